@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# heaptop: one non-recursive Makefile. `make help` lists what it can do.
+
+VERSION := 0.1.0
+PREFIX  ?= /usr/local
+DESTDIR ?=
+B       ?= build
+
+CC       ?= gcc
+CXX      ?= g++
+PKGCONF  ?= pkg-config
+INSTALL  ?= install
+
+ifeq ($(V),1)
+  Q :=
+  say = @:
+else
+  Q := @
+  say = @printf '  %-7s %s\n' '$(1)' '$(2)'
+endif
+
+# ---- libraries ------------------------------------------------------------------------------
+# Asked for only when something is built, so that `make help` and `make deps` work on a bare machine.
+
+BARE_GOALS := help deps clean install-deps
+ifeq ($(MAKECMDGOALS),)
+  NEED_LIBS := 1
+else ifneq ($(filter-out $(BARE_GOALS),$(MAKECMDGOALS)),)
+  # With `make deps demo` the libraries are not there yet when make reads this: the build then runs
+  # in a second make, after deps.
+  ifeq ($(filter deps,$(MAKECMDGOALS)),)
+    NEED_LIBS := 1
+  endif
+endif
+
+# $(call need,pkg-config name,Debian package)
+define need
+ifneq ($$(shell $(PKGCONF) --exists $(1) 2>/dev/null && echo yes),yes)
+  $$(error $(1) is missing: apt-get install $(2) (or: make deps))
+endif
+endef
+
+ifdef NEED_LIBS
+  ifeq ($(shell command -v $(PKGCONF)),)
+    $(error pkg-config is missing: apt-get install pkg-config (or: make deps))
+  endif
+  $(eval $(call need,ncursesw,libncurses-dev))
+  $(eval $(call need,libunwind,libunwind-dev))
+  $(eval $(call need,libdw,libdw-dev))
+  $(eval $(call need,libelf,libelf-dev))
+  IBERTY := $(shell printf '#include <libiberty/demangle.h>\nint main(void){return cplus_demangle_v3("_Z1fv",0)==0;}' \
+	| $(CC) -x c - -o /dev/null -liberty 2>/dev/null && echo yes)
+  ifneq ($(IBERTY),yes)
+    $(error libiberty is missing: apt-get install libiberty-dev (or: make deps))
+  endif
+  VIEW_CFLAGS := $(shell $(PKGCONF) --cflags ncursesw libdw libelf)
+  VIEW_LIBS   := $(shell $(PKGCONF) --libs ncursesw libdw libelf) -liberty
+  UNWIND_CFLAGS := $(shell $(PKGCONF) --cflags libunwind)
+  UNWIND_LIBS   := $(shell $(PKGCONF) --libs libunwind)
+endif
+
+# ---- flags ----------------------------------------------------------------------------------
+
+WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition \
+	-Wpointer-arith -Wcast-qual -Wwrite-strings -Wvla -Wundef -Wformat=2 -Wswitch-enum \
+	-Wimplicit-fallthrough -Wno-unused-parameter
+ifneq ($(WERROR),0)
+  WARN += -Werror
+endif
+OPT := -O2 -g
+ifeq ($(DEBUG),1)
+  OPT := -O0 -g3 -DHT_DEBUG
+endif
+CPPFLAGS_ALL := -I. -D_GNU_SOURCE -DHEAPTOP_VERSION='"$(VERSION)"' $(CPPFLAGS)
+CFLAGS_ALL   := -std=gnu11 $(OPT) $(WARN) $(CFLAGS)
+LDFLAGS_ALL  := $(LDFLAGS)
+ifneq ($(SAN),)
+  # The preload library stays out of it: a sanitizer's runtime cannot live in other programs.
+  VIEW_SAN := -fsanitize=$(SAN) -fno-omit-frame-pointer
+endif
+ifeq ($(COVERAGE),1)
+  VIEW_SAN += --coverage
+endif
+
+# The library runs in programs we do not know: no PLT of its own, no executable stack, no fortify
+# symbols newer than the program's libc, every symbol hidden but the hooks, TLS at a fixed offset.
+PRELOAD_CFLAGS := -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-plt -U_FORTIFY_SOURCE \
+	-D_FORTIFY_SOURCE=0 -fno-stack-protector -fno-builtin-malloc -fno-builtin-calloc \
+	-fno-builtin-realloc -fno-builtin-free -fasynchronous-unwind-tables -fexceptions -fomit-frame-pointer
+PRELOAD_LDFLAGS := -shared -Wl,-soname,libheaptop.so -Wl,-z,defs -Wl,-z,relro -Wl,-z,now \
+	-Wl,-z,noexecstack -Wl,-Bsymbolic -Wl,--as-needed -Wl,--version-script=preload/exports.map
+
+# ---- what is built --------------------------------------------------------------------------
+
+SHM_SRC     := $(sort $(wildcard shm/*.c))
+PRELOAD_SRC := $(sort $(wildcard preload/*.c))
+VIEW_SRC    := $(sort $(wildcard src/*/*.c tui/*.c)) $(filter-out src/main.c,$(sort $(wildcard src/*.c)))
+
+PRELOAD_OBJ := $(PRELOAD_SRC:%.c=$(B)/so/%.o) $(SHM_SRC:%.c=$(B)/so/%.o)
+VIEW_OBJ    := $(VIEW_SRC:%.c=$(B)/view/%.o) $(SHM_SRC:%.c=$(B)/view/%.o)
+MAIN_OBJ    := $(B)/view/src/main.o
+
+LIB := $(B)/libheaptop.so
+EXE := $(B)/heaptop
+
+all: $(LIB) $(EXE) $(B)/demo
+
+$(B)/so/%.o: %.c Makefile
+	$(call say,CC.so,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(UNWIND_CFLAGS) $(CFLAGS_ALL) $(PRELOAD_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(B)/view/%.o: %.c Makefile
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(VIEW_CFLAGS) $(CFLAGS_ALL) $(VIEW_SAN) -MMD -MP -c -o $@ $<
+
+$(LIB): $(PRELOAD_OBJ) preload/exports.map
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(PRELOAD_LDFLAGS) -o $@ $(PRELOAD_OBJ) $(UNWIND_LIBS)
+
+$(EXE): $(MAIN_OBJ) $(VIEW_OBJ)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS_ALL) $(VIEW_SAN) $(LDFLAGS_ALL) -o $@ $^ $(VIEW_LIBS) -lpthread
+
+# Small programs: no warnings exempted, but built as a user would build them, with frames to see.
+TARGET_CFLAGS := -std=gnu11 -O1 -g -Wall -Wextra -fno-omit-frame-pointer -fno-builtin
+TARGET_CXXFLAGS := -std=gnu++17 -O1 -g -Wall -Wextra
+TARGETS := $(patsubst tests/targets/%.c,$(B)/tests/targets/%,$(wildcard tests/targets/*.c)) \
+	$(patsubst tests/targets/%.cc,$(B)/tests/targets/%,$(wildcard tests/targets/*.cc))
+
+$(B)/demo: tests/targets/demo.c Makefile
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -I. -D_GNU_SOURCE $(TARGET_CFLAGS) -o $@ $< -lpthread -lm
+
+$(B)/tests/targets/%: tests/targets/%.c $(wildcard tests/targets/*.h) Makefile
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -I. -D_GNU_SOURCE $(TARGET_CFLAGS) -o $@ $< -lpthread -ldl -lm
+
+$(B)/tests/targets/%: tests/targets/%.cc $(wildcard tests/targets/*.h) Makefile
+	$(call say,CXX,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CXX) -I. -D_GNU_SOURCE $(TARGET_CXXFLAGS) -o $@ $< -lpthread -ldl
+
+# ---- tests ----------------------------------------------------------------------------------
+# Unit and tui tests: one program per file, linked with everything but main.
+UNIT := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/unit/*.c tests/tui/*.c))
+
+$(B)/tests/unit/% $(B)/tests/tui/%: $(VIEW_OBJ)
+
+$(B)/tests/unit/%: tests/unit/%.c tests/check.h $(VIEW_OBJ) Makefile
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(VIEW_CFLAGS) $(CFLAGS_ALL) $(VIEW_SAN) -o $@ $< $(VIEW_OBJ) $(VIEW_LIBS) -lpthread
+
+$(B)/tests/tui/%: tests/tui/%.c tests/check.h $(VIEW_OBJ) Makefile
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(VIEW_CFLAGS) $(CFLAGS_ALL) $(VIEW_SAN) -o $@ $< $(VIEW_OBJ) $(VIEW_LIBS) -lpthread
+
+# Files a room needs beyond these rules (stress, model, bench) say so in their own fragment.
+-include $(sort $(wildcard tests/*/rules.mk))
+
+tests: all $(UNIT) $(TARGETS) $(TEST_EXTRA)
+
+check: tests
+	$(Q)B='$(B)' tests/run.sh
+
+.PHONY: all check tests clean help
+help:
+	@echo 'make                  build/heaptop and build/libheaptop.so'
+	@echo 'make deps             install what build and tests need (Debian/Ubuntu, apt-get, asks for root)'
+	@echo 'make demo             run heaptop live on a small demo program'
+	@echo 'make check            all tests; last line: N passed, N failed, N skipped'
+	@echo 'make lint             formatting, include rules, static analysis, man pages'
+	@echo 'make bench            cost per malloc/free pair: plain, heaptop, heaptrack, interleaved'
+	@echo 'make install          PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)'
+	@echo 'make uninstall clean'
+	@echo 'V=1 shows commands; DEBUG=1, SAN=address|undefined|thread, COVERAGE=1, WERROR=0'
+
+clean:
+	rm -rf $(B)
+
+-include $(shell find $(B) -name '*.d' 2>/dev/null)
+.DELETE_ON_ERROR:

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The only place that names memory orders. Objects in the segment are plain integers; every access
+ * that another thread or process may race with goes through one of these, and the order is in the
+ * function's name. Source: ISO C11 7.17, through the compiler's __atomic built-ins, which work on
+ * plain objects and need no library for naturally aligned words up to 8 bytes.
+ *
+ * tests/model replaces this header (HT_ATOMIC_MODEL) to run the same code under a scheduler that
+ * explores all interleavings.
+ */
+#ifndef SHM_ATOMIC_H
+#define SHM_ATOMIC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef HT_ATOMIC_MODEL
+#include HT_ATOMIC_MODEL
+#else
+
+/* clang-format off */
+#define HT_ATOMIC_TYPE(T, S)                                                                       \
+	static inline T ht_load_relaxed_##S(const T *p) { return __atomic_load_n(p, __ATOMIC_RELAXED); }  \
+	static inline T ht_load_acquire_##S(const T *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }  \
+	static inline void ht_store_relaxed_##S(T *p, T v) { __atomic_store_n(p, v, __ATOMIC_RELAXED); }  \
+	static inline void ht_store_release_##S(T *p, T v) { __atomic_store_n(p, v, __ATOMIC_RELEASE); }  \
+	static inline T ht_add_relaxed_##S(T *p, T v) { return __atomic_fetch_add(p, v, __ATOMIC_RELAXED); } \
+	static inline T ht_or_relaxed_##S(T *p, T v) { return __atomic_fetch_or(p, v, __ATOMIC_RELAXED); }  \
+	/* Acquires on success and on failure; *expected gets the value found. */                     \
+	static inline bool ht_cas_acquire_##S(T *p, T *expected, T v)                                     \
+	{ return __atomic_compare_exchange_n(p, expected, v, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE); } \
+	/* Releases on success; acquires both ways. */                                                \
+	static inline bool ht_cas_acq_rel_##S(T *p, T *expected, T v)                                     \
+	{ return __atomic_compare_exchange_n(p, expected, v, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE); } \
+	static inline bool ht_cas_relaxed_##S(T *p, T *expected, T v)                                     \
+	{ return __atomic_compare_exchange_n(p, expected, v, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED); }
+/* clang-format on */
+
+HT_ATOMIC_TYPE(uint32_t, 32)
+HT_ATOMIC_TYPE(uint64_t, 64)
+#undef HT_ATOMIC_TYPE
+
+/* Keeps stores before it ahead of stores after it, as seen by an acquirer. */
+static inline void ht_fence_release(void)
+{
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+}
+
+/* Keeps loads before it ahead of loads after it. */
+static inline void ht_fence_acquire(void)
+{
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+}
+
+#endif /* HT_ATOMIC_MODEL */
+#endif

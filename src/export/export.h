@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A snapshot as text or JSON. Pure: writes into a strbuf, never to a file. The text report and the
+ * batch frames use the rows of src/model/columns.h, so screen and text agree.
+ */
+#ifndef SRC_EXPORT_EXPORT_H
+#define SRC_EXPORT_EXPORT_H
+
+#include "src/model/columns.h"
+#include "src/util/strbuf.h"
+
+struct export_options {
+	enum column sort;
+	bool reverse;
+	unsigned top;          /* sites in a text report; 0: all */
+	unsigned width;        /* cells per line of batch rows; 0: 100 */
+	bool ascii;
+	bool full_names;
+	bool show_hidden;
+	const char *version;
+};
+
+/* One batch frame: header lines as on the screen, then the site rows. */
+void export_frame(struct strbuf *out, const struct snapshot *s, const struct export_options *o);
+/* The report at exit: summary, then each of the top sites with its whole stack. */
+void export_text(struct strbuf *out, const struct snapshot *s, const struct export_options *o);
+/* The stable JSON report, one object, all sites, newline-terminated. */
+void export_json(struct strbuf *out, const struct snapshot *s, const struct export_options *o);
+
+#endif

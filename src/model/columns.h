@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The site table's columns and its one row formatter, which the screen, batch frames and the text
+ * report share, and its sort order. Pure functions; main thread.
+ */
+#ifndef SRC_MODEL_COLUMNS_H
+#define SRC_MODEL_COLUMNS_H
+
+#include "src/model/snapshot.h"
+
+enum column { COL_LIVE, COL_PERCENT, COL_RATE, COL_TREND, COL_BLOCKS, COL_AVG, COL_PEAK, COL_ALLOCS,
+	COL_TEMP, COL_SITE, COL_LINE, COL_COUNT };
+
+enum glyphs { GLYPHS_BLOCKS, GLYPHS_BRAILLE, GLYPHS_ASCII };
+
+struct column_info {
+	const char *key;     /* what -s takes: "live", "percent", "rate", ... */
+	const char *title;   /* header, e.g. "LIVE" */
+	const char *help;    /* one line for -s help and the help screen */
+	unsigned cells;      /* fixed width; 0: takes the rest (COL_SITE) */
+	bool right;          /* right-aligned */
+	bool descending;     /* natural direction of the sort */
+};
+
+extern const struct column_info column_table[COL_COUNT];
+/* The column that `key` names, or -1. */
+int column_find(const char *key);
+
+struct row_style {
+	enum glyphs glyphs;
+	bool full_names;     /* false: shortened (src/util/name.h) */
+	bool show_hidden;    /* true: name the site by its innermost frame, not by its title frame */
+	unsigned site_cells; /* width of COL_SITE */
+	unsigned line_cells; /* width of COL_LINE */
+};
+
+#define COLUMN_TEXT_MAX 1024
+/* The text of one cell, unpadded, at most the column's width in cells. */
+void column_text(enum column c, const struct snapshot *snap, const struct snap_site *site,
+	const struct row_style *style, char out[COLUMN_TEXT_MAX]);
+/* The same, padded on its side to exactly `cells` cells. Returns bytes. */
+size_t column_cell(enum column c, const struct snapshot *snap, const struct snap_site *site,
+	const struct row_style *style, unsigned cells, char out[COLUMN_TEXT_MAX]);
+/*
+ * How a site calls itself: function name of its title frame, or "?? libfoo.so+0x1234" when there is
+ * none. And where: "file.c:12", or "libfoo.so" when no line is known.
+ */
+void site_name(const struct snap_site *site, const struct row_style *style, char *out, size_t cap);
+void site_place(const struct snap_site *site, const struct row_style *style, char *out, size_t cap);
+void frame_name(const struct frame *f, bool full, unsigned cells, bool ascii, char *out, size_t cap);
+void frame_place(const struct frame *f, unsigned cells, bool ascii, char *out, size_t cap);
+/*
+ * A one-row graph of `n` values, one cell each, scaled to the largest. UTF-8 or ASCII by `glyphs`.
+ */
+void spark_text(const uint64_t *values, unsigned n, enum glyphs glyphs, char *out, size_t cap);
+/* A bar of `cells` cells, `part` of `whole` filled, eighths where the glyph set has them. */
+void bar_text(uint64_t part, uint64_t whole, unsigned cells, enum glyphs glyphs, char *out, size_t cap);
+
+/*
+ * Fills `order` (capacity snap->nsites) with site indices sorted by `column`; ties by live bytes, then
+ * by id, so that equal rows never swap places. `reverse` turns the natural direction round.
+ */
+void sites_sort(const struct snapshot *snap, enum column column, bool reverse, uint32_t *order);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What the kernel says of a process. Each proc_parse_* is a pure function over a buffer and may be
+ * fed anything (0 or -EINVAL; fields it does not find stay as they were); proc_read fills a whole
+ * reading from /proc/PID. The viewer's main thread calls these, once a tick; smaps_rollup is dear
+ * for big processes, so the caller says how often. Sources: proc(5), Documentation/filesystems/proc.rst.
+ */
+#ifndef SRC_PROC_PROC_H
+#define SRC_PROC_PROC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct proc_reading {
+	char comm[64];           /* raw, as the kernel gave it: clean before printing */
+	char state;              /* R S D T t Z X, or 0 when not read */
+	pid_t ppid;
+	uint64_t start_ticks;    /* clock ticks since boot, field 22 of stat: names the process with its pid */
+	uint64_t minor_faults;   /* since start */
+	uint64_t major_faults;
+	uint64_t cpu_ticks;      /* utime + stime */
+	uint32_t threads;
+	uint64_t rss_bytes;      /* status VmRSS */
+	uint64_t hwm_bytes;      /* status VmHWM: peak RSS */
+	uint64_t swap_bytes;     /* status VmSwap */
+	uint64_t pss_bytes;      /* smaps_rollup Pss; 0 with have_pss false when not readable */
+	bool have_pss;
+	uid_t uid;               /* real uid */
+};
+
+int proc_parse_stat(const char *buf, size_t len, struct proc_reading *r);
+int proc_parse_status(const char *buf, size_t len, struct proc_reading *r);
+int proc_parse_smaps_rollup(const char *buf, size_t len, struct proc_reading *r);
+
+/* One line of /proc/PID/maps. `path` points into `buf` and is not terminated. */
+struct proc_map {
+	uint64_t start, end, offset;
+	char perms[5];
+	uint64_t inode;
+	const char *path;
+	size_t path_len;
+};
+/* Parses the line at *pos, advances *pos past it. 1: a map; 0: end; -EINVAL: bad line (skipped). */
+int proc_parse_map(const char *buf, size_t len, size_t *pos, struct proc_map *m);
+
+/* Reads stat and status, and smaps_rollup when `with_pss`. 0, -ESRCH when gone, or -errno. */
+int proc_read(pid_t pid, bool with_pss, struct proc_reading *r);
+/* Start time alone, for identity checks. 0, -ESRCH or -errno. A zombie counts as gone (-ESRCH). */
+int proc_start_ticks(pid_t pid, uint64_t *ticks);
+/* Reads a whole small file into `buf` (NUL-terminated). Bytes read, or -errno. */
+ssize_t proc_slurp(const char *path, char *buf, size_t cap);
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Maps a segment and copies it out, trusting nothing in it: every index and length is checked against
+ * the header's sizes, which are checked against the file, once, when it is opened; a file that is
+ * shrunk while mapped costs a failed read, not a SIGBUS (bulk reads go through pread). Main thread.
+ */
+#ifndef SRC_READ_READ_H
+#define SRC_READ_READ_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "shm/layout.h"
+
+#define READ_MESSAGE_MAX 256
+
+struct read_segment;
+
+/* The parts of the header that do not change, checked: strings end, numbers are in range. */
+struct read_identity {
+	uint32_t version;
+	uint32_t state;           /* enum ht_state at the time of reading */
+	int32_t pid, ppid;
+	uint32_t uid;
+	uint64_t start_ticks;
+	uint32_t exec_gen;
+	uint32_t depth;
+	uint64_t created_realtime_ns, created_ns;
+	uint8_t boot_id[16];
+	uint64_t family;
+	char exe[HT_PATH_MAX];
+	char why[HT_WHY_MAX];
+	char command[HT_COMMAND_MAX]; /* argv, NUL after each argument */
+	uint32_t command_bytes;
+};
+
+/*
+ * Opens a segment: O_NOFOLLOW, a regular file of this user (or of anyone when we are root), mode 0600,
+ * magic, version, signature and sizes right. `path` may be any file ("-r FILE"). On failure NULL, and
+ * one line in `message` (READ_MESSAGE_MAX): what failed, why.
+ */
+struct read_segment *read_open(const char *path, char *message);
+void read_close(struct read_segment *s);
+const char *read_path(const struct read_segment *s);
+/* Identity, read afresh. 0 or -EIO when the file was cut off. */
+int read_identity(struct read_segment *s, struct read_identity *out);
+/* Cheap look at a file for listings: opens, fills, closes. 0 or -errno with a message. */
+int read_peek(const char *path, struct read_identity *out, char *message);
+/* Takes/drops the shared lock that tells others a viewer is here. */
+int read_hold(struct read_segment *s);
+/* True when no viewer holds the segment and, if so, removes the file. */
+bool read_remove_if_unused(struct read_segment *s);
+/* Memory the file takes now, bytes. */
+uint64_t read_memory_bytes(const struct read_segment *s);
+
+/* The program-wide words. */
+struct read_totals {
+	uint64_t clock_ns, live_bytes, peak_bytes, peak_ns;
+	uint64_t allocs, frees, reallocs, alloc_bytes, free_bytes;
+	uint64_t temporary, failed, unknown_frees;
+	uint64_t untracked_blocks, untracked_bytes, missed_frees, truncated_stacks;
+	uint64_t events;                      /* written to all rings */
+	uint64_t size_allocs[HT_SIZE_BUCKETS], size_frees[HT_SIZE_BUCKETS];
+	uint64_t size_alloc_bytes[HT_SIZE_BUCKETS], size_free_bytes[HT_SIZE_BUCKETS];
+	uint64_t life[HT_LIFE_BUCKETS];
+	uint32_t sites, nodes, modules, live_levels;
+	uint32_t state;
+	struct ht_history history;
+};
+int read_totals(struct read_segment *s, struct read_totals *out);
+
+/*
+ * Copies the counters of sites [first, first + count) into `out`; returns how many are in use.
+ */
+ssize_t read_sites(struct read_segment *s, uint32_t first, struct ht_site *out, uint32_t count);
+int read_hist(struct read_segment *s, uint32_t site, struct ht_hist *out);
+
+struct read_frame {
+	uint64_t pc;
+	uint32_t module;
+};
+/*
+ * The stack of a leaf node, innermost first, without the leaf itself. Returns the number of frames,
+ * or -EINVAL for a broken chain; *function is the leaf's ht_function.
+ */
+ssize_t read_stack(struct read_segment *s, uint32_t node, struct read_frame *out, size_t max,
+	uint32_t *function);
+
+struct read_module {
+	uint64_t start, end, bias;
+	char path[HT_PATH_MAX];
+	uint8_t build_id[HT_BUILD_ID_MAX];
+	uint32_t build_id_bytes;
+};
+int read_module(struct read_segment *s, uint32_t module, struct read_module *out);
+
+/*
+ * Reads new events of every ring: calls `visit` for each, in order per thread, and adds what was
+ * overwritten before we came to *lost. Returns how many were visited, or -errno.
+ */
+ssize_t read_events(struct read_segment *s, void (*visit)(void *ctx, uint32_t thread,
+	const struct ht_event *e), void *ctx, uint64_t *lost);
+
+/*
+ * Walks the live hash: calls `visit` for each block; a block that changes under us is skipped. Returns
+ * how many. O(capacity): for tests, leak scan and post-mortem, not for the tick.
+ */
+struct read_block {
+	uint64_t addr, size, tick;
+	uint32_t site, thread;
+};
+ssize_t read_blocks(struct read_segment *s, void (*visit)(void *ctx, const struct read_block *b),
+	void *ctx);
+
+#endif

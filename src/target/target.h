@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The program being watched, from outside: can it be traced, start it with the library preloaded,
+ * find the segments of running and of dead programs. Main thread. Errors fill a one-line message:
+ * what failed, why, what to do.
+ */
+#ifndef SRC_TARGET_TARGET_H
+#define SRC_TARGET_TARGET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define TARGET_MESSAGE_MAX 512
+
+/* Path of libheaptop.so: $HEAPTOP_LIBRARY, beside the executable (build tree), or ../lib/heaptop/. */
+int target_library_find(char *path, size_t cap, char *message);
+
+/*
+ * Resolves `command` as execvp would and looks whether a preloaded library can work in it: ELF of this
+ * class and machine, dynamically linked, not setuid/setgid or with file capabilities (unless we are
+ * root); a script is judged by its interpreter. 0, or the exit status to end with (126, 127, 125) and
+ * the message.
+ */
+int target_check(const char *command, char *path, size_t cap, char *message);
+
+struct target_launch {
+	char *const *argv;
+	const char *library;     /* path of libheaptop.so */
+	const char *segment;     /* path of the prepared segment, for the environment */
+	const char *const *env;  /* further NAME=VALUE, NULL-terminated, may be NULL */
+	bool own_pty;            /* give it a pty where our own stdout/stderr/stdin are a terminal */
+	int rows, cols;          /* of that pty */
+};
+
+struct target_child {
+	pid_t pid;
+	int pty;                 /* master side, non-blocking, close-on-exec; -1: none */
+	int go;                  /* internal: the child waits for target_go */
+};
+
+/*
+ * Forks; the child stops just before exec, so that the caller can write its pid into the segment, and
+ * goes on at target_go. 0 or -errno with a message.
+ */
+int target_launch(const struct target_launch *l, struct target_child *child, char *message);
+/* Lets the child exec. 0, or 126/127 and a message when exec failed. */
+int target_go(struct target_child *child, char *message);
+/* Non-blocking: 1 and the wait status when it has ended, 0 while it runs, -errno. */
+int target_poll(const struct target_child *child, int *wait_status);
+
+enum target_state { TARGET_RUNNING, TARGET_EXITED, TARGET_DEAD, TARGET_UNREADABLE };
+
+/* One segment found on this machine. */
+struct target_segment {
+	char path[256];
+	pid_t pid;
+	uint64_t start_ticks;
+	uint32_t exec_gen;
+	uint64_t created_ns;      /* realtime */
+	enum target_state state;  /* DEAD: the process ended without marking its exit (crash, kill) */
+	uint64_t memory_bytes;    /* what it takes now (st_blocks) */
+	char command[128];        /* cleaned */
+	char why[128];            /* when UNREADABLE: the reason */
+};
+
+/* Calls `visit` for every segment of this user. Returns how many, or -errno. */
+int target_list(int (*visit)(void *ctx, const struct target_segment *s), void *ctx);
+/* The newest segment of a running pid. 0, or -errno with a message that says what to do. */
+int target_find(pid_t pid, struct target_segment *out, char *message);
+/* Removes the segments of dead programs that no viewer has open. How many, or -errno. */
+int target_clean(void);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A growable byte string, always NUL-terminated. Any thread, one owner. Allocation failure is
+ * remembered (`failed`) and later appends do nothing, so that a writer checks once, at the end.
+ */
+#ifndef SRC_UTIL_STRBUF_H
+#define SRC_UTIL_STRBUF_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct strbuf {
+	char *data;  /* owned; NULL until the first append */
+	size_t len;  /* bytes, without the NUL */
+	size_t cap;
+	bool failed; /* an allocation failed: the text is incomplete */
+};
+
+#define STRBUF_INIT { 0 }
+
+/* The text; "" when nothing was appended. Valid until the next append. */
+const char *strbuf_text(const struct strbuf *s);
+void strbuf_add(struct strbuf *s, const char *bytes, size_t len);
+void strbuf_puts(struct strbuf *s, const char *text);
+void strbuf_putc(struct strbuf *s, char c);
+void strbuf_printf(struct strbuf *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void strbuf_vprintf(struct strbuf *s, const char *fmt, va_list ap);
+/* `count` times the byte `c`. */
+void strbuf_fill(struct strbuf *s, char c, size_t count);
+/* Empties, keeps the memory. */
+void strbuf_reset(struct strbuf *s);
+void strbuf_free(struct strbuf *s);
+
+#endif

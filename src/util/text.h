@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Text that came from somewhere else (symbols, paths, argv, thread names, a program's output) made
+ * fit for a terminal, and measured in cells. UTF-8 is decoded here, byte by byte, independent of the
+ * locale; widths are wcwidth()'s, so that they agree with ncurses. Any thread.
+ */
+#ifndef SRC_UTIL_TEXT_H
+#define SRC_UTIL_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Copies `len` bytes of `in` to `out` (capacity `cap`, always terminated) with every C0 and C1
+ * control, DEL, bidi control (U+202A-202E, U+2066-2069, U+200E/F, U+061C), zero-width and line
+ * separator (U+2028/9), and invalid UTF-8 byte replaced by '?'. Returns the bytes written without
+ * the NUL; never cuts inside a character.
+ */
+size_t text_clean(char *out, size_t cap, const char *in, size_t len);
+/* Decodes one character; returns its bytes (1 for an invalid byte, which becomes U+FFFD). */
+size_t text_decode(const char *in, size_t len, uint32_t *code);
+/* Cells the text takes; a character of unknown width counts 1. */
+size_t text_cells(const char *text);
+/* Bytes of the longest prefix that fits in `cells`; *used, if not NULL, gets the cells it takes. */
+size_t text_fit(const char *text, size_t cells, size_t *used);
+/*
+ * Writes `text` into `out` cut to at most `cells` cells; if it does not fit, the last cell is an
+ * ellipsis ("…", or "." with `ascii`). `from_left` cuts the beginning instead ("…::tail").
+ * Returns cells used.
+ */
+size_t text_elide(char *out, size_t cap, const char *text, size_t cells, bool from_left, bool ascii);
+
+#endif

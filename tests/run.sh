@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Runs every test program and script, a few at a time, and counts their lines: "ok - ", "not ok - ",
+# "skip - ". A program that ends badly without saying why, or says nothing, is itself a failure.
+# Usage: tests/run.sh [PATTERN]   only tests whose path matches the pattern
+set -u
+cd "$(dirname "$0")/.." || exit 2
+export B=${B:-build} LC_ALL=C.UTF-8
+pattern=${1:-}
+jobs=$(nproc)
+logs=$B/tests/log
+rm -rf "$logs" && mkdir -p "$logs"
+
+list() {
+	local t
+	for t in "$B"/tests/unit/* "$B"/tests/tui/* "$B"/tests/model/* "$B"/tests/stress/*; do
+		[ -f "$t" ] && [ -x "$t" ] && echo "$t"
+	done
+	for t in tests/e2e/*.sh tests/e2e/*.py tests/tui/*.sh tests/tui/*.py tests/lint/*.sh; do
+		[ -f "$t" ] && [ -x "$t" ] && echo "$t"
+	done
+}
+
+one() {
+	local t=$1 name log rc
+	name=${t//\//_}
+	log=$2/$name.log
+	timeout -k 5 "${TEST_TIMEOUT:-300}" "$t" >"$log" 2>"$log.err" </dev/null
+	rc=$?
+	if [ $rc -eq 124 ] || [ $rc -eq 137 ]; then
+		echo "not ok - $t: no end within ${TEST_TIMEOUT:-300} s" >>"$log"
+	elif [ $rc -ne 0 ] && ! grep -q '^not ok - ' "$log"; then
+		echo "not ok - $t: ended with status $rc" >>"$log"
+	elif ! grep -qE '^(ok|not ok|skip) - ' "$log"; then
+		echo "not ok - $t: ran no test" >>"$log"
+	fi
+	printf '%-44s %4s ok %3s failed %3s skipped\n' "$t" "$(grep -c '^ok - ' "$log")" \
+		"$(grep -c '^not ok - ' "$log")" "$(grep -c '^skip - ' "$log")"
+	if grep -q '^not ok - ' "$log"; then
+		grep '^not ok - ' "$log" | sed 's/^/    /'
+		tail -n 15 "$log.err" | sed 's/^/    | /'
+	fi
+}
+export -f one
+
+list | { [ -n "$pattern" ] && grep -E -- "$pattern" || cat; } |
+	xargs -r -P "$jobs" -I{} bash -c 'one "$1" "$2"' _ {} "$logs"
+
+grep -h '^skip - ' "$logs"/*.log 2>/dev/null | sed 's/^/    /'
+passed=$(cat "$logs"/*.log 2>/dev/null | grep -c '^ok - ')
+failed=$(cat "$logs"/*.log 2>/dev/null | grep -c '^not ok - ')
+skipped=$(cat "$logs"/*.log 2>/dev/null | grep -c '^skip - ')
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
