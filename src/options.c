@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The command line as one table: each row is an option with its argument, its help line and the
+ * function that takes its value. getopt_long's two lists and the text of --help are made from it.
+ * Called by main, on the main thread, before anything else runs.
+ */
+#include "src/options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include "src/util/text.h"
+#include "src/util/units.h"
+
+#define DELAY_DEFAULT_NS UINT64_C(1000000000) /* what eyes follow, and what nvtop and iotop took   \
+					       */
+#define DELAY_MIN_NS UINT64_C(100000000) /* faster is unreadable and only costs */
+#define DELAY_MAX_NS UINT64_C(60000000000)
+#define HELP_INDENT  28 /* fits the longest option with its argument */
+#define VALUE_MAX    64 /* bytes of a bad value that a message repeats */
+#define WHY_MAX	     160
+
+/* Where a set function says what it wanted. */
+struct why {
+	char text[WHY_MAX];
+};
+
+typedef int set_fn(struct options *o, const char *value, struct why *why);
+
+struct row {
+	int key; /* short letter, or a number above 255 for a long name alone */
+	const char *name;
+	const char *arg; /* NULL: takes none */
+	set_fn *set; /* takes the value: 0, or -EINVAL with `why` filled */
+	size_t flag; /* instead of set: where in struct options a bool becomes true */
+	const char *help; /* NULL: known, but not built in yet */
+};
+
+static int why_set(struct why *why, const char *text)
+{
+	snprintf(why->text, sizeof(why->text), "%s", text);
+	return -EINVAL;
+}
+
+/* A whole decimal number in [min, max] and nothing else. */
+static int number_read(
+	const char *value, unsigned min, unsigned max, unsigned *out, struct why *why)
+{
+	char *end;
+	unsigned long n;
+
+	errno = 0;
+	n = strtoul(value, &end, 10);
+	if (*value < '0' || *value > '9' || *end || errno || n < min || n > max) {
+		snprintf(why->text, sizeof(why->text), "must be a number from %u to %u", min, max);
+		return -EINVAL;
+	}
+	*out = (unsigned)n;
+	return 0;
+}
+
+/* The index of `value` in a NULL-terminated list, or -1. */
+static int word_find(const char *value, const char *const *words)
+{
+	for (int i = 0; words[i]; i++)
+		if (!strcmp(value, words[i]))
+			return i;
+	return -1;
+}
+
+static int mode_set(struct options *o, enum options_mode mode, struct why *why)
+{
+	if (o->mode != OPTIONS_NONE && o->mode != mode)
+		return why_set(why, "only one of COMMAND, -a, -r, -l and --clean can be given");
+	o->mode = mode;
+	return 0;
+}
+
+static int set_attach(struct options *o, const char *value, struct why *why)
+{
+	unsigned pid;
+	int err = number_read(value, 1, INT_MAX, &pid, why);
+
+	if (err)
+		return why_set(why, "must be the number of a process");
+	o->pid = (pid_t)pid;
+	return mode_set(o, OPTIONS_ATTACH, why);
+}
+
+static int set_read(struct options *o, const char *value, struct why *why)
+{
+	o->file = value;
+	return mode_set(o, OPTIONS_READ, why);
+}
+
+static int set_list(struct options *o, const char *value, struct why *why)
+{
+	return mode_set(o, OPTIONS_LIST, why);
+}
+
+static int set_clean(struct options *o, const char *value, struct why *why)
+{
+	return mode_set(o, OPTIONS_CLEAN, why);
+}
+
+static int set_delay(struct options *o, const char *value, struct why *why)
+{
+	uint64_t ns;
+
+	if (units_parse_duration(value, &ns) || ns < DELAY_MIN_NS || ns > DELAY_MAX_NS)
+		return why_set(why, "must be 0.1 to 60 seconds (\"500ms\" too)");
+	o->delay_ns = ns;
+	return 0;
+}
+
+static int set_frames(struct options *o, const char *value, struct why *why)
+{
+	return number_read(value, 1, INT_MAX, &o->frames, why);
+}
+
+static int set_output(struct options *o, const char *value, struct why *why)
+{
+	o->output = value;
+	return 0;
+}
+
+static int set_top(struct options *o, const char *value, struct why *why)
+{
+	return number_read(value, 0, INT_MAX, &o->top, why);
+}
+
+static int set_depth(struct options *o, const char *value, struct why *why)
+{
+	return number_read(value, 1, OPTIONS_DEPTH_MAX, &o->depth, why);
+}
+
+static int set_sort(struct options *o, const char *value, struct why *why)
+{
+	int column = column_find(value);
+
+	if (column < 0)
+		return why_set(why, "no such column (\"-s help\" lists them)");
+	o->sort = (enum column)column;
+	return 0;
+}
+
+static int set_format(struct options *o, const char *value, struct why *why)
+{
+	static const char *const later[] = { "folded", "pprof", "massif", "mtrace", NULL };
+	static const char *const now[] = { "text", "json", NULL };
+	int found = word_find(value, now);
+
+	if (word_find(value, later) >= 0)
+		return why_set(why, "not built in yet; text and json are");
+	if (found < 0)
+		return why_set(why, "must be text or json");
+	o->format = found ? OPTIONS_JSON : OPTIONS_TEXT;
+	o->format_given = true;
+	return 0;
+}
+
+static int set_fail_on(struct options *o, const char *value, struct why *why)
+{
+	static const char *const later[] = { "definite", "indirect", "possible", "reachable",
+		NULL };
+
+	if (word_find(value, later) >= 0)
+		return why_set(why, "not built in yet, it needs the leak scan; unfreed is");
+	if (strcmp(value, "unfreed") != 0)
+		return why_set(why, "must be unfreed");
+	o->fail_on_unfreed = true;
+	return 0;
+}
+
+static int set_color(struct options *o, const char *value, struct why *why)
+{
+	static const char *const words[] = { "auto", "always", "never", NULL };
+	int found = word_find(value, words);
+
+	if (found < 0)
+		return why_set(why, "must be auto, always or never");
+	o->color = (enum options_color)found;
+	return 0;
+}
+
+static int set_follow(struct options *o, const char *value, struct why *why)
+{
+	o->follow = OPTIONS_FOLLOW_YES;
+	return 0;
+}
+
+static int set_no_follow(struct options *o, const char *value, struct why *why)
+{
+	o->follow = OPTIONS_FOLLOW_NO;
+	return 0;
+}
+
+static int set_library(struct options *o, const char *value, struct why *why)
+{
+	if (!*value)
+		return why_set(why, "must be the path of libheaptop.so");
+	o->library = value;
+	return 0;
+}
+
+enum long_key {
+	KEY_CLEAN = 256,
+	KEY_REPORT,
+	KEY_FORMAT,
+	KEY_TOP,
+	KEY_FAIL_ON,
+	KEY_FOLLOW,
+	KEY_NO_FOLLOW,
+	KEY_SHOW_HIDDEN,
+	KEY_FULL_NAMES,
+	KEY_LIBRARY,
+	KEY_DEBUGINFOD,
+	KEY_LEAK_CHECK,
+	KEY_SUPPRESSIONS
+};
+
+#define FLAG(field) NULL, offsetof(struct options, field)
+
+/* clang-format off */
+static const struct row rows[] = {
+	{ 'a', "attach", "PID", set_attach, 0, "watch a process that already carries the library" },
+	{ 'r', "read", "FILE", set_read, 0, "read a segment that a program left behind" },
+	{ 'l', "list", NULL, set_list, 0, "list the instrumented processes and what dead ones left" },
+	{ KEY_CLEAN, "clean", NULL, set_clean, 0, "remove what dead programs left behind" },
+	{ 'd', "delay", "SECS", set_delay, 0, "refresh every SECS, 0.1-60 (\"500ms\" too; default 1)" },
+	{ 'n', "frames", "N", set_frames, 0, "stop after N frames" },
+	{ 's', "sort", "COLUMN", set_sort, 0, "sort by COLUMN (\"-s help\" lists them)" },
+	{ 'b', "batch", NULL, FLAG(batch), "write text frames instead of drawing a screen" },
+	{ KEY_REPORT, "report", NULL, FLAG(report), "no screen: when COMMAND ends, write the report" },
+	{ KEY_FORMAT, "format", "FMT", set_format, 0, "of the report: text or json (implies --report)" },
+	{ 'o', "output", "FILE", set_output, 0, "write frames or report to FILE" },
+	{ KEY_TOP, "top", "N", set_top, 0, "call sites in a text report (default 20, 0 = all)" },
+	{ KEY_FAIL_ON, "fail-on", "CLASS", set_fail_on, 0, "exit 1 if blocks of CLASS are left (unfreed)" },
+	{ 'D', "depth", "N", set_depth, 0, "frames kept per call stack (default 128, at most 1024)" },
+	{ KEY_FOLLOW, "follow", NULL, set_follow, 0, "record the programs that COMMAND starts, too" },
+	{ KEY_NO_FOLLOW, "no-follow", NULL, set_no_follow, 0, "record COMMAND alone" },
+	{ KEY_SHOW_HIDDEN, "show-hidden", NULL, FLAG(show_hidden),
+		"name call sites by their innermost frame" },
+	{ KEY_FULL_NAMES, "full-names", NULL, FLAG(full_names), "do not shorten function names" },
+	{ KEY_LIBRARY, "library", "PATH", set_library, 0, "preload this libheaptop.so" },
+	{ KEY_DEBUGINFOD, "debuginfod", NULL, FLAG(debuginfod), "let debuginfod servers be asked" },
+	{ 'C', "color", "WHEN", set_color, 0, "auto, always or never" },
+	{ 'U', "ascii", NULL, FLAG(ascii), "draw with ASCII only" },
+	{ 'M', "no-mouse", NULL, FLAG(no_mouse), "leave the mouse to the terminal" },
+	{ 'V', "version", NULL, NULL, 0, "print the version" },
+	{ 'h', "help", NULL, NULL, 0, "print this" },
+	{ 'F', "filter", "EXPR", NULL, 0, NULL },
+	{ 't', "tree", NULL, NULL, 0, NULL },
+	{ KEY_LEAK_CHECK, "leak-check", NULL, NULL, 0, NULL },
+	{ KEY_SUPPRESSIONS, "suppressions", "FILE", NULL, 0, NULL },
+};
+/* clang-format on */
+
+#define ROWS (sizeof(rows) / sizeof(rows[0]))
+
+/* What getopt_long wants, made from the table. */
+struct lists {
+	char letters[3 + 2 * ROWS];
+	struct option names[ROWS + 1];
+};
+
+static void lists_make(struct lists *l)
+{
+	/* '+': stop at COMMAND, its options are its own. ':': tell a missing value apart. */
+	char *p = stpcpy(l->letters, "+:");
+
+	memset(l->names, 0, sizeof(l->names));
+	for (size_t i = 0; i < ROWS; i++) {
+		l->names[i] = (struct option){ rows[i].name,
+			rows[i].arg ? required_argument : no_argument, NULL, rows[i].key };
+		if (rows[i].key > UCHAR_MAX)
+			continue;
+		*p++ = (char)rows[i].key;
+		if (rows[i].arg)
+			*p++ = ':';
+	}
+	*p = '\0';
+}
+
+static const struct row *row_find(int key)
+{
+	for (size_t i = 0; i < ROWS; i++)
+		if (rows[i].key == key)
+			return &rows[i];
+	return NULL;
+}
+
+static void help_row(const struct row *r, FILE *out)
+{
+	char left[64];
+	int n = 0;
+
+	if (r->key <= UCHAR_MAX)
+		n = snprintf(left, sizeof(left), "  -%c, --%s", r->key, r->name);
+	else
+		n = snprintf(left, sizeof(left), "      --%s", r->name);
+	if (r->arg)
+		snprintf(left + n, sizeof(left) - (size_t)n, " %s", r->arg);
+	fprintf(out, "%-*s %s\n", HELP_INDENT, left, r->help);
+}
+
+static void help_print(FILE *out)
+{
+	fputs("heaptop " HEAPTOP_VERSION ": where a program's heap is, live and exactly\n\n"
+	      "  heaptop [OPTIONS] -- COMMAND [ARG...]   run COMMAND and watch it\n"
+	      "  heaptop [OPTIONS] -a PID                attach to a running process\n"
+	      "  heaptop [OPTIONS] -r FILE               read what a dead program left\n"
+	      "  heaptop -l                              list them all\n\n",
+		out);
+	for (size_t i = 0; i < ROWS; i++)
+		if (rows[i].help)
+			help_row(&rows[i], out);
+	fputs("\nExit status: that of COMMAND (128+N if signal N ended it); 1 if --fail-on fired;\n"
+	      "2 wrong usage; 125 heaptop could not run or attach; 126, 127 as a shell.\n",
+		out);
+}
+
+static void columns_print(FILE *out)
+{
+	for (int i = 0; i < COL_COUNT; i++)
+		fprintf(out, "%-10s %s\n", column_table[i].key, column_table[i].help);
+}
+
+/* How a message calls an option: "-d" or "--depth". */
+static void row_spell(const struct row *r, char *out, size_t cap)
+{
+	if (r->key <= UCHAR_MAX)
+		snprintf(out, cap, "-%c", r->key);
+	else
+		snprintf(out, cap, "--%s", r->name);
+}
+
+__attribute__((format(printf, 2, 3))) static int usage(FILE *err, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	fputs("heaptop: ", err);
+	vfprintf(err, fmt, ap);
+	fputs("; try heaptop --help\n", err);
+	va_end(ap);
+	return OPTIONS_EXIT_USAGE;
+}
+
+static int usage_value(FILE *err, const char *option, const char *value, const char *why)
+{
+	char clean[VALUE_MAX];
+
+	text_clean(clean, sizeof(clean), value, strlen(value));
+	return usage(err, "%s %s: %s", option, *clean ? clean : "\"\"", why);
+}
+
+/* getopt_long returned '?': an unknown option, an ambiguous one, or a value where none belongs. */
+static int usage_unknown(FILE *err, const char *arg)
+{
+	const struct row *r = optopt ? row_find(optopt) : NULL;
+	char spelled[32], clean[VALUE_MAX];
+
+	if (r) {
+		row_spell(r, spelled, sizeof(spelled));
+		return usage(err, "%s takes no value", spelled);
+	}
+	if (optopt)
+		snprintf(spelled, sizeof(spelled), "-%c", optopt);
+	text_clean(clean, sizeof(clean), optopt ? spelled : arg, strlen(optopt ? spelled : arg));
+	return usage(err, "unknown option %s", clean);
+}
+
+static int usage_missing(FILE *err)
+{
+	const struct row *r = row_find(optopt);
+	char spelled[32];
+
+	row_spell(r, spelled, sizeof(spelled));
+	return usage(err, "%s needs a value (%s)", spelled, r->arg);
+}
+
+/* Takes one option. -1: go on. */
+static int option_take(struct options *o, const struct row *r, FILE *out, FILE *err)
+{
+	char spelled[32];
+	struct why why = { "" };
+
+	row_spell(r, spelled, sizeof(spelled));
+	switch (r->key) {
+	case 'h':
+		help_print(out);
+		return 0;
+	case 'V':
+		fprintf(out, "heaptop %s\n", HEAPTOP_VERSION);
+		return 0;
+	case 's':
+		if (!strcmp(optarg, "help")) {
+			columns_print(out);
+			return 0;
+		}
+		break;
+	default:
+		break;
+	}
+	if (r->flag)
+		*(bool *)((char *)o + r->flag) = true;
+	else if (!r->set)
+		return usage(err, "%s is not built in yet", spelled);
+	else if (r->set(o, optarg, &why))
+		return optarg ? usage_value(err, spelled, optarg, why.text)
+			      : usage(err, "%s: %s", spelled, why.text);
+	return -1;
+}
+
+/* What only the whole line can tell. NULL when all is well. */
+static const char *options_conflict(const struct options *o)
+{
+	bool shows = o->mode == OPTIONS_RUN || o->mode == OPTIONS_ATTACH || o->mode == OPTIONS_READ;
+
+	if (o->mode == OPTIONS_NONE)
+		return "nothing to watch: give a COMMAND, -a PID or -r FILE";
+	if (!shows && (o->batch || o->report || o->output))
+		return "-l and --clean stand alone";
+	if (o->batch && o->report)
+		return "-b and --report exclude each other";
+	if (o->batch && o->format == OPTIONS_JSON)
+		return "--format json is for --report; -b writes text";
+	if (o->output && !o->batch && !o->report)
+		return "-o goes with -b or --report";
+	if (o->fail_on_unfreed && o->mode != OPTIONS_RUN)
+		return "--fail-on goes with a COMMAND";
+	return NULL;
+}
+
+int options_parse(int argc, char *const argv[], struct options *o, FILE *out, FILE *err)
+{
+	struct lists lists;
+	const char *conflict;
+	struct why why;
+	int key, before, status = -1;
+
+	*o = (struct options){ .top = OPTIONS_TOP_DEFAULT,
+		.delay_ns = DELAY_DEFAULT_NS,
+		.sort = COL_LIVE,
+		.depth = OPTIONS_DEPTH_DEFAULT };
+	lists_make(&lists);
+	opterr = 0;
+	optind = 0; /* glibc: start afresh */
+	for (before = 1; status < 0; before = optind) {
+		key = getopt_long(argc, argv, lists.letters, lists.names, NULL);
+		if (key == -1)
+			break;
+		if (key == '?')
+			status = usage_unknown(err, argv[before]);
+		else if (key == ':')
+			status = usage_missing(err);
+		else
+			status = option_take(o, row_find(key), out, err);
+	}
+	if (status >= 0)
+		return status;
+	if (argv[optind]) {
+		o->command = &argv[optind];
+		if (mode_set(o, OPTIONS_RUN, &why))
+			return usage(err, "%s", why.text);
+	}
+	o->report |= o->format_given && !o->batch;
+	conflict = options_conflict(o);
+	return conflict ? usage(err, "%s", conflict) : -1;
+}

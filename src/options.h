@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The command line. Main thread, once, before anything else. Pure but for the two streams it is
+ * given: it opens nothing and looks at nothing but its arguments.
+ */
+#ifndef SRC_OPTIONS_H
+#define SRC_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+#include "src/model/columns.h"
+
+#define OPTIONS_EXIT_USAGE    2
+#define OPTIONS_DEPTH_DEFAULT 128u
+#define OPTIONS_DEPTH_MAX     1024u
+#define OPTIONS_TOP_DEFAULT   20u
+
+/* What to do. Exactly one is asked for on a command line. */
+enum options_mode {
+	OPTIONS_NONE, /* never seen by the caller */
+	OPTIONS_RUN, /* `command`: start it and watch it */
+	OPTIONS_ATTACH, /* -a: `pid` */
+	OPTIONS_READ, /* -r: `file` */
+	OPTIONS_LIST,
+	OPTIONS_CLEAN,
+};
+
+enum options_format { OPTIONS_TEXT, OPTIONS_JSON };
+enum options_color { OPTIONS_COLOR_AUTO, OPTIONS_COLOR_ALWAYS, OPTIONS_COLOR_NEVER };
+enum options_follow { OPTIONS_FOLLOW_DEFAULT, OPTIONS_FOLLOW_YES, OPTIONS_FOLLOW_NO };
+
+/* Strings point into argv. */
+struct options {
+	enum options_mode mode;
+	char *const *command; /* argv of COMMAND, NULL-terminated */
+	pid_t pid;
+	const char *file;
+	/* How it is shown. With neither batch nor report: on the screen. */
+	bool batch;
+	bool report; /* --report, or implied by --format */
+	enum options_format format;
+	bool format_given;
+	const char *output; /* NULL: the mode's own stream */
+	unsigned top; /* sites in a text report, 0: all */
+	uint64_t delay_ns;
+	unsigned frames; /* 0: no limit */
+	enum column sort;
+	enum options_color color;
+	bool ascii, no_mouse;
+	bool show_hidden, full_names;
+	/* How it is recorded and named. */
+	unsigned depth;
+	enum options_follow follow;
+	const char *library; /* --library, or NULL */
+	bool debuginfod;
+	bool fail_on_unfreed;
+};
+
+/*
+ * Fills `o` from the command line. Returns -1 when the caller is to go on, or the exit status to
+ * end with: 0 after --help, --version and "-s help" (written to `out`), OPTIONS_EXIT_USAGE after a
+ * mistake (one line on `err`). Uses getopt_long's globals; may be called again.
+ */
+int options_parse(int argc, char *const argv[], struct options *o, FILE *out, FILE *err);
+
+#endif
