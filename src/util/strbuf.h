@@ -25,7 +25,8 @@ void strbuf_add(struct strbuf *s, const char *bytes, size_t len);
 void strbuf_puts(struct strbuf *s, const char *text);
 void strbuf_putc(struct strbuf *s, char c);
 void strbuf_printf(struct strbuf *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void strbuf_vprintf(struct strbuf *s, const char *fmt, va_list ap);
+void strbuf_vprintf(struct strbuf *s, const char *fmt, va_list ap)
+	__attribute__((format(printf, 2, 0)));
 /* `count` times the byte `c`. */
 void strbuf_fill(struct strbuf *s, char c, size_t count);
 /* Empties, keeps the memory. */

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The site table's cells: what each column is called, and what it says of a site. The screen, batch
+ * frames and the report all print through here, on the main thread. Order is in sites.c, graphs are
+ * in spark.c and bar.c, names in site.c and frame.c.
+ */
+#include <string.h>
+#include "src/model/columns.h"
+#include "src/util/text.h"
+#include "src/util/units.h"
+
+const struct column_info column_table[COL_COUNT] = {
+	[COL_LIVE] = { "live", "LIVE", "live bytes: asked for and not freed", 6, true, true },
+	[COL_PERCENT] = { "percent", "%", "share of all live bytes", 5, true, true },
+	[COL_RATE] = { "rate", "RATE", "growth of live bytes per second, over 10 s", 9, true,
+		true },
+	[COL_TREND] = { "trend", "TREND", "live bytes over the last ticks", 10, false, true },
+	[COL_BLOCKS] = { "blocks", "BLOCKS", "live blocks", 6, true, true },
+	[COL_AVG] = { "avg", "AVG", "average size of a live block", 6, true, true },
+	[COL_PEAK] = { "peak", "PEAK", "most live bytes this site ever had", 6, true, true },
+	[COL_ALLOCS] = { "allocs", "ALLOCS", "blocks allocated since start", 6, true, true },
+	[COL_TEMP] = { "temp", "TEMP", "blocks freed by the thread's very next event", 6, true,
+		true },
+	[COL_SITE] = { "site", "CALL SITE", "the function that allocates", 0, false, false },
+	[COL_LINE] = { "line", "FILE:LINE", "where in the source, or in which object", 20, false,
+		false },
+};
+
+int column_find(const char *key)
+{
+	for (int i = 0; i < COL_COUNT; i++) {
+		if (strcmp(column_table[i].key, key) == 0)
+			return i;
+	}
+	return -1;
+}
+
+/* One cell to be written: of which site, and how wide (which matters to the text columns only). */
+struct cell {
+	const struct snapshot *snap;
+	const struct snap_site *site;
+	const struct row_style *style;
+	unsigned cells;
+};
+
+static void cell_live(const struct cell *c, char *out)
+{
+	units_bytes(out, c->site->live_bytes);
+}
+
+static void cell_percent(const struct cell *c, char *out)
+{
+	units_percent(out, c->site->live_bytes, c->snap->totals.live_bytes);
+}
+
+static void cell_rate(const struct cell *c, char *out)
+{
+	units_rate(out, c->site->rate_bytes_per_s);
+}
+
+static void cell_trend(const struct cell *c, char *out)
+{
+	unsigned width = c->cells < SNAP_TREND_POINTS ? c->cells : SNAP_TREND_POINTS;
+	unsigned n = c->site->trend_points < width ? c->site->trend_points : width;
+	unsigned pad = width - n;
+
+	/* Now is at the right edge, however short the past. */
+	memset(out, ' ', pad);
+	spark_text(c->site->trend + SNAP_TREND_POINTS - n, n, c->style->glyphs, out + pad,
+		COLUMN_TEXT_MAX - pad);
+}
+
+static void cell_blocks(const struct cell *c, char *out)
+{
+	units_count(out, c->site->live_blocks);
+}
+
+static void cell_average(const struct cell *c, char *out)
+{
+	if (c->site->live_blocks)
+		units_bytes(out, c->site->live_bytes / c->site->live_blocks);
+	else
+		strcpy(out, "-");
+}
+
+static void cell_peak(const struct cell *c, char *out)
+{
+	units_bytes(out, c->site->peak_live_bytes);
+}
+
+static void cell_allocs(const struct cell *c, char *out)
+{
+	units_count(out, c->site->allocs);
+}
+
+static void cell_temporary(const struct cell *c, char *out)
+{
+	units_count(out, c->site->temporary);
+}
+
+static void cell_site(const struct cell *c, char *out)
+{
+	struct row_style fitted = *c->style;
+
+	fitted.site_cells = c->cells;
+	site_name(c->site, &fitted, out, COLUMN_TEXT_MAX);
+}
+
+static void cell_line(const struct cell *c, char *out)
+{
+	struct row_style fitted = *c->style;
+
+	fitted.line_cells = c->cells;
+	site_place(c->site, &fitted, out, COLUMN_TEXT_MAX);
+}
+
+/* Each writes at most COLUMN_TEXT_MAX bytes. */
+static void (*const column_format[COL_COUNT])(const struct cell *c, char *out) = {
+	[COL_LIVE] = cell_live,
+	[COL_PERCENT] = cell_percent,
+	[COL_RATE] = cell_rate,
+	[COL_TREND] = cell_trend,
+	[COL_BLOCKS] = cell_blocks,
+	[COL_AVG] = cell_average,
+	[COL_PEAK] = cell_peak,
+	[COL_ALLOCS] = cell_allocs,
+	[COL_TEMP] = cell_temporary,
+	[COL_SITE] = cell_site,
+	[COL_LINE] = cell_line,
+};
+
+static unsigned column_width(enum column c, const struct row_style *style)
+{
+	if (c == COL_SITE)
+		return style->site_cells;
+	if (c == COL_LINE)
+		return style->line_cells;
+	return column_table[c].cells;
+}
+
+void column_text(enum column c, const struct snapshot *snap, const struct snap_site *site,
+	const struct row_style *style, char out[COLUMN_TEXT_MAX])
+{
+	out[0] = '\0';
+	if ((unsigned)c < COL_COUNT)
+		column_format[c](&(struct cell){ snap, site, style, column_width(c, style) }, out);
+}
+
+size_t column_cell(enum column c, const struct snapshot *snap, const struct snap_site *site,
+	const struct row_style *style, unsigned cells, char out[COLUMN_TEXT_MAX])
+{
+	char text[COLUMN_TEXT_MAX];
+	size_t used, len, pad, left;
+
+	out[0] = text[0] = '\0';
+	if ((unsigned)c >= COL_COUNT || cells == 0)
+		return 0;
+	column_format[c](&(struct cell){ snap, site, style, cells }, text);
+	/* A number that does not fit would be a wrong one if it were cut in silence. */
+	used = text_elide(out, COLUMN_TEXT_MAX, text, cells, false, style->glyphs == GLYPHS_ASCII);
+	len = strlen(out);
+	pad = used < cells ? cells - used : 0;
+	if (pad > COLUMN_TEXT_MAX - 1 - len)
+		pad = COLUMN_TEXT_MAX - 1 - len;
+	left = column_table[c].right ? pad : 0;
+	memmove(out + left, out, len);
+	memset(out, ' ', left);
+	memset(out + left + len, ' ', pad - left);
+	out[len + pad] = '\0';
+	return len + pad;
+}

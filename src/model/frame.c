@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * How a frame calls itself, and where it says it is: one spelling for table, stack view and report.
+ * Pure; main thread, because names in stacks fill in there.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include "src/model/columns.h"
+#include "src/util/name.h"
+#include "src/util/text.h"
+
+#define FRAME_TEXT_MAX 4096 /* longest name handled before it is cut; C++ symbols rarely pass it   \
+			     */
+
+/* A width of 0 means that nothing limits the text but its buffer. */
+static size_t frame_limit(unsigned cells)
+{
+	return cells ? cells : FRAME_TEXT_MAX;
+}
+
+static const char *frame_basename(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* "?? libfoo.so.3+0x4f1c0", or the bare address of code outside any object. */
+static void frame_unnamed(const struct frame *f, char *buf, size_t cap)
+{
+	if (f->module->name[0])
+		snprintf(buf, cap, "?? %s+0x%" PRIx64, f->module->name, f->offset);
+	else
+		snprintf(buf, cap, "?? 0x%" PRIx64, f->pc);
+}
+
+void frame_name(const struct frame *f, bool full, unsigned cells, bool ascii, char *out, size_t cap)
+{
+	char text[FRAME_TEXT_MAX];
+
+	if (cap == 0)
+		return;
+	out[0] = '\0';
+	if (f->function && !full) {
+		name_shorten(out, cap, f->function, frame_limit(cells), true, ascii);
+		return;
+	}
+	if (!f->function)
+		frame_unnamed(f, text, sizeof(text));
+	text_elide(out, cap, f->function ? f->function : text, frame_limit(cells), false, ascii);
+}
+
+void frame_place(const struct frame *f, unsigned cells, bool ascii, char *out, size_t cap)
+{
+	char text[FRAME_TEXT_MAX];
+
+	if (!f->file || !f->file[0])
+		snprintf(text, sizeof(text), "%s", f->module->name);
+	else if (f->line)
+		snprintf(text, sizeof(text), "%s:%" PRIu32, frame_basename(f->file), f->line);
+	else
+		snprintf(text, sizeof(text), "%s", frame_basename(f->file));
+	/* The end says most: the line, the number of a library's version. */
+	text_elide(out, cap, text, frame_limit(cells), true, ascii);
+}

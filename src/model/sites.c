@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The order of the site table. Every tick sorts all sites, up to 100,000 of them, so a row's key is
+ * taken out once and numbers go through a radix sort; only names are compared. Main thread.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "src/model/columns.h"
+
+#define SITES_DIGIT_BITS 11 /* 2048 counters stay in the first cache; six passes cover 64 bits */
+#define SITES_DIGITS	 (1u << SITES_DIGIT_BITS)
+#define SITES_PASSES	 ((64 + SITES_DIGIT_BITS - 1) / SITES_DIGIT_BITS)
+
+/* A row with one 64-bit key; smaller comes first. */
+struct keyed {
+	uint64_t key;
+	uint32_t index;
+};
+
+/* Doubles as integers of the same order: sign bit turned, negatives reversed. NaN sorts as 0. */
+static uint64_t key_of_double(double value)
+{
+	uint64_t bits;
+
+	if (!(value == value))
+		value = 0;
+	memcpy(&bits, &value, sizeof(bits));
+	return bits >> 63 ? ~bits : bits | 1ull << 63;
+}
+
+static uint64_t key_live(const struct snap_site *s)
+{
+	return s->live_bytes;
+}
+
+static uint64_t key_rate(const struct snap_site *s)
+{
+	return key_of_double(s->rate_bytes_per_s);
+}
+
+/* What the eye reads off a sparkline: how much higher its right end is than its left. */
+static uint64_t key_trend(const struct snap_site *s)
+{
+	unsigned n = s->trend_points < SNAP_TREND_POINTS ? s->trend_points : SNAP_TREND_POINTS;
+
+	if (n == 0)
+		return key_of_double(0);
+	return key_of_double(
+		(double)s->trend[SNAP_TREND_POINTS - 1] - (double)s->trend[SNAP_TREND_POINTS - n]);
+}
+
+static uint64_t key_blocks(const struct snap_site *s)
+{
+	return s->live_blocks;
+}
+
+static uint64_t key_average(const struct snap_site *s)
+{
+	return s->live_blocks ? s->live_bytes / s->live_blocks : 0;
+}
+
+static uint64_t key_peak(const struct snap_site *s)
+{
+	return s->peak_live_bytes;
+}
+
+static uint64_t key_allocs(const struct snap_site *s)
+{
+	return s->allocs;
+}
+
+static uint64_t key_temporary(const struct snap_site *s)
+{
+	return s->temporary;
+}
+
+/* NULL: the column is sorted by its words. */
+static uint64_t (*const key_of[COL_COUNT])(const struct snap_site *s) = {
+	[COL_LIVE] = key_live,
+	[COL_PERCENT] = key_live,
+	[COL_RATE] = key_rate,
+	[COL_TREND] = key_trend,
+	[COL_BLOCKS] = key_blocks,
+	[COL_AVG] = key_average,
+	[COL_PEAK] = key_peak,
+	[COL_ALLOCS] = key_allocs,
+	[COL_TEMP] = key_temporary,
+};
+
+/*
+ * Stable, ascending. Passes over digits that are the same in all keys (most, as sizes are small)
+ * are left out. `spare` has room for n rows; the result is in `rows`.
+ */
+static void sites_radix(struct keyed *rows, struct keyed *spare, size_t n)
+{
+	struct keyed *from = rows, *to = spare, *swap;
+	uint64_t differ = 0;
+
+	for (size_t i = 1; i < n; i++)
+		differ |= rows[i].key ^ rows[0].key;
+	for (unsigned pass = 0; pass < SITES_PASSES; pass++) {
+		unsigned shift = pass * SITES_DIGIT_BITS;
+		uint32_t start[SITES_DIGITS + 1] = { 0 };
+
+		if ((differ >> shift & (SITES_DIGITS - 1)) == 0)
+			continue;
+		for (size_t i = 0; i < n; i++)
+			start[(from[i].key >> shift & (SITES_DIGITS - 1)) + 1]++;
+		for (unsigned d = 1; d < SITES_DIGITS; d++)
+			start[d] += start[d - 1];
+		for (size_t i = 0; i < n; i++)
+			to[start[from[i].key >> shift & (SITES_DIGITS - 1)]++] = from[i];
+		swap = from;
+		from = to;
+		to = swap;
+	}
+	if (from != rows)
+		memcpy(rows, from, n * sizeof(*rows));
+}
+
+/* Sorts again by another key; what is equal keeps its order, so the weakest key goes first. */
+static void sites_by(const struct snapshot *snap, struct keyed *rows, struct keyed *spare,
+	uint64_t (*key)(const struct snap_site *), bool descending)
+{
+	for (size_t i = 0; i < snap->nsites; i++) {
+		uint64_t k = key(&snap->sites[rows[i].index]);
+
+		rows[i].key = descending ? ~k : k;
+	}
+	sites_radix(rows, spare, snap->nsites);
+}
+
+static uint64_t key_id(const struct snap_site *s)
+{
+	return s->id;
+}
+
+/* A row and its words. `text` NULL: no name, which sorts behind all names. */
+struct worded {
+	const char *text;
+	const char *more; /* what decides between equal texts */
+	uint64_t number; /* and what decides then */
+	uint32_t rank, index;
+};
+
+static const char *sites_basename(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static void sites_word(struct worded *w, const struct snap_site *site, enum column column)
+{
+	const struct stack *stack = site->stack;
+	const struct frame *f = &stack->frames[stack->title < stack->nframes ? stack->title : 0];
+	bool known = column == COL_SITE ? f->function != NULL : f->file != NULL;
+
+	w->text = NULL;
+	w->more = f->module->name;
+	w->number = f->offset;
+	if (!known)
+		return;
+	w->text = column == COL_SITE ? f->function : sites_basename(f->file);
+	w->more = "";
+	w->number = column == COL_SITE ? 0 : f->line;
+}
+
+static int worded_compare(const void *pa, const void *pb, void *ctx)
+{
+	const struct worded *a = pa, *b = pb;
+	int sign = *(const bool *)ctx ? -1 : 1, order = 0;
+
+	if (!a->text != !b->text)
+		return a->text ? -1 : 1;
+	if (a->text && a->text != b->text)
+		order = strcmp(a->text, b->text);
+	if (order == 0 && a->more != b->more)
+		order = strcmp(a->more, b->more);
+	if (order == 0)
+		order = (a->number > b->number) - (a->number < b->number);
+	if (order)
+		return order * sign;
+	return (a->rank > b->rank) - (a->rank < b->rank);
+}
+
+/* `rows` come in the order of the ties, and that is what `rank` keeps. */
+static void sites_by_word(
+	const struct snapshot *snap, struct keyed *rows, enum column column, bool descending)
+{
+	struct worded *words = malloc(snap->nsites * sizeof(*words));
+
+	if (!words)
+		return;
+	for (size_t i = 0; i < snap->nsites; i++) {
+		sites_word(&words[i], &snap->sites[rows[i].index], column);
+		words[i].index = rows[i].index;
+		words[i].rank = (uint32_t)i;
+	}
+	qsort_r(words, snap->nsites, sizeof(*words), worded_compare, &descending);
+	for (size_t i = 0; i < snap->nsites; i++)
+		rows[i].index = words[i].index;
+	free(words);
+}
+
+void sites_sort(const struct snapshot *snap, enum column column, bool reverse, uint32_t *order)
+{
+	size_t n = snap->nsites;
+	struct keyed *rows = malloc((n ? 2 * n : 1) * sizeof(*rows));
+	bool descending = column_table[column].descending != reverse;
+
+	/* Without memory for it the table stays in the segment's order. */
+	for (size_t i = 0; i < n; i++)
+		order[i] = (uint32_t)i;
+	if (!rows || n < 2) {
+		free(rows);
+		return;
+	}
+	for (size_t i = 0; i < n; i++)
+		rows[i] = (struct keyed){ .index = (uint32_t)i };
+	sites_by(snap, rows, rows + n, key_id, false);
+	sites_by(snap, rows, rows + n, key_live, true);
+	if (!key_of[column])
+		sites_by_word(snap, rows, column, descending);
+	else if (key_of[column] != key_live || !descending)
+		sites_by(snap, rows, rows + n, key_of[column], descending);
+	for (size_t i = 0; i < n; i++)
+		order[i] = rows[i].index;
+	free(rows);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What is common to all who hold a snapshot: its references, the bounds of its histograms and the
+ * words for its state. A snapshot is one allocation, sites included (model.c makes it), so the last
+ * reference frees it whole. References: main thread; the rest is pure.
+ */
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "shm/layout.h"
+#include "src/model/snapshot.h"
+
+static_assert(SNAP_SIZE_BUCKETS == HT_SIZE_BUCKETS, "one bucket here is one bucket there");
+static_assert(SNAP_LIFE_BUCKETS == HT_LIFE_BUCKETS, "one bucket here is one bucket there");
+static_assert(SNAP_HISTORY_POINTS == HT_HISTORY_POINTS, "one point here is one point there");
+
+uint64_t snap_size_le(unsigned bucket)
+{
+	return bucket >= SNAP_SIZE_BUCKETS - 1 ? UINT64_MAX : 8ull << bucket;
+}
+
+uint64_t snap_life_le_ns(unsigned bucket)
+{
+	return bucket >= SNAP_LIFE_BUCKETS - 1 ? UINT64_MAX : 1ull << (HT_TICK_SHIFT + 2 * bucket);
+}
+
+void snapshot_ref(struct snapshot *s)
+{
+	s->refs++;
+}
+
+void snapshot_unref(struct snapshot *s)
+{
+	if (s && --s->refs == 0)
+		free(s);
+}
+
+const char *snapshot_state_text(const struct snapshot *s, char buf[48])
+{
+	switch (s->state) {
+	case SNAP_STARTING:
+		return "starting";
+	case SNAP_RUNNING:
+		return "running";
+	case SNAP_EXITED:
+		snprintf(buf, 48, "exited %d", s->exit_status);
+		return buf;
+	case SNAP_KILLED:
+		if (s->signal_name)
+			snprintf(buf, 48, "killed by %s", s->signal_name);
+		else
+			snprintf(buf, 48, "killed by signal %d", s->signal);
+		return buf;
+	case SNAP_GONE:
+		break;
+	}
+	return "gone";
+}
+
+const char *snapshot_state_word(const struct snapshot *s)
+{
+	static const char *const word[] = {
+		[SNAP_STARTING] = "running",
+		[SNAP_RUNNING] = "running",
+		[SNAP_EXITED] = "exited",
+		[SNAP_KILLED] = "exited",
+		[SNAP_GONE] = "gone",
+	};
+
+	return (unsigned)s->state < sizeof(word) / sizeof(word[0]) ? word[s->state] : "gone";
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The call stacks of a session's sites: registered once, never moved (snapshots point at them),
+ * their frames replaced by resolved ones as names come in. Only model.c calls this. Main thread.
+ */
+#ifndef SRC_MODEL_STACKS_H
+#define SRC_MODEL_STACKS_H
+
+#include "src/model/snapshot.h"
+
+/* What became of one frame as it was registered. */
+struct stacks_span {
+	uint16_t frames; /* how many it is now: 1, more with inlined calls */
+	bool resolved;
+};
+
+struct stacks_entry {
+	struct stack stack; /* address is fixed for the session */
+	const char *alloc_function; /* static */
+	struct frame *frames; /* owned; stack.frames */
+	struct stacks_span *spans; /* owned; one per frame registered */
+	uint32_t nspans, pending;
+};
+
+struct stacks {
+	struct stacks_entry **chunks; /* entries, in pieces that never move */
+	size_t nchunks, count;
+	uint32_t *position; /* by id: position + 1, 0 when not known */
+	size_t ids;
+};
+
+/* 0, -EEXIST, -EINVAL for an id no segment has, -ENOMEM. Positions count up from 0. */
+int stacks_add(struct stacks *s, uint32_t id, const char *alloc_function,
+	const struct frame *frames, uint32_t nframes, bool truncated);
+/* Position of the site, or -1. */
+long stacks_find(const struct stacks *s, uint32_t id);
+struct stacks_entry *stacks_at(const struct stacks *s, size_t position);
+/* As model_frame_resolve: 0, -ENOENT, -EINVAL, -ENOMEM. */
+int stacks_resolve(struct stacks *s, uint32_t id, uint32_t index, const struct frame *frames,
+	uint32_t nframes);
+/* Frees what it holds, not `s`. */
+void stacks_free(struct stacks *s);
+
+#endif
