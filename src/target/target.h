@@ -19,9 +19,10 @@ int target_library_find(char *path, size_t cap, char *message);
 
 /*
  * Resolves `command` as execvp would and looks whether a preloaded library can work in it: ELF of this
- * class and machine, dynamically linked, not setuid/setgid or with file capabilities (unless we are
- * root); a script is judged by its interpreter. 0, or the exit status to end with (126, 127, 125) and
- * the message.
+ * class and machine, dynamically linked with glibc, without a sanitizer's malloc, and not given other
+ * rights at exec (setuid, setgid, file capabilities) than we have; a script is judged by its
+ * interpreter. A file that may be run but not read passes. 0 and the path, or the exit status to end
+ * with (126, 127, 125) and the message.
  */
 int target_check(const char *command, char *path, size_t cap, char *message);
 

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Where libheaptop.so is: in the build tree beside the viewer, or installed under ../lib/heaptop.
+ * Called by main before a launch, and by target_find for its advice. Main thread.
+ */
+#include "src/target/target.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "src/util/text.h"
+
+#define LIBRARY_NAME "libheaptop.so"
+
+/* The preload list is split at these by the loader, with no way to quote them (ld.so(8)). */
+#define PRELOAD_SEPARATORS ": "
+
+static void library_clean(char out[TARGET_MESSAGE_MAX / 2], const char *path)
+{
+	text_clean(out, TARGET_MESSAGE_MAX / 2, path, strlen(path));
+}
+
+/* Makes `path` absolute, since the program may change its directory before it starts others. */
+static int library_take(const char *candidate, char *path, size_t cap)
+{
+	char real[PATH_MAX];
+
+	if (!realpath(candidate, real) || access(real, R_OK))
+		return -errno;
+	if (strlen(real) >= cap)
+		return -ENAMETOOLONG;
+	strcpy(path, real);
+	return 0;
+}
+
+/* Tries a path relative to the directory of our own executable. */
+static int library_beside(const char *relative, char *path, size_t cap)
+{
+	char self[PATH_MAX], candidate[PATH_MAX + 64];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char *slash;
+
+	if (n < 0)
+		return -errno;
+	self[n] = '\0';
+	slash = strrchr(self, '/');
+	if (!slash)
+		return -ENOENT;
+	slash[1] = '\0';
+	snprintf(candidate, sizeof(candidate), "%s%s", self, relative);
+	return library_take(candidate, path, cap);
+}
+
+int target_library_find(char *path, size_t cap, char *message)
+{
+	static const char *const places[] = { LIBRARY_NAME, "../lib/heaptop/" LIBRARY_NAME };
+	const char *given = getenv("HEAPTOP_LIBRARY");
+	char clean[TARGET_MESSAGE_MAX / 2];
+	int err = -ENOENT;
+
+	if (given && *given) {
+		err = library_take(given, path, cap);
+		library_clean(clean, given);
+		if (err)
+			snprintf(message, TARGET_MESSAGE_MAX, "cannot use the library %s: %s",
+				clean, strerror(-err));
+	} else {
+		for (size_t i = 0; err && i < sizeof(places) / sizeof(places[0]); i++)
+			err = library_beside(places[i], path, cap);
+		if (err)
+			snprintf(message, TARGET_MESSAGE_MAX,
+				"no " LIBRARY_NAME " beside heaptop or in ../lib/heaptop; "
+				"say where it is with --library PATH");
+	}
+	if (!err && strpbrk(path, PRELOAD_SEPARATORS)) {
+		library_clean(clean, path);
+		snprintf(message, TARGET_MESSAGE_MAX,
+			"the path %s has a space or colon, which LD_PRELOAD cannot hold; "
+			"copy the library elsewhere and give --library PATH",
+			clean);
+		err = -EINVAL;
+	}
+	return err;
+}
