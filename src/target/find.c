@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The segment of a running process, or the reason why it has none and what to do about it. Called
+ * by main for -a. Main thread.
+ */
+#include "src/target/target.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "src/proc/proc.h"
+#include "src/target/image.h"
+#include "src/target/privilege.h"
+#include "src/util/text.h"
+
+#define LIBRARY_NAME "libheaptop.so"
+
+struct search {
+	pid_t pid;
+	struct target_segment running, ended;
+	bool have_running, have_ended;
+};
+
+/* target_list gives the newest image first. */
+static int search_visit(void *ctx, const struct target_segment *s)
+{
+	struct search *search = ctx;
+
+	if (s->state == TARGET_UNREADABLE || s->pid != search->pid)
+		return 0;
+	if (s->state == TARGET_RUNNING && !search->have_running) {
+		search->running = *s;
+		search->have_running = true;
+	} else if (!search->have_ended) {
+		search->ended = *s;
+		search->have_ended = true;
+	}
+	return 0;
+}
+
+/* The process without a segment. */
+struct subject {
+	pid_t pid;
+	struct proc_reading proc;
+	char name[64]; /* clean */
+	const struct search *search;
+};
+
+static int say(char *message, int err, const struct subject *s, const char *why)
+{
+	snprintf(message, TARGET_MESSAGE_MAX, "cannot attach to process %d (%s): %s", (int)s->pid,
+		s->name, why);
+	return err;
+}
+
+static void user_name(uid_t uid, char *out, size_t cap)
+{
+	const struct passwd *pw = getpwuid(uid);
+
+	if (pw)
+		text_clean(out, cap, pw->pw_name, strlen(pw->pw_name));
+	else
+		snprintf(out, cap, "%u", (unsigned)uid);
+}
+
+/* Each of these returns 0 when it has nothing to say, else -errno with the message made. */
+
+static int why_other_user(const struct subject *s, char *message)
+{
+	char user[64], why[192];
+
+	if (!geteuid() || s->proc.uid == geteuid())
+		return 0;
+	user_name(s->proc.uid, user, sizeof(user));
+	snprintf(why, sizeof(why), "it belongs to user %s; run heaptop as that user or as root",
+		user);
+	return say(message, -EPERM, s, why);
+}
+
+static int why_executable(const struct subject *s, char *message)
+{
+	char path[64], why[256];
+	struct image image;
+	const char *refusal, *gained;
+	int fd, err;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)s->pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 && errno == ENOENT)
+		return say(message, -EPERM, s, "it is a part of the kernel");
+	if (fd < 0)
+		return say(message, -EPERM, s,
+			"it is setuid or protects itself, so nothing could be preloaded into it");
+	err = image_read(fd, &image);
+	refusal = err ? NULL : image_refusal(&image);
+	gained = privilege_gained(fd, s->proc.uid, getgid());
+	close(fd);
+	if (gained)
+		snprintf(why, sizeof(why), "its program is %s, and nothing is preloaded into such",
+			gained);
+	else if (refusal)
+		snprintf(why, sizeof(why), "it %s", refusal);
+	return gained || refusal ? say(message, -ENOEXEC, s, why) : 0;
+}
+
+static bool library_mapped(pid_t pid)
+{
+	char path[64], line[PATH_MAX + 128];
+	bool found = false;
+	FILE *maps;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	maps = fopen(path, "re");
+	while (maps && !found && fgets(line, sizeof(line), maps))
+		found = strstr(line, "/" LIBRARY_NAME) != NULL;
+	if (maps)
+		fclose(maps);
+	return found;
+}
+
+static int why_no_segment(const struct subject *s, char *message)
+{
+	if (!library_mapped(s->pid))
+		return 0;
+	if (s->search->have_ended && s->search->ended.start_ticks == s->proc.start_ticks)
+		return say(message, -ENOENT, s, "it is just ending");
+	return say(message, -ENOENT, s,
+		"it carries the library, but has no segment here: it was refused at start (is "
+		"/dev/shm "
+		"full?), or HEAPTOP_DIR was another");
+}
+
+static int why_not_started(const struct subject *s, char *message)
+{
+	char library[PATH_MAX], ignored[TARGET_MESSAGE_MAX], clean[192], why[320];
+
+	if (target_library_find(library, sizeof(library), ignored))
+		strcpy(library, LIBRARY_NAME);
+	text_clean(clean, sizeof(clean), library, strlen(library));
+	snprintf(why, sizeof(why),
+		"it was not started under heaptop; start it with: heaptop -- CMD (or LD_PRELOAD=%s "
+		"CMD)",
+		clean);
+	return say(message, -ENOENT, s, why);
+}
+
+static int explain_gone(pid_t pid, const struct search *search, char *message)
+{
+	if (search->have_ended)
+		snprintf(message, TARGET_MESSAGE_MAX,
+			"process %d has ended; see what it left with: heaptop -r %s", (int)pid,
+			search->ended.path);
+	else
+		snprintf(message, TARGET_MESSAGE_MAX,
+			"no such process: %d (heaptop -l lists those that can be watched)",
+			(int)pid);
+	return -ESRCH;
+}
+
+static int explain(pid_t pid, const struct search *search, char *message)
+{
+	static int (*const reasons[])(const struct subject *s, char *message) = { why_other_user,
+		why_executable, why_no_segment, why_not_started };
+	struct subject s = { .pid = pid, .search = search };
+	uint64_t ticks;
+	int err = proc_start_ticks(pid, &ticks);
+
+	if (!err)
+		err = proc_read(pid, false, &s.proc);
+	if (err == -ESRCH)
+		return explain_gone(pid, search, message);
+	if (err) {
+		snprintf(message, TARGET_MESSAGE_MAX, "cannot look at process %d: %s", (int)pid,
+			strerror(-err));
+		return err;
+	}
+	text_clean(s.name, sizeof(s.name), s.proc.comm, strnlen(s.proc.comm, sizeof(s.proc.comm)));
+	for (size_t i = 0; !err && i < sizeof(reasons) / sizeof(reasons[0]); i++)
+		err = reasons[i](&s, message);
+	return err;
+}
+
+int target_find(pid_t pid, struct target_segment *out, char *message)
+{
+	struct search search = { .pid = pid };
+	int err = target_list(search_visit, &search);
+
+	if (err < 0) {
+		snprintf(message, TARGET_MESSAGE_MAX, "cannot list the segments: %s",
+			strerror(-err));
+		return err;
+	}
+	if (!search.have_running)
+		return explain(pid, &search, message);
+	*out = search.running;
+	return 0;
+}

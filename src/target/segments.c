@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The segments on this machine: where they lie, whose they are, and whether their program still
+ * runs. A segment belongs to a process when boot, pid and start time are the same; of the images
+ * that one process went through by exec, only the newest still runs. Called by main for -l and
+ * --clean and by target_find. Main thread.
+ */
+#include "src/target/target.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "src/proc/proc.h"
+#include "src/read/read.h"
+#include "src/util/clock.h"
+#include "src/util/text.h"
+
+#define NAME_PREFIX	"heaptop-"
+#define DIRECTORIES_MAX 2
+#define BOOT_ID_FILE	"/proc/sys/kernel/random/boot_id"
+#define BOOT_ID_BYTES	16
+
+/* A segment that is prepared but has no pid yet belongs to a viewer that is about to fork. If none
+ * has in so long, that viewer is dead. */
+#define PREPARED_MAX_NS UINT64_C(10000000000)
+
+/* What is gathered before anyone is told: images of one process must be seen side by side. */
+struct found {
+	struct target_segment *items;
+	size_t count, cap;
+	uint8_t boot_id[BOOT_ID_BYTES];
+	bool boot_known;
+};
+
+/* Where segments may be: $HEAPTOP_DIR alone, or the two places that the library would choose. */
+static unsigned directories(const char *out[DIRECTORIES_MAX])
+{
+	const char *given = getenv("HEAPTOP_DIR"), *runtime = getenv("XDG_RUNTIME_DIR");
+	unsigned n = 0;
+
+	if (given && *given) {
+		out[n++] = given;
+		return n;
+	}
+	out[n++] = "/dev/shm";
+	if (runtime && *runtime)
+		out[n++] = runtime;
+	return n;
+}
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* The boot id as 16 bytes, from its text with dashes. */
+static bool boot_id_read(uint8_t out[BOOT_ID_BYTES])
+{
+	char text[64];
+	unsigned digits = 0;
+
+	if (proc_slurp(BOOT_ID_FILE, text, sizeof(text)) < 0)
+		return false;
+	memset(out, 0, BOOT_ID_BYTES);
+	for (const char *p = text; *p && digits < 2 * BOOT_ID_BYTES; p++) {
+		if (hex_digit(*p) < 0)
+			continue;
+		out[digits / 2] = (uint8_t)(out[digits / 2] << 4 | hex_digit(*p));
+		digits++;
+	}
+	return digits == 2 * BOOT_ID_BYTES;
+}
+
+/* argv as one line: the NULs between arguments become spaces. */
+static void command_text(char *out, size_t cap, const struct read_identity *id)
+{
+	char line[HT_COMMAND_MAX];
+	size_t n = id->command_bytes < sizeof(line) ? id->command_bytes : sizeof(line);
+
+	memcpy(line, id->command, n);
+	while (n && !line[n - 1])
+		n--;
+	for (size_t i = 0; i < n; i++)
+		if (!line[i])
+			line[i] = ' ';
+	text_clean(out, cap, line, n);
+}
+
+static bool process_lives(const struct found *f, const struct read_identity *id)
+{
+	uint64_t ticks;
+
+	if (f->boot_known && memcmp(f->boot_id, id->boot_id, BOOT_ID_BYTES) != 0)
+		return false;
+	return id->pid > 0 && !proc_start_ticks(id->pid, &ticks) && ticks == id->start_ticks;
+}
+
+static bool is_being_prepared(const struct read_identity *id)
+{
+	return id->state == HT_STATE_PREPARED && id->pid <= 0 &&
+	       clock_realtime_ns() - id->created_realtime_ns < PREPARED_MAX_NS;
+}
+
+static enum target_state state_of(const struct found *f, const struct read_identity *id)
+{
+	if (id->state == HT_STATE_EXITED)
+		return TARGET_EXITED;
+	return process_lives(f, id) || is_being_prepared(id) ? TARGET_RUNNING : TARGET_DEAD;
+}
+
+static void segment_fill(const struct found *f, struct target_segment *s)
+{
+	char message[READ_MESSAGE_MAX] = "";
+	struct read_identity id;
+
+	if (read_peek(s->path, &id, message)) {
+		s->state = TARGET_UNREADABLE;
+		text_clean(s->why, sizeof(s->why), message, strlen(message));
+		return;
+	}
+	s->pid = id.pid;
+	s->start_ticks = id.start_ticks;
+	s->exec_gen = id.exec_gen;
+	s->created_ns = id.created_realtime_ns;
+	s->state = state_of(f, &id);
+	command_text(s->command, sizeof(s->command), &id);
+}
+
+static struct target_segment *found_add(struct found *f)
+{
+	size_t cap = f->cap ? f->cap * 2 : 16;
+	struct target_segment *items;
+
+	if (f->count == f->cap) {
+		items = realloc(f->items, cap * sizeof(*items));
+		if (!items)
+			return NULL;
+		f->items = items;
+		f->cap = cap;
+	}
+	f->items[f->count] = (struct target_segment){ 0 };
+	return &f->items[f->count++];
+}
+
+/* Takes one directory entry, if it is a segment of ours. 0 or -ENOMEM. */
+static int entry_take(struct found *f, const char *dir, const char *name)
+{
+	char path[sizeof(((struct target_segment *)0)->path)];
+	struct target_segment *s;
+	struct stat st;
+
+	if (strncmp(name, NAME_PREFIX, strlen(NAME_PREFIX)) != 0 ||
+		snprintf(path, sizeof(path), "%s/%s", dir, name) >= (int)sizeof(path) ||
+		lstat(path, &st) || !S_ISREG(st.st_mode) || (geteuid() && st.st_uid != geteuid()))
+		return 0;
+	s = found_add(f);
+	if (!s)
+		return -ENOMEM;
+	strcpy(s->path, path);
+	s->memory_bytes = (uint64_t)st.st_blocks * 512;
+	segment_fill(f, s);
+	return 0;
+}
+
+/* A directory that is not there holds nothing; one that cannot be read is an error. */
+static int directory_take(struct found *f, const char *path)
+{
+	DIR *dir = opendir(path);
+	struct dirent *entry;
+	int err = 0;
+
+	if (!dir)
+		return errno == ENOENT ? 0 : -errno;
+	while (!err && (entry = readdir(dir)))
+		err = entry_take(f, path, entry->d_name);
+	closedir(dir);
+	return err;
+}
+
+/* By process, its newest image first. */
+static int segment_order(const void *left, const void *right)
+{
+	const struct target_segment *a = left, *b = right;
+
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	if (a->start_ticks != b->start_ticks)
+		return a->start_ticks < b->start_ticks ? 1 : -1;
+	if (a->exec_gen != b->exec_gen)
+		return a->exec_gen < b->exec_gen ? 1 : -1;
+	return strcmp(a->path, b->path);
+}
+
+/* An image that the same process has replaced by exec has ended, and in good order. */
+static void images_settle(struct found *f)
+{
+	for (size_t i = 1; i < f->count; i++) {
+		struct target_segment *s = &f->items[i], *newer = &f->items[i - 1];
+
+		if (s->state == TARGET_RUNNING && newer->state != TARGET_UNREADABLE && s->pid > 0 &&
+			s->pid == newer->pid && s->start_ticks == newer->start_ticks &&
+			s->exec_gen < newer->exec_gen)
+			s->state = TARGET_EXITED;
+	}
+}
+
+/* 0 or -errno; the caller frees f->items either way. */
+static int found_gather(struct found *f)
+{
+	const char *dirs[DIRECTORIES_MAX];
+	unsigned count = directories(dirs), failed = 0;
+	int err, last = 0;
+
+	*f = (struct found){ 0 };
+	f->boot_known = boot_id_read(f->boot_id);
+	for (unsigned i = 0; i < count; i++) {
+		err = directory_take(f, dirs[i]);
+		failed += err != 0;
+		last = err ? err : last;
+	}
+	/* A place the library could not have used either is no reason to hide the other. */
+	if (failed == count)
+		return last;
+	if (f->count)
+		qsort(f->items, f->count, sizeof(*f->items), segment_order);
+	images_settle(f);
+	return 0;
+}
+
+int target_list(int (*visit)(void *ctx, const struct target_segment *s), void *ctx)
+{
+	struct found f;
+	int result = found_gather(&f);
+
+	for (size_t i = 0; !result && i < f.count; i++)
+		if (visit(ctx, &f.items[i]))
+			break;
+	if (!result)
+		result = (int)f.count;
+	free(f.items);
+	return result;
+}
+
+/* True when it was removed. */
+static bool segment_remove(const char *path)
+{
+	char message[READ_MESSAGE_MAX];
+	struct read_segment *s = read_open(path, message);
+	bool removed;
+
+	if (!s)
+		return false;
+	removed = read_remove_if_unused(s);
+	read_close(s);
+	return removed;
+}
+
+int target_clean(void)
+{
+	struct found f;
+	int result = found_gather(&f), removed = 0;
+
+	for (size_t i = 0; !result && i < f.count; i++)
+		if (f.items[i].state == TARGET_DEAD || f.items[i].state == TARGET_EXITED)
+			removed += segment_remove(f.items[i].path);
+	free(f.items);
+	return result ? result : removed;
+}
