@@ -45,11 +45,14 @@ struct proc_map {
 /* Parses the line at *pos, advances *pos past it. 1: a map; 0: end; -EINVAL: bad line (skipped). */
 int proc_parse_map(const char *buf, size_t len, size_t *pos, struct proc_map *m);
 
-/* Reads stat and status, and smaps_rollup when `with_pss`. 0, -ESRCH when gone, or -errno. */
+/*
+ * Reads stat and status, and smaps_rollup when `with_pss` (otherwise have_pss is false). What the kernel
+ * does not say is 0: a zombie (state 'Z') has no memory. 0, -ESRCH when gone, or -errno.
+ */
 int proc_read(pid_t pid, bool with_pss, struct proc_reading *r);
 /* Start time alone, for identity checks. 0, -ESRCH or -errno. A zombie counts as gone (-ESRCH). */
 int proc_start_ticks(pid_t pid, uint64_t *ticks);
-/* Reads a whole small file into `buf` (NUL-terminated). Bytes read, or -errno. */
+/* Reads a file into `buf` (NUL-terminated), as far as it fits. Bytes read, or -errno. */
 ssize_t proc_slurp(const char *path, char *buf, size_t cap);
 
 #endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Readings of a live process: opens and reads the files, the parsers do the rest. The viewer's main
+ * thread calls this once a tick. All files of a reading are opened through one descriptor of
+ * /proc/PID, so that they speak of one process even when its number is given to another meanwhile.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include "src/proc/proc.h"
+
+#define PROC_FILE_MAX 8192 /* stat, status and smaps_rollup take one or two thousand bytes */
+
+/* "No such file" of a directory in /proc means that the process is gone. */
+static int proc_error(int error)
+{
+	return error == ENOENT ? -ESRCH : -error;
+}
+
+static ssize_t proc_fill(int fd, char *buf, size_t cap)
+{
+	size_t len = 0;
+
+	while (len + 1 < cap) {
+		ssize_t n = read(fd, buf + len, cap - 1 - len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		len += (size_t)n;
+	}
+	buf[len] = '\0';
+	return (ssize_t)len;
+}
+
+static ssize_t proc_slurp_at(int dir, const char *path, char *buf, size_t cap)
+{
+	int fd;
+	ssize_t n;
+
+	if (cap == 0)
+		return -EINVAL;
+	buf[0] = '\0';
+	fd = openat(dir, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	if (fd < 0)
+		return -errno;
+	n = proc_fill(fd, buf, cap);
+	close(fd);
+	return n;
+}
+
+ssize_t proc_slurp(const char *path, char *buf, size_t cap)
+{
+	return proc_slurp_at(AT_FDCWD, path, buf, cap);
+}
+
+static int proc_open(pid_t pid)
+{
+	char path[32];
+	int dir;
+
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return dir < 0 ? proc_error(errno) : dir;
+}
+
+static int proc_load(int dir, const char *name,
+	int (*parse)(const char *buf, size_t len, struct proc_reading *r), struct proc_reading *r)
+{
+	char buf[PROC_FILE_MAX];
+	ssize_t n = proc_slurp_at(dir, name, buf, sizeof(buf));
+
+	if (n < 0)
+		return proc_error((int)-n);
+	return parse(buf, (size_t)n, r);
+}
+
+int proc_read(pid_t pid, bool with_pss, struct proc_reading *r)
+{
+	int dir = proc_open(pid), rc;
+
+	memset(r, 0, sizeof(*r));
+	if (dir < 0)
+		return dir;
+	rc = proc_load(dir, "stat", proc_parse_stat, r);
+	if (!rc)
+		rc = proc_load(dir, "status", proc_parse_status, r);
+	/* Of another user's or a dying process there is no PSS: the rest of the reading stands. */
+	if (!rc && with_pss)
+		proc_load(dir, "smaps_rollup", proc_parse_smaps_rollup, r);
+	close(dir);
+	return rc;
+}
+
+int proc_start_ticks(pid_t pid, uint64_t *ticks)
+{
+	struct proc_reading r = { 0 };
+	int dir = proc_open(pid), rc;
+
+	if (dir < 0)
+		return dir;
+	rc = proc_load(dir, "stat", proc_parse_stat, &r);
+	close(dir);
+	if (!rc && (r.state == 'Z' || r.state == 'X'))
+		return -ESRCH;
+	if (!rc)
+		*ticks = r.start_ticks;
+	return rc;
+}
