@@ -16,11 +16,12 @@
 #include "src/util/text.h"
 #include "src/util/units.h"
 
-#define DELAY_DEFAULT_NS UINT64_C(1000000000) /* what eyes follow, and what nvtop and iotop took   \
-					       */
+#define DELAY_DEFAULT_NS                                                                           \
+	UINT64_C(1000000000) /* what eyes follow, and what nvtop and iotop took                    \
+			      */
 #define DELAY_MIN_NS UINT64_C(100000000) /* faster is unreadable and only costs */
 #define DELAY_MAX_NS UINT64_C(60000000000)
-#define HELP_INDENT  28 /* fits the longest option with its argument */
+#define HELP_INDENT  22 /* fits the longest option with its argument */
 #define VALUE_MAX    64 /* bytes of a bad value that a message repeats */
 #define WHY_MAX	     160
 

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The command line: what each option sets, what is refused, and that every refusal is one line. */
+#include <stdlib.h>
+#include "src/options.h"
+#include "tests/check.h"
+
+#define ARGS_MAX 32
+
+/* One parse: its result, and what it wrote. */
+struct parsed {
+	int status;
+	struct options o;
+	char out[8192], err[1024];
+};
+
+static struct parsed parse(const char *const *args)
+{
+	static char *argv[ARGS_MAX + 2];
+	static struct parsed p;
+	char *out, *err;
+	size_t out_len, err_len;
+	FILE *out_stream = open_memstream(&out, &out_len);
+	FILE *err_stream = open_memstream(&err, &err_len);
+	int argc = 0;
+
+	argv[argc++] = (char *)(uintptr_t) "heaptop";
+	while (*args && argc <= ARGS_MAX)
+		argv[argc++] = (char *)(uintptr_t)*args++;
+	argv[argc] = NULL;
+	p.status = options_parse(argc, argv, &p.o, out_stream, err_stream);
+	fclose(out_stream);
+	fclose(err_stream);
+	snprintf(p.out, sizeof(p.out), "%s", out);
+	snprintf(p.err, sizeof(p.err), "%s", err);
+	free(out);
+	free(err);
+	return p;
+}
+
+#define PARSE(...)	parse((const char *const[]){ __VA_ARGS__, NULL })
+#define PARSE_NOTHING() parse((const char *const[]){ NULL })
+
+/* Refused with status 2 and exactly one line, which says `part` and where to read on. */
+static int refused(struct parsed p, const char *part)
+{
+	const char *newline = strchr(p.err, '\n');
+	int good = p.status == OPTIONS_EXIT_USAGE && !strncmp(p.err, "heaptop: ", 9) && newline &&
+		   !newline[1] && strstr(p.err, part) && strstr(p.err, "; try heaptop --help\n") &&
+		   !p.out[0];
+
+	if (!good)
+		fprintf(stderr, "  status %d, want \"%s\" in: %s\n", p.status, part, p.err);
+	return good;
+}
+
+TEST(defaults)
+{
+	struct parsed p = PARSE("--", "./app", "-b", "--help");
+
+	CHECK_INT(p.status, -1);
+	CHECK_STR(p.err, "");
+	CHECK_INT(p.o.mode, OPTIONS_RUN);
+	CHECK_STR(p.o.command[0], "./app");
+	CHECK_STR(p.o.command[1], "-b");
+	CHECK_STR(p.o.command[2], "--help");
+	CHECK(!p.o.command[3]);
+	CHECK_INT(p.o.delay_ns, 1000000000);
+	CHECK_INT(p.o.depth, 128);
+	CHECK_INT(p.o.top, 20);
+	CHECK_INT(p.o.frames, 0);
+	CHECK_INT(p.o.sort, COL_LIVE);
+	CHECK(!p.o.batch && !p.o.report && !p.o.output && !p.o.fail_on_unfreed && !p.o.library);
+	CHECK_INT(p.o.color, OPTIONS_COLOR_AUTO);
+	CHECK_INT(p.o.follow, OPTIONS_FOLLOW_DEFAULT);
+}
+
+TEST(command_without_dashes)
+{
+	struct parsed p = PARSE("-b", "ls", "-l", "--clean");
+
+	CHECK_INT(p.status, -1);
+	CHECK(p.o.batch);
+	CHECK_INT(p.o.mode, OPTIONS_RUN);
+	CHECK_STR(p.o.command[0], "ls");
+	CHECK_STR(p.o.command[1], "-l");
+}
+
+TEST(modes)
+{
+	struct parsed p = PARSE("-a", "123");
+
+	CHECK_INT(p.status, -1);
+	CHECK_INT(p.o.mode, OPTIONS_ATTACH);
+	CHECK_INT(p.o.pid, 123);
+	p = PARSE("--read=left.seg", "--report");
+	CHECK_INT(p.o.mode, OPTIONS_READ);
+	CHECK_STR(p.o.file, "left.seg");
+	CHECK_INT(PARSE("-l").o.mode, OPTIONS_LIST);
+	CHECK_INT(PARSE("--list").o.mode, OPTIONS_LIST);
+	CHECK_INT(PARSE("--clean").o.mode, OPTIONS_CLEAN);
+}
+
+TEST(one_mode_only)
+{
+	CHECK(refused(PARSE_NOTHING(), "nothing to watch"));
+	CHECK(refused(PARSE("-b"), "nothing to watch"));
+	CHECK(refused(PARSE("--"), "nothing to watch"));
+	CHECK(refused(PARSE("-a", "1", "ls"), "only one of"));
+	CHECK(refused(PARSE("-a", "1", "-r", "f"), "only one of"));
+	CHECK(refused(PARSE("-l", "--clean"), "only one of"));
+	CHECK(refused(PARSE("-l", "-b"), "stand alone"));
+}
+
+TEST(values)
+{
+	struct parsed p = PARSE("-d", "500ms", "-n3", "-s", "blocks", "-o", "f", "-b", "-D", "1024",
+		"--top=0", "-C", "never", "-U", "-M", "--library", "/l.so", "--debuginfod",
+		"--no-follow", "x");
+
+	CHECK_INT(p.status, -1);
+	CHECK_STR(p.err, "");
+	CHECK_INT(p.o.delay_ns, 500000000);
+	CHECK_INT(p.o.frames, 3);
+	CHECK_INT(p.o.sort, COL_BLOCKS);
+	CHECK_STR(p.o.output, "f");
+	CHECK_INT(p.o.depth, 1024);
+	CHECK_INT(p.o.top, 0);
+	CHECK_INT(p.o.color, OPTIONS_COLOR_NEVER);
+	CHECK(p.o.ascii && p.o.no_mouse && p.o.debuginfod);
+	CHECK_STR(p.o.library, "/l.so");
+	CHECK_INT(p.o.follow, OPTIONS_FOLLOW_NO);
+	p = PARSE("--follow", "--show-hidden", "--full-names", "--color=always", "-d", "0.1", "x");
+	CHECK_INT(p.o.follow, OPTIONS_FOLLOW_YES);
+	CHECK(p.o.show_hidden && p.o.full_names);
+	CHECK_INT(p.o.color, OPTIONS_COLOR_ALWAYS);
+	CHECK_INT(p.o.delay_ns, 100000000);
+}
+
+TEST(report_and_format)
+{
+	struct parsed p = PARSE("--report", "x");
+
+	CHECK(p.o.report);
+	CHECK_INT(p.o.format, OPTIONS_TEXT);
+	p = PARSE("--format", "json", "--fail-on", "unfreed", "-o", "r.json", "x");
+	CHECK_INT(p.status, -1);
+	CHECK(p.o.report && p.o.fail_on_unfreed);
+	CHECK_INT(p.o.format, OPTIONS_JSON);
+	/* -b writes text anyway, in whichever order the two come. */
+	p = PARSE("--format", "text", "-b", "x");
+	CHECK_INT(p.status, -1);
+	CHECK(p.o.batch && !p.o.report);
+	CHECK(refused(PARSE("-b", "--format=json", "x"), "-b writes text"));
+	CHECK(refused(PARSE("-b", "--report", "x"), "exclude each other"));
+	CHECK(refused(PARSE("-o", "f", "x"), "-o goes with"));
+	CHECK(refused(PARSE("--fail-on", "unfreed", "-a", "1"), "goes with a COMMAND"));
+}
+
+TEST(bad_values)
+{
+	static const char *const bad[][2] = { { "-d", "0.05" }, { "-d", "61" }, { "-d", "fast" },
+		{ "-d", "" }, { "-d", "-1" }, { "-n", "0" }, { "-n", "-3" }, { "-n", "3x" },
+		{ "-n", "" }, { "-n", "99999999999999999999" }, { "-s", "nonsense" }, { "-D", "0" },
+		{ "-D", "1025" }, { "--top", "-1" }, { "--top", " 1" }, { "-C", "sometimes" },
+		{ "-a", "0" }, { "-a", "me" }, { "-a", "4294967297" }, { "--format", "xml" },
+		{ "--fail-on", "bugs" }, { "--library", "" } };
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		CHECK(refused(PARSE(bad[i][0], bad[i][1], "x"), bad[i][0]));
+		CHECK(refused(PARSE(bad[i][0], bad[i][1], "x"), *bad[i][1] ? bad[i][1] : "\"\""));
+	}
+}
+
+TEST(missing_values)
+{
+	CHECK(refused(PARSE("-d"), "-d needs a value (SECS)"));
+	CHECK(refused(PARSE("--delay"), "-d needs a value (SECS)"));
+	CHECK(refused(PARSE("--top"), "--top needs a value (N)"));
+	CHECK(refused(PARSE("-b", "-a"), "-a needs a value (PID)"));
+	CHECK(refused(PARSE("--list=3"), "-l takes no value"));
+}
+
+TEST(unknown_options)
+{
+	CHECK(refused(PARSE("-Z", "x"), "unknown option -Z"));
+	CHECK(refused(PARSE("-bZ", "x"), "unknown option -Z"));
+	CHECK(refused(PARSE("-x", "x"), "unknown option -x"));
+	CHECK(refused(PARSE("-p", "1"), "unknown option -p"));
+	CHECK(refused(PARSE("-b", "--nonsense", "x"), "unknown option --nonsense"));
+	CHECK(refused(PARSE("--nonsense=1", "x"), "unknown option --nonsense"));
+	CHECK(refused(PARSE("--n\033[31m", "x"), "unknown option --n?[31m"));
+}
+
+TEST(not_built_in_yet)
+{
+	CHECK(refused(PARSE("-t", "x"), "-t is not built in yet"));
+	CHECK(refused(PARSE("-F", "live>1M", "x"), "-F is not built in yet"));
+	CHECK(refused(PARSE("--leak-check", "x"), "--leak-check is not built in yet"));
+	CHECK(refused(PARSE("--suppressions", "f", "x"), "--suppressions is not built in yet"));
+	CHECK(refused(PARSE("--format", "pprof", "x"), "not built in yet"));
+	CHECK(refused(PARSE("--format", "folded", "x"), "not built in yet"));
+	CHECK(refused(PARSE("--fail-on", "definite", "x"), "not built in yet"));
+}
+
+TEST(help_lists_what_works)
+{
+	struct parsed p = PARSE("--help");
+
+	CHECK_INT(p.status, 0);
+	CHECK_STR(p.err, "");
+	CHECK(strstr(p.out, "  -a, --attach PID"));
+	CHECK(strstr(p.out, "      --fail-on CLASS"));
+	CHECK(strstr(p.out, "--report"));
+	CHECK(!strstr(p.out, "--leak-check"));
+	CHECK(!strstr(p.out, "(null)"));
+	for (const char *line = p.out; *line; line = strchr(line, '\n') + 1)
+		CHECK(strcspn(line, "\n") <= 80);
+	/* It is asked for, so it wins over a line that makes no sense yet. */
+	CHECK_INT(PARSE("-b", "-h").status, 0);
+}
+
+TEST(version)
+{
+	struct parsed p = PARSE("-V");
+
+	CHECK_INT(p.status, 0);
+	CHECK_STR(p.out, "heaptop " HEAPTOP_VERSION "\n");
+}
+
+TEST(sort_help_lists_every_column)
+{
+	struct parsed p = PARSE("-s", "help");
+
+	CHECK_INT(p.status, 0);
+	for (int i = 0; i < COL_COUNT; i++)
+		CHECK(strstr(p.out, column_table[i].key));
+	for (int i = 0; i < COL_COUNT; i++)
+		CHECK_INT(PARSE("-s", column_table[i].key, "x").o.sort, i);
+}
+
+int main(void)
+{
+	RUN(defaults);
+	RUN(command_without_dashes);
+	RUN(modes);
+	RUN(one_mode_only);
+	RUN(values);
+	RUN(report_and_format);
+	RUN(bad_values);
+	RUN(missing_values);
+	RUN(unknown_options);
+	RUN(not_built_in_yet);
+	RUN(help_lists_what_works);
+	RUN(version);
+	RUN(sort_help_lists_every_column);
+	return check_end();
+}
