@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * One frame of the batch mode (-b): the screen's header as plain lines, then the site table. For
+ * pipes, logs and screen readers: no escapes, no trailing blanks, a blank line behind. Main thread.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "src/export/export.h"
+#include "src/util/text.h"
+#include "src/util/units.h"
+
+#define FRAME_WIDTH	 100u
+#define FRAME_SITE_LEAST 16u /* narrower than this, a name says nothing: other columns go first */
+
+/* In the order of the row; `from` is the width from which a column is shown at all. */
+static const struct {
+	enum column column;
+	unsigned from;
+} frame_columns[] = {
+	{ COL_LIVE, 0 },
+	{ COL_PERCENT, 60 },
+	{ COL_RATE, 50 },
+	{ COL_TREND, 90 },
+	{ COL_BLOCKS, 40 },
+	{ COL_AVG, 80 },
+	{ COL_PEAK, 120 },
+	{ COL_ALLOCS, 130 },
+	{ COL_TEMP, 140 },
+	{ COL_SITE, 0 },
+	{ COL_LINE, 70 },
+};
+
+#define FRAME_COLUMNS (sizeof(frame_columns) / sizeof(frame_columns[0]))
+
+/* Appends without the blanks at the end, and ends the line. */
+static void frame_line(struct strbuf *out, size_t from)
+{
+	while (out->len > from && out->data[out->len - 1] == ' ')
+		out->data[--out->len] = '\0';
+	strbuf_putc(out, '\n');
+}
+
+static unsigned frame_width(const struct export_options *o)
+{
+	return o->width ? o->width : FRAME_WIDTH;
+}
+
+/* Cells that the site's name gets: what the fixed columns leave. */
+static unsigned frame_site_cells(unsigned width)
+{
+	unsigned fixed = 0;
+
+	for (size_t i = 0; i < FRAME_COLUMNS; i++) {
+		enum column c = frame_columns[i].column;
+
+		if (c != COL_SITE && width >= frame_columns[i].from)
+			fixed += column_table[c].cells + 1;
+	}
+	return width > fixed + FRAME_SITE_LEAST ? width - fixed : FRAME_SITE_LEAST;
+}
+
+static void frame_who(struct strbuf *out, const struct snapshot *s, const struct export_options *o)
+{
+	char state[48], age[UNITS_MAX], memory[UNITS_MAX];
+	unsigned tenths = s->viewer_cpu_percent > 0 && s->viewer_cpu_percent < 1e6
+				  ? (unsigned)(s->viewer_cpu_percent * 10 + 0.5)
+				  : 0;
+
+	strbuf_printf(out, "heaptop  %s  pid %d  %s", s->command ? s->command : "?", (int)s->pid,
+		snapshot_state_text(s, state));
+	if (s->proc.valid)
+		strbuf_printf(out, "  %u thr", s->proc.threads);
+	strbuf_printf(out, "  up %s", units_duration(age, s->uptime_ns));
+	strbuf_printf(out, "  self %u.%u%%cpu %s\n", tenths / 10, tenths % 10,
+		units_bytes(memory, s->viewer_rss));
+	if (s->notice)
+		strbuf_printf(out, "! %s\n", s->notice);
+}
+
+static void frame_heap(struct strbuf *out, const struct snapshot *s)
+{
+	const struct snap_totals *t = &s->totals;
+	char live[UNITS_MAX], blocks[UNITS_MAX], peak[UNITS_MAX], when[UNITS_MAX];
+	char growth[UNITS_MAX], sites[UNITS_MAX];
+
+	strbuf_printf(out, "Live %s in %s blocks  peak %s @%s  growth %s  %s sites\n",
+		units_bytes(live, t->live_bytes), units_count(blocks, t->live_blocks),
+		units_bytes(peak, t->peak_live_bytes), units_duration(when, t->peak_ns),
+		units_rate(growth, t->growth_bytes_per_s), units_count(sites, s->nsites));
+}
+
+static void frame_memory(struct strbuf *out, const struct snap_proc *p)
+{
+	char rss[UNITS_MAX], hwm[UNITS_MAX], pss[UNITS_MAX], swap[UNITS_MAX];
+	char minor[UNITS_MAX], major[UNITS_MAX];
+
+	if (!p->valid)
+		return;
+	strbuf_printf(out, "RSS  %s  hwm %s  pss %s  swap %s  faults %s min %s maj\n",
+		units_bytes(rss, p->rss), units_bytes(hwm, p->hwm),
+		p->have_pss ? units_bytes(pss, p->pss) : "-", units_bytes(swap, p->swap),
+		units_freq(minor, p->minor_faults_per_s), units_freq(major, p->major_faults_per_s));
+}
+
+static void frame_operations(struct strbuf *out, const struct snap_totals *t)
+{
+	char allocs[UNITS_MAX], frees[UNITS_MAX], reallocs[UNITS_MAX];
+	char lost[UNITS_MAX], untracked[UNITS_MAX];
+
+	strbuf_printf(out, "Ops  alloc %s  free %s  realloc %s  lost %s  untracked %s\n",
+		units_freq(allocs, t->allocs_per_s), units_freq(frees, t->frees_per_s),
+		units_freq(reallocs, t->reallocs_per_s), units_count(lost, t->lost_events),
+		units_count(untracked, t->untracked_blocks));
+}
+
+static void frame_titles(struct strbuf *out, unsigned width, unsigned site_cells)
+{
+	size_t from = out->len;
+
+	for (size_t i = 0; i < FRAME_COLUMNS; i++) {
+		const struct column_info *info = &column_table[frame_columns[i].column];
+		int cells = (int)(info->cells ? info->cells : site_cells);
+
+		if (width < frame_columns[i].from)
+			continue;
+		strbuf_printf(out, "%*s ", info->right ? cells : -cells, info->title);
+	}
+	frame_line(out, from);
+}
+
+static void frame_row(struct strbuf *out, const struct snapshot *s, const struct snap_site *site,
+	const struct row_style *style, unsigned width)
+{
+	char cell[COLUMN_TEXT_MAX];
+	size_t from = out->len;
+
+	for (size_t i = 0; i < FRAME_COLUMNS; i++) {
+		enum column c = frame_columns[i].column;
+		unsigned cells = c == COL_SITE ? style->site_cells : column_table[c].cells;
+
+		if (width < frame_columns[i].from)
+			continue;
+		column_cell(c, s, site, style, cells, cell);
+		strbuf_puts(out, cell);
+		strbuf_putc(out, ' ');
+	}
+	frame_line(out, from);
+}
+
+static void frame_rows(struct strbuf *out, const struct snapshot *s, const struct export_options *o,
+	const struct row_style *style)
+{
+	size_t shown = o->top && o->top < s->nsites ? o->top : s->nsites;
+	uint32_t *order = malloc((s->nsites ? s->nsites : 1) * sizeof(*order));
+
+	if (!order) {
+		out->failed = true;
+		return;
+	}
+	sites_sort(s, o->sort, o->reverse, order);
+	for (size_t i = 0; i < shown; i++)
+		frame_row(out, s, &s->sites[order[i]], style, frame_width(o));
+	free(order);
+}
+
+void export_frame(struct strbuf *out, const struct snapshot *s, const struct export_options *o)
+{
+	unsigned site_cells = frame_site_cells(frame_width(o));
+	struct row_style style = {
+		.glyphs = o->ascii ? GLYPHS_ASCII : GLYPHS_BLOCKS,
+		.full_names = o->full_names,
+		.show_hidden = o->show_hidden,
+		.site_cells = site_cells,
+		.line_cells = column_table[COL_LINE].cells,
+	};
+
+	frame_who(out, s, o);
+	frame_heap(out, s);
+	frame_memory(out, &s->proc);
+	frame_operations(out, &s->totals);
+	frame_titles(out, frame_width(o), site_cells);
+	frame_rows(out, s, o, &style);
+	strbuf_putc(out, '\n');
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The JSON report, whose fields and their order other people's scripts rely on: add, never rename.
+ * Called by the batch mode and by --report, on the main thread. Strings leave as well-formed UTF-8
+ * whatever they were, and no number is ever NaN or infinite.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include "src/export/export.h"
+#include "src/export/writer.h"
+#include "src/util/clock.h"
+
+#define JSON_FORMAT 1
+
+static void json_process(struct writer *w, const struct snapshot *s)
+{
+	char unnamed[24];
+
+	writer_object(w, "process");
+	writer_int(w, "pid", s->pid);
+	writer_array(w, "command");
+	for (unsigned i = 0; i < s->argc; i++)
+		writer_string(w, NULL, s->argv[i]);
+	writer_end(w);
+	writer_string(w, "exe", s->exe);
+	writer_string(w, "state", snapshot_state_word(s));
+	if (s->state == SNAP_EXITED)
+		writer_int(w, "exit_status", s->exit_status);
+	else
+		writer_null(w, "exit_status");
+	snprintf(unnamed, sizeof(unnamed), "SIG%d", s->signal);
+	if (s->state == SNAP_KILLED)
+		writer_string(w, "signal", s->signal_name ? s->signal_name : unnamed);
+	else
+		writer_null(w, "signal");
+	writer_end(w);
+}
+
+static void json_time(struct writer *w, const struct snapshot *s)
+{
+	char buf[32];
+
+	writer_object(w, "time");
+	writer_string(w, "start", clock_iso8601(buf, s->start_realtime_ns));
+	writer_string(w, "now", clock_iso8601(buf, s->now_realtime_ns));
+	writer_uint(w, "uptime_ns", s->uptime_ns);
+	writer_end(w);
+}
+
+static void json_totals(struct writer *w, const struct snap_totals *t)
+{
+	const struct {
+		const char *key;
+		uint64_t value;
+	} field[] = {
+		{ "allocs", t->allocs },
+		{ "frees", t->frees },
+		{ "reallocs", t->reallocs },
+		{ "alloc_bytes", t->alloc_bytes },
+		{ "free_bytes", t->free_bytes },
+		{ "live_blocks", t->live_blocks },
+		{ "live_bytes", t->live_bytes },
+		{ "peak_live_bytes", t->peak_live_bytes },
+		{ "temporary", t->temporary },
+		{ "failed", t->failed },
+		{ "unknown_frees", t->unknown_frees },
+		{ "lost_events", t->lost_events },
+		{ "untracked_blocks", t->untracked_blocks },
+		{ "untracked_bytes", t->untracked_bytes },
+		{ "peak_ns", t->peak_ns },
+		{ "truncated_stacks", t->truncated_stacks },
+	};
+
+	writer_object(w, "totals");
+	for (size_t i = 0; i < sizeof(field) / sizeof(field[0]); i++)
+		writer_uint(w, field[i].key, field[i].value);
+	writer_end(w);
+}
+
+/* What was never read is null, not a zero that looks measured. */
+static void json_proc(struct writer *w, const struct snap_proc *p)
+{
+	const struct {
+		const char *key;
+		uint64_t value;
+		bool known;
+	} field[] = {
+		{ "rss", p->rss, p->valid },
+		{ "hwm", p->hwm, p->valid },
+		{ "pss", p->pss, p->valid && p->have_pss },
+		{ "swap", p->swap, p->valid },
+		{ "minor_faults", p->minor_faults, p->valid },
+		{ "major_faults", p->major_faults, p->valid },
+		{ "threads", p->threads, p->valid },
+	};
+
+	writer_object(w, "proc");
+	for (size_t i = 0; i < sizeof(field) / sizeof(field[0]); i++) {
+		if (field[i].known)
+			writer_uint(w, field[i].key, field[i].value);
+		else
+			writer_null(w, field[i].key);
+	}
+	writer_end(w);
+}
+
+static void json_self(struct writer *w, const struct snapshot *s)
+{
+	writer_object(w, "self");
+	writer_uint(w, "segment_bytes", s->segment_bytes);
+	writer_uint(w, "viewer_cpu_ns", s->viewer_cpu_ns);
+	writer_end(w);
+}
+
+/* A bucket's bound. The last takes everything: UINT64_MAX, and no script reads that exactly. */
+static void json_bound(struct writer *w, const char *key, uint64_t bound)
+{
+	if (bound == UINT64_MAX)
+		writer_null(w, key);
+	else
+		writer_uint(w, key, bound);
+}
+
+static void json_histograms(struct writer *w, const struct snapshot *s)
+{
+	writer_array(w, "size_histogram");
+	writer_lines(w);
+	for (unsigned i = 0; i < SNAP_SIZE_BUCKETS; i++) {
+		writer_object(w, NULL);
+		json_bound(w, "le", snap_size_le(i));
+		writer_uint(w, "live_blocks", s->sizes[i].live_blocks);
+		writer_uint(w, "live_bytes", s->sizes[i].live_bytes);
+		writer_uint(w, "allocs", s->sizes[i].allocs);
+		writer_end(w);
+	}
+	writer_end(w);
+	writer_array(w, "lifetime_histogram");
+	writer_lines(w);
+	for (unsigned i = 0; i < SNAP_LIFE_BUCKETS; i++) {
+		writer_object(w, NULL);
+		json_bound(w, "le_ns", snap_life_le_ns(i));
+		writer_uint(w, "frees", s->lifetimes[i]);
+		writer_end(w);
+	}
+	writer_end(w);
+}
+
+/* An inlined frame has no address of its own: it is at that of the function it was inlined into. */
+static const struct frame *json_physical(const struct stack *stack, uint32_t i)
+{
+	uint32_t at = i;
+
+	while (at + 1 < stack->nframes && stack->frames[at].inlined && !stack->frames[at].pc)
+		at++;
+	return &stack->frames[at];
+}
+
+static void json_stack(struct writer *w, const struct stack *stack)
+{
+	writer_array(w, "stack");
+	for (uint32_t i = 0; i < stack->nframes; i++) {
+		const struct frame *f = &stack->frames[i], *real = json_physical(stack, i);
+
+		writer_object(w, NULL);
+		writer_hex(w, "pc", real->pc);
+		writer_string(w, "module", f->module->path);
+		writer_hex(w, "offset", real->offset);
+		writer_string(w, "build_id", f->module->build_id);
+		writer_string(w, "function", f->function);
+		writer_string(w, "file", f->file);
+		if (f->line)
+			writer_uint(w, "line", f->line);
+		else
+			writer_null(w, "line");
+		writer_bool(w, "inlined", f->inlined);
+		writer_end(w);
+	}
+	writer_end(w);
+}
+
+static void json_site(struct writer *w, const struct snap_site *site)
+{
+	writer_object(w, NULL);
+	writer_uint(w, "id", site->id);
+	writer_string(w, "function", site->alloc_function);
+	writer_uint(w, "live_bytes", site->live_bytes);
+	writer_uint(w, "live_blocks", site->live_blocks);
+	writer_uint(w, "allocs", site->allocs);
+	writer_uint(w, "frees", site->frees);
+	writer_uint(w, "alloc_bytes", site->alloc_bytes);
+	writer_uint(w, "peak_live_bytes", site->peak_live_bytes);
+	writer_uint(w, "temporary", site->temporary);
+	writer_double(w, "rate_bytes_per_s", site->rate_bytes_per_s);
+	json_stack(w, site->stack);
+	writer_bool(w, "truncated", site->stack->truncated);
+	writer_end(w);
+}
+
+static void json_sites(struct writer *w, const struct snapshot *s, const struct export_options *o)
+{
+	uint32_t *order = malloc((s->nsites ? s->nsites : 1) * sizeof(*order));
+
+	if (!order) {
+		w->out->failed = true;
+		return;
+	}
+	sites_sort(s, o->sort, o->reverse, order);
+	writer_array(w, "sites");
+	writer_lines(w);
+	for (size_t i = 0; i < s->nsites; i++)
+		json_site(w, &s->sites[order[i]]);
+	writer_end(w);
+	free(order);
+}
+
+static void json_snapshot(
+	struct writer *w, const char *key, const struct snapshot *s, const struct export_options *o)
+{
+	writer_object(w, key);
+	writer_lines(w);
+	writer_string(w, "heaptop", o->version ? o->version : "");
+	writer_uint(w, "format", JSON_FORMAT);
+	json_process(w, s);
+	json_time(w, s);
+	json_totals(w, &s->totals);
+	json_proc(w, &s->proc);
+	json_self(w, s);
+	json_histograms(w, s);
+	json_sites(w, s, o);
+	writer_string(w, "notice", s->notice);
+	writer_array(w, "children");
+	writer_lines(w);
+	for (size_t i = 0; i < s->nchildren; i++)
+		json_snapshot(w, NULL, s->children[i], o);
+	writer_end(w);
+	writer_end(w);
+}
+
+void export_json(struct strbuf *out, const struct snapshot *s, const struct export_options *o)
+{
+	struct writer w = { .out = out };
+
+	json_snapshot(&w, NULL, s, o);
+	strbuf_putc(out, '\n');
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The text report at the end of a run: how the program ended, what it left, how big its blocks
+ * were, and who allocated them, stack by stack. Written by --report and the screen's `x`, on the
+ * main thread; no escapes, no locale.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "src/export/export.h"
+#include "src/util/clock.h"
+#include "src/util/units.h"
+
+#define TEXT_BAR_CELLS 20
+
+static enum glyphs text_glyphs(const struct export_options *o)
+{
+	return o->ascii ? GLYPHS_ASCII : GLYPHS_BLOCKS;
+}
+
+static bool text_ended(const struct snapshot *s)
+{
+	return s->state != SNAP_STARTING && s->state != SNAP_RUNNING;
+}
+
+static void text_head(struct strbuf *out, const struct snapshot *s, const struct export_options *o)
+{
+	char buf[48], when[32], age[UNITS_MAX];
+
+	strbuf_printf(out, "heaptop %s report\n\n", o->version ? o->version : "");
+	strbuf_printf(out, "command   %s\n", s->command ? s->command : "?");
+	strbuf_printf(out, "process   pid %d, %s after %s\n", (int)s->pid,
+		snapshot_state_text(s, buf), units_duration(age, s->uptime_ns));
+	strbuf_printf(out, "started   %s\n", clock_iso8601(when, s->start_realtime_ns));
+	if (s->notice)
+		strbuf_printf(out, "notice    %s\n", s->notice);
+	strbuf_putc(out, '\n');
+}
+
+/* "unfreed   96.4M in 1,204 blocks" with the exact bytes, as valgrind's users compare them. */
+static void text_bytes(struct strbuf *out, const char *label, uint64_t bytes)
+{
+	char exact[UNITS_MAX + 8];
+
+	strbuf_printf(out, "%-10s%s bytes", label, units_exact(exact, bytes));
+}
+
+static void text_live(struct strbuf *out, const struct snapshot *s)
+{
+	const struct snap_totals *t = &s->totals;
+	char blocks[UNITS_MAX + 8], when[UNITS_MAX];
+
+	text_bytes(out, text_ended(s) ? "unfreed" : "live", t->live_bytes);
+	strbuf_printf(out, " in %s blocks\n", units_exact(blocks, t->live_blocks));
+	text_bytes(out, "peak", t->peak_live_bytes);
+	strbuf_printf(out, " at %s\n", units_duration(when, t->peak_ns));
+}
+
+static void text_traffic(struct strbuf *out, const struct snap_totals *t)
+{
+	char allocs[UNITS_MAX + 8], frees[UNITS_MAX + 8], reallocs[UNITS_MAX + 8];
+	char bytes[UNITS_MAX + 8], share[UNITS_MAX];
+
+	strbuf_printf(out, "traffic   %s allocs, %s frees, %s bytes allocated, %s reallocs\n",
+		units_exact(allocs, t->allocs), units_exact(frees, t->frees),
+		units_exact(bytes, t->alloc_bytes), units_exact(reallocs, t->reallocs));
+	strbuf_printf(out, "temporary %s allocs (%s%%)\n", units_exact(allocs, t->temporary),
+		units_percent(share, t->temporary, t->allocs));
+}
+
+static void text_proc(struct strbuf *out, const struct snap_proc *p)
+{
+	char hwm[UNITS_MAX], minor[UNITS_MAX + 8], major[UNITS_MAX + 8];
+
+	if (!p->valid)
+		return;
+	strbuf_printf(out, "memory    peak RSS %s; faults %s minor, %s major\n",
+		units_bytes(hwm, p->hwm), units_exact(minor, p->minor_faults),
+		units_exact(major, p->major_faults));
+}
+
+/* What the figures above do not contain. Nothing is printed when nothing is missing. */
+static void text_losses(struct strbuf *out, const struct snap_totals *t)
+{
+	const struct {
+		uint64_t count;
+		const char *what;
+	} loss[] = {
+		{ t->failed, "allocations failed (the program was told so)" },
+		{ t->unknown_frees, "frees of blocks that heaptop did not know" },
+		{ t->untracked_blocks, "blocks could not be recorded, and are in no figure here" },
+		{ t->truncated_stacks, "stacks are missing outer frames" },
+		{ t->lost_events, "events were overwritten before they were read (timeline only)" },
+	};
+	char count[UNITS_MAX + 8];
+
+	for (size_t i = 0; i < sizeof(loss) / sizeof(loss[0]); i++) {
+		if (loss[i].count)
+			strbuf_printf(out, "loss      %s %s\n", units_exact(count, loss[i].count),
+				loss[i].what);
+	}
+	if (t->untracked_bytes)
+		strbuf_printf(out, "loss      %s bytes in blocks that could not be recorded\n",
+			units_exact(count, t->untracked_bytes));
+}
+
+static void text_size_row(
+	struct strbuf *out, const struct snapshot *s, unsigned i, uint64_t most, enum glyphs glyphs)
+{
+	const struct snap_size *b = &s->sizes[i];
+	char le[UNITS_MAX], blocks[UNITS_MAX], bytes[UNITS_MAX], allocs[UNITS_MAX];
+	char bar[TEXT_BAR_CELLS * 4 + 1];
+	bool last = i == SNAP_SIZE_BUCKETS - 1;
+
+	units_bytes(le, last ? snap_size_le(i - 1) : snap_size_le(i));
+	bar_text(b->allocs, most, TEXT_BAR_CELLS, glyphs, bar, sizeof(bar));
+	strbuf_printf(out, "  %2s %6s  %6s  %6s  %6s  %s\n", last ? ">" : "<=", le,
+		units_count(blocks, b->live_blocks), units_bytes(bytes, b->live_bytes),
+		units_count(allocs, b->allocs), bar);
+}
+
+/* Block sizes from the smallest bucket in use to the largest, holes included. */
+static void text_sizes(struct strbuf *out, const struct snapshot *s, enum glyphs glyphs)
+{
+	unsigned first = SNAP_SIZE_BUCKETS, last = 0;
+	uint64_t most = 0;
+
+	for (unsigned i = 0; i < SNAP_SIZE_BUCKETS; i++) {
+		if (!s->sizes[i].allocs && !s->sizes[i].live_blocks)
+			continue;
+		first = i < first ? i : first;
+		last = i;
+		most = s->sizes[i].allocs > most ? s->sizes[i].allocs : most;
+	}
+	if (first == SNAP_SIZE_BUCKETS)
+		return;
+	strbuf_puts(out, "\nsize       blocks   bytes  allocs\n");
+	for (unsigned i = first; i <= last; i++)
+		text_size_row(out, s, i, most, glyphs);
+}
+
+static void text_life_row(
+	struct strbuf *out, const struct snapshot *s, unsigned i, uint64_t all, enum glyphs glyphs)
+{
+	bool last = i == SNAP_LIFE_BUCKETS - 1;
+	char le[UNITS_MAX], frees[UNITS_MAX], share[UNITS_MAX], bar[TEXT_BAR_CELLS * 4 + 1];
+
+	units_duration(le, last ? snap_life_le_ns(i - 1) : snap_life_le_ns(i));
+	bar_text(s->lifetimes[i], all, TEXT_BAR_CELLS, glyphs, bar, sizeof(bar));
+	strbuf_printf(out, "  %2s %6s  %6s  %5s%%  %s\n", last ? ">" : "<", le,
+		units_count(frees, s->lifetimes[i]), units_percent(share, s->lifetimes[i], all),
+		bar);
+}
+
+static void text_lifetimes(struct strbuf *out, const struct snapshot *s, enum glyphs glyphs)
+{
+	unsigned first = SNAP_LIFE_BUCKETS, last = 0;
+	uint64_t all = 0;
+
+	for (unsigned i = 0; i < SNAP_LIFE_BUCKETS; i++) {
+		if (!s->lifetimes[i])
+			continue;
+		first = i < first ? i : first;
+		last = i;
+		all += s->lifetimes[i];
+	}
+	if (!all)
+		return;
+	strbuf_puts(out, "\nlifetime    frees\n");
+	for (unsigned i = first; i <= last; i++)
+		text_life_row(out, s, i, all, glyphs);
+}
+
+/* "   by f(int) (file.c:12)", with the object instead where the line is not known. */
+static void text_frame(struct strbuf *out, const struct frame *f, const struct export_options *o)
+{
+	char name[COLUMN_TEXT_MAX * 4], place[COLUMN_TEXT_MAX];
+
+	frame_name(f, o->full_names, 0, o->ascii, name, sizeof(name));
+	frame_place(f, 0, o->ascii, place, sizeof(place));
+	strbuf_printf(out, "      by %s", name);
+	/* A frame without a name has its object there already. */
+	if (place[0] && (f->function || f->file))
+		strbuf_printf(out, " (%s)", place);
+	strbuf_puts(out, f->inlined ? " [inlined]\n" : "\n");
+}
+
+static void text_site(struct strbuf *out, const struct snapshot *s, const struct snap_site *site,
+	size_t rank, const struct export_options *o)
+{
+	char live[UNITS_MAX + 8], blocks[UNITS_MAX + 8], share[UNITS_MAX], allocs[UNITS_MAX + 8];
+	char frees[UNITS_MAX + 8], peak[UNITS_MAX], temporary[UNITS_MAX + 8];
+
+	strbuf_printf(out, "\n%3zu. %s bytes in %s blocks (%s%%)\n", rank,
+		units_exact(live, site->live_bytes), units_exact(blocks, site->live_blocks),
+		units_percent(share, site->live_bytes, s->totals.live_bytes));
+	strbuf_printf(out, "     peak %s, %s allocs, %s frees, %s temporary\n",
+		units_bytes(peak, site->peak_live_bytes), units_exact(allocs, site->allocs),
+		units_exact(frees, site->frees), units_exact(temporary, site->temporary));
+	strbuf_printf(out, "      at %s\n", site->alloc_function);
+	for (uint32_t i = 0; i < site->stack->nframes; i++)
+		text_frame(out, &site->stack->frames[i], o);
+	if (site->stack->truncated)
+		strbuf_puts(out, "      .. (outer frames are missing)\n");
+}
+
+static void text_sites(struct strbuf *out, const struct snapshot *s, const struct export_options *o)
+{
+	size_t shown = o->top && o->top < s->nsites ? o->top : s->nsites;
+	uint32_t *order = malloc((s->nsites ? s->nsites : 1) * sizeof(*order));
+	char all[UNITS_MAX + 8], part[UNITS_MAX + 8];
+
+	if (!order) {
+		out->failed = true;
+		return;
+	}
+	sites_sort(s, o->sort, o->reverse, order);
+	strbuf_printf(out, "\n%s of %s call sites, by %s%s\n", units_exact(part, shown),
+		units_exact(all, s->nsites), column_table[o->sort].key,
+		o->reverse ? ", reversed" : "");
+	for (size_t i = 0; i < shown; i++)
+		text_site(out, s, &s->sites[order[i]], i + 1, o);
+	free(order);
+}
+
+void export_text(struct strbuf *out, const struct snapshot *s, const struct export_options *o)
+{
+	text_head(out, s, o);
+	text_live(out, s);
+	text_traffic(out, &s->totals);
+	text_proc(out, &s->proc);
+	text_losses(out, &s->totals);
+	text_sizes(out, s, text_glyphs(o));
+	text_lifetimes(out, s, text_glyphs(o));
+	text_sites(out, s, o);
+	for (size_t i = 0; i < s->nchildren; i++) {
+		strbuf_puts(out, "\n----\n\n");
+		export_text(out, s->children[i], o);
+	}
+}

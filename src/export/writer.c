@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The JSON writer behind json.c: one thread, no locale (a decimal comma would break every reader),
+ * no trust in the strings.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include "src/export/writer.h"
+#include "src/util/text.h"
+
+#define WRITER_REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
+
+/* The innermost container. Too deep ones share a slot: the text is wrong then, and says so. */
+static unsigned writer_top(const struct writer *w)
+{
+	return (w->depth < WRITER_DEPTH_MAX ? w->depth : WRITER_DEPTH_MAX) - 1;
+}
+
+static void writer_newline(struct writer *w)
+{
+	strbuf_putc(w->out, '\n');
+	strbuf_fill(w->out, ' ', 2 * (size_t)w->depth);
+}
+
+/* `text` in quotes, with what RFC 8259 section 7 wants escaped, and DEL and C1 as well. */
+static void writer_quote(struct writer *w, const char *text)
+{
+	size_t len = strlen(text), n;
+	uint32_t code;
+
+	strbuf_putc(w->out, '"');
+	for (size_t at = 0; at < len; at += n) {
+		n = text_decode(text + at, len - at, &code);
+		if (code == 0xfffd && n == 1)
+			strbuf_puts(w->out, WRITER_REPLACEMENT);
+		else if (code == '"' || code == '\\')
+			strbuf_printf(w->out, "\\%c", (char)code);
+		else if (code < 0x20 || (code >= 0x7f && code < 0xa0))
+			strbuf_printf(w->out, "\\u%04x", (unsigned)code);
+		else
+			strbuf_add(w->out, text + at, n);
+	}
+	strbuf_putc(w->out, '"');
+}
+
+/* What stands before a value: the comma after the last one, and the key. */
+static void writer_lead(struct writer *w, const char *key)
+{
+	if (w->depth) {
+		unsigned top = writer_top(w);
+
+		if (w->filled[top])
+			strbuf_putc(w->out, ',');
+		if (w->lines[top])
+			writer_newline(w);
+		else
+			strbuf_puts(w->out, w->filled[top] || w->close[top] == '}' ? " " : "");
+		w->filled[top] = true;
+	}
+	if (key) {
+		writer_quote(w, key);
+		strbuf_puts(w->out, ": ");
+	}
+}
+
+static void writer_open(struct writer *w, const char *key, char open, char close)
+{
+	unsigned top;
+
+	writer_lead(w, key);
+	strbuf_putc(w->out, open);
+	w->depth++;
+	if (w->depth > WRITER_DEPTH_MAX)
+		w->out->failed = true;
+	top = writer_top(w);
+	w->close[top] = close;
+	w->filled[top] = w->lines[top] = false;
+}
+
+void writer_object(struct writer *w, const char *key)
+{
+	writer_open(w, key, '{', '}');
+}
+
+void writer_array(struct writer *w, const char *key)
+{
+	writer_open(w, key, '[', ']');
+}
+
+void writer_lines(struct writer *w)
+{
+	w->lines[writer_top(w)] = true;
+}
+
+void writer_end(struct writer *w)
+{
+	unsigned top = writer_top(w);
+
+	w->depth--;
+	if (w->filled[top] && w->lines[top])
+		writer_newline(w);
+	else if (w->filled[top] && w->close[top] == '}')
+		strbuf_putc(w->out, ' ');
+	strbuf_putc(w->out, w->close[top]);
+}
+
+void writer_int(struct writer *w, const char *key, int64_t value)
+{
+	writer_lead(w, key);
+	strbuf_printf(w->out, "%" PRId64, value);
+}
+
+void writer_uint(struct writer *w, const char *key, uint64_t value)
+{
+	writer_lead(w, key);
+	strbuf_printf(w->out, "%" PRIu64, value);
+}
+
+void writer_double(struct writer *w, const char *key, double value)
+{
+	double size = isfinite(value) ? fabs(value) : 0;
+	uint64_t thousandths = size < 9e15 ? (uint64_t)(size * 1000 + 0.5) : 0;
+
+	writer_lead(w, key);
+	if (size >= 9e15) /* whole anyway: no decimals, and so no decimal sign */
+		strbuf_printf(w->out, "%.0f", value);
+	else
+		strbuf_printf(w->out, "%s%" PRIu64 ".%03u", value < 0 && thousandths ? "-" : "",
+			thousandths / 1000, (unsigned)(thousandths % 1000));
+}
+
+void writer_hex(struct writer *w, const char *key, uint64_t value)
+{
+	writer_lead(w, key);
+	strbuf_printf(w->out, "\"0x%" PRIx64 "\"", value);
+}
+
+void writer_bool(struct writer *w, const char *key, bool value)
+{
+	writer_lead(w, key);
+	strbuf_puts(w->out, value ? "true" : "false");
+}
+
+void writer_null(struct writer *w, const char *key)
+{
+	writer_lead(w, key);
+	strbuf_puts(w->out, "null");
+}
+
+void writer_string(struct writer *w, const char *key, const char *text)
+{
+	if (!text) {
+		writer_null(w, key);
+		return;
+	}
+	writer_lead(w, key);
+	writer_quote(w, text);
+}

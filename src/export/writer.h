@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Writes JSON (RFC 8259) into a string buffer: commas, quotes and indentation are right by
+ * construction. Used by one thread. `key` is NULL inside arrays. Members follow each other on one
+ * line, except in a container that writer_lines marks.
+ */
+#ifndef SRC_EXPORT_WRITER_H
+#define SRC_EXPORT_WRITER_H
+
+#include <stdint.h>
+#include "src/util/strbuf.h"
+
+#define WRITER_DEPTH_MAX 1024 /* some 500 generations of children; deeper marks `out` as failed */
+
+struct writer {
+	struct strbuf *out;
+	unsigned depth; /* open objects and arrays */
+	char close[WRITER_DEPTH_MAX]; /* '}' or ']' of each */
+	bool filled[WRITER_DEPTH_MAX]; /* something is in it already */
+	bool lines[WRITER_DEPTH_MAX]; /* each member on a line of its own */
+};
+
+void writer_object(struct writer *w, const char *key);
+void writer_array(struct writer *w, const char *key);
+/* Just after one of these: its members stand on lines of their own. */
+void writer_lines(struct writer *w);
+/* Ends the innermost object or array. */
+void writer_end(struct writer *w);
+void writer_int(struct writer *w, const char *key, int64_t value);
+void writer_uint(struct writer *w, const char *key, uint64_t value);
+/* Three decimals; what is not finite becomes 0. */
+void writer_double(struct writer *w, const char *key, double value);
+/* "0x7f12". */
+void writer_hex(struct writer *w, const char *key, uint64_t value);
+void writer_bool(struct writer *w, const char *key, bool value);
+void writer_null(struct writer *w, const char *key);
+/* NULL is null. Bytes that are not UTF-8 become U+FFFD. */
+void writer_string(struct writer *w, const char *key, const char *text);
+
+#endif
