@@ -56,7 +56,6 @@ ifdef NEED_LIBS
   VIEW_CFLAGS := $(shell $(PKGCONF) --cflags ncursesw libdw libelf)
   VIEW_LIBS   := $(shell $(PKGCONF) --libs ncursesw libdw libelf) -liberty
   UNWIND_CFLAGS := $(shell $(PKGCONF) --cflags libunwind)
-  UNWIND_LIBS   := $(shell $(PKGCONF) --libs libunwind)
 endif
 
 # ---- flags ----------------------------------------------------------------------------------
@@ -117,7 +116,7 @@ $(B)/view/%.o: %.c Makefile
 
 $(LIB): $(PRELOAD_OBJ) preload/exports.map
 	$(call say,LD,$@)
-	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(PRELOAD_LDFLAGS) -o $@ $(PRELOAD_OBJ) $(UNWIND_LIBS)
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(PRELOAD_LDFLAGS) -o $@ $(PRELOAD_OBJ)
 
 $(EXE): $(MAIN_OBJ) $(VIEW_OBJ)
 	$(call say,LD,$@)

@@ -2,11 +2,13 @@
 /*
  * The segment: the contract between the library inside the program and the viewer outside.
  *
- * One segment is one file in shared memory, of one process image: (pid, start time, exec generation).
- * It has a fixed virtual size and is sparse: memory is taken in units of HT_COMMIT_BYTES, each of
- * them populated (MADV_POPULATE_WRITE) before the first byte in it is written and marked in the
- * header's `committed` bitmap, so that a full /dev/shm is an error code and never a SIGBUS. A reader
- * may touch any page: an uncommitted one reads as zeros (a hole in the file).
+ * One segment is one file in shared memory, of one process image: (pid, start time, exec
+ * generation). It has a fixed virtual size and is sparse: memory is taken in units of
+ * HT_COMMIT_BYTES, each of them populated (MADV_POPULATE_WRITE) before the first byte in it is
+ * written and marked in the header's `committed` bitmap, so that a full /dev/shm is an error code
+ * and never a SIGBUS. An uncommitted unit holds zeros. It must not be touched through a mapping,
+ * not even read (the kernel would allocate the page); readers use pread, for which a hole costs
+ * nothing.
  *
  * The file is a header followed by regions, whose offsets and sizes are in the header:
  *
@@ -22,31 +24,32 @@
  *   rings       ht_event[HT_RING_EVENTS] per thread slot: the timeline
  *   live        the live hash, in levels (below)
  *
- * A call stack is one 32-bit number: a site. Walking it: ht_site.node is a leaf whose `pc` is the
- * allocation function (enum ht_function, a number below HT_FUNCTION_COUNT); its parent is the
+ * A call stack is one 32-bit number: a site. Walking it: ht_site.node is a leaf whose `pc` tells
+ * the allocation function (HT_LEAF_FUNCTION, a number below HT_FUNCTION_COUNT); its parent is the
  * caller's frame, and so on out to node 0. Return addresses are stored as they were in memory, with
  * the module that was mapped there at that time, so an address stays right after dlclose and reuse.
  *
  * The live hash maps a block's address to what is known of it. Level 0 has 2^live_log2 buckets, and
  * each further level four times as many as the one before; levels come into use one by one when a
- * block finds no room in the newest. A bucket is HT_BUCKET_SLOTS keys and payloads; a block goes into
- * its home bucket of the newest level or, when that is full, into one of the next HT_PROBE_BUCKETS - 1.
- * Each bucket passed over counts it in `overflow`, and deletion takes it back out, so a search that
- * finds `overflow` zero may stop: there are no tombstones, and deletion leaves nothing behind. A key is
- * 0 (free), 1 (claimed, payload being written) or the block's address.
+ * block finds no room in the newest. A bucket is HT_BUCKET_SLOTS keys and payloads; a block goes
+ * into its home bucket of the newest level or, when that is full, into one of the next
+ * HT_PROBE_BUCKETS - 1. Each bucket passed over counts it in `overflow`, and deletion takes it back
+ * out, so a search that finds `overflow` zero may stop: there are no tombstones, and deletion
+ * leaves nothing behind. A key is 0 (free), 1 (claimed, payload being written) or the block's
+ * address.
  *
- * Time: header.clock_ns is CLOCK_MONOTONIC of the last refresh, minus nothing. Hooks read that word;
+ * Time: header.clock_ns is CLOCK_MONOTONIC as of the last refresh. Hooks read that word;
  * every few events a thread refreshes it. Ticks are clock_ns >> HT_TICK_SHIFT, 65.5 us each.
  *
- * Who writes: only the program's own threads, once `state` has left HT_STATE_PREPARED. Readers map the
- * file read-only. A reader may find any word changing under it, and after a kill any half-done
+ * Who writes: only the program's own threads, once `state` has left HT_STATE_PREPARED. Readers map
+ * the file read-only. A reader may find any word changing under it, and after a kill any half-done
  * update: it copies, then checks every index against the sizes below.
  *
  * Publication edges, labelled at both ends in the code:
  *   MAGIC   segment_create -> segment_check: the header before the magic
  *   NODE    stack_intern -> any walker: a node's fields before its index appears in a chain
  *   SITE    stack_intern -> site users: a site's fields before node.site
- *   MODULE  module_add -> readers: a module's fields before header.modules counts it
+ *   MODULE  module_intern -> readers: a module's fields before HT_MODULE_READY
  *   LIVE    live_insert -> readers: payload before the key; live_remove -> live_insert: payload
  *           reads before the key is freed
  *   LEVEL   live_grow -> everyone: a level's fields before header.live_levels counts it
@@ -59,38 +62,47 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HT_MAGIC          0x31706f7470616568ull /* "heaptop1" in memory order */
-#define HT_VERSION        1u
-#define HT_COMMIT_BYTES   65536u /* one populate call: large enough to be rare, small enough for 64 MB */
-#define HT_HEADER_BYTES   65536u
-#define HT_SIZE_BUCKETS   24u    /* sizes up to 8, 16, ... 2^25; the last takes the rest */
-#define HT_LIFE_BUCKETS   16u    /* lifetimes below 1, 4, 16, ... ticks; the last takes the rest */
-#define HT_HISTORY_POINTS 256u
-#define HT_TICK_SHIFT     16u
-#define HT_RING_EVENTS    2048u  /* 64 KB a thread: one commit unit */
-#define HT_BUCKET_SLOTS   7u     /* keys and overflow count fill one 64-byte line */
-#define HT_PROBE_BUCKETS  8u     /* 56 slots reachable: about 90 % full before a level overflows */
-#define HT_LIVE_LEVELS    6u
-#define HT_BUILD_ID_MAX   32u
-#define HT_COMMAND_MAX    4096u
-#define HT_PATH_MAX       1024u
-#define HT_WHY_MAX        128u
+#define HT_MAGIC   0x31706f7470616568ull /* "heaptop1" in memory order */
+#define HT_VERSION 1u
+#define HT_COMMIT_BYTES                                                                            \
+	65536u /* one populate call: large enough to be rare, small enough for 64 MB */
+#define HT_HEADER_BYTES	   65536u
+#define HT_SIZE_BUCKETS	   24u /* sizes up to 8, 16, ... 2^25; the last takes the rest */
+#define HT_LIFE_BUCKETS	   16u /* lifetimes below 1, 4, 16, ... ticks; the last takes the rest */
+#define HT_HISTORY_POINTS  256u
+#define HT_TICK_SHIFT	   16u
+#define HT_RING_EVENTS	   2048u /* 64 KB a thread: one commit unit */
+#define HT_BUCKET_SLOTS	   7u /* keys and overflow count fill one 64-byte line */
+#define HT_PROBE_BUCKETS   8u /* 56 slots reachable: about 90 % full before a level overflows */
+#define HT_LIVE_LEVELS	   6u
+#define HT_BUILD_ID_MAX	   32u
+#define HT_COMMAND_MAX	   4096u
+#define HT_PATH_MAX	   1024u
+#define HT_WHY_MAX	   128u
 #define HT_COMMITTED_WORDS 1024u /* 65,536 units: 4 GB of virtual size */
-#define HT_DEPTH_MAX      1024u
-#define HT_DEPTH_DEFAULT  128u
+#define HT_DEPTH_MAX	   1024u
+#define HT_DEPTH_DEFAULT   128u
 
-#define HT_NONE           UINT32_MAX
+#define HT_NONE UINT32_MAX
 
 enum ht_state {
 	HT_STATE_PREPARED = 1, /* made by the viewer for a program not yet started */
 	HT_STATE_RUNNING = 2,
-	HT_STATE_EXITED = 3,   /* the library's destructor ran */
-	HT_STATE_STOPPED = 4,  /* the library switched itself off; header.why says why */
+	HT_STATE_EXITED = 3, /* the library's destructor ran */
+	HT_STATE_STOPPED = 4, /* the library switched itself off; header.why says why */
 };
 
 enum ht_region_id {
-	HT_REGION_THREADS, HT_REGION_MODULES, HT_REGION_STRINGS, HT_REGION_HEADS, HT_REGION_NODES,
-	HT_REGION_SITES, HT_REGION_HISTS, HT_REGION_RINGS, HT_REGION_LIVE, HT_REGION_COUNT
+	HT_REGION_THREADS,
+	HT_REGION_MODULES,
+	HT_REGION_STRINGS,
+	HT_REGION_HEADS,
+	HT_REGION_NODES,
+	HT_REGION_SITES,
+	HT_REGION_HISTS,
+	HT_REGION_RINGS,
+	HT_REGION_LIVE,
+	HT_REGION_COUNT
 };
 
 struct ht_region {
@@ -100,31 +112,51 @@ struct ht_region {
 
 /* Who allocated: the pc of a leaf node. Names: ht_function_name(). */
 enum ht_function {
-	HT_FN_NONE, HT_FN_MALLOC, HT_FN_CALLOC, HT_FN_REALLOC, HT_FN_REALLOCARRAY, HT_FN_POSIX_MEMALIGN,
-	HT_FN_ALIGNED_ALLOC, HT_FN_MEMALIGN, HT_FN_VALLOC, HT_FN_PVALLOC, HT_FN_NEW, HT_FN_NEW_ARRAY,
-	HT_FN_NEW_NOTHROW, HT_FN_NEW_ARRAY_NOTHROW, HT_FN_NEW_ALIGNED, HT_FN_NEW_ARRAY_ALIGNED,
-	HT_FN_NEW_ALIGNED_NOTHROW, HT_FN_NEW_ARRAY_ALIGNED_NOTHROW, HT_FUNCTION_COUNT
+	HT_FN_NONE,
+	HT_FN_MALLOC,
+	HT_FN_CALLOC,
+	HT_FN_REALLOC,
+	HT_FN_REALLOCARRAY,
+	HT_FN_POSIX_MEMALIGN,
+	HT_FN_ALIGNED_ALLOC,
+	HT_FN_MEMALIGN,
+	HT_FN_VALLOC,
+	HT_FN_PVALLOC,
+	HT_FN_NEW,
+	HT_FN_NEW_ARRAY,
+	HT_FN_NEW_NOTHROW,
+	HT_FN_NEW_ARRAY_NOTHROW,
+	HT_FN_NEW_ALIGNED,
+	HT_FN_NEW_ARRAY_ALIGNED,
+	HT_FN_NEW_ALIGNED_NOTHROW,
+	HT_FN_NEW_ARRAY_ALIGNED_NOTHROW,
+	HT_FUNCTION_COUNT
 };
+
+#define HT_LEAF_FUNCTION  0xffffu /* of a leaf's pc: enum ht_function */
+#define HT_LEAF_TRUNCATED 0x10000u /* of a leaf's pc: the stack is missing outer frames */
+#define HT_NODE_UNPINNED  0x80000000u /* of a node's module: it may be unloaded, or was never one  \
+				       */
 
 /* A node of the calling-context tree. Written once, then only `next` and `site` change. */
 struct ht_node {
-	uint64_t pc;     /* return address, or enum ht_function in a leaf */
+	uint64_t pc; /* return address, or HT_LEAF_* in a leaf */
 	uint32_t parent; /* node index; 0: outermost */
-	uint32_t module; /* module index; 0: none (JIT, unmapped) */
-	uint32_t next;   /* next node in the hash chain, 0: end */
-	uint32_t site;   /* of a leaf; 0: none yet */
+	uint32_t module; /* module index (0: none, JIT), and HT_NODE_UNPINNED */
+	uint32_t next; /* next node in the hash chain, 0: end */
+	uint32_t site; /* of a leaf; 0: none yet */
 };
 
 #define HT_SITE_TRUNCATED 1u /* the stack is missing outer frames */
 
 struct ht_site {
-	uint32_t node;        /* leaf; 0 only for site 0 */
+	uint32_t node; /* leaf; 0 only for site 0 */
 	uint32_t flags;
-	uint64_t live_bytes;  /* requested bytes of the blocks alive */
+	uint64_t live_bytes; /* requested bytes of the blocks alive */
 	uint64_t allocs;
 	uint64_t frees;
 	uint64_t alloc_bytes;
-	uint64_t peak_bytes;  /* largest live_bytes */
+	uint64_t peak_bytes; /* largest live_bytes */
 	uint64_t temporary;
 	uint64_t reserved;
 };
@@ -135,15 +167,16 @@ struct ht_hist {
 	uint64_t life[HT_LIFE_BUCKETS];
 };
 
-#define HT_MODULE_PINNED 1u /* loaded at start: cannot be unloaded */
+#define HT_MODULE_READY	 1u /* all fields are written */
+#define HT_MODULE_PINNED 2u /* loaded at start: cannot be unloaded */
 
 struct ht_module {
-	uint64_t start, end;  /* mapped range */
-	uint64_t bias;        /* add to ELF addresses */
-	uint64_t identity;    /* the loader's handle, to tell reuse of the range */
-	uint64_t seen_ns;     /* clock when it was first met */
-	uint32_t path;        /* offset in strings */
-	uint32_t path_bytes;  /* without the NUL */
+	uint64_t start, end; /* mapped range */
+	uint64_t bias; /* add to ELF addresses */
+	uint64_t key; /* hash of range, path and build-id; 0: entry unused */
+	uint64_t seen_ns; /* clock when it was first met */
+	uint32_t path; /* offset in strings */
+	uint32_t path_bytes; /* without the NUL */
 	uint32_t flags;
 	uint32_t build_id_bytes;
 	uint8_t build_id[HT_BUILD_ID_MAX];
@@ -153,20 +186,21 @@ struct ht_module {
 enum ht_thread_state { HT_THREAD_FREE = 0, HT_THREAD_USED = 1 };
 
 /*
- * A thread's slot. Only its owner writes it (slot 0 is shared by all threads that found no slot and is
- * written with atomic adds). Counters never go back: a slot that passes to another thread keeps
+ * A thread's slot. Only its owner writes it (slot 0 is shared by all threads that found no slot and
+ * is written with atomic adds). Counters never go back: a slot that passes to another thread keeps
  * counting, so the sum over slots is the program's total.
  */
 struct ht_thread {
 	uint32_t state;
-	uint32_t tid;          /* as the thread sees itself */
-	uint64_t since_ns;     /* when this owner took the slot */
-	uint64_t ring_head;    /* events written since start; event i is in record i % HT_RING_EVENTS */
+	uint32_t tid; /* as the thread sees itself */
+	uint64_t since_ns; /* when this owner took the slot */
+	uint64_t
+		ring_head; /* events written since start; event i is in record i % HT_RING_EVENTS */
 	uint64_t reallocs;
 	uint64_t temporary;
-	uint64_t failed;       /* allocations that returned NULL */
-	uint64_t unknown_frees;/* frees of blocks not in the live hash */
-	uint64_t owners;       /* how many threads have had this slot */
+	uint64_t failed; /* allocations that returned NULL */
+	uint64_t unknown_frees; /* frees of blocks not in the live hash */
+	uint64_t owners; /* how many threads have had this slot */
 	uint64_t size_allocs[HT_SIZE_BUCKETS];
 	uint64_t size_alloc_bytes[HT_SIZE_BUCKETS];
 	uint64_t size_frees[HT_SIZE_BUCKETS];
@@ -187,15 +221,15 @@ struct ht_event {
 
 struct ht_live_payload {
 	uint64_t size_thread; /* size in the low 48 bits, thread slot above */
-	uint64_t site_tick;   /* birth tick in the low 40 bits, site above (24 bits) */
+	uint64_t site_tick; /* birth tick in the low 40 bits, site above (24 bits) */
 };
 
 #define HT_LIVE_SIZE_BITS 48u
 #define HT_LIVE_TICK_BITS 40u
-#define HT_SITES_MAX      (1u << 24)
+#define HT_SITES_MAX	  (1u << 24)
 
-#define HT_KEY_FREE       0ull
-#define HT_KEY_CLAIMED    1ull
+#define HT_KEY_FREE    0ull
+#define HT_KEY_CLAIMED 1ull
 
 struct ht_bucket {
 	uint64_t overflow; /* blocks that passed over this bucket and live further on */
@@ -205,41 +239,41 @@ struct ht_bucket {
 };
 
 /*
- * Live bytes over time: point i is the largest value seen in [i, i+1) * step_ns since start. When all
- * points are used, neighbours merge and step_ns doubles.
+ * Live bytes over time: point i is the largest value seen in [i, i+1) * step_ns since start. When
+ * all points are used, neighbours merge and step_ns doubles.
  */
 struct ht_history {
-	uint32_t writer;   /* 1 while a thread updates; a thread that finds 1 leaves it be */
-	uint32_t points;   /* used */
+	uint32_t writer; /* 1 while a thread updates; a thread that finds 1 leaves it be */
+	uint32_t points; /* used */
 	uint64_t sequence; /* odd while points move (compaction) */
 	uint64_t step_ns;
 	uint64_t point[HT_HISTORY_POINTS];
 };
 
 struct ht_header {
-	uint64_t magic;          /* written last (edge MAGIC) */
+	uint64_t magic; /* written last (edge MAGIC) */
 	uint32_t version;
-	uint32_t signature;      /* HT_SIGNATURE: sizes of every struct above */
-	uint64_t segment_bytes;  /* virtual size of the file */
+	uint32_t signature; /* HT_SIGNATURE: sizes of every struct above */
+	uint64_t segment_bytes; /* virtual size of the file */
 	uint32_t state;
-	uint32_t pid;            /* as the program sees itself */
-	uint64_t start_ticks;    /* field 22 of /proc/PID/stat */
-	uint32_t exec_gen;       /* 0 for the first image of the pid that was recorded */
+	uint32_t pid; /* as the program sees itself */
+	uint64_t start_ticks; /* field 22 of /proc/PID/stat */
+	uint32_t exec_gen; /* 0 for the first image of the pid that was recorded */
 	uint32_t ppid;
 	uint32_t uid;
-	uint32_t depth;          /* frames kept per stack */
+	uint32_t depth; /* frames kept per stack */
 	uint64_t created_realtime_ns;
-	uint64_t created_ns;     /* CLOCK_MONOTONIC: time 0 of uptime and history */
+	uint64_t created_ns; /* CLOCK_MONOTONIC: time 0 of uptime and history */
 	uint8_t boot_id[16];
-	uint64_t family;         /* the same in all segments of one launch; 0 without a viewer */
+	uint64_t family; /* the same in all segments of one launch; 0 without a viewer */
 	struct ht_region region[HT_REGION_COUNT];
-	uint32_t live_log2;      /* buckets of level 0 */
+	uint32_t live_log2; /* buckets of level 0 */
 	uint32_t live_levels_max;
 	uint32_t heads_log2;
 	uint32_t reserved0;
 	char exe[HT_PATH_MAX];
 	char why[HT_WHY_MAX];
-	uint32_t command_bytes;  /* argv, each argument terminated by NUL */
+	uint32_t command_bytes; /* argv, each argument terminated by NUL */
 	uint32_t page_bytes;
 	char command[HT_COMMAND_MAX];
 
@@ -247,35 +281,36 @@ struct ht_header {
 	uint64_t clock_ns __attribute__((aligned(64)));
 	uint64_t live_bytes __attribute__((aligned(64)));
 	uint64_t peak_bytes;
-	uint64_t peak_ns;        /* clock_ns when peak_bytes was reached */
+	uint64_t peak_ns; /* clock_ns when peak_bytes was reached */
 	uint32_t live_levels __attribute__((aligned(64)));
-	uint32_t nodes;          /* used, node 0 included */
-	uint32_t sites;          /* used, site 0 included */
-	uint32_t modules;        /* used, module 0 included */
-	uint32_t strings_bytes;  /* used */
-	uint32_t threads;        /* highest slot ever used + 1 */
+	uint32_t nodes; /* used, node 0 included */
+	uint32_t sites; /* used, site 0 included */
+	uint32_t modules; /* used, module 0 included */
+	uint32_t strings_bytes; /* used */
+	uint32_t threads; /* highest slot ever used + 1 */
 	/* Loss: what could not be recorded, and why. Never reset. */
 	uint64_t untracked_blocks __attribute__((aligned(64))); /* handed out, in no table */
 	uint64_t untracked_bytes;
-	uint64_t untracked_busy; /* of them, allocated while the thread was inside a hook (signal) */
-	uint64_t missed_frees;   /* blocks whose address came back from the allocator while live */
+	uint64_t
+		untracked_busy; /* of them, allocated while the thread was inside a hook (signal) */
+	uint64_t missed_frees; /* blocks whose address came back from the allocator while live */
 	uint64_t truncated_stacks;
-	uint64_t nodes_refused;  /* stacks that went to the catch-all site: tree full */
+	uint64_t nodes_refused; /* stacks that went to the catch-all site: tree full */
 	uint64_t sites_refused;
 	uint64_t modules_refused;
-	uint64_t commit_failed;  /* units that could not be populated */
+	uint64_t commit_failed; /* units that could not be populated */
 	struct ht_history history __attribute__((aligned(64)));
 	uint64_t committed[HT_COMMITTED_WORDS]; /* bit i: unit i is populated */
 };
 
 #define HT_SIGNATURE                                                                               \
-	((uint32_t)(sizeof(struct ht_header) * 2654435761u ^ sizeof(struct ht_thread) * 40503u ^      \
-		sizeof(struct ht_module) * 2246822519u ^ sizeof(struct ht_node) * 3266489917u ^       \
-		sizeof(struct ht_site) * 668265263u ^ sizeof(struct ht_hist) * 374761393u ^           \
-		sizeof(struct ht_event) * 97u ^ sizeof(struct ht_bucket) * 31u ^                      \
-		offsetof(struct ht_header, clock_ns) * 7u ^                                           \
-		offsetof(struct ht_header, untracked_blocks) * 5u ^                                   \
-		(unsigned)HT_FUNCTION_COUNT << 20))
+	((uint32_t)(sizeof(struct ht_header) * 2654435761u ^ sizeof(struct ht_thread) * 40503u ^   \
+		    sizeof(struct ht_module) * 2246822519u ^                                       \
+		    sizeof(struct ht_node) * 3266489917u ^ sizeof(struct ht_site) * 668265263u ^   \
+		    sizeof(struct ht_hist) * 374761393u ^ sizeof(struct ht_event) * 97u ^          \
+		    sizeof(struct ht_bucket) * 31u ^ offsetof(struct ht_header, clock_ns) * 7u ^   \
+		    offsetof(struct ht_header, untracked_blocks) * 5u ^                            \
+		    (unsigned)HT_FUNCTION_COUNT << 20))
 
 static_assert(sizeof(struct ht_node) == 24, "ht_node");
 static_assert(sizeof(struct ht_site) == 64, "ht_site: one line");

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Getting a segment (attach.h). Runs on the thread of the first allocation, with recording off.
+ * Only plain system calls: stdio and getenv-like helpers that allocate or lock are out of bounds
+ * here.
+ *
+ * A segment's name is heaptop-PID-STARTTIME-GENERATION. It is made with O_EXCL | O_NOFOLLOW, mode
+ * 0600, so a name that someone else has taken is passed over, and readers check the owner. The
+ * generation counts the images that one process has had: exec keeps pid and start time.
+ */
+#include "preload/attach.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "preload/clock.h"
+
+#define GENERATIONS_MAX                                                                            \
+	4096u /* execs of one process, and names squatted by others, before giving up */
+#define NAME_MAX_BYTES 512u
+
+extern char **environ;
+
+static char
+	own_dir[NAME_MAX_BYTES - 64]; /* where our segment is; empty: a viewer made it elsewhere */
+
+bool attach_possible(void)
+{
+	return environ != NULL;
+}
+
+static const char *variable(const char *name)
+{
+	size_t length = strlen(name);
+
+	for (char **e = environ; *e; e++)
+		if (strncmp(*e, name, length) == 0 && (*e)[length] == '=')
+			return *e + length + 1;
+	return NULL;
+}
+
+static uint64_t number(const char *text)
+{
+	uint64_t value = 0;
+
+	while (*text >= '0' && *text <= '9')
+		value = value * 10 + (uint64_t)(*text++ - '0');
+	return value;
+}
+
+static char *append(char *at, const char *end, const char *text)
+{
+	while (*text && at < end - 1)
+		*at++ = *text++;
+	*at = '\0';
+	return at;
+}
+
+static char *append_number(char *at, const char *end, uint64_t value)
+{
+	char digits[24], *p = digits + sizeof(digits) - 1;
+
+	*p = '\0';
+	do {
+		*--p = (char)('0' + value % 10);
+		value /= 10;
+	} while (value);
+	return append(at, end, p);
+}
+
+/* Reads the beginning of a small file. Bytes, or -errno. Raw calls: no cancellation points. */
+static ssize_t slurp(const char *path, char *buf, size_t cap)
+{
+	long fd = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC), got, used = 0;
+
+	if (fd < 0)
+		return -errno;
+	do {
+		got = syscall(SYS_read, fd, buf + used, cap - 1 - (size_t)used);
+		used += got > 0 ? got : 0;
+	} while (got > 0 && (size_t)used < cap - 1);
+	syscall(SYS_close, fd);
+	buf[used] = '\0';
+	return used;
+}
+
+/* Field 22 of /proc/self/stat; the command name in field 2 may hold anything, so count from its
+ * end. */
+static uint64_t start_ticks(void)
+{
+	char buf[1024], *p;
+
+	if (slurp("/proc/self/stat", buf, sizeof(buf)) <= 0)
+		return 0;
+	p = strrchr(buf, ')');
+	for (int field = 2; p && field < 22; field++)
+		p = strchr(p + 1, ' ');
+	return p ? number(p + 1) : 0;
+}
+
+static void boot_id(uint8_t id[16])
+{
+	char buf[64];
+	unsigned digits = 0;
+
+	memset(id, 0, 16);
+	if (slurp("/proc/sys/kernel/random/boot_id", buf, sizeof(buf)) <= 0)
+		return;
+	for (const char *p = buf; *p && digits < 32; p++) {
+		unsigned value = *p >= '0' && *p <= '9'	  ? (unsigned)(*p - '0')
+				 : *p >= 'a' && *p <= 'f' ? (unsigned)(*p - 'a') + 10
+							  : 16;
+
+		if (value == 16)
+			continue;
+		id[digits / 2] = (uint8_t)(id[digits / 2] << 4 | value);
+		digits++;
+	}
+}
+
+static uint32_t wanted_depth(void)
+{
+	const char *text = variable("HEAPTOP_DEPTH");
+	uint64_t depth = text ? number(text) : 0;
+
+	return depth == 0 || depth > HT_DEPTH_MAX ? HT_DEPTH_DEFAULT : (uint32_t)depth;
+}
+
+static void identity(struct segment_identity *id)
+{
+	id->pid = (uint32_t)syscall(SYS_getpid);
+	id->ppid = (uint32_t)syscall(SYS_getppid);
+	id->uid = (uint32_t)syscall(SYS_geteuid);
+	id->depth = wanted_depth();
+	id->start_ticks = start_ticks();
+	id->created_realtime_ns = clock_realtime();
+	id->created_ns = clock_monotonic();
+	boot_id(id->boot_id);
+}
+
+static bool file_is_ours(long fd)
+{
+	struct stat st;
+
+	return fstat((int)fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+	       (st.st_mode & 077) == 0;
+}
+
+/* Maps the segment that a viewer names. 0 when it is for this image; 1: for another one, whose
+ * family and depth are taken over; -errno: unusable. */
+static int claim(struct segment *s, const char *path, struct segment_identity *id)
+{
+	long fd = syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+	uint32_t prepared = HT_STATE_PREPARED;
+	int rc;
+
+	if (fd < 0)
+		return -errno;
+	rc = file_is_ours(fd) ? segment_map(s, (int)fd) : -EPERM;
+	syscall(SYS_close, fd);
+	if (rc != 0)
+		return rc;
+	id->family = s->header->family;
+	id->depth = s->header->depth;
+	if (s->header->pid == id->pid && s->header->start_ticks == id->start_ticks &&
+		ht_cas_acq_rel_32(&s->header->state, &prepared, HT_STATE_RUNNING)) {
+		const char *slash = strrchr(path, '/');
+
+		if (slash && (size_t)(slash - path) < sizeof(own_dir))
+			memcpy(own_dir, path, (size_t)(slash - path));
+		return 0;
+	}
+	segment_unmap(s);
+	return 1;
+}
+
+static void segment_name(char *buf, size_t cap, const char *dir, const struct segment_identity *id,
+	uint32_t generation)
+{
+	const char *end = buf + cap;
+	char *p = append(buf, end, dir);
+
+	p = append(p, end, "/heaptop-");
+	p = append_number(p, end, id->pid);
+	p = append(p, end, "-");
+	p = append_number(p, end, id->start_ticks);
+	p = append(p, end, "-");
+	append_number(p, end, generation);
+}
+
+/* Makes a segment of ours under `dir`. */
+static int create_in(struct segment *s, const char *dir, struct segment_identity *id)
+{
+	char path[NAME_MAX_BYTES];
+	long fd;
+	int rc;
+
+	for (id->exec_gen = 0; id->exec_gen < GENERATIONS_MAX; id->exec_gen++) {
+		segment_name(path, sizeof(path), dir, id, id->exec_gen);
+		fd = syscall(SYS_openat, AT_FDCWD, path,
+			O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+		if (fd < 0 && errno == EEXIST)
+			continue;
+		if (fd < 0)
+			return -errno;
+		rc = segment_create(s, (int)fd, SEGMENT_FULL, id);
+		if (rc != 0) {
+			/* Truncated back, so that the second try starts from an empty file. */
+			rc = ftruncate((int)fd, 0);
+			rc = segment_create(s, (int)fd, SEGMENT_SMALL, id);
+		}
+		syscall(SYS_close, fd);
+		if (rc != 0)
+			syscall(SYS_unlinkat, AT_FDCWD, path, 0);
+		else
+			append(own_dir, own_dir + sizeof(own_dir), dir);
+		return rc;
+	}
+	return -EEXIST;
+}
+
+static int create(struct segment *s, struct segment_identity *id)
+{
+	const char *dir = variable("HEAPTOP_DIR");
+	int rc;
+
+	if (dir)
+		return create_in(s, dir, id);
+	rc = create_in(s, "/dev/shm", id);
+	dir = variable("XDG_RUNTIME_DIR");
+	return rc != 0 && dir ? create_in(s, dir, id) : rc;
+}
+
+static void describe(struct ht_header *h)
+{
+	long length =
+		syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", h->exe, sizeof(h->exe) - 1);
+	ssize_t got = slurp("/proc/self/cmdline", h->command, sizeof(h->command));
+
+	h->exe[length > 0 ? length : 0] = '\0';
+	h->command_bytes = got > 0 ? (uint32_t)got : 0;
+}
+
+/* Removes the segment of generation `generation` unless a viewer has it open. */
+static void remove_unheld(const struct segment_identity *id, uint32_t generation)
+{
+	char path[NAME_MAX_BYTES];
+	long fd;
+
+	segment_name(path, sizeof(path), own_dir, id, generation);
+	fd = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	if (file_is_ours(fd) && syscall(SYS_flock, fd, LOCK_EX | LOCK_NB) == 0)
+		syscall(SYS_unlinkat, AT_FDCWD, path, 0);
+	syscall(SYS_close, fd);
+}
+
+int attach_segment(struct segment *s)
+{
+	const char *prepared = variable("HEAPTOP_SEGMENT");
+	struct segment_identity id = { 0 };
+	int rc = 1;
+
+	if (getauxval(AT_SECURE))
+		return -EPERM; /* a setuid program takes no orders from its caller's environment */
+	identity(&id);
+	if (prepared)
+		rc = claim(s, prepared, &id);
+	if (rc != 0) {
+		rc = create(s, &id);
+		/* The image before this one ended in exec; without a viewer nobody will ask for it.
+		 */
+		if (rc == 0 && id.family == 0 && id.exec_gen > 0)
+			remove_unheld(&id, id.exec_gen - 1);
+	}
+	if (rc == 0)
+		describe(s->header);
+	return rc;
+}
+
+/* A launching viewer's pid is the upper half of the family: while it lives, it does the cleaning
+ * up. */
+static bool family_viewer_alive(uint64_t family)
+{
+	return family != 0 && (syscall(SYS_kill, family >> 32, 0) == 0 || errno == EPERM);
+}
+
+void attach_release(const struct segment *s)
+{
+	const struct ht_header *h = s->header;
+	struct segment_identity id = { .pid = h->pid, .start_ticks = h->start_ticks };
+
+	if (own_dir[0] && !family_viewer_alive(h->family))
+		remove_unheld(&id, h->exec_gen);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Getting a segment: the one a viewer prepared for this process image, or a new one of our own.
+ * Start-up only. No file descriptor stays open.
+ */
+#ifndef PRELOAD_ATTACH_H
+#define PRELOAD_ATTACH_H
+
+#include <stdbool.h>
+#include "shm/segment.h"
+
+/*
+ * The variables that steer the library:
+ *   HEAPTOP_SEGMENT  path of a prepared segment; a process or image other than the one it was made
+ *                    for makes its own, of the same family
+ *   HEAPTOP_DIR      where to make segments (default /dev/shm, then $XDG_RUNTIME_DIR)
+ *   HEAPTOP_DEPTH    frames kept per stack, 1 to 1024 (default 128)
+ */
+
+/* False before libc has set up the environment: try again later. */
+bool attach_possible(void);
+/* Maps a segment and fills who we are. 0, or -errno: no recording. */
+int attach_segment(struct segment *s);
+/* At the end: removes our own segment when nobody looks at it. */
+void attach_release(const struct segment *s);
+
+#endif

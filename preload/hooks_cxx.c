@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * operator new and delete, in all their forms, under their mangled names (Itanium C++ ABI), in C
+ * and without the C++ runtime. Each calls the next definition, usually libstdc++'s, with the thread
+ * marked as inside an allocator, so that the malloc in there is not a second block. An exception
+ * from it passes through these frames: the mark is undone by a cleanup. Where libstdc++ was loaded
+ * later with dlopen there is no next definition in our scope; then malloc serves, and the C++
+ * runtime is looked up only to throw.
+ */
+#include <dlfcn.h>
+#include <stdlib.h>
+
+#include "preload/next.h"
+#include "preload/record.h"
+#include "preload/state.h"
+
+#define HOOK __attribute__((visibility("default")))
+
+/* The cleanup's unwind entry names these; programs without C++ have none, and need none. */
+__asm__(".weak __gcc_personality_v0\n.weak _Unwind_Resume");
+
+struct guard {
+	bool entered;
+	uint8_t was_in_allocator;
+};
+
+static void guard_leave(struct guard *g)
+{
+	state_thread.in_allocator = g->was_in_allocator;
+	record_leave(g->entered);
+}
+
+static struct guard guard_enter(uintptr_t frame)
+{
+	struct guard g = { .was_in_allocator = state_thread.in_allocator };
+
+	g.entered = record_enter(frame);
+	state_thread.in_allocator = 1;
+	return g;
+}
+
+/* `symbol` of the C++ runtime, wherever it was loaded. */
+static void *runtime_symbol(const char *symbol)
+{
+	void *runtime = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD);
+
+	return runtime ? dlsym(runtime, symbol) : NULL;
+}
+
+/*
+ * Next definitions, found at first use. `missing` remembers that there is none, since dlsym's
+ * failure allocates.
+ */
+struct next_cxx {
+	void *function;
+	bool missing;
+};
+
+static void *find(struct next_cxx *n, const char *symbol)
+{
+	if (n->function || n->missing)
+		return n->function;
+	n->function = next_symbol(symbol);
+	n->missing = !n->function;
+	return n->function;
+}
+
+/* Memory without the C++ runtime; `throws`: the runtime's own operator new raises the exception. */
+static void *plain_new(size_t size, size_t align, const char *throws)
+{
+	void *p = NULL;
+
+	if (!next_available())
+		return next_arena_alloc(size, align);
+	if (align == 0)
+		p = next.malloc(size ? size : 1);
+	else
+		p = next.aligned_alloc(align, (size + align - 1) & ~(align - 1));
+	if (!p && throws) {
+		void *(*raise)(size_t, size_t) = runtime_symbol(throws);
+
+		if (!raise)
+			abort();
+		return raise(size, align);
+	}
+	return p;
+}
+
+static void plain_delete(void *p)
+{
+	if (!next_is_arena(p) && next_available())
+		next.free(p);
+}
+
+/*
+ * One hook of new: its symbol, its parameters and arguments, the alignment it asks for, and the
+ * symbol that throws for it. The inner block lets the guard end before the block is recorded.
+ */
+#define NEW(symbol, params, args, align, function, throws)                                         \
+	HOOK void *symbol params;                                                                  \
+	HOOK void *symbol params                                                                   \
+	{                                                                                          \
+		static struct next_cxx cxx;                                                        \
+		void *(*real)params = find(&cxx, #symbol);                                         \
+		void *p;                                                                           \
+                                                                                                   \
+		if (real) {                                                                        \
+			__attribute__((cleanup(guard_leave))) struct guard g =                     \
+				guard_enter((uintptr_t)__builtin_frame_address(0));                \
+			p = real args;                                                             \
+		} else {                                                                           \
+			p = plain_new(size, align, throws);                                        \
+		}                                                                                  \
+		record_alloc(p, size, function);                                                   \
+		return p;                                                                          \
+	}
+
+#define DELETE(symbol, params, args)                                                               \
+	HOOK void symbol params;                                                                   \
+	HOOK void symbol params                                                                    \
+	{                                                                                          \
+		static struct next_cxx cxx;                                                        \
+		void(*real) params = find(&cxx, #symbol);                                          \
+                                                                                                   \
+		record_free(p);                                                                    \
+		if (real) {                                                                        \
+			__attribute__((cleanup(guard_leave), unused)) struct guard g =             \
+				guard_enter((uintptr_t)__builtin_frame_address(0));                \
+			real args;                                                                 \
+		} else {                                                                           \
+			plain_delete(p);                                                           \
+		}                                                                                  \
+	}
+
+/* clang-format off */
+NEW(_Znwm, (size_t size), (size), 0, HT_FN_NEW, "_Znwm")
+NEW(_Znam, (size_t size), (size), 0, HT_FN_NEW_ARRAY, "_Znam")
+NEW(_ZnwmRKSt9nothrow_t, (size_t size, const void *tag), (size, tag), 0, HT_FN_NEW_NOTHROW, NULL)
+NEW(_ZnamRKSt9nothrow_t, (size_t size, const void *tag), (size, tag), 0, HT_FN_NEW_ARRAY_NOTHROW, NULL)
+NEW(_ZnwmSt11align_val_t, (size_t size, size_t align), (size, align), align, HT_FN_NEW_ALIGNED,
+	"_ZnwmSt11align_val_t")
+NEW(_ZnamSt11align_val_t, (size_t size, size_t align), (size, align), align, HT_FN_NEW_ARRAY_ALIGNED,
+	"_ZnamSt11align_val_t")
+NEW(_ZnwmSt11align_val_tRKSt9nothrow_t, (size_t size, size_t align, const void *tag),
+	(size, align, tag), align, HT_FN_NEW_ALIGNED_NOTHROW, NULL)
+NEW(_ZnamSt11align_val_tRKSt9nothrow_t, (size_t size, size_t align, const void *tag),
+	(size, align, tag), align, HT_FN_NEW_ARRAY_ALIGNED_NOTHROW, NULL)
+
+DELETE(_ZdlPv, (void *p), (p))
+DELETE(_ZdaPv, (void *p), (p))
+DELETE(_ZdlPvm, (void *p, size_t size), (p, size))
+DELETE(_ZdaPvm, (void *p, size_t size), (p, size))
+DELETE(_ZdlPvRKSt9nothrow_t, (void *p, const void *tag), (p, tag))
+DELETE(_ZdaPvRKSt9nothrow_t, (void *p, const void *tag), (p, tag))
+DELETE(_ZdlPvSt11align_val_t, (void *p, size_t align), (p, align))
+DELETE(_ZdaPvSt11align_val_t, (void *p, size_t align), (p, align))
+DELETE(_ZdlPvmSt11align_val_t, (void *p, size_t size, size_t align), (p, size, align))
+DELETE(_ZdaPvmSt11align_val_t, (void *p, size_t size, size_t align), (p, size, align))
+DELETE(_ZdlPvSt11align_val_tRKSt9nothrow_t, (void *p, size_t align, const void *tag), (p, align, tag))
+DELETE(_ZdaPvSt11align_val_tRKSt9nothrow_t, (void *p, size_t align, const void *tag), (p, align, tag))
+/* clang-format on */

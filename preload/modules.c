@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Address to module (modules.h). The loader is asked through _dl_find_object (glibc 2.35:
+ * lock-free, callable anywhere) or, before that, dl_iterate_phdr.
+ */
+#include "preload/modules.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+
+#include "preload/next.h"
+#include "preload/state.h"
+#include "shm/module.h"
+
+#define PINNED_MAX  512u /* objects loaded at start; large desktop programs have some 300 */
+#define RECENT_SIZE 1024u /* dlopen'ed objects remembered, power of two */
+
+/* As in <dlfcn.h> of glibc 2.35, which older headers lack. */
+struct found_object {
+	unsigned long long flags;
+	void *start, *end;
+	struct link_map *link_map;
+	void *eh_frame;
+	unsigned long long reserved[7];
+};
+
+static int (*find_object)(void *, struct found_object *);
+static struct module_range pinned[PINNED_MAX];
+static uint32_t pinned_count;
+
+/* An object met after start. Written once, then `ready`; recognised by all its fields. */
+struct recent {
+	uint64_t start, end;
+	const void *link_map;
+	const uint8_t *build_id; /* in the object's memory */
+	uint64_t build_id_head; /* its first bytes, to see that the memory still holds the same
+				   object */
+	uint32_t build_id_bytes;
+	uint32_t module;
+	uint32_t claimed, ready;
+};
+
+static struct recent recent[RECENT_SIZE];
+
+/* Finds NT_GNU_BUILD_ID in a note segment. */
+static const uint8_t *note_build_id(const uint8_t *p, const uint8_t *end, uint32_t *bytes)
+{
+	while ((size_t)(end - p) >= sizeof(ElfW(Nhdr))) {
+		const ElfW(Nhdr) *n = (const void *)p;
+		const uint8_t *desc = p + sizeof(*n) + ((n->n_namesz + 3u) & ~3u);
+
+		if (desc > end || n->n_descsz > (size_t)(end - desc))
+			break;
+		if (n->n_type == NT_GNU_BUILD_ID && n->n_namesz == 4 &&
+			__builtin_memcmp(n + 1, "GNU", 4) == 0) {
+			*bytes = n->n_descsz < HT_BUILD_ID_MAX ? n->n_descsz : HT_BUILD_ID_MAX;
+			return desc;
+		}
+		p = desc + ((n->n_descsz + 3u) & ~3u);
+	}
+	return NULL;
+}
+
+static const uint8_t *phdr_build_id(
+	const ElfW(Phdr) * ph, unsigned count, uint64_t bias, uint32_t *bytes)
+{
+	for (unsigned i = 0; i < count; i++) {
+		const uint8_t *note = (const uint8_t *)(uintptr_t)(bias + ph[i].p_vaddr), *id;
+
+		if (ph[i].p_type != PT_NOTE)
+			continue;
+		id = note_build_id(note, note + ph[i].p_memsz, bytes);
+		if (id)
+			return id;
+	}
+	*bytes = 0;
+	return NULL;
+}
+
+/* The build-id of an object by its ELF header, which the loader maps at the start of its range. */
+static const uint8_t *object_build_id(uint64_t start, uint64_t bias, uint32_t *bytes)
+{
+	const ElfW(Ehdr) *e = (const void *)(uintptr_t)start;
+
+	*bytes = 0;
+	if (__builtin_memcmp(e->e_ident, ELFMAG, SELFMAG) != 0 ||
+		e->e_phentsize != sizeof(ElfW(Phdr)) || e->e_phoff > 4096)
+		return NULL;
+	return phdr_build_id((const void *)((const char *)e + e->e_phoff), e->e_phnum, bias, bytes);
+}
+
+static const char *object_path(const char *name)
+{
+	return name && name[0] ? name : state_segment.header->exe;
+}
+
+static int add_pinned(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct module_info m = { .start = UINT64_MAX,
+		.bias = info->dlpi_addr,
+		.path = object_path(info->dlpi_name),
+		.flags = HT_MODULE_PINNED };
+
+	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+
+		if (ph->p_type != PT_LOAD)
+			continue;
+		if (m.bias + ph->p_vaddr < m.start)
+			m.start = m.bias + ph->p_vaddr;
+		if (m.bias + ph->p_vaddr + ph->p_memsz > m.end)
+			m.end = m.bias + ph->p_vaddr + ph->p_memsz;
+	}
+	if (m.end == 0 || pinned_count == PINNED_MAX)
+		return 0;
+	m.build_id = phdr_build_id(info->dlpi_phdr, info->dlpi_phnum, m.bias, &m.build_id_bytes);
+	pinned[pinned_count++] =
+		(struct module_range){ m.start, m.end, module_intern(&state_segment, &m) };
+	return 0;
+}
+
+static void sort_pinned(void)
+{
+	for (uint32_t i = 1; i < pinned_count; i++) {
+		struct module_range r = pinned[i];
+		uint32_t at = i;
+
+		for (; at > 0 && pinned[at - 1].start > r.start; at--)
+			pinned[at] = pinned[at - 1];
+		pinned[at] = r;
+	}
+}
+
+void modules_start(void)
+{
+	find_object =
+		(int (*)(void *, struct found_object *))dlsym(RTLD_DEFAULT, "_dl_find_object");
+	dl_iterate_phdr(add_pinned, NULL);
+	sort_pinned();
+}
+
+static const struct module_range *find_pinned(uint64_t pc)
+{
+	uint32_t low = 0, high = pinned_count;
+
+	while (low < high) {
+		uint32_t mid = (low + high) / 2;
+
+		if (pc >= pinned[mid].end)
+			low = mid + 1;
+		else if (pc < pinned[mid].start)
+			high = mid;
+		else
+			return &pinned[mid];
+	}
+	return NULL;
+}
+
+struct iterate_find {
+	uint64_t pc;
+	struct found_object found;
+	bool hit;
+	const char *name;
+	uint64_t bias;
+};
+
+static int iterate_one(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct iterate_find *f = data;
+	uint64_t start = UINT64_MAX, end = 0;
+
+	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+		uint64_t at = info->dlpi_addr + ph->p_vaddr;
+
+		if (ph->p_type != PT_LOAD)
+			continue;
+		start = at < start ? at : start;
+		end = at + ph->p_memsz > end ? at + ph->p_memsz : end;
+	}
+	if (f->pc < start || f->pc >= end)
+		return 0;
+	f->found.start = (void *)(uintptr_t)start;
+	f->found.end = (void *)(uintptr_t)end;
+	f->name = info->dlpi_name;
+	f->bias = info->dlpi_addr;
+	f->hit = true;
+	return 1;
+}
+
+/* Asks the loader. False: no object there. */
+static bool ask_loader(uint64_t pc, struct iterate_find *f)
+{
+	f->pc = pc;
+	if (!find_object)
+		return dl_iterate_phdr(iterate_one, f) && f->hit;
+	if (find_object((void *)(uintptr_t)pc, &f->found) != 0)
+		return false;
+	f->name = f->found.link_map->l_name;
+	f->bias = f->found.link_map->l_addr;
+	return true;
+}
+
+static uint64_t head_of(const uint8_t *build_id, uint32_t bytes)
+{
+	uint64_t head = 0;
+
+	__builtin_memcpy(&head, build_id, bytes < sizeof(head) ? bytes : sizeof(head));
+	return head;
+}
+
+static bool recent_is(const struct recent *r, const struct iterate_find *f)
+{
+	return ht_load_acquire_32(&r->ready) && r->start == (uint64_t)(uintptr_t)f->found.start &&
+	       r->end == (uint64_t)(uintptr_t)f->found.end && r->link_map == f->found.link_map &&
+	       r->build_id && head_of(r->build_id, r->build_id_bytes) == r->build_id_head;
+}
+
+static void recent_fill(struct recent *r, const struct iterate_find *f, const struct module_info *m,
+	uint32_t module)
+{
+	r->start = m->start;
+	r->end = m->end;
+	r->link_map = f->found.link_map;
+	r->build_id = m->build_id;
+	r->build_id_bytes = m->build_id_bytes;
+	r->build_id_head = m->build_id ? head_of(m->build_id, m->build_id_bytes) : 0;
+	r->module = module;
+	ht_store_release_32(&r->ready, 1);
+}
+
+/*
+ * The module of an object met after start. An object without a build-id is looked up by its path
+ * each time: nothing cheaper tells it from a successor at the same place.
+ */
+static uint32_t recent_module(const struct iterate_find *f)
+{
+	struct module_info m = { .start = (uint64_t)(uintptr_t)f->found.start,
+		.end = (uint64_t)(uintptr_t)f->found.end,
+		.bias = f->bias,
+		.path = object_path(f->name) };
+	uint32_t at = (uint32_t)(m.start >> 12) * 2654435761u % RECENT_SIZE, module;
+
+	for (unsigned i = 0; i < 8; i++) {
+		struct recent *r = &recent[(at + i) % RECENT_SIZE];
+
+		if (recent_is(r, f))
+			return r->module;
+	}
+	m.build_id = object_build_id(m.start, m.bias, &m.build_id_bytes);
+	module = module_intern(&state_segment, &m);
+	for (unsigned i = 0; i < 8 && m.build_id; i++) {
+		struct recent *r = &recent[(at + i) % RECENT_SIZE];
+		uint32_t unclaimed = 0;
+
+		if (ht_cas_relaxed_32(&r->claimed, &unclaimed, 1)) {
+			recent_fill(r, f, &m, module);
+			break;
+		}
+	}
+	return module;
+}
+
+void modules_find(uint64_t pc, struct module_range *out)
+{
+	const struct module_range *r = find_pinned(pc);
+	struct iterate_find f = { .pc = pc };
+
+	if (r) {
+		*out = *r;
+		return;
+	}
+	if (!ask_loader(pc, &f)) {
+		*out = (struct module_range){ pc, pc + 1, HT_NODE_UNPINNED };
+		return;
+	}
+	out->start = (uint64_t)(uintptr_t)f.found.start;
+	out->end = (uint64_t)(uintptr_t)f.found.end;
+	out->module = recent_module(&f) | HT_NODE_UNPINNED;
+}

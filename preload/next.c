@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Finding the next allocator, and the bootstrap arena. Runs on whichever thread allocates first,
+ * possibly before any constructor and, from an IFUNC resolver, before this library is relocated.
+ */
+#include "preload/next.h"
+
+#include <dlfcn.h>
+
+#include "shm/atomic.h"
+
+struct next next;
+char next_arena[NEXT_ARENA_BYTES] __attribute__((aligned(64)));
+
+/* Relative relocation: NULL until the loader has relocated us. volatile: the compiler knows better.
+ */
+static const void *volatile self_relocated = next_arena;
+
+static uint32_t arena_used;
+static uint32_t finding;
+
+#define ARENA_HEADER 16u /* in front of each block: its size */
+
+void *next_arena_alloc(size_t size, size_t align)
+{
+	uint32_t used = ht_load_relaxed_32(&arena_used), start, end;
+
+	if (align < ARENA_HEADER)
+		align = ARENA_HEADER;
+	if (size > NEXT_ARENA_BYTES || align > NEXT_ARENA_BYTES / 2)
+		return NULL;
+	do {
+		start = (uint32_t)((used + ARENA_HEADER + align - 1) & ~(align - 1));
+		end = start + (uint32_t)((size + 15) & ~(size_t)15);
+		if (end > NEXT_ARENA_BYTES)
+			return NULL;
+	} while (!ht_cas_relaxed_32(&arena_used, &used, end));
+	*(size_t *)(void *)(next_arena + start - ARENA_HEADER) = size;
+	return next_arena + start;
+}
+
+size_t next_arena_size(const void *p)
+{
+	return *(const size_t *)(const void *)((const char *)p - ARENA_HEADER);
+}
+
+/* Not inlined and with work after the call: dlsym(RTLD_NEXT) looks at its return address to tell
+ * whose next is meant, so it must never be a tail call. */
+__attribute__((noinline)) void *next_symbol(const char *symbol)
+{
+	void *p = dlsym(RTLD_NEXT, symbol);
+
+	__asm__ volatile("" : "+r"(p) : : "memory");
+	return p;
+}
+
+struct wanted {
+	const char *symbol;
+	void **where;
+};
+
+static void find_all(void)
+{
+	const struct wanted wanted[] = {
+		{ "malloc", (void **)&next.malloc },
+		{ "calloc", (void **)&next.calloc },
+		{ "realloc", (void **)&next.realloc },
+		{ "free", (void **)&next.free },
+		{ "posix_memalign", (void **)&next.posix_memalign },
+		{ "aligned_alloc", (void **)&next.aligned_alloc },
+		{ "memalign", (void **)&next.memalign },
+		{ "reallocarray", (void **)&next.reallocarray },
+		{ "valloc", (void **)&next.valloc },
+		{ "pvalloc", (void **)&next.pvalloc },
+		{ "_exit", (void **)&next.exit_now },
+		{ "quick_exit", (void **)&next.exit_quick },
+	};
+
+	for (unsigned i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
+		*wanted[i].where = next_symbol(wanted[i].symbol);
+}
+
+bool next_find(void)
+{
+	uint32_t idle = 0;
+
+	if (next.ready)
+		return true;
+	if (!self_relocated)
+		return false;
+	/* One thread at a time; it may come back here through dlsym, and is served from the arena.
+	 */
+	if (!ht_cas_acquire_32(&finding, &idle, 1))
+		return next.ready;
+	find_all();
+	__atomic_store_n(&next.ready, true, __ATOMIC_RELEASE);
+	return true;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The allocator behind us: whatever comes next in the symbol search order, be it libc's or a
+ * preloaded jemalloc, tcmalloc or mimalloc. Until it is found (dlsym itself may allocate) requests
+ * are served from a bootstrap arena, whose blocks are recognised for ever after. Any thread.
+ */
+#ifndef PRELOAD_NEXT_H
+#define PRELOAD_NEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct next {
+	bool ready; /* the pointers below are set; until then call next_find() */
+	void *(*malloc)(size_t);
+	void *(*calloc)(size_t, size_t);
+	void *(*realloc)(void *, size_t);
+	void (*free)(void *);
+	int (*posix_memalign)(void **, size_t, size_t);
+	void *(*aligned_alloc)(size_t, size_t);
+	void *(*memalign)(size_t, size_t);
+	/* These may be missing (NULL): the hooks then do without. */
+	void *(*reallocarray)(void *, size_t, size_t);
+	void *(*valloc)(size_t);
+	void *(*pvalloc)(size_t);
+	void (*exit_now)(int); /* _exit */
+	void (*exit_quick)(int); /* quick_exit */
+};
+
+extern struct next next;
+
+/*
+ * Finds the next allocator. False while another call is at it, or before the library itself has
+ * been relocated: serve the request from the arena.
+ */
+bool next_find(void);
+/* A later definition of `symbol`, or NULL. */
+void *next_symbol(const char *symbol);
+
+/* Zeroed memory aligned to `align` (a power of two); NULL when the arena is used up. */
+void *next_arena_alloc(size_t size, size_t align);
+/* Usable bytes of an arena block. */
+size_t next_arena_size(const void *p);
+
+extern char next_arena[];
+#define NEXT_ARENA_BYTES                                                                           \
+	(1u << 20) /* bss: untouched pages cost nothing; dlsym needs some hundred */
+
+static inline bool next_is_arena(const void *p)
+{
+	return (uintptr_t)p - (uintptr_t)next_arena < NEXT_ARENA_BYTES;
+}
+
+static inline bool next_available(void)
+{
+	return __builtin_expect(next.ready, 1) || next_find();
+}
+
+#endif

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * From a hook to the segment (record.h). The hot path: one look at `on`, the unwinder, a cache from
+ * stack to site, the live hash, the counters, the ring. No locks, and no system calls but those
+ * that take fresh memory.
+ *
+ * Re-entry: state_thread.busy holds the frame address of the hook at work. A nested call (an
+ * unwinder or operator new that allocates, a signal handler) sits deeper on the same stack and is
+ * passed through unrecorded. If a handler left by siglongjmp the word stays behind; the next hook
+ * that is not deeper than it sees that, and goes on.
+ */
+#include "preload/record.h"
+
+#include <errno.h>
+
+#include "preload/clock.h"
+#include "preload/modules.h"
+#include "preload/next.h"
+#include "preload/state.h"
+#include "preload/unwind.h"
+#include "shm/ring.h"
+#include "shm/site.h"
+
+#define CACHE_LOG2                                                                                 \
+	14u /* stack -> site, 128 KB: holds the working set of stacks of large programs */
+
+/* An entry is hash (upper half) and site (lower half) in one word, so it is never torn; what it
+ * says is proved by comparing the stack. Process-private: another process has other stacks. */
+static uint64_t site_cache[1u << CACHE_LOG2];
+
+static bool is_nested(uintptr_t frame)
+{
+	return state_thread.busy != 0 && frame < state_thread.busy;
+}
+
+bool record_enter(uintptr_t frame)
+{
+	if (is_nested(frame))
+		return false;
+	state_thread.busy = frame;
+	return true;
+}
+
+void record_leave(bool entered)
+{
+	if (entered)
+		state_thread.busy = 0;
+}
+
+static uint64_t stack_hash(const uint64_t *pcs, uint32_t count, uint64_t seed)
+{
+	uint64_t h = seed * 0x9e3779b97f4a7c15ull;
+
+	for (uint32_t i = 0; i < count; i++)
+		h = (h ^ pcs[i]) * 0x9fb21c651e98df25ull ^ h >> 29;
+	return h ^ h >> 32;
+}
+
+/* Looks up the module of every frame. Neighbours are often in one. */
+static void modules_fill(const struct stack_trace *t, uint32_t *modules)
+{
+	struct module_range range = { 0, 0, 0 };
+
+	for (uint32_t i = 0; i < t->count; i++) {
+		if (t->pcs[i] - range.start >= range.end - range.start)
+			modules_find(t->pcs[i], &range);
+		modules[i] = range.module;
+	}
+}
+
+/* The site of a stack that the cache does not prove. */
+static uint32_t site_slow(struct stack_trace *t, uint32_t *modules, uint32_t candidate)
+{
+	modules_fill(t, modules);
+	t->modules = modules;
+	if (candidate != 0 && stack_compare(&state_segment, candidate, t) == STACK_SAME)
+		return candidate;
+	return stack_intern(&state_segment, t);
+}
+
+static uint32_t site_of(struct stack_trace *t, uint32_t *modules)
+{
+	uint64_t hash = stack_hash(t->pcs, t->count, t->function + 64u * t->truncated);
+	uint64_t *entry = &site_cache[hash >> (64 - CACHE_LOG2)];
+	uint64_t seen = ht_load_relaxed_64(entry);
+	uint32_t candidate = (uint32_t)hash == seen >> 32 ? (uint32_t)seen : 0, site;
+
+	if (candidate != 0 && stack_compare(&state_segment, candidate, t) == STACK_SAME)
+		return candidate;
+	site = site_slow(t, modules, candidate);
+	ht_store_relaxed_64(entry, hash << 32 | site);
+	return site;
+}
+
+/* The site of the calling stack; the catch-all for a thread without a slot. */
+static uint32_t site_here(uint32_t slot, uint32_t function)
+{
+	struct stack_trace t = { .function = function };
+	struct state_scratch scratch;
+
+	if (!state_scratch(slot, &scratch))
+		return 0;
+	state_thread.unwinding = 1;
+	t.count = unwind_stack(scratch.pcs, state_segment.header->depth, &t.truncated);
+	state_thread.unwinding = 0;
+	t.pcs = scratch.pcs;
+	if (t.truncated)
+		ht_add_relaxed_64(&state_segment.header->truncated_stacks, 1);
+	return site_of(&t, scratch.modules);
+}
+
+static void push_event(uint32_t slot, uint64_t addr, const struct live_block *b, uint32_t kind)
+{
+	struct ht_event e = {
+		.addr = addr, .size = b->size, .tick = b->tick, .site = b->site, .kind = kind
+	};
+
+	ring_push(&state_segment, slot, &e);
+}
+
+static void count_untracked(uint64_t size)
+{
+	ht_add_relaxed_64(&state_segment.header->untracked_blocks, 1);
+	ht_add_relaxed_64(&state_segment.header->untracked_bytes, size);
+}
+
+static void count_end(const struct live_block *b, uint32_t slot, uint64_t tick, bool temporary)
+{
+	struct site_end end = { .size = b->size,
+		.temporary = temporary,
+		.life_ticks = tick > b->tick ? tick - b->tick : 0 };
+
+	site_free(&state_segment, b->site, slot, &end);
+}
+
+/* Enters a block whose site is known. */
+static void block_add(uint64_t addr, const struct live_block *b)
+{
+	struct live_block old;
+	int rc = live_insert(&state_segment, addr, b, &old);
+
+	if (rc == 1) {
+		ht_add_relaxed_64(&state_segment.header->missed_frees, 1);
+		count_end(&old, b->thread, b->tick, false);
+	}
+	if (rc < 0)
+		count_untracked(b->size);
+	else
+		site_alloc(&state_segment, b->site, b->thread, b->size);
+	push_event(b->thread, addr, b, HT_EVENT_ALLOC);
+	state_thread.last_block = addr;
+}
+
+static void alloc_outermost(void *p, size_t size, enum ht_function function)
+{
+	struct live_block b = { .size = size, .tick = clock_tick(), .thread = state_slot() };
+
+	if (!p) {
+		struct ht_thread *t = thread_at(&state_segment, b.thread);
+
+		thread_add(b.thread, &t->failed, 1);
+		return;
+	}
+	b.site = site_here(b.thread, function);
+	block_add((uint64_t)(uintptr_t)p, &b);
+}
+
+/* A nested allocation: our unwinder's own is nobody's business, a signal handler's is a loss to
+ * tell. */
+static void alloc_nested(void *p, size_t size)
+{
+	if (!p || state_thread.unwinding || state_thread.in_allocator)
+		return;
+	count_untracked(size);
+	ht_add_relaxed_64(&state_segment.header->untracked_busy, 1);
+}
+
+void record_alloc(void *p, size_t size, enum ht_function function)
+{
+	int saved = errno;
+
+	if (!state_on() || next_is_arena(p))
+		return;
+	if (record_enter((uintptr_t)__builtin_frame_address(0))) {
+		alloc_outermost(p, size, function);
+		record_leave(true);
+	} else {
+		alloc_nested(p, size);
+	}
+	errno = saved;
+}
+
+/* Takes a block out of the hash. False: it is not ours to know. */
+static bool block_take(void *p, struct live_block *out, uint32_t slot)
+{
+	if (live_remove(&state_segment, (uint64_t)(uintptr_t)p, out))
+		return true;
+	if (!next_is_arena(p))
+		thread_add(slot, &thread_at(&state_segment, slot)->unknown_frees, 1);
+	return false;
+}
+
+static void free_outermost(void *p)
+{
+	uint64_t addr = (uint64_t)(uintptr_t)p, tick = clock_tick();
+	uint32_t slot = state_slot();
+	struct live_block b;
+
+	if (block_take(p, &b, slot)) {
+		count_end(&b, slot, tick, state_thread.last_block == addr);
+		b.tick = tick;
+		push_event(slot, addr, &b, HT_EVENT_FREE);
+	}
+	state_thread.last_block = 0;
+}
+
+/* A signal handler frees while this thread is inside a hook: the block must leave the hash all the
+ * same, and everything used for that may be interrupted at any point. */
+static void free_nested(void *p)
+{
+	struct live_block b;
+
+	if (live_remove(&state_segment, (uint64_t)(uintptr_t)p, &b))
+		count_end(&b, 0, b.tick, false);
+}
+
+void record_free(void *p)
+{
+	int saved = errno;
+
+	if (!p || !state_on())
+		return;
+	if (record_enter((uintptr_t)__builtin_frame_address(0))) {
+		free_outermost(p);
+		record_leave(true);
+	} else if (!state_thread.in_allocator && !state_thread.unwinding) {
+		free_nested(p);
+	}
+	errno = saved;
+}
+
+void record_move_begin(struct record_move *m, void *p)
+{
+	int saved = errno;
+
+	m->known = false;
+	m->recording = state_on() && record_enter((uintptr_t)__builtin_frame_address(0));
+	if (!m->recording)
+		return;
+	m->known = block_take(p, &m->block, state_slot());
+	record_leave(true);
+	errno = saved;
+}
+
+void record_move_done(
+	struct record_move *m, void *p, void *q, size_t size, enum ht_function function)
+{
+	int saved = errno;
+	uint32_t slot;
+
+	if (!m->recording || !record_enter((uintptr_t)__builtin_frame_address(0)))
+		return;
+	slot = state_slot();
+	if (m->known) {
+		bool temporary = state_thread.last_block == (uint64_t)(uintptr_t)p;
+
+		count_end(&m->block, slot, clock_tick(), temporary);
+		push_event(slot, (uint64_t)(uintptr_t)p, &m->block, HT_EVENT_FREE);
+		thread_add(slot, &thread_at(&state_segment, slot)->reallocs, 1);
+	}
+	alloc_outermost(q, size, function);
+	record_leave(true);
+	errno = saved;
+}
+
+void record_move_failed(struct record_move *m, void *p, bool freed)
+{
+	int saved = errno;
+	uint32_t slot;
+
+	if (!m->recording || !record_enter((uintptr_t)__builtin_frame_address(0)))
+		return;
+	slot = state_slot();
+	if (freed && m->known) {
+		count_end(&m->block, slot, clock_tick(),
+			state_thread.last_block == (uint64_t)(uintptr_t)p);
+		state_thread.last_block = 0;
+	}
+	if (!freed) {
+		struct live_block old;
+
+		thread_add(slot, &thread_at(&state_segment, slot)->failed, 1);
+		/* Back to where it was; no count changes, unless another block took the room. */
+		if (m->known &&
+			live_insert(&state_segment, (uint64_t)(uintptr_t)p, &m->block, &old) < 0) {
+			count_end(&m->block, slot, m->block.tick, false);
+			count_untracked(m->block.size);
+		}
+	}
+	record_leave(true);
+	errno = saved;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * From a hook to the segment. Any thread; errno is kept. The order of calls around the real
+ * allocator is the hooks' part: record_free before the real free, record_alloc after the real
+ * malloc.
+ */
+#ifndef PRELOAD_RECORD_H
+#define PRELOAD_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "shm/layout.h"
+#include "shm/live.h"
+
+/* The allocator gave out `p`, of `size` requested bytes; NULL counts as a failure. */
+void record_alloc(void *p, size_t size, enum ht_function function);
+/* The program gives `p` back. NULL is fine. */
+void record_free(void *p);
+
+/* A block that realloc is about to move: taken out of the live hash. */
+struct record_move {
+	struct live_block block;
+	bool recording; /* this event is recorded */
+	bool known; /* the block was in the hash */
+};
+void record_move_begin(struct record_move *m, void *p);
+/* It became `q`, of `size` bytes. */
+void record_move_done(
+	struct record_move *m, void *p, void *q, size_t size, enum ht_function function);
+/* It failed: `p` is as it was, unless `freed` (size 0: the allocator freed it and returned NULL).
+ */
+void record_move_failed(struct record_move *m, void *p, bool freed);
+
+/*
+ * Marks the thread as inside an allocator that calls malloc and free itself (operator new), so that
+ * one block is recorded once. `frame` is the hook's frame address. False: it already was inside.
+ */
+bool record_enter(uintptr_t frame);
+void record_leave(bool entered);
+
+#endif

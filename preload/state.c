@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * On, off, forked, exited: the life of the recorder in this process. It starts at the first
+ * allocation after libc is up (which may be before our constructor), on the thread that makes it;
+ * all its system calls are there, once a thread, and where a table takes fresh memory.
+ */
+#include "preload/state.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "preload/attach.h"
+#include "preload/clock.h"
+#include "preload/modules.h"
+#include "preload/unwind.h"
+#include "shm/thread.h"
+
+enum phase { PHASE_NEW, PHASE_STARTING, PHASE_ON, PHASE_OFF };
+
+static const struct own own_off;
+const struct own *state_own = &own_off;
+struct segment state_segment;
+__thread struct state_thread state_thread;
+
+static uint32_t phase;
+static char *scratch; /* one piece per thread slot */
+static uint64_t scratch_bytes;
+static uint32_t scratch_entries;
+
+static uint32_t own_pid(void)
+{
+	return (uint32_t)syscall(SYS_getpid);
+}
+
+/* One page, wiped by the kernel in a child that gets a copy of our memory. */
+static struct own *own_page(void)
+{
+	void *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		return NULL;
+	if (madvise(p, 4096, MADV_WIPEONFORK) != 0) {
+		munmap(p, 4096);
+		return NULL;
+	}
+	return p;
+}
+
+static int scratch_start(void)
+{
+	const struct ht_header *h = state_segment.header;
+	uint64_t slots = h->region[HT_REGION_THREADS].bytes / sizeof(struct ht_thread);
+	void *p;
+
+	scratch_entries = h->depth + STATE_SCRATCH_SPARE;
+	scratch_bytes = (uint64_t)scratch_entries * (sizeof(uint64_t) + sizeof(uint32_t));
+	p = mmap(NULL, slots * scratch_bytes, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (p == MAP_FAILED)
+		return -ENOMEM;
+	scratch = p;
+	return 0;
+}
+
+bool state_scratch(uint32_t slot, struct state_scratch *out)
+{
+	char *p = scratch + slot * scratch_bytes;
+
+	out->pcs = (void *)p;
+	out->modules = (void *)(p + scratch_entries * sizeof(uint64_t));
+	return slot != 0;
+}
+
+/* Everything before the switch is thrown. 0 or -errno. */
+static int prepare(struct own **own)
+{
+	int rc = attach_segment(&state_segment);
+
+	if (rc != 0)
+		return rc;
+	*own = own_page();
+	rc = *own ? scratch_start() : -ENOSYS;
+	if (rc != 0)
+		return rc;
+	/* Our memory is not the program's: not in its core dumps. It does stay mapped in a forked
+	 * child until that child's first allocation, because the fork may have interrupted a hook.
+	 */
+	madvise(state_segment.header, state_segment.bytes, MADV_DONTDUMP);
+	modules_start();
+	unwind_start();
+	clock_refresh();
+	return 0;
+}
+
+static bool start(void)
+{
+	struct own *own = NULL;
+	uint32_t fresh = PHASE_NEW;
+	int saved = errno, rc;
+
+	if (!attach_possible() || !ht_cas_acquire_32(&phase, &fresh, PHASE_STARTING))
+		return false;
+	/* dlopen and dlsym allocate: passed through, and not counted as the program's. */
+	state_thread.busy = (uintptr_t)__builtin_frame_address(0);
+	state_thread.in_allocator = 1;
+	rc = prepare(&own);
+	state_thread.in_allocator = 0;
+	if (rc == 0) {
+		own->on = 1;
+		ht_store_relaxed_32(&state_segment.header->state, HT_STATE_RUNNING);
+		__atomic_store_n(&state_own, own, __ATOMIC_RELEASE);
+	}
+	ht_store_release_32(&phase, rc == 0 ? PHASE_ON : PHASE_OFF);
+	state_thread.busy = 0;
+	errno = saved;
+	return rc == 0;
+}
+
+/* We are a forked child: the segment is our parent's. Let go of it, unless this very thread was
+ * inside a hook when it forked (a signal handler did) and will go on there. */
+static void leave_parent(void)
+{
+	uint32_t was_on = PHASE_ON;
+
+	if (ht_cas_acquire_32(&phase, &was_on, PHASE_OFF) && state_thread.busy == 0)
+		munmap(state_segment.header, state_segment.bytes);
+}
+
+bool state_wake(void)
+{
+	switch ((enum phase)ht_load_acquire_32(&phase)) {
+	case PHASE_NEW:
+		return start();
+	case PHASE_ON:
+		/* Set, but off: wiped by fork. (Or another thread is just throwing the switch.) */
+		if (__atomic_load_n(&state_own, __ATOMIC_ACQUIRE)->on)
+			return true;
+		leave_parent();
+		return false;
+	case PHASE_STARTING:
+	case PHASE_OFF:
+		break;
+	}
+	return false;
+}
+
+static bool thread_alive(uint32_t tid)
+{
+	return syscall(SYS_tgkill, own_pid(), tid, 0) == 0 || errno != ESRCH;
+}
+
+uint32_t state_slot_claim(void)
+{
+	struct state_thread *t = &state_thread;
+
+	t->slot = thread_claim(&state_segment, (uint32_t)syscall(SYS_gettid), thread_alive);
+	t->has_slot = 1;
+	t->clock_every = 1;
+	return t->slot;
+}
+
+void state_exit(void)
+{
+	int saved = errno;
+
+	/* A vfork child has our memory, but not our pid. */
+	if (state_own->on && own_pid() == state_segment.header->pid) {
+		clock_refresh();
+		ht_store_relaxed_32(&state_segment.header->state, HT_STATE_EXITED);
+		attach_release(&state_segment);
+	}
+	errno = saved;
+}
+
+__attribute__((constructor)) static void on_load(void)
+{
+	state_wake();
+}
+
+__attribute__((destructor)) static void on_unload(void)
+{
+	state_exit();
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Names of the allocation functions (shm/layout.h), for viewers. */
+#include "shm/layout.h"
+
+static const char *const names[HT_FUNCTION_COUNT] = {
+	[HT_FN_NONE] = "?",
+	[HT_FN_MALLOC] = "malloc",
+	[HT_FN_CALLOC] = "calloc",
+	[HT_FN_REALLOC] = "realloc",
+	[HT_FN_REALLOCARRAY] = "reallocarray",
+	[HT_FN_POSIX_MEMALIGN] = "posix_memalign",
+	[HT_FN_ALIGNED_ALLOC] = "aligned_alloc",
+	[HT_FN_MEMALIGN] = "memalign",
+	[HT_FN_VALLOC] = "valloc",
+	[HT_FN_PVALLOC] = "pvalloc",
+	[HT_FN_NEW] = "operator new",
+	[HT_FN_NEW_ARRAY] = "operator new[]",
+	[HT_FN_NEW_NOTHROW] = "operator new(nothrow)",
+	[HT_FN_NEW_ARRAY_NOTHROW] = "operator new[](nothrow)",
+	[HT_FN_NEW_ALIGNED] = "operator new(align)",
+	[HT_FN_NEW_ARRAY_ALIGNED] = "operator new[](align)",
+	[HT_FN_NEW_ALIGNED_NOTHROW] = "operator new(align, nothrow)",
+	[HT_FN_NEW_ARRAY_ALIGNED_NOTHROW] = "operator new[](align, nothrow)",
+};
+
+const char *ht_function_name(uint32_t function)
+{
+	return function < HT_FUNCTION_COUNT ? names[function] : "?";
+}

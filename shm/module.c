@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The module table. Runs inside hooks, rarely, on any thread. An entry is claimed by writing its
+ * key (a hash of all that identifies it) over 0, so two threads that meet a module at once get one
+ * index; whoever claimed fills the rest and then sets READY (edge MODULE of shm/layout.h).
+ */
+#include "shm/module.h"
+
+static uint64_t hash_bytes(uint64_t h, const void *data, uint64_t bytes)
+{
+	const uint8_t *p = data;
+
+	/* FNV-1a, 64 bits; source: Fowler, Noll, Vo. */
+	for (uint64_t i = 0; i < bytes; i++)
+		h = (h ^ p[i]) * 0x100000001b3ull;
+	return h;
+}
+
+static uint64_t module_key(const struct module_info *m)
+{
+	uint64_t h = 0xcbf29ce484222325ull;
+
+	h = hash_bytes(h, &m->start, sizeof(m->start));
+	h = hash_bytes(h, &m->end, sizeof(m->end));
+	h = hash_bytes(h, &m->bias, sizeof(m->bias));
+	h = hash_bytes(h, m->path, __builtin_strlen(m->path));
+	h = hash_bytes(h, m->build_id, m->build_id_bytes);
+	return h ? h : 1;
+}
+
+/* Copies the path into the strings region; 0 (the empty string) when it is full. */
+static uint32_t string_add(const struct segment *s, const char *text, uint32_t bytes)
+{
+	const struct ht_region *r = &s->header->region[HT_REGION_STRINGS];
+	uint32_t at = ht_load_relaxed_32(&s->header->strings_bytes);
+
+	do {
+		if (at + (uint64_t)bytes + 1 > r->bytes)
+			return 0;
+	} while (!ht_cas_relaxed_32(&s->header->strings_bytes, &at, at + bytes + 1));
+	if (segment_commit(s, r->offset + at, bytes + 1) != 0)
+		return 0;
+	__builtin_memcpy(segment_at(s, r->offset + at), text, bytes);
+	return at;
+}
+
+static void module_fill(
+	const struct segment *s, struct ht_module *m, const struct module_info *info)
+{
+	uint64_t bytes = __builtin_strlen(info->path);
+
+	if (bytes >= HT_PATH_MAX)
+		bytes = HT_PATH_MAX - 1;
+	m->path = string_add(s, info->path, (uint32_t)bytes);
+	m->path_bytes = m->path ? (uint32_t)bytes : 0;
+	m->start = info->start;
+	m->end = info->end;
+	m->bias = info->bias;
+	m->seen_ns = ht_load_relaxed_64(&s->header->clock_ns);
+	m->build_id_bytes = info->build_id_bytes;
+	__builtin_memcpy(m->build_id, info->build_id, info->build_id_bytes);
+	ht_store_release_32(&m->flags, info->flags | HT_MODULE_READY); /* MODULE */
+}
+
+/* Raises header.modules to `count` if it is lower. */
+static void count_raise(const struct segment *s, uint32_t count)
+{
+	uint32_t now = ht_load_relaxed_32(&s->header->modules);
+
+	while (now < count && !ht_cas_relaxed_32(&s->header->modules, &now, count))
+		;
+}
+
+uint32_t module_intern(const struct segment *s, const struct module_info *info)
+{
+	uint64_t key = module_key(info);
+	uint32_t limit =
+		(uint32_t)(s->header->region[HT_REGION_MODULES].bytes / sizeof(struct ht_module));
+
+	for (uint32_t i = 1; i < limit; i++) {
+		struct ht_module *m = module_at(s, i);
+		uint64_t found = 0;
+
+		if (segment_commit(s, segment_element(s, HT_REGION_MODULES, i, sizeof(*m)),
+			    sizeof(*m)) != 0)
+			break;
+		if (ht_cas_relaxed_64(&m->key, &found, key)) {
+			module_fill(s, m, info);
+			count_raise(s, i + 1);
+			return i;
+		}
+		if (found == key)
+			return i;
+	}
+	ht_add_relaxed_64(&s->header->modules_refused, 1);
+	return 0;
+}

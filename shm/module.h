@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The module table: which object files the return addresses belong to. An entry is never changed or
+ * reused, so an address recorded before a dlclose keeps its module. Lock-free; any thread.
+ */
+#ifndef SHM_MODULE_H
+#define SHM_MODULE_H
+
+#include "shm/segment.h"
+
+struct module_info {
+	uint64_t start, end, bias;
+	const char *path;
+	const uint8_t *build_id;
+	uint32_t build_id_bytes;
+	uint32_t flags; /* HT_MODULE_PINNED */
+};
+
+/*
+ * The index of an object file mapped at this range: the entry with the same range, path and
+ * build-id, made if need be. 0 when the table is full (counted).
+ */
+uint32_t module_intern(const struct segment *s, const struct module_info *info);
+
+static inline struct ht_module *module_at(const struct segment *s, uint32_t index)
+{
+	return segment_at(
+		s, segment_element(s, HT_REGION_MODULES, index, sizeof(struct ht_module)));
+}
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The timeline's two ends: ring_push runs in hooks, ring_read in viewers. Edge RING of
+ * shm/layout.h, in both directions: a reader that sees the head sees the records below it; and a
+ * reader that saw any word of a record being overwritten will see, when it loads the head again, at
+ * least the head that was published before that overwriting began, and so knows which of its copies
+ * to throw away. The scheme is that of the kernel's perf ring buffer in overwrite mode.
+ */
+#include "shm/ring.h"
+
+void ring_push(const struct segment *s, uint32_t slot, const struct ht_event *e)
+{
+	struct ht_thread *t = thread_at(s, slot);
+	uint64_t head = ht_load_relaxed_64(&t->ring_head); /* ours alone */
+	uint64_t at = segment_element(s, HT_REGION_RINGS,
+		(uint64_t)slot * HT_RING_EVENTS + head % HT_RING_EVENTS, sizeof(*e));
+	struct ht_event *r = segment_at(s, at);
+
+	if (slot == 0 || segment_commit(s, at, sizeof(*e)) != 0) {
+		thread_add(slot, &t->ring_head, 1); /* counted, so that readers know of the loss */
+		return;
+	}
+	ht_fence_release(); /* RING: the last head before this record's words */
+	ht_store_relaxed_64(&r->addr, e->addr);
+	ht_store_relaxed_64(&r->size, e->size);
+	ht_store_relaxed_64(&r->tick, e->tick);
+	ht_store_relaxed_32(&r->site, e->site);
+	ht_store_relaxed_32(&r->kind, e->kind);
+	ht_store_release_64(&t->ring_head, head + 1); /* RING: the record before the head */
+}
+
+/* Events below this one may be, or are being, overwritten: the slot of `head` itself is in use. */
+static uint64_t oldest_whole(uint64_t head)
+{
+	return head < HT_RING_EVENTS ? 0 : head - HT_RING_EVENTS + 1;
+}
+
+static void skip_to(uint64_t *cursor, uint64_t to, uint64_t *lost)
+{
+	if (*cursor >= to)
+		return;
+	*lost += to - *cursor;
+	*cursor = to;
+}
+
+int ring_read(const struct ring_source *source, uint64_t *cursor, struct ht_event *out,
+	uint32_t max, uint64_t *lost)
+{
+	uint64_t head, first;
+	uint32_t count = 0, stale;
+	int rc = source->head(source->ctx, &head); /* RING: acquire */
+
+	if (rc < 0)
+		return rc;
+	if (head < *cursor)
+		return -EPROTO; /* heads only grow: not a ring of ours */
+	skip_to(cursor, oldest_whole(head), lost);
+	first = *cursor;
+	while (first + count < head && count < max) {
+		rc = source->record(
+			source->ctx, (uint32_t)((first + count) % HT_RING_EVENTS), &out[count]);
+		if (rc < 0)
+			return rc;
+		count++;
+	}
+	ht_fence_acquire(); /* RING: the copies before the second look at the head */
+	rc = source->head(source->ctx, &head);
+	if (rc < 0)
+		return rc;
+	skip_to(cursor, oldest_whole(head), lost);
+	stale = *cursor - first > count ? count : (uint32_t)(*cursor - first);
+	__builtin_memmove(out, out + stale, (count - stale) * sizeof(*out));
+	*cursor += count - stale;
+	return (int)(count - stale);
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Making, mapping and checking a segment. The viewer's main thread and the library's start-up call
+ * this; segment_populate also runs inside hooks, on any thread, and may only make system calls
+ * there.
+ */
+#include "shm/segment.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+/* How large each region is: number of elements, by segment size. */
+struct plan {
+	uint32_t threads, modules, strings, heads_log2, nodes, sites, live_log2, live_levels;
+};
+
+static const struct plan plans[] = {
+	/* 8 M nodes and 2 M stacks; level 5 of the live hash alone holds 58 M blocks: 3.6 GB
+	   virtual */
+	[SEGMENT_FULL] = { 1024, 16384, 4u << 20, 19, 1u << 23, 1u << 21, 13, 6 },
+	/* 41 MB in all: leaves room in a 64 MB /dev/shm */
+	[SEGMENT_SMALL] = { 128, 1024, 256u << 10, 16, 1u << 18, 1u << 15, 13, 2 },
+};
+
+static uint64_t round_up(uint64_t bytes)
+{
+	return (bytes + HT_COMMIT_BYTES - 1) / HT_COMMIT_BYTES * HT_COMMIT_BYTES;
+}
+
+uint64_t segment_level_bytes(const struct ht_header *h, uint32_t level)
+{
+	return (sizeof(struct ht_bucket) << h->live_log2) << 2 * level;
+}
+
+uint64_t segment_level_offset(const struct ht_header *h, uint32_t level)
+{
+	uint64_t offset = h->region[HT_REGION_LIVE].offset;
+
+	for (uint32_t i = 0; i < level; i++)
+		offset += segment_level_bytes(h, i);
+	return offset;
+}
+
+/* Lays out the regions one after another. Returns the size of the file. */
+static uint64_t plan_regions(struct ht_header *h, const struct plan *p)
+{
+	uint64_t bytes[HT_REGION_COUNT] = {
+		[HT_REGION_THREADS] = (uint64_t)p->threads * sizeof(struct ht_thread),
+		[HT_REGION_MODULES] = (uint64_t)p->modules * sizeof(struct ht_module),
+		[HT_REGION_STRINGS] = p->strings,
+		[HT_REGION_HEADS] = sizeof(uint32_t) << p->heads_log2,
+		[HT_REGION_NODES] = (uint64_t)p->nodes * sizeof(struct ht_node),
+		[HT_REGION_SITES] = (uint64_t)p->sites * sizeof(struct ht_site),
+		[HT_REGION_HISTS] = (uint64_t)p->sites * sizeof(struct ht_hist),
+		[HT_REGION_RINGS] = (uint64_t)p->threads * HT_RING_EVENTS * sizeof(struct ht_event),
+	};
+	uint64_t at = HT_HEADER_BYTES;
+
+	h->live_log2 = p->live_log2;
+	h->live_levels_max = p->live_levels;
+	h->heads_log2 = p->heads_log2;
+	for (uint32_t i = 0; i < p->live_levels; i++)
+		bytes[HT_REGION_LIVE] += segment_level_bytes(h, i);
+	for (int i = 0; i < HT_REGION_COUNT; i++) {
+		h->region[i].offset = at;
+		h->region[i].bytes = round_up(bytes[i]);
+		at += h->region[i].bytes;
+	}
+	h->segment_bytes = at;
+	return at;
+}
+
+static void mark_committed(struct ht_header *h, uint64_t unit)
+{
+	ht_or_relaxed_64(&h->committed[unit / 64], 1ull << (unit % 64));
+}
+
+int segment_populate(const struct segment *s, uint64_t offset, uint64_t bytes)
+{
+	uint64_t first = offset / HT_COMMIT_BYTES, last = (offset + bytes - 1) / HT_COMMIT_BYTES;
+
+	for (uint64_t unit = first; unit <= last; unit++) {
+		uint64_t at = unit * HT_COMMIT_BYTES;
+
+		if (segment_has(s, at))
+			continue;
+		if (madvise(segment_at(s, at), HT_COMMIT_BYTES, MADV_POPULATE_WRITE) != 0) {
+			ht_add_relaxed_64(&s->header->commit_failed, 1);
+			return -ENOMEM;
+		}
+		mark_committed(s->header, unit);
+	}
+	return 0;
+}
+
+static int limit_check(uint64_t bytes)
+{
+	struct rlimit limit;
+
+	/* Past the limit ftruncate would raise SIGXFSZ in the program. */
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < bytes)
+		return -EFBIG;
+	return 0;
+}
+
+static int map_file(struct segment *s, int fd, uint64_t bytes)
+{
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+
+	if (p == MAP_FAILED)
+		return -errno;
+	s->header = p;
+	s->bytes = bytes;
+	return 0;
+}
+
+/*
+ * Takes the header's memory by fallocate, which fails cleanly, before the mapping is first touched;
+ * on a kernel without MADV_POPULATE_WRITE everything is taken here.
+ */
+static int reserve(struct segment *s, int fd, enum segment_size size)
+{
+	bool populates;
+
+	if (fallocate(fd, 0, 0, HT_HEADER_BYTES) != 0)
+		return errno == EOPNOTSUPP ? -EOPNOTSUPP : -ENOSPC;
+	populates = madvise(s->header, HT_HEADER_BYTES, MADV_POPULATE_WRITE) == 0;
+	if (!populates && errno != EINVAL)
+		return -ENOSPC;
+	mark_committed(s->header, 0);
+	if (populates)
+		return 0;
+	if (size != SEGMENT_SMALL)
+		return -EAGAIN;
+	if (fallocate(fd, 0, 0, (off_t)s->bytes) != 0)
+		return -ENOSPC;
+	for (uint64_t unit = 0; unit < s->bytes / HT_COMMIT_BYTES; unit++)
+		mark_committed(s->header, unit);
+	return 0;
+}
+
+static void identity_fill(struct ht_header *h, const struct segment_identity *id)
+{
+	h->pid = id->pid;
+	h->ppid = id->ppid;
+	h->uid = id->uid;
+	h->exec_gen = id->exec_gen;
+	h->depth = id->depth;
+	h->start_ticks = id->start_ticks;
+	h->created_realtime_ns = id->created_realtime_ns;
+	h->created_ns = id->created_ns;
+	h->clock_ns = id->created_ns;
+	h->family = id->family;
+	__builtin_memcpy(h->boot_id, id->boot_id, sizeof(h->boot_id));
+}
+
+/* Element 0 of these regions is in use from the start; without it the segment is useless. */
+static int first_elements(struct segment *s)
+{
+	static const enum ht_region_id regions[] = { HT_REGION_THREADS, HT_REGION_MODULES,
+		HT_REGION_STRINGS, HT_REGION_NODES, HT_REGION_SITES, HT_REGION_HISTS };
+
+	for (unsigned i = 0; i < sizeof(regions) / sizeof(regions[0]); i++)
+		if (segment_commit(s, s->header->region[regions[i]].offset, 1) != 0)
+			return -ENOSPC;
+	s->header->nodes = s->header->sites = s->header->modules = s->header->threads = 1;
+	s->header->strings_bytes = 1; /* offset 0 is the empty string */
+	s->header->live_levels = 1;
+	s->header->history.step_ns =
+		10000000; /* 10 ms: 256 points show the first 2.5 s of a short run */
+	return 0;
+}
+
+int segment_create(
+	struct segment *s, int fd, enum segment_size size, const struct segment_identity *id)
+{
+	struct ht_header plan;
+	uint64_t bytes;
+	int rc;
+
+	__builtin_memset(&plan, 0, sizeof(plan));
+	bytes = plan_regions(&plan, &plans[size]);
+	rc = limit_check(bytes);
+	if (rc == 0 && ftruncate(fd, (off_t)bytes) != 0)
+		rc = -errno;
+	if (rc == 0)
+		rc = map_file(s, fd, bytes);
+	if (rc != 0)
+		return rc;
+	rc = reserve(s, fd, size);
+	if (rc != 0)
+		goto unmap;
+	(void)plan_regions(s->header, &plans[size]);
+	identity_fill(s->header, id);
+	rc = first_elements(s);
+	if (rc != 0)
+		goto unmap;
+	s->header->version = HT_VERSION;
+	s->header->signature = HT_SIGNATURE;
+	s->header->page_bytes = (uint32_t)sysconf(_SC_PAGESIZE);
+	ht_store_relaxed_32(&s->header->state, HT_STATE_PREPARED);
+	ht_store_release_64(&s->header->magic, HT_MAGIC); /* MAGIC: publishes the header */
+	return 0;
+unmap:
+	segment_unmap(s);
+	return rc;
+}
+
+int segment_map(struct segment *s, int fd)
+{
+	struct stat st;
+	int rc;
+
+	if (fstat(fd, &st) != 0)
+		return -errno;
+	if ((uint64_t)st.st_size < HT_HEADER_BYTES)
+		return -EPROTO;
+	rc = map_file(s, fd, (uint64_t)st.st_size);
+	if (rc != 0)
+		return rc;
+	/* MAGIC: acquire in segment_check. The writer is our own viewer: checking in place will do.
+	 */
+	if (segment_check(s->header, s->bytes))
+		return 0;
+	segment_unmap(s);
+	return -EPROTO;
+}
+
+void segment_unmap(struct segment *s)
+{
+	if (s->header)
+		munmap(s->header, s->bytes);
+	s->header = NULL;
+	s->bytes = 0;
+}
+
+static bool regions_check(const struct ht_header *h)
+{
+	uint64_t at = HT_HEADER_BYTES;
+
+	for (int i = 0; i < HT_REGION_COUNT; i++) {
+		const struct ht_region *r = &h->region[i];
+
+		if (r->offset != at || r->bytes == 0 || r->bytes % HT_COMMIT_BYTES ||
+			r->bytes > h->segment_bytes - at)
+			return false;
+		at += r->bytes;
+	}
+	return at == h->segment_bytes;
+}
+
+static bool tables_check(const struct ht_header *h)
+{
+	uint64_t live = 0;
+
+	if (h->live_log2 > 24 || h->live_levels_max == 0 || h->live_levels_max > HT_LIVE_LEVELS ||
+		h->heads_log2 > 28)
+		return false;
+	for (uint32_t i = 0; i < h->live_levels_max; i++)
+		live += segment_level_bytes(h, i);
+	return live <= h->region[HT_REGION_LIVE].bytes &&
+	       sizeof(uint32_t) << h->heads_log2 <= h->region[HT_REGION_HEADS].bytes;
+}
+
+bool segment_check(const struct ht_header *h, uint64_t file_bytes)
+{
+	if (ht_load_acquire_64(&h->magic) != HT_MAGIC) /* MAGIC */
+		return false;
+	if (h->version != HT_VERSION || h->signature != HT_SIGNATURE)
+		return false;
+	if (h->segment_bytes > file_bytes ||
+		h->segment_bytes > (uint64_t)HT_COMMITTED_WORDS * 64 * HT_COMMIT_BYTES ||
+		h->segment_bytes < HT_HEADER_BYTES)
+		return false;
+	return regions_check(h) && tables_check(h);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Making, mapping and checking a segment, and taking memory for it. Used by the viewer to prepare
+ * one and by the library to fill it. No malloc, no stdio, no locks; errno may change (hooks save
+ * it).
+ */
+#ifndef SHM_SEGMENT_H
+#define SHM_SEGMENT_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include "shm/atomic.h"
+#include "shm/layout.h"
+
+/* A writable mapping of a segment. Plain data; any number of threads may use one. */
+struct segment {
+	struct ht_header *header; /* start of the mapping */
+	uint64_t bytes; /* mapped */
+};
+
+/*
+ * SEGMENT_FULL is sparse and takes memory as it grows (up to ~60 million blocks, 2 million sites).
+ * SEGMENT_SMALL fits everything into 48 MB, for kernels that cannot populate a range on request
+ * (before Linux 5.14, where all of it is allocated at once) and for tight limits.
+ */
+enum segment_size { SEGMENT_FULL, SEGMENT_SMALL };
+
+struct segment_identity {
+	uint32_t pid, ppid, uid, exec_gen, depth;
+	uint64_t start_ticks, created_realtime_ns, created_ns, family;
+	uint8_t boot_id[16];
+};
+
+/*
+ * Makes a segment in the empty file `fd`: sets its size, takes the first memory, maps it, fills the
+ * header (state PREPARED) and writes the magic last. The caller keeps `fd`. 0, -ENOSPC when there
+ * is no memory for the start, -EFBIG over RLIMIT_FSIZE, -ENOMEM over RLIMIT_AS, or -errno.
+ */
+int segment_create(
+	struct segment *s, int fd, enum segment_size size, const struct segment_identity *id);
+/* Maps an existing segment for writing. 0, -EPROTO when it is no segment of this version, or
+ * -errno. */
+int segment_map(struct segment *s, int fd);
+void segment_unmap(struct segment *s);
+/*
+ * True when a header (a private copy of it) describes a segment of this version that fits a file of
+ * `file_bytes`: all offsets and sizes can then be trusted.
+ */
+bool segment_check(const struct ht_header *h, uint64_t file_bytes);
+/* Bytes of live level `level`, and its offset in the file. */
+uint64_t segment_level_bytes(const struct ht_header *h, uint32_t level);
+uint64_t segment_level_offset(const struct ht_header *h, uint32_t level);
+
+/* Slow path of segment_commit. */
+int segment_populate(const struct segment *s, uint64_t offset, uint64_t bytes);
+
+/* Whether the unit that holds `offset` may be touched. Relaxed: the bit only ever gets set, and the
+ * pages it speaks of are there for every thread of the process once they are there for one. */
+static inline bool segment_has(const struct segment *s, uint64_t offset)
+{
+	uint64_t unit = offset / HT_COMMIT_BYTES;
+
+	return ht_load_relaxed_64(&s->header->committed[unit / 64]) >> (unit % 64) & 1;
+}
+
+/* Makes [offset, offset + bytes) safe to touch. 0, or -ENOMEM: nothing may be touched there. */
+static inline int segment_commit(const struct segment *s, uint64_t offset, uint64_t bytes)
+{
+	if (__builtin_expect(segment_has(s, offset) && segment_has(s, offset + bytes - 1), 1))
+		return 0;
+	return segment_populate(s, offset, bytes);
+}
+
+static inline void *segment_at(const struct segment *s, uint64_t offset)
+{
+	return (char *)s->header + offset;
+}
+
+/* Offset of element `index` of a region of elements of `size` bytes. */
+static inline uint64_t segment_element(
+	const struct segment *s, enum ht_region_id region, uint64_t index, uint64_t size)
+{
+	return s->header->region[region].offset + index * size;
+}
+
+#endif

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The calling-context tree. Runs inside hooks, on any thread; edges NODE and SITE of shm/layout.h.
+ */
+#include "shm/stack.h"
+
+/* What a node stands for. */
+struct frame {
+	uint64_t pc;
+	uint32_t module;
+};
+
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+	h = (h ^ v) * 0x9fb21c651e98df25ull;
+	return h ^ h >> 32;
+}
+
+static uint32_t *chain_head(const struct segment *s, uint32_t parent, const struct frame *f)
+{
+	uint64_t hash = mix(mix(f->pc, parent), f->module) * 0x9e3779b97f4a7c15ull;
+	uint64_t at = segment_element(
+		s, HT_REGION_HEADS, hash >> (64 - s->header->heads_log2), sizeof(uint32_t));
+
+	return segment_commit(s, at, sizeof(uint32_t)) == 0 ? segment_at(s, at) : NULL;
+}
+
+/* Looks in a chain from `node` up to, not including, `end`. */
+static uint32_t chain_find(const struct segment *s, uint32_t node, uint32_t end, uint32_t parent,
+	const struct frame *f)
+{
+	for (; node != end && node != 0;) {
+		const struct ht_node *n = stack_node(s, node);
+
+		if (n->pc == f->pc && n->parent == parent && n->module == f->module)
+			return node;
+		node = n->next;
+	}
+	return 0;
+}
+
+/* The next unused index below `limit`, or 0. Relaxed: indices are published by other words. */
+static uint32_t index_take(uint32_t *used, uint64_t limit)
+{
+	uint32_t index = ht_load_relaxed_32(used);
+
+	do {
+		if (index >= limit)
+			return 0;
+	} while (!ht_cas_relaxed_32(used, &index, index + 1));
+	return index;
+}
+
+static uint32_t node_new(const struct segment *s, uint32_t parent, const struct frame *f)
+{
+	struct ht_header *h = s->header;
+	uint32_t index =
+		index_take(&h->nodes, h->region[HT_REGION_NODES].bytes / sizeof(struct ht_node));
+	struct ht_node *n;
+
+	if (index == 0 || segment_commit(s, segment_element(s, HT_REGION_NODES, index, sizeof(*n)),
+				  sizeof(*n)) != 0)
+		return 0;
+	n = stack_node(s, index);
+	n->pc = f->pc;
+	n->parent = parent;
+	n->module = f->module;
+	return index;
+}
+
+/* The child of `parent` for this frame, made if need be; 0 when the tree is full. */
+static uint32_t child(const struct segment *s, uint32_t parent, const struct frame *f)
+{
+	uint32_t *head = chain_head(s, parent, f);
+	uint32_t seen, found, fresh;
+
+	if (!head)
+		return 0;
+	seen = ht_load_acquire_32(head); /* NODE */
+	found = chain_find(s, seen, 0, parent, f);
+	if (found)
+		return found;
+	fresh = node_new(s, parent, f);
+	if (!fresh)
+		return 0;
+	for (;;) {
+		uint32_t before = seen;
+
+		stack_node(s, fresh)->next = seen;
+		if (ht_cas_acq_rel_32(head, &seen, fresh)) /* NODE: publishes the fields */
+			return fresh;
+		/* Others pushed in between: look at theirs only. If ours is there, the new node
+		 * stays unused; that costs 24 bytes, once per race. */
+		found = chain_find(s, seen, before, parent, f);
+		if (found)
+			return found;
+	}
+}
+
+static uint32_t site_new(const struct segment *s, uint32_t leaf, bool truncated)
+{
+	struct ht_header *h = s->header;
+	uint64_t limit = h->region[HT_REGION_HISTS].bytes / sizeof(struct ht_hist);
+	uint32_t index = index_take(&h->sites, limit < HT_SITES_MAX ? limit : HT_SITES_MAX);
+	struct ht_site *site;
+
+	if (index == 0 ||
+		segment_commit(s, segment_element(s, HT_REGION_SITES, index, sizeof(*site)),
+			sizeof(*site)) != 0 ||
+		segment_commit(s,
+			segment_element(s, HT_REGION_HISTS, index, sizeof(struct ht_hist)),
+			sizeof(struct ht_hist)) != 0)
+		return 0;
+	site = stack_site(s, index);
+	site->node = leaf;
+	site->flags = truncated ? HT_SITE_TRUNCATED : 0;
+	return index;
+}
+
+static uint32_t site_of(const struct segment *s, uint32_t leaf, bool truncated)
+{
+	struct ht_node *n = stack_node(s, leaf);
+	uint32_t site = ht_load_acquire_32(&n->site); /* SITE */
+	uint32_t fresh;
+
+	if (site)
+		return site;
+	fresh = site_new(s, leaf, truncated);
+	if (!fresh) {
+		ht_add_relaxed_64(&s->header->sites_refused, 1);
+		return 0;
+	}
+	/* SITE: publishes the site's fields. The loser's site is never counted in, so never shown.
+	 */
+	return ht_cas_acq_rel_32(&n->site, &site, fresh) ? fresh : site;
+}
+
+static struct frame leaf_frame(const struct stack_trace *t)
+{
+	return (struct frame){ .pc = t->function | (t->truncated ? HT_LEAF_TRUNCATED : 0) };
+}
+
+uint32_t stack_intern(const struct segment *s, const struct stack_trace *t)
+{
+	struct frame leaf = leaf_frame(t);
+	uint32_t node = 0;
+
+	for (uint32_t i = t->count; i-- > 0;) {
+		struct frame f = { t->pcs[i], t->modules[i] };
+
+		node = child(s, node, &f);
+		if (node == 0)
+			goto refused;
+	}
+	node = child(s, node, &leaf);
+	if (node != 0)
+		return site_of(s, node, t->truncated);
+refused:
+	ht_add_relaxed_64(&s->header->nodes_refused, 1);
+	return 0;
+}
+
+enum stack_match stack_compare(const struct segment *s, uint32_t site, const struct stack_trace *t)
+{
+	const struct ht_node *n = stack_node(s, stack_site(s, site)->node);
+	uint32_t unpinned = 0;
+
+	if (n->pc != leaf_frame(t).pc)
+		return STACK_DIFFERS;
+	for (uint32_t i = 0; i < t->count; i++) {
+		if (n->parent == 0)
+			return STACK_DIFFERS;
+		n = stack_node(s, n->parent);
+		if (n->pc != t->pcs[i] || (t->modules && n->module != t->modules[i]))
+			return STACK_DIFFERS;
+		unpinned |= n->module & HT_NODE_UNPINNED;
+	}
+	if (n->parent != 0)
+		return STACK_DIFFERS;
+	return unpinned && !t->modules ? STACK_SAME_ADDRESSES : STACK_SAME;
+}
