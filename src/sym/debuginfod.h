@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Debug files from the network. The client library is loaded when first asked, so that nobody who
+ * does not want it has it in their process. Worker thread of the symboliser; may take seconds.
+ */
+#ifndef SRC_SYM_DEBUGINFOD_H
+#define SRC_SYM_DEBUGINFOD_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A descriptor of the debug file for this build-id; -ENOSYS without the library, or -errno. */
+int debuginfod_fetch(const uint8_t *id, size_t len, const atomic_bool *stop);
+
+#endif

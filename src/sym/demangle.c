@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * libiberty's demanglers behind one bounded function. Called by the resolver, on the symboliser's
+ * worker thread. A hostile name can ask for output of exponential length, so the demanglers are
+ * used through their callbacks, which are left by longjmp when there is too much; on that path they
+ * hold no memory but the stack.
+ */
+#include "src/sym/demangle.h"
+
+#include <libiberty/demangle.h>
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include "src/util/text.h"
+
+/* libiberty refuses names over 1,024 bytes unless told not to watch recursion; real ones reach 4
+ * KB. */
+#define RAW_MAX	 8192u
+#define RAW_SAFE 1000u
+/* What is cut at DEMANGLE_MAX need not be computed any further. */
+#define OUT_MAX DEMANGLE_MAX
+
+struct output {
+	char *text;
+	size_t len;
+	jmp_buf full;
+};
+
+static void output_add(const char *bytes, size_t len, void *opaque)
+{
+	struct output *o = opaque;
+	size_t room = OUT_MAX - 1 - o->len;
+
+	memcpy(o->text + o->len, bytes, len < room ? len : room);
+	o->len += len < room ? len : room;
+	if (len > room)
+		longjmp(o->full, 1);
+}
+
+typedef int demangler(const char *mangled, int options, demangle_callbackref cb, void *opaque);
+
+static bool demangler_run(demangler *f, const char *raw, int options, struct output *o)
+{
+	o->len = 0;
+	if (setjmp(o->full) == 0)
+		return f(raw, options, output_add, o) != 0 && o->len > 0;
+	return true; /* cut short, but right as far as it goes */
+}
+
+/* D's demangler has no callback; its output is bounded by the length it may take in. */
+static bool d_run(const char *raw, struct output *o)
+{
+	char *text = dlang_demangle(raw, DMGL_DLANG);
+	size_t len = text ? strlen(text) : 0;
+
+	if (len > 0 && len < OUT_MAX)
+		memcpy(o->text, text, len);
+	o->len = len < OUT_MAX ? len : 0;
+	free(text);
+	return o->len > 0;
+}
+
+static bool mangled_run(const char *raw, struct output *o)
+{
+	size_t len = strlen(raw);
+	int options = DMGL_PARAMS | DMGL_ANSI | DMGL_RET_DROP;
+
+	if (raw[0] != '_' || len > RAW_MAX)
+		return false;
+	if (len > RAW_SAFE)
+		options |= DMGL_NO_RECURSE_LIMIT;
+	/* Rust first: its older names are valid C++ ones with a hash at the end. */
+	if (raw[1] == 'R' || raw[1] == 'Z') {
+		return demangler_run(rust_demangle_callback, raw, DMGL_PARAMS, o) ||
+		       demangler_run(cplus_demangle_v3_callback, raw, options, o);
+	}
+	if (raw[1] == 'D' && raw[2] >= '0' && raw[2] <= '9' && len <= RAW_SAFE)
+		return d_run(raw, o);
+	return false;
+}
+
+/* Where the name proper ends: before "@VERSION" and the suffixes compilers put behind copies. */
+static size_t stem_length(const char *raw)
+{
+	static const char *const suffixes[] = { ".constprop.", ".isra.", ".part.", ".cold",
+		".lto_priv.", ".llvm.", ".localalias", ".warm", ".hot", ".unlikely" };
+	size_t len = strlen(raw);
+	const char *at = len > 1 ? strchr(raw + 1, '@') : NULL;
+
+	if (at)
+		len = (size_t)(at - raw);
+	for (size_t i = 0; len > 1 && i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+		const char *dot = memmem(raw + 1, len - 1, suffixes[i], strlen(suffixes[i]));
+
+		if (dot)
+			len = (size_t)(dot - raw);
+	}
+	return len;
+}
+
+size_t demangle_name(char out[DEMANGLE_MAX], const char *raw)
+{
+	char stem[RAW_MAX + 1], text[OUT_MAX];
+	struct output o = { .text = text };
+	size_t len = stem_length(raw);
+
+	if (len > RAW_MAX)
+		return text_clean(out, DEMANGLE_MAX, raw, len);
+	memcpy(stem, raw, len);
+	stem[len] = '\0';
+	if (mangled_run(stem, &o))
+		return text_clean(out, DEMANGLE_MAX, text, o.len);
+	return text_clean(out, DEMANGLE_MAX, stem, len);
+}

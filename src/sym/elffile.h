@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * An ELF file opened for reading, regular files only: a path comes from another process and may
+ * name a FIFO or a device. Worker thread of the symboliser. No function of it trusts the file.
+ */
+#ifndef SRC_SYM_ELFFILE_H
+#define SRC_SYM_ELFFILE_H
+
+#include <gelf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct elffile {
+	int fd; /* -1 once sealed */
+	Elf *elf; /* NULL: not open */
+	bool has_dwarf; /* a .debug_info with something in it */
+	bool has_symtab;
+	bool has_dynsym;
+	uint64_t debug_bytes; /* of all .debug_* sections, as in the file */
+};
+
+#define ELFFILE_NONE                                                                               \
+	{                                                                                          \
+		.fd = -1                                                                           \
+	}
+
+/* 0; -ENOENT, -EACCES, ... from the system; -ENOEXEC when it is no ELF file we can read. */
+int elffile_open(struct elffile *f, const char *path);
+/* The same for a descriptor, which is then owned by `f` (closed on failure, too). */
+int elffile_open_fd(struct elffile *f, int fd);
+/* Closes the descriptor; what was read so far stays usable, the rest reads as missing. */
+void elffile_seal(struct elffile *f);
+/* A file never opened, or closed before, is fine. */
+void elffile_close(struct elffile *f);
+/* Bytes of the GNU build-id, 0 when it has none; *id points into the file's memory. */
+size_t elffile_build_id(const struct elffile *f, const uint8_t **id);
+/* True when both have a build-id, and the same one. */
+bool elffile_build_id_is(const struct elffile *f, const uint8_t *id, size_t len);
+/* The section of this name; NULL when there is none. */
+Elf_Scn *elffile_section(const struct elffile *f, const char *name, GElf_Shdr *shdr);
+
+#endif

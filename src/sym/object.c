@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Puts the sources of names of one object file in their order. Called by resolve.c on the
+ * symboliser's worker thread.
+ */
+#include "src/sym/object.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "src/sym/symtab.h"
+
+struct object {
+	struct elffile file; /* what the program mapped */
+	struct elffile debug; /* its debug file, when that had to be looked for */
+	struct elffile alt; /* what dwz moved out of them */
+	Dwarf *dwarf, *alt_dwarf;
+	struct scope *scope;
+	struct symtab *symtab, *dynsym;
+	enum sym_quality quality;
+};
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t n = strlen(text), m = strlen(end);
+
+	return n >= m && !strcmp(text + n - m, end);
+}
+
+/* "[vdso]", "" (JIT code) and removed files have no path that leads to what was mapped. */
+static bool is_file_path(const char *path)
+{
+	return path[0] == '/' && !ends_with(path, " (deleted)");
+}
+
+static int file_open(
+	struct object *o, const struct sym_module *m, const struct debugfile_dirs *dirs)
+{
+	char path[PATH_MAX];
+	int rc;
+
+	if (!is_file_path(m->path))
+		return -ENOENT;
+	if (snprintf(path, sizeof(path), "%s%s", dirs->root, m->path) >= (int)sizeof(path))
+		return -ENAMETOOLONG;
+	rc = elffile_open(&o->file, path);
+	if (rc == 0 && m->build_id_len > 0 &&
+		!elffile_build_id_is(&o->file, m->build_id, m->build_id_len)) {
+		elffile_close(&o->file);
+		rc = -ESTALE;
+	}
+	return rc;
+}
+
+/* The part that dwz shared out must be in place before libdw looks for it by itself. */
+static bool alt_open(struct object *o, const char *path, const struct debugfile_dirs *dirs)
+{
+	int rc = debugfile_find_alt(o->dwarf, path, dirs, &o->alt);
+
+	if (rc == -ENOENT)
+		return true;
+	if (rc != 0)
+		return false;
+	o->alt_dwarf = dwarf_begin_elf(o->alt.elf, DWARF_C_READ, NULL);
+	if (o->alt_dwarf)
+		dwarf_setalt(o->dwarf, o->alt_dwarf);
+	return true;
+}
+
+static void dwarf_close(struct object *o)
+{
+	scope_free(o->scope);
+	dwarf_end(o->dwarf);
+	dwarf_end(o->alt_dwarf);
+	elffile_close(&o->alt);
+	o->scope = NULL;
+	o->dwarf = o->alt_dwarf = NULL;
+}
+
+static void dwarf_open(struct object *o, const struct elffile *f, const char *path,
+	const struct debugfile_dirs *dirs)
+{
+	if (!f->has_dwarf)
+		return;
+	o->dwarf = dwarf_begin_elf(f->elf, DWARF_C_READ, NULL);
+	if (o->dwarf && alt_open(o, path, dirs))
+		o->scope = scope_new(o->dwarf, dirs->stop);
+	if (!o->scope)
+		dwarf_close(o);
+}
+
+static void symbols_open(struct object *o, const atomic_bool *stop)
+{
+	o->symtab = symtab_new(&o->file, SHT_SYMTAB, stop);
+	if (!o->symtab && o->debug.elf)
+		o->symtab = symtab_new(&o->debug, SHT_SYMTAB, stop);
+	o->dynsym = symtab_new(&o->file, SHT_DYNSYM, stop);
+}
+
+static enum sym_quality quality_of(const struct object *o)
+{
+	if (o->scope)
+		return SYM_DWARF;
+	if (o->symtab)
+		return SYM_SYMTAB;
+	return o->dynsym ? SYM_DYNSYM : SYM_NONE;
+}
+
+struct object *object_open(const struct sym_module *m, const struct debugfile_dirs *dirs)
+{
+	struct object *o = calloc(1, sizeof(*o));
+
+	if (!o)
+		return NULL;
+	o->file = o->debug = o->alt = (struct elffile)ELFFILE_NONE;
+	if (file_open(o, m, dirs) == 0) {
+		dwarf_open(o, &o->file, m->path, dirs);
+		if (!o->scope && debugfile_find(&o->file, m->path, dirs, &o->debug) == 0)
+			dwarf_open(o, &o->debug, m->path, dirs);
+		symbols_open(o, dirs->stop);
+		/* All that will be used is read by now: do not hold a descriptor per library. */
+		elffile_seal(&o->file);
+		elffile_seal(&o->debug);
+		elffile_seal(&o->alt);
+	}
+	o->quality = quality_of(o);
+	return o;
+}
+
+void object_close(struct object *o)
+{
+	if (!o)
+		return;
+	dwarf_close(o);
+	symtab_free(o->symtab);
+	symtab_free(o->dynsym);
+	elffile_close(&o->debug);
+	elffile_close(&o->file);
+	free(o);
+}
+
+enum sym_quality object_quality(const struct object *o)
+{
+	return o->quality;
+}
+
+uint64_t object_bytes(const struct object *o)
+{
+	return o->scope ? o->file.debug_bytes + o->debug.debug_bytes + o->alt.debug_bytes : 0;
+}
+
+static const char *symbol_find(const struct object *o, uint64_t vaddr)
+{
+	const char *name = symtab_find(o->symtab, vaddr);
+
+	return name ? name : symtab_find(o->dynsym, vaddr);
+}
+
+static bool is_mangled(const char *name)
+{
+	return name[0] == '_' && (name[1] == 'Z' || name[1] == 'R');
+}
+
+size_t object_find(struct object *o, uint64_t vaddr, struct scope_frame out[SCOPE_FRAMES_MAX])
+{
+	size_t n = o->scope ? scope_find(o->scope, vaddr, out) : 0;
+	struct scope_frame *f = n > 0 ? &out[n - 1] : &out[0];
+	const char *symbol;
+
+	if (n > 0 && f->linkage)
+		return n;
+	symbol = symbol_find(o, vaddr);
+	if (n == 0)
+		out[0] = (struct scope_frame){ 0 };
+	/* DWARF without a mangled name has only the last part of a C++ name; the linker has it all.
+	 */
+	if (symbol && (!f->name || is_mangled(symbol)))
+		f->linkage = symbol;
+	return n > 0 || symbol ? (n > 0 ? n : 1) : 0;
+}

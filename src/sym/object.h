@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * One object file of the program with all that can name its addresses: itself, its debug file,
+ * their DWARF and symbol tables. Opened when the first address is asked for. Worker thread of the
+ * symboliser.
+ */
+#ifndef SRC_SYM_OBJECT_H
+#define SRC_SYM_OBJECT_H
+
+#include "src/sym/debugfile.h"
+#include "src/sym/scope.h"
+#include "src/sym/sym.h"
+
+struct object;
+
+/*
+ * Opens what there is for `m`. Never fails but by lack of memory (NULL): a file that is missing,
+ * not the right one or broken is an object without names.
+ */
+struct object *object_open(const struct sym_module *m, const struct debugfile_dirs *dirs);
+void object_close(struct object *o);
+enum sym_quality object_quality(const struct object *o);
+/* Memory the debug information takes, about, in bytes. */
+uint64_t object_bytes(const struct object *o);
+/* As scope_find, and from the symbol tables when DWARF knows no function there. 0: unknown. */
+size_t object_find(struct object *o, uint64_t vaddr, struct scope_frame out[SCOPE_FRAMES_MAX]);
+
+#endif

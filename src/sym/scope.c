@@ -1,0 +1,531 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * DWARF, read with libdw but with our own indexes and our own bounds: every walk goes forward
+ * through the file, has a depth limit and looks at the stop flag, so no input makes it loop. Called
+ * by object.c on the symboliser's worker thread.
+ */
+#include "src/sym/scope.h"
+
+#include <dwarf.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Nesting of namespaces, classes, functions and blocks; compilers stay below 50. */
+#define DEPTH_MAX 200u
+/* Ranges one entry may have; the largest real ones have some thousands. */
+#define RANGES_MAX 65536u
+/* Entries may overlap in broken or linker-folded code: how many to look back for one that covers.
+ */
+#define LOOK_BACK 16u
+
+struct range {
+	uint64_t lo, hi;
+	uint32_t owner; /* index of the unit or function */
+};
+
+struct range_list {
+	struct range *items;
+	size_t count, cap;
+};
+
+struct unit {
+	Dwarf_Die die; /* of the unit in the file itself: has the line table */
+	Dwarf_Die body; /* where the functions are: the same, or that of the .dwo file */
+	bool indexed;
+	Dwarf_Die *functions;
+	size_t nfunctions, functions_cap;
+	struct range_list ranges; /* of the functions */
+};
+
+struct scope {
+	Dwarf *dwarf;
+	const atomic_bool *stop;
+	struct unit *units;
+	size_t nunits, units_cap;
+	struct range_list ranges; /* of the units */
+	bool gaps; /* some unit told no ranges: .debug_aranges may know */
+};
+
+/* Room for one more element. */
+static bool grow(void **items, size_t count, size_t *cap, size_t each)
+{
+	size_t want = *cap ? *cap * 2 : 16;
+	void *p;
+
+	if (count < *cap)
+		return true;
+	p = reallocarray(*items, want, each);
+	if (!p)
+		return false;
+	*items = p;
+	*cap = want;
+	return true;
+}
+
+static bool range_add(struct range_list *l, uint64_t lo, uint64_t hi, size_t owner)
+{
+	/* Address 0 is where linkers put the code they dropped. */
+	if (lo == 0 || lo >= hi || owner > UINT32_MAX)
+		return true;
+	if (!grow((void **)&l->items, l->count, &l->cap, sizeof(*l->items)))
+		return false;
+	l->items[l->count++] = (struct range){ .lo = lo, .hi = hi, .owner = (uint32_t)owner };
+	return true;
+}
+
+/* Adds all ranges of `die`. Returns how many it had, or -1 when memory is out. */
+static int ranges_add(struct range_list *l, Dwarf_Die *die, size_t owner)
+{
+	Dwarf_Addr base, lo, hi;
+	ptrdiff_t at = 0;
+	int n = 0;
+
+	while (n < (int)RANGES_MAX && (at = dwarf_ranges(die, at, &base, &lo, &hi)) > 0) {
+		if (!range_add(l, lo, hi, owner))
+			return -1;
+		n++;
+	}
+	return n;
+}
+
+static int range_compare(const void *pa, const void *pb)
+{
+	const struct range *a = pa, *b = pb;
+
+	if (a->lo != b->lo)
+		return a->lo < b->lo ? -1 : 1;
+	/* The longer first: looking back from the end finds the innermost. */
+	if (a->hi != b->hi)
+		return a->hi > b->hi ? -1 : 1;
+	return a->owner < b->owner ? -1 : a->owner > b->owner;
+}
+
+static void ranges_sort(struct range_list *l)
+{
+	if (l->count > 1)
+		qsort(l->items, l->count, sizeof(*l->items), range_compare);
+}
+
+/* How many ranges begin at or before `vaddr`. */
+static size_t ranges_before(const struct range_list *l, uint64_t vaddr)
+{
+	size_t lo = 0, hi = l->count;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (l->items[mid].lo <= vaddr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* ---- units ---------------------------------------------------------------------------------- */
+
+static bool unit_add(struct scope *s, Dwarf_Die *die)
+{
+	int n;
+
+	if (dwarf_tag(die) != DW_TAG_compile_unit && dwarf_tag(die) != DW_TAG_skeleton_unit)
+		return true;
+	if (!grow((void **)&s->units, s->nunits, &s->units_cap, sizeof(*s->units)))
+		return false;
+	s->units[s->nunits] = (struct unit){ .die = *die, .body = *die };
+	n = ranges_add(&s->ranges, die, s->nunits);
+	if (n == 0)
+		s->gaps = true;
+	s->nunits++;
+	return n >= 0;
+}
+
+static size_t unit_of_offset(const struct scope *s, Dwarf_Off offset)
+{
+	size_t lo = 0, hi = s->nunits;
+
+	/* Units are in the order of the file. */
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		Dwarf_Die die = s->units[mid].die;
+
+		if (dwarf_dieoffset(&die) < offset)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static bool aranges_add(struct scope *s)
+{
+	Dwarf_Aranges *all;
+	size_t n;
+
+	if (dwarf_getaranges(s->dwarf, &all, &n) != 0)
+		return true;
+	for (size_t i = 0; i < n && !*s->stop; i++) {
+		Dwarf_Addr start;
+		Dwarf_Word len;
+		Dwarf_Off cu;
+		size_t unit;
+
+		if (dwarf_getarangeinfo(dwarf_onearange(all, i), &start, &len, &cu) != 0)
+			continue;
+		unit = unit_of_offset(s, cu);
+		if (unit < s->nunits && start + len > start &&
+			!range_add(&s->ranges, start, start + len, unit))
+			return false;
+	}
+	return true;
+}
+
+static bool units_index(struct scope *s)
+{
+	Dwarf_CU *cu = NULL;
+	Dwarf_Die die;
+	uint8_t type;
+
+	while (!*s->stop && dwarf_get_units(s->dwarf, cu, &cu, NULL, &type, &die, NULL) == 0) {
+		if ((type == DW_UT_compile || type == DW_UT_skeleton) && !unit_add(s, &die))
+			return false;
+	}
+	if (s->gaps && !aranges_add(s))
+		return false;
+	ranges_sort(&s->ranges);
+	return s->ranges.count > 0 && !*s->stop;
+}
+
+struct scope *scope_new(Dwarf *dwarf, const atomic_bool *stop)
+{
+	struct scope *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->dwarf = dwarf;
+	s->stop = stop;
+	if (units_index(s))
+		return s;
+	scope_free(s);
+	return NULL;
+}
+
+void scope_free(struct scope *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->nunits; i++) {
+		free(s->units[i].functions);
+		free(s->units[i].ranges.items);
+	}
+	free(s->units);
+	free(s->ranges.items);
+	free(s);
+}
+
+/* ---- functions of a unit -------------------------------------------------------------------- */
+
+static bool function_add(struct unit *u, Dwarf_Die *die)
+{
+	int n;
+
+	if (!grow((void **)&u->functions, u->nfunctions, &u->functions_cap, sizeof(Dwarf_Die)))
+		return false;
+	n = ranges_add(&u->ranges, die, u->nfunctions);
+	if (n > 0)
+		u->functions[u->nfunctions++] = *die;
+	return n >= 0;
+}
+
+/* Functions can be in these, and in each other (nested functions, methods of local classes). */
+static bool holds_functions(int tag)
+{
+	switch (tag) {
+	case DW_TAG_subprogram:
+	case DW_TAG_lexical_block:
+	case DW_TAG_namespace:
+	case DW_TAG_module:
+	case DW_TAG_class_type:
+	case DW_TAG_structure_type:
+	case DW_TAG_union_type:
+	case DW_TAG_interface_type:
+	case DW_TAG_enumeration_type:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/*
+ * A walk over the tree below a DIE, children before siblings, meets ever larger offsets. Broken
+ * sibling references could otherwise make it meet the same DIEs 2^depth times.
+ */
+static bool moves_on(Dwarf_Off *last, Dwarf_Die *die)
+{
+	Dwarf_Off at = dwarf_dieoffset(die);
+
+	if (at <= *last || at == (Dwarf_Off)-1)
+		return false;
+	*last = at;
+	return true;
+}
+
+/* Visits the children of `parent` and what they hold. False: out of memory, broken, or stopped. */
+static bool functions_walk(
+	struct scope *s, struct unit *u, Dwarf_Die *parent, Dwarf_Off *last, unsigned depth)
+{
+	Dwarf_Die die;
+	int rc = dwarf_child(parent, &die);
+
+	for (; rc == 0; rc = dwarf_siblingof(&die, &die)) {
+		int tag = dwarf_tag(&die);
+
+		if (*s->stop || !moves_on(last, &die))
+			return false;
+		if (tag == DW_TAG_subprogram && !function_add(u, &die))
+			return false;
+		if (holds_functions(tag) && depth < DEPTH_MAX && dwarf_haschildren(&die) > 0 &&
+			!functions_walk(s, u, &die, last, depth + 1))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * libdw opens the .dwo file where the unit says it is, whatever that is. Look first: opening a FIFO
+ * would wait for ever.
+ */
+static bool dwo_is_file(Dwarf_Die *die)
+{
+	Dwarf_Attribute attr;
+	const char *dir, *name = NULL;
+	char path[PATH_MAX];
+	struct stat st;
+
+	if (dwarf_attr(die, DW_AT_dwo_name, &attr) || dwarf_attr(die, DW_AT_GNU_dwo_name, &attr))
+		name = dwarf_formstring(&attr);
+	if (!name)
+		return false;
+	dir = dwarf_attr(die, DW_AT_comp_dir, &attr) ? dwarf_formstring(&attr) : NULL;
+	if (name[0] == '/' || !dir)
+		dir = "";
+	if (snprintf(path, sizeof(path), "%s/%s", dir, name) >= (int)sizeof(path))
+		return false;
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/* With -gsplit-dwarf the file has only a skeleton; the functions are in a .dwo file. */
+static void body_find(struct unit *u)
+{
+	Dwarf_Die sub;
+	uint8_t type;
+
+	if (!dwo_is_file(&u->die))
+		return;
+	if (dwarf_cu_info(u->die.cu, NULL, &type, NULL, &sub, NULL, NULL, NULL) == 0 &&
+		type == DW_UT_skeleton && dwarf_tag(&sub) == DW_TAG_compile_unit)
+		u->body = sub;
+}
+
+static void unit_index(struct scope *s, struct unit *u)
+{
+	Dwarf_Off last = 0;
+
+	if (u->indexed)
+		return;
+	u->indexed = true;
+	body_find(u);
+	functions_walk(s, u, &u->body, &last, 0);
+	ranges_sort(&u->ranges);
+}
+
+/* The innermost function of the unit around `vaddr`, or NULL. */
+static Dwarf_Die *function_find(struct unit *u, uint64_t vaddr)
+{
+	size_t n = ranges_before(&u->ranges, vaddr);
+
+	for (size_t back = 0; back < LOOK_BACK && n > 0; back++, n--) {
+		const struct range *r = &u->ranges.items[n - 1];
+
+		if (vaddr < r->hi)
+			return &u->functions[r->owner];
+	}
+	return NULL;
+}
+
+/*
+ * The unit around `vaddr`, one that has a function there if possible (then *function is it),
+ * indexed.
+ */
+static struct unit *unit_find(struct scope *s, uint64_t vaddr, Dwarf_Die **function)
+{
+	size_t n = ranges_before(&s->ranges, vaddr);
+	struct unit *found = NULL;
+
+	*function = NULL;
+	for (size_t back = 0; back < LOOK_BACK && n > 0 && !*function; back++, n--) {
+		const struct range *r = &s->ranges.items[n - 1];
+		struct unit *u = &s->units[r->owner];
+
+		if (vaddr >= r->hi)
+			continue;
+		unit_index(s, u);
+		*function = function_find(u, vaddr);
+		if (*function || !found)
+			found = u;
+	}
+	return found;
+}
+
+/* ---- lines ---------------------------------------------------------------------------------- */
+
+/* How many rows of the unit's line table are at or before `vaddr`. Rows are sorted by address. */
+static size_t rows_before(Dwarf_Lines *lines, size_t n, uint64_t vaddr)
+{
+	size_t lo = 0, hi = n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		Dwarf_Addr addr;
+
+		if (dwarf_lineaddr(dwarf_onesrcline(lines, mid), &addr) != 0)
+			return 0;
+		if (addr <= vaddr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static void line_find(struct unit *u, uint64_t vaddr, struct scope_frame *out)
+{
+	Dwarf_Lines *lines;
+	Dwarf_Line *row;
+	size_t n, at;
+	bool end = true;
+	int line;
+
+	if (dwarf_getsrclines(&u->die, &lines, &n) != 0)
+		return;
+	at = rows_before(lines, n, vaddr);
+	row = at > 0 ? dwarf_onesrcline(lines, at - 1) : NULL;
+	/* Past the end of a sequence there is no code of this unit. */
+	if (!row || dwarf_lineendsequence(row, &end) != 0 || end)
+		return;
+	out->file = dwarf_linesrc(row, NULL, NULL);
+	if (dwarf_lineno(row, &line) == 0 && line > 0)
+		out->line = (uint32_t)line;
+}
+
+/* Where the call that `inlined` replaced stood. */
+static void call_find(struct unit *u, Dwarf_Die *inlined, struct scope_frame *out)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Word value;
+	Dwarf_Files *files;
+	size_t n;
+
+	if (dwarf_formudata(dwarf_attr(inlined, DW_AT_call_line, &attr), &value) == 0 &&
+		value <= INT32_MAX)
+		out->line = (uint32_t)value;
+	if (dwarf_formudata(dwarf_attr(inlined, DW_AT_call_file, &attr), &value) == 0 &&
+		dwarf_getsrcfiles(&u->body, &files, &n) == 0 && value < n)
+		out->file = dwarf_filesrc(files, value, NULL, NULL);
+}
+
+/* ---- an address ----------------------------------------------------------------------------- */
+
+static bool holds_inlined(int tag)
+{
+	switch (tag) {
+	case DW_TAG_inlined_subroutine:
+	case DW_TAG_lexical_block:
+	case DW_TAG_try_block:
+	case DW_TAG_catch_block:
+	case DW_TAG_with_stmt:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* A block without addresses of its own may still hold something that has them. */
+static bool around(Dwarf_Die *die, int tag, uint64_t vaddr)
+{
+	int has = dwarf_haspc(die, vaddr);
+
+	return has > 0 || (tag != DW_TAG_inlined_subroutine && has < 0);
+}
+
+struct chain {
+	struct scope *scope;
+	uint64_t vaddr;
+	Dwarf_Off last;
+	Dwarf_Die *dies; /* outermost first */
+	size_t n, max;
+};
+
+/* Appends the inlined functions around the address. True when there was one: then it is complete.
+ */
+static bool chain_find(struct chain *c, Dwarf_Die *parent, unsigned depth)
+{
+	Dwarf_Die die;
+	int rc = depth < DEPTH_MAX && c->n < c->max ? dwarf_child(parent, &die) : 1;
+
+	for (; rc == 0 && !*c->scope->stop; rc = dwarf_siblingof(&die, &die)) {
+		int tag = dwarf_tag(&die);
+
+		if (!moves_on(&c->last, &die))
+			return false;
+		if (!holds_inlined(tag) || !around(&die, tag, c->vaddr))
+			continue;
+		if (tag == DW_TAG_inlined_subroutine)
+			c->dies[c->n++] = die;
+		if (chain_find(c, &die, depth + 1) || tag == DW_TAG_inlined_subroutine)
+			return true;
+	}
+	return false;
+}
+
+static const char *text_of(Dwarf_Die *die, unsigned attribute)
+{
+	Dwarf_Attribute attr;
+
+	return dwarf_formstring(dwarf_attr_integrate(die, attribute, &attr));
+}
+
+static void names_find(Dwarf_Die *die, struct scope_frame *out)
+{
+	out->linkage = text_of(die, DW_AT_linkage_name);
+	if (!out->linkage)
+		out->linkage = text_of(die, DW_AT_MIPS_linkage_name);
+	out->name = text_of(die, DW_AT_name);
+}
+
+size_t scope_find(struct scope *s, uint64_t vaddr, struct scope_frame out[SCOPE_FRAMES_MAX])
+{
+	Dwarf_Die dies[SCOPE_FRAMES_MAX], *function;
+	struct chain c = { .scope = s, .vaddr = vaddr, .dies = dies, .max = SCOPE_FRAMES_MAX };
+	struct unit *u = unit_find(s, vaddr, &function);
+
+	if (!u)
+		return 0;
+	memset(out, 0, SCOPE_FRAMES_MAX * sizeof(*out));
+	line_find(u, vaddr, &out[0]);
+	if (!function)
+		return out[0].file ? 1 : 0;
+	dies[c.n++] = *function;
+	chain_find(&c, function, 0);
+	for (size_t i = 0; i < c.n; i++) {
+		Dwarf_Die *die = &dies[c.n - 1 - i];
+
+		names_find(die, &out[i]);
+		if (i + 1 < c.n)
+			call_find(u, die, &out[i + 1]);
+	}
+	return c.n;
+}
