@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The screen: the only room that knows curses. It gets its data through `struct tui_source`, so that
- * tests feed it canned snapshots and a fixed clock. Runs on the main thread until the user leaves.
+ * The screen: the only room that knows curses. It gets its data through `struct tui_source`, so
+ * that tests feed it canned snapshots and a fixed clock. Runs on the main thread until the user
+ * leaves.
  */
 #ifndef TUI_TUI_H
 #define TUI_TUI_H
@@ -11,26 +12,28 @@
 
 struct tui_source {
 	void *ctx;
-	/* A new snapshot (one reference, ours to drop), or NULL with *error set to a static line. */
+	/* A new snapshot (one reference, ours to drop), or NULL with *error set to a static line.
+	 */
 	struct snapshot *(*tick)(void *ctx, const char **error);
 	/* Histograms of one site. 0 or -errno. */
 	int (*detail)(void *ctx, uint32_t site, struct snap_detail *out);
 	/*
-	 * Descriptors to wait on besides the terminal: fills at most `max`, returns how many. When any
-	 * is ready, `ready` is called, which drains it (program output, symbols, child's end) and
-	 * returns true if the screen should be drawn again.
+	 * Descriptors to wait on besides the terminal: fills at most `max`, returns how many. When
+	 * any is ready, `ready` is called, which drains it (program output, symbols, child's end)
+	 * and returns true if the screen should be drawn again.
 	 */
 	int (*fds)(void *ctx, struct pollfd *fds, int max);
 	bool (*ready)(void *ctx);
 	/*
-	 * The program's output, for the Output tab: how many lines are kept, and line `i` (0 oldest),
-	 * clean text. NULL functions: there is no such tab (attached, or redirected).
+	 * The program's output, for the Output tab: how many lines are kept, and line `i` (0
+	 * oldest), clean text. NULL functions: there is no such tab (attached, or redirected).
 	 */
 	size_t (*output_lines)(void *ctx);
 	const char *(*output_line)(void *ctx, size_t i);
 	/* The program's terminal became this large. May be NULL. */
 	void (*output_resize)(void *ctx, int rows, int cols);
-	/* Writes the text snapshot of `s`; the path (or the reason it failed) into `msg`. 0 or -errno. */
+	/* Writes the text snapshot of `s`; the path (or the reason it failed) into `msg`. 0 or
+	 * -errno. */
 	int (*save)(void *ctx, const struct snapshot *s, char *msg, size_t cap);
 	/* Monotonic ns; tests fix it. */
 	uint64_t (*now_ns)(void *ctx);
@@ -42,11 +45,12 @@ enum tui_color { TUI_COLOR_AUTO, TUI_COLOR_ALWAYS, TUI_COLOR_NEVER };
 
 struct tui_options {
 	uint64_t delay_ns;
-	unsigned frames;        /* stop after so many, 0: never */
+	unsigned frames; /* stop after so many, 0: never */
 	enum column sort;
 	bool reverse;
 	enum tui_color color;
 	bool ascii, no_mouse;
+	bool full_names, show_hidden; /* where the `v` and `H` keys start */
 	const char *version;
 	/* What `q` says and does when the program still runs: true = it was launched by us. */
 	bool launched;

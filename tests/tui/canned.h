@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A source of canned snapshots: a server with a handful of sites that everybody can follow, plus as
+ * many invented ones as a test wants. Time is a number that the test moves; nothing is random. A
+ * snapshot is one allocation, as the model's are.
+ */
+#ifndef TESTS_TUI_CANNED_H
+#define TESTS_TUI_CANNED_H
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "tui/tui.h"
+
+#define CANNED_S 1000000000ull
+
+struct canned {
+	size_t nsites;
+	uint64_t seconds; /* since the program's start: the data are a function of it */
+	bool still; /* tick does not move the time */
+	uint64_t now_ns; /* the screen's clock */
+	enum snap_state state;
+	const char *notice;
+	const char *error; /* tick fails with it */
+	uint64_t untracked;
+	size_t lines; /* of output */
+	int rows, cols; /* the screen told the program */
+	unsigned saved;
+	bool no_detail;
+};
+
+static const struct snap_module canned_app = { "/srv/bin/server", "server", "ab12", "dwarf" };
+static const struct snap_module canned_cxx = { "/lib/libstdc++.so.6", "libstdc++.so.6", "",
+	"symtab" };
+static const struct snap_module canned_ssl = { "/lib/libssl.so.3", "libssl.so.3", "", "none" };
+static const struct snap_module canned_libc = { "/lib/libc.so.6", "libc.so.6", "", "dynsym" };
+
+#define CANNED_OUTER                                                                               \
+	{ .pc = 0x4010,                                                                            \
+		.module = &canned_app,                                                             \
+		.function = "ev::Loop::run()",                                                     \
+		.file = "/src/ev.cc",                                                              \
+		.line = 71 },                                                                      \
+		{ .pc = 0x4020,                                                                    \
+			.module = &canned_app,                                                     \
+			.function = "main",                                                        \
+			.file = "/src/main.cc",                                                    \
+			.line = 18 },                                                              \
+	{                                                                                          \
+		.pc = 0x7010, .offset = 0x27249, .module = &canned_libc,                           \
+		.function = "__libc_start_main"                                                    \
+	}
+
+static const struct frame canned_shard[] = { { .pc = 0x7000,
+						     .module = &canned_cxx,
+						     .function = "operator new(unsigned long)",
+						     .hidden = true },
+	{ .pc = 0,
+		.module = &canned_app,
+		.inlined = true,
+		.hidden = true,
+		.file = "/usr/include/c++/12/bits/hashtable.h",
+		.line = 2151,
+		.function = "std::_Hashtable<std::string, std::pair<std::string const, Blob> "
+			    ">::_M_insert(std::string const&)" },
+	{ .pc = 0x4000,
+		.module = &canned_app,
+		.file = "/src/cache.cc",
+		.line = 214,
+		.function = "cache::Shard::insert(std::string const&, Blob&&)" },
+	{ .pc = 0x4001,
+		.module = &canned_app,
+		.file = "/src/cache.cc",
+		.line = 97,
+		.function = "cache::Cache::put(std::string const&, Blob)" },
+	CANNED_OUTER };
+static const struct frame canned_ssl_frames[] = {
+	{ .pc = 0x7100, .offset = 0x4f1c0, .module = &canned_ssl }, CANNED_OUTER
+};
+#define CANNED_PLAIN(name, func, path, at)                                                         \
+	static const struct frame name[] = { { .pc = 0x4100 + (at),                                \
+						     .module = &canned_app,                        \
+						     .function = (func),                           \
+						     .file = (path),                               \
+						     .line = (at) },                               \
+		CANNED_OUTER }
+CANNED_PLAIN(canned_conn, "http::Conn::Conn(int, std::chrono::milliseconds)", "/src/conn.cc", 88);
+CANNED_PLAIN(canned_json, "json::Parser<json::Utf8, 64ul>::object(json::Token const&)",
+	"/src/json.cc", 512);
+CANNED_PLAIN(canned_index, "index::load(char const*)", "/src/index.cc", 40);
+CANNED_PLAIN(canned_arena, "arena_new", "/src/arena.c", 118);
+CANNED_PLAIN(canned_store, "session::Store::touch(unsigned int)", "/src/session.cc", 133);
+CANNED_PLAIN(canned_zlib, "zlib::inflate_window", "/src/inflate.cc", 301);
+CANNED_PLAIN(canned_iobuf, "iobuf_get", "/src/iobuf.c", 57);
+CANNED_PLAIN(canned_cjk, "表::追加する(整数)", "/src/hyo.cc", 7);
+CANNED_PLAIN(canned_other, "worker::step(unsigned int)", "/src/worker.cc", 21);
+
+#define CANNED_STACK(frames_, title_, truncated_)                                                  \
+	{                                                                                          \
+		.frames = (frames_), .nframes = sizeof(frames_) / sizeof((frames_)[0]),            \
+		.title = (title_), .truncated = (truncated_), .resolved = true                     \
+	}
+
+static const struct canned_row {
+	struct stack stack;
+	const char *how;
+	double base, slope; /* bytes, bytes/s */
+	uint64_t block;
+} canned_rows[] = {
+	{ CANNED_STACK(canned_shard, 2, false), "operator new", 96.4e6, 1.1e6, 998 },
+	{ CANNED_STACK(canned_conn, 0, false), "operator new", 41e6, 402e3, 4000 },
+	{ CANNED_STACK(canned_json, 0, true), "realloc", 12.7e6, 88e3, 10800 },
+	{ CANNED_STACK(canned_index, 0, false), "malloc", 131e6, 0, 131000000 },
+	{ CANNED_STACK(canned_arena, 0, false), "aligned_alloc", 33.5e6, 0, 4200000 },
+	{ CANNED_STACK(canned_ssl_frames, 0, false), "malloc", 14.8e6, 0, 268 },
+	{ CANNED_STACK(canned_store, 0, false), "operator new[]", 11.2e6, -96e3, 266 },
+	{ CANNED_STACK(canned_iobuf, 0, false), "calloc", 8.8e6, -14e3, 4100 },
+	{ CANNED_STACK(canned_zlib, 0, false), "malloc", 7.9e6, 0, 124000 },
+	{ CANNED_STACK(canned_cjk, 0, false), "operator new", 2.4e6, 0, 131 },
+};
+#define CANNED_ROWS (sizeof(canned_rows) / sizeof(canned_rows[0]))
+static const struct stack canned_filler = CANNED_STACK(canned_other, 0, false);
+
+static inline uint64_t canned_bytes(size_t i, uint64_t t)
+{
+	double v;
+
+	if (i >= CANNED_ROWS) /* every fourth of the invented ones breathes */
+		return 90000 / (i % 97 + 1) + (i % 4 ? 0 : (t + i) % 7 * 512);
+	v = canned_rows[i].base + canned_rows[i].slope * ((double)t - 760);
+	if (i == 8 && t % 2) /* a sawtooth */
+		v /= 3;
+	return v > 0 ? (uint64_t)v : 0;
+}
+
+static inline void canned_site(struct snap_site *s, size_t i, uint64_t t)
+{
+	const struct canned_row *r = i < CANNED_ROWS ? &canned_rows[i] : NULL;
+	uint64_t block = r ? r->block : 48;
+
+	*s = (struct snap_site){ .id = (uint32_t)(17 + i), .live_bytes = canned_bytes(i, t) };
+	s->alloc_function = r ? r->how : "malloc";
+	s->stack = r ? &r->stack : &canned_filler;
+	s->live_blocks = s->live_bytes / block;
+	s->allocs = s->live_blocks * 2 + t;
+	s->frees = s->allocs - s->live_blocks;
+	s->alloc_bytes = s->allocs * block;
+	s->peak_live_bytes = s->live_bytes + s->live_bytes / 50;
+	s->temporary = s->frees / 10;
+	s->rate_bytes_per_s = r ? r->slope : i % 4 ? 0 : 100;
+	s->allocs_per_s = r ? 120 : 0;
+	s->trend_points = SNAP_TREND_POINTS;
+	for (unsigned p = 0; p < SNAP_TREND_POINTS; p++)
+		s->trend[p] = canned_bytes(i, t > 15 - p ? t - (15 - p) : 0);
+}
+
+static inline void canned_words(struct snapshot *s, const struct canned *c)
+{
+	static const char *const argv[] = { "./server", "--port", "80" };
+
+	s->refs = 1;
+	s->pid = 4211;
+	s->command = "./server --port 80";
+	s->argv = argv;
+	s->argc = 3;
+	s->exe = "/srv/bin/server";
+	s->state = c->state;
+	s->exit_status = 0;
+	s->signal = c->state == SNAP_KILLED ? 11 : 0;
+	s->signal_name = c->state == SNAP_KILLED ? "SIGSEGV" : NULL;
+	s->uptime_ns = c->seconds * CANNED_S;
+	s->tick_ns = CANNED_S;
+	s->viewer_cpu_percent = 0.3;
+	s->viewer_rss = 9 << 20;
+	s->notice = c->notice;
+}
+
+static inline void canned_numbers(struct snapshot *s, const struct canned *c)
+{
+	uint64_t t = c->seconds;
+
+	for (size_t i = 0; i < s->nsites; i++) {
+		s->totals.live_bytes += s->sites[i].live_bytes;
+		s->totals.live_blocks += s->sites[i].live_blocks;
+	}
+	s->totals.peak_live_bytes = 655ull << 20;
+	s->totals.peak_ns = 552 * CANNED_S;
+	s->totals.allocs = t * 184000;
+	s->totals.frees = t * 183000;
+	s->totals.reallocs = t * 2100;
+	s->totals.allocs_per_s = 184000 + (double)(t % 5) * 1000;
+	s->totals.frees_per_s = 183000 + (double)(t % 3) * 1000;
+	s->totals.reallocs_per_s = 2100;
+	s->totals.growth_bytes_per_s = 1.48e6;
+	s->totals.untracked_blocks = c->untracked;
+	s->totals.untracked_bytes = c->untracked * 100;
+	s->proc = (struct snap_proc){ .rss = 538ull << 20,
+		.hwm = 701ull << 20,
+		.pss = 530ull << 20,
+		.have_pss = true,
+		.minor_faults_per_s = 1200,
+		.threads = 14,
+		.valid = c->state == SNAP_RUNNING };
+	s->history_points = 200;
+	s->history_step_ns = t * CANNED_S / 200;
+	for (unsigned i = 0; i < 200; i++)
+		s->history[i] = 1000000ull * (i * 2 + (i / 20 % 3) * 30);
+}
+
+static inline struct snapshot *canned_snapshot(const struct canned *c)
+{
+	struct snapshot *s = calloc(1, sizeof(*s) + c->nsites * sizeof(struct snap_site));
+	struct snap_site *sites = (struct snap_site *)(s + 1);
+
+	for (size_t i = 0; i < c->nsites; i++)
+		canned_site(&sites[i], i, c->seconds);
+	s->sites = sites;
+	s->nsites = c->nsites;
+	canned_words(s, c);
+	canned_numbers(s, c);
+	return s;
+}
+
+/* ---- the source ---------------------------------------------------------------------------- */
+
+static inline struct snapshot *canned_tick(void *ctx, const char **error)
+{
+	struct canned *c = ctx;
+
+	*error = c->error;
+	if (c->error)
+		return NULL;
+	if (!c->still) {
+		c->seconds++;
+		c->now_ns += CANNED_S;
+	}
+	return canned_snapshot(c);
+}
+
+static inline int canned_detail(void *ctx, uint32_t site, struct snap_detail *out)
+{
+	struct canned *c = ctx;
+
+	*out = (struct snap_detail){ .id = site };
+	if (c->no_detail)
+		return -EIO;
+	for (unsigned i = 1; i < 9; i++)
+		out->sizes[i] = (struct snap_size){ .live_blocks = i * (9 - i) * 1200,
+			.allocs = i * (9 - i) * 2100 };
+	for (unsigned i = 2; i < 8; i++)
+		out->lifetimes[i] = (10 - i) * i * 1000;
+	return 0;
+}
+
+static inline size_t canned_output_lines(void *ctx)
+{
+	return ((struct canned *)ctx)->lines;
+}
+
+static inline const char *canned_output_line(void *ctx, size_t i)
+{
+	static char line[128];
+
+	snprintf(line, sizeof(line), "line %zu: GET /index.html 200 %s", i,
+		i % 3 ? "from cache"
+		      : "from disk, which took longer than one would have hoped for it to take");
+	return line;
+}
+
+static inline void canned_output_resize(void *ctx, int rows, int cols)
+{
+	struct canned *c = ctx;
+
+	c->rows = rows;
+	c->cols = cols;
+}
+
+static inline int canned_save(void *ctx, const struct snapshot *s, char *msg, size_t cap)
+{
+	snprintf(msg, cap, "/tmp/heaptop.%u.txt", ++((struct canned *)ctx)->saved);
+	return 0;
+}
+
+static inline uint64_t canned_now(void *ctx)
+{
+	return ((struct canned *)ctx)->now_ns;
+}
+
+static inline const char *const *canned_rules(void *ctx, size_t *count)
+{
+	static const char *const rules[] = { "operator new, operator new[]",
+		"std:: and __gnu_cxx::" };
+
+	*count = 2;
+	return rules;
+}
+
+static inline struct tui_source canned_source(struct canned *c)
+{
+	return (struct tui_source){ .ctx = c,
+		.tick = canned_tick,
+		.detail = canned_detail,
+		.output_lines = canned_output_lines,
+		.output_line = canned_output_line,
+		.output_resize = canned_output_resize,
+		.save = canned_save,
+		.now_ns = canned_now,
+		.hide_rules = canned_rules };
+}
+
+static inline struct canned canned_default(void)
+{
+	return (struct canned){ .nsites = 2317,
+		.seconds = 760,
+		.now_ns = 5000 * CANNED_S,
+		.state = SNAP_RUNNING,
+		.lines = 300 };
+}
+
+#endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Whole screens against files in tests/tui/golden: each view at each size, in both glyph sets. A
+ * run with GOLDEN_UPDATE=1 writes the files instead; look at the difference before you commit it.
+ */
+#include "tests/check.h"
+#include "tests/tui/paper.h"
+
+static const struct {
+	int width, height;
+} sizes[] = { { 40, 8 }, { 80, 24 }, { 100, 30 }, { 200, 60 } };
+
+static char *golden_read(const char *path)
+{
+	FILE *f = fopen(path, "r");
+	char *text = NULL;
+	size_t cap = 0;
+
+	if (!f || getdelim(&text, &cap, 0, f) < 0) {
+		free(text);
+		text = NULL;
+	}
+	if (f)
+		fclose(f);
+	return text;
+}
+
+static void golden_write(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "w");
+
+	if (!f) {
+		perror(path);
+		return;
+	}
+	fputs(text, f);
+	fclose(f);
+}
+
+static void golden_compare(struct paper *p, const char *name, int width, int height, bool ascii)
+{
+	char path[256], *want, *got = paper_text(p);
+
+	snprintf(path, sizeof(path), "tests/tui/golden/%s-%dx%d-%s.txt", name, width, height,
+		ascii ? "ascii" : "utf8");
+	if (getenv("GOLDEN_UPDATE"))
+		golden_write(path, got);
+	want = golden_read(path);
+	if (!want || strcmp(got, want)) {
+		check_fail(path, 1, "the screen is as it was");
+		fprintf(stderr, "%s", got);
+	}
+	free(want);
+	free(got);
+}
+
+static void prepare_nothing(struct paper *p)
+{
+}
+
+static void prepare_frozen(struct paper *p)
+{
+	paper_keys(p, "3jj ");
+	ui_tick(&p->ui);
+	ui_tick(&p->ui);
+}
+
+static void prepare_detail(struct paper *p)
+{
+	paper_keys(p, "j\r");
+}
+
+static void prepare_output(struct paper *p)
+{
+	paper_keys(p, "\t");
+}
+
+static void prepare_help(struct paper *p)
+{
+	paper_keys(p, "?");
+}
+
+static void prepare_ended(struct paper *p)
+{
+	p->canned.state = SNAP_KILLED;
+	p->canned.notice = "tracking ended: the program was killed";
+	p->canned.untracked = 12;
+	ui_tick(&p->ui);
+	paper_keys(p, "v");
+}
+
+static void golden_view(const char *name, void (*prepare)(struct paper *p))
+{
+	for (size_t i = 0; i < 2 * sizeof(sizes) / sizeof(sizes[0]); i++) {
+		struct paper p;
+		bool ascii = i % 2;
+
+		paper_open(&p, sizes[i / 2].height, sizes[i / 2].width, ascii);
+		ui_tick(&p.ui);
+		prepare(&p);
+		paper_draw(&p);
+		golden_compare(&p, name, sizes[i / 2].width, sizes[i / 2].height, ascii);
+		paper_close(&p);
+	}
+}
+
+TEST(sites)
+{
+	golden_view("sites", prepare_nothing);
+}
+
+TEST(frozen)
+{
+	golden_view("frozen", prepare_frozen);
+}
+
+TEST(detail)
+{
+	golden_view("detail", prepare_detail);
+}
+
+TEST(output)
+{
+	golden_view("output", prepare_output);
+}
+
+TEST(help)
+{
+	golden_view("help", prepare_help);
+}
+
+TEST(ended)
+{
+	golden_view("ended", prepare_ended);
+}
+
+/* The ASCII screen has no byte above 127 but those of the names it shows. */
+TEST(ascii_is_ascii)
+{
+	struct paper p;
+	char *text;
+
+	paper_open(&p, 30, 100, true);
+	p.canned.nsites = 9; /* without the site that has a Japanese name */
+	ui_tick(&p.ui);
+	for (const char *keys = "\r?qqh"; *keys; keys++) {
+		paper_draw(&p);
+		text = paper_text(&p);
+		for (const char *c = text; *c; c++)
+			CHECK((unsigned char)*c < 128);
+		free(text);
+		ui_key(&p.ui, *keys);
+	}
+	paper_close(&p);
+}
+
+int main(void)
+{
+	RUN(sites);
+	RUN(frozen);
+	RUN(detail);
+	RUN(output);
+	RUN(help);
+	RUN(ended);
+	RUN(ascii_is_ascii);
+	return check_end();
+}

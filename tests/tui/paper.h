@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * An off-screen curses: no terminal at all, any size, and what was drawn can be read back. One ui
+ * on it, fed by canned snapshots. The bytes a real terminal would get go to a file that can be
+ * measured.
+ */
+#ifndef TESTS_TUI_PAPER_H
+#define TESTS_TUI_PAPER_H
+
+#include <locale.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <wchar.h>
+#include "tests/tui/canned.h"
+#include "tui/curses_api.h"
+#include "tui/ink.h"
+#include "tui/ui.h"
+
+#define PAPER_LINE 2048
+
+struct paper {
+	struct canned canned;
+	struct tui_source source;
+	struct ui ui;
+	SCREEN *screen;
+	FILE *in, *out;
+};
+
+static inline void paper_open(struct paper *p, int height, int width, bool ascii)
+{
+	struct tui_options options = { .delay_ns = CANNED_S, .sort = COL_LIVE, .version = "0.1.0" };
+
+	setlocale(LC_ALL, "C.UTF-8");
+	setenv("TERM", "xterm-256color", 1);
+	memset(p, 0, sizeof(*p));
+	p->canned = canned_default();
+	p->source = canned_source(&p->canned);
+	p->in = fopen("/dev/null", "r");
+	p->out = tmpfile();
+	p->screen = newterm("xterm-256color", p->out, p->in);
+	resizeterm(height, width);
+	keypad(stdscr, TRUE);
+	ink_init(TUI_COLOR_ALWAYS, ascii);
+	ui_init(&p->ui, &p->source, &options);
+	ui_resize(&p->ui, height, width);
+}
+
+static inline void paper_close(struct paper *p)
+{
+	ui_free(&p->ui);
+	endwin();
+	delscreen(p->screen);
+	fclose(p->in);
+	fclose(p->out);
+}
+
+static inline void paper_resize(struct paper *p, int height, int width)
+{
+	resizeterm(height, width);
+	ui_resize(&p->ui, height, width);
+}
+
+static inline void paper_draw(struct paper *p)
+{
+	ui_draw(&p->ui);
+	doupdate();
+}
+
+static inline void paper_keys(struct paper *p, const char *keys)
+{
+	for (; *keys; keys++)
+		ui_key(&p->ui, (unsigned char)*keys);
+}
+
+/* Bytes sent to the terminal so far. */
+static inline long paper_bytes(struct paper *p)
+{
+	struct stat st;
+
+	fflush(p->out);
+	return fstat(fileno(p->out), &st) ? -1 : (long)st.st_size;
+}
+
+/* One line of the screen as UTF-8, without the blanks at its end. */
+static inline const char *paper_line(struct paper *p, int y)
+{
+	static char text[PAPER_LINE];
+	wchar_t wide[512];
+	int n = mvinnwstr(y, 0, wide, COLS < 511 ? COLS : 511);
+	size_t len = 0;
+	mbstate_t state;
+
+	memset(&state, 0, sizeof(state));
+	for (int i = 0; i < n && len + 8 < sizeof(text); i++) {
+		size_t k = wcrtomb(text + len, wide[i], &state);
+
+		len += k == (size_t)-1 ? 0 : k;
+	}
+	while (len && text[len - 1] == ' ')
+		len--;
+	text[len] = 0;
+	return text;
+}
+
+/* Is `what` anywhere on the screen? Returns the line, or -1. */
+static inline int paper_find(struct paper *p, const char *what)
+{
+	for (int y = 0; y < LINES; y++)
+		if (strstr(paper_line(p, y), what))
+			return y;
+	return -1;
+}
+
+/* The whole screen, each line ended. The caller frees. */
+static inline char *paper_text(struct paper *p)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *f = open_memstream(&text, &size);
+
+	for (int y = 0; y < LINES; y++)
+		fprintf(f, "%s\n", paper_line(p, y));
+	fclose(f);
+	return text;
+}
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The real screen with canned data that move: to look at, and for the tests in a terminal. No
+ * program is watched. Usage: tui-show [-U] [-M] [-n FRAMES] [-d MS] [-s SITES] [-c
+ * CRASH-AFTER-TICKS] [-e]
+ */
+#include <signal.h>
+#include <unistd.h>
+#include "src/util/clock.h"
+#include "tests/tui/canned.h"
+
+static struct canned canned;
+static unsigned crash_after, ticks;
+
+static uint64_t show_now(void *ctx)
+{
+	return clock_monotonic_ns();
+}
+
+static struct snapshot *show_tick(void *ctx, const char **error)
+{
+	canned.lines += 3;
+	if (crash_after && ++ticks > crash_after) {
+		fputs("said on stderr while the screen was up\n", stderr);
+		raise(SIGSEGV);
+	}
+	return canned_tick(ctx, error);
+}
+
+int main(int argc, char **argv)
+{
+	struct tui_options options = { .delay_ns = CANNED_S, .version = "show" };
+	struct tui_source source = canned_source(&canned);
+	int c, sig, rc;
+
+	canned = canned_default();
+	source.now_ns = show_now;
+	source.tick = show_tick;
+	while ((c = getopt(argc, argv, "UMn:d:s:c:el")) != -1) {
+		if (c == 'U')
+			options.ascii = true;
+		else if (c == 'M')
+			options.no_mouse = true;
+		else if (c == 'n')
+			options.frames = (unsigned)atoi(optarg);
+		else if (c == 'd')
+			options.delay_ns = (uint64_t)atoi(optarg) * 1000000u;
+		else if (c == 's')
+			canned.nsites = (size_t)atol(optarg);
+		else if (c == 'c')
+			crash_after = (unsigned)atoi(optarg);
+		else if (c == 'e')
+			canned.state = SNAP_KILLED;
+		else if (c == 'l')
+			options.launched = true;
+		else
+			return 2;
+	}
+	rc = tui_run(&source, &options, &sig);
+	fprintf(stderr, "tui_run: %d, signal %d\n", rc, sig);
+	return rc != 0;
+}

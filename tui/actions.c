@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The actions behind the key table (keys.c) and the mouse (ui.c). Main thread. An action whose
+ * effect cannot be seen at once says what it did.
+ */
+#include "tui/actions.h"
+
+#include <stdio.h>
+#include "src/util/units.h"
+#include "tui/keys.h"
+
+/* The delays that --delay takes, too. */
+#define DELAY_MIN_NS 100000000ull
+#define DELAY_MAX_NS 60000000000ull
+
+void action_move(struct ui *ui, int motion, int key)
+{
+	ui_move(ui, (enum list_motion)motion);
+}
+
+void action_move_pair(struct ui *ui, int motion, int key)
+{
+	if (key == 'g' && ui->pending != 'g') {
+		ui->pending = 'g';
+		return;
+	}
+	ui->pending = 0;
+	action_move(ui, motion, key);
+}
+
+static unsigned *action_shift_of(struct ui *ui)
+{
+	switch (ui->stack[ui->depth - 1]) {
+	case VIEW_DETAIL:
+		return &ui->detail.shift;
+	case VIEW_OUTPUT:
+		return &ui->output.shift;
+	case VIEW_SITES:
+	case VIEW_HELP:
+	case VIEW_COUNT:
+		break;
+	}
+	return &ui->sites.shift;
+}
+
+void action_shift(struct ui *ui, int cells, int key)
+{
+	unsigned *shift = action_shift_of(ui);
+
+	if (cells < 0 && *shift == 0 && key == 'h')
+		ui_say(ui, "nothing further left; help is ?");
+	else if (cells < 0)
+		*shift = *shift > (unsigned)-cells ? *shift - (unsigned)-cells : 0;
+	else
+		*shift = cells && *shift < 4096 ? *shift + (unsigned)cells : 0;
+}
+
+static bool action_column_shown(const struct ui *ui, enum column column)
+{
+	struct layout_column shown[COL_COUNT];
+	unsigned n = layout_columns(ui->layout.width, shown);
+
+	for (unsigned i = 0; i < n; i++)
+		if (shown[i].column == column)
+			return true;
+	return false;
+}
+
+void action_sort(struct ui *ui, enum column column)
+{
+	ui->reverse = column == ui->sort ? !ui->reverse : false;
+	ui->sort = column;
+	/* The order that is held is the one that was asked for last. */
+	ui->sites.held = 0;
+	ui_reorder(ui);
+	if (!action_column_shown(ui, column))
+		ui_say(ui, "sorted by %s, a column that needs a wider screen",
+			column_table[column].title);
+}
+
+void action_sort_digit(struct ui *ui, int arg, int key)
+{
+	int column = keys_column(key);
+
+	if (column >= 0)
+		action_sort(ui, (enum column)column);
+}
+
+void action_sort_step(struct ui *ui, int step, int key)
+{
+	struct layout_column shown[COL_COUNT];
+	int n = (int)layout_columns(ui->layout.width, shown), at = 0;
+
+	for (int i = 0; i < n; i++)
+		if (shown[i].column == ui->sort)
+			at = i;
+	at += step;
+	if (at < 0 || at >= n)
+		ui_say(ui, "no column further %s", step < 0 ? "left" : "right");
+	else
+		action_sort(ui, shown[at].column);
+}
+
+void action_reverse(struct ui *ui, int arg, int key)
+{
+	action_sort(ui, ui->sort);
+}
+
+void action_freeze(struct ui *ui, int arg, int key)
+{
+	ui_freeze(ui, !ui->frozen);
+}
+
+void action_hold(struct ui *ui, int arg, int key)
+{
+	ui->hold = !ui->hold;
+	ui_reorder(ui);
+	ui_say(ui, ui->hold ? "order held: rows keep their places, values stay live (o frees)"
+			    : "order free");
+}
+
+void action_names(struct ui *ui, int arg, int key)
+{
+	ui->full_names = !ui->full_names;
+	ui_say(ui, "%s", ui->full_names ? "full names (arrows scroll them)" : "short names");
+}
+
+void action_hidden(struct ui *ui, int arg, int key)
+{
+	ui->show_hidden = !ui->show_hidden;
+	ui_reorder(ui);
+	ui_say(ui, "%s",
+		ui->show_hidden ? "sites are named by their innermost frame"
+				: "sites are named by the first frame that no rule hides (? lists "
+				  "the rules)");
+}
+
+void action_header(struct ui *ui, int arg, int key)
+{
+	ui->header_off = !ui->header_off;
+}
+
+void action_detail(struct ui *ui, int arg, int key)
+{
+	if (!ui->sites.has_selected) {
+		ui_say(ui, "no site is selected");
+		return;
+	}
+	ui->detail.site = ui->sites.selected;
+	ui_push(ui, VIEW_DETAIL);
+}
+
+void action_neighbour(struct ui *ui, int step, int key)
+{
+	size_t before = ui->sites.list.cursor;
+
+	list_go(&ui->sites.list, step < 0 ? LIST_UP : LIST_DOWN);
+	view_table[VIEW_SITES]->moved(ui);
+	if (ui->sites.list.cursor == before) {
+		ui_say(ui, "no site %s this one", step < 0 ? "before" : "after");
+		return;
+	}
+	ui->detail.site = ui->sites.selected;
+	view_table[VIEW_DETAIL]->open(ui);
+}
+
+void action_tab(struct ui *ui, int step, int key)
+{
+	int id = (int)ui->stack[0];
+
+	for (int i = 0; i < VIEW_TABS; i++) {
+		id = (id + step + VIEW_TABS) % VIEW_TABS;
+		if (!view_table[id]->present || view_table[id]->present(ui))
+			break;
+	}
+	if (id == (int)ui->stack[0] && ui->depth == 1)
+		ui_say(ui, "there is no other tab: the program's output is not ours to show");
+	else
+		ui_tab(ui, (enum view_id)id);
+}
+
+void action_save(struct ui *ui, int arg, int key)
+{
+	char text[UI_MESSAGE_MAX] = "";
+
+	if (!ui->shown || !ui->source->save) {
+		ui_say(ui, "nothing to export yet");
+		return;
+	}
+	if (ui->source->save(ui->source->ctx, ui->shown, text, sizeof(text)) == 0)
+		ui_say(ui, "written to %s", text);
+	else
+		ui_say(ui, "not written: %s", text);
+}
+
+static void delay_accept(struct ui *ui, const char *text)
+{
+	char said[UNITS_MAX];
+	uint64_t ns;
+
+	if (!*text)
+		return;
+	if (units_parse_duration(text, &ns) || ns < DELAY_MIN_NS || ns > DELAY_MAX_NS) {
+		ui_say(ui, "delay: \"%s\" is not a time from 0.1 to 60 seconds (500ms works, too)",
+			text);
+		return;
+	}
+	ui->options.delay_ns = ns;
+	ui->delay_changed = true;
+	ui_say(ui, "a look every %s", units_duration(said, ns));
+}
+
+void action_delay(struct ui *ui, int arg, int key)
+{
+	prompt_open(&ui->prompt, "delay, 0.1 to 60 s:", delay_accept);
+}
+
+void action_help(struct ui *ui, int arg, int key)
+{
+	if (ui_view(ui) == view_table[VIEW_HELP])
+		ui_pop(ui);
+	else
+		ui_push(ui, VIEW_HELP);
+}
+
+void action_repaint(struct ui *ui, int arg, int key)
+{
+	ui->repaint = true;
+}
+
+void action_suspend(struct ui *ui, int arg, int key)
+{
+	ui->suspend = true;
+}
+
+static bool action_program_runs(const struct ui *ui)
+{
+	return ui->current &&
+	       (ui->current->state == SNAP_RUNNING || ui->current->state == SNAP_STARTING);
+}
+
+void action_back(struct ui *ui, int may_quit, int key)
+{
+	if (ui_pop(ui))
+		return;
+	if (!may_quit) {
+		ui_say(ui, "nothing to go back from; q quits");
+	} else if (ui->options.launched && action_program_runs(ui) && !ui->leaving) {
+		ui_say(ui, "the program still runs: q again to leave it, any other key to stay");
+		ui->leaving = true;
+	} else {
+		ui->quit = true;
+	}
+}
+
+void action_quit(struct ui *ui, int arg, int key)
+{
+	ui->quit = true;
+}
+
+bool action_is_frozen(const struct ui *ui)
+{
+	return ui->frozen;
+}
+
+bool action_is_held(const struct ui *ui)
+{
+	return ui->hold;
+}
+
+bool action_is_full(const struct ui *ui)
+{
+	return ui->full_names;
+}
+
+bool action_is_hidden_shown(const struct ui *ui)
+{
+	return ui->show_hidden;
+}

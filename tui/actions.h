@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What keys do. Each takes the binding's argument and the key that was pressed; main thread.
+ */
+#ifndef TUI_ACTIONS_H
+#define TUI_ACTIONS_H
+
+#include "tui/ui.h"
+
+void action_move(struct ui *ui, int motion, int key); /* enum list_motion */
+void action_move_pair(struct ui *ui, int motion, int key); /* `g g` moves, Home moves at once */
+void action_shift(struct ui *ui, int cells, int key); /* names sideways; 0: back to the start */
+void action_sort_digit(struct ui *ui, int arg, int key);
+void action_sort_step(struct ui *ui, int step, int key);
+void action_sort(struct ui *ui, enum column column); /* not a key: digit, click */
+void action_reverse(struct ui *ui, int arg, int key);
+void action_freeze(struct ui *ui, int arg, int key);
+void action_hold(struct ui *ui, int arg, int key);
+void action_names(struct ui *ui, int arg, int key);
+void action_hidden(struct ui *ui, int arg, int key);
+void action_header(struct ui *ui, int arg, int key);
+void action_detail(struct ui *ui, int arg, int key);
+void action_neighbour(struct ui *ui, int step, int key); /* next or previous site, in detail */
+void action_tab(struct ui *ui, int step, int key);
+void action_save(struct ui *ui, int arg, int key);
+void action_delay(struct ui *ui, int arg, int key);
+void action_help(struct ui *ui, int arg, int key);
+void action_repaint(struct ui *ui, int arg, int key);
+void action_suspend(struct ui *ui, int arg, int key);
+void action_back(struct ui *ui, int may_quit, int key);
+void action_quit(struct ui *ui, int arg, int key);
+
+bool action_is_frozen(const struct ui *ui);
+bool action_is_held(const struct ui *ui);
+bool action_is_full(const struct ui *ui);
+bool action_is_hidden_shown(const struct ui *ui);
+
+#endif

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The header lines, from the newest snapshot even while the rows are frozen. Called by ui_draw for
+ * each frame, on the main thread. Each line is a strip of facts by rank (strip.h), so every width
+ * has its most important ones.
+ */
+#include "tui/header.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include "src/util/text.h"
+#include "src/util/units.h"
+#include "tui/strip.h"
+
+#define BAR_LEAST     8
+#define BAR_MOST      40
+#define COMMAND_LEAST 20 /* below this, other facts of the title go first */
+
+/* "12:41", "1:02:03", "2d 03:04:05": a clock that ticks, where units_duration would jump. */
+static const char *header_clock(char buf[UNITS_MAX], uint64_t ns)
+{
+	uint64_t s = ns / 1000000000u, h = s / 3600, d = h / 24;
+	unsigned mm = (unsigned)(s / 60 % 60), ss = (unsigned)(s % 60);
+
+	if (d)
+		snprintf(buf, UNITS_MAX, "%" PRIu64 "d %02u:%02u:%02u", d, (unsigned)(h % 24), mm,
+			ss);
+	else if (h)
+		snprintf(buf, UNITS_MAX, "%u:%02u:%02u", (unsigned)h, mm, ss);
+	else
+		snprintf(buf, UNITS_MAX, "%u:%02u", mm, ss);
+	return buf;
+}
+
+static void header_state(const struct ui *ui, struct strip *s)
+{
+	const struct snapshot *snap = ui->current;
+	char text[48], clock[UNITS_MAX];
+
+	if (ui->frozen)
+		strip_right(s, 90, INK_WARN, "%s FROZEN %s", ink_sign(SIGN_FROZEN),
+			header_clock(clock, ui_now_ns(ui) - ui->frozen_ns));
+	if (snap->state == SNAP_RUNNING && !ui->frozen)
+		strip_right(s, 90, INK_GOOD, "%s LIVE", ink_sign(SIGN_LIVE));
+	else if (snap->state != SNAP_RUNNING)
+		strip_right(s, 91, snap->state == SNAP_KILLED ? INK_BAD : INK_WARN, "%s",
+			snapshot_state_text(snap, text));
+}
+
+static void header_title(const struct ui *ui, int y, unsigned width)
+{
+	const struct snapshot *snap = ui->current;
+	struct strip s = STRIP_INIT;
+	char text[UNITS_MAX];
+
+	strip_left(&s, 30, INK_BOLD, "heaptop");
+	strip_left(&s, 80, INK_INFO, "%s", snap->command ? snap->command : "?");
+	strip_elastic(&s, COMMAND_LEAST);
+	strip_left(&s, 70, INK_PLAIN, "pid %d", (int)snap->pid);
+	if (snap->proc.valid)
+		strip_left(&s, 50, INK_PLAIN, "%" PRIu32 " thr", snap->proc.threads);
+	strip_left(&s, 65, INK_PLAIN, "up %s", header_clock(text, snap->uptime_ns));
+	strip_right(&s, 40, INK_PLAIN, "%.3gs", (double)ui->options.delay_ns / 1e9);
+	strip_right(&s, 55, INK_DIM, "self %.1f%%cpu %s", snap->viewer_cpu_percent,
+		units_bytes(text, snap->viewer_rss));
+	header_state(ui, &s);
+	strip_draw(&s, y, 1, width - 2);
+}
+
+/* A label and a bar, with the bar's size by the screen's. */
+static void header_bar(
+	struct strip *s, const char *label, uint64_t part, uint64_t whole, unsigned width)
+{
+	unsigned cells = width * 3 / 8;
+	char bar[STRIP_TEXT];
+
+	cells = cells < BAR_LEAST ? BAR_LEAST : cells > BAR_MOST ? BAR_MOST : cells;
+	bar_text(part, whole, cells, ink_glyphs(), bar, sizeof(bar));
+	strip_left(s, 85, INK_INFO, "%s", label);
+	strip_left(s, 60, INK_BOLD, "[");
+	s->piece[s->count - 1].gap = 0;
+	strip_join(s, INK_GOOD, "%s", bar);
+	/* A bar that ends early is padded, so that what follows never moves. */
+	for (unsigned have = (unsigned)text_cells(bar); have < cells; have++)
+		strip_join(s, INK_PLAIN, " ");
+	strip_join(s, INK_BOLD, "]");
+}
+
+static void header_live(const struct ui *ui, int y, unsigned width)
+{
+	const struct snap_totals *t = &ui->current->totals;
+	struct strip s = STRIP_INIT;
+	char a[UNITS_MAX], b[UNITS_MAX];
+
+	header_bar(&s, "Live", t->live_bytes, t->peak_live_bytes, width);
+	strip_left(&s, 90, INK_BOLD, "%6s", units_bytes(a, t->live_bytes));
+	strip_left(&s, 70, INK_PLAIN, "peak %s", units_bytes(a, t->peak_live_bytes));
+	strip_left(&s, 45, INK_PLAIN, "@%s", header_clock(b, t->peak_ns));
+	strip_tight(&s);
+	strip_right(&s, 80,
+		t->growth_bytes_per_s > 0   ? INK_WARN
+		: t->growth_bytes_per_s < 0 ? INK_GOOD
+					    : INK_PLAIN,
+		"%s", units_rate(a, t->growth_bytes_per_s));
+	strip_right(&s, 50, INK_PLAIN, "%s %s growing", units_count(a, ui->growing),
+		ui->growing == 1 ? "site" : "sites");
+	strip_draw(&s, y, 1, width - 2);
+}
+
+static void header_rss(const struct ui *ui, int y, unsigned width)
+{
+	const struct snap_proc *p = &ui->current->proc;
+	struct strip s = STRIP_INIT;
+	char a[UNITS_MAX];
+
+	header_bar(&s, "RSS ", p->rss, p->hwm, width);
+	if (!p->valid)
+		strip_left(&s, 90, INK_DIM, "not read: the program was gone");
+	if (p->valid) {
+		strip_left(&s, 90, INK_BOLD, "%6s", units_bytes(a, p->rss));
+		strip_left(&s, 80, INK_PLAIN, "hwm %s", units_bytes(a, p->hwm));
+		if (p->have_pss)
+			strip_left(&s, 70, INK_PLAIN, "pss %s", units_bytes(a, p->pss));
+		strip_left(
+			&s, 60, p->swap ? INK_WARN : INK_PLAIN, "swap %s", units_bytes(a, p->swap));
+		if (ui->current->totals.live_bytes)
+			strip_right(&s, 40, INK_PLAIN, "RSS/live %.2f",
+				(double)p->rss / (double)ui->current->totals.live_bytes);
+	}
+	strip_draw(&s, y, 1, width - 2);
+}
+
+static void header_ops(const struct ui *ui, int y, unsigned width)
+{
+	const struct snap_totals *t = &ui->current->totals;
+	const struct snap_proc *p = &ui->current->proc;
+	struct strip s = STRIP_INIT;
+	const struct {
+		const char *name;
+		uint64_t total;
+		double per_s;
+		unsigned rank;
+	} ops[] = {
+		{ "alloc", t->allocs, t->allocs_per_s, 90 },
+		{ "free", t->frees, t->frees_per_s, 80 },
+		{ "realloc", t->reallocs, t->reallocs_per_s, 60 },
+	};
+	char a[UNITS_MAX], b[UNITS_MAX];
+
+	strip_left(&s, 99, INK_INFO, "Ops");
+	for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++)
+		strip_left(&s, ops[i].rank, INK_PLAIN, "%s %s %s", ops[i].name,
+			units_count(a, ops[i].total), units_freq(b, ops[i].per_s));
+	strip_right(&s, 70, INK_PLAIN, "faults %s min", units_freq(a, p->minor_faults_per_s));
+	strip_right(&s, 65, p->major_faults_per_s > 0 ? INK_WARN : INK_PLAIN, "%s maj",
+		units_freq(a, p->major_faults_per_s));
+	strip_draw(&s, y, 1, width - 2);
+}
+
+/* The facts at the right of the history. */
+static void header_counts(const struct snapshot *snap, struct strip *s)
+{
+	const struct snap_totals *t = &snap->totals;
+	char a[UNITS_MAX], b[UNITS_MAX];
+
+	strip_right(s, 80, INK_PLAIN, "%s blocks", units_count(a, t->live_blocks));
+	strip_right(s, 70, INK_PLAIN, "%s sites", units_count(a, snap->nsites));
+	strip_right(s, 75, t->lost_events ? INK_WARN : INK_PLAIN, "lost %s",
+		units_count(a, t->lost_events));
+	if (t->untracked_blocks)
+		strip_right(s, 85, INK_BAD, "untracked %s/%s", units_count(a, t->untracked_blocks),
+			units_bytes(b, t->untracked_bytes));
+}
+
+/* `n` points as at most `cells`: each cell shows the largest of the points it covers. */
+static unsigned header_resample(
+	const uint64_t *in, unsigned n, uint64_t out[SNAP_HISTORY_POINTS], unsigned cells)
+{
+	if (n > SNAP_HISTORY_POINTS)
+		n = SNAP_HISTORY_POINTS;
+	if (cells > n)
+		cells = n;
+	for (unsigned i = 0; i < cells; i++) {
+		out[i] = 0;
+		for (unsigned j = i * n / cells; j < (i + 1) * n / cells; j++)
+			out[i] = in[j] > out[i] ? in[j] : out[i];
+	}
+	return cells;
+}
+
+static void header_history(const struct ui *ui, int y, unsigned width)
+{
+	const struct snapshot *snap = ui->current;
+	struct strip s = STRIP_INIT;
+	uint64_t points[SNAP_HISTORY_POINTS];
+	char graph[SNAP_HISTORY_POINTS * 4 + 1], span[UNITS_MAX];
+	unsigned used, room;
+
+	strip_left(&s, 60, INK_INFO, "%5s",
+		units_duration(span, snap->history_points * snap->history_step_ns));
+	header_counts(snap, &s);
+	used = strip_fit(&s, width - 2);
+	room = width - 2 > used + 2 * STRIP_GAP ? width - 2 - used - 2 * STRIP_GAP : 0;
+	strip_draw(&s, y, 1, width - 2);
+	if (room < BAR_LEAST)
+		return;
+	room = header_resample(snap->history, snap->history_points, points, room);
+	spark_text(points, room, ink_glyphs(), graph, sizeof(graph));
+	ink_text(y, 2 + (int)text_cells(s.piece[0].text), room, INK_GOOD, graph);
+}
+
+static void header_notice(const struct ui *ui, int y, unsigned width)
+{
+	char cut[UI_MESSAGE_MAX];
+	const char *text = ui->error ? ui->error : ui->current ? ui->current->notice : NULL;
+
+	if (!text)
+		return;
+	text_elide(cut, sizeof(cut), text, width - 4, false, ink_ascii());
+	ink_text(y, 1, 2, INK_BAD, "! ");
+	ink_text(y, 3, width - 4, INK_BAD, cut);
+}
+
+/* "[Sites > Site detail] Output": the tab in front, with what is open on top of it. */
+static void header_tab_text(const struct ui *ui, int id, char text[STRIP_TEXT])
+{
+	bool front = ui->stack[0] == (enum view_id)id;
+	int len = snprintf(text, STRIP_TEXT, "%c%s", front ? '[' : ' ', view_table[id]->title);
+
+	for (unsigned i = 1; front && i < ui->depth; i++)
+		len += snprintf(text + len, STRIP_TEXT - (size_t)len, " > %s",
+			view_table[ui->stack[i]]->title);
+	snprintf(text + len, STRIP_TEXT - (size_t)len, "%c", front ? ']' : ' ');
+}
+
+static bool header_tab_present(const struct ui *ui, int id)
+{
+	return !view_table[id]->present || view_table[id]->present(ui);
+}
+
+int header_tab_at(const struct ui *ui, int x)
+{
+	char text[STRIP_TEXT];
+	int at = 0;
+
+	for (int id = 0; id < VIEW_TABS; id++) {
+		if (!header_tab_present(ui, id))
+			continue;
+		header_tab_text(ui, id, text);
+		if (x >= at && x < at + (int)strlen(text))
+			return id;
+		at += (int)strlen(text);
+	}
+	return -1;
+}
+
+static void header_order(const struct ui *ui, struct strip *s)
+{
+	const struct column_info *c = &column_table[ui->sort];
+
+	if (ui_view(ui)->scope == view_table[VIEW_SITES]->scope)
+		strip_right(s, 80, INK_PLAIN, "sort %s%s", c->title,
+			ink_sign(c->descending != ui->reverse ? SIGN_DOWN : SIGN_UP));
+	if (ui->hold)
+		strip_right(s, 85, INK_WARN, "order held (o)");
+	if (ui->show_hidden)
+		strip_right(s, 60, INK_WARN, "all frames (H)");
+	if (ui->full_names)
+		strip_right(s, 50, INK_PLAIN, "full names (v)");
+}
+
+static void header_tabs(const struct ui *ui, int y, unsigned width)
+{
+	struct strip s = STRIP_INIT;
+	char text[STRIP_TEXT];
+
+	for (int id = 0; id < VIEW_TABS; id++) {
+		if (!header_tab_present(ui, id))
+			continue;
+		header_tab_text(ui, id, text);
+		strip_left(&s, 90, ui->stack[0] == (enum view_id)id ? INK_BOLD : INK_PLAIN, "%s",
+			text);
+		s.piece[s.count - 1].gap = 0;
+	}
+	header_order(ui, &s);
+	strip_draw(&s, y, 0, width - 1);
+}
+
+static const struct {
+	enum layout_row row;
+	void (*draw)(const struct ui *ui, int y, unsigned width);
+	bool needs_snapshot;
+} header_table[] = {
+	{ ROW_TITLE, header_title, true },
+	{ ROW_LIVE, header_live, true },
+	{ ROW_RSS, header_rss, true },
+	{ ROW_OPS, header_ops, true },
+	{ ROW_HISTORY, header_history, true },
+	{ ROW_NOTICE, header_notice, false },
+	{ ROW_TABS, header_tabs, false },
+};
+
+void header_draw(const struct ui *ui)
+{
+	unsigned width = (unsigned)ui->layout.width;
+
+	for (size_t i = 0; i < sizeof(header_table) / sizeof(header_table[0]); i++) {
+		int y = ui->layout.y[header_table[i].row];
+
+		if (y >= 0 && (ui->current || !header_table[i].needs_snapshot))
+			header_table[i].draw(ui, y, width);
+	}
+	if (!ui->current && ui->layout.y[ROW_TITLE] >= 0)
+		ink_text(ui->layout.y[ROW_TITLE], 1, width - 1, INK_BOLD, "heaptop: no data yet");
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The key table and everything made from it. ui.c hands every key here unless a prompt is open; the
+ * help view reads the table. Main thread.
+ */
+#include "tui/keys.h"
+
+#include <stdio.h>
+#include <string.h>
+#include "tui/actions.h"
+#include "tui/curses_api.h"
+#include "tui/ink.h"
+#include "tui/strip.h"
+
+#define MOVE  "Moving"
+#define TABLE "Table of call sites"
+#define SHOW  "What is shown"
+#define SITE  "Site detail"
+#define PROG  "Program"
+
+/* clang-format off */
+const struct key_binding keys_table[] = {
+	{ PROG, "F1", { KEY_F(1), '?', 0 }, IN_ALL, action_help, 0, PLACE_BAR, "Help", NULL, NULL,
+		"this help (also ?)" },
+	{ MOVE, "Up k", { KEY_UP, 'k', UI_CTRL('p'), 0 }, IN_ALL, action_move, LIST_UP, PLACE_HELP,
+		NULL, NULL, NULL, "one row up (also ^P)" },
+	{ MOVE, "Down j", { KEY_DOWN, 'j', UI_CTRL('n'), 0 }, IN_ALL, action_move, LIST_DOWN, PLACE_HELP,
+		NULL, NULL, NULL, "one row down (also ^N)" },
+	{ MOVE, "PgUp ^B", { KEY_PPAGE, UI_CTRL('b'), 0 }, IN_ALL, action_move, LIST_PAGE_UP,
+		PLACE_HELP, NULL, NULL, NULL, "one page up" },
+	{ MOVE, "PgDn ^F", { KEY_NPAGE, UI_CTRL('f'), 0 }, IN_ALL, action_move, LIST_PAGE_DOWN,
+		PLACE_HELP, NULL, NULL, NULL, "one page down" },
+	{ MOVE, "^U", { UI_CTRL('u'), 0 }, IN_ALL, action_move, LIST_HALF_UP, PLACE_HELP, NULL, NULL,
+		NULL, "half a page up" },
+	{ MOVE, "^D", { UI_CTRL('d'), 0 }, IN_ALL, action_move, LIST_HALF_DOWN, PLACE_HELP, NULL,
+		NULL, NULL, "half a page down" },
+	{ MOVE, "Home gg", { KEY_HOME, 'g', 0 }, IN_ALL, action_move_pair, LIST_HOME, PLACE_HELP,
+		NULL, NULL, NULL, "first row; the cursor then stays on top" },
+	{ MOVE, "End G", { KEY_END, 'G', 0 }, IN_ALL, action_move, LIST_END, PLACE_HELP, NULL, NULL,
+		NULL, "last row" },
+	{ MOVE, "Left h", { KEY_LEFT, 'h', 0 }, IN_DATA, action_shift, -8, PLACE_HELP, NULL, NULL, NULL,
+		"names and lines to the right" },
+	{ MOVE, "Right l", { KEY_RIGHT, 'l', 0 }, IN_DATA, action_shift, 8, PLACE_HELP, NULL, NULL, NULL,
+		"names and lines to the left: see their ends" },
+	{ MOVE, "0", { '0', 0 }, IN_DATA, action_shift, 0, PLACE_HELP, NULL, NULL, NULL,
+		"names and lines from their beginning" },
+	{ TABLE, "1-9", { '1', '2', '3', '4', '5', '6', '7', '8', '9', 0 }, IN_SITES,
+		action_sort_digit, 0, PLACE_HINT, "sort", NULL, NULL,
+		"sort by the column of that number; again: reverse" },
+	{ TABLE, "<", { '<', ',', 0 }, IN_SITES, action_sort_step, -1, PLACE_HELP, NULL, NULL, NULL,
+		"sort by the column to the left" },
+	{ TABLE, ">", { '>', '.', 0 }, IN_SITES, action_sort_step, 1, PLACE_HELP, NULL, NULL, NULL,
+		"sort by the column to the right" },
+	{ TABLE, "I", { 'I', 'R', 0 }, IN_SITES, action_reverse, 0, PLACE_HINT, "reverse", NULL, NULL,
+		"reverse the order (also R)" },
+	{ TABLE, "Enter", { '\r', '\n', KEY_ENTER, KEY_F(7), 0 }, IN_SITES, action_detail, 0,
+		PLACE_BAR, "Detail", NULL, NULL, "the site under the cursor: stack, histograms (also F7)" },
+	{ TABLE, "o", { 'o', 0 }, IN_SITES, action_hold, 0, PLACE_HINT, "hold order", "free order",
+		action_is_held, "hold the order of the rows; their values stay live" },
+	{ SHOW, "Space", { ' ', 'Z', 0 }, IN_LISTS, action_freeze, 0, PLACE_HINT, "freeze", "thaw",
+		action_is_frozen, "freeze the rows (also Z); the header keeps moving" },
+	{ SHOW, "v", { 'v', 0 }, IN_LISTS, action_names, 0, PLACE_HINT, "full names", "short names",
+		action_is_full, "short or full names" },
+	{ SHOW, "H", { 'H', 0 }, IN_LISTS, action_hidden, 0, PLACE_HINT, "all frames", "hide frames",
+		action_is_hidden_shown,
+		"name sites by their innermost frame, or by the first one no rule hides" },
+	{ SHOW, "#", { '#', 0 }, IN_ALL, action_header, 0, PLACE_HELP, NULL, NULL, NULL,
+		"header lines off and on" },
+	{ SITE, "[", { '[', 0 }, IN_DETAIL, action_neighbour, -1, PLACE_HINT, "site before", NULL, NULL,
+		"the site one row up in the table" },
+	{ SITE, "]", { ']', 0 }, IN_DETAIL, action_neighbour, 1, PLACE_HINT, "site after", NULL, NULL,
+		"the site one row down in the table" },
+	{ PROG, "Tab", { '\t', 0 }, IN_DATA, action_tab, 1, PLACE_BAR, "Next tab", NULL, NULL,
+		"next tab" },
+	{ PROG, "S-Tab", { KEY_BTAB, 0 }, IN_DATA, action_tab, -1, PLACE_HELP, NULL, NULL, NULL,
+		"previous tab" },
+	{ PROG, "x", { 'x', 0 }, IN_DATA, action_save, 0, PLACE_HINT, "export", NULL, NULL,
+		"write what is shown to a numbered text file" },
+	{ PROG, "d", { 'd', 0 }, IN_DATA, action_delay, 0, PLACE_HINT, "delay", NULL, NULL,
+		"ask for the time between two looks (0.1 to 60 s)" },
+	{ PROG, "^L", { UI_CTRL('l'), 0 }, IN_ALL, action_repaint, 0, PLACE_HELP, NULL, NULL, NULL,
+		"paint the whole screen again" },
+	{ PROG, "^Z", { UI_CTRL('z'), 0 }, IN_ALL, action_suspend, 0, PLACE_HELP, NULL, NULL, NULL,
+		"suspend heaptop; fg brings it back" },
+	{ PROG, "Esc", { UI_KEY_ESC, 0 }, IN_ALL, action_back, 0, PLACE_HELP, NULL, NULL, NULL,
+		"back" },
+	{ PROG, "F10/q", { 'q', KEY_F(10), 0 }, IN_ALL, action_back, 1, PLACE_BAR, "Quit", NULL, NULL,
+		"back; in the table and the output: quit" },
+	{ PROG, "Q", { 'Q', 0 }, IN_ALL, action_quit, 0, PLACE_HELP, NULL, NULL, NULL,
+		"quit at once, from anywhere" },
+};
+/* clang-format on */
+const size_t keys_count = sizeof(keys_table) / sizeof(keys_table[0]);
+
+/* A column keeps its digit at every width. ALLOCS and TEMP are reached by < and >. */
+static const enum column digit_columns[] = {
+	COL_LIVE,
+	COL_PERCENT,
+	COL_RATE,
+	COL_TREND,
+	COL_BLOCKS,
+	COL_AVG,
+	COL_SITE,
+	COL_LINE,
+	COL_PEAK,
+};
+
+int keys_column(int key)
+{
+	int i = key - '1';
+
+	return i >= 0 && i < (int)(sizeof(digit_columns) / sizeof(digit_columns[0]))
+		       ? (int)digit_columns[i]
+		       : -1;
+}
+
+char keys_digit(enum column column)
+{
+	for (size_t i = 0; i < sizeof(digit_columns) / sizeof(digit_columns[0]); i++)
+		if (digit_columns[i] == column)
+			return (char)('1' + i);
+	return 0;
+}
+
+static bool key_has(const struct key_binding *b, int key)
+{
+	for (unsigned i = 0; i < KEYS_CODES && b->code[i]; i++)
+		if (b->code[i] == key)
+			return true;
+	return false;
+}
+
+/* Names the views a key works in, for the refusal. */
+static void key_refuse(struct ui *ui, const struct key_binding *elsewhere, int key)
+{
+	char name[32];
+
+	if (key >= ' ' && key <= '~')
+		snprintf(name, sizeof(name), "%c", key);
+	else
+		snprintf(name, sizeof(name), "%s", keyname(key) ? keyname(key) : "that key");
+	for (int id = 0; elsewhere && id < VIEW_COUNT; id++) {
+		if (elsewhere->scope & view_table[id]->scope) {
+			ui_say(ui, "%s works in %s: %s", name, view_table[id]->title,
+				elsewhere->help);
+			return;
+		}
+	}
+	ui_say(ui, "%s is no key here; ? lists them", name);
+}
+
+void keys_dispatch(struct ui *ui, int key)
+{
+	unsigned scope = ui_view(ui)->scope;
+	const struct key_binding *elsewhere = NULL;
+
+	for (size_t i = 0; i < keys_count; i++) {
+		if (!key_has(&keys_table[i], key))
+			continue;
+		if (keys_table[i].scope & scope) {
+			keys_table[i].run(ui, keys_table[i].arg, key);
+			return;
+		}
+		elsewhere = &keys_table[i];
+	}
+	key_refuse(ui, elsewhere, key);
+}
+
+static const char *key_label(const struct ui *ui, const struct key_binding *b)
+{
+	return b->label_on && b->on(ui) ? b->label_on : b->label;
+}
+
+static bool key_advertised(const struct ui *ui, const struct key_binding *b, enum keys_place place)
+{
+	if (b->place != place || !(b->scope & ui_view(ui)->scope))
+		return false;
+	/* With one tab there is no next one. */
+	return b->run != action_tab || view_table[VIEW_OUTPUT]->present(ui);
+}
+
+void keys_draw_hints(const struct ui *ui, int y, unsigned cells)
+{
+	struct strip s = STRIP_INIT;
+	unsigned rank = 100;
+
+	for (size_t i = 0; i < keys_count; i++) {
+		if (!key_advertised(ui, &keys_table[i], PLACE_HINT))
+			continue;
+		strip_left(&s, rank--, INK_KEY, "%s", keys_table[i].name);
+		strip_join(&s, INK_PLAIN, " %s", key_label(ui, &keys_table[i]));
+	}
+	strip_right(&s, 200, INK_KEY, "?");
+	strip_join(&s, INK_PLAIN, " keys");
+	strip_draw(&s, y, 1, cells - 2);
+}
+
+/* Labels are narrow blocks; the last, how to get out, is never the one that is cut. */
+void keys_draw_bar(const struct ui *ui, int y, unsigned cells)
+{
+	struct strip s = STRIP_INIT;
+
+	for (size_t i = 0; i < keys_count; i++) {
+		bool last = keys_table[i].run == action_back;
+
+		if (!key_advertised(ui, &keys_table[i], PLACE_BAR))
+			continue;
+		strip_left(&s, last ? 2 : 1, INK_KEY, "%s", keys_table[i].name);
+		strip_join(&s, INK_LABEL, "%s",
+			last && ui->depth > 1 ? "Back" : key_label(ui, &keys_table[i]));
+	}
+	strip_draw(&s, y, 1, cells - 1);
+}

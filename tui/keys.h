@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The one table of keys. Dispatch, the hint line, the bottom bar and the help screen are all made
+ * from it, so that none of them can be wrong about another. Main thread.
+ */
+#ifndef TUI_KEYS_H
+#define TUI_KEYS_H
+
+#include "tui/ui.h"
+
+#define KEYS_CODES 10
+
+/* Where a key works: one bit per view. */
+enum keys_scope {
+	IN_SITES = 1,
+	IN_OUTPUT = 2,
+	IN_DETAIL = 4,
+	IN_HELP = 8,
+	IN_LISTS = IN_SITES | IN_DETAIL,
+	IN_DATA = IN_SITES | IN_DETAIL | IN_OUTPUT,
+	IN_ALL = IN_SITES | IN_DETAIL | IN_OUTPUT | IN_HELP,
+};
+
+enum keys_place { PLACE_HELP, PLACE_HINT, PLACE_BAR }; /* where it is advertised besides the help */
+
+struct key_binding {
+	const char *group; /* heading in the help screen */
+	const char *name; /* as written for people: "PgDn" */
+	int code[KEYS_CODES]; /* as getch gives it; 0 ends */
+	unsigned scope;
+	void (*run)(struct ui *ui, int arg, int key);
+	int arg;
+	enum keys_place place;
+	const char *label; /* in hint line and bar */
+	const char *label_on; /* instead, while `on` says so; may be NULL */
+	bool (*on)(const struct ui *ui);
+	const char *help;
+};
+
+extern const struct key_binding keys_table[];
+extern const size_t keys_count;
+
+/* Runs what the key means in the view in front; a key that means nothing there says why. */
+void keys_dispatch(struct ui *ui, int key);
+/* Draws the hint line, or the bottom bar, of the view in front. */
+void keys_draw_hints(const struct ui *ui, int y, unsigned cells);
+void keys_draw_bar(const struct ui *ui, int y, unsigned cells);
+/* The column that digit `key` sorts by, or -1; and the digit of a column, or 0. */
+int keys_column(int key);
+char keys_digit(enum column column);
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Rows and columns by the size of the screen. Called before each frame by ui.c and by the site
+ * table; pure.
+ */
+#include "tui/layout.h"
+
+#include <string.h>
+
+/* From which height a row is shown; the body takes what is left. */
+static const struct {
+	int height; /* least screen height */
+	unsigned unless; /* wishes that hide it */
+	unsigned only; /* wishes it needs */
+} row_table[ROW_COUNT] = {
+	[ROW_TITLE] = { 0, LAYOUT_NO_HEADER, 0 },
+	[ROW_LIVE] = { 0, LAYOUT_NO_HEADER, 0 },
+	[ROW_RSS] = { 12, LAYOUT_NO_HEADER | LAYOUT_COMPACT, 0 },
+	[ROW_OPS] = { 14, LAYOUT_NO_HEADER | LAYOUT_COMPACT, 0 },
+	[ROW_HISTORY] = { 18, LAYOUT_NO_HEADER | LAYOUT_COMPACT, 0 },
+	[ROW_NOTICE] = { 0, 0, LAYOUT_NOTICE },
+	[ROW_TABS] = { 0, 0, 0 },
+	[ROW_HEAD] = { 0, LAYOUT_NO_HEAD, 0 },
+	[ROW_BODY] = { 0, 0, 0 },
+	[ROW_STATUS] = { 16, 0, 0 },
+	[ROW_HINT] = { 20, 0, 0 },
+	[ROW_MESSAGE] = { 0, 0, 0 },
+	[ROW_BAR] = { 10, 0, 0 },
+};
+
+static bool row_shown(enum layout_row row, int height, unsigned wishes)
+{
+	return height >= row_table[row].height && !(wishes & row_table[row].unless) &&
+	       (wishes & row_table[row].only) == row_table[row].only;
+}
+
+void layout_make(struct layout *l, int width, int height, unsigned wishes)
+{
+	int used = 0, y = 0;
+
+	*l = (struct layout){ .width = width, .height = height };
+	for (int row = 0; row < ROW_COUNT; row++)
+		l->y[row] = -1;
+	l->tiny = width < LAYOUT_MIN_WIDTH || height < LAYOUT_MIN_HEIGHT;
+	if (l->tiny)
+		return;
+	for (enum layout_row row = 0; row < ROW_COUNT; row++)
+		used += row != ROW_BODY && row_shown(row, height, wishes);
+	l->body_height = height - used;
+	for (enum layout_row row = 0; row < ROW_COUNT; row++) {
+		if (!row_shown(row, height, wishes))
+			continue;
+		l->y[row] = y;
+		y += row == ROW_BODY ? l->body_height : 1;
+	}
+}
+
+/* In the order they are shown, with the least screen width for each. */
+static const struct {
+	enum column column;
+	int width;
+} column_order[] = {
+	{ COL_LIVE, 0 },
+	{ COL_PERCENT, 70 },
+	{ COL_RATE, 0 },
+	{ COL_TREND, 78 },
+	{ COL_BLOCKS, 54 },
+	{ COL_AVG, 100 },
+	{ COL_PEAK, 132 },
+	{ COL_ALLOCS, 140 },
+	{ COL_TEMP, 150 },
+	{ COL_SITE, 0 },
+	{ COL_LINE, 62 },
+};
+
+/* A file and line need about this much; long paths may have more where there is room. */
+static unsigned line_cells(int width)
+{
+	unsigned cells = (unsigned)width / 5;
+
+	return cells < 14 ? 14 : cells > 32 ? 32 : cells;
+}
+
+/* A column is as wide as its numbers, or as its header: one digit (the key) and the title. */
+static unsigned column_cells(enum column c, int width)
+{
+	unsigned title = (unsigned)strlen(column_table[c].title) + 1;
+
+	if (c == COL_LINE)
+		return line_cells(width);
+	return column_table[c].cells > title ? column_table[c].cells : title;
+}
+
+unsigned layout_columns(int width, struct layout_column out[COL_COUNT])
+{
+	unsigned n = 0, fixed = 1, site = 0; /* one cell for the cursor's mark */
+	int x = 1;
+
+	for (unsigned i = 0; i < sizeof(column_order) / sizeof(column_order[0]); i++) {
+		enum column c = column_order[i].column;
+
+		if (width < column_order[i].width)
+			continue;
+		out[n].column = c;
+		out[n].cells = column_cells(c, width);
+		if (c == COL_SITE)
+			site = n;
+		else
+			fixed += out[n].cells;
+		n++;
+	}
+	fixed += n - 1; /* one blank between two columns */
+	out[site].cells = (unsigned)width > fixed ? (unsigned)width - fixed : 1;
+	for (unsigned i = 0; i < n; i++) {
+		out[i].x = x;
+		x += (int)out[i].cells + 1;
+	}
+	return n;
+}

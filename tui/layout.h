@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Where things go: a pure function of the screen's size, tested for every size without a screen.
+ * Full at 80x24 and above; smaller screens lose columns, then header lines, then the bottom bar,
+ * down to 40x8; below that `tiny` is set and only two lines are said.
+ */
+#ifndef TUI_LAYOUT_H
+#define TUI_LAYOUT_H
+
+#include <stdbool.h>
+#include "src/model/columns.h"
+
+#define LAYOUT_MIN_WIDTH  40
+#define LAYOUT_MIN_HEIGHT 8
+
+enum layout_row {
+	ROW_TITLE,
+	ROW_LIVE,
+	ROW_RSS,
+	ROW_OPS,
+	ROW_HISTORY,
+	ROW_NOTICE,
+	ROW_TABS,
+	ROW_HEAD,
+	ROW_BODY, /* the one that grows */
+	ROW_STATUS,
+	ROW_HINT,
+	ROW_MESSAGE,
+	ROW_BAR,
+	ROW_COUNT
+};
+
+enum layout_wish {
+	LAYOUT_NO_HEADER = 1, /* the user hid the header lines */
+	LAYOUT_NOTICE = 2, /* there is a notice to show */
+	LAYOUT_NO_HEAD = 4, /* this view has no column headers */
+	LAYOUT_COMPACT = 8, /* this view wants room: only the first two header lines */
+};
+
+struct layout {
+	int width, height;
+	bool tiny;
+	int y[ROW_COUNT]; /* line of each row, -1: not shown */
+	int body_height; /* lines of ROW_BODY, at least 1 unless tiny */
+};
+
+struct layout_column {
+	enum column column;
+	int x;
+	unsigned cells;
+};
+
+void layout_make(struct layout *l, int width, int height, unsigned wishes);
+/* The columns of the site table in this width, left to right. Returns how many. */
+unsigned layout_columns(int width, struct layout_column out[COL_COUNT]);
+
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Cursor and window arithmetic of every scrolling thing on the screen. Called by the views and the
+ * motion keys on the main thread; no curses, no data.
+ */
+#include "tui/list.h"
+
+/* Rows a turn of the wheel moves; three is what terminals and editors do. */
+#define LIST_WHEEL_ROWS 3
+
+static size_t list_top_max(const struct list *l)
+{
+	return l->count > l->height ? l->count - l->height : 0;
+}
+
+/* Keeps top in range and the cursor in sight. */
+static void list_settle(struct list *l)
+{
+	if (l->cursor >= l->count)
+		l->cursor = l->count ? l->count - 1 : 0;
+	if (!l->scroll_only) {
+		if (l->cursor < l->top)
+			l->top = l->cursor;
+		if (l->height && l->cursor >= l->top + l->height)
+			l->top = l->cursor - l->height + 1;
+	}
+	if (l->top > list_top_max(l))
+		l->top = list_top_max(l);
+	if (l->scroll_only)
+		l->cursor = l->top;
+}
+
+void list_resize(struct list *l, size_t height)
+{
+	l->height = height;
+	list_settle(l);
+}
+
+void list_recount(struct list *l, size_t count)
+{
+	l->count = count;
+	list_settle(l);
+}
+
+static size_t list_back(size_t from, size_t by)
+{
+	return from > by ? from - by : 0;
+}
+
+static void list_scroll(struct list *l, size_t to)
+{
+	l->top = to;
+	list_settle(l);
+}
+
+void list_go(struct list *l, enum list_motion motion)
+{
+	size_t page = l->height ? l->height : 1, half = (page + 1) / 2;
+	size_t at = l->scroll_only ? l->top : l->cursor, to = at;
+
+	switch (motion) {
+	case LIST_UP:
+		to = list_back(at, 1);
+		break;
+	case LIST_DOWN:
+		to = at + 1;
+		break;
+	case LIST_PAGE_UP:
+		to = list_back(at, page);
+		break;
+	case LIST_PAGE_DOWN:
+		to = at + page;
+		break;
+	case LIST_HALF_UP:
+		to = list_back(at, half);
+		break;
+	case LIST_HALF_DOWN:
+		to = at + half;
+		break;
+	case LIST_HOME:
+		to = 0;
+		break;
+	case LIST_END:
+		to = l->count;
+		break;
+	case LIST_WHEEL_UP:
+		to = list_back(at, LIST_WHEEL_ROWS);
+		break;
+	case LIST_WHEEL_DOWN:
+		to = at + LIST_WHEEL_ROWS;
+		break;
+	}
+	if (l->scroll_only)
+		list_scroll(l, to);
+	else
+		list_select(l, to);
+	/* Going home is how the cursor is given back to row 0. */
+	if (motion == LIST_HOME)
+		l->moved = false;
+}
+
+void list_select(struct list *l, size_t row)
+{
+	if (row >= l->count)
+		row = l->count ? l->count - 1 : 0;
+	if (row != l->cursor)
+		l->moved = true;
+	l->cursor = row;
+	list_settle(l);
+}
+
+void list_follow(struct list *l, size_t row)
+{
+	size_t line = l->cursor - l->top;
+
+	l->cursor = row;
+	l->top = list_back(row, line);
+	list_settle(l);
+}
+
+bool list_at_end(const struct list *l)
+{
+	return l->top + l->height >= l->count;
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The loop: waits for a key, the clock, a signal or the source, whichever comes first; drains it;
+ * paints one frame. Runs on the main thread from tui_run until the user leaves. It never spins: a
+ * terminal that hung up, or that is readable and gives nothing, ends it.
+ */
+#include "tui/tui.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+#include "src/util/clock.h"
+#include "tui/curses_api.h"
+#include "tui/ink.h"
+#include "tui/term.h"
+#include "tui/ui.h"
+
+#define SOURCE_FDS_MAX	8
+#define EMPTY_READS_MAX 3 /* readable, yet no key: so often in a row means that nobody is there */
+/* Frames for output and names that trickle in, at most one in this time; keys are not kept waiting.
+ */
+#define FRAME_GAP_NS 50000000ull
+/* Something else may write on our terminal (wall); then the damage ends after this. */
+#define REPAINT_NS 60000000000ull
+
+struct loop {
+	struct ui ui;
+	int timer;
+	int empty_reads;
+	bool dirty, urgent; /* a frame is due; at once */
+	uint64_t drawn_ns, painted_ns;
+	int result, signal;
+};
+
+enum { FD_TERM, FD_TIMER, FD_WAKE, FD_SOURCE };
+
+static int loop_arm(struct loop *l)
+{
+	uint64_t ns = l->ui.options.delay_ns ? l->ui.options.delay_ns : 1000000000ull;
+	struct timespec t = { .tv_sec = (time_t)(ns / 1000000000u),
+		.tv_nsec = (long)(ns % 1000000000u) };
+	struct itimerspec every = { .it_interval = t, .it_value = t };
+
+	return timerfd_settime(l->timer, 0, &every, NULL) ? -errno : 0;
+}
+
+static void loop_resized(struct loop *l)
+{
+	int height, width;
+
+	term_measure(&height, &width);
+	ui_resize(&l->ui, height, width);
+	l->urgent = true;
+}
+
+static void loop_end(struct loop *l, int result)
+{
+	l->ui.quit = true;
+	l->result = result;
+}
+
+/* ---- what can happen ---------------------------------------------------------------------- */
+
+static void loop_mouse(struct loop *l)
+{
+	MEVENT e;
+
+	if (getmouse(&e) == ERR)
+		return;
+	if (e.bstate & BUTTON4_PRESSED)
+		ui_mouse(&l->ui, UI_WHEEL_UP, e.y, e.x);
+	else if (e.bstate & BUTTON5_PRESSED)
+		ui_mouse(&l->ui, UI_WHEEL_DOWN, e.y, e.x);
+	else if (e.bstate & (BUTTON1_PRESSED | BUTTON1_CLICKED))
+		ui_mouse(&l->ui, UI_CLICK, e.y, e.x);
+}
+
+/* Takes all keys there are before anything is drawn, so that a held key cannot outrun us. */
+static void loop_keys(struct loop *l)
+{
+	int key, keys = 0;
+
+	while (!l->ui.quit && !l->ui.suspend && (key = getch()) != ERR) {
+		keys++;
+		if (key == KEY_MOUSE)
+			loop_mouse(l);
+		else if (key != KEY_RESIZE)
+			ui_key(&l->ui, key);
+	}
+	l->urgent |= keys > 0;
+	l->empty_reads = keys ? 0 : l->empty_reads + 1;
+	if (l->empty_reads >= EMPTY_READS_MAX)
+		loop_end(l, -EIO);
+	if (l->ui.delay_changed)
+		loop_arm(l);
+	l->ui.delay_changed = false;
+}
+
+static void loop_terminal(struct loop *l, short events)
+{
+	if (events & (POLLHUP | POLLERR | POLLNVAL))
+		loop_end(l, -EIO);
+	else if (events & POLLIN)
+		loop_keys(l);
+}
+
+static void loop_tick(struct loop *l)
+{
+	uint64_t times;
+
+	if (read(l->timer, &times, sizeof(times)) < 0)
+		return;
+	ui_tick(&l->ui);
+	l->urgent = true;
+	if (l->ui.options.frames && l->ui.ticks >= l->ui.options.frames)
+		loop_end(l, 0);
+}
+
+static void loop_suspend(struct loop *l)
+{
+	l->ui.suspend = false;
+	term_suspend();
+	loop_resized(l);
+}
+
+static void loop_signals(struct loop *l)
+{
+	struct term_signals s = term_signals_take();
+
+	if (s.quit) {
+		l->signal = s.quit;
+		loop_end(l, -EINTR);
+		return;
+	}
+	if (s.suspend)
+		l->ui.suspend = true;
+	else if (s.resume)
+		term_resume();
+	if (s.resume || s.resized)
+		loop_resized(l);
+}
+
+static void loop_source(struct loop *l, const struct pollfd *fds, int count)
+{
+	for (int i = 0; i < count; i++) {
+		if (!fds[i].revents)
+			continue;
+		if (l->ui.source->ready(l->ui.source->ctx))
+			l->dirty = true;
+		return;
+	}
+}
+
+/* ---- one turn ----------------------------------------------------------------------------- */
+
+static void loop_draw(struct loop *l)
+{
+	uint64_t now = clock_monotonic_ns();
+
+	if (l->ui.repaint)
+		clearok(curscr, TRUE);
+	else if (now - l->painted_ns > REPAINT_NS)
+		redrawwin(stdscr);
+	if (l->ui.repaint || now - l->painted_ns > REPAINT_NS)
+		l->painted_ns = now;
+	l->ui.repaint = false;
+	ui_draw(&l->ui);
+	doupdate();
+	l->dirty = l->urgent = false;
+	l->drawn_ns = now;
+}
+
+/* Milliseconds until a frame is due; -1: none is. */
+static int loop_due_ms(const struct loop *l)
+{
+	uint64_t since = clock_monotonic_ns() - l->drawn_ns;
+
+	if (l->urgent)
+		return 0;
+	if (!l->dirty)
+		return -1;
+	return since >= FRAME_GAP_NS ? 0 : (int)((FRAME_GAP_NS - since) / 1000000u) + 1;
+}
+
+static void loop_turn(struct loop *l)
+{
+	struct pollfd fds[FD_SOURCE + SOURCE_FDS_MAX] = {
+		[FD_TERM] = { term_fd(), POLLIN, 0 },
+		[FD_TIMER] = { l->timer, POLLIN, 0 },
+		[FD_WAKE] = { term_wake_fd(), POLLIN, 0 },
+	};
+	const struct tui_source *source = l->ui.source;
+	int more = source->fds ? source->fds(source->ctx, fds + FD_SOURCE, SOURCE_FDS_MAX) : 0;
+	int due = loop_due_ms(l);
+
+	if (due == 0) {
+		loop_draw(l);
+		due = -1;
+	}
+	if (poll(fds, (nfds_t)(FD_SOURCE + more), due) < 0)
+		return; /* EINTR: the wake descriptor is readable now */
+	if (fds[FD_WAKE].revents)
+		loop_signals(l);
+	if (!l->ui.quit && fds[FD_TERM].revents)
+		loop_terminal(l, fds[FD_TERM].revents);
+	if (!l->ui.quit && fds[FD_TIMER].revents)
+		loop_tick(l);
+	if (!l->ui.quit && source->ready)
+		loop_source(l, fds + FD_SOURCE, more);
+	if (l->ui.suspend && !l->ui.quit)
+		loop_suspend(l);
+}
+
+static void loop_run(struct loop *l)
+{
+	loop_resized(l);
+	l->painted_ns = clock_monotonic_ns();
+	ui_tick(&l->ui);
+	if (l->ui.options.frames == 1) {
+		loop_draw(l);
+		return;
+	}
+	while (!l->ui.quit)
+		loop_turn(l);
+	/* The last of a number of frames is there to be seen. */
+	if (l->urgent && l->ui.options.frames && !l->result)
+		loop_draw(l);
+}
+
+int tui_run(const struct tui_source *source, const struct tui_options *options, int *signal)
+{
+	struct loop l = { .timer = -1 };
+	int err;
+
+	setlocale(LC_CTYPE, "");
+	*signal = 0;
+	err = term_open(!options->no_mouse);
+	if (err)
+		return err;
+	ink_init(options->color, options->ascii);
+	ui_init(&l.ui, source, options);
+	l.timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+	err = l.timer < 0 ? -errno : loop_arm(&l);
+	if (!err)
+		loop_run(&l);
+	ui_free(&l.ui);
+	if (l.timer >= 0)
+		close(l.timer);
+	term_close();
+	*signal = l.signal;
+	return err ? err : l.result;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The typed answer: characters, Backspace, ^U, ^W, Enter, Esc. Opened by actions.c, fed by ui.c, on
+ * the main thread. ASCII only: what it asks for are numbers and words of our own.
+ */
+#include "tui/prompt.h"
+
+#include <stdio.h>
+#include <string.h>
+#include "tui/curses_api.h"
+#include "tui/ink.h"
+#include "tui/ui.h"
+
+void prompt_open(struct prompt *p, const char *question, void (*accept)(struct ui *, const char *))
+{
+	*p = (struct prompt){ .open = true, .question = question, .accept = accept };
+}
+
+static void prompt_rubout(struct prompt *p, size_t len)
+{
+	p->len = len;
+	p->text[len] = 0;
+}
+
+static size_t prompt_word_start(const struct prompt *p)
+{
+	size_t at = p->len;
+
+	while (at && p->text[at - 1] == ' ')
+		at--;
+	while (at && p->text[at - 1] != ' ')
+		at--;
+	return at;
+}
+
+void prompt_key(struct prompt *p, struct ui *ui, int key)
+{
+	switch (key) {
+	case '\r':
+	case '\n':
+	case KEY_ENTER:
+		p->open = false;
+		p->accept(ui, p->text);
+		return;
+	case UI_KEY_ESC:
+	case UI_CTRL('g'):
+		p->open = false;
+		return;
+	case KEY_BACKSPACE:
+	case 127:
+	case '\b':
+		prompt_rubout(p, p->len ? p->len - 1 : 0);
+		return;
+	case UI_CTRL('u'):
+		prompt_rubout(p, 0);
+		return;
+	case UI_CTRL('w'):
+		prompt_rubout(p, prompt_word_start(p));
+		return;
+	default:
+		if (key < ' ' || key > '~' || p->len + 1 >= sizeof(p->text))
+			return;
+		p->text[p->len] = (char)key;
+		prompt_rubout(p, p->len + 1);
+	}
+}
+
+void prompt_draw(const struct prompt *p, int y, unsigned cells)
+{
+	unsigned x = ink_text(y, 1, cells - 1, INK_BOLD, p->question) + 1;
+
+	if (x + 2 >= cells)
+		return;
+	x += 1 + ink_text(y, (int)x + 1, cells - x - 1, INK_PLAIN, p->text);
+	ink_text(y, (int)x, cells - x, INK_SELECT, " ");
+}

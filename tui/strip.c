@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Fitting a line of facts into a width. Called by the header and the views for each line of that
+ * kind, on the main thread; the fitting itself is pure and tested without a screen.
+ */
+#include "tui/strip.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include "src/util/text.h"
+
+__attribute__((format(printf, 4, 0))) static struct strip_piece *strip_add(
+	struct strip *s, unsigned rank, enum ink ink, const char *fmt, va_list ap)
+{
+	static struct strip_piece spare; /* takes what is too much */
+	struct strip_piece *p = s->count < STRIP_PIECES ? &s->piece[s->count++] : &spare;
+
+	*p = (struct strip_piece){ .rank = rank, .ink = ink, .gap = STRIP_GAP };
+	vsnprintf(p->text, sizeof(p->text), fmt, ap);
+	p->cells = p->least = (unsigned)text_cells(p->text);
+	return p;
+}
+
+void strip_left(struct strip *s, unsigned rank, enum ink ink, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	strip_add(s, rank, ink, fmt, ap);
+	va_end(ap);
+}
+
+void strip_right(struct strip *s, unsigned rank, enum ink ink, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	strip_add(s, rank, ink, fmt, ap)->right = true;
+	va_end(ap);
+}
+
+void strip_join(struct strip *s, enum ink ink, const char *fmt, ...)
+{
+	struct strip_piece *p;
+	bool right = s->count && s->piece[s->count - 1].right;
+	unsigned rank = s->count ? s->piece[s->count - 1].rank : 0;
+	va_list ap;
+
+	va_start(ap, fmt);
+	p = strip_add(s, rank, ink, fmt, ap);
+	va_end(ap);
+	p->joined = true;
+	p->gap = 0;
+	p->right = right;
+}
+
+void strip_elastic(struct strip *s, unsigned least)
+{
+	struct strip_piece *p = s->count ? &s->piece[s->count - 1] : NULL;
+
+	if (p && least < p->cells)
+		p->least = least;
+}
+
+void strip_tight(struct strip *s)
+{
+	if (s->count)
+		s->piece[s->count - 1].gap = 1;
+}
+
+/* Cells of all that is left, with elastic pieces as they are or as short as they may be. */
+static unsigned strip_cells(const struct strip *s, bool least)
+{
+	unsigned sum = 0;
+
+	for (unsigned i = 0; i < s->count; i++) {
+		const struct strip_piece *p = &s->piece[i];
+
+		if (p->dropped)
+			continue;
+		sum += (least ? p->least : p->cells) + (sum ? p->gap : 0);
+	}
+	return sum;
+}
+
+/* Drops the lowest rank (of equals the last) with what is joined to it. False: nothing left. */
+static bool strip_drop(struct strip *s)
+{
+	unsigned victim = STRIP_PIECES;
+
+	for (unsigned i = 0; i < s->count; i++) {
+		const struct strip_piece *p = &s->piece[i];
+
+		if (p->dropped || p->joined)
+			continue;
+		if (victim == STRIP_PIECES || p->rank <= s->piece[victim].rank)
+			victim = i;
+	}
+	if (victim == STRIP_PIECES)
+		return false;
+	s->piece[victim].dropped = true;
+	for (unsigned i = victim + 1; i < s->count && s->piece[i].joined; i++)
+		s->piece[i].dropped = true;
+	return true;
+}
+
+/* Gives elastic pieces what is left over; elastic ones are few, so the first takes it. */
+static void strip_shrink(struct strip *s, unsigned cells)
+{
+	unsigned over = strip_cells(s, false);
+
+	over = over > cells ? over - cells : 0;
+	for (unsigned i = 0; i < s->count && over; i++) {
+		struct strip_piece *p = &s->piece[i];
+		unsigned give = p->cells - p->least;
+
+		if (p->dropped)
+			continue;
+		if (give > over)
+			give = over;
+		p->cells -= give;
+		over -= give;
+	}
+}
+
+unsigned strip_fit(struct strip *s, unsigned cells)
+{
+	while (strip_cells(s, true) > cells)
+		if (!strip_drop(s))
+			break;
+	strip_shrink(s, cells);
+	return strip_cells(s, false);
+}
+
+static unsigned strip_side_cells(const struct strip *s, bool right)
+{
+	unsigned sum = 0;
+
+	for (unsigned i = 0; i < s->count; i++) {
+		const struct strip_piece *p = &s->piece[i];
+
+		if (!p->dropped && p->right == right)
+			sum += p->cells + (sum ? p->gap : 0);
+	}
+	return sum;
+}
+
+static void strip_draw_side(const struct strip *s, bool right, int y, int x)
+{
+	char cut[STRIP_TEXT];
+	bool first = true;
+
+	for (unsigned i = 0; i < s->count; i++) {
+		const struct strip_piece *p = &s->piece[i];
+
+		if (p->dropped || p->right != right)
+			continue;
+		x += first ? 0 : (int)p->gap;
+		text_elide(cut, sizeof(cut), p->text, p->cells, false, ink_ascii());
+		ink_text(y, x, p->cells, p->ink, cut);
+		x += (int)p->cells;
+		first = false;
+	}
+}
+
+void strip_draw(struct strip *s, int y, int x, unsigned cells)
+{
+	if (y < 0)
+		return;
+	strip_fit(s, cells);
+	strip_draw_side(s, false, y, x);
+	strip_draw_side(s, true, y, x + (int)(cells - strip_side_cells(s, true)));
+}

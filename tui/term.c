@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Taking the terminal and giving it back. Called by loop.c on the main thread, except for the
+ * signal handlers, which only set flags, write to a descriptor, or (on a crash) restore the
+ * terminal with calls that are allowed there: bytes and modes are prepared beforehand, endwin is
+ * not called.
+ */
+#include "tui/term.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <termios.h>
+#include <unistd.h>
+#include "tui/curses_api.h"
+
+#define ESC_DELAY_MS 25 /* a lone Esc is known after this; sequences arrive faster even by ssh */
+#define CRASH_STACK  65536
+
+static struct {
+	bool open;
+	SCREEN *screen;
+	FILE *in, *out;
+	bool own_files; /* /dev/tty, opened by us */
+	struct termios modes; /* as we found them */
+	char leave[512]; /* what makes the terminal usable again */
+	size_t leave_bytes;
+	int stderr_was, stderr_now; /* -1: not redirected */
+	int wake;
+	void *crash_stack;
+} term = { .stderr_was = -1, .stderr_now = -1, .wake = -1 };
+
+static volatile sig_atomic_t flag_quit, flag_suspend, flag_resume, flag_resized;
+
+/* ---- signals ------------------------------------------------------------------------------ */
+
+static const int crash_signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
+#define CRASH_COUNT (sizeof(crash_signals) / sizeof(crash_signals[0]))
+static struct sigaction crash_before[CRASH_COUNT];
+
+static void term_on_signal(int sig)
+{
+	int saved = errno;
+	uint64_t one = 1;
+
+	switch (sig) {
+	case SIGTSTP:
+		flag_suspend = 1;
+		break;
+	case SIGCONT:
+		flag_resume = 1;
+		break;
+	case SIGWINCH:
+		flag_resized = 1;
+		break;
+	default:
+		flag_quit = sig;
+	}
+	if (write(term.wake, &one, sizeof(one)) < 0) {
+		/* The counter is full: the loop will wake anyway. */
+	}
+	errno = saved;
+}
+
+static const int loop_signals[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT, SIGWINCH };
+#define LOOP_COUNT (sizeof(loop_signals) / sizeof(loop_signals[0]))
+static struct sigaction loop_before[LOOP_COUNT];
+
+/* Copies what was written to our stderr meanwhile; read and write only, for the crash path. */
+static void stderr_replay(void)
+{
+	char buf[4096];
+	off_t at = 0;
+	ssize_t n;
+
+	while ((n = pread(term.stderr_now, buf, sizeof(buf), at)) > 0) {
+		at += n;
+		if (write(term.stderr_was, buf, (size_t)n) < 0)
+			return;
+	}
+}
+
+static void stderr_restore(void)
+{
+	if (term.stderr_now < 0)
+		return;
+	dup2(term.stderr_was, STDERR_FILENO);
+	stderr_replay();
+}
+
+static void term_leave_raw(void)
+{
+	int fd = fileno(term.out);
+
+	if (write(fd, term.leave, term.leave_bytes) < 0) {
+		/* The terminal is gone, and so is what had to be restored. */
+	}
+	tcsetattr(fd, TCSANOW, &term.modes);
+	stderr_restore();
+}
+
+/* The terminal first, then whoever handled this before us (a sanitizer, the default). */
+static void term_on_crash(int sig, siginfo_t *info, void *context)
+{
+	(void)context;
+	for (size_t i = 0; i < CRASH_COUNT; i++)
+		sigaction(crash_signals[i], &crash_before[i], NULL);
+	if (term.open)
+		term_leave_raw();
+	/* A fault happens again when we return; a signal that was sent must be sent again. */
+	if (info->si_code <= 0)
+		raise(sig);
+}
+
+static void term_catch(void)
+{
+	struct sigaction loop = { .sa_handler = term_on_signal };
+	struct sigaction crash = { .sa_sigaction = term_on_crash,
+		.sa_flags = SA_SIGINFO | SA_ONSTACK };
+	stack_t stack = { .ss_size = CRASH_STACK };
+
+	term.crash_stack = stack.ss_sp = malloc(CRASH_STACK);
+	if (stack.ss_sp)
+		sigaltstack(&stack, NULL);
+	for (size_t i = 0; i < LOOP_COUNT; i++)
+		sigaction(loop_signals[i], &loop, &loop_before[i]);
+	for (size_t i = 0; i < CRASH_COUNT; i++)
+		sigaction(crash_signals[i], &crash, &crash_before[i]);
+}
+
+static void term_uncatch(void)
+{
+	stack_t none = { .ss_flags = SS_DISABLE };
+
+	for (size_t i = 0; i < LOOP_COUNT; i++)
+		sigaction(loop_signals[i], &loop_before[i], NULL);
+	for (size_t i = 0; i < CRASH_COUNT; i++)
+		sigaction(crash_signals[i], &crash_before[i], NULL);
+	sigaltstack(&none, NULL);
+	free(term.crash_stack);
+	term.crash_stack = NULL;
+}
+
+/* ---- files -------------------------------------------------------------------------------- */
+
+static int term_files(void)
+{
+	int fd;
+
+	term.own_files = false;
+	term.in = stdin;
+	term.out = stdout;
+	if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
+		return 0;
+	fd = open("/dev/tty", O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		return -ENOTTY;
+	term.in = fdopen(fd, "r");
+	term.out = fdopen(fcntl(fd, F_DUPFD_CLOEXEC, 3), "w");
+	if (!term.in || !term.out)
+		return -ENOTTY;
+	term.own_files = true;
+	return 0;
+}
+
+static void term_files_close(void)
+{
+	if (!term.own_files)
+		return;
+	fclose(term.in);
+	fclose(term.out);
+}
+
+/* Our messages would tear the screen. A stderr that is a file already is left alone. */
+static void stderr_take(void)
+{
+	if (!isatty(STDERR_FILENO))
+		return;
+	term.stderr_now = memfd_create("heaptop-stderr", MFD_CLOEXEC);
+	if (term.stderr_now < 0)
+		return;
+	fflush(stderr);
+	term.stderr_was = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+	dup2(term.stderr_now, STDERR_FILENO);
+}
+
+static void stderr_give(void)
+{
+	if (term.stderr_now < 0)
+		return;
+	fflush(stderr);
+	stderr_restore();
+	close(term.stderr_now);
+	close(term.stderr_was);
+	term.stderr_now = term.stderr_was = -1;
+}
+
+/* ---- curses ------------------------------------------------------------------------------- */
+
+/* Appends a capability without its padding ("$<5>"). */
+static void leave_add(const char *capability)
+{
+	const char *text = tigetstr(capability);
+
+	if (!text || text == (char *)-1)
+		return;
+	while (*text && term.leave_bytes < sizeof(term.leave)) {
+		if (text[0] == '$' && text[1] == '<' && strchr(text, '>'))
+			text = strchr(text, '>') + 1;
+		else
+			term.leave[term.leave_bytes++] = *text++;
+	}
+}
+
+/* Colours off, keypad off, cursor on, the screen that was there before; mouse reports off. */
+static void leave_prepare(bool mouse)
+{
+	static const char *const capabilities[] = { "sgr0", "op", "rmkx", "cnorm", "rmcup" };
+	static const char mouse_off[] = "\033[?1000l\033[?1006l";
+
+	term.leave_bytes = 0;
+	if (mouse && tigetstr("kmous") && tigetstr("kmous") != (char *)-1) {
+		memcpy(term.leave, mouse_off, sizeof(mouse_off) - 1);
+		term.leave_bytes = sizeof(mouse_off) - 1;
+	}
+	for (size_t i = 0; i < sizeof(capabilities) / sizeof(capabilities[0]); i++)
+		leave_add(capabilities[i]);
+}
+
+/* Arrow keys as terminals send them outside keypad mode; terminfo knows only the other form. */
+static void keys_define(void)
+{
+	static const struct {
+		const char *sequence;
+		int key;
+	} keys[] = {
+		{ "\033[A", KEY_UP },
+		{ "\033[B", KEY_DOWN },
+		{ "\033[C", KEY_RIGHT },
+		{ "\033[D", KEY_LEFT },
+		{ "\033[H", KEY_HOME },
+		{ "\033[F", KEY_END },
+		{ "\033[1~", KEY_HOME },
+		{ "\033[4~", KEY_END },
+		{ "\033OP", KEY_F(1) },
+		{ "\033[11~", KEY_F(1) },
+		{ "\033[Z", KEY_BTAB },
+	};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		define_key(keys[i].sequence, keys[i].key);
+}
+
+static void curses_set_up(bool mouse)
+{
+	set_term(term.screen);
+	cbreak();
+	noecho();
+	nonl();
+	keypad(stdscr, TRUE);
+	nodelay(stdscr, TRUE);
+	set_escdelay(ESC_DELAY_MS);
+	curs_set(0);
+	keys_define();
+	if (mouse) {
+		mousemask(BUTTON1_PRESSED | BUTTON1_CLICKED | BUTTON4_PRESSED | BUTTON5_PRESSED,
+			NULL);
+		mouseinterval(0);
+	}
+	leave_prepare(mouse);
+}
+
+/* A terminal that terminfo does not know is most likely to understand this one. */
+static SCREEN *curses_new(void)
+{
+	SCREEN *s = newterm(NULL, term.out, term.in);
+
+	if (!s && setenv("TERM", "vt100", 1) == 0)
+		s = newterm("vt100", term.out, term.in);
+	return s;
+}
+
+int term_open(bool mouse)
+{
+	if (term_files())
+		return -ENOTTY;
+	term.wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	flag_quit = flag_suspend = flag_resume = flag_resized = 0;
+	if (term.wake < 0 || tcgetattr(fileno(term.out), &term.modes))
+		goto no_files;
+	/* Before newterm: curses leaves alone what is handled already. */
+	term_catch();
+	term.screen = curses_new();
+	if (!term.screen)
+		goto no_signals;
+	curses_set_up(mouse);
+	stderr_take();
+	term.open = true;
+	return 0;
+
+no_signals:
+	term_uncatch();
+no_files:
+	if (term.wake >= 0)
+		close(term.wake);
+	term_files_close();
+	return -ENOTTY;
+}
+
+void term_close(void)
+{
+	if (!term.open)
+		return;
+	endwin();
+	term.open = false;
+	delscreen(term.screen);
+	term_uncatch();
+	close(term.wake);
+	stderr_give();
+	term_files_close();
+}
+
+int term_fd(void)
+{
+	return fileno(term.in);
+}
+
+int term_wake_fd(void)
+{
+	return term.wake;
+}
+
+struct term_signals term_signals_take(void)
+{
+	struct term_signals s;
+	uint64_t count;
+
+	if (read(term.wake, &count, sizeof(count)) < 0) {
+		/* Nothing there: the flags say the same. */
+	}
+	s = (struct term_signals){ .quit = flag_quit,
+		.suspend = flag_suspend,
+		.resume = flag_resume,
+		.resized = flag_resized };
+	flag_quit = flag_suspend = flag_resume = flag_resized = 0;
+	return s;
+}
+
+/* Curses writes everything again, modes included. */
+static void curses_back(void)
+{
+	reset_prog_mode();
+	clearok(curscr, TRUE);
+	doupdate();
+}
+
+void term_suspend(void)
+{
+	struct sigaction stop = { .sa_handler = SIG_DFL }, mine;
+
+	def_prog_mode();
+	endwin();
+	sigaction(SIGTSTP, &stop, &mine);
+	/* Alone (no shell that could continue us), the kernel ignores this and we go on. */
+	raise(SIGTSTP);
+	sigaction(SIGTSTP, &mine, NULL);
+	flag_resume = 0;
+	curses_back();
+}
+
+void term_resume(void)
+{
+	endwin();
+	curses_back();
+}
+
+void term_measure(int *height, int *width)
+{
+	struct winsize size;
+
+	if (!ioctl(fileno(term.out), TIOCGWINSZ, &size) && size.ws_row && size.ws_col &&
+		(size.ws_row != LINES || size.ws_col != COLS))
+		resizeterm(size.ws_row, size.ws_col);
+	*height = LINES;
+	*width = COLS;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The terminal: taken once, given back on every path out, a crash of ours included. While it is
+ * taken, our own stderr goes to memory and is printed afterwards. Signals become flags and wake the
+ * loop. Main thread; one per process.
+ */
+#ifndef TUI_TERM_H
+#define TUI_TERM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What signals asked for since the last look. */
+struct term_signals {
+	int quit; /* TERM, INT, HUP or QUIT: its number, else 0 */
+	bool suspend, resume, resized;
+};
+
+/* Opens the screen: on stdin and stdout when both are terminals, else on /dev/tty. 0 or -ENOTTY. */
+int term_open(bool mouse);
+/* Gives everything back. Safe to call when it is not open. */
+void term_close(void);
+/* The descriptor keys come from, and one that is readable when a signal has come. */
+int term_fd(void);
+int term_wake_fd(void);
+/* Takes the flags and empties the wake descriptor. */
+struct term_signals term_signals_take(void);
+/* Stops us as ^Z does, and comes back with a screen that is to be painted anew. */
+void term_suspend(void);
+/* The same after SIGCONT from elsewhere (kill -STOP, then fg). */
+void term_resume(void);
+/* Asks the terminal how large it is and tells curses. */
+void term_measure(int *height, int *width);
+
+#endif

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Ties the views together: which one is in front, which snapshot they see, what a key, a click, a
+ * tick and a new size mean, and the frame that is drawn around them. Called by loop.c (and by
+ * tests) on the main thread; never waits.
+ */
+#include "tui/ui.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "src/util/text.h"
+#include "tui/curses_api.h"
+#include "tui/header.h"
+#include "tui/ink.h"
+#include "tui/keys.h"
+#include "tui/views.h"
+
+/* How long a message stays when no key comes. */
+#define MESSAGE_NS 10000000000ull
+
+const struct view *const view_table[VIEW_COUNT] = {
+	[VIEW_SITES] = &view_sites,
+	[VIEW_OUTPUT] = &view_output,
+	[VIEW_DETAIL] = &view_detail,
+	[VIEW_HELP] = &view_help,
+};
+
+void ui_init(struct ui *ui, const struct tui_source *source, const struct tui_options *options)
+{
+	*ui = (struct ui){ .source = source, .options = *options, .depth = 1 };
+	ui->sort = options->sort;
+	ui->reverse = options->reverse;
+	ui->full_names = options->full_names;
+	ui->show_hidden = options->show_hidden;
+	ui->stack[0] = VIEW_SITES;
+	ui->output.follow = true;
+}
+
+void ui_free(struct ui *ui)
+{
+	snapshot_unref(ui->current);
+	snapshot_unref(ui->shown);
+	free(ui->sites.order);
+	free(ui->sites.ids);
+	view_help_free(ui);
+	*ui = (struct ui){ 0 };
+}
+
+const struct view *ui_view(const struct ui *ui)
+{
+	return view_table[ui->stack[ui->depth - 1]];
+}
+
+uint64_t ui_now_ns(const struct ui *ui)
+{
+	return ui->source->now_ns(ui->source->ctx);
+}
+
+struct row_style ui_style(const struct ui *ui)
+{
+	return (struct row_style){
+		.glyphs = ink_glyphs(), .full_names = ui->full_names, .show_hidden = ui->show_hidden
+	};
+}
+
+void ui_say(struct ui *ui, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(ui->message, sizeof(ui->message), fmt, ap);
+	va_end(ap);
+	ui->message_ns = ui_now_ns(ui);
+}
+
+const struct snap_site *ui_site(const struct ui *ui, uint32_t id)
+{
+	for (size_t i = 0; ui->shown && i < ui->shown->nsites; i++)
+		if (ui->shown->sites[i].id == id)
+			return &ui->shown->sites[i];
+	return NULL;
+}
+
+/* ---- where we are ------------------------------------------------------------------------- */
+
+static void ui_layout(struct ui *ui)
+{
+	const struct view *v = ui_view(ui);
+	unsigned wishes = v->wishes;
+
+	if (ui->header_off)
+		wishes |= LAYOUT_NO_HEADER;
+	if (ui->error || (ui->current && ui->current->notice))
+		wishes |= LAYOUT_NOTICE;
+	layout_make(&ui->layout, ui->layout.width, ui->layout.height, wishes);
+	if (!ui->layout.tiny)
+		list_resize(v->list(ui), (size_t)(v->rows ? v->rows(ui) : ui->layout.body_height));
+}
+
+void ui_resize(struct ui *ui, int height, int width)
+{
+	ui->layout.width = width;
+	ui->layout.height = height;
+	ui_layout(ui);
+}
+
+/* A view came to the front. */
+static void ui_front(struct ui *ui)
+{
+	ui_layout(ui);
+	if (ui_view(ui)->open)
+		ui_view(ui)->open(ui);
+	ui_view(ui)->update(ui);
+	ui_layout(ui);
+}
+
+void ui_push(struct ui *ui, enum view_id id)
+{
+	if (ui->depth == UI_STACK_MAX)
+		return;
+	ui->stack[ui->depth++] = id;
+	ui_front(ui);
+}
+
+bool ui_pop(struct ui *ui)
+{
+	if (ui->depth == 1)
+		return false;
+	ui->depth--;
+	ui_layout(ui);
+	ui_view(ui)->update(ui);
+	return true;
+}
+
+void ui_tab(struct ui *ui, enum view_id id)
+{
+	ui->depth = 1;
+	ui->stack[0] = id;
+	ui_front(ui);
+}
+
+void ui_move(struct ui *ui, enum list_motion motion)
+{
+	list_go(ui_view(ui)->list(ui), motion);
+	if (ui_view(ui)->moved)
+		ui_view(ui)->moved(ui);
+}
+
+/* ---- data --------------------------------------------------------------------------------- */
+
+void ui_reorder(struct ui *ui)
+{
+	/* The table is what the detail view walks along, so it is kept in order behind it. */
+	view_sites.update(ui);
+	if (ui_view(ui) != &view_sites)
+		ui_view(ui)->update(ui);
+}
+
+static void ui_show_current(struct ui *ui)
+{
+	snapshot_unref(ui->shown);
+	ui->shown = ui->current;
+	if (ui->shown)
+		snapshot_ref(ui->shown);
+	ui_reorder(ui);
+}
+
+static size_t ui_count_growing(const struct snapshot *s)
+{
+	size_t growing = 0;
+
+	for (size_t i = 0; i < s->nsites; i++)
+		growing += s->sites[i].rate_bytes_per_s > 0;
+	return growing;
+}
+
+void ui_tick(struct ui *ui)
+{
+	const char *error = NULL;
+	struct snapshot *s = ui->source->tick(ui->source->ctx, &error);
+
+	ui->ticks++;
+	ui->error = error;
+	if (!s)
+		return;
+	snapshot_unref(ui->current);
+	ui->current = s;
+	ui->growing = ui_count_growing(s);
+	if (ui->frozen)
+		ui->waiting++;
+	else
+		ui_show_current(ui);
+}
+
+void ui_freeze(struct ui *ui, bool on)
+{
+	if (on && !ui->shown) {
+		ui_say(ui, "nothing to freeze yet");
+		return;
+	}
+	ui->frozen = on;
+	ui->frozen_ns = ui_now_ns(ui);
+	ui->waiting = 0;
+	if (!on)
+		ui_show_current(ui);
+}
+
+/* ---- input -------------------------------------------------------------------------------- */
+
+void ui_key(struct ui *ui, int key)
+{
+	ui->message[0] = 0;
+	if (ui->prompt.open) {
+		prompt_key(&ui->prompt, ui, key);
+		return;
+	}
+	if (key != 'g')
+		ui->pending = 0;
+	if (key != 'q' && key != KEY_F(10))
+		ui->leaving = false;
+	keys_dispatch(ui, key);
+}
+
+static bool ui_in_row(const struct ui *ui, enum layout_row row, int y)
+{
+	int top = ui->layout.y[row], height = row == ROW_BODY ? ui->layout.body_height : 1;
+
+	return top >= 0 && y >= top && y < top + height;
+}
+
+void ui_mouse(struct ui *ui, enum ui_mouse what, int y, int x)
+{
+	int tab;
+
+	if (ui->prompt.open || ui->layout.tiny)
+		return;
+	ui->message[0] = 0;
+	if (what != UI_CLICK) {
+		ui_move(ui, what == UI_WHEEL_UP ? LIST_WHEEL_UP : LIST_WHEEL_DOWN);
+	} else if (ui_in_row(ui, ROW_TABS, y)) {
+		tab = header_tab_at(ui, x);
+		if (tab >= 0)
+			ui_tab(ui, (enum view_id)tab);
+	} else if (ui_view(ui)->click &&
+		   (ui_in_row(ui, ROW_HEAD, y) || ui_in_row(ui, ROW_BODY, y))) {
+		ui_view(ui)->click(ui, y, x);
+	}
+}
+
+/* ---- drawing ------------------------------------------------------------------------------ */
+
+/* Too small for anything: what is there, what is needed, and how to get out. */
+static void ui_draw_tiny(const struct ui *ui)
+{
+	char line[64];
+	unsigned width = (unsigned)ui->layout.width;
+
+	snprintf(line, sizeof(line), "%dx%d, need %dx%d", ui->layout.width, ui->layout.height,
+		LAYOUT_MIN_WIDTH, LAYOUT_MIN_HEIGHT);
+	ink_text(0, 0, width, INK_PLAIN, line);
+	if (ui->layout.height > 1)
+		ink_text(1, 0, width, INK_PLAIN, "q quits heaptop");
+}
+
+static void ui_draw_status(struct ui *ui)
+{
+	char text[UI_MESSAGE_MAX] = "", cut[UI_MESSAGE_MAX];
+	unsigned width = (unsigned)ui->layout.width;
+
+	if (ui->layout.y[ROW_STATUS] < 0)
+		return;
+	ui_view(ui)->status(ui, text, sizeof(text));
+	text_elide(cut, sizeof(cut), text, width - 2, false, ink_ascii());
+	ink_text(ui->layout.y[ROW_STATUS], 1, width - 2, INK_DIM, cut);
+}
+
+/* What the message line says when nobody has anything to say. */
+static void ui_idle_text(const struct ui *ui, char *text, size_t cap)
+{
+	text[0] = 0;
+	if (ui->frozen)
+		snprintf(text, cap,
+			"frozen: %u newer snapshot%s waiting; the header keeps moving, the rows do "
+			"not",
+			ui->waiting, ui->waiting == 1 ? " is" : "s are");
+	else if (ui->layout.y[ROW_BAR] < 0)
+		snprintf(text, cap, "? help  q %s", ui->depth > 1 ? "back" : "quit");
+}
+
+static void ui_draw_message(struct ui *ui)
+{
+	char text[UI_MESSAGE_MAX], cut[UI_MESSAGE_MAX];
+	unsigned width = (unsigned)ui->layout.width;
+	int y = ui->layout.y[ROW_MESSAGE];
+	bool said;
+
+	if (ui->message[0] && ui_now_ns(ui) - ui->message_ns > MESSAGE_NS)
+		ui->message[0] = 0;
+	said = ui->message[0];
+	ui_idle_text(ui, text, sizeof(text));
+	if (ui->prompt.open) {
+		prompt_draw(&ui->prompt, y, width);
+		return;
+	}
+	text_elide(cut, sizeof(cut), said ? ui->message : text, width - 2, false, ink_ascii());
+	ink_text(y, 1, width - 2, said ? INK_BOLD : INK_PLAIN, cut);
+}
+
+void ui_draw(struct ui *ui)
+{
+	view_output_tell_size(ui);
+	ui_layout(ui);
+	erase();
+	if (ui->layout.tiny) {
+		ui_draw_tiny(ui);
+	} else {
+		header_draw(ui);
+		ui_view(ui)->draw(ui);
+		ui_draw_status(ui);
+		keys_draw_hints(ui, ui->layout.y[ROW_HINT], (unsigned)ui->layout.width);
+		ui_draw_message(ui);
+		keys_draw_bar(ui, ui->layout.y[ROW_BAR], (unsigned)ui->layout.width);
+	}
+	wnoutrefresh(stdscr);
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The state behind the screen and what happens to it: a tick brings a snapshot, a key changes
+ * something, a draw paints everything on stdscr. It waits for nothing and owns no terminal (loop.c
+ * and term.c do), so tests drive it with canned snapshots on an off-screen curses. Main thread.
+ */
+#ifndef TUI_UI_H
+#define TUI_UI_H
+
+#include "tui/layout.h"
+#include "tui/list.h"
+#include "tui/prompt.h"
+#include "tui/tui.h"
+
+#define UI_MESSAGE_MAX 512
+#define UI_STACK_MAX   4 /* views opened from one another: table, detail, help */
+
+/* Keys that no terminal sends as one byte, apart from curses' own codes. */
+#define UI_KEY_ESC 27
+#define UI_CTRL(c) ((c)&0x1f)
+
+struct ui;
+
+/* A view is a table of functions; the tab line, the keys and the frame around it are not its
+ * matter. */
+struct view {
+	const char *title; /* in the tab line; a view that opens from another one says so there */
+	unsigned scope; /* its bit in the key table (keys.h) */
+	unsigned wishes; /* enum layout_wish */
+	bool (*present)(const struct ui *ui); /* NULL: always */
+	void (*open)(struct ui *ui); /* it came to the front; may be NULL */
+	void (*update)(struct ui *ui); /* ui->shown is new, or its order changed */
+	void (*moved)(struct ui *ui); /* a key or the wheel moved the list; may be NULL */
+	int (*rows)(const struct ui *ui); /* list lines in ROW_BODY; NULL: all of them */
+	void (*draw)(struct ui *ui); /* ROW_HEAD and ROW_BODY */
+	void (*status)(struct ui *ui, char *text, size_t cap); /* for ROW_STATUS */
+	struct list *(*list)(struct ui *ui); /* what the motion keys move */
+	void (*click)(struct ui *ui, int y, int x); /* inside ROW_HEAD or ROW_BODY; may be NULL */
+};
+
+/* The views, in the order of their tabs; those behind VIEW_TABS open from another one. */
+enum view_id { VIEW_SITES, VIEW_OUTPUT, VIEW_TABS, VIEW_DETAIL = VIEW_TABS, VIEW_HELP, VIEW_COUNT };
+extern const struct view *const view_table[VIEW_COUNT];
+
+/* The site table. Rows are indices into ui->shown->sites; the selection is a site id. */
+struct sites_state {
+	struct list list;
+	uint32_t *order; /* owned, `capacity` entries, list.count used */
+	uint32_t *ids; /* the ids of the rows drawn last: what `o` holds */
+	size_t capacity, held;
+	uint32_t selected; /* site id */
+	bool has_selected;
+	unsigned shift; /* cells the names are moved to the left */
+};
+
+struct detail_state {
+	struct list list;
+	uint32_t site;
+	struct snap_detail histograms;
+	bool has_histograms;
+	unsigned shift;
+};
+
+struct output_state {
+	struct list list;
+	bool follow; /* the end is seen, and stays seen */
+	unsigned shift;
+	int rows, cols; /* told to the program last */
+};
+
+struct help_state {
+	struct list list;
+	char **line; /* owned; made when the view opens */
+	size_t count;
+};
+
+struct ui {
+	const struct tui_source *source;
+	struct tui_options options;
+	/* Data: the header draws `current`, the rows draw `shown`; each holds one reference. */
+	struct snapshot *current, *shown;
+	const char *error; /* of the last tick, or NULL */
+	size_t growing; /* sites of `current` that grow */
+	unsigned ticks;
+	/* What the user chose. */
+	enum column sort;
+	bool reverse, full_names, show_hidden, header_off;
+	bool hold; /* the order of the rows stays */
+	bool frozen; /* the rows stay */
+	uint64_t frozen_ns;
+	unsigned waiting; /* snapshots that came since */
+	/* Where we are. */
+	enum view_id stack[UI_STACK_MAX];
+	unsigned depth; /* views on the stack, at least 1 */
+	struct layout layout;
+	struct prompt prompt;
+	char message[UI_MESSAGE_MAX];
+	uint64_t message_ns;
+	int pending; /* first key of a pair (g g), or 0 */
+	bool leaving; /* the next `q` means it */
+	/* What the loop must do. */
+	bool quit, suspend, repaint, delay_changed;
+	/* The views' own. */
+	struct sites_state sites;
+	struct detail_state detail;
+	struct output_state output;
+	struct help_state help;
+};
+
+void ui_init(struct ui *ui, const struct tui_source *source, const struct tui_options *options);
+void ui_free(struct ui *ui);
+/* Takes the next snapshot from the source. */
+void ui_tick(struct ui *ui);
+/* A key as getch returns it; KEY_MOUSE is ui_mouse's. */
+void ui_key(struct ui *ui, int key);
+enum ui_mouse { UI_CLICK, UI_WHEEL_UP, UI_WHEEL_DOWN };
+void ui_mouse(struct ui *ui, enum ui_mouse what, int y, int x);
+/* The screen is this large now. */
+void ui_resize(struct ui *ui, int height, int width);
+/* Paints stdscr; the caller does the doupdate. */
+void ui_draw(struct ui *ui);
+
+/* For views and actions. */
+const struct view *ui_view(const struct ui *ui);
+/* One line for the user, in the message line until the next key or some seconds have passed. */
+void ui_say(struct ui *ui, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Moves the list of the view in front. */
+void ui_move(struct ui *ui, enum list_motion motion);
+/* Opens a view on top, or goes back from it. */
+void ui_push(struct ui *ui, enum view_id id);
+bool ui_pop(struct ui *ui);
+/* Puts a tab in front and closes what is on top of it. */
+void ui_tab(struct ui *ui, enum view_id id);
+void ui_freeze(struct ui *ui, bool on);
+/* The order or the look of the rows changed: all views update. */
+void ui_reorder(struct ui *ui);
+/* The site of this id in ui->shown, or NULL. */
+const struct snap_site *ui_site(const struct ui *ui, uint32_t id);
+uint64_t ui_now_ns(const struct ui *ui);
+/* How names are to be written now. */
+struct row_style ui_style(const struct ui *ui);
+
+#endif

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * One site in depth: what it holds, its whole stack with inlined frames, sizes and lifetimes of its
+ * blocks. On a wide screen the histograms stand beside the stack, on a narrow one they follow it in
+ * the same list. Main thread.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include "src/util/text.h"
+#include "src/util/units.h"
+#include "tui/ink.h"
+#include "tui/keys.h"
+#include "tui/strip.h"
+#include "tui/views.h"
+
+#define WIDE_CELLS   96 /* from here on the histograms stand at the right */
+#define FACT_LINES   3
+#define FACTS_HEIGHT 9 /* body lines below which the facts scroll with the rest */
+#define NUMBER_CELLS 7 /* "  12 > " before a frame's name */
+
+/* Which buckets of a histogram are worth a line: from the first that holds something to the last.
+ */
+struct span {
+	unsigned first, count;
+};
+
+static struct list *detail_list(struct ui *ui)
+{
+	return &ui->detail.list;
+}
+
+static const struct snap_site *detail_site(const struct ui *ui)
+{
+	return ui_site(ui, ui->detail.site);
+}
+
+static bool detail_wide(const struct ui *ui)
+{
+	return ui->layout.width >= WIDE_CELLS && ui->layout.body_height >= FACTS_HEIGHT;
+}
+
+/* Lines of facts that stand still above the list. */
+static int detail_fixed(const struct ui *ui)
+{
+	return ui->layout.body_height >= FACTS_HEIGHT ? FACT_LINES : 0;
+}
+
+static struct span size_span(const struct snap_detail *d)
+{
+	struct span s = { 0, 0 };
+
+	for (unsigned i = 0; i < SNAP_SIZE_BUCKETS; i++) {
+		if (!d->sizes[i].allocs && !d->sizes[i].live_blocks)
+			continue;
+		if (!s.count)
+			s.first = i;
+		s.count = i - s.first + 1;
+	}
+	return s;
+}
+
+static struct span life_span(const struct snap_detail *d)
+{
+	struct span s = { 0, 0 };
+
+	for (unsigned i = 0; i < SNAP_LIFE_BUCKETS; i++) {
+		if (!d->lifetimes[i])
+			continue;
+		if (!s.count)
+			s.first = i;
+		s.count = i - s.first + 1;
+	}
+	return s;
+}
+
+/* ---- facts -------------------------------------------------------------------------------- */
+
+static void facts_live(const struct ui *ui, const struct snap_site *site, struct strip *s)
+{
+	char a[UNITS_MAX], b[UNITS_MAX + 8];
+
+	strip_left(s, 90, INK_BOLD, "live %s", units_bytes(a, site->live_bytes));
+	strip_left(s, 85, INK_PLAIN, "in %s blocks", units_exact(b, site->live_blocks));
+	strip_left(s, 60, INK_PLAIN, "average %s",
+		units_bytes(a, site->live_blocks ? site->live_bytes / site->live_blocks : 0));
+	strip_left(s, 70, INK_PLAIN, "peak %s", units_bytes(a, site->peak_live_bytes));
+	strip_left(s, 50, INK_PLAIN, "%s%% of all live bytes",
+		units_percent(a, site->live_bytes, ui->shown->totals.live_bytes));
+	strip_right(s, 80, site->rate_bytes_per_s > 0 ? INK_WARN : INK_PLAIN, "%s",
+		units_rate(a, site->rate_bytes_per_s));
+}
+
+static void facts_total(const struct ui *ui, const struct snap_site *site, struct strip *s)
+{
+	char a[UNITS_MAX], b[UNITS_MAX];
+
+	strip_left(s, 90, INK_PLAIN, "allocated %s", units_bytes(a, site->alloc_bytes));
+	strip_left(s, 80, INK_PLAIN, "in %s blocks", units_count(a, site->allocs));
+	strip_left(s, 70, INK_PLAIN, "freed %s (%s%%)", units_count(a, site->frees),
+		units_percent(b, site->frees, site->allocs));
+	strip_left(s, 50, INK_PLAIN, "temporary %s%%",
+		units_percent(a, site->temporary, site->allocs));
+	strip_right(s, 60, INK_PLAIN, "%s", units_freq(a, site->allocs_per_s));
+}
+
+static void facts_trend(const struct ui *ui, const struct snap_site *site, struct strip *s)
+{
+	unsigned n =
+		site->trend_points < SNAP_TREND_POINTS ? site->trend_points : SNAP_TREND_POINTS;
+	char graph[SNAP_TREND_POINTS * 4 + 1];
+
+	spark_text(site->trend + SNAP_TREND_POINTS - n, n, ink_glyphs(), graph, sizeof(graph));
+	strip_left(s, 90, INK_PLAIN, "trend");
+	strip_left(s, 90, INK_INFO, "%s", graph);
+	strip_left(s, 60, INK_DIM, "live bytes, last %u ticks", n);
+	strip_right(s, 80, INK_PLAIN, "by %s", site->alloc_function);
+}
+
+static void detail_draw_fact(const struct ui *ui, unsigned i, int y, unsigned cells)
+{
+	static void (*const facts[FACT_LINES])(const struct ui *, const struct snap_site *,
+		struct strip *) = { facts_live, facts_total, facts_trend };
+	struct strip s = STRIP_INIT;
+
+	facts[i](ui, detail_site(ui), &s);
+	strip_draw(&s, y, 1, cells - 2);
+}
+
+/* ---- stack -------------------------------------------------------------------------------- */
+
+/* One line for the function that was called, one per frame, one when the outer end is missing. */
+static size_t stack_lines(const struct stack *st)
+{
+	return 2 + st->nframes + st->truncated;
+}
+
+static void stack_draw_rule(const struct stack *st, int y, unsigned cells)
+{
+	char title[64];
+
+	snprintf(title, sizeof(title), "STACK, %" PRIu32 " frames%s", st->nframes,
+		st->resolved ? "" : ", names are coming");
+	ink_rule(y, 0, cells, title);
+}
+
+static void frame_draw_name(
+	const struct ui *ui, const struct frame *f, enum ink ink, int y, unsigned cells)
+{
+	static const char inlined[] = "  inlined";
+	unsigned shift = ui->detail.shift, keep = f->inlined ? sizeof(inlined) - 1 : 0, used;
+	char name[COLUMN_TEXT_MAX * 2];
+
+	if (cells <= keep + 8)
+		keep = 0;
+	frame_name(f, ui->full_names || shift, shift || ui->full_names ? 0 : cells - keep,
+		ink_ascii(), name, sizeof(name));
+	memmove(name, name + text_fit(name, shift, NULL),
+		strlen(name + text_fit(name, shift, NULL)) + 1);
+	used = ink_text(y, NUMBER_CELLS, cells - keep, ink, name);
+	if (keep)
+		ink_text(y, NUMBER_CELLS + (int)used, keep, INK_DIM, inlined);
+}
+
+static void frame_draw(
+	const struct ui *ui, const struct stack *st, uint32_t i, int y, unsigned cells)
+{
+	const struct frame *f = &st->frames[i];
+	bool here = i == st->title;
+	enum ink ink = here ? INK_BOLD : f->hidden ? INK_DIM : INK_PLAIN;
+	unsigned place = cells / 4 < 12 ? 12 : cells / 4 > 36 ? 36 : cells / 4, used;
+	char text[COLUMN_TEXT_MAX];
+
+	snprintf(text, sizeof(text), "%4" PRIu32 " %s", i, here ? ink_sign(SIGN_HERE) : " ");
+	ink_text(y, 0, NUMBER_CELLS, ink, text);
+	frame_draw_name(ui, f, ink, y, cells - NUMBER_CELLS - place - 2);
+	frame_place(f, place, ink_ascii(), text, sizeof(text));
+	used = (unsigned)text_cells(text);
+	ink_text(y, (int)(cells - 1 - (used < place ? used : place)), place,
+		here ? INK_BOLD : INK_DIM, text);
+}
+
+static void stack_draw_line(
+	const struct ui *ui, const struct snap_site *site, size_t i, int y, unsigned cells)
+{
+	const struct stack *st = site->stack;
+
+	if (i == 0)
+		stack_draw_rule(st, y, cells);
+	else if (i == 1)
+		ink_text(y, NUMBER_CELLS, cells - NUMBER_CELLS, INK_DIM, site->alloc_function);
+	else if (i - 2 < st->nframes)
+		frame_draw(ui, st, (uint32_t)(i - 2), y, cells);
+	else
+		ink_text(y, NUMBER_CELLS, cells - NUMBER_CELLS, INK_WARN,
+			"outer frames are missing (depth limit, or the unwinder stopped)");
+}
+
+/* ---- histograms --------------------------------------------------------------------------- */
+
+static size_t pane_lines(const struct ui *ui)
+{
+	struct span size = size_span(&ui->detail.histograms);
+	struct span life = life_span(&ui->detail.histograms);
+
+	return 2 + (size.count ? size.count : 1) + (life.count ? life.count : 1);
+}
+
+static void pane_draw_bar(int y, int x, unsigned cells, const char *label, uint64_t part,
+	uint64_t whole, const char *numbers, enum ink ink)
+{
+	const unsigned label_cells = 9, number_cells = 15;
+	unsigned bar_cells =
+		cells > label_cells + number_cells + 3 ? cells - label_cells - number_cells - 3 : 0;
+	char bar[STRIP_TEXT];
+	unsigned pad = (unsigned)text_cells(label);
+
+	pad = pad < label_cells ? label_cells - pad : 0;
+	ink_text(y, x + (int)pad, label_cells, INK_PLAIN, label);
+	bar_text(part, whole, bar_cells > 40 ? 40 : bar_cells, ink_glyphs(), bar, sizeof(bar));
+	ink_text(y, x + (int)label_cells + 1, bar_cells, ink, bar);
+	ink_text(y, x + (int)(cells - number_cells - 1), number_cells, INK_PLAIN, numbers);
+}
+
+static void size_draw(const struct ui *ui, unsigned bucket, int y, int x, unsigned cells)
+{
+	const struct snap_size *sizes = ui->detail.histograms.sizes;
+	char label[UNITS_MAX + 8], numbers[UNITS_MAX * 3], a[UNITS_MAX], b[UNITS_MAX];
+	uint64_t most_live = 0, most = 0;
+	bool live;
+
+	for (unsigned i = 0; i < SNAP_SIZE_BUCKETS; i++) {
+		most_live = sizes[i].live_blocks > most_live ? sizes[i].live_blocks : most_live;
+		most = sizes[i].allocs > most ? sizes[i].allocs : most;
+	}
+	live = most_live; /* nothing lives: the bars show what was */
+	if (bucket == SNAP_SIZE_BUCKETS - 1)
+		snprintf(label, sizeof(label), "larger");
+	else
+		snprintf(label, sizeof(label), "%s%s", ink_sign(SIGN_AT_MOST),
+			units_bytes(a, snap_size_le(bucket)));
+	snprintf(numbers, sizeof(numbers), "%6s / %6s", units_count(a, sizes[bucket].live_blocks),
+		units_count(b, sizes[bucket].allocs));
+	pane_draw_bar(y, x, cells, label, live ? sizes[bucket].live_blocks : sizes[bucket].allocs,
+		live ? most_live : most, numbers, live ? INK_GOOD : INK_DIM);
+}
+
+static void life_draw(const struct ui *ui, unsigned bucket, int y, int x, unsigned cells)
+{
+	const uint64_t *life = ui->detail.histograms.lifetimes;
+	char label[UNITS_MAX + 8], numbers[UNITS_MAX * 3], a[UNITS_MAX], b[UNITS_MAX];
+	uint64_t most = 0, sum = 0;
+
+	for (unsigned i = 0; i < SNAP_LIFE_BUCKETS; i++) {
+		most = life[i] > most ? life[i] : most;
+		sum += life[i];
+	}
+	if (bucket == SNAP_LIFE_BUCKETS - 1)
+		snprintf(label, sizeof(label), "longer");
+	else
+		snprintf(label, sizeof(label), "<%s", units_duration(a, snap_life_le_ns(bucket)));
+	snprintf(numbers, sizeof(numbers), "%6s %7s%%", units_count(a, life[bucket]),
+		units_percent(b, life[bucket], sum));
+	pane_draw_bar(y, x, cells, label, life[bucket], most, numbers, INK_INFO);
+}
+
+static void pane_draw_line(const struct ui *ui, size_t i, int y, int x, unsigned cells)
+{
+	struct span size = size_span(&ui->detail.histograms);
+	struct span life = life_span(&ui->detail.histograms);
+	size_t size_lines = size.count ? size.count : 1;
+
+	if (i == 0)
+		ink_rule(y, x, cells, "BLOCK SIZE: live / all");
+	else if (i <= size_lines && size.count)
+		size_draw(ui, size.first + (unsigned)(i - 1), y, x, cells);
+	else if (i == size_lines + 1)
+		ink_rule(y, x, cells, "LIFETIME of freed blocks");
+	else if (i > size_lines + 1 && life.count)
+		life_draw(ui, life.first + (unsigned)(i - size_lines - 2), y, x, cells);
+	else
+		ink_text(y, x + 2, cells - 2, INK_DIM,
+			ui->detail.has_histograms ? "none yet" : "not known");
+}
+
+/* ---- the view ----------------------------------------------------------------------------- */
+
+static int detail_rows(const struct ui *ui)
+{
+	return ui->layout.body_height - detail_fixed(ui);
+}
+
+static void detail_update(struct ui *ui)
+{
+	struct detail_state *st = &ui->detail;
+	const struct snap_site *site = detail_site(ui);
+	size_t count = site ? stack_lines(site->stack) : 0;
+
+	st->list.scroll_only = true;
+	if (!ui->frozen || st->histograms.id != st->site) {
+		st->has_histograms = ui->source->detail && !ui->source->detail(ui->source->ctx,
+								   st->site, &st->histograms);
+		if (!st->has_histograms)
+			memset(&st->histograms, 0, sizeof(st->histograms));
+		st->histograms.id = st->site;
+	}
+	if (site && !detail_wide(ui))
+		count += pane_lines(ui);
+	if (site && !detail_fixed(ui))
+		count += FACT_LINES;
+	list_recount(&st->list, count);
+}
+
+static void detail_open(struct ui *ui)
+{
+	ui->detail.list = (struct list){ .scroll_only = true, .height = ui->detail.list.height };
+	ui->detail.shift = 0;
+	ui->detail.histograms.id = ~ui->detail.site;
+}
+
+static void detail_draw_line(
+	const struct ui *ui, const struct snap_site *site, size_t i, int y, unsigned cells)
+{
+	size_t stack = stack_lines(site->stack), facts = detail_fixed(ui) ? 0 : FACT_LINES;
+
+	if (i < facts)
+		detail_draw_fact(ui, (unsigned)i, y, cells);
+	else if (i - facts < stack)
+		stack_draw_line(ui, site, i - facts, y, cells);
+	else
+		pane_draw_line(ui, i - facts - stack, y, 0, cells);
+}
+
+static void detail_draw_pane(const struct ui *ui, int y, int x, unsigned cells)
+{
+	size_t lines = pane_lines(ui);
+
+	for (int i = 0; i < detail_rows(ui); i++) {
+		ink_text(y + i, x - 1, 1, INK_DIM, ink_sign(i ? SIGN_VLINE : SIGN_TEE));
+		if ((size_t)i < lines)
+			pane_draw_line(ui, (size_t)i, y + i, x, cells);
+	}
+}
+
+/* "SITE 17  cache::Shard::insert(…)                    cache.cc:214" */
+static void detail_draw_head(const struct ui *ui, const struct snap_site *site)
+{
+	struct row_style style = ui_style(ui);
+	unsigned width = (unsigned)ui->layout.width, place, x;
+	int y = ui->layout.y[ROW_HEAD];
+	char text[COLUMN_TEXT_MAX], id[32];
+
+	ink_fill(y, 0, width, INK_HEAD);
+	style.full_names = true;
+	style.line_cells = width / 3;
+	site_place(site, &style, text, sizeof(text));
+	place = (unsigned)text_cells(text);
+	ink_text(y, (int)(width - place - 1), place, INK_HEAD, text);
+	snprintf(id, sizeof(id), "SITE %" PRIu32, site->id);
+	x = 3 + ink_text(y, 1, width - place - 3, INK_HEAD, id);
+	style.site_cells = width > place + x + 3 ? width - place - x - 3 : 1;
+	site_name(site, &style, text, sizeof(text));
+	ink_text(y, (int)x, style.site_cells, INK_HEAD, text);
+}
+
+static void detail_draw(struct ui *ui)
+{
+	const struct snap_site *site = detail_site(ui);
+	const struct list *l = &ui->detail.list;
+	unsigned width = (unsigned)ui->layout.width, left;
+	int y = ui->layout.y[ROW_BODY];
+
+	if (!site) {
+		ink_text(y, 2, width - 2, INK_DIM, "this site is no longer there; Esc goes back");
+		return;
+	}
+	detail_draw_head(ui, site);
+	for (int i = 0; i < detail_fixed(ui); i++)
+		detail_draw_fact(ui, (unsigned)i, y + i, width);
+	y += detail_fixed(ui);
+	left = detail_wide(ui) ? width * 3 / 5 : width;
+	for (size_t i = 0; i < l->height && l->top + i < l->count; i++)
+		detail_draw_line(ui, site, l->top + i, y + (int)i, left);
+	if (detail_wide(ui))
+		detail_draw_pane(ui, y, (int)left + 1, width - left - 1);
+}
+
+static void detail_status(struct ui *ui, char *text, size_t cap)
+{
+	const struct list *l = &ui->detail.list;
+
+	snprintf(text, cap, "%s names the site: the first frame that no rule hides (?)   %s",
+		ink_sign(SIGN_HERE), list_at_end(l) ? "" : "more below: PgDn or j");
+}
+
+const struct view view_detail = {
+	.title = "Site detail",
+	.scope = IN_DETAIL,
+	.wishes = LAYOUT_COMPACT,
+	.open = detail_open,
+	.update = detail_update,
+	.rows = detail_rows,
+	.draw = detail_draw,
+	.status = detail_status,
+	.list = detail_list,
+};

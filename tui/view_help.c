@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The help screen: made of the key table, the column table and the naming rules each time it opens,
+ * so that it says what the program does and nothing else. Main thread.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "src/util/text.h"
+#include "tui/ink.h"
+#include "tui/keys.h"
+#include "tui/views.h"
+
+static struct list *help_list(struct ui *ui)
+{
+	return &ui->help.list;
+}
+
+void view_help_free(struct ui *ui)
+{
+	for (size_t i = 0; i < ui->help.count; i++)
+		free(ui->help.line[i]);
+	free(ui->help.line);
+	ui->help.line = NULL;
+	ui->help.count = 0;
+}
+
+__attribute__((format(printf, 2, 3))) static void help_add(struct ui *ui, const char *fmt, ...)
+{
+	struct help_state *st = &ui->help;
+	char **line = realloc(st->line, (st->count + 1) * sizeof(*line)), *text;
+	va_list ap;
+
+	if (!line)
+		return;
+	st->line = line;
+	va_start(ap, fmt);
+	if (vasprintf(&text, fmt, ap) >= 0)
+		st->line[st->count++] = text;
+	va_end(ap);
+}
+
+static void help_add_group(struct ui *ui, const char *group)
+{
+	help_add(ui, "%s", group);
+	for (size_t i = 0; i < keys_count; i++)
+		if (!strcmp(keys_table[i].group, group))
+			help_add(ui, "  %-10s %s", keys_table[i].name, keys_table[i].help);
+	help_add(ui, "%s", "");
+}
+
+/* Groups in the order in which the table first names them. */
+static void help_add_keys(struct ui *ui)
+{
+	for (size_t i = 0; i < keys_count; i++) {
+		size_t j = 0;
+
+		while (strcmp(keys_table[j].group, keys_table[i].group))
+			j++;
+		if (j == i)
+			help_add_group(ui, keys_table[i].group);
+	}
+	if (!ui->options.no_mouse) {
+		help_add(ui, "Mouse");
+		help_add(ui, "  click      selects a row, sorts by a header, opens a tab");
+		help_add(ui, "  wheel      scrolls; hold Shift to select text");
+		help_add(ui, "%s", "");
+	}
+}
+
+static void help_add_columns(struct ui *ui)
+{
+	help_add(ui, "Columns");
+	for (int i = 0; i < COL_COUNT; i++) {
+		char digit = keys_digit((enum column)i);
+
+		help_add(ui, "  %c %-10s %s", digit ? digit : ' ', column_table[i].title,
+			column_table[i].help);
+	}
+	help_add(ui, "%s", "");
+}
+
+static void help_add_rules(struct ui *ui)
+{
+	size_t count = 0;
+	const char *const *rule =
+		ui->source->hide_rules ? ui->source->hide_rules(ui->source->ctx, &count) : NULL;
+
+	help_add(ui,
+		"Names: a site is called after its first frame that is not one of these (H: all)");
+	for (size_t i = 0; i < count; i++)
+		help_add(ui, "  %s", rule[i]);
+}
+
+static void help_open(struct ui *ui)
+{
+	view_help_free(ui);
+	ui->help.list = (struct list){ .scroll_only = true, .height = ui->help.list.height };
+	help_add_keys(ui);
+	help_add_columns(ui);
+	help_add_rules(ui);
+}
+
+static void help_update(struct ui *ui)
+{
+	list_recount(&ui->help.list, ui->help.count);
+}
+
+static void help_draw(struct ui *ui)
+{
+	const struct list *l = &ui->help.list;
+	unsigned width = (unsigned)ui->layout.width;
+	char cut[1024];
+
+	for (size_t i = 0; i < l->height && l->top + i < l->count; i++) {
+		const char *line = ui->help.line[l->top + i];
+
+		text_elide(cut, sizeof(cut), line, width - 2, false, ink_ascii());
+		ink_text(ui->layout.y[ROW_BODY] + (int)i, 1, width - 2,
+			line[0] == ' ' ? INK_PLAIN : INK_BOLD, cut);
+	}
+}
+
+static void help_status(struct ui *ui, char *text, size_t cap)
+{
+	const struct list *l = &ui->help.list;
+
+	snprintf(text, cap, "heaptop %s   %s", ui->options.version ? ui->options.version : "",
+		list_at_end(l) ? "the end" : "more below: PgDn or j");
+}
+
+const struct view view_help = {
+	.title = "Help",
+	.scope = IN_HELP,
+	.wishes = LAYOUT_NO_HEAD | LAYOUT_COMPACT,
+	.open = help_open,
+	.update = help_update,
+	.draw = help_draw,
+	.status = help_status,
+	.list = help_list,
+};

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The program's own output: what it wrote to the terminal we gave it, with what has scrolled by.
+ * Lines come from the source by number, already clean; only those seen are asked for. While the end
+ * is seen, it stays seen. Main thread.
+ */
+#include <stdio.h>
+#include "src/util/text.h"
+#include "src/util/units.h"
+#include "tui/ink.h"
+#include "tui/keys.h"
+#include "tui/views.h"
+
+static struct list *output_list(struct ui *ui)
+{
+	return &ui->output.list;
+}
+
+static bool output_present(const struct ui *ui)
+{
+	return ui->source->output_lines && ui->source->output_line;
+}
+
+static void output_update(struct ui *ui)
+{
+	struct output_state *st = &ui->output;
+
+	st->list.scroll_only = true;
+	list_recount(&st->list, ui->source->output_lines(ui->source->ctx));
+	if (st->follow)
+		list_go(&st->list, LIST_END);
+}
+
+static void output_moved(struct ui *ui)
+{
+	ui->output.follow = list_at_end(&ui->output.list);
+}
+
+static void output_draw(struct ui *ui)
+{
+	const struct list *l = &ui->output.list;
+	unsigned width = (unsigned)ui->layout.width;
+
+	output_update(ui);
+	if (!l->count)
+		ink_text(ui->layout.y[ROW_BODY], 2, width - 2, INK_DIM,
+			"the program has written nothing yet");
+	for (size_t i = 0; i < l->height && l->top + i < l->count; i++) {
+		const char *line = ui->source->output_line(ui->source->ctx, l->top + i);
+
+		if (line)
+			ink_text(ui->layout.y[ROW_BODY] + (int)i, 0, width, INK_PLAIN,
+				line + text_fit(line, ui->output.shift, NULL));
+	}
+}
+
+static void output_status(struct ui *ui, char *text, size_t cap)
+{
+	const struct list *l = &ui->output.list;
+	char a[UNITS_MAX];
+
+	snprintf(text, cap, "%s lines   %s", units_count(a, l->count),
+		ui->output.follow ? "the end is followed"
+				  : "scrolled back; G or End follows again");
+}
+
+void view_output_tell_size(struct ui *ui)
+{
+	struct output_state *st = &ui->output;
+	struct layout l;
+
+	if (!ui->source->output_resize || !output_present(ui))
+		return;
+	/* As it is with the header on: hiding the header must not disturb the program. */
+	layout_make(&l, ui->layout.width, ui->layout.height, view_output.wishes);
+	if (l.tiny || (l.body_height == st->rows && l.width == st->cols))
+		return;
+	st->rows = l.body_height;
+	st->cols = l.width;
+	ui->source->output_resize(ui->source->ctx, st->rows, st->cols);
+}
+
+const struct view view_output = {
+	.title = "Output",
+	.scope = IN_OUTPUT,
+	.wishes = LAYOUT_NO_HEAD | LAYOUT_COMPACT,
+	.present = output_present,
+	.update = output_update,
+	.moved = output_moved,
+	.draw = output_draw,
+	.status = output_status,
+	.list = output_list,
+};

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The table of call sites. Only the rows that are seen are formatted (by src/model/columns.c, as in
+ * batch and report); all of them are sorted, once a snapshot. What is selected is a site, not a
+ * row: after each sort it is found again and keeps its line on the screen. Main thread.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "src/util/text.h"
+#include "src/util/units.h"
+#include "tui/actions.h"
+#include "tui/ink.h"
+#include "tui/keys.h"
+#include "tui/views.h"
+
+static struct list *sites_list(struct ui *ui)
+{
+	return &ui->sites.list;
+}
+
+static const struct snap_site *sites_row(const struct ui *ui, size_t row)
+{
+	return &ui->shown->sites[ui->sites.order[row]];
+}
+
+/* ---- order -------------------------------------------------------------------------------- */
+
+static bool sites_room(struct sites_state *st, size_t rows)
+{
+	size_t capacity = rows + rows / 2 + 64;
+	uint32_t *order, *ids;
+
+	if (rows <= st->capacity)
+		return true;
+	order = realloc(st->order, capacity * sizeof(*order));
+	if (order)
+		st->order = order;
+	ids = realloc(st->ids, capacity * sizeof(*ids));
+	if (ids)
+		st->ids = ids;
+	if (!order || !ids)
+		return false;
+	st->capacity = capacity;
+	return true;
+}
+
+struct sites_rank {
+	uint32_t id, index;
+};
+
+static int sites_rank_compare(const void *a, const void *b)
+{
+	const struct sites_rank *x = a, *y = b;
+
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+/*
+ * Puts the rows where their sites were before; sites that are new come last, by id. False when
+ * there is no memory for it, and then nothing has changed.
+ */
+static bool sites_keep_order(struct ui *ui, size_t n)
+{
+	struct sites_state *st = &ui->sites;
+	struct sites_rank *rank = malloc(n * sizeof(*rank) + 1);
+	size_t rows = 0;
+
+	if (!rank)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		rank[i] = (struct sites_rank){ ui->shown->sites[i].id, (uint32_t)i };
+	qsort(rank, n, sizeof(*rank), sites_rank_compare);
+	for (size_t i = 0; i < st->held && rows < n; i++) {
+		struct sites_rank *r = bsearch(&(struct sites_rank){ st->ids[i], 0 }, rank, n,
+			sizeof(*rank), sites_rank_compare);
+
+		if (r && r->index != UINT32_MAX) {
+			st->order[rows++] = r->index;
+			r->index = UINT32_MAX; /* taken */
+		}
+	}
+	for (size_t i = 0; i < n && rows < n; i++)
+		if (rank[i].index != UINT32_MAX)
+			st->order[rows++] = rank[i].index;
+	free(rank);
+	return true;
+}
+
+static void sites_select_cursor(struct ui *ui)
+{
+	struct sites_state *st = &ui->sites;
+
+	st->has_selected = st->list.cursor < st->list.count;
+	if (st->has_selected)
+		st->selected = sites_row(ui, st->list.cursor)->id;
+}
+
+/* Finds the selected site's new row; a cursor that was never moved stays on row 0. */
+static void sites_follow(struct ui *ui)
+{
+	struct sites_state *st = &ui->sites;
+
+	for (size_t i = 0; st->list.moved && st->has_selected && i < st->list.count; i++) {
+		if (st->ids[i] == st->selected) {
+			list_follow(&st->list, i);
+			return;
+		}
+	}
+	sites_select_cursor(ui);
+}
+
+static void sites_update(struct ui *ui)
+{
+	struct sites_state *st = &ui->sites;
+	size_t n = ui->shown ? ui->shown->nsites : 0;
+
+	if (!sites_room(st, n))
+		n = 0;
+	if (n && !(ui->hold && st->held && sites_keep_order(ui, n)))
+		sites_sort(ui->shown, ui->sort, ui->reverse, st->order);
+	for (size_t i = 0; i < n; i++)
+		st->ids[i] = ui->shown->sites[st->order[i]].id;
+	st->held = n;
+	/* Not list_recount: the cursor's line must still be known when the site is found again. */
+	st->list.count = n;
+	sites_follow(ui);
+	list_recount(&st->list, n);
+	sites_select_cursor(ui);
+}
+
+/* ---- drawing ------------------------------------------------------------------------------ */
+
+static void sites_draw_title(const struct ui *ui, const struct layout_column *c, int y)
+{
+	const struct column_info *info = &column_table[c->column];
+	enum ink ink = c->column == ui->sort ? INK_HEAD_SORT : INK_HEAD;
+	char digit = keys_digit(c->column), text[64];
+	int pad;
+
+	snprintf(text, sizeof(text), "%.*s%s", digit != 0, &digit, info->title);
+	pad = info->right ? (int)c->cells - (int)strlen(text) : 0;
+	ink_text(y, c->x + (pad > 0 ? pad : 0), c->cells, ink, text);
+	if (c->column == ui->sort)
+		ink_text(y, c->x + (info->right ? (int)c->cells : (int)strlen(text)), 1, ink,
+			ink_sign(info->descending != ui->reverse ? SIGN_DOWN : SIGN_UP));
+}
+
+static enum ink sites_cell_ink(const struct snap_site *site, enum column c)
+{
+	if (c == COL_RATE && site->rate_bytes_per_s > 0)
+		return INK_WARN;
+	if (c == COL_RATE && site->rate_bytes_per_s < 0)
+		return INK_GOOD;
+	if (c == COL_TREND)
+		return INK_INFO;
+	return c == COL_LINE || c == COL_PERCENT ? INK_DIM : INK_PLAIN;
+}
+
+/* A name that was moved sideways is shown whole, from where it was moved to. */
+static void sites_shifted_name(
+	const struct ui *ui, const struct snap_site *site, char *text, size_t cap)
+{
+	struct row_style style = ui_style(ui);
+	char name[COLUMN_TEXT_MAX * 2];
+
+	style.full_names = true;
+	site_name(site, &style, name, sizeof(name));
+	snprintf(text, cap, "%s", name + text_fit(name, ui->sites.shift, NULL));
+}
+
+static void sites_draw_cell(const struct ui *ui, const struct snap_site *site,
+	const struct layout_column *c, int y, bool selected)
+{
+	struct row_style style = ui_style(ui);
+	char text[COLUMN_TEXT_MAX];
+
+	style.site_cells = style.line_cells = c->cells;
+	if (c->column == COL_SITE && ui->sites.shift)
+		sites_shifted_name(ui, site, text, sizeof(text));
+	else
+		column_cell(c->column, ui->shown, site, &style, c->cells, text);
+	ink_text(y, c->x, c->cells, selected ? INK_SELECT : sites_cell_ink(site, c->column), text);
+}
+
+static void sites_draw_row(
+	const struct ui *ui, const struct layout_column *columns, unsigned n, size_t row, int y)
+{
+	bool selected = row == ui->sites.list.cursor;
+
+	if (selected) {
+		ink_fill(y, 0, (unsigned)ui->layout.width, INK_SELECT);
+		ink_text(y, 0, 1, INK_SELECT, ">");
+	}
+	for (unsigned i = 0; i < n; i++)
+		sites_draw_cell(ui, sites_row(ui, row), &columns[i], y, selected);
+}
+
+static void sites_draw_empty(const struct ui *ui)
+{
+	const char *why = !ui->shown ? "waiting for the first snapshot"
+				     : "no call site yet: the program has not allocated";
+
+	ink_text(ui->layout.y[ROW_BODY], 2, (unsigned)ui->layout.width - 2, INK_DIM, why);
+}
+
+static void sites_draw(struct ui *ui)
+{
+	struct layout_column columns[COL_COUNT];
+	unsigned n = layout_columns(ui->layout.width, columns);
+	const struct list *l = &ui->sites.list;
+
+	ink_fill(ui->layout.y[ROW_HEAD], 0, (unsigned)ui->layout.width, INK_HEAD);
+	for (unsigned i = 0; i < n; i++)
+		sites_draw_title(ui, &columns[i], ui->layout.y[ROW_HEAD]);
+	if (!l->count)
+		sites_draw_empty(ui);
+	for (size_t i = 0; i < l->height && l->top + i < l->count; i++)
+		sites_draw_row(ui, columns, n, l->top + i, ui->layout.y[ROW_BODY] + (int)i);
+}
+
+static void sites_status(struct ui *ui, char *text, size_t cap)
+{
+	const struct list *l = &ui->sites.list;
+	size_t end = l->top + l->height < l->count ? l->top + l->height : l->count;
+	char bytes[UNITS_MAX], percent[UNITS_MAX], first[UNITS_MAX], last[UNITS_MAX],
+		all[UNITS_MAX];
+	uint64_t sum = 0;
+
+	if (!l->count)
+		return;
+	for (size_t i = l->top; i < end; i++)
+		sum += sites_row(ui, i)->live_bytes;
+	snprintf(text, cap, "%s-%s of %s sites   these hold %s = %s%%   %s",
+		units_count(first, l->top + 1), units_count(last, end), units_count(all, l->count),
+		units_bytes(bytes, sum), units_percent(percent, sum, ui->shown->totals.live_bytes),
+		l->moved ? "> is followed: its line stays put" : "");
+}
+
+static void sites_click_head(struct ui *ui, int x)
+{
+	struct layout_column columns[COL_COUNT];
+	unsigned n = layout_columns(ui->layout.width, columns);
+
+	for (unsigned i = 0; i < n; i++)
+		if (x >= columns[i].x && x <= columns[i].x + (int)columns[i].cells)
+			action_sort(ui, columns[i].column);
+}
+
+static void sites_click(struct ui *ui, int y, int x)
+{
+	size_t row;
+
+	if (y == ui->layout.y[ROW_HEAD]) {
+		sites_click_head(ui, x);
+		return;
+	}
+	row = ui->sites.list.top + (size_t)(y - ui->layout.y[ROW_BODY]);
+	if (row < ui->sites.list.count) {
+		list_select(&ui->sites.list, row);
+		sites_select_cursor(ui);
+	}
+}
+
+const struct view view_sites = {
+	.title = "Sites",
+	.scope = IN_SITES,
+	.update = sites_update,
+	.moved = sites_select_cursor,
+	.draw = sites_draw,
+	.status = sites_status,
+	.list = sites_list,
+	.click = sites_click,
+};
