@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Maps a segment and copies it out, trusting nothing in it: every index and length is checked against
- * the header's sizes, which are checked against the file, once, when it is opened; a file that is
- * shrunk while mapped costs a failed read, not a SIGBUS (bulk reads go through pread). Main thread.
+ * Maps a segment and copies it out, trusting nothing in it: every index and length is checked
+ * against the header's sizes, which are checked against the file, once, when it is opened; a file
+ * that is shrunk while mapped costs a failed read, not a SIGBUS (bulk reads go through pread). Main
+ * thread.
  */
 #ifndef SRC_READ_READ_H
 #define SRC_READ_READ_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
 #include <stdint.h>
 #include "shm/layout.h"
 
@@ -19,7 +23,7 @@ struct read_segment;
 /* The parts of the header that do not change, checked: strings end, numbers are in range. */
 struct read_identity {
 	uint32_t version;
-	uint32_t state;           /* enum ht_state at the time of reading */
+	uint32_t state; /* enum ht_state at the time of reading */
 	int32_t pid, ppid;
 	uint32_t uid;
 	uint64_t start_ticks;
@@ -35,9 +39,9 @@ struct read_identity {
 };
 
 /*
- * Opens a segment: O_NOFOLLOW, a regular file of this user (or of anyone when we are root), mode 0600,
- * magic, version, signature and sizes right. `path` may be any file ("-r FILE"). On failure NULL, and
- * one line in `message` (READ_MESSAGE_MAX): what failed, why.
+ * Opens a segment: O_NOFOLLOW, a regular file of this user (or of anyone when we are root), mode
+ * 0600, magic, version, signature and sizes right. `path` may be any file ("-r FILE"). On failure
+ * NULL, and one line in `message` (READ_MESSAGE_MAX): what failed, why.
  */
 struct read_segment *read_open(const char *path, char *message);
 void read_close(struct read_segment *s);
@@ -59,7 +63,7 @@ struct read_totals {
 	uint64_t allocs, frees, reallocs, alloc_bytes, free_bytes;
 	uint64_t temporary, failed, unknown_frees;
 	uint64_t untracked_blocks, untracked_bytes, missed_frees, truncated_stacks;
-	uint64_t events;                      /* written to all rings */
+	uint64_t events; /* written to all rings */
 	uint64_t size_allocs[HT_SIZE_BUCKETS], size_frees[HT_SIZE_BUCKETS];
 	uint64_t size_alloc_bytes[HT_SIZE_BUCKETS], size_free_bytes[HT_SIZE_BUCKETS];
 	uint64_t life[HT_LIFE_BUCKETS];
@@ -98,18 +102,19 @@ int read_module(struct read_segment *s, uint32_t module, struct read_module *out
  * Reads new events of every ring: calls `visit` for each, in order per thread, and adds what was
  * overwritten before we came to *lost. Returns how many were visited, or -errno.
  */
-ssize_t read_events(struct read_segment *s, void (*visit)(void *ctx, uint32_t thread,
-	const struct ht_event *e), void *ctx, uint64_t *lost);
+ssize_t read_events(struct read_segment *s,
+	void (*visit)(void *ctx, uint32_t thread, const struct ht_event *e), void *ctx,
+	uint64_t *lost);
 
 /*
- * Walks the live hash: calls `visit` for each block; a block that changes under us is skipped. Returns
- * how many. O(capacity): for tests, leak scan and post-mortem, not for the tick.
+ * Walks the live hash: calls `visit` for each block; a block that changes under us is skipped.
+ * Returns how many. O(capacity): for tests, leak scan and post-mortem, not for the tick.
  */
 struct read_block {
 	uint64_t addr, size, tick;
 	uint32_t site, thread;
 };
-ssize_t read_blocks(struct read_segment *s, void (*visit)(void *ctx, const struct read_block *b),
-	void *ctx);
+ssize_t read_blocks(
+	struct read_segment *s, void (*visit)(void *ctx, const struct read_block *b), void *ctx);
 
 #endif

@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Opening a segment and reading its header, totals, modules and rings (read.h); stacks are in
+ * stacks.c, blocks in blocks.c. Everything comes by pread: a hole costs no memory, and a file cut
+ * short under us is a short read, not a SIGBUS. Main thread.
+ */
+#include "src/read/read.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "shm/ring.h"
+#include "src/read/segment.h"
+
+int read_at(const struct read_segment *s, uint64_t offset, void *out, size_t bytes)
+{
+	char *p = out;
+
+	while (bytes > 0) {
+		ssize_t got = pread(s->fd, p, bytes, (off_t)offset);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return -EIO;
+		p += got;
+		offset += (uint64_t)got;
+		bytes -= (size_t)got;
+	}
+	return 0;
+}
+
+uint64_t read_capacity(const struct read_segment *s, enum ht_region_id region, size_t element)
+{
+	return s->header->region[region].bytes / element;
+}
+
+int read_elements(const struct read_segment *s, enum ht_region_id region, uint64_t first,
+	uint64_t count, size_t element, void *out)
+{
+	uint64_t capacity = read_capacity(s, region, element);
+
+	if (first > capacity || count > capacity - first)
+		return -EINVAL;
+	return read_at(s, s->header->region[region].offset + first * element, out, count * element);
+}
+
+static int complain(char *message, const char *path, const char *why)
+{
+	snprintf(message, READ_MESSAGE_MAX, "%.120s: %s", path, why);
+	return -1;
+}
+
+/* Is this a file we may look into? */
+static int file_check(int fd, const char *path, uint64_t *bytes, char *message)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) != 0)
+		return complain(message, path, strerror(errno));
+	if (!S_ISREG(st.st_mode))
+		return complain(message, path, "not a regular file");
+	if (st.st_uid != geteuid() && geteuid() != 0)
+		return complain(message, path, "belongs to another user");
+	*bytes = (uint64_t)st.st_size;
+	return 0;
+}
+
+/* Says in words why a header is refused. */
+static int header_check(const struct ht_header *h, const char *path, uint64_t bytes, char *message)
+{
+	char why[128];
+
+	if (h->magic != HT_MAGIC)
+		return complain(message, path, "not a heaptop segment");
+	if (h->version != HT_VERSION || h->signature != HT_SIGNATURE) {
+		snprintf(why, sizeof(why),
+			"segment format %u.%08x, this heaptop reads %u.%08x: use the heaptop it "
+			"came from",
+			h->version, h->signature, HT_VERSION, HT_SIGNATURE);
+		return complain(message, path, why);
+	}
+	if (h->segment_bytes > bytes) {
+		snprintf(why, sizeof(why), "cut off: %llu of %llu bytes", (unsigned long long)bytes,
+			(unsigned long long)h->segment_bytes);
+		return complain(message, path, why);
+	}
+	if (!segment_check(h, bytes))
+		return complain(
+			message, path, "damaged segment: sizes in its header do not fit together");
+	return 0;
+}
+
+static int load(struct read_segment *s, const char *path, char *message)
+{
+	uint64_t bytes;
+
+	if (file_check(s->fd, path, &bytes, message) != 0)
+		return -1;
+	if (bytes < sizeof(*s->header) || read_at(s, 0, s->header, sizeof(*s->header)) != 0)
+		return complain(message, path, "not a heaptop segment");
+	return header_check(s->header, path, bytes, message);
+}
+
+struct read_segment *read_open(const char *path, char *message)
+{
+	struct read_segment *s = calloc(1, sizeof(*s));
+
+	if (!s || !(s->header = malloc(sizeof(*s->header))) || !(s->path = strdup(path))) {
+		complain(message, path, strerror(ENOMEM));
+		goto fail;
+	}
+	s->fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (s->fd < 0) {
+		complain(message, path, errno == ELOOP ? "is a symbolic link" : strerror(errno));
+		goto fail;
+	}
+	if (load(s, path, message) != 0)
+		goto close;
+	s->cursors = calloc(
+		read_capacity(s, HT_REGION_THREADS, sizeof(struct ht_thread)), sizeof(*s->cursors));
+	if (s->cursors)
+		return s;
+	complain(message, path, strerror(ENOMEM));
+close:
+	close(s->fd);
+fail:
+	if (s)
+		s->fd = -1;
+	read_close(s);
+	return NULL;
+}
+
+void read_close(struct read_segment *s)
+{
+	if (!s)
+		return;
+	if (s->fd >= 0)
+		close(s->fd);
+	free(s->nodes);
+	free(s->cursors);
+	free(s->header);
+	free(s->path);
+	free(s);
+}
+
+const char *read_path(const struct read_segment *s)
+{
+	return s->path;
+}
+
+/* Copies a fixed-size text field, which may lack its end. */
+static void text_copy(char *out, const char *in, size_t cap)
+{
+	memcpy(out, in, cap);
+	out[cap - 1] = '\0';
+}
+
+static void identity_fill(const struct ht_header *h, struct read_identity *out)
+{
+	out->version = h->version;
+	out->state = h->state;
+	out->pid = (int32_t)h->pid;
+	out->ppid = (int32_t)h->ppid;
+	out->uid = h->uid;
+	out->start_ticks = h->start_ticks;
+	out->exec_gen = h->exec_gen;
+	out->depth = h->depth;
+	out->created_realtime_ns = h->created_realtime_ns;
+	out->created_ns = h->created_ns;
+	out->family = h->family;
+	memcpy(out->boot_id, h->boot_id, sizeof(out->boot_id));
+	text_copy(out->exe, h->exe, sizeof(out->exe));
+	text_copy(out->why, h->why, sizeof(out->why));
+	text_copy(out->command, h->command, sizeof(out->command));
+	out->command_bytes =
+		h->command_bytes < HT_COMMAND_MAX ? h->command_bytes : HT_COMMAND_MAX - 1;
+}
+
+/* Reads the header afresh; its layout words stay those that were checked. */
+static int header_again(struct read_segment *s, struct ht_header *h)
+{
+	if (read_at(s, 0, h, sizeof(*h)) != 0)
+		return -EIO;
+	return h->magic == HT_MAGIC && memcmp(h->region, s->header->region, sizeof(h->region)) == 0
+		       ? 0
+		       : -EPROTO;
+}
+
+int read_identity(struct read_segment *s, struct read_identity *out)
+{
+	struct ht_header h;
+	int rc = header_again(s, &h);
+
+	if (rc == 0)
+		identity_fill(&h, out);
+	return rc;
+}
+
+int read_peek(const char *path, struct read_identity *out, char *message)
+{
+	struct read_segment *s = read_open(path, message);
+
+	if (!s)
+		return -EPROTO;
+	identity_fill(s->header, out);
+	read_close(s);
+	return 0;
+}
+
+int read_hold(struct read_segment *s)
+{
+	return flock(s->fd, LOCK_SH | LOCK_NB) == 0 ? 0 : -errno;
+}
+
+bool read_remove_if_unused(struct read_segment *s)
+{
+	struct stat mine, there;
+
+	if (flock(s->fd, LOCK_EX | LOCK_NB) != 0)
+		return false;
+	/* The name may have gone to another file by now. */
+	if (fstat(s->fd, &mine) != 0 || lstat(s->path, &there) != 0 ||
+		mine.st_ino != there.st_ino || mine.st_dev != there.st_dev)
+		return false;
+	return unlink(s->path) == 0;
+}
+
+uint64_t read_memory_bytes(const struct read_segment *s)
+{
+	struct stat st;
+
+	return fstat(s->fd, &st) == 0 ? (uint64_t)st.st_blocks * 512 : 0;
+}
+
+static void totals_add_thread(struct read_totals *out, const struct ht_thread *t)
+{
+	for (unsigned i = 0; i < HT_SIZE_BUCKETS; i++) {
+		out->size_allocs[i] += t->size_allocs[i];
+		out->size_frees[i] += t->size_frees[i];
+		out->size_alloc_bytes[i] += t->size_alloc_bytes[i];
+		out->size_free_bytes[i] += t->size_free_bytes[i];
+		out->allocs += t->size_allocs[i];
+		out->frees += t->size_frees[i];
+		out->alloc_bytes += t->size_alloc_bytes[i];
+		out->free_bytes += t->size_free_bytes[i];
+	}
+	for (unsigned i = 0; i < HT_LIFE_BUCKETS; i++)
+		out->life[i] += t->life[i];
+	out->reallocs += t->reallocs;
+	out->temporary += t->temporary;
+	out->failed += t->failed;
+	out->unknown_frees += t->unknown_frees;
+	out->events += t->ring_head;
+}
+
+static void totals_add_header(struct read_totals *out, const struct ht_header *h)
+{
+	out->clock_ns = h->clock_ns;
+	out->live_bytes = (int64_t)h->live_bytes < 0 ? 0 : h->live_bytes;
+	out->peak_bytes = h->peak_bytes;
+	out->peak_ns = h->peak_ns > h->created_ns ? h->peak_ns - h->created_ns : 0;
+	out->untracked_blocks = h->untracked_blocks;
+	out->untracked_bytes = h->untracked_bytes;
+	out->missed_frees = h->missed_frees;
+	out->truncated_stacks = h->truncated_stacks;
+	out->sites = h->sites;
+	out->nodes = h->nodes;
+	out->modules = h->modules;
+	out->live_levels = h->live_levels;
+	out->state = h->state;
+}
+
+/* The history between two equal even sequence numbers; after a few tries as it is, with less trust.
+ */
+static void history_copy(struct read_segment *s, struct ht_history *out)
+{
+	uint64_t at = offsetof(struct ht_header, history);
+
+	for (int i = 0; i < 4; i++) {
+		uint64_t sequence;
+
+		if (read_at(s, at, out, sizeof(*out)) != 0 ||
+			read_at(s, at + offsetof(struct ht_history, sequence), &sequence,
+				sizeof(sequence)) != 0)
+			break;
+		if (out->sequence % 2 == 0 && out->sequence == sequence)
+			break;
+	}
+	if (out->points > HT_HISTORY_POINTS)
+		out->points = HT_HISTORY_POINTS;
+}
+
+static uint32_t clamp(uint32_t value, uint64_t limit)
+{
+	return value < limit ? value : (uint32_t)limit;
+}
+
+int read_totals(struct read_segment *s, struct read_totals *out)
+{
+	struct ht_header h;
+	struct ht_thread t;
+	int rc = header_again(s, &h);
+
+	if (rc != 0)
+		return rc;
+	memset(out, 0, sizeof(*out));
+	totals_add_header(out, &h);
+	s->threads = clamp(h.threads, read_capacity(s, HT_REGION_THREADS, sizeof(t)));
+	for (uint32_t i = 0; i < s->threads; i++) {
+		rc = read_elements(s, HT_REGION_THREADS, i, 1, sizeof(t), &t);
+		if (rc != 0)
+			return rc;
+		totals_add_thread(out, &t);
+	}
+	out->sites = clamp(out->sites, read_capacity(s, HT_REGION_SITES, sizeof(struct ht_site)));
+	history_copy(s, &out->history);
+	return 0;
+}
+
+ssize_t read_sites(struct read_segment *s, uint32_t first, struct ht_site *out, uint32_t count)
+{
+	uint32_t used;
+	int rc = read_at(s, offsetof(struct ht_header, sites), &used, sizeof(used));
+
+	if (rc != 0)
+		return rc;
+	used = clamp(used, read_capacity(s, HT_REGION_SITES, sizeof(*out)));
+	if (first >= used)
+		return 0;
+	if (count > used - first)
+		count = used - first;
+	rc = read_elements(s, HT_REGION_SITES, first, count, sizeof(*out), out);
+	return rc != 0 ? rc : (ssize_t)count;
+}
+
+int read_hist(struct read_segment *s, uint32_t site, struct ht_hist *out)
+{
+	return read_elements(s, HT_REGION_HISTS, site, 1, sizeof(*out), out);
+}
+
+int read_module(struct read_segment *s, uint32_t module, struct read_module *out)
+{
+	struct ht_module m;
+	int rc = read_elements(s, HT_REGION_MODULES, module, 1, sizeof(m), &m);
+
+	if (rc != 0)
+		return rc;
+	if (!(m.flags & HT_MODULE_READY) || m.path_bytes >= HT_PATH_MAX ||
+		m.build_id_bytes > HT_BUILD_ID_MAX)
+		return -EINVAL;
+	out->start = m.start;
+	out->end = m.end;
+	out->bias = m.bias;
+	out->build_id_bytes = m.build_id_bytes;
+	memcpy(out->build_id, m.build_id, m.build_id_bytes);
+	rc = read_elements(s, HT_REGION_STRINGS, m.path, m.path_bytes, 1, out->path);
+	out->path[rc == 0 ? m.path_bytes : 0] = '\0';
+	return rc;
+}
+
+struct ring_at {
+	struct read_segment *s;
+	uint32_t slot;
+};
+
+static int ring_head(void *ctx, uint64_t *head)
+{
+	const struct ring_at *r = ctx;
+
+	return read_at(r->s,
+		r->s->header->region[HT_REGION_THREADS].offset +
+			r->slot * sizeof(struct ht_thread) + offsetof(struct ht_thread, ring_head),
+		head, sizeof(*head));
+}
+
+static int ring_record(void *ctx, uint32_t index, struct ht_event *e)
+{
+	const struct ring_at *r = ctx;
+
+	return read_elements(r->s, HT_REGION_RINGS, (uint64_t)r->slot * HT_RING_EVENTS + index, 1,
+		sizeof(*e), e);
+}
+
+/* Drains one ring. Slot 0 has no records: all it counts is lost. */
+static ssize_t ring_drain(struct read_segment *s, uint32_t slot,
+	void (*visit)(void *, uint32_t, const struct ht_event *), void *ctx, uint64_t *lost)
+{
+	struct ring_at at = { s, slot };
+	const struct ring_source source = { &at, ring_head, ring_record };
+	struct ht_event events[64];
+	ssize_t total = 0;
+	int got;
+
+	if (slot == 0) {
+		uint64_t head;
+
+		got = ring_head(&at, &head);
+		if (got == 0 && head > s->cursors[0]) {
+			*lost += head - s->cursors[0];
+			s->cursors[0] = head;
+		}
+		return got;
+	}
+	while ((got = ring_read(&source, &s->cursors[slot], events, 64, lost)) > 0) {
+		for (int i = 0; i < got; i++)
+			visit(ctx, slot, &events[i]);
+		total += got;
+		if (total >
+			2 * (ssize_t)HT_RING_EVENTS) /* it is faster than we are: enough for now */
+			break;
+	}
+	return got < 0 ? got : total;
+}
+
+ssize_t read_events(struct read_segment *s,
+	void (*visit)(void *, uint32_t, const struct ht_event *), void *ctx, uint64_t *lost)
+{
+	ssize_t total = 0;
+
+	for (uint32_t slot = 0; slot < s->threads; slot++) {
+		ssize_t got = ring_drain(s, slot, visit, ctx, lost);
+
+		if (got < 0)
+			return got;
+		total += got;
+	}
+	return total;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the files of this room share: the open segment, and checked reads of its parts. */
+#ifndef SRC_READ_SEGMENT_H
+#define SRC_READ_SEGMENT_H
+
+#include <sys/types.h>
+#include "shm/segment.h"
+#include "src/read/read.h"
+
+struct read_segment {
+	int fd;
+	char *path;
+	struct ht_header *header; /* as it was when opened, checked: sizes and offsets are right */
+	uint64_t *cursors; /* of the rings, by thread slot */
+	uint32_t threads; /* slots in use at the last read_totals */
+	struct ht_node *nodes; /* copies of nodes [0, node_count) */
+	uint32_t node_count;
+};
+
+/* Exactly `bytes` at `offset` of the file. 0 or -EIO. */
+int read_at(const struct read_segment *s, uint64_t offset, void *out, size_t bytes);
+/* Elements [first, first + count) of a region. 0, -EINVAL when out of range, -EIO. */
+int read_elements(const struct read_segment *s, enum ht_region_id region, uint64_t first,
+	uint64_t count, size_t element, void *out);
+/* How many elements a region holds. */
+uint64_t read_capacity(const struct read_segment *s, enum ht_region_id region, size_t element);
+
+#endif

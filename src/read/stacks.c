@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Walking call stacks out of a segment. Nodes never change once published, so they are copied in
+ * bulk and kept; a node that was copied before it was written (its pc is 0) is read again. Main
+ * thread.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/read/segment.h"
+
+#define NODES_STEP 16384u /* 384 KB a read */
+
+/* Copies nodes until `node` is among them. */
+static int nodes_load(struct read_segment *s, uint32_t node)
+{
+	uint64_t capacity = read_capacity(s, HT_REGION_NODES, sizeof(*s->nodes));
+	uint64_t want = (node / NODES_STEP + 1ull) * NODES_STEP;
+	struct ht_node *grown;
+	int rc;
+
+	if (node >= capacity)
+		return -EINVAL;
+	if (want > capacity)
+		want = capacity;
+	grown = realloc(s->nodes, want * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	s->nodes = grown;
+	rc = read_elements(s, HT_REGION_NODES, s->node_count, want - s->node_count, sizeof(*grown),
+		grown + s->node_count);
+	if (rc == 0)
+		s->node_count = (uint32_t)want;
+	return rc;
+}
+
+static int node_get(struct read_segment *s, uint32_t node, struct ht_node *out)
+{
+	int rc = 0;
+
+	if (node >= s->node_count)
+		rc = nodes_load(s, node);
+	if (rc == 0 && s->nodes[node].pc == 0)
+		rc = read_elements(s, HT_REGION_NODES, node, 1, sizeof(*out), &s->nodes[node]);
+	if (rc == 0)
+		*out = s->nodes[node];
+	/* A parent is always made before its children: a chain that does not descend is no chain.
+	 */
+	return rc == 0 && (out->pc == 0 || out->parent >= node) ? -EINVAL : rc;
+}
+
+ssize_t read_stack(struct read_segment *s, uint32_t node, struct read_frame *out, size_t max,
+	uint32_t *function)
+{
+	struct ht_node n;
+	size_t count = 0;
+	int rc;
+
+	if (node == 0)
+		return -EINVAL;
+	rc = node_get(s, node, &n);
+	if (rc != 0)
+		return rc;
+	*function = (uint32_t)n.pc & HT_LEAF_FUNCTION;
+	while (n.parent != 0 && count < max) {
+		rc = node_get(s, n.parent, &n);
+		if (rc != 0)
+			return rc;
+		out[count++] = (struct read_frame){ n.pc, n.module & ~HT_NODE_UNPINNED };
+	}
+	return (ssize_t)count;
+}
