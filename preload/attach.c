@@ -28,8 +28,7 @@
 
 extern char **environ;
 
-static char
-	own_dir[NAME_MAX_BYTES - 64]; /* where our segment is; empty: a viewer made it elsewhere */
+static char own_path[NAME_MAX_BYTES]; /* of our segment; empty: none */
 
 bool attach_possible(void)
 {
@@ -169,13 +168,12 @@ static int claim(struct segment *s, const char *path, struct segment_identity *i
 		return rc;
 	id->family = s->header->family;
 	id->depth = s->header->depth;
-	if (s->header->pid == id->pid && s->header->start_ticks == id->start_ticks &&
-		ht_cas_acq_rel_32(&s->header->state, &prepared, HT_STATE_RUNNING)) {
-		const char *slash = strrchr(path, '/');
-
-		if (slash && (size_t)(slash - path) < sizeof(own_dir))
-			memcpy(own_dir, path, (size_t)(slash - path));
-		return 0;
+	if (s->header->pid == id->pid && s->header->start_ticks == id->start_ticks) {
+		if (ht_cas_acq_rel_32(&s->header->state, &prepared, HT_STATE_RUNNING)) {
+			append(own_path, own_path + sizeof(own_path), path);
+			return 0;
+		}
+		id->exec_gen = s->header->exec_gen + 1; /* taken by the image before us */
 	}
 	segment_unmap(s);
 	return 1;
@@ -202,7 +200,7 @@ static int create_in(struct segment *s, const char *dir, struct segment_identity
 	long fd;
 	int rc;
 
-	for (id->exec_gen = 0; id->exec_gen < GENERATIONS_MAX; id->exec_gen++) {
+	for (; id->exec_gen < GENERATIONS_MAX; id->exec_gen++) {
 		segment_name(path, sizeof(path), dir, id, id->exec_gen);
 		fd = syscall(SYS_openat, AT_FDCWD, path,
 			O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -220,7 +218,7 @@ static int create_in(struct segment *s, const char *dir, struct segment_identity
 		if (rc != 0)
 			syscall(SYS_unlinkat, AT_FDCWD, path, 0);
 		else
-			append(own_dir, own_dir + sizeof(own_dir), dir);
+			append(own_path, own_path + sizeof(own_path), path);
 		return rc;
 	}
 	return -EEXIST;
@@ -248,19 +246,30 @@ static void describe(struct ht_header *h)
 	h->command_bytes = got > 0 ? (uint32_t)got : 0;
 }
 
-/* Removes the segment of generation `generation` unless a viewer has it open. */
-static void remove_unheld(const struct segment_identity *id, uint32_t generation)
+/* Removes a segment of ours unless a viewer has it open. */
+static void remove_unheld(const char *path)
 {
-	char path[NAME_MAX_BYTES];
-	long fd;
+	long fd = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 
-	segment_name(path, sizeof(path), own_dir, id, generation);
-	fd = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return;
 	if (file_is_ours(fd) && syscall(SYS_flock, fd, LOCK_EX | LOCK_NB) == 0)
 		syscall(SYS_unlinkat, AT_FDCWD, path, 0);
 	syscall(SYS_close, fd);
+}
+
+/* The image before this one ended in exec; without a viewer nobody will ask for it. */
+static void remove_predecessor(const struct segment_identity *id)
+{
+	char dir[NAME_MAX_BYTES], path[NAME_MAX_BYTES];
+	const char *slash = strrchr(own_path, '/');
+
+	if (id->family != 0 || id->exec_gen == 0 || !slash)
+		return;
+	memcpy(dir, own_path, (size_t)(slash - own_path));
+	dir[slash - own_path] = '\0';
+	segment_name(path, sizeof(path), dir, id, id->exec_gen - 1);
+	remove_unheld(path);
 }
 
 int attach_segment(struct segment *s)
@@ -276,10 +285,8 @@ int attach_segment(struct segment *s)
 		rc = claim(s, prepared, &id);
 	if (rc != 0) {
 		rc = create(s, &id);
-		/* The image before this one ended in exec; without a viewer nobody will ask for it.
-		 */
-		if (rc == 0 && id.family == 0 && id.exec_gen > 0)
-			remove_unheld(&id, id.exec_gen - 1);
+		if (rc == 0)
+			remove_predecessor(&id);
 	}
 	if (rc == 0)
 		describe(s->header);
@@ -295,9 +302,6 @@ static bool family_viewer_alive(uint64_t family)
 
 void attach_release(const struct segment *s)
 {
-	const struct ht_header *h = s->header;
-	struct segment_identity id = { .pid = h->pid, .start_ticks = h->start_ticks };
-
-	if (own_dir[0] && !family_viewer_alive(h->family))
-		remove_unheld(&id, h->exec_gen);
+	if (own_path[0] && !family_viewer_alive(s->header->family))
+		remove_unheld(own_path);
 }

@@ -24,7 +24,7 @@ static void json_process(struct writer *w, const struct snapshot *s)
 	writer_end(w);
 	writer_string(w, "exe", s->exe);
 	writer_string(w, "state", snapshot_state_word(s));
-	if (s->state == SNAP_EXITED)
+	if (s->state == SNAP_EXITED && s->exit_status >= 0)
 		writer_int(w, "exit_status", s->exit_status);
 	else
 		writer_null(w, "exit_status");

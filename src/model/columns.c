@@ -156,7 +156,9 @@ size_t column_cell(enum column c, const struct snapshot *snap, const struct snap
 	if ((unsigned)c >= COL_COUNT || cells == 0)
 		return 0;
 	column_format[c](&(struct cell){ snap, site, style, cells }, text);
-	/* A number that does not fit would be a wrong one if it were cut in silence. */
+	/* A number cut short would be another number: as in a spreadsheet, it is not shown at all. */
+	if (column_table[c].right && text_cells(text) > cells)
+		memset(text, '#', cells);
 	used = text_elide(out, COLUMN_TEXT_MAX, text, cells, false, style->glyphs == GLYPHS_ASCII);
 	len = strlen(out);
 	pad = used < cells ? cells - used : 0;

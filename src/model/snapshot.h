@@ -103,7 +103,8 @@ struct snapshot {
 	unsigned argc;
 	const char *exe;
 	enum snap_state state;
-	int exit_status, signal;
+	int exit_status; /* -1: ended by exit, but it was not our child: unknown */
+	int signal;
 	const char *signal_name;    /* "SIGSEGV", NULL unless killed */
 	/* when */
 	uint64_t start_realtime_ns, now_realtime_ns, uptime_ns;

@@ -127,6 +127,7 @@ static void segment_fill(const struct found *f, struct target_segment *s)
 	s->pid = id.pid;
 	s->start_ticks = id.start_ticks;
 	s->exec_gen = id.exec_gen;
+	s->family = id.family;
 	s->created_ns = id.created_realtime_ns;
 	s->state = state_of(f, &id);
 	command_text(s->command, sizeof(s->command), &id);

@@ -59,6 +59,7 @@ struct target_segment {
 	pid_t pid;
 	uint64_t start_ticks;
 	uint32_t exec_gen;
+	uint64_t family; /* the same in all segments of one launch, 0: none */
 	uint64_t created_ns;      /* realtime */
 	enum target_state state;  /* DEAD: the process ended without marking its exit (crash, kill) */
 	uint64_t memory_bytes;    /* what it takes now (st_blocks) */
