@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Threads that do nothing but realloc between sizes that force the block to move, so that an
+ * Threads that do nothing but grow blocks by realloc until they have moved often enough, so that an
  * address given up by one thread is at once another's. Everything is freed before the end: a
  * tracker that takes the old block out too late ends with blocks that are not there. Usage:
- * realloc_race [REALLOCS [THREADS]]; prints how many reallocs moved.
+ * realloc_race [MOVES-PER-THREAD [THREADS]]; prints how many reallocs of live blocks there were,
+ * and how many moved.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -12,7 +13,11 @@
 
 #define BLOCKS 64u
 
-static unsigned reallocs = 1000000;
+struct tally {
+	unsigned long reallocs, moved;
+};
+
+static unsigned moves_wanted = 1000000;
 
 static __attribute__((noinline)) void *block_move(void *block, size_t bytes)
 {
@@ -23,43 +28,57 @@ static __attribute__((noinline)) void *block_move(void *block, size_t bytes)
 	return moved;
 }
 
+/* One step of a block's life: born small, grown by a half each time, given up when large. */
+static void *block_step(void *block, size_t *bytes, struct tally *tally)
+{
+	uintptr_t before = (uintptr_t)block;
+
+	if (*bytes > 1000) {
+		free(block);
+		before = 0;
+		*bytes = 0;
+	}
+	*bytes = *bytes + *bytes / 2 + 24;
+	block = block_move((void *)before, *bytes);
+	tally->reallocs += before != 0;
+	tally->moved += before && (uintptr_t)block != before;
+	return block;
+}
+
 static void *work(void *arg)
 {
-	unsigned seed = (unsigned)(uintptr_t)arg, size = 0;
+	struct tally *tally = arg;
+	unsigned seed = (unsigned)(uintptr_t)arg;
 	void *block[BLOCKS] = { NULL };
-	uintptr_t moved = 0;
+	size_t bytes[BLOCKS] = { 0 };
 
-	for (unsigned i = 0; i < reallocs; i++) {
+	while (tally->moved < moves_wanted) {
 		unsigned slot = (seed = seed * 1664525u + 1013904223u) >> 26;
-		uintptr_t before = (uintptr_t)block[slot];
 
-		size = size * 7 % 509 + 1;
-		block[slot] = block_move(block[slot], 16 + 16ul * (size + slot) % 1009);
-		moved += before && (uintptr_t)block[slot] != before;
+		block[slot] = block_step(block[slot], &bytes[slot], tally);
 	}
 	for (unsigned i = 0; i < BLOCKS; i++)
 		free(block[i]);
-	return (void *)moved;
+	return NULL;
 }
 
 int main(int argc, char **argv)
 {
 	unsigned threads = argc > 2 ? (unsigned)atoi(argv[2]) : 4;
-	uintptr_t moved = 0;
+	struct tally tally[64] = { { 0 } }, all = { 0 };
 	pthread_t thread[64];
-	void *result;
 
 	if (argc > 1)
-		reallocs = (unsigned)atoi(argv[1]);
+		moves_wanted = (unsigned)atoi(argv[1]);
 	if (threads > 64)
 		return 2;
-	for (uintptr_t i = 0; i < threads; i++)
-		pthread_create(&thread[i], NULL, work, (void *)(i + 1));
+	for (unsigned i = 0; i < threads; i++)
+		pthread_create(&thread[i], NULL, work, &tally[i]);
 	for (unsigned i = 0; i < threads; i++) {
-		pthread_join(thread[i], &result);
-		moved += (uintptr_t)result;
+		pthread_join(thread[i], NULL);
+		all.reallocs += tally[i].reallocs;
+		all.moved += tally[i].moved;
 	}
-	printf("%u threads, %u reallocs each, %lu moved\n", threads, reallocs,
-		(unsigned long)moved);
+	printf("%lu reallocs, %lu moved\n", all.reallocs, all.moved);
 	return 0;
 }

@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the end-to-end tests share: cases, a private place for segments, running a command with and
+without heaptop, and comparing a report with the account of a truth program. Not a test itself."""
+
+import atexit
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+B = os.path.join(ROOT, os.environ.get("B", "build"))
+HEAPTOP = os.path.join(B, "heaptop")
+LIBRARY = os.path.join(B, "libheaptop.so")
+TARGETS = os.path.join(B, "tests", "targets")
+ADDITIVE = ("allocs", "frees", "alloc_bytes", "live_bytes", "live_blocks")
+
+_cases = []
+
+
+class Failure(Exception):
+    """The case does not hold; the text says why, on one line."""
+
+
+class Skip(Exception):
+    """The case cannot be tried here; the text says why."""
+
+
+def case(name):
+    def register(function):
+        _cases.append((name, function))
+        return function
+    return register
+
+
+def add_case(name, function):
+    _cases.append((name, function))
+
+
+def one_line(text):
+    return " ".join(str(text).split())[:600]
+
+
+def run_cases():
+    """Runs every case registered, prints a line for each, ends the program."""
+    failed = 0
+    wanted = sys.argv[1:]
+    for name, function in _cases:
+        if wanted and not any(w in name for w in wanted):
+            continue
+        try:
+            function()
+            print("ok - " + name)
+        except Skip as why:
+            print("skip - %s: %s" % (name, one_line(why)))
+        except Failure as why:
+            failed += 1
+            print("not ok - %s: %s" % (name, one_line(why)))
+        except (OSError, ValueError, KeyError, IndexError, subprocess.SubprocessError) as why:
+            failed += 1
+            print("not ok - %s: %s: %s" % (name, type(why).__name__, one_line(why)))
+        sys.stdout.flush()
+    sys.exit(1 if failed else 0)
+
+
+def check(condition, why):
+    if not condition:
+        raise Failure(why)
+
+
+def check_equal(got, want, what):
+    if got != want:
+        raise Failure("%s is %r, not %r" % (what, got, want))
+
+
+def need(program):
+    path = shutil.which(program)
+    if not path:
+        raise Skip(program + " is not installed")
+    return path
+
+
+# A folder of our own for files, and one in memory for segments: no other test's are seen.
+scratch = tempfile.mkdtemp(prefix="heaptop-e2e-")
+segments = tempfile.mkdtemp(prefix="heaptop-e2e-", dir="/dev/shm")
+atexit.register(shutil.rmtree, scratch, ignore_errors=True)
+atexit.register(shutil.rmtree, segments, ignore_errors=True)
+
+
+def target(name):
+    path = os.path.join(TARGETS, name)
+    if not os.path.exists(path):
+        raise Failure(path + " is not built")
+    return path
+
+
+def environment(**more):
+    """The environment of a test's command: nothing of heaptop's but the place for segments."""
+    env = {k: v for k, v in os.environ.items()
+           if not k.startswith("HEAPTOP_") and k not in ("LD_PRELOAD", "DEBUGINFOD_URLS")}
+    env["HEAPTOP_DIR"] = segments
+    env["LC_ALL"] = "C.UTF-8"
+    env.update({k: str(v) for k, v in more.items() if v is not None})
+    return env
+
+
+def run(command, env=None, timeout=60, stdin=None, cwd=None, preexec=None):
+    """Runs to the end; stdin is bytes or None for nothing. Never a terminal."""
+    try:
+        return subprocess.run(command, env=env or environment(), input=stdin or b"", timeout=timeout,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=cwd,
+                              preexec_fn=preexec, check=False)
+    except subprocess.TimeoutExpired:
+        raise Failure("no end within %d s: %s" % (timeout, " ".join(command)))
+
+
+def report(command, options=(), **how):
+    """Runs COMMAND under heaptop; the finished process and the report as an object."""
+    out = os.path.join(scratch, "report.json")
+    if os.path.exists(out):
+        os.unlink(out)
+    done = run([HEAPTOP, "--report", "--format", "json", "-o", out, *options, "--", *command], **how)
+    if not os.path.exists(out):
+        raise Failure("no report; status %d: %s" % (
+            done.returncode, done.stderr.decode(errors="replace")))
+    with open(out, encoding="utf-8") as f:
+        return done, json.load(f)
+
+
+def report_of_segment(path):
+    """What heaptop -r says of a segment file."""
+    done = run([HEAPTOP, "--report", "--format", "json", "-r", path])
+    check_equal(done.returncode, 0, "status of heaptop -r (%s)" % done.stderr.decode())
+    text = done.stdout or done.stderr
+    return json.loads(text)
+
+
+def listing():
+    done = run([HEAPTOP, "-l"])
+    check_equal(done.returncode, 0, "status of heaptop -l (%s)" % done.stderr.decode())
+    return done.stdout.decode()
+
+
+def segment_files():
+    return sorted(os.path.join(segments, f) for f in os.listdir(segments))
+
+
+def wait_for(condition, what, seconds=10):
+    """Polls for something another process does; the bound only ends a test that would hang."""
+    end = time.monotonic() + seconds
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > end:
+            raise Failure("never happened: " + what)
+        time.sleep(0.01)
+
+
+def truth_read(path):
+    with open(path, encoding="utf-8") as f:
+        return json.load(f)
+
+
+def frames_of(site):
+    return [f.get("function") for f in site["stack"]]
+
+
+def sites_named(rep, name):
+    return [s for s in rep["sites"] if name in frames_of(s)]
+
+
+def total(sites, field):
+    return sum(live_blocks(s) if field == "live_blocks" else s[field] for s in sites)
+
+
+def live_blocks(site):
+    return site.get("live_blocks", site["allocs"] - site["frees"])
+
+
+def check_consistent(rep):
+    """The totals are the sum of the sites, and nothing went unrecorded."""
+    for field in ADDITIVE:
+        check_equal(total(rep["sites"], field), rep["totals"][field], "sum of the sites' " + field)
+    t = rep["totals"]
+    check_equal(t["allocs"] - t["frees"], t["live_blocks"], "allocs - frees")
+    check_equal(t["alloc_bytes"] - t["free_bytes"], t["live_bytes"], "alloc_bytes - free_bytes")
+    for field in ("unknown_frees", "untracked_blocks", "untracked_bytes"):
+        check_equal(t[field], 0, field)
+
+
+def check_site(rep, truth):
+    found = sites_named(rep, truth["name"])
+    if truth["allocs"] and truth["bytes_known"]:
+        functions = {s["function"] for s in found}
+        check_equal(functions, {truth["function"]}, "functions of " + truth["name"])
+    for field in ADDITIVE:
+        if field.endswith("bytes") and not truth["bytes_known"]:
+            continue
+        check_equal(total(found, field), truth[field], "%s of %s" % (field, truth["name"]))
+
+
+# Where blocks may come from that are not the program's own: start of threads and loading of objects
+# (the loader), registration of exit handlers (libc), the exception pool (libstdc++).
+FOREIGN = ("ld-linux", "libstdc++", "libc.so", "libc-2")
+
+
+def check_foreign(rep, truth):
+    names = {s["name"] for s in truth["sites"]}
+    for site in rep["sites"]:
+        if site["allocs"] and not names & set(frames_of(site)):
+            module = os.path.basename(site["stack"][0]["module"]) if site["stack"] else ""
+            check(module.startswith(FOREIGN), "a site the program does not know: %s %s" % (
+                module, frames_of(site)))
+
+
+def check_strict(rep, truth):
+    """The program is one thread and told everything: every total and the peak are its own."""
+    for field in ADDITIVE:
+        check_equal(rep["totals"][field], sum(s[field] for s in truth["sites"]), "total " + field)
+    check_equal(rep["totals"]["peak_live_bytes"], truth["peak"], "peak_live_bytes")
+
+
+def check_truth(rep, truth):
+    check_consistent(rep)
+    for site in truth["sites"]:
+        check_site(rep, site)
+    check_foreign(rep, truth)
+    check_equal(rep["totals"]["reallocs"], truth["reallocs"], "reallocs")
+    check_equal(rep["totals"]["failed"], truth["failed"], "failed")
+    if truth["strict"]:
+        check_strict(rep, truth)
+
+
+def truth_of(command, status=0, **env):
+    """Runs a truth program under heaptop and compares. Returns the report."""
+    account = os.path.join(scratch, "truth.json")
+    if os.path.exists(account):
+        os.unlink(account)
+    done, rep = report(command, env=environment(TRUTH=account, **env))
+    check_equal(done.returncode, status, "exit status (%s)" % done.stderr.decode(errors="replace"))
+    check_truth(rep, truth_read(account))
+    return rep
+
+
+def kill_hard(process):
+    process.send_signal(signal.SIGKILL)
+    process.wait()
