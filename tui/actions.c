@@ -263,6 +263,11 @@ bool action_is_frozen(const struct ui *ui)
 	return ui->frozen;
 }
 
+bool action_is_output(const struct ui *ui)
+{
+	return ui->stack[0] == VIEW_OUTPUT;
+}
+
 bool action_is_held(const struct ui *ui)
 {
 	return ui->hold;

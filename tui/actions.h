@@ -31,6 +31,7 @@ void action_back(struct ui *ui, int may_quit, int key);
 void action_quit(struct ui *ui, int arg, int key);
 
 bool action_is_frozen(const struct ui *ui);
+bool action_is_output(const struct ui *ui);
 bool action_is_held(const struct ui *ui);
 bool action_is_full(const struct ui *ui);
 bool action_is_hidden_shown(const struct ui *ui);

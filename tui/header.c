@@ -153,7 +153,7 @@ static void header_ops(const struct ui *ui, int y, unsigned width)
 		strip_left(&s, ops[i].rank, INK_PLAIN, "%s %s %s", ops[i].name,
 			units_count(a, ops[i].total), units_freq(b, ops[i].per_s));
 	strip_right(&s, 70, INK_PLAIN, "faults %s min", units_freq(a, p->minor_faults_per_s));
-	strip_right(&s, 65, p->major_faults_per_s > 0 ? INK_WARN : INK_PLAIN, "%s maj",
+	strip_join(&s, p->major_faults_per_s > 0 ? INK_WARN : INK_PLAIN, "  %s maj",
 		units_freq(a, p->major_faults_per_s));
 	strip_draw(&s, y, 1, width - 2);
 }

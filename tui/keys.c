@@ -39,11 +39,11 @@ const struct key_binding keys_table[] = {
 	{ MOVE, "End G", { KEY_END, 'G', 0 }, IN_ALL, action_move, LIST_END, PLACE_HELP, NULL, NULL,
 		NULL, "last row" },
 	{ MOVE, "Left h", { KEY_LEFT, 'h', 0 }, IN_DATA, action_shift, -8, PLACE_HELP, NULL, NULL, NULL,
-		"names and lines to the right" },
+		"scroll names and lines back" },
 	{ MOVE, "Right l", { KEY_RIGHT, 'l', 0 }, IN_DATA, action_shift, 8, PLACE_HELP, NULL, NULL, NULL,
-		"names and lines to the left: see their ends" },
+		"scroll names and lines sideways, to see their ends" },
 	{ MOVE, "0", { '0', 0 }, IN_DATA, action_shift, 0, PLACE_HELP, NULL, NULL, NULL,
-		"names and lines from their beginning" },
+		"names and lines from their beginning again" },
 	{ TABLE, "1-9", { '1', '2', '3', '4', '5', '6', '7', '8', '9', 0 }, IN_SITES,
 		action_sort_digit, 0, PLACE_HINT, "sort", NULL, NULL,
 		"sort by the column of that number; again: reverse" },
@@ -70,8 +70,8 @@ const struct key_binding keys_table[] = {
 		"the site one row up in the table" },
 	{ SITE, "]", { ']', 0 }, IN_DETAIL, action_neighbour, 1, PLACE_HINT, "site after", NULL, NULL,
 		"the site one row down in the table" },
-	{ PROG, "Tab", { '\t', 0 }, IN_DATA, action_tab, 1, PLACE_BAR, "Next tab", NULL, NULL,
-		"next tab" },
+	{ PROG, "Tab", { '\t', 0 }, IN_DATA, action_tab, 1, PLACE_BAR, "Output", "Sites",
+		action_is_output, "next tab" },
 	{ PROG, "S-Tab", { KEY_BTAB, 0 }, IN_DATA, action_tab, -1, PLACE_HELP, NULL, NULL, NULL,
 		"previous tab" },
 	{ PROG, "x", { 'x', 0 }, IN_DATA, action_save, 0, PLACE_HINT, "export", NULL, NULL,
@@ -90,6 +90,7 @@ const struct key_binding keys_table[] = {
 		"quit at once, from anywhere" },
 };
 /* clang-format on */
+const char *const keys_groups[] = { MOVE, TABLE, SHOW, SITE, PROG, NULL };
 const size_t keys_count = sizeof(keys_table) / sizeof(keys_table[0]);
 
 /* A column keeps its digit at every width. ALLOCS and TEMP are reached by < and >. */

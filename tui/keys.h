@@ -39,6 +39,8 @@ struct key_binding {
 
 extern const struct key_binding keys_table[];
 extern const size_t keys_count;
+/* The groups in the order of the help screen, NULL at the end. */
+extern const char *const keys_groups[];
 
 /* Runs what the key means in the view in front; a key that means nothing there says why. */
 void keys_dispatch(struct ui *ui, int key);

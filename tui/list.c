@@ -107,11 +107,12 @@ void list_select(struct list *l, size_t row)
 		l->moved = true;
 	l->cursor = row;
 	list_settle(l);
+	l->line = l->cursor - l->top;
 }
 
 void list_follow(struct list *l, size_t row)
 {
-	size_t line = l->cursor - l->top;
+	size_t line = l->line < l->height || !l->height ? l->line : l->height - 1;
 
 	l->cursor = row;
 	l->top = list_back(row, line);

@@ -15,6 +15,7 @@ struct list {
 	size_t cursor; /* the selected one; 0 in an empty list */
 	size_t top; /* first one seen */
 	size_t height; /* rows seen at once */
+	size_t line; /* of the window: where the user put the cursor, and where it is kept */
 	bool moved; /* false: the cursor belongs to row 0 and not to what stands there */
 	bool scroll_only; /* text: the cursor is the top row, nothing is selected */
 };

@@ -83,25 +83,24 @@ static unsigned strip_cells(const struct strip *s, bool least)
 	return sum;
 }
 
-/* Drops the lowest rank (of equals the last) with what is joined to it. False: nothing left. */
-static bool strip_drop(struct strip *s)
+/* Marks a piece and what is joined to it. */
+static void strip_mark(struct strip *s, unsigned at, bool dropped)
 {
-	unsigned victim = STRIP_PIECES;
+	s->piece[at].dropped = dropped;
+	for (unsigned i = at + 1; i < s->count && s->piece[i].joined; i++)
+		s->piece[i].dropped = dropped;
+}
 
-	for (unsigned i = 0; i < s->count; i++) {
-		const struct strip_piece *p = &s->piece[i];
+/* The highest rank (of equals the first) that was not tried, or STRIP_PIECES. */
+static unsigned strip_next(const struct strip *s, const bool tried[STRIP_PIECES])
+{
+	unsigned best = STRIP_PIECES;
 
-		if (p->dropped || p->joined)
-			continue;
-		if (victim == STRIP_PIECES || p->rank <= s->piece[victim].rank)
-			victim = i;
-	}
-	if (victim == STRIP_PIECES)
-		return false;
-	s->piece[victim].dropped = true;
-	for (unsigned i = victim + 1; i < s->count && s->piece[i].joined; i++)
-		s->piece[i].dropped = true;
-	return true;
+	for (unsigned i = 0; i < s->count; i++)
+		if (!s->piece[i].joined && !tried[i] &&
+			(best == STRIP_PIECES || s->piece[i].rank > s->piece[best].rank))
+			best = i;
+	return best;
 }
 
 /* Gives elastic pieces what is left over; elastic ones are few, so the first takes it. */
@@ -123,11 +122,21 @@ static void strip_shrink(struct strip *s, unsigned cells)
 	}
 }
 
+/* Takes pieces by rank, each if it still fits: a small fact may stay where a large one could not.
+ */
 unsigned strip_fit(struct strip *s, unsigned cells)
 {
-	while (strip_cells(s, true) > cells)
-		if (!strip_drop(s))
-			break;
+	bool tried[STRIP_PIECES] = { false };
+	unsigned at;
+
+	for (unsigned i = 0; i < s->count; i++)
+		s->piece[i].dropped = true;
+	while ((at = strip_next(s, tried)) != STRIP_PIECES) {
+		tried[at] = true;
+		strip_mark(s, at, false);
+		if (strip_cells(s, true) > cells)
+			strip_mark(s, at, true);
+	}
 	strip_shrink(s, cells);
 	return strip_cells(s, false);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * One line of facts that must fit: pieces of text from the left and from the right, each with a
- * rank; when the line is too narrow, pieces of the lowest rank go first. Main thread.
+ * rank; when the line is too narrow, pieces of a high rank get their room first. Main thread.
  */
 #ifndef TUI_STRIP_H
 #define TUI_STRIP_H

@@ -50,17 +50,10 @@ static void help_add_group(struct ui *ui, const char *group)
 	help_add(ui, "%s", "");
 }
 
-/* Groups in the order in which the table first names them. */
 static void help_add_keys(struct ui *ui)
 {
-	for (size_t i = 0; i < keys_count; i++) {
-		size_t j = 0;
-
-		while (strcmp(keys_table[j].group, keys_table[i].group))
-			j++;
-		if (j == i)
-			help_add_group(ui, keys_table[i].group);
-	}
+	for (const char *const *group = keys_groups; *group; group++)
+		help_add_group(ui, *group);
 	if (!ui->options.no_mouse) {
 		help_add(ui, "Mouse");
 		help_add(ui, "  click      selects a row, sorts by a header, opens a tab");

@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What keys, clicks and ticks do to the screen: the selection is a site and keeps its line,
+ * freezing and holding, sorting, prompts, the ways out, every size, and how many bytes a frame
+ * costs.
+ */
+#include "tests/check.h"
+#include "tests/tui/paper.h"
+
+static struct paper p;
+
+static void begin(int height, int width)
+{
+	paper_open(&p, height, width, false);
+	ui_tick(&p.ui);
+	paper_draw(&p);
+}
+
+static int cursor_line(void)
+{
+	return (int)(p.ui.sites.list.cursor - p.ui.sites.list.top);
+}
+
+TEST(selection_is_a_site_and_keeps_its_line)
+{
+	uint32_t site;
+	int line;
+
+	begin(30, 100);
+	paper_keys(&p, "5jjjj"); /* by blocks: the order changes as the sawtooth moves */
+	site = p.ui.sites.selected;
+	line = cursor_line();
+	for (const char *key = "352461"; *key; key++) {
+		ui_key(&p.ui, *key);
+		ui_tick(&p.ui);
+		paper_draw(&p);
+		CHECK_INT(p.ui.sites.selected, site);
+		CHECK_INT(p.ui.shown->sites[p.ui.sites.order[p.ui.sites.list.cursor]].id, site);
+		if (p.ui.sites.list.cursor >= (size_t)line)
+			CHECK_INT(cursor_line(), line);
+	}
+	paper_close(&p);
+}
+
+TEST(selection_deep_in_the_list_keeps_its_line)
+{
+	uint32_t site;
+
+	begin(30, 100);
+	for (int i = 0; i < 1000; i++)
+		ui_key(&p.ui, 'j');
+	for (int i = 0; i < 7; i++)
+		ui_key(&p.ui, 'k');
+	paper_draw(&p);
+	site = p.ui.sites.selected;
+	for (int i = 0; i < 10; i++) {
+		int line = cursor_line();
+
+		ui_tick(&p.ui);
+		paper_draw(&p);
+		CHECK_INT(p.ui.sites.selected, site);
+		CHECK_INT(cursor_line(), line);
+		CHECK_INT(paper_line(&p, p.ui.layout.y[ROW_BODY] + line)[0], '>');
+	}
+	paper_close(&p);
+}
+
+TEST(untouched_cursor_stays_on_row_0)
+{
+	uint32_t first;
+
+	begin(30, 100);
+	first = p.ui.sites.selected;
+	paper_keys(&p, "3");
+	CHECK(p.ui.sites.selected != first);
+	CHECK_INT(p.ui.sites.list.cursor, 0);
+	/* Once moved it follows; going home gives it back. */
+	paper_keys(&p, "j");
+	first = p.ui.sites.selected;
+	paper_keys(&p, "1");
+	CHECK_INT(p.ui.sites.selected, first);
+	paper_keys(&p, "gg3");
+	CHECK_INT(p.ui.sites.list.cursor, 0);
+	paper_close(&p);
+}
+
+TEST(frozen_rows_stand_still_while_the_header_moves)
+{
+	char row[PAPER_LINE], title[PAPER_LINE];
+	int y;
+
+	begin(30, 100);
+	y = p.ui.layout.y[ROW_BODY] + 1;
+	paper_keys(&p, " ");
+	paper_draw(&p);
+	strcpy(row, paper_line(&p, y));
+	strcpy(title, paper_line(&p, 0));
+	ui_tick(&p.ui);
+	ui_tick(&p.ui);
+	paper_draw(&p);
+	CHECK_STR(paper_line(&p, y), row);
+	CHECK(strcmp(paper_line(&p, 0), title) != 0);
+	CHECK(paper_find(&p, "FROZEN 0:02") >= 0);
+	CHECK(paper_find(&p, "2 newer snapshots are waiting") >= 0);
+	paper_keys(&p, "Z");
+	paper_draw(&p);
+	CHECK(strcmp(paper_line(&p, y), row) != 0);
+	CHECK_INT(paper_find(&p, "FROZEN"), -1);
+	paper_close(&p);
+}
+
+TEST(held_order_keeps_places_and_updates_values)
+{
+	uint32_t ids[12];
+
+	begin(30, 100);
+	paper_keys(&p, "1o");
+	memcpy(ids, p.ui.sites.ids, sizeof(ids));
+	for (int i = 0; i < 9; i++)
+		ui_tick(&p.ui); /* the sawtooth and the falling sites change places */
+	CHECK(!memcmp(ids, p.ui.sites.ids, sizeof(ids)));
+	CHECK_INT(p.ui.shown->uptime_ns / CANNED_S, 770);
+	p.canned.nsites += 5; /* new sites come, and do not push */
+	ui_tick(&p.ui);
+	CHECK(!memcmp(ids, p.ui.sites.ids, sizeof(ids)));
+	CHECK_INT(p.ui.sites.list.count, p.canned.nsites);
+	paper_draw(&p);
+	CHECK(paper_find(&p, "order held") >= 0);
+	paper_keys(&p, "3");
+	CHECK(memcmp(ids, p.ui.sites.ids, sizeof(ids)) != 0);
+	paper_close(&p);
+}
+
+TEST(sites_that_vanish_do_no_harm)
+{
+	begin(30, 100);
+	paper_keys(&p, "G");
+	p.canned.nsites = 3;
+	ui_tick(&p.ui);
+	paper_draw(&p);
+	CHECK_INT(p.ui.sites.list.cursor, 2);
+	paper_keys(&p, "\r");
+	p.canned.nsites = 0;
+	ui_tick(&p.ui);
+	paper_draw(&p);
+	CHECK(paper_find(&p, "no longer there") >= 0);
+	paper_keys(&p, "q\r");
+	paper_draw(&p);
+	CHECK(paper_find(&p, "no site is selected") >= 0);
+	CHECK(paper_find(&p, "no call site yet") >= 0);
+	paper_close(&p);
+}
+
+TEST(digits_sort_and_again_reverses)
+{
+	begin(30, 100);
+	paper_keys(&p, "5");
+	CHECK_INT(p.ui.sort, COL_BLOCKS);
+	CHECK(!p.ui.reverse);
+	paper_keys(&p, "5");
+	CHECK(p.ui.reverse);
+	paper_keys(&p, "I");
+	CHECK(!p.ui.reverse);
+	paper_keys(&p, ">");
+	CHECK_INT(p.ui.sort, COL_AVG);
+	paper_keys(&p, "<<");
+	CHECK_INT(p.ui.sort, COL_TREND);
+	paper_keys(&p, "<<<<<<");
+	CHECK_INT(p.ui.sort, COL_LIVE);
+	paper_keys(&p, "9");
+	paper_draw(&p);
+	CHECK(paper_find(&p, "needs a wider screen") >= 0);
+	paper_close(&p);
+}
+
+TEST(clicks)
+{
+	struct layout_column c[COL_COUNT];
+
+	begin(30, 100);
+	layout_columns(100, c);
+	ui_mouse(&p.ui, UI_CLICK, p.ui.layout.y[ROW_BODY] + 4, 20);
+	CHECK_INT(p.ui.sites.list.cursor, 4);
+	CHECK_INT(p.ui.sites.selected, p.ui.sites.ids[4]);
+	ui_mouse(&p.ui, UI_CLICK, p.ui.layout.y[ROW_HEAD], c[2].x + 1);
+	CHECK_INT(p.ui.sort, COL_RATE);
+	ui_mouse(&p.ui, UI_WHEEL_DOWN, 12, 12);
+	ui_mouse(&p.ui, UI_CLICK, p.ui.layout.y[ROW_TABS], 10);
+	CHECK_INT(p.ui.stack[0], VIEW_OUTPUT);
+	/* Anywhere else, and outside: nothing. */
+	for (int y = 0; y < 35; y++)
+		ui_mouse(&p.ui, UI_CLICK, y, 250);
+	paper_close(&p);
+}
+
+TEST(ways_out)
+{
+	begin(30, 100);
+	paper_keys(&p, "\r?q");
+	CHECK(ui_view(&p.ui) == view_table[VIEW_DETAIL]);
+	ui_key(&p.ui, UI_KEY_ESC);
+	CHECK(ui_view(&p.ui) == view_table[VIEW_SITES]);
+	ui_key(&p.ui, UI_KEY_ESC);
+	CHECK(!p.ui.quit);
+	paper_keys(&p, "q");
+	CHECK(p.ui.quit);
+	paper_close(&p);
+
+	begin(30, 100);
+	paper_keys(&p, "\r?Q");
+	CHECK(p.ui.quit);
+	paper_close(&p);
+}
+
+/* Of a program that we launched and that still runs, q asks once. */
+TEST(leaving_a_running_program_is_asked)
+{
+	begin(30, 100);
+	p.ui.options.launched = true;
+	paper_keys(&p, "qjq");
+	CHECK(!p.ui.quit);
+	paper_keys(&p, "q");
+	CHECK(p.ui.quit);
+	paper_close(&p);
+
+	begin(30, 100);
+	p.ui.options.launched = true;
+	p.canned.state = SNAP_EXITED;
+	ui_tick(&p.ui);
+	paper_keys(&p, "q");
+	CHECK(p.ui.quit);
+	paper_close(&p);
+}
+
+TEST(prompt_takes_every_key)
+{
+	begin(30, 100);
+	paper_keys(&p, "dq1");
+	CHECK(!p.ui.quit);
+	CHECK_INT(p.ui.sort, COL_LIVE);
+	paper_keys(&p, "\025"
+		       "250msx\b\r");
+	CHECK_INT(p.ui.options.delay_ns, 250000000);
+	CHECK(p.ui.delay_changed);
+	paper_keys(&p, "d99h\r");
+	CHECK_INT(p.ui.options.delay_ns, 250000000);
+	paper_draw(&p);
+	CHECK(paper_find(&p, "is not a time") >= 0);
+	paper_keys(&p, "d5\033");
+	CHECK(!p.ui.prompt.open);
+	CHECK_INT(p.ui.options.delay_ns, 250000000);
+	paper_close(&p);
+}
+
+TEST(save_says_where)
+{
+	begin(30, 100);
+	paper_keys(&p, "x");
+	paper_draw(&p);
+	CHECK(paper_find(&p, "written to /tmp/heaptop.1.txt") >= 0);
+	/* The message goes with the next key, or after a while. */
+	p.canned.now_ns += 60 * CANNED_S;
+	paper_draw(&p);
+	CHECK_INT(paper_find(&p, "written to"), -1);
+	paper_close(&p);
+}
+
+TEST(a_failed_tick_is_a_line_and_not_a_crash)
+{
+	paper_open(&p, 30, 100, false);
+	p.canned.error = "the segment was cut off";
+	ui_tick(&p.ui);
+	paper_draw(&p);
+	CHECK(paper_find(&p, "cut off") >= 0);
+	paper_keys(&p, "\r j3oHv dxq");
+	p.ui.prompt.open = false;
+	p.canned.error = NULL;
+	ui_tick(&p.ui);
+	paper_draw(&p);
+	CHECK_INT(paper_find(&p, "cut off"), -1);
+	paper_close(&p);
+}
+
+TEST(output_follows_its_end)
+{
+	begin(30, 100);
+	paper_keys(&p, "\t");
+	paper_draw(&p);
+	CHECK(paper_find(&p, "line 299:") >= 0);
+	p.canned.lines = 400;
+	paper_draw(&p);
+	CHECK(paper_find(&p, "line 399:") >= 0);
+	paper_keys(&p, "k");
+	p.canned.lines = 500;
+	paper_draw(&p);
+	CHECK_INT(paper_find(&p, "line 499:"), -1);
+	CHECK(paper_find(&p, "line 398:") >= 0);
+	paper_keys(&p, "G");
+	p.canned.lines = 501;
+	paper_draw(&p);
+	CHECK(paper_find(&p, "line 500:") >= 0);
+	CHECK_INT(p.canned.cols, 100);
+	CHECK_INT(p.canned.rows, p.ui.layout.body_height);
+	paper_close(&p);
+}
+
+TEST(without_output_there_is_no_such_tab)
+{
+	begin(30, 100);
+	p.source.output_lines = NULL;
+	paper_keys(&p, "\t");
+	paper_draw(&p);
+	CHECK_INT(paper_find(&p, "Output"), -1);
+	CHECK(paper_find(&p, "no other tab") >= 0);
+	paper_close(&p);
+}
+
+/* The selected row is marked by a sign and by reverse video; mono has no colours at all. */
+TEST(never_colour_alone)
+{
+	attr_t attrs;
+	short pair;
+	cchar_t cell;
+	wchar_t wide[CCHARW_MAX + 1];
+
+	begin(30, 100);
+	ink_init(TUI_COLOR_NEVER, false);
+	paper_draw(&p);
+	for (int y = 0; y < 30; y++) {
+		for (int x = 0; x < 100; x++) {
+			mvin_wch(y, x, &cell);
+			getcchar(&cell, wide, &attrs, &pair, NULL);
+			CHECK_INT(pair, 0);
+		}
+	}
+	mvin_wch(p.ui.layout.y[ROW_BODY], 0, &cell);
+	getcchar(&cell, wide, &attrs, &pair, NULL);
+	CHECK(wide[0] == L'>' && (attrs & A_REVERSE));
+	paper_close(&p);
+}
+
+TEST(no_color_is_heeded)
+{
+	cchar_t cell;
+	wchar_t wide[CCHARW_MAX + 1];
+	attr_t attrs;
+	short pair;
+
+	begin(30, 100);
+	setenv("NO_COLOR", "1", 1);
+	ink_init(TUI_COLOR_AUTO, false);
+	paper_draw(&p);
+	mvin_wch(p.ui.layout.y[ROW_HEAD], 3, &cell);
+	getcchar(&cell, wide, &attrs, &pair, NULL);
+	CHECK_INT(pair, 0);
+	ink_init(TUI_COLOR_ALWAYS, false);
+	paper_draw(&p);
+	mvin_wch(p.ui.layout.y[ROW_HEAD], 3, &cell);
+	getcchar(&cell, wide, &attrs, &pair, NULL);
+	CHECK(pair != 0);
+	unsetenv("NO_COLOR");
+	paper_close(&p);
+}
+
+/* Whatever a name holds, no control reaches the screen. */
+TEST(unclean_text_is_never_drawn)
+{
+	begin(30, 100);
+	ink_text(3, 0, 40, INK_PLAIN,
+		"a\033[31m\x07\xff\xc3"
+		"b\xe2\x80\xae"
+		"c\ttab");
+	for (const char *c = paper_line(&p, 3); *c; c++)
+		CHECK((unsigned char)*c >= ' ');
+	CHECK_INT(strncmp(paper_line(&p, 3), "a?[31m??", 8), 0);
+	paper_close(&p);
+}
+
+/* Every size, each view: drawing neither crashes nor writes outside, and the way out is known. */
+TEST(every_size_draws)
+{
+	static const char *const keys[] = { "", "\r", "q\t", "\t?", "q" };
+
+	begin(30, 100);
+	p.canned.nsites = 40;
+	ui_tick(&p.ui);
+	for (int h = 1; h <= 80; h += h < 26 ? 1 : 9) {
+		for (int w = 1; w <= 250; w += w < 44 ? 1 : 23) {
+			paper_resize(&p, h, w);
+			for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+				paper_keys(&p, keys[i]);
+				ui_draw(&p.ui);
+				if (w >= 15 && h >= 2 && p.ui.layout.tiny)
+					CHECK(paper_find(&p, "q quits") >= 0);
+			}
+			CHECK_INT(p.ui.depth, 1);
+		}
+	}
+	paper_close(&p);
+}
+
+/* The budget of a frame in which values and some rows change, at 100x30 with 10,000 sites. */
+TEST(steady_frame_is_below_1_kb)
+{
+	long before;
+	const int frames = 20;
+
+	begin(30, 100);
+	p.canned.nsites = 10000;
+	ui_tick(&p.ui);
+	paper_draw(&p);
+	before = paper_bytes(&p);
+	for (int i = 0; i < frames; i++) {
+		ui_tick(&p.ui);
+		paper_draw(&p);
+	}
+	CHECK(paper_bytes(&p) - before > 0);
+	CHECK((paper_bytes(&p) - before) / frames <= 1024);
+	fprintf(stderr, "%ld bytes per frame\n", (paper_bytes(&p) - before) / frames);
+	/* When nothing changes, nothing is sent. */
+	p.canned.still = true;
+	ui_tick(&p.ui);
+	paper_draw(&p);
+	before = paper_bytes(&p);
+	ui_tick(&p.ui);
+	paper_draw(&p);
+	CHECK_INT(paper_bytes(&p) - before, 0);
+	paper_close(&p);
+}
+
+int main(void)
+{
+	RUN(selection_is_a_site_and_keeps_its_line);
+	RUN(selection_deep_in_the_list_keeps_its_line);
+	RUN(untouched_cursor_stays_on_row_0);
+	RUN(frozen_rows_stand_still_while_the_header_moves);
+	RUN(held_order_keeps_places_and_updates_values);
+	RUN(sites_that_vanish_do_no_harm);
+	RUN(digits_sort_and_again_reverses);
+	RUN(clicks);
+	RUN(ways_out);
+	RUN(leaving_a_running_program_is_asked);
+	RUN(prompt_takes_every_key);
+	RUN(save_says_where);
+	RUN(a_failed_tick_is_a_line_and_not_a_crash);
+	RUN(output_follows_its_end);
+	RUN(without_output_there_is_no_such_tab);
+	RUN(never_colour_alone);
+	RUN(no_color_is_heeded);
+	RUN(unclean_text_is_never_drawn);
+	RUN(every_size_draws);
+	RUN(steady_frame_is_below_1_kb);
+	return check_end();
+}

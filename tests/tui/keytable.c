@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The key table against itself, the help screen and the bottom lines. */
+#include "tests/check.h"
+#include "tests/tui/paper.h"
+#include "tui/actions.h"
+#include "tui/keys.h"
+
+static struct paper p;
+
+static bool help_has(const char *name, const char *help)
+{
+	for (size_t i = 0; i < p.ui.help.count; i++)
+		if (strstr(p.ui.help.line[i], name) && strstr(p.ui.help.line[i], help))
+			return true;
+	return false;
+}
+
+TEST(every_key_is_in_the_help)
+{
+	size_t lines = 0;
+
+	paper_open(&p, 30, 100, false);
+	ui_tick(&p.ui);
+	ui_key(&p.ui, '?');
+	for (size_t i = 0; i < keys_count; i++)
+		CHECK(help_has(keys_table[i].name, keys_table[i].help));
+	for (size_t i = 0; i < p.ui.help.count; i++)
+		lines += strstr(p.ui.help.line[i], "std:: and __gnu_cxx::") != NULL;
+	CHECK_INT(lines, 1);
+	for (int c = 0; c < COL_COUNT; c++)
+		CHECK(help_has(column_table[c].title, column_table[c].help));
+	paper_close(&p);
+}
+
+TEST(a_key_means_one_thing_in_a_view)
+{
+	for (size_t i = 0; i < keys_count; i++)
+		for (size_t j = i + 1; j < keys_count; j++)
+			for (unsigned a = 0; a < KEYS_CODES && keys_table[i].code[a]; a++)
+				for (unsigned b = 0; b < KEYS_CODES && keys_table[j].code[b]; b++)
+					CHECK(keys_table[i].code[a] != keys_table[j].code[b] ||
+						!(keys_table[i].scope & keys_table[j].scope));
+}
+
+static bool works(unsigned scope, int key)
+{
+	for (size_t i = 0; i < keys_count; i++)
+		for (unsigned a = 0; a < KEYS_CODES && keys_table[i].code[a]; a++)
+			if (keys_table[i].code[a] == key && (keys_table[i].scope & scope))
+				return true;
+	return false;
+}
+
+TEST(help_and_the_ways_out_work_everywhere)
+{
+	static const int keys[] = { 'q', 'Q', UI_KEY_ESC, KEY_F(10), KEY_F(1), '?', UI_CTRL('l'),
+		UI_CTRL('z'), KEY_UP, KEY_DOWN, KEY_NPAGE, KEY_PPAGE, KEY_HOME, KEY_END, 'j', 'k',
+		'G' };
+
+	for (int v = 0; v < VIEW_COUNT; v++)
+		for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+			CHECK(works(view_table[v]->scope, keys[i]));
+}
+
+TEST(every_key_has_a_group_that_is_shown)
+{
+	for (size_t i = 0; i < keys_count; i++) {
+		const char *const *g = keys_groups;
+
+		while (*g && strcmp(*g, keys_table[i].group))
+			g++;
+		CHECK(*g != NULL);
+		CHECK(keys_table[i].place == PLACE_HELP || keys_table[i].label);
+		CHECK(!keys_table[i].label_on == !keys_table[i].on);
+	}
+}
+
+TEST(digits_and_columns_agree)
+{
+	for (int key = '1'; key <= '9'; key++)
+		CHECK_INT(keys_digit((enum column)keys_column(key)), key);
+	CHECK_INT(keys_column('0'), -1);
+	CHECK_INT(keys_column('a'), -1);
+}
+
+TEST(a_refused_key_says_why)
+{
+	paper_open(&p, 30, 100, false);
+	ui_tick(&p.ui);
+	paper_keys(&p, "[");
+	paper_draw(&p);
+	CHECK(paper_find(&p, "[ works in Site detail") >= 0);
+	paper_keys(&p, "_");
+	paper_draw(&p);
+	CHECK(paper_find(&p, "_ is no key here") >= 0);
+	paper_keys(&p, "h");
+	paper_draw(&p);
+	CHECK(paper_find(&p, "help is ?") >= 0);
+	ui_key(&p.ui, UI_KEY_ESC);
+	paper_draw(&p);
+	CHECK(paper_find(&p, "q quits") >= 0);
+	paper_close(&p);
+}
+
+TEST(the_bar_says_how_to_get_out)
+{
+	static const int widths[] = { 40, 60, 80, 100, 200 };
+
+	for (size_t i = 0; i < sizeof(widths) / sizeof(widths[0]); i++) {
+		paper_open(&p, 24, widths[i], false);
+		ui_tick(&p.ui);
+		paper_draw(&p);
+		CHECK(strstr(paper_line(&p, 23), "F10/qQuit") != NULL);
+		CHECK(strstr(paper_line(&p, p.ui.layout.y[ROW_HINT]), "? keys") != NULL);
+		paper_keys(&p, "\r");
+		paper_draw(&p);
+		CHECK(strstr(paper_line(&p, 23), "F10/qBack") != NULL);
+		paper_close(&p);
+	}
+}
+
+TEST(hints_follow_the_state)
+{
+	paper_open(&p, 30, 100, false);
+	ui_tick(&p.ui);
+	paper_draw(&p);
+	CHECK(paper_find(&p, "Space freeze") >= 0);
+	paper_keys(&p, " ");
+	paper_draw(&p);
+	CHECK(paper_find(&p, "Space thaw") >= 0);
+	paper_close(&p);
+}
+
+int main(void)
+{
+	RUN(every_key_is_in_the_help);
+	RUN(a_key_means_one_thing_in_a_view);
+	RUN(help_and_the_ways_out_work_everywhere);
+	RUN(every_key_has_a_group_that_is_shown);
+	RUN(digits_and_columns_agree);
+	RUN(a_refused_key_says_why);
+	RUN(the_bar_says_how_to_get_out);
+	RUN(hints_follow_the_state);
+	return check_end();
+}
