@@ -104,71 +104,82 @@ static void text_losses(struct strbuf *out, const struct snap_totals *t)
 			units_exact(count, t->untracked_bytes));
 }
 
+static bool text_size_used(const struct snap_size *b)
+{
+	return b->allocs || b->live_blocks;
+}
+
+/* Ends a line at its last glyph. */
+static void text_bar(struct strbuf *out, uint64_t part, uint64_t whole, enum glyphs glyphs)
+{
+	char bar[TEXT_BAR_CELLS * 4 + 1];
+	size_t len;
+
+	bar_text(part, whole, TEXT_BAR_CELLS, glyphs, bar, sizeof(bar));
+	for (len = strlen(bar); len && bar[len - 1] == ' '; len--)
+		;
+	if (len)
+		strbuf_puts(out, "  ");
+	strbuf_add(out, bar, len);
+	strbuf_putc(out, '\n');
+}
+
 static void text_size_row(
 	struct strbuf *out, const struct snapshot *s, unsigned i, uint64_t most, enum glyphs glyphs)
 {
 	const struct snap_size *b = &s->sizes[i];
 	char le[UNITS_MAX], blocks[UNITS_MAX], bytes[UNITS_MAX], allocs[UNITS_MAX];
-	char bar[TEXT_BAR_CELLS * 4 + 1];
 	bool last = i == SNAP_SIZE_BUCKETS - 1;
 
 	units_bytes(le, last ? snap_size_le(i - 1) : snap_size_le(i));
-	bar_text(b->allocs, most, TEXT_BAR_CELLS, glyphs, bar, sizeof(bar));
-	strbuf_printf(out, "  %2s %6s  %6s  %6s  %6s  %s\n", last ? ">" : "<=", le,
+	strbuf_printf(out, "  %2s %6s  %6s  %6s  %6s", last ? ">" : "<=", le,
 		units_count(blocks, b->live_blocks), units_bytes(bytes, b->live_bytes),
-		units_count(allocs, b->allocs), bar);
+		units_count(allocs, b->allocs));
+	text_bar(out, b->allocs, most, glyphs);
 }
 
-/* Block sizes from the smallest bucket in use to the largest, holes included. */
+/* Buckets that nothing ever fell into are left out. */
 static void text_sizes(struct strbuf *out, const struct snapshot *s, enum glyphs glyphs)
 {
-	unsigned first = SNAP_SIZE_BUCKETS, last = 0;
 	uint64_t most = 0;
+	bool any = false;
 
 	for (unsigned i = 0; i < SNAP_SIZE_BUCKETS; i++) {
-		if (!s->sizes[i].allocs && !s->sizes[i].live_blocks)
-			continue;
-		first = i < first ? i : first;
-		last = i;
+		any |= text_size_used(&s->sizes[i]);
 		most = s->sizes[i].allocs > most ? s->sizes[i].allocs : most;
 	}
-	if (first == SNAP_SIZE_BUCKETS)
-		return;
-	strbuf_puts(out, "\nsize       blocks   bytes  allocs\n");
-	for (unsigned i = first; i <= last; i++)
-		text_size_row(out, s, i, most, glyphs);
+	if (any)
+		strbuf_puts(out, "\nsize       blocks   bytes  allocs\n");
+	for (unsigned i = 0; i < SNAP_SIZE_BUCKETS; i++) {
+		if (text_size_used(&s->sizes[i]))
+			text_size_row(out, s, i, most, glyphs);
+	}
 }
 
 static void text_life_row(
 	struct strbuf *out, const struct snapshot *s, unsigned i, uint64_t all, enum glyphs glyphs)
 {
 	bool last = i == SNAP_LIFE_BUCKETS - 1;
-	char le[UNITS_MAX], frees[UNITS_MAX], share[UNITS_MAX], bar[TEXT_BAR_CELLS * 4 + 1];
+	char le[UNITS_MAX], frees[UNITS_MAX], share[UNITS_MAX];
 
 	units_duration(le, last ? snap_life_le_ns(i - 1) : snap_life_le_ns(i));
-	bar_text(s->lifetimes[i], all, TEXT_BAR_CELLS, glyphs, bar, sizeof(bar));
-	strbuf_printf(out, "  %2s %6s  %6s  %5s%%  %s\n", last ? ">" : "<", le,
-		units_count(frees, s->lifetimes[i]), units_percent(share, s->lifetimes[i], all),
-		bar);
+	strbuf_printf(out, "  %2s %6s  %6s  %5s%%", last ? ">" : "<", le,
+		units_count(frees, s->lifetimes[i]), units_percent(share, s->lifetimes[i], all));
+	text_bar(out, s->lifetimes[i], all, glyphs);
 }
 
 static void text_lifetimes(struct strbuf *out, const struct snapshot *s, enum glyphs glyphs)
 {
-	unsigned first = SNAP_LIFE_BUCKETS, last = 0;
 	uint64_t all = 0;
 
-	for (unsigned i = 0; i < SNAP_LIFE_BUCKETS; i++) {
-		if (!s->lifetimes[i])
-			continue;
-		first = i < first ? i : first;
-		last = i;
+	for (unsigned i = 0; i < SNAP_LIFE_BUCKETS; i++)
 		all += s->lifetimes[i];
+	if (all)
+		strbuf_puts(out, "\nlifetime    frees\n");
+	for (unsigned i = 0; i < SNAP_LIFE_BUCKETS; i++) {
+		if (s->lifetimes[i])
+			text_life_row(out, s, i, all, glyphs);
 	}
-	if (!all)
-		return;
-	strbuf_puts(out, "\nlifetime    frees\n");
-	for (unsigned i = first; i <= last; i++)
-		text_life_row(out, s, i, all, glyphs);
 }
 
 /* "   by f(int) (file.c:12)", with the object instead where the line is not known. */

@@ -157,8 +157,10 @@ size_t column_cell(enum column c, const struct snapshot *snap, const struct snap
 		return 0;
 	column_format[c](&(struct cell){ snap, site, style, cells }, text);
 	/* A number cut short would be another number: as in a spreadsheet, it is not shown at all. */
-	if (column_table[c].right && text_cells(text) > cells)
+	if (column_table[c].right && strlen(text) > cells) {
 		memset(text, '#', cells);
+		text[cells] = '\0';
+	}
 	used = text_elide(out, COLUMN_TEXT_MAX, text, cells, false, style->glyphs == GLYPHS_ASCII);
 	len = strlen(out);
 	pad = used < cells ? cells - used : 0;

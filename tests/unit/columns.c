@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The table's cells, names, graphs and order: what the screen, batch frames and report all show. */
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
+#include "src/model/columns.h"
+#include "src/util/text.h"
+#include "tests/unit/canned.h"
+#include "tests/check.h"
+
+static const struct row_style utf8 = {
+	.glyphs = GLYPHS_BLOCKS, .full_names = true, .site_cells = 40, .line_cells = 20
+};
+static const struct row_style ascii = {
+	.glyphs = GLYPHS_ASCII, .full_names = true, .site_cells = 40, .line_cells = 20
+};
+
+static const char *text(enum column c, unsigned site, const struct row_style *style)
+{
+	static char out[COLUMN_TEXT_MAX];
+
+	column_text(c, &canned, &canned_sites[site], style, out);
+	return out;
+}
+
+TEST(table_is_complete)
+{
+	for (int c = 0; c < COL_COUNT; c++) {
+		const struct column_info *info = &column_table[c];
+
+		CHECK(info->key && info->title && info->help);
+		CHECK_INT(column_find(info->key), c);
+		CHECK(c == COL_SITE ? info->cells == 0 : info->cells >= strlen(info->title));
+	}
+	CHECK_INT(column_find(""), -1);
+	CHECK_INT(column_find("LIVE"), -1);
+	CHECK_INT(column_find("liv"), -1);
+}
+
+TEST(cells_of_numbers)
+{
+	CHECK_STR(text(COL_LIVE, 0, &utf8), "96.4M");
+	CHECK_STR(text(COL_PERCENT, 0, &utf8), "75.1");
+	CHECK_STR(text(COL_RATE, 0, &utf8), "+1.1M/s");
+	CHECK_STR(text(COL_RATE, 1, &utf8), "0");
+	CHECK_STR(text(COL_RATE, 2, &utf8), "-96k/s");
+	CHECK_STR(text(COL_BLOCKS, 0, &utf8), "101.2k");
+	CHECK_STR(text(COL_AVG, 0, &utf8), "998");
+	CHECK_STR(text(COL_AVG, 3, &utf8), "-"); /* no live block has no size */
+	CHECK_STR(text(COL_PEAK, 0, &utf8), "97.0M");
+	CHECK_STR(text(COL_ALLOCS, 0, &utf8), "197.6k");
+	CHECK_STR(text(COL_TEMP, 0, &utf8), "12");
+	CHECK_STR(text(COL_COUNT, 0, &utf8), "");
+}
+
+TEST(cells_of_names)
+{
+	CHECK_STR(text(COL_SITE, 0, &utf8), "cache::Shard::insert(int)");
+	CHECK_STR(text(COL_LINE, 0, &utf8), "cache.cc:214");
+	CHECK_STR(text(COL_SITE, 1, &utf8), "arena_new");
+	CHECK_STR(text(COL_LINE, 1, &utf8), "arena.c:118");
+	CHECK_STR(text(COL_SITE, 2, &utf8), "?? libfoo.so.3+0x4f1c0");
+	CHECK_STR(text(COL_LINE, 2, &utf8), "libfoo.so.3");
+	CHECK_STR(text(COL_SITE, 3, &utf8), "?? 0x7f1122334455");
+	CHECK_STR(text(COL_LINE, 3, &utf8), "");
+}
+
+TEST(innermost_frame_on_wish)
+{
+	struct row_style style = ascii;
+
+	style.show_hidden = true;
+	CHECK_STR(text(COL_SITE, 0, &style), "std::allocator<int>::allocate(unsigned .");
+	CHECK_STR(text(COL_LINE, 0, &style), "new_allocator.h:137");
+}
+
+TEST(names_fit_their_column)
+{
+	struct row_style style = utf8;
+
+	style.site_cells = 10;
+	style.line_cells = 6;
+	CHECK_STR(text(COL_SITE, 0, &style), "cache::Sh…");
+	CHECK_STR(text(COL_LINE, 0, &style), "…c:214"); /* the line is what matters */
+	style.glyphs = GLYPHS_ASCII;
+	CHECK_STR(text(COL_SITE, 0, &style), "cache::Sh.");
+	style.full_names = false;
+	for (style.site_cells = 1; style.site_cells < 60; style.site_cells++)
+		CHECK(text_cells(text(COL_SITE, 0, &style)) <= style.site_cells);
+}
+
+TEST(places)
+{
+	static const struct frame no_line = {
+		.module = &canned_app, .function = "f", .file = "/a/b.c"
+	};
+	static const struct frame no_file = { .module = &canned_lib, .function = "f", .file = "" };
+	char out[64];
+
+	frame_place(&no_line, 0, false, out, sizeof(out));
+	CHECK_STR(out, "b.c");
+	frame_place(&no_file, 0, false, out, sizeof(out));
+	CHECK_STR(out, "libfoo.so.3");
+	frame_place(&no_file, 4, true, out, sizeof(out));
+	CHECK_STR(out, ".o.3");
+	frame_name(&no_line, true, 0, false, out, 0); /* no room: not even a NUL */
+	CHECK_STR(out, ".o.3");
+}
+
+TEST(padding)
+{
+	char out[COLUMN_TEXT_MAX];
+	size_t n;
+
+	column_cell(COL_LIVE, &canned, &canned_sites[0], &utf8, 8, out);
+	CHECK_STR(out, "   96.4M");
+	column_cell(COL_SITE, &canned, &canned_sites[1], &utf8, 12, out);
+	CHECK_STR(out, "arena_new   ");
+	column_cell(COL_LIVE, &canned, &canned_sites[0], &ascii, 3, out);
+	CHECK_STR(out, "###");
+	n = column_cell(COL_TREND, &canned, &canned_sites[0], &utf8, 6, out);
+	CHECK_STR(out, "  ▂▃▅█");
+	CHECK_INT(n, strlen(out));
+	CHECK_INT(column_cell(COL_LIVE, &canned, &canned_sites[0], &utf8, 0, out), 0);
+	CHECK_STR(out, "");
+	CHECK(column_cell(COL_SITE, &canned, &canned_sites[1], &utf8, 9000, out) < COLUMN_TEXT_MAX);
+}
+
+TEST(every_cell_is_exact)
+{
+	char out[COLUMN_TEXT_MAX];
+
+	for (int c = 0; c < COL_COUNT; c++) {
+		for (unsigned site = 0; site < canned.nsites; site++) {
+			for (unsigned cells = 1; cells < 60; cells++) {
+				column_cell((enum column)c, &canned, &canned_sites[site],
+					cells & 1 ? &utf8 : &ascii, cells, out);
+				CHECK_INT(text_cells(out), cells);
+			}
+		}
+	}
+}
+
+TEST(sparks)
+{
+	static const uint64_t ramp[] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+	static const uint64_t flat[] = { 5, 5, 5 };
+	static const uint64_t huge[] = { 0, UINT64_MAX / 2, UINT64_MAX };
+	static const uint64_t zero[] = { 0, 0 };
+	char out[64];
+
+	spark_text(ramp, 8, GLYPHS_BLOCKS, out, sizeof(out));
+	CHECK_STR(out, "▁▂▃▄▅▆▇█");
+	spark_text(ramp, 8, GLYPHS_BRAILLE, out, sizeof(out));
+	CHECK_STR(out, "⣀⣀⣤⣤⣶⣶⣿⣿");
+	spark_text(ramp, 8, GLYPHS_ASCII, out, sizeof(out));
+	CHECK_STR(out, " .:-=+*#");
+	spark_text(flat, 3, GLYPHS_BLOCKS, out, sizeof(out));
+	CHECK_STR(out, "███");
+	spark_text(huge, 3, GLYPHS_BLOCKS, out, sizeof(out));
+	CHECK_STR(out, "▁▅█");
+	spark_text(zero, 2, GLYPHS_BLOCKS, out, sizeof(out));
+	CHECK_STR(out, "▁▁");
+	spark_text(zero, 0, GLYPHS_BLOCKS, out, sizeof(out));
+	CHECK_STR(out, "");
+	spark_text(ramp, 8, GLYPHS_BLOCKS, out, 9); /* two glyphs and a bit: no half one */
+	CHECK_STR(out, "▁▂");
+}
+
+TEST(bars)
+{
+	char out[64];
+
+	bar_text(50, 100, 4, GLYPHS_BLOCKS, out, sizeof(out));
+	CHECK_STR(out, "██  ");
+	bar_text(100, 100, 4, GLYPHS_BLOCKS, out, sizeof(out));
+	CHECK_STR(out, "████");
+	bar_text(300, 100, 4, GLYPHS_ASCII, out, sizeof(out));
+	CHECK_STR(out, "||||");
+	bar_text(9, 32, 4, GLYPHS_BLOCKS, out, sizeof(out));
+	CHECK_STR(out, "█▏  ");
+	bar_text(3, 8, 4, GLYPHS_BRAILLE, out, sizeof(out));
+	CHECK_STR(out, "⣿⡇  ");
+	bar_text(1, 1000000, 4, GLYPHS_BLOCKS, out, sizeof(out));
+	CHECK_STR(out, "▏   "); /* little is not nothing */
+	bar_text(0, 100, 4, GLYPHS_BLOCKS, out, sizeof(out));
+	CHECK_STR(out, "    ");
+	bar_text(5, 0, 4, GLYPHS_BLOCKS, out, sizeof(out));
+	CHECK_STR(out, "    ");
+	bar_text(UINT64_MAX / 2, UINT64_MAX, 4, GLYPHS_ASCII, out, sizeof(out));
+	CHECK_STR(out, "||  ");
+	bar_text(5, 5, 0, GLYPHS_ASCII, out, sizeof(out));
+	CHECK_STR(out, "");
+}
+
+/* "id id id id": the order as ids. */
+static const char *order_by(const struct snapshot *s, enum column c, bool reverse)
+{
+	static char out[128];
+	uint32_t order[8];
+	int n = 0;
+
+	sites_sort(s, c, reverse, order);
+	out[0] = '\0';
+	for (size_t i = 0; i < s->nsites; i++)
+		n += snprintf(out + n, sizeof(out) - (size_t)n, "%s%u", i ? " " : "",
+			s->sites[order[i]].id);
+	return out;
+}
+
+TEST(sort_by_each_column)
+{
+	CHECK_STR(order_by(&canned, COL_LIVE, false), "17 3 4 9");
+	CHECK_STR(order_by(&canned, COL_LIVE, true), "9 4 3 17");
+	CHECK_STR(order_by(&canned, COL_PERCENT, false), "17 3 4 9");
+	CHECK_STR(
+		order_by(&canned, COL_RATE, false), "17 3 9 4"); /* 3 and 9 stand still: by live */
+	CHECK_STR(order_by(&canned, COL_RATE, true), "4 3 9 17");
+	CHECK_STR(order_by(&canned, COL_TREND, false), "17 3 4 9");
+	CHECK_STR(order_by(&canned, COL_BLOCKS, false), "17 3 4 9");
+	CHECK_STR(order_by(&canned, COL_AVG, false), "3 4 17 9");
+	CHECK_STR(order_by(&canned, COL_PEAK, false), "17 3 4 9");
+	CHECK_STR(order_by(&canned, COL_ALLOCS, false), "17 3 9 4");
+	CHECK_STR(order_by(&canned, COL_TEMP, false), "17 9 3 4");
+	CHECK_STR(order_by(&canned, COL_SITE, false), "3 17 9 4"); /* nameless last, by object */
+	CHECK_STR(order_by(&canned, COL_SITE, true), "17 3 4 9");
+	CHECK_STR(order_by(&canned, COL_LINE, false), "3 17 9 4");
+}
+
+TEST(sort_ties)
+{
+	struct snap_site sites[4] = { canned_sites[1], canned_sites[1], canned_sites[1],
+		canned_sites[1] };
+	struct snapshot s = { .sites = sites, .nsites = 4 };
+
+	sites[0].id = 30;
+	sites[1].id = 20;
+	sites[2].id = 10;
+	sites[3].id = 40;
+	sites[3].live_bytes++;
+	CHECK_STR(order_by(&s, COL_BLOCKS, false), "40 10 20 30");
+	CHECK_STR(order_by(&s, COL_BLOCKS, true), "40 10 20 30");
+	CHECK_STR(order_by(&s, COL_SITE, false), "40 10 20 30");
+	CHECK_STR(order_by(&s, COL_SITE, true), "40 10 20 30");
+	CHECK_STR(order_by(&s, COL_LIVE, true), "10 20 30 40");
+	sites[1].rate_bytes_per_s = (double)NAN;
+	CHECK_STR(order_by(&s, COL_RATE, false), "40 10 20 30");
+	s.nsites = 1;
+	CHECK_STR(order_by(&s, COL_LIVE, false), "30");
+	s.nsites = 0;
+	CHECK_STR(order_by(&s, COL_LIVE, false), "");
+}
+
+static uint64_t random_state = 88172645463325252ull;
+
+static uint64_t random_next(void)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return random_state;
+}
+
+/* Many rows over the whole range of numbers, with ties, against the rule spelled out. */
+TEST(sort_many)
+{
+	enum { N = 20000 };
+	struct snap_site *sites = calloc(N, sizeof(*sites));
+	uint32_t *order = malloc(N * sizeof(*order));
+	bool *seen = calloc(N, sizeof(*seen));
+	struct snapshot s = { .sites = sites, .nsites = N };
+
+	for (uint32_t i = 0; i < N; i++) {
+		sites[i] = canned_sites[i % 4];
+		sites[i].id = (i * 7919u) % N;
+		sites[i].live_bytes = random_next() % 50;
+		sites[i].peak_live_bytes = random_next() >> random_next() % 64;
+	}
+	sites_sort(&s, COL_PEAK, false, order);
+	for (uint32_t i = 0; i < N; i++) {
+		const struct snap_site *b = &sites[order[i]], *a = i ? &sites[order[i - 1]] : b;
+		bool right = a->peak_live_bytes > b->peak_live_bytes;
+
+		if (a->peak_live_bytes == b->peak_live_bytes)
+			right = a->live_bytes > b->live_bytes ||
+				(a->live_bytes == b->live_bytes && a->id <= b->id);
+		CHECK(right && !seen[order[i]]);
+		seen[order[i]] = true;
+	}
+	free(sites);
+	free(order);
+	free(seen);
+}
+
+int main(void)
+{
+	setlocale(LC_ALL, "C.UTF-8");
+	RUN(table_is_complete);
+	RUN(cells_of_numbers);
+	RUN(cells_of_names);
+	RUN(innermost_frame_on_wish);
+	RUN(names_fit_their_column);
+	RUN(places);
+	RUN(padding);
+	RUN(every_cell_is_exact);
+	RUN(sparks);
+	RUN(bars);
+	RUN(sort_by_each_column);
+	RUN(sort_ties);
+	RUN(sort_many);
+	return check_end();
+}

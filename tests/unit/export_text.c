@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The text report of a small program, letter by letter, and what its parts do when there is less.
+ */
+#include <locale.h>
+#include <stdlib.h>
+#include "src/export/export.h"
+#include "tests/unit/canned.h"
+#include "tests/check.h"
+
+static const char golden[] =
+	"heaptop 0.1.0 report\n"
+	"\n"
+	"command   ./server --port 80\n"
+	"process   pid 4211, killed by SIGSEGV after 12m41s\n"
+	"started   2023-11-14T22:13:20Z\n"
+	"\n"
+	"unfreed   134,606,848 bytes in 101,242 blocks\n"
+	"peak      141,000,000 bytes at 9m12s\n"
+	"traffic   197,615 allocs, 96,373 frees, 230,904,677 bytes allocated, 5 reallocs\n"
+	"temporary 17 allocs (0.0%)\n"
+	"memory    peak RSS 701.4M; faults 137,801 minor, 2 major\n"
+	"\n"
+	"size       blocks   bytes  allocs\n"
+	"  <=     64  101.2k   96.4M  197.6k  ████████████████████\n"
+	"  <=    256       0       0       7  ▏\n"
+	"   >  32.0M       9   32.0M       8  ▏\n"
+	"\n"
+	"lifetime    frees\n"
+	"   <   65us  90,000   93.4%  ██████████████████▋\n"
+	"   <    1ms   6,000    6.2%  █▎\n"
+	"   >  4h53m     373    0.4%  ▏\n"
+	"\n"
+	"2 of 4 call sites, by live\n"
+	"\n"
+	"  1. 101,048,320 bytes in 101,233 blocks (75.1%)\n"
+	"     peak 97.0M, 197,600 allocs, 96,367 frees, 12 temporary\n"
+	"      at operator new\n"
+	"      by std::allocator<int>::allocate(unsigned long) (new_allocator.h:137) [inlined]\n"
+	"      by cache::Shard::insert(int) (cache.cc:214)\n"
+	"      by main (main.cc:12)\n"
+	"\n"
+	"  2. 33,554,432 bytes in 8 blocks (24.9%)\n"
+	"     peak 32.0M, 8 allocs, 0 frees, 0 temporary\n"
+	"      at malloc\n"
+	"      by arena_new (arena.c:118)\n"
+	"      .. (outer frames are missing)\n";
+
+static struct strbuf report;
+
+static const char *text(const struct snapshot *s, const struct export_options *o)
+{
+	strbuf_reset(&report);
+	export_text(&report, s, o);
+	CHECK(!report.failed);
+	return strbuf_text(&report);
+}
+
+static const struct export_options options = {
+	.sort = COL_LIVE, .top = 2, .full_names = true, .version = "0.1.0"
+};
+
+TEST(whole_report)
+{
+	CHECK_STR(text(&canned, &options), golden);
+}
+
+TEST(top_and_order)
+{
+	struct export_options o = options;
+	const char *t;
+
+	o.top = 0;
+	o.sort = COL_TEMP;
+	o.reverse = true;
+	t = text(&canned, &o);
+	CHECK(strstr(t, "4 of 4 call sites, by temp, reversed") != NULL);
+	CHECK(strstr(t, "  4. 101,048,320 bytes") != NULL);
+	CHECK(strstr(t, "      by ?? libfoo.so.3+0x4f1c0\n") != NULL);
+	CHECK(strstr(t, "      by ?? 0x7f1122334455\n") != NULL);
+	o.top = 99;
+	CHECK(strstr(text(&canned, &o), "4 of 4 call sites") != NULL);
+}
+
+TEST(losses_are_said_when_there_are_any)
+{
+	struct snapshot s = canned;
+	const char *t;
+
+	CHECK(strstr(text(&s, &options), "loss") == NULL);
+	s.totals.failed = 1;
+	s.totals.unknown_frees = 2;
+	s.totals.lost_events = 1234;
+	s.totals.untracked_blocks = 3;
+	s.totals.untracked_bytes = 4000;
+	s.totals.truncated_stacks = 5;
+	t = text(&s, &options);
+	CHECK(strstr(t, "\nloss      1 allocations failed") != NULL);
+	CHECK(strstr(t, "\nloss      2 frees of blocks that heaptop did not know") != NULL);
+	CHECK(strstr(t, "\nloss      1,234 events") != NULL);
+	CHECK(strstr(t, "\nloss      3 blocks could not be recorded") != NULL);
+	CHECK(strstr(t, "\nloss      4,000 bytes in blocks") != NULL);
+	CHECK(strstr(t, "\nloss      5 stacks are missing") != NULL);
+}
+
+TEST(running_and_never_read)
+{
+	struct snapshot s = canned;
+	const char *t;
+
+	s.state = SNAP_RUNNING;
+	s.proc.valid = false;
+	s.notice = "tracking ended: table full";
+	t = text(&s, &options);
+	CHECK(strstr(t, "pid 4211, running after 12m41s") != NULL);
+	CHECK(strstr(t, "\nlive      134,606,848 bytes") != NULL);
+	CHECK(strstr(t, "unfreed") == NULL && strstr(t, "peak RSS") == NULL);
+	CHECK(strstr(t, "\nnotice    tracking ended: table full\n") != NULL);
+}
+
+TEST(nothing_happened)
+{
+	static const struct snapshot nothing = { .command = "true", .state = SNAP_EXITED };
+	const char *t = text(&nothing, &options);
+
+	CHECK(strstr(t, "unfreed   0 bytes in 0 blocks\n") != NULL);
+	CHECK(strstr(t, "\nsize") == NULL && strstr(t, "\nlifetime") == NULL);
+	CHECK(strstr(t, "0 of 0 call sites") != NULL);
+}
+
+TEST(ascii_is_ascii)
+{
+	struct export_options o = options;
+
+	o.ascii = true;
+	o.top = 0;
+	o.full_names = false;
+	for (const char *p = text(&canned, &o); *p; p++)
+		CHECK((*p >= ' ' && *p < 0x7f) || *p == '\n');
+	CHECK(strstr(strbuf_text(&report), "197.6k  ||||||||||||||||||||\n") != NULL);
+}
+
+TEST(children_follow)
+{
+	struct snapshot child = canned, s = canned;
+	const struct snapshot *const children[] = { &child };
+
+	child.pid = 4212;
+	child.state = SNAP_EXITED;
+	s.children = children;
+	s.nchildren = 1;
+	CHECK(strstr(text(&s, &options), "\n----\n\nheaptop 0.1.0 report") != NULL);
+	CHECK(strstr(strbuf_text(&report), "pid 4212, exited 0") != NULL);
+}
+
+int main(void)
+{
+	setlocale(LC_ALL, "C.UTF-8");
+	RUN(whole_report);
+	RUN(top_and_order);
+	RUN(losses_are_said_when_there_are_any);
+	RUN(running_and_never_read);
+	RUN(nothing_happened);
+	RUN(ascii_is_ascii);
+	RUN(children_follow);
+	strbuf_free(&report);
+	return check_end();
+}

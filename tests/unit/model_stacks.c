@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Stacks as names come in: frames replaced by one or several, the title found again, all in place.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "src/model/model.h"
+#include "tests/check.h"
+
+static const struct snap_module app = { "/app", "app", "", "dwarf" };
+static const struct snap_module nowhere = { "", "", "", "none" };
+
+static const struct frame raw[] = { { .pc = 1, .module = &app }, { .pc = 2, .module = &app },
+	{ .pc = 3, .module = &app } };
+
+/* A snapshot to look at site `id` through, as everyone does. */
+static const struct stack *stack_of(struct model *m, uint32_t id)
+{
+	struct model_site site = { .id = id };
+	struct model_input in = { .sites = &site, .nsites = 1 };
+	struct snapshot *s = model_tick(m, &in);
+	const struct stack *stack = s->nsites ? s->sites[0].stack : NULL;
+
+	snapshot_unref(s);
+	return stack;
+}
+
+TEST(add)
+{
+	struct model *m = model_new();
+
+	CHECK(!model_site_known(m, 5));
+	CHECK_INT(model_site_add(m, 5, "malloc", raw, 3, true), 0);
+	CHECK(model_site_known(m, 5));
+	CHECK(!model_site_known(m, 4) && !model_site_known(m, 6) &&
+		!model_site_known(m, UINT32_MAX));
+	CHECK_INT(model_site_add(m, 5, "calloc", raw, 1, false), -EEXIST);
+	CHECK_INT(model_site_add(m, UINT32_MAX, "malloc", raw, 3, false), -EINVAL);
+	CHECK_INT(stack_of(m, 5)->nframes, 3);
+	CHECK(stack_of(m, 5)->truncated && !stack_of(m, 5)->resolved);
+	model_free(m);
+}
+
+TEST(frames_are_copied)
+{
+	struct frame mine[] = { { .pc = 9, .module = NULL, .function = "f" } };
+	struct model *m = model_new();
+
+	CHECK_INT(model_site_add(m, 0, "malloc", mine, 1, false), 0);
+	mine[0].pc = 0;
+	CHECK_INT(stack_of(m, 0)->frames[0].pc, 9);
+	CHECK(stack_of(m, 0)->frames[0].module != NULL);
+	CHECK_STR(stack_of(m, 0)->frames[0].module->path, "");
+	model_free(m);
+}
+
+/* The catch-all site has no stack, but what prints it may rely on one frame. */
+TEST(no_frames)
+{
+	struct model *m = model_new();
+
+	CHECK_INT(model_site_add(m, 0, "?", NULL, 0, false), 0);
+	CHECK_INT(stack_of(m, 0)->nframes, 1);
+	CHECK(stack_of(m, 0)->resolved);
+	CHECK_STR(stack_of(m, 0)->frames[0].function, "(stack not kept)");
+	model_free(m);
+}
+
+TEST(resolve_in_any_order_with_inlines)
+{
+	static const struct frame two[] = { { .module = &app, .function = "in", .inlined = true },
+		{ .pc = 2, .module = &app, .function = "out" } };
+	static const struct frame f1[] = { { .pc = 1, .module = &app, .function = "first" } };
+	static const struct frame three[] = { { .module = &app, .function = "x", .inlined = true },
+		{ .module = &app, .function = "y", .inlined = true },
+		{ .pc = 3, .module = &app, .function = "z" } };
+	static const char *const want[] = { "first", "in", "out", "x", "y", "z" };
+	struct model *m = model_new();
+	const struct stack *stack;
+
+	model_site_add(m, 1, "malloc", raw, 3, false);
+	stack = stack_of(m, 1);
+	CHECK_INT(model_frame_resolve(m, 1, 1, two, 2), 0);
+	CHECK_INT(model_frame_resolve(m, 1, 2, three, 3), 0);
+	CHECK(!stack->resolved);
+	CHECK_INT(model_frame_resolve(m, 1, 0, f1, 1), 0);
+	CHECK(stack->resolved);
+	CHECK(stack == stack_of(m, 1)); /* old snapshots see the names too */
+	CHECK_INT(stack->nframes, 6);
+	for (unsigned i = 0; i < 6 && i < stack->nframes; i++)
+		CHECK_STR(stack->frames[i].function, want[i]);
+	CHECK_INT(model_frame_resolve(m, 1, 1, f1, 1), 0); /* again, shorter */
+	CHECK_INT(stack->nframes, 5);
+	CHECK_STR(stack->frames[1].function, "first");
+	CHECK_STR(stack->frames[4].function, "z");
+	CHECK(stack->resolved);
+	model_free(m);
+}
+
+TEST(resolve_refuses)
+{
+	struct model *m = model_new();
+
+	model_site_add(m, 1, "malloc", raw, 3, false);
+	CHECK_INT(model_frame_resolve(m, 2, 0, raw, 1), -ENOENT);
+	CHECK_INT(model_frame_resolve(m, 1, 3, raw, 1), -EINVAL);
+	CHECK_INT(model_frame_resolve(m, 1, 0, raw, 0), -EINVAL);
+	CHECK_INT(stack_of(m, 1)->nframes, 3);
+	model_free(m);
+}
+
+TEST(title)
+{
+	static const struct frame frames[] = {
+		{ .module = &app, .function = "operator new", .hidden = true },
+		{ .module = &nowhere }, /* no name and no object: names nothing */
+		{ .module = &app },
+		{ .module = &app, .function = "main" },
+	};
+	static const struct frame hidden[] = {
+		{ .module = &app, .function = "std::x", .hidden = true }
+	};
+	static const struct frame grown[] = { { .module = &app, .function = "g", .inlined = true },
+		{ .module = &app, .function = "std::y", .hidden = true } };
+	struct model *m = model_new();
+	const struct stack *stack;
+
+	model_site_add(m, 0, "malloc", frames, 4, false);
+	stack = stack_of(m, 0);
+	CHECK_INT(stack->title, 2);
+	model_frame_resolve(m, 0, 2, hidden, 1);
+	CHECK_INT(stack->title, 3);
+	model_frame_resolve(m, 0, 0, grown, 2);
+	CHECK_INT(stack->title, 0);
+	model_frame_resolve(m, 0, 0, hidden, 1);
+	CHECK_INT(stack->title, 3);
+	model_frame_resolve(m, 0, 3, hidden, 1);
+	CHECK_INT(stack->title, 0); /* nothing but hidden ones */
+	model_free(m);
+}
+
+/* Stacks stay where they are while thousands are added, and the deepest stack is no exception. */
+TEST(addresses_are_fixed)
+{
+	struct model *m = model_new();
+	static struct frame deep[1024];
+	const struct stack *first;
+
+	for (unsigned i = 0; i < 1024; i++)
+		deep[i] = (struct frame){ .pc = i, .module = &app };
+	model_site_add(m, 0, "malloc", deep, 1024, false);
+	first = stack_of(m, 0);
+	for (uint32_t id = 1; id < 5000; id++)
+		CHECK_INT(model_site_add(m, id * 7, "malloc", raw, 3, false), 0);
+	CHECK(stack_of(m, 0) == first);
+	CHECK_INT(first->nframes, 1024);
+	CHECK_INT(first->frames[1023].pc, 1023);
+	CHECK(stack_of(m, 7 * 4999) != NULL && stack_of(m, 7 * 4999 - 1) == NULL);
+	model_free(m);
+}
+
+int main(void)
+{
+	RUN(add);
+	RUN(frames_are_copied);
+	RUN(no_frames);
+	RUN(resolve_in_any_order_with_inlines);
+	RUN(resolve_refuses);
+	RUN(title);
+	RUN(addresses_are_fixed);
+	return check_end();
+}

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Rates, trends and totals from invented readings at invented times. */
+#include <errno.h>
+#include <stdlib.h>
+#include "src/model/model.h"
+#include "tests/check.h"
+
+#define S 1000000000ull
+
+static const struct snap_module app = { "/app", "app", "", "dwarf" };
+static const struct frame one[] = { { .pc = 1, .module = &app, .function = "f" } };
+
+static struct model *model_of(uint32_t sites)
+{
+	struct model *m = model_new();
+
+	for (uint32_t id = 0; id < sites; id++)
+		CHECK_INT(model_site_add(m, id, "malloc", one, 1, false), 0);
+	return m;
+}
+
+/* One tick with site 0 at `live`, at `now`, in a program that is older than any window. */
+static struct snapshot *tick(struct model *m, uint64_t now, uint64_t live, uint64_t allocs)
+{
+	struct model_site site = { .live_bytes = live, .allocs = allocs };
+	struct model_input in = { .now_ns = now, .sites = &site, .nsites = 1 };
+
+	in.head.uptime_ns = now;
+	in.head.totals.live_bytes = live;
+	in.head.totals.allocs = allocs;
+	in.head.totals.frees = allocs / 2;
+	in.head.proc = (struct snap_proc){ .valid = true, .minor_faults = allocs * 2 };
+	return model_tick(m, &in);
+}
+
+static bool near(double got, double want)
+{
+	double off = got > want ? got - want : want - got;
+
+	return off < 1e-6 * (want < 0 ? -want : want) + 1e-9;
+}
+
+TEST(counters_are_passed_on)
+{
+	struct model *m = model_of(1);
+	struct model_site site = { 0, 100, 7, 3, 900, 50, 2 };
+	struct model_input in = { .now_ns = 5, .sites = &site, .nsites = 1 };
+	struct snapshot *s;
+
+	in.head.pid = 42;
+	in.head.nsites = 99; /* the head's sites are ignored */
+	s = model_tick(m, &in);
+	CHECK_INT(s->pid, 42);
+	CHECK_INT(s->refs, 1);
+	CHECK_INT(s->nsites, 1);
+	CHECK_INT(s->sites[0].live_bytes, 100);
+	CHECK_INT(s->sites[0].live_blocks, 4);
+	CHECK_INT(s->sites[0].allocs, 7);
+	CHECK_INT(s->sites[0].frees, 3);
+	CHECK_INT(s->sites[0].alloc_bytes, 900);
+	CHECK_INT(s->sites[0].peak_live_bytes,
+		100); /* read between the two words: never below live */
+	CHECK_INT(s->sites[0].temporary, 2);
+	CHECK_STR(s->sites[0].alloc_function, "malloc");
+	CHECK_STR(s->sites[0].stack->frames[0].function, "f");
+	snapshot_unref(s);
+	model_free(m);
+}
+
+TEST(more_frees_than_allocs)
+{
+	struct model *m = model_of(1);
+	struct model_site site = { .allocs = 3, .frees = 4 };
+	struct model_input in = { .sites = &site, .nsites = 1 };
+	struct snapshot *s = model_tick(m, &in);
+
+	CHECK_INT(s->sites[0].live_blocks, 0); /* a torn reading */
+	snapshot_unref(s);
+	model_free(m);
+}
+
+TEST(unknown_sites_are_left_out)
+{
+	struct model *m = model_of(2);
+	struct model_site sites[] = { { .id = 7 }, { .id = 1, .live_bytes = 5 },
+		{ .id = UINT32_MAX } };
+	struct model_input in = { .sites = sites, .nsites = 3 };
+	struct snapshot *s = model_tick(m, &in);
+
+	CHECK_INT(s->nsites, 1);
+	CHECK_INT(s->sites[0].id, 1);
+	snapshot_unref(s);
+	model_free(m);
+}
+
+TEST(late_first_tick_has_no_rate)
+{
+	struct model *m = model_of(1);
+	struct snapshot *s = tick(m, 1000 * S, 1 << 20, 500);
+
+	CHECK(s->sites[0].rate_bytes_per_s == 0 && s->totals.growth_bytes_per_s == 0);
+	CHECK(s->totals.allocs_per_s == 0 && s->proc.minor_faults_per_s == 0);
+	CHECK_INT(s->tick_ns, 0);
+	snapshot_unref(s);
+	model_free(m);
+}
+
+/* Whoever is there from the start has a rate at once: all of it grew since then. */
+TEST(early_first_tick_counts_from_start)
+{
+	struct model *m = model_of(1);
+	struct snapshot *s = tick(m, 2 * S, 4000, 600);
+
+	CHECK(near(s->sites[0].rate_bytes_per_s, 2000));
+	CHECK(near(s->sites[0].allocs_per_s, 300));
+	CHECK(near(s->totals.growth_bytes_per_s, 2000));
+	CHECK(near(s->totals.allocs_per_s, 300));
+	CHECK(near(s->totals.frees_per_s, 150));
+	CHECK(near(s->proc.minor_faults_per_s, 600));
+	snapshot_unref(s);
+	model_free(m);
+}
+
+TEST(rates_cover_ten_seconds)
+{
+	struct model *m = model_of(1);
+	struct snapshot *s;
+
+	/* A jump of 1000 bytes at second 5; the rest is flat. */
+	for (uint64_t t = 0; t <= 20; t++) {
+		s = tick(m, (1000 + t) * S, t >= 5 ? 1000 : 0, t * 100);
+		if (t == 5)
+			CHECK(near(s->sites[0].rate_bytes_per_s, 200));
+		if (t == 14)
+			CHECK(near(s->sites[0].rate_bytes_per_s, 100));
+		if (t == 15)
+			CHECK(near(s->sites[0].rate_bytes_per_s,
+				0)); /* ten seconds ago it was there */
+		if (t)
+			CHECK(near(s->totals.allocs_per_s, 100));
+		if (t)
+			CHECK_INT(s->tick_ns, S);
+		snapshot_unref(s);
+	}
+	model_free(m);
+}
+
+TEST(rates_with_short_ticks)
+{
+	struct model *m = model_of(1);
+
+	for (uint64_t t = 0; t <= 300; t++) {
+		struct snapshot *s = tick(m, 1000 * S + t * S / 10, t * 10, t);
+
+		if (t > 0)
+			CHECK(near(s->sites[0].rate_bytes_per_s, 100));
+		if (t > 0)
+			CHECK(near(s->sites[0].allocs_per_s, 10));
+		snapshot_unref(s);
+	}
+	model_free(m);
+}
+
+TEST(rates_with_long_ticks)
+{
+	struct model *m = model_of(1);
+
+	for (uint64_t t = 0; t <= 30; t++) {
+		struct snapshot *s = tick(m, (1000 + 60 * t) * S, t * t * 60, 0);
+
+		if (t > 0) /* since the tick before, and only that */
+			CHECK(near(s->sites[0].rate_bytes_per_s, (double)(2 * t - 1)));
+		snapshot_unref(s);
+	}
+	model_free(m);
+}
+
+TEST(shrinking_and_falling)
+{
+	struct model *m = model_of(1);
+	struct snapshot *s;
+
+	snapshot_unref(tick(m, 1000 * S, 5000, 100));
+	s = tick(m, 1002 * S, 1000, 90);
+	CHECK(near(s->sites[0].rate_bytes_per_s, -2000));
+	CHECK(s->sites[0].allocs_per_s == 0 &&
+		s->totals.allocs_per_s == 0); /* counters only rise */
+	snapshot_unref(s);
+	s = tick(m, 1001 * S, 1000,
+		100); /* a clock that goes back makes no rate, and no negative tick */
+	CHECK_INT(s->tick_ns, 0);
+	CHECK(s->sites[0].rate_bytes_per_s <= 0 && s->sites[0].rate_bytes_per_s > -1e9);
+	snapshot_unref(s);
+	model_free(m);
+}
+
+TEST(faults_need_both_readings)
+{
+	struct model *m = model_of(0);
+	struct model_input in = { .now_ns = 1000 * S };
+	struct snapshot *s;
+
+	snapshot_unref(model_tick(m, &in)); /* proc not valid */
+	in.now_ns += 2 * S;
+	in.head.proc = (struct snap_proc){ .valid = true, .minor_faults = 800 };
+	s = model_tick(m, &in);
+	CHECK(s->proc.minor_faults_per_s == 0);
+	snapshot_unref(s);
+	model_free(m);
+}
+
+/* A site met later did not exist before: it grew from nothing. */
+TEST(new_site_grew_from_zero)
+{
+	struct model *m = model_of(2);
+	struct model_site sites[] = { { .id = 0 }, { .id = 1, .live_bytes = 3000, .allocs = 3 } };
+	struct model_input in = { .now_ns = 1000 * S, .sites = sites, .nsites = 1 };
+	struct snapshot *s;
+
+	snapshot_unref(model_tick(m, &in));
+	in.now_ns += 3 * S;
+	in.nsites = 2;
+	s = model_tick(m, &in);
+	CHECK(near(s->sites[1].rate_bytes_per_s, 1000));
+	CHECK(near(s->sites[1].allocs_per_s, 1));
+	CHECK_INT(s->sites[1].trend_points, 2);
+	CHECK_INT(s->sites[1].trend[SNAP_TREND_POINTS - 2], 0);
+	snapshot_unref(s);
+	model_free(m);
+}
+
+TEST(site_left_out_for_a_while_stands_still)
+{
+	struct model *m = model_of(1);
+	struct model_input none = { .now_ns = 1001 * S };
+	struct snapshot *s;
+
+	snapshot_unref(tick(m, 1000 * S, 10, 1));
+	snapshot_unref(model_tick(m, &none));
+	s = tick(m, 1002 * S, 5000, 9);
+	CHECK(s->sites[0].rate_bytes_per_s == 0 && s->sites[0].allocs_per_s == 0);
+	CHECK_INT(s->sites[0].trend[0], 5000);
+	snapshot_unref(s);
+	model_free(m);
+}
+
+TEST(trend)
+{
+	struct model *m = model_of(1);
+
+	for (uint64_t t = 1; t <= 40; t++) {
+		struct snapshot *s = tick(m, (1000 + t) * S, t, 0);
+		unsigned points = t < SNAP_TREND_POINTS ? (unsigned)t : SNAP_TREND_POINTS;
+
+		CHECK_INT(s->sites[0].trend_points, points);
+		for (unsigned i = 0; i < points; i++)
+			CHECK_INT(s->sites[0].trend[SNAP_TREND_POINTS - 1 - i], t - i);
+		snapshot_unref(s);
+	}
+	model_free(m);
+}
+
+/* A snapshot stays as it was while the model goes on, and outlives it. */
+TEST(snapshots_do_not_change)
+{
+	struct model *m = model_of(1);
+	struct snapshot *old = tick(m, 1000 * S, 10, 1);
+
+	for (uint64_t t = 1; t < 5; t++)
+		snapshot_unref(tick(m, (1000 + t) * S, 99, 9));
+	CHECK_INT(old->sites[0].live_bytes, 10);
+	CHECK_INT(old->sites[0].trend[SNAP_TREND_POINTS - 1], 10);
+	model_free(m);
+	snapshot_unref(old);
+	model_free(NULL);
+}
+
+TEST(many_sites)
+{
+	enum { N = 30000 };
+	struct model *m = model_of(N);
+	struct model_site *sites = calloc(N, sizeof(*sites));
+	struct model_input in = { .now_ns = 1000 * S, .sites = sites, .nsites = N };
+
+	for (uint32_t round = 0; round < 3; round++, in.now_ns += S) {
+		struct snapshot *s;
+
+		for (uint32_t i = 0; i < N; i++)
+			sites[i] =
+				(struct model_site){ .id = i, .live_bytes = (uint64_t)i * round };
+		s = model_tick(m, &in);
+		CHECK_INT(s->nsites, N);
+		for (uint32_t i = 0; i < N; i += 777)
+			CHECK(s->sites[i].live_bytes == (uint64_t)i * round &&
+				near(s->sites[i].rate_bytes_per_s, round ? i : 0));
+		snapshot_unref(s);
+	}
+	free(sites);
+	model_free(m);
+}
+
+int main(void)
+{
+	RUN(counters_are_passed_on);
+	RUN(more_frees_than_allocs);
+	RUN(unknown_sites_are_left_out);
+	RUN(late_first_tick_has_no_rate);
+	RUN(early_first_tick_counts_from_start);
+	RUN(rates_cover_ten_seconds);
+	RUN(rates_with_short_ticks);
+	RUN(rates_with_long_ticks);
+	RUN(shrinking_and_falling);
+	RUN(faults_need_both_readings);
+	RUN(new_site_grew_from_zero);
+	RUN(site_left_out_for_a_while_stands_still);
+	RUN(trend);
+	RUN(snapshots_do_not_change);
+	RUN(many_sites);
+	return check_end();
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the kernel says of a process: its files as they are, as they may be, and as nobody writes
+ * them. */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "src/proc/proc.h"
+#include "tests/check.h"
+
+static int stat_of(const char *text, struct proc_reading *r)
+{
+	return proc_parse_stat(text, strlen(text), r);
+}
+
+#define STAT_TAIL                                                                                  \
+	" S 77 4211 4211 34816 -1 4194304 1001 11 42 12 150 30 1 2 20 0 14 0 987654 1000000 250 "  \
+	"18446744073709551615 1 1 0 0 0 0 0 0 0 0 0 0 17 3 0 0 0 0 0\n"
+
+TEST(stat_fields)
+{
+	struct proc_reading r = { 0 };
+
+	CHECK_INT(stat_of("4211 (server)" STAT_TAIL, &r), 0);
+	CHECK_STR(r.comm, "server");
+	CHECK_INT(r.state, 'S');
+	CHECK_INT(r.ppid, 77);
+	CHECK_INT(r.minor_faults, 1001);
+	CHECK_INT(r.major_faults, 42);
+	CHECK_INT(r.cpu_ticks, 180);
+	CHECK_INT(r.threads, 14);
+	CHECK_INT(r.start_ticks, 987654);
+}
+
+TEST(stat_names)
+{
+	struct proc_reading r = { 0 };
+	char longest[256];
+
+	CHECK_INT(stat_of("1 (a b) R 2 (c))" STAT_TAIL, &r), 0);
+	CHECK_STR(r.comm, "a b) R 2 (c)");
+	CHECK_INT(r.ppid, 77);
+	CHECK_INT(stat_of("1 ()" STAT_TAIL, &r), 0);
+	CHECK_STR(r.comm, "");
+	CHECK_INT(stat_of("1 (x\n\x1b[2J)" STAT_TAIL, &r), 0);
+	CHECK_STR(r.comm, "x\n\x1b[2J");
+	snprintf(longest, sizeof(longest), "1 (%0100d)" STAT_TAIL, 0);
+	CHECK_INT(stat_of(longest, &r), 0);
+	CHECK_INT(strlen(r.comm), sizeof(r.comm) - 1);
+}
+
+TEST(stat_bad)
+{
+	static const char *const bad[] = {
+		"",
+		"1",
+		"1 (x",
+		"1 x)",
+		"1 )x(" STAT_TAIL,
+		"1 (x)",
+		"1 (x) ",
+		"1 (x) S",
+		"1 (x) S 1 2 3\n",
+		"1 (x) ? 77 4211 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1\n",
+		"1 (x) S 77 abc 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1\n",
+		"1 (x) S 77 99999999999999999999 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1\n",
+	};
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct proc_reading r = { .ppid = 5, .start_ticks = 6 };
+
+		CHECK_INT(stat_of(bad[i], &r), -EINVAL);
+		CHECK(r.ppid == 5 && r.start_ticks == 6 && r.state == 0);
+	}
+}
+
+TEST(status_fields)
+{
+	static const char text[] = "Name:\tVmRSS:\nPPid:\t12\nUid:\t1000\t1001\t1002\t1003\n"
+				   "VmPeak:\t  9 kB\nVmHWM:\t  701 kB\nVmRSS:\t     538 kB\n"
+				   "VmSwap:\t       4 kB\nThreads:\t14\n";
+	struct proc_reading r = { 0 };
+
+	CHECK_INT(proc_parse_status(text, strlen(text), &r), 0);
+	CHECK_INT(r.ppid, 12);
+	CHECK_INT(r.uid, 1000);
+	CHECK_INT(r.hwm_bytes, 701 * 1024);
+	CHECK_INT(r.rss_bytes, 538 * 1024);
+	CHECK_INT(r.swap_bytes, 4096);
+	CHECK_INT(r.threads, 14);
+}
+
+TEST(status_missing_stays)
+{
+	static const char text[] = "Name:\tkthread\nThreads:\t1\nVmRSS:\t12";
+	struct proc_reading r = { .rss_bytes = 99, .hwm_bytes = 98 };
+
+	CHECK_INT(proc_parse_status(text, strlen(text), &r), 0);
+	CHECK_INT(r.threads, 1);
+	CHECK_INT(r.rss_bytes, 99); /* the line was cut off: 12 may be 1200 */
+	CHECK_INT(r.hwm_bytes, 98);
+	CHECK_INT(proc_parse_status("nothing here\n", 13, &r), -EINVAL);
+	CHECK_INT(proc_parse_status("VmRSS: 18446744073709551615 kB\n", 31, &r), -EINVAL);
+	CHECK_INT(proc_parse_status("VmRSS:\t12x kB\n", 14, &r), -EINVAL);
+	CHECK_INT(r.rss_bytes, 99);
+}
+
+TEST(rollup)
+{
+	static const char text[] = "55d0-7ffe ---p 00000000 00:00 0    [rollup]\nRss:\t 900 kB\n"
+				   "Pss:                 530 kB\nPss_Anon:            1 kB\n";
+	struct proc_reading r = { 0 };
+
+	CHECK_INT(proc_parse_smaps_rollup(text, strlen(text), &r), 0);
+	CHECK(r.have_pss);
+	CHECK_INT(r.pss_bytes, 530 * 1024);
+	r.have_pss = false;
+	CHECK_INT(proc_parse_smaps_rollup("Rss: 1 kB\n", 10, &r), -EINVAL);
+	CHECK(!r.have_pss);
+}
+
+/* Files of the kernel with bytes changed, cut at any place: no crash (a sanitizer looks), no lie.
+ */
+TEST(parse_anything)
+{
+	static const char seed[] = "4211 (se)rver)" STAT_TAIL "VmRSS:\t 538 kB\nPss: 1 kB\n"
+				   "7f00-7f01 r-xp 00001000 08:01 99   /lib/x.so\n";
+	unsigned state = 1;
+
+	for (int i = 0; i < 50000; i++) {
+		size_t len = (state = state * 1664525u + 1013904223u) % sizeof(seed), pos = 0;
+		char *copy = malloc(len + 1);
+		struct proc_reading r = { 0 };
+		struct proc_map m;
+
+		memcpy(copy, seed, len);
+		for (int k = 0; k < 3 && len; k++) {
+			state = state * 1664525u + 1013904223u;
+			copy[(state >> 8) % len] = (char)(state >> 24);
+		}
+		copy = realloc(copy, len + !len);
+		proc_parse_stat(copy, len, &r);
+		CHECK(memchr(r.comm, '\0', sizeof(r.comm)) != NULL);
+		proc_parse_status(copy, len, &r);
+		proc_parse_smaps_rollup(copy, len, &r);
+		while (proc_parse_map(copy, len, &pos, &m))
+			CHECK(pos <= len);
+		free(copy);
+	}
+}
+
+TEST(read_ourselves)
+{
+	struct proc_reading r;
+	uint64_t ticks = 0;
+
+	CHECK_INT(proc_read(getpid(), true, &r), 0);
+	CHECK_INT(r.ppid, getppid());
+	CHECK_INT(r.uid, getuid());
+	CHECK(r.threads >= 1); /* a sanitizer has one of its own */
+	CHECK(r.rss_bytes > 0 && r.hwm_bytes >= r.rss_bytes / 2);
+	CHECK(r.state == 'R' || r.state == 'S' || r.state == 'D');
+	CHECK_INT(proc_start_ticks(getpid(), &ticks), 0);
+	CHECK_INT(ticks, r.start_ticks);
+	CHECK_INT(proc_read(getpid(), false, &r), 0);
+	CHECK(!r.have_pss);
+}
+
+TEST(read_the_dead)
+{
+	struct proc_reading r;
+	uint64_t ticks = 0;
+	siginfo_t info;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(0);
+	waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT);
+	CHECK_INT(proc_read(pid, false, &r), 0);
+	CHECK_INT(r.state, 'Z');
+	CHECK_INT(proc_start_ticks(pid, &ticks), -ESRCH);
+	waitpid(pid, NULL, 0);
+	CHECK_INT(proc_read(pid, false, &r), -ESRCH);
+	CHECK_INT(proc_start_ticks(pid, &ticks), -ESRCH);
+	CHECK_INT(ticks, 0);
+}
+
+TEST(slurp)
+{
+	char buf[6];
+
+	CHECK_INT(proc_slurp("/proc/self/stat", buf, sizeof(buf)), 5);
+	CHECK_INT(buf[5], 0);
+	CHECK_INT(proc_slurp("/nonexistent/file", buf, sizeof(buf)), -ENOENT);
+	CHECK_STR(buf, "");
+	CHECK_INT(proc_slurp("/proc/self", buf, sizeof(buf)), -EISDIR);
+	CHECK_INT(proc_slurp("/dev/null", buf, sizeof(buf)), 0);
+	CHECK_INT(proc_slurp("/proc/self/stat", buf, 0), -EINVAL);
+}
+
+int main(void)
+{
+	RUN(stat_fields);
+	RUN(stat_names);
+	RUN(stat_bad);
+	RUN(status_fields);
+	RUN(status_missing_stays);
+	RUN(rollup);
+	RUN(parse_anything);
+	RUN(read_ourselves);
+	RUN(read_the_dead);
+	RUN(slurp);
+	return check_end();
+}
