@@ -32,6 +32,7 @@ struct plan {
 	bool terminal[3]; /* which of 0-2 become the pty */
 	int slave; /* -1: no pty */
 	int wait; /* the child's end of the socket */
+	int go; /* the viewer's end, which the child must not keep open */
 };
 
 /*
@@ -239,6 +240,7 @@ static _Noreturn void child_run(const struct plan *plan)
 	char go;
 	ssize_t n;
 
+	close(plan->go);
 	signals_restore();
 	if (pty_enter(plan))
 		child_fail(plan);
@@ -289,7 +291,7 @@ static int socket_make(int ends[2])
 
 int target_launch(const struct target_launch *l, struct target_child *child, char *message)
 {
-	struct plan plan = { .argv = l->argv, .slave = -1, .wait = -1 };
+	struct plan plan = { .argv = l->argv, .slave = -1, .wait = -1, .go = -1 };
 	const char *what = "prepare its environment";
 	int ends[2], err;
 
@@ -308,7 +310,7 @@ int target_launch(const struct target_launch *l, struct target_child *child, cha
 	err = socket_make(ends);
 	if (err)
 		goto out;
-	child->go = ends[0];
+	child->go = plan.go = ends[0];
 	plan.wait = ends[1];
 	child->pid = child_fork(&plan);
 	if (child->pid < 0)
