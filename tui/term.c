@@ -128,8 +128,12 @@ static void term_catch(void)
 	term.crash_stack = stack.ss_sp = malloc(CRASH_STACK);
 	if (stack.ss_sp)
 		sigaltstack(&stack, NULL);
-	for (size_t i = 0; i < LOOP_COUNT; i++)
+	for (size_t i = 0; i < LOOP_COUNT; i++) {
 		sigaction(loop_signals[i], &loop, &loop_before[i]);
+		/* What our parent had us ignore (nohup) stays ignored. */
+		if (loop_before[i].sa_handler == SIG_IGN)
+			sigaction(loop_signals[i], &loop_before[i], NULL);
+	}
 	for (size_t i = 0; i < CRASH_COUNT; i++)
 		sigaction(crash_signals[i], &crash, &crash_before[i]);
 }

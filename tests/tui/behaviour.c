@@ -399,6 +399,33 @@ TEST(every_size_draws)
 	paper_close(&p);
 }
 
+/* A user who leans on the keyboard, from a fixed seed: nothing breaks and a row is always selected.
+ */
+TEST(any_keys_in_any_order)
+{
+	uint32_t seed = 12345;
+
+	begin(30, 100);
+	p.canned.nsites = 60;
+	for (int i = 0; i < 20000; i++) {
+		seed = seed * 1664525u + 1013904223u;
+		ui_key(&p.ui, (seed >> 8) % 10 ? (int)(seed >> 16) % 128
+					       : KEY_MIN + (int)(seed >> 16) % 400);
+		if (i % 37 == 0)
+			p.canned.nsites = (seed >> 12) % 60;
+		if (i % 11 == 0)
+			ui_tick(&p.ui);
+		if (i % 53 == 0)
+			paper_resize(&p, 1 + (int)(seed >> 9) % 50, 1 + (int)(seed >> 19) % 160);
+		if (i % 7 == 0)
+			ui_draw(&p.ui);
+		p.ui.quit = p.ui.suspend = false;
+		CHECK(p.ui.depth >= 1 && p.ui.depth <= UI_STACK_MAX);
+		CHECK(!p.ui.sites.list.count || p.ui.sites.list.cursor < p.ui.sites.list.count);
+	}
+	paper_close(&p);
+}
+
 /* The budget of a frame in which values and some rows change, at 100x30 with 10,000 sites. */
 TEST(steady_frame_is_below_1_kb)
 {
@@ -449,6 +476,7 @@ int main(void)
 	RUN(no_color_is_heeded);
 	RUN(unclean_text_is_never_drawn);
 	RUN(every_size_draws);
+	RUN(any_keys_in_any_order);
 	RUN(steady_frame_is_below_1_kb);
 	return check_end();
 }

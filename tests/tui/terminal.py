@@ -1,0 +1,307 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The screen on a real pty: whatever ends it, the terminal is as it was. Nothing here waits for a
+time: each step waits for what it needs to see, and a stuck program fails by the limit."""
+import fcntl, os, pty, select, signal, struct, subprocess, sys, termios, time
+
+SHOW = os.path.join(os.environ.get("B", "build"), "tests", "tui-show")
+LIMIT = 30.0
+ENV = dict(os.environ, TERM="xterm-256color", LC_ALL="C.UTF-8")
+ENV.pop("LINES", None)
+ENV.pop("COLUMNS", None)
+LEFT = b"\x1b[?1049l"  # the alternate screen was left
+CURSOR = b"\x1b[?12l\x1b[?25h"
+failed = 0
+
+
+class Screen:
+    """tui-show as a session leader on its own pty."""
+
+    def __init__(self, *args, command=None, size=(30, 100), env=ENV, **redirect):
+        self.master, slave = pty.openpty()
+        self.resize(*size)
+        # Kept open, to look at the modes afterwards; a hang-up needs it closed.
+        self.slave = slave
+        self.before = termios.tcgetattr(slave)
+        self.seen = b""
+
+        def lead():
+            os.setsid()
+            fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
+
+        files = {"stdin": slave, "stdout": slave, "stderr": slave}
+        files.update(redirect)
+        self.child = subprocess.Popen(command or [SHOW, *args], env=env, preexec_fn=lead, **files)
+
+    def resize(self, rows, cols):
+        fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, cols, 0, 0))
+
+    def read(self, seconds):
+        if select.select([self.master], [], [], seconds)[0]:
+            try:
+                self.seen += os.read(self.master, 65536)
+            except OSError:
+                return False
+        return True
+
+    def wait_for(self, what, start=0):
+        end = time.monotonic() + LIMIT
+        while what not in self.seen[start:]:
+            assert time.monotonic() < end, f"never saw {what!r}; last: {self.seen[-300:]!r}"
+            assert self.read(0.2), f"closed before {what!r}"
+
+    def keys(self, data):
+        os.write(self.master, data)
+
+    def end(self):
+        limit = time.monotonic() + LIMIT
+        while self.child.poll() is None:
+            assert time.monotonic() < limit, "did not end"
+            self.read(0.05)
+        while select.select([self.master], [], [], 0)[0] and self.read(0):
+            pass
+        return self.child.returncode
+
+    def close(self):
+        if self.child.poll() is None:
+            self.child.kill()
+            self.child.wait()
+        for fd in (self.master, self.slave):
+            try:
+                os.close(fd)
+            except OSError:
+                pass
+
+    def check_restored(self):
+        assert termios.tcgetattr(self.slave) == self.before, "the modes are not as they were"
+        assert LEFT in self.seen, "the alternate screen was not left"
+        assert CURSOR in self.seen or b"\x1b[?25h" in self.seen, "the cursor stayed hidden"
+
+
+def quits_by_key():
+    for key in (b"q", b"Q", b"\x1b[21~"):
+        s = Screen()
+        s.wait_for(b"LIVE")
+        s.keys(key)
+        assert s.end() == 0, f"status after {key!r}"
+        s.check_restored()
+        s.close()
+
+
+def lone_escape_is_no_sequence():
+    s = Screen()
+    s.wait_for(b"LIVE")
+    s.keys(b"\x1b")
+    s.wait_for(b"nothing to go back from")
+    s.keys(b"\x1b[Bj\x1bOB\r")
+    s.wait_for(b"STACK")
+    s.keys(b"Q")
+    assert s.end() == 0
+    s.close()
+
+
+def ends_by_signal():
+    for sig in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        s = Screen()
+        s.wait_for(b"LIVE")
+        s.child.send_signal(sig)
+        assert s.end() == 1
+        s.check_restored()
+        assert b"tui_run: -4, signal %d" % sig in s.seen.split(LEFT)[-1]
+        s.close()
+
+
+def control_c_ends():
+    s = Screen()
+    s.wait_for(b"LIVE")
+    s.keys(b"\x03")
+    s.end()
+    s.check_restored()
+    assert b"signal 2" in s.seen
+    s.close()
+
+
+def crash_restores_and_tells():
+    s = Screen("-c", "1", "-d", "100")
+    assert s.end() == -signal.SIGSEGV
+    s.check_restored()
+    assert b"said on stderr" in s.seen.split(LEFT)[-1], "stderr was lost"
+    s.close()
+
+
+def sent_crash_signals_restore():
+    for sig in (signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL):
+        s = Screen()
+        s.wait_for(b"LIVE")
+        s.child.send_signal(sig)
+        assert s.end() == -sig
+        s.check_restored()
+        s.close()
+
+
+def hang_up_ends():
+    s = Screen()
+    s.wait_for(b"LIVE")
+    os.close(s.slave)
+    os.close(s.master)
+    # SIGHUP is ignored by some parents' children; either way it must end.
+    s.child.wait(LIMIT)
+    s.close()
+
+
+def hang_up_without_a_signal_ends():
+    # As under nohup: only poll can tell.
+    s = Screen(command=["sh", "-c", 'trap "" HUP; exec "$0"', SHOW])
+    s.wait_for(b"LIVE")
+    os.close(s.slave)
+    os.close(s.master)
+    s.child.wait(LIMIT)
+    s.close()
+
+
+def end_of_input_ends():
+    # /dev/null as a terminal's input cannot be had; a pty whose other end sends EOF can.
+    s = Screen()
+    s.wait_for(b"LIVE")
+    s.keys(b"\x04" * 3)  # in our mode ^D is a key and no end
+    s.wait_for(b"> is followed")
+    s.keys(b"q")
+    assert s.end() == 0
+    s.close()
+
+
+def resizes():
+    s = Screen(size=(24, 80))
+    s.wait_for(b"LIVE")
+    for i in range(60):
+        s.resize(5 + i % 50, 20 + i * 7 % 200)
+    s.resize(5, 30)
+    s.wait_for(b"30x5, need 40x8")
+    at = len(s.seen)
+    s.resize(30, 100)
+    s.wait_for(b"F10/q", at)
+    s.resize(1, 1)
+    s.keys(b"q")
+    assert s.end() == 0
+    s.check_restored()
+    s.close()
+
+
+def job_shell():
+    """A shell with one job, run inside the pty: says when it stops, continues it when told."""
+    report, go = int(sys.argv[2]), int(sys.argv[3])
+    signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+    modes = termios.tcgetattr(0)
+    pid = os.fork()
+    if pid == 0:
+        os.setpgid(0, 0)
+        os.tcsetpgrp(0, os.getpid())
+        signal.signal(signal.SIGTTOU, signal.SIG_DFL)
+        os.execv(SHOW, [SHOW])
+    while True:
+        _, status = os.waitpid(pid, os.WUNTRACED)
+        if not os.WIFSTOPPED(status):
+            os._exit(os.waitstatus_to_exitcode(status) & 127)
+        os.tcsetpgrp(0, os.getpid())
+        os.write(report, b"same" if termios.tcgetattr(0) == modes else b"diff")
+        os.read(go, 1)
+        os.tcsetpgrp(0, pid)
+        os.kill(pid, signal.SIGCONT)
+
+
+def suspend_and_back():
+    report, report_w = os.pipe()
+    go_r, go = os.pipe()
+    s = Screen(command=[sys.executable, __file__, "job", str(report_w), str(go_r)],
+               pass_fds=(report_w, go_r))
+    s.wait_for(b"F10/q")
+    at = len(s.seen)
+    s.keys(b"\x1a")
+    limit = time.monotonic() + LIMIT
+    while not select.select([report], [], [], 0.05)[0]:
+        assert time.monotonic() < limit, "did not stop"
+        s.read(0.05)
+    assert os.read(report, 4) == b"same", "stopped with the screen's modes"
+    while select.select([s.master], [], [], 0)[0]:
+        s.read(0)
+    assert LEFT in s.seen[at:], "stopped on the alternate screen"
+    s.resize(12, 60)
+    at = len(s.seen)
+    os.write(go, b"g")
+    s.wait_for(b"F10/q", at)
+    assert b"LIVE" in s.seen[at:]
+    s.keys(b"q")
+    assert s.end() == 0
+    s.check_restored()
+    for fd in (report, report_w, go_r, go):
+        os.close(fd)
+    s.close()
+
+
+def redirected_uses_the_terminal():
+    with open(os.devnull, "r+b") as null:
+        s = Screen(stdin=null, stdout=null)
+        s.wait_for(b"LIVE")
+        s.keys(b"q")
+        assert s.end() == 0
+        s.check_restored()
+        s.close()
+
+
+def no_terminal_is_an_error():
+    r = subprocess.run([SHOW], stdin=subprocess.DEVNULL, capture_output=True, env=ENV,
+                       start_new_session=True, timeout=LIMIT)
+    assert r.returncode == 1 and b"tui_run: -25" in r.stderr, r
+    assert r.stdout == b""
+
+
+def terminals():
+    for term in ("linux", "dumb", "vt100", "screen", "tmux-256color", "no-such-terminal", ""):
+        s = Screen(env=dict(ENV, TERM=term))
+        s.wait_for(b"server")
+        s.keys(b"jj?qq")
+        assert s.end() == 0, term
+        assert termios.tcgetattr(s.slave) == s.before
+        if term == "linux":
+            # Names of the program may be more; what we draw ourselves is not.
+            assert "▼".encode() not in s.seen and "█".encode() not in s.seen
+        s.close()
+
+
+def plain_locale():
+    s = Screen(env=dict(ENV, LC_ALL="C"))
+    s.wait_for(b"server")
+    s.keys(b"q")
+    assert s.end() == 0
+    assert max(s.seen) < 128, "a byte that this locale has no letter for"
+    s.close()
+
+
+def frames_end_it():
+    s = Screen("-n", "3", "-d", "100")
+    assert s.end() == 0
+    s.check_restored()
+    s.close()
+
+
+def run(test):
+    global failed
+    try:
+        test()
+        print(f"ok - {test.__name__}", flush=True)
+    except (AssertionError, subprocess.TimeoutExpired) as e:
+        failed += 1
+        print(f"not ok - {test.__name__}: {e}", flush=True)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["job"]:
+        job_shell()
+    signal.alarm(280)
+    for test in (quits_by_key, lone_escape_is_no_sequence, ends_by_signal, control_c_ends,
+                 crash_restores_and_tells, sent_crash_signals_restore, hang_up_ends,
+                 hang_up_without_a_signal_ends, end_of_input_ends, resizes, suspend_and_back,
+                 redirected_uses_the_terminal, no_terminal_is_an_error, terminals, plain_locale,
+                 frames_end_it):
+        run(test)
+    sys.exit(failed != 0)
