@@ -31,7 +31,9 @@ struct model *model_new(void);
 void model_free(struct model *m);
 /*
  * Registers a site's stack the first time it is seen; later calls for the same id are refused with
- * -EEXIST. Takes ownership of nothing: frames are copied; `alloc_function` must be static. 0 or -errno.
+ * -EEXIST. Takes ownership of nothing: frames are copied; `alloc_function` must be static. A frame that
+ * brings its function's name counts as resolved; a stack of no frames gets one that says so. 0 or
+ * -errno.
  */
 int model_site_add(struct model *m, uint32_t id, const char *alloc_function,
 	const struct frame *frames, uint32_t nframes, bool truncated);

@@ -96,9 +96,13 @@ static int stacks_entry_init(struct stacks_entry *e, const struct frame *frames,
 		return -ENOMEM;
 	}
 	stacks_copy(e->frames, frames, nframes);
-	for (uint32_t i = 0; i < nframes; i++)
-		e->spans[i] = (struct stacks_span){ .frames = 1 };
-	e->nspans = e->pending = nframes;
+	e->nspans = nframes;
+	for (uint32_t i = 0; i < nframes; i++) {
+		e->spans[i] =
+			(struct stacks_span){ .frames = 1, .resolved = frames[i].function != NULL };
+		e->pending += !e->spans[i].resolved;
+	}
+	e->stack.resolved = e->pending == 0;
 	e->stack.frames = e->frames;
 	e->stack.nframes = nframes;
 	stacks_title(e);
@@ -129,10 +133,6 @@ int stacks_add(struct stacks *s, uint32_t id, const char *alloc_function,
 		return rc;
 	e->alloc_function = alloc_function;
 	e->stack.truncated = truncated;
-	if (empty) {
-		e->pending = 0;
-		e->spans[0].resolved = e->stack.resolved = true;
-	}
 	s->position[id] = (uint32_t)++s->count;
 	return 0;
 }

@@ -90,6 +90,9 @@ int proc_read(pid_t pid, bool with_pss, struct proc_reading *r)
 	rc = proc_load(dir, "stat", proc_parse_stat, r);
 	if (!rc)
 		rc = proc_load(dir, "status", proc_parse_status, r);
+	/* Between exit and its parent's wait there is a process, but no memory to speak of. */
+	if (!rc && r->hwm_bytes == 0)
+		rc = -ESRCH;
 	/* Of another user's or a dying process there is no PSS: the rest of the reading stands. */
 	if (!rc && with_pss)
 		proc_load(dir, "smaps_rollup", proc_parse_smaps_rollup, r);

@@ -46,8 +46,8 @@ struct proc_map {
 int proc_parse_map(const char *buf, size_t len, size_t *pos, struct proc_map *m);
 
 /*
- * Reads stat and status, and smaps_rollup when `with_pss` (otherwise have_pss is false). What the kernel
- * does not say is 0: a zombie (state 'Z') has no memory. 0, -ESRCH when gone, or -errno.
+ * Reads stat and status, and smaps_rollup when `with_pss` (otherwise have_pss is false). 0, -ESRCH when
+ * gone, or -errno. One that has given up its memory (a zombie, or about to be one) counts as gone.
  */
 int proc_read(pid_t pid, bool with_pss, struct proc_reading *r);
 /* Start time alone, for identity checks. 0, -ESRCH or -errno. A zombie counts as gone (-ESRCH). */

@@ -50,6 +50,7 @@ TEST(frames_are_copied)
 	CHECK_INT(stack_of(m, 0)->frames[0].pc, 9);
 	CHECK(stack_of(m, 0)->frames[0].module != NULL);
 	CHECK_STR(stack_of(m, 0)->frames[0].module->path, "");
+	CHECK(stack_of(m, 0)->resolved); /* it brought its name */
 	model_free(m);
 }
 
