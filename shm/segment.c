@@ -121,6 +121,19 @@ static int map_file(struct segment *s, int fd, uint64_t bytes)
 	return 0;
 }
 
+/* Allocates the first `bytes` of the file. A signal that comes meanwhile is no failure. */
+static int allocate(int fd, uint64_t bytes)
+{
+	int rc;
+
+	do {
+		rc = fallocate(fd, 0, 0, (off_t)bytes);
+	} while (rc != 0 && errno == EINTR);
+	if (rc == 0)
+		return 0;
+	return errno == EOPNOTSUPP ? -EOPNOTSUPP : -ENOSPC;
+}
+
 /*
  * Takes the header's memory by fallocate, which fails cleanly, before the mapping is first touched;
  * on a kernel without MADV_POPULATE_WRITE everything is taken here.
@@ -128,9 +141,10 @@ static int map_file(struct segment *s, int fd, uint64_t bytes)
 static int reserve(struct segment *s, int fd, enum segment_size size)
 {
 	bool populates;
+	int rc = allocate(fd, HT_HEADER_BYTES);
 
-	if (fallocate(fd, 0, 0, HT_HEADER_BYTES) != 0)
-		return errno == EOPNOTSUPP ? -EOPNOTSUPP : -ENOSPC;
+	if (rc != 0)
+		return rc;
 	populates = madvise(s->header, HT_HEADER_BYTES, MADV_POPULATE_WRITE) == 0;
 	if (!populates && errno != EINVAL)
 		return -ENOSPC;
@@ -139,8 +153,9 @@ static int reserve(struct segment *s, int fd, enum segment_size size)
 		return 0;
 	if (size != SEGMENT_SMALL)
 		return -EAGAIN;
-	if (fallocate(fd, 0, 0, (off_t)s->bytes) != 0)
-		return -ENOSPC;
+	rc = allocate(fd, s->bytes);
+	if (rc != 0)
+		return rc;
 	for (uint64_t unit = 0; unit < s->bytes / HT_COMMIT_BYTES; unit++)
 		mark_committed(s->header, unit);
 	return 0;
@@ -256,12 +271,28 @@ static bool regions_check(const struct ht_header *h)
 	return at == h->segment_bytes;
 }
 
+static uint64_t elements(const struct ht_header *h, enum ht_region_id region, uint64_t size)
+{
+	return h->region[region].bytes / size;
+}
+
+/* Tables that share an index must have room for the same ones. */
+static bool parallel_check(const struct ht_header *h)
+{
+	return elements(h, HT_REGION_SITES, sizeof(struct ht_site)) >=
+		       elements(h, HT_REGION_HISTS, sizeof(struct ht_hist)) &&
+	       elements(h, HT_REGION_RINGS, HT_RING_EVENTS * sizeof(struct ht_event)) >=
+		       elements(h, HT_REGION_THREADS, sizeof(struct ht_thread));
+}
+
+/* A probe must not come back to the bucket it started in, and no hash is shifted by all its bits.
+ */
 static bool tables_check(const struct ht_header *h)
 {
 	uint64_t live = 0;
 
-	if (h->live_log2 > 24 || h->live_levels_max == 0 || h->live_levels_max > HT_LIVE_LEVELS ||
-		h->heads_log2 > 28)
+	if (h->live_log2 > 24 || 1u << h->live_log2 < HT_PROBE_BUCKETS || h->live_levels_max == 0 ||
+		h->live_levels_max > HT_LIVE_LEVELS || h->heads_log2 == 0 || h->heads_log2 > 28)
 		return false;
 	for (uint32_t i = 0; i < h->live_levels_max; i++)
 		live += segment_level_bytes(h, i);
@@ -279,5 +310,5 @@ bool segment_check(const struct ht_header *h, uint64_t file_bytes)
 		h->segment_bytes > (uint64_t)HT_COMMITTED_WORDS * 64 * HT_COMMIT_BYTES ||
 		h->segment_bytes < HT_HEADER_BYTES)
 		return false;
-	return regions_check(h) && tables_check(h);
+	return regions_check(h) && tables_check(h) && parallel_check(h);
 }
