@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Listing, finding and cleaning segments, over real ones made in a directory of the test's own.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "shm/segment.h"
+#include "src/proc/proc.h"
+#include "src/read/read.h"
+#include "src/target/target.h"
+#include "src/util/clock.h"
+#include "tests/check.h"
+
+#define NOBODY	  65534
+#define LIST_MAX  32
+#define START_OLD 7u /* ticks at which no process of this test started */
+
+static char dir[] = "/tmp/heaptop-segments.XXXXXX";
+
+static const char *path_of(const char *name)
+{
+	static char path[256];
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	return path;
+}
+
+static void boot_id_now(uint8_t id[16])
+{
+	char text[64] = "";
+	unsigned byte[16];
+
+	proc_slurp("/proc/sys/kernel/random/boot_id", text, sizeof(text));
+	CHECK_INT(sscanf(text, "%2x%2x%2x%2x-%2x%2x-%2x%2x-%2x%2x-%2x%2x%2x%2x%2x%2x", &byte[0],
+			  &byte[1], &byte[2], &byte[3], &byte[4], &byte[5], &byte[6], &byte[7],
+			  &byte[8], &byte[9], &byte[10], &byte[11], &byte[12], &byte[13], &byte[14],
+			  &byte[15]),
+		16);
+	for (int i = 0; i < 16; i++)
+		id[i] = (uint8_t)byte[i];
+}
+
+static uint64_t ticks_of(pid_t pid)
+{
+	uint64_t ticks = 0;
+
+	proc_start_ticks(pid, &ticks);
+	return ticks;
+}
+
+/* What differs between the segments made here; the rest is right for a process of this boot. */
+struct made {
+	const char *name;
+	pid_t pid;
+	uint64_t start_ticks;
+	uint32_t exec_gen, state, version;
+	bool other_boot, made_long_ago;
+	const char *command;
+	size_t command_bytes;
+};
+
+static void header_adjust(struct ht_header *h, const struct made *m)
+{
+	h->state = m->state;
+	if (m->version)
+		h->version = m->version;
+	if (m->command) {
+		memcpy(h->command, m->command, m->command_bytes);
+		h->command_bytes = (uint32_t)m->command_bytes;
+	}
+}
+
+static void segment_make(const struct made *m)
+{
+	struct segment_identity id = { .pid = (uint32_t)m->pid,
+		.uid = geteuid(),
+		.depth = HT_DEPTH_DEFAULT,
+		.exec_gen = m->exec_gen,
+		.start_ticks = m->start_ticks,
+		.created_realtime_ns = m->made_long_ago ? 1 : clock_realtime_ns(),
+		.created_ns = clock_monotonic_ns() };
+	int fd = open(path_of(m->name), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+	struct segment s;
+
+	boot_id_now(id.boot_id);
+	id.boot_id[0] ^= m->other_boot;
+	CHECK(fd >= 0);
+	CHECK_INT(segment_create(&s, fd, SEGMENT_FULL, &id), 0);
+	close(fd);
+	header_adjust(s.header, m);
+	segment_unmap(&s);
+}
+
+#define MAKE(...) segment_make(&(struct made){ __VA_ARGS__ })
+
+static void bytes_make(const char *name, const char *bytes, size_t len)
+{
+	int fd = open(path_of(name), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+
+	CHECK(write(fd, bytes, len) == (ssize_t)len);
+	close(fd);
+}
+
+struct list {
+	struct target_segment items[LIST_MAX];
+	unsigned count;
+};
+
+static int list_visit(void *ctx, const struct target_segment *s)
+{
+	struct list *l = ctx;
+
+	if (l->count < LIST_MAX)
+		l->items[l->count++] = *s;
+	return 0;
+}
+
+static struct list *list_now(void)
+{
+	static struct list l;
+
+	l.count = 0;
+	CHECK_INT(target_list(list_visit, &l), l.count);
+	return &l;
+}
+
+static const struct target_segment *listed(const struct list *l, const char *name)
+{
+	static const struct target_segment none = { .state = (enum target_state) - 1 };
+
+	for (unsigned i = 0; i < l->count; i++)
+		if (!strcmp(l->items[i].path, path_of(name)))
+			return &l->items[i];
+	fprintf(stderr, "  not listed: %s\n", name);
+	return &none;
+}
+
+static void empty_directory(void)
+{
+	char command[128];
+
+	snprintf(command, sizeof(command), "rm -f %s/*", dir);
+	CHECK_INT(system(command), 0);
+}
+
+static bool there(const char *name)
+{
+	return access(path_of(name), F_OK) == 0;
+}
+
+/* A process that has ended and been waited for. */
+static pid_t dead_pid(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(0);
+	waitpid(pid, NULL, 0);
+	return pid;
+}
+
+TEST(states)
+{
+	pid_t me = getpid(), dead = dead_pid();
+	uint64_t ticks = ticks_of(me);
+	const struct list *l;
+
+	MAKE(.name = "heaptop-running", .pid = me, .start_ticks = ticks, .state = HT_STATE_RUNNING);
+	MAKE(.name = "heaptop-stopped", .pid = me, .start_ticks = ticks, .state = HT_STATE_STOPPED);
+	MAKE(.name = "heaptop-exited", .pid = me, .start_ticks = ticks, .state = HT_STATE_EXITED);
+	MAKE(.name = "heaptop-crashed", .pid = dead, .start_ticks = ticks,
+		.state = HT_STATE_RUNNING);
+	MAKE(.name = "heaptop-pid-reused", .pid = me, .start_ticks = START_OLD,
+		.state = HT_STATE_RUNNING);
+	MAKE(.name = "heaptop-other-boot", .pid = me, .start_ticks = ticks,
+		.state = HT_STATE_RUNNING, .other_boot = true);
+	MAKE(.name = "heaptop-prepared", .state = HT_STATE_PREPARED);
+	MAKE(.name = "heaptop-abandoned", .state = HT_STATE_PREPARED, .made_long_ago = true);
+	MAKE(.name = "other-name", .pid = me, .start_ticks = ticks, .state = HT_STATE_RUNNING);
+	l = list_now();
+	CHECK_INT(l->count, 8);
+	CHECK_INT(listed(l, "heaptop-running")->state, TARGET_RUNNING);
+	CHECK_INT(listed(l, "heaptop-stopped")->state, TARGET_RUNNING);
+	CHECK_INT(listed(l, "heaptop-exited")->state, TARGET_EXITED);
+	CHECK_INT(listed(l, "heaptop-crashed")->state, TARGET_DEAD);
+	CHECK_INT(listed(l, "heaptop-pid-reused")->state, TARGET_DEAD);
+	CHECK_INT(listed(l, "heaptop-other-boot")->state, TARGET_DEAD);
+	CHECK_INT(listed(l, "heaptop-prepared")->state, TARGET_RUNNING);
+	CHECK_INT(listed(l, "heaptop-abandoned")->state, TARGET_DEAD);
+	CHECK_INT(listed(l, "heaptop-running")->pid, me);
+	CHECK(listed(l, "heaptop-running")->memory_bytes >= HT_HEADER_BYTES);
+	empty_directory();
+}
+
+TEST(images_of_one_process)
+{
+	pid_t me = getpid();
+	uint64_t ticks = ticks_of(me);
+	struct target_segment found;
+	char message[TARGET_MESSAGE_MAX];
+	const struct list *l;
+
+	/* A long run of execs, made out of order. */
+	for (unsigned i = 0; i < 12; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "heaptop-image-%u", (i * 5) % 12);
+		MAKE(.name = name, .pid = me, .start_ticks = ticks, .exec_gen = (i * 5) % 12,
+			.state = HT_STATE_RUNNING);
+	}
+	l = list_now();
+	CHECK_INT(l->count, 12);
+	for (unsigned i = 0; i < l->count; i++)
+		CHECK_INT(l->items[i].state,
+			l->items[i].exec_gen == 11 ? TARGET_RUNNING : TARGET_EXITED);
+	CHECK_INT(target_find(me, &found, message), 0);
+	CHECK_STR(found.path, path_of("heaptop-image-11"));
+	empty_directory();
+}
+
+TEST(command_is_one_clean_line)
+{
+	static const char argv[] = "./app\0--flag\0a\033[31mb\nc";
+
+	MAKE(.name = "heaptop-argv", .pid = getpid(), .state = HT_STATE_RUNNING, .command = argv,
+		.command_bytes = sizeof(argv));
+	CHECK_STR(listed(list_now(), "heaptop-argv")->command, "./app --flag a?[31mb?c");
+	empty_directory();
+}
+
+TEST(unreadable_ones_are_listed_with_the_reason)
+{
+	const struct list *l;
+
+	MAKE(.name = "heaptop-version", .pid = getpid(), .state = HT_STATE_RUNNING,
+		.version = HT_VERSION + 1);
+	MAKE(.name = "heaptop-cut", .pid = getpid(), .state = HT_STATE_RUNNING);
+	CHECK_INT(truncate(path_of("heaptop-cut"), HT_HEADER_BYTES), 0);
+	bytes_make("heaptop-garbage", "\1\2\3 no segment", 12);
+	bytes_make("heaptop-empty", "", 0);
+	CHECK_INT(symlink("/etc/passwd", path_of("heaptop-link")), 0);
+	CHECK_INT(mkdir(path_of("heaptop-directory"), 0700), 0);
+	l = list_now();
+	CHECK_INT(l->count, 4); /* what is no file of ours is not looked at */
+	for (unsigned i = 0; i < l->count; i++) {
+		CHECK_INT(l->items[i].state, TARGET_UNREADABLE);
+		CHECK(l->items[i].why[0] != '\0');
+	}
+	CHECK(strstr(listed(l, "heaptop-version")->why, "format") != NULL);
+	/* Who made them may still run: they are not cleaned away. */
+	CHECK_INT(target_clean(), 0);
+	CHECK(there("heaptop-version") && there("heaptop-cut") && there("heaptop-garbage"));
+	rmdir(path_of("heaptop-directory"));
+	empty_directory();
+}
+
+static int stop_visit(void *ctx, const struct target_segment *s)
+{
+	return ++*(int *)ctx;
+}
+
+TEST(a_visitor_can_stop)
+{
+	int visited = 0;
+
+	MAKE(.name = "heaptop-1", .pid = getpid(), .state = HT_STATE_RUNNING);
+	MAKE(.name = "heaptop-2", .pid = getpid(), .state = HT_STATE_RUNNING);
+	CHECK_INT(target_list(stop_visit, &visited), 2);
+	CHECK_INT(visited, 1);
+	empty_directory();
+}
+
+TEST(no_directory)
+{
+	struct list l = { .count = 0 };
+
+	setenv("HEAPTOP_DIR", "/no/such/directory", 1);
+	CHECK_INT(target_list(list_visit, &l), 0);
+	CHECK_INT(target_clean(), 0);
+	setenv("HEAPTOP_DIR", "/etc/passwd", 1);
+	CHECK_INT(target_list(list_visit, &l), -ENOTDIR);
+	CHECK_INT(target_clean(), -ENOTDIR);
+	setenv("HEAPTOP_DIR", dir, 1);
+	CHECK_INT(target_list(list_visit, &l), 0);
+}
+
+TEST(clean_keeps_what_is_used)
+{
+	pid_t me = getpid(), dead = dead_pid();
+	uint64_t ticks = ticks_of(me);
+	char message[READ_MESSAGE_MAX];
+	struct read_segment *held;
+
+	MAKE(.name = "heaptop-running", .pid = me, .start_ticks = ticks, .state = HT_STATE_RUNNING);
+	MAKE(.name = "heaptop-exited", .pid = dead, .start_ticks = ticks, .state = HT_STATE_EXITED);
+	MAKE(.name = "heaptop-crashed", .pid = dead, .start_ticks = ticks,
+		.state = HT_STATE_RUNNING);
+	MAKE(.name = "heaptop-watched", .pid = dead, .start_ticks = ticks,
+		.state = HT_STATE_RUNNING);
+	held = read_open(path_of("heaptop-watched"), message);
+	CHECK(held != NULL);
+	CHECK_INT(read_hold(held), 0);
+	CHECK_INT(target_clean(), 2);
+	CHECK(there("heaptop-running") && there("heaptop-watched"));
+	CHECK(!there("heaptop-exited") && !there("heaptop-crashed"));
+	read_close(held);
+	CHECK_INT(target_clean(), 1);
+	CHECK(!there("heaptop-watched") && there("heaptop-running"));
+	empty_directory();
+}
+
+/*
+ * A plain program to look at: a cat whose input never ends while we live. The second pipe is closed
+ * by its exec, which tells that it has become cat.
+ */
+static pid_t child_start(void)
+{
+	int in[2], running[2];
+	char byte;
+	pid_t pid;
+
+	CHECK_INT(pipe2(in, O_CLOEXEC), 0);
+	CHECK_INT(pipe2(running, O_CLOEXEC), 0);
+	pid = fork();
+	if (pid == 0) {
+		dup2(in[0], STDIN_FILENO);
+		execlp("cat", "cat", (char *)NULL);
+		_exit(127);
+	}
+	close(in[0]);
+	close(running[1]);
+	CHECK_INT(read(running[0], &byte, 1), 0);
+	close(running[0]);
+	return pid;
+}
+
+static void child_end(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+/* target_find fails with `want` and a one-line message that says `part`. */
+static bool not_found(pid_t pid, int want, const char *part)
+{
+	char message[TARGET_MESSAGE_MAX] = "";
+	struct target_segment found;
+	int err = target_find(pid, &found, message);
+	bool good = err == want && strstr(message, part) && !strchr(message, '\n');
+
+	if (!good)
+		fprintf(stderr, "  error %d, want %d \"%s\" in: %s\n", err, want, part, message);
+	return good;
+}
+
+TEST(find_the_running_one)
+{
+	pid_t me = getpid();
+	char message[TARGET_MESSAGE_MAX];
+	struct target_segment found;
+
+	MAKE(.name = "heaptop-1", .pid = me, .start_ticks = START_OLD, .state = HT_STATE_RUNNING);
+	MAKE(.name = "heaptop-2", .pid = me, .start_ticks = ticks_of(me),
+		.state = HT_STATE_RUNNING);
+	MAKE(.name = "heaptop-3", .pid = me, .start_ticks = START_OLD, .state = HT_STATE_EXITED);
+	CHECK_INT(target_find(me, &found, message), 0);
+	CHECK_STR(found.path, path_of("heaptop-2"));
+	CHECK_INT(found.start_ticks, ticks_of(me));
+	empty_directory();
+}
+
+TEST(find_says_why_not)
+{
+	pid_t pid = child_start();
+
+	CHECK(not_found(
+		pid, -ENOENT, "was not started under heaptop; start it with: heaptop -- CMD"));
+	CHECK(not_found(pid, -ENOENT, "LD_PRELOAD="));
+	child_end(pid);
+	CHECK(not_found(pid, -ESRCH, "no such process"));
+	MAKE(.name = "heaptop-left", .pid = pid, .start_ticks = START_OLD,
+		.state = HT_STATE_RUNNING);
+	CHECK(not_found(pid, -ESRCH, "has ended; see what it left with: heaptop -r "));
+	CHECK(not_found(pid, -ESRCH, path_of("heaptop-left")));
+	empty_directory();
+}
+
+TEST(find_says_zombies_have_ended)
+{
+	pid_t pid = child_start();
+	siginfo_t info;
+
+	kill(pid, SIGKILL);
+	waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT);
+	CHECK(not_found(pid, -ESRCH, "no such process"));
+	waitpid(pid, NULL, 0);
+}
+
+TEST(find_names_the_other_user)
+{
+	pid_t parent = getpid(), pid;
+	int status = -1;
+
+	if (geteuid())
+		SKIP("needs root, to become another user");
+	pid = fork();
+	if (pid == 0) {
+		bool good =
+			!setgroups(0, NULL) && !setgid(NOBODY) && !setuid(NOBODY) &&
+			!setenv("HEAPTOP_DIR", "/no/such/directory", 1) &&
+			not_found(parent, -EPERM, "belongs to user root; run heaptop as that user");
+
+		_exit(!good);
+	}
+	waitpid(pid, &status, 0);
+	CHECK_INT(status, 0);
+}
+
+int main(void)
+{
+	if (!mkdtemp(dir) || setenv("HEAPTOP_DIR", dir, 1))
+		return 1;
+	RUN(states);
+	RUN(images_of_one_process);
+	RUN(command_is_one_clean_line);
+	RUN(unreadable_ones_are_listed_with_the_reason);
+	RUN(a_visitor_can_stop);
+	RUN(no_directory);
+	RUN(clean_keeps_what_is_used);
+	RUN(find_the_running_one);
+	RUN(find_says_why_not);
+	RUN(find_says_zombies_have_ended);
+	RUN(find_names_the_other_user);
+	rmdir(dir);
+	return check_end();
+}
