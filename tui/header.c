@@ -33,6 +33,22 @@ static const char *header_clock(char buf[UNITS_MAX], uint64_t ns)
 	return buf;
 }
 
+static enum ink header_state_ink(const struct snapshot *snap)
+{
+	switch (snap->state) {
+	case SNAP_KILLED:
+		return INK_BAD;
+	case SNAP_EXITED:
+		return snap->exit_status ? INK_WARN : INK_BOLD;
+	case SNAP_GONE:
+		return INK_WARN;
+	case SNAP_STARTING:
+	case SNAP_RUNNING:
+		break;
+	}
+	return INK_GOOD;
+}
+
 static void header_state(const struct ui *ui, struct strip *s)
 {
 	const struct snapshot *snap = ui->current;
@@ -41,11 +57,10 @@ static void header_state(const struct ui *ui, struct strip *s)
 	if (ui->frozen)
 		strip_right(s, 90, INK_WARN, "%s FROZEN %s", ink_sign(SIGN_FROZEN),
 			header_clock(clock, ui_now_ns(ui) - ui->frozen_ns));
-	if (snap->state == SNAP_RUNNING && !ui->frozen)
+	if (snap->state != SNAP_RUNNING)
+		strip_right(s, 91, header_state_ink(snap), "%s", snapshot_state_text(snap, text));
+	else if (!ui->frozen)
 		strip_right(s, 90, INK_GOOD, "%s LIVE", ink_sign(SIGN_LIVE));
-	else if (snap->state != SNAP_RUNNING)
-		strip_right(s, 91, snap->state == SNAP_KILLED ? INK_BAD : INK_WARN, "%s",
-			snapshot_state_text(snap, text));
 }
 
 static void header_title(const struct ui *ui, int y, unsigned width)

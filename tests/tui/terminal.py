@@ -284,6 +284,41 @@ def frames_end_it():
     s.close()
 
 
+def mouse():
+    s = Screen("-d", "60000")
+    s.wait_for(b"F10/q")
+    s.keys(b"\x1b[<0;20;13M\x1b[<0;20;13m")
+    s.wait_for(b"> is followed")
+    at = len(s.seen)
+    s.keys(b"\x1b[<65;20;13M\x1b[<0;12;6M")
+    s.wait_for(b"line 2", at)
+    s.keys(b"q")
+    assert s.end() == 0
+    s.close()
+    s = Screen("-M")
+    s.wait_for(b"F10/q")
+    s.keys(b"q")
+    s.end()
+    assert b"\x1b[?1000h" not in s.seen and b"\x1b[?1006" not in s.seen
+    s.close()
+
+
+def output_is_shown_when_it_comes():
+    r, w = os.pipe()
+    s = Screen("-d", "60000", "-f", str(r), pass_fds=(r,))
+    s.wait_for(b"F10/q")
+    s.keys(b"\t")
+    s.wait_for(b"line 302")
+    at = len(s.seen)
+    os.write(w, b"x" * 7)  # seven lines
+    s.wait_for(b"09:", at)
+    os.close(w)  # and its end does not make the loop spin or stop
+    os.close(r)
+    s.keys(b"q")
+    assert s.end() == 0
+    s.close()
+
+
 def run(test):
     global failed
     try:
@@ -302,6 +337,6 @@ if __name__ == "__main__":
                  crash_restores_and_tells, sent_crash_signals_restore, hang_up_ends,
                  hang_up_without_a_signal_ends, end_of_input_ends, resizes, suspend_and_back,
                  redirected_uses_the_terminal, no_terminal_is_an_error, terminals, plain_locale,
-                 frames_end_it):
+                 frames_end_it, mouse, output_is_shown_when_it_comes):
         run(test)
     sys.exit(failed != 0)

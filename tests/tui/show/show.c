@@ -11,10 +11,31 @@
 
 static struct canned canned;
 static unsigned crash_after, ticks;
+static int lines_fd = -1;
 
 static uint64_t show_now(void *ctx)
 {
 	return clock_monotonic_ns();
+}
+
+static int show_fds(void *ctx, struct pollfd *fds, int max)
+{
+	if (lines_fd < 0 || max < 1)
+		return 0;
+	fds[0] = (struct pollfd){ .fd = lines_fd, .events = POLLIN };
+	return 1;
+}
+
+static bool show_ready(void *ctx)
+{
+	char buf[256];
+	ssize_t n = read(lines_fd, buf, sizeof(buf));
+
+	if (n <= 0)
+		lines_fd = -1;
+	else
+		canned.lines += (size_t)n;
+	return true;
 }
 
 static struct snapshot *show_tick(void *ctx, const char **error)
@@ -36,7 +57,9 @@ int main(int argc, char **argv)
 	canned = canned_default();
 	source.now_ns = show_now;
 	source.tick = show_tick;
-	while ((c = getopt(argc, argv, "UMn:d:s:c:el")) != -1) {
+	source.fds = show_fds;
+	source.ready = show_ready;
+	while ((c = getopt(argc, argv, "UMn:d:s:c:elf:")) != -1) {
 		if (c == 'U')
 			options.ascii = true;
 		else if (c == 'M')
@@ -51,6 +74,8 @@ int main(int argc, char **argv)
 			crash_after = (unsigned)atoi(optarg);
 		else if (c == 'e')
 			canned.state = SNAP_KILLED;
+		else if (c == 'f')
+			lines_fd = atoi(optarg);
 		else if (c == 'l')
 			options.launched = true;
 		else
