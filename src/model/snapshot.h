@@ -26,7 +26,7 @@ uint64_t snap_life_le_ns(unsigned bucket);
 enum snap_state {
 	SNAP_STARTING, /* launched, the library has not reported yet */
 	SNAP_RUNNING,
-	SNAP_EXITED,   /* ended by exit: exit_status holds */
+	SNAP_EXITED,   /* ended by exit: exit_status holds, -1 when nobody could tell us */
 	SNAP_KILLED,   /* ended by a signal: signal holds */
 	SNAP_GONE,     /* no longer there, and nobody could tell us how it ended */
 };

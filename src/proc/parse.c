@@ -45,6 +45,7 @@ static void cursor_word_skip(struct cursor *c)
 enum {
 	STAT_STATE = 3,
 	STAT_PPID = 4,
+	STAT_FLAGS = 9,
 	STAT_MINFLT = 10,
 	STAT_MAJFLT = 12,
 	STAT_UTIME = 14,
@@ -58,6 +59,9 @@ static void stat_take(struct proc_reading *r, unsigned field, uint64_t value)
 	switch (field) {
 	case STAT_PPID:
 		r->ppid = (pid_t)value;
+		break;
+	case STAT_FLAGS:
+		r->flags = (uint32_t)value;
 		break;
 	case STAT_MINFLT:
 		r->minor_faults = value;

@@ -11,7 +11,8 @@
 #include <unistd.h>
 #include "src/proc/proc.h"
 
-#define PROC_FILE_MAX 8192 /* stat, status and smaps_rollup take one or two thousand bytes */
+#define PROC_FLAG_KERNEL 0x00200000u /* PF_KTHREAD: never had memory */
+#define PROC_FILE_MAX	 8192 /* stat, status and smaps_rollup take one or two thousand bytes */
 
 /* "No such file" of a directory in /proc means that the process is gone. */
 static int proc_error(int error)
@@ -91,7 +92,7 @@ int proc_read(pid_t pid, bool with_pss, struct proc_reading *r)
 	if (!rc)
 		rc = proc_load(dir, "status", proc_parse_status, r);
 	/* Between exit and its parent's wait there is a process, but no memory to speak of. */
-	if (!rc && r->hwm_bytes == 0)
+	if (!rc && r->hwm_bytes == 0 && !(r->flags & PROC_FLAG_KERNEL))
 		rc = -ESRCH;
 	/* Of another user's or a dying process there is no PSS: the rest of the reading stands. */
 	if (!rc && with_pss)

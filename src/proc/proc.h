@@ -17,6 +17,7 @@ struct proc_reading {
 	char comm[64];           /* raw, as the kernel gave it: clean before printing */
 	char state;              /* R S D T t Z X, or 0 when not read */
 	pid_t ppid;
+	uint32_t flags;          /* PF_* of the kernel, field 9 of stat */
 	uint64_t start_ticks;    /* clock ticks since boot, field 22 of stat: names the process with its pid */
 	uint64_t minor_faults;   /* since start */
 	uint64_t major_faults;

@@ -25,6 +25,7 @@ TEST(stat_fields)
 	CHECK_STR(r.comm, "server");
 	CHECK_INT(r.state, 'S');
 	CHECK_INT(r.ppid, 77);
+	CHECK_INT(r.flags, 4194304);
 	CHECK_INT(r.minor_faults, 1001);
 	CHECK_INT(r.major_faults, 42);
 	CHECK_INT(r.cpu_ticks, 180);
