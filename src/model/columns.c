@@ -156,8 +156,7 @@ size_t column_cell(enum column c, const struct snapshot *snap, const struct snap
 	if ((unsigned)c >= COL_COUNT || cells == 0)
 		return 0;
 	column_format[c](&(struct cell){ snap, site, style, cells }, text);
-	/* A number cut short would be another number: as in a spreadsheet, it is not shown at all.
-	 */
+	/* A number cut short would be another number: as in a spreadsheet, it is not shown. */
 	if (column_table[c].right && strlen(text) > cells) {
 		memset(text, '#', cells);
 		text[cells] = '\0';

@@ -10,9 +10,7 @@
 #include "src/util/name.h"
 #include "src/util/text.h"
 
-#define FRAME_TEXT_MAX                                                                             \
-	4096 /* longest name handled before it is cut; C++ symbols rarely pass it                  \
-	      */
+#define FRAME_TEXT_MAX 4096 /* longer names are cut; C++ symbols rarely pass it */
 
 /* A width of 0 means that nothing limits the text but its buffer. */
 static size_t frame_limit(unsigned cells)

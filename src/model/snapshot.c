@@ -45,8 +45,6 @@ const char *snapshot_state_text(const struct snapshot *s, char buf[48])
 	case SNAP_EXITED:
 		if (s->exit_status < 0)
 			return "exited";
-		if (s->exit_status < 0)
-			return "exited";
 		snprintf(buf, 48, "exited %d", s->exit_status);
 		return buf;
 	case SNAP_KILLED:

@@ -307,6 +307,8 @@ TEST(states)
 	CHECK_STR(at(json(&s), "process.state"), "\"exited\"");
 	CHECK_STR(at(json(&s), "process.exit_status"), "3");
 	CHECK_STR(at(json(&s), "process.signal"), "null");
+	s.exit_status = -1; /* nobody could tell */
+	CHECK_STR(at(json(&s), "process.exit_status"), "null");
 	s.state = SNAP_RUNNING;
 	CHECK_STR(at(json(&s), "process.state"), "\"running\"");
 	CHECK_STR(at(json(&s), "process.exit_status"), "null");

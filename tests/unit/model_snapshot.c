@@ -27,6 +27,7 @@ TEST(words)
 		{ { .state = SNAP_STARTING }, "starting", "running" },
 		{ { .state = SNAP_RUNNING }, "running", "running" },
 		{ { .state = SNAP_EXITED, .exit_status = 3 }, "exited 3", "exited" },
+		{ { .state = SNAP_EXITED, .exit_status = -1 }, "exited", "exited" },
 		{ { .state = SNAP_KILLED, .signal = 11, .signal_name = "SIGSEGV" },
 			"killed by SIGSEGV", "exited" },
 		{ { .state = SNAP_KILLED, .signal = 40 }, "killed by signal 40", "exited" },
