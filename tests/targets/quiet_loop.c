@@ -14,8 +14,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define SLOTS 64u
-#define LOOPS 20000u
+#define SLOTS  64u
+#define LOOPS  20000u
+#define ROUNDS 8 /* of which the last is looked at */
 
 static pthread_barrier_t barrier;
 
@@ -54,14 +55,14 @@ static void loop(unsigned rounds)
 		free(slot[i]);
 }
 
-/* Both rounds pass through the same call, so that the second meets no new call stack. */
+/* All rounds pass through the same call, so that the last meets no new call stack. */
 static void *work(void *arg)
 {
-	for (int round = 0; round < 2; round++) {
+	for (int round = 0; round < ROUNDS; round++) {
 		loop(LOOPS);
 		pthread_barrier_wait(&barrier);
-		if (arg)
-			getpriority(PRIO_USER, 4242 + (unsigned)round);
+		if (arg && round >= ROUNDS - 2)
+			getpriority(PRIO_USER, (id_t)(4244 - ROUNDS + round));
 		pthread_barrier_wait(&barrier);
 	}
 	return NULL;

@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the library must not do in the program: system calls in a steady loop, another errno, threads,
+signal handlers, open files, large or dynamic TLS, symbols that drag in the rest of libc."""
+
+import os
+import re
+
+from proving import (HEAPTOP, LIBRARY, ROOT, add_case, case, check, check_equal, environment, need,
+                     run, run_cases, scratch, target)
+
+TLS_BYTES_MAX = 64
+NEWEST_GLIBC = (2, 34)  # of a Debian 12 build: dlsym moved into libc there
+
+
+def preloaded():
+    return environment(LD_PRELOAD=LIBRARY)
+
+
+def calls_between_marks(threads, preload):
+    """Names of the system calls of all threads between the two marks, in order."""
+    log = os.path.join(scratch, "strace.log")
+    command = [need("strace"), "-f", "-qq", "-o", log]
+    if preload:
+        command += ["-E", "LD_PRELOAD=" + LIBRARY]
+    done = run(command + [target("quiet_loop"), str(threads)], timeout=120)
+    check_equal(done.returncode, 0, "exit status (%s)" % done.stderr.decode())
+    with open(log, encoding="utf-8", errors="replace") as f:
+        text = f.read()
+    inside = re.search(r"getpriority\(PRIO_USER, 4242.*?\n(.*)\n[^\n]*getpriority\(PRIO_USER, 4243",
+                       text, re.S)
+    check(inside, "the marks are not in the trace")
+    names = re.findall(r"^\d+ +(?:<\.\.\. )?(\w+)", inside.group(1), re.M)
+    return [n for n in names if n not in ("getpriority",)]
+
+
+@case("no system call in the steady loop of one thread")
+def quiet_one():
+    check_equal(calls_between_marks(1, True), calls_between_marks(1, False), "the calls")
+
+
+@case("no system call in the steady loop of 4 threads")
+def quiet_threads():
+    # The barrier's own futex calls depend on who comes first.
+    extra = set(calls_between_marks(4, True)) - set(calls_between_marks(4, False)) - {"futex"}
+    check_equal(extra, set(), "calls that are not made without the library")
+
+
+def same_output(command, how):
+    plain = run(command)
+    watched = run(how[0] + command, env=how[1])
+    check_equal(watched.returncode, plain.returncode, "exit status")
+    if watched.stdout != plain.stdout:
+        lines = zip(plain.stdout.decode().splitlines(), watched.stdout.decode().splitlines())
+        differ = [pair for pair in lines if pair[0] != pair[1]]
+        check(False, "without and with: %s" % (differ[:3],))
+
+
+def ways():
+    out = os.path.join(scratch, "report")
+    return {"preloaded alone": ([], preloaded()),
+            "under heaptop": ([HEAPTOP, "--report", "-o", out, "--"], environment())}
+
+
+def unchanged(program, *arguments):
+    def try_it(way):
+        return lambda: same_output([target(program), *arguments], ways()[way])
+    return try_it
+
+
+for way_name in ways():
+    add_case("errno after every call is the same, " + way_name, unchanged("errno_kept")(way_name))
+    add_case("threads, signals and open files are the same, " + way_name,
+             unchanged("quiet_loop", "state")(way_name))
+
+
+@case("TLS is small and at a fixed offset")
+def tls():
+    headers = run([need("readelf"), "-lW", LIBRARY]).stdout.decode()
+    size = [int(line.split()[5], 16) for line in headers.splitlines() if line.split()[:1] == ["TLS"]]
+    check(sum(size) <= TLS_BYTES_MAX, "TLS takes %d bytes" % sum(size))
+    relocations = run([need("readelf"), "-rW", LIBRARY]).stdout.decode()
+    dynamic = re.findall(r"R_X86_64_(?:DTP\w+|TLSDESC\w*)", relocations)
+    check_equal(dynamic, [], "relocations of dynamic TLS")
+    check("TPOFF64" in relocations or not size, "no TPOFF64 relocation, but there is TLS")
+
+
+@case("undefined symbols stay inside the list")
+def symbols():
+    with open(os.path.join(ROOT, "tests/e2e/allowed-symbols.txt"), encoding="utf-8") as f:
+        allowed = {line.strip() for line in f if line.strip() and not line.startswith("#")}
+    listing = run([need("nm"), "-D", "-u", LIBRARY]).stdout.decode()
+    used = {line.split()[-1].split("@")[0] for line in listing.splitlines() if line.strip()}
+    check(used, "nm tells of no undefined symbol at all")
+    check_equal(used - allowed, set(), "symbols outside the list")
+    versions = {tuple(map(int, v.split("."))) for v in re.findall(r"@GLIBC_([\d.]+)", listing)}
+    check(max(v[:2] for v in versions) <= NEWEST_GLIBC, "needs GLIBC %s" % (max(versions),))
+
+
+@case("needs no library but libc")
+def needed():
+    dynamic = run([need("readelf"), "-dW", LIBRARY]).stdout.decode()
+    libraries = re.findall(r"NEEDED.*\[(.*)\]", dynamic)
+    check_equal([l for l in libraries if not l.startswith(("libc.so", "ld-linux"))], [], "NEEDED")
+
+
+@case("exports nothing but the allocation functions")
+def exports():
+    listing = run([need("nm"), "-D", "--defined-only", LIBRARY]).stdout.decode()
+    names = {line.split()[-1].split("@")[0] for line in listing.splitlines() if line.strip()}
+    known = {"malloc", "calloc", "realloc", "reallocarray", "free", "cfree", "posix_memalign",
+             "aligned_alloc", "memalign", "valloc", "pvalloc", "free_sized", "free_aligned_sized",
+             # the ends of a program that run no destructor
+             "_exit", "_Exit", "quick_exit"}
+    other = {n for n in names - known if not re.match(r"_Zn[aw]|_Zd[al]", n)}
+    check_equal(other, set(), "other exported names")
+
+
+run_cases()

@@ -1,0 +1,206 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Real command lines whose allocations, frees and bytes must be those of valgrind's HEAP SUMMARY.
+
+Programs copy their environment, so both runs get the same variables with values of the same length:
+valgrind's own (LD_PRELOAD, GLIBCPP_FORCE_NEW, GLIBCXX_FORCE_NEW) and heaptop's (HEAPTOP_SEGMENT).
+Where the two must differ nevertheless, DIFFERENCES says by how much and why."""
+
+import ctypes
+import os
+import re
+import subprocess
+
+from proving import (HEAPTOP, LIBRARY, Failure, Skip, add_case, check_equal, environment, need,
+                     report, run, run_cases, scratch, segments)
+
+WORK = os.path.join(scratch, "work")
+NO_RANDOMIZE = 0x0040000
+# As the valgrind of the system names what it preloads: measured below, not assumed.
+VALGRIND = ["valgrind", "--tool=memcheck", "--run-libc-freeres=no", "--run-cxx-freeres=no",
+            "--leak-check=no", "--child-silent-after-fork=yes"]
+
+# name: (allocs, frees, bytes) that heaptop sees more than valgrind, and the cause.
+DIFFERENCES = {}
+
+
+def fixed_addresses():
+    ctypes.CDLL(None).personality(NO_RANDOMIZE)
+
+
+def write(name, text):
+    with open(os.path.join(WORK, name), "w", encoding="utf-8") as f:
+        f.write(text)
+
+
+def files_make():
+    os.makedirs(os.path.join(WORK, "tree/a/b"))
+    lines = ["%d line %d of the text with words %x" % (i * 7919 % 1000, i, i * i)
+             for i in range(3000)]
+    write("text", "\n".join(lines) + "\n")
+    write("other", "\n".join(lines[:1500] + ["changed"] + lines[1501:]) + "\n")
+    for i in range(30):
+        write("tree/a/%d" % i, lines[i])
+    write("small.c", "struct s { int a; struct s *n; };\nint f(struct s *p, int k)\n{\n\tint t = 0;\n"
+                     "\tfor (; p; p = p->n)\n\t\tt += p->a * k;\n\treturn t;\n}\n")
+    write("data.json", '{"a":[%s],"b":{"c":"text"}}\n' % ",".join(map(str, range(500))))
+    write("rules.mk", "all: one two\none: ; echo one\ntwo: one ; echo two $(wildcard *)\n")
+    write("page.xml", "<r>%s</r>\n" % "".join("<i n='%d'>t</i>" % i for i in range(300)))
+    os.symlink("text", os.path.join(WORK, "tree/link"))
+
+
+def repository_make():
+    env = environment(GIT_AUTHOR_DATE="2020-01-01T00:00:00Z", GIT_COMMITTER_DATE="2020-01-01T00:00:00Z",
+                      GIT_CONFIG_GLOBAL="/dev/null", HOME=WORK)
+    who = ["-c", "user.name=n", "-c", "user.email=e@example.org"]
+    steps = [["init", "-q", "-b", "main", "."]]
+    for i in range(5):
+        steps += [["add", "text"], [*who, "commit", "-q", "--allow-empty", "-m", "commit %d" % i]]
+    for step in steps:
+        done = run(["git", *step], env=env, cwd=os.path.join(WORK))
+        check_equal(done.returncode, 0, "git " + " ".join(step) + done.stderr.decode())
+
+
+def setup():
+    if not os.path.exists(WORK):
+        files_make()
+        repository_make()
+        subprocess.run(["gcc", "-c", "-g", "-o", "small.o", "small.c"], cwd=WORK, check=False)
+
+
+def compiler_proper():
+    path = run([need("gcc"), "-print-prog-name=cc1"]).stdout.decode().strip()
+    if not os.path.isabs(path):
+        raise Skip("cc1 is not installed")
+    return path
+
+
+SQL = ("create table t(a integer primary key, b text); with recursive n(i) as (select 1 union all "
+       "select i + 1 from n where i < 500) insert into t select i, hex(i * 7919) from n; "
+       "select count(*), max(b) from t where b like '3%';")
+PYTHON = "import json, re; print(len(json.dumps([{'k': i} for i in range(2000)])), re.sub('a+', 'b', 'caat'))"
+PERL = 'my %h; $h{$_ % 97} .= "x$_" for 1..2000; print scalar(keys %h), " ", length(join ",", sort values %h), "\n"'
+BASH = 'f() { local i; for ((i = 0; i < 200; i++)); do a[i]="v$i"; done; }; f; echo ${#a[@]} ${a[7]}; shopt -s extglob; echo ${a[3]//v/w}'
+AWK = '{ n[$1 % 50] += length($0) } END { for (k in n) s += n[k]; print s }'
+
+COMMANDS = {
+    "ls": ["ls", "-la", "tree/a"],
+    "git log": ["git", "--no-pager", "log", "--stat", "--no-color"],
+    "python3": ["/usr/bin/python3", "-I", "-S", "-c", PYTHON],
+    "perl": ["perl", "-e", PERL],
+    "cc1": [compiler_proper, "-quiet", "-O2", "small.c", "-o", "/dev/null"],
+    "sqlite3": ["sqlite3", ":memory:", SQL],
+    "bash": ["bash", "--norc", "--noprofile", "-c", BASH],
+    "sort": ["sort", "--parallel=1", "-k1,1n", "-k2", "text"],
+    "awk": ["gawk", AWK, "text"],
+    "mawk": ["mawk", AWK, "text"],
+    "tar": ["tar", "--owner=0", "--group=0", "--mtime=@0", "-cf", "out.tar", "tree"],
+    "xz": ["xz", "-T1", "-1", "-k", "-c", "text"],
+    "curl --version": ["curl", "--version"],
+    "sed": ["sed", "-E", r"s/([0-9]+) line/\1 LINE/g; 5d; $!N", "text"],
+    "grep": ["grep", "-Eic", "(line|text) [0-9]+ of", "text"],
+    "find": ["find", "tree", "-type", "f", "-name", "*[13579]", "-newermt", "1990-01-01"],
+    "jq": ["jq", "-c", "[.a[] | select(. % 3 == 0) * 2] | add", "data.json"],
+    "make -n": ["make", "-n", "-f", "rules.mk"],
+    "objdump": ["objdump", "-d", "-r", "-l", "small.o"],
+    "cat": ["cat", "-A", "text"],
+    "date": ["date", "-u", "-d", "2020-02-29 12:00 +1 year", "+%c %s"],
+    "diff": ["diff", "-u", "text", "other"],
+    "gzip": ["gzip", "-c", "-n", "text"],
+    "openssl": ["openssl", "dgst", "-sha256", "text"],
+    "xmllint": ["xmllint", "--xpath", "count(//i[@n > 100])", "page.xml"],
+    "bc": ["bc", "-l", "/dev/null"],
+    "dash": ["dash", "-c", 'i=0; while [ $i -lt 200 ]; do i=$((i + 1)); set -- "$@" $i; done; echo $#'],
+    "nm": ["nm", "-a", "small.o"],
+    "readelf": ["readelf", "-aW", "small.o"],
+    "expr": ["expr", "abc123", ":", "\\([a-z]*\\)"],
+}
+
+
+def resolve(command):
+    first = command[0]() if callable(command[0]) else need(command[0])
+    return [first, *command[1:]]
+
+
+def preload_of_valgrind():
+    """Valgrind's LD_PRELOAD, as a program under it sees it."""
+    if not hasattr(preload_of_valgrind, "value"):
+        done = run([need("valgrind"), *VALGRIND[1:], "-q", "/usr/bin/env"])
+        text = re.search(r"^LD_PRELOAD=(.*)$", done.stdout.decode(), re.M)
+        preload_of_valgrind.value = text.group(1) if text else ""
+    return preload_of_valgrind.value
+
+
+def padded(path, length):
+    """The same file by a path of the length wanted."""
+    if length < len(path):
+        raise Skip("valgrind's LD_PRELOAD is shorter than the library's path")
+    return "/" * (length - len(path)) + path
+
+
+def common_environment():
+    return dict(GIT_CONFIG_GLOBAL="/dev/null", GIT_CONFIG_NOSYSTEM=1, HOME=WORK, PYTHONHASHSEED=0,
+                PERL_HASH_SEED=0, GLIBCPP_FORCE_NEW=1, GLIBCXX_FORCE_NEW=1, TZ="UTC0",
+                HEAPTOP_LIBRARY=padded(LIBRARY, len(preload_of_valgrind())))
+
+
+def segment_path_seen():
+    """A HEAPTOP_SEGMENT of the length that heaptop will give; its value matters to nobody here."""
+    if not hasattr(segment_path_seen, "value"):
+        done, _ = report(["/usr/bin/env"])
+        text = re.search(r"^HEAPTOP_SEGMENT=(.*)$", done.stdout.decode(), re.M)
+        segment_path_seen.value = text.group(1) if text else ""
+    return segment_path_seen.value
+
+
+def by_valgrind(command):
+    log = os.path.join(scratch, "valgrind.log")
+    env = environment(**common_environment(), HEAPTOP_SEGMENT=segment_path_seen())
+    done = run([*VALGRIND, "--log-file=" + log, "--", *command], env=env, cwd=WORK, timeout=200,
+               preexec=fixed_addresses)
+    with open(log, encoding="utf-8", errors="replace") as f:
+        text = f.read()
+    summary = re.search(r"total heap usage: ([\d,]+) allocs, ([\d,]+) frees, ([\d,]+) bytes", text)
+    if not summary:
+        raise Failure("no HEAP SUMMARY: " + text[-300:])
+    return done, tuple(int(n.replace(",", "")) for n in summary.groups())
+
+
+def by_heaptop(command):
+    done, rep = report(command, env=environment(**common_environment()), cwd=WORK,
+                       preexec=fixed_addresses)
+    totals = rep["totals"]
+    return done, (totals["allocs"], totals["frees"], totals["alloc_bytes"]), rep
+
+
+def explain(rep, extra):
+    """Sites whose count or size is the difference: where to look."""
+    for s in sorted(rep["sites"], key=lambda s: s["allocs"]):
+        if s["allocs"] == abs(extra[0]) or s["alloc_bytes"] == abs(extra[2]):
+            return "; perhaps %s" % [f["function"] for f in s["stack"][:4]]
+    return ""
+
+
+def compare(name, command):
+    setup()
+    command = resolve(command)
+    need("valgrind")
+    reference, want = by_valgrind(command)
+    done, got, rep = by_heaptop(command)
+    check_equal(done.stdout, reference.stdout, "output")
+    check_equal(done.returncode, reference.returncode, "exit status")
+    extra = tuple(g - w for g, w in zip(got, want))
+    allowed, cause = DIFFERENCES.get(name, ((0, 0, 0), ""))
+    if extra != allowed:
+        raise Failure("heaptop %s, valgrind %s (allocs, frees, bytes): %+d %+d %+d, known is %s %s%s" % (
+            got, want, *extra, allowed, cause, explain(rep, extra)))
+
+
+for title, command_line in COMMANDS.items():
+    known = DIFFERENCES.get(title)
+    label = "%s: allocs, frees and bytes are valgrind's" % title
+    if known:
+        label += " (%+d %+d %+d: %s)" % (*known[0], known[1])
+    add_case(label, lambda t=title, c=command_line: compare(t, c))
+
+run_cases()
