@@ -157,6 +157,7 @@ static bool file_is_ours(long fd)
 static int claim(struct segment *s, const char *path, struct segment_identity *id)
 {
 	long fd = syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+	const char *follow = variable("HEAPTOP_FOLLOW");
 	uint32_t prepared = HT_STATE_PREPARED;
 	int rc;
 
@@ -174,9 +175,11 @@ static int claim(struct segment *s, const char *path, struct segment_identity *i
 			return 0;
 		}
 		id->exec_gen = s->header->exec_gen + 1; /* taken by the image before us */
+	} else if (follow && strcmp(follow, "0") == 0) {
+		rc = -ECANCELED; /* a child, and children are to be left alone */
 	}
 	segment_unmap(s);
-	return 1;
+	return rc ? rc : 1;
 }
 
 static void segment_name(char *buf, size_t cap, const char *dir, const struct segment_identity *id,
@@ -283,7 +286,7 @@ int attach_segment(struct segment *s)
 	identity(&id);
 	if (prepared)
 		rc = claim(s, prepared, &id);
-	if (rc != 0) {
+	if (rc != 0 && rc != -ECANCELED) {
 		rc = create(s, &id);
 		if (rc == 0)
 			remove_predecessor(&id);
@@ -293,15 +296,10 @@ int attach_segment(struct segment *s)
 	return rc;
 }
 
-/* A launching viewer's pid is the upper half of the family: while it lives, it does the cleaning
- * up. */
-static bool family_viewer_alive(uint64_t family)
-{
-	return family != 0 && (syscall(SYS_kill, family >> 32, 0) == 0 || errno == EPERM);
-}
-
 void attach_release(const struct segment *s)
 {
-	if (own_path[0] && !family_viewer_alive(s->header->family))
+	/* A segment of a launch is its viewer's to remove: then the end takes no system call here,
+	 * which a program in a sandbox might not be allowed. */
+	if (own_path[0] && s->header->family == 0)
 		remove_unheld(own_path);
 }

@@ -13,6 +13,7 @@
  * The variables that steer the library:
  *   HEAPTOP_SEGMENT  path of a prepared segment; a process or image other than the one it was made
  *                    for makes its own, of the same family
+ *   HEAPTOP_FOLLOW   "0": other processes than the one it was made for are not recorded
  *   HEAPTOP_DIR      where to make segments (default /dev/shm, then $XDG_RUNTIME_DIR)
  *   HEAPTOP_DEPTH    frames kept per stack, 1 to 1024 (default 128)
  */

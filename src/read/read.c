@@ -365,36 +365,49 @@ int read_module(struct read_segment *s, uint32_t module, struct read_module *out
 	return rc;
 }
 
+#define RING_PIECE 64u /* records fetched by one read */
+
+/* A ring as ring_read wants it. Records come in pieces, forgotten at each look at the head. */
 struct ring_at {
 	struct read_segment *s;
 	uint32_t slot;
+	uint32_t first, count; /* records [first, first + count) are in `piece` */
+	struct ht_event piece[RING_PIECE];
 };
 
 static int ring_head(void *ctx, uint64_t *head)
 {
-	const struct ring_at *r = ctx;
+	struct ring_at *r = ctx;
 
+	r->count = 0;
 	return read_at(r->s,
-		r->s->header->region[HT_REGION_THREADS].offset +
-			r->slot * sizeof(struct ht_thread) + offsetof(struct ht_thread, ring_head),
+		r->s->header->region[HT_REGION_THREADS].offset + r->slot * sizeof(struct ht_thread) +
+			offsetof(struct ht_thread, ring_head),
 		head, sizeof(*head));
 }
 
 static int ring_record(void *ctx, uint32_t index, struct ht_event *e)
 {
-	const struct ring_at *r = ctx;
+	struct ring_at *r = ctx;
+	int rc = 0;
 
-	return read_elements(r->s, HT_REGION_RINGS, (uint64_t)r->slot * HT_RING_EVENTS + index, 1,
-		sizeof(*e), e);
+	if (index - r->first >= r->count) {
+		r->first = index;
+		r->count = HT_RING_EVENTS - index < RING_PIECE ? HT_RING_EVENTS - index : RING_PIECE;
+		rc = read_elements(r->s, HT_REGION_RINGS, (uint64_t)r->slot * HT_RING_EVENTS + index,
+			r->count, sizeof(*e), r->piece);
+	}
+	*e = r->piece[index - r->first];
+	return rc;
 }
 
 /* Drains one ring. Slot 0 has no records: all it counts is lost. */
 static ssize_t ring_drain(struct read_segment *s, uint32_t slot,
 	void (*visit)(void *, uint32_t, const struct ht_event *), void *ctx, uint64_t *lost)
 {
-	struct ring_at at = { s, slot };
+	struct ring_at at = { .s = s, .slot = slot };
 	const struct ring_source source = { &at, ring_head, ring_record };
-	struct ht_event events[64];
+	struct ht_event events[RING_PIECE];
 	ssize_t total = 0;
 	int got;
 
@@ -408,7 +421,7 @@ static ssize_t ring_drain(struct read_segment *s, uint32_t slot,
 		}
 		return got;
 	}
-	while ((got = ring_read(&source, &s->cursors[slot], events, 64, lost)) > 0) {
+	while ((got = ring_read(&source, &s->cursors[slot], events, RING_PIECE, lost)) > 0) {
 		for (int i = 0; i < got; i++)
 			visit(ctx, slot, &events[i]);
 		total += got;

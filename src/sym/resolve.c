@@ -5,6 +5,7 @@
  */
 #include "src/sym/resolve.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "src/sym/demangle.h"
@@ -200,6 +201,20 @@ static const char *clean(struct resolve *r, const char *text, size_t max)
 	return intern_text(r->texts, buf, len);
 }
 
+static const char *file_of(struct resolve *r, const struct scope_frame *raw)
+{
+	const char *file = raw->file;
+	char path[FILE_MAX];
+
+	if (!file || file[0] == '/' || !raw->dir)
+		return clean(r, file, FILE_MAX);
+	while (file[0] == '.' && file[1] == '/')
+		file += 2;
+	if (snprintf(path, sizeof(path), "%s/%s", raw->dir, file) >= (int)sizeof(path))
+		return clean(r, raw->file, FILE_MAX);
+	return clean(r, path, FILE_MAX);
+}
+
 static struct sym_frame frame_finish(struct resolve *r, const struct scope_frame *raw, bool inlined)
 {
 	const char *name = raw->linkage && raw->linkage[0] ? raw->linkage : raw->name;
@@ -209,7 +224,7 @@ static struct sym_frame frame_finish(struct resolve *r, const struct scope_frame
 	if (name && name[0])
 		f.function = intern_text(r->texts, text, demangle_name(text, name));
 	f.function_raw = clean(r, name, DEMANGLE_MAX);
-	f.file = clean(r, raw->file, FILE_MAX);
+	f.file = file_of(r, raw);
 	if (!f.file)
 		f.line = 0;
 	return f;

@@ -12,32 +12,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include "src/sym/lineage.h"
+#include "src/sym/ranges.h"
 
 /* Nesting of namespaces, classes, functions and blocks; compilers stay below 50. */
 #define DEPTH_MAX 200u
-/* Ranges one entry may have; the largest real ones have some thousands. */
-#define RANGES_MAX 65536u
-/* Entries may overlap in broken or linker-folded code: how many to look back for one that covers.
- */
-#define LOOK_BACK 16u
-
-struct range {
-	uint64_t lo, hi;
-	uint32_t owner; /* index of the unit or function */
-};
-
-struct range_list {
-	struct range *items;
-	size_t count, cap;
-};
-
 struct unit {
 	Dwarf_Die die; /* of the unit in the file itself: has the line table */
 	Dwarf_Die body; /* where the functions are: the same, or that of the .dwo file */
 	bool indexed;
 	Dwarf_Die *functions;
 	size_t nfunctions, functions_cap;
-	struct range_list ranges; /* of the functions */
+	struct ranges ranges; /* of the functions */
+	struct lineage lineage; /* where they stand */
 };
 
 struct scope {
@@ -45,98 +32,25 @@ struct scope {
 	const atomic_bool *stop;
 	struct unit *units;
 	size_t nunits, units_cap;
-	struct range_list ranges; /* of the units */
+	struct ranges ranges; /* of the units */
 	bool gaps; /* some unit told no ranges: .debug_aranges may know */
 };
-
-/* Room for one more element. */
-static bool grow(void **items, size_t count, size_t *cap, size_t each)
-{
-	size_t want = *cap ? *cap * 2 : 16;
-	void *p;
-
-	if (count < *cap)
-		return true;
-	p = reallocarray(*items, want, each);
-	if (!p)
-		return false;
-	*items = p;
-	*cap = want;
-	return true;
-}
-
-static bool range_add(struct range_list *l, uint64_t lo, uint64_t hi, size_t owner)
-{
-	/* Address 0 is where linkers put the code they dropped. */
-	if (lo == 0 || lo >= hi || owner > UINT32_MAX)
-		return true;
-	if (!grow((void **)&l->items, l->count, &l->cap, sizeof(*l->items)))
-		return false;
-	l->items[l->count++] = (struct range){ .lo = lo, .hi = hi, .owner = (uint32_t)owner };
-	return true;
-}
-
-/* Adds all ranges of `die`. Returns how many it had, or -1 when memory is out. */
-static int ranges_add(struct range_list *l, Dwarf_Die *die, size_t owner)
-{
-	Dwarf_Addr base, lo, hi;
-	ptrdiff_t at = 0;
-	int n = 0;
-
-	while (n < (int)RANGES_MAX && (at = dwarf_ranges(die, at, &base, &lo, &hi)) > 0) {
-		if (!range_add(l, lo, hi, owner))
-			return -1;
-		n++;
-	}
-	return n;
-}
-
-static int range_compare(const void *pa, const void *pb)
-{
-	const struct range *a = pa, *b = pb;
-
-	if (a->lo != b->lo)
-		return a->lo < b->lo ? -1 : 1;
-	/* The longer first: looking back from the end finds the innermost. */
-	if (a->hi != b->hi)
-		return a->hi > b->hi ? -1 : 1;
-	return a->owner < b->owner ? -1 : a->owner > b->owner;
-}
-
-static void ranges_sort(struct range_list *l)
-{
-	if (l->count > 1)
-		qsort(l->items, l->count, sizeof(*l->items), range_compare);
-}
-
-/* How many ranges begin at or before `vaddr`. */
-static size_t ranges_before(const struct range_list *l, uint64_t vaddr)
-{
-	size_t lo = 0, hi = l->count;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (l->items[mid].lo <= vaddr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
 
 /* ---- units ---------------------------------------------------------------------------------- */
 
 static bool unit_add(struct scope *s, Dwarf_Die *die)
 {
+	struct unit *units;
 	int n;
 
 	if (dwarf_tag(die) != DW_TAG_compile_unit && dwarf_tag(die) != DW_TAG_skeleton_unit)
 		return true;
-	if (!grow((void **)&s->units, s->nunits, &s->units_cap, sizeof(*s->units)))
+	units = ranges_grow(s->units, s->nunits, &s->units_cap, sizeof(*units));
+	if (!units)
 		return false;
-	s->units[s->nunits] = (struct unit){ .die = *die, .body = *die };
-	n = ranges_add(&s->ranges, die, s->nunits);
+	s->units = units;
+	units[s->nunits] = (struct unit){ .die = *die, .body = *die };
+	n = ranges_add_die(&s->ranges, die, s->nunits);
 	if (n == 0)
 		s->gaps = true;
 	s->nunits++;
@@ -177,7 +91,7 @@ static bool aranges_add(struct scope *s)
 			continue;
 		unit = unit_of_offset(s, cu);
 		if (unit < s->nunits && start + len > start &&
-			!range_add(&s->ranges, start, start + len, unit))
+			!ranges_add(&s->ranges, start, start + len, unit))
 			return false;
 	}
 	return true;
@@ -219,10 +133,11 @@ void scope_free(struct scope *s)
 		return;
 	for (size_t i = 0; i < s->nunits; i++) {
 		free(s->units[i].functions);
-		free(s->units[i].ranges.items);
+		ranges_free(&s->units[i].ranges);
+		lineage_free(&s->units[i].lineage);
 	}
 	free(s->units);
-	free(s->ranges.items);
+	ranges_free(&s->ranges);
 	free(s);
 }
 
@@ -230,11 +145,14 @@ void scope_free(struct scope *s)
 
 static bool function_add(struct unit *u, Dwarf_Die *die)
 {
+	Dwarf_Die *functions =
+		ranges_grow(u->functions, u->nfunctions, &u->functions_cap, sizeof(Dwarf_Die));
 	int n;
 
-	if (!grow((void **)&u->functions, u->nfunctions, &u->functions_cap, sizeof(Dwarf_Die)))
+	if (!functions)
 		return false;
-	n = ranges_add(&u->ranges, die, u->nfunctions);
+	u->functions = functions;
+	n = ranges_add_die(&u->ranges, die, u->nfunctions);
 	if (n > 0)
 		u->functions[u->nfunctions++] = *die;
 	return n >= 0;
@@ -273,22 +191,32 @@ static bool moves_on(Dwarf_Off *last, Dwarf_Die *die)
 	return true;
 }
 
+struct walk {
+	struct scope *scope;
+	struct unit *unit;
+	Dwarf_Off last;
+};
+
 /* Visits the children of `parent` and what they hold. False: out of memory, broken, or stopped. */
-static bool functions_walk(
-	struct scope *s, struct unit *u, Dwarf_Die *parent, Dwarf_Off *last, unsigned depth)
+static bool functions_walk(struct walk *w, Dwarf_Die *parent, uint32_t parent_index, unsigned depth)
 {
 	Dwarf_Die die;
 	int rc = dwarf_child(parent, &die);
 
 	for (; rc == 0; rc = dwarf_siblingof(&die, &die)) {
 		int tag = dwarf_tag(&die);
+		uint32_t index = parent_index;
 
-		if (*s->stop || !moves_on(last, &die))
+		if (*w->scope->stop || !moves_on(&w->last, &die))
 			return false;
-		if (tag == DW_TAG_subprogram && !function_add(u, &die))
+		if (!holds_functions(tag))
+			continue;
+		if (tag == DW_TAG_subprogram && !function_add(w->unit, &die))
 			return false;
-		if (holds_functions(tag) && depth < DEPTH_MAX && dwarf_haschildren(&die) > 0 &&
-			!functions_walk(s, u, &die, last, depth + 1))
+		if (tag != DW_TAG_lexical_block)
+			index = lineage_add(&w->unit->lineage, &die, parent_index);
+		if (depth < DEPTH_MAX && dwarf_haschildren(&die) > 0 &&
+			!functions_walk(w, &die, index, depth + 1))
 			return false;
 	}
 	return true;
@@ -332,28 +260,14 @@ static void body_find(struct unit *u)
 
 static void unit_index(struct scope *s, struct unit *u)
 {
-	Dwarf_Off last = 0;
+	struct walk w = { .scope = s, .unit = u };
 
 	if (u->indexed)
 		return;
 	u->indexed = true;
 	body_find(u);
-	functions_walk(s, u, &u->body, &last, 0);
+	functions_walk(&w, &u->body, LINEAGE_NONE, 0);
 	ranges_sort(&u->ranges);
-}
-
-/* The innermost function of the unit around `vaddr`, or NULL. */
-static Dwarf_Die *function_find(struct unit *u, uint64_t vaddr)
-{
-	size_t n = ranges_before(&u->ranges, vaddr);
-
-	for (size_t back = 0; back < LOOK_BACK && n > 0; back++, n--) {
-		const struct range *r = &u->ranges.items[n - 1];
-
-		if (vaddr < r->hi)
-			return &u->functions[r->owner];
-	}
-	return NULL;
 }
 
 /*
@@ -362,19 +276,20 @@ static Dwarf_Die *function_find(struct unit *u, uint64_t vaddr)
  */
 static struct unit *unit_find(struct scope *s, uint64_t vaddr, Dwarf_Die **function)
 {
-	size_t n = ranges_before(&s->ranges, vaddr);
 	struct unit *found = NULL;
+	const struct range *r, *f;
+	size_t at = SIZE_MAX, function_at;
 
 	*function = NULL;
-	for (size_t back = 0; back < LOOK_BACK && n > 0 && !*function; back++, n--) {
-		const struct range *r = &s->ranges.items[n - 1];
+	while (!*function && (r = ranges_next(&s->ranges, vaddr, &at))) {
 		struct unit *u = &s->units[r->owner];
 
-		if (vaddr >= r->hi)
-			continue;
 		unit_index(s, u);
-		*function = function_find(u, vaddr);
-		if (*function || !found)
+		function_at = SIZE_MAX;
+		f = ranges_next(&u->ranges, vaddr, &function_at);
+		if (f)
+			*function = &u->functions[f->owner];
+		if (f || !found)
 			found = u;
 	}
 	return found;
@@ -491,6 +406,15 @@ static bool chain_find(struct chain *c, Dwarf_Die *parent, unsigned depth)
 	return false;
 }
 
+/* Some builds write a relative directory to hide where they ran; that helps nobody. */
+static const char *directory_of(struct unit *u)
+{
+	Dwarf_Attribute attr;
+	const char *dir = dwarf_formstring(dwarf_attr(&u->die, DW_AT_comp_dir, &attr));
+
+	return dir && dir[0] == '/' ? dir : NULL;
+}
+
 static const char *text_of(Dwarf_Die *die, unsigned attribute)
 {
 	Dwarf_Attribute attr;
@@ -498,12 +422,14 @@ static const char *text_of(Dwarf_Die *die, unsigned attribute)
 	return dwarf_formstring(dwarf_attr_integrate(die, attribute, &attr));
 }
 
-static void names_find(Dwarf_Die *die, struct scope_frame *out)
+static void names_find(struct unit *u, Dwarf_Die *die, struct scope_frame *out)
 {
 	out->linkage = text_of(die, DW_AT_linkage_name);
 	if (!out->linkage)
 		out->linkage = text_of(die, DW_AT_MIPS_linkage_name);
-	out->name = text_of(die, DW_AT_name);
+	out->name = out->linkage ? NULL : lineage_name(&u->lineage, die);
+	if (!out->name)
+		out->name = text_of(die, DW_AT_name);
 }
 
 size_t scope_find(struct scope *s, uint64_t vaddr, struct scope_frame out[SCOPE_FRAMES_MAX])
@@ -516,6 +442,7 @@ size_t scope_find(struct scope *s, uint64_t vaddr, struct scope_frame out[SCOPE_
 		return 0;
 	memset(out, 0, SCOPE_FRAMES_MAX * sizeof(*out));
 	line_find(u, vaddr, &out[0]);
+	out[0].dir = directory_of(u);
 	if (!function)
 		return out[0].file ? 1 : 0;
 	dies[c.n++] = *function;
@@ -523,7 +450,8 @@ size_t scope_find(struct scope *s, uint64_t vaddr, struct scope_frame out[SCOPE_
 	for (size_t i = 0; i < c.n; i++) {
 		Dwarf_Die *die = &dies[c.n - 1 - i];
 
-		names_find(die, &out[i]);
+		names_find(u, die, &out[i]);
+		out[i].dir = out[0].dir;
 		if (i + 1 < c.n)
 			call_find(u, die, &out[i + 1]);
 	}

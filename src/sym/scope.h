@@ -23,6 +23,7 @@ struct scope_frame {
 	const char *linkage; /* mangled name, NULL where the language has none */
 	const char *name; /* DW_AT_name, NULL: unknown */
 	const char *file; /* NULL: unknown */
+	const char *dir; /* where the compiler ran: a relative `file` is seen from there; or NULL */
 	uint32_t line; /* 0: unknown */
 };
 
@@ -31,8 +32,8 @@ struct scope *scope_new(Dwarf *dwarf, const atomic_bool *stop);
 void scope_free(struct scope *s);
 /*
  * The frames at `vaddr`, innermost first; returns how many, 0 when no unit covers it. All but the
- * last are inlined into the one that follows. Texts belong to the Dwarf. A unit without a function
- * there (assembly) gives one frame with file and line only.
+ * last are inlined into the one that follows. Texts belong to the Dwarf and to `s`. A unit without
+ * a function there (assembly) gives one frame with file and line only.
  */
 size_t scope_find(struct scope *s, uint64_t vaddr, struct scope_frame out[SCOPE_FRAMES_MAX]);
 

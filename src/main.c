@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * heaptop: options, then compose. The only file that may include everything; what it does itself is
+ * to bring a run's snapshots to the screen, to a stream of frames, or into a report.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "src/export/export.h"
+#include "src/options.h"
+#include "src/run.h"
+#include "src/sym/sym.h"
+#include "src/target/target.h"
+#include "src/util/clock.h"
+#include "src/util/units.h"
+#include "tui/tui.h"
+
+#define EXIT_UNFREED 1
+
+static int fail(int status, const char *what, const char *why)
+{
+	fprintf(stderr, "heaptop: %s: %s\n", what, why);
+	return status;
+}
+
+/* ---- text ---- */
+
+static void export_options_fill(struct export_options *e, const struct options *o)
+{
+	*e = (struct export_options){ .sort = o->sort,
+		.top = o->top,
+		.ascii = o->ascii,
+		.full_names = o->full_names,
+		.show_hidden = o->show_hidden,
+		.version = HEAPTOP_VERSION };
+}
+
+static int write_all(int fd, const char *text, size_t len)
+{
+	while (len > 0) {
+		ssize_t put = write(fd, text, len);
+
+		if (put < 0 && errno == EINTR)
+			continue;
+		if (put < 0)
+			return -errno;
+		text += put;
+		len -= (size_t)put;
+	}
+	return 0;
+}
+
+/* Where frames or the report go: -o FILE, or the mode's own stream. -1 after a message. */
+static int output_file(const struct options *o, int stream)
+{
+	int fd;
+
+	if (!o->output)
+		return stream;
+	fd = open(o->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
+	if (fd < 0)
+		fail(RUN_EXIT_FAILED, o->output, strerror(errno));
+	return fd;
+}
+
+static int put(int fd, struct strbuf *text, const struct options *o)
+{
+	int rc = text->failed ? -ENOMEM : write_all(fd, strbuf_text(text), text->len);
+
+	strbuf_free(text);
+	if (rc == 0)
+		return 0;
+	return fail(RUN_EXIT_FAILED, o->output ? o->output : "output", strerror(-rc));
+}
+
+static int report_put(int fd, const struct snapshot *s, const struct options *o)
+{
+	struct strbuf text = STRBUF_INIT;
+	struct export_options e;
+
+	export_options_fill(&e, o);
+	if (o->format == OPTIONS_JSON)
+		export_json(&text, s, &e);
+	else
+		export_text(&text, s, &e);
+	return put(fd, &text, o);
+}
+
+/* ---- waiting without a screen ---- */
+
+static volatile sig_atomic_t forward_signal;
+
+static void on_signal(int signal)
+{
+	forward_signal = signal;
+}
+
+/*
+ * The terminal's signals reach the program by themselves, and it decides what they mean; those sent
+ * to us alone are passed on to it.
+ */
+static void signals_prepare(const struct run *r)
+{
+	struct sigaction pass = { .sa_handler = on_signal }, ignore = { .sa_handler = SIG_IGN };
+
+	sigaction(SIGTERM, &pass, NULL);
+	sigaction(SIGHUP, &pass, NULL);
+	if (r->child.pid) {
+		sigaction(SIGINT, &ignore, NULL);
+		sigaction(SIGQUIT, &ignore, NULL);
+	} else {
+		sigaction(SIGINT, &pass, NULL);
+	}
+}
+
+/* Waits until the program changed state or `until_ns`. False: we are to stop. */
+static bool wait_until(struct run *r, uint64_t until_ns)
+{
+	uint64_t now;
+
+	while ((now = clock_monotonic_ns()) < until_ns && run_alive(r)) {
+		struct pollfd fds[4];
+		int n = run_fds(r, fds, 4);
+
+		if (poll(fds, (nfds_t)n, (int)((until_ns - now) / 1000000 + 1)) > 0)
+			run_ready(r);
+		if (!forward_signal)
+			continue;
+		if (!r->child.pid)
+			return false;
+		kill(r->child.pid, forward_signal);
+		forward_signal = 0;
+	}
+	return true;
+}
+
+static int final_status(struct run *r, const struct snapshot *s, const struct options *o, int rc)
+{
+	bool unfreed = o->fail_on_unfreed && s && s->totals.live_blocks > 0;
+	struct snapshot *gone = (struct snapshot *)(uintptr_t)s;
+	int status;
+
+	snapshot_unref(gone);
+	status = run_close(r);
+	return rc ? rc : unfreed ? EXIT_UNFREED : status;
+}
+
+static int show_report(struct run *r, const struct options *o)
+{
+	int fd = output_file(o, o->mode == OPTIONS_RUN ? STDERR_FILENO : STDOUT_FILENO), rc;
+	struct snapshot *s;
+	bool go_on = true;
+
+	if (fd < 0)
+		return final_status(r, NULL, o, RUN_EXIT_FAILED);
+	/* -r shows what there is; the other modes wait for the end. */
+	while (go_on && run_alive(r) && o->mode != OPTIONS_READ) {
+		snapshot_unref(run_tick(r));
+		go_on = wait_until(r, clock_monotonic_ns() + o->delay_ns);
+	}
+	s = run_final(r);
+	if (s)
+		rc = report_put(fd, s, o);
+	else
+		rc = fail(RUN_EXIT_FAILED, "segment", strerror(errno));
+	return final_status(r, s, o, rc);
+}
+
+static int frame_put(int fd, const struct snapshot *s, const struct options *o)
+{
+	struct strbuf text = STRBUF_INIT;
+	struct export_options e;
+
+	if (o->format_given)
+		return report_put(fd, s, o);
+	export_options_fill(&e, o);
+	export_frame(&text, s, &e);
+	return put(fd, &text, o);
+}
+
+static int show_batch(struct run *r, const struct options *o)
+{
+	int fd = output_file(o, STDOUT_FILENO), rc = 0;
+	struct snapshot *s = NULL;
+
+	if (fd < 0)
+		return final_status(r, NULL, o, RUN_EXIT_FAILED);
+	/* A launched program gets a moment to allocate; one that ends meanwhile gets its last
+	 * frame. */
+	if (o->mode == OPTIONS_RUN)
+		wait_until(r, clock_monotonic_ns() + o->delay_ns);
+	for (unsigned frame = 1; rc == 0; frame++) {
+		bool last = !run_alive(r) || frame == o->frames || forward_signal;
+
+		snapshot_unref(s);
+		snapshot_unref(run_tick(r));
+		session_names_finish(watch_session(r->watch), o->delay_ns);
+		s = run_tick(r);
+		if (!s)
+			rc = fail(RUN_EXIT_FAILED, "segment", strerror(errno));
+		else
+			rc = frame_put(fd, s, o);
+		if (last || !wait_until(r, clock_monotonic_ns() + o->delay_ns))
+			break;
+	}
+	return final_status(r, s, o, rc);
+}
+
+/* ---- the screen ---- */
+
+static struct snapshot *screen_tick(void *ctx, const char **error)
+{
+	struct snapshot *s = run_tick(ctx);
+
+	if (!s)
+		*error = "the segment cannot be read any more";
+	return s;
+}
+
+static int screen_detail(void *ctx, uint32_t site, struct snap_detail *out)
+{
+	struct run *r = ctx;
+
+	return session_detail(watch_session(r->watch), site, out);
+}
+
+static int screen_fds(void *ctx, struct pollfd *fds, int max)
+{
+	return run_fds(ctx, fds, max);
+}
+
+static bool screen_ready(void *ctx)
+{
+	return run_ready(ctx);
+}
+
+static size_t screen_output_lines(void *ctx)
+{
+	struct run *r = ctx;
+
+	return output_lines(r->output);
+}
+
+static const char *screen_output_line(void *ctx, size_t i)
+{
+	struct run *r = ctx;
+
+	return output_line(r->output, i);
+}
+
+static void screen_output_resize(void *ctx, int rows, int cols)
+{
+	struct run *r = ctx;
+	struct winsize size = { .ws_row = (unsigned short)rows, .ws_col = (unsigned short)cols };
+
+	ioctl(r->child.pty, TIOCSWINSZ, &size);
+}
+
+/* heaptop-snapshot-PID-N.txt, the first N that is free, in the current directory. */
+static int screen_save(void *ctx, const struct snapshot *s, char *msg, size_t cap)
+{
+	struct run *r = ctx;
+	char path[64];
+	int fd = -1, rc = -EEXIST;
+
+	for (int n = 1; fd < 0 && n < 10000 && rc == -EEXIST; n++) {
+		snprintf(path, sizeof(path), "heaptop-snapshot-%d-%d.txt", (int)s->pid, n);
+		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+		rc = fd < 0 ? -errno : 0;
+	}
+	if (rc == 0 && report_put(fd, s, r->options) != 0)
+		rc = -EIO;
+	if (fd >= 0)
+		close(fd);
+	if (rc == 0)
+		snprintf(msg, cap, "saved %s", path);
+	else
+		snprintf(msg, cap, "%s: not saved: %s", path, strerror(-rc));
+	return rc;
+}
+
+static uint64_t screen_now(void *ctx)
+{
+	(void)ctx;
+	return clock_monotonic_ns();
+}
+
+static const char *const *screen_rules(void *ctx, size_t *count)
+{
+	(void)ctx;
+	return sym_hide_rules(count);
+}
+
+static int show_screen(struct run *r, const struct options *o)
+{
+	struct tui_source source = { .ctx = r,
+		.tick = screen_tick,
+		.detail = screen_detail,
+		.fds = screen_fds,
+		.ready = screen_ready,
+		.save = screen_save,
+		.now_ns = screen_now,
+		.hide_rules = screen_rules };
+	struct tui_options t = { .delay_ns = o->delay_ns,
+		.frames = o->frames,
+		.sort = o->sort,
+		.color = (enum tui_color)o->color,
+		.ascii = o->ascii,
+		.no_mouse = o->no_mouse,
+		.full_names = o->full_names,
+		.show_hidden = o->show_hidden,
+		.version = HEAPTOP_VERSION,
+		.launched = r->child.pid != 0 };
+	int signal = 0, rc, status;
+
+	if (r->output) {
+		source.output_lines = screen_output_lines;
+		source.output_line = screen_output_line;
+		source.output_resize = screen_output_resize;
+	}
+	rc = tui_run(&source, &t, &signal);
+	status = run_close(r);
+	if (rc == -EINTR)
+		return 128 + signal;
+	if (rc == -ENOTTY)
+		return fail(RUN_EXIT_FAILED, "the terminal cannot be used",
+			"is TERM set? (or use -b, --report)");
+	return status;
+}
+
+static int show(struct run *r, const struct options *o, bool screen)
+{
+	if (screen)
+		return show_screen(r, o);
+	signals_prepare(r);
+	return o->report ? show_report(r, o) : show_batch(r, o);
+}
+
+static int run(const struct options *o)
+{
+	bool screen = !o->batch && !o->report;
+	struct winsize size = { .ws_row = 24, .ws_col = 80 };
+	struct run r;
+	int rc;
+
+	if (screen && (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)))
+		return fail(
+			RUN_EXIT_FAILED, "no terminal", "use -b for frames as text, or --report");
+	if (screen)
+		ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
+	rc = run_open(&r, o, screen, size.ws_row, size.ws_col);
+	if (rc == 0)
+		return show(&r, o, screen);
+	run_close(&r);
+	return rc;
+}
+
+/* ---- segments ---- */
+
+static int list_one(void *ctx, const struct target_segment *s)
+{
+	static const char *const states[] = { [TARGET_RUNNING] = "running",
+		[TARGET_EXITED] = "exited",
+		[TARGET_DEAD] = "dead",
+		[TARGET_UNREADABLE] = "unreadable" };
+	char memory[UNITS_MAX], age[UNITS_MAX];
+	uint64_t now = clock_realtime_ns();
+
+	(void)ctx;
+	units_bytes(memory, s->memory_bytes);
+	units_duration(age, now > s->created_ns && s->created_ns ? now - s->created_ns : 0);
+	printf("%8d %-10s %8s %8s  %-28s %s\n", (int)s->pid, states[s->state], memory,
+		s->created_ns ? age : "?", s->state == TARGET_UNREADABLE ? s->why : s->command,
+		s->path);
+	return 0;
+}
+
+static int list(void)
+{
+	int rc;
+
+	printf("%8s %-10s %8s %8s  %-28s %s\n", "PID", "STATE", "MEMORY", "AGE", "COMMAND",
+		"SEGMENT");
+	rc = target_list(list_one, NULL);
+	return rc < 0 ? fail(RUN_EXIT_FAILED, "segments", strerror(-rc)) : 0;
+}
+
+static int clean(void)
+{
+	int rc = target_clean();
+
+	if (rc < 0)
+		return fail(RUN_EXIT_FAILED, "segments", strerror(-rc));
+	printf("%d segment%s of ended programs removed\n", rc, rc == 1 ? "" : "s");
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct options o;
+	int status;
+
+	setlocale(LC_ALL, "");
+	setlocale(LC_NUMERIC, "C");
+	status = options_parse(argc, argv, &o, stdout, stderr);
+	if (status >= 0)
+		return status;
+	if (o.mode == OPTIONS_LIST)
+		return list();
+	if (o.mode == OPTIONS_CLEAN)
+		return clean();
+	return run(&o);
+}

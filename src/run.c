@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* One use of heaptop on one program (run.h). Main thread. */
+#include "src/run.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "src/util/clock.h"
+
+#define NAMES_TIMEOUT_NS UINT64_C(60000000000) /* a report waits so long for names at most */
+#define SILENT_AFTER_NS	 UINT64_C(2000000000) /* a program that has not reported by then will not  \
+					       */
+
+static int failed(const char *message, int status)
+{
+	fprintf(stderr, "heaptop: %s\n", message);
+	return status;
+}
+
+static int watch_start(struct run *r, const char *path, uint64_t family, pid_t pid)
+{
+	struct watch_options w = { .family = family,
+		.keep_children = r->options->report,
+		.session = { .debuginfod = r->options->debuginfod, .pid = pid } };
+	char message[READ_MESSAGE_MAX];
+	struct session *s = session_open(path, &w.session, message);
+
+	if (!s)
+		return failed(message, RUN_EXIT_FAILED);
+	r->watch = watch_new(s, &w);
+	if (r->watch)
+		return 0;
+	session_close(s);
+	return failed("out of memory", RUN_EXIT_FAILED);
+}
+
+static int open_attach(struct run *r)
+{
+	char message[TARGET_MESSAGE_MAX];
+	struct target_segment found;
+
+	if (target_find(r->options->pid, &found, message) != 0)
+		return failed(message, RUN_EXIT_FAILED);
+	return watch_start(r, found.path, 0, r->options->pid);
+}
+
+/* Forks, ties the segment to the child's pid, and lets it exec. */
+static int launch(struct run *r, const char *library, bool screen, int rows, int cols)
+{
+	static const char *const alone[] = { "HEAPTOP_FOLLOW=0", NULL };
+	const struct target_launch l = { .argv = r->options->command,
+		.library = library,
+		.segment = prepare_path(r->prepared),
+		.own_pty = screen,
+		.rows = rows,
+		.cols = cols,
+		.env = r->options->follow == OPTIONS_FOLLOW_NO ? alone : NULL };
+	char message[TARGET_MESSAGE_MAX];
+	int rc = target_launch(&l, &r->child, message);
+
+	if (rc != 0)
+		return failed(message, RUN_EXIT_FAILED);
+	prepare_bind(r->prepared, r->child.pid);
+	rc = watch_start(r, prepare_path(r->prepared), prepare_family(r->prepared), r->child.pid);
+	if (rc != 0) {
+		kill(r->child.pid, SIGKILL);
+		return rc;
+	}
+	rc = target_go(&r->child, message);
+	if (rc != 0)
+		return failed(message, rc);
+	r->child_fd = (int)syscall(SYS_pidfd_open, r->child.pid, 0);
+	if (r->child.pty >= 0)
+		r->output = output_new(r->child.pty);
+	r->output_open = r->output != NULL;
+	return 0;
+}
+
+static int open_launch(struct run *r, bool screen, int rows, int cols)
+{
+	char library[4096], path[4096], message[TARGET_MESSAGE_MAX];
+	int rc = 0;
+
+	if (r->options->library)
+		snprintf(library, sizeof(library), "%s", r->options->library);
+	else
+		rc = target_library_find(library, sizeof(library), message);
+	if (rc != 0)
+		return failed(message, RUN_EXIT_FAILED);
+	rc = target_check(r->options->command[0], path, sizeof(path), message);
+	if (rc != 0)
+		return failed(message, rc);
+	r->prepared = prepare_segment(r->options->depth, message);
+	if (!r->prepared)
+		return failed(message, RUN_EXIT_FAILED);
+	rc = launch(r, library, screen, rows, cols);
+	if (rc != 0) {
+		prepare_end(r->prepared, true);
+		r->prepared = NULL;
+	}
+	return rc;
+}
+
+int run_open(struct run *r, const struct options *o, bool screen, int rows, int cols)
+{
+	*r = (struct run){ .options = o, .child_fd = -1, .started_ns = clock_monotonic_ns() };
+	r->child.pty = -1;
+	switch (o->mode) {
+	case OPTIONS_RUN:
+		return open_launch(r, screen, rows, cols);
+	case OPTIONS_ATTACH:
+		return open_attach(r);
+	case OPTIONS_READ:
+		return watch_start(r, o->file, 0, 0);
+	case OPTIONS_NONE:
+	case OPTIONS_LIST:
+	case OPTIONS_CLEAN:
+		break;
+	}
+	return RUN_EXIT_FAILED;
+}
+
+/* Tells the session what the kernel accounted, once the child is reaped. */
+static void usage_report(struct run *r)
+{
+	struct rusage u;
+
+	if (getrusage(RUSAGE_CHILDREN, &u) == 0)
+		session_usage(watch_session(r->watch), (uint64_t)u.ru_maxrss * 1024,
+			(uint64_t)u.ru_minflt, (uint64_t)u.ru_majflt);
+}
+
+static void child_poll(struct run *r)
+{
+	if (r->child.pid == 0 || r->ended || target_poll(&r->child, &r->wait_status) != 1)
+		return;
+	r->ended = true;
+	watch_poll(r->watch); /* its last image, if that came and went since the last look */
+	session_ended(watch_session(r->watch), r->wait_status);
+	usage_report(r);
+}
+
+/* A launched program that says nothing is told about, not shown as an empty screen. */
+static void silence_check(struct run *r, const struct snapshot *s)
+{
+	bool silent = s && s->state == SNAP_STARTING &&
+		      clock_monotonic_ns() - r->started_ns > SILENT_AFTER_NS;
+
+	session_notice(watch_session(r->watch), silent ? "no data: the program runs without the "
+							 "library (its environment was emptied, or"
+							 " the loader refused it)"
+						       : NULL);
+}
+
+struct snapshot *run_tick(struct run *r)
+{
+	struct snapshot *s;
+
+	watch_poll(r->watch);
+	child_poll(r);
+	s = session_tick(watch_session(r->watch));
+	silence_check(r, s);
+	return s;
+}
+
+struct snapshot *run_final(struct run *r)
+{
+	child_poll(r);
+	return watch_final(r->watch, NAMES_TIMEOUT_NS);
+}
+
+bool run_alive(const struct run *r)
+{
+	return r->child.pid ? !r->ended : session_alive(watch_session(r->watch));
+}
+
+int run_fds(const struct run *r, struct pollfd *fds, int max)
+{
+	int n = 0;
+
+	if (n < max)
+		fds[n++] = (struct pollfd){ session_fd(watch_session(r->watch)), POLLIN, 0 };
+	if (r->output_open && n < max)
+		fds[n++] = (struct pollfd){ r->child.pty, POLLIN, 0 };
+	if (r->child_fd >= 0 && !r->ended && n < max)
+		fds[n++] = (struct pollfd){ r->child_fd, POLLIN, 0 };
+	return n;
+}
+
+bool run_ready(struct run *r)
+{
+	bool changed = session_collect(watch_session(r->watch)), closed = false,
+	     was_ended = r->ended;
+
+	if (r->output_open && output_read(r->output, &closed))
+		changed = true;
+	if (closed)
+		r->output_open = false;
+	child_poll(r);
+	return changed || r->ended != was_ended;
+}
+
+/*
+ * We leave, and the program goes on with a terminal that we hold: a process of its own keeps
+ * emptying that, since closing it would hang the program up, and not reading it would block it.
+ */
+static void output_detach(struct run *r)
+{
+	char buf[4096];
+
+	if (!r->output_open || r->ended || fork() != 0)
+		return;
+	setsid();
+	signal(SIGHUP, SIG_IGN);
+	for (int fd = 0; fd < 1024; fd++)
+		if (fd != r->child.pty)
+			close(fd);
+	for (;;) {
+		struct pollfd p = { r->child.pty, POLLIN, 0 };
+
+		if (poll(&p, 1, -1) < 0 && errno != EINTR)
+			break;
+		if (read(r->child.pty, buf, sizeof(buf)) <= 0 && errno != EAGAIN && errno != EINTR)
+			break;
+	}
+	_exit(0);
+}
+
+/* Death by these is a crash, whose segment someone will want to look at. */
+static bool is_crash(int wait_status)
+{
+	static const int signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP,
+		SIGKILL };
+
+	for (size_t i = 0; WIFSIGNALED(wait_status) && i < sizeof(signals) / sizeof(signals[0]);
+		i++)
+		if (WTERMSIG(wait_status) == signals[i])
+			return true;
+	return false;
+}
+
+static void say_what_stays(const struct run *r, const char *kept)
+{
+	if (kept)
+		fprintf(stderr,
+			"heaptop: killed by SIG%s; to look at its heap again: heaptop -r %s\n",
+			sigabbrev_np(WTERMSIG(r->wait_status)), kept);
+	else if (r->child.pid && !r->ended)
+		fprintf(stderr, "heaptop: %d still runs; to watch it again: heaptop -a %d\n",
+			r->child.pid, r->child.pid);
+}
+
+int run_close(struct run *r)
+{
+	const char *kept = NULL;
+	int status = 0;
+
+	if (r->ended)
+		status = WIFSIGNALED(r->wait_status) ? 128 + WTERMSIG(r->wait_status)
+						     : WEXITSTATUS(r->wait_status);
+	if (r->watch && (r->child.pid || session_identity(watch_session(r->watch))->state ==
+						 HT_STATE_EXITED))
+		kept = watch_remove(r->watch, r->ended && is_crash(r->wait_status));
+	output_detach(r);
+	say_what_stays(r, kept);
+	output_free(r->output);
+	if (r->child.pty >= 0)
+		close(r->child.pty);
+	if (r->child_fd >= 0)
+		close(r->child_fd);
+	watch_free(r->watch);
+	prepare_end(r->prepared, false);
+	return status;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * One use of heaptop on one program: launched, attached to, or read from what it left. Brings
+ * together the program (src/target), its segments (src/watch) and its output; screen, batch and
+ * report (src/main.c) work on top of it. Main thread.
+ */
+#ifndef SRC_RUN_H
+#define SRC_RUN_H
+
+#include <poll.h>
+
+#include "src/options.h"
+#include "src/target/output.h"
+#include "src/target/prepare.h"
+#include "src/watch.h"
+
+#define RUN_EXIT_FAILED 125 /* could not run or attach */
+
+struct run {
+	const struct options *options;
+	struct watch *watch;
+	struct prepared *prepared; /* launched */
+	struct target_child child; /* launched; pid 0 otherwise */
+	int child_fd; /* pidfd: readable when it has ended; -1 */
+	bool ended; /* launched and ended */
+	int wait_status;
+	struct output *output; /* its terminal, when it has one of ours */
+	bool output_open;
+	uint64_t started_ns;
+};
+
+/*
+ * Starts, attaches or opens, as the options say. 0, or the exit status to end with after one line
+ * on stderr. `screen`: the program gets a terminal of its own, of this size.
+ */
+int run_open(struct run *r, const struct options *o, bool screen, int rows, int cols);
+/* A snapshot of now, after looking for the program's end and for new images. */
+struct snapshot *run_tick(struct run *r);
+/* The last snapshot, with all names and children. */
+struct snapshot *run_final(struct run *r);
+/* Whether there is still something to wait for. */
+bool run_alive(const struct run *r);
+/* Descriptors that tell of changes (names, output, the program's end), and taking what they have.
+ */
+int run_fds(const struct run *r, struct pollfd *fds, int max);
+bool run_ready(struct run *r);
+/*
+ * Closes everything and clears away what is not needed any more; says what stays. Returns the
+ * exit status that the program's end asks for.
+ */
+int run_close(struct run *r);
+
+#endif

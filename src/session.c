@@ -1,0 +1,612 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * One tick: read -> model -> /proc -> snapshot (session.h). Main thread. The cost of a tick is that
+ * of copying the site counters; stacks and modules are read once, when a site is first seen.
+ */
+#include "src/session.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "src/model/model.h"
+#include "src/naming.h"
+#include "src/proc/proc.h"
+#include "src/sym/sym.h"
+#include "src/util/clock.h"
+#include "src/util/text.h"
+
+#define PSS_SHARE                                                                                  \
+	50u /* smaps_rollup may take 1/50 of the time: big address spaces are slow to walk */
+
+struct session {
+	struct read_segment *segment;
+	struct read_identity identity;
+	pid_t pid;
+	struct model *model;
+	struct sym *sym;
+	struct naming *naming;
+	/* Text that snapshots point to. */
+	char *command, *exe;
+	char **argv;
+	unsigned argc;
+	struct snap_module **modules; /* by index, made on demand */
+	struct read_module *module_info;
+	uint32_t module_room;
+	/* The last reading. */
+	struct ht_site *sites;
+	struct model_site *plain;
+	uint32_t site_room, site_count, sites_known;
+	struct snap_proc proc;
+	uint64_t pss_due_ns;
+	uint64_t lost;
+	/* How it ended. */
+	enum snap_state state;
+	int exit_status, signal;
+	uint64_t ended_ns;
+	const char *notice;
+	const struct snapshot *const *children;
+	size_t nchildren;
+};
+
+static char *clean_copy(const char *text, size_t len)
+{
+	char *out = malloc(len * 3 + 1);
+
+	if (out)
+		text_clean(out, len * 3 + 1, text, len);
+	return out;
+}
+
+static int command_load(struct session *s)
+{
+	const char *p = s->identity.command, *end = p + s->identity.command_bytes;
+	char joined[HT_COMMAND_MAX];
+	size_t used = 0;
+
+	s->argv = calloc(HT_COMMAND_MAX, sizeof(*s->argv));
+	if (!s->argv)
+		return -ENOMEM;
+	while (p < end) {
+		size_t len = strnlen(p, (size_t)(end - p));
+
+		s->argv[s->argc] = clean_copy(p, len);
+		if (!s->argv[s->argc++])
+			return -ENOMEM;
+		if (used > 0 && used < sizeof(joined))
+			joined[used++] = ' ';
+		if (len > sizeof(joined) - used)
+			len = sizeof(joined) - used;
+		memcpy(joined + used, p, len);
+		used += len;
+		p += strnlen(p, (size_t)(end - p)) + 1;
+	}
+	s->command = clean_copy(joined, used);
+	s->exe = clean_copy(s->identity.exe, strlen(s->identity.exe));
+	return s->command && s->exe ? 0 : -ENOMEM;
+}
+
+/* Before the library has reported there is only what the launcher knows; read it when it is there.
+ */
+static void identity_refresh(struct session *s)
+{
+	struct read_identity now;
+
+	if (s->identity.state != HT_STATE_PREPARED || read_identity(s->segment, &now) != 0 ||
+		now.state == HT_STATE_PREPARED || now.command_bytes == 0)
+		return;
+	s->identity = now;
+	if (s->pid == 0)
+		s->pid = now.pid;
+	for (unsigned i = 0; i < s->argc; i++)
+		free(s->argv[i]);
+	free(s->argv);
+	s->argc = 0;
+	/* The old texts stay: a snapshot may point to them. They are two short strings, once. */
+	command_load(s);
+}
+
+static int parts_make(struct session *s, const struct session_options *o)
+{
+	struct sym_options sym = { .use_debuginfod = o->debuginfod };
+
+	s->model = model_new();
+	s->sym = s->model ? sym_new(&sym) : NULL;
+	s->naming = s->sym ? naming_new(s->model, s->sym) : NULL;
+	return s->naming ? command_load(s) : -ENOMEM;
+}
+
+struct session *session_open(const char *path, const struct session_options *o, char *message)
+{
+	struct session *s = calloc(1, sizeof(*s));
+
+	if (s)
+		s->segment = read_open(path, message);
+	else
+		snprintf(message, READ_MESSAGE_MAX, "%s", strerror(ENOMEM));
+	if (!s || !s->segment)
+		goto fail;
+	if (read_identity(s->segment, &s->identity) != 0 || parts_make(s, o) != 0) {
+		snprintf(message, READ_MESSAGE_MAX, "%.120s: cannot be read", path);
+		goto fail;
+	}
+	read_hold(s->segment);
+	s->pid = o->pid ? o->pid : s->identity.pid;
+	s->state = s->identity.state == HT_STATE_PREPARED ? SNAP_STARTING : SNAP_RUNNING;
+	return s;
+fail:
+	session_close(s);
+	return NULL;
+}
+
+void session_close(struct session *s)
+{
+	if (!s)
+		return;
+	naming_free(s->naming);
+	if (s->sym)
+		sym_free(s->sym);
+	model_free(s->model);
+	read_close(s->segment);
+	for (unsigned i = 0; i < s->argc; i++)
+		free(s->argv[i]);
+	for (uint32_t i = 0; i < s->module_room; i++) {
+		if (s->modules[i]) {
+			free((char *)(uintptr_t)s->modules[i]->path);
+			free((char *)(uintptr_t)s->modules[i]->build_id);
+			free(s->modules[i]);
+		}
+	}
+	free(s->modules);
+	free(s->module_info);
+	free(s->argv);
+	free(s->command);
+	free(s->exe);
+	free(s->sites);
+	free(s->plain);
+	free(s);
+}
+
+const struct read_identity *session_identity(const struct session *s)
+{
+	return &s->identity;
+}
+
+const char *session_path(const struct session *s)
+{
+	return read_path(s->segment);
+}
+
+void session_notice(struct session *s, const char *line)
+{
+	s->notice = line;
+}
+
+void session_children(struct session *s, const struct snapshot *const *children, size_t count)
+{
+	s->children = children;
+	s->nchildren = count;
+}
+
+bool session_alive(const struct session *s)
+{
+	return s->state == SNAP_RUNNING || s->state == SNAP_STARTING;
+}
+
+static void end_as(struct session *s, enum snap_state state, int exit_status, int signal)
+{
+	s->state = state;
+	s->exit_status = exit_status;
+	s->signal = signal;
+	s->ended_ns = clock_monotonic_ns();
+}
+
+void session_ended(struct session *s, int wait_status)
+{
+	if (WIFSIGNALED(wait_status))
+		end_as(s, SNAP_KILLED, 0, WTERMSIG(wait_status));
+	else
+		end_as(s, SNAP_EXITED, WEXITSTATUS(wait_status), 0);
+}
+
+void session_usage(
+	struct session *s, uint64_t hwm_bytes, uint64_t minor_faults, uint64_t major_faults)
+{
+	struct snap_proc *p = &s->proc;
+
+	p->hwm = p->valid && p->hwm > hwm_bytes ? p->hwm : hwm_bytes;
+	p->minor_faults = minor_faults;
+	p->major_faults = major_faults;
+	p->valid = true;
+}
+
+void session_replaced(struct session *s)
+{
+	end_as(s, SNAP_GONE, 0, 0);
+}
+
+/* ---- modules and stacks ---- */
+
+static int modules_room(struct session *s, uint32_t module)
+{
+	uint32_t room = s->module_room ? s->module_room : 64;
+	void *p;
+
+	while (room <= module)
+		room *= 2;
+	if (room == s->module_room)
+		return 0;
+	p = realloc(s->modules, room * sizeof(*s->modules));
+	if (!p)
+		return -ENOMEM;
+	s->modules = p;
+	memset(s->modules + s->module_room, 0, (room - s->module_room) * sizeof(*s->modules));
+	p = realloc(s->module_info, room * sizeof(*s->module_info));
+	if (!p)
+		return -ENOMEM;
+	s->module_info = p;
+	s->module_room = room;
+	return 0;
+}
+
+static char *hex(const uint8_t *bytes, uint32_t count)
+{
+	char *out = malloc(count * 2 + 1);
+
+	if (!out)
+		return NULL;
+	out[0] = '\0';
+	for (uint32_t i = 0; i < count; i++)
+		sprintf(out + 2 * i, "%02x", bytes[i]);
+	return out;
+}
+
+static struct snap_module *module_make(struct session *s, uint32_t module)
+{
+	struct read_module *info = &s->module_info[module];
+	struct snap_module *m = calloc(1, sizeof(*m));
+	struct sym_module sym = { .id = module, .path = info->path };
+	const char *slash;
+
+	if (!m)
+		return NULL;
+	if (module == 0 || read_module(s->segment, module, info) != 0)
+		memset(info, 0, sizeof(*info));
+	m->path = clean_copy(info->path, strlen(info->path));
+	m->build_id = hex(info->build_id, info->build_id_bytes);
+	if (!m->path || !m->build_id)
+		return NULL;
+	slash = strrchr(m->path, '/');
+	m->name = slash ? slash + 1 : m->path;
+	m->names = "pending";
+	if (info->build_id_bytes) {
+		sym.build_id = info->build_id;
+		sym.build_id_len = info->build_id_bytes;
+	}
+	sym_module_add(s->sym, &sym);
+	return m;
+}
+
+/* The module of an index; never changes once made. NULL when memory is out. */
+static const struct snap_module *module_get(struct session *s, uint32_t module)
+{
+	if (modules_room(s, module) != 0)
+		return NULL;
+	if (!s->modules[module])
+		s->modules[module] = module_make(s, module);
+	return s->modules[module];
+}
+
+/* Makes plain frames of what the segment says. A stack without frames gets one that says so. */
+static uint32_t frames_make(
+	struct session *s, const struct read_frame *in, size_t count, struct frame *out)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct snap_module *m = module_get(s, in[i].module);
+
+		if (!m)
+			return 0;
+		out[i] = (struct frame){ .pc = in[i].pc,
+			.module = m,
+			.offset = in[i].pc - s->module_info[in[i].module].bias };
+	}
+	if (count > 0)
+		return (uint32_t)count;
+	out[0] = (struct frame){ .module = module_get(s, 0), .function = "(stack not recorded)" };
+	return out[0].module ? 1 : 0;
+}
+
+/* Registers a site with the model and asks for its names. False: not readable yet, try again. */
+static bool site_register(struct session *s, uint32_t id, const struct ht_site *site)
+{
+	static struct read_frame raw[HT_DEPTH_MAX];
+	static struct frame frames[HT_DEPTH_MAX];
+	uint32_t function = 0, count;
+	ssize_t got =
+		id == 0 ? 0 : read_stack(s->segment, site->node, raw, HT_DEPTH_MAX, &function);
+
+	if (got < 0)
+		return false;
+	count = frames_make(s, raw, (size_t)got, frames);
+	if (count == 0 || model_site_add(s->model, id, id ? ht_function_name(function) : "several",
+				  frames, count, site->flags & HT_SITE_TRUNCATED) != 0)
+		return false;
+	for (uint32_t i = 0; i < (uint32_t)got; i++) {
+		struct naming_frame f = { id, i, raw[i].module, frames[i].module, frames[i].pc,
+			frames[i].offset };
+
+		naming_want(s->naming, &f);
+	}
+	return true;
+}
+
+static int by_live_bytes(const void *a, const void *b)
+{
+	const struct ht_site *x = *(const struct ht_site *const *)a,
+			     *y = *(const struct ht_site *const *)b;
+
+	return (x->live_bytes < y->live_bytes) - (x->live_bytes > y->live_bytes);
+}
+
+/* New sites, the largest first, so that the names on the first screen come first. */
+static void sites_register(struct session *s)
+{
+	const struct ht_site **fresh = malloc(s->site_count * sizeof(*fresh));
+	size_t count = 0;
+
+	for (uint32_t i = 0; fresh && i < s->site_count; i++)
+		if (s->sites[i].allocs > 0 && !model_site_known(s->model, i))
+			fresh[count++] = &s->sites[i];
+	if (count > 1)
+		qsort(fresh, count, sizeof(*fresh), by_live_bytes);
+	for (size_t i = 0; i < count; i++)
+		site_register(s, (uint32_t)(fresh[i] - s->sites), fresh[i]);
+	free(fresh);
+}
+
+/* ---- one tick ---- */
+
+static int sites_load(struct session *s, uint32_t used)
+{
+	ssize_t got;
+
+	if (used > s->site_room) {
+		uint32_t room = used + used / 2 + 256;
+		void *sites = realloc(s->sites, room * sizeof(*s->sites));
+		void *plain;
+
+		if (!sites)
+			return -ENOMEM;
+		s->sites = sites;
+		plain = realloc(s->plain, room * sizeof(*s->plain));
+		if (!plain)
+			return -ENOMEM;
+		s->plain = plain;
+		s->site_room = room;
+	}
+	got = read_sites(s->segment, 0, s->sites, used);
+	if (got < 0)
+		return (int)got;
+	s->site_count = (uint32_t)got;
+	return 0;
+}
+
+static size_t sites_plain(struct session *s)
+{
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < s->site_count; i++) {
+		const struct ht_site *in = &s->sites[i];
+
+		if (in->allocs == 0)
+			continue;
+		s->plain[count++] = (struct model_site){ .id = i,
+			.allocs = in->allocs,
+			.frees = in->frees,
+			.alloc_bytes = in->alloc_bytes,
+			.live_bytes = (int64_t)in->live_bytes < 0 ? 0 : in->live_bytes,
+			.peak_bytes = in->peak_bytes,
+			.temporary = in->temporary };
+	}
+	return count;
+}
+
+static void fill_totals(
+	const struct session *s, const struct read_totals *t, struct snap_totals *out)
+{
+	*out = (struct snap_totals){ .allocs = t->allocs,
+		.frees = t->frees,
+		.reallocs = t->reallocs,
+		.alloc_bytes = t->alloc_bytes,
+		.free_bytes = t->free_bytes,
+		.live_bytes = t->live_bytes,
+		.live_blocks = t->allocs > t->frees ? t->allocs - t->frees : 0,
+		.peak_live_bytes = t->peak_bytes,
+		.peak_ns = t->peak_ns,
+		.temporary = t->temporary,
+		.failed = t->failed,
+		.unknown_frees = t->unknown_frees,
+		.lost_events = s->lost,
+		.untracked_blocks = t->untracked_blocks,
+		.untracked_bytes = t->untracked_bytes,
+		.truncated_stacks = t->truncated_stacks };
+}
+
+static void fill_histograms(const struct read_totals *t, struct snapshot *h)
+{
+	for (unsigned i = 0; i < SNAP_SIZE_BUCKETS; i++)
+		h->sizes[i] =
+			(struct snap_size){ .live_blocks = t->size_allocs[i] - t->size_frees[i],
+				.live_bytes = t->size_alloc_bytes[i] - t->size_free_bytes[i],
+				.allocs = t->size_allocs[i] };
+	memcpy(h->lifetimes, t->life, sizeof(h->lifetimes));
+	h->history_points = t->history.points;
+	h->history_step_ns = t->history.step_ns;
+	memcpy(h->history, t->history.point, sizeof(h->history));
+}
+
+static void fill_proc(struct session *s, uint64_t now)
+{
+	struct proc_reading r = { 0 };
+	bool with_pss = now >= s->pss_due_ns;
+
+	if (!session_alive(s) || proc_read(s->pid, with_pss, &r) != 0)
+		return;
+	if (with_pss) {
+		s->pss_due_ns = now + (clock_monotonic_ns() - now) * PSS_SHARE;
+		s->proc.pss = r.pss_bytes;
+		s->proc.have_pss = r.have_pss;
+	}
+	s->proc.valid = true;
+	s->proc.rss = r.rss_bytes;
+	s->proc.hwm = r.hwm_bytes;
+	s->proc.swap = r.swap_bytes;
+	s->proc.minor_faults = r.minor_faults;
+	s->proc.major_faults = r.major_faults;
+	s->proc.threads = r.threads;
+}
+
+static void fill_self(struct session *s, struct snapshot *h)
+{
+	char buf[64];
+	unsigned long pages = 0;
+
+	h->segment_bytes = read_memory_bytes(s->segment);
+	h->viewer_cpu_ns = clock_process_cpu_ns();
+	if (proc_slurp("/proc/self/statm", buf, sizeof(buf)) > 0 &&
+		sscanf(buf, "%*u %lu", &pages) == 1)
+		h->viewer_rss = pages * 4096;
+}
+
+/* Looks whether the process still runs; when nobody told us how it ended, says only what is known.
+ */
+static void liveness(struct session *s, uint32_t segment_state)
+{
+	uint64_t ticks;
+
+	if (!session_alive(s))
+		return;
+	if (segment_state != HT_STATE_PREPARED)
+		s->state = SNAP_RUNNING;
+	if (proc_start_ticks(s->pid, &ticks) == 0 && ticks == s->identity.start_ticks)
+		return;
+	if (segment_state == HT_STATE_EXITED)
+		end_as(s, SNAP_EXITED, -1, 0);
+	else
+		end_as(s, SNAP_GONE, 0, 0);
+}
+
+static const char *signal_text(int signal)
+{
+	static char name[32];
+	const char *abbreviation = sigabbrev_np(signal);
+
+	if (!abbreviation)
+		return NULL;
+	snprintf(name, sizeof(name), "SIG%s", abbreviation);
+	return name;
+}
+
+static void fill_head(
+	struct session *s, const struct read_totals *t, struct snapshot *h, uint64_t now)
+{
+	h->pid = s->pid;
+	h->command = s->command;
+	h->argv = (const char *const *)s->argv;
+	h->argc = s->argc;
+	h->exe = s->exe;
+	h->state = s->state;
+	h->exit_status = s->exit_status;
+	h->signal = s->signal;
+	h->signal_name = s->state == SNAP_KILLED ? signal_text(s->signal) : NULL;
+	h->start_realtime_ns = s->identity.created_realtime_ns;
+	h->now_realtime_ns = clock_realtime_ns();
+	/* A segment whose program ended before we came stopped its clock then. */
+	if (s->state == SNAP_GONE || (s->state == SNAP_EXITED && s->exit_status < 0))
+		now = t->clock_ns;
+	else if (s->ended_ns)
+		now = s->ended_ns;
+	h->uptime_ns = now > s->identity.created_ns ? now - s->identity.created_ns : 0;
+	h->notice = s->notice;
+	h->children = s->children;
+	h->nchildren = s->nchildren;
+	fill_totals(s, t, &h->totals);
+	fill_histograms(t, h);
+	h->proc = s->proc;
+	fill_self(s, h);
+}
+
+static void event_seen(void *ctx, uint32_t thread, const struct ht_event *e)
+{
+	(void)ctx;
+	(void)thread;
+	(void)e;
+}
+
+struct snapshot *session_tick(struct session *s)
+{
+	struct model_input in = { .now_ns = clock_monotonic_ns() };
+	struct read_totals totals;
+	int rc;
+
+	identity_refresh(s);
+	rc = read_totals(s->segment, &totals);
+	if (rc == 0)
+		rc = sites_load(s, totals.sites);
+	if (rc != 0) {
+		errno = -rc;
+		return NULL;
+	}
+	read_events(s->segment, event_seen, s, &s->lost);
+	sites_register(s);
+	naming_collect(s->naming);
+	fill_proc(s, in.now_ns);
+	liveness(s, totals.state);
+	fill_head(s, &totals, &in.head, in.now_ns);
+	in.nsites = sites_plain(s);
+	in.sites = s->plain;
+	return model_tick(s->model, &in);
+}
+
+int session_detail(struct session *s, uint32_t site, struct snap_detail *out)
+{
+	struct ht_hist h;
+	int rc = read_hist(s->segment, site, &h);
+
+	if (rc != 0)
+		return rc;
+	*out = (struct snap_detail){ .id = site };
+	for (unsigned i = 0; i < SNAP_SIZE_BUCKETS; i++) {
+		out->sizes[i].allocs = h.size_allocs[i];
+		out->sizes[i].live_blocks = h.size_allocs[i] - h.size_frees[i];
+	}
+	memcpy(out->lifetimes, h.life, sizeof(out->lifetimes));
+	return 0;
+}
+
+int session_fd(const struct session *s)
+{
+	return sym_fd(s->sym);
+}
+
+bool session_collect(struct session *s)
+{
+	return naming_collect(s->naming);
+}
+
+int session_names_finish(struct session *s, uint64_t timeout_ns)
+{
+	int rc = sym_drain(s->sym, timeout_ns);
+
+	naming_collect(s->naming);
+	return rc;
+}
+
+bool session_remove(struct session *s)
+{
+	return read_remove_if_unused(s->segment);
+}

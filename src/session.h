@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * One process image under observation: reads its segment, /proc and the symboliser's answers, and
+ * makes a snapshot of them each tick. Main thread.
+ */
+#ifndef SRC_SESSION_H
+#define SRC_SESSION_H
+
+#include "src/model/snapshot.h"
+#include "src/read/read.h"
+
+struct session;
+
+struct session_options {
+	bool debuginfod;
+	pid_t pid; /* the process as we see it, when we know better than the segment (0: take its)
+		    */
+};
+
+/* Opens and holds the segment at `path`. NULL and one line in `message` (READ_MESSAGE_MAX). */
+struct session *session_open(const char *path, const struct session_options *o, char *message);
+/* Everything its snapshots point to goes with it: drop them first. */
+void session_close(struct session *s);
+
+const struct read_identity *session_identity(const struct session *s);
+const char *session_path(const struct session *s);
+/* The viewer that launched the process reports how it ended, in waitpid's terms. */
+void session_ended(struct session *s, int wait_status);
+/* And what the kernel accounted for it: used where /proc was gone before it could be read. */
+void session_usage(
+	struct session *s, uint64_t hwm_bytes, uint64_t minor_faults, uint64_t major_faults);
+/* This image was replaced by exec. */
+void session_replaced(struct session *s);
+/* Whether the process still runs this image, as of the last tick. */
+bool session_alive(const struct session *s);
+/* A line for snapshot.notice, static or owned by the caller for the session's life; NULL clears. */
+void session_notice(struct session *s, const char *line);
+/* Snapshots of children and earlier images to show below this one; must outlive its snapshots. */
+void session_children(struct session *s, const struct snapshot *const *children, size_t count);
+/* A snapshot of now; the caller owns the reference. NULL and errno when the segment cannot be read.
+ */
+struct snapshot *session_tick(struct session *s);
+/* Histograms of one site. 0 or -errno. */
+int session_detail(struct session *s, uint32_t site, struct snap_detail *out);
+/* Readable when names have come in; session_collect takes them, true when any did. */
+int session_fd(const struct session *s);
+bool session_collect(struct session *s);
+/* Waits for all names, for reports. 0 or -ETIMEDOUT. */
+int session_names_finish(struct session *s, uint64_t timeout_ns);
+/* Deletes the segment's file if no other viewer holds it. */
+bool session_remove(struct session *s);
+
+#endif

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * An array of the DIEs that functions can stand in, with their parents, sorted because it is filled
+ * in the order of the file. Called by scope.c on the symboliser's worker thread.
+ */
+#include "src/sym/lineage.h"
+
+#include <dwarf.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "src/sym/ranges.h"
+
+/* Parts of one name, and its length: more is cut from the outside. */
+#define PARTS_MAX 32u
+#define FULL_MAX  2048u
+/* A concrete function refers to its abstract one, that to its declaration; libdw allows 16, too. */
+#define ORIGINS_MAX 16
+
+struct ancestor {
+	Dwarf_Off offset;
+	Dwarf_Die die;
+	uint32_t parent;
+	char *name; /* full, made when first asked for; owned */
+};
+
+uint32_t lineage_add(struct lineage *l, Dwarf_Die *die, uint32_t parent)
+{
+	struct ancestor *items;
+
+	if (l->count >= LINEAGE_NONE)
+		return LINEAGE_NONE;
+	items = ranges_grow(l->items, l->count, &l->cap, sizeof(*items));
+	if (!items)
+		return LINEAGE_NONE;
+	l->items = items;
+	items[l->count] = (struct ancestor){
+		.offset = dwarf_dieoffset(die),
+		.die = *die,
+		.parent = parent,
+	};
+	return (uint32_t)l->count++;
+}
+
+static struct ancestor *ancestor_find(struct lineage *l, Dwarf_Off offset)
+{
+	size_t lo = 0, hi = l->count;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (l->items[mid].offset < offset)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < l->count && l->items[lo].offset == offset ? &l->items[lo] : NULL;
+}
+
+/* The DIE that stands where the function was declared: the end of its references to others. */
+static void origin_follow(Dwarf_Die *die)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Die next;
+
+	for (int i = 0; i < ORIGINS_MAX; i++) {
+		if (!dwarf_attr(die, DW_AT_abstract_origin, &attr) &&
+			!dwarf_attr(die, DW_AT_specification, &attr))
+			return;
+		if (!dwarf_formref_die(&attr, &next))
+			return;
+		*die = next;
+	}
+}
+
+static bool language_has_scopes(Dwarf_Die *die)
+{
+	Dwarf_Die unit;
+
+	if (!dwarf_diecu(die, &unit, NULL, NULL))
+		return false;
+	switch (dwarf_srclang(&unit)) {
+	case DW_LANG_C_plus_plus:
+	case DW_LANG_C_plus_plus_03:
+	case DW_LANG_C_plus_plus_11:
+	case DW_LANG_C_plus_plus_14:
+	case 0x2b: /* C++17, newer than libdw's header */
+	case 0x2c: /* C++20 */
+	case DW_LANG_ObjC_plus_plus:
+	case DW_LANG_Rust:
+	case DW_LANG_D:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* GCC leaves the class of a lambda without a name; its call operator gives it away. */
+static const char *unnamed(int tag, const char *inner)
+{
+	if (tag == DW_TAG_namespace)
+		return "(anonymous namespace)";
+	return !strncmp(inner, "operator()", 10) ? "{lambda}" : "{unnamed}";
+}
+
+/* The name of one part, in the demangler's spelling: GCC may call a lambda's class "<lambda(int)>". */
+static void part_write(Dwarf_Die *die, const char *inner, char *out, size_t cap)
+{
+	Dwarf_Die origin = *die;
+	const char *name;
+	size_t n;
+
+	origin_follow(&origin);
+	name = dwarf_diename(&origin);
+	n = name ? strlen(name) : 0;
+	if (n == 0)
+		snprintf(out, cap, "%s", unnamed(dwarf_tag(&origin), inner));
+	else if (n > 8 && !strncmp(name, "<lambda", 7) && name[n - 1] == '>')
+		snprintf(out, cap, "{%.*s}", (int)(n - 2 < INT32_MAX ? n - 2 : 0), name + 1);
+	else
+		snprintf(out, cap, "%s", name);
+}
+
+static char *name_make(struct lineage *l, struct ancestor *a)
+{
+	char name[FULL_MAX], part[FULL_MAX / 2];
+	size_t at = sizeof(name) - 1, n;
+	uint32_t i = (uint32_t)(a - l->items);
+
+	/* From the inside to the outside, written from the end of the buffer to its beginning. */
+	name[at] = '\0';
+	for (unsigned parts = 0; i != LINEAGE_NONE && parts < PARTS_MAX; parts++) {
+		part_write(&l->items[i].die, name + at, part, sizeof(part));
+		n = strlen(part) + (parts > 0 ? 2 : 0);
+		if (n > at)
+			break;
+		at -= n;
+		memcpy(name + at, part, strlen(part));
+		if (parts > 0)
+			memcpy(name + at + n - 2, "::", 2);
+		i = l->items[i].parent;
+	}
+	return strdup(name + at);
+}
+
+const char *lineage_name(struct lineage *l, Dwarf_Die *function)
+{
+	Dwarf_Die origin = *function;
+	struct ancestor *a;
+
+	if (!language_has_scopes(function))
+		return NULL;
+	origin_follow(&origin);
+	a = ancestor_find(l, dwarf_dieoffset(&origin));
+	if (!a || a->parent == LINEAGE_NONE)
+		return NULL;
+	if (!a->name)
+		a->name = name_make(l, a);
+	return a->name;
+}
+
+void lineage_free(struct lineage *l)
+{
+	for (size_t i = 0; i < l->count; i++)
+		free(l->items[i].name);
+	free(l->items);
+	*l = (struct lineage){ 0 };
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A sorted array of address ranges. Called by scope.c on the symboliser's worker thread.
+ */
+#include "src/sym/ranges.h"
+
+#include <stdlib.h>
+
+/* Ranges one entry may have; the largest real ones have some thousands. */
+#define PER_DIE_MAX 65536
+/* Overlaps come from folded or broken code: how many ranges to look back for one that covers. */
+#define LOOK_BACK 16u
+
+void *ranges_grow(void *items, size_t count, size_t *cap, size_t each)
+{
+	size_t want = *cap ? *cap * 2 : 16;
+	void *p;
+
+	if (count < *cap)
+		return items;
+	p = reallocarray(items, want, each);
+	if (p)
+		*cap = want;
+	return p;
+}
+
+bool ranges_add(struct ranges *l, uint64_t lo, uint64_t hi, size_t owner)
+{
+	struct range *items;
+
+	if (lo == 0 || lo >= hi || owner > UINT32_MAX)
+		return true;
+	items = ranges_grow(l->items, l->count, &l->cap, sizeof(*items));
+	if (!items)
+		return false;
+	l->items = items;
+	items[l->count++] = (struct range){ .lo = lo, .hi = hi, .owner = (uint32_t)owner };
+	return true;
+}
+
+int ranges_add_die(struct ranges *l, Dwarf_Die *die, size_t owner)
+{
+	Dwarf_Addr base, lo, hi;
+	ptrdiff_t at = 0;
+	int n = 0;
+
+	while (n < PER_DIE_MAX && (at = dwarf_ranges(die, at, &base, &lo, &hi)) > 0) {
+		if (!ranges_add(l, lo, hi, owner))
+			return -1;
+		n++;
+	}
+	return n;
+}
+
+static int range_compare(const void *pa, const void *pb)
+{
+	const struct range *a = pa, *b = pb;
+
+	if (a->lo != b->lo)
+		return a->lo < b->lo ? -1 : 1;
+	/* The longer first: looking back from the end finds the innermost. */
+	if (a->hi != b->hi)
+		return a->hi > b->hi ? -1 : 1;
+	return a->owner < b->owner ? -1 : a->owner > b->owner;
+}
+
+void ranges_sort(struct ranges *l)
+{
+	if (l->count > 1)
+		qsort(l->items, l->count, sizeof(*l->items), range_compare);
+}
+
+/* How many ranges begin at or before `vaddr`. */
+static size_t count_before(const struct ranges *l, uint64_t vaddr)
+{
+	size_t lo = 0, hi = l->count;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (l->items[mid].lo <= vaddr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+const struct range *ranges_next(const struct ranges *l, uint64_t vaddr, size_t *at)
+{
+	size_t n = *at == SIZE_MAX ? count_before(l, vaddr) : *at;
+
+	for (size_t back = 0; back < LOOK_BACK && n > 0; back++, n--) {
+		if (vaddr < l->items[n - 1].hi) {
+			*at = n - 1;
+			return &l->items[n - 1];
+		}
+	}
+	*at = 0;
+	return NULL;
+}
+
+void ranges_free(struct ranges *l)
+{
+	free(l->items);
+	*l = (struct ranges){ 0 };
+}

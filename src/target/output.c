@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A program's output as lines (output.h). A terminal's cursor movement is not followed: escape
+ * sequences are dropped, a carriage return starts the line again, a backspace takes one character
+ * back. That is right for logs, prompts and progress bars.
+ */
+#include "src/target/output.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "src/util/text.h"
+
+#define LINES_MAX      10000u /* scrollback: some MB at worst */
+#define LINE_MAX_BYTES 4096u
+
+enum escape { TEXT, ESCAPE, CSI, STRING };
+
+struct output {
+	int fd;
+	char *lines[LINES_MAX]; /* a ring */
+	size_t first, count;
+	char now[LINE_MAX_BYTES]; /* the line being written, raw */
+	size_t now_len;
+	bool restart; /* a carriage return came: the next character starts the line anew */
+	enum escape escape;
+	char clean[LINE_MAX_BYTES * 3 + 1];
+};
+
+struct output *output_new(int fd)
+{
+	struct output *o = calloc(1, sizeof(*o));
+
+	if (o)
+		o->fd = fd;
+	return o;
+}
+
+void output_free(struct output *o)
+{
+	if (!o)
+		return;
+	for (size_t i = 0; i < LINES_MAX; i++)
+		free(o->lines[i]);
+	free(o);
+}
+
+static void line_end(struct output *o)
+{
+	size_t at = (o->first + o->count) % LINES_MAX;
+
+	text_clean(o->clean, sizeof(o->clean), o->now, o->now_len);
+	free(o->lines[at]);
+	o->lines[at] = strdup(o->clean);
+	if (o->count < LINES_MAX)
+		o->count++;
+	else
+		o->first = (o->first + 1) % LINES_MAX;
+	o->now_len = 0;
+	o->restart = false;
+}
+
+static void put(struct output *o, char c)
+{
+	if (o->restart)
+		o->now_len = 0;
+	o->restart = false;
+	if (o->now_len == sizeof(o->now))
+		line_end(o);
+	o->now[o->now_len++] = c;
+}
+
+static void text_byte(struct output *o, char c)
+{
+	switch (c) {
+	case '\n':
+		line_end(o);
+		break;
+	case '\r':
+		o->restart = true;
+		break;
+	case '\b':
+		o->now_len -= o->now_len > 0;
+		break;
+	case '\t':
+		do
+			put(o, ' ');
+		while (o->now_len % 8);
+		break;
+	case '\033':
+		o->escape = ESCAPE;
+		break;
+	default:
+		if ((unsigned char)c >= ' ')
+			put(o, c);
+	}
+}
+
+/* ECMA-48: ESC [ ... final byte; ESC ] and its kin run to BEL or ESC \. */
+static void escape_byte(struct output *o, char c)
+{
+	if (o->escape == ESCAPE)
+		o->escape = c == '['		   ? CSI
+			    : strchr("]P^_X", c)   ? STRING
+			    : c >= ' ' && c <= '/' ? ESCAPE
+						   : TEXT;
+	else if (o->escape == CSI)
+		o->escape = c >= '@' && c <= '~' ? TEXT : CSI;
+	else if (c == '\a')
+		o->escape = TEXT;
+	else if (c == '\033')
+		o->escape = ESCAPE;
+}
+
+bool output_read(struct output *o, bool *ended)
+{
+	char buf[8192];
+	bool any = false;
+
+	*ended = false;
+	/* A program that writes faster than we read must not keep us here. */
+	for (int round = 0; round < 16; round++) {
+		ssize_t got = read(o->fd, buf, sizeof(buf));
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		/* A pty whose other side is closed reads as EIO. */
+		*ended = got == 0 || (got < 0 && errno != EAGAIN);
+		if (got <= 0)
+			break;
+		for (ssize_t i = 0; i < got; i++)
+			if (o->escape == TEXT)
+				text_byte(o, buf[i]);
+			else
+				escape_byte(o, buf[i]);
+		any = true;
+	}
+	return any;
+}
+
+size_t output_lines(const struct output *o)
+{
+	return o->count + (o->now_len > 0);
+}
+
+const char *output_line(const struct output *o, size_t i)
+{
+	if (i < o->count)
+		return o->lines[(o->first + i) % LINES_MAX] ?: "";
+	text_clean((char *)(uintptr_t)o->clean, sizeof(o->clean), o->now, o->now_len);
+	return o->clean;
+}

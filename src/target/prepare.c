@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Preparing a segment (prepare.h). The name is random and made with O_EXCL, so nobody can have been
+ * there first. Main thread, before the program is started.
+ */
+#include "src/target/prepare.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "shm/segment.h"
+#include "src/proc/proc.h"
+#include "src/util/clock.h"
+
+struct prepared {
+	struct segment segment;
+	char path[256];
+	uint64_t family;
+};
+
+static const char *directory(void)
+{
+	const char *dir = getenv("HEAPTOP_DIR");
+
+	return dir && *dir ? dir : "/dev/shm";
+}
+
+static int fail(char *message, const char *what, int error)
+{
+	snprintf(message, TARGET_MESSAGE_MAX, "no shared memory for the recording: %.100s: %s%s",
+		what, strerror(error),
+		error == ENOSPC ? " (free some, or name another place in HEAPTOP_DIR)" : "");
+	return -error;
+}
+
+static void identity(struct segment_identity *id, unsigned depth, uint64_t family)
+{
+	char text[64];
+	unsigned digits = 0;
+
+	memset(id, 0, sizeof(*id));
+	id->uid = geteuid();
+	id->depth = depth;
+	id->family = family;
+	id->created_realtime_ns = clock_realtime_ns();
+	id->created_ns = clock_monotonic_ns();
+	if (proc_slurp("/proc/sys/kernel/random/boot_id", text, sizeof(text)) <= 0)
+		return;
+	for (const char *p = text; *p && digits < 32; p++) {
+		char digit[2] = { *p, '\0' }, *end;
+		unsigned long value = strtoul(digit, &end, 16);
+
+		if (*end)
+			continue;
+		id->boot_id[digits / 2] = (uint8_t)(id->boot_id[digits / 2] << 4 | value);
+		digits++;
+	}
+}
+
+static int create(struct prepared *p, unsigned depth)
+{
+	struct segment_identity id;
+	int fd, rc;
+
+	fd = open(p->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -errno;
+	identity(&id, depth, p->family);
+	rc = segment_create(&p->segment, fd, SEGMENT_FULL, &id);
+	if (rc != 0 && ftruncate(fd, 0) == 0)
+		rc = segment_create(&p->segment, fd, SEGMENT_SMALL, &id);
+	close(fd);
+	if (rc != 0)
+		unlink(p->path);
+	return rc;
+}
+
+struct prepared *prepare_segment(unsigned depth, char *message)
+{
+	struct prepared *p = calloc(1, sizeof(*p));
+	uint64_t name[2];
+	int rc = -ENOMEM;
+
+	if (!p)
+		goto fail;
+	if (getrandom(name, sizeof(name), 0) != sizeof(name)) {
+		rc = -errno;
+		goto fail;
+	}
+	p->family = name[1] | 1; /* never 0 */
+	snprintf(p->path, sizeof(p->path), "%s/heaptop-%016llx", directory(),
+		(unsigned long long)name[0]);
+	rc = create(p, depth);
+	if (rc == 0)
+		return p;
+fail:
+	fail(message, directory(), -rc);
+	free(p);
+	return NULL;
+}
+
+const char *prepare_path(const struct prepared *p)
+{
+	return p->path;
+}
+
+uint64_t prepare_family(const struct prepared *p)
+{
+	return p->family;
+}
+
+int prepare_bind(struct prepared *p, pid_t pid)
+{
+	uint64_t ticks;
+	int rc = proc_start_ticks(pid, &ticks);
+
+	if (rc != 0)
+		return rc;
+	p->segment.header->start_ticks = ticks;
+	p->segment.header->ppid = (uint32_t)getpid();
+	p->segment.header->pid = (uint32_t)pid;
+	return 0;
+}
+
+void prepare_end(struct prepared *p, bool remove)
+{
+	if (!p)
+		return;
+	segment_unmap(&p->segment);
+	if (remove)
+		unlink(p->path);
+	free(p);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The segment made ahead for a program about to be launched, so that its memory is checked before
+ * the program starts and the viewer is there from the first allocation. Main thread.
+ */
+#ifndef SRC_TARGET_PREPARE_H
+#define SRC_TARGET_PREPARE_H
+
+#include "src/target/target.h"
+
+struct prepared;
+
+/* Makes a segment under an unguessable name. NULL and a message (TARGET_MESSAGE_MAX). */
+struct prepared *prepare_segment(unsigned depth, char *message);
+const char *prepare_path(const struct prepared *p);
+/* Names this launch: the same number is in the segments of all its children. */
+uint64_t prepare_family(const struct prepared *p);
+/* The process that is to take it, before it execs. 0 or -errno. */
+int prepare_bind(struct prepared *p, pid_t pid);
+/* Lets go of the mapping; `remove` deletes the file. */
+void prepare_end(struct prepared *p, bool remove);
+
+#endif

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A process through its life (watch.h). Segments are found by name in their directory, once a tick
+ * and only when the directory changed. Main thread.
+ */
+#include "src/watch.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "src/target/target.h"
+
+#define MEMBERS_MAX 64u /* images and children kept for a report; more are only counted */
+
+struct watch {
+	struct watch_options options;
+	struct session *now;
+	struct session *members[MEMBERS_MAX]; /* earlier images and children */
+	struct snapshot *last[MEMBERS_MAX];
+	size_t count;
+	size_t not_kept;
+	struct timespec directory_time;
+	char directory[256];
+	bool changed;
+};
+
+struct watch *watch_new(struct session *first, const struct watch_options *o)
+{
+	struct watch *w = calloc(1, sizeof(*w));
+	const char *path = session_path(first), *slash = strrchr(path, '/');
+
+	if (!w)
+		return NULL;
+	w->options = *o;
+	w->now = first;
+	if (slash && (size_t)(slash - path) < sizeof(w->directory))
+		memcpy(w->directory, path, (size_t)(slash - path));
+	return w;
+}
+
+void watch_free(struct watch *w)
+{
+	if (!w)
+		return;
+	for (size_t i = 0; i < w->count; i++) {
+		snapshot_unref(w->last[i]);
+		session_close(w->members[i]);
+	}
+	session_close(w->now);
+	free(w);
+}
+
+struct session *watch_session(const struct watch *w)
+{
+	return w->now;
+}
+
+static bool is_known(const struct watch *w, const char *path)
+{
+	if (strcmp(session_path(w->now), path) == 0)
+		return true;
+	for (size_t i = 0; i < w->count; i++)
+		if (strcmp(session_path(w->members[i]), path) == 0)
+			return true;
+	return false;
+}
+
+static bool is_image_of(const struct target_segment *t, const struct session *s)
+{
+	const struct read_identity *id = session_identity(s);
+
+	return t->pid == id->pid && t->start_ticks == id->start_ticks;
+}
+
+/* Keeps a session for the report, or not. */
+static void member_add(struct watch *w, struct session *s)
+{
+	if (w->options.keep_children && w->count < MEMBERS_MAX) {
+		w->members[w->count++] = s;
+		return;
+	}
+	w->not_kept++;
+	session_remove(s);
+	session_close(s);
+}
+
+static struct session *open_segment(const struct watch *w, const char *path)
+{
+	struct session_options o = w->options.session;
+	char message[READ_MESSAGE_MAX];
+
+	return session_open(path, &o, message);
+}
+
+/* The process has a newer image: it becomes the one we show. */
+static void image_switch(struct watch *w, const char *path)
+{
+	struct session *next = open_segment(w, path);
+
+	if (!next)
+		return;
+	session_replaced(w->now);
+	/* The screen may still hold snapshots of the old image: it goes to the members, where it
+	 * lives as long as the watch. */
+	if (w->count < MEMBERS_MAX)
+		w->members[w->count++] = w->now;
+	else
+		w->members[MEMBERS_MAX - 1] = w->now;
+	w->now = next;
+	w->changed = true;
+}
+
+static void child_found(struct watch *w, const struct target_segment *t)
+{
+	struct session *s;
+
+	if (!w->options.keep_children && t->state == TARGET_RUNNING)
+		return;
+	if (!w->options.keep_children && t->state == TARGET_DEAD)
+		return; /* a crash: left behind for -r */
+	s = open_segment(w, t->path);
+	if (s)
+		member_add(w, s);
+}
+
+static int segment_found(void *ctx, const struct target_segment *t)
+{
+	struct watch *w = ctx;
+	uint32_t current = session_identity(w->now)->exec_gen;
+
+	if (t->state == TARGET_UNREADABLE || is_known(w, t->path))
+		return 0;
+	if (is_image_of(t, w->now)) {
+		if (t->exec_gen > current)
+			image_switch(w, t->path);
+		else if (w->options.family != 0 && t->family == w->options.family)
+			child_found(w, t);
+	} else if (w->options.family != 0 && t->family == w->options.family) {
+		child_found(w, t);
+	}
+	return 0;
+}
+
+static bool directory_changed(struct watch *w)
+{
+	struct stat st;
+
+	if (stat(w->directory, &st) != 0 ||
+		memcmp(&st.st_mtim, &w->directory_time, sizeof(st.st_mtim)) == 0)
+		return false;
+	w->directory_time = st.st_mtim;
+	return true;
+}
+
+bool watch_poll(struct watch *w)
+{
+	w->changed = false;
+	/* Without keeping, ended children only show when their files are looked at again. */
+	if (directory_changed(w) || (w->options.family != 0 && !w->options.keep_children))
+		target_list(segment_found, w);
+	return w->changed;
+}
+
+struct snapshot *watch_final(struct watch *w, uint64_t names_timeout_ns)
+{
+	struct snapshot *s;
+	size_t n = 0;
+
+	watch_poll(w);
+	for (size_t i = 0; i < w->count && w->options.keep_children; i++) {
+		snapshot_unref(session_tick(w->members[i]));
+		session_names_finish(w->members[i], names_timeout_ns);
+		w->last[n] = session_tick(w->members[i]);
+		n += w->last[n] != NULL;
+	}
+	snapshot_unref(session_tick(w->now));
+	session_names_finish(w->now, names_timeout_ns);
+	session_children(w->now, (const struct snapshot *const *)w->last, n);
+	s = session_tick(w->now);
+	return s;
+}
+
+const char *watch_remove(struct watch *w, bool keep_crashed)
+{
+	for (size_t i = 0; i < w->count; i++)
+		if (!session_alive(w->members[i]))
+			session_remove(w->members[i]);
+	if (session_alive(w->now))
+		return NULL;
+	if (keep_crashed)
+		return session_path(w->now);
+	session_remove(w->now);
+	return NULL;
+}

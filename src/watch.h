@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The process being watched, through its life: the image it runs now, those that exec replaced, and
+ * the children of the same launch. Main thread.
+ */
+#ifndef SRC_WATCH_H
+#define SRC_WATCH_H
+
+#include "src/session.h"
+
+struct watch;
+
+struct watch_options {
+	struct session_options session;
+	uint64_t family; /* of a launch of ours, 0 otherwise */
+	bool keep_children; /* keep ended children and images for the report */
+};
+
+/* Starts with one open session, which it takes over. NULL on allocation failure. */
+struct watch *watch_new(struct session *first, const struct watch_options *o);
+/* Closes all sessions. Snapshots made through this watch must be dropped first. */
+void watch_free(struct watch *w);
+/* The image of now. Changes when the process calls exec: see watch_poll. */
+struct session *watch_session(const struct watch *w);
+/* Looks for new images and children, and clears away what ended. True: watch_session changed. */
+bool watch_poll(struct watch *w);
+/* The last snapshot, names in and children attached. The caller owns the reference. */
+struct snapshot *watch_final(struct watch *w, uint64_t names_timeout_ns);
+/*
+ * Removes the segments of what ended. One that a crash left stays: its path is returned (until
+ * watch_free), or NULL.
+ */
+const char *watch_remove(struct watch *w, bool keep_crashed);
+
+#endif
