@@ -21,7 +21,7 @@ static const char *const rules[] = {
 	"    __strndup, wcsdup, asprintf, vasprintf, __asprintf, __vasprintf, getline,",
 	"    getdelim, __libc_*alloc*, _IO_*, __GI_*, obstack_*, _obstack_*,",
 	"    rpl_obstack_*, rpl_malloc, rpl_calloc, rpl_realloc, __interceptor_*",
-	"checked wrappers: xmalloc, xmalloc_*, xcalloc, xrealloc, xreallocarray,",
+	"checked wrappers: xmalloc, xcalloc, xrealloc, xreallocarray,",
 	"    xzalloc, xnmalloc, xnrealloc, xcharalloc, ximalloc, xicalloc, xizalloc,",
 	"    xirealloc, xireallocarray, xinmalloc, ireallocarray, xpalloc, x2realloc,",
 	"    x2nrealloc, x2irealloc, xmemdup, xmemdup0, ximemdup, ximemdup0, xstrdup,",
