@@ -209,6 +209,7 @@ struct ht_thread {
 	uint64_t reserved[8];
 };
 
+/* 0: a record that was never written. */
 enum ht_event_kind { HT_EVENT_ALLOC = 1, HT_EVENT_FREE = 2 };
 
 struct ht_event {

@@ -55,12 +55,17 @@ int ring_read(const struct ring_source *source, uint64_t *cursor, struct ht_even
 	if (head < *cursor)
 		return -EPROTO; /* heads only grow: not a ring of ours */
 	skip_to(cursor, oldest_whole(head), lost);
-	first = *cursor;
-	while (first + count < head && count < max) {
+	for (first = *cursor; first + count < head && count < max;) {
 		rc = source->record(
 			source->ctx, (uint32_t)((first + count) % HT_RING_EVENTS), &out[count]);
 		if (rc < 0)
 			return rc;
+		if (count == 0 && out[0].kind == 0) {
+			/* Below the head and never written: there was no memory for it then. Only
+			 * the oldest events can be so, as memory once there stays. */
+			skip_to(cursor, ++first, lost);
+			continue;
+		}
 		count++;
 	}
 	ht_fence_acquire(); /* RING: the copies before the second look at the head */

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Tests of shm/ring by one thread: order, wrapping, and that each event is either given out whole
+ * or counted as lost. A reader's view between two looks is played by a source that pushes.
+ */
+#include "tests/unit/shm_fixture.h"
+
+#include "shm/ring.h"
+
+#define SLOT 3u
+
+struct reader {
+	const struct segment *s;
+	uint32_t slot;
+	uint64_t cursor, lost, given, bad;
+	uint32_t push_during; /* events to push while records are copied, once */
+	int head_error, record_error;
+};
+
+static struct ht_event event(uint64_t i)
+{
+	return (struct ht_event){ .addr = i * 16 + 16,
+		.size = i * 3,
+		.tick = i * 5,
+		.site = (uint32_t)(i * 7),
+		.kind = i % 2 ? HT_EVENT_FREE : HT_EVENT_ALLOC };
+}
+
+static bool is_event(const struct ht_event *e, uint64_t i)
+{
+	struct ht_event want = event(i);
+
+	return memcmp(e, &want, sizeof(want)) == 0;
+}
+
+static void push(const struct segment *s, uint32_t slot, uint64_t count)
+{
+	for (uint64_t i = 0; i < count; i++) {
+		struct ht_event e = event(thread_at(s, slot)->ring_head);
+
+		ring_push(s, slot, &e);
+	}
+}
+
+static int head(void *ctx, uint64_t *out)
+{
+	const struct reader *r = ctx;
+
+	*out = ht_load_acquire_64(&thread_at(r->s, r->slot)->ring_head);
+	return r->head_error;
+}
+
+static int record(void *ctx, uint32_t index, struct ht_event *e)
+{
+	struct reader *r = ctx;
+	uint64_t at = segment_element(
+		r->s, HT_REGION_RINGS, (uint64_t)r->slot * HT_RING_EVENTS + index, sizeof(*e));
+
+	if (r->record_error)
+		return r->record_error;
+	push(r->s, r->slot, r->push_during);
+	r->push_during = 0;
+	*e = *(const struct ht_event *)segment_at(r->s, at);
+	return 0;
+}
+
+/* Reads at most `max`; checks that what comes is the run that ends at the cursor. */
+static int read_some(struct reader *r, uint32_t max)
+{
+	static struct ht_event out[2 * HT_RING_EVENTS];
+	struct ring_source source = { r, head, record };
+	int n = ring_read(&source, &r->cursor, out, max, &r->lost);
+
+	for (int i = 0; i < n; i++)
+		r->bad += !is_event(&out[i], r->cursor - (uint64_t)n + (uint64_t)i);
+	if (n > 0)
+		r->given += (uint64_t)n;
+	r->bad += r->given + r->lost != r->cursor;
+	return n;
+}
+
+static struct reader reader_of(const struct fixture *f)
+{
+	return (struct reader){ .s = &f->s, .slot = SLOT };
+}
+
+TEST(empty)
+{
+	struct fixture f;
+	struct reader r;
+
+	fixture_open(&f, SEGMENT_SMALL);
+	r = reader_of(&f);
+	CHECK_INT(read_some(&r, 10), 0);
+	CHECK_INT(r.cursor, 0);
+	CHECK_INT(r.lost, 0);
+	fixture_close(&f);
+}
+
+TEST(order_and_paging)
+{
+	struct fixture f;
+	struct reader r;
+
+	fixture_open(&f, SEGMENT_SMALL);
+	r = reader_of(&f);
+	push(&f.s, SLOT, 10);
+	CHECK_INT(read_some(&r, 4), 4);
+	CHECK_INT(read_some(&r, 0), 0);
+	CHECK_INT(read_some(&r, 4), 4);
+	CHECK_INT(read_some(&r, 4), 2);
+	CHECK_INT(read_some(&r, 4), 0);
+	CHECK_INT(r.lost, 0);
+	CHECK_INT(r.bad, 0);
+	fixture_close(&f);
+}
+
+/* How much of a ring can be had after `count` events: the record of the next one may be half
+ * written, so one less than all. */
+static void check_lag(uint64_t count, uint64_t lost)
+{
+	struct fixture f;
+	struct reader r;
+
+	fixture_open(&f, SEGMENT_SMALL);
+	r = reader_of(&f);
+	push(&f.s, SLOT, count);
+	CHECK_INT(read_some(&r, 2 * HT_RING_EVENTS), count - lost);
+	CHECK_INT(r.lost, lost);
+	CHECK_INT(r.cursor, count);
+	CHECK_INT(r.bad, 0);
+	fixture_close(&f);
+}
+
+TEST(wrap)
+{
+	check_lag(HT_RING_EVENTS - 1, 0);
+	check_lag(HT_RING_EVENTS, 1);
+	check_lag(HT_RING_EVENTS + 1, 2);
+	check_lag(3 * HT_RING_EVENTS + 17, 2 * HT_RING_EVENTS + 18);
+}
+
+/* The writer comes round while records are copied: what it may have touched is thrown away. */
+static void check_overtaken(uint32_t before, uint32_t during, int given)
+{
+	struct fixture f;
+	struct reader r;
+	uint64_t oldest;
+
+	fixture_open(&f, SEGMENT_SMALL);
+	r = reader_of(&f);
+	push(&f.s, SLOT, before);
+	r.push_during = during;
+	CHECK_INT(read_some(&r, 2 * HT_RING_EVENTS), given);
+	CHECK_INT(r.bad, 0);
+	oldest = before + during < HT_RING_EVENTS ? 0 : before + during - HT_RING_EVENTS + 1;
+	CHECK(r.cursor >= oldest);
+	CHECK_INT(r.given + r.lost, r.cursor);
+	/* The rest is still to be had. */
+	while (read_some(&r, 100) > 0)
+		;
+	CHECK_INT(r.cursor, before + during);
+	CHECK_INT(r.bad, 0);
+	fixture_close(&f);
+}
+
+TEST(overtaken)
+{
+	check_overtaken(10, 0, 10);
+	check_overtaken(10, 5, 10);
+	check_overtaken(10, HT_RING_EVENTS - 10, 9);
+	check_overtaken(10, HT_RING_EVENTS - 1, 0);
+	check_overtaken(10, 3 * HT_RING_EVENTS, 0);
+	check_overtaken(HT_RING_EVENTS - 1, 1, HT_RING_EVENTS - 2);
+	check_overtaken(HT_RING_EVENTS - 1, 100, HT_RING_EVENTS - 101);
+}
+
+TEST(accounting)
+{
+	struct fixture f;
+	struct reader r;
+	uint64_t random = 7;
+
+	fixture_open(&f, SEGMENT_SMALL);
+	r = reader_of(&f);
+	for (int i = 0; i < 3000; i++) {
+		push(&f.s, SLOT, fixture_random(&random) % 600);
+		if (fixture_random(&random) % 4 == 0)
+			r.push_during = (uint32_t)(fixture_random(&random) % 3000);
+		CHECK(read_some(&r, (uint32_t)(fixture_random(&random) % 1500)) >= 0);
+	}
+	while (read_some(&r, 1000) > 0)
+		;
+	CHECK_INT(r.bad, 0);
+	CHECK(r.lost > 0 && r.given > 0);
+	CHECK_INT(r.given + r.lost, thread_at(&f.s, SLOT)->ring_head);
+	fixture_close(&f);
+}
+
+TEST(shared_slot_only_counts)
+{
+	struct fixture f;
+	struct reader r;
+
+	fixture_open(&f, SEGMENT_SMALL);
+	push(&f.s, 0, 5);
+	CHECK_INT(thread_at(&f.s, 0)->ring_head, 5);
+	CHECK(!segment_has(&f.s, f.s.header->region[HT_REGION_RINGS].offset));
+	r = (struct reader){ .s = &f.s };
+	CHECK_INT(read_some(&r, 100), 0);
+	CHECK_INT(r.lost, 5);
+	CHECK_INT(r.cursor, 5);
+	fixture_close(&f);
+}
+
+/* No memory for the ring at first: those events were counted, but never written. */
+TEST(unwritten_records_are_lost)
+{
+	struct fixture f;
+	struct reader r;
+
+	fixture_open(&f, SEGMENT_SMALL);
+	ht_store_relaxed_64(&thread_at(&f.s, SLOT)->ring_head, 4);
+	push(&f.s, SLOT, 3);
+	r = reader_of(&f);
+	CHECK_INT(read_some(&r, 2), 2);
+	CHECK_INT(r.lost, 4);
+	CHECK_INT(read_some(&r, 100), 1);
+	CHECK_INT(r.lost, 4);
+	CHECK_INT(r.bad, 0);
+	fixture_close(&f);
+}
+
+TEST(rings_do_not_overlap)
+{
+	struct fixture f;
+	struct reader r;
+	uint32_t slots;
+
+	fixture_open(&f, SEGMENT_SMALL);
+	slots = (uint32_t)(f.s.header->region[HT_REGION_THREADS].bytes / sizeof(struct ht_thread));
+	for (uint32_t i = 1; i < slots; i++) {
+		CHECK_INT(segment_commit(
+				  &f.s, segment_element(&f.s, HT_REGION_THREADS, i, 1024), 1024),
+			0);
+		push(&f.s, i, HT_RING_EVENTS + i);
+	}
+	for (uint32_t i = 1; i < slots; i++) {
+		r = (struct reader){ .s = &f.s, .slot = i };
+		CHECK_INT(read_some(&r, HT_RING_EVENTS), HT_RING_EVENTS - 1);
+		CHECK_INT(r.bad, 0);
+	}
+	fixture_close(&f);
+}
+
+TEST(errors)
+{
+	struct fixture f;
+	struct reader r;
+
+	fixture_open(&f, SEGMENT_SMALL);
+	push(&f.s, SLOT, 10);
+	r = reader_of(&f);
+	r.record_error = -EIO;
+	CHECK_INT(read_some(&r, 10), -EIO);
+	r.record_error = 0;
+	r.head_error = -EBADF;
+	CHECK_INT(read_some(&r, 10), -EBADF);
+	CHECK_INT(r.cursor, 0);
+	CHECK_INT(r.lost, 0);
+	r.head_error = 0;
+	r.cursor = 11; /* a head that went back */
+	CHECK_INT(read_some(&r, 10), -EPROTO);
+	fixture_close(&f);
+}
+
+int main(void)
+{
+	RUN(empty);
+	RUN(order_and_paging);
+	RUN(wrap);
+	RUN(overtaken);
+	RUN(accounting);
+	RUN(shared_slot_only_counts);
+	RUN(unwritten_records_are_lost);
+	RUN(rings_do_not_overlap);
+	RUN(errors);
+	return check_end();
+}
