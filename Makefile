@@ -19,18 +19,46 @@ else
   say = @printf '  %-7s %s\n' '$(1)' '$(2)'
 endif
 
-# ---- libraries ------------------------------------------------------------------------------
-# Asked for only when something is built, so that `make help` and `make deps` work on a bare machine.
+# ---- deps -----------------------------------------------------------------------------------
+# `make deps demo` and `make deps check`: the libraries are not there yet when make reads this file,
+# so everything after `deps` is done by a second make.
 
-BARE_GOALS := help deps clean install-deps
-ifeq ($(MAKECMDGOALS),)
+DEPS_BUILD := gcc g++ libc6-dev make pkg-config libncurses-dev libunwind-dev libdw-dev libelf-dev \
+	libiberty-dev
+DEPS_TEST := python3 clang clang-format binutils gdb valgrind strace tmux mandoc procps file \
+	libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0 libvterm-dev gcc-multilib heaptrack \
+	git sqlite3 perl ruby nodejs default-jdk-headless rustc cmake vim-tiny curl tar gzip xz-utils \
+	zstd zip unzip dash gawk mawk sed grep findutils coreutils openssl jq man-db libxml2-utils bc \
+	tcl ed openssh-client less redis-server redis-tools psmisc util-linux libcap2-bin shellcheck \
+	libclang-rt-14-dev
+
+ifneq ($(filter deps,$(MAKECMDGOALS)),)
+
+AFTER_DEPS := $(filter-out deps,$(MAKECMDGOALS))
+# A demo needs no test programs.
+DEPS := $(DEPS_BUILD) $(if $(filter-out demo,$(AFTER_DEPS))$(if $(AFTER_DEPS),,all),$(DEPS_TEST))
+ROOT := $(if $(filter-out 0,$(shell id -u)),sudo)
+
+.PHONY: deps $(AFTER_DEPS)
+deps:
+	@command -v apt-get >/dev/null || { echo 'make deps knows apt-get only; these packages are needed: $(DEPS)'; exit 1; }
+	@missing=$$(for p in $(DEPS); do \
+		dpkg-query -W -f '$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || echo $$p; done); \
+	if [ -z "$$missing" ]; then echo 'deps: everything is installed'; exit 0; fi; \
+	echo "deps: apt-get install" $$missing; \
+	$(ROOT) apt-get update -qq && \
+	$(ROOT) env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $$missing >/dev/null
+
+$(AFTER_DEPS): deps
+	+@$(MAKE) --no-print-directory $@
+
+else
+
+# ---- libraries ------------------------------------------------------------------------------
+# Asked for only when something is built, so that `make help` works on a bare machine.
+
+ifneq ($(filter-out help clean uninstall,$(or $(MAKECMDGOALS),all)),)
   NEED_LIBS := 1
-else ifneq ($(filter-out $(BARE_GOALS),$(MAKECMDGOALS)),)
-  # With `make deps demo` the libraries are not there yet when make reads this: the build then runs
-  # in a second make, after deps.
-  ifeq ($(filter deps,$(MAKECMDGOALS)),)
-    NEED_LIBS := 1
-  endif
 endif
 
 # $(call need,pkg-config name,Debian package)
@@ -40,6 +68,8 @@ ifneq ($$(shell $(PKGCONF) --exists $(1) 2>/dev/null && echo yes),yes)
 endif
 endef
 
+HASH := \#
+
 ifdef NEED_LIBS
   ifeq ($(shell command -v $(PKGCONF)),)
     $(error pkg-config is missing: apt-get install pkg-config (or: make deps))
@@ -48,7 +78,7 @@ ifdef NEED_LIBS
   $(eval $(call need,libunwind,libunwind-dev))
   $(eval $(call need,libdw,libdw-dev))
   $(eval $(call need,libelf,libelf-dev))
-  IBERTY := $(shell printf '#include <libiberty/demangle.h>\nint main(void){return cplus_demangle_v3("_Z1fv",0)==0;}' \
+  IBERTY := $(shell printf '$(HASH)include <libiberty/demangle.h>\nint main(void){return cplus_demangle_v3("_Z1fv",0)==0;}' \
 	| $(CC) -x c - -o /dev/null -liberty 2>/dev/null && echo yes)
   ifneq ($(IBERTY),yes)
     $(error libiberty is missing: apt-get install libiberty-dev (or: make deps))
@@ -165,14 +195,41 @@ $(B)/tests/tui/%: tests/tui/%.c tests/check.h $(VIEW_OBJ) Makefile
 tests: all $(UNIT) $(TARGETS) $(TEST_EXTRA)
 
 check: tests
-	$(Q)B='$(B)' tests/run.sh
+	$(Q)B='$(B)' tests/run.sh $(T)
 
-.PHONY: all check tests clean help
+demo: all
+	$(Q)$(EXE) -- $(B)/demo
+
+# ---- lint -----------------------------------------------------------------------------------
+
+lint:
+	$(Q)B='$(B)' tests/lint/run.sh
+
+# ---- install --------------------------------------------------------------------------------
+
+MAN1 := $(wildcard man/*.1)
+MAN7 := $(wildcard man/*.7)
+
+install: $(LIB) $(EXE)
+	$(INSTALL) -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/lib/heaptop' \
+		'$(DESTDIR)$(PREFIX)/share/man/man1' '$(DESTDIR)$(PREFIX)/share/man/man7'
+	$(INSTALL) -m 755 $(EXE) '$(DESTDIR)$(PREFIX)/bin/heaptop'
+	$(INSTALL) -m 644 $(LIB) '$(DESTDIR)$(PREFIX)/lib/heaptop/libheaptop.so'
+	$(INSTALL) -m 644 $(MAN1) '$(DESTDIR)$(PREFIX)/share/man/man1/'
+	$(INSTALL) -m 644 $(MAN7) '$(DESTDIR)$(PREFIX)/share/man/man7/'
+
+uninstall:
+	rm -f '$(DESTDIR)$(PREFIX)/bin/heaptop' '$(DESTDIR)$(PREFIX)/lib/heaptop/libheaptop.so' \
+		$(patsubst man/%,'$(DESTDIR)$(PREFIX)/share/man/man1/%',$(MAN1)) \
+		$(patsubst man/%,'$(DESTDIR)$(PREFIX)/share/man/man7/%',$(MAN7))
+	-rmdir '$(DESTDIR)$(PREFIX)/lib/heaptop'
+
+.PHONY: all check tests demo lint install uninstall clean help deps
 help:
 	@echo 'make                  build/heaptop and build/libheaptop.so'
 	@echo 'make deps             install what build and tests need (Debian/Ubuntu, apt-get, asks for root)'
 	@echo 'make demo             run heaptop live on a small demo program'
-	@echo 'make check            all tests; last line: N passed, N failed, N skipped'
+	@echo 'make check            all tests; last line: N passed, N failed, N skipped (T=PATTERN: some)'
 	@echo 'make lint             formatting, include rules, static analysis, man pages'
 	@echo 'make bench            cost per malloc/free pair: plain, heaptop, heaptrack, interleaved'
 	@echo 'make install          PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)'
@@ -184,3 +241,5 @@ clean:
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 .DELETE_ON_ERROR:
+
+endif # deps
