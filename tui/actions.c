@@ -187,10 +187,8 @@ void action_save(struct ui *ui, int arg, int key)
 		ui_say(ui, "nothing to export yet");
 		return;
 	}
-	if (ui->source->save(ui->source->ctx, ui->shown, text, sizeof(text)) == 0)
-		ui_say(ui, "written to %s", text);
-	else
-		ui_say(ui, "not written: %s", text);
+	ui->source->save(ui->source->ctx, ui->shown, text, sizeof(text));
+	ui_say(ui, "%s", text);
 }
 
 static void delay_accept(struct ui *ui, const char *text)

@@ -15,7 +15,7 @@
 
 #define BAR_LEAST     8
 #define BAR_MOST      40
-#define COMMAND_LEAST 20 /* below this, other facts of the title go first */
+#define COMMAND_LEAST 14 /* below this, other facts of the title go first */
 
 /* "12:41", "1:02:03", "2d 03:04:05": a clock that ticks, where units_duration would jump. */
 static const char *header_clock(char buf[UNITS_MAX], uint64_t ns)
@@ -63,6 +63,21 @@ static void header_state(const struct ui *ui, struct strip *s)
 		strip_right(s, 90, INK_GOOD, "%s LIVE", ink_sign(SIGN_LIVE));
 }
 
+/* The command line; where it is long, without the directory of the program. */
+static const char *header_command(const struct snapshot *snap, unsigned width)
+{
+	const char *command = snap->command ? snap->command : "?";
+	size_t program = snap->argc ? strlen(snap->argv[0]) : 0;
+
+	if (text_cells(command) <= width / 4)
+		return command;
+	/* argv[0] may hold blanks; the slash that counts is the last one inside it. */
+	for (size_t i = strnlen(command, program); i > 0; i--)
+		if (command[i - 1] == '/' && i < program)
+			return command + i;
+	return command;
+}
+
 static void header_title(const struct ui *ui, int y, unsigned width)
 {
 	const struct snapshot *snap = ui->current;
@@ -70,7 +85,7 @@ static void header_title(const struct ui *ui, int y, unsigned width)
 	char text[UNITS_MAX];
 
 	strip_left(&s, 30, INK_BOLD, "heaptop");
-	strip_left(&s, 80, INK_INFO, "%s", snap->command ? snap->command : "?");
+	strip_left(&s, 80, INK_INFO, "%s", header_command(snap, width));
 	strip_elastic(&s, COMMAND_LEAST);
 	strip_left(&s, 70, INK_PLAIN, "pid %d", (int)snap->pid);
 	if (snap->proc.valid)
@@ -181,8 +196,8 @@ static void header_counts(const struct snapshot *snap, struct strip *s)
 
 	strip_right(s, 80, INK_PLAIN, "%s blocks", units_count(a, t->live_blocks));
 	strip_right(s, 70, INK_PLAIN, "%s sites", units_count(a, snap->nsites));
-	strip_right(s, 75, t->lost_events ? INK_WARN : INK_PLAIN, "lost %s",
-		units_count(a, t->lost_events));
+	/* Only the timeline is poorer for it; no total is wrong. */
+	strip_right(s, 75, INK_PLAIN, "lost %s", units_count(a, t->lost_events));
 	if (t->untracked_blocks)
 		strip_right(s, 85, INK_BAD, "untracked %s/%s", units_count(a, t->untracked_blocks),
 			units_bytes(b, t->untracked_bytes));

@@ -32,7 +32,7 @@ struct tui_source {
 	const char *(*output_line)(void *ctx, size_t i);
 	/* The program's terminal became this large. May be NULL. */
 	void (*output_resize)(void *ctx, int rows, int cols);
-	/* Writes the text snapshot of `s`; the path (or the reason it failed) into `msg`. 0 or
+	/* Writes the text snapshot of `s`; a line that says where, or why not, into `msg`. 0 or
 	 * -errno. */
 	int (*save)(void *ctx, const struct snapshot *s, char *msg, size_t cap);
 	/* Monotonic ns; tests fix it. */

@@ -168,7 +168,7 @@ static void frame_draw(
 	const struct frame *f = &st->frames[i];
 	bool here = i == st->title;
 	enum ink ink = here ? INK_BOLD : f->hidden ? INK_DIM : INK_PLAIN;
-	unsigned place = cells / 4 < 12 ? 12 : cells / 4 > 36 ? 36 : cells / 4, used;
+	unsigned place = cells / 3 > 36 ? 36 : cells / 3, used;
 	char text[COLUMN_TEXT_MAX];
 
 	snprintf(text, sizeof(text), "%4" PRIu32 " %s", i, here ? ink_sign(SIGN_HERE) : " ");

@@ -74,6 +74,25 @@ static void help_add_columns(struct ui *ui)
 	help_add(ui, "%s", "");
 }
 
+/* What the words of the header mean that do not explain themselves. */
+static void help_add_words(struct ui *ui)
+{
+	static const char *const words[][2] = {
+		{ "Live", "bytes that the program asked for and has not freed" },
+		{ "peak, @", "most live bytes at once, and when, in time since start" },
+		{ "RSS, hwm", "memory the kernel gave it, and the most it ever had" },
+		{ "pss", "RSS with shared pages divided among those who share them" },
+		{ "lost", "events of the timeline nobody read in time; no total is wrong for it" },
+		{ "untracked", "blocks that could not be recorded: missing from the table" },
+		{ "self", "what heaptop itself costs" },
+	};
+
+	help_add(ui, "Words");
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		help_add(ui, "  %-10s %s", words[i][0], words[i][1]);
+	help_add(ui, "%s", "");
+}
+
 static void help_add_rules(struct ui *ui)
 {
 	size_t count = 0;
@@ -92,6 +111,7 @@ static void help_open(struct ui *ui)
 	ui->help.list = (struct list){ .scroll_only = true, .height = ui->help.list.height };
 	help_add_keys(ui);
 	help_add_columns(ui);
+	help_add_words(ui);
 	help_add_rules(ui);
 }
 

@@ -257,11 +257,11 @@ TEST(save_says_where)
 	begin(30, 100);
 	paper_keys(&p, "x");
 	paper_draw(&p);
-	CHECK(paper_find(&p, "written to /tmp/heaptop.1.txt") >= 0);
+	CHECK(paper_find(&p, "saved heaptop-snapshot-4211-1.txt") >= 0);
 	/* The message goes with the next key, or after a while. */
 	p.canned.now_ns += 60 * CANNED_S;
 	paper_draw(&p);
-	CHECK_INT(paper_find(&p, "written to"), -1);
+	CHECK_INT(paper_find(&p, "saved"), -1);
 	paper_close(&p);
 }
 

@@ -278,7 +278,7 @@ static inline void canned_output_resize(void *ctx, int rows, int cols)
 
 static inline int canned_save(void *ctx, const struct snapshot *s, char *msg, size_t cap)
 {
-	snprintf(msg, cap, "/tmp/heaptop.%u.txt", ++((struct canned *)ctx)->saved);
+	snprintf(msg, cap, "saved heaptop-snapshot-4211-%u.txt", ++((struct canned *)ctx)->saved);
 	return 0;
 }
 
