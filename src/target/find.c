@@ -24,6 +24,7 @@ struct search {
 	pid_t pid;
 	struct target_segment running, ended;
 	bool have_running, have_ended;
+	int list_error; /* of target_list: nothing is known about segments */
 };
 
 /* target_list gives the newest image first. */
@@ -108,6 +109,17 @@ static int why_executable(const struct subject *s, char *message)
 	return gained || refusal ? say(message, -ENOEXEC, s, why) : 0;
 }
 
+static int why_unlisted(const struct subject *s, char *message)
+{
+	char why[128];
+
+	if (s->search->list_error >= 0)
+		return 0;
+	snprintf(why, sizeof(why), "the directory of segments cannot be read: %s",
+		strerror(-s->search->list_error));
+	return say(message, s->search->list_error, s, why);
+}
+
 static bool library_mapped(pid_t pid)
 {
 	char path[64], line[PATH_MAX + 128];
@@ -165,7 +177,7 @@ static int explain_gone(pid_t pid, const struct search *search, char *message)
 static int explain(pid_t pid, const struct search *search, char *message)
 {
 	static int (*const reasons[])(const struct subject *s, char *message) = { why_other_user,
-		why_executable, why_no_segment, why_not_started };
+		why_executable, why_unlisted, why_no_segment, why_not_started };
 	struct subject s = { .pid = pid, .search = search };
 	uint64_t ticks;
 	int err = proc_start_ticks(pid, &ticks);
@@ -188,13 +200,8 @@ static int explain(pid_t pid, const struct search *search, char *message)
 int target_find(pid_t pid, struct target_segment *out, char *message)
 {
 	struct search search = { .pid = pid };
-	int err = target_list(search_visit, &search);
 
-	if (err < 0) {
-		snprintf(message, TARGET_MESSAGE_MAX, "cannot list the segments: %s",
-			strerror(-err));
-		return err;
-	}
+	search.list_error = target_list(search_visit, &search);
 	if (!search.have_running)
 		return explain(pid, &search, message);
 	*out = search.running;

@@ -36,52 +36,55 @@ static int library_take(const char *candidate, char *path, size_t cap)
 	return 0;
 }
 
-/* Tries a path relative to the directory of our own executable. */
-static int library_beside(const char *relative, char *path, size_t cap)
+/* Is there a file at this path, relative to the directory of our own executable? Its full path. */
+static bool library_beside(const char *relative, char *out, size_t cap)
 {
-	char self[PATH_MAX], candidate[PATH_MAX + 64];
+	char self[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	char *slash;
 
-	if (n < 0)
-		return -errno;
-	self[n] = '\0';
+	self[n > 0 ? n : 0] = '\0';
 	slash = strrchr(self, '/');
 	if (!slash)
-		return -ENOENT;
+		return false;
 	slash[1] = '\0';
-	snprintf(candidate, sizeof(candidate), "%s%s", self, relative);
-	return library_take(candidate, path, cap);
+	return snprintf(out, cap, "%s%s", self, relative) < (int)cap && !access(out, R_OK);
+}
+
+int target_library_at(const char *given, char *path, size_t cap, char *message)
+{
+	char clean[TARGET_MESSAGE_MAX / 2];
+	int err = library_take(given, path, cap);
+
+	library_clean(clean, given);
+	if (err) {
+		snprintf(message, TARGET_MESSAGE_MAX, "cannot use the library %s: %s", clean,
+			strerror(-err));
+		return err;
+	}
+	if (!strpbrk(path, PRELOAD_SEPARATORS))
+		return 0;
+	library_clean(clean, path);
+	snprintf(message, TARGET_MESSAGE_MAX,
+		"the path %s has a space or colon, which LD_PRELOAD cannot hold; "
+		"copy the library elsewhere and give --library PATH",
+		clean);
+	return -EINVAL;
 }
 
 int target_library_find(char *path, size_t cap, char *message)
 {
 	static const char *const places[] = { LIBRARY_NAME, "../lib/heaptop/" LIBRARY_NAME };
 	const char *given = getenv("HEAPTOP_LIBRARY");
-	char clean[TARGET_MESSAGE_MAX / 2];
-	int err = -ENOENT;
+	char candidate[PATH_MAX + 64];
 
-	if (given && *given) {
-		err = library_take(given, path, cap);
-		library_clean(clean, given);
-		if (err)
-			snprintf(message, TARGET_MESSAGE_MAX, "cannot use the library %s: %s",
-				clean, strerror(-err));
-	} else {
-		for (size_t i = 0; err && i < sizeof(places) / sizeof(places[0]); i++)
-			err = library_beside(places[i], path, cap);
-		if (err)
-			snprintf(message, TARGET_MESSAGE_MAX,
-				"no " LIBRARY_NAME " beside heaptop or in ../lib/heaptop; "
-				"say where it is with --library PATH");
-	}
-	if (!err && strpbrk(path, PRELOAD_SEPARATORS)) {
-		library_clean(clean, path);
-		snprintf(message, TARGET_MESSAGE_MAX,
-			"the path %s has a space or colon, which LD_PRELOAD cannot hold; "
-			"copy the library elsewhere and give --library PATH",
-			clean);
-		err = -EINVAL;
-	}
-	return err;
+	if (given && *given)
+		return target_library_at(given, path, cap, message);
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+		if (library_beside(places[i], candidate, sizeof(candidate)))
+			return target_library_at(candidate, path, cap, message);
+	snprintf(message, TARGET_MESSAGE_MAX,
+		"no " LIBRARY_NAME " beside heaptop or in ../lib/heaptop; "
+		"say where it is with --library PATH");
+	return -ENOENT;
 }

@@ -14,8 +14,13 @@
 
 #define TARGET_MESSAGE_MAX 512
 
-/* Path of libheaptop.so: $HEAPTOP_LIBRARY, beside the executable (build tree), or ../lib/heaptop/. */
+/*
+ * Path of libheaptop.so: $HEAPTOP_LIBRARY, beside the executable (build tree), or ../lib/heaptop/.
+ * 0 or -errno with a message.
+ */
 int target_library_find(char *path, size_t cap, char *message);
+/* The same for a library that the user names: its absolute path, if it is there and can be preloaded. */
+int target_library_at(const char *given, char *path, size_t cap, char *message);
 
 /*
  * Resolves `command` as execvp would and looks whether a preloaded library can work in it: ELF of this

@@ -258,7 +258,8 @@ def test_process_of_another_user():
 
 def test_segment_of_another_user():
     need_root()
-    refused(["-b", "-n", "1", "-r", segment_left()], FAILED, "segments", prefix=AS_NOBODY)
+    refused(["-b", "-n", "1", "-r", segment_left()], FAILED, "left.segment",
+            prefix=AS_NOBODY)
 
 
 # ---- files ------------------------------------------------------------------------------------
@@ -381,7 +382,7 @@ def test_no_terminal():
     refused(["-r", segment_left()], (USAGE, FAILED), "-b")
 
 
-def on_terminal(term):
+def on_terminal(term, args):
     """Runs heaptop on a terminal of its own. (status, what it wrote there)"""
     master, slave = pty.openpty()
     env = environment()
@@ -397,8 +398,8 @@ def on_terminal(term):
         except OSError:
             pass  # the last user of the terminal is gone
 
-    process = subprocess.Popen([heaptop, "--", "cat"], stdin=slave, stdout=slave, stderr=slave,
-                               env=env, start_new_session=True)
+    process = subprocess.Popen([heaptop, *args], stdin=slave, stdout=slave, stderr=slave, env=env,
+                               start_new_session=True)
     os.close(slave)
     reader = threading.Thread(target=drain)
     reader.start()
@@ -406,15 +407,30 @@ def on_terminal(term):
         status = process.wait(timeout=TIMEOUT)
     finally:
         process.kill()
+        process.wait()
         reader.join()
         os.close(master)
     return status, b"".join(written).decode(errors="replace").replace("\r\n", "\n")
 
 
 def test_terminal_unknown():
-    for term in (None, "", "no-such-terminal"):
-        status, text = on_terminal(term)
-        line_check([f"TERM={term}"], status, text, (USAGE, FAILED), ("TERM",))
+    """The screen makes do with a plain terminal; where it cannot, it says so in one line."""
+    for term in (None, "", "no-such-terminal", "dumb"):
+        status, text = on_terminal(term, ["-n", "2", "-d", "0.1", "--", "true"])
+        if status == 0:
+            if "heaptop" not in text or "pid" not in text:
+                raise Wrong(f"TERM={term}: nothing was drawn: {text!r}")
+        else:
+            line_check([f"TERM={term}"], status, text, FAILED, ("TERM",))
+
+
+def test_terminal_and_bad_input():
+    """With a terminal, mistakes are told before a screen is drawn over them."""
+    for args, wanted, part in ((["--", "no-such-command-anywhere"], NOT_FOUND, "no-such-command"),
+                               (["-a", ended_pid()], FAILED, "no such process"),
+                               (["-r", "/no/such/file"], FAILED, "/no/such/file")):
+        status, text = on_terminal("xterm", args)
+        line_check(args, status, text, wanted, (part,))
 
 
 def main():

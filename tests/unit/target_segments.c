@@ -391,6 +391,17 @@ TEST(find_says_why_not)
 	empty_directory();
 }
 
+TEST(find_says_when_it_cannot_look)
+{
+	pid_t pid = child_start();
+
+	setenv("HEAPTOP_DIR", "/etc/passwd", 1);
+	CHECK(not_found(
+		pid, -ENOTDIR, "the directory of segments cannot be read: Not a directory"));
+	setenv("HEAPTOP_DIR", dir, 1);
+	child_end(pid);
+}
+
 TEST(find_says_zombies_have_ended)
 {
 	pid_t pid = child_start();
@@ -435,6 +446,7 @@ int main(void)
 	RUN(clean_keeps_what_is_used);
 	RUN(find_the_running_one);
 	RUN(find_says_why_not);
+	RUN(find_says_when_it_cannot_look);
 	RUN(find_says_zombies_have_ended);
 	RUN(find_names_the_other_user);
 	rmdir(dir);
