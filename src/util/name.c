@@ -276,7 +276,7 @@ static const char *skip_return_type(const char *name)
 			return start;
 		if (*s == '(' && !is_name_group(name, s))
 			return start;
-		if (*s == ' ' && s[1] != '(' && s[1] != '[' && s[1] != '<')
+		if (*s == ' ' && (!strchr("([<", s[1]) || starts(s + 1, "(anonymous ")))
 			start = s + 1;
 		if (closer_of(*s)) {
 			s = group_end(name, s, 0);
