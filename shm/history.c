@@ -26,7 +26,12 @@ static void merge_neighbours(struct ht_history *h)
 	ht_store_release_64(&h->sequence, h->sequence + 1);
 }
 
-/* Fills up to `index` with the last value (no event meant no change), then notes this one. */
+/*
+ * Notes `live` in point `index`. No note meant no event, so in the points between nothing changed:
+ * the value then was the one before this event. What is known of it is the last point, which may
+ * be a peak within that step, and `live`, which may count the first event after the quiet time; the
+ * smaller one invents nothing.
+ */
 static void point_set(struct ht_history *h, uint64_t index, uint64_t live)
 {
 	uint32_t points = h->points;
@@ -37,7 +42,7 @@ static void point_set(struct ht_history *h, uint64_t index, uint64_t live)
 		return;
 	}
 	for (uint64_t i = points; i < index; i++)
-		ht_store_relaxed_64(&h->point[i], last);
+		ht_store_relaxed_64(&h->point[i], last < live ? last : live);
 	ht_store_relaxed_64(&h->point[index], live);
 	ht_store_release_32(&h->points, (uint32_t)index + 1);
 }
@@ -45,14 +50,16 @@ static void point_set(struct ht_history *h, uint64_t index, uint64_t live)
 void history_note(const struct segment *s, uint64_t now_ns, uint64_t live)
 {
 	struct ht_history *h = &s->header->history;
-	uint64_t elapsed = now_ns - s->header->created_ns;
+	uint64_t elapsed = now_ns - s->header->created_ns, at;
 	uint32_t free = 0;
 
 	if (now_ns < s->header->created_ns || (int64_t)live < 0)
 		return;
-	/* Same point and nothing higher: no need to take the writer's word. */
-	if (elapsed / h->step_ns + 1 == ht_load_relaxed_32(&h->points) &&
-		live <= ht_load_relaxed_64(&h->point[elapsed / h->step_ns]))
+	/* Same point and nothing higher: no need to take the writer's word. Relaxed: a mixture of
+	 * two steps costs one note. */
+	at = elapsed / ht_load_relaxed_64(&h->step_ns);
+	if (at < HT_HISTORY_POINTS && at + 1 == ht_load_relaxed_32(&h->points) &&
+		live <= ht_load_relaxed_64(&h->point[at]))
 		return;
 	if (!ht_cas_acquire_32(&h->writer, &free, 1))
 		return;
