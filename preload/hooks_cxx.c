@@ -105,7 +105,7 @@ static void plain_delete(void *p)
 		void *p;                                                                           \
                                                                                                    \
 		if (real) {                                                                        \
-			__attribute__((cleanup(guard_leave))) struct guard g =                     \
+			__attribute__((cleanup(guard_leave), unused)) struct guard g =             \
 				guard_enter((uintptr_t)__builtin_frame_address(0));                \
 			p = real args;                                                             \
 		} else {                                                                           \

@@ -93,6 +93,6 @@ bool next_find(void)
 	if (!ht_cas_acquire_32(&finding, &idle, 1))
 		return next.ready;
 	find_all();
-	__atomic_store_n(&next.ready, true, __ATOMIC_RELEASE);
+	ht_store_release_pointer(&next.ready, true);
 	return true;
 }

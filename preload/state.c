@@ -110,7 +110,7 @@ static bool start(void)
 	if (rc == 0) {
 		own->on = 1;
 		ht_store_relaxed_32(&state_segment.header->state, HT_STATE_RUNNING);
-		__atomic_store_n(&state_own, own, __ATOMIC_RELEASE);
+		ht_store_release_pointer(&state_own, own);
 	}
 	ht_store_release_32(&phase, rc == 0 ? PHASE_ON : PHASE_OFF);
 	state_thread.busy = 0;
@@ -135,7 +135,7 @@ bool state_wake(void)
 		return start();
 	case PHASE_ON:
 		/* Set, but off: wiped by fork. (Or another thread is just throwing the switch.) */
-		if (__atomic_load_n(&state_own, __ATOMIC_ACQUIRE)->on)
+		if (ht_load_acquire_pointer(&state_own)->on)
 			return true;
 		leave_parent();
 		return false;

@@ -40,6 +40,10 @@ HT_ATOMIC_TYPE(uint32_t, 32)
 HT_ATOMIC_TYPE(uint64_t, 64)
 #undef HT_ATOMIC_TYPE
 
+/* For a word that is published once: what it points to is written before. */
+#define ht_load_acquire_pointer(p)     __atomic_load_n(p, __ATOMIC_ACQUIRE)
+#define ht_store_release_pointer(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
+
 /* Keeps stores before it ahead of stores after it, as seen by an acquirer. */
 static inline void ht_fence_release(void)
 {

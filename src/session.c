@@ -12,10 +12,11 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "src/model/model.h"
-#include "src/naming.h"
 #include "src/proc/proc.h"
+#include "src/stacks.h"
 #include "src/sym/sym.h"
 #include "src/util/clock.h"
 #include "src/util/text.h"
@@ -29,14 +30,11 @@ struct session {
 	pid_t pid;
 	struct model *model;
 	struct sym *sym;
-	struct naming *naming;
+	struct stacks *stacks;
 	/* Text that snapshots point to. */
 	char *command, *exe;
 	char **argv;
 	unsigned argc;
-	struct snap_module **modules; /* by index, made on demand */
-	struct read_module *module_info;
-	uint32_t module_room;
 	/* The last reading. */
 	struct ht_site *sites;
 	struct model_site *plain;
@@ -44,6 +42,7 @@ struct session {
 	struct snap_proc proc;
 	uint64_t pss_due_ns;
 	uint64_t lost;
+	uint64_t ticked_ns, ticked_cpu_ns; /* for our own cost */
 	/* How it ended. */
 	enum snap_state state;
 	int exit_status, signal;
@@ -52,15 +51,6 @@ struct session {
 	const struct snapshot *const *children;
 	size_t nchildren;
 };
-
-static char *clean_copy(const char *text, size_t len)
-{
-	char *out = malloc(len * 3 + 1);
-
-	if (out)
-		text_clean(out, len * 3 + 1, text, len);
-	return out;
-}
 
 static int command_load(struct session *s)
 {
@@ -74,7 +64,7 @@ static int command_load(struct session *s)
 	while (p < end) {
 		size_t len = strnlen(p, (size_t)(end - p));
 
-		s->argv[s->argc] = clean_copy(p, len);
+		s->argv[s->argc] = text_clean_copy(p, len);
 		if (!s->argv[s->argc++])
 			return -ENOMEM;
 		if (used > 0 && used < sizeof(joined))
@@ -85,8 +75,8 @@ static int command_load(struct session *s)
 		used += len;
 		p += strnlen(p, (size_t)(end - p)) + 1;
 	}
-	s->command = clean_copy(joined, used);
-	s->exe = clean_copy(s->identity.exe, strlen(s->identity.exe));
+	s->command = text_clean_copy(joined, used);
+	s->exe = text_clean_copy(s->identity.exe, strlen(s->identity.exe));
 	return s->command && s->exe ? 0 : -ENOMEM;
 }
 
@@ -116,8 +106,8 @@ static int parts_make(struct session *s, const struct session_options *o)
 
 	s->model = model_new();
 	s->sym = s->model ? sym_new(&sym) : NULL;
-	s->naming = s->sym ? naming_new(s->model, s->sym) : NULL;
-	return s->naming ? command_load(s) : -ENOMEM;
+	s->stacks = s->sym ? stacks_new(s->segment, s->model, s->sym) : NULL;
+	return s->stacks ? command_load(s) : -ENOMEM;
 }
 
 struct session *session_open(const char *path, const struct session_options *o, char *message)
@@ -147,22 +137,13 @@ void session_close(struct session *s)
 {
 	if (!s)
 		return;
-	naming_free(s->naming);
+	stacks_free(s->stacks);
 	if (s->sym)
 		sym_free(s->sym);
 	model_free(s->model);
 	read_close(s->segment);
 	for (unsigned i = 0; i < s->argc; i++)
 		free(s->argv[i]);
-	for (uint32_t i = 0; i < s->module_room; i++) {
-		if (s->modules[i]) {
-			free((char *)(uintptr_t)s->modules[i]->path);
-			free((char *)(uintptr_t)s->modules[i]->build_id);
-			free(s->modules[i]);
-		}
-	}
-	free(s->modules);
-	free(s->module_info);
 	free(s->argv);
 	free(s->command);
 	free(s->exe);
@@ -227,145 +208,6 @@ void session_usage(
 void session_replaced(struct session *s)
 {
 	end_as(s, SNAP_GONE, 0, 0);
-}
-
-/* ---- modules and stacks ---- */
-
-static int modules_room(struct session *s, uint32_t module)
-{
-	uint32_t room = s->module_room ? s->module_room : 64;
-	void *p;
-
-	while (room <= module)
-		room *= 2;
-	if (room == s->module_room)
-		return 0;
-	p = realloc(s->modules, room * sizeof(*s->modules));
-	if (!p)
-		return -ENOMEM;
-	s->modules = p;
-	memset(s->modules + s->module_room, 0, (room - s->module_room) * sizeof(*s->modules));
-	p = realloc(s->module_info, room * sizeof(*s->module_info));
-	if (!p)
-		return -ENOMEM;
-	s->module_info = p;
-	s->module_room = room;
-	return 0;
-}
-
-static char *hex(const uint8_t *bytes, uint32_t count)
-{
-	char *out = malloc(count * 2 + 1);
-
-	if (!out)
-		return NULL;
-	out[0] = '\0';
-	for (uint32_t i = 0; i < count; i++)
-		sprintf(out + 2 * i, "%02x", bytes[i]);
-	return out;
-}
-
-static struct snap_module *module_make(struct session *s, uint32_t module)
-{
-	struct read_module *info = &s->module_info[module];
-	struct snap_module *m = calloc(1, sizeof(*m));
-	struct sym_module sym = { .id = module, .path = info->path };
-	const char *slash;
-
-	if (!m)
-		return NULL;
-	if (module == 0 || read_module(s->segment, module, info) != 0)
-		memset(info, 0, sizeof(*info));
-	m->path = clean_copy(info->path, strlen(info->path));
-	m->build_id = hex(info->build_id, info->build_id_bytes);
-	if (!m->path || !m->build_id)
-		return NULL;
-	slash = strrchr(m->path, '/');
-	m->name = slash ? slash + 1 : m->path;
-	m->names = "pending";
-	if (info->build_id_bytes) {
-		sym.build_id = info->build_id;
-		sym.build_id_len = info->build_id_bytes;
-	}
-	sym_module_add(s->sym, &sym);
-	return m;
-}
-
-/* The module of an index; never changes once made. NULL when memory is out. */
-static const struct snap_module *module_get(struct session *s, uint32_t module)
-{
-	if (modules_room(s, module) != 0)
-		return NULL;
-	if (!s->modules[module])
-		s->modules[module] = module_make(s, module);
-	return s->modules[module];
-}
-
-/* Makes plain frames of what the segment says. A stack without frames gets one that says so. */
-static uint32_t frames_make(
-	struct session *s, const struct read_frame *in, size_t count, struct frame *out)
-{
-	for (size_t i = 0; i < count; i++) {
-		const struct snap_module *m = module_get(s, in[i].module);
-
-		if (!m)
-			return 0;
-		out[i] = (struct frame){ .pc = in[i].pc,
-			.module = m,
-			.offset = in[i].pc - s->module_info[in[i].module].bias };
-	}
-	if (count > 0)
-		return (uint32_t)count;
-	out[0] = (struct frame){ .module = module_get(s, 0), .function = "(stack not recorded)" };
-	return out[0].module ? 1 : 0;
-}
-
-/* Registers a site with the model and asks for its names. False: not readable yet, try again. */
-static bool site_register(struct session *s, uint32_t id, const struct ht_site *site)
-{
-	static struct read_frame raw[HT_DEPTH_MAX];
-	static struct frame frames[HT_DEPTH_MAX];
-	uint32_t function = 0, count;
-	ssize_t got =
-		id == 0 ? 0 : read_stack(s->segment, site->node, raw, HT_DEPTH_MAX, &function);
-
-	if (got < 0)
-		return false;
-	count = frames_make(s, raw, (size_t)got, frames);
-	if (count == 0 || model_site_add(s->model, id, id ? ht_function_name(function) : "several",
-				  frames, count, site->flags & HT_SITE_TRUNCATED) != 0)
-		return false;
-	for (uint32_t i = 0; i < (uint32_t)got; i++) {
-		struct naming_frame f = { id, i, raw[i].module, frames[i].module, frames[i].pc,
-			frames[i].offset };
-
-		naming_want(s->naming, &f);
-	}
-	return true;
-}
-
-static int by_live_bytes(const void *a, const void *b)
-{
-	const struct ht_site *x = *(const struct ht_site *const *)a,
-			     *y = *(const struct ht_site *const *)b;
-
-	return (x->live_bytes < y->live_bytes) - (x->live_bytes > y->live_bytes);
-}
-
-/* New sites, the largest first, so that the names on the first screen come first. */
-static void sites_register(struct session *s)
-{
-	const struct ht_site **fresh = malloc(s->site_count * sizeof(*fresh));
-	size_t count = 0;
-
-	for (uint32_t i = 0; fresh && i < s->site_count; i++)
-		if (s->sites[i].allocs > 0 && !model_site_known(s->model, i))
-			fresh[count++] = &s->sites[i];
-	if (count > 1)
-		qsort(fresh, count, sizeof(*fresh), by_live_bytes);
-	for (size_t i = 0; i < count; i++)
-		site_register(s, (uint32_t)(fresh[i] - s->sites), fresh[i]);
-	free(fresh);
 }
 
 /* ---- one tick ---- */
@@ -470,16 +312,21 @@ static void fill_proc(struct session *s, uint64_t now)
 	s->proc.threads = r.threads;
 }
 
-static void fill_self(struct session *s, struct snapshot *h)
+static void fill_self(struct session *s, struct snapshot *h, uint64_t now)
 {
 	char buf[64];
 	unsigned long pages = 0;
 
 	h->segment_bytes = read_memory_bytes(s->segment);
 	h->viewer_cpu_ns = clock_process_cpu_ns();
+	if (s->ticked_ns && now > s->ticked_ns)
+		h->viewer_cpu_percent = 100.0 * (double)(h->viewer_cpu_ns - s->ticked_cpu_ns) /
+					(double)(now - s->ticked_ns);
+	s->ticked_ns = now;
+	s->ticked_cpu_ns = h->viewer_cpu_ns;
 	if (proc_slurp("/proc/self/statm", buf, sizeof(buf)) > 0 &&
 		sscanf(buf, "%*u %lu", &pages) == 1)
-		h->viewer_rss = pages * 4096;
+		h->viewer_rss = pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 /* Looks whether the process still runs; when nobody told us how it ended, says only what is known.
@@ -537,7 +384,6 @@ static void fill_head(
 	fill_totals(s, t, &h->totals);
 	fill_histograms(t, h);
 	h->proc = s->proc;
-	fill_self(s, h);
 }
 
 static void event_seen(void *ctx, uint32_t thread, const struct ht_event *e)
@@ -562,11 +408,12 @@ struct snapshot *session_tick(struct session *s)
 		return NULL;
 	}
 	read_events(s->segment, event_seen, s, &s->lost);
-	sites_register(s);
-	naming_collect(s->naming);
+	stacks_register(s->stacks, s->sites, s->site_count);
+	stacks_collect(s->stacks);
 	fill_proc(s, in.now_ns);
 	liveness(s, totals.state);
 	fill_head(s, &totals, &in.head, in.now_ns);
+	fill_self(s, &in.head, in.now_ns);
 	in.nsites = sites_plain(s);
 	in.sites = s->plain;
 	return model_tick(s->model, &in);
@@ -595,14 +442,14 @@ int session_fd(const struct session *s)
 
 bool session_collect(struct session *s)
 {
-	return naming_collect(s->naming);
+	return stacks_collect(s->stacks);
 }
 
 int session_names_finish(struct session *s, uint64_t timeout_ns)
 {
 	int rc = sym_drain(s->sym, timeout_ns);
 
-	naming_collect(s->naming);
+	stacks_collect(s->stacks);
 	return rc;
 }
 

@@ -16,7 +16,7 @@ list() {
 	for t in "$B"/tests/unit/* "$B"/tests/tui/* "$B"/tests/model/* "$B"/tests/stress/*; do
 		[ -f "$t" ] && [ -x "$t" ] && echo "$t"
 	done
-	for t in tests/e2e/*.sh tests/e2e/*.py tests/tui/*.sh tests/tui/*.py tests/lint/*.sh; do
+	for t in tests/e2e/*.sh tests/e2e/*.py tests/tui/*.sh tests/tui/*.py tests/lint/*.sh tests/lint/*.py; do
 		[ -f "$t" ] && [ -x "$t" ] && echo "$t"
 	done
 }

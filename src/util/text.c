@@ -4,6 +4,7 @@
  * call text_clean before a string goes any further; the screen and the row formatter call the rest.
  * Any thread, no state.
  */
+#include <stdlib.h>
 #include <string.h>
 #include <wchar.h>
 #include "src/util/text.h"
@@ -244,4 +245,13 @@ size_t text_elide(char *out, size_t cap, const char *text, size_t cells, bool fr
 	used = text_copy(out, cap, text, fit);
 	memcpy(out + fit, mark, mark_bytes + 1);
 	return used + 1;
+}
+
+char *text_clean_copy(const char *in, size_t len)
+{
+	char *out = malloc(len + 1); /* what replaces a character is never longer than it */
+
+	if (out)
+		text_clean(out, len + 1, in, len);
+	return out;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Text that came from somewhere else (symbols, paths, argv, thread names, a program's output) made
- * fit for a terminal, and measured in cells. UTF-8 is decoded here, byte by byte, independent of the
- * locale; widths are wcwidth()'s, so that they agree with ncurses. Any thread.
+ * fit for a terminal, and measured in cells. UTF-8 is decoded here, byte by byte, independent of
+ * the locale; widths are wcwidth()'s, so that they agree with ncurses. Any thread.
  */
 #ifndef SRC_UTIL_TEXT_H
 #define SRC_UTIL_TEXT_H
@@ -18,6 +18,8 @@
  * the NUL; never cuts inside a character.
  */
 size_t text_clean(char *out, size_t cap, const char *in, size_t len);
+/* The same into fresh memory, which the caller frees. NULL when there is none. */
+char *text_clean_copy(const char *in, size_t len);
 /* Decodes one character; returns its bytes (1 for an invalid byte, which becomes U+FFFD). */
 size_t text_decode(const char *in, size_t len, uint32_t *code);
 /* Cells the text takes; a character of unknown width counts 1. */
@@ -29,6 +31,7 @@ size_t text_fit(const char *text, size_t cells, size_t *used);
  * ellipsis ("…", or "." with `ascii`). `from_left` cuts the beginning instead ("…::tail").
  * Returns cells used.
  */
-size_t text_elide(char *out, size_t cap, const char *text, size_t cells, bool from_left, bool ascii);
+size_t text_elide(
+	char *out, size_t cap, const char *text, size_t cells, bool from_left, bool ascii);
 
 #endif

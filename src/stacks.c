@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Call stacks on their way from the segment to the model (stacks.h). Stacks and modules never
+ * change, so each is read once. Main thread.
+ */
+#include "src/stacks.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/naming.h"
+#include "src/util/text.h"
+
+struct stacks {
+	struct read_segment *segment;
+	struct model *model;
+	struct sym *sym;
+	struct naming *naming;
+	struct snap_module **modules; /* by index, made on demand */
+	struct read_module *info; /* of each */
+	uint32_t room;
+};
+
+struct stacks *stacks_new(struct read_segment *segment, struct model *model, struct sym *sym)
+{
+	struct stacks *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->segment = segment;
+	s->model = model;
+	s->sym = sym;
+	s->naming = naming_new(model, sym);
+	if (s->naming)
+		return s;
+	free(s);
+	return NULL;
+}
+
+static void module_free(struct snap_module *m)
+{
+	if (!m)
+		return;
+	free((char *)(uintptr_t)m->path);
+	free((char *)(uintptr_t)m->build_id);
+	free(m);
+}
+
+void stacks_free(struct stacks *s)
+{
+	if (!s)
+		return;
+	for (uint32_t i = 0; i < s->room; i++)
+		module_free(s->modules[i]);
+	naming_free(s->naming);
+	free(s->modules);
+	free(s->info);
+	free(s);
+}
+
+static int modules_room(struct stacks *s, uint32_t module)
+{
+	uint32_t room = s->room ? s->room : 64;
+	void *p;
+
+	while (room <= module)
+		room *= 2;
+	if (room == s->room)
+		return 0;
+	p = realloc(s->modules, room * sizeof(*s->modules));
+	if (!p)
+		return -ENOMEM;
+	s->modules = p;
+	memset(s->modules + s->room, 0, (room - s->room) * sizeof(*s->modules));
+	p = realloc(s->info, room * sizeof(*s->info));
+	if (!p)
+		return -ENOMEM;
+	s->info = p;
+	s->room = room;
+	return 0;
+}
+
+static char *hex(const uint8_t *bytes, uint32_t count)
+{
+	char *out = malloc(count * 2 + 1);
+
+	if (!out)
+		return NULL;
+	out[0] = '\0';
+	for (uint32_t i = 0; i < count; i++)
+		sprintf(out + 2 * i, "%02x", bytes[i]);
+	return out;
+}
+
+static struct snap_module *module_make(struct stacks *s, uint32_t module)
+{
+	struct read_module *info = &s->info[module];
+	struct snap_module *m = calloc(1, sizeof(*m));
+	struct sym_module sym = { .id = module, .path = info->path };
+	const char *slash;
+
+	if (!m)
+		return NULL;
+	if (module == 0 || read_module(s->segment, module, info) != 0)
+		memset(info, 0, sizeof(*info));
+	m->path = text_clean_copy(info->path, strlen(info->path));
+	m->build_id = hex(info->build_id, info->build_id_bytes);
+	if (!m->path || !m->build_id)
+		return NULL;
+	slash = strrchr(m->path, '/');
+	m->name = slash ? slash + 1 : m->path;
+	m->names = "pending";
+	if (info->build_id_bytes) {
+		sym.build_id = info->build_id;
+		sym.build_id_len = info->build_id_bytes;
+	}
+	sym_module_add(s->sym, &sym);
+	return m;
+}
+
+/* The module of an index; never changes once made. NULL when memory is out. */
+static const struct snap_module *module_get(struct stacks *s, uint32_t module)
+{
+	if (modules_room(s, module) != 0)
+		return NULL;
+	if (!s->modules[module])
+		s->modules[module] = module_make(s, module);
+	return s->modules[module];
+}
+
+/* Makes plain frames of what the segment says. A stack without frames gets one that says so. */
+static uint32_t frames_make(
+	struct stacks *s, const struct read_frame *in, size_t count, struct frame *out)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct snap_module *m = module_get(s, in[i].module);
+
+		if (!m)
+			return 0;
+		out[i] = (struct frame){
+			.pc = in[i].pc, .module = m, .offset = in[i].pc - s->info[in[i].module].bias
+		};
+	}
+	if (count > 0)
+		return (uint32_t)count;
+	out[0] = (struct frame){ .module = module_get(s, 0), .function = "(stack not recorded)" };
+	return out[0].module ? 1 : 0;
+}
+
+/* Registers a site with the model and asks for its names. False: not readable yet, try again. */
+static bool site_register(struct stacks *s, uint32_t id, const struct ht_site *site)
+{
+	static struct read_frame raw[HT_DEPTH_MAX];
+	static struct frame frames[HT_DEPTH_MAX];
+	uint32_t function = 0, count;
+	ssize_t got =
+		id == 0 ? 0 : read_stack(s->segment, site->node, raw, HT_DEPTH_MAX, &function);
+
+	if (got < 0)
+		return false;
+	count = frames_make(s, raw, (size_t)got, frames);
+	if (count == 0 || model_site_add(s->model, id, id ? ht_function_name(function) : "several",
+				  frames, count, site->flags & HT_SITE_TRUNCATED) != 0)
+		return false;
+	for (uint32_t i = 0; i < (uint32_t)got; i++) {
+		struct naming_frame f = { id, i, raw[i].module, frames[i].module, frames[i].pc,
+			frames[i].offset };
+
+		naming_want(s->naming, &f);
+	}
+	return true;
+}
+
+struct fresh {
+	uint32_t id;
+	const struct ht_site *site;
+};
+
+static int by_live_bytes(const void *a, const void *b)
+{
+	uint64_t x = ((const struct fresh *)a)->site->live_bytes,
+		 y = ((const struct fresh *)b)->site->live_bytes;
+
+	return (x < y) - (x > y);
+}
+
+void stacks_register(struct stacks *s, const struct ht_site *sites, uint32_t count)
+{
+	struct fresh *fresh = malloc(count * sizeof(*fresh));
+	size_t found = 0;
+
+	for (uint32_t i = 0; fresh && i < count; i++)
+		if (sites[i].allocs > 0 && !model_site_known(s->model, i))
+			fresh[found++] = (struct fresh){ i, &sites[i] };
+	if (found > 1)
+		qsort(fresh, found, sizeof(*fresh), by_live_bytes);
+	for (size_t i = 0; i < found; i++)
+		site_register(s, fresh[i].id, fresh[i].site);
+	free(fresh);
+}
+
+bool stacks_collect(struct stacks *s)
+{
+	return naming_collect(s->naming);
+}

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# clang-format decides; shellcheck reads the scripts; mandoc the manual pages.
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+
+verdict() {
+	if [ "$2" -eq 0 ]; then echo "ok - lint_$1"; else echo "not ok - lint_$1: $3"; fi
+}
+
+if command -v clang-format >/dev/null; then
+	bad=$(git ls-files -co --exclude-standard '*.c' '*.h' | xargs clang-format --dry-run -Werror 2>&1 |
+		sed -n 's/^\([^ :]*\):[0-9].*/\1/p' | sort -u | head -5 | tr '\n' ' ')
+	[ -z "$bad" ]
+	verdict format $? "run clang-format -i on: $bad"
+else
+	echo "skip - lint_format: clang-format is not installed (make deps)"
+fi
+
+if command -v shellcheck >/dev/null; then
+	bad=$(git ls-files -co --exclude-standard '*.sh' .ci/run | xargs shellcheck -S warning -f gcc 2>&1 | head -3)
+	[ -z "$bad" ]
+	verdict shellcheck $? "$bad"
+else
+	echo "skip - lint_shellcheck: shellcheck is not installed (make deps)"
+fi
+
+if command -v mandoc >/dev/null; then
+	bad=$(mandoc -Tlint -W warning man/*.[0-9] 2>&1 | grep -v 'referenced manual not found' | head -3)
+	[ -z "$bad" ]
+	verdict manual $? "$bad"
+else
+	echo "skip - lint_manual: mandoc is not installed (make deps)"
+fi

@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The structure that the design promises: who may include whom, what each room may use, and what a
+file is called, how long it is and what it begins with."""
+
+import os
+import re
+import subprocess
+import sys
+
+os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
+
+# Room -> rooms that it may include, besides itself. A file directly in src/ is a room of its own.
+MAY = {
+    "shm": [],
+    "preload": ["shm"],
+    "src/util": [],
+    "src/read": ["shm", "src/util"],
+    "src/proc": ["src/util"],
+    "src/sym": ["src/util"],
+    "src/model": ["src/util", "shm/layout.h"],
+    "src/target": ["src/read", "src/proc", "src/util", "shm"],
+    "src/export": ["src/model", "src/util"],
+    "tui": ["src/model", "src/util"],
+    "src/options": ["src/model", "src/util"],
+    "src/naming": ["src/model", "src/sym", "src/util"],
+    "src/stacks": ["src/naming", "src/read", "src/model", "src/sym", "src/util", "shm/layout.h"],
+    "src/session": ["src/stacks", "src/read", "src/model", "src/sym", "src/proc", "src/util"],
+    "src/watch": ["src/session", "src/target", "src/read", "src/model"],
+    "src/run": ["src/options", "src/target", "src/watch", "src/session", "src/util"],
+    "src/main": ["src", "tui"],
+}
+# What runs inside other programs' malloc has no stdio, no malloc, no locks.
+BANNED = {"shm": ["stdio.h", "malloc.h", "pthread.h", "signal.h"],
+          "preload": ["stdio.h", "malloc.h", "pthread.h", "signal.h"]}
+LINES_MAX = 600
+failures = {}
+
+
+def room_of(path):
+    parts = path.split("/")
+    if parts[0] == "src" and len(parts) == 2:
+        return os.path.splitext(path)[0]
+    return "/".join(parts[:2]) if parts[0] == "src" else parts[0]
+
+
+def fail(test, what):
+    failures.setdefault(test, []).append(what)
+
+
+def files():
+    out = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], capture_output=True,
+                         text=True, check=True).stdout.split("\n")
+    return [f for f in out if f and os.path.exists(f)]
+
+
+def allowed(room, target):
+    if room_of(target) == room:
+        return True
+    return any(target == m or target.startswith(m + "/") or os.path.splitext(target)[0] == m
+               for m in MAY[room])
+
+
+def check_includes(path, text):
+    room = room_of(path)
+    if room not in MAY:
+        return fail("rooms", "%s: no room of the design" % path)
+    for line in re.findall(r'^#\s*include\s+"([^"]+)"', text, re.M):
+        if not os.path.exists(line):
+            fail("rooms", "%s includes \"%s\", which is not written from the root" % (path, line))
+        elif not allowed(room, line):
+            fail("rooms", "%s includes \"%s\": %s may not" % (path, line, room))
+    for line in re.findall(r"^#\s*include\s+<([^>]+)>", text, re.M):
+        if line in BANNED.get(room, []):
+            fail("banned_headers", "%s includes <%s>" % (path, line))
+        if "curses" in line and room != "tui":
+            fail("banned_headers", "%s includes <%s>: only tui/ may" % (path, line))
+
+
+def check_shape(path, text):
+    if "SPDX-License-Identifier: GPL-3.0-or-later" not in text[:400]:
+        fail("spdx", path)
+    lines = text.count("\n")
+    head = text[:2000]
+    if lines > LINES_MAX and "long because" not in head.lower():
+        fail("length", "%s: %d lines, and its head gives no reason (\"long because\")" % (path, lines))
+    if re.search(r"(^|/)(misc|common|helpers?|utils?)\.[a-z]+$", path):
+        fail("file_names", path)
+    if re.search(r"\b(TODO|FIXME|XXX)\b", text) and path != "tests/lint/rooms.py":
+        fail("unfinished", path)
+
+
+def check_orders(path, text):
+    if path.startswith(("shm/", "preload/")) and path != "shm/atomic.h" and "__ATOMIC_" in text:
+        fail("memory_orders", "%s names a memory order; shm/atomic.h does that" % path)
+
+
+for f in files():
+    if not re.search(r"\.(c|h|cc|py|sh|mk)$", f):
+        continue
+    content = open(f, encoding="utf-8", errors="replace").read()
+    check_shape(f, content)
+    if re.search(r"\.[ch]$", f) and not f.startswith("tests/"):
+        check_includes(f, content)
+        check_orders(f, content)
+
+for test in ("rooms", "banned_headers", "spdx", "length", "file_names", "unfinished", "memory_orders"):
+    wrong = failures.get(test)
+    for w in wrong or []:
+        print("  " + w, file=sys.stderr)
+    print("not ok - lint_%s: %d, the first: %s" % (test, len(wrong), wrong[0]) if wrong
+          else "ok - lint_%s" % test)
+sys.exit(1 if failures else 0)
