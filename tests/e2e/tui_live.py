@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The real screen on a real program, in tmux: what a user sees and types. Waits for what is to be
+seen, never for a time."""
+import os, re, shutil, signal, subprocess, sys, tempfile, time
+
+B = os.path.abspath(os.environ.get("B", "build"))
+HEAPTOP, DEMO = os.path.join(B, "heaptop"), os.path.join(B, "demo")
+LIMIT = 60.0
+failed = 0
+
+
+class Tmux:
+    def __init__(self, command, size=(100, 30)):
+        self.dir = tempfile.mkdtemp(prefix="heaptop-tui-")
+        self.socket = os.path.join(self.dir, "s")
+        self.rc = os.path.join(self.dir, "rc")
+        shell = f"cd {self.dir}; {command}; echo $? > {self.rc}.new; mv {self.rc}.new {self.rc}; sleep 600"
+        env = dict(os.environ, LC_ALL="C.UTF-8", TERM="xterm-256color")
+        env.pop("TMUX", None)
+        subprocess.run(["tmux", "-f", "/dev/null", "-S", self.socket, "new-session", "-d", "-x",
+                        str(size[0]), "-y", str(size[1]), shell], env=env, check=True)
+
+    def tmux(self, *args):
+        return subprocess.run(["tmux", "-S", self.socket, *args], check=True,
+                              capture_output=True, text=True).stdout
+
+    def screen(self):
+        return self.tmux("capture-pane", "-p")
+
+    def keys(self, *keys):
+        self.tmux("send-keys", *keys)
+
+    def wait(self, pattern):
+        end = time.monotonic() + LIMIT
+        while True:
+            text = self.screen()
+            if re.search(pattern, text):
+                return text
+            assert time.monotonic() < end, f"never saw {pattern!r} in:\n{text}"
+            time.sleep(0.05)
+
+    def status(self):
+        end = time.monotonic() + LIMIT
+        while not os.path.exists(self.rc):
+            assert time.monotonic() < end, "did not end:\n" + self.screen()
+            time.sleep(0.05)
+        with open(self.rc) as f:
+            return int(f.read())
+
+    def pid(self):
+        return int(re.search(r"pid (\d+)", self.wait(r"pid \d+")).group(1))
+
+    def close(self):
+        subprocess.run(["tmux", "-S", self.socket, "kill-server"], capture_output=True)
+        shutil.rmtree(self.dir, ignore_errors=True)
+
+
+def end_program(pid):
+    """Kills it, and removes what it leaves: the segment of a program that was killed."""
+    if not pid:
+        return
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    listed = subprocess.run([HEAPTOP, "-l"], capture_output=True, text=True).stdout
+    for path in re.findall(rf"^ *{pid} .* (/dev/shm/heaptop-\S+)$", listed, re.M):
+        os.unlink(path)
+
+
+def rows(text):
+    """The table's rows, below its header."""
+    lines = text.splitlines()
+    head = next(i for i, l in enumerate(lines) if "1LIVE" in l)
+    return [l for l in lines[head + 1:] if re.match(r"[> ] *[\d.]+[kMG]? ", l)]
+
+
+def live_demo():
+    pid = 0
+    t = Tmux(f"{HEAPTOP} -d 200ms -- {DEMO}")
+    try:
+        text = t.wait(r"page_load +demo\.c:\d+")
+        for what in ("● LIVE", "RSS", "hwm", "Ops", "faults", "[Sites] Output", "F10/q"):
+            assert what in text, f"{what!r} is missing in:\n{text}"
+        assert max(len(l) for l in text.splitlines()) <= 100
+        t.keys("j", "Enter")
+        text = t.wait(r"STACK, \d+ frames")
+        assert "BLOCK SIZE" in text and "LIFETIME" in text
+        t.keys("Escape")
+        t.wait(r"1LIVE▼")
+        t.keys("Tab")
+        t.wait(r"demo: a cache")
+        t.keys("Tab", "5")
+        t.wait(r"5BLOCKS▼")
+        t.keys("Space")
+        frozen = rows(t.wait(r"FROZEN 0:0[1-9]"))
+        assert frozen == rows(t.wait(r"([3-9]|\d\d) newer snapshots are waiting"))
+        t.keys("Space")
+        t.wait("● LIVE")
+        t.keys("?")
+        t.wait("Moving")
+        t.keys("Escape", "x")
+        saved = re.search(r"saved (\S+\.txt)", t.wait(r"saved \S+\.txt")).group(1)
+        with open(os.path.join(t.dir, saved)) as f:
+            assert "page_load" in f.read()
+        t.tmux("resize-window", "-x", "40", "-y", "8")
+        t.wait(r"\? help")
+        t.tmux("resize-window", "-x", "20", "-y", "4")
+        t.wait(r"need 40x8")
+        t.tmux("resize-window", "-x", "80", "-y", "24")
+        t.wait(r"F10/q")
+        pid = t.pid()
+        t.keys("q")
+        t.wait("still runs")
+        t.keys("q")
+        t.status()
+    finally:
+        end_program(pid)
+        t.close()
+
+
+def a_program_that_ends():
+    for code, status, word in (("exit 3", 3, "exited 3"), ("kill -SEGV $$", 139, "killed by SIGSEGV")):
+        t = Tmux(f"{HEAPTOP} -d 200ms -- bash -c 'echo said at the end; {code}'")
+        try:
+            text = t.wait(word)
+            assert "● LIVE" not in text
+            t.keys("Tab")
+            t.wait("said at the end")
+            t.keys("q")
+            assert t.status() == status
+            # What a crash leaves behind is named on the way out; it is ours to remove.
+            for left in re.findall(r"/dev/shm/heaptop\S+", t.screen().replace("\n", "")):
+                os.unlink(left)
+        finally:
+            t.close()
+
+
+def attached():
+    demo = subprocess.Popen([DEMO], env=dict(os.environ, LD_PRELOAD=os.path.join(B, "libheaptop.so")),
+                            stdout=subprocess.PIPE)
+    demo.stdout.readline()  # it runs
+    t = Tmux(f"{HEAPTOP} -d 200ms -a {demo.pid}")
+    try:
+        text = t.wait(r"page_load +demo\.c:\d+")
+        assert "Output" not in text
+        t.keys("Tab")
+        t.wait("no other tab")
+        t.keys("q")
+        assert t.status() == 0
+        assert demo.poll() is None, "leaving ended the program"
+    finally:
+        end_program(demo.pid)
+        demo.wait()
+        demo.stdout.close()
+        t.close()
+
+
+def run(test):
+    global failed
+    try:
+        test()
+        print(f"ok - {test.__name__}", flush=True)
+    except (AssertionError, subprocess.SubprocessError, StopIteration) as e:
+        failed += 1
+        print(f"not ok - {test.__name__}: {type(e).__name__}", flush=True)
+        print(e, file=sys.stderr)
+
+
+if not shutil.which("tmux"):
+    print("skip - tui_live: no tmux")
+    sys.exit(0)
+for test in (live_demo, a_program_that_ends, attached):
+    run(test)
+sys.exit(failed != 0)
