@@ -135,8 +135,9 @@ enum ht_function {
 
 #define HT_LEAF_FUNCTION  0xffffu /* of a leaf's pc: enum ht_function */
 #define HT_LEAF_TRUNCATED 0x10000u /* of a leaf's pc: the stack is missing outer frames */
-#define HT_NODE_UNPINNED  0x80000000u /* of a node's module: it may be unloaded, or was never one  \
-				       */
+#define HT_NODE_UNPINNED                                                                           \
+	0x80000000u /* of a node's module: it may be unloaded, or was never one                    \
+		     */
 
 /* A node of the calling-context tree. Written once, then only `next` and `site` change. */
 struct ht_node {
@@ -192,7 +193,7 @@ enum ht_thread_state { HT_THREAD_FREE = 0, HT_THREAD_USED = 1 };
  */
 struct ht_thread {
 	uint32_t state;
-	uint32_t tid; /* as the thread sees itself */
+	uint32_t tid; /* as the thread sees itself; 0: nobody's, HT_NONE: being freed */
 	uint64_t since_ns; /* when this owner took the slot */
 	uint64_t
 		ring_head; /* events written since start; event i is in record i % HT_RING_EVENTS */

@@ -57,8 +57,10 @@ static void module_fill(
 	m->end = info->end;
 	m->bias = info->bias;
 	m->seen_ns = ht_load_relaxed_64(&s->header->clock_ns);
-	m->build_id_bytes = info->build_id_bytes;
-	__builtin_memcpy(m->build_id, info->build_id, info->build_id_bytes);
+	m->build_id_bytes =
+		info->build_id_bytes < HT_BUILD_ID_MAX ? info->build_id_bytes : HT_BUILD_ID_MAX;
+	for (uint32_t i = 0; i < m->build_id_bytes; i++)
+		m->build_id[i] = info->build_id[i];
 	ht_store_release_32(&m->flags, info->flags | HT_MODULE_READY); /* MODULE */
 }
 

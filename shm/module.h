@@ -12,7 +12,7 @@ struct module_info {
 	uint64_t start, end, bias;
 	const char *path;
 	const uint8_t *build_id;
-	uint32_t build_id_bytes;
+	uint32_t build_id_bytes; /* the first HT_BUILD_ID_MAX are kept */
 	uint32_t flags; /* HT_MODULE_PINNED */
 };
 

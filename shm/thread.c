@@ -55,16 +55,27 @@ static uint32_t take_fresh(const struct segment *s, uint32_t used, uint32_t tid)
 	return 0;
 }
 
-/* Frees every slot whose thread has ended, so that the cost is one sweep per table full of threads.
+/*
+ * Frees a slot whose thread has ended. The kernel may give the dead thread's id to a new one
+ * between the question and the answer, and that one may take the slot as its namesake: so the slot
+ * is put out of reach first and asked about again. Release: whoever takes the slot next goes on
+ * counting from what the dead thread wrote.
  */
+static void slot_sweep(struct ht_thread *t, bool (*alive)(uint32_t))
+{
+	uint32_t owner = ht_load_relaxed_32(&t->tid);
+
+	if (owner == 0 || owner == HT_NONE || alive(owner))
+		return;
+	if (ht_cas_acquire_32(&t->tid, &owner, HT_NONE))
+		ht_store_release_32(&t->tid, alive(owner) ? owner : 0);
+}
+
+/* Every slot at once, so that the cost is one sweep per table full of threads. */
 static void sweep(const struct segment *s, uint32_t used, bool (*alive)(uint32_t))
 {
-	for (uint32_t i = 1; i < used; i++) {
-		uint32_t owner = ht_load_relaxed_32(&thread_at(s, i)->tid);
-
-		if (owner != 0 && !alive(owner))
-			ht_cas_acquire_32(&thread_at(s, i)->tid, &owner, 0);
-	}
+	for (uint32_t i = 1; i < used; i++)
+		slot_sweep(thread_at(s, i), alive);
 }
 
 uint32_t thread_claim(const struct segment *s, uint32_t tid, bool (*alive)(uint32_t tid))

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Tests of shm/stack by one thread: stacks to sites and back, comparing, and full tables. */
+#include "tests/unit/shm_fixture.h"
+
+#include "shm/stack.h"
+
+static uint64_t pcs[HT_DEPTH_MAX];
+static uint32_t modules[HT_DEPTH_MAX];
+
+/* A stack of `count` frames that are different for each `seed`. */
+static struct stack_trace trace(uint64_t seed, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		pcs[i] = 0x400000 + seed * 0x10000 + i * 8;
+		modules[i] = 1 + (uint32_t)(i % 5);
+	}
+	return (struct stack_trace){
+		.function = HT_FN_MALLOC, .count = count, .pcs = pcs, .modules = modules
+	};
+}
+
+/* Walks from the leaf to the root as a viewer does. */
+static void check_walk(const struct segment *s, uint32_t site, const struct stack_trace *t)
+{
+	const struct ht_site *e = stack_site(s, site);
+	const struct ht_node *n = stack_node(s, e->node);
+
+	CHECK(site != 0 && site < s->header->sites);
+	CHECK_INT(n->pc & HT_LEAF_FUNCTION, t->function);
+	CHECK_INT((n->pc & HT_LEAF_TRUNCATED) != 0, t->truncated);
+	CHECK_INT((e->flags & HT_SITE_TRUNCATED) != 0, t->truncated);
+	CHECK_INT(n->site, site);
+	for (uint32_t i = 0; i < t->count; i++) {
+		CHECK(n->parent != 0 && n->parent < s->header->nodes);
+		n = stack_node(s, n->parent);
+		CHECK_INT(n->pc, t->pcs[i]);
+		CHECK_INT(n->module, t->modules[i]);
+	}
+	CHECK_INT(n->parent, 0);
+}
+
+TEST(same_stack_same_site)
+{
+	struct fixture f;
+	struct stack_trace t = trace(1, 20);
+	uint32_t site, nodes;
+
+	fixture_open(&f, SEGMENT_SMALL);
+	site = stack_intern(&f.s, &t);
+	check_walk(&f.s, site, &t);
+	nodes = f.s.header->nodes;
+	CHECK_INT(nodes, 1 + 20 + 1);
+	for (int i = 0; i < 10; i++)
+		CHECK_INT(stack_intern(&f.s, &t), site);
+	CHECK_INT(f.s.header->nodes, nodes);
+	CHECK_INT(f.s.header->sites, 2);
+	fixture_close(&f);
+}
+
+/* Every way in which a stack can differ gives another site, and shares what it can. */
+TEST(different_stacks)
+{
+	struct fixture f;
+	struct stack_trace t = trace(1, 8);
+	uint32_t sites[6], before;
+
+	fixture_open(&f, SEGMENT_SMALL);
+	sites[0] = stack_intern(&f.s, &t);
+	before = f.s.header->nodes;
+	t.function = HT_FN_CALLOC;
+	sites[1] = stack_intern(&f.s, &t);
+	CHECK_INT(f.s.header->nodes, before + 1);
+	t.truncated = true;
+	sites[2] = stack_intern(&f.s, &t);
+	CHECK_INT(f.s.header->nodes, before + 2);
+	check_walk(&f.s, sites[2], &t);
+	pcs[0]++; /* innermost */
+	sites[3] = stack_intern(&f.s, &t);
+	CHECK_INT(f.s.header->nodes, before + 4);
+	modules[7] ^= HT_NODE_UNPINNED; /* outermost: nothing to share */
+	sites[4] = stack_intern(&f.s, &t);
+	CHECK_INT(f.s.header->nodes, before + 4 + 9);
+	t.count = 7;
+	sites[5] = stack_intern(&f.s, &t);
+	check_walk(&f.s, sites[5], &t);
+	for (int i = 0; i < 6; i++)
+		for (int j = 0; j < i; j++)
+			CHECK(sites[i] != sites[j]);
+	CHECK_INT(f.s.header->sites, 7);
+	fixture_close(&f);
+}
+
+TEST(no_frames)
+{
+	struct fixture f;
+	struct stack_trace t = trace(1, 0);
+	uint32_t a, b;
+
+	fixture_open(&f, SEGMENT_SMALL);
+	a = stack_intern(&f.s, &t);
+	check_walk(&f.s, a, &t);
+	t.function = HT_FN_NEW;
+	b = stack_intern(&f.s, &t);
+	check_walk(&f.s, b, &t);
+	CHECK(a != b);
+	fixture_close(&f);
+}
+
+TEST(recursion)
+{
+	struct fixture f;
+	struct stack_trace t = trace(1, HT_DEPTH_MAX);
+	uint32_t site;
+
+	fixture_open(&f, SEGMENT_SMALL);
+	for (uint32_t i = 0; i < HT_DEPTH_MAX; i++) {
+		pcs[i] = 0x1234;
+		modules[i] = 1;
+	}
+	site = stack_intern(&f.s, &t);
+	check_walk(&f.s, site, &t);
+	t.count--;
+	CHECK(stack_intern(&f.s, &t) != site);
+	CHECK_INT(stack_compare(&f.s, site, &t), STACK_DIFFERS);
+	fixture_close(&f);
+}
+
+TEST(compare)
+{
+	struct fixture f;
+	struct stack_trace t = trace(1, 6);
+	uint32_t site;
+
+	fixture_open(&f, SEGMENT_SMALL);
+	site = stack_intern(&f.s, &t);
+	CHECK_INT(stack_compare(&f.s, site, &t), STACK_SAME);
+	for (uint32_t i = 0; i < t.count; i++) {
+		pcs[i] ^= 1;
+		CHECK_INT(stack_compare(&f.s, site, &t), STACK_DIFFERS);
+		pcs[i] ^= 1;
+		modules[i] ^= 1;
+		CHECK_INT(stack_compare(&f.s, site, &t), STACK_DIFFERS);
+		modules[i] ^= 1;
+	}
+	t.count = 5;
+	CHECK_INT(stack_compare(&f.s, site, &t), STACK_DIFFERS);
+	t.count = 7;
+	CHECK_INT(stack_compare(&f.s, site, &t), STACK_DIFFERS);
+	t.count = 6;
+	t.function = HT_FN_REALLOC;
+	CHECK_INT(stack_compare(&f.s, site, &t), STACK_DIFFERS);
+	t.function = HT_FN_MALLOC;
+	t.truncated = true;
+	CHECK_INT(stack_compare(&f.s, site, &t), STACK_DIFFERS);
+	t.truncated = false;
+	CHECK_INT(stack_compare(&f.s, 0, &t), STACK_DIFFERS); /* the catch-all is nobody's */
+	t.modules = NULL; /* all frames pinned: addresses suffice */
+	CHECK_INT(stack_compare(&f.s, site, &t), STACK_SAME);
+	fixture_close(&f);
+}
+
+TEST(compare_unpinned)
+{
+	struct fixture f;
+	struct stack_trace t = trace(1, 6), bare;
+	uint32_t site, other;
+
+	fixture_open(&f, SEGMENT_SMALL);
+	modules[3] = 4 | HT_NODE_UNPINNED;
+	site = stack_intern(&f.s, &t);
+	bare = t;
+	bare.modules = NULL;
+	CHECK_INT(stack_compare(&f.s, site, &bare), STACK_SAME_ADDRESSES);
+	CHECK_INT(stack_compare(&f.s, site, &t), STACK_SAME);
+	modules[3] = 9 | HT_NODE_UNPINNED; /* another object took the range */
+	CHECK_INT(stack_compare(&f.s, site, &t), STACK_DIFFERS);
+	other = stack_intern(&f.s, &t);
+	CHECK(other != site);
+	CHECK_INT(stack_compare(&f.s, other, &bare), STACK_SAME_ADDRESSES);
+	pcs[0]++;
+	CHECK_INT(stack_compare(&f.s, site, &bare), STACK_DIFFERS);
+	fixture_close(&f);
+}
+
+TEST(sites_full)
+{
+	struct fixture f;
+	struct stack_trace t;
+	uint32_t limit, bad = 0;
+
+	fixture_open(&f, SEGMENT_SMALL);
+	limit = (uint32_t)(f.s.header->region[HT_REGION_HISTS].bytes / sizeof(struct ht_hist));
+	for (uint32_t i = 1; i < limit; i++) {
+		t = trace(i, 3);
+		bad += stack_intern(&f.s, &t) != i;
+	}
+	CHECK_INT(bad, 0);
+	CHECK_INT(f.s.header->sites_refused, 0);
+	for (uint32_t i = 0; i < 50; i++) {
+		t = trace(limit + i % 5, 3);
+		CHECK_INT(stack_intern(&f.s, &t), 0);
+	}
+	CHECK_INT(f.s.header->sites_refused, 50);
+	CHECK_INT(f.s.header->nodes_refused, 0);
+	CHECK_INT(f.s.header->sites, limit);
+	for (uint32_t i = 1; i < limit; i++) {
+		t = trace(i, 3);
+		bad += stack_intern(&f.s, &t) != i;
+		bad += stack_compare(&f.s, i, &t) != STACK_SAME;
+	}
+	CHECK_INT(bad, 0);
+	CHECK(!memcmp(stack_site(&f.s, 0), &(struct ht_site){ 0 }, sizeof(struct ht_site)));
+	fixture_close(&f);
+}
+
+TEST(nodes_full)
+{
+	struct fixture f;
+	struct stack_trace t;
+	uint32_t limit, known, refused = 0, bad = 0;
+
+	fixture_open(&f, SEGMENT_SMALL);
+	limit = (uint32_t)(f.s.header->region[HT_REGION_NODES].bytes / sizeof(struct ht_node));
+	for (known = 0;; known++) {
+		t = trace(known, 1000);
+		if (stack_intern(&f.s, &t) == 0)
+			break;
+	}
+	CHECK_INT(known, (limit - 1) / 1001);
+	CHECK_INT(f.s.header->nodes, limit);
+	refused = 1;
+	for (uint32_t i = 0; i < 20; i++, refused++) {
+		t = trace(known + i, 1000);
+		CHECK_INT(stack_intern(&f.s, &t), 0);
+	}
+	CHECK_INT(f.s.header->nodes_refused, refused);
+	CHECK_INT(f.s.header->sites_refused, 0);
+	CHECK_INT(f.s.header->nodes, limit);
+	for (uint32_t i = 0; i < known; i++) {
+		t = trace(i, 1000);
+		bad += stack_intern(&f.s, &t) != i + 1;
+	}
+	CHECK_INT(bad, 0);
+	fixture_close(&f);
+}
+
+/* Several thousand stacks over few frames: long chains, shared prefixes, all told apart. */
+TEST(many)
+{
+	enum { STACKS = 30000 };
+	static uint32_t site[STACKS];
+	static bool taken[STACKS + 1];
+	struct fixture f;
+	uint32_t bad = 0;
+
+	fixture_open(&f, SEGMENT_SMALL);
+	for (int pass = 0; pass < 2; pass++)
+		for (uint32_t i = 0; i < STACKS; i++) {
+			struct stack_trace t = trace(0, 16);
+			uint32_t got;
+
+			for (uint32_t bit = 0; bit < 15; bit++)
+				pcs[bit] += (i >> bit & 1) << 12;
+			got = stack_intern(&f.s, &t);
+			if (pass == 0) {
+				bad += got == 0 || got > STACKS || taken[got];
+				taken[got] = true;
+				site[i] = got;
+			}
+			bad += got != site[i];
+		}
+	CHECK_INT(bad, 0);
+	CHECK_INT(f.s.header->sites, STACKS + 1);
+	fixture_close(&f);
+}
+
+int main(void)
+{
+	RUN(same_stack_same_site);
+	RUN(different_stacks);
+	RUN(no_frames);
+	RUN(recursion);
+	RUN(compare);
+	RUN(compare_unpinned);
+	RUN(sites_full);
+	RUN(nodes_full);
+	RUN(many);
+	return check_end();
+}
