@@ -32,6 +32,8 @@ static void output_add(const char *bytes, size_t len, void *opaque)
 	struct output *o = opaque;
 	size_t room = OUT_MAX - 1 - o->len;
 
+	if (len == 0)
+		return;
 	memcpy(o->text + o->len, bytes, len < room ? len : room);
 	o->len += len < room ? len : room;
 	if (len > room)

@@ -2,7 +2,9 @@
 /* src/sym/debugfile.h: separate debug files are found where they may be, and only the right ones.
  */
 #include <arpa/inet.h>
+#include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
 #include <sys/socket.h>
 #include "tests/unit/sym_fixture.h"
 
@@ -185,6 +187,62 @@ TEST(debuginfod_is_not_asked)
 	unsetenv("DEBUGINFOD_URLS");
 }
 
+/* Answers one request with the file that `app.debug` is, and keeps what was asked for. */
+static char asked_path[256];
+
+static void *server_run(void *arg)
+{
+	char request[4096], path[512], head[128], body[65536];
+	int fd = accept(*(int *)arg, NULL, NULL);
+	ssize_t n = fd < 0 ? -1 : read(fd, request, sizeof(request) - 1);
+	size_t len = 0;
+	FILE *f;
+
+	request[n > 0 ? n : 0] = '\0';
+	CHECK_INT(sscanf(request, "GET %255s", asked_path), 1);
+	snprintf(path, sizeof(path), "%s/app.debug", fixture_dir);
+	f = fopen(path, "r");
+	if (f) {
+		len = fread(body, 1, sizeof(body), f);
+		fclose(f);
+	}
+	snprintf(head, sizeof(head), "HTTP/1.0 200 OK\r\nContent-Length: %zu\r\n\r\n", len);
+	CHECK(write(fd, head, strlen(head)) == (ssize_t)strlen(head));
+	CHECK(write(fd, body, len) == (ssize_t)len);
+	close(fd);
+	return NULL;
+}
+
+TEST(debuginfod_when_asked_for)
+{
+	char dir[512];
+	struct sym_options o = { .debug_dir = dir, .use_debuginfod = true };
+	void *so = dlopen("libdebuginfod.so.1", RTLD_NOW);
+	int fd = server_open();
+	enum sym_quality q;
+	struct sym_result r;
+	pthread_t server;
+	uint32_t line;
+
+	if (!so)
+		SKIP("no libdebuginfod");
+	snprintf(dir, sizeof(dir), "%s/cache", fixture_dir);
+	setenv("DEBUGINFOD_CACHE_PATH", dir, 1);
+	snprintf(dir, sizeof(dir), "%s/dir", fixture_dir);
+	CHECK(app_make(WITH_ID, false));
+	fcntl(fd, F_SETFL, 0); /* the server waits for its client */
+	CHECK_INT(pthread_create(&server, NULL, server_run, &fd), 0);
+	r = fixture_ask_in("bin/app", "app", "here", &o, &q, &line);
+	CHECK_INT(q, SYM_DWARF);
+	CHECK_STR(r.frames[0].function, "in_debug_file");
+	if (q != SYM_DWARF)
+		shutdown(fd, SHUT_RDWR); /* nobody came: wake the server */
+	pthread_join(server, NULL);
+	CHECK(!strncmp(asked_path, "/buildid/", 9) && strstr(asked_path, "/debuginfo"));
+	close(fd);
+	unsetenv("DEBUGINFOD_URLS");
+}
+
 int main(void)
 {
 	CHECK(fixture_begin());
@@ -199,6 +257,7 @@ int main(void)
 	RUN(shared_debug_file_of_dwz);
 	RUN(symbols_of_the_debug_file);
 	RUN(debuginfod_is_not_asked);
+	RUN(debuginfod_when_asked_for);
 	sym_free(fixture_sym);
 	fixture_end();
 	return check_end();
