@@ -16,8 +16,9 @@
 #include "src/util/clock.h"
 
 #define NAMES_TIMEOUT_NS UINT64_C(60000000000) /* a report waits so long for names at most */
-#define SILENT_AFTER_NS	 UINT64_C(2000000000) /* a program that has not reported by then will not  \
-					       */
+#define SILENT_AFTER_NS                                                                            \
+	UINT64_C(2000000000) /* a program that has not reported by then will not                   \
+			      */
 
 static int failed(const char *message, int status)
 {

@@ -16,7 +16,7 @@
 
 #include "src/model/model.h"
 #include "src/proc/proc.h"
-#include "src/stacks.h"
+#include "src/intake.h"
 #include "src/sym/sym.h"
 #include "src/util/clock.h"
 #include "src/util/text.h"
@@ -30,7 +30,7 @@ struct session {
 	pid_t pid;
 	struct model *model;
 	struct sym *sym;
-	struct stacks *stacks;
+	struct intake *intake;
 	/* Text that snapshots point to. */
 	char *command, *exe;
 	char **argv;
@@ -106,8 +106,8 @@ static int parts_make(struct session *s, const struct session_options *o)
 
 	s->model = model_new();
 	s->sym = s->model ? sym_new(&sym) : NULL;
-	s->stacks = s->sym ? stacks_new(s->segment, s->model, s->sym) : NULL;
-	return s->stacks ? command_load(s) : -ENOMEM;
+	s->intake = s->sym ? intake_new(s->segment, s->model, s->sym) : NULL;
+	return s->intake ? command_load(s) : -ENOMEM;
 }
 
 struct session *session_open(const char *path, const struct session_options *o, char *message)
@@ -137,7 +137,7 @@ void session_close(struct session *s)
 {
 	if (!s)
 		return;
-	stacks_free(s->stacks);
+	intake_free(s->intake);
 	if (s->sym)
 		sym_free(s->sym);
 	model_free(s->model);
@@ -408,8 +408,8 @@ struct snapshot *session_tick(struct session *s)
 		return NULL;
 	}
 	read_events(s->segment, event_seen, s, &s->lost);
-	stacks_register(s->stacks, s->sites, s->site_count);
-	stacks_collect(s->stacks);
+	intake_register(s->intake, s->sites, s->site_count);
+	intake_collect(s->intake);
 	fill_proc(s, in.now_ns);
 	liveness(s, totals.state);
 	fill_head(s, &totals, &in.head, in.now_ns);
@@ -442,14 +442,14 @@ int session_fd(const struct session *s)
 
 bool session_collect(struct session *s)
 {
-	return stacks_collect(s->stacks);
+	return intake_collect(s->intake);
 }
 
 int session_names_finish(struct session *s, uint64_t timeout_ns)
 {
 	int rc = sym_drain(s->sym, timeout_ns);
 
-	stacks_collect(s->stacks);
+	intake_collect(s->intake);
 	return rc;
 }
 

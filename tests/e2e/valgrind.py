@@ -2,23 +2,24 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Real command lines whose allocations, frees and bytes must be those of valgrind's HEAP SUMMARY.
 
-Programs copy their environment, so both runs get the same variables with values of the same length:
-valgrind's own (LD_PRELOAD, GLIBCPP_FORCE_NEW, GLIBCXX_FORCE_NEW) and heaptop's (HEAPTOP_SEGMENT).
-Where the two must differ nevertheless, DIFFERENCES says by how much and why."""
+Programs copy their environment, so both runs get the same variables, in the same order, with values of
+the same length: valgrind's own (LD_PRELOAD, GLIBCPP_FORCE_NEW, GLIBCXX_FORCE_NEW) and heaptop's
+(HEAPTOP_SEGMENT). Where the two must differ nevertheless, DIFFERENCES says by how much and why."""
 
 import ctypes
+import functools
 import os
 import re
+import shutil
 import subprocess
 
-from proving import (HEAPTOP, LIBRARY, Failure, Skip, add_case, check_equal, environment, need,
+from proving import (LIBRARY, Failure, Skip, add_case, check_equal, environment, need,
                      report, run, run_cases, scratch, segments)
 
 WORK = os.path.join(scratch, "work")
 NO_RANDOMIZE = 0x0040000
-# As the valgrind of the system names what it preloads: measured below, not assumed.
-VALGRIND = ["valgrind", "--tool=memcheck", "--run-libc-freeres=no", "--run-cxx-freeres=no",
-            "--leak-check=no", "--child-silent-after-fork=yes"]
+OPTIONS = ["--tool=memcheck", "--run-libc-freeres=no", "--run-cxx-freeres=no", "--leak-check=no",
+           "--child-silent-after-fork=yes"]
 
 # name: (allocs, frees, bytes) that heaptop sees more than valgrind, and the cause.
 DIFFERENCES = {}
@@ -122,42 +123,55 @@ def resolve(command):
     return [first, *command[1:]]
 
 
-def preload_of_valgrind():
-    """Valgrind's LD_PRELOAD, as a program under it sees it."""
-    if not hasattr(preload_of_valgrind, "value"):
-        done = run([need("valgrind"), *VALGRIND[1:], "-q", "/usr/bin/env"])
-        text = re.search(r"^LD_PRELOAD=(.*)$", done.stdout.decode(), re.M)
-        preload_of_valgrind.value = text.group(1) if text else ""
-    return preload_of_valgrind.value
+def valgrind():
+    """The program itself: Debian's valgrind is a shell script that changes the environment."""
+    need("valgrind")
+    return shutil.which("valgrind.bin") or shutil.which("valgrind")
 
 
-def padded(path, length):
-    """The same file by a path of the length wanted."""
-    if length < len(path):
-        raise Skip("valgrind's LD_PRELOAD is shorter than the library's path")
-    return "/" * (length - len(path)) + path
+def variable(done, name):
+    text = re.search("^%s=(.*)$" % name, done.stdout.decode(), re.M)
+    if not text:
+        raise Failure("no %s in the environment of a program" % name)
+    return text.group(1)
 
 
-def common_environment():
-    return dict(GIT_CONFIG_GLOBAL="/dev/null", GIT_CONFIG_NOSYSTEM=1, HOME=WORK, PYTHONHASHSEED=0,
-                PERL_HASH_SEED=0, GLIBCPP_FORCE_NEW=1, GLIBCXX_FORCE_NEW=1, TZ="UTC0",
-                HEAPTOP_LIBRARY=padded(LIBRARY, len(preload_of_valgrind())))
+def lengthened(path, length):
+    """A copy of the library whose path has the length wanted."""
+    directory = os.path.join(scratch, "l" * (length - len(os.path.join(scratch, "", "libheaptop.so")) - 1))
+    copy = os.path.join(directory, "libheaptop.so")
+    if len(copy) != length:
+        raise Skip("valgrind's LD_PRELOAD is too short to be matched")
+    os.makedirs(directory)
+    shutil.copy(path, copy)
+    return copy
 
 
-def segment_path_seen():
-    """A HEAPTOP_SEGMENT of the length that heaptop will give; its value matters to nobody here."""
-    if not hasattr(segment_path_seen, "value"):
-        done, _ = report(["/usr/bin/env"])
-        text = re.search(r"^HEAPTOP_SEGMENT=(.*)$", done.stdout.decode(), re.M)
-        segment_path_seen.value = text.group(1) if text else ""
-    return segment_path_seen.value
+COMMON = dict(PATH=os.environ["PATH"], HOME=WORK, LC_ALL="C.UTF-8", TZ="UTC0", PWD=WORK, SHLVL=1, OLDPWD=WORK,
+              _="/nothing", GIT_CONFIG_GLOBAL="/dev/null", GIT_CONFIG_NOSYSTEM=1, PYTHONHASHSEED=0,
+              PERL_HASH_SEED=0, GLIBCPP_FORCE_NEW=1, GLIBCXX_FORCE_NEW=1, HEAPTOP_DIR=segments)
+
+
+@functools.lru_cache(maxsize=None)
+def environments():
+    """(valgrind's, heaptop's): what each must be given so that the program gets the same from both."""
+    base = {k: str(v) for k, v in COMMON.items()}
+    env = "/usr/bin/env"
+    preload = variable(run([valgrind(), *OPTIONS, "-q", env], env=base), "LD_PRELOAD")
+    base["HEAPTOP_LIBRARY"] = lengthened(LIBRARY, len(preload))
+    done, _ = report([env], env=base)
+    segment = variable(done, "HEAPTOP_SEGMENT")
+    before = ["LD_PRELOAD", "HEAPTOP_SEGMENT"]
+    names = [line.split("=")[0] for line in done.stdout.decode().splitlines()]
+    if sorted(names[-2:]) == sorted(before) and names[-1] == "LD_PRELOAD":
+        return {**base, "HEAPTOP_SEGMENT": segment}, base
+    return {**base, "HEAPTOP_SEGMENT": segment}, base
 
 
 def by_valgrind(command):
     log = os.path.join(scratch, "valgrind.log")
-    env = environment(**common_environment(), HEAPTOP_SEGMENT=segment_path_seen())
-    done = run([*VALGRIND, "--log-file=" + log, "--", *command], env=env, cwd=WORK, timeout=200,
-               preexec=fixed_addresses)
+    done = run([valgrind(), *OPTIONS, "--log-file=" + log, "--", *command], env=environments()[0],
+               cwd=WORK, timeout=200, preexec=fixed_addresses)
     with open(log, encoding="utf-8", errors="replace") as f:
         text = f.read()
     summary = re.search(r"total heap usage: ([\d,]+) allocs, ([\d,]+) frees, ([\d,]+) bytes", text)
@@ -167,8 +181,7 @@ def by_valgrind(command):
 
 
 def by_heaptop(command):
-    done, rep = report(command, env=environment(**common_environment()), cwd=WORK,
-                       preexec=fixed_addresses)
+    done, rep = report(command, env=environments()[1], cwd=WORK, preexec=fixed_addresses)
     totals = rep["totals"]
     return done, (totals["allocs"], totals["frees"], totals["alloc_bytes"]), rep
 
@@ -184,7 +197,6 @@ def explain(rep, extra):
 def compare(name, command):
     setup()
     command = resolve(command)
-    need("valgrind")
     reference, want = by_valgrind(command)
     done, got, rep = by_heaptop(command)
     check_equal(done.stdout, reference.stdout, "output")

@@ -3,25 +3,25 @@
  * Call stacks on their way from the segment to the model: each new site's stack is read, its
  * modules made known to the symboliser, and names asked for. Main thread.
  */
-#ifndef SRC_STACKS_H
-#define SRC_STACKS_H
+#ifndef SRC_INTAKE_H
+#define SRC_INTAKE_H
 
 #include "src/model/model.h"
 #include "src/read/read.h"
 #include "src/sym/sym.h"
 
-struct stacks;
+struct intake;
 
 /* Owns none of them; all must outlive it. NULL on allocation failure. */
-struct stacks *stacks_new(struct read_segment *segment, struct model *model, struct sym *sym);
+struct intake *intake_new(struct read_segment *segment, struct model *model, struct sym *sym);
 /* Frees the modules that frames of the model point to. */
-void stacks_free(struct stacks *s);
+void intake_free(struct intake *s);
 /*
  * Registers those of the `count` sites that allocated and are not known yet, the largest first, so
  * that the names on the first screen come first.
  */
-void stacks_register(struct stacks *s, const struct ht_site *sites, uint32_t count);
+void intake_register(struct intake *s, const struct ht_site *sites, uint32_t count);
 /* Takes the names that have come in. True when there were any. */
-bool stacks_collect(struct stacks *s);
+bool intake_collect(struct intake *s);
 
 #endif

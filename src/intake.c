@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Call stacks on their way from the segment to the model (stacks.h). Stacks and modules never
+ * Call stacks on their way from the segment to the model (intake.h). Stacks and modules never
  * change, so each is read once. Main thread.
  */
-#include "src/stacks.h"
+#include "src/intake.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "src/naming.h"
 #include "src/util/text.h"
 
-struct stacks {
+struct intake {
 	struct read_segment *segment;
 	struct model *model;
 	struct sym *sym;
@@ -23,9 +23,9 @@ struct stacks {
 	uint32_t room;
 };
 
-struct stacks *stacks_new(struct read_segment *segment, struct model *model, struct sym *sym)
+struct intake *intake_new(struct read_segment *segment, struct model *model, struct sym *sym)
 {
-	struct stacks *s = calloc(1, sizeof(*s));
+	struct intake *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return NULL;
@@ -48,7 +48,7 @@ static void module_free(struct snap_module *m)
 	free(m);
 }
 
-void stacks_free(struct stacks *s)
+void intake_free(struct intake *s)
 {
 	if (!s)
 		return;
@@ -60,7 +60,7 @@ void stacks_free(struct stacks *s)
 	free(s);
 }
 
-static int modules_room(struct stacks *s, uint32_t module)
+static int modules_room(struct intake *s, uint32_t module)
 {
 	uint32_t room = s->room ? s->room : 64;
 	void *p;
@@ -94,7 +94,7 @@ static char *hex(const uint8_t *bytes, uint32_t count)
 	return out;
 }
 
-static struct snap_module *module_make(struct stacks *s, uint32_t module)
+static struct snap_module *module_make(struct intake *s, uint32_t module)
 {
 	struct read_module *info = &s->info[module];
 	struct snap_module *m = calloc(1, sizeof(*m));
@@ -121,7 +121,7 @@ static struct snap_module *module_make(struct stacks *s, uint32_t module)
 }
 
 /* The module of an index; never changes once made. NULL when memory is out. */
-static const struct snap_module *module_get(struct stacks *s, uint32_t module)
+static const struct snap_module *module_get(struct intake *s, uint32_t module)
 {
 	if (modules_room(s, module) != 0)
 		return NULL;
@@ -132,7 +132,7 @@ static const struct snap_module *module_get(struct stacks *s, uint32_t module)
 
 /* Makes plain frames of what the segment says. A stack without frames gets one that says so. */
 static uint32_t frames_make(
-	struct stacks *s, const struct read_frame *in, size_t count, struct frame *out)
+	struct intake *s, const struct read_frame *in, size_t count, struct frame *out)
 {
 	for (size_t i = 0; i < count; i++) {
 		const struct snap_module *m = module_get(s, in[i].module);
@@ -150,7 +150,7 @@ static uint32_t frames_make(
 }
 
 /* Registers a site with the model and asks for its names. False: not readable yet, try again. */
-static bool site_register(struct stacks *s, uint32_t id, const struct ht_site *site)
+static bool site_register(struct intake *s, uint32_t id, const struct ht_site *site)
 {
 	static struct read_frame raw[HT_DEPTH_MAX];
 	static struct frame frames[HT_DEPTH_MAX];
@@ -186,7 +186,7 @@ static int by_live_bytes(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
-void stacks_register(struct stacks *s, const struct ht_site *sites, uint32_t count)
+void intake_register(struct intake *s, const struct ht_site *sites, uint32_t count)
 {
 	struct fresh *fresh = malloc(count * sizeof(*fresh));
 	size_t found = 0;
@@ -201,7 +201,7 @@ void stacks_register(struct stacks *s, const struct ht_site *sites, uint32_t cou
 	free(fresh);
 }
 
-bool stacks_collect(struct stacks *s)
+bool intake_collect(struct intake *s)
 {
 	return naming_collect(s->naming);
 }
