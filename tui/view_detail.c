@@ -149,14 +149,14 @@ static void frame_draw_name(
 {
 	static const char inlined[] = "  inlined";
 	unsigned shift = ui->detail.shift, keep = f->inlined ? sizeof(inlined) - 1 : 0, used;
-	char name[COLUMN_TEXT_MAX * 2];
+	char full[COLUMN_TEXT_MAX * 2], name[COLUMN_TEXT_MAX];
 
 	if (cells <= keep + 8)
 		keep = 0;
 	frame_name(f, ui->full_names || shift, shift || ui->full_names ? 0 : cells - keep,
-		ink_ascii(), name, sizeof(name));
-	memmove(name, name + text_fit(name, shift, NULL),
-		strlen(name + text_fit(name, shift, NULL)) + 1);
+		ink_ascii(), full, sizeof(full));
+	text_elide(name, sizeof(name), full + text_fit(full, shift, NULL), cells - keep, false,
+		ink_ascii());
 	used = ink_text(y, NUMBER_CELLS, cells - keep, ink, name);
 	if (keep)
 		ink_text(y, NUMBER_CELLS + (int)used, keep, INK_DIM, inlined);

@@ -159,15 +159,16 @@ static enum ink sites_cell_ink(const struct snap_site *site, enum column c)
 }
 
 /* A name that was moved sideways is shown whole, from where it was moved to. */
-static void sites_shifted_name(
-	const struct ui *ui, const struct snap_site *site, char *text, size_t cap)
+static void sites_shifted_name(const struct ui *ui, const struct snap_site *site, unsigned cells,
+	char text[COLUMN_TEXT_MAX])
 {
 	struct row_style style = ui_style(ui);
 	char name[COLUMN_TEXT_MAX * 2];
 
 	style.full_names = true;
 	site_name(site, &style, name, sizeof(name));
-	snprintf(text, cap, "%s", name + text_fit(name, ui->sites.shift, NULL));
+	text_elide(text, COLUMN_TEXT_MAX, name + text_fit(name, ui->sites.shift, NULL), cells,
+		false, ink_ascii());
 }
 
 static void sites_draw_cell(const struct ui *ui, const struct snap_site *site,
@@ -178,7 +179,7 @@ static void sites_draw_cell(const struct ui *ui, const struct snap_site *site,
 
 	style.site_cells = style.line_cells = c->cells;
 	if (c->column == COL_SITE && ui->sites.shift)
-		sites_shifted_name(ui, site, text, sizeof(text));
+		sites_shifted_name(ui, site, c->cells, text);
 	else
 		column_cell(c->column, ui->shown, site, &style, c->cells, text);
 	ink_text(y, c->x, c->cells, selected ? INK_SELECT : sites_cell_ink(site, c->column), text);
