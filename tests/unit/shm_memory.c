@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Tests of shm/ without enough memory: a full tmpfs (in a mount namespace of our own, as root) and
+ * resource limits. Everything must end in an error code; a signal kills the child and is a failure.
+ */
+#include "tests/unit/shm_fixture.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include "shm/history.h"
+#include "shm/live.h"
+#include "shm/module.h"
+#include "shm/ring.h"
+#include "shm/stack.h"
+
+#define PLACE "/tmp"
+
+static int own_mounts(void)
+{
+	if (unshare(CLONE_NEWNS) != 0)
+		return -errno;
+	return mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 ? 0 : -errno;
+}
+
+/* A file on a fresh tmpfs of this size. */
+static int file_on(const char *size)
+{
+	char options[64];
+
+	snprintf(options, sizeof(options), "size=%s", size);
+	CHECK_INT(mount("t", PLACE, "tmpfs", 0, options), 0);
+	return open(PLACE "/segment", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+}
+
+static bool can_mount(void)
+{
+	int status = -1;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(own_mounts() == 0 && mount("t", PLACE, "tmpfs", 0, "size=64k") == 0 ? 0 : 1);
+	return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
+}
+
+static const char *on_size;
+static int on_want;
+
+static void create_refused(void)
+{
+	struct segment s = { 0 };
+	int fd;
+
+	CHECK_INT(own_mounts(), 0);
+	fd = file_on(on_size);
+	CHECK_INT(segment_create(&s, fd, SEGMENT_SMALL, &fixture_identity), on_want);
+	CHECK(s.header == NULL);
+	CHECK(ftruncate(fd, 0) == 0);
+	CHECK_INT(segment_create(&s, fd, SEGMENT_FULL, &fixture_identity), on_want);
+	CHECK(s.header == NULL);
+	close(fd);
+}
+
+TEST(no_room_to_start)
+{
+	static const char *const sizes[] = { "4k", "32k", "64k", "128k", "256k", "384k" };
+
+	if (!can_mount())
+		SKIP("needs root, to mount a tmpfs");
+	on_want = -ENOSPC;
+	for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		on_size = sizes[i];
+		fixture_in_child(create_refused);
+	}
+}
+
+static struct fixture on_tmpfs(const char *size)
+{
+	struct fixture f = { 0 };
+
+	CHECK_INT(own_mounts(), 0);
+	f.fd = file_on(size);
+	CHECK_INT(segment_create(&f.s, f.fd, SEGMENT_FULL, &fixture_identity), 0);
+	return f;
+}
+
+static void commit_until_full(void)
+{
+	struct fixture f = on_tmpfs(on_size);
+	uint64_t taken = 0, at = f.s.header->region[HT_REGION_LIVE].offset;
+
+	while (segment_commit(&f.s, at, 1) == 0) {
+		memset(segment_at(&f.s, at), 0xaa, HT_COMMIT_BYTES);
+		at += HT_COMMIT_BYTES;
+		taken++;
+	}
+	CHECK(taken > 0);
+	CHECK_INT(segment_commit(&f.s, at, 1), -ENOMEM);
+	CHECK_INT(segment_commit(&f.s, at - 1, 2), -ENOMEM); /* one unit there, one not */
+	CHECK(!segment_has(&f.s, at));
+	CHECK_INT(f.s.header->commit_failed, 3);
+	/* When there is memory again it can be had. */
+	CHECK_INT(mount("t", PLACE, "tmpfs", MS_REMOUNT, "size=8m"), 0);
+	CHECK_INT(segment_commit(&f.s, at, 1), 0);
+	memset(segment_at(&f.s, at), 0xaa, HT_COMMIT_BYTES);
+}
+
+TEST(commit_fails_cleanly)
+{
+	static const char *const sizes[] = { "512k", "1m", "1000k", "4m" };
+
+	if (!can_mount())
+		SKIP("needs root, to mount a tmpfs");
+	for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		on_size = sizes[i];
+		fixture_in_child(commit_until_full);
+	}
+}
+
+static struct live_block block(uint64_t i)
+{
+	return (struct live_block){ .size = i, .site = (uint32_t)(i & 0xffff) };
+}
+
+/* Insert all that goes in; what was refused is not there, what was taken is, to the last byte. */
+static void live_until_full(void)
+{
+	enum { BLOCKS = 200000 };
+	static bool in[BLOCKS];
+	struct fixture f = on_tmpfs("4m");
+	struct live_block b, got;
+	struct live_probe p;
+	uint64_t held = 0, bad = 0;
+
+	for (uint64_t i = 0; i < BLOCKS; i++) {
+		int rc;
+
+		b = block(i);
+		rc = live_insert(&f.s, 0x1000 + i * 16, &b, &got);
+		bad += rc != 0 && rc != -ENOSPC;
+		in[i] = rc == 0;
+		held += rc == 0;
+	}
+	CHECK(held > 40000 && held < BLOCKS);
+	live_probe_length(&f.s, &p);
+	CHECK_INT(p.blocks, held);
+	CHECK_INT(p.overflow, p.buckets_passed);
+	for (uint64_t i = 0; i < BLOCKS; i++) {
+		bool there = live_remove(&f.s, 0x1000 + i * 16, &got);
+
+		bad += there != in[i] || (there && got.size != i);
+	}
+	live_probe_length(&f.s, &p);
+	CHECK_INT(p.blocks, 0);
+	CHECK_INT(p.overflow, 0);
+	CHECK_INT(bad, 0);
+}
+
+TEST(live_without_memory)
+{
+	if (!can_mount())
+		SKIP("needs root, to mount a tmpfs");
+	fixture_in_child(live_until_full);
+}
+
+static uint32_t intern(const struct segment *s, uint64_t seed, uint32_t count)
+{
+	static uint64_t pcs[64];
+	static uint32_t modules[64];
+	struct stack_trace t = { HT_FN_MALLOC, count, false, pcs, modules };
+
+	for (uint32_t i = 0; i < count; i++) {
+		pcs[i] = seed << 12 | i;
+		modules[i] = 1;
+	}
+	return stack_intern(s, &t);
+}
+
+/* Stacks that cannot be kept are counted, and use no indices up: the tables' room is for the time
+ * when there is memory again. */
+static void stacks_until_full(void)
+{
+	struct fixture f = on_tmpfs("3m");
+	uint64_t known = 0, seed = 0, refused;
+	uint32_t nodes, sites, bad = 0;
+
+	while (known < 1000000 && intern(&f.s, known, 40) != 0)
+		known++;
+	CHECK(known > 10);
+	for (seed = known; seed < known + 200; seed++)
+		intern(&f.s, seed, 40);
+	nodes = f.s.header->nodes;
+	sites = f.s.header->sites;
+	refused = f.s.header->nodes_refused + f.s.header->sites_refused;
+	CHECK(refused > 0);
+	for (; seed < known + 5000; seed++)
+		intern(&f.s, seed, 40);
+	CHECK_INT(f.s.header->nodes_refused + f.s.header->sites_refused, refused + 4800);
+	CHECK(f.s.header->nodes - nodes < 1000);
+	CHECK(f.s.header->sites - sites < 100);
+	for (uint64_t i = 0; i < known; i++)
+		bad += intern(&f.s, i, 40) != i + 1;
+	CHECK_INT(bad, 0);
+	CHECK_INT(mount("t", PLACE, "tmpfs", MS_REMOUNT, "size=64m"), 0);
+	CHECK(intern(&f.s, seed, 40) != 0);
+}
+
+TEST(stacks_without_memory)
+{
+	if (!can_mount())
+		SKIP("needs root, to mount a tmpfs");
+	fixture_in_child(stacks_until_full);
+}
+
+static bool nobody_alive(uint32_t tid)
+{
+	return false;
+}
+
+static uint64_t fill_up(const struct segment *s)
+{
+	uint64_t at = s->header->region[HT_REGION_LIVE].offset;
+
+	while (segment_commit(s, at, 1) == 0)
+		at += HT_COMMIT_BYTES;
+	return at;
+}
+
+static void rest_when_full(void)
+{
+	struct fixture f = on_tmpfs("1m");
+	struct module_info m = {
+		.start = 1, .end = 2, .path = "/x", .build_id = (const uint8_t *)""
+	};
+	struct ht_event e = { .kind = HT_EVENT_ALLOC };
+	uint32_t slot, last = 0;
+
+	fill_up(&f.s);
+	/* The first unit of threads was taken at the start: 64 slots, 0 shared. */
+	for (uint32_t i = 1; i < 64; i++)
+		CHECK_INT(slot = thread_claim(&f.s, 100 + i, nobody_alive), i);
+	/* The next would need memory: a dead thread's slot will do. */
+	CHECK(thread_claim(&f.s, 900, nobody_alive) > 0);
+	for (int i = 0; i < 10; i++)
+		ring_push(&f.s, 5, &e);
+	CHECK_INT(thread_at(&f.s, 5)->ring_head, 10);
+	for (uint64_t i = 0; i < 512; i++) {
+		m.start = i;
+		last = module_intern(&f.s, &m);
+	}
+	CHECK_INT(last, 0); /* 511 fit into the unit, 0 included */
+	CHECK_INT(f.s.header->modules, 512);
+	history_note(&f.s, FIXTURE_CREATED_NS, 5);
+	CHECK_INT(f.s.header->history.point[0], 5);
+}
+
+TEST(other_tables_without_memory)
+{
+	if (!can_mount())
+		SKIP("needs root, to mount a tmpfs");
+	fixture_in_child(rest_when_full);
+}
+
+static void limit_file_size(void)
+{
+	struct rlimit limit = { 1 << 20, 1 << 20 };
+	struct segment s = { 0 };
+	int fd = memfd_create("segment", MFD_CLOEXEC);
+	struct stat st;
+
+	CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+	CHECK_INT(segment_create(&s, fd, SEGMENT_SMALL, &fixture_identity), -EFBIG);
+	CHECK_INT(segment_create(&s, fd, SEGMENT_FULL, &fixture_identity), -EFBIG);
+	CHECK(s.header == NULL);
+	CHECK(fstat(fd, &st) == 0 && st.st_size == 0);
+}
+
+TEST(file_size_limit)
+{
+	fixture_in_child(limit_file_size);
+}
+
+static void limit_address_space(void)
+{
+	struct rlimit limit = { 64 << 20, 64 << 20 };
+	struct segment s = { 0 };
+	int fd = memfd_create("segment", MFD_CLOEXEC);
+
+	CHECK(setrlimit(RLIMIT_AS, &limit) == 0);
+	CHECK_INT(segment_create(&s, fd, SEGMENT_FULL, &fixture_identity), -ENOMEM);
+	CHECK(s.header == NULL);
+	CHECK(ftruncate(fd, 0) == 0);
+	CHECK_INT(segment_create(&s, fd, SEGMENT_SMALL, &fixture_identity), 0);
+	segment_unmap(&s);
+}
+
+TEST(address_space_limit)
+{
+#ifdef __SANITIZE_ADDRESS__
+	SKIP("a sanitizer's shadow is larger than the limit");
+#endif
+	fixture_in_child(limit_address_space);
+}
+
+int main(void)
+{
+	RUN(no_room_to_start);
+	RUN(commit_fails_cleanly);
+	RUN(live_without_memory);
+	RUN(stacks_without_memory);
+	RUN(other_tables_without_memory);
+	RUN(file_size_limit);
+	RUN(address_space_limit);
+	return check_end();
+}
