@@ -104,7 +104,8 @@ static const char *unnamed(int tag, const char *inner)
 	return !strncmp(inner, "operator()", 10) ? "{lambda}" : "{unnamed}";
 }
 
-/* The name of one part, in the demangler's spelling: GCC may call a lambda's class "<lambda(int)>". */
+/* The name of one part, in the demangler's spelling: GCC may call a lambda's class "<lambda(int)>".
+ */
 static void part_write(Dwarf_Die *die, const char *inner, char *out, size_t cap)
 {
 	Dwarf_Die origin = *die;
