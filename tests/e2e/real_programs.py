@@ -16,7 +16,7 @@ HELLO_C = "#include <stdio.h>\nint main(void)\n{\n\tputs(\"hello\");\n\treturn 3
 HELLO_CC = ("#include <iostream>\n#include <map>\n#include <string>\nint main()\n{\n\t"
             "std::map<std::string, int> m;\n\tfor (int i = 0; i < 9; i++)\n\t\tm[std::to_string(i)] = i;\n\t"
             "std::cout << m.size() << \"\\n\";\n}\n")
-MAKEFILE = "all: a b c\n%: ; @echo made $@ > $@ && sort $@ && ls | wc -l > /dev/null\n"
+MAKEFILE = "all: a b c\na b c: ; @echo made $@ > $@ && sort $@ && ls | wc -l > /dev/null\n"
 CMAKE = "cmake_minimum_required(VERSION 3.13)\nproject(p NONE)\nmessage(STATUS \"seen ${PROJECT_NAME}\")\n"
 JAVA = ("import java.util.*;\nclass Hello {\n\tpublic static void main(String[] a) {\n\t\t"
         "Map<Integer, String> m = new TreeMap<>();\n\t\tfor (int i = 0; i < 50000; i++)\n\t\t\t"
@@ -86,7 +86,7 @@ PROGRAMS = {
     "xmllint": (["xmllint", "--format", "page.xml"], None, []),
     "bc": (["bc", "-l"], "scale=60; 4*a(1)\n2^500\n", []),
     "tclsh": (["tclsh"], TCL, []),
-    "m4 or ed": (["ed", "-s", "text"], "1,3p\n$=\nq\n", []),
+    "ed": (["ed", "-s", "text"], "1,3p\n$=\nq\n", []),
     "ssh -V": (["ssh", "-V"], None, []),
     "less": (["less", "text"], None, []),
     "ps": (["sh", "-c", "ps -o comm= -p $$"], None, []),

