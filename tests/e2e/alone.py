@@ -85,7 +85,9 @@ def late():
         _, err = viewer.communicate(timeout=20)
         check_equal(viewer.returncode, 0, "status of heaptop --report -a (%s)" % err.decode())
         with open(out, encoding="utf-8") as f:
-            check_truth(json.load(f), truth_read(ACCOUNT))
+            text = f.read()
+        check(text, "the report is empty: " + err.decode())
+        check_truth(json.loads(text), truth_read(ACCOUNT))
     check_equal(segment_files(), [], "segments left")
 
 

@@ -112,12 +112,12 @@ static inline void truth_site_write(int fd, const struct truth_site *s, const ch
 /* Writes the account as it is now; later calls do nothing. */
 static inline void truth_write(void)
 {
-	const char *path = getenv("TRUTH");
+	const char *path = truth_written ? NULL : getenv("TRUTH");
 	const char *separator = "";
 	char line[256];
 	int fd = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : -1;
 
-	if (fd < 0 || truth_written)
+	if (fd < 0)
 		return;
 	truth_written = 1;
 	snprintf(line, sizeof(line),
