@@ -341,6 +341,7 @@ static void liveness(struct session *s, uint32_t segment_state)
 		s->state = SNAP_RUNNING;
 	if (proc_start_ticks(s->pid, &ticks) == 0 && ticks == s->identity.start_ticks)
 		return;
+	s->identity.state = segment_state; /* the last word: who closes the run asks how it ended */
 	if (segment_state == HT_STATE_EXITED)
 		end_as(s, SNAP_EXITED, -1, 0);
 	else
