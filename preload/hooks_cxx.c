@@ -30,11 +30,16 @@ static void guard_leave(struct guard *g)
 	record_leave(g->entered);
 }
 
-static struct guard guard_enter(uintptr_t frame)
+/* `size` and `align` are those of new: it may round up, and asks for at least one byte. */
+static struct guard guard_enter(uintptr_t frame, size_t size, size_t align)
 {
 	struct guard g = { .was_in_allocator = state_thread.in_allocator };
 
 	g.entered = record_enter(frame);
+	if (g.entered) {
+		state_thread.inner_least = size;
+		state_thread.inner_most = size + align + 1;
+	}
 	state_thread.in_allocator = 1;
 	return g;
 }
@@ -106,7 +111,7 @@ static void plain_delete(void *p)
                                                                                                    \
 		if (real) {                                                                        \
 			__attribute__((cleanup(guard_leave), unused)) struct guard g =             \
-				guard_enter((uintptr_t)__builtin_frame_address(0));                \
+				guard_enter((uintptr_t)__builtin_frame_address(0), size, align);   \
 			p = real args;                                                             \
 		} else {                                                                           \
 			p = plain_new(size, align, throws);                                        \
@@ -125,7 +130,7 @@ static void plain_delete(void *p)
 		record_free(p);                                                                    \
 		if (real) {                                                                        \
 			__attribute__((cleanup(guard_leave), unused)) struct guard g =             \
-				guard_enter((uintptr_t)__builtin_frame_address(0));                \
+				guard_enter((uintptr_t)__builtin_frame_address(0), 0, 0);          \
 			real args;                                                                 \
 		} else {                                                                           \
 			plain_delete(p);                                                           \

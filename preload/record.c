@@ -130,7 +130,8 @@ static void count_end(const struct live_block *b, uint32_t slot, uint64_t tick, 
 		.temporary = temporary,
 		.life_ticks = tick > b->tick ? tick - b->tick : 0 };
 
-	site_free(&state_segment, b->site, slot, &end);
+	if (b->site != HT_SITE_HIDDEN)
+		site_free(&state_segment, b->site, slot, &end);
 }
 
 /* Enters a block whose site is known. */
@@ -139,7 +140,7 @@ static void block_add(uint64_t addr, const struct live_block *b)
 	struct live_block old;
 	int rc = live_insert(&state_segment, addr, b, &old);
 
-	if (rc == 1) {
+	if (rc == 1 && old.site != HT_SITE_HIDDEN) {
 		ht_add_relaxed_64(&state_segment.header->missed_frees, 1);
 		count_end(&old, b->thread, b->tick, false);
 	}
@@ -165,14 +166,35 @@ static void alloc_outermost(void *p, size_t size, enum ht_function function)
 	block_add((uint64_t)(uintptr_t)p, &b);
 }
 
-/* A nested allocation: our unwinder's own is nobody's business, a signal handler's is a loss to
- * tell. */
-static void alloc_nested(void *p, size_t size)
+/* Notes a block that is not to be counted, so that its free is known for what it is. */
+static void hide(void *p, size_t size)
 {
-	if (!p || state_thread.unwinding || state_thread.in_allocator)
+	struct live_block b = { .size = size, .site = HT_SITE_HIDDEN }, old;
+
+	live_insert(&state_segment, (uint64_t)(uintptr_t)p, &b, &old);
+}
+
+/*
+ * An allocation inside a hook. The unwinder's own is nobody's business. Inside operator new it is
+ * the block that the outer hook will record, or another one, which is recorded here: the outer hook
+ * is not at work on anything. What is left is a signal handler's, a loss to tell.
+ */
+static void alloc_nested(void *p, size_t size, enum ht_function function)
+{
+	const struct state_thread *t = &state_thread;
+
+	if (!p)
 		return;
-	count_untracked(size);
-	ht_add_relaxed_64(&state_segment.header->untracked_busy, 1);
+	if (t->unwinding) {
+		hide(p, size);
+	} else if (t->in_allocator) {
+		if (size < t->inner_least || size > t->inner_most)
+			alloc_outermost(p, size, function);
+	} else {
+		count_untracked(size);
+		ht_add_relaxed_64(&state_segment.header->untracked_busy, 1);
+		hide(p, size);
+	}
 }
 
 void record_alloc(void *p, size_t size, enum ht_function function)
@@ -185,7 +207,7 @@ void record_alloc(void *p, size_t size, enum ht_function function)
 		alloc_outermost(p, size, function);
 		record_leave(true);
 	} else {
-		alloc_nested(p, size);
+		alloc_nested(p, size, function);
 	}
 	errno = saved;
 }
@@ -214,8 +236,10 @@ static void free_outermost(void *p)
 	state_thread.last_block = 0;
 }
 
-/* A signal handler frees while this thread is inside a hook: the block must leave the hash all the
- * same, and everything used for that may be interrupted at any point. */
+/*
+ * A free inside a hook: of operator delete's own block, which the outer hook has taken out already;
+ * of the unwinder; or by a signal handler, so nothing of the thread's own may be touched here.
+ */
 static void free_nested(void *p)
 {
 	struct live_block b;
@@ -233,7 +257,7 @@ void record_free(void *p)
 	if (record_enter((uintptr_t)__builtin_frame_address(0))) {
 		free_outermost(p);
 		record_leave(true);
-	} else if (!state_thread.in_allocator && !state_thread.unwinding) {
+	} else {
 		free_nested(p);
 	}
 	errno = saved;

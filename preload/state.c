@@ -104,9 +104,9 @@ static bool start(void)
 		return false;
 	/* dlopen and dlsym allocate: passed through, and not counted as the program's. */
 	state_thread.busy = (uintptr_t)__builtin_frame_address(0);
-	state_thread.in_allocator = 1;
+	state_thread.unwinding = 1;
 	rc = prepare(&own);
-	state_thread.in_allocator = 0;
+	state_thread.unwinding = 0;
 	if (rc == 0) {
 		own->on = 1;
 		ht_store_relaxed_32(&state_segment.header->state, HT_STATE_RUNNING);

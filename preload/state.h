@@ -26,6 +26,8 @@ struct state_thread {
 	uint16_t has_slot;
 	uint8_t unwinding; /* inside the unwinder */
 	uint8_t in_allocator; /* inside operator new or delete of the next library */
+	uint64_t inner_least,
+		inner_most; /* sizes that new would ask malloc for, for its own block */
 	uint32_t clock_every; /* events between two looks at the clock */
 	uint32_t clock_left;
 };

@@ -228,7 +228,11 @@ struct ht_live_payload {
 
 #define HT_LIVE_SIZE_BITS 48u
 #define HT_LIVE_TICK_BITS 40u
-#define HT_SITES_MAX	  (1u << 24)
+/* Site of a block in the live hash that is nobody's business: our unwinder's, or one whose
+ * allocation could not be recorded (and was counted as that). Its end counts nowhere; readers pass
+ * over it. */
+#define HT_SITE_HIDDEN (HT_SITES_MAX - 1)
+#define HT_SITES_MAX   (1u << 24)
 
 #define HT_KEY_FREE    0ull
 #define HT_KEY_CLAIMED 1ull

@@ -40,6 +40,8 @@ static void visit_slot(
 		a->payload[i].site_tick != b->payload[i].site_tick)
 		return;
 	live_unpack(&a->payload[i], &block);
+	if (block.site == HT_SITE_HIDDEN)
+		return;
 	out = (struct read_block){ a->key[i], block.size, block.tick, block.site, block.thread };
 	w->visit(w->ctx, &out);
 	w->blocks++;
