@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The live hash under eight threads that allocate, free, and hand blocks to each other, with
+ * addresses reused at once as an allocator does; others walk it meanwhile as a viewer would. At the
+ * end the hash, the site counters and what the threads hold agree to the byte.
+ */
+#include "tests/stress/stress.h"
+
+#include "shm/live.h"
+#include "shm/site.h"
+
+#define ADDRESSES 6000u /* of each thread at first */
+#define HANDED	  256u
+#define SITES	  16u
+
+static uint64_t handed[HANDED]; /* blocks left for whoever comes by */
+
+/* The allocator: free addresses. They go to the thread that freed them. */
+struct pool {
+	uint64_t address[ADDRESSES * STRESS_THREADS];
+	uint32_t count;
+};
+static struct pool pools[STRESS_THREADS];
+
+/* What a block looks like follows from its address, so that any mixture shows. */
+static struct live_block block(uint64_t addr)
+{
+	return (struct live_block){ .size = addr * 7 % 5000 + 1,
+		.tick = addr & 0xffffffffff,
+		.site = (uint32_t)(addr / 16 % SITES),
+		.thread = (uint32_t)(addr / 16 % 1000) };
+}
+
+static bool is_block(const struct live_block *b, uint64_t addr)
+{
+	struct live_block want = block(addr);
+
+	return b->size == want.size && b->tick == want.tick && b->site == want.site &&
+	       b->thread == want.thread;
+}
+
+static void allocate(struct stress_thread *t, uint64_t *into)
+{
+	struct pool *pool = &pools[t->number];
+	struct live_block b, old;
+
+	if (pool->count == 0)
+		return;
+	*into = pool->address[--pool->count];
+	b = block(*into);
+	t->bad += live_insert(t->s, *into, &b, &old) != 0;
+	site_alloc(t->s, b.site, t->number + 1, b.size);
+}
+
+static void release(struct stress_thread *t, uint64_t addr)
+{
+	struct pool *pool = &pools[t->number];
+	struct live_block b = { 0 };
+	struct site_end end = { 0 };
+
+	t->bad += !live_remove(t->s, addr, &b) || !is_block(&b, addr);
+	end.size = b.size;
+	site_free(t->s, b.site, t->number + 1, &end);
+	pool->address[pool->count++] = addr;
+}
+
+#define HELD 2000u
+
+static void work(struct stress_thread *t)
+{
+	static uint64_t all_held[STRESS_THREADS][HELD];
+	uint64_t *held = all_held[t->number];
+
+	for (uint32_t i = 0; i < STRESS_ROUNDS(1000000); i++) {
+		uint64_t r = fixture_random(&t->random);
+		uint64_t *mine = &held[r % HELD];
+
+		if (!*mine)
+			allocate(t, mine);
+		else if (r >> 40 & 1)
+			*mine = __atomic_exchange_n(
+				&handed[(r >> 48) % HANDED], *mine, __ATOMIC_ACQ_REL);
+		else {
+			release(t, *mine);
+			*mine = 0;
+		}
+	}
+	for (uint32_t i = 0; i < HELD; i++) {
+		if (held[i])
+			release(t, held[i]);
+		held[i] = 0;
+	}
+}
+
+static void pools_fill(void)
+{
+	memset(handed, 0, sizeof(handed));
+	for (uint32_t t = 0; t < STRESS_THREADS; t++) {
+		pools[t].count = ADDRESSES;
+		for (uint64_t i = 0; i < ADDRESSES; i++)
+			pools[t].address[i] = 0x550000000000 + (i * STRESS_THREADS + t) * 16;
+	}
+}
+
+static void check_totals(const struct segment *s)
+{
+	uint64_t bytes = 0, blocks = 0, bad = 0, live = 0;
+	struct live_probe p;
+	struct live_block b;
+
+	for (uint32_t i = 0; i < HANDED; i++) {
+		if (!handed[i])
+			continue;
+		bad += !live_find(s, handed[i], &b) || !is_block(&b, handed[i]);
+		bytes += b.size;
+		blocks++;
+	}
+	for (uint32_t i = 0; i < SITES; i++)
+		live += stack_site(s, i)->live_bytes;
+	live_probe_length(s, &p);
+	CHECK_INT(bad, 0);
+	CHECK_INT(p.blocks, blocks);
+	CHECK_INT(p.overflow, p.buckets_passed);
+	CHECK_INT(live, bytes);
+	CHECK_INT(s->header->live_bytes, bytes);
+}
+
+TEST(exact_after_all)
+{
+	struct fixture f;
+
+	fixture_open(&f, SEGMENT_SMALL);
+	pools_fill();
+	CHECK_INT(stress_run(&f.s, work), 0);
+	check_totals(&f.s);
+	fixture_close(&f);
+}
+
+static uint32_t done;
+
+/* Copies a slot twice, as src/read does, and takes it when both copies are the same. */
+static bool slot_copy(const struct ht_bucket *b, uint32_t i, uint64_t *key, struct live_block *out)
+{
+	const struct ht_live_payload *p = &b->payload[i];
+	uint64_t copy[2][3];
+
+	for (int pass = 0; pass < 2; pass++) {
+		copy[pass][0] = ht_load_acquire_64(&b->key[i]);
+		copy[pass][1] = ht_load_relaxed_64(&p->size_thread);
+		copy[pass][2] = ht_load_relaxed_64(&p->site_tick);
+		ht_fence_acquire();
+	}
+	if (memcmp(copy[0], copy[1], sizeof(copy[0])) != 0)
+		return false;
+	*key = copy[0][0];
+	live_unpack(&(struct ht_live_payload){ copy[0][1], copy[0][2] }, out);
+	return true;
+}
+
+static void walk(struct stress_thread *t)
+{
+	const struct ht_bucket *b = segment_at(t->s, segment_level_offset(t->s->header, 0));
+	struct live_block block;
+	uint64_t key;
+
+	for (uint32_t n = 0; n < 1u << t->s->header->live_log2; n++) {
+		if (!segment_has(
+			    t->s, (uint64_t)((const char *)&b[n] - (const char *)t->s->header)) ||
+			!segment_has(t->s,
+				(uint64_t)((const char *)(&b[n] + 1) - (const char *)t->s->header) -
+					1))
+			continue;
+		for (uint32_t i = 0; i < HT_BUCKET_SLOTS; i++)
+			if (slot_copy(&b[n], i, &key, &block) && key > HT_KEY_CLAIMED)
+				t->bad += !is_block(&block, key);
+	}
+}
+
+static void work_or_walk(struct stress_thread *t)
+{
+	if (t->number < STRESS_THREADS - 2) {
+		work(t);
+		ht_add_relaxed_32(&done, 1);
+		return;
+	}
+	while (ht_load_relaxed_32(&done) < STRESS_THREADS - 2)
+		walk(t);
+}
+
+TEST(walkers_see_whole_blocks)
+{
+	struct fixture f;
+
+	fixture_open(&f, SEGMENT_SMALL);
+	pools_fill();
+	CHECK_INT(stress_run(&f.s, work_or_walk), 0);
+	check_totals(&f.s);
+	fixture_close(&f);
+}
+
+/* Each thread's share: more than there is room for, or with the sanitizer, where a probe of a full
+ * table takes its time, enough to grow. */
+#define SHARE (STRESS_SLOW == 1 ? 60000u : 12000u)
+
+/* All threads fill the table together, then empty it together. */
+static void fill_and_empty(struct stress_thread *t)
+{
+	uint64_t base = 0x10000 + (uint64_t)t->number * 0x10000000, n = 0;
+	struct live_block b, old;
+
+	for (; n < SHARE; n++) {
+		b = block(base + n * 16);
+		if (live_insert(t->s, base + n * 16, &b, &old) != 0)
+			break;
+	}
+	for (uint64_t i = 0; i < n; i++)
+		t->bad += !live_remove(t->s, base + i * 16, &b) || !is_block(&b, base + i * 16);
+}
+
+TEST(growth_and_full_table)
+{
+	struct fixture f;
+	struct live_probe p;
+
+	fixture_open(&f, SEGMENT_SMALL);
+	CHECK_INT(stress_run(&f.s, fill_and_empty), 0);
+	live_probe_length(&f.s, &p);
+	CHECK_INT(p.blocks, 0);
+	CHECK_INT(p.overflow, 0);
+	CHECK_INT(f.s.header->live_levels, f.s.header->live_levels_max);
+	fixture_close(&f);
+}
+
+int main(void)
+{
+	RUN(exact_after_all);
+	RUN(walkers_see_whole_blocks);
+	RUN(growth_and_full_table);
+	return check_end();
+}
