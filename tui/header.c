@@ -92,7 +92,7 @@ static void header_title(const struct ui *ui, int y, unsigned width)
 		strip_left(&s, 50, INK_PLAIN, "%" PRIu32 " thr", snap->proc.threads);
 	strip_left(&s, 65, INK_PLAIN, "up %s", header_clock(text, snap->uptime_ns));
 	strip_right(&s, 40, INK_PLAIN, "%.3gs", (double)ui->options.delay_ns / 1e9);
-	strip_right(&s, 55, INK_DIM, "self %.1f%%cpu %s", snap->viewer_cpu_percent,
+	strip_right(&s, 55, INK_PLAIN, "self %.1f%%cpu %s", snap->viewer_cpu_percent,
 		units_bytes(text, snap->viewer_rss));
 	header_state(ui, &s);
 	strip_draw(&s, y, 1, width - 2);

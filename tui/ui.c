@@ -273,7 +273,7 @@ static void ui_draw_status(struct ui *ui)
 		return;
 	ui_view(ui)->status(ui, text, sizeof(text));
 	text_elide(cut, sizeof(cut), text, width - 2, false, ink_ascii());
-	ink_text(ui->layout.y[ROW_STATUS], 1, width - 2, INK_DIM, cut);
+	ink_text(ui->layout.y[ROW_STATUS], 1, width - 2, INK_PLAIN, cut);
 }
 
 /* What the message line says when nobody has anything to say. */

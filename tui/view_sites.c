@@ -15,6 +15,8 @@
 #include "tui/keys.h"
 #include "tui/views.h"
 
+#define RATE_MATTERS 1000 /* a rate of so small a part of all live bytes per second is coloured */
+
 static struct list *sites_list(struct ui *ui)
 {
 	return &ui->sites.list;
@@ -147,17 +149,6 @@ static void sites_draw_title(const struct ui *ui, const struct layout_column *c,
 			ink_sign(info->descending != ui->reverse ? SIGN_DOWN : SIGN_UP));
 }
 
-static enum ink sites_cell_ink(const struct snap_site *site, enum column c)
-{
-	if (c == COL_RATE && site->rate_bytes_per_s > 0)
-		return INK_WARN;
-	if (c == COL_RATE && site->rate_bytes_per_s < 0)
-		return INK_GOOD;
-	if (c == COL_TREND)
-		return INK_INFO;
-	return c == COL_LINE || c == COL_PERCENT ? INK_DIM : INK_PLAIN;
-}
-
 /* A name that was moved sideways is shown whole, from where it was moved to. */
 static void sites_shifted_name(const struct ui *ui, const struct snap_site *site, unsigned cells,
 	char text[COLUMN_TEXT_MAX])
@@ -171,6 +162,21 @@ static void sites_shifted_name(const struct ui *ui, const struct snap_site *site
 		false, ink_ascii());
 }
 
+/*
+ * Colour only where it matters, on rates that move the whole heap: every change of ink is up to
+ * twenty bytes on the line, for each row and frame, and the sign says it anyway.
+ */
+static enum ink sites_cell_ink(const struct ui *ui, const struct snap_site *site, enum column c)
+{
+	double matters = (double)ui->shown->totals.live_bytes / RATE_MATTERS;
+
+	if (c != COL_RATE || site->rate_bytes_per_s == 0)
+		return INK_PLAIN;
+	if (site->rate_bytes_per_s >= matters)
+		return INK_WARN;
+	return -site->rate_bytes_per_s >= matters ? INK_GOOD : INK_PLAIN;
+}
+
 static void sites_draw_cell(const struct ui *ui, const struct snap_site *site,
 	const struct layout_column *c, int y, bool selected)
 {
@@ -182,7 +188,8 @@ static void sites_draw_cell(const struct ui *ui, const struct snap_site *site,
 		sites_shifted_name(ui, site, c->cells, text);
 	else
 		column_cell(c->column, ui->shown, site, &style, c->cells, text);
-	ink_text(y, c->x, c->cells, selected ? INK_SELECT : sites_cell_ink(site, c->column), text);
+	ink_text(y, c->x, c->cells, selected ? INK_SELECT : sites_cell_ink(ui, site, c->column),
+		text);
 }
 
 static void sites_draw_row(
