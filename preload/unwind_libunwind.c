@@ -2,12 +2,20 @@
 /*
  * The unwinder on libunwind: unw_backtrace with its per-thread trace cache. The library is opened
  * privately instead of linked: libunwind also defines _Unwind_RaiseException and its kin, and as a
- * dependency of a preloaded library it would take over the program's C++ exceptions. Source:
- * unw_backtrace(3), unw_set_caching_policy(3).
+ * dependency of a preloaded library it would take over the program's C++ exceptions. It also keeps
+ * a pipe open, into which it writes bytes to learn whether an address is readable, and reads
+ * whatever file the program may meanwhile have under that number; and it may open debug files. Its
+ * calls for these are redirected here, in its own jump table. Sources: unw_backtrace(3),
+ * unw_set_caching_policy(3), the ELF gABI's and x86-64 psABI's dynamic linking chapters.
  */
 #include "preload/unwind.h"
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <elf.h>
+#include <link.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #define UNW_LOCAL_ONLY
 #include <libunwind.h>
@@ -23,6 +31,82 @@ extern const char _end[] __attribute__((visibility("hidden")));
 
 static int (*backtrace_into)(void **, int);
 
+/* Instead of pipe2 and open: no descriptors. */
+static int no_descriptor(void)
+{
+	errno = EMFILE;
+	return -1;
+}
+
+/* Instead of read: the pipe is empty, and open as far as the caller can tell. */
+static ssize_t no_bytes(int fd, void *buf, size_t count)
+{
+	errno = EAGAIN;
+	return -1;
+}
+
+/*
+ * Instead of write, which tells by EFAULT that `addr` cannot be read. rt_sigprocmask copies its
+ * argument in before it looks at `how`, and fails either way, so nothing is changed.
+ */
+static ssize_t probe_readable(int fd, const void *addr, size_t count)
+{
+	uintptr_t aligned = (uintptr_t)addr & ~(uintptr_t)7;
+
+	syscall(SYS_rt_sigprocmask, ~0, (void *)aligned, NULL, 8);
+	return errno == EFAULT ? -1 : 1;
+}
+
+struct redirect {
+	const char *symbol;
+	void *to;
+};
+
+static const struct redirect redirects[] = {
+	{ "pipe2", (void *)no_descriptor },
+	{ "open", (void *)no_descriptor },
+	{ "read", (void *)no_bytes },
+	{ "write", (void *)probe_readable },
+};
+
+static const Elf64_Dyn *dynamic_entry(const struct link_map *map, Elf64_Sxword tag)
+{
+	for (const Elf64_Dyn *d = map->l_ld; d->d_tag != DT_NULL; d++)
+		if (d->d_tag == tag)
+			return d;
+	return NULL;
+}
+
+static void redirect_slot(const struct link_map *map, const Elf64_Rela *r, const char *name)
+{
+	for (unsigned i = 0; i < sizeof(redirects) / sizeof(redirects[0]); i++)
+		if (__builtin_strcmp(name, redirects[i].symbol) == 0)
+			*(void **)(uintptr_t)(map->l_addr + r->r_offset) = redirects[i].to;
+}
+
+/* Goes through the jump table of an object whose slots are writable (not fully RELRO). */
+static void redirect_calls(void *lib)
+{
+	const Elf64_Dyn *table, *bytes, *symbols, *strings;
+	struct link_map *map;
+
+	if (dlinfo(lib, RTLD_DI_LINKMAP, &map) != 0)
+		return;
+	table = dynamic_entry(map, DT_JMPREL);
+	bytes = dynamic_entry(map, DT_PLTRELSZ);
+	symbols = dynamic_entry(map, DT_SYMTAB);
+	strings = dynamic_entry(map, DT_STRTAB);
+	if (!table || !bytes || !symbols || !strings || dynamic_entry(map, DT_BIND_NOW))
+		return;
+	for (uint64_t i = 0; i < bytes->d_un.d_val / sizeof(Elf64_Rela); i++) {
+		const Elf64_Rela *r = (const Elf64_Rela *)table->d_un.d_ptr + i;
+		const Elf64_Sym *sym =
+			(const Elf64_Sym *)symbols->d_un.d_ptr + ELF64_R_SYM(r->r_info);
+
+		redirect_slot(map, r, (const char *)strings->d_un.d_ptr + sym->st_name);
+	}
+}
+
 void unwind_start(void)
 {
 	/* DEEPBIND: its own functions and libc's malloc, whatever the program defines. */
@@ -32,12 +116,14 @@ void unwind_start(void)
 
 	if (!lib)
 		return;
+	redirect_calls(lib);
 	set_policy = (int (*)(unw_addr_space_t, unw_caching_policy_t))dlsym(
 		lib, NAME(unw_set_caching_policy));
 	local = dlsym(lib, NAME(unw_local_addr_space));
 	/* The default cache is behind a lock whose holder blocks signals, by system calls. */
 	if (set_policy && local)
 		set_policy(*local, UNW_CACHE_PER_THREAD);
+
 	backtrace_into = (int (*)(void **, int))dlsym(lib, "unw_backtrace");
 }
 
