@@ -46,15 +46,22 @@ static ssize_t no_bytes(int fd, void *buf, size_t count)
 }
 
 /*
- * Instead of write, which tells by EFAULT that `addr` cannot be read. rt_sigprocmask copies its
- * argument in before it looks at `how`, and fails either way, so nothing is changed.
+ * Instead of its write of one byte at `addr`, which tells by EFAULT that the address cannot be
+ * read. rt_sigprocmask copies its argument in before it looks at `how`, and fails either way, so
+ * nothing is changed. (libunwind 1.6 writes through syscall(2), so as not to be a cancellation
+ * point.)
  */
-static ssize_t probe_readable(int fd, const void *addr, size_t count)
+static long probe_readable(long number, long fd, uintptr_t addr, long count)
 {
-	uintptr_t aligned = (uintptr_t)addr & ~(uintptr_t)7;
-
-	syscall(SYS_rt_sigprocmask, ~0, (void *)aligned, NULL, 8);
+	if (number != SYS_write)
+		return syscall(number, fd, addr, count);
+	syscall(SYS_rt_sigprocmask, ~0L, addr & ~(uintptr_t)7, NULL, 8L);
 	return errno == EFAULT ? -1 : 1;
+}
+
+static ssize_t probe_by_write(int fd, const void *addr, size_t count)
+{
+	return probe_readable(SYS_write, fd, (uintptr_t)addr, (long)count);
 }
 
 struct redirect {
@@ -66,7 +73,8 @@ static const struct redirect redirects[] = {
 	{ "pipe2", (void *)no_descriptor },
 	{ "open", (void *)no_descriptor },
 	{ "read", (void *)no_bytes },
-	{ "write", (void *)probe_readable },
+	{ "write", (void *)probe_by_write },
+	{ "syscall", (void *)probe_readable },
 };
 
 static const Elf64_Dyn *dynamic_entry(const struct link_map *map, Elf64_Sxword tag)

@@ -66,14 +66,21 @@
 #define HT_VERSION 1u
 #define HT_COMMIT_BYTES                                                                            \
 	65536u /* one populate call: large enough to be rare, small enough for 64 MB */
-#define HT_HEADER_BYTES	   65536u
-#define HT_SIZE_BUCKETS	   24u /* sizes up to 8, 16, ... 2^25; the last takes the rest */
-#define HT_LIFE_BUCKETS	   16u /* lifetimes below 1, 4, 16, ... ticks; the last takes the rest */
-#define HT_HISTORY_POINTS  256u
-#define HT_TICK_SHIFT	   16u
-#define HT_RING_EVENTS	   2048u /* 64 KB a thread: one commit unit */
-#define HT_BUCKET_SLOTS	   7u /* keys and overflow count fill one 64-byte line */
-#define HT_PROBE_BUCKETS   8u /* 56 slots reachable: about 90 % full before a level overflows */
+#define HT_HEADER_BYTES 65536u
+#define HT_SIZE_BUCKETS 24u /* sizes up to 8, 16, ... 2^25; the last takes the rest */
+#define HT_LIFE_BUCKETS 16u /* lifetimes below 1, 4, 16, ... ticks; the last takes the rest */
+/* The three that can be set from outside are made small by tests/model. */
+#ifndef HT_HISTORY_POINTS
+#define HT_HISTORY_POINTS 256u
+#endif
+#define HT_TICK_SHIFT 16u
+#ifndef HT_RING_EVENTS
+#define HT_RING_EVENTS 2048u /* 64 KB a thread: one commit unit */
+#endif
+#define HT_BUCKET_SLOTS 7u /* keys and overflow count fill one 64-byte line */
+#ifndef HT_PROBE_BUCKETS
+#define HT_PROBE_BUCKETS 8u /* 56 slots reachable: about 90 % full before a level overflows */
+#endif
 #define HT_LIVE_LEVELS	   6u
 #define HT_BUILD_ID_MAX	   32u
 #define HT_COMMAND_MAX	   4096u

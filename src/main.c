@@ -152,14 +152,12 @@ static int final_status(struct run *r, const struct snapshot *s, const struct op
 	return rc ? rc : unfreed ? EXIT_UNFREED : status;
 }
 
-static int show_report(struct run *r, const struct options *o)
+static int show_report(struct run *r, const struct options *o, int fd)
 {
-	int fd = output_file(o, o->mode == OPTIONS_RUN ? STDERR_FILENO : STDOUT_FILENO), rc;
 	struct snapshot *s;
 	bool go_on = true;
+	int rc;
 
-	if (fd < 0)
-		return final_status(r, NULL, o, RUN_EXIT_FAILED);
 	/* -r shows what there is; the other modes wait for the end. */
 	while (go_on && run_alive(r) && o->mode != OPTIONS_READ) {
 		snapshot_unref(run_tick(r));
@@ -185,13 +183,11 @@ static int frame_put(int fd, const struct snapshot *s, const struct options *o)
 	return put(fd, &text, o);
 }
 
-static int show_batch(struct run *r, const struct options *o)
+static int show_batch(struct run *r, const struct options *o, int fd)
 {
-	int fd = output_file(o, STDOUT_FILENO), rc = 0;
 	struct snapshot *s = NULL;
+	int rc = 0;
 
-	if (fd < 0)
-		return final_status(r, NULL, o, RUN_EXIT_FAILED);
 	/* A launched program gets a moment to allocate; one that ends meanwhile gets its last
 	 * frame. */
 	if (o->mode == OPTIONS_RUN)
@@ -335,31 +331,38 @@ static int show_screen(struct run *r, const struct options *o)
 	return status;
 }
 
-static int show(struct run *r, const struct options *o, bool screen)
+static int run_on_screen(const struct options *o)
 {
-	if (screen)
-		return show_screen(r, o);
-	signals_prepare(r);
-	return o->report ? show_report(r, o) : show_batch(r, o);
-}
-
-static int run(const struct options *o)
-{
-	bool screen = !o->batch && !o->report;
 	struct winsize size = { .ws_row = 24, .ws_col = 80 };
 	struct run r;
 	int rc;
 
-	if (screen && (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)))
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
 		return fail(
 			RUN_EXIT_FAILED, "no terminal", "use -b for frames as text, or --report");
-	if (screen)
-		ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
-	rc = run_open(&r, o, screen, size.ws_row, size.ws_col);
+	ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
+	rc = run_open(&r, o, true, size.ws_row, size.ws_col);
 	if (rc == 0)
-		return show(&r, o, screen);
+		return show_screen(&r, o);
 	run_close(&r);
 	return rc;
+}
+
+static int run_as_text(const struct options *o)
+{
+	bool to_stderr = o->report && o->mode == OPTIONS_RUN;
+	int fd = output_file(o, to_stderr ? STDERR_FILENO : STDOUT_FILENO), rc;
+	struct run r;
+
+	if (fd < 0)
+		return RUN_EXIT_FAILED;
+	rc = run_open(&r, o, false, 0, 0);
+	if (rc != 0) {
+		run_close(&r);
+		return rc;
+	}
+	signals_prepare(&r);
+	return o->report ? show_report(&r, o, fd) : show_batch(&r, o, fd);
 }
 
 /* ---- segments ---- */
@@ -416,5 +419,5 @@ int main(int argc, char **argv)
 		return list();
 	if (o.mode == OPTIONS_CLEAN)
 		return clean();
-	return run(&o);
+	return o.batch || o.report ? run_as_text(&o) : run_on_screen(&o);
 }

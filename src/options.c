@@ -429,8 +429,6 @@ static const char *options_conflict(const struct options *o)
 		return "-l and --clean stand alone";
 	if (o->batch && o->report)
 		return "-b and --report exclude each other";
-	if (o->batch && o->format == OPTIONS_JSON)
-		return "--format json is for --report; -b writes text";
 	if (o->output && !o->batch && !o->report)
 		return "-o goes with -b or --report";
 	if (o->fail_on_unfreed && o->mode != OPTIONS_RUN)

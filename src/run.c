@@ -88,10 +88,10 @@ static int launch(struct run *r, const char *library, bool screen, int rows, int
 static int open_launch(struct run *r, bool screen, int rows, int cols)
 {
 	char library[4096], path[4096], message[TARGET_MESSAGE_MAX];
-	int rc = 0;
+	int rc;
 
 	if (r->options->library)
-		snprintf(library, sizeof(library), "%s", r->options->library);
+		rc = target_library_at(r->options->library, library, sizeof(library), message);
 	else
 		rc = target_library_find(library, sizeof(library), message);
 	if (rc != 0)
