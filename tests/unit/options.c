@@ -146,11 +146,13 @@ TEST(report_and_format)
 	CHECK_INT(p.status, -1);
 	CHECK(p.o.report && p.o.fail_on_unfreed);
 	CHECK_INT(p.o.format, OPTIONS_JSON);
-	/* -b writes text anyway, in whichever order the two come. */
+	/* --format implies --report, unless -b is there, in whichever order the two come. */
 	p = PARSE("--format", "text", "-b", "x");
 	CHECK_INT(p.status, -1);
 	CHECK(p.o.batch && !p.o.report);
-	CHECK(refused(PARSE("-b", "--format=json", "x"), "-b writes text"));
+	p = PARSE("-b", "--format=json", "x"); /* one JSON object a frame */
+	CHECK_INT(p.status, -1);
+	CHECK(p.o.batch && p.o.format == OPTIONS_JSON);
 	CHECK(refused(PARSE("-b", "--report", "x"), "exclude each other"));
 	CHECK(refused(PARSE("-o", "f", "x"), "-o goes with"));
 	CHECK(refused(PARSE("--fail-on", "unfreed", "-a", "1"), "goes with a COMMAND"));
