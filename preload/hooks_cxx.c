@@ -21,6 +21,7 @@ __asm__(".weak __gcc_personality_v0\n.weak _Unwind_Resume");
 
 struct guard {
 	bool entered;
+	bool is_out; /* a call of new is out: if the guard ends now, it threw */
 	uint8_t was_in_allocator;
 };
 
@@ -28,6 +29,8 @@ static void guard_leave(struct guard *g)
 {
 	state_thread.in_allocator = g->was_in_allocator;
 	record_leave(g->entered);
+	if (g->entered && g->is_out)
+		record_alloc(NULL, 0, HT_FN_NEW);
 }
 
 /* `size` and `align` are those of new: it may round up, and asks for at least one byte. */
@@ -112,7 +115,9 @@ static void plain_delete(void *p)
 		if (real) {                                                                        \
 			__attribute__((cleanup(guard_leave), unused)) struct guard g =             \
 				guard_enter((uintptr_t)__builtin_frame_address(0), size, align);   \
+			g.is_out = true;                                                           \
 			p = real args;                                                             \
+			g.is_out = false;                                                          \
 		} else {                                                                           \
 			p = plain_new(size, align, throws);                                        \
 		}                                                                                  \

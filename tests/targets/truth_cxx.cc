@@ -9,9 +9,9 @@
 #include <map>
 #include <memory>
 #include <new>
+#include <pthread.h>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <vector>
 #include "tests/targets/truth.h"
 
@@ -151,6 +151,7 @@ NOINLINE void site_thread_local_end(size_t n)
 	}
 }
 
+/* No account of its own: the exceptions are the library's, and there is no block. */
 NOINLINE void site_failing(size_t huge)
 {
 	try {
@@ -289,13 +290,23 @@ struct ending {
 	}
 };
 
+void *thread_main(void *arg)
+{
+	thread_local ending mine(100 + reinterpret_cast<uintptr_t>(arg));
+
+	mine.block[0] = 1;
+	return nullptr;
+}
+
+/* Not by std::thread, which allocates for itself. */
 void threads()
 {
-	for (size_t i = 0; i < 40; i++)
-		std::thread([i] {
-			thread_local ending mine(100 + i);
-			mine.block[0] = 1;
-		}).join();
+	pthread_t thread;
+
+	for (uintptr_t i = 0; i < 40; i++) {
+		pthread_create(&thread, nullptr, thread_main, reinterpret_cast<void *>(i));
+		pthread_join(thread, nullptr);
+	}
 }
 
 void names()
@@ -311,12 +322,10 @@ void names()
 		{ "site_vector", "operator new" }, { "site_string", "operator new" },
 		{ "site_list", "operator new" }, { "site_map", "operator new" },
 		{ "site_shared", "operator new" }, { "site_throw", "malloc" },
-		{ "site_thread_local", "operator new[]" }, { "site_thread_local_end", "malloc" },
-		{ "site_failing", "operator new" } };
+		{ "site_thread_local", "operator new[]" }, { "site_thread_local_end", "malloc" } };
 
 	for (unsigned i = 0; i < sizeof(name) / sizeof(*name); i++)
 		truth_name(i, name[i][0], name[i][1]);
-	truth_sites[FAILING].bytes_unknown = 1;
 }
 
 } // namespace
