@@ -144,6 +144,9 @@ static bool bucket_put(
 		/* LIVE: acquire pairs with the release of the removal that freed the slot. */
 		if (!ht_cas_acquire_64(&b->key[p->slot], &expected, HT_KEY_CLAIMED))
 			continue;
+		/* LIVE: whoever sees a word of the new payload will not see the old key after it.
+		 * No instruction on x86. */
+		ht_fence_release();
 		payload_store(&b->payload[p->slot], block);
 		ht_store_release_64(&b->key[p->slot], addr); /* LIVE: publishes the payload */
 		return true;

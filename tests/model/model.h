@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A model checker for the lock-free code of shm/. The real sources are compiled with the thread
+ * sanitizer's instrumentation, and its calls lead here instead of into its run-time library.
+ * Threads are coroutines; the checker runs a scenario again and again, each time with other
+ * decisions, until all are tried (stateless search, as in Godefroid's VeriSoft). What it decides:
+ *
+ *   - at each access to a word that two threads race for: which thread goes on;
+ *   - at each atomic load: which of the values that the C11 memory model lets the thread see. Every
+ *     word has the history of its values; each thread has a view, the oldest value of each word
+ * that it may still see; release and acquire pass views on (after Kang et al., "A promising
+ * semantics for relaxed-memory concurrency", POPL 2017, without promises: a load never sees a store
+ * that is still to be made, and the order of a word's values is that of the stores).
+ *
+ * Plain accesses must be ordered by release and acquire: two that are not are a violation.
+ *
+ * The search is bounded by deviations: a deviation is a switch away from a thread that could go on
+ * (Musuvathi and Qadeer, "Iterative context bounding", PLDI 2007), or a load of an old value. Bugs
+ * need few; the report says whether the bound cut anything off.
+ */
+#ifndef TESTS_MODEL_MODEL_H
+#define TESTS_MODEL_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "shm/segment.h"
+
+#define MODEL_THREADS_MAX 4u
+
+struct model_scenario {
+	const char *name;
+	void (*setup)(void); /* once: makes the state that every execution starts from */
+	void (*thread[MODEL_THREADS_MAX])(void); /* NULL: no further ones */
+	void (*invariant)(void); /* after each store; NULL: none */
+	void (*end)(void); /* when all threads are done */
+	unsigned deviations; /* bound of the search */
+	unsigned observers; /* bit i: thread i only looks, as a viewer; see model_owned */
+};
+
+/* Explores; prints one line as tests/check.h does. Returns 0 when no execution broke a property. */
+int model_run(const struct model_scenario *scenarios, unsigned count);
+
+/* The property that must hold here; ends the execution when it does not. */
+void model_require(bool holds, const char *property);
+
+/* A segment in the checked memory with tables of one unit each, all committed, a live hash of
+ * 2^live_log2 buckets in level 0, and a tree with two hash chains. For setups. */
+void model_segment(struct segment *s, uint32_t live_log2, uint32_t levels);
+/* Zeroed words for the scenario's own use in the checked memory. For setups. */
+void *model_shared(size_t bytes);
+/* Words that only one thread at a time may touch, though by relaxed accesses: treated as plain
+ * between threads that are no observers. For setups. */
+void model_owned(const void *at, size_t bytes);
+
+#endif
