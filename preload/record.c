@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * From a hook to the segment (record.h). The hot path: one look at `on`, the unwinder, a cache from
- * stack to site, the live hash, the counters, the ring. No locks, and no system calls but those
- * that take fresh memory.
+ * From a hook to the segment (record.h). The hot path: one look at `on`, the unwinder, the
+ * stacks seen lately, the live hash, the counters, the ring. No locks, and no system calls but
+ * those that take fresh memory.
  *
  * Re-entry: state_thread.busy holds the frame address of the hook at work. A nested call (an
  * unwinder or operator new that allocates, a signal handler) sits deeper on the same stack and is
@@ -14,19 +14,12 @@
 #include <errno.h>
 
 #include "preload/clock.h"
-#include "preload/modules.h"
 #include "preload/next.h"
 #include "preload/state.h"
+#include "preload/traces.h"
 #include "preload/unwind.h"
 #include "shm/ring.h"
 #include "shm/site.h"
-
-#define CACHE_LOG2                                                                                 \
-	14u /* stack -> site, 128 KB: holds the working set of stacks of large programs */
-
-/* An entry is hash (upper half) and site (lower half) in one word, so it is never torn; what it
- * says is proved by comparing the stack. Process-private: another process has other stacks. */
-static uint64_t site_cache[1u << CACHE_LOG2];
 
 static bool is_nested(uintptr_t frame)
 {
@@ -47,51 +40,6 @@ void record_leave(bool entered)
 		state_thread.busy = 0;
 }
 
-static uint64_t stack_hash(const uint64_t *pcs, uint32_t count, uint64_t seed)
-{
-	uint64_t h = seed * 0x9e3779b97f4a7c15ull;
-
-	for (uint32_t i = 0; i < count; i++)
-		h = (h ^ pcs[i]) * 0x9fb21c651e98df25ull ^ h >> 29;
-	return h ^ h >> 32;
-}
-
-/* Looks up the module of every frame. Neighbours are often in one. */
-static void modules_fill(const struct stack_trace *t, uint32_t *modules)
-{
-	struct module_range range = { 0, 0, 0 };
-
-	for (uint32_t i = 0; i < t->count; i++) {
-		if (t->pcs[i] - range.start >= range.end - range.start)
-			modules_find(t->pcs[i], &range);
-		modules[i] = range.module;
-	}
-}
-
-/* The site of a stack that the cache does not prove. */
-static uint32_t site_slow(struct stack_trace *t, uint32_t *modules, uint32_t candidate)
-{
-	modules_fill(t, modules);
-	t->modules = modules;
-	if (candidate != 0 && stack_compare(&state_segment, candidate, t) == STACK_SAME)
-		return candidate;
-	return stack_intern(&state_segment, t);
-}
-
-static uint32_t site_of(struct stack_trace *t, uint32_t *modules)
-{
-	uint64_t hash = stack_hash(t->pcs, t->count, t->function + 64u * t->truncated);
-	uint64_t *entry = &site_cache[hash >> (64 - CACHE_LOG2)];
-	uint64_t seen = ht_load_relaxed_64(entry);
-	uint32_t candidate = (uint32_t)hash == seen >> 32 ? (uint32_t)seen : 0, site;
-
-	if (candidate != 0 && stack_compare(&state_segment, candidate, t) == STACK_SAME)
-		return candidate;
-	site = site_slow(t, modules, candidate);
-	ht_store_relaxed_64(entry, hash << 32 | site);
-	return site;
-}
-
 /* The site of the calling stack; the catch-all for a thread without a slot. */
 static uint32_t site_here(uint32_t slot, uint32_t function)
 {
@@ -106,7 +54,7 @@ static uint32_t site_here(uint32_t slot, uint32_t function)
 	t.pcs = scratch.pcs;
 	if (t.truncated)
 		ht_add_relaxed_64(&state_segment.header->truncated_stacks, 1);
-	return site_of(&t, scratch.modules);
+	return traces_site(&t, scratch.modules);
 }
 
 static void push_event(uint32_t slot, uint64_t addr, const struct live_block *b, uint32_t kind)

@@ -6,6 +6,7 @@
  */
 #include "preload/state.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -73,6 +74,14 @@ bool state_scratch(uint32_t slot, struct state_scratch *out)
 	return slot != 0;
 }
 
+/* glibc 2.32's word for it: what its own malloc goes by. */
+static const char *single_threaded(void)
+{
+	const char *flag = dlsym(RTLD_DEFAULT, "__libc_single_threaded");
+
+	return flag ? flag : state_segment.single_threaded;
+}
+
 /* Everything before the switch is thrown. 0 or -errno. */
 static int prepare(struct own **own)
 {
@@ -88,6 +97,7 @@ static int prepare(struct own **own)
 	 * child until that child's first allocation, because the fork may have interrupted a hook.
 	 */
 	madvise(state_segment.header, state_segment.bytes, MADV_DONTDUMP);
+	state_segment.single_threaded = single_threaded();
 	modules_start();
 	unwind_start();
 	clock_refresh();

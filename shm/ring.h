@@ -25,7 +25,8 @@ struct ring_source {
 /*
  * Copies events from *cursor on (0 at first) into `out`, oldest first, at most `max`; advances
  * *cursor past them, and adds to *lost those that were overwritten before they could be copied or
- * never written for want of memory. Every event given out is whole. Returns how many, or -errno. Any process.
+ * never written for want of memory. Every event given out is whole. Returns how many, or -errno.
+ * Any process.
  */
 int ring_read(const struct ring_source *source, uint64_t *cursor, struct ht_event *out,
 	uint32_t max, uint64_t *lost);

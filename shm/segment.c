@@ -118,6 +118,7 @@ static int map_file(struct segment *s, int fd, uint64_t bytes)
 		return -errno;
 	s->header = p;
 	s->bytes = bytes;
+	s->single_threaded = ""; /* a zero: assume many */
 	return 0;
 }
 

@@ -16,6 +16,10 @@
 struct segment {
 	struct ht_header *header; /* start of the mapping */
 	uint64_t bytes; /* mapped */
+	/* Nonzero while this process has one thread (glibc's __libc_single_threaded), so that
+	 * counters need no locked instructions; points to a zero where that is not known. Never
+	 * NULL once mapped. */
+	const char *single_threaded;
 };
 
 /*
@@ -69,6 +73,21 @@ static inline int segment_commit(const struct segment *s, uint64_t offset, uint6
 	if (__builtin_expect(segment_has(s, offset) && segment_has(s, offset + bytes - 1), 1))
 		return 0;
 	return segment_populate(s, offset, bytes);
+}
+
+/*
+ * Adds to a counter that any thread may write; returns what it was. With one thread a load and a
+ * store are an exact add: readers in other processes see the old or the new word.
+ */
+static inline uint64_t segment_count(const struct segment *s, uint64_t *counter, uint64_t value)
+{
+	uint64_t old;
+
+	if (!*s->single_threaded)
+		return ht_add_relaxed_64(counter, value);
+	old = ht_load_relaxed_64(counter);
+	ht_store_relaxed_64(counter, old + value);
+	return old;
 }
 
 static inline void *segment_at(const struct segment *s, uint64_t offset)

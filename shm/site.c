@@ -28,13 +28,13 @@ void site_alloc(const struct segment *s, uint32_t site, uint32_t slot, uint64_t 
 	struct ht_site *e = stack_site(s, site);
 	uint32_t bucket = site_size_bucket(size);
 
-	ht_add_relaxed_64(&e->allocs, 1);
-	ht_add_relaxed_64(&e->alloc_bytes, size);
-	raise_peak(&e->peak_bytes, ht_add_relaxed_64(&e->live_bytes, size) + size);
-	ht_add_relaxed_64(&hist_at(s, site)->size_allocs[bucket], 1);
+	segment_count(s, &e->allocs, 1);
+	segment_count(s, &e->alloc_bytes, size);
+	raise_peak(&e->peak_bytes, segment_count(s, &e->live_bytes, size) + size);
+	segment_count(s, &hist_at(s, site)->size_allocs[bucket], 1);
 	thread_add(slot, &t->size_allocs[bucket], 1);
 	thread_add(slot, &t->size_alloc_bytes[bucket], size);
-	if (raise_peak(&h->peak_bytes, ht_add_relaxed_64(&h->live_bytes, size) + size))
+	if (raise_peak(&h->peak_bytes, segment_count(s, &h->live_bytes, size) + size))
 		ht_store_relaxed_64(&h->peak_ns, ht_load_relaxed_64(&h->clock_ns));
 }
 
@@ -45,16 +45,16 @@ void site_free(const struct segment *s, uint32_t site, uint32_t slot, const stru
 	struct ht_hist *hist = hist_at(s, site);
 	uint32_t bucket = site_size_bucket(end->size), life = site_life_bucket(end->life_ticks);
 
-	ht_add_relaxed_64(&e->frees, 1);
-	ht_add_relaxed_64(&e->live_bytes, -end->size);
-	ht_add_relaxed_64(&hist->size_frees[bucket], 1);
-	ht_add_relaxed_64(&hist->life[life], 1);
+	segment_count(s, &e->frees, 1);
+	segment_count(s, &e->live_bytes, -end->size);
+	segment_count(s, &hist->size_frees[bucket], 1);
+	segment_count(s, &hist->life[life], 1);
 	thread_add(slot, &t->size_frees[bucket], 1);
 	thread_add(slot, &t->size_free_bytes[bucket], end->size);
 	thread_add(slot, &t->life[life], 1);
-	ht_add_relaxed_64(&s->header->live_bytes, -end->size);
+	segment_count(s, &s->header->live_bytes, -end->size);
 	if (end->temporary) {
-		ht_add_relaxed_64(&e->temporary, 1);
+		segment_count(s, &e->temporary, 1);
 		thread_add(slot, &t->temporary, 1);
 	}
 }

@@ -119,8 +119,8 @@ static uint32_t site_new(const struct segment *s, uint32_t leaf, bool truncated)
 {
 	struct ht_header *h = s->header;
 	uint64_t limit = h->region[HT_REGION_HISTS].bytes / sizeof(struct ht_hist);
-	uint32_t index =
-		index_take(s, &h->sites, limit < HT_SITE_HIDDEN ? limit : HT_SITE_HIDDEN, site_commit);
+	uint32_t index = index_take(
+		s, &h->sites, limit < HT_SITE_HIDDEN ? limit : HT_SITE_HIDDEN, site_commit);
 	struct ht_site *site = stack_site(s, index);
 
 	if (index == 0)

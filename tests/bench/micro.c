@@ -24,6 +24,8 @@
 
 typedef double bench_function(void *arg);
 
+static unsigned pairs_wanted = 1000000;
+
 static double now_ns(void)
 {
 	struct timespec t;
@@ -57,8 +59,8 @@ static double pairs(void *arg)
 	(void)arg;
 	pairs_run(WARM);
 	start = now_ns();
-	pairs_run(PAIRS);
-	return (now_ns() - start) / PAIRS;
+	pairs_run(pairs_wanted);
+	return (now_ns() - start) / pairs_wanted;
 }
 
 /* Ten functions that differ only in their address; the digits of a number choose the way. */
@@ -142,7 +144,7 @@ static double one_of_many(void *arg)
 	pairs_run(WARM);
 	pthread_barrier_wait(&together);
 	span->start = now_ns();
-	pairs_run(PAIRS);
+	pairs_run(pairs_wanted);
 	span->end = now_ns();
 	return 0;
 }
@@ -168,7 +170,7 @@ static double threads_run(unsigned threads)
 		all.start = span[i].start < all.start ? span[i].start : all.start;
 		all.end = span[i].end > all.end ? span[i].end : all.end;
 	}
-	return (all.end - all.start) / (double)threads / PAIRS;
+	return (all.end - all.start) / (double)threads / pairs_wanted;
 }
 
 int main(int argc, char **argv)
@@ -177,6 +179,8 @@ int main(int argc, char **argv)
 	int number = argc > 2 ? atoi(argv[2]) : 1;
 	double ns;
 
+	if (argc > 3)
+		pairs_wanted = (unsigned)atoi(argv[3]);
 	if (!strcmp(what, "pairs"))
 		ns = under(number, pairs, NULL);
 	else if (!strcmp(what, "churn"))

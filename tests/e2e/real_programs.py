@@ -37,7 +37,7 @@ PYTHON = ("import threading, subprocess, sqlite3, json, sys, zlib\n"
           "print(c.execute('select sum(a) from t').fetchone()); sys.exit(6)\n")
 PERL = 'my @k = map { my $p = fork; unless ($p) { my %h = map { $_ => 1 } 1 .. 5000; exit 3 } $p } 1 .. 3; my $s = 0; for (@k) { waitpid $_, 0; $s += $? >> 8 } print "$s\n"; print join(",", sort { $a <=> $b } map { $_ * 7919 % 101 } 1 .. 20), "\n"; exit 7'
 RUBY = 'h = Hash.new(0); 20000.times { |i| h[i % 97] += i }; puts h.values.sum; t = 4.times.map { |i| Thread.new { "x" * i * 1000 } }; puts t.sum { |x| x.value.size }; exit 8'
-BASH = 'for i in 1 2 3; do (echo sub $i; exit $i) & done; wait; x=$(printf "%s\\n" b a c | sort | tr "\\n" " "); echo "$x"; trap "echo bye" EXIT; kill -0 $$; exit 9'
+BASH = 'for i in 1 2 3; do (echo sub $i; exit $i) & wait $!; echo $?; done; x=$(printf "%s\\n" b a c | sort | tr "\\n" " "); echo "$x"; trap "echo bye" EXIT; kill -0 $$; exit 9'
 SQL = "create table t(a,b); with recursive n(i) as (select 1 union all select i+1 from n where i<20000) insert into t select i, hex(i) from n; create index x on t(b); select count(*), max(b) from t; .quit"
 TCL = 'set l {}; for {set i 0} {$i < 5000} {incr i} {lappend l [expr {$i * 7919 % 5003}]}; puts [lindex [lsort -integer $l] 77]; exit 10'
 
