@@ -12,7 +12,6 @@
 #include <string.h>
 #include <time.h>
 
-#define PAIRS	     400000u
 #define WARM	     20000u
 #define BLOCK_BYTES  100u
 #define CHURN_BLOCKS 100000u
