@@ -282,6 +282,11 @@ static int screen_save(void *ctx, const struct snapshot *s, char *msg, size_t ca
 	return rc;
 }
 
+static void screen_end(void *ctx)
+{
+	run_end(ctx);
+}
+
 static uint64_t screen_now(void *ctx)
 {
 	(void)ctx;
@@ -316,6 +321,8 @@ static int show_screen(struct run *r, const struct options *o)
 		.launched = r->child.pid != 0 };
 	int signal = 0, rc, status;
 
+	if (r->child.pid)
+		source.end = screen_end;
 	if (r->output) {
 		source.output_lines = screen_output_lines;
 		source.output_line = screen_output_line;

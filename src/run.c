@@ -15,10 +15,12 @@
 
 #include "src/util/clock.h"
 
-#define NAMES_TIMEOUT_NS UINT64_C(60000000000) /* a report waits so long for names at most */
-#define SILENT_AFTER_NS                                                                            \
-	UINT64_C(2000000000) /* a program that has not reported by then will not                   \
-			      */
+/* A report waits so long for names at most. */
+#define NAMES_TIMEOUT_NS UINT64_C(60000000000)
+/* A program that has not reported by then will not. */
+#define SILENT_AFTER_NS UINT64_C(2000000000)
+/* For a program that was asked to end. */
+#define END_TIMEOUT_NS UINT64_C(3000000000)
 
 static int failed(const char *message, int status)
 {
@@ -209,6 +211,28 @@ bool run_ready(struct run *r)
 	return changed || r->ended != was_ended;
 }
 
+void run_end(struct run *r)
+{
+	if (r->child.pid && !r->ended && kill(r->child.pid, SIGTERM) == 0) {
+		kill(r->child.pid, SIGCONT);
+		r->ending = true;
+	}
+}
+
+/* Gives a program that was asked to end the time to do so, and goes on reading what it says. */
+static void end_await(struct run *r)
+{
+	uint64_t until = clock_monotonic_ns() + END_TIMEOUT_NS;
+
+	while (r->ending && !r->ended && clock_monotonic_ns() < until) {
+		struct pollfd fds[4];
+		int n = run_fds(r, fds, 4);
+
+		poll(fds, (nfds_t)n, 100);
+		run_ready(r);
+	}
+}
+
 /*
  * We leave, and the program goes on with a terminal that we hold: a process of its own keeps
  * emptying that, since closing it would hang the program up, and not reading it would block it.
@@ -264,12 +288,15 @@ int run_close(struct run *r)
 	const char *kept = NULL;
 	int status = 0;
 
+	end_await(r);
 	if (r->ended)
 		status = WIFSIGNALED(r->wait_status) ? 128 + WTERMSIG(r->wait_status)
 						     : WEXITSTATUS(r->wait_status);
 	if (r->watch && (r->child.pid || session_identity(watch_session(r->watch))->state ==
 						 HT_STATE_EXITED))
 		kept = watch_remove(r->watch, r->ended && is_crash(r->wait_status));
+	if (r->watch && r->child.pid && !r->ended)
+		watch_disown(r->watch);
 	output_detach(r);
 	say_what_stays(r, kept);
 	output_free(r->output);

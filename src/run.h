@@ -27,6 +27,7 @@ struct run {
 	struct output *output; /* its terminal, when it has one of ours */
 	bool output_open;
 	uint64_t started_ns;
+	bool ending; /* asked to end */
 };
 
 /*
@@ -44,6 +45,8 @@ bool run_alive(const struct run *r);
  */
 int run_fds(const struct run *r, struct pollfd *fds, int max);
 bool run_ready(struct run *r);
+/* Asks the launched program to end. */
+void run_end(struct run *r);
 /*
  * Closes everything and clears away what is not needed any more; says what stays. Returns the
  * exit status that the program's end asks for.

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "src/target/prepare.h"
 #include "src/target/target.h"
 
 #define MEMBERS_MAX 64u /* images and children kept for a report; more are only counted */
@@ -192,4 +193,19 @@ const char *watch_remove(struct watch *w, bool keep_crashed)
 		return session_path(w->now);
 	session_remove(w->now);
 	return NULL;
+}
+
+static int disown_one(void *ctx, const struct target_segment *t)
+{
+	const struct watch *w = ctx;
+
+	if (t->state == TARGET_RUNNING && t->family == w->options.family)
+		prepare_disown(t->path);
+	return 0;
+}
+
+void watch_disown(struct watch *w)
+{
+	if (w->options.family != 0)
+		target_list(disown_one, w);
 }

@@ -32,4 +32,8 @@ struct snapshot *watch_final(struct watch *w, uint64_t names_timeout_ns);
  */
 const char *watch_remove(struct watch *w, bool keep_crashed);
 
+/* We leave while processes of the launch still run: each is to clean up after itself from now on.
+ */
+void watch_disown(struct watch *w);
+
 #endif

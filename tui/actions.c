@@ -244,7 +244,8 @@ void action_back(struct ui *ui, int may_quit, int key)
 	if (!may_quit) {
 		ui_say(ui, "nothing to go back from; q quits");
 	} else if (ui->options.launched && action_program_runs(ui) && !ui->leaving) {
-		ui_say(ui, "the program still runs: q again to leave it, any other key to stay");
+		ui_say(ui, "the program still runs: q leaves it running, t ends it, any other key "
+			   "stays");
 		ui->leaving = true;
 	} else {
 		ui->quit = true;

@@ -35,6 +35,8 @@ struct tui_source {
 	/* Writes the text snapshot of `s`; a line that says where, or why not, into `msg`. 0 or
 	 * -errno. */
 	int (*save)(void *ctx, const struct snapshot *s, char *msg, size_t cap);
+	/* Asks the launched program to end (SIGTERM). NULL: not ours to end. */
+	void (*end)(void *ctx);
 	/* Monotonic ns; tests fix it. */
 	uint64_t (*now_ns)(void *ctx);
 	/* Text of the naming rules, for the help screen. */

@@ -218,6 +218,11 @@ void ui_key(struct ui *ui, int key)
 	}
 	if (key != 'g')
 		ui->pending = 0;
+	if (ui->leaving && key == 't' && ui->source->end) {
+		ui->source->end(ui->source->ctx);
+		ui->quit = true;
+		return;
+	}
 	if (key != 'q' && key != KEY_F(10))
 		ui->leaving = false;
 	keys_dispatch(ui, key);

@@ -127,6 +127,19 @@ int prepare_bind(struct prepared *p, pid_t pid)
 	return 0;
 }
 
+int prepare_disown(const char *path)
+{
+	const uint64_t none = 0;
+	int fd = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC), rc = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (pwrite(fd, &none, sizeof(none), offsetof(struct ht_header, family)) != sizeof(none))
+		rc = -EIO;
+	close(fd);
+	return rc;
+}
+
 void prepare_end(struct prepared *p, bool remove)
 {
 	if (!p)

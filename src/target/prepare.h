@@ -17,6 +17,8 @@ const char *prepare_path(const struct prepared *p);
 uint64_t prepare_family(const struct prepared *p);
 /* The process that is to take it, before it execs. 0 or -errno. */
 int prepare_bind(struct prepared *p, pid_t pid);
+/* Takes a segment out of its family: its program will remove it at its end. 0 or -errno. */
+int prepare_disown(const char *path);
 /* Lets go of the mapping; `remove` deletes the file. */
 void prepare_end(struct prepared *p, bool remove);
 

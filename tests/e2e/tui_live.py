@@ -120,6 +120,43 @@ def live_demo():
         t.close()
 
 
+def a_program_that_is_ended():
+    t = Tmux(f"{HEAPTOP} -- {DEMO}")
+    t.wait("page_load")
+    pid = t.pid()
+    t.keys("q")
+    t.wait("t ends it")
+    t.keys("t")
+    assert t.status() == 0  # demo ends in good order on SIGTERM
+    assert not os.path.exists("/proc/%d" % pid)
+    t.close()
+
+
+def segments_of(pid):
+    listed = subprocess.run([HEAPTOP, "-l"], capture_output=True, text=True).stdout
+    return re.findall(rf"^ *{pid} .* (/\S+/heaptop-\S+)$", listed, re.M)
+
+
+def a_program_that_is_left_cleans_up():
+    """The viewer leaves first: the segment goes with the program, without anyone's help."""
+    t = Tmux(f"mkfifo go; {HEAPTOP} -d 200ms -- bash -c 'read -r line < go; exit 0'")
+    t.wait("● LIVE")
+    pid = t.pid()
+    t.keys("q")
+    t.wait("still runs")
+    t.keys("q")
+    assert t.status() == 0
+    left = segments_of(pid)
+    assert len(left) == 1, left
+    with open(os.path.join(t.dir, "go"), "w") as go:
+        go.write("on\n")
+    end = time.monotonic() + LIMIT
+    while os.path.exists(left[0]):
+        assert time.monotonic() < end, left[0] + " is still there"
+        time.sleep(0.05)
+    t.close()
+
+
 def a_program_that_ends():
     for code, status, word in (("exit 3", 3, "exited 3"), ("kill -SEGV $$", 139, "killed by SIGSEGV")):
         t = Tmux(f"{HEAPTOP} -d 200ms -- bash -c 'echo said at the end; {code}'")
@@ -171,6 +208,7 @@ def run(test):
 if not shutil.which("tmux"):
     print("skip - tui_live: no tmux")
     sys.exit(0)
-for test in (live_demo, a_program_that_ends, attached):
+for test in (live_demo, a_program_that_is_ended, a_program_that_is_left_cleans_up, a_program_that_ends,
+             attached):
     run(test)
 sys.exit(failed != 0)

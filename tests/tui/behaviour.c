@@ -232,6 +232,29 @@ TEST(leaving_a_running_program_is_asked)
 	paper_close(&p);
 }
 
+static int ended;
+
+static void end_called(void *ctx)
+{
+	ended++;
+}
+
+/* ... and t, only then, ends it. */
+TEST(a_running_program_is_ended_on_request)
+{
+	begin(30, 100);
+	ended = 0;
+	p.source.end = end_called;
+	p.ui.options.launched = true;
+	paper_keys(&p, "t");
+	CHECK(!p.ui.quit);
+	CHECK_INT(ended, 0);
+	paper_keys(&p, "qt");
+	CHECK(p.ui.quit);
+	CHECK_INT(ended, 1);
+	paper_close(&p);
+}
+
 TEST(prompt_takes_every_key)
 {
 	begin(30, 100);
@@ -467,6 +490,7 @@ int main(void)
 	RUN(clicks);
 	RUN(ways_out);
 	RUN(leaving_a_running_program_is_asked);
+	RUN(a_running_program_is_ended_on_request);
 	RUN(prompt_takes_every_key);
 	RUN(save_says_where);
 	RUN(a_failed_tick_is_a_line_and_not_a_crash);
