@@ -12,8 +12,8 @@
 struct export_options {
 	enum column sort;
 	bool reverse;
-	unsigned top;          /* sites in a text report; 0: all */
-	unsigned width;        /* cells per line of batch rows; 0: 100 */
+	unsigned top; /* sites in a text report; 0: all */
+	unsigned width; /* cells per line of batch rows; 0: 100 */
 	bool ascii;
 	bool full_names;
 	bool show_hidden;

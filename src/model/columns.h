@@ -8,18 +8,30 @@
 
 #include "src/model/snapshot.h"
 
-enum column { COL_LIVE, COL_PERCENT, COL_RATE, COL_TREND, COL_BLOCKS, COL_AVG, COL_PEAK, COL_ALLOCS,
-	COL_TEMP, COL_SITE, COL_LINE, COL_COUNT };
+enum column {
+	COL_LIVE,
+	COL_PERCENT,
+	COL_RATE,
+	COL_TREND,
+	COL_BLOCKS,
+	COL_AVG,
+	COL_PEAK,
+	COL_ALLOCS,
+	COL_TEMP,
+	COL_SITE,
+	COL_LINE,
+	COL_COUNT
+};
 
 enum glyphs { GLYPHS_BLOCKS, GLYPHS_BRAILLE, GLYPHS_ASCII };
 
 struct column_info {
-	const char *key;     /* what -s takes: "live", "percent", "rate", ... */
-	const char *title;   /* header, e.g. "LIVE" */
-	const char *help;    /* one line for -s help and the help screen */
-	unsigned cells;      /* fixed width; 0: takes the rest (COL_SITE) */
-	bool right;          /* right-aligned */
-	bool descending;     /* natural direction of the sort */
+	const char *key; /* what -s takes: "live", "percent", "rate", ... */
+	const char *title; /* header, e.g. "LIVE" */
+	const char *help; /* one line for -s help and the help screen */
+	unsigned cells; /* fixed width; 0: takes the rest (COL_SITE) */
+	bool right; /* right-aligned */
+	bool descending; /* natural direction of the sort */
 };
 
 extern const struct column_info column_table[COL_COUNT];
@@ -28,8 +40,8 @@ int column_find(const char *key);
 
 struct row_style {
 	enum glyphs glyphs;
-	bool full_names;     /* false: shortened (src/util/name.h) */
-	bool show_hidden;    /* true: name the site by its innermost frame, not by its title frame */
+	bool full_names; /* false: shortened (src/util/name.h) */
+	bool show_hidden; /* true: name the site by its innermost frame, not by its title frame */
 	unsigned site_cells; /* width of COL_SITE */
 	unsigned line_cells; /* width of COL_LINE */
 };
@@ -47,18 +59,20 @@ size_t column_cell(enum column c, const struct snapshot *snap, const struct snap
  */
 void site_name(const struct snap_site *site, const struct row_style *style, char *out, size_t cap);
 void site_place(const struct snap_site *site, const struct row_style *style, char *out, size_t cap);
-void frame_name(const struct frame *f, bool full, unsigned cells, bool ascii, char *out, size_t cap);
+void frame_name(
+	const struct frame *f, bool full, unsigned cells, bool ascii, char *out, size_t cap);
 void frame_place(const struct frame *f, unsigned cells, bool ascii, char *out, size_t cap);
 /*
  * A one-row graph of `n` values, one cell each, scaled to the largest. UTF-8 or ASCII by `glyphs`.
  */
 void spark_text(const uint64_t *values, unsigned n, enum glyphs glyphs, char *out, size_t cap);
 /* A bar of `cells` cells, `part` of `whole` filled, eighths where the glyph set has them. */
-void bar_text(uint64_t part, uint64_t whole, unsigned cells, enum glyphs glyphs, char *out, size_t cap);
+void bar_text(
+	uint64_t part, uint64_t whole, unsigned cells, enum glyphs glyphs, char *out, size_t cap);
 
 /*
- * Fills `order` (capacity snap->nsites) with site indices sorted by `column`; ties by live bytes, then
- * by id, so that equal rows never swap places. `reverse` turns the natural direction round.
+ * Fills `order` (capacity snap->nsites) with site indices sorted by `column`; ties by live bytes,
+ * then by id, so that equal rows never swap places. `reverse` turns the natural direction round.
  */
 void sites_sort(const struct snapshot *snap, enum column column, bool reverse, uint32_t *order);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * From raw readings to snapshots: keeps what needs the past (rates, trends, per-second figures) and
- * the call stacks. Knows nothing of segments, files or libdw: it is fed plain structs by the session
- * (src/session.c) and can be tested with invented ones. Main thread only.
+ * the call stacks. Knows nothing of segments, files or libdw: it is fed plain structs by the
+ * session (src/session.c) and can be tested with invented ones. Main thread only.
  */
 #ifndef SRC_MODEL_MODEL_H
 #define SRC_MODEL_MODEL_H
@@ -19,10 +19,10 @@ struct model_site {
 
 /* Everything of one tick. Arrays are only read during model_tick. */
 struct model_input {
-	uint64_t now_ns;                 /* monotonic */
-	struct snapshot head;            /* all plain fields of the snapshot (who, when, totals without
-	                                    rates, proc without rates, histograms, history); pointers in
-	                                    it must live as long as the session. sites are ignored */
+	uint64_t now_ns; /* monotonic */
+	struct snapshot head; /* all plain fields of the snapshot (who, when, totals without
+				 rates, proc without rates, histograms, history); pointers in
+				 it must live as long as the session. sites are ignored */
 	const struct model_site *sites;
 	size_t nsites;
 };
@@ -31,9 +31,9 @@ struct model *model_new(void);
 void model_free(struct model *m);
 /*
  * Registers a site's stack the first time it is seen; later calls for the same id are refused with
- * -EEXIST. Takes ownership of nothing: frames are copied; `alloc_function` must be static. A frame that
- * brings its function's name counts as resolved; a stack of no frames gets one that says so. 0 or
- * -errno.
+ * -EEXIST. Takes ownership of nothing: frames are copied; `alloc_function` must be static. A frame
+ * that brings its function's name counts as resolved; a stack of no frames gets one that says so. 0
+ * or -errno.
  */
 int model_site_add(struct model *m, uint32_t id, const char *alloc_function,
 	const struct frame *frames, uint32_t nframes, bool truncated);
@@ -43,8 +43,8 @@ bool model_site_known(const struct model *m, uint32_t id);
  * resolved form: one frame or, with inlines, several. Recomputes `title`. When the last one is in,
  * the stack is `resolved`. The strings must live as long as the session. 0 or -errno.
  */
-int model_frame_resolve(struct model *m, uint32_t id, uint32_t index, const struct frame *frames,
-	uint32_t nframes);
+int model_frame_resolve(
+	struct model *m, uint32_t id, uint32_t index, const struct frame *frames, uint32_t nframes);
 /*
  * Makes the next snapshot; the caller owns one reference. Rates are taken over the last ~10 s of
  * ticks. A site that model_site_add does not know is left out (and counted in no total). NULL on

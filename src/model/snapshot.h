@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The one picture of a program that everything downstream takes: screen, batch frames, reports. The
- * model makes it, once a tick, on the viewer's main thread; after that it never changes, except that
- * the names inside `struct stack` fill in between ticks as the symboliser answers. All text in it is
- * already clean (no control bytes). Sizes are bytes, times nanoseconds.
+ * model makes it, once a tick, on the viewer's main thread; after that it never changes, except
+ * that the names inside `struct stack` fill in between ticks as the symboliser answers. All text in
+ * it is already clean (no control bytes). Sizes are bytes, times nanoseconds.
  */
 #ifndef SRC_MODEL_SNAPSHOT_H
 #define SRC_MODEL_SNAPSHOT_H
@@ -13,10 +13,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define SNAP_TREND_POINTS 16     /* samples of a site's live bytes, one per tick: a 16-cell sparkline */
-#define SNAP_SIZE_BUCKETS 24     /* = HT_SIZE_BUCKETS; bucket i holds sizes up to snap_size_le(i) */
-#define SNAP_LIFE_BUCKETS 16     /* = HT_LIFE_BUCKETS */
-#define SNAP_HISTORY_POINTS 256  /* = HT_HISTORY_POINTS */
+#define SNAP_TREND_POINTS 16 /* samples of a site's live bytes, one per tick: a 16-cell sparkline  \
+			      */
+#define SNAP_SIZE_BUCKETS   24 /* = HT_SIZE_BUCKETS; bucket i holds sizes up to snap_size_le(i) */
+#define SNAP_LIFE_BUCKETS   16 /* = HT_LIFE_BUCKETS */
+#define SNAP_HISTORY_POINTS 256 /* = HT_HISTORY_POINTS */
 
 /* Largest size in bucket i: 8, 16, 32, ... ; UINT64_MAX for the last. */
 uint64_t snap_size_le(unsigned bucket);
@@ -26,58 +27,58 @@ uint64_t snap_life_le_ns(unsigned bucket);
 enum snap_state {
 	SNAP_STARTING, /* launched, the library has not reported yet */
 	SNAP_RUNNING,
-	SNAP_EXITED,   /* ended by exit: exit_status holds, -1 when nobody could tell us */
-	SNAP_KILLED,   /* ended by a signal: signal holds */
-	SNAP_GONE,     /* no longer there, and nobody could tell us how it ended */
+	SNAP_EXITED, /* ended by exit: exit_status holds, -1 when nobody could tell us */
+	SNAP_KILLED, /* ended by a signal: signal holds */
+	SNAP_GONE, /* no longer there, and nobody could tell us how it ended */
 };
 
 struct snap_module {
-	const char *path;      /* "" for code outside any object (JIT) */
-	const char *name;      /* last component of path */
-	const char *build_id;  /* lower-case hex, "" when it has none */
-	const char *names;     /* "dwarf", "symtab", "dynsym", "none", "pending" */
+	const char *path; /* "" for code outside any object (JIT) */
+	const char *name; /* last component of path */
+	const char *build_id; /* lower-case hex, "" when it has none */
+	const char *names; /* "dwarf", "symtab", "dynsym", "none", "pending" */
 };
 
 struct frame {
-	uint64_t pc;           /* return address in the program, 0 for the inlined frames above it */
-	uint64_t offset;       /* pc - load bias */
+	uint64_t pc; /* return address in the program, 0 for the inlined frames above it */
+	uint64_t offset; /* pc - load bias */
 	const struct snap_module *module; /* never NULL */
-	const char *function;  /* demangled; NULL while pending or unknown */
-	const char *file;      /* NULL: unknown */
-	uint32_t line;         /* 0: unknown */
-	bool inlined;          /* inlined into the frame that follows */
-	bool hidden;           /* belongs to an allocator or a standard library (rule of src/sym) */
+	const char *function; /* demangled; NULL while pending or unknown */
+	const char *file; /* NULL: unknown */
+	uint32_t line; /* 0: unknown */
+	bool inlined; /* inlined into the frame that follows */
+	bool hidden; /* belongs to an allocator or a standard library (rule of src/sym) */
 };
 
 /* A call stack with inlined frames, innermost first. Lives as long as the session. */
 struct stack {
 	const struct frame *frames;
-	uint32_t nframes;      /* at least 1 */
-	uint32_t title;        /* the frame that names the site: the first one not hidden, else 0 */
-	bool truncated;        /* outer frames are missing: depth limit, or the unwinder stopped */
-	bool resolved;         /* all names are in */
+	uint32_t nframes; /* at least 1 */
+	uint32_t title; /* the frame that names the site: the first one not hidden, else 0 */
+	bool truncated; /* outer frames are missing: depth limit, or the unwinder stopped */
+	bool resolved; /* all names are in */
 };
 
 struct snap_site {
-	uint32_t id;                /* the same for the life of the program */
+	uint32_t id; /* the same for the life of the program */
 	const char *alloc_function; /* "malloc", "operator new[]", ... */
 	const struct stack *stack;
 	uint64_t live_bytes, live_blocks;
 	uint64_t allocs, frees, alloc_bytes;
 	uint64_t peak_live_bytes;
-	uint64_t temporary;         /* freed by the same thread as its very next event */
-	double rate_bytes_per_s;    /* growth of live bytes over the last ticks (about 10 s) */
+	uint64_t temporary; /* freed by the same thread as its very next event */
+	double rate_bytes_per_s; /* growth of live bytes over the last ticks (about 10 s) */
 	double allocs_per_s;
 	uint64_t trend[SNAP_TREND_POINTS]; /* live bytes, oldest first; the last is now */
-	uint8_t trend_points;       /* how many of the last entries are filled */
+	uint8_t trend_points; /* how many of the last entries are filled */
 };
 
 struct snap_totals {
 	uint64_t allocs, frees, reallocs, alloc_bytes, free_bytes;
 	uint64_t live_blocks, live_bytes, peak_live_bytes;
-	uint64_t peak_ns;           /* when the peak was, since start */
+	uint64_t peak_ns; /* when the peak was, since start */
 	uint64_t temporary, failed, unknown_frees;
-	uint64_t lost_events;       /* ring records overwritten before any viewer's read: timeline only */
+	uint64_t lost_events; /* ring records overwritten before any viewer's read: timeline only */
 	uint64_t untracked_blocks, untracked_bytes; /* could not be placed in the tables */
 	uint64_t truncated_stacks;
 	double allocs_per_s, frees_per_s, reallocs_per_s, growth_bytes_per_s;
@@ -89,30 +90,32 @@ struct snap_proc {
 	uint64_t minor_faults, major_faults;
 	double minor_faults_per_s, major_faults_per_s;
 	uint32_t threads;
-	bool valid;                 /* false: never read (the process was already gone) */
+	bool valid; /* false: never read (the process was already gone) */
 };
 
-struct snap_size { uint64_t live_blocks, live_bytes, allocs; }; /* live_bytes 0 where not kept */
+struct snap_size {
+	uint64_t live_blocks, live_bytes, allocs;
+}; /* live_bytes 0 where not kept */
 
 struct snapshot {
-	unsigned refs;              /* snapshot_ref, snapshot_unref: main thread only */
+	unsigned refs; /* snapshot_ref, snapshot_unref: main thread only */
 	/* who */
 	pid_t pid;
-	const char *command;        /* argv joined by spaces, cleaned */
-	const char *const *argv;    /* cleaned, argc entries */
+	const char *command; /* argv joined by spaces, cleaned */
+	const char *const *argv; /* cleaned, argc entries */
 	unsigned argc;
 	const char *exe;
 	enum snap_state state;
 	int exit_status; /* -1: ended by exit, but it was not our child: unknown */
 	int signal;
-	const char *signal_name;    /* "SIGSEGV", NULL unless killed */
+	const char *signal_name; /* "SIGSEGV", NULL unless killed */
 	/* when */
 	uint64_t start_realtime_ns, now_realtime_ns, uptime_ns;
-	uint64_t tick_ns;           /* distance from the snapshot before, 0 for the first */
+	uint64_t tick_ns; /* distance from the snapshot before, 0 for the first */
 	/* what */
 	struct snap_totals totals;
 	struct snap_proc proc;
-	uint64_t segment_bytes;     /* memory the segment takes now */
+	uint64_t segment_bytes; /* memory the segment takes now */
 	uint64_t viewer_cpu_ns;
 	double viewer_cpu_percent;
 	uint64_t viewer_rss;
@@ -120,11 +123,12 @@ struct snapshot {
 	uint64_t lifetimes[SNAP_LIFE_BUCKETS]; /* frees */
 	uint64_t history[SNAP_HISTORY_POINTS]; /* live bytes, oldest first */
 	unsigned history_points;
-	uint64_t history_step_ns;   /* time between two points */
-	const struct snap_site *sites;         /* in no order */
+	uint64_t history_step_ns; /* time between two points */
+	const struct snap_site *sites; /* in no order */
 	size_t nsites;
-	const char *notice;         /* one line the user must see ("tracking ended: ..."), or NULL */
-	const struct snapshot *const *children;/* followed children and earlier images, same shape */
+	const char *notice; /* one line the user must see ("tracking ended: ..."), or NULL */
+	const struct snapshot *const
+		*children; /* followed children and earlier images, same shape */
 	size_t nchildren;
 };
 

@@ -3,7 +3,8 @@
  * What the kernel says of a process. Each proc_parse_* is a pure function over a buffer and may be
  * fed anything (0 or -EINVAL; fields it does not find stay as they were); proc_read fills a whole
  * reading from /proc/PID. The viewer's main thread calls these, once a tick; smaps_rollup is dear
- * for big processes, so the caller says how often. Sources: proc(5), Documentation/filesystems/proc.rst.
+ * for big processes, so the caller says how often. Sources: proc(5),
+ * Documentation/filesystems/proc.rst.
  */
 #ifndef SRC_PROC_PROC_H
 #define SRC_PROC_PROC_H
@@ -14,21 +15,22 @@
 #include <sys/types.h>
 
 struct proc_reading {
-	char comm[64];           /* raw, as the kernel gave it: clean before printing */
-	char state;              /* R S D T t Z X, or 0 when not read */
+	char comm[64]; /* raw, as the kernel gave it: clean before printing */
+	char state; /* R S D T t Z X, or 0 when not read */
 	pid_t ppid;
-	uint32_t flags;          /* PF_* of the kernel, field 9 of stat */
-	uint64_t start_ticks;    /* clock ticks since boot, field 22 of stat: names the process with its pid */
-	uint64_t minor_faults;   /* since start */
+	uint32_t flags; /* PF_* of the kernel, field 9 of stat */
+	uint64_t start_ticks; /* clock ticks since boot, field 22 of stat: names the process with
+				 its pid */
+	uint64_t minor_faults; /* since start */
 	uint64_t major_faults;
-	uint64_t cpu_ticks;      /* utime + stime */
+	uint64_t cpu_ticks; /* utime + stime */
 	uint32_t threads;
-	uint64_t rss_bytes;      /* status VmRSS */
-	uint64_t hwm_bytes;      /* status VmHWM: peak RSS */
-	uint64_t swap_bytes;     /* status VmSwap */
-	uint64_t pss_bytes;      /* smaps_rollup Pss; 0 with have_pss false when not readable */
+	uint64_t rss_bytes; /* status VmRSS */
+	uint64_t hwm_bytes; /* status VmHWM: peak RSS */
+	uint64_t swap_bytes; /* status VmSwap */
+	uint64_t pss_bytes; /* smaps_rollup Pss; 0 with have_pss false when not readable */
 	bool have_pss;
-	uid_t uid;               /* real uid */
+	uid_t uid; /* real uid */
 };
 
 int proc_parse_stat(const char *buf, size_t len, struct proc_reading *r);
@@ -47,8 +49,9 @@ struct proc_map {
 int proc_parse_map(const char *buf, size_t len, size_t *pos, struct proc_map *m);
 
 /*
- * Reads stat and status, and smaps_rollup when `with_pss` (otherwise have_pss is false). 0, -ESRCH when
- * gone, or -errno. One that has given up its memory (a zombie, or about to be one) counts as gone.
+ * Reads stat and status, and smaps_rollup when `with_pss` (otherwise have_pss is false). 0, -ESRCH
+ * when gone, or -errno. One that has given up its memory (a zombie, or about to be one) counts as
+ * gone.
  */
 int proc_read(pid_t pid, bool with_pss, struct proc_reading *r);
 /* Start time alone, for identity checks. 0, -ESRCH or -errno. A zombie counts as gone (-ESRCH). */

@@ -381,8 +381,8 @@ static int ring_head(void *ctx, uint64_t *head)
 
 	r->count = 0;
 	return read_at(r->s,
-		r->s->header->region[HT_REGION_THREADS].offset + r->slot * sizeof(struct ht_thread) +
-			offsetof(struct ht_thread, ring_head),
+		r->s->header->region[HT_REGION_THREADS].offset +
+			r->slot * sizeof(struct ht_thread) + offsetof(struct ht_thread, ring_head),
 		head, sizeof(*head));
 }
 
@@ -393,9 +393,10 @@ static int ring_record(void *ctx, uint32_t index, struct ht_event *e)
 
 	if (index - r->first >= r->count) {
 		r->first = index;
-		r->count = HT_RING_EVENTS - index < RING_PIECE ? HT_RING_EVENTS - index : RING_PIECE;
-		rc = read_elements(r->s, HT_REGION_RINGS, (uint64_t)r->slot * HT_RING_EVENTS + index,
-			r->count, sizeof(*e), r->piece);
+		r->count =
+			HT_RING_EVENTS - index < RING_PIECE ? HT_RING_EVENTS - index : RING_PIECE;
+		rc = read_elements(r->s, HT_REGION_RINGS,
+			(uint64_t)r->slot * HT_RING_EVENTS + index, r->count, sizeof(*e), r->piece);
 	}
 	*e = r->piece[index - r->first];
 	return rc;

@@ -18,33 +18,35 @@ struct sym;
 struct sym_options {
 	bool use_debuginfod;
 	const char *debug_dir; /* NULL: /usr/lib/debug */
-	const char *root;      /* prefix for module paths ("/proc/PID/root"), or NULL */
+	const char *root; /* prefix for module paths ("/proc/PID/root"), or NULL */
 };
 
 /* An object file that was mapped in the program. */
 struct sym_module {
-	uint32_t id;            /* the caller's; requests name it */
-	const char *path;       /* as the program saw it */
-	const uint8_t *build_id;/* NULL when the program's copy had none */
-	size_t build_id_len;    /* bytes; a file whose build-id differs is refused (names would be wrong) */
+	uint32_t id; /* the caller's; requests name it */
+	const char *path; /* as the program saw it */
+	const uint8_t *build_id; /* NULL when the program's copy had none */
+	size_t build_id_len; /* bytes; a file whose build-id differs is refused (names would be
+				wrong) */
 };
 
 struct sym_frame {
-	const char *function;     /* demangled; NULL: unknown */
+	const char *function; /* demangled; NULL: unknown */
 	const char *function_raw; /* as in the file */
-	const char *file;         /* NULL: unknown */
-	uint32_t line;            /* 0: unknown */
-	bool inlined;             /* inlined into the frame that follows */
+	const char *file; /* NULL: unknown */
+	uint32_t line; /* 0: unknown */
+	bool inlined; /* inlined into the frame that follows */
 };
 
 /* What an address resolved to: one frame, or several when calls were inlined, innermost first. */
 struct sym_result {
 	uint64_t cookie;
-	uint32_t nframes;              /* at least 1 */
-	const struct sym_frame *frames;/* owned by the sym, until sym_free */
+	uint32_t nframes; /* at least 1 */
+	const struct sym_frame *frames; /* owned by the sym, until sym_free */
 };
 
-/* Why a module has no (or poorer) names, for the screen: a static string, NULL when it has DWARF. */
+/* Why a module has no (or poorer) names, for the screen: a static string, NULL when it has DWARF.
+ */
 enum sym_quality { SYM_PENDING, SYM_DWARF, SYM_SYMTAB, SYM_DYNSYM, SYM_NONE };
 
 /* Starts the worker. NULL and errno on failure. */
@@ -54,13 +56,14 @@ void sym_free(struct sym *s);
 /* Main thread. Copies the description. Adding an id twice replaces nothing. 0 or -errno. */
 int sym_module_add(struct sym *s, const struct sym_module *m);
 /*
- * Main thread. Asks for an address: `vaddr` is the ELF virtual address (return address - load bias);
- * `is_return` looks one byte earlier, in the call. The answer carries `cookie`. 0 or -errno.
+ * Main thread. Asks for an address: `vaddr` is the ELF virtual address (return address - load
+ * bias); `is_return` looks one byte earlier, in the call. The answer carries `cookie`. 0 or -errno.
  */
 int sym_request(struct sym *s, uint32_t module, uint64_t vaddr, bool is_return, uint64_t cookie);
 /* Main thread. Takes one finished answer: 1, or 0 when there is none yet. */
 int sym_collect(struct sym *s, struct sym_result *out);
-/* Waits until all requests are answered (batch, report), or `timeout_ns` passed. 0 or -ETIMEDOUT. */
+/* Waits until all requests are answered (batch, report), or `timeout_ns` passed. 0 or -ETIMEDOUT.
+ */
 int sym_drain(struct sym *s, uint64_t timeout_ns);
 /* Readable (eventfd) whenever answers wait; for poll(). */
 int sym_fd(const struct sym *s);
@@ -71,8 +74,8 @@ enum sym_quality sym_module_quality(struct sym *s, uint32_t module);
 /*
  * The rule by which a site is named after the program's own code: true when a frame belongs to an
  * allocator or to a standard library's container or runtime (operator new, std::, __gnu_cxx::,
- * g_malloc, xmalloc, strdup, alloc::alloc::, ...) and should be passed over. `function` may be NULL.
- * Pure; the table is in hide.c and is printed by the help screen (sym_hide_rules).
+ * g_malloc, xmalloc, strdup, alloc::alloc::, ...) and should be passed over. `function` may be
+ * NULL. Pure; the table is in hide.c and is printed by the help screen (sym_hide_rules).
  */
 bool sym_hidden(const char *function, const char *module_path);
 /* The rules, one per line of text; static. */

@@ -19,36 +19,37 @@
  * 0 or -errno with a message.
  */
 int target_library_find(char *path, size_t cap, char *message);
-/* The same for a library that the user names: its absolute path, if it is there and can be preloaded. */
+/* The same for a library that the user names: its absolute path, if it is there and can be
+ * preloaded. */
 int target_library_at(const char *given, char *path, size_t cap, char *message);
 
 /*
- * Resolves `command` as execvp would and looks whether a preloaded library can work in it: ELF of this
- * class and machine, dynamically linked with glibc, without a sanitizer's malloc, and not given other
- * rights at exec (setuid, setgid, file capabilities) than we have; a script is judged by its
- * interpreter. A file that may be run but not read passes. 0 and the path, or the exit status to end
- * with (126, 127, 125) and the message.
+ * Resolves `command` as execvp would and looks whether a preloaded library can work in it: ELF of
+ * this class and machine, dynamically linked with glibc, without a sanitizer's malloc, and not
+ * given other rights at exec (setuid, setgid, file capabilities) than we have; a script is judged
+ * by its interpreter. A file that may be run but not read passes. 0 and the path, or the exit
+ * status to end with (126, 127, 125) and the message.
  */
 int target_check(const char *command, char *path, size_t cap, char *message);
 
 struct target_launch {
 	char *const *argv;
-	const char *library;     /* path of libheaptop.so */
-	const char *segment;     /* path of the prepared segment, for the environment */
-	const char *const *env;  /* further NAME=VALUE, NULL-terminated, may be NULL */
-	bool own_pty;            /* give it a pty where our own stdout/stderr/stdin are a terminal */
-	int rows, cols;          /* of that pty */
+	const char *library; /* path of libheaptop.so */
+	const char *segment; /* path of the prepared segment, for the environment */
+	const char *const *env; /* further NAME=VALUE, NULL-terminated, may be NULL */
+	bool own_pty; /* give it a pty where our own stdout/stderr/stdin are a terminal */
+	int rows, cols; /* of that pty */
 };
 
 struct target_child {
 	pid_t pid;
-	int pty;                 /* master side, non-blocking, close-on-exec; -1: none */
-	int go;                  /* internal: the child waits for target_go */
+	int pty; /* master side, non-blocking, close-on-exec; -1: none */
+	int go; /* internal: the child waits for target_go */
 };
 
 /*
- * Forks; the child stops just before exec, so that the caller can write its pid into the segment, and
- * goes on at target_go. 0 or -errno with a message.
+ * Forks; the child stops just before exec, so that the caller can write its pid into the segment,
+ * and goes on at target_go. 0 or -errno with a message.
  */
 int target_launch(const struct target_launch *l, struct target_child *child, char *message);
 /* Lets the child exec. 0, or 126/127 and a message when exec failed. */
@@ -65,11 +66,12 @@ struct target_segment {
 	uint64_t start_ticks;
 	uint32_t exec_gen;
 	uint64_t family; /* the same in all segments of one launch, 0: none */
-	uint64_t created_ns;      /* realtime */
-	enum target_state state;  /* DEAD: the process ended without marking its exit (crash, kill) */
-	uint64_t memory_bytes;    /* what it takes now (st_blocks) */
-	char command[128];        /* cleaned */
-	char why[128];            /* when UNREADABLE: the reason */
+	uint64_t created_ns; /* realtime */
+	enum target_state
+		state; /* DEAD: the process ended without marking its exit (crash, kill) */
+	uint64_t memory_bytes; /* what it takes now (st_blocks) */
+	char command[128]; /* cleaned */
+	char why[128]; /* when UNREADABLE: the reason */
 };
 
 /* Calls `visit` for every segment of this user. Returns how many, or -errno. */

@@ -11,13 +11,16 @@
 #include <stddef.h>
 
 struct strbuf {
-	char *data;  /* owned; NULL until the first append */
-	size_t len;  /* bytes, without the NUL */
+	char *data; /* owned; NULL until the first append */
+	size_t len; /* bytes, without the NUL */
 	size_t cap;
 	bool failed; /* an allocation failed: the text is incomplete */
 };
 
-#define STRBUF_INIT { 0 }
+#define STRBUF_INIT                                                                                \
+	{                                                                                          \
+		0                                                                                  \
+	}
 
 /* The text; "" when nothing was appended. Valid until the next append. */
 const char *strbuf_text(const struct strbuf *s);

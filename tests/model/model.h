@@ -31,6 +31,8 @@
 struct model_scenario {
 	const char *name;
 	void (*setup)(void); /* once: makes the state that every execution starts from */
+	void (*begin)(void); /* before each execution, for variables that are not in the checked
+				memory; NULL: none */
 	void (*thread[MODEL_THREADS_MAX])(void); /* NULL: no further ones */
 	void (*invariant)(void); /* after each store; NULL: none */
 	void (*end)(void); /* when all threads are done */

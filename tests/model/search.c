@@ -156,6 +156,7 @@ static void execute(void)
 	path_at = 0;
 	left = bound;
 	violation = NULL;
+	check(scenario->begin);
 	memory_begin();
 	threads_prepare();
 	getcontext(&searcher);
