@@ -13,8 +13,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define SNAP_TREND_POINTS 16 /* samples of a site's live bytes, one per tick: a 16-cell sparkline  \
-			      */
+#define SNAP_TREND_POINTS                                                                          \
+	16 /* samples of a site's live bytes, one per tick: a 16-cell sparkline                    \
+	    */
 #define SNAP_SIZE_BUCKETS   24 /* = HT_SIZE_BUCKETS; bucket i holds sizes up to snap_size_le(i) */
 #define SNAP_LIFE_BUCKETS   16 /* = HT_LIFE_BUCKETS */
 #define SNAP_HISTORY_POINTS 256 /* = HT_HISTORY_POINTS */
