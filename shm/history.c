@@ -65,6 +65,9 @@ void history_note(const struct segment *s, uint64_t now_ns, uint64_t live)
 		return;
 	while (elapsed / h->step_ns >= HT_HISTORY_POINTS)
 		merge_neighbours(h);
+	/* A reader that sees a point of this step also sees the sequence of the merge that led to
+	 * it, be it another thread's. */
+	ht_fence_release();
 	point_set(h, elapsed / h->step_ns, live);
 	ht_store_release_32(&h->writer, 0);
 }

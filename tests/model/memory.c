@@ -194,13 +194,10 @@ static void access_note(const void *at, size_t size, bool write, bool plain)
 	}
 }
 
-static void before_access(const void *at, bool write)
+static void before_access(const void *at)
 {
-	struct cell *c = cell_at(at);
-
-	if (c->contended)
+	if (cell_at(at)->contended)
 		engine_yield();
-	contention_note(c, write);
 }
 
 /* ---- plain memory ---- */
@@ -288,7 +285,8 @@ uint64_t memory_load(const void *at, size_t size, unsigned order)
 
 	if (!is_checked(at))
 		return raw_load(at, size);
-	before_access(at, false);
+	before_access(at);
+	contention_note(cell_at(at), false);
 	access_note(at, size, false, false);
 	c = cell_at(at);
 	if (c->word && words[c->word].newest)
@@ -333,7 +331,8 @@ void memory_store(void *at, size_t size, uint64_t value, unsigned order)
 		memcpy(at, &value, size);
 		return;
 	}
-	before_access(at, true);
+	before_access(at);
+	contention_note(cell_at(at), true);
 	access_note(at, size, true, false);
 	store_append(at, size, value, order, false);
 }
@@ -363,7 +362,8 @@ uint64_t memory_change(void *at, size_t size, uint64_t (*change)(uint64_t, uint6
 		memcpy(at, &value, size);
 		return old;
 	}
-	before_access(at, true);
+	before_access(at);
+	contention_note(cell_at(at), true);
 	access_note(at, size, true, false);
 	old = newest_take(at, size, order);
 	store_append(at, size, change(old, operand), order, true);
@@ -380,8 +380,9 @@ bool memory_swap(void *at, size_t size, uint64_t *expected, uint64_t value, unsi
 		if (old == *expected)
 			memcpy(at, &value, size);
 	} else {
-		before_access(at, true);
+		before_access(at);
 		old = raw_load(at, size);
+		contention_note(cell_at(at), old == *expected);
 		access_note(at, size, old == *expected, false);
 		newest_take(at, size, old == *expected ? success : failure);
 		if (old == *expected)

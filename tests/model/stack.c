@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The stack tree's protocol, with two hash chains so that everything collides: the same stack by
+ * several threads, different ones with common frames, full tables, and a site that another thread
+ * made.
+ */
+#include "shm/stack.h"
+#include "tests/model/model.h"
+
+static struct segment segment;
+static uint32_t *given;
+static uint32_t site[MODEL_THREADS_MAX];
+
+static const uint64_t pcs[3][2] = { { 0x111, 0x999 }, { 0x222, 0x999 }, { 0x333, 0x888 } };
+static const uint32_t modules[2] = { 1, 2 };
+
+static struct stack_trace trace(uint32_t which)
+{
+	return (struct stack_trace){
+		.function = HT_FN_MALLOC, .count = 2, .pcs = pcs[which], .modules = modules
+	};
+}
+
+static void intern(uint32_t thread, uint32_t which)
+{
+	struct stack_trace t = trace(which);
+
+	site[thread] = stack_intern(&segment, &t);
+}
+
+static void intern_and_compare(uint32_t thread, uint32_t which)
+{
+	struct stack_trace t = trace(which);
+
+	intern(thread, which);
+	model_require(site[thread] != 0, "a stack gets a site");
+	model_require(stack_compare(&segment, site[thread], &t) == STACK_SAME,
+		"a site is that of its stack");
+}
+
+static void same_by_0(void)
+{
+	intern_and_compare(0, 0);
+}
+
+static void same_by_1(void)
+{
+	intern_and_compare(1, 0);
+}
+
+static void same_by_2(void)
+{
+	intern_and_compare(2, 0);
+}
+
+static void other_by_1(void)
+{
+	intern_and_compare(1, 1);
+}
+
+static void third_by_2(void)
+{
+	intern_and_compare(2, 2);
+}
+
+static void begin(void)
+{
+	for (uint32_t i = 0; i < MODEL_THREADS_MAX; i++)
+		site[i] = 0;
+}
+
+static void setup(void)
+{
+	model_segment(&segment, 1, 1);
+	given = model_shared(sizeof(*given));
+}
+
+/* Some stacks are there already, in both chains. */
+static void setup_known(void)
+{
+	static const uint64_t known[] = { 0x777, 0x999 };
+	struct stack_trace t = { .function = HT_FN_CALLOC, .count = 2, .pcs = known };
+
+	setup();
+	t.modules = modules;
+	stack_intern(&segment, &t);
+}
+
+/* Interning again changes nothing: no stack has two sites, no node is lost from its chain. */
+static void again(uint32_t which, uint32_t want)
+{
+	struct stack_trace t = trace(which);
+	uint32_t nodes = segment.header->nodes, got = stack_intern(&segment, &t);
+
+	model_require(got == want, "a stack has one site");
+	model_require(segment.header->nodes == nodes, "no node is lost");
+	model_require(
+		stack_compare(&segment, got, &t) == STACK_SAME, "a site is that of its stack");
+	model_require(stack_node(&segment, stack_site(&segment, got)->node)->site == got,
+		"a leaf and its site name each other");
+	model_require(got < segment.header->sites, "sites are counted");
+}
+
+static void end_same(void)
+{
+	again(0, site[0]);
+	again(0, site[1]);
+}
+
+static void end_three_same(void)
+{
+	end_same();
+	again(0, site[2]);
+}
+
+static void end_different(void)
+{
+	again(0, site[0]);
+	again(1, site[1]);
+	model_require(site[0] != site[1], "different stacks have different sites");
+}
+
+static void end_three(void)
+{
+	end_different();
+	again(2, site[2]);
+	model_require(
+		site[2] != site[0] && site[2] != site[1], "different stacks have different sites");
+}
+
+/* ---- handed over ---- */
+
+static void intern_and_give(void)
+{
+	intern(0, 0);
+	ht_store_release_32(given, site[0]);
+}
+
+static void compare_given(void)
+{
+	struct stack_trace t = trace(0), other = trace(1);
+	uint32_t got = ht_load_acquire_32(given);
+
+	if (got == 0)
+		return;
+	model_require(stack_compare(&segment, got, &t) == STACK_SAME,
+		"a site is that of its stack for other threads");
+	model_require(stack_compare(&segment, got, &other) == STACK_DIFFERS,
+		"a site is no other stack's");
+}
+
+static void end_given(void)
+{
+	again(0, site[0]);
+}
+
+/* ---- full ---- */
+
+static void setup_last_site(void)
+{
+	setup();
+	segment.header->sites =
+		(uint32_t)(segment.header->region[HT_REGION_HISTS].bytes / sizeof(struct ht_hist)) -
+		1;
+}
+
+static void try_0(void)
+{
+	intern(0, 0);
+}
+
+static void try_1(void)
+{
+	intern(1, 1);
+}
+
+static void end_last_site(void)
+{
+	model_require((site[0] != 0) + (site[1] != 0) == 1, "one gets the last site");
+	model_require(segment.header->sites_refused == 1, "the refusal is counted");
+	again(site[0] ? 0 : 1, site[0] + site[1]);
+}
+
+/* Three nodes are left: enough for one of the stacks alone. */
+static void setup_last_nodes(void)
+{
+	setup();
+	segment.header->nodes =
+		(uint32_t)(segment.header->region[HT_REGION_NODES].bytes / sizeof(struct ht_node)) -
+		3;
+}
+
+static void end_last_nodes(void)
+{
+	model_require(!site[0] || !site[1], "what is full is full");
+	model_require(!site[0] + (uint64_t)!site[1] == segment.header->nodes_refused,
+		"refusals are counted");
+	if (site[0] || site[1])
+		again(site[0] ? 0 : 1, site[0] + site[1]);
+}
+
+static const struct model_scenario scenarios[] = {
+	{ .name = "two threads meet the same stack",
+		.setup = setup,
+		.begin = begin,
+		.thread = { same_by_0, same_by_1 },
+		.end = end_same,
+		.deviations = 4 },
+	{ .name = "two threads meet stacks with a common frame",
+		.setup = setup_known,
+		.begin = begin,
+		.thread = { same_by_0, other_by_1 },
+		.end = end_different,
+		.deviations = 4 },
+	{ .name = "three threads meet the same stack",
+		.setup = setup,
+		.begin = begin,
+		.thread = { same_by_0, same_by_1, same_by_2 },
+		.end = end_three_same,
+		.deviations = 3 },
+	{ .name = "three threads meet three stacks",
+		.setup = setup,
+		.begin = begin,
+		.thread = { same_by_0, other_by_1, third_by_2 },
+		.end = end_three,
+		.deviations = 2 },
+	{ .name = "a site is handed to another thread",
+		.setup = setup,
+		.begin = begin,
+		.thread = { intern_and_give, compare_given },
+		.end = end_given,
+		.deviations = 5 },
+	{ .name = "two threads want the last site",
+		.setup = setup_last_site,
+		.begin = begin,
+		.thread = { try_0, try_1 },
+		.end = end_last_site,
+		.deviations = 3 },
+	{ .name = "two threads want the last nodes",
+		.setup = setup_last_nodes,
+		.begin = begin,
+		.thread = { try_0, try_1 },
+		.end = end_last_nodes,
+		.deviations = 4 },
+};
+
+int main(void)
+{
+	return model_run(scenarios, sizeof(scenarios) / sizeof(scenarios[0]));
+}

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Thread slots, module table, counters and history: who gets a slot, which index a module gets,
+ * that no count is lost, and that readers see whole entries.
+ */
+#include "shm/history.h"
+#include "shm/module.h"
+#include "shm/site.h"
+#include "tests/model/model.h"
+
+static struct segment segment;
+
+/* ---- thread slots ---- */
+
+#define DEAD 5u /* a thread that has ended, whose slot is DEAD too */
+
+static uint32_t slot[MODEL_THREADS_MAX];
+static uint32_t *reborn; /* 1 when the kernel has given DEAD to a new thread */
+
+static void begin_slots(void)
+{
+	for (uint32_t i = 0; i < MODEL_THREADS_MAX; i++)
+		slot[i] = 0;
+}
+
+/* The kernel does not give old answers: a change of a word, unlike a load, is always of the newest
+ * value. */
+static bool is_alive(uint32_t tid)
+{
+	uint32_t yes = 1;
+
+	return tid != DEAD || ht_cas_acq_rel_32(reborn, &yes, 1);
+}
+
+static void setup_slots(void)
+{
+	model_segment(&segment, 1, 1);
+	reborn = model_shared(sizeof(*reborn));
+}
+
+/* All slots are taken, the dead thread's with a count of 10. */
+static void setup_slots_taken(void)
+{
+	uint32_t count = HT_COMMIT_BYTES / sizeof(struct ht_thread);
+
+	setup_slots();
+	segment.header->threads = count;
+	for (uint32_t i = 1; i < count; i++)
+		thread_at(&segment, i)->tid = i;
+	thread_at(&segment, DEAD)->reallocs = 10;
+	model_owned(&thread_at(&segment, DEAD)->reallocs, 8);
+}
+
+static void claim(uint32_t thread, uint32_t tid)
+{
+	slot[thread] = thread_claim(&segment, tid, is_alive);
+	if (slot[thread])
+		thread_add(slot[thread], &thread_at(&segment, slot[thread])->reallocs, 1);
+}
+
+static void claim_0(void)
+{
+	claim(0, 200);
+}
+
+static void claim_1(void)
+{
+	claim(1, 201);
+}
+
+/* The kernel starts a thread with the dead one's id. */
+static void be_reborn(void)
+{
+	ht_store_release_32(reborn, 1);
+	claim(1, DEAD);
+}
+
+static void end_fresh_slots(void)
+{
+	model_require(
+		slot[0] && slot[1] && slot[0] != slot[1], "each thread has a slot of its own");
+	model_require(segment.header->threads == 3, "slots in use are counted");
+	for (uint32_t i = 1; i < 3; i++)
+		model_require(thread_at(&segment, i)->owners == 1 &&
+				      thread_at(&segment, i)->reallocs == 1 &&
+				      thread_at(&segment, i)->state == HT_THREAD_USED,
+			"a slot knows its owner");
+}
+
+static void end_dead_slot(void)
+{
+	model_require(
+		(slot[0] == DEAD) + (slot[1] == DEAD) == 1 && (slot[0] == 0) + (slot[1] == 0) == 1,
+		"a dead thread's slot has one heir");
+	model_require(thread_at(&segment, DEAD)->reallocs == 11, "a slot goes on counting");
+}
+
+static void end_reborn(void)
+{
+	const struct ht_thread *t = thread_at(&segment, DEAD);
+
+	model_require(slot[0] == 0 || slot[0] != slot[1], "each thread has a slot of its own");
+	model_require(slot[1] == 0 || t->tid == DEAD, "a thread keeps its slot");
+	model_require(t->tid != HT_NONE, "no slot is left out of reach");
+	model_require(
+		t->reallocs == 10u + (slot[0] != 0) + (slot[1] != 0), "a slot goes on counting");
+}
+
+/* ---- counters ---- */
+
+static uint64_t highest[2]; /* live bytes over the execution, of the program and of the site */
+
+static void begin_counters(void)
+{
+	highest[0] = highest[1] = 0;
+}
+
+static void setup_counters(void)
+{
+	model_segment(&segment, 1, 1);
+}
+
+static void raise(uint64_t *to, uint64_t live)
+{
+	if ((int64_t)live > (int64_t)*to)
+		*to = live;
+}
+
+static void watch(void)
+{
+	raise(&highest[0], segment.header->live_bytes);
+	raise(&highest[1], stack_site(&segment, 1)->live_bytes);
+}
+
+static void count(uint32_t in, uint64_t size, bool ends)
+{
+	struct site_end end = { .size = size, .life_ticks = 1, .temporary = true };
+
+	site_alloc(&segment, 1, in, size);
+	if (ends)
+		site_free(&segment, 1, in, &end);
+}
+
+static void count_0(void)
+{
+	count(1, 10, true);
+}
+
+static void count_1(void)
+{
+	count(2, 12, false);
+}
+
+static void count_shared(void)
+{
+	count(0, 10, true);
+}
+
+static void end_counters(void)
+{
+	const struct ht_site *e = stack_site(&segment, 1);
+	const struct ht_hist *hist =
+		segment_at(&segment, segment_element(&segment, HT_REGION_HISTS, 1, sizeof(*hist)));
+	uint64_t in = 0, out = 0;
+
+	model_require(e->allocs == 2 && e->frees == 1 && e->temporary == 1, "no count is lost");
+	model_require(e->live_bytes == 12 && e->alloc_bytes == 22, "no bytes are lost");
+	model_require(segment.header->live_bytes == 12, "the program's bytes are right");
+	model_require(hist->size_allocs[1] == 2 && hist->size_frees[1] == 1 && hist->life[1] == 1,
+		"the histograms are right");
+	model_require(segment.header->peak_bytes == highest[0] && e->peak_bytes == highest[1],
+		"the peak is the highest there was");
+	for (uint32_t i = 0; i < 3; i++) {
+		in += thread_at(&segment, i)->size_alloc_bytes[1];
+		out += thread_at(&segment, i)->size_free_bytes[1];
+	}
+	model_require(in == 22 && out == 10, "the slots' sums are right");
+}
+
+static void end_shared(void)
+{
+	const struct ht_thread *t = thread_at(&segment, 0);
+
+	model_require(t->size_allocs[1] == 2 && t->size_frees[1] == 2 && t->temporary == 2 &&
+			      t->size_alloc_bytes[1] == 20,
+		"the shared slot loses no count");
+	model_require(segment.header->live_bytes == 0, "the program's bytes are right");
+}
+
+/* ---- modules ---- */
+
+static uint32_t module[MODEL_THREADS_MAX];
+
+static void begin_modules(void)
+{
+	for (uint32_t i = 0; i < MODEL_THREADS_MAX; i++)
+		module[i] = 0;
+}
+
+static void intern(uint32_t thread, uint64_t start)
+{
+	struct module_info m = { .start = start,
+		.end = start + 1,
+		.bias = start + 2,
+		.path = start == 100 ? "/lib/a" : "/lib/b",
+		.build_id = (const uint8_t *)"id",
+		.build_id_bytes = 2 };
+
+	module[thread] = module_intern(&segment, &m);
+}
+
+static void intern_a_0(void)
+{
+	intern(0, 100);
+}
+
+static void intern_a_1(void)
+{
+	intern(1, 100);
+}
+
+static void intern_b_1(void)
+{
+	intern(1, 200);
+}
+
+static void look_at_module(void)
+{
+	const struct ht_module *m = module_at(&segment, 1);
+
+	if (!(ht_load_acquire_32(&m->flags) & HT_MODULE_READY))
+		return;
+	model_require(m->end == m->start + 1 && m->bias == m->start + 2 && m->path != 0 &&
+			      m->build_id_bytes == 2,
+		"a module that is ready is whole");
+	model_require(((const char *)segment_at(&segment,
+			      segment.header->region[HT_REGION_STRINGS].offset + m->path))[5] ==
+			      (m->start == 100 ? 'a' : 'b'),
+		"a module that is ready has its path");
+}
+
+static void end_same_module(void)
+{
+	model_require(module[0] == 1 && module[1] == 1, "a module has one index");
+	model_require(segment.header->modules == 2, "modules are counted");
+	look_at_module();
+}
+
+static void end_two_modules(void)
+{
+	model_require(module[0] + module[1] == 3 && module[0] && module[1],
+		"different modules have different indices");
+	model_require(segment.header->modules == 3, "modules are counted");
+	model_require(module_at(&segment, module[0])->start == 100 &&
+			      module_at(&segment, module[1])->start == 200,
+		"an index is that of its module");
+	model_require(module_at(&segment, 1)->path != module_at(&segment, 2)->path,
+		"paths do not overlap");
+}
+
+/* ---- history: at time t there are t + 1 live bytes ---- */
+
+static struct ht_history *history(void)
+{
+	return &segment.header->history;
+}
+
+static void note(uint64_t at)
+{
+	history_note(&segment, at, at + 1);
+}
+
+static void setup_history(void)
+{
+	model_segment(&segment, 1, 1);
+	for (uint64_t i = 0; i < HT_HISTORY_POINTS; i++)
+		note(i);
+}
+
+static void note_and_merge(void)
+{
+	note(HT_HISTORY_POINTS);
+}
+
+static void note_later(void)
+{
+	note(HT_HISTORY_POINTS + 1);
+}
+
+/* What a point can be, if it and the step belong together. */
+static bool is_point(uint64_t point, uint64_t i, uint64_t step)
+{
+	return point > i * step && point <= (i + 1) * step;
+}
+
+static void look_at_history(void)
+{
+	const struct ht_history *h = history();
+	uint64_t before = ht_load_acquire_64(&h->sequence), step, point[HT_HISTORY_POINTS];
+	uint32_t points;
+
+	points = ht_load_acquire_32(&h->points);
+	step = ht_load_relaxed_64(&h->step_ns);
+	for (uint32_t i = 0; i < HT_HISTORY_POINTS; i++)
+		point[i] = ht_load_relaxed_64(&h->point[i]);
+	ht_fence_acquire();
+	if (before % 2 || ht_load_relaxed_64(&h->sequence) != before)
+		return;
+	model_require(points <= HT_HISTORY_POINTS, "points are in range");
+	for (uint32_t i = 0; i < points; i++)
+		model_require(is_point(point[i], i, step), "points and step belong together");
+}
+
+static void end_history(void)
+{
+	const struct ht_history *h = history();
+
+	model_require(h->writer == 0 && h->sequence % 2 == 0, "nobody is left writing");
+	model_require(h->step_ns == 2 && h->points == 3, "a merge happens once");
+	look_at_history();
+}
+
+static const struct model_scenario scenarios[] = {
+	{ .name = "two threads want a slot",
+		.setup = setup_slots,
+		.begin = begin_slots,
+		.thread = { claim_0, claim_1 },
+		.end = end_fresh_slots,
+		.deviations = 5 },
+	{ .name = "two threads want a dead one's slot",
+		.setup = setup_slots_taken,
+		.begin = begin_slots,
+		.thread = { claim_0, claim_1 },
+		.end = end_dead_slot,
+		.deviations = 4 },
+	{ .name = "a thread gets a dead one's id during a sweep",
+		.setup = setup_slots_taken,
+		.begin = begin_slots,
+		.thread = { claim_0, be_reborn },
+		.end = end_reborn,
+		.deviations = 4 },
+	{ .name = "two threads count at one site",
+		.setup = setup_counters,
+		.begin = begin_counters,
+		.thread = { count_0, count_1 },
+		.invariant = watch,
+		.end = end_counters,
+		.deviations = 3 },
+	{ .name = "two threads count in the shared slot",
+		.setup = setup_counters,
+		.begin = begin_counters,
+		.thread = { count_shared, count_shared },
+		.end = end_shared,
+		.deviations = 3 },
+	{ .name = "two threads meet the same module",
+		.setup = setup_counters,
+		.begin = begin_modules,
+		.thread = { intern_a_0, intern_a_1, look_at_module },
+		.end = end_same_module,
+		.deviations = 4 },
+	{ .name = "two threads meet different modules",
+		.setup = setup_counters,
+		.begin = begin_modules,
+		.thread = { intern_a_0, intern_b_1, look_at_module },
+		.end = end_two_modules,
+		.deviations = 4 },
+	{ .name = "the history is read while points merge",
+		.setup = setup_history,
+		.thread = { note_and_merge, note_later, look_at_history },
+		.end = end_history,
+		.deviations = 4 },
+};
+
+int main(void)
+{
+	return model_run(scenarios, sizeof(scenarios) / sizeof(scenarios[0]));
+}
