@@ -19,6 +19,7 @@
 #include "src/sym/sym.h"
 #include "src/target/target.h"
 #include "src/util/clock.h"
+#include "src/util/text.h"
 #include "src/util/units.h"
 #include "tui/tui.h"
 
@@ -329,6 +330,7 @@ static int show_screen(struct run *r, const struct options *o)
 		source.output_resize = screen_output_resize;
 	}
 	rc = tui_run(&source, &t, &signal);
+	r->hang_up = rc == -EIO || rc == -EINTR;
 	status = run_close(r);
 	if (rc == -EINTR)
 		return 128 + signal;
@@ -374,21 +376,33 @@ static int run_as_text(const struct options *o)
 
 /* ---- segments ---- */
 
+#define LIST_COMMAND_CELLS 40u
+
+static void list_row(const char *pid, const char *state, const char *memory, const char *age,
+	const char *command, const char *path)
+{
+	char text[LIST_COMMAND_CELLS * 4 + 1];
+	size_t used = text_elide(text, sizeof(text), command, LIST_COMMAND_CELLS, false, true);
+
+	printf("%8s %-10s %7s %7s  %s%*s  %s\n", pid, state, memory, age, text,
+		(int)(LIST_COMMAND_CELLS - used), "", path);
+}
+
 static int list_one(void *ctx, const struct target_segment *s)
 {
 	static const char *const states[] = { [TARGET_RUNNING] = "running",
 		[TARGET_EXITED] = "exited",
 		[TARGET_DEAD] = "dead",
 		[TARGET_UNREADABLE] = "unreadable" };
-	char memory[UNITS_MAX], age[UNITS_MAX];
+	char pid[16], memory[UNITS_MAX], age[UNITS_MAX] = "?";
 	uint64_t now = clock_realtime_ns();
 
 	(void)ctx;
-	units_bytes(memory, s->memory_bytes);
-	units_duration(age, now > s->created_ns && s->created_ns ? now - s->created_ns : 0);
-	printf("%8d %-10s %8s %8s  %-28s %s\n", (int)s->pid, states[s->state], memory,
-		s->created_ns ? age : "?", s->state == TARGET_UNREADABLE ? s->why : s->command,
-		s->path);
+	snprintf(pid, sizeof(pid), "%d", (int)s->pid);
+	if (s->created_ns && now > s->created_ns)
+		units_duration(age, now - s->created_ns);
+	list_row(pid, states[s->state], units_bytes(memory, s->memory_bytes), age,
+		s->state == TARGET_UNREADABLE ? s->why : s->command, s->path);
 	return 0;
 }
 
@@ -396,8 +410,7 @@ static int list(void)
 {
 	int rc;
 
-	printf("%8s %-10s %8s %8s  %-28s %s\n", "PID", "STATE", "MEMORY", "AGE", "COMMAND",
-		"SEGMENT");
+	list_row("PID", "STATE", "MEMORY", "AGE", "COMMAND", "SEGMENT");
 	rc = target_list(list_one, NULL);
 	return rc < 0 ? fail(RUN_EXIT_FAILED, "segments", strerror(-rc)) : 0;
 }

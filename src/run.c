@@ -21,6 +21,8 @@
 #define SILENT_AFTER_NS UINT64_C(2000000000)
 /* For a program that was asked to end. */
 #define END_TIMEOUT_NS UINT64_C(3000000000)
+/* For one that was hung up: we must be gone within a second ourselves. */
+#define HANG_UP_TIMEOUT_NS UINT64_C(500000000)
 
 static int failed(const char *message, int status)
 {
@@ -219,10 +221,23 @@ void run_end(struct run *r)
 	}
 }
 
-/* Gives a program that was asked to end the time to do so, and goes on reading what it says. */
+/* Our terminal is gone, so the program's goes, too: closing it makes the kernel hang the program
+ * up. */
+static void terminal_drop(struct run *r)
+{
+	if (!r->hang_up || r->child.pty < 0)
+		return;
+	close(r->child.pty);
+	r->child.pty = -1;
+	r->output_open = false;
+	r->ending = true;
+}
+
+/* Gives a program that is to end the time to do so, and goes on reading what it says. */
 static void end_await(struct run *r)
 {
-	uint64_t until = clock_monotonic_ns() + END_TIMEOUT_NS;
+	uint64_t wait = r->hang_up ? HANG_UP_TIMEOUT_NS : END_TIMEOUT_NS;
+	uint64_t until = clock_monotonic_ns() + wait;
 
 	while (r->ending && !r->ended && clock_monotonic_ns() < until) {
 		struct pollfd fds[4];
@@ -241,7 +256,7 @@ static void output_detach(struct run *r)
 {
 	char buf[4096];
 
-	if (!r->output_open || r->ended || fork() != 0)
+	if (!r->output_open || r->ended || r->hang_up || fork() != 0)
 		return;
 	setsid();
 	signal(SIGHUP, SIG_IGN);
@@ -278,7 +293,7 @@ static void say_what_stays(const struct run *r, const char *kept)
 		fprintf(stderr,
 			"heaptop: killed by SIG%s; to look at its heap again: heaptop -r %s\n",
 			sigabbrev_np(WTERMSIG(r->wait_status)), kept);
-	else if (r->child.pid && !r->ended)
+	else if (r->child.pid && !r->ended && !r->hang_up)
 		fprintf(stderr, "heaptop: %d still runs; to watch it again: heaptop -a %d\n",
 			r->child.pid, r->child.pid);
 }
@@ -288,6 +303,7 @@ int run_close(struct run *r)
 	const char *kept = NULL;
 	int status = 0;
 
+	terminal_drop(r);
 	end_await(r);
 	if (r->ended)
 		status = WIFSIGNALED(r->wait_status) ? 128 + WTERMSIG(r->wait_status)

@@ -28,6 +28,7 @@ struct run {
 	bool output_open;
 	uint64_t started_ns;
 	bool ending; /* asked to end */
+	bool hang_up; /* our terminal is gone: the program's goes with it */
 };
 
 /*

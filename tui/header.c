@@ -197,10 +197,12 @@ static void header_counts(const struct snapshot *snap, struct strip *s)
 	strip_right(s, 80, INK_PLAIN, "%s blocks", units_count(a, t->live_blocks));
 	strip_right(s, 70, INK_PLAIN, "%s sites", units_count(a, snap->nsites));
 	/* Only the timeline is poorer for it; no total is wrong. */
-	strip_right(s, 75, INK_PLAIN, "lost %s", units_count(a, t->lost_events));
+	strip_right(s, 60, INK_PLAIN, "events lost %s", units_count(a, t->lost_events));
 	if (t->untracked_blocks)
 		strip_right(s, 85, INK_BAD, "untracked %s/%s", units_count(a, t->untracked_blocks),
 			units_bytes(b, t->untracked_bytes));
+	else
+		strip_right(s, 65, INK_PLAIN, "untracked 0");
 }
 
 /* `n` points as at most `cells`: each cell shows the largest of the points it covers. */

@@ -167,12 +167,23 @@ static void ui_show_current(struct ui *ui)
 	ui_reorder(ui);
 }
 
+#define GROWING_TICKS 4u /* no higher than so many ticks ago: it has levelled off */
+
+/* Larger than ten seconds ago, and still on the way up: one step at the start is no growth. */
+static bool ui_is_growing(const struct snap_site *site)
+{
+	const uint64_t *now = &site->trend[SNAP_TREND_POINTS - 1];
+	unsigned back = site->trend_points > GROWING_TICKS ? GROWING_TICKS : 0;
+
+	return site->rate_bytes_per_s > 0 && now[0] > *(now - back);
+}
+
 static size_t ui_count_growing(const struct snapshot *s)
 {
 	size_t growing = 0;
 
 	for (size_t i = 0; i < s->nsites; i++)
-		growing += s->sites[i].rate_bytes_per_s > 0;
+		growing += ui_is_growing(&s->sites[i]);
 	return growing;
 }
 

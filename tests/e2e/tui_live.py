@@ -157,6 +157,19 @@ def a_program_that_is_left_cleans_up():
     t.close()
 
 
+def a_hang_up_reaches_the_program():
+    t = Tmux(f"{HEAPTOP} -- {DEMO}")
+    t.wait("page_load")
+    pid = t.pid()
+    left = segments_of(pid)
+    assert len(left) == 1, left
+    t.close()
+    end = time.monotonic() + LIMIT
+    while os.path.exists(left[0]) or os.path.exists("/proc/%d" % pid):
+        assert time.monotonic() < end, "%s or %d is still there" % (left[0], pid)
+        time.sleep(0.05)
+
+
 def a_program_that_ends():
     for code, status, word in (("exit 3", 3, "exited 3"), ("kill -SEGV $$", 139, "killed by SIGSEGV")):
         t = Tmux(f"{HEAPTOP} -d 200ms -- bash -c 'echo said at the end; {code}'")
@@ -209,6 +222,6 @@ if not shutil.which("tmux"):
     print("skip - tui_live: no tmux")
     sys.exit(0)
 for test in (live_demo, a_program_that_is_ended, a_program_that_is_left_cleans_up, a_program_that_ends,
-             attached):
+             a_hang_up_reaches_the_program, attached):
     run(test)
 sys.exit(failed != 0)
