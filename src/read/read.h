@@ -13,7 +13,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include <stdint.h>
 #include "shm/layout.h"
 
 #define READ_MESSAGE_MAX 256
@@ -81,7 +80,7 @@ int read_hist(struct read_segment *s, uint32_t site, struct ht_hist *out);
 
 struct read_frame {
 	uint64_t pc;
-	uint32_t module;
+	uint32_t module; /* an index in the module table; 0: none */
 };
 /*
  * The stack of a leaf node, innermost first, without the leaf itself. Returns the number of frames,

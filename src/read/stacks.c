@@ -50,6 +50,14 @@ static int node_get(struct read_segment *s, uint32_t node, struct ht_node *out)
 	return rc == 0 && (out->pc == 0 || out->parent >= node) ? -EINVAL : rc;
 }
 
+/* The module of a frame; 0 when its number is none of the table's. */
+static uint32_t module_of(const struct read_segment *s, const struct ht_node *n)
+{
+	uint32_t module = n->module & ~HT_NODE_UNPINNED;
+
+	return module < read_capacity(s, HT_REGION_MODULES, sizeof(struct ht_module)) ? module : 0;
+}
+
 ssize_t read_stack(struct read_segment *s, uint32_t node, struct read_frame *out, size_t max,
 	uint32_t *function)
 {
@@ -67,7 +75,7 @@ ssize_t read_stack(struct read_segment *s, uint32_t node, struct read_frame *out
 		rc = node_get(s, n.parent, &n);
 		if (rc != 0)
 			return rc;
-		out[count++] = (struct read_frame){ n.pc, n.module & ~HT_NODE_UNPINNED };
+		out[count++] = (struct read_frame){ n.pc, module_of(s, &n) };
 	}
 	return (ssize_t)count;
 }

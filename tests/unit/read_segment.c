@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reading a segment whose contents are known: every part of it comes out as it went in. */
+#include <sys/file.h>
+#include <sys/stat.h>
+#include "src/read/read.h"
+#include "tests/unit/segment_fixture.h"
+
+static struct made made;
+
+static struct read_segment *open_made(void)
+{
+	char message[READ_MESSAGE_MAX] = "";
+	struct read_segment *r = read_open(made.path, message);
+
+	if (!r)
+		made_give_up(message);
+	return r;
+}
+
+static uint64_t sum_of(const uint64_t *values, unsigned count)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < count; i++)
+		sum += values[i];
+	return sum;
+}
+
+TEST(identity)
+{
+	struct read_segment *r = open_made();
+	struct read_identity id = { 0 }, peeked = { 0 };
+	char message[READ_MESSAGE_MAX];
+
+	CHECK_INT(read_identity(r, &id), 0);
+	CHECK_INT(id.pid, fixture_identity.pid);
+	CHECK_INT(id.ppid, fixture_identity.ppid);
+	CHECK_INT(id.uid, fixture_identity.uid);
+	CHECK_INT(id.start_ticks, fixture_identity.start_ticks);
+	CHECK_INT(id.exec_gen, fixture_identity.exec_gen);
+	CHECK_INT(id.depth, fixture_identity.depth);
+	CHECK_INT(id.family, fixture_identity.family);
+	CHECK_INT(id.created_ns, FIXTURE_CREATED_NS);
+	CHECK_INT(id.created_realtime_ns, fixture_identity.created_realtime_ns);
+	CHECK_INT(id.state, HT_STATE_EXITED);
+	CHECK(memcmp(id.boot_id, fixture_identity.boot_id, sizeof(id.boot_id)) == 0);
+	CHECK_STR(id.exe, MADE_PATH_1);
+	CHECK_INT(id.command_bytes, 12);
+	CHECK(memcmp(id.command, "made\0--fast", 12) == 0);
+	CHECK_STR(read_path(r), made.path);
+	CHECK_INT(read_peek(made.path, &peeked, message), 0);
+	CHECK(memcmp(&peeked, &id, sizeof(id)) == 0);
+	read_close(r);
+}
+
+TEST(totals)
+{
+	struct read_segment *r = open_made();
+	struct read_totals t;
+	uint64_t alloc_bytes = 0, live = 0;
+
+	for (uint32_t i = 1; i < MADE_SITES; i++) {
+		alloc_bytes += made_alloc_bytes(i);
+		live += made_live_bytes(i);
+	}
+	CHECK_INT(read_totals(r, &t), 0);
+	CHECK_INT(t.allocs, 3 * MADE_BLOCKS);
+	CHECK_INT(t.frees, 3 * MADE_BLOCKS / 2);
+	CHECK_INT(t.alloc_bytes, alloc_bytes);
+	CHECK_INT(t.free_bytes, alloc_bytes - live);
+	CHECK_INT(t.live_bytes, live);
+	CHECK_INT(t.temporary, 3);
+	CHECK_INT(t.events, 3 * MADE_BLOCKS * 3 / 2);
+	CHECK_INT(t.sites, MADE_SITES);
+	CHECK_INT(t.modules, MADE_MODULES);
+	CHECK_INT(t.state, HT_STATE_EXITED);
+	CHECK_INT(t.peak_bytes, live - made_live_bytes(3) + made_alloc_bytes(3));
+	CHECK_INT(t.peak_ns, 1000000000);
+	CHECK_INT(sum_of(t.size_allocs, HT_SIZE_BUCKETS), t.allocs);
+	CHECK_INT(sum_of(t.size_alloc_bytes, HT_SIZE_BUCKETS), t.alloc_bytes);
+	CHECK_INT(sum_of(t.life, HT_LIFE_BUCKETS), t.frees);
+	read_close(r);
+}
+
+TEST(history)
+{
+	struct read_segment *r = open_made();
+	struct read_totals t;
+
+	CHECK_INT(read_totals(r, &t), 0);
+	CHECK_INT(t.history.points, 4);
+	CHECK_INT(t.history.step_ns, 10000000);
+	CHECK_INT(t.history.point[0], 0);
+	CHECK_INT(t.history.point[1], made_live_bytes(1));
+	CHECK_INT(t.history.point[2], made_live_bytes(1) + made_live_bytes(2));
+	CHECK_INT(t.history.point[3], t.live_bytes);
+	read_close(r);
+}
+
+/* Live bytes are never shown as a number near 2^64, whatever a torn reading says. */
+TEST(totals_below_zero)
+{
+	struct read_segment *r = open_made();
+	uint64_t kept = made.s.header->live_bytes;
+	struct read_totals t;
+
+	made.s.header->live_bytes = (uint64_t)-5;
+	CHECK_INT(read_totals(r, &t), 0);
+	CHECK_INT(t.live_bytes, 0);
+	made.s.header->live_bytes = kept;
+	read_close(r);
+}
+
+TEST(sites)
+{
+	struct read_segment *r = open_made();
+	struct ht_site sites[MADE_SITES + 3];
+	struct ht_hist hist;
+
+	CHECK_INT(read_sites(r, 0, sites, MADE_SITES + 3), MADE_SITES);
+	CHECK_INT(sites[0].allocs, 0);
+	for (uint32_t i = 1; i < MADE_SITES; i++) {
+		CHECK_INT(sites[i].allocs, MADE_BLOCKS);
+		CHECK_INT(sites[i].frees, MADE_BLOCKS / 2);
+		CHECK_INT(sites[i].live_bytes, made_live_bytes(i));
+		CHECK_INT(sites[i].alloc_bytes, made_alloc_bytes(i));
+		CHECK_INT(sites[i].peak_bytes, made_alloc_bytes(i));
+		CHECK_INT(sites[i].temporary, 1);
+		CHECK_INT(read_hist(r, i, &hist), 0);
+		CHECK_INT(sum_of(hist.size_allocs, HT_SIZE_BUCKETS), MADE_BLOCKS);
+		CHECK_INT(sum_of(hist.size_frees, HT_SIZE_BUCKETS), MADE_BLOCKS / 2);
+		CHECK_INT(hist.life[site_life_bucket(1)], MADE_BLOCKS / 2);
+	}
+	read_close(r);
+}
+
+/* Any window of the sites may be asked for; what lies beyond the used ones is not given out. */
+TEST(sites_in_parts)
+{
+	struct read_segment *r = open_made();
+	struct ht_site one = { 0 };
+	struct ht_hist hist;
+
+	CHECK_INT(read_sites(r, 2, &one, 1), 1);
+	CHECK_INT(one.alloc_bytes, made_alloc_bytes(2));
+	CHECK_INT(read_sites(r, 2, &one, 0), 0);
+	CHECK_INT(read_sites(r, MADE_SITES, &one, 1), 0);
+	CHECK_INT(read_sites(r, UINT32_MAX, &one, 1), 0);
+	CHECK_INT(read_hist(r, UINT32_MAX, &hist), -EINVAL);
+	read_close(r);
+}
+
+TEST(stacks)
+{
+	struct read_segment *r = open_made();
+	struct ht_site sites[MADE_SITES];
+	struct read_frame frames[8];
+
+	CHECK_INT(read_sites(r, 0, sites, MADE_SITES), MADE_SITES);
+	for (uint32_t site = 1; site < MADE_SITES; site++) {
+		uint32_t function = 0;
+
+		CHECK_INT(read_stack(r, sites[site].node, frames, 8, &function), site + 1);
+		CHECK_INT(function, HT_FN_MALLOC + site);
+		CHECK_INT(sites[site].flags, site + 1 == MADE_SITES ? HT_SITE_TRUNCATED : 0);
+		for (uint32_t i = 0; i <= site; i++) {
+			CHECK_INT(frames[i].pc, made_pc(site, i));
+			CHECK_INT(frames[i].module, i % 2 ? 2 : 1);
+		}
+	}
+	read_close(r);
+}
+
+TEST(stack_longer_than_asked_for)
+{
+	struct read_segment *r = open_made();
+	struct read_frame frames[2] = { { 0 }, { .pc = 7 } };
+	uint32_t function;
+
+	CHECK_INT(read_stack(r, stack_site(&made.s, 3)->node, frames, 1, &function), 1);
+	CHECK_INT(frames[0].pc, made_pc(3, 0));
+	CHECK_INT(frames[1].pc, 7);
+	read_close(r);
+}
+
+/* Nodes are kept once read; one that was not written yet then is looked at again. */
+TEST(stack_written_later)
+{
+	struct read_segment *r = open_made();
+	struct ht_node *leaf = stack_node(&made.s, stack_site(&made.s, 1)->node);
+	uint32_t node = stack_site(&made.s, 1)->node, function = 0;
+	struct read_frame frames[8];
+	uint64_t pc = leaf->pc;
+
+	leaf->pc = 0;
+	CHECK_INT(read_stack(r, node, frames, 8, &function), -EINVAL);
+	leaf->pc = pc;
+	CHECK_INT(read_stack(r, node, frames, 8, &function), 2);
+	CHECK_INT(function, HT_FN_MALLOC + 1);
+	read_close(r);
+}
+
+TEST(modules)
+{
+	struct read_segment *r = open_made();
+	struct read_module m;
+
+	CHECK_INT(read_module(r, 1, &m), 0);
+	CHECK_STR(m.path, MADE_PATH_1);
+	CHECK_INT(m.build_id_bytes, 0);
+	CHECK_INT(m.start, 0x400000);
+	CHECK_INT(m.bias, 0);
+	CHECK_INT(read_module(r, 2, &m), 0);
+	CHECK_STR(m.path, MADE_PATH_2);
+	CHECK_INT(m.bias, 0x7f0000000000ll);
+	CHECK_INT(m.end, 0x7f0000100000ll);
+	CHECK_INT(m.build_id_bytes, sizeof(made_build_id));
+	CHECK(memcmp(m.build_id, made_build_id, sizeof(made_build_id)) == 0);
+	CHECK_INT(read_module(r, 3, &m), -EINVAL); /* not written */
+	CHECK_INT(read_module(r, UINT32_MAX, &m), -EINVAL);
+	read_close(r);
+}
+
+struct heard {
+	uint64_t count, allocs, bytes;
+	uint32_t thread;
+};
+
+static void hear(void *ctx, uint32_t thread, const struct ht_event *e)
+{
+	struct heard *h = ctx;
+
+	h->count++;
+	h->allocs += e->kind == HT_EVENT_ALLOC;
+	h->bytes += e->size;
+	h->thread = thread;
+	CHECK(e->site >= 1 && e->site < MADE_SITES && e->tick == e->site);
+}
+
+TEST(events)
+{
+	struct read_segment *r = open_made();
+	struct read_totals t;
+	struct heard h = { 0 };
+	uint64_t lost = 0;
+
+	CHECK_INT(read_totals(r, &t), 0);
+	CHECK_INT(read_events(r, hear, &h, &lost), t.events);
+	CHECK_INT(h.count, t.events);
+	CHECK_INT(h.allocs, t.allocs);
+	CHECK_INT(h.bytes, t.alloc_bytes + t.free_bytes);
+	CHECK_INT(h.thread, 1);
+	CHECK_INT(lost, 0);
+	CHECK_INT(read_events(r, hear, &h, &lost), 0); /* each once */
+	read_close(r);
+}
+
+/* The shared slot has no records, and a ring that ran over has lost its oldest: both are counted.
+ */
+TEST(events_lost)
+{
+	struct made busy;
+	struct read_segment *r;
+	struct read_totals t;
+	struct heard h = { 0 };
+	char message[READ_MESSAGE_MAX];
+	uint64_t lost = 0;
+
+	made_open(&busy, &fixture_identity);
+	CHECK_INT(thread_claim(&busy.s, 1, NULL), 1);
+	for (unsigned i = 0; i < HT_RING_EVENTS + 10; i++)
+		made_push(&busy, HT_EVENT_ALLOC, 1, 64 + i, 1);
+	thread_at(&busy.s, 0)->ring_head = 7;
+	r = read_open(busy.path, message);
+	CHECK(r && read_totals(r, &t) == 0);
+	if (r)
+		CHECK_INT(read_events(r, hear, &h, &lost), HT_RING_EVENTS - 1);
+	CHECK_INT(lost, 7 + 11);
+	read_close(r);
+	made_close(&busy);
+}
+
+struct found {
+	uint64_t blocks, bytes[MADE_SITES];
+};
+
+static void find(void *ctx, const struct read_block *b)
+{
+	struct found *f = ctx;
+	uint32_t i = (uint32_t)(b->tick);
+
+	f->blocks++;
+	CHECK(b->site >= 1 && b->site < MADE_SITES && b->thread == 1);
+	CHECK_INT(b->addr, made_address(b->site, i));
+	CHECK_INT(b->size, made_size(b->site, i));
+	f->bytes[b->site % MADE_SITES] += b->size;
+}
+
+TEST(blocks)
+{
+	struct read_segment *r = open_made();
+	struct live_block hidden = { .size = 5, .site = HT_SITE_HIDDEN }, old;
+	struct found f = { 0 };
+
+	CHECK_INT(live_insert(&made.s, 0x1230, &hidden, &old), 0);
+	CHECK_INT(read_blocks(r, find, &f), 3 * MADE_BLOCKS / 2);
+	CHECK_INT(f.blocks, 3 * MADE_BLOCKS / 2);
+	for (uint32_t i = 1; i < MADE_SITES; i++)
+		CHECK_INT(f.bytes[i], made_live_bytes(i));
+	CHECK(live_remove(&made.s, 0x1230, &old));
+	read_close(r);
+}
+
+/* A block whose slot is claimed and not written yet is none. */
+TEST(blocks_half_done)
+{
+	struct read_segment *r = open_made();
+	struct found f = { 0 };
+	struct ht_bucket *b = segment_at(&made.s, segment_level_offset(made.s.header, 0));
+	uint64_t *key = NULL;
+
+	segment_commit(&made.s, segment_level_offset(made.s.header, 0), 1);
+	for (unsigned i = 0; i < HT_BUCKET_SLOTS; i++)
+		if (b->key[i] == HT_KEY_FREE)
+			key = &b->key[i];
+	CHECK(key != NULL);
+	if (key) {
+		*key = HT_KEY_CLAIMED;
+		CHECK_INT(read_blocks(r, find, &f), 3 * MADE_BLOCKS / 2);
+		*key = HT_KEY_FREE;
+	}
+	read_close(r);
+}
+
+/* Reading takes no memory: the file's holes stay holes. */
+TEST(reading_fills_no_holes)
+{
+	struct read_segment *r = open_made();
+	uint64_t before = read_memory_bytes(r), lost = 0;
+	struct ht_site sites[MADE_SITES];
+	struct read_frame frames[8];
+	struct read_totals t;
+	struct found f = { 0 };
+	struct heard h = { 0 };
+	uint32_t function;
+
+	CHECK(before > 0 && before < made.s.bytes);
+	CHECK_INT(read_totals(r, &t), 0);
+	read_sites(r, 0, sites, MADE_SITES);
+	read_stack(r, sites[1].node, frames, 8, &function);
+	read_events(r, hear, &h, &lost);
+	read_blocks(r, find, &f);
+	CHECK_INT(read_memory_bytes(r), before);
+	read_close(r);
+}
+
+TEST(removed_by_the_last_viewer)
+{
+	struct made m;
+	struct read_segment *a, *b;
+	char message[READ_MESSAGE_MAX];
+
+	made_open(&m, &fixture_identity);
+	a = read_open(m.path, message);
+	b = read_open(m.path, message);
+	if (!a || !b)
+		made_give_up(message);
+	CHECK_INT(read_hold(a), 0);
+	CHECK_INT(read_hold(b), 0);
+	CHECK(!read_remove_if_unused(a));
+	CHECK_INT(access(m.path, F_OK), 0);
+	read_close(b);
+	CHECK(read_remove_if_unused(a));
+	CHECK(access(m.path, F_OK) != 0);
+	read_close(a);
+	made_close(&m);
+}
+
+/* A name that has gone to another file is not ours to remove. */
+TEST(another_file_of_that_name_stays)
+{
+	struct made m;
+	struct read_segment *r;
+	char message[READ_MESSAGE_MAX];
+	int fd;
+
+	made_open(&m, &fixture_identity);
+	r = read_open(m.path, message);
+	unlink(m.path);
+	fd = open(m.path, O_CREAT | O_EXCL | O_WRONLY, 0600);
+	CHECK(r && !read_remove_if_unused(r));
+	CHECK_INT(access(m.path, F_OK), 0);
+	close(fd);
+	read_close(r);
+	made_close(&m);
+}
+
+TEST(close_of_nothing)
+{
+	read_close(NULL);
+}
+
+int main(void)
+{
+	made_open(&made, &fixture_identity);
+	made_fill(&made);
+	RUN(identity);
+	RUN(totals);
+	RUN(history);
+	RUN(totals_below_zero);
+	RUN(sites);
+	RUN(sites_in_parts);
+	RUN(stacks);
+	RUN(stack_longer_than_asked_for);
+	RUN(stack_written_later);
+	RUN(modules);
+	RUN(events);
+	RUN(events_lost);
+	RUN(blocks);
+	RUN(blocks_half_done);
+	RUN(reading_fills_no_holes);
+	RUN(removed_by_the_last_viewer);
+	RUN(another_file_of_that_name_stays);
+	RUN(close_of_nothing);
+	made_close(&made);
+	return check_end();
+}
