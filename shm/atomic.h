@@ -5,18 +5,13 @@
  * function's name. Source: ISO C11 7.17, through the compiler's __atomic built-ins, which work on
  * plain objects and need no library for naturally aligned words up to 8 bytes.
  *
- * tests/model replaces this header (HT_ATOMIC_MODEL) to run the same code under a scheduler that
- * explores all interleavings.
+ * tests/model runs the code that uses them, unchanged, under a search over all interleavings.
  */
 #ifndef SHM_ATOMIC_H
 #define SHM_ATOMIC_H
 
 #include <stdbool.h>
 #include <stdint.h>
-
-#ifdef HT_ATOMIC_MODEL
-#include HT_ATOMIC_MODEL
-#else
 
 /* clang-format off */
 #define HT_ATOMIC_TYPE(T, S)                                                                       \
@@ -56,5 +51,4 @@ static inline void ht_fence_acquire(void)
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 }
 
-#endif /* HT_ATOMIC_MODEL */
 #endif

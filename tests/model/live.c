@@ -2,7 +2,7 @@
 /*
  * The live hash's protocol, with two buckets in level 0 and a probe of two: slots that several
  * threads want, blocks that pass over full buckets, blocks that change hands, growth, a full table,
- * memory not yet taken, and a viewer that walks the slots.
+ * and memory not yet taken. walk.c adds a viewer.
  */
 #include "shm/live.h"
 
@@ -433,77 +433,6 @@ static void put_b_take_given(void)
 		find(a, 1);
 }
 
-/* ---- a viewer walks the slots ---- */
-
-/* As src/read does, by two copies; each takes a bucket from its start to its end. */
-static void walk_slot(const struct ht_bucket *slots, uint32_t i)
-{
-	const struct ht_live_payload *p = &slots->payload[i];
-	uint64_t copy[2][3];
-	struct live_block got;
-
-	for (int pass = 0; pass < 2; pass++) {
-		copy[pass][0] = ht_load_relaxed_64(&slots->key[i]);
-		ht_fence_acquire();
-		copy[pass][1] = ht_load_relaxed_64(&p->size_thread);
-		copy[pass][2] = ht_load_relaxed_64(&p->site_tick);
-		ht_fence_acquire();
-	}
-	if (copy[0][0] != copy[1][0] || copy[0][0] <= HT_KEY_CLAIMED || copy[0][1] != copy[1][1] ||
-		copy[0][2] != copy[1][2])
-		return;
-	live_unpack(&(struct ht_live_payload){ copy[0][1], copy[0][2] }, &got);
-	model_require(is_block(&got, copy[0][0], 1) || is_block(&got, copy[0][0], 2),
-		"a viewer sees no block with another's data");
-}
-
-static void setup_walk(void)
-{
-	table(1);
-	fill(0, HT_BUCKET_SLOTS - 1);
-	insert(x, 1);
-	started();
-}
-
-static void walk(void)
-{
-	walk_slot(bucket(0, 0), HT_BUCKET_SLOTS - 1);
-}
-
-static void take_x_put_y(void)
-{
-	take(x, 1);
-	insert(y, 1);
-}
-
-static void take_x_put_x(void)
-{
-	take(x, 1);
-	insert(x, 2);
-}
-
-static void end_walk_x(void)
-{
-	find(x, 2);
-}
-
-static void put_y(void)
-{
-	insert(y, 1);
-}
-
-static void setup_walk_fresh(void)
-{
-	table(1);
-	fill(0, HT_BUCKET_SLOTS - 1);
-	started();
-}
-
-static void end_walk(void)
-{
-	find(y, 1);
-}
-
 static const struct model_scenario scenarios[] = {
 	{ .name = "two threads want the last slot of a bucket",
 		.setup = setup_last_slot,
@@ -571,30 +500,6 @@ static const struct model_scenario scenarios[] = {
 		.invariant = covered,
 		.end = end_both,
 		.deviations = 4 },
-	{ .name = "a viewer walks while a slot changes hands",
-		.setup = setup_walk,
-		.thread = { take_x_put_y, walk },
-		.end = end_walk,
-		.deviations = 6,
-		.observers = 1u << 1 },
-	{ .name = "a viewer walks while a slot is filled",
-		.setup = setup_walk_fresh,
-		.thread = { put_y, walk },
-		.end = end_walk,
-		.deviations = 6,
-		.observers = 1u << 1 },
-	{ .name = "a viewer walks while an address comes back",
-		.setup = setup_walk,
-		.thread = { take_x_put_x, walk },
-		.end = end_walk_x,
-		.deviations = 6,
-		.observers = 1u << 1 },
-	{ .name = "a viewer walks while threads meet",
-		.setup = setup_walk,
-		.thread = { take_x, put_y, walk },
-		.end = end_walk,
-		.deviations = 4,
-		.observers = 1u << 2 },
 };
 
 int main(void)

@@ -472,6 +472,7 @@ void model_segment(struct segment *s, uint32_t live_log2, uint32_t levels)
 	struct ht_header *h = (struct ht_header *)arena;
 
 	s->header = h;
+	s->single_threaded = ""; /* a zero: many */
 	regions_place(h);
 	s->bytes = h->segment_bytes;
 	arena_used = s->bytes;

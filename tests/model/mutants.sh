@@ -1,0 +1,169 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Seeded mistakes: the sources of shm/ with one small change each, which the model checker must
+# catch; one that survives means that the checker, or its scenarios, would not see such a bug. Run by
+# build/tests/model/mutants, which sets MODEL_CC, MODEL_SHM_FLAGS and MODEL_OBJ (folder of objects).
+set -u
+work=$MODEL_OBJ/mutants
+mkdir -p "$work"
+number=0
+
+compile() { # SOURCE OBJECT [FLAGS]: as the build does
+	# shellcheck disable=SC2086
+	$MODEL_CC ${3:-} $MODEL_SHM_FLAGS -w -c -o "$2" "$1" &&
+		objcopy --redefine-sym memcpy=model_memcpy "$2"
+}
+
+# Objects of shm/, those in DIR before the others, of PROGRAM and of the checker.
+build() { # PROGRAM DIR
+	local objects=() o
+	for o in "$MODEL_OBJ"/shm/*.o; do
+		[ -f "$2/${o##*/}" ] && o=$2/${o##*/}
+		objects+=("$o")
+	done
+	$MODEL_CC -o "$2/run" "${objects[@]}" "$MODEL_OBJ"/{"$1",search,memory,hooks}.o
+}
+
+change() { # FILE DIR SCRIPT SOURCES: writes the mutant and compiles what it is in
+	local source
+	mkdir -p "$2/shm"
+	sed -zE "$3" "shm/$1" >"$2/shm/$1"
+	if cmp -s "shm/$1" "$2/shm/$1"; then
+		echo "the change does not apply any more"
+		return 1
+	fi
+	case $1 in
+	*.c) compile "$2/shm/$1" "$2/${1%.c}.o" ;;
+	*) for source in $4; do
+		compile "shm/$source.c" "$2/$source.o" "-I$2" || return 1
+	done ;;
+	esac
+}
+
+# mutant PROGRAM "what is wrong" FILE SED-SCRIPT [SOURCES, for a header: what is compiled with it]
+mutant() {
+	local dir said
+	number=$((number + 1))
+	dir=$work/$number
+	rm -rf "$dir"
+	if ! said=$(change "$3" "$dir" "$4" "${5:-}" 2>&1 && build "$1" "$dir" 2>&1); then
+		echo "not ok - mutant, $3: $2: not built: ${said:0:200}"
+		return
+	fi
+	said=$(timeout 100 "$dir/run" 2>"$dir/trace" | sed -n 's/^not ok - //p')
+	if [ -n "$said" ]; then
+		echo "ok - mutant, $3: $2; caught: $said"
+	else
+		echo "not ok - mutant, $3: $2: survives"
+	fi
+}
+
+mutant ring "the head is published before the record" ring.c \
+	's/(\tht_fence_release[^\n]*\n)(.*)(\tht_store_release_64\(&t->ring_head[^\n]*\n)/\1\3\2/'
+mutant ring "no fence before the record" ring.c 's/\tht_fence_release[^\n]*\n//'
+mutant ring "the head is published relaxed" ring.c \
+	's/ht_store_release_64(\(&t->ring_head)/ht_store_relaxed_64\1/'
+mutant ring "no fence after the copies" ring.c 's/\tht_fence_acquire[^\n]*\n//'
+mutant ring "no second look at the head" ring.c \
+	's/\tht_fence_acquire[^\n]*\n\trc = source->head\(source->ctx, &head\);\n//'
+mutant ring "the record in use counts as whole" ring.c \
+	's/head - HT_RING_EVENTS \+ 1/head - HT_RING_EVENTS/'
+mutant ring "what the second look shows is not counted as lost" ring.c \
+	's/(ht_fence_acquire.*)skip_to\(cursor, oldest_whole\(head\), lost\)/\1skip_to(cursor, oldest_whole(head), \&(uint64_t){ 0 })/'
+mutant ring "overtaken copies are not thrown away" ring.c \
+	's/stale = [^;]*;/stale = 0;/'
+
+mutant walk "the key is published before the payload" live.c \
+	's/(\t\tpayload_store[^\n]*\n)(\t\tht_store_release_64\(&b->key[^\n]*\n)/\2\1/'
+mutant walk "the key is published relaxed" live.c \
+	's/ht_store_release_64(\(&b->key\[p->slot\], addr)/ht_store_relaxed_64\1/'
+mutant live "a slot is claimed by a load and a store" live.c \
+	's/if \(!ht_cas_acquire_64\((&b->key\[p->slot\]), &expected, HT_KEY_CLAIMED\)\)\n[^\n]*\n/ht_store_relaxed_64(\1, HT_KEY_CLAIMED);\n/'
+mutant live "a slot is claimed relaxed" live.c 's/ht_cas_acquire_64\(&b->key/ht_cas_relaxed_64(\&b->key/'
+mutant walk "no fence between claim and payload" live.c 's/\tht_fence_release[^\n]*\n//'
+mutant live "the key is freed before the payload is read" live.c \
+	's/(\tlive_unpack\(&b->payload\[p.slot\], out\);\n)(.*)(\tht_store_release_64\(&b->key\[p.slot\], HT_KEY_FREE\);\n)/\2\3\1/'
+mutant live "the key is freed relaxed" live.c \
+	's/ht_store_release_64(\(&b->key\[p.slot\], HT_KEY_FREE)/ht_store_relaxed_64\1/'
+mutant live "a bucket passed over is not counted" live.c \
+	's/\t\tht_add_relaxed_64\(&bucket_at\(s, &p\)->overflow, 1\);\n//'
+mutant live "buckets passed over are counted when the block is in" live.c \
+	's/(if \(bucket_put\(s, &p, addr, block\)\))\n\t\t\treturn true;\n[^\n]*overflow, 1\);\n\t\}\n[^\n]*\n/\1\n\t\t\treturn overflow_add(s, \&p, p.passed, 1), true;\n\t}\n/'
+mutant live "counts go down before the key is freed" live.c \
+	's/(\tht_store_release_64\(&b->key\[p.slot\], HT_KEY_FREE\);\n)(\toverflow_add\(s, &p, p.passed, \(uint64_t\)-1\);\n)/\2\1/'
+mutant live "counts do not go down when a block goes" live.c \
+	's/(HT_KEY_FREE\);\n)\toverflow_add[^\n]*\n/\1/'
+mutant live "counts do not go down when a level is full" live.c \
+	's/\toverflow_add(\(s, &p, p.passed, \(uint64_t\)-1\);\n\treturn false;)/(void)overflow_add;\n\treturn false;/'
+mutant live "counts change by a load and a store" live.c \
+	's/ht_add_relaxed_64\(&bucket_at\(s, &q\)->overflow, delta\)/ht_store_relaxed_64(\&bucket_at(s, \&q)->overflow, ht_load_relaxed_64(\&bucket_at(s, \&q)->overflow) + delta)/'
+mutant live "a search looks at the newest level only" live.c \
+	's/if \(level_search\(s, addr, p\)\)\n\t\t\treturn true;/return level_search(s, addr, p);/'
+mutant live "a search stops at the home bucket" live.c \
+	's/if \(ht_load_relaxed_64\(&b->overflow\) == 0\)/if (1)/'
+mutant live "two threads that grow the table add two levels" live.c \
+	's/ht_cas_acq_rel_32\(&s->header->live_levels, &levels, levels \+ 1\)/ht_add_relaxed_32(\&s->header->live_levels, 1)/'
+mutant live "a block whose free was missed stays" live.c \
+	's/bool missed = live_remove\(s, addr, old\)/bool missed = live_find(s, addr, old)/'
+
+mutant stack "a node is published relaxed" stack.c \
+	's/ht_cas_acq_rel_32\(head, &seen/ht_cas_relaxed_32(head, \&seen/'
+mutant stack "a chain is entered relaxed" stack.c 's/ht_load_acquire_32\(head\)/ht_load_relaxed_32(head)/'
+mutant stack "a node is published by a store" stack.c \
+	's/ht_cas_acq_rel_32\(head, &seen, fresh\)/(ht_store_release_32(head, fresh), true)/'
+mutant stack "the chain is not looked at again after a lost race" stack.c \
+	's/(nothing|24 bytes, once per race[^\n]*\n)[^\n]*chain_find[^\n]*\n[^\n]*\n[^\n]*\n/\1/'
+mutant stack "the newest node is left out of the second look" stack.c \
+	's/chain_find\(s, seen, before,/chain_find(s, stack_node(s, seen)->next, before,/'
+mutant stack "a node is linked once only" stack.c \
+	's/(\tfor \(;;\) \{\n\t\tuint32_t before = seen;\n\n)(\t\tstack_node\(s, fresh\)->next = seen;\n)/\2\1/'
+mutant stack "indices are taken by a load and a store" stack.c \
+	's/while \(!ht_cas_relaxed_32\(used, &index, index \+ 1\)\);/while (0);\n\tht_store_relaxed_32(used, index + 1);/'
+mutant stack "a site is published by a store" stack.c \
+	's/ht_cas_acq_rel_32\(&n->site, &site, fresh\)/(ht_store_release_32(\&n->site, fresh), true)/'
+mutant stack "a site is published relaxed" stack.c \
+	's/ht_cas_acq_rel_32\(&n->site/ht_cas_relaxed_32(\&n->site/'
+mutant stack "a site is taken relaxed" stack.c 's/ht_load_acquire_32\(&n->site\)/ht_load_relaxed_32(\&n->site)/'
+mutant stack "a refused site is not counted" stack.c \
+	's/ht_add_relaxed_64\(&s->header->sites_refused, 1\)/(void)0/'
+
+mutant tables "a slot is taken by a load and a store" thread.c \
+	's/if \(!ht_cas_acquire_32\(&t->tid, &from, tid\)\)\n\t\treturn false;/if (ht_load_relaxed_32(\&t->tid) != from)\n\t\treturn false;\n\tht_store_relaxed_32(\&t->tid, tid);/'
+mutant tables "a swept slot is freed for good though its id lives again" thread.c \
+	's/alive\(owner\) \? owner : 0/0/'
+mutant tables "a sweep frees a slot without putting it out of reach" thread.c \
+	's/if \(ht_cas_acquire_32\(&t->tid, &owner, HT_NONE\)\)\n[^\n]*\n/ht_cas_acquire_32(\&t->tid, \&owner, 0);\n/'
+mutant tables "the number of slots is raised by one try" thread.c 's/while \(now < count/if (now < count/'
+mutant tables "a peak is raised by one try" site.c 's/while \(\(int64_t\)value/if ((int64_t)value/'
+mutant tables "a module is claimed by a load and a store" module.c \
+	's/if \(ht_cas_relaxed_64\(&m->key, &found, key\)\) \{/found = ht_load_relaxed_64(\&m->key);\n\t\tif (found == 0) {\n\t\t\tht_store_relaxed_64(\&m->key, key);/'
+mutant tables "a module is ready before it is filled" module.c \
+	's/(\tm->path = string_add.*)(\tht_store_release_32\(&m->flags[^\n]*\n)/\2\1/'
+mutant tables "a module is ready, relaxed" module.c \
+	's/ht_store_release_32\(&m->flags/ht_store_relaxed_32(\&m->flags/'
+mutant tables "paths are placed by a load and a store" module.c \
+	's/while \(!ht_cas_relaxed_32\(&s->header->strings_bytes, &at, at \+ bytes \+ 1\)\);/while (0);\n\tht_store_relaxed_32(\&s->header->strings_bytes, at + bytes + 1);/'
+mutant tables "the history has two writers" history.c \
+	's/if \(!ht_cas_acquire_32\(&h->writer, &free, 1\)\)\n\t\treturn;//'
+mutant tables "the writer's word is given back relaxed" history.c \
+	's/ht_store_release_32\(&h->writer, 0\)/ht_store_relaxed_32(\&h->writer, 0)/'
+mutant tables "no fence before points merge" history.c \
+	's/(h->sequence \+ 1\);\n)\tht_fence_release\(\);\n/\1/'
+mutant tables "the end of a merge is published relaxed" history.c \
+	's/ht_store_release_64\(&h->sequence/ht_store_relaxed_64(\&h->sequence/'
+mutant tables "no fence between a merge and the next point" history.c \
+	's/\tht_fence_release\(\);\n(\tpoint_set)/\1/'
+
+mutant ring "release is relaxed" atomic.h 's/__ATOMIC_RELEASE\); \}/__ATOMIC_RELAXED); }/g' ring
+mutant ring "a release fence is none" atomic.h 's/fence\(__ATOMIC_RELEASE/fence(__ATOMIC_RELAXED/' ring
+mutant ring "an acquire fence is none" atomic.h 's/fence\(__ATOMIC_ACQUIRE/fence(__ATOMIC_RELAXED/' ring
+mutant stack "acquire is relaxed" atomic.h 's/load_n\(p, __ATOMIC_ACQUIRE/load_n(p, __ATOMIC_RELAXED/' stack
+mutant stack "acq_rel is relaxed" atomic.h 's/__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE/__ATOMIC_RELAXED, __ATOMIC_RELAXED/' stack
+mutant live "a swap that should acquire is relaxed" atomic.h \
+	's/__ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE/__ATOMIC_RELAXED, __ATOMIC_RELAXED/' live
+mutant tables "the shared slot is written as if it had one owner" thread.h \
+	's/__builtin_expect\(slot != 0, 1\)/1/' site
+mutant tables "counters are added to as if there were one thread" segment.h \
+	's/if \(!\*s->single_threaded\)/if (0)/' site
+
+rm -rf "$work"

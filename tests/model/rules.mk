@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Model tests: shm/ and the scenarios with the thread sanitizer's instrumentation, linked with the
+# checker in place of the sanitizer. Rings, probes and the history are short, so that they wrap,
+# overflow and merge at once.
+
+MODEL_PROGRAMS := ring live walk stack tables
+MODEL_SMALL := -DHT_RING_EVENTS=2u -DHT_PROBE_BUCKETS=2u -DHT_HISTORY_POINTS=4u
+MODEL_FLAGS = $(CPPFLAGS_ALL) -std=gnu11 -g $(MODEL_SMALL) $(WARN) $(CFLAGS)
+# gcc says that its sanitizer does not follow fences; ours does.
+MODEL_SHM_FLAGS = $(MODEL_FLAGS) -O1 -fsanitize=thread \
+	$(shell $(CC) -Werror -Wno-tsan -x c -c -o /dev/null /dev/null 2>/dev/null && echo -Wno-tsan)
+MODEL_DEPS := $(wildcard tests/model/*.h shm/*.h) tests/model/rules.mk Makefile
+MODEL_ENGINE := $(B)/model/search.o $(B)/model/memory.o $(B)/model/hooks.o
+MODEL_SHM := $(SHM_SRC:%.c=$(B)/model/%.o)
+
+$(MODEL_ENGINE): $(B)/model/%.o: tests/model/%.c $(MODEL_DEPS)
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(MODEL_FLAGS) -O2 -c -o $@ $<
+
+$(MODEL_SHM): $(B)/model/%.o: %.c $(MODEL_DEPS)
+	$(call say,CC.model,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(MODEL_SHM_FLAGS) -c -o $@ $< && objcopy --redefine-sym memcpy=model_memcpy $@
+
+$(MODEL_PROGRAMS:%=$(B)/model/%.o): $(B)/model/%.o: tests/model/%.c $(MODEL_DEPS)
+	$(call say,CC.model,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(MODEL_SHM_FLAGS) -c -o $@ $< && objcopy --redefine-sym memcpy=model_memcpy $@
+
+$(MODEL_PROGRAMS:%=$(B)/tests/model/%): $(B)/tests/model/%: $(B)/model/%.o $(MODEL_SHM) $(MODEL_ENGINE)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -o $@ $^
+
+$(B)/tests/model/mutants: tests/model/mutants.sh $(MODEL_PROGRAMS:%=$(B)/tests/model/%)
+	$(call say,GEN,$@)
+	$(Q)printf '#!/bin/sh\nexport MODEL_CC="%s" MODEL_OBJ="%s"\nexport MODEL_SHM_FLAGS='"'%s'"'\nexec tests/model/mutants.sh\n' \
+		'$(CC)' '$(B)/model' '$(filter-out -Werror -g -DHEAPTOP_VERSION=%,$(MODEL_SHM_FLAGS))' >$@
+	$(Q)chmod +x $@
+
+TEST_EXTRA += $(MODEL_PROGRAMS:%=$(B)/tests/model/%) $(B)/tests/model/mutants
