@@ -13,13 +13,17 @@
 #include "src/naming.h"
 #include "src/util/text.h"
 
+struct module {
+	struct snap_module *snap; /* NULL: not met yet */
+	uint64_t bias;
+};
+
 struct intake {
 	struct read_segment *segment;
 	struct model *model;
 	struct sym *sym;
 	struct naming *naming;
-	struct snap_module **modules; /* by index, made on demand */
-	struct read_module *info; /* of each */
+	struct module *modules; /* by index */
 	uint32_t room;
 };
 
@@ -53,31 +57,26 @@ void intake_free(struct intake *s)
 	if (!s)
 		return;
 	for (uint32_t i = 0; i < s->room; i++)
-		module_free(s->modules[i]);
+		module_free(s->modules[i].snap);
 	naming_free(s->naming);
 	free(s->modules);
-	free(s->info);
 	free(s);
 }
 
 static int modules_room(struct intake *s, uint32_t module)
 {
 	uint32_t room = s->room ? s->room : 64;
-	void *p;
+	struct module *grown;
 
+	if (module < s->room)
+		return 0;
 	while (room <= module)
 		room *= 2;
-	if (room == s->room)
-		return 0;
-	p = realloc(s->modules, room * sizeof(*s->modules));
-	if (!p)
+	grown = realloc(s->modules, room * sizeof(*grown));
+	if (!grown)
 		return -ENOMEM;
-	s->modules = p;
-	memset(s->modules + s->room, 0, (room - s->room) * sizeof(*s->modules));
-	p = realloc(s->info, room * sizeof(*s->info));
-	if (!p)
-		return -ENOMEM;
-	s->info = p;
+	memset(grown + s->room, 0, (room - s->room) * sizeof(*grown));
+	s->modules = grown;
 	s->room = room;
 	return 0;
 }
@@ -94,59 +93,75 @@ static char *hex(const uint8_t *bytes, uint32_t count)
 	return out;
 }
 
-static struct snap_module *module_make(struct intake *s, uint32_t module)
+/* Text of what the segment says of a module. NULL when memory is out. */
+static struct snap_module *snap_make(const struct read_module *info)
 {
-	struct read_module *info = &s->info[module];
 	struct snap_module *m = calloc(1, sizeof(*m));
-	struct sym_module sym = { .id = module, .path = info->path };
 	const char *slash;
 
 	if (!m)
 		return NULL;
-	if (module == 0 || read_module(s->segment, module, info) != 0)
-		memset(info, 0, sizeof(*info));
 	m->path = text_clean_copy(info->path, strlen(info->path));
 	m->build_id = hex(info->build_id, info->build_id_bytes);
-	if (!m->path || !m->build_id)
+	if (!m->path || !m->build_id) {
+		module_free(m);
 		return NULL;
+	}
 	slash = strrchr(m->path, '/');
 	m->name = slash ? slash + 1 : m->path;
 	m->names = "pending";
-	if (info->build_id_bytes) {
-		sym.build_id = info->build_id;
-		sym.build_id_len = info->build_id_bytes;
-	}
-	sym_module_add(s->sym, &sym);
 	return m;
 }
 
+static int module_make(struct intake *s, uint32_t module)
+{
+	struct read_module info;
+	struct sym_module sym = { .id = module, .path = info.path };
+
+	if (module == 0 || read_module(s->segment, module, &info) != 0)
+		memset(&info, 0, sizeof(info));
+	s->modules[module] = (struct module){ snap_make(&info), info.bias };
+	if (!s->modules[module].snap)
+		return -ENOMEM;
+	if (info.build_id_bytes) {
+		sym.build_id = info.build_id;
+		sym.build_id_len = info.build_id_bytes;
+	}
+	sym_module_add(s->sym, &sym);
+	return 0;
+}
+
 /* The module of an index; never changes once made. NULL when memory is out. */
-static const struct snap_module *module_get(struct intake *s, uint32_t module)
+static const struct module *module_get(struct intake *s, uint32_t module)
 {
 	if (modules_room(s, module) != 0)
 		return NULL;
-	if (!s->modules[module])
-		s->modules[module] = module_make(s, module);
-	return s->modules[module];
+	if (!s->modules[module].snap && module_make(s, module) != 0)
+		return NULL;
+	return &s->modules[module];
 }
 
 /* Makes plain frames of what the segment says. A stack without frames gets one that says so. */
 static uint32_t frames_make(
 	struct intake *s, const struct read_frame *in, size_t count, struct frame *out)
 {
-	for (size_t i = 0; i < count; i++) {
-		const struct snap_module *m = module_get(s, in[i].module);
+	const struct module *m;
 
+	for (size_t i = 0; i < count; i++) {
+		m = module_get(s, in[i].module);
 		if (!m)
 			return 0;
 		out[i] = (struct frame){
-			.pc = in[i].pc, .module = m, .offset = in[i].pc - s->info[in[i].module].bias
+			.pc = in[i].pc, .module = m->snap, .offset = in[i].pc - m->bias
 		};
 	}
 	if (count > 0)
 		return (uint32_t)count;
-	out[0] = (struct frame){ .module = module_get(s, 0), .function = "(stack not recorded)" };
-	return out[0].module ? 1 : 0;
+	m = module_get(s, 0);
+	if (!m)
+		return 0;
+	out[0] = (struct frame){ .module = m->snap, .function = "(stack not recorded)" };
+	return 1;
 }
 
 /* Registers a site with the model and asks for its names. False: not readable yet, try again. */

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Call sites of a segment whose contents are known, as the model gets them. */
+#include "src/intake.h"
+#include "tests/unit/segment_fixture.h"
+
+#define FOREVER_NS ((uint64_t)120 * 1000000000)
+
+static struct made made;
+static struct read_segment *reader;
+static struct model *model;
+static struct sym *sym;
+static struct intake *intake;
+
+static void begin(void)
+{
+	const struct sym_options o = { .use_debuginfod = false };
+	char message[READ_MESSAGE_MAX] = "";
+
+	made_open(&made, &fixture_identity);
+	made_fill(&made);
+	reader = read_open(made.path, message);
+	model = model_new();
+	sym = sym_new(&o);
+	if (!reader || !model || !sym)
+		made_give_up(message);
+	intake = intake_new(reader, model, sym);
+	CHECK(intake != NULL);
+}
+
+static void end(void)
+{
+	intake_free(intake);
+	sym_free(sym);
+	model_free(model);
+	read_close(reader);
+	made_close(&made);
+}
+
+/* What the session does each tick. */
+static void take_sites(void)
+{
+	struct ht_site sites[MADE_SITES];
+	ssize_t got = read_sites(reader, 0, sites, MADE_SITES);
+
+	CHECK(got > 0);
+	intake_register(intake, sites, (uint32_t)got);
+}
+
+static struct snapshot *snapshot_of(const uint32_t *ids, size_t count)
+{
+	struct model_site sites[8] = { { 0 } };
+	struct model_input in = { .now_ns = 1, .sites = sites, .nsites = count };
+
+	for (size_t i = 0; i < count; i++)
+		sites[i] = (struct model_site){ .id = ids[i], .allocs = 1 };
+	return model_tick(model, &in);
+}
+
+TEST(stacks)
+{
+	static const uint32_t ids[] = { 1, 2, 3 };
+	struct snapshot *s;
+
+	begin();
+	take_sites();
+	s = snapshot_of(ids, 3);
+	CHECK_INT(s->nsites, 3);
+	for (uint32_t k = 0; k < 3; k++) {
+		const struct stack *stack = s->sites[k].stack;
+
+		CHECK_INT(stack->nframes, ids[k] + 1);
+		CHECK_INT(stack->truncated, ids[k] + 1 == MADE_SITES);
+		CHECK_STR(s->sites[k].alloc_function, ht_function_name(HT_FN_MALLOC + ids[k]));
+		for (uint32_t i = 0; i < stack->nframes; i++) {
+			uint64_t bias = i % 2 ? 0x7f0000000000ull : 0;
+
+			CHECK_INT(stack->frames[i].pc, made_pc(ids[k], i));
+			CHECK_INT(stack->frames[i].offset, made_pc(ids[k], i) - bias);
+			CHECK_STR(stack->frames[i].module->path, i % 2 ? MADE_PATH_2 : MADE_PATH_1);
+		}
+	}
+	snapshot_unref(s);
+	end();
+}
+
+TEST(modules)
+{
+	static const uint32_t id = 1;
+	const struct snap_module *program, *library;
+	struct snapshot *s;
+
+	begin();
+	take_sites();
+	s = snapshot_of(&id, 1);
+	program = s->sites[0].stack->frames[0].module;
+	library = s->sites[0].stack->frames[1].module;
+	CHECK_STR(program->name, "made");
+	CHECK_STR(program->build_id, "");
+	CHECK_STR(library->name, "libmade.so.1");
+	CHECK_STR(library->build_id, "deadbe0f");
+	snapshot_unref(s);
+	end();
+}
+
+/* Each site once, and only those that have allocated. */
+TEST(registered_once)
+{
+	uint64_t allocs;
+
+	begin();
+	allocs = stack_site(&made.s, 2)->allocs;
+	stack_site(&made.s, 2)->allocs = 0;
+	take_sites();
+	CHECK(!model_site_known(model, 0));
+	CHECK(model_site_known(model, 1));
+	CHECK(!model_site_known(model, 2));
+	CHECK(model_site_known(model, 3));
+	stack_site(&made.s, 2)->allocs = allocs;
+	take_sites();
+	take_sites();
+	CHECK(model_site_known(model, 2));
+	end();
+}
+
+/* The catch-all has no stack, and says so. */
+TEST(catch_all)
+{
+	static const uint32_t id = 0;
+	struct snapshot *s;
+
+	begin();
+	stack_site(&made.s, 0)->allocs = 1;
+	take_sites();
+	s = snapshot_of(&id, 1);
+	CHECK_INT(s->nsites, 1);
+	if (s->nsites == 1) {
+		CHECK_STR(s->sites[0].alloc_function, "several");
+		CHECK_INT(s->sites[0].stack->nframes, 1);
+		CHECK_STR(s->sites[0].stack->frames[0].function, "(stack not recorded)");
+		CHECK_STR(s->sites[0].stack->frames[0].module->path, "");
+	}
+	snapshot_unref(s);
+	end();
+}
+
+/* A stack that cannot be read yet is asked for again. */
+TEST(unreadable_yet)
+{
+	struct ht_node *leaf;
+	uint64_t pc;
+
+	begin();
+	leaf = stack_node(&made.s, stack_site(&made.s, 1)->node);
+	pc = leaf->pc;
+	leaf->pc = 0;
+	take_sites();
+	CHECK(!model_site_known(model, 1));
+	CHECK(model_site_known(model, 3));
+	leaf->pc = pc;
+	take_sites();
+	CHECK(model_site_known(model, 1));
+	end();
+}
+
+/* Paths come from the program, and go to a terminal. */
+TEST(paths_are_cleaned)
+{
+	static const uint32_t id = 1;
+	struct ht_module *m;
+	struct snapshot *s;
+	char *path;
+
+	begin();
+	m = module_at(&made.s, 1);
+	path = segment_at(&made.s, made.s.header->region[HT_REGION_STRINGS].offset + m->path);
+	memcpy(path, "\033[2J\x07/\xff", 7);
+	take_sites();
+	s = snapshot_of(&id, 1);
+	CHECK_STR(s->sites[0].stack->frames[0].module->path, "?[2J?/?n/made");
+	CHECK_STR(s->sites[0].stack->frames[0].module->name, "made");
+	snapshot_unref(s);
+	end();
+}
+
+/* Numbers of modules that are none, near and absurd: frames in no module. */
+TEST(absurd_modules)
+{
+	static const uint32_t wrong[] = { MADE_MODULES, 1u << 20, 0x7fffffff, UINT32_MAX };
+	static const uint32_t id = 1;
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		struct snapshot *s;
+		uint32_t leaf;
+
+		begin();
+		leaf = stack_site(&made.s, 1)->node;
+		stack_node(&made.s, stack_node(&made.s, leaf)->parent)->module = wrong[i];
+		take_sites();
+		s = snapshot_of(&id, 1);
+		CHECK_INT(s->nsites, 1);
+		if (s->nsites == 1) {
+			CHECK_STR(s->sites[0].stack->frames[0].module->path, "");
+			CHECK_INT(s->sites[0].stack->frames[0].offset, made_pc(1, 0));
+			CHECK_STR(s->sites[0].stack->frames[1].module->path, MADE_PATH_2);
+		}
+		snapshot_unref(s);
+		end();
+	}
+}
+
+/* Nobody knows these addresses: that is an answer too. */
+TEST(names)
+{
+	static const uint32_t ids[] = { 1, 2, 3 };
+	struct snapshot *s;
+
+	begin();
+	take_sites();
+	CHECK_INT(sym_drain(sym, FOREVER_NS), 0);
+	CHECK(intake_collect(intake));
+	CHECK(!intake_collect(intake));
+	s = snapshot_of(ids, 3);
+	for (size_t i = 0; i < s->nsites; i++) {
+		CHECK(s->sites[i].stack->resolved);
+		CHECK(s->sites[i].stack->frames[0].function == NULL);
+	}
+	snapshot_unref(s);
+	end();
+}
+
+TEST(nothing)
+{
+	struct ht_site none = { 0 };
+
+	begin();
+	intake_register(intake, &none, 0);
+	intake_register(intake, &none, 1);
+	CHECK(!model_site_known(model, 0));
+	end();
+	intake_free(NULL);
+}
+
+int main(void)
+{
+	RUN(stacks);
+	RUN(modules);
+	RUN(registered_once);
+	RUN(catch_all);
+	RUN(unreadable_yet);
+	RUN(paths_are_cleaned);
+	RUN(absurd_modules);
+	RUN(names);
+	RUN(nothing);
+	return check_end();
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Names on their way from the symboliser to the frames that wait for them: this program's own. */
+#include <link.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "src/naming.h"
+#include "tests/check.h"
+
+#define FOREVER_NS ((uint64_t)120 * 1000000000)
+#define OWN	   1u /* module id of this program */
+#define NOWHERE	   2u /* of a file that is not there */
+
+__attribute__((noinline)) void naming_first(void);
+__attribute__((noinline)) void naming_second(void);
+
+static char own_path[512];
+static uint64_t own_bias;
+static const struct snap_module own = { .path = own_path, .name = "own" };
+static const struct snap_module nowhere = { .path = "/no/such", .name = "such" };
+
+static struct model *model;
+static struct sym *sym;
+static struct naming *naming;
+
+void naming_first(void)
+{
+	__asm__ volatile("");
+}
+
+void naming_second(void)
+{
+	__asm__ volatile("" : : : "memory");
+}
+
+static int first_object(struct dl_phdr_info *i, size_t size, void *data)
+{
+	own_bias = i->dlpi_addr;
+	return 1;
+}
+
+static void begin(void)
+{
+	const struct sym_options o = { .use_debuginfod = false };
+	const struct sym_module self = { .id = OWN, .path = own_path },
+				none = { .id = NOWHERE, .path = "/no/such" };
+
+	model = model_new();
+	sym = sym_new(&o);
+	naming = naming_new(model, sym);
+	CHECK(model && sym && naming);
+	CHECK_INT(sym_module_add(sym, &self), 0);
+	CHECK_INT(sym_module_add(sym, &none), 0);
+}
+
+static void end(void)
+{
+	naming_free(naming);
+	sym_free(sym);
+	model_free(model);
+}
+
+/* A return address one byte into a function is "called from" its first byte. */
+static uint64_t inside(void (*f)(void))
+{
+	return (uint64_t)(uintptr_t)f + 1;
+}
+
+/* Registers a site of one frame and asks for its name. */
+static void site(uint32_t id, void (*f)(void))
+{
+	struct frame frame = { .pc = inside(f), .offset = inside(f) - own_bias, .module = &own };
+	struct naming_frame want = { id, 0, OWN, &own, frame.pc, frame.offset };
+
+	CHECK_INT(model_site_add(model, id, "malloc", &frame, 1, false), 0);
+	CHECK_INT(naming_want(naming, &want), 0);
+}
+
+/* The stack of a site, as a snapshot shows it. */
+static const struct stack *stack_of(uint32_t id)
+{
+	struct model_site s = { .id = id, .allocs = 1 };
+	struct model_input in = { .now_ns = 1, .sites = &s, .nsites = 1 };
+	struct snapshot *snap = model_tick(model, &in);
+	const struct stack *stack = snap && snap->nsites == 1 ? snap->sites[0].stack : NULL;
+
+	CHECK(stack != NULL);
+	snapshot_unref(snap);
+	return stack;
+}
+
+static const char *name_of(uint32_t id)
+{
+	const struct stack *s = stack_of(id);
+
+	return s ? s->frames[s->nframes - 1].function : NULL;
+}
+
+static void all_in(void)
+{
+	CHECK_INT(sym_drain(sym, FOREVER_NS), 0);
+	CHECK(naming_collect(naming));
+}
+
+TEST(a_name_comes_in)
+{
+	const struct stack *s;
+
+	begin();
+	site(7, naming_first);
+	CHECK(!stack_of(7)->resolved);
+	all_in();
+	s = stack_of(7);
+	CHECK(s->resolved);
+	CHECK_STR(name_of(7), "naming_first");
+	CHECK_INT(s->frames[s->nframes - 1].pc, inside(naming_first));
+	CHECK(s->frames[s->nframes - 1].module == &own);
+	CHECK(s->frames[0].file && strstr(s->frames[0].file, "naming.c"));
+	CHECK(!naming_collect(naming));
+	end();
+}
+
+TEST(asked_once)
+{
+	begin();
+	for (uint32_t id = 1; id <= 5; id++)
+		site(id, naming_first);
+	CHECK_INT(sym_pending(sym), 1);
+	site(6, naming_second);
+	CHECK_INT(sym_pending(sym), 2);
+	all_in();
+	for (uint32_t id = 1; id <= 5; id++)
+		CHECK_STR(name_of(id), "naming_first");
+	CHECK_STR(name_of(6), "naming_second");
+	end();
+}
+
+TEST(known_at_once)
+{
+	begin();
+	site(1, naming_first);
+	all_in();
+	site(2, naming_first);
+	CHECK_INT(sym_pending(sym), 0);
+	CHECK(stack_of(2)->resolved);
+	CHECK_STR(name_of(2), "naming_first");
+	end();
+}
+
+/* The same offset in two modules is two addresses. */
+TEST(modules_are_told_apart)
+{
+	struct frame frames[2] = { { .pc = 1, .module = &own }, { .pc = 2, .module = &nowhere } };
+	uint64_t offset = inside(naming_first) - own_bias;
+	struct naming_frame a = { 3, 0, OWN, &own, 1, offset };
+	struct naming_frame b = { 3, 1, NOWHERE, &nowhere, 2, offset };
+	const struct stack *s;
+
+	begin();
+	CHECK_INT(model_site_add(model, 3, "malloc", frames, 2, false), 0);
+	CHECK_INT(naming_want(naming, &a), 0);
+	CHECK_INT(naming_want(naming, &b), 0);
+	CHECK_INT(sym_pending(sym), 2);
+	all_in();
+	s = stack_of(3);
+	CHECK(s->resolved);
+	CHECK_STR(s->frames[0].function, "naming_first");
+	CHECK(s->frames[s->nframes - 1].function == NULL);
+	end();
+}
+
+/* More than its tables hold at first, each with two frames waiting. */
+TEST(many_addresses)
+{
+	const uint32_t count = 3000;
+	struct frame frames[2] = { { .pc = 1, .module = &nowhere },
+		{ .pc = 2, .module = &nowhere } };
+	uint32_t unresolved = 0;
+
+	begin();
+	for (uint32_t id = 0; id < count; id++) {
+		struct naming_frame f = { id, 0, NOWHERE, &nowhere, id, id * 16 };
+
+		CHECK_INT(model_site_add(model, id, "malloc", frames, 2, false), 0);
+		CHECK_INT(naming_want(naming, &f), 0);
+		f = (struct naming_frame){ id, 1, NOWHERE, &nowhere, id, id * 16 };
+		CHECK_INT(naming_want(naming, &f), 0);
+	}
+	CHECK_INT(sym_pending(sym), count);
+	all_in();
+	for (uint32_t id = 0; id < count; id++)
+		unresolved += !stack_of(id)->resolved;
+	CHECK_INT(unresolved, 0);
+	end();
+}
+
+/* Nobody was told of this module, so nobody can be asked. */
+TEST(unknown_module)
+{
+	struct naming_frame f = { 1, 0, 99, &nowhere, 5, 5 };
+
+	begin();
+	CHECK(naming_want(naming, &f) < 0);
+	CHECK_INT(sym_pending(sym), 0);
+	site(1, naming_first); /* and it did no harm */
+	all_in();
+	CHECK_STR(name_of(1), "naming_first");
+	end();
+	naming_free(NULL);
+}
+
+int main(void)
+{
+	ssize_t n = readlink("/proc/self/exe", own_path, sizeof(own_path) - 1);
+
+	own_path[n > 0 ? n : 0] = '\0';
+	dl_iterate_phdr(first_object, NULL);
+	RUN(a_name_comes_in);
+	RUN(asked_once);
+	RUN(known_at_once);
+	RUN(modules_are_told_apart);
+	RUN(many_addresses);
+	RUN(unknown_module);
+	return check_end();
+}
