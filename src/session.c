@@ -24,6 +24,15 @@
 #define PSS_SHARE                                                                                  \
 	50u /* smaps_rollup may take 1/50 of the time: big address spaces are slow to walk */
 
+/* What snapshots say of the program. Replaced once, when it has reported; none is freed before the
+ * session, since snapshots point to it. */
+struct text {
+	struct text *before;
+	char *command, *exe;
+	unsigned argc;
+	char *argv[HT_COMMAND_MAX];
+};
+
 struct session {
 	struct read_segment *segment;
 	struct read_identity identity;
@@ -31,10 +40,7 @@ struct session {
 	struct model *model;
 	struct sym *sym;
 	struct intake *intake;
-	/* Text that snapshots point to. */
-	char *command, *exe;
-	char **argv;
-	unsigned argc;
+	struct text *text;
 	/* The last reading. */
 	struct ht_site *sites;
 	struct model_site *plain;
@@ -52,32 +58,58 @@ struct session {
 	size_t nchildren;
 };
 
-static int command_load(struct session *s)
+static void text_free(struct text *t)
 {
-	const char *p = s->identity.command, *end = p + s->identity.command_bytes;
+	while (t) {
+		struct text *before = t->before;
+
+		for (unsigned i = 0; i < t->argc; i++)
+			free(t->argv[i]);
+		free(t->command);
+		free(t->exe);
+		free(t);
+		t = before;
+	}
+}
+
+/* Splits the command line into its arguments, and joins them by blanks. */
+static int command_split(struct text *t, const struct read_identity *id)
+{
+	const char *p = id->command, *end = p + id->command_bytes;
 	char joined[HT_COMMAND_MAX];
 	size_t used = 0;
 
-	s->argv = calloc(HT_COMMAND_MAX, sizeof(*s->argv));
-	if (!s->argv)
-		return -ENOMEM;
 	while (p < end) {
-		size_t len = strnlen(p, (size_t)(end - p));
+		size_t len = strnlen(p, (size_t)(end - p)), room;
 
-		s->argv[s->argc] = text_clean_copy(p, len);
-		if (!s->argv[s->argc++])
+		t->argv[t->argc] = text_clean_copy(p, len);
+		if (!t->argv[t->argc])
 			return -ENOMEM;
-		if (used > 0 && used < sizeof(joined))
+		if (t->argc++ > 0 && used < sizeof(joined))
 			joined[used++] = ' ';
-		if (len > sizeof(joined) - used)
-			len = sizeof(joined) - used;
-		memcpy(joined + used, p, len);
-		used += len;
-		p += strnlen(p, (size_t)(end - p)) + 1;
+		room = sizeof(joined) - used;
+		memcpy(joined + used, p, len < room ? len : room);
+		used += len < room ? len : room;
+		p += len + 1;
 	}
-	s->command = text_clean_copy(joined, used);
-	s->exe = text_clean_copy(s->identity.exe, strlen(s->identity.exe));
-	return s->command && s->exe ? 0 : -ENOMEM;
+	t->command = text_clean_copy(joined, used);
+	return t->command ? 0 : -ENOMEM;
+}
+
+static int text_load(struct session *s)
+{
+	struct text *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return -ENOMEM;
+	t->exe = text_clean_copy(s->identity.exe, strlen(s->identity.exe));
+	if (!t->exe || command_split(t, &s->identity) != 0) {
+		text_free(t);
+		return -ENOMEM;
+	}
+	t->before = s->text;
+	s->text = t;
+	return 0;
 }
 
 /* Before the library has reported there is only what the launcher knows; read it when it is there.
@@ -92,12 +124,7 @@ static void identity_refresh(struct session *s)
 	s->identity = now;
 	if (s->pid == 0)
 		s->pid = now.pid;
-	for (unsigned i = 0; i < s->argc; i++)
-		free(s->argv[i]);
-	free(s->argv);
-	s->argc = 0;
-	/* The old texts stay: a snapshot may point to them. They are two short strings, once. */
-	command_load(s);
+	text_load(s); /* without memory, the old one stays */
 }
 
 static int parts_make(struct session *s, const struct session_options *o)
@@ -107,7 +134,7 @@ static int parts_make(struct session *s, const struct session_options *o)
 	s->model = model_new();
 	s->sym = s->model ? sym_new(&sym) : NULL;
 	s->intake = s->sym ? intake_new(s->segment, s->model, s->sym) : NULL;
-	return s->intake ? command_load(s) : -ENOMEM;
+	return s->intake ? text_load(s) : -ENOMEM;
 }
 
 struct session *session_open(const char *path, const struct session_options *o, char *message)
@@ -142,11 +169,7 @@ void session_close(struct session *s)
 		sym_free(s->sym);
 	model_free(s->model);
 	read_close(s->segment);
-	for (unsigned i = 0; i < s->argc; i++)
-		free(s->argv[i]);
-	free(s->argv);
-	free(s->command);
-	free(s->exe);
+	text_free(s->text);
 	free(s->sites);
 	free(s->plain);
 	free(s);
@@ -257,6 +280,13 @@ static size_t sites_plain(struct session *s)
 	return count;
 }
 
+/* What is left of `all` after `gone`. The two are not read at one moment: a block that one thread
+ * allocates and another frees meanwhile may be seen to end and not to begin. */
+static uint64_t rest(uint64_t all, uint64_t gone)
+{
+	return all > gone ? all - gone : 0;
+}
+
 static void fill_totals(
 	const struct session *s, const struct read_totals *t, struct snap_totals *out)
 {
@@ -266,7 +296,7 @@ static void fill_totals(
 		.alloc_bytes = t->alloc_bytes,
 		.free_bytes = t->free_bytes,
 		.live_bytes = t->live_bytes,
-		.live_blocks = t->allocs > t->frees ? t->allocs - t->frees : 0,
+		.live_blocks = rest(t->allocs, t->frees),
 		.peak_live_bytes = t->peak_bytes,
 		.peak_ns = t->peak_ns,
 		.temporary = t->temporary,
@@ -281,10 +311,10 @@ static void fill_totals(
 static void fill_histograms(const struct read_totals *t, struct snapshot *h)
 {
 	for (unsigned i = 0; i < SNAP_SIZE_BUCKETS; i++)
-		h->sizes[i] =
-			(struct snap_size){ .live_blocks = t->size_allocs[i] - t->size_frees[i],
-				.live_bytes = t->size_alloc_bytes[i] - t->size_free_bytes[i],
-				.allocs = t->size_allocs[i] };
+		h->sizes[i] = (struct snap_size){ .live_blocks =
+							  rest(t->size_allocs[i], t->size_frees[i]),
+			.live_bytes = rest(t->size_alloc_bytes[i], t->size_free_bytes[i]),
+			.allocs = t->size_allocs[i] };
 	memcpy(h->lifetimes, t->life, sizeof(h->lifetimes));
 	h->history_points = t->history.points;
 	h->history_step_ns = t->history.step_ns;
@@ -363,10 +393,10 @@ static void fill_head(
 	struct session *s, const struct read_totals *t, struct snapshot *h, uint64_t now)
 {
 	h->pid = s->pid;
-	h->command = s->command;
-	h->argv = (const char *const *)s->argv;
-	h->argc = s->argc;
-	h->exe = s->exe;
+	h->command = s->text->command;
+	h->argv = (const char *const *)s->text->argv;
+	h->argc = s->text->argc;
+	h->exe = s->text->exe;
 	h->state = s->state;
 	h->exit_status = s->exit_status;
 	h->signal = s->signal;
@@ -430,7 +460,7 @@ int session_detail(struct session *s, uint32_t site, struct snap_detail *out)
 	*out = (struct snap_detail){ .id = site };
 	for (unsigned i = 0; i < SNAP_SIZE_BUCKETS; i++) {
 		out->sizes[i].allocs = h.size_allocs[i];
-		out->sizes[i].live_blocks = h.size_allocs[i] - h.size_frees[i];
+		out->sizes[i].live_blocks = rest(h.size_allocs[i], h.size_frees[i]);
 	}
 	memcpy(out->lifetimes, h.life, sizeof(out->lifetimes));
 	return 0;

@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Sessions: ticks over segments whose contents are known, of a process that runs (this one), of
+ * some that are gone, and over broken ones.
+ */
+#include <errno.h>
+#include <signal.h>
+#include "src/proc/proc.h"
+#include "src/session.h"
+#include "tests/unit/segment_fixture.h"
+
+#define PID_NONE 0x3ffffff /* above what Linux gives out */
+
+static struct made made;
+static struct session *session;
+
+/* A segment of this very process. */
+static struct segment_identity own_identity(void)
+{
+	struct segment_identity id = fixture_identity;
+
+	id.pid = (uint32_t)getpid();
+	CHECK_INT(proc_start_ticks(getpid(), &id.start_ticks), 0);
+	return id;
+}
+
+static void begin(uint32_t pid, uint32_t state)
+{
+	const struct session_options o = { .debuginfod = false };
+	struct segment_identity id = own_identity();
+	char message[READ_MESSAGE_MAX] = "";
+
+	if (pid)
+		id.pid = pid;
+	made_open(&made, &id);
+	made_fill(&made);
+	made.s.header->state = state;
+	session = session_open(made.path, &o, message);
+	if (!session)
+		made_give_up(message);
+}
+
+static void end(void)
+{
+	session_close(session);
+	made_close(&made);
+}
+
+static struct snapshot *tick(void)
+{
+	struct snapshot *s = session_tick(session);
+
+	if (!s)
+		made_give_up("a tick failed");
+	return s;
+}
+
+TEST(running)
+{
+	struct snapshot *s;
+	uint64_t live = 0;
+
+	begin(0, HT_STATE_RUNNING);
+	s = tick();
+	CHECK_INT(s->state, SNAP_RUNNING);
+	CHECK(session_alive(session));
+	CHECK_INT(s->pid, getpid());
+	CHECK_STR(s->command, "made --fast");
+	CHECK_INT(s->argc, 2);
+	CHECK_STR(s->argv[0], "made");
+	CHECK_STR(s->argv[1], "--fast");
+	CHECK_STR(s->exe, MADE_PATH_1);
+	CHECK_INT(s->totals.allocs, 3 * MADE_BLOCKS);
+	CHECK_INT(s->totals.live_blocks, 3 * MADE_BLOCKS / 2);
+	CHECK_INT(s->totals.temporary, 3);
+	CHECK_INT(s->nsites, 3);
+	for (size_t i = 0; i < s->nsites; i++) {
+		CHECK_INT(s->sites[i].live_bytes, made_live_bytes(s->sites[i].id));
+		CHECK_INT(s->sites[i].live_blocks, MADE_BLOCKS / 2);
+		CHECK_INT(s->sites[i].peak_live_bytes, made_alloc_bytes(s->sites[i].id));
+		live += s->sites[i].live_bytes;
+	}
+	CHECK_INT(s->totals.live_bytes, live);
+	CHECK_INT(s->history_points, 4);
+	CHECK_INT(s->history[3], live);
+	CHECK(s->proc.valid && s->proc.rss > 0 && s->proc.threads > 0);
+	CHECK(s->segment_bytes > 0 && s->viewer_rss > 0);
+	snapshot_unref(s);
+	end();
+}
+
+/* The sums over the histograms are the totals. */
+TEST(histograms)
+{
+	uint64_t blocks = 0, bytes = 0, frees = 0;
+	struct snapshot *s;
+	struct snap_detail d;
+
+	begin(0, HT_STATE_RUNNING);
+	s = tick();
+	for (unsigned i = 0; i < SNAP_SIZE_BUCKETS; i++) {
+		blocks += s->sizes[i].live_blocks;
+		bytes += s->sizes[i].live_bytes;
+	}
+	for (unsigned i = 0; i < SNAP_LIFE_BUCKETS; i++)
+		frees += s->lifetimes[i];
+	CHECK_INT(blocks, s->totals.live_blocks);
+	CHECK_INT(bytes, s->totals.live_bytes);
+	CHECK_INT(frees, s->totals.frees);
+	CHECK_INT(session_detail(session, 2, &d), 0);
+	CHECK_INT(d.id, 2);
+	CHECK_INT(d.sizes[site_size_bucket(made_size(2, 99))].allocs, 51);
+	CHECK_INT(d.sizes[site_size_bucket(made_size(2, 0))].allocs, 49); /* up to 2048 */
+	CHECK_INT(d.lifetimes[site_life_bucket(1)], MADE_BLOCKS / 2);
+	CHECK_INT(session_detail(session, UINT32_MAX, &d), -EINVAL);
+	snapshot_unref(s);
+	end();
+}
+
+/* A block that one thread took and another gave back while we read: seen to end, not to begin. */
+TEST(torn_counters)
+{
+	const uint32_t bucket = site_size_bucket(made_size(1, 0));
+	struct snapshot *s;
+	struct snap_detail d;
+	struct ht_hist *h;
+
+	begin(0, HT_STATE_RUNNING);
+	thread_at(&made.s, 1)->size_frees[bucket] = thread_at(&made.s, 1)->size_allocs[bucket] + 1;
+	thread_at(&made.s, 1)->size_free_bytes[bucket] = UINT64_MAX / 2;
+	h = segment_at(
+		&made.s, segment_element(&made.s, HT_REGION_HISTS, 1, sizeof(struct ht_hist)));
+	h->size_frees[bucket] = h->size_allocs[bucket] + 1;
+	stack_site(&made.s, 1)->live_bytes = (uint64_t)-1;
+	s = tick();
+	CHECK_INT(s->sizes[bucket].live_blocks, 0);
+	CHECK_INT(s->sizes[bucket].live_bytes, 0);
+	CHECK_INT(s->sites[0].live_bytes, 0);
+	CHECK_INT(session_detail(session, 1, &d), 0);
+	CHECK_INT(d.sizes[bucket].live_blocks, 0);
+	snapshot_unref(s);
+	end();
+}
+
+/* Made ahead for a program that has not reported; its own words come later. */
+TEST(starting)
+{
+	struct snapshot *before, *after;
+	struct ht_header *h;
+
+	begin(0, HT_STATE_PREPARED);
+	h = made.s.header;
+	before = tick();
+	CHECK_INT(before->state, SNAP_STARTING);
+	CHECK(session_alive(session));
+	memcpy(h->command, "other\0a\0b", 10);
+	h->command_bytes = 10;
+	snprintf(h->exe, sizeof(h->exe), "/bin/other");
+	h->state = HT_STATE_RUNNING;
+	after = tick();
+	CHECK_INT(after->state, SNAP_RUNNING);
+	CHECK_STR(after->command, "other a b");
+	CHECK_INT(after->argc, 3);
+	CHECK_STR(after->exe, "/bin/other");
+	/* Someone may still show the snapshot before. */
+	CHECK_STR(before->command, "made --fast");
+	CHECK_INT(before->argc, 2);
+	CHECK_STR(before->argv[1], "--fast");
+	CHECK_STR(before->exe, MADE_PATH_1);
+	snapshot_unref(before);
+	snapshot_unref(after);
+	end();
+}
+
+/* Gone before we came: it says how, as far as it can be known, and its clock stands. */
+TEST(gone)
+{
+	static const struct {
+		uint32_t segment;
+		enum snap_state state;
+	} ends[] = { { HT_STATE_EXITED, SNAP_EXITED }, { HT_STATE_RUNNING, SNAP_GONE },
+		{ HT_STATE_PREPARED, SNAP_GONE } };
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		struct snapshot *s;
+
+		begin(PID_NONE, ends[i].segment);
+		s = tick();
+		CHECK_INT(s->state, ends[i].state);
+		CHECK_INT(s->exit_status, ends[i].state == SNAP_EXITED ? -1 : 0);
+		CHECK(!session_alive(session));
+		CHECK(!s->proc.valid);
+		CHECK_INT(s->uptime_ns, 1000000000);
+		CHECK_INT(s->totals.allocs, 3 * MADE_BLOCKS);
+		snapshot_unref(s);
+		end();
+	}
+}
+
+/* The pid was given to another process since. */
+TEST(pid_of_another)
+{
+	struct snapshot *s;
+
+	begin(0, HT_STATE_RUNNING);
+	session_close(session);
+	made.s.header->start_ticks ^= 1;
+	session = session_open(
+		made.path, &(struct session_options){ 0 }, (char[READ_MESSAGE_MAX]){ 0 });
+	s = tick();
+	CHECK_INT(s->state, SNAP_GONE);
+	snapshot_unref(s);
+	end();
+}
+
+TEST(ended)
+{
+	struct snapshot *s;
+
+	begin(0, HT_STATE_RUNNING);
+	session_ended(session, 3 << 8);
+	s = tick();
+	CHECK_INT(s->state, SNAP_EXITED);
+	CHECK_INT(s->exit_status, 3);
+	CHECK(s->signal_name == NULL);
+	CHECK(!session_alive(session));
+	snapshot_unref(s);
+	session_ended(session, SIGSEGV);
+	s = tick();
+	CHECK_INT(s->state, SNAP_KILLED);
+	CHECK_INT(s->signal, SIGSEGV);
+	CHECK_STR(s->signal_name, "SIGSEGV");
+	snapshot_unref(s);
+	session_replaced(session);
+	s = tick();
+	CHECK_INT(s->state, SNAP_GONE);
+	snapshot_unref(s);
+	end();
+}
+
+TEST(usage)
+{
+	struct snapshot *s;
+
+	begin(PID_NONE, HT_STATE_EXITED);
+	session_usage(session, 1 << 20, 10, 2);
+	s = tick();
+	CHECK(s->proc.valid);
+	CHECK_INT(s->proc.hwm, 1 << 20);
+	CHECK_INT(s->proc.minor_faults, 10);
+	CHECK_INT(s->proc.major_faults, 2);
+	snapshot_unref(s);
+	session_usage(session, 1 << 10, 11, 2); /* a high-water mark does not fall */
+	s = tick();
+	CHECK_INT(s->proc.hwm, 1 << 20);
+	CHECK_INT(s->proc.minor_faults, 11);
+	snapshot_unref(s);
+	end();
+}
+
+TEST(notice_and_children)
+{
+	struct snapshot *child, *s;
+	const struct snapshot *children[1];
+
+	begin(0, HT_STATE_RUNNING);
+	children[0] = child = tick();
+	session_notice(session, "look");
+	session_children(session, children, 1);
+	s = tick();
+	CHECK_STR(s->notice, "look");
+	CHECK_INT(s->nchildren, 1);
+	CHECK(s->children[0] == child);
+	snapshot_unref(s);
+	session_notice(session, NULL);
+	s = tick();
+	CHECK(s->notice == NULL);
+	snapshot_unref(s);
+	snapshot_unref(child);
+	end();
+}
+
+TEST(names_finish)
+{
+	struct snapshot *s;
+
+	begin(0, HT_STATE_RUNNING);
+	s = tick();
+	snapshot_unref(s);
+	CHECK(session_fd(session) >= 0);
+	CHECK_INT(session_names_finish(session, (uint64_t)120 * 1000000000), 0);
+	CHECK(!session_collect(session));
+	s = tick();
+	for (size_t i = 0; i < s->nsites; i++)
+		CHECK(s->sites[i].stack->resolved);
+	snapshot_unref(s);
+	end();
+}
+
+/* Our own hold is in the way of nobody but us; the file goes when we say so. */
+TEST(remove)
+{
+	begin(PID_NONE, HT_STATE_EXITED);
+	CHECK_STR(session_path(session), made.path);
+	CHECK(session_remove(session));
+	CHECK(access(made.path, F_OK) != 0);
+	end();
+}
+
+TEST(not_a_segment)
+{
+	char message[READ_MESSAGE_MAX] = "";
+
+	CHECK(!session_open("/dev/null", &(struct session_options){ 0 }, message));
+	CHECK_STR(message, "/dev/null: not a regular file");
+	session_close(NULL);
+}
+
+/* The file is emptied under us: the tick says so, and what was shown stays. */
+TEST(cut_off)
+{
+	struct snapshot *s;
+
+	begin(0, HT_STATE_RUNNING);
+	s = tick();
+	CHECK_INT(ftruncate(made.fd, 0), 0);
+	errno = 0;
+	CHECK(session_tick(session) == NULL);
+	CHECK_INT(errno, EIO);
+	CHECK_STR(s->command, "made --fast");
+	snapshot_unref(s);
+	end();
+}
+
+/* A command line of nothing but ends, one without an end, and one of control bytes. */
+TEST(command_lines)
+{
+	struct snapshot *s;
+	const struct session_options o = { 0 };
+	char message[READ_MESSAGE_MAX];
+
+	for (int round = 0; round < 3; round++) {
+		begin(PID_NONE, HT_STATE_EXITED);
+		session_close(session);
+		memset(made.s.header->command, "\0x\033"[round], HT_COMMAND_MAX);
+		made.s.header->command_bytes = UINT32_MAX;
+		session = session_open(made.path, &o, message);
+		s = tick();
+		CHECK_INT(s->argc, round == 0 ? HT_COMMAND_MAX - 1 : 1);
+		CHECK_INT(strspn(s->command, round == 0	  ? " "
+					     : round == 1 ? "x"
+							  : "?"),
+			strlen(s->command));
+		CHECK_INT(strlen(s->command), HT_COMMAND_MAX - (round == 0 ? 2 : 1));
+		snapshot_unref(s);
+		end();
+	}
+}
+
+static void break_tables(uint64_t *seed)
+{
+	struct ht_header *h = made.s.header;
+
+	for (int region = HT_REGION_THREADS; region < HT_REGION_RINGS; region++) {
+		uint64_t *words = segment_at(&made.s, h->region[region].offset);
+
+		for (size_t i = 0; i < HT_COMMIT_BYTES / sizeof(*words); i++)
+			if (fixture_random(seed) % 4 == 0)
+				words[i] = fixture_random(seed) >> fixture_random(seed) % 64;
+	}
+	h->sites = 900;
+	h->history.points = UINT32_MAX;
+	h->history.step_ns = fixture_random(seed);
+	h->clock_ns = fixture_random(seed);
+	h->created_ns = fixture_random(seed);
+}
+
+/* Ticks over tables of noise: whatever comes out is inside its bounds. */
+TEST(broken_tables)
+{
+	uint64_t seed = 42;
+
+	for (int round = 0; round < 12; round++) {
+		struct snapshot *s;
+
+		begin(round % 2 ? PID_NONE : 0, HT_STATE_RUNNING);
+		for (int i = 0; i < 3; i++) {
+			break_tables(&seed);
+			s = tick();
+			CHECK(s->nsites <= 900);
+			CHECK(s->history_points <= SNAP_HISTORY_POINTS);
+			for (size_t k = 0; k < s->nsites; k++)
+				CHECK(s->sites[k].stack->nframes >= 1 &&
+					s->sites[k].stack->title < s->sites[k].stack->nframes);
+			snapshot_unref(s);
+		}
+		end();
+	}
+}
+
+int main(void)
+{
+	RUN(running);
+	RUN(histograms);
+	RUN(torn_counters);
+	RUN(starting);
+	RUN(gone);
+	RUN(pid_of_another);
+	RUN(ended);
+	RUN(usage);
+	RUN(notice_and_children);
+	RUN(names_finish);
+	RUN(remove);
+	RUN(not_a_segment);
+	RUN(cut_off);
+	RUN(command_lines);
+	RUN(broken_tables);
+	return check_end();
+}
