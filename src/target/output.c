@@ -62,13 +62,41 @@ static void line_end(struct output *o)
 	o->restart = false;
 }
 
+static bool is_continuation(char c)
+{
+	return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+/* Where the last character of the line begins. UTF-8: up to three bytes may follow its first. */
+static size_t last_character(const struct output *o)
+{
+	size_t at = o->now_len;
+
+	for (int i = 0; i < 4 && at > 0 && is_continuation(o->now[--at]); i++)
+		;
+	return at;
+}
+
+/* The line is full before its last character is complete: that one goes into the next line. */
+static void line_break(struct output *o, char c)
+{
+	size_t at = is_continuation(c) ? last_character(o) : o->now_len, kept = o->now_len - at;
+	char held[4];
+
+	memcpy(held, o->now + at, kept);
+	o->now_len = at;
+	line_end(o);
+	memcpy(o->now, held, kept);
+	o->now_len = kept;
+}
+
 static void put(struct output *o, char c)
 {
 	if (o->restart)
 		o->now_len = 0;
 	o->restart = false;
 	if (o->now_len == sizeof(o->now))
-		line_end(o);
+		line_break(o, c);
 	o->now[o->now_len++] = c;
 }
 
@@ -82,7 +110,7 @@ static void text_byte(struct output *o, char c)
 		o->restart = true;
 		break;
 	case '\b':
-		o->now_len -= o->now_len > 0;
+		o->now_len = last_character(o);
 		break;
 	case '\t':
 		do
@@ -98,10 +126,17 @@ static void text_byte(struct output *o, char c)
 	}
 }
 
-/* ECMA-48: ESC [ ... final byte; ESC ] and its kin run to BEL or ESC \. */
+/*
+ * ECMA-48: ESC [ ... final byte; ESC ] and its kin run to BEL or ESC \. ESC begins anew wherever it
+ * comes; NUL means nothing.
+ */
 static void escape_byte(struct output *o, char c)
 {
-	if (o->escape == ESCAPE)
+	if (c == '\0')
+		return;
+	if (c == '\033')
+		o->escape = ESCAPE;
+	else if (o->escape == ESCAPE)
 		o->escape = c == '['		   ? CSI
 			    : strchr("]P^_X", c)   ? STRING
 			    : c >= ' ' && c <= '/' ? ESCAPE
@@ -110,8 +145,6 @@ static void escape_byte(struct output *o, char c)
 		o->escape = c >= '@' && c <= '~' ? TEXT : CSI;
 	else if (c == '\a')
 		o->escape = TEXT;
-	else if (c == '\033')
-		o->escape = ESCAPE;
 }
 
 bool output_read(struct output *o, bool *ended)
