@@ -39,6 +39,20 @@ HT_ATOMIC_TYPE(uint64_t, 64)
 #define ht_load_acquire_pointer(p)     __atomic_load_n(p, __ATOMIC_ACQUIRE)
 #define ht_store_release_pointer(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
 
+/*
+ * Adds where no other thread writes, but a signal handler of this thread may, between any two
+ * instructions: so it is one instruction, though not a locked one. Returns what was there.
+ */
+static inline uint64_t ht_add_alone_64(uint64_t *p, uint64_t v)
+{
+#ifdef __x86_64__
+	__asm__("xaddq %0, %1" : "+r"(v), "+m"(*p) : : "cc");
+	return v;
+#else
+	return ht_add_relaxed_64(p, v);
+#endif
+}
+
 /* Keeps stores before it ahead of stores after it, as seen by an acquirer. */
 static inline void ht_fence_release(void)
 {

@@ -76,18 +76,14 @@ static inline int segment_commit(const struct segment *s, uint64_t offset, uint6
 }
 
 /*
- * Adds to a counter that any thread may write; returns what it was. With one thread a load and a
- * store are an exact add: readers in other processes see the old or the new word.
+ * Adds to a counter that any thread may write; returns what it was. With one thread it needs not be
+ * locked, but must still be exact when a signal handler frees a block in the middle of it.
  */
 static inline uint64_t segment_count(const struct segment *s, uint64_t *counter, uint64_t value)
 {
-	uint64_t old;
-
 	if (!*s->single_threaded)
 		return ht_add_relaxed_64(counter, value);
-	old = ht_load_relaxed_64(counter);
-	ht_store_relaxed_64(counter, old + value);
-	return old;
+	return ht_add_alone_64(counter, value);
 }
 
 static inline void *segment_at(const struct segment *s, uint64_t offset)

@@ -163,7 +163,7 @@ mutant live "a swap that should acquire is relaxed" atomic.h \
 	's/__ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE/__ATOMIC_RELAXED, __ATOMIC_RELAXED/' live
 mutant tables "the shared slot is written as if it had one owner" thread.h \
 	's/__builtin_expect\(slot != 0, 1\)/1/' site
-mutant tables "counters are added to as if there were one thread" segment.h \
-	's/if \(!\*s->single_threaded\)/if (0)/' site
+mutant tables "counters are added to by a load and a store" segment.h \
+	's/return ht_add_relaxed_64\(counter, value\);/{\n\t\tuint64_t old = ht_load_relaxed_64(counter);\n\n\t\tht_store_relaxed_64(counter, old + value);\n\t\treturn old;\n\t}/' site
 
 rm -rf "$work"

@@ -2,6 +2,8 @@
 /* Tests of shm/site: bucket borders, and every counter of a site, of a slot and of the program. */
 #include "tests/unit/shm_fixture.h"
 
+#include <signal.h>
+#include <sys/time.h>
 #include "shm/site.h"
 
 TEST(size_buckets)
@@ -202,6 +204,54 @@ TEST(sums)
 	fixture_close(&f);
 }
 
+/* A handler that frees, between any two instructions of a thread that counts, alone in its process:
+ * neither may lose a count. */
+#define HANDLED 1000
+
+static struct fixture interrupted;
+static volatile sig_atomic_t handled;
+
+static void count_in_handler(int number)
+{
+	struct site_end end = { .size = 3 };
+
+	site_free(&interrupted.s, 1, 0, &end);
+	handled = handled + 1;
+}
+
+TEST(counts_in_a_handler)
+{
+	struct itimerval often = { { 0, 30 }, { 0, 30 } }, never = { { 0, 0 }, { 0, 0 } };
+	struct sigaction action = { .sa_handler = count_in_handler };
+	uint64_t allocs = 0;
+	const struct ht_site *e;
+
+	fixture_open(&interrupted, SEGMENT_SMALL);
+	interrupted.s.single_threaded = "\1";
+	handled = 0;
+	sigaction(SIGALRM, &action, NULL);
+	setitimer(ITIMER_REAL, &often, NULL);
+	for (; handled < HANDLED; allocs++)
+		site_alloc(&interrupted.s, 1, 1, 5);
+	setitimer(ITIMER_REAL, &never, NULL);
+	signal(SIGALRM, SIG_IGN);
+	e = stack_site(&interrupted.s, 1);
+	CHECK_INT(e->allocs, allocs);
+	CHECK_INT(e->frees, handled);
+	CHECK_INT(e->live_bytes, 5 * allocs - 3 * (uint64_t)handled);
+	CHECK_INT(interrupted.s.header->live_bytes, 5 * allocs - 3 * (uint64_t)handled);
+	fixture_close(&interrupted);
+}
+
+TEST(counts_alone)
+{
+	uint64_t counter = 40;
+
+	CHECK_INT(ht_add_alone_64(&counter, 2), 40);
+	CHECK_INT(ht_add_alone_64(&counter, (uint64_t)-3), 42);
+	CHECK_INT(counter, 39);
+}
+
 int main(void)
 {
 	RUN(size_buckets);
@@ -211,5 +261,7 @@ int main(void)
 	RUN(peaks);
 	RUN(catch_all_and_shared_slot);
 	RUN(sums);
+	RUN(counts_in_a_handler);
+	RUN(counts_alone);
 	return check_end();
 }
