@@ -41,9 +41,19 @@ HT_ATOMIC_TYPE(uint64_t, 64)
 
 /*
  * Adds where no other thread writes, but a signal handler of this thread may, between any two
- * instructions: so it is one instruction, though not a locked one. Returns what was there.
+ * instructions: so it is one instruction, though not a locked one. The second returns what was
+ * there.
  */
-static inline uint64_t ht_add_alone_64(uint64_t *p, uint64_t v)
+static inline void ht_add_alone_64(uint64_t *p, uint64_t v)
+{
+#ifdef __x86_64__
+	__asm__("addq %1, %0" : "+m"(*p) : "er"(v) : "cc");
+#else
+	ht_add_relaxed_64(p, v);
+#endif
+}
+
+static inline uint64_t ht_take_add_alone_64(uint64_t *p, uint64_t v)
 {
 #ifdef __x86_64__
 	__asm__("xaddq %0, %1" : "+r"(v), "+m"(*p) : : "cc");

@@ -76,14 +76,23 @@ static inline int segment_commit(const struct segment *s, uint64_t offset, uint6
 }
 
 /*
- * Adds to a counter that any thread may write; returns what it was. With one thread it needs not be
- * locked, but must still be exact when a signal handler frees a block in the middle of it.
+ * Adds to a counter that any thread may write. With one thread it needs not be locked, but must
+ * still be exact when a signal handler frees a block in the middle of it.
  */
-static inline uint64_t segment_count(const struct segment *s, uint64_t *counter, uint64_t value)
+static inline void segment_count(const struct segment *s, uint64_t *counter, uint64_t value)
 {
-	if (!*s->single_threaded)
-		return ht_add_relaxed_64(counter, value);
-	return ht_add_alone_64(counter, value);
+	if (*s->single_threaded)
+		ht_add_alone_64(counter, value);
+	else
+		ht_add_relaxed_64(counter, value);
+}
+
+/* The same; returns what the counter is then. */
+static inline uint64_t segment_sum(const struct segment *s, uint64_t *counter, uint64_t value)
+{
+	if (*s->single_threaded)
+		return ht_take_add_alone_64(counter, value) + value;
+	return ht_add_relaxed_64(counter, value) + value;
 }
 
 static inline void *segment_at(const struct segment *s, uint64_t offset)

@@ -30,11 +30,11 @@ void site_alloc(const struct segment *s, uint32_t site, uint32_t slot, uint64_t 
 
 	segment_count(s, &e->allocs, 1);
 	segment_count(s, &e->alloc_bytes, size);
-	raise_peak(&e->peak_bytes, segment_count(s, &e->live_bytes, size) + size);
+	raise_peak(&e->peak_bytes, segment_sum(s, &e->live_bytes, size));
 	segment_count(s, &hist_at(s, site)->size_allocs[bucket], 1);
 	thread_add(slot, &t->size_allocs[bucket], 1);
 	thread_add(slot, &t->size_alloc_bytes[bucket], size);
-	if (raise_peak(&h->peak_bytes, segment_count(s, &h->live_bytes, size) + size))
+	if (raise_peak(&h->peak_bytes, segment_sum(s, &h->live_bytes, size)))
 		ht_store_relaxed_64(&h->peak_ns, ht_load_relaxed_64(&h->clock_ns));
 }
 

@@ -247,9 +247,12 @@ TEST(counts_alone)
 {
 	uint64_t counter = 40;
 
-	CHECK_INT(ht_add_alone_64(&counter, 2), 40);
-	CHECK_INT(ht_add_alone_64(&counter, (uint64_t)-3), 42);
+	CHECK_INT(ht_take_add_alone_64(&counter, 2), 40);
+	CHECK_INT(ht_take_add_alone_64(&counter, (uint64_t)-3), 42);
 	CHECK_INT(counter, 39);
+	ht_add_alone_64(&counter, 1ull << 40);
+	ht_add_alone_64(&counter, (uint64_t)-1);
+	CHECK_INT(counter, (1ll << 40) + 38);
 }
 
 int main(void)
