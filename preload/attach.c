@@ -35,7 +35,7 @@ bool attach_possible(void)
 	return environ != NULL;
 }
 
-static const char *variable(const char *name)
+const char *attach_variable(const char *name)
 {
 	size_t length = strlen(name);
 
@@ -126,7 +126,7 @@ static void boot_id(uint8_t id[16])
 
 static uint32_t wanted_depth(void)
 {
-	const char *text = variable("HEAPTOP_DEPTH");
+	const char *text = attach_variable("HEAPTOP_DEPTH");
 	uint64_t depth = text ? number(text) : 0;
 
 	return depth == 0 || depth > HT_DEPTH_MAX ? HT_DEPTH_DEFAULT : (uint32_t)depth;
@@ -157,7 +157,7 @@ static bool file_is_ours(long fd)
 static int claim(struct segment *s, const char *path, struct segment_identity *id)
 {
 	long fd = syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-	const char *follow = variable("HEAPTOP_FOLLOW");
+	const char *follow = attach_variable("HEAPTOP_FOLLOW");
 	uint32_t prepared = HT_STATE_PREPARED;
 	int rc;
 
@@ -229,13 +229,13 @@ static int create_in(struct segment *s, const char *dir, struct segment_identity
 
 static int create(struct segment *s, struct segment_identity *id)
 {
-	const char *dir = variable("HEAPTOP_DIR");
+	const char *dir = attach_variable("HEAPTOP_DIR");
 	int rc;
 
 	if (dir)
 		return create_in(s, dir, id);
 	rc = create_in(s, "/dev/shm", id);
-	dir = variable("XDG_RUNTIME_DIR");
+	dir = attach_variable("XDG_RUNTIME_DIR");
 	return rc != 0 && dir ? create_in(s, dir, id) : rc;
 }
 
@@ -277,7 +277,7 @@ static void remove_predecessor(const struct segment_identity *id)
 
 int attach_segment(struct segment *s)
 {
-	const char *prepared = variable("HEAPTOP_SEGMENT");
+	const char *prepared = attach_variable("HEAPTOP_SEGMENT");
 	struct segment_identity id = { 0 };
 	int rc = 1;
 

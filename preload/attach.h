@@ -16,10 +16,13 @@
  *   HEAPTOP_FOLLOW   "0": other processes than the one it was made for are not recorded
  *   HEAPTOP_DIR      where to make segments (default /dev/shm, then $XDG_RUNTIME_DIR)
  *   HEAPTOP_DEPTH    frames kept per stack, 1 to 1024 (default 128)
+ *   HEAPTOP_UNWINDER own (default), libunwind, or check: both, and count where they differ
  */
 
 /* False before libc has set up the environment: try again later. */
 bool attach_possible(void);
+/* The value of an environment variable, or NULL. */
+const char *attach_variable(const char *name);
 /* Maps a segment and fills who we are. 0, or -errno: no recording. */
 int attach_segment(struct segment *s);
 /* At the end: removes our own segment when nobody looks at it. */

@@ -36,7 +36,7 @@ HOOK void *malloc(size_t size)
 	if (!next_available())
 		return next_arena_alloc(size, 1);
 	p = next.malloc(size);
-	record_alloc(p, size, HT_FN_MALLOC);
+	record_alloc(RECORD_FRAME, p, size, HT_FN_MALLOC);
 	return p;
 }
 
@@ -50,7 +50,7 @@ HOOK void *calloc(size_t count, size_t size)
 	if (!next_available())
 		return next_arena_alloc(bytes, 1); /* fresh arena memory is zero */
 	p = next.calloc(count, size);
-	record_alloc(p, bytes, HT_FN_CALLOC);
+	record_alloc(RECORD_FRAME, p, bytes, HT_FN_CALLOC);
 	return p;
 }
 
@@ -65,17 +65,17 @@ static void *arena_realloc(void *p, size_t size)
 	return q;
 }
 
-static void *move(void *p, size_t size, enum ht_function function)
+static void *move(uintptr_t frame, void *p, size_t size, enum ht_function function)
 {
 	struct record_move m;
 	void *q;
 
-	record_move_begin(&m, p);
+	record_move_begin(frame, &m, p);
 	q = next.realloc(p, size);
 	if (q)
-		record_move_done(&m, p, q, size, function);
+		record_move_done(frame, &m, p, q, size, function);
 	else
-		record_move_failed(&m, p, size == 0);
+		record_move_failed(frame, &m, p, size == 0);
 	return q;
 }
 
@@ -88,9 +88,9 @@ HOOK void *realloc(void *p, size_t size)
 	if (!next_available())
 		return next_arena_alloc(size, 1);
 	if (p)
-		return move(p, size, HT_FN_REALLOC);
+		return move(RECORD_FRAME, p, size, HT_FN_REALLOC);
 	q = next.realloc(NULL, size);
-	record_alloc(q, size, HT_FN_REALLOC);
+	record_alloc(RECORD_FRAME, q, size, HT_FN_REALLOC);
 	return q;
 }
 
@@ -100,7 +100,7 @@ HOOK void *reallocarray(void *p, size_t count, size_t size)
 	void *q;
 
 	if (__builtin_mul_overflow(count, size, &bytes)) {
-		record_alloc(NULL, 0, HT_FN_REALLOCARRAY);
+		record_alloc(RECORD_FRAME, NULL, 0, HT_FN_REALLOCARRAY);
 		errno = ENOMEM;
 		return NULL;
 	}
@@ -109,9 +109,9 @@ HOOK void *reallocarray(void *p, size_t count, size_t size)
 	if (!next_available())
 		return next_arena_alloc(bytes, 1);
 	if (p)
-		return move(p, bytes, HT_FN_REALLOCARRAY);
+		return move(RECORD_FRAME, p, bytes, HT_FN_REALLOCARRAY);
 	q = next.realloc(NULL, bytes);
-	record_alloc(q, bytes, HT_FN_REALLOCARRAY);
+	record_alloc(RECORD_FRAME, q, bytes, HT_FN_REALLOCARRAY);
 	return q;
 }
 
@@ -119,7 +119,7 @@ HOOK void free(void *p)
 {
 	if (next_is_arena(p) || !next_available())
 		return;
-	record_free(p);
+	record_free(RECORD_FRAME, p);
 	next.free(p);
 }
 
@@ -137,7 +137,7 @@ HOOK int posix_memalign(void **out, size_t align, size_t size)
 		return *out ? 0 : ENOMEM;
 	}
 	rc = next.posix_memalign(out, align, size);
-	record_alloc(rc == 0 ? *out : NULL, size, HT_FN_POSIX_MEMALIGN);
+	record_alloc(RECORD_FRAME, rc == 0 ? *out : NULL, size, HT_FN_POSIX_MEMALIGN);
 	return rc;
 }
 
@@ -148,7 +148,7 @@ HOOK void *aligned_alloc(size_t align, size_t size)
 	if (!next_available())
 		return next_arena_alloc(size, align);
 	p = next.aligned_alloc(align, size);
-	record_alloc(p, size, HT_FN_ALIGNED_ALLOC);
+	record_alloc(RECORD_FRAME, p, size, HT_FN_ALIGNED_ALLOC);
 	return p;
 }
 
@@ -159,7 +159,7 @@ HOOK void *memalign(size_t align, size_t size)
 	if (!next_available())
 		return next_arena_alloc(size, align);
 	p = next.memalign(align, size);
-	record_alloc(p, size, HT_FN_MEMALIGN);
+	record_alloc(RECORD_FRAME, p, size, HT_FN_MEMALIGN);
 	return p;
 }
 
@@ -170,7 +170,7 @@ HOOK void *valloc(size_t size)
 	if (!next_available())
 		return next_arena_alloc(size, 4096);
 	p = next.valloc ? next.valloc(size) : next.memalign(4096, size);
-	record_alloc(p, size, HT_FN_VALLOC);
+	record_alloc(RECORD_FRAME, p, size, HT_FN_VALLOC);
 	return p;
 }
 
@@ -181,7 +181,7 @@ HOOK void *pvalloc(size_t size)
 	if (!next_available())
 		return next_arena_alloc((size + 4095) & ~(size_t)4095, 4096);
 	p = next.pvalloc ? next.pvalloc(size) : next.memalign(4096, (size + 4095) & ~(size_t)4095);
-	record_alloc(p, size, HT_FN_PVALLOC);
+	record_alloc(RECORD_FRAME, p, size, HT_FN_PVALLOC);
 	return p;
 }
 

@@ -30,7 +30,7 @@ static void guard_leave(struct guard *g)
 	state_thread.in_allocator = g->was_in_allocator;
 	record_leave(g->entered);
 	if (g->entered && g->is_out)
-		record_alloc(NULL, 0, HT_FN_NEW);
+		record_alloc(RECORD_FRAME, NULL, 0, HT_FN_NEW);
 }
 
 /* `size` and `align` are those of new: it may round up, and asks for at least one byte. */
@@ -114,14 +114,14 @@ static void plain_delete(void *p)
                                                                                                    \
 		if (real) {                                                                        \
 			__attribute__((cleanup(guard_leave), unused)) struct guard g =             \
-				guard_enter((uintptr_t)__builtin_frame_address(0), size, align);   \
+				guard_enter(RECORD_FRAME, size, align);                            \
 			g.is_out = true;                                                           \
 			p = real args;                                                             \
 			g.is_out = false;                                                          \
 		} else {                                                                           \
 			p = plain_new(size, align, throws);                                        \
 		}                                                                                  \
-		record_alloc(p, size, function);                                                   \
+		record_alloc(RECORD_FRAME, p, size, function);                                     \
 		return p;                                                                          \
 	}
 
@@ -132,10 +132,10 @@ static void plain_delete(void *p)
 		static struct next_cxx cxx;                                                        \
 		void(*real) params = find(&cxx, #symbol);                                          \
                                                                                                    \
-		record_free(p);                                                                    \
+		record_free(RECORD_FRAME, p);                                                      \
 		if (real) {                                                                        \
 			__attribute__((cleanup(guard_leave), unused)) struct guard g =             \
-				guard_enter((uintptr_t)__builtin_frame_address(0), 0, 0);          \
+				guard_enter(RECORD_FRAME, 0, 0);                                   \
 			real args;                                                                 \
 		} else {                                                                           \
 			plain_delete(p);                                                           \

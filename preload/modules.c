@@ -168,12 +168,14 @@ struct iterate_find {
 static int iterate_one(struct dl_phdr_info *info, size_t size, void *data)
 {
 	struct iterate_find *f = data;
-	uint64_t start = UINT64_MAX, end = 0;
+	uint64_t start = UINT64_MAX, end = 0, eh_frame = 0;
 
 	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
 		uint64_t at = info->dlpi_addr + ph->p_vaddr;
 
+		if (ph->p_type == PT_GNU_EH_FRAME)
+			eh_frame = at;
 		if (ph->p_type != PT_LOAD)
 			continue;
 		start = at < start ? at : start;
@@ -183,6 +185,7 @@ static int iterate_one(struct dl_phdr_info *info, size_t size, void *data)
 		return 0;
 	f->found.start = (void *)(uintptr_t)start;
 	f->found.end = (void *)(uintptr_t)end;
+	f->found.eh_frame = (void *)(uintptr_t)eh_frame;
 	f->name = info->dlpi_name;
 	f->bias = info->dlpi_addr;
 	f->hit = true;
@@ -278,4 +281,22 @@ void modules_find(uint64_t pc, struct module_range *out)
 	out->start = (uint64_t)(uintptr_t)f.found.start;
 	out->end = (uint64_t)(uintptr_t)f.found.end;
 	out->module = recent_module(&f) | HT_NODE_UNPINNED;
+}
+
+void modules_fill(const uint64_t *pcs, uint32_t count, uint32_t *modules)
+{
+	struct module_range range = { 0, 0, 0 };
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (pcs[i] - range.start >= range.end - range.start)
+			modules_find(pcs[i], &range);
+		modules[i] = range.module;
+	}
+}
+
+const uint8_t *modules_eh_frame_hdr(uint64_t pc)
+{
+	struct iterate_find f = { .pc = pc };
+
+	return ask_loader(pc, &f) ? f.found.eh_frame : NULL;
 }

@@ -23,4 +23,9 @@ struct module_range {
  * byte. */
 void modules_find(uint64_t pc, struct module_range *out);
 
+/* The same for each of a stack's addresses; neighbours are often in one object. */
+void modules_fill(const uint64_t *pcs, uint32_t count, uint32_t *modules);
+/* The .eh_frame_hdr of the object that holds `pc`, or NULL. */
+const uint8_t *modules_eh_frame_hdr(uint64_t pc);
+
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * From a hook to the segment (record.h). The hot path: one look at `on`, the unwinder, the
- * stacks seen lately, the live hash, the counters, the ring. No locks, and no system calls but
+ * From a hook to the segment (record.h). The hot path: one look at `on`, the
+ * remembered stacks, the live hash, the counters, the ring. No locks, and no system calls but
  * those that take fresh memory.
  *
  * Re-entry: state_thread.busy holds the frame address of the hook at work. A nested call (an
@@ -14,6 +14,7 @@
 #include <errno.h>
 
 #include "preload/clock.h"
+#include "preload/guards.h"
 #include "preload/next.h"
 #include "preload/state.h"
 #include "preload/traces.h"
@@ -40,21 +41,44 @@ void record_leave(bool entered)
 		state_thread.busy = 0;
 }
 
-/* The site of the calling stack; the catch-all for a thread without a slot. */
-static uint32_t site_here(uint32_t slot, uint32_t function)
+/* The site of a stack that is not remembered. */
+static uint32_t site_slow(uint32_t slot, uintptr_t frame, uint32_t function)
 {
-	struct stack_trace t = { .function = function };
-	struct state_scratch scratch;
+	struct unwind u = { .frame = frame, .depth = state_segment.header->depth };
+	struct stack_trace t;
+	uint32_t site;
 
-	if (!state_scratch(slot, &scratch))
+	if (!state_scratch(slot, &u))
 		return 0;
 	state_thread.unwinding = 1;
-	t.count = unwind_stack(scratch.pcs, state_segment.header->depth, &t.truncated);
+	unwind_take(&u);
 	state_thread.unwinding = 0;
-	t.pcs = scratch.pcs;
-	if (t.truncated)
+	t = (struct stack_trace){ function, u.count, u.truncated, u.pcs, u.modules };
+	site = traces_site(&t);
+	guards_keep(slot, &u, function, site);
+	return site;
+}
+
+/* Takes the stack; where one was remembered (so both are at hand only in check mode), compares. */
+static uint32_t site_checked(uint32_t slot, uintptr_t frame, uint32_t function, uint32_t remembered)
+{
+	uint32_t site = site_slow(slot, frame, function);
+
+	if (remembered != 0 && remembered != site)
+		ht_add_relaxed_64(&state_segment.header->unwinds_wrong, 1);
+	return site;
+}
+
+/* The site of the stack at `frame`; the catch-all for a thread without a slot. */
+static inline uint32_t site_here(uint32_t slot, uintptr_t frame, uint32_t function)
+{
+	uint32_t site = guards_find(slot, frame, function);
+
+	if (__builtin_expect(site == 0 || unwind_checks(), 0))
+		site = site_checked(slot, frame, function, site);
+	if (__builtin_expect(stack_site(&state_segment, site)->flags & HT_SITE_TRUNCATED, 0))
 		ht_add_relaxed_64(&state_segment.header->truncated_stacks, 1);
-	return traces_site(&t, scratch.modules);
+	return site;
 }
 
 static void push_event(uint32_t slot, uint64_t addr, const struct live_block *b, uint32_t kind)
@@ -100,7 +124,7 @@ static void block_add(uint64_t addr, const struct live_block *b)
 	state_thread.last_block = addr;
 }
 
-static void alloc_outermost(void *p, size_t size, enum ht_function function)
+static void alloc_outermost(uintptr_t frame, void *p, size_t size, enum ht_function function)
 {
 	struct live_block b = { .size = size, .tick = clock_tick(), .thread = state_slot() };
 
@@ -110,7 +134,7 @@ static void alloc_outermost(void *p, size_t size, enum ht_function function)
 		thread_add(b.thread, &t->failed, 1);
 		return;
 	}
-	b.site = site_here(b.thread, function);
+	b.site = site_here(b.thread, frame, function);
 	block_add((uint64_t)(uintptr_t)p, &b);
 }
 
@@ -127,7 +151,7 @@ static void hide(void *p, size_t size)
  * the block that the outer hook will record, or another one, which is recorded here: the outer hook
  * is not at work on anything. What is left is a signal handler's, a loss to tell.
  */
-static void alloc_nested(void *p, size_t size, enum ht_function function)
+static void alloc_nested(uintptr_t frame, void *p, size_t size, enum ht_function function)
 {
 	const struct state_thread *t = &state_thread;
 
@@ -137,7 +161,7 @@ static void alloc_nested(void *p, size_t size, enum ht_function function)
 		hide(p, size);
 	} else if (t->in_allocator) {
 		if (size < t->inner_least || size > t->inner_most)
-			alloc_outermost(p, size, function);
+			alloc_outermost(frame, p, size, function);
 	} else {
 		count_untracked(size);
 		ht_add_relaxed_64(&state_segment.header->untracked_busy, 1);
@@ -145,17 +169,17 @@ static void alloc_nested(void *p, size_t size, enum ht_function function)
 	}
 }
 
-void record_alloc(void *p, size_t size, enum ht_function function)
+void record_alloc(uintptr_t frame, void *p, size_t size, enum ht_function function)
 {
 	int saved = errno;
 
 	if (!state_on() || next_is_arena(p))
 		return;
-	if (record_enter((uintptr_t)__builtin_frame_address(0))) {
-		alloc_outermost(p, size, function);
+	if (record_enter(frame)) {
+		alloc_outermost(frame, p, size, function);
 		record_leave(true);
 	} else {
-		alloc_nested(p, size, function);
+		alloc_nested(frame, p, size, function);
 	}
 	errno = saved;
 }
@@ -196,13 +220,13 @@ static void free_nested(void *p)
 		count_end(&b, 0, b.tick, false);
 }
 
-void record_free(void *p)
+void record_free(uintptr_t frame, void *p)
 {
 	int saved = errno;
 
 	if (!p || !state_on())
 		return;
-	if (record_enter((uintptr_t)__builtin_frame_address(0))) {
+	if (record_enter(frame)) {
 		free_outermost(p);
 		record_leave(true);
 	} else {
@@ -211,12 +235,12 @@ void record_free(void *p)
 	errno = saved;
 }
 
-void record_move_begin(struct record_move *m, void *p)
+void record_move_begin(uintptr_t frame, struct record_move *m, void *p)
 {
 	int saved = errno;
 
 	m->known = false;
-	m->recording = state_on() && record_enter((uintptr_t)__builtin_frame_address(0));
+	m->recording = state_on() && record_enter(frame);
 	if (!m->recording)
 		return;
 	m->known = block_take(p, &m->block, state_slot());
@@ -224,13 +248,13 @@ void record_move_begin(struct record_move *m, void *p)
 	errno = saved;
 }
 
-void record_move_done(
-	struct record_move *m, void *p, void *q, size_t size, enum ht_function function)
+void record_move_done(uintptr_t frame, struct record_move *m, void *p, void *q, size_t size,
+	enum ht_function function)
 {
 	int saved = errno;
 	uint32_t slot;
 
-	if (!m->recording || !record_enter((uintptr_t)__builtin_frame_address(0)))
+	if (!m->recording || !record_enter(frame))
 		return;
 	slot = state_slot();
 	if (m->known) {
@@ -240,17 +264,17 @@ void record_move_done(
 		push_event(slot, (uint64_t)(uintptr_t)p, &m->block, HT_EVENT_FREE);
 		thread_add(slot, &thread_at(&state_segment, slot)->reallocs, 1);
 	}
-	alloc_outermost(q, size, function);
+	alloc_outermost(frame, q, size, function);
 	record_leave(true);
 	errno = saved;
 }
 
-void record_move_failed(struct record_move *m, void *p, bool freed)
+void record_move_failed(uintptr_t frame, struct record_move *m, void *p, bool freed)
 {
 	int saved = errno;
 	uint32_t slot;
 
-	if (!m->recording || !record_enter((uintptr_t)__builtin_frame_address(0)))
+	if (!m->recording || !record_enter(frame))
 		return;
 	slot = state_slot();
 	if (freed && m->known) {

@@ -14,10 +14,15 @@
 #include "shm/layout.h"
 #include "shm/live.h"
 
+/*
+ * `frame` below is the frame address of the hook, where its caller's stack begins.
+ */
+#define RECORD_FRAME ((uintptr_t)__builtin_frame_address(0))
+
 /* The allocator gave out `p`, of `size` requested bytes; NULL counts as a failure. */
-void record_alloc(void *p, size_t size, enum ht_function function);
+void record_alloc(uintptr_t frame, void *p, size_t size, enum ht_function function);
 /* The program gives `p` back. NULL is fine. */
-void record_free(void *p);
+void record_free(uintptr_t frame, void *p);
 
 /* A block that realloc is about to move: taken out of the live hash. */
 struct record_move {
@@ -25,17 +30,17 @@ struct record_move {
 	bool recording; /* this event is recorded */
 	bool known; /* the block was in the hash */
 };
-void record_move_begin(struct record_move *m, void *p);
+void record_move_begin(uintptr_t frame, struct record_move *m, void *p);
 /* It became `q`, of `size` bytes. */
-void record_move_done(
-	struct record_move *m, void *p, void *q, size_t size, enum ht_function function);
+void record_move_done(uintptr_t frame, struct record_move *m, void *p, void *q, size_t size,
+	enum ht_function function);
 /* It failed: `p` is as it was, unless `freed` (size 0: the allocator freed it and returned NULL).
  */
-void record_move_failed(struct record_move *m, void *p, bool freed);
+void record_move_failed(uintptr_t frame, struct record_move *m, void *p, bool freed);
 
 /*
  * Marks the thread as inside an allocator that calls malloc and free itself (operator new), so that
- * one block is recorded once. `frame` is the hook's frame address. False: it already was inside.
+ * one block is recorded once. False: it already was inside.
  */
 bool record_enter(uintptr_t frame);
 void record_leave(bool entered);

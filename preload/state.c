@@ -65,12 +65,12 @@ static int scratch_start(void)
 	return 0;
 }
 
-bool state_scratch(uint32_t slot, struct state_scratch *out)
+bool state_scratch(uint32_t slot, struct unwind *u)
 {
 	char *p = scratch + slot * scratch_bytes;
 
-	out->pcs = (void *)p;
-	out->modules = (void *)(p + scratch_entries * sizeof(uint64_t));
+	u->pcs = (void *)p;
+	u->modules = (void *)(p + scratch_entries * sizeof(uint64_t));
 	return slot != 0;
 }
 
@@ -99,7 +99,7 @@ static int prepare(struct own **own)
 	madvise(state_segment.header, state_segment.bytes, MADV_DONTDUMP);
 	state_segment.single_threaded = single_threaded();
 	modules_start();
-	unwind_start();
+	unwind_start(attach_variable("HEAPTOP_UNWINDER"));
 	clock_refresh();
 	return 0;
 }

@@ -51,14 +51,11 @@ static inline uint32_t state_slot(void)
 	return __builtin_expect(state_thread.has_slot, 1) ? state_thread.slot : state_slot_claim();
 }
 
-/* Where a thread puts the stack it is looking at: private memory of its slot, not its stack. */
+/* Where a thread puts the stack it is looking at: private memory of its slot, not its stack. Fills
+ * u->pcs and u->modules. False: the slot is shared (0), the stack cannot be taken. */
 #define STATE_SCRATCH_SPARE 8u
-struct state_scratch {
-	uint64_t *pcs; /* depth + STATE_SCRATCH_SPARE entries */
-	uint32_t *modules; /* as many */
-};
-/* False: the slot is shared (0), or there is no memory: the stack cannot be taken. */
-bool state_scratch(uint32_t slot, struct state_scratch *out);
+struct unwind;
+bool state_scratch(uint32_t slot, struct unwind *u);
 
 /* The process is about to end by exit, _exit or quick_exit. */
 void state_exit(void);

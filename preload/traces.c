@@ -7,7 +7,6 @@
  */
 #include "preload/traces.h"
 
-#include "preload/modules.h"
 #include "preload/state.h"
 
 #define ENTRIES_LOG2 13u /* x 512 bytes: 4 MB of private memory when all are used */
@@ -50,19 +49,6 @@ static uint64_t hash_of(const struct stack_trace *t)
 static uint32_t leaf_of(const struct stack_trace *t)
 {
 	return t->function | (t->truncated ? HT_LEAF_TRUNCATED : 0);
-}
-
-/* Looks up the module of every frame. Neighbours are often in one. */
-static void modules_fill(struct stack_trace *t, uint32_t *modules)
-{
-	struct module_range range = { 0, 0, 0 };
-
-	for (uint32_t i = 0; i < t->count; i++) {
-		if (t->pcs[i] - range.start >= range.end - range.start)
-			modules_find(t->pcs[i], &range);
-		modules[i] = range.module;
-	}
-	t->modules = modules;
 }
 
 /*
@@ -110,7 +96,7 @@ static void entry_write(struct entry *e, const struct stack_trace *t, uint64_t h
 	ht_store_release_32(&e->sequence, sequence + 2);
 }
 
-uint32_t traces_site(struct stack_trace *t, uint32_t *modules)
+uint32_t traces_site(const struct stack_trace *t)
 {
 	uint64_t hash = hash_of(t);
 	struct entry *e = &entries[hash >> (64 - ENTRIES_LOG2)];
@@ -118,9 +104,6 @@ uint32_t traces_site(struct stack_trace *t, uint32_t *modules)
 
 	if (site)
 		return site;
-	if (candidate && stack_compare(&state_segment, candidate, t) == STACK_SAME)
-		return candidate;
-	modules_fill(t, modules);
 	if (candidate && stack_compare(&state_segment, candidate, t) == STACK_SAME)
 		return candidate;
 	site = stack_intern(&state_segment, t);

@@ -9,7 +9,7 @@
 
 #include "shm/stack.h"
 
-/* The site of a stack (t->modules is filled on the way if need be, into `modules`). */
-uint32_t traces_site(struct stack_trace *t, uint32_t *modules);
+/* The site of a stack. */
+uint32_t traces_site(const struct stack_trace *t);
 
 #endif

@@ -20,14 +20,11 @@
 #define UNW_LOCAL_ONLY
 #include <libunwind.h>
 
+#include "preload/modules.h"
 #include "preload/state.h"
 
 #define STRINGIFY(x) #x
 #define NAME(symbol) STRINGIFY(symbol) /* libunwind's headers add a prefix by macro */
-
-/* Bounds of this library in memory, from the linker. */
-extern const char __ehdr_start[] __attribute__((visibility("hidden")));
-extern const char _end[] __attribute__((visibility("hidden")));
 
 static int (*backtrace_into)(void **, int);
 
@@ -115,7 +112,7 @@ static void redirect_calls(void *lib)
 	}
 }
 
-void unwind_start(void)
+bool unwind_libunwind_load(void)
 {
 	/* DEEPBIND: its own functions and libc's malloc, whatever the program defines. */
 	void *lib = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
@@ -123,7 +120,7 @@ void unwind_start(void)
 	unw_addr_space_t *local;
 
 	if (!lib)
-		return;
+		return false;
 	redirect_calls(lib);
 	set_policy = (int (*)(unw_addr_space_t, unw_caching_policy_t))dlsym(
 		lib, NAME(unw_set_caching_policy));
@@ -131,31 +128,25 @@ void unwind_start(void)
 	/* The default cache is behind a lock whose holder blocks signals, by system calls. */
 	if (set_policy && local)
 		set_policy(*local, UNW_CACHE_PER_THREAD);
-
 	backtrace_into = (int (*)(void **, int))dlsym(lib, "unw_backtrace");
+	return backtrace_into != NULL;
 }
 
-static bool is_ours(uint64_t pc)
+void unwind_libunwind(struct unwind *u)
 {
-	return pc - (uint64_t)(uintptr_t)__ehdr_start < (uint64_t)(_end - __ehdr_start);
-}
+	int room = (int)(u->depth + STATE_SCRATCH_SPARE);
+	int got = backtrace_into((void **)u->pcs, room);
+	uint32_t taken = got > 0 ? (uint32_t)got : 0;
 
-uint32_t unwind_stack(uint64_t *pcs, uint32_t depth, bool *truncated)
-{
-	int room = (int)(depth + STATE_SCRATCH_SPARE);
-	int got = backtrace_into ? backtrace_into((void **)pcs, room) : 0;
-	uint32_t count = got > 0 ? (uint32_t)got : 0, own = 0;
-
-	while (own < count && is_ours(pcs[own]))
-		own++;
-	count -= own;
+	u->count = 0;
+	for (uint32_t i = 0; i < taken; i++)
+		/* The outermost frame of a thread ends in a null return address. */
+		if (!unwind_is_ours(u->pcs[i]) && u->pcs[i] != 0)
+			u->pcs[u->count++] = u->pcs[i];
 	/* Full: libunwind had no room to tell us of more. Nothing: it could not even begin. */
-	*truncated = got == room || count > depth || count == 0;
-	if (count > depth)
-		count = depth;
-	/* The outermost frame of a thread ends in a null return address. */
-	if (count > 0 && pcs[own + count - 1] == 0)
-		count--;
-	__builtin_memmove(pcs, pcs + own, count * sizeof(*pcs));
-	return count;
+	u->truncated = got == room || u->count > u->depth || u->count == 0;
+	if (u->count > u->depth)
+		u->count = u->depth;
+	modules_fill(u->pcs, u->count, u->modules);
+	u->repeatable = false;
 }

@@ -311,6 +311,8 @@ struct ht_header {
 	uint64_t nodes_refused; /* stacks that went to the catch-all site: tree full */
 	uint64_t sites_refused;
 	uint64_t modules_refused;
+	/* Stacks taken by both unwinders (HEAPTOP_UNWINDER=check), and how they compared. */
+	uint64_t unwinds_checked, unwinds_wrong, unwinds_shorter, unwinds_longer;
 	uint64_t commit_failed; /* units that could not be populated */
 	struct ht_history history __attribute__((aligned(64)));
 	uint64_t committed[HT_COMMITTED_WORDS]; /* bit i: unit i is populated */

@@ -298,6 +298,15 @@ static void say_what_stays(const struct run *r, const char *kept)
 			r->child.pid, r->child.pid);
 }
 
+/* What we launched, and what ended while we were attached to it: nobody else may be left to clear
+ * it away. A file that the user names stays. */
+static bool is_ours_to_clear(const struct run *r)
+{
+	if (!r->watch || r->options->mode == OPTIONS_READ)
+		return false;
+	return r->child.pid || session_identity(watch_session(r->watch))->state == HT_STATE_EXITED;
+}
+
 int run_close(struct run *r)
 {
 	const char *kept = NULL;
@@ -308,8 +317,7 @@ int run_close(struct run *r)
 	if (r->ended)
 		status = WIFSIGNALED(r->wait_status) ? 128 + WTERMSIG(r->wait_status)
 						     : WEXITSTATUS(r->wait_status);
-	if (r->watch && (r->child.pid || session_identity(watch_session(r->watch))->state ==
-						 HT_STATE_EXITED))
+	if (is_ours_to_clear(r))
 		kept = watch_remove(r->watch, r->ended && is_crash(r->wait_status));
 	if (r->watch && r->child.pid && !r->ended)
 		watch_disown(r->watch);

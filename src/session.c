@@ -305,7 +305,11 @@ static void fill_totals(
 		.lost_events = s->lost,
 		.untracked_blocks = t->untracked_blocks,
 		.untracked_bytes = t->untracked_bytes,
-		.truncated_stacks = t->truncated_stacks };
+		.truncated_stacks = t->truncated_stacks,
+		.unwinds_checked = t->unwinds_checked,
+		.unwinds_wrong = t->unwinds_wrong,
+		.unwinds_shorter = t->unwinds_shorter,
+		.unwinds_longer = t->unwinds_longer };
 }
 
 static void fill_histograms(const struct read_totals *t, struct snapshot *h)

@@ -8,11 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "src/target/prepare.h"
 #include "src/target/target.h"
 
-#define MEMBERS_MAX 64u /* images and children kept for a report; more are only counted */
+/* File times come from a clock that moves every 1 to 10 ms. */
+#define FILE_TICK_NS UINT64_C(20000000)
+#define MEMBERS_MAX  64u /* images and children kept for a report; more are only counted */
 
 struct watch {
 	struct watch_options options;
@@ -143,6 +146,18 @@ static int segment_found(void *ctx, const struct target_segment *t)
 	return 0;
 }
 
+/* Whether a file that changes from now on gets a later time than `t`. */
+static bool has_passed(const struct timespec *t)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (now.tv_sec - t->tv_sec) * INT64_C(1000000000) + now.tv_nsec - t->tv_nsec >
+	       (int64_t)FILE_TICK_NS;
+}
+
+/* A directory that changed just now may change again without its time showing it, so such a time
+ * is not kept. */
 static bool directory_changed(struct watch *w)
 {
 	struct stat st;
@@ -150,7 +165,8 @@ static bool directory_changed(struct watch *w)
 	if (stat(w->directory, &st) != 0 ||
 		memcmp(&st.st_mtim, &w->directory_time, sizeof(st.st_mtim)) == 0)
 		return false;
-	w->directory_time = st.st_mtim;
+	if (has_passed(&st.st_mtim))
+		w->directory_time = st.st_mtim;
 	return true;
 }
 

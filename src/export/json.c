@@ -112,6 +112,19 @@ static void json_self(struct writer *w, const struct snapshot *s)
 	writer_end(w);
 }
 
+/* Only where the unwinder was checked against its reference. */
+static void json_unwinds(struct writer *w, const struct snap_totals *t)
+{
+	if (t->unwinds_checked == 0)
+		return;
+	writer_object(w, "unwinds");
+	writer_uint(w, "checked", t->unwinds_checked);
+	writer_uint(w, "wrong", t->unwinds_wrong);
+	writer_uint(w, "shorter", t->unwinds_shorter);
+	writer_uint(w, "longer", t->unwinds_longer);
+	writer_end(w);
+}
+
 /* A bucket's bound. The last takes everything: UINT64_MAX, and no script reads that exactly. */
 static void json_bound(struct writer *w, const char *key, uint64_t bound)
 {
@@ -225,6 +238,7 @@ static void json_snapshot(
 	json_totals(w, &s->totals);
 	json_proc(w, &s->proc);
 	json_self(w, s);
+	json_unwinds(w, &s->totals);
 	json_histograms(w, s);
 	json_sites(w, s, o);
 	writer_string(w, "notice", s->notice);

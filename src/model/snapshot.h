@@ -82,6 +82,8 @@ struct snap_totals {
 	uint64_t lost_events; /* ring records overwritten before any viewer's read: timeline only */
 	uint64_t untracked_blocks, untracked_bytes; /* could not be placed in the tables */
 	uint64_t truncated_stacks;
+	/* Of HEAPTOP_UNWINDER=check: stacks compared with the reference, and how they differed. */
+	uint64_t unwinds_checked, unwinds_wrong, unwinds_shorter, unwinds_longer;
 	double allocs_per_s, frees_per_s, reallocs_per_s, growth_bytes_per_s;
 };
 

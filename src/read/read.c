@@ -270,6 +270,10 @@ static void totals_add_header(struct read_totals *out, const struct ht_header *h
 	out->untracked_bytes = h->untracked_bytes;
 	out->missed_frees = h->missed_frees;
 	out->truncated_stacks = h->truncated_stacks;
+	out->unwinds_checked = h->unwinds_checked;
+	out->unwinds_wrong = h->unwinds_wrong;
+	out->unwinds_shorter = h->unwinds_shorter;
+	out->unwinds_longer = h->unwinds_longer;
 	out->sites = h->sites;
 	out->nodes = h->nodes;
 	out->modules = h->modules;

@@ -84,7 +84,7 @@ struct prepared *prepare_segment(unsigned depth, char *message)
 {
 	struct prepared *p = calloc(1, sizeof(*p));
 	uint64_t name[2];
-	int rc = -ENOMEM;
+	int rc = -ENOMEM, len;
 
 	if (!p)
 		goto fail;
@@ -93,9 +93,9 @@ struct prepared *prepare_segment(unsigned depth, char *message)
 		goto fail;
 	}
 	p->family = name[1] | 1; /* never 0 */
-	snprintf(p->path, sizeof(p->path), "%s/heaptop-%016llx", directory(),
+	len = snprintf(p->path, sizeof(p->path), "%s/heaptop-%016llx", directory(),
 		(unsigned long long)name[0]);
-	rc = create(p, depth);
+	rc = (size_t)len < sizeof(p->path) ? create(p, depth) : -ENAMETOOLONG;
 	if (rc == 0)
 		return p;
 fail:

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Call frame information: how to get from one return address to the next. Read from .eh_frame when
+ * an address is first met and kept as an 8-byte rule. Only what the x86-64 ABI's compilers emit for
+ * the stack pointer, the frame pointer and the return address is understood; anything else is a
+ * rule that says stop. Any thread, in hooks; never allocates, takes no lock. Sources: System V ABI,
+ * AMD64 supplement, 3.7; DWARF 5, 6.4; LSB core, 10.6 (.eh_frame, .eh_frame_hdr).
+ */
+#ifndef PRELOAD_CFI_H
+#define PRELOAD_CFI_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum cfi_type {
+	CFI_NONE = 1, /* no information for this address */
+	CFI_STOP, /* information of a kind that we do not follow */
+	CFI_END, /* outermost frame: the return address is undefined */
+	CFI_RSP, /* CFA = rsp + offset */
+	CFI_RBP, /* CFA = rbp + offset */
+	CFI_DEREF, /* CFA = *(rbp + offset): a function that realigns its stack (DRAP) */
+	CFI_PLT, /* CFA = rsp + 8 + ((rip & 15) >= offset ? 8 : 0) */
+	CFI_SIGNAL, /* the kernel's signal frame: registers are in the ucontext at rsp */
+};
+
+enum cfi_rbp {
+	CFI_RBP_SAME, /* the caller's rbp is in rbp */
+	CFI_RBP_AT_CFA, /* ... at CFA + rbp_offset */
+	CFI_RBP_AT_RBP, /* ... at rbp + rbp_offset */
+	CFI_RBP_LOST, /* ... not to be had */
+};
+
+struct cfi_rule {
+	uint8_t type; /* enum cfi_type */
+	uint8_t rbp; /* enum cfi_rbp */
+	int16_t rbp_offset;
+	int32_t offset;
+};
+
+/*
+ * The rule at `pc`, which lies in the object mapped now as `module` (ht_node.module, part of the
+ * cache's key: code that replaced other code at the same address is another module). `exact`: the
+ * frame was interrupted at pc; otherwise pc is a return address and the call before it counts.
+ */
+struct cfi_rule cfi_find(uint64_t pc, uint32_t module, bool exact);
+
+#endif

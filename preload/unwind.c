@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Which unwinder is at work (unwind.h). `check` takes every stack by both and counts where they
+ * differ; libunwind is the reference, and nobody's dependency otherwise.
+ */
+#include "preload/unwind.h"
+
+#include "preload/state.h"
+
+static bool use_libunwind;
+bool unwind_check;
+
+static bool is(const char *a, const char *b)
+{
+	return a && __builtin_strcmp(a, b) == 0;
+}
+
+void unwind_start(const char *choice)
+{
+	bool wanted = is(choice, "libunwind") || is(choice, "check");
+
+	if (!wanted || !unwind_libunwind_load())
+		return;
+	unwind_check = is(choice, "check");
+	use_libunwind = !unwind_check;
+}
+
+/* Compares with the reference. A stack that only we could follow further is no difference. */
+static void compare(const struct unwind *own)
+{
+	uint64_t pcs[HT_DEPTH_DEFAULT + STATE_SCRATCH_SPARE];
+	uint32_t modules[HT_DEPTH_DEFAULT + STATE_SCRATCH_SPARE], i = 0;
+	struct unwind ref = { .frame = own->frame,
+		.pcs = pcs,
+		.modules = modules,
+		.depth = own->depth < HT_DEPTH_DEFAULT ? own->depth : HT_DEPTH_DEFAULT };
+	struct ht_header *h = state_segment.header;
+
+	unwind_libunwind(&ref);
+	while (i < ref.count && i < own->count && ref.pcs[i] == own->pcs[i])
+		i++;
+	ht_add_relaxed_64(&h->unwinds_checked, 1);
+	if (i < ref.count && (i < own->count || !own->truncated))
+		ht_add_relaxed_64(&h->unwinds_wrong, 1);
+	else if (i < ref.count)
+		ht_add_relaxed_64(&h->unwinds_shorter, 1);
+	else if (i < own->count)
+		ht_add_relaxed_64(&h->unwinds_longer, 1);
+}
+
+void unwind_take(struct unwind *u)
+{
+	if (use_libunwind) {
+		unwind_libunwind(u);
+		return;
+	}
+	unwind_own(u);
+	if (__builtin_expect(unwind_check, 0))
+		compare(u);
+}
