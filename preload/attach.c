@@ -6,10 +6,12 @@
  *
  * A segment's name is heaptop-PID-STARTTIME-GENERATION. It is made with O_EXCL | O_NOFOLLOW, mode
  * 0600, so a name that someone else has taken is passed over, and readers check the owner. The
- * generation counts the images that one process has had: exec keeps pid and start time.
+ * generation counts the images that one process has had: exec keeps pid and start time. It is one
+ * more than that of the newest segment found, so the segment before the last may be removed.
  */
 #include "preload/attach.h"
 
+#include <dirent.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -22,9 +24,8 @@
 
 #include "preload/clock.h"
 
-#define GENERATIONS_MAX                                                                            \
-	4096u /* execs of one process, and names squatted by others, before giving up */
-#define NAME_MAX_BYTES 512u
+#define NAMES_TRIED_MAX 4096u /* names squatted by others, before giving up */
+#define NAME_MAX_BYTES	512u
 
 extern char **environ;
 
@@ -182,18 +183,57 @@ static int claim(struct segment *s, const char *path, struct segment_identity *i
 	return rc ? rc : 1;
 }
 
+/* A segment's name without its generation, or the path of that. */
+static char *append_family(char *at, const char *end, const struct segment_identity *id)
+{
+	at = append(at, end, "heaptop-");
+	at = append_number(at, end, id->pid);
+	at = append(at, end, "-");
+	at = append_number(at, end, id->start_ticks);
+	return append(at, end, "-");
+}
+
 static void segment_name(char *buf, size_t cap, const char *dir, const struct segment_identity *id,
 	uint32_t generation)
 {
 	const char *end = buf + cap;
-	char *p = append(buf, end, dir);
+	char *p = append(append(buf, end, dir), end, "/");
 
-	p = append(p, end, "/heaptop-");
-	p = append_number(p, end, id->pid);
-	p = append(p, end, "-");
-	p = append_number(p, end, id->start_ticks);
-	p = append(p, end, "-");
-	append_number(p, end, generation);
+	append_number(append_family(p, end, id), end, generation);
+}
+
+/* The generation after the newest that one buffer of directory entries names; at least `next`. */
+static uint32_t newer(const char *entries, long bytes, const char *stem, uint32_t next)
+{
+	const struct dirent64 *d;
+	size_t length = strlen(stem);
+
+	for (long at = 0; at < bytes; at += d->d_reclen) {
+		d = (const void *)(entries + at);
+		if (strncmp(d->d_name, stem, length) == 0 && number(d->d_name + length) >= next)
+			next = (uint32_t)number(d->d_name + length) + 1;
+	}
+	return next;
+}
+
+/*
+ * The generation of this image: one more than that of the newest segment here that earlier images
+ * of the process left. Trying names from 0 on would come upon a gap, where an older one was
+ * removed.
+ */
+static uint32_t generation(const char *dir, const struct segment_identity *id)
+{
+	long fd = syscall(SYS_openat, AT_FDCWD, dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), got;
+	char stem[64], entries[4096] __attribute__((aligned(8)));
+	uint32_t next = id->exec_gen;
+
+	if (fd < 0)
+		return next;
+	append_family(stem, stem + sizeof(stem), id);
+	while ((got = syscall(SYS_getdents64, fd, entries, sizeof(entries))) > 0)
+		next = newer(entries, got, stem, next);
+	syscall(SYS_close, fd);
+	return next;
 }
 
 /* Makes a segment of ours under `dir`. */
@@ -203,7 +243,8 @@ static int create_in(struct segment *s, const char *dir, struct segment_identity
 	long fd;
 	int rc;
 
-	for (; id->exec_gen < GENERATIONS_MAX; id->exec_gen++) {
+	id->exec_gen = generation(dir, id);
+	for (uint32_t tried = 0; tried < NAMES_TRIED_MAX; tried++, id->exec_gen++) {
 		segment_name(path, sizeof(path), dir, id, id->exec_gen);
 		fd = syscall(SYS_openat, AT_FDCWD, path,
 			O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);

@@ -204,6 +204,20 @@ def killed_state():
     run([HEAPTOP, "--clean"])
 
 
+@case("a chain of execs leaves nothing, and each image counts one more")
+def exec_chain():
+    clean_start()
+    last = "exec %s wait" % target("crash")
+    shell = last
+    for _ in range(6):
+        shell = "exec sh -c '%s'" % shell.replace("'", "'\\''")
+    with Waiting("/bin/sh", "-c", shell) as w:
+        files = segment_files()
+        check_equal([f.rsplit("-", 1)[1] for f in files], ["7"], "generations present")
+        check_equal(w.end(), 5, "exit status")
+    check_equal(segment_files(), [], "segments left")
+
+
 @case("nothing is left in /dev/shm by any of these")
 def nothing_left():
     check_equal(segment_files(), [], "segments left")
