@@ -65,7 +65,9 @@ static void *arena_realloc(void *p, size_t size)
 	return q;
 }
 
-static void *move(uintptr_t frame, void *p, size_t size, enum ht_function function)
+/* Inlined, not called last: the stack begins at the hook's own frame, which must be there still. */
+__attribute__((always_inline)) static inline void *move(
+	uintptr_t frame, void *p, size_t size, enum ht_function function)
 {
 	struct record_move m;
 	void *q;
