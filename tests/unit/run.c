@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * One use of heaptop from its start to its end, without a screen: small programs under the library
+ * that was built, what comes back of them, and what is left behind.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include "src/run.h"
+#include "tests/unit/launch_fixture.h"
+#include "tests/unit/segment_fixture.h"
+
+#define WAIT_MS 60000 /* only a broken run takes that long */
+
+static char library[512], said[2048];
+static struct options options;
+static struct run run;
+
+#define ARGV(...) ((char *const[]){ __VA_ARGS__, NULL })
+#define WORD(s)	  ((char *)(uintptr_t)(s))
+#define SHELL(s)  ARGV(WORD("/bin/sh"), WORD("-c"), WORD(s))
+
+/* Runs `body` with stderr into `said`. */
+static int with_stderr(int (*body)(void *), void *ctx)
+{
+	int saved = dup(STDERR_FILENO), fd = memfd_create("stderr", MFD_CLOEXEC), rc;
+	ssize_t n;
+
+	fflush(stderr);
+	dup2(fd, STDERR_FILENO);
+	rc = body(ctx);
+	fflush(stderr);
+	dup2(saved, STDERR_FILENO);
+	close(saved);
+	n = pread(fd, said, sizeof(said) - 1, 0);
+	said[n > 0 ? n : 0] = '\0';
+	close(fd);
+	return rc;
+}
+
+static int open_body(void *ctx)
+{
+	return run_open(&run, &options, *(bool *)ctx, 24, 80);
+}
+
+static int close_body(void *ctx)
+{
+	return run_close(&run);
+}
+
+static int open_run(bool screen)
+{
+	return with_stderr(open_body, &screen);
+}
+
+/* The rest of a test means nothing without. */
+static void must_open(void)
+{
+	if (open_run(false) == 0)
+		return;
+	printf("not ok - fixture: no run: %s\n", said);
+	launch_dir_drop();
+	exit(1);
+}
+
+static int close_run(void)
+{
+	return with_stderr(close_body, NULL);
+}
+
+static void launch(char *const *argv)
+{
+	options = (struct options){
+		.mode = OPTIONS_RUN, .command = argv, .library = library, .depth = 32
+	};
+}
+
+/* Serves the run as screen and batch do, until the program has ended. */
+static void wait_for_end(void)
+{
+	while (run_alive(&run)) {
+		struct pollfd fds[4];
+		int n = run_fds(&run, fds, 4);
+
+		CHECK(n >= 2 && n <= 4);
+		if (poll(fds, (nfds_t)n, WAIT_MS) <= 0) {
+			CHECK(!"the program ends");
+			kill(run.child.pid, SIGKILL);
+			return;
+		}
+		run_ready(&run);
+	}
+}
+
+TEST(exit_status)
+{
+	struct snapshot *s;
+
+	launch(SHELL("exit 3"));
+	must_open();
+	CHECK(run_alive(&run));
+	wait_for_end();
+	s = run_final(&run);
+	CHECK_INT(s->state, SNAP_EXITED);
+	CHECK_INT(s->exit_status, 3);
+	CHECK(s->totals.allocs > 0 && s->nsites > 0);
+	CHECK_STR(s->command, "/bin/sh -c exit 3");
+	CHECK_INT(s->proc.valid, true);
+	for (size_t i = 0; i < s->nsites; i++)
+		CHECK(s->sites[i].stack->resolved);
+	snapshot_unref(s);
+	CHECK_INT(close_run(), 3);
+	CHECK_STR(said, "");
+	CHECK_INT(launch_dir_files(true), 0);
+}
+
+/* The last image is the one that counts. */
+TEST(exec)
+{
+	struct snapshot *s;
+
+	launch(SHELL("exec /bin/sh -c 'exit 4'"));
+	must_open();
+	wait_for_end();
+	s = run_final(&run);
+	CHECK_STR(s->command, "/bin/sh -c exit 4");
+	CHECK_INT(s->exit_status, 4);
+	snapshot_unref(s);
+	CHECK_INT(close_run(), 4);
+	CHECK_INT(launch_dir_files(true), 0);
+}
+
+/* A crash leaves its segment, and says how to look at it. */
+TEST(crash)
+{
+	struct snapshot *s;
+	char path[256];
+
+	launch(SHELL("kill -SEGV $$"));
+	must_open();
+	snprintf(path, sizeof(path), "%s", prepare_path(run.prepared));
+	wait_for_end();
+	s = run_final(&run);
+	CHECK_INT(s->state, SNAP_KILLED);
+	CHECK_INT(s->signal, SIGSEGV);
+	snapshot_unref(s);
+	CHECK_INT(close_run(), 128 + SIGSEGV);
+	CHECK(strstr(said, "killed by SIGSEGV") && strstr(said, path));
+	CHECK_INT(launch_dir_files(false), 1);
+
+	options = (struct options){ .mode = OPTIONS_READ, .file = path };
+	must_open();
+	s = run_final(&run);
+	CHECK(s && s->state == SNAP_GONE && s->totals.allocs > 0);
+	snapshot_unref(s);
+	CHECK(!run_alive(&run));
+	CHECK_INT(close_run(), 0);
+	CHECK_INT(launch_dir_files(true), 1); /* looking does not remove it */
+}
+
+/* Ended by a signal that is no crash: nothing to look at. */
+TEST(terminated)
+{
+	launch(SHELL("kill -TERM $$"));
+	must_open();
+	wait_for_end();
+	snapshot_unref(run_tick(&run));
+	CHECK_INT(close_run(), 128 + SIGTERM);
+	CHECK_STR(said, "");
+	CHECK_INT(launch_dir_files(true), 0);
+}
+
+/* Asked to end, and waited for. */
+TEST(asked_to_end)
+{
+	launch(ARGV(WORD("sleep"), WORD("1000")));
+	must_open();
+	run_end(&run);
+	CHECK_INT(close_run(), 128 + SIGTERM);
+	CHECK_STR(said, "");
+	CHECK_INT(launch_dir_files(true), 0);
+}
+
+static void cannot(int status, const char *why)
+{
+	int got = open_run(false);
+
+	CHECK_INT(got, status);
+	CHECK(strncmp(said, "heaptop: ", 9) == 0);
+	CHECK(strstr(said, why) != NULL);
+	CHECK(strchr(said, '\n') == said + strlen(said) - 1);
+	CHECK_INT(launch_dir_files(true), 0);
+	if (got == 0)
+		close_run();
+}
+
+TEST(cannot_start)
+{
+	launch(ARGV(WORD("/no/such/program")));
+	cannot(127, "/no/such/program");
+	launch(ARGV(WORD("heaptop-no-such-program")));
+	cannot(127, "heaptop-no-such-program");
+	launch(ARGV(WORD("/etc/passwd")));
+	cannot(126, "/etc/passwd");
+	launch(SHELL("exit 0"));
+	options.library = "/no/such/library.so";
+	cannot(RUN_EXIT_FAILED, "/no/such/library.so");
+}
+
+TEST(cannot_attach)
+{
+	options = (struct options){ .mode = OPTIONS_ATTACH, .pid = 0x3ffffff };
+	cannot(RUN_EXIT_FAILED, "67108863");
+	options.pid = getpid();
+	cannot(RUN_EXIT_FAILED, "heaptop");
+	options = (struct options){ .mode = OPTIONS_NONE };
+	CHECK_INT(open_run(false), RUN_EXIT_FAILED);
+}
+
+TEST(cannot_read)
+{
+	options = (struct options){ .mode = OPTIONS_READ, .file = "/dev/null" };
+	cannot(RUN_EXIT_FAILED, "/dev/null: not a regular file");
+	options.file = "/no/such/file";
+	cannot(RUN_EXIT_FAILED, "/no/such/file: No such file");
+}
+
+/* The user's file, whatever state it is of. */
+TEST(reading_removes_nothing)
+{
+	static const uint32_t states[] = { HT_STATE_EXITED, HT_STATE_RUNNING, HT_STATE_STOPPED };
+
+	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
+		struct snapshot *s;
+		struct made made;
+
+		made_open(&made, &fixture_identity);
+		made_fill(&made);
+		made.s.header->state = states[i];
+		options = (struct options){ .mode = OPTIONS_READ, .file = made.path };
+		must_open();
+		s = run_tick(&run);
+		CHECK(s && s->totals.allocs == 3 * MADE_BLOCKS);
+		snapshot_unref(s);
+		CHECK_INT(close_run(), 0);
+		CHECK_INT(access(made.path, F_OK), 0);
+		made_close(&made);
+	}
+}
+
+int main(void)
+{
+	const struct rlimit none = { 0, 0 };
+	const char *build = getenv("B");
+
+	/* The library is not built with a sanitizer's runtime, and what it runs in is not either.
+	 */
+	unsetenv("LD_PRELOAD");
+	setrlimit(RLIMIT_CORE, &none);
+	snprintf(library, sizeof(library), "%s/libheaptop.so", build ? build : "build");
+	launch_dir_make();
+	RUN(exit_status);
+	RUN(exec);
+	RUN(crash);
+	RUN(terminated);
+	RUN(asked_to_end);
+	RUN(cannot_start);
+	RUN(cannot_attach);
+	RUN(cannot_read);
+	RUN(reading_removes_nothing);
+	launch_dir_drop();
+	return check_end();
+}
