@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A process through its life: newer images, children of the launch, and what is cleared away. The
+ * segments are made by hand, and say that they are this process's or some dead one's.
+ */
+#include <signal.h>
+#include "src/proc/proc.h"
+#include "src/target/prepare.h"
+#include "src/watch.h"
+#include "tests/unit/launch_fixture.h"
+
+#define FAMILY	 0xfa311e5ull
+#define PID_GONE 0x3fffff0 /* above what Linux gives out; this and those after it */
+
+static struct watch *watch;
+
+/* What differs between segments. */
+struct image {
+	uint32_t pid; /* 0: this process */
+	uint32_t exec_gen, state;
+	uint64_t family;
+};
+
+/* Makes a segment; its path lasts until the next but three. */
+static const char *image_make(const struct image *i)
+{
+	static char paths[4][256];
+	static unsigned next;
+	char *path = paths[next++ % 4], message[TARGET_MESSAGE_MAX] = "";
+	struct prepared *p = prepare_segment(16, message);
+	struct segment s;
+
+	if (!p) {
+		printf("not ok - fixture: %s\n", message);
+		exit(1);
+	}
+	snprintf(path, sizeof(paths[0]), "%s", prepare_path(p));
+	prepare_bind(p, i->pid ? (pid_t)i->pid : getpid());
+	prepare_end(p, false);
+	if (!launch_map(&s, path))
+		exit(1);
+	if (i->pid)
+		s.header->pid = i->pid;
+	s.header->exec_gen = i->exec_gen;
+	s.header->state = i->state;
+	s.header->family = i->family;
+	memcpy(s.header->command, "image", 6);
+	s.header->command[5] = (char)('0' + i->exec_gen);
+	s.header->command_bytes = 7;
+	segment_unmap(&s);
+	return path;
+}
+
+static const struct image first_image = { 0, 0, HT_STATE_RUNNING, FAMILY };
+
+static void begin_with(const struct image *i, bool keep)
+{
+	const struct watch_options o = { .family = FAMILY, .keep_children = keep };
+	char message[READ_MESSAGE_MAX] = "";
+	struct session *s = session_open(image_make(i), &o.session, message);
+
+	watch = s ? watch_new(s, &o) : NULL;
+	if (!watch) {
+		printf("not ok - fixture: %s\n", message);
+		exit(1);
+	}
+}
+
+static void end(void)
+{
+	watch_free(watch);
+	launch_dir_files(true);
+}
+
+static uint32_t generation(void)
+{
+	return session_identity(watch_session(watch))->exec_gen;
+}
+
+TEST(nothing_new)
+{
+	begin_with(&first_image, false);
+	CHECK(!watch_poll(watch));
+	CHECK(!watch_poll(watch));
+	CHECK_INT(generation(), 0);
+	end();
+	watch_free(NULL);
+}
+
+TEST(exec)
+{
+	const struct image second = { 0, 1, HT_STATE_RUNNING, FAMILY };
+	struct session *before;
+
+	begin_with(&first_image, false);
+	CHECK(!watch_poll(watch));
+	before = watch_session(watch);
+	image_make(&second);
+	CHECK(watch_poll(watch));
+	CHECK_INT(generation(), 1);
+	CHECK(watch_session(watch) != before);
+	CHECK(!session_alive(before)); /* and still there: snapshots may point to it */
+	CHECK(!watch_poll(watch));
+	end();
+}
+
+/* Two of them between two looks: the newest is shown. */
+TEST(exec_twice)
+{
+	const struct image second = { 0, 1, HT_STATE_RUNNING, FAMILY },
+			   third = { 0, 2, HT_STATE_RUNNING, FAMILY };
+
+	begin_with(&first_image, false);
+	image_make(&third);
+	image_make(&second);
+	CHECK(watch_poll(watch));
+	CHECK_INT(generation(), 2);
+	CHECK(!watch_poll(watch));
+	CHECK_INT(generation(), 2);
+	end();
+}
+
+TEST(exec_is_seen_without_a_family)
+{
+	const struct image attached = { 0, 3, HT_STATE_RUNNING, 0 },
+			   next = { 0, 4, HT_STATE_RUNNING, 0 },
+			   older = { 0, 2, HT_STATE_RUNNING, 0 };
+	const struct watch_options o = { .family = 0 };
+	char message[READ_MESSAGE_MAX] = "";
+
+	watch = watch_new(session_open(image_make(&attached), &o.session, message), &o);
+	image_make(&older);
+	CHECK(!watch_poll(watch));
+	image_make(&next);
+	CHECK(watch_poll(watch));
+	CHECK_INT(generation(), 4);
+	end();
+}
+
+/* A segment that comes right after a look, within the same tick of the file system's clock. */
+TEST(two_changes_at_one_time)
+{
+	const struct image attached = { 0, 0, HT_STATE_RUNNING, 0 },
+			   next = { 0, 1, HT_STATE_RUNNING, 0 };
+	const struct watch_options o = { .family = 0 };
+	char message[READ_MESSAGE_MAX] = "";
+	struct timespec times[2] = { { 0, UTIME_OMIT } };
+	struct stat st;
+
+	watch = watch_new(session_open(image_make(&attached), &o.session, message), &o);
+	CHECK_INT(utimensat(AT_FDCWD, launch_dir, NULL, 0), 0);
+	CHECK_INT(stat(launch_dir, &st), 0);
+	CHECK(!watch_poll(watch));
+	image_make(&next);
+	times[1] = st.st_mtim;
+	CHECK_INT(utimensat(AT_FDCWD, launch_dir, times, 0), 0);
+	CHECK(watch_poll(watch));
+	end();
+}
+
+/* Not of this launch: left alone, whatever its state. */
+TEST(strangers)
+{
+	const struct image ended = { PID_GONE, 0, HT_STATE_EXITED, FAMILY + 1 },
+			   crashed = { PID_GONE + 1, 0, HT_STATE_RUNNING, 0 };
+
+	begin_with(&first_image, false);
+	image_make(&ended);
+	image_make(&crashed);
+	CHECK(!watch_poll(watch));
+	CHECK_INT(launch_dir_files(false), 3);
+	CHECK(watch_remove(watch, false) == NULL);
+	CHECK_INT(launch_dir_files(false), 3);
+	end();
+}
+
+/* On the screen: children that ended are cleared away, those that run or crashed are not. */
+TEST(children_not_kept)
+{
+	const struct image ended = { PID_GONE, 0, HT_STATE_EXITED, FAMILY },
+			   crashed = { PID_GONE + 1, 0, HT_STATE_RUNNING, FAMILY };
+	char ended_path[256], crashed_path[256];
+
+	begin_with(&first_image, false);
+	snprintf(ended_path, sizeof(ended_path), "%s", image_make(&ended));
+	snprintf(crashed_path, sizeof(crashed_path), "%s", image_make(&crashed));
+	CHECK(!watch_poll(watch));
+	CHECK(access(ended_path, F_OK) != 0);
+	CHECK_INT(access(crashed_path, F_OK), 0);
+	CHECK_INT(launch_dir_files(false), 2);
+	end();
+}
+
+/* For a report: ended children and earlier images come with the last snapshot. */
+TEST(children_kept)
+{
+	const struct image child = { PID_GONE, 0, HT_STATE_EXITED, FAMILY },
+			   second = { 0, 1, HT_STATE_RUNNING, FAMILY };
+	struct snapshot *s;
+	unsigned seen = 0;
+
+	begin_with(&first_image, true);
+	image_make(&child);
+	image_make(&second);
+	CHECK(watch_poll(watch));
+	s = watch_final(watch, (uint64_t)120 * 1000000000);
+	CHECK(s && s->nchildren == 2);
+	CHECK_STR(s->command, "image1");
+	for (size_t i = 0; i < s->nchildren; i++) {
+		CHECK_STR(s->children[i]->command, "image0");
+		seen += s->children[i]->pid == PID_GONE	  ? 1
+			: s->children[i]->pid == getpid() ? 2
+							  : 4;
+	}
+	CHECK_INT(seen, 3);
+	snapshot_unref(s);
+	end();
+}
+
+TEST(removed_at_the_end)
+{
+	const struct image gone = { PID_GONE, 0, HT_STATE_EXITED, FAMILY };
+
+	begin_with(&gone, false);
+	snapshot_unref(session_tick(watch_session(watch)));
+	CHECK(watch_remove(watch, false) == NULL);
+	CHECK_INT(launch_dir_files(false), 0);
+	end();
+}
+
+TEST(kept_after_a_crash)
+{
+	const struct image gone = { PID_GONE, 0, HT_STATE_RUNNING, FAMILY };
+	const char *kept;
+
+	begin_with(&gone, false);
+	session_ended(watch_session(watch), SIGSEGV);
+	kept = watch_remove(watch, true);
+	CHECK_STR(kept, session_path(watch_session(watch)));
+	CHECK_INT(launch_dir_files(false), 1);
+	end();
+}
+
+TEST(not_removed_while_it_runs)
+{
+	begin_with(&first_image, false);
+	CHECK(watch_remove(watch, false) == NULL);
+	CHECK_INT(launch_dir_files(false), 1);
+	end();
+}
+
+static uint64_t family_of(const char *path)
+{
+	char message[READ_MESSAGE_MAX];
+	struct read_identity id = { .family = 1 };
+
+	CHECK_INT(read_peek(path, &id, message), 0);
+	return id.family;
+}
+
+/* Whoever of the launch still runs removes its segment itself from then on. */
+TEST(disown)
+{
+	const struct image other = { (uint32_t)getppid(), 7, HT_STATE_RUNNING, FAMILY + 1 };
+	const char *path;
+
+	begin_with(&first_image, false);
+	path = image_make(&other);
+	watch_disown(watch);
+	CHECK_INT(family_of(session_path(watch_session(watch))), 0);
+	CHECK_INT(family_of(path), FAMILY + 1);
+	end();
+}
+
+int main(void)
+{
+	launch_dir_make();
+	RUN(nothing_new);
+	RUN(exec);
+	RUN(exec_twice);
+	RUN(exec_is_seen_without_a_family);
+	RUN(two_changes_at_one_time);
+	RUN(strangers);
+	RUN(children_not_kept);
+	RUN(children_kept);
+	RUN(removed_at_the_end);
+	RUN(kept_after_a_crash);
+	RUN(not_removed_while_it_runs);
+	RUN(disown);
+	launch_dir_drop();
+	return check_end();
+}
