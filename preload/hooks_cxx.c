@@ -6,7 +6,13 @@
  * from it passes through these frames: the mark is undone by a cleanup. Where libstdc++ was loaded
  * later with dlopen there is no next definition in our scope; then malloc serves, and the C++
  * runtime is looked up only to throw.
+ *
+ * The next definitions are found when recording starts: dlsym takes the loader's lock, and a thread
+ * that waited for it in its first delete would hang a library's constructor that waits for the
+ * thread.
  */
+#include "preload/hooks_cxx.h"
+
 #include <dlfcn.h>
 #include <stdlib.h>
 
@@ -56,21 +62,33 @@ static void *runtime_symbol(const char *symbol)
 }
 
 /*
- * Next definitions, found at first use. `missing` remembers that there is none, since dlsym's
- * failure allocates.
+ * The next definition of a hook; `missing` remembers that there is none, since dlsym's failure
+ * allocates. Pointers to all of them are in one section, which the linker makes a table.
  */
 struct next_cxx {
+	const char *symbol;
 	void *function;
 	bool missing;
 };
 
-static void *find(struct next_cxx *n, const char *symbol)
+#define IN_TABLE __attribute__((section("next_cxx"), used))
+extern struct next_cxx *__start_next_cxx[] __attribute__((visibility("hidden")));
+extern struct next_cxx *__stop_next_cxx[] __attribute__((visibility("hidden")));
+
+/* NULL: there is none, or we are not relocated yet and cannot ask. */
+static void *find(struct next_cxx *n)
 {
-	if (n->function || n->missing)
+	if (n->function || n->missing || !next_available())
 		return n->function;
-	n->function = next_symbol(symbol);
+	n->function = next_symbol(n->symbol);
 	n->missing = !n->function;
 	return n->function;
+}
+
+void hooks_cxx_find(void)
+{
+	for (struct next_cxx **n = __start_next_cxx; n < __stop_next_cxx; n++)
+		find(*n);
 }
 
 /* Memory without the C++ runtime; `throws`: the runtime's own operator new raises the exception. */
@@ -105,11 +123,12 @@ static void plain_delete(void *p)
  * symbol that throws for it. The inner block lets the guard end before the block is recorded.
  */
 #define NEW(symbol, params, args, align, function, throws)                                         \
+	static struct next_cxx next_##symbol = { #symbol, NULL, false };                           \
+	static struct next_cxx *entry_##symbol IN_TABLE = &next_##symbol;                          \
 	HOOK void *symbol params;                                                                  \
 	HOOK void *symbol params                                                                   \
 	{                                                                                          \
-		static struct next_cxx cxx;                                                        \
-		void *(*real)params = find(&cxx, #symbol);                                         \
+		void *(*real)params = find(&next_##symbol);                                        \
 		void *p;                                                                           \
                                                                                                    \
 		if (real) {                                                                        \
@@ -126,11 +145,12 @@ static void plain_delete(void *p)
 	}
 
 #define DELETE(symbol, params, args)                                                               \
+	static struct next_cxx next_##symbol = { #symbol, NULL, false };                           \
+	static struct next_cxx *entry_##symbol IN_TABLE = &next_##symbol;                          \
 	HOOK void symbol params;                                                                   \
 	HOOK void symbol params                                                                    \
 	{                                                                                          \
-		static struct next_cxx cxx;                                                        \
-		void(*real) params = find(&cxx, #symbol);                                          \
+		void(*real) params = find(&next_##symbol);                                         \
                                                                                                    \
 		record_free(RECORD_FRAME, p);                                                      \
 		if (real) {                                                                        \

@@ -14,6 +14,7 @@
 
 #include "preload/attach.h"
 #include "preload/clock.h"
+#include "preload/hooks_cxx.h"
 #include "preload/modules.h"
 #include "preload/unwind.h"
 #include "shm/thread.h"
@@ -115,7 +116,11 @@ static bool start(void)
 	/* dlopen and dlsym allocate: passed through, and not counted as the program's. */
 	state_thread.busy = (uintptr_t)__builtin_frame_address(0);
 	state_thread.unwinding = 1;
+	hooks_cxx_find();
 	rc = prepare(&own);
+	/* What we asked for in vain is not the program's error: taken, and then freed. */
+	(void)dlerror();
+	(void)dlerror();
 	state_thread.unwinding = 0;
 	if (rc == 0) {
 		own->on = 1;

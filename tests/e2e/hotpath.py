@@ -6,7 +6,7 @@ signal handlers, open files, large or dynamic TLS, symbols that drag in the rest
 import os
 import re
 
-from proving import (HEAPTOP, LIBRARY, ROOT, add_case, case, check, check_equal, environment, need,
+from proving import (B, HEAPTOP, LIBRARY, ROOT, add_case, case, check, check_equal, environment, need,
                      run, run_cases, scratch, target)
 
 TLS_BYTES_MAX = 64
@@ -72,6 +72,9 @@ for way_name in ways():
     add_case("errno after every call is the same, " + way_name, unchanged("errno_kept")(way_name))
     add_case("threads, signals and open files are the same, " + way_name,
              unchanged("quiet_loop", "state")(way_name))
+
+    add_case("a plugin's constructor may wait for a thread, " + way_name,
+             unchanged("plugin_waits", os.path.join(B, "tests/targets/plugin/waits.so"))(way_name))
 
 
 @case("TLS is small and at a fixed offset")
