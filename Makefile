@@ -232,6 +232,7 @@ help:
 	@echo 'make check            all tests; last line: N passed, N failed, N skipped (T=PATTERN: some)'
 	@echo 'make lint             formatting, include rules, static analysis, man pages'
 	@echo 'make bench            cost per malloc/free pair: plain, heaptop, heaptrack, interleaved'
+	@echo 'make fuzz             changed input for readers, parsers, names (clang; FUZZ_SECONDS=60 each)'
 	@echo 'make install          PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)'
 	@echo 'make uninstall clean'
 	@echo 'V=1 shows commands; DEBUG=1, SAN=address|undefined|thread, COVERAGE=1, WERROR=0'

@@ -2,10 +2,10 @@
 /*
  * Fuzzing of src/read: a good segment with some of its words changed, through everything that a
  * viewer does with one. An input is a list of changes of 12 bytes each: where (a 32-bit number,
- *that picks a word of what the segment uses) and what (64 bits). Built with libFuzzer it takes
- *inputs from there (-DFUZZ_LIBFUZZER); alone it makes up its own:
+ * that picks a word of what the segment uses) and what (64 bits). Built with libFuzzer it takes
+ * inputs from there (-DFUZZ_LIBFUZZER); alone it makes up its own:
  *
- *	read_fuzz [COUNT [FIRST-SEED]]	read_fuzz FILE...
+ *	read_alone [COUNT [FIRST-SEED]]	read_alone FILE...
  */
 #include <ctype.h>
 
@@ -33,11 +33,18 @@ static void used_learn(void)
 			used[used_count++] = at;
 }
 
+static void drop(void)
+{
+	made_close(&made);
+	free(used);
+}
+
 static void prepare(void)
 {
 	if (used)
 		return;
 	made_open(&made, &fixture_identity);
+	atexit(drop);
 	made_fill(&made);
 	used_learn();
 }
@@ -182,10 +189,8 @@ int main(int argc, char **argv)
 	} else {
 		for (uint64_t seed = first; seed < first + count; seed++)
 			run_seed(seed);
-		printf("ok - read_fuzz: %llu inputs\n", (unsigned long long)count);
+		printf("%llu inputs\n", (unsigned long long)count);
 	}
-	made_close(&made);
-	free(used);
 	return rc;
 }
 
