@@ -57,7 +57,9 @@ static int scratch_start(void)
 	void *p;
 
 	scratch_entries = h->depth + STATE_SCRATCH_SPARE;
-	scratch_bytes = (uint64_t)scratch_entries * (sizeof(uint64_t) + sizeof(uint32_t));
+	scratch_bytes = sizeof(struct unwind_known) +
+			(uint64_t)scratch_entries * (sizeof(uint64_t) + sizeof(uint32_t));
+	scratch_bytes = (scratch_bytes + 7) & ~7ull;
 	p = mmap(NULL, slots * scratch_bytes, PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (p == MAP_FAILED)
@@ -70,8 +72,9 @@ bool state_scratch(uint32_t slot, struct unwind *u)
 {
 	char *p = scratch + slot * scratch_bytes;
 
-	u->pcs = (void *)p;
-	u->modules = (void *)(p + scratch_entries * sizeof(uint64_t));
+	u->known = (void *)p;
+	u->pcs = (void *)(u->known + 1);
+	u->modules = (void *)(u->pcs + scratch_entries);
 	return slot != 0;
 }
 
@@ -169,10 +172,14 @@ static bool thread_alive(uint32_t tid)
 uint32_t state_slot_claim(void)
 {
 	struct state_thread *t = &state_thread;
+	struct unwind u;
 
 	t->slot = thread_claim(&state_segment, (uint32_t)syscall(SYS_gettid), thread_alive);
 	t->has_slot = 1;
 	t->clock_every = 1;
+	/* The stacks of the slot's last owner may be gone. */
+	if (state_scratch(t->slot, &u))
+		*u.known = (struct unwind_known){ 0 };
 	return t->slot;
 }
 

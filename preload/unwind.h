@@ -11,6 +11,13 @@
 
 #define UNWIND_GUARDS_MAX 90u /* words that a remembered stack may depend on */
 
+/* Parts of the address space that this thread may read: whole pages of its stacks. */
+struct unwind_known {
+	struct {
+		uint64_t low, high;
+	} range[2];
+};
+
 /*
  * A call stack being taken. Return addresses are of the program's frames, innermost first, without
  * the library's own.
@@ -21,6 +28,7 @@ struct unwind {
 	uint32_t depth; /* in: frames to keep at most */
 	uint64_t *pcs; /* out: room for depth + STATE_SCRATCH_SPARE */
 	uint32_t *modules; /* out: of each pc, as ht_node.module wants it */
+	struct unwind_known *known; /* in, out: the thread's own; zero at first */
 	uint32_t count;
 	bool truncated; /* outer frames are missing: depth, or the unwinder could not go on */
 	/*

@@ -3,20 +3,29 @@
  * The unwinder by call frame information. A state is (rsp, pc, rbp); the rule at pc says where the
  * caller's three are. It stops cleanly at the outermost frame, and marks the stack truncated at
  * anything it cannot prove: no information, a rule of another kind, a frame that does not move
- * outwards. It reads no word that a correct unwinder would not read.
+ * outwards.
+ *
+ * The information may be wrong: assembly that keeps other data in rbp, and does not say so, sends
+ * the walk anywhere. So it reads only pages known to be there: that of the hook's own frame, and
+ * those that the kernel was asked about. A thread remembers them, and asks once for each page.
  *
  * On the way it notes which words of the stack the result depends on (guards.h): each return
  * address, and a saved rbp at the moment a rule uses it (until then it is the program's data).
  */
 #include "preload/unwind.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <stddef.h>
+#include <sys/syscall.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include "preload/cfi.h"
 #include "preload/modules.h"
 #include "preload/state.h"
 
+#define PAGE_BYTES 4096u
 #define VALUE_BITS 48u
 #define VALUE_MASK ((1ull << VALUE_BITS) - 1)
 #define FRAME_MAX                                                                                  \
@@ -33,9 +42,53 @@ struct walk {
 	struct module_range range;
 };
 
-static uint64_t word(uint64_t address)
+static bool knows(const struct unwind_known *k, uint64_t address)
 {
-	return *(const uint64_t *)(uintptr_t)address;
+	return address - k->range[0].low < k->range[0].high - k->range[0].low ||
+	       address - k->range[1].low < k->range[1].high - k->range[1].low;
+}
+
+/* Adds a page. The second range is another stack, or the rest of this one before a long step. */
+static void learn(struct unwind_known *k, uint64_t page)
+{
+	if (page + PAGE_BYTES == k->range[0].low) {
+		k->range[0].low = page;
+	} else if (page == k->range[0].high) {
+		k->range[0].high = page + PAGE_BYTES;
+	} else {
+		k->range[1] = k->range[0];
+		k->range[0].low = page;
+		k->range[0].high = page + PAGE_BYTES;
+	}
+	if (k->range[0].high == k->range[1].low) {
+		k->range[0].high = k->range[1].high;
+		k->range[1].low = k->range[1].high = 0;
+	}
+}
+
+/*
+ * Asks the kernel. rt_sigprocmask copies its argument in before it looks at `how`, and fails either
+ * way, so nothing is changed.
+ */
+static bool page_readable(uint64_t page)
+{
+	return syscall(SYS_rt_sigprocmask, ~0L, page, NULL, 8L) == 0 || errno != EFAULT;
+}
+
+/* Reads the word at `address`; false: there is none. */
+static bool word_read(struct unwind *u, uint64_t address, uint64_t *value)
+{
+	uint64_t page = address & ~(uint64_t)(PAGE_BYTES - 1);
+
+	if (address % sizeof(*value) != 0)
+		return false;
+	if (!knows(u->known, address)) {
+		if (!page_readable(page))
+			return false;
+		learn(u->known, page);
+	}
+	*value = *(const uint64_t *)(uintptr_t)address;
+	return true;
 }
 
 /* The result depends on the word at `address`, which holds `value`. */
@@ -81,7 +134,8 @@ static bool cfa_find(struct walk *w, struct cfi_rule rule, uint64_t *cfa)
 		if (!rbp_use(w))
 			return false;
 		at = w->rbp + (uint64_t)(int64_t)rule.offset;
-		*cfa = word(at);
+		if (!word_read(w->u, at, cfa))
+			return false;
 		note(w->u, at, *cfa);
 		break;
 	case CFI_PLT:
@@ -115,7 +169,8 @@ static bool rbp_step(struct walk *w, struct cfi_rule rule, uint64_t cfa)
 		at = w->rbp + (uint64_t)(int64_t)rule.rbp_offset;
 		break;
 	}
-	w->rbp = word(at);
+	if (!word_read(w->u, at, &w->rbp))
+		return false;
 	w->rbp_at = at;
 	w->rbp_noted = false;
 	w->rbp_known = true;
@@ -125,12 +180,13 @@ static bool rbp_step(struct walk *w, struct cfi_rule rule, uint64_t cfa)
 /* Past the kernel's frame to the code that the signal interrupted. Never remembered. */
 static bool signal_step(struct walk *w)
 {
-	const ucontext_t *c = (const ucontext_t *)(uintptr_t)w->rsp;
+	uint64_t registers = w->rsp + offsetof(ucontext_t, uc_mcontext.gregs);
 
 	w->u->repeatable = false;
-	w->pc = (uint64_t)c->uc_mcontext.gregs[REG_RIP];
-	w->rbp = (uint64_t)c->uc_mcontext.gregs[REG_RBP];
-	w->rsp = (uint64_t)c->uc_mcontext.gregs[REG_RSP];
+	if (!word_read(w->u, registers + REG_RIP * sizeof(greg_t), &w->pc) ||
+		!word_read(w->u, registers + REG_RBP * sizeof(greg_t), &w->rbp) ||
+		!word_read(w->u, registers + REG_RSP * sizeof(greg_t), &w->rsp))
+		return false;
 	w->rbp_at = 0;
 	w->rbp_noted = false;
 	w->rbp_known = true;
@@ -149,7 +205,8 @@ static bool step(struct walk *w, bool *whole)
 		return signal_step(w);
 	if (!cfa_find(w, rule, &cfa) || !rbp_step(w, rule, cfa))
 		return false;
-	w->pc = word(cfa - 8);
+	if (!word_read(w->u, cfa - 8, &w->pc))
+		return false;
 	note(w->u, cfa - 8, w->pc);
 	w->rsp = cfa;
 	w->exact = false;
@@ -159,14 +216,13 @@ static bool step(struct walk *w, bool *whole)
 
 void unwind_own(struct unwind *u)
 {
-	struct walk w = { .u = u,
-		.rbp = word(u->frame),
-		.rbp_at = u->frame,
-		.rbp_known = true,
-		.rsp = u->frame + 16,
-		.pc = word(u->frame + 8) };
-	bool whole = false, more = w.pc != 0;
+	struct walk w = { .u = u, .rbp_at = u->frame, .rbp_known = true, .rsp = u->frame + 16 };
+	bool whole = false, more;
 
+	/* The hook's frame is ours, so it is there. */
+	if (!knows(u->known, u->frame))
+		learn(u->known, u->frame & ~(uint64_t)(PAGE_BYTES - 1));
+	more = word_read(u, u->frame, &w.rbp) && word_read(u, u->frame + 8, &w.pc) && w.pc != 0;
 	u->count = u->guard_count = 0;
 	u->repeatable = true;
 	note(u, u->frame + 8, w.pc);
