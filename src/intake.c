@@ -16,6 +16,7 @@
 struct module {
 	struct snap_module *snap; /* NULL: not met yet */
 	uint64_t bias;
+	uint32_t round; /* when it was first found unwritten; 0: never */
 };
 
 struct intake {
@@ -25,6 +26,7 @@ struct intake {
 	struct naming *naming;
 	struct module *modules; /* by index */
 	uint32_t room;
+	uint32_t round; /* counts calls of intake_register, from 1 */
 };
 
 struct intake *intake_new(struct read_segment *segment, struct model *model, struct sym *sym)
@@ -113,15 +115,31 @@ static struct snap_module *snap_make(const struct read_module *info)
 	return m;
 }
 
+/*
+ * Whether to leave a module for the next round: its number is out a moment before its fields are
+ * written. If they still are not by then, the writer was killed in between.
+ */
+static bool is_early(struct intake *s, struct module *m)
+{
+	if (m->round == 0)
+		m->round = s->round;
+	return m->round == s->round;
+}
+
 static int module_make(struct intake *s, uint32_t module)
 {
 	struct read_module info;
 	struct sym_module sym = { .id = module, .path = info.path };
+	struct module *m = &s->modules[module];
+	int rc = module == 0 ? -EINVAL : read_module(s->segment, module, &info);
 
-	if (module == 0 || read_module(s->segment, module, &info) != 0)
+	if (rc == -EAGAIN && is_early(s, m))
+		return rc;
+	if (rc != 0)
 		memset(&info, 0, sizeof(info));
-	s->modules[module] = (struct module){ snap_make(&info), info.bias };
-	if (!s->modules[module].snap)
+	m->bias = info.bias;
+	m->snap = snap_make(&info);
+	if (!m->snap)
 		return -ENOMEM;
 	if (info.build_id_bytes) {
 		sym.build_id = info.build_id;
@@ -131,7 +149,7 @@ static int module_make(struct intake *s, uint32_t module)
 	return 0;
 }
 
-/* The module of an index; never changes once made. NULL when memory is out. */
+/* The module of an index; never changes once made. NULL: not yet, or memory is out. */
 static const struct module *module_get(struct intake *s, uint32_t module)
 {
 	if (modules_room(s, module) != 0)
@@ -141,22 +159,27 @@ static const struct module *module_get(struct intake *s, uint32_t module)
 	return &s->modules[module];
 }
 
-/* Makes plain frames of what the segment says. A stack without frames gets one that says so. */
+/*
+ * Makes plain frames of what the segment says; 0 when a module of theirs is not to be had. A stack
+ * without frames gets one that says so.
+ */
 static uint32_t frames_make(
 	struct intake *s, const struct read_frame *in, size_t count, struct frame *out)
 {
 	const struct module *m;
+	bool missing = false;
 
 	for (size_t i = 0; i < count; i++) {
 		m = module_get(s, in[i].module);
 		if (!m)
-			return 0;
-		out[i] = (struct frame){
-			.pc = in[i].pc, .module = m->snap, .offset = in[i].pc - m->bias
-		};
+			missing = true; /* the others are looked at all the same */
+		else
+			out[i] = (struct frame){
+				.pc = in[i].pc, .module = m->snap, .offset = in[i].pc - m->bias
+			};
 	}
 	if (count > 0)
-		return (uint32_t)count;
+		return missing ? 0 : (uint32_t)count;
 	m = module_get(s, 0);
 	if (!m)
 		return 0;
@@ -206,6 +229,7 @@ void intake_register(struct intake *s, const struct ht_site *sites, uint32_t cou
 	struct fresh *fresh = malloc(count * sizeof(*fresh));
 	size_t found = 0;
 
+	s->round++;
 	for (uint32_t i = 0; fresh && i < count; i++)
 		if (sites[i].allocs > 0 && !model_site_known(s->model, i))
 			fresh[found++] = (struct fresh){ i, &sites[i] };

@@ -68,9 +68,10 @@ static uint32_t *table_find(struct naming *n, uint32_t module_id, uint64_t offse
 	uint64_t h = (offset ^ (uint64_t)module_id << 48) * 0x9e3779b97f4a7c15ull;
 
 	for (uint32_t i = (uint32_t)(h >> 32) & n->mask;; i = (i + 1) & n->mask) {
-		const struct address *a = &n->addresses[n->table[i]];
+		uint32_t at = n->table[i];
 
-		if (n->table[i] == 0 || (a->offset == offset && a->module_id == module_id))
+		if (at == 0 || (n->addresses[at].offset == offset &&
+				       n->addresses[at].module_id == module_id))
 			return &n->table[i];
 	}
 }

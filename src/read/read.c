@@ -356,8 +356,9 @@ int read_module(struct read_segment *s, uint32_t module, struct read_module *out
 
 	if (rc != 0)
 		return rc;
-	if (!(m.flags & HT_MODULE_READY) || m.path_bytes >= HT_PATH_MAX ||
-		m.build_id_bytes > HT_BUILD_ID_MAX)
+	if (!(m.flags & HT_MODULE_READY))
+		return -EAGAIN;
+	if (m.path_bytes >= HT_PATH_MAX || m.build_id_bytes > HT_BUILD_ID_MAX)
 		return -EINVAL;
 	out->start = m.start;
 	out->end = m.end;

@@ -96,6 +96,7 @@ struct read_module {
 	uint8_t build_id[HT_BUILD_ID_MAX];
 	uint32_t build_id_bytes;
 };
+/* 0, -EAGAIN while it is being written (for ever, if its writer was killed), -EINVAL, -EIO. */
 int read_module(struct read_segment *s, uint32_t module, struct read_module *out);
 
 /*

@@ -162,6 +162,45 @@ TEST(unreadable_yet)
 	end();
 }
 
+/* A module's number is out before its fields are: its path is waited for. */
+TEST(module_written_later)
+{
+	static const uint32_t id = 1;
+	struct ht_module *m;
+	struct snapshot *s;
+
+	begin();
+	m = module_at(&made.s, 1);
+	m->flags &= ~HT_MODULE_READY;
+	take_sites();
+	CHECK(!model_site_known(model, 1));
+	m->flags |= HT_MODULE_READY;
+	take_sites();
+	s = snapshot_of(&id, 1);
+	CHECK_INT(s->nsites, 1);
+	CHECK_STR(s->sites[0].stack->frames[0].module->path, MADE_PATH_1);
+	snapshot_unref(s);
+	end();
+}
+
+/* But not for ever: a program that was killed then still has its sites shown. */
+TEST(module_never_written)
+{
+	static const uint32_t ids[] = { 1, 2, 3 };
+	struct snapshot *s;
+
+	begin();
+	module_at(&made.s, 1)->flags &= ~HT_MODULE_READY;
+	take_sites();
+	take_sites();
+	s = snapshot_of(ids, 3);
+	CHECK_INT(s->nsites, 3);
+	CHECK_STR(s->sites[0].stack->frames[0].module->path, "");
+	CHECK_STR(s->sites[0].stack->frames[1].module->path, MADE_PATH_2);
+	snapshot_unref(s);
+	end();
+}
+
 /* Paths come from the program, and go to a terminal. */
 TEST(paths_are_cleaned)
 {
@@ -196,6 +235,7 @@ TEST(absurd_modules)
 		leaf = stack_site(&made.s, 1)->node;
 		stack_node(&made.s, stack_node(&made.s, leaf)->parent)->module = wrong[i];
 		take_sites();
+		take_sites(); /* a number that may come to be one is waited for once */
 		s = snapshot_of(&id, 1);
 		CHECK_INT(s->nsites, 1);
 		if (s->nsites == 1) {
@@ -247,6 +287,8 @@ int main(void)
 	RUN(registered_once);
 	RUN(catch_all);
 	RUN(unreadable_yet);
+	RUN(module_written_later);
+	RUN(module_never_written);
 	RUN(paths_are_cleaned);
 	RUN(absurd_modules);
 	RUN(names);

@@ -78,7 +78,7 @@ TEST(whose_block)
 	CHECK(next_is_arena(next_arena));
 	CHECK(next_is_arena(next_arena + NEXT_ARENA_BYTES - 1));
 	CHECK(!next_is_arena(next_arena + NEXT_ARENA_BYTES));
-	CHECK(!next_is_arena(next_arena - 1));
+	CHECK(!next_is_arena((const char *)((uintptr_t)next_arena - 1)));
 	CHECK(!next_is_arena(&here) && !next_is_arena(NULL));
 }
 
