@@ -138,12 +138,16 @@ static void term_catch(void)
 		sigaction(crash_signals[i], &crash, &crash_before[i]);
 }
 
+/* A hang-up comes more than once, and must not cut short what is done after the first: SIGHUP stays
+ * ignored. */
 static void term_uncatch(void)
 {
 	stack_t none = { .ss_flags = SS_DISABLE };
+	struct sigaction ignore = { .sa_handler = SIG_IGN };
 
 	for (size_t i = 0; i < LOOP_COUNT; i++)
-		sigaction(loop_signals[i], &loop_before[i], NULL);
+		sigaction(loop_signals[i], loop_signals[i] == SIGHUP ? &ignore : &loop_before[i],
+			NULL);
 	for (size_t i = 0; i < CRASH_COUNT; i++)
 		sigaction(crash_signals[i], &crash_before[i], NULL);
 	sigaltstack(&none, NULL);

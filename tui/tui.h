@@ -61,7 +61,8 @@ struct tui_options {
 /*
  * Takes the terminal, runs until the user quits, hang-up, SIGTERM/SIGINT or `frames`; gives the
  * terminal back on every path, a crash of ours included. 0, -EIO when the terminal went away,
- * -ENOTTY when there is none, -EINTR on a signal (its number in *signal).
+ * -ENOTTY when there is none, -EINTR on a signal (its number in *signal). SIGHUP is ignored from
+ * then on, so that the clean-up that follows a hang-up is not cut short by the next one.
  */
 int tui_run(const struct tui_source *source, const struct tui_options *options, int *signal);
 
