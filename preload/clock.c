@@ -2,6 +2,7 @@
 /* Time in the program (clock.h). Runs in hooks, on any thread. */
 #include "preload/clock.h"
 
+#include <errno.h>
 #include <time.h>
 
 #include "preload/state.h"
@@ -13,8 +14,10 @@
 static uint64_t read_clock(clockid_t id)
 {
 	struct timespec t = { 0, 0 };
+	int saved = errno; /* without a vDSO it is a system call, which may be refused */
 
 	clock_gettime(id, &t);
+	errno = saved;
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 

@@ -44,6 +44,7 @@ void record_leave(bool entered)
 /* The site of a stack that is not remembered. */
 static uint32_t site_slow(uint32_t slot, uintptr_t frame, uint32_t function)
 {
+	int saved = errno;
 	struct unwind u = { .frame = frame, .depth = state_segment.header->depth };
 	struct stack_trace t;
 	uint32_t site;
@@ -56,6 +57,7 @@ static uint32_t site_slow(uint32_t slot, uintptr_t frame, uint32_t function)
 	t = (struct stack_trace){ function, u.count, u.truncated, u.pcs, u.modules };
 	site = traces_site(&t);
 	guards_keep(slot, &u, function, site);
+	errno = saved;
 	return site;
 }
 
@@ -171,8 +173,6 @@ static void alloc_nested(uintptr_t frame, void *p, size_t size, enum ht_function
 
 void record_alloc(uintptr_t frame, void *p, size_t size, enum ht_function function)
 {
-	int saved = errno;
-
 	if (!state_on() || next_is_arena(p))
 		return;
 	if (record_enter(frame)) {
@@ -181,7 +181,6 @@ void record_alloc(uintptr_t frame, void *p, size_t size, enum ht_function functi
 	} else {
 		alloc_nested(frame, p, size, function);
 	}
-	errno = saved;
 }
 
 /* Takes a block out of the hash. False: it is not ours to know. */
@@ -222,8 +221,6 @@ static void free_nested(void *p)
 
 void record_free(uintptr_t frame, void *p)
 {
-	int saved = errno;
-
 	if (!p || !state_on())
 		return;
 	if (record_enter(frame)) {
@@ -232,26 +229,21 @@ void record_free(uintptr_t frame, void *p)
 	} else {
 		free_nested(p);
 	}
-	errno = saved;
 }
 
 void record_move_begin(uintptr_t frame, struct record_move *m, void *p)
 {
-	int saved = errno;
-
 	m->known = false;
 	m->recording = state_on() && record_enter(frame);
 	if (!m->recording)
 		return;
 	m->known = block_take(p, &m->block, state_slot());
 	record_leave(true);
-	errno = saved;
 }
 
 void record_move_done(uintptr_t frame, struct record_move *m, void *p, void *q, size_t size,
 	enum ht_function function)
 {
-	int saved = errno;
 	uint32_t slot;
 
 	if (!m->recording || !record_enter(frame))
@@ -266,12 +258,10 @@ void record_move_done(uintptr_t frame, struct record_move *m, void *p, void *q, 
 	}
 	alloc_outermost(frame, q, size, function);
 	record_leave(true);
-	errno = saved;
 }
 
 void record_move_failed(uintptr_t frame, struct record_move *m, void *p, bool freed)
 {
-	int saved = errno;
 	uint32_t slot;
 
 	if (!m->recording || !record_enter(frame))
@@ -294,5 +284,4 @@ void record_move_failed(uintptr_t frame, struct record_move *m, void *p, bool fr
 		}
 	}
 	record_leave(true);
-	errno = saved;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * From a hook to the segment. Any thread; errno is kept. The order of calls around the real
+ * From a hook to the segment. Any thread. errno is kept: whatever makes system calls down there
+ * keeps it for itself, so that the paths without any need not. The order of calls around the real
  * allocator is the hooks' part: record_free before the real free, record_alloc after the real
  * malloc.
  */

@@ -173,6 +173,7 @@ uint32_t state_slot_claim(void)
 {
 	struct state_thread *t = &state_thread;
 	struct unwind u;
+	int saved = errno;
 
 	t->slot = thread_claim(&state_segment, (uint32_t)syscall(SYS_gettid), thread_alive);
 	t->has_slot = 1;
@@ -180,6 +181,7 @@ uint32_t state_slot_claim(void)
 	/* The stacks of the slot's last owner may be gone. */
 	if (state_scratch(t->slot, &u))
 		*u.known = (struct unwind_known){ 0 };
+	errno = saved;
 	return t->slot;
 }
 

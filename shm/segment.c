@@ -34,20 +34,6 @@ static uint64_t round_up(uint64_t bytes)
 	return (bytes + HT_COMMIT_BYTES - 1) / HT_COMMIT_BYTES * HT_COMMIT_BYTES;
 }
 
-uint64_t segment_level_bytes(const struct ht_header *h, uint32_t level)
-{
-	return (sizeof(struct ht_bucket) << h->live_log2) << 2 * level;
-}
-
-uint64_t segment_level_offset(const struct ht_header *h, uint32_t level)
-{
-	uint64_t offset = h->region[HT_REGION_LIVE].offset;
-
-	for (uint32_t i = 0; i < level; i++)
-		offset += segment_level_bytes(h, i);
-	return offset;
-}
-
 /* Lays out the regions one after another. Returns the size of the file. */
 static uint64_t plan_regions(struct ht_header *h, const struct plan *p)
 {
@@ -85,6 +71,7 @@ static void mark_committed(struct ht_header *h, uint64_t unit)
 int segment_populate(const struct segment *s, uint64_t offset, uint64_t bytes)
 {
 	uint64_t first = offset / HT_COMMIT_BYTES, last = (offset + bytes - 1) / HT_COMMIT_BYTES;
+	int saved = errno;
 
 	for (uint64_t unit = first; unit <= last; unit++) {
 		uint64_t at = unit * HT_COMMIT_BYTES;
@@ -92,6 +79,7 @@ int segment_populate(const struct segment *s, uint64_t offset, uint64_t bytes)
 		if (segment_has(s, at))
 			continue;
 		if (madvise(segment_at(s, at), HT_COMMIT_BYTES, MADV_POPULATE_WRITE) != 0) {
+			errno = saved;
 			ht_add_relaxed_64(&s->header->commit_failed, 1);
 			return -ENOMEM;
 		}

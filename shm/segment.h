@@ -52,10 +52,21 @@ void segment_unmap(struct segment *s);
  */
 bool segment_check(const struct ht_header *h, uint64_t file_bytes);
 /* Bytes of live level `level`, and its offset in the file. */
-uint64_t segment_level_bytes(const struct ht_header *h, uint32_t level);
-uint64_t segment_level_offset(const struct ht_header *h, uint32_t level);
+static inline uint64_t segment_level_bytes(const struct ht_header *h, uint32_t level)
+{
+	return (sizeof(struct ht_bucket) << h->live_log2) << 2 * level;
+}
 
-/* Slow path of segment_commit. */
+static inline uint64_t segment_level_offset(const struct ht_header *h, uint32_t level)
+{
+	/* 1 + 4 + 16 + ... = (4^level - 1) / 3 levels of the first one's size come before */
+	uint64_t before = ((1ull << 2 * level) - 1) / 3;
+
+	return h->region[HT_REGION_LIVE].offset +
+	       (sizeof(struct ht_bucket) << h->live_log2) * before;
+}
+
+/* Slow path of segment_commit. Keeps errno. */
 int segment_populate(const struct segment *s, uint64_t offset, uint64_t bytes);
 
 /* Whether the unit that holds `offset` may be touched. Relaxed: the bit only ever gets set, and the
