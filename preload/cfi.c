@@ -38,35 +38,37 @@ static uint64_t read_bytes(struct reader *r, unsigned bytes)
 	return v;
 }
 
-static uint64_t read_uleb(struct reader *r)
+/* LEB128; *bits: how many the number has, *last: its last byte. */
+static uint64_t read_leb(struct reader *r, unsigned *bits, uint8_t *last)
 {
 	uint64_t v = 0;
-	unsigned shift = 0;
-	uint8_t byte;
 
+	*bits = 0;
 	do {
-		byte = (uint8_t)read_bytes(r, 1);
-		if (shift < 64)
-			v |= (uint64_t)(byte & 0x7f) << shift;
-		shift += 7;
-	} while (byte & 0x80 && !r->bad);
+		*last = (uint8_t)read_bytes(r, 1);
+		if (*bits < 64)
+			v |= (uint64_t)(*last & 0x7f) << *bits;
+		*bits += 7;
+	} while (*last & 0x80 && !r->bad);
 	return v;
+}
+
+static uint64_t read_uleb(struct reader *r)
+{
+	unsigned bits;
+	uint8_t last;
+
+	return read_leb(r, &bits, &last);
 }
 
 static int64_t read_sleb(struct reader *r)
 {
-	uint64_t v = 0;
-	unsigned shift = 0;
-	uint8_t byte;
+	unsigned bits;
+	uint8_t last;
+	uint64_t v = read_leb(r, &bits, &last);
 
-	do {
-		byte = (uint8_t)read_bytes(r, 1);
-		if (shift < 64)
-			v |= (uint64_t)(byte & 0x7f) << shift;
-		shift += 7;
-	} while (byte & 0x80 && !r->bad);
-	if (byte & 0x40 && shift < 64)
-		v |= ~0ull << shift;
+	if (last & 0x40 && bits < 64)
+		v |= ~0ull << bits;
 	return (int64_t)v;
 }
 

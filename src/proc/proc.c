@@ -116,3 +116,27 @@ int proc_start_ticks(pid_t pid, uint64_t *ticks)
 		*ticks = r.start_ticks;
 	return rc;
 }
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+bool proc_boot_id(uint8_t out[PROC_BOOT_ID_BYTES])
+{
+	char text[64];
+	unsigned digits = 0;
+
+	if (proc_slurp("/proc/sys/kernel/random/boot_id", text, sizeof(text)) < 0)
+		return false;
+	memset(out, 0, PROC_BOOT_ID_BYTES);
+	for (const char *p = text; *p && digits < 2 * PROC_BOOT_ID_BYTES; p++) {
+		if (hex_digit(*p) < 0)
+			continue;
+		out[digits / 2] = (uint8_t)(out[digits / 2] << 4 | hex_digit(*p));
+		digits++;
+	}
+	return digits == 2 * PROC_BOOT_ID_BYTES;
+}

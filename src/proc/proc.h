@@ -59,4 +59,8 @@ int proc_start_ticks(pid_t pid, uint64_t *ticks);
 /* Reads a file into `buf` (NUL-terminated), as far as it fits. Bytes read, or -errno. */
 ssize_t proc_slurp(const char *path, char *buf, size_t cap);
 
+#define PROC_BOOT_ID_BYTES 16
+/* This boot's id, from its text with dashes. False when the kernel does not tell. */
+bool proc_boot_id(uint8_t out[PROC_BOOT_ID_BYTES]);
+
 #endif

@@ -40,26 +40,13 @@ static int fail(char *message, const char *what, int error)
 
 static void identity(struct segment_identity *id, unsigned depth, uint64_t family)
 {
-	char text[64];
-	unsigned digits = 0;
-
 	memset(id, 0, sizeof(*id));
 	id->uid = geteuid();
 	id->depth = depth;
 	id->family = family;
 	id->created_realtime_ns = clock_realtime_ns();
 	id->created_ns = clock_monotonic_ns();
-	if (proc_slurp("/proc/sys/kernel/random/boot_id", text, sizeof(text)) <= 0)
-		return;
-	for (const char *p = text; *p && digits < 32; p++) {
-		char digit[2] = { *p, '\0' }, *end;
-		unsigned long value = strtoul(digit, &end, 16);
-
-		if (*end)
-			continue;
-		id->boot_id[digits / 2] = (uint8_t)(id->boot_id[digits / 2] << 4 | value);
-		digits++;
-	}
+	proc_boot_id(id->boot_id);
 }
 
 static int create(struct prepared *p, unsigned depth)

@@ -21,8 +21,6 @@
 
 #define NAME_PREFIX	"heaptop-"
 #define DIRECTORIES_MAX 2
-#define BOOT_ID_FILE	"/proc/sys/kernel/random/boot_id"
-#define BOOT_ID_BYTES	16
 
 /* A segment that is prepared but has no pid yet belongs to a viewer that is about to fork. If none
  * has in so long, that viewer is dead. */
@@ -32,7 +30,7 @@
 struct found {
 	struct target_segment *items;
 	size_t count, cap;
-	uint8_t boot_id[BOOT_ID_BYTES];
+	uint8_t boot_id[PROC_BOOT_ID_BYTES];
 	bool boot_known;
 };
 
@@ -50,31 +48,6 @@ static unsigned directories(const char *out[DIRECTORIES_MAX])
 	if (runtime && *runtime)
 		out[n++] = runtime;
 	return n;
-}
-
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* The boot id as 16 bytes, from its text with dashes. */
-static bool boot_id_read(uint8_t out[BOOT_ID_BYTES])
-{
-	char text[64];
-	unsigned digits = 0;
-
-	if (proc_slurp(BOOT_ID_FILE, text, sizeof(text)) < 0)
-		return false;
-	memset(out, 0, BOOT_ID_BYTES);
-	for (const char *p = text; *p && digits < 2 * BOOT_ID_BYTES; p++) {
-		if (hex_digit(*p) < 0)
-			continue;
-		out[digits / 2] = (uint8_t)(out[digits / 2] << 4 | hex_digit(*p));
-		digits++;
-	}
-	return digits == 2 * BOOT_ID_BYTES;
 }
 
 /* argv as one line: the NULs between arguments become spaces. */
@@ -96,7 +69,7 @@ static bool process_lives(const struct found *f, const struct read_identity *id)
 {
 	uint64_t ticks;
 
-	if (f->boot_known && memcmp(f->boot_id, id->boot_id, BOOT_ID_BYTES) != 0)
+	if (f->boot_known && memcmp(f->boot_id, id->boot_id, PROC_BOOT_ID_BYTES) != 0)
 		return false;
 	return id->pid > 0 && !proc_start_ticks(id->pid, &ticks) && ticks == id->start_ticks;
 }
@@ -219,7 +192,7 @@ static int found_gather(struct found *f)
 	int err, last = 0;
 
 	*f = (struct found){ 0 };
-	f->boot_known = boot_id_read(f->boot_id);
+	f->boot_known = proc_boot_id(f->boot_id);
 	for (unsigned i = 0; i < count; i++) {
 		err = directory_take(f, dirs[i]);
 		failed += err != 0;
