@@ -42,9 +42,9 @@ static void guard_leave(struct guard *g)
 /* `size` and `align` are those of new: it may round up, and asks for at least one byte. */
 static struct guard guard_enter(uintptr_t frame, size_t size, size_t align)
 {
-	struct guard g = { .was_in_allocator = state_thread.in_allocator };
+	struct guard g = { .entered = record_enter(frame) };
 
-	g.entered = record_enter(frame);
+	g.was_in_allocator = state_thread.in_allocator;
 	if (g.entered) {
 		state_thread.inner_least = size;
 		state_thread.inner_most = size + align + 1;

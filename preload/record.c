@@ -6,8 +6,9 @@
  *
  * Re-entry: state_thread.busy holds the frame address of the hook at work. A nested call (an
  * unwinder or operator new that allocates, a signal handler) sits deeper on the same stack and is
- * passed through unrecorded. If a handler left by siglongjmp the word stays behind; the next hook
- * that is not deeper than it sees that, and goes on.
+ * passed through unrecorded. If a handler left by siglongjmp the word stays behind. The next hook
+ * that is not deeper than it sees that, and goes on; for a deeper one the unwinder tells whether a
+ * hook of ours is among its callers.
  */
 #include "preload/record.h"
 
@@ -22,15 +23,27 @@
 #include "shm/ring.h"
 #include "shm/site.h"
 
+#define NEW_BYTES_MAX 16384u /* of stack that an operator new takes on its way to malloc */
+
+/* Whether the hook that `busy` tells of is still at work, further out on our stack. */
 static bool is_nested(uintptr_t frame)
 {
-	return state_thread.busy != 0 && frame < state_thread.busy;
+	uintptr_t busy = state_thread.busy;
+
+	if (busy == 0 || frame >= busy)
+		return false;
+	/* Operator new at its own malloc: not worth a walk. */
+	if (state_thread.in_allocator && busy - frame < NEW_BYTES_MAX)
+		return true;
+	return !unwind_own_passes(frame, busy);
 }
 
 bool record_enter(uintptr_t frame)
 {
 	if (is_nested(frame))
 		return false;
+	if (__builtin_expect(state_thread.busy != 0, 0))
+		state_thread.unwinding = state_thread.in_allocator = 0; /* left behind with it */
 	state_thread.busy = frame;
 	return true;
 }
@@ -148,12 +161,19 @@ static void hide(void *p, size_t size)
 	live_insert(&state_segment, (uint64_t)(uintptr_t)p, &b, &old);
 }
 
+/* Whether this is the block that operator new asks malloc for, which the outer hook will record. */
+static bool is_inner(size_t size)
+{
+	return size >= state_thread.inner_least && size <= state_thread.inner_most;
+}
+
 /*
  * An allocation inside a hook. The unwinder's own is nobody's business. Inside operator new it is
- * the block that the outer hook will record, or another one, which is recorded here: the outer hook
- * is not at work on anything. What is left is a signal handler's, a loss to tell.
+ * recorded here unless the outer hook will do so: that one is not at work on anything. What is left
+ * is a signal handler's, a loss to tell.
  */
-static void alloc_nested(uintptr_t frame, void *p, size_t size, enum ht_function function)
+static void alloc_nested(
+	uintptr_t frame, void *p, size_t size, enum ht_function function, bool inner)
 {
 	const struct state_thread *t = &state_thread;
 
@@ -162,7 +182,7 @@ static void alloc_nested(uintptr_t frame, void *p, size_t size, enum ht_function
 	if (t->unwinding) {
 		hide(p, size);
 	} else if (t->in_allocator) {
-		if (size < t->inner_least || size > t->inner_most)
+		if (!inner)
 			alloc_outermost(frame, p, size, function);
 	} else {
 		count_untracked(size);
@@ -179,7 +199,7 @@ void record_alloc(uintptr_t frame, void *p, size_t size, enum ht_function functi
 		alloc_outermost(frame, p, size, function);
 		record_leave(true);
 	} else {
-		alloc_nested(frame, p, size, function);
+		alloc_nested(frame, p, size, function, is_inner(size));
 	}
 }
 
@@ -234,54 +254,85 @@ void record_free(uintptr_t frame, void *p)
 void record_move_begin(uintptr_t frame, struct record_move *m, void *p)
 {
 	m->known = false;
-	m->recording = state_on() && record_enter(frame);
+	m->recording = state_on();
 	if (!m->recording)
 		return;
-	m->known = block_take(p, &m->block, state_slot());
-	record_leave(true);
+	if (record_enter(frame)) {
+		m->known = block_take(p, &m->block, state_slot());
+		record_leave(true);
+	} else {
+		m->known = live_remove(&state_segment, (uint64_t)(uintptr_t)p, &m->block);
+	}
+}
+
+/* The old block's end, by the owner of `slot`. */
+static void move_end(const struct record_move *m, void *p, uint32_t slot)
+{
+	uint64_t addr = (uint64_t)(uintptr_t)p, tick = clock_tick();
+	struct live_block b = m->block;
+
+	count_end(&b, slot, tick, state_thread.last_block == addr);
+	b.tick = tick;
+	push_event(slot, addr, &b, HT_EVENT_FREE);
+}
+
+static void move_done_outermost(uintptr_t frame, const struct record_move *m, void *p, void *q,
+	size_t size, enum ht_function function)
+{
+	uint32_t slot = state_slot();
+
+	if (m->known) {
+		move_end(m, p, slot);
+		thread_add(slot, &thread_at(&state_segment, slot)->reallocs, 1);
+	}
+	alloc_outermost(frame, q, size, function);
 }
 
 void record_move_done(uintptr_t frame, struct record_move *m, void *p, void *q, size_t size,
 	enum ht_function function)
 {
-	uint32_t slot;
-
-	if (!m->recording || !record_enter(frame))
+	if (!m->recording)
 		return;
-	slot = state_slot();
-	if (m->known) {
-		bool temporary = state_thread.last_block == (uint64_t)(uintptr_t)p;
-
-		count_end(&m->block, slot, clock_tick(), temporary);
-		push_event(slot, (uint64_t)(uintptr_t)p, &m->block, HT_EVENT_FREE);
-		thread_add(slot, &thread_at(&state_segment, slot)->reallocs, 1);
+	if (record_enter(frame)) {
+		move_done_outermost(frame, m, p, q, size, function);
+		record_leave(true);
+	} else {
+		if (m->known) {
+			count_end(&m->block, 0, m->block.tick, false);
+			thread_add(0, &thread_at(&state_segment, 0)->reallocs, 1);
+		}
+		alloc_nested(frame, q, size, function, false);
 	}
-	alloc_outermost(frame, q, size, function);
-	record_leave(true);
+}
+
+/* The block is still where it was; no count changes, unless another one took the room. */
+static void move_undo(const struct record_move *m, void *p, uint32_t slot)
+{
+	struct live_block old;
+
+	thread_add(slot, &thread_at(&state_segment, slot)->failed, 1);
+	if (m->known && live_insert(&state_segment, (uint64_t)(uintptr_t)p, &m->block, &old) < 0) {
+		count_end(&m->block, slot, m->block.tick, false);
+		count_untracked(m->block.size);
+	}
 }
 
 void record_move_failed(uintptr_t frame, struct record_move *m, void *p, bool freed)
 {
+	bool entered;
 	uint32_t slot;
 
-	if (!m->recording || !record_enter(frame))
+	if (!m->recording)
 		return;
-	slot = state_slot();
-	if (freed && m->known) {
-		count_end(&m->block, slot, clock_tick(),
-			state_thread.last_block == (uint64_t)(uintptr_t)p);
-		state_thread.last_block = 0;
-	}
+	entered = record_enter(frame);
+	slot = entered ? state_slot() : 0;
 	if (!freed) {
-		struct live_block old;
-
-		thread_add(slot, &thread_at(&state_segment, slot)->failed, 1);
-		/* Back to where it was; no count changes, unless another block took the room. */
-		if (m->known &&
-			live_insert(&state_segment, (uint64_t)(uintptr_t)p, &m->block, &old) < 0) {
-			count_end(&m->block, slot, m->block.tick, false);
-			count_untracked(m->block.size);
-		}
+		move_undo(m, p, slot);
+	} else if (m->known && entered) {
+		move_end(m, p, slot);
+		state_thread.last_block = 0;
+	} else if (m->known) {
+		count_end(&m->block, 0, m->block.tick, false);
 	}
-	record_leave(true);
+	record_leave(entered);
 }

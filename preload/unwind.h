@@ -63,6 +63,12 @@ static inline bool unwind_is_ours(uint64_t pc)
 
 /* By call frame information (unwind_own.c). */
 void unwind_own(struct unwind *u);
+/*
+ * Whether no frame of ours lies between that of a hook, at `frame`, and `until`, further out on the
+ * same stack. False also where the way there cannot be followed. Of signal handlers' use: touches
+ * nothing of the thread's.
+ */
+bool unwind_own_passes(uintptr_t frame, uintptr_t until);
 /* By libunwind (unwind_libunwind.c), which is loaded by the first of these. False: it is not there.
  */
 bool unwind_libunwind_load(void);

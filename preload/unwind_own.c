@@ -15,7 +15,6 @@
 #include "preload/unwind.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stddef.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
@@ -72,7 +71,11 @@ static void learn(struct unwind_known *k, uint64_t page)
  */
 static bool page_readable(uint64_t page)
 {
-	return syscall(SYS_rt_sigprocmask, ~0L, page, NULL, 8L) == 0 || errno != EFAULT;
+	int saved = errno;
+	bool readable = syscall(SYS_rt_sigprocmask, ~0L, page, NULL, 8L) == 0 || errno != EFAULT;
+
+	errno = saved;
+	return readable;
 }
 
 /* Reads the word at `address`; false: there is none. */
@@ -214,25 +217,52 @@ static bool step(struct walk *w, bool *whole)
 	return w->pc != 0;
 }
 
-void unwind_own(struct unwind *u)
+/* Sets out from a hook. False: not even its caller is known. */
+static bool walk_start(struct walk *w, struct unwind *u)
 {
-	struct walk w = { .u = u, .rbp_at = u->frame, .rbp_known = true, .rsp = u->frame + 16 };
-	bool whole = false, more;
-
+	*w = (struct walk){ .u = u, .rbp_at = u->frame, .rbp_known = true, .rsp = u->frame + 16 };
 	/* The hook's frame is ours, so it is there. */
 	if (!knows(u->known, u->frame))
 		learn(u->known, u->frame & ~(uint64_t)(PAGE_BYTES - 1));
-	more = word_read(u, u->frame, &w.rbp) && word_read(u, u->frame + 8, &w.pc) && w.pc != 0;
 	u->count = u->guard_count = 0;
 	u->repeatable = true;
-	note(u, u->frame + 8, w.pc);
+	if (!word_read(u, u->frame, &w->rbp) || !word_read(u, u->frame + 8, &w->pc) || w->pc == 0)
+		return false;
+	note(u, u->frame + 8, w->pc);
+	return true;
+}
+
+static void range_find(struct walk *w)
+{
+	if (w->pc - w->range.start >= w->range.end - w->range.start)
+		modules_find(w->pc, &w->range);
+}
+
+void unwind_own(struct unwind *u)
+{
+	struct walk w;
+	bool whole = false, more = walk_start(&w, u);
+
 	while (more && u->count < u->depth) {
-		if (w.pc - w.range.start >= w.range.end - w.range.start)
-			modules_find(w.pc, &w.range);
+		range_find(&w);
 		u->pcs[u->count] = w.pc;
 		u->modules[u->count] = w.range.module;
 		u->count += !unwind_is_ours(w.pc);
 		more = step(&w, &whole);
 	}
 	u->truncated = !whole;
+}
+
+bool unwind_own_passes(uintptr_t frame, uintptr_t until)
+{
+	struct unwind_known known = { 0 };
+	struct unwind u = { .frame = frame, .known = &known };
+	struct walk w;
+	bool whole, more = walk_start(&w, &u);
+
+	while (more && w.rsp <= until && !unwind_is_ours(w.pc)) {
+		range_find(&w);
+		more = step(&w, &whole);
+	}
+	return more && w.rsp > until;
 }

@@ -19,6 +19,7 @@ PROGRAMS = [
     ("end by exit in another thread", ["truth_exit", "thread"], 7),
     ("end by abort", ["truth_exit", "abort"], 134),
     ("C++: all forms of new and delete, containers, exceptions", ["truth_cxx"], 0),
+    ("C++: new-handlers that move blocks, and that leave by longjmp", ["truth_handler"], 0),
     ("threads that allocate while they are taken down", ["truth_teardown", "2000"], 0),
     ("children by fork, clone and posix_spawn", ["truth_fork"], 0),
     ("longjmp, siglongjmp, swapcontext", ["truth_jumps"], 0),
