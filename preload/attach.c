@@ -153,34 +153,47 @@ static bool file_is_ours(long fd)
 	       (st.st_mode & 077) == 0;
 }
 
-/* Maps the segment that a viewer names. 0 when it is for this image; 1: for another one, whose
- * family and depth are taken over; -errno: unusable. */
+/* Takes the segment that was prepared for this process. 1: the image before us did, or it is more
+ * than our limits allow. */
+static int claim_whole(struct segment *s, int fd, const char *path)
+{
+	uint32_t prepared = HT_STATE_PREPARED;
+
+	if (segment_map(s, fd) != 0)
+		return 1;
+	if (ht_cas_acq_rel_32(&s->header->state, &prepared, HT_STATE_RUNNING)) {
+		append(own_path, own_path + sizeof(own_path), path);
+		return 0;
+	}
+	segment_unmap(s);
+	return 1;
+}
+
+/* Looks at the segment that a viewer names. 0: it is for this image, and mapped; 1: another one is
+ * to be made, of the same family and depth; -ECANCELED: none is; or -errno: unusable. */
 static int claim(struct segment *s, const char *path, struct segment_identity *id)
 {
 	long fd = syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
 	const char *follow = attach_variable("HEAPTOP_FOLLOW");
-	uint32_t prepared = HT_STATE_PREPARED;
 	int rc;
 
 	if (fd < 0)
 		return -errno;
-	rc = file_is_ours(fd) ? segment_map(s, (int)fd) : -EPERM;
-	syscall(SYS_close, fd);
-	if (rc != 0)
-		return rc;
-	id->family = s->header->family;
-	id->depth = s->header->depth;
-	if (s->header->pid == id->pid && s->header->start_ticks == id->start_ticks) {
-		if (ht_cas_acq_rel_32(&s->header->state, &prepared, HT_STATE_RUNNING)) {
-			append(own_path, own_path + sizeof(own_path), path);
-			return 0;
-		}
-		id->exec_gen = s->header->exec_gen + 1; /* taken by the image before us */
-	} else if (follow && strcmp(follow, "0") == 0) {
-		rc = -ECANCELED; /* a child, and children are to be left alone */
+	rc = file_is_ours(fd) ? segment_map_header(s, (int)fd) : -EPERM;
+	if (rc == 0) {
+		bool ours = s->header->pid == id->pid && s->header->start_ticks == id->start_ticks;
+
+		id->family = s->header->family;
+		id->depth = s->header->depth;
+		id->exec_gen = ours ? s->header->exec_gen + 1 : 0; /* unless we take it */
+		segment_unmap(s);
+		if (ours)
+			rc = claim_whole(s, (int)fd, path);
+		else
+			rc = follow && strcmp(follow, "0") == 0 ? -ECANCELED : 1;
 	}
-	segment_unmap(s);
-	return rc ? rc : 1;
+	syscall(SYS_close, fd);
+	return rc;
 }
 
 /* A segment's name without its generation, or the path of that. */

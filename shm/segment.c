@@ -16,6 +16,19 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
+/*
+ * The mapping is closed (PROT_NONE) where nothing was committed yet, so that a program's mlockall
+ * takes memory for little more than what is in use. It is opened in pieces of this size: each is
+ * a mapping of its own at worst, and a process may have some 65,000.
+ */
+#define OPEN_BYTES (1u << 20)
+#define OPEN_UNITS (OPEN_BYTES / HT_COMMIT_BYTES)
+/*
+ * Of the program's limit on its address space a segment takes a quarter at most: the rest is for
+ * the program, which would have all of it without us.
+ */
+#define LIMIT_PARTS 4u
+
 /* How large each region is: number of elements, by segment size. */
 struct plan {
 	uint32_t threads, modules, strings, heads_log2, nodes, sites, live_log2, live_levels;
@@ -68,17 +81,42 @@ static void mark_committed(struct ht_header *h, uint64_t unit)
 	ht_or_relaxed_64(&h->committed[unit / 64], 1ull << (unit % 64));
 }
 
+/* The committed units, as bits, of the piece of the mapping that begins with `unit`. */
+static uint64_t piece_committed(const struct segment *s, uint64_t unit)
+{
+	uint64_t word = ht_load_relaxed_64(&s->header->committed[unit / 64]);
+
+	return word >> unit % 64 & ((1ull << OPEN_UNITS) - 1);
+}
+
+static int piece_open(const struct segment *s, uint64_t unit)
+{
+	uint64_t at = unit * HT_COMMIT_BYTES;
+	uint64_t bytes = s->bytes - at < OPEN_BYTES ? s->bytes - at : OPEN_BYTES;
+
+	return mprotect(segment_at(s, at), bytes, PROT_READ | PROT_WRITE) == 0 ? 0 : -errno;
+}
+
+/* A piece with anything committed in it is open already. */
+static bool unit_populate(const struct segment *s, uint64_t unit)
+{
+	uint64_t piece = unit / OPEN_UNITS * OPEN_UNITS;
+
+	if (piece_committed(s, piece) == 0 && piece_open(s, piece) != 0)
+		return false;
+	return madvise(segment_at(s, unit * HT_COMMIT_BYTES), HT_COMMIT_BYTES,
+		       MADV_POPULATE_WRITE) == 0;
+}
+
 int segment_populate(const struct segment *s, uint64_t offset, uint64_t bytes)
 {
 	uint64_t first = offset / HT_COMMIT_BYTES, last = (offset + bytes - 1) / HT_COMMIT_BYTES;
 	int saved = errno;
 
 	for (uint64_t unit = first; unit <= last; unit++) {
-		uint64_t at = unit * HT_COMMIT_BYTES;
-
-		if (segment_has(s, at))
+		if (segment_has(s, unit * HT_COMMIT_BYTES))
 			continue;
-		if (madvise(segment_at(s, at), HT_COMMIT_BYTES, MADV_POPULATE_WRITE) != 0) {
+		if (!unit_populate(s, unit)) {
 			errno = saved;
 			ht_add_relaxed_64(&s->header->commit_failed, 1);
 			return -ENOMEM;
@@ -98,16 +136,45 @@ static int limit_check(uint64_t bytes)
 	return 0;
 }
 
+/* Whether the program can spare so much of its address space. */
+static bool limit_allows(uint64_t bytes)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+	       bytes <= limit.rlim_cur / LIMIT_PARTS;
+}
+
+/* Maps the first `bytes` of the file; only the piece with the header is open. */
 static int map_file(struct segment *s, int fd, uint64_t bytes)
 {
-	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+	void *p;
+	int rc;
 
+	if (!limit_allows(bytes))
+		return -ENOMEM;
+	p = mmap(NULL, bytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE, fd, 0);
 	if (p == MAP_FAILED)
 		return -errno;
 	s->header = p;
 	s->bytes = bytes;
 	s->single_threaded = ""; /* a zero: assume many */
-	return 0;
+	rc = piece_open(s, 0);
+	if (rc != 0)
+		segment_unmap(s);
+	return rc;
+}
+
+/* Opens all that was committed before we mapped it. */
+static int open_committed(const struct segment *s)
+{
+	uint64_t units = s->header->segment_bytes / HT_COMMIT_BYTES;
+	int rc = 0;
+
+	for (uint64_t unit = 0; unit < units && rc == 0; unit += OPEN_UNITS)
+		if (piece_committed(s, unit) != 0)
+			rc = piece_open(s, unit);
+	return rc;
 }
 
 /* Allocates the first `bytes` of the file. A signal that comes meanwhile is no failure. */
@@ -143,6 +210,8 @@ static int reserve(struct segment *s, int fd, enum segment_size size)
 	if (size != SEGMENT_SMALL)
 		return -EAGAIN;
 	rc = allocate(fd, s->bytes);
+	if (rc == 0 && mprotect(s->header, s->bytes, PROT_READ | PROT_WRITE) != 0)
+		rc = -errno;
 	if (rc != 0)
 		return rc;
 	for (uint64_t unit = 0; unit < s->bytes / HT_COMMIT_BYTES; unit++)
@@ -217,7 +286,8 @@ unmap:
 	return rc;
 }
 
-int segment_map(struct segment *s, int fd)
+/* MAGIC: acquire in segment_check. The writer is our own viewer: checking in place will do. */
+static int map_checked(struct segment *s, int fd, bool whole)
 {
 	struct stat st;
 	int rc;
@@ -226,15 +296,26 @@ int segment_map(struct segment *s, int fd)
 		return -errno;
 	if ((uint64_t)st.st_size < HT_HEADER_BYTES)
 		return -EPROTO;
-	rc = map_file(s, fd, (uint64_t)st.st_size);
+	rc = map_file(s, fd, whole ? (uint64_t)st.st_size : HT_HEADER_BYTES);
 	if (rc != 0)
 		return rc;
-	/* MAGIC: acquire in segment_check. The writer is our own viewer: checking in place will do.
-	 */
-	if (segment_check(s->header, s->bytes))
-		return 0;
-	segment_unmap(s);
-	return -EPROTO;
+	if (!segment_check(s->header, (uint64_t)st.st_size))
+		rc = -EPROTO;
+	else if (whole)
+		rc = open_committed(s);
+	if (rc != 0)
+		segment_unmap(s);
+	return rc;
+}
+
+int segment_map(struct segment *s, int fd)
+{
+	return map_checked(s, fd, true);
+}
+
+int segment_map_header(struct segment *s, int fd)
+{
+	return map_checked(s, fd, false);
 }
 
 void segment_unmap(struct segment *s)

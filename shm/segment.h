@@ -38,13 +38,16 @@ struct segment_identity {
 /*
  * Makes a segment in the empty file `fd`: sets its size, takes the first memory, maps it, fills the
  * header (state PREPARED) and writes the magic last. The caller keeps `fd`. 0, -ENOSPC when there
- * is no memory for the start, -EFBIG over RLIMIT_FSIZE, -ENOMEM over RLIMIT_AS, or -errno.
+ * is no memory for the start, -EFBIG over RLIMIT_FSIZE, -ENOMEM when it would take more
+ * than a quarter of RLIMIT_AS, or -errno.
  */
 int segment_create(
 	struct segment *s, int fd, enum segment_size size, const struct segment_identity *id);
 /* Maps an existing segment for writing. 0, -EPROTO when it is no segment of this version, or
  * -errno. */
 int segment_map(struct segment *s, int fd);
+/* The same of its header only. */
+int segment_map_header(struct segment *s, int fd);
 void segment_unmap(struct segment *s);
 /*
  * True when a header (a private copy of it) describes a segment of this version that fits a file of

@@ -282,18 +282,28 @@ TEST(file_size_limit)
 	fixture_in_child(limit_file_size);
 }
 
+/* The program's own share of its limit is what counts: nothing is made that takes most of it. */
 static void limit_address_space(void)
 {
-	struct rlimit limit = { 64 << 20, 64 << 20 };
-	struct segment s = { 0 };
-	int fd = memfd_create("segment", MFD_CLOEXEC);
+	static const struct {
+		rlim_t megabytes;
+		int full, small;
+	} cases[] = { { 16000, 0, 0 }, { 8000, -ENOMEM, 0 }, { 200, -ENOMEM, 0 },
+		{ 100, -ENOMEM, -ENOMEM } };
 
-	CHECK(setrlimit(RLIMIT_AS, &limit) == 0);
-	CHECK_INT(segment_create(&s, fd, SEGMENT_FULL, &fixture_identity), -ENOMEM);
-	CHECK(s.header == NULL);
-	CHECK(ftruncate(fd, 0) == 0);
-	CHECK_INT(segment_create(&s, fd, SEGMENT_SMALL, &fixture_identity), 0);
-	segment_unmap(&s);
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct rlimit limit = { cases[i].megabytes << 20, cases[i].megabytes << 20 };
+		struct segment s = { 0 };
+		int fd = memfd_create("segment", MFD_CLOEXEC);
+
+		CHECK(setrlimit(RLIMIT_AS, &limit) == 0);
+		CHECK_INT(segment_create(&s, fd, SEGMENT_FULL, &fixture_identity), cases[i].full);
+		segment_unmap(&s);
+		CHECK(ftruncate(fd, 0) == 0);
+		CHECK_INT(segment_create(&s, fd, SEGMENT_SMALL, &fixture_identity), cases[i].small);
+		segment_unmap(&s);
+		close(fd);
+	}
 }
 
 TEST(address_space_limit)
@@ -304,8 +314,39 @@ TEST(address_space_limit)
 	fixture_in_child(limit_address_space);
 }
 
+static uint64_t resident_bytes(void)
+{
+	char line[256];
+	unsigned long long kilobytes = 0;
+	FILE *f = fopen("/proc/self/status", "re");
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "VmRSS: %llu", &kilobytes) == 1)
+			break;
+	fclose(f);
+	return kilobytes * 1024;
+}
+
+/* mlockall must not take memory for all that a segment might grow to. */
+TEST(locked_memory)
+{
+	struct segment s = { 0 };
+	int fd = memfd_create("segment", MFD_CLOEXEC);
+	bool locked;
+
+	CHECK_INT(segment_create(&s, fd, SEGMENT_FULL, &fixture_identity), 0);
+	locked = mlockall(MCL_CURRENT) == 0;
+	CHECK(!locked || resident_bytes() < 64 << 20);
+	munlockall();
+	segment_unmap(&s);
+	close(fd);
+	if (!locked)
+		SKIP("needs root, to lock memory without limit");
+}
+
 int main(void)
 {
+	RUN(locked_memory);
 	RUN(no_room_to_start);
 	RUN(commit_fails_cleanly);
 	RUN(live_without_memory);

@@ -60,7 +60,9 @@ static int record(void *ctx, uint32_t index, struct ht_event *e)
 		return r->record_error;
 	push(r->s, r->slot, r->push_during);
 	r->push_during = 0;
-	*e = *(const struct ht_event *)segment_at(r->s, at);
+	/* Where no memory was taken, a reader of the file finds zeros. */
+	*e = segment_has(r->s, at) ? *(const struct ht_event *)segment_at(r->s, at)
+				   : (struct ht_event){ .kind = 0 };
 	return 0;
 }
 
