@@ -54,8 +54,8 @@ void record_leave(bool entered)
 		state_thread.busy = 0;
 }
 
-/* The site of a stack that is not remembered. */
-static uint32_t site_slow(uint32_t slot, uintptr_t frame, uint32_t function)
+/* Takes the stack. `remembered`: its site is known already (and is being checked). */
+static uint32_t site_slow(uint32_t slot, uintptr_t frame, uint32_t function, bool remembered)
 {
 	int saved = errno;
 	struct unwind u = { .frame = frame, .depth = state_segment.header->depth };
@@ -69,7 +69,8 @@ static uint32_t site_slow(uint32_t slot, uintptr_t frame, uint32_t function)
 	state_thread.unwinding = 0;
 	t = (struct stack_trace){ function, u.count, u.truncated, u.pcs, u.modules };
 	site = traces_site(&t);
-	guards_keep(slot, &u, function, site);
+	if (!remembered)
+		guards_keep(slot, &u, function, site);
 	errno = saved;
 	return site;
 }
@@ -77,7 +78,7 @@ static uint32_t site_slow(uint32_t slot, uintptr_t frame, uint32_t function)
 /* Takes the stack; where one was remembered (so both are at hand only in check mode), compares. */
 static uint32_t site_checked(uint32_t slot, uintptr_t frame, uint32_t function, uint32_t remembered)
 {
-	uint32_t site = site_slow(slot, frame, function);
+	uint32_t site = site_slow(slot, frame, function, remembered != 0);
 
 	if (remembered != 0 && remembered != site)
 		ht_add_relaxed_64(&state_segment.header->unwinds_wrong, 1);
