@@ -111,7 +111,6 @@ static struct snap_module *snap_make(const struct read_module *info)
 	}
 	slash = strrchr(m->path, '/');
 	m->name = slash ? slash + 1 : m->path;
-	m->names = "pending";
 	return m;
 }
 

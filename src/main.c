@@ -221,11 +221,11 @@ static struct snapshot *screen_tick(void *ctx, const char **error)
 	return s;
 }
 
-static int screen_detail(void *ctx, uint32_t site, struct snap_detail *out)
+static int screen_detail(
+	void *ctx, const struct snapshot *of, uint32_t site, struct snap_detail *out)
 {
-	struct run *r = ctx;
-
-	return session_detail(watch_session(r->watch), site, out);
+	(void)ctx;
+	return session_detail(of, site, out);
 }
 
 static int screen_fds(void *ctx, struct pollfd *fds, int max)

@@ -34,6 +34,7 @@ struct text {
 };
 
 struct session {
+	unsigned refs; /* one of who opened it, and one of each snapshot */
 	struct read_segment *segment;
 	struct read_identity identity;
 	pid_t pid;
@@ -52,6 +53,7 @@ struct session {
 	/* How it ended. */
 	enum snap_state state;
 	int exit_status, signal;
+	char signal_name[32];
 	uint64_t ended_ns;
 	const char *notice;
 	const struct snapshot *const *children;
@@ -137,6 +139,21 @@ static int parts_make(struct session *s, const struct session_options *o)
 	return s->intake ? text_load(s) : -ENOMEM;
 }
 
+static void session_free(struct session *s)
+{
+	if (!s)
+		return;
+	intake_free(s->intake);
+	if (s->sym)
+		sym_free(s->sym);
+	model_free(s->model);
+	read_close(s->segment);
+	text_free(s->text);
+	free(s->sites);
+	free(s->plain);
+	free(s);
+}
+
 struct session *session_open(const char *path, const struct session_options *o, char *message)
 {
 	struct session *s = calloc(1, sizeof(*s));
@@ -152,27 +169,28 @@ struct session *session_open(const char *path, const struct session_options *o, 
 		goto fail;
 	}
 	read_hold(s->segment);
+	s->refs = 1;
 	s->pid = o->pid ? o->pid : s->identity.pid;
 	s->state = s->identity.state == HT_STATE_PREPARED ? SNAP_STARTING : SNAP_RUNNING;
 	return s;
 fail:
-	session_close(s);
+	session_free(s);
 	return NULL;
+}
+
+/* One who held it holds it no more: its opener or a snapshot. */
+static void session_release(void *session)
+{
+	struct session *s = session;
+
+	if (--s->refs == 0)
+		session_free(s);
 }
 
 void session_close(struct session *s)
 {
-	if (!s)
-		return;
-	intake_free(s->intake);
-	if (s->sym)
-		sym_free(s->sym);
-	model_free(s->model);
-	read_close(s->segment);
-	text_free(s->text);
-	free(s->sites);
-	free(s->plain);
-	free(s);
+	if (s)
+		session_release(s);
 }
 
 const struct read_identity *session_identity(const struct session *s)
@@ -382,20 +400,21 @@ static void liveness(struct session *s, uint32_t segment_state)
 		end_as(s, SNAP_GONE, 0, 0);
 }
 
-static const char *signal_text(int signal)
+static const char *signal_text(struct session *s)
 {
-	static char name[32];
-	const char *abbreviation = sigabbrev_np(signal);
+	const char *abbreviation = s->state == SNAP_KILLED ? sigabbrev_np(s->signal) : NULL;
 
 	if (!abbreviation)
 		return NULL;
-	snprintf(name, sizeof(name), "SIG%s", abbreviation);
-	return name;
+	snprintf(s->signal_name, sizeof(s->signal_name), "SIG%s", abbreviation);
+	return s->signal_name;
 }
 
 static void fill_head(
 	struct session *s, const struct read_totals *t, struct snapshot *h, uint64_t now)
 {
+	h->owner = s;
+	h->release = session_release;
 	h->pid = s->pid;
 	h->command = s->text->command;
 	h->argv = (const char *const *)s->text->argv;
@@ -404,7 +423,7 @@ static void fill_head(
 	h->state = s->state;
 	h->exit_status = s->exit_status;
 	h->signal = s->signal;
-	h->signal_name = s->state == SNAP_KILLED ? signal_text(s->signal) : NULL;
+	h->signal_name = signal_text(s);
 	h->start_realtime_ns = s->identity.created_realtime_ns;
 	h->now_realtime_ns = clock_realtime_ns();
 	/* A segment whose program ended before we came stopped its clock then. */
@@ -432,6 +451,7 @@ struct snapshot *session_tick(struct session *s)
 {
 	struct model_input in = { .now_ns = clock_monotonic_ns() };
 	struct read_totals totals;
+	struct snapshot *made;
 	int rc;
 
 	identity_refresh(s);
@@ -451,11 +471,14 @@ struct snapshot *session_tick(struct session *s)
 	fill_self(s, &in.head, in.now_ns);
 	in.nsites = sites_plain(s);
 	in.sites = s->plain;
-	return model_tick(s->model, &in);
+	made = model_tick(s->model, &in);
+	s->refs += made != NULL;
+	return made;
 }
 
-int session_detail(struct session *s, uint32_t site, struct snap_detail *out)
+int session_detail(const struct snapshot *of, uint32_t site, struct snap_detail *out)
 {
+	struct session *s = of->owner;
 	struct ht_hist h;
 	int rc = read_hist(s->segment, site, &h);
 

@@ -19,7 +19,10 @@ struct session_options {
 
 /* Opens and holds the segment at `path`. NULL and one line in `message` (READ_MESSAGE_MAX). */
 struct session *session_open(const char *path, const struct session_options *o, char *message);
-/* Everything its snapshots point to goes with it: drop them first. */
+/*
+ * Lets go of a session. Its snapshots may outlive this: what they point to is freed, the segment
+ * closed and the symboliser's thread stopped when the last of them is dropped.
+ */
 void session_close(struct session *s);
 
 const struct read_identity *session_identity(const struct session *s);
@@ -40,8 +43,8 @@ void session_children(struct session *s, const struct snapshot *const *children,
 /* A snapshot of now; the caller owns the reference. NULL and errno when the segment cannot be read.
  */
 struct snapshot *session_tick(struct session *s);
-/* Histograms of one site. 0 or -errno. */
-int session_detail(struct session *s, uint32_t site, struct snap_detail *out);
+/* Histograms of one site of a session's snapshot, as they are now. 0 or -errno. */
+int session_detail(const struct snapshot *of, uint32_t site, struct snap_detail *out);
 /* Readable when names have come in; session_collect takes them, true when any did. */
 int session_fd(const struct session *s);
 bool session_collect(struct session *s);

@@ -5,6 +5,7 @@
  */
 #include "src/watch.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,15 +16,23 @@
 
 /* File times come from a clock that moves every 1 to 10 ms. */
 #define FILE_TICK_NS UINT64_C(20000000)
-#define MEMBERS_MAX  64u /* images and children kept for a report; more are only counted */
+/* Images and children kept for a report; more are only counted. Each holds a thread and two
+ * descriptors until then. */
+#define MEMBERS_MAX 64u
 
 struct watch {
 	struct watch_options options;
 	struct session *now;
-	struct session *members[MEMBERS_MAX]; /* earlier images and children */
-	struct snapshot *last[MEMBERS_MAX];
+	/* Of a launch: new processes learn of it from the first image's segment, so that one stays
+	 * until the end. */
+	struct session *first;
+	struct session *apart; /* `first`, once replaced and not a member */
+	/* For the report: earlier images and children. */
+	struct session *members[MEMBERS_MAX];
 	size_t count;
-	size_t not_kept;
+	size_t not_kept; /* that ended and are not among them */
+	struct snapshot *last[MEMBERS_MAX]; /* theirs, once watch_final made them */
+	char notice[96];
 	struct timespec directory_time;
 	char directory[256];
 	bool changed;
@@ -38,6 +47,7 @@ struct watch *watch_new(struct session *first, const struct watch_options *o)
 		return NULL;
 	w->options = *o;
 	w->now = first;
+	w->first = o->family ? first : NULL;
 	if (slash && (size_t)(slash - path) < sizeof(w->directory))
 		memcpy(w->directory, path, (size_t)(slash - path));
 	return w;
@@ -51,6 +61,7 @@ void watch_free(struct watch *w)
 		snapshot_unref(w->last[i]);
 		session_close(w->members[i]);
 	}
+	session_close(w->apart);
 	session_close(w->now);
 	free(w);
 }
@@ -62,7 +73,8 @@ struct session *watch_session(const struct watch *w)
 
 static bool is_known(const struct watch *w, const char *path)
 {
-	if (strcmp(session_path(w->now), path) == 0)
+	if (strcmp(session_path(w->now), path) == 0 ||
+		(w->apart && strcmp(session_path(w->apart), path) == 0))
 		return true;
 	for (size_t i = 0; i < w->count; i++)
 		if (strcmp(session_path(w->members[i]), path) == 0)
@@ -77,55 +89,72 @@ static bool is_image_of(const struct target_segment *t, const struct session *s)
 	return t->pid == id->pid && t->start_ticks == id->start_ticks;
 }
 
-/* Keeps a session for the report, or not. */
-static void member_add(struct watch *w, struct session *s)
+static bool has_room(const struct watch *w)
 {
-	if (w->options.keep_children && w->count < MEMBERS_MAX) {
-		w->members[w->count++] = s;
-		return;
-	}
-	w->not_kept++;
-	session_remove(s);
+	return w->options.keep_children && w->count < MEMBERS_MAX;
+}
+
+/* Closes a session that is not kept, and removes its segment, unless that is for another viewer's
+ * launch to do. */
+static void session_drop(struct watch *w, struct session *s)
+{
+	uint64_t family = session_identity(s)->family;
+
+	if (family == 0 || family == w->options.family)
+		w->not_kept += session_remove(s);
 	session_close(s);
 }
 
-static struct session *open_segment(const struct watch *w, const char *path)
+/* Keeps the session of a child or of an image that was replaced for the report, or not. */
+static void member_add(struct watch *w, struct session *s)
+{
+	if (has_room(w)) {
+		w->members[w->count++] = s;
+	} else if (s == w->first) {
+		w->apart = s;
+		w->not_kept++;
+	} else {
+		session_drop(w, s);
+	}
+}
+
+static struct session *open_segment(const struct watch *w, const struct target_segment *t)
 {
 	struct session_options o = w->options.session;
 	char message[READ_MESSAGE_MAX];
 
-	return session_open(path, &o, message);
+	if (!is_image_of(t, w->now))
+		o.pid = 0; /* known better for the one we watch only */
+	return session_open(t->path, &o, message);
 }
 
 /* The process has a newer image: it becomes the one we show. */
-static void image_switch(struct watch *w, const char *path)
+static void image_switch(struct watch *w, const struct target_segment *t)
 {
-	struct session *next = open_segment(w, path);
+	struct session *next = open_segment(w, t);
 
 	if (!next)
 		return;
 	session_replaced(w->now);
-	/* The screen may still hold snapshots of the old image: it goes to the members, where it
-	 * lives as long as the watch. */
-	if (w->count < MEMBERS_MAX)
-		w->members[w->count++] = w->now;
-	else
-		w->members[MEMBERS_MAX - 1] = w->now;
+	member_add(w, w->now);
 	w->now = next;
 	w->changed = true;
 }
 
+/* A child, or an image of ours that came and went between two looks. */
 static void child_found(struct watch *w, const struct target_segment *t)
 {
 	struct session *s;
 
-	if (!w->options.keep_children && t->state == TARGET_RUNNING)
+	/* What is not kept is left alone while it runs, and after a crash: that is for -r. */
+	if (!has_room(w) && t->state != TARGET_EXITED)
 		return;
-	if (!w->options.keep_children && t->state == TARGET_DEAD)
-		return; /* a crash: left behind for -r */
-	s = open_segment(w, t->path);
-	if (s)
-		member_add(w, s);
+	s = open_segment(w, t);
+	if (!s)
+		return;
+	if (is_image_of(t, w->now))
+		session_replaced(s);
+	member_add(w, s);
 }
 
 static int segment_found(void *ctx, const struct target_segment *t)
@@ -137,7 +166,7 @@ static int segment_found(void *ctx, const struct target_segment *t)
 		return 0;
 	if (is_image_of(t, w->now)) {
 		if (t->exec_gen > current)
-			image_switch(w, t->path);
+			image_switch(w, t);
 		else if (w->options.family != 0 && t->family == w->options.family)
 			child_found(w, t);
 	} else if (w->options.family != 0 && t->family == w->options.family) {
@@ -179,13 +208,23 @@ bool watch_poll(struct watch *w)
 	return w->changed;
 }
 
+/* Nothing is left out in silence. */
+static void not_kept_tell(struct watch *w)
+{
+	if (!w->options.keep_children || w->not_kept == 0)
+		return;
+	snprintf(w->notice, sizeof(w->notice),
+		"%zu more children and earlier images ended that this report leaves out",
+		w->not_kept);
+	session_notice(w->now, w->notice);
+}
+
 struct snapshot *watch_final(struct watch *w, uint64_t names_timeout_ns)
 {
-	struct snapshot *s;
 	size_t n = 0;
 
 	watch_poll(w);
-	for (size_t i = 0; i < w->count && w->options.keep_children; i++) {
+	for (size_t i = 0; i < w->count; i++) {
 		snapshot_unref(session_tick(w->members[i]));
 		session_names_finish(w->members[i], names_timeout_ns);
 		w->last[n] = session_tick(w->members[i]);
@@ -194,8 +233,8 @@ struct snapshot *watch_final(struct watch *w, uint64_t names_timeout_ns)
 	snapshot_unref(session_tick(w->now));
 	session_names_finish(w->now, names_timeout_ns);
 	session_children(w->now, (const struct snapshot *const *)w->last, n);
-	s = session_tick(w->now);
-	return s;
+	not_kept_tell(w);
+	return session_tick(w->now);
 }
 
 const char *watch_remove(struct watch *w, bool keep_crashed)
@@ -203,6 +242,8 @@ const char *watch_remove(struct watch *w, bool keep_crashed)
 	for (size_t i = 0; i < w->count; i++)
 		if (!session_alive(w->members[i]))
 			session_remove(w->members[i]);
+	if (w->apart)
+		session_remove(w->apart);
 	if (session_alive(w->now))
 		return NULL;
 	if (keep_crashed)

@@ -13,25 +13,30 @@ struct watch;
 struct watch_options {
 	struct session_options session;
 	uint64_t family; /* of a launch of ours, 0 otherwise */
-	bool keep_children; /* keep ended children and images for the report */
+	bool keep_children; /* keep children and earlier images for the report: the first 64 */
 };
 
 /* Starts with one open session, which it takes over. NULL on allocation failure. */
 struct watch *watch_new(struct session *first, const struct watch_options *o);
-/* Closes all sessions. Snapshots made through this watch must be dropped first. */
+/* Closes all sessions. The snapshot of watch_final must be dropped first. */
 void watch_free(struct watch *w);
-/* The image of now. Changes when the process calls exec: see watch_poll. */
+/*
+ * The image of now, until the next watch_poll: when the process calls exec, that closes it. Its
+ * snapshots stay good (session_close).
+ */
 struct session *watch_session(const struct watch *w);
 /* Looks for new images and children, and clears away what ended. True: watch_session changed. */
 bool watch_poll(struct watch *w);
-/* The last snapshot, names in and children attached. The caller owns the reference. */
+/*
+ * The last snapshot, names in, children attached, and a notice when there were too many of them to
+ * keep. The caller owns the reference. At most once.
+ */
 struct snapshot *watch_final(struct watch *w, uint64_t names_timeout_ns);
 /*
  * Removes the segments of what ended. One that a crash left stays: its path is returned (until
  * watch_free), or NULL.
  */
 const char *watch_remove(struct watch *w, bool keep_crashed);
-
 /* We leave while processes of the launch still run: each is to clean up after itself from now on.
  */
 void watch_disown(struct watch *w);

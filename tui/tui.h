@@ -15,8 +15,8 @@ struct tui_source {
 	/* A new snapshot (one reference, ours to drop), or NULL with *error set to a static line.
 	 */
 	struct snapshot *(*tick)(void *ctx, const char **error);
-	/* Histograms of one site. 0 or -errno. */
-	int (*detail)(void *ctx, uint32_t site, struct snap_detail *out);
+	/* Histograms of one site of a snapshot that is still held. 0 or -errno. */
+	int (*detail)(void *ctx, const struct snapshot *of, uint32_t site, struct snap_detail *out);
 	/*
 	 * Descriptors to wait on besides the terminal: fills at most `max`, returns how many. When
 	 * any is ready, `ready` is called, which drains it (program output, symbols, child's end)

@@ -158,8 +158,21 @@ void ui_reorder(struct ui *ui)
 		ui_view(ui)->update(ui);
 }
 
+/* Site ids are an image's own: what was picked in the one before means nothing in the next. */
+static void ui_image_changed(struct ui *ui)
+{
+	while (ui_view(ui) == view_table[VIEW_DETAIL] && ui_pop(ui))
+		;
+	ui->sites.has_selected = false;
+	ui->sites.held = 0;
+	ui->sites.list = (struct list){ .height = ui->sites.list.height };
+	ui_say(ui, "the program called exec: a new image, and its sites start anew");
+}
+
 static void ui_show_current(struct ui *ui)
 {
+	if (ui->shown && ui->shown->owner != ui->current->owner)
+		ui_image_changed(ui);
 	snapshot_unref(ui->shown);
 	ui->shown = ui->current;
 	if (ui->shown)

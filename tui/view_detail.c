@@ -298,8 +298,9 @@ static void detail_update(struct ui *ui)
 
 	st->list.scroll_only = true;
 	if (!ui->frozen || st->histograms.id != st->site) {
-		st->has_histograms = ui->source->detail && !ui->source->detail(ui->source->ctx,
-								   st->site, &st->histograms);
+		st->has_histograms =
+			site && ui->source->detail &&
+			!ui->source->detail(ui->source->ctx, ui->shown, st->site, &st->histograms);
 		if (!st->has_histograms)
 			memset(&st->histograms, 0, sizeof(st->histograms));
 		st->histograms.id = st->site;

@@ -31,8 +31,16 @@ void snapshot_ref(struct snapshot *s)
 
 void snapshot_unref(struct snapshot *s)
 {
-	if (s && --s->refs == 0)
-		free(s);
+	void (*release)(void *);
+	void *owner;
+
+	if (!s || --s->refs > 0)
+		return;
+	release = s->release;
+	owner = s->owner;
+	free(s);
+	if (release)
+		release(owner);
 }
 
 const char *snapshot_state_text(const struct snapshot *s, char buf[48])

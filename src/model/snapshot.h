@@ -37,7 +37,6 @@ struct snap_module {
 	const char *path; /* "" for code outside any object (JIT) */
 	const char *name; /* last component of path */
 	const char *build_id; /* lower-case hex, "" when it has none */
-	const char *names; /* "dwarf", "symtab", "dynsym", "none", "pending" */
 };
 
 struct frame {
@@ -51,7 +50,7 @@ struct frame {
 	bool hidden; /* belongs to an allocator or a standard library (rule of src/sym) */
 };
 
-/* A call stack with inlined frames, innermost first. Lives as long as the session. */
+/* A call stack with inlined frames, innermost first. Lives as long as the snapshots' owner. */
 struct stack {
 	const struct frame *frames;
 	uint32_t nframes; /* at least 1 */
@@ -102,6 +101,11 @@ struct snap_size {
 
 struct snapshot {
 	unsigned refs; /* snapshot_ref, snapshot_unref: main thread only */
+	/* Holds all that the pointers below point to. Two snapshots are of one image of the program
+	 * exactly if they have the same owner. Told by `release` (may be NULL) when this one goes.
+	 */
+	void *owner;
+	void (*release)(void *owner);
 	/* who */
 	pid_t pid;
 	const char *command; /* argv joined by spaces, cleaned */
@@ -143,7 +147,7 @@ struct snap_detail {
 };
 
 void snapshot_ref(struct snapshot *s);
-/* Frees with the last reference. snapshot_unref(NULL) is fine. */
+/* Frees with the last reference, and tells the owner. snapshot_unref(NULL) is fine. */
 void snapshot_unref(struct snapshot *s);
 /* "running", "exited 0", "killed by SIGSEGV", "starting", "gone": for screen and text. */
 const char *snapshot_state_text(const struct snapshot *s, char buf[48]);

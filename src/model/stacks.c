@@ -12,9 +12,7 @@
 
 #define STACKS_CHUNK 256u /* entries: about 20 KB, below where malloc turns to mmap */
 
-static const struct snap_module stacks_nowhere = {
-	.path = "", .name = "", .build_id = "", .names = "none"
-};
+static const struct snap_module stacks_nowhere = { .path = "", .name = "", .build_id = "" };
 
 struct stacks_entry *stacks_at(const struct stacks *s, size_t position)
 {

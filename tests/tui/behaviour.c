@@ -109,6 +109,28 @@ TEST(frozen_rows_stand_still_while_the_header_moves)
 	paper_close(&p);
 }
 
+/* Site 3 of the image before exec is not site 3 of the one after. */
+TEST(exec_forgets_what_was_picked)
+{
+	int images[2];
+
+	begin(30, 100);
+	p.canned.image = &images[0];
+	ui_tick(&p.ui);
+	paper_keys(&p, "jjj\r ");
+	p.canned.image = &images[1];
+	ui_tick(&p.ui);
+	paper_draw(&p);
+	CHECK(ui_view(&p.ui) == view_table[VIEW_DETAIL]); /* frozen: still the one before */
+	CHECK(p.ui.shown->owner == &images[0]);
+	paper_keys(&p, " ");
+	paper_draw(&p);
+	CHECK(ui_view(&p.ui) == view_table[VIEW_SITES]);
+	CHECK_INT(p.ui.sites.list.cursor, 0);
+	CHECK(paper_find(&p, "called exec") >= 0);
+	paper_close(&p);
+}
+
 TEST(held_order_keeps_places_and_updates_values)
 {
 	uint32_t ids[12];
@@ -484,6 +506,7 @@ int main(void)
 	RUN(selection_deep_in_the_list_keeps_its_line);
 	RUN(untouched_cursor_stays_on_row_0);
 	RUN(frozen_rows_stand_still_while_the_header_moves);
+	RUN(exec_forgets_what_was_picked);
 	RUN(held_order_keeps_places_and_updates_values);
 	RUN(sites_that_vanish_do_no_harm);
 	RUN(digits_sort_and_again_reverses);

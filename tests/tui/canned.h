@@ -28,13 +28,13 @@ struct canned {
 	int rows, cols; /* the screen told the program */
 	unsigned saved;
 	bool no_detail;
+	void *image; /* owner of its snapshots */
 };
 
-static const struct snap_module canned_app = { "/srv/bin/server", "server", "ab12", "dwarf" };
-static const struct snap_module canned_cxx = { "/lib/libstdc++.so.6", "libstdc++.so.6", "",
-	"symtab" };
-static const struct snap_module canned_ssl = { "/lib/libssl.so.3", "libssl.so.3", "", "none" };
-static const struct snap_module canned_libc = { "/lib/libc.so.6", "libc.so.6", "", "dynsym" };
+static const struct snap_module canned_app = { "/srv/bin/server", "server", "ab12" };
+static const struct snap_module canned_cxx = { "/lib/libstdc++.so.6", "libstdc++.so.6", "" };
+static const struct snap_module canned_ssl = { "/lib/libssl.so.3", "libssl.so.3", "" };
+static const struct snap_module canned_libc = { "/lib/libc.so.6", "libc.so.6", "" };
 
 #define CANNED_OUTER                                                                               \
 	{ .pc = 0x4010,                                                                            \
@@ -217,6 +217,7 @@ static inline struct snapshot *canned_snapshot(const struct canned *c)
 		canned_site(&sites[i], i, c->seconds);
 	s->sites = sites;
 	s->nsites = c->nsites;
+	s->owner = c->image;
 	canned_words(s, c);
 	canned_numbers(s, c);
 	return s;
@@ -238,7 +239,8 @@ static inline struct snapshot *canned_tick(void *ctx, const char **error)
 	return canned_snapshot(c);
 }
 
-static inline int canned_detail(void *ctx, uint32_t site, struct snap_detail *out)
+static inline int canned_detail(
+	void *ctx, const struct snapshot *of, uint32_t site, struct snap_detail *out)
 {
 	struct canned *c = ctx;
 

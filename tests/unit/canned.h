@@ -9,9 +9,9 @@
 
 #include "src/model/snapshot.h"
 
-static const struct snap_module canned_app = { "/opt/app/server", "server", "aabb01", "dwarf" };
-static const struct snap_module canned_lib = { "/usr/lib/libfoo.so.3", "libfoo.so.3", "", "none" };
-static const struct snap_module canned_none = { "", "", "", "none" };
+static const struct snap_module canned_app = { "/opt/app/server", "server", "aabb01" };
+static const struct snap_module canned_lib = { "/usr/lib/libfoo.so.3", "libfoo.so.3", "" };
+static const struct snap_module canned_none = { "", "", "" };
 
 static const struct frame canned_cxx[] = {
 	{ .offset = 0,

@@ -107,12 +107,12 @@ TEST(histograms)
 	CHECK_INT(blocks, s->totals.live_blocks);
 	CHECK_INT(bytes, s->totals.live_bytes);
 	CHECK_INT(frees, s->totals.frees);
-	CHECK_INT(session_detail(session, 2, &d), 0);
+	CHECK_INT(session_detail(s, 2, &d), 0);
 	CHECK_INT(d.id, 2);
 	CHECK_INT(d.sizes[site_size_bucket(made_size(2, 99))].allocs, 51);
 	CHECK_INT(d.sizes[site_size_bucket(made_size(2, 0))].allocs, 49); /* up to 2048 */
 	CHECK_INT(d.lifetimes[site_life_bucket(1)], MADE_BLOCKS / 2);
-	CHECK_INT(session_detail(session, UINT32_MAX, &d), -EINVAL);
+	CHECK_INT(session_detail(s, UINT32_MAX, &d), -EINVAL);
 	snapshot_unref(s);
 	end();
 }
@@ -136,7 +136,7 @@ TEST(torn_counters)
 	CHECK_INT(s->sizes[bucket].live_blocks, 0);
 	CHECK_INT(s->sizes[bucket].live_bytes, 0);
 	CHECK_INT(s->sites[0].live_bytes, 0);
-	CHECK_INT(session_detail(session, 1, &d), 0);
+	CHECK_INT(session_detail(s, 1, &d), 0);
 	CHECK_INT(d.sizes[bucket].live_blocks, 0);
 	snapshot_unref(s);
 	end();

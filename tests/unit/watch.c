@@ -53,9 +53,11 @@ static const char *image_make(const struct image *i)
 
 static const struct image first_image = { 0, 0, HT_STATE_RUNNING, FAMILY };
 
-static void begin_with(const struct image *i, bool keep)
+static void begin_as(const struct image *i, bool keep, pid_t pid)
 {
-	const struct watch_options o = { .family = FAMILY, .keep_children = keep };
+	const struct watch_options o = {
+		.family = FAMILY, .keep_children = keep, .session.pid = pid
+	};
 	char message[READ_MESSAGE_MAX] = "";
 	struct session *s = session_open(image_make(i), &o.session, message);
 
@@ -64,6 +66,11 @@ static void begin_with(const struct image *i, bool keep)
 		printf("not ok - fixture: %s\n", message);
 		exit(1);
 	}
+}
+
+static void begin_with(const struct image *i, bool keep)
+{
+	begin_as(i, keep, 0);
 }
 
 static void end(void)
@@ -90,17 +97,99 @@ TEST(nothing_new)
 TEST(exec)
 {
 	const struct image second = { 0, 1, HT_STATE_RUNNING, FAMILY };
-	struct session *before;
 
 	begin_with(&first_image, false);
 	CHECK(!watch_poll(watch));
-	before = watch_session(watch);
 	image_make(&second);
 	CHECK(watch_poll(watch));
 	CHECK_INT(generation(), 1);
-	CHECK(watch_session(watch) != before);
-	CHECK(!session_alive(before)); /* and still there: snapshots may point to it */
 	CHECK(!watch_poll(watch));
+	end();
+}
+
+/* What this process holds: its descriptors and threads. */
+static unsigned held(void)
+{
+	static const char *const dirs[] = { "/proc/self/fd", "/proc/self/task" };
+	unsigned count = 0;
+
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++) {
+		DIR *d = opendir(dirs[i]);
+
+		while (d && readdir(d))
+			count++;
+		if (d)
+			closedir(d);
+	}
+	return count;
+}
+
+#define IMAGES 80u /* more than a watch keeps */
+
+static void images_pass(unsigned first)
+{
+	for (uint32_t i = first; i < first + IMAGES; i++) {
+		const struct image next = { 0, i, HT_STATE_RUNNING, FAMILY };
+
+		image_make(&next);
+		CHECK(watch_poll(watch));
+		CHECK_INT(generation(), i);
+	}
+}
+
+/* On the screen: nothing is left of the images in between, and of the first only what new
+ * processes look for; a snapshot that is still shown stays whole. */
+TEST(many_execs_hold_nothing)
+{
+	struct snapshot *frozen;
+	unsigned before;
+
+	begin_with(&first_image, false);
+	images_pass(1);
+	before = held();
+	CHECK_INT(launch_dir_files(false), 2);
+	frozen = session_tick(watch_session(watch));
+	images_pass(1 + IMAGES);
+	CHECK(frozen->command[0] == 'i' && frozen->nsites == 0);
+	CHECK(held() > before);
+	snapshot_unref(frozen);
+	CHECK_INT(held(), before);
+	CHECK_INT(launch_dir_files(false), 2);
+	watch_remove(watch, false);
+	CHECK_INT(launch_dir_files(false), 1); /* the one that runs */
+	end();
+}
+
+/* For a report: the first ones are kept, and the report says how many are not. */
+TEST(many_execs_are_counted)
+{
+	struct snapshot *s;
+	unsigned before = held();
+
+	begin_with(&first_image, true);
+	images_pass(1);
+	s = watch_final(watch, (uint64_t)120 * 1000000000);
+	CHECK_INT(s->nchildren, 64);
+	CHECK_STR(
+		s->notice, "16 more children and earlier images ended that this report leaves out");
+	snapshot_unref(s);
+	watch_remove(watch, false);
+	CHECK_INT(launch_dir_files(false), 1);
+	end();
+	CHECK_INT(held(), before);
+}
+
+/* Where there is no room for it, a child that runs is left alone. */
+TEST(a_running_child_too_many)
+{
+	const struct image child = { (uint32_t)getppid(), 0, HT_STATE_RUNNING, FAMILY };
+	const char *path;
+
+	begin_with(&first_image, true);
+	images_pass(1);
+	path = image_make(&child);
+	CHECK(!watch_poll(watch));
+	CHECK_INT(access(path, F_OK), 0);
 	end();
 }
 
@@ -199,7 +288,7 @@ TEST(children_kept)
 	struct snapshot *s;
 	unsigned seen = 0;
 
-	begin_with(&first_image, true);
+	begin_as(&first_image, true, getpid()); /* as a launch does: only ours has that pid */
 	image_make(&child);
 	image_make(&second);
 	CHECK(watch_poll(watch));
@@ -277,6 +366,9 @@ int main(void)
 	launch_dir_make();
 	RUN(nothing_new);
 	RUN(exec);
+	RUN(many_execs_hold_nothing);
+	RUN(many_execs_are_counted);
+	RUN(a_running_child_too_many);
 	RUN(exec_twice);
 	RUN(exec_is_seen_without_a_family);
 	RUN(two_changes_at_one_time);
