@@ -85,8 +85,35 @@ static void *find(struct next_cxx *n)
 	return n->function;
 }
 
+/*
+ * What a C++ runtime in no scope of ours calls: the program's own allocator where that comes before
+ * us. Its blocks go to the program's own free. NULL: us, so that the next one serves.
+ */
+static struct {
+	void *(*malloc)(size_t);
+	void *(*aligned_alloc)(size_t, size_t);
+	void (*free)(void *);
+} front;
+
+/*
+ * The program's first definition of `symbol`, unless it is `ours`. RTLD_DEFAULT would not tell: it
+ * looks into a library linked with -Bsymbolic first, and that we are.
+ */
+static void *find_front(void *program, const char *symbol, const void *ours)
+{
+	void *p = program ? dlsym(program, symbol) : NULL;
+
+	return p == ours ? NULL : p;
+}
+
 void hooks_cxx_find(void)
 {
+	void *program = dlopen(NULL, RTLD_LAZY);
+
+	front.malloc = (void *(*)(size_t))find_front(program, "malloc", (void *)malloc);
+	front.aligned_alloc = (void *(*)(size_t, size_t))find_front(
+		program, "aligned_alloc", (void *)aligned_alloc);
+	front.free = (void (*)(void *))find_front(program, "free", (void *)free);
 	for (struct next_cxx **n = __start_next_cxx; n < __stop_next_cxx; n++)
 		find(*n);
 }
@@ -99,9 +126,10 @@ static void *plain_new(size_t size, size_t align, const char *throws)
 	if (!next_available())
 		return next_arena_alloc(size, align);
 	if (align == 0)
-		p = next.malloc(size ? size : 1);
+		p = (front.malloc ? front.malloc : next.malloc)(size ? size : 1);
 	else
-		p = next.aligned_alloc(align, (size + align - 1) & ~(align - 1));
+		p = (front.aligned_alloc ? front.aligned_alloc : next.aligned_alloc)(
+			align, (size + align - 1) & ~(align - 1));
 	if (!p && throws) {
 		void *(*raise)(size_t, size_t) = runtime_symbol(throws);
 
@@ -115,7 +143,7 @@ static void *plain_new(size_t size, size_t align, const char *throws)
 static void plain_delete(void *p)
 {
 	if (!next_is_arena(p) && next_available())
-		next.free(p);
+		(front.free ? front.free : next.free)(p);
 }
 
 /*

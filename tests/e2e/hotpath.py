@@ -75,6 +75,8 @@ for way_name in ways():
 
     add_case("wrong call frame information does no harm, " + way_name,
              unchanged("rbp_borrowed")(way_name))
+    add_case("a program with its own malloc gets its own from a plugin's operator new, " + way_name,
+             unchanged("own_malloc", os.path.join(B, "tests/targets/plugin/waits.so"))(way_name))
     add_case("a plugin's constructor may wait for a thread, " + way_name,
              unchanged("plugin_waits", os.path.join(B, "tests/targets/plugin/waits.so"))(way_name))
 

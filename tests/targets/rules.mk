@@ -13,3 +13,6 @@ $(B)/tests/targets/plugin/waits.so: tests/targets/plugin/waits.cc Makefile
 	$(call say,CXX,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CXX) -O1 -g -std=c++17 -pthread -shared -fPIC -o $@ $<
+
+# Its allocator is seen by the libraries it loads.
+$(B)/tests/targets/own_malloc: TARGET_CFLAGS += -rdynamic -fno-builtin

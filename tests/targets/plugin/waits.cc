@@ -27,3 +27,8 @@ extern "C" int plugin_blocks()
 {
 	return blocks;
 }
+
+extern "C" void *plugin_new()
+{
+	return new int[4];
+}
