@@ -195,9 +195,10 @@ static void header_counts(const struct snapshot *snap, struct strip *s)
 	char a[UNITS_MAX], b[UNITS_MAX];
 
 	strip_right(s, 80, INK_PLAIN, "%s blocks", units_count(a, t->live_blocks));
-	strip_right(s, 70, INK_PLAIN, "%s sites", units_count(a, snap->nsites));
-	/* Only the timeline is poorer for it; no total is wrong. */
-	strip_right(s, 60, INK_PLAIN, "events lost %s", units_count(a, t->lost_events));
+	strip_right(s, 70, INK_PLAIN, "%s site%s", units_count(a, snap->nsites),
+		snap->nsites == 1 ? "" : "s");
+	/* Not "lost": nothing that is shown is poorer for it. */
+	strip_right(s, 60, INK_PLAIN, "events unread %s", units_count(a, t->lost_events));
 	if (t->untracked_blocks)
 		strip_right(s, 85, INK_BAD, "untracked %s/%s", units_count(a, t->untracked_blocks),
 			units_bytes(b, t->untracked_bytes));
@@ -205,17 +206,31 @@ static void header_counts(const struct snapshot *snap, struct strip *s)
 		strip_right(s, 65, INK_PLAIN, "untracked 0");
 }
 
-/* `n` points as at most `cells`: each cell shows the largest of the points it covers. */
-static unsigned header_resample(
-	const uint64_t *in, unsigned n, uint64_t out[SNAP_HISTORY_POINTS], unsigned cells)
+/* The program notes a point when its heap changes: after the last one, up to now, nothing did. */
+static uint64_t header_points_till_now(const struct snapshot *snap)
 {
-	if (n > SNAP_HISTORY_POINTS)
-		n = SNAP_HISTORY_POINTS;
+	uint64_t step = snap->history_step_ns, points = snap->history_points;
+	uint64_t till_now = step ? (snap->uptime_ns + step - 1) / step : 0;
+
+	return points == 0 || points > till_now ? points : till_now;
+}
+
+/* `n` points, of which `in` has the first `known` and the others are like its last, as at most
+ * `cells`: each cell shows the largest of the points it covers. */
+static unsigned header_resample(const uint64_t *in, unsigned known, uint64_t n,
+	uint64_t out[SNAP_HISTORY_POINTS], unsigned cells)
+{
+	if (known > SNAP_HISTORY_POINTS)
+		known = SNAP_HISTORY_POINTS;
+	if (cells > SNAP_HISTORY_POINTS)
+		cells = SNAP_HISTORY_POINTS;
 	if (cells > n)
-		cells = n;
+		cells = (unsigned)n;
 	for (unsigned i = 0; i < cells; i++) {
-		out[i] = 0;
-		for (unsigned j = i * n / cells; j < (i + 1) * n / cells; j++)
+		uint64_t from = i * n / cells, to = (i + 1) * n / cells;
+
+		out[i] = from < known ? 0 : in[known - 1];
+		for (uint64_t j = from; j < to && j < known; j++)
 			out[i] = in[j] > out[i] ? in[j] : out[i];
 	}
 	return cells;
@@ -229,15 +244,15 @@ static void header_history(const struct ui *ui, int y, unsigned width)
 	char graph[SNAP_HISTORY_POINTS * 4 + 1], span[UNITS_MAX];
 	unsigned used, room;
 
-	strip_left(&s, 60, INK_INFO, "%5s",
-		units_duration(span, snap->history_points * snap->history_step_ns));
+	strip_left(&s, 60, INK_INFO, "%5s", header_clock(span, snap->uptime_ns));
 	header_counts(snap, &s);
 	used = strip_fit(&s, width - 2);
 	room = width - 2 > used + 2 * STRIP_GAP ? width - 2 - used - 2 * STRIP_GAP : 0;
 	strip_draw(&s, y, 1, width - 2);
 	if (room < BAR_LEAST)
 		return;
-	room = header_resample(snap->history, snap->history_points, points, room);
+	room = header_resample(
+		snap->history, snap->history_points, header_points_till_now(snap), points, room);
 	spark_text(points, room, ink_glyphs(), graph, sizeof(graph));
 	ink_text(y, 2 + (int)text_cells(s.piece[0].text), room, INK_GOOD, graph);
 }

@@ -82,7 +82,9 @@ static void help_add_words(struct ui *ui)
 		{ "peak, @", "most live bytes at once, and when, in time since start" },
 		{ "RSS, hwm", "memory the kernel gave it, and the most it ever had" },
 		{ "pss", "RSS with shared pages divided among those who share them" },
-		{ "lost", "events of the timeline nobody read in time; no total is wrong for it" },
+		{ "0:00 strip", "live bytes from the start until now" },
+		{ "unread",
+			"events overwritten before heaptop read them; every number counts them" },
 		{ "untracked", "blocks that could not be recorded: missing from the table" },
 		{ "self", "what heaptop itself costs" },
 	};

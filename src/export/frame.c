@@ -83,10 +83,11 @@ static void frame_heap(struct strbuf *out, const struct snapshot *s)
 	char live[UNITS_MAX], blocks[UNITS_MAX], peak[UNITS_MAX], when[UNITS_MAX];
 	char growth[UNITS_MAX], sites[UNITS_MAX];
 
-	strbuf_printf(out, "Live %s in %s blocks  peak %s @%s  growth %s  %s sites\n",
+	strbuf_printf(out, "Live %s in %s blocks  peak %s @%s  growth %s  %s site%s\n",
 		units_bytes(live, t->live_bytes), units_count(blocks, t->live_blocks),
 		units_bytes(peak, t->peak_live_bytes), units_duration(when, t->peak_ns),
-		units_rate(growth, t->growth_bytes_per_s), units_count(sites, s->nsites));
+		units_rate(growth, t->growth_bytes_per_s), units_count(sites, s->nsites),
+		s->nsites == 1 ? "" : "s");
 }
 
 static void frame_memory(struct strbuf *out, const struct snap_proc *p)
@@ -105,11 +106,11 @@ static void frame_memory(struct strbuf *out, const struct snap_proc *p)
 static void frame_operations(struct strbuf *out, const struct snap_totals *t)
 {
 	char allocs[UNITS_MAX], frees[UNITS_MAX], reallocs[UNITS_MAX];
-	char lost[UNITS_MAX], untracked[UNITS_MAX];
+	char unread[UNITS_MAX], untracked[UNITS_MAX];
 
-	strbuf_printf(out, "Ops  alloc %s  free %s  realloc %s  lost %s  untracked %s\n",
+	strbuf_printf(out, "Ops  alloc %s  free %s  realloc %s  events unread %s  untracked %s\n",
 		units_freq(allocs, t->allocs_per_s), units_freq(frees, t->frees_per_s),
-		units_freq(reallocs, t->reallocs_per_s), units_count(lost, t->lost_events),
+		units_freq(reallocs, t->reallocs_per_s), units_count(unread, t->lost_events),
 		units_count(untracked, t->untracked_blocks));
 }
 

@@ -90,7 +90,6 @@ static void text_losses(struct strbuf *out, const struct snap_totals *t)
 		{ t->unknown_frees, "frees of blocks that heaptop did not know" },
 		{ t->untracked_blocks, "blocks could not be recorded, and are in no figure here" },
 		{ t->truncated_stacks, "stacks are missing outer frames" },
-		{ t->lost_events, "events were overwritten before they were read (timeline only)" },
 	};
 	char count[UNITS_MAX + 8];
 

@@ -84,6 +84,34 @@ TEST(untouched_cursor_stays_on_row_0)
 	paper_close(&p);
 }
 
+/* The program notes no points while its heap stands still, and the strip goes on all the same. */
+TEST(history_reaches_from_the_start_until_now)
+{
+	struct snapshot *now;
+
+	begin(30, 100);
+	now = p.ui.current;
+	now->history_points = 2;
+	now->history_step_ns = CANNED_S;
+	now->history[0] = 1000;
+	now->history[1] = 500;
+	now->uptime_ns = 9 * CANNED_S;
+	paper_draw(&p);
+	CHECK(strstr(paper_line(&p, p.ui.layout.y[ROW_HISTORY]), " 0:09 █▅▅▅▅▅▅▅▅ ") != NULL);
+	now->uptime_ns = 100 * 86400ull * CANNED_S;
+	paper_draw(&p);
+	CHECK(strstr(paper_line(&p, p.ui.layout.y[ROW_HISTORY]), " 100d 00:00:00 █▅▅▅▅") != NULL);
+	now->history_points = 0;
+	now->history_step_ns = 0;
+	paper_draw(&p);
+	CHECK(strstr(paper_line(&p, p.ui.layout.y[ROW_HISTORY]), "▅") == NULL);
+	now->history_points = SNAP_HISTORY_POINTS;
+	now->history_step_ns = CANNED_S;
+	now->uptime_ns = 0;
+	paper_draw(&p);
+	paper_close(&p);
+}
+
 TEST(frozen_rows_stand_still_while_the_header_moves)
 {
 	char row[PAPER_LINE], title[PAPER_LINE];
@@ -505,6 +533,7 @@ int main(void)
 	RUN(selection_is_a_site_and_keeps_its_line);
 	RUN(selection_deep_in_the_list_keeps_its_line);
 	RUN(untouched_cursor_stays_on_row_0);
+	RUN(history_reaches_from_the_start_until_now);
 	RUN(frozen_rows_stand_still_while_the_header_moves);
 	RUN(exec_forgets_what_was_picked);
 	RUN(held_order_keeps_places_and_updates_values);
