@@ -87,7 +87,7 @@ static void facts_live(const struct ui *ui, const struct snap_site *site, struct
 	strip_left(s, 70, INK_PLAIN, "peak %s", units_bytes(a, site->peak_live_bytes));
 	strip_left(s, 50, INK_PLAIN, "%s%% of all live bytes",
 		units_percent(a, site->live_bytes, ui->shown->totals.live_bytes));
-	strip_right(s, 80, site->rate_bytes_per_s > 0 ? INK_WARN : INK_PLAIN, "%s",
+	strip_right(s, 87, site->rate_bytes_per_s > 0 ? INK_WARN : INK_PLAIN, "growth %s",
 		units_rate(a, site->rate_bytes_per_s));
 }
 
