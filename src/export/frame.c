@@ -68,7 +68,7 @@ static void frame_who(struct strbuf *out, const struct snapshot *s, const struct
 
 	strbuf_printf(out, "heaptop  %s  pid %d  %s", s->command ? s->command : "?", (int)s->pid,
 		snapshot_state_text(s, state));
-	if (s->proc.valid)
+	if (s->proc.valid && s->proc.threads)
 		strbuf_printf(out, "  %u thr", s->proc.threads);
 	strbuf_printf(out, "  up %s", units_duration(age, s->uptime_ns));
 	strbuf_printf(out, "  self %u.%u%%cpu %s\n", tenths / 10, tenths % 10,
@@ -97,8 +97,9 @@ static void frame_memory(struct strbuf *out, const struct snap_proc *p)
 
 	if (!p->valid)
 		return;
+	/* Of a program that ended before the first look, only the most it had is known. */
 	strbuf_printf(out, "RSS  %s  hwm %s  pss %s  swap %s  faults %s min %s maj\n",
-		units_bytes(rss, p->rss), units_bytes(hwm, p->hwm),
+		p->rss ? units_bytes(rss, p->rss) : "-", units_bytes(hwm, p->hwm),
 		p->have_pss ? units_bytes(pss, p->pss) : "-", units_bytes(swap, p->swap),
 		units_freq(minor, p->minor_faults_per_s), units_freq(major, p->major_faults_per_s));
 }

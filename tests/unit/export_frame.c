@@ -73,6 +73,10 @@ TEST(notice_and_unread_proc)
 	s.proc.valid = true;
 	s.proc.have_pss = false;
 	CHECK(strstr(frame(&s, &options), "pss -  swap") != NULL);
+	s.proc.rss = 0;
+	s.proc.threads = 0;
+	frame(&s, &options);
+	CHECK(strstr(out.data, "RSS  -  hwm") != NULL && strstr(out.data, " thr ") == NULL);
 }
 
 TEST(rows_keep_their_width)
