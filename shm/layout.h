@@ -23,6 +23,7 @@
  *   hists       ht_hist[]: histograms, same index as sites
  *   rings       ht_event[HT_RING_EVENTS] per thread slot: the timeline
  *   live        the live hash, in levels (below)
+ *   near        the part of it for small blocks, in one level
  *
  * A call stack is one 32-bit number: a site. Walking it: ht_site.node is a leaf whose `pc` tells
  * the allocation function (HT_LEAF_FUNCTION, a number below HT_FUNCTION_COUNT); its parent is the
@@ -37,6 +38,13 @@
  * out, so a search that finds `overflow` zero may stop: there are no tombstones, and deletion
  * leaves nothing behind. A key is 0 (free), 1 (claimed, payload being written) or the block's
  * address.
+ *
+ * A hash scatters: each operation on a large table is a miss in every cache. So small blocks, which
+ * are many, go into `near` when they can: one more level, of 2^near_log2 buckets, whose home
+ * buckets follow the address. 256 KB of address space are HT_NEAR_RUN consecutive buckets, wherever
+ * the hash puts the run, so neighbours in the heap are neighbours there. It takes memory as the
+ * heap is dense: the first small blocks of a fresh piece go to the levels, and one in
+ * HT_NEAR_CHANCE brings the piece into use.
  *
  * Time: header.clock_ns is CLOCK_MONOTONIC as of the last refresh. Hooks read that word;
  * every few events a thread refreshes it. Ticks are clock_ns >> HT_TICK_SHIFT, 65.5 us each.
@@ -81,7 +89,12 @@
 #ifndef HT_PROBE_BUCKETS
 #define HT_PROBE_BUCKETS 8u /* 56 slots reachable: about 90 % full before a level overflows */
 #endif
-#define HT_LIVE_LEVELS	   6u
+#define HT_LIVE_LEVELS 6u
+#define HT_NEAR_RUN    1024u /* buckets; x 7 slots for 256 KB: one for each 37 bytes */
+#define HT_NEAR_SHIFT  8u /* a bucket's piece of address space: 256 bytes */
+#define HT_NEAR_SIZE   512u /* blocks below this size: larger ones would leave most slots empty */
+#define HT_NEAR_CHANCE 64u /* a piece holds some 1,000 small blocks when dense; 2 % go elsewhere   \
+			    */
 #define HT_BUILD_ID_MAX	   32u
 #define HT_COMMAND_MAX	   4096u
 #define HT_PATH_MAX	   1024u
@@ -109,6 +122,7 @@ enum ht_region_id {
 	HT_REGION_HISTS,
 	HT_REGION_RINGS,
 	HT_REGION_LIVE,
+	HT_REGION_NEAR,
 	HT_REGION_COUNT
 };
 
@@ -283,7 +297,7 @@ struct ht_header {
 	uint32_t live_log2; /* buckets of level 0 */
 	uint32_t live_levels_max;
 	uint32_t heads_log2;
-	uint32_t reserved0;
+	uint32_t near_log2; /* buckets of near; 0: not used */
 	char exe[HT_PATH_MAX];
 	char why[HT_WHY_MAX];
 	uint32_t command_bytes; /* argv, each argument terminated by NUL */

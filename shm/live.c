@@ -17,17 +17,27 @@ struct place {
 };
 
 /* Fibonacci hashing; the xor folds in the bits that tell mmap regions and arenas apart. */
-static uint32_t home_bucket(const struct ht_header *h, uint32_t level, uint64_t addr)
+static uint32_t hash_of(uint64_t v, uint32_t bits)
 {
-	uint64_t hash = (addr >> 3 ^ addr >> 29) * 0x9e3779b97f4a7c15ull;
-
-	return (uint32_t)(hash >> (64 - (h->live_log2 + 2 * level)));
+	return (uint32_t)((v ^ v >> 26) * 0x9e3779b97f4a7c15ull >> (64 - bits));
 }
 
-static uint64_t bucket_offset(
+/* In `near` only the run is hashed; within it buckets follow the address. */
+static inline uint32_t home_bucket(const struct ht_header *h, uint32_t level, uint64_t addr)
+{
+	uint32_t log2 = segment_level_log2(h, level);
+	uint64_t piece = addr >> HT_NEAR_SHIFT;
+
+	if (level != SEGMENT_NEAR)
+		return hash_of(addr >> 3, log2);
+	return (hash_of(piece / HT_NEAR_RUN, log2) & ~(HT_NEAR_RUN - 1)) |
+	       (uint32_t)(piece % HT_NEAR_RUN);
+}
+
+static inline uint64_t bucket_offset(
 	const struct segment *s, uint32_t level, uint32_t home, uint32_t passed)
 {
-	uint64_t mask = (1ull << (s->header->live_log2 + 2 * level)) - 1;
+	uint64_t mask = (1ull << segment_level_log2(s->header, level)) - 1;
 
 	return segment_level_offset(s->header, level) +
 	       ((home + passed) & mask) * sizeof(struct ht_bucket);
@@ -83,6 +93,9 @@ static bool level_search(const struct segment *s, uint64_t addr, struct place *p
 
 static bool search(const struct segment *s, uint64_t addr, struct place *p)
 {
+	p->level = SEGMENT_NEAR;
+	if (s->header->near_log2 != 0 && level_search(s, addr, p))
+		return true;
 	/* LEVEL: a level that holds our block was counted before the block went in. */
 	for (uint32_t n = ht_load_acquire_32(&s->header->live_levels); n-- > 0;) {
 		p->level = n;
@@ -188,10 +201,28 @@ static bool grow(const struct segment *s, uint32_t levels)
 	return true;
 }
 
+/*
+ * Puts a small block near its neighbours, where that piece of the table is in use. If it is not,
+ * one block in HT_NEAR_CHANCE (by its address: any will do) brings it into use.
+ */
+static bool put_near(const struct segment *s, uint64_t addr, const struct live_block *block)
+{
+	uint64_t home;
+
+	if (s->header->near_log2 == 0 || block->size >= HT_NEAR_SIZE)
+		return false;
+	home = bucket_offset(s, SEGMENT_NEAR, home_bucket(s->header, SEGMENT_NEAR, addr), 0);
+	if (!segment_has(s, home) && hash_of(addr >> 3, 32) % HT_NEAR_CHANCE != 0)
+		return false;
+	return level_put(s, SEGMENT_NEAR, addr, block);
+}
+
 static bool put(const struct segment *s, uint64_t addr, const struct live_block *block)
 {
 	uint32_t levels;
 
+	if (put_near(s, addr, block))
+		return true;
 	do {
 		levels = ht_load_acquire_32(&s->header->live_levels); /* LEVEL */
 		if (level_put(s, levels - 1, addr, block))
@@ -217,7 +248,7 @@ int live_insert(
 static void probe_bucket(
 	const struct segment *s, uint32_t level, uint32_t number, struct live_probe *out)
 {
-	uint64_t mask = (1ull << (s->header->live_log2 + 2 * level)) - 1;
+	uint64_t mask = (1ull << segment_level_log2(s->header, level)) - 1;
 	uint64_t at = bucket_offset(s, level, number, 0);
 	const struct ht_bucket *b = segment_at(s, at);
 
@@ -237,10 +268,17 @@ static void probe_bucket(
 	}
 }
 
+static void probe_level(const struct segment *s, uint32_t level, struct live_probe *out)
+{
+	for (uint32_t i = 0; i < 1u << segment_level_log2(s->header, level); i++)
+		probe_bucket(s, level, i, out);
+}
+
 void live_probe_length(const struct segment *s, struct live_probe *out)
 {
 	*out = (struct live_probe){ 0 };
 	for (uint32_t level = 0; level < s->header->live_levels; level++)
-		for (uint32_t i = 0; i < 1u << (s->header->live_log2 + 2 * level); i++)
-			probe_bucket(s, level, i, out);
+		probe_level(s, level, out);
+	if (s->header->near_log2 != 0)
+		probe_level(s, SEGMENT_NEAR, out);
 }

@@ -32,14 +32,15 @@
 /* How large each region is: number of elements, by segment size. */
 struct plan {
 	uint32_t threads, modules, strings, heads_log2, nodes, sites, live_log2, live_levels;
+	uint32_t near_log2;
 };
 
 static const struct plan plans[] = {
-	/* 8 M nodes and 2 M stacks; level 5 of the live hash alone holds 58 M blocks: 3.6 GB
-	   virtual */
-	[SEGMENT_FULL] = { 1024, 16384, 4u << 20, 19, 1u << 23, 1u << 21, 13, 6 },
+	/* 8 M nodes and 1 M stacks; level 5 of the live hash alone holds 58 M blocks, and `near`
+	   the small ones of 1 GB of heap: 3.7 GB virtual */
+	[SEGMENT_FULL] = { 1024, 16384, 4u << 20, 19, 1u << 23, 1u << 20, 13, 6, 22 },
 	/* 41 MB in all: leaves room in a 64 MB /dev/shm */
-	[SEGMENT_SMALL] = { 128, 1024, 256u << 10, 16, 1u << 18, 1u << 15, 13, 2 },
+	[SEGMENT_SMALL] = { 128, 1024, 256u << 10, 16, 1u << 18, 1u << 15, 13, 2, 0 },
 };
 
 static uint64_t round_up(uint64_t bytes)
@@ -58,12 +59,14 @@ static uint64_t plan_regions(struct ht_header *h, const struct plan *p)
 		[HT_REGION_NODES] = (uint64_t)p->nodes * sizeof(struct ht_node),
 		[HT_REGION_SITES] = (uint64_t)p->sites * sizeof(struct ht_site),
 		[HT_REGION_HISTS] = (uint64_t)p->sites * sizeof(struct ht_hist),
+		[HT_REGION_NEAR] = p->near_log2 ? sizeof(struct ht_bucket) << p->near_log2 : 1,
 		[HT_REGION_RINGS] = (uint64_t)p->threads * HT_RING_EVENTS * sizeof(struct ht_event),
 	};
 	uint64_t at = HT_HEADER_BYTES;
 
 	h->live_log2 = p->live_log2;
 	h->live_levels_max = p->live_levels;
+	h->near_log2 = p->near_log2;
 	h->heads_log2 = p->heads_log2;
 	for (uint32_t i = 0; i < p->live_levels; i++)
 		bytes[HT_REGION_LIVE] += segment_level_bytes(h, i);
@@ -363,6 +366,10 @@ static bool tables_check(const struct ht_header *h)
 
 	if (h->live_log2 > 24 || 1u << h->live_log2 < HT_PROBE_BUCKETS || h->live_levels_max == 0 ||
 		h->live_levels_max > HT_LIVE_LEVELS || h->heads_log2 == 0 || h->heads_log2 > 28)
+		return false;
+	if (h->near_log2 > 24 || (h->near_log2 != 0 && 1u << h->near_log2 < HT_NEAR_RUN) ||
+		(h->near_log2 != 0 &&
+			sizeof(struct ht_bucket) << h->near_log2 > h->region[HT_REGION_NEAR].bytes))
 		return false;
 	for (uint32_t i = 0; i < h->live_levels_max; i++)
 		live += segment_level_bytes(h, i);

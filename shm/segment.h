@@ -65,8 +65,19 @@ static inline uint64_t segment_level_offset(const struct ht_header *h, uint32_t 
 	/* 1 + 4 + 16 + ... = (4^level - 1) / 3 levels of the first one's size come before */
 	uint64_t before = ((1ull << 2 * level) - 1) / 3;
 
+	if (level == HT_LIVE_LEVELS)
+		return h->region[HT_REGION_NEAR].offset;
 	return h->region[HT_REGION_LIVE].offset +
 	       (sizeof(struct ht_bucket) << h->live_log2) * before;
+}
+
+/* The level number of `near`, which is one level more wherever a level is named. */
+#define SEGMENT_NEAR HT_LIVE_LEVELS
+
+/* log2 of the buckets of a level, and where it begins. */
+static inline uint32_t segment_level_log2(const struct ht_header *h, uint32_t level)
+{
+	return level == SEGMENT_NEAR ? h->near_log2 : h->live_log2 + 2 * level;
 }
 
 /* Slow path of segment_commit. Keeps errno. */

@@ -66,7 +66,7 @@ static int piece_walk(struct walk *w, uint64_t offset, uint32_t buckets)
 static int level_walk(struct walk *w, uint32_t level)
 {
 	uint64_t offset = segment_level_offset(w->s->header, level);
-	uint64_t buckets = segment_level_bytes(w->s->header, level) / sizeof(struct ht_bucket);
+	uint64_t buckets = 1ull << segment_level_log2(w->s->header, level);
 
 	for (uint64_t at = 0; at < buckets; at += PIECE_BUCKETS) {
 		uint64_t left = buckets - at;
@@ -97,6 +97,8 @@ ssize_t read_blocks(
 		levels = s->header->live_levels_max;
 	for (uint32_t level = 0; rc == 0 && level < levels; level++)
 		rc = level_walk(&w, level);
+	if (rc == 0 && s->header->near_log2 != 0)
+		rc = level_walk(&w, SEGMENT_NEAR);
 out:
 	free(w.first);
 	free(w.second);

@@ -323,8 +323,81 @@ TEST(naive_model)
 	fixture_close(&f);
 }
 
+/* Blocks of near, and units of it in use. */
+static void near_count(const struct segment *s, uint64_t *blocks, uint64_t *units)
+{
+	const struct ht_region *r = &s->header->region[HT_REGION_NEAR];
+
+	*blocks = *units = 0;
+	for (uint64_t at = r->offset; at < r->offset + r->bytes; at += HT_COMMIT_BYTES)
+		*units += segment_has(s, at);
+	for (uint64_t i = 0; i < 1ull << s->header->near_log2; i++) {
+		uint64_t at = r->offset + i * sizeof(struct ht_bucket);
+		const struct ht_bucket *b = segment_at(s, at);
+
+		for (unsigned slot = 0; segment_has(s, at) && slot < HT_BUCKET_SLOTS; slot++)
+			*blocks += b->key[slot] > HT_KEY_CLAIMED;
+	}
+}
+
+#define NEAR_BLOCKS 200000u
+
+/* Blocks of `size`, `pitch` bytes apart, all found again and all gone in the end. */
+static void near_round(
+	uint32_t count, uint64_t size, uint64_t pitch, uint64_t *blocks, uint64_t *units)
+{
+	struct live_block b = { .size = size }, old;
+	struct live_probe p;
+	struct fixture f;
+	uint32_t found = 0, taken = 0;
+
+	fixture_open(&f, SEGMENT_FULL);
+	for (uint64_t i = 0; i < count; i++)
+		live_insert(&f.s, 0x555500000000ull + i * pitch, &b, &old);
+	near_count(&f.s, blocks, units);
+	live_probe_length(&f.s, &p);
+	CHECK_INT(p.blocks, count);
+	CHECK_INT(p.overflow, p.buckets_passed);
+	for (uint64_t i = 0; i < count; i++) {
+		found += live_find(&f.s, 0x555500000000ull + i * pitch, &old);
+		taken += live_remove(&f.s, 0x555500000000ull + i * pitch, &old);
+	}
+	CHECK_INT(found, count);
+	CHECK_INT(taken, count);
+	check_sound(&f.s, 0);
+	fixture_close(&f);
+}
+
+/* Dense small blocks are kept near each other, in memory that grows with them. */
+TEST(near_takes_dense_small_blocks)
+{
+	uint64_t blocks, units;
+
+	near_round(NEAR_BLOCKS, 48, 64, &blocks, &units);
+	CHECK(blocks > NEAR_BLOCKS * 9ull / 10);
+	CHECK(units * HT_COMMIT_BYTES < NEAR_BLOCKS * 64ull);
+	near_round(NEAR_BLOCKS, 16, 32, &blocks,
+		&units); /* denser than it has slots: the rest goes to the levels */
+	CHECK(blocks > NEAR_BLOCKS * 6ull / 10);
+}
+
+/* Large ones, and small ones far apart, do not bring pieces into use that they would leave empty.
+ */
+TEST(near_leaves_sparse_blocks_to_the_levels)
+{
+	uint64_t blocks, units;
+
+	near_round(NEAR_BLOCKS, 4096, 4112, &blocks, &units);
+	CHECK_INT(blocks, 0);
+	CHECK_INT(units, 0);
+	near_round(NEAR_BLOCKS / 20, 48, 65536, &blocks, &units);
+	CHECK(blocks < NEAR_BLOCKS / 20 / 10);
+}
+
 int main(void)
 {
+	RUN(near_takes_dense_small_blocks);
+	RUN(near_leaves_sparse_blocks_to_the_levels);
 	RUN(in_and_out);
 	RUN(largest_fields);
 	RUN(unpack);
