@@ -103,22 +103,36 @@ static void on_signal(int signal)
 	forward_signal = signal;
 }
 
+static const int passed_on[] = { SIGTERM, SIGHUP, SIGINT, SIGQUIT };
+#define PASSED_ON (sizeof(passed_on) / sizeof(passed_on[0]))
+static struct sigaction signals_before[PASSED_ON];
+
 /*
- * The terminal's signals reach the program by themselves, and it decides what they mean; those sent
- * to us alone are passed on to it.
+ * The terminal's signals reach a launched program by themselves, and it decides what they mean;
+ * those sent to us alone are passed on to it. What our parent had us ignore (nohup) stays ignored.
+ * A reader of ours that goes away is a failed write, after which we still clear up.
  */
 static void signals_prepare(const struct run *r)
 {
 	struct sigaction pass = { .sa_handler = on_signal }, ignore = { .sa_handler = SIG_IGN };
 
-	sigaction(SIGTERM, &pass, NULL);
-	sigaction(SIGHUP, &pass, NULL);
-	if (r->child.pid) {
-		sigaction(SIGINT, &ignore, NULL);
-		sigaction(SIGQUIT, &ignore, NULL);
-	} else {
-		sigaction(SIGINT, &pass, NULL);
+	sigaction(SIGPIPE, &ignore, NULL);
+	for (size_t i = 0; i < PASSED_ON; i++) {
+		bool terminal = passed_on[i] == SIGINT || passed_on[i] == SIGQUIT;
+
+		sigaction(passed_on[i], NULL, &signals_before[i]);
+		if (signals_before[i].sa_handler == SIG_IGN ||
+			(passed_on[i] == SIGQUIT && !r->child.pid))
+			continue;
+		sigaction(passed_on[i], terminal && r->child.pid ? &ignore : &pass, NULL);
 	}
+}
+
+/* Nothing is waited for any more: signals mean us again. */
+static void signals_restore(void)
+{
+	for (size_t i = 0; i < PASSED_ON; i++)
+		sigaction(passed_on[i], &signals_before[i], NULL);
 }
 
 /* Waits until the program changed state or `until_ns`. False: we are to stop. */
@@ -144,7 +158,7 @@ static bool wait_until(struct run *r, uint64_t until_ns)
 
 static int final_status(struct run *r, const struct snapshot *s, const struct options *o, int rc)
 {
-	bool unfreed = o->fail_on_unfreed && s && s->totals.live_blocks > 0;
+	bool unfreed = o->fail_on_unfreed && r->ended && s && s->totals.live_blocks > 0;
 	struct snapshot *gone = (struct snapshot *)(uintptr_t)s;
 	int status;
 
@@ -164,6 +178,7 @@ static int show_report(struct run *r, const struct options *o, int fd)
 		snapshot_unref(run_tick(r));
 		go_on = wait_until(r, clock_monotonic_ns() + o->delay_ns);
 	}
+	signals_restore();
 	s = run_final(r);
 	if (s)
 		rc = report_put(fd, s, o);

@@ -240,7 +240,8 @@ static const struct row rows[] = {
 	{ KEY_FORMAT, "format", "FMT", set_format, 0, "of the report: text or json (implies --report)" },
 	{ 'o', "output", "FILE", set_output, 0, "write frames or report to FILE" },
 	{ KEY_TOP, "top", "N", set_top, 0, "call sites in a text report (default 20, 0 = all)" },
-	{ KEY_FAIL_ON, "fail-on", "CLASS", set_fail_on, 0, "exit 1 if blocks of CLASS are left (unfreed)" },
+	{ KEY_FAIL_ON, "fail-on", "CLASS", set_fail_on, 0,
+		"exit 1 if CLASS is left (unfreed; implies --report)" },
 	{ 'D', "depth", "N", set_depth, 0, "frames kept per call stack (default 128, at most 1024)" },
 	{ KEY_FOLLOW, "follow", NULL, set_follow, 0, "record the programs that COMMAND starts, too" },
 	{ KEY_NO_FOLLOW, "no-follow", NULL, set_no_follow, 0, "record COMMAND alone" },
@@ -468,7 +469,7 @@ int options_parse(int argc, char *const argv[], struct options *o, FILE *out, FI
 		if (mode_set(o, OPTIONS_RUN, &why))
 			return usage(err, "%s", why.text);
 	}
-	o->report |= o->format_given && !o->batch;
+	o->report |= (o->format_given || o->fail_on_unfreed) && !o->batch;
 	conflict = options_conflict(o);
 	return conflict ? usage(err, "%s", conflict) : -1;
 }

@@ -39,7 +39,7 @@ struct options {
 	const char *file;
 	/* How it is shown. With neither batch nor report: on the screen. */
 	bool batch;
-	bool report; /* --report, or implied by --format */
+	bool report; /* --report, or implied by --format or --fail-on */
 	enum options_format format;
 	bool format_given;
 	const char *output; /* NULL: the mode's own stream */

@@ -218,6 +218,37 @@ def exec_chain():
     check_equal(segment_files(), [], "segments left")
 
 
+def exec_script(images):
+    """A program that execs itself until it was so many images."""
+    path = os.path.join(scratch, "chain.sh")
+    with open(path, "w") as f:
+        f.write('[ $1 = 1 ] || exec sh "$0" $(($1 - 1))\nexit 7\n')
+    return ["sh", path, str(images)]
+
+
+@case("a report of a long chain of execs keeps 64 images and counts the rest")
+def exec_chain_reported():
+    clean_start()
+    done, rep = report(exec_script(80))
+    check_equal(done.returncode, 7, "exit status")
+    check_equal(len(rep["children"]), 64, "images kept")
+    check_equal(rep["notice"], "15 more children and earlier images ended that this report leaves out", "notice")
+    check_equal(segment_files(), [], "segments left")
+
+
+@case("a reader of frames that goes away is a line, and nothing is left")
+def reader_gone():
+    clean_start()
+    with subprocess.Popen([HEAPTOP, "-b", "-d", "0.1", "--", target("crash"), "wait"], env=environment(TRUTH=ACCOUNT),
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as viewer:
+        viewer.stdout.readline()
+        viewer.stdout.close()
+        check("Broken pipe" in viewer.stderr.readline().decode(), "no line on stderr")
+        check_equal(viewer.wait(20), 125, "exit status")
+        viewer.stdin.close()
+    wait_for(lambda: not segment_files(), "its segment to go")
+
+
 @case("nothing is left in /dev/shm by any of these")
 def nothing_left():
     check_equal(segment_files(), [], "segments left")

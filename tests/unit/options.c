@@ -153,6 +153,11 @@ TEST(report_and_format)
 	p = PARSE("-b", "--format=json", "x"); /* one JSON object a frame */
 	CHECK_INT(p.status, -1);
 	CHECK(p.o.batch && p.o.format == OPTIONS_JSON);
+	p = PARSE("--fail-on", "unfreed", "x"); /* so does --fail-on */
+	CHECK(p.o.report && p.o.fail_on_unfreed);
+	p = PARSE("--fail-on", "unfreed", "-b", "x");
+	CHECK_INT(p.status, -1);
+	CHECK(!p.o.report);
 	CHECK(refused(PARSE("-b", "--report", "x"), "exclude each other"));
 	CHECK(refused(PARSE("-o", "f", "x"), "-o goes with"));
 	CHECK(refused(PARSE("--fail-on", "unfreed", "-a", "1"), "goes with a COMMAND"));
