@@ -68,6 +68,8 @@ static int file_check(int fd, const char *path, uint64_t *bytes, char *message)
 		return complain(message, path, "not a regular file");
 	if (st.st_uid != geteuid() && geteuid() != 0)
 		return complain(message, path, "belongs to another user");
+	if (st.st_mode & (S_IWGRP | S_IWOTH))
+		return complain(message, path, "others may write it (chmod 600 would end that)");
 	*bytes = (uint64_t)st.st_size;
 	return 0;
 }

@@ -38,9 +38,10 @@ struct read_identity {
 };
 
 /*
- * Opens a segment: O_NOFOLLOW, a regular file of this user (or of anyone when we are root), mode
- * 0600, magic, version, signature and sizes right. `path` may be any file ("-r FILE"). On failure
- * NULL, and one line in `message` (READ_MESSAGE_MAX): what failed, why.
+ * Opens a segment: O_NOFOLLOW, a regular file of this user (or of anyone when we are root) that
+ * nobody else may write, magic, version, signature and sizes right. The library makes them 0600; a
+ * copy that others may read is as good ("-r FILE"). On failure NULL, and one line in `message`
+ * (READ_MESSAGE_MAX): what failed, why.
  */
 struct read_segment *read_open(const char *path, char *message);
 void read_close(struct read_segment *s);

@@ -176,8 +176,9 @@ static void images_settle(struct found *f)
 {
 	for (size_t i = 1; i < f->count; i++) {
 		struct target_segment *s = &f->items[i], *newer = &f->items[i - 1];
+		bool ended = s->state == TARGET_RUNNING || s->state == TARGET_DEAD;
 
-		if (s->state == TARGET_RUNNING && newer->state != TARGET_UNREADABLE && s->pid > 0 &&
+		if (ended && newer->state != TARGET_UNREADABLE && s->pid > 0 &&
 			s->pid == newer->pid && s->start_ticks == newer->start_ticks &&
 			s->exec_gen < newer->exec_gen)
 			s->state = TARGET_EXITED;

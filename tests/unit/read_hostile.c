@@ -454,6 +454,11 @@ TEST(not_segments)
 	CHECK_INT(symlink(made.path, link), 0);
 	CHECK(strstr(refusal(link), "is a symbolic link") != NULL);
 	unlink(link);
+	for (mode_t others = 2; others <= 020; others *= 8) {
+		CHECK_INT(chmod(made.path, 0600 | others), 0);
+		CHECK(strstr(refusal(made.path), "others may write it") != NULL);
+	}
+	CHECK_INT(chmod(made.path, 0600), 0);
 	memset(longer, 'x', sizeof(longer));
 	longer[sizeof(longer) - 1] = '\0';
 	CHECK(strstr(refusal(longer), ": File name too long") != NULL);

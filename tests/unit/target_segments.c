@@ -224,6 +224,26 @@ TEST(images_of_one_process)
 	empty_directory();
 }
 
+/* The process is gone without a word: its last image crashed, those before it had ended by exec. */
+TEST(images_of_one_crash)
+{
+	const struct list *l;
+
+	for (unsigned i = 0; i < 3; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "heaptop-image-%u", i);
+		MAKE(.name = name, .pid = getpid(), .start_ticks = START_OLD, .exec_gen = i,
+			.state = HT_STATE_RUNNING);
+	}
+	l = list_now();
+	CHECK_INT(l->count, 3);
+	CHECK_INT(listed(l, "heaptop-image-0")->state, TARGET_EXITED);
+	CHECK_INT(listed(l, "heaptop-image-1")->state, TARGET_EXITED);
+	CHECK_INT(listed(l, "heaptop-image-2")->state, TARGET_DEAD);
+	empty_directory();
+}
+
 TEST(command_is_one_clean_line)
 {
 	static const char argv[] = "./app\0--flag\0a\033[31mb\nc";
@@ -439,6 +459,7 @@ int main(void)
 		return 1;
 	RUN(states);
 	RUN(images_of_one_process);
+	RUN(images_of_one_crash);
 	RUN(command_is_one_clean_line);
 	RUN(unreadable_ones_are_listed_with_the_reason);
 	RUN(a_visitor_can_stop);
