@@ -6,10 +6,7 @@ STRESS_SRC := $(wildcard tests/stress/*.c)
 STRESS_DEPS := tests/check.h tests/stress/stress.h tests/unit/shm_fixture.h tests/stress/rules.mk \
 	$(SHM_SRC) $(wildcard shm/*.h) Makefile
 STRESS_CC = $(CC) $(CPPFLAGS_ALL) -std=gnu11 -O2 -g $(WARN) $(CFLAGS)
-# gcc says that its sanitizer does not follow fences. What they order here are atomic accesses,
-# which are no races to it in any order.
-STRESS_TSAN := -fsanitize=thread \
-	$(shell $(CC) -Werror -Wno-tsan -x c -c -o /dev/null /dev/null 2>/dev/null && echo -Wno-tsan)
+STRESS_TSAN = -fsanitize=thread $(NO_TSAN_WARN)
 
 $(B)/tests/stress/%.tsan: tests/stress/%.c $(STRESS_DEPS)
 	$(call say,CC.tsan,$<)
