@@ -9,9 +9,9 @@
  * words before it have compared equal, so a remembered stack of a coroutine or thread that is gone
  * leads nowhere. Code that was unloaded and replaced is found out by asking for the modules again.
  *
- * Stacks that begin alike share their beginnings: the memory is a tree, in which a word that is another
- * than expected leads on to the stacks that have that one there. One per thread slot, private: only
- * its owner reads and writes it.
+ * Stacks that begin alike share their beginnings: the memory is a tree, in which a word that is
+ * another than expected leads on to the stacks that have that one there. One per thread slot,
+ * private: only its owner reads and writes it.
  */
 #ifndef PRELOAD_GUARDS_H
 #define PRELOAD_GUARDS_H

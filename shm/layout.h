@@ -93,8 +93,9 @@
 #define HT_NEAR_RUN    1024u /* buckets; x 7 slots for 256 KB: one for each 37 bytes */
 #define HT_NEAR_SHIFT  8u /* a bucket's piece of address space: 256 bytes */
 #define HT_NEAR_SIZE   512u /* blocks below this size: larger ones would leave most slots empty */
-#define HT_NEAR_CHANCE 64u /* a piece holds some 1,000 small blocks when dense; 2 % go elsewhere   \
-			    */
+#define HT_NEAR_CHANCE                                                                             \
+	64u /* a piece holds some 1,000 small blocks when dense; 2 % go elsewhere                  \
+	     */
 #define HT_BUILD_ID_MAX	   32u
 #define HT_COMMAND_MAX	   4096u
 #define HT_PATH_MAX	   1024u
