@@ -49,9 +49,11 @@
  * Time: header.clock_ns is CLOCK_MONOTONIC as of the last refresh. Hooks read that word;
  * every few events a thread refreshes it. Ticks are clock_ns >> HT_TICK_SHIFT, 65.5 us each.
  *
- * Who writes: only the program's own threads, once `state` has left HT_STATE_PREPARED. Readers map
- * the file read-only. A reader may find any word changing under it, and after a kill any half-done
- * update: it copies, then checks every index against the sizes below.
+ * Who writes: only the program's own threads, once `state` has left HT_STATE_PREPARED; but for two
+ * words: viewers of a running program publish the time in `clock_ns`, and one that leaves its
+ * launch alone sets `family` to 0. Readers copy by pread. A reader may find any word changing under
+ * it, and after a kill any half-done update: it copies, then checks every index against the sizes
+ * below.
  *
  * Publication edges, labelled at both ends in the code:
  *   MAGIC   segment_create -> segment_check: the header before the magic

@@ -467,6 +467,8 @@ struct snapshot *session_tick(struct session *s)
 	intake_collect(s->intake);
 	fill_proc(s, in.now_ns);
 	liveness(s, totals.state);
+	if (s->state == SNAP_RUNNING)
+		read_publish_clock(s->segment, in.now_ns);
 	fill_head(s, &totals, &in.head, in.now_ns);
 	fill_self(s, &in.head, in.now_ns);
 	in.nsites = sites_plain(s);

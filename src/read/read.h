@@ -52,6 +52,12 @@ int read_identity(struct read_segment *s, struct read_identity *out);
 int read_peek(const char *path, struct read_identity *out, char *message);
 /* Takes/drops the shared lock that tells others a viewer is here. */
 int read_hold(struct read_segment *s);
+/*
+ * Publishes the time in the segment's clock word, which the program goes by between its own looks
+ * at the clock. Only for a program known to run: the word is how long a dead one is known to have
+ * lived.
+ */
+void read_publish_clock(struct read_segment *s, uint64_t now_ns);
 /* True when no viewer holds the segment and, if so, removes the file. */
 bool read_remove_if_unused(struct read_segment *s);
 /* Memory the file takes now, bytes. */

@@ -53,6 +53,20 @@ TEST(identity)
 	read_close(r);
 }
 
+/* The program's clock goes on while it sleeps, and never back. */
+TEST(clock_published)
+{
+	struct read_segment *r = open_made();
+	uint64_t kept = made.s.header->clock_ns;
+
+	read_publish_clock(r, kept + 1000);
+	CHECK_INT(made.s.header->clock_ns, kept + 1000);
+	read_publish_clock(r, kept + 500);
+	CHECK_INT(made.s.header->clock_ns, kept + 1000);
+	made.s.header->clock_ns = kept;
+	read_close(r);
+}
+
 TEST(totals)
 {
 	struct read_segment *r = open_made();
@@ -405,6 +419,7 @@ int main(void)
 	made_open(&made, &fixture_identity);
 	made_fill(&made);
 	RUN(identity);
+	RUN(clock_published);
 	RUN(totals);
 	RUN(history);
 	RUN(totals_below_zero);
