@@ -293,6 +293,9 @@ static void say_what_stays(const struct run *r, const char *kept)
 		fprintf(stderr,
 			"heaptop: killed by SIG%s; to look at its heap again: heaptop -r %s\n",
 			sigabbrev_np(WTERMSIG(r->wait_status)), kept);
+	else if (r->ending && !r->ended && !r->hang_up)
+		fprintf(stderr, "heaptop: %d did not end on SIGTERM and still runs: kill -9 %d\n",
+			r->child.pid, r->child.pid);
 	else if (r->child.pid && !r->ended && !r->hang_up)
 		fprintf(stderr, "heaptop: %d still runs; to watch it again: heaptop -a %d\n",
 			r->child.pid, r->child.pid);
