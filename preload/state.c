@@ -86,6 +86,17 @@ static const char *single_threaded(void)
 	return flag ? flag : state_segment.single_threaded;
 }
 
+/* Leaves word for viewers why there is a segment and no recording. */
+static int give_up(const char *why, int rc)
+{
+	struct ht_header *h = state_segment.header;
+	size_t bytes = __builtin_strlen(why);
+
+	__builtin_memcpy(h->why, why, bytes < sizeof(h->why) ? bytes : sizeof(h->why) - 1);
+	ht_store_release_32(&h->state, HT_STATE_STOPPED);
+	return rc;
+}
+
 /* Everything before the switch is thrown. 0 or -errno. */
 static int prepare(struct own **own)
 {
@@ -94,9 +105,10 @@ static int prepare(struct own **own)
 	if (rc != 0)
 		return rc;
 	*own = own_page();
-	rc = *own ? scratch_start() : -ENOSYS;
-	if (rc != 0)
-		return rc;
+	if (!*own)
+		return give_up("the kernel cannot tell us of fork (it needs Linux 4.14)", -ENOSYS);
+	if (scratch_start() != 0)
+		return give_up("no address space left for the library (ulimit -v?)", -ENOMEM);
 	/* Our memory is not the program's: not in its core dumps. It does stay mapped in a forked
 	 * child until that child's first allocation, because the fork may have interrupted a hook.
 	 */

@@ -56,6 +56,7 @@ struct session {
 	char signal_name[32];
 	uint64_t ended_ns;
 	const char *notice;
+	char *stopped; /* the library's own word that it does not record, or NULL */
 	const struct snapshot *const *children;
 	size_t nchildren;
 };
@@ -151,6 +152,7 @@ static void session_free(struct session *s)
 	text_free(s->text);
 	free(s->sites);
 	free(s->plain);
+	free(s->stopped);
 	free(s);
 }
 
@@ -385,6 +387,7 @@ static void fill_self(struct session *s, struct snapshot *h, uint64_t now)
  */
 static void liveness(struct session *s, uint32_t segment_state)
 {
+	struct read_identity final;
 	uint64_t ticks;
 
 	if (!session_alive(s))
@@ -393,7 +396,10 @@ static void liveness(struct session *s, uint32_t segment_state)
 		s->state = SNAP_RUNNING;
 	if (proc_start_ticks(s->pid, &ticks) == 0 && ticks == s->identity.start_ticks)
 		return;
-	s->identity.state = segment_state; /* the last word: who closes the run asks how it ended */
+	/* It may have ended after its state was read: now that it is gone the state is final. */
+	if (read_identity(s->segment, &final) == 0)
+		segment_state = final.state;
+	s->identity.state = segment_state; /* who closes the run asks how it ended */
 	if (segment_state == HT_STATE_EXITED)
 		end_as(s, SNAP_EXITED, -1, 0);
 	else
@@ -432,7 +438,7 @@ static void fill_head(
 	else if (s->ended_ns)
 		now = s->ended_ns;
 	h->uptime_ns = now > s->identity.created_ns ? now - s->identity.created_ns : 0;
-	h->notice = s->notice;
+	h->notice = s->stopped ? s->stopped : s->notice;
 	h->children = s->children;
 	h->nchildren = s->nchildren;
 	fill_totals(s, t, &h->totals);
@@ -445,6 +451,18 @@ static void event_seen(void *ctx, uint32_t thread, const struct ht_event *e)
 	(void)ctx;
 	(void)thread;
 	(void)e;
+}
+
+/* The library had to switch itself off: says why. */
+static void stopped_note(struct session *s, uint32_t segment_state)
+{
+	struct read_identity id;
+	char line[HT_WHY_MAX + 32];
+
+	if (segment_state != HT_STATE_STOPPED || s->stopped || read_identity(s->segment, &id) != 0)
+		return;
+	snprintf(line, sizeof(line), "nothing is recorded: %s", id.why);
+	s->stopped = text_clean_copy(line, strlen(line));
 }
 
 struct snapshot *session_tick(struct session *s)
@@ -467,6 +485,7 @@ struct snapshot *session_tick(struct session *s)
 	intake_collect(s->intake);
 	fill_proc(s, in.now_ns);
 	liveness(s, totals.state);
+	stopped_note(s, totals.state);
 	if (s->state == SNAP_RUNNING)
 		read_publish_clock(s->segment, in.now_ns);
 	fill_head(s, &totals, &in.head, in.now_ns);

@@ -258,6 +258,20 @@ TEST(usage)
 	end();
 }
 
+/* The library is there, but had to give up: its own word for it goes before any other. */
+TEST(library_gave_up)
+{
+	struct snapshot *s;
+
+	begin(0, HT_STATE_STOPPED);
+	strcpy(made.s.header->why, "no \033room");
+	session_notice(session, "look");
+	s = tick();
+	CHECK_STR(s->notice, "nothing is recorded: no ?room");
+	snapshot_unref(s);
+	end();
+}
+
 TEST(notice_and_children)
 {
 	struct snapshot *child, *s;
@@ -408,6 +422,7 @@ int main(void)
 	RUN(pid_of_another);
 	RUN(ended);
 	RUN(usage);
+	RUN(library_gave_up);
 	RUN(notice_and_children);
 	RUN(names_finish);
 	RUN(remove);
