@@ -202,10 +202,17 @@ TEST(walkers_see_whole_blocks)
  * table takes its time, enough to grow. */
 #define SHARE (STRESS_SLOW == 1 ? 60000u : 12000u)
 
-/* All threads fill the table together, then empty it together. */
-static void fill_and_empty(struct stress_thread *t)
+static uint64_t filled[STRESS_THREADS]; /* blocks of each thread that found room */
+
+static uint64_t share_base(const struct stress_thread *t)
 {
-	uint64_t base = 0x10000 + (uint64_t)t->number * 0x10000000, n = 0;
+	return 0x10000 + (uint64_t)t->number * 0x10000000;
+}
+
+/* All threads fill the table together; when all are done, they empty it together. */
+static void fill(struct stress_thread *t)
+{
+	uint64_t base = share_base(t), n = 0;
 	struct live_block b, old;
 
 	for (; n < SHARE; n++) {
@@ -213,7 +220,15 @@ static void fill_and_empty(struct stress_thread *t)
 		if (live_insert(t->s, base + n * 16, &b, &old) != 0)
 			break;
 	}
-	for (uint64_t i = 0; i < n; i++)
+	filled[t->number] = n;
+}
+
+static void empty(struct stress_thread *t)
+{
+	uint64_t base = share_base(t);
+	struct live_block b;
+
+	for (uint64_t i = 0; i < filled[t->number]; i++)
 		t->bad += !live_remove(t->s, base + i * 16, &b) || !is_block(&b, base + i * 16);
 }
 
@@ -223,7 +238,8 @@ TEST(growth_and_full_table)
 	struct live_probe p;
 
 	fixture_open(&f, SEGMENT_SMALL);
-	CHECK_INT(stress_run(&f.s, fill_and_empty), 0);
+	CHECK_INT(stress_run(&f.s, fill), 0);
+	CHECK_INT(stress_run(&f.s, empty), 0);
 	live_probe_length(&f.s, &p);
 	CHECK_INT(p.blocks, 0);
 	CHECK_INT(p.overflow, 0);
