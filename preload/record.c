@@ -67,7 +67,8 @@ static uint32_t site_slow(uint32_t slot, uintptr_t frame, uint32_t function, boo
 	state_thread.unwinding = 1;
 	unwind_take(&u);
 	state_thread.unwinding = 0;
-	t = (struct stack_trace){ function, u.count, u.truncated, u.pcs, u.modules };
+	t = (struct stack_trace){ function, u.count, u.truncated, u.pcs, u.modules,
+		state_path(slot) };
 	site = traces_site(&t);
 	if (!remembered)
 		guards_keep(slot, &u, function, site);

@@ -57,8 +57,8 @@ static int scratch_start(void)
 	void *p;
 
 	scratch_entries = h->depth + STATE_SCRATCH_SPARE;
-	scratch_bytes = sizeof(struct unwind_known) +
-			(uint64_t)scratch_entries * (sizeof(uint64_t) + sizeof(uint32_t));
+	scratch_bytes = sizeof(struct unwind_known) + sizeof(struct stack_path) +
+			(uint64_t)scratch_entries * (sizeof(uint64_t) + 2 * sizeof(uint32_t));
 	scratch_bytes = (scratch_bytes + 7) & ~7ull;
 	p = mmap(NULL, slots * scratch_bytes, PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -76,6 +76,17 @@ bool state_scratch(uint32_t slot, struct unwind *u)
 	u->pcs = (void *)(u->known + 1);
 	u->modules = (void *)(u->pcs + scratch_entries);
 	return slot != 0;
+}
+
+struct stack_path *state_path(uint32_t slot)
+{
+	struct stack_path *path;
+	struct unwind u;
+
+	state_scratch(slot, &u);
+	path = (void *)(u.modules + scratch_entries);
+	path->room = scratch_entries;
+	return path;
 }
 
 /* glibc 2.32's word for it: what its own malloc goes by. */

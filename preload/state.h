@@ -9,6 +9,7 @@
 #define PRELOAD_STATE_H
 
 #include "shm/segment.h"
+#include "shm/stack.h"
 
 struct own {
 	uint32_t on;
@@ -56,6 +57,9 @@ static inline uint32_t state_slot(void)
 #define STATE_SCRATCH_SPARE 8u
 struct unwind;
 bool state_scratch(uint32_t slot, struct unwind *u);
+
+/* Where the last new stack of a slot's thread led (shm/stack.h). */
+struct stack_path *state_path(uint32_t slot);
 
 /* The process is about to end by exit, _exit or quick_exit. */
 void state_exit(void);

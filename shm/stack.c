@@ -153,6 +153,27 @@ static struct frame leaf_frame(const struct stack_trace *t)
 	return (struct frame){ .pc = t->function | (t->truncated ? HT_LEAF_TRUNCATED : 0) };
 }
 
+/* The child for frame number `depth` (outermost 0): where the last stack went, if it was the same.
+ */
+static uint32_t child_along(const struct segment *s, uint32_t parent, const struct frame *f,
+	uint32_t depth, struct stack_path *path)
+{
+	uint32_t node;
+
+	if (!path || depth >= path->room)
+		return child(s, parent, f);
+	if (depth < path->count) {
+		const struct ht_node *n = stack_node(s, path->nodes[depth]);
+
+		if (n->parent == parent && n->pc == f->pc && n->module == f->module)
+			return path->nodes[depth];
+	}
+	node = child(s, parent, f);
+	path->nodes[depth] = node;
+	path->count = node ? depth + 1 : depth;
+	return node;
+}
+
 uint32_t stack_intern(const struct segment *s, const struct stack_trace *t)
 {
 	struct frame leaf = leaf_frame(t);
@@ -161,7 +182,7 @@ uint32_t stack_intern(const struct segment *s, const struct stack_trace *t)
 	for (uint32_t i = t->count; i-- > 0;) {
 		struct frame f = { t->pcs[i], t->modules[i] };
 
-		node = child(s, node, &f);
+		node = child_along(s, node, &f, t->count - 1 - i, t->path);
 		if (node == 0)
 			goto refused;
 	}

@@ -10,6 +10,17 @@
 
 #include "shm/segment.h"
 
+/*
+ * Where the last stack of a thread led: its nodes, outermost first. Stacks that follow each other
+ * mostly begin alike, and a node kept here is found without a search. Each is checked before it is
+ * used.
+ */
+struct stack_path {
+	uint32_t room; /* of nodes; set by the owner */
+	uint32_t count; /* filled; 0 at first */
+	uint32_t nodes[];
+};
+
 /* A call stack as the unwinder gave it, innermost frame first. */
 struct stack_trace {
 	uint32_t function; /* enum ht_function */
@@ -17,6 +28,7 @@ struct stack_trace {
 	bool truncated; /* outer frames are missing */
 	const uint64_t *pcs; /* return addresses */
 	const uint32_t *modules; /* of each: index in the module table, and HT_NODE_UNPINNED */
+	struct stack_path *path; /* of the calling thread, or NULL */
 };
 
 /*

@@ -182,6 +182,36 @@ TEST(compare_unpinned)
 	fixture_close(&f);
 }
 
+/* Along the last stack or by search, every stack comes to the same site, and the path stays sound.
+ */
+TEST(along_the_last_stack)
+{
+	static struct {
+		struct stack_path path;
+		uint32_t nodes[8];
+	} kept = { .path = { .room = 8 } };
+	struct fixture f;
+	uint64_t random = 3;
+
+	fixture_open(&f, SEGMENT_SMALL);
+	for (unsigned round = 0; round < 20000; round++) {
+		struct stack_trace t = trace(0, (uint32_t)(fixture_random(&random) % 12));
+		uint32_t along;
+
+		/* Few values, so that stacks share their beginnings and differ anywhere. */
+		for (uint32_t i = 0; i < t.count; i++) {
+			pcs[i] = 0x1000 + fixture_random(&random) % 3;
+			modules[i] = 1 + (uint32_t)(fixture_random(&random) % 2);
+		}
+		t.path = &kept.path;
+		along = stack_intern(&f.s, &t);
+		t.path = NULL;
+		CHECK_INT(stack_intern(&f.s, &t), along);
+		check_walk(&f.s, along, &t);
+	}
+	fixture_close(&f);
+}
+
 TEST(sites_full)
 {
 	struct fixture f;
@@ -282,6 +312,7 @@ int main(void)
 	RUN(recursion);
 	RUN(compare);
 	RUN(compare_unpinned);
+	RUN(along_the_last_stack);
 	RUN(sites_full);
 	RUN(nodes_full);
 	RUN(many);
