@@ -25,11 +25,11 @@ endif
 
 DEPS_BUILD := gcc g++ libc6-dev make pkg-config libncurses-dev libunwind-dev libdw-dev libelf-dev \
 	libiberty-dev
-DEPS_TEST := python3 clang clang-format binutils gdb valgrind strace tmux mandoc procps file \
-	libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0 libvterm-dev gcc-multilib heaptrack \
+DEPS_TEST := python3 clang clang-format binutils gdb valgrind strace tmux mandoc procps \
+	libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0 gcc-multilib heaptrack \
 	git sqlite3 perl ruby nodejs default-jdk-headless rustc cmake vim-tiny curl tar gzip xz-utils \
 	zstd zip unzip dash gawk mawk sed grep findutils coreutils openssl jq man-db libxml2-utils bc \
-	tcl ed openssh-client less redis-server redis-tools psmisc util-linux libcap2-bin shellcheck \
+	tcl ed openssh-client less redis-server redis-tools util-linux libcap2-bin shellcheck \
 	libclang-rt-14-dev dwz
 
 ifneq ($(filter deps,$(MAKECMDGOALS)),)
