@@ -5,10 +5,10 @@
  * those that take fresh memory.
  *
  * Re-entry: state_thread.busy holds the frame address of the hook at work. A nested call (an
- * unwinder or operator new that allocates, a signal handler) sits deeper on the same stack and is
- * passed through unrecorded. If a handler left by siglongjmp the word stays behind. The next hook
- * that is not deeper than it sees that, and goes on; for a deeper one the unwinder tells whether a
- * hook of ours is among its callers.
+ * unwinder or operator new that allocates, a signal handler) is passed through unrecorded. If a
+ * handler left by siglongjmp the word stays behind. Addresses do not tell the two apart: a
+ * handler's own stack may lie on either side. So the unwinder tells whether a hook of ours is among
+ * the callers.
  */
 #include "preload/record.h"
 
@@ -25,15 +25,15 @@
 
 #define NEW_BYTES_MAX 16384u /* of stack that an operator new takes on its way to malloc */
 
-/* Whether the hook that `busy` tells of is still at work, further out on our stack. */
+/* Whether the hook that `busy` tells of is still at work, among our callers. */
 static bool is_nested(uintptr_t frame)
 {
 	uintptr_t busy = state_thread.busy;
 
-	if (busy == 0 || frame >= busy)
+	if (__builtin_expect(busy == 0, 1))
 		return false;
 	/* Operator new at its own malloc: not worth a walk. */
-	if (state_thread.in_allocator && busy - frame < NEW_BYTES_MAX)
+	if (state_thread.in_allocator && frame < busy && busy - frame < NEW_BYTES_MAX)
 		return true;
 	return !unwind_own_passes(frame, busy);
 }

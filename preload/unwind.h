@@ -65,8 +65,9 @@ static inline bool unwind_is_ours(uint64_t pc)
 void unwind_own(struct unwind *u);
 /*
  * Whether no frame of ours lies between that of a hook, at `frame`, and `until`, further out on the
- * same stack. False also where the way there cannot be followed. Of signal handlers' use: touches
- * nothing of the thread's.
+ * same stack. False also where the way there cannot be followed. Where `frame` is not deeper than
+ * `until`: whether no frame of ours is among the hook's callers, as far as they can be followed.
+ * Of signal handlers' use: touches nothing of the thread's.
  */
 bool unwind_own_passes(uintptr_t frame, uintptr_t until);
 /* By libunwind (unwind_libunwind.c), which is loaded by the first of these. False: it is not there.

@@ -258,11 +258,11 @@ bool unwind_own_passes(uintptr_t frame, uintptr_t until)
 	struct unwind_known known = { 0 };
 	struct unwind u = { .frame = frame, .known = &known };
 	struct walk w;
-	bool whole, more = walk_start(&w, &u);
+	bool whole, more = walk_start(&w, &u), deeper = frame < until;
 
-	while (more && w.rsp <= until && !unwind_is_ours(w.pc)) {
+	while (more && (!deeper || w.rsp <= until) && !unwind_is_ours(w.pc)) {
 		range_find(&w);
 		more = step(&w, &whole);
 	}
-	return more && w.rsp > until;
+	return deeper ? more && w.rsp > until : !unwind_is_ours(w.pc);
 }

@@ -32,6 +32,7 @@ PROGRAMS = {
     "every C API": [os.path.join(TARGETS, "truth_apis")],
     "C++ with exceptions": [os.path.join(TARGETS, "truth_cxx")],
     "longjmp, swapcontext, signal stacks": [os.path.join(TARGETS, "truth_jumps")],
+    "handlers on a stack above the interrupted one": [os.path.join(TARGETS, "handler_higher")],
     "8 threads": [os.path.join(TARGETS, "truth_threads")],
     "libraries loaded and unloaded": [os.path.join(TARGETS, "dlopen_loop"),
                                       os.path.join(TARGETS, "plugin"), "20"],
