@@ -102,7 +102,7 @@ static bool modules_equal(const struct record *r)
 
 uint32_t guards_find(uint32_t slot, uintptr_t frame, uint32_t function)
 {
-	struct table *t = tables[slot];
+	struct table *t = slot < SLOTS_MAX ? tables[slot] : NULL;
 	uint64_t key = root_key(frame, function), first;
 	const struct record *r;
 	uint32_t at;

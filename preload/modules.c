@@ -13,8 +13,9 @@
 #include "preload/state.h"
 #include "shm/module.h"
 
-#define PINNED_MAX  512u /* objects loaded at start; large desktop programs have some 300 */
-#define RECENT_SIZE 1024u /* dlopen'ed objects remembered, power of two */
+#define PINNED_MAX	512u /* objects loaded at start; large desktop programs have some 300 */
+#define FINGERPRINT_MAX 4096u /* bytes of .eh_frame looked at, each time: such objects are rare */
+#define RECENT_SIZE	1024u /* dlopen'ed objects remembered, power of two */
 
 /* As in <dlfcn.h> of glibc 2.35, which older headers lack. */
 struct found_object {
@@ -234,6 +235,33 @@ static void recent_fill(struct recent *r, const struct iterate_find *f, const st
 }
 
 /*
+ * Tells an object without build-id from another one at its place and of its name, by its call frame
+ * information: other code has other frames, and where the frames are the same the rules are, too.
+ * The entries are followed by their lengths to the one of length 0 that ends them.
+ */
+static uint64_t fingerprint(const uint8_t *eh_frame_hdr)
+{
+	uint64_t h = 0xcbf29ce484222325ull;
+	const uint8_t *p;
+	int32_t distance;
+
+	/* The pointer to .eh_frame, in the encoding that linkers write: pc-relative, 4 bytes. */
+	if (!eh_frame_hdr || eh_frame_hdr[1] != 0x1b)
+		return 0;
+	__builtin_memcpy(&distance, eh_frame_hdr + 4, sizeof(distance));
+	p = eh_frame_hdr + 4 + distance;
+	for (uint32_t total = 0, length; total < FINGERPRINT_MAX; total += length + 4) {
+		__builtin_memcpy(&length, p, sizeof(length));
+		if (length == 0 || length > FINGERPRINT_MAX)
+			break;
+		for (uint32_t i = 0; i < length + 4; i++)
+			h = (h ^ p[i]) * 0x100000001b3ull; /* FNV-1a */
+		p += length + 4;
+	}
+	return h;
+}
+
+/*
  * The module of an object met after start. An object without a build-id is looked up by its path
  * each time: nothing cheaper tells it from a successor at the same place.
  */
@@ -252,6 +280,8 @@ static uint32_t recent_module(const struct iterate_find *f)
 			return r->module;
 	}
 	m.build_id = object_build_id(m.start, m.bias, &m.build_id_bytes);
+	if (!m.build_id)
+		m.fingerprint = fingerprint(f->found.eh_frame);
 	module = module_intern(&state_segment, &m);
 	for (unsigned i = 0; i < 8 && m.build_id; i++) {
 		struct recent *r = &recent[(at + i) % RECENT_SIZE];

@@ -177,15 +177,20 @@ static bool is_inner(size_t size)
 static void alloc_nested(
 	uintptr_t frame, void *p, size_t size, enum ht_function function, bool inner)
 {
-	const struct state_thread *t = &state_thread;
+	struct state_thread *t = &state_thread;
 
 	if (!p)
 		return;
 	if (t->unwinding) {
 		hide(p, size);
 	} else if (t->in_allocator) {
-		if (!inner)
+		if (!inner) {
+			/* A handler that interrupts this is inside a hook at work, not an
+			 * allocator. */
+			t->in_allocator = 0;
 			alloc_outermost(frame, p, size, function);
+			t->in_allocator = 1;
+		}
 	} else {
 		count_untracked(size);
 		ht_add_relaxed_64(&state_segment.header->untracked_busy, 1);

@@ -25,6 +25,7 @@ static uint64_t module_key(const struct module_info *m)
 	h = hash_bytes(h, &m->bias, sizeof(m->bias));
 	h = hash_bytes(h, m->path, __builtin_strlen(m->path));
 	h = hash_bytes(h, m->build_id, m->build_id_bytes);
+	h = hash_bytes(h, &m->fingerprint, sizeof(m->fingerprint));
 	return h ? h : 1;
 }
 

@@ -14,11 +14,13 @@ struct module_info {
 	const uint8_t *build_id;
 	uint32_t build_id_bytes; /* the first HT_BUILD_ID_MAX are kept */
 	uint32_t flags; /* HT_MODULE_PINNED */
+	uint64_t fingerprint; /* of an object without build-id: tells it from a later one of its
+				 name */
 };
 
 /*
- * The index of an object file mapped at this range: the entry with the same range, path and
- * build-id, made if need be. 0 when the table is full (counted).
+ * The index of an object file mapped at this range: the entry with the same range, path,
+ * build-id and fingerprint, made if need be. 0 when the table is full (counted).
  */
 uint32_t module_intern(const struct segment *s, const struct module_info *info);
 
