@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "src/util/clock.h"
@@ -310,6 +311,18 @@ static bool is_ours_to_clear(const struct run *r)
 	return r->child.pid || session_identity(watch_session(r->watch))->state == HT_STATE_EXITED;
 }
 
+/* With the program its children were hung up, or are about to be; whoever runs on is on its own. */
+static void family_leave(struct run *r)
+{
+	const struct timespec pause = { .tv_nsec = 20000000 };
+
+	if (!r->watch || !r->child.pid)
+		return;
+	for (int i = 0; r->ending && r->ended && i < 10 && watch_clear_hung_up(r->watch) > 0; i++)
+		nanosleep(&pause, NULL);
+	watch_disown(r->watch);
+}
+
 int run_close(struct run *r)
 {
 	const char *kept = NULL;
@@ -322,8 +335,7 @@ int run_close(struct run *r)
 						     : WEXITSTATUS(r->wait_status);
 	if (is_ours_to_clear(r))
 		kept = watch_remove(r->watch, r->ended && is_crash(r->wait_status));
-	if (r->watch && r->child.pid && !r->ended)
-		watch_disown(r->watch);
+	family_leave(r);
 	output_detach(r);
 	say_what_stays(r, kept);
 	output_free(r->output);

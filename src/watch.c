@@ -261,6 +261,37 @@ static int disown_one(void *ctx, const struct target_segment *t)
 	return 0;
 }
 
+struct clearing {
+	const struct watch *w;
+	size_t running;
+};
+
+/* Through an open segment, so that one which another viewer looks at stays. */
+static int clear_one(void *ctx, const struct target_segment *t)
+{
+	struct clearing *c = ctx;
+	char message[READ_MESSAGE_MAX];
+	struct read_segment *s;
+
+	if (t->family != c->w->options.family)
+		return 0;
+	c->running += t->state == TARGET_RUNNING;
+	if (t->state != TARGET_DEAD || !(s = read_open(t->path, message)))
+		return 0;
+	read_remove_if_unused(s);
+	read_close(s);
+	return 0;
+}
+
+size_t watch_clear_hung_up(struct watch *w)
+{
+	struct clearing c = { .w = w };
+
+	if (w->options.family != 0)
+		target_list(clear_one, &c);
+	return c.running;
+}
+
 void watch_disown(struct watch *w)
 {
 	if (w->options.family != 0)

@@ -37,6 +37,11 @@ struct snapshot *watch_final(struct watch *w, uint64_t names_timeout_ns);
  * watch_free), or NULL.
  */
 const char *watch_remove(struct watch *w, bool keep_crashed);
+/*
+ * The launch was ended from outside, and its other processes with it: removes the segments of those
+ * that are gone, which is no crash. Returns how many still run.
+ */
+size_t watch_clear_hung_up(struct watch *w);
 /* We leave while processes of the launch still run: each is to clean up after itself from now on.
  */
 void watch_disown(struct watch *w);

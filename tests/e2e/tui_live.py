@@ -137,6 +137,22 @@ def segments_of(pid):
     return re.findall(rf"^ *{pid} .* (/\S+/heaptop-\S+)$", listed, re.M)
 
 
+def children_are_hung_up_with_the_program():
+    t = Tmux(f"mkdir shm; HEAPTOP_DIR=$PWD/shm {HEAPTOP} -d 200ms -- sh -c 'sleep 300; true'")
+    t.wait("● LIVE")
+    end = time.monotonic() + LIMIT
+    while len(os.listdir(os.path.join(t.dir, "shm"))) < 2:
+        assert time.monotonic() < end, "the child is not recorded"
+        time.sleep(0.05)
+    t.keys("q")
+    t.wait("t ends it")
+    t.keys("t")
+    t.status()
+    left = os.listdir(os.path.join(t.dir, "shm"))
+    assert not left, left
+    t.close()
+
+
 def a_program_that_is_left_cleans_up():
     """The viewer leaves first: the segment goes with the program, without anyone's help."""
     t = Tmux(f"mkfifo go; {HEAPTOP} -d 200ms -- bash -c 'read -r line < go; exit 0'")
@@ -221,7 +237,8 @@ def run(test):
 if not shutil.which("tmux"):
     print("skip - tui_live: no tmux")
     sys.exit(0)
-for test in (live_demo, a_program_that_is_ended, a_program_that_is_left_cleans_up, a_program_that_ends,
-             a_hang_up_reaches_the_program, attached):
+for test in (live_demo, a_program_that_is_ended, children_are_hung_up_with_the_program,
+             a_program_that_is_left_cleans_up, a_program_that_ends, a_hang_up_reaches_the_program,
+             attached):
     run(test)
 sys.exit(failed != 0)
