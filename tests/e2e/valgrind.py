@@ -3,7 +3,8 @@
 """Real command lines whose allocations, frees and bytes must be those of valgrind's HEAP SUMMARY.
 
 Programs copy their environment, so both runs get the same variables, in the same order, with values of
-the same length: valgrind's own (LD_PRELOAD, GLIBCPP_FORCE_NEW, GLIBCXX_FORCE_NEW) and heaptop's
+the same length (a program that seeds its hash tables by the time, as libxml2 does, has no count to
+compare): valgrind's own (LD_PRELOAD, GLIBCPP_FORCE_NEW, GLIBCXX_FORCE_NEW) and heaptop's
 (HEAPTOP_SEGMENT). Where the two must differ nevertheless, DIFFERENCES says by how much and why."""
 
 import ctypes
@@ -46,7 +47,6 @@ def files_make():
                      "\tfor (; p; p = p->n)\n\t\tt += p->a * k;\n\treturn t;\n}\n")
     write("data.json", '{"a":[%s],"b":{"c":"text"}}\n' % ",".join(map(str, range(500))))
     write("rules.mk", "all: one two\none: ; echo one\ntwo: one ; echo two $(wildcard *)\n")
-    write("page.xml", "<r>%s</r>\n" % "".join("<i n='%d'>t</i>" % i for i in range(300)))
     os.symlink("text", os.path.join(WORK, "tree/link"))
 
 
@@ -109,7 +109,7 @@ COMMANDS = {
     "diff": ["diff", "-u", "text", "other"],
     "gzip": ["gzip", "-c", "-n", "text"],
     "openssl": ["openssl", "dgst", "-sha256", "text"],
-    "xmllint": ["xmllint", "--xpath", "count(//i[@n > 100])", "page.xml"],
+    "join": ["join", "-o", "1.2,2.3", "--nocheck-order", "text", "other"],
     "bc": ["bc", "-l", "/dev/null"],
     "dash": ["dash", "-c", 'i=0; while [ $i -lt 200 ]; do i=$((i + 1)); set -- "$@" $i; done; echo $#'],
     "readelf": ["readelf", "-aW", "small.o"],
