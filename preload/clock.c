@@ -5,13 +5,14 @@
 #include <errno.h>
 #include <time.h>
 
-#include "preload/state.h"
+#include "preload/recorder.h"
 #include "shm/history.h"
 
-#define EVERY_MAX                                                                                  \
-	16u /* at 25 ns a look: 1.6 ns an event, and the first after a pause is soon late no more  \
-	     */
-#define NEAR_NS 1000000u /* looks closer together than this may be rarer */
+#define EVERY_MAX 32u /* at 7 ns a look: 0.2 ns an event */
+#define FAR_CYCLES                                                                                 \
+	(1u << 20) /* looks further apart than this, some 0.3 ms, come at every event              \
+		    */
+#define PUBLISH_CYCLES (1u << 15) /* some 10 us, a sixth of a tick */
 
 static uint64_t read_clock(clockid_t id)
 {
@@ -33,18 +34,11 @@ uint64_t clock_realtime(void)
 	return read_clock(CLOCK_REALTIME);
 }
 
-void clock_refresh(void)
+void clock_publish(void)
 {
-	struct state_thread *t = &state_thread;
 	struct ht_header *h = state_segment.header;
 	uint64_t now = clock_monotonic();
 
-	if (now - t->refreshed_ns > NEAR_NS)
-		t->clock_every = 1;
-	else if (t->clock_every < EVERY_MAX)
-		t->clock_every *= 2;
-	t->clock_left = t->clock_every;
-	t->refreshed_ns = now;
 	/* Relaxed, and two threads may store in the wrong order: off by the time between their
 	 * looks. */
 	if (now > ht_load_relaxed_64(&h->clock_ns))
@@ -52,11 +46,28 @@ void clock_refresh(void)
 	history_note(&state_segment, now, ht_load_relaxed_64(&h->live_bytes));
 }
 
-uint64_t clock_tick(void)
+/* Cycles of some steady counter; where there is none to be had cheaply, the time itself. */
+static uint64_t cycles(void)
 {
-	struct state_thread *t = &state_thread;
+#ifdef __x86_64__
+	return __builtin_ia32_rdtsc();
+#else
+	return clock_monotonic() * 4;
+#endif
+}
 
-	if (t->clock_left-- == 0 || t->clock_left == 0 || t->clock_left > EVERY_MAX)
-		clock_refresh();
-	return ht_load_relaxed_64(&state_segment.header->clock_ns) >> HT_TICK_SHIFT;
+void clock_look(struct recorder *r)
+{
+	uint64_t now = cycles();
+
+	if (now - r->looked_cycles > FAR_CYCLES)
+		r->clock_every = 1;
+	else if (r->clock_every < EVERY_MAX)
+		r->clock_every *= 2;
+	r->clock_left = r->clock_every;
+	r->looked_cycles = now;
+	if (now - r->published_cycles < PUBLISH_CYCLES)
+		return;
+	r->published_cycles = now;
+	clock_publish();
 }

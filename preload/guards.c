@@ -20,7 +20,6 @@
 #define EXITS_LOG2   14u
 #define ARENA_WORDS  (1u << 19) /* 4 MB a thread, touched as needed: some ten thousand stacks */
 #define UNPINNED_MAX 2u /* pieces of unloadable code in a stack; with more it is not remembered */
-#define SLOTS_MAX    1024u
 
 #define VALUE_BITS 48u
 #define VALUE_MASK ((1ull << VALUE_BITS) - 1)
@@ -36,14 +35,12 @@ struct record {
 	uint64_t words[]; /* as in struct unwind's guards */
 };
 
-struct table {
+struct guards {
 	uint32_t roots[1u << ROOTS_LOG2]; /* where a record is in the arena; 0: none */
 	uint32_t exits[1u << EXITS_LOG2];
 	uint32_t used;
 	uint64_t arena[ARENA_WORDS];
 };
-
-static struct table *tables[SLOTS_MAX];
 
 static uint64_t hash_of(uint64_t a, uint64_t b, unsigned bits)
 {
@@ -61,18 +58,18 @@ static uint64_t child_key(uint32_t parent, unsigned word)
 	return KEY_CHILD | (uint64_t)parent << 16 | word;
 }
 
-static uint32_t *root_slot(struct table *t, uint64_t key, uint64_t first)
+static uint32_t *root_slot(struct guards *t, uint64_t key, uint64_t first)
 {
 	return &t->roots[hash_of(key, first, ROOTS_LOG2)];
 }
 
-static uint32_t *exit_slot(struct table *t, uint64_t key, uint64_t word)
+static uint32_t *exit_slot(struct guards *t, uint64_t key, uint64_t word)
 {
 	return &t->exits[hash_of(key, word, EXITS_LOG2)];
 }
 
 /* The record at `at` if it has this key and begins with this word. */
-static struct record *record_at(struct table *t, uint32_t at, uint64_t key, uint64_t first)
+static struct record *record_at(struct guards *t, uint32_t at, uint64_t key, uint64_t first)
 {
 	struct record *r = (struct record *)(void *)&t->arena[at];
 
@@ -100,15 +97,12 @@ static bool modules_equal(const struct record *r)
 	return true;
 }
 
-uint32_t guards_find(uint32_t slot, uintptr_t frame, uint32_t function)
+uint32_t guards_find(struct guards *t, uintptr_t frame, uint32_t function)
 {
-	struct table *t = slot < SLOTS_MAX ? tables[slot] : NULL;
 	uint64_t key = root_key(frame, function), first;
 	const struct record *r;
 	uint32_t at;
 
-	if (!t)
-		return 0;
 	first = guard_now(frame, 1ull << VALUE_BITS);
 	at = *root_slot(t, key, first);
 	r = record_at(t, at, key, first);
@@ -125,21 +119,23 @@ uint32_t guards_find(uint32_t slot, uintptr_t frame, uint32_t function)
 	return r && modules_equal(r) ? r->site : 0;
 }
 
-static struct table *table_of(uint32_t slot)
+struct guards *guards_new(void)
 {
-	if (!tables[slot]) {
-		void *p = mmap(NULL, sizeof(struct table), PROT_READ | PROT_WRITE,
-			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	struct guards *g = mmap(NULL, sizeof(*g), PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-		if (p == MAP_FAILED)
-			return NULL;
-		tables[slot] = p;
-		tables[slot]->used = 1; /* 0 is no record */
-	}
-	return tables[slot];
+	if (g == MAP_FAILED)
+		return NULL;
+	g->used = 1; /* 0 is no record */
+	return g;
 }
 
-static void forget_all(struct table *t)
+void guards_free(struct guards *g)
+{
+	munmap(g, sizeof(*g));
+}
+
+static void forget_all(struct guards *t)
 {
 	memset(t->roots, 0, sizeof(t->roots));
 	memset(t->exits, 0, sizeof(t->exits));
@@ -169,7 +165,7 @@ static bool unpinned_fill(struct record *r, const struct unwind *u)
 
 /* Writes the record of a stack's words from `from` on. 0: it cannot be remembered. */
 static uint32_t record_new(
-	struct table *t, const struct unwind *u, uint32_t from, uint64_t key, uint32_t site)
+	struct guards *t, const struct unwind *u, uint32_t from, uint64_t key, uint32_t site)
 {
 	uint32_t count = u->guard_count - from, at = t->used;
 	uint32_t room = (uint32_t)(sizeof(struct record) / sizeof(uint64_t)) + count;
@@ -193,7 +189,7 @@ static uint32_t record_new(
  * Follows the stack's words to where memory ends, and adds the rest there. `from`: how many of the
  * words the records before the current one account for.
  */
-static void remember(struct table *t, const struct unwind *u, uint64_t key, uint32_t site)
+static void remember(struct guards *t, const struct unwind *u, uint64_t key, uint32_t site)
 {
 	uint32_t *slot = root_slot(t, key, u->guards[0]), from = 0;
 	struct record *r;
@@ -216,13 +212,8 @@ static void remember(struct table *t, const struct unwind *u, uint64_t key, uint
 	*slot = record_new(t, u, from, key, site);
 }
 
-void guards_keep(uint32_t slot, const struct unwind *u, uint32_t function, uint32_t site)
+void guards_keep(struct guards *g, const struct unwind *u, uint32_t function, uint32_t site)
 {
-	struct table *t;
-
-	if (!u->repeatable || u->guard_count == 0 || slot == 0 || slot >= SLOTS_MAX || site == 0)
-		return;
-	t = table_of(slot);
-	if (t)
-		remember(t, u, root_key(u->frame, function), site);
+	if (u->repeatable && u->guard_count != 0 && site != 0)
+		remember(g, u, root_key(u->frame, function), site);
 }

@@ -10,17 +10,22 @@
  * leads nowhere. Code that was unloaded and replaced is found out by asking for the modules again.
  *
  * Stacks that begin alike share their beginnings: the memory is a tree, in which a word that is
- * another than expected leads on to the stacks that have that one there. One per thread slot,
- * private: only its owner reads and writes it.
+ * another than expected leads on to the stacks that have that one there.
  */
 #ifndef PRELOAD_GUARDS_H
 #define PRELOAD_GUARDS_H
 
 #include "preload/unwind.h"
 
+/* One thread's memory of stacks: only that thread reads and writes it. */
+struct guards;
+
+/* NULL: no memory. */
+struct guards *guards_new(void);
+void guards_free(struct guards *g);
 /* The site remembered for the stack at `frame`, or 0. */
-uint32_t guards_find(uint32_t slot, uintptr_t frame, uint32_t function);
+uint32_t guards_find(struct guards *g, uintptr_t frame, uint32_t function);
 /* Remembers the site of a stack just taken, if it can be. Site 0 is not remembered. */
-void guards_keep(uint32_t slot, const struct unwind *u, uint32_t function, uint32_t site);
+void guards_keep(struct guards *g, const struct unwind *u, uint32_t function, uint32_t site);
 
 #endif

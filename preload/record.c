@@ -17,6 +17,7 @@
 #include "preload/clock.h"
 #include "preload/guards.h"
 #include "preload/next.h"
+#include "preload/recorder.h"
 #include "preload/state.h"
 #include "preload/traces.h"
 #include "preload/unwind.h"
@@ -55,47 +56,75 @@ void record_leave(bool entered)
 }
 
 /* Takes the stack. `remembered`: its site is known already (and is being checked). */
-static uint32_t site_slow(uint32_t slot, uintptr_t frame, uint32_t function, bool remembered)
+static __attribute__((noinline)) uint32_t site_slow(
+	struct recorder *r, uintptr_t frame, uint32_t function, bool remembered)
 {
 	int saved = errno;
-	struct unwind u = { .frame = frame, .depth = state_segment.header->depth };
+	struct unwind u = { .frame = frame,
+		.depth = state_segment.header->depth,
+		.pcs = r->pcs,
+		.modules = r->modules,
+		.known = &r->known };
 	struct stack_trace t;
 	uint32_t site;
 
-	if (!state_scratch(slot, &u))
-		return 0;
 	state_thread.unwinding = 1;
 	unwind_take(&u);
 	state_thread.unwinding = 0;
-	t = (struct stack_trace){ function, u.count, u.truncated, u.pcs, u.modules,
-		state_path(slot) };
+	t = (struct stack_trace){ function, u.count, u.truncated, u.pcs, u.modules, r->path };
 	site = traces_site(&t);
 	if (!remembered)
-		guards_keep(slot, &u, function, site);
+		guards_keep(r->guards, &u, function, site);
 	errno = saved;
 	return site;
 }
 
 /* Takes the stack; where one was remembered (so both are at hand only in check mode), compares. */
-static uint32_t site_checked(uint32_t slot, uintptr_t frame, uint32_t function, uint32_t remembered)
+static uint32_t site_checked(
+	struct recorder *r, uintptr_t frame, uint32_t function, uint32_t remembered)
 {
-	uint32_t site = site_slow(slot, frame, function, remembered != 0);
+	uint32_t site = site_slow(r, frame, function, remembered != 0);
 
 	if (remembered != 0 && remembered != site)
 		ht_add_relaxed_64(&state_segment.header->unwinds_wrong, 1);
 	return site;
 }
 
-/* The site of the stack at `frame`; the catch-all for a thread without a slot. */
-static inline uint32_t site_here(uint32_t slot, uintptr_t frame, uint32_t function)
+/* The site of the stack at `frame`; the catch-all for a thread without a recorder. */
+static inline uint32_t site_here(struct recorder *r, uintptr_t frame, uint32_t function)
 {
-	uint32_t site = guards_find(slot, frame, function);
+	uint32_t site;
 
+	if (!r)
+		return 0;
+	site = guards_find(r->guards, frame, function);
 	if (__builtin_expect(site == 0 || unwind_checks(), 0))
-		site = site_checked(slot, frame, function, site);
+		site = site_checked(r, frame, function, site);
 	if (__builtin_expect(stack_site(&state_segment, site)->flags & HT_SITE_TRUNCATED, 0))
 		ht_add_relaxed_64(&state_segment.header->truncated_stacks, 1);
 	return site;
+}
+
+static inline uint32_t slot_of(const struct recorder *r)
+{
+	return r ? r->slot : 0;
+}
+
+static inline uint64_t tick_of(struct recorder *r)
+{
+	return r ? clock_tick(r)
+		 : ht_load_relaxed_64(&state_segment.header->clock_ns) >> HT_TICK_SHIFT;
+}
+
+static inline void last_block_set(struct recorder *r, uint64_t addr)
+{
+	if (r)
+		r->last_block = addr;
+}
+
+static inline bool is_last_block(const struct recorder *r, uint64_t addr)
+{
+	return r && r->last_block == addr;
 }
 
 static void push_event(uint32_t slot, uint64_t addr, const struct live_block *b, uint32_t kind)
@@ -124,7 +153,7 @@ static void count_end(const struct live_block *b, uint32_t slot, uint64_t tick, 
 }
 
 /* Enters a block whose site is known. */
-static void block_add(uint64_t addr, const struct live_block *b)
+static void block_add(struct recorder *r, uint64_t addr, const struct live_block *b)
 {
 	struct live_block old;
 	int rc = live_insert(&state_segment, addr, b, &old);
@@ -138,12 +167,13 @@ static void block_add(uint64_t addr, const struct live_block *b)
 	else
 		site_alloc(&state_segment, b->site, b->thread, b->size);
 	push_event(b->thread, addr, b, HT_EVENT_ALLOC);
-	state_thread.last_block = addr;
+	last_block_set(r, addr);
 }
 
 static void alloc_outermost(uintptr_t frame, void *p, size_t size, enum ht_function function)
 {
-	struct live_block b = { .size = size, .tick = clock_tick(), .thread = state_slot() };
+	struct recorder *r = recorder_here();
+	struct live_block b = { .size = size, .tick = tick_of(r), .thread = slot_of(r) };
 
 	if (!p) {
 		struct ht_thread *t = thread_at(&state_segment, b.thread);
@@ -151,8 +181,8 @@ static void alloc_outermost(uintptr_t frame, void *p, size_t size, enum ht_funct
 		thread_add(b.thread, &t->failed, 1);
 		return;
 	}
-	b.site = site_here(b.thread, frame, function);
-	block_add((uint64_t)(uintptr_t)p, &b);
+	b.site = site_here(r, frame, function);
+	block_add(r, (uint64_t)(uintptr_t)p, &b);
 }
 
 /* Notes a block that is not to be counted, so that its free is known for what it is. */
@@ -222,16 +252,17 @@ static bool block_take(void *p, struct live_block *out, uint32_t slot)
 
 static void free_outermost(void *p)
 {
-	uint64_t addr = (uint64_t)(uintptr_t)p, tick = clock_tick();
-	uint32_t slot = state_slot();
+	struct recorder *r = recorder_here();
+	uint64_t addr = (uint64_t)(uintptr_t)p, tick = tick_of(r);
+	uint32_t slot = slot_of(r);
 	struct live_block b;
 
 	if (block_take(p, &b, slot)) {
-		count_end(&b, slot, tick, state_thread.last_block == addr);
+		count_end(&b, slot, tick, is_last_block(r, addr));
 		b.tick = tick;
 		push_event(slot, addr, &b, HT_EVENT_FREE);
 	}
-	state_thread.last_block = 0;
+	last_block_set(r, 0);
 }
 
 /*
@@ -265,20 +296,21 @@ void record_move_begin(uintptr_t frame, struct record_move *m, void *p)
 	if (!m->recording)
 		return;
 	if (record_enter(frame)) {
-		m->known = block_take(p, &m->block, state_slot());
+		m->known = block_take(p, &m->block, slot_of(recorder_here()));
 		record_leave(true);
 	} else {
 		m->known = live_remove(&state_segment, (uint64_t)(uintptr_t)p, &m->block);
 	}
 }
 
-/* The old block's end, by the owner of `slot`. */
-static void move_end(const struct record_move *m, void *p, uint32_t slot)
+/* The old block's end. */
+static void move_end(const struct record_move *m, void *p, struct recorder *r)
 {
-	uint64_t addr = (uint64_t)(uintptr_t)p, tick = clock_tick();
+	uint64_t addr = (uint64_t)(uintptr_t)p, tick = tick_of(r);
 	struct live_block b = m->block;
+	uint32_t slot = slot_of(r);
 
-	count_end(&b, slot, tick, state_thread.last_block == addr);
+	count_end(&b, slot, tick, is_last_block(r, addr));
 	b.tick = tick;
 	push_event(slot, addr, &b, HT_EVENT_FREE);
 }
@@ -286,10 +318,11 @@ static void move_end(const struct record_move *m, void *p, uint32_t slot)
 static void move_done_outermost(uintptr_t frame, const struct record_move *m, void *p, void *q,
 	size_t size, enum ht_function function)
 {
-	uint32_t slot = state_slot();
+	struct recorder *r = recorder_here();
+	uint32_t slot = slot_of(r);
 
 	if (m->known) {
-		move_end(m, p, slot);
+		move_end(m, p, r);
 		thread_add(slot, &thread_at(&state_segment, slot)->reallocs, 1);
 	}
 	alloc_outermost(frame, q, size, function);
@@ -326,18 +359,18 @@ static void move_undo(const struct record_move *m, void *p, uint32_t slot)
 
 void record_move_failed(uintptr_t frame, struct record_move *m, void *p, bool freed)
 {
+	struct recorder *r;
 	bool entered;
-	uint32_t slot;
 
 	if (!m->recording)
 		return;
 	entered = record_enter(frame);
-	slot = entered ? state_slot() : 0;
+	r = entered ? recorder_here() : NULL;
 	if (!freed) {
-		move_undo(m, p, slot);
+		move_undo(m, p, slot_of(r));
 	} else if (m->known && entered) {
-		move_end(m, p, slot);
-		state_thread.last_block = 0;
+		move_end(m, p, r);
+		last_block_set(r, 0);
 	} else if (m->known) {
 		count_end(&m->block, 0, m->block.tick, false);
 	}

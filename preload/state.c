@@ -16,8 +16,8 @@
 #include "preload/clock.h"
 #include "preload/hooks_cxx.h"
 #include "preload/modules.h"
+#include "preload/recorder.h"
 #include "preload/unwind.h"
-#include "shm/thread.h"
 
 enum phase { PHASE_NEW, PHASE_STARTING, PHASE_ON, PHASE_OFF };
 
@@ -27,11 +27,8 @@ struct segment state_segment;
 __thread struct state_thread state_thread;
 
 static uint32_t phase;
-static char *scratch; /* one piece per thread slot */
-static uint64_t scratch_bytes;
-static uint32_t scratch_entries;
 
-static uint32_t own_pid(void)
+uint32_t state_pid(void)
 {
 	return (uint32_t)syscall(SYS_getpid);
 }
@@ -48,45 +45,6 @@ static struct own *own_page(void)
 		return NULL;
 	}
 	return p;
-}
-
-static int scratch_start(void)
-{
-	const struct ht_header *h = state_segment.header;
-	uint64_t slots = h->region[HT_REGION_THREADS].bytes / sizeof(struct ht_thread);
-	void *p;
-
-	scratch_entries = h->depth + STATE_SCRATCH_SPARE;
-	scratch_bytes = sizeof(struct unwind_known) + sizeof(struct stack_path) +
-			(uint64_t)scratch_entries * (sizeof(uint64_t) + 2 * sizeof(uint32_t));
-	scratch_bytes = (scratch_bytes + 7) & ~7ull;
-	p = mmap(NULL, slots * scratch_bytes, PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (p == MAP_FAILED)
-		return -ENOMEM;
-	scratch = p;
-	return 0;
-}
-
-bool state_scratch(uint32_t slot, struct unwind *u)
-{
-	char *p = scratch + slot * scratch_bytes;
-
-	u->known = (void *)p;
-	u->pcs = (void *)(u->known + 1);
-	u->modules = (void *)(u->pcs + scratch_entries);
-	return slot != 0;
-}
-
-struct stack_path *state_path(uint32_t slot)
-{
-	struct stack_path *path;
-	struct unwind u;
-
-	state_scratch(slot, &u);
-	path = (void *)(u.modules + scratch_entries);
-	path->room = scratch_entries;
-	return path;
 }
 
 /* glibc 2.32's word for it: what its own malloc goes by. */
@@ -118,8 +76,6 @@ static int prepare(struct own **own)
 	*own = own_page();
 	if (!*own)
 		return give_up("the kernel cannot tell us of fork (it needs Linux 4.14)", -ENOSYS);
-	if (scratch_start() != 0)
-		return give_up("no address space left for the library (ulimit -v?)", -ENOMEM);
 	/* Our memory is not the program's: not in its core dumps. It does stay mapped in a forked
 	 * child until that child's first allocation, because the fork may have interrupted a hook.
 	 */
@@ -127,7 +83,8 @@ static int prepare(struct own **own)
 	state_segment.single_threaded = single_threaded();
 	modules_start();
 	unwind_start(attach_variable("HEAPTOP_UNWINDER"));
-	clock_refresh();
+	recorder_start();
+	clock_publish();
 	return 0;
 }
 
@@ -187,34 +144,13 @@ bool state_wake(void)
 	return false;
 }
 
-static bool thread_alive(uint32_t tid)
-{
-	return syscall(SYS_tgkill, own_pid(), tid, 0) == 0 || errno != ESRCH;
-}
-
-uint32_t state_slot_claim(void)
-{
-	struct state_thread *t = &state_thread;
-	struct unwind u;
-	int saved = errno;
-
-	t->slot = thread_claim(&state_segment, (uint32_t)syscall(SYS_gettid), thread_alive);
-	t->has_slot = 1;
-	t->clock_every = 1;
-	/* The stacks of the slot's last owner may be gone. */
-	if (state_scratch(t->slot, &u))
-		*u.known = (struct unwind_known){ 0 };
-	errno = saved;
-	return t->slot;
-}
-
 void state_exit(void)
 {
 	int saved = errno;
 
 	/* A vfork child has our memory, but not our pid. */
-	if (state_own->on && own_pid() == state_segment.header->pid) {
-		clock_refresh();
+	if (state_own->on && state_pid() == state_segment.header->pid) {
+		clock_publish();
 		ht_store_relaxed_32(&state_segment.header->state, HT_STATE_EXITED);
 		attach_release(&state_segment);
 	}

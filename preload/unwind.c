@@ -5,7 +5,7 @@
  */
 #include "preload/unwind.h"
 
-#include "preload/state.h"
+#include "preload/recorder.h"
 
 static bool use_libunwind;
 bool unwind_check;
@@ -28,8 +28,8 @@ void unwind_start(const char *choice)
 /* Compares with the reference. A stack that only we could follow further is no difference. */
 static void compare(const struct unwind *own)
 {
-	uint64_t pcs[HT_DEPTH_DEFAULT + STATE_SCRATCH_SPARE];
-	uint32_t modules[HT_DEPTH_DEFAULT + STATE_SCRATCH_SPARE], i = 0;
+	uint64_t pcs[HT_DEPTH_DEFAULT + RECORDER_SPARE];
+	uint32_t modules[HT_DEPTH_DEFAULT + RECORDER_SPARE], i = 0;
 	struct unwind ref = { .frame = own->frame,
 		.pcs = pcs,
 		.modules = modules,

@@ -26,7 +26,7 @@ struct unwind {
 	uintptr_t frame; /* in: frame address of the hook (its caller's rbp is there, then the
 			    return address) */
 	uint32_t depth; /* in: frames to keep at most */
-	uint64_t *pcs; /* out: room for depth + STATE_SCRATCH_SPARE */
+	uint64_t *pcs; /* out: room for depth + RECORDER_SPARE */
 	uint32_t *modules; /* out: of each pc, as ht_node.module wants it */
 	struct unwind_known *known; /* in, out: the thread's own; zero at first */
 	uint32_t count;

@@ -21,7 +21,7 @@
 #include <libunwind.h>
 
 #include "preload/modules.h"
-#include "preload/state.h"
+#include "preload/recorder.h"
 
 #define STRINGIFY(x) #x
 #define NAME(symbol) STRINGIFY(symbol) /* libunwind's headers add a prefix by macro */
@@ -134,7 +134,7 @@ bool unwind_libunwind_load(void)
 
 void unwind_libunwind(struct unwind *u)
 {
-	int room = (int)(u->depth + STATE_SCRATCH_SPARE);
+	int room = (int)(u->depth + RECORDER_SPARE);
 	int got = backtrace_into((void **)u->pcs, room);
 	uint32_t taken = got > 0 ? (uint32_t)got : 0;
 

@@ -75,4 +75,10 @@ static inline void ht_fence_acquire(void)
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 }
 
+/* Orders accesses as a signal handler on this thread sees them. No instruction. */
+static inline void ht_fence_handler(void)
+{
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
 #endif

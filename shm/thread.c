@@ -78,19 +78,33 @@ static void sweep(const struct segment *s, uint32_t used, bool (*alive)(uint32_t
 		slot_sweep(thread_at(s, i), alive);
 }
 
+/* Release: the next owner goes on counting from what we wrote. */
+void thread_release(const struct segment *s, uint32_t slot)
+{
+	ht_store_release_32(&thread_at(s, slot)->tid, 0);
+}
+
+/* Of a thread that has ended. Before a fresh one: its memory is there already. */
+static uint32_t take_released(const struct segment *s, uint32_t used, uint32_t tid)
+{
+	for (uint32_t i = 1; i < used; i++)
+		if (ht_load_relaxed_32(&thread_at(s, i)->tid) == 0 && slot_take(s, i, 0, tid))
+			return i;
+	return 0;
+}
+
 uint32_t thread_claim(const struct segment *s, uint32_t tid, bool (*alive)(uint32_t tid))
 {
 	uint32_t used = ht_load_relaxed_32(&s->header->threads), slot;
 
 	slot = take_namesake(s, used, tid);
 	if (!slot)
+		slot = take_released(s, used, tid);
+	if (!slot)
 		slot = take_fresh(s, used, tid);
-	for (int pass = 0; pass < 2 && !slot; pass++) {
-		for (uint32_t i = 1; i < used && !slot; i++)
-			if (slot_take(s, i, 0, tid))
-				slot = i;
-		if (!slot && pass == 0)
-			sweep(s, used, alive);
+	if (!slot) {
+		sweep(s, used, alive);
+		slot = take_released(s, used, tid);
 	}
 	return slot;
 }

@@ -15,6 +15,9 @@
  */
 uint32_t thread_claim(const struct segment *s, uint32_t tid, bool (*alive)(uint32_t tid));
 
+/* Gives the slot back: the calling thread, its owner, is about to end. */
+void thread_release(const struct segment *s, uint32_t slot);
+
 static inline struct ht_thread *thread_at(const struct segment *s, uint32_t slot)
 {
 	return segment_at(s, segment_element(s, HT_REGION_THREADS, slot, sizeof(struct ht_thread)));

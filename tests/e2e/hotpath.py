@@ -81,6 +81,19 @@ for way_name in ways():
              unchanged("plugin_waits", os.path.join(B, "tests/targets/plugin/waits.so"))(way_name))
 
 
+def thread_memory(env):
+    done = run([target("thread_memory")], env=env)
+    check_equal(done.returncode, 0, "exit status")
+    return {line.split()[0]: int(line.split()[1]) for line in done.stdout.decode().splitlines()}
+
+
+@case("a thread takes less than 300 KB, and leaves nothing")
+def threads_memory():
+    plain, watched = thread_memory(environment()), thread_memory(preloaded())
+    check(watched["each"] - plain["each"] < 300, "a thread takes %d KB" % (watched["each"] - plain["each"]))
+    check(watched["left"] - plain["left"] < 500, "400 threads left %d KB" % (watched["left"] - plain["left"]))
+
+
 @case("TLS is small and at a fixed offset")
 def tls():
     headers = run([need("readelf"), "-lW", LIBRARY]).stdout.decode()

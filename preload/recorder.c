@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Recorders come and go with threads (recorder.h). A thread's end is learnt from a thread-specific
+ * data destructor, which asks for another round until the last that there is: other libraries'
+ * destructors free blocks too. What comes after even that goes to the shared slot.
+ */
+#include "preload/recorder.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* libpthread's, which a program before glibc 2.34 may be without: then it has one thread. */
+int pthread_key_create(unsigned *key, void (*destructor)(void *)) __attribute__((weak));
+int pthread_setspecific(unsigned key, const void *value) __attribute__((weak));
+
+static unsigned key;
+static bool has_key;
+
+/* Guards first: they are the larger part, and page-aligned there. */
+static size_t bytes_of(uint32_t entries)
+{
+	return sizeof(struct recorder) + entries * (sizeof(uint64_t) + sizeof(uint32_t)) +
+	       sizeof(struct stack_path) + entries * sizeof(uint32_t);
+}
+
+static uint32_t entries_of(void)
+{
+	return (state_segment.header->depth + RECORDER_SPARE + 1) & ~1u;
+}
+
+/* Gives back slot and memory. A signal handler that allocates meanwhile finds no recorder. */
+static void release(struct recorder *r)
+{
+	struct guards *guards = r->guards;
+	uint32_t slot = r->slot;
+
+	state_thread.no_recorder = 1;
+	state_thread.recorder = NULL;
+	ht_fence_handler();
+	/* In a forked child the segment is our parent's. */
+	if (state_own->on)
+		thread_release(&state_segment, slot);
+	guards_free(guards);
+	munmap(r, bytes_of(entries_of()));
+}
+
+static void on_thread_exit(void *value)
+{
+	struct recorder *r = value;
+
+	if (r != state_thread.recorder)
+		return; /* vfork, or worse: not this thread's */
+	if (++r->exit_rounds < PTHREAD_DESTRUCTOR_ITERATIONS && pthread_setspecific(key, r) == 0)
+		return;
+	release(r);
+}
+
+void recorder_start(void)
+{
+	has_key = pthread_key_create && pthread_setspecific &&
+		  pthread_key_create(&key, on_thread_exit) == 0;
+}
+
+static bool thread_alive(uint32_t tid)
+{
+	return syscall(SYS_tgkill, state_pid(), tid, 0) == 0 || errno != ESRCH;
+}
+
+/* Lays out the memory after the struct. */
+static struct recorder *make(void)
+{
+	uint32_t entries = entries_of();
+	struct recorder *r = mmap(NULL, bytes_of(entries), PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (r == MAP_FAILED)
+		return NULL;
+	r->pcs = (void *)(r + 1);
+	r->modules = (void *)(r->pcs + entries);
+	r->path = (void *)(r->modules + entries);
+	r->path->room = entries;
+	r->clock_every = 1;
+	return r;
+}
+
+static struct recorder *make_with_slot(void)
+{
+	struct recorder *r = make();
+
+	if (!r)
+		return NULL;
+	r->slot = thread_claim(&state_segment, (uint32_t)syscall(SYS_gettid), thread_alive);
+	r->thread = thread_at(&state_segment, r->slot);
+	r->guards = r->slot != 0 ? guards_new() : NULL;
+	if (r->guards)
+		return r;
+	if (r->slot != 0)
+		thread_release(&state_segment, r->slot);
+	munmap(r, bytes_of(entries_of()));
+	return NULL;
+}
+
+struct recorder *recorder_claim(void)
+{
+	struct state_thread *t = &state_thread;
+	int saved = errno;
+
+	if (t->no_recorder)
+		return NULL;
+	t->recorder = make_with_slot();
+	t->no_recorder = !t->recorder;
+	if (t->recorder && has_key) {
+		/* It may allocate: that is ours, not the program's. */
+		t->unwinding = 1;
+		pthread_setspecific(key, t->recorder);
+		t->unwinding = 0;
+	}
+	errno = saved;
+	return t->recorder;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A recorder: what one thread needs to record, in one piece of private memory. It comes with a
+ * slot of the segment at the thread's first event and goes when the thread ends. Only the thread
+ * itself uses it, with its re-entry guard held.
+ */
+#ifndef PRELOAD_RECORDER_H
+#define PRELOAD_RECORDER_H
+
+#include "preload/guards.h"
+#include "preload/state.h"
+#include "preload/unwind.h"
+#include "shm/stack.h"
+#include "shm/thread.h"
+
+struct recorder {
+	struct ht_thread *thread; /* its slot, in the segment */
+	uint32_t slot; /* never 0, the shared one */
+	uint32_t exit_rounds; /* of thread-specific data destructors seen */
+	uint64_t last_block; /* address of the last allocation, 0 when another event came after */
+	uint64_t looked_cycles; /* when this thread last looked at the time (clock.h) */
+	uint64_t published_cycles;
+	uint32_t clock_every; /* events between two looks */
+	uint32_t clock_left;
+	struct guards *guards; /* stacks remembered */
+	struct unwind_known known; /* parts of its stacks that may be read */
+	/* Where a stack is put together: off the thread's own stack, which may be small. */
+	uint64_t *pcs;
+	uint32_t *modules;
+	struct stack_path *path; /* where the last new stack led */
+};
+
+#define RECORDER_SPARE 8u /* frames of room beyond the depth asked for */
+
+/* Once, when recording starts. */
+void recorder_start(void);
+/* Slow path of recorder_here: at a thread's first event, or NULL. */
+struct recorder *recorder_claim(void);
+
+/* The calling thread's recorder. NULL: there is none (no memory, too many threads, or the thread is
+ * ending): its events are counted in the shared slot, under the catch-all site. */
+static inline struct recorder *recorder_here(void)
+{
+	struct recorder *r = state_thread.recorder;
+
+	return __builtin_expect(r != NULL, 1) ? r : recorder_claim();
+}
+
+#endif
