@@ -235,7 +235,7 @@ help:
 	@echo 'make check            all tests; last line: N passed, N failed, N skipped (T=PATTERN: some)'
 	@echo 'make lint             formatting, include rules, static analysis, man pages'
 	@echo 'make bench            cost per malloc/free pair: plain, heaptop, heaptrack, interleaved'
-	@echo 'make instructions     instructions per malloc/free pair by call depth (valgrind)'
+	@echo 'make bench-instructions  the same counted, not timed (valgrind; T=PATTERN; ACCEPT=1: from now on)'
 	@echo 'make fuzz             changed input for readers, parsers, names (clang; FUZZ_SECONDS=60 each)'
 	@echo 'make install          PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)'
 	@echo 'make uninstall clean'

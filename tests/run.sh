@@ -16,7 +16,8 @@ list() {
 	for t in "$B"/tests/unit/* "$B"/tests/tui/* "$B"/tests/model/* "$B"/tests/stress/*; do
 		[ -f "$t" ] && [ -x "$t" ] && echo "$t"
 	done
-	for t in tests/e2e/*.sh tests/e2e/*.py tests/tui/*.sh tests/tui/*.py tests/lint/*.sh tests/lint/*.py; do
+	for t in tests/e2e/*.sh tests/e2e/*.py tests/tui/*.sh tests/tui/*.py tests/lint/*.sh tests/lint/*.py \
+		tests/bench/instructions.py; do
 		[ -f "$t" ] && [ -x "$t" ] && echo "$t"
 	done
 }

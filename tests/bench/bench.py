@@ -29,10 +29,15 @@ HEAPTOP = os.path.join(B, "heaptop")
 LIBRARY = os.path.join(B, "libheaptop.so")
 HEAPTRACK = ("/usr/lib/heaptrack/libheaptrack_preload.so", "/usr/lib64/heaptrack/libheaptrack_preload.so")
 
-BENCHES = [("pairs, depth %d" % d, ["pairs", str(d)]) for d in (5, 15, 30, 60)] + [
-    ("churn, 100k live, 200 stacks", ["churn"]),
-    ("grow only, depth 15", ["grow"]),
-] + [("pairs, %d thread%s" % (n, "s" if n > 1 else ""), ["threads", str(n)]) for n in (1, 2, 4, 8)]
+BENCHES = [("same stack, depth %d" % d, ["same", str(d)]) for d in (5, 15, 30, 60)] + [
+    ("%s, depth %d" % (title, d), [name, str(d)])
+    for title, name in (("inner 3 change", "inner-3"), ("inner half changes", "inner-half"),
+                        ("all frames change", "all")) for d in (15, 30)] + [
+    ("working set of 1k, depth 15", ["set", "15", "0", "1000"]),
+    ("working set of 100k, depth 15", ["set", "15", "0", "100000"]),
+    ("grow only, depth 15", ["grow", "15"]),
+] + [("same stack, %d thread%s" % (n, "s" if n > 1 else ""), ["threads", "15", "0", str(n)])
+     for n in (1, 2, 4, 8, 16) if n <= (os.cpu_count() or 1)]
 
 SITES, BLOCKS = 10000, 1000000
 COLS, ROWS = 100, 30
@@ -53,7 +58,7 @@ def micro(arguments, more):
     env = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD" and not k.startswith("HEAPTOP_")}
     done = subprocess.run([MICRO, *arguments], env={**env, **more}, stdout=subprocess.PIPE, timeout=300,
                           check=True)
-    return float(done.stdout.split()[-1])
+    return float(done.stdout.split()[0])
 
 
 def spread(values):

@@ -1,195 +1,396 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What one malloc/free pair costs, in one number: nanoseconds per pair (per allocation for "grow"),
- * printed on stdout. tests/bench/bench.py runs it plain and under each tracker. The loop is timed
- * from inside, after a warm-up, so that start-up costs nobody anything. Usage: micro pairs DEPTH |
- * churn | grow | threads N
+ * What one malloc/free pair costs, as two numbers on stdout: nanoseconds of wall time and of
+ * processor time per pair (per allocation for "grow"). Run plain and under each profiler by
+ * tests/bench/bench.py, under callgrind by tests/bench/instructions.py, and built three times: as a
+ * normal program, with frame pointers, and with operator new (rules.mk).
+ *
+ * Usage: micro PATTERN DEPTH [PAIRS [NUMBER]]. Depth counts the program's own frames, main
+ * included. Everything is done twice at the same place of the code, first untimed: a stack is known
+ * then, and start-up costs nobody anything. It ends without destructors, so that a segment stays to
+ * be looked at.
  */
 #include <pthread.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
-#define WARM	     20000u
-#define BLOCK_BYTES  100u
-#define CHURN_BLOCKS 100000u
-#define CHURN_PAIRS  600000u
-#define CHURN_STACKS 200u
-#define GROW_BLOCKS  400000u
-#define THREAD_DEPTH 15
+#define NOINLINE     __attribute__((noinline))
+#define KEEP()	     __asm__ volatile("" ::: "memory") /* also: no tail call */
+#define WARM_PAIRS   20000u
+#define PAIR_BYTES   100u
 #define THREADS_MAX  64u
+#define DEPTH_MAX    1000u
+#define STACKS_MAX   256u
+#define VARIANTS     16u /* functions to choose from at each level: two levels make 256 stacks */
+#define QUEUE_BLOCKS 1024u
+#define FIXED_FRAMES 2u /* main and measured */
+#define BYTES_LEAST  16u
+#define BYTES_MOST   112u /* so 64 in the mean */
 
-typedef double bench_function(void *arg);
+#ifdef BENCH_NEW
+void *_Znwm(size_t bytes);
+void _ZdlPv(void *block);
+#define ALLOCATE _Znwm
+#define RELEASE	 _ZdlPv
+#else
+#define ALLOCATE malloc
+#define RELEASE	 free
+#endif
 
-static unsigned pairs_wanted = 1000000;
+struct work;
+typedef void loop_function(struct work *w);
 
-static double now_ns(void)
+struct work {
+	loop_function *loop;
+	unsigned pairs, changing, stacks;
+	unsigned number; /* of threads, or of blocks in the working set */
+	unsigned outer; /* frames between main and the measured one */
+	int timed; /* the second time */
+	double wall_ns, cpu_ns;
+	void **block;
+	uint8_t way[STACKS_MAX][DEPTH_MAX];
+};
+
+static double clock_ns(clockid_t id)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(id, &t);
 	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-/* Calls `bench` under so many frames of its own. */
-static __attribute__((noinline)) double under(int depth, bench_function *bench, void *arg)
+static inline unsigned random_next(uint64_t *seed)
 {
-	double result = depth > 1 ? under(depth - 1, bench, arg) : bench(arg);
-
-	__asm__ volatile("" ::: "memory");
-	return result;
+	*seed = *seed * 6364136223846793005u + 1442695040888963407u;
+	return (unsigned)(*seed >> 33);
 }
 
-static void pairs_run(unsigned pairs)
+static inline size_t random_bytes(uint64_t *seed)
 {
-	for (unsigned i = 0; i < pairs; i++) {
-		void *volatile block = malloc(BLOCK_BYTES);
-
-		free(block);
-	}
+	return BYTES_LEAST + random_next(seed) % (BYTES_MOST - BYTES_LEAST + 1);
 }
 
-static double pairs(void *arg)
-{
-	double start;
+/* ---- frames ---- */
 
-	(void)arg;
-	pairs_run(WARM);
-	start = now_ns();
-	pairs_run(pairs_wanted);
-	return (now_ns() - start) / pairs_wanted;
-}
+/* Functions that differ only in their address; `way` says which one comes next. */
+typedef void *descend_function(const uint8_t *way, unsigned left);
+static descend_function *const variant[VARIANTS];
 
-/* Ten functions that differ only in their address; the digits of a number choose the way. */
-#define WAY(n)                                                                                     \
-	static __attribute__((noinline)) void *way_##n(unsigned turns, unsigned bytes)             \
+#define VARIANT(n)                                                                                 \
+	static NOINLINE void *variant_##n(const uint8_t *way, unsigned left)                       \
 	{                                                                                          \
-		void *block = turns ? turn(turns, bytes) : malloc(bytes);                          \
-		__asm__ volatile("" ::"r"(n) : "memory");                                          \
+		void *block = left ? variant[*way](way + 1, left - 1) : ALLOCATE(PAIR_BYTES);      \
+		__asm__ volatile("" ::"i"(n) : "memory");                                          \
 		return block;                                                                      \
 	}
-static void *turn(unsigned turns, unsigned bytes);
-WAY(0)
-WAY(1)
-WAY(2)
-WAY(3)
-WAY(4)
-WAY(5)
-WAY(6)
-WAY(7)
-WAY(8)
-WAY(9)
+VARIANT(0)
+VARIANT(1)
+VARIANT(2)
+VARIANT(3)
+VARIANT(4)
+VARIANT(5)
+VARIANT(6)
+VARIANT(7)
+VARIANT(8)
+VARIANT(9)
+VARIANT(10)
+VARIANT(11)
+VARIANT(12)
+VARIANT(13)
+VARIANT(14)
+VARIANT(15)
 
-/* A leading 1 ends the number: 1000 to 1199 are 200 stacks of the same length. */
-static void *turn(unsigned turns, unsigned bytes)
+static descend_function *const variant[VARIANTS] = { variant_0, variant_1, variant_2, variant_3,
+	variant_4, variant_5, variant_6, variant_7, variant_8, variant_9, variant_10, variant_11,
+	variant_12, variant_13, variant_14, variant_15 };
+
+/*
+ * The ways of `stacks` stacks through `changing` frames: the first frames spell the stack's number,
+ * in base 4 or 16; what follows is as good as random.
+ */
+static void ways_make(struct work *w)
 {
-	static void *(*const way[])(unsigned, unsigned) = { way_0, way_1, way_2, way_3, way_4,
-		way_5, way_6, way_7, way_8, way_9 };
-	void *block = way[turns % 10](turns / 10 > 1 ? turns / 10 : 0, bytes);
-
-	__asm__ volatile("" ::: "memory");
-	return block;
-}
-
-static double churn(void *arg)
-{
-	void **block = calloc(CHURN_BLOCKS, sizeof(*block));
+	unsigned functions = w->stacks == 64 ? 4 : VARIANTS, digits = w->stacks == 64 ? 3 : 2;
 	uint64_t seed = 1;
-	double start = 0;
 
-	(void)arg;
-	for (unsigned i = 0; i < CHURN_BLOCKS; i++)
-		block[i] = turn(1000 + i % CHURN_STACKS, 16 + i % 200);
-	for (unsigned i = 0; i < WARM + CHURN_PAIRS; i++) {
-		unsigned slot;
+	for (unsigned stack = 0; stack < w->stacks; stack++) {
+		unsigned rest = stack;
 
-		if (i == WARM)
-			start = now_ns();
-		seed = seed * 6364136223846793005u + 1442695040888963407u;
-		slot = (unsigned)(seed >> 33) % CHURN_BLOCKS;
-		free(block[slot]);
-		block[slot] = turn(1000 + (unsigned)(seed >> 20) % CHURN_STACKS, 16 + slot % 200);
+		for (unsigned i = 0; i < w->changing; i++, rest /= functions)
+			w->way[stack][i] =
+				(uint8_t)((i < digits ? rest : random_next(&seed)) % functions);
 	}
-	return (now_ns() - start) / CHURN_PAIRS;
 }
 
-static double grow(void *arg)
-{
-	double start;
+/* ---- what is measured ---- */
 
-	(void)arg;
-	pairs_run(WARM);
-	start = now_ns();
-	for (unsigned i = 0; i < GROW_BLOCKS; i++) {
-		void *volatile block = malloc(BLOCK_BYTES);
+static void pairs_same(struct work *w)
+{
+	for (unsigned i = 0; i < w->pairs; i++) {
+		void *volatile block = ALLOCATE(PAIR_BYTES);
+
+		RELEASE(block);
+	}
+}
+
+static void pairs_changing(struct work *w)
+{
+	uint64_t seed = 1;
+
+	for (unsigned i = 0; i < w->pairs; i++) {
+		const uint8_t *way = w->way[random_next(&seed) % w->stacks];
+
+		RELEASE(variant[*way](way + 1, w->changing - 1));
+	}
+}
+
+/* Any block of the set is replaced by another; the first time each in its turn. */
+static void working_set(struct work *w)
+{
+	uint64_t seed = 1;
+
+	for (unsigned i = 0; i < w->pairs; i++) {
+		unsigned slot = (w->timed ? random_next(&seed) : i) % w->number;
+
+		RELEASE(w->block[slot]);
+		w->block[slot] = ALLOCATE(random_bytes(&seed));
+	}
+}
+
+static void grow(struct work *w)
+{
+	uint64_t seed = 1;
+
+	for (unsigned i = 0; i < w->pairs; i++) {
+		void *volatile block = ALLOCATE(random_bytes(&seed));
 
 		(void)block;
 	}
-	return (now_ns() - start) / GROW_BLOCKS;
 }
+
+/* Marks for callgrind: it counts between the two. */
+NOINLINE void timed_begin(void);
+NOINLINE void timed_end(void);
+
+void timed_begin(void)
+{
+	KEEP();
+}
+
+void timed_end(void)
+{
+	KEEP();
+}
+
+static NOINLINE void measured(struct work *w)
+{
+	double wall, cpu;
+
+	if (w->timed)
+		timed_begin();
+	wall = clock_ns(CLOCK_MONOTONIC);
+	cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	w->loop(w);
+	w->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
+	w->wall_ns = clock_ns(CLOCK_MONOTONIC) - wall;
+	if (w->timed)
+		timed_end();
+}
+
+static NOINLINE void under(unsigned frames, struct work *w)
+{
+	if (frames > 1)
+		under(frames - 1, w);
+	else
+		measured(w);
+	KEEP();
+}
+
+static inline void both(struct work *w, pthread_barrier_t *together)
+{
+	unsigned pairs = w->pairs, warm = w->number > WARM_PAIRS ? w->number : WARM_PAIRS;
+
+	for (w->timed = 0; w->timed < 2; w->timed++) {
+		w->pairs = w->timed ? pairs : warm;
+		if (together)
+			pthread_barrier_wait(together);
+		if (w->outer)
+			under(w->outer, w);
+		else
+			measured(w);
+		KEEP();
+	}
+}
+
+/* ---- threads ---- */
 
 static pthread_barrier_t together;
 
-struct span {
-	double start, end;
-};
-
-static double one_of_many(void *arg)
-{
-	struct span *span = arg;
-
-	pairs_run(WARM);
-	pthread_barrier_wait(&together);
-	span->start = now_ns();
-	pairs_run(pairs_wanted);
-	span->end = now_ns();
-	return 0;
-}
-
 static void *thread_main(void *arg)
 {
-	under(THREAD_DEPTH, one_of_many, arg);
+	both(arg, &together);
 	return NULL;
 }
 
-/* Wall time of all threads together by the pairs of all: halves when two do not hinder each other.
- */
-static double threads_run(unsigned threads)
+/* Of all threads: the mean of their processor time, the longest of their wall times. */
+static void threads_run(struct work *w)
 {
-	struct span span[THREADS_MAX], all = { 1e300, 0 };
+	struct work *own = calloc(w->number, sizeof(*own));
 	pthread_t thread[THREADS_MAX];
 
-	pthread_barrier_init(&together, NULL, threads);
-	for (unsigned i = 0; i < threads; i++)
-		pthread_create(&thread[i], NULL, thread_main, &span[i]);
-	for (unsigned i = 0; i < threads; i++) {
-		pthread_join(thread[i], NULL);
-		all.start = span[i].start < all.start ? span[i].start : all.start;
-		all.end = span[i].end > all.end ? span[i].end : all.end;
+	pthread_barrier_init(&together, NULL, w->number);
+	for (unsigned i = 0; i < w->number; i++) {
+		own[i] = *w;
+		own[i].number = 0;
+		pthread_create(&thread[i], NULL, thread_main, &own[i]);
 	}
-	return (all.end - all.start) / (double)threads / pairs_wanted;
+	for (unsigned i = 0; i < w->number; i++) {
+		pthread_join(thread[i], NULL);
+		w->cpu_ns += own[i].cpu_ns / w->number;
+		w->wall_ns = own[i].wall_ns > w->wall_ns ? own[i].wall_ns : w->wall_ns;
+	}
 }
+
+/* One thread allocates, another frees. A queue of one producer and one consumer. */
+static struct {
+	void *block[QUEUE_BLOCKS];
+	unsigned head __attribute__((aligned(64)));
+	unsigned tail __attribute__((aligned(64)));
+} queue;
+
+static void produce(struct work *w)
+{
+	for (unsigned i = 0; i < w->pairs; i++) {
+		while (i - __atomic_load_n(&queue.tail, __ATOMIC_ACQUIRE) >= QUEUE_BLOCKS)
+			sched_yield();
+		queue.block[i % QUEUE_BLOCKS] = ALLOCATE(PAIR_BYTES);
+		__atomic_store_n(&queue.head, i + 1, __ATOMIC_RELEASE);
+	}
+	while (__atomic_load_n(&queue.tail, __ATOMIC_ACQUIRE) != w->pairs)
+		sched_yield();
+	queue.head = queue.tail = 0;
+}
+
+static void consume(struct work *w)
+{
+	for (unsigned i = 0; i < w->pairs; i++) {
+		while (__atomic_load_n(&queue.head, __ATOMIC_ACQUIRE) == i)
+			sched_yield();
+		RELEASE(queue.block[i % QUEUE_BLOCKS]);
+		__atomic_store_n(&queue.tail, i + 1, __ATOMIC_RELEASE);
+	}
+	/* The producer sets both to 0 when it has seen the last. */
+	while (__atomic_load_n(&queue.head, __ATOMIC_ACQUIRE) == w->pairs)
+		sched_yield();
+}
+
+static void queue_run(struct work *w)
+{
+	struct work *consumer = calloc(1, sizeof(*consumer));
+	pthread_t thread;
+
+	*consumer = *w;
+	consumer->loop = consume;
+	pthread_barrier_init(&together, NULL, 2);
+	pthread_create(&thread, NULL, thread_main, consumer);
+	both(w, &together);
+	pthread_join(thread, NULL);
+	w->cpu_ns += consumer->cpu_ns;
+}
+
+/* ---- */
+
+static void *parked(void *arg)
+{
+	pause();
+	return arg;
+}
+
+static void alone_run(struct work *w)
+{
+	both(w, NULL);
+}
+
+/* The same in a process that has a second thread, which does nothing. */
+static void not_alone_run(struct work *w)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, parked, NULL);
+	both(w, NULL);
+}
+
+enum changes { NOTHING, INNER_3, INNER_HALF, ALL };
+
+static const struct pattern {
+	const char *name;
+	loop_function *loop;
+	void (*run)(struct work *w);
+	enum changes changes;
+	unsigned stacks, pairs, number;
+} patterns[] = {
+	{ "same", pairs_same, alone_run, NOTHING, 1, 1000000, 0 },
+	{ "same-not-alone", pairs_same, not_alone_run, NOTHING, 1, 1000000, 0 },
+	{ "inner-3", pairs_changing, alone_run, INNER_3, 64, 1000000, 0 },
+	{ "inner-half", pairs_changing, alone_run, INNER_HALF, 256, 1000000, 0 },
+	{ "all", pairs_changing, alone_run, ALL, 256, 1000000, 0 },
+	{ "set", working_set, alone_run, NOTHING, 1, 1000000, 1000 },
+	{ "grow", grow, alone_run, NOTHING, 1, 1000000, 0 },
+	{ "threads", pairs_same, threads_run, NOTHING, 1, 1000000, 1 },
+	{ "queue", produce, queue_run, NOTHING, 1, 500000, 0 },
+};
+
+static const struct pattern *pattern_find(const char *name)
+{
+	for (unsigned i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++)
+		if (!strcmp(patterns[i].name, name))
+			return &patterns[i];
+	return NULL;
+}
+
+static unsigned frames_changing(enum changes changes, unsigned depth)
+{
+	const unsigned frames[] = {
+		[NOTHING] = 0, [INNER_3] = 3, [INNER_HALF] = depth / 2, [ALL] = depth - FIXED_FRAMES
+	};
+
+	return frames[changes];
+}
+
+static int prepare(struct work *w, const struct pattern *p, unsigned depth)
+{
+	w->changing = frames_changing(p->changes, depth);
+	if (depth > DEPTH_MAX || depth < FIXED_FRAMES + w->changing || w->number > 1u << 24 ||
+		w->pairs == 0 || (p->run == threads_run && w->number - 1 >= THREADS_MAX))
+		return -1;
+	w->loop = p->loop;
+	w->stacks = p->stacks;
+	w->outer = depth - FIXED_FRAMES - w->changing;
+	w->block = calloc(w->number + 1, sizeof(*w->block));
+	ways_make(w);
+	return 0;
+}
+
+static struct work work;
 
 int main(int argc, char **argv)
 {
-	const char *what = argc > 1 ? argv[1] : "pairs";
-	int number = argc > 2 ? atoi(argv[2]) : 1;
-	double ns;
+	const struct pattern *p = argc > 2 ? pattern_find(argv[1]) : NULL;
 
-	if (argc > 3)
-		pairs_wanted = (unsigned)atoi(argv[3]);
-	if (!strcmp(what, "pairs"))
-		ns = under(number, pairs, NULL);
-	else if (!strcmp(what, "churn"))
-		ns = under(5, churn, NULL);
-	else if (!strcmp(what, "grow"))
-		ns = under(15, grow, NULL);
-	else if (!strcmp(what, "threads") && number > 0 && (unsigned)number <= THREADS_MAX)
-		ns = threads_run((unsigned)number);
-	else
+	if (!p)
 		return 2;
-	printf("%.2f\n", ns);
-	return 0;
+	work.pairs = argc > 3 && atoi(argv[3]) ? (unsigned)atoi(argv[3]) : p->pairs;
+	work.number = argc > 4 ? (unsigned)atoi(argv[4]) : p->number;
+	if (prepare(&work, p, (unsigned)atoi(argv[2])) != 0)
+		return 2;
+	p->run(&work);
+	printf("%.3f %.3f\n", work.wall_ns / work.pairs, work.cpu_ns / work.pairs);
+	fflush(stdout);
+	syscall(SYS_exit_group, 0);
 }
