@@ -127,13 +127,17 @@ static inline bool is_last_block(const struct recorder *r, uint64_t addr)
 	return r && r->last_block == addr;
 }
 
-static void push_event(uint32_t slot, uint64_t addr, const struct live_block *b, uint32_t kind)
+/* Without a recorder it is only counted. */
+static void push_event(struct recorder *r, uint64_t addr, const struct live_block *b, uint32_t kind)
 {
 	struct ht_event e = {
 		.addr = addr, .size = b->size, .tick = b->tick, .site = b->site, .kind = kind
 	};
 
-	ring_push(&state_segment, slot, &e);
+	if (r)
+		ring_append(r->thread, r->ring, &e);
+	else
+		ring_push(&state_segment, 0, &e);
 }
 
 static void count_untracked(uint64_t size)
@@ -166,7 +170,7 @@ static void block_add(struct recorder *r, uint64_t addr, const struct live_block
 		count_untracked(b->size);
 	else
 		site_alloc(&state_segment, b->site, b->thread, b->size);
-	push_event(b->thread, addr, b, HT_EVENT_ALLOC);
+	push_event(r, addr, b, HT_EVENT_ALLOC);
 	last_block_set(r, addr);
 }
 
@@ -260,7 +264,7 @@ static void free_outermost(void *p)
 	if (block_take(p, &b, slot)) {
 		count_end(&b, slot, tick, is_last_block(r, addr));
 		b.tick = tick;
-		push_event(slot, addr, &b, HT_EVENT_FREE);
+		push_event(r, addr, &b, HT_EVENT_FREE);
 	}
 	last_block_set(r, 0);
 }
@@ -312,7 +316,7 @@ static void move_end(const struct record_move *m, void *p, struct recorder *r)
 
 	count_end(&b, slot, tick, is_last_block(r, addr));
 	b.tick = tick;
-	push_event(slot, addr, &b, HT_EVENT_FREE);
+	push_event(r, addr, &b, HT_EVENT_FREE);
 }
 
 static void move_done_outermost(uintptr_t frame, const struct record_move *m, void *p, void *q,

@@ -12,6 +12,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "shm/ring.h"
+
 /* libpthread's, which a program before glibc 2.34 may be without: then it has one thread. */
 int pthread_key_create(unsigned *key, void (*destructor)(void *)) __attribute__((weak));
 int pthread_setspecific(unsigned key, const void *value) __attribute__((weak));
@@ -94,6 +96,7 @@ static struct recorder *make_with_slot(void)
 		return NULL;
 	r->slot = thread_claim(&state_segment, (uint32_t)syscall(SYS_gettid), thread_alive);
 	r->thread = thread_at(&state_segment, r->slot);
+	r->ring = ring_open(&state_segment, r->slot);
 	r->guards = r->slot != 0 ? guards_new() : NULL;
 	if (r->guards)
 		return r;

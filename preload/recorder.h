@@ -15,6 +15,7 @@
 
 struct recorder {
 	struct ht_thread *thread; /* its slot, in the segment */
+	struct ht_event *ring; /* and the slot's ring; NULL: no memory for it */
 	uint32_t slot; /* never 0, the shared one */
 	uint32_t exit_rounds; /* of thread-specific data destructors seen */
 	uint64_t last_block; /* address of the last allocation, 0 when another event came after */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The timeline's two ends: ring_push runs in hooks, ring_read in viewers. Edge RING of
+ * The timeline's two ends: ring_append runs in hooks, ring_read in viewers. Edge RING of
  * shm/layout.h, in both directions: a reader that sees the head sees the records below it; and a
  * reader that saw any word of a record being overwritten will see, when it loads the head again, at
  * least the head that was published before that overwriting began, and so knows which of its copies
@@ -8,25 +8,24 @@
  */
 #include "shm/ring.h"
 
+struct ht_event *ring_open(const struct segment *s, uint32_t slot)
+{
+	uint64_t bytes = HT_RING_EVENTS * sizeof(struct ht_event);
+	uint64_t at = segment_element(s, HT_REGION_RINGS, slot, bytes);
+
+	if (slot == 0 || segment_commit(s, at, bytes) != 0)
+		return NULL;
+	return segment_at(s, at);
+}
+
 void ring_push(const struct segment *s, uint32_t slot, const struct ht_event *e)
 {
 	struct ht_thread *t = thread_at(s, slot);
-	uint64_t head = ht_load_relaxed_64(&t->ring_head); /* ours alone */
-	uint64_t at = segment_element(s, HT_REGION_RINGS,
-		(uint64_t)slot * HT_RING_EVENTS + head % HT_RING_EVENTS, sizeof(*e));
-	struct ht_event *r = segment_at(s, at);
 
-	if (slot == 0 || segment_commit(s, at, sizeof(*e)) != 0) {
+	if (slot == 0)
 		thread_add(slot, &t->ring_head, 1); /* counted, so that readers know of the loss */
-		return;
-	}
-	ht_fence_release(); /* RING: the last head before this record's words */
-	ht_store_relaxed_64(&r->addr, e->addr);
-	ht_store_relaxed_64(&r->size, e->size);
-	ht_store_relaxed_64(&r->tick, e->tick);
-	ht_store_relaxed_32(&r->site, e->site);
-	ht_store_relaxed_32(&r->kind, e->kind);
-	ht_store_release_64(&t->ring_head, head + 1); /* RING: the record before the head */
+	else
+		ring_append(t, ring_open(s, slot), e);
 }
 
 /* Events below this one may be, or are being, overwritten: the slot of `head` itself is in use. */

@@ -9,7 +9,28 @@
 
 #include "shm/thread.h"
 
-/* Appends an event to the calling thread's ring. */
+/* Slot `slot`'s ring, its memory taken. NULL: none to be had; or the shared slot, which has none.
+ */
+struct ht_event *ring_open(const struct segment *s, uint32_t slot);
+
+/* Appends an event to the calling thread's ring; without one it is only counted. */
+static inline void ring_append(struct ht_thread *t, struct ht_event *ring, const struct ht_event *e)
+{
+	uint64_t head = ht_load_relaxed_64(&t->ring_head); /* ours alone */
+	struct ht_event *r = &ring[head % HT_RING_EVENTS];
+
+	if (__builtin_expect(ring != NULL, 1)) {
+		ht_fence_release(); /* RING: the last head before this record's words */
+		ht_store_relaxed_64(&r->addr, e->addr);
+		ht_store_relaxed_64(&r->size, e->size);
+		ht_store_relaxed_64(&r->tick, e->tick);
+		ht_store_relaxed_32(&r->site, e->site);
+		ht_store_relaxed_32(&r->kind, e->kind);
+	}
+	ht_store_release_64(&t->ring_head, head + 1); /* RING: the record before the head */
+}
+
+/* The same for whoever has only the slot, which may be the shared one. */
 void ring_push(const struct segment *s, uint32_t slot, const struct ht_event *e);
 
 /*

@@ -58,11 +58,11 @@ mutant() {
 	fi
 }
 
-mutant ring "the head is published before the record" ring.c \
-	's/(\tht_fence_release[^\n]*\n)(.*)(\tht_store_release_64\(&t->ring_head[^\n]*\n)/\1\3\2/'
-mutant ring "no fence before the record" ring.c 's/\tht_fence_release[^\n]*\n//'
-mutant ring "the head is published relaxed" ring.c \
-	's/ht_store_release_64(\(&t->ring_head)/ht_store_relaxed_64\1/'
+mutant ring "the head is published before the record" ring.h \
+	's/(\tht_fence_release[^\n]*\n)(.*)(\tht_store_release_64\(&t->ring_head[^\n]*\n)/\1\3\2/' ring
+mutant ring "no fence before the record" ring.h 's/\tht_fence_release[^\n]*\n//' ring
+mutant ring "the head is published relaxed" ring.h \
+	's/ht_store_release_64(\(&t->ring_head)/ht_store_relaxed_64\1/' ring
 mutant ring "no fence after the copies" ring.c 's/\tht_fence_acquire[^\n]*\n//'
 mutant ring "no second look at the head" ring.c \
 	's/\tht_fence_acquire[^\n]*\n\trc = source->head\(source->ctx, &head\);\n//'
