@@ -119,10 +119,8 @@ HOOK void *reallocarray(void *p, size_t count, size_t size)
 
 HOOK void free(void *p)
 {
-	if (next_is_arena(p) || !next_available())
-		return;
-	record_free(RECORD_FRAME, p);
-	next.free(p);
+	if (record_free(RECORD_FRAME, p))
+		next.free(p);
 }
 
 HOOK void cfree(void *p)

@@ -67,6 +67,7 @@ static void *runtime_symbol(const char *symbol)
  */
 struct next_cxx {
 	const char *symbol;
+	const void *hook; /* ours */
 	void *function;
 	bool missing;
 };
@@ -95,6 +96,9 @@ static struct {
 	void (*free)(void *);
 } front;
 
+/* The next operators do nothing but ask the next allocator, so we may do that ourselves. */
+static bool direct;
+
 /*
  * The program's first definition of `symbol`, unless it is `ours`. RTLD_DEFAULT would not tell: it
  * looks into a library linked with -Bsymbolic first, and that we are.
@@ -104,6 +108,36 @@ static void *find_front(void *program, const char *symbol, const void *ours)
 	void *p = program ? dlsym(program, symbol) : NULL;
 
 	return p == ours ? NULL : p;
+}
+
+/* Whether a definition is the C++ runtime's own, which is known to ask malloc and free. */
+static bool is_runtimes(const void *function)
+{
+	Dl_info info;
+	const char *name;
+
+	if (!function || dladdr(function, &info) == 0 || !info.dli_fname)
+		return false;
+	name = __builtin_strrchr(info.dli_fname, '/');
+	name = name ? name + 1 : info.dli_fname;
+	return __builtin_strncmp(name, "libstdc++.so.", 13) == 0 ||
+	       __builtin_strncmp(name, "libc++.so.", 10) == 0 ||
+	       __builtin_strncmp(name, "libc++abi.so.", 13) == 0;
+}
+
+/*
+ * Whether all that lies between a hook here and the next malloc is known: no operator of the
+ * program's own that the runtime's would call in turn (new[] calls new), no malloc before ours, and
+ * the runtime's operators next.
+ */
+static bool nothing_between(void *program)
+{
+	if (front.malloc || front.aligned_alloc || front.free)
+		return false;
+	for (struct next_cxx **n = __start_next_cxx; n < __stop_next_cxx; n++)
+		if (!is_runtimes((*n)->function) || find_front(program, (*n)->symbol, (*n)->hook))
+			return false;
+	return true;
 }
 
 void hooks_cxx_find(void)
@@ -116,6 +150,7 @@ void hooks_cxx_find(void)
 	front.free = (void (*)(void *))find_front(program, "free", (void *)free);
 	for (struct next_cxx **n = __start_next_cxx; n < __stop_next_cxx; n++)
 		find(*n);
+	direct = program && nothing_between(program);
 }
 
 /* Memory without the C++ runtime; `throws`: the runtime's own operator new raises the exception. */
@@ -142,45 +177,63 @@ static void *plain_new(size_t size, size_t align, const char *throws)
 
 static void plain_delete(void *p)
 {
-	if (!next_is_arena(p) && next_available())
+	if (next_available())
 		(front.free ? front.free : next.free)(p);
 }
 
+/* The next operator new, marked so that the malloc in there is not a second block. */
+#define CALL_MARKED(call)                                                                          \
+	({                                                                                         \
+		__attribute__((cleanup(guard_leave), unused)) struct guard g =                     \
+			guard_enter(RECORD_FRAME, size, align_wanted);                             \
+		void *got;                                                                         \
+                                                                                                   \
+		g.is_out = true;                                                                   \
+		got = call;                                                                        \
+		g.is_out = false;                                                                  \
+		got;                                                                               \
+	})
+
 /*
  * One hook of new: its symbol, its parameters and arguments, the alignment it asks for, and the
- * symbol that throws for it. The inner block lets the guard end before the block is recorded.
+ * symbol that throws for it. When there is no memory the next operator new has its handler and its
+ * exception.
  */
 #define NEW(symbol, params, args, align, function, throws)                                         \
-	static struct next_cxx next_##symbol = { #symbol, NULL, false };                           \
-	static struct next_cxx *entry_##symbol IN_TABLE = &next_##symbol;                          \
 	HOOK void *symbol params;                                                                  \
+	static struct next_cxx next_##symbol = { #symbol, (const void *)symbol, NULL, false };     \
+	static struct next_cxx *entry_##symbol IN_TABLE = &next_##symbol;                          \
 	HOOK void *symbol params                                                                   \
 	{                                                                                          \
-		void *(*real)params = find(&next_##symbol);                                        \
-		void *p;                                                                           \
+		const size_t align_wanted = align;                                                 \
+		void *(*real)params;                                                               \
+		void *p = NULL;                                                                    \
                                                                                                    \
-		if (real) {                                                                        \
-			__attribute__((cleanup(guard_leave), unused)) struct guard g =             \
-				guard_enter(RECORD_FRAME, size, align);                            \
-			g.is_out = true;                                                           \
-			p = real args;                                                             \
-			g.is_out = false;                                                          \
-		} else {                                                                           \
-			p = plain_new(size, align, throws);                                        \
+		if (__builtin_expect(direct && align_wanted == 0, 1))                              \
+			p = next.malloc(size ? size : 1);                                          \
+		if (__builtin_expect(!p, 0)) {                                                     \
+			real = find(&next_##symbol);                                               \
+			p = real ? CALL_MARKED(real args) : plain_new(size, align_wanted, throws); \
 		}                                                                                  \
 		record_alloc(RECORD_FRAME, p, size, function);                                     \
 		return p;                                                                          \
 	}
 
 #define DELETE(symbol, params, args)                                                               \
-	static struct next_cxx next_##symbol = { #symbol, NULL, false };                           \
-	static struct next_cxx *entry_##symbol IN_TABLE = &next_##symbol;                          \
 	HOOK void symbol params;                                                                   \
+	static struct next_cxx next_##symbol = { #symbol, (const void *)symbol, NULL, false };     \
+	static struct next_cxx *entry_##symbol IN_TABLE = &next_##symbol;                          \
 	HOOK void symbol params                                                                    \
 	{                                                                                          \
-		void(*real) params = find(&next_##symbol);                                         \
+		void(*real) params;                                                                \
                                                                                                    \
-		record_free(RECORD_FRAME, p);                                                      \
+		if (!record_free(RECORD_FRAME, p))                                                 \
+			return;                                                                    \
+		if (__builtin_expect(direct, 1)) {                                                 \
+			next.free(p);                                                              \
+			return;                                                                    \
+		}                                                                                  \
+		real = find(&next_##symbol);                                                       \
 		if (real) {                                                                        \
 			__attribute__((cleanup(guard_leave), unused)) struct guard g =             \
 				guard_enter(RECORD_FRAME, 0, 0);                                   \

@@ -55,6 +55,27 @@ void record_leave(bool entered)
 		state_thread.busy = 0;
 }
 
+/*
+ * The short way into a hook: recording, a recorder there, no other hook at work. NULL: the long way
+ * has to find out.
+ */
+static inline struct recorder *begin(uintptr_t frame)
+{
+	struct state_thread *t = &state_thread;
+	struct recorder *r = t->recorder;
+
+	if (__builtin_expect(!r || t->busy != 0 || !state_own->on, 0))
+		return NULL;
+	t->busy = frame;
+	return r;
+}
+
+static inline void end(struct recorder *r)
+{
+	if (r)
+		state_thread.busy = 0;
+}
+
 /* Takes the stack. `remembered`: its site is known already (and is being checked). */
 static __attribute__((noinline)) uint32_t site_slow(
 	struct recorder *r, uintptr_t frame, uint32_t function, bool remembered)
@@ -174,19 +195,26 @@ static void block_add(struct recorder *r, uint64_t addr, const struct live_block
 	last_block_set(r, addr);
 }
 
+static inline void alloc_recorded(
+	struct recorder *r, uintptr_t frame, void *p, size_t size, enum ht_function function)
+{
+	struct live_block b = { .size = size,
+		.tick = tick_of(r),
+		.thread = slot_of(r),
+		.site = site_here(r, frame, function) };
+
+	block_add(r, (uint64_t)(uintptr_t)p, &b);
+}
+
 static void alloc_outermost(uintptr_t frame, void *p, size_t size, enum ht_function function)
 {
 	struct recorder *r = recorder_here();
-	struct live_block b = { .size = size, .tick = tick_of(r), .thread = slot_of(r) };
+	uint32_t slot = slot_of(r);
 
-	if (!p) {
-		struct ht_thread *t = thread_at(&state_segment, b.thread);
-
-		thread_add(b.thread, &t->failed, 1);
-		return;
-	}
-	b.site = site_here(r, frame, function);
-	block_add(r, (uint64_t)(uintptr_t)p, &b);
+	if (p)
+		alloc_recorded(r, frame, p, size, function);
+	else
+		thread_add(slot, &thread_at(&state_segment, slot)->failed, 1);
 }
 
 /* Notes a block that is not to be counted, so that its free is known for what it is. */
@@ -232,7 +260,9 @@ static void alloc_nested(
 	}
 }
 
-void record_alloc(uintptr_t frame, void *p, size_t size, enum ht_function function)
+/* At start, inside another hook, without memory to show for it. */
+static __attribute__((noinline)) void alloc_slow(
+	uintptr_t frame, void *p, size_t size, enum ht_function function)
 {
 	if (!state_on() || next_is_arena(p))
 		return;
@@ -242,6 +272,19 @@ void record_alloc(uintptr_t frame, void *p, size_t size, enum ht_function functi
 	} else {
 		alloc_nested(frame, p, size, function, is_inner(size));
 	}
+}
+
+void record_alloc(uintptr_t frame, void *p, size_t size, enum ht_function function)
+{
+	struct recorder *r = begin(frame);
+
+	if (__builtin_expect(!r || !p, 0)) {
+		end(r);
+		alloc_slow(frame, p, size, function);
+		return;
+	}
+	alloc_recorded(r, frame, p, size, function);
+	end(r);
 }
 
 /* Takes a block out of the hash. False: it is not ours to know. */
@@ -254,9 +297,8 @@ static bool block_take(void *p, struct live_block *out, uint32_t slot)
 	return false;
 }
 
-static void free_outermost(void *p)
+static inline void free_recorded(struct recorder *r, void *p)
 {
-	struct recorder *r = recorder_here();
 	uint64_t addr = (uint64_t)(uintptr_t)p, tick = tick_of(r);
 	uint32_t slot = slot_of(r);
 	struct live_block b;
@@ -281,16 +323,34 @@ static void free_nested(void *p)
 		count_end(&b, 0, b.tick, false);
 }
 
-void record_free(uintptr_t frame, void *p)
+static __attribute__((noinline)) void free_slow(uintptr_t frame, void *p)
 {
 	if (!p || !state_on())
 		return;
 	if (record_enter(frame)) {
-		free_outermost(p);
+		free_recorded(recorder_here(), p);
 		record_leave(true);
 	} else {
 		free_nested(p);
 	}
+}
+
+bool record_free(uintptr_t frame, void *p)
+{
+	struct recorder *r;
+
+	/* An allocator that is not there yet gave out nothing. */
+	if (__builtin_expect(next_is_arena(p) || !next_available(), 0))
+		return false;
+	r = begin(frame);
+	if (__builtin_expect(!r || !p, 0)) {
+		end(r);
+		free_slow(frame, p);
+		return true;
+	}
+	free_recorded(r, p);
+	end(r);
+	return true;
 }
 
 void record_move_begin(uintptr_t frame, struct record_move *m, void *p)

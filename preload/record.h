@@ -22,8 +22,9 @@
 
 /* The allocator gave out `p`, of `size` requested bytes; NULL counts as a failure. */
 void record_alloc(uintptr_t frame, void *p, size_t size, enum ht_function function);
-/* The program gives `p` back. NULL is fine. */
-void record_free(uintptr_t frame, void *p);
+/* The program gives `p` back. NULL is fine. False: it is the bootstrap arena's and must not go to
+ * the next allocator. */
+bool record_free(uintptr_t frame, void *p);
 
 /* A block that realloc is about to move: taken out of the live hash. */
 struct record_move {
