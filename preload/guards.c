@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Remembered stacks (guards.h). In hooks, on the thread that owns the slot.
+ * Remembered stacks (guards.h).
  *
- * A record is a run of expected words that ends in a site. A root record begins at a hook's frame,
- * and is found by that frame and its return address. At a word that differs, `exits` tells the
- * record that goes on from there with the word seen, which has its own site at its own end. Both
- * tables are direct-mapped: what is overwritten is forgotten and unwound again. When the memory for
- * records is used up, all is forgotten.
+ * A record is a run of expected words that ends in a leaf. A root record begins at a hook's frame,
+ * and is found by that frame and its return address. At a word that differs, the record that goes
+ * on from there with the word seen, and has its own leaf at its own end, is the record's first exit
+ * or in `exits`. Both tables are hashes of buckets of 4: what is overwritten there is forgotten and
+ * unwound again. They grow with the memory for records; when that may not grow any more, all is
+ * forgotten.
  */
 #include "preload/guards.h"
 
@@ -16,204 +17,327 @@
 #include "preload/modules.h"
 #include "preload/state.h"
 
-#define ROOTS_LOG2   12u
-#define EXITS_LOG2   14u
-#define ARENA_WORDS  (1u << 19) /* 4 MB a thread, touched as needed: some ten thousand stacks */
-#define UNPINNED_MAX 2u /* pieces of unloadable code in a stack; with more it is not remembered */
+#define WORDS_FIRST    (1u << 14) /* 128 KB: what most threads need */
+#define WORDS_MAX      (1u << 19) /* 4 MB: some ten thousand stacks */
+#define TABLE_SHIFT    3u /* words of the arena to a slot in each table: records are longer */
+#define BUCKET	       4u /* slots */
+#define UNPINNED_MAX   6u /* pieces of unloadable code in a stack; with more it is not remembered */
+#define UNPINNED_WORDS 2u /* an address, and its module */
 
-#define VALUE_BITS 48u
-#define VALUE_MASK ((1ull << VALUE_BITS) - 1)
-#define KEY_CHILD  (1ull << 63)
+#define KEY_CHILD (1ull << 63)
+#define NO_WORD	  UINT16_MAX
 
-struct record {
-	uint64_t key; /* root: frame and function; child: where it leaves its parent */
-	uint32_t site;
-	uint16_t count; /* words */
-	uint16_t unpinned_count;
-	uint64_t unpinned_pc[UNPINNED_MAX]; /* frames in code that may be unloaded, */
-	uint32_t unpinned_module[UNPINNED_MAX]; /* and the modules they were in */
-	uint64_t words[]; /* as in struct unwind's guards */
-};
-
-struct guards {
-	uint32_t roots[1u << ROOTS_LOG2]; /* where a record is in the arena; 0: none */
-	uint32_t exits[1u << EXITS_LOG2];
-	uint32_t used;
-	uint64_t arena[ARENA_WORDS];
-};
-
-static uint64_t hash_of(uint64_t a, uint64_t b, unsigned bits)
-{
-	a = (a ^ b << 23 ^ b >> 19) * 0x9e3779b97f4a7c15ull;
-	return (a ^ a >> 32) * 0x9fb21c651e98df25ull >> (64 - bits);
-}
-
-static uint64_t root_key(uintptr_t frame, uint32_t function)
-{
-	return frame | (uint64_t)function << VALUE_BITS;
-}
-
-static uint64_t child_key(uint32_t parent, unsigned word)
+static uint64_t child_key(uint32_t parent, uint32_t word)
 {
 	return KEY_CHILD | (uint64_t)parent << 16 | word;
 }
 
-static uint32_t *root_slot(struct guards *t, uint64_t key, uint64_t first)
+static uint64_t exit_index(const struct guards *g, uint64_t key, uint64_t word)
 {
-	return &t->roots[hash_of(key, first, ROOTS_LOG2)];
+	uint64_t h = (key ^ word << 23 ^ word >> 19) * 0x9e3779b97f4a7c15ull;
+
+	return (h ^ h >> 32) * 0x9fb21c651e98df25ull >> 44 & g->mask;
 }
 
-static uint32_t *exit_slot(struct guards *t, uint64_t key, uint64_t word)
+static uint32_t at_of(const struct guards *g, const struct guards_record *r)
 {
-	return &t->exits[hash_of(key, word, EXITS_LOG2)];
+	return (uint32_t)((const uint64_t *)(const void *)r - g->arena);
 }
 
-/* The record at `at` if it has this key and begins with this word. */
-static struct record *record_at(struct guards *t, uint32_t at, uint64_t key, uint64_t first)
+/* The record with this key among those that may be at `index`; NULL: none. */
+static struct guards_record *root_search(const struct guards *g, uint64_t key, uint64_t index)
 {
-	struct record *r = (struct record *)(void *)&t->arena[at];
+	for (unsigned i = 0; i < BUCKET; i++) {
+		struct guards_record *r = guards_at(g, g->roots[index ^ i]);
 
-	return at != 0 && r->key == key && r->words[0] == first ? r : NULL;
+		if (r->key == key)
+			return r;
+	}
+	return NULL;
+}
+
+/* The record that leaves `parent` at `word` with this one. */
+static struct guards_record *exit_search(
+	const struct guards *g, const struct guards_record *parent, uint32_t word, uint64_t now)
+{
+	uint64_t key = child_key(at_of(g, parent), word), index;
+	struct guards_record *r = guards_at(g, parent->exit);
+
+	if (parent->exit_at == word && r->words[0] == now)
+		return r;
+	index = exit_index(g, key, now);
+	for (unsigned i = 0; i < BUCKET; i++) {
+		r = guards_at(g, g->exits[index ^ i]);
+		if (r->key == key && r->words[0] == now)
+			return r;
+	}
+	return NULL;
 }
 
 /* The word on the stack that a guard speaks of, in a guard's form; 0 if it has no such form. */
 static uint64_t guard_now(uintptr_t frame, uint64_t guard)
 {
-	uint64_t distance = guard >> VALUE_BITS;
-	uint64_t value = *(const uint64_t *)(frame + distance * sizeof(uint64_t));
+	uint64_t value = guards_word(frame, guard);
 
-	return value > VALUE_MASK ? 0 : distance << VALUE_BITS | value;
+	return value > GUARDS_VALUE_MASK ? 0 : (guard & ~GUARDS_VALUE_MASK) | value;
 }
 
-static bool modules_equal(const struct record *r)
+static bool modules_equal(const struct guards_record *r)
 {
-	for (unsigned i = 0; i < r->unpinned_count; i++) {
+	const uint64_t *unpinned = &r->words[r->count + 1u];
+
+	for (unsigned i = 0; i < r->leaf.unpinned; i++, unpinned += UNPINNED_WORDS) {
 		struct module_range range;
 
-		modules_find(r->unpinned_pc[i], &range);
-		if (range.module != r->unpinned_module[i])
+		modules_find(unpinned[0], &range);
+		if (range.module != unpinned[1])
 			return false;
 	}
 	return true;
 }
 
-uint32_t guards_find(struct guards *t, uintptr_t frame, uint32_t function)
+struct guards_leaf *guards_branch(
+	struct guards *g, uintptr_t frame, struct guards_record *r, const uint64_t *w)
 {
-	uint64_t key = root_key(frame, function), first;
-	const struct record *r;
-	uint32_t at;
-
-	first = guard_now(frame, 1ull << VALUE_BITS);
-	at = *root_slot(t, key, first);
-	r = record_at(t, at, key, first);
-	for (unsigned i = 1; r && i < r->count; i++) {
-		uint64_t now = guard_now(frame, r->words[i]);
-
-		if (__builtin_expect(now == r->words[i], 1))
-			continue;
-		key = child_key(at, i);
-		at = *exit_slot(t, key, now);
-		r = record_at(t, at, key, now);
-		i = 0; /* its first word is this one */
+	while (*w != GUARDS_END) {
+		r = exit_search(g, r, (uint32_t)(w - r->words), guard_now(frame, *w));
+		if (!r)
+			return NULL;
+		w = guards_compare(frame, r->words + 1);
 	}
-	return r && modules_equal(r) ? r->site : 0;
+	return modules_equal(r) ? &r->leaf : NULL;
 }
 
-struct guards *guards_new(void)
+struct guards_leaf *guards_search(struct guards *g, uintptr_t frame, uint32_t function)
 {
-	struct guards *g = mmap(NULL, sizeof(*g), PROT_READ | PROT_WRITE,
+	uint64_t index = guards_root_index(g, frame, ((const uint64_t *)frame)[1]);
+	struct guards_record *r = root_search(g, guards_key(frame, function), index);
+
+	return r ? guards_branch(g, frame, r, guards_compare(frame, r->words)) : NULL;
+}
+
+/* ---- memory ---- */
+
+static uint64_t table_slots(uint64_t words)
+{
+	return words >> TABLE_SHIFT;
+}
+
+static size_t bytes_of(uint64_t words)
+{
+	return words * sizeof(uint64_t) + 2 * table_slots(words) * sizeof(uint32_t);
+}
+
+/* Both tables and the arena, in one mapping. Record 0 is none: nothing has its key. */
+static bool guards_map(struct guards *g, uint64_t words)
+{
+	void *p = mmap(NULL, bytes_of(words), PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	if (g == MAP_FAILED)
-		return NULL;
-	g->used = 1; /* 0 is no record */
-	return g;
+	if (p == MAP_FAILED)
+		return false;
+	*g = (struct guards){ .roots = p,
+		.exits = (uint32_t *)p + table_slots(words),
+		.arena = (uint64_t *)p + table_slots(words),
+		.mask = table_slots(words) - 1,
+		.words = words,
+		.used = sizeof(struct guards_record) / sizeof(uint64_t) + 1 };
+	return true;
 }
 
-void guards_free(struct guards *g)
+bool guards_start(struct guards *g)
 {
-	munmap(g, sizeof(*g));
+	return guards_map(g, WORDS_FIRST);
 }
 
-static void forget_all(struct guards *t)
+void guards_end(struct guards *g)
 {
-	memset(t->roots, 0, sizeof(t->roots));
-	memset(t->exits, 0, sizeof(t->exits));
-	t->used = 1;
+	if (g->roots)
+		munmap(g->roots, bytes_of(g->words));
 }
+
+static void forget_all(struct guards *g)
+{
+	memset(g->roots, 0, table_slots(g->words) * sizeof(*g->roots));
+	memset(g->exits, 0, table_slots(g->words) * sizeof(*g->exits));
+	g->used = sizeof(struct guards_record) / sizeof(uint64_t) + 1;
+}
+
+/* Enters a record into a table: where there is room, or else over the first. */
+static void enter(uint32_t *table, uint64_t index, uint32_t at)
+{
+	for (unsigned i = 0; i < BUCKET; i++) {
+		if (table[index ^ i] == 0) {
+			table[index ^ i] = at;
+			return;
+		}
+	}
+	table[index] = at;
+}
+
+static void root_enter(struct guards *g, const struct guards_record *r)
+{
+	enter(g->roots,
+		guards_root_index(g, r->key & GUARDS_VALUE_MASK, r->words[0] & GUARDS_VALUE_MASK),
+		at_of(g, r));
+}
+
+static void exit_enter(struct guards *g, const struct guards_record *r)
+{
+	struct guards_record *parent = guards_at(g, (uint32_t)(r->key >> 16 & INT32_MAX));
+
+	if (parent->exit == 0) {
+		parent->exit = at_of(g, r);
+		parent->exit_at = (uint16_t)r->key;
+	} else if (parent->exit != at_of(g, r)) {
+		enter(g->exits, exit_index(g, r->key, r->words[0]), at_of(g, r));
+	}
+}
+
+static void record_enter(struct guards *g, const struct guards_record *r)
+{
+	if (r->key & KEY_CHILD)
+		exit_enter(g, r);
+	else
+		root_enter(g, r);
+}
+
+static uint64_t record_words(uint64_t count, uint64_t unpinned)
+{
+	return sizeof(struct guards_record) / sizeof(uint64_t) + count + 1 +
+	       unpinned * UNPINNED_WORDS;
+}
+
+/* Moves to twice the memory. False: it stays as it is. */
+static bool grow(struct guards *g)
+{
+	struct guards old = *g;
+
+	if (g->words == WORDS_MAX || !guards_map(g, 2 * old.words))
+		return false;
+	memcpy(g->arena, old.arena, old.used * sizeof(uint64_t));
+	while (g->used < old.used) {
+		const struct guards_record *r = guards_at(g, (uint32_t)g->used);
+
+		record_enter(g, r);
+		g->used += record_words(r->count, r->leaf.unpinned);
+	}
+	guards_end(&old);
+	return true;
+}
+
+/* ---- remembering ---- */
 
 /* Notes one frame of each run of unloadable code. False: too many of them. */
-static bool unpinned_fill(struct record *r, const struct unwind *u)
+static bool unpinned_fill(struct guards_record *r, const struct unwind *u)
 {
+	uint64_t *out = &r->words[r->count + 1u];
 	uint32_t last = 0;
 
-	r->unpinned_count = 0;
 	for (uint32_t i = 0; i < u->count; i++) {
 		/* Code outside any object is a module of its own at each address. */
 		bool seen = u->modules[i] == last && (last & ~HT_NODE_UNPINNED) != 0;
 
 		if (!(u->modules[i] & HT_NODE_UNPINNED) || seen)
 			continue;
-		if (r->unpinned_count == UNPINNED_MAX)
+		if (r->leaf.unpinned == UNPINNED_MAX)
 			return false;
 		last = u->modules[i];
-		r->unpinned_pc[r->unpinned_count] = u->pcs[i];
-		r->unpinned_module[r->unpinned_count++] = last;
+		*out++ = u->pcs[i];
+		*out++ = last;
+		r->leaf.unpinned++;
 	}
 	return true;
 }
 
-/* Writes the record of a stack's words from `from` on. 0: it cannot be remembered. */
-static uint32_t record_new(
-	struct guards *t, const struct unwind *u, uint32_t from, uint64_t key, uint32_t site)
+/* Writes the record of a stack's words from `from` on. NULL: it cannot be remembered. */
+static struct guards_record *record_new(
+	struct guards *g, const struct unwind *u, uint32_t from, uint64_t key, uint32_t site)
 {
-	uint32_t count = u->guard_count - from, at = t->used;
-	uint32_t room = (uint32_t)(sizeof(struct record) / sizeof(uint64_t)) + count;
-	struct record *r = (struct record *)(void *)&t->arena[at];
+	struct guards_record *r = guards_at(g, (uint32_t)g->used);
 
-	if (at + room > ARENA_WORDS) {
-		forget_all(t);
-		return 0;
-	}
+	*r = (struct guards_record){ .key = key,
+		.leaf = { .site = site, .truncated = u->truncated },
+		.exit_at = NO_WORD,
+		.count = (uint16_t)(u->guard_count - from) };
+	memcpy(r->words, &u->guards[from], r->count * sizeof(uint64_t));
+	r->words[r->count] = GUARDS_END;
 	if (!unpinned_fill(r, u))
-		return 0;
-	r->key = key;
-	r->site = site;
-	r->count = (uint16_t)count;
-	memcpy(r->words, &u->guards[from], count * sizeof(uint64_t));
-	t->used += room;
-	return at;
+		return NULL;
+	r->leaf.proved = r->leaf.unpinned ? 0 : GUARDS_PINNED;
+	g->used += record_words(r->count, r->leaf.unpinned);
+	record_enter(g, r);
+	return r;
+}
+
+/* How many words a stack, from `from` on, and a record have in common. */
+static uint32_t words_common(const struct guards_record *r, const struct unwind *u, uint32_t from)
+{
+	uint32_t i = 0;
+
+	while (i < r->count && from + i < u->guard_count && r->words[i] == u->guards[from + i])
+		i++;
+	return i;
+}
+
+/*
+ * Whether a stack parts from a record as another stack does: at a word that both have, and each
+ * with a value of its own. Which word comes next depends on those before, as long as the code is
+ * the same.
+ */
+static bool parts_rightly(
+	const struct guards_record *r, uint32_t i, const struct unwind *u, uint32_t from)
+{
+	return i < r->count && from + i < u->guard_count &&
+	       (r->words[i] ^ u->guards[from + i]) >> GUARDS_VALUE_BITS == 0;
 }
 
 /*
  * Follows the stack's words to where memory ends, and adds the rest there. `from`: how many of the
  * words the records before the current one account for.
  */
-static void remember(struct guards *t, const struct unwind *u, uint64_t key, uint32_t site)
+static struct guards_record *remember(
+	struct guards *g, const struct unwind *u, uint64_t root, uint32_t site)
 {
-	uint32_t *slot = root_slot(t, key, u->guards[0]), from = 0;
-	struct record *r;
+	uint64_t index = guards_root_index(g, u->frame, u->guards[0] & GUARDS_VALUE_MASK);
+	struct guards_record *r = root_search(g, root, index);
+	uint64_t key = root;
+	uint32_t from = 0;
 
-	while ((r = record_at(t, *slot, key, u->guards[from])) != NULL) {
-		uint32_t i = 1;
+	while (r) {
+		uint32_t i = words_common(r, u, from);
 
-		while (i < r->count && from + i < u->guard_count &&
-			r->words[i] == u->guards[from + i])
-			i++;
-		if (i == r->count || from + i == u->guard_count) {
-			/* All there, and yet not found: code was replaced under it. */
-			forget_all(t);
-			return;
+		if (!parts_rightly(r, i, u, from)) {
+			forget_all(g); /* code was replaced under it */
+			return record_new(g, u, 0, root, site);
 		}
-		key = child_key(*slot, i);
+		key = child_key(at_of(g, r), i);
 		from += i;
-		slot = exit_slot(t, key, u->guards[from]);
+		r = exit_search(g, r, i, u->guards[from]);
 	}
-	*slot = record_new(t, u, from, key, site);
+	return record_new(g, u, from, key, site);
 }
 
-void guards_keep(struct guards *g, const struct unwind *u, uint32_t function, uint32_t site)
+/* Makes room for the longest record that the stack may need. */
+static bool make_room(struct guards *g, const struct unwind *u)
 {
-	if (u->repeatable && u->guard_count != 0 && site != 0)
-		remember(g, u, root_key(u->frame, function), site);
+	uint64_t words = record_words(u->guard_count, UNPINNED_MAX);
+
+	if (g->used + words <= g->words || grow(g))
+		return true;
+	forget_all(g);
+	return false;
+}
+
+struct guards_leaf *guards_keep(
+	struct guards *g, const struct unwind *u, uint32_t function, uint32_t site)
+{
+	struct guards_record *r = NULL;
+
+	if (u->repeatable && u->guard_count != 0 && site != 0 && make_room(g, u))
+		r = remember(g, u, guards_key(u->frame, function), site);
+	if (r)
+		return &r->leaf;
+	g->spare = (struct guards_leaf){ .site = site, .truncated = u->truncated };
+	return &g->spare;
 }

@@ -76,9 +76,9 @@ static inline void end(struct recorder *r)
 		state_thread.busy = 0;
 }
 
-/* Takes the stack. `remembered`: its site is known already (and is being checked). */
-static __attribute__((noinline)) uint32_t site_slow(
-	struct recorder *r, uintptr_t frame, uint32_t function, bool remembered)
+/* Takes the stack. `remembered`: what is known of it already (and is being checked), or NULL. */
+static __attribute__((noinline)) struct guards_leaf *leaf_slow(
+	struct recorder *r, uintptr_t frame, uint32_t function, struct guards_leaf *remembered)
 {
 	int saved = errno;
 	struct unwind u = { .frame = frame,
@@ -94,36 +94,27 @@ static __attribute__((noinline)) uint32_t site_slow(
 	state_thread.unwinding = 0;
 	t = (struct stack_trace){ function, u.count, u.truncated, u.pcs, u.modules, r->path };
 	site = traces_site(&t);
-	if (!remembered)
-		guards_keep(r->guards, &u, function, site);
-	errno = saved;
-	return site;
-}
-
-/* Takes the stack; where one was remembered (so both are at hand only in check mode), compares. */
-static uint32_t site_checked(
-	struct recorder *r, uintptr_t frame, uint32_t function, uint32_t remembered)
-{
-	uint32_t site = site_slow(r, frame, function, remembered != 0);
-
-	if (remembered != 0 && remembered != site)
+	if (remembered && remembered->site != site)
 		ht_add_relaxed_64(&state_segment.header->unwinds_wrong, 1);
-	return site;
+	if (!remembered)
+		remembered = guards_keep(&r->guards, &u, function, site);
+	errno = saved;
+	return remembered;
 }
 
 /* The site of the stack at `frame`; the catch-all for a thread without a recorder. */
 static inline uint32_t site_here(struct recorder *r, uintptr_t frame, uint32_t function)
 {
-	uint32_t site;
+	struct guards_leaf *leaf;
 
 	if (!r)
 		return 0;
-	site = guards_find(r->guards, frame, function);
-	if (__builtin_expect(site == 0 || unwind_checks(), 0))
-		site = site_checked(r, frame, function, site);
-	if (__builtin_expect(stack_site(&state_segment, site)->flags & HT_SITE_TRUNCATED, 0))
+	leaf = guards_find(&r->guards, frame, function);
+	if (__builtin_expect(!leaf || unwind_checks(), 0))
+		leaf = leaf_slow(r, frame, function, leaf);
+	if (__builtin_expect(leaf->truncated, 0))
 		ht_add_relaxed_64(&state_segment.header->truncated_stacks, 1);
-	return site;
+	return leaf->site;
 }
 
 static inline uint32_t slot_of(const struct recorder *r)

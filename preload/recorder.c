@@ -21,7 +21,6 @@ int pthread_setspecific(unsigned key, const void *value) __attribute__((weak));
 static unsigned key;
 static bool has_key;
 
-/* Guards first: they are the larger part, and page-aligned there. */
 static size_t bytes_of(uint32_t entries)
 {
 	return sizeof(struct recorder) + entries * (sizeof(uint64_t) + sizeof(uint32_t)) +
@@ -36,7 +35,6 @@ static uint32_t entries_of(void)
 /* Gives back slot and memory. A signal handler that allocates meanwhile finds no recorder. */
 static void release(struct recorder *r)
 {
-	struct guards *guards = r->guards;
 	uint32_t slot = r->slot;
 
 	state_thread.no_recorder = 1;
@@ -45,7 +43,7 @@ static void release(struct recorder *r)
 	/* In a forked child the segment is our parent's. */
 	if (state_own->on)
 		thread_release(&state_segment, slot);
-	guards_free(guards);
+	guards_end(&r->guards);
 	munmap(r, bytes_of(entries_of()));
 }
 
@@ -97,8 +95,7 @@ static struct recorder *make_with_slot(void)
 	r->slot = thread_claim(&state_segment, (uint32_t)syscall(SYS_gettid), thread_alive);
 	r->thread = thread_at(&state_segment, r->slot);
 	r->ring = ring_open(&state_segment, r->slot);
-	r->guards = r->slot != 0 ? guards_new() : NULL;
-	if (r->guards)
+	if (r->slot != 0 && guards_start(&r->guards))
 		return r;
 	if (r->slot != 0)
 		thread_release(&state_segment, r->slot);

@@ -23,7 +23,7 @@ struct recorder {
 	uint64_t published_cycles;
 	uint32_t clock_every; /* events between two looks */
 	uint32_t clock_left;
-	struct guards *guards; /* stacks remembered */
+	struct guards guards; /* stacks remembered */
 	struct unwind_known known; /* parts of its stacks that may be read */
 	/* Where a stack is put together: off the thread's own stack, which may be small. */
 	uint64_t *pcs;

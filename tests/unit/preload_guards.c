@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Remembered stacks against an unwinder that is asked each time: whatever was remembered, forgotten
+ * or written over, the answer is the site that the unwinder gives, or none. The file itself is
+ * compiled in, with a module finder of ours and stacks that are arrays.
+ */
+#include "preload/guards.c"
+
+#include <stdlib.h>
+#include "tests/check.h"
+
+#define STACK_WORDS 400u
+#define LOADED	    0x700000000000ull /* code from here on may be unloaded */
+#define SITES_LOG2  20u
+#define PCS_MAX	    90u
+
+static uint32_t module_now = 7;
+static unsigned finds; /* of modules */
+
+void modules_find(uint64_t pc, struct module_range *out)
+{
+	finds++;
+	*out = (struct module_range){ pc, pc + 1,
+		pc < LOADED ? 1u : module_now | HT_NODE_UNPINNED };
+}
+
+/* Room for a stack, with the hook's frame at its start. */
+static uint64_t stack[STACK_WORDS] __attribute__((aligned(16)));
+static uint64_t pcs[PCS_MAX];
+static uint32_t modules[PCS_MAX];
+
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+	h = (h ^ v) * 0x9fb21c651e98df25ull;
+	return h ^ h >> 29;
+}
+
+static uint64_t seed = 1;
+
+static uint64_t random_below(uint64_t n)
+{
+	seed = seed * 6364136223846793005u + 1442695040888963407u;
+	return (seed >> 33) % n;
+}
+
+/* The same stack has the same number here, and two stacks have two. */
+static uint32_t site_of(uint64_t hash)
+{
+	static uint64_t seen[1u << SITES_LOG2];
+	static uint32_t number[1u << SITES_LOG2], count;
+	uint32_t i = (uint32_t)(hash >> (64 - SITES_LOG2));
+
+	while (seen[i] != 0 && seen[i] != hash)
+		i = (i + 1) % (1u << SITES_LOG2);
+	if (seen[i] == 0) {
+		seen[i] = hash;
+		number[i] = ++count;
+	}
+	return number[i];
+}
+
+/*
+ * An unwinder: where the next return address is depends on those before, and so does the end. Like
+ * the real one it is a function of the words it reads.
+ */
+static uint32_t take(struct unwind *u, uint32_t function)
+{
+	uint64_t hash = mix(function, (uint64_t)(uintptr_t)stack), at = 1;
+
+	*u = (struct unwind){
+		.frame = (uintptr_t)stack, .pcs = pcs, .modules = modules, .repeatable = true
+	};
+	do {
+		uint64_t pc = stack[at];
+		struct module_range range;
+
+		modules_find(pc, &range);
+		u->pcs[u->count] = pc;
+		u->modules[u->count++] = range.module;
+		u->guards[u->guard_count++] = at << GUARDS_VALUE_BITS | pc;
+		hash = mix(hash, pc + ((uint64_t)range.module << 48));
+		at += 1 + hash % 4;
+	} while (hash % 32 != 0 && u->count < PCS_MAX);
+	u->truncated = u->count == PCS_MAX;
+	return site_of(hash);
+}
+
+/* Every word one of `ways`, most often the first: stacks that begin alike, and part anywhere. */
+static void stack_make(uint64_t base, unsigned ways)
+{
+	for (unsigned i = 1; i < STACK_WORDS; i++)
+		stack[i] = base + i * 16 + (random_below(4) ? 0 : random_below(ways)) * 4096;
+}
+
+struct tally {
+	unsigned found, taken, wrong, counters_kept;
+};
+
+/* One allocation. */
+static void allocate(struct guards *g, uint32_t function, struct tally *tally)
+{
+	struct guards_leaf *leaf = guards_find(g, (uintptr_t)stack, function);
+	struct unwind u;
+	uint32_t site = take(&u, function);
+
+	guards_prefetch(g, (uintptr_t)stack);
+	if (leaf)
+		tally->found++;
+	else
+		leaf = guards_keep(g, &u, function, site);
+	tally->wrong += leaf->site != site || leaf->truncated != u.truncated ||
+			(leaf->counter != 0 && leaf->counter != 3 * site);
+	tally->counters_kept += leaf->counter == 3 * site;
+	tally->taken++;
+	leaf->counter = 3 * site;
+}
+
+static struct guards guards_made(void)
+{
+	struct guards g = { 0 };
+
+	CHECK(guards_start(&g));
+	module_now = 7;
+	return g;
+}
+
+TEST(a_stack_again)
+{
+	struct guards g = guards_made();
+	struct tally t = { 0 };
+
+	stack_make(0x4000, 1);
+	for (int i = 0; i < 10; i++)
+		allocate(&g, HT_FN_MALLOC, &t);
+	CHECK_INT(t.wrong, 0);
+	CHECK_INT(t.found, 9);
+	CHECK_INT(t.counters_kept, 9);
+	allocate(&g, HT_FN_CALLOC, &t);
+	CHECK_INT(t.found, 9); /* another function is another stack */
+	CHECK_INT(t.wrong, 0);
+	guards_end(&g);
+}
+
+/* Each word that another one took the place of, also one that only looks alike in 48 bits. */
+TEST(every_word_counts)
+{
+	struct guards g = guards_made();
+	struct tally t = { 0 };
+	struct unwind u;
+
+	stack_make(0x4000, 1);
+	allocate(&g, HT_FN_MALLOC, &t);
+	take(&u, HT_FN_MALLOC);
+	for (unsigned i = 0; i < u.guard_count; i++) {
+		uint64_t *word = &stack[u.guards[i] >> GUARDS_VALUE_BITS], was = *word;
+
+		for (unsigned bit = 0; bit < 64; bit++) {
+			*word = was ^ 1ull << bit;
+			CHECK(guards_find(&g, (uintptr_t)stack, HT_FN_MALLOC) == NULL);
+		}
+		*word = was;
+	}
+	CHECK(guards_find(&g, (uintptr_t)stack, HT_FN_MALLOC) != NULL);
+	guards_end(&g);
+}
+
+static struct tally many(uint64_t base, unsigned ways, unsigned rounds)
+{
+	struct guards g = guards_made();
+	struct tally t = { 0 };
+
+	for (unsigned i = 0; i < rounds; i++) {
+		stack_make(base, ways);
+		allocate(&g, HT_FN_MALLOC + (uint32_t)random_below(3), &t);
+	}
+	CHECK(g.words <= WORDS_MAX && g.used <= g.words);
+	guards_end(&g);
+	CHECK_INT(t.wrong, 0);
+	return t;
+}
+
+/* A few stacks: once all were there, all are found. */
+TEST(few_stacks)
+{
+	struct tally t = many(0x4000, 1, 5000);
+
+	CHECK_INT(t.taken - t.found, 3);
+}
+
+/* Thousands that share their beginnings: tables and arena grow. */
+TEST(many_stacks)
+{
+	struct tally t = many(0x4000, 2, 300000);
+
+	CHECK(t.found > t.taken / 4);
+}
+
+/* More than there is memory for: all is forgotten again and again. */
+TEST(more_stacks_than_memory)
+{
+	many(0x4000, 50, 300000);
+}
+
+/* What the tables hold survives growth: nothing is taken again because of it. */
+TEST(growth_forgets_nothing)
+{
+	struct guards g = guards_made();
+	uint64_t words = g.words;
+	struct tally t = { 0 };
+	uint64_t began = seed;
+	unsigned stacks = 0, again = 0;
+
+	while (g.words == words) {
+		stack_make(0x4000, 50);
+		allocate(&g, HT_FN_MALLOC, &t);
+		stacks++;
+	}
+	seed = began;
+	t = (struct tally){ 0 };
+	for (; again < stacks; again++) {
+		stack_make(0x4000, 50);
+		allocate(&g, HT_FN_MALLOC, &t);
+	}
+	CHECK_INT(t.wrong, 0);
+	CHECK(t.found > stacks - stacks / 20); /* full buckets lose some */
+	guards_end(&g);
+}
+
+/* Unloadable code is asked for each time, and found out when it was replaced, whether its frames
+ * are as large as those before or not. */
+TEST(code_replaced)
+{
+	for (uint64_t base = LOADED; base < LOADED + 100 * 65536; base += 65536) {
+		struct guards g = guards_made();
+		struct tally t = { 0 };
+
+		stack_make(base, 1);
+		for (int i = 0; i < 40; i++) {
+			module_now = 7u + (unsigned)i / 10;
+			allocate(&g, HT_FN_MALLOC, &t);
+		}
+		CHECK_INT(t.wrong, 0);
+		CHECK_INT(t.found, 36);
+		guards_end(&g);
+	}
+}
+
+/* What cannot be remembered has a leaf all the same. */
+TEST(not_remembered)
+{
+	struct guards g = guards_made();
+	struct guards_leaf *leaf;
+	struct unwind u;
+
+	stack_make(0x4000, 1);
+	take(&u, HT_FN_MALLOC);
+	u.repeatable = false;
+	leaf = guards_keep(&g, &u, HT_FN_MALLOC, 5);
+	CHECK(leaf && leaf->site == 5 && leaf->counter == 0);
+	u.repeatable = true;
+	leaf = guards_keep(&g, &u, HT_FN_MALLOC, 0);
+	CHECK(leaf && leaf->site == 0);
+	CHECK(guards_find(&g, (uintptr_t)stack, HT_FN_MALLOC) == NULL);
+	guards_end(&g);
+}
+
+int main(void)
+{
+	RUN(a_stack_again);
+	RUN(every_word_counts);
+	RUN(few_stacks);
+	RUN(many_stacks);
+	RUN(more_stacks_than_memory);
+	RUN(growth_forgets_nothing);
+	RUN(code_replaced);
+	RUN(not_remembered);
+	return check_end();
+}
