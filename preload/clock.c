@@ -37,13 +37,14 @@ uint64_t clock_realtime(void)
 void clock_publish(void)
 {
 	struct ht_header *h = state_segment.header;
+	const struct recorder *r = state_thread.recorder;
 	uint64_t now = clock_monotonic();
 
 	/* Relaxed, and two threads may store in the wrong order: off by the time between their
 	 * looks. */
 	if (now > ht_load_relaxed_64(&h->clock_ns))
 		ht_store_relaxed_64(&h->clock_ns, now);
-	history_note(&state_segment, now, ht_load_relaxed_64(&h->live_bytes));
+	history_note(&state_segment, now, counter_live(&state_segment, r ? r->slot : 0));
 }
 
 /* Cycles of some steady counter; where there is none to be had cheaply, the time itself. */

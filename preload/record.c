@@ -22,7 +22,6 @@
 #include "preload/traces.h"
 #include "preload/unwind.h"
 #include "shm/ring.h"
-#include "shm/site.h"
 
 #define NEW_BYTES_MAX 16384u /* of stack that an operator new takes on its way to malloc */
 
@@ -158,14 +157,20 @@ static void count_untracked(uint64_t size)
 	ht_add_relaxed_64(&state_segment.header->untracked_bytes, size);
 }
 
-static void count_end(const struct live_block *b, uint32_t slot, uint64_t tick, bool temporary)
+static inline struct counter_owner *owner_of(struct recorder *r)
 {
-	struct site_end end = { .size = b->size,
+	return r ? &r->counters : &recorder_shared;
+}
+
+static void count_end(
+	const struct live_block *b, struct counter_owner *o, uint64_t tick, bool temporary)
+{
+	struct counter_end end = { .size = b->size,
 		.temporary = temporary,
 		.life_ticks = tick > b->tick ? tick - b->tick : 0 };
 
 	if (b->site != HT_SITE_HIDDEN)
-		site_free(&state_segment, b->site, slot, &end);
+		counter_free(&state_segment, o, b->site, &end);
 }
 
 /* Enters a block whose site is known. */
@@ -176,12 +181,12 @@ static void block_add(struct recorder *r, uint64_t addr, const struct live_block
 
 	if (rc == 1 && old.site != HT_SITE_HIDDEN) {
 		ht_add_relaxed_64(&state_segment.header->missed_frees, 1);
-		count_end(&old, b->thread, b->tick, false);
+		count_end(&old, owner_of(r), b->tick, false);
 	}
 	if (rc < 0)
 		count_untracked(b->size);
 	else
-		site_alloc(&state_segment, b->site, b->thread, b->size);
+		counter_alloc(&state_segment, owner_of(r), b->site, b->size);
 	push_event(r, addr, b, HT_EVENT_ALLOC);
 	last_block_set(r, addr);
 }
@@ -295,7 +300,7 @@ static inline void free_recorded(struct recorder *r, void *p)
 	struct live_block b;
 
 	if (block_take(p, &b, slot)) {
-		count_end(&b, slot, tick, is_last_block(r, addr));
+		count_end(&b, owner_of(r), tick, is_last_block(r, addr));
 		b.tick = tick;
 		push_event(r, addr, &b, HT_EVENT_FREE);
 	}
@@ -311,7 +316,7 @@ static void free_nested(void *p)
 	struct live_block b;
 
 	if (live_remove(&state_segment, (uint64_t)(uintptr_t)p, &b))
-		count_end(&b, 0, b.tick, false);
+		count_end(&b, &recorder_shared, b.tick, false);
 }
 
 static __attribute__((noinline)) void free_slow(uintptr_t frame, void *p)
@@ -363,9 +368,8 @@ static void move_end(const struct record_move *m, void *p, struct recorder *r)
 {
 	uint64_t addr = (uint64_t)(uintptr_t)p, tick = tick_of(r);
 	struct live_block b = m->block;
-	uint32_t slot = slot_of(r);
 
-	count_end(&b, slot, tick, is_last_block(r, addr));
+	count_end(&b, owner_of(r), tick, is_last_block(r, addr));
 	b.tick = tick;
 	push_event(r, addr, &b, HT_EVENT_FREE);
 }
@@ -393,7 +397,7 @@ void record_move_done(uintptr_t frame, struct record_move *m, void *p, void *q, 
 		record_leave(true);
 	} else {
 		if (m->known) {
-			count_end(&m->block, 0, m->block.tick, false);
+			count_end(&m->block, &recorder_shared, m->block.tick, false);
 			thread_add(0, &thread_at(&state_segment, 0)->reallocs, 1);
 		}
 		alloc_nested(frame, q, size, function, false);
@@ -401,13 +405,14 @@ void record_move_done(uintptr_t frame, struct record_move *m, void *p, void *q, 
 }
 
 /* The block is still where it was; no count changes, unless another one took the room. */
-static void move_undo(const struct record_move *m, void *p, uint32_t slot)
+static void move_undo(const struct record_move *m, void *p, struct recorder *r)
 {
+	uint32_t slot = slot_of(r);
 	struct live_block old;
 
 	thread_add(slot, &thread_at(&state_segment, slot)->failed, 1);
 	if (m->known && live_insert(&state_segment, (uint64_t)(uintptr_t)p, &m->block, &old) < 0) {
-		count_end(&m->block, slot, m->block.tick, false);
+		count_end(&m->block, owner_of(r), m->block.tick, false);
 		count_untracked(m->block.size);
 	}
 }
@@ -422,12 +427,12 @@ void record_move_failed(uintptr_t frame, struct record_move *m, void *p, bool fr
 	entered = record_enter(frame);
 	r = entered ? recorder_here() : NULL;
 	if (!freed) {
-		move_undo(m, p, slot_of(r));
+		move_undo(m, p, r);
 	} else if (m->known && entered) {
 		move_end(m, p, r);
 		last_block_set(r, 0);
 	} else if (m->known) {
-		count_end(&m->block, 0, m->block.tick, false);
+		count_end(&m->block, &recorder_shared, m->block.tick, false);
 	}
 	record_leave(entered);
 }

@@ -18,6 +18,8 @@
 int pthread_key_create(unsigned *key, void (*destructor)(void *)) __attribute__((weak));
 int pthread_setspecific(unsigned key, const void *value) __attribute__((weak));
 
+struct counter_owner recorder_shared;
+
 static unsigned key;
 static bool has_key;
 
@@ -60,6 +62,7 @@ static void on_thread_exit(void *value)
 
 void recorder_start(void)
 {
+	counter_own(&state_segment, &recorder_shared, 0);
 	has_key = pthread_key_create && pthread_setspecific &&
 		  pthread_key_create(&key, on_thread_exit) == 0;
 }
@@ -94,6 +97,7 @@ static struct recorder *make_with_slot(void)
 		return NULL;
 	r->slot = thread_claim(&state_segment, (uint32_t)syscall(SYS_gettid), thread_alive);
 	r->thread = thread_at(&state_segment, r->slot);
+	counter_own(&state_segment, &r->counters, r->slot);
 	r->ring = ring_open(&state_segment, r->slot);
 	if (r->slot != 0 && guards_start(&r->guards))
 		return r;

@@ -10,8 +10,7 @@
 #include "preload/guards.h"
 #include "preload/state.h"
 #include "preload/unwind.h"
-#include "shm/stack.h"
-#include "shm/thread.h"
+#include "shm/counter.h"
 
 struct recorder {
 	struct ht_thread *thread; /* its slot, in the segment */
@@ -29,7 +28,11 @@ struct recorder {
 	uint64_t *pcs;
 	uint32_t *modules;
 	struct stack_path *path; /* where the last new stack led */
+	struct counter_owner counters;
 };
+
+/* Counts in the shared slot, for whoever has no recorder. */
+extern struct counter_owner recorder_shared;
 
 #define RECORDER_SPARE 8u /* frames of room beyond the depth asked for */
 

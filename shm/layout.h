@@ -18,12 +18,12 @@
  *   strings     module paths, each terminated by NUL; a module holds offset and length
  *   heads       uint32_t[]: hash chains of the calling-context tree
  *   nodes       ht_node[]: the calling-context tree; node 0 is the root and has no frame
- *   sites       ht_site[]: counters of one call stack + allocation function; site 0 is the
- *               catch-all of blocks whose stack could not be kept
- *   hists       ht_hist[]: histograms, same index as sites
- *   rings       ht_event[HT_RING_EVENTS] per thread slot: the timeline
- *   live        the live hash, in levels (below)
- *   near        the part of it for small blocks, in one level
+ *   sites       ht_site[]: one call stack + allocation function; site 0 is the catch-all of blocks
+ *               whose stack could not be kept
+ *   counters    ht_counter[]: what one thread slot counted at one site; counter 0 is the
+ * catch-all's hists       ht_hist[]: histograms of counters that need one; number 0 is none rings
+ * ht_event[HT_RING_EVENTS] per thread slot: the timeline live        the live hash, in levels
+ * (below) near        the part of it for small blocks, in one level
  *
  * A call stack is one 32-bit number: a site. Walking it: ht_site.node is a leaf whose `pc` tells
  * the allocation function (HT_LEAF_FUNCTION, a number below HT_FUNCTION_COUNT); its parent is the
@@ -46,6 +46,21 @@
  * heap is dense: the first small blocks of a fresh piece go to the levels, and one in
  * HT_NEAR_CHANCE brings the piece into use.
  *
+ * Counting: a counter has one writer, the owner of its slot, so that a hot site costs no thread a
+ * locked instruction or another thread's cache line. A site's numbers are the sums over its
+ * counters, the program's those over the thread slots. Slot 0 is shared: by threads that found no
+ * slot, and by events in signal handlers that interrupt a hook; its words take atomic adds. The
+ * first half of the counters is given out for any slot, the second for slot 0 only, which so has
+ * one for each site when the first half is used up. A counter needs no histogram while all its
+ * blocks fall into the size bucket that its key tells, and all that ended had a life of bucket 0.
+ *
+ * Peaks: live bytes are a sum over writers, and none of them sees all of it at each event. Each has
+ * a share of it (ht_share): it adds what it allocated, less what it freed, to a shared word when
+ * what has gathered is more than a limit, HT_SETTLE_LEAST bytes or 1/HT_SETTLE_PART of the peak if
+ * that is more. In between it knows its own part to the byte and takes that of the others to be
+ * what it was. So a peak is exact where one slot counts; with n slots it is off by n limits at
+ * most, either way (shm/share.h tells why).
+ *
  * Time: header.clock_ns is CLOCK_MONOTONIC as of the last refresh. Hooks read that word;
  * every few events a thread refreshes it. Ticks are clock_ns >> HT_TICK_SHIFT, 65.5 us each.
  *
@@ -59,6 +74,8 @@
  *   MAGIC   segment_create -> segment_check: the header before the magic
  *   NODE    stack_intern -> any walker: a node's fields before its index appears in a chain
  *   SITE    stack_intern -> site users: a site's fields before node.site
+ *   COUNTER counter_claim -> any walker: a counter's fields before its index is in site.counters,
+ *           a counter's `next` or site.shared
  *   MODULE  module_intern -> readers: a module's fields before HT_MODULE_READY
  *   LIVE    live_insert -> readers: payload before the key; live_remove -> live_insert: payload
  *           reads before the key is freed
@@ -108,6 +125,9 @@
 
 #define HT_NONE UINT32_MAX
 
+#define HT_SETTLE_LEAST 4096u /* bytes: some tens of small blocks to one locked add */
+#define HT_SETTLE_PART	64u /* of the peak: 1.6 % */
+
 enum ht_state {
 	HT_STATE_PREPARED = 1, /* made by the viewer for a program not yet started */
 	HT_STATE_RUNNING = 2,
@@ -122,6 +142,7 @@ enum ht_region_id {
 	HT_REGION_HEADS,
 	HT_REGION_NODES,
 	HT_REGION_SITES,
+	HT_REGION_COUNTERS,
 	HT_REGION_HISTS,
 	HT_REGION_RINGS,
 	HT_REGION_LIVE,
@@ -177,15 +198,73 @@ struct ht_node {
 struct ht_site {
 	uint32_t node; /* leaf; 0 only for site 0 */
 	uint32_t flags;
-	uint64_t live_bytes; /* requested bytes of the blocks alive */
-	uint64_t allocs;
-	uint64_t frees;
-	uint64_t alloc_bytes;
-	uint64_t peak_bytes; /* largest live_bytes */
-	uint64_t temporary;
+	uint32_t counters; /* the newest of its counters, but slot 0's; 0: none */
+	uint32_t shared; /* the counter of slot 0; 0: none */
+	uint64_t live_bytes; /* what was settled of it */
 	uint64_t reserved;
 };
 
+/*
+ * A writer's share of a sum of live bytes. The first two are all that an event looks at: inside
+ * them, nothing changes. Bytes here may be negative (a thread may free more than it allocates). All
+ * zeros is a share that settles at its first event.
+ */
+struct ht_share {
+	uint64_t low; /* settle when own live bytes are below this */
+	uint64_t high; /* most own live bytes so far, but not above `ceiling` */
+	uint64_t ceiling; /* settle when they are above this */
+	uint64_t settled; /* what the shared word has of them */
+	uint64_t others; /* what it had besides, then */
+	uint64_t peak; /* most of `high` + `others` until then */
+};
+
+/*
+ * Whose a counter is, and the size bucket of all blocks allocated or freed there: one word, so that
+ * one comparison tells that an event needs nothing more than to be counted.
+ */
+#define HT_SIZE_NONE  0xffffu /* size bucket of a counter without blocks */
+#define HT_SIZE_MIXED 0xfffeu /* of one with blocks of several buckets */
+static inline uint64_t ht_counter_key(uint32_t site, uint32_t slot, uint32_t size_bucket)
+{
+	return site | (uint64_t)slot << 32 | (uint64_t)size_bucket << 48;
+}
+
+static inline uint32_t ht_counter_site(uint64_t key)
+{
+	return (uint32_t)key;
+}
+
+static inline uint32_t ht_counter_slot(uint64_t key)
+{
+	return (uint32_t)(key >> 32) & 0xffff;
+}
+
+static inline uint32_t ht_counter_size(uint64_t key)
+{
+	return (uint32_t)(key >> 48);
+}
+
+/*
+ * What the owner of a slot counted at a site. The first line is all that most events touch. Counts
+ * never go back; the counter passes to the slot's next owner.
+ */
+struct ht_counter {
+	uint64_t key; /* ht_counter_key */
+	uint64_t allocs;
+	uint64_t frees;
+	uint64_t alloc_bytes;
+	uint64_t free_bytes;
+	uint64_t temporary;
+	struct ht_share share; /* of the site's live bytes */
+	uint32_t next; /* of the site's counters, 0: end */
+	uint32_t hist; /* 0: needs none yet; HT_NONE: needs one, there was none */
+	uint64_t reserved[3];
+};
+
+/*
+ * `size_*` is kept while the counter's size bucket is HT_SIZE_MIXED. Lives of bucket 0 are not
+ * counted: they are the frees that no other bucket has.
+ */
 struct ht_hist {
 	uint64_t size_allocs[HT_SIZE_BUCKETS];
 	uint64_t size_frees[HT_SIZE_BUCKETS];
@@ -216,22 +295,25 @@ enum ht_thread_state { HT_THREAD_FREE = 0, HT_THREAD_USED = 1 };
  * counting, so the sum over slots is the program's total.
  */
 struct ht_thread {
+	uint64_t live_bytes; /* allocated less freed, of all buckets; slot 0: not kept */
+	uint64_t temporary;
+	struct ht_share share; /* of the program's live bytes */
+
 	uint32_t state;
 	uint32_t tid; /* as the thread sees itself; 0: nobody's, HT_NONE: being freed */
 	uint64_t since_ns; /* when this owner took the slot */
 	uint64_t
 		ring_head; /* events written since start; event i is in record i % HT_RING_EVENTS */
 	uint64_t reallocs;
-	uint64_t temporary;
 	uint64_t failed; /* allocations that returned NULL */
 	uint64_t unknown_frees; /* frees of blocks not in the live hash */
 	uint64_t owners; /* how many threads have had this slot */
-	uint64_t size_allocs[HT_SIZE_BUCKETS];
-	uint64_t size_alloc_bytes[HT_SIZE_BUCKETS];
-	uint64_t size_frees[HT_SIZE_BUCKETS];
-	uint64_t size_free_bytes[HT_SIZE_BUCKETS];
-	uint64_t life[HT_LIFE_BUCKETS];
-	uint64_t reserved[8];
+	uint64_t peak_ns; /* clock_ns when the share had its peak */
+
+	struct ht_thread_size {
+		uint64_t allocs, alloc_bytes, frees, free_bytes;
+	} size[HT_SIZE_BUCKETS];
+	uint64_t life[HT_LIFE_BUCKETS]; /* of bucket 0: not counted, as in ht_hist */
 };
 
 /* 0: a record that was never written. */
@@ -309,12 +391,12 @@ struct ht_header {
 
 	/* Changing words, away from the ones above. */
 	uint64_t clock_ns __attribute__((aligned(64)));
-	uint64_t live_bytes __attribute__((aligned(64)));
-	uint64_t peak_bytes;
-	uint64_t peak_ns; /* clock_ns when peak_bytes was reached */
+	uint64_t live_bytes __attribute__((aligned(64))); /* what was settled of it */
 	uint32_t live_levels __attribute__((aligned(64)));
 	uint32_t nodes; /* used, node 0 included */
 	uint32_t sites; /* used, site 0 included */
+	uint32_t counters; /* used, counter 0 included */
+	uint32_t hists; /* used, number 0 included */
 	uint32_t modules; /* used, module 0 included */
 	uint32_t strings_bytes; /* used */
 	uint32_t threads; /* highest slot ever used + 1 */
@@ -328,6 +410,8 @@ struct ht_header {
 	uint64_t nodes_refused; /* stacks that went to the catch-all site: tree full */
 	uint64_t sites_refused;
 	uint64_t modules_refused;
+	uint64_t counters_refused; /* events counted at site 0: no memory for a counter */
+	uint64_t hists_refused; /* counters whose histogram is missing: no room */
 	/* Stacks taken by both unwinders (HEAPTOP_UNWINDER=check), and how they compared. */
 	uint64_t unwinds_checked, unwinds_wrong, unwinds_shorter, unwinds_longer;
 	uint64_t commit_failed; /* units that could not be populated */
@@ -339,13 +423,17 @@ struct ht_header {
 	((uint32_t)(sizeof(struct ht_header) * 2654435761u ^ sizeof(struct ht_thread) * 40503u ^   \
 		    sizeof(struct ht_module) * 2246822519u ^                                       \
 		    sizeof(struct ht_node) * 3266489917u ^ sizeof(struct ht_site) * 668265263u ^   \
-		    sizeof(struct ht_hist) * 374761393u ^ sizeof(struct ht_event) * 97u ^          \
+		    sizeof(struct ht_hist) * 374761393u ^                                          \
+		    sizeof(struct ht_counter) * 2166136261u ^ sizeof(struct ht_event) * 97u ^      \
 		    sizeof(struct ht_bucket) * 31u ^ offsetof(struct ht_header, clock_ns) * 7u ^   \
 		    offsetof(struct ht_header, untracked_blocks) * 5u ^                            \
 		    (unsigned)HT_FUNCTION_COUNT << 20))
 
 static_assert(sizeof(struct ht_node) == 24, "ht_node");
-static_assert(sizeof(struct ht_site) == 64, "ht_site: one line");
+static_assert(sizeof(struct ht_site) == 32, "ht_site");
+static_assert(sizeof(struct ht_counter) == 128, "ht_counter: two lines");
+static_assert(offsetof(struct ht_counter, share.ceiling) == 64, "what each event needs is in one");
+static_assert(offsetof(struct ht_thread, state) == 64, "what each event needs is in one line");
 static_assert(sizeof(struct ht_hist) == 512, "ht_hist");
 static_assert(sizeof(struct ht_module) == 128, "ht_module");
 static_assert(sizeof(struct ht_thread) == 1024, "ht_thread");

@@ -31,16 +31,16 @@
 
 /* How large each region is: number of elements, by segment size. */
 struct plan {
-	uint32_t threads, modules, strings, heads_log2, nodes, sites, live_log2, live_levels;
+	uint32_t threads, modules, strings, heads_log2, nodes, sites, hists, live_log2, live_levels;
 	uint32_t near_log2;
 };
 
 static const struct plan plans[] = {
 	/* 8 M nodes and 1 M stacks; level 5 of the live hash alone holds 58 M blocks, and `near`
 	   the small ones of 1 GB of heap: 3.7 GB virtual */
-	[SEGMENT_FULL] = { 1024, 16384, 4u << 20, 19, 1u << 23, 1u << 20, 13, 6, 22 },
+	[SEGMENT_FULL] = { 1024, 16384, 4u << 20, 19, 1u << 23, 1u << 20, 1u << 19, 13, 6, 22 },
 	/* 41 MB in all: leaves room in a 64 MB /dev/shm */
-	[SEGMENT_SMALL] = { 128, 1024, 256u << 10, 16, 1u << 18, 1u << 15, 13, 2, 0 },
+	[SEGMENT_SMALL] = { 128, 1024, 256u << 10, 16, 1u << 18, 1u << 15, 1u << 14, 13, 2, 0 },
 };
 
 static uint64_t round_up(uint64_t bytes)
@@ -58,7 +58,9 @@ static uint64_t plan_regions(struct ht_header *h, const struct plan *p)
 		[HT_REGION_HEADS] = sizeof(uint32_t) << p->heads_log2,
 		[HT_REGION_NODES] = (uint64_t)p->nodes * sizeof(struct ht_node),
 		[HT_REGION_SITES] = (uint64_t)p->sites * sizeof(struct ht_site),
-		[HT_REGION_HISTS] = (uint64_t)p->sites * sizeof(struct ht_hist),
+		/* half of them are slot 0's, one for each site */
+		[HT_REGION_COUNTERS] = 2ull * p->sites * sizeof(struct ht_counter),
+		[HT_REGION_HISTS] = (uint64_t)p->hists * sizeof(struct ht_hist),
 		[HT_REGION_NEAR] = p->near_log2 ? sizeof(struct ht_bucket) << p->near_log2 : 1,
 		[HT_REGION_RINGS] = (uint64_t)p->threads * HT_RING_EVENTS * sizeof(struct ht_event),
 	};
@@ -127,6 +129,19 @@ int segment_populate(const struct segment *s, uint64_t offset, uint64_t bytes)
 		mark_committed(s->header, unit);
 	}
 	return 0;
+}
+
+uint32_t segment_take(const struct segment *s, const struct segment_table *t)
+{
+	uint32_t index = ht_load_relaxed_32(t->used);
+
+	do {
+		if (index >= t->limit ||
+			segment_commit(s, segment_element(s, t->region, index, t->size), t->size) !=
+				0)
+			return 0;
+	} while (!ht_cas_relaxed_32(t->used, &index, index + 1));
+	return index;
 }
 
 static int limit_check(uint64_t bytes)
@@ -237,16 +252,29 @@ static void identity_fill(struct ht_header *h, const struct segment_identity *id
 	__builtin_memcpy(h->boot_id, id->boot_id, sizeof(h->boot_id));
 }
 
+/* The catch-all site's counter, which any thread writes, and its histogram. */
+static void counter_0_make(struct segment *s)
+{
+	struct ht_counter *c = segment_at(s, s->header->region[HT_REGION_COUNTERS].offset);
+
+	c->key = ht_counter_key(0, 0, HT_SIZE_MIXED);
+	c->hist = 1;
+	s->header->counters = 1;
+	s->header->hists = 2;
+}
+
 /* Element 0 of these regions is in use from the start; without it the segment is useless. */
 static int first_elements(struct segment *s)
 {
 	static const enum ht_region_id regions[] = { HT_REGION_THREADS, HT_REGION_MODULES,
-		HT_REGION_STRINGS, HT_REGION_NODES, HT_REGION_SITES, HT_REGION_HISTS };
+		HT_REGION_STRINGS, HT_REGION_NODES, HT_REGION_SITES, HT_REGION_COUNTERS,
+		HT_REGION_HISTS };
 
 	for (unsigned i = 0; i < sizeof(regions) / sizeof(regions[0]); i++)
 		if (segment_commit(s, s->header->region[regions[i]].offset, 1) != 0)
 			return -ENOSPC;
 	s->header->nodes = s->header->sites = s->header->modules = s->header->threads = 1;
+	counter_0_make(s);
 	s->header->strings_bytes = 1; /* offset 0 is the empty string */
 	s->header->live_levels = 1;
 	s->header->history.step_ns =
@@ -352,10 +380,8 @@ static uint64_t elements(const struct ht_header *h, enum ht_region_id region, ui
 /* Tables that share an index must have room for the same ones. */
 static bool parallel_check(const struct ht_header *h)
 {
-	return elements(h, HT_REGION_SITES, sizeof(struct ht_site)) >=
-		       elements(h, HT_REGION_HISTS, sizeof(struct ht_hist)) &&
-	       elements(h, HT_REGION_RINGS, HT_RING_EVENTS * sizeof(struct ht_event)) >=
-		       elements(h, HT_REGION_THREADS, sizeof(struct ht_thread));
+	return elements(h, HT_REGION_RINGS, HT_RING_EVENTS * sizeof(struct ht_event)) >=
+	       elements(h, HT_REGION_THREADS, sizeof(struct ht_thread));
 }
 
 /* A probe must not come back to the bucket it started in, and no hash is shifted by all its bits.

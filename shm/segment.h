@@ -132,4 +132,25 @@ static inline uint64_t segment_element(
 	return s->header->region[region].offset + index * size;
 }
 
+/* A table whose elements are given out one after another, for good. */
+struct segment_table {
+	uint32_t *used; /* in the header: the next one to give out */
+	enum ht_region_id region;
+	uint64_t size; /* of an element */
+	uint64_t limit; /* elements to give out at most */
+};
+
+/* How many elements of `size` bytes a region has room for. */
+static inline uint64_t segment_room(
+	const struct segment *s, enum ht_region_id region, uint64_t size)
+{
+	return s->header->region[region].bytes / size;
+}
+
+/*
+ * The next unused element, or 0. Its memory is taken first: while there is none, what comes again
+ * and again must not use up the table. Relaxed: indices are published by other words.
+ */
+uint32_t segment_take(const struct segment *s, const struct segment_table *t);
+
 #endif

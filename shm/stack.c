@@ -39,35 +39,12 @@ static uint32_t chain_find(const struct segment *s, uint32_t node, uint32_t end,
 	return 0;
 }
 
-static bool node_commit(const struct segment *s, uint32_t index)
-{
-	const uint64_t size = sizeof(struct ht_node);
-
-	return segment_commit(s, segment_element(s, HT_REGION_NODES, index, size), size) == 0;
-}
-
-/*
- * The next unused index below `limit`, or 0. Its memory is taken first: while there is none, stacks
- * that come again and again must not use up the table. Relaxed: indices are published by other
- * words.
- */
-static uint32_t index_take(const struct segment *s, uint32_t *used, uint64_t limit,
-	bool (*commit)(const struct segment *, uint32_t))
-{
-	uint32_t index = ht_load_relaxed_32(used);
-
-	do {
-		if (index >= limit || !commit(s, index))
-			return 0;
-	} while (!ht_cas_relaxed_32(used, &index, index + 1));
-	return index;
-}
-
 static uint32_t node_new(const struct segment *s, uint32_t parent, const struct frame *f)
 {
-	struct ht_header *h = s->header;
-	uint64_t limit = h->region[HT_REGION_NODES].bytes / sizeof(struct ht_node);
-	uint32_t index = index_take(s, &h->nodes, limit, node_commit);
+	const uint64_t size = sizeof(struct ht_node);
+	const struct segment_table nodes = { &s->header->nodes, HT_REGION_NODES, size,
+		segment_room(s, HT_REGION_NODES, size) };
+	uint32_t index = segment_take(s, &nodes);
 	struct ht_node *n = stack_node(s, index);
 
 	if (index == 0)
@@ -107,20 +84,13 @@ static uint32_t child(const struct segment *s, uint32_t parent, const struct fra
 	}
 }
 
-static bool site_commit(const struct segment *s, uint32_t index)
-{
-	const uint64_t site = sizeof(struct ht_site), hist = sizeof(struct ht_hist);
-
-	return segment_commit(s, segment_element(s, HT_REGION_SITES, index, site), site) == 0 &&
-	       segment_commit(s, segment_element(s, HT_REGION_HISTS, index, hist), hist) == 0;
-}
-
 static uint32_t site_new(const struct segment *s, uint32_t leaf, bool truncated)
 {
-	struct ht_header *h = s->header;
-	uint64_t limit = h->region[HT_REGION_HISTS].bytes / sizeof(struct ht_hist);
-	uint32_t index = index_take(
-		s, &h->sites, limit < HT_SITE_HIDDEN ? limit : HT_SITE_HIDDEN, site_commit);
+	const uint64_t size = sizeof(struct ht_site);
+	uint64_t room = segment_room(s, HT_REGION_SITES, size);
+	const struct segment_table sites = { &s->header->sites, HT_REGION_SITES, size,
+		room < HT_SITE_HIDDEN ? room : HT_SITE_HIDDEN };
+	uint32_t index = segment_take(s, &sites);
 	struct ht_site *site = stack_site(s, index);
 
 	if (index == 0)

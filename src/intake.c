@@ -187,7 +187,7 @@ static uint32_t frames_make(
 }
 
 /* Registers a site with the model and asks for its names. False: not readable yet, try again. */
-static bool site_register(struct intake *s, uint32_t id, const struct ht_site *site)
+static bool site_register(struct intake *s, uint32_t id, const struct read_site *site)
 {
 	static struct read_frame raw[HT_DEPTH_MAX];
 	static struct frame frames[HT_DEPTH_MAX];
@@ -212,7 +212,7 @@ static bool site_register(struct intake *s, uint32_t id, const struct ht_site *s
 
 struct fresh {
 	uint32_t id;
-	const struct ht_site *site;
+	const struct read_site *site;
 };
 
 static int by_live_bytes(const void *a, const void *b)
@@ -223,7 +223,7 @@ static int by_live_bytes(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
-void intake_register(struct intake *s, const struct ht_site *sites, uint32_t count)
+void intake_register(struct intake *s, const struct read_site *sites, uint32_t count)
 {
 	struct fresh *fresh = malloc(count * sizeof(*fresh));
 	size_t found = 0;

@@ -20,7 +20,7 @@ void intake_free(struct intake *s);
  * Registers those of the `count` sites that allocated and are not known yet, the largest first, so
  * that the names on the first screen come first.
  */
-void intake_register(struct intake *s, const struct ht_site *sites, uint32_t count);
+void intake_register(struct intake *s, const struct read_site *sites, uint32_t count);
 /* Takes the names that have come in. True when there were any. */
 bool intake_collect(struct intake *s);
 

@@ -43,7 +43,7 @@ struct session {
 	struct intake *intake;
 	struct text *text;
 	/* The last reading. */
-	struct ht_site *sites;
+	struct read_site *sites;
 	struct model_site *plain;
 	uint32_t site_room, site_count, sites_known;
 	struct snap_proc proc;
@@ -285,7 +285,7 @@ static size_t sites_plain(struct session *s)
 	size_t count = 0;
 
 	for (uint32_t i = 0; i < s->site_count; i++) {
-		const struct ht_site *in = &s->sites[i];
+		const struct read_site *in = &s->sites[i];
 
 		if (in->allocs == 0)
 			continue;
@@ -293,7 +293,7 @@ static size_t sites_plain(struct session *s)
 			.allocs = in->allocs,
 			.frees = in->frees,
 			.alloc_bytes = in->alloc_bytes,
-			.live_bytes = (int64_t)in->live_bytes < 0 ? 0 : in->live_bytes,
+			.live_bytes = in->live_bytes,
 			.peak_bytes = in->peak_bytes,
 			.temporary = in->temporary };
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Opening a segment and reading its header, totals, modules and rings (read.h); stacks are in
- * stacks.c, blocks in blocks.c. Everything comes by pread: a hole costs no memory, and a file cut
- * short under us is a short read, not a SIGBUS. Main thread.
+ * Opening a segment and reading its header, totals, modules and rings (read.h); sites are in
+ * sites.c, stacks in stacks.c, blocks in blocks.c. Everything comes by pread: a hole costs no
+ * memory, and a file cut short under us is a short read, not a SIGBUS. Main thread.
  */
 #include "src/read/read.h"
 
@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "shm/ring.h"
+#include "shm/share.h"
 #include "src/read/segment.h"
 
 int read_at(const struct read_segment *s, uint64_t offset, void *out, size_t bytes)
@@ -264,20 +265,34 @@ uint64_t read_memory_bytes(const struct read_segment *s)
 	return fstat(s->fd, &st) == 0 ? (uint64_t)st.st_blocks * 512 : 0;
 }
 
+/* The highest peak that a slot knows of, and when. */
+static void totals_peak(
+	struct read_totals *out, const struct ht_header *h, const struct ht_thread *t)
+{
+	uint64_t peak = share_peak(&t->share);
+
+	if (!share_above(peak, out->peak_bytes))
+		return;
+	out->peak_bytes = peak;
+	out->peak_ns = t->peak_ns > h->created_ns ? t->peak_ns - h->created_ns : 0;
+}
+
 static void totals_add_thread(struct read_totals *out, const struct ht_thread *t)
 {
+	uint64_t frees = 0;
+
 	for (unsigned i = 0; i < HT_SIZE_BUCKETS; i++) {
-		out->size_allocs[i] += t->size_allocs[i];
-		out->size_frees[i] += t->size_frees[i];
-		out->size_alloc_bytes[i] += t->size_alloc_bytes[i];
-		out->size_free_bytes[i] += t->size_free_bytes[i];
-		out->allocs += t->size_allocs[i];
-		out->frees += t->size_frees[i];
-		out->alloc_bytes += t->size_alloc_bytes[i];
-		out->free_bytes += t->size_free_bytes[i];
+		out->size_allocs[i] += t->size[i].allocs;
+		out->size_frees[i] += t->size[i].frees;
+		out->size_alloc_bytes[i] += t->size[i].alloc_bytes;
+		out->size_free_bytes[i] += t->size[i].free_bytes;
+		out->allocs += t->size[i].allocs;
+		out->alloc_bytes += t->size[i].alloc_bytes;
+		out->free_bytes += t->size[i].free_bytes;
+		frees += t->size[i].frees;
 	}
-	for (unsigned i = 0; i < HT_LIFE_BUCKETS; i++)
-		out->life[i] += t->life[i];
+	out->frees += frees;
+	read_lives_add(out->life, frees, t->life);
 	out->reallocs += t->reallocs;
 	out->temporary += t->temporary;
 	out->failed += t->failed;
@@ -285,12 +300,21 @@ static void totals_add_thread(struct read_totals *out, const struct ht_thread *t
 	out->events += t->ring_head;
 }
 
+/* Slots are not read at one moment: the sum may be below zero, or above what any of them saw. */
+static void totals_finish(struct read_totals *out, const struct ht_header *h)
+{
+	uint64_t live = out->alloc_bytes - out->free_bytes;
+
+	out->live_bytes = share_above(0, live) ? 0 : live;
+	if (out->peak_bytes >= out->live_bytes)
+		return;
+	out->peak_bytes = out->live_bytes;
+	out->peak_ns = h->clock_ns > h->created_ns ? h->clock_ns - h->created_ns : 0;
+}
+
 static void totals_add_header(struct read_totals *out, const struct ht_header *h)
 {
 	out->clock_ns = h->clock_ns;
-	out->live_bytes = (int64_t)h->live_bytes < 0 ? 0 : h->live_bytes;
-	out->peak_bytes = h->peak_bytes;
-	out->peak_ns = h->peak_ns > h->created_ns ? h->peak_ns - h->created_ns : 0;
 	out->untracked_blocks = h->untracked_blocks;
 	out->untracked_bytes = h->untracked_bytes;
 	out->missed_frees = h->missed_frees;
@@ -347,31 +371,12 @@ int read_totals(struct read_segment *s, struct read_totals *out)
 		if (rc != 0)
 			return rc;
 		totals_add_thread(out, &t);
+		totals_peak(out, &h, &t);
 	}
+	totals_finish(out, &h);
 	out->sites = clamp(out->sites, read_capacity(s, HT_REGION_SITES, sizeof(struct ht_site)));
 	history_copy(s, &out->history);
 	return 0;
-}
-
-ssize_t read_sites(struct read_segment *s, uint32_t first, struct ht_site *out, uint32_t count)
-{
-	uint32_t used;
-	int rc = read_at(s, offsetof(struct ht_header, sites), &used, sizeof(used));
-
-	if (rc != 0)
-		return rc;
-	used = clamp(used, read_capacity(s, HT_REGION_SITES, sizeof(*out)));
-	if (first >= used)
-		return 0;
-	if (count > used - first)
-		count = used - first;
-	rc = read_elements(s, HT_REGION_SITES, first, count, sizeof(*out), out);
-	return rc != 0 ? rc : (ssize_t)count;
-}
-
-int read_hist(struct read_segment *s, uint32_t site, struct ht_hist *out)
-{
-	return read_elements(s, HT_REGION_HISTS, site, 1, sizeof(*out), out);
 }
 
 int read_module(struct read_segment *s, uint32_t module, struct read_module *out)

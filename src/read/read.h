@@ -80,10 +80,19 @@ struct read_totals {
 };
 int read_totals(struct read_segment *s, struct read_totals *out);
 
+/* A call site: the sums over its counters. */
+struct read_site {
+	uint32_t node; /* leaf, for read_stack */
+	uint32_t flags; /* HT_SITE_* */
+	uint64_t live_bytes, allocs, frees, alloc_bytes, temporary;
+	uint64_t peak_bytes; /* exact when one thread counted there, else shm/layout.h tells */
+};
 /*
- * Copies the counters of sites [first, first + count) into `out`; returns how many are in use.
+ * Adds up sites [first, first + count) into `out`; returns how many are in use, or -errno. Costs a
+ * pass over all counters, whatever the window.
  */
-ssize_t read_sites(struct read_segment *s, uint32_t first, struct ht_site *out, uint32_t count);
+ssize_t read_sites(struct read_segment *s, uint32_t first, struct read_site *out, uint32_t count);
+/* The histograms of a site, all buckets. 0, -EINVAL for a broken chain of counters, -EIO. */
 int read_hist(struct read_segment *s, uint32_t site, struct ht_hist *out);
 
 struct read_frame {

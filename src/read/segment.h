@@ -23,6 +23,8 @@ int read_at(const struct read_segment *s, uint64_t offset, void *out, size_t byt
 /* Elements [first, first + count) of a region. 0, -EINVAL when out of range, -EIO. */
 int read_elements(const struct read_segment *s, enum ht_region_id region, uint64_t first,
 	uint64_t count, size_t element, void *out);
+/* Adds the lifetimes of `frees` blocks to `out`: those of bucket 0 are what `longer` leaves. */
+void read_lives_add(uint64_t *out, uint64_t frees, const uint64_t *longer);
 /* How many elements a region holds. */
 uint64_t read_capacity(const struct read_segment *s, enum ht_region_id region, size_t element);
 

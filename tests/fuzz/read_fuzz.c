@@ -59,7 +59,7 @@ static void block_take(void *ctx, const struct read_block *b)
 	*(uint64_t *)ctx += b->addr;
 }
 
-static void look_at_site(struct read_segment *r, uint32_t number, const struct ht_site *site)
+static void look_at_site(struct read_segment *r, uint32_t number, const struct read_site *site)
 {
 	static struct read_frame frames[HT_DEPTH_MAX];
 	struct read_module m;
@@ -76,7 +76,7 @@ static void look(struct read_segment *r)
 {
 	static struct read_identity id;
 	static struct read_totals totals;
-	static struct ht_site sites[SITES_SEEN];
+	static struct read_site sites[SITES_SEEN];
 	uint64_t sum = 0, lost = 0;
 	ssize_t n;
 

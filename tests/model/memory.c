@@ -481,6 +481,8 @@ void model_segment(struct segment *s, uint32_t live_log2, uint32_t levels)
 	h->live_levels = 1;
 	h->heads_log2 = 1;
 	h->nodes = h->sites = h->modules = h->threads = h->strings_bytes = 1;
+	h->counters = 1;
+	h->hists = 2;
 	h->history.step_ns = 1;
 }
 

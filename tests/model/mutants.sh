@@ -117,8 +117,8 @@ mutant stack "the newest node is left out of the second look" stack.c \
 	's/chain_find\(s, seen, before,/chain_find(s, stack_node(s, seen)->next, before,/'
 mutant stack "a node is linked once only" stack.c \
 	's/(\tfor \(;;\) \{\n\t\tuint32_t before = seen;\n\n)(\t\tstack_node\(s, fresh\)->next = seen;\n)/\2\1/'
-mutant stack "indices are taken by a load and a store" stack.c \
-	's/while \(!ht_cas_relaxed_32\(used, &index, index \+ 1\)\);/while (0);\n\tht_store_relaxed_32(used, index + 1);/'
+mutant stack "indices are taken by a load and a store" segment.c \
+	's/while \(!ht_cas_relaxed_32\(t->used, &index, index \+ 1\)\);/while (0);\n\tht_store_relaxed_32(t->used, index + 1);/'
 mutant stack "a site is published by a store" stack.c \
 	's/ht_cas_acq_rel_32\(&n->site, &site, fresh\)/(ht_store_release_32(\&n->site, fresh), true)/'
 mutant stack "a site is published relaxed" stack.c \
@@ -134,7 +134,21 @@ mutant tables "a swept slot is freed for good though its id lives again" thread.
 mutant tables "a sweep frees a slot without putting it out of reach" thread.c \
 	's/if \(ht_cas_acquire_32\(&t->tid, &owner, HT_NONE\)\)\n[^\n]*\n/ht_cas_acquire_32(\&t->tid, \&owner, 0);\n/'
 mutant tables "the number of slots is raised by one try" thread.c 's/while \(now < count/if (now < count/'
-mutant tables "a peak is raised by one try" site.c 's/while \(\(int64_t\)value/if ((int64_t)value/'
+mutant tables "a shared peak is raised by one try" share.c 's/while \(share_above\(all, peak/if (share_above(all, peak/'
+mutant tables "what was settled before is settled again" share.c 's/live - p->settled\)/live)/'
+mutant tables "a share does not note what all have" share.c 's/peak = higher\(before, all\)/peak = higher(before, live)/'
+mutant tables "a counter is published by a store" counter.c \
+	's/while \(!ht_cas_acq_rel_32\(head, &seen, counter\)\);/while (0);\n\tht_store_release_32(head, counter);/'
+mutant tables "a counter is published relaxed" counter.c \
+	's/ht_cas_acq_rel_32\(head, &seen/ht_cas_relaxed_32(head, \&seen/'
+mutant tables "a counter is linked once only" counter.c \
+	's/\tdo \{\n(\t\tcounter_at\(s, counter\)->next = seen;\n)\t\} while/\1\twhile/'
+mutant tables "a shared counter is published by a store" counter.c \
+	's/ht_cas_acq_rel_32\(shared, &seen, fresh\)/(ht_store_release_32(shared, fresh), true)/'
+mutant tables "a shared counter is published relaxed" counter.c \
+	's/ht_cas_acq_rel_32\(shared, &seen/ht_cas_relaxed_32(shared, \&seen/'
+mutant tables "a shared counter is taken relaxed" counter.c \
+	's/ht_load_acquire_32\(shared\)/ht_load_relaxed_32(shared)/'
 mutant tables "a module is claimed by a load and a store" module.c \
 	's/if \(ht_cas_relaxed_64\(&m->key, &found, key\)\) \{/found = ht_load_relaxed_64(\&m->key);\n\t\tif (found == 0) {\n\t\t\tht_store_relaxed_64(\&m->key, key);/'
 mutant tables "a module is ready before it is filled" module.c \
@@ -162,8 +176,8 @@ mutant stack "acq_rel is relaxed" atomic.h 's/__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE
 mutant live "a swap that should acquire is relaxed" atomic.h \
 	's/__ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE/__ATOMIC_RELAXED, __ATOMIC_RELAXED/' live
 mutant tables "the shared slot is written as if it had one owner" thread.h \
-	's/__builtin_expect\(slot != 0, 1\)/1/' site
+	's/__builtin_expect\(slot != 0, 1\)/1/' ring
 mutant tables "counters are added to by a load and a store" segment.h \
-	's/else\n\t\tht_add_relaxed_64\(counter, value\);/else\n\t\tht_store_relaxed_64(counter, ht_load_relaxed_64(counter) + value);/' site
+	's/else\n\t\tht_add_relaxed_64\(counter, value\);/else\n\t\tht_store_relaxed_64(counter, ht_load_relaxed_64(counter) + value);/' 'counter share'
 
 rm -rf "$work"

@@ -160,7 +160,7 @@ static void setup_last_site(void)
 {
 	setup();
 	segment.header->sites =
-		(uint32_t)(segment.header->region[HT_REGION_HISTS].bytes / sizeof(struct ht_hist)) -
+		(uint32_t)(segment.header->region[HT_REGION_SITES].bytes / sizeof(struct ht_site)) -
 		1;
 }
 

@@ -3,9 +3,10 @@
  * Thread slots, module table, counters and history: who gets a slot, which index a module gets,
  * that no count is lost, and that readers see whole entries.
  */
+#include "shm/counter.h"
 #include "shm/history.h"
 #include "shm/module.h"
-#include "shm/site.h"
+#include "shm/ring.h"
 #include "tests/model/model.h"
 
 static struct segment segment;
@@ -108,11 +109,18 @@ static void end_reborn(void)
 
 /* ---- counters ---- */
 
-static uint64_t highest[2]; /* live bytes over the execution, of the program and of the site */
+#define SLOTS 3u
+
+static struct counter_owner owner[SLOTS];
+static uint64_t highest[2]; /* live bytes settled over the execution, of the program and the site */
 
 static void begin_counters(void)
 {
 	highest[0] = highest[1] = 0;
+	for (uint32_t i = 0; i < SLOTS; i++) {
+		owner[i] = (struct counter_owner){ 0 };
+		counter_own(&segment, &owner[i], i);
+	}
 }
 
 static void setup_counters(void)
@@ -134,16 +142,17 @@ static void watch(void)
 
 static void count(uint32_t in, uint64_t size, bool ends)
 {
-	struct site_end end = { .size = size, .life_ticks = 1, .temporary = true };
+	struct counter_end end = { .size = size, .life_ticks = 1, .temporary = true };
 
-	site_alloc(&segment, 1, in, size);
+	counter_alloc(&segment, &owner[in], 1, size);
 	if (ends)
-		site_free(&segment, 1, in, &end);
+		counter_free(&segment, &owner[in], 1, &end);
 }
 
+/* More than a share keeps to itself, so that it settles twice. */
 static void count_0(void)
 {
-	count(1, 10, true);
+	count(1, 5000, true);
 }
 
 static void count_1(void)
@@ -153,38 +162,81 @@ static void count_1(void)
 
 static void count_shared(void)
 {
+	struct ht_event e = { 0 };
+
 	count(0, 10, true);
+	ring_push(&segment, 0, &e);
 }
 
+static const struct ht_hist *hist_of(const struct ht_counter *c)
+{
+	return segment_at(&segment,
+		segment_element(&segment, HT_REGION_HISTS, c->hist, sizeof(struct ht_hist)));
+}
+
+/* Every counter in a chain is whole, and one of the site's. */
+static void look_at_counters(void)
+{
+	uint32_t counter = ht_load_acquire_32(&stack_site(&segment, 1)->counters);
+
+	for (; counter != 0; counter = counter_at(&segment, counter)->next) {
+		uint64_t key = ht_load_relaxed_64(&counter_at(&segment, counter)->key);
+
+		model_require(ht_counter_site(key) == 1 && ht_counter_slot(key) != 0 &&
+				      ht_counter_slot(key) < SLOTS,
+			"a counter that is found is whole");
+	}
+}
+
+/* The numbers of slots 1 and 2: theirs alone, whatever the other does. */
 static void end_counters(void)
 {
-	const struct ht_site *e = stack_site(&segment, 1);
-	const struct ht_hist *hist =
-		segment_at(&segment, segment_element(&segment, HT_REGION_HISTS, 1, sizeof(*hist)));
-	uint64_t in = 0, out = 0;
+	const struct ht_counter *c, *in[SLOTS] = { NULL };
+	uint32_t counters = 0;
 
-	model_require(e->allocs == 2 && e->frees == 1 && e->temporary == 1, "no count is lost");
-	model_require(e->live_bytes == 12 && e->alloc_bytes == 22, "no bytes are lost");
-	model_require(segment.header->live_bytes == 12, "the program's bytes are right");
-	model_require(hist->size_allocs[1] == 2 && hist->size_frees[1] == 1 && hist->life[1] == 1,
-		"the histograms are right");
-	model_require(segment.header->peak_bytes == highest[0] && e->peak_bytes == highest[1],
-		"the peak is the highest there was");
-	for (uint32_t i = 0; i < 3; i++) {
-		in += thread_at(&segment, i)->size_alloc_bytes[1];
-		out += thread_at(&segment, i)->size_free_bytes[1];
+	for (uint32_t i = stack_site(&segment, 1)->counters; i != 0; i = c->next, counters++) {
+		c = counter_at(&segment, i);
+		in[ht_counter_slot(c->key)] = c;
 	}
-	model_require(in == 22 && out == 10, "the slots' sums are right");
+	model_require(counters == 2 && in[1] && in[2], "each slot has one counter");
+	model_require(in[1]->allocs == 1 && in[1]->frees == 1 && in[1]->temporary == 1 &&
+			      in[2]->allocs == 1 && in[2]->frees == 0,
+		"no count is lost");
+	model_require(
+		in[1]->alloc_bytes == 5000 && in[1]->free_bytes == 5000 && in[2]->alloc_bytes == 12,
+		"no bytes are lost");
+	model_require(hist_of(in[1])->life[1] == 1 && in[2]->hist == 0, "the histograms are right");
+	model_require(thread_at(&segment, 1)->size[10].free_bytes == 5000 &&
+			      thread_at(&segment, 2)->live_bytes == 12,
+		"the slots' sums are right");
+	model_require(segment.header->live_bytes == in[1]->share.settled + in[2]->share.settled &&
+			      segment.header->live_bytes == 12,
+		"what is settled is the sum of the shares");
+	model_require(share_peak(&thread_at(&segment, 1)->share) == highest[0] ||
+			      share_peak(&thread_at(&segment, 2)->share) == highest[0],
+		"somebody has noted the highest");
 }
 
 static void end_shared(void)
 {
 	const struct ht_thread *t = thread_at(&segment, 0);
+	const struct ht_site *site = stack_site(&segment, 1);
+	const struct ht_counter *c = counter_at(&segment, site->shared);
 
-	model_require(t->size_allocs[1] == 2 && t->size_frees[1] == 2 && t->temporary == 2 &&
-			      t->size_alloc_bytes[1] == 20,
+	model_require(site->shared != 0 && site->counters == 0, "there is one shared counter");
+	model_require(c->allocs == 2 && c->frees == 2 && c->temporary == 2 &&
+			      c->alloc_bytes == 20 && c->free_bytes == 20,
+		"the shared counter loses no count");
+	model_require(hist_of(c)->size_allocs[1] == 2 && hist_of(c)->size_frees[1] == 2 &&
+			      hist_of(c)->life[1] == 2,
+		"its histogram loses no count");
+	model_require(t->size[1].allocs == 2 && t->size[1].frees == 2 && t->temporary == 2 &&
+			      t->size[1].alloc_bytes == 20 && t->ring_head == 2,
 		"the shared slot loses no count");
-	model_require(segment.header->live_bytes == 0, "the program's bytes are right");
+	model_require(segment.header->live_bytes == 0 && site->live_bytes == 0,
+		"the program's bytes are right");
+	model_require(t->share.peak == highest[0] && c->share.peak == highest[1],
+		"the peak is the highest there was");
 }
 
 /* ---- modules ---- */
@@ -342,7 +394,7 @@ static const struct model_scenario scenarios[] = {
 	{ .name = "two threads count at one site",
 		.setup = setup_counters,
 		.begin = begin_counters,
-		.thread = { count_0, count_1 },
+		.thread = { count_0, count_1, look_at_counters },
 		.invariant = watch,
 		.end = end_counters,
 		.deviations = 3 },
@@ -350,6 +402,7 @@ static const struct model_scenario scenarios[] = {
 		.setup = setup_counters,
 		.begin = begin_counters,
 		.thread = { count_shared, count_shared },
+		.invariant = watch,
 		.end = end_shared,
 		.deviations = 3 },
 	{ .name = "two threads meet the same module",

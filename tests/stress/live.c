@@ -7,12 +7,13 @@
 #include "tests/stress/stress.h"
 
 #include "shm/live.h"
-#include "shm/site.h"
+#include "tests/unit/counter_fixture.h"
 
 #define ADDRESSES 6000u /* of each thread at first */
 #define HANDED	  256u
 #define SITES	  16u
 
+static struct counter_owner owners[STRESS_THREADS + 1]; /* of the thread with the number before */
 static uint64_t handed[HANDED]; /* blocks left for whoever comes by */
 
 /* The allocator: free addresses. They go to the thread that freed them. */
@@ -49,18 +50,18 @@ static void allocate(struct stress_thread *t, uint64_t *into)
 	*into = pool->address[--pool->count];
 	b = block(*into);
 	t->bad += live_insert(t->s, *into, &b, &old) != 0;
-	site_alloc(t->s, b.site, t->number + 1, b.size);
+	counter_alloc(t->s, &owners[t->number + 1], b.site, b.size);
 }
 
 static void release(struct stress_thread *t, uint64_t addr)
 {
 	struct pool *pool = &pools[t->number];
 	struct live_block b = { 0 };
-	struct site_end end = { 0 };
+	struct counter_end end = { 0 };
 
 	t->bad += !live_remove(t->s, addr, &b) || !is_block(&b, addr);
 	end.size = b.size;
-	site_free(t->s, b.site, t->number + 1, &end);
+	counter_free(t->s, &owners[t->number + 1], b.site, &end);
 	pool->address[pool->count++] = addr;
 }
 
@@ -116,13 +117,13 @@ static void check_totals(const struct segment *s)
 		blocks++;
 	}
 	for (uint32_t i = 0; i < SITES; i++)
-		live += stack_site(s, i)->live_bytes;
+		live += counted_site(s, i).live_bytes;
 	live_probe_length(s, &p);
 	CHECK_INT(bad, 0);
 	CHECK_INT(p.blocks, blocks);
 	CHECK_INT(p.overflow, p.buckets_passed);
 	CHECK_INT(live, bytes);
-	CHECK_INT(s->header->live_bytes, bytes);
+	CHECK_INT(counted_program(s).live_bytes, bytes);
 }
 
 TEST(exact_after_all)
@@ -130,6 +131,7 @@ TEST(exact_after_all)
 	struct fixture f;
 
 	fixture_open(&f, SEGMENT_SMALL);
+	counted_owners(&f.s, owners, STRESS_THREADS);
 	pools_fill();
 	CHECK_INT(stress_run(&f.s, work), 0);
 	check_totals(&f.s);
@@ -192,6 +194,7 @@ TEST(walkers_see_whole_blocks)
 	struct fixture f;
 
 	fixture_open(&f, SEGMENT_SMALL);
+	counted_owners(&f.s, owners, STRESS_THREADS);
 	pools_fill();
 	CHECK_INT(stress_run(&f.s, work_or_walk), 0);
 	check_totals(&f.s);

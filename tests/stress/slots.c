@@ -8,7 +8,7 @@
 #include "tests/stress/stress.h"
 
 #include "shm/history.h"
-#include "shm/site.h"
+#include "tests/unit/counter_fixture.h"
 
 #define IDS   260u /* more than the 127 slots of a small segment */
 #define LIVES 40u /* threads that one of ours plays at once */
@@ -108,60 +108,155 @@ TEST(one_owner_for_each_slot)
 
 #define SITES 5u
 
+static struct counter_owner owners[STRESS_THREADS]; /* the first is the shared slot's */
+
 static void count(struct stress_thread *t)
 {
 	const struct segment *s = t->s;
+	struct counter_owner *o = &owners[t->number];
 
 	for (uint64_t i = 0; i < STRESS_ROUNDS(200000); i++) {
 		uint32_t site = (uint32_t)(i % SITES);
-		struct site_end end = {
+		struct counter_end end = {
 			.size = 24 + site, .life_ticks = i % 100, .temporary = true
 		};
 
-		site_alloc(s, site, t->number, 24 + site);
+		counter_alloc(s, o, site, 24 + site);
 		if (i % 10 != 0)
-			site_free(s, site, t->number, &end);
+			counter_free(s, o, site, &end);
 		ht_store_relaxed_64(&s->header->clock_ns, FIXTURE_CREATED_NS + i * 50000);
-		history_note(s, FIXTURE_CREATED_NS + i * 50000,
-			ht_load_relaxed_64(&s->header->live_bytes));
+		history_note(s, FIXTURE_CREATED_NS + i * 50000, counter_live(s, t->number));
 	}
+}
+
+/* How far a peak may be off, with so many writers. */
+static uint64_t tolerance(uint64_t peak)
+{
+	uint64_t limit = peak / HT_SETTLE_PART;
+
+	return STRESS_THREADS * (limit > HT_SETTLE_LEAST ? limit : HT_SETTLE_LEAST);
+}
+
+static void check_history(const struct segment *s, uint64_t peak)
+{
+	const struct ht_history *h = &s->header->history;
+	uint64_t highest = 0;
+
+	for (uint32_t i = 0; i < h->points; i++)
+		highest = h->point[i] > highest ? h->point[i] : highest;
+	CHECK(highest <= peak + tolerance(peak));
+	CHECK_INT(h->writer, 0);
+	CHECK_INT(h->sequence % 2, 0);
 }
 
 TEST(counters_are_exact)
 {
 	const uint64_t each = STRESS_ROUNDS(200000ull) * STRESS_THREADS;
+	struct counted all, sum = { 0 };
 	struct fixture f;
-	uint64_t live = 0, slots = 0, temporary = 0, peak = 0;
 
 	fixture_open(&f, SEGMENT_SMALL);
+	counted_owners(&f.s, owners, STRESS_THREADS - 1);
 	CHECK_INT(stress_run(&f.s, count), 0);
 	for (uint32_t i = 0; i < SITES; i++) {
-		const struct ht_site *e = stack_site(&f.s, i);
+		struct counted e = counted_site(&f.s, i);
 
-		CHECK_INT(e->allocs, each / SITES);
-		CHECK_INT(e->frees, each / SITES - (i == 0 ? each / 10 : 0));
-		CHECK_INT(e->live_bytes, (e->allocs - e->frees) * (24 + i));
-		CHECK(e->peak_bytes >= e->live_bytes);
-		CHECK(e->peak_bytes <= e->live_bytes + STRESS_THREADS * (24 + i));
-		live += e->live_bytes;
-		temporary += e->temporary;
+		CHECK_INT(e.allocs, each / SITES);
+		CHECK_INT(e.frees, each / SITES - (i == 0 ? each / 10 : 0));
+		CHECK_INT(e.live_bytes, (e.allocs - e.frees) * (24 + i));
+		CHECK(e.peak <= e.live_bytes + STRESS_THREADS * (24 + i) + tolerance(e.peak));
+		CHECK_INT(e.counters, i == 0 ? 1 : STRESS_THREADS);
+		sum.live_bytes += e.live_bytes;
+		sum.temporary += e.temporary;
+		sum.life[3] += e.life[3];
 	}
-	for (uint32_t i = 0; i < STRESS_THREADS; i++) {
-		const struct ht_thread *t = thread_at(&f.s, i);
+	all = counted_program(&f.s);
+	CHECK_INT(all.live_bytes, sum.live_bytes);
+	CHECK_INT(all.temporary, sum.temporary);
+	CHECK_INT(all.life[3], sum.life[3]);
+	check_history(&f.s, all.peak);
+	fixture_close(&f);
+}
 
-		temporary -= t->temporary;
-		for (uint32_t b = 0; b < HT_SIZE_BUCKETS; b++)
-			slots += t->size_alloc_bytes[b] - t->size_free_bytes[b];
+#define HILL 5000u
+
+static pthread_barrier_t top;
+
+/* Up together, and down together: what is alive at the top is the peak. */
+static void climb(struct stress_thread *t)
+{
+	struct counter_end end = { .size = 100 };
+
+	for (uint32_t i = 0; i < HILL; i++)
+		counter_alloc(t->s, &owners[t->number], 1, 100);
+	pthread_barrier_wait(&top);
+	for (uint32_t i = 0; i < HILL; i++)
+		counter_free(t->s, &owners[t->number], 1, &end);
+}
+
+TEST(peak_of_all_together)
+{
+	const uint64_t truth = 100ull * HILL * STRESS_THREADS;
+	struct counted all, site;
+	struct fixture f;
+
+	fixture_open(&f, SEGMENT_SMALL);
+	counted_owners(&f.s, owners, STRESS_THREADS - 1);
+	pthread_barrier_init(&top, NULL, STRESS_THREADS);
+	CHECK_INT(stress_run(&f.s, climb), 0);
+	pthread_barrier_destroy(&top);
+	all = counted_program(&f.s);
+	site = counted_site(&f.s, 1);
+	CHECK_INT(all.live_bytes, 0);
+	CHECK_INT(site.live_bytes, 0);
+	CHECK(all.peak <= truth + tolerance(truth) && all.peak + tolerance(truth) >= truth);
+	CHECK(site.peak <= truth + tolerance(truth) && site.peak + tolerance(truth) >= truth);
+	fixture_close(&f);
+}
+
+/* One after another lives a short life in whatever slot there is, and leaves half of its blocks to
+ * the next, who may be in another slot. */
+static void short_lives(struct stress_thread *t)
+{
+	static struct counter_owner own[STRESS_THREADS];
+	struct counter_owner *o = &own[t->number];
+	struct counter_end end = { .size = 64, .life_ticks = 1 };
+
+	for (uint32_t life = 0; life < STRESS_ROUNDS(3000); life++) {
+		uint32_t slot = thread_claim(t->s, 1000 + t->number, NULL);
+
+		t->bad += slot == 0;
+		memset(o, 0, sizeof(*o));
+		counter_own(t->s, o, slot);
+		for (uint32_t i = 0; i < 20; i++)
+			counter_alloc(t->s, o, 1 + i % SITES, 64);
+		for (uint32_t i = 0; i < 20; i++)
+			counter_free(t->s, o, 1 + i % SITES, &end);
+		for (uint32_t i = 0; i < SITES; i++)
+			counter_alloc(t->s, o, 1 + i, 3000 << i);
+		thread_release(t->s, slot);
 	}
-	CHECK_INT(f.s.header->live_bytes, live);
-	CHECK_INT(slots, live);
-	CHECK_INT(temporary, 0);
-	CHECK(f.s.header->peak_bytes >= live);
-	for (uint32_t i = 0; i < f.s.header->history.points; i++)
-		peak = f.s.header->history.point[i] > peak ? f.s.header->history.point[i] : peak;
-	CHECK(peak <= f.s.header->peak_bytes);
-	CHECK_INT(f.s.header->history.writer, 0);
-	CHECK_INT(f.s.header->history.sequence % 2, 0);
+}
+
+TEST(slots_come_and_go)
+{
+	const uint64_t lives = STRESS_ROUNDS(3000ull) * STRESS_THREADS;
+	struct fixture f;
+
+	fixture_open(&f, SEGMENT_SMALL);
+	CHECK_INT(stress_run(&f.s, short_lives), 0);
+	for (uint32_t i = 0; i < SITES; i++) {
+		struct counted e = counted_site(&f.s, 1 + i);
+
+		CHECK_INT(e.allocs, lives * (20 / SITES + 1));
+		CHECK_INT(e.frees, lives * (20 / SITES));
+		CHECK_INT(e.live_bytes, lives * (3000 << i));
+		CHECK_INT(e.size_allocs[counter_size_bucket(3000 << i)], lives);
+		CHECK_INT(e.life[1], e.frees);
+		CHECK(e.counters < f.s.header->threads);
+	}
+	CHECK_INT(counted_program(&f.s).allocs, lives * (20 + SITES));
+	CHECK(f.s.header->threads <= STRESS_THREADS + 1);
 	fixture_close(&f);
 }
 
@@ -169,5 +264,7 @@ int main(void)
 {
 	RUN(one_owner_for_each_slot);
 	RUN(counters_are_exact);
+	RUN(peak_of_all_together);
+	RUN(slots_come_and_go);
 	return check_end();
 }

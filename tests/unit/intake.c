@@ -36,10 +36,16 @@ static void end(void)
 	made_close(&made);
 }
 
+/* All that was counted there: there is one thread. */
+static struct ht_counter *counter_of_site(uint32_t site)
+{
+	return counter_at(&made.s, stack_site(&made.s, site)->counters);
+}
+
 /* What the session does each tick. */
 static void take_sites(void)
 {
-	struct ht_site sites[MADE_SITES];
+	struct read_site sites[MADE_SITES];
 	ssize_t got = read_sites(reader, 0, sites, MADE_SITES);
 
 	CHECK(got > 0);
@@ -108,14 +114,14 @@ TEST(registered_once)
 	uint64_t allocs;
 
 	begin();
-	allocs = stack_site(&made.s, 2)->allocs;
-	stack_site(&made.s, 2)->allocs = 0;
+	allocs = counter_of_site(2)->allocs;
+	counter_of_site(2)->allocs = 0;
 	take_sites();
 	CHECK(!model_site_known(model, 0));
 	CHECK(model_site_known(model, 1));
 	CHECK(!model_site_known(model, 2));
 	CHECK(model_site_known(model, 3));
-	stack_site(&made.s, 2)->allocs = allocs;
+	counter_of_site(2)->allocs = allocs;
 	take_sites();
 	take_sites();
 	CHECK(model_site_known(model, 2));
@@ -129,7 +135,7 @@ TEST(catch_all)
 	struct snapshot *s;
 
 	begin();
-	stack_site(&made.s, 0)->allocs = 1;
+	counter_at(&made.s, 0)->allocs = 1;
 	take_sites();
 	s = snapshot_of(&id, 1);
 	CHECK_INT(s->nsites, 1);
@@ -270,7 +276,7 @@ TEST(names)
 
 TEST(nothing)
 {
-	struct ht_site none = { 0 };
+	struct read_site none = { 0 };
 
 	begin();
 	intake_register(intake, &none, 0);

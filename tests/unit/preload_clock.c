@@ -137,14 +137,25 @@ TEST(first_event)
 	end();
 }
 
+/* What other threads settled, and what this one has not yet. */
 TEST(history)
 {
+	struct ht_thread *t;
+
 	begin();
+	t = thread_at(&fixture.s, 1);
 	fixture.s.header->live_bytes = 1234;
 	time_ns += 15000000;
 	clock_publish();
 	CHECK_INT(fixture.s.header->history.points, 2);
 	CHECK_INT(fixture.s.header->history.point[1], 1234);
+	t->live_bytes = 1000;
+	t->share.settled = 200;
+	recorder.slot = 1;
+	state_thread.recorder = &recorder;
+	clock_publish();
+	CHECK_INT(fixture.s.header->history.point[1], 1234 + 800);
+	state_thread.recorder = NULL;
 	end();
 }
 

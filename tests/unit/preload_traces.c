@@ -7,7 +7,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include "shm/site.h"
+#include "shm/stack.h"
 #include "tests/unit/shm_fixture.h"
 
 #define MODULE_A 5u

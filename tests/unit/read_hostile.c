@@ -46,7 +46,7 @@ static void look_at_stack(struct read_segment *r, uint32_t node)
 
 static void look_at_sites(struct read_segment *r, uint32_t used)
 {
-	static struct ht_site sites[SITES_MAX];
+	static struct read_site sites[SITES_MAX];
 	uint32_t capacity = (uint32_t)(made.s.bytes / sizeof(struct ht_site));
 	ssize_t got = read_sites(r, 0, sites, SITES_MAX);
 	struct ht_hist hist;
@@ -173,6 +173,7 @@ TEST(absurd_counts)
 	struct ht_header kept = *h;
 
 	h->live_levels = h->nodes = h->sites = h->modules = h->threads = UINT32_MAX;
+	h->counters = h->hists = UINT32_MAX;
 	h->strings_bytes = UINT32_MAX;
 	h->history.points = UINT32_MAX;
 	h->history.step_ns = 0;
@@ -212,7 +213,7 @@ TEST(random_tables)
 			CHECK_INT(segment_commit(&made.s, at, HT_COMMIT_BYTES), 0);
 			fill_random(segment_at(&made.s, at), HT_COMMIT_BYTES, &seed);
 		}
-		made.s.header->sites = 1000;
+		made.s.header->sites = made.s.header->counters = 1000;
 		made.s.header->threads = 64;
 		CHECK(look(round % 8 ? NULL : look_at_blocks));
 	}
@@ -271,6 +272,64 @@ TEST(nodes_out_of_range)
 	CHECK_INT(stack_of(r, capacity - 1), -EINVAL); /* a hole: not written */
 	CHECK_INT(stack_of(r, capacity), -EINVAL);
 	CHECK_INT(stack_of(r, UINT32_MAX), -EINVAL);
+	read_close(r);
+}
+
+/* What a broken counter may point to. -EINVAL, whichever it is; sites are summed all the same. */
+static void counter_breaks(struct read_segment *r, uint32_t *word, uint32_t value)
+{
+	uint32_t kept = *word;
+	struct ht_hist hist;
+	struct read_site site;
+
+	*word = value;
+	CHECK_INT(read_hist(r, 1, &hist), -EINVAL);
+	CHECK_INT(read_sites(r, 1, &site, 1), 1);
+	CHECK_INT(site.allocs, MADE_BLOCKS);
+	*word = kept;
+}
+
+TEST(chains_of_counters)
+{
+	char message[READ_MESSAGE_MAX];
+	struct read_segment *r = read_open(made.path, message);
+	struct ht_site *site = stack_site(&made.s, 1);
+	struct ht_counter *c = counter_at(&made.s, site->counters);
+	uint32_t counters = (uint32_t)segment_room(&made.s, HT_REGION_COUNTERS, sizeof(*c)),
+		 hists = (uint32_t)segment_room(&made.s, HT_REGION_HISTS, sizeof(struct ht_hist));
+	struct ht_hist hist;
+
+	CHECK(r != NULL);
+	if (!r)
+		return;
+	counter_breaks(r, &c->next, site->counters); /* a circle */
+	counter_breaks(r, &c->next, counters);
+	counter_breaks(r, &site->counters, UINT32_MAX);
+	counter_breaks(r, &site->shared, counters);
+	counter_breaks(r, &c->hist, hists);
+	c->key |= 0xffffull << 48; /* a size that is none */
+	CHECK_INT(read_hist(r, 1, &hist), 0);
+	made_close(&made);
+	made_again();
+	read_close(r);
+}
+
+/* Counters of sites that are not, or not in the window asked for. */
+TEST(counters_of_no_site)
+{
+	char message[READ_MESSAGE_MAX];
+	struct read_segment *r = read_open(made.path, message);
+	static const uint32_t wrong[] = { 0, 1, 3, MADE_SITES, 1u << 24, UINT32_MAX };
+	struct ht_counter *c = counter_at(&made.s, stack_site(&made.s, 2)->counters);
+	uint64_t kept = c->key;
+	struct read_site site;
+
+	for (size_t i = 0; r && i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		c->key = ht_counter_key(wrong[i], 1, 0);
+		CHECK_INT(read_sites(r, 2, &site, 1), 1);
+		CHECK_INT(site.allocs, 0);
+	}
+	c->key = kept;
 	read_close(r);
 }
 
@@ -394,7 +453,7 @@ TEST(emptied_while_open)
 	static struct read_identity id;
 	struct read_totals t;
 	struct read_module m;
-	struct ht_site site;
+	struct read_site site;
 	struct ht_hist hist;
 	uint64_t sum = 0, lost = 0;
 
@@ -473,6 +532,8 @@ int main(void)
 	RUN(random_tables);
 	RUN(node_parents);
 	RUN(nodes_out_of_range);
+	RUN(chains_of_counters);
+	RUN(counters_of_no_site);
 	RUN(modules_out_of_range);
 	RUN(module_fields);
 	RUN(ring_heads);

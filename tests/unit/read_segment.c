@@ -115,20 +115,27 @@ TEST(history)
 TEST(totals_below_zero)
 {
 	struct read_segment *r = open_made();
-	uint64_t kept = made.s.header->live_bytes;
+	struct ht_thread_size *in = &thread_at(&made.s, 1)->size[0];
+	struct ht_counter *c = counter_at(&made.s, stack_site(&made.s, 1)->counters);
+	struct read_site site;
 	struct read_totals t;
 
-	made.s.header->live_bytes = (uint64_t)-5;
+	in->free_bytes += 1u << 30;
+	c->free_bytes += 1u << 30;
 	CHECK_INT(read_totals(r, &t), 0);
 	CHECK_INT(t.live_bytes, 0);
-	made.s.header->live_bytes = kept;
+	CHECK_INT(read_sites(r, 1, &site, 1), 1);
+	CHECK_INT(site.live_bytes, 0);
+	CHECK_INT(site.peak_bytes, made_alloc_bytes(1));
+	in->free_bytes -= 1u << 30;
+	c->free_bytes -= 1u << 30;
 	read_close(r);
 }
 
 TEST(sites)
 {
 	struct read_segment *r = open_made();
-	struct ht_site sites[MADE_SITES + 3];
+	struct read_site sites[MADE_SITES + 3];
 	struct ht_hist hist;
 
 	CHECK_INT(read_sites(r, 0, sites, MADE_SITES + 3), MADE_SITES);
@@ -143,16 +150,54 @@ TEST(sites)
 		CHECK_INT(read_hist(r, i, &hist), 0);
 		CHECK_INT(sum_of(hist.size_allocs, HT_SIZE_BUCKETS), MADE_BLOCKS);
 		CHECK_INT(sum_of(hist.size_frees, HT_SIZE_BUCKETS), MADE_BLOCKS / 2);
-		CHECK_INT(hist.life[site_life_bucket(1)], MADE_BLOCKS / 2);
+		CHECK_INT(hist.life[counter_life_bucket(1)], MADE_BLOCKS / 2);
 	}
 	read_close(r);
+}
+
+/* What several slots counted at a site is one sum: that of slot 0, of one who freed more than it
+ * allocated, and of one whose histogram there was no room for. */
+TEST(sites_of_many_counters)
+{
+	static struct counter_owner other[3];
+	const struct counter_end end = { .size = 1001, .life_ticks = 4, .temporary = true };
+	struct made m;
+	struct read_segment *r;
+	char message[READ_MESSAGE_MAX];
+	struct read_site site;
+	struct ht_hist hist;
+
+	made_open(&m, &fixture_identity);
+	made_fill(&m);
+	memset(other, 0, sizeof(other));
+	CHECK_INT(thread_claim(&m.s, 4712, NULL), 2);
+	for (uint32_t slot = 0; slot < 3; slot += 2)
+		counter_own(&m.s, &other[slot], slot);
+	counter_alloc(&m.s, &other[0], 1, 7);
+	counter_free(&m.s, &other[2], 1, &end);
+	r = read_open(m.path, message);
+	CHECK(r && read_sites(r, 1, &site, 1) == 1 && read_hist(r, 1, &hist) == 0);
+	CHECK_INT(site.allocs, MADE_BLOCKS + 1);
+	CHECK_INT(site.frees, MADE_BLOCKS / 2 + 1);
+	CHECK_INT(site.temporary, 2);
+	CHECK_INT(site.live_bytes, made_live_bytes(1) + 7 - 1001);
+	CHECK_INT(hist.size_allocs[0], 1);
+	CHECK_INT(sum_of(hist.size_frees, HT_SIZE_BUCKETS), MADE_BLOCKS / 2 + 1);
+	CHECK_INT(hist.life[counter_life_bucket(4)], 1);
+	CHECK_INT(hist.life[0], 0);
+	counter_at(&m.s, stack_site(&m.s, 1)->counters)->hist = HT_NONE;
+	CHECK(r && read_hist(r, 1, &hist) == 0);
+	CHECK_INT(sum_of(hist.size_frees, HT_SIZE_BUCKETS), MADE_BLOCKS / 2 + 1);
+	CHECK_INT(sum_of(hist.life, HT_LIFE_BUCKETS), MADE_BLOCKS / 2);
+	read_close(r);
+	made_close(&m);
 }
 
 /* Any window of the sites may be asked for; what lies beyond the used ones is not given out. */
 TEST(sites_in_parts)
 {
 	struct read_segment *r = open_made();
-	struct ht_site one = { 0 };
+	struct read_site one = { 0 };
 	struct ht_hist hist;
 
 	CHECK_INT(read_sites(r, 2, &one, 1), 1);
@@ -167,7 +212,7 @@ TEST(sites_in_parts)
 TEST(stacks)
 {
 	struct read_segment *r = open_made();
-	struct ht_site sites[MADE_SITES];
+	struct read_site sites[MADE_SITES];
 	struct read_frame frames[8];
 
 	CHECK_INT(read_sites(r, 0, sites, MADE_SITES), MADE_SITES);
@@ -351,7 +396,7 @@ TEST(reading_fills_no_holes)
 {
 	struct read_segment *r = open_made();
 	uint64_t before = read_memory_bytes(r), lost = 0;
-	struct ht_site sites[MADE_SITES];
+	struct read_site sites[MADE_SITES];
 	struct read_frame frames[8];
 	struct read_totals t;
 	struct found f = { 0 };
@@ -424,6 +469,7 @@ int main(void)
 	RUN(history);
 	RUN(totals_below_zero);
 	RUN(sites);
+	RUN(sites_of_many_counters);
 	RUN(sites_in_parts);
 	RUN(stacks);
 	RUN(stack_longer_than_asked_for);

@@ -9,12 +9,11 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include "shm/counter.h"
 #include "shm/history.h"
 #include "shm/live.h"
 #include "shm/module.h"
 #include "shm/ring.h"
-#include "shm/site.h"
-#include "shm/stack.h"
 #include "tests/unit/shm_fixture.h"
 
 #define MADE_MODULES 3u /* in use, module 0 included */
@@ -27,6 +26,7 @@ static const uint8_t made_build_id[4] = { 0xde, 0xad, 0xbe, 0x0f };
 
 struct made {
 	struct segment s;
+	struct counter_owner owner; /* of slot 1, who does everything */
 	int fd;
 	char path[64];
 };
@@ -82,23 +82,23 @@ static inline void made_push(
 	ring_push(&m->s, 1, &e);
 }
 
-static inline void made_alloc(const struct made *m, uint32_t site, uint32_t i)
+static inline void made_alloc(struct made *m, uint32_t site, uint32_t i)
 {
 	struct live_block b = { made_size(site, i), i, site, 1 }, old;
 
 	CHECK_INT(live_insert(&m->s, made_address(site, i), &b, &old), 0);
-	site_alloc(&m->s, site, 1, b.size);
+	counter_alloc(&m->s, &m->owner, site, b.size);
 	made_push(m, HT_EVENT_ALLOC, site, made_address(site, i), b.size);
 }
 
-static inline void made_free(const struct made *m, uint32_t site, uint32_t i)
+static inline void made_free(struct made *m, uint32_t site, uint32_t i)
 {
 	struct live_block b = { 0 };
-	struct site_end end = { .life_ticks = 1, .temporary = i == 0 };
+	struct counter_end end = { .life_ticks = 1, .temporary = i == 0 };
 
 	CHECK(live_remove(&m->s, made_address(site, i), &b));
 	end.size = b.size;
-	site_free(&m->s, site, 1, &end);
+	counter_free(&m->s, &m->owner, site, &end);
 	made_push(m, HT_EVENT_FREE, site, made_address(site, i), b.size);
 }
 
@@ -152,6 +152,8 @@ static inline void made_fill(struct made *m)
 	memcpy(h->command, "made\0--fast", 12);
 	h->command_bytes = 12;
 	CHECK_INT(thread_claim(&m->s, 4711, NULL), 1);
+	memset(&m->owner, 0, sizeof(m->owner));
+	counter_own(&m->s, &m->owner, 1);
 	made_modules(m);
 	for (uint32_t site = 1; site < MADE_SITES; site++) {
 		CHECK_INT(made_stack(m, site), site);
@@ -159,7 +161,8 @@ static inline void made_fill(struct made *m)
 			made_alloc(m, site, i);
 		for (uint32_t i = 0; i < MADE_BLOCKS; i += 2)
 			made_free(m, site, i);
-		history_note(&m->s, FIXTURE_CREATED_NS + site * 10000000ull, h->live_bytes);
+		history_note(
+			&m->s, FIXTURE_CREATED_NS + site * 10000000ull, counter_live(&m->s, 1));
 	}
 	h->state = HT_STATE_EXITED;
 }

@@ -109,9 +109,9 @@ TEST(histograms)
 	CHECK_INT(frees, s->totals.frees);
 	CHECK_INT(session_detail(s, 2, &d), 0);
 	CHECK_INT(d.id, 2);
-	CHECK_INT(d.sizes[site_size_bucket(made_size(2, 99))].allocs, 51);
-	CHECK_INT(d.sizes[site_size_bucket(made_size(2, 0))].allocs, 49); /* up to 2048 */
-	CHECK_INT(d.lifetimes[site_life_bucket(1)], MADE_BLOCKS / 2);
+	CHECK_INT(d.sizes[counter_size_bucket(made_size(2, 99))].allocs, 51);
+	CHECK_INT(d.sizes[counter_size_bucket(made_size(2, 0))].allocs, 49); /* up to 2048 */
+	CHECK_INT(d.lifetimes[counter_life_bucket(1)], MADE_BLOCKS / 2);
 	CHECK_INT(session_detail(s, UINT32_MAX, &d), -EINVAL);
 	snapshot_unref(s);
 	end();
@@ -120,18 +120,22 @@ TEST(histograms)
 /* A block that one thread took and another gave back while we read: seen to end, not to begin. */
 TEST(torn_counters)
 {
-	const uint32_t bucket = site_size_bucket(made_size(1, 0));
+	const uint32_t bucket = counter_size_bucket(made_size(1, 0));
+	struct ht_thread_size *in;
+	struct ht_counter *c;
 	struct snapshot *s;
 	struct snap_detail d;
 	struct ht_hist *h;
 
 	begin(0, HT_STATE_RUNNING);
-	thread_at(&made.s, 1)->size_frees[bucket] = thread_at(&made.s, 1)->size_allocs[bucket] + 1;
-	thread_at(&made.s, 1)->size_free_bytes[bucket] = UINT64_MAX / 2;
-	h = segment_at(
-		&made.s, segment_element(&made.s, HT_REGION_HISTS, 1, sizeof(struct ht_hist)));
+	in = &thread_at(&made.s, 1)->size[bucket];
+	in->frees = in->allocs + 1;
+	in->free_bytes = UINT64_MAX / 2;
+	c = counter_at(&made.s, stack_site(&made.s, 1)->counters);
+	c->free_bytes = c->alloc_bytes + 1;
+	CHECK(c->hist != 0);
+	h = &made.owner.hists[c->hist];
 	h->size_frees[bucket] = h->size_allocs[bucket] + 1;
-	stack_site(&made.s, 1)->live_bytes = (uint64_t)-1;
 	s = tick();
 	CHECK_INT(s->sizes[bucket].live_blocks, 0);
 	CHECK_INT(s->sizes[bucket].live_bytes, 0);

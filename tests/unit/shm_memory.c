@@ -65,7 +65,7 @@ static void create_refused(void)
 
 TEST(no_room_to_start)
 {
-	static const char *const sizes[] = { "4k", "32k", "64k", "128k", "256k", "384k" };
+	static const char *const sizes[] = { "4k", "32k", "64k", "128k", "256k", "384k", "448k" };
 
 	if (!can_mount())
 		SKIP("needs root, to mount a tmpfs");
@@ -109,7 +109,7 @@ static void commit_until_full(void)
 
 TEST(commit_fails_cleanly)
 {
-	static const char *const sizes[] = { "512k", "1m", "1000k", "4m" };
+	static const char *const sizes[] = { "640k", "1m", "1000k", "4m" };
 
 	if (!can_mount())
 		SKIP("needs root, to mount a tmpfs");

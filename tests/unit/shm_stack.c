@@ -219,7 +219,7 @@ TEST(sites_full)
 	uint32_t limit, bad = 0;
 
 	fixture_open(&f, SEGMENT_SMALL);
-	limit = (uint32_t)(f.s.header->region[HT_REGION_HISTS].bytes / sizeof(struct ht_hist));
+	limit = (uint32_t)(f.s.header->region[HT_REGION_SITES].bytes / sizeof(struct ht_site));
 	for (uint32_t i = 1; i < limit; i++) {
 		t = trace(i, 3);
 		bad += stack_intern(&f.s, &t) != i;

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Counters: finding and making them, and what is rare in counting (counter.h). Inside hooks, on any
+ * thread. Edge COUNTER of shm/layout.h: a walker that finds a counter's index, in a chain or in
+ * site.shared, sees its site and slot.
+ */
+#include "shm/counter.h"
+
+static uint32_t hist_new(const struct segment *s)
+{
+	const uint64_t size = sizeof(struct ht_hist);
+	const struct segment_table hists = { &s->header->hists, HT_REGION_HISTS, size,
+		segment_room(s, HT_REGION_HISTS, size) };
+	uint32_t hist = segment_take(s, &hists);
+
+	if (hist != 0)
+		return hist;
+	ht_add_relaxed_64(&s->header->hists_refused, 1);
+	return HT_NONE;
+}
+
+/* The second half is slot 0's: the first may be used up, and there still is one for each site. */
+static uint32_t counter_new(const struct segment *s, uint32_t site, uint32_t slot)
+{
+	const uint64_t size = sizeof(struct ht_counter),
+		       room = segment_room(s, HT_REGION_COUNTERS, size);
+	const struct segment_table counters = { &s->header->counters, HT_REGION_COUNTERS, size,
+		slot ? room / 2 : room };
+	uint32_t index = segment_take(s, &counters);
+	struct ht_counter *c = counter_at(s, index);
+
+	if (index == 0)
+		return 0;
+	c->key = ht_counter_key(site, slot, slot ? HT_SIZE_NONE : HT_SIZE_MIXED);
+	return index;
+}
+
+/* Nobody else makes a counter of this slot, so what is not found now will not be. */
+static uint32_t claim_private(const struct segment *s, uint32_t site, uint32_t slot)
+{
+	uint32_t *head = &stack_site(s, site)->counters;
+	uint32_t seen = ht_load_acquire_32(head), counter; /* COUNTER */
+
+	for (counter = seen; counter != 0; counter = counter_at(s, counter)->next)
+		if (ht_counter_slot(ht_load_relaxed_64(&counter_at(s, counter)->key)) == slot)
+			return counter;
+	counter = counter_new(s, site, slot);
+	if (counter == 0)
+		return 0;
+	do {
+		counter_at(s, counter)->next = seen;
+	} while (!ht_cas_acq_rel_32(head, &seen, counter)); /* COUNTER: publishes the fields */
+	return counter;
+}
+
+/* Its histogram comes with it: many write it, and could not agree on when it is needed. */
+static uint32_t claim_shared(const struct segment *s, uint32_t site)
+{
+	uint32_t *shared = &stack_site(s, site)->shared;
+	uint32_t seen = ht_load_acquire_32(shared), fresh; /* COUNTER */
+
+	if (seen != 0)
+		return seen;
+	fresh = counter_new(s, site, 0);
+	if (fresh == 0) {
+		ht_add_relaxed_64(&s->header->counters_refused, 1);
+		return 0;
+	}
+	counter_at(s, fresh)->hist = hist_new(s);
+	/* COUNTER: publishes the fields. The loser's counter and histogram stay unused. */
+	return ht_cas_acq_rel_32(shared, &seen, fresh) ? fresh : seen;
+}
+
+uint32_t counter_claim(const struct segment *s, uint32_t site, uint32_t slot)
+{
+	uint32_t counter = 0;
+
+	if (site == 0)
+		return 0;
+	if (slot != 0)
+		counter = claim_private(s, site, slot);
+	return counter ? counter : claim_shared(s, site);
+}
+
+static struct ht_hist *hist_at(const struct segment *s, uint32_t hist)
+{
+	return segment_at(s, segment_element(s, HT_REGION_HISTS, hist, sizeof(struct ht_hist)));
+}
+
+/* A private counter's histogram, taken at its first use. NULL: there was none to be had. */
+static struct ht_hist *hist_own(const struct segment *s, struct ht_counter *c)
+{
+	if (c->hist == 0)
+		ht_store_relaxed_32(&c->hist, hist_new(s));
+	return c->hist == HT_NONE ? NULL : hist_at(s, c->hist);
+}
+
+void counter_life_first(const struct segment *s, struct ht_counter *c, uint32_t bucket)
+{
+	struct ht_hist *hist = hist_own(s, c);
+
+	if (hist)
+		ht_add_own_64(&hist->life[bucket], 1);
+}
+
+/* ---- a counter of one's own ---- */
+
+/* Blocks so far fell into one bucket: that is what the histogram begins with. */
+static void sizes_mix(const struct segment *s, struct ht_counter *c)
+{
+	uint32_t before = ht_counter_size(c->key);
+	struct ht_hist *hist = hist_own(s, c);
+
+	if (hist) {
+		ht_store_relaxed_64(&hist->size_allocs[before], c->allocs);
+		ht_store_relaxed_64(&hist->size_frees[before], c->frees);
+	}
+}
+
+/*
+ * Before a block is counted: makes the key say where all fall, with this one. The histogram, if
+ * that is where sizes are counted; NULL: they are not, or there was none to be had.
+ */
+static struct ht_hist *sizes_agree(const struct segment *s, struct ht_counter *c, uint32_t bucket)
+{
+	uint32_t before = ht_counter_size(c->key);
+	uint32_t now = before == HT_SIZE_NONE || before == bucket ? bucket : HT_SIZE_MIXED;
+
+	if (before < HT_SIZE_BUCKETS && now == HT_SIZE_MIXED)
+		sizes_mix(s, c);
+	if (before != now)
+		ht_store_relaxed_64(&c->key,
+			ht_counter_key(ht_counter_site(c->key), ht_counter_slot(c->key), now));
+	return now == HT_SIZE_MIXED ? hist_own(s, c) : NULL;
+}
+
+static void own_alloc(const struct segment *s, struct ht_counter *c, uint64_t size)
+{
+	uint32_t bucket = counter_size_bucket(size);
+	struct ht_hist *hist = sizes_agree(s, c, bucket);
+
+	if (hist)
+		ht_add_own_64(&hist->size_allocs[bucket], 1);
+	counter_add_alloc(s, c, ht_counter_site(c->key), size);
+}
+
+static void own_free(const struct segment *s, struct ht_counter *c, const struct counter_end *end)
+{
+	uint32_t bucket = counter_size_bucket(end->size);
+	struct ht_hist *hist = sizes_agree(s, c, bucket);
+
+	if (hist)
+		ht_add_own_64(&hist->size_frees[bucket], 1);
+	counter_add_free(s, c, ht_counter_site(c->key), end);
+	if (end->life_ticks != 0)
+		counter_life_first(s, c, counter_life_bucket(end->life_ticks));
+}
+
+/* ---- slot 0's counter ---- */
+
+/* It has come with the counter, or not at all. */
+static struct ht_hist *shared_hist(const struct segment *s, const struct ht_counter *c)
+{
+	return c->hist == HT_NONE ? NULL : hist_at(s, c->hist);
+}
+
+static uint64_t *site_live(const struct segment *s, const struct ht_counter *c)
+{
+	return &stack_site(s, ht_counter_site(c->key))->live_bytes;
+}
+
+static void shared_alloc(const struct segment *s, struct ht_counter *c, uint64_t size)
+{
+	struct ht_hist *hist = shared_hist(s, c);
+
+	segment_count(s, &c->allocs, 1);
+	segment_count(s, &c->alloc_bytes, size);
+	share_add(s, &c->share, site_live(s, c), size);
+	if (hist)
+		segment_count(s, &hist->size_allocs[counter_size_bucket(size)], 1);
+}
+
+static void shared_free(
+	const struct segment *s, struct ht_counter *c, const struct counter_end *end)
+{
+	struct ht_hist *hist = shared_hist(s, c);
+
+	segment_count(s, &c->frees, 1);
+	segment_count(s, &c->free_bytes, end->size);
+	share_add(s, &c->share, site_live(s, c), -end->size);
+	if (end->temporary)
+		segment_count(s, &c->temporary, 1);
+	if (hist)
+		segment_count(s, &hist->size_frees[counter_size_bucket(end->size)], 1);
+	if (hist && end->life_ticks != 0)
+		segment_count(s, &hist->life[counter_life_bucket(end->life_ticks)], 1);
+}
+
+/* ---- slot 0 ---- */
+
+static void slot_0_alloc(const struct segment *s, struct ht_thread *t, uint64_t size)
+{
+	struct ht_thread_size *in = &t->size[counter_size_bucket(size)];
+
+	segment_count(s, &in->allocs, 1);
+	segment_count(s, &in->alloc_bytes, size);
+	if (share_add(s, &t->share, &s->header->live_bytes, size))
+		ht_store_relaxed_64(&t->peak_ns, ht_load_relaxed_64(&s->header->clock_ns));
+}
+
+static void slot_0_free(const struct segment *s, struct ht_thread *t, const struct counter_end *end)
+{
+	struct ht_thread_size *in = &t->size[counter_size_bucket(end->size)];
+
+	segment_count(s, &in->frees, 1);
+	segment_count(s, &in->free_bytes, end->size);
+	share_add(s, &t->share, &s->header->live_bytes, -end->size);
+	if (end->temporary)
+		segment_count(s, &t->temporary, 1);
+	if (end->life_ticks != 0)
+		segment_count(s, &t->life[counter_life_bucket(end->life_ticks)], 1);
+}
+
+/* ---- the rare events ---- */
+
+void counter_own(const struct segment *s, struct counter_owner *o, uint32_t slot)
+{
+	o->thread = thread_at(s, slot);
+	o->counters = counter_at(s, 0);
+	o->hists = hist_at(s, 0);
+	o->slot = slot;
+	o->key = ht_counter_key(0, slot ? slot : 0xffff, 0);
+}
+
+/* Where the owner counts blocks of a site. */
+static struct ht_counter *counter_of(
+	const struct segment *s, struct counter_owner *o, uint32_t site)
+{
+	uint32_t *known = &o->counter[site % COUNTER_SITES], counter = *known;
+	uint64_t key = ht_load_relaxed_64(&o->counters[counter].key);
+
+	if (ht_counter_site(key) == site && ht_counter_slot(key) == o->slot)
+		return &o->counters[counter];
+	counter = counter_claim(s, site, o->slot);
+	if (o->slot != 0)
+		*known = counter;
+	return &o->counters[counter];
+}
+
+void counter_alloc_other(
+	const struct segment *s, struct counter_owner *o, uint32_t site, uint64_t size)
+{
+	struct ht_counter *c = counter_of(s, o, site);
+
+	if (ht_counter_slot(c->key) != 0)
+		own_alloc(s, c, size);
+	else
+		shared_alloc(s, c, size);
+	if (o->slot != 0)
+		counter_slot_alloc(s, o->thread, counter_size_bucket(size), size);
+	else
+		slot_0_alloc(s, o->thread, size);
+}
+
+void counter_free_other(const struct segment *s, struct counter_owner *o, uint32_t site,
+	const struct counter_end *end)
+{
+	struct ht_counter *c = counter_of(s, o, site);
+
+	if (ht_counter_slot(c->key) != 0)
+		own_free(s, c, end);
+	else
+		shared_free(s, c, end);
+	if (o->slot == 0) {
+		slot_0_free(s, o->thread, end);
+		return;
+	}
+	counter_slot_free(s, o->thread, counter_size_bucket(end->size), end);
+	if (end->life_ticks != 0)
+		ht_add_own_64(&o->thread->life[counter_life_bucket(end->life_ticks)], 1);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Shares (share.h): what happens when one has gathered too much. Inside hooks, on any thread. */
+#include "shm/share.h"
+
+static uint64_t higher(uint64_t a, uint64_t b)
+{
+	return share_above(a, b) ? a : b;
+}
+
+/* How far a share may go before it settles again. */
+static uint64_t limit_of(uint64_t peak)
+{
+	return higher(peak / HT_SETTLE_PART, HT_SETTLE_LEAST);
+}
+
+/*
+ * The new `high` is where the peak would be passed, on the scale of the owner's own bytes; not
+ * above the ceiling, so that one comparison does for both.
+ */
+bool share_settle(const struct segment *s, struct ht_share *p, uint64_t *sum, uint64_t live)
+{
+	uint64_t before = share_peak(p), all = segment_sum(s, sum, live - p->settled);
+	uint64_t peak = higher(before, all), others = all - live, limit = limit_of(peak);
+
+	ht_store_relaxed_64(&p->peak, peak);
+	ht_store_relaxed_64(&p->settled, live);
+	ht_store_relaxed_64(&p->others, others);
+	ht_store_relaxed_64(&p->low, live - limit);
+	ht_store_relaxed_64(&p->ceiling, live + limit);
+	ht_store_relaxed_64(
+		&p->high, share_above(peak - others, live + limit) ? live + limit : peak - others);
+	return share_above(peak, before);
+}
+
+bool share_add(const struct segment *s, struct ht_share *p, uint64_t *sum, uint64_t bytes)
+{
+	uint64_t all = segment_sum(s, sum, bytes), peak = ht_load_relaxed_64(&p->peak);
+
+	while (share_above(all, peak))
+		if (ht_cas_relaxed_64(&p->peak, &peak, all))
+			return true;
+	return false;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A sum that many threads change, without a shared write at each change: each has a share of it
+ * (struct ht_share), and moves what has gathered there to a shared word when it is more than a
+ * limit. What Linux calls a per-CPU counter with a batch, with a peak on top.
+ *
+ * Why a peak is off by less than n limits, n being the shares: let T be the true sum, W the shared
+ * word. Between events each share differs from what W has of it by one limit at most, so W differs
+ * from T by n. Whoever moves W up notes where it came to, so the highest W is noted: not below the
+ * highest T by more than n limits. A share also notes `others` + its own, where `others` is W, as
+ * it was then, less its own: at that moment W lacked only what n - 1 shares had gathered, and its
+ * own has since grown by one limit at most: not above the highest T by more than n limits. With one
+ * share `others` is 0, and what it notes is T.
+ *
+ * A share is its owner's; words are read by others at any time. The owner of a share may change, as
+ * that of a thread slot. Where a share has several owners at once, share_add is all that is called.
+ */
+#ifndef SHM_SHARE_H
+#define SHM_SHARE_H
+
+#include "shm/segment.h"
+
+/* Live bytes may be below zero, of a share for good and of a sum for a moment. */
+static inline bool share_above(uint64_t a, uint64_t b)
+{
+	return (int64_t)a > (int64_t)b;
+}
+
+/* The most that the sum was, as far as this share knows. */
+static inline uint64_t share_peak(const struct ht_share *p)
+{
+	uint64_t now = p->high + p->others;
+
+	return share_above(now, p->peak) ? now : p->peak;
+}
+
+/* Moves what has gathered to `sum`; `live` is the owner's own part now. True: a new peak. */
+bool share_settle(const struct segment *s, struct ht_share *p, uint64_t *sum, uint64_t live);
+
+/* The owner's own part has gone up to `live`. True: a new peak. */
+static inline bool share_up(
+	const struct segment *s, struct ht_share *p, uint64_t *sum, uint64_t live)
+{
+	if (!share_above(live, p->high))
+		return false;
+	if (share_above(live, p->ceiling))
+		return share_settle(s, p, sum, live);
+	ht_store_relaxed_64(&p->high, live);
+	return true;
+}
+
+/* It has gone down to `live`. */
+static inline void share_down(
+	const struct segment *s, struct ht_share *p, uint64_t *sum, uint64_t live)
+{
+	if (__builtin_expect(share_above(p->low, live), 0))
+		share_settle(s, p, sum, live);
+}
+
+/* Adds to `sum` at once, on behalf of a share that any thread may use at any time. True: a new
+ * peak. */
+bool share_add(const struct segment *s, struct ht_share *p, uint64_t *sum, uint64_t bytes);
+
+#endif

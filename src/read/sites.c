@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Adding up what the counters of a segment say of its sites. All counters in use are read in one
+ * pass, in large pieces: a program of one thread has one for each site, and more are rare. Main
+ * thread.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "shm/share.h"
+#include "src/read/segment.h"
+
+#define SITES_PIECE    1024u /* 32 KB a read */
+#define COUNTERS_PIECE 256u /* 32 KB a read */
+
+/* A window of the sites: [first, first + count). */
+struct window {
+	uint32_t first, count;
+	struct read_site *out;
+};
+
+/* The header's word at `offset`, but not more than there are elements. */
+static int used_get(struct read_segment *s, uint64_t offset, enum ht_region_id region,
+	size_t element, uint32_t *used)
+{
+	uint64_t capacity = read_capacity(s, region, element);
+	int rc = read_at(s, offset, used, sizeof(*used));
+
+	if (rc == 0 && *used > capacity)
+		*used = (uint32_t)capacity;
+	return rc;
+}
+
+static int sites_copy(struct read_segment *s, const struct window *w)
+{
+	struct ht_site piece[SITES_PIECE];
+	int rc = 0;
+
+	for (uint32_t at = 0; at < w->count && rc == 0; at += SITES_PIECE) {
+		uint32_t n = w->count - at < SITES_PIECE ? w->count - at : SITES_PIECE;
+
+		rc = read_elements(
+			s, HT_REGION_SITES, (uint64_t)w->first + at, n, sizeof(*piece), piece);
+		for (uint32_t i = 0; i < n && rc == 0; i++)
+			w->out[at + i] = (struct read_site){ .node = piece[i].node,
+				.flags = piece[i].flags };
+	}
+	return rc;
+}
+
+static void counter_add(const struct window *w, const struct ht_counter *c)
+{
+	uint32_t number = ht_counter_site(c->key);
+	uint64_t peak = share_peak(&c->share);
+	struct read_site *site;
+
+	if (number - w->first >= w->count)
+		return;
+	site = &w->out[number - w->first];
+	site->allocs += c->allocs;
+	site->frees += c->frees;
+	site->alloc_bytes += c->alloc_bytes;
+	site->live_bytes += c->alloc_bytes - c->free_bytes;
+	site->temporary += c->temporary;
+	if (share_above(peak, site->peak_bytes))
+		site->peak_bytes = peak;
+}
+
+static int counters_add(struct read_segment *s, const struct window *w)
+{
+	struct ht_counter piece[COUNTERS_PIECE];
+	uint32_t used;
+	int rc = used_get(
+		s, offsetof(struct ht_header, counters), HT_REGION_COUNTERS, sizeof(*piece), &used);
+
+	for (uint32_t at = 0; rc == 0 && at < used; at += COUNTERS_PIECE) {
+		uint32_t n = used - at < COUNTERS_PIECE ? used - at : COUNTERS_PIECE;
+
+		rc = read_elements(s, HT_REGION_COUNTERS, at, n, sizeof(*piece), piece);
+		for (uint32_t i = 0; i < n && rc == 0; i++)
+			counter_add(w, &piece[i]);
+	}
+	return rc;
+}
+
+/* Counters of one site are not read at one moment, and their sum may be below zero. */
+static void site_finish(struct read_site *site)
+{
+	if (share_above(0, site->live_bytes))
+		site->live_bytes = 0;
+	if (site->peak_bytes < site->live_bytes)
+		site->peak_bytes = site->live_bytes;
+}
+
+ssize_t read_sites(struct read_segment *s, uint32_t first, struct read_site *out, uint32_t count)
+{
+	struct window w = { first, count, out };
+	uint32_t used;
+	int rc = used_get(s, offsetof(struct ht_header, sites), HT_REGION_SITES,
+		sizeof(struct ht_site), &used);
+
+	if (rc != 0)
+		return rc;
+	if (first >= used)
+		return 0;
+	if (count > used - first)
+		w.count = used - first;
+	rc = sites_copy(s, &w);
+	if (rc == 0)
+		rc = counters_add(s, &w);
+	for (uint32_t i = 0; i < w.count && rc == 0; i++)
+		site_finish(&out[i]);
+	return rc != 0 ? rc : (ssize_t)w.count;
+}
+
+/* ---- histograms ---- */
+
+static int counter_get(struct read_segment *s, uint32_t counter, struct ht_counter *out)
+{
+	return read_elements(s, HT_REGION_COUNTERS, counter, 1, sizeof(*out), out);
+}
+
+static int hist_get(struct read_segment *s, uint32_t hist, struct ht_hist *out)
+{
+	memset(out, 0, sizeof(*out));
+	return hist == 0 ? 0 : read_elements(s, HT_REGION_HISTS, hist, 1, sizeof(*out), out);
+}
+
+/* All blocks of a counter in one bucket, or as its histogram has them. */
+static void sizes_add(struct ht_hist *out, const struct ht_counter *c, const struct ht_hist *own)
+{
+	uint32_t bucket = ht_counter_size(c->key);
+
+	if (bucket < HT_SIZE_BUCKETS) {
+		out->size_allocs[bucket] += c->allocs;
+		out->size_frees[bucket] += c->frees;
+	}
+	for (unsigned i = 0; i < HT_SIZE_BUCKETS && bucket == HT_SIZE_MIXED; i++) {
+		out->size_allocs[i] += own->size_allocs[i];
+		out->size_frees[i] += own->size_frees[i];
+	}
+}
+
+void read_lives_add(uint64_t *out, uint64_t frees, const uint64_t *longer)
+{
+	for (unsigned i = 1; i < HT_LIFE_BUCKETS; i++) {
+		out[i] += longer[i];
+		frees = frees > longer[i] ? frees - longer[i] : 0;
+	}
+	out[0] += frees;
+}
+
+/* Adds a counter's histogram; what it could not keep is left out. */
+static int hist_add(struct read_segment *s, struct ht_hist *out, const struct ht_counter *c)
+{
+	bool refused = c->hist == HT_NONE;
+	struct ht_hist own;
+	int rc = hist_get(s, refused ? 0 : c->hist, &own);
+
+	if (rc != 0)
+		return rc;
+	sizes_add(out, c, &own);
+	if (!refused)
+		read_lives_add(out->life, c->frees, own.life);
+	return 0;
+}
+
+/* A slot has one counter at a site, so a longer chain is none of ours. */
+static int chain_add(struct read_segment *s, struct ht_hist *out, uint32_t counter)
+{
+	uint64_t left = read_capacity(s, HT_REGION_THREADS, sizeof(struct ht_thread));
+	struct ht_counter c;
+	int rc = 0;
+
+	for (; counter != 0 && rc == 0; counter = c.next) {
+		if (left-- == 0)
+			return -EINVAL;
+		rc = counter_get(s, counter, &c);
+		if (rc == 0)
+			rc = hist_add(s, out, &c);
+	}
+	return rc;
+}
+
+int read_hist(struct read_segment *s, uint32_t site, struct ht_hist *out)
+{
+	struct ht_site e;
+	struct ht_counter c;
+	int rc = read_elements(s, HT_REGION_SITES, site, 1, sizeof(e), &e);
+
+	memset(out, 0, sizeof(*out));
+	if (rc == 0)
+		rc = chain_add(s, out, e.counters);
+	if (rc == 0 && (site == 0 || e.shared != 0)) {
+		rc = counter_get(s, site == 0 ? 0 : e.shared, &c);
+		if (rc == 0)
+			rc = hist_add(s, out, &c);
+	}
+	return rc;
+}

@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Tests of shm/counter: every counter of a site, of a slot and of the program, and who has it. */
+#include "tests/unit/counter_fixture.h"
+
+#include <signal.h>
+#include <sys/time.h>
+
+#define SLOTS 8u /* besides slot 0 */
+
+static struct fixture f;
+static struct counter_owner owners[SLOTS + 1];
+
+static void begin(void)
+{
+	fixture_open(&f, SEGMENT_SMALL);
+	counted_owners(&f.s, owners, SLOTS);
+}
+
+static void end(void)
+{
+	fixture_close(&f);
+}
+
+static void take(uint32_t slot, uint32_t site, uint64_t size)
+{
+	counter_alloc(&f.s, &owners[slot], site, size);
+}
+
+static void give(uint32_t slot, uint32_t site, uint64_t size, uint64_t life_ticks)
+{
+	struct counter_end e = { .size = size, .life_ticks = life_ticks };
+
+	counter_free(&f.s, &owners[slot], site, &e);
+}
+
+TEST(size_buckets)
+{
+	CHECK_INT(counter_size_bucket(0), 0);
+	CHECK_INT(counter_size_bucket(1), 0);
+	for (uint32_t i = 0; i < HT_SIZE_BUCKETS - 1; i++) {
+		uint64_t largest = 8ull << i;
+
+		CHECK_INT(counter_size_bucket(largest), i);
+		CHECK_INT(counter_size_bucket(largest + 1), i + 1);
+		CHECK_INT(counter_size_bucket(largest - 1), i);
+	}
+	CHECK_INT(8ull << (HT_SIZE_BUCKETS - 2), 1 << 25); /* as the layout says */
+	for (uint32_t bit = 26; bit < 64; bit++)
+		CHECK_INT(counter_size_bucket(1ull << bit), HT_SIZE_BUCKETS - 1);
+	CHECK_INT(counter_size_bucket(UINT64_MAX), HT_SIZE_BUCKETS - 1);
+}
+
+TEST(life_buckets)
+{
+	CHECK_INT(counter_life_bucket(0), 0);
+	for (uint32_t i = 0; i < HT_LIFE_BUCKETS - 1; i++) {
+		uint64_t border = 1ull << 2 * i; /* bucket i is below it */
+
+		CHECK_INT(counter_life_bucket(border - 1), i);
+		CHECK_INT(counter_life_bucket(border), i + 1);
+	}
+	for (uint32_t bit = 30; bit < 64; bit++)
+		CHECK_INT(counter_life_bucket(1ull << bit), HT_LIFE_BUCKETS - 1);
+	CHECK_INT(counter_life_bucket(UINT64_MAX), HT_LIFE_BUCKETS - 1);
+}
+
+TEST(one_block)
+{
+	struct counter_end e = { .size = 100, .life_ticks = 5, .temporary = true };
+	const struct ht_thread *a, *b;
+	struct counted site;
+
+	begin();
+	f.s.header->clock_ns = 4242;
+	a = thread_at(&f.s, 2);
+	b = thread_at(&f.s, 3);
+	take(2, 7, 100);
+	site = counted_site(&f.s, 7);
+	CHECK_INT(site.allocs, 1);
+	CHECK_INT(site.frees, 0);
+	CHECK_INT(site.alloc_bytes, 100);
+	CHECK_INT(site.live_bytes, 100);
+	CHECK_INT(site.peak, 100);
+	CHECK_INT(site.size_allocs[4], 1); /* 65 to 128 */
+	CHECK_INT(a->size[4].allocs, 1);
+	CHECK_INT(a->size[4].alloc_bytes, 100);
+	CHECK_INT(a->peak_ns, 4242);
+	counter_free(&f.s, &owners[3], 7, &e); /* by another thread */
+	site = counted_site(&f.s, 7);
+	CHECK_INT(site.frees, 1);
+	CHECK_INT(site.live_bytes, 0);
+	CHECK_INT(site.peak, 100);
+	CHECK_INT(site.temporary, 1);
+	CHECK_INT(site.size_frees[4], 1);
+	CHECK_INT(site.life[2], 1); /* 4 to 15 ticks */
+	CHECK_INT(site.counters, 2);
+	CHECK_INT(b->size[4].frees, 1);
+	CHECK_INT(b->size[4].free_bytes, 100);
+	CHECK_INT(b->life[2], 1);
+	CHECK_INT(b->temporary, 1);
+	CHECK_INT(a->size[4].frees, 0);
+	CHECK_INT(counted_program(&f.s).live_bytes, 0);
+	CHECK_INT(counted_program(&f.s).peak, 100);
+	end();
+}
+
+TEST(empty_blocks_count)
+{
+	struct counted site;
+
+	begin();
+	for (int i = 0; i < 3; i++)
+		take(1, 1, 0);
+	give(1, 1, 0, 0);
+	site = counted_site(&f.s, 1);
+	CHECK_INT(site.allocs, 3);
+	CHECK_INT(site.frees, 1);
+	CHECK_INT(site.temporary, 0);
+	CHECK_INT(site.peak, 0);
+	CHECK_INT(site.life[0], 1);
+	CHECK_INT(thread_at(&f.s, 1)->size[0].allocs, 3);
+	CHECK_INT(counted_program(&f.s).life[0], 1);
+	end();
+}
+
+/* A block that one thread frees before another has counted it makes no peak of 2^64. */
+TEST(freed_before_counted)
+{
+	begin();
+	give(1, 3, 1000, 0);
+	take(2, 3, 10);
+	CHECK_INT(counted_site(&f.s, 3).peak, 0);
+	CHECK_INT(counted_program(&f.s).peak, 0);
+	take(2, 3, 990);
+	CHECK_INT(counted_site(&f.s, 3).live_bytes, 0);
+	CHECK_INT(counted_site(&f.s, 3).peak, 0);
+	CHECK_INT(counted_program(&f.s).peak, 0);
+	end();
+}
+
+/* As long as all blocks are of one bucket and short-lived, a counter is all there is. */
+TEST(histograms_where_needed)
+{
+	struct counted site;
+
+	begin();
+	for (int i = 0; i < 10; i++) {
+		take(1, 1, 100);
+		give(1, 1, 128, 0);
+	}
+	CHECK_INT(counted_site(&f.s, 1).hists, 0);
+	CHECK_INT(f.s.header->hists, 2);
+	take(1, 1, 129);
+	site = counted_site(&f.s, 1);
+	CHECK_INT(site.hists, 1);
+	CHECK_INT(site.size_allocs[4], 10);
+	CHECK_INT(site.size_frees[4], 10);
+	CHECK_INT(site.size_allocs[5], 1);
+	CHECK_INT(site.life[0], 10);
+	give(1, 1, 129, 0);
+	CHECK_INT(counted_site(&f.s, 1).size_frees[5], 1);
+	CHECK_INT(counted_site(&f.s, 1).size_frees[4], 10);
+	/* the other way to one: a longer life, and then a first block that ends, of another size */
+	take(1, 2, 8);
+	give(1, 2, 8, 1);
+	site = counted_site(&f.s, 2);
+	CHECK_INT(site.hists, 1);
+	CHECK_INT(site.life[0], 0);
+	CHECK_INT(site.life[1], 1);
+	give(1, 2, 9, 0);
+	site = counted_site(&f.s, 2);
+	CHECK_INT(site.size_allocs[0], 1);
+	CHECK_INT(site.size_frees[0], 1);
+	CHECK_INT(site.size_frees[1], 1);
+	CHECK_INT(site.life[0], 1);
+	end();
+}
+
+/* Nothing that threads share is written by what goes up and down by a few blocks. */
+TEST(a_hot_site_is_private)
+{
+	uint64_t program, site;
+
+	begin();
+	for (uint32_t slot = 1; slot <= 2; slot++) {
+		take(slot, 1, 100);
+		give(slot, 1, 100, 0);
+	}
+	program = f.s.header->live_bytes;
+	site = stack_site(&f.s, 1)->live_bytes;
+	for (int i = 0; i < 1000; i++)
+		for (uint32_t slot = 1; slot <= 2; slot++) {
+			take(slot, 1, 100);
+			CHECK_INT(f.s.header->live_bytes, program);
+			CHECK_INT(stack_site(&f.s, 1)->live_bytes, site);
+			give(slot, 1, 100, 0);
+		}
+	CHECK_INT(f.s.header->counters, 3);
+	end();
+}
+
+/* Two sites that share an entry of what an owner remembers, turn by turn. */
+TEST(sites_that_meet)
+{
+	const uint32_t other = 1 + COUNTER_SITES;
+
+	begin();
+	CHECK_INT(segment_commit(&f.s,
+			  segment_element(&f.s, HT_REGION_SITES, other, sizeof(struct ht_site)),
+			  sizeof(struct ht_site)),
+		0);
+	for (int i = 0; i < 10; i++) {
+		take(1, 1, 100);
+		take(1, other, 5);
+	}
+	CHECK_INT(counted_site(&f.s, 1).allocs, 10);
+	CHECK_INT(counted_site(&f.s, other).alloc_bytes, 50);
+	CHECK_INT(counted_site(&f.s, 1).counters, 1);
+	CHECK_INT(f.s.header->counters, 3);
+	end();
+}
+
+/* A slot goes to another thread with its counters. */
+TEST(slot_passes_on)
+{
+	struct counter_owner heir = { 0 };
+
+	begin();
+	take(4, 1, 100);
+	counter_own(&f.s, &heir, 4);
+	counter_alloc(&f.s, &heir, 1, 60);
+	counter_alloc(&f.s, &heir, 1, 200);
+	CHECK_INT(counted_site(&f.s, 1).counters, 1);
+	CHECK_INT(counted_site(&f.s, 1).allocs, 3);
+	CHECK_INT(counted_site(&f.s, 1).peak, 360);
+	CHECK_INT(counted_site(&f.s, 1).size_allocs[4], 1);
+	CHECK_INT(counted_program(&f.s).peak, 360);
+	end();
+}
+
+TEST(catch_all_and_shared_slot)
+{
+	begin();
+	for (int i = 0; i < 5; i++)
+		take(0, 0, 8);
+	give(0, 0, 8, 70);
+	take(3, 0, 300); /* by a thread that has a slot */
+	CHECK_INT(counted_site(&f.s, 0).allocs, 6);
+	CHECK_INT(counted_site(&f.s, 0).live_bytes, 332);
+	CHECK_INT(counted_site(&f.s, 0).size_allocs[6], 1);
+	CHECK_INT(counted_site(&f.s, 0).life[4], 1);
+	CHECK_INT(counted_site(&f.s, 0).counters, 1);
+	CHECK_INT(thread_at(&f.s, 0)->size[0].allocs, 5);
+	CHECK_INT(thread_at(&f.s, 0)->size[0].free_bytes, 8);
+	CHECK_INT(thread_at(&f.s, 3)->size[6].allocs, 1);
+	/* slot 0 at another site */
+	take(0, 9, 50);
+	give(0, 9, 50, 0);
+	CHECK_INT(counted_site(&f.s, 9).frees, 1);
+	CHECK_INT(counted_site(&f.s, 9).peak, 50);
+	CHECK_INT(f.s.header->live_bytes + thread_at(&f.s, 3)->live_bytes -
+			  thread_at(&f.s, 3)->share.settled,
+		332);
+	CHECK_INT(counter_live(&f.s, 3), 332);
+	CHECK_INT(f.s.header->counters_refused, 0);
+	end();
+}
+
+/* When private counters are used up, each site still has one that all share. */
+TEST(private_counters_used_up)
+{
+	struct counted site;
+
+	begin();
+	take(1, 1, 100);
+	f.s.header->counters =
+		(uint32_t)(segment_room(&f.s, HT_REGION_COUNTERS, sizeof(struct ht_counter)) / 2);
+	for (uint32_t slot = 0; slot <= 3; slot++)
+		for (uint32_t i = 0; i < 10; i++) {
+			take(slot, 1, 100);
+			take(slot, 2, 20 + i);
+			give(slot, 2, 20 + i, i);
+		}
+	site = counted_site(&f.s, 1);
+	CHECK_INT(site.allocs, 41);
+	CHECK_INT(site.counters, 2); /* slot 1's and the shared one */
+	site = counted_site(&f.s, 2);
+	CHECK_INT(site.frees, 40);
+	CHECK_INT(site.counters, 1);
+	CHECK_INT(site.size_allocs[2], 40);
+	CHECK_INT(site.life[1] + site.life[2] + site.life[0], 40);
+	CHECK_INT(site.life[0], 4);
+	CHECK_INT(f.s.header->counters_refused, 0);
+	CHECK_INT(counted_program(&f.s).allocs, 81);
+	end();
+}
+
+/* Without any counter, blocks count at the catch-all; what is known of the site goes on. */
+TEST(counters_used_up)
+{
+	begin();
+	take(1, 1, 100);
+	f.s.header->counters =
+		(uint32_t)segment_room(&f.s, HT_REGION_COUNTERS, sizeof(struct ht_counter));
+	take(1, 1, 100);
+	take(1, 2, 30);
+	give(1, 2, 30, 0);
+	take(2, 1, 50);
+	CHECK_INT(counted_site(&f.s, 1).live_bytes, 200);
+	CHECK_INT(counted_site(&f.s, 2).allocs, 0);
+	CHECK_INT(counted_site(&f.s, 0).allocs, 2);
+	CHECK_INT(counted_site(&f.s, 0).live_bytes, 50);
+	CHECK_INT(f.s.header->counters_refused, 3);
+	CHECK_INT(counted_program(&f.s).live_bytes, 250);
+	end();
+}
+
+TEST(histograms_used_up)
+{
+	struct counted site;
+
+	begin();
+	f.s.header->hists = (uint32_t)segment_room(&f.s, HT_REGION_HISTS, sizeof(struct ht_hist));
+	for (uint32_t slot = 0; slot <= 1; slot++)
+		for (uint32_t i = 0; i < 10; i++) {
+			take(slot, 1, 1u << i);
+			give(slot, 1, 1u << i, i);
+		}
+	site = counted_site(&f.s, 1);
+	CHECK_INT(site.allocs, 20);
+	CHECK_INT(site.frees, 20);
+	CHECK_INT(site.hists, 0);
+	CHECK_INT(f.s.header->hists_refused, 2); /* asked for once each */
+	CHECK_INT(counted_program(&f.s).life[0], 2);
+	end();
+}
+
+#define BLOCKS 20000
+#define SITES  50u
+
+struct truth {
+	uint64_t allocs, frees, live;
+	uint64_t size_allocs[HT_SIZE_BUCKETS], life[HT_LIFE_BUCKETS];
+};
+
+static void check_sums(const struct truth *truth)
+{
+	struct counted all = counted_program(&f.s), sum = { 0 };
+
+	for (uint32_t i = 0; i < SITES; i++) {
+		struct counted site = counted_site(&f.s, i);
+
+		sum.allocs += site.allocs;
+		sum.frees += site.frees;
+		sum.live_bytes += site.live_bytes;
+		for (uint32_t b = 0; b < HT_SIZE_BUCKETS; b++) {
+			sum.size_allocs[b] += site.size_allocs[b];
+			sum.size_frees[b] += site.size_frees[b];
+		}
+		for (uint32_t b = 0; b < HT_LIFE_BUCKETS; b++)
+			sum.life[b] += site.life[b];
+	}
+	CHECK_INT(sum.allocs, truth->allocs);
+	CHECK_INT(all.allocs, truth->allocs);
+	CHECK_INT(sum.frees, truth->frees);
+	CHECK_INT(all.frees, truth->frees);
+	CHECK_INT(sum.live_bytes, truth->live);
+	CHECK_INT(all.live_bytes, truth->live);
+	CHECK(!memcmp(all.size_allocs, truth->size_allocs, sizeof(all.size_allocs)));
+	CHECK(!memcmp(sum.size_allocs, truth->size_allocs, sizeof(all.size_allocs)));
+	CHECK(!memcmp(sum.size_frees, all.size_frees, sizeof(all.size_frees)));
+	CHECK(!memcmp(all.life, truth->life, sizeof(all.life)));
+	CHECK(!memcmp(sum.life, truth->life, sizeof(all.life)));
+}
+
+/* Random blocks over sites and slots: all the sums that design law 3 speaks of. */
+TEST(sums)
+{
+	static struct {
+		uint64_t size;
+		uint32_t site;
+	} block[BLOCKS];
+	struct truth truth = { 0 };
+	uint64_t random = 99;
+
+	begin();
+	for (int i = 0; i < 200000; i++) {
+		uint64_t r = fixture_random(&random), at = r % BLOCKS, life = r >> 50;
+		uint32_t slot = (uint32_t)(r >> 40) % (SLOTS + 1);
+
+		if (block[at].size) {
+			give(slot, block[at].site, block[at].size, life);
+			truth.live -= block[at].size;
+			truth.frees++;
+			truth.life[counter_life_bucket(life)]++;
+			block[at].size = 0;
+			continue;
+		}
+		block[at].size = (r >> 20) % 100000 + 1;
+		block[at].site = (uint32_t)(r >> 33) % SITES;
+		take(slot, block[at].site, block[at].size);
+		truth.live += block[at].size;
+		truth.allocs++;
+		truth.size_allocs[counter_size_bucket(block[at].size)]++;
+	}
+	check_sums(&truth);
+	end();
+}
+
+/* A handler that frees in the middle of a hook, in slot 0, alone in its process: neither may lose a
+ * count. Now and then the program uses slot 0 as well. */
+#define HANDLED 1000
+
+static volatile sig_atomic_t handled;
+
+static void count_in_handler(int number)
+{
+	give(0, 1, 3, 0);
+	handled = handled + 1;
+}
+
+TEST(counts_in_a_handler)
+{
+	struct itimerval often = { { 0, 30 }, { 0, 30 } }, never = { { 0, 0 }, { 0, 0 } };
+	struct sigaction action = { .sa_handler = count_in_handler };
+	uint64_t allocs = 0;
+	struct counted site;
+
+	begin();
+	f.s.single_threaded = "\1";
+	handled = 0;
+	take(0, 1, 5); /* the shared counter is there */
+	sigaction(SIGALRM, &action, NULL);
+	setitimer(ITIMER_REAL, &often, NULL);
+	for (allocs = 1; handled < HANDLED; allocs++)
+		take(allocs % 2, 1, 5);
+	setitimer(ITIMER_REAL, &never, NULL);
+	signal(SIGALRM, SIG_IGN);
+	site = counted_site(&f.s, 1);
+	CHECK_INT(site.allocs, allocs);
+	CHECK_INT(site.frees, handled);
+	CHECK_INT(site.live_bytes, 5 * allocs - 3 * (uint64_t)handled);
+	CHECK_INT(counter_live(&f.s, 1), 5 * allocs - 3 * (uint64_t)handled);
+	end();
+}
+
+TEST(counts_alone)
+{
+	uint64_t counter = 40;
+
+	CHECK_INT(ht_take_add_alone_64(&counter, 2), 40);
+	CHECK_INT(ht_take_add_alone_64(&counter, (uint64_t)-3), 42);
+	CHECK_INT(counter, 39);
+	ht_add_alone_64(&counter, 1ull << 40);
+	ht_add_alone_64(&counter, (uint64_t)-1);
+	CHECK_INT(counter, (1ll << 40) + 38);
+	ht_add_own_64(&counter, 1ull << 41);
+	ht_add_own_64(&counter, (uint64_t)-38);
+	CHECK_INT(counter, (1ll << 40) + (1ll << 41));
+}
+
+int main(void)
+{
+	RUN(size_buckets);
+	RUN(life_buckets);
+	RUN(one_block);
+	RUN(empty_blocks_count);
+	RUN(freed_before_counted);
+	RUN(histograms_where_needed);
+	RUN(a_hot_site_is_private);
+	RUN(sites_that_meet);
+	RUN(slot_passes_on);
+	RUN(catch_all_and_shared_slot);
+	RUN(private_counters_used_up);
+	RUN(counters_used_up);
+	RUN(histograms_used_up);
+	RUN(sums);
+	RUN(counts_in_a_handler);
+	RUN(counts_alone);
+	return check_end();
+}
