@@ -84,7 +84,7 @@ ifdef NEED_LIBS
     $(error libiberty is missing: apt-get install libiberty-dev (or: make deps))
   endif
   VIEW_CFLAGS := $(shell $(PKGCONF) --cflags ncursesw libdw libelf)
-  VIEW_LIBS   := $(shell $(PKGCONF) --libs ncursesw libdw libelf) -liberty
+  VIEW_LIBS   := $(shell $(PKGCONF) --libs ncursesw libdw libelf) -liberty -lm
   UNWIND_CFLAGS := $(shell $(PKGCONF) --cflags libunwind)
 endif
 

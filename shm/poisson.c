@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The mathematics of sampling mode (poisson.h), in fixed point: Q63 is a fraction in units of
+ * 2^-63, Q40 a number in units of 2^-40. Runs in hooks, once for each recorded block when it comes
+ * and once when it goes, so it may cost some hundred cycles.
+ */
+#include "shm/poisson.h"
+
+#include <stddef.h>
+
+typedef unsigned __int128 wide;
+
+#define Q63_ONE		(1ull << 63)
+#define Q63_EXP_MINUS_1 0x2f16ac6c59de6f8dull /* 1/e */
+#define Q64_LN_2	0xb17217f7d1cf79abull
+#define EXP_ZERO	44u /* e^-44 is below the last bit of Q63 */
+#define LOG_BITS	40u
+#define SERIES_TERMS	20u /* 1/20! is below the last bit of Q63 */
+
+uint64_t poisson_mix(uint64_t counter)
+{
+	counter = (counter ^ counter >> 30) * 0xbf58476d1ce4e5b9ull;
+	counter = (counter ^ counter >> 27) * 0x94d049bb133111ebull;
+	return counter ^ counter >> 31;
+}
+
+static uint64_t q63_multiply(uint64_t a, uint64_t b)
+{
+	return (uint64_t)((wide)a * b >> 63);
+}
+
+/* e^-x of a fraction below one, by its series from the last term back:
+ * 1 - x (1 - x/2 (1 - x/3 (...))). */
+static uint64_t q63_exp_fraction(uint64_t x)
+{
+	uint64_t sum = Q63_ONE;
+
+	for (uint64_t k = SERIES_TERMS; k >= 1; k--)
+		sum = Q63_ONE - q63_multiply(x, sum) / k;
+	return sum;
+}
+
+/* e^-(length / 2^log2) */
+static uint64_t q63_exp(uint64_t length, uint32_t log2)
+{
+	uint64_t whole = length >> log2, value;
+
+	if (whole >= EXP_ZERO)
+		return 0;
+	value = q63_exp_fraction(length << (64 - log2) >> 1);
+	while (whole-- > 0)
+		value = q63_multiply(value, Q63_EXP_MINUS_1);
+	return value;
+}
+
+/* The binary logarithm of a number with the highest bit set, less 63: each squaring gives the next
+ * bit. */
+static uint64_t q40_log2_fraction(uint64_t m)
+{
+	uint64_t bits = 0;
+
+	for (unsigned i = 0; i < LOG_BITS; i++) {
+		wide square = (wide)m * m;
+		unsigned carry = (unsigned)(square >> 127);
+
+		bits = bits << 1 | carry;
+		m = (uint64_t)(square >> (63 + carry));
+	}
+	return bits;
+}
+
+uint64_t poisson_gap(uint64_t random, uint32_t log2)
+{
+	uint64_t u = random ? random : 1; /* u / 2^64 is uniform between 0 and 1 */
+	unsigned zeros = (unsigned)__builtin_clzll(u);
+	/* -log2(u / 2^64) */
+	uint64_t bits = ((uint64_t)(zeros + 1) << LOG_BITS) - q40_log2_fraction(u << zeros);
+	uint64_t nats = (uint64_t)((wide)bits * Q64_LN_2 >> 64);
+
+	return (uint64_t)((wide)nats << log2 >> LOG_BITS);
+}
+
+/* a (a - b), less its last `shift` bits, rounded. */
+static uint64_t product(uint64_t a, uint64_t b, uint32_t shift)
+{
+	return (uint64_t)(((wide)a * (a - b) + ((wide)1 << (shift - 1))) >> shift);
+}
+
+/*
+ * With q = 1/p and w = s/p the variances are q (q - 1) and w (w - s): no further use of p, and no
+ * difference of nearly equal numbers but where the result is nearly nothing.
+ */
+struct poisson_weight poisson_weight(uint64_t addr, uint64_t size, uint32_t log2)
+{
+	uint64_t p, q, dither = poisson_mix(addr) >> 32;
+	struct poisson_weight w;
+
+	p = log2 == 0 ? Q63_ONE : Q63_ONE - q63_exp(size + 1, log2);
+	q = (uint64_t)(((wide)Q63_ONE << 32) / p); /* in units of 2^-32 */
+	w.blocks = (q + dither) >> 32;
+	w.bytes = (uint64_t)((((wide)size << 63) + p / 2) / p);
+	w.blocks_variance = product(q, 1ull << 32, 64 + POISSON_BLOCKS_SHIFT);
+	w.bytes_variance = product(w.bytes, size, POISSON_BYTES_SHIFT);
+	return w;
+}
