@@ -80,10 +80,10 @@ uint64_t poisson_gap(uint64_t random, uint32_t log2)
 	return (uint64_t)((wide)nats << log2 >> LOG_BITS);
 }
 
-/* a (a - b), less its last `shift` bits, rounded. */
-static uint64_t product(uint64_t a, uint64_t b, uint32_t shift)
+/* Less its last `shift` bits, rounded. */
+static uint64_t rounded(wide value, uint32_t shift)
 {
-	return (uint64_t)(((wide)a * (a - b) + ((wide)1 << (shift - 1))) >> shift);
+	return (uint64_t)((value + ((wide)1 << (shift - 1))) >> shift);
 }
 
 /*
@@ -92,14 +92,16 @@ static uint64_t product(uint64_t a, uint64_t b, uint32_t shift)
  */
 struct poisson_weight poisson_weight(uint64_t addr, uint64_t size, uint32_t log2)
 {
-	uint64_t p, q, dither = poisson_mix(addr) >> 32;
+	uint64_t p, q, part, dither = poisson_mix(addr) >> 32;
 	struct poisson_weight w;
 
 	p = log2 == 0 ? Q63_ONE : Q63_ONE - q63_exp(size + 1, log2);
 	q = (uint64_t)(((wide)Q63_ONE << 32) / p); /* in units of 2^-32 */
+	part = q & UINT32_MAX;
 	w.blocks = (q + dither) >> 32;
 	w.bytes = (uint64_t)((((wide)size << 63) + p / 2) / p);
-	w.blocks_variance = product(q, 1ull << 32, 64 + POISSON_BLOCKS_SHIFT);
-	w.bytes_variance = product(w.bytes, size, POISSON_BYTES_SHIFT);
+	w.blocks_variance = rounded((wide)q * (q - (1ull << 32)) + part * ((1ull << 32) - part),
+		64 + POISSON_BLOCKS_LOG2);
+	w.bytes_variance = rounded((wide)w.bytes * (w.bytes - size), POISSON_BYTES_LOG2);
 	return w;
 }

@@ -11,8 +11,9 @@
  * and s/p bytes (Horvitz and Thompson, "A generalization of sampling without replacement from a
  * finite universe", 1952): sums of these are estimates without bias of what the program really did,
  * whatever the sizes. The variance of such a sum is itself estimated without bias by the sum, over
- * the recorded blocks, of s^2 (1 - p) / p^2 for bytes and (1 - p) / p^2 for blocks. Blocks much
- * larger than the rate are always recorded, with weight one and no variance.
+ * the recorded blocks, of s^2 (1 - p) / p^2 for bytes and (1 - p) / p^2 for blocks; the latter get
+ * f (1 - f) on top, where f is the part of 1/p that is rounded at random. Blocks much larger than
+ * the rate are always recorded, with weight one and no variance.
  *
  * Everything is a pure function in integers: the floating-point state of the program (rounding,
  * traps, sticky flags) is not ours to use inside malloc, and what a block was counted for when it
@@ -26,11 +27,11 @@
 
 /* Rates are powers of two: so a block keeps its own in six bits. */
 #define POISSON_LOG2_LEAST 10u /* 1 KiB: below that, recording everything is no dearer */
-#define POISSON_LOG2_MOST  28u /* 256 MiB: variances of 16 million samples still fit their word */
+#define POISSON_LOG2_MOST  26u /* 64 MiB: variances of millions of samples still fit their word */
 
-/* Variances are kept in these units, so that sums of many fit 64 bits. */
-#define POISSON_BYTES_SHIFT  16u /* bytes^2 >> 16 */
-#define POISSON_BLOCKS_SHIFT 8u /* blocks^2 >> 8 */
+/* Variances are kept in units of 2^16 bytes^2, and of 2^-4 blocks^2. */
+#define POISSON_BYTES_LOG2  16
+#define POISSON_BLOCKS_LOG2 (-4)
 
 /* What one recorded block stands for. */
 struct poisson_weight {
