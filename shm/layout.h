@@ -64,11 +64,15 @@
  * Time: header.clock_ns is CLOCK_MONOTONIC as of the last refresh. Hooks read that word;
  * every few events a thread refreshes it. Ticks are clock_ns >> HT_TICK_SHIFT, 65.5 us each.
  *
- * Who writes: only the program's own threads, once `state` has left HT_STATE_PREPARED; but for two
- * words: viewers of a running program publish the time in `clock_ns`, and one that leaves its
- * launch alone sets `family` to 0. Readers copy by pread. A reader may find any word changing under
- * it, and after a kill any half-done update: it copies, then checks every index against the sizes
- * below.
+ * Sampling: header.sample_bytes says how the program is to record: 0 exactly, else one block in so
+ * many bytes, on average (shm/poisson.h). Counters then hold what the recorded blocks stand for.
+ * Each change that the program acted on is a mark.
+ *
+ * Who writes: only the program's own threads, once `state` has left HT_STATE_PREPARED; but for four
+ * words: viewers of a running program publish the time in `clock_ns`, switch by `sample_bytes` and
+ * `measure`, and one that leaves its launch alone sets `family` to 0. Readers copy by pread. A
+ * reader may find any word changing under it, and after a kill any half-done update: it copies,
+ * then checks every index against the sizes below.
  *
  * Publication edges, labelled at both ends in the code:
  *   MAGIC   segment_create -> segment_check: the header before the magic
@@ -115,6 +119,7 @@
 #define HT_NEAR_CHANCE                                                                             \
 	64u /* a piece holds some 1,000 small blocks when dense; 2 % go elsewhere                  \
 	     */
+#define HT_MARKS	   16u /* steering changes the rate now and then; the latest are kept */
 #define HT_BUILD_ID_MAX	   32u
 #define HT_COMMAND_MAX	   4096u
 #define HT_PATH_MAX	   1024u
@@ -362,6 +367,12 @@ struct ht_history {
 	uint64_t point[HT_HISTORY_POINTS];
 };
 
+/* From `ns` on blocks were recorded so. `ns` is written last; 0: not yet. */
+struct ht_mark {
+	uint64_t ns; /* CLOCK_MONOTONIC */
+	uint64_t sample_bytes;
+};
+
 struct ht_header {
 	uint64_t magic; /* written last (edge MAGIC) */
 	uint32_t version;
@@ -391,6 +402,10 @@ struct ht_header {
 
 	/* Changing words, away from the ones above. */
 	uint64_t clock_ns __attribute__((aligned(64)));
+	uint64_t sample_bytes; /* mean distance between samples, a power of two; 0: exact */
+	uint32_t measure; /* 1: the library is to measure what it costs */
+	uint32_t marks; /* taken so far; number i is mark[i % HT_MARKS] */
+	uint64_t sample_most; /* largest sample_bytes acted on; 0: everything was recorded */
 	uint64_t live_bytes __attribute__((aligned(64))); /* what was settled of it */
 	uint32_t live_levels __attribute__((aligned(64)));
 	uint32_t nodes; /* used, node 0 included */
@@ -415,6 +430,8 @@ struct ht_header {
 	/* Stacks taken by both unwinders (HEAPTOP_UNWINDER=check), and how they compared. */
 	uint64_t unwinds_checked, unwinds_wrong, unwinds_shorter, unwinds_longer;
 	uint64_t commit_failed; /* units that could not be populated */
+	uint64_t cost_ns; /* time spent on recording, an estimate, while `measure` was set */
+	struct ht_mark mark[HT_MARKS];
 	struct ht_history history __attribute__((aligned(64)));
 	uint64_t committed[HT_COMMITTED_WORDS]; /* bit i: unit i is populated */
 };
@@ -427,7 +444,7 @@ struct ht_header {
 		    sizeof(struct ht_counter) * 2166136261u ^ sizeof(struct ht_event) * 97u ^      \
 		    sizeof(struct ht_bucket) * 31u ^ offsetof(struct ht_header, clock_ns) * 7u ^   \
 		    offsetof(struct ht_header, untracked_blocks) * 5u ^                            \
-		    (unsigned)HT_FUNCTION_COUNT << 20))
+		    offsetof(struct ht_header, mark) * 3u ^ (unsigned)HT_FUNCTION_COUNT << 20))
 
 static_assert(sizeof(struct ht_node) == 24, "ht_node");
 static_assert(sizeof(struct ht_site) == 32, "ht_site");

@@ -116,7 +116,7 @@ struct read_segment *read_open(const char *path, char *message)
 	struct read_segment *s = calloc(1, sizeof(*s));
 
 	if (s)
-		s->clock_fd = -1;
+		s->write_fd = -1;
 	if (!s || !(s->header = malloc(sizeof(*s->header))) || !(s->path = strdup(path))) {
 		complain(message, path, strerror(ENOMEM));
 		goto fail;
@@ -148,8 +148,8 @@ void read_close(struct read_segment *s)
 		return;
 	if (s->fd >= 0)
 		close(s->fd);
-	if (s->clock_fd >= 0)
-		close(s->clock_fd);
+	if (s->write_fd >= 0)
+		close(s->write_fd);
 	free(s->nodes);
 	free(s->cursors);
 	free(s->header);
@@ -221,23 +221,46 @@ int read_peek(const char *path, struct read_identity *out, char *message)
 	return 0;
 }
 
+/* Writes words of the header, aligned ones, that viewers may. 0 or -errno. */
+static int header_put(struct read_segment *s, size_t at, const void *words, size_t bytes)
+{
+	char path[32];
+	ssize_t put;
+
+	if (s->write_fd < 0) {
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", s->fd);
+		s->write_fd = open(path, O_WRONLY | O_CLOEXEC);
+	}
+	if (s->write_fd < 0)
+		return -errno;
+	put = pwrite(s->write_fd, words, bytes, (off_t)at);
+	if (put == (ssize_t)bytes)
+		return 0;
+	close(s->write_fd);
+	s->write_fd = -1;
+	return -EIO;
+}
+
 void read_publish_clock(struct read_segment *s, uint64_t now_ns)
 {
-	const off_t at = offsetof(struct ht_header, clock_ns);
-	char path[32];
+	const size_t at = offsetof(struct ht_header, clock_ns);
 	uint64_t there;
 
-	if (s->clock_fd < 0) {
-		snprintf(path, sizeof(path), "/proc/self/fd/%d", s->fd);
-		s->clock_fd = open(path, O_WRONLY | O_CLOEXEC);
-	}
-	/* One aligned word. A look of the program's own in between is at most this call newer. */
-	if (s->clock_fd >= 0 && read_at(s, (uint64_t)at, &there, sizeof(there)) == 0 &&
-		there < now_ns &&
-		pwrite(s->clock_fd, &now_ns, sizeof(now_ns), at) != sizeof(now_ns)) {
-		close(s->clock_fd);
-		s->clock_fd = -1;
-	}
+	/* A look of the program's own in between is at most this call newer. */
+	if (read_at(s, at, &there, sizeof(there)) == 0 && there < now_ns)
+		header_put(s, at, &now_ns, sizeof(now_ns));
+}
+
+int read_control(struct read_segment *s, uint64_t sample_bytes, bool measure)
+{
+	const uint32_t measure_word = measure;
+	int rc = header_put(
+		s, offsetof(struct ht_header, sample_bytes), &sample_bytes, sizeof(sample_bytes));
+
+	if (rc == 0)
+		rc = header_put(s, offsetof(struct ht_header, measure), &measure_word,
+			sizeof(measure_word));
+	return rc;
 }
 
 int read_hold(struct read_segment *s)
@@ -330,6 +353,24 @@ static void totals_add_header(struct read_totals *out, const struct ht_header *h
 	out->state = h->state;
 }
 
+/* The latest marks that are written, oldest first. */
+static void totals_add_marks(struct read_totals *out, const struct ht_header *h)
+{
+	uint32_t first = h->marks > HT_MARKS ? h->marks - HT_MARKS : 0;
+
+	for (uint32_t i = first; i - first < HT_MARKS && i < h->marks; i++) {
+		struct ht_mark m = h->mark[i % HT_MARKS];
+
+		if (m.ns == 0)
+			continue;
+		m.ns = m.ns > h->created_ns ? m.ns - h->created_ns : 0;
+		out->mark[out->marks++] = m;
+	}
+	out->sample_bytes = h->sample_bytes;
+	out->sample_most = h->sample_most;
+	out->cost_ns = h->cost_ns;
+}
+
 /* The history between two equal even sequence numbers; after a few tries as it is, with less trust.
  */
 static void history_copy(struct read_segment *s, struct ht_history *out)
@@ -365,6 +406,7 @@ int read_totals(struct read_segment *s, struct read_totals *out)
 		return rc;
 	memset(out, 0, sizeof(*out));
 	totals_add_header(out, &h);
+	totals_add_marks(out, &h);
 	s->threads = clamp(h.threads, read_capacity(s, HT_REGION_THREADS, sizeof(t)));
 	for (uint32_t i = 0; i < s->threads; i++) {
 		rc = read_elements(s, HT_REGION_THREADS, i, 1, sizeof(t), &t);

@@ -58,6 +58,11 @@ int read_hold(struct read_segment *s);
  * lived.
  */
 void read_publish_clock(struct read_segment *s, uint64_t now_ns);
+/*
+ * Switches a program that runs, or is about to: how to record from now on, and whether to measure
+ * what that costs. It acts on it at its next allocations. 0 or -errno.
+ */
+int read_control(struct read_segment *s, uint64_t sample_bytes, bool measure);
 /* True when no viewer holds the segment and, if so, removes the file. */
 bool read_remove_if_unused(struct read_segment *s);
 /* Memory the file takes now, bytes. */
@@ -76,6 +81,11 @@ struct read_totals {
 	uint64_t life[HT_LIFE_BUCKETS];
 	uint32_t sites, nodes, modules, live_levels;
 	uint32_t state;
+	/* Sampling: as asked for, and as acted on. */
+	uint64_t sample_bytes, sample_most;
+	uint64_t cost_ns;
+	struct ht_mark mark[HT_MARKS]; /* the latest, oldest first; times since the start */
+	uint32_t marks;
 	struct ht_history history;
 };
 int read_totals(struct read_segment *s, struct read_totals *out);

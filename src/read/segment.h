@@ -9,7 +9,7 @@
 
 struct read_segment {
 	int fd;
-	int clock_fd; /* for writing, once the clock is published; -1 */
+	int write_fd; /* for the words that viewers write, once one was; -1 */
 	char *path;
 	struct ht_header *header; /* as it was when opened, checked: sizes and offsets are right */
 	uint64_t *cursors; /* of the rings, by thread slot */

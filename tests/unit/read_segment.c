@@ -67,6 +67,51 @@ TEST(clock_published)
 	read_close(r);
 }
 
+TEST(control)
+{
+	struct read_segment *r = open_made();
+	struct ht_header *h = made.s.header;
+
+	CHECK_INT(read_control(r, 1 << 19, true), 0);
+	CHECK_INT(h->sample_bytes, 1 << 19);
+	CHECK_INT(h->measure, 1);
+	CHECK_INT(read_control(r, 0, false), 0);
+	CHECK_INT(h->sample_bytes, 0);
+	CHECK_INT(h->measure, 0);
+	read_close(r);
+}
+
+/* The latest marks, oldest first, in time since the start; one that is being written is not one. */
+TEST(marks)
+{
+	struct read_segment *r = open_made();
+	struct ht_header *h = made.s.header;
+	struct read_totals t;
+
+	for (uint32_t i = 0; i < HT_MARKS + 3; i++)
+		h->mark[i % HT_MARKS] = (struct ht_mark){ FIXTURE_CREATED_NS + i, i % 2 << 16 };
+	h->marks = HT_MARKS + 3;
+	h->mark[2].ns = 0; /* the last */
+	h->sample_most = 1 << 16;
+	h->cost_ns = 99;
+	CHECK_INT(read_totals(r, &t), 0);
+	CHECK_INT(t.marks, HT_MARKS - 1);
+	CHECK_INT(t.mark[0].ns, 3);
+	CHECK_INT(t.mark[0].sample_bytes, 1 << 16);
+	CHECK_INT(t.mark[HT_MARKS - 2].ns, HT_MARKS + 1);
+	CHECK_INT(t.sample_most, 1 << 16);
+	CHECK_INT(t.cost_ns, 99);
+	h->marks = 1;
+	CHECK_INT(read_totals(r, &t), 0);
+	CHECK_INT(t.marks, 1);
+	h->marks = UINT32_MAX;
+	CHECK_INT(read_totals(r, &t), 0);
+	CHECK(t.marks <= HT_MARKS);
+	h->marks = 0;
+	h->sample_most = 0;
+	read_close(r);
+}
+
 TEST(totals)
 {
 	struct read_segment *r = open_made();
@@ -465,6 +510,8 @@ int main(void)
 	made_fill(&made);
 	RUN(identity);
 	RUN(clock_published);
+	RUN(control);
+	RUN(marks);
 	RUN(totals);
 	RUN(history);
 	RUN(totals_below_zero);
