@@ -58,7 +58,7 @@ void action_shift(struct ui *ui, int cells, int key)
 static bool action_column_shown(const struct ui *ui, enum column column)
 {
 	struct layout_column shown[COL_COUNT];
-	unsigned n = layout_columns(ui->layout.width, shown);
+	unsigned n = layout_columns(ui->layout.width, ui_is_sampled(ui), shown);
 
 	for (unsigned i = 0; i < n; i++)
 		if (shown[i].column == column)
@@ -89,7 +89,7 @@ void action_sort_digit(struct ui *ui, int arg, int key)
 void action_sort_step(struct ui *ui, int step, int key)
 {
 	struct layout_column shown[COL_COUNT];
-	int n = (int)layout_columns(ui->layout.width, shown), at = 0;
+	int n = (int)layout_columns(ui->layout.width, ui_is_sampled(ui), shown), at = 0;
 
 	for (int i = 0; i < n; i++)
 		if (shown[i].column == ui->sort)
@@ -213,6 +213,31 @@ void action_delay(struct ui *ui, int arg, int key)
 	prompt_open(&ui->prompt, "delay, 0.1 to 60 s:", delay_accept);
 }
 
+static bool action_program_runs(const struct ui *ui)
+{
+	return ui->current &&
+	       (ui->current->state == SNAP_RUNNING || ui->current->state == SNAP_STARTING);
+}
+
+static void sample_accept(struct ui *ui, const char *text)
+{
+	char said[UI_MESSAGE_MAX] = "";
+
+	if (!*text)
+		return;
+	ui->source->sample(ui->source->ctx, text, said, sizeof(said));
+	ui_say(ui, "%s", said);
+}
+
+void action_sample(struct ui *ui, int arg, int key)
+{
+	if (!ui->source->sample || !action_program_runs(ui))
+		ui_say(ui, "no program runs that could be switched to sampling");
+	else
+		prompt_open(&ui->prompt,
+			"record exact, auto, 5%, or one block in (512K):", sample_accept);
+}
+
 void action_help(struct ui *ui, int arg, int key)
 {
 	if (ui_view(ui) == view_table[VIEW_HELP])
@@ -229,12 +254,6 @@ void action_repaint(struct ui *ui, int arg, int key)
 void action_suspend(struct ui *ui, int arg, int key)
 {
 	ui->suspend = true;
-}
-
-static bool action_program_runs(const struct ui *ui)
-{
-	return ui->current &&
-	       (ui->current->state == SNAP_RUNNING || ui->current->state == SNAP_STARTING);
 }
 
 void action_back(struct ui *ui, int may_quit, int key)

@@ -24,6 +24,7 @@ void action_neighbour(struct ui *ui, int step, int key); /* next or previous sit
 void action_tab(struct ui *ui, int step, int key);
 void action_save(struct ui *ui, int arg, int key);
 void action_delay(struct ui *ui, int arg, int key);
+void action_sample(struct ui *ui, int arg, int key);
 void action_help(struct ui *ui, int arg, int key);
 void action_repaint(struct ui *ui, int arg, int key);
 void action_suspend(struct ui *ui, int arg, int key);

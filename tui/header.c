@@ -236,6 +236,19 @@ static unsigned header_resample(const uint64_t *in, unsigned known, uint64_t n,
 	return cells;
 }
 
+/* A line across the graph where recording changed. */
+static void header_marks(const struct snapshot *snap, int y, int x, unsigned cells)
+{
+	for (unsigned i = 0; i < snap->sampling.marks && cells; i++) {
+		uint64_t ns = snap->sampling.mark[i].ns;
+
+		if (ns == 0 || ns >= snap->uptime_ns)
+			continue;
+		ink_text(y, x + (int)((double)ns / (double)snap->uptime_ns * cells), 1, INK_WARN,
+			ink_sign(SIGN_VLINE));
+	}
+}
+
 static void header_history(const struct ui *ui, int y, unsigned width)
 {
 	const struct snapshot *snap = ui->current;
@@ -255,6 +268,7 @@ static void header_history(const struct ui *ui, int y, unsigned width)
 		snap->history, snap->history_points, header_points_till_now(snap), points, room);
 	spark_text(points, room, ink_glyphs(), graph, sizeof(graph));
 	ink_text(y, 2 + (int)text_cells(s.piece[0].text), room, INK_GOOD, graph);
+	header_marks(snap, y, 2 + (int)text_cells(s.piece[0].text), room);
 }
 
 static void header_notice(const struct ui *ui, int y, unsigned width)
@@ -302,6 +316,20 @@ int header_tab_at(const struct ui *ui, int x)
 	return -1;
 }
 
+/* How the figures of the header came about, and what that costs the program. */
+static void header_sampling(const struct ui *ui, struct strip *s)
+{
+	const struct snapshot *snap = ui->current;
+	char text[SNAP_SAMPLING_MAX];
+
+	if (!snap)
+		return;
+	strip_right(s, snap->sampling.most ? 82 : 70, snap->sampling.most ? INK_WARN : INK_PLAIN,
+		"%s", snapshot_sampling_text(snap, ink_ascii(), text));
+	if (snap->sampling.measured)
+		strip_right(s, 65, INK_PLAIN, "cost %.1f%%", snap->sampling.overhead * 100);
+}
+
 static void header_order(const struct ui *ui, struct strip *s)
 {
 	const struct column_info *c = &column_table[ui->sort];
@@ -309,6 +337,7 @@ static void header_order(const struct ui *ui, struct strip *s)
 	if (ui_view(ui)->scope == view_table[VIEW_SITES]->scope)
 		strip_right(s, 80, INK_PLAIN, "sort %s%s", c->title,
 			ink_sign(c->descending != ui->reverse ? SIGN_DOWN : SIGN_UP));
+	header_sampling(ui, s);
 	if (ui->hold)
 		strip_right(s, 85, INK_WARN, "order held (o)");
 	if (ui->show_hidden)

@@ -78,6 +78,8 @@ const struct key_binding keys_table[] = {
 		"write what is shown to a numbered text file" },
 	{ PROG, "d", { 'd', 0 }, IN_DATA, action_delay, 0, PLACE_HINT, "delay", NULL, NULL,
 		"ask for the time between two looks (0.1 to 60 s)" },
+	{ PROG, "S", { 'S', 0 }, IN_DATA, action_sample, 0, PLACE_HINT, "sampling", NULL, NULL,
+		"ask how to record: every block, one in so many bytes, or what a limit allows" },
 	{ PROG, "^L", { UI_CTRL('l'), 0 }, IN_ALL, action_repaint, 0, PLACE_HELP, NULL, NULL, NULL,
 		"paint the whole screen again" },
 	{ PROG, "^Z", { UI_CTRL('z'), 0 }, IN_ALL, action_suspend, 0, PLACE_HELP, NULL, NULL, NULL,

@@ -55,22 +55,26 @@ void layout_make(struct layout *l, int width, int height, unsigned wishes)
 	}
 }
 
+#define NEVER 1000000
+
 /* In the order they are shown, with the least screen width for each. */
 static const struct {
 	enum column column;
 	int width;
+	int sampled_width; /* where errors are shown, too */
 } column_order[] = {
-	{ COL_LIVE, 0 },
-	{ COL_PERCENT, 70 },
-	{ COL_RATE, 0 },
-	{ COL_TREND, 78 },
-	{ COL_BLOCKS, 54 },
-	{ COL_AVG, 100 },
-	{ COL_PEAK, 132 },
-	{ COL_ALLOCS, 140 },
-	{ COL_TEMP, 150 },
-	{ COL_SITE, 0 },
-	{ COL_LINE, 62 },
+	{ COL_LIVE, 0, 0 },
+	{ COL_ERROR, NEVER, 48 },
+	{ COL_PERCENT, 70, 70 },
+	{ COL_RATE, 0, 0 },
+	{ COL_TREND, 78, 88 },
+	{ COL_BLOCKS, 54, 54 },
+	{ COL_AVG, 100, 100 },
+	{ COL_PEAK, 132, 132 },
+	{ COL_ALLOCS, 140, 140 },
+	{ COL_TEMP, 150, 150 },
+	{ COL_SITE, 0, 0 },
+	{ COL_LINE, 62, 62 },
 };
 
 /* A file and line need about this much; long paths may have more where there is room. */
@@ -91,7 +95,7 @@ static unsigned column_cells(enum column c, int width)
 	return column_table[c].cells > title ? column_table[c].cells : title;
 }
 
-unsigned layout_columns(int width, struct layout_column out[COL_COUNT])
+unsigned layout_columns(int width, bool sampled, struct layout_column out[COL_COUNT])
 {
 	unsigned n = 0, fixed = 1, site = 0; /* one cell for the cursor's mark */
 	int x = 1;
@@ -99,7 +103,7 @@ unsigned layout_columns(int width, struct layout_column out[COL_COUNT])
 	for (unsigned i = 0; i < sizeof(column_order) / sizeof(column_order[0]); i++) {
 		enum column c = column_order[i].column;
 
-		if (width < column_order[i].width)
+		if (width < (sampled ? column_order[i].sampled_width : column_order[i].width))
 			continue;
 		out[n].column = c;
 		out[n].cells = column_cells(c, width);

@@ -35,6 +35,11 @@ struct tui_source {
 	/* Writes the text snapshot of `s`; a line that says where, or why not, into `msg`. 0 or
 	 * -errno. */
 	int (*save)(void *ctx, const struct snapshot *s, char *msg, size_t cap);
+	/*
+	 * Switches the program to what the user typed: "exact", "512K", "auto", "5%". A line that
+	 * says what came of it into `msg`. 0 or -errno. NULL: there is no program to switch.
+	 */
+	int (*sample)(void *ctx, const char *text, char *msg, size_t cap);
 	/* Asks the launched program to end (SIGTERM). NULL: not ours to end. */
 	void (*end)(void *ctx);
 	/* Monotonic ns; tests fix it. */

@@ -58,6 +58,11 @@ uint64_t ui_now_ns(const struct ui *ui)
 	return ui->source->now_ns(ui->source->ctx);
 }
 
+bool ui_is_sampled(const struct ui *ui)
+{
+	return ui->shown && ui->shown->sampling.most != 0;
+}
+
 struct row_style ui_style(const struct ui *ui)
 {
 	return (struct row_style){

@@ -137,6 +137,8 @@ void ui_reorder(struct ui *ui);
 /* The site of this id in ui->shown, or NULL. */
 const struct snap_site *ui_site(const struct ui *ui, uint32_t id);
 uint64_t ui_now_ns(const struct ui *ui);
+/* Whether the rows hold estimates. */
+bool ui_is_sampled(const struct ui *ui);
 /* How names are to be written now. */
 struct row_style ui_style(const struct ui *ui);
 

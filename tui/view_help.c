@@ -86,6 +86,9 @@ static void help_add_words(struct ui *ui)
 		{ "unread",
 			"events overwritten before heaptop read them; every number counts them" },
 		{ "untracked", "blocks that could not be recorded: missing from the table" },
+		{ "exact", "every block is recorded; else one in so many bytes, and" },
+		{ "+-3%", "all live bytes may be off by so much, a call site by its ERROR" },
+		{ "cost", "of recording, in the program: a part of its own time" },
 		{ "self", "what heaptop itself costs" },
 	};
 

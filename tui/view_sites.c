@@ -216,7 +216,7 @@ static void sites_draw_empty(const struct ui *ui)
 static void sites_draw(struct ui *ui)
 {
 	struct layout_column columns[COL_COUNT];
-	unsigned n = layout_columns(ui->layout.width, columns);
+	unsigned n = layout_columns(ui->layout.width, ui_is_sampled(ui), columns);
 	const struct list *l = &ui->sites.list;
 
 	ink_fill(ui->layout.y[ROW_HEAD], 0, (unsigned)ui->layout.width, INK_HEAD);
@@ -249,7 +249,7 @@ static void sites_status(struct ui *ui, char *text, size_t cap)
 static void sites_click_head(struct ui *ui, int x)
 {
 	struct layout_column columns[COL_COUNT];
-	unsigned n = layout_columns(ui->layout.width, columns);
+	unsigned n = layout_columns(ui->layout.width, ui_is_sampled(ui), columns);
 
 	for (unsigned i = 0; i < n; i++)
 		if (x >= columns[i].x && x <= columns[i].x + (int)columns[i].cells)

@@ -18,6 +18,7 @@ static const struct {
 	unsigned from;
 } frame_columns[] = {
 	{ COL_LIVE, 0 },
+	{ COL_ERROR, 44 },
 	{ COL_PERCENT, 60 },
 	{ COL_RATE, 50 },
 	{ COL_TREND, 90 },
@@ -40,20 +41,28 @@ static void frame_line(struct strbuf *out, size_t from)
 	strbuf_putc(out, '\n');
 }
 
+static bool frame_shows(const struct snapshot *s, size_t i, unsigned width)
+{
+	/* Where everything was recorded there are no errors to show. */
+	if (frame_columns[i].column == COL_ERROR && s->sampling.most == 0)
+		return false;
+	return width >= frame_columns[i].from;
+}
+
 static unsigned frame_width(const struct export_options *o)
 {
 	return o->width ? o->width : FRAME_WIDTH;
 }
 
 /* Cells that the site's name gets: what the fixed columns leave. */
-static unsigned frame_site_cells(unsigned width)
+static unsigned frame_site_cells(const struct snapshot *s, unsigned width)
 {
 	unsigned fixed = 0;
 
 	for (size_t i = 0; i < FRAME_COLUMNS; i++) {
 		enum column c = frame_columns[i].column;
 
-		if (c != COL_SITE && width >= frame_columns[i].from)
+		if (c != COL_SITE && frame_shows(s, i, width))
 			fixed += column_table[c].cells + 1;
 	}
 	return width > fixed + FRAME_SITE_LEAST ? width - fixed : FRAME_SITE_LEAST;
@@ -77,17 +86,20 @@ static void frame_who(struct strbuf *out, const struct snapshot *s, const struct
 		strbuf_printf(out, "! %s\n", s->notice);
 }
 
-static void frame_heap(struct strbuf *out, const struct snapshot *s)
+static void frame_heap(struct strbuf *out, const struct snapshot *s, const struct export_options *o)
 {
 	const struct snap_totals *t = &s->totals;
 	char live[UNITS_MAX], blocks[UNITS_MAX], peak[UNITS_MAX], when[UNITS_MAX];
-	char growth[UNITS_MAX], sites[UNITS_MAX];
+	char growth[UNITS_MAX], sites[UNITS_MAX], mode[SNAP_SAMPLING_MAX];
 
-	strbuf_printf(out, "Live %s in %s blocks  peak %s @%s  growth %s  %s site%s\n",
+	strbuf_printf(out, "Live %s in %s blocks  peak %s @%s  growth %s  %s site%s  %s",
 		units_bytes(live, t->live_bytes), units_count(blocks, t->live_blocks),
 		units_bytes(peak, t->peak_live_bytes), units_duration(when, t->peak_ns),
 		units_rate(growth, t->growth_bytes_per_s), units_count(sites, s->nsites),
-		s->nsites == 1 ? "" : "s");
+		s->nsites == 1 ? "" : "s", snapshot_sampling_text(s, o->ascii, mode));
+	if (s->sampling.measured)
+		strbuf_printf(out, "  cost %.1f%%", s->sampling.overhead * 100);
+	strbuf_putc(out, '\n');
 }
 
 static void frame_memory(struct strbuf *out, const struct snap_proc *p)
@@ -115,7 +127,8 @@ static void frame_operations(struct strbuf *out, const struct snap_totals *t)
 		units_count(untracked, t->untracked_blocks));
 }
 
-static void frame_titles(struct strbuf *out, unsigned width, unsigned site_cells)
+static void frame_titles(
+	struct strbuf *out, const struct snapshot *s, unsigned width, unsigned site_cells)
 {
 	size_t from = out->len;
 
@@ -123,7 +136,7 @@ static void frame_titles(struct strbuf *out, unsigned width, unsigned site_cells
 		const struct column_info *info = &column_table[frame_columns[i].column];
 		int cells = (int)(info->cells ? info->cells : site_cells);
 
-		if (width < frame_columns[i].from)
+		if (!frame_shows(s, i, width))
 			continue;
 		strbuf_printf(out, "%*s ", info->right ? cells : -cells, info->title);
 	}
@@ -140,7 +153,7 @@ static void frame_row(struct strbuf *out, const struct snapshot *s, const struct
 		enum column c = frame_columns[i].column;
 		unsigned cells = c == COL_SITE ? style->site_cells : column_table[c].cells;
 
-		if (width < frame_columns[i].from)
+		if (!frame_shows(s, i, width))
 			continue;
 		column_cell(c, s, site, style, cells, cell);
 		strbuf_puts(out, cell);
@@ -167,7 +180,7 @@ static void frame_rows(struct strbuf *out, const struct snapshot *s, const struc
 
 void export_frame(struct strbuf *out, const struct snapshot *s, const struct export_options *o)
 {
-	unsigned site_cells = frame_site_cells(frame_width(o));
+	unsigned site_cells = frame_site_cells(s, frame_width(o));
 	struct row_style style = {
 		.glyphs = o->ascii ? GLYPHS_ASCII : GLYPHS_BLOCKS,
 		.full_names = o->full_names,
@@ -177,10 +190,10 @@ void export_frame(struct strbuf *out, const struct snapshot *s, const struct exp
 	};
 
 	frame_who(out, s, o);
-	frame_heap(out, s);
+	frame_heap(out, s, o);
 	frame_memory(out, &s->proc);
 	frame_operations(out, &s->totals);
-	frame_titles(out, frame_width(o), site_cells);
+	frame_titles(out, s, frame_width(o), site_cells);
 	frame_rows(out, s, o, &style);
 	strbuf_putc(out, '\n');
 }

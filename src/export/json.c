@@ -47,7 +47,28 @@ static void json_time(struct writer *w, const struct snapshot *s)
 	writer_end(w);
 }
 
-static void json_totals(struct writer *w, const struct snap_totals *t)
+/* A figure that was not estimated has no error: null. */
+static void json_error(struct writer *w, const struct snap_error *e, bool sampled)
+{
+	const struct {
+		const char *key;
+		uint64_t value;
+	} field[] = {
+		{ "error_bytes", e->live_bytes },
+		{ "error_blocks", e->live_blocks },
+		{ "error_alloc_bytes", e->alloc_bytes },
+		{ "error_allocs", e->allocs },
+	};
+
+	for (size_t i = 0; i < sizeof(field) / sizeof(field[0]); i++) {
+		if (sampled)
+			writer_uint(w, field[i].key, field[i].value);
+		else
+			writer_null(w, field[i].key);
+	}
+}
+
+static void json_totals(struct writer *w, const struct snap_totals *t, bool sampled)
 {
 	const struct {
 		const char *key;
@@ -74,6 +95,26 @@ static void json_totals(struct writer *w, const struct snap_totals *t)
 	writer_object(w, "totals");
 	for (size_t i = 0; i < sizeof(field) / sizeof(field[0]); i++)
 		writer_uint(w, field[i].key, field[i].value);
+	json_error(w, &t->error, sampled);
+	writer_end(w);
+}
+
+static void json_sampling(struct writer *w, const struct snap_sampling *s)
+{
+	writer_object(w, "sampling");
+	writer_uint(w, "bytes", s->bytes);
+	writer_array(w, "marks");
+	for (unsigned i = 0; i < s->marks; i++) {
+		writer_object(w, NULL);
+		writer_uint(w, "ns", s->mark[i].ns);
+		writer_uint(w, "bytes", s->mark[i].bytes);
+		writer_end(w);
+	}
+	writer_end(w);
+	if (s->measured)
+		writer_double(w, "measured_overhead", s->overhead);
+	else
+		writer_null(w, "measured_overhead");
 	writer_end(w);
 }
 
@@ -191,7 +232,7 @@ static void json_stack(struct writer *w, const struct stack *stack)
 	writer_end(w);
 }
 
-static void json_site(struct writer *w, const struct snap_site *site)
+static void json_site(struct writer *w, const struct snap_site *site, bool sampled)
 {
 	writer_object(w, NULL);
 	writer_uint(w, "id", site->id);
@@ -204,6 +245,7 @@ static void json_site(struct writer *w, const struct snap_site *site)
 	writer_uint(w, "peak_live_bytes", site->peak_live_bytes);
 	writer_uint(w, "temporary", site->temporary);
 	writer_double(w, "rate_bytes_per_s", site->rate_bytes_per_s);
+	json_error(w, &site->error, sampled);
 	json_stack(w, site->stack);
 	writer_bool(w, "truncated", site->stack->truncated);
 	writer_end(w);
@@ -221,7 +263,7 @@ static void json_sites(struct writer *w, const struct snapshot *s, const struct 
 	writer_array(w, "sites");
 	writer_lines(w);
 	for (size_t i = 0; i < s->nsites; i++)
-		json_site(w, &s->sites[order[i]]);
+		json_site(w, &s->sites[order[i]], s->sampling.most != 0);
 	writer_end(w);
 	free(order);
 }
@@ -235,9 +277,10 @@ static void json_snapshot(
 	writer_uint(w, "format", JSON_FORMAT);
 	json_process(w, s);
 	json_time(w, s);
-	json_totals(w, &s->totals);
+	json_totals(w, &s->totals, s->sampling.most != 0);
 	json_proc(w, &s->proc);
 	json_self(w, s);
+	json_sampling(w, &s->sampling);
 	json_unwinds(w, &s->totals);
 	json_histograms(w, s);
 	json_sites(w, s, o);

@@ -23,6 +23,26 @@ static bool text_ended(const struct snapshot *s)
 	return s->state != SNAP_STARTING && s->state != SNAP_RUNNING;
 }
 
+/* Nothing to say of a program whose blocks were all recorded. */
+static void text_sampling(
+	struct strbuf *out, const struct snapshot *s, const struct export_options *o)
+{
+	const struct snap_sampling *m = &s->sampling;
+	char buf[SNAP_SAMPLING_MAX], when[UNITS_MAX], rate[UNITS_MAX];
+
+	if (m->most)
+		strbuf_printf(out, "sampling  %s; figures are estimates\n",
+			snapshot_sampling_text(s, o->ascii, buf));
+	for (unsigned i = 0; m->most && i < m->marks; i++)
+		strbuf_printf(out, "          from %s on %s%s\n",
+			units_duration(when, m->mark[i].ns),
+			m->mark[i].bytes ? "one block in " : "every block",
+			m->mark[i].bytes ? snapshot_rate_text(m->mark[i].bytes, rate) : "");
+	if (m->measured)
+		strbuf_printf(out, "cost      recording takes %.1f%% of the program's own time\n",
+			m->overhead * 100);
+}
+
 static void text_head(struct strbuf *out, const struct snapshot *s, const struct export_options *o)
 {
 	char buf[48], when[32], age[UNITS_MAX];
@@ -32,38 +52,57 @@ static void text_head(struct strbuf *out, const struct snapshot *s, const struct
 	strbuf_printf(out, "process   pid %d, %s after %s\n", (int)s->pid,
 		snapshot_state_text(s, buf), units_duration(age, s->uptime_ns));
 	strbuf_printf(out, "started   %s\n", clock_iso8601(when, s->start_realtime_ns));
+	text_sampling(out, s, o);
 	if (s->notice)
 		strbuf_printf(out, "notice    %s\n", s->notice);
 	strbuf_putc(out, '\n');
 }
 
-/* "unfreed   96.4M in 1,204 blocks" with the exact bytes, as valgrind's users compare them. */
-static void text_bytes(struct strbuf *out, const char *label, uint64_t bytes)
+/* " +-1,234" behind an estimate, nothing behind what is exact. */
+static void text_error(struct strbuf *out, uint64_t error, const struct export_options *o)
 {
 	char exact[UNITS_MAX + 8];
 
-	strbuf_printf(out, "%-10s%s bytes", label, units_exact(exact, bytes));
+	if (error)
+		strbuf_printf(out, " %s%s", o->ascii ? "+-" : "±", units_exact(exact, error));
 }
 
-static void text_live(struct strbuf *out, const struct snapshot *s)
+/* "unfreed   96.4M in 1,204 blocks" with the exact bytes, as valgrind's users compare them. */
+static void text_bytes(struct strbuf *out, const char *label, uint64_t bytes, uint64_t error,
+	const struct export_options *o)
+{
+	char exact[UNITS_MAX + 8];
+
+	strbuf_printf(out, "%-10s%s", label, units_exact(exact, bytes));
+	text_error(out, error, o);
+	strbuf_puts(out, " bytes");
+}
+
+static void text_live(struct strbuf *out, const struct snapshot *s, const struct export_options *o)
 {
 	const struct snap_totals *t = &s->totals;
 	char blocks[UNITS_MAX + 8], when[UNITS_MAX];
 
-	text_bytes(out, text_ended(s) ? "unfreed" : "live", t->live_bytes);
-	strbuf_printf(out, " in %s blocks\n", units_exact(blocks, t->live_blocks));
-	text_bytes(out, "peak", t->peak_live_bytes);
+	text_bytes(out, text_ended(s) ? "unfreed" : "live", t->live_bytes, t->error.live_bytes, o);
+	strbuf_printf(out, " in %s", units_exact(blocks, t->live_blocks));
+	text_error(out, t->error.live_blocks, o);
+	strbuf_puts(out, " blocks\n");
+	text_bytes(out, "peak", t->peak_live_bytes, 0, o);
 	strbuf_printf(out, " at %s\n", units_duration(when, t->peak_ns));
 }
 
-static void text_traffic(struct strbuf *out, const struct snap_totals *t)
+static void text_traffic(
+	struct strbuf *out, const struct snap_totals *t, const struct export_options *o)
 {
 	char allocs[UNITS_MAX + 8], frees[UNITS_MAX + 8], reallocs[UNITS_MAX + 8];
 	char bytes[UNITS_MAX + 8], share[UNITS_MAX];
 
-	strbuf_printf(out, "traffic   %s allocs, %s frees, %s bytes allocated, %s reallocs\n",
-		units_exact(allocs, t->allocs), units_exact(frees, t->frees),
-		units_exact(bytes, t->alloc_bytes), units_exact(reallocs, t->reallocs));
+	strbuf_printf(out, "traffic   %s", units_exact(allocs, t->allocs));
+	text_error(out, t->error.allocs, o);
+	strbuf_printf(out, " allocs, %s frees, %s", units_exact(frees, t->frees),
+		units_exact(bytes, t->alloc_bytes));
+	text_error(out, t->error.alloc_bytes, o);
+	strbuf_printf(out, " bytes allocated, %s reallocs\n", units_exact(reallocs, t->reallocs));
 	strbuf_printf(out, "temporary %s allocs (%s%%)\n", units_exact(allocs, t->temporary),
 		units_percent(share, t->temporary, t->allocs));
 }
@@ -201,8 +240,11 @@ static void text_site(struct strbuf *out, const struct snapshot *s, const struct
 	char live[UNITS_MAX + 8], blocks[UNITS_MAX + 8], share[UNITS_MAX], allocs[UNITS_MAX + 8];
 	char frees[UNITS_MAX + 8], peak[UNITS_MAX], temporary[UNITS_MAX + 8];
 
-	strbuf_printf(out, "\n%3zu. %s bytes in %s blocks (%s%%)\n", rank,
-		units_exact(live, site->live_bytes), units_exact(blocks, site->live_blocks),
+	strbuf_printf(out, "\n%3zu. %s", rank, units_exact(live, site->live_bytes));
+	text_error(out, site->error.live_bytes, o);
+	strbuf_printf(out, " bytes in %s", units_exact(blocks, site->live_blocks));
+	text_error(out, site->error.live_blocks, o);
+	strbuf_printf(out, " blocks (%s%%)\n",
 		units_percent(share, site->live_bytes, s->totals.live_bytes));
 	strbuf_printf(out, "     peak %s, %s allocs, %s frees, %s temporary\n",
 		units_bytes(peak, site->peak_live_bytes), units_exact(allocs, site->allocs),
@@ -236,8 +278,8 @@ static void text_sites(struct strbuf *out, const struct snapshot *s, const struc
 void export_text(struct strbuf *out, const struct snapshot *s, const struct export_options *o)
 {
 	text_head(out, s, o);
-	text_live(out, s);
-	text_traffic(out, &s->totals);
+	text_live(out, s, o);
+	text_traffic(out, &s->totals, o);
 	text_proc(out, &s->proc);
 	text_losses(out, &s->totals);
 	text_sizes(out, s, text_glyphs(o));

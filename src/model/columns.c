@@ -11,6 +11,8 @@
 
 const struct column_info column_table[COL_COUNT] = {
 	[COL_LIVE] = { "live", "LIVE", "live bytes: asked for and not freed", 6, true, true },
+	[COL_ERROR] = { "error", "ERROR", "how far LIVE may be off (95 %), when sampled", 6, true,
+		true },
 	[COL_PERCENT] = { "percent", "%", "share of all live bytes", 5, true, true },
 	[COL_RATE] = { "rate", "RATE", "growth of live bytes per second, over 10 s", 9, true,
 		true },
@@ -46,6 +48,11 @@ struct cell {
 static void cell_live(const struct cell *c, char *out)
 {
 	units_bytes(out, c->site->live_bytes);
+}
+
+static void cell_error(const struct cell *c, char *out)
+{
+	units_bytes(out, c->site->error.live_bytes);
 }
 
 static void cell_percent(const struct cell *c, char *out)
@@ -117,6 +124,7 @@ static void cell_line(const struct cell *c, char *out)
 /* Each writes at most COLUMN_TEXT_MAX bytes. */
 static void (*const column_format[COL_COUNT])(const struct cell *c, char *out) = {
 	[COL_LIVE] = cell_live,
+	[COL_ERROR] = cell_error,
 	[COL_PERCENT] = cell_percent,
 	[COL_RATE] = cell_rate,
 	[COL_TREND] = cell_trend,

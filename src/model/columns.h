@@ -10,6 +10,7 @@
 
 enum column {
 	COL_LIVE,
+	COL_ERROR,
 	COL_PERCENT,
 	COL_RATE,
 	COL_TREND,

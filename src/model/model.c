@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "src/model/interval.h"
 #include "src/model/model.h"
 #include "src/model/stacks.h"
 
@@ -193,6 +194,26 @@ static void model_trend(const struct model *m, struct past *p, struct snap_site 
 	out->trend_points = m->ticks < SNAP_TREND_POINTS ? (uint8_t)m->ticks : SNAP_TREND_POINTS;
 }
 
+/* `blocks_grain`: how many blocks one sample stands for. */
+static struct snap_error model_error(
+	const struct model_variance *v, double bytes_grain, double blocks_grain)
+{
+	return (struct snap_error){ .live_bytes = interval_half(v->live_bytes, bytes_grain),
+		.live_blocks = interval_half(v->live_blocks, blocks_grain),
+		.allocs = interval_half(v->allocs, blocks_grain),
+		.alloc_bytes = interval_half(v->alloc_bytes, bytes_grain) };
+}
+
+/* Blocks of one site are much alike, so what it allocated tells how many a sample stands for. */
+static struct snap_error model_site_error(const struct model_site *in, uint64_t rate)
+{
+	double blocks = in->alloc_bytes > in->allocs
+				? (double)rate * (double)in->allocs / (double)in->alloc_bytes
+				: (double)rate;
+
+	return model_error(&in->variance, (double)rate, blocks);
+}
+
 static void model_counters(const struct model_site *in, struct snap_site *out)
 {
 	out->id = in->id;
@@ -257,14 +278,17 @@ struct snapshot *model_tick(struct model *m, const struct model_input *in)
 	s->tick_ns = m->ticks > 1 && in->now_ns > m->last_ns ? in->now_ns - m->last_ns : 0;
 	m->last_ns = in->now_ns;
 	model_totals(m, w, s);
+	s->totals.error = model_error(
+		&in->variance, (double)s->sampling.most, (double)s->sampling.most / INTERVAL_SMALL);
 	s->sites = sites;
 	s->nsites = 0;
 	for (size_t i = 0; i < in->nsites; i++) {
 		long position = stacks_find(&m->stacks, in->sites[i].id);
 
-		if (position >= 0)
-			model_site(m, (size_t)position, &in->sites[i], w, keep_slot,
-				&sites[s->nsites++]);
+		if (position < 0)
+			continue;
+		model_site(m, (size_t)position, &in->sites[i], w, keep_slot, &sites[s->nsites]);
+		sites[s->nsites++].error = model_site_error(&in->sites[i], s->sampling.most);
 	}
 	if (keep_slot >= 0)
 		model_base_push(m, in->now_ns, &in->head);

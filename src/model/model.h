@@ -11,10 +11,16 @@
 
 struct model;
 
+/* Variances of estimates, in bytes^2 and blocks^2; 0 where everything was recorded. */
+struct model_variance {
+	double live_bytes, live_blocks, allocs, alloc_bytes;
+};
+
 /* Counters of a site as copied out of the segment. */
 struct model_site {
 	uint32_t id;
 	uint64_t live_bytes, allocs, frees, alloc_bytes, peak_bytes, temporary;
+	struct model_variance variance;
 };
 
 /* Everything of one tick. Arrays are only read during model_tick. */
@@ -22,7 +28,9 @@ struct model_input {
 	uint64_t now_ns; /* monotonic */
 	struct snapshot head; /* all plain fields of the snapshot (who, when, totals without
 				 rates, proc without rates, histograms, history); pointers in
-				 it must live as long as the session. sites are ignored */
+				 it must live as long as the session. sites and errors are
+				 ignored */
+	struct model_variance variance; /* of the totals */
 	const struct model_site *sites;
 	size_t nsites;
 };

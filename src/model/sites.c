@@ -33,6 +33,11 @@ static uint64_t key_live(const struct snap_site *s)
 	return s->live_bytes;
 }
 
+static uint64_t key_error(const struct snap_site *s)
+{
+	return s->error.live_bytes;
+}
+
 static uint64_t key_rate(const struct snap_site *s)
 {
 	return key_of_double(s->rate_bytes_per_s);
@@ -77,6 +82,7 @@ static uint64_t key_temporary(const struct snap_site *s)
 /* NULL: the column is sorted by its words. */
 static uint64_t (*const key_of[COL_COUNT])(const struct snap_site *s) = {
 	[COL_LIVE] = key_live,
+	[COL_ERROR] = key_error,
 	[COL_PERCENT] = key_live,
 	[COL_RATE] = key_rate,
 	[COL_TREND] = key_trend,

@@ -5,14 +5,17 @@
  * reference frees it whole. References: main thread; the rest is pure.
  */
 #include <assert.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "shm/layout.h"
 #include "src/model/snapshot.h"
+#include "src/util/units.h"
 
 static_assert(SNAP_SIZE_BUCKETS == HT_SIZE_BUCKETS, "one bucket here is one bucket there");
 static_assert(SNAP_LIFE_BUCKETS == HT_LIFE_BUCKETS, "one bucket here is one bucket there");
 static_assert(SNAP_HISTORY_POINTS == HT_HISTORY_POINTS, "one point here is one point there");
+static_assert(SNAP_MARKS == HT_MARKS, "one mark here is one mark there");
 
 uint64_t snap_size_le(unsigned bucket)
 {
@@ -65,6 +68,36 @@ const char *snapshot_state_text(const struct snapshot *s, char buf[48])
 		break;
 	}
 	return "gone";
+}
+
+const char *snapshot_rate_text(uint64_t bytes, char buf[UNITS_MAX])
+{
+	if (bytes < 1024 || bytes % 1024)
+		return units_bytes(buf, bytes);
+	if (bytes >> 20 && bytes % (1 << 20) == 0)
+		snprintf(buf, UNITS_MAX, "%" PRIu64 "M", bytes >> 20);
+	else
+		snprintf(buf, UNITS_MAX, "%" PRIu64 "k", bytes >> 10);
+	return buf;
+}
+
+const char *snapshot_sampling_text(
+	const struct snapshot *s, bool ascii, char buf[SNAP_SAMPLING_MAX])
+{
+	const struct snap_totals *t = &s->totals;
+	char rate[UNITS_MAX], percent[UNITS_MAX] = "100";
+	const char *sign = ascii ? "+-" : "±";
+
+	if (s->sampling.most == 0)
+		return "exact";
+	if (t->error.live_bytes < t->live_bytes)
+		units_percent(percent, t->error.live_bytes, t->live_bytes);
+	if (s->sampling.bytes)
+		snprintf(buf, SNAP_SAMPLING_MAX, "sampled 1/%s %s%s%%",
+			snapshot_rate_text(s->sampling.bytes, rate), sign, percent);
+	else
+		snprintf(buf, SNAP_SAMPLING_MAX, "exact, was sampled %s%s%%", sign, percent);
+	return buf;
 }
 
 const char *snapshot_state_word(const struct snapshot *s)

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include "src/util/units.h"
 
 #define SNAP_TREND_POINTS                                                                          \
 	16 /* samples of a site's live bytes, one per tick: a 16-cell sparkline                    \
@@ -19,6 +20,7 @@
 #define SNAP_SIZE_BUCKETS   24 /* = HT_SIZE_BUCKETS; bucket i holds sizes up to snap_size_le(i) */
 #define SNAP_LIFE_BUCKETS   16 /* = HT_LIFE_BUCKETS */
 #define SNAP_HISTORY_POINTS 256 /* = HT_HISTORY_POINTS */
+#define SNAP_MARKS	    16 /* = HT_MARKS */
 
 /* Largest size in bucket i: 8, 16, 32, ... ; UINT64_MAX for the last. */
 uint64_t snap_size_le(unsigned bucket);
@@ -59,6 +61,14 @@ struct stack {
 	bool resolved; /* all names are in */
 };
 
+/*
+ * How far figures may be off that sampling estimated: half the width of their 95 % intervals. All 0
+ * where everything was recorded.
+ */
+struct snap_error {
+	uint64_t live_bytes, live_blocks, allocs, alloc_bytes;
+};
+
 struct snap_site {
 	uint32_t id; /* the same for the life of the program */
 	const char *alloc_function; /* "malloc", "operator new[]", ... */
@@ -67,6 +77,7 @@ struct snap_site {
 	uint64_t allocs, frees, alloc_bytes;
 	uint64_t peak_live_bytes;
 	uint64_t temporary; /* freed by the same thread as its very next event */
+	struct snap_error error;
 	double rate_bytes_per_s; /* growth of live bytes over the last ticks (about 10 s) */
 	double allocs_per_s;
 	uint64_t trend[SNAP_TREND_POINTS]; /* live bytes, oldest first; the last is now */
@@ -84,6 +95,22 @@ struct snap_totals {
 	/* Of HEAPTOP_UNWINDER=check: stacks compared with the reference, and how they differed. */
 	uint64_t unwinds_checked, unwinds_wrong, unwinds_shorter, unwinds_longer;
 	double allocs_per_s, frees_per_s, reallocs_per_s, growth_bytes_per_s;
+	struct snap_error error;
+};
+
+/* From `ns` after the start on, one block in `bytes` bytes was recorded, on average; 0: each. */
+struct snap_mark {
+	uint64_t ns, bytes;
+};
+
+struct snap_sampling {
+	uint64_t bytes; /* as in the last mark: how it is now */
+	uint64_t most; /* the coarsest so far; 0: every block was recorded, figures are exact */
+	struct snap_mark mark[SNAP_MARKS]; /* when it changed, oldest first; the latest */
+	unsigned marks;
+	double limit; /* recording is steered to cost less than this part; 0: not steered */
+	bool measured;
+	double overhead; /* what recording costs now, as a part of the program's own time */
 };
 
 struct snap_proc {
@@ -122,6 +149,7 @@ struct snapshot {
 	/* what */
 	struct snap_totals totals;
 	struct snap_proc proc;
+	struct snap_sampling sampling;
 	uint64_t segment_bytes; /* memory the segment takes now */
 	uint64_t viewer_cpu_ns;
 	double viewer_cpu_percent;
@@ -151,6 +179,16 @@ void snapshot_ref(struct snapshot *s);
 void snapshot_unref(struct snapshot *s);
 /* "running", "exited 0", "killed by SIGSEGV", "starting", "gone": for screen and text. */
 const char *snapshot_state_text(const struct snapshot *s, char buf[48]);
+/* A power of two, whole: "512k", "1M". */
+const char *snapshot_rate_text(uint64_t bytes, char buf[UNITS_MAX]);
+/*
+ * How the figures came about: "exact"; "sampled 1/512k +-3%" while one block in 512 KiB is
+ * recorded, with the error of all live bytes; "exact, was sampled +-3%" after that. At most
+ * SNAP_SAMPLING_MAX bytes; `ascii`: no sign beyond ASCII.
+ */
+#define SNAP_SAMPLING_MAX 64
+const char *snapshot_sampling_text(
+	const struct snapshot *s, bool ascii, char buf[SNAP_SAMPLING_MAX]);
 /* "starting|running|exited|killed|gone" as JSON's process.state spells it (killed = "exited"). */
 const char *snapshot_state_word(const struct snapshot *s);
 

@@ -27,6 +27,8 @@ struct canned {
 	size_t lines; /* of output */
 	int rows, cols; /* the screen told the program */
 	unsigned saved;
+	bool sampled;
+	char asked[32]; /* how to record */
 	bool no_detail;
 	void *image; /* owner of its snapshots */
 };
@@ -208,6 +210,22 @@ static inline void canned_numbers(struct snapshot *s, const struct canned *c)
 		s->history[i] = 1000000ull * (i * 2 + (i / 20 % 3) * 30);
 }
 
+/* Exact for five minutes, then one block in 512 KiB. */
+static inline void canned_sampling(struct snapshot *s, struct snap_site *sites)
+{
+	s->sampling = (struct snap_sampling){ .bytes = 512 << 10,
+		.most = 512 << 10,
+		.mark = { { 300 * CANNED_S, 512 << 10 } },
+		.marks = 1,
+		.measured = true,
+		.overhead = 0.0123 };
+	s->totals.error = (struct snap_error){ .live_bytes = s->totals.live_bytes / 30,
+		.live_blocks = s->totals.live_blocks / 20 };
+	for (size_t i = 0; i < s->nsites; i++)
+		sites[i].error = (struct snap_error){ .live_bytes = 2 << 20 | i,
+			.live_blocks = sites[i].live_blocks / 3 };
+}
+
 static inline struct snapshot *canned_snapshot(const struct canned *c)
 {
 	struct snapshot *s = calloc(1, sizeof(*s) + c->nsites * sizeof(struct snap_site));
@@ -220,6 +238,8 @@ static inline struct snapshot *canned_snapshot(const struct canned *c)
 	s->owner = c->image;
 	canned_words(s, c);
 	canned_numbers(s, c);
+	if (c->sampled)
+		canned_sampling(s, sites);
 	return s;
 }
 
@@ -284,6 +304,15 @@ static inline int canned_save(void *ctx, const struct snapshot *s, char *msg, si
 	return 0;
 }
 
+static inline int canned_sample(void *ctx, const char *text, char *msg, size_t cap)
+{
+	struct canned *c = ctx;
+
+	snprintf(c->asked, sizeof(c->asked), "%s", text);
+	snprintf(msg, cap, "asked for %s", text);
+	return 0;
+}
+
 static inline uint64_t canned_now(void *ctx)
 {
 	return ((struct canned *)ctx)->now_ns;
@@ -307,6 +336,7 @@ static inline struct tui_source canned_source(struct canned *c)
 		.output_line = canned_output_line,
 		.output_resize = canned_output_resize,
 		.save = canned_save,
+		.sample = canned_sample,
 		.now_ns = canned_now,
 		.hide_rules = canned_rules };
 }

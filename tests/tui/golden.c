@@ -80,6 +80,18 @@ static void prepare_help(struct paper *p)
 	paper_keys(p, "?");
 }
 
+static void prepare_sampled(struct paper *p)
+{
+	p->canned.sampled = true;
+	ui_tick(&p->ui);
+}
+
+static void prepare_sampled_detail(struct paper *p)
+{
+	prepare_sampled(p);
+	paper_keys(p, "\r");
+}
+
 static void prepare_ended(struct paper *p)
 {
 	p->canned.state = SNAP_KILLED;
@@ -134,6 +146,12 @@ TEST(ended)
 	golden_view("ended", prepare_ended);
 }
 
+TEST(sampled)
+{
+	golden_view("sampled", prepare_sampled);
+	golden_view("sampled-detail", prepare_sampled_detail);
+}
+
 /* The ASCII screen has no byte above 127 but those of the names it shows. */
 TEST(ascii_is_ascii)
 {
@@ -142,6 +160,7 @@ TEST(ascii_is_ascii)
 
 	paper_open(&p, 30, 100, true);
 	p.canned.nsites = 9; /* without the site that has a Japanese name */
+	p.canned.sampled = true;
 	ui_tick(&p.ui);
 	for (const char *keys = "\r?qqh"; *keys; keys++) {
 		paper_draw(&p);
@@ -162,6 +181,7 @@ int main(void)
 	RUN(output);
 	RUN(help);
 	RUN(ended);
+	RUN(sampled);
 	RUN(ascii_is_ascii);
 	return check_end();
 }

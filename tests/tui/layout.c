@@ -90,11 +90,11 @@ TEST(too_narrow_is_tiny)
 	}
 }
 
-TEST(columns_fit_every_width)
+static void check_columns(bool sampled)
 {
 	for (int w = LAYOUT_MIN_WIDTH; w <= WIDTH_MOST; w++) {
 		struct layout_column c[COL_COUNT];
-		unsigned n = layout_columns(w, c);
+		unsigned n = layout_columns(w, sampled, c);
 		int x = 1;
 
 		CHECK(n >= 3);
@@ -109,15 +109,36 @@ TEST(columns_fit_every_width)
 	}
 }
 
-static bool has_column(int width, enum column column)
+TEST(columns_fit_every_width)
+{
+	check_columns(false);
+	check_columns(true);
+}
+
+static bool sampled_column(int width, bool sampled, enum column column)
 {
 	struct layout_column c[COL_COUNT];
-	unsigned n = layout_columns(width, c);
+	unsigned n = layout_columns(width, sampled, c);
 
 	for (unsigned i = 0; i < n; i++)
 		if (c[i].column == column)
 			return true;
 	return false;
+}
+
+static bool has_column(int width, enum column column)
+{
+	return sampled_column(width, false, column);
+}
+
+/* An estimate has its error beside it, on all but the narrowest screens; what is exact has none. */
+TEST(errors_have_a_column)
+{
+	for (int w = LAYOUT_MIN_WIDTH; w <= WIDTH_MOST; w++) {
+		CHECK(!has_column(w, COL_ERROR));
+		CHECK_INT(sampled_column(w, true, COL_ERROR), w >= 48);
+	}
+	CHECK(sampled_column(80, true, COL_PERCENT) && sampled_column(100, true, COL_TREND));
 }
 
 TEST(columns_go_in_order)
@@ -138,6 +159,7 @@ int main(void)
 	RUN(rows_only_come_as_the_screen_grows);
 	RUN(too_narrow_is_tiny);
 	RUN(columns_fit_every_width);
+	RUN(errors_have_a_column);
 	RUN(columns_go_in_order);
 	return check_end();
 }

@@ -10,7 +10,7 @@
 static const char head[] =
 	"heaptop  ./server --port 80  pid 4211  killed by SIGSEGV  14 thr  up 12m41s  self 0.3%cpu "
 	"9.0M\n"
-	"Live 128.4M in 101.2k blocks  peak 134.5M @9m12s  growth +1.8M/s  4 sites\n"
+	"Live 128.4M in 101.2k blocks  peak 134.5M @9m12s  growth +1.8M/s  4 sites  exact\n"
 	"RSS  538.2M  hwm 701.4M  pss 530.0M  swap 0  faults 1.2k/s min 0/s maj\n"
 	"Ops  alloc 184k/s  free 183k/s  realloc 0.3/s  events unread 0  untracked 0\n";
 
@@ -44,6 +44,21 @@ TEST(whole_frame)
 
 	CHECK(strncmp(text, head, strlen(head)) == 0);
 	CHECK_STR(text + strlen(head), rows);
+}
+
+TEST(sampling)
+{
+	struct snapshot s = canned;
+	const char *text;
+
+	s.sampling = (struct snap_sampling){ .bytes = 1 << 20, .most = 1 << 20 };
+	s.totals.error.live_bytes = s.totals.live_bytes * 2;
+	text = frame(&s, &options);
+	CHECK(strstr(text, "  sampled 1/1M ±100%\n") != NULL);
+	CHECK(strstr(text, "\n  LIVE  ERROR     %      RATE TREND") != NULL);
+	s.sampling.measured = true;
+	s.sampling.overhead = 0.5;
+	CHECK(strstr(frame(&s, &options), "±100%  cost 50.0%\n") != NULL);
 }
 
 TEST(order_and_top)
@@ -112,6 +127,7 @@ int main(void)
 {
 	setlocale(LC_ALL, "C.UTF-8");
 	RUN(whole_frame);
+	RUN(sampling);
 	RUN(order_and_top);
 	RUN(notice_and_unread_proc);
 	RUN(rows_keep_their_width);

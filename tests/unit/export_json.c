@@ -204,6 +204,44 @@ static const char *json(const struct snapshot *s)
 	return strbuf_text(&report);
 }
 
+/* A figure that sampling estimated has its error beside it; one that was counted has null there. */
+TEST(sampling)
+{
+	struct snap_site site = canned_sites[0];
+	struct snapshot s = canned;
+	const char *text = json(&s);
+
+	CHECK_STR(at(text, "sampling"),
+		"{ \"bytes\": 0, \"marks\": [], \"measured_overhead\": null }");
+	CHECK_STR(at(text, "totals.error_bytes"), "null");
+	CHECK_STR(at(text, "totals.error_allocs"), "null");
+	CHECK_STR(at(text, "sites.0.error_bytes"), "null");
+	s.sampling = (struct snap_sampling){ .bytes = 65536,
+		.most = 1 << 20,
+		.mark = { { 1000, 1 << 20 }, { 5000, 65536 } },
+		.marks = 2,
+		.measured = true,
+		.overhead = 0.0321 };
+	s.totals.error = (struct snap_error){ 11, 22, 33, 44 };
+	site.error = (struct snap_error){ 1, 2, 3, 4 };
+	s.sites = &site;
+	s.nsites = 1;
+	text = json(&s);
+	CHECK_STR(at(text, "sampling.bytes"), "65536");
+	CHECK_STR(at(text, "sampling.marks.1"), "{ \"ns\": 5000, \"bytes\": 65536 }");
+	CHECK_STR(at(text, "sampling.marks.2"), "(none)");
+	CHECK_STR(at(text, "sampling.measured_overhead"), "0.032");
+	CHECK_STR(at(text, "totals.error_bytes"), "11");
+	CHECK_STR(at(text, "totals.error_blocks"), "22");
+	CHECK_STR(at(text, "totals.error_allocs"), "33");
+	CHECK_STR(at(text, "totals.error_alloc_bytes"), "44");
+	CHECK_STR(at(text, "sites.0.error_bytes"), "1");
+	CHECK_STR(at(text, "sites.0.error_alloc_bytes"), "4");
+	/* Exact again: what was estimated before is still in the sums. */
+	s.sampling.bytes = 0;
+	CHECK_STR(at(json(&s), "totals.error_bytes"), "11");
+}
+
 /* The keys as the design page has them: present, in this order, of these values. */
 TEST(fields)
 {
@@ -442,6 +480,7 @@ int main(void)
 	setlocale(LC_ALL, "C.UTF-8");
 	RUN(the_reader_is_strict);
 	RUN(fields);
+	RUN(sampling);
 	RUN(states);
 	RUN(what_is_not_known_is_null);
 	RUN(empty);

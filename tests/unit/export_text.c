@@ -64,6 +64,43 @@ TEST(whole_report)
 	CHECK_STR(text(&canned, &options), golden);
 }
 
+TEST(sampling)
+{
+	struct snap_site sites[2] = { canned_sites[0], canned_sites[1] };
+	struct export_options o = options;
+	struct snapshot s = canned;
+	const char *t;
+
+	sites[0].error = (struct snap_error){ 3000000, 4000, 5000, 6000 };
+	s.sites = sites;
+	s.nsites = 2;
+	s.sampling = (struct snap_sampling){ .bytes = 512 << 10,
+		.most = 512 << 10,
+		.mark = { { 2000000000, 512 << 10 } },
+		.marks = 1,
+		.measured = true,
+		.overhead = 0.0123 };
+	s.totals.error = (struct snap_error){ 4000000, 5000, 6000, 7000000 };
+	t = text(&s, &o);
+	CHECK(strstr(t, "\nsampling  sampled 1/512k ±3.0%; figures are estimates\n"
+			"          from 2.0s on one block in 512k\n"
+			"cost      recording takes 1.2% of the program's own time\n") != NULL);
+	CHECK(strstr(t, "\nunfreed   134,606,848 ±4,000,000 bytes in 101,242 ±5,000 blocks\n") !=
+		NULL);
+	CHECK(strstr(t, "\ntraffic   197,615 ±6,000 allocs, 96,373 frees, 230,904,677 ±7,000,000 "
+			"bytes allocated") != NULL);
+	CHECK(strstr(t, "\n  1. 101,048,320 ±3,000,000 bytes in 101,233 ±4,000 blocks (75.1%)\n") !=
+		NULL);
+	o.ascii = true;
+	CHECK(strstr(text(&s, &o), "134,606,848 +-4,000,000 bytes") != NULL);
+	CHECK(strstr(text(&s, &o), "sampled 1/512k +-3.0%") != NULL);
+	/* Exact again, and before. */
+	s.sampling.bytes = 0;
+	CHECK(strstr(text(&s, &o), "exact, was sampled +-3.0%") != NULL);
+	s.sampling = (struct snap_sampling){ .most = 0 };
+	CHECK(strstr(text(&s, &o), "sampl") == NULL);
+}
+
 TEST(top_and_order)
 {
 	struct export_options o = options;
@@ -156,6 +193,7 @@ int main(void)
 {
 	setlocale(LC_ALL, "C.UTF-8");
 	RUN(whole_report);
+	RUN(sampling);
 	RUN(top_and_order);
 	RUN(losses_are_said_when_there_are_any);
 	RUN(running_and_never_read);

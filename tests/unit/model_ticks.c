@@ -2,6 +2,7 @@
 /* Rates, trends and totals from invented readings at invented times. */
 #include <errno.h>
 #include <stdlib.h>
+#include "src/model/interval.h"
 #include "src/model/model.h"
 #include "tests/check.h"
 
@@ -43,7 +44,7 @@ static bool near(double got, double want)
 TEST(counters_are_passed_on)
 {
 	struct model *m = model_of(1);
-	struct model_site site = { 0, 100, 7, 3, 900, 50, 2 };
+	struct model_site site = { 0, 100, 7, 3, 900, 50, 2, { 0, 0, 0, 0 } };
 	struct model_input in = { .now_ns = 5, .sites = &site, .nsites = 1 };
 	struct snapshot *s;
 
@@ -63,6 +64,31 @@ TEST(counters_are_passed_on)
 	CHECK_INT(s->sites[0].temporary, 2);
 	CHECK_STR(s->sites[0].alloc_function, "malloc");
 	CHECK_STR(s->sites[0].stack->frames[0].function, "f");
+	snapshot_unref(s);
+	model_free(m);
+}
+
+/* Errors come with sampling and stay: what was missed once is missed for good. */
+TEST(estimates_have_errors)
+{
+	struct model *m = model_of(1);
+	struct model_site site = { .allocs = 1000,
+		.alloc_bytes = 100000,
+		.variance = { .live_bytes = 1e12, .live_blocks = 1e6 } };
+	struct model_input in = { .sites = &site, .nsites = 1, .variance = { .allocs = 1e10 } };
+	struct snapshot *s = model_tick(m, &in);
+
+	CHECK_INT(s->sites[0].error.live_bytes, 0);
+	CHECK_INT(s->totals.error.allocs, 0);
+	snapshot_unref(s);
+	in.head.sampling.most = 1 << 16;
+	s = model_tick(m, &in);
+	CHECK_INT(s->sites[0].error.live_bytes, interval_half(1e12, 65536));
+	/* One sample is 65536 bytes, and so 655 blocks of this site, and 4096 of just any. */
+	CHECK_INT(s->sites[0].error.live_blocks, interval_half(1e6, 655.36));
+	CHECK_INT(s->sites[0].error.allocs, interval_half(0, 655.36));
+	CHECK_INT(s->totals.error.live_bytes, interval_half(0, 65536));
+	CHECK_INT(s->totals.error.allocs, interval_half(1e10, 4096));
 	snapshot_unref(s);
 	model_free(m);
 }
@@ -302,6 +328,7 @@ TEST(many_sites)
 int main(void)
 {
 	RUN(counters_are_passed_on);
+	RUN(estimates_have_errors);
 	RUN(more_frees_than_allocs);
 	RUN(unknown_sites_are_left_out);
 	RUN(late_first_tick_has_no_rate);

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Sampling on the screen: how it is switched, and how estimates are told from what was counted. */
+#include "tests/check.h"
+#include "tests/tui/paper.h"
+
+static struct paper p;
+
+static void begin(int height, int width)
+{
+	paper_open(&p, height, width, false);
+	ui_tick(&p.ui);
+	paper_draw(&p);
+}
+
+TEST(sampling_is_switched)
+{
+	begin(30, 100);
+	paper_keys(&p, "S64K\r");
+	CHECK_STR(p.canned.asked, "64K");
+	paper_draw(&p);
+	CHECK(paper_find(&p, "asked for 64K") >= 0);
+	/* Nothing typed is nothing asked. */
+	paper_keys(&p, "S\rSexact\033");
+	CHECK_STR(p.canned.asked, "64K");
+	/* One that has ended is not switched. */
+	p.canned.state = SNAP_EXITED;
+	ui_tick(&p.ui);
+	paper_keys(&p, "S");
+	CHECK(!p.ui.prompt.open);
+	paper_draw(&p);
+	CHECK(paper_find(&p, "no program runs") >= 0);
+	p.canned.state = SNAP_RUNNING;
+	ui_tick(&p.ui);
+	p.source.sample = NULL;
+	paper_keys(&p, "S");
+	CHECK(!p.ui.prompt.open);
+	paper_close(&p);
+}
+
+/* The rows have an error each when the program is sampled, and the screen says so before all else.
+ */
+TEST(sampling_is_told)
+{
+	begin(24, 80);
+	paper_draw(&p);
+	CHECK(paper_find(&p, "exact") >= 0);
+	CHECK_INT(paper_find(&p, "ERROR"), -1);
+	p.canned.sampled = true;
+	ui_tick(&p.ui);
+	paper_draw(&p);
+	CHECK(paper_find(&p, "sampled 1/512k") >= 0);
+	CHECK(paper_find(&p, "ERROR") >= 0);
+	paper_resize(&p, 8, 40);
+	paper_draw(&p);
+	CHECK(paper_find(&p, "sampled 1/512k") >= 0);
+	paper_close(&p);
+}
+
+int main(void)
+{
+	RUN(sampling_is_switched);
+	RUN(sampling_is_told);
+	return check_end();
+}
