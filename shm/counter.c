@@ -6,6 +6,7 @@
  */
 #include "shm/counter.h"
 
+/* 0: there is no room, or no memory. */
 static uint32_t hist_new(const struct segment *s)
 {
 	const uint64_t size = sizeof(struct ht_hist);
@@ -13,10 +14,14 @@ static uint32_t hist_new(const struct segment *s)
 		segment_room(s, HT_REGION_HISTS, size) };
 	uint32_t hist = segment_take(s, &hists);
 
-	if (hist != 0)
-		return hist;
-	ht_add_relaxed_64(&s->header->hists_refused, 1);
-	return HT_NONE;
+	if (hist == 0)
+		ht_add_relaxed_64(&s->header->hists_refused, 1);
+	return hist;
+}
+
+static struct ht_hist *hist_at(const struct segment *s, uint32_t hist)
+{
+	return segment_at(s, segment_element(s, HT_REGION_HISTS, hist, sizeof(struct ht_hist)));
 }
 
 /* The second half is slot 0's: the first may be used up, and there still is one for each site. */
@@ -82,86 +87,50 @@ uint32_t counter_claim(const struct segment *s, uint32_t site, uint32_t slot)
 	return counter ? counter : claim_shared(s, site);
 }
 
-static struct ht_hist *hist_at(const struct segment *s, uint32_t hist)
-{
-	return segment_at(s, segment_element(s, HT_REGION_HISTS, hist, sizeof(struct ht_hist)));
-}
-
-/* A private counter's histogram, taken at its first use. NULL: there was none to be had. */
-static struct ht_hist *hist_own(const struct segment *s, struct ht_counter *c)
-{
-	if (c->hist == 0)
-		ht_store_relaxed_32(&c->hist, hist_new(s));
-	return c->hist == HT_NONE ? NULL : hist_at(s, c->hist);
-}
-
-void counter_life_first(const struct segment *s, struct ht_counter *c, uint32_t bucket)
-{
-	struct ht_hist *hist = hist_own(s, c);
-
-	if (hist)
-		ht_add_own_64(&hist->life[bucket], 1);
-}
-
 /* ---- a counter of one's own ---- */
+
+static void size_set(struct ht_counter *c, uint32_t size_bucket)
+{
+	ht_store_relaxed_64(&c->key,
+		ht_counter_key(ht_counter_site(c->key), ht_counter_slot(c->key), size_bucket));
+}
+
+/* Gives it a histogram. False: refused, so that it is written to number 0 from now on, and not
+ * asked for again. */
+static bool hist_take(const struct segment *s, struct ht_counter *c)
+{
+	ht_store_relaxed_32(&c->hist, hist_new(s));
+	if (c->hist == 0)
+		size_set(c, HT_SIZE_MIXED);
+	return c->hist != 0;
+}
 
 /* Blocks so far fell into one bucket: that is what the histogram begins with. */
 static void sizes_mix(const struct segment *s, struct ht_counter *c)
 {
 	uint32_t before = ht_counter_size(c->key);
-	struct ht_hist *hist = hist_own(s, c);
+	struct ht_hist *hist;
 
-	if (hist) {
-		ht_store_relaxed_64(&hist->size_allocs[before], c->allocs);
-		ht_store_relaxed_64(&hist->size_frees[before], c->frees);
-	}
+	if (c->hist == 0 && !hist_take(s, c))
+		return;
+	hist = hist_at(s, c->hist);
+	ht_store_relaxed_64(&hist->size_allocs[before], c->allocs);
+	ht_store_relaxed_64(&hist->size_frees[before], c->frees);
+	size_set(c, HT_SIZE_MIXED);
 }
 
-/*
- * Before a block is counted: makes the key say where all fall, with this one. The histogram, if
- * that is where sizes are counted; NULL: they are not, or there was none to be had.
- */
-static struct ht_hist *sizes_agree(const struct segment *s, struct ht_counter *c, uint32_t bucket)
+/* Makes it ready for a block of this bucket, so that counting needs no more than to count. */
+static void own_prepare(
+	const struct segment *s, struct ht_counter *c, uint32_t bucket, uint32_t life)
 {
 	uint32_t before = ht_counter_size(c->key);
-	uint32_t now = before == HT_SIZE_NONE || before == bucket ? bucket : HT_SIZE_MIXED;
 
-	if (before < HT_SIZE_BUCKETS && now == HT_SIZE_MIXED)
+	if (before == HT_SIZE_NONE)
+		size_set(c, bucket);
+	else if (before != bucket && before != HT_SIZE_MIXED)
 		sizes_mix(s, c);
-	if (before != now)
-		ht_store_relaxed_64(&c->key,
-			ht_counter_key(ht_counter_site(c->key), ht_counter_slot(c->key), now));
-	return now == HT_SIZE_MIXED ? hist_own(s, c) : NULL;
-}
-
-static void own_alloc(const struct segment *s, struct ht_counter *c, uint64_t size)
-{
-	uint32_t bucket = counter_size_bucket(size);
-	struct ht_hist *hist = sizes_agree(s, c, bucket);
-
-	if (hist)
-		ht_add_own_64(&hist->size_allocs[bucket], 1);
-	counter_add_alloc(s, c, ht_counter_site(c->key), size);
-}
-
-static void own_free(const struct segment *s, struct ht_counter *c, const struct counter_end *end)
-{
-	uint32_t bucket = counter_size_bucket(end->size);
-	struct ht_hist *hist = sizes_agree(s, c, bucket);
-
-	if (hist)
-		ht_add_own_64(&hist->size_frees[bucket], 1);
-	counter_add_free(s, c, ht_counter_site(c->key), end);
-	if (end->life_ticks != 0)
-		counter_life_first(s, c, counter_life_bucket(end->life_ticks));
-}
-
-/* ---- slot 0's counter ---- */
-
-/* It has come with the counter, or not at all. */
-static struct ht_hist *shared_hist(const struct segment *s, const struct ht_counter *c)
-{
-	return c->hist == HT_NONE ? NULL : hist_at(s, c->hist);
+	if (life != 0 && c->hist == 0 && ht_counter_size(c->key) != HT_SIZE_MIXED)
+		hist_take(s, c);
 }
 
 static uint64_t *site_live(const struct segment *s, const struct ht_counter *c)
@@ -169,31 +138,40 @@ static uint64_t *site_live(const struct segment *s, const struct ht_counter *c)
 	return &stack_site(s, ht_counter_site(c->key))->live_bytes;
 }
 
+void counter_settle(const struct segment *s, struct counter_owner *o, struct ht_counter *c)
+{
+	struct ht_thread *t = o->thread;
+
+	if (ht_counter_slot(c->key) != 0)
+		share_settle(s, &c->share, site_live(s, c), c->alloc_bytes - c->free_bytes);
+	if (share_settle(s, &t->share, &s->header->live_bytes, t->live_bytes))
+		ht_store_relaxed_64(&t->peak_ns, ht_load_relaxed_64(&s->header->clock_ns));
+}
+
+/* ---- slot 0's counter ---- */
+
 static void shared_alloc(const struct segment *s, struct ht_counter *c, uint64_t size)
 {
-	struct ht_hist *hist = shared_hist(s, c);
+	struct ht_hist *hist = hist_at(s, c->hist);
 
 	segment_count(s, &c->allocs, 1);
 	segment_count(s, &c->alloc_bytes, size);
+	segment_count(s, &hist->size_allocs[counter_size_bucket(size)], 1);
 	share_add(s, &c->share, site_live(s, c), size);
-	if (hist)
-		segment_count(s, &hist->size_allocs[counter_size_bucket(size)], 1);
 }
 
 static void shared_free(
 	const struct segment *s, struct ht_counter *c, const struct counter_end *end)
 {
-	struct ht_hist *hist = shared_hist(s, c);
+	struct ht_hist *hist = hist_at(s, c->hist);
 
 	segment_count(s, &c->frees, 1);
 	segment_count(s, &c->free_bytes, end->size);
-	share_add(s, &c->share, site_live(s, c), -end->size);
+	segment_count(s, &hist->size_frees[counter_size_bucket(end->size)], 1);
+	segment_count(s, &hist->life[counter_life_bucket(end->life_ticks)], 1);
 	if (end->temporary)
 		segment_count(s, &c->temporary, 1);
-	if (hist)
-		segment_count(s, &hist->size_frees[counter_size_bucket(end->size)], 1);
-	if (hist && end->life_ticks != 0)
-		segment_count(s, &hist->life[counter_life_bucket(end->life_ticks)], 1);
+	share_add(s, &c->share, site_live(s, c), -end->size);
 }
 
 /* ---- slot 0 ---- */
@@ -215,10 +193,9 @@ static void slot_0_free(const struct segment *s, struct ht_thread *t, const stru
 	segment_count(s, &in->frees, 1);
 	segment_count(s, &in->free_bytes, end->size);
 	share_add(s, &t->share, &s->header->live_bytes, -end->size);
+	segment_count(s, &t->life[counter_life_bucket(end->life_ticks)], 1);
 	if (end->temporary)
 		segment_count(s, &t->temporary, 1);
-	if (end->life_ticks != 0)
-		segment_count(s, &t->life[counter_life_bucket(end->life_ticks)], 1);
 }
 
 /* ---- the rare events ---- */
@@ -250,32 +227,36 @@ static struct ht_counter *counter_of(
 void counter_alloc_other(
 	const struct segment *s, struct counter_owner *o, uint32_t site, uint64_t size)
 {
+	uint32_t bucket = counter_size_bucket(size);
 	struct ht_counter *c = counter_of(s, o, site);
 
-	if (ht_counter_slot(c->key) != 0)
-		own_alloc(s, c, size);
-	else
-		shared_alloc(s, c, size);
-	if (o->slot != 0)
-		counter_slot_alloc(s, o->thread, counter_size_bucket(size), size);
-	else
+	if (ht_counter_slot(c->key) != 0) {
+		own_prepare(s, c, bucket, 0);
+		counter_alloc(s, o, site, size);
+		return;
+	}
+	shared_alloc(s, c, size);
+	if (o->slot == 0)
 		slot_0_alloc(s, o->thread, size);
+	else if (!counter_slot_alloc(s, o->thread, bucket, size))
+		counter_settle(s, o, c);
 }
 
 void counter_free_other(const struct segment *s, struct counter_owner *o, uint32_t site,
 	const struct counter_end *end)
 {
+	uint32_t bucket = counter_size_bucket(end->size);
+	uint32_t life = counter_life_bucket(end->life_ticks);
 	struct ht_counter *c = counter_of(s, o, site);
 
-	if (ht_counter_slot(c->key) != 0)
-		own_free(s, c, end);
-	else
-		shared_free(s, c, end);
-	if (o->slot == 0) {
-		slot_0_free(s, o->thread, end);
+	if (ht_counter_slot(c->key) != 0) {
+		own_prepare(s, c, bucket, life);
+		counter_free(s, o, site, end);
 		return;
 	}
-	counter_slot_free(s, o->thread, counter_size_bucket(end->size), end);
-	if (end->life_ticks != 0)
-		ht_add_own_64(&o->thread->life[counter_life_bucket(end->life_ticks)], 1);
+	shared_free(s, c, end);
+	if (o->slot == 0)
+		slot_0_free(s, o->thread, end);
+	else if (!counter_slot_free(o->thread, bucket, life, end))
+		counter_settle(s, o, c);
 }

@@ -89,57 +89,17 @@ uint32_t counter_claim(const struct segment *s, uint32_t site, uint32_t slot);
 
 /* ---- how it is done ---- */
 
-/* Events that need more than to be counted: no counter yet, none of one's own, another size. */
+/* Events that need more than to be counted: no counter yet, none of one's own, another size, a life
+ * that is the first to need a histogram. */
 void counter_alloc_other(
 	const struct segment *s, struct counter_owner *o, uint32_t site, uint64_t size);
 void counter_free_other(const struct segment *s, struct counter_owner *o, uint32_t site,
 	const struct counter_end *end);
-/* The first block that ended in lifetime bucket 1 or a later one. */
-void counter_life_first(const struct segment *s, struct ht_counter *c, uint32_t bucket);
+/* Some share has gathered too much: the counter's, or the slot's. */
+void counter_settle(const struct segment *s, struct counter_owner *o, struct ht_counter *c);
 
-/* The counter's histogram; NULL: it has none. */
-static inline struct ht_hist *counter_hist(
-	const struct counter_owner *o, const struct ht_counter *c)
-{
-	return c->hist - 1 < HT_NONE - 1 ? &o->hists[c->hist] : NULL;
-}
-
-/* To a counter of one's own: all but sizes. */
-static inline void counter_add_alloc(
-	const struct segment *s, struct ht_counter *c, uint32_t site, uint64_t size)
-{
-	uint64_t bytes = c->alloc_bytes + size;
-
-	ht_add_own_64(&c->allocs, 1);
-	ht_store_relaxed_64(&c->alloc_bytes, bytes);
-	share_up(s, &c->share, &stack_site(s, site)->live_bytes, bytes - c->free_bytes);
-}
-
-static inline void counter_add_free(
-	const struct segment *s, struct ht_counter *c, uint32_t site, const struct counter_end *end)
-{
-	uint64_t bytes = c->free_bytes + end->size;
-
-	ht_add_own_64(&c->frees, 1);
-	ht_store_relaxed_64(&c->free_bytes, bytes);
-	share_down(s, &c->share, &stack_site(s, site)->live_bytes, c->alloc_bytes - bytes);
-	if (end->temporary)
-		ht_add_own_64(&c->temporary, 1);
-}
-
-static inline void counter_add_life(const struct segment *s, const struct counter_owner *o,
-	struct ht_counter *c, uint32_t bucket)
-{
-	struct ht_hist *hist = counter_hist(o, c);
-
-	if (__builtin_expect(hist != NULL, 1))
-		ht_add_own_64(&hist->life[bucket], 1);
-	else
-		counter_life_first(s, c, bucket);
-}
-
-/* To a slot of one's own. */
-static inline void counter_slot_alloc(
+/* To a slot of one's own. False: its share has to settle. */
+static inline bool counter_slot_alloc(
 	const struct segment *s, struct ht_thread *t, uint32_t bucket, uint64_t size)
 {
 	uint64_t live = t->live_bytes + size;
@@ -147,77 +107,114 @@ static inline void counter_slot_alloc(
 	ht_add_own_64(&t->size[bucket].allocs, 1);
 	ht_add_own_64(&t->size[bucket].alloc_bytes, size);
 	ht_store_relaxed_64(&t->live_bytes, live);
-	if (share_up(s, &t->share, &s->header->live_bytes, live))
-		ht_store_relaxed_64(&t->peak_ns, ht_load_relaxed_64(&s->header->clock_ns));
+	if (!share_above(live, t->share.high))
+		return true;
+	if (!share_up(&t->share, live))
+		return false;
+	ht_store_relaxed_64(&t->peak_ns, ht_load_relaxed_64(&s->header->clock_ns));
+	return true;
 }
 
-static inline void counter_slot_free(const struct segment *s, struct ht_thread *t, uint32_t bucket,
-	const struct counter_end *end)
+static inline bool counter_slot_free(
+	struct ht_thread *t, uint32_t bucket, uint32_t life, const struct counter_end *end)
 {
 	uint64_t live = t->live_bytes - end->size;
 
 	ht_add_own_64(&t->size[bucket].frees, 1);
 	ht_add_own_64(&t->size[bucket].free_bytes, end->size);
 	ht_store_relaxed_64(&t->live_bytes, live);
-	share_down(s, &t->share, &s->header->live_bytes, live);
+	if (life != 0)
+		ht_add_own_64(&t->life[life], 1);
 	if (end->temporary)
 		ht_add_own_64(&t->temporary, 1);
+	return !share_above(t->share.low, live);
+}
+
+/* To a counter of one's own: all but sizes and lives. False: its share has to settle. */
+static inline bool counter_add_alloc(struct ht_counter *c, uint64_t size)
+{
+	uint64_t bytes = c->alloc_bytes + size, live = bytes - c->free_bytes;
+
+	ht_add_own_64(&c->allocs, 1);
+	ht_store_relaxed_64(&c->alloc_bytes, bytes);
+	return !share_above(live, c->share.high) || share_up(&c->share, live);
+}
+
+static inline bool counter_add_free(struct ht_counter *c, const struct counter_end *end)
+{
+	uint64_t bytes = c->free_bytes + end->size;
+
+	ht_add_own_64(&c->frees, 1);
+	ht_store_relaxed_64(&c->free_bytes, bytes);
+	if (end->temporary)
+		ht_add_own_64(&c->temporary, 1);
+	return !share_above(c->share.low, c->alloc_bytes - bytes);
 }
 
 /*
- * Whether `c` is the owner's counter of this site, and what it needs of sizes is done: nothing, as
- * long as all are of one bucket; else they are in its histogram, at `*mixed`.
+ * The owner's counter of a site, if it is known, and what the key must be for a block of some size
+ * to need only counting: `all` blocks of that bucket so far, or `mixed` ones.
  */
-static inline bool counter_is(const struct counter_owner *o, const struct ht_counter *c,
-	uint32_t site, uint32_t bucket, struct ht_hist **mixed)
-{
-	uint64_t key = c->key;
+struct counter_known {
+	struct ht_counter *counter;
+	uint64_t all, mixed;
+};
 
-	*mixed = NULL;
-	if (key == (o->key | ht_counter_key(site, 0, bucket)))
-		return true;
-	*mixed = counter_hist(o, c);
-	return *mixed && key == (o->key | ht_counter_key(site, 0, HT_SIZE_MIXED));
+static inline struct counter_known counter_known(
+	const struct counter_owner *o, uint32_t site, uint32_t bucket)
+{
+	uint64_t key = o->key | ht_counter_key(site, 0, 0);
+
+	return (struct counter_known){ &o->counters[o->counter[site % COUNTER_SITES]],
+		key | ht_counter_key(0, 0, bucket), key | ht_counter_key(0, 0, HT_SIZE_MIXED) };
 }
 
 static inline void counter_alloc(
 	const struct segment *s, struct counter_owner *o, uint32_t site, uint64_t size)
 {
-	struct ht_counter *c = &o->counters[o->counter[site % COUNTER_SITES]];
 	uint32_t bucket = counter_size_bucket(size);
-	struct ht_hist *mixed;
+	struct counter_known k = counter_known(o, site, bucket);
+	struct ht_counter *c = k.counter;
+	bool fine;
 
-	if (__builtin_expect(!counter_is(o, c, site, bucket, &mixed), 0)) {
-		counter_alloc_other(s, o, site, size);
-		return;
+	if (c->key != k.all) {
+		if (__builtin_expect(c->key != k.mixed, 0)) {
+			counter_alloc_other(s, o, site, size);
+			return;
+		}
+		ht_add_own_64(&o->hists[c->hist].size_allocs[bucket], 1);
 	}
-	if (mixed)
-		ht_add_own_64(&mixed->size_allocs[bucket], 1);
-	counter_add_alloc(s, c, site, size);
-	counter_slot_alloc(s, o->thread, bucket, size);
+	fine = counter_add_alloc(c, size);
+	fine &= counter_slot_alloc(s, o->thread, bucket, size);
+	if (__builtin_expect(!fine, 0))
+		counter_settle(s, o, c);
 }
 
 static inline void counter_free(const struct segment *s, struct counter_owner *o, uint32_t site,
 	const struct counter_end *end)
 {
-	struct ht_counter *c = &o->counters[o->counter[site % COUNTER_SITES]];
 	uint32_t bucket = counter_size_bucket(end->size);
-	struct ht_hist *mixed;
+	uint32_t life = counter_life_bucket(end->life_ticks);
+	struct counter_known k = counter_known(o, site, bucket);
+	struct ht_counter *c = k.counter;
+	bool fine;
 
-	if (__builtin_expect(!counter_is(o, c, site, bucket, &mixed), 0)) {
-		counter_free_other(s, o, site, end);
-		return;
-	}
-	if (mixed)
-		ht_add_own_64(&mixed->size_frees[bucket], 1);
-	counter_add_free(s, c, site, end);
-	counter_slot_free(s, o->thread, bucket, end);
-	if (end->life_ticks != 0) {
-		uint32_t life = counter_life_bucket(end->life_ticks);
+	if (c->key != k.all || life != 0) {
+		struct ht_hist *hist = &o->hists[c->hist];
 
-		counter_add_life(s, o, c, life);
-		ht_add_own_64(&o->thread->life[life], 1);
+		if (__builtin_expect(c->key != k.mixed && (c->key != k.all || c->hist == 0), 0)) {
+			counter_free_other(s, o, site, end);
+			return;
+		}
+		if (c->key == k.mixed)
+			ht_add_own_64(&hist->size_frees[bucket], 1);
+		if (life != 0)
+			ht_add_own_64(&hist->life[life], 1);
 	}
+	fine = counter_add_free(c, end);
+	fine &= counter_slot_free(o->thread, bucket, life, end);
+	if (__builtin_expect(!fine, 0))
+		counter_settle(s, o, c);
 }
 
 #endif

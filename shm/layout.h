@@ -20,10 +20,12 @@
  *   nodes       ht_node[]: the calling-context tree; node 0 is the root and has no frame
  *   sites       ht_site[]: one call stack + allocation function; site 0 is the catch-all of blocks
  *               whose stack could not be kept
- *   counters    ht_counter[]: what one thread slot counted at one site; counter 0 is the
- * catch-all's hists       ht_hist[]: histograms of counters that need one; number 0 is none rings
- * ht_event[HT_RING_EVENTS] per thread slot: the timeline live        the live hash, in levels
- * (below) near        the part of it for small blocks, in one level
+ *   counters    ht_counter[]: what one thread slot counted at one site; counter 0 is for site 0
+ *   hists       ht_hist[]: histograms of counters that need one; number 0 is none: what is written
+ *               there, for want of room, means nothing
+ *   rings       ht_event[HT_RING_EVENTS] per thread slot: the timeline
+ *   live        the live hash, in levels (below)
+ *   near        the part of it for small blocks, in one level
  *
  * A call stack is one 32-bit number: a site. Walking it: ht_site.node is a leaf whose `pc` tells
  * the allocation function (HT_LEAF_FUNCTION, a number below HT_FUNCTION_COUNT); its parent is the
@@ -262,7 +264,7 @@ struct ht_counter {
 	uint64_t temporary;
 	struct ht_share share; /* of the site's live bytes */
 	uint32_t next; /* of the site's counters, 0: end */
-	uint32_t hist; /* 0: needs none yet; HT_NONE: needs one, there was none */
+	uint32_t hist; /* 0: needs none; when sizes are mixed: there was none to be had */
 	uint64_t reserved[3];
 };
 

@@ -19,9 +19,14 @@ static uint64_t limit_of(uint64_t peak)
  */
 bool share_settle(const struct segment *s, struct ht_share *p, uint64_t *sum, uint64_t live)
 {
-	uint64_t before = share_peak(p), all = segment_sum(s, sum, live - p->settled);
-	uint64_t peak = higher(before, all), others = all - live, limit = limit_of(peak);
+	uint64_t before = share_peak(p), all, peak, others, limit;
 
+	if (!share_above(live, p->ceiling) && !share_above(p->low, live))
+		return false;
+	all = segment_sum(s, sum, live - p->settled);
+	peak = higher(before, all);
+	others = all - live;
+	limit = limit_of(peak);
 	ht_store_relaxed_64(&p->peak, peak);
 	ht_store_relaxed_64(&p->settled, live);
 	ht_store_relaxed_64(&p->others, others);

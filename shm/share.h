@@ -34,28 +34,17 @@ static inline uint64_t share_peak(const struct ht_share *p)
 	return share_above(now, p->peak) ? now : p->peak;
 }
 
-/* Moves what has gathered to `sum`; `live` is the owner's own part now. True: a new peak. */
-bool share_settle(const struct segment *s, struct ht_share *p, uint64_t *sum, uint64_t live);
-
-/* The owner's own part has gone up to `live`. True: a new peak. */
-static inline bool share_up(
-	const struct segment *s, struct ht_share *p, uint64_t *sum, uint64_t live)
+/* The owner's own part has become `live`, the highest yet, unless false: then it has to settle. */
+static inline bool share_up(struct ht_share *p, uint64_t live)
 {
-	if (!share_above(live, p->high))
-		return false;
 	if (share_above(live, p->ceiling))
-		return share_settle(s, p, sum, live);
+		return false;
 	ht_store_relaxed_64(&p->high, live);
 	return true;
 }
 
-/* It has gone down to `live`. */
-static inline void share_down(
-	const struct segment *s, struct ht_share *p, uint64_t *sum, uint64_t live)
-{
-	if (__builtin_expect(share_above(p->low, live), 0))
-		share_settle(s, p, sum, live);
-}
+/* Settles with `sum` if the owner's own part, `live` now, has left the limits. True: a new peak. */
+bool share_settle(const struct segment *s, struct ht_share *p, uint64_t *sum, uint64_t live);
 
 /* Adds to `sum` at once, on behalf of a share that any thread may use at any time. True: a new
  * peak. */

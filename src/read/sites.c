@@ -153,15 +153,14 @@ void read_lives_add(uint64_t *out, uint64_t frees, const uint64_t *longer)
 /* Adds a counter's histogram; what it could not keep is left out. */
 static int hist_add(struct read_segment *s, struct ht_hist *out, const struct ht_counter *c)
 {
-	bool refused = c->hist == HT_NONE;
+	bool refused = c->hist == 0 && ht_counter_size(c->key) == HT_SIZE_MIXED;
 	struct ht_hist own;
-	int rc = hist_get(s, refused ? 0 : c->hist, &own);
+	int rc = hist_get(s, c->hist, &own);
 
-	if (rc != 0)
+	if (rc != 0 || refused)
 		return rc;
 	sizes_add(out, c, &own);
-	if (!refused)
-		read_lives_add(out->life, c->frees, own.life);
+	read_lives_add(out->life, c->frees, own.life);
 	return 0;
 }
 

@@ -40,9 +40,11 @@ static inline void counted_hist(
 	uint32_t bucket = ht_counter_size(c->key);
 	const struct ht_hist *h = &none;
 
-	if (c->hist != 0 && c->hist != HT_NONE) {
+	if (c->hist != 0) {
 		h = segment_at(s, segment_element(s, HT_REGION_HISTS, c->hist, sizeof(*h)));
 		out->hists++;
+	} else if (bucket == HT_SIZE_MIXED) {
+		return; /* refused */
 	}
 	counted_lives(out, c->frees, h->life);
 	if (bucket < HT_SIZE_BUCKETS) {

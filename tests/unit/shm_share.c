@@ -196,6 +196,39 @@ TEST(a_late_writer_knows_of_the_others)
 	fixture_close(&f);
 }
 
+/* Between two settlings a writer adds what it allocates to what the others had. */
+TEST(a_writer_knows_its_own_part)
+{
+	struct counter_end all = { .size = 1000000 };
+
+	begin();
+	counter_alloc(&f.s, &owners[1], 1, 1000000);
+	for (int i = 0; i < 3000; i++)
+		counter_alloc(&f.s, &owners[2], 1, 1);
+	CHECK(f.s.header->live_bytes < 1001000);
+	counter_free(&f.s, &owners[1], 1, &all);
+	CHECK_INT(counted_program(&f.s).peak, 1003000);
+	CHECK_INT(counted_site(&f.s, 1).peak, 1003000);
+	fixture_close(&f);
+}
+
+/* Nothing much happens at any one site, but much in all. */
+TEST(many_sites_add_up)
+{
+	struct counter_end e = { .size = 3000 };
+	const struct ht_thread *t;
+
+	begin();
+	for (uint32_t site = 1; site <= 1000; site++)
+		counter_alloc(&f.s, &owners[1], site, 3000);
+	t = thread_at(&f.s, 1);
+	for (uint32_t site = 1; site <= 1000; site++) {
+		counter_free(&f.s, &owners[1], site, &e);
+		CHECK(t->share.settled - t->live_bytes <= limit(3000000));
+	}
+	fixture_close(&f);
+}
+
 int main(void)
 {
 	RUN(one_writer_is_exact);
@@ -204,5 +237,7 @@ int main(void)
 	RUN(and_with_the_shared_slot);
 	RUN(a_writer_of_its_own_is_exact);
 	RUN(a_late_writer_knows_of_the_others);
+	RUN(a_writer_knows_its_own_part);
+	RUN(many_sites_add_up);
 	return check_end();
 }
