@@ -101,9 +101,9 @@ static bool start(void)
 	state_thread.unwinding = 1;
 	hooks_cxx_find();
 	rc = prepare(&own);
-	/* What we asked for in vain is not the program's error: taken, and then freed. */
-	(void)dlerror();
-	(void)dlerror();
+	/* What we asked for in vain is not the program's error. A call that succeeds takes it back;
+	 * dlerror would translate it, under a lock of libc's that this thread may be holding. */
+	(void)dlsym(RTLD_DEFAULT, "free");
 	state_thread.unwinding = 0;
 	if (rc == 0) {
 		own->on = 1;

@@ -77,6 +77,8 @@ for way_name in ways():
              unchanged("rbp_borrowed")(way_name))
     add_case("a program with its own malloc gets its own from a plugin's operator new, " + way_name,
              unchanged("own_malloc", os.path.join(B, "tests/targets/plugin/waits.so"))(way_name))
+    add_case("the first allocation may be made under a lock of libc's, " + way_name,
+             unchanged("locale_early")(way_name))
     add_case("a plugin's constructor may wait for a thread, " + way_name,
              unchanged("plugin_waits", os.path.join(B, "tests/targets/plugin/waits.so"))(way_name))
 

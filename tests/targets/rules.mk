@@ -14,5 +14,15 @@ $(B)/tests/targets/plugin/waits.so: tests/targets/plugin/waits.cc Makefile
 	@mkdir -p $(@D)
 	$(Q)$(CXX) -O1 -g -std=c++17 -pthread -shared -fPIC -o $@ $<
 
+# Linked with a library whose constructor comes before ours.
+$(B)/tests/targets/plugin/locale.so: tests/targets/plugin/locale.c Makefile
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -D_GNU_SOURCE $(TARGET_CFLAGS) -shared -fPIC -o $@ $<
+
+$(B)/tests/targets/locale_early: $(B)/tests/targets/plugin/locale.so
+$(B)/tests/targets/locale_early: private TARGET_CFLAGS += -Wl,--no-as-needed \
+	-Wl,-rpath,'$$ORIGIN/plugin' $(B)/tests/targets/plugin/locale.so
+
 # Its allocator is seen by the libraries it loads.
 $(B)/tests/targets/own_malloc: TARGET_CFLAGS += -rdynamic -fno-builtin
