@@ -24,6 +24,7 @@
 #define UNPINNED_MAX   6u /* pieces of unloadable code in a stack; with more it is not remembered */
 #define UNPINNED_WORDS 2u /* an address, and its module */
 
+#define KEY_NONE  0ull /* of no stack: record 0, and what was forgotten */
 #define KEY_CHILD (1ull << 63)
 #define NO_WORD	  UINT16_MAX
 
@@ -82,9 +83,15 @@ static uint64_t guard_now(uintptr_t frame, uint64_t guard)
 	return value > GUARDS_VALUE_MASK ? 0 : (guard & ~GUARDS_VALUE_MASK) | value;
 }
 
+/* Where the objects that may be unloaded are told of: an address in each, and its module. */
+static const uint64_t *unpinned_of(const struct guards_record *r)
+{
+	return &r->words[r->count + 1u];
+}
+
 static bool modules_equal(const struct guards_record *r)
 {
-	const uint64_t *unpinned = &r->words[r->count + 1u];
+	const uint64_t *unpinned = unpinned_of(r);
 
 	for (unsigned i = 0; i < r->leaf.unpinned; i++, unpinned += UNPINNED_WORDS) {
 		struct module_range range;
@@ -96,16 +103,27 @@ static bool modules_equal(const struct guards_record *r)
 	return true;
 }
 
+bool guards_prove(struct guards_record *r)
+{
+	uint32_t generation = modules_generation(); /* first: edge UNLOAD */
+
+	if (!modules_equal(r))
+		return false;
+	if (r->leaf.proved != GUARDS_UNPROVED && generation > MODULES_NEVER)
+		r->leaf.proved = generation;
+	return true;
+}
+
 struct guards_leaf *guards_branch(
 	struct guards *g, uintptr_t frame, struct guards_record *r, const uint64_t *w)
 {
 	while (*w != GUARDS_END) {
 		r = exit_search(g, r, (uint32_t)(w - r->words), guard_now(frame, *w));
-		if (!r)
+		if (!r || !guards_holds(r))
 			return NULL;
 		w = guards_compare(frame, r->words + 1);
 	}
-	return modules_equal(r) ? &r->leaf : NULL;
+	return &r->leaf;
 }
 
 struct guards_leaf *guards_search(struct guards *g, uintptr_t frame, uint32_t function)
@@ -113,7 +131,9 @@ struct guards_leaf *guards_search(struct guards *g, uintptr_t frame, uint32_t fu
 	uint64_t index = guards_root_index(g, frame, ((const uint64_t *)frame)[1]);
 	struct guards_record *r = root_search(g, guards_key(frame, function), index);
 
-	return r ? guards_branch(g, frame, r, guards_compare(frame, r->words)) : NULL;
+	if (!r || !guards_holds(r))
+		return NULL;
+	return guards_branch(g, frame, r, guards_compare(frame, r->words));
 }
 
 /* ---- memory ---- */
@@ -163,11 +183,23 @@ static void forget_all(struct guards *g)
 	g->used = sizeof(struct guards_record) / sizeof(uint64_t) + 1;
 }
 
+/* Makes a record one that nothing finds. */
+static void forget(struct guards_record *r)
+{
+	r->key = KEY_NONE;
+	r->words[0] = GUARDS_END;
+}
+
+static bool is_forgotten(const struct guards *g, uint32_t at)
+{
+	return guards_at(g, at)->key == KEY_NONE;
+}
+
 /* Enters a record into a table: where there is room, or else over the first. */
-static void enter(uint32_t *table, uint64_t index, uint32_t at)
+static void enter(const struct guards *g, uint32_t *table, uint64_t index, uint32_t at)
 {
 	for (unsigned i = 0; i < BUCKET; i++) {
-		if (table[index ^ i] == 0) {
+		if (is_forgotten(g, table[index ^ i])) {
 			table[index ^ i] = at;
 			return;
 		}
@@ -177,7 +209,7 @@ static void enter(uint32_t *table, uint64_t index, uint32_t at)
 
 static void root_enter(struct guards *g, const struct guards_record *r)
 {
-	enter(g->roots,
+	enter(g, g->roots,
 		guards_root_index(g, r->key & GUARDS_VALUE_MASK, r->words[0] & GUARDS_VALUE_MASK),
 		at_of(g, r));
 }
@@ -186,11 +218,11 @@ static void exit_enter(struct guards *g, const struct guards_record *r)
 {
 	struct guards_record *parent = guards_at(g, (uint32_t)(r->key >> 16 & INT32_MAX));
 
-	if (parent->exit == 0) {
+	if (is_forgotten(g, parent->exit)) {
 		parent->exit = at_of(g, r);
 		parent->exit_at = (uint16_t)r->key;
 	} else if (parent->exit != at_of(g, r)) {
-		enter(g->exits, exit_index(g, r->key, r->words[0]), at_of(g, r));
+		enter(g, g->exits, exit_index(g, r->key, r->words[0]), at_of(g, r));
 	}
 }
 
@@ -198,7 +230,7 @@ static void record_enter(struct guards *g, const struct guards_record *r)
 {
 	if (r->key & KEY_CHILD)
 		exit_enter(g, r);
-	else
+	else if (r->key != KEY_NONE)
 		root_enter(g, r);
 }
 
@@ -228,25 +260,41 @@ static bool grow(struct guards *g)
 
 /* ---- remembering ---- */
 
-/* Notes one frame of each run of unloadable code. False: too many of them. */
+static bool unpinned_has(const struct guards_record *r, uint32_t module)
+{
+	const uint64_t *unpinned = unpinned_of(r);
+
+	for (unsigned i = 0; i < r->leaf.unpinned; i++)
+		if (unpinned[i * UNPINNED_WORDS + 1] == module)
+			return true;
+	return false;
+}
+
+/*
+ * Notes one frame in each unloadable object. False: too many of them. Code outside any object is a
+ * module of its own at each address, and what comes to be there is nobody's to tell.
+ */
 static bool unpinned_fill(struct guards_record *r, const struct unwind *u)
 {
 	uint64_t *out = &r->words[r->count + 1u];
-	uint32_t last = 0;
 
+	r->leaf.proved = u->generation > MODULES_NEVER ? u->generation : GUARDS_UNPROVED;
 	for (uint32_t i = 0; i < u->count; i++) {
-		/* Code outside any object is a module of its own at each address. */
-		bool seen = u->modules[i] == last && (last & ~HT_NODE_UNPINNED) != 0;
+		bool outside = u->modules[i] == HT_NODE_UNPINNED;
 
-		if (!(u->modules[i] & HT_NODE_UNPINNED) || seen)
+		if (!(u->modules[i] & HT_NODE_UNPINNED) ||
+			(!outside && unpinned_has(r, u->modules[i])))
 			continue;
 		if (r->leaf.unpinned == UNPINNED_MAX)
 			return false;
-		last = u->modules[i];
 		*out++ = u->pcs[i];
-		*out++ = last;
+		*out++ = u->modules[i];
 		r->leaf.unpinned++;
+		if (outside)
+			r->leaf.proved = GUARDS_UNPROVED;
 	}
+	if (r->leaf.unpinned == 0)
+		r->leaf.proved = GUARDS_PINNED;
 	return true;
 }
 
@@ -264,7 +312,6 @@ static struct guards_record *record_new(
 	r->words[r->count] = GUARDS_END;
 	if (!unpinned_fill(r, u))
 		return NULL;
-	r->leaf.proved = r->leaf.unpinned ? 0 : GUARDS_PINNED;
 	g->used += record_words(r->count, r->leaf.unpinned);
 	record_enter(g, r);
 	return r;
@@ -304,17 +351,19 @@ static struct guards_record *remember(
 	uint64_t key = root;
 	uint32_t from = 0;
 
-	while (r) {
+	while (r && guards_holds(r)) {
 		uint32_t i = words_common(r, u, from);
 
 		if (!parts_rightly(r, i, u, from)) {
-			forget_all(g); /* code was replaced under it */
+			forget_all(g); /* code was replaced, and nothing told of it */
 			return record_new(g, u, 0, root, site);
 		}
 		key = child_key(at_of(g, r), i);
 		from += i;
 		r = exit_search(g, r, i, u->guards[from]);
 	}
+	if (r)
+		forget(r);
 	return record_new(g, u, from, key, site);
 }
 

@@ -7,7 +7,8 @@
  *
  * And it reads only what an unwinder would read: a word's address is known to be right once all the
  * words before it have compared equal, so a remembered stack of a coroutine or thread that is gone
- * leads nowhere. Code that was unloaded and replaced is found out by asking for the modules again.
+ * leads nowhere. Where code may be unloaded and replaced, it is asked again where the stack's code
+ * is when anything was unloaded since (modules.h).
  *
  * Stacks that begin alike share their beginnings: the memory is a tree, in which a word that is
  * another than expected leads on to the stacks that have that one there.
@@ -17,15 +18,19 @@
 #ifndef PRELOAD_GUARDS_H
 #define PRELOAD_GUARDS_H
 
+#include <stddef.h>
+
+#include "preload/modules.h"
 #include "preload/unwind.h"
 
 /* What is known of a remembered stack. Valid until the next guards_keep of the thread. */
 struct guards_leaf {
 	uint32_t site;
 	uint32_t counter; /* the recorder's: 0 at first, then as it was left here */
-	uint32_t proved; /* GUARDS_PINNED, or 0: code in it may be unloaded */
+	uint32_t proved; /* when it was asked where the code is: GUARDS_PINNED, a generation of
+			    modules.h, or GUARDS_UNPROVED */
 	uint8_t truncated; /* the stack is missing outer frames */
-	uint8_t unpinned; /* pieces of such code, told of after the words */
+	uint8_t unpinned; /* objects in it that may be unloaded, told of after the words */
 };
 
 /* A run of expected words, up to GUARDS_END. */
@@ -49,7 +54,8 @@ struct guards {
 	struct guards_leaf spare; /* of a stack that cannot be remembered */
 };
 
-#define GUARDS_PINNED UINT32_MAX
+#define GUARDS_PINNED	UINT32_MAX /* all of it is in objects that stay */
+#define GUARDS_UNPROVED 0u /* it is to be asked each time: no generation */
 /* Ends a record: no stack has it, since a hook's return address is not 0. */
 #define GUARDS_END	  (1ull << GUARDS_VALUE_BITS)
 #define GUARDS_VALUE_BITS 48u
@@ -68,6 +74,8 @@ struct guards_leaf *guards_keep(
 /* Out of line: goes on where the record `r` has another word, at `w`, than the stack. */
 struct guards_leaf *guards_branch(
 	struct guards *g, uintptr_t frame, struct guards_record *r, const uint64_t *w);
+/* Out of line: asks where the code of a record's stack is. False: not where it was. */
+bool guards_prove(struct guards_record *r);
 /* Out of line: looks where else the root may be. */
 struct guards_leaf *guards_search(struct guards *g, uintptr_t frame, uint32_t function);
 
@@ -138,6 +146,14 @@ static inline const uint64_t *guards_compare(uintptr_t frame, const uint64_t *w)
 	return w;
 }
 
+/* Whether the code of a record's stack is where it was. Before its words are looked for: they are
+ * where that code left them. */
+static inline bool guards_holds(struct guards_record *r)
+{
+	return __builtin_expect(r->leaf.proved == GUARDS_PINNED, 1) ||
+	       r->leaf.proved == modules_generation() || guards_prove(r);
+}
+
 /* What is remembered of the stack at `frame`, or NULL. */
 static inline struct guards_leaf *guards_find(struct guards *g, uintptr_t frame, uint32_t function)
 {
@@ -146,10 +162,10 @@ static inline struct guards_leaf *guards_find(struct guards *g, uintptr_t frame,
 
 	if (__builtin_expect(r->key != guards_key(frame, function), 0))
 		return guards_search(g, frame, function);
+	if (!guards_holds(r))
+		return NULL;
 	w = guards_compare(frame, r->words);
-	if (__builtin_expect(*w != GUARDS_END || r->leaf.proved != GUARDS_PINNED, 0))
-		return guards_branch(g, frame, r, w);
-	return &r->leaf;
+	return __builtin_expect(*w == GUARDS_END, 1) ? &r->leaf : guards_branch(g, frame, r, w);
 }
 
 #endif

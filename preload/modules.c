@@ -13,6 +13,13 @@
 #include "preload/state.h"
 #include "shm/module.h"
 
+/* Generations: no free of the loader's has come; counting; no numbers left (guards.h means
+ * something else by the very last). */
+#define GENERATION_UNSEEN 1u
+#define GENERATION_OVER	  MODULES_NEVER
+#define GENERATION_FIRST  (MODULES_NEVER + 1)
+#define GENERATION_LAST	  (UINT32_MAX - 1)
+
 #define PINNED_MAX	512u /* objects loaded at start; large desktop programs have some 300 */
 #define FINGERPRINT_MAX 4096u /* bytes of .eh_frame looked at, each time: such objects are rare */
 #define RECENT_SIZE	1024u /* dlopen'ed objects remembered, power of two */
@@ -26,6 +33,7 @@ struct found_object {
 	unsigned long long reserved[7];
 };
 
+struct modules_loader modules_loader = { .generation = GENERATION_UNSEEN };
 static int (*find_object)(void *, struct found_object *);
 static struct module_range pinned[PINNED_MAX];
 static uint32_t pinned_count;
@@ -133,14 +141,6 @@ static void sort_pinned(void)
 	}
 }
 
-void modules_start(void)
-{
-	find_object =
-		(int (*)(void *, struct found_object *))dlsym(RTLD_DEFAULT, "_dl_find_object");
-	dl_iterate_phdr(add_pinned, NULL);
-	sort_pinned();
-}
-
 static const struct module_range *find_pinned(uint64_t pc)
 {
 	uint32_t low = 0, high = pinned_count;
@@ -156,6 +156,44 @@ static const struct module_range *find_pinned(uint64_t pc)
 			return &pinned[mid];
 	}
 	return NULL;
+}
+
+/*
+ * A function that is the loader's in every glibc tells where the loader is. That its frees come to
+ * us is known when one has: a file that cannot be there is not opened, and its name is freed.
+ */
+static void watch_loader(void)
+{
+	const struct module_range *r =
+		find_pinned((uint64_t)(uintptr_t)dlsym(RTLD_DEFAULT, "__tls_get_addr"));
+
+	if (!r)
+		return;
+	modules_loader.start = r->start;
+	modules_loader.bytes = r->end - r->start;
+	dlopen("/dev/null/none", RTLD_LAZY);
+}
+
+void modules_start(void)
+{
+	find_object =
+		(int (*)(void *, struct found_object *))dlsym(RTLD_DEFAULT, "_dl_find_object");
+	dl_iterate_phdr(add_pinned, NULL);
+	sort_pinned();
+	watch_loader();
+}
+
+void modules_unloaded(void)
+{
+	uint32_t now = ht_load_relaxed_32(&modules_loader.generation), later;
+
+	do {
+		if (now == GENERATION_OVER)
+			return;
+		later = now == GENERATION_UNSEEN ? GENERATION_FIRST
+			: now == GENERATION_LAST ? GENERATION_OVER
+						 : now + 1;
+	} while (!ht_cas_acq_rel_32(&modules_loader.generation, &now, later)); /* UNLOAD */
 }
 
 struct iterate_find {

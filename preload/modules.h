@@ -3,6 +3,17 @@
  * Which object file a return address is in, at this moment. Objects loaded at start stay (their
  * ranges are a sorted table); others are asked of the loader each time, so that a library unloaded
  * and another loaded at its address are told apart. Any thread, in hooks; takes no lock of ours.
+ *
+ * Whoever remembers what an answer led to need not ask again while nothing was unloaded. That shows
+ * without interposing dlclose, which libc's own dlclose of NSS and character set modules would
+ * escape: the loader frees an object's data by the program's free, that is by our hook, right after
+ * it has unmapped the object and struck it off its tables, and before it can load another one in
+ * its place (glibc's _dl_close_worker: the same in 2.31, 2.36 and 2.41). So a free called from the
+ * loader's own code, by whatever reason, begins a new generation.
+ *
+ * Edge UNLOAD: the loader's tables change before the generation does; who remembers loads the
+ * generation before it asks. A stack in code that came later is reached only through the loader's
+ * locks, after the generation has changed.
  */
 #ifndef PRELOAD_MODULES_H
 #define PRELOAD_MODULES_H
@@ -10,8 +21,34 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Lists the objects loaded so far. Once, before the first module_of. */
+#include "shm/atomic.h"
+
+/* Lists the objects loaded so far, and tries out whether the loader's frees come to us. Once,
+ * before the first modules_find. */
 void modules_start(void);
+
+struct modules_loader {
+	uint64_t start, bytes; /* the loader's code */
+	uint32_t generation; /* up to MODULES_NEVER: nothing is proved by it. Never 0 */
+};
+extern struct modules_loader modules_loader __attribute__((visibility("hidden")));
+
+#define MODULES_NEVER 2u
+
+/* The loader has freed something. */
+void modules_unloaded(void);
+
+/* Every free tells where it was called from. */
+static inline void modules_free_called(uint64_t return_address)
+{
+	if (__builtin_expect(return_address - modules_loader.start < modules_loader.bytes, 0))
+		modules_unloaded();
+}
+
+static inline uint32_t modules_generation(void)
+{
+	return ht_load_acquire_32(&modules_loader.generation); /* UNLOAD */
+}
 
 /* A range of code and its module, as ht_node.module wants it. */
 struct module_range {

@@ -16,6 +16,7 @@
 
 #include "preload/clock.h"
 #include "preload/guards.h"
+#include "preload/modules.h"
 #include "preload/next.h"
 #include "preload/recorder.h"
 #include "preload/state.h"
@@ -335,6 +336,7 @@ bool record_free(uintptr_t frame, void *p)
 {
 	struct recorder *r;
 
+	modules_free_called(((const uint64_t *)frame)[1]);
 	/* An allocator that is not there yet gave out nothing. */
 	if (__builtin_expect(next_is_arena(p) || !next_available(), 0))
 		return false;

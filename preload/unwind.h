@@ -29,6 +29,7 @@ struct unwind {
 	uint64_t *pcs; /* out: room for depth + RECORDER_SPARE */
 	uint32_t *modules; /* out: of each pc, as ht_node.module wants it */
 	struct unwind_known *known; /* in, out: the thread's own; zero at first */
+	uint32_t generation; /* out: of modules.h, before anything was asked */
 	uint32_t count;
 	bool truncated; /* outer frames are missing: depth, or the unwinder could not go on */
 	/*

@@ -226,6 +226,7 @@ static bool walk_start(struct walk *w, struct unwind *u)
 		learn(u->known, u->frame & ~(uint64_t)(PAGE_BYTES - 1));
 	u->count = u->guard_count = 0;
 	u->repeatable = true;
+	u->generation = modules_generation();
 	if (!word_read(u, u->frame, &w->rbp) || !word_read(u, u->frame + 8, &w->pc) || w->pc == 0)
 		return false;
 	note(u, u->frame + 8, w->pc);

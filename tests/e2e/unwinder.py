@@ -18,6 +18,9 @@ PERL = "%h = map { $_ => [$_] } 1..5000; for (sort keys %h) { $x .= $_ } print l
 PYTHON = "import json, re; print(len(json.dumps([str(i) for i in range(5000)])), re.sub('a', 'b', 'cab'))"
 RUBY = "x = (1..500).map { |i| i.to_s * 3 }; puts x.size"
 
+CALLS = 20  # of a plugin each time that it is loaded (tests/targets/unloading.c),
+ALLOCS = 10 * CALLS  # and in all
+
 PROGRAMS = {
     "ls": ["ls", "-l", "/usr/bin"],
     "git log -p": ["git", "-C", os.path.dirname(os.path.abspath(__file__)), "log", "-p", "-2"],
@@ -88,6 +91,39 @@ def reloaded():
         check("main" in [f["function"] for f in s["stack"]], "a stack does not reach main")
 
 
+def one_place_two_plugins(names, command, env):
+    """Each has its own stacks, though their code and its place are the same."""
+    out = os.path.join(scratch, "unloading.json")
+    done = run([HEAPTOP, "--report", "--format", "json", "--top", "0", "-o", out, "--",
+                os.path.join(TARGETS, "unloading"), *command], env=env)
+    check_equal(done.stdout, b"done\n", "output")
+    with open(out, encoding="utf-8") as f:
+        sites = json.load(f)["sites"]
+    places = []
+    for name in names:
+        own = [s for s in sites if s["stack"][0]["module"].endswith(name) and s["allocs"] >= CALLS]
+        check_equal(sum(s["allocs"] for s in own), ALLOCS, "allocations in " + name)
+        places.append({s["stack"][0]["pc"] for s in own})
+    check(places[0] & places[1], "the two were never at one place")
+
+
+def unloaded():
+    names = ["one.so", "two.so"]
+    one_place_two_plugins(names, [os.path.join(TARGETS, "plugin", n) for n in names], environment())
+
+
+def unloaded_by_libc():
+    names = ["charset_%s.so" % n for n in "abc"]
+    for name in names:
+        shutil.copy(os.path.join(TARGETS, "plugin", name), scratch)
+    with open(os.path.join(scratch, "gconv-modules"), "w", encoding="utf-8") as f:
+        for n in "abc":
+            f.write("module HEAPTOP-%s// INTERNAL charset_%s 1\n" % (n.upper(), n))
+    one_place_two_plugins(names[:2], ["iconv"], environment(GCONV_PATH=scratch))
+
+
+add_case("stacks of two plugins at one place", unloaded)
+add_case("stacks of two plugins that libc itself loads and unloads", unloaded_by_libc)
 add_case("stacks of a plugin rebuilt and loaded again", reloaded)
 for name, command in PROGRAMS.items():
     add_case("stacks of " + name, lambda command=command: compared(command))

@@ -1,13 +1,20 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # What the target programs need beside themselves: a plugin under two names, to be loaded and unloaded,
-# so that another object lies where the first one was; and one in C++ whose constructor waits.
-PLUGINS := $(patsubst %,$(B)/tests/targets/plugin/%.so,one two waits)
+# so that another object lies where the first one was; character sets for the same; and one in C++
+# whose constructor waits.
+PLUGINS := $(patsubst %,$(B)/tests/targets/plugin/%.so,one two waits \
+	charset_a charset_b charset_c)
 TEST_EXTRA += $(PLUGINS)
 
 $(B)/tests/targets/plugin/%.so: tests/targets/plugin/plugin.c Makefile
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(TARGET_CFLAGS) -shared -fPIC -Wl,-soname,$*.so -o $@ $<
+
+$(B)/tests/targets/plugin/charset_%.so: tests/targets/plugin/charset.c Makefile
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(TARGET_CFLAGS) -shared -fPIC -Wl,-soname,charset_$*.so -o $@ $<
 
 $(B)/tests/targets/plugin/waits.so: tests/targets/plugin/waits.cc Makefile
 	$(call say,CXX,$@)

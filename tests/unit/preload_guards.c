@@ -15,13 +15,17 @@
 #define PCS_MAX	    90u
 
 static uint32_t module_now = 7;
-static unsigned finds; /* of modules */
+static bool outside; /* no object is there */
+static unsigned finds; /* of modules, by the memory itself */
+
+struct modules_loader modules_loader = { .generation = MODULES_NEVER + 1 };
 
 void modules_find(uint64_t pc, struct module_range *out)
 {
+	uint32_t module = outside ? HT_NODE_UNPINNED : module_now | HT_NODE_UNPINNED;
+
 	finds++;
-	*out = (struct module_range){ pc, pc + 1,
-		pc < LOADED ? 1u : module_now | HT_NODE_UNPINNED };
+	*out = (struct module_range){ pc, pc + 1, pc < LOADED ? 1u : module };
 }
 
 /* Room for a stack, with the hook's frame at its start. */
@@ -67,9 +71,11 @@ static uint32_t take(struct unwind *u, uint32_t function)
 {
 	uint64_t hash = mix(function, (uint64_t)(uintptr_t)stack), at = 1;
 
-	*u = (struct unwind){
-		.frame = (uintptr_t)stack, .pcs = pcs, .modules = modules, .repeatable = true
-	};
+	*u = (struct unwind){ .frame = (uintptr_t)stack,
+		.pcs = pcs,
+		.modules = modules,
+		.generation = modules_generation(),
+		.repeatable = true };
 	do {
 		uint64_t pc = stack[at];
 		struct module_range range;
@@ -93,13 +99,15 @@ static void stack_make(uint64_t base, unsigned ways)
 }
 
 struct tally {
-	unsigned found, taken, wrong, counters_kept;
+	unsigned found, taken, asked, wrong, counters_kept;
 };
 
 /* One allocation. */
 static void allocate(struct guards *g, uint32_t function, struct tally *tally)
 {
+	unsigned before = finds;
 	struct guards_leaf *leaf = guards_find(g, (uintptr_t)stack, function);
+	unsigned asked = finds - before;
 	struct unwind u;
 	uint32_t site = take(&u, function);
 
@@ -112,6 +120,7 @@ static void allocate(struct guards *g, uint32_t function, struct tally *tally)
 			(leaf->counter != 0 && leaf->counter != 3 * site);
 	tally->counters_kept += leaf->counter == 3 * site;
 	tally->taken++;
+	tally->asked += asked;
 	leaf->counter = 3 * site;
 }
 
@@ -121,6 +130,8 @@ static struct guards guards_made(void)
 
 	CHECK(guards_start(&g));
 	module_now = 7;
+	modules_loader.generation = MODULES_NEVER + 1;
+	outside = false;
 	return g;
 }
 
@@ -226,8 +237,15 @@ TEST(growth_forgets_nothing)
 	guards_end(&g);
 }
 
-/* Unloadable code is asked for each time, and found out when it was replaced, whether its frames
- * are as large as those before or not. */
+/* The loader unmapped what was there, and mapped something else. */
+static void code_replace(void)
+{
+	module_now++;
+	if (modules_loader.generation > MODULES_NEVER)
+		modules_loader.generation++;
+}
+
+/* Whether the frames of the new code are as large as those before or not. */
 TEST(code_replaced)
 {
 	for (uint64_t base = LOADED; base < LOADED + 100 * 65536; base += 65536) {
@@ -236,13 +254,74 @@ TEST(code_replaced)
 
 		stack_make(base, 1);
 		for (int i = 0; i < 40; i++) {
-			module_now = 7u + (unsigned)i / 10;
+			if (i % 10 == 0)
+				code_replace();
 			allocate(&g, HT_FN_MALLOC, &t);
 		}
 		CHECK_INT(t.wrong, 0);
 		CHECK_INT(t.found, 36);
+		CHECK_INT(t.asked, 3); /* each time of the stack before */
 		guards_end(&g);
 	}
+}
+
+/* The same among many stacks in memory, with and without numbers for generations. */
+TEST(code_replaced_under_many_stacks)
+{
+	struct guards g = guards_made();
+	struct tally t = { 0 };
+
+	for (unsigned i = 0; i < 200000; i++) {
+		if (i == 100000)
+			modules_loader.generation = MODULES_NEVER;
+		if (random_below(5000) == 0)
+			code_replace();
+		stack_make(LOADED, 2);
+		allocate(&g, HT_FN_MALLOC, &t);
+	}
+	CHECK_INT(t.wrong, 0);
+	CHECK(t.found > t.taken / 20);
+	guards_end(&g);
+}
+
+/* Something was unloaded elsewhere: asked once, and good again. */
+TEST(code_stays)
+{
+	struct guards g = guards_made();
+	struct tally t = { 0 };
+
+	stack_make(LOADED, 1);
+	for (int i = 0; i < 10; i++)
+		allocate(&g, HT_FN_MALLOC, &t);
+	CHECK_INT(t.asked, 0);
+	modules_loader.generation++;
+	for (int i = 0; i < 10; i++)
+		allocate(&g, HT_FN_MALLOC, &t);
+	CHECK_INT(t.asked, 1);
+	CHECK_INT(t.found, 19);
+	CHECK_INT(t.wrong, 0);
+	guards_end(&g);
+}
+
+/* Nobody tells what is done with memory outside any object: asked each time. */
+TEST(code_outside)
+{
+	struct guards g = guards_made();
+	struct tally t = { 0 };
+
+	outside = true;
+	for (uint64_t base = LOADED; t.found == 0; base += 65536) {
+		stack_make(base, 1); /* until it is short enough to be remembered */
+		for (int i = 0; i < 10; i++)
+			allocate(&g, HT_FN_MALLOC, &t);
+	}
+	CHECK_INT(t.found, 9);
+	CHECK(t.asked >= 9);
+	outside = false; /* an object is loaded there */
+	allocate(&g, HT_FN_MALLOC, &t);
+	CHECK_INT(t.found, 9);
+	CHECK_INT(t.wrong, 0);
+	guards_end(&g);
 }
 
 /* What cannot be remembered has a leaf all the same. */
@@ -273,6 +352,9 @@ int main(void)
 	RUN(more_stacks_than_memory);
 	RUN(growth_forgets_nothing);
 	RUN(code_replaced);
+	RUN(code_replaced_under_many_stacks);
+	RUN(code_stays);
+	RUN(code_outside);
 	RUN(not_remembered);
 	return check_end();
 }
