@@ -19,8 +19,8 @@ import sys
 import tempfile
 from contextlib import closing
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-B = os.path.join(ROOT, os.environ.get("B", "build"))
+from places import B, LIBRARY, ROOT
+
 ACCEPTED = os.path.join(ROOT, "tests/bench/instructions.txt")
 BUILT = {"heaptop.so": "libheaptop.so", "clock.so": "tests/bench/steady_clock.so",
          "micro": "tests/bench/micro", "micro-new": "tests/bench/micro-new"}
@@ -54,7 +54,7 @@ def compiler():
     readelf = shutil.which("readelf")
     if not readelf:
         raise CannotCount("readelf is not installed")
-    dump = subprocess.run([readelf, "--debug-dump=info", "--dwarf-depth=1", os.path.join(B, "libheaptop.so")],
+    dump = subprocess.run([readelf, "--debug-dump=info", "--dwarf-depth=1", LIBRARY],
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True).stdout.decode()
     producer = re.search(r"DW_AT_producer *: (?:\(.*?\): )?(.*)", dump)
     if not producer:
@@ -125,8 +125,9 @@ class Counter:
         """Instructions per pair of each function of the library."""
         program = [str(a) for a in arguments]
         out = os.path.join(self.folder, "out")
-        under = self.run([self.valgrind, "--tool=callgrind", "--callgrind-out-file=./out", "--compress-strings=no",
-                          "--compress-pos=no", "--zero-before=timed_begin", "--dump-before=timed_end", *program])
+        under = self.run([self.valgrind, "--tool=callgrind", "--callgrind-out-file=./out",
+                          "--compress-strings=no", "--compress-pos=no", "--zero-before=timed_begin",
+                          "--dump-before=timed_end", *program])
         if under != self.run(program):
             raise Broken("under valgrind the segment has another layout than without")
         counted = {function: instructions / PAIRS for (thing, function), instructions
@@ -224,7 +225,8 @@ def show(wanted, functions):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--show", action="store_true", help="print the counts instead of judging them")
     parser.add_argument("--functions", action="store_true", help="print what each function has of them")
     parser.add_argument("--accept", action="store_true", help="print them, and accept them from now on")

@@ -22,13 +22,14 @@
 
 #define NOINLINE     __attribute__((noinline))
 #define KEEP()	     __asm__ volatile("" ::: "memory") /* also: no tail call */
-#define WARM_PAIRS   20000u
+#define WARM_PAIRS   20480u
 #define PAIR_BYTES   100u
 #define THREADS_MAX  64u
 #define DEPTH_MAX    1000u
 #define STACKS_MAX   256u
 #define VARIANTS     16u /* functions to choose from at each level: two levels make 256 stacks */
 #define QUEUE_BLOCKS 1024u
+#define QUEUE_TOLD   64u /* pairs and warm-up are a multiple of it */
 #define FIXED_FRAMES 2u /* main and measured */
 #define BYTES_LEAST  16u
 #define BYTES_MOST   112u /* so 64 in the mean */
@@ -50,6 +51,7 @@ struct work {
 	loop_function *loop;
 	unsigned pairs, changing, stacks;
 	unsigned number; /* of threads, or of blocks in the working set */
+	unsigned processor; /* of a thread */
 	unsigned outer; /* frames between main and the measured one */
 	int timed; /* the second time */
 	double wall_ns, cpu_ns;
@@ -232,9 +234,27 @@ static inline void both(struct work *w, pthread_barrier_t *together)
 
 static pthread_barrier_t together;
 
+/* The n-th processor that we may use. Left alone, threads that start together share one for a
+ * while, and a run is over before they part. */
+static void processor_take(unsigned n)
+{
+	cpu_set_t all, one;
+
+	sched_getaffinity(0, sizeof(all), &all);
+	n %= (unsigned)CPU_COUNT(&all);
+	CPU_ZERO(&one);
+	for (int i = 0; i < CPU_SETSIZE; i++)
+		if (CPU_ISSET(i, &all) && n-- == 0)
+			CPU_SET(i, &one);
+	sched_setaffinity(0, sizeof(one), &one);
+}
+
 static void *thread_main(void *arg)
 {
-	both(arg, &together);
+	struct work *w = arg;
+
+	processor_take(w->processor);
+	both(w, &together);
 	return NULL;
 }
 
@@ -248,6 +268,7 @@ static void threads_run(struct work *w)
 	for (unsigned i = 0; i < w->number; i++) {
 		own[i] = *w;
 		own[i].number = 0;
+		own[i].processor = i;
 		pthread_create(&thread[i], NULL, thread_main, &own[i]);
 	}
 	for (unsigned i = 0; i < w->number; i++) {
@@ -257,37 +278,47 @@ static void threads_run(struct work *w)
 	}
 }
 
-/* One thread allocates, another frees. A queue of one producer and one consumer. */
+/*
+ * One thread allocates, another frees: a queue of one producer and one consumer. Each tells the
+ * other of QUEUE_TOLD blocks at a time, so that the queue costs little beside what goes through it.
+ */
 static struct {
 	void *block[QUEUE_BLOCKS];
 	unsigned head __attribute__((aligned(64)));
 	unsigned tail __attribute__((aligned(64)));
 } queue;
 
+static void wait_for(const unsigned *word, unsigned value)
+{
+	while (__atomic_load_n(word, __ATOMIC_ACQUIRE) - value >= 1u << 31)
+		sched_yield();
+}
+
 static void produce(struct work *w)
 {
-	for (unsigned i = 0; i < w->pairs; i++) {
-		while (i - __atomic_load_n(&queue.tail, __ATOMIC_ACQUIRE) >= QUEUE_BLOCKS)
-			sched_yield();
-		queue.block[i % QUEUE_BLOCKS] = ALLOCATE(PAIR_BYTES);
-		__atomic_store_n(&queue.head, i + 1, __ATOMIC_RELEASE);
+	unsigned made = queue.head, end = made + w->pairs;
+
+	while (made != end) {
+		if (made % QUEUE_TOLD == 0)
+			wait_for(&queue.tail, made + QUEUE_TOLD - QUEUE_BLOCKS);
+		queue.block[made++ % QUEUE_BLOCKS] = ALLOCATE(PAIR_BYTES);
+		if (made % QUEUE_TOLD == 0)
+			__atomic_store_n(&queue.head, made, __ATOMIC_RELEASE);
 	}
-	while (__atomic_load_n(&queue.tail, __ATOMIC_ACQUIRE) != w->pairs)
-		sched_yield();
-	queue.head = queue.tail = 0;
+	wait_for(&queue.tail, end);
 }
 
 static void consume(struct work *w)
 {
-	for (unsigned i = 0; i < w->pairs; i++) {
-		while (__atomic_load_n(&queue.head, __ATOMIC_ACQUIRE) == i)
-			sched_yield();
-		RELEASE(queue.block[i % QUEUE_BLOCKS]);
-		__atomic_store_n(&queue.tail, i + 1, __ATOMIC_RELEASE);
+	unsigned taken = queue.tail, end = taken + w->pairs;
+
+	while (taken != end) {
+		if (taken % QUEUE_TOLD == 0)
+			wait_for(&queue.head, taken + QUEUE_TOLD);
+		RELEASE(queue.block[taken++ % QUEUE_BLOCKS]);
+		if (taken % QUEUE_TOLD == 0)
+			__atomic_store_n(&queue.tail, taken, __ATOMIC_RELEASE);
 	}
-	/* The producer sets both to 0 when it has seen the last. */
-	while (__atomic_load_n(&queue.head, __ATOMIC_ACQUIRE) == w->pairs)
-		sched_yield();
 }
 
 static void queue_run(struct work *w)
@@ -297,8 +328,10 @@ static void queue_run(struct work *w)
 
 	*consumer = *w;
 	consumer->loop = consume;
+	consumer->processor = 1;
 	pthread_barrier_init(&together, NULL, 2);
 	pthread_create(&thread, NULL, thread_main, consumer);
+	processor_take(0);
 	both(w, &together);
 	pthread_join(thread, NULL);
 	w->cpu_ns += consumer->cpu_ns;
@@ -343,7 +376,7 @@ static const struct pattern {
 	{ "set", working_set, alone_run, NOTHING, 1, 1000000, 1000 },
 	{ "grow", grow, alone_run, NOTHING, 1, 1000000, 0 },
 	{ "threads", pairs_same, threads_run, NOTHING, 1, 1000000, 1 },
-	{ "queue", produce, queue_run, NOTHING, 1, 500000, 0 },
+	{ "queue", produce, queue_run, NOTHING, 1, 640000, 0 },
 };
 
 static const struct pattern *pattern_find(const char *name)
@@ -367,7 +400,8 @@ static int prepare(struct work *w, const struct pattern *p, unsigned depth)
 {
 	w->changing = frames_changing(p->changes, depth);
 	if (depth > DEPTH_MAX || depth < FIXED_FRAMES + w->changing || w->number > 1u << 24 ||
-		w->pairs == 0 || (p->run == threads_run && w->number - 1 >= THREADS_MAX))
+		w->pairs == 0 || (p->run == queue_run && w->pairs % QUEUE_TOLD) ||
+		(p->run == threads_run && w->number - 1 >= THREADS_MAX))
 		return -1;
 	w->loop = p->loop;
 	w->stacks = p->stacks;

@@ -2,33 +2,44 @@
 # make bench: what heaptop costs, measured. It prints and never fails on a time.
 BENCH_ROUNDS ?= 5
 
-BENCH_CC = $(CC) -I. -D_GNU_SOURCE -std=gnu11 -O2 -g -Wall -Wextra
 BENCH := $(B)/tests/bench
+BENCH_DEPS := tests/bench/rules.mk Makefile
+BENCH_CC = $(CC) -I. -D_GNU_SOURCE -std=gnu11 -O2 -g $(WARN)
 
-# As a normal program is built: optimised, without frame pointers.
-$(BENCH)/micro: tests/bench/micro.c tests/bench/rules.mk Makefile
-	$(call say,CC,$<)
-	@mkdir -p $(@D)
-	$(Q)$(BENCH_CC) -o $@ $< -lpthread
+# $(call bench_program,name,source,what builds it): built optimised and without frame pointers, as
+# programs are, unless it says otherwise.
+define bench_program
+$(BENCH)/$(1): tests/bench/$(2) $$(BENCH_DEPS)
+	$$(call say,CC,$$< > $(1))
+	@mkdir -p $$(@D)
+	$$(Q)$(3)
+BENCH_BUILT += $(BENCH)/$(1)
+endef
 
-$(BENCH)/micro-new: tests/bench/micro.c tests/bench/rules.mk Makefile
-	$(call say,CC,$< (new))
-	@mkdir -p $(@D)
-	$(Q)$(BENCH_CC) -DBENCH_NEW -o $@ $< -lpthread -lstdc++
+$(eval $(call bench_program,micro,micro.c,$$(BENCH_CC) -o $$@ $$< -lpthread))
+$(eval $(call bench_program,micro-new,micro.c,$$(BENCH_CC) -DBENCH_NEW -o $$@ $$< -lpthread -lstdc++))
+$(eval $(call bench_program,micro-fp,micro.c,$$(BENCH_CC) -fno-omit-frame-pointer -o $$@ $$< -lpthread))
+$(eval $(call bench_program,usage,usage.c,$$(BENCH_CC) -o $$@ $$<))
+$(eval $(call bench_program,allocbound,allocbound.cc,$$(CXX) -std=gnu++17 -O2 -g -Wall -Wextra -o $$@ $$<))
+$(eval $(call bench_program,live_table,live_table.c,$$(BENCH_CC) -o $$@ $$< $$(SHM_SRC)))
+$(eval $(call bench_program,steady_clock.so,steady_clock.c,$$(BENCH_CC) -fPIC -shared -o $$@ $$<))
+$(eval $(call bench_program,walker-fp.so,walker.c,$$(BENCH_CC) -fno-omit-frame-pointer -fPIC -shared -o $$@ $$<))
+$(eval $(call bench_program,walker-unwind.so,walker.c,$$(BENCH_CC) -DWALKER_LIBUNWIND -fPIC -shared -o $$@ $$< -lunwind))
+$(BENCH)/live_table: $(SHM_SRC) $(wildcard shm/*.h)
 
-$(BENCH)/%.so: tests/bench/%.c tests/bench/rules.mk Makefile
-	$(call say,CC.so,$<)
-	@mkdir -p $(@D)
-	$(Q)$(BENCH_CC) -fPIC -shared -o $@ $<
+TEST_EXTRA += $(BENCH_BUILT)
 
-.PHONY: bench bench-instructions
-bench: all $(BENCH)/micro $(B)/tests/targets/many_sites
-	$(Q)B='$(B)' tests/bench/bench.py --rounds $(BENCH_ROUNDS) --output '$(B)/bench.json'
+.PHONY: bench bench-readme bench-instructions
+bench: all $(BENCH_BUILT) $(B)/tests/targets/many_sites
+	$(Q)B='$(B)' tests/bench/bench.py --rounds $(BENCH_ROUNDS) --output '$(B)/bench.json' \
+		$(if $(T),--only '$(T)')
+
+# The last run's tables, into README.md.
+bench-readme:
+	$(Q)B='$(B)' tests/bench/bench.py --readme --output '$(B)/bench.json'
 
 # Counted, not timed: the same on every machine. make check compares them with the accepted ones.
-BENCH_COUNTED := $(BENCH)/micro $(BENCH)/micro-new $(BENCH)/steady_clock.so
-bench-instructions: $(LIB) $(BENCH_COUNTED)
+bench-instructions: $(LIB) $(BENCH)/micro $(BENCH)/micro-new $(BENCH)/steady_clock.so
 	$(Q)B='$(B)' tests/bench/instructions.py $(if $(filter 1,$(ACCEPT)),--accept,--show) \
 		$(if $(filter 1,$(FUNCTIONS)),--functions) \
 		$(if $(T),--only '$(T)')
-TEST_EXTRA += $(BENCH_COUNTED)

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the parts of the bench share: the profilers to compare, running something under each of them
+round by round, and writing numbers as min, median and max."""
+
+import functools
+import glob
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+from places import BENCH, LIBRARY
+
+HEAPTRACK = ("/usr/lib/heaptrack/libheaptrack_preload.so", "/usr/lib64/heaptrack/libheaptrack_preload.so",
+             "/usr/lib/*/heaptrack/libheaptrack_preload.so")
+JEMALLOC = ("/usr/lib/*/libjemalloc.so.2", "/usr/lib64/libjemalloc.so.2")
+TIMEOUT_S = 600
+
+segments = tempfile.mkdtemp(prefix="heaptop-bench-", dir="/dev/shm")
+scratch = tempfile.mkdtemp(prefix="heaptop-bench-")
+
+
+def cleanup():
+    for folder in (segments, scratch):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def first_file(patterns):
+    return next((path for pattern in patterns for path in sorted(glob.glob(pattern))), None)
+
+
+def jemalloc_profiles(path):
+    """Whether this build of jemalloc was made with its profiler."""
+    env = {"LD_PRELOAD": path, "MALLOC_CONF": "stats_print:true"}
+    done = subprocess.run([sys.executable, "-c", ""], env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          check=False)
+    return b"config.prof: true" in done.stdout
+
+
+@functools.lru_cache
+def variants():
+    """Environment of each way to run a program, by its name."""
+    found = {"plain": {}, "heaptop": {"LD_PRELOAD": LIBRARY, "HEAPTOP_DIR": segments}}
+    heaptrack, jemalloc = first_file(HEAPTRACK), first_file(JEMALLOC)
+    if heaptrack:
+        found["heaptrack"] = {"LD_PRELOAD": heaptrack, "DUMP_HEAPTRACK_OUTPUT": "/dev/null"}
+    if jemalloc and jemalloc_profiles(jemalloc):
+        found["jemalloc"] = {"LD_PRELOAD": jemalloc}
+        found["jemalloc-prof"] = {"LD_PRELOAD": jemalloc,
+                                  "MALLOC_CONF": "prof:true,lg_prof_sample:0,prof_final:false"}
+    return found
+
+
+def environment(more=()):
+    """Ours without what would change a program's allocations, and `more`."""
+    env = {k: v for k, v in os.environ.items() if k not in ("LD_PRELOAD", "MALLOC_CONF", "DEBUGINFOD_URLS")
+           and not k.startswith(("HEAPTOP_", "GIT_", "PYTHON"))}
+    env["LC_ALL"] = "C.UTF-8"
+    env.update(more)
+    return env
+
+
+def segments_remove():
+    for name in os.listdir(segments):
+        os.unlink(os.path.join(segments, name))
+
+
+def micro(arguments, more, binary="micro"):
+    """Wall and processor nanoseconds per pair."""
+    done = subprocess.run([os.path.join(BENCH, binary), *map(str, arguments)], env=environment(more),
+                          stdout=subprocess.PIPE, timeout=TIMEOUT_S, check=True)
+    segments_remove()
+    return [float(number) for number in done.stdout.split()]
+
+
+def rounds_run(rounds, ways):
+    """Each way once, in turn, again and again: a slow moment of the machine meets all of them. `ways` is
+    name: (function, rounds at most); the result name: list of what the function returned."""
+    results = {name: [] for name in ways}
+    for number in range(rounds):
+        for name, (function, most) in ways.items():
+            if number < most:
+                results[name].append(function())
+    return results
+
+
+def ratios(values, base):
+    return [a / b for a, b in zip(values, base) if b > 0]
+
+
+def added(values, base):
+    return [a - b for a, b in zip(values, base)]
+
+
+def digits_for(value):
+    return 0 if abs(value) >= 10 else 1
+
+
+def shown(values, digits=None, spread=True):
+    """"median (min-max)", or "-" when there is nothing."""
+    if not values:
+        return "-"
+    median = statistics.median(values)
+    if digits is None:
+        digits = digits_for(median)
+    if not spread or len(values) < 2:
+        return "%.*f" % (digits, median)
+    return "%.*f (%.*f-%.*f)" % (digits, median, digits, min(values), digits, max(values))
+
+
+def machine():
+    with open("/proc/cpuinfo", encoding="utf-8") as f:
+        names = [line.split(":", 1)[1].strip() for line in f if line.startswith("model name")]
+    return {"processor": names[0] if names else os.uname().machine, "processors": os.cpu_count() or 1,
+            "kernel": os.uname().release, "libc": os.confstr("CS_GNU_LIBC_VERSION"),
+            "load": os.getloadavg()[0]}

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The small programs of the bench: nanoseconds of one malloc/free pair by pattern and depth, with blocks
+alive, with threads; and the live table alone."""
+
+import os
+import subprocess
+
+from measure import TIMEOUT_S, added, environment, micro, ratios, rounds_run, shown, variants
+from places import BENCH
+from table import Section
+
+DEPTHS = (5, 15, 30, 60)
+DEPTH = 15
+PATTERNS = {"same stack": "same", "inner 3 frames change": "inner-3", "inner half changes": "inner-half",
+            "all frames change": "all"}
+WALKED = ("same stack", "all frames change")
+RECORDERS = ("heaptop", "heaptrack")
+WALL, CPU = 0, 1
+
+
+def ways(arguments, which, binary="micro"):
+    return {name: (lambda more=more: micro(arguments, more, binary), 1 << 30)
+            for name, more in variants().items() if name in which}
+
+
+def walkers(arguments):
+    """A stack taken and thrown away: by frame pointers of a program built with them, by libunwind."""
+    shim = {"LD_PRELOAD": os.path.join(BENCH, "walker-fp.so")}
+    unwind = {"LD_PRELOAD": os.path.join(BENCH, "walker-unwind.so")}
+    return {"fp-plain": (lambda: micro(arguments, {}, "micro-fp"), 1 << 30),
+            "fp": (lambda: micro(arguments, shim, "micro-fp"), 1 << 30),
+            "unwind": (lambda: micro(arguments, unwind), 1 << 30)}
+
+
+def column(result, name, which=CPU):
+    return [numbers[which] for numbers in result.get(name, [])]
+
+
+class Pairs(Section):
+    key = "pairs"
+    head = "Nanoseconds of processor time for one `malloc` + `free`, by the depth of the call stack:"
+    columns = [("malloc + free, ns", 28)] + [("depth %d" % d, 13) for d in DEPTHS]
+    LINES = (("+ heaptop", "heaptop", "plain"), ("+ heaptrack", "heaptrack", "plain"),
+             ("+ frame pointer walk only", "fp", "fp-plain"), ("+ unw_backtrace only", "unwind", "plain"))
+
+    def rows(self):
+        return list(PATTERNS)
+
+    def measure(self, row, rounds):
+        result = {}
+        for depth in DEPTHS:
+            arguments = [PATTERNS[row], depth]
+            more = walkers(arguments) if row in WALKED else {}
+            result[str(depth)] = rounds_run(rounds, {**ways(arguments, ("plain", *RECORDERS)), **more})
+        return result
+
+    def lines(self, row, result):
+        cells = [[row] + [shown(column(result[str(d)], "plain")) for d in DEPTHS]]
+        for title, name, base in self.LINES:
+            if result[str(DEPTHS[0])].get(name):
+                cells.append([title] + [shown(added(column(result[str(d)], name), column(result[str(d)], base)))
+                                        for d in DEPTHS])
+        return cells
+
+
+class Blocks(Section):
+    key = "blocks"
+    head = "The same at depth %d, with blocks that live and threads:" % DEPTH
+    columns = [("ns", 28), ("plain", 13), ("heaptop", 15), ("ratio", 5), ("heaptrack", 15), ("ratio", 5)]
+    SINGLE = {
+        "1,000 live, any replaced": ["set", DEPTH, 0, 1000],
+        "100,000 live, any replaced": ["set", DEPTH, 0, 100000],
+        "nothing freed, per malloc": ["grow", DEPTH],
+        "one allocates, another frees": ["queue", DEPTH],
+    }
+
+    def __init__(self, processors):
+        self.threads = [n for n in (1, 2, 4, 8, 16) if n <= processors]
+
+    def rows(self):
+        return list(self.SINGLE) + ["1 site, %d thread%s" % (n, "" if n == 1 else "s") for n in self.threads]
+
+    def measure(self, row, rounds):
+        if row in self.SINGLE:
+            arguments = self.SINGLE[row]
+        else:
+            arguments = ["threads", DEPTH, 0, row.split()[2]]
+        return rounds_run(rounds, ways(arguments, ("plain", *RECORDERS)))
+
+    @staticmethod
+    def line(title, result, which):
+        plain = column(result, "plain", which)
+        cells = [title, shown(plain)]
+        for name in RECORDERS:
+            values = column(result, name, which)
+            cells += [shown(values), shown(ratios(values, plain), spread=False)]
+        return cells
+
+    def lines(self, row, result):
+        if row in self.SINGLE or row.endswith("1 thread"):
+            return [self.line(row, result, CPU)]
+        return [self.line(row + ", processor", result, CPU), self.line(row + ", wall", result, WALL)]
+
+
+class LiveTable(Section):
+    key = "live table"
+    head = "The live table alone, 10 million blocks of 64 bytes on average in the order of their addresses:"
+    columns = [("ns per block", 20), ("first insert", 13), ("remove", 13), ("insert again", 13),
+               ("bytes per live block", 20)]
+
+    def rows(self):
+        return ["10,000,000 blocks"]
+
+    def measure(self, row, rounds):
+        def once():
+            done = subprocess.run([os.path.join(BENCH, "live_table")], env=environment(),
+                                  stdout=subprocess.PIPE, timeout=TIMEOUT_S, check=True)
+            return [float(number) for number in done.stdout.split()]
+        return rounds_run(rounds, {"alone": (once, 1 << 30)})
+
+    def lines(self, row, result):
+        return [[row] + [shown(column(result, "alone", i)) for i in range(4)]]
