@@ -17,7 +17,7 @@ list() {
 		[ -f "$t" ] && [ -x "$t" ] && echo "$t"
 	done
 	for t in tests/e2e/*.sh tests/e2e/*.py tests/tui/*.sh tests/tui/*.py tests/lint/*.sh tests/lint/*.py \
-		tests/bench/instructions.py; do
+		tests/bench/instructions.py tests/bench/smoke.py; do
 		[ -f "$t" ] && [ -x "$t" ] && echo "$t"
 	done
 }

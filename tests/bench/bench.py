@@ -13,17 +13,14 @@ import subprocess
 import sys
 
 import measure
-from places import B, ROOT
+import programs
 from patterns import Blocks, LiveTable, Pairs
-from programs import Programs
+from places import B
 from table import paragraph, readme_write
 from viewer import Viewer
 
-README = os.path.join(ROOT, "README.md")
-
-
 def sections(processors):
-    return [Pairs(), Blocks(processors), LiveTable(), Programs(), Viewer()]
+    return [Pairs(), Blocks(processors), LiveTable(), programs.Programs(), Viewer()]
 
 
 def wanted(section, pattern):
@@ -64,12 +61,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--only", default="", metavar="REGEX", help="rows to measure, as \"programs: perl\"")
+    parser.add_argument("--quick", action="store_true", help="heaptop only, without the other recorders")
     parser.add_argument("--output", default=os.path.join(B, "bench.json"))
-    parser.add_argument("--readme", action="store_true", help="put the last results into README.md")
+    parser.add_argument("--readme", metavar="FILE", help="put the results of the last run into FILE")
     options = parser.parse_args()
     if options.readme:
         with open(options.output, encoding="utf-8") as f:
-            return readme_write(README, text(json.load(f)))
+            return readme_write(options.readme, text(json.load(f)))
+    if options.quick:
+        measure.quick()
     results = {"machine": measure.machine(), "rounds": options.rounds,
                "when": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")}
     for section in sections(results["machine"]["processors"]):

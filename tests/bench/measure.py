@@ -6,6 +6,7 @@ import functools
 import glob
 import os
 import shutil
+import stat
 import statistics
 import subprocess
 import sys
@@ -39,13 +40,36 @@ def jemalloc_profiles(path):
     return b"config.prof: true" in done.stdout
 
 
+def null_device():
+    """A /dev/null of our own: heaptrack locks its output, and cannot share one with another run of it.
+    Not everybody may make one."""
+    path = os.path.join(scratch, "null")
+    try:
+        os.mknod(path, stat.S_IFCHR | 0o600, os.stat("/dev/null").st_rdev)
+        with open(path, "wb"):
+            return path
+    except OSError:
+        return "/dev/null"
+
+
+_quick = False
+
+
+def quick():
+    """Before the first variants(): heaptop only, beside nothing."""
+    global _quick
+    _quick = True
+
+
 @functools.lru_cache
 def variants():
     """Environment of each way to run a program, by its name."""
     found = {"plain": {}, "heaptop": {"LD_PRELOAD": LIBRARY, "HEAPTOP_DIR": segments}}
+    if _quick:
+        return found
     heaptrack, jemalloc = first_file(HEAPTRACK), first_file(JEMALLOC)
     if heaptrack:
-        found["heaptrack"] = {"LD_PRELOAD": heaptrack, "DUMP_HEAPTRACK_OUTPUT": "/dev/null"}
+        found["heaptrack"] = {"LD_PRELOAD": heaptrack, "DUMP_HEAPTRACK_OUTPUT": null_device()}
     if jemalloc and jemalloc_profiles(jemalloc):
         found["jemalloc"] = {"LD_PRELOAD": jemalloc}
         found["jemalloc-prof"] = {"LD_PRELOAD": jemalloc,

@@ -32,11 +32,12 @@ TEST_EXTRA += $(BENCH_BUILT)
 .PHONY: bench bench-readme bench-instructions
 bench: all $(BENCH_BUILT) $(B)/tests/targets/many_sites
 	$(Q)B='$(B)' tests/bench/bench.py --rounds $(BENCH_ROUNDS) --output '$(B)/bench.json' \
+		$(if $(filter 1,$(QUICK)),--quick) \
 		$(if $(T),--only '$(T)')
 
 # The last run's tables, into README.md.
 bench-readme:
-	$(Q)B='$(B)' tests/bench/bench.py --readme --output '$(B)/bench.json'
+	$(Q)B='$(B)' tests/bench/bench.py --readme README.md --output '$(B)/bench.json'
 
 # Counted, not timed: the same on every machine. make check compares them with the accepted ones.
 bench-instructions: $(LIB) $(BENCH)/micro $(BENCH)/micro-new $(BENCH)/steady_clock.so

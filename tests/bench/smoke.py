@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The bench itself still works: a few rows of it give numbers, and the tables go into a file. What the
+numbers are is not looked at."""
+
+import os
+import subprocess
+import sys
+import tempfile
+
+from table import BEGIN, END
+
+ROWS = "blocks: 1,000 live|live table|programs: C[+][+]"
+OLD = "before\n%s\nold\n%s\nafter\n"
+
+
+def bench(*arguments):
+    return subprocess.run([os.path.join(os.path.dirname(os.path.abspath(__file__)), "bench.py"), *arguments],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=200, check=False)
+
+
+def numbers_come(folder):
+    done = bench("--quick", "--rounds", "1", "--only", ROWS, "--output", os.path.join(folder, "bench.json"))
+    if done.returncode or done.stderr:
+        return "status %d: %s" % (done.returncode, done.stderr)
+    lines = [line for line in done.stdout.splitlines() if line.startswith("| ") and any(map(str.isdigit, line))]
+    if len(lines) != 3:
+        return "3 rows wanted, these came: %s" % done.stdout
+    return "; ".join("wider than 100 columns: " + line for line in lines if len(line) > 100)
+
+
+def tables_go_into_a_file(folder):
+    path, results = os.path.join(folder, "text"), os.path.join(folder, "bench.json.part")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(OLD % (BEGIN, END))
+    done = bench("--readme", path, "--output", results)
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
+    if done.returncode or "old" in text or "| C++ " not in text:
+        return "status %d, %s, %s" % (done.returncode, done.stderr, text)
+    if not (text.startswith("before\n" + BEGIN) and text.endswith(END + "\nafter\n")):
+        return "what is around the tables changed: " + text
+    return ""
+
+
+def main():
+    failed = False
+    with tempfile.TemporaryDirectory(prefix="heaptop-bench-") as folder:
+        for test in (numbers_come, tables_go_into_a_file):
+            why = test(folder)
+            failed |= bool(why)
+            print("%s - bench: %s%s" % ("not ok" if why else "ok", test.__name__.replace("_", " "),
+                                        ": " + " ".join(why.split()) if why else ""), flush=True)
+    return 1 if failed else 0
+
+
+sys.exit(main())
