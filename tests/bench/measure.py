@@ -118,17 +118,13 @@ def added(values, base):
     return [a - b for a, b in zip(values, base)]
 
 
-def digits_for(value):
-    return 0 if abs(value) >= 10 else 1
-
-
 def shown(values, digits=None, spread=True):
     """"median (min-max)", or "-" when there is nothing."""
     if not values:
         return "-"
     median = statistics.median(values)
     if digits is None:
-        digits = digits_for(median)
+        digits = 1 if max(map(abs, values)) < 10 else 0
     if not spread or len(values) < 2:
         return "%.*f" % (digits, median)
     return "%.*f (%.*f-%.*f)" % (digits, median, digits, min(values), digits, max(values))

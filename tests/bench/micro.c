@@ -12,6 +12,7 @@
  */
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,19 +21,19 @@
 #include <time.h>
 #include <unistd.h>
 
-#define NOINLINE     __attribute__((noinline))
-#define KEEP()	     __asm__ volatile("" ::: "memory") /* also: no tail call */
-#define WARM_PAIRS   20480u
-#define PAIR_BYTES   100u
-#define THREADS_MAX  64u
-#define DEPTH_MAX    1000u
-#define STACKS_MAX   256u
-#define VARIANTS     16u /* functions to choose from at each level: two levels make 256 stacks */
-#define QUEUE_BLOCKS 1024u
-#define QUEUE_TOLD   64u /* pairs and warm-up are a multiple of it */
-#define FIXED_FRAMES 2u /* main and measured */
-#define BYTES_LEAST  16u
-#define BYTES_MOST   112u /* so 64 in the mean */
+#define NOINLINE      __attribute__((noinline))
+#define KEEP()	      __asm__ volatile("" ::: "memory") /* also: no tail call */
+#define WARM_PAIRS    20480u
+#define PAIR_BYTES    100u
+#define THREADS_MAX   64u
+#define DEPTH_MAX     1000u
+#define STACKS_MAX    256u
+#define VARIANTS      16u /* functions to choose from at each level: two levels make 256 stacks */
+#define QUEUE_BATCH   1024u /* pairs and warm-up are a multiple of all batches */
+#define QUEUE_BATCHES 4u
+#define FIXED_FRAMES  2u /* main and measured */
+#define BYTES_LEAST   16u
+#define BYTES_MOST    112u /* so 64 in the mean */
 
 #ifdef BENCH_NEW
 void *_Znwm(size_t bytes);
@@ -279,45 +280,31 @@ static void threads_run(struct work *w)
 }
 
 /*
- * One thread allocates, another frees: a queue of one producer and one consumer. Each tells the
- * other of QUEUE_TOLD blocks at a time, so that the queue costs little beside what goes through it.
+ * One thread allocates, another frees. They hand over QUEUE_BATCH blocks at a time and sleep when
+ * they must wait, so what is left of the processor time is malloc and free.
  */
 static struct {
-	void *block[QUEUE_BLOCKS];
-	unsigned head __attribute__((aligned(64)));
-	unsigned tail __attribute__((aligned(64)));
+	void *block[QUEUE_BATCHES][QUEUE_BATCH];
+	sem_t full, empty;
 } queue;
-
-static void wait_for(const unsigned *word, unsigned value)
-{
-	while (__atomic_load_n(word, __ATOMIC_ACQUIRE) - value >= 1u << 31)
-		sched_yield();
-}
 
 static void produce(struct work *w)
 {
-	unsigned made = queue.head, end = made + w->pairs;
-
-	while (made != end) {
-		if (made % QUEUE_TOLD == 0)
-			wait_for(&queue.tail, made + QUEUE_TOLD - QUEUE_BLOCKS);
-		queue.block[made++ % QUEUE_BLOCKS] = ALLOCATE(PAIR_BYTES);
-		if (made % QUEUE_TOLD == 0)
-			__atomic_store_n(&queue.head, made, __ATOMIC_RELEASE);
+	for (unsigned batch = 0; batch < w->pairs / QUEUE_BATCH; batch++) {
+		sem_wait(&queue.empty);
+		for (unsigned i = 0; i < QUEUE_BATCH; i++)
+			queue.block[batch % QUEUE_BATCHES][i] = ALLOCATE(PAIR_BYTES);
+		sem_post(&queue.full);
 	}
-	wait_for(&queue.tail, end);
 }
 
 static void consume(struct work *w)
 {
-	unsigned taken = queue.tail, end = taken + w->pairs;
-
-	while (taken != end) {
-		if (taken % QUEUE_TOLD == 0)
-			wait_for(&queue.head, taken + QUEUE_TOLD);
-		RELEASE(queue.block[taken++ % QUEUE_BLOCKS]);
-		if (taken % QUEUE_TOLD == 0)
-			__atomic_store_n(&queue.tail, taken, __ATOMIC_RELEASE);
+	for (unsigned batch = 0; batch < w->pairs / QUEUE_BATCH; batch++) {
+		sem_wait(&queue.full);
+		for (unsigned i = 0; i < QUEUE_BATCH; i++)
+			RELEASE(queue.block[batch % QUEUE_BATCHES][i]);
+		sem_post(&queue.empty);
 	}
 }
 
@@ -326,6 +313,8 @@ static void queue_run(struct work *w)
 	struct work *consumer = calloc(1, sizeof(*consumer));
 	pthread_t thread;
 
+	sem_init(&queue.full, 0, 0);
+	sem_init(&queue.empty, 0, QUEUE_BATCHES);
 	*consumer = *w;
 	consumer->loop = consume;
 	consumer->processor = 1;
@@ -376,7 +365,7 @@ static const struct pattern {
 	{ "set", working_set, alone_run, NOTHING, 1, 1000000, 1000 },
 	{ "grow", grow, alone_run, NOTHING, 1, 1000000, 0 },
 	{ "threads", pairs_same, threads_run, NOTHING, 1, 1000000, 1 },
-	{ "queue", produce, queue_run, NOTHING, 1, 640000, 0 },
+	{ "queue", produce, queue_run, NOTHING, 1, 655360, 0 },
 };
 
 static const struct pattern *pattern_find(const char *name)
@@ -400,7 +389,8 @@ static int prepare(struct work *w, const struct pattern *p, unsigned depth)
 {
 	w->changing = frames_changing(p->changes, depth);
 	if (depth > DEPTH_MAX || depth < FIXED_FRAMES + w->changing || w->number > 1u << 24 ||
-		w->pairs == 0 || (p->run == queue_run && w->pairs % QUEUE_TOLD) ||
+		w->pairs == 0 ||
+		(p->run == queue_run && w->pairs % (QUEUE_BATCH * QUEUE_BATCHES)) ||
 		(p->run == threads_run && w->number - 1 >= THREADS_MAX))
 		return -1;
 	w->loop = p->loop;

@@ -65,26 +65,26 @@ class Pairs(Section):
 
 class Blocks(Section):
     key = "blocks"
-    head = "The same at depth %d, with blocks that live and threads:" % DEPTH
-    columns = [("ns", 28), ("plain", 13), ("heaptop", 15), ("ratio", 5), ("heaptrack", 15), ("ratio", 5)]
+    head = "The same at depth %d, with blocks that live; with threads, all at one site:" % DEPTH
+    columns = [("ns", 26), ("plain", 13), ("heaptop", 16), ("ratio", 5), ("heaptrack", 16), ("ratio", 5)]
     SINGLE = {
         "1,000 live, any replaced": ["set", DEPTH, 0, 1000],
         "100,000 live, any replaced": ["set", DEPTH, 0, 100000],
         "nothing freed, per malloc": ["grow", DEPTH],
-        "one allocates, another frees": ["queue", DEPTH],
+        "one allocates, one frees": ["queue", DEPTH],
     }
 
     def __init__(self, processors):
         self.threads = [n for n in (1, 2, 4, 8, 16) if n <= processors]
 
     def rows(self):
-        return list(self.SINGLE) + ["1 site, %d thread%s" % (n, "" if n == 1 else "s") for n in self.threads]
+        return list(self.SINGLE) + ["%d thread%s" % (n, "" if n == 1 else "s") for n in self.threads]
 
     def measure(self, row, rounds):
         if row in self.SINGLE:
             arguments = self.SINGLE[row]
         else:
-            arguments = ["threads", DEPTH, 0, row.split()[2]]
+            arguments = ["threads", DEPTH, 0, row.split()[0]]
         return rounds_run(rounds, ways(arguments, ("plain", *RECORDERS)))
 
     @staticmethod
