@@ -21,7 +21,7 @@ static inline uint64_t clock_tick(struct recorder *r)
 	if (__builtin_expect(r->clock_left == 0, 0))
 		clock_look(r);
 	r->clock_left--;
-	return ht_load_relaxed_64(&state_segment.header->clock_ns) >> HT_TICK_SHIFT;
+	return segment_tick(&state_segment);
 }
 
 /* CLOCK_MONOTONIC and CLOCK_REALTIME, ns. */

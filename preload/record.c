@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * From a hook to the segment (record.h). The hot path: one look at `on`, the
- * remembered stacks, the live hash, the counters, the ring. No locks, and no system calls but
+ * remembered stacks, the live table, the counters, the ring. No locks, and no system calls but
  * those that take fresh memory.
  *
  * Re-entry: state_thread.busy holds the frame address of the hook at work. A nested call (an
@@ -124,8 +124,7 @@ static inline uint32_t slot_of(const struct recorder *r)
 
 static inline uint64_t tick_of(struct recorder *r)
 {
-	return r ? clock_tick(r)
-		 : ht_load_relaxed_64(&state_segment.header->clock_ns) >> HT_TICK_SHIFT;
+	return r ? clock_tick(r) : segment_tick(&state_segment);
 }
 
 static inline void last_block_set(struct recorder *r, uint64_t addr)
@@ -174,20 +173,37 @@ static void count_end(
 		counter_free(&state_segment, o, b->site, &end);
 }
 
+/* The ends of blocks whose frees we did not see, which show when their addresses come back. */
+static __attribute__((noinline)) void count_missed(
+	const struct live_block *old, unsigned count, struct counter_owner *o, uint64_t tick)
+{
+	for (unsigned i = 0; i < count; i++) {
+		if (old[i].site == HT_SITE_HIDDEN)
+			continue;
+		ht_add_relaxed_64(&state_segment.header->missed_frees, 1);
+		count_end(&old[i], o, tick, false);
+	}
+}
+
+/* Puts a block into the live table. False: there is no room. */
+static inline bool block_insert(
+	uint64_t addr, const struct live_block *b, struct counter_owner *o, uint64_t tick)
+{
+	struct live_block old[LIVE_MISSED_MAX];
+	unsigned missed = live_insert(&state_segment, addr, b, old);
+
+	if (__builtin_expect(missed != 0, 0))
+		count_missed(old, missed & ~LIVE_REFUSED, o, tick);
+	return (missed & LIVE_REFUSED) == 0;
+}
+
 /* Enters a block whose site is known. */
 static void block_add(struct recorder *r, uint64_t addr, const struct live_block *b)
 {
-	struct live_block old;
-	int rc = live_insert(&state_segment, addr, b, &old);
-
-	if (rc == 1 && old.site != HT_SITE_HIDDEN) {
-		ht_add_relaxed_64(&state_segment.header->missed_frees, 1);
-		count_end(&old, owner_of(r), b->tick, false);
-	}
-	if (rc < 0)
-		count_untracked(b->size);
-	else
+	if (block_insert(addr, b, owner_of(r), b->tick))
 		counter_alloc(&state_segment, owner_of(r), b->site, b->size);
+	else
+		count_untracked(b->size);
 	push_event(r, addr, b, HT_EVENT_ALLOC);
 	last_block_set(r, addr);
 }
@@ -195,10 +211,9 @@ static void block_add(struct recorder *r, uint64_t addr, const struct live_block
 static inline void alloc_recorded(
 	struct recorder *r, uintptr_t frame, void *p, size_t size, enum ht_function function)
 {
-	struct live_block b = { .size = size,
-		.tick = tick_of(r),
-		.thread = slot_of(r),
-		.site = site_here(r, frame, function) };
+	struct live_block b = {
+		.size = size, .tick = tick_of(r), .site = site_here(r, frame, function)
+	};
 
 	block_add(r, (uint64_t)(uintptr_t)p, &b);
 }
@@ -217,9 +232,9 @@ static void alloc_outermost(uintptr_t frame, void *p, size_t size, enum ht_funct
 /* Notes a block that is not to be counted, so that its free is known for what it is. */
 static void hide(void *p, size_t size)
 {
-	struct live_block b = { .size = size, .site = HT_SITE_HIDDEN }, old;
+	struct live_block b = { .size = size, .site = HT_SITE_HIDDEN };
 
-	live_insert(&state_segment, (uint64_t)(uintptr_t)p, &b, &old);
+	block_insert((uint64_t)(uintptr_t)p, &b, &recorder_shared, segment_tick(&state_segment));
 }
 
 /* Whether this is the block that operator new asks malloc for, which the outer hook will record. */
@@ -410,10 +425,10 @@ void record_move_done(uintptr_t frame, struct record_move *m, void *p, void *q, 
 static void move_undo(const struct record_move *m, void *p, struct recorder *r)
 {
 	uint32_t slot = slot_of(r);
-	struct live_block old;
 
 	thread_add(slot, &thread_at(&state_segment, slot)->failed, 1);
-	if (m->known && live_insert(&state_segment, (uint64_t)(uintptr_t)p, &m->block, &old) < 0) {
+	if (m->known &&
+		!block_insert((uint64_t)(uintptr_t)p, &m->block, owner_of(r), m->block.tick)) {
 		count_end(&m->block, owner_of(r), m->block.tick, false);
 		count_untracked(m->block.size);
 	}

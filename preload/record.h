@@ -26,7 +26,7 @@ void record_alloc(uintptr_t frame, void *p, size_t size, enum ht_function functi
  * the next allocator. */
 bool record_free(uintptr_t frame, void *p);
 
-/* A block that realloc is about to move: taken out of the live hash. */
+/* A block that realloc is about to move: taken out of the live table. */
 struct record_move {
 	struct live_block block;
 	bool recording; /* this event is recorded */

@@ -16,6 +16,7 @@
 #include "preload/clock.h"
 #include "preload/hooks_cxx.h"
 #include "preload/modules.h"
+#include "preload/next.h"
 #include "preload/recorder.h"
 #include "preload/unwind.h"
 
@@ -55,6 +56,43 @@ static const char *single_threaded(void)
 	return flag ? flag : state_segment.single_threaded;
 }
 
+static bool lies_in(const struct module_range *r, const void *p)
+{
+	return (uint64_t)(uintptr_t)p - r->start < r->end - r->start;
+}
+
+/* Whether all of the next allocator is glibc's own, which says how far its blocks are apart. Before
+ * 2.34 a program could put another one behind the same names. */
+static bool allocator_is_glibc(void)
+{
+	void *libc = dlsym(RTLD_DEFAULT, "gnu_get_libc_version");
+	const void *all[] = { (void *)next.malloc, (void *)next.calloc, (void *)next.realloc,
+		(void *)next.posix_memalign, (void *)next.aligned_alloc, (void *)next.memalign,
+		(void *)next.reallocarray, (void *)next.valloc, (void *)next.pvalloc };
+	struct module_range r;
+
+	if (!libc || dlsym(RTLD_DEFAULT, "__malloc_hook"))
+		return false;
+	modules_find((uint64_t)(uintptr_t)libc, &r);
+	for (unsigned i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (all[i] && !lies_in(&r, all[i]))
+			return false;
+	return true;
+}
+
+/* Whether operator new is the C++ runtime's, which hands out blocks of malloc; or there is none. */
+static bool new_is_runtimes(void)
+{
+	const void *p = next_symbol("_Znwm"), *runtime;
+	struct module_range r;
+
+	if (!p)
+		return true;
+	runtime = dlsym(RTLD_DEFAULT, "__cxa_allocate_exception");
+	modules_find((uint64_t)(uintptr_t)p, &r);
+	return lies_in(&r, runtime);
+}
+
 /* Leaves word for viewers why there is a segment and no recording. */
 static int give_up(const char *why, int rc)
 {
@@ -82,6 +120,7 @@ static int prepare(struct own **own)
 	madvise(state_segment.header, state_segment.bytes, MADV_DONTDUMP);
 	state_segment.single_threaded = single_threaded();
 	modules_start();
+	segment_extents(&state_segment, allocator_is_glibc() && new_is_runtimes());
 	unwind_start(attach_variable("HEAPTOP_UNWINDER"));
 	recorder_start();
 	clock_publish();

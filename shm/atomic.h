@@ -31,6 +31,7 @@
 	{ return __atomic_compare_exchange_n(p, expected, v, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED); }
 /* clang-format on */
 
+HT_ATOMIC_TYPE(uint8_t, 8)
 HT_ATOMIC_TYPE(uint32_t, 32)
 HT_ATOMIC_TYPE(uint64_t, 64)
 #undef HT_ATOMIC_TYPE

@@ -24,29 +24,42 @@
  *   hists       ht_hist[]: histograms of counters that need one; number 0 is none: what is written
  *               there, for want of room, means nothing
  *   rings       ht_event[HT_RING_EVENTS] per thread slot: the timeline
- *   live        the live hash, in levels (below)
- *   near        the part of it for small blocks, in one level
+ *   live        the overflow of the live table: a hash, in levels (below)
+ *   pieces      ht_piece[]: the live table itself. Last, and not in `committed`: a piece says
+ *               itself which of its memory is populated
  *
  * A call stack is one 32-bit number: a site. Walking it: ht_site.node is a leaf whose `pc` tells
  * the allocation function (HT_LEAF_FUNCTION, a number below HT_FUNCTION_COUNT); its parent is the
  * caller's frame, and so on out to node 0. Return addresses are stored as they were in memory, with
  * the module that was mapped there at that time, so an address stays right after dlclose and reuse.
  *
- * The live hash maps a block's address to what is known of it. Level 0 has 2^live_log2 buckets, and
- * each further level four times as many as the one before; levels come into use one by one when a
- * block finds no room in the newest. A bucket is HT_BUCKET_SLOTS keys and payloads; a block goes
- * into its home bucket of the newest level or, when that is full, into one of the next
- * HT_PROBE_BUCKETS - 1. Each bucket passed over counts it in `overflow`, and deletion takes it back
- * out, so a search that finds `overflow` zero may stop: there are no tombstones, and deletion
- * leaves nothing behind. A key is 0 (free), 1 (claimed, payload being written) or the block's
- * address.
+ * The live table says which blocks are alive. It is mapped directly: where a block is noted follows
+ * from its address. The address space is covered in pieces of HT_PIECE_BYTES; header.pieces[] tells
+ * which piece of the table covers which of them. A line is 64 bytes of address space, four granules
+ * of 16 bytes. A block surely has the address space up to some distance to itself (its extent,
+ * shm/live.h), so it owns the granule it starts in, and the next one when the extent is 32 or more,
+ * and the next three when it is 64 or more: always a number that makes one of them the first of a
+ * line, or the first or third. Its entry is that granule's:
  *
- * A hash scatters: each operation on a large table is a miss in every cache. So small blocks, which
- * are many, go into `near` when they can: one more level, of 2^near_log2 buckets, whose home
- * buckets follow the address. 256 KB of address space are HT_NEAR_RUN consecutive buckets, wherever
- * the hash puts the run, so neighbours in the heap are neighbours there. It takes memory as the
- * heap is dense: the first small blocks of a fresh piece go to the levels, and one in
- * HT_NEAR_CHANCE brings the piece into use.
+ *   first[i]    of line i, granule 0: all blocks of extent 64 or more, and half of the smaller ones
+ *   second[i]   of line i, granule 2: the other half. A heap of larger blocks never touches it
+ *
+ * Blocks of extent 16 that start in granule 1 or 3 have these in a piece of their own, of tag
+ * HT_PIECE_ODD: granule 1 in first[], 3 in second[]. An entry is one word, so that no reader ever
+ * sees a mixture (HT_ENTRY_* below). A block of HT_ENTRY_SIZE bytes or more has its size in the
+ * next entry of first[], which it owns as well; a block that begins in the last line of a piece may
+ * need the two spare ones. Memory comes in groups of HT_GROUP_PAGES pages; state[] tells of each
+ * page whether it, and the one after it in first[], may be touched.
+ *
+ * Blocks that the table cannot take (of other extents, large ones where the table has no memory
+ * yet, no piece left) are in the overflow. It is a hash of levels: level 0 has 2^live_log2 buckets,
+ * and each further level four times as many as the one before; levels come into use one by one when
+ * a block finds no room in the newest, the first with the first such block. A bucket is
+ * HT_BUCKET_SLOTS keys and payloads; a block goes into its home bucket of the newest level or, when
+ * that is full, into one of the next HT_PROBE_BUCKETS - 1. Each bucket passed over counts it in
+ * `overflow`, and deletion takes it back out, so a search that finds `overflow` zero may stop:
+ * there are no tombstones, and deletion leaves nothing behind. A key is 0 (free), 1 (claimed,
+ * payload being written) or the block's address.
  *
  * Counting: a counter has one writer, the owner of its slot, so that a hot site costs no thread a
  * locked instruction or another thread's cache line. A site's numbers are the sums over its
@@ -64,7 +77,8 @@
  * most, either way (shm/share.h tells why).
  *
  * Time: header.clock_ns is CLOCK_MONOTONIC as of the last refresh. Hooks read that word;
- * every few events a thread refreshes it. Ticks are clock_ns >> HT_TICK_SHIFT, 65.5 us each.
+ * every few events a thread refreshes it. Ticks are (clock_ns - created_ns) >> HT_TICK_SHIFT, of
+ * 65.5 us each.
  *
  * Sampling: header.sample_bytes says how the program is to record: 0 exactly, else one block in so
  * many bytes, on average (shm/poisson.h). Counters then hold what the recorded blocks stand for.
@@ -83,9 +97,11 @@
  *   COUNTER counter_claim -> any walker: a counter's fields before its index is in site.counters,
  *           a counter's `next` or site.shared
  *   MODULE  module_intern -> readers: a module's fields before HT_MODULE_READY
- *   LIVE    live_insert -> readers: payload before the key; live_remove -> live_insert: payload
+ *   ENTRY   live_insert -> readers: what was taken out before, then a block's size in the next
+ *           entry, then its entry
+ *   LIVE    levels_put -> readers: payload before the key; levels_take -> levels_put: payload
  *           reads before the key is freed
- *   LEVEL   live_grow -> everyone: a level's fields before header.live_levels counts it
+ *   LEVEL   levels_put -> everyone: a level's memory before header.live_levels counts it
  *   RING    ring_push -> ring_read: a record before the head that covers it
  */
 #ifndef SHM_LAYOUT_H
@@ -114,19 +130,18 @@
 #ifndef HT_PROBE_BUCKETS
 #define HT_PROBE_BUCKETS 8u /* 56 slots reachable: about 90 % full before a level overflows */
 #endif
-#define HT_LIVE_LEVELS 6u
-#define HT_NEAR_RUN    1024u /* buckets; x 7 slots for 256 KB: one for each 37 bytes */
-#define HT_NEAR_SHIFT  8u /* a bucket's piece of address space: 256 bytes */
-#define HT_NEAR_SIZE   512u /* blocks below this size: larger ones would leave most slots empty */
-#define HT_NEAR_CHANCE                                                                             \
-	64u /* a piece holds some 1,000 small blocks when dense; 2 % go elsewhere                  \
-	     */
+#define HT_LIVE_LEVELS 8u
+#ifndef HT_PIECE_SHIFT
+#define HT_PIECE_SHIFT                                                                             \
+	26u /* 64 MB: as an arena of glibc's; 1,000 are more than most programs use */
+#endif
+#define HT_PIECES_MAX	   1024u
 #define HT_MARKS	   16u /* steering changes the rate now and then; the latest are kept */
 #define HT_BUILD_ID_MAX	   32u
 #define HT_COMMAND_MAX	   4096u
 #define HT_PATH_MAX	   1024u
 #define HT_WHY_MAX	   128u
-#define HT_COMMITTED_WORDS 1024u /* 65,536 units: 4 GB of virtual size */
+#define HT_COMMITTED_WORDS 1024u /* 65,536 units: 4 GB, all regions but the pieces */
 #define HT_DEPTH_MAX	   1024u
 #define HT_DEPTH_DEFAULT   128u
 
@@ -153,7 +168,7 @@ enum ht_region_id {
 	HT_REGION_HISTS,
 	HT_REGION_RINGS,
 	HT_REGION_LIVE,
-	HT_REGION_NEAR,
+	HT_REGION_PIECES,
 	HT_REGION_COUNT
 };
 
@@ -313,7 +328,7 @@ struct ht_thread {
 		ring_head; /* events written since start; event i is in record i % HT_RING_EVENTS */
 	uint64_t reallocs;
 	uint64_t failed; /* allocations that returned NULL */
-	uint64_t unknown_frees; /* frees of blocks not in the live hash */
+	uint64_t unknown_frees; /* frees of blocks not in the live table */
 	uint64_t owners; /* how many threads have had this slot */
 	uint64_t peak_ns; /* clock_ns when the share had its peak */
 
@@ -334,18 +349,61 @@ struct ht_event {
 	uint32_t kind;
 };
 
+#define HT_LINE_BYTES	 64u
+#define HT_GRANULE_BYTES 16u
+#define HT_PIECE_BYTES	 (1ull << HT_PIECE_SHIFT)
+#define HT_PIECE_LINES	 ((uint32_t)(HT_PIECE_BYTES / HT_LINE_BYTES))
+#define HT_PAGE_ENTRIES	 512u /* of 8 bytes: 4 KB, for 32 KB of address space */
+#define HT_PAGE_SPAN	 (HT_PAGE_ENTRIES * HT_LINE_BYTES)
+#define HT_PIECE_PAGES	 (HT_PIECE_LINES / HT_PAGE_ENTRIES)
+#define HT_GROUP_PAGES                                                                             \
+	(HT_PIECE_PAGES < 16u ? HT_PIECE_PAGES                                                     \
+			      : 16u) /* populated together: 64 KB, as everywhere else */
+#define HT_PIECE_SPARE 8u /* entries after the last line; two are used */
+
+/* What state[] says of 32 KB of address space. */
+#define HT_PAGE_FIRST  1u /* this page of first[] and the one after it are populated */
+#define HT_PAGE_SECOND 2u /* so is that of second[]; only with HT_PAGE_FIRST */
+#define HT_PAGE_MIXED  4u /* blocks that start there may be in the overflow, or the odd piece */
+
+/* The tag of a piece: address >> HT_PIECE_SHIFT, plus 1, and this in one for granules 1 and 3. */
+#define HT_PIECE_ODD (1ull << 63)
+
+struct ht_piece {
+	uint64_t first[HT_PIECE_LINES + HT_PIECE_SPARE];
+	uint8_t state[HT_PIECE_PAGES]; /* populated with the spare entries when the piece is claimed
+					*/
+	uint8_t reserved[HT_COMMIT_BYTES - HT_PIECE_SPARE * 8 - HT_PIECE_PAGES];
+	uint64_t second[HT_PIECE_LINES];
+};
+
+/*
+ * An entry, from bit 0 on: 3 bits say what it is; 3 bits of position, where in 64 bytes the block
+ * starts, in units of 8: the address's own bits; 21 bits of site; 7 of size, HT_ENTRY_SIZE where it
+ * is in the next entry; 30 of birth (live_birth). So an address's low six bits, plus
+ * HT_ENTRY_BLOCK, are an entry's. The other kind holds a size, in its upper 48 bits.
+ */
+#define HT_ENTRY_BLOCK	     4ull
+#define HT_ENTRY_EXTENSION   2ull
+#define HT_ENTRY_WHICH	     0x3full /* kind and position */
+#define HT_ENTRY_SITE_SHIFT  6u
+#define HT_ENTRY_SIZE_SHIFT  27u
+#define HT_ENTRY_SIZE	     127u
+#define HT_ENTRY_LONG_SHIFT  16u
+#define HT_ENTRY_BIRTH_SHIFT 34u
+
 struct ht_live_payload {
-	uint64_t size_thread; /* size in the low 48 bits, thread slot above */
+	uint64_t size;
 	uint64_t site_tick; /* birth tick in the low 40 bits, site above (24 bits) */
 };
 
 #define HT_LIVE_SIZE_BITS 48u
 #define HT_LIVE_TICK_BITS 40u
-/* Site of a block in the live hash that is nobody's business: our unwinder's, or one whose
+/* Site of a block in the live table that is nobody's business: our unwinder's, or one whose
  * allocation could not be recorded (and was counted as that). Its end counts nowhere; readers pass
  * over it. */
 #define HT_SITE_HIDDEN (HT_SITES_MAX - 1)
-#define HT_SITES_MAX   (1u << 24)
+#define HT_SITES_MAX   (1u << 21)
 
 #define HT_KEY_FREE    0ull
 #define HT_KEY_CLAIMED 1ull
@@ -395,7 +453,7 @@ struct ht_header {
 	uint32_t live_log2; /* buckets of level 0 */
 	uint32_t live_levels_max;
 	uint32_t heads_log2;
-	uint32_t near_log2; /* buckets of near; 0: not used */
+	uint32_t pieces_max; /* a power of two, or 0 */
 	char exe[HT_PATH_MAX];
 	char why[HT_WHY_MAX];
 	uint32_t command_bytes; /* argv, each argument terminated by NUL */
@@ -409,7 +467,8 @@ struct ht_header {
 	uint32_t marks; /* taken so far; number i is mark[i % HT_MARKS] */
 	uint64_t sample_most; /* largest sample_bytes acted on; 0: everything was recorded */
 	uint64_t live_bytes __attribute__((aligned(64))); /* what was settled of it */
-	uint32_t live_levels __attribute__((aligned(64)));
+	uint32_t live_levels __attribute__((aligned(64))); /* in use */
+	uint32_t live_unmarked; /* 1: the overflow has had blocks that no piece tells of */
 	uint32_t nodes; /* used, node 0 included */
 	uint32_t sites; /* used, site 0 included */
 	uint32_t counters; /* used, counter 0 included */
@@ -435,7 +494,9 @@ struct ht_header {
 	uint64_t cost_ns; /* time spent on recording, an estimate, while `measure` was set */
 	struct ht_mark mark[HT_MARKS];
 	struct ht_history history __attribute__((aligned(64)));
+	/* Long tables; readers of the words above leave them out. */
 	uint64_t committed[HT_COMMITTED_WORDS]; /* bit i: unit i is populated */
+	uint64_t pieces[HT_PIECES_MAX]; /* tag of piece i; 0: free */
 };
 
 #define HT_SIGNATURE                                                                               \
@@ -444,7 +505,8 @@ struct ht_header {
 		    sizeof(struct ht_node) * 3266489917u ^ sizeof(struct ht_site) * 668265263u ^   \
 		    sizeof(struct ht_hist) * 374761393u ^                                          \
 		    sizeof(struct ht_counter) * 2166136261u ^ sizeof(struct ht_event) * 97u ^      \
-		    sizeof(struct ht_bucket) * 31u ^ offsetof(struct ht_header, clock_ns) * 7u ^   \
+		    sizeof(struct ht_bucket) * 31u ^ sizeof(struct ht_piece) * 13u ^               \
+		    offsetof(struct ht_header, clock_ns) * 7u ^                                    \
 		    offsetof(struct ht_header, untracked_blocks) * 5u ^                            \
 		    offsetof(struct ht_header, mark) * 3u ^ (unsigned)HT_FUNCTION_COUNT << 20))
 
@@ -458,6 +520,8 @@ static_assert(sizeof(struct ht_module) == 128, "ht_module");
 static_assert(sizeof(struct ht_thread) == 1024, "ht_thread");
 static_assert(sizeof(struct ht_event) == 32, "ht_event");
 static_assert(sizeof(struct ht_bucket) == 192, "ht_bucket: three lines");
+static_assert(sizeof(struct ht_piece) == 2 * 8ull * HT_PIECE_LINES + HT_COMMIT_BYTES, "ht_piece");
+static_assert(sizeof(struct ht_piece) % HT_COMMIT_BYTES == 0 || HT_PIECE_SHIFT < 22, "ht_piece");
 static_assert(offsetof(struct ht_bucket, payload) == 64, "keys fill the first line");
 static_assert(sizeof(struct ht_header) <= HT_HEADER_BYTES, "ht_header");
 static_assert(offsetof(struct ht_header, version) == 8, "readable by every version");

@@ -1,284 +1,47 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The live hash. Runs inside hooks, on any thread of the program: no locks, no system calls but the
- * populate of a fresh unit. Edges LIVE and LEVEL of shm/layout.h are kept here.
+ * The live table's two parts put together (live.h). Runs inside hooks, on any thread.
  */
 #include "shm/live.h"
 
-#define SIZE_MASK ((1ull << HT_LIVE_SIZE_BITS) - 1)
-#define TICK_MASK ((1ull << HT_LIVE_TICK_BITS) - 1)
+#include "shm/direct.h"
+#include "shm/levels.h"
 
-/* Where a block is, or would be. */
-struct place {
-	uint32_t level;
-	uint32_t home; /* bucket number */
-	uint32_t passed; /* buckets between home and this one */
-	uint32_t slot;
-};
-
-/* Fibonacci hashing; the xor folds in the bits that tell mmap regions and arenas apart. */
-static uint32_t hash_of(uint64_t v, uint32_t bits)
+uint32_t live_birth_late(uint64_t tick)
 {
-	return (uint32_t)((v ^ v >> 26) * 0x9e3779b97f4a7c15ull >> (64 - bits));
-}
+	uint32_t fours = 0;
 
-/* In `near` only the run is hashed; within it buckets follow the address. */
-static inline uint32_t home_bucket(const struct ht_header *h, uint32_t level, uint64_t addr)
-{
-	uint32_t log2 = segment_level_log2(h, level);
-	uint64_t piece = addr >> HT_NEAR_SHIFT;
-
-	if (level != SEGMENT_NEAR)
-		return hash_of(addr >> 3, log2);
-	return (hash_of(piece / HT_NEAR_RUN, log2) & ~(HT_NEAR_RUN - 1)) |
-	       (uint32_t)(piece % HT_NEAR_RUN);
-}
-
-static inline uint64_t bucket_offset(
-	const struct segment *s, uint32_t level, uint32_t home, uint32_t passed)
-{
-	uint64_t mask = (1ull << segment_level_log2(s->header, level)) - 1;
-
-	return segment_level_offset(s->header, level) +
-	       ((home + passed) & mask) * sizeof(struct ht_bucket);
-}
-
-static struct ht_bucket *bucket_at(const struct segment *s, const struct place *p)
-{
-	return segment_at(s, bucket_offset(s, p->level, p->home, p->passed));
-}
-
-void live_unpack(const struct ht_live_payload *p, struct live_block *out)
-{
-	uint64_t a = ht_load_relaxed_64(&p->size_thread), b = ht_load_relaxed_64(&p->site_tick);
-
-	out->size = a & SIZE_MASK;
-	out->thread = (uint32_t)(a >> HT_LIVE_SIZE_BITS);
-	out->tick = b & TICK_MASK;
-	out->site = (uint32_t)(b >> HT_LIVE_TICK_BITS);
-}
-
-static void payload_store(struct ht_live_payload *p, const struct live_block *b)
-{
-	/* Relaxed: the key that makes them visible is stored with release. */
-	ht_store_relaxed_64(
-		&p->size_thread, (b->size & SIZE_MASK) | (uint64_t)b->thread << HT_LIVE_SIZE_BITS);
-	ht_store_relaxed_64(
-		&p->site_tick, (b->tick & TICK_MASK) | (uint64_t)b->site << HT_LIVE_TICK_BITS);
-}
-
-/*
- * Searches one level. An uncommitted bucket was never written, so nothing passed over it either. A
- * key equal to `addr` was put there before the program got the address we were called with (or by
- * this thread), so relaxed loads see it; acquire orders the payload reads for a block that another
- * thread inserted.
- */
-static bool level_search(const struct segment *s, uint64_t addr, struct place *p)
-{
-	p->home = home_bucket(s->header, p->level, addr);
-	for (p->passed = 0; p->passed < HT_PROBE_BUCKETS; p->passed++) {
-		uint64_t at = bucket_offset(s, p->level, p->home, p->passed);
-		const struct ht_bucket *b = segment_at(s, at);
-
-		if (!segment_has(s, at))
-			return false;
-		for (p->slot = 0; p->slot < HT_BUCKET_SLOTS; p->slot++)
-			if (ht_load_acquire_64(&b->key[p->slot]) == addr) /* LIVE */
-				return true;
-		if (ht_load_relaxed_64(&b->overflow) == 0)
-			return false;
+	while (tick >> LIVE_BIRTH_EXACT != 0 && fours < 7) {
+		tick >>= 2;
+		fours++;
 	}
-	return false;
-}
-
-static bool search(const struct segment *s, uint64_t addr, struct place *p)
-{
-	p->level = SEGMENT_NEAR;
-	if (s->header->near_log2 != 0 && level_search(s, addr, p))
-		return true;
-	/* LEVEL: a level that holds our block was counted before the block went in. */
-	for (uint32_t n = ht_load_acquire_32(&s->header->live_levels); n-- > 0;) {
-		p->level = n;
-		if (level_search(s, addr, p))
-			return true;
-	}
-	return false;
+	if (tick >> LIVE_BIRTH_EXACT != 0) /* four years and a half: a clock gone wild */
+		tick = (1ull << LIVE_BIRTH_EXACT) - 1;
+	return fours << LIVE_BIRTH_EXACT | (uint32_t)tick;
 }
 
 bool live_find(const struct segment *s, uint64_t addr, struct live_block *out)
 {
-	struct place p;
-
-	if (!search(s, addr, &p))
-		return false;
-	live_unpack(&bucket_at(s, &p)->payload[p.slot], out);
-	return true;
+	return direct_find(s, addr, out) || levels_find(s, addr, out);
 }
 
-/* Adds `delta` to the overflow count of the first `count` buckets from home on. */
-static void overflow_add(
-	const struct segment *s, const struct place *p, uint32_t count, uint64_t delta)
+bool live_remove_slow(const struct segment *s, uint64_t addr, struct live_block *out)
 {
-	struct place q = *p;
-
-	for (q.passed = 0; q.passed < count; q.passed++)
-		ht_add_relaxed_64(&bucket_at(s, &q)->overflow, delta);
+	return direct_take(s, addr, out) || levels_take(s, addr, out);
 }
 
-bool live_remove(const struct segment *s, uint64_t addr, struct live_block *out)
+unsigned live_insert_slow(const struct segment *s, uint64_t addr, uint64_t size, uint64_t tick,
+	uint32_t site, struct live_block *old)
 {
-	struct place p;
-	struct ht_bucket *b;
+	struct live_block b = { .size = size, .tick = tick, .site = site };
+	unsigned missed = 0;
 
-	if (!search(s, addr, &p))
-		return false;
-	b = bucket_at(s, &p);
-	live_unpack(&b->payload[p.slot], out);
-	/*
-	 * LIVE: release keeps the payload reads above ahead of the next owner's writes. The counts
-	 * go down after the key: while they are too high a search only looks further than it must.
-	 */
-	ht_store_release_64(&b->key[p.slot], HT_KEY_FREE);
-	overflow_add(s, &p, p.passed, (uint64_t)-1);
-	return true;
-}
-
-/* Claims a free slot of bucket `p`, fills it and publishes. */
-static bool bucket_put(
-	const struct segment *s, struct place *p, uint64_t addr, const struct live_block *block)
-{
-	struct ht_bucket *b = bucket_at(s, p);
-
-	for (p->slot = 0; p->slot < HT_BUCKET_SLOTS; p->slot++) {
-		uint64_t expected = HT_KEY_FREE;
-
-		if (ht_load_relaxed_64(&b->key[p->slot]) != HT_KEY_FREE)
-			continue;
-		/* LIVE: acquire pairs with the release of the removal that freed the slot. */
-		if (!ht_cas_acquire_64(&b->key[p->slot], &expected, HT_KEY_CLAIMED))
-			continue;
-		/* LIVE: whoever sees a word of the new payload will not see the old key after it.
-		 * No instruction on x86. */
-		ht_fence_release();
-		payload_store(&b->payload[p->slot], block);
-		ht_store_release_64(&b->key[p->slot], addr); /* LIVE: publishes the payload */
-		return true;
-	}
-	return false;
-}
-
-/*
- * Puts a block into `level`. Every bucket passed over is counted before the block goes in further
- * on, so that no search can stop short of it; when there is no room the counts are taken back.
- */
-static bool level_put(
-	const struct segment *s, uint32_t level, uint64_t addr, const struct live_block *block)
-{
-	struct place p = { .level = level, .home = home_bucket(s->header, level, addr) };
-
-	for (p.passed = 0; p.passed < HT_PROBE_BUCKETS; p.passed++) {
-		uint64_t at = bucket_offset(s, level, p.home, p.passed);
-
-		if (segment_commit(s, at, sizeof(struct ht_bucket)) != 0)
-			break;
-		if (bucket_put(s, &p, addr, block))
-			return true;
-		ht_add_relaxed_64(&bucket_at(s, &p)->overflow, 1);
-	}
-	overflow_add(s, &p, p.passed, (uint64_t)-1);
-	return false;
-}
-
-/* Brings the next level into use, unless another thread just did. */
-static bool grow(const struct segment *s, uint32_t levels)
-{
-	if (levels >= s->header->live_levels_max)
-		return false;
-	/* A probe of the level's first unit: no memory, no level. */
-	if (segment_commit(s, segment_level_offset(s->header, levels), 1) != 0)
-		return false;
-	ht_cas_acq_rel_32(&s->header->live_levels, &levels, levels + 1); /* LEVEL */
-	return true;
-}
-
-/*
- * Puts a small block near its neighbours, where that piece of the table is in use. If it is not,
- * one block in HT_NEAR_CHANCE (by its address: any will do) brings it into use.
- */
-static bool put_near(const struct segment *s, uint64_t addr, const struct live_block *block)
-{
-	uint64_t home;
-
-	if (s->header->near_log2 == 0 || block->size >= HT_NEAR_SIZE)
-		return false;
-	home = bucket_offset(s, SEGMENT_NEAR, home_bucket(s->header, SEGMENT_NEAR, addr), 0);
-	if (!segment_has(s, home) && hash_of(addr >> 3, 32) % HT_NEAR_CHANCE != 0)
-		return false;
-	return level_put(s, SEGMENT_NEAR, addr, block);
-}
-
-static bool put(const struct segment *s, uint64_t addr, const struct live_block *block)
-{
-	uint32_t levels;
-
-	if (put_near(s, addr, block))
-		return true;
-	do {
-		levels = ht_load_acquire_32(&s->header->live_levels); /* LEVEL */
-		if (level_put(s, levels - 1, addr, block))
-			return true;
-	} while (grow(s, levels));
-	/* No new level to be had: whatever room deletions left in the older ones. */
-	for (uint32_t level = levels - 1; level-- > 0;)
-		if (level_put(s, level, addr, block))
-			return true;
-	return false;
-}
-
-int live_insert(
-	const struct segment *s, uint64_t addr, const struct live_block *b, struct live_block *old)
-{
-	bool missed = live_remove(s, addr, old);
-
-	if (!put(s, addr, b))
-		return -ENOSPC;
-	return missed;
-}
-
-static void probe_bucket(
-	const struct segment *s, uint32_t level, uint32_t number, struct live_probe *out)
-{
-	uint64_t mask = (1ull << segment_level_log2(s->header, level)) - 1;
-	uint64_t at = bucket_offset(s, level, number, 0);
-	const struct ht_bucket *b = segment_at(s, at);
-
-	if (!segment_has(s, at))
-		return;
-	out->overflow += b->overflow;
-	for (unsigned i = 0; i < HT_BUCKET_SLOTS; i++) {
-		uint64_t passed;
-
-		if (b->key[i] <= HT_KEY_CLAIMED)
-			continue;
-		passed = (number - home_bucket(s->header, level, b->key[i])) & mask;
-		out->blocks++;
-		out->buckets_passed += passed;
-		if (passed > out->longest)
-			out->longest = passed;
-	}
-}
-
-static void probe_level(const struct segment *s, uint32_t level, struct live_probe *out)
-{
-	for (uint32_t i = 0; i < 1u << segment_level_log2(s->header, level); i++)
-		probe_bucket(s, level, i, out);
-}
-
-void live_probe_length(const struct segment *s, struct live_probe *out)
-{
-	*out = (struct live_probe){ 0 };
-	for (uint32_t level = 0; level < s->header->live_levels; level++)
-		probe_level(s, level, out);
-	if (s->header->near_log2 != 0)
-		probe_level(s, SEGMENT_NEAR, out);
+	/* At most one in each of its places; what is left of six is for its entries' owners. */
+	while (missed < LIVE_MISSED_MAX - 3 && direct_take(s, addr, &old[missed]))
+		missed++;
+	missed += levels_take(s, addr, &old[missed]);
+	if (direct_put(s, addr, &b, old, &missed))
+		return missed;
+	direct_mark(s, addr);
+	return levels_put(s, addr, &b) ? missed : missed | LIVE_REFUSED;
 }

@@ -1,10 +1,31 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The live hash: which blocks are alive, by address. Lock-free; any thread may insert and remove,
- * as long as the two follow the program's own ownership of the block (design: a block is removed
- * before the real free and inserted after the real malloc). Bucketised open addressing with
- * outbound overflow counts instead of tombstones, as in Bronson and Shi, "Open-sourcing F14"
- * (2019); growth by adding levels, so that nothing is ever moved while the program runs.
+ * The live table: which blocks are alive, by address, and what is known of each. Most are in the
+ * directly mapped part (shm/direct.h), where a block's entry follows from its address; its usual
+ * ways are inlined here. What that part cannot take is in the overflow (shm/levels.h).
+ *
+ * Any thread may insert and remove, as long as the two follow the program's own ownership of the
+ * block: it is removed before the real free and inserted after the real malloc. Then the direct
+ * part needs no atomic changes, only loads and stores that are whole:
+ *
+ *   - An entry is that of a granule, and a block's granules are its own: from insertion to removal
+ *     no other live block owns any of them (layout.h), so no other thread's insertion or removal
+ *     touches its entries.
+ *   - Between removal and the next insertion with the same entry lie the real free, and the real
+ *     malloc that hands the memory out again. The allocator orders the two as it must order its own
+ *     records of that memory, whichever threads they are on; so the second sees what the first
+ * wrote.
+ *   - A thread that is given a block to free was given it by the program in an order that makes the
+ *     block's contents visible, and so its entry.
+ *
+ * Two blocks that claim one granule mean that a free was missed, or a wild pointer: then the older
+ * ends, and that is told. With stores that race an entry may be lost, but entries are words, and
+ * all that is in one is checked, so nothing else is harmed. A handler that interrupts one of these
+ * functions works on other blocks: this one is not the program's yet, or no longer.
+ *
+ * Readers outside (src/read) see entries in any state between. ENTRY orders what they see of a
+ * block that has two: the size is stored after whatever took the block before out, and before the
+ * entry.
  */
 #ifndef SHM_LIVE_H
 #define SHM_LIVE_H
@@ -13,32 +34,197 @@
 
 struct live_block {
 	uint64_t size; /* requested bytes, below 2^48 */
-	uint64_t tick; /* birth, clock_ns >> HT_TICK_SHIFT, below 2^40 */
+	uint64_t tick; /* birth, segment_tick; below 2^40, kept as live_birth says */
 	uint32_t site; /* below HT_SITES_MAX */
-	uint32_t thread;
 };
 
+/* How many frees one insertion can show to have been missed: each of them is a block whose granules
+ * the new one owns, or that had its address. */
+#define LIVE_MISSED_MAX 6u
+/* Added to that number: the block itself found no room. */
+#define LIVE_REFUSED 8u
+
 /*
- * Adds a block. 0; 1 when the address was already there: its free was missed, *old gets what it was
- * and the new block replaces it; -ENOSPC when no bucket has room and no level can be added.
+ * A tick in 30 bits: 27 of them exact, 3 for how many times it was divided by 4. So births are
+ * exact for the first 2.4 hours, then to 262 us for 10 hours, to 1 ms for 39, to a second after
+ * years. Rounded down, so that no block is born in the future.
  */
-int live_insert(
-	const struct segment *s, uint64_t addr, const struct live_block *b, struct live_block *old);
-/* Takes a block out. False: it is not there. */
-bool live_remove(const struct segment *s, uint64_t addr, struct live_block *out);
+#define LIVE_BIRTH_EXACT 27u
+uint32_t live_birth_late(uint64_t tick);
+static inline uint32_t live_birth(uint64_t tick)
+{
+	return __builtin_expect(tick >> LIVE_BIRTH_EXACT == 0, 1) ? (uint32_t)tick
+								  : live_birth_late(tick);
+}
+
+static inline uint64_t live_tick(uint32_t birth)
+{
+	return (birth & ((1ull << LIVE_BIRTH_EXACT) - 1)) << 2 * (birth >> LIVE_BIRTH_EXACT);
+}
+
+/* The unusual ways. */
+unsigned live_insert_slow(const struct segment *s, uint64_t addr, uint64_t size, uint64_t tick,
+	uint32_t site, struct live_block *old);
+bool live_remove_slow(const struct segment *s, uint64_t addr, struct live_block *out);
 /* Looks without taking. */
 bool live_find(const struct segment *s, uint64_t addr, struct live_block *out);
 
-/* Unpacks a payload as stored. */
-void live_unpack(const struct ht_live_payload *p, struct live_block *out);
+/* The piece for an address, where it is in its usual place. Relaxed: tags stay, and the memory that
+ * they speak of is there for every thread once it is there for one, as in segment_has. */
+static inline struct ht_piece *live_piece(const struct segment *s, uint64_t addr)
+{
+	uint64_t key = addr >> HT_PIECE_SHIFT, slot = key & s->piece_mask;
 
-struct live_probe {
-	uint64_t blocks;
-	uint64_t buckets_passed; /* sum over blocks of the buckets between home and place */
-	uint64_t longest;
-	uint64_t overflow; /* sum of all overflow counts: must equal buckets_passed when quiet */
-};
-/* Walks all levels. For tests and diagnostics, when quiet. */
-void live_probe_length(const struct segment *s, struct live_probe *out);
+	if (__builtin_expect(ht_load_relaxed_64(&s->header->pieces[slot]) != key + 1, 0))
+		return NULL;
+	return s->pieces + slot;
+}
+
+/* Whether the half of the smaller blocks that start at `addr` is noted in second[]. */
+static inline bool live_is_second(uint64_t addr)
+{
+	return ((addr + HT_GRANULE_BYTES) & 2 * HT_GRANULE_BYTES) != 0;
+}
+
+static inline uint64_t *live_first(struct ht_piece *p, uint64_t at)
+{
+	return &p->first[(at + 3 * HT_GRANULE_BYTES) / HT_LINE_BYTES];
+}
+
+static inline uint64_t *live_second(struct ht_piece *p, uint64_t at)
+{
+	return &p->second[at / HT_LINE_BYTES];
+}
+
+/* One of two without a jump, which could not be foretold. */
+static inline uint64_t *live_choose(bool is_first, uint64_t *a, uint64_t *b)
+{
+	return (uint64_t *)((uintptr_t)b ^ (((uintptr_t)a ^ (uintptr_t)b) & -(uintptr_t)is_first));
+}
+
+/* Kind and position of the entry of a block at `addr`; no entry has those of an odd address. */
+static inline uint64_t live_which(uint64_t addr)
+{
+	return (addr & (HT_LINE_BYTES - 1)) + HT_ENTRY_BLOCK;
+}
+
+static inline uint64_t live_entry(uint64_t addr, uint64_t size, uint64_t tick, uint32_t site)
+{
+	return ((uint64_t)live_birth(tick) << HT_ENTRY_BIRTH_SHIFT) | size << HT_ENTRY_SIZE_SHIFT |
+	       site << HT_ENTRY_SITE_SHIFT | live_which(addr);
+}
+
+/* Publishes a block whose entries are known to be free, and its own. */
+static inline void live_store(
+	uint64_t *entry, uint64_t addr, uint64_t size, uint64_t tick, uint32_t site)
+{
+	if (size >= HT_ENTRY_SIZE) {
+		ht_store_release_64(
+			entry + 1, size << HT_ENTRY_LONG_SHIFT | HT_ENTRY_EXTENSION); /* ENTRY */
+		size = HT_ENTRY_SIZE;
+	}
+	ht_store_release_64(entry, live_entry(addr, size, tick, site)); /* ENTRY */
+}
+
+/*
+ * Where a block goes when nothing is unusual: its piece is in its place, the page populated and not
+ * mixed, its entry free. NULL: something is.
+ *
+ * A smaller block's first[] is not looked into for an older one of its address that was larger: a
+ * removal looks into second[] before.
+ */
+static inline uint64_t *live_place(const struct segment *s, uint64_t addr, uint64_t size)
+{
+	struct ht_piece *p = live_piece(s, addr);
+	uint64_t at = addr & (HT_PIECE_BYTES - 1), *entry, *other;
+	uint32_t state;
+
+	if (!p || (addr & 7) != 0)
+		return NULL;
+	state = ht_load_relaxed_8(&p->state[at / HT_PAGE_SPAN]);
+	if ((state & (HT_PAGE_FIRST | HT_PAGE_MIXED)) != HT_PAGE_FIRST)
+		return NULL;
+	entry = live_first(p, at);
+	other = live_choose(live_is_second(addr), live_second(p, at), entry);
+	if ((state & HT_PAGE_SECOND) != 0) {
+		if ((ht_load_relaxed_64(other) & HT_ENTRY_WHICH) == live_which(addr))
+			return NULL;
+		entry = live_choose(size < s->extent_64, other, entry);
+	} else if (other != entry && size < s->extent_64) {
+		return NULL;
+	}
+	if (size < s->extent_32)
+		return NULL;
+	if (size >= HT_ENTRY_SIZE && ht_load_relaxed_64(entry + 1) != 0)
+		return NULL;
+	return ht_load_relaxed_64(entry) == 0 ? entry : NULL;
+}
+
+/*
+ * Adds a block. Returns how many blocks turned out to have gone without our knowing, with what they
+ * were in old[], which has room for LIVE_MISSED_MAX; plus LIVE_REFUSED when there is no room for
+ * the new one. The ordinary answer is 0.
+ */
+static inline unsigned live_insert(
+	const struct segment *s, uint64_t addr, const struct live_block *b, struct live_block *old)
+{
+	uint64_t *entry = live_place(s, addr, b->size);
+
+	if (__builtin_expect(!entry, 0))
+		return live_insert_slow(s, addr, b->size, b->tick, b->site, old);
+	live_store(entry, addr, b->size, b->tick, b->site);
+	return 0;
+}
+
+/* What an entry says but for a size that is elsewhere. */
+static inline struct live_block live_unpack(uint64_t entry)
+{
+	return (struct live_block){ .size = entry >> HT_ENTRY_SIZE_SHIFT & HT_ENTRY_SIZE,
+		.tick = live_tick((uint32_t)(entry >> HT_ENTRY_BIRTH_SHIFT)),
+		.site = (uint32_t)(entry >> HT_ENTRY_SITE_SHIFT) & (HT_SITES_MAX - 1) };
+}
+
+/* Takes a block out. False: it is not there. */
+static inline bool live_remove(const struct segment *s, uint64_t addr, struct live_block *out)
+{
+	struct ht_piece *p = live_piece(s, addr);
+	uint64_t at = addr & (HT_PIECE_BYTES - 1), *entry, *other, word;
+	struct live_block slow;
+	uint32_t state;
+
+	if (__builtin_expect(!p, 0))
+		goto slow;
+	state = ht_load_relaxed_8(&p->state[at / HT_PAGE_SPAN]);
+	if (__builtin_expect((state & HT_PAGE_FIRST) == 0, 0))
+		goto slow;
+	entry = live_first(p, at);
+	if ((state & HT_PAGE_SECOND) != 0) {
+		other = live_choose(live_is_second(addr), live_second(p, at), entry);
+		entry = live_choose(
+			(ht_load_relaxed_64(other) & HT_ENTRY_WHICH) == live_which(addr), other,
+			entry);
+	}
+	word = ht_load_relaxed_64(entry);
+	if (__builtin_expect((word & HT_ENTRY_WHICH) != live_which(addr), 0))
+		goto slow;
+	if ((word >> HT_ENTRY_SIZE_SHIFT & HT_ENTRY_SIZE) == HT_ENTRY_SIZE) {
+		uint64_t extension = ht_load_relaxed_64(entry + 1);
+
+		*out = live_unpack(word);
+		out->size = extension >> HT_ENTRY_LONG_SHIFT;
+		ht_store_relaxed_64(entry, 0);
+		ht_store_relaxed_64(entry + 1, 0);
+		return true;
+	}
+	*out = live_unpack(word);
+	/* Relaxed: whoever has the granule next is told so by the allocator. */
+	ht_store_relaxed_64(entry, 0);
+	return true;
+slow:
+	if (!live_remove_slow(s, addr, &slow))
+		return false;
+	*out = slow;
+	return true;
+}
 
 #endif

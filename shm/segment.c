@@ -28,17 +28,24 @@
  * the program, which would have all of it without us.
  */
 #define LIMIT_PARTS 4u
+/* How far away a large mapping goes. Not so far that it would leave the 1.5 TB that the thread
+ * sanitizer allows a program to have mappings in. */
+#define FAR_BYTES (256ull << 30)
+#define FAR_LEAST (1ull << 30)
+/* Under a limit a segment has fewer pieces, down to these: 1 GB of address space. */
+#define PIECES_MIN 16u
 
 /* How large each region is: number of elements, by segment size. */
 struct plan {
 	uint32_t threads, modules, strings, heads_log2, nodes, sites, hists, live_log2, live_levels;
-	uint32_t near_log2;
+	uint32_t pieces;
 };
 
 static const struct plan plans[] = {
-	/* 8 M nodes and 1 M stacks; level 5 of the live hash alone holds 58 M blocks, and `near`
-	   the small ones of 1 GB of heap: 3.7 GB virtual */
-	[SEGMENT_FULL] = { 1024, 16384, 4u << 20, 19, 1u << 23, 1u << 20, 1u << 19, 13, 6, 22 },
+	/* 8 M nodes and 1 M stacks; the last level of the overflow alone holds 58 M blocks. 2.9 GB
+	   virtual, and 16 for the pieces */
+	[SEGMENT_FULL] = { 1024, 16384, 4u << 20, 19, 1u << 23, 1u << 20, 1u << 19, 9, 8,
+		HT_PIECES_MAX },
 	/* 41 MB in all: leaves room in a 64 MB /dev/shm */
 	[SEGMENT_SMALL] = { 128, 1024, 256u << 10, 16, 1u << 18, 1u << 15, 1u << 14, 13, 2, 0 },
 };
@@ -61,14 +68,14 @@ static uint64_t plan_regions(struct ht_header *h, const struct plan *p)
 		/* half of them are slot 0's, one for each site */
 		[HT_REGION_COUNTERS] = 2ull * p->sites * sizeof(struct ht_counter),
 		[HT_REGION_HISTS] = (uint64_t)p->hists * sizeof(struct ht_hist),
-		[HT_REGION_NEAR] = p->near_log2 ? sizeof(struct ht_bucket) << p->near_log2 : 1,
+		[HT_REGION_PIECES] = p->pieces ? p->pieces * sizeof(struct ht_piece) : 1,
 		[HT_REGION_RINGS] = (uint64_t)p->threads * HT_RING_EVENTS * sizeof(struct ht_event),
 	};
 	uint64_t at = HT_HEADER_BYTES;
 
 	h->live_log2 = p->live_log2;
 	h->live_levels_max = p->live_levels;
-	h->near_log2 = p->near_log2;
+	h->pieces_max = p->pieces;
 	h->heads_log2 = p->heads_log2;
 	for (uint32_t i = 0; i < p->live_levels; i++)
 		bytes[HT_REGION_LIVE] += segment_level_bytes(h, i);
@@ -86,46 +93,54 @@ static void mark_committed(struct ht_header *h, uint64_t unit)
 	ht_or_relaxed_64(&h->committed[unit / 64], 1ull << (unit % 64));
 }
 
-/* The committed units, as bits, of the piece of the mapping that begins with `unit`. */
-static uint64_t piece_committed(const struct segment *s, uint64_t unit)
+/* The committed units, as bits, of the window that begins with `unit`. */
+static uint64_t window_committed(const struct segment *s, uint64_t unit)
 {
 	uint64_t word = ht_load_relaxed_64(&s->header->committed[unit / 64]);
 
 	return word >> unit % 64 & ((1ull << OPEN_UNITS) - 1);
 }
 
-static int piece_open(const struct segment *s, uint64_t unit)
+/* Opens the windows that [at, at + bytes) lies in. */
+static int windows_open(const struct segment *s, uint64_t at, uint64_t bytes)
 {
-	uint64_t at = unit * HT_COMMIT_BYTES;
-	uint64_t bytes = s->bytes - at < OPEN_BYTES ? s->bytes - at : OPEN_BYTES;
+	uint64_t start = at / OPEN_BYTES * OPEN_BYTES;
+	uint64_t end = (at + bytes + OPEN_BYTES - 1) / OPEN_BYTES * OPEN_BYTES;
 
-	return mprotect(segment_at(s, at), bytes, PROT_READ | PROT_WRITE) == 0 ? 0 : -errno;
+	if (end > s->bytes)
+		end = s->bytes;
+	return mprotect(segment_at(s, start), end - start, PROT_READ | PROT_WRITE) == 0 ? 0
+											: -errno;
 }
 
-/* A piece with anything committed in it is open already. */
-static bool unit_populate(const struct segment *s, uint64_t unit)
+static int range_populate(const struct segment *s, uint64_t at, uint64_t bytes)
 {
-	uint64_t piece = unit / OPEN_UNITS * OPEN_UNITS;
+	return madvise(segment_at(s, at), bytes, MADV_POPULATE_WRITE);
+}
 
-	if (piece_committed(s, piece) == 0 && piece_open(s, piece) != 0)
-		return false;
-	return madvise(segment_at(s, unit * HT_COMMIT_BYTES), HT_COMMIT_BYTES,
-		       MADV_POPULATE_WRITE) == 0;
+int segment_populate_pages(const struct segment *s, uint64_t offset, uint64_t bytes)
+{
+	int saved = errno, rc = range_populate(s, offset, bytes);
+
+	/* EINVAL: some of it is closed still. */
+	if (rc != 0 && errno == EINVAL && windows_open(s, offset, bytes) == 0)
+		rc = range_populate(s, offset, bytes);
+	errno = saved;
+	if (rc == 0)
+		return 0;
+	ht_add_relaxed_64(&s->header->commit_failed, 1);
+	return -ENOMEM;
 }
 
 int segment_populate(const struct segment *s, uint64_t offset, uint64_t bytes)
 {
 	uint64_t first = offset / HT_COMMIT_BYTES, last = (offset + bytes - 1) / HT_COMMIT_BYTES;
-	int saved = errno;
 
 	for (uint64_t unit = first; unit <= last; unit++) {
 		if (segment_has(s, unit * HT_COMMIT_BYTES))
 			continue;
-		if (!unit_populate(s, unit)) {
-			errno = saved;
-			ht_add_relaxed_64(&s->header->commit_failed, 1);
+		if (segment_populate_pages(s, unit * HT_COMMIT_BYTES, HT_COMMIT_BYTES) != 0)
 			return -ENOMEM;
-		}
 		mark_committed(s->header, unit);
 	}
 	return 0;
@@ -163,7 +178,21 @@ static bool limit_allows(uint64_t bytes)
 	       bytes <= limit.rlim_cur / LIMIT_PARTS;
 }
 
-/* Maps the first `bytes` of the file; only the piece with the header is open. */
+/*
+ * Where a mapping of this size disturbs least: far below the libraries, which the program's own
+ * mappings follow downwards. Between those it would drive them gigabytes apart, and there are
+ * programs that keep a table for each part of the address space they have memory in. Only a hint.
+ */
+static void *place_wanted(uint64_t bytes)
+{
+	static const char here;
+	uintptr_t at = (uintptr_t)&here & ~(uintptr_t)(HT_COMMIT_BYTES - 1);
+
+	return bytes > FAR_LEAST && at > FAR_BYTES + bytes ? (void *)(at - FAR_BYTES - bytes)
+							   : NULL;
+}
+
+/* Maps the first `bytes` of the file; only the window with the header is open. */
 static int map_file(struct segment *s, int fd, uint64_t bytes)
 {
 	void *p;
@@ -171,13 +200,13 @@ static int map_file(struct segment *s, int fd, uint64_t bytes)
 
 	if (!limit_allows(bytes))
 		return -ENOMEM;
-	p = mmap(NULL, bytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+	p = mmap(place_wanted(bytes), bytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE, fd, 0);
 	if (p == MAP_FAILED)
 		return -errno;
 	s->header = p;
 	s->bytes = bytes;
 	s->single_threaded = ""; /* a zero: assume many */
-	rc = piece_open(s, 0);
+	rc = windows_open(s, 0, 1);
 	if (rc != 0)
 		segment_unmap(s);
 	return rc;
@@ -186,13 +215,36 @@ static int map_file(struct segment *s, int fd, uint64_t bytes)
 /* Opens all that was committed before we mapped it. */
 static int open_committed(const struct segment *s)
 {
-	uint64_t units = s->header->segment_bytes / HT_COMMIT_BYTES;
+	const struct ht_header *h = s->header;
+	uint64_t units = h->region[HT_REGION_PIECES].offset / HT_COMMIT_BYTES;
 	int rc = 0;
 
 	for (uint64_t unit = 0; unit < units && rc == 0; unit += OPEN_UNITS)
-		if (piece_committed(s, unit) != 0)
-			rc = piece_open(s, unit);
+		if (window_committed(s, unit) != 0)
+			rc = windows_open(s, unit * HT_COMMIT_BYTES, 1);
+	for (uint32_t i = 0; i < h->pieces_max && rc == 0; i++)
+		if (ht_load_relaxed_64(&h->pieces[i]) != 0)
+			rc = windows_open(s,
+				segment_element(s, HT_REGION_PIECES, i, sizeof(struct ht_piece)),
+				sizeof(struct ht_piece));
 	return rc;
+}
+
+void segment_extents(struct segment *s, bool glibc)
+{
+	/* glibc: 8 more, in units of 16, at least 32 (malloc/malloc.c, request2size). Others: the
+	 * size, up to a multiple of the pointers' alignment. */
+	s->extent_16 = glibc ? 0 : 9;
+	s->extent_32 = glibc ? 0 : 25;
+	s->extent_64 = glibc ? 41 : 57;
+}
+
+/* What is kept at hand from a checked header. */
+static void pieces_find(struct segment *s)
+{
+	s->pieces = segment_at(s, s->header->region[HT_REGION_PIECES].offset);
+	s->piece_mask = s->header->pieces_max ? s->header->pieces_max - 1 : 0;
+	segment_extents(s, false);
 }
 
 /* Allocates the first `bytes` of the file. A signal that comes meanwhile is no failure. */
@@ -276,22 +328,34 @@ static int first_elements(struct segment *s)
 	s->header->nodes = s->header->sites = s->header->modules = s->header->threads = 1;
 	counter_0_make(s);
 	s->header->strings_bytes = 1; /* offset 0 is the empty string */
-	s->header->live_levels = 1;
 	s->header->history.step_ns =
 		10000000; /* 10 ms: 256 points show the first 2.5 s of a short run */
 	return 0;
 }
 
+/* The plan for a size, with as many pieces as our limits allow. Returns the size of the file. */
+static uint64_t plan_choose(enum segment_size size, struct plan *p)
+{
+	struct ht_header h;
+	uint64_t bytes;
+
+	*p = plans[size];
+	__builtin_memset(&h, 0, sizeof(h));
+	for (;;) {
+		bytes = plan_regions(&h, p);
+		if (p->pieces <= PIECES_MIN || (limit_check(bytes) == 0 && limit_allows(bytes)))
+			return bytes;
+		p->pieces /= 2;
+	}
+}
+
 int segment_create(
 	struct segment *s, int fd, enum segment_size size, const struct segment_identity *id)
 {
-	struct ht_header plan;
-	uint64_t bytes;
-	int rc;
+	struct plan plan;
+	uint64_t bytes = plan_choose(size, &plan);
+	int rc = limit_check(bytes);
 
-	__builtin_memset(&plan, 0, sizeof(plan));
-	bytes = plan_regions(&plan, &plans[size]);
-	rc = limit_check(bytes);
 	if (rc == 0 && ftruncate(fd, (off_t)bytes) != 0)
 		rc = -errno;
 	if (rc == 0)
@@ -301,7 +365,8 @@ int segment_create(
 	rc = reserve(s, fd, size);
 	if (rc != 0)
 		goto unmap;
-	(void)plan_regions(s->header, &plans[size]);
+	(void)plan_regions(s->header, &plan);
+	pieces_find(s);
 	identity_fill(s->header, id);
 	rc = first_elements(s);
 	if (rc != 0)
@@ -334,6 +399,8 @@ static int map_checked(struct segment *s, int fd, bool whole)
 		rc = -EPROTO;
 	else if (whole)
 		rc = open_committed(s);
+	if (rc == 0)
+		pieces_find(s);
 	if (rc != 0)
 		segment_unmap(s);
 	return rc;
@@ -384,6 +451,13 @@ static bool parallel_check(const struct ht_header *h)
 	       elements(h, HT_REGION_THREADS, sizeof(struct ht_thread));
 }
 
+/* All but the pieces, which are last, is in the bitmap. */
+static bool committed_check(const struct ht_header *h)
+{
+	return h->region[HT_REGION_PIECES].offset <=
+	       (uint64_t)HT_COMMITTED_WORDS * 64 * HT_COMMIT_BYTES;
+}
+
 /* A probe must not come back to the bucket it started in, and no hash is shifted by all its bits.
  */
 static bool tables_check(const struct ht_header *h)
@@ -393,9 +467,8 @@ static bool tables_check(const struct ht_header *h)
 	if (h->live_log2 > 24 || 1u << h->live_log2 < HT_PROBE_BUCKETS || h->live_levels_max == 0 ||
 		h->live_levels_max > HT_LIVE_LEVELS || h->heads_log2 == 0 || h->heads_log2 > 28)
 		return false;
-	if (h->near_log2 > 24 || (h->near_log2 != 0 && 1u << h->near_log2 < HT_NEAR_RUN) ||
-		(h->near_log2 != 0 &&
-			sizeof(struct ht_bucket) << h->near_log2 > h->region[HT_REGION_NEAR].bytes))
+	if (h->pieces_max > HT_PIECES_MAX || (h->pieces_max & (h->pieces_max - 1)) != 0 ||
+		h->pieces_max > elements(h, HT_REGION_PIECES, sizeof(struct ht_piece)))
 		return false;
 	for (uint32_t i = 0; i < h->live_levels_max; i++)
 		live += segment_level_bytes(h, i);
@@ -409,9 +482,7 @@ bool segment_check(const struct ht_header *h, uint64_t file_bytes)
 		return false;
 	if (h->version != HT_VERSION || h->signature != HT_SIGNATURE)
 		return false;
-	if (h->segment_bytes > file_bytes ||
-		h->segment_bytes > (uint64_t)HT_COMMITTED_WORDS * 64 * HT_COMMIT_BYTES ||
-		h->segment_bytes < HT_HEADER_BYTES)
+	if (h->segment_bytes > file_bytes || h->segment_bytes < HT_HEADER_BYTES)
 		return false;
-	return regions_check(h) && tables_check(h) && parallel_check(h);
+	return regions_check(h) && committed_check(h) && tables_check(h) && parallel_check(h);
 }

@@ -20,10 +20,16 @@ struct segment {
 	 * counters need no locked instructions; points to a zero where that is not known. Never
 	 * NULL once mapped. */
 	const char *single_threaded;
+	struct ht_piece *pieces; /* of the live table */
+	uint64_t piece_mask; /* their number - 1 */
+	/* Blocks of at least so many bytes surely have 16, 32, 64 bytes of address space to
+	 * themselves: what is known of the allocator (segment_extents). */
+	uint64_t extent_16, extent_32, extent_64;
 };
 
 /*
- * SEGMENT_FULL is sparse and takes memory as it grows (up to ~60 million blocks, 2 million sites).
+ * SEGMENT_FULL is sparse and takes memory as it grows (up to ~60 million blocks in the overflow
+ * alone, a million sites). Its live table covers 64 GB of the address space, or less under limits.
  * SEGMENT_SMALL fits everything into 48 MB, for kernels that cannot populate a range on request
  * (before Linux 5.14, where all of it is allocated at once) and for tight limits.
  */
@@ -65,23 +71,32 @@ static inline uint64_t segment_level_offset(const struct ht_header *h, uint32_t 
 	/* 1 + 4 + 16 + ... = (4^level - 1) / 3 levels of the first one's size come before */
 	uint64_t before = ((1ull << 2 * level) - 1) / 3;
 
-	if (level == HT_LIVE_LEVELS)
-		return h->region[HT_REGION_NEAR].offset;
 	return h->region[HT_REGION_LIVE].offset +
 	       (sizeof(struct ht_bucket) << h->live_log2) * before;
 }
 
-/* The level number of `near`, which is one level more wherever a level is named. */
-#define SEGMENT_NEAR HT_LIVE_LEVELS
-
-/* log2 of the buckets of a level, and where it begins. */
 static inline uint32_t segment_level_log2(const struct ht_header *h, uint32_t level)
 {
-	return level == SEGMENT_NEAR ? h->near_log2 : h->live_log2 + 2 * level;
+	return h->live_log2 + 2 * level;
 }
 
+/* Takes memory for a range of whole pages anywhere in the file, whatever `committed` says. 0, or
+ * -ENOMEM. Keeps errno. */
+int segment_populate_pages(const struct segment *s, uint64_t offset, uint64_t bytes);
 /* Slow path of segment_commit. Keeps errno. */
 int segment_populate(const struct segment *s, uint64_t offset, uint64_t bytes);
+/*
+ * Says which allocator the blocks come from: glibc's, which puts its own 8 bytes before each and
+ * makes none of less than 32, or another, of which nothing is known but that blocks do not overlap,
+ * and start at multiples of 8 where that matters. The latter holds until this is called.
+ */
+void segment_extents(struct segment *s, bool glibc);
+
+/* The time now, as the program last heard, in ticks since the start. */
+static inline uint64_t segment_tick(const struct segment *s)
+{
+	return (ht_load_relaxed_64(&s->header->clock_ns) - s->header->created_ns) >> HT_TICK_SHIFT;
+}
 
 /* Whether the unit that holds `offset` may be touched. Relaxed: the bit only ever gets set, and the
  * pages it speaks of are there for every thread of the process once they are there for one. */

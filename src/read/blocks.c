@@ -1,24 +1,165 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Walking the live hash of a segment. Each piece is copied twice and only what is the same in both
- * copies is given out, so that no block is shown with another one's payload. Main thread.
+ * Walking the live table of a segment: the pieces of its directly mapped part, then the levels of
+ * its overflow. What takes two words to tell is copied twice, and only what is the same in both
+ * copies is given out, so that no block is shown with another one's data. Main thread.
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
+#include "shm/levels.h"
 #include "shm/live.h"
 #include "src/read/segment.h"
 
-#define PIECE_BUCKETS 1024u /* three commit units */
+#define CHUNK_BUCKETS 1024u /* three commit units */
+#define CHUNK_BYTES   (CHUNK_BUCKETS * sizeof(struct ht_bucket))
+#define GROUP_ENTRIES (HT_GROUP_PAGES * HT_PAGE_ENTRIES)
+
+static_assert((GROUP_ENTRIES + 1) * sizeof(uint64_t) <= CHUNK_BYTES, "a group fits a buffer");
 
 struct walk {
 	struct read_segment *s;
 	uint64_t committed[HT_COMMITTED_WORDS];
-	struct ht_bucket *first, *second; /* PIECE_BUCKETS each */
+	uint64_t tags[HT_PIECES_MAX];
+	uint8_t state[HT_PIECE_PAGES]; /* of the piece at hand */
+	void *first, *second; /* copies, CHUNK_BYTES each */
 	void (*visit)(void *ctx, const struct read_block *b);
 	void *ctx;
 	ssize_t blocks;
 };
+
+static void give_out(struct walk *w, uint64_t addr, const struct live_block *b)
+{
+	struct read_block out = { addr, b->size, b->tick, b->site };
+
+	if (b->site == HT_SITE_HIDDEN || addr <= HT_KEY_CLAIMED)
+		return;
+	w->visit(w->ctx, &out);
+	w->blocks++;
+}
+
+static int copy_twice(struct walk *w, uint64_t offset, uint64_t bytes)
+{
+	int rc = read_at(w->s, offset, w->first, bytes);
+
+	return rc != 0 ? rc : read_at(w->s, offset, w->second, bytes);
+}
+
+/* ---- pieces ---- */
+
+/* One of the two tables of a piece. */
+struct table {
+	uint64_t start; /* of the address space */
+	uint64_t offset; /* in the file */
+	bool is_second, is_odd;
+};
+
+/* The address of a block by its place and its low bits. 0: no block could be noted here so. */
+static uint64_t address_of(const struct table *t, uint64_t index, uint64_t word)
+{
+	uint64_t granule = (t->is_second ? 2 : 0) + (t->is_odd ? 1 : 0);
+	uint64_t low = (word & HT_ENTRY_WHICH) - HT_ENTRY_BLOCK;
+	/* The last place in the granule; blocks noted here start less than a line before. */
+	uint64_t last = index * HT_LINE_BYTES + granule * HT_GRANULE_BYTES + HT_GRANULE_BYTES / 2;
+	uint64_t at = last - ((last - low) & (HT_LINE_BYTES - 1));
+	bool right;
+
+	if (t->is_odd)
+		right = at / HT_GRANULE_BYTES == last / HT_GRANULE_BYTES;
+	else if (t->is_second)
+		right = live_is_second(at);
+	else
+		right = at < HT_PIECE_BYTES; /* not from before the piece: that is a large number */
+	return right ? t->start + at : 0;
+}
+
+/* `a` and `b`: two copies of an entry and the next one. */
+static void visit_entry(
+	struct walk *w, const struct table *t, uint64_t index, const uint64_t *a, const uint64_t *b)
+{
+	struct live_block block;
+
+	if ((a[0] & 7) != HT_ENTRY_BLOCK || a[0] != b[0])
+		return;
+	block = live_unpack(a[0]);
+	if (block.size == HT_ENTRY_SIZE) {
+		if (t->is_second || a[1] != b[1] || (a[1] & 7) != HT_ENTRY_EXTENSION)
+			return;
+		block.size = a[1] >> HT_ENTRY_LONG_SHIFT;
+	}
+	give_out(w, address_of(t, index, a[0]), &block);
+}
+
+/* A hole has no blocks, whatever is said of it. Reading it would be no harm, but there are many. */
+static bool is_hole(const struct read_segment *s, uint64_t offset, uint64_t bytes)
+{
+	off_t data = lseek(s->fd, (off_t)offset, SEEK_DATA);
+
+	return data < 0 ? errno == ENXIO : (uint64_t)data >= offset + bytes;
+}
+
+static int entries_walk(struct walk *w, const struct table *t, uint64_t index, uint32_t count)
+{
+	uint64_t at = t->offset + index * sizeof(uint64_t);
+	/* The last one's size may follow, in the table where there are such. */
+	uint64_t bytes = (count + !t->is_second) * sizeof(uint64_t);
+	const uint64_t *a = w->first, *b = w->second;
+	int rc;
+
+	if (is_hole(w->s, at, bytes))
+		return 0;
+	rc = copy_twice(w, at, bytes);
+	for (uint32_t i = 0; rc == 0 && i < count; i++)
+		visit_entry(w, t, index + i, a + i, b + i);
+	return rc;
+}
+
+/* Whether a group of pages has one that may have been written. */
+static bool is_used(const struct walk *w, const struct table *t, uint32_t page)
+{
+	uint8_t bit = t->is_second ? HT_PAGE_SECOND : HT_PAGE_FIRST;
+	/* A block's entry in first[] may be the first of the next page. */
+	uint32_t from = page > 0 && !t->is_second ? page - 1 : page;
+
+	for (uint32_t i = from; i < page + HT_GROUP_PAGES && i < HT_PIECE_PAGES; i++)
+		if (w->state[i] & bit)
+			return true;
+	return false;
+}
+
+static int table_walk(struct walk *w, const struct table *t)
+{
+	int rc = 0;
+
+	for (uint32_t page = 0; rc == 0 && page < HT_PIECE_PAGES; page += HT_GROUP_PAGES)
+		if (is_used(w, t, page))
+			rc = entries_walk(w, t, page * HT_PAGE_ENTRIES, GROUP_ENTRIES);
+	if (rc == 0 && !t->is_second)
+		rc = entries_walk(w, t, HT_PIECE_LINES, HT_PIECE_SPARE - 1);
+	return rc;
+}
+
+static int piece_walk(struct walk *w, uint32_t slot)
+{
+	uint64_t tag = w->tags[slot] & ~HT_PIECE_ODD, offset;
+	struct table t = { .start = (tag - 1) << HT_PIECE_SHIFT,
+		.is_odd = (w->tags[slot] & HT_PIECE_ODD) != 0 };
+	int rc;
+
+	if (tag == 0)
+		return 0;
+	offset = w->s->header->region[HT_REGION_PIECES].offset + slot * sizeof(struct ht_piece);
+	rc = read_at(w->s, offset + offsetof(struct ht_piece, state), w->state, sizeof(w->state));
+	t.offset = offset + offsetof(struct ht_piece, first);
+	if (rc == 0)
+		rc = table_walk(w, &t);
+	t.offset = offset + offsetof(struct ht_piece, second);
+	t.is_second = true;
+	return rc != 0 ? rc : table_walk(w, &t);
+}
+
+/* ---- levels ---- */
 
 static bool is_committed(const struct walk *w, uint64_t offset, uint64_t bytes)
 {
@@ -33,33 +174,27 @@ static void visit_slot(
 	struct walk *w, const struct ht_bucket *a, const struct ht_bucket *b, unsigned i)
 {
 	struct live_block block;
-	struct read_block out;
 
 	if (a->key[i] <= HT_KEY_CLAIMED || a->key[i] != b->key[i] ||
-		a->payload[i].size_thread != b->payload[i].size_thread ||
+		a->payload[i].size != b->payload[i].size ||
 		a->payload[i].site_tick != b->payload[i].site_tick)
 		return;
-	live_unpack(&a->payload[i], &block);
-	if (block.site == HT_SITE_HIDDEN)
-		return;
-	out = (struct read_block){ a->key[i], block.size, block.tick, block.site, block.thread };
-	w->visit(w->ctx, &out);
-	w->blocks++;
+	levels_unpack(&a->payload[i], &block);
+	give_out(w, a->key[i], &block);
 }
 
-static int piece_walk(struct walk *w, uint64_t offset, uint32_t buckets)
+static int buckets_walk(struct walk *w, uint64_t offset, uint32_t buckets)
 {
 	uint64_t bytes = buckets * sizeof(struct ht_bucket);
+	const struct ht_bucket *a = w->first, *b = w->second;
 	int rc;
 
 	if (!is_committed(w, offset, bytes))
 		return 0;
-	rc = read_at(w->s, offset, w->first, bytes);
-	if (rc == 0)
-		rc = read_at(w->s, offset, w->second, bytes);
+	rc = copy_twice(w, offset, bytes);
 	for (uint32_t i = 0; rc == 0 && i < buckets; i++)
 		for (unsigned slot = 0; slot < HT_BUCKET_SLOTS; slot++)
-			visit_slot(w, &w->first[i], &w->second[i], slot);
+			visit_slot(w, &a[i], &b[i], slot);
 	return rc;
 }
 
@@ -68,10 +203,10 @@ static int level_walk(struct walk *w, uint32_t level)
 	uint64_t offset = segment_level_offset(w->s->header, level);
 	uint64_t buckets = 1ull << segment_level_log2(w->s->header, level);
 
-	for (uint64_t at = 0; at < buckets; at += PIECE_BUCKETS) {
+	for (uint64_t at = 0; at < buckets; at += CHUNK_BUCKETS) {
 		uint64_t left = buckets - at;
-		int rc = piece_walk(w, offset + at * sizeof(struct ht_bucket),
-			left < PIECE_BUCKETS ? (uint32_t)left : PIECE_BUCKETS);
+		int rc = buckets_walk(w, offset + at * sizeof(struct ht_bucket),
+			left < CHUNK_BUCKETS ? (uint32_t)left : CHUNK_BUCKETS);
 
 		if (rc != 0)
 			return rc;
@@ -79,28 +214,56 @@ static int level_walk(struct walk *w, uint32_t level)
 	return 0;
 }
 
+/* ---- both ---- */
+
+static int tables_read(struct walk *w, uint32_t *levels)
+{
+	int rc = read_at(
+		w->s, offsetof(struct ht_header, committed), w->committed, sizeof(w->committed));
+
+	if (rc == 0)
+		rc = read_at(w->s, offsetof(struct ht_header, pieces), w->tags, sizeof(w->tags));
+	if (rc == 0)
+		rc = read_at(
+			w->s, offsetof(struct ht_header, live_levels), levels, sizeof(*levels));
+	if (*levels > w->s->header->live_levels_max)
+		*levels = w->s->header->live_levels_max;
+	return rc;
+}
+
+static int walk(struct walk *w)
+{
+	uint32_t levels = 0;
+	int rc = tables_read(w, &levels);
+
+	for (uint32_t slot = 0; rc == 0 && slot < w->s->header->pieces_max; slot++)
+		if (w->tags[slot] != 0)
+			rc = piece_walk(w, slot);
+	for (uint32_t level = 0; rc == 0 && level < levels; level++)
+		rc = level_walk(w, level);
+	return rc;
+}
+
 ssize_t read_blocks(
 	struct read_segment *s, void (*visit)(void *, const struct read_block *), void *ctx)
 {
-	struct walk w = { .s = s, .visit = visit, .ctx = ctx };
-	uint32_t levels = 0;
-	int rc = -ENOMEM;
+	struct walk *w = calloc(1, sizeof(*w));
+	ssize_t result = -ENOMEM;
 
-	w.first = calloc(PIECE_BUCKETS, sizeof(*w.first));
-	w.second = calloc(PIECE_BUCKETS, sizeof(*w.second));
-	if (!w.first || !w.second)
-		goto out;
-	rc = read_at(s, offsetof(struct ht_header, committed), w.committed, sizeof(w.committed));
-	if (rc == 0)
-		rc = read_at(s, offsetof(struct ht_header, live_levels), &levels, sizeof(levels));
-	if (levels > s->header->live_levels_max)
-		levels = s->header->live_levels_max;
-	for (uint32_t level = 0; rc == 0 && level < levels; level++)
-		rc = level_walk(&w, level);
-	if (rc == 0 && s->header->near_log2 != 0)
-		rc = level_walk(&w, SEGMENT_NEAR);
-out:
-	free(w.first);
-	free(w.second);
-	return rc != 0 ? rc : w.blocks;
+	if (!w)
+		return -ENOMEM;
+	w->s = s;
+	w->visit = visit;
+	w->ctx = ctx;
+	w->first = malloc(CHUNK_BYTES);
+	w->second = malloc(CHUNK_BYTES);
+	if (w->first && w->second) {
+		int rc = walk(w);
+
+		result = rc != 0 ? rc : w->blocks;
+	}
+	free(w->first);
+	free(w->second);
+	free(w);
+	return result;
 }

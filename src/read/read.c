@@ -190,10 +190,11 @@ static void identity_fill(const struct ht_header *h, struct read_identity *out)
 		h->command_bytes < HT_COMMAND_MAX ? h->command_bytes : HT_COMMAND_MAX - 1;
 }
 
-/* Reads the header afresh; its layout words stay those that were checked. */
+/* Reads the header afresh but for its long tables, which *h does without; its layout words stay
+ * those that were checked. */
 static int header_again(struct read_segment *s, struct ht_header *h)
 {
-	if (read_at(s, 0, h, sizeof(*h)) != 0)
+	if (read_at(s, 0, h, offsetof(struct ht_header, committed)) != 0)
 		return -EIO;
 	return h->magic == HT_MAGIC && memcmp(h->region, s->header->region, sizeof(h->region)) == 0
 		       ? 0

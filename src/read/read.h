@@ -134,12 +134,12 @@ ssize_t read_events(struct read_segment *s,
 	uint64_t *lost);
 
 /*
- * Walks the live hash: calls `visit` for each block; a block that changes under us is skipped.
- * Returns how many. O(capacity): for tests, leak scan and post-mortem, not for the tick.
+ * Walks the live table: calls `visit` for each block; a block that changes under us is skipped.
+ * Returns how many. O(memory of the table): for tests, leak scan and post-mortem, not for the tick.
  */
 struct read_block {
 	uint64_t addr, size, tick;
-	uint32_t site, thread;
+	uint32_t site;
 };
 ssize_t read_blocks(
 	struct read_segment *s, void (*visit)(void *ctx, const struct read_block *b), void *ctx);

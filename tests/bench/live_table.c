@@ -38,9 +38,9 @@ static unsigned random_next(uint64_t *seed)
 
 static void enter(uint64_t addr, uint64_t size)
 {
-	struct live_block b = { .size = size, .tick = 1, .site = 1, .thread = 1 }, old;
+	struct live_block b = { .size = size, .tick = 1, .site = 1 }, old[LIVE_MISSED_MAX];
 
-	if (live_insert(&segment, addr, &b, &old) != 0) {
+	if (live_insert(&segment, addr, &b, old) != 0) {
 		fprintf(stderr, "live_table: no room\n");
 		exit(1);
 	}
@@ -90,6 +90,7 @@ int main(int argc, char **argv)
 	if (segment_fd < 0 || segment_create(&segment, segment_fd, SEGMENT_FULL, &id) != 0)
 		return 1;
 	segment.single_threaded = "\1";
+	segment_extents(&segment, true);
 	before = memory_bytes();
 	entered = over_all(enter);
 	taken = over_all(take_out);

@@ -25,6 +25,12 @@ OPTIONS = ["--tool=memcheck", "--run-libc-freeres=no", "--run-cxx-freeres=no", "
 # name: (allocs, frees, bytes) that heaptop may see more than valgrind, and the cause.
 DIFFERENCES = {}
 
+# name: bytes of a table that the program makes for each part of the address space it has memory in.
+# Where that lies, so how many tables there are, is not the same under valgrind.
+TABLES = {
+    "cc1": 32768,  # of the collector's pages in 16 MB (gcc/ggc-page.cc, set_page_table_entry)
+}
+
 
 def fixed_addresses():
     ctypes.CDLL(None).personality(NO_RANDOMIZE)
@@ -197,6 +203,9 @@ def compare(name, command):
     check_equal(done.stdout, reference.stdout, "output")
     check_equal(done.returncode, reference.returncode, "exit status")
     extra = tuple(g - w for g, w in zip(got, want))
+    tables = extra[0]
+    if extra == (tables, 0, tables * TABLES.get(name, 0)) and abs(tables) <= 2:
+        return
     allowed, cause = DIFFERENCES.get(name, ((0, 0, 0), ""))
     if extra != allowed:
         raise Failure("heaptop %s, valgrind %s (allocs, frees, bytes): %+d %+d %+d, known is %s %s%s" % (

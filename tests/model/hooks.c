@@ -133,6 +133,7 @@ void __tsan_write_range(void *at, unsigned long size)
 		return (T)old;                                                                     \
 	}
 
+ATOMIC(8, uint8_t)
 ATOMIC(32, uint32_t)
 ATOMIC(64, uint64_t)
 

@@ -11,7 +11,7 @@
 
 #include "tests/model/engine.h"
 
-#define ARENA_BYTES (16u * HT_COMMIT_BYTES)
+#define ARENA_BYTES (20u * HT_COMMIT_BYTES)
 #define CELL	    4u /* bytes told apart when looking for races */
 #define CELLS	    (ARENA_BYTES / CELL)
 #define WORDS_MAX   256u /* words that threads store to by atomic accesses */
@@ -43,9 +43,9 @@ struct race {
 };
 
 struct cell {
-	uint32_t word; /* 0: none */
+	uint16_t word[CELL]; /* that begin at each of its bytes; 0: none */
 	uint32_t saved; /* value before the execution, when `touched` */
-	uint8_t written, touched, owned, contended;
+	uint8_t written, touched, owned, one_writer, contended;
 	uint8_t readers, writers; /* threads, in all executions */
 	struct race race;
 };
@@ -130,8 +130,8 @@ static void cell_restore(struct cell *c)
 {
 	if (c->written)
 		memcpy(arena + (size_t)(c - cells) * CELL, &c->saved, CELL);
-	if (c->word)
-		words[c->word].newest = 0;
+	for (unsigned i = 0; i < CELL; i++)
+		words[c->word[i]].newest = 0;
 	c->written = c->touched = 0;
 	memset(&c->race, 0, sizeof(c->race));
 }
@@ -188,6 +188,8 @@ static void access_note(const void *at, size_t size, bool write, bool plain)
 
 	accesses++;
 	for (size_t i = 0; i < cells_of(at, size); i++) {
+		if (c[i].one_writer && write)
+			race_check(c[i].race.atomic_write, "no two stores race");
 		if (c[i].owned && !plain && engine_is_observer())
 			continue;
 		race_note(&c[i], write, plain || c[i].owned);
@@ -244,17 +246,23 @@ void memory_plain_write(void *at, size_t size)
 
 /* ---- atomic accesses ---- */
 
+/* The number of the word at an address, which may have none: 0. */
+static uint16_t *word_number(const void *at)
+{
+	return &cell_at(at)->word[(uintptr_t)at % CELL];
+}
+
 static struct word *word_at(const void *at)
 {
-	struct cell *c = cell_at(at);
+	uint16_t *number = word_number(at);
 
-	if (!c->word) {
+	if (!*number) {
 		if (word_count == WORDS_MAX)
 			abort();
-		c->word = word_count++;
+		*number = (uint16_t)word_count++;
 	}
-	cell_touch(c);
-	return &words[c->word];
+	cell_touch(cell_at(at));
+	return &words[*number];
 }
 
 static void learn(const struct store *s, unsigned order)
@@ -280,7 +288,7 @@ static uint64_t value_choose(const struct word *w, uint32_t id, unsigned order)
 
 uint64_t memory_load(const void *at, size_t size, unsigned order)
 {
-	const struct cell *c;
+	uint16_t number;
 	uint64_t value;
 
 	if (!is_checked(at))
@@ -288,9 +296,9 @@ uint64_t memory_load(const void *at, size_t size, unsigned order)
 	before_access(at);
 	contention_note(cell_at(at), false);
 	access_note(at, size, false, false);
-	c = cell_at(at);
-	if (c->word && words[c->word].newest)
-		value = value_choose(&words[c->word], c->word, order);
+	number = *word_number(at);
+	if (number && words[number].newest)
+		value = value_choose(&words[number], number, order);
 	else
 		value = raw_load(at, size);
 	trace("load", at, value, order);
@@ -302,7 +310,7 @@ uint64_t memory_load(const void *at, size_t size, unsigned order)
 static void store_append(void *at, size_t size, uint64_t value, unsigned order, bool chain)
 {
 	struct word *w = word_at(at);
-	uint32_t id = cell_at(at)->word;
+	uint32_t id = *word_number(at);
 	struct store *s = &stores[++store_count];
 	struct thread *t = self();
 
@@ -340,12 +348,12 @@ void memory_store(void *at, size_t size, uint64_t value, unsigned order)
 /* The reading half of a change of a value: always of the newest. */
 static uint64_t newest_take(const void *at, size_t size, unsigned order)
 {
-	const struct cell *c = cell_at(at);
+	uint16_t number = *word_number(at);
 
-	if (c->word && words[c->word].newest) {
-		const struct store *s = &stores[words[c->word].newest];
+	if (number && words[number].newest) {
+		const struct store *s = &stores[words[number].newest];
 
-		self()->now.oldest[c->word] = s->number;
+		self()->now.oldest[number] = s->number;
 		learn(s, order);
 	}
 	return raw_load(at, size);
@@ -460,8 +468,10 @@ static void regions_place(struct ht_header *h)
 	uint64_t at = HT_HEADER_BYTES;
 
 	for (int i = 0; i < HT_REGION_COUNT; i++) {
-		h->region[i] = (struct ht_region){ at, HT_COMMIT_BYTES };
-		at += HT_COMMIT_BYTES;
+		uint64_t units = i == HT_REGION_PIECES ? 4 : 1;
+
+		h->region[i] = (struct ht_region){ at, units * HT_COMMIT_BYTES };
+		at += units * HT_COMMIT_BYTES;
 	}
 	h->segment_bytes = at;
 	memset(h->committed, 0xff, sizeof(h->committed));
@@ -478,12 +488,19 @@ void model_segment(struct segment *s, uint32_t live_log2, uint32_t levels)
 	arena_used = s->bytes;
 	h->live_log2 = live_log2;
 	h->live_levels_max = levels;
-	h->live_levels = 1;
 	h->heads_log2 = 1;
 	h->nodes = h->sites = h->modules = h->threads = h->strings_bytes = 1;
 	h->counters = 1;
 	h->hists = 2;
 	h->history.step_ns = 1;
+}
+
+void model_pieces(struct segment *s, uint32_t count)
+{
+	s->header->pieces_max = count;
+	s->pieces = segment_at(s, s->header->region[HT_REGION_PIECES].offset);
+	s->piece_mask = count - 1;
+	segment_extents(s, true);
 }
 
 void *model_shared(size_t bytes)
@@ -498,4 +515,10 @@ void model_owned(const void *at, size_t bytes)
 {
 	for (size_t i = 0; i < bytes / CELL; i++)
 		cell_at(at)[i].owned = 1;
+}
+
+void model_one_writer(const void *at, size_t bytes)
+{
+	for (size_t i = 0; i < bytes / CELL; i++)
+		cell_at(at)[i].one_writer = 1;
 }

@@ -46,13 +46,18 @@ int model_run(const struct model_scenario *scenarios, unsigned count);
 /* The property that must hold here; ends the execution when it does not. */
 void model_require(bool holds, const char *property);
 
-/* A segment in the checked memory with tables of one unit each, all committed, a live hash of
- * 2^live_log2 buckets in level 0, and a tree with two hash chains. For setups. */
+/* A segment in the checked memory with tables of one unit each, all committed, no piece of the live
+ * table but an overflow of 2^live_log2 buckets in level 0, and a tree with two hash chains. For
+ * setups. */
 void model_segment(struct segment *s, uint32_t live_log2, uint32_t levels);
+/* Gives it room for pieces, up to three of 64 KB of address space, with nothing in them. */
+void model_pieces(struct segment *s, uint32_t count);
 /* Zeroed words for the scenario's own use in the checked memory. For setups. */
 void *model_shared(size_t bytes);
 /* Words that only one thread at a time may touch, though by relaxed accesses: treated as plain
  * between threads that are no observers. For setups. */
 void model_owned(const void *at, size_t bytes);
+/* Words that only one thread at a time may store to, though others may look. For setups. */
+void model_one_writer(const void *at, size_t bytes);
 
 #endif

@@ -16,15 +16,16 @@ compile() { # SOURCE OBJECT [FLAGS]: as the build does
 
 # Objects of shm/, those in DIR before the others, of PROGRAM and of the checker.
 build() { # PROGRAM DIR
-	local objects=() o
+	local objects=() o program=$MODEL_OBJ/$1.o
 	for o in "$MODEL_OBJ"/shm/*.o; do
 		[ -f "$2/${o##*/}" ] && o=$2/${o##*/}
 		objects+=("$o")
 	done
-	$MODEL_CC -o "$2/run" "${objects[@]}" "$MODEL_OBJ"/{"$1",search,memory,hooks}.o
+	[ -f "$2/program.o" ] && program=$2/program.o
+	$MODEL_CC -o "$2/run" "${objects[@]}" "$program" "$MODEL_OBJ"/{search,memory,hooks}.o
 }
 
-change() { # FILE DIR SCRIPT SOURCES: writes the mutant and compiles what it is in
+change() { # FILE DIR SCRIPT SOURCES PROGRAM: writes the mutant and compiles what it is in
 	local source
 	mkdir -p "$2/shm"
 	sed -zE "$3" "shm/$1" >"$2/shm/$1"
@@ -34,19 +35,21 @@ change() { # FILE DIR SCRIPT SOURCES: writes the mutant and compiles what it is 
 	fi
 	case $1 in
 	*.c) compile "$2/shm/$1" "$2/${1%.c}.o" ;;
-	*) for source in $4; do
+	*) compile "tests/model/$5.c" "$2/program.o" "-I$2" || return 1
+	for source in $4; do
 		compile "shm/$source.c" "$2/$source.o" "-I$2" || return 1
 	done ;;
 	esac
 }
 
-# mutant PROGRAM "what is wrong" FILE SED-SCRIPT [SOURCES, for a header: what is compiled with it]
+# mutant PROGRAM "what is wrong" FILE SED-SCRIPT [SOURCES, for a header: what is compiled with it but
+# the program]
 mutant() {
 	local dir said
 	number=$((number + 1))
 	dir=$work/$number
 	rm -rf "$dir"
-	if ! said=$(change "$3" "$dir" "$4" "${5:-}" 2>&1 && build "$1" "$dir" 2>&1); then
+	if ! said=$(change "$3" "$dir" "$4" "${5:-}" "$1" 2>&1 && build "$1" "$dir" 2>&1); then
 		echo "not ok - mutant, $3: $2: not built: ${said:0:200}"
 		return
 	fi
@@ -73,38 +76,61 @@ mutant ring "what the second look shows is not counted as lost" ring.c \
 mutant ring "overtaken copies are not thrown away" ring.c \
 	's/stale = [^;]*;/stale = 0;/'
 
-mutant walk "the key is published before the payload" live.c \
+mutant walk "the key is published before the payload" levels.c \
 	's/(\t\tpayload_store[^\n]*\n)(\t\tht_store_release_64\(&b->key[^\n]*\n)/\2\1/'
-mutant walk "the key is published relaxed" live.c \
+mutant walk "the key is published relaxed" levels.c \
 	's/ht_store_release_64(\(&b->key\[p->slot\], addr)/ht_store_relaxed_64\1/'
-mutant live "a slot is claimed by a load and a store" live.c \
+mutant levels "a slot is claimed by a load and a store" levels.c \
 	's/if \(!ht_cas_acquire_64\((&b->key\[p->slot\]), &expected, HT_KEY_CLAIMED\)\)\n[^\n]*\n/ht_store_relaxed_64(\1, HT_KEY_CLAIMED);\n/'
-mutant live "a slot is claimed relaxed" live.c 's/ht_cas_acquire_64\(&b->key/ht_cas_relaxed_64(\&b->key/'
-mutant walk "no fence between claim and payload" live.c 's/\tht_fence_release[^\n]*\n//'
-mutant live "the key is freed before the payload is read" live.c \
-	's/(\tlive_unpack\(&b->payload\[p.slot\], out\);\n)(.*)(\tht_store_release_64\(&b->key\[p.slot\], HT_KEY_FREE\);\n)/\2\3\1/'
-mutant live "the key is freed relaxed" live.c \
+mutant levels "a slot is claimed relaxed" levels.c 's/ht_cas_acquire_64\(&b->key/ht_cas_relaxed_64(\&b->key/'
+mutant walk "no fence between claim and payload" levels.c 's/\tht_fence_release[^\n]*\n//'
+mutant levels "the key is freed before the payload is read" levels.c \
+	's/(\tlevels_unpack\(&b->payload\[p.slot\], out\);\n)(.*)(\tht_store_release_64\(&b->key\[p.slot\], HT_KEY_FREE\);\n)/\2\3\1/'
+mutant levels "the key is freed relaxed" levels.c \
 	's/ht_store_release_64(\(&b->key\[p.slot\], HT_KEY_FREE)/ht_store_relaxed_64\1/'
-mutant live "a bucket passed over is not counted" live.c \
+mutant levels "a bucket passed over is not counted" levels.c \
 	's/\t\tht_add_relaxed_64\(&bucket_at\(s, &p\)->overflow, 1\);\n//'
-mutant live "buckets passed over are counted when the block is in" live.c \
+mutant levels "buckets passed over are counted when the block is in" levels.c \
 	's/(if \(bucket_put\(s, &p, addr, block\)\))\n\t\t\treturn true;\n[^\n]*overflow, 1\);\n\t\}\n[^\n]*\n/\1\n\t\t\treturn overflow_add(s, \&p, p.passed, 1), true;\n\t}\n/'
-mutant live "counts go down before the key is freed" live.c \
+mutant levels "counts go down before the key is freed" levels.c \
 	's/(\tht_store_release_64\(&b->key\[p.slot\], HT_KEY_FREE\);\n)(\toverflow_add\(s, &p, p.passed, \(uint64_t\)-1\);\n)/\2\1/'
-mutant live "counts do not go down when a block goes" live.c \
+mutant levels "counts do not go down when a block goes" levels.c \
 	's/(HT_KEY_FREE\);\n)\toverflow_add[^\n]*\n/\1/'
-mutant live "counts do not go down when a level is full" live.c \
+mutant levels "counts do not go down when a level is full" levels.c \
 	's/\toverflow_add(\(s, &p, p.passed, \(uint64_t\)-1\);\n\treturn false;)/(void)overflow_add;\n\treturn false;/'
-mutant live "counts change by a load and a store" live.c \
+mutant levels "counts change by a load and a store" levels.c \
 	's/ht_add_relaxed_64\(&bucket_at\(s, &q\)->overflow, delta\)/ht_store_relaxed_64(\&bucket_at(s, \&q)->overflow, ht_load_relaxed_64(\&bucket_at(s, \&q)->overflow) + delta)/'
-mutant live "a search looks at the newest level only" live.c \
+mutant levels "a search looks at the newest level only" levels.c \
 	's/if \(level_search\(s, addr, p\)\)\n\t\t\treturn true;/return level_search(s, addr, p);/'
-mutant live "a search stops at the home bucket" live.c \
+mutant levels "a search stops at the home bucket" levels.c \
 	's/if \(ht_load_relaxed_64\(&b->overflow\) == 0\)/if (1)/'
-mutant live "two threads that grow the table add two levels" live.c \
+mutant levels "two threads that grow the table add two levels" levels.c \
 	's/ht_cas_acq_rel_32\(&s->header->live_levels, &levels, levels \+ 1\)/ht_add_relaxed_32(\&s->header->live_levels, 1)/'
-mutant live "a block whose free was missed stays" live.c \
-	's/bool missed = live_remove\(s, addr, old\)/bool missed = live_find(s, addr, old)/'
+mutant levels "a level is put to use before it is there" levels.c \
+	's/while \(grow\(s, levels\)\)/while (ht_add_relaxed_32(\&s->header->live_levels, 1), levels < s->header->live_levels_max)/'
+mutant levels "a block whose free was missed stays" live.c \
+	's/missed \+= levels_take\(s, addr, &old\[missed\]\)/missed += levels_find(s, addr, \&old[missed])/'
+
+mutant walk "a size is stored after the entry" live.h \
+	's/(\tif \(size >= HT_ENTRY_SIZE\) \{.*)(\tht_store_release_64\(entry, live_entry[^\n]*\n)\}/\2\1}/' 
+mutant walk "an entry is published relaxed" live.h \
+	's/ht_store_release_64(\(entry, live_entry)/ht_store_relaxed_64\1/'
+mutant walk "a size is stored relaxed" live.h \
+	's/ht_store_release_64(\(\s*entry \+ 1)/ht_store_relaxed_64\1/'
+mutant direct "a piece is claimed by a store" direct.c \
+	's/if \(!ht_cas_relaxed_64\((&s->header->pieces\[slot\]), &found, tag\)\)\n\t\treturn found;/ht_store_relaxed_64(\1, tag);/'
+mutant direct "a piece is claimed though another thread just did" direct.c \
+	's/\t\treturn found;/\t\treturn 0;/'
+mutant direct "what a page has is noted by a load and a store" direct.c \
+	's/ht_or_relaxed_8\((&p->state\[i\]), needs \| HT_PAGE_FIRST\)/ht_store_relaxed_8(\1, ht_load_relaxed_8(\1) | needs | HT_PAGE_FIRST)/'
+mutant direct "no word is left of a block elsewhere" live.c 's/\tdirect_mark\(s, addr\);\n//'
+mutant direct "a block elsewhere whose free was missed stays" live.c \
+	's/missed \+= levels_take\(s, addr, &old\[missed\]\)/missed += levels_find(s, addr, \&old[missed])/'
+mutant direct "a block elsewhere is not found" live.c \
+	's/direct_take\(s, addr, out\) \|\| levels_take\(s, addr, out\)/direct_take(s, addr, out)/'
+mutant direct "pages with blocks elsewhere are as others" live.h \
+	's/\(HT_PAGE_FIRST \| HT_PAGE_MIXED\)\) != HT_PAGE_FIRST/HT_PAGE_FIRST) != HT_PAGE_FIRST/'
+mutant direct "an entry stays" live.h 's/\tht_store_relaxed_64\(entry, 0\);\n\treturn true;/\treturn true;/'
 
 mutant stack "a node is published relaxed" stack.c \
 	's/ht_cas_acq_rel_32\(head, &seen/ht_cas_relaxed_32(head, \&seen/'
@@ -173,8 +199,8 @@ mutant ring "a release fence is none" atomic.h 's/fence\(__ATOMIC_RELEASE/fence(
 mutant ring "an acquire fence is none" atomic.h 's/fence\(__ATOMIC_ACQUIRE/fence(__ATOMIC_RELAXED/' ring
 mutant stack "acquire is relaxed" atomic.h 's/load_n\(p, __ATOMIC_ACQUIRE/load_n(p, __ATOMIC_RELAXED/' stack
 mutant stack "acq_rel is relaxed" atomic.h 's/__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE/__ATOMIC_RELAXED, __ATOMIC_RELAXED/' stack
-mutant live "a swap that should acquire is relaxed" atomic.h \
-	's/__ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE/__ATOMIC_RELAXED, __ATOMIC_RELAXED/' live
+mutant levels "a swap that should acquire is relaxed" atomic.h \
+	's/__ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE/__ATOMIC_RELAXED, __ATOMIC_RELAXED/' levels
 mutant tables "the shared slot is written as if it had one owner" thread.h \
 	's/__builtin_expect\(slot != 0, 1\)/1/' ring
 mutant tables "counters are added to by a load and a store" segment.h \

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Model tests: shm/ and the scenarios with the thread sanitizer's instrumentation, linked with the
-# checker in place of the sanitizer. Rings, probes and the history are short, so that they wrap,
-# overflow and merge at once.
+# checker in place of the sanitizer. Rings, probes, pieces and the history are small, so that they
+# wrap, overflow, end and merge at once.
 
-MODEL_PROGRAMS := ring live walk stack tables
-MODEL_SMALL := -DHT_RING_EVENTS=2u -DHT_PROBE_BUCKETS=2u -DHT_HISTORY_POINTS=4u
+MODEL_PROGRAMS := ring levels direct walk stack tables
+MODEL_SMALL := -DHT_RING_EVENTS=2u -DHT_PROBE_BUCKETS=2u -DHT_HISTORY_POINTS=4u -DHT_PIECE_SHIFT=16u
 MODEL_FLAGS = $(CPPFLAGS_ALL) -std=gnu11 -g $(MODEL_SMALL) $(WARN) $(CFLAGS)
 # gcc says that its sanitizer does not follow fences; ours does.
 MODEL_SHM_FLAGS = $(MODEL_FLAGS) -O1 -fsanitize=thread \

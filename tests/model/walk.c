@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A viewer walks the slots of the live hash while blocks come and go in one of them: what it takes
- * for a block is one, not a key with another block's payload.
+ * A viewer walks the live table while blocks come and go in one of its places: what it takes for a
+ * block is one, not a key with another block's payload, nor an entry with another one's size.
  */
-#include "shm/live.h"
+#include "shm/levels.h"
 #include "tests/model/model.h"
 
 static struct segment segment;
@@ -14,25 +14,23 @@ static uint64_t y;
 /* Version 2 is what a block looks like that took the address over. */
 static struct live_block block(uint64_t addr, uint32_t version)
 {
-	return (struct live_block){ .size = addr * 10 + version,
+	return (struct live_block){ .size = 1000 + addr / 16 % 64 * 10 + version,
 		.tick = addr * 100 + version,
-		.site = (uint32_t)(addr & 0xffff) + version,
-		.thread = version };
+		.site = (uint32_t)(addr & 0xffff) + version };
 }
 
 static bool is_block(const struct live_block *got, uint64_t addr, uint32_t version)
 {
 	struct live_block want = block(addr, version);
 
-	return got->size == want.size && got->tick == want.tick && got->site == want.site &&
-	       got->thread == want.thread;
+	return got->size == want.size && got->tick == want.tick && got->site == want.site;
 }
 
 static void insert(uint64_t addr, uint32_t version)
 {
-	struct live_block put = block(addr, version), old;
+	struct live_block put = block(addr, version), old[LIVE_MISSED_MAX];
 
-	model_require(live_insert(&segment, addr, &put, &old) == 0, "there is room");
+	model_require(live_insert(&segment, addr, &put, old) == 0, "there is room");
 }
 
 static void take(uint64_t addr)
@@ -78,14 +76,14 @@ static void walk_slot(uint32_t i)
 	for (int pass = 0; pass < 2; pass++) {
 		copy[pass][0] = ht_load_relaxed_64(&bucket->key[i]);
 		ht_fence_acquire();
-		copy[pass][1] = ht_load_relaxed_64(&p->size_thread);
+		copy[pass][1] = ht_load_relaxed_64(&p->size);
 		copy[pass][2] = ht_load_relaxed_64(&p->site_tick);
 		ht_fence_acquire();
 	}
 	if (copy[0][0] != copy[1][0] || copy[0][0] <= HT_KEY_CLAIMED || copy[0][1] != copy[1][1] ||
 		copy[0][2] != copy[1][2])
 		return;
-	live_unpack(&(struct ht_live_payload){ copy[0][1], copy[0][2] }, &got);
+	levels_unpack(&(struct ht_live_payload){ copy[0][1], copy[0][2] }, &got);
 	model_require(is_block(&got, copy[0][0], 1) || is_block(&got, copy[0][0], 2),
 		"a viewer sees no block with another's data");
 }
@@ -136,7 +134,48 @@ static void end_y(void)
 	end_of(y, 1);
 }
 
+/* ---- entries of two words ---- */
+
+static uint64_t *entry; /* of a long block at x */
+
+static void setup_long(void)
+{
+	static const uint64_t at = 0x1000;
+
+	model_segment(&segment, 1, 1);
+	model_pieces(&segment, 1);
+	insert(x, 1);
+	entry = live_first(segment.pieces, at);
+	model_require(ht_load_relaxed_64(entry) != 0, "the block is in its place");
+}
+
+/* As src/read does. */
+static void walk_entry(void)
+{
+	uint64_t copy[2][2];
+	struct live_block got;
+
+	for (int pass = 0; pass < 2; pass++) {
+		copy[pass][0] = ht_load_relaxed_64(entry);
+		copy[pass][1] = ht_load_relaxed_64(entry + 1);
+		ht_fence_acquire();
+	}
+	if ((copy[0][0] & 7) != HT_ENTRY_BLOCK || copy[0][0] != copy[1][0] ||
+		copy[0][1] != copy[1][1] || (copy[0][1] & 7) != HT_ENTRY_EXTENSION)
+		return;
+	got = live_unpack(copy[0][0]);
+	got.size = copy[0][1] >> HT_ENTRY_LONG_SHIFT;
+	model_require(is_block(&got, x, 1) || is_block(&got, x, 2),
+		"a viewer sees no block with another's size");
+}
+
 static const struct model_scenario scenarios[] = {
+	{ .name = "a viewer walks while a long block's address comes back",
+		.setup = setup_long,
+		.thread = { take_x_put_x, walk_entry },
+		.end = end_x,
+		.deviations = 8,
+		.observers = 1u << 1 },
 	{ .name = "a viewer walks while a slot changes hands",
 		.setup = setup_x,
 		.thread = { take_x_put_y, walk },

@@ -24,7 +24,7 @@ static void block_take(void *ctx, const struct read_block *b)
 	uint64_t *sum = ctx;
 
 	CHECK(b->addr > HT_KEY_CLAIMED && b->size < 1ull << HT_LIVE_SIZE_BITS &&
-		b->tick < 1ull << HT_LIVE_TICK_BITS && b->site < HT_SITES_MAX);
+		b->tick < 2ull << HT_LIVE_TICK_BITS && b->site < HT_SITES_MAX);
 	*sum += b->addr;
 }
 
@@ -120,12 +120,13 @@ static bool is_structure(size_t word)
 		       at < offsetof(struct ht_header, live_log2));
 }
 
-/* The bitmap is long and its far end means nothing in a small segment. */
+/* The long tables' far ends mean nothing in a small segment. */
 static bool is_dull(size_t word)
 {
 	size_t committed = offsetof(struct ht_header, committed) / sizeof(uint64_t);
+	size_t pieces = offsetof(struct ht_header, pieces) / sizeof(uint64_t);
 
-	return word > committed + made.s.bytes / HT_COMMIT_BYTES / 64 + 1;
+	return word > committed + made.s.bytes / HT_COMMIT_BYTES / 64 + 1 && word != pieces;
 }
 
 TEST(every_word_of_the_header)
@@ -151,7 +152,7 @@ TEST(every_word_of_the_header)
 	CHECK(look(look_at_blocks));
 }
 
-/* One bit at a time in what lays out the file; the walk of the live hash as well. */
+/* One bit at a time in what lays out the file; the walk of the live table as well. */
 TEST(every_bit_of_the_layout)
 {
 	uint64_t *words = (uint64_t *)(void *)made.s.header;
@@ -219,6 +220,42 @@ TEST(random_tables)
 	}
 	made_close(&made);
 	made_again();
+}
+
+/* Pieces of nonsense: tags, what they say of their pages, and entries. */
+TEST(random_pieces)
+{
+	uint64_t seed = 0x7654321, sum = 0;
+	char message[READ_MESSAGE_MAX];
+	struct read_segment *r;
+	struct made full;
+	struct ht_piece *p;
+
+	made_open_as(&full, SEGMENT_FULL, &fixture_identity);
+	p = full.s.pieces;
+	CHECK_INT(segment_populate_pages(
+			  &full.s, (uint64_t)((char *)p - (char *)full.s.header), 1 << 20),
+		0);
+	CHECK_INT(segment_populate_pages(&full.s,
+			  (uint64_t)((char *)p->first - (char *)full.s.header) + HT_PIECE_LINES * 8,
+			  4096),
+		0);
+	CHECK_INT(segment_populate_pages(
+			  &full.s, (uint64_t)((char *)p->second - (char *)full.s.header), 1 << 20),
+		0);
+	r = read_open(full.path, message);
+	CHECK(r != NULL);
+	for (unsigned round = 0; r && round < 20; round++) {
+		fill_random(p->first, 1 << 20, &seed);
+		fill_random(p->first + HT_PIECE_LINES, 4096, &seed);
+		fill_random(p->second, 1 << 20, &seed);
+		fill_random(full.s.header->pieces, sizeof(full.s.header->pieces), &seed);
+		CHECK(read_blocks(r, block_take, &sum) >= 0);
+		full.s.header->pieces[0] = 1 | (round & 1 ? HT_PIECE_ODD : 0);
+		CHECK(read_blocks(r, block_take, &sum) > 0);
+	}
+	read_close(r);
+	made_close(&full);
 }
 
 static ssize_t stack_of(struct read_segment *r, uint32_t node)
@@ -530,6 +567,7 @@ int main(void)
 	RUN(every_bit_of_the_layout);
 	RUN(absurd_counts);
 	RUN(random_tables);
+	RUN(random_pieces);
 	RUN(node_parents);
 	RUN(nodes_out_of_range);
 	RUN(chains_of_counters);

@@ -38,7 +38,8 @@ static inline void made_give_up(const char *why)
 }
 
 /* An empty segment in a file of its own; in memory where that is to be had, as real ones are. */
-static inline void made_open(struct made *m, const struct segment_identity *id)
+static inline void made_open_as(
+	struct made *m, enum segment_size size, const struct segment_identity *id)
 {
 	int rc;
 
@@ -47,11 +48,16 @@ static inline void made_open(struct made *m, const struct segment_identity *id)
 	m->fd = mkostemp(m->path, O_CLOEXEC);
 	if (m->fd < 0)
 		made_give_up(strerror(errno));
-	rc = segment_create(&m->s, m->fd, SEGMENT_SMALL, id);
+	rc = segment_create(&m->s, m->fd, size, id);
 	if (rc != 0) {
 		unlink(m->path);
 		made_give_up(strerror(-rc));
 	}
+}
+
+static inline void made_open(struct made *m, const struct segment_identity *id)
+{
+	made_open_as(m, SEGMENT_SMALL, id);
 }
 
 static inline void made_close(struct made *m)
@@ -84,9 +90,9 @@ static inline void made_push(
 
 static inline void made_alloc(struct made *m, uint32_t site, uint32_t i)
 {
-	struct live_block b = { made_size(site, i), i, site, 1 }, old;
+	struct live_block b = { made_size(site, i), i, site }, old[LIVE_MISSED_MAX];
 
-	CHECK_INT(live_insert(&m->s, made_address(site, i), &b, &old), 0);
+	CHECK_INT(live_insert(&m->s, made_address(site, i), &b, old), 0);
 	counter_alloc(&m->s, &m->owner, site, b.size);
 	made_push(m, HT_EVENT_ALLOC, site, made_address(site, i), b.size);
 }

@@ -11,7 +11,8 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include "shm/history.h"
-#include "shm/live.h"
+#include "shm/direct.h"
+#include "shm/levels.h"
 #include "shm/module.h"
 #include "shm/ring.h"
 #include "shm/stack.h"
@@ -119,42 +120,54 @@ TEST(commit_fails_cleanly)
 	}
 }
 
+/* Blocks of 0 to 48 bytes, 64 apart. */
 static struct live_block block(uint64_t i)
 {
-	return (struct live_block){ .size = i, .site = (uint32_t)(i & 0xffff) };
+	return (struct live_block){ .size = i % 49, .site = (uint32_t)(i & 0xffff) };
+}
+
+static uint64_t address(uint64_t i)
+{
+	return 0x10000 + i * 64;
+}
+
+static uint64_t blocks_in(const struct segment *s)
+{
+	struct levels_probe p;
+
+	levels_probe_length(s, &p);
+	CHECK_INT(p.overflow, p.buckets_passed);
+	return p.blocks + direct_count(s);
 }
 
 /* Insert all that goes in; what was refused is not there, what was taken is, to the last byte. */
 static void live_until_full(void)
 {
-	enum { BLOCKS = 200000 };
+	enum { BLOCKS = 600000 };
 	static bool in[BLOCKS];
 	struct fixture f = on_tmpfs("4m");
-	struct live_block b, got;
-	struct live_probe p;
+	struct live_block b, old[LIVE_MISSED_MAX];
 	uint64_t held = 0, bad = 0;
 
 	for (uint64_t i = 0; i < BLOCKS; i++) {
-		int rc;
+		unsigned rc;
 
 		b = block(i);
-		rc = live_insert(&f.s, 0x1000 + i * 16, &b, &got);
-		bad += rc != 0 && rc != -ENOSPC;
+		rc = live_insert(&f.s, address(i), &b, old);
+		bad += rc != 0 && rc != LIVE_REFUSED;
 		in[i] = rc == 0;
 		held += rc == 0;
 	}
-	CHECK(held > 40000 && held < BLOCKS);
-	live_probe_length(&f.s, &p);
-	CHECK_INT(p.blocks, held);
-	CHECK_INT(p.overflow, p.buckets_passed);
+	CHECK(held > 150000 && held < BLOCKS);
+	CHECK(direct_count(&f.s) > 100000);
+	CHECK(direct_count(&f.s) < held);
+	CHECK_INT(blocks_in(&f.s), held);
 	for (uint64_t i = 0; i < BLOCKS; i++) {
-		bool there = live_remove(&f.s, 0x1000 + i * 16, &got);
+		bool there = live_remove(&f.s, address(i), &b);
 
-		bad += there != in[i] || (there && got.size != i);
+		bad += there != in[i] || (there && b.size != i % 49);
 	}
-	live_probe_length(&f.s, &p);
-	CHECK_INT(p.blocks, 0);
-	CHECK_INT(p.overflow, 0);
+	CHECK_INT(blocks_in(&f.s), 0);
 	CHECK_INT(bad, 0);
 }
 
@@ -314,6 +327,35 @@ TEST(address_space_limit)
 	fixture_in_child(limit_address_space);
 }
 
+/* Less of it, fewer pieces; those are not what a segment is refused for. */
+static void limit_pieces(void)
+{
+	static const rlim_t megabytes[] = { 100000, 32000, 16000, 13000 };
+	uint32_t last = HT_PIECES_MAX + 1;
+
+	for (unsigned i = 0; i < sizeof(megabytes) / sizeof(megabytes[0]); i++) {
+		struct rlimit limit = { megabytes[i] << 20, megabytes[i] << 20 };
+		struct segment s = { 0 };
+		int fd = memfd_create("segment", MFD_CLOEXEC);
+
+		CHECK(setrlimit(RLIMIT_AS, &limit) == 0);
+		CHECK_INT(segment_create(&s, fd, SEGMENT_FULL, &fixture_identity), 0);
+		CHECK(s.header->pieces_max < last && s.header->pieces_max >= 16);
+		CHECK(s.bytes <= limit.rlim_cur / 4);
+		last = s.header->pieces_max;
+		segment_unmap(&s);
+		close(fd);
+	}
+}
+
+TEST(pieces_by_the_limit)
+{
+#ifdef __SANITIZE_ADDRESS__
+	SKIP("a sanitizer's shadow is larger than the limit");
+#endif
+	fixture_in_child(limit_pieces);
+}
+
 static uint64_t resident_bytes(void)
 {
 	char line[256];
@@ -354,5 +396,6 @@ int main(void)
 	RUN(other_tables_without_memory);
 	RUN(file_size_limit);
 	RUN(address_space_limit);
+	RUN(pieces_by_the_limit);
 	return check_end();
 }

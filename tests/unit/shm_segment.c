@@ -84,7 +84,9 @@ static void check_layout(enum segment_size size)
 	CHECK_INT(h->segment_bytes, at);
 	CHECK_INT(f.s.bytes, at);
 	CHECK(fstat(f.fd, &st) == 0 && (uint64_t)st.st_size == at);
-	CHECK(at / HT_COMMIT_BYTES <= HT_COMMITTED_WORDS * 64);
+	CHECK(h->region[HT_REGION_PIECES].offset / HT_COMMIT_BYTES <= HT_COMMITTED_WORDS * 64);
+	CHECK(h->region[HT_REGION_PIECES].bytes >= h->pieces_max * sizeof(struct ht_piece));
+	CHECK_INT(h->pieces_max, size == SEGMENT_FULL ? HT_PIECES_MAX : 0);
 	threads = h->region[HT_REGION_THREADS].bytes / sizeof(struct ht_thread);
 	CHECK_INT(h->region[HT_REGION_RINGS].bytes,
 		threads * HT_RING_EVENTS * sizeof(struct ht_event));
@@ -118,10 +120,11 @@ TEST(levels)
 							     << (h->live_log2 + 2 * i));
 		at += segment_level_bytes(h, i);
 	}
-	CHECK_INT(at, h->region[HT_REGION_LIVE].offset + h->region[HT_REGION_LIVE].bytes);
+	CHECK_INT((at + HT_COMMIT_BYTES - 1) / HT_COMMIT_BYTES * HT_COMMIT_BYTES,
+		h->region[HT_REGION_LIVE].offset + h->region[HT_REGION_LIVE].bytes);
 	CHECK_INT(h->live_levels_max, HT_LIVE_LEVELS);
 	/* Room for 20 million blocks at a fill that the probing reaches. */
-	CHECK(segment_level_bytes(h, 5) / sizeof(struct ht_bucket) * HT_BUCKET_SLOTS > 25000000);
+	CHECK(segment_level_bytes(h, 7) / sizeof(struct ht_bucket) * HT_BUCKET_SLOTS > 25000000);
 	fixture_close(&f);
 }
 
@@ -138,7 +141,7 @@ TEST(sparse_start)
 	CHECK_INT(f.s.header->modules, 1);
 	CHECK_INT(f.s.header->threads, 1);
 	CHECK_INT(f.s.header->strings_bytes, 1);
-	CHECK_INT(f.s.header->live_levels, 1);
+	CHECK_INT(f.s.header->live_levels, 0);
 	CHECK_INT(f.s.header->commit_failed, 0);
 	fixture_close(&f);
 	fixture_open(&f, SEGMENT_SMALL);
@@ -186,6 +189,10 @@ static const struct damage damages[] = {
 	SET(live_log2, UINT32_MAX),
 	SET(live_levels_max, 0),
 	SET(live_levels_max, 3),
+	SET(pieces_max, 1),
+	SET(pieces_max, 3),
+	SET(pieces_max, 2 * HT_PIECES_MAX),
+	SET(pieces_max, UINT32_MAX),
 	SET(live_levels_max, HT_LIVE_LEVELS + 1),
 	SET(live_levels_max, UINT32_MAX),
 	SET(heads_log2, 0),
@@ -291,6 +298,25 @@ TEST(check_refuses_tables_that_disagree)
 	free(good);
 }
 
+static char *page_map(void)
+{
+	return mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
+/* What the program maps next lies where it would have without. */
+TEST(out_of_the_way)
+{
+	char *before = page_map(), *after;
+	struct fixture f;
+
+	fixture_open(&f, SEGMENT_FULL);
+	after = page_map();
+	CHECK(before - after < 1 << 20 && after - before < 1 << 20);
+	munmap(before, 4096);
+	munmap(after, 4096);
+	fixture_close(&f);
+}
+
 TEST(map_shares)
 {
 	struct fixture f;
@@ -358,9 +384,10 @@ TEST(commit_takes_units)
 	CHECK_INT(file_memory(f.fd) - before, 2 * HT_COMMIT_BYTES);
 	for (uint64_t i = 0; i < 2 * HT_COMMIT_BYTES; i += 512)
 		CHECK(*(const char *)segment_at(&f.s, at + i) == 0);
-	/* the last unit of the file */
-	CHECK_INT(segment_commit(&f.s, f.s.bytes - 1, 1), 0);
-	CHECK(segment_has(&f.s, f.s.bytes - 1));
+	/* the last unit before the pieces */
+	at = f.s.header->region[HT_REGION_PIECES].offset - 1;
+	CHECK_INT(segment_commit(&f.s, at, 1), 0);
+	CHECK(segment_has(&f.s, at));
 	fixture_close(&f);
 }
 
@@ -441,6 +468,7 @@ int main(void)
 	RUN(check_refuses_fields);
 	RUN(check_refuses_regions);
 	RUN(check_refuses_tables_that_disagree);
+	RUN(out_of_the_way);
 	RUN(map_shares);
 	RUN(map_refuses);
 	RUN(commit_takes_units);

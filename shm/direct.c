@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The directly mapped part of the live table (direct.h). Runs inside hooks, on any thread of the
+ * program. Edge ENTRY of shm/layout.h is kept in live.h.
+ */
+#include "shm/direct.h"
+
+/* How far from its place a piece may be. Where so many are taken, the table is rather full. */
+#define PROBES 16u
+/* The same for a piece that is only to say that a large block is elsewhere. */
+#define PROBES_MARK 2u
+/*
+ * Blocks of this size and more do not populate memory: the pages would hold a dozen of them at
+ * most, so the overflow is smaller, and its cost is small next to that of filling such a block.
+ */
+#define LARGE_BYTES 4096u
+
+/* Where an entry is, or would be. */
+struct place {
+	struct ht_piece *piece;
+	uint64_t *entry;
+	uint32_t page; /* whose state must have `needs` */
+	uint8_t needs;
+};
+
+static uint64_t offset_in(uint64_t addr)
+{
+	return addr & (HT_PIECE_BYTES - 1);
+}
+
+static uint32_t page_of(uint64_t addr)
+{
+	return (uint32_t)(offset_in(addr) / HT_PAGE_SPAN);
+}
+
+static uint32_t granule_of(uint64_t addr)
+{
+	return (uint32_t)(addr / HT_GRANULE_BYTES % (HT_LINE_BYTES / HT_GRANULE_BYTES));
+}
+
+static bool page_has(const struct ht_piece *p, uint32_t page, uint8_t needs)
+{
+	return (ht_load_relaxed_8(&p->state[page]) & needs) == needs;
+}
+
+/* From `at`, where a page begins. */
+static int populate(const struct segment *s, const void *at, uint64_t bytes)
+{
+	return segment_populate_pages(
+		s, (uint64_t)((const char *)at - (const char *)s->header), bytes);
+}
+
+/* ---- pieces ---- */
+
+static uint64_t tag_of(uint64_t addr, bool odd)
+{
+	return ((addr >> HT_PIECE_SHIFT) + 1) | (odd ? HT_PIECE_ODD : 0);
+}
+
+/* Odd pieces begin their search half a table away, where others are not. */
+static uint32_t slot_of(const struct segment *s, uint64_t addr, bool odd, uint32_t probe)
+{
+	uint64_t key = (addr >> HT_PIECE_SHIFT) + (odd ? (s->piece_mask + 1) / 2 : 0);
+
+	return (uint32_t)((key + probe) & s->piece_mask);
+}
+
+/* The piece for an address; NULL: there is none. Pieces are never given up, so none is beyond a
+ * free slot. */
+static struct ht_piece *piece_find(const struct segment *s, uint64_t addr, bool odd)
+{
+	uint64_t want = tag_of(addr, odd);
+
+	for (uint32_t i = 0; i < PROBES && i < s->header->pieces_max; i++) {
+		uint32_t slot = slot_of(s, addr, odd, i);
+		uint64_t tag = ht_load_relaxed_64(&s->header->pieces[slot]);
+
+		if (tag == want)
+			return s->pieces + slot;
+		if (tag == 0)
+			break;
+	}
+	return NULL;
+}
+
+/* Tries to make `slot` the piece of `tag`. Returns the tag that it has now; 0: no memory. */
+static uint64_t slot_claim(const struct segment *s, uint32_t slot, uint64_t tag)
+{
+	struct ht_piece *p = s->pieces + slot;
+	uint64_t found = 0;
+
+	/* The page with state[] and the spare entries, in this process's view: whoever loses the
+	 * race below has taken what the winner needs. */
+	if (populate(s, p->first + HT_PIECE_LINES,
+		    offsetof(struct ht_piece, reserved) - HT_PIECE_LINES * sizeof(*p->first)) != 0)
+		return 0;
+	if (!ht_cas_relaxed_64(&s->header->pieces[slot], &found, tag))
+		return found;
+	/* Blocks of these addresses may be in the overflow from when there was no piece. */
+	if (ht_load_relaxed_32(&s->header->live_unmarked))
+		for (uint32_t page = 0; page < HT_PIECE_PAGES; page++)
+			ht_or_relaxed_8(&p->state[page], HT_PAGE_MIXED);
+	return tag;
+}
+
+/* The piece for an address, which is made if it can be, at most `probes` from its place. */
+static struct ht_piece *piece_claim(
+	const struct segment *s, uint64_t addr, bool odd, uint32_t probes)
+{
+	struct ht_piece *p = piece_find(s, addr, odd);
+	uint64_t want = tag_of(addr, odd);
+
+	for (uint32_t i = 0; !p && i < probes && i < s->header->pieces_max; i++) {
+		uint32_t slot = slot_of(s, addr, odd, i);
+		uint64_t tag = ht_load_relaxed_64(&s->header->pieces[slot]);
+
+		if (tag == 0)
+			tag = slot_claim(s, slot, want);
+		if (tag == 0)
+			break;
+		if (tag == want)
+			p = s->pieces + slot;
+	}
+	return p;
+}
+
+/* Populates the group that `page` is in, and says so. A page of first[] is good with the one after
+ * it only, the last with the spare entries. */
+static bool group_take(const struct segment *s, struct ht_piece *p, uint32_t page, uint8_t needs)
+{
+	uint32_t from = page / HT_GROUP_PAGES * HT_GROUP_PAGES;
+	uint64_t bytes = HT_GROUP_PAGES * HT_PAGE_ENTRIES * sizeof(uint64_t);
+
+	if (populate(s, &p->first[from * HT_PAGE_ENTRIES], bytes + sizeof(uint64_t)) != 0)
+		return false;
+	if ((needs & HT_PAGE_SECOND) != 0 &&
+		populate(s, &p->second[from * HT_PAGE_ENTRIES], bytes) != 0)
+		return false;
+	for (uint32_t i = from; i < from + HT_GROUP_PAGES; i++)
+		ht_or_relaxed_8(&p->state[i], needs | HT_PAGE_FIRST);
+	return true;
+}
+
+/* ---- places ---- */
+
+/*
+ * The places where a block at `addr` may be, one after another: those of the smaller blocks first,
+ * since live_place leaves a larger one of the same address where it is. Returns how many.
+ */
+#define PLACES_MAX 3u
+static unsigned places_of(const struct segment *s, uint64_t addr, struct place *out)
+{
+	uint64_t at = offset_in(addr), line = at / HT_LINE_BYTES;
+	struct ht_piece *p = piece_find(s, addr, false), *odd;
+	uint32_t page = page_of(addr);
+	unsigned n = 0;
+
+	if ((addr & 7) != 0)
+		return 0;
+	odd = granule_of(addr) % 2 != 0 ? piece_find(s, addr, true) : NULL;
+	if (odd && granule_of(addr) == 1)
+		out[n++] = (struct place){ odd, &odd->first[line], page, HT_PAGE_FIRST };
+	if (odd && granule_of(addr) == 3)
+		out[n++] = (struct place){ odd, &odd->second[line], page, HT_PAGE_SECOND };
+	if (p && live_is_second(addr))
+		out[n++] = (struct place){ p, live_second(p, at), page, HT_PAGE_SECOND };
+	if (p)
+		out[n++] = (struct place){ p, live_first(p, at), page, HT_PAGE_FIRST };
+	return n;
+}
+
+/* Whether an entry of first[] may be touched: not every one is of a page that a block starts in. */
+static bool first_has(const struct ht_piece *p, const uint64_t *entry)
+{
+	uint32_t page = (uint32_t)((uint64_t)(entry - p->first) / HT_PAGE_ENTRIES);
+
+	return page == HT_PIECE_PAGES || page_has(p, page, HT_PAGE_FIRST) ||
+	       (page > 0 && page_has(p, page - 1, HT_PAGE_FIRST));
+}
+
+static bool is_extended(const struct place *at, uint64_t word)
+{
+	return at->needs == HT_PAGE_FIRST && (word & 7) == HT_ENTRY_BLOCK &&
+	       (word >> HT_ENTRY_SIZE_SHIFT & HT_ENTRY_SIZE) == HT_ENTRY_SIZE;
+}
+
+static struct live_block block_read(const struct place *at, uint64_t word)
+{
+	struct live_block b = live_unpack(word);
+
+	if (is_extended(at, word))
+		b.size = ht_load_relaxed_64(at->entry + 1) >> HT_ENTRY_LONG_SHIFT;
+	return b;
+}
+
+static void block_clear(const struct place *at, uint64_t word)
+{
+	ht_store_relaxed_64(at->entry, 0);
+	if (is_extended(at, word))
+		ht_store_relaxed_64(at->entry + 1, 0);
+}
+
+/* Finds a block. False: it is not there. */
+static bool block_at(const struct segment *s, uint64_t addr, struct place *at, uint64_t *word)
+{
+	struct place places[PLACES_MAX];
+	unsigned n = places_of(s, addr, places);
+
+	for (unsigned i = 0; i < n; i++) {
+		if (!page_has(places[i].piece, places[i].page, places[i].needs))
+			continue;
+		*at = places[i];
+		*word = ht_load_relaxed_64(at->entry);
+		if ((*word & HT_ENTRY_WHICH) == live_which(addr))
+			return true;
+	}
+	return false;
+}
+
+bool direct_find(const struct segment *s, uint64_t addr, struct live_block *out)
+{
+	struct place at;
+	uint64_t word;
+
+	if (!block_at(s, addr, &at, &word))
+		return false;
+	*out = block_read(&at, word);
+	return true;
+}
+
+bool direct_take(const struct segment *s, uint64_t addr, struct live_block *out)
+{
+	struct place at;
+	uint64_t word;
+
+	if (!block_at(s, addr, &at, &word))
+		return false;
+	*out = block_read(&at, word);
+	block_clear(&at, word);
+	return true;
+}
+
+/* ---- insertion ---- */
+
+/* Whether the entry before, which must be one of first[], has its size in this one. */
+static bool is_extension(const struct place *at, struct place *owner, uint64_t *word)
+{
+	*owner = *at;
+	if (at->needs != HT_PAGE_FIRST || at->entry == at->piece->first ||
+		!first_has(at->piece, --owner->entry))
+		return false;
+	*word = ht_load_relaxed_64(owner->entry);
+	return is_extended(owner, *word);
+}
+
+/* Frees an entry that a new block owns: whatever is there is none any more. */
+static void entry_free(const struct place *at, struct live_block *old, unsigned *missed)
+{
+	uint64_t word = ht_load_relaxed_64(at->entry);
+	struct place from = *at;
+
+	if (word == 0)
+		return;
+	if ((word & 7) == HT_ENTRY_BLOCK || is_extension(at, &from, &word)) {
+		old[(*missed)++] = block_read(&from, word);
+		block_clear(&from, word);
+	}
+	ht_store_relaxed_64(at->entry, 0);
+}
+
+/* The odd piece's place of a block whose granule is 1 or 3; insertions from now on look there. */
+static bool odd_place(const struct segment *s, uint64_t addr, struct place *at)
+{
+	ht_or_relaxed_8(&at->piece->state[at->page], HT_PAGE_MIXED);
+	at->piece = piece_claim(s, addr, true, PROBES);
+	at->needs = granule_of(addr) == 1 ? HT_PAGE_FIRST : HT_PAGE_SECOND;
+	return at->piece != NULL;
+}
+
+/* Where a block goes, whether there is memory yet or not. */
+static bool place_choose(const struct segment *s, uint64_t addr, uint64_t size, struct place *at)
+{
+	uint64_t line = offset_in(addr) / HT_LINE_BYTES;
+
+	at->page = page_of(addr);
+	at->needs = HT_PAGE_FIRST;
+	at->piece = size >= LARGE_BYTES ? piece_find(s, addr, false)
+					: piece_claim(s, addr, false, PROBES);
+	if (!at->piece)
+		return false;
+	if (size < s->extent_32 && granule_of(addr) % 2 != 0) {
+		if (!odd_place(s, addr, at))
+			return false;
+		at->entry = &at->piece->first[line];
+	} else {
+		if (size < s->extent_64 && live_is_second(addr))
+			at->needs = HT_PAGE_SECOND;
+		at->entry = live_first(at->piece, offset_in(addr));
+	}
+	if (at->needs == HT_PAGE_SECOND)
+		at->entry = &at->piece->second[line];
+	return true;
+}
+
+bool direct_put(const struct segment *s, uint64_t addr, const struct live_block *b,
+	struct live_block *old, unsigned *missed)
+{
+	struct place at;
+
+	if ((addr & 7) != 0 || b->size < s->extent_16 || !place_choose(s, addr, b->size, &at))
+		return false;
+	if (!page_has(at.piece, at.page, at.needs) &&
+		(b->size >= LARGE_BYTES || !group_take(s, at.piece, at.page, at.needs)))
+		return false;
+	entry_free(&at, old, missed);
+	if (b->size >= HT_ENTRY_SIZE) {
+		struct place next = at;
+
+		next.entry++;
+		entry_free(&next, old, missed);
+	}
+	live_store(at.entry, addr, b->size, b->tick, b->site);
+	return true;
+}
+
+void direct_mark(const struct segment *s, uint64_t addr)
+{
+	struct ht_piece *p = piece_claim(s, addr, false, PROBES_MARK);
+
+	if (p)
+		ht_or_relaxed_8(&p->state[page_of(addr)], HT_PAGE_MIXED);
+	else if (s->header->pieces_max != 0)
+		ht_store_relaxed_32(&s->header->live_unmarked, 1);
+}
+
+static uint64_t entries_count(const uint64_t *entries, uint64_t n)
+{
+	uint64_t blocks = 0;
+
+	for (uint64_t i = 0; i < n; i++)
+		blocks += (ht_load_relaxed_64(&entries[i]) & 7) == HT_ENTRY_BLOCK;
+	return blocks;
+}
+
+static uint64_t piece_count(const struct ht_piece *p)
+{
+	uint64_t blocks = entries_count(p->first + HT_PIECE_LINES, HT_PIECE_SPARE);
+
+	for (uint32_t page = 0; page < HT_PIECE_PAGES; page++) {
+		uint32_t line = page * HT_PAGE_ENTRIES;
+
+		if (first_has(p, &p->first[line]))
+			blocks += entries_count(&p->first[line], HT_PAGE_ENTRIES);
+		if (page_has(p, page, HT_PAGE_SECOND))
+			blocks += entries_count(&p->second[line], HT_PAGE_ENTRIES);
+	}
+	return blocks;
+}
+
+uint64_t direct_count(const struct segment *s)
+{
+	uint64_t blocks = 0;
+
+	for (uint32_t i = 0; i < s->header->pieces_max; i++)
+		if (ht_load_relaxed_64(&s->header->pieces[i]) != 0)
+			blocks += piece_count(s->pieces + i);
+	return blocks;
+}

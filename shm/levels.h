@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The overflow of the live table: blocks that its directly mapped part cannot take. A lock-free
+ * hash by address; any thread may put and take, under the rule of shm/live.h. Bucketised open
+ * addressing with outbound overflow counts instead of tombstones, as in Bronson and Shi,
+ * "Open-sourcing F14" (2019); growth by adding levels, so that nothing is ever moved while the
+ * program runs.
+ */
+#ifndef SHM_LEVELS_H
+#define SHM_LEVELS_H
+
+#include "shm/live.h"
+
+/* Adds a block whose address is not there. False: no bucket has room and no level can be added. */
+bool levels_put(const struct segment *s, uint64_t addr, const struct live_block *b);
+/* Takes a block out. False: it is not there. */
+bool levels_take(const struct segment *s, uint64_t addr, struct live_block *out);
+bool levels_find(const struct segment *s, uint64_t addr, struct live_block *out);
+
+/* Unpacks a payload as stored. */
+void levels_unpack(const struct ht_live_payload *p, struct live_block *out);
+
+struct levels_probe {
+	uint64_t blocks;
+	uint64_t buckets_passed; /* sum over blocks of the buckets between home and place */
+	uint64_t longest;
+	uint64_t overflow; /* sum of all overflow counts: must equal buckets_passed when quiet */
+};
+/* Walks all levels. For tests and diagnostics, when quiet. */
+void levels_probe_length(const struct segment *s, struct levels_probe *out);
+
+#endif
