@@ -16,7 +16,7 @@ void clock_publish(void);
 /* Looks whether that is due. */
 void clock_look(struct recorder *r);
 /* The tick of this event. */
-static inline uint64_t clock_tick(struct recorder *r)
+HT_HOT uint64_t clock_tick(struct recorder *r)
 {
 	if (__builtin_expect(r->clock_left == 0, 0))
 		clock_look(r);

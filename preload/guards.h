@@ -79,23 +79,23 @@ bool guards_prove(struct guards_record *r);
 /* Out of line: looks where else the root may be. */
 struct guards_leaf *guards_search(struct guards *g, uintptr_t frame, uint32_t function);
 
-static inline uint64_t guards_key(uintptr_t frame, uint32_t function)
+HT_HOT uint64_t guards_key(uintptr_t frame, uint32_t function)
 {
 	return frame | (uint64_t)function << GUARDS_VALUE_BITS;
 }
 
 /* Where to look for the root of the stacks at a frame with this return address. */
-static inline uint64_t guards_root_index(const struct guards *g, uintptr_t frame, uint64_t first)
+HT_HOT uint64_t guards_root_index(const struct guards *g, uintptr_t frame, uint64_t first)
 {
 	return (frame ^ first << 16) * 0x9e3779b97f4a7c15ull >> 44 & g->mask;
 }
 
-static inline struct guards_record *guards_at(const struct guards *g, uint32_t at)
+HT_HOT struct guards_record *guards_at(const struct guards *g, uint32_t at)
 {
 	return (struct guards_record *)(void *)(g->arena + at);
 }
 
-static inline struct guards_record *guards_root(const struct guards *g, uintptr_t frame)
+HT_HOT struct guards_record *guards_root(const struct guards *g, uintptr_t frame)
 {
 	uint64_t first = *(const uint64_t *)(frame + 8);
 
@@ -103,7 +103,7 @@ static inline struct guards_record *guards_root(const struct guards *g, uintptr_
 }
 
 /* Brings the record that guards_find will want nearer. */
-static inline void guards_prefetch(const struct guards *g, uintptr_t frame)
+HT_HOT void guards_prefetch(const struct guards *g, uintptr_t frame)
 {
 	const char *r = (const char *)guards_root(g, frame);
 
@@ -112,18 +112,18 @@ static inline void guards_prefetch(const struct guards *g, uintptr_t frame)
 }
 
 /* The word on the stack that a guard speaks of. */
-static inline uint64_t guards_word(uintptr_t frame, uint64_t guard)
+HT_HOT uint64_t guards_word(uintptr_t frame, uint64_t guard)
 {
 	return ((const uint64_t *)frame)[guard >> GUARDS_VALUE_BITS];
 }
 
-static inline bool guards_differ(uintptr_t frame, uint64_t guard)
+HT_HOT bool guards_differ(uintptr_t frame, uint64_t guard)
 {
 	return __builtin_expect(guards_word(frame, guard) != (guard & GUARDS_VALUE_MASK), 0);
 }
 
 /* The first of these words that the stack does not have. Six instructions a word. */
-static inline const uint64_t *guards_compare(uintptr_t frame, const uint64_t *w)
+HT_HOT const uint64_t *guards_compare(uintptr_t frame, const uint64_t *w)
 {
 	for (;; w += 4) {
 		if (guards_differ(frame, w[0]))
@@ -148,14 +148,14 @@ static inline const uint64_t *guards_compare(uintptr_t frame, const uint64_t *w)
 
 /* Whether the code of a record's stack is where it was. Before its words are looked for: they are
  * where that code left them. */
-static inline bool guards_holds(struct guards_record *r)
+HT_HOT bool guards_holds(struct guards_record *r)
 {
 	return __builtin_expect(r->leaf.proved == GUARDS_PINNED, 1) ||
 	       r->leaf.proved == modules_generation() || guards_prove(r);
 }
 
 /* What is remembered of the stack at `frame`, or NULL. */
-static inline struct guards_leaf *guards_find(struct guards *g, uintptr_t frame, uint32_t function)
+HT_HOT struct guards_leaf *guards_find(struct guards *g, uintptr_t frame, uint32_t function)
 {
 	struct guards_record *r = guards_root(g, frame);
 	const uint64_t *w;

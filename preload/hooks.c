@@ -9,9 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "preload/hot.h"
 #include "preload/next.h"
-#include "preload/record.h"
-#include "preload/state.h"
 
 #define HOOK __attribute__((visibility("default")))
 
@@ -36,7 +35,7 @@ HOOK void *malloc(size_t size)
 	if (!next_available())
 		return next_arena_alloc(size, 1);
 	p = next.malloc(size);
-	record_alloc(RECORD_FRAME, p, size, HT_FN_MALLOC);
+	hot_alloc(RECORD_FRAME, p, size, HT_FN_MALLOC);
 	return p;
 }
 
@@ -119,7 +118,7 @@ HOOK void *reallocarray(void *p, size_t count, size_t size)
 
 HOOK void free(void *p)
 {
-	if (record_free(RECORD_FRAME, p))
+	if (hot_free(RECORD_FRAME, p))
 		next.free(p);
 }
 

@@ -28,7 +28,7 @@ struct next {
 	void (*exit_quick)(int); /* quick_exit */
 };
 
-extern struct next next;
+extern struct next next __attribute__((visibility("hidden")));
 
 /*
  * Finds the next allocator. False while another call is at it, or before the library itself has
@@ -43,7 +43,7 @@ void *next_arena_alloc(size_t size, size_t align);
 /* Usable bytes of an arena block. */
 size_t next_arena_size(const void *p);
 
-extern char next_arena[];
+extern char next_arena[] __attribute__((visibility("hidden")));
 #define NEXT_ARENA_BYTES                                                                           \
 	(1u << 20) /* bss: untouched pages cost nothing; dlsym needs some hundred */
 

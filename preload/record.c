@@ -14,15 +14,10 @@
 
 #include <errno.h>
 
-#include "preload/clock.h"
-#include "preload/guards.h"
-#include "preload/modules.h"
+#include "preload/hot.h"
 #include "preload/next.h"
-#include "preload/recorder.h"
-#include "preload/state.h"
 #include "preload/traces.h"
 #include "preload/unwind.h"
-#include "shm/ring.h"
 
 #define NEW_BYTES_MAX 16384u /* of stack that an operator new takes on its way to malloc */
 
@@ -55,29 +50,8 @@ void record_leave(bool entered)
 		state_thread.busy = 0;
 }
 
-/*
- * The short way into a hook: recording, a recorder there, no other hook at work. NULL: the long way
- * has to find out.
- */
-static inline struct recorder *begin(uintptr_t frame)
-{
-	struct state_thread *t = &state_thread;
-	struct recorder *r = t->recorder;
-
-	if (__builtin_expect(!r || t->busy != 0 || !state_own->on, 0))
-		return NULL;
-	t->busy = frame;
-	return r;
-}
-
-static inline void end(struct recorder *r)
-{
-	if (r)
-		state_thread.busy = 0;
-}
-
 /* Takes the stack. `remembered`: what is known of it already (and is being checked), or NULL. */
-static __attribute__((noinline)) struct guards_leaf *leaf_slow(
+struct guards_leaf *record_leaf(
 	struct recorder *r, uintptr_t frame, uint32_t function, struct guards_leaf *remembered)
 {
 	int saved = errno;
@@ -102,19 +76,41 @@ static __attribute__((noinline)) struct guards_leaf *leaf_slow(
 	return remembered;
 }
 
-/* The site of the stack at `frame`; the catch-all for a thread without a recorder. */
-static inline uint32_t site_here(struct recorder *r, uintptr_t frame, uint32_t function)
+void record_untracked(uint64_t size)
 {
-	struct guards_leaf *leaf;
+	ht_add_relaxed_64(&state_segment.header->untracked_blocks, 1);
+	ht_add_relaxed_64(&state_segment.header->untracked_bytes, size);
+}
 
-	if (!r)
-		return 0;
-	leaf = guards_find(&r->guards, frame, function);
-	if (__builtin_expect(!leaf || unwind_checks(), 0))
-		leaf = leaf_slow(r, frame, function, leaf);
-	if (__builtin_expect(leaf->truncated, 0))
-		ht_add_relaxed_64(&state_segment.header->truncated_stacks, 1);
-	return leaf->site;
+/* The end of a block that only the shared slot counts. */
+static __attribute__((noinline)) void end_shared(const struct live_block *b)
+{
+	struct counter_end end = { .size = b->size };
+
+	if (b->site != HT_SITE_HIDDEN)
+		counter_free(&state_segment, &recorder_shared, b->site, &end);
+}
+
+/* The ends of blocks whose frees we did not see, which show when their addresses come back. */
+void record_missed(const struct live_block *old, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++) {
+		if (old[i].site != HT_SITE_HIDDEN)
+			ht_add_relaxed_64(&state_segment.header->missed_frees, 1);
+		end_shared(&old[i]);
+	}
+}
+
+/* A thread without a recorder: the shared slot, the catch-all site, no event. */
+static void alloc_shared(void *p, size_t size)
+{
+	struct live_block b = { .size = size, .tick = segment_tick(&state_segment) };
+
+	if (hot_insert((uint64_t)(uintptr_t)p, &b))
+		counter_alloc(&state_segment, &recorder_shared, 0, size);
+	else
+		record_untracked(size);
+	ring_push(&state_segment, 0, NULL);
 }
 
 static inline uint32_t slot_of(const struct recorder *r)
@@ -122,111 +118,23 @@ static inline uint32_t slot_of(const struct recorder *r)
 	return r ? r->slot : 0;
 }
 
-static inline uint64_t tick_of(struct recorder *r)
+static void count_failed(const struct recorder *r)
 {
-	return r ? clock_tick(r) : segment_tick(&state_segment);
-}
+	uint32_t slot = slot_of(r);
 
-static inline void last_block_set(struct recorder *r, uint64_t addr)
-{
-	if (r)
-		r->last_block = addr;
-}
-
-static inline bool is_last_block(const struct recorder *r, uint64_t addr)
-{
-	return r && r->last_block == addr;
-}
-
-/* Without a recorder it is only counted. */
-static void push_event(struct recorder *r, uint64_t addr, const struct live_block *b, uint32_t kind)
-{
-	struct ht_event e = {
-		.addr = addr, .size = b->size, .tick = b->tick, .site = b->site, .kind = kind
-	};
-
-	if (r)
-		ring_append(r->thread, r->ring, &e);
-	else
-		ring_push(&state_segment, 0, &e);
-}
-
-static void count_untracked(uint64_t size)
-{
-	ht_add_relaxed_64(&state_segment.header->untracked_blocks, 1);
-	ht_add_relaxed_64(&state_segment.header->untracked_bytes, size);
-}
-
-static inline struct counter_owner *owner_of(struct recorder *r)
-{
-	return r ? &r->counters : &recorder_shared;
-}
-
-static void count_end(
-	const struct live_block *b, struct counter_owner *o, uint64_t tick, bool temporary)
-{
-	struct counter_end end = { .size = b->size,
-		.temporary = temporary,
-		.life_ticks = tick > b->tick ? tick - b->tick : 0 };
-
-	if (b->site != HT_SITE_HIDDEN)
-		counter_free(&state_segment, o, b->site, &end);
-}
-
-/* The ends of blocks whose frees we did not see, which show when their addresses come back. */
-static __attribute__((noinline)) void count_missed(
-	const struct live_block *old, unsigned count, struct counter_owner *o, uint64_t tick)
-{
-	for (unsigned i = 0; i < count; i++) {
-		if (old[i].site == HT_SITE_HIDDEN)
-			continue;
-		ht_add_relaxed_64(&state_segment.header->missed_frees, 1);
-		count_end(&old[i], o, tick, false);
-	}
-}
-
-/* Puts a block into the live table. False: there is no room. */
-static inline bool block_insert(
-	uint64_t addr, const struct live_block *b, struct counter_owner *o, uint64_t tick)
-{
-	struct live_block old[LIVE_MISSED_MAX];
-	unsigned missed = live_insert(&state_segment, addr, b, old);
-
-	if (__builtin_expect(missed != 0, 0))
-		count_missed(old, missed & ~LIVE_REFUSED, o, tick);
-	return (missed & LIVE_REFUSED) == 0;
-}
-
-/* Enters a block whose site is known. */
-static void block_add(struct recorder *r, uint64_t addr, const struct live_block *b)
-{
-	if (block_insert(addr, b, owner_of(r), b->tick))
-		counter_alloc(&state_segment, owner_of(r), b->site, b->size);
-	else
-		count_untracked(b->size);
-	push_event(r, addr, b, HT_EVENT_ALLOC);
-	last_block_set(r, addr);
-}
-
-static inline void alloc_recorded(
-	struct recorder *r, uintptr_t frame, void *p, size_t size, enum ht_function function)
-{
-	struct live_block b = {
-		.size = size, .tick = tick_of(r), .site = site_here(r, frame, function)
-	};
-
-	block_add(r, (uint64_t)(uintptr_t)p, &b);
+	thread_add(slot, &thread_at(&state_segment, slot)->failed, 1);
 }
 
 static void alloc_outermost(uintptr_t frame, void *p, size_t size, enum ht_function function)
 {
 	struct recorder *r = recorder_here();
-	uint32_t slot = slot_of(r);
 
-	if (p)
-		alloc_recorded(r, frame, p, size, function);
+	if (!p)
+		count_failed(r);
+	else if (r)
+		hot_alloc_recorded(r, frame, p, size, function);
 	else
-		thread_add(slot, &thread_at(&state_segment, slot)->failed, 1);
+		alloc_shared(p, size);
 }
 
 /* Notes a block that is not to be counted, so that its free is known for what it is. */
@@ -234,7 +142,7 @@ static void hide(void *p, size_t size)
 {
 	struct live_block b = { .size = size, .site = HT_SITE_HIDDEN };
 
-	block_insert((uint64_t)(uintptr_t)p, &b, &recorder_shared, segment_tick(&state_segment));
+	hot_insert((uint64_t)(uintptr_t)p, &b);
 }
 
 /* Whether this is the block that operator new asks malloc for, which the outer hook will record. */
@@ -266,15 +174,14 @@ static void alloc_nested(
 			t->in_allocator = 1;
 		}
 	} else {
-		count_untracked(size);
+		record_untracked(size);
 		ht_add_relaxed_64(&state_segment.header->untracked_busy, 1);
 		hide(p, size);
 	}
 }
 
 /* At start, inside another hook, without memory to show for it. */
-static __attribute__((noinline)) void alloc_slow(
-	uintptr_t frame, void *p, size_t size, enum ht_function function)
+void record_alloc_slow(uintptr_t frame, void *p, size_t size, enum ht_function function)
 {
 	if (!state_on() || next_is_arena(p))
 		return;
@@ -288,39 +195,36 @@ static __attribute__((noinline)) void alloc_slow(
 
 void record_alloc(uintptr_t frame, void *p, size_t size, enum ht_function function)
 {
-	struct recorder *r = begin(frame);
-
-	if (__builtin_expect(!r || !p, 0)) {
-		end(r);
-		alloc_slow(frame, p, size, function);
-		return;
-	}
-	alloc_recorded(r, frame, p, size, function);
-	end(r);
+	hot_alloc(frame, p, size, function);
 }
 
-/* Takes a block out of the hash. False: it is not ours to know. */
-static bool block_take(void *p, struct live_block *out, uint32_t slot)
+bool record_unknown(const struct recorder *r, const void *p)
+{
+	uint32_t slot = slot_of(r);
+
+	if (next_is_arena(p))
+		return false;
+	thread_add(slot, &thread_at(&state_segment, slot)->unknown_frees, 1);
+	return true;
+}
+
+/* Takes a block out of the live table. */
+static bool block_take(const struct recorder *r, void *p, struct live_block *out)
 {
 	if (live_remove(&state_segment, (uint64_t)(uintptr_t)p, out))
 		return true;
-	if (!next_is_arena(p))
-		thread_add(slot, &thread_at(&state_segment, slot)->unknown_frees, 1);
+	(void)record_unknown(r, p);
 	return false;
 }
 
-static inline void free_recorded(struct recorder *r, void *p)
+static void free_shared(void *p)
 {
-	uint64_t addr = (uint64_t)(uintptr_t)p, tick = tick_of(r);
-	uint32_t slot = slot_of(r);
 	struct live_block b;
 
-	if (block_take(p, &b, slot)) {
-		count_end(&b, owner_of(r), tick, is_last_block(r, addr));
-		b.tick = tick;
-		push_event(r, addr, &b, HT_EVENT_FREE);
-	}
-	last_block_set(r, 0);
+	if (!block_take(NULL, p, &b))
+		return;
+	end_shared(&b);
+	ring_push(&state_segment, 0, NULL);
 }
 
 /*
@@ -332,63 +236,71 @@ static void free_nested(void *p)
 	struct live_block b;
 
 	if (live_remove(&state_segment, (uint64_t)(uintptr_t)p, &b))
-		count_end(&b, &recorder_shared, b.tick, false);
+		end_shared(&b);
 }
 
-static __attribute__((noinline)) void free_slow(uintptr_t frame, void *p)
+bool record_free_slow(uintptr_t frame, void *p)
 {
+	struct recorder *r;
+
+	/* An allocator that is not there yet gave out nothing. */
+	if (next_is_arena(p) || !next_available())
+		return false;
 	if (!p || !state_on())
-		return;
-	if (record_enter(frame)) {
-		free_recorded(recorder_here(), p);
-		record_leave(true);
-	} else {
+		return true;
+	if (!record_enter(frame)) {
 		free_nested(p);
+		return true;
 	}
+	r = recorder_here();
+	if (r)
+		(void)hot_free_recorded(r, p);
+	else
+		free_shared(p);
+	record_leave(true);
+	return true;
 }
 
 bool record_free(uintptr_t frame, void *p)
 {
-	struct recorder *r;
-
-	modules_free_called(((const uint64_t *)frame)[1]);
-	/* An allocator that is not there yet gave out nothing. */
-	if (__builtin_expect(next_is_arena(p) || !next_available(), 0))
-		return false;
-	r = begin(frame);
-	if (__builtin_expect(!r || !p, 0)) {
-		end(r);
-		free_slow(frame, p);
-		return true;
-	}
-	free_recorded(r, p);
-	end(r);
-	return true;
+	return hot_free(frame, p);
 }
 
-void record_move_begin(uintptr_t frame, struct record_move *m, void *p)
+static __attribute__((noinline)) void move_begin_slow(
+	uintptr_t frame, struct record_move *m, void *p)
 {
 	m->known = false;
 	m->recording = state_on();
 	if (!m->recording)
 		return;
 	if (record_enter(frame)) {
-		m->known = block_take(p, &m->block, slot_of(recorder_here()));
+		m->known = block_take(recorder_here(), p, &m->block);
 		record_leave(true);
 	} else {
 		m->known = live_remove(&state_segment, (uint64_t)(uintptr_t)p, &m->block);
 	}
 }
 
-/* The old block's end. */
-static void move_end(const struct record_move *m, void *p, struct recorder *r)
+void record_move_begin(uintptr_t frame, struct record_move *m, void *p)
 {
-	uint64_t addr = (uint64_t)(uintptr_t)p, tick = tick_of(r);
-	struct live_block b = m->block;
+	struct recorder *r = hot_begin(frame);
 
-	count_end(&b, owner_of(r), tick, is_last_block(r, addr));
-	b.tick = tick;
-	push_event(r, addr, &b, HT_EVENT_FREE);
+	if (__builtin_expect(!r, 0)) {
+		move_begin_slow(frame, m, p);
+		return;
+	}
+	m->recording = true;
+	m->known = block_take(r, p, &m->block);
+	hot_end(r);
+}
+
+/* The old block's end. */
+static void move_end(struct recorder *r, const struct record_move *m, void *p)
+{
+	if (r)
+		hot_ended(r, (uint64_t)(uintptr_t)p, &m->block);
+	else
+		end_shared(&m->block);
 }
 
 static void move_done_outermost(uintptr_t frame, const struct record_move *m, void *p, void *q,
@@ -398,14 +310,14 @@ static void move_done_outermost(uintptr_t frame, const struct record_move *m, vo
 	uint32_t slot = slot_of(r);
 
 	if (m->known) {
-		move_end(m, p, r);
+		move_end(r, m, p);
 		thread_add(slot, &thread_at(&state_segment, slot)->reallocs, 1);
 	}
 	alloc_outermost(frame, q, size, function);
 }
 
-void record_move_done(uintptr_t frame, struct record_move *m, void *p, void *q, size_t size,
-	enum ht_function function)
+static __attribute__((noinline)) void move_done_slow(uintptr_t frame, const struct record_move *m,
+	void *p, void *q, size_t size, enum ht_function function)
 {
 	if (!m->recording)
 		return;
@@ -414,23 +326,36 @@ void record_move_done(uintptr_t frame, struct record_move *m, void *p, void *q, 
 		record_leave(true);
 	} else {
 		if (m->known) {
-			count_end(&m->block, &recorder_shared, m->block.tick, false);
+			end_shared(&m->block);
 			thread_add(0, &thread_at(&state_segment, 0)->reallocs, 1);
 		}
 		alloc_nested(frame, q, size, function, false);
 	}
 }
 
-/* The block is still where it was; no count changes, unless another one took the room. */
-static void move_undo(const struct record_move *m, void *p, struct recorder *r)
+void record_move_done(uintptr_t frame, struct record_move *m, void *p, void *q, size_t size,
+	enum ht_function function)
 {
-	uint32_t slot = slot_of(r);
+	struct recorder *r = hot_begin(frame);
 
-	thread_add(slot, &thread_at(&state_segment, slot)->failed, 1);
-	if (m->known &&
-		!block_insert((uint64_t)(uintptr_t)p, &m->block, owner_of(r), m->block.tick)) {
-		count_end(&m->block, owner_of(r), m->block.tick, false);
-		count_untracked(m->block.size);
+	if (__builtin_expect(!r || !m->recording || !m->known, 0)) {
+		hot_end(r);
+		move_done_slow(frame, m, p, q, size, function);
+		return;
+	}
+	hot_ended(r, (uint64_t)(uintptr_t)p, &m->block);
+	ht_add_own_64(&r->counters.thread->reallocs, 1);
+	hot_alloc_recorded(r, frame, q, size, function);
+	hot_end(r);
+}
+
+/* The block is still where it was; no count changes, unless another one took the room. */
+static void move_undo(const struct record_move *m, void *p, const struct recorder *r)
+{
+	count_failed(r);
+	if (m->known && !hot_insert((uint64_t)(uintptr_t)p, &m->block)) {
+		end_shared(&m->block);
+		record_untracked(m->block.size);
 	}
 }
 
@@ -443,13 +368,11 @@ void record_move_failed(uintptr_t frame, struct record_move *m, void *p, bool fr
 		return;
 	entered = record_enter(frame);
 	r = entered ? recorder_here() : NULL;
-	if (!freed) {
+	if (!freed)
 		move_undo(m, p, r);
-	} else if (m->known && entered) {
-		move_end(m, p, r);
-		last_block_set(r, 0);
-	} else if (m->known) {
-		count_end(&m->block, &recorder_shared, m->block.tick, false);
-	}
+	else if (m->known)
+		move_end(r, m, p);
+	if (freed && r)
+		r->last_block = 0;
 	record_leave(entered);
 }

@@ -32,7 +32,7 @@ struct recorder {
 };
 
 /* Counts in the shared slot, for whoever has no recorder. */
-extern struct counter_owner recorder_shared;
+extern struct counter_owner recorder_shared __attribute__((visibility("hidden")));
 
 #define RECORDER_SPARE 8u /* frames of room beyond the depth asked for */
 

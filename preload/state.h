@@ -14,8 +14,8 @@ struct own {
 	uint32_t on;
 };
 
-extern const struct own *state_own;
-extern struct segment state_segment;
+extern const struct own *state_own __attribute__((visibility("hidden")));
+extern struct segment state_segment __attribute__((visibility("hidden")));
 
 struct recorder;
 
@@ -31,7 +31,8 @@ struct state_thread {
 	uint8_t no_recorder; /* there was none to be had, or the thread is about to end */
 };
 
-extern __thread struct state_thread state_thread __attribute__((tls_model("initial-exec")));
+extern __thread struct state_thread state_thread
+	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 /* Slow path of state_on: starts recording at the first event; cleans up once in a forked child. */
 bool state_wake(void);

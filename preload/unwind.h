@@ -45,7 +45,7 @@ struct unwind {
  */
 void unwind_start(const char *choice);
 /* Whether every stack is to be taken and compared, remembered or not. */
-extern bool unwind_check;
+extern bool unwind_check __attribute__((visibility("hidden")));
 static inline bool unwind_checks(void)
 {
 	return unwind_check;

@@ -13,6 +13,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* What an ordinary malloc and free go through is one piece of code. */
+#define HT_HOT static inline __attribute__((always_inline))
+
 /* clang-format off */
 #define HT_ATOMIC_TYPE(T, S)                                                                       \
 	static inline T ht_load_relaxed_##S(const T *p) { return __atomic_load_n(p, __ATOMIC_RELAXED); }  \

@@ -13,7 +13,7 @@
 #include "shm/thread.h"
 
 /* Histogram bucket of a size: 0 holds sizes up to 8, then up to 16, 32, ... */
-static inline uint32_t counter_size_bucket(uint64_t size)
+HT_HOT uint32_t counter_size_bucket(uint64_t size)
 {
 	uint64_t below = size - (size != 0); /* the last size of a bucket has all bits set */
 	uint32_t bucket = (63u ^ (uint32_t)__builtin_clzll(below | 7)) - 2;
@@ -22,7 +22,7 @@ static inline uint32_t counter_size_bucket(uint64_t size)
 }
 
 /* Histogram bucket of a lifetime in ticks: below 1, 4, 16, ... */
-static inline uint32_t counter_life_bucket(uint64_t ticks)
+HT_HOT uint32_t counter_life_bucket(uint64_t ticks)
 {
 	uint32_t bucket = ticks == 0 ? 0 : (65u - (uint32_t)__builtin_clzll(ticks)) / 2;
 
@@ -58,7 +58,7 @@ void counter_own(const struct segment *s, struct counter_owner *o, uint32_t slot
  * made; when there is no memory for it, the block counts at the catch-all site, and the header says
  * so.
  */
-static inline void counter_alloc(
+HT_HOT void counter_alloc(
 	const struct segment *s, struct counter_owner *o, uint32_t site, uint64_t size);
 
 struct counter_end {
@@ -66,7 +66,7 @@ struct counter_end {
 	uint64_t life_ticks;
 	bool temporary; /* freed by its own thread, as that thread's very next event */
 };
-static inline void counter_free(const struct segment *s, struct counter_owner *o, uint32_t site,
+HT_HOT void counter_free(const struct segment *s, struct counter_owner *o, uint32_t site,
 	const struct counter_end *end);
 
 /*
@@ -99,7 +99,7 @@ void counter_free_other(const struct segment *s, struct counter_owner *o, uint32
 void counter_settle(const struct segment *s, struct counter_owner *o, struct ht_counter *c);
 
 /* To a slot of one's own. False: its share has to settle. */
-static inline bool counter_slot_alloc(
+HT_HOT bool counter_slot_alloc(
 	const struct segment *s, struct ht_thread *t, uint32_t bucket, uint64_t size)
 {
 	uint64_t live = t->live_bytes + size;
@@ -115,7 +115,7 @@ static inline bool counter_slot_alloc(
 	return true;
 }
 
-static inline bool counter_slot_free(
+HT_HOT bool counter_slot_free(
 	struct ht_thread *t, uint32_t bucket, uint32_t life, const struct counter_end *end)
 {
 	uint64_t live = t->live_bytes - end->size;
@@ -131,7 +131,7 @@ static inline bool counter_slot_free(
 }
 
 /* To a counter of one's own: all but sizes and lives. False: its share has to settle. */
-static inline bool counter_add_alloc(struct ht_counter *c, uint64_t size)
+HT_HOT bool counter_add_alloc(struct ht_counter *c, uint64_t size)
 {
 	uint64_t bytes = c->alloc_bytes + size, live = bytes - c->free_bytes;
 
@@ -140,7 +140,7 @@ static inline bool counter_add_alloc(struct ht_counter *c, uint64_t size)
 	return !share_above(live, c->share.high) || share_up(&c->share, live);
 }
 
-static inline bool counter_add_free(struct ht_counter *c, const struct counter_end *end)
+HT_HOT bool counter_add_free(struct ht_counter *c, const struct counter_end *end)
 {
 	uint64_t bytes = c->free_bytes + end->size;
 
@@ -160,7 +160,7 @@ struct counter_known {
 	uint64_t all, mixed;
 };
 
-static inline struct counter_known counter_known(
+HT_HOT struct counter_known counter_known(
 	const struct counter_owner *o, uint32_t site, uint32_t bucket)
 {
 	uint64_t key = o->key | ht_counter_key(site, 0, 0);
@@ -169,7 +169,7 @@ static inline struct counter_known counter_known(
 		key | ht_counter_key(0, 0, bucket), key | ht_counter_key(0, 0, HT_SIZE_MIXED) };
 }
 
-static inline void counter_alloc(
+HT_HOT void counter_alloc(
 	const struct segment *s, struct counter_owner *o, uint32_t site, uint64_t size)
 {
 	uint32_t bucket = counter_size_bucket(size);
@@ -190,7 +190,7 @@ static inline void counter_alloc(
 		counter_settle(s, o, c);
 }
 
-static inline void counter_free(const struct segment *s, struct counter_owner *o, uint32_t site,
+HT_HOT void counter_free(const struct segment *s, struct counter_owner *o, uint32_t site,
 	const struct counter_end *end)
 {
 	uint32_t bucket = counter_size_bucket(end->size);

@@ -71,7 +71,7 @@ bool live_find(const struct segment *s, uint64_t addr, struct live_block *out);
 
 /* The piece for an address, where it is in its usual place. Relaxed: tags stay, and the memory that
  * they speak of is there for every thread once it is there for one, as in segment_has. */
-static inline struct ht_piece *live_piece(const struct segment *s, uint64_t addr)
+HT_HOT struct ht_piece *live_piece(const struct segment *s, uint64_t addr)
 {
 	uint64_t key = addr >> HT_PIECE_SHIFT, slot = key & s->piece_mask;
 
@@ -81,42 +81,41 @@ static inline struct ht_piece *live_piece(const struct segment *s, uint64_t addr
 }
 
 /* Whether the half of the smaller blocks that start at `addr` is noted in second[]. */
-static inline bool live_is_second(uint64_t addr)
+HT_HOT bool live_is_second(uint64_t addr)
 {
 	return ((addr + HT_GRANULE_BYTES) & 2 * HT_GRANULE_BYTES) != 0;
 }
 
-static inline uint64_t *live_first(struct ht_piece *p, uint64_t at)
+HT_HOT uint64_t *live_first(struct ht_piece *p, uint64_t at)
 {
 	return &p->first[(at + 3 * HT_GRANULE_BYTES) / HT_LINE_BYTES];
 }
 
-static inline uint64_t *live_second(struct ht_piece *p, uint64_t at)
+HT_HOT uint64_t *live_second(struct ht_piece *p, uint64_t at)
 {
 	return &p->second[at / HT_LINE_BYTES];
 }
 
 /* One of two without a jump, which could not be foretold. */
-static inline uint64_t *live_choose(bool is_first, uint64_t *a, uint64_t *b)
+HT_HOT uint64_t *live_choose(bool is_first, uint64_t *a, uint64_t *b)
 {
 	return (uint64_t *)((uintptr_t)b ^ (((uintptr_t)a ^ (uintptr_t)b) & -(uintptr_t)is_first));
 }
 
 /* Kind and position of the entry of a block at `addr`; no entry has those of an odd address. */
-static inline uint64_t live_which(uint64_t addr)
+HT_HOT uint64_t live_which(uint64_t addr)
 {
 	return (addr & (HT_LINE_BYTES - 1)) + HT_ENTRY_BLOCK;
 }
 
-static inline uint64_t live_entry(uint64_t addr, uint64_t size, uint64_t tick, uint32_t site)
+HT_HOT uint64_t live_entry(uint64_t addr, uint64_t size, uint64_t tick, uint32_t site)
 {
 	return ((uint64_t)live_birth(tick) << HT_ENTRY_BIRTH_SHIFT) | size << HT_ENTRY_SIZE_SHIFT |
 	       site << HT_ENTRY_SITE_SHIFT | live_which(addr);
 }
 
 /* Publishes a block whose entries are known to be free, and its own. */
-static inline void live_store(
-	uint64_t *entry, uint64_t addr, uint64_t size, uint64_t tick, uint32_t site)
+HT_HOT void live_store(uint64_t *entry, uint64_t addr, uint64_t size, uint64_t tick, uint32_t site)
 {
 	if (size >= HT_ENTRY_SIZE) {
 		ht_store_release_64(
@@ -133,7 +132,7 @@ static inline void live_store(
  * A smaller block's first[] is not looked into for an older one of its address that was larger: a
  * removal looks into second[] before.
  */
-static inline uint64_t *live_place(const struct segment *s, uint64_t addr, uint64_t size)
+HT_HOT uint64_t *live_place(const struct segment *s, uint64_t addr, uint64_t size)
 {
 	struct ht_piece *p = live_piece(s, addr);
 	uint64_t at = addr & (HT_PIECE_BYTES - 1), *entry, *other;
@@ -165,7 +164,7 @@ static inline uint64_t *live_place(const struct segment *s, uint64_t addr, uint6
  * were in old[], which has room for LIVE_MISSED_MAX; plus LIVE_REFUSED when there is no room for
  * the new one. The ordinary answer is 0.
  */
-static inline unsigned live_insert(
+HT_HOT unsigned live_insert(
 	const struct segment *s, uint64_t addr, const struct live_block *b, struct live_block *old)
 {
 	uint64_t *entry = live_place(s, addr, b->size);
@@ -177,7 +176,7 @@ static inline unsigned live_insert(
 }
 
 /* What an entry says but for a size that is elsewhere. */
-static inline struct live_block live_unpack(uint64_t entry)
+HT_HOT struct live_block live_unpack(uint64_t entry)
 {
 	return (struct live_block){ .size = entry >> HT_ENTRY_SIZE_SHIFT & HT_ENTRY_SIZE,
 		.tick = live_tick((uint32_t)(entry >> HT_ENTRY_BIRTH_SHIFT)),
@@ -185,7 +184,7 @@ static inline struct live_block live_unpack(uint64_t entry)
 }
 
 /* Takes a block out. False: it is not there. */
-static inline bool live_remove(const struct segment *s, uint64_t addr, struct live_block *out)
+HT_HOT bool live_remove(const struct segment *s, uint64_t addr, struct live_block *out)
 {
 	struct ht_piece *p = live_piece(s, addr);
 	uint64_t at = addr & (HT_PIECE_BYTES - 1), *entry, *other, word;

@@ -14,7 +14,7 @@
 struct ht_event *ring_open(const struct segment *s, uint32_t slot);
 
 /* Appends an event to the calling thread's ring; without one it is only counted. */
-static inline void ring_append(struct ht_thread *t, struct ht_event *ring, const struct ht_event *e)
+HT_HOT void ring_append(struct ht_thread *t, struct ht_event *ring, const struct ht_event *e)
 {
 	uint64_t head = ht_load_relaxed_64(&t->ring_head); /* ours alone */
 	struct ht_event *r = &ring[head % HT_RING_EVENTS];

@@ -93,7 +93,7 @@ int segment_populate(const struct segment *s, uint64_t offset, uint64_t bytes);
 void segment_extents(struct segment *s, bool glibc);
 
 /* The time now, as the program last heard, in ticks since the start. */
-static inline uint64_t segment_tick(const struct segment *s)
+HT_HOT uint64_t segment_tick(const struct segment *s)
 {
 	return (ht_load_relaxed_64(&s->header->clock_ns) - s->header->created_ns) >> HT_TICK_SHIFT;
 }
@@ -135,13 +135,13 @@ static inline uint64_t segment_sum(const struct segment *s, uint64_t *counter, u
 	return ht_add_relaxed_64(counter, value) + value;
 }
 
-static inline void *segment_at(const struct segment *s, uint64_t offset)
+HT_HOT void *segment_at(const struct segment *s, uint64_t offset)
 {
 	return (char *)s->header + offset;
 }
 
 /* Offset of element `index` of a region of elements of `size` bytes. */
-static inline uint64_t segment_element(
+HT_HOT uint64_t segment_element(
 	const struct segment *s, enum ht_region_id region, uint64_t index, uint64_t size)
 {
 	return s->header->region[region].offset + index * size;

@@ -21,7 +21,7 @@
 #include "shm/segment.h"
 
 /* Live bytes may be below zero, of a share for good and of a sum for a moment. */
-static inline bool share_above(uint64_t a, uint64_t b)
+HT_HOT bool share_above(uint64_t a, uint64_t b)
 {
 	return (int64_t)a > (int64_t)b;
 }
@@ -35,7 +35,7 @@ static inline uint64_t share_peak(const struct ht_share *p)
 }
 
 /* The owner's own part has become `live`, the highest yet, unless false: then it has to settle. */
-static inline bool share_up(struct ht_share *p, uint64_t live)
+HT_HOT bool share_up(struct ht_share *p, uint64_t live)
 {
 	if (share_above(live, p->ceiling))
 		return false;

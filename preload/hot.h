@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What an ordinary malloc and free go through, to be inlined into their hooks: one look whether
+ * this thread may record at once, the remembered stack, the live table, the counters, the ring.
+ * Nothing here locks or makes a system call; what is out of the ordinary is record.c's.
+ */
+#ifndef PRELOAD_HOT_H
+#define PRELOAD_HOT_H
+
+#include "preload/clock.h"
+#include "preload/guards.h"
+#include "preload/modules.h"
+#include "preload/record.h"
+#include "preload/recorder.h"
+#include "preload/state.h"
+#include "shm/ring.h"
+
+/* The rest of an allocation or free: at start, inside another hook, without a recorder, NULL. */
+void record_alloc_slow(uintptr_t frame, void *p, size_t size, enum ht_function function);
+bool record_free_slow(uintptr_t frame, void *p);
+/* Takes the stack. `remembered`: what is known of it already (and is being checked), or NULL. */
+struct guards_leaf *record_leaf(
+	struct recorder *r, uintptr_t frame, uint32_t function, struct guards_leaf *remembered);
+/* A block that no table has room for. */
+void record_untracked(uint64_t size);
+/* The ends of blocks whose frees we did not see, which show when their addresses come back. */
+void record_missed(const struct live_block *old, unsigned count);
+/* The free of a block that is not in the live table, and so not ours to know. False: it is the
+ * bootstrap arena's. */
+bool record_unknown(const struct recorder *r, const void *p);
+
+/*
+ * The short way into a hook: recording, a recorder there, no other hook at work. NULL: the long way
+ * has to find out.
+ */
+HT_HOT struct recorder *hot_begin(uintptr_t frame)
+{
+	struct state_thread *t = &state_thread;
+	struct recorder *r = t->recorder;
+
+	if (__builtin_expect(!r || t->busy != 0 || !state_own->on, 0))
+		return NULL;
+	t->busy = frame;
+	return r;
+}
+
+HT_HOT void hot_end(struct recorder *r)
+{
+	if (r)
+		state_thread.busy = 0;
+}
+
+HT_HOT uint32_t hot_site(struct recorder *r, uintptr_t frame, uint32_t function)
+{
+	struct guards_leaf *leaf = guards_find(&r->guards, frame, function);
+
+	if (__builtin_expect(!leaf || unwind_checks(), 0))
+		leaf = record_leaf(r, frame, function, leaf);
+	if (__builtin_expect(leaf->truncated, 0))
+		ht_add_relaxed_64(&state_segment.header->truncated_stacks, 1);
+	return leaf->site;
+}
+
+HT_HOT void hot_event(
+	const struct recorder *r, uint64_t addr, const struct live_block *b, uint32_t kind)
+{
+	struct ht_event e = {
+		.addr = addr, .size = b->size, .tick = b->tick, .site = b->site, .kind = kind
+	};
+
+	ring_append(r->counters.thread, r->ring, &e);
+}
+
+/* Puts a block into the live table. False: there is no room. */
+HT_HOT bool hot_insert(uint64_t addr, const struct live_block *b)
+{
+	struct live_block old[LIVE_MISSED_MAX];
+	unsigned missed = live_insert(&state_segment, addr, b, old);
+
+	if (__builtin_expect(missed == 0, 1))
+		return true;
+	record_missed(old, missed & ~LIVE_REFUSED);
+	return (missed & LIVE_REFUSED) == 0;
+}
+
+HT_HOT void hot_alloc_recorded(
+	struct recorder *r, uintptr_t frame, void *p, size_t size, enum ht_function function)
+{
+	uint64_t addr = (uint64_t)(uintptr_t)p;
+	struct live_block b = {
+		.size = size, .tick = clock_tick(r), .site = hot_site(r, frame, function)
+	};
+
+	if (__builtin_expect(hot_insert(addr, &b), 1))
+		counter_alloc(&state_segment, &r->counters, b.site, size);
+	else
+		record_untracked(size);
+	hot_event(r, addr, &b, HT_EVENT_ALLOC);
+	r->last_block = addr;
+}
+
+/* A block that was taken out of the live table. */
+HT_HOT void hot_ended(struct recorder *r, uint64_t addr, const struct live_block *b)
+{
+	uint64_t tick = clock_tick(r);
+	struct counter_end end = { .size = b->size,
+		.temporary = r->last_block == addr,
+		.life_ticks = tick > b->tick ? tick - b->tick : 0 };
+	struct live_block event = { b->size, tick, b->site };
+
+	if (__builtin_expect(b->site != HT_SITE_HIDDEN, 1))
+		counter_free(&state_segment, &r->counters, b->site, &end);
+	hot_event(r, addr, &event, HT_EVENT_FREE);
+}
+
+HT_HOT void hot_alloc(uintptr_t frame, void *p, size_t size, enum ht_function function)
+{
+	struct recorder *r = hot_begin(frame);
+
+	if (__builtin_expect(!r || !p, 0)) {
+		hot_end(r);
+		record_alloc_slow(frame, p, size, function);
+		return;
+	}
+	hot_alloc_recorded(r, frame, p, size, function);
+	hot_end(r);
+}
+
+/* False: the block is the bootstrap arena's. */
+HT_HOT bool hot_free_recorded(struct recorder *r, void *p)
+{
+	uint64_t addr = (uint64_t)(uintptr_t)p;
+	struct live_block b;
+	bool ours = true;
+
+	if (__builtin_expect(live_remove(&state_segment, addr, &b), 1))
+		hot_ended(r, addr, &b);
+	else
+		ours = record_unknown(r, p);
+	r->last_block = 0;
+	return ours;
+}
+
+/* False: not for the next allocator. */
+HT_HOT bool hot_free(uintptr_t frame, void *p)
+{
+	struct recorder *r = hot_begin(frame);
+	bool ours;
+
+	modules_free_called(((const uint64_t *)frame)[1]);
+	if (__builtin_expect(!r || !p, 0)) {
+		hot_end(r);
+		return record_free_slow(frame, p);
+	}
+	ours = hot_free_recorded(r, p);
+	hot_end(r);
+	return ours;
+}
+
+#endif
