@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Seeded mistakes: the sources of shm/ with one small change each, which the model checker must
 # catch; one that survives means that the checker, or its scenarios, would not see such a bug. Run by
-# build/tests/model/mutants, which sets MODEL_CC, MODEL_SHM_FLAGS and MODEL_OBJ (folder of objects).
+# build/tests/model/mutants-N, which sets MODEL_CC, MODEL_SHM_FLAGS and MODEL_OBJ (folder of objects).
 set -u
-work=$MODEL_OBJ/mutants
+part=${1:-0} parts=${2:-1} # those whose number leaves this rest
+work=$MODEL_OBJ/mutants-$part
 mkdir -p "$work"
 number=0
 
@@ -47,6 +48,7 @@ change() { # FILE DIR SCRIPT SOURCES PROGRAM: writes the mutant and compiles wha
 mutant() {
 	local dir said
 	number=$((number + 1))
+	[ $((number % parts)) -eq "$part" ] || return
 	dir=$work/$number
 	rm -rf "$dir"
 	if ! said=$(change "$3" "$dir" "$4" "${5:-}" "$1" 2>&1 && build "$1" "$dir" 2>&1); then

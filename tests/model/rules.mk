@@ -33,10 +33,12 @@ $(MODEL_PROGRAMS:%=$(B)/tests/model/%): $(B)/tests/model/%: $(B)/model/%.o $(MOD
 	@mkdir -p $(@D)
 	$(Q)$(CC) -o $@ $^
 
-$(B)/tests/model/mutants: tests/model/mutants.sh $(MODEL_PROGRAMS:%=$(B)/tests/model/%)
+# In parts, so that the test runner has them beside each other.
+MUTANTS := $(foreach part,0 1 2 3,$(B)/tests/model/mutants-$(part))
+$(MUTANTS): $(B)/tests/model/mutants-%: tests/model/mutants.sh $(MODEL_PROGRAMS:%=$(B)/tests/model/%)
 	$(call say,GEN,$@)
-	$(Q)printf '#!/bin/sh\nexport MODEL_CC="%s" MODEL_OBJ="%s"\nexport MODEL_SHM_FLAGS='"'%s'"'\nexec tests/model/mutants.sh\n' \
+	$(Q)printf '#!/bin/sh\nexport MODEL_CC="%s" MODEL_OBJ="%s"\nexport MODEL_SHM_FLAGS='"'%s'"'\nexec tests/model/mutants.sh $* 4\n' \
 		'$(CC)' '$(B)/model' '$(filter-out -Werror -g -DHEAPTOP_VERSION=%,$(MODEL_SHM_FLAGS))' >$@
 	$(Q)chmod +x $@
 
-TEST_EXTRA += $(MODEL_PROGRAMS:%=$(B)/tests/model/%) $(B)/tests/model/mutants
+TEST_EXTRA += $(MODEL_PROGRAMS:%=$(B)/tests/model/%) $(MUTANTS)
