@@ -19,8 +19,8 @@ from places import B
 from table import paragraph, readme_write
 from viewer import Viewer
 
-def sections(processors):
-    return [Pairs(), Blocks(processors), LiveTable(), programs.Programs(), Viewer()]
+def sections(threads):
+    return [Pairs(), Blocks(threads), LiveTable(), programs.Programs(), Viewer()]
 
 
 def wanted(section, pattern):
@@ -48,9 +48,9 @@ def section_run(section, rows, rounds):
 def text(results):
     """The tables again, from the results of a run."""
     about = results["machine"]
-    parts = ["Median (least-most) of %d rounds; %s, %d processors, Linux %s, %s.\n" % (
+    parts = ["Median (least-most) of %d rounds; %s, %d processors, Linux %s, %s; load %.1f at the start.\n" % (
         results["rounds"], about["processor"], about["processors"], about["kernel"].split("-")[0],
-        about["libc"])]
+        about["libc"], about["load"])]
     for section in sections(about["processors"]):
         if results.get(section.key):
             parts.append(section.text(results[section.key]))
@@ -61,6 +61,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--only", default="", metavar="REGEX", help="rows to measure, as \"programs: perl\"")
+    parser.add_argument("--threads", type=int, default=os.cpu_count() or 1, help="at most so many")
     parser.add_argument("--quick", action="store_true", help="heaptop only, without the other recorders")
     parser.add_argument("--output", default=os.path.join(B, "bench.json"))
     parser.add_argument("--readme", metavar="FILE", help="put the results of the last run into FILE")
@@ -72,7 +73,7 @@ def main():
         measure.quick()
     results = {"machine": measure.machine(), "rounds": options.rounds,
                "when": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")}
-    for section in sections(results["machine"]["processors"]):
+    for section in sections(options.threads):
         rows = wanted(section, options.only)
         if rows:
             results[section.key] = section_run(section, rows, options.rounds)

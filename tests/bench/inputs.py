@@ -110,7 +110,8 @@ def cxx_text(types):
              "#include <string>", "#include <unordered_map>", "#include <vector>"]
     for i in range(types):
         lines.append("""
-struct T%(i)d { std::string name; std::vector<int> v; bool operator<(const T%(i)d &o) const { return name < o.name; } };
+struct T%(i)d { std::string name; std::vector<int> v;
+	bool operator<(const T%(i)d &o) const { return name < o.name; } };
 std::string f%(i)d(const std::vector<T%(i)d> &in) {
 	std::map<std::string, std::vector<T%(i)d>> m; std::unordered_map<int, std::unique_ptr<T%(i)d>> u;
 	for (auto &t : in) { m[t.name].push_back(t); u.emplace((int)t.v.size(), std::make_unique<T%(i)d>(t)); }

@@ -92,11 +92,12 @@ def segments_remove():
 
 
 def micro(arguments, more, binary="micro"):
-    """Wall and processor nanoseconds per pair."""
+    """Wall and processor nanoseconds per pair, and bytes of the segment that the run left."""
     done = subprocess.run([os.path.join(BENCH, binary), *map(str, arguments)], env=environment(more),
                           stdout=subprocess.PIPE, timeout=TIMEOUT_S, check=True)
+    memory = sum(os.stat(os.path.join(segments, name)).st_blocks * 512 for name in os.listdir(segments))
     segments_remove()
-    return [float(number) for number in done.stdout.split()]
+    return [*map(float, done.stdout.split()), memory]
 
 
 def rounds_run(rounds, ways):

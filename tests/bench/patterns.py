@@ -3,6 +3,7 @@
 alive, with threads; and the live table alone."""
 
 import os
+import statistics
 import subprocess
 
 from measure import TIMEOUT_S, added, environment, micro, ratios, rounds_run, shown, variants
@@ -15,7 +16,8 @@ PATTERNS = {"same stack": "same", "inner 3 frames change": "inner-3", "inner hal
             "all frames change": "all"}
 WALKED = ("same stack", "all frames change")
 RECORDERS = ("heaptop", "heaptrack")
-WALL, CPU = 0, 1
+WALL, CPU, SEGMENT = 0, 1, 2
+GROW_BLOCKS = 1000000  # what micro allocates, but for a warm-up
 
 
 def ways(arguments, which, binary="micro"):
@@ -67,15 +69,16 @@ class Blocks(Section):
     key = "blocks"
     head = "The same at depth %d, with blocks that live; with threads, all at one site:" % DEPTH
     columns = [("ns", 26), ("plain", 13), ("heaptop", 16), ("ratio", 5), ("heaptrack", 16), ("ratio", 5)]
+    GROW = "nothing freed, per malloc"
     SINGLE = {
         "1,000 live, any replaced": ["set", DEPTH, 0, 1000],
         "100,000 live, any replaced": ["set", DEPTH, 0, 100000],
-        "nothing freed, per malloc": ["grow", DEPTH],
+        GROW: ["grow", DEPTH],
         "one allocates, one frees": ["queue", DEPTH],
     }
 
-    def __init__(self, processors):
-        self.threads = [n for n in (1, 2, 4, 8, 16) if n <= processors]
+    def __init__(self, most_threads):
+        self.threads = [n for n in (1, 2, 4, 8, 16) if n <= most_threads]
 
     def rows(self):
         return list(self.SINGLE) + ["%d thread%s" % (n, "" if n == 1 else "s") for n in self.threads]
@@ -100,6 +103,24 @@ class Blocks(Section):
         if row in self.SINGLE or row.endswith("1 thread"):
             return [self.line(row, result, CPU)]
         return [self.line(row + ", processor", result, CPU), self.line(row + ", wall", result, WALL)]
+
+    def notes(self, results):
+        said = []
+        if self.GROW in results:
+            memory = statistics.median(column(results[self.GROW], "heaptop", SEGMENT))
+            said.append("Where nothing is freed, the segment takes %.0f bytes for each of a million live "
+                        "blocks of 64 bytes in the mean." % (memory / GROW_BLOCKS))
+        several = [row for row in results if row.endswith(" threads")]
+        if "1 thread" in results and several:
+            said.append("Processor time of a pair, by times that with one thread: %s." % "; ".join(
+                "%s %s" % (row, self.slowdown(results["1 thread"], results[row])) for row in several))
+        return said
+
+    @staticmethod
+    def slowdown(one, several):
+        return ", ".join("%s %.2f" % (name, statistics.median(column(several, name)) /
+                                      statistics.median(column(one, name)))
+                         for name in ("plain", *RECORDERS) if column(several, name))
 
 
 class LiveTable(Section):
