@@ -150,52 +150,53 @@ void counter_settle(const struct segment *s, struct counter_owner *o, struct ht_
 
 /* ---- slot 0's counter ---- */
 
-static void shared_alloc(const struct segment *s, struct ht_counter *c, uint64_t size)
+static void shared_alloc(
+	const struct segment *s, struct ht_counter *c, uint32_t bucket, struct counter_sum sum)
 {
 	struct ht_hist *hist = hist_at(s, c->hist);
 
-	segment_count(s, &c->allocs, 1);
-	segment_count(s, &c->alloc_bytes, size);
-	segment_count(s, &hist->size_allocs[counter_size_bucket(size)], 1);
-	share_add(s, &c->share, site_live(s, c), size);
+	segment_count(s, &c->allocs, sum.blocks);
+	segment_count(s, &c->alloc_bytes, sum.bytes);
+	segment_count(s, &hist->size_allocs[bucket], sum.blocks);
+	share_add(s, &c->share, site_live(s, c), sum.bytes);
 }
 
-static void shared_free(
-	const struct segment *s, struct ht_counter *c, const struct counter_end *end)
+static void shared_free(const struct segment *s, struct ht_counter *c,
+	const struct counter_end *end, struct counter_sum sum)
 {
 	struct ht_hist *hist = hist_at(s, c->hist);
 
-	segment_count(s, &c->frees, 1);
-	segment_count(s, &c->free_bytes, end->size);
-	segment_count(s, &hist->size_frees[counter_size_bucket(end->size)], 1);
-	segment_count(s, &hist->life[counter_life_bucket(end->life_ticks)], 1);
+	segment_count(s, &c->frees, sum.blocks);
+	segment_count(s, &c->free_bytes, sum.bytes);
+	segment_count(s, &hist->size_frees[counter_size_bucket(end->size)], sum.blocks);
+	segment_count(s, &hist->life[counter_life_bucket(end->life_ticks)], sum.blocks);
 	if (end->temporary)
-		segment_count(s, &c->temporary, 1);
-	share_add(s, &c->share, site_live(s, c), -end->size);
+		segment_count(s, &c->temporary, sum.blocks);
+	share_add(s, &c->share, site_live(s, c), -sum.bytes);
 }
 
 /* ---- slot 0 ---- */
 
-static void slot_0_alloc(const struct segment *s, struct ht_thread *t, uint64_t size)
+static void slot_0_alloc(
+	const struct segment *s, struct ht_thread *t, uint32_t bucket, struct counter_sum sum)
 {
-	struct ht_thread_size *in = &t->size[counter_size_bucket(size)];
-
-	segment_count(s, &in->allocs, 1);
-	segment_count(s, &in->alloc_bytes, size);
-	if (share_add(s, &t->share, &s->header->live_bytes, size))
+	segment_count(s, &t->size[bucket].allocs, sum.blocks);
+	segment_count(s, &t->size[bucket].alloc_bytes, sum.bytes);
+	if (share_add(s, &t->share, &s->header->live_bytes, sum.bytes))
 		ht_store_relaxed_64(&t->peak_ns, ht_load_relaxed_64(&s->header->clock_ns));
 }
 
-static void slot_0_free(const struct segment *s, struct ht_thread *t, const struct counter_end *end)
+static void slot_0_free(const struct segment *s, struct ht_thread *t, const struct counter_end *end,
+	struct counter_sum sum)
 {
 	struct ht_thread_size *in = &t->size[counter_size_bucket(end->size)];
 
-	segment_count(s, &in->frees, 1);
-	segment_count(s, &in->free_bytes, end->size);
-	share_add(s, &t->share, &s->header->live_bytes, -end->size);
-	segment_count(s, &t->life[counter_life_bucket(end->life_ticks)], 1);
+	segment_count(s, &in->frees, sum.blocks);
+	segment_count(s, &in->free_bytes, sum.bytes);
+	share_add(s, &t->share, &s->header->live_bytes, -sum.bytes);
+	segment_count(s, &t->life[counter_life_bucket(end->life_ticks)], sum.blocks);
 	if (end->temporary)
-		segment_count(s, &t->temporary, 1);
+		segment_count(s, &t->temporary, sum.blocks);
 }
 
 /* ---- the rare events ---- */
@@ -224,6 +225,30 @@ static struct ht_counter *counter_of(
 	return &o->counters[counter];
 }
 
+/* A block that counts at slot 0's counter, by whichever slot. */
+static void other_alloc(const struct segment *s, struct counter_owner *o, struct ht_counter *c,
+	uint32_t bucket, struct counter_sum sum)
+{
+	shared_alloc(s, c, bucket, sum);
+	if (o->slot == 0)
+		slot_0_alloc(s, o->thread, bucket, sum);
+	else if (!counter_slot_alloc(s, o->thread, bucket, sum))
+		counter_settle(s, o, c);
+}
+
+static void other_free(const struct segment *s, struct counter_owner *o, struct ht_counter *c,
+	const struct counter_end *end, struct counter_sum sum)
+{
+	uint32_t bucket = counter_size_bucket(end->size);
+	uint32_t life = counter_life_bucket(end->life_ticks);
+
+	shared_free(s, c, end, sum);
+	if (o->slot == 0)
+		slot_0_free(s, o->thread, end, sum);
+	else if (!counter_slot_free(o->thread, bucket, life, end->temporary, sum))
+		counter_settle(s, o, c);
+}
+
 void counter_alloc_other(
 	const struct segment *s, struct counter_owner *o, uint32_t site, uint64_t size)
 {
@@ -235,11 +260,7 @@ void counter_alloc_other(
 		counter_alloc(s, o, site, size);
 		return;
 	}
-	shared_alloc(s, c, size);
-	if (o->slot == 0)
-		slot_0_alloc(s, o->thread, size);
-	else if (!counter_slot_alloc(s, o->thread, bucket, size))
-		counter_settle(s, o, c);
+	other_alloc(s, o, c, bucket, (struct counter_sum){ 1, size });
 }
 
 void counter_free_other(const struct segment *s, struct counter_owner *o, uint32_t site,
@@ -254,9 +275,97 @@ void counter_free_other(const struct segment *s, struct counter_owner *o, uint32
 		counter_free(s, o, site, end);
 		return;
 	}
-	shared_free(s, c, end);
-	if (o->slot == 0)
-		slot_0_free(s, o->thread, end);
-	else if (!counter_slot_free(o->thread, bucket, life, end))
+	other_free(s, o, c, end, (struct counter_sum){ 1, end->size });
+}
+
+/* ---- sampled blocks ---- */
+
+/* A counter of one's own. */
+static void own_alloc(const struct segment *s, struct counter_owner *o, struct ht_counter *c,
+	uint32_t bucket, struct counter_sum sum)
+{
+	bool fine;
+
+	own_prepare(s, c, bucket, 0);
+	if (ht_counter_size(c->key) == HT_SIZE_MIXED)
+		ht_add_own_64(&hist_at(s, c->hist)->size_allocs[bucket], sum.blocks);
+	fine = counter_add_alloc(c, sum);
+	fine &= counter_slot_alloc(s, o->thread, bucket, sum);
+	if (!fine)
 		counter_settle(s, o, c);
+}
+
+static void own_free(const struct segment *s, struct counter_owner *o, struct ht_counter *c,
+	const struct counter_end *end, struct counter_sum sum)
+{
+	uint32_t bucket = counter_size_bucket(end->size);
+	uint32_t life = counter_life_bucket(end->life_ticks);
+	bool fine;
+
+	own_prepare(s, c, bucket, life);
+	if (ht_counter_size(c->key) == HT_SIZE_MIXED)
+		ht_add_own_64(&hist_at(s, c->hist)->size_frees[bucket], sum.blocks);
+	if (life != 0)
+		ht_add_own_64(&hist_at(s, c->hist)->life[life], sum.blocks);
+	fine = counter_add_free(c, end->temporary, sum);
+	fine &= counter_slot_free(o->thread, bucket, life, end->temporary, sum);
+	if (!fine)
+		counter_settle(s, o, c);
+}
+
+/* Adds to a variance; one that is out of all bounds stays there. */
+static void spread_add(uint64_t *sum, bool shared, uint64_t value)
+{
+	if (*sum + value < value)
+		ht_store_relaxed_64(sum, UINT64_MAX);
+	else if (shared)
+		ht_add_relaxed_64(sum, value);
+	else
+		ht_add_own_64(sum, value);
+}
+
+/* The variances that belong to a counter. NULL: there is no memory for them; the header says so. */
+static struct ht_spread *spread_of(
+	const struct segment *s, const struct counter_owner *o, const struct ht_counter *c)
+{
+	uint64_t at = segment_element(
+		s, HT_REGION_SPREADS, (uint64_t)(c - o->counters), sizeof(struct ht_spread));
+
+	return segment_commit(s, at, sizeof(struct ht_spread)) == 0 ? segment_at(s, at) : NULL;
+}
+
+void counter_alloc_sampled(const struct segment *s, struct counter_owner *o, uint32_t site,
+	uint64_t size, const struct poisson_weight *w)
+{
+	const struct counter_sum sum = { w->blocks, w->bytes };
+	struct ht_counter *c = counter_of(s, o, site);
+	struct ht_spread *spread = spread_of(s, o, c);
+	bool shared = ht_counter_slot(c->key) == 0;
+
+	if (shared)
+		other_alloc(s, o, c, counter_size_bucket(size), sum);
+	else
+		own_alloc(s, o, c, counter_size_bucket(size), sum);
+	if (!spread)
+		return;
+	spread_add(&spread->blocks, shared, w->blocks_variance);
+	spread_add(&spread->bytes, shared, w->bytes_variance);
+}
+
+void counter_free_sampled(const struct segment *s, struct counter_owner *o, uint32_t site,
+	const struct counter_end *end, const struct poisson_weight *w)
+{
+	const struct counter_sum sum = { w->blocks, w->bytes };
+	struct ht_counter *c = counter_of(s, o, site);
+	struct ht_spread *spread = spread_of(s, o, c);
+	bool shared = ht_counter_slot(c->key) == 0;
+
+	if (shared)
+		other_free(s, o, c, end, sum);
+	else
+		own_free(s, o, c, end, sum);
+	if (!spread)
+		return;
+	spread_add(&spread->free_blocks, shared, w->blocks_variance);
+	spread_add(&spread->free_bytes, shared, w->bytes_variance);
 }

@@ -8,6 +8,7 @@
 #ifndef SHM_COUNTER_H
 #define SHM_COUNTER_H
 
+#include "shm/poisson.h"
 #include "shm/share.h"
 #include "shm/stack.h"
 #include "shm/thread.h"
@@ -70,6 +71,15 @@ HT_HOT void counter_free(const struct segment *s, struct counter_owner *o, uint3
 	const struct counter_end *end);
 
 /*
+ * The same for a block that was sampled and stands for more than itself: `size` is its own, by
+ * which it falls into a histogram's bucket; what is added is its weight.
+ */
+void counter_alloc_sampled(const struct segment *s, struct counter_owner *o, uint32_t site,
+	uint64_t size, const struct poisson_weight *w);
+void counter_free_sampled(const struct segment *s, struct counter_owner *o, uint32_t site,
+	const struct counter_end *end, const struct poisson_weight *w);
+
+/*
  * The program's live bytes, as the owner of `slot` knows them: exact while it is the only one that
  * counts, else off by less than a limit of each other slot.
  */
@@ -98,14 +108,19 @@ void counter_free_other(const struct segment *s, struct counter_owner *o, uint32
 /* Some share has gathered too much: the counter's, or the slot's. */
 void counter_settle(const struct segment *s, struct counter_owner *o, struct ht_counter *c);
 
+/* What an event adds: one block and its size, or the weight of a sampled one. */
+struct counter_sum {
+	uint64_t blocks, bytes;
+};
+
 /* To a slot of one's own. False: its share has to settle. */
 HT_HOT bool counter_slot_alloc(
-	const struct segment *s, struct ht_thread *t, uint32_t bucket, uint64_t size)
+	const struct segment *s, struct ht_thread *t, uint32_t bucket, struct counter_sum sum)
 {
-	uint64_t live = t->live_bytes + size;
+	uint64_t live = t->live_bytes + sum.bytes;
 
-	ht_add_own_64(&t->size[bucket].allocs, 1);
-	ht_add_own_64(&t->size[bucket].alloc_bytes, size);
+	ht_add_own_64(&t->size[bucket].allocs, sum.blocks);
+	ht_add_own_64(&t->size[bucket].alloc_bytes, sum.bytes);
 	ht_store_relaxed_64(&t->live_bytes, live);
 	if (!share_above(live, t->share.high))
 		return true;
@@ -116,38 +131,38 @@ HT_HOT bool counter_slot_alloc(
 }
 
 HT_HOT bool counter_slot_free(
-	struct ht_thread *t, uint32_t bucket, uint32_t life, const struct counter_end *end)
+	struct ht_thread *t, uint32_t bucket, uint32_t life, bool temporary, struct counter_sum sum)
 {
-	uint64_t live = t->live_bytes - end->size;
+	uint64_t live = t->live_bytes - sum.bytes;
 
-	ht_add_own_64(&t->size[bucket].frees, 1);
-	ht_add_own_64(&t->size[bucket].free_bytes, end->size);
+	ht_add_own_64(&t->size[bucket].frees, sum.blocks);
+	ht_add_own_64(&t->size[bucket].free_bytes, sum.bytes);
 	ht_store_relaxed_64(&t->live_bytes, live);
 	if (life != 0)
-		ht_add_own_64(&t->life[life], 1);
-	if (end->temporary)
-		ht_add_own_64(&t->temporary, 1);
+		ht_add_own_64(&t->life[life], sum.blocks);
+	if (temporary)
+		ht_add_own_64(&t->temporary, sum.blocks);
 	return !share_above(t->share.low, live);
 }
 
 /* To a counter of one's own: all but sizes and lives. False: its share has to settle. */
-HT_HOT bool counter_add_alloc(struct ht_counter *c, uint64_t size)
+HT_HOT bool counter_add_alloc(struct ht_counter *c, struct counter_sum sum)
 {
-	uint64_t bytes = c->alloc_bytes + size, live = bytes - c->free_bytes;
+	uint64_t bytes = c->alloc_bytes + sum.bytes, live = bytes - c->free_bytes;
 
-	ht_add_own_64(&c->allocs, 1);
+	ht_add_own_64(&c->allocs, sum.blocks);
 	ht_store_relaxed_64(&c->alloc_bytes, bytes);
 	return !share_above(live, c->share.high) || share_up(&c->share, live);
 }
 
-HT_HOT bool counter_add_free(struct ht_counter *c, const struct counter_end *end)
+HT_HOT bool counter_add_free(struct ht_counter *c, bool temporary, struct counter_sum sum)
 {
-	uint64_t bytes = c->free_bytes + end->size;
+	uint64_t bytes = c->free_bytes + sum.bytes;
 
-	ht_add_own_64(&c->frees, 1);
+	ht_add_own_64(&c->frees, sum.blocks);
 	ht_store_relaxed_64(&c->free_bytes, bytes);
-	if (end->temporary)
-		ht_add_own_64(&c->temporary, 1);
+	if (temporary)
+		ht_add_own_64(&c->temporary, sum.blocks);
 	return !share_above(c->share.low, c->alloc_bytes - bytes);
 }
 
@@ -174,6 +189,7 @@ HT_HOT void counter_alloc(
 {
 	uint32_t bucket = counter_size_bucket(size);
 	struct counter_known k = counter_known(o, site, bucket);
+	const struct counter_sum one = { 1, size };
 	struct ht_counter *c = k.counter;
 	bool fine;
 
@@ -184,8 +200,8 @@ HT_HOT void counter_alloc(
 		}
 		ht_add_own_64(&o->hists[c->hist].size_allocs[bucket], 1);
 	}
-	fine = counter_add_alloc(c, size);
-	fine &= counter_slot_alloc(s, o->thread, bucket, size);
+	fine = counter_add_alloc(c, one);
+	fine &= counter_slot_alloc(s, o->thread, bucket, one);
 	if (__builtin_expect(!fine, 0))
 		counter_settle(s, o, c);
 }
@@ -196,6 +212,7 @@ HT_HOT void counter_free(const struct segment *s, struct counter_owner *o, uint3
 	uint32_t bucket = counter_size_bucket(end->size);
 	uint32_t life = counter_life_bucket(end->life_ticks);
 	struct counter_known k = counter_known(o, site, bucket);
+	const struct counter_sum one = { 1, end->size };
 	struct ht_counter *c = k.counter;
 	bool fine;
 
@@ -211,8 +228,8 @@ HT_HOT void counter_free(const struct segment *s, struct counter_owner *o, uint3
 		if (life != 0)
 			ht_add_own_64(&hist->life[life], 1);
 	}
-	fine = counter_add_free(c, end);
-	fine &= counter_slot_free(o->thread, bucket, life, end);
+	fine = counter_add_free(c, end->temporary, one);
+	fine &= counter_slot_free(o->thread, bucket, life, end->temporary, one);
 	if (__builtin_expect(!fine, 0))
 		counter_settle(s, o, c);
 }

@@ -23,6 +23,8 @@
  *   counters    ht_counter[]: what one thread slot counted at one site; counter 0 is for site 0
  *   hists       ht_hist[]: histograms of counters that need one; number 0 is none: what is written
  *               there, for want of room, means nothing
+ *   spreads     ht_spread[]: how far off the counter of that number may be; of those that counted
+ *               sampled blocks
  *   rings       ht_event[HT_RING_EVENTS] per thread slot: the timeline
  *   live        the overflow of the live table: a hash, in levels (below)
  *   pieces      ht_piece[]: the live table itself. Last, and not in `committed`: a piece says
@@ -166,6 +168,7 @@ enum ht_region_id {
 	HT_REGION_SITES,
 	HT_REGION_COUNTERS,
 	HT_REGION_HISTS,
+	HT_REGION_SPREADS,
 	HT_REGION_RINGS,
 	HT_REGION_LIVE,
 	HT_REGION_PIECES,
@@ -284,6 +287,15 @@ struct ht_counter {
 };
 
 /*
+ * Variances of what a counter counted, by poisson_weight: of blocks and bytes allocated, and freed.
+ * What is alive has the difference. Exactly recorded blocks add nothing.
+ */
+struct ht_spread {
+	uint64_t blocks, bytes;
+	uint64_t free_blocks, free_bytes;
+};
+
+/*
  * `size_*` is kept while the counter's size bucket is HT_SIZE_MIXED. Lives of bucket 0 are not
  * counted: they are the frees that no other bucket has.
  */
@@ -393,7 +405,7 @@ struct ht_piece {
 #define HT_ENTRY_BIRTH_SHIFT 34u
 
 struct ht_live_payload {
-	uint64_t size;
+	uint64_t size_rate; /* size in the low 48 bits, poisson_weight's log2 above */
 	uint64_t site_tick; /* birth tick in the low 40 bits, site above (24 bits) */
 };
 
@@ -491,7 +503,8 @@ struct ht_header {
 	/* Stacks taken by both unwinders (HEAPTOP_UNWINDER=check), and how they compared. */
 	uint64_t unwinds_checked, unwinds_wrong, unwinds_shorter, unwinds_longer;
 	uint64_t commit_failed; /* units that could not be populated */
-	uint64_t cost_ns; /* time spent on recording, an estimate, while `measure` was set */
+	/* Of the events recorded while `measure` was set, some, and what they took. */
+	uint64_t timed_events, timed_ns;
 	struct ht_mark mark[HT_MARKS];
 	struct ht_history history __attribute__((aligned(64)));
 	/* Long tables; readers of the words above leave them out. */
@@ -504,9 +517,9 @@ struct ht_header {
 		    sizeof(struct ht_module) * 2246822519u ^                                       \
 		    sizeof(struct ht_node) * 3266489917u ^ sizeof(struct ht_site) * 668265263u ^   \
 		    sizeof(struct ht_hist) * 374761393u ^                                          \
-		    sizeof(struct ht_counter) * 2166136261u ^ sizeof(struct ht_event) * 97u ^      \
-		    sizeof(struct ht_bucket) * 31u ^ sizeof(struct ht_piece) * 13u ^               \
-		    offsetof(struct ht_header, clock_ns) * 7u ^                                    \
+		    sizeof(struct ht_counter) * 2166136261u ^ sizeof(struct ht_spread) * 709607u ^ \
+		    sizeof(struct ht_event) * 97u ^ sizeof(struct ht_bucket) * 31u ^               \
+		    sizeof(struct ht_piece) * 13u ^ offsetof(struct ht_header, clock_ns) * 7u ^    \
 		    offsetof(struct ht_header, untracked_blocks) * 5u ^                            \
 		    offsetof(struct ht_header, mark) * 3u ^ (unsigned)HT_FUNCTION_COUNT << 20))
 

@@ -30,18 +30,37 @@ bool live_remove_slow(const struct segment *s, uint64_t addr, struct live_block 
 	return direct_take(s, addr, out) || levels_take(s, addr, out);
 }
 
+/* Takes out what has this address already. Returns how many blocks that were: at most one in each
+ * place, so that there is room in old[] for those that own the new one's entries. */
+static unsigned missed_take(const struct segment *s, uint64_t addr, struct live_block *old)
+{
+	unsigned missed = 0;
+
+	while (missed < LIVE_MISSED_MAX - 3 && direct_take(s, addr, &old[missed]))
+		missed++;
+	return missed + levels_take(s, addr, &old[missed]);
+}
+
+static unsigned overflow_put(
+	const struct segment *s, uint64_t addr, const struct live_block *b, unsigned missed)
+{
+	direct_mark(s, addr);
+	return levels_put(s, addr, b) ? missed : missed | LIVE_REFUSED;
+}
+
+unsigned live_insert_sampled(
+	const struct segment *s, uint64_t addr, const struct live_block *b, struct live_block *old)
+{
+	return overflow_put(s, addr, b, missed_take(s, addr, old));
+}
+
 unsigned live_insert_slow(const struct segment *s, uint64_t addr, uint64_t size, uint64_t tick,
 	uint32_t site, struct live_block *old)
 {
 	struct live_block b = { .size = size, .tick = tick, .site = site };
-	unsigned missed = 0;
+	unsigned missed = missed_take(s, addr, old);
 
-	/* At most one in each of its places; what is left of six is for its entries' owners. */
-	while (missed < LIVE_MISSED_MAX - 3 && direct_take(s, addr, &old[missed]))
-		missed++;
-	missed += levels_take(s, addr, &old[missed]);
 	if (direct_put(s, addr, &b, old, &missed))
 		return missed;
-	direct_mark(s, addr);
-	return levels_put(s, addr, &b) ? missed : missed | LIVE_REFUSED;
+	return overflow_put(s, addr, &b, missed);
 }

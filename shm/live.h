@@ -35,8 +35,23 @@
 struct live_block {
 	uint64_t size; /* requested bytes, below 2^48 */
 	uint64_t tick; /* birth, segment_tick; below 2^40, kept as live_birth says */
-	uint32_t site; /* below HT_SITES_MAX */
+	/* Below HT_SITES_MAX. One that was sampled has poisson_weight's log2 above that, so that
+	 * what is out of the ordinary shows in one comparison. */
+	uint32_t site;
 };
+
+#define LIVE_RATE_SHIFT 24u
+
+/* 0: recorded exactly. */
+static inline uint32_t live_rate(const struct live_block *b)
+{
+	return b->site >> LIVE_RATE_SHIFT;
+}
+
+static inline uint32_t live_site(const struct live_block *b)
+{
+	return b->site & (HT_SITES_MAX - 1);
+}
 
 /* How many frees one insertion can show to have been missed: each of them is a block whose granules
  * the new one owns, or that had its address. */
@@ -182,6 +197,11 @@ HT_HOT struct live_block live_unpack(uint64_t entry)
 		.tick = live_tick((uint32_t)(entry >> HT_ENTRY_BIRTH_SHIFT)),
 		.site = (uint32_t)(entry >> HT_ENTRY_SITE_SHIFT) & (HT_SITES_MAX - 1) };
 }
+
+/* The same for a sampled block. There are few of them, and the direct part has no room for the
+ * rate. */
+unsigned live_insert_sampled(
+	const struct segment *s, uint64_t addr, const struct live_block *b, struct live_block *old);
 
 /* Takes a block out. False: it is not there. */
 HT_HOT bool live_remove(const struct segment *s, uint64_t addr, struct live_block *out)

@@ -86,6 +86,11 @@ static uint64_t rounded(wide value, uint32_t shift)
 	return (uint64_t)((value + ((wide)1 << (shift - 1))) >> shift);
 }
 
+static bool is_rate_log2(uint32_t log2)
+{
+	return log2 >= POISSON_LOG2_LEAST && log2 <= POISSON_LOG2_MOST;
+}
+
 /*
  * With q = 1/p and w = s/p the variances are q (q - 1) and w (w - s): no further use of p, and no
  * difference of nearly equal numbers but where the result is nearly nothing.
@@ -95,7 +100,7 @@ struct poisson_weight poisson_weight(uint64_t addr, uint64_t size, uint32_t log2
 	uint64_t p, q, part, dither = poisson_mix(addr) >> 32;
 	struct poisson_weight w;
 
-	p = log2 == 0 ? Q63_ONE : Q63_ONE - q63_exp(size + 1, log2);
+	p = is_rate_log2(log2) ? Q63_ONE - q63_exp(size + 1, log2) : Q63_ONE;
 	q = (uint64_t)(((wide)Q63_ONE << 32) / p); /* in units of 2^-32 */
 	part = q & UINT32_MAX;
 	w.blocks = (q + dither) >> 32;

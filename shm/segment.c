@@ -68,6 +68,7 @@ static uint64_t plan_regions(struct ht_header *h, const struct plan *p)
 		/* half of them are slot 0's, one for each site */
 		[HT_REGION_COUNTERS] = 2ull * p->sites * sizeof(struct ht_counter),
 		[HT_REGION_HISTS] = (uint64_t)p->hists * sizeof(struct ht_hist),
+		[HT_REGION_SPREADS] = 2ull * p->sites * sizeof(struct ht_spread),
 		[HT_REGION_PIECES] = p->pieces ? p->pieces * sizeof(struct ht_piece) : 1,
 		[HT_REGION_RINGS] = (uint64_t)p->threads * HT_RING_EVENTS * sizeof(struct ht_event),
 	};
@@ -301,6 +302,8 @@ static void identity_fill(struct ht_header *h, const struct segment_identity *id
 	h->created_ns = id->created_ns;
 	h->clock_ns = id->created_ns;
 	h->family = id->family;
+	h->sample_bytes = id->sample_bytes;
+	h->measure = id->measure;
 	__builtin_memcpy(h->boot_id, id->boot_id, sizeof(h->boot_id));
 }
 

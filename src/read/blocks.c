@@ -31,7 +31,7 @@ struct walk {
 
 static void give_out(struct walk *w, uint64_t addr, const struct live_block *b)
 {
-	struct read_block out = { addr, b->size, b->tick, b->site };
+	struct read_block out = { addr, b->size, b->tick, live_site(b), live_rate(b) };
 
 	if (b->site == HT_SITE_HIDDEN || addr <= HT_KEY_CLAIMED)
 		return;
@@ -176,7 +176,7 @@ static void visit_slot(
 	struct live_block block;
 
 	if (a->key[i] <= HT_KEY_CLAIMED || a->key[i] != b->key[i] ||
-		a->payload[i].size != b->payload[i].size ||
+		a->payload[i].size_rate != b->payload[i].size_rate ||
 		a->payload[i].site_tick != b->payload[i].site_tick)
 		return;
 	levels_unpack(&a->payload[i], &block);

@@ -369,7 +369,8 @@ static void totals_add_marks(struct read_totals *out, const struct ht_header *h)
 	}
 	out->sample_bytes = h->sample_bytes;
 	out->sample_most = h->sample_most;
-	out->cost_ns = h->cost_ns;
+	out->timed_events = h->timed_events;
+	out->timed_ns = h->timed_ns;
 }
 
 /* The history between two equal even sequence numbers; after a few tries as it is, with less trust.

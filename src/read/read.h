@@ -83,7 +83,7 @@ struct read_totals {
 	uint32_t state;
 	/* Sampling: as asked for, and as acted on. */
 	uint64_t sample_bytes, sample_most;
-	uint64_t cost_ns;
+	uint64_t timed_events, timed_ns; /* some of the events, measured */
 	struct ht_mark mark[HT_MARKS]; /* the latest, oldest first; times since the start */
 	uint32_t marks;
 	struct ht_history history;
@@ -96,6 +96,7 @@ struct read_site {
 	uint32_t flags; /* HT_SITE_* */
 	uint64_t live_bytes, allocs, frees, alloc_bytes, temporary;
 	uint64_t peak_bytes; /* exact when one thread counted there, else shm/layout.h tells */
+	struct ht_spread spread; /* of what was sampled */
 };
 /*
  * Adds up sites [first, first + count) into `out`; returns how many are in use, or -errno. Costs a
@@ -140,6 +141,7 @@ ssize_t read_events(struct read_segment *s,
 struct read_block {
 	uint64_t addr, size, tick;
 	uint32_t site;
+	uint32_t rate; /* it was sampled: poisson_weight's log2; 0: it stands for itself */
 };
 ssize_t read_blocks(
 	struct read_segment *s, void (*visit)(void *ctx, const struct read_block *b), void *ctx);

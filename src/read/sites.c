@@ -66,19 +66,51 @@ static void counter_add(const struct window *w, const struct ht_counter *c)
 		site->peak_bytes = peak;
 }
 
+static void spread_add(
+	const struct window *w, const struct ht_counter *c, const struct ht_spread *own)
+{
+	uint32_t number = ht_counter_site(c->key);
+	struct ht_spread *out;
+
+	if (number - w->first >= w->count)
+		return;
+	out = &w->out[number - w->first].spread;
+	out->blocks += own->blocks;
+	out->bytes += own->bytes;
+	out->free_blocks += own->free_blocks;
+	out->free_bytes += own->free_bytes;
+}
+
+/* The spreads of counters [at, at + n). */
+static int spreads_add(struct read_segment *s, const struct window *w,
+	const struct ht_counter *counters, uint32_t at, uint32_t n)
+{
+	struct ht_spread piece[COUNTERS_PIECE];
+	int rc = read_elements(s, HT_REGION_SPREADS, at, n, sizeof(*piece), piece);
+
+	for (uint32_t i = 0; i < n && rc == 0; i++)
+		spread_add(w, &counters[i], &piece[i]);
+	return rc;
+}
+
 static int counters_add(struct read_segment *s, const struct window *w)
 {
 	struct ht_counter piece[COUNTERS_PIECE];
+	uint64_t sampled = 0;
 	uint32_t used;
 	int rc = used_get(
 		s, offsetof(struct ht_header, counters), HT_REGION_COUNTERS, sizeof(*piece), &used);
 
+	if (rc == 0)
+		rc = read_at(s, offsetof(struct ht_header, sample_most), &sampled, sizeof(sampled));
 	for (uint32_t at = 0; rc == 0 && at < used; at += COUNTERS_PIECE) {
 		uint32_t n = used - at < COUNTERS_PIECE ? used - at : COUNTERS_PIECE;
 
 		rc = read_elements(s, HT_REGION_COUNTERS, at, n, sizeof(*piece), piece);
 		for (uint32_t i = 0; i < n && rc == 0; i++)
 			counter_add(w, &piece[i]);
+		if (rc == 0 && sampled != 0)
+			rc = spreads_add(s, w, piece, at, n);
 	}
 	return rc;
 }

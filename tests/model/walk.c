@@ -76,7 +76,7 @@ static void walk_slot(uint32_t i)
 	for (int pass = 0; pass < 2; pass++) {
 		copy[pass][0] = ht_load_relaxed_64(&bucket->key[i]);
 		ht_fence_acquire();
-		copy[pass][1] = ht_load_relaxed_64(&p->size);
+		copy[pass][1] = ht_load_relaxed_64(&p->size_rate);
 		copy[pass][2] = ht_load_relaxed_64(&p->site_tick);
 		ht_fence_acquire();
 	}

@@ -171,7 +171,7 @@ static bool slot_copy(const struct ht_bucket *b, uint32_t i, uint64_t *key, stru
 
 	for (int pass = 0; pass < 2; pass++) {
 		copy[pass][0] = ht_load_acquire_64(&b->key[i]);
-		copy[pass][1] = ht_load_relaxed_64(&p->size);
+		copy[pass][1] = ht_load_relaxed_64(&p->size_rate);
 		copy[pass][2] = ht_load_relaxed_64(&p->site_tick);
 		ht_fence_acquire();
 	}

@@ -93,14 +93,14 @@ TEST(marks)
 	h->marks = HT_MARKS + 3;
 	h->mark[2].ns = 0; /* the last */
 	h->sample_most = 1 << 16;
-	h->cost_ns = 99;
+	h->timed_ns = 99;
 	CHECK_INT(read_totals(r, &t), 0);
 	CHECK_INT(t.marks, HT_MARKS - 1);
 	CHECK_INT(t.mark[0].ns, 3);
 	CHECK_INT(t.mark[0].sample_bytes, 1 << 16);
 	CHECK_INT(t.mark[HT_MARKS - 2].ns, HT_MARKS + 1);
 	CHECK_INT(t.sample_most, 1 << 16);
-	CHECK_INT(t.cost_ns, 99);
+	CHECK_INT(t.timed_ns, 99);
 	h->marks = 1;
 	CHECK_INT(read_totals(r, &t), 0);
 	CHECK_INT(t.marks, 1);

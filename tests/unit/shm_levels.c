@@ -6,6 +6,7 @@
  */
 #include "tests/unit/shm_fixture.h"
 
+#include "shm/direct.h"
 #include "shm/levels.h"
 
 #define CHURN_PAIRS 2500000u /* per fill: 10 million in all, a few seconds */
@@ -100,14 +101,45 @@ TEST(largest_fields)
 
 TEST(unpack)
 {
-	struct ht_live_payload p = { .size = 0xffff000000000567ull,
+	struct ht_live_payload p = { .size_rate = 0xffd1000000000567ull,
 		.site_tick = 0xabcdef0000000089ull };
 	struct live_block b;
 
 	levels_unpack(&p, &b);
 	CHECK_INT(b.size, 0x567); /* whatever a segment says, in range */
-	CHECK_INT(b.site, 0xbcdef);
+	CHECK_INT(live_site(&b), 0xbcdef);
+	CHECK_INT(live_rate(&b), 0xd1 & 63);
 	CHECK_INT(b.tick, 0x89);
+}
+
+/* A sampled block is in the overflow, wherever its address is, with its rate. */
+TEST(sampled)
+{
+	struct live_block old[LIVE_MISSED_MAX], got,
+		b = { .size = 100, .tick = 7, .site = 5 | 19u << LIVE_RATE_SHIFT };
+	struct live_block exact = { .size = 100, .tick = 8, .site = 6 };
+	uint64_t addr = 0x500000000040ull;
+	struct fixture f;
+
+	fixture_open(&f, SEGMENT_FULL);
+	CHECK_INT(live_insert_sampled(&f.s, addr, &b, old), 0);
+	CHECK_INT(direct_count(&f.s), 0);
+	CHECK(live_find(&f.s, addr, &got) && same(&got, &b));
+	CHECK_INT(live_site(&got), 5);
+	CHECK_INT(live_rate(&got), 19);
+	CHECK(got.site > HT_SITE_HIDDEN);
+	CHECK(live_remove(&f.s, addr, &got) && same(&got, &b));
+	CHECK(!live_remove(&f.s, addr, &got));
+	/* Each takes the place of the other whose free was missed. */
+	CHECK_INT(live_insert(&f.s, addr, &exact, old), 0);
+	CHECK_INT(live_insert_sampled(&f.s, addr, &b, old), 1);
+	CHECK(same(&old[0], &exact));
+	CHECK_INT(live_insert(&f.s, addr, &exact, old), 1);
+	CHECK(same(&old[0], &b));
+	CHECK(live_remove(&f.s, addr, &got) && same(&got, &exact));
+	CHECK_INT(live_rate(&got), 0);
+	CHECK(!live_find(&f.s, addr, &got));
+	fixture_close(&f);
 }
 
 /* The two values that keys have where there is no block are no blocks' addresses. */
@@ -347,6 +379,7 @@ int main(void)
 	RUN(in_and_out);
 	RUN(largest_fields);
 	RUN(unpack);
+	RUN(sampled);
 	RUN(no_addresses);
 	RUN(missed_free);
 	RUN(full);

@@ -79,6 +79,9 @@ TEST(exact_blocks_stand_for_themselves)
 		CHECK_INT(exact.bytes, sizes[i]);
 		CHECK_INT(exact.blocks_variance, 0);
 		CHECK_INT(exact.bytes_variance, 0);
+		/* Of a damaged segment. */
+		CHECK_INT(poisson_weight(0x7f00 + i, sizes[i], 63).bytes, sizes[i]);
+		CHECK_INT(poisson_weight(0x7f00 + i, sizes[i], 9).blocks, 1);
 	}
 	/* So does, in sampling mode, what is never passed over. */
 	CHECK_INT(poisson_weight(0x7f00, 1ull << 40, 20).blocks, 1);
