@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "preload/clock.h"
+#include "shm/poisson.h"
 
 #define NAMES_TRIED_MAX 4096u /* names squatted by others, before giving up */
 #define NAME_MAX_BYTES	512u
@@ -133,12 +134,30 @@ static uint32_t wanted_depth(void)
 	return depth == 0 || depth > HT_DEPTH_MAX ? HT_DEPTH_DEFAULT : (uint32_t)depth;
 }
 
+/* "512K": to the power of two that is not above it; nonsense is exact. */
+static uint64_t wanted_sampling(void)
+{
+	const char *text = attach_variable("HEAPTOP_SAMPLE");
+	uint64_t bytes = text ? number(text) : 0;
+
+	while (text && *text >= '0' && *text <= '9')
+		text++;
+	if (text && (*text | 0x20) == 'k')
+		bytes <<= 10;
+	else if (text && (*text | 0x20) == 'm')
+		bytes <<= 20;
+	while (bytes & (bytes - 1))
+		bytes &= bytes - 1;
+	return poisson_is_rate(bytes) ? bytes : 0;
+}
+
 static void identity(struct segment_identity *id)
 {
 	id->pid = (uint32_t)syscall(SYS_getpid);
 	id->ppid = (uint32_t)syscall(SYS_getppid);
 	id->uid = (uint32_t)syscall(SYS_geteuid);
 	id->depth = wanted_depth();
+	id->sample_bytes = wanted_sampling();
 	id->start_ticks = start_ticks();
 	id->created_realtime_ns = clock_realtime();
 	id->created_ns = clock_monotonic();
@@ -185,6 +204,8 @@ static int claim(struct segment *s, const char *path, struct segment_identity *i
 
 		id->family = s->header->family;
 		id->depth = s->header->depth;
+		id->sample_bytes = ht_load_relaxed_64(&s->header->sample_bytes);
+		id->measure = ht_load_relaxed_32(&s->header->measure);
 		id->exec_gen = ours ? s->header->exec_gen + 1 : 0; /* unless we take it */
 		segment_unmap(s);
 		if (ours)

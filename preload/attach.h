@@ -16,6 +16,8 @@
  *   HEAPTOP_FOLLOW   "0": other processes than the one it was made for are not recorded
  *   HEAPTOP_DIR      where to make segments (default /dev/shm, then $XDG_RUNTIME_DIR)
  *   HEAPTOP_DEPTH    frames kept per stack, 1 to 1024 (default 128)
+ *   HEAPTOP_SAMPLE   bytes between samples (512K, 1M), for a segment of our own; without: exact
+ *   HEAPTOP_SEED     of the samples, a number, for tests
  *   HEAPTOP_UNWINDER own (default), libunwind, or check: both, and count where they differ
  */
 

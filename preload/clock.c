@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "preload/recorder.h"
+#include "preload/sample.h"
 #include "shm/history.h"
 
 #define EVERY_MAX 32u /* at 7 ns a look: 0.2 ns an event */
@@ -66,6 +67,8 @@ void clock_look(struct recorder *r)
 	else if (r->clock_every < EVERY_MAX)
 		r->clock_every *= 2;
 	r->clock_left = r->clock_every;
+	if (__builtin_expect(sample_asked(), 0))
+		sample_look();
 	r->looked_cycles = now;
 	if (now - r->published_cycles < PUBLISH_CYCLES)
 		return;

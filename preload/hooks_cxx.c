@@ -18,6 +18,7 @@
 
 #include "preload/next.h"
 #include "preload/record.h"
+#include "preload/sample.h"
 #include "preload/state.h"
 
 #define HOOK __attribute__((visibility("default")))
@@ -29,20 +30,25 @@ struct guard {
 	bool entered;
 	bool is_out; /* a call of new is out: if the guard ends now, it threw */
 	uint8_t was_in_allocator;
+	size_t size; /* asked for */
+	uint64_t left; /* the gap to the next sample: blocks in there are not new ones */
 };
 
 static void guard_leave(struct guard *g)
 {
 	state_thread.in_allocator = g->was_in_allocator;
+	ht_store_relaxed_64(&state_thread.left, g->left);
 	record_leave(g->entered);
 	if (g->entered && g->is_out)
-		record_alloc(RECORD_FRAME, NULL, 0, HT_FN_NEW);
+		record_alloc(RECORD_FRAME, NULL, g->size, HT_FN_NEW);
 }
 
 /* `size` and `align` are those of new: it may round up, and asks for at least one byte. */
 static struct guard guard_enter(uintptr_t frame, size_t size, size_t align)
 {
-	struct guard g = { .entered = record_enter(frame) };
+	struct guard g = { .entered = record_enter(frame),
+		.size = size,
+		.left = ht_load_relaxed_64(&state_thread.left) };
 
 	g.was_in_allocator = state_thread.in_allocator;
 	if (g.entered) {
@@ -209,8 +215,16 @@ static void plain_delete(void *p)
 		void *(*real)params;                                                               \
 		void *p = NULL;                                                                    \
                                                                                                    \
-		if (__builtin_expect(direct && align_wanted == 0, 1))                              \
-			p = next.malloc(size ? size : 1);                                          \
+		if (__builtin_expect(direct && align_wanted == 0, 1)) {                            \
+			if (__builtin_expect(next_mode == NEXT_SAMPLED, 0) &&                      \
+				sample_passes(size)) {                                             \
+				p = next.malloc(size ? size : 1);                                  \
+				if (__builtin_expect(p != NULL, 1))                                \
+					return p;                                                  \
+			} else {                                                                   \
+				p = next.malloc(size ? size : 1);                                  \
+			}                                                                          \
+		}                                                                                  \
 		if (__builtin_expect(!p, 0)) {                                                     \
 			real = find(&next_##symbol);                                               \
 			p = real ? CALL_MARKED(real args) : plain_new(size, align_wanted, throws); \
@@ -227,6 +241,11 @@ static void plain_delete(void *p)
 	{                                                                                          \
 		void(*real) params;                                                                \
                                                                                                    \
+		if (__builtin_expect(next_mode == NEXT_SAMPLED, 0) && direct &&                    \
+			!sample_holds(p)) {                                                        \
+			next.free(p);                                                              \
+			return;                                                                    \
+		}                                                                                  \
 		if (!record_free(RECORD_FRAME, p))                                                 \
 			return;                                                                    \
 		if (__builtin_expect(direct, 1)) {                                                 \

@@ -21,24 +21,26 @@ bool record_free_slow(uintptr_t frame, void *p);
 /* Takes the stack. `remembered`: what is known of it already (and is being checked), or NULL. */
 struct guards_leaf *record_leaf(
 	struct recorder *r, uintptr_t frame, uint32_t function, struct guards_leaf *remembered);
-/* A block that no table has room for. */
-void record_untracked(uint64_t size);
+/* Blocks that no table has room for. */
+void record_untracked(uint64_t blocks, uint64_t bytes);
 /* The ends of blocks whose frees we did not see, which show when their addresses come back. */
-void record_missed(const struct live_block *old, unsigned count);
+void record_missed(uint64_t addr, const struct live_block *old, unsigned count);
+/* The end of a block that is hidden or was sampled. */
+void record_ended(struct recorder *r, uint64_t addr, const struct live_block *b, uint64_t tick);
 /* The free of a block that is not in the live table, and so not ours to know. False: it is the
  * bootstrap arena's. */
 bool record_unknown(const struct recorder *r, const void *p);
 
 /*
- * The short way into a hook: recording, a recorder there, no other hook at work. NULL: the long way
- * has to find out.
+ * The short way into a hook: recording all, a recorder there, no other hook at work. NULL: the long
+ * way has to find out.
  */
 HT_HOT struct recorder *hot_begin(uintptr_t frame)
 {
 	struct state_thread *t = &state_thread;
 	struct recorder *r = t->recorder;
 
-	if (__builtin_expect(!r || t->busy != 0 || !state_own->on, 0))
+	if (__builtin_expect(!r || t->busy != 0 || state_own->on != OWN_SHORT, 0))
 		return NULL;
 	t->busy = frame;
 	return r;
@@ -79,7 +81,7 @@ HT_HOT bool hot_insert(uint64_t addr, const struct live_block *b)
 
 	if (__builtin_expect(missed == 0, 1))
 		return true;
-	record_missed(old, missed & ~LIVE_REFUSED);
+	record_missed(addr, old, missed & ~LIVE_REFUSED);
 	return (missed & LIVE_REFUSED) == 0;
 }
 
@@ -94,7 +96,7 @@ HT_HOT void hot_alloc_recorded(
 	if (__builtin_expect(hot_insert(addr, &b), 1))
 		counter_alloc(&state_segment, &r->counters, b.site, size);
 	else
-		record_untracked(size);
+		record_untracked(1, size);
 	hot_event(r, addr, &b, HT_EVENT_ALLOC);
 	r->last_block = addr;
 }
@@ -108,8 +110,13 @@ HT_HOT void hot_ended(struct recorder *r, uint64_t addr, const struct live_block
 		.life_ticks = tick > b->tick ? tick - b->tick : 0 };
 	struct live_block event = { b->size, tick, b->site };
 
-	if (__builtin_expect(b->site != HT_SITE_HIDDEN, 1))
-		counter_free(&state_segment, &r->counters, b->site, &end);
+	if (__builtin_expect(b->site >= HT_SITE_HIDDEN, 0)) {
+		struct live_block special = *b; /* the ordinary one stays in registers */
+
+		record_ended(r, addr, &special, tick);
+		return;
+	}
+	counter_free(&state_segment, &r->counters, b->site, &end);
 	hot_event(r, addr, &event, HT_EVENT_FREE);
 }
 

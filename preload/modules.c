@@ -196,6 +196,12 @@ void modules_unloaded(void)
 	} while (!ht_cas_acq_rel_32(&modules_loader.generation, &now, later)); /* UNLOAD */
 }
 
+void modules_doubt(void)
+{
+	if (modules_generation() > MODULES_NEVER)
+		modules_unloaded();
+}
+
 struct iterate_find {
 	uint64_t pc;
 	struct found_object found;

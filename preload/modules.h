@@ -38,7 +38,10 @@ extern struct modules_loader modules_loader __attribute__((visibility("hidden"))
 /* The loader has freed something. */
 void modules_unloaded(void);
 
-/* Every free tells where it was called from. */
+/* Frees have passed that nobody looked at: what was proved before is to be proved again. */
+void modules_doubt(void);
+
+/* Every free that is looked at tells where it was called from. */
 static inline void modules_free_called(uint64_t return_address)
 {
 	if (__builtin_expect(return_address - modules_loader.start < modules_loader.bytes, 0))

@@ -10,6 +10,7 @@
 #include "shm/atomic.h"
 
 struct next next;
+uint8_t next_mode;
 char next_arena[NEXT_ARENA_BYTES] __attribute__((aligned(64)));
 
 /* Relative relocation: NULL until the loader has relocated us. volatile: the compiler knows better.
@@ -84,15 +85,15 @@ bool next_find(void)
 {
 	uint32_t idle = 0;
 
-	if (next.ready)
+	if (next_mode != NEXT_UNKNOWN)
 		return true;
 	if (!self_relocated)
 		return false;
 	/* One thread at a time; it may come back here through dlsym, and is served from the arena.
 	 */
 	if (!ht_cas_acquire_32(&finding, &idle, 1))
-		return next.ready;
+		return next_mode != NEXT_UNKNOWN;
 	find_all();
-	ht_store_release_pointer(&next.ready, true);
+	ht_store_release_8(&next_mode, NEXT_EXACT);
 	return true;
 }

@@ -11,8 +11,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What a hook must know first. */
+enum next_mode {
+	NEXT_UNKNOWN, /* the pointers are not set: call next_find() */
+	NEXT_EXACT, /* every block is recorded */
+	NEXT_SAMPLED, /* most pass: ask sample.h */
+};
+
 struct next {
-	bool ready; /* the pointers below are set; until then call next_find() */
 	void *(*malloc)(size_t);
 	void *(*calloc)(size_t, size_t);
 	void *(*realloc)(void *, size_t);
@@ -29,6 +35,7 @@ struct next {
 };
 
 extern struct next next __attribute__((visibility("hidden")));
+extern uint8_t next_mode __attribute__((visibility("hidden"))); /* enum next_mode */
 
 /*
  * Finds the next allocator. False while another call is at it, or before the library itself has
@@ -54,7 +61,7 @@ static inline bool next_is_arena(const void *p)
 
 static inline bool next_available(void)
 {
-	return __builtin_expect(next.ready, 1) || next_find();
+	return __builtin_expect(next_mode != NEXT_UNKNOWN, 1) || next_find();
 }
 
 #endif

@@ -16,6 +16,7 @@
 
 #include "preload/hot.h"
 #include "preload/next.h"
+#include "preload/sample.h"
 #include "preload/traces.h"
 #include "preload/unwind.h"
 
@@ -76,28 +77,61 @@ struct guards_leaf *record_leaf(
 	return remembered;
 }
 
-void record_untracked(uint64_t size)
+void record_untracked(uint64_t blocks, uint64_t bytes)
 {
-	ht_add_relaxed_64(&state_segment.header->untracked_blocks, 1);
-	ht_add_relaxed_64(&state_segment.header->untracked_bytes, size);
+	ht_add_relaxed_64(&state_segment.header->untracked_blocks, blocks);
+	ht_add_relaxed_64(&state_segment.header->untracked_bytes, bytes);
+}
+
+/* Counts the end of a block, a sampled one by the weight with which it came. */
+static void end_count(struct counter_owner *o, uint64_t addr, const struct live_block *b,
+	const struct counter_end *end)
+{
+	uint32_t site = live_site(b), rate = live_rate(b);
+	struct poisson_weight w;
+
+	if (site == HT_SITE_HIDDEN)
+		return;
+	if (rate == 0) {
+		counter_free(&state_segment, o, site, end);
+		return;
+	}
+	sample_release(addr);
+	w = poisson_weight(addr, b->size, rate);
+	counter_free_sampled(&state_segment, o, site, end, &w);
 }
 
 /* The end of a block that only the shared slot counts. */
-static __attribute__((noinline)) void end_shared(const struct live_block *b)
+static __attribute__((noinline)) void end_shared(uint64_t addr, const struct live_block *b)
 {
 	struct counter_end end = { .size = b->size };
 
-	if (b->site != HT_SITE_HIDDEN)
-		counter_free(&state_segment, &recorder_shared, b->site, &end);
+	end_count(&recorder_shared, addr, b, &end);
+}
+
+/*
+ * A sampled block is temporary if its thread has allocated no other since; frees that passed in
+ * between were not seen.
+ */
+void record_ended(struct recorder *r, uint64_t addr, const struct live_block *b, uint64_t tick)
+{
+	struct counter_end end = { .size = b->size,
+		.temporary = r->last_block == addr && r->last_left == state_thread.left,
+		.life_ticks = tick > b->tick ? tick - b->tick : 0 };
+	struct live_block event = { b->size, tick, live_site(b) };
+
+	end_count(&r->counters, addr, b, &end);
+	hot_event(r, addr, &event, HT_EVENT_FREE);
 }
 
 /* The ends of blocks whose frees we did not see, which show when their addresses come back. */
-void record_missed(const struct live_block *old, unsigned count)
+void record_missed(uint64_t addr, const struct live_block *old, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++) {
 		if (old[i].site != HT_SITE_HIDDEN)
 			ht_add_relaxed_64(&state_segment.header->missed_frees, 1);
-		end_shared(&old[i]);
+		/* A sampled one had this very address; for the others it says nothing. */
+		end_shared(addr, &old[i]);
 	}
 }
 
@@ -109,7 +143,7 @@ static void alloc_shared(void *p, size_t size)
 	if (hot_insert((uint64_t)(uintptr_t)p, &b))
 		counter_alloc(&state_segment, &recorder_shared, 0, size);
 	else
-		record_untracked(size);
+		record_untracked(1, size);
 	ring_push(&state_segment, 0, NULL);
 }
 
@@ -118,23 +152,77 @@ static inline uint32_t slot_of(const struct recorder *r)
 	return r ? r->slot : 0;
 }
 
-static void count_failed(const struct recorder *r)
+static void count_failed(const struct recorder *r, uint64_t count)
 {
 	uint32_t slot = slot_of(r);
 
-	thread_add(slot, &thread_at(&state_segment, slot)->failed, 1);
+	thread_add(slot, &thread_at(&state_segment, slot)->failed, count);
 }
 
-static void alloc_outermost(uintptr_t frame, void *p, size_t size, enum ht_function function)
+/* A sampled block, which is counted by its weight. `r` may be NULL. */
+static void alloc_sampled(struct recorder *r, uintptr_t frame, void *p, size_t size,
+	enum ht_function function, uint32_t rate)
 {
-	struct recorder *r = recorder_here();
+	uint64_t addr = (uint64_t)(uintptr_t)p;
+	struct poisson_weight w = poisson_weight(addr, size, rate);
+	struct live_block old[LIVE_MISSED_MAX], b = { .size = size };
+	uint32_t site = r ? hot_site(r, frame, function) : 0;
+	unsigned missed;
 
+	b.tick = r ? clock_tick(r) : segment_tick(&state_segment);
+	b.site = site | rate << LIVE_RATE_SHIFT;
+	missed = live_insert_sampled(&state_segment, addr, &b, old);
+	record_missed(addr, old, missed & ~LIVE_REFUSED);
+	if (missed & LIVE_REFUSED) {
+		record_untracked(w.blocks, w.bytes);
+	} else {
+		sample_hold(addr);
+		counter_alloc_sampled(
+			&state_segment, r ? &r->counters : &recorder_shared, site, size, &w);
+	}
+	b.site = site;
+	if (!r) {
+		ring_push(&state_segment, 0, NULL);
+		return;
+	}
+	hot_event(r, addr, &b, HT_EVENT_ALLOC);
+	r->last_block = addr;
+	r->last_left = state_thread.left;
+}
+
+/* Requests above this, which nobody can have meant, weigh like it: as one. */
+#define SIZE_MOST ((1ull << HT_LIVE_SIZE_BITS) - 1)
+
+/* How many requests of `size` one that was taken at `rate` stands for. */
+static uint64_t count_of(size_t size, uint32_t rate)
+{
+	uint64_t capped = size < SIZE_MOST ? size : SIZE_MOST;
+
+	return rate ? poisson_weight(state_thread.left, capped, rate).blocks : 1;
+}
+
+/* How many blocks it was counted for: none if it is not to be recorded, 1 in exact mode. */
+static uint64_t alloc_outermost(uintptr_t frame, void *p, size_t size, enum ht_function function)
+{
+	uint64_t measured, count;
+	struct recorder *r;
+	uint32_t rate;
+
+	if (!sample_takes(size, &rate))
+		return 0;
+	measured = sample_measure_begin();
+	r = recorder_here();
+	count = count_of(size, rate);
 	if (!p)
-		count_failed(r);
+		count_failed(r, count);
+	else if (rate != 0)
+		alloc_sampled(r, frame, p, size, function, rate);
 	else if (r)
 		hot_alloc_recorded(r, frame, p, size, function);
 	else
 		alloc_shared(p, size);
+	sample_measure_end(measured, p != NULL);
+	return count;
 }
 
 /* Notes a block that is not to be counted, so that its free is known for what it is. */
@@ -142,7 +230,11 @@ static void hide(void *p, size_t size)
 {
 	struct live_block b = { .size = size, .site = HT_SITE_HIDDEN };
 
-	hot_insert((uint64_t)(uintptr_t)p, &b);
+	/* Where blocks pass unrecorded, what is not in the table is no surprise. */
+	if (next_mode == NEXT_SAMPLED)
+		sample_redraw();
+	else
+		hot_insert((uint64_t)(uintptr_t)p, &b);
 }
 
 /* Whether this is the block that operator new asks malloc for, which the outer hook will record. */
@@ -160,6 +252,8 @@ static void alloc_nested(
 	uintptr_t frame, void *p, size_t size, enum ht_function function, bool inner)
 {
 	struct state_thread *t = &state_thread;
+	struct poisson_weight w;
+	uint32_t rate;
 
 	if (!p)
 		return;
@@ -170,12 +264,14 @@ static void alloc_nested(
 			/* A handler that interrupts this is inside a hook at work, not an
 			 * allocator. */
 			t->in_allocator = 0;
+			sample_redraw(); /* the outer hook has set the gap aside */
 			alloc_outermost(frame, p, size, function);
 			t->in_allocator = 1;
 		}
-	} else {
-		record_untracked(size);
-		ht_add_relaxed_64(&state_segment.header->untracked_busy, 1);
+	} else if (sample_takes(size, &rate)) {
+		w = poisson_weight((uint64_t)(uintptr_t)p, size, rate);
+		record_untracked(w.blocks, w.bytes);
+		ht_add_relaxed_64(&state_segment.header->untracked_busy, w.blocks);
 		hide(p, size);
 	}
 }
@@ -204,7 +300,8 @@ bool record_unknown(const struct recorder *r, const void *p)
 
 	if (next_is_arena(p))
 		return false;
-	thread_add(slot, &thread_at(&state_segment, slot)->unknown_frees, 1);
+	if (!sample_ever())
+		thread_add(slot, &thread_at(&state_segment, slot)->unknown_frees, 1);
 	return true;
 }
 
@@ -223,7 +320,7 @@ static void free_shared(void *p)
 
 	if (!block_take(NULL, p, &b))
 		return;
-	end_shared(&b);
+	end_shared((uint64_t)(uintptr_t)p, &b);
 	ring_push(&state_segment, 0, NULL);
 }
 
@@ -233,14 +330,16 @@ static void free_shared(void *p)
  */
 static void free_nested(void *p)
 {
+	uint64_t addr = (uint64_t)(uintptr_t)p;
 	struct live_block b;
 
-	if (live_remove(&state_segment, (uint64_t)(uintptr_t)p, &b))
-		end_shared(&b);
+	if (live_remove(&state_segment, addr, &b))
+		end_shared(addr, &b);
 }
 
 bool record_free_slow(uintptr_t frame, void *p)
 {
+	uint64_t measured, events;
 	struct recorder *r;
 
 	/* An allocator that is not there yet gave out nothing. */
@@ -253,10 +352,13 @@ bool record_free_slow(uintptr_t frame, void *p)
 		return true;
 	}
 	r = recorder_here();
+	measured = sample_measure_begin();
+	events = r ? r->counters.thread->ring_head : 0;
 	if (r)
 		(void)hot_free_recorded(r, p);
 	else
 		free_shared(p);
+	sample_measure_end(measured, !r || r->counters.thread->ring_head != events);
 	record_leave(true);
 	return true;
 }
@@ -300,7 +402,7 @@ static void move_end(struct recorder *r, const struct record_move *m, void *p)
 	if (r)
 		hot_ended(r, (uint64_t)(uintptr_t)p, &m->block);
 	else
-		end_shared(&m->block);
+		end_shared((uint64_t)(uintptr_t)p, &m->block);
 }
 
 static void move_done_outermost(uintptr_t frame, const struct record_move *m, void *p, void *q,
@@ -308,12 +410,14 @@ static void move_done_outermost(uintptr_t frame, const struct record_move *m, vo
 {
 	struct recorder *r = recorder_here();
 	uint32_t slot = slot_of(r);
+	uint64_t count;
 
-	if (m->known) {
+	if (m->known)
 		move_end(r, m, p);
-		thread_add(slot, &thread_at(&state_segment, slot)->reallocs, 1);
-	}
-	alloc_outermost(frame, q, size, function);
+	count = alloc_outermost(frame, q, size, function);
+	/* Where blocks pass unrecorded the old one need not be known. */
+	if (m->known || sample_ever())
+		thread_add(slot, &thread_at(&state_segment, slot)->reallocs, count);
 }
 
 static __attribute__((noinline)) void move_done_slow(uintptr_t frame, const struct record_move *m,
@@ -326,7 +430,7 @@ static __attribute__((noinline)) void move_done_slow(uintptr_t frame, const stru
 		record_leave(true);
 	} else {
 		if (m->known) {
-			end_shared(&m->block);
+			end_shared((uint64_t)(uintptr_t)p, &m->block);
 			thread_add(0, &thread_at(&state_segment, 0)->reallocs, 1);
 		}
 		alloc_nested(frame, q, size, function, false);
@@ -350,28 +454,42 @@ void record_move_done(uintptr_t frame, struct record_move *m, void *p, void *q, 
 }
 
 /* The block is still where it was; no count changes, unless another one took the room. */
-static void move_undo(const struct record_move *m, void *p, const struct recorder *r)
+static void move_undo(const struct record_move *m, void *p)
 {
-	count_failed(r);
-	if (m->known && !hot_insert((uint64_t)(uintptr_t)p, &m->block)) {
-		end_shared(&m->block);
-		record_untracked(m->block.size);
+	uint64_t addr = (uint64_t)(uintptr_t)p;
+	struct live_block old[LIVE_MISSED_MAX];
+	bool is_back;
+
+	if (!m->known)
+		return;
+	if (live_rate(&m->block) != 0)
+		is_back =
+			!(live_insert_sampled(&state_segment, addr, &m->block, old) & LIVE_REFUSED);
+	else
+		is_back = hot_insert(addr, &m->block);
+	if (!is_back) {
+		end_shared(addr, &m->block);
+		record_untracked(1, m->block.size);
 	}
 }
 
-void record_move_failed(uintptr_t frame, struct record_move *m, void *p, bool freed)
+void record_move_failed(uintptr_t frame, struct record_move *m, void *p, size_t size, bool freed)
 {
 	struct recorder *r;
+	uint32_t rate;
 	bool entered;
 
 	if (!m->recording)
 		return;
 	entered = record_enter(frame);
 	r = entered ? recorder_here() : NULL;
-	if (!freed)
-		move_undo(m, p, r);
-	else if (m->known)
+	if (!freed) {
+		move_undo(m, p);
+		if (sample_takes(size, &rate))
+			count_failed(r, count_of(size, rate));
+	} else if (m->known) {
 		move_end(r, m, p);
+	}
 	if (freed && r)
 		r->last_block = 0;
 	record_leave(entered);

@@ -36,9 +36,9 @@ void record_move_begin(uintptr_t frame, struct record_move *m, void *p);
 /* It became `q`, of `size` bytes. */
 void record_move_done(uintptr_t frame, struct record_move *m, void *p, void *q, size_t size,
 	enum ht_function function);
-/* It failed: `p` is as it was, unless `freed` (size 0: the allocator freed it and returned NULL).
- */
-void record_move_failed(uintptr_t frame, struct record_move *m, void *p, bool freed);
+/* It failed to become `size` bytes: `p` is as it was, unless `freed` (size 0: the allocator freed
+ * it and returned NULL). */
+void record_move_failed(uintptr_t frame, struct record_move *m, void *p, size_t size, bool freed);
 
 /*
  * Marks the thread as inside an allocator that calls malloc and free itself (operator new), so that

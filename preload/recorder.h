@@ -18,6 +18,7 @@ struct recorder {
 	uint32_t slot; /* never 0, the shared one */
 	uint32_t exit_rounds; /* of thread-specific data destructors seen */
 	uint64_t last_block; /* address of the last allocation, 0 when another event came after */
+	uint64_t last_left; /* state_thread.left after the last sampled allocation */
 	uint64_t looked_cycles; /* when this thread last looked at the time (clock.h) */
 	uint64_t published_cycles;
 	uint32_t clock_every; /* events between two looks */

@@ -18,6 +18,7 @@
 #include "preload/modules.h"
 #include "preload/next.h"
 #include "preload/recorder.h"
+#include "preload/sample.h"
 #include "preload/unwind.h"
 
 enum phase { PHASE_NEW, PHASE_STARTING, PHASE_ON, PHASE_OFF };
@@ -93,6 +94,13 @@ static bool new_is_runtimes(void)
 	return lies_in(&r, runtime);
 }
 
+void state_way(enum own_way way)
+{
+	/* Ours and writable while it is on; not the constant one that stands for off. */
+	if (state_own->on != OWN_OFF && state_own->on != (uint32_t)way)
+		ht_store_relaxed_32(&((struct own *)(uintptr_t)state_own)->on, way);
+}
+
 /* Leaves word for viewers why there is a segment and no recording. */
 static int give_up(const char *why, int rc)
 {
@@ -114,8 +122,9 @@ static int prepare(struct own **own)
 	*own = own_page();
 	if (!*own)
 		return give_up("the kernel cannot tell us of fork (it needs Linux 4.14)", -ENOSYS);
-	/* Our memory is not the program's: not in its core dumps. It does stay mapped in a forked
-	 * child until that child's first allocation, because the fork may have interrupted a hook.
+	/* Our memory is not the program's: not in its core dumps. It does stay mapped in a
+	 * forked child until that child's first allocation, because the fork may have
+	 * interrupted a hook.
 	 */
 	madvise(state_segment.header, state_segment.bytes, MADV_DONTDUMP);
 	state_segment.single_threaded = single_threaded();
@@ -140,14 +149,18 @@ static bool start(void)
 	state_thread.unwinding = 1;
 	hooks_cxx_find();
 	rc = prepare(&own);
-	/* What we asked for in vain is not the program's error. A call that succeeds takes it back;
-	 * dlerror would translate it, under a lock of libc's that this thread may be holding. */
+	/* What we asked for in vain is not the program's error. A call that succeeds takes
+	 * it back; dlerror would translate it, under a lock of libc's that this thread may
+	 * be holding. */
 	(void)dlsym(RTLD_DEFAULT, "free");
 	state_thread.unwinding = 0;
 	if (rc == 0) {
-		own->on = 1;
+		sample_start();
+		own->on = sample_asked() ? OWN_LONG : OWN_SHORT;
 		ht_store_relaxed_32(&state_segment.header->state, HT_STATE_RUNNING);
 		ht_store_release_pointer(&state_own, own);
+		if (sample_asked())
+			sample_look();
 	}
 	ht_store_release_32(&phase, rc == 0 ? PHASE_ON : PHASE_OFF);
 	state_thread.busy = 0;
@@ -155,14 +168,21 @@ static bool start(void)
 	return rc == 0;
 }
 
-/* We are a forked child: the segment is our parent's. Let go of it, unless this very thread was
- * inside a hook when it forked (a signal handler did) and will go on there. */
+/* We are a forked child: the segment is our parent's. Let go of it, unless this very thread
+ * was inside a hook when it forked (a signal handler did) and will go on there. */
 static void leave_parent(void)
 {
 	uint32_t was_on = PHASE_ON;
+	void *header;
 
-	if (ht_cas_acquire_32(&phase, &was_on, PHASE_OFF) && state_thread.busy == 0)
-		munmap(state_segment.header, state_segment.bytes);
+	if (!ht_cas_acquire_32(&phase, &was_on, PHASE_OFF) || state_thread.busy != 0)
+		return;
+	/* Threads that count down blocks look at the header: it becomes a page of zeros, in
+	 * one step, which no thread takes for what it has seen. */
+	header = mmap(state_segment.header, HT_HEADER_BYTES, PROT_READ,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	if (header != MAP_FAILED)
+		munmap((char *)header + HT_HEADER_BYTES, state_segment.bytes - HT_HEADER_BYTES);
 }
 
 bool state_wake(void)
@@ -171,7 +191,8 @@ bool state_wake(void)
 	case PHASE_NEW:
 		return start();
 	case PHASE_ON:
-		/* Set, but off: wiped by fork. (Or another thread is just throwing the switch.) */
+		/* Set, but off: wiped by fork. (Or another thread is just throwing the
+		 * switch.) */
 		if (ht_load_acquire_pointer(&state_own)->on)
 			return true;
 		leave_parent();

@@ -10,8 +10,14 @@
 
 #include "shm/segment.h"
 
+enum own_way {
+	OWN_OFF,
+	OWN_SHORT, /* every event is recorded, as fast as can be */
+	OWN_LONG, /* events are sampled or measured */
+};
+
 struct own {
-	uint32_t on;
+	uint32_t on; /* enum own_way */
 };
 
 extern const struct own *state_own __attribute__((visibility("hidden")));
@@ -26,6 +32,10 @@ struct state_thread {
 	struct recorder *recorder; /* NULL: not yet, or it has none */
 	uint64_t inner_least,
 		inner_most; /* sizes that new would ask malloc for, for its own block */
+	/* Sampling (sample.h). */
+	uint64_t left; /* bytes to pass until the next block is recorded; 0 in exact mode */
+	uint64_t seen; /* header.sample_bytes as this thread last acted on it */
+	uint8_t until_measured; /* counts recorded events, when they are measured */
 	uint8_t unwinding; /* inside the unwinder */
 	uint8_t in_allocator; /* inside operator new or delete of the next library */
 	uint8_t no_recorder; /* there was none to be had, or the thread is about to end */
@@ -42,6 +52,9 @@ static inline bool state_on(void)
 {
 	return __builtin_expect(state_own->on != 0, 1) || state_wake();
 }
+
+/* Changes the way while recording is on. */
+void state_way(enum own_way way);
 
 /* Our pid by system call: libc's own may be remembered from before a clone. */
 uint32_t state_pid(void);

@@ -21,7 +21,7 @@ __thread struct state_thread state_thread;
 
 static struct fixture fixture;
 static uint64_t time_ns;
-static unsigned looks, asked;
+static unsigned looks, asked, switched;
 static struct recorder recorder;
 
 /* Four cycles a nanosecond. */
@@ -38,6 +38,11 @@ static int told_time(clockid_t id, struct timespec *t)
 	if (id == CLOCK_REALTIME)
 		t->tv_sec += 1000000;
 	return 0;
+}
+
+void sample_look(void)
+{
+	switched++;
 }
 
 static void begin(void)
@@ -159,6 +164,26 @@ TEST(history)
 	end();
 }
 
+/* What a viewer wrote is seen within as many events as the clock is not looked at. */
+TEST(a_switch_is_noticed)
+{
+	begin();
+	switched = 0;
+	for (unsigned i = 0; i < 1000; i++)
+		clock_tick(&recorder);
+	CHECK_INT(switched, 0);
+	fixture.s.header->sample_bytes = 65536;
+	for (unsigned i = 0; i < EVERY_MAX; i++)
+		clock_tick(&recorder);
+	CHECK_INT(switched, 1);
+	fixture.s.header->sample_bytes = 0;
+	fixture.s.header->measure = 1;
+	for (unsigned i = 0; i < EVERY_MAX; i++)
+		clock_tick(&recorder);
+	CHECK_INT(switched, 2);
+	end();
+}
+
 int main(void)
 {
 	RUN(clocks);
@@ -169,5 +194,6 @@ int main(void)
 	RUN(busy_then_idle);
 	RUN(first_event);
 	RUN(history);
+	RUN(a_switch_is_noticed);
 	return check_end();
 }

@@ -124,7 +124,7 @@ TEST(found)
 	void *p;
 
 	CHECK(next_available());
-	CHECK(next.ready && next.malloc && next.calloc && next.realloc && next.free);
+	CHECK(next_mode == NEXT_EXACT && next.malloc && next.calloc && next.realloc && next.free);
 	CHECK(next.posix_memalign && next.aligned_alloc && next.memalign);
 	p = next.malloc(10);
 	CHECK(p && !next_is_arena(p));
@@ -137,7 +137,7 @@ TEST(found)
 /* While one call is at it, another is told to use the arena, and does not wait. */
 TEST(found_by_another)
 {
-	next.ready = false;
+	next_mode = NEXT_UNKNOWN;
 	finding = 1;
 	CHECK(!next_available());
 	finding = 0;

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Sampling mode inside the program: which blocks are recorded, which frees may be passed on without
+ * a look, and how a viewer's switch takes effect. Any thread, in hooks. The mathematics is in
+ * shm/poisson.h.
+ *
+ * A hook that finds next_mode to be NEXT_SAMPLED asks sample_passes first: most blocks are counted
+ * down and passed on, and cost a dozen instructions. What is left goes the long way into record.c,
+ * which asks sample_takes. A gap is drawn per thread and has no memory, so it may be drawn afresh
+ * whenever that is simpler.
+ *
+ * A switch (header.sample_bytes) takes effect
+ *   - to exact: at once, for every thread. Passing a block on includes a look at the word.
+ *   - from exact to sampled: when a thread next looks at the clock, which is within 32 of its
+ *     events. What is recorded meanwhile is recorded exactly, and right.
+ * Each block keeps the rate that it was recorded with; so threads need not agree on the moment.
+ *
+ * Frees: `sample_held` counts the recorded blocks by page. A block whose page has none was not
+ * recorded. The counts hold from the start of a program that is sampled from its start. Once it has
+ * been exact they do not, and all pages count as held for good: frees are looked up, as in exact
+ * mode.
+ */
+#ifndef PRELOAD_SAMPLE_H
+#define PRELOAD_SAMPLE_H
+
+#include "preload/next.h"
+#include "preload/state.h"
+#include "shm/poisson.h"
+
+#define SAMPLE_PAGES 65536u /* 256 MB of heap until two pages share a count */
+#define SAMPLE_NEVER UINT64_MAX /* state_thread.seen of a thread that records everything */
+
+/* Relaxed everywhere: whoever frees a block was given it by the thread that recorded it, in an
+ * order that the program made, and that orders the count as well. */
+extern uint8_t sample_held[SAMPLE_PAGES] __attribute__((visibility("hidden")));
+
+static inline uint8_t *sample_page(const void *p)
+{
+	return &sample_held[(uintptr_t)p >> 12 & (SAMPLE_PAGES - 1)];
+}
+
+/* Whether the block at `p` may have been recorded. */
+static inline bool sample_holds(const void *p)
+{
+	return ht_load_relaxed_8(sample_page(p)) != 0;
+}
+
+/*
+ * Counts down a block of `size` bytes that is about to be allocated. True: it passes unrecorded.
+ * False: the long way decides. One load and one store, so that a handler that comes in between
+ * cannot make the count run below zero; what it changed is lost, which the process does not
+ * remember anyway.
+ */
+static inline bool sample_passes(uint64_t size)
+{
+	struct state_thread *t = &state_thread;
+	uint64_t left = ht_load_relaxed_64(&t->left);
+
+	if (__builtin_expect(size >= left, 0) ||
+		__builtin_expect(
+			ht_load_relaxed_64(&state_segment.header->sample_bytes) != t->seen, 0))
+		return false;
+	ht_store_relaxed_64(&t->left, left - size - 1);
+	return true;
+}
+
+/*
+ * Whether a block that did not pass is to be recorded, after a look at the mode. *log2 is the rate
+ * to record it with, 0: exactly.
+ */
+bool sample_takes(uint64_t size, uint32_t *log2);
+/* The calling thread's next gap. */
+void sample_redraw(void);
+
+/* A block recorded with a rate comes and goes. */
+void sample_hold(uint64_t addr);
+void sample_release(uint64_t addr);
+
+/* Whether there may be blocks that were not recorded. */
+bool sample_ever(void);
+
+/* When recording starts, before its switch is thrown: as header.sample_bytes says. */
+void sample_start(void);
+/* A viewer may have switched: acts on it. */
+void sample_look(void);
+static inline bool sample_asked(void)
+{
+	const struct ht_header *h = state_segment.header;
+
+	return ht_load_relaxed_64(&h->sample_bytes) != 0 || ht_load_relaxed_32(&h->measure) != 0;
+}
+
+/* Measuring: the time when a recorded event begins, if this one is to be measured; else 0. */
+uint64_t sample_measure_begin(void);
+/* And its end. `recorded`: it was one; the time of a look in vain counts among them, too. */
+void sample_measure_end(uint64_t begin, bool recorded);
+
+#endif

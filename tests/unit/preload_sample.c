@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Sampling in the program: what passes and what is taken, what a switch does to the thread that
+ * sees it, the pages that hold recorded blocks, and the measuring. The file itself is compiled in,
+ * with stand-ins for the rest of the room.
+ */
+#include "preload/sample.c"
+
+#include "tests/unit/shm_fixture.h"
+
+struct segment state_segment;
+__thread struct state_thread state_thread;
+struct next next;
+uint8_t next_mode;
+char next_arena[NEXT_ARENA_BYTES];
+
+static struct fixture fixture;
+static enum own_way way;
+static uint64_t time_ns, tick_ns;
+static unsigned doubts;
+static const char *seed_text;
+
+void state_way(enum own_way wanted)
+{
+	way = wanted;
+}
+
+void modules_doubt(void)
+{
+	doubts++;
+}
+
+uint64_t clock_monotonic(void)
+{
+	return time_ns += tick_ns;
+}
+
+const char *attach_variable(const char *name)
+{
+	return strcmp(name, "HEAPTOP_SEED") == 0 ? seed_text : NULL;
+}
+
+/* A program that begins with this word in its header. */
+static void begin(uint64_t bytes)
+{
+	fixture_open(&fixture, SEGMENT_SMALL);
+	state_segment = fixture.s;
+	state_thread = (struct state_thread){ 0 };
+	memset(sample_held, 0, sizeof(sample_held));
+	acted = is_closed = 0;
+	next_mode = NEXT_EXACT;
+	way = OWN_SHORT;
+	time_ns = FIXTURE_CREATED_NS;
+	tick_ns = 1;
+	seed_text = "42";
+	fixture.s.header->sample_bytes = bytes;
+	sample_start();
+	if (sample_asked())
+		sample_look();
+}
+
+static void end(void)
+{
+	fixture_close(&fixture);
+}
+
+static void switch_to(uint64_t bytes)
+{
+	fixture.s.header->sample_bytes = bytes;
+}
+
+/* As a hook does it. */
+static bool recorded(uint64_t size, uint32_t *log2)
+{
+	return !sample_passes(size) && sample_takes(size, log2);
+}
+
+static unsigned pages_held(void)
+{
+	unsigned held = 0;
+
+	for (unsigned i = 0; i < SAMPLE_PAGES; i++)
+		held += sample_held[i] != 0;
+	return held;
+}
+
+TEST(exact_programs_stay_exact)
+{
+	uint32_t log2 = 99;
+
+	begin(0);
+	CHECK_INT(next_mode, NEXT_EXACT);
+	CHECK_INT(way, OWN_SHORT);
+	CHECK_INT(fixture.s.header->marks, 0);
+	CHECK(!sample_ever());
+	for (unsigned i = 0; i < 1000; i++) {
+		CHECK(recorded(i, &log2));
+		CHECK_INT(log2, 0);
+	}
+	CHECK_INT(pages_held(), 0);
+	end();
+}
+
+TEST(blocks_pass_until_the_gap_is_used_up)
+{
+	uint32_t log2 = 0;
+	uint64_t left;
+
+	begin(1 << 16);
+	CHECK_INT(next_mode, NEXT_SAMPLED);
+	CHECK_INT(way, OWN_LONG);
+	state_thread.left = 300;
+	CHECK(sample_passes(100));
+	CHECK_INT(state_thread.left, 199);
+	CHECK(sample_passes(0)); /* one byte */
+	CHECK_INT(state_thread.left, 198);
+	CHECK(!sample_passes(198));
+	CHECK(!sample_passes(UINT64_MAX));
+	CHECK(!sample_passes(1ull << 63));
+	CHECK_INT(state_thread.left, 198);
+	CHECK(sample_passes(197));
+	CHECK_INT(state_thread.left, 0);
+	CHECK(!sample_passes(0));
+	CHECK(sample_takes(0, &log2));
+	CHECK_INT(log2, 16);
+	/* The long way counts down as well. */
+	state_thread.left = left = 1000;
+	CHECK(!sample_takes(10, &log2));
+	CHECK_INT(state_thread.left, left - 11);
+	end();
+}
+
+/* Frees that pass may be the loader's: no stack is taken without the loader being asked. */
+TEST(nothing_is_proved_while_frees_pass)
+{
+	uint32_t log2;
+
+	begin(1 << 16);
+	doubts = 0;
+	state_thread.left = 10;
+	CHECK(recorded(100, &log2));
+	CHECK_INT(doubts, 1);
+	switch_to(0);
+	doubts = 0;
+	CHECK(recorded(100, &log2));
+	CHECK_INT(doubts, 1);
+	end();
+}
+
+/* All that a program allocates, by the weights of what was recorded. */
+TEST(weights_add_up)
+{
+	double truth = 0, estimate = 0, variance = 0;
+	uint64_t random = 1;
+	uint32_t log2;
+
+	begin(1 << 14);
+	for (unsigned i = 0; i < 2000000; i++) {
+		uint64_t size = fixture_random(&random) % (i % 50 ? 200 : 20000);
+		struct poisson_weight w;
+
+		truth += (double)size;
+		if (!recorded(size, &log2))
+			continue;
+		w = poisson_weight(i * 16, size, log2);
+		estimate += (double)w.bytes;
+		variance += (double)w.bytes_variance * (1 << POISSON_BYTES_LOG2);
+	}
+	CHECK((estimate - truth) * (estimate - truth) < 16 * variance);
+	CHECK(variance > 0);
+	end();
+}
+
+TEST(a_seed_repeats_a_run)
+{
+	uint64_t first, second;
+
+	begin(1 << 16);
+	first = state_thread.left;
+	end();
+	begin(1 << 16);
+	second = state_thread.left;
+	end();
+	CHECK_INT(first, second);
+	seed_text = "43";
+	begin(1 << 16);
+	seed_text = NULL;
+	sample_start();
+	sample_redraw();
+	CHECK(state_thread.left != first);
+	end();
+}
+
+TEST(exact_is_at_once)
+{
+	uint32_t log2 = 99;
+
+	begin(1 << 16);
+	state_thread.left = 1 << 20;
+	CHECK(sample_passes(1));
+	switch_to(0);
+	CHECK(!sample_passes(1));
+	CHECK(sample_takes(1, &log2));
+	CHECK_INT(log2, 0);
+	CHECK_INT(next_mode, NEXT_EXACT);
+	CHECK_INT(way, OWN_SHORT);
+	/* A hook that was interrupted by all this puts back what it had: it does not pass for it.
+	 */
+	state_thread.left = 1 << 20;
+	CHECK(!sample_passes(1));
+	CHECK(sample_takes(1, &log2));
+	CHECK_INT(log2, 0);
+	end();
+}
+
+/* A thread that has seen nothing yet does not pass either, whatever mode its process is in. */
+TEST(fresh_threads_ask)
+{
+	uint32_t log2 = 99;
+
+	begin(1 << 16);
+	state_thread = (struct state_thread){ 0 };
+	CHECK(!sample_passes(1));
+	sample_takes(1, &log2);
+	CHECK_INT(state_thread.seen, 1 << 16);
+	CHECK(state_thread.left > 0);
+	end();
+}
+
+TEST(switches_leave_marks)
+{
+	struct ht_header *h;
+	uint32_t log2;
+
+	begin(0);
+	h = fixture.s.header;
+	switch_to(1 << 19);
+	sample_look();
+	sample_look();
+	CHECK_INT(h->marks, 1);
+	CHECK_INT(h->mark[0].sample_bytes, 1 << 19);
+	CHECK_INT(h->mark[0].ns, time_ns);
+	CHECK_INT(h->sample_most, 1 << 19);
+	switch_to(1 << 12);
+	recorded(1, &log2);
+	CHECK_INT(h->marks, 2);
+	CHECK_INT(h->mark[1].sample_bytes, 1 << 12);
+	CHECK_INT(h->sample_most, 1 << 19);
+	switch_to(0);
+	recorded(1, &log2);
+	CHECK_INT(h->marks, 3);
+	CHECK_INT(h->mark[2].sample_bytes, 0);
+	/* Nonsense is exact, and nothing to act on. */
+	switch_to(12345);
+	recorded(1, &log2);
+	CHECK_INT(log2, 0);
+	CHECK_INT(h->marks, 3);
+	CHECK(sample_ever());
+	/* One that is sampled from its start says so. */
+	end();
+	begin(1 << 20);
+	CHECK_INT(fixture.s.header->marks, 1);
+	CHECK_INT(fixture.s.header->sample_most, 1 << 20);
+	end();
+}
+
+TEST(pages_hold_what_is_recorded)
+{
+	char *p = (char *)0x7f1234567000, *other = p + 4096;
+
+	begin(1 << 16);
+	CHECK(!sample_holds(p));
+	sample_hold((uint64_t)p + 16);
+	sample_hold((uint64_t)p + 4000);
+	CHECK(sample_holds(p + 64) && !sample_holds(other));
+	sample_release((uint64_t)p + 16);
+	CHECK(sample_holds(p));
+	sample_release((uint64_t)p + 4000);
+	CHECK(!sample_holds(p));
+	/* More than can be counted are held for good. */
+	for (unsigned i = 0; i < 300; i++)
+		sample_hold((uint64_t)p);
+	for (unsigned i = 0; i < 300; i++)
+		sample_release((uint64_t)p);
+	CHECK(sample_holds(p));
+	/* The bootstrap arena's blocks must not go to the next allocator. */
+	CHECK(sample_holds(next_arena) && sample_holds(next_arena + NEXT_ARENA_BYTES - 1));
+	end();
+}
+
+/* Once anything was recorded exactly, no free may pass without a look, ever again. */
+TEST(exact_closes_the_pages)
+{
+	begin(1 << 16);
+	CHECK(pages_held() <= NEXT_ARENA_BYTES / 4096 + 1);
+	switch_to(0);
+	sample_look();
+	CHECK_INT(pages_held(), SAMPLE_PAGES);
+	switch_to(1 << 16);
+	sample_look();
+	sample_hold(0x1000);
+	sample_release(0x1000);
+	CHECK_INT(pages_held(), SAMPLE_PAGES);
+	end();
+	begin(0);
+	switch_to(1 << 16);
+	sample_look();
+	CHECK_INT(pages_held(), SAMPLE_PAGES);
+	end();
+}
+
+TEST(one_event_in_64_is_measured)
+{
+	struct ht_header *h;
+	unsigned timed = 0;
+	uint32_t log2;
+
+	begin(0);
+	h = fixture.s.header;
+	for (unsigned i = 0; i < 1000; i++)
+		timed += sample_measure_begin() != 0;
+	CHECK_INT(timed, 0);
+	h->measure = 1;
+	CHECK(sample_asked());
+	sample_look();
+	CHECK_INT(way, OWN_LONG);
+	CHECK_INT(next_mode, NEXT_EXACT);
+	CHECK_INT(h->marks, 0);
+	tick_ns = 30; /* what a look at the clock takes */
+	for (unsigned i = 0; i < 640; i++) {
+		uint64_t from = sample_measure_begin();
+
+		time_ns += 200;
+		sample_measure_end(from, i % 128 >= 64);
+	}
+	CHECK_INT(h->timed_events, 5);
+	CHECK_INT(h->timed_ns, 10 * 200);
+	/* A preemption is not recording. */
+	for (unsigned i = 0; i < 64; i++) {
+		uint64_t from = sample_measure_begin();
+
+		time_ns += 1000000000;
+		sample_measure_end(from, true);
+	}
+	CHECK_INT(h->timed_ns, 10 * 200 + MEASURE_MOST_NS);
+	/* When nobody asks any more, the short way is right again. */
+	CHECK(recorded(1, &log2));
+	CHECK_INT(way, OWN_LONG);
+	h->measure = 0;
+	CHECK(recorded(1, &log2));
+	CHECK_INT(way, OWN_SHORT);
+	end();
+}
+
+int main(void)
+{
+	RUN(exact_programs_stay_exact);
+	RUN(blocks_pass_until_the_gap_is_used_up);
+	RUN(nothing_is_proved_while_frees_pass);
+	RUN(weights_add_up);
+	RUN(a_seed_repeats_a_run);
+	RUN(exact_is_at_once);
+	RUN(fresh_threads_ask);
+	RUN(switches_leave_marks);
+	RUN(pages_hold_what_is_recorded);
+	RUN(exact_closes_the_pages);
+	RUN(one_event_in_64_is_measured);
+	return check_end();
+}
