@@ -298,6 +298,11 @@ static int screen_save(void *ctx, const struct snapshot *s, char *msg, size_t ca
 	return rc;
 }
 
+static int screen_sample(void *ctx, const char *text, char *msg, size_t cap)
+{
+	return run_sample(ctx, text, msg, cap);
+}
+
 static void screen_end(void *ctx)
 {
 	run_end(ctx);
@@ -339,6 +344,8 @@ static int show_screen(struct run *r, const struct options *o)
 
 	if (r->child.pid)
 		source.end = screen_end;
+	if (o->mode != OPTIONS_READ)
+		source.sample = screen_sample;
 	if (r->output) {
 		source.output_lines = screen_output_lines;
 		source.output_line = screen_output_line;

@@ -21,7 +21,7 @@
 			      */
 #define DELAY_MIN_NS UINT64_C(100000000) /* faster is unreadable and only costs */
 #define DELAY_MAX_NS UINT64_C(60000000000)
-#define HELP_INDENT  22 /* fits the longest option with its argument */
+#define HELP_INDENT  24 /* fits the longest option with its argument */
 #define VALUE_MAX    64 /* bytes of a bad value that a message repeats */
 #define WHY_MAX	     160
 
@@ -177,6 +177,20 @@ static int set_fail_on(struct options *o, const char *value, struct why *why)
 	return 0;
 }
 
+static int set_sample(struct options *o, const char *value, struct why *why)
+{
+	if (steer_parse_rate(value, &o->sample) != 0)
+		return why_set(why, "must be 1K to 64M bytes, exact or auto");
+	return 0;
+}
+
+static int set_max_overhead(struct options *o, const char *value, struct why *why)
+{
+	if (steer_parse_limit(value, &o->sample) != 0)
+		return why_set(why, "must be a percentage from 0.1% to 100%");
+	return 0;
+}
+
 static int set_color(struct options *o, const char *value, struct why *why)
 {
 	static const char *const words[] = { "auto", "always", "never", NULL };
@@ -214,6 +228,8 @@ enum long_key {
 	KEY_FORMAT,
 	KEY_TOP,
 	KEY_FAIL_ON,
+	KEY_SAMPLE,
+	KEY_MAX_OVERHEAD,
 	KEY_FOLLOW,
 	KEY_NO_FOLLOW,
 	KEY_SHOW_HIDDEN,
@@ -243,6 +259,10 @@ static const struct row rows[] = {
 	{ KEY_FAIL_ON, "fail-on", "CLASS", set_fail_on, 0,
 		"exit 1 if CLASS is left (unfreed; implies --report)" },
 	{ 'D', "depth", "N", set_depth, 0, "frames kept per call stack (default 128, at most 1024)" },
+	{ KEY_SAMPLE, "sample", "BYTES", set_sample, 0,
+		"record one block in BYTES (512K, 1M), exact or auto" },
+	{ KEY_MAX_OVERHEAD, "max-overhead", "PCT", set_max_overhead, 0,
+		"sample so that recording costs PCT at most (5%)" },
 	{ KEY_FOLLOW, "follow", NULL, set_follow, 0, "record the programs that COMMAND starts, too" },
 	{ KEY_NO_FOLLOW, "no-follow", NULL, set_no_follow, 0, "record COMMAND alone" },
 	{ KEY_SHOW_HIDDEN, "show-hidden", NULL, FLAG(show_hidden),
@@ -434,6 +454,10 @@ static const char *options_conflict(const struct options *o)
 		return "-o goes with -b or --report";
 	if (o->fail_on_unfreed && o->mode != OPTIONS_RUN)
 		return "--fail-on goes with a COMMAND";
+	if (o->fail_on_unfreed && (o->sample.bytes || o->sample.limit > 0))
+		return "--fail-on needs every block recorded, so not --sample or --max-overhead";
+	if (o->sample.given && o->mode != OPTIONS_RUN && o->mode != OPTIONS_ATTACH)
+		return "--sample and --max-overhead go with a COMMAND or -a PID";
 	return NULL;
 }
 

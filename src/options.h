@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 #include "src/model/columns.h"
+#include "src/steer.h"
 
 #define OPTIONS_EXIT_USAGE    2
 #define OPTIONS_DEPTH_DEFAULT 128u
@@ -53,6 +54,7 @@ struct options {
 	/* How it is recorded and named. */
 	unsigned depth;
 	enum options_follow follow;
+	struct steer_wish sample;
 	const char *library; /* --library, or NULL */
 	bool debuginfod;
 	bool fail_on_unfreed;

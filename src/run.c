@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "src/util/clock.h"
+#include "src/util/units.h"
 
 /* A report waits so long for names at most. */
 #define NAMES_TIMEOUT_NS UINT64_C(60000000000)
@@ -31,6 +32,17 @@ static int failed(const char *message, int status)
 	return status;
 }
 
+/* As the options say. Before a launched program runs, so that its first block is recorded so. */
+static int sample_start(struct run *r)
+{
+	const struct steer_wish *wish = &r->options->sample;
+
+	if (!wish->given || watch_sample(r->watch, wish) == 0)
+		return 0;
+	return failed("the program cannot be switched to sampling: its segment cannot be written",
+		RUN_EXIT_FAILED);
+}
+
 static int watch_start(struct run *r, const char *path, uint64_t family, pid_t pid)
 {
 	struct watch_options w = { .family = family,
@@ -43,7 +55,7 @@ static int watch_start(struct run *r, const char *path, uint64_t family, pid_t p
 		return failed(message, RUN_EXIT_FAILED);
 	r->watch = watch_new(s, &w);
 	if (r->watch)
-		return 0;
+		return sample_start(r);
 	session_close(s);
 	return failed("out of memory", RUN_EXIT_FAILED);
 }
@@ -214,6 +226,36 @@ bool run_ready(struct run *r)
 	return changed || r->ended != was_ended;
 }
 
+/* A wish as people type it: a limit with its percent sign, or a rate. */
+static int wish_parse(const char *text, struct steer_wish *wish)
+{
+	return strchr(text, '%') ? steer_parse_limit(text, wish) : steer_parse_rate(text, wish);
+}
+
+int run_sample(struct run *r, const char *text, char *msg, size_t cap)
+{
+	struct steer_wish wish = { 0 };
+	char rate[UNITS_MAX];
+	int rc = wish_parse(text, &wish);
+
+	if (rc != 0) {
+		snprintf(msg, cap,
+			"sampling: type exact, auto, 1K to 64M (bytes), or a limit like 5%%");
+		return rc;
+	}
+	rc = watch_sample(r->watch, &wish);
+	if (rc != 0)
+		snprintf(msg, cap, "sampling: the program cannot be switched: %s", strerror(-rc));
+	else if (wish.limit > 0)
+		snprintf(msg, cap, "sampling is steered to cost %g%% at most", wish.limit * 100);
+	else if (wish.bytes == 0)
+		snprintf(msg, cap, "from now on every block is recorded");
+	else
+		snprintf(msg, cap, "from now on one block in %s is recorded",
+			snapshot_rate_text(wish.bytes, rate));
+	return rc;
+}
+
 void run_end(struct run *r)
 {
 	if (r->child.pid && !r->ended && kill(r->child.pid, SIGTERM) == 0) {
@@ -330,6 +372,8 @@ int run_close(struct run *r)
 
 	terminal_drop(r);
 	end_await(r);
+	if (r->watch)
+		session_sample_leave(watch_session(r->watch));
 	if (r->ended)
 		status = WIFSIGNALED(r->wait_status) ? 128 + WTERMSIG(r->wait_status)
 						     : WEXITSTATUS(r->wait_status);

@@ -46,6 +46,11 @@ bool run_alive(const struct run *r);
  */
 int run_fds(const struct run *r, struct pollfd *fds, int max);
 bool run_ready(struct run *r);
+/*
+ * Switches the program to "exact", "512K", "auto" or "5%", as the user typed it. 0 or -errno, and a
+ * line that says what came of it in `msg`.
+ */
+int run_sample(struct run *r, const char *text, char *msg, size_t cap);
 /* Asks the launched program to end. */
 void run_end(struct run *r);
 /*

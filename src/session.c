@@ -17,6 +17,7 @@
 #include "src/model/model.h"
 #include "src/proc/proc.h"
 #include "src/intake.h"
+#include "src/sampler.h"
 #include "src/sym/sym.h"
 #include "src/util/clock.h"
 #include "src/util/text.h"
@@ -57,6 +58,7 @@ struct session {
 	uint64_t ended_ns;
 	const char *notice;
 	char *stopped; /* the library's own word that it does not record, or NULL */
+	struct sampler sampler;
 	const struct snapshot *const *children;
 	size_t nchildren;
 };
@@ -253,6 +255,21 @@ void session_replaced(struct session *s)
 	end_as(s, SNAP_GONE, 0, 0);
 }
 
+int session_sample(struct session *s, const struct steer_wish *wish)
+{
+	return sampler_set(&s->sampler, s->segment, wish);
+}
+
+void session_sample_inherit(struct session *s, const struct session *before)
+{
+	sampler_inherit(&s->sampler, s->segment, &before->sampler);
+}
+
+void session_sample_leave(struct session *s)
+{
+	sampler_leave(&s->sampler, s->segment);
+}
+
 /* ---- one tick ---- */
 
 static int sites_load(struct session *s, uint32_t used)
@@ -280,7 +297,8 @@ static int sites_load(struct session *s, uint32_t used)
 	return 0;
 }
 
-static size_t sites_plain(struct session *s)
+/* The program's variances are the sums of its sites'. */
+static size_t sites_plain(struct session *s, struct model_variance *total)
 {
 	size_t count = 0;
 
@@ -289,13 +307,14 @@ static size_t sites_plain(struct session *s)
 
 		if (in->allocs == 0)
 			continue;
-		s->plain[count++] = (struct model_site){ .id = i,
+		s->plain[count] = (struct model_site){ .id = i,
 			.allocs = in->allocs,
 			.frees = in->frees,
 			.alloc_bytes = in->alloc_bytes,
 			.live_bytes = in->live_bytes,
 			.peak_bytes = in->peak_bytes,
 			.temporary = in->temporary };
+		s->plain[count++].variance = sampler_variance(&in->spread, total);
 	}
 	return count;
 }
@@ -442,6 +461,7 @@ static void fill_head(
 	h->children = s->children;
 	h->nchildren = s->nchildren;
 	fill_totals(s, t, &h->totals);
+	sampler_tell(&s->sampler, t, &h->sampling);
 	fill_histograms(t, h);
 	h->proc = s->proc;
 }
@@ -486,11 +506,13 @@ struct snapshot *session_tick(struct session *s)
 	fill_proc(s, in.now_ns);
 	liveness(s, totals.state);
 	stopped_note(s, totals.state);
-	if (s->state == SNAP_RUNNING)
+	if (s->state == SNAP_RUNNING) {
 		read_publish_clock(s->segment, in.now_ns);
+		sampler_look(&s->sampler, s->segment, s->pid, &totals);
+	}
 	fill_head(s, &totals, &in.head, in.now_ns);
 	fill_self(s, &in.head, in.now_ns);
-	in.nsites = sites_plain(s);
+	in.nsites = sites_plain(s, &in.variance);
 	in.sites = s->plain;
 	made = model_tick(s->model, &in);
 	s->refs += made != NULL;

@@ -8,6 +8,7 @@
 
 #include "src/model/snapshot.h"
 #include "src/read/read.h"
+#include "src/steer.h"
 
 struct session;
 
@@ -40,6 +41,15 @@ bool session_alive(const struct session *s);
 void session_notice(struct session *s, const char *line);
 /* Snapshots of children and earlier images to show below this one; must outlive its snapshots. */
 void session_children(struct session *s, const struct snapshot *const *children, size_t count);
+/*
+ * Switches the program to what is wished of sampling, and steers it at each tick from now on if
+ * that has a limit. 0, or -errno: it cannot be switched.
+ */
+int session_sample(struct session *s, const struct steer_wish *wish);
+/* Goes on with the wish of the image before, which this one has taken its rate from. */
+void session_sample_inherit(struct session *s, const struct session *before);
+/* Nobody steers any more: the rate stays, and the library need not measure itself. */
+void session_sample_leave(struct session *s);
 /* A snapshot of now; the caller owns the reference. NULL and errno when the segment cannot be read.
  */
 struct snapshot *session_tick(struct session *s);

@@ -135,6 +135,7 @@ static void image_switch(struct watch *w, const struct target_segment *t)
 
 	if (!next)
 		return;
+	session_sample_inherit(next, w->now);
 	session_replaced(w->now);
 	member_add(w, w->now);
 	w->now = next;
@@ -250,6 +251,14 @@ const char *watch_remove(struct watch *w, bool keep_crashed)
 		return session_path(w->now);
 	session_remove(w->now);
 	return NULL;
+}
+
+int watch_sample(struct watch *w, const struct steer_wish *wish)
+{
+	/* New images and children take their rate from the first one's segment. */
+	if (w->first && w->first != w->now)
+		session_sample(w->first, wish);
+	return session_sample(w->now, wish);
 }
 
 static int disown_one(void *ctx, const struct target_segment *t)

@@ -42,6 +42,10 @@ const char *watch_remove(struct watch *w, bool keep_crashed);
  * that are gone, which is no crash. Returns how many still run.
  */
 size_t watch_clear_hung_up(struct watch *w);
+/*
+ * Switches the process to what is wished of sampling, and its later images with it. 0 or -errno.
+ */
+int watch_sample(struct watch *w, const struct steer_wish *wish);
 /* We leave while processes of the launch still run: each is to clean up after itself from now on.
  */
 void watch_disown(struct watch *w);

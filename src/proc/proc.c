@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include "src/proc/proc.h"
 
@@ -139,4 +140,18 @@ bool proc_boot_id(uint8_t out[PROC_BOOT_ID_BYTES])
 		digits++;
 	}
 	return digits == 2 * PROC_BOOT_ID_BYTES;
+}
+
+int proc_cpu_ns(pid_t pid, uint64_t *ns)
+{
+	struct timespec t;
+	clockid_t clock;
+	int rc = clock_getcpuclockid(pid, &clock);
+
+	if (rc != 0)
+		return -rc;
+	if (clock_gettime(clock, &t) != 0)
+		return -errno;
+	*ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	return 0;
 }

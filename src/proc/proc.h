@@ -54,6 +54,8 @@ int proc_parse_map(const char *buf, size_t len, size_t *pos, struct proc_map *m)
  * gone.
  */
 int proc_read(pid_t pid, bool with_pss, struct proc_reading *r);
+/* Processor time of all its threads so far, those that ended included. 0 or -errno. */
+int proc_cpu_ns(pid_t pid, uint64_t *ns);
 /* Start time alone, for identity checks. 0, -ESRCH or -errno. A zombie counts as gone (-ESRCH). */
 int proc_start_ticks(pid_t pid, uint64_t *ticks);
 /* Reads a file into `buf` (NUL-terminated), as far as it fits. Bytes read, or -errno. */

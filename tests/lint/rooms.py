@@ -23,12 +23,13 @@ MAY = {
     "src/export": ["src/model", "src/util"],
     "tui": ["src/model", "src/util"],
     "src/steer": ["shm/poisson.h"],
+    "src/sampler": ["shm/poisson.h", "src/steer", "src/read", "src/model", "src/proc"],
     "src/options": ["src/steer", "src/model", "src/util"],
     "src/naming": ["src/model", "src/sym", "src/util"],
     "src/intake": ["src/naming", "src/read", "src/model", "src/sym", "src/util", "shm/layout.h"],
-    "src/session": ["src/intake", "src/steer", "src/read", "src/model", "src/sym", "src/proc", "src/util"],
-    "src/watch": ["src/session", "src/target", "src/read", "src/model"],
-    "src/run": ["src/options", "src/target", "src/watch", "src/session", "src/util"],
+    "src/session": ["src/intake", "src/sampler", "src/steer", "src/read", "src/model", "src/sym", "src/proc", "src/util"],
+    "src/watch": ["src/session", "src/steer", "src/target", "src/read", "src/model"],
+    "src/run": ["src/options", "src/steer", "src/target", "src/watch", "src/session", "src/util"],
     "src/main": ["src", "tui"],
 }
 # What runs inside other programs' malloc has no stdio, no malloc, no locks.

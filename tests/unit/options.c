@@ -100,6 +100,28 @@ TEST(modes)
 	CHECK_INT(PARSE("--clean").o.mode, OPTIONS_CLEAN);
 }
 
+TEST(sampling)
+{
+	struct parsed p = PARSE("--sample", "500K", "x");
+
+	CHECK_INT(p.status, -1);
+	CHECK(p.o.sample.given && p.o.sample.has_rate && p.o.sample.limit == 0);
+	CHECK_INT(p.o.sample.bytes, 512 << 10);
+	p = PARSE("--max-overhead=2%", "-a", "1");
+	CHECK(p.o.sample.given && !p.o.sample.has_rate && p.o.sample.limit == 0.02);
+	p = PARSE("--sample", "auto", "x");
+	CHECK(p.o.sample.limit == 0.05);
+	CHECK(!PARSE("x").o.sample.given);
+	CHECK(refused(PARSE("--sample", "some", "x"), "--sample some: must be"));
+	CHECK(refused(PARSE("--max-overhead", "0", "x"), "--max-overhead 0: must be"));
+	CHECK(refused(PARSE("--sample", "1M", "-r", "f"), "go with a COMMAND or -a"));
+	CHECK(refused(PARSE("--max-overhead", "5", "-l"), "go with a COMMAND or -a"));
+	/* A gate must not guess. */
+	CHECK(refused(PARSE("--sample", "1M", "--fail-on", "unfreed", "x"), "every block"));
+	CHECK(refused(PARSE("--sample", "auto", "--fail-on", "unfreed", "x"), "every block"));
+	CHECK_INT(PARSE("--sample", "exact", "--fail-on", "unfreed", "x").status, -1);
+}
+
 TEST(one_mode_only)
 {
 	CHECK(refused(PARSE_NOTHING(), "nothing to watch"));
@@ -250,6 +272,7 @@ int main(void)
 	RUN(defaults);
 	RUN(command_without_dashes);
 	RUN(modes);
+	RUN(sampling);
 	RUN(one_mode_only);
 	RUN(values);
 	RUN(report_and_format);

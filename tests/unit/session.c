@@ -7,6 +7,7 @@
 #include <signal.h>
 #include "src/proc/proc.h"
 #include "src/session.h"
+#include "src/util/clock.h"
 #include "tests/unit/segment_fixture.h"
 
 #define PID_NONE 0x3ffffff /* above what Linux gives out */
@@ -53,6 +54,79 @@ static struct snapshot *tick(void)
 	if (!s)
 		made_give_up("a tick failed");
 	return s;
+}
+
+/* Until this process has used so much processor time more. */
+static void work_ns(uint64_t ns)
+{
+	uint64_t from = clock_process_cpu_ns();
+
+	while (clock_process_cpu_ns() - from < ns)
+		;
+}
+
+TEST(sampling_is_switched)
+{
+	struct steer_wish wish = { .given = true, .has_rate = true, .bytes = 1 << 19 };
+	struct ht_header *h;
+	struct snapshot *s;
+
+	begin(0, HT_STATE_RUNNING);
+	h = made.s.header;
+	CHECK_INT(session_sample(session, &wish), 0);
+	CHECK_INT(h->sample_bytes, 1 << 19);
+	CHECK_INT(h->measure, 1);
+	/* Asked for is not done yet. */
+	s = tick();
+	CHECK_INT(s->sampling.bytes, 0);
+	CHECK_INT(s->sampling.most, 0);
+	snapshot_unref(s);
+	h->mark[0] = (struct ht_mark){ FIXTURE_CREATED_NS + 77, 1 << 19 };
+	h->marks = 1;
+	h->sample_most = 1 << 19;
+	s = tick();
+	CHECK_INT(s->sampling.bytes, 1 << 19);
+	CHECK_INT(s->sampling.mark[0].ns, 77);
+	CHECK(s->totals.error.live_bytes > 0);
+	snapshot_unref(s);
+	/* A limit alone leaves the rate where it is. */
+	wish = (struct steer_wish){ .given = true, .limit = 0.05 };
+	CHECK_INT(session_sample(session, &wish), 0);
+	CHECK_INT(h->sample_bytes, 1 << 19);
+	session_sample_leave(session);
+	CHECK_INT(h->sample_bytes, 1 << 19);
+	CHECK_INT(h->measure, 0);
+	end();
+}
+
+TEST(sampling_is_steered)
+{
+	struct steer_wish wish = { .given = true, .limit = 0.05 };
+	struct ht_header *h;
+	struct snapshot *s;
+
+	begin(0, HT_STATE_RUNNING);
+	h = made.s.header;
+	CHECK_INT(session_sample(session, &wish), 0);
+	snapshot_unref(tick());
+	/* A hundred thousand events in 30 ms, at 100 ns each. */
+	thread_at(&made.s, 1)->ring_head += 100000;
+	h->timed_events = 10;
+	h->timed_ns = 1000;
+	work_ns(30000000);
+	s = tick();
+	CHECK(s->sampling.measured && s->sampling.overhead > 0.05);
+	CHECK(h->sample_bytes != 0);
+	snapshot_unref(s);
+	/* Without a wish nothing is touched. */
+	session_sample_leave(session);
+	h->sample_bytes = 0;
+	snapshot_unref(tick());
+	thread_at(&made.s, 1)->ring_head += 100000;
+	work_ns(30000000);
+	snapshot_unref(tick());
+	CHECK_INT(h->sample_bytes, 0);
+	end();
 }
 
 TEST(running)
@@ -379,6 +453,7 @@ static void break_tables(uint64_t *seed)
 {
 	struct ht_header *h = made.s.header;
 
+	CHECK_INT(segment_commit(&made.s, h->region[HT_REGION_SPREADS].offset, 1), 0);
 	for (int region = HT_REGION_THREADS; region < HT_REGION_RINGS; region++) {
 		uint64_t *words = segment_at(&made.s, h->region[region].offset);
 
@@ -387,6 +462,11 @@ static void break_tables(uint64_t *seed)
 				words[i] = fixture_random(seed) >> fixture_random(seed) % 64;
 	}
 	h->sites = 900;
+	h->sample_most = fixture_random(seed);
+	h->sample_bytes = fixture_random(seed);
+	h->marks = (uint32_t)fixture_random(seed);
+	for (unsigned i = 0; i < HT_MARKS; i++)
+		h->mark[i] = (struct ht_mark){ fixture_random(seed), fixture_random(seed) };
 	h->history.points = UINT32_MAX;
 	h->history.step_ns = fixture_random(seed);
 	h->clock_ns = fixture_random(seed);
@@ -418,6 +498,8 @@ TEST(broken_tables)
 
 int main(void)
 {
+	RUN(sampling_is_switched);
+	RUN(sampling_is_steered);
 	RUN(running);
 	RUN(histograms);
 	RUN(torn_counters);
