@@ -42,8 +42,8 @@ struct poisson_weight {
 /*
  * The weight of the block of `size` bytes (below 2^48) at `addr`, recorded at the rate 2^log2.
  * `blocks` is 1/p rounded up or down by a hash of the address, so that it is right on average;
- * `bytes` is s/p rounded to the nearest. log2 0, or anything else that is no rate: recorded in exact
- * mode, stands for itself.
+ * `bytes` is s/p rounded to the nearest. log2 0, or anything else that is no rate: recorded in
+ * exact mode, stands for itself.
  */
 struct poisson_weight poisson_weight(uint64_t addr, uint64_t size, uint32_t log2);
 
