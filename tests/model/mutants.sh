@@ -111,7 +111,7 @@ mutant levels "two threads that grow the table add two levels" levels.c \
 mutant levels "a level is put to use before it is there" levels.c \
 	's/while \(grow\(s, levels\)\)/while (ht_add_relaxed_32(\&s->header->live_levels, 1), levels < s->header->live_levels_max)/'
 mutant levels "a block whose free was missed stays" live.c \
-	's/missed \+= levels_take\(s, addr, &old\[missed\]\)/missed += levels_find(s, addr, \&old[missed])/'
+	's/missed \+ levels_take\(s, addr, &old\[missed\]\)/missed + levels_find(s, addr, \&old[missed])/'
 
 mutant walk "a size is stored after the entry" live.h \
 	's/(\tif \(size >= HT_ENTRY_SIZE\) \{.*)(\tht_store_release_64\(entry, live_entry[^\n]*\n)\}/\2\1}/' 
@@ -127,7 +127,7 @@ mutant direct "what a page has is noted by a load and a store" direct.c \
 	's/ht_or_relaxed_8\((&p->state\[i\]), needs \| HT_PAGE_FIRST\)/ht_store_relaxed_8(\1, ht_load_relaxed_8(\1) | needs | HT_PAGE_FIRST)/'
 mutant direct "no word is left of a block elsewhere" live.c 's/\tdirect_mark\(s, addr\);\n//'
 mutant direct "a block elsewhere whose free was missed stays" live.c \
-	's/missed \+= levels_take\(s, addr, &old\[missed\]\)/missed += levels_find(s, addr, \&old[missed])/'
+	's/missed \+ levels_take\(s, addr, &old\[missed\]\)/missed + levels_find(s, addr, \&old[missed])/'
 mutant direct "a block elsewhere is not found" live.c \
 	's/direct_take\(s, addr, out\) \|\| levels_take\(s, addr, out\)/direct_take(s, addr, out)/'
 mutant direct "pages with blocks elsewhere are as others" live.h \
