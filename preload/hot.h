@@ -25,6 +25,8 @@ struct guards_leaf *record_leaf(
 void record_untracked(uint64_t blocks, uint64_t bytes);
 /* The ends of blocks whose frees we did not see, which show when their addresses come back. */
 void record_missed(uint64_t addr, const struct live_block *old, unsigned count);
+/* Puts a block into the live table, whatever is in its way there. False: there is no room. */
+bool record_insert(uint64_t addr, uint64_t size, uint64_t tick, uint32_t site);
 /* The end of a block that is hidden or was sampled. */
 void record_ended(struct recorder *r, uint64_t addr, const struct live_block *b, uint64_t tick);
 /* The free of a block that is not in the live table, and so not ours to know. False: it is the
@@ -76,13 +78,8 @@ HT_HOT void hot_event(
 /* Puts a block into the live table. False: there is no room. */
 HT_HOT bool hot_insert(uint64_t addr, const struct live_block *b)
 {
-	struct live_block old[LIVE_MISSED_MAX];
-	unsigned missed = live_insert(&state_segment, addr, b, old);
-
-	if (__builtin_expect(missed == 0, 1))
-		return true;
-	record_missed(addr, old, missed & ~LIVE_REFUSED);
-	return (missed & LIVE_REFUSED) == 0;
+	return __builtin_expect(live_insert_usual(&state_segment, addr, b), 1) ||
+	       record_insert(addr, b->size, b->tick, b->site);
 }
 
 HT_HOT void hot_alloc_recorded(

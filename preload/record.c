@@ -135,12 +135,19 @@ void record_missed(uint64_t addr, const struct live_block *old, unsigned count)
 	}
 }
 
+bool record_insert(uint64_t addr, uint64_t size, uint64_t tick, uint32_t site)
+{
+	struct live_block old[LIVE_MISSED_MAX];
+	unsigned missed = live_insert_slow(&state_segment, addr, size, tick, site, old);
+
+	record_missed(addr, old, missed & ~LIVE_REFUSED);
+	return (missed & LIVE_REFUSED) == 0;
+}
+
 /* A thread without a recorder: the shared slot, the catch-all site, no event. */
 static void alloc_shared(void *p, size_t size)
 {
-	struct live_block b = { .size = size, .tick = segment_tick(&state_segment) };
-
-	if (hot_insert((uint64_t)(uintptr_t)p, &b))
+	if (record_insert((uint64_t)(uintptr_t)p, size, segment_tick(&state_segment), 0))
 		counter_alloc(&state_segment, &recorder_shared, 0, size);
 	else
 		record_untracked(1, size);
@@ -379,7 +386,7 @@ static __attribute__((noinline)) void move_begin_slow(
 		m->known = block_take(recorder_here(), p, &m->block);
 		record_leave(true);
 	} else {
-		m->known = live_remove(&state_segment, (uint64_t)(uintptr_t)p, &m->block);
+		m->known = live_remove_slow(&state_segment, (uint64_t)(uintptr_t)p, &m->block);
 	}
 }
 

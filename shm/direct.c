@@ -54,7 +54,7 @@ static int populate(const struct segment *s, const void *at, uint64_t bytes)
 
 static uint64_t tag_of(uint64_t addr, bool odd)
 {
-	return ((addr >> HT_PIECE_SHIFT) + 1) | (odd ? HT_PIECE_ODD : 0);
+	return (addr & ~(HT_PIECE_BYTES - 1)) | HT_PIECE_USED | (odd ? HT_PIECE_ODD : 0);
 }
 
 /* Odd pieces begin their search half a table away, where others are not. */

@@ -378,8 +378,10 @@ struct ht_event {
 #define HT_PAGE_SECOND 2u /* so is that of second[]; only with HT_PAGE_FIRST */
 #define HT_PAGE_MIXED  4u /* blocks that start there may be in the overflow, or the odd piece */
 
-/* The tag of a piece: address >> HT_PIECE_SHIFT, plus 1, and this in one for granules 1 and 3. */
-#define HT_PIECE_ODD (1ull << 63)
+/* The tag of a piece: the address where it starts, HT_PIECE_USED, and HT_PIECE_ODD in one for
+ * granules 1 and 3. */
+#define HT_PIECE_USED 1ull
+#define HT_PIECE_ODD  8ull /* above the bits that an aligned address leaves free: live_has_piece */
 
 struct ht_piece {
 	uint64_t first[HT_PIECE_LINES + HT_PIECE_SPARE];

@@ -238,12 +238,15 @@ void segment_extents(struct segment *s, bool glibc)
 	s->extent_16 = glibc ? 0 : 9;
 	s->extent_32 = glibc ? 0 : 25;
 	s->extent_64 = glibc ? 41 : 57;
+	s->extent_short = HT_ENTRY_SIZE - s->extent_32;
 }
 
 /* What is kept at hand from a checked header. */
 static void pieces_find(struct segment *s)
 {
 	s->pieces = segment_at(s, s->header->region[HT_REGION_PIECES].offset);
+	s->piece_bytes = sizeof(struct ht_piece);
+	s->tags = s->header->pieces;
 	s->piece_mask = s->header->pieces_max ? s->header->pieces_max - 1 : 0;
 	segment_extents(s, false);
 }

@@ -20,11 +20,14 @@ struct segment {
 	 * counters need no locked instructions; points to a zero where that is not known. Never
 	 * NULL once mapped. */
 	const char *single_threaded;
-	struct ht_piece *pieces; /* of the live table */
-	uint64_t piece_mask; /* their number - 1 */
+	/* Of the live table: the pieces, their size, their number - 1, their tags. */
+	struct ht_piece *pieces;
+	uint64_t piece_bytes, piece_mask;
+	uint64_t *tags;
 	/* Blocks of at least so many bytes surely have 16, 32, 64 bytes of address space to
-	 * themselves: what is known of the allocator (segment_extents). */
-	uint64_t extent_16, extent_32, extent_64;
+	 * themselves: what is known of the allocator (segment_extents). From extent_32 on, sizes
+	 * below extent_32 + extent_short are told in one entry. */
+	uint64_t extent_16, extent_32, extent_64, extent_short;
 };
 
 /*

@@ -142,13 +142,11 @@ static int table_walk(struct walk *w, const struct table *t)
 
 static int piece_walk(struct walk *w, uint32_t slot)
 {
-	uint64_t tag = w->tags[slot] & ~HT_PIECE_ODD, offset;
-	struct table t = { .start = (tag - 1) << HT_PIECE_SHIFT,
+	struct table t = { .start = w->tags[slot] & ~(HT_PIECE_BYTES - 1),
 		.is_odd = (w->tags[slot] & HT_PIECE_ODD) != 0 };
+	uint64_t offset;
 	int rc;
 
-	if (tag == 0)
-		return 0;
 	offset = w->s->header->region[HT_REGION_PIECES].offset + slot * sizeof(struct ht_piece);
 	rc = read_at(w->s, offset + offsetof(struct ht_piece, state), w->state, sizeof(w->state));
 	t.offset = offset + offsetof(struct ht_piece, first);

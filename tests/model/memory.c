@@ -485,6 +485,7 @@ void model_segment(struct segment *s, uint32_t live_log2, uint32_t levels)
 	s->single_threaded = ""; /* a zero: many */
 	regions_place(h);
 	s->bytes = h->segment_bytes;
+	s->tags = h->pieces;
 	arena_used = s->bytes;
 	h->live_log2 = live_log2;
 	h->live_levels_max = levels;
@@ -499,6 +500,7 @@ void model_pieces(struct segment *s, uint32_t count)
 {
 	s->header->pieces_max = count;
 	s->pieces = segment_at(s, s->header->region[HT_REGION_PIECES].offset);
+	s->piece_bytes = sizeof(struct ht_piece);
 	s->piece_mask = count - 1;
 	segment_extents(s, true);
 }

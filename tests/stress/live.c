@@ -228,7 +228,7 @@ static void walk_pieces(struct stress_thread *t)
 		uint64_t addr = address(i), at = addr % HT_PIECE_BYTES;
 		struct ht_piece *p = live_piece(t->s, addr);
 
-		if (addr >= LONG_BASE && p &&
+		if (addr >= LONG_BASE && live_has_piece(t->s, addr) &&
 			(ht_load_relaxed_8(&p->state[at / HT_PAGE_SPAN]) & HT_PAGE_FIRST) != 0 &&
 			entry_copy(live_first(p, at), &b))
 			t->bad += !is_block(&b, addr);

@@ -251,7 +251,8 @@ TEST(random_pieces)
 		fill_random(p->second, 1 << 20, &seed);
 		fill_random(full.s.header->pieces, sizeof(full.s.header->pieces), &seed);
 		CHECK(read_blocks(r, block_take, &sum) >= 0);
-		full.s.header->pieces[0] = 1 | (round & 1 ? HT_PIECE_ODD : 0);
+		full.s.header->pieces[0] =
+			HT_PIECE_BYTES | HT_PIECE_USED | (round & 1 ? HT_PIECE_ODD : 0);
 		CHECK(read_blocks(r, block_take, &sum) > 0);
 	}
 	read_close(r);

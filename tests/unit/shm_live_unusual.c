@@ -222,6 +222,27 @@ TEST(pieces_collide)
 	fixture_close(&f);
 }
 
+/* The program wrote where it should not have: an entry of second[], the last of all, says that its
+ * size is in the next one, which is past the end. */
+TEST(wild_entry)
+{
+	uint64_t at = BASE / HT_PIECE_BYTES / HT_PIECES_MAX * HT_PIECES_MAX * HT_PIECE_BYTES +
+		      HT_PIECES_MAX * HT_PIECE_BYTES - 48;
+	struct live_block got;
+	struct fixture f;
+	uint64_t *entry;
+
+	open_full(&f, true);
+	CHECK_INT(put(&f.s, at, 20), 0);
+	entry = live_second(live_piece(&f.s, at), at % HT_PIECE_BYTES);
+	CHECK((char *)(entry + 1) == (char *)f.s.header + f.s.bytes);
+	*entry |= (uint64_t)HT_ENTRY_SIZE << HT_ENTRY_SIZE_SHIFT;
+	CHECK(live_remove(&f.s, at, &got));
+	CHECK_INT(got.size, HT_ENTRY_SIZE);
+	CHECK_INT(blocks_in(&f.s), 0);
+	fixture_close(&f);
+}
+
 TEST(whole_address_space)
 {
 	static const uint64_t places[] = { 16, 4096, 0x400000, BASE, 0x7ffffffff000ull, 1ull << 47,
@@ -281,6 +302,7 @@ int main(void)
 	RUN(memory);
 	RUN(more_than_all_pieces);
 	RUN(pieces_collide);
+	RUN(wild_entry);
 	RUN(whole_address_space);
 	RUN(no_pieces);
 	RUN(mapped_again);
