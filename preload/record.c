@@ -17,7 +17,6 @@
 #include "preload/hot.h"
 #include "preload/next.h"
 #include "preload/sample.h"
-#include "preload/traces.h"
 #include "preload/unwind.h"
 
 #define NEW_BYTES_MAX 16384u /* of stack that an operator new takes on its way to malloc */
@@ -56,23 +55,28 @@ struct guards_leaf *record_leaf(
 	struct recorder *r, uintptr_t frame, uint32_t function, struct guards_leaf *remembered)
 {
 	int saved = errno;
-	struct unwind u = { .frame = frame,
-		.depth = state_segment.header->depth,
-		.pcs = r->pcs,
-		.modules = r->modules,
-		.known = &r->known };
+	struct unwind *u = &r->unwind[!r->unwind_last];
+	bool path_whole = r->path_whole;
 	struct stack_trace t;
 	uint32_t site;
 
+	/* Until both are of this stack: a handler may leave in between, and never come back. */
+	r->path_whole = false;
+	ht_fence_handler();
+	u->frame = frame;
 	state_thread.unwinding = 1;
-	unwind_take(&u);
+	unwind_take(u, &r->unwind[r->unwind_last], &r->unwind[2]);
 	state_thread.unwinding = 0;
-	t = (struct stack_trace){ function, u.count, u.truncated, u.pcs, u.modules, r->path };
-	site = traces_site(&t);
+	r->unwind_last = !r->unwind_last;
+	t = (struct stack_trace){ function, u->count, u->truncated, u->pcs, u->modules, r->path,
+		path_whole ? u->kept : 0 };
+	site = stack_intern(&state_segment, &t);
+	ht_fence_handler();
+	r->path_whole = true;
 	if (remembered && remembered->site != site)
 		ht_add_relaxed_64(&state_segment.header->unwinds_wrong, 1);
 	if (!remembered)
-		remembered = guards_keep(&r->guards, &u, function, site);
+		remembered = guards_keep(&r->guards, u, function, site);
 	errno = saved;
 	return remembered;
 }

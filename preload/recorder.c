@@ -23,9 +23,17 @@ struct counter_owner recorder_shared;
 static unsigned key;
 static bool has_key;
 
+#define UNWINDS (sizeof(((struct recorder *)0)->unwind) / sizeof(struct unwind))
+
+static size_t unwind_bytes(uint32_t entries)
+{
+	return entries * (sizeof(struct unwind_frame) + sizeof(uint64_t) + sizeof(uint32_t) +
+				 UNWIND_GUARDS * sizeof(uint64_t));
+}
+
 static size_t bytes_of(uint32_t entries)
 {
-	return sizeof(struct recorder) + entries * (sizeof(uint64_t) + sizeof(uint32_t)) +
+	return sizeof(struct recorder) + UNWINDS * unwind_bytes(entries) +
 	       sizeof(struct stack_path) + entries * sizeof(uint32_t);
 }
 
@@ -72,18 +80,32 @@ static bool thread_alive(uint32_t tid)
 	return syscall(SYS_tgkill, state_pid(), tid, 0) == 0 || errno != ESRCH;
 }
 
+/* Lays out the arrays of a walk, largest elements first. Returns their end. */
+static char *unwind_make(struct recorder *r, struct unwind *u, char *at, uint32_t entries)
+{
+	u->depth = state_segment.header->depth;
+	u->known = &r->known;
+	u->guard_room = UNWIND_GUARDS * entries;
+	u->frames = (void *)at;
+	u->guards = (void *)(u->frames + entries);
+	u->pcs = u->guards + u->guard_room;
+	u->modules = (void *)(u->pcs + entries);
+	return (char *)(u->modules + entries);
+}
+
 /* Lays out the memory after the struct. */
 static struct recorder *make(void)
 {
 	uint32_t entries = entries_of();
 	struct recorder *r = mmap(NULL, bytes_of(entries), PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	char *at = (char *)(r + 1);
 
 	if (r == MAP_FAILED)
 		return NULL;
-	r->pcs = (void *)(r + 1);
-	r->modules = (void *)(r->pcs + entries);
-	r->path = (void *)(r->modules + entries);
+	for (unsigned i = 0; i < UNWINDS; i++)
+		at = unwind_make(r, &r->unwind[i], at, entries);
+	r->path = (void *)at;
 	r->path->room = entries;
 	r->clock_every = 1;
 	return r;

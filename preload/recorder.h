@@ -25,10 +25,13 @@ struct recorder {
 	uint32_t clock_left;
 	struct guards guards; /* stacks remembered */
 	struct unwind_known known; /* parts of its stacks that may be read */
-	/* Where a stack is put together: off the thread's own stack, which may be small. */
-	uint64_t *pcs;
-	uint32_t *modules;
-	struct stack_path *path; /* where the last new stack led */
+	/* Where stacks are put together, off the thread's own stack, which may be small: the last
+	 * one and the next by turns, and one to check them by; and where the last one led in the
+	 * tree. */
+	struct unwind unwind[3];
+	uint32_t unwind_last;
+	struct stack_path *path;
+	bool path_whole; /* it is that of unwind[unwind_last] */
 	struct counter_owner counters;
 };
 

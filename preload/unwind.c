@@ -48,13 +48,33 @@ static void compare(const struct unwind *own)
 		ht_add_relaxed_64(&h->unwinds_longer, 1);
 }
 
-void unwind_take(struct unwind *u)
+/* Compares with a walk that takes nothing from the stack before. */
+static void compare_fresh(const struct unwind *own, struct unwind *fresh)
+{
+	bool same;
+
+	fresh->frame = own->frame;
+	unwind_own(fresh, NULL);
+	same = own->count == fresh->count && own->guard_count == fresh->guard_count &&
+	       own->truncated == fresh->truncated && own->repeatable == fresh->repeatable &&
+	       own->unpinned == fresh->unpinned;
+	for (uint32_t i = 0; same && i < own->count; i++)
+		same = own->pcs[i] == fresh->pcs[i] && own->modules[i] == fresh->modules[i];
+	for (uint32_t i = 0; same && i < own->guard_count; i++)
+		same = own->guards[i] == fresh->guards[i];
+	if (!same)
+		ht_add_relaxed_64(&state_segment.header->unwinds_wrong, 1);
+}
+
+void unwind_take(struct unwind *u, const struct unwind *last, struct unwind *spare)
 {
 	if (use_libunwind) {
 		unwind_libunwind(u);
 		return;
 	}
-	unwind_own(u);
-	if (__builtin_expect(unwind_check, 0))
+	unwind_own(u, last);
+	if (__builtin_expect(unwind_check, 0)) {
 		compare(u);
+		compare_fresh(u, spare);
+	}
 }

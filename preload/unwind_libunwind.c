@@ -149,4 +149,5 @@ void unwind_libunwind(struct unwind *u)
 		u->count = u->depth;
 	modules_fill(u->pcs, u->count, u->modules);
 	u->repeatable = false;
+	u->kept = 0;
 }

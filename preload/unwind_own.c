@@ -1,255 +1,185 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The unwinder by call frame information. A state is (rsp, pc, rbp); the rule at pc says where the
- * caller's three are. It stops cleanly at the outermost frame, and marks the stack truncated at
- * anything it cannot prove: no information, a rule of another kind, a frame that does not move
- * outwards.
- *
- * The information may be wrong: assembly that keeps other data in rbp, and does not say so, sends
- * the walk anywhere. So it reads only pages known to be there: that of the hook's own frame, and
- * those that the kernel was asked about. A thread remembers them, and asks once for each page.
- *
- * On the way it notes which words of the stack the result depends on (guards.h): each return
- * address, and a saved rbp at the moment a rule uses it (until then it is the program's data).
+ * The unwinder by call frame information. It walks (walk.h) as far as it must: a stack mostly ends
+ * like the one that the thread took before. When the walk comes to a frame of that one, in the
+ * state that it was in there, the way on is the same as long as the words that it depends on are;
+ * they are compared, and what came of them is copied. Where one is another the walk goes on, from
+ * the last frame that is proved.
  */
-#include "preload/unwind.h"
-
-#include <errno.h>
-#include <stddef.h>
-#include <sys/syscall.h>
-#include <ucontext.h>
-#include <unistd.h>
-
-#include "preload/cfi.h"
 #include "preload/modules.h"
 #include "preload/state.h"
+#include "preload/walk.h"
 
-#define PAGE_BYTES 4096u
 #define VALUE_BITS 48u
 #define VALUE_MASK ((1ull << VALUE_BITS) - 1)
-#define FRAME_MAX                                                                                  \
-	(64u << 20) /* no function has a larger frame; a larger step is a corrupt chain            \
-		     */
 
-struct walk {
-	struct unwind *u;
-	uint64_t rsp, pc, rbp;
-	uint64_t rbp_at; /* where rbp was read from; 0: not from a word of the stack */
-	bool rbp_noted; /* that word is among the guards */
-	bool rbp_known;
-	bool exact; /* pc was interrupted, not returned to */
-	struct module_range range;
-};
-
-static bool knows(const struct unwind_known *k, uint64_t address)
+/* A frame of the program's becomes part of the stack. */
+static void frame_add(struct walk *w)
 {
-	return address - k->range[0].low < k->range[0].high - k->range[0].low ||
-	       address - k->range[1].low < k->range[1].high - k->range[1].low;
+	struct unwind *u = w->u;
+
+	u->pcs[u->count] = w->pc;
+	u->modules[u->count] = w->range.module;
+	u->unpinned |= (w->range.module & HT_NODE_UNPINNED) != 0;
+	w->at.guards = (uint16_t)u->guard_count;
+	u->frames[u->count++] = w->at;
 }
 
-/* Adds a page. The second range is another stack, or the rest of this one before a long step. */
-static void learn(struct unwind_known *k, uint64_t page)
+/* Whether a stack before may serve: its code is where it was. */
+static bool usable(const struct unwind *last, const struct unwind *u)
 {
-	if (page + PAGE_BYTES == k->range[0].low) {
-		k->range[0].low = page;
-	} else if (page == k->range[0].high) {
-		k->range[0].high = page + PAGE_BYTES;
-	} else {
-		k->range[1] = k->range[0];
-		k->range[0].low = page;
-		k->range[0].high = page + PAGE_BYTES;
+	return last && last->count != 0 &&
+	       (!last->unpinned ||
+		       (u->generation > MODULES_NEVER && u->generation == last->generation));
+}
+
+/* Whether the walk is where the last one was at frame `i`, as far as the way on depends on it. */
+static bool state_equal(const struct walk *w, const struct unwind *last, uint32_t i)
+{
+	const struct unwind_frame *f = &last->frames[i], *at = &w->at;
+
+	if (f->rsp != at->rsp || last->pcs[i] != w->pc || f->exact != at->exact)
+		return false;
+	return !f->rbp_needed ||
+	       (f->rbp_at == at->rbp_at && f->rbp == at->rbp && f->rbp_known == at->rbp_known &&
+		       f->rbp_noted == at->rbp_noted);
+}
+
+/* Up to which of the last stack's words all are there still, from `from` on. Each is looked at only
+ * when those before it are as they were: its address depends on them. */
+static uint32_t guards_there(const struct unwind *last, uint32_t from)
+{
+	for (; from < last->guard_count; from++) {
+		uint64_t guard = last->guards[from];
+
+		if (((const uint64_t *)last->frame)[guard >> VALUE_BITS] != (guard & VALUE_MASK))
+			break;
 	}
-	if (k->range[0].high == k->range[1].low) {
-		k->range[0].high = k->range[1].high;
-		k->range[1].low = k->range[1].high = 0;
+	return from;
+}
+
+/* Notes the last stack's words. */
+static void guards_copy(struct unwind *u, const struct unwind *last, uint32_t from, uint32_t to)
+{
+	for (; from < to; from++) {
+		uint64_t guard = last->guards[from];
+
+		walk_note(u, last->frame + (guard >> VALUE_BITS) * sizeof(uint64_t),
+			guard & VALUE_MASK);
 	}
+}
+
+/* How many of the last stack's frames, from `i` on, a stack of so many words has, too. */
+static uint32_t frames_there(
+	const struct unwind *u, const struct unwind *last, uint32_t i, uint32_t guards)
+{
+	uint32_t room = u->depth - u->count, n = 0;
+	/* What is in memory outside any object may have changed: ask again. */
+	uint32_t count = last->count - (last->modules[last->count - 1] == HT_NODE_UNPINNED);
+
+	while (n < room && i + n < count && last->frames[i + n].guards <= guards)
+		n++;
+	return n;
 }
 
 /*
- * Asks the kernel. rt_sigprocmask copies its argument in before it looks at `how`, and fails either
- * way, so nothing is changed.
+ * A frame of the last stack's as it is in this one. Where rbp has not changed since the two met it
+ * is this walk's.
  */
-static bool page_readable(uint64_t page)
+static struct unwind_frame frame_moved(
+	const struct walk *w, const struct unwind_frame *met, struct unwind_frame f)
 {
-	int saved = errno;
-	bool readable = syscall(SYS_rt_sigprocmask, ~0L, page, NULL, 8L) == 0 || errno != EFAULT;
-
-	errno = saved;
-	return readable;
-}
-
-/* Reads the word at `address`; false: there is none. */
-static bool word_read(struct unwind *u, uint64_t address, uint64_t *value)
-{
-	uint64_t page = address & ~(uint64_t)(PAGE_BYTES - 1);
-
-	if (address % sizeof(*value) != 0)
-		return false;
-	if (!knows(u->known, address)) {
-		if (!page_readable(page))
-			return false;
-		learn(u->known, page);
+	if (f.rbp_age == met->rbp_age) {
+		f.rbp = w->at.rbp;
+		f.rbp_at = w->at.rbp_at;
+		f.rbp_known = w->at.rbp_known;
+		if (!met->rbp_needed)
+			f.rbp_noted = w->at.rbp_noted;
 	}
-	*value = *(const uint64_t *)(uintptr_t)address;
-	return true;
+	f.rbp_age = (uint16_t)(f.rbp_age - met->rbp_age + w->at.rbp_age);
+	f.guards = (uint16_t)(f.guards - met->guards + w->u->guard_count);
+	return f;
 }
 
-/* The result depends on the word at `address`, which holds `value`. */
-static void note(struct unwind *u, uint64_t address, uint64_t value)
+/* Adds `n` of the last stack's frames, from `i` on, where the walk is. */
+static void frames_copy(struct walk *w, const struct unwind *last, uint32_t i, uint32_t n)
 {
-	uint64_t distance = (address - u->frame) / sizeof(uint64_t);
+	const struct unwind_frame *met = &last->frames[i];
+	struct unwind *u = w->u;
 
-	if (address < u->frame || distance > UINT16_MAX || value > VALUE_MASK ||
-		u->guard_count == UNWIND_GUARDS_MAX) {
-		u->repeatable = false;
-		return;
+	if (met->rbp_needed)
+		walk_rbp_needed(w);
+	for (uint32_t k = i; k < i + n; k++, u->count++) {
+		u->pcs[u->count] = last->pcs[k];
+		u->modules[u->count] = last->modules[k];
+		u->unpinned |= (last->modules[k] & HT_NODE_UNPINNED) != 0;
+		u->frames[u->count] = frame_moved(w, met, last->frames[k]);
 	}
-	u->guards[u->guard_count++] = distance << VALUE_BITS | value;
 }
 
-/* rbp, by which the next frame is found. False: it is not known. */
-static bool rbp_use(struct walk *w)
+/* Puts the walk at the last frame added. False: that cannot be. */
+static bool walk_resume(struct walk *w)
 {
-	if (!w->rbp_known)
-		return false;
-	if (!w->rbp_noted && w->rbp_at)
-		note(w->u, w->rbp_at, w->rbp);
-	else if (!w->rbp_at)
-		w->u->repeatable = false;
-	w->rbp_noted = true;
-	return true;
+	const struct unwind *u = w->u;
+
+	w->at = u->frames[u->count - 1];
+	w->pc = u->pcs[u->count - 1];
+	walk_range(w);
+	return walk_rbp_again(w);
 }
 
-static bool cfa_find(struct walk *w, struct cfi_rule rule, uint64_t *cfa)
-{
-	uint64_t at;
+enum join { JOIN_NONE, JOIN_GO_ON, JOIN_DONE };
 
-	switch ((enum cfi_type)rule.type) {
-	case CFI_RSP:
-		*cfa = w->rsp + (uint64_t)(int64_t)rule.offset;
-		break;
-	case CFI_RBP:
-		if (!rbp_use(w))
-			return false;
-		*cfa = w->rbp + (uint64_t)(int64_t)rule.offset;
-		break;
-	case CFI_DEREF:
-		if (!rbp_use(w))
-			return false;
-		at = w->rbp + (uint64_t)(int64_t)rule.offset;
-		if (!word_read(w->u, at, cfa))
-			return false;
-		note(w->u, at, *cfa);
-		break;
-	case CFI_PLT:
-		*cfa = w->rsp + 8 + ((w->pc & 15) >= (uint64_t)rule.offset ? 8 : 0);
-		break;
-	case CFI_NONE:
-	case CFI_STOP:
-	case CFI_END:
-	case CFI_SIGNAL:
-		return false;
+/*
+ * Takes from the last stack what is the same from here on. `*next`: its frames before that are
+ * inside of where the walk is.
+ */
+static enum join join(struct walk *w, const struct unwind *last, uint32_t *next)
+{
+	uint32_t i = *next < last->settled ? last->settled : *next, guards, n;
+
+	while (i < last->count && last->frames[i].rsp < w->at.rsp)
+		i++;
+	*next = i;
+	if (i >= last->count || !state_equal(w, last, i))
+		return JOIN_NONE;
+	guards = guards_there(last, last->frames[i].guards);
+	n = frames_there(w->u, last, i, guards);
+	if (n == 0)
+		return JOIN_NONE;
+	*next = i + n;
+	frames_copy(w, last, i, n);
+	if (i + n == last->count && guards == last->guard_count && last->count < last->depth) {
+		guards_copy(w->u, last, last->frames[i].guards, guards);
+		w->u->truncated = last->truncated;
+		w->u->kept = n;
+		return JOIN_DONE;
 	}
-	return *cfa > w->rsp && *cfa - w->rsp < FRAME_MAX && *cfa % 8 == 0;
+	guards_copy(w->u, last, last->frames[i].guards, last->frames[i + n - 1].guards);
+	return JOIN_GO_ON;
 }
 
-static bool rbp_step(struct walk *w, struct cfi_rule rule, uint64_t cfa)
-{
-	uint64_t at = 0;
-
-	switch ((enum cfi_rbp)rule.rbp) {
-	case CFI_RBP_SAME:
-		return true;
-	case CFI_RBP_LOST:
-		w->rbp_known = false;
-		return true;
-	case CFI_RBP_AT_CFA:
-		at = cfa + (uint64_t)(int64_t)rule.rbp_offset;
-		break;
-	case CFI_RBP_AT_RBP:
-		if (!rbp_use(w))
-			return false;
-		at = w->rbp + (uint64_t)(int64_t)rule.rbp_offset;
-		break;
-	}
-	if (!word_read(w->u, at, &w->rbp))
-		return false;
-	w->rbp_at = at;
-	w->rbp_noted = false;
-	w->rbp_known = true;
-	return true;
-}
-
-/* Past the kernel's frame to the code that the signal interrupted. Never remembered. */
-static bool signal_step(struct walk *w)
-{
-	uint64_t registers = w->rsp + offsetof(ucontext_t, uc_mcontext.gregs);
-
-	w->u->repeatable = false;
-	if (!word_read(w->u, registers + REG_RIP * sizeof(greg_t), &w->pc) ||
-		!word_read(w->u, registers + REG_RBP * sizeof(greg_t), &w->rbp) ||
-		!word_read(w->u, registers + REG_RSP * sizeof(greg_t), &w->rsp))
-		return false;
-	w->rbp_at = 0;
-	w->rbp_noted = false;
-	w->rbp_known = true;
-	w->exact = true;
-	return true;
-}
-
-/* From a frame to its caller's. False: this was the last; *whole tells whether rightly so. */
-static bool step(struct walk *w, bool *whole)
-{
-	struct cfi_rule rule = cfi_find(w->pc, w->range.module, w->exact);
-	uint64_t cfa = 0;
-
-	*whole = rule.type == CFI_END;
-	if (rule.type == CFI_SIGNAL)
-		return signal_step(w);
-	if (!cfa_find(w, rule, &cfa) || !rbp_step(w, rule, cfa))
-		return false;
-	if (!word_read(w->u, cfa - 8, &w->pc))
-		return false;
-	note(w->u, cfa - 8, w->pc);
-	w->rsp = cfa;
-	w->exact = false;
-	*whole = w->pc == 0;
-	return w->pc != 0;
-}
-
-/* Sets out from a hook. False: not even its caller is known. */
-static bool walk_start(struct walk *w, struct unwind *u)
-{
-	*w = (struct walk){ .u = u, .rbp_at = u->frame, .rbp_known = true, .rsp = u->frame + 16 };
-	/* The hook's frame is ours, so it is there. */
-	if (!knows(u->known, u->frame))
-		learn(u->known, u->frame & ~(uint64_t)(PAGE_BYTES - 1));
-	u->count = u->guard_count = 0;
-	u->repeatable = true;
-	u->generation = modules_generation();
-	if (!word_read(u, u->frame, &w->rbp) || !word_read(u, u->frame + 8, &w->pc) || w->pc == 0)
-		return false;
-	note(u, u->frame + 8, w->pc);
-	return true;
-}
-
-static void range_find(struct walk *w)
-{
-	if (w->pc - w->range.start >= w->range.end - w->range.start)
-		modules_find(w->pc, &w->range);
-}
-
-void unwind_own(struct unwind *u)
+void unwind_own(struct unwind *u, const struct unwind *last)
 {
 	struct walk w;
 	bool whole = false, more = walk_start(&w, u);
+	uint32_t next = 0;
 
+	if (!usable(last, u))
+		last = NULL;
 	while (more && u->count < u->depth) {
-		range_find(&w);
-		u->pcs[u->count] = w.pc;
-		u->modules[u->count] = w.range.module;
-		u->count += !unwind_is_ours(w.pc);
-		more = step(&w, &whole);
+		enum join joined = last ? join(&w, last, &next) : JOIN_NONE;
+
+		if (joined == JOIN_DONE)
+			return;
+		if (joined == JOIN_GO_ON) {
+			more = walk_resume(&w);
+		} else {
+			walk_range(&w);
+			if (!unwind_is_ours(w.pc))
+				frame_add(&w);
+		}
+		more = more && walk_step(&w, &whole);
 	}
 	u->truncated = !whole;
 }
@@ -261,9 +191,9 @@ bool unwind_own_passes(uintptr_t frame, uintptr_t until)
 	struct walk w;
 	bool whole, more = walk_start(&w, &u), deeper = frame < until;
 
-	while (more && (!deeper || w.rsp <= until) && !unwind_is_ours(w.pc)) {
-		range_find(&w);
-		more = step(&w, &whole);
+	while (more && (!deeper || w.at.rsp <= until) && !unwind_is_ours(w.pc)) {
+		walk_range(&w);
+		more = walk_step(&w, &whole);
 	}
-	return deeper ? more && w.rsp > until : !unwind_is_ours(w.pc);
+	return deeper ? more && w.at.rsp > until : !unwind_is_ours(w.pc);
 }

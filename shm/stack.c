@@ -144,12 +144,20 @@ static uint32_t child_along(const struct segment *s, uint32_t parent, const stru
 	return node;
 }
 
+/* How many frames are known to be where the last stack led. */
+static uint32_t kept_of(const struct stack_trace *t)
+{
+	if (!t->path)
+		return 0;
+	return t->kept < t->path->count ? t->kept : t->path->count;
+}
+
 uint32_t stack_intern(const struct segment *s, const struct stack_trace *t)
 {
 	struct frame leaf = leaf_frame(t);
-	uint32_t node = 0;
+	uint32_t kept = kept_of(t), node = kept ? t->path->nodes[kept - 1] : 0;
 
-	for (uint32_t i = t->count; i-- > 0;) {
+	for (uint32_t i = t->count - kept; i-- > 0;) {
 		struct frame f = { t->pcs[i], t->modules[i] };
 
 		node = child_along(s, node, &f, t->count - 1 - i, t->path);

@@ -29,6 +29,7 @@ struct stack_trace {
 	const uint64_t *pcs; /* return addresses */
 	const uint32_t *modules; /* of each: index in the module table, and HT_NODE_UNPINNED */
 	struct stack_path *path; /* of the calling thread, or NULL */
+	uint32_t kept; /* that many outermost frames are those of the stack that `path` is of */
 };
 
 /*

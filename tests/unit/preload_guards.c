@@ -32,6 +32,7 @@ void modules_find(uint64_t pc, struct module_range *out)
 static uint64_t stack[STACK_WORDS] __attribute__((aligned(16)));
 static uint64_t pcs[PCS_MAX];
 static uint32_t modules[PCS_MAX];
+static uint64_t noted[PCS_MAX];
 
 static uint64_t mix(uint64_t h, uint64_t v)
 {
@@ -74,6 +75,7 @@ static uint32_t take(struct unwind *u, uint32_t function)
 	*u = (struct unwind){ .frame = (uintptr_t)stack,
 		.pcs = pcs,
 		.modules = modules,
+		.guards = noted,
 		.generation = modules_generation(),
 		.repeatable = true };
 	do {

@@ -182,7 +182,7 @@ static uint32_t intern(const struct segment *s, uint64_t seed, uint32_t count)
 {
 	static uint64_t pcs[64];
 	static uint32_t modules[64];
-	struct stack_trace t = { HT_FN_MALLOC, count, false, pcs, modules, NULL };
+	struct stack_trace t = { HT_FN_MALLOC, count, false, pcs, modules, NULL, 0 };
 
 	for (uint32_t i = 0; i < count; i++) {
 		pcs[i] = seed << 12 | i;

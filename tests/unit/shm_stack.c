@@ -182,6 +182,19 @@ TEST(compare_unpinned)
 	fixture_close(&f);
 }
 
+/* How many outermost frames a stack has in common with another. */
+static uint32_t frames_kept(const struct stack_trace *t, const uint64_t *last_pcs,
+	const uint32_t *last_modules, uint32_t last_count)
+{
+	uint32_t n = 0;
+
+	while (n < t->count && n < last_count &&
+		t->pcs[t->count - 1 - n] == last_pcs[last_count - 1 - n] &&
+		t->modules[t->count - 1 - n] == last_modules[last_count - 1 - n])
+		n++;
+	return n;
+}
+
 /* Along the last stack or by search, every stack comes to the same site, and the path stays sound.
  */
 TEST(along_the_last_stack)
@@ -193,18 +206,33 @@ TEST(along_the_last_stack)
 	struct fixture f;
 	uint64_t random = 3;
 
+	uint64_t last[12];
+	uint32_t last_modules[12], last_count = 0;
+
 	fixture_open(&f, SEGMENT_SMALL);
 	for (unsigned round = 0; round < 20000; round++) {
 		struct stack_trace t = trace(0, (uint32_t)(fixture_random(&random) % 12));
-		uint32_t along;
+		uint32_t along, fresh = t.count;
+
+		if (round % 2) { /* the last one, but for the inner frames */
+			t.count = last_count;
+			fresh = (uint32_t)(fixture_random(&random) % (last_count + 1));
+			memcpy(pcs, last, sizeof(last));
+			memcpy(modules, last_modules, sizeof(last_modules));
+		}
 
 		/* Few values, so that stacks share their beginnings and differ anywhere. */
-		for (uint32_t i = 0; i < t.count; i++) {
+		for (uint32_t i = 0; i < fresh; i++) {
 			pcs[i] = 0x1000 + fixture_random(&random) % 3;
 			modules[i] = 1 + (uint32_t)(fixture_random(&random) % 2);
 		}
 		t.path = &kept.path;
+		t.kept = round % 3 ? frames_kept(&t, last, last_modules, last_count) : 0;
 		along = stack_intern(&f.s, &t);
+		last_count = t.count;
+		memcpy(last, pcs, sizeof(last));
+		memcpy(last_modules, modules, sizeof(last_modules));
+		t.kept = 0;
 		t.path = NULL;
 		CHECK_INT(stack_intern(&f.s, &t), along);
 		check_walk(&f.s, along, &t);
