@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include "src/proc/proc.h"
 #include "src/target/image.h"
@@ -197,7 +198,7 @@ static int explain(pid_t pid, const struct search *search, char *message)
 	return err;
 }
 
-int target_find(pid_t pid, struct target_segment *out, char *message)
+static int find_once(pid_t pid, struct target_segment *out, char *message)
 {
 	struct search search = { .pid = pid };
 
@@ -206,4 +207,28 @@ int target_find(pid_t pid, struct target_segment *out, char *message)
 		return explain(pid, &search, message);
 	*out = search.running;
 	return 0;
+}
+
+/* Whether a process began less than a second ago, and so may not have come to its exec, or to its
+ * first allocation. */
+static bool is_starting(pid_t pid)
+{
+	uint64_t ticks, second = (uint64_t)sysconf(_SC_CLK_TCK), now;
+	struct timespec t;
+
+	if (proc_start_ticks(pid, &ticks) != 0 || clock_gettime(CLOCK_BOOTTIME, &t) != 0)
+		return false;
+	now = (uint64_t)t.tv_sec * second + (uint64_t)t.tv_nsec * second / 1000000000u;
+	return now < ticks + second;
+}
+
+/* "./app & heaptop -a $!" asks before the program is there. */
+int target_find(pid_t pid, struct target_segment *out, char *message)
+{
+	const struct timespec pause = { .tv_nsec = 20000000 };
+	int rc;
+
+	while ((rc = find_once(pid, out, message)) == -ENOENT && is_starting(pid))
+		nanosleep(&pause, NULL);
+	return rc;
 }

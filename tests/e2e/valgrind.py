@@ -147,7 +147,7 @@ def lengthened(path, length):
     copy = os.path.join(directory, "libheaptop.so")
     if len(copy) != length:
         raise Skip("valgrind's LD_PRELOAD is too short to be matched")
-    os.makedirs(directory)
+    os.makedirs(directory, exist_ok=True)
     shutil.copy(path, copy)
     return copy
 
@@ -195,7 +195,14 @@ def explain(rep, extra):
     return ""
 
 
-def compare(name, command):
+def is_longer_now():
+    """A segment is named after process and time: the next digit makes the environment longer."""
+    before = len(environments()[0]["HEAPTOP_SEGMENT"])
+    environments.cache_clear()
+    return len(environments()[0]["HEAPTOP_SEGMENT"]) != before
+
+
+def compare(name, command, again=True):
     setup()
     command = resolve(command)
     reference, want = by_valgrind(command)
@@ -207,6 +214,9 @@ def compare(name, command):
     if extra == (tables, 0, tables * TABLES.get(name, 0)) and abs(tables) <= 2:
         return
     allowed, cause = DIFFERENCES.get(name, ((0, 0, 0), ""))
+    if extra != allowed and again and is_longer_now():
+        compare(name, command, again=False)
+        return
     if extra != allowed:
         raise Failure("heaptop %s, valgrind %s (allocs, frees, bytes): %+d %+d %+d, known is %s %s%s" % (
             got, want, *extra, allowed, cause, explain(rep, extra)))
