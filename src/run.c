@@ -360,7 +360,7 @@ static void family_leave(struct run *r)
 
 	if (!r->watch || !r->child.pid)
 		return;
-	for (int i = 0; r->ending && r->ended && i < 10 && watch_clear_hung_up(r->watch) > 0; i++)
+	for (int i = 0; r->ending && r->ended && i < 50 && watch_clear_hung_up(r->watch) > 0; i++)
 		nanosleep(&pause, NULL);
 	watch_disown(r->watch);
 }
