@@ -198,7 +198,14 @@ $(B)/tests/tui/%: tests/tui/%.c tests/check.h $(VIEW_OBJ) Makefile
 tests: all $(UNIT) $(TARGETS) $(TEST_EXTRA)
 
 check: tests
-	$(Q)B='$(B)' tests/run.sh '$(T)'
+	$(Q)B='$(B)' TESTS='$(UNIT) $(TEST_EXTRA)' tests/run.sh '$(T)'
+
+# The fault matrix as a table; soak: with long runs.
+faults: all $(TARGETS) $(TEST_EXTRA)
+	$(Q)B='$(B)' tests/faults/matrix.py $(T)
+
+soak: all $(TARGETS) $(TEST_EXTRA)
+	$(Q)B='$(B)' SOAK=1 tests/faults/matrix.py $(T)
 
 demo: all
 	$(Q)$(EXE) -- $(B)/demo 3600
@@ -227,12 +234,13 @@ uninstall:
 		$(patsubst man/%,'$(DESTDIR)$(PREFIX)/share/man/man7/%',$(MAN7))
 	-rmdir '$(DESTDIR)$(PREFIX)/lib/heaptop'
 
-.PHONY: all check tests demo lint install uninstall clean help deps
+.PHONY: all check tests faults soak demo lint install uninstall clean help deps
 help:
 	@echo 'make                  build/heaptop and build/libheaptop.so'
 	@echo 'make deps             install what build and tests need (Debian/Ubuntu, apt-get, asks for root)'
 	@echo 'make demo             run heaptop live on a small demo program'
 	@echo 'make check            all tests; last line: N passed, N failed, N skipped (T=PATTERN: some)'
+	@echo 'make faults           the fault matrix as a table (T="A1 E": rows, groups); make soak: with long runs'
 	@echo 'make lint             formatting, include rules, static analysis, man pages'
 	@echo 'make bench            what heaptop costs beside other recorders (T=PATTERN, BENCH_ROUNDS=5, QUICK=1)'
 	@echo 'make bench-readme     the tables of the last make bench, into README.md'

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The fault matrix: one row for each way in which a library inside other programs can break them or
+be broken by them. A row is a function of its group's file (group_a.py ...) that raises Failure or Skip;
+several rows may be one function. Not a test itself."""
+
+import os
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "e2e"))
+
+from proving import Failure, Skip, one_line  # found by the path above
+
+_rows = []
+SOAK = "SOAK" in os.environ
+
+
+def row(name, hazard):
+    """`name` as in A1; `hazard`: what could happen, as the matrix says it, in some 70 characters."""
+    def register(function):
+        _rows.append((name, hazard, function))
+        return function
+    return register
+
+
+def times(check, soak):
+    """How often, or how many: few in make check, many in make soak."""
+    return soak if SOAK else check
+
+
+def _outcome(function):
+    try:
+        function()
+        return "ok", ""
+    except Skip as why:
+        return "skip", one_line(why)
+    except Failure as why:
+        return "not ok", one_line(why)
+    except (OSError, ValueError, KeyError, IndexError, subprocess.SubprocessError) as why:
+        return "not ok", "%s: %s" % (type(why).__name__, one_line(why))
+
+
+def run_rows():
+    """Runs every row of the file, or those named as arguments, prints a line for each, ends the program."""
+    failed = 0
+    for name, hazard, function in _rows:
+        if sys.argv[1:] and name not in sys.argv[1:]:
+            continue
+        begin = time.monotonic()
+        result, why = _outcome(function)
+        failed += result == "not ok"
+        print("%s - %s %s%s" % (result, name, hazard, ": " + why if why else ""))
+        print("# %s %.1f s" % (name, time.monotonic() - begin), flush=True)
+    sys.exit(1 if failed else 0)
