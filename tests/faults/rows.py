@@ -10,7 +10,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "e2e"))
 
-from proving import Failure, Skip, one_line  # found by the path above
+from proving import B, Failure, Skip, one_line  # found by the path above
 
 _rows = []
 SOAK = "SOAK" in os.environ
@@ -27,6 +27,14 @@ def row(name, hazard):
 def times(check, soak):
     """How often, or how many: few in make check, many in make soak."""
     return soak if SOAK else check
+
+
+def fault_target(name):
+    """The program that tests/faults/targets/NAME.c or .cc became."""
+    path = os.path.join(B, "tests", "faults", "targets", name)
+    if not os.path.exists(path):
+        raise Failure(path + " is not built")
+    return path
 
 
 def _outcome(function):
