@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The programs that rows of the fault matrix run: one to each file, built as tests/targets are.
+# The programs that rows of the fault matrix run: one to each file, built as tests/targets are; and
+# the plugins that they load, one shared object to each file in plugin/.
 FAULT_TARGETS := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/faults/targets/*.c)) \
 	$(patsubst tests/%.cc,$(B)/tests/%,$(wildcard tests/faults/targets/*.cc))
 FAULT_HEADERS := $(wildcard tests/faults/targets/*.h tests/targets/*.h)
-TEST_EXTRA += $(FAULT_TARGETS)
+FAULT_PLUGINS := $(patsubst tests/%.c,$(B)/tests/%.so,$(wildcard tests/faults/targets/plugin/*.c)) \
+	$(patsubst tests/%.cc,$(B)/tests/%.so,$(wildcard tests/faults/targets/plugin/*.cc))
+TEST_EXTRA += $(FAULT_TARGETS) $(FAULT_PLUGINS)
 
 $(B)/tests/faults/targets/%: tests/faults/targets/%.c $(FAULT_HEADERS) Makefile
 	$(call say,CC,$<)
@@ -14,3 +17,13 @@ $(B)/tests/faults/targets/%: tests/faults/targets/%.cc $(FAULT_HEADERS) Makefile
 	$(call say,CXX,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CXX) -I. -D_GNU_SOURCE $(TARGET_CXXFLAGS) -o $@ $< -lpthread -ldl
+
+$(B)/tests/faults/targets/plugin/%.so: tests/faults/targets/plugin/%.c $(FAULT_HEADERS) Makefile
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -I. -D_GNU_SOURCE $(TARGET_CFLAGS) -shared -fPIC -Wl,-soname,$*.so -o $@ $<
+
+$(B)/tests/faults/targets/plugin/%.so: tests/faults/targets/plugin/%.cc $(FAULT_HEADERS) Makefile
+	$(call say,CXX,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CXX) -I. -D_GNU_SOURCE $(TARGET_CXXFLAGS) -shared -fPIC -Wl,-soname,$*.so -o $@ $<

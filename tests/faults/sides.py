@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Both sides of a row: a program run plain, and run with heaptop. What the program can tell of itself
+must be the same: output, exit status, and, where tests/faults/targets/witness.h prints them into its
+output, the signals that it catches, its threads and its descriptors. Not a test itself."""
+
+import contextlib
+import json
+import os
+import subprocess
+
+from proving import (HEAPTOP, LIBRARY, Failure, check, check_equal, environment, report, run,
+                     segments, wait_for)
+
+WAYS = ("preloaded", "launched")
+
+
+def plain(command, env=None, **how):
+    """Runs COMMAND without heaptop. env: variables beside the usual ones; `how`: as proving.run."""
+    return run(command, env=environment(**(env or {})), **how)
+
+
+def preloads(env):
+    """LD_PRELOAD with the library before what `env` has there."""
+    return ":".join(filter(None, (LIBRARY, (env or {}).get("LD_PRELOAD"))))
+
+
+def preloaded(command, env=None, **how):
+    """Runs COMMAND with the library alone."""
+    return run(command, env=environment(**{**(env or {}), "LD_PRELOAD": preloads(env)}), **how)
+
+
+def launched(command, env=None, options=(), **how):
+    """Runs COMMAND under heaptop. What was run, and the report."""
+    return report(command, options, env=environment(**(env or {})), **how)
+
+
+def status_of(done):
+    """As a shell tells it: 128 + N after signal N."""
+    return done.returncode if done.returncode >= 0 else 128 - done.returncode
+
+
+def first_difference(one, other):
+    lines = one.splitlines(), other.splitlines()
+    for i in range(max(map(len, lines))):
+        pair = [side[i].decode(errors="replace") if i < len(side) else None for side in lines]
+        if pair[0] != pair[1]:
+            return "line %d: plain %r, watched %r" % (i + 1, *pair)
+    return "ends of line"
+
+
+def check_same(alone, watched, way, stderr=True):
+    """Two runs of one command ended the same way and wrote the same."""
+    if status_of(watched) != status_of(alone):
+        raise Failure("%s: status %d, plain %d; %s" % (
+            way, status_of(watched), status_of(alone), watched.stderr[-300:].decode(errors="replace")))
+    for stream in ("stdout", "stderr") if stderr else ("stdout",):
+        one, other = getattr(alone, stream), getattr(watched, stream)
+        if one != other:
+            raise Failure("%s: other %s: %s" % (way, stream, first_difference(one, other)))
+
+
+def check_sides(command, env=None, status=0, options=(), stderr=True, **how):
+    """Runs COMMAND plain (it must end with `status`, None: any), preloaded and launched, and compares.
+    Returns the report. stderr=False: what it writes there is not compared."""
+    alone = plain(command, env, **how)
+    if status is not None:
+        check_equal(status_of(alone), status, "status without heaptop (%s)" % alone.stderr[-300:].decode(
+            errors="replace"))
+    check_same(alone, preloaded(command, env, **how), "preloaded", stderr)
+    done, rep = launched(command, env, options, **how)
+    check_same(alone, done, "launched", stderr)
+    return rep
+
+
+# ---- seen from outside, for programs that are not ours ------------------------------------------
+
+SIGNALS = ("SigBlk", "SigIgn", "SigCgt", "Threads")
+
+
+def seen(pid):
+    """What /proc tells of a running process: its signals, how many threads it has, what kind of file
+    each descriptor is."""
+    with open("/proc/%d/status" % pid, encoding="utf-8", errors="replace") as f:
+        fields = dict(line.split(":", 1) for line in f if ":" in line)
+    state = {name: fields[name].strip() for name in SIGNALS}
+    for fd in os.listdir("/proc/%d/fd" % pid):
+        with contextlib.suppress(OSError):
+            state["fd " + fd] = os.readlink("/proc/%d/fd/%s" % (pid, fd)).split(":[")[0]
+    return state
+
+
+@contextlib.contextmanager
+def held(command, way, env=None, says=b"\n"):
+    """A program that is to say `says` and then wait for the end of its input: (its pid, a function that
+    tells of it with heaptop -r and returns the report). way: "plain", or one of WAYS."""
+    out = environment(**(env or {}))
+    if way == "preloaded":
+        out["LD_PRELOAD"] = preloads(env)
+    before = set(os.listdir(segments))
+    prefix = [HEAPTOP, "--report", "-o", "/dev/null", "--"] if way == "launched" else []
+    with subprocess.Popen([*prefix, *command], env=out, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL) as process:
+        said = b""
+        while not said.endswith(says):
+            byte = process.stdout.read(1)
+            check(byte, "%s ended and did not say %r (%s)" % (command[0], says, way))
+            said += byte
+
+        def look():
+            files = sorted(set(os.listdir(segments)) - before)
+            check(files, "there is no segment (%s)" % way)
+            done = run([HEAPTOP, "--report", "--format", "json", "--top", "0", "-r",
+                        os.path.join(segments, files[-1])])
+            return json.loads(done.stdout or done.stderr)
+
+        yield child_of(process.pid) if way == "launched" else process.pid, look
+        process.stdin.close()
+        process.stdout.read()
+
+
+def child_of(pid):
+    """The only child of a process."""
+    def children():
+        with open("/proc/%d/task/%d/children" % (pid, pid), encoding="utf-8") as f:
+            return f.read().split()
+    return int(wait_for(children, "a child of heaptop")[0])
