@@ -27,3 +27,17 @@ $(B)/tests/faults/targets/plugin/%.so: tests/faults/targets/plugin/%.cc $(FAULT_
 	$(call say,CXX,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CXX) -I. -D_GNU_SOURCE $(TARGET_CXXFLAGS) -shared -fPIC -Wl,-soname,$*.so -o $@ $<
+
+# What the rows work with: a maker of failing system calls, and a look into segments.
+FAULT_TOOLS := $(B)/tests/faults/tools/inject $(B)/tests/faults/tools/look
+TEST_EXTRA += $(FAULT_TOOLS)
+
+$(B)/tests/faults/tools/inject: tests/faults/tools/inject.c Makefile
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -D_GNU_SOURCE $(CFLAGS_ALL) -o $@ $<
+
+$(B)/tests/faults/tools/look: tests/faults/tools/look.c $(VIEW_OBJ) Makefile
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(VIEW_SAN) -o $@ $< $(VIEW_OBJ) $(VIEW_LIBS) -lpthread
