@@ -30,8 +30,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define STACK_WORDS 32u /* looked at for a return address: more than any wrapper of libc's pushes  \
-			 */
+#define STACK_WORDS                                                                                \
+	32u /* looked at for a return address: more than any wrapper of libc's pushes              \
+	     */
 
 static const struct call {
 	const char *name;
