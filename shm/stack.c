@@ -39,46 +39,120 @@ static uint32_t chain_find(const struct segment *s, uint32_t node, uint32_t end,
 	return 0;
 }
 
-static uint32_t node_new(const struct segment *s, uint32_t parent, const struct frame *f)
+static struct frame leaf_frame(const struct stack_trace *t)
 {
-	const uint64_t size = sizeof(struct ht_node);
-	const struct segment_table nodes = { &s->header->nodes, HT_REGION_NODES, size,
-		segment_room(s, HT_REGION_NODES, size) };
-	uint32_t index = segment_take(s, &nodes);
-	struct ht_node *n = stack_node(s, index);
-
-	if (index == 0)
-		return 0;
-	n->pc = f->pc;
-	n->parent = parent;
-	n->module = f->module;
-	return index;
+	return (struct frame){ .pc = t->function | (t->truncated ? HT_LEAF_TRUNCATED : 0) };
 }
 
-/* The child of `parent` for this frame, made if need be; 0 when the tree is full. */
-static uint32_t child(const struct segment *s, uint32_t parent, const struct frame *f)
+/* Frame number `depth` of a stack, outermost 0; after the innermost comes the leaf. */
+static struct frame frame_of(const struct stack_trace *t, uint32_t depth)
 {
-	uint32_t *head = chain_head(s, parent, f);
+	uint32_t i = t->count - 1 - depth;
+
+	return depth == t->count ? leaf_frame(t) : (struct frame){ t->pcs[i], t->modules[i] };
+}
+
+/* The chain of the node that is to be `first + k` of a branch (below): a child of the one before.
+ */
+static uint32_t *branch_head(const struct segment *s, const struct stack_trace *t, uint32_t depth,
+	uint32_t first, uint32_t k)
+{
+	struct frame f = frame_of(t, depth + k);
+
+	return chain_head(s, first + k - 1, &f);
+}
+
+/*
+ * Takes `count` nodes in a row, and memory for them and for their chains, all before the nodes are
+ * taken: while there is none, stacks that come again and again must not use up the table. The
+ * chains' heads are all over the place: they are fetched together. 0: no room.
+ */
+static uint32_t branch_take(
+	const struct segment *s, const struct stack_trace *t, uint32_t depth, uint32_t count)
+{
+	const uint64_t size = sizeof(struct ht_node), room = segment_room(s, HT_REGION_NODES, size);
+	uint32_t first = ht_load_relaxed_32(&s->header->nodes);
+
+	do {
+		uint64_t at = segment_element(s, HT_REGION_NODES, first, size);
+
+		if (first + (uint64_t)count > room || segment_commit(s, at, count * size) != 0)
+			return 0;
+		for (uint32_t k = 1; k < count; k++) {
+			const uint32_t *head = branch_head(s, t, depth, first, k);
+
+			if (!head)
+				return 0;
+			__builtin_prefetch(head, 1);
+		}
+	} while (!ht_cas_relaxed_32(&s->header->nodes, &first, first + count));
+	return first;
+}
+
+/* Puts a node into a chain. Nobody else has its parent: it is not in there yet. */
+static void node_push(const struct segment *s, uint32_t *head, uint32_t node)
+{
+	uint32_t seen = ht_load_relaxed_32(head);
+
+	do {
+		stack_node(s, node)->next = seen;
+	} while (!ht_cas_acq_rel_32(head, &seen, node)); /* NODE: publishes the fields */
+}
+
+/*
+ * Makes the nodes of a stack from `depth` on, leaf included: a branch that hangs together, but on
+ * nothing yet. Returns the first, 0: the tree is full. They are in a row.
+ */
+static uint32_t branch_new(
+	const struct segment *s, const struct stack_trace *t, uint32_t depth, uint32_t parent)
+{
+	uint32_t count = t->count + 1 - depth, first = branch_take(s, t, depth, count);
+
+	for (uint32_t k = 0; first && k < count; k++) {
+		struct ht_node *n = stack_node(s, first + k);
+		struct frame f = frame_of(t, depth + k);
+
+		n->pc = f.pc;
+		n->parent = k ? first + k - 1 : parent;
+		n->module = f.module;
+	}
+	for (uint32_t k = 1; first && k < count; k++)
+		node_push(s, branch_head(s, t, depth, first, k), first + k);
+	return first;
+}
+
+/*
+ * The child of `parent` for frame number `depth`, with the rest of the stack if it has to be made:
+ * then *made nodes, in a row, are new. 0 when the tree is full.
+ */
+static uint32_t child(const struct segment *s, uint32_t parent, const struct stack_trace *t,
+	uint32_t depth, uint32_t *made)
+{
+	struct frame f = frame_of(t, depth);
+	uint32_t *head = chain_head(s, parent, &f);
 	uint32_t seen, found, fresh;
 
+	*made = 0;
 	if (!head)
 		return 0;
 	seen = ht_load_acquire_32(head); /* NODE */
-	found = chain_find(s, seen, 0, parent, f);
+	found = chain_find(s, seen, 0, parent, &f);
 	if (found)
 		return found;
-	fresh = node_new(s, parent, f);
+	fresh = branch_new(s, t, depth, parent);
 	if (!fresh)
 		return 0;
 	for (;;) {
 		uint32_t before = seen;
 
 		stack_node(s, fresh)->next = seen;
-		if (ht_cas_acq_rel_32(head, &seen, fresh)) /* NODE: publishes the fields */
+		if (ht_cas_acq_rel_32(head, &seen, fresh)) { /* NODE: publishes the fields */
+			*made = t->count + 1 - depth;
 			return fresh;
-		/* Others pushed in between: look at theirs only. If ours is there, the new node
-		 * stays unused; that costs 24 bytes, once per race. */
-		found = chain_find(s, seen, before, parent, f);
+		}
+		/* Others pushed in between: look at theirs only. If ours is there, the new branch
+		 * stays unused; that costs 24 bytes a frame, once per race. */
+		found = chain_find(s, seen, before, parent, &f);
 		if (found)
 			return found;
 	}
@@ -118,30 +192,36 @@ static uint32_t site_of(const struct segment *s, uint32_t leaf, bool truncated)
 	return ht_cas_acq_rel_32(&n->site, &site, fresh) ? fresh : site;
 }
 
-static struct frame leaf_frame(const struct stack_trace *t)
+/* Whether the last stack had this frame here, after the same ones. */
+static bool path_has(
+	const struct segment *s, const struct stack_trace *t, uint32_t depth, uint32_t parent)
 {
-	return (struct frame){ .pc = t->function | (t->truncated ? HT_LEAF_TRUNCATED : 0) };
+	struct frame f = frame_of(t, depth);
+	const struct ht_node *n;
+
+	if (!t->path || depth >= t->path->count || depth == t->count)
+		return false;
+	n = stack_node(s, t->path->nodes[depth]);
+	return n->parent == parent && n->pc == f.pc && n->module == f.module;
 }
 
-/* The child for frame number `depth` (outermost 0): where the last stack went, if it was the same.
- */
-static uint32_t child_along(const struct segment *s, uint32_t parent, const struct frame *f,
-	uint32_t depth, struct stack_path *path)
+/* The stack led through these nodes, in a row, from `depth` on. */
+static void path_note(const struct stack_trace *t, uint32_t depth, uint32_t node, uint32_t count)
 {
-	uint32_t node;
+	struct stack_path *path = t->path;
 
-	if (!path || depth >= path->room)
-		return child(s, parent, f);
-	if (depth < path->count) {
-		const struct ht_node *n = stack_node(s, path->nodes[depth]);
-
-		if (n->parent == parent && n->pc == f->pc && n->module == f->module)
-			return path->nodes[depth];
+	for (uint32_t k = 0; path && k < count && depth + k < t->count && depth + k < path->room;
+		k++) {
+		path->nodes[depth + k] = node + k;
+		path->count = depth + k + 1;
 	}
-	node = child(s, parent, f);
-	path->nodes[depth] = node;
-	path->count = node ? depth + 1 : depth;
-	return node;
+}
+
+/* From here on it led nowhere. */
+static void path_end(const struct stack_trace *t, uint32_t depth)
+{
+	if (t->path && t->path->count > depth)
+		t->path->count = depth;
 }
 
 /* How many frames are known to be where the last stack led. */
@@ -152,22 +232,34 @@ static uint32_t kept_of(const struct stack_trace *t)
 	return t->kept < t->path->count ? t->kept : t->path->count;
 }
 
+/* The leaf of a stack; 0 when the tree is full. */
+static uint32_t leaf_of(const struct segment *s, const struct stack_trace *t)
+{
+	uint32_t depth = kept_of(t), node = depth ? t->path->nodes[depth - 1] : 0, made;
+
+	for (; depth <= t->count; depth++) {
+		if (path_has(s, t, depth, node)) {
+			node = t->path->nodes[depth];
+			continue;
+		}
+		node = child(s, node, t, depth, &made);
+		if (node == 0) {
+			path_end(t, depth);
+			return 0;
+		}
+		path_note(t, depth, node, made ? made : 1);
+		if (made)
+			return node + made - 1;
+	}
+	return node;
+}
+
 uint32_t stack_intern(const struct segment *s, const struct stack_trace *t)
 {
-	struct frame leaf = leaf_frame(t);
-	uint32_t kept = kept_of(t), node = kept ? t->path->nodes[kept - 1] : 0;
+	uint32_t leaf = leaf_of(s, t);
 
-	for (uint32_t i = t->count - kept; i-- > 0;) {
-		struct frame f = { t->pcs[i], t->modules[i] };
-
-		node = child_along(s, node, &f, t->count - 1 - i, t->path);
-		if (node == 0)
-			goto refused;
-	}
-	node = child(s, node, &leaf);
-	if (node != 0)
-		return site_of(s, node, t->truncated);
-refused:
+	if (leaf != 0)
+		return site_of(s, leaf, t->truncated);
 	ht_add_relaxed_64(&s->header->nodes_refused, 1);
 	return 0;
 }

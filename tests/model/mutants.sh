@@ -140,7 +140,15 @@ mutant stack "a chain is entered relaxed" stack.c 's/ht_load_acquire_32\(head\)/
 mutant stack "a node is published by a store" stack.c \
 	's/ht_cas_acq_rel_32\(head, &seen, fresh\)/(ht_store_release_32(head, fresh), true)/'
 mutant stack "the chain is not looked at again after a lost race" stack.c \
-	's/(nothing|24 bytes, once per race[^\n]*\n)[^\n]*chain_find[^\n]*\n[^\n]*\n[^\n]*\n/\1/'
+	's/(nothing|24 bytes a frame, once per race[^\n]*\n)[^\n]*chain_find[^\n]*\n[^\n]*\n[^\n]*\n/\1/'
+mutant stack "an inner node is published relaxed" stack.c \
+	's/ht_cas_acq_rel_32\(head, &seen, node/ht_cas_relaxed_32(head, \&seen, node/'
+mutant stack "an inner node is published by a store" stack.c \
+	's/ht_cas_acq_rel_32\(head, &seen, node\)/(ht_store_release_32(head, node), true)/'
+mutant stack "an inner node is linked once only" stack.c \
+	's/(\tdo \{\n)(\t\tstack_node\(s, node\)->next = seen;\n)/\2\1/'
+mutant stack "nodes are taken by a load and a store" stack.c \
+	's/while \(!ht_cas_relaxed_32\(&s->header->nodes, &first, first \+ count\)\);/while (0);\n\tht_store_relaxed_32(\&s->header->nodes, first + count);/'
 mutant stack "the newest node is left out of the second look" stack.c \
 	's/chain_find\(s, seen, before,/chain_find(s, stack_node(s, seen)->next, before,/'
 mutant stack "a node is linked once only" stack.c \

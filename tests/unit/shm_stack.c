@@ -275,7 +275,7 @@ TEST(nodes_full)
 {
 	struct fixture f;
 	struct stack_trace t;
-	uint32_t limit, known, refused = 0, bad = 0;
+	uint32_t limit, used, known, refused = 0, bad = 0;
 
 	fixture_open(&f, SEGMENT_SMALL);
 	limit = (uint32_t)(f.s.header->region[HT_REGION_NODES].bytes / sizeof(struct ht_node));
@@ -285,7 +285,8 @@ TEST(nodes_full)
 			break;
 	}
 	CHECK_INT(known, (limit - 1) / 1001);
-	CHECK_INT(f.s.header->nodes, limit);
+	used = f.s.header->nodes;
+	CHECK(used <= limit && limit - used < 1001);
 	refused = 1;
 	for (uint32_t i = 0; i < 20; i++, refused++) {
 		t = trace(known + i, 1000);
@@ -293,12 +294,42 @@ TEST(nodes_full)
 	}
 	CHECK_INT(f.s.header->nodes_refused, refused);
 	CHECK_INT(f.s.header->sites_refused, 0);
-	CHECK_INT(f.s.header->nodes, limit);
+	CHECK_INT(f.s.header->nodes, used);
 	for (uint32_t i = 0; i < known; i++) {
 		t = trace(i, 1000);
 		bad += stack_intern(&f.s, &t) != i + 1;
 	}
 	CHECK_INT(bad, 0);
+	fixture_close(&f);
+}
+
+/* A stack that there was no room for leads nowhere; the next is not to be found along it. */
+TEST(refused_along_the_last_stack)
+{
+	static struct {
+		struct stack_path path;
+		uint32_t nodes[64];
+	} kept = { .path = { .room = 64 } };
+	struct fixture f;
+	struct stack_trace t;
+	uint32_t site;
+
+	fixture_open(&f, SEGMENT_SMALL);
+	t = trace(1, 20);
+	t.path = &kept.path;
+	CHECK(stack_intern(&f.s, &t) != 0);
+	f.s.header->nodes =
+		(uint32_t)(f.s.header->region[HT_REGION_NODES].bytes / sizeof(struct ht_node)) - 30;
+	t = trace(2, 40);
+	t.path = &kept.path;
+	CHECK_INT(stack_intern(&f.s, &t), 0);
+	for (uint32_t i = 0; i < 20; i++)
+		pcs[i] = pcs[i + 20];
+	t.count = 20;
+	t.kept = 20;
+	site = stack_intern(&f.s, &t);
+	CHECK(site != 0);
+	check_walk(&f.s, site, &t);
 	fixture_close(&f);
 }
 
@@ -343,6 +374,7 @@ int main(void)
 	RUN(along_the_last_stack);
 	RUN(sites_full);
 	RUN(nodes_full);
+	RUN(refused_along_the_last_stack);
 	RUN(many);
 	return check_end();
 }
