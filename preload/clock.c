@@ -68,7 +68,7 @@ void clock_look(struct recorder *r)
 		r->clock_every *= 2;
 	r->clock_left = r->clock_every;
 	if (__builtin_expect(sample_asked(), 0))
-		sample_look();
+		sample_noticed(r);
 	r->looked_cycles = now;
 	if (now - r->published_cycles < PUBLISH_CYCLES)
 		return;

@@ -126,7 +126,8 @@ HOOK void *realloc(void *p, size_t size)
 
 	if (next_is_arena(p))
 		return arena_realloc(p, size);
-	SPECIAL_FIRST(!sample_holds(p), size, next.realloc(p, size), next_arena_alloc(size, 1));
+	SPECIAL_FIRST(!p || sample_is_unrecorded(p), size, next.realloc(p, size),
+		next_arena_alloc(size, 1));
 	if (p)
 		return move(RECORD_FRAME, p, size, HT_FN_REALLOC);
 	q = next.realloc(NULL, size);
@@ -146,7 +147,8 @@ HOOK void *reallocarray(void *p, size_t count, size_t size)
 	}
 	if (next_is_arena(p))
 		return arena_realloc(p, bytes);
-	SPECIAL_FIRST(!sample_holds(p), bytes, next.realloc(p, bytes), next_arena_alloc(bytes, 1));
+	SPECIAL_FIRST(!p || sample_is_unrecorded(p), bytes, next.realloc(p, bytes),
+		next_arena_alloc(bytes, 1));
 	if (p)
 		return move(RECORD_FRAME, p, bytes, HT_FN_REALLOCARRAY);
 	q = next.realloc(NULL, bytes);
@@ -162,9 +164,9 @@ JUMPED_TO static void free_recorded(void *p)
 
 ALIGNED HOOK void free(void *p)
 {
-	if (__builtin_expect(next_mode != NEXT_SAMPLED, 1))
+	if (__builtin_expect(next_mode == NEXT_EXACT, 1))
 		free_recorded(p);
-	else if (__builtin_expect(!sample_holds(p), 1))
+	else if (__builtin_expect(sample_is_unrecorded(p), 1))
 		next.free(p);
 	else
 		free_recorded(p);

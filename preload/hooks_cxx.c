@@ -216,8 +216,7 @@ static void plain_delete(void *p)
 		void *p = NULL;                                                                    \
                                                                                                    \
 		if (__builtin_expect(direct && align_wanted == 0, 1)) {                            \
-			if (__builtin_expect(next_mode == NEXT_SAMPLED, 0) &&                      \
-				sample_passes(size)) {                                             \
+			if (__builtin_expect(next_mode != NEXT_EXACT, 0) && sample_passes(size)) { \
 				p = next.malloc(size ? size : 1);                                  \
 				if (__builtin_expect(p != NULL, 1))                                \
 					return p;                                                  \
@@ -241,8 +240,8 @@ static void plain_delete(void *p)
 	{                                                                                          \
 		void(*real) params;                                                                \
                                                                                                    \
-		if (__builtin_expect(next_mode == NEXT_SAMPLED, 0) && direct &&                    \
-			!sample_holds(p)) {                                                        \
+		if (__builtin_expect(next_mode != NEXT_EXACT, 0) && direct &&                      \
+			sample_is_unrecorded(p)) {                                                 \
 			next.free(p);                                                              \
 			return;                                                                    \
 		}                                                                                  \

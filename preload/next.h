@@ -15,7 +15,9 @@
 enum next_mode {
 	NEXT_UNKNOWN, /* the pointers are not set: call next_find() */
 	NEXT_EXACT, /* every block is recorded */
-	NEXT_SAMPLED, /* most pass: ask sample.h */
+	/* Most pass: ask sample.h. */
+	NEXT_SAMPLED, /* none was ever recorded exactly */
+	NEXT_MIXED, /* some were */
 };
 
 struct next {

@@ -221,7 +221,7 @@ static uint64_t alloc_outermost(uintptr_t frame, void *p, size_t size, enum ht_f
 
 	if (!sample_takes(size, &rate))
 		return 0;
-	measured = sample_measure_begin();
+	measured = sample_time_begin();
 	r = recorder_here();
 	count = count_of(size, rate);
 	if (!p)
@@ -232,7 +232,7 @@ static uint64_t alloc_outermost(uintptr_t frame, void *p, size_t size, enum ht_f
 		hot_alloc_recorded(r, frame, p, size, function);
 	else
 		alloc_shared(p, size);
-	sample_measure_end(measured, p != NULL);
+	sample_time_end(measured, p != NULL);
 	return count;
 }
 
@@ -242,7 +242,7 @@ static void hide(void *p, size_t size)
 	struct live_block b = { .size = size, .site = HT_SITE_HIDDEN };
 
 	/* Where blocks pass unrecorded, what is not in the table is no surprise. */
-	if (next_mode == NEXT_SAMPLED)
+	if (next_mode != NEXT_EXACT)
 		sample_redraw();
 	else
 		hot_insert((uint64_t)(uintptr_t)p, &b);
@@ -362,14 +362,14 @@ bool record_free_slow(uintptr_t frame, void *p)
 		free_nested(p);
 		return true;
 	}
+	measured = sample_time_begin();
 	r = recorder_here();
-	measured = sample_measure_begin();
 	events = r ? r->counters.thread->ring_head : 0;
 	if (r)
 		(void)hot_free_recorded(r, p);
 	else
 		free_shared(p);
-	sample_measure_end(measured, !r || r->counters.thread->ring_head != events);
+	sample_time_end(measured, !r || r->counters.thread->ring_head != events);
 	record_leave(true);
 	return true;
 }

@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "preload/sample.h"
 #include "shm/ring.h"
 
 /* libpthread's, which a program before glibc 2.34 may be without: then it has one thread. */
@@ -61,6 +62,7 @@ static void on_thread_exit(void *value)
 {
 	struct recorder *r = value;
 
+	sample_take_back();
 	if (r != state_thread.recorder)
 		return; /* vfork, or worse: not this thread's */
 	if (++r->exit_rounds < PTHREAD_DESTRUCTOR_ITERATIONS && pthread_setspecific(key, r) == 0)
@@ -134,8 +136,9 @@ struct recorder *recorder_claim(void)
 	struct state_thread *t = &state_thread;
 	int saved = errno;
 
-	if (t->no_recorder)
-		return NULL;
+	sample_take_back();
+	if (t->recorder || t->no_recorder)
+		return t->recorder;
 	t->recorder = make_with_slot();
 	t->no_recorder = !t->recorder;
 	if (t->recorder && has_key) {

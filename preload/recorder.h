@@ -23,6 +23,7 @@ struct recorder {
 	uint64_t published_cycles;
 	uint32_t clock_every; /* events between two looks */
 	uint32_t clock_left;
+	uint32_t until_timed; /* counts events, when they are measured (sample.h) */
 	struct guards guards; /* stacks remembered */
 	struct unwind_known known; /* parts of its stacks that may be read */
 	/* Where stacks are put together, off the thread's own stack, which may be small: the last

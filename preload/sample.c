@@ -8,12 +8,13 @@
  * first: a thread that sees an old one for a while records more than it must, or looks at the word
  * and finds out.
  *
+ * Edge MODE: next_mode is NEXT_SAMPLED from the start or never. A thread that records exactly has
+ * seen it to be something else, or made it so, before; so no thread can be given an exactly
+ * recorded block and pass its free by counts of sampled ones alone.
+ *
  * Frees that pass are not looked at for the loader's (modules.h), so nothing is proved by their
  * generation: it moves before each sampled block's stack is taken, and once more when passing has
  * ended. That comes after the mode bytes, so that a free which still passed had unloaded before.
- *
- * Edge FILTER: the counts of held pages are closed (all pages held, for good) before anything is
- * recorded exactly, so that no thread can be given an exactly recorded block and see open counts.
  */
 #include "preload/sample.h"
 
@@ -24,32 +25,27 @@
 #include "preload/clock.h"
 #include "preload/modules.h"
 
-#define MEASURE_EVERY	64u /* two looks at the clock then cost a nanosecond an event */
-#define MEASURE_MOST_NS UINT64_C(50000) /* more was a preemption, not recording */
-#define PAGE_BYTES	4096u
-#define PAGE_HELD	255u /* for good: the count does not come back from here */
+#define TIMED_EVERY   64u /* two looks at the clock then cost a nanosecond an event */
+#define TIMED_MOST_NS UINT64_C(50000) /* more was a preemption, not recording */
+#define PAGE_BYTES    4096u
+#define PAGE_HELD     255u /* for good: the count does not come back from here */
 
 uint8_t sample_held[SAMPLE_PAGES];
 
 static uint64_t acted; /* header.sample_bytes as of the last switch that took effect */
-static uint32_t is_closed; /* the counts of held pages */
 static uint64_t draws; /* counter of poisson_mix */
 
 /* ---- pages ---- */
 
-/* Every page that has a byte of [first, first + bytes). */
-static void pages_hold(uintptr_t first, uintptr_t bytes)
+/* Blocks of the bootstrap arena must not go to the next allocator: their frees are all looked at.
+ */
+static void arena_hold(void)
 {
-	for (uintptr_t page = first / PAGE_BYTES; page <= (first + bytes - 1) / PAGE_BYTES; page++)
-		ht_store_relaxed_8(sample_page((const void *)(page * PAGE_BYTES)), PAGE_HELD);
-}
+	uintptr_t first = (uintptr_t)next_arena / PAGE_BYTES;
+	uintptr_t last = ((uintptr_t)next_arena + NEXT_ARENA_BYTES - 1) / PAGE_BYTES;
 
-static void pages_close(void)
-{
-	if (ht_load_acquire_32(&is_closed)) /* FILTER */
-		return;
-	pages_hold(0, (uintptr_t)SAMPLE_PAGES * PAGE_BYTES);
-	ht_store_release_32(&is_closed, 1); /* FILTER */
+	for (uintptr_t page = first; page <= last; page++)
+		ht_store_relaxed_8(sample_page((const void *)(page * PAGE_BYTES)), PAGE_HELD);
 }
 
 /* Counts by `delta`, unless the page is held for good. */
@@ -140,21 +136,33 @@ static void mark(uint64_t bytes)
 /* Which way hooks and recorder try first. */
 static void modes_set(uint64_t bytes)
 {
-	bool measures = ht_load_relaxed_32(&state_segment.header->measure) != 0;
+	uint8_t exact = NEXT_EXACT;
 
-	state_way(bytes || measures ? OWN_LONG : OWN_SHORT);
-	ht_store_release_8(&next_mode, bytes ? NEXT_SAMPLED : NEXT_EXACT); /* FILTER */
+	state_way(bytes ? OWN_LONG : OWN_SHORT);
+	if (bytes)
+		(void)ht_cas_acquire_8(&next_mode, &exact, NEXT_MIXED);
+	else
+		ht_store_release_8(&next_mode, NEXT_EXACT); /* MODE */
+}
+
+/* Whether there is something to act on. */
+static bool is_behind(const struct state_thread *t)
+{
+	uint64_t bytes = ht_load_relaxed_64(&state_segment.header->sample_bytes);
+
+	return bytes != (t->seen == SAMPLE_NEVER ? 0 : t->seen) ||
+	       (bytes == 0) != (ht_load_acquire_8(&next_mode) == NEXT_EXACT); /* MODE */
 }
 
 /* Acts on the word, for the process and for this thread. */
-void sample_look(void)
+static void look(void)
 {
 	struct state_thread *t = &state_thread;
-	uint64_t bytes = wanted_bytes(), before = ht_load_acquire_64(&acted); /* FILTER */
+	uint64_t bytes = wanted_bytes(), before = ht_load_relaxed_64(&acted);
 
 	if (bytes != before) {
-		pages_close();
-		if (ht_cas_acq_rel_64(&acted, &before, bytes)) /* FILTER */
+		arena_hold();
+		if (ht_cas_relaxed_64(&acted, &before, bytes))
 			mark(bytes);
 	}
 	modes_set(bytes);
@@ -163,32 +171,21 @@ void sample_look(void)
 	sample_redraw();
 }
 
-void sample_start(void)
+bool sample_start(void)
 {
 	uint64_t bytes = wanted_bytes();
 
 	draws = seed();
 	if (bytes) {
-		/* Blocks of the bootstrap arena go nowhere, so their frees are all looked at. */
-		pages_hold((uintptr_t)next_arena, NEXT_ARENA_BYTES);
+		arena_hold();
 		acted = bytes;
 		mark(bytes);
+		ht_store_release_8(&next_mode, NEXT_SAMPLED);
 	}
+	return bytes != 0;
 }
 
 /* ---- taking ---- */
-
-/* Whether there is something to act on. */
-static bool is_behind(const struct state_thread *t)
-{
-	const struct ht_header *h = state_segment.header;
-	uint64_t bytes = ht_load_relaxed_64(&h->sample_bytes);
-
-	/* Exact, and here only to be measured. */
-	if (bytes == 0 && t->seen == SAMPLE_NEVER)
-		return ht_load_relaxed_32(&h->measure) == 0;
-	return bytes != t->seen;
-}
 
 bool sample_takes(uint64_t size, uint32_t *log2)
 {
@@ -196,7 +193,7 @@ bool sample_takes(uint64_t size, uint32_t *log2)
 	uint64_t left;
 
 	if (is_behind(t))
-		sample_look();
+		look();
 	*log2 = 0;
 	if (!is_sampling(t))
 		return true;
@@ -213,13 +210,56 @@ bool sample_takes(uint64_t size, uint32_t *log2)
 
 /* ---- measuring ---- */
 
-uint64_t sample_measure_begin(void)
+void sample_take_back(void)
 {
 	struct state_thread *t = &state_thread;
+
+	if (!t->timed)
+		return;
+	t->recorder = t->timed;
+	t->timed = NULL;
+}
+
+/* In this order: a handler in between finds the recorder in one place at least. */
+static void put_aside(struct recorder *r)
+{
+	state_thread.timed = r;
+	ht_fence_handler();
+	state_thread.recorder = NULL;
+}
+
+void sample_noticed(struct recorder *r)
+{
+	struct state_thread *t = &state_thread;
+
+	if (is_behind(t)) {
+		look();
+	} else if (!is_sampling(t)) {
+		/* So many events until the clock is looked at again. */
+		r->until_timed += r->clock_every;
+		if (r->until_timed >= TIMED_EVERY && t->recorder == r) {
+			r->until_timed = 0;
+			put_aside(r);
+		}
+	}
+}
+
+/* In sampling mode all recorded events come this way, and are counted here. */
+static bool is_timed(struct state_thread *t)
+{
+	if (t->timed) {
+		sample_take_back();
+		return true;
+	}
+	return is_sampling(t) && ht_load_relaxed_32(&state_segment.header->measure) != 0 &&
+	       ++t->until_timed % TIMED_EVERY == 0;
+}
+
+uint64_t sample_time_begin(void)
+{
 	uint64_t before, begin;
 
-	if (!ht_load_relaxed_32(&state_segment.header->measure) ||
-		++t->until_measured % MEASURE_EVERY != 0)
+	if (!is_timed(&state_thread))
 		return 0;
 	before = clock_monotonic();
 	begin = clock_monotonic();
@@ -227,7 +267,7 @@ uint64_t sample_measure_begin(void)
 	return begin + (begin - before);
 }
 
-void sample_measure_end(uint64_t begin, bool recorded)
+void sample_time_end(uint64_t begin, bool recorded)
 {
 	struct ht_header *h = state_segment.header;
 	uint64_t now, took;
@@ -236,6 +276,6 @@ void sample_measure_end(uint64_t begin, bool recorded)
 		return;
 	now = clock_monotonic();
 	took = now > begin ? now - begin : 0;
-	ht_add_relaxed_64(&h->timed_ns, took < MEASURE_MOST_NS ? took : MEASURE_MOST_NS);
+	ht_add_relaxed_64(&h->timed_ns, took < TIMED_MOST_NS ? took : TIMED_MOST_NS);
 	ht_add_relaxed_64(&h->timed_events, recorded);
 }

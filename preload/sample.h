@@ -4,10 +4,10 @@
  * a look, and how a viewer's switch takes effect. Any thread, in hooks. The mathematics is in
  * shm/poisson.h.
  *
- * A hook that finds next_mode to be NEXT_SAMPLED asks sample_passes first: most blocks are counted
- * down and passed on, and cost a dozen instructions. What is left goes the long way into record.c,
- * which asks sample_takes. A gap is drawn per thread and has no memory, so it may be drawn afresh
- * whenever that is simpler.
+ * A hook that finds next_mode to be other than NEXT_EXACT asks sample_passes first: most blocks are
+ * counted down and passed on, and cost a dozen instructions. What is left goes the long way into
+ * record.c, which asks sample_takes. A gap is drawn per thread and has no memory, so it may be
+ * drawn afresh whenever that is simpler.
  *
  * A switch (header.sample_bytes) takes effect
  *   - to exact: at once, for every thread. Passing a block on includes a look at the word.
@@ -15,23 +15,24 @@
  *     events. What is recorded meanwhile is recorded exactly, and right.
  * Each block keeps the rate that it was recorded with; so threads need not agree on the moment.
  *
- * Frees: `sample_held` counts the recorded blocks by page. A block whose page has none was not
- * recorded. The counts hold from the start of a program that is sampled from its start. Once it has
- * been exact they do not, and all pages count as held for good: frees are looked up, as in exact
- * mode.
+ * Frees: `sample_held` counts the sampled blocks by page. A block whose page has none was not
+ * sampled. In a program that has been sampled from its start it then was not recorded at all
+ * (NEXT_SAMPLED); in one that has been exact (NEXT_MIXED, for good) the live table tells, by a
+ * short look.
  */
 #ifndef PRELOAD_SAMPLE_H
 #define PRELOAD_SAMPLE_H
 
 #include "preload/next.h"
 #include "preload/state.h"
+#include "shm/live.h"
 #include "shm/poisson.h"
 
 #define SAMPLE_PAGES 65536u /* 256 MB of heap until two pages share a count */
 #define SAMPLE_NEVER UINT64_MAX /* state_thread.seen of a thread that records everything */
 
 /* Relaxed everywhere: whoever frees a block was given it by the thread that recorded it, in an
- * order that the program made, and that orders the count as well. */
+ * order that the program made, and that orders the count, and the mode, as well. */
 extern uint8_t sample_held[SAMPLE_PAGES] __attribute__((visibility("hidden")));
 
 static inline uint8_t *sample_page(const void *p)
@@ -39,10 +40,13 @@ static inline uint8_t *sample_page(const void *p)
 	return &sample_held[(uintptr_t)p >> 12 & (SAMPLE_PAGES - 1)];
 }
 
-/* Whether the block at `p` may have been recorded. */
-static inline bool sample_holds(const void *p)
+/* Whether the block at `p` surely was not recorded. Not in exact mode. */
+HT_HOT bool sample_is_unrecorded(const void *p)
 {
-	return ht_load_relaxed_8(sample_page(p)) != 0;
+	return ht_load_relaxed_8(sample_page(p)) == 0 &&
+	       (next_mode == NEXT_SAMPLED ||
+		       (next_mode == NEXT_MIXED &&
+			       live_is_absent(&state_segment, (uint64_t)(uintptr_t)p)));
 }
 
 /*
@@ -51,7 +55,7 @@ static inline bool sample_holds(const void *p)
  * cannot make the count run below zero; what it changed is lost, which the process does not
  * remember anyway.
  */
-static inline bool sample_passes(uint64_t size)
+HT_HOT bool sample_passes(uint64_t size)
 {
 	struct state_thread *t = &state_thread;
 	uint64_t left = ht_load_relaxed_64(&t->left);
@@ -79,10 +83,9 @@ void sample_release(uint64_t addr);
 /* Whether there may be blocks that were not recorded. */
 bool sample_ever(void);
 
-/* When recording starts, before its switch is thrown: as header.sample_bytes says. */
-void sample_start(void);
-/* A viewer may have switched: acts on it. */
-void sample_look(void);
+/* Before recording starts: as header.sample_bytes says. True: not every block is to be recorded. */
+bool sample_start(void);
+/* Whether a viewer wants anything. */
 static inline bool sample_asked(void)
 {
 	const struct ht_header *h = state_segment.header;
@@ -90,9 +93,18 @@ static inline bool sample_asked(void)
 	return ht_load_relaxed_64(&h->sample_bytes) != 0 || ht_load_relaxed_32(&h->measure) != 0;
 }
 
-/* Measuring: the time when a recorded event begins, if this one is to be measured; else 0. */
-uint64_t sample_measure_begin(void);
+/* It does: acts on what is new, or has an event of this thread measured now and then. From
+ * clock_look. */
+void sample_noticed(struct recorder *r);
+
+/*
+ * Measuring: one recorded event in 64 takes the long way and is timed there. That is told to the
+ * event before it by putting the thread's recorder aside; whoever needs it takes it back.
+ */
+void sample_take_back(void);
+/* The time when a recorded event begins, if this one is to be timed; else 0. */
+uint64_t sample_time_begin(void);
 /* And its end. `recorded`: it was one; the time of a look in vain counts among them, too. */
-void sample_measure_end(uint64_t begin, bool recorded);
+void sample_time_end(uint64_t begin, bool recorded);
 
 #endif

@@ -155,12 +155,9 @@ static bool start(void)
 	(void)dlsym(RTLD_DEFAULT, "free");
 	state_thread.unwinding = 0;
 	if (rc == 0) {
-		sample_start();
-		own->on = sample_asked() ? OWN_LONG : OWN_SHORT;
+		own->on = sample_start() ? OWN_LONG : OWN_SHORT;
 		ht_store_relaxed_32(&state_segment.header->state, HT_STATE_RUNNING);
 		ht_store_release_pointer(&state_own, own);
-		if (sample_asked())
-			sample_look();
 	}
 	ht_store_release_32(&phase, rc == 0 ? PHASE_ON : PHASE_OFF);
 	state_thread.busy = 0;
@@ -173,16 +170,16 @@ static bool start(void)
 static void leave_parent(void)
 {
 	uint32_t was_on = PHASE_ON;
-	void *header;
 
 	if (!ht_cas_acquire_32(&phase, &was_on, PHASE_OFF) || state_thread.busy != 0)
 		return;
-	/* Threads that count down blocks look at the header: it becomes a page of zeros, in
-	 * one step, which no thread takes for what it has seen. */
-	header = mmap(state_segment.header, HT_HEADER_BYTES, PROT_READ,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-	if (header != MAP_FAILED)
-		munmap((char *)header + HT_HEADER_BYTES, state_segment.bytes - HT_HEADER_BYTES);
+	/* Other threads that let blocks pass may be looking into it: then it becomes zeros, in one
+	 * step, which none takes for what it has seen, nor for a block. */
+	if (next_mode == NEXT_EXACT)
+		munmap(state_segment.header, state_segment.bytes);
+	else
+		mmap(state_segment.header, state_segment.bytes, PROT_READ,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
 }
 
 bool state_wake(void)

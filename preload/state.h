@@ -13,7 +13,7 @@
 enum own_way {
 	OWN_OFF,
 	OWN_SHORT, /* every event is recorded, as fast as can be */
-	OWN_LONG, /* events are sampled or measured */
+	OWN_LONG, /* events are sampled */
 };
 
 struct own {
@@ -29,13 +29,15 @@ struct recorder;
  * rest is in its recorder (recorder.h). */
 struct state_thread {
 	uintptr_t busy; /* frame address of the hook that is recording, 0: none */
-	struct recorder *recorder; /* NULL: not yet, or it has none */
+	struct recorder *recorder; /* NULL: not yet, it has none, or it is in `timed` */
+	struct recorder
+		*timed; /* put aside, so that the next event takes the long way: to be timed */
 	uint64_t inner_least,
 		inner_most; /* sizes that new would ask malloc for, for its own block */
 	/* Sampling (sample.h). */
 	uint64_t left; /* bytes to pass until the next block is recorded; 0 in exact mode */
 	uint64_t seen; /* header.sample_bytes as this thread last acted on it */
-	uint8_t until_measured; /* counts recorded events, when they are measured */
+	uint8_t until_timed; /* counts recorded events, when they are measured */
 	uint8_t unwinding; /* inside the unwinder */
 	uint8_t in_allocator; /* inside operator new or delete of the next library */
 	uint8_t no_recorder; /* there was none to be had, or the thread is about to end */

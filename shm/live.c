@@ -41,17 +41,12 @@ static unsigned missed_take(const struct segment *s, uint64_t addr, struct live_
 	return missed + levels_take(s, addr, &old[missed]);
 }
 
-static unsigned overflow_put(
-	const struct segment *s, uint64_t addr, const struct live_block *b, unsigned missed)
-{
-	direct_mark(s, addr);
-	return levels_put(s, addr, b) ? missed : missed | LIVE_REFUSED;
-}
-
 unsigned live_insert_sampled(
 	const struct segment *s, uint64_t addr, const struct live_block *b, struct live_block *old)
 {
-	return overflow_put(s, addr, b, missed_take(s, addr, old));
+	unsigned missed = missed_take(s, addr, old);
+
+	return levels_put(s, addr, b) ? missed : missed | LIVE_REFUSED;
 }
 
 unsigned live_insert_slow(const struct segment *s, uint64_t addr, uint64_t size, uint64_t tick,
@@ -62,5 +57,6 @@ unsigned live_insert_slow(const struct segment *s, uint64_t addr, uint64_t size,
 
 	if (direct_put(s, addr, &b, old, &missed))
 		return missed;
-	return overflow_put(s, addr, &b, missed);
+	direct_mark(s, addr);
+	return levels_put(s, addr, &b) ? missed : missed | LIVE_REFUSED;
 }

@@ -215,8 +215,11 @@ HT_HOT struct live_block live_unpack(uint64_t entry)
 		.site = (uint32_t)(entry >> HT_ENTRY_SITE_SHIFT) & (HT_SITES_MAX - 1) };
 }
 
-/* The same for a sampled block. There are few of them, and the direct part has no room for the
- * rate. */
+/*
+ * The same for a sampled block. There are few of them, and the direct part has no room for the
+ * rate. Its page is not marked, so that ordinary blocks there are not slowed down for good: a
+ * sampled block whose free was missed is noticed only when the next sampled one has its address.
+ */
 unsigned live_insert_sampled(
 	const struct segment *s, uint64_t addr, const struct live_block *b, struct live_block *old);
 
@@ -259,6 +262,29 @@ slow:
 		return false;
 	*out = slow;
 	return true;
+}
+
+/*
+ * Whether there surely is no exactly recorded block at `addr`: a short look for whoever may pass it
+ * on then. False: there is one, or it takes a longer look to tell.
+ */
+HT_HOT bool live_is_absent(const struct segment *s, uint64_t addr)
+{
+	uint64_t at = addr & (HT_PIECE_BYTES - 1), which = live_which(addr);
+	struct ht_piece *p = live_piece(s, addr);
+	uint32_t state;
+
+	if (__builtin_expect(!live_has_piece(s, addr), 0))
+		return false;
+	state = ht_load_relaxed_8(&p->state[at / HT_PAGE_SPAN]);
+	if (__builtin_expect((state & HT_PAGE_MIXED) != 0, 0))
+		return false;
+	if ((state & HT_PAGE_FIRST) == 0)
+		return true;
+	if ((ht_load_relaxed_64(live_first(p, at)) & HT_ENTRY_WHICH) == which)
+		return false;
+	return (state & HT_PAGE_SECOND) == 0 ||
+	       (ht_load_relaxed_64(live_second(p, at)) & HT_ENTRY_WHICH) != which;
 }
 
 #endif

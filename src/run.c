@@ -184,6 +184,7 @@ struct snapshot *run_tick(struct run *r)
 
 	watch_poll(r->watch);
 	child_poll(r);
+	watch_steer(r->watch);
 	s = session_tick(watch_session(r->watch));
 	silence_check(r, s);
 	return s;

@@ -265,6 +265,14 @@ void session_sample_inherit(struct session *s, const struct session *before)
 	sampler_inherit(&s->sampler, s->segment, &before->sampler);
 }
 
+void session_sample_steer(struct session *s)
+{
+	struct read_totals t;
+
+	if (read_totals(s->segment, &t) == 0 && t.state == HT_STATE_RUNNING)
+		sampler_look(&s->sampler, s->segment, s->pid, &t);
+}
+
 void session_sample_leave(struct session *s)
 {
 	sampler_leave(&s->sampler, s->segment);

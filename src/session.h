@@ -48,6 +48,8 @@ void session_children(struct session *s, const struct snapshot *const *children,
 int session_sample(struct session *s, const struct steer_wish *wish);
 /* Goes on with the wish of the image before, which this one has taken its rate from. */
 void session_sample_inherit(struct session *s, const struct session *before);
+/* Steers one that is not ticked: a child that is kept for the report. */
+void session_sample_steer(struct session *s);
 /* Nobody steers any more: the rate stays, and the library need not measure itself. */
 void session_sample_leave(struct session *s);
 /* A snapshot of now; the caller owns the reference. NULL and errno when the segment cannot be read.

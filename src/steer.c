@@ -17,15 +17,19 @@
 #define RATE_LEAST (UINT64_C(16) << 10) /* finer: hardly cheaper than exact */
 #define RATE_MOST                                                                                  \
 	(UINT64_C(16) << 20) /* coarser: hardly any information, and nothing left to gain */
-#define CPU_LEAST_NS   UINT64_C(20000000) /* a look at less work than this says nothing */
-#define CALM_LOOKS     3u
-#define CALM_PART      0.25 /* of the limit: twice the samples still leave room */
-#define EXACT_PART     0.5 /* of the limit: what exact recording may be expected to cost */
-#define AIM_PART       0.5 /* of the limit: where the first rate should lead */
-#define RECORDED_LEAST 256u /* events: fewer say little of what one costs */
-#define EVENT_COST_NS  300.0 /* of one event, before we know better: a stack never seen before */
-/* What an event costs that is passed on unrecorded, about; too little to be measured in place. */
-#define PASS_COST_NS 0.75
+#define CPU_LEAST_NS	UINT64_C(20000000) /* a look at less work than this says nothing */
+#define CALM_LOOKS	3u
+#define CALM_PART	0.25 /* of the limit: twice the samples still leave room */
+#define EXACT_PART	0.5 /* of the limit: what exact recording may be expected to cost */
+#define WORTH_PART	0.25 /* of the limit: a coarser rate saves no more than recording costs */
+#define AIM_PART	0.5 /* of the limit: where the first rate should lead */
+#define RECORDED_LEAST	256u /* events: fewer say little of what one costs */
+#define EVENT_COST_NS	300.0 /* of one event, before we know better: a stack never seen before */
+#define SAMPLED_COST_NS 1000.0 /* of one that is sampled: it is far from everything */
+/* What the way through a hook costs, about, recorded or not; too little to be measured in place. */
+#define PASS_COST_NS 1.0
+/* Of an event that is recorded, what lies around the part that is timed. */
+#define RECORD_COST_NS 4.0
 
 static uint64_t nearest_power(uint64_t bytes)
 {
@@ -102,13 +106,25 @@ static double grown(uint64_t before, uint64_t now)
 	return now > before ? (double)(now - before) : 0;
 }
 
-/* What recording and passing on cost between two readings, as a part of the rest. */
-static double overhead(const struct steer_reading *a, const struct steer_reading *b)
-{
-	double cpu = grown(a->cpu_ns, b->cpu_ns);
-	double cost = grown(a->cost_ns, b->cost_ns) + grown(a->events, b->events) * PASS_COST_NS;
+/*
+ * What the library costs between two readings, as a part of the rest: recording, which depends on
+ * the rate, and passing on, which does not.
+ */
+struct cost {
+	double recording, all;
+	double own_ns; /* the program's own time */
+};
 
-	return cost < cpu ? cost / (cpu - cost) : 1;
+static struct cost cost_between(const struct steer_reading *a, const struct steer_reading *b)
+{
+	double recording =
+		grown(a->cost_ns, b->cost_ns) + grown(a->recorded, b->recorded) * RECORD_COST_NS;
+	double cpu = grown(a->cpu_ns, b->cpu_ns);
+	double all = recording + grown(a->events, b->events) * PASS_COST_NS;
+
+	if (all >= cpu)
+		return (struct cost){ 1, 1, cpu / 2 };
+	return (struct cost){ recording / (cpu - all), all / (cpu - all), cpu - all };
 }
 
 /* What it would cost to record each event. */
@@ -119,7 +135,7 @@ static double exact_overhead(const struct steer *s, const struct steer_reading *
 
 	if (recorded >= RECORDED_LEAST)
 		each = grown(s->changed.cost_ns, now->cost_ns) / recorded;
-	cost = grown(s->last.events, now->events) * (each + PASS_COST_NS);
+	cost = grown(s->last.events, now->events) * (each + RECORD_COST_NS + PASS_COST_NS);
 	return cost / cpu;
 }
 
@@ -132,24 +148,23 @@ static uint64_t rate_between(double bytes)
 	return rate;
 }
 
-/* From exact to sampled: of blocks of the size that is usual here, one in so many. */
-static uint64_t first_rate(const struct steer *s, double limit, const struct steer_reading *now)
+/* From exact to sampled: each sample is a block that comes and, sooner or later, goes. */
+static uint64_t first_rate(
+	const struct steer *s, double limit, const struct cost *c, const struct steer_reading *now)
 {
-	double allocs = grown(s->last.allocs, now->allocs);
 	double bytes = grown(s->last.alloc_bytes, now->alloc_bytes);
 
-	if (allocs == 0)
-		return rate_between(0);
-	return rate_between(bytes / allocs * s->overhead / (limit * AIM_PART));
+	return rate_between(2 * bytes * SAMPLED_COST_NS / (limit * AIM_PART * c->own_ns));
 }
 
-static uint64_t cheaper(const struct steer *s, double limit, const struct steer_reading *now)
+static uint64_t cheaper(
+	const struct steer *s, double limit, const struct cost *c, const struct steer_reading *now)
 {
 	if (now->bytes == 0)
-		return first_rate(s, limit, now);
-	if (now->bytes >= RATE_MOST)
+		return first_rate(s, limit, c, now);
+	if (now->bytes >= RATE_MOST || c->recording < limit * WORTH_PART)
 		return now->bytes;
-	return rate_between((double)now->bytes * 2 * (s->overhead > 4 * limit ? 2 : 1));
+	return rate_between((double)now->bytes * (c->recording > 2 * limit ? 4 : 2));
 }
 
 static uint64_t finer(const struct steer *s, double limit, const struct steer_reading *now)
@@ -159,11 +174,12 @@ static uint64_t finer(const struct steer *s, double limit, const struct steer_re
 	return now->bytes <= RATE_LEAST ? now->bytes : now->bytes / 2;
 }
 
-static uint64_t decide(struct steer *s, double limit, const struct steer_reading *now)
+static uint64_t decide(
+	struct steer *s, double limit, const struct cost *c, const struct steer_reading *now)
 {
 	if (s->overhead > limit) {
 		s->calm = 0;
-		return cheaper(s, limit, now);
+		return cheaper(s, limit, c, now);
 	}
 	s->calm = s->overhead < limit * CALM_PART ? s->calm + 1 : 0;
 	if (now->bytes == 0 || s->calm < CALM_LOOKS)
@@ -175,6 +191,7 @@ static uint64_t decide(struct steer *s, double limit, const struct steer_reading
 uint64_t steer_look(struct steer *s, const struct steer_wish *wish, const struct steer_reading *now)
 {
 	uint64_t next = now->bytes;
+	struct cost cost;
 
 	if (!s->looked || s->last.bytes != now->bytes) {
 		s->looked = true;
@@ -183,10 +200,11 @@ uint64_t steer_look(struct steer *s, const struct steer_wish *wish, const struct
 	}
 	if (grown(s->last.cpu_ns, now->cpu_ns) < (double)CPU_LEAST_NS)
 		return next; /* the next look is at more */
-	s->overhead = overhead(&s->last, now);
+	cost = cost_between(&s->last, now);
+	s->overhead = cost.all;
 	s->measured = true;
 	if (wish->limit > 0)
-		next = decide(s, wish->limit, now);
+		next = decide(s, wish->limit, &cost, now);
 	s->last = *now;
 	return next;
 }

@@ -155,6 +155,8 @@ static void child_found(struct watch *w, const struct target_segment *t)
 		return;
 	if (is_image_of(t, w->now))
 		session_replaced(s);
+	else
+		session_sample_inherit(s, w->now);
 	member_add(w, s);
 }
 
@@ -259,6 +261,13 @@ int watch_sample(struct watch *w, const struct steer_wish *wish)
 	if (w->first && w->first != w->now)
 		session_sample(w->first, wish);
 	return session_sample(w->now, wish);
+}
+
+void watch_steer(struct watch *w)
+{
+	for (size_t i = 0; i < w->count; i++)
+		if (session_alive(w->members[i]))
+			session_sample_steer(w->members[i]);
 }
 
 static int disown_one(void *ctx, const struct target_segment *t)

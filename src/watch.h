@@ -46,6 +46,8 @@ size_t watch_clear_hung_up(struct watch *w);
  * Switches the process to what is wished of sampling, and its later images with it. 0 or -errno.
  */
 int watch_sample(struct watch *w, const struct steer_wish *wish);
+/* Steers the children that are kept, as watch_session is steered by its ticks. */
+void watch_steer(struct watch *w);
 /* We leave while processes of the launch still run: each is to clean up after itself from now on.
  */
 void watch_disown(struct watch *w);

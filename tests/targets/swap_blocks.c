@@ -45,6 +45,7 @@ static void *swap(void *arg)
 		if (p && i % 16 == 0)
 			p = site_moved(p, 2000 + (seed >> 8) % 5000);
 		free(p);
+		free(NULL); /* no block, whatever is being recorded */
 	}
 	return NULL;
 }

@@ -40,7 +40,7 @@ static int told_time(clockid_t id, struct timespec *t)
 	return 0;
 }
 
-void sample_look(void)
+void sample_noticed(struct recorder *r)
 {
 	switched++;
 }

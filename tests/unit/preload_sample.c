@@ -43,20 +43,19 @@ const char *attach_variable(const char *name)
 /* A program that begins with this word in its header. */
 static void begin(uint64_t bytes)
 {
-	fixture_open(&fixture, SEGMENT_SMALL);
+	fixture_open(&fixture, SEGMENT_FULL);
 	state_segment = fixture.s;
 	state_thread = (struct state_thread){ 0 };
 	memset(sample_held, 0, sizeof(sample_held));
-	acted = is_closed = 0;
+	acted = 0;
 	next_mode = NEXT_EXACT;
 	way = OWN_SHORT;
 	time_ns = FIXTURE_CREATED_NS;
 	tick_ns = 1;
 	seed_text = "42";
 	fixture.s.header->sample_bytes = bytes;
-	sample_start();
-	if (sample_asked())
-		sample_look();
+	if (sample_start())
+		look();
 }
 
 static void end(void)
@@ -75,15 +74,6 @@ static bool recorded(uint64_t size, uint32_t *log2)
 	return !sample_passes(size) && sample_takes(size, log2);
 }
 
-static unsigned pages_held(void)
-{
-	unsigned held = 0;
-
-	for (unsigned i = 0; i < SAMPLE_PAGES; i++)
-		held += sample_held[i] != 0;
-	return held;
-}
-
 TEST(exact_programs_stay_exact)
 {
 	uint32_t log2 = 99;
@@ -97,7 +87,6 @@ TEST(exact_programs_stay_exact)
 		CHECK(recorded(i, &log2));
 		CHECK_INT(log2, 0);
 	}
-	CHECK_INT(pages_held(), 0);
 	end();
 }
 
@@ -235,8 +224,8 @@ TEST(switches_leave_marks)
 	begin(0);
 	h = fixture.s.header;
 	switch_to(1 << 19);
-	sample_look();
-	sample_look();
+	look();
+	look();
 	CHECK_INT(h->marks, 1);
 	CHECK_INT(h->mark[0].sample_bytes, 1 << 19);
 	CHECK_INT(h->mark[0].ns, time_ns);
@@ -264,91 +253,140 @@ TEST(switches_leave_marks)
 	end();
 }
 
-TEST(pages_hold_what_is_recorded)
+TEST(pages_hold_what_is_sampled)
 {
 	char *p = (char *)0x7f1234567000, *other = p + 4096;
 
 	begin(1 << 16);
-	CHECK(!sample_holds(p));
+	CHECK(sample_is_unrecorded(p));
 	sample_hold((uint64_t)p + 16);
 	sample_hold((uint64_t)p + 4000);
-	CHECK(sample_holds(p + 64) && !sample_holds(other));
+	CHECK(!sample_is_unrecorded(p + 64) && sample_is_unrecorded(other));
 	sample_release((uint64_t)p + 16);
-	CHECK(sample_holds(p));
+	CHECK(!sample_is_unrecorded(p));
 	sample_release((uint64_t)p + 4000);
-	CHECK(!sample_holds(p));
+	CHECK(sample_is_unrecorded(p));
 	/* More than can be counted are held for good. */
 	for (unsigned i = 0; i < 300; i++)
 		sample_hold((uint64_t)p);
 	for (unsigned i = 0; i < 300; i++)
 		sample_release((uint64_t)p);
-	CHECK(sample_holds(p));
+	CHECK(!sample_is_unrecorded(p));
 	/* The bootstrap arena's blocks must not go to the next allocator. */
-	CHECK(sample_holds(next_arena) && sample_holds(next_arena + NEXT_ARENA_BYTES - 1));
+	CHECK(!sample_is_unrecorded(next_arena));
+	CHECK(!sample_is_unrecorded(next_arena + NEXT_ARENA_BYTES - 1));
 	end();
 }
 
-/* Once anything was recorded exactly, no free may pass without a look, ever again. */
-TEST(exact_closes_the_pages)
+/* Once anything was recorded exactly, no free may pass by the pages alone, ever again. */
+TEST(what_was_exact_is_looked_for)
 {
+	struct live_block old[LIVE_MISSED_MAX], b = { .size = 100, .site = 5 };
+	char *p = (char *)0x7f1234567010;
+
 	begin(1 << 16);
-	CHECK(pages_held() <= NEXT_ARENA_BYTES / 4096 + 1);
 	switch_to(0);
-	sample_look();
-	CHECK_INT(pages_held(), SAMPLE_PAGES);
+	look();
+	CHECK(!sample_is_unrecorded(p)); /* nothing passes in exact mode */
+	CHECK_INT(live_insert(&fixture.s, (uint64_t)p, &b, old), 0);
 	switch_to(1 << 16);
-	sample_look();
-	sample_hold(0x1000);
-	sample_release(0x1000);
-	CHECK_INT(pages_held(), SAMPLE_PAGES);
+	look();
+	CHECK_INT(next_mode, NEXT_MIXED);
+	CHECK(!sample_is_unrecorded(p));
+	CHECK(sample_is_unrecorded(p + 112));
+	CHECK(!sample_is_unrecorded(next_arena));
 	end();
 	begin(0);
 	switch_to(1 << 16);
-	sample_look();
-	CHECK_INT(pages_held(), SAMPLE_PAGES);
+	look();
+	CHECK_INT(next_mode, NEXT_MIXED);
+	/* Switched by the word alone, with nobody having acted on it: a thread that has seen
+	 * nothing yet makes it so before it records exactly. */
+	end();
+	begin(1 << 16);
+	state_thread = (struct state_thread){ 0 };
+	switch_to(0);
+	{
+		uint32_t log2 = 99;
+
+		CHECK(recorded(1, &log2));
+		CHECK_INT(log2, 0);
+	}
+	CHECK_INT(next_mode, NEXT_EXACT);
 	end();
 }
 
-TEST(one_event_in_64_is_measured)
+/* Times an event of 200 ns, if it is to be timed. */
+static bool timed(bool is_recorded)
+{
+	uint64_t from = sample_time_begin();
+
+	time_ns += 200;
+	sample_time_end(from, is_recorded);
+	return from != 0;
+}
+
+TEST(one_event_in_64_is_timed)
 {
 	struct ht_header *h;
-	unsigned timed = 0;
-	uint32_t log2;
+	unsigned count = 0;
 
-	begin(0);
+	begin(1 << 16);
 	h = fixture.s.header;
 	for (unsigned i = 0; i < 1000; i++)
-		timed += sample_measure_begin() != 0;
-	CHECK_INT(timed, 0);
+		count += timed(true);
+	CHECK_INT(count, 0);
 	h->measure = 1;
-	CHECK(sample_asked());
-	sample_look();
-	CHECK_INT(way, OWN_LONG);
-	CHECK_INT(next_mode, NEXT_EXACT);
-	CHECK_INT(h->marks, 0);
 	tick_ns = 30; /* what a look at the clock takes */
-	for (unsigned i = 0; i < 640; i++) {
-		uint64_t from = sample_measure_begin();
-
-		time_ns += 200;
-		sample_measure_end(from, i % 128 >= 64);
-	}
+	for (unsigned i = 0; i < 640; i++)
+		count += timed(i % 128 >= 64);
+	CHECK_INT(count, 10);
 	CHECK_INT(h->timed_events, 5);
 	CHECK_INT(h->timed_ns, 10 * 200);
 	/* A preemption is not recording. */
 	for (unsigned i = 0; i < 64; i++) {
-		uint64_t from = sample_measure_begin();
+		uint64_t from = sample_time_begin();
 
 		time_ns += 1000000000;
-		sample_measure_end(from, true);
+		sample_time_end(from, true);
 	}
-	CHECK_INT(h->timed_ns, 10 * 200 + MEASURE_MOST_NS);
-	/* When nobody asks any more, the short way is right again. */
-	CHECK(recorded(1, &log2));
-	CHECK_INT(way, OWN_LONG);
-	h->measure = 0;
-	CHECK(recorded(1, &log2));
+	CHECK_INT(h->timed_ns, 10 * 200 + TIMED_MOST_NS);
+	end();
+}
+
+/* In exact mode events take the short way, but for one in 64, for which the recorder is away. */
+TEST(exact_events_are_timed_now_and_then)
+{
+	struct recorder r = { .clock_every = 32 };
+
+	begin(0);
+	fixture.s.header->measure = 1;
+	CHECK(sample_asked());
+	state_thread.recorder = &r;
+	sample_noticed(&r);
+	CHECK(state_thread.recorder == &r);
+	CHECK(!timed(true));
+	sample_noticed(&r);
+	CHECK(state_thread.recorder == NULL);
+	CHECK(timed(true));
+	CHECK(state_thread.recorder == &r);
+	CHECK(!timed(true));
 	CHECK_INT(way, OWN_SHORT);
+	CHECK_INT(next_mode, NEXT_EXACT);
+	CHECK_INT(fixture.s.header->marks, 0);
+	/* Whoever needs it has it back, and then nothing is timed. */
+	sample_noticed(&r);
+	sample_noticed(&r);
+	CHECK(state_thread.recorder == NULL);
+	sample_take_back();
+	CHECK(state_thread.recorder == &r);
+	CHECK(!timed(true));
+	/* A switch comes first. */
+	switch_to(1 << 16);
+	sample_noticed(&r);
+	sample_noticed(&r);
+	CHECK(state_thread.recorder == &r);
+	CHECK_INT(next_mode, NEXT_MIXED);
 	end();
 }
 
@@ -362,8 +400,9 @@ int main(void)
 	RUN(exact_is_at_once);
 	RUN(fresh_threads_ask);
 	RUN(switches_leave_marks);
-	RUN(pages_hold_what_is_recorded);
-	RUN(exact_closes_the_pages);
-	RUN(one_event_in_64_is_measured);
+	RUN(pages_hold_what_is_sampled);
+	RUN(what_was_exact_is_looked_for);
+	RUN(one_event_in_64_is_timed);
+	RUN(exact_events_are_timed_now_and_then);
 	return check_end();
 }

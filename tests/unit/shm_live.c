@@ -91,6 +91,29 @@ TEST(other_addresses)
 }
 
 /* No allocator hands such out, but nothing may come of it. */
+/* The short look says "absent" of nothing that is there, and of what is not, where it can tell. */
+TEST(absence)
+{
+	uint64_t bad = 0, told = 0;
+	struct fixture f;
+
+	open_full(&f, true);
+	CHECK(!live_is_absent(&f.s, 0));
+	CHECK(!live_is_absent(&f.s, BASE)); /* no piece: nothing to look at, nor memory for it */
+	for (uint64_t at = BASE; at < BASE + 0x40000; at += 96) {
+		uint64_t size = at % 7 * 11;
+
+		bad += put(&f.s, at, size) != 0;
+		bad += live_is_absent(&f.s, at);
+		told += live_is_absent(&f.s, at + 48);
+		bad += at % 192 == 0 && !take(&f.s, at, size);
+		bad += at % 192 == 0 && !live_is_absent(&f.s, at);
+	}
+	CHECK_INT(bad, 0);
+	CHECK_INT(told, 0x40000 / 96 + 1);
+	fixture_close(&f);
+}
+
 TEST(odd_addresses)
 {
 	uint64_t bad = 0;
@@ -271,6 +294,7 @@ int main(void)
 	RUN(edges_glibc);
 	RUN(edges_any_allocator);
 	RUN(other_addresses);
+	RUN(absence);
 	RUN(odd_addresses);
 	RUN(packed_glibc);
 	RUN(packed_any_allocator);
