@@ -64,9 +64,7 @@ struct guards_leaf *record_leaf(
 	r->path_whole = false;
 	ht_fence_handler();
 	u->frame = frame;
-	state_thread.unwinding = 1;
 	unwind_take(u, &r->unwind[r->unwind_last], &r->unwind[2]);
-	state_thread.unwinding = 0;
 	r->unwind_last = !r->unwind_last;
 	t = (struct stack_trace){ function, u->count, u->truncated, u->pcs, u->modules, r->path,
 		path_whole ? u->kept : 0 };
@@ -255,9 +253,9 @@ static bool is_inner(size_t size)
 }
 
 /*
- * An allocation inside a hook. The unwinder's own is nobody's business. Inside operator new it is
- * recorded here unless the outer hook will do so: that one is not at work on anything. What is left
- * is a signal handler's, a loss to tell.
+ * An allocation inside a hook. What we ourselves call may allocate: that is nobody's business.
+ * Inside operator new it is recorded here unless the outer hook will do so: that one is not at work
+ * on anything. What is left is a signal handler's, a loss to tell.
  */
 static void alloc_nested(
 	uintptr_t frame, void *p, size_t size, enum ht_function function, bool inner)

@@ -38,7 +38,7 @@ struct state_thread {
 	uint64_t left; /* bytes to pass until the next block is recorded; 0 in exact mode */
 	uint64_t seen; /* header.sample_bytes as this thread last acted on it */
 	uint8_t until_timed; /* counts recorded events, when they are measured */
-	uint8_t unwinding; /* inside the unwinder */
+	uint8_t unwinding; /* inside libunwind, or another that we call and that may allocate */
 	uint8_t in_allocator; /* inside operator new or delete of the next library */
 	uint8_t no_recorder; /* there was none to be had, or the thread is about to end */
 };

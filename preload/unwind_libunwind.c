@@ -132,10 +132,21 @@ bool unwind_libunwind_load(void)
 	return backtrace_into != NULL;
 }
 
+/* It may allocate: that is ours, not the program's. */
+static int backtrace_aside(uint64_t *pcs, int room)
+{
+	int got;
+
+	state_thread.unwinding = 1;
+	got = backtrace_into((void **)pcs, room);
+	state_thread.unwinding = 0;
+	return got;
+}
+
 void unwind_libunwind(struct unwind *u)
 {
 	int room = (int)(u->depth + RECORDER_SPARE);
-	int got = backtrace_into((void **)u->pcs, room);
+	int got = backtrace_aside(u->pcs, room);
 	uint32_t taken = got > 0 ? (uint32_t)got : 0;
 
 	u->count = 0;
