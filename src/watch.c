@@ -222,11 +222,23 @@ static void not_kept_tell(struct watch *w)
 	session_notice(w->now, w->notice);
 }
 
+/* The earliest first; images of one process as they followed each other. */
+static int member_order(const void *left, const void *right)
+{
+	const struct read_identity *a = session_identity(*(struct session *const *)left);
+	const struct read_identity *b = session_identity(*(struct session *const *)right);
+
+	if (a->created_ns != b->created_ns)
+		return a->created_ns < b->created_ns ? -1 : 1;
+	return a->pid < b->pid ? -1 : a->pid > b->pid;
+}
+
 struct snapshot *watch_final(struct watch *w, uint64_t names_timeout_ns)
 {
 	size_t n = 0;
 
 	watch_poll(w);
+	qsort(w->members, w->count, sizeof(struct session *), member_order);
 	for (size_t i = 0; i < w->count; i++) {
 		snapshot_unref(session_tick(w->members[i]));
 		session_names_finish(w->members[i], names_timeout_ns);
