@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Group C of the fault matrix: fork, exec, threads, signals, and the ways to end."""
+
+import hashlib
+import os
+import re
+import subprocess
+
+from rows import fault_target, row, run_rows, times
+from sides import check_sides, launched
+from proving import (HEAPTOP, LIBRARY, TARGETS, Skip, check, check_consistent, check_equal, check_truth,
+                     environment, frames_of, need, report, run, scratch, segment_files, sites_named, target,
+                     total, truth_read)
+
+ACCOUNT = os.path.join(scratch, "account.json")
+REENTRANT = os.path.join(os.path.dirname(TARGETS), "faults", "targets", "plugin", "reentrant.so")
+
+
+def truth_sides(command, status=0, env=None, **how):
+    """A truth program on both sides; its account and the report agree. Returns the report."""
+    rep = check_sides(command, env={**(env or {}), "TRUTH": ACCOUNT}, status=status, **how)
+    check_truth(rep, truth_read(ACCOUNT))
+    return rep
+
+
+# ---- fork ------------------------------------------------------------------------------------------
+
+@row("C1", "a lock that a thread holds at fork hangs the child")
+def fork_storm():
+    forks = times(1500, 100000)
+    rep = truth_sides([fault_target("fork_storm"), "8", str(forks)], timeout=times(60, 1200))
+    check(sites_named(rep, "site_small"), "nothing was recorded")
+
+
+@row("C2", "fork in a handler that interrupted a hook: the child goes on inside it")
+def fork_in_handler():
+    check_sides([fault_target("fork_in_handler"), str(times(150, 5000))], timeout=times(60, 600))
+
+
+def contents(path):
+    """A digest of a segment's data; its holes are passed over."""
+    digest = hashlib.sha256()
+    with open(path, "rb") as f:
+        at, end = 0, os.fstat(f.fileno()).st_size
+        while at < end:
+            try:
+                at = os.lseek(f.fileno(), at, os.SEEK_DATA)
+            except OSError:
+                break  # nothing but a hole from here on
+            until = os.lseek(f.fileno(), at, os.SEEK_HOLE)
+            digest.update(b"%d " % at)
+            while at < until:
+                data = os.pread(f.fileno(), min(until - at, 1 << 20), at)
+                digest.update(data)
+                at += len(data)
+    return digest.hexdigest()
+
+
+def segment_untouched(way, mallocs):
+    """The parent's segment is the same, bit for bit, before and after a child's life."""
+    env = environment(LD_PRELOAD=LIBRARY, TRUTH=ACCOUNT)
+    before = set(segment_files())
+    with subprocess.Popen([fault_target("fork_ways"), way, str(mallocs)], env=env, stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE) as process:
+        check_equal(process.stdout.readline(), b"ready\n", way + ": what it says first")
+        mine = sorted(set(segment_files()) - before)
+        check_equal(len(mine), 1, way + ": segments before the child")
+        first = contents(mine[0])
+        process.stdin.write(b"\n")
+        process.stdin.flush()
+        check_equal(process.stdout.readline(), b"done\n", way + ": what it says then")
+        check_equal(sorted(set(segment_files()) - before), mine, way + ": segments after it")
+        check(contents(mine[0]) == first, way + ": the child has changed its parent's segment")
+        process.communicate(b"\n")
+    check_equal(process.returncode, 0, way + ": exit status")
+
+
+@row("C3", "a forked child goes on writing into its parent's segment")
+def child_silent():
+    mallocs = times(100000, 1000000)
+    for way in ("fork", "daemon"):
+        segment_untouched(way, mallocs)
+        truth_sides([fault_target("fork_ways"), way, str(mallocs)])
+
+
+@row("C4", "raw clone and clone3 run no handler of libc's")
+def child_by_clone():
+    for way in ("clone", "clone3"):
+        segment_untouched(way, times(100000, 1000000))
+        truth_sides([fault_target("fork_ways"), way, "20000", "10"])
+
+
+@row("C5", "vfork and posix_spawn children run in their parent's memory")
+def child_in_our_memory():
+    for way in ("vfork", "vfork_exit"):
+        rep = truth_sides([fault_target("fork_ways"), way, "0", "50"])
+        check_equal(total(sites_named(rep, "site_shared"), "live_blocks"), 50, "blocks that they left")
+    truth_sides([fault_target("fork_ways"), "spawn", "0", str(times(100, 1000))], options=["--no-follow"],
+                timeout=times(60, 300))
+
+
+@row("C7", "what a thread remembers of its process is wrong after fork")
+def threads_in_child():
+    check_sides([target("sampled_fork")])
+    check_sides([target("sampled_fork")], options=["--sample", "64K"])
+    truth_sides([target("truth_fork")])
+
+
+@row("C16", "a handler of pthread_atfork runs at the wrong time among the program's")
+def atfork_order():
+    check_sides([fault_target("fork_handlers")])
+    symbols = run([need("nm"), "-D", "-u", LIBRARY]).stdout.decode()
+    check("atfork" not in symbols, "the library registers handlers")
+
+
+# ---- exec ------------------------------------------------------------------------------------------
+
+def images_of(rep):
+    """(pid, bytes) of each image, the earliest first; bytes as exec_self allocates them."""
+    return [(p["process"]["pid"], total(sites_named(p, "site_image"), "alloc_bytes"))
+            for p in rep["children"] + [rep]]
+
+
+@row("C6", "exec: the dead image's segment looks alive, or the next takes it over")
+def exec_chain():
+    images = times(20, 60)
+    rep = check_sides([fault_target("exec_self"), str(images)], status=7)
+    check_equal(images_of(rep), [(rep["process"]["pid"], 1000 + n) for n in range(images, 0, -1)], "images")
+    check_equal({p["process"]["state"] for p in rep["children"]}, {"gone"}, "state of those before")
+    check_equal(rep["process"]["exit_status"], 7, "status in the report")
+    check_equal(segment_files(), [], "segments left")
+    rep = check_sides([fault_target("exec_self"), "100"], status=7)
+    check_equal(len(rep["children"]), 64, "images kept of 100")
+    check("35 more" in rep["notice"], "notice: %s" % rep["notice"])
+    check_equal(segment_files(), [], "segments left by 100 images")
+
+
+# ---- threads and signals ---------------------------------------------------------------------------
+
+@row("C8", "a thread of the recorder's own takes signals, or forbids unshare")
+def no_thread():
+    check_sides([fault_target("alone_inside")])
+    check_sides([need("unshare"), "-r", "id", "-u"])
+
+
+@row("C9", "a storm of signals while threads allocate")
+def signal_storm():
+    truth_sides([fault_target("signal_storm"), "count", str(times(500, 60000)), "4"], timeout=times(60, 300))
+
+
+def sites_at(rep, function):
+    """Sites whose innermost frame it is: a handler's stack goes on in what it interrupted."""
+    return [s for s in rep["sites"] if frames_of(s)[:1] == [function]]
+
+
+@row("C10", "a handler that allocates leaves a half-written record, or is lost in silence")
+def handler_allocates():
+    for threads in ("1", "4"):
+        rep = check_sides([fault_target("signal_storm"), "allocate", str(times(250, 10000)), threads],
+                          env={"LD_PRELOAD": REENTRANT, "TRUTH": ACCOUNT}, timeout=times(60, 300))
+        truth = {s["name"]: s for s in truth_read(ACCOUNT)["sites"]}
+        totals = rep["totals"]
+        for name in ("site_main", "site_grown"):
+            check_equal(total(sites_at(rep, name), "allocs"), truth[name]["allocs"], name)
+        known = total(sites_at(rep, "site_handler") + sites_at(rep, "(stack not recorded)"), "allocs")
+        check_equal(known + totals["untracked_blocks"], truth["site_handler"]["allocs"],
+                    "the handlers' blocks, with those untracked")
+        check(totals["untracked_blocks"] > 0, "no handler came while a hook was at work")
+        check_equal(totals["unknown_frees"], 0, "unknown frees")
+        check_equal(total(sites_at(rep, "site_handler"), "live_bytes"), 0, "live bytes of handlers")
+
+
+STACK_MOST = 3072  # bytes that a hook may take more than the allocator: handlers have 2 KB at least
+
+
+@row("C11", "a small stack overflows in the recorder")
+def small_stacks():
+    def used(done):
+        check_equal(done.returncode, 0, "exit status")
+        return {kind: int(number) for kind, number in (line.split() for line in done.stdout.decode().splitlines())}
+    plain = used(run([fault_target("small_stack")]))
+    done, _ = launched([fault_target("small_stack")])
+    watched = used(done)
+    for kind in plain:
+        check(watched[kind] <= plain[kind] + STACK_MOST, "%s: %d bytes, plain %d" % (kind, watched[kind], plain[kind]))
+
+
+@row("C12", "stacks that are no thread's: contexts in mapped and in malloc'ed memory")
+def contexts():
+    truth_sides([target("truth_jumps")])
+    launched([fault_target("small_stack")])
+
+
+@row("C13", "a signal handler of the recorder's own shows, or is in another's way")
+def no_handler():
+    check_sides([target("quiet_loop"), "state"])
+
+
+@row("C14", "a hook changes errno")
+def errno_kept():
+    check_sides([target("errno_kept")])
+    check_sides([target("errno_kept")], options=["--sample", "64K"])
+
+
+WAYS_TO_END = {"return": 6, "exit": 7, "destructor": 8, "_exit": 9, "quick_exit": 10, "abort": 134}
+
+
+@row("C15", "the ways to end, while threads still allocate")
+def ways_to_end():
+    for way, status in WAYS_TO_END.items():
+        rep = check_sides([fault_target("exit_busy"), way], status=status, stderr=way != "abort")
+        check_equal(rep["process"]["state"], "exited", way + ": state")
+        check_equal(rep["totals"]["unknown_frees"], 0, way + ": unknown frees")
+        # Each thread holds 32 blocks, and was stopped in the middle of one event at most.
+        held = total(sites_named(rep, "busy"), "live_blocks")
+        check(4 * 31 <= held <= 4 * 33, "%s: %d blocks live" % (way, held))
+    for way, status in (("", 0), ("_exit", 7), ("quick_exit", 7), ("thread", 7), ("abort", 134)):
+        truth_sides([target("truth_exit")] + [way] * bool(way), status=status, stderr=way != "abort")
+
+
+@row("C18", "restartable sequences, robust mutexes, protection keys: the thread's, not ours")
+def thread_registers():
+    check_sides([fault_target("thread_registers")])
+
+
+run_rows()
