@@ -24,11 +24,13 @@
 #define EXIT_NOT_FOUND	127
 #define EXIT_CANNOT_RUN 126
 
+#define MADE 3 /* variables of the child's that we make */
+
 /* All that the child needs, made before the fork. */
 struct plan {
 	char *const *argv;
 	char **env; /* owned, with the strings of `made` */
-	char *made[2];
+	char *made[MADE];
 	bool terminal[3]; /* which of 0-2 become the pty */
 	int slave; /* -1: no pty */
 	int wait; /* the child's end of the socket */
@@ -196,22 +198,37 @@ static char *segment_make(const char *segment)
 	return asprintf(&made, "HEAPTOP_SEGMENT=%s", segment) < 0 ? NULL : made;
 }
 
-/* The child's environment: ours, then the caller's variables, then the two that make it work. */
+/* gcc's AddressSanitizer ends a program that something was preloaded into before it. Of the
+ * children of a launch some may have it (their results must not change), and it works behind us.
+ * The user's own options come later, so they count. */
+static char *sanitizer_make(void)
+{
+	const char *old = getenv("ASAN_OPTIONS");
+	char *made = NULL;
+
+	return asprintf(&made, "ASAN_OPTIONS=verify_asan_link_order=0%s%s", old && *old ? ":" : "",
+		       old ? old : "") < 0
+		       ? NULL
+		       : made;
+}
+
+/* The child's environment: ours, then the caller's variables, then those that make it work. */
 static int environment_make(const struct target_launch *l, struct plan *plan)
 {
 	size_t ours = list_length((const char *const *)environ), count = ours;
 	size_t theirs = list_length(l->env);
 
-	plan->env = calloc(ours + theirs + 3, sizeof(*plan->env));
+	plan->env = calloc(ours + theirs + MADE + 1, sizeof(*plan->env));
 	plan->made[0] = preload_make(l->library);
-	plan->made[1] = l->segment ? segment_make(l->segment) : NULL;
-	if (!plan->env || !plan->made[0] || (l->segment && !plan->made[1]))
+	plan->made[1] = sanitizer_make();
+	plan->made[2] = l->segment ? segment_make(l->segment) : NULL;
+	if (!plan->env || !plan->made[0] || !plan->made[1] || (l->segment && !plan->made[2]))
 		return -ENOMEM;
 	if (ours)
 		memcpy(plan->env, environ, ours * sizeof(*plan->env));
 	for (size_t i = 0; i < theirs; i++)
 		variable_put(plan->env, &count, (char *)(uintptr_t)l->env[i]);
-	for (size_t i = 0; i < 2; i++)
+	for (size_t i = 0; i < MADE; i++)
 		if (plan->made[i])
 			variable_put(plan->env, &count, plan->made[i]);
 	return 0;
@@ -220,8 +237,8 @@ static int environment_make(const struct target_launch *l, struct plan *plan)
 static void plan_free(struct plan *plan)
 {
 	free(plan->env);
-	free(plan->made[0]);
-	free(plan->made[1]);
+	for (size_t i = 0; i < MADE; i++)
+		free(plan->made[i]);
 	if (plan->slave >= 0)
 		close(plan->slave);
 }

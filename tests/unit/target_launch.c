@@ -124,6 +124,19 @@ TEST(preload_goes_before_another)
 	unsetenv("LD_PRELOAD");
 }
 
+TEST(sanitizer_options_of_the_user_count)
+{
+	char text[TEXT_MAX];
+
+	unsetenv("ASAN_OPTIONS");
+	CHECK_INT(run_shell("echo $ASAN_OPTIONS", NULL, text), 0);
+	CHECK_STR(text, "verify_asan_link_order=0\n");
+	setenv("ASAN_OPTIONS", "verbosity=1", 1);
+	CHECK_INT(run_shell("echo $ASAN_OPTIONS", NULL, text), 0);
+	CHECK_STR(text, "verify_asan_link_order=0:verbosity=1\n");
+	unsetenv("ASAN_OPTIONS");
+}
+
 TEST(signals_are_the_inherited_ones)
 {
 	struct target_launch l = { .argv = ARGV(WORD("grep"), WORD("-E"), WORD("^Sig(Blk|Ign)"),
@@ -424,6 +437,7 @@ int main(int argc, char **argv)
 	}
 	RUN(environment_is_set);
 	RUN(preload_goes_before_another);
+	RUN(sanitizer_options_of_the_user_count);
 	RUN(signals_are_the_inherited_ones);
 	RUN(no_descriptor_of_ours_is_inherited);
 	RUN(child_waits_for_go);
