@@ -7,7 +7,6 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "preload/hot.h"
 #include "preload/next.h"
@@ -96,11 +95,10 @@ HOOK void *calloc(size_t count, size_t size)
 /* A block of the bootstrap arena outgrows it. */
 static void *arena_realloc(void *p, size_t size)
 {
-	size_t old = next_arena_size(p);
 	void *q = malloc(size);
 
 	if (q)
-		memcpy(q, p, old < size ? old : size);
+		next_arena_copy(q, p, size);
 	return q;
 }
 

@@ -13,8 +13,8 @@ struct next next;
 uint8_t next_mode;
 char next_arena[NEXT_ARENA_BYTES] __attribute__((aligned(64)));
 
-/* Relative relocation: NULL until the loader has relocated us. volatile: the compiler knows better.
- */
+/* Relative relocation: another address until the loader has relocated us (linkers leave NULL there,
+ * or the address in the file). volatile: the compiler knows better. */
 static const void *volatile self_relocated = next_arena;
 
 static uint32_t arena_used;
@@ -43,6 +43,16 @@ void *next_arena_alloc(size_t size, size_t align)
 size_t next_arena_size(const void *p)
 {
 	return *(const size_t *)(const void *)((const char *)p - ARENA_HEADER);
+}
+
+/* volatile: else the compiler makes it memcpy, which the loader may not have bound yet. */
+void next_arena_copy(void *to, const void *p, size_t size)
+{
+	size_t old = next_arena_size(p);
+	const volatile char *from = p;
+
+	for (size_t i = 0; i < old && i < size; i++)
+		((char *)to)[i] = from[i];
 }
 
 /* Not inlined and with work after the call: dlsym(RTLD_NEXT) looks at its return address to tell
@@ -87,7 +97,7 @@ bool next_find(void)
 
 	if (next_mode != NEXT_UNKNOWN)
 		return true;
-	if (!self_relocated)
+	if (self_relocated != next_arena)
 		return false;
 	/* One thread at a time; it may come back here through dlsym, and is served from the arena.
 	 */

@@ -51,6 +51,8 @@ void *next_symbol(const char *symbol);
 void *next_arena_alloc(size_t size, size_t align);
 /* Usable bytes of an arena block. */
 size_t next_arena_size(const void *p);
+/* Copies what of an arena block fits into `size` bytes. Calls nothing. */
+void next_arena_copy(void *to, const void *p, size_t size);
 
 extern char next_arena[] __attribute__((visibility("hidden")));
 #define NEXT_ARENA_BYTES                                                                           \
