@@ -30,7 +30,7 @@ DEPS_TEST := python3 clang clang-format binutils gdb valgrind strace tmux mandoc
 	git sqlite3 perl ruby nodejs default-jdk-headless rustc cmake vim-tiny curl tar gzip xz-utils \
 	zstd zip unzip dash gawk mawk sed grep findutils coreutils openssl jq man-db libxml2-utils bc \
 	tcl ed openssh-client less redis-server redis-tools util-linux libcap2-bin shellcheck \
-	libclang-rt-14-dev dwz
+	libclang-rt-14-dev dwz musl-tools luajit
 
 ifneq ($(filter deps,$(MAKECMDGOALS)),)
 

@@ -29,12 +29,21 @@ def times(check, soak):
     return soak if SOAK else check
 
 
-def fault_target(name):
-    """The program that tests/faults/targets/NAME.c or .cc became."""
-    path = os.path.join(B, "tests", "faults", "targets", name)
+def _built(folder, name):
+    path = os.path.join(B, "tests", "faults", folder, name)
     if not os.path.exists(path):
         raise Failure(path + " is not built")
     return path
+
+
+def fault_target(name):
+    """The program that tests/faults/targets/NAME.c or .cc became; of plugin/NAME.c: plugin/NAME.so."""
+    return _built("targets", name)
+
+
+def fault_tool(name):
+    """The program that tests/faults/tools/NAME.c became."""
+    return _built("tools", name)
 
 
 def _outcome(function):

@@ -29,13 +29,19 @@ $(B)/tests/faults/targets/plugin/%.so: tests/faults/targets/plugin/%.cc $(FAULT_
 	$(Q)$(CXX) -I. -D_GNU_SOURCE $(TARGET_CXXFLAGS) -shared -fPIC -Wl,-soname,$*.so -o $@ $<
 
 # What the rows work with: a maker of failing system calls, and a look into segments.
-FAULT_TOOLS := $(B)/tests/faults/tools/inject $(B)/tests/faults/tools/look
+FAULT_TOOLS := $(B)/tests/faults/tools/inject $(B)/tests/faults/tools/look \
+	$(B)/tests/faults/tools/inside
 TEST_EXTRA += $(FAULT_TOOLS)
 
 $(B)/tests/faults/tools/inject: tests/faults/tools/inject.c Makefile
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -D_GNU_SOURCE $(CFLAGS_ALL) -o $@ $<
+
+$(B)/tests/faults/tools/inside: tests/faults/tools/inside.c shm/layout.h Makefile
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -I. -D_GNU_SOURCE $(CFLAGS_ALL) -o $@ $<
 
 $(B)/tests/faults/tools/look: tests/faults/tools/look.c $(VIEW_OBJ) Makefile
 	$(call say,CC,$<)

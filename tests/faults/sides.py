@@ -7,8 +7,10 @@ import contextlib
 import json
 import os
 import subprocess
+import threading
 
-from proving import (HEAPTOP, LIBRARY, Failure, check, check_equal, environment, report, run,
+from rows import fault_tool
+from proving import (HEAPTOP, LIBRARY, ROOT, Failure, check, check_equal, environment, report, run,
                      segments, wait_for)
 
 WAYS = ("preloaded", "launched")
@@ -89,33 +91,61 @@ def seen(pid):
     return state
 
 
+class Held:
+    """A program that has said that it is ready, and waits for the end of its input."""
+
+    def __init__(self, pid, new_segments):
+        self.pid = pid
+        self._new_segments = new_segments
+
+    def segment(self):
+        """The path of its segment; the last one, of several."""
+        files = self._new_segments()
+        check(files, "there is no segment")
+        return os.path.join(segments, files[-1])
+
+    def report(self):
+        return segment_report(self.segment())
+
+    def inside(self):
+        """What its segment holds that no report tells."""
+        return segment_inside(self.segment())
+
+
+def segment_report(path):
+    done = run([HEAPTOP, "--report", "--format", "json", "-r", path])
+    check_equal(done.returncode, 0, "status of heaptop -r (%s)" % done.stderr.decode())
+    return json.loads(done.stdout or done.stderr)
+
+
+def segment_inside(path):
+    return json.loads(run([fault_tool("inside"), path]).stdout)
+
+
 @contextlib.contextmanager
-def held(command, way, env=None, says=b"\n"):
-    """A program that is to say `says` and then wait for the end of its input: (its pid, a function that
-    tells of it with heaptop -r and returns the report). way: "plain", or one of WAYS."""
-    out = environment(**(env or {}))
+def held(command, way, env=None, says=b"\n", timeout=60):
+    """Runs COMMAND until it says `says` and waits: a Held. way: "plain", or one of WAYS. A program that
+    says nothing for so long is ended, so that the row fails."""
+    place = environment(**(env or {}))
     if way == "preloaded":
-        out["LD_PRELOAD"] = preloads(env)
+        place["LD_PRELOAD"] = preloads(env)
     before = set(os.listdir(segments))
     prefix = [HEAPTOP, "--report", "-o", "/dev/null", "--"] if way == "launched" else []
-    with subprocess.Popen([*prefix, *command], env=out, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    with subprocess.Popen([*prefix, *command], env=place, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL) as process:
+        alarm = threading.Timer(timeout, process.kill)
+        alarm.start()
         said = b""
         while not said.endswith(says):
             byte = process.stdout.read(1)
             check(byte, "%s ended and did not say %r (%s)" % (command[0], says, way))
             said += byte
-
-        def look():
-            files = sorted(set(os.listdir(segments)) - before)
-            check(files, "there is no segment (%s)" % way)
-            done = run([HEAPTOP, "--report", "--format", "json", "--top", "0", "-r",
-                        os.path.join(segments, files[-1])])
-            return json.loads(done.stdout or done.stderr)
-
-        yield child_of(process.pid) if way == "launched" else process.pid, look
+        yield Held(child_of(process.pid) if way == "launched" else process.pid,
+                   lambda: sorted(set(os.listdir(segments)) - before))
         process.stdin.close()
         process.stdout.read()
+        process.wait()
+        alarm.cancel()
 
 
 def child_of(pid):
@@ -124,3 +154,13 @@ def child_of(pid):
         with open("/proc/%d/task/%d/children" % (pid, pid), encoding="utf-8") as f:
             return f.read().split()
     return int(wait_for(children, "a child of heaptop")[0])
+
+
+# ---- rows that another test of the project proves -------------------------------------------------
+
+def proved_by(script, *cases):
+    """Runs cases of tests/e2e/SCRIPT, each named by the beginning of its line."""
+    for name in cases:
+        done = run([os.path.join(ROOT, "tests/e2e", script), name], timeout=120)
+        said = done.stdout.decode()
+        check("ok - " + name in said and done.returncode == 0, "%s: %s" % (script, said or "no such case"))
