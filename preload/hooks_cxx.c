@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * operator new and delete, in all their forms, under their mangled names (Itanium C++ ABI), in C
- * and without the C++ runtime. Each calls the next definition, usually libstdc++'s, with the thread
- * marked as inside an allocator, so that the malloc in there is not a second block. An exception
- * from it passes through these frames: the mark is undone by a cleanup. Where libstdc++ was loaded
- * later with dlopen there is no next definition in our scope; then malloc serves, and the C++
- * runtime is looked up only to throw.
+ * and without the C++ runtime; and C23's sized frees. Each calls the next definition, usually
+ * libstdc++'s, with the thread marked as inside an allocator, so that the malloc in there is not a
+ * second block. An exception from it passes through these frames: the mark is undone by a cleanup.
+ * Where libstdc++ was loaded later with dlopen there is no next definition in our scope; then
+ * malloc serves, and the C++ runtime is looked up only to throw.
  *
  * The next definitions are found when recording starts: dlsym takes the loader's lock, and a thread
  * that waited for it in its first delete would hang a library's constructor that waits for the
@@ -288,3 +288,22 @@ DELETE(_ZdaPvmSt11align_val_t, (void *p, size_t size, size_t align), (p, size, a
 DELETE(_ZdlPvSt11align_val_tRKSt9nothrow_t, (void *p, size_t align, const void *tag), (p, align, tag))
 DELETE(_ZdaPvSt11align_val_tRKSt9nothrow_t, (void *p, size_t align, const void *tag), (p, align, tag))
 /* clang-format on */
+
+/*
+ * C23's frees that tell the size. A libc that has none of its own leaves a program that asks for
+ * them weakly to find ours, so the program's own allocator is thought of here, too.
+ */
+void free_sized(void *p, size_t size);
+void free_aligned_sized(void *p, size_t align, size_t size);
+
+HOOK void free_sized(void *p, size_t size)
+{
+	(void)size;
+	(front.free ? front.free : free)(p);
+}
+
+HOOK void free_aligned_sized(void *p, size_t align, size_t size)
+{
+	(void)align;
+	free_sized(p, size);
+}
