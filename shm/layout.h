@@ -505,6 +505,8 @@ struct ht_header {
 	/* Stacks taken by both unwinders (HEAPTOP_UNWINDER=check), and how they compared. */
 	uint64_t unwinds_checked, unwinds_wrong, unwinds_shorter, unwinds_longer;
 	uint64_t commit_failed; /* units that could not be populated */
+	uint32_t commit_streak; /* how often in a row */
+	uint32_t commit_pass; /* so many more requests are refused without asking the kernel */
 	/* Of the events recorded while `measure` was set, some, and what they took. */
 	uint64_t timed_events, timed_ns;
 	struct ht_mark mark[HT_MARKS];

@@ -35,6 +35,11 @@
 /* Under a limit a segment has fewer pieces, down to these: 1 GB of address space. */
 #define PIECES_MIN 16u
 
+/* Refusals of memory in a row that pass for chance. */
+#define REFUSALS_FREE 16u
+/* At worst one request in so many asks the kernel: then its answer costs less than the requests. */
+#define PASS_MOST_LOG2 10u
+
 /* How large each region is: number of elements, by segment size. */
 struct plan {
 	uint32_t threads, modules, strings, heads_log2, nodes, sites, hists, live_log2, live_levels;
@@ -119,18 +124,51 @@ static int range_populate(const struct segment *s, uint64_t at, uint64_t bytes)
 	return madvise(segment_at(s, at), bytes, MADV_POPULATE_WRITE);
 }
 
+/*
+ * While there is no memory each allocation would ask for it, several times. So after some refusals
+ * in a row only every other request goes to the kernel, then every fourth, and so on. What is read
+ * and written back may be another thread's by then: it is one request more or less.
+ */
+static bool passes_over(struct ht_header *h)
+{
+	uint32_t pass = ht_load_relaxed_32(&h->commit_pass);
+
+	if (pass == 0)
+		return false;
+	ht_store_relaxed_32(&h->commit_pass, pass - 1);
+	return true;
+}
+
+static void refusal_note(struct ht_header *h)
+{
+	uint32_t streak = ht_load_relaxed_32(&h->commit_streak);
+	uint32_t over = streak < REFUSALS_FREE ? 0 : streak - REFUSALS_FREE;
+
+	if (over < PASS_MOST_LOG2)
+		ht_store_relaxed_32(&h->commit_streak, streak + 1);
+	ht_store_relaxed_32(&h->commit_pass, (1u << over) - 1);
+}
+
 int segment_populate_pages(const struct segment *s, uint64_t offset, uint64_t bytes)
 {
-	int saved = errno, rc = range_populate(s, offset, bytes);
+	int saved = errno, rc = -1;
 
-	/* EINVAL: some of it is closed still. */
-	if (rc != 0 && errno == EINVAL && windows_open(s, offset, bytes) == 0)
+	if (!passes_over(s->header)) {
 		rc = range_populate(s, offset, bytes);
-	errno = saved;
-	if (rc == 0)
-		return 0;
-	ht_add_relaxed_64(&s->header->commit_failed, 1);
-	return -ENOMEM;
+		/* EINVAL: some of it is closed still. */
+		if (rc != 0 && errno == EINVAL && windows_open(s, offset, bytes) == 0)
+			rc = range_populate(s, offset, bytes);
+		if (rc != 0)
+			refusal_note(s->header);
+		errno = saved;
+	}
+	if (rc != 0) {
+		ht_add_relaxed_64(&s->header->commit_failed, 1);
+		return -ENOMEM;
+	}
+	if (ht_load_relaxed_32(&s->header->commit_streak) != 0)
+		ht_store_relaxed_32(&s->header->commit_streak, 0);
+	return 0;
 }
 
 int segment_populate(const struct segment *s, uint64_t offset, uint64_t bytes)

@@ -141,29 +141,46 @@ static _Noreturn void child_run(int socket, char **command)
 
 /* ---- whose call it is ---- */
 
-/* Finds what is mapped and executable at `at`. */
-static bool object_at(pid_t tid, uint64_t at, char *out, size_t cap)
+#define MAPS_MAX 4096u
+
+/* What is mapped and executable in the process at hand. */
+static struct {
+	uint64_t start, end;
+	char object[96]; /* the end of its path */
+} maps[MAPS_MAX];
+static size_t map_count;
+
+static void maps_read(pid_t tid)
 {
 	char path[64], line[4400];
-	bool found = false;
-	FILE *maps;
+	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", tid);
-	maps = fopen(path, "re");
-	while (maps && !found && fgets(line, sizeof(line), maps)) {
-		unsigned long start, end;
+	f = fopen(path, "re");
+	map_count = 0;
+	while (f && map_count < MAPS_MAX && fgets(line, sizeof(line), f)) {
+		size_t length = strcspn(line, "\n");
+		size_t from =
+			length < sizeof(maps[0].object) ? 0 : length - sizeof(maps[0].object) + 1;
 		char x;
-		int name = 0;
 
-		found = sscanf(line, "%lx-%lx %*c%*c%c%*c %*s %*s %*s %n", &start, &end, &x,
-				&name) == 3 &&
-			x == 'x' && at >= start && at < end;
-		if (found)
-			snprintf(out, cap, "%.*s", (int)strcspn(line + name, "\n"), line + name);
+		line[length] = '\0';
+		if (sscanf(line, "%lx-%lx %*c%*c%c", &maps[map_count].start, &maps[map_count].end,
+			    &x) == 3 &&
+			x == 'x')
+			strcpy(maps[map_count++].object, line + from);
 	}
-	if (maps)
-		fclose(maps);
-	return found;
+	if (f)
+		fclose(f);
+}
+
+/* The end of its line, or NULL. */
+static const char *object_at(uint64_t at)
+{
+	for (size_t i = 0; i < map_count; i++)
+		if (at >= maps[i].start && at < maps[i].end)
+			return maps[i].object;
+	return NULL;
 }
 
 static bool stack_pointer(pid_t tid, uint64_t *sp)
@@ -182,24 +199,24 @@ static bool stack_pointer(pid_t tid, uint64_t *sp)
 }
 
 /* The object that called the wrapper in libc: the first return address on the stack. */
-static bool caller_of(pid_t tid, char *out, size_t cap)
+static const char *caller_of(pid_t tid)
 {
 	uint64_t words[STACK_WORDS], sp;
+	const char *object = NULL;
 	char path[64];
 	ssize_t got;
 	int fd;
 
 	if (!stack_pointer(tid, &sp))
-		return false;
+		return NULL;
 	snprintf(path, sizeof(path), "/proc/%d/mem", tid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	got = fd < 0 ? -1 : pread(fd, words, sizeof(words), (off_t)sp);
 	if (fd >= 0)
 		close(fd);
-	for (ssize_t i = 0; i < got / (ssize_t)sizeof(words[0]); i++)
-		if (object_at(tid, words[i], out, cap))
-			return true;
-	return false;
+	for (ssize_t i = 0; !object && i < got / (ssize_t)sizeof(words[0]); i++)
+		object = object_at(words[i]);
+	return object;
 }
 
 static bool ends_with(const char *text, const char *end)
@@ -211,16 +228,19 @@ static bool ends_with(const char *text, const char *end)
 
 static bool is_counted(const struct seccomp_notif *n)
 {
-	char object[4096] = "";
+	const char *object;
 	char path[64];
 
-	if (run.object)
-		return caller_of((pid_t)n->pid, object, sizeof(object)) &&
-		       ends_with(object, run.object);
-	snprintf(path, sizeof(path), "/proc/%d/task/%u", run.child, n->pid);
-	return access(path, F_OK) == 0 &&
-	       object_at((pid_t)n->pid, n->data.instruction_pointer, object, sizeof(object)) &&
-	       !strstr(object, "/ld-");
+	if (!run.object) {
+		snprintf(path, sizeof(path), "/proc/%d/task/%u", run.child, n->pid);
+		if (access(path, F_OK) != 0)
+			return false;
+	}
+	maps_read((pid_t)n->pid);
+	object = run.object ? caller_of((pid_t)n->pid) : object_at(n->data.instruction_pointer);
+	if (!object)
+		return false;
+	return run.object ? ends_with(object, run.object) : !strstr(object, "/ld-");
 }
 
 /* ---- serving ---- */

@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Group E of the fault matrix, limits: no room for the segment, no calls that make it, a sandbox."""
+
+import errno
+import os
+import signal
+
+from rows import row, run_rows, times
+from proving import (HEAPTOP, LIBRARY, check, check_equal, environment, report, report_of_segment, run,
+                     scratch, segment_files)
+from tight import (REFUSED, SHM, as_nobody, check_account, in_cgroup, injected, launched_same, limited,
+                   memory_cgroup, mounted, preloaded_same, said, worker)
+
+CANNOT_RUN = 126
+NO_ROOM = "no shared memory for the recording"
+
+
+def clear_segments():
+    for path in segment_files():
+        os.unlink(path)
+
+
+# ---- the place ---------------------------------------------------------------------------------
+
+def place_holds(place, blocks):
+    """The program runs as ever; the report is right, or says how much is missing, or why there is none."""
+    def wrap(command):
+        return mounted(SHM[place], command)
+    plain = preloaded_same(worker(blocks, 2), wrap)
+    check_equal(plain.returncode, 5, "exit status")
+    rep, line = launched_same(worker(blocks, 2), plain, wrap)
+    if rep:
+        check_account(rep, said(plain))
+    else:
+        check(NO_ROOM in line and "/dev/shm" in line, "refused with: " + line)
+    return rep
+
+
+@row("E1", "/dev/shm is full, or has 64 KB, 1 MB, 64 MB: SIGBUS in the program")
+def shm_small():
+    for place in ("full", "without inodes", "of 64 KB"):
+        check_equal(place_holds(place, 1000), None, "report with /dev/shm " + place)
+    rep = place_holds("of 1 MB", 20000)
+    check(rep and rep["totals"]["untracked_blocks"] > 0, "1 MB is enough for 5 MB of heap")
+    rep = place_holds("of 64 MB", 20000)
+    check_equal(rep["totals"]["untracked_blocks"], 0, "untracked blocks in 64 MB")
+    place_holds("of 64 MB", times(200000, 2000000))
+
+
+@row("E1a", "while there is no memory, each allocation asks the kernel for it")
+def asks_seldom():
+    done, count = injected(["env", "LD_PRELOAD=" + LIBRARY, *worker(20000, 2)], "libheaptop.so", "madvise",
+                           20, True)
+    check_equal(said(done)["allocs"], 50000, "allocs")
+    check(50 < count < 1000, "%d system calls for 50,000 allocations" % count)
+
+
+@row("E2", "no /dev/shm, or it cannot be written: no segment, and nobody says why")
+def shm_absent():
+    for place in ("read-only", "absent"):
+        check_equal(place_holds(place, 1000), None, "report with /dev/shm " + place)
+    # The library alone finds another place by itself; heaptop is told one.
+    clear_segments()
+    script, other = SHM["read-only"], os.path.join(scratch, "other")
+    os.mkdir(other)
+    run(mounted(script, ["env", "LD_PRELOAD=" + LIBRARY, *worker("-k", 1000)],
+                "unset HEAPTOP_DIR; export XDG_RUNTIME_DIR=" + other))
+    check_equal(len(os.listdir(other)), 1, "segments in XDG_RUNTIME_DIR")
+    plain = run(worker(1000))
+    rep, line = launched_same(worker(1000), plain, lambda c: mounted(
+        script, c, "export HEAPTOP_DIR=" + other))
+    check(rep, "HEAPTOP_DIR does not help: " + line)
+    check_account(rep, said(plain), lost=False)
+
+
+# ---- limits ------------------------------------------------------------------------------------
+
+def limit_holds(command, **limits):
+    """Set for heaptop and the program, and for the program alone."""
+    plain = preloaded_same(command, preexec=limited(**limits))
+    shell = ["sh", "-c", "ulimit %s && exec \"$@\"" % " && ulimit ".join(
+        {"fsize": "-f %d" % (v // 512), "as": "-v %d" % (v // 1024), "nofile": "-n %d" % v}[k]
+        for k, v in limits.items()), "sh", *command]
+    rep, line = launched_same(shell, plain)
+    check(rep, "heaptop refused: " + line)
+    return plain, rep
+
+
+def own_limits(name, value, *more):
+    """The program limits itself when it has long begun."""
+    command = worker("-l", "%s=%d" % (name, value), *more, 3000, 2)
+    plain = preloaded_same(command)
+    rep, line = launched_same(command, plain)
+    check(rep, "heaptop refused: " + line)
+    if not more:
+        check_account(rep, said(plain), lost=False)
+
+
+@row("E3", "limits on files, memory, descriptors, processes, locked memory: SIGXFSZ, ENOMEM, EAGAIN")
+def limits_hold():
+    for size in (0, 4096, 1 << 20, 64 << 20):
+        plain, rep = limit_holds(worker(3000, 2), fsize=size)
+        check_account(rep, said(plain), lost=False)
+    for size in (64 << 20, 256 << 20, 1 << 30):
+        plain, rep = limit_holds(worker(3000, 2), **{"as": size})
+        check_equal(said(plain)["failed"], 0, "failed allocations")
+    limit_holds(worker(3000, 2), nofile=4)
+    for name, value in (("fsize", 0), ("nofile", 3), ("as", 24 << 30)):
+        own_limits(name, value)
+    with as_nobody() as (prefix, folder):
+        for command, limits in ((worker("-t", 4, 1000), {"nproc": 1}),
+                                (worker("-m", 1000, 2), {"memlock": 8 << 20})):
+            preloaded_same(command, lambda c: [*prefix, *c], env={"HEAPTOP_DIR": folder},
+                           preexec=limited(**limits))
+            own_limits("nproc", 1, "-t", 4)
+
+
+@row("E3a", "a system call of the library fails, any one, or all from there on")
+def library_calls():
+    clear_segments()
+    plain = run(worker(20000, 2))
+    tried = 0
+    for call in ("mmap", "openat", "ftruncate", "fallocate", "memfd_create", "madvise", "mprotect"):
+        _, count = injected(worker(20000, 2), "libheaptop.so", call, env=environment(LD_PRELOAD=LIBRARY))
+        step = max(1, count // times(4, 400))
+        for nth in range(1, count + 1, step):
+            for keep_on in (False, True):
+                done, _ = injected(worker(20000, 2), "libheaptop.so", call, nth, keep_on,
+                                   env=environment(LD_PRELOAD=LIBRARY))
+                tried += 1
+                where = "%s %d%s" % (call, nth, " and on" if keep_on else "")
+                check_equal((done.returncode, done.stdout, done.stderr),
+                            (plain.returncode, plain.stdout, plain.stderr), "the run with %s failing" % where)
+    check(tried > 30, "only %d calls were made to fail" % tried)
+    clear_segments()  # one that cannot be opened at the end stays
+
+
+def viewer_survives(command, plain, done, where):
+    """It did its work, or says on one line what it could not do; the program ran to its end, or was not begun."""
+    errors = done.stderr.decode(errors="replace")
+    check(done.returncode in (plain.returncode, REFUSED, CANNOT_RUN), "%s: status %d: %s" % (
+        where, done.returncode, errors))
+    check(done.stdout in (plain.stdout, b""), "%s: the output is %r" % (where, done.stdout))
+    check(done.stdout or errors.startswith("heaptop: "), "%s: no word: %r" % (where, errors))
+
+
+@row("E3b", "a system call of the viewer fails: it crashes, or takes the program with it")
+def viewer_calls():
+    command = [HEAPTOP, "--report", "-o", "/dev/null", "--", *worker(3000)]
+    plain = run(worker(3000))
+    tried = 0
+    for call in ("mmap", "openat", "ftruncate", "fallocate", "memfd_create", "madvise", "mprotect",
+                 "pread64", "pwrite64", "read", "newfstatat", "getdents64", "flock", "prlimit64"):
+        _, count = injected(command, call=call)
+        step = max(1, count // times(3, 300))
+        for nth in range(1, count + 1, step):
+            for keep_on in (False, True):
+                done, _ = injected(command, call=call, nth=nth, keep_on=keep_on)
+                tried += 1
+                viewer_survives(command, plain, done, "%s %d%s" % (call, nth, " and on" if keep_on else ""))
+    check(tried > 30, "only %d calls were made to fail" % tried)
+    clear_segments()
+
+
+# ---- a memory cgroup ---------------------------------------------------------------------------
+
+@row("E4", "the segment is charged to the program's memory cgroup, and the program is killed")
+def cgroup_holds():
+    with memory_cgroup(64) as procs:
+        command = worker(100000, 2)  # 26 MB of heap
+        plain = run(in_cgroup(procs, command))
+        check_equal(plain.returncode, 5, "status without heaptop")
+        rep, line = launched_same(in_cgroup(procs, command), plain)
+        check(rep, "heaptop refused: " + line)
+        check_account(rep, said(plain), lost=False)
+        check(rep["self"]["segment_bytes"] < 16 << 20, "the segment takes %d bytes" % rep["self"]["segment_bytes"])
+
+
+@row("E4a", "killed for want of memory: nobody knows what the heap was")
+def oom_shown():
+    clear_segments()
+    with memory_cgroup(32) as procs:
+        done, rep = report(in_cgroup(procs, worker(1000000)))
+        check_equal(done.returncode, 128 + signal.SIGKILL, "exit status")
+        check_equal((rep["process"]["state"], rep["process"]["signal"]), ("exited", "SIGKILL"), "the end")
+        files = segment_files()
+        check_equal(len(files), 1, "segments left")
+        after = report_of_segment(files[0])
+        check_equal(after["process"]["state"], "gone", "state, after it")
+        for one in (rep, after):
+            live = one["totals"]["live_bytes"]
+            check(16 << 20 < live < 32 << 20, "%d live bytes in a cgroup of 32 MB" % live)
+            site = max(one["sites"], key=lambda s: s["live_bytes"])
+            check("worker_block" in [f.get("function") for f in site["stack"]], "no site: %s" % site["stack"])
+    clear_segments()
+
+
+# ---- other things that the segment depends on -------------------------------------------------
+
+@row("E5", "a file system that cannot map files shared and writable (FUSE, 9p, NFS)")
+def no_shared_maps():
+    """As such one answers: mmap fails with ENODEV or EINVAL."""
+    plain = run(worker(1000))
+    for error in (errno.ENODEV, errno.EINVAL):
+        done, _ = injected(worker(1000), "libheaptop.so", "mmap", 1, True, error,
+                           env=environment(LD_PRELOAD=LIBRARY))
+        check_equal((done.returncode, done.stdout), (plain.returncode, plain.stdout), "the run")
+        check_equal(segment_files(), [], "segments left")
+    done, _ = injected([HEAPTOP, "--report", "--", *worker(1000)], HEAPTOP, "mmap", 1, True, errno.ENODEV)
+    check_equal(done.returncode, REFUSED, "status of heaptop")
+    check(NO_ROOM in done.stderr.decode(), "says: %r" % done.stderr)
+    check_equal(segment_files(), [], "segments left")
+
+
+@row("E6", "the program closes every descriptor, or puts its own where ours were")
+def descriptors_closed():
+    plain = preloaded_same(worker("-c", times(100000, 1000000)))
+    rep, line = launched_same(worker("-c", times(100000, 1000000)), plain)
+    check(rep, "heaptop refused: " + line)
+    check_account(rep, said(plain), lost=False)
+
+
+run_rows()
