@@ -53,6 +53,7 @@ struct session {
 	uint64_t ticked_ns, ticked_cpu_ns; /* for our own cost */
 	/* How it ended. */
 	enum snap_state state;
+	bool replaced; /* by exec, with another image */
 	int exit_status, signal;
 	char signal_name[32];
 	uint64_t ended_ns;
@@ -252,6 +253,7 @@ void session_usage(
 
 void session_replaced(struct session *s)
 {
+	s->replaced = true;
 	end_as(s, SNAP_GONE, 0, 0);
 }
 
@@ -443,6 +445,27 @@ static const char *signal_text(struct session *s)
 	return s->signal_name;
 }
 
+/*
+ * What an end leaves open, or NULL. An image that called exit says so in its segment. A killed one
+ * may have been in the middle of one event in each thread, and no more: what is told of a block is
+ * told by one word.
+ */
+static const char *ending_text(const struct session *s, uint32_t segment_state)
+{
+	if (s->replaced)
+		return NULL;
+	if (s->state == SNAP_KILLED || s->state == SNAP_GONE)
+		return "killed: the live blocks are right but for one in each thread at most";
+	if (s->state != SNAP_EXITED)
+		return NULL;
+	if (segment_state == HT_STATE_PREPARED)
+		return "no data: the program ran without the library";
+	if (segment_state == HT_STATE_RUNNING)
+		return "the end is missing: it became a program that could not be recorded, or did "
+		       "not end by exit";
+	return NULL;
+}
+
 static void fill_head(
 	struct session *s, const struct read_totals *t, struct snapshot *h, uint64_t now)
 {
@@ -465,7 +488,7 @@ static void fill_head(
 	else if (s->ended_ns)
 		now = s->ended_ns;
 	h->uptime_ns = now > s->identity.created_ns ? now - s->identity.created_ns : 0;
-	h->notice = s->stopped ? s->stopped : s->notice;
+	h->notice = s->stopped ? s->stopped : s->notice ? s->notice : ending_text(s, t->state);
 	h->children = s->children;
 	h->nchildren = s->nchildren;
 	fill_totals(s, t, &h->totals);

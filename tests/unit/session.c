@@ -350,6 +350,27 @@ TEST(library_gave_up)
 	end();
 }
 
+/* What is told of an end, by the state of the segment and the wait status. */
+static void check_ending(uint32_t state, int wait_status, const char *part)
+{
+	struct snapshot *s;
+
+	begin(0, state);
+	session_ended(session, wait_status);
+	s = tick();
+	CHECK(part ? s->notice && strstr(s->notice, part) : !s->notice);
+	snapshot_unref(s);
+	end();
+}
+
+TEST(what_an_end_leaves_open)
+{
+	check_ending(HT_STATE_EXITED, 3 << 8, NULL);
+	check_ending(HT_STATE_RUNNING, 0, "the end is missing");
+	check_ending(HT_STATE_PREPARED, 0, "without the library");
+	check_ending(HT_STATE_RUNNING, SIGKILL, "one in each thread");
+}
+
 TEST(notice_and_children)
 {
 	struct snapshot *child, *s;
@@ -509,6 +530,7 @@ int main(void)
 	RUN(ended);
 	RUN(usage);
 	RUN(library_gave_up);
+	RUN(what_an_end_leaves_open);
 	RUN(notice_and_children);
 	RUN(names_finish);
 	RUN(remove);
