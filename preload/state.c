@@ -201,16 +201,26 @@ bool state_wake(void)
 	return false;
 }
 
+/* Whether this is the process that the segment is of. A vfork child has our memory, but not our
+ * pid. */
+static bool is_ourselves(void)
+{
+	return state_pid() == state_segment.header->pid;
+}
+
+static void end_note(void)
+{
+	clock_publish();
+	ht_store_relaxed_32(&state_segment.header->state, HT_STATE_EXITED);
+	attach_release(&state_segment);
+}
+
 void state_exit(void)
 {
 	int saved = errno;
 
-	/* A vfork child has our memory, but not our pid. */
-	if (state_own->on && state_pid() == state_segment.header->pid) {
-		clock_publish();
-		ht_store_relaxed_32(&state_segment.header->state, HT_STATE_EXITED);
-		attach_release(&state_segment);
-	}
+	if (state_own->on && is_ourselves())
+		end_note();
 	errno = saved;
 }
 
@@ -219,7 +229,15 @@ __attribute__((constructor)) static void on_load(void)
 	state_wake();
 }
 
+/*
+ * By exit, which a vfork child may not call: in a launch this takes no system call, which could be
+ * the death of a program that has forbidden itself all that it does not need.
+ */
 __attribute__((destructor)) static void on_unload(void)
 {
-	state_exit();
+	int saved = errno;
+
+	if (state_own->on && (state_segment.header->family != 0 || is_ourselves()))
+		end_note();
+	errno = saved;
 }

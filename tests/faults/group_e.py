@@ -4,11 +4,13 @@
 
 import errno
 import os
+import resource
 import signal
 
 from rows import row, run_rows, times
-from proving import (HEAPTOP, LIBRARY, check, check_equal, environment, report, report_of_segment, run,
+from proving import (HEAPTOP, LIBRARY, Skip, check, check_equal, environment, report, report_of_segment, run,
                      scratch, segment_files)
+from sides import check_sides
 from tight import (REFUSED, SHM, as_nobody, check_account, in_cgroup, injected, launched_same, limited,
                    memory_cgroup, mounted, preloaded_same, said, worker)
 
@@ -64,7 +66,7 @@ def shm_absent():
     clear_segments()
     script, other = SHM["read-only"], os.path.join(scratch, "other")
     os.mkdir(other)
-    run(mounted(script, ["env", "LD_PRELOAD=" + LIBRARY, *worker("-k", 1000)],
+    run(mounted(script, ["env", "LD_PRELOAD=" + LIBRARY, *worker("-k", 9, 1000)],
                 "unset HEAPTOP_DIR; export XDG_RUNTIME_DIR=" + other))
     check_equal(len(os.listdir(other)), 1, "segments in XDG_RUNTIME_DIR")
     plain = run(worker(1000))
@@ -222,6 +224,47 @@ def descriptors_closed():
     rep, line = launched_same(worker("-c", times(100000, 1000000)), plain)
     check(rep, "heaptop refused: " + line)
     check_account(rep, said(plain), lost=False)
+
+
+@row("E18", "the segment swells core dumps and looks like the program's memory")
+def core_size():
+    with open("/proc/sys/kernel/core_pattern", encoding="ascii") as f:
+        pattern = f.read().strip()
+    if pattern.startswith("|") or "/" in pattern:
+        raise Skip("core dumps go elsewhere: /proc/sys/kernel/core_pattern is " + pattern)
+    sizes = []
+    for name, variables in (("plain", {}), ("watched", {"LD_PRELOAD": LIBRARY})):
+        folder = os.path.join(scratch, "core-" + name)
+        os.mkdir(folder)
+        done = run(worker("-k", signal.SIGABRT.value, 200000), cwd=folder, env=environment(**variables),
+                   preexec=limited(core=resource.RLIM_INFINITY))
+        check_equal(done.returncode, -signal.SIGABRT, "exit status")
+        cores = [os.path.join(folder, f) for f in os.listdir(folder)]
+        check_equal(len(cores), 1, "core files")
+        sizes.append(os.path.getsize(cores[0]))
+        os.unlink(cores[0])
+    clear_segments()
+    check(sizes[1] < sizes[0] * 1.01, "a core of %d bytes became one of %d" % tuple(sizes))
+
+
+@row("E19", "no time without a system call: one for each event, or death in a sandbox")
+def clock_forbidden():
+    rep = check_sides(worker("-s", "clock", 5000, 3), status=5)
+    check_account(rep, {"allocs": 3 * 6250, "frees": 3 * 6250, "wrong": 0}, lost=False)
+
+
+@row("E20", "a sandbox that kills on any further system call")
+def sandbox_holds():
+    """Blocks come and go where there were some before: all is there already."""
+    plain = run(worker("-s", "kill", 5000, times(10, 200)))
+    check_equal(plain.returncode, 5, "exit status without heaptop")
+    rep, line = launched_same(worker("-s", "kill", 5000, times(10, 200)), plain)
+    check(rep, "heaptop refused: " + line)
+    check_account(rep, said(plain), lost=False)
+    # Where calls are only refused, memory is, too: what comes then is counted as not recorded.
+    plain = run(worker("-s", "errno", "-t", 2, 5000, 3))
+    rep, line = launched_same(worker("-s", "errno", 5000, 3), run(worker("-s", "errno", 5000, 3)))
+    check(rep, "heaptop refused: " + line)
 
 
 run_rows()

@@ -3,7 +3,7 @@
  * A program for tight places: fills a table with blocks, reallocates some, checks what is in them,
  * frees them all, in one round or several, and says what it did.
  *
- *	worker [-c] [-l NAME=BYTES] [-m] [-s HOW] [-t THREADS] [-k] [-w] BLOCKS [ROUNDS]
+ *	worker [-c] [-l NAME=BYTES] [-m] [-s HOW] [-t THREADS] [-k N] [-w] BLOCKS [ROUNDS]
  *
  *	-c	close every descriptor from 3 on before it begins
  *	-l	set a limit for itself before it begins: as, fsize, nofile, nproc
@@ -11,7 +11,7 @@
  *	-s	a first round, then a sandbox: "errno" refuses all system calls but a few, "kill"
  *		is the end of who makes another, "clock" of who asks for the time
  *	-t	so many threads do a round each, side by side
- *	-k	keep the blocks of the last round, and be killed
+ *	-k N	keep the blocks of the last round, and be killed by signal N
  *	-w	say "ready" after each round and wait for a byte of standard input
  */
 #include <errno.h>
@@ -34,7 +34,7 @@
 
 static struct {
 	size_t blocks, rounds, threads;
-	int close, lock, wait, keep;
+	int close, lock, wait, kill;
 	const char *sandbox;
 } o = { .rounds = 1 };
 
@@ -215,7 +215,7 @@ static void options_take(int argc, char **argv)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "cl:ms:t:kw")) != -1) {
+	while ((c = getopt(argc, argv, "cl:ms:t:k:w")) != -1) {
 		if (c == 'l')
 			limit_set(optarg);
 		else if (c == 's')
@@ -227,7 +227,7 @@ static void options_take(int argc, char **argv)
 		else if (c == 'm')
 			o.lock = 1;
 		else if (c == 'k')
-			o.keep = 1;
+			o.kill = atoi(optarg);
 		else if (c == 'w')
 			o.wait = 1;
 		else
@@ -265,13 +265,13 @@ int main(int argc, char **argv)
 		if (i == 1 && o.sandbox)
 			sandbox_enter(o.sandbox);
 		round_fill(table);
-		if (!o.keep || i + 1 < o.rounds)
+		if (!o.kill || i + 1 < o.rounds)
 			round_clear(table);
 		meet();
 	}
 	threads_run();
 	tell();
-	if (o.keep)
-		kill(getpid(), SIGKILL);
+	if (o.kill)
+		kill(getpid(), o.kill);
 	return 5;
 }
