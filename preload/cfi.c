@@ -7,6 +7,8 @@
  */
 #include "preload/cfi.h"
 
+#include <sys/mman.h>
+
 #include <stddef.h>
 
 #include "preload/modules.h"
@@ -524,7 +526,12 @@ struct cached {
 	uint64_t rule;
 };
 
-static struct cached cache[1u << CACHE_LOG2];
+static struct cached cache[1u << CACHE_LOG2] __attribute__((aligned(4096)));
+
+void cfi_start(void)
+{
+	madvise(cache, sizeof(cache), MADV_DONTDUMP); /* core dumps are the program's */
+}
 
 static uint64_t pack(struct cfi_rule rule)
 {

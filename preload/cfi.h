@@ -37,6 +37,8 @@ struct cfi_rule {
 	int32_t offset;
 };
 
+/* Once, when recording starts. */
+void cfi_start(void);
 /*
  * The rule at `pc`, which lies in the object mapped now as `module` (ht_node.module, part of the
  * cache's key: code that replaced other code at the same address is another module). `exact`: the

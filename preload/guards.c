@@ -156,6 +156,7 @@ static bool guards_map(struct guards *g, uint64_t words)
 
 	if (p == MAP_FAILED)
 		return false;
+	madvise(p, bytes_of(words), MADV_DONTDUMP); /* core dumps are the program's */
 	*g = (struct guards){ .roots = p,
 		.exits = (uint32_t *)p + table_slots(words),
 		.arena = (uint64_t *)p + table_slots(words),

@@ -6,6 +6,7 @@
 #include "preload/next.h"
 
 #include <dlfcn.h>
+#include <sys/mman.h>
 
 #include "shm/atomic.h"
 
@@ -38,6 +39,17 @@ void *next_arena_alloc(size_t size, size_t align)
 	} while (!ht_cas_relaxed_32(&arena_used, &used, end));
 	*(size_t *)(void *)(next_arena + start - ARENA_HEADER) = size;
 	return next_arena + start;
+}
+
+void next_arena_settle(void)
+{
+	const uintptr_t page = 4096;
+	uintptr_t start = (uintptr_t)next_arena + ht_load_relaxed_32(&arena_used);
+	uintptr_t end = ((uintptr_t)next_arena + NEXT_ARENA_BYTES) & ~(page - 1);
+
+	start = (start + page - 1) & ~(page - 1);
+	if (start < end)
+		madvise((void *)start, end - start, MADV_DONTDUMP);
 }
 
 size_t next_arena_size(const void *p)

@@ -105,6 +105,7 @@ static struct recorder *make(void)
 
 	if (r == MAP_FAILED)
 		return NULL;
+	madvise(r, bytes_of(entries), MADV_DONTDUMP); /* core dumps are the program's */
 	for (unsigned i = 0; i < UNWINDS; i++)
 		at = unwind_make(r, &r->unwind[i], at, entries);
 	r->path = (void *)at;

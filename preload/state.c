@@ -127,6 +127,7 @@ static int prepare(struct own **own)
 	 * interrupted a hook.
 	 */
 	madvise(state_segment.header, state_segment.bytes, MADV_DONTDUMP);
+	next_arena_settle();
 	state_segment.single_threaded = single_threaded();
 	modules_start();
 	segment_extents(&state_segment, allocator_is_glibc() && new_is_runtimes());

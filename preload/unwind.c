@@ -5,6 +5,7 @@
  */
 #include "preload/unwind.h"
 
+#include "preload/cfi.h"
 #include "preload/recorder.h"
 
 static bool use_libunwind;
@@ -19,6 +20,7 @@ void unwind_start(const char *choice)
 {
 	bool wanted = is(choice, "libunwind") || is(choice, "check");
 
+	cfi_start();
 	if (!wanted || !unwind_libunwind_load())
 		return;
 	unwind_check = is(choice, "check");
