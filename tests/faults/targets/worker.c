@@ -8,7 +8,7 @@
  *	-c	close every descriptor from 3 on before it begins
  *	-l	set a limit for itself before it begins: as, fsize, nofile, nproc
  *	-m	lock its future memory, as far as it may
- *	-s	a first round, then a sandbox: "errno" refuses all system calls but a few, "kill"
+ *	-s	a sandbox after a first round: "errno" refuses all system calls but a few, "kill"
  *		is the end of who makes another, "clock" of who asks for the time
  *	-t	so many threads do a round each, side by side
  *	-k N	keep the blocks of the last round, and be killed by signal N
@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
@@ -153,6 +154,28 @@ static void threads_run(void)
 		pthread_join(thread[i], NULL);
 }
 
+/* Small blocks, over as much of the heap as a round will need: wherever one of those may begin,
+ * there has been one. */
+static void warm_up(void)
+{
+	void *last = NULL, *before;
+
+	mallopt(M_MXFAST, 0); /* what is free becomes one again */
+	for (size_t i = 0; i < o.blocks * 20; i++) {
+		before = last;
+		last = worker_block(24);
+		if (!last)
+			_exit(93);
+		memcpy(last, &before, sizeof(before));
+		count(&allocs, 1);
+	}
+	for (; last; last = before) {
+		memcpy(&before, last, sizeof(before));
+		free(last);
+		count(&frees, 1);
+	}
+}
+
 /* "ready", and a byte is awaited; its end is as good. */
 static void meet(void)
 {
@@ -262,8 +285,10 @@ int main(int argc, char **argv)
 		(void)mlockall(MCL_FUTURE);
 	table = table_make();
 	for (size_t i = 0; i < o.rounds; i++) {
-		if (i == 1 && o.sandbox)
+		if (i == 1 && o.sandbox) {
+			warm_up();
 			sandbox_enter(o.sandbox);
+		}
 		round_fill(table);
 		if (!o.kill || i + 1 < o.rounds)
 			round_clear(table);
