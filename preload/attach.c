@@ -4,10 +4,12 @@
  * Only plain system calls: stdio and getenv-like helpers that allocate or lock are out of bounds
  * here.
  *
- * A segment's name is heaptop-PID-STARTTIME-GENERATION. It is made with O_EXCL | O_NOFOLLOW, mode
- * 0600, so a name that someone else has taken is passed over, and readers check the owner. The
- * generation counts the images that one process has had: exec keeps pid and start time. It is one
- * more than that of the newest segment found, so the segment before the last may be removed.
+ * A segment's name is heaptop-PID-STARTTIME-GENERATION, with .NAMESPACE after a PID that is a
+ * container's: processes of two may have the same number, and have begun together. It is made with
+ * O_EXCL | O_NOFOLLOW, mode 0600, so a name that someone else has taken is passed over, and readers
+ * check the owner. The generation counts the images that one process has had: exec keeps pid and
+ * start time. It is one more than that of the newest segment found, so the segment before the last
+ * may be removed.
  */
 #include "preload/attach.h"
 
@@ -27,6 +29,9 @@
 
 #define NAMES_TRIED_MAX 4096u /* names squatted by others, before giving up */
 #define NAME_MAX_BYTES	512u
+
+/* Inode of the machine's own pid namespace: PROC_PID_INIT_INO of linux/proc_ns.h, and of old. */
+#define PID_NAMESPACE_FIRST 0xeffffffcu
 
 extern char **environ;
 
@@ -126,6 +131,14 @@ static void boot_id(uint8_t id[16])
 	}
 }
 
+/* The one that our pid is a number in; 0: there is no /proc to tell. */
+static uint64_t pid_namespace(void)
+{
+	struct stat st;
+
+	return syscall(SYS_newfstatat, AT_FDCWD, "/proc/self/ns/pid", &st, 0) == 0 ? st.st_ino : 0;
+}
+
 static uint32_t wanted_depth(void)
 {
 	const char *text = attach_variable("HEAPTOP_DEPTH");
@@ -159,6 +172,7 @@ static void identity(struct segment_identity *id)
 	id->depth = wanted_depth();
 	id->sample_bytes = wanted_sampling();
 	id->start_ticks = start_ticks();
+	id->pid_namespace = pid_namespace();
 	id->created_realtime_ns = clock_realtime();
 	id->created_ns = clock_monotonic();
 	boot_id(id->boot_id);
@@ -200,7 +214,9 @@ static int claim(struct segment *s, const char *path, struct segment_identity *i
 		return -errno;
 	rc = file_is_ours(fd) ? segment_map_header(s, (int)fd) : -EPERM;
 	if (rc == 0) {
-		bool ours = s->header->pid == id->pid && s->header->start_ticks == id->start_ticks;
+		bool ours = s->header->pid == id->pid &&
+			    s->header->start_ticks == id->start_ticks &&
+			    s->header->pid_namespace == id->pid_namespace;
 
 		id->family = s->header->family;
 		id->depth = s->header->depth;
@@ -222,6 +238,10 @@ static char *append_family(char *at, const char *end, const struct segment_ident
 {
 	at = append(at, end, "heaptop-");
 	at = append_number(at, end, id->pid);
+	if (id->pid_namespace != 0 && id->pid_namespace != PID_NAMESPACE_FIRST) {
+		at = append(at, end, ".");
+		at = append_number(at, end, id->pid_namespace);
+	}
 	at = append(at, end, "-");
 	at = append_number(at, end, id->start_ticks);
 	return append(at, end, "-");
@@ -258,7 +278,7 @@ static uint32_t newer(const char *entries, long bytes, const char *stem, uint32_
 static uint32_t generation(const char *dir, const struct segment_identity *id)
 {
 	long fd = syscall(SYS_openat, AT_FDCWD, dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), got;
-	char stem[64], entries[4096] __attribute__((aligned(8)));
+	char stem[96], entries[4096] __attribute__((aligned(8)));
 	uint32_t next = id->exec_gen;
 
 	if (fd < 0)

@@ -453,7 +453,7 @@ struct ht_header {
 	uint32_t signature; /* HT_SIGNATURE: sizes of every struct above */
 	uint64_t segment_bytes; /* virtual size of the file */
 	uint32_t state;
-	uint32_t pid; /* as the program sees itself */
+	uint32_t pid; /* as the program sees itself, in its pid namespace */
 	uint64_t start_ticks; /* field 22 of /proc/PID/stat */
 	uint32_t exec_gen; /* 0 for the first image of the pid that was recorded */
 	uint32_t ppid;
@@ -463,6 +463,7 @@ struct ht_header {
 	uint64_t created_ns; /* CLOCK_MONOTONIC: time 0 of uptime and history */
 	uint8_t boot_id[16];
 	uint64_t family; /* the same in all segments of one launch; 0 without a viewer */
+	uint64_t pid_namespace; /* inode of the one that `pid` is a number in; 0: unknown */
 	struct ht_region region[HT_REGION_COUNT];
 	uint32_t live_log2; /* buckets of level 0 */
 	uint32_t live_levels_max;

@@ -343,6 +343,7 @@ static void identity_fill(struct ht_header *h, const struct segment_identity *id
 	h->created_ns = id->created_ns;
 	h->clock_ns = id->created_ns;
 	h->family = id->family;
+	h->pid_namespace = id->pid_namespace;
 	h->sample_bytes = id->sample_bytes;
 	h->measure = id->measure;
 	__builtin_memcpy(h->boot_id, id->boot_id, sizeof(h->boot_id));

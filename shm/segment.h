@@ -40,7 +40,7 @@ enum segment_size { SEGMENT_FULL, SEGMENT_SMALL };
 
 struct segment_identity {
 	uint32_t pid, ppid, uid, exec_gen, depth;
-	uint64_t start_ticks, created_realtime_ns, created_ns, family;
+	uint64_t start_ticks, created_realtime_ns, created_ns, family, pid_namespace;
 	uint8_t boot_id[16];
 	uint64_t sample_bytes; /* how to record at first; 0: exactly */
 	uint32_t measure;

@@ -415,12 +415,13 @@ static int list_one(void *ctx, const struct target_segment *s)
 	static const char *const states[] = { [TARGET_RUNNING] = "running",
 		[TARGET_EXITED] = "exited",
 		[TARGET_DEAD] = "dead",
+		[TARGET_ELSEWHERE] = "elsewhere",
 		[TARGET_UNREADABLE] = "unreadable" };
 	char pid[16], memory[UNITS_MAX], age[UNITS_MAX] = "?";
 	uint64_t now = clock_realtime_ns();
 
 	(void)ctx;
-	snprintf(pid, sizeof(pid), "%d", (int)s->pid);
+	snprintf(pid, sizeof(pid), "%d", (int)(s->process > 0 ? s->process : s->pid));
 	if (s->created_ns && now > s->created_ns)
 		units_duration(age, now - s->created_ns);
 	list_row(pid, states[s->state], units_bytes(memory, s->memory_bytes), age,

@@ -38,7 +38,7 @@ struct session {
 	unsigned refs; /* one of who opened it, and one of each snapshot */
 	struct read_segment *segment;
 	struct read_identity identity;
-	pid_t pid;
+	pid_t pid; /* as we see it; 0: it cannot be seen from here */
 	struct model *model;
 	struct sym *sym;
 	struct intake *intake;
@@ -118,6 +118,25 @@ static int text_load(struct session *s)
 	return 0;
 }
 
+static const char *segment_name(const struct session *s)
+{
+	const char *path = read_path(s->segment), *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* The process that the segment speaks of. One that is gone keeps the number it had. */
+static pid_t pid_find(const struct session *s)
+{
+	const struct proc_claim claim = { .pid = s->identity.pid,
+		.pid_namespace = s->identity.pid_namespace,
+		.start_ticks = s->identity.start_ticks,
+		.maps = segment_name(s) };
+	pid_t pid = s->identity.pid;
+
+	return proc_resolve(&claim, &pid) == -EXDEV ? 0 : pid;
+}
+
 /* Before the library has reported there is only what the launcher knows; read it when it is there.
  */
 static void identity_refresh(struct session *s)
@@ -129,7 +148,7 @@ static void identity_refresh(struct session *s)
 		return;
 	s->identity = now;
 	if (s->pid == 0)
-		s->pid = now.pid;
+		s->pid = pid_find(s);
 	text_load(s); /* without memory, the old one stays */
 }
 
@@ -175,7 +194,7 @@ struct session *session_open(const char *path, const struct session_options *o, 
 	}
 	read_hold(s->segment);
 	s->refs = 1;
-	s->pid = o->pid ? o->pid : s->identity.pid;
+	s->pid = o->pid ? o->pid : pid_find(s);
 	s->state = s->identity.state == HT_STATE_PREPARED ? SNAP_STARTING : SNAP_RUNNING;
 	return s;
 fail:
@@ -379,7 +398,7 @@ static void fill_proc(struct session *s, uint64_t now)
 	struct proc_reading r = { 0 };
 	bool with_pss = now >= s->pss_due_ns;
 
-	if (!session_alive(s) || proc_read(s->pid, with_pss, &r) != 0)
+	if (!session_alive(s) || s->pid == 0 || proc_read(s->pid, with_pss, &r) != 0)
 		return;
 	if (with_pss) {
 		s->pss_due_ns = now + (clock_monotonic_ns() - now) * PSS_SHARE;
@@ -425,6 +444,8 @@ static void liveness(struct session *s, uint32_t segment_state)
 		s->state = SNAP_RUNNING;
 	if (proc_start_ticks(s->pid, &ticks) == 0 && ticks == s->identity.start_ticks)
 		return;
+	if (s->pid == 0 && segment_state != HT_STATE_EXITED)
+		return; /* as far as can be told from here */
 	/* It may have ended after its state was read: now that it is gone the state is final. */
 	if (read_identity(s->segment, &final) == 0)
 		segment_state = final.state;
@@ -471,7 +492,7 @@ static void fill_head(
 {
 	h->owner = s;
 	h->release = session_release;
-	h->pid = s->pid;
+	h->pid = s->pid ? s->pid : s->identity.pid;
 	h->command = s->text->command;
 	h->argv = (const char *const *)s->text->argv;
 	h->argc = s->text->argc;

@@ -86,7 +86,8 @@ static bool is_image_of(const struct target_segment *t, const struct session *s)
 {
 	const struct read_identity *id = session_identity(s);
 
-	return t->pid == id->pid && t->start_ticks == id->start_ticks;
+	return t->pid == id->pid && t->start_ticks == id->start_ticks &&
+	       t->pid_namespace == id->pid_namespace;
 }
 
 static bool has_room(const struct watch *w)

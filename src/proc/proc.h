@@ -58,6 +58,27 @@ int proc_read(pid_t pid, bool with_pss, struct proc_reading *r);
 int proc_cpu_ns(pid_t pid, uint64_t *ns);
 /* Start time alone, for identity checks. 0, -ESRCH or -errno. A zombie counts as gone (-ESRCH). */
 int proc_start_ticks(pid_t pid, uint64_t *ticks);
+/* The last number of status's NSpid: a process's pid as itself sees it. 0: there is none. */
+pid_t proc_parse_inner_pid(const char *buf, size_t len);
+/* Whether a process has a file of this name mapped, in whatever directory. 1, 0 or -errno. */
+int proc_maps_name(pid_t pid, const char *name);
+
+#define PROC_PID_NAMESPACE_FIRST 0xeffffffcu /* the machine's own: linux/proc_ns.h */
+/* The inode of our own pid namespace; 0: unknown. */
+uint64_t proc_pid_namespace(void);
+/* What a process says of itself. */
+struct proc_claim {
+	pid_t pid;
+	uint64_t pid_namespace; /* that the number is of; 0: unknown, taken for ours */
+	uint64_t start_ticks;
+	const char *maps; /* name of a file that it has mapped */
+};
+/*
+ * Its pid as we see it. 0, -ESRCH when it is gone, or -EXDEV: it may be in a namespace that cannot
+ * be seen from ours. Goes through all of /proc if the namespace is another one.
+ */
+int proc_resolve(const struct proc_claim *c, pid_t *pid);
+
 /* Reads a file into `buf` (NUL-terminated), as far as it fits. Bytes read, or -errno. */
 ssize_t proc_slurp(const char *path, char *buf, size_t cap);
 

@@ -182,6 +182,7 @@ static void identity_fill(const struct ht_header *h, struct read_identity *out)
 	out->created_realtime_ns = h->created_realtime_ns;
 	out->created_ns = h->created_ns;
 	out->family = h->family;
+	out->pid_namespace = h->pid_namespace;
 	memcpy(out->boot_id, h->boot_id, sizeof(out->boot_id));
 	text_copy(out->exe, h->exe, sizeof(out->exe));
 	text_copy(out->why, h->why, sizeof(out->why));

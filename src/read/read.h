@@ -30,7 +30,7 @@ struct read_identity {
 	uint32_t depth;
 	uint64_t created_realtime_ns, created_ns;
 	uint8_t boot_id[16];
-	uint64_t family;
+	uint64_t family, pid_namespace;
 	char exe[HT_PATH_MAX];
 	char why[HT_WHY_MAX];
 	char command[HT_COMMAND_MAX]; /* argv, NUL after each argument */

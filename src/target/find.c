@@ -33,7 +33,8 @@ static int search_visit(void *ctx, const struct target_segment *s)
 {
 	struct search *search = ctx;
 
-	if (s->state == TARGET_UNREADABLE || s->pid != search->pid)
+	if (s->state == TARGET_UNREADABLE ||
+		search->pid != (s->state == TARGET_RUNNING ? s->process : s->pid))
 		return 0;
 	if (s->state == TARGET_RUNNING && !search->have_running) {
 		search->running = *s;

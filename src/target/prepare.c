@@ -44,6 +44,7 @@ static void identity(struct segment_identity *id, unsigned depth, uint64_t famil
 	id->uid = geteuid();
 	id->depth = depth;
 	id->family = family;
+	id->pid_namespace = proc_pid_namespace();
 	id->created_realtime_ns = clock_realtime_ns();
 	id->created_ns = clock_monotonic_ns();
 	proc_boot_id(id->boot_id);

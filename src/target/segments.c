@@ -65,13 +65,18 @@ static void command_text(char *out, size_t cap, const struct read_identity *id)
 	text_clean(out, cap, line, n);
 }
 
-static bool process_lives(const struct found *f, const struct read_identity *id)
+/* The process of a segment: 0, -ESRCH when it is gone, -EXDEV when that cannot be told. */
+static int process_find(
+	const struct found *f, const struct read_identity *id, struct target_segment *s)
 {
-	uint64_t ticks;
+	const struct proc_claim claim = { .pid = id->pid,
+		.pid_namespace = id->pid_namespace,
+		.start_ticks = id->start_ticks,
+		.maps = strrchr(s->path, '/') + 1 };
 
 	if (f->boot_known && memcmp(f->boot_id, id->boot_id, PROC_BOOT_ID_BYTES) != 0)
-		return false;
-	return id->pid > 0 && !proc_start_ticks(id->pid, &ticks) && ticks == id->start_ticks;
+		return -ESRCH;
+	return proc_resolve(&claim, &s->process);
 }
 
 static bool is_being_prepared(const struct read_identity *id)
@@ -80,11 +85,17 @@ static bool is_being_prepared(const struct read_identity *id)
 	       clock_realtime_ns() - id->created_realtime_ns < PREPARED_MAX_NS;
 }
 
-static enum target_state state_of(const struct found *f, const struct read_identity *id)
+static enum target_state state_of(
+	const struct found *f, const struct read_identity *id, struct target_segment *s)
 {
+	int rc;
+
 	if (id->state == HT_STATE_EXITED)
 		return TARGET_EXITED;
-	return process_lives(f, id) || is_being_prepared(id) ? TARGET_RUNNING : TARGET_DEAD;
+	rc = process_find(f, id, s);
+	if (rc == -EXDEV)
+		return TARGET_ELSEWHERE;
+	return rc == 0 || is_being_prepared(id) ? TARGET_RUNNING : TARGET_DEAD;
 }
 
 static void segment_fill(const struct found *f, struct target_segment *s)
@@ -102,7 +113,8 @@ static void segment_fill(const struct found *f, struct target_segment *s)
 	s->exec_gen = id.exec_gen;
 	s->family = id.family;
 	s->created_ns = id.created_realtime_ns;
-	s->state = state_of(f, &id);
+	s->pid_namespace = id.pid_namespace;
+	s->state = state_of(f, &id, s);
 	command_text(s->command, sizeof(s->command), &id);
 }
 
@@ -166,6 +178,8 @@ static int segment_order(const void *left, const void *right)
 		return a->pid < b->pid ? -1 : 1;
 	if (a->start_ticks != b->start_ticks)
 		return a->start_ticks < b->start_ticks ? 1 : -1;
+	if (a->pid_namespace != b->pid_namespace)
+		return a->pid_namespace < b->pid_namespace ? -1 : 1;
 	if (a->exec_gen != b->exec_gen)
 		return a->exec_gen < b->exec_gen ? 1 : -1;
 	return strcmp(a->path, b->path);
@@ -180,7 +194,7 @@ static void images_settle(struct found *f)
 
 		if (ended && newer->state != TARGET_UNREADABLE && s->pid > 0 &&
 			s->pid == newer->pid && s->start_ticks == newer->start_ticks &&
-			s->exec_gen < newer->exec_gen)
+			s->pid_namespace == newer->pid_namespace && s->exec_gen < newer->exec_gen)
 			s->state = TARGET_EXITED;
 	}
 }

@@ -57,13 +57,21 @@ int target_go(struct target_child *child, char *message);
 /* Non-blocking: 1 and the wait status when it has ended, 0 while it runs, -errno. */
 int target_poll(const struct target_child *child, int *wait_status);
 
-enum target_state { TARGET_RUNNING, TARGET_EXITED, TARGET_DEAD, TARGET_UNREADABLE };
+/* ELSEWHERE: its process, if there is one, has a pid namespace that cannot be seen from ours. */
+enum target_state {
+	TARGET_RUNNING,
+	TARGET_EXITED,
+	TARGET_DEAD,
+	TARGET_UNREADABLE,
+	TARGET_ELSEWHERE
+};
 
 /* One segment found on this machine. */
 struct target_segment {
 	char path[256];
-	pid_t pid;
-	uint64_t start_ticks;
+	pid_t pid; /* as itself sees it, in its pid namespace */
+	pid_t process; /* of a running one: as we see it; 0: it cannot be seen from here */
+	uint64_t start_ticks, pid_namespace;
 	uint32_t exec_gen;
 	uint64_t family; /* the same in all segments of one launch, 0: none */
 	uint64_t created_ns; /* realtime */

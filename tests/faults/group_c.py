@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Group C of the fault matrix: fork, exec, threads, signals, and the ways to end."""
 
+import contextlib
 import hashlib
 import os
 import re
@@ -10,8 +11,8 @@ import subprocess
 from rows import fault_target, row, run_rows, times
 from sides import check_sides, launched
 from proving import (HEAPTOP, LIBRARY, TARGETS, Skip, check, check_consistent, check_equal, check_truth,
-                     environment, frames_of, need, report, run, scratch, segment_files, sites_named, target,
-                     total, truth_read)
+                     environment, frames_of, listing, need, report, run, scratch, segment_files, sites_named, target,
+                     total, truth_read, wait_for)
 
 ACCOUNT = os.path.join(scratch, "account.json")
 REENTRANT = os.path.join(os.path.dirname(TARGETS), "faults", "targets", "plugin", "reentrant.so")
@@ -217,6 +218,57 @@ def ways_to_end():
         check(4 * 31 <= held <= 4 * 33, "%s: %d blocks live" % (way, held))
     for way, status in (("", 0), ("_exit", 7), ("quick_exit", 7), ("thread", 7), ("abort", 134)):
         truth_sides([target("truth_exit")] + [way] * bool(way), status=status, stderr=way != "abort")
+
+
+def child_pid(pid):
+    """The only child of a process."""
+    def children():
+        with open("/proc/%d/task/%d/children" % (pid, pid), encoding="utf-8") as f:
+            return f.read().split()
+    return int(wait_for(children, "a child of process %d" % pid)[0])
+
+
+IN_NAMESPACE = ["unshare", "--pid", "--fork", "--mount-proc"]
+
+
+@contextlib.contextmanager
+def in_namespaces(count):
+    """So many programs, all begun at once, each the first of a pid namespace: (pid here, account)."""
+    def begin(account):
+        return subprocess.Popen([*IN_NAMESPACE, target("crash"), "wait"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                env=environment(LD_PRELOAD=LIBRARY, TRUTH=account))
+    accounts = [os.path.join(scratch, "account.%d" % n) for n in range(count)]
+    outer = [begin(a) for a in accounts]
+    try:
+        for process in outer:
+            check_equal(process.stdout.readline(), b"ready\n", "what it says first")
+        yield [(child_pid(process.pid), account) for process, account in zip(outer, accounts)]
+    finally:
+        for process in outer:
+            process.communicate()
+    check_equal([process.returncode for process in outer], [5] * count, "statuses")
+
+
+@row("C17", "in a pid namespace: the numbers are of there, and two processes have the same")
+def pid_namespaces():
+    if run([*IN_NAMESPACE, "true"]).returncode != 0:
+        raise Skip("no pid namespace can be made: " + run([*IN_NAMESPACE, "true"]).stderr.decode())
+    with in_namespaces(4) as programs:
+        text = listing()
+        for pid, account in programs:
+            check(re.search(r"^ *%d running .*/crash w" % pid, text, re.M), "%d is not in: %s" % (pid, text))
+            done = run([HEAPTOP, "-b", "-n", "1", "-a", str(pid)])
+            check(b"488.8k in 1,000 blocks" in done.stdout, "-a %d: %s" % (pid, done.stdout + done.stderr))
+        files = segment_files()
+        check_equal(run([HEAPTOP, "--clean"]).stdout, b"0 segments of ended programs removed\n", "--clean")
+        inside = run([*IN_NAMESPACE, HEAPTOP, "-l"]).stdout.decode()
+        check_equal(inside.count(" elsewhere "), len(files), "segments listed as elsewhere, in another namespace")
+        run([*IN_NAMESPACE, HEAPTOP, "--clean"])
+        check_equal(segment_files(), files, "segments after --clean")
+    check_equal(segment_files(), [], "segments left")
+    done, rep = launched([*IN_NAMESPACE, target("truth_apis")], env={"TRUTH": ACCOUNT})
+    check_equal(done.returncode, 0, "exit status")
+    check_truth([p for p in rep["children"] if p["process"]["command"] == [target("truth_apis")]][0], truth_read(ACCOUNT))
 
 
 @row("C18", "restartable sequences, robust mutexes, protection keys: the thread's, not ours")

@@ -120,12 +120,47 @@ TEST(rollup)
 	CHECK(!r.have_pss);
 }
 
+static pid_t inner(const char *text)
+{
+	return proc_parse_inner_pid(text, strlen(text));
+}
+
+TEST(inner_pid)
+{
+	CHECK_INT(inner("Pid:\t77\nNSpid:\t77\nVmRSS:\n"), 77);
+	CHECK_INT(inner("Pid:\t77\nNSpid:\t77\t12\t1\nVmRSS:\n"), 1);
+	CHECK_INT(inner("NSpid:\t77\n"), 0); /* a name may say so, in the first line */
+	CHECK_INT(inner("Pid:\t77\nNSpid:\n12\n"), 0);
+	CHECK_INT(inner("Pid:\t77\nNSpid:\t77"), 0);
+	CHECK_INT(inner("Pid:\t77\nNSpid:\t99999999999999999999\n"), 0);
+	CHECK_INT(inner(""), 0);
+}
+
+TEST(resolve_ourselves)
+{
+	struct proc_claim c = {
+		.pid = getpid(), .pid_namespace = proc_pid_namespace(), .maps = "nothing"
+	};
+	pid_t pid = 0;
+
+	CHECK_INT(proc_start_ticks(getpid(), &c.start_ticks), 0);
+	CHECK_INT(proc_resolve(&c, &pid), 0);
+	CHECK_INT(pid, getpid());
+	c.start_ticks++;
+	CHECK_INT(proc_resolve(&c, &pid), -ESRCH);
+	c.pid = 0;
+	CHECK_INT(proc_resolve(&c, &pid), -ESRCH);
+	CHECK_INT(proc_maps_name(getpid(), "proc_parse"), 1);
+	CHECK_INT(proc_maps_name(getpid(), "proc_pars"), 0);
+	CHECK_INT(proc_maps_name(getpid(), "unit"), 0);
+}
+
 /* Files of the kernel with bytes changed, cut at any place: no crash (a sanitizer looks), no lie.
  */
 TEST(parse_anything)
 {
 	static const char seed[] = "4211 (se)rver)" STAT_TAIL "VmRSS:\t 538 kB\nPss: 1 kB\n"
-				   "7f00-7f01 r-xp 00001000 08:01 99   /lib/x.so\n";
+				   "NSpid:\t77 1\n7f00-7f01 r-xp 00001000 08:01 99   /lib/x.so\n";
 	unsigned state = 1;
 
 	for (int i = 0; i < 50000; i++) {
@@ -144,6 +179,7 @@ TEST(parse_anything)
 		CHECK(memchr(r.comm, '\0', sizeof(r.comm)) != NULL);
 		proc_parse_status(copy, len, &r);
 		proc_parse_smaps_rollup(copy, len, &r);
+		proc_parse_inner_pid(copy, len);
 		while (proc_parse_map(copy, len, &pos, &m))
 			CHECK(pos <= len);
 		free(copy);
@@ -206,6 +242,8 @@ int main(void)
 	RUN(status_fields);
 	RUN(status_missing_stays);
 	RUN(rollup);
+	RUN(inner_pid);
+	RUN(resolve_ourselves);
 	RUN(parse_anything);
 	RUN(read_ourselves);
 	RUN(read_the_dead);

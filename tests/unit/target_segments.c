@@ -58,7 +58,7 @@ static uint64_t ticks_of(pid_t pid)
 struct made {
 	const char *name;
 	pid_t pid;
-	uint64_t start_ticks;
+	uint64_t start_ticks, pid_namespace;
 	uint32_t exec_gen, state, version;
 	bool other_boot, made_long_ago;
 	const char *command;
@@ -83,6 +83,7 @@ static void segment_make(const struct made *m)
 		.depth = HT_DEPTH_DEFAULT,
 		.exec_gen = m->exec_gen,
 		.start_ticks = m->start_ticks,
+		.pid_namespace = m->pid_namespace,
 		.created_realtime_ns = m->made_long_ago ? 1 : clock_realtime_ns(),
 		.created_ns = clock_monotonic_ns() };
 	int fd = open(path_of(m->name), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
@@ -195,6 +196,28 @@ TEST(states)
 	CHECK_INT(listed(l, "heaptop-abandoned")->state, TARGET_DEAD);
 	CHECK_INT(listed(l, "heaptop-running")->pid, me);
 	CHECK(listed(l, "heaptop-running")->memory_bytes >= HT_HEADER_BYTES);
+	empty_directory();
+}
+
+/* Where its own pid namespace hides a process, it is not taken for dead. */
+TEST(other_pid_namespaces)
+{
+	bool sees_all = proc_pid_namespace() == PROC_PID_NAMESPACE_FIRST;
+	pid_t me = getpid();
+	uint64_t ticks = ticks_of(me);
+	const struct list *l;
+
+	MAKE(.name = "heaptop-ours", .pid = me, .start_ticks = ticks, .state = HT_STATE_RUNNING,
+		.pid_namespace = proc_pid_namespace());
+	MAKE(.name = "heaptop-gone", .pid = me, .start_ticks = ticks, .state = HT_STATE_RUNNING,
+		.pid_namespace = 1);
+	l = list_now();
+	CHECK_INT(listed(l, "heaptop-ours")->state, TARGET_RUNNING);
+	CHECK_INT(listed(l, "heaptop-ours")->process, me);
+	CHECK_INT(listed(l, "heaptop-gone")->state, sees_all ? TARGET_DEAD : TARGET_ELSEWHERE);
+	CHECK_INT(target_clean(), sees_all);
+	CHECK(there("heaptop-ours"));
+	CHECK_INT(there("heaptop-gone"), !sees_all);
 	empty_directory();
 }
 
@@ -458,6 +481,7 @@ int main(void)
 	if (!mkdtemp(dir) || setenv("HEAPTOP_DIR", dir, 1))
 		return 1;
 	RUN(states);
+	RUN(other_pid_namespaces);
 	RUN(images_of_one_process);
 	RUN(images_of_one_crash);
 	RUN(command_is_one_clean_line);
