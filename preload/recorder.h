@@ -25,7 +25,7 @@ struct recorder {
 	uint32_t clock_left;
 	uint32_t until_timed; /* counts events, when they are measured (sample.h) */
 	struct guards guards; /* stacks remembered */
-	struct unwind_known known; /* parts of its stacks that may be read */
+	struct unwind_known known; /* of its stack, what may be read */
 	/* Where stacks are put together, off the thread's own stack, which may be small: the last
 	 * one and the next by turns, and one to check them by; and where the last one led in the
 	 * tree. */

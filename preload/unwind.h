@@ -13,11 +13,9 @@
  * and the saved rbp where that is used. */
 #define UNWIND_GUARDS 2u
 
-/* Parts of the address space that this thread may read: whole pages of its stacks. */
+/* Whole pages of the stack that the thread was on last, which may be read. */
 struct unwind_known {
-	struct {
-		uint64_t low, high;
-	} range[2];
+	uint64_t low, high;
 };
 
 /* Where a walk was when it came to a frame: from here it goes on the same way each time. */

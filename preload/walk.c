@@ -3,8 +3,9 @@
  * A walk along a stack by call frame information (walk.h).
  *
  * The information may be wrong: assembly that keeps other data in rbp, and does not say so, sends
- * the walk anywhere. So it reads only pages known to be there: that of the hook's own frame, and
- * those that the kernel was asked about. A thread remembers them, and asks once for each page.
+ * the walk anywhere. So it reads only pages known to be there: those of the stack that the hook is
+ * on, which a thread remembers for as long as it stays there, and others after it has asked the
+ * kernel. What was read from others is not remembered: they may be gone the next time.
  */
 #include "preload/walk.h"
 
@@ -20,33 +21,11 @@
 #define PAGE_BYTES 4096u
 #define VALUE_BITS 48u
 #define VALUE_MASK ((1ull << VALUE_BITS) - 1)
+#define GAP_MAX	   (1u << 20) /* of a stack not looked at, that a longer frame lies in: a page each \
+			       */
 #define FRAME_MAX                                                                                  \
 	(64u << 20) /* no function has a larger frame; a larger step is a corrupt chain            \
 		     */
-
-static bool knows(const struct unwind_known *k, uint64_t address)
-{
-	return address - k->range[0].low < k->range[0].high - k->range[0].low ||
-	       address - k->range[1].low < k->range[1].high - k->range[1].low;
-}
-
-/* Adds a page. The second range is another stack, or the rest of this one before a long step. */
-static void learn(struct unwind_known *k, uint64_t page)
-{
-	if (page + PAGE_BYTES == k->range[0].low) {
-		k->range[0].low = page;
-	} else if (page == k->range[0].high) {
-		k->range[0].high = page + PAGE_BYTES;
-	} else {
-		k->range[1] = k->range[0];
-		k->range[0].low = page;
-		k->range[0].high = page + PAGE_BYTES;
-	}
-	if (k->range[0].high == k->range[1].low) {
-		k->range[0].high = k->range[1].high;
-		k->range[1].low = k->range[1].high = 0;
-	}
-}
 
 /*
  * Asks the kernel. rt_sigprocmask copies its argument in before it looks at `how`, and fails either
@@ -61,20 +40,30 @@ static bool page_readable(uint64_t page)
 	return readable;
 }
 
-/* Reads the word at `address`; false: there is none. */
-static bool word_read(struct unwind *u, uint64_t address, uint64_t *value)
+/* Whether the page is the hook's stack's: all up to there can be read. A page that cannot, as lies
+ * between most stacks, is its end. */
+static bool reaches(struct unwind_known *k, uint64_t page)
 {
-	uint64_t page = address & ~(uint64_t)(PAGE_BYTES - 1);
-
-	if (address % sizeof(*value) != 0)
+	if (page < k->low || (page >= k->high && page - k->high >= GAP_MAX))
 		return false;
-	if (!knows(u->known, address)) {
-		if (!page_readable(page))
-			return false;
-		learn(u->known, page);
-	}
-	*value = *(const uint64_t *)(uintptr_t)address;
-	return true;
+	while (page >= k->high && page_readable(k->high))
+		k->high += PAGE_BYTES;
+	return page < k->high;
+}
+
+/* The stack's part that is known begins at the hook's frame or deeper, which is there. On another
+ * stack nothing is known: where the one before was may be anything by now. */
+static void known_begin(struct unwind_known *k, uint64_t page)
+{
+	uint64_t at = page + PAGE_BYTES;
+
+	if (page >= k->low && page < k->high)
+		return;
+	while (at < k->low && k->low - at < GAP_MAX && page_readable(at))
+		at += PAGE_BYTES;
+	if (at != k->low)
+		k->high = page + PAGE_BYTES;
+	k->low = page;
 }
 
 /* Something was read that is not noted. */
@@ -82,6 +71,22 @@ static void unsettle(struct unwind *u)
 {
 	u->repeatable = false;
 	u->settled = u->count;
+}
+
+/* Reads the word at `address`; false: there is none. */
+static bool word_read(struct unwind *u, uint64_t address, uint64_t *value)
+{
+	uint64_t page = address & ~(uint64_t)(PAGE_BYTES - 1);
+
+	if (address % sizeof(*value) != 0)
+		return false;
+	if (!reaches(u->known, page)) {
+		if (!page_readable(page))
+			return false;
+		unsettle(u);
+	}
+	*value = *(const uint64_t *)(uintptr_t)address;
+	return true;
 }
 
 void walk_note(struct unwind *u, uint64_t address, uint64_t value)
@@ -232,9 +237,7 @@ bool walk_start(struct walk *w, struct unwind *u)
 {
 	*w = (struct walk){ .u = u,
 		.at = { .rbp_at = u->frame, .rbp_known = true, .rsp = u->frame + 16 } };
-	/* The hook's frame is ours, so it is there. */
-	if (!knows(u->known, u->frame))
-		learn(u->known, u->frame & ~(uint64_t)(PAGE_BYTES - 1));
+	known_begin(u->known, u->frame & ~(uint64_t)(PAGE_BYTES - 1));
 	u->count = u->guard_count = u->kept = u->settled = 0;
 	u->repeatable = true;
 	u->unpinned = false;
