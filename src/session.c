@@ -370,6 +370,7 @@ static void fill_totals(
 		.temporary = t->temporary,
 		.failed = t->failed,
 		.unknown_frees = t->unknown_frees,
+		.missed_frees = t->missed_frees,
 		.lost_events = s->lost,
 		.untracked_blocks = t->untracked_blocks,
 		.untracked_bytes = t->untracked_bytes,

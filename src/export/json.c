@@ -85,6 +85,7 @@ static void json_totals(struct writer *w, const struct snap_totals *t, bool samp
 		{ "temporary", t->temporary },
 		{ "failed", t->failed },
 		{ "unknown_frees", t->unknown_frees },
+		{ "missed_frees", t->missed_frees },
 		{ "lost_events", t->lost_events },
 		{ "untracked_blocks", t->untracked_blocks },
 		{ "untracked_bytes", t->untracked_bytes },

@@ -127,6 +127,7 @@ static void text_losses(struct strbuf *out, const struct snap_totals *t)
 	} loss[] = {
 		{ t->failed, "allocations failed (the program was told so)" },
 		{ t->unknown_frees, "frees of blocks that heaptop did not know" },
+		{ t->missed_frees, "frees passed heaptop by, until the address came back" },
 		{ t->untracked_blocks, "blocks could not be recorded, and are in no figure here" },
 		{ t->truncated_stacks, "stacks are missing outer frames" },
 	};

@@ -270,6 +270,7 @@ TEST(fields)
 		{ "totals.temporary", "17" },
 		{ "totals.failed", "0" },
 		{ "totals.unknown_frees", "0" },
+		{ "totals.missed_frees", "0" },
 		{ "totals.lost_events", "0" },
 		{ "totals.untracked_blocks", "0" },
 		{ "totals.untracked_bytes", "0" },

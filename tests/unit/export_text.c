@@ -127,12 +127,14 @@ TEST(losses_are_said_when_there_are_any)
 	CHECK(strstr(text(&s, &options), "loss") == NULL);
 	s.totals.failed = 1;
 	s.totals.unknown_frees = 2;
+	s.totals.missed_frees = 6;
 	s.totals.untracked_blocks = 3;
 	s.totals.untracked_bytes = 4000;
 	s.totals.truncated_stacks = 5;
 	t = text(&s, &options);
 	CHECK(strstr(t, "\nloss      1 allocations failed") != NULL);
 	CHECK(strstr(t, "\nloss      2 frees of blocks that heaptop did not know") != NULL);
+	CHECK(strstr(t, "\nloss      6 frees passed heaptop by") != NULL);
 	CHECK(strstr(t, "events") == NULL);
 	CHECK(strstr(t, "\nloss      3 blocks could not be recorded") != NULL);
 	CHECK(strstr(t, "\nloss      4,000 bytes in blocks") != NULL);
