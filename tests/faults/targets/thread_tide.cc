@@ -15,17 +15,17 @@ static pthread_key_t key;
 extern "C" {
 NOINLINE void *site_specific(size_t n)
 {
-	return malloc(n);
+	return witness_malloc(n);
 }
 
 NOINLINE void *site_thread_local(size_t n)
 {
-	return malloc(n);
+	return witness_malloc(n);
 }
 
 NOINLINE void *site_thread(size_t n)
 {
-	return malloc(n);
+	return witness_malloc(n);
 }
 }
 

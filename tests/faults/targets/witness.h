@@ -65,6 +65,15 @@ static inline void witness_print(const char *when)
 	fflush(stdout);
 }
 
+/* A block that the compiler cannot do without. */
+static inline void *witness_malloc(size_t bytes)
+{
+	void *p = malloc(bytes);
+
+	__asm__ volatile("" : "+r"(p) : : "memory");
+	return p;
+}
+
 /* Ends the program with a line when what must hold does not. */
 static inline void witness_need(int holds, const char *what)
 {

@@ -1,0 +1,267 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Group B of the fault matrix: locks, unwinding, code that comes and goes."""
+
+import os
+import random
+import re
+import shutil
+import socket
+import struct
+
+from rows import fault_target, row, run_rows, times
+from proving import (LIBRARY, TARGETS, check, check_consistent, check_equal, check_truth, need, run, scratch,
+                     sites_named, target, total, truth_read)
+from sides import (WAYS, check_same, check_sides, held, launched, plain, preloaded, proved_by, seen)
+
+ACCOUNT = os.path.join(scratch, "account.json")
+PLUGIN = os.path.join(TARGETS, "plugin/one.so")
+REENTRANT = "plugin/reentrant.so"  # an allocator that may be left anywhere
+
+
+def truth_sides(command, foreign=(), **how):
+    """A truth program on both sides; the report agrees with its account. Returns the report."""
+    rep = check_sides(command, env={"TRUTH": ACCOUNT}, **how)
+    check_truth(rep, truth_read(ACCOUNT), foreign)
+    return rep
+
+
+def compiled(name, text, *flags, compiler="gcc", ending=".c"):
+    path = os.path.join(scratch, name)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path + ending, "w", encoding="utf-8") as f:
+        f.write(text)
+    done = run([need(compiler), "-O1", "-g", "-o", path, path + ending, *flags])
+    check_equal(done.returncode, 0, "%s (%s)" % (compiler, done.stderr[-300:].decode()))
+    return path
+
+
+def copies(count, file=PLUGIN):
+    paths = [os.path.join(scratch, "copy%d.so" % i) for i in range(count)]
+    for path in paths:
+        shutil.copy(file, path)
+    return paths
+
+
+@row("B1", "our lock and the loader's, taken in both orders, while code comes and goes")
+@row("B2", "a stack taken inside the loader's own callback, under its lock")
+def loading():
+    rep = truth_sides([fault_target("loading"), str(times(300, 60000)), *copies(4)], foreign=("copy",), timeout=300)
+    check(sites_named(rep, "site_callback"), "no allocation in a callback")
+
+
+@row("B3", "a pipe to learn what may be read: shared by all threads, SIGPIPE when it is closed")
+def walks_under_signals():
+    rep = check_sides([fault_target("interrupted_walks"), str(times(300, 20000))], timeout=300)
+    check_consistent(rep)
+    check_sides([fault_target("interrupted_walks"), "20"], env={"HEAPTOP_UNWINDER": "check"})
+
+
+@row("B4", "libgcc's lock for frames that were registered, in a walk while others register")
+def registered_frames():
+    rep = check_sides([fault_target("register_frames"), str(times(3000, 300000))], timeout=300)
+    check_consistent(rep)
+    check(total(sites_named(rep, "allocate()"), "allocs") >= 6000, "allocations below code made at run time")
+
+
+@row("B5", "the first backtrace() loads libgcc_s, in the middle of a malloc")
+def no_unwinder_loaded():
+    names = run([need("nm"), "-D", "-u", LIBRARY]).stdout.decode()
+    check_equal(re.findall(r"U (\S*backtrace\S*|_Unwind\S*)", names), [], "what is needed of an unwinder")
+    for way in WAYS:
+        with held([target("crash"), "wait"], way, says=b"ready\n") as program:
+            with open("/proc/%d/maps" % program.pid, encoding="utf-8") as f:
+                maps = f.read()
+            check("libheaptop" in maps, "the library is not there, " + way)
+            check("libgcc_s" not in maps and "libunwind" not in maps, "an unwinder was loaded, " + way)
+
+
+@row("B6", "unloaded code: its addresses get the name of what was loaded there later")
+def unloaded():
+    proved_by("unwinder.py", "stacks of two plugins at one place", "stacks of a plugin rebuilt and loaded again")
+    proved_by("truth.py", "blocks of unloaded plugins keep the plugin's name")
+
+
+HIDDEN = "#include <stdlib.h>\nvoid *hidden(void) { return malloc(4321); }\n"
+SEEKER = """#include <dlfcn.h>
+void *seek(void) { void *h = dlopen("libhidden.so", RTLD_NOW);
+void *(*f)(void) = h ? (void *(*)(void))dlsym(h, "hidden") : 0; return f ? f() : 0; }
+"""
+ASKER = "#include <stdio.h>\nvoid *seek(void);\nint main(void) { puts(seek() ? \"found\" : \"not found\"); return 0; }\n"
+
+
+@row("B7", "an interposed dlopen looks along our RUNPATH instead of its caller's")
+def runpath():
+    folder = os.path.join(scratch, "runpath")
+    compiled("runpath/deep/libhidden.so", HIDDEN, "-shared", "-fPIC")
+    compiled("runpath/libseeker.so", SEEKER, "-shared", "-fPIC", "-Wl,-rpath,$ORIGIN/deep")
+    program = compiled("runpath/asker", ASKER, "-L" + folder, "-lseeker", "-Wl,-rpath,$ORIGIN")
+    rep = check_sides([program])
+    check_equal(plain([program]).stdout, b"found\n", "output")
+    check_equal(total(sites_named(rep, "hidden"), "live_bytes"), 4321, "bytes of the hidden library")
+
+
+@row("B8", "RTLD_DEEPBIND: a library's malloc and free pass us by")
+def deep_binding():
+    """What was freed unseen is noticed when its address comes back; what was made unseen is no loss."""
+    command = [fault_target("deep_binding"), "bound", fault_target("plugin/deep.so")]
+    rep = check_sides(command)
+    check_equal(plain(command).stdout.split(b"\n")[0], b"100 blocks came back", "the program says")
+    for site in ("site_program", "site_again"):
+        check_equal(total(sites_named(rep, site), "allocs"), 100, "allocs of " + site)
+        check_equal(total(sites_named(rep, site), "live_blocks"), 0, "live blocks of " + site)
+    check_equal(rep["totals"]["missed_frees"], 100, "frees that were noticed late")
+    check_equal(rep["totals"]["unknown_frees"], 100, "frees of what nobody saw come")
+    check_equal(sites_named(rep, "deep_malloc"), [], "sites in the library")
+
+
+@row("B9", "dlmopen: a second libc with its own malloc")
+def other_namespace():
+    rep = check_sides([fault_target("deep_binding"), "namespace", fault_target("plugin/deep.so")])
+    check_consistent(rep)
+    called = sites_named(rep, "site_called_back")
+    check_equal(total(called, "allocs"), 100, "allocations in calls from there")
+    check(all("main" in [f["function"] for f in s["stack"]] for s in called), "a stack ends in the other namespace")
+
+
+@row("B10", "rbp with other data in it: a walk into nothing, PROT_NONE, a stack that is gone")
+def odd_frames():
+    check_sides([target("rbp_borrowed")])
+    check_consistent(check_sides([fault_target("odd_frames")]))
+
+
+LUAJIT = """local ffi = require('ffi')
+ffi.cdef 'void *malloc(size_t); void free(void *);'
+for i = 1, 200000 do local p = ffi.C.malloc(i % 500 + 1); ffi.C.free(p) end
+print('ready'); io.flush(); io.read('a')
+"""
+NODE = """let kept = []; for (let i = 0; i < 30000; i++) { kept.push(Buffer.alloc(i % 9000)); if (i % 3) kept.pop(); }
+require('zlib').gzipSync(Buffer.alloc(300000)); console.log('ready'); process.stdin.resume();
+"""
+JAVA = """import java.util.zip.*; import java.nio.*;
+public class Work { static int pack(byte[] from, byte[] to) { Deflater d = new Deflater(); d.setInput(from); d.finish();
+int n = d.deflate(to); d.end(); return n; }
+public static void main(String[] a) throws Exception { byte[] from = new byte[300], to = new byte[400]; int n = 0;
+for (int i = 0; i < 2000; i++) { from[i % 300]++; n += pack(from, to); ByteBuffer.allocateDirect(100 + i % 100); }
+System.out.println("ready"); System.in.read(); } }
+"""
+
+
+def made_at_run_time():
+    """Programs of code made at run time, and the call by which their allocations are known."""
+    java = os.path.join(scratch, "java")
+    os.makedirs(java, exist_ok=True)
+    with open(os.path.join(java, "Work.java"), "w", encoding="utf-8") as f:
+        f.write(JAVA)
+    check_equal(run([need("javac"), "-d", java, os.path.join(java, "Work.java")]).returncode, 0, "status of javac")
+    return {"luajit": ([need("luajit"), "-e", LUAJIT], 200000), "node": ([need("node"), "-e", NODE], 1000),
+            "java": ([need("java"), "-Xshare:auto", "-XX:TieredStopAtLevel=1", "-cp", java, "Work"], 2000)}
+
+
+@row("B11", "code made at run time: a walk without end, or a crash; signal handlers of its own")
+def run_time_code():
+    for name, (command, least) in made_at_run_time().items():
+        states = {}
+        for way in ("plain", *WAYS):
+            with held(command, way, says=b"ready\n") as program:
+                states[way] = {k: v for k, v in seen(program.pid).items() if k.startswith("Sig")}
+                if way != "plain":
+                    rep = program.report()
+                    check(rep["totals"]["allocs"] >= least, "%s: %d allocations" % (name, rep["totals"]["allocs"]))
+                    check_equal(rep["totals"]["untracked_blocks"], 0, name + ": untracked blocks")
+        for way in WAYS:
+            check_equal(states[way], states["plain"], "%s, %s: signals" % (name, way))
+
+
+@row("B12", "return addresses that were changed: longjmp, throw and swapcontext go astray")
+def returns():
+    truth_sides([target("truth_jumps")])
+    truth_sides([target("truth_cxx")])
+
+
+@row("B13", "an exception that passes one of our frames ends the program")
+def throws():
+    count = times(3000, 1000000)
+    rep = check_sides([fault_target("throws"), str(count)], timeout=600)
+    check_consistent(rep)
+    thrown = [s for s in sites_named(rep, "__cxa_allocate_exception") if "dive" in str(s["stack"])]
+    check_equal(total(thrown, "allocs"), count, "exceptions")
+    check_equal(total(thrown, "live_blocks"), 0, "exceptions left")
+
+
+def reentrant(command, **how):
+    """Under an allocator that may be left in the middle, in both orders."""
+    library = fault_target(REENTRANT)
+    rep = check_sides(command, env={"LD_PRELOAD": library}, **how)
+    check_same(run(command, env=dict(os.environ, LD_PRELOAD=library)),
+               run(command, env=dict(os.environ, LD_PRELOAD=library + ":" + LIBRARY)), "the other way round")
+    return rep
+
+
+@row("B14", "longjmp out of a handler that interrupted a hook: its thread is never recorded again")
+def leaves_hooks():
+    jumps = times(2000, 1000000)
+    rep = reentrant([fault_target("leaves_hooks"), str(jumps)], timeout=600)
+    after = sites_named(rep, "site_after")
+    check_equal(total(after, "allocs"), jumps // 100 * 1000, "allocations between the jumps")
+    check_equal(total(after, "live_blocks"), 0, "blocks of theirs left")
+
+
+@row("B15", "a thread is cancelled inside a hook")
+def cancels():
+    threads = times(40, 20000)
+    rep = check_sides([fault_target("cancels"), "deferred", str(threads)], timeout=300)
+    check_consistent(rep)
+    check_equal(total(sites_named(rep, "site_loop"), "live_blocks"), 0, "blocks of the loop left")
+    rep = reentrant([fault_target("cancels"), "async", str(threads)], timeout=300)
+    left = total(sites_named(rep, "site_loop"), "live_blocks")
+    check(0 <= left <= threads, "%d blocks of %d threads left" % (left, threads))
+
+
+def damaged(path, at, count, seed):
+    """Other bytes in a file where the loader does not look."""
+    dice = random.Random(seed)
+    with open(path, "r+b") as f:
+        for _ in range(count):
+            f.seek(at + dice.randrange(max(1, os.path.getsize(path) - at)))
+            f.write(bytes([dice.randrange(256)]))
+
+
+def loaded_end(path):
+    """Where the part of an ELF file ends that the loader maps."""
+    with open(path, "rb") as f:
+        data = f.read()
+    offset, size, count = struct.unpack_from("<Q", data, 32)[0], *struct.unpack_from("<HH", data, 54)
+    headers = [struct.unpack_from("<IIQQQQQQ", data, offset + i * size) for i in range(count)]
+    return max(h[2] + h[5] for h in headers if h[0] == 1)
+
+
+@row("B16", "a damaged ELF file or debug information: the viewer crashes, or never ends")
+def damaged_files():
+    """A report of a program whose libraries' symbols and debug information are garbage."""
+    for seed in range(times(12, 500)):
+        path = copies(1)[0]
+        damaged(path, loaded_end(path), (5, 50, 1000)[seed % 3], seed)
+        if seed % 4 == 3:
+            os.truncate(path, loaded_end(path) + seed * 7)
+        done, rep = launched([fault_target("loading"), "2", *[path] * 4])
+        check_equal(done.returncode, 0, "status with damage %d (%s)" % (seed, done.stderr[-200:]))
+        inside = [s for s in rep["sites"] if s["stack"] and s["stack"][0]["module"] == path]
+        check_equal(total(inside, "allocs"), 16, "allocations in the damaged library")
+
+
+@row("B17", "debug information is asked for over the network, and the screen waits")
+def no_network():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        url = "http://127.0.0.1:%d" % server.getsockname()[1]
+        cache = os.path.join(scratch, "cache")
+        launched([target("truth_jumps")], env={"DEBUGINFOD_URLS": url, "DEBUGINFOD_CACHE_PATH": cache}, timeout=30)
+        server.setblocking(False)
+        try:
+            server.accept()
+        except BlockingIOError:
+            return
+    check(False, "somebody asked")
+
+
+run_rows()
