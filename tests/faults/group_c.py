@@ -25,6 +25,12 @@ def truth_sides(command, status=0, env=None, **how):
     return rep
 
 
+def clean_start():
+    """Without what the crashes of rows before have left."""
+    for path in segment_files():
+        os.unlink(path)
+
+
 # ---- fork ------------------------------------------------------------------------------------------
 
 @row("C1", "a lock that a thread holds at fork hangs the child")
@@ -125,6 +131,7 @@ def images_of(rep):
 
 @row("C6", "exec: the dead image's segment looks alive, or the next takes it over")
 def exec_chain():
+    clean_start()
     images = times(20, 60)
     rep = check_sides([fault_target("exec_self"), str(images)], status=7)
     check_equal(images_of(rep), [(rep["process"]["pid"], 1000 + n) for n in range(images, 0, -1)], "images")
@@ -253,6 +260,7 @@ def in_namespaces(count):
 def pid_namespaces():
     if run([*IN_NAMESPACE, "true"]).returncode != 0:
         raise Skip("no pid namespace can be made: " + run([*IN_NAMESPACE, "true"]).stderr.decode())
+    clean_start()
     with in_namespaces(4) as programs:
         text = listing()
         for pid, account in programs:
