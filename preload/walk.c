@@ -21,11 +21,10 @@
 #define PAGE_BYTES 4096u
 #define VALUE_BITS 48u
 #define VALUE_MASK ((1ull << VALUE_BITS) - 1)
-#define GAP_MAX	   (1u << 20) /* of a stack not looked at, that a longer frame lies in: a page each \
-			       */
-#define FRAME_MAX                                                                                  \
-	(64u << 20) /* no function has a larger frame; a larger step is a corrupt chain            \
-		     */
+/* Of a stack that was not looked at, in one piece; a page is asked for at a time. */
+#define GAP_MAX (1u << 20)
+/* No function has a larger frame; a larger step is a corrupt chain. */
+#define FRAME_MAX (64u << 20)
 
 /*
  * Asks the kernel. rt_sigprocmask copies its argument in before it looks at `how`, and fails either
