@@ -16,6 +16,7 @@
 
 #include "src/model/model.h"
 #include "src/proc/proc.h"
+#include "src/holder.h"
 #include "src/intake.h"
 #include "src/sampler.h"
 #include "src/sym/sym.h"
@@ -59,6 +60,7 @@ struct session {
 	uint64_t ended_ns;
 	const char *notice;
 	char *stopped; /* the library's own word that it does not record, or NULL */
+	struct holder holder;
 	struct sampler sampler;
 	const struct snapshot *const *children;
 	size_t nchildren;
@@ -118,25 +120,6 @@ static int text_load(struct session *s)
 	return 0;
 }
 
-static const char *segment_name(const struct session *s)
-{
-	const char *path = read_path(s->segment), *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
-/* The process that the segment speaks of. One that is gone keeps the number it had. */
-static pid_t pid_find(const struct session *s)
-{
-	const struct proc_claim claim = { .pid = s->identity.pid,
-		.pid_namespace = s->identity.pid_namespace,
-		.start_ticks = s->identity.start_ticks,
-		.maps = segment_name(s) };
-	pid_t pid = s->identity.pid;
-
-	return proc_resolve(&claim, &pid) == -EXDEV ? 0 : pid;
-}
-
 /* Before the library has reported there is only what the launcher knows; read it when it is there.
  */
 static void identity_refresh(struct session *s)
@@ -148,7 +131,7 @@ static void identity_refresh(struct session *s)
 		return;
 	s->identity = now;
 	if (s->pid == 0)
-		s->pid = pid_find(s);
+		s->pid = holder_pid(s->segment, &now);
 	text_load(s); /* without memory, the old one stays */
 }
 
@@ -194,7 +177,7 @@ struct session *session_open(const char *path, const struct session_options *o, 
 	}
 	read_hold(s->segment);
 	s->refs = 1;
-	s->pid = o->pid ? o->pid : pid_find(s);
+	s->pid = o->pid ? o->pid : holder_pid(s->segment, &s->identity);
 	s->state = s->identity.state == HT_STATE_PREPARED ? SNAP_STARTING : SNAP_RUNNING;
 	return s;
 fail:
@@ -468,16 +451,24 @@ static const char *signal_text(struct session *s)
 }
 
 /*
- * What an end leaves open, or NULL. An image that called exit says so in its segment. A killed one
- * may have been in the middle of one event in each thread, and no more: what is told of a block is
- * told by one word.
+ * What an end of the recording leaves open, or NULL. An image that called exit says so in its
+ * segment. A killed one may have been in the middle of one event in each thread, and no more: what
+ * is told of a block is told by one word.
  */
 static const char *ending_text(const struct session *s, uint32_t segment_state)
 {
 	if (s->replaced)
 		return NULL;
-	if (s->state == SNAP_KILLED || s->state == SNAP_GONE)
+	if (holder_left(&s->holder))
+		return session_alive(s)
+			       ? "recording ended: the program called exec, and runs on without "
+				 "the library"
+			       : "recording ended when the program called exec without the library";
+	if (s->state == SNAP_KILLED)
 		return "killed: the live blocks are right but for one in each thread at most";
+	if (s->state == SNAP_GONE)
+		return "killed, or went on by exec without the library: the live blocks are right "
+		       "but for one in each thread at most";
 	if (s->state != SNAP_EXITED)
 		return NULL;
 	if (segment_state == HT_STATE_PREPARED)
@@ -559,6 +550,8 @@ struct snapshot *session_tick(struct session *s)
 	fill_proc(s, in.now_ns);
 	liveness(s, totals.state);
 	stopped_note(s, totals.state);
+	if (s->state == SNAP_RUNNING && totals.state == HT_STATE_RUNNING)
+		holder_look(&s->holder, s->segment, s->pid);
 	if (s->state == SNAP_RUNNING) {
 		read_publish_clock(s->segment, in.now_ns);
 		sampler_look(&s->sampler, s->segment, s->pid, &totals);

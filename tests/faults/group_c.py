@@ -9,8 +9,8 @@ import re
 import subprocess
 
 from rows import fault_target, row, run_rows, times
-from sides import check_sides, launched
-from proving import (HEAPTOP, LIBRARY, TARGETS, Skip, check, check_consistent, check_equal, check_truth,
+from sides import check_sides, child_of, held, launched
+from proving import (HEAPTOP, LIBRARY, TARGETS, Skip, check, check_equal, check_truth,
                      environment, frames_of, listing, need, report, run, scratch, segment_files, sites_named, target,
                      total, truth_read, wait_for)
 
@@ -132,16 +132,52 @@ def images_of(rep):
 @row("C6", "exec: the dead image's segment looks alive, or the next takes it over")
 def exec_chain():
     clean_start()
-    images = times(20, 60)
-    rep = check_sides([fault_target("exec_self"), str(images)], status=7)
-    check_equal(images_of(rep), [(rep["process"]["pid"], 1000 + n) for n in range(images, 0, -1)], "images")
+    images = times(20, 100)
+    rep = check_sides([fault_target("exec_self"), str(images)], status=7, timeout=120)
+    if images < 64:
+        check_equal(images_of(rep), [(rep["process"]["pid"], 1000 + n) for n in range(images, 0, -1)], "images")
     check_equal({p["process"]["state"] for p in rep["children"]}, {"gone"}, "state of those before")
     check_equal(rep["process"]["exit_status"], 7, "status in the report")
     check_equal(segment_files(), [], "segments left")
-    rep = check_sides([fault_target("exec_self"), "100"], status=7)
-    check_equal(len(rep["children"]), 64, "images kept of 100")
-    check("35 more" in rep["notice"], "notice: %s" % rep["notice"])
-    check_equal(segment_files(), [], "segments left by 100 images")
+    if images > 64:
+        check_equal(len(rep["children"]), 64, "images kept")
+        check("%d more" % (images - 65) in rep["notice"], "notice: %s" % rep["notice"])
+
+
+@row("C6a", "programs that are started: each a segment of its own; --no-follow leaves them alone")
+def followed():
+    clean_start()
+    script = "%s 2; %s 1 & wait; exit 5" % (fault_target("exec_self"), fault_target("exec_self"))
+    rep = check_sides(["sh", "-c", script], status=5)
+    check_equal(sorted(size for _, size in images_of(rep)), [0, 1001, 1001, 1002], "bytes of each image")
+    check_equal(len({p["process"]["pid"] for p in rep["children"] + [rep]}), 3, "processes")
+    rep = check_sides(["sh", "-c", script], status=5, options=["--no-follow"])
+    check_equal(rep["children"], [], "children with --no-follow")
+    # What is alone is the process, not its first image.
+    rep = check_sides([fault_target("exec_self"), "3"], status=7, options=["--no-follow"])
+    check_equal([size for _, size in images_of(rep)], [1003, 1002, 1001], "images with --no-follow")
+    with held(["sh", "-c", "%s wait; true" % target("crash")], "launched", says=b"ready\n") as shell:
+        text = listing()
+        for process, name in ((shell.pid, "sh -c"), (child_of(shell.pid), ".*/crash w")):
+            check(re.search(r"^ *%d running .*%s" % (process, name), text, re.M), "%d is not in: %s" % (process, text))
+    wait_for(lambda: not segment_files(), "the segments to go")
+
+
+@row("C6b", "env -i, and what cannot be preloaded: the recording ends, and nobody says so")
+def environment_emptied():
+    command = [fault_target("exec_self"), "2", "env", "-i", target("crash"), "wait"]
+    rep = check_sides(command, status=5)
+    check("could not be recorded" in (rep["notice"] or ""), "notice of the report: %s" % rep["notice"])
+    check_equal(rep["process"]["exit_status"], 5, "status in the report")
+    viewer = subprocess.Popen([HEAPTOP, "-b", "-d", "0.1", "--", *command], env=environment(), stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    said = []
+    while not said or (b"runs on without the library" not in said[-1] and len(said) < 5000):
+        said.append(viewer.stdout.readline())
+        check(said[-1], "the viewer never said so: %s" % b"".join(said[-30:]).decode(errors="replace"))
+    out, _ = viewer.communicate(timeout=30)
+    check(b"recording ended when the program called exec" in out, "the last frame does not say so")
+    check_equal(viewer.returncode, 5, "exit status")
 
 
 # ---- threads and signals ---------------------------------------------------------------------------
@@ -227,14 +263,6 @@ def ways_to_end():
         truth_sides([target("truth_exit")] + [way] * bool(way), status=status, stderr=way != "abort")
 
 
-def child_pid(pid):
-    """The only child of a process."""
-    def children():
-        with open("/proc/%d/task/%d/children" % (pid, pid), encoding="utf-8") as f:
-            return f.read().split()
-    return int(wait_for(children, "a child of process %d" % pid)[0])
-
-
 IN_NAMESPACE = ["unshare", "--pid", "--fork", "--mount-proc"]
 
 
@@ -249,7 +277,7 @@ def in_namespaces(count):
     try:
         for process in outer:
             check_equal(process.stdout.readline(), b"ready\n", "what it says first")
-        yield [(child_pid(process.pid), account) for process, account in zip(outer, accounts)]
+        yield [(child_of(process.pid), account) for process, account in zip(outer, accounts)]
     finally:
         for process in outer:
             process.communicate()

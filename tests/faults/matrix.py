@@ -34,7 +34,7 @@ def lines_of(path, rows):
 
 def main():
     count = {"ok": 0, "not ok": 0, "skip": 0}
-    for path, rows in groups([w.upper() for w in sys.argv[1:]]):
+    for path, rows in groups([w[:1].upper() + w[1:].lower() for w in sys.argv[1:]]):
         for result, name, text, seconds in lines_of(path, rows):
             count[result] += 1
             print("%-4s %-6s %6s s  %s" % (name, result, seconds, text), flush=True)

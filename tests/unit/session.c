@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include "src/proc/proc.h"
 #include "src/session.h"
 #include "src/util/clock.h"
@@ -371,6 +372,53 @@ TEST(what_an_end_leaves_open)
 	check_ending(HT_STATE_RUNNING, SIGKILL, "one in each thread");
 }
 
+/* A process that no longer has the segment mapped has called exec. */
+TEST(goes_on_without_the_library)
+{
+	struct snapshot *s = NULL;
+	struct segment_identity id = own_identity();
+	char message[READ_MESSAGE_MAX] = "", byte = 0;
+	int go[2], looks = 0;
+	pid_t pid;
+
+	made_open(&made, &id);
+	made.s.header->state = HT_STATE_RUNNING;
+	CHECK_INT(pipe(go), 0);
+	pid = fork();
+	if (pid == 0) {
+		if (read(go[0], &byte, 1) == 1)
+			segment_unmap(&made.s);
+		kill(getpid(), SIGSTOP);
+		_exit(0);
+	}
+	made.s.header->pid = (uint32_t)pid;
+	CHECK_INT(proc_start_ticks(pid, &made.s.header->start_ticks), 0);
+	session = session_open(made.path, &(struct session_options){ .pid = pid }, message);
+	if (!session)
+		made_give_up(message);
+	for (looks = 0; looks < 5; looks++) {
+		s = tick();
+		CHECK(s->notice == NULL);
+		snapshot_unref(s);
+	}
+	CHECK_INT(write(go[1], "g", 1), 1);
+	waitpid(pid, NULL, WUNTRACED);
+	for (looks = 0, s = tick(); !s->notice && looks < 10000; looks++) {
+		snapshot_unref(s);
+		s = tick();
+	}
+	CHECK(s->notice && strstr(s->notice, "runs on without the library"));
+	snapshot_unref(s);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	s = tick();
+	CHECK(s->notice && strstr(s->notice, "recording ended when"));
+	snapshot_unref(s);
+	close(go[0]);
+	close(go[1]);
+	end();
+}
+
 TEST(notice_and_children)
 {
 	struct snapshot *child, *s;
@@ -531,6 +579,7 @@ int main(void)
 	RUN(usage);
 	RUN(library_gave_up);
 	RUN(what_an_end_leaves_open);
+	RUN(goes_on_without_the_library);
 	RUN(notice_and_children);
 	RUN(names_finish);
 	RUN(remove);

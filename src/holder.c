@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Who has a segment (holder.h), by /proc. Main thread. */
+#include "src/holder.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "src/proc/proc.h"
+#include "src/util/clock.h"
+
+/* A look reads maps, which a big address space makes slow: it may take 1/50 of the time. */
+#define LOOK_SHARE 50u
+/* A new image takes its segment only when it was loaded, so one look in between means nothing. */
+#define LEFT_AFTER 2u
+
+static const char *segment_name(const struct read_segment *s)
+{
+	const char *path = read_path(s), *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+pid_t holder_pid(const struct read_segment *s, const struct read_identity *id)
+{
+	const struct proc_claim claim = { .pid = id->pid,
+		.pid_namespace = id->pid_namespace,
+		.start_ticks = id->start_ticks,
+		.maps = segment_name(s) };
+	pid_t pid = id->pid;
+
+	return proc_resolve(&claim, &pid) == -EXDEV ? 0 : pid;
+}
+
+void holder_look(struct holder *h, const struct read_segment *s, pid_t pid)
+{
+	uint64_t now = clock_monotonic_ns();
+
+	if (pid == 0 || now < h->due_ns)
+		return;
+	h->without = proc_maps_name(pid, segment_name(s)) == 0 ? h->without + 1 : 0;
+	h->due_ns = now + (clock_monotonic_ns() - now) * LOOK_SHARE;
+}
+
+bool holder_left(const struct holder *h)
+{
+	return h->without >= LEFT_AFTER;
+}
