@@ -40,6 +40,35 @@ static uint64_t exit_index(const struct guards *g, uint64_t key, uint64_t word)
 	return (h ^ h >> 32) * 0x9fb21c651e98df25ull >> 44 & g->mask;
 }
 
+/* ---- a record's words, in the form of struct unwind's guards ---- */
+
+#define BLOCK_WORDS (sizeof(struct guards_block) / sizeof(uint64_t))
+
+static uint64_t word_get(const struct guards_record *r, uint32_t i)
+{
+	const struct guards_block *b = &r->block[i / GUARDS_BLOCK];
+
+	return b->at >> i % GUARDS_BLOCK * GUARDS_AT_BITS << GUARDS_VALUE_BITS |
+	       b->value[i % GUARDS_BLOCK];
+}
+
+static void word_set(struct guards_record *r, uint32_t i, uint64_t at, uint64_t value)
+{
+	struct guards_block *b = &r->block[i / GUARDS_BLOCK];
+
+	/* In their order: what a block had there before goes with its first. */
+	b->at = (i % GUARDS_BLOCK ? b->at : 0) | at << i % GUARDS_BLOCK * GUARDS_AT_BITS;
+	b->value[i % GUARDS_BLOCK] = value;
+}
+
+/* Blocks of a record of so many words, and its end. */
+static uint64_t blocks_of(uint64_t count)
+{
+	return count / GUARDS_BLOCK + 1;
+}
+
+/* ---- finding ---- */
+
 static uint32_t at_of(const struct guards *g, const struct guards_record *r)
 {
 	return (uint32_t)((const uint64_t *)(const void *)r - g->arena);
@@ -64,29 +93,30 @@ static struct guards_record *exit_search(
 	uint64_t key = child_key(at_of(g, parent), word), index;
 	struct guards_record *r = guards_at(g, parent->exit);
 
-	if (parent->exit_at == word && r->words[0] == now)
+	if (parent->exit_at == word && r->first == now && r->key == key)
 		return r;
 	index = exit_index(g, key, now);
 	for (unsigned i = 0; i < BUCKET; i++) {
 		r = guards_at(g, g->exits[index ^ i]);
-		if (r->key == key && r->words[0] == now)
+		if (r->key == key && r->first == now)
 			return r;
 	}
 	return NULL;
 }
 
-/* The word on the stack that a guard speaks of, in a guard's form; 0 if it has no such form. */
-static uint64_t guard_now(uintptr_t frame, uint64_t guard)
+/* What the stack has in place of a record's value; 0 if that is no word to remember. */
+static uint64_t word_now(uintptr_t frame, struct guards_place place)
 {
-	uint64_t value = guards_word(frame, guard);
+	uint64_t at = place.block->at >> place.in_block * GUARDS_AT_BITS & UINT16_MAX;
+	uint64_t value = ((const uint64_t *)frame)[at];
 
-	return value > GUARDS_VALUE_MASK ? 0 : (guard & ~GUARDS_VALUE_MASK) | value;
+	return value > GUARDS_VALUE_MASK ? 0 : at << GUARDS_VALUE_BITS | value;
 }
 
 /* Where the objects that may be unloaded are told of: an address in each, and its module. */
 static const uint64_t *unpinned_of(const struct guards_record *r)
 {
-	return &r->words[r->count + 1u];
+	return (const uint64_t *)&r->block[blocks_of(r->count)];
 }
 
 static bool modules_equal(const struct guards_record *r)
@@ -115,13 +145,15 @@ bool guards_prove(struct guards_record *r)
 }
 
 struct guards_leaf *guards_branch(
-	struct guards *g, uintptr_t frame, struct guards_record *r, const uint64_t *w)
+	struct guards *g, uintptr_t frame, struct guards_record *r, struct guards_place place)
 {
-	while (*w != GUARDS_END) {
-		r = exit_search(g, r, (uint32_t)(w - r->words), guard_now(frame, *w));
+	while (!guards_is_end(place)) {
+		uint32_t word = (uint32_t)(place.block - r->block) * GUARDS_BLOCK + place.in_block;
+
+		r = exit_search(g, r, word, word_now(frame, place));
 		if (!r || !guards_holds(r))
 			return NULL;
-		w = guards_compare(frame, r->words + 1);
+		place = guards_compare(frame, r->block);
 	}
 	return &r->leaf;
 }
@@ -133,7 +165,7 @@ struct guards_leaf *guards_search(struct guards *g, uintptr_t frame, uint32_t fu
 
 	if (!r || !guards_holds(r))
 		return NULL;
-	return guards_branch(g, frame, r, guards_compare(frame, r->words));
+	return guards_branch(g, frame, r, guards_compare(frame, r->block));
 }
 
 /* ---- memory ---- */
@@ -188,7 +220,6 @@ static void forget_all(struct guards *g)
 static void forget(struct guards_record *r)
 {
 	r->key = KEY_NONE;
-	r->words[0] = GUARDS_END;
 }
 
 static bool is_forgotten(const struct guards *g, uint32_t at)
@@ -210,8 +241,7 @@ static void enter(const struct guards *g, uint32_t *table, uint64_t index, uint3
 
 static void root_enter(struct guards *g, const struct guards_record *r)
 {
-	enter(g, g->roots,
-		guards_root_index(g, r->key & GUARDS_VALUE_MASK, r->words[0] & GUARDS_VALUE_MASK),
+	enter(g, g->roots, guards_root_index(g, r->key & GUARDS_VALUE_MASK, r->block[0].value[0]),
 		at_of(g, r));
 }
 
@@ -223,7 +253,7 @@ static void exit_enter(struct guards *g, const struct guards_record *r)
 		parent->exit = at_of(g, r);
 		parent->exit_at = (uint16_t)r->key;
 	} else if (parent->exit != at_of(g, r)) {
-		enter(g, g->exits, exit_index(g, r->key, r->words[0]), at_of(g, r));
+		enter(g, g->exits, exit_index(g, r->key, r->first), at_of(g, r));
 	}
 }
 
@@ -237,7 +267,7 @@ static void record_enter(struct guards *g, const struct guards_record *r)
 
 static uint64_t record_words(uint64_t count, uint64_t unpinned)
 {
-	return sizeof(struct guards_record) / sizeof(uint64_t) + count + 1 +
+	return sizeof(struct guards_record) / sizeof(uint64_t) + blocks_of(count) * BLOCK_WORDS +
 	       unpinned * UNPINNED_WORDS;
 }
 
@@ -277,7 +307,7 @@ static bool unpinned_has(const struct guards_record *r, uint32_t module)
  */
 static bool unpinned_fill(struct guards_record *r, const struct unwind *u)
 {
-	uint64_t *out = &r->words[r->count + 1u];
+	uint64_t *out = (uint64_t *)&r->block[blocks_of(r->count)];
 
 	r->leaf.proved = u->generation > MODULES_NEVER ? u->generation : GUARDS_UNPROVED;
 	for (uint32_t i = 0; i < u->count; i++) {
@@ -299,18 +329,24 @@ static bool unpinned_fill(struct guards_record *r, const struct unwind *u)
 	return true;
 }
 
-/* Writes the record of a stack's words from `from` on. NULL: it cannot be remembered. */
+/* Writes the record of a stack's words from `from` on; a child's first is not among its blocks.
+ * NULL: it cannot be remembered. */
 static struct guards_record *record_new(
 	struct guards *g, const struct unwind *u, uint32_t from, uint64_t key, uint32_t site)
 {
 	struct guards_record *r = guards_at(g, (uint32_t)g->used);
+	uint64_t first = u->guards[from];
 
+	from += (key & KEY_CHILD) != 0;
 	*r = (struct guards_record){ .key = key,
-		.leaf = { .site = site, .truncated = u->truncated },
+		.first = first,
+		.leaf = { .site = site },
 		.exit_at = NO_WORD,
 		.count = (uint16_t)(u->guard_count - from) };
-	memcpy(r->words, &u->guards[from], r->count * sizeof(uint64_t));
-	r->words[r->count] = GUARDS_END;
+	for (uint32_t i = 0; i < r->count; i++)
+		word_set(r, i, u->guards[from + i] >> GUARDS_VALUE_BITS,
+			u->guards[from + i] & GUARDS_VALUE_MASK);
+	word_set(r, r->count, GUARDS_END_AT, GUARDS_END);
 	if (!unpinned_fill(r, u))
 		return NULL;
 	g->used += record_words(r->count, r->leaf.unpinned);
@@ -323,7 +359,7 @@ static uint32_t words_common(const struct guards_record *r, const struct unwind 
 {
 	uint32_t i = 0;
 
-	while (i < r->count && from + i < u->guard_count && r->words[i] == u->guards[from + i])
+	while (i < r->count && from + i < u->guard_count && word_get(r, i) == u->guards[from + i])
 		i++;
 	return i;
 }
@@ -337,35 +373,36 @@ static bool parts_rightly(
 	const struct guards_record *r, uint32_t i, const struct unwind *u, uint32_t from)
 {
 	return i < r->count && from + i < u->guard_count &&
-	       (r->words[i] ^ u->guards[from + i]) >> GUARDS_VALUE_BITS == 0;
+	       (word_get(r, i) ^ u->guards[from + i]) >> GUARDS_VALUE_BITS == 0;
 }
 
 /*
- * Follows the stack's words to where memory ends, and adds the rest there. `from`: how many of the
- * words the records before the current one account for.
+ * Follows the stack's words to where memory ends, and adds the rest there. `begin`: the first word
+ * that the current record's blocks speak of; `left`: where it was left.
  */
 static struct guards_record *remember(
 	struct guards *g, const struct unwind *u, uint64_t root, uint32_t site)
 {
 	uint64_t index = guards_root_index(g, u->frame, u->guards[0] & GUARDS_VALUE_MASK);
 	struct guards_record *r = root_search(g, root, index);
+	uint32_t begin = 0, left = 0;
 	uint64_t key = root;
-	uint32_t from = 0;
 
 	while (r && guards_holds(r)) {
-		uint32_t i = words_common(r, u, from);
+		uint32_t i = words_common(r, u, begin);
 
-		if (!parts_rightly(r, i, u, from)) {
+		if (!parts_rightly(r, i, u, begin)) {
 			forget_all(g); /* code was replaced, and nothing told of it */
 			return record_new(g, u, 0, root, site);
 		}
 		key = child_key(at_of(g, r), i);
-		from += i;
-		r = exit_search(g, r, i, u->guards[from]);
+		left = begin + i;
+		r = exit_search(g, r, i, u->guards[left]);
+		begin = left + 1;
 	}
 	if (r)
 		forget(r);
-	return record_new(g, u, from, key, site);
+	return record_new(g, u, left, key, site);
 }
 
 /* Makes room for the longest record that the stack may need. */
@@ -388,6 +425,6 @@ struct guards_leaf *guards_keep(
 		r = remember(g, u, guards_key(u->frame, function), site);
 	if (r)
 		return &r->leaf;
-	g->spare = (struct guards_leaf){ .site = site, .truncated = u->truncated };
+	g->spare = (struct guards_leaf){ .site = site };
 	return &g->spare;
 }

@@ -26,21 +26,30 @@
 /* What is known of a remembered stack. Valid until the next guards_keep of the thread. */
 struct guards_leaf {
 	uint32_t site;
-	uint32_t counter; /* the recorder's: 0 at first, then as it was left here */
+	uint32_t counter; /* of the site, as the recorder last found it (counter.h); 0 at first */
 	uint32_t proved; /* when it was asked where the code is: GUARDS_PINNED, a generation of
 			    modules.h, or GUARDS_UNPROVED */
-	uint8_t truncated; /* the stack is missing outer frames */
 	uint8_t unpinned; /* objects in it that may be unloaded, told of after the words */
 };
 
-/* A run of expected words, up to GUARDS_END. */
+/* Expected words, and where on the stack each is, in words from the hook's frame: 16 bits for each.
+ * In fours, so that to compare one takes five instructions and two loads. */
+#define GUARDS_BLOCK 4u
+struct guards_block {
+	uint64_t at;
+	uint64_t value[GUARDS_BLOCK];
+};
+#define GUARDS_AT_BITS 16u
+
+/* A run of expected words, up to one of value GUARDS_END. */
 struct guards_record {
-	uint64_t key; /* root: frame and function; child: where it leaves its parent */
+	uint64_t key; /* root: frame and function; child: where it leaves its parent, */
+	uint64_t first; /* and with which word, in the form of struct unwind's guards */
 	struct guards_leaf leaf;
 	uint32_t exit; /* the first record that leaves this one, 0: none; */
 	uint16_t exit_at; /* and at which word */
 	uint16_t count; /* words, the end not counted */
-	uint64_t words[]; /* as in struct unwind's guards */
+	struct guards_block block[]; /* and then the unloadable objects */
 };
 
 /* One thread's memory of stacks; zero at first. Only that thread reads and writes it. */
@@ -56,10 +65,12 @@ struct guards {
 
 #define GUARDS_PINNED	UINT32_MAX /* all of it is in objects that stay */
 #define GUARDS_UNPROVED 0u /* it is to be asked each time: no generation */
-/* Ends a record: no stack has it, since a hook's return address is not 0. */
-#define GUARDS_END	  (1ull << GUARDS_VALUE_BITS)
+/* Words that can be remembered have so many bits; in struct unwind's guards the place is above. */
 #define GUARDS_VALUE_BITS 48u
 #define GUARDS_VALUE_MASK ((1ull << GUARDS_VALUE_BITS) - 1)
+/* Ends a record, as the value of the hook's return address, which no stack has there. */
+#define GUARDS_END    (1ull << 63)
+#define GUARDS_END_AT 1u
 
 /* False: no memory. */
 bool guards_start(struct guards *g);
@@ -71,9 +82,15 @@ void guards_end(struct guards *g);
 struct guards_leaf *guards_keep(
 	struct guards *g, const struct unwind *u, uint32_t function, uint32_t site);
 
-/* Out of line: goes on where the record `r` has another word, at `w`, than the stack. */
+/* One of a record's values. */
+struct guards_place {
+	const struct guards_block *block;
+	unsigned in_block;
+};
+
+/* Out of line: goes on where the record `r` has another value than the stack. */
 struct guards_leaf *guards_branch(
-	struct guards *g, uintptr_t frame, struct guards_record *r, const uint64_t *w);
+	struct guards *g, uintptr_t frame, struct guards_record *r, struct guards_place place);
 /* Out of line: asks where the code of a record's stack is. False: not where it was. */
 bool guards_prove(struct guards_record *r);
 /* Out of line: looks where else the root may be. */
@@ -95,6 +112,7 @@ HT_HOT struct guards_record *guards_at(const struct guards *g, uint32_t at)
 	return (struct guards_record *)(void *)(g->arena + at);
 }
 
+/* Where the stacks at `frame` are remembered, if they are. */
 HT_HOT struct guards_record *guards_root(const struct guards *g, uintptr_t frame)
 {
 	uint64_t first = *(const uint64_t *)(frame + 8);
@@ -102,48 +120,35 @@ HT_HOT struct guards_record *guards_root(const struct guards *g, uintptr_t frame
 	return guards_at(g, g->roots[guards_root_index(g, frame, first)]);
 }
 
-/* Brings the record that guards_find will want nearer. */
-HT_HOT void guards_prefetch(const struct guards *g, uintptr_t frame)
+HT_HOT bool guards_differ(uintptr_t frame, uint64_t at, uint64_t value)
 {
-	const char *r = (const char *)guards_root(g, frame);
-
-	__builtin_prefetch(r);
-	__builtin_prefetch(r + 64);
+	return __builtin_expect(((const uint64_t *)frame)[at] != value, 0);
 }
 
-/* The word on the stack that a guard speaks of. */
-HT_HOT uint64_t guards_word(uintptr_t frame, uint64_t guard)
+/* The first of these values that the stack does not have. */
+HT_HOT struct guards_place guards_compare(uintptr_t frame, const struct guards_block *b)
 {
-	return ((const uint64_t *)frame)[guard >> GUARDS_VALUE_BITS];
-}
+	const uint64_t mask = (1u << GUARDS_AT_BITS) - 1;
 
-HT_HOT bool guards_differ(uintptr_t frame, uint64_t guard)
-{
-	return __builtin_expect(guards_word(frame, guard) != (guard & GUARDS_VALUE_MASK), 0);
-}
+	for (;; b++) {
+		uint64_t at = b->at;
 
-/* The first of these words that the stack does not have. Six instructions a word. */
-HT_HOT const uint64_t *guards_compare(uintptr_t frame, const uint64_t *w)
-{
-	for (;; w += 4) {
-		if (guards_differ(frame, w[0]))
-			break;
-		if (guards_differ(frame, w[1])) {
-			w += 1;
-			break;
-		}
-		if (guards_differ(frame, w[2])) {
-			w += 2;
-			break;
-		}
-		if (guards_differ(frame, w[3])) {
-			w += 3;
-			break;
-		}
+		if (guards_differ(frame, at & mask, b->value[0]))
+			return (struct guards_place){ b, 0 };
+		if (guards_differ(frame, at >> GUARDS_AT_BITS & mask, b->value[1]))
+			return (struct guards_place){ b, 1 };
+		if (guards_differ(frame, at >> 2 * GUARDS_AT_BITS & mask, b->value[2]))
+			return (struct guards_place){ b, 2 };
+		if (guards_differ(frame, at >> 3 * GUARDS_AT_BITS, b->value[3]))
+			return (struct guards_place){ b, 3 };
 	}
-	/* The caller is to load the word again, and not to keep a copy of each. */
-	__asm__("" : "+r"(w));
-	return w;
+}
+
+/* Whether that is the record's end: all its words are there. */
+HT_HOT bool guards_is_end(struct guards_place place)
+{
+	__asm__("" : "+r"(place.block)); /* it is loaded again, not kept a copy of each */
+	return __builtin_expect(place.block->value[place.in_block] == GUARDS_END, 1);
 }
 
 /* Whether the code of a record's stack is where it was. Before its words are looked for: they are
@@ -154,18 +159,21 @@ HT_HOT bool guards_holds(struct guards_record *r)
 	       r->leaf.proved == modules_generation() || guards_prove(r);
 }
 
-/* What is remembered of the stack at `frame`, or NULL. */
-HT_HOT struct guards_leaf *guards_find(struct guards *g, uintptr_t frame, uint32_t function)
+/*
+ * What is remembered of the stack at `frame`, or NULL. `r`: what guards_root said, which the caller
+ * had better ask some thirty instructions before: the comparison waits for it.
+ */
+HT_HOT struct guards_leaf *guards_find(
+	struct guards *g, struct guards_record *r, uintptr_t frame, uint32_t function)
 {
-	struct guards_record *r = guards_root(g, frame);
-	const uint64_t *w;
+	struct guards_place place;
 
 	if (__builtin_expect(r->key != guards_key(frame, function), 0))
 		return guards_search(g, frame, function);
 	if (!guards_holds(r))
 		return NULL;
-	w = guards_compare(frame, r->words);
-	return __builtin_expect(*w == GUARDS_END, 1) ? &r->leaf : guards_branch(g, frame, r, w);
+	place = guards_compare(frame, r->block);
+	return guards_is_end(place) ? &r->leaf : guards_branch(g, frame, r, place);
 }
 
 #endif

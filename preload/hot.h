@@ -54,15 +54,15 @@ HT_HOT void hot_end(struct recorder *r)
 		state_thread.busy = 0;
 }
 
-HT_HOT uint32_t hot_site(struct recorder *r, uintptr_t frame, uint32_t function)
+/* `root`: of the stacks at `frame`. `checks`: remembered stacks are taken again, and compared. */
+HT_HOT struct guards_leaf *hot_leaf(struct recorder *r, struct guards_record *root, uintptr_t frame,
+	uint32_t function, bool checks)
 {
-	struct guards_leaf *leaf = guards_find(&r->guards, frame, function);
+	struct guards_leaf *leaf = guards_find(&r->guards, root, frame, function);
 
-	if (__builtin_expect(!leaf || unwind_checks(), 0))
+	if (__builtin_expect(!leaf || checks, 0))
 		leaf = record_leaf(r, frame, function, leaf);
-	if (__builtin_expect(leaf->truncated, 0))
-		ht_add_relaxed_64(&state_segment.header->truncated_stacks, 1);
-	return leaf->site;
+	return leaf;
 }
 
 HT_HOT void hot_event(
@@ -75,23 +75,34 @@ HT_HOT void hot_event(
 	ring_append(r->counters.thread, r->ring, &e);
 }
 
-/* Puts a block into the live table. False: there is no room. */
-HT_HOT bool hot_insert(uint64_t addr, const struct live_block *b)
+/* Puts a block into the live table, at `entry` if it is as usual. False: there is no room. */
+HT_HOT bool hot_insert(uint64_t *entry, uint64_t addr, const struct live_block *b)
 {
-	return __builtin_expect(live_insert_usual(&state_segment, addr, b), 1) ||
-	       record_insert(addr, b->size, b->tick, b->site);
+	if (__builtin_expect(!entry, 0))
+		return record_insert(addr, b->size, b->tick, b->site);
+	live_store(entry, addr, b->size, b->tick, b->site);
+	return true;
 }
 
-HT_HOT void hot_alloc_recorded(
-	struct recorder *r, uintptr_t frame, void *p, size_t size, enum ht_function function)
+/*
+ * First it is found out where to look for the stack and where the block will be, last what to
+ * write: the processor is at the one while it waits for the other.
+ */
+HT_HOT void hot_alloc_recorded(struct recorder *r, uintptr_t frame, void *p, size_t size,
+	enum ht_function function, bool checks)
 {
-	uint64_t addr = (uint64_t)(uintptr_t)p;
-	struct live_block b = {
-		.size = size, .tick = clock_tick(r), .site = hot_site(r, frame, function)
-	};
+	struct guards_record *root = guards_root(&r->guards, frame);
+	uint64_t addr = (uint64_t)(uintptr_t)p, *entry;
+	struct live_block b = { .size = size };
+	struct guards_leaf *leaf;
 
-	if (__builtin_expect(hot_insert(addr, &b), 1))
-		counter_alloc(&state_segment, &r->counters, b.site, size);
+	__asm__ volatile("" : "+r"(root));
+	entry = live_place(&state_segment, addr, size);
+	b.tick = clock_tick(r);
+	leaf = hot_leaf(r, root, frame, function, checks);
+	b.site = leaf->site;
+	if (__builtin_expect(hot_insert(entry, addr, &b), 1))
+		counter_alloc_known(&state_segment, &r->counters, &leaf->counter, b.site, size);
 	else
 		record_untracked(1, size);
 	hot_event(r, addr, &b, HT_EVENT_ALLOC);
@@ -126,7 +137,7 @@ HT_HOT void hot_alloc(uintptr_t frame, void *p, size_t size, enum ht_function fu
 		record_alloc_slow(frame, p, size, function);
 		return;
 	}
-	hot_alloc_recorded(r, frame, p, size, function);
+	hot_alloc_recorded(r, frame, p, size, function, false);
 	hot_end(r);
 }
 

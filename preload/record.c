@@ -146,6 +146,11 @@ bool record_insert(uint64_t addr, uint64_t size, uint64_t tick, uint32_t site)
 	return (missed & LIVE_REFUSED) == 0;
 }
 
+static bool block_put(uint64_t addr, const struct live_block *b)
+{
+	return hot_insert(live_place(&state_segment, addr, b->size), addr, b);
+}
+
 /* A thread without a recorder: the shared slot, the catch-all site, no event. */
 static void alloc_shared(void *p, size_t size)
 {
@@ -175,7 +180,10 @@ static void alloc_sampled(struct recorder *r, uintptr_t frame, void *p, size_t s
 	uint64_t addr = (uint64_t)(uintptr_t)p;
 	struct poisson_weight w = poisson_weight(addr, size, rate);
 	struct live_block old[LIVE_MISSED_MAX], b = { .size = size };
-	uint32_t site = r ? hot_site(r, frame, function) : 0;
+	uint32_t site =
+		r ? hot_leaf(r, guards_root(&r->guards, frame), frame, function, unwind_checks())
+				->site
+		  : 0;
 	unsigned missed;
 
 	b.tick = r ? clock_tick(r) : segment_tick(&state_segment);
@@ -227,7 +235,7 @@ static uint64_t alloc_outermost(uintptr_t frame, void *p, size_t size, enum ht_f
 	else if (rate != 0)
 		alloc_sampled(r, frame, p, size, function, rate);
 	else if (r)
-		hot_alloc_recorded(r, frame, p, size, function);
+		hot_alloc_recorded(r, frame, p, size, function, unwind_checks());
 	else
 		alloc_shared(p, size);
 	sample_time_end(measured, p != NULL);
@@ -243,7 +251,7 @@ static void hide(void *p, size_t size)
 	if (next_mode != NEXT_EXACT)
 		sample_redraw();
 	else
-		hot_insert((uint64_t)(uintptr_t)p, &b);
+		(void)block_put((uint64_t)(uintptr_t)p, &b);
 }
 
 /* Whether this is the block that operator new asks malloc for, which the outer hook will record. */
@@ -458,7 +466,7 @@ void record_move_done(uintptr_t frame, struct record_move *m, void *p, void *q, 
 	}
 	hot_ended(r, (uint64_t)(uintptr_t)p, &m->block);
 	ht_add_own_64(&r->counters.thread->reallocs, 1);
-	hot_alloc_recorded(r, frame, q, size, function);
+	hot_alloc_recorded(r, frame, q, size, function, false);
 	hot_end(r);
 }
 
@@ -475,7 +483,7 @@ static void move_undo(const struct record_move *m, void *p)
 		is_back =
 			!(live_insert_sampled(&state_segment, addr, &m->block, old) & LIVE_REFUSED);
 	else
-		is_back = hot_insert(addr, &m->block);
+		is_back = block_put(addr, &m->block);
 	if (!is_back) {
 		end_shared(addr, &m->block);
 		record_untracked(1, m->block.size);

@@ -96,6 +96,8 @@ static bool new_is_runtimes(void)
 
 void state_way(enum own_way way)
 {
+	if (unwind_checks())
+		way = OWN_LONG;
 	/* Ours and writable while it is on; not the constant one that stands for off. */
 	if (state_own->on != OWN_OFF && state_own->on != (uint32_t)way)
 		ht_store_relaxed_32(&((struct own *)(uintptr_t)state_own)->on, way);
@@ -156,7 +158,7 @@ static bool start(void)
 	(void)dlsym(RTLD_DEFAULT, "free");
 	state_thread.unwinding = 0;
 	if (rc == 0) {
-		own->on = sample_start() ? OWN_LONG : OWN_SHORT;
+		own->on = sample_start() || unwind_checks() ? OWN_LONG : OWN_SHORT;
 		ht_store_relaxed_32(&state_segment.header->state, HT_STATE_RUNNING);
 		ht_store_release_pointer(&state_own, own);
 	}

@@ -13,7 +13,7 @@
 enum own_way {
 	OWN_OFF,
 	OWN_SHORT, /* every event is recorded, as fast as can be */
-	OWN_LONG, /* events are sampled */
+	OWN_LONG, /* events are sampled, or stacks checked */
 };
 
 struct own {

@@ -6,6 +6,13 @@
  */
 #include "shm/counter.h"
 
+#define TWICE(n)   n, n
+#define FOUR(n)	   TWICE(n), TWICE(n)
+#define EIGHT(n)   FOUR(n), FOUR(n)
+#define SIXTEEN(n) EIGHT(n), EIGHT(n)
+const uint8_t counter_small_bucket[] = { 0, 0, 1, TWICE(2), FOUR(3), EIGHT(4), SIXTEEN(5),
+	SIXTEEN(6), SIXTEEN(6) };
+
 /* 0: there is no room, or no memory. */
 static uint32_t hist_new(const struct segment *s)
 {
@@ -210,11 +217,11 @@ void counter_own(const struct segment *s, struct counter_owner *o, uint32_t slot
 	o->key = ht_counter_key(0, slot ? slot : 0xffff, 0);
 }
 
-/* Where the owner counts blocks of a site. */
+/* Where the owner counts blocks of a site, which is noted in *known. */
 static struct ht_counter *counter_of(
-	const struct segment *s, struct counter_owner *o, uint32_t site)
+	const struct segment *s, const struct counter_owner *o, uint32_t *known, uint32_t site)
 {
-	uint32_t *known = &o->counter[site % COUNTER_SITES], counter = *known;
+	uint32_t counter = *known;
 	uint64_t key = ht_load_relaxed_64(&o->counters[counter].key);
 
 	if (ht_counter_site(key) == site && ht_counter_slot(key) == o->slot)
@@ -249,15 +256,20 @@ static void other_free(const struct segment *s, struct counter_owner *o, struct 
 		counter_settle(s, o, c);
 }
 
-void counter_alloc_other(
-	const struct segment *s, struct counter_owner *o, uint32_t site, uint64_t size)
+static uint32_t *known_of(struct counter_owner *o, uint32_t site)
+{
+	return &o->counter[site % COUNTER_SITES];
+}
+
+void counter_alloc_other(const struct segment *s, struct counter_owner *o, uint32_t *known,
+	uint32_t site, uint64_t size)
 {
 	uint32_t bucket = counter_size_bucket(size);
-	struct ht_counter *c = counter_of(s, o, site);
+	struct ht_counter *c = counter_of(s, o, known, site);
 
 	if (ht_counter_slot(c->key) != 0) {
 		own_prepare(s, c, bucket, 0);
-		counter_alloc(s, o, site, size);
+		counter_alloc_known(s, o, known, site, size);
 		return;
 	}
 	other_alloc(s, o, c, bucket, (struct counter_sum){ 1, size });
@@ -268,7 +280,7 @@ void counter_free_other(const struct segment *s, struct counter_owner *o, uint32
 {
 	uint32_t bucket = counter_size_bucket(end->size);
 	uint32_t life = counter_life_bucket(end->life_ticks);
-	struct ht_counter *c = counter_of(s, o, site);
+	struct ht_counter *c = counter_of(s, o, known_of(o, site), site);
 
 	if (ht_counter_slot(c->key) != 0) {
 		own_prepare(s, c, bucket, life);
@@ -338,7 +350,7 @@ void counter_alloc_sampled(const struct segment *s, struct counter_owner *o, uin
 	uint64_t size, const struct poisson_weight *w)
 {
 	const struct counter_sum sum = { w->blocks, w->bytes };
-	struct ht_counter *c = counter_of(s, o, site);
+	struct ht_counter *c = counter_of(s, o, known_of(o, site), site);
 	struct ht_spread *spread = spread_of(s, o, c);
 	bool shared = ht_counter_slot(c->key) == 0;
 
@@ -356,7 +368,7 @@ void counter_free_sampled(const struct segment *s, struct counter_owner *o, uint
 	const struct counter_end *end, const struct poisson_weight *w)
 {
 	const struct counter_sum sum = { w->blocks, w->bytes };
-	struct ht_counter *c = counter_of(s, o, site);
+	struct ht_counter *c = counter_of(s, o, known_of(o, site), site);
 	struct ht_spread *spread = spread_of(s, o, c);
 	bool shared = ht_counter_slot(c->key) == 0;
 

@@ -13,12 +13,20 @@
 #include "shm/stack.h"
 #include "shm/thread.h"
 
+/* Buckets of sizes up to 512, by eighths: to look for the highest bit takes some processors longer.
+ */
+#define COUNTER_SMALL 512u
+extern const uint8_t counter_small_bucket[COUNTER_SMALL / 8 + 1]
+	__attribute__((visibility("hidden")));
+
 /* Histogram bucket of a size: 0 holds sizes up to 8, then up to 16, 32, ... */
 HT_HOT uint32_t counter_size_bucket(uint64_t size)
 {
-	uint64_t below = size - (size != 0); /* the last size of a bucket has all bits set */
-	uint32_t bucket = (63u ^ (uint32_t)__builtin_clzll(below | 7)) - 2;
+	uint32_t bucket;
 
+	if (__builtin_expect(size <= COUNTER_SMALL, 1))
+		return counter_small_bucket[(size + 7) / 8];
+	bucket = (63u ^ (uint32_t)__builtin_clzll(size - 1)) - 2;
 	return bucket < HT_SIZE_BUCKETS ? bucket : HT_SIZE_BUCKETS - 1;
 }
 
@@ -57,8 +65,11 @@ void counter_own(const struct segment *s, struct counter_owner *o, uint32_t slot
 /*
  * A block came to life, or ended, at `site`, by the owner of a slot. A counter that is not there is
  * made; when there is no memory for it, the block counts at the catch-all site, and the header says
- * so.
+ * so. `known`: where the caller remembers the site's counter, instead of the owner's table; it may
+ * hold anything that some counter_alloc_known left there, or 0.
  */
+HT_HOT void counter_alloc_known(const struct segment *s, struct counter_owner *o, uint32_t *known,
+	uint32_t site, uint64_t size);
 HT_HOT void counter_alloc(
 	const struct segment *s, struct counter_owner *o, uint32_t site, uint64_t size);
 
@@ -101,8 +112,8 @@ uint32_t counter_claim(const struct segment *s, uint32_t site, uint32_t slot);
 
 /* Events that need more than to be counted: no counter yet, none of one's own, another size, a life
  * that is the first to need a histogram. */
-void counter_alloc_other(
-	const struct segment *s, struct counter_owner *o, uint32_t site, uint64_t size);
+void counter_alloc_other(const struct segment *s, struct counter_owner *o, uint32_t *known,
+	uint32_t site, uint64_t size);
 void counter_free_other(const struct segment *s, struct counter_owner *o, uint32_t site,
 	const struct counter_end *end);
 /* Some share has gathered too much: the counter's, or the slot's. */
@@ -176,26 +187,26 @@ struct counter_known {
 };
 
 HT_HOT struct counter_known counter_known(
-	const struct counter_owner *o, uint32_t site, uint32_t bucket)
+	const struct counter_owner *o, uint32_t known, uint32_t site, uint32_t bucket)
 {
 	uint64_t key = o->key | ht_counter_key(site, 0, 0);
 
-	return (struct counter_known){ &o->counters[o->counter[site % COUNTER_SITES]],
-		key | ht_counter_key(0, 0, bucket), key | ht_counter_key(0, 0, HT_SIZE_MIXED) };
+	return (struct counter_known){ &o->counters[known], key | ht_counter_key(0, 0, bucket),
+		key | ht_counter_key(0, 0, HT_SIZE_MIXED) };
 }
 
-HT_HOT void counter_alloc(
-	const struct segment *s, struct counter_owner *o, uint32_t site, uint64_t size)
+HT_HOT void counter_alloc_known(const struct segment *s, struct counter_owner *o, uint32_t *known,
+	uint32_t site, uint64_t size)
 {
 	uint32_t bucket = counter_size_bucket(size);
-	struct counter_known k = counter_known(o, site, bucket);
+	struct counter_known k = counter_known(o, *known, site, bucket);
 	const struct counter_sum one = { 1, size };
 	struct ht_counter *c = k.counter;
 	bool fine;
 
 	if (c->key != k.all) {
 		if (__builtin_expect(c->key != k.mixed, 0)) {
-			counter_alloc_other(s, o, site, size);
+			counter_alloc_other(s, o, known, site, size);
 			return;
 		}
 		ht_add_own_64(&o->hists[c->hist].size_allocs[bucket], 1);
@@ -206,12 +217,18 @@ HT_HOT void counter_alloc(
 		counter_settle(s, o, c);
 }
 
+HT_HOT void counter_alloc(
+	const struct segment *s, struct counter_owner *o, uint32_t site, uint64_t size)
+{
+	counter_alloc_known(s, o, &o->counter[site % COUNTER_SITES], site, size);
+}
+
 HT_HOT void counter_free(const struct segment *s, struct counter_owner *o, uint32_t site,
 	const struct counter_end *end)
 {
 	uint32_t bucket = counter_size_bucket(end->size);
 	uint32_t life = counter_life_bucket(end->life_ticks);
-	struct counter_known k = counter_known(o, site, bucket);
+	struct counter_known k = counter_known(o, o->counter[site % COUNTER_SITES], site, bucket);
 	const struct counter_sum one = { 1, end->size };
 	struct ht_counter *c = k.counter;
 	bool fine;
@@ -220,7 +237,9 @@ HT_HOT void counter_free(const struct segment *s, struct counter_owner *o, uint3
 		struct ht_hist *hist = &o->hists[c->hist];
 
 		if (__builtin_expect(c->key != k.mixed && (c->key != k.all || c->hist == 0), 0)) {
-			counter_free_other(s, o, site, end);
+			struct counter_end other = *end; /* the ordinary one stays in registers */
+
+			counter_free_other(s, o, site, &other);
 			return;
 		}
 		if (c->key == k.mixed)

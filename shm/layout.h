@@ -497,7 +497,6 @@ struct ht_header {
 	uint64_t
 		untracked_busy; /* of them, allocated while the thread was inside a hook (signal) */
 	uint64_t missed_frees; /* blocks whose address came back from the allocator while live */
-	uint64_t truncated_stacks;
 	uint64_t nodes_refused; /* stacks that went to the catch-all site: tree full */
 	uint64_t sites_refused;
 	uint64_t modules_refused;

@@ -158,13 +158,14 @@ HT_HOT void live_store(uint64_t *entry, uint64_t addr, uint64_t size, uint64_t t
 }
 
 /*
- * Adds a block where all is as usual: its piece is in its place, the page populated and not mixed,
- * the entry free. False: it is not, and nothing was done; live_insert then does it.
+ * Where to live_store a block if all is as usual: its piece is in its place, the page populated and
+ * not mixed, the entry free, and nobody's but this block's. NULL: it is not; live_insert then does
+ * it. Looking comes first, so that what else there is to do goes on while the memory is on its way.
  *
  * A smaller block's first[] is not looked into for an older one of its address that was larger: a
  * removal looks into second[] before.
  */
-HT_HOT bool live_insert_usual(const struct segment *s, uint64_t addr, const struct live_block *b)
+HT_HOT uint64_t *live_place(const struct segment *s, uint64_t addr, uint64_t size)
 {
 	uint64_t at = addr & (HT_PIECE_BYTES - 1), which = live_which(addr);
 	struct ht_piece *p = live_piece(s, addr);
@@ -172,26 +173,22 @@ HT_HOT bool live_insert_usual(const struct segment *s, uint64_t addr, const stru
 	uint32_t state;
 
 	if (__builtin_expect(!live_has_piece(s, addr), 0))
-		return false;
+		return NULL;
 	state = ht_load_relaxed_8(&p->state[at / HT_PAGE_SPAN]);
 	if (state == (HT_PAGE_FIRST | HT_PAGE_SECOND)) {
 		second = live_choose(live_is_second(addr), live_second(p, at), first);
 		if (__builtin_expect((ht_load_relaxed_64(second) & HT_ENTRY_WHICH) == which, 0))
-			return false;
-		entry = live_choose(b->size < s->extent_64, second, first);
-	} else if (state != HT_PAGE_FIRST || (b->size < s->extent_64 && live_is_second(addr))) {
-		return false;
+			return NULL;
+		entry = live_choose(size < s->extent_64, second, first);
+	} else if (state != HT_PAGE_FIRST || (size < s->extent_64 && live_is_second(addr))) {
+		return NULL;
 	}
 	if (__builtin_expect(ht_load_relaxed_64(entry) != 0, 0))
-		return false;
-	if (__builtin_expect(b->size - s->extent_32 < s->extent_short, 1)) {
-		ht_store_release_64(entry, live_entry(addr, b->size, b->tick, b->site)); /* ENTRY */
-		return true;
-	}
-	if (b->size < HT_ENTRY_SIZE || ht_load_relaxed_64(entry + 1) != 0)
-		return false;
-	live_store(entry, addr, b->size, b->tick, b->site);
-	return true;
+		return NULL;
+	if (__builtin_expect(size - s->extent_32 >= s->extent_short, 0) &&
+		(size < HT_ENTRY_SIZE || ht_load_relaxed_64(entry + 1) != 0))
+		return NULL;
+	return entry;
 }
 
 /*
@@ -202,9 +199,12 @@ HT_HOT bool live_insert_usual(const struct segment *s, uint64_t addr, const stru
 static inline unsigned live_insert(
 	const struct segment *s, uint64_t addr, const struct live_block *b, struct live_block *old)
 {
-	return live_insert_usual(s, addr, b)
-		       ? 0
-		       : live_insert_slow(s, addr, b->size, b->tick, b->site, old);
+	uint64_t *entry = live_place(s, addr, b->size);
+
+	if (!entry)
+		return live_insert_slow(s, addr, b->size, b->tick, b->site, old);
+	live_store(entry, addr, b->size, b->tick, b->site);
+	return 0;
 }
 
 /* What an entry says but for a size that is elsewhere. */
@@ -226,10 +226,11 @@ unsigned live_insert_sampled(
 /* Takes a block out. False: it is not there. */
 HT_HOT bool live_remove(const struct segment *s, uint64_t addr, struct live_block *out)
 {
-	uint64_t at = addr & (HT_PIECE_BYTES - 1), which = live_which(addr), word;
+	uint64_t at = addr & (HT_PIECE_BYTES - 1), which = live_which(addr), word, smaller;
 	struct ht_piece *p = live_piece(s, addr);
 	uint64_t *first = live_first(p, at), *entry = first, *second;
 	struct live_block slow;
+	bool is_smaller;
 	uint32_t state;
 
 	if (__builtin_expect(!live_has_piece(s, addr), 0))
@@ -237,12 +238,15 @@ HT_HOT bool live_remove(const struct segment *s, uint64_t addr, struct live_bloc
 	state = ht_load_relaxed_8(&p->state[at / HT_PAGE_SPAN]);
 	if (__builtin_expect((state & HT_PAGE_FIRST) == 0, 0))
 		goto slow;
+	word = ht_load_relaxed_64(first);
 	if ((state & HT_PAGE_SECOND) != 0) {
+		/* Both are loaded, so that neither waits for the other. */
 		second = live_choose(live_is_second(addr), live_second(p, at), first);
-		entry = live_choose(
-			(ht_load_relaxed_64(second) & HT_ENTRY_WHICH) == which, second, first);
+		smaller = ht_load_relaxed_64(second);
+		is_smaller = (smaller & HT_ENTRY_WHICH) == which;
+		entry = live_choose(is_smaller, second, first);
+		word = is_smaller ? smaller : word;
 	}
-	word = ht_load_relaxed_64(entry);
 	if (__builtin_expect((word & HT_ENTRY_WHICH) != which, 0))
 		goto slow;
 	*out = live_unpack(word);

@@ -50,7 +50,7 @@ struct session {
 	uint32_t site_room, site_count, sites_known;
 	struct snap_proc proc;
 	uint64_t pss_due_ns;
-	uint64_t lost;
+	uint64_t lost, truncated; /* events; stacks without their outer frames */
 	uint64_t ticked_ns, ticked_cpu_ns; /* for our own cost */
 	/* How it ended. */
 	enum snap_state state;
@@ -314,11 +314,14 @@ static size_t sites_plain(struct session *s, struct model_variance *total)
 {
 	size_t count = 0;
 
+	s->truncated = 0;
 	for (uint32_t i = 0; i < s->site_count; i++) {
 		const struct read_site *in = &s->sites[i];
 
 		if (in->allocs == 0)
 			continue;
+		if (in->flags & HT_SITE_TRUNCATED)
+			s->truncated += in->allocs;
 		s->plain[count] = (struct model_site){ .id = i,
 			.allocs = in->allocs,
 			.frees = in->frees,
@@ -357,7 +360,7 @@ static void fill_totals(
 		.lost_events = s->lost,
 		.untracked_blocks = t->untracked_blocks,
 		.untracked_bytes = t->untracked_bytes,
-		.truncated_stacks = t->truncated_stacks,
+		.truncated_stacks = s->truncated,
 		.unwinds_checked = t->unwinds_checked,
 		.unwinds_wrong = t->unwinds_wrong,
 		.unwinds_shorter = t->unwinds_shorter,
@@ -556,10 +559,10 @@ struct snapshot *session_tick(struct session *s)
 		read_publish_clock(s->segment, in.now_ns);
 		sampler_look(&s->sampler, s->segment, s->pid, &totals);
 	}
-	fill_head(s, &totals, &in.head, in.now_ns);
-	fill_self(s, &in.head, in.now_ns);
 	in.nsites = sites_plain(s, &in.variance);
 	in.sites = s->plain;
+	fill_head(s, &totals, &in.head, in.now_ns);
+	fill_self(s, &in.head, in.now_ns);
 	made = model_tick(s->model, &in);
 	s->refs += made != NULL;
 	return made;

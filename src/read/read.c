@@ -343,7 +343,6 @@ static void totals_add_header(struct read_totals *out, const struct ht_header *h
 	out->untracked_blocks = h->untracked_blocks;
 	out->untracked_bytes = h->untracked_bytes;
 	out->missed_frees = h->missed_frees;
-	out->truncated_stacks = h->truncated_stacks;
 	out->unwinds_checked = h->unwinds_checked;
 	out->unwinds_wrong = h->unwinds_wrong;
 	out->unwinds_shorter = h->unwinds_shorter;

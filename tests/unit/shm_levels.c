@@ -130,14 +130,17 @@ TEST(sampled)
 	CHECK(got.site > HT_SITE_HIDDEN);
 	CHECK(live_remove(&f.s, addr, &got) && same(&got, &b));
 	CHECK(!live_remove(&f.s, addr, &got));
-	/* Each takes the place of the other whose free was missed. */
+	/* It takes the place of any other whose free was missed; */
 	CHECK_INT(live_insert(&f.s, addr, &exact, old), 0);
 	CHECK_INT(live_insert_sampled(&f.s, addr, &b, old), 1);
 	CHECK(same(&old[0], &exact));
-	CHECK_INT(live_insert(&f.s, addr, &exact, old), 1);
+	CHECK_INT(live_insert_sampled(&f.s, addr, &b, old), 1);
 	CHECK(same(&old[0], &b));
+	/* an ordinary one does not look for it, and comes before it. */
+	CHECK_INT(live_insert(&f.s, addr, &exact, old), 0);
 	CHECK(live_remove(&f.s, addr, &got) && same(&got, &exact));
 	CHECK_INT(live_rate(&got), 0);
+	CHECK(live_remove(&f.s, addr, &got) && same(&got, &b));
 	CHECK(!live_find(&f.s, addr, &got));
 	fixture_close(&f);
 }
