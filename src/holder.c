@@ -31,11 +31,11 @@ pid_t holder_pid(const struct read_segment *s, const struct read_identity *id)
 	return proc_resolve(&claim, &pid) == -EXDEV ? 0 : pid;
 }
 
-void holder_look(struct holder *h, const struct read_segment *s, pid_t pid)
+void holder_look(struct holder *h, const struct read_segment *s, uint32_t state, pid_t pid)
 {
 	uint64_t now = clock_monotonic_ns();
 
-	if (pid == 0 || now < h->due_ns)
+	if (state != HT_STATE_RUNNING || pid == 0 || now < h->due_ns)
 		return;
 	h->without = proc_maps_name(pid, segment_name(s)) == 0 ? h->without + 1 : 0;
 	h->due_ns = now + (clock_monotonic_ns() - now) * LOOK_SHARE;
@@ -44,4 +44,10 @@ void holder_look(struct holder *h, const struct read_segment *s, pid_t pid)
 bool holder_left(const struct holder *h)
 {
 	return h->without >= LEFT_AFTER;
+}
+
+const char *holder_text(bool runs)
+{
+	return runs ? "recording ended: the program called exec, and runs on without the library"
+		    : "recording ended when the program called exec without the library";
 }

@@ -20,9 +20,12 @@ struct holder {
 
 /* Its pid as we see it, or the one it had; 0: it cannot be seen from here. */
 pid_t holder_pid(const struct read_segment *s, const struct read_identity *id);
-/* Looks at a running process that recorded, as often as it may cost. */
-void holder_look(struct holder *h, const struct read_segment *s, pid_t pid);
+/* Looks at a running process as often as it may cost, once its segment's `state` is that it
+ * records. */
+void holder_look(struct holder *h, const struct read_segment *s, uint32_t state, pid_t pid);
 /* Whether it goes on without the segment. */
 bool holder_left(const struct holder *h);
+/* What to say of one that did, which still runs or has ended. */
+const char *holder_text(bool runs);
 
 #endif

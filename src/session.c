@@ -463,10 +463,7 @@ static const char *ending_text(const struct session *s, uint32_t segment_state)
 	if (s->replaced)
 		return NULL;
 	if (holder_left(&s->holder))
-		return session_alive(s)
-			       ? "recording ended: the program called exec, and runs on without "
-				 "the library"
-			       : "recording ended when the program called exec without the library";
+		return holder_text(session_alive(s));
 	if (s->state == SNAP_KILLED)
 		return "killed: the live blocks are right but for one in each thread at most";
 	if (s->state == SNAP_GONE)
@@ -513,11 +510,9 @@ static void fill_head(
 	h->proc = s->proc;
 }
 
+/* Events are only counted. */
 static void event_seen(void *ctx, uint32_t thread, const struct ht_event *e)
 {
-	(void)ctx;
-	(void)thread;
-	(void)e;
 }
 
 /* The library had to switch itself off: says why. */
@@ -553,9 +548,8 @@ struct snapshot *session_tick(struct session *s)
 	fill_proc(s, in.now_ns);
 	liveness(s, totals.state);
 	stopped_note(s, totals.state);
-	if (s->state == SNAP_RUNNING && totals.state == HT_STATE_RUNNING)
-		holder_look(&s->holder, s->segment, s->pid);
 	if (s->state == SNAP_RUNNING) {
+		holder_look(&s->holder, s->segment, totals.state, s->pid);
 		read_publish_clock(s->segment, in.now_ns);
 		sampler_look(&s->sampler, s->segment, s->pid, &totals);
 	}
