@@ -41,13 +41,25 @@ void holder_look(struct holder *h, const struct read_segment *s, uint32_t state,
 	h->due_ns = now + (clock_monotonic_ns() - now) * LOOK_SHARE;
 }
 
-bool holder_left(const struct holder *h)
+/* An image that called exit says so in its segment. A killed one may have been in the middle of one
+ * event in each thread, and no more: what is told of a block is told by one word. */
+const char *holder_notice(const struct holder *h, enum snap_state state, uint32_t recorded)
 {
-	return h->without >= LEFT_AFTER;
-}
+	bool runs = state == SNAP_STARTING || state == SNAP_RUNNING;
 
-const char *holder_text(bool runs)
-{
-	return runs ? "recording ended: the program called exec, and runs on without the library"
-		    : "recording ended when the program called exec without the library";
+	if (h->without >= LEFT_AFTER)
+		return runs ? "recording ended: the program called exec, and runs on without the "
+			      "library"
+			    : "recording ended when the program called exec without the library";
+	if (state == SNAP_KILLED)
+		return "killed: the live blocks are right but for one in each thread at most";
+	if (state == SNAP_GONE)
+		return "killed, or went on by exec without the library: the live blocks are right "
+		       "but for one in each thread at most";
+	if (state == SNAP_EXITED && recorded == HT_STATE_PREPARED)
+		return "no data: the program ran without the library";
+	if (state == SNAP_EXITED && recorded == HT_STATE_RUNNING)
+		return "the end is missing: it became a program that could not be recorded, or did "
+		       "not end by exit";
+	return NULL;
 }

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "src/model/snapshot.h"
 #include "src/read/read.h"
 
 struct holder {
@@ -23,9 +24,10 @@ pid_t holder_pid(const struct read_segment *s, const struct read_identity *id);
 /* Looks at a running process as often as it may cost, once its segment's `state` is that it
  * records. */
 void holder_look(struct holder *h, const struct read_segment *s, uint32_t state, pid_t pid);
-/* Whether it goes on without the segment. */
-bool holder_left(const struct holder *h);
-/* What to say of one that did, which still runs or has ended. */
-const char *holder_text(bool runs);
+/*
+ * What is to be said of the recording: that the process goes on without it, or what its end leaves
+ * open. NULL: nothing. `recorded`: the segment's state.
+ */
+const char *holder_notice(const struct holder *h, enum snap_state state, uint32_t recorded);
 
 #endif

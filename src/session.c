@@ -453,32 +453,6 @@ static const char *signal_text(struct session *s)
 	return s->signal_name;
 }
 
-/*
- * What an end of the recording leaves open, or NULL. An image that called exit says so in its
- * segment. A killed one may have been in the middle of one event in each thread, and no more: what
- * is told of a block is told by one word.
- */
-static const char *ending_text(const struct session *s, uint32_t segment_state)
-{
-	if (s->replaced)
-		return NULL;
-	if (holder_left(&s->holder))
-		return holder_text(session_alive(s));
-	if (s->state == SNAP_KILLED)
-		return "killed: the live blocks are right but for one in each thread at most";
-	if (s->state == SNAP_GONE)
-		return "killed, or went on by exec without the library: the live blocks are right "
-		       "but for one in each thread at most";
-	if (s->state != SNAP_EXITED)
-		return NULL;
-	if (segment_state == HT_STATE_PREPARED)
-		return "no data: the program ran without the library";
-	if (segment_state == HT_STATE_RUNNING)
-		return "the end is missing: it became a program that could not be recorded, or did "
-		       "not end by exit";
-	return NULL;
-}
-
 static void fill_head(
 	struct session *s, const struct read_totals *t, struct snapshot *h, uint64_t now)
 {
@@ -501,7 +475,9 @@ static void fill_head(
 	else if (s->ended_ns)
 		now = s->ended_ns;
 	h->uptime_ns = now > s->identity.created_ns ? now - s->identity.created_ns : 0;
-	h->notice = s->stopped ? s->stopped : s->notice ? s->notice : ending_text(s, t->state);
+	h->notice = s->stopped ? s->stopped : s->notice;
+	if (!h->notice && !s->replaced)
+		h->notice = holder_notice(&s->holder, s->state, t->state);
 	h->children = s->children;
 	h->nchildren = s->nchildren;
 	fill_totals(s, t, &h->totals);

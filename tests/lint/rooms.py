@@ -24,7 +24,7 @@ MAY = {
     "tui": ["src/model", "src/util"],
     "src/steer": ["shm/poisson.h"],
     "src/sampler": ["shm/poisson.h", "src/steer", "src/read", "src/model", "src/proc"],
-    "src/holder": ["src/read", "src/proc", "src/util"],
+    "src/holder": ["src/read", "src/model", "src/proc", "src/util"],
     "src/options": ["src/steer", "src/model", "src/util"],
     "src/naming": ["src/model", "src/sym", "src/util"],
     "src/intake": ["src/naming", "src/read", "src/model", "src/sym", "src/util", "shm/layout.h"],
