@@ -4,7 +4,6 @@
  * interrupts. It does so only when it interrupted the recorder: nowhere else would the program's
  * own malloc be safe to call.
  */
-#define _GNU_SOURCE
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

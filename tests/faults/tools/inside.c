@@ -42,7 +42,6 @@ int main(int argc, char **argv)
 	SHOW(missed_frees);
 	SHOW(untracked_blocks);
 	SHOW(untracked_busy);
-	SHOW(truncated_stacks);
 	SHOW(sites_refused);
 	SHOW(modules_refused);
 	SHOW(threads);
