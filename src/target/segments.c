@@ -9,6 +9,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -250,14 +251,38 @@ static bool segment_remove(const char *path)
 	return removed;
 }
 
+/* What is left where someone was killed while making a segment, which takes no time. */
+static bool is_rest(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	uint64_t magic = 0, age;
+	struct stat st;
+	bool rest = false;
+
+	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+		pread(fd, &magic, sizeof(magic), offsetof(struct ht_header, magic)) >= 0) {
+		age = clock_realtime_ns() -
+		      ((uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec);
+		rest = magic == 0 && age > PREPARED_MAX_NS && age < INT64_MAX;
+	}
+	if (fd >= 0)
+		close(fd);
+	return rest;
+}
+
 int target_clean(void)
 {
 	struct found f;
 	int result = found_gather(&f), removed = 0;
 
-	for (size_t i = 0; !result && i < f.count; i++)
-		if (f.items[i].state == TARGET_DEAD || f.items[i].state == TARGET_EXITED)
-			removed += segment_remove(f.items[i].path);
+	for (size_t i = 0; !result && i < f.count; i++) {
+		const struct target_segment *s = &f.items[i];
+
+		if (s->state == TARGET_DEAD || s->state == TARGET_EXITED)
+			removed += segment_remove(s->path);
+		else if (s->state == TARGET_UNREADABLE && is_rest(s->path))
+			removed += unlink(s->path) == 0;
+	}
 	free(f.items);
 	return result ? result : removed;
 }

@@ -87,7 +87,8 @@ int target_list(int (*visit)(void *ctx, const struct target_segment *s), void *c
 /* The newest segment of a running pid; waits for one that has just been started, up to its first
  * second. 0, or -errno with a message that says what to do. */
 int target_find(pid_t pid, struct target_segment *out, char *message);
-/* Removes the segments of dead programs that no viewer has open. How many, or -errno. */
+/* Removes the segments of dead programs that no viewer has open, and what is left of those that
+ * never were finished. How many, or -errno. */
 int target_clean(void);
 
 #endif
