@@ -23,8 +23,8 @@
 
 struct search {
 	pid_t pid;
-	struct target_segment running, ended;
-	bool have_running, have_ended;
+	struct target_segment running, ended, unreadable;
+	bool have_running, have_ended, have_unreadable;
 	int list_error; /* of target_list: nothing is known about segments */
 };
 
@@ -33,10 +33,12 @@ static int search_visit(void *ctx, const struct target_segment *s)
 {
 	struct search *search = ctx;
 
-	if (s->state == TARGET_UNREADABLE ||
-		search->pid != (s->state == TARGET_RUNNING ? s->process : s->pid))
+	if (search->pid != (s->state == TARGET_RUNNING ? s->process : s->pid))
 		return 0;
-	if (s->state == TARGET_RUNNING && !search->have_running) {
+	if (s->state == TARGET_UNREADABLE) {
+		search->unreadable = *s;
+		search->have_unreadable = true;
+	} else if (s->state == TARGET_RUNNING && !search->have_running) {
 		search->running = *s;
 		search->have_running = true;
 	} else if (!search->have_ended) {
@@ -139,8 +141,15 @@ static bool library_mapped(pid_t pid)
 
 static int why_no_segment(const struct subject *s, char *message)
 {
+	char why[192];
+
 	if (!library_mapped(s->pid))
 		return 0;
+	if (s->search->have_unreadable) {
+		snprintf(why, sizeof(why), "its segment cannot be read: %s",
+			s->search->unreadable.why);
+		return say(message, -ENOENT, s, why); /* it may be in the making */
+	}
 	if (s->search->have_ended && s->search->ended.start_ticks == s->proc.start_ticks)
 		return say(message, -ENOENT, s, "it is just ending");
 	return say(message, -ENOENT, s,

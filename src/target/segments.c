@@ -10,6 +10,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,14 +100,36 @@ static enum target_state state_of(
 	return rc == 0 || is_being_prepared(id) ? TARGET_RUNNING : TARGET_DEAD;
 }
 
+/* The pid that a library's segment has in its name; 0: it has none. */
+static pid_t name_pid(const char *path)
+{
+	const char *digits = strrchr(path, '/') + 1 + strlen(NAME_PREFIX);
+	char *end;
+	long pid = strtol(digits, &end, 10);
+
+	return *end == '-' && pid > 0 && pid <= INT_MAX ? (pid_t)pid : 0;
+}
+
+/* Why it cannot be read; that its path is before it goes without saying here. */
+static void unreadable_fill(struct target_segment *s, const char *message)
+{
+	size_t path = strlen(s->path);
+	const char *why = message;
+
+	if (strncmp(message, s->path, path) == 0 && strncmp(message + path, ": ", 2) == 0)
+		why += path + 2;
+	s->state = TARGET_UNREADABLE;
+	s->pid = name_pid(s->path);
+	text_clean(s->why, sizeof(s->why), why, strlen(why));
+}
+
 static void segment_fill(const struct found *f, struct target_segment *s)
 {
 	char message[READ_MESSAGE_MAX] = "";
 	struct read_identity id;
 
 	if (read_peek(s->path, &id, message)) {
-		s->state = TARGET_UNREADABLE;
-		text_clean(s->why, sizeof(s->why), message, strlen(message));
+		unreadable_fill(s, message);
 		return;
 	}
 	s->pid = id.pid;

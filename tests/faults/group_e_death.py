@@ -12,7 +12,7 @@ import subprocess
 import time
 
 from rows import fault_target, row, run_rows, times
-from proving import (B, HEAPTOP, LIBRARY, check, check_equal, environment, kill_hard, listing, report_of_segment,
+from proving import (B, HEAPTOP, LIBRARY, Skip, check, check_equal, environment, kill_hard, listing, report_of_segment,
                      run, scratch, segment_files, segments, target, wait_for)
 from tight import looked, tool
 
@@ -113,6 +113,130 @@ def killed_at_start():
     check_equal(run([HEAPTOP, "--clean"]).returncode, 0, "status of --clean")
     check_equal([os.path.basename(f) for f in segment_files()], ["heaptop-other"], "left after --clean")
     clear_segments()
+
+
+PID_REUSED = """
+ACCOUNT=%(account)s LD_PRELOAD=%(library)s %(churn)s 1 >/dev/null & old=$!
+until [ -s %(account)s ] && ls %(segments)s | grep -q "^heaptop-$old-"; do :; done
+kill -9 $old; wait $old; sleep 0.1
+until [ "$new" = $old ]; do
+	echo $((old - 1)) >/proc/sys/kernel/ns_last_pid
+	sleep 100 & new=$!
+	[ $new = $old ] || kill -9 $new
+done 2>/dev/null
+%(heaptop)s -l >%(scratch)s/listed
+%(heaptop)s -b -n 1 -a $new >/dev/null 2>%(scratch)s/said; echo status $? pid $new
+kill -9 $new
+"""
+
+
+@row("E7b", "a pid is given out again: the old segment is taken for the new process's")
+def pid_reused():
+    clear_segments()
+    done = run(["unshare", "-pf", "--mount-proc", "sh", "-c", PID_REUSED % {
+        "account": ACCOUNT, "library": LIBRARY, "churn": fault_target("churn"), "segments": segments,
+        "heaptop": HEAPTOP, "scratch": scratch}])
+    if b"Operation not permitted" in done.stderr:
+        raise Skip("unshare -p or ns_last_pid is not permitted here")
+    check("status 125 pid" in done.stdout.decode(), "says %r, %r" % (done.stdout, done.stderr))
+    with open(os.path.join(scratch, "listed"), encoding="utf-8") as f:
+        text = f.read()
+    check("crashed" in text or "gone" in text or "dead" in text, "-l does not call it dead: " + text)
+    check("running" not in text, "-l calls it running: " + text)
+    with open(os.path.join(scratch, "said"), encoding="utf-8") as f:
+        check("was not started under heaptop" in f.read(), "-a of another process")
+    clear_segments()
+
+
+@row("E8", "a viewer is killed while it reads: the program waits, or no other can attach")
+def viewer_killed():
+    dice = random.Random(8)
+    with churning() as process:
+        attach = [HEAPTOP, "-b", "-d", "0.1", "-a", str(process.pid)]
+        for _ in range(times(40, 1000)):
+            viewer = subprocess.Popen(attach, env=environment(), stdin=subprocess.DEVNULL,
+                                      stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            time.sleep(dice.random() * 0.05)
+            kill_hard(viewer)
+            check_equal(viewer.stderr.read(), b"", "what the viewer said before")
+            viewer.stderr.close()
+        done = run([*attach, "-n", "1"])
+        check_equal(done.returncode, 0, "status of one that attaches after it (%s)" % done.stderr.decode())
+        check(b"change" in done.stdout, "its frame: %r" % done.stdout[:300])
+        before = looked()["allocs"]
+        wait_for(lambda: looked()["allocs"] > before, "the program goes on")
+        process.terminate()
+        wait_for(lambda: process.poll() is not None, "the program's end")
+        check_equal((process.returncode, process.stderr.read()), (5, b""), "the program's end")
+    check_equal(segment_files(), [], "segments left")
+
+
+@row("E8a", "the viewer that started a program is killed: the program goes with it, or its segment stays")
+def launcher_killed():
+    dice = random.Random(9)
+    for _ in range(times(8, 200)):
+        clear_segments()
+        with churning([HEAPTOP, "--report", "-o", "/dev/null", "--"], HEAPTOP_DIR=segments) as viewer:
+            with open("/proc/%d/task/%d/children" % (viewer.pid, viewer.pid), encoding="ascii") as f:
+                program = int(f.read().split()[0])
+            time.sleep(dice.random() * 0.05)
+            kill_hard(viewer)
+            done = run([HEAPTOP, "-b", "-n", "1", "-a", str(program)])
+            os.kill(program, signal.SIGKILL)
+            check_equal(done.returncode, 0, "status of one that attaches after it (%s)" % done.stderr.decode())
+        wait_for(lambda: "running" not in listing(), "the end of the program")
+        check_table(segment_files()[0])
+    clear_segments()
+
+
+@row("E9", "a viewer comes while the segment is being made: half a header is believed")
+def attach_at_start():
+    clear_segments()
+    dice = random.Random(10)
+    told = 0
+    for _ in range(times(25, 500)):
+        process = subprocess.Popen([target("crash"), "wait"], env=environment(LD_PRELOAD=LIBRARY),
+                                   stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+        time.sleep(dice.random() * 0.003)
+        viewers = [subprocess.Popen([HEAPTOP, *options], env=environment(), stdin=subprocess.DEVNULL,
+                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                   for options in (["-b", "-n", "1", "-a", str(process.pid)], ["-l"])]
+        for viewer in viewers:
+            _, errors = viewer.communicate(timeout=30)
+            check_equal((viewer.returncode, errors), (0, b""), "the viewer's end")
+            told += 1
+        process.communicate()
+        check_equal(process.returncode, 5, "the program's end")
+    check(told >= 50, "%d viewers" % told)
+    check_equal(segment_files(), [], "segments left")
+
+
+@row("E10", "library and viewer are of different versions: a crash, or nonsense on the screen")
+def other_version():
+    clear_segments()
+    other = os.path.join(B, "tests", "faults", "other", "libheaptop.so")
+    plain = run([target("crash")])
+    # The viewer starts the other library: each finds the other's segment none of its own.
+    done = run([HEAPTOP, "--report", "-o", os.path.join(scratch, "other"), "--", target("crash")],
+               env=environment(HEAPTOP_LIBRARY=other))
+    check_equal((done.returncode, done.stdout), (plain.returncode, plain.stdout), "the run under heaptop")
+    with open(os.path.join(scratch, "other"), encoding="utf-8") as f:
+        check("no data: the program ran without" in f.read(), "the report does not say so")
+    # The other library alone.
+    process = subprocess.Popen([target("crash"), "wait"], env=environment(LD_PRELOAD=other),
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    check_equal(process.stdout.readline(), b"ready\n", "what it says")
+    done = run([HEAPTOP, "-b", "-n", "1", "-a", str(process.pid)])
+    check_equal(done.returncode, 125, "status of -a")
+    check("segment format 99." in done.stderr.decode(), "-a says: %s" % done.stderr.decode())
+    text = listing()
+    check(str(process.pid) in text and "unreadable" in text and "format 99" in text, "-l says: " + text)
+    # Our library, given a segment of the other's.
+    done = run([target("crash")], env=environment(LD_PRELOAD=LIBRARY, HEAPTOP_SEGMENT=segment_files()[0]))
+    check_equal((done.returncode, done.stdout), (plain.returncode, plain.stdout), "our library")
+    process.communicate()
+    check_equal(process.returncode, 5, "the program's end")
+    check_equal(segment_files(), [], "segments left")
 
 
 run_rows()

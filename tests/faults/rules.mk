@@ -47,3 +47,14 @@ $(B)/tests/faults/tools/look: tests/faults/tools/look.c $(VIEW_OBJ) Makefile
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(VIEW_SAN) -o $@ $< $(VIEW_OBJ) $(VIEW_LIBS) -lpthread
+
+# A library whose segments are of another version: the same sources, another number.
+OTHER := $(B)/tests/faults/other
+TEST_EXTRA += $(OTHER)/libheaptop.so
+
+$(OTHER)/libheaptop.so: $(PRELOAD_SRC) $(SHM_SRC) $(wildcard preload/*.h shm/*.h) Makefile
+	$(call say,LD,$@)
+	@mkdir -p $(OTHER)/shm
+	$(Q)sed 's/^\(#define HT_VERSION\) .*/\1 99u/' shm/layout.h >$(OTHER)/shm/layout.h
+	$(Q)$(CC) -I$(OTHER) $(CPPFLAGS_ALL) $(UNWIND_CFLAGS) $(CFLAGS_ALL) $(PRELOAD_CFLAGS) -O0 $(PRELOAD_LDFLAGS) \
+		-o $@ $(PRELOAD_SRC) $(SHM_SRC)
