@@ -117,7 +117,7 @@ def killed_at_start():
 
 PID_REUSED = """
 ACCOUNT=%(account)s LD_PRELOAD=%(library)s %(churn)s 1 >/dev/null & old=$!
-until [ -s %(account)s ] && ls %(segments)s | grep -q "^heaptop-$old-"; do :; done
+until [ -s %(account)s ] && ls %(segments)s | grep -q "^heaptop-$old[.-]"; do :; done
 kill -9 $old; wait $old; sleep 0.1
 until [ "$new" = $old ]; do
 	echo $((old - 1)) >/proc/sys/kernel/ns_last_pid
