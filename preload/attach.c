@@ -344,10 +344,12 @@ static void describe(struct ht_header *h)
 	h->command_bytes = got > 0 ? (uint32_t)got : 0;
 }
 
-/* Removes a segment of ours unless a viewer has it open. */
+/* Removes a segment of ours unless a viewer has it open. The name may be another's by now: even a
+ * FIFO's, whose other end nobody will open. */
 static void remove_unheld(const char *path)
 {
-	long fd = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	long fd =
+		syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
 	if (fd < 0)
 		return;
