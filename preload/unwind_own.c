@@ -83,22 +83,22 @@ static uint32_t frames_there(
 }
 
 /*
- * A frame of the last stack's as it is in this one. Where rbp has not changed since the two met it
- * is this walk's.
+ * Makes *to a frame of the last stack's as it is in this one. Where rbp has not changed since the
+ * two met it is this walk's. What was just stored in parts is not loaded: there are many frames.
  */
-static struct unwind_frame frame_moved(
-	const struct walk *w, const struct unwind_frame *met, struct unwind_frame f)
+static void frame_move(const struct walk *w, const struct unwind_frame *met,
+	const struct unwind_frame *from, struct unwind_frame *to)
 {
-	if (f.rbp_age == met->rbp_age) {
-		f.rbp = w->at.rbp;
-		f.rbp_at = w->at.rbp_at;
-		f.rbp_known = w->at.rbp_known;
-		if (!met->rbp_needed)
-			f.rbp_noted = w->at.rbp_noted;
-	}
-	f.rbp_age = (uint16_t)(f.rbp_age - met->rbp_age + w->at.rbp_age);
-	f.guards = (uint16_t)(f.guards - met->guards + w->u->guard_count);
-	return f;
+	*to = *from;
+	to->rbp_age = (uint16_t)(from->rbp_age - met->rbp_age + w->at.rbp_age);
+	to->guards = (uint16_t)(from->guards - met->guards + w->u->guard_count);
+	if (from->rbp_age != met->rbp_age)
+		return;
+	to->rbp = w->at.rbp;
+	to->rbp_at = w->at.rbp_at;
+	to->rbp_known = w->at.rbp_known;
+	if (!met->rbp_needed)
+		to->rbp_noted = w->at.rbp_noted;
 }
 
 /* Adds `n` of the last stack's frames, from `i` on, where the walk is. */
@@ -113,7 +113,7 @@ static void frames_copy(struct walk *w, const struct unwind *last, uint32_t i, u
 		u->pcs[u->count] = last->pcs[k];
 		u->modules[u->count] = last->modules[k];
 		u->unpinned |= (last->modules[k] & HT_NODE_UNPINNED) != 0;
-		u->frames[u->count] = frame_moved(w, met, last->frames[k]);
+		frame_move(w, met, &last->frames[k], &u->frames[u->count]);
 	}
 }
 
