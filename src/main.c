@@ -455,6 +455,7 @@ int main(int argc, char **argv)
 
 	setlocale(LC_ALL, "");
 	setlocale(LC_NUMERIC, "C");
+	signal(SIGXFSZ, SIG_IGN); /* a limit on the size of files is an error to tell */
 	status = options_parse(argc, argv, &o, stdout, stderr);
 	if (status >= 0)
 		return status;

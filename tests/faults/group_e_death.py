@@ -11,10 +11,10 @@ import struct
 import subprocess
 import time
 
-from rows import fault_target, row, run_rows, times
+from rows import fault_target, fault_tool, row, run_rows, times
 from proving import (B, HEAPTOP, LIBRARY, Skip, check, check_equal, environment, kill_hard, listing, report_of_segment,
                      run, scratch, segment_files, segments, target, wait_for)
-from tight import looked, tool
+from tight import looked
 
 ACCOUNT = os.path.join(scratch, "account")
 THREADS = 4
@@ -49,7 +49,7 @@ def account():
 
 def table(segment):
     """The live table's blocks of the program's own sizes."""
-    done = run([tool("look"), "blocks", segment])
+    done = run([fault_tool("look"), "blocks", segment])
     check_equal(done.returncode, 0, "status of look (%s)" % done.stderr.decode())
     blocks = (line.split() for line in done.stdout.decode().splitlines())
     return {int(b[0], 16): int(b[1]) for b in blocks if int(b[1]) % 16 == 7}

@@ -10,20 +10,12 @@ import shutil
 import subprocess
 import tempfile
 
-from proving import (B, HEAPTOP, LIBRARY, Failure, Skip, check, check_equal, environment, need, one_line,
+from proving import (HEAPTOP, LIBRARY, Failure, Skip, check, check_equal, environment, need, one_line,
                      run, scratch, segment_files)
-from rows import fault_target
+from rows import fault_target, fault_tool
 
-TOOLS = os.path.join(B, "tests", "faults", "tools")
 REFUSED = 125  # heaptop could not record, and did not start the program
 OUT = os.path.join(scratch, "tight.json")
-
-
-def tool(name):
-    path = os.path.join(TOOLS, name)
-    if not os.path.exists(path):
-        raise Failure(path + " is not built")
-    return path
 
 
 def worker(*arguments):
@@ -157,7 +149,7 @@ def looked(segment=None):
     """What the tool `look` says of a segment, by default the only one."""
     files = [segment] if segment else segment_files()
     check_equal(len(files), 1, "segments")
-    done = run([tool("look"), "totals", files[0]])
+    done = run([fault_tool("look"), "totals", files[0]])
     check_equal(done.returncode, 0, "status of look (%s)" % done.stderr.decode())
     return json.loads(done.stdout)
 
@@ -165,7 +157,7 @@ def looked(segment=None):
 def injected(command, object_=None, call=None, nth=0, keep_on=False, error=None, **how):
     """Runs COMMAND with the nth of its calls failing. What was run, and how many calls there were."""
     count = os.path.join(scratch, "count")
-    prefix = [tool("inject"), "-o", count, "-n", str(nth)]
+    prefix = [fault_tool("inject"), "-o", count, "-n", str(nth)]
     for option, value in (("-m", object_), ("-c", call), ("-e", error)):
         prefix += [option, str(value)] if value else []
     done = run([*prefix, *(["-k"] if keep_on else []), *command], **how)

@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -37,12 +38,21 @@ static void block_tell(void *ctx, const struct read_block *b)
 static int totals(struct read_segment *s)
 {
 	static struct read_totals t;
-	static struct read_site site;
 	struct sum sum = { 0 };
+	struct read_site *sites;
+	uint64_t allocs = 0, live = 0;
+	ssize_t n;
 
-	if (read_totals(s, &t) != 0 || read_sites(s, 0, &site, 1) != 1 ||
-		read_blocks(s, block_add, &sum) < 0)
+	if (read_totals(s, &t) != 0 || read_blocks(s, block_add, &sum) < 0)
 		return 1;
+	sites = calloc(t.sites, sizeof(*sites));
+	n = sites ? read_sites(s, 0, sites, t.sites) : 0;
+	if (n < 1)
+		return 1;
+	for (ssize_t i = 0; i < n; i++) {
+		allocs += sites[i].allocs;
+		live += sites[i].live_bytes;
+	}
 	printf("{\"state\":%u,\"allocs\":%" PRIu64 ",\"frees\":%" PRIu64 ",\"live_bytes\":%" PRIu64
 	       ",\"untracked_blocks\":%" PRIu64 ",\"untracked_bytes\":%" PRIu64
 	       ",\"missed_frees\":%" PRIu64 ",\"unknown_frees\":%" PRIu64,
@@ -50,9 +60,10 @@ static int totals(struct read_segment *s)
 		t.missed_frees, t.unknown_frees);
 	printf(",\"sites\":%u,\"nodes\":%u,\"modules\":%u,\"levels\":%u,\"catch_all_allocs\":"
 	       "%" PRIu64 ",\"blocks\":%" PRIu64 ",\"block_bytes\":%" PRIu64 ",\"memory\":%" PRIu64
-	       "}\n",
-		t.sites, t.nodes, t.modules, t.live_levels, site.allocs, sum.blocks, sum.bytes,
-		read_memory_bytes(s));
+	       ",\"sites_allocs\":%" PRIu64 ",\"sites_live\":%" PRIu64 "}\n",
+		t.sites, t.nodes, t.modules, t.live_levels, sites[0].allocs, sum.blocks, sum.bytes,
+		read_memory_bytes(s), allocs, live);
+	free(sites);
 	return 0;
 }
 
@@ -74,11 +85,10 @@ static int events(struct read_segment *s)
 
 	do {
 		over = poll(&in, 1, 1) > 0 && read(0, &byte, 1) <= 0;
-		if (read_events(s, event_count, kinds, &lost) < 0)
+		/* The totals tell how many rings there are. */
+		if (read_totals(s, &t) != 0 || read_events(s, event_count, kinds, &lost) < 0)
 			return 1;
 	} while (!over);
-	if (read_totals(s, &t) != 0)
-		return 1;
 	printf("{\"allocs_seen\":%" PRIu64 ",\"frees_seen\":%" PRIu64 ",\"odd\":%" PRIu64
 	       ",\"lost\":%" PRIu64 ",\"written\":%" PRIu64 ",\"allocs\":%" PRIu64
 	       ",\"frees\":%" PRIu64 "}\n",
