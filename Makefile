@@ -85,6 +85,8 @@ ifdef NEED_LIBS
   endif
   VIEW_CFLAGS := $(shell $(PKGCONF) --cflags ncursesw libdw libelf)
   VIEW_LIBS   := $(shell $(PKGCONF) --libs ncursesw libdw libelf) -liberty -lm
+  # gcc tells how much stack each function takes, and whom it calls (tests/lint/stack_usage.py).
+  STACK_INFO := $(shell $(CC) -Werror -fcallgraph-info=su -x c -E /dev/null >/dev/null 2>&1 && echo -fcallgraph-info=su)
   UNWIND_CFLAGS := $(shell $(PKGCONF) --cflags libunwind)
 endif
 
@@ -140,7 +142,7 @@ all: $(LIB) $(EXE) $(B)/demo
 $(B)/so/%.o: %.c Makefile
 	$(call say,CC.so,$<)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS_ALL) $(UNWIND_CFLAGS) $(CFLAGS_ALL) $(PRELOAD_CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(UNWIND_CFLAGS) $(CFLAGS_ALL) $(PRELOAD_CFLAGS) $(STACK_INFO) -MMD -MP -c -o $@ $<
 
 $(B)/view/%.o: %.c Makefile
 	$(call say,CC,$<)

@@ -15,7 +15,7 @@
 #include "shm/atomic.h"
 
 #define CACHE_LOG2 15u /* 512 KB, private: the return addresses of a large program */
-#define STATES_MAX 8u /* remembered states; compilers nest one */
+#define STATES_MAX 4u /* remembered states; compilers nest one */
 #define DW_REG_RBP 6u
 #define DW_REG_RSP 7u
 #define DW_REG_RA  16u
@@ -240,16 +240,22 @@ static bool fde_parse(struct entry *e, const uint8_t *p, uint64_t pc)
 
 enum where { SAME, AT_CFA, BY_EXPRESSION, UNDEFINED, ELSEWHERE };
 
-struct location {
-	enum where where;
-	int64_t offset;
-	struct reader expression;
+struct block {
+	const uint8_t *at;
+	uint32_t bytes;
 };
 
+struct location {
+	struct block expression;
+	uint32_t where; /* enum where */
+	int64_t offset;
+};
+
+/* Small: there are some of them on a stack that may be small. */
 struct row {
 	uint64_t cfa_reg;
 	int64_t cfa_offset;
-	struct reader cfa_expression; /* at != NULL: the CFA is computed */
+	struct block cfa_expression; /* at != NULL: the CFA is computed */
 	struct location rbp, ra;
 };
 
@@ -282,13 +288,12 @@ static void restore(struct machine *m, uint64_t reg)
 		*l = *location_of(&m->initial, reg);
 }
 
-static struct reader read_block(struct reader *r)
+static struct block read_block(struct reader *r)
 {
 	uint64_t length = read_uleb(r);
-	struct reader block = { r->at, r->at + length, false };
+	struct block block = { r->at, (uint32_t)length };
 
 	skip(r, length);
-	block.bad = r->bad;
 	return block;
 }
 
@@ -425,8 +430,10 @@ static bool run(struct machine *m, struct reader r, uint64_t pc)
 #define DW_OP_DEREF    0x06
 
 /* "breg6 N" and, with `deref`, "breg6 N; deref". */
-static bool is_rbp_expression(struct reader e, bool deref, int64_t *offset)
+static bool is_rbp_expression(struct block b, bool deref, int64_t *offset)
 {
+	struct reader e = { b.at, b.at + b.bytes, false };
+
 	if (read_bytes(&e, 1) != DW_OP_BREG_RBP)
 		return false;
 	*offset = read_sleb(&e);
@@ -436,16 +443,16 @@ static bool is_rbp_expression(struct reader e, bool deref, int64_t *offset)
 }
 
 /* The expression that linkers write for a PLT: the entry has pushed once more from `offset` on. */
-static bool is_plt_expression(struct reader e, int64_t *offset)
+static bool is_plt_expression(struct block b, int64_t *offset)
 {
 	static const uint8_t head[] = { DW_OP_BREG_RSP, 8, 0x80, 0, 0x3f, 0x1a };
 	static const uint8_t tail[] = { 0x2a, 0x33, 0x24, 0x22 };
 
-	if (e.end - e.at != sizeof(head) + 1 + sizeof(tail) ||
-		__builtin_memcmp(e.at, head, sizeof(head)) != 0 ||
-		__builtin_memcmp(e.at + sizeof(head) + 1, tail, sizeof(tail)) != 0)
+	if (b.bytes != sizeof(head) + 1 + sizeof(tail) ||
+		__builtin_memcmp(b.at, head, sizeof(head)) != 0 ||
+		__builtin_memcmp(b.at + sizeof(head) + 1, tail, sizeof(tail)) != 0)
 		return false;
-	*offset = e.at[sizeof(head)] - 0x30; /* DW_OP_lit0 + n */
+	*offset = b.at[sizeof(head)] - 0x30; /* DW_OP_lit0 + n */
 	return *offset >= 0 && *offset < 16;
 }
 

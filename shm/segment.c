@@ -60,10 +60,10 @@ static uint64_t round_up(uint64_t bytes)
 	return (bytes + HT_COMMIT_BYTES - 1) / HT_COMMIT_BYTES * HT_COMMIT_BYTES;
 }
 
-/* Lays out the regions one after another. Returns the size of the file. */
-static uint64_t plan_regions(struct ht_header *h, const struct plan *p)
+/* How large each region is. Returns the size of the file. */
+static uint64_t plan_bytes(const struct plan *p, uint64_t bytes[HT_REGION_COUNT])
 {
-	uint64_t bytes[HT_REGION_COUNT] = {
+	const uint64_t fixed[HT_REGION_COUNT] = {
 		[HT_REGION_THREADS] = (uint64_t)p->threads * sizeof(struct ht_thread),
 		[HT_REGION_MODULES] = (uint64_t)p->modules * sizeof(struct ht_module),
 		[HT_REGION_STRINGS] = p->strings,
@@ -77,21 +77,31 @@ static uint64_t plan_regions(struct ht_header *h, const struct plan *p)
 		[HT_REGION_PIECES] = p->pieces ? p->pieces * sizeof(struct ht_piece) : 1,
 		[HT_REGION_RINGS] = (uint64_t)p->threads * HT_RING_EVENTS * sizeof(struct ht_event),
 	};
-	uint64_t at = HT_HEADER_BYTES;
+	uint64_t all = HT_HEADER_BYTES, live = 0;
 
+	for (uint32_t i = 0; i < p->live_levels; i++)
+		live += (sizeof(struct ht_bucket) << p->live_log2) << 2 * i;
+	for (int i = 0; i < HT_REGION_COUNT; i++) {
+		bytes[i] = round_up(i == HT_REGION_LIVE ? live : fixed[i]);
+		all += bytes[i];
+	}
+	return all;
+}
+
+/* Lays out the regions one after another. */
+static void plan_write(struct ht_header *h, const struct plan *p)
+{
+	uint64_t bytes[HT_REGION_COUNT], at = HT_HEADER_BYTES;
+
+	h->segment_bytes = plan_bytes(p, bytes);
 	h->live_log2 = p->live_log2;
 	h->live_levels_max = p->live_levels;
 	h->pieces_max = p->pieces;
 	h->heads_log2 = p->heads_log2;
-	for (uint32_t i = 0; i < p->live_levels; i++)
-		bytes[HT_REGION_LIVE] += segment_level_bytes(h, i);
 	for (int i = 0; i < HT_REGION_COUNT; i++) {
-		h->region[i].offset = at;
-		h->region[i].bytes = round_up(bytes[i]);
-		at += h->region[i].bytes;
+		h->region[i] = (struct ht_region){ .offset = at, .bytes = bytes[i] };
+		at += bytes[i];
 	}
-	h->segment_bytes = at;
-	return at;
 }
 
 static void mark_committed(struct ht_header *h, uint64_t unit)
@@ -381,15 +391,13 @@ static int first_elements(struct segment *s)
 /* The plan for a size, with as many pieces as our limits allow. Returns the size of the file. */
 static uint64_t plan_choose(enum segment_size size, struct plan *p)
 {
-	struct ht_header h;
-	uint64_t bytes;
+	uint64_t bytes[HT_REGION_COUNT], all;
 
 	*p = plans[size];
-	__builtin_memset(&h, 0, sizeof(h));
 	for (;;) {
-		bytes = plan_regions(&h, p);
-		if (p->pieces <= PIECES_MIN || (limit_check(bytes) == 0 && limit_allows(bytes)))
-			return bytes;
+		all = plan_bytes(p, bytes);
+		if (p->pieces <= PIECES_MIN || (limit_check(all) == 0 && limit_allows(all)))
+			return all;
 		p->pieces /= 2;
 	}
 }
@@ -410,7 +418,7 @@ int segment_create(
 	rc = reserve(s, fd, size);
 	if (rc != 0)
 		goto unmap;
-	(void)plan_regions(s->header, &plan);
+	plan_write(s->header, &plan);
 	pieces_find(s);
 	identity_fill(s->header, id);
 	rc = first_elements(s);

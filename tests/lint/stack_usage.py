@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How much stack the library takes of the thread that allocates, which may have little: the worst way
+through its calls, by what the compiler says of each function (gcc's -fcallgraph-info=su)."""
+
+import glob
+import os
+import re
+import sys
+
+os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
+B = os.environ.get("B", "build")
+RETURN_ADDRESS = 8
+
+HOOKS = ("malloc", "calloc", "realloc", "reallocarray", "free", "posix_memalign", "aligned_alloc", "memalign",
+         "valloc", "pvalloc", "_Znwm", "_Znam", "_ZnwmSt11align_val_t", "_ZdlPv", "_ZdaPv")
+# Only when it is asked for (HEAPTOP_UNWINDER).
+REFERENCE = {"compare", "compare_fresh", "unwind_libunwind"}
+START = {"state_wake"}
+ORDINARY = re.compile(r"(malloc|free)_recorded|move|record_(alloc|free|move_begin|move_done|move_failed|enter|leave)$")
+
+stack = {}  # of a function, in bytes
+calls = {}
+
+
+def read(path):
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
+    for name, label in re.findall(r'node: \{ title: "([^"]*)" label: "([^"]*)"', text):
+        bytes_ = re.search(r"(\d+) bytes \(", label)
+        if bytes_:
+            stack[name] = int(bytes_.group(1))
+    for name, callee in re.findall(r'edge: \{ sourcename: "([^"]*)" targetname: "([^"]*)"', text):
+        calls.setdefault(name, set()).add(callee)
+
+
+def short(name):
+    return name.split(":")[-1]
+
+
+def deepest(name, follow, above=()):
+    """The most bytes from this function on, and the way there."""
+    if name in above:
+        return 0, ["(again) " + short(name)]
+    most, way = 0, []
+    for callee in calls.get(name, ()):
+        if callee in stack and follow(short(callee)):
+            most, way = max((most, way), deepest(callee, follow, (*above, name)))
+    own = stack[name] + RETURN_ADDRESS
+    return own + most, ["%s %d" % (short(name), own), *way]
+
+
+def judge(test, names, limit, follow):
+    missing = [n for n in names if n not in stack]
+    if missing:
+        print("not ok - %s: nothing is said of %s" % (test, missing))
+        return False
+    most, way = max(deepest(n, follow) for n in names)
+    print("%s - %s" % ("ok" if most <= limit else "not ok", test) +
+          ("" if most <= limit else ": more than %d" % limit))
+    print("# %d bytes: %s" % (most, ", ".join(way)))
+    return most <= limit
+
+
+def main():
+    files = glob.glob(os.path.join(B, "so", "*", "*.ci"))
+    if not files:
+        print("skip - lint_stack: the library was not built by a gcc that tells (-fcallgraph-info)")
+        return 0
+    for path in files:
+        read(path)
+    if "hot_alloc" in map(short, stack):
+        print("skip - lint_stack: the library was built without optimisation")
+        return 0
+    results = [
+        judge("lint_stack_of_an_ordinary_event", HOOKS, 512, ORDINARY.match),
+        judge("lint_stack_of_the_unwinder", ["unwind_take", "unwind_own_passes"], 1536,
+              lambda n: n not in REFERENCE),
+        judge("lint_stack_of_any_event", HOOKS, 3584, lambda n: n not in REFERENCE | START),
+        judge("lint_stack_of_the_start", sorted(START), 8192, lambda n: True),
+    ]
+    return 0 if all(results) else 1
+
+
+sys.exit(main())
