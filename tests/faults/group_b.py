@@ -10,8 +10,8 @@ import socket
 import struct
 
 from rows import fault_target, row, run_rows, times
-from proving import (LIBRARY, TARGETS, check, check_consistent, check_equal, check_truth, need, run, scratch,
-                     sites_named, target, total, truth_read)
+from proving import (LIBRARY, TARGETS, check, check_consistent, check_equal, check_truth, frames_of, need, run,
+                     scratch, sites_named, target, total, truth_read)
 from sides import (WAYS, check_same, check_sides, held, launched, plain, preloaded, proved_by, seen)
 
 ACCOUNT = os.path.join(scratch, "account.json")
@@ -128,6 +128,29 @@ def other_namespace():
 def odd_frames():
     check_sides([target("rbp_borrowed")])
     check_consistent(check_sides([fault_target("odd_frames")]))
+
+
+@row("B10a", "every kind of frame at once: a stack that comes out otherwise than the reference's")
+def compared():
+    """Two libraries take each other's place; of those the reference remembers the rules, so their stacks
+    may be longer than its own, and must be whole."""
+    for seed in range(times(1, 10)):
+        compare_stacks(seed, [fault_target("plugin/hazard_%s.so" % n) for n in ("one", "two")])
+
+
+def compare_stacks(seed, files):
+    command = [fault_target("unwind_hazards"), "6300", str(seed), *files]
+    done, rep = launched(command, env={"HEAPTOP_UNWINDER": "check"}, timeout=120)
+    check_same(plain(command), done, "compared")
+    check("unwinds" in rep, "no stacks were compared (libunwind is not installed?)")
+    check(rep["unwinds"]["checked"] >= 10 ** 5, "few stacks: %s" % rep["unwinds"])
+    check_equal((rep["unwinds"]["wrong"], rep["unwinds"]["shorter"]), (0, 0), "wrong, shorter stacks")
+    places = []
+    for file in files:
+        inside = [s for s in rep["sites"] if file in (f["module"] for f in s["stack"])]
+        check(all(not s["truncated"] and "start_thread" in frames_of(s) for s in inside), "a stack ends early")
+        places.append({f["pc"] for s in inside for f in s["stack"] if f["module"] == file})
+    check(places[0] & places[1], "the libraries were never at one place")
 
 
 LUAJIT = """local ffi = require('ffi')
