@@ -20,6 +20,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -391,6 +392,36 @@ int attach_segment(struct segment *s)
 	if (rc == 0)
 		describe(s->header);
 	return rc;
+}
+
+/* Whether a file's header is that of the segment we have mapped. */
+static bool is_mapped_from(long fd, const struct segment *s)
+{
+	const struct ht_header *h = s->header;
+	uint64_t created = 0;
+
+	return syscall(SYS_pread64, fd, &created, sizeof(created),
+		       offsetof(struct ht_header, created_ns)) == sizeof(created) &&
+	       created == h->created_ns;
+}
+
+/* The new mapping is whole before it takes the old one's place: in between there is nothing. */
+void attach_private(const struct segment *s)
+{
+	long fd = own_path[0] ? syscall(SYS_openat, AT_FDCWD, own_path,
+					O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+			      : -1;
+	void *copy = MAP_FAILED;
+
+	if (fd < 0)
+		return;
+	if (file_is_ours(fd) && is_mapped_from(fd, s))
+		copy = mmap(NULL, s->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE,
+			(int)fd, 0);
+	syscall(SYS_close, fd);
+	if (copy != MAP_FAILED && syscall(SYS_mremap, copy, s->bytes, s->bytes,
+					  MREMAP_MAYMOVE | MREMAP_FIXED, s->header) == -1)
+		munmap(copy, s->bytes);
 }
 
 void attach_release(const struct segment *s)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Getting a segment: the one a viewer prepared for this process image, or a new one of our own.
- * Start-up only. No file descriptor stays open.
+ * Getting a segment: the one a viewer prepared for this process image, or a new one of our own; and
+ * letting go of it. No file descriptor stays open.
  */
 #ifndef PRELOAD_ATTACH_H
 #define PRELOAD_ATTACH_H
@@ -27,6 +27,9 @@ bool attach_possible(void);
 const char *attach_variable(const char *name);
 /* Maps a segment and fills who we are. 0, or -errno: no recording. */
 int attach_segment(struct segment *s);
+/* In a forked child: what is written from now on stays in this process. Where the segment's file
+ * cannot be opened any more, all stays as it was. */
+void attach_private(const struct segment *s);
 /* At the end: removes our own segment when nobody looks at it. */
 void attach_release(const struct segment *s);
 

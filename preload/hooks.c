@@ -7,6 +7,8 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "preload/hot.h"
 #include "preload/next.h"
@@ -27,6 +29,7 @@ void *memalign(size_t align, size_t size);
 void *valloc(size_t size);
 void *pvalloc(size_t size);
 _Noreturn void _exit(int status);
+int _Fork(void);
 
 /*
  * Every hook that allocates begins with this: a block of `size` bytes that sampling passes over
@@ -270,4 +273,26 @@ HOOK void quick_exit(int status)
 	if (next_available() && next.exit_quick)
 		next.exit_quick(status);
 	_exit(status);
+}
+
+/*
+ * A child that is made outside our hooks needs nothing of us: it is off. One whose parent was
+ * inside a hook goes on in there, and must be told from its parent first.
+ */
+static int forked(uintptr_t frame, int pid)
+{
+	if (pid == 0)
+		state_forked(frame);
+	return pid;
+}
+
+HOOK int fork(void)
+{
+	return next_available() && next.fork ? forked(RECORD_FRAME, next.fork())
+					     : (int)syscall(SYS_fork);
+}
+
+HOOK int _Fork(void)
+{
+	return next_available() && next.fork_bare ? forked(RECORD_FRAME, next.fork_bare()) : fork();
 }

@@ -97,6 +97,8 @@ static void find_all(void)
 		{ "pvalloc", (void **)&next.pvalloc },
 		{ "_exit", (void **)&next.exit_now },
 		{ "quick_exit", (void **)&next.exit_quick },
+		{ "fork", (void **)&next.fork },
+		{ "_Fork", (void **)&next.fork_bare },
 	};
 
 	for (unsigned i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)

@@ -34,6 +34,8 @@ struct next {
 	void *(*pvalloc)(size_t);
 	void (*exit_now)(int); /* _exit */
 	void (*exit_quick)(int); /* quick_exit */
+	int (*fork)(void);
+	int (*fork_bare)(void); /* _Fork; may be missing */
 };
 
 extern struct next next __attribute__((visibility("hidden")));

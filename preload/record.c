@@ -440,8 +440,8 @@ static void move_done_outermost(uintptr_t frame, const struct record_move *m, vo
 static __attribute__((noinline)) void move_done_slow(uintptr_t frame, const struct record_move *m,
 	void *p, void *q, size_t size, enum ht_function function)
 {
-	if (!m->recording)
-		return;
+	if (!m->recording || !state_on())
+		return; /* or not any more: a handler forked meanwhile */
 	if (record_enter(frame)) {
 		move_done_outermost(frame, m, p, q, size, function);
 		record_leave(true);
@@ -496,7 +496,7 @@ void record_move_failed(uintptr_t frame, struct record_move *m, void *p, size_t 
 	uint32_t rate;
 	bool entered;
 
-	if (!m->recording)
+	if (!m->recording || !state_on())
 		return;
 	entered = record_enter(frame);
 	r = entered ? recorder_here() : NULL;

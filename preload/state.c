@@ -169,7 +169,7 @@ static bool start(void)
 }
 
 /* We are a forked child: the segment is our parent's. Let go of it, unless this very thread
- * was inside a hook when it forked (a signal handler did) and will go on there. */
+ * was inside a hook when it forked (a signal handler did) and will go on there: state_forked. */
 static void leave_parent(void)
 {
 	uint32_t was_on = PHASE_ON;
@@ -183,6 +183,18 @@ static void leave_parent(void)
 	else
 		mmap(state_segment.header, state_segment.bytes, PROT_READ,
 			MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+}
+
+/* A handler that interrupted a hook has forked, and the child is going to return there: what is
+ * left to be written goes to a copy. */
+void state_forked(uintptr_t frame)
+{
+	int saved = errno;
+
+	if (ht_load_relaxed_32(&phase) == PHASE_ON && !state_own->on &&
+		!unwind_own_passes(frame, 0))
+		attach_private(&state_segment);
+	errno = saved;
 }
 
 bool state_wake(void)

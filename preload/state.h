@@ -71,6 +71,9 @@ void state_way(enum own_way way);
 /* Our pid by system call: libc's own may be remembered from before a clone. */
 uint32_t state_pid(void);
 
+/* In a child that was just made by fork, before it returns there. `frame`: of the hook. */
+void state_forked(uintptr_t frame);
+
 /* The process is about to end by exit, _exit or quick_exit. */
 void state_exit(void);
 

@@ -1,26 +1,23 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A signal handler that forks while its thread is inside a hook (or, where there is none, in the
- * program itself). The child returns from the handler into what was interrupted, and goes on to
- * allocate. Interrupted elsewhere, in the allocator, neither may fork: its own state is half done.
- * Usage: fork_in_handler [FORKS]
+ * Truth program: a signal handler that forks while its thread is inside a hook (or, where there is
+ * none, in the program itself). The child returns from the handler into what was interrupted, and
+ * goes on to allocate. Interrupted elsewhere, in the allocator, neither may fork: its own state is
+ * half done. Usage: fork_in_handler [FORKS]
  */
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <ucontext.h>
-#include <unistd.h>
+#include "tests/targets/truth.h"
 
-#define NOINLINE      __attribute__((noinline))
 #define HANGS_SECONDS 60u
 
 extern char __executable_start, etext;
 
 static unsigned long inside_start, inside_end; /* code that may be interrupted by a fork */
 static volatile sig_atomic_t forks, bad, is_child;
+static volatile sig_atomic_t armed; /* once in a round, so that no place is met twice in a row */
 static int wanted = 200;
 
 static void recorder_find(void)
@@ -51,9 +48,10 @@ static void on_alarm(int number, siginfo_t *info, void *context)
 	pid_t pid;
 
 	(void)number, (void)info;
-	if (is_child || forks >= wanted || pc - inside_start >= inside_end - inside_start)
+	if (is_child || !armed || forks >= wanted || pc - inside_start >= inside_end - inside_start)
 		return;
-	pid = fork();
+	armed = 0;
+	pid = forks % 2 ? fork() : _Fork();
 	if (pid == 0) {
 		is_child = 1;
 		signal(SIGALRM, SIG_DFL); /* a child has no timers */
@@ -65,15 +63,29 @@ static void on_alarm(int number, siginfo_t *info, void *context)
 		bad++;
 }
 
+enum { BLOCK, GROWN };
+
+static NOINLINE void *site_block(size_t n)
+{
+	return truth_got(BLOCK, malloc(n), n);
+}
+
+static NOINLINE void *site_grown(void *p, size_t n)
+{
+	truth_gone(BLOCK, 100);
+	truth_add(&truth_reallocs, 1);
+	return truth_got(GROWN, realloc(p, n), n);
+}
+
 static NOINLINE int dive(unsigned depth)
 {
 	volatile int down = 0;
 
 	if (depth == 0) {
-		char *volatile p = malloc(100);
+		char *p = site_grown(site_block(100), 300);
 
-		p = realloc(p, 300);
 		p[299] = 1;
+		truth_gone(GROWN, 300);
 		free(p);
 	} else {
 		down = dive(depth - 1);
@@ -95,10 +107,13 @@ int main(int argc, char **argv)
 
 	if (argc > 1)
 		wanted = atoi(argv[1]);
+	truth_name(BLOCK, "site_block", "malloc");
+	truth_name(GROWN, "site_grown", "realloc");
 	recorder_find();
 	sigaction(SIGALRM, &action, NULL);
 	setitimer(ITIMER_REAL, &often, NULL);
 	for (unsigned i = 0; forks < wanted; i++) {
+		armed = i % 4 == 0;
 		dive(i % 30);
 		if (is_child)
 			child_end();
