@@ -39,13 +39,23 @@ static bool page_readable(uint64_t page)
 	return readable;
 }
 
+/* The page after the thread's control block, which libc puts at the top of the thread's own stack:
+ * no stack reaches across. (The main thread's lies elsewhere, and nothing is above its stack.) */
+static uint64_t thread_end(void)
+{
+	uint64_t self;
+
+	__asm__("mov %%fs:0, %0" : "=r"(self)); /* x86-64 ABI, TLS variant II */
+	return (self & ~(uint64_t)(PAGE_BYTES - 1)) + PAGE_BYTES;
+}
+
 /* Whether the page is the hook's stack's: all up to there can be read. A page that cannot, as lies
  * between most stacks, is its end. */
 static bool reaches(struct unwind_known *k, uint64_t page)
 {
 	if (page < k->low || (page >= k->high && page - k->high >= GAP_MAX))
 		return false;
-	while (page >= k->high && page_readable(k->high))
+	while (page >= k->high && k->high != thread_end() && page_readable(k->high))
 		k->high += PAGE_BYTES;
 	return page < k->high;
 }
@@ -58,7 +68,7 @@ static void known_begin(struct unwind_known *k, uint64_t page)
 
 	if (page >= k->low && page < k->high)
 		return;
-	while (at < k->low && k->low - at < GAP_MAX && page_readable(at))
+	while (at < k->low && k->low - at < GAP_MAX && at != thread_end() && page_readable(at))
 		at += PAGE_BYTES;
 	if (at != k->low)
 		k->high = page + PAGE_BYTES;

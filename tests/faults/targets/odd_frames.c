@@ -6,6 +6,7 @@
  * nothing; and rbp with data in it that points into a stack which the thread has had, and which is
  * gone.
  */
+#include <pthread.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 #include "tests/faults/targets/witness.h"
@@ -179,6 +180,33 @@ static void by_old_stacks(void)
 	context_run(&low_context, &main_context, stacks, on_low);
 }
 
+/* A thread whose stack has a mapping right above it, into which rbp points, and which then is gone.
+ */
+static void *under_buffer(void *buffer)
+{
+	uint64_t start = (uint64_t)(uintptr_t)buffer;
+
+	for (int gone = 0; gone < 2; gone++) {
+		for (uint64_t at = start; at < start + 8192; at += 512)
+			found_by_rbp(32, borrow_rbp, at);
+		munmap(buffer, STACK_BYTES);
+	}
+	return NULL;
+}
+
+static void by_buffers(void)
+{
+	char *both = mmap(
+		NULL, 2 * STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	pthread_attr_t attr;
+	pthread_t t;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstack(&attr, both, STACK_BYTES);
+	witness_need(pthread_create(&t, &attr, under_buffer, both + STACK_BYTES) == 0, "no thread");
+	pthread_join(t, NULL);
+}
+
 int main(void)
 {
 	by_code(with_rbp, sizeof(with_rbp));
@@ -186,6 +214,7 @@ int main(void)
 	by_code(garbage_rbp, sizeof(garbage_rbp));
 	by_information();
 	by_old_stacks();
+	by_buffers();
 	witness_print("end");
 	return 0;
 }
