@@ -52,16 +52,16 @@ def loading():
 
 @row("B3", "a pipe to learn what may be read: shared by all threads, SIGPIPE when it is closed")
 def walks_under_signals():
-    rep = check_sides([fault_target("interrupted_walks"), str(times(300, 20000))], timeout=300)
+    rep = check_sides([fault_target("interrupted_walks"), str(times(3000, 300000))], timeout=300)
     check_consistent(rep)
     check_sides([fault_target("interrupted_walks"), "20"], env={"HEAPTOP_UNWINDER": "check"})
 
 
 @row("B4", "libgcc's lock for frames that were registered, in a walk while others register")
 def registered_frames():
-    rep = check_sides([fault_target("register_frames"), str(times(3000, 300000))], timeout=300)
+    rep = check_sides([fault_target("register_frames"), str(times(100000, 10000000))], timeout=300)
     check_consistent(rep)
-    check(total(sites_named(rep, "allocate()"), "allocs") >= 6000, "allocations below code made at run time")
+    check(total(sites_named(rep, "allocate()"), "allocs") >= 200000, "allocations below code made at run time")
 
 
 @row("B5", "the first backtrace() loads libgcc_s, in the middle of a malloc")
@@ -232,10 +232,10 @@ def leaves_hooks():
 
 @row("B15", "a thread is cancelled inside a hook")
 def cancels():
-    threads = times(40, 20000)
-    rep = check_sides([fault_target("cancels"), "deferred", str(threads)], timeout=300)
+    rep = check_sides([fault_target("cancels"), "deferred", str(times(40, 20000))], timeout=300)
     check_consistent(rep)
     check_equal(total(sites_named(rep, "site_loop"), "live_blocks"), 0, "blocks of the loop left")
+    threads = times(40, 400)  # that allocator takes nothing back
     rep = reentrant([fault_target("cancels"), "async", str(threads)], timeout=300)
     left = total(sites_named(rep, "site_loop"), "live_blocks")
     check(0 <= left <= threads, "%d blocks of %d threads left" % (left, threads))

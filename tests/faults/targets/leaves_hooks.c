@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A timer's handler leaves by siglongjmp or longjmp wherever the thread is, often in the middle of
+ * A timer's handler leaves by siglongjmp and longjmp wherever the thread is, often in the middle of
  * an allocation. Only an allocator that stands this may be behind it: plugin/reentrant.c,
  * preloaded. Says at the end of each hundred jumps whether a thousand allocations went through, in
  * a function that only they come from. Usage: leaves_hooks JUMPS
@@ -49,12 +49,12 @@ static void timer_set(int microseconds)
 int main(int argc, char **argv)
 {
 	long wanted = argc > 1 ? atol(argv[1]) : 1000;
-	struct sigaction action = { .sa_handler = on_alarm };
+	struct sigaction action = { .sa_handler = on_alarm, .sa_flags = SA_NODEFER };
 	volatile unsigned after = 0;
 
 	sigaction(SIGALRM, &action, NULL);
 	while (jumps < wanted) {
-		if (sigsetjmp(back, 1) == 0) {
+		if (sigsetjmp(back, jumps % 2) == 0) { /* every other one is a longjmp */
 			timer_set(20);
 			ready = 1;
 			for (unsigned i = 0;; i++)
