@@ -159,6 +159,11 @@ void hooks_cxx_find(void)
 	direct = program && nothing_between(program);
 }
 
+bool hooks_cxx_has_front(void)
+{
+	return front.malloc != NULL;
+}
+
 /* Memory without the C++ runtime; `throws`: the runtime's own operator new raises the exception. */
 static void *plain_new(size_t size, size_t align, const char *throws)
 {

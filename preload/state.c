@@ -103,14 +103,21 @@ void state_way(enum own_way way)
 		ht_store_relaxed_32(&((struct own *)(uintptr_t)state_own)->on, way);
 }
 
-/* Leaves word for viewers why there is a segment and no recording. */
-static int give_up(const char *why, int rc)
+/* Leaves word for viewers why there is a segment, and not all in it, or nothing. Its first byte
+ * comes last: then it is whole. */
+static void why_note(const char *why)
 {
-	struct ht_header *h = state_segment.header;
+	char *out = state_segment.header->why;
 	size_t bytes = __builtin_strlen(why);
 
-	__builtin_memcpy(h->why, why, bytes < sizeof(h->why) ? bytes : sizeof(h->why) - 1);
-	ht_store_release_32(&h->state, HT_STATE_STOPPED);
+	__builtin_memcpy(out + 1, why + 1, (bytes < HT_WHY_MAX ? bytes : HT_WHY_MAX - 1) - 1);
+	ht_store_release_8((uint8_t *)out, (uint8_t)*why);
+}
+
+static int give_up(const char *why, int rc)
+{
+	why_note(why);
+	ht_store_release_32(&state_segment.header->state, HT_STATE_STOPPED);
 	return rc;
 }
 
@@ -136,6 +143,8 @@ static int prepare(struct own **own)
 	unwind_start(attach_variable("HEAPTOP_UNWINDER"));
 	recorder_start();
 	clock_publish();
+	if (hooks_cxx_has_front())
+		why_note("the program has a malloc of its own, which comes before the library's");
 	return 0;
 }
 

@@ -470,7 +470,7 @@ struct ht_header {
 	uint32_t heads_log2;
 	uint32_t pieces_max; /* a power of two, or 0 */
 	char exe[HT_PATH_MAX];
-	char why[HT_WHY_MAX];
+	char why[HT_WHY_MAX]; /* nothing, or not all, is recorded; empty: no reason */
 	uint32_t command_bytes; /* argv, each argument terminated by NUL */
 	uint32_t page_bytes;
 	char command[HT_COMMAND_MAX];

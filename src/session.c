@@ -59,7 +59,7 @@ struct session {
 	char signal_name[32];
 	uint64_t ended_ns;
 	const char *notice;
-	char *stopped; /* the library's own word that it does not record, or NULL */
+	char *stopped; /* the library's own word that it does not record, or not all; or NULL */
 	struct holder holder;
 	struct sampler sampler;
 	const struct snapshot *const *children;
@@ -491,15 +491,16 @@ static void event_seen(void *ctx, uint32_t thread, const struct ht_event *e)
 {
 }
 
-/* The library had to switch itself off: says why. */
+/* The library's own word: it had to switch itself off, or knows that it does not see all. */
 static void stopped_note(struct session *s, uint32_t segment_state)
 {
 	struct read_identity id;
 	char line[HT_WHY_MAX + 32];
 
-	if (segment_state != HT_STATE_STOPPED || s->stopped || read_identity(s->segment, &id) != 0)
+	if (s->stopped || read_identity(s->segment, &id) != 0 || !id.why[0])
 		return;
-	snprintf(line, sizeof(line), "nothing is recorded: %s", id.why);
+	snprintf(line, sizeof(line), "%s recorded: %s",
+		segment_state == HT_STATE_STOPPED ? "nothing is" : "not all is", id.why);
 	s->stopped = text_clean_copy(line, strlen(line));
 }
 

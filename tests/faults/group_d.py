@@ -150,7 +150,8 @@ def allocator(name):
 
 @row("D11", "the program replaces malloc: we hide its own, or are passed by")
 def own_malloc():
-    check_sides([target("own_malloc"), os.path.join(B, "tests/targets/plugin/waits.so")])
+    rep = check_sides([target("own_malloc"), os.path.join(B, "tests/targets/plugin/waits.so")])
+    check("malloc of its own" in (rep["notice"] or ""), "notice: %s" % rep["notice"])
     for name in ALLOCATORS:
         path, command = allocator(name), [target("truth_threads"), "4", "20000"]
         alone = plain(command, env={"LD_PRELOAD": path})

@@ -349,6 +349,12 @@ TEST(library_gave_up)
 	CHECK_STR(s->notice, "nothing is recorded: no ?room");
 	snapshot_unref(s);
 	end();
+	begin(0, HT_STATE_RUNNING);
+	strcpy(made.s.header->why, "no malloc");
+	s = tick();
+	CHECK_STR(s->notice, "not all is recorded: no malloc");
+	snapshot_unref(s);
+	end();
 }
 
 /* What is told of an end, by the state of the segment and the wait status. */
