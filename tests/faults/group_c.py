@@ -64,8 +64,9 @@ def contents(path):
     return digest.hexdigest()
 
 
-def segment_untouched(way, mallocs):
-    """The parent's segment is the same, bit for bit, before and after a child's life."""
+def segment_stays(way, mallocs, untouched=True):
+    """The parent's segment is there before and after a child's life and says that it runs; untouched: it
+    is the same, bit for bit."""
     env = environment(LD_PRELOAD=LIBRARY, TRUTH=ACCOUNT)
     before = set(segment_files())
     with subprocess.Popen([fault_target("fork_ways"), way, str(mallocs)], env=env, stdin=subprocess.PIPE,
@@ -78,7 +79,9 @@ def segment_untouched(way, mallocs):
         process.stdin.flush()
         check_equal(process.stdout.readline(), b"done\n", way + ": what it says then")
         check_equal(sorted(set(segment_files()) - before), mine, way + ": segments after it")
-        check(contents(mine[0]) == first, way + ": the child has changed its parent's segment")
+        check(not untouched or contents(mine[0]) == first, way + ": the child has changed its parent's segment")
+        text = listing()
+        check(re.search(r"^ *%d running " % process.pid, text, re.M), "%s: %d is not in: %s" % (way, process.pid, text))
         process.communicate(b"\n")
     check_equal(process.returncode, 0, way + ": exit status")
 
@@ -87,20 +90,21 @@ def segment_untouched(way, mallocs):
 def child_silent():
     mallocs = times(100000, 1000000)
     for way in ("fork", "daemon"):
-        segment_untouched(way, mallocs)
+        segment_stays(way, mallocs)
         truth_sides([fault_target("fork_ways"), way, str(mallocs)])
 
 
 @row("C4", "raw clone and clone3 run no handler of libc's")
 def child_by_clone():
     for way in ("clone", "clone3"):
-        segment_untouched(way, times(100000, 1000000))
+        segment_stays(way, times(100000, 1000000))
         truth_sides([fault_target("fork_ways"), way, "20000", "10"])
 
 
 @row("C5", "vfork and posix_spawn children run in their parent's memory")
 def child_in_our_memory():
     for way in ("vfork", "vfork_exit"):
+        segment_stays(way, 0, untouched=False)
         rep = truth_sides([fault_target("fork_ways"), way, "0", "50"])
         check_equal(total(sites_named(rep, "site_shared"), "live_blocks"), 50, "blocks that they left")
     truth_sides([fault_target("fork_ways"), "spawn", "0", str(times(100, 1000))], options=["--no-follow"],
@@ -256,6 +260,7 @@ def ways_to_end():
         rep = check_sides([fault_target("exit_busy"), way], status=status, stderr=way != "abort")
         check_equal(rep["process"]["state"], "exited", way + ": state")
         check_equal(rep["totals"]["unknown_frees"], 0, way + ": unknown frees")
+        check(way == "abort" or not rep["notice"], "%s: notice %s" % (way, rep["notice"]))
         # Each thread holds 32 blocks, and was stopped in the middle of one event at most.
         held = total(sites_named(rep, "busy"), "live_blocks")
         check(4 * 31 <= held <= 4 * 33, "%s: %d blocks live" % (way, held))
