@@ -521,6 +521,27 @@ static struct cfi_rule rule_read(uint64_t pc)
 	return rule_of(&m.row);
 }
 
+static bool function_begins(uint64_t pc)
+{
+	const uint8_t *hdr = modules_eh_frame_hdr(pc), *fde = hdr ? table_search(hdr, pc) : NULL;
+	struct entry e = { .encoding = 0 };
+
+	return fde && fde_parse(&e, fde, pc) && e.start == pc;
+}
+
+/*
+ * The rule of a call, by its return address. One where a function begins, and nothing is known of
+ * what comes before, was put there by no call but by makecontext: as the outermost frame's.
+ */
+static struct cfi_rule rule_of_call(uint64_t pc)
+{
+	struct cfi_rule rule = rule_read(pc - 1);
+
+	if (rule.type == CFI_NONE && function_begins(pc))
+		rule.type = CFI_END;
+	return rule;
+}
+
 /* ---- the cache ---- */
 
 /*
@@ -565,7 +586,7 @@ struct cfi_rule cfi_find(uint64_t pc, uint32_t module, bool exact)
 
 	if ((check ^ rule) == key && rule != 0)
 		return unpack(rule);
-	rule = pack(rule_read(exact ? pc : pc - 1));
+	rule = pack(exact ? rule_read(pc) : rule_of_call(pc));
 	ht_store_relaxed_64(&c->rule, rule);
 	ht_store_relaxed_64(&c->check, key ^ rule);
 	return unpack(rule);

@@ -198,8 +198,10 @@ def run_time_code():
 
 @row("B12", "return addresses that were changed: longjmp, throw and swapcontext go astray")
 def returns():
-    truth_sides([target("truth_jumps")])
+    rep = truth_sides([target("truth_jumps")])
     truth_sides([target("truth_cxx")])
+    for site in sites_named(rep, "site_coroutine"):
+        check(not site["truncated"], "the stack of a context ends early: %s" % frames_of(site))
 
 
 @row("B13", "an exception that passes one of our frames ends the program")
