@@ -222,6 +222,12 @@ def other_root():
     check_same(alone, done, "launched", stderr=False)
     check_equal(re.sub(LOADER_LINE % b"cannot open shared object file", b"", done.stderr), b"", "stderr")
     check_equal(rep["process"]["exit_status"], 3, "exit status told")
+    check_said(rep)
+
+
+def check_said(rep):
+    """That the program that was run in the end is not in the report."""
+    check("became a program that could not be recorded" in (rep["notice"] or ""), "notice: %s" % rep["notice"])
 
 
 OVERFLOW = """#include <stdlib.h>
@@ -261,10 +267,12 @@ def wrapped():
         f.write("#!/bin/sh\n%s\nexit $?\n" % program)
     os.chmod(script, 0o755)
     for command, seen in ((["timeout", "60", program], True), ([script], True), (["setsid", "-w", program], True),
-                          (["env", "-i", program], False)):
+                          (["script", "-qec", program, "/dev/null"], True), (["env", "-i", program], False)):
         rep = check_sides(command, status=3)
         images = [rep, *rep["children"]]
         check_equal(program in [i["process"]["command"][0] for i in images], seen, "%s seen" % command)
+        if not seen:
+            check_said(rep)
     listed = launched(["ldd", program])[0]
     names = [line.split(b" (")[0] for line in listed.stdout.splitlines()]
     names.remove(b"\t" + LIBRARY.encode())
