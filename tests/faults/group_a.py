@@ -56,9 +56,9 @@ def much_at_start():
     check_equal(rep["totals"]["unknown_frees"], 0, "unknown frees")
 
 
-def early(order):
+def early(order, **env):
     """The output of a program whose blocks of before the start are looked at, moved and freed."""
-    return run([fault_target("bootstrap"), "freeres"], env=environment(LD_PRELOAD=":".join(order)))
+    return run([fault_target("bootstrap"), "freeres"], env=environment(LD_PRELOAD=":".join(order), **env))
 
 
 @row("A3", "memory of before the start is freed, or moved, by the real allocator")
@@ -69,6 +69,7 @@ def before_start():
     check(alone.stdout.startswith(b"8 early blocks\n"), "the program says: %s" % alone.stdout)
     check_same(alone, early([library, LIBRARY]), "preloaded last")
     check_same(alone, early([LIBRARY, library]), "preloaded first")
+    check_same(alone, early([LIBRARY, library], LD_BIND_NOW="1"), "preloaded first, bound at once")
     rep = check_sides([fault_target("bootstrap"), "freeres"], env={"LD_PRELOAD": library})
     check_equal(rep["totals"]["unknown_frees"], 0, "unknown frees")
     check(sites_named(rep, "begin"), "nothing of the constructor was recorded")
