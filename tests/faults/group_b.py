@@ -232,6 +232,15 @@ def leaves_hooks():
     check_equal(total(after, "live_blocks"), 0, "blocks of theirs left")
 
 
+@row("B14a", "the stack overflows inside a hook, and a handler goes on elsewhere")
+def overflows():
+    often = times(60, 5000)
+    rep = reentrant([fault_target("overflow_caught"), str(often)], timeout=600)
+    after = sites_named(rep, "site_after")
+    check_equal(total(after, "allocs"), 3 * 10 * often, "allocations between the overflows")
+    check_equal(total(after, "live_blocks"), 0, "blocks of theirs left")
+
+
 @row("B15", "a thread is cancelled inside a hook")
 def cancels():
     rep = check_sides([fault_target("cancels"), "deferred", str(times(40, 20000))], timeout=300)
