@@ -6,6 +6,7 @@ import os
 import random
 import re
 import shutil
+import signal
 import socket
 import struct
 
@@ -113,6 +114,10 @@ def deep_binding():
     check_equal(rep["totals"]["missed_frees"], 100, "frees that were noticed late")
     check_equal(rep["totals"]["unknown_frees"], 100, "frees of what nobody saw come")
     check_equal(sites_named(rep, "deep_malloc"), [], "sites in the library")
+    # With another allocator preloaded, libc is handed blocks that are not its own, and says so.
+    done = check_sides(command, env={"LD_PRELOAD": "libjemalloc.so.2"}, status=128 + signal.SIGABRT,
+                       stderr=False)
+    check_equal(done["process"]["signal"], "SIGABRT", "its end")
 
 
 @row("B9", "dlmopen: a second libc with its own malloc")
