@@ -14,6 +14,7 @@
 #include "preload/hooks_cxx.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <stdlib.h>
 
 #include "preload/next.h"
@@ -106,6 +107,22 @@ static struct {
 static bool direct;
 
 /*
+ * An executable at a fixed address that takes the address of a function has an entry of its own for
+ * it, which only jumps to the definition: its symbol has a value, but no section.
+ */
+static bool is_jump(const void *p)
+{
+	Dl_info info;
+	void *found = NULL;
+	const ElfW(Sym) * symbol;
+
+	if (!dladdr1(p, &info, &found, RTLD_DL_SYMENT) || !found)
+		return false;
+	symbol = found;
+	return symbol->st_shndx == SHN_UNDEF;
+}
+
+/*
  * The program's first definition of `symbol`, unless it is `ours`. RTLD_DEFAULT would not tell: it
  * looks into a library linked with -Bsymbolic first, and that we are.
  */
@@ -113,7 +130,7 @@ static void *find_front(void *program, const char *symbol, const void *ours)
 {
 	void *p = program ? dlsym(program, symbol) : NULL;
 
-	return p == ours ? NULL : p;
+	return !p || p == ours || is_jump(p) ? NULL : p;
 }
 
 /* Whether a definition is the C++ runtime's own, which is known to ask malloc and free. */

@@ -152,6 +152,8 @@ def allocator(name):
 def own_malloc():
     rep = check_sides([target("own_malloc"), os.path.join(B, "tests/targets/plugin/waits.so")])
     check("malloc of its own" in (rep["notice"] or ""), "notice: %s" % rep["notice"])
+    rep = truth_sides([fault_target("fixed_address")])
+    check(not rep["notice"], "notice of a program without a malloc of its own: %s" % rep["notice"])
     for name in ALLOCATORS:
         path, command = allocator(name), [target("truth_threads"), "4", "20000"]
         alone = plain(command, env={"LD_PRELOAD": path})

@@ -58,3 +58,5 @@ $(OTHER)/libheaptop.so: $(PRELOAD_SRC) $(SHM_SRC) $(wildcard preload/*.h shm/*.h
 	$(Q)sed 's/^\(#define HT_VERSION\) .*/\1 99u/' shm/layout.h >$(OTHER)/shm/layout.h
 	$(Q)$(CC) -I$(OTHER) $(CPPFLAGS_ALL) $(UNWIND_CFLAGS) $(CFLAGS_ALL) $(PRELOAD_CFLAGS) -O0 $(PRELOAD_LDFLAGS) \
 		-o $@ $(PRELOAD_SRC) $(SHM_SRC)
+
+$(B)/tests/faults/targets/fixed_address: private TARGET_CFLAGS += -no-pie -fno-pie
