@@ -373,6 +373,13 @@ static void remove_predecessor(const struct segment_identity *id)
 	remove_unheld(path);
 }
 
+/* A launch whose viewer went while we made our segment has nobody to remove it but us. */
+static void family_check(struct ht_header *h, const char *prepared)
+{
+	if (h->family != 0 && syscall(SYS_faccessat, AT_FDCWD, prepared, F_OK) != 0)
+		h->family = 0;
+}
+
 int attach_segment(struct segment *s)
 {
 	const char *prepared = attach_variable("HEAPTOP_SEGMENT");
@@ -386,8 +393,10 @@ int attach_segment(struct segment *s)
 		rc = claim(s, prepared, &id);
 	if (rc != 0 && rc != -ECANCELED) {
 		rc = create(s, &id);
-		if (rc == 0)
+		if (rc == 0) {
 			remove_predecessor(&id);
+			family_check(s->header, prepared);
+		}
 	}
 	if (rc == 0)
 		describe(s->header);

@@ -100,6 +100,13 @@ static inline void ht_fence_acquire(void)
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 }
 
+/* Where each of two sides stores first and then looks for the other's store: one of them sees it.
+ */
+static inline void ht_fence_full(void)
+{
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
 /* Orders accesses as a signal handler on this thread sees them. No instruction. */
 static inline void ht_fence_handler(void)
 {

@@ -380,9 +380,9 @@ int run_close(struct run *r)
 						     : WEXITSTATUS(r->wait_status);
 	if (is_ours_to_clear(r))
 		kept = watch_remove(r->watch, r->ended && is_crash(r->wait_status));
-	family_leave(r);
 	output_detach(r);
 	say_what_stays(r, kept);
+	family_leave(r);
 	output_free(r->output);
 	if (r->child.pty >= 0)
 		close(r->child.pty);

@@ -53,16 +53,23 @@ struct watch *watch_new(struct session *first, const struct watch_options *o)
 	return w;
 }
 
-void watch_free(struct watch *w)
+static void sessions_close(struct watch *w)
 {
-	if (!w)
-		return;
 	for (size_t i = 0; i < w->count; i++) {
 		snapshot_unref(w->last[i]);
 		session_close(w->members[i]);
 	}
 	session_close(w->apart);
 	session_close(w->now);
+	w->count = 0;
+	w->apart = w->now = w->first = NULL;
+}
+
+void watch_free(struct watch *w)
+{
+	if (!w)
+		return;
+	sessions_close(w);
 	free(w);
 }
 
@@ -283,12 +290,35 @@ void watch_steer(struct watch *w)
 			session_sample_steer(w->members[i]);
 }
 
+/* Removes the segment of a process that has ended, unless another viewer looks at it. */
+static void ended_remove(const char *path)
+{
+	char message[READ_MESSAGE_MAX];
+	struct read_segment *s = read_open(path, message);
+
+	if (!s)
+		return;
+	read_remove_if_unused(s);
+	read_close(s);
+}
+
+/*
+ * A process looks who has its segment after it has noted its end, and we look for such a note after
+ * we have written that nobody has: so one of us sees the other, and the segment goes.
+ */
 static int disown_one(void *ctx, const struct target_segment *t)
 {
 	const struct watch *w = ctx;
+	char message[READ_MESSAGE_MAX];
+	struct read_identity id;
 
-	if (t->state == TARGET_RUNNING && t->family == w->options.family)
+	if (t->state == TARGET_UNREADABLE || t->family != w->options.family)
+		return 0;
+	if (t->state != TARGET_EXITED)
 		prepare_disown(t->path);
+	if (t->state == TARGET_EXITED ||
+		(read_peek(t->path, &id, message) == 0 && id.state == HT_STATE_EXITED))
+		ended_remove(t->path);
 	return 0;
 }
 
@@ -297,20 +327,15 @@ struct clearing {
 	size_t running;
 };
 
-/* Through an open segment, so that one which another viewer looks at stays. */
 static int clear_one(void *ctx, const struct target_segment *t)
 {
 	struct clearing *c = ctx;
-	char message[READ_MESSAGE_MAX];
-	struct read_segment *s;
 
 	if (t->family != c->w->options.family)
 		return 0;
 	c->running += t->state == TARGET_RUNNING;
-	if (t->state != TARGET_DEAD || !(s = read_open(t->path, message)))
-		return 0;
-	read_remove_if_unused(s);
-	read_close(s);
+	if (t->state == TARGET_DEAD)
+		ended_remove(t->path);
 	return 0;
 }
 
@@ -325,6 +350,8 @@ size_t watch_clear_hung_up(struct watch *w)
 
 void watch_disown(struct watch *w)
 {
+	/* A process that ends leaves a segment alone which a viewer has open, so ours go first. */
+	sessions_close(w);
 	if (w->options.family != 0)
 		target_list(disown_one, w);
 }

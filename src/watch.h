@@ -48,7 +48,10 @@ size_t watch_clear_hung_up(struct watch *w);
 int watch_sample(struct watch *w, const struct steer_wish *wish);
 /* Steers the children that are kept, as watch_session is steered by its ticks. */
 void watch_steer(struct watch *w);
-/* We leave while processes of the launch still run: each is to clean up after itself from now on.
+/*
+ * We leave while processes of the launch still run: each is to clean up after itself from now on,
+ * and so are those that they start. Segments of those that have ended since we last looked are
+ * removed. Closes all sessions; only watch_free may follow.
  */
 void watch_disown(struct watch *w);
 

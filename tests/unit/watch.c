@@ -3,6 +3,8 @@
  * A process through its life: newer images, children of the launch, and what is cleared away. The
  * segments are made by hand, and say that they are this process's or some dead one's.
  */
+#include <fcntl.h>
+#include <sys/file.h>
 #include <signal.h>
 #include "src/proc/proc.h"
 #include "src/target/prepare.h"
@@ -352,12 +354,58 @@ TEST(disown)
 {
 	const struct image other = { (uint32_t)getppid(), 7, HT_STATE_RUNNING, FAMILY + 1 };
 	const char *path;
+	char first[256];
 
 	begin_with(&first_image, false);
+	snprintf(first, sizeof(first), "%s", session_path(watch_session(watch)));
 	path = image_make(&other);
 	watch_disown(watch);
-	CHECK_INT(family_of(session_path(watch_session(watch))), 0);
+	CHECK_INT(family_of(first), 0);
 	CHECK_INT(family_of(path), FAMILY + 1);
+	end();
+}
+
+/* Even one that ends at that moment finds nobody who has its segment open. */
+TEST(disown_holds_nothing)
+{
+	char first[256];
+	int fd;
+
+	begin_with(&first_image, true);
+	snprintf(first, sizeof(first), "%s", session_path(watch_session(watch)));
+	watch_disown(watch);
+	fd = open(first, O_RDONLY);
+	CHECK_INT(flock(fd, LOCK_EX | LOCK_NB), 0);
+	close(fd);
+	end();
+}
+
+/* They saw that the launch's viewer was there, and left their segments to it. */
+TEST(disown_removes_what_has_ended)
+{
+	const struct image ended = { (uint32_t)getppid(), 7, HT_STATE_EXITED, FAMILY };
+	const struct image other = { (uint32_t)getppid(), 8, HT_STATE_EXITED, FAMILY + 1 };
+	char path[2][256];
+
+	begin_with(&first_image, false);
+	snprintf(path[0], sizeof(path[0]), "%s", image_make(&ended));
+	snprintf(path[1], sizeof(path[1]), "%s", image_make(&other));
+	watch_disown(watch);
+	CHECK_INT(access(path[0], F_OK), -1);
+	CHECK_INT(access(path[1], F_OK), 0);
+	end();
+}
+
+/* What is kept of a crash tells later processes of the launch nothing of a viewer. */
+TEST(disown_of_a_crash)
+{
+	const struct image crashed = { PID_GONE, 7, HT_STATE_RUNNING, FAMILY };
+	const char *path;
+
+	begin_with(&first_image, false);
+	path = image_make(&crashed);
+	watch_disown(watch);
+	CHECK_INT(family_of(path), 0);
 	end();
 }
 
@@ -379,6 +427,9 @@ int main(void)
 	RUN(kept_after_a_crash);
 	RUN(not_removed_while_it_runs);
 	RUN(disown);
+	RUN(disown_removes_what_has_ended);
+	RUN(disown_holds_nothing);
+	RUN(disown_of_a_crash);
 	launch_dir_drop();
 	return check_end();
 }
