@@ -27,16 +27,21 @@ DEPS_BUILD := gcc g++ libc6-dev make pkg-config libncurses-dev libunwind-dev lib
 	libiberty-dev
 DEPS_TEST := python3 clang clang-format binutils gdb valgrind strace tmux mandoc procps \
 	libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0 gcc-multilib heaptrack \
-	git sqlite3 perl ruby nodejs default-jdk-headless rustc cmake vim-tiny curl tar gzip xz-utils \
-	zstd zip unzip dash gawk mawk sed grep findutils coreutils openssl jq man-db libxml2-utils bc \
-	tcl ed openssh-client less redis-server redis-tools util-linux libcap2-bin shellcheck \
-	libclang-rt-14-dev dwz musl-tools luajit
+	git sqlite3 perl ruby nodejs default-jdk-headless vim-tiny curl tar gzip xz-utils dash gawk mawk \
+	sed grep findutils coreutils openssl jq libxml2-utils bc redis-server redis-tools util-linux libcap2-bin shellcheck \
+	libclang-rt-14-dev dwz memcached lighttpd ripgrep fd-find musl-tools luajit
+# For the real programs that only make soak runs: make deps soak.
+DEPS_SOAK := vim rustc gfortran cmake zstd zip man-db tcl ed less zsh busybox php-cli \
+	lua5.4 guile-3.0 ocaml-nox sbcl erlang-base restic fzf ghostscript gnuplot-nox graphviz \
+	ffmpeg rsync subversion pandoc w3m chromium nginx-light mosquitto mosquitto-clients postgresql \
+	mariadb-server dbus xvfb x11-utils openssh-server openssh-client nano emacs-nox
 
 ifneq ($(filter deps,$(MAKECMDGOALS)),)
 
 AFTER_DEPS := $(filter-out deps,$(MAKECMDGOALS))
 # A demo needs no test programs.
-DEPS := $(DEPS_BUILD) $(if $(filter-out demo,$(AFTER_DEPS))$(if $(AFTER_DEPS),,all),$(DEPS_TEST))
+DEPS := $(DEPS_BUILD) $(if $(filter-out demo,$(AFTER_DEPS))$(if $(AFTER_DEPS),,all),$(DEPS_TEST)) \
+	$(if $(filter soak,$(AFTER_DEPS)),$(DEPS_SOAK))
 ROOT := $(if $(filter-out 0,$(shell id -u)),sudo)
 
 .PHONY: deps $(AFTER_DEPS)

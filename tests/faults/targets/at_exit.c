@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * at_exit FILE FD COMMAND...: runs COMMAND, and stops it and each of its descendants at the moment of its
- * exit_group, to write down from outside how it then stands: signals caught, ignored and blocked, threads,
- * descriptors. FD is open for as long as one of them is alive, and closed when FILE is complete.
+ * at_exit FILE FD COMMAND...: runs COMMAND, and stops it and each of its descendants at the moment
+ * of its exit_group, to write down from outside how it then stands: signals caught, ignored and
+ * blocked, threads, descriptors. FD is open for as long as one of them is alive, and closed when
+ * FILE is complete.
  *
- * How: a seccomp filter makes the kernel ask a supervisor about that one system call, which is let go when
- * all is written. No tracer, no signal, nothing that the program could see but the filter's own line in its
- * status. COMMAND keeps the pid, so that signals and the exit status are its own; the supervisor is an
- * orphan in a session of its own.
+ * How: a seccomp filter makes the kernel ask a supervisor about that one system call, which is let
+ * go when all is written. No tracer, no signal, nothing that the program could see but the filter's
+ * own line in its status. COMMAND keeps the pid, so that signals and the exit status are its own;
+ * the supervisor is an orphan in a session of its own.
  */
 #include <dirent.h>
 #include <err.h>
@@ -29,7 +30,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The listener, or -1. Root needs no promise to gain no privileges, which would change what it runs. */
+/* The listener, or -1. Root needs no promise to gain no privileges, which would change what it
+ * runs. */
 static int filter_install(void)
 {
 	struct sock_filter code[] = {
@@ -41,10 +43,12 @@ static int filter_install(void)
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
 	struct sock_fprog program = { sizeof(code) / sizeof(code[0]), code };
-	long fd = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &program);
+	long fd = syscall(
+		SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &program);
 
 	if (fd < 0 && errno == EACCES && !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-		fd = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &program);
+		fd = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER,
+			&program);
 	return (int)fd;
 }
 
@@ -57,9 +61,10 @@ static int fd_pass(int socket, int fd)
 	} control = { { 0 } };
 	char byte = 0;
 	struct iovec part = { &byte, 1 };
-	struct msghdr message = {
-		.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof(control.bytes)
-	};
+	struct msghdr message = { .msg_iov = &part,
+		.msg_iovlen = 1,
+		.msg_control = control.bytes,
+		.msg_controllen = sizeof(control.bytes) };
 	struct cmsghdr *head = CMSG_FIRSTHDR(&message);
 
 	if (fd < 0) {
@@ -120,7 +125,8 @@ static void descriptors_print(FILE *out, int pid)
 
 static void process_print(FILE *out, int pid, int exit_status)
 {
-	static const char *const fields[] = { "Tgid", "SigCgt", "SigIgn", "SigBlk", "Threads", NULL };
+	static const char *const fields[] = { "Tgid", "SigCgt", "SigIgn", "SigBlk", "Threads",
+		NULL };
 	char path[128], value[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
@@ -148,7 +154,8 @@ static void supervise(int listener, FILE *out)
 		if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &asked))
 			continue; /* it was killed meanwhile */
 		process_print(out, (int)asked.pid, (int)asked.data.args[0]);
-		answer = (struct seccomp_notif_resp){ .id = asked.id, .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE };
+		answer = (struct seccomp_notif_resp){ .id = asked.id,
+			.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE };
 		ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &answer);
 	}
 }

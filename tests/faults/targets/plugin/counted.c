@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * A second account of a program's allocations, kept by a library that knows nothing of heaptop: preloaded
- * behind it, this one sees each call that goes on to the allocator. It counts blocks handed out and blocks
- * taken back into a file of COUNTED_DIR, one for each image of a process, so that nothing need be done at
- * the program's end, whatever that is. A child that has forked and not called exec is not counted.
+ * A second account of a program's allocations, kept by a library that knows nothing of heaptop:
+ * preloaded behind it, this one sees each call that goes on to the allocator. It counts blocks
+ * handed out and blocks taken back into a file of COUNTED_DIR, one for each image of a process, so
+ * that nothing need be done at the program's end, whatever that is. A child that has forked and not
+ * called exec is not counted.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -98,25 +99,31 @@ void *calloc(size_t count, size_t size)
 	return handed_out(next_calloc(count, size));
 }
 
-void *memalign(size_t alignment, size_t size)
+/* For our own calls, which must not come by those who are before us. */
+static void *aligned_take(size_t alignment, size_t size)
 {
 	next_find();
 	return handed_out(next_memalign(alignment, size));
 }
 
+void *memalign(size_t alignment, size_t size)
+{
+	return aligned_take(alignment, size);
+}
+
 void *aligned_alloc(size_t alignment, size_t size)
 {
-	return memalign(alignment, size);
+	return aligned_take(alignment, size);
 }
 
 void *valloc(size_t size)
 {
-	return memalign(PAGE, size);
+	return aligned_take(PAGE, size);
 }
 
 void *pvalloc(size_t size)
 {
-	return memalign(PAGE, (size + PAGE - 1) & ~(size_t)(PAGE - 1));
+	return aligned_take(PAGE, (size + PAGE - 1) & ~(size_t)(PAGE - 1));
 }
 
 static bool is_alignment(size_t value)
@@ -131,7 +138,7 @@ int posix_memalign(void **block, size_t alignment, size_t size)
 
 	if (!is_alignment(alignment))
 		return EINVAL;
-	got = memalign(alignment, size);
+	got = aligned_take(alignment, size);
 	errno = before;
 	if (!got)
 		return ENOMEM;
@@ -139,7 +146,7 @@ int posix_memalign(void **block, size_t alignment, size_t size)
 	return 0;
 }
 
-void *realloc(void *old, size_t size)
+static void *block_resize(void *old, size_t size)
 {
 	void *block;
 
@@ -150,12 +157,17 @@ void *realloc(void *old, size_t size)
 	return block;
 }
 
+void *realloc(void *old, size_t size)
+{
+	return block_resize(old, size);
+}
+
 void *reallocarray(void *old, size_t count, size_t size)
 {
 	size_t bytes;
 
 	if (!__builtin_mul_overflow(count, size, &bytes))
-		return realloc(old, bytes);
+		return block_resize(old, bytes);
 	errno = ENOMEM;
 	return NULL;
 }
