@@ -3,7 +3,10 @@
 #include "src/holder.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "src/proc/proc.h"
 #include "src/util/clock.h"
@@ -12,6 +15,8 @@
 #define LOOK_SHARE 50u
 /* A new image takes its segment only when it was loaded, so one look in between means nothing. */
 #define LEFT_AFTER 2u
+
+#define SEGMENT_PREFIX "heaptop-"
 
 static const char *segment_name(const struct read_segment *s)
 {
@@ -31,6 +36,36 @@ pid_t holder_pid(const struct read_segment *s, const struct read_identity *id)
 	return proc_resolve(&claim, &pid) == -EXDEV ? 0 : pid;
 }
 
+struct census {
+	const char *segment; /* the parent's */
+	uint64_t before; /* children that started later may still be about to call exec */
+	unsigned unrecorded;
+};
+
+static void census_visit(void *ctx, pid_t child)
+{
+	struct census *c = ctx;
+	uint64_t ticks;
+
+	c->unrecorded += proc_start_ticks(child, &ticks) == 0 && ticks < c->before &&
+			 proc_maps_other(child, SEGMENT_PREFIX, c->segment) == 0;
+}
+
+/* Children that are there for a second and have no segment of their own. */
+static unsigned children_unrecorded(pid_t pid, const char *segment)
+{
+	struct census c = { .segment = segment };
+	uint64_t now, second = (uint64_t)sysconf(_SC_CLK_TCK);
+	struct timespec t;
+
+	if (clock_gettime(CLOCK_BOOTTIME, &t) != 0)
+		return 0;
+	now = (uint64_t)t.tv_sec * second + (uint64_t)t.tv_nsec * second / 1000000000u;
+	c.before = now > second ? now - second : 0;
+	proc_children(pid, census_visit, &c);
+	return c.unrecorded;
+}
+
 void holder_look(struct holder *h, const struct read_segment *s, uint32_t state, pid_t pid)
 {
 	uint64_t now = clock_monotonic_ns();
@@ -38,12 +73,15 @@ void holder_look(struct holder *h, const struct read_segment *s, uint32_t state,
 	if (state != HT_STATE_RUNNING || pid == 0 || now < h->due_ns)
 		return;
 	h->without = proc_maps_name(pid, segment_name(s)) == 0 ? h->without + 1 : 0;
+	h->unrecorded = h->alone ? 0 : children_unrecorded(pid, segment_name(s));
+	if (h->unrecorded > h->unrecorded_most)
+		h->unrecorded_most = h->unrecorded;
 	h->due_ns = now + (clock_monotonic_ns() - now) * LOOK_SHARE;
 }
 
 /* An image that called exit says so in its segment. A killed one may have been in the middle of one
  * event in each thread, and no more: what is told of a block is told by one word. */
-const char *holder_notice(const struct holder *h, enum snap_state state, uint32_t recorded)
+const char *holder_notice(struct holder *h, enum snap_state state, uint32_t recorded)
 {
 	bool runs = state == SNAP_STARTING || state == SNAP_RUNNING;
 
@@ -61,5 +99,10 @@ const char *holder_notice(const struct holder *h, enum snap_state state, uint32_
 	if (state == SNAP_EXITED && recorded == HT_STATE_RUNNING)
 		return "the end is missing: it became a program that could not be recorded, or did "
 		       "not end by exit";
-	return NULL;
+	if (h->unrecorded_most == 0 || (runs && h->unrecorded == 0))
+		return NULL;
+	snprintf(h->text, sizeof(h->text),
+		"%u of its children %s not recorded: forked without exec, or without the library",
+		runs ? h->unrecorded : h->unrecorded_most, runs ? "are" : "were");
+	return h->text;
 }

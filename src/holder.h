@@ -2,7 +2,7 @@
 /*
  * The process that a segment speaks of: which one it is, seen from here, and whether it still has
  * the segment mapped. By exec it loses it; a new image with the library then makes another one, and
- * one without goes unrecorded from there on. Main thread.
+ * one without goes unrecorded from there on. And which of its children go unrecorded. Main thread.
  */
 #ifndef SRC_HOLDER_H
 #define SRC_HOLDER_H
@@ -17,6 +17,9 @@
 struct holder {
 	uint64_t due_ns; /* of the next look */
 	unsigned without; /* looks in a row at which it did not have the segment */
+	bool alone; /* its children are not to be recorded */
+	unsigned unrecorded, unrecorded_most; /* of its children, now and at once so far */
+	char text[128]; /* of a notice */
 };
 
 /* Its pid as we see it, or the one it had; 0: it cannot be seen from here. */
@@ -28,6 +31,6 @@ void holder_look(struct holder *h, const struct read_segment *s, uint32_t state,
  * What is to be said of the recording: that the process goes on without it, or what its end leaves
  * open. NULL: nothing. `recorded`: the segment's state.
  */
-const char *holder_notice(const struct holder *h, enum snap_state state, uint32_t recorded);
+const char *holder_notice(struct holder *h, enum snap_state state, uint32_t recorded);
 
 #endif

@@ -47,7 +47,9 @@ static int watch_start(struct run *r, const char *path, uint64_t family, pid_t p
 {
 	struct watch_options w = { .family = family,
 		.keep_children = r->options->report,
-		.session = { .debuginfod = r->options->debuginfod, .pid = pid } };
+		.session = { .debuginfod = r->options->debuginfod,
+			.pid = pid,
+			.alone = r->options->follow == OPTIONS_FOLLOW_NO } };
 	char message[READ_MESSAGE_MAX];
 	struct session *s = session_open(path, &w.session, message);
 

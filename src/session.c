@@ -177,6 +177,7 @@ struct session *session_open(const char *path, const struct session_options *o, 
 	}
 	read_hold(s->segment);
 	s->refs = 1;
+	s->holder.alone = o->alone;
 	s->pid = o->pid ? o->pid : holder_pid(s->segment, &s->identity);
 	s->state = s->identity.state == HT_STATE_PREPARED ? SNAP_STARTING : SNAP_RUNNING;
 	return s;

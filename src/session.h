@@ -14,6 +14,7 @@ struct session;
 
 struct session_options {
 	bool debuginfod;
+	bool alone; /* its children are not to be recorded */
 	pid_t pid; /* the process as we see it, when we know better than the segment (0: take its)
 		    */
 };

@@ -20,39 +20,99 @@ uint64_t proc_pid_namespace(void)
 	return stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
 }
 
-/* Whether a line of maps ends in a path whose last component is `name`. */
-static bool line_names(const char *line, const char *name)
+/* The last component of a path that a line of maps ends in; "" where there is none. */
+static const char *line_name(const char *line)
 {
 	const char *slash = strrchr(line, '/');
-	size_t length = strlen(name);
 
-	return slash && strncmp(slash + 1, name, length) == 0 &&
-	       (slash[1 + length] == '\n' || slash[1 + length] == ' ');
+	return slash ? slash + 1 : "";
 }
 
-int proc_maps_name(pid_t pid, const char *name)
+/* Looks for a line of maps that is wanted. 1, 0 or -errno. */
+static int maps_search(
+	pid_t pid, bool (*wanted)(const char *name, const void *what), const void *what)
 {
 	char path[32], *line = NULL;
 	size_t room = 0;
 	bool found = false;
 	FILE *maps;
+	int err;
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
 	maps = fopen(path, "re");
 	if (!maps)
 		return errno == ENOENT ? -ESRCH : -errno;
-	errno = 0;
 	while (!found && getline(&line, &room, maps) > 0)
-		found = line_names(line, name);
+		found = wanted(line_name(line), what);
 	free(line);
-	if (!found && ferror(maps)) {
-		int err = errno ? errno : EIO;
-
-		fclose(maps);
-		return -err;
-	}
+	err = ferror(maps) ? -EIO : 0;
 	fclose(maps);
-	return found;
+	return found ? 1 : err;
+}
+
+/* `name` goes on to the end of its line, or with " (deleted)". */
+static bool name_is(const char *name, const void *what)
+{
+	size_t length = strlen(what);
+
+	return strncmp(name, what, length) == 0 && (name[length] == '\n' || name[length] == ' ');
+}
+
+int proc_maps_name(pid_t pid, const char *name)
+{
+	return maps_search(pid, name_is, name);
+}
+
+struct other {
+	const char *prefix, *but;
+};
+
+static bool name_is_other(const char *name, const void *what)
+{
+	const struct other *o = what;
+
+	return strncmp(name, o->prefix, strlen(o->prefix)) == 0 && !name_is(name, o->but);
+}
+
+int proc_maps_other(pid_t pid, const char *prefix, const char *but)
+{
+	const struct other o = { prefix, but };
+
+	return maps_search(pid, name_is_other, &o);
+}
+
+/* The children that one thread has made. */
+static void thread_children(
+	pid_t pid, const char *tid, void (*visit)(void *ctx, pid_t child), void *ctx)
+{
+	char path[64], *line = NULL, *at, *end;
+	size_t room = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%.16s/children", (int)pid, tid);
+	f = fopen(path, "re");
+	if (!f)
+		return;
+	if (getline(&line, &room, f) > 0)
+		for (at = line; strtol(at, &end, 10) > 0; at = end)
+			visit(ctx, (pid_t)strtol(at, NULL, 10));
+	free(line);
+	fclose(f);
+}
+
+void proc_children(pid_t pid, void (*visit)(void *ctx, pid_t child), void *ctx)
+{
+	const struct dirent *entry;
+	char path[32];
+	DIR *tasks;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	tasks = opendir(path);
+	while (tasks && (entry = readdir(tasks)))
+		if (entry->d_name[0] != '.')
+			thread_children(pid, entry->d_name, visit, ctx);
+	if (tasks)
+		closedir(tasks);
 }
 
 /* The last number of the line NSpid: the pid in the innermost namespace. 0: no such line. */

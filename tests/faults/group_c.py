@@ -31,6 +31,15 @@ def clean_start():
         os.unlink(path)
 
 
+def frames_until(viewer, text, most=5000):
+    """Reads a viewer's frames until a line of them has the text."""
+    said = []
+    while not said or text not in said[-1]:
+        said.append(viewer.stdout.readline())
+        check(said[-1] and len(said) < most, "the viewer never says %r, but: %s" % (
+            text, b"".join(said[-20:]).decode(errors="replace")))
+
+
 # ---- fork ------------------------------------------------------------------------------------------
 
 @row("C1", "a lock that a thread holds at fork hangs the child")
@@ -92,6 +101,16 @@ def child_silent():
     for way in ("fork", "daemon"):
         segment_stays(way, mallocs)
         truth_sides([fault_target("fork_ways"), way, str(mallocs)])
+
+
+@row("C3a", "forked children go unrecorded, and nobody says so")
+def forked_children_told():
+    with subprocess.Popen([HEAPTOP, "-b", "-d", "0.1", "--", fault_target("prefork"), "3"], env=environment(),
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as viewer:
+        frames_until(viewer, b"3 of its children are not recorded")
+        out, _ = viewer.communicate(timeout=30)
+    check(b"3 of its children were not recorded" in out, "the last frame does not say so")
+    check_equal(viewer.returncode, 0, "exit status")
 
 
 @row("C4", "raw clone and clone3 run no handler of libc's")
@@ -175,10 +194,7 @@ def environment_emptied():
     check_equal(rep["process"]["exit_status"], 5, "status in the report")
     viewer = subprocess.Popen([HEAPTOP, "-b", "-d", "0.1", "--", *command], env=environment(), stdin=subprocess.PIPE,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    said = []
-    while not said or (b"runs on without the library" not in said[-1] and len(said) < 5000):
-        said.append(viewer.stdout.readline())
-        check(said[-1], "the viewer never said so: %s" % b"".join(said[-30:]).decode(errors="replace"))
+    frames_until(viewer, b"runs on without the library")
     out, _ = viewer.communicate(timeout=30)
     check(b"recording ended when the program called exec" in out, "the last frame does not say so")
     check_equal(viewer.returncode, 5, "exit status")

@@ -155,6 +155,37 @@ TEST(resolve_ourselves)
 	CHECK_INT(proc_maps_name(getpid(), "unit"), 0);
 }
 
+static void child_note(void *ctx, pid_t child)
+{
+	pid_t *last = ctx;
+
+	last[0]++;
+	last[1] = child;
+}
+
+TEST(children)
+{
+	pid_t seen[2] = { 0, 0 }, pid;
+
+	proc_children(getpid(), child_note, seen);
+	CHECK_INT(seen[0], 0);
+	pid = fork();
+	if (pid == 0) {
+		pause();
+		_exit(0);
+	}
+	proc_children(getpid(), child_note, seen);
+	CHECK_INT(seen[0], 1);
+	CHECK_INT(seen[1], pid);
+	CHECK_INT(proc_maps_other(pid, "proc_p", "proc_parse"), 0);
+	CHECK_INT(proc_maps_other(pid, "proc_p", "proc_pars"), 1);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	CHECK_INT(proc_maps_other(pid, "proc_p", "other"), -ESRCH);
+	proc_children(pid, child_note, seen);
+	CHECK_INT(seen[0], 1);
+}
+
 /* Files of the kernel with bytes changed, cut at any place: no crash (a sanitizer looks), no lie.
  */
 TEST(parse_anything)
@@ -244,6 +275,7 @@ int main(void)
 	RUN(rollup);
 	RUN(inner_pid);
 	RUN(resolve_ourselves);
+	RUN(children);
 	RUN(parse_anything);
 	RUN(read_ourselves);
 	RUN(read_the_dead);
