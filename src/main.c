@@ -336,6 +336,7 @@ static int show_screen(struct run *r, const struct options *o)
 		.color = (enum tui_color)o->color,
 		.ascii = o->ascii,
 		.no_mouse = o->no_mouse,
+		.tree = o->tree,
 		.full_names = o->full_names,
 		.show_hidden = o->show_hidden,
 		.version = HEAPTOP_VERSION,

@@ -251,6 +251,7 @@ static const struct row rows[] = {
 	{ 'd', "delay", "SECS", set_delay, 0, "refresh every SECS, 0.1-60 (\"500ms\" too; default 1)" },
 	{ 'n', "frames", "N", set_frames, 0, "stop after N frames" },
 	{ 's', "sort", "COLUMN", set_sort, 0, "sort by COLUMN (\"-s help\" lists them)" },
+	{ 't', "tree", NULL, FLAG(tree), "start in the call tree" },
 	{ 'b', "batch", NULL, FLAG(batch), "write text frames instead of drawing a screen" },
 	{ KEY_REPORT, "report", NULL, FLAG(report), "no screen: when COMMAND ends, write the report" },
 	{ KEY_FORMAT, "format", "FMT", set_format, 0, "of the report: text or json (implies --report)" },
@@ -276,7 +277,6 @@ static const struct row rows[] = {
 	{ 'V', "version", NULL, NULL, 0, "print the version" },
 	{ 'h', "help", NULL, NULL, 0, "print this" },
 	{ 'F', "filter", "EXPR", NULL, 0, NULL },
-	{ 't', "tree", NULL, NULL, 0, NULL },
 	{ KEY_LEAK_CHECK, "leak-check", NULL, NULL, 0, NULL },
 	{ KEY_SUPPRESSIONS, "suppressions", "FILE", NULL, 0, NULL },
 };
@@ -450,6 +450,8 @@ static const char *options_conflict(const struct options *o)
 		return "-l and --clean stand alone";
 	if (o->batch && o->report)
 		return "-b and --report exclude each other";
+	if (o->tree && (o->batch || o->report))
+		return "-t is of the screen, so not with -b or --report";
 	if (o->output && !o->batch && !o->report)
 		return "-o goes with -b or --report";
 	if (o->fail_on_unfreed && o->mode != OPTIONS_RUN)

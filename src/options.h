@@ -50,6 +50,7 @@ struct options {
 	enum column sort;
 	enum options_color color;
 	bool ascii, no_mouse;
+	bool tree; /* where the screen starts */
 	bool show_hidden, full_names;
 	/* How it is recorded and named. */
 	unsigned depth;

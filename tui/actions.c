@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include "src/util/units.h"
 #include "tui/keys.h"
+#include "tui/views.h"
 
 /* The delays that --delay takes, too. */
 #define DELAY_MIN_NS 100000000ull
@@ -36,6 +37,7 @@ static unsigned *action_shift_of(struct ui *ui)
 	case VIEW_OUTPUT:
 		return &ui->output.shift;
 	case VIEW_SITES:
+	case VIEW_TREE:
 	case VIEW_HELP:
 	case VIEW_COUNT:
 		break;
@@ -78,11 +80,60 @@ void action_sort(struct ui *ui, enum column column)
 			column_table[column].title);
 }
 
+/* The same for a table that has columns of its own. */
+static void action_table_sort(struct ui *ui, int column)
+{
+	const struct table *t = ui_view(ui)->table(ui);
+	struct table_order *o = ui_view(ui)->order(ui);
+
+	if (column < 0 || column >= (int)t->count) {
+		ui_say(ui, "this table has %u columns", t->count);
+		return;
+	}
+	o->reverse = (unsigned)column == o->sort ? !o->reverse : false;
+	o->sort = (unsigned)column;
+	ui->tree.sorted_anew = true;
+	ui_reorder(ui);
+	if (!table_at(t, ui->layout.width, o->sort).cells)
+		ui_say(ui, "sorted by %s, a column that needs a wider screen",
+			t->column[o->sort].title);
+}
+
+/* The next column that is shown to the left or right of the one that sorts. */
+static void action_table_step(struct ui *ui, int step)
+{
+	const struct table *t = ui_view(ui)->table(ui);
+	struct table_place place[TABLE_COLUMNS];
+	int n = (int)table_fit(t, ui->layout.width, place), at = 0;
+
+	for (int i = 0; i < n; i++)
+		if (place[i].column == ui_view(ui)->order(ui)->sort)
+			at = i;
+	at += step;
+	if (at < 0 || at >= n)
+		ui_say(ui, "no column further %s", step < 0 ? "left" : "right");
+	else
+		action_table_sort(ui, (int)place[at].column);
+}
+
+void action_sort_click(struct ui *ui, int x)
+{
+	const struct view *v = ui_view(ui);
+	int column = v->table ? table_column_at(v->table(ui), ui->layout.width, x) : -1;
+
+	if (column >= 0)
+		action_table_sort(ui, column);
+	else if (v == view_table[VIEW_SITES])
+		view_sites_click_head(ui, x);
+}
+
 void action_sort_digit(struct ui *ui, int arg, int key)
 {
 	int column = keys_column(key);
 
-	if (column >= 0)
+	if (ui_view(ui)->table)
+		action_table_sort(ui, key - '1');
+	else if (column >= 0)
 		action_sort(ui, (enum column)column);
 }
 
@@ -91,6 +142,10 @@ void action_sort_step(struct ui *ui, int step, int key)
 	struct layout_column shown[COL_COUNT];
 	int n = (int)layout_columns(ui->layout.width, ui_is_sampled(ui), shown), at = 0;
 
+	if (ui_view(ui)->table) {
+		action_table_step(ui, step);
+		return;
+	}
 	for (int i = 0; i < n; i++)
 		if (shown[i].column == ui->sort)
 			at = i;
@@ -103,7 +158,10 @@ void action_sort_step(struct ui *ui, int step, int key)
 
 void action_reverse(struct ui *ui, int arg, int key)
 {
-	action_sort(ui, ui->sort);
+	if (ui_view(ui)->table)
+		action_table_sort(ui, (int)ui_view(ui)->order(ui)->sort);
+	else
+		action_sort(ui, ui->sort);
 }
 
 void action_freeze(struct ui *ui, int arg, int key)
@@ -173,10 +231,20 @@ void action_tab(struct ui *ui, int step, int key)
 		if (!view_table[id]->present || view_table[id]->present(ui))
 			break;
 	}
-	if (id == (int)ui->stack[0] && ui->depth == 1)
-		ui_say(ui, "there is no other tab: the program's output is not ours to show");
-	else
-		ui_tab(ui, (enum view_id)id);
+	ui_tab(ui, (enum view_id)id);
+}
+
+void action_tree(struct ui *ui, int arg, int key)
+{
+	bool from_site = ui_view(ui) == view_table[VIEW_DETAIL];
+
+	if (ui_view(ui) == view_table[VIEW_TREE]) {
+		ui_tab(ui, VIEW_SITES);
+		return;
+	}
+	ui_tab(ui, VIEW_TREE);
+	if (from_site)
+		view_tree_show_site(ui, ui->detail.site);
 }
 
 void action_save(struct ui *ui, int arg, int key)
@@ -281,9 +349,9 @@ bool action_is_frozen(const struct ui *ui)
 	return ui->frozen;
 }
 
-bool action_is_output(const struct ui *ui)
+bool action_is_tree(const struct ui *ui)
 {
-	return ui->stack[0] == VIEW_OUTPUT;
+	return ui->stack[0] == VIEW_TREE;
 }
 
 bool action_is_held(const struct ui *ui)

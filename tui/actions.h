@@ -13,6 +13,7 @@ void action_shift(struct ui *ui, int cells, int key); /* names sideways; 0: back
 void action_sort_digit(struct ui *ui, int arg, int key);
 void action_sort_step(struct ui *ui, int step, int key);
 void action_sort(struct ui *ui, enum column column); /* not a key: digit, click */
+void action_sort_click(struct ui *ui, int x); /* on a header */
 void action_reverse(struct ui *ui, int arg, int key);
 void action_freeze(struct ui *ui, int arg, int key);
 void action_hold(struct ui *ui, int arg, int key);
@@ -22,6 +23,7 @@ void action_header(struct ui *ui, int arg, int key);
 void action_detail(struct ui *ui, int arg, int key);
 void action_neighbour(struct ui *ui, int step, int key); /* next or previous site, in detail */
 void action_tab(struct ui *ui, int step, int key);
+void action_tree(struct ui *ui, int arg, int key); /* the tree, and back from it */
 void action_save(struct ui *ui, int arg, int key);
 void action_delay(struct ui *ui, int arg, int key);
 void action_sample(struct ui *ui, int arg, int key);
@@ -32,7 +34,7 @@ void action_back(struct ui *ui, int may_quit, int key);
 void action_quit(struct ui *ui, int arg, int key);
 
 bool action_is_frozen(const struct ui *ui);
-bool action_is_output(const struct ui *ui);
+bool action_is_tree(const struct ui *ui);
 bool action_is_held(const struct ui *ui);
 bool action_is_full(const struct ui *ui);
 bool action_is_hidden_shown(const struct ui *ui);

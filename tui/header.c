@@ -300,22 +300,6 @@ static bool header_tab_present(const struct ui *ui, int id)
 	return !view_table[id]->present || view_table[id]->present(ui);
 }
 
-int header_tab_at(const struct ui *ui, int x)
-{
-	char text[STRIP_TEXT];
-	int at = 0;
-
-	for (int id = 0; id < VIEW_TABS; id++) {
-		if (!header_tab_present(ui, id))
-			continue;
-		header_tab_text(ui, id, text);
-		if (x >= at && x < at + (int)strlen(text))
-			return id;
-		at += (int)strlen(text);
-	}
-	return -1;
-}
-
 /* How the figures of the header came about, and what that costs the program. */
 static void header_sampling(const struct ui *ui, struct strip *s)
 {
@@ -324,7 +308,7 @@ static void header_sampling(const struct ui *ui, struct strip *s)
 
 	if (!snap)
 		return;
-	strip_right(s, snap->sampling.most ? 82 : 70, snap->sampling.most ? INK_WARN : INK_PLAIN,
+	strip_right(s, snap->sampling.most ? 91 : 70, snap->sampling.most ? INK_WARN : INK_PLAIN,
 		"%s", snapshot_sampling_text(snap, ink_ascii(), text));
 	if (snap->sampling.measured)
 		strip_right(s, 65, INK_PLAIN, "cost %.1f%%", snap->sampling.overhead * 100);
@@ -334,6 +318,8 @@ static void header_order(const struct ui *ui, struct strip *s)
 {
 	const struct column_info *c = &column_table[ui->sort];
 
+	if (ui_view(ui)->facts)
+		ui_view(ui)->facts(ui, s);
 	if (ui_view(ui)->scope == view_table[VIEW_SITES]->scope)
 		strip_right(s, 80, INK_PLAIN, "sort %s%s", c->title,
 			ink_sign(c->descending != ui->reverse ? SIGN_DOWN : SIGN_UP));
@@ -346,20 +332,49 @@ static void header_order(const struct ui *ui, struct strip *s)
 		strip_right(s, 50, INK_PLAIN, "full names (v)");
 }
 
+/* The line of tabs; piece i of it is the tab id[i]. Where not all fit, the one in front stays. */
+static void header_tab_strip(const struct ui *ui, struct strip *s, int id[VIEW_TABS])
+{
+	char text[STRIP_TEXT];
+
+	for (int i = 0; i < VIEW_TABS; i++) {
+		bool front = ui->stack[0] == (enum view_id)i;
+
+		if (!header_tab_present(ui, i))
+			continue;
+		header_tab_text(ui, i, text);
+		id[s->count] = i;
+		strip_left(s, front ? 99 : 90, front ? INK_BOLD : INK_PLAIN, "%s", text);
+		s->piece[s->count - 1].gap = 0;
+		if (front)
+			strip_elastic(s, 8);
+	}
+	header_order(ui, s);
+}
+
+int header_tab_at(const struct ui *ui, int x)
+{
+	struct strip s = STRIP_INIT;
+	int id[VIEW_TABS], at = 0;
+
+	header_tab_strip(ui, &s, id);
+	strip_fit(&s, (unsigned)ui->layout.width - 1);
+	for (unsigned i = 0; i < s.count && !s.piece[i].right; i++) {
+		if (s.piece[i].dropped)
+			continue;
+		if (x >= at && x < at + (int)s.piece[i].cells)
+			return id[i];
+		at += (int)s.piece[i].cells;
+	}
+	return -1;
+}
+
 static void header_tabs(const struct ui *ui, int y, unsigned width)
 {
 	struct strip s = STRIP_INIT;
-	char text[STRIP_TEXT];
+	int id[VIEW_TABS];
 
-	for (int id = 0; id < VIEW_TABS; id++) {
-		if (!header_tab_present(ui, id))
-			continue;
-		header_tab_text(ui, id, text);
-		strip_left(&s, 90, ui->stack[0] == (enum view_id)id ? INK_BOLD : INK_PLAIN, "%s",
-			text);
-		s.piece[s.count - 1].gap = 0;
-	}
-	header_order(ui, &s);
+	header_tab_strip(ui, &s, id);
 	strip_draw(&s, y, 0, width - 1);
 }
 

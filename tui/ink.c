@@ -45,6 +45,12 @@ static const char *const sign_table[SIGN_COUNT][2] = {
 	[SIGN_TEE] = { "┬", "-" },
 	[SIGN_HERE] = { "►", ">" },
 	[SIGN_AT_MOST] = { "≤", "<=" },
+	[SIGN_ELLIPSIS_1] = { "…", "." },
+	[SIGN_TREE_LINE] = { "│ ", "| " },
+	[SIGN_TREE_BRANCH] = { "├─", "|-" },
+	[SIGN_TREE_END] = { "└─", "`-" },
+	[SIGN_CALLS] = { " → ", " > " },
+	[SIGN_CALLED_BY] = { " ← ", " < " },
 };
 
 static attr_t ink_attr[INK_COUNT];

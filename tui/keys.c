@@ -11,11 +11,13 @@
 #include "tui/curses_api.h"
 #include "tui/ink.h"
 #include "tui/strip.h"
+#include "tui/views.h"
 
 #define MOVE  "Moving"
-#define TABLE "Table of call sites"
+#define TABLE "Tables"
 #define SHOW  "What is shown"
 #define SITE  "Site detail"
+#define TREE  "Call tree"
 #define PROG  "Program"
 
 /* clang-format off */
@@ -38,24 +40,46 @@ const struct key_binding keys_table[] = {
 		NULL, NULL, NULL, "first row; the cursor then stays on top" },
 	{ MOVE, "End G", { KEY_END, 'G', 0 }, IN_ALL, action_move, LIST_END, PLACE_HELP, NULL, NULL,
 		NULL, "last row" },
-	{ MOVE, "Left h", { KEY_LEFT, 'h', 0 }, IN_DATA, action_shift, -8, PLACE_HELP, NULL, NULL, NULL,
+	{ MOVE, "Left h", { KEY_LEFT, 'h', 0 }, IN_SHIFTED, action_shift, -8, PLACE_HELP, NULL, NULL, NULL,
 		"scroll names and lines back" },
-	{ MOVE, "Right l", { KEY_RIGHT, 'l', 0 }, IN_DATA, action_shift, 8, PLACE_HELP, NULL, NULL, NULL,
+	{ MOVE, "Right l", { KEY_RIGHT, 'l', 0 }, IN_SHIFTED, action_shift, 8, PLACE_HELP, NULL, NULL, NULL,
 		"scroll names and lines sideways, to see their ends" },
-	{ MOVE, "0", { '0', 0 }, IN_DATA, action_shift, 0, PLACE_HELP, NULL, NULL, NULL,
+	{ MOVE, "0", { '0', 0 }, IN_SHIFTED, action_shift, 0, PLACE_HELP, NULL, NULL, NULL,
 		"names and lines from their beginning again" },
-	{ TABLE, "1-9", { '1', '2', '3', '4', '5', '6', '7', '8', '9', 0 }, IN_SITES,
+	{ TREE, "F5", { KEY_F(5), 't', 0 }, IN_DATA, action_tree, 0, PLACE_BAR, "Tree", "Sites",
+		action_is_tree, "the call tree, and back (also t); from a site: where its stack ends" },
+	{ TREE, "Right l", { KEY_RIGHT, 'l', '+', 0 }, IN_TREE, view_tree_open, 0, PLACE_HINT, "open",
+		NULL, NULL, "open a line, or go into it (+ only opens)" },
+	{ TREE, "Left h", { KEY_LEFT, 'h', '-', 0 }, IN_TREE, view_tree_close, 0, PLACE_HINT, "close",
+		NULL, NULL, "close a line, or go to the one above it (- only closes)" },
+	{ TREE, "u", { 'u', 0 }, IN_TREE, view_tree_parent, 0, PLACE_HELP, NULL, NULL, NULL,
+		"to the line above it in the tree" },
+	{ TREE, "E", { 'E', 0 }, IN_TREE, view_tree_all, 1, PLACE_HELP, NULL, NULL, NULL,
+		"open all below" },
+	{ TREE, "C", { 'C', 0 }, IN_TREE, view_tree_all, 0, PLACE_HELP, NULL, NULL, NULL,
+		"close all below" },
+	{ TREE, "i", { 'i', 0 }, IN_TREE, view_tree_invert, 0, PLACE_HINT, "invert", NULL, NULL,
+		"top-down (what is called) or bottom-up (who calls what allocates)" },
+	{ TREE, "z", { 'z', 0 }, IN_TREE, view_tree_zoom, 1, PLACE_HINT, "zoom", NULL, NULL,
+		"zoom in: the line becomes the root" },
+	{ TREE, "Backspace", { KEY_BACKSPACE, 127, '\b', 0 }, IN_TREE, view_tree_zoom, 0, PLACE_HELP,
+		NULL, NULL, NULL, "zoom out" },
+	{ TREE, "T", { 'T', 0 }, IN_TREE, view_tree_least, 0, PLACE_HELP, NULL, NULL, NULL,
+		"how small children must be to be folded: 1%, 0.1%, none, 5%" },
+	{ TREE, "Enter", { '\r', '\n', KEY_ENTER, KEY_F(7), 0 }, IN_TREE, view_tree_detail, 0,
+		PLACE_BAR, "Detail", NULL, NULL, "the largest call site below the line (also F7)" },
+	{ TABLE, "1-9", { '1', '2', '3', '4', '5', '6', '7', '8', '9', 0 }, IN_TABLES,
 		action_sort_digit, 0, PLACE_HINT, "sort", NULL, NULL,
 		"sort by the column of that number; again: reverse" },
-	{ TABLE, "<", { '<', ',', 0 }, IN_SITES, action_sort_step, -1, PLACE_HELP, NULL, NULL, NULL,
+	{ TABLE, "<", { '<', ',', 0 }, IN_TABLES, action_sort_step, -1, PLACE_HELP, NULL, NULL, NULL,
 		"sort by the column to the left" },
-	{ TABLE, ">", { '>', '.', 0 }, IN_SITES, action_sort_step, 1, PLACE_HELP, NULL, NULL, NULL,
+	{ TABLE, ">", { '>', '.', 0 }, IN_TABLES, action_sort_step, 1, PLACE_HELP, NULL, NULL, NULL,
 		"sort by the column to the right" },
-	{ TABLE, "I", { 'I', 'R', 0 }, IN_SITES, action_reverse, 0, PLACE_HINT, "reverse", NULL, NULL,
+	{ TABLE, "I", { 'I', 'R', 0 }, IN_TABLES, action_reverse, 0, PLACE_HINT, "reverse", NULL, NULL,
 		"reverse the order (also R)" },
 	{ TABLE, "Enter", { '\r', '\n', KEY_ENTER, KEY_F(7), 0 }, IN_SITES, action_detail, 0,
 		PLACE_BAR, "Detail", NULL, NULL, "the site under the cursor: stack, histograms (also F7)" },
-	{ TABLE, "o", { 'o', 0 }, IN_SITES, action_hold, 0, PLACE_HINT, "hold order", "free order",
+	{ TABLE, "o", { 'o', 0 }, IN_TABLES, action_hold, 0, PLACE_HINT, "hold order", "free order",
 		action_is_held, "hold the order of the rows; their values stay live" },
 	{ SHOW, "Space", { ' ', 'Z', 0 }, IN_LISTS, action_freeze, 0, PLACE_HINT, "freeze", "thaw",
 		action_is_frozen, "freeze the rows (also Z); the header keeps moving" },
@@ -70,8 +94,8 @@ const struct key_binding keys_table[] = {
 		"the site one row up in the table" },
 	{ SITE, "]", { ']', 0 }, IN_DETAIL, action_neighbour, 1, PLACE_HINT, "site after", NULL, NULL,
 		"the site one row down in the table" },
-	{ PROG, "Tab", { '\t', 0 }, IN_DATA, action_tab, 1, PLACE_BAR, "Output", "Sites",
-		action_is_output, "next tab" },
+	{ PROG, "Tab", { '\t', 0 }, IN_DATA, action_tab, 1, PLACE_BAR, "Next", NULL, NULL,
+		"next tab" },
 	{ PROG, "S-Tab", { KEY_BTAB, 0 }, IN_DATA, action_tab, -1, PLACE_HELP, NULL, NULL, NULL,
 		"previous tab" },
 	{ PROG, "x", { 'x', 0 }, IN_DATA, action_save, 0, PLACE_HINT, "export", NULL, NULL,
@@ -92,7 +116,7 @@ const struct key_binding keys_table[] = {
 		"quit at once, from anywhere" },
 };
 /* clang-format on */
-const char *const keys_groups[] = { MOVE, TABLE, SHOW, SITE, PROG, NULL };
+const char *const keys_groups[] = { MOVE, TABLE, TREE, SHOW, SITE, PROG, NULL };
 const size_t keys_count = sizeof(keys_table) / sizeof(keys_table[0]);
 
 /* A column keeps its digit at every width. ALLOCS and TEMP are reached by < and >. */
@@ -176,10 +200,7 @@ static const char *key_label(const struct ui *ui, const struct key_binding *b)
 
 static bool key_advertised(const struct ui *ui, const struct key_binding *b, enum keys_place place)
 {
-	if (b->place != place || !(b->scope & ui_view(ui)->scope))
-		return false;
-	/* With one tab there is no next one. */
-	return b->run != action_tab || view_table[VIEW_OUTPUT]->present(ui);
+	return b->place == place && (b->scope & ui_view(ui)->scope);
 }
 
 void keys_draw_hints(const struct ui *ui, int y, unsigned cells)

@@ -16,9 +16,12 @@ enum keys_scope {
 	IN_OUTPUT = 2,
 	IN_DETAIL = 4,
 	IN_HELP = 8,
-	IN_LISTS = IN_SITES | IN_DETAIL,
-	IN_DATA = IN_SITES | IN_DETAIL | IN_OUTPUT,
-	IN_ALL = IN_SITES | IN_DETAIL | IN_OUTPUT | IN_HELP,
+	IN_TREE = 16,
+	IN_TABLES = IN_SITES | IN_TREE, /* sorted by columns */
+	IN_LISTS = IN_TABLES | IN_DETAIL,
+	IN_SHIFTED = IN_SITES | IN_DETAIL | IN_OUTPUT, /* long lines that can be moved sideways */
+	IN_DATA = IN_LISTS | IN_OUTPUT,
+	IN_ALL = IN_DATA | IN_HELP,
 };
 
 enum keys_place { PLACE_HELP, PLACE_HINT, PLACE_BAR }; /* where it is advertised besides the help */

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "src/util/text.h"
+#include "tui/actions.h"
 #include "tui/curses_api.h"
 #include "tui/header.h"
 #include "tui/ink.h"
@@ -22,6 +23,7 @@
 
 const struct view *const view_table[VIEW_COUNT] = {
 	[VIEW_SITES] = &view_sites,
+	[VIEW_TREE] = &view_tree,
 	[VIEW_OUTPUT] = &view_output,
 	[VIEW_DETAIL] = &view_detail,
 	[VIEW_HELP] = &view_help,
@@ -34,8 +36,9 @@ void ui_init(struct ui *ui, const struct tui_source *source, const struct tui_op
 	ui->reverse = options->reverse;
 	ui->full_names = options->full_names;
 	ui->show_hidden = options->show_hidden;
-	ui->stack[0] = VIEW_SITES;
+	ui->stack[0] = options->tree ? VIEW_TREE : VIEW_SITES;
 	ui->output.follow = true;
+	view_tree_init(ui);
 }
 
 void ui_free(struct ui *ui)
@@ -44,6 +47,7 @@ void ui_free(struct ui *ui)
 	snapshot_unref(ui->shown);
 	free(ui->sites.order);
 	free(ui->sites.ids);
+	view_tree_reset(ui);
 	view_help_free(ui);
 	*ui = (struct ui){ 0 };
 }
@@ -170,6 +174,7 @@ static void ui_image_changed(struct ui *ui)
 		;
 	ui->sites.has_selected = false;
 	ui->sites.held = 0;
+	view_tree_reset(ui);
 	ui->sites.list = (struct list){ .height = ui->sites.list.height };
 	ui_say(ui, "the program called exec: a new image, and its sites start anew");
 }
@@ -277,8 +282,9 @@ void ui_mouse(struct ui *ui, enum ui_mouse what, int y, int x)
 		tab = header_tab_at(ui, x);
 		if (tab >= 0)
 			ui_tab(ui, (enum view_id)tab);
-	} else if (ui_view(ui)->click &&
-		   (ui_in_row(ui, ROW_HEAD, y) || ui_in_row(ui, ROW_BODY, y))) {
+	} else if (ui_in_row(ui, ROW_HEAD, y)) {
+		action_sort_click(ui, x);
+	} else if (ui_view(ui)->click && ui_in_row(ui, ROW_BODY, y)) {
 		ui_view(ui)->click(ui, y, x);
 	}
 }

@@ -7,9 +7,11 @@
 #ifndef TUI_UI_H
 #define TUI_UI_H
 
+#include "src/model/treerows.h"
 #include "tui/layout.h"
 #include "tui/list.h"
 #include "tui/prompt.h"
+#include "tui/table.h"
 #include "tui/tui.h"
 
 #define UI_MESSAGE_MAX 512
@@ -20,6 +22,7 @@
 #define UI_CTRL(c) ((c)&0x1f)
 
 struct ui;
+struct strip;
 
 /* A view is a table of functions; the tab line, the keys and the frame around it are not its
  * matter. */
@@ -35,11 +38,24 @@ struct view {
 	void (*draw)(struct ui *ui); /* ROW_HEAD and ROW_BODY */
 	void (*status)(struct ui *ui, char *text, size_t cap); /* for ROW_STATUS */
 	struct list *(*list)(struct ui *ui); /* what the motion keys move */
-	void (*click)(struct ui *ui, int y, int x); /* inside ROW_HEAD or ROW_BODY; may be NULL */
+	void (*click)(struct ui *ui, int y, int x); /* inside ROW_BODY; may be NULL */
+	/* Of views that are tables, but for that of the sites: their columns, and the order that
+	 * digits and clicks choose. May be NULL. */
+	const struct table *(*table)(const struct ui *ui);
+	struct table_order *(*order)(struct ui *ui);
+	void (*facts)(const struct ui *ui, struct strip *s); /* for ROW_TABS; may be NULL */
 };
 
 /* The views, in the order of their tabs; those behind VIEW_TABS open from another one. */
-enum view_id { VIEW_SITES, VIEW_OUTPUT, VIEW_TABS, VIEW_DETAIL = VIEW_TABS, VIEW_HELP, VIEW_COUNT };
+enum view_id {
+	VIEW_SITES,
+	VIEW_TREE,
+	VIEW_OUTPUT,
+	VIEW_TABS,
+	VIEW_DETAIL = VIEW_TABS,
+	VIEW_HELP,
+	VIEW_COUNT
+};
 extern const struct view *const view_table[VIEW_COUNT];
 
 /* The site table. Rows are indices into ui->shown->sites; the selection is a site id. */
@@ -51,6 +67,22 @@ struct sites_state {
 	uint32_t selected; /* site id */
 	bool has_selected;
 	unsigned shift; /* cells the names are moved to the left */
+};
+
+#define TREE_ZOOMS 32 /* zooms into zooms */
+
+struct tree_state {
+	struct list list;
+	struct tree tree[2]; /* top-down, inverted; each made when it is first seen */
+	struct treerows rows;
+	bool inverted;
+	struct table_order order;
+	bool sorted_anew; /* a held order gives way once */
+	uint64_t selected; /* id of a node */
+	bool has_selected, selected_small; /* small: the line of its small children */
+	unsigned least_permille;
+	uint64_t zoom[TREE_ZOOMS]; /* ids of roots, the innermost last */
+	unsigned zooms;
 };
 
 struct detail_state {
@@ -102,6 +134,7 @@ struct ui {
 	bool quit, suspend, repaint, delay_changed;
 	/* The views' own. */
 	struct sites_state sites;
+	struct tree_state tree;
 	struct detail_state detail;
 	struct output_state output;
 	struct help_state help;

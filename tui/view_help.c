@@ -64,7 +64,7 @@ static void help_add_keys(struct ui *ui)
 
 static void help_add_columns(struct ui *ui)
 {
-	help_add(ui, "Columns");
+	help_add(ui, "Columns of Sites");
 	for (int i = 0; i < COL_COUNT; i++) {
 		char digit = keys_digit((enum column)i);
 
@@ -72,6 +72,20 @@ static void help_add_columns(struct ui *ui)
 			column_table[i].help);
 	}
 	help_add(ui, "%s", "");
+}
+
+static void help_add_tables(struct ui *ui)
+{
+	for (int id = 0; id < VIEW_COUNT; id++) {
+		const struct table *t = view_table[id]->table ? view_table[id]->table(ui) : NULL;
+
+		if (!t)
+			continue;
+		help_add(ui, "Columns of %s", view_table[id]->title);
+		for (unsigned i = 0; i < t->count; i++)
+			help_add(ui, "  %u %-10s %s", i + 1, t->column[i].title, t->column[i].help);
+		help_add(ui, "%s", "");
+	}
 }
 
 /* What the words of the header mean that do not explain themselves. */
@@ -116,6 +130,7 @@ static void help_open(struct ui *ui)
 	ui->help.list = (struct list){ .scroll_only = true, .height = ui->help.list.height };
 	help_add_keys(ui);
 	help_add_columns(ui);
+	help_add_tables(ui);
 	help_add_words(ui);
 	help_add_rules(ui);
 }

@@ -246,7 +246,7 @@ static void sites_status(struct ui *ui, char *text, size_t cap)
 		l->moved ? "> is followed: its line stays put" : "");
 }
 
-static void sites_click_head(struct ui *ui, int x)
+void view_sites_click_head(struct ui *ui, int x)
 {
 	struct layout_column columns[COL_COUNT];
 	unsigned n = layout_columns(ui->layout.width, ui_is_sampled(ui), columns);
@@ -258,17 +258,23 @@ static void sites_click_head(struct ui *ui, int x)
 
 static void sites_click(struct ui *ui, int y, int x)
 {
-	size_t row;
+	size_t row = ui->sites.list.top + (size_t)(y - ui->layout.y[ROW_BODY]);
 
-	if (y == ui->layout.y[ROW_HEAD]) {
-		sites_click_head(ui, x);
-		return;
-	}
-	row = ui->sites.list.top + (size_t)(y - ui->layout.y[ROW_BODY]);
 	if (row < ui->sites.list.count) {
 		list_select(&ui->sites.list, row);
 		sites_select_cursor(ui);
 	}
+}
+
+void view_sites_select(struct ui *ui, uint32_t site)
+{
+	struct sites_state *st = &ui->sites;
+
+	for (size_t i = 0; i < st->list.count; i++)
+		if (st->ids[i] == site)
+			list_select(&st->list, i);
+	st->list.moved = st->has_selected = true;
+	st->selected = site;
 }
 
 const struct view view_sites = {

@@ -5,7 +5,27 @@
 
 #include "tui/ui.h"
 
-extern const struct view view_sites, view_output, view_detail, view_help;
+extern const struct view view_sites, view_tree, view_output, view_detail, view_help;
+
+/* The selection of the table goes to this site. */
+void view_sites_select(struct ui *ui, uint32_t site);
+void view_sites_click_head(struct ui *ui, int x);
+
+void view_tree_init(struct ui *ui);
+/* Another image of the program: nothing of the tree means anything any more. */
+void view_tree_reset(struct ui *ui);
+/* Opens the way to where a site's stack ends, and selects it. */
+void view_tree_show_site(struct ui *ui, uint32_t site);
+/* Keys of the tree; the arguments are the key table's. */
+void view_tree_open(struct ui *ui, int arg, int key);
+void view_tree_close(struct ui *ui, int arg, int key);
+void view_tree_toggle(struct ui *ui, int arg, int key);
+void view_tree_parent(struct ui *ui, int arg, int key);
+void view_tree_all(struct ui *ui, int open, int key);
+void view_tree_invert(struct ui *ui, int arg, int key);
+void view_tree_zoom(struct ui *ui, int in, int key);
+void view_tree_least(struct ui *ui, int arg, int key);
+void view_tree_detail(struct ui *ui, int arg, int key);
 
 /* Tells the program how large the Output tab is, if that changed. */
 void view_output_tell_size(struct ui *ui);

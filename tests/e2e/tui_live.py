@@ -81,7 +81,7 @@ def live_demo():
     t = Tmux(f"{HEAPTOP} -d 200ms -- {DEMO}")
     try:
         text = t.wait(r"page_load +demo\.c:\d+")
-        for what in ("● LIVE", "RSS", "hwm", "Ops", "faults", "[Sites] Output", "F10/q"):
+        for what in ("● LIVE", "RSS", "hwm", "Ops", "faults", "[Sites] Tree", "F10/q"):
             assert what in text, f"{what!r} is missing in:\n{text}"
         assert max(len(l) for l in text.splitlines()) <= 100
         t.keys("j", "Enter")
@@ -90,6 +90,10 @@ def live_demo():
         t.keys("Escape")
         t.wait(r"1LIVE▼")
         t.keys("Tab")
+        t.wait(r"(?s)\[Tree\].*page_load")
+        t.keys("i", "j")
+        t.wait(r"(?s)BOTTOM-UP.*> .*page_load")
+        t.keys("Tab", "BTab", "BTab", "BTab")
         t.wait(r"demo: a cache")
         t.keys("Tab", "5")
         t.wait(r"5BLOCKS▼")
@@ -192,7 +196,7 @@ def a_program_that_ends():
         try:
             text = t.wait(word)
             assert "● LIVE" not in text
-            t.keys("Tab")
+            t.keys("BTab")
             t.wait("said at the end")
             t.keys("q")
             assert t.status() == status
@@ -212,7 +216,7 @@ def attached():
         text = t.wait(r"page_load +demo\.c:\d+")
         assert "Output" not in text
         t.keys("Tab")
-        t.wait("no other tab")
+        assert "Output" not in t.wait(r"\[Tree\]")
         t.keys("q")
         assert t.status() == 0
         assert demo.poll() is None, "leaving ended the program"

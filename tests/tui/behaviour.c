@@ -6,6 +6,7 @@
  */
 #include "tests/check.h"
 #include "tests/tui/paper.h"
+#include "tui/header.h"
 
 static struct paper p;
 
@@ -236,7 +237,7 @@ TEST(clicks)
 	CHECK_INT(p.ui.sort, COL_RATE);
 	ui_mouse(&p.ui, UI_WHEEL_DOWN, 12, 12);
 	ui_mouse(&p.ui, UI_CLICK, p.ui.layout.y[ROW_TABS], 10);
-	CHECK_INT(p.ui.stack[0], VIEW_OUTPUT);
+	CHECK_INT(p.ui.stack[0], VIEW_TREE);
 	/* Anywhere else, and outside: nothing. */
 	for (int y = 0; y < 35; y++)
 		ui_mouse(&p.ui, UI_CLICK, y, 250);
@@ -357,7 +358,7 @@ TEST(a_failed_tick_is_a_line_and_not_a_crash)
 TEST(output_follows_its_end)
 {
 	begin(30, 100);
-	paper_keys(&p, "\t");
+	ui_tab(&p.ui, VIEW_OUTPUT);
 	paper_draw(&p);
 	CHECK(paper_find(&p, "line 299:") >= 0);
 	p.canned.lines = 400;
@@ -381,11 +382,45 @@ TEST(without_output_there_is_no_such_tab)
 {
 	begin(30, 100);
 	p.source.output_lines = NULL;
-	paper_keys(&p, "\t");
-	paper_draw(&p);
-	CHECK_INT(paper_find(&p, "Output"), -1);
-	CHECK(paper_find(&p, "no other tab") >= 0);
+	for (int i = 0; i < 2 * VIEW_TABS; i++) {
+		paper_keys(&p, "\t");
+		paper_draw(&p);
+		CHECK_INT(paper_find(&p, "Output"), -1);
+	}
 	paper_close(&p);
+}
+
+/* All tabs are come by, both ways, and where not all fit the one in front is seen. */
+TEST(tabs_go_round)
+{
+	unsigned seen = 0;
+
+	for (int width = 40; width <= 100; width += 20) {
+		begin(24, width);
+		for (int i = 0; i < VIEW_TABS; i++) {
+			char title[32];
+
+			seen |= 1u << p.ui.stack[0];
+			snprintf(title, sizeof(title), "[%s]", view_table[p.ui.stack[0]]->title);
+			paper_draw(&p);
+			CHECK_INT(paper_find(&p, title), p.ui.layout.y[ROW_TABS]);
+			ui_key(&p.ui, '\t');
+		}
+		CHECK_INT(p.ui.stack[0], VIEW_SITES);
+		CHECK_INT(seen, (1u << VIEW_TABS) - 1);
+		ui_key(&p.ui, KEY_BTAB);
+		CHECK_INT(p.ui.stack[0], VIEW_TABS - 1);
+		/* A click on a tab that is seen opens that one. */
+		for (int x = 0; x < width; x++) {
+			int tab = header_tab_at(&p.ui, x);
+
+			if (tab >= 0) {
+				ui_mouse(&p.ui, UI_CLICK, p.ui.layout.y[ROW_TABS], x);
+				CHECK_INT(p.ui.stack[0], tab);
+			}
+		}
+		paper_close(&p);
+	}
 }
 
 /* The selected row is marked by a sign and by reverse video; mono has no colours at all. */
@@ -452,7 +487,7 @@ TEST(unclean_text_is_never_drawn)
 /* Every size, each view: drawing neither crashes nor writes outside, and the way out is known. */
 TEST(every_size_draws)
 {
-	static const char *const keys[] = { "", "\r", "q\t", "\t?", "q" };
+	static const char *const keys[] = { "", "\r", "qt", "ijl", "iE", "t\t\t", "?", "qt", "t" };
 
 	begin(30, 100);
 	p.canned.nsites = 40;
@@ -548,6 +583,7 @@ int main(void)
 	RUN(a_failed_tick_is_a_line_and_not_a_crash);
 	RUN(output_follows_its_end);
 	RUN(without_output_there_is_no_such_tab);
+	RUN(tabs_go_round);
 	RUN(never_colour_alone);
 	RUN(no_color_is_heeded);
 	RUN(unclean_text_is_never_drawn);

@@ -72,7 +72,17 @@ static void prepare_detail(struct paper *p)
 
 static void prepare_output(struct paper *p)
 {
-	paper_keys(p, "\t");
+	ui_tab(&p->ui, VIEW_OUTPUT);
+}
+
+static void prepare_tree(struct paper *p)
+{
+	paper_keys(p, "tjjl");
+}
+
+static void prepare_tree_up(struct paper *p)
+{
+	paper_keys(p, "tijj");
 }
 
 static void prepare_help(struct paper *p)
@@ -131,6 +141,12 @@ TEST(detail)
 	golden_view("detail", prepare_detail);
 }
 
+TEST(tree)
+{
+	golden_view("tree", prepare_tree);
+	golden_view("tree-up", prepare_tree_up);
+}
+
 TEST(output)
 {
 	golden_view("output", prepare_output);
@@ -162,7 +178,7 @@ TEST(ascii_is_ascii)
 	p.canned.nsites = 9; /* without the site that has a Japanese name */
 	p.canned.sampled = true;
 	ui_tick(&p.ui);
-	for (const char *keys = "\r?qqh"; *keys; keys++) {
+	for (const char *keys = "\r?qqtjlizth"; *keys; keys++) {
 		paper_draw(&p);
 		text = paper_text(&p);
 		for (const char *c = text; *c; c++)
@@ -178,6 +194,7 @@ int main(void)
 	RUN(sites);
 	RUN(frozen);
 	RUN(detail);
+	RUN(tree);
 	RUN(output);
 	RUN(help);
 	RUN(ended);

@@ -291,7 +291,7 @@ def mouse():
     s.wait_for(b"> is followed")
     at = len(s.seen)
     s.keys(b"\x1b[<65;20;13M\x1b[<0;12;6M")
-    s.wait_for(b"line 2", at)
+    s.wait_for(b"TOP-DOWN", at)
     s.keys(b"q")
     assert s.end() == 0
     s.close()
@@ -307,7 +307,7 @@ def output_is_shown_when_it_comes():
     r, w = os.pipe()
     s = Screen("-d", "60000", "-f", str(r), pass_fds=(r,))
     s.wait_for(b"F10/q")
-    s.keys(b"\t")
+    s.keys(b"\033[Z")
     s.wait_for(b"line 302")
     at = len(s.seen)
     os.write(w, b"x" * 7)  # seven lines

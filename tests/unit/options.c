@@ -100,6 +100,14 @@ TEST(modes)
 	CHECK_INT(PARSE("--clean").o.mode, OPTIONS_CLEAN);
 }
 
+TEST(tree)
+{
+	CHECK(PARSE("-t", "ls").o.tree);
+	CHECK(PARSE("--tree", "-a", "1").o.tree);
+	CHECK(!PARSE("ls", "-t").o.tree);
+	CHECK_INT(PARSE("-t", "-b", "ls").status, OPTIONS_EXIT_USAGE);
+}
+
 TEST(sampling)
 {
 	struct parsed p = PARSE("--sample", "500K", "x");
@@ -222,7 +230,6 @@ TEST(unknown_options)
 
 TEST(not_built_in_yet)
 {
-	CHECK(refused(PARSE("-t", "x"), "-t is not built in yet"));
 	CHECK(refused(PARSE("-F", "live>1M", "x"), "-F is not built in yet"));
 	CHECK(refused(PARSE("--leak-check", "x"), "--leak-check is not built in yet"));
 	CHECK(refused(PARSE("--suppressions", "f", "x"), "--suppressions is not built in yet"));
@@ -272,6 +279,7 @@ int main(void)
 	RUN(defaults);
 	RUN(command_without_dashes);
 	RUN(modes);
+	RUN(tree);
 	RUN(sampling);
 	RUN(one_mode_only);
 	RUN(values);

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * From tree to lines (treerows.h). Walks the open part only. Called by the tree view after each
+ * update of the tree, on the main thread.
+ */
+#include "src/model/treerows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A child that holds so many percent of the root is open when it is first seen. */
+#define OPEN_PERCENT 5u
+
+struct walk {
+	struct treerows *rows;
+	struct tree *tree;
+	const struct treerows_wish *wish;
+	uint64_t whole; /* bytes of the root */
+	uint32_t *kids; /* a stack of child lists */
+	size_t used, room;
+	int rc;
+};
+
+/* ---- order -------------------------------------------------------------------------------- */
+
+static int order(uint64_t a, uint64_t b)
+{
+	return (a < b) - (a > b);
+}
+
+static int order_names(const struct tree_node *a, const struct tree_node *b)
+{
+	const char *x = a->frame.function, *y = b->frame.function;
+
+	if (!x != !y)
+		return x ? -1 : 1;
+	return x ? strcmp(x, y) : -order(a->frame.offset, b->frame.offset);
+}
+
+static int order_places(const struct tree_node *a, const struct tree_node *b)
+{
+	const char *x = a->frame.file, *y = b->frame.file;
+	int by = !x != !y ? (x ? -1 : 1) : x ? strcmp(x, y) : 0;
+
+	return by ? by : (a->frame.line > b->frame.line) - (a->frame.line < b->frame.line);
+}
+
+static int order_column(const struct walk *w, const struct tree_node *a, const struct tree_node *b)
+{
+	switch (w->wish->sort) {
+	case TREEROWS_SELF:
+		return order(a->self_bytes, b->self_bytes);
+	case TREEROWS_RATE:
+		return (a->rate_bytes_per_s < b->rate_bytes_per_s) -
+		       (a->rate_bytes_per_s > b->rate_bytes_per_s);
+	case TREEROWS_BLOCKS:
+		return order(a->blocks, b->blocks);
+	case TREEROWS_NAME:
+		return order_names(a, b);
+	case TREEROWS_PLACE:
+		return order_places(a, b);
+	case TREEROWS_TOTAL:
+	case TREEROWS_PERCENT:
+	case TREEROWS_COUNT:
+		break;
+	}
+	return order(a->total_bytes, b->total_bytes);
+}
+
+static int order_siblings(const void *pa, const void *pb, void *ctx)
+{
+	const struct walk *w = ctx;
+	const struct tree_node *a = &w->tree->node[*(const uint32_t *)pa];
+	const struct tree_node *b = &w->tree->node[*(const uint32_t *)pb];
+	int by = w->wish->reverse ? -order_column(w, a, b) : order_column(w, a, b);
+
+	/* Those that had a place keep it, newcomers go behind them. */
+	if (w->wish->hold && a->rank != b->rank)
+		return !a->rank ? 1 : !b->rank ? -1 : a->rank < b->rank ? -1 : 1;
+	if (!by)
+		by = order(a->total_bytes, b->total_bytes);
+	return by ? by : order(b->id, a->id);
+}
+
+/* ---- children ----------------------------------------------------------------------------- */
+
+/* What holds nothing now is no line. */
+static bool node_empty(const struct tree_node *n)
+{
+	return n->total_bytes == 0 && n->blocks == 0;
+}
+
+static bool node_small(const struct walk *w, const struct tree_node *n)
+{
+	return !(n->marks & TREEROWS_SHOWN) &&
+	       (double)n->total_bytes * 1000 < (double)w->whole * w->wish->least_permille;
+}
+
+/* The only child of a node that holds nothing itself, or 0. */
+static uint32_t node_only_child(struct walk *w, uint32_t node)
+{
+	struct tree_node *n = &w->tree->node[node];
+	uint32_t only = 0;
+
+	if (n->marks & TREEROWS_SPLIT)
+		return 0;
+	for (uint32_t c = n->child; c; c = w->tree->node[c].next) {
+		if (node_empty(&w->tree->node[c]))
+			continue;
+		if (only) {
+			n->marks |= TREEROWS_SPLIT;
+			return 0;
+		}
+		only = c;
+	}
+	if (n->self_bytes && only) {
+		n->marks |= TREEROWS_SPLIT;
+		return 0;
+	}
+	return only;
+}
+
+static bool node_has_children(const struct walk *w, uint32_t node)
+{
+	for (uint32_t c = w->tree->node[node].child; c; c = w->tree->node[c].next)
+		if (!node_empty(&w->tree->node[c]))
+			return true;
+	return false;
+}
+
+static bool kid_push(struct walk *w, uint32_t node)
+{
+	size_t room = w->room ? w->room * 2 : 256;
+	uint32_t *kids;
+
+	if (w->used == w->room) {
+		kids = realloc(w->kids, room * sizeof(*kids));
+		if (!kids) {
+			w->rc = -ENOMEM;
+			return false;
+		}
+		w->kids = kids;
+		w->room = room;
+	}
+	w->kids[w->used++] = node;
+	return true;
+}
+
+/* ---- lines -------------------------------------------------------------------------------- */
+
+static struct treerow *row_add(struct walk *w)
+{
+	struct treerows *r = w->rows;
+	size_t room = r->room ? r->room * 2 : 256;
+	struct treerow *row;
+
+	if (r->count == r->room) {
+		row = realloc(r->row, room * sizeof(*row));
+		if (!row) {
+			w->rc = -ENOMEM;
+			return NULL;
+		}
+		r->row = row;
+		r->room = room;
+	}
+	return &r->row[r->count++];
+}
+
+static void node_decide(struct walk *w, uint32_t node)
+{
+	struct tree_node *n = &w->tree->node[node];
+
+	if (!(n->marks & TREEROWS_DECIDED) && n->total_bytes * 100 >= w->whole * OPEN_PERCENT)
+		n->marks |= TREEROWS_OPEN;
+	n->marks |= TREEROWS_DECIDED | TREEROWS_SHOWN;
+}
+
+/* Goes down to the end of the chain; nodes on the way are open, should it be split one day. */
+static void row_chain(struct walk *w, struct treerow *row)
+{
+	uint32_t next;
+
+	row->node = row->first;
+	while (row->level && (next = node_only_child(w, row->node)) != 0) {
+		w->tree->node[row->node].marks |= TREEROWS_OPEN | TREEROWS_DECIDED | TREEROWS_SHOWN;
+		w->tree->node[row->node].row = (uint32_t)(w->rows->count - 1);
+		row->node = next;
+		row->folded++;
+	}
+	w->tree->node[row->node].row = (uint32_t)(w->rows->count - 1);
+}
+
+static void rows_of(struct walk *w, uint32_t first, const struct treerow *above, bool last);
+
+static void row_small(struct walk *w, uint32_t node, const struct treerow *above,
+	const uint32_t *kids, size_t count)
+{
+	struct treerow *row = row_add(w);
+
+	if (!row)
+		return;
+	*row = (struct treerow){ .first = node,
+		.node = node,
+		.small = (uint32_t)count,
+		.level = above->level + 1,
+		.last = true,
+		.has_children = true,
+		.guides = above->guides };
+	for (size_t i = 0; i < count; i++) {
+		const struct tree_node *n = &w->tree->node[kids[i]];
+
+		row->small_bytes += n->total_bytes;
+		row->small_blocks += n->blocks;
+		row->small_rate += n->rate_bytes_per_s;
+	}
+}
+
+/* Large children go to the front. Returns how many of all become lines. */
+static size_t kids_part(struct walk *w, uint32_t node, uint32_t *kids, size_t count)
+{
+	size_t large = 0;
+
+	if (w->tree->node[node].marks & TREEROWS_ALL)
+		return count;
+	for (size_t i = 0; i < count; i++) {
+		uint32_t kid = kids[i];
+
+		if (node_small(w, &w->tree->node[kid]))
+			continue;
+		memmove(&kids[large + 1], &kids[large], (i - large) * sizeof(*kids));
+		kids[large++] = kid;
+	}
+	/* A count of one would take the same line and say less. */
+	return count - large == 1 ? count : large;
+}
+
+/* `above` is a copy: lines move as more are added. */
+static void rows_below(struct walk *w, struct treerow above)
+{
+	size_t base = w->used, count, large;
+
+	for (uint32_t c = w->tree->node[above.node].child; c; c = w->tree->node[c].next)
+		if (!node_empty(&w->tree->node[c]) && !kid_push(w, c))
+			return;
+	count = w->used - base;
+	if (count)
+		qsort_r(w->kids + base, count, sizeof(*w->kids), order_siblings, w);
+	large = kids_part(w, above.node, w->kids + base, count);
+	for (size_t i = 0; i < large && w->rc == 0; i++) {
+		uint32_t kid = w->kids[base + i];
+
+		w->tree->node[kid].rank = (uint32_t)(i + 1);
+		rows_of(w, kid, &above, i + 1 == count);
+	}
+	if (large < count && w->rc == 0)
+		row_small(w, above.node, &above, w->kids + base + large, count - large);
+	w->used = base;
+}
+
+static void rows_of(struct walk *w, uint32_t first, const struct treerow *above, bool last)
+{
+	struct treerow *row = row_add(w);
+
+	if (!row)
+		return;
+	*row = (struct treerow){ .first = first, .last = last };
+	if (above) {
+		row->level = above->level + 1;
+		row->guides = above->guides;
+		if (!last && row->level < 64)
+			row->guides |= 1ull << row->level;
+	}
+	row_chain(w, row);
+	node_decide(w, row->node);
+	row->has_children = node_has_children(w, row->node);
+	if (row->has_children && (w->tree->node[row->node].marks & TREEROWS_OPEN))
+		rows_below(w, *row);
+}
+
+int treerows_make(struct treerows *r, struct tree *t, const struct treerows_wish *wish)
+{
+	struct walk w = { .rows = r, .tree = t, .wish = wish };
+
+	r->count = 0;
+	if (!t->count)
+		return 0;
+	for (uint32_t i = 0; i < t->count; i++)
+		t->node[i].row = TREE_NONE;
+	w.whole = t->node[wish->root].total_bytes;
+	t->node[wish->root].marks |= TREEROWS_OPEN | TREEROWS_DECIDED;
+	rows_of(&w, wish->root, NULL, true);
+	free(w.kids);
+	if (w.rc)
+		r->count = 0;
+	return w.rc;
+}
+
+void treerows_free(struct treerows *r)
+{
+	free(r->row);
+	*r = (struct treerows){ 0 };
+}
+
+size_t treerows_find(const struct treerows *r, const struct tree *t, uint32_t node)
+{
+	while (node < t->count && t->node[node].row == TREE_NONE && node != TREE_ROOT)
+		node = t->node[node].parent;
+	return node < t->count && t->node[node].row < r->count ? t->node[node].row : 0;
+}
+
+void treerows_open_all(struct tree *t, uint32_t node, bool open)
+{
+	for (uint32_t i = node; i < t->count; i++) {
+		if (!tree_is_below(t, i, node))
+			continue;
+		t->node[i].marks |= TREEROWS_DECIDED;
+		if (open)
+			t->node[i].marks |= TREEROWS_OPEN;
+		else
+			t->node[i].marks &= (unsigned char)~(TREEROWS_OPEN | TREEROWS_ALL);
+	}
+}
+
+void treerows_forget_shown(struct tree *t)
+{
+	for (uint32_t i = 0; i < t->count; i++)
+		t->node[i].marks &= (unsigned char)~(TREEROWS_SHOWN | TREEROWS_ALL);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What all tables but that of the call sites share: which columns a width has room for, their
+ * headers with the digit that sorts by them, and cells of numbers. Fitting is pure; main thread.
+ */
+#ifndef TUI_TABLE_H
+#define TUI_TABLE_H
+
+#include "tui/ink.h"
+
+#define TABLE_COLUMNS 9 /* a digit sorts by each */
+
+struct table_column {
+	const char *title;
+	unsigned cells; /* 0: takes the rest */
+	bool right; /* a number: right-aligned, sorted downwards */
+	int width; /* of the screen that has it, at least */
+	const char *help;
+};
+
+struct table {
+	const struct table_column *column;
+	unsigned count;
+};
+
+/* What the user chose. */
+struct table_order {
+	unsigned sort; /* column */
+	bool reverse;
+};
+
+struct table_place {
+	unsigned column;
+	int x;
+	unsigned cells;
+};
+
+/* The columns of a table in this width, left to right. Returns how many. */
+unsigned table_fit(const struct table *t, int width, struct table_place out[TABLE_COLUMNS]);
+/* Where `column` is; of no cells when it is not shown. */
+struct table_place table_at(const struct table *t, int width, unsigned column);
+void table_draw_head(const struct table *t, const struct table_order *o, int y, unsigned width);
+/* The column whose header is at cell x, or -1. */
+int table_column_at(const struct table *t, int width, int x);
+/* A cell's text on its side of its place, blank when the place has no cells. */
+void table_draw_cell(
+	const struct table *t, struct table_place place, int y, enum ink ink, const char *text);
+/* Which way numbers and names of this column go: the arrow of its header. */
+bool table_descends(const struct table *t, const struct table_order *o);
+
+#endif

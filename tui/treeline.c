@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * One line of the call tree as text, and what is told of the selected one in the pane below. Called
+ * by view_tree.c for the lines that are seen, for each frame, on the main thread.
+ */
+#include "tui/treeline.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include "src/util/text.h"
+#include "src/util/units.h"
+#include "tui/ink.h"
+#include "tui/strip.h"
+
+#define PANE_HEIGHT 13 /* body lines from which there is room for it */
+#define CHAIN_NAMES 64 /* more names of one line fit on no screen */
+#define CHAIN_SPARE 64 /* bytes for arrows, dots and the count */
+#define CHAIN_LEAST 12 /* cells for names, else the count of a chain is left out */
+
+enum { TREE_BAR = TREEROWS_COUNT };
+
+#define TREE_TABLE(title, self_width)                                                              \
+	{                                                                                          \
+		{ "TOTAL", 6, true, 0, "live bytes of all stacks through this function" },         \
+			{ "%", 5, true, 62, "their share of the root's" },                         \
+			{ "SELF", 6, true, self_width, "live bytes it asked for itself" },         \
+			{ "RATE", 9, true, 48, "growth of TOTAL per second, over 10 s" },          \
+			{ "BLOCKS", 6, true, 76, "live blocks of all these stacks" },              \
+			{ title, 0, false, 0, "the functions, each below its caller" },            \
+			{ "FILE:LINE", 18, false, 92, "where in the function, if in one place" },  \
+			{ "OF ROOT", 10, false, 116, "the share as a bar" },                       \
+	}
+
+static const struct table_column down_columns[] = TREE_TABLE("CALL TREE", 56);
+/* Stacks end at main there: what a function asked for itself is the first line's TOTAL. */
+static const struct table_column up_columns[] = TREE_TABLE("CALLERS", 1000000);
+#define TREE_COLUMNS (sizeof(down_columns) / sizeof(down_columns[0]))
+static const struct table down_table = { down_columns, TREE_COLUMNS };
+static const struct table up_table = { up_columns, TREE_COLUMNS };
+
+const struct table *treeline_table(const struct ui *ui)
+{
+	return ui->tree.inverted ? &up_table : &down_table;
+}
+
+/* ---- drawing ------------------------------------------------------------------------------ */
+
+/* "│ ├─+ ": the lines of the tree before a name. Deep ones lose their beginning. */
+static void tree_prefix(const struct ui *ui, const struct treerow *row, unsigned cells, char *out)
+{
+	unsigned from = 1, most = cells / 4 > 1 ? cells / 4 : 1;
+	bool open = treeline_node(ui, row->node)->marks & TREEROWS_OPEN;
+
+	*out = 0;
+	if (row->level == 0)
+		return;
+	if (row->level > most) {
+		from = row->level - most + 1;
+		out = stpcpy(out, ink_sign(SIGN_ELLIPSIS_1));
+	}
+	for (unsigned i = from; i < row->level; i++)
+		out = stpcpy(out, i < 64 && row->guides >> i & 1 ? ink_sign(SIGN_TREE_LINE) : "  ");
+	out = stpcpy(out, ink_sign(row->last ? SIGN_TREE_END : SIGN_TREE_BRANCH));
+	stpcpy(out, !row->has_children ? "  " : open && !row->small ? "- " : "+ ");
+}
+
+void treeline_name(
+	const struct ui *ui, const struct tree_node *n, unsigned cells, bool full, char *out)
+{
+	if (n->missing)
+		text_elide(out, COLUMN_TEXT_MAX, n->frame.function, cells ? cells : COLUMN_TEXT_MAX,
+			false, ink_ascii());
+	else
+		frame_name(&n->frame, full, cells, ink_ascii(), out, COLUMN_TEXT_MAX);
+}
+
+/* The nodes of a chain, outermost first, as many as could ever be written. Returns how many. */
+static uint32_t tree_chain(
+	const struct ui *ui, const struct treerow *row, uint32_t out[CHAIN_NAMES])
+{
+	uint32_t n = row->node;
+
+	for (uint32_t i = row->folded;; i--) {
+		if (i < CHAIN_NAMES)
+			out[i] = n;
+		if (i == 0)
+			break;
+		n = treeline_node(ui, n)->parent;
+	}
+	return row->folded + 1 < CHAIN_NAMES ? row->folded + 1 : CHAIN_NAMES;
+}
+
+/* Adds "NAME → " (or " ← NAME") to out if it fits in `room` cells. Returns the cells it took, 0:
+ * none. */
+static unsigned chain_add(
+	const struct ui *ui, uint32_t node, const char *format, unsigned room, char *out)
+{
+	const char *arrow = ink_sign(ui->tree.inverted ? SIGN_CALLED_BY : SIGN_CALLS);
+	char name[COLUMN_TEXT_MAX];
+	size_t used = strlen(out);
+	unsigned cells;
+
+	treeline_name(ui, treeline_node(ui, node), 0, ui->full_names, name);
+	cells = (unsigned)(text_cells(name) + text_cells(arrow));
+	if (cells > room || used + strlen(name) + CHAIN_SPARE > COLUMN_TEXT_MAX)
+		return 0;
+	sprintf(out + used, *format == '<' ? "%2$s%1$s" : "%1$s%2$s", name, arrow);
+	return cells;
+}
+
+/* "main → run → step": the last is always there, of the others as many as fit. */
+static void chain_down(const struct ui *ui, const struct treerow *row, unsigned cells, char *out)
+{
+	uint32_t chain[CHAIN_NAMES], count = tree_chain(ui, row, chain), i, took;
+	const char *arrow = ink_sign(SIGN_CALLS), *gap = ink_sign(SIGN_ELLIPSIS);
+	unsigned gap_cells = (unsigned)(text_cells(gap) + text_cells(arrow)), room;
+	char last[COLUMN_TEXT_MAX];
+
+	treeline_name(ui, treeline_node(ui, row->node), cells, ui->full_names, last);
+	room = cells - (unsigned)text_cells(last);
+	for (i = 0; i + 1 < count; i++) {
+		unsigned spare = i + 2 < count ? gap_cells : 0;
+
+		took = room > spare ? chain_add(ui, chain[i], ">", room - spare, out) : 0;
+		if (!took)
+			break;
+		room -= took;
+	}
+	if (i + 1 < count && room >= gap_cells)
+		strcat(strcat(out, gap), arrow);
+	strncat(out, last, COLUMN_TEXT_MAX - strlen(out) - 1);
+}
+
+/* "step ← run ← main": the first is always there, of the others as many as fit. */
+static void chain_up(const struct ui *ui, const struct treerow *row, unsigned cells, char *out)
+{
+	uint32_t chain[CHAIN_NAMES], count = tree_chain(ui, row, chain), i, took;
+	const char *arrow = ink_sign(SIGN_CALLED_BY), *gap = ink_sign(SIGN_ELLIPSIS);
+	unsigned gap_cells = (unsigned)(text_cells(gap) + text_cells(arrow)), room;
+
+	treeline_name(ui, treeline_node(ui, row->first), cells, ui->full_names, out);
+	room = cells - (unsigned)text_cells(out);
+	for (i = 1; i < count; i++) {
+		unsigned spare = i + 1 < count ? gap_cells : 0;
+
+		took = room > spare ? chain_add(ui, chain[i], "<", room - spare, out) : 0;
+		if (!took)
+			break;
+		room -= took;
+	}
+	if (i < count && room >= gap_cells)
+		strcat(strcat(out, arrow), gap);
+}
+
+/* The names of a chain, with how many were folded into one line. */
+static void tree_chain_name(
+	const struct ui *ui, const struct treerow *row, unsigned cells, char *out)
+{
+	char tail[CHAIN_SPARE / 2];
+
+	snprintf(tail, sizeof(tail), "  (%" PRIu32 " folded)", row->folded);
+	if (strlen(tail) + CHAIN_LEAST > cells)
+		*tail = 0;
+	*out = 0;
+	(ui->tree.inverted ? chain_up : chain_down)(ui, row, cells - (unsigned)strlen(tail), out);
+	strncat(out, tail, COLUMN_TEXT_MAX - strlen(out) - 1);
+}
+
+static void tree_name(const struct ui *ui, const struct treerow *row, unsigned cells, char *out)
+{
+	char text[COLUMN_TEXT_MAX];
+	uint32_t all = treeline_node(ui, row->node)->parent;
+
+	if (row->small) {
+		snprintf(text, sizeof(text), "%" PRIu32 " more below %g%%", row->small,
+			ui->tree.least_permille / 10.0);
+	} else if (row->level == 0 && row->node == TREE_ROOT && all == TREE_ROOT) {
+		snprintf(text, sizeof(text), "all");
+	} else if (row->folded) {
+		tree_chain_name(ui, row, cells, text);
+	} else {
+		treeline_name(ui, treeline_node(ui, row->node), cells, ui->full_names, text);
+	}
+	text_elide(out, COLUMN_TEXT_MAX, text, cells, false, ink_ascii());
+}
+
+/* Of a chain, the function nearest to the allocation: the one that its line is about. */
+static const struct tree_node *tree_near(const struct ui *ui, const struct treerow *row)
+{
+	return treeline_node(ui, ui->tree.inverted ? row->first : row->node);
+}
+
+static void tree_place(const struct ui *ui, const struct tree_node *n, unsigned cells, char *out)
+{
+	struct frame f = n->frame;
+
+	*out = 0;
+	if (n->place_differs)
+		f.line = 0;
+	if (!n->missing && n->frame.module->name)
+		frame_place(&f, cells, ink_ascii(), out, COLUMN_TEXT_MAX);
+}
+
+/* The text of one cell. */
+static void tree_cell(
+	const struct ui *ui, const struct treerow *row, const struct table_place *p, char *out)
+{
+	const struct tree_node *n = treeline_node(ui, row->node);
+	uint64_t whole = treeline_node(ui, ui->tree.rows.row[0].node)->total_bytes;
+	uint64_t bytes = row->small ? row->small_bytes : n->total_bytes;
+	char name[COLUMN_TEXT_MAX];
+
+	*out = 0;
+	switch (p->column) {
+	case TREEROWS_TOTAL:
+		units_bytes(out, bytes);
+		break;
+	case TREEROWS_PERCENT:
+		units_percent(out, bytes, whole);
+		break;
+	case TREEROWS_SELF:
+		units_bytes(out, row->small ? 0 : n->self_bytes);
+		break;
+	case TREEROWS_RATE:
+		units_rate(out, row->small ? row->small_rate : n->rate_bytes_per_s);
+		break;
+	case TREEROWS_BLOCKS:
+		units_count(out, row->small ? row->small_blocks : n->blocks);
+		break;
+	case TREEROWS_NAME:
+		tree_prefix(ui, row, p->cells, out);
+		tree_name(ui, row, p->cells - (unsigned)text_cells(out), name);
+		strcat(out, name);
+		break;
+	case TREEROWS_PLACE:
+		if (!row->small && row->node != TREE_ROOT)
+			tree_place(ui, tree_near(ui, row), p->cells, out);
+		break;
+	default:
+		bar_text(bytes, whole, p->cells, ink_glyphs(), out, COLUMN_TEXT_MAX);
+	}
+}
+
+static enum ink tree_ink(const struct ui *ui, const struct treerow *row, unsigned column)
+{
+	double rate = row->small ? row->small_rate : treeline_node(ui, row->node)->rate_bytes_per_s;
+	double matters = (double)ui->shown->totals.live_bytes / 1000;
+
+	if (column == TREE_BAR)
+		return INK_GOOD;
+	if (column != TREEROWS_RATE || rate == 0)
+		return INK_PLAIN;
+	return rate >= matters ? INK_WARN : -rate >= matters ? INK_GOOD : INK_PLAIN;
+}
+
+void treeline_draw(const struct ui *ui, size_t at, int y)
+{
+	const struct treerow *row = &ui->tree.rows.row[at];
+	struct table_place place[TABLE_COLUMNS];
+	unsigned n = table_fit(treeline_table(ui), ui->layout.width, place);
+	bool selected = at == ui->tree.list.cursor;
+	char text[2 * COLUMN_TEXT_MAX];
+
+	if (selected) {
+		ink_fill(y, 0, (unsigned)ui->layout.width, INK_SELECT);
+		ink_text(y, 0, 1, INK_SELECT, ">");
+	}
+	for (unsigned i = 0; i < n; i++) {
+		tree_cell(ui, row, &place[i], text);
+		table_draw_cell(treeline_table(ui), place[i], y,
+			selected ? INK_SELECT : tree_ink(ui, row, place[i].column), text);
+	}
+}
+
+/* ---- the pane below ----------------------------------------------------------------------- */
+
+bool treeline_has_pane(const struct ui *ui)
+{
+	return ui->layout.body_height >= PANE_HEIGHT;
+}
+
+static void pane_name(const struct ui *ui, const struct tree_node *n, int y, unsigned width)
+{
+	char text[COLUMN_TEXT_MAX];
+	unsigned place;
+
+	tree_place(ui, n, width / 3, text);
+	place = (unsigned)text_cells(text);
+	ink_text(y, (int)(width - place - 1), place, INK_DIM, text);
+	treeline_name(ui, n, width - place - 4, true, text);
+	ink_text(y, 1, width - place - 3, INK_BOLD, text);
+}
+
+static void pane_numbers(const struct ui *ui, const struct tree_node *n, int y, unsigned width)
+{
+	struct strip s = STRIP_INIT;
+	char a[UNITS_MAX + 8];
+
+	strip_left(&s, 90, INK_PLAIN, "total %s", units_bytes(a, n->total_bytes));
+	if (!ui->tree.inverted)
+		strip_left(&s, 80, INK_PLAIN, "self %s", units_bytes(a, n->self_bytes));
+	strip_left(&s, 75, INK_PLAIN, "%s block%s", units_exact(a, n->blocks),
+		n->blocks == 1 ? "" : "s");
+	strip_left(
+		&s, 70, INK_PLAIN, "%" PRIu64 " call site%s", n->sites, n->sites == 1 ? "" : "s");
+	strip_left(&s, 40, INK_PLAIN, "allocs %s", units_freq(a, n->allocs_per_s));
+	strip_right(&s, 85, n->rate_bytes_per_s > 0 ? INK_WARN : INK_PLAIN, "growth %s",
+		units_rate(a, n->rate_bytes_per_s));
+	strip_draw(&s, y, 1, width - 2);
+}
+
+/* The way from the root to here; what does not fit is missing at its beginning. */
+static void pane_path(const struct ui *ui, uint32_t node, int y, unsigned width)
+{
+	const char *arrow = ink_sign(ui->tree.inverted ? SIGN_CALLED_BY : SIGN_CALLS);
+	char name[COLUMN_TEXT_MAX], path[COLUMN_TEXT_MAX] = "", longer[2 * COLUMN_TEXT_MAX + 8];
+	uint32_t n = node;
+
+	for (; n != TREE_ROOT; n = treeline_node(ui, n)->parent) {
+		treeline_name(ui, treeline_node(ui, n), 0, false, name);
+		snprintf(longer, sizeof(longer), "%s%s%s", name, *path ? arrow : "", path);
+		if (text_cells(longer) + 8 > width || strlen(longer) >= sizeof(path))
+			break;
+		strcpy(path, longer);
+	}
+	snprintf(longer, sizeof(longer), "%s%s%s", n != TREE_ROOT ? ink_sign(SIGN_ELLIPSIS) : "",
+		n != TREE_ROOT ? arrow : "", path);
+	ink_text(y, 1, width - 2, INK_DIM, longer);
+}
+
+void treeline_draw_pane(const struct ui *ui, int y)
+{
+	const struct treerow *row = treeline_selected(ui);
+	unsigned width = (unsigned)ui->layout.width;
+	const struct tree_node *n;
+
+	ink_rule(y, 0, width, "SELECTED");
+	if (!row)
+		return;
+	n = treeline_node(ui, row->node);
+	if (row->small) {
+		ink_text(y + 1, 1, width - 2, INK_PLAIN,
+			"small children: Right shows them all, T sets what is small");
+		return;
+	}
+	if (row->node == TREE_ROOT)
+		ink_text(y + 1, 1, width - 2, INK_BOLD, "all call stacks");
+	else
+		pane_name(ui, tree_near(ui, row), y + 1, width);
+	pane_numbers(ui, n, y + 2, width);
+	pane_path(ui, row->node, y + 3, width);
+}

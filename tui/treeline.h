@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Lines of the call tree as they are seen, and the pane that tells of the selected one. Main
+ * thread.
+ */
+#ifndef TUI_TREELINE_H
+#define TUI_TREELINE_H
+
+#include "tui/ui.h"
+
+#define TREELINE_PANE 4 /* lines of the pane */
+
+static inline const struct tree_node *treeline_node(const struct ui *ui, uint32_t node)
+{
+	return &ui->tree.tree[ui->tree.inverted].node[node];
+}
+
+/* The line under the cursor, or NULL. */
+static inline const struct treerow *treeline_selected(const struct ui *ui)
+{
+	const struct tree_state *st = &ui->tree;
+
+	return st->list.cursor < st->rows.count ? &st->rows.row[st->list.cursor] : NULL;
+}
+
+/* The columns of the tree, as it stands now. */
+const struct table *treeline_table(const struct ui *ui);
+/* What a node is called, in at most `cells` cells (0: no limit); `out` has COLUMN_TEXT_MAX bytes.
+ */
+void treeline_name(
+	const struct ui *ui, const struct tree_node *n, unsigned cells, bool full, char *out);
+/* Line `at` of ui->tree.rows at y. */
+void treeline_draw(const struct ui *ui, size_t at, int y);
+/* Whether the body is high enough for the pane, and the pane. */
+bool treeline_has_pane(const struct ui *ui);
+void treeline_draw_pane(const struct ui *ui, int y);
+
+#endif

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The call tree: who calls whom until something is allocated, and how much of it lives. What a line
+ * is comes from src/model/treerows.c; here it is drawn, and moved through by keys. The selection is
+ * a path, not a line: it keeps its line on the screen while the tree around it changes. Main
+ * thread.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "src/util/text.h"
+#include "src/util/units.h"
+#include "tui/actions.h"
+#include "tui/ink.h"
+#include "tui/keys.h"
+#include "tui/strip.h"
+#include "tui/table.h"
+#include "tui/treeline.h"
+#include "tui/views.h"
+
+#define LEAST_START 10 /* permille: children below 1 % of the root fold */
+
+static struct list *tree_list(struct ui *ui)
+{
+	return &ui->tree.list;
+}
+
+static struct table_order *tree_order(struct ui *ui)
+{
+	return &ui->tree.order;
+}
+
+static struct tree *tree_now(struct ui *ui)
+{
+	return &ui->tree.tree[ui->tree.inverted];
+}
+
+void view_tree_init(struct ui *ui)
+{
+	ui->tree.least_permille = LEAST_START;
+}
+
+void view_tree_reset(struct ui *ui)
+{
+	struct tree_state *st = &ui->tree;
+
+	tree_free(&st->tree[0]);
+	tree_free(&st->tree[1]);
+	treerows_free(&st->rows);
+	st->zooms = 0;
+	st->has_selected = false;
+	st->list = (struct list){ .height = st->list.height };
+}
+
+/* ---- what is where ------------------------------------------------------------------------ */
+
+static void tree_select_cursor(struct ui *ui)
+{
+	struct tree_state *st = &ui->tree;
+	const struct treerow *row = treeline_selected(ui);
+
+	st->has_selected = row != NULL;
+	if (!row)
+		return;
+	st->selected = treeline_node(ui, row->node)->id;
+	st->selected_small = row->small != 0;
+}
+
+/* The line of what was selected, or of what it is folded into. */
+static size_t tree_selected_row(struct ui *ui)
+{
+	struct tree_state *st = &ui->tree;
+	uint32_t node = tree_find(tree_now(ui), st->selected);
+	size_t row;
+
+	if (node == TREE_NONE)
+		return st->list.cursor;
+	row = treerows_find(&st->rows, tree_now(ui), node);
+	for (size_t i = row; st->selected_small && i < st->rows.count; i++)
+		if (st->rows.row[i].small && st->rows.row[i].node == node)
+			return i;
+	return row;
+}
+
+/* The node that is the root of what is seen; zooms into what is no longer there are left. */
+static uint32_t tree_root(struct ui *ui)
+{
+	struct tree_state *st = &ui->tree;
+	uint32_t root = TREE_ROOT;
+
+	while (st->zooms) {
+		root = tree_find(tree_now(ui), st->zoom[st->zooms - 1]);
+		if (root != TREE_NONE)
+			return root;
+		st->zooms--;
+		root = TREE_ROOT;
+	}
+	return root;
+}
+
+static void tree_view_update(struct ui *ui)
+{
+	struct tree_state *st = &ui->tree;
+	struct treerows_wish wish = { .sort = (enum treerows_sort)st->order.sort,
+		.reverse = st->order.reverse,
+		.hold = ui->hold && !st->sorted_anew,
+		.least_permille = st->least_permille };
+
+	st->rows.count = 0;
+	if (ui->shown && tree_update(tree_now(ui), ui->shown, st->inverted, ui->show_hidden) == 0) {
+		wish.root = tree_root(ui);
+		treerows_make(&st->rows, tree_now(ui), &wish);
+	}
+	st->sorted_anew = false;
+	st->list.count = st->rows.count;
+	if (st->list.moved && st->has_selected && st->rows.count)
+		list_follow(&st->list, tree_selected_row(ui));
+	list_recount(&st->list, st->rows.count);
+	tree_select_cursor(ui);
+}
+
+/* The lines changed by the user's doing: the cursor goes with what it was on. */
+static void tree_changed(struct ui *ui)
+{
+	ui->tree.list.moved = true;
+	tree_view_update(ui);
+	ui->tree.list.line = ui->tree.list.cursor - ui->tree.list.top;
+}
+
+static void tree_select_node(struct ui *ui, uint32_t node)
+{
+	list_select(&ui->tree.list, treerows_find(&ui->tree.rows, tree_now(ui), node));
+	tree_select_cursor(ui);
+}
+
+/* ---- the view ----------------------------------------------------------------------------- */
+
+static int tree_rows(const struct ui *ui)
+{
+	return ui->layout.body_height - (treeline_has_pane(ui) ? TREELINE_PANE : 0);
+}
+
+static void tree_draw(struct ui *ui)
+{
+	const struct list *l = &ui->tree.list;
+	int y = ui->layout.y[ROW_BODY];
+
+	table_draw_head(treeline_table(ui), &ui->tree.order, ui->layout.y[ROW_HEAD],
+		(unsigned)ui->layout.width);
+	if (!l->count) {
+		ink_text(y, 2, (unsigned)ui->layout.width - 2, INK_DIM,
+			ui->shown ? "no call site yet: the program has not allocated"
+				  : "waiting for the first snapshot");
+		return;
+	}
+	for (size_t i = 0; i < l->height && l->top + i < l->count; i++)
+		treeline_draw(ui, l->top + i, y + (int)i);
+	if (treeline_has_pane(ui))
+		treeline_draw_pane(ui, y + tree_rows(ui));
+}
+
+static void tree_status(struct ui *ui, char *text, size_t cap)
+{
+	const struct tree_state *st = &ui->tree;
+	const struct list *l = &st->list;
+	size_t end = l->top + l->height < l->count ? l->top + l->height : l->count;
+	char first[UNITS_MAX], last[UNITS_MAX], all[UNITS_MAX];
+
+	if (l->count)
+		snprintf(text, cap, "%s-%s of %s lines   children below %g%% are folded (T)   %s",
+			units_count(first, l->top + 1), units_count(last, end),
+			units_count(all, l->count), st->least_permille / 10.0,
+			l->moved ? "> is followed: its line stays put" : "");
+}
+
+static void tree_facts(const struct ui *ui, struct strip *s)
+{
+	const struct tree_state *st = &ui->tree;
+	char name[COLUMN_TEXT_MAX];
+
+	strip_right(s, 84, INK_BOLD, "%s",
+		st->inverted ? "BOTTOM-UP: callers (i)" : "TOP-DOWN (i inverts)");
+	if (!st->zooms || !st->rows.count)
+		return;
+	treeline_name(ui, treeline_node(ui, st->rows.row[0].node), 24, false, name);
+	strip_right(s, 86, INK_WARN, "root: %s (Bksp)", name);
+}
+
+static void tree_click(struct ui *ui, int y, int x)
+{
+	struct list *l = &ui->tree.list;
+	size_t row = l->top + (size_t)(y - ui->layout.y[ROW_BODY]);
+	bool again = row == l->cursor && ui->tree.list.moved;
+
+	if (y >= ui->layout.y[ROW_BODY] + tree_rows(ui) || row >= l->count)
+		return;
+	list_select(l, row);
+	l->moved = true;
+	tree_select_cursor(ui);
+	if (again)
+		view_tree_toggle(ui, 0, 0);
+}
+
+/* ---- keys --------------------------------------------------------------------------------- */
+
+static bool tree_is_open(const struct ui *ui, const struct treerow *row)
+{
+	return !row->small && row->has_children &&
+	       (treeline_node(ui, row->node)->marks & TREEROWS_OPEN);
+}
+
+static void tree_mark(struct ui *ui, uint32_t node, unsigned set, unsigned clear)
+{
+	struct tree_node *n = &tree_now(ui)->node[node];
+
+	n->marks = (unsigned char)((n->marks | set) & ~clear);
+	tree_changed(ui);
+}
+
+void view_tree_open(struct ui *ui, int arg, int key)
+{
+	const struct treerow *row = treeline_selected(ui);
+
+	if (!row)
+		return;
+	if (row->small)
+		tree_mark(ui, row->node, TREEROWS_ALL, 0);
+	else if (!row->has_children)
+		ui_say(ui, "nothing below it; Enter shows the call site");
+	else if (!tree_is_open(ui, row))
+		tree_mark(ui, row->node, TREEROWS_OPEN | TREEROWS_DECIDED, 0);
+	else if (key != '+')
+		ui_move(ui, LIST_DOWN);
+}
+
+void view_tree_parent(struct ui *ui, int arg, int key)
+{
+	const struct treerow *row = treeline_selected(ui);
+
+	if (!row)
+		return;
+	if (row->level == 0)
+		ui_say(ui, ui->tree.zooms ? "this is the root; Backspace zooms out"
+					  : "nothing above the root; help is ?");
+	else
+		tree_select_node(
+			ui, row->small ? row->node : treeline_node(ui, row->first)->parent);
+}
+
+void view_tree_close(struct ui *ui, int arg, int key)
+{
+	const struct treerow *row = treeline_selected(ui);
+
+	if (row && tree_is_open(ui, row) && row->level)
+		tree_mark(ui, row->node, 0, TREEROWS_OPEN | TREEROWS_ALL);
+	else if (row && key != '-')
+		view_tree_parent(ui, 0, key);
+}
+
+void view_tree_toggle(struct ui *ui, int arg, int key)
+{
+	const struct treerow *row = treeline_selected(ui);
+
+	if (row && tree_is_open(ui, row))
+		view_tree_close(ui, 0, '-');
+	else
+		view_tree_open(ui, 0, '+');
+}
+
+void view_tree_all(struct ui *ui, int open, int key)
+{
+	const struct treerow *row = treeline_selected(ui);
+
+	if (!row)
+		return;
+	treerows_open_all(tree_now(ui), row->node, open != 0);
+	tree_changed(ui);
+	ui_say(ui, open ? "all below it is open" : "all below it is closed");
+}
+
+void view_tree_invert(struct ui *ui, int arg, int key)
+{
+	struct tree_state *st = &ui->tree;
+
+	st->inverted = !st->inverted;
+	st->zooms = 0;
+	st->list = (struct list){ .height = st->list.height };
+	tree_view_update(ui);
+	ui_say(ui, st->inverted ? "bottom-up: the functions that allocate, below each its callers"
+				: "top-down: from main to the functions that allocate");
+}
+
+void view_tree_zoom(struct ui *ui, int in, int key)
+{
+	struct tree_state *st = &ui->tree;
+	const struct treerow *row = treeline_selected(ui);
+
+	if (in && row && row->level && !row->small && st->zooms < TREE_ZOOMS) {
+		st->zoom[st->zooms++] = treeline_node(ui, row->node)->id;
+	} else if (!in && st->zooms) {
+		st->zooms--;
+	} else {
+		ui_say(ui, in ? "select a function below the root to zoom into"
+			      : "the root is all there is; z zooms in");
+		return;
+	}
+	tree_changed(ui);
+}
+
+void view_tree_least(struct ui *ui, int arg, int key)
+{
+	static const unsigned steps[] = { 10, 1, 0, 50 };
+	struct tree_state *st = &ui->tree;
+	unsigned i = 0;
+
+	while (i < 3 && steps[i] != st->least_permille)
+		i++;
+	st->least_permille = steps[(i + 1) % 4];
+	treerows_forget_shown(tree_now(ui));
+	tree_changed(ui);
+	if (st->least_permille)
+		ui_say(ui, "children below %g%% of the root are folded into one line",
+			st->least_permille / 10.0);
+	else
+		ui_say(ui, "no child is too small for a line");
+}
+
+/* The site that holds most of what is below a node. */
+static const struct snap_site *tree_largest_site(struct ui *ui, uint32_t node)
+{
+	const struct snap_site *best = NULL;
+
+	for (size_t i = 0; i < ui->shown->nsites; i++) {
+		const struct snap_site *site = &ui->shown->sites[i];
+		uint32_t leaf = tree_leaf_of(tree_now(ui), site->id);
+
+		if (leaf != TREE_NONE && tree_is_below(tree_now(ui), leaf, node) &&
+			(!best || site->live_bytes > best->live_bytes))
+			best = site;
+	}
+	return best;
+}
+
+void view_tree_detail(struct ui *ui, int arg, int key)
+{
+	const struct treerow *row = treeline_selected(ui);
+	const struct snap_site *site;
+	uint64_t sites;
+
+	if (!row || row->small) {
+		view_tree_open(ui, 0, key);
+		return;
+	}
+	site = tree_largest_site(ui, row->node);
+	sites = treeline_node(ui, row->node)->sites;
+	if (!site)
+		return;
+	view_sites_select(ui, site->id);
+	action_detail(ui, 0, key);
+	if (sites > 1)
+		ui_say(ui, "the largest of the %" PRIu64 " call sites below that line", sites);
+}
+
+void view_tree_show_site(struct ui *ui, uint32_t site)
+{
+	struct tree_state *st = &ui->tree;
+	uint32_t node;
+
+	st->zooms = 0;
+	tree_view_update(ui);
+	node = tree_leaf_of(tree_now(ui), site);
+	if (node == TREE_NONE)
+		return;
+	st->selected = treeline_node(ui, node)->id;
+	st->selected_small = false;
+	st->has_selected = true;
+	for (uint32_t n = node; n != TREE_ROOT; n = treeline_node(ui, n)->parent) {
+		tree_now(ui)->node[n].marks |= TREEROWS_SHOWN;
+		if (n != node)
+			tree_now(ui)->node[n].marks |= TREEROWS_OPEN | TREEROWS_DECIDED;
+	}
+	tree_changed(ui);
+}
+
+const struct view view_tree = {
+	.title = "Tree",
+	.scope = IN_TREE,
+	.update = tree_view_update,
+	.moved = tree_select_cursor,
+	.rows = tree_rows,
+	.draw = tree_draw,
+	.status = tree_status,
+	.list = tree_list,
+	.click = tree_click,
+	.table = treeline_table,
+	.order = tree_order,
+	.facts = tree_facts,
+};
