@@ -213,6 +213,7 @@ faults: all $(TARGETS) $(TEST_EXTRA)
 
 soak: all $(TARGETS) $(TEST_EXTRA)
 	$(Q)B='$(B)' SOAK=1 tests/faults/matrix.py $(T)
+	$(Q)B='$(B)' tests/fuzz/fuzz.py --seconds $(FUZZ_SECONDS)
 
 demo: all
 	$(Q)$(EXE) -- $(B)/demo 3600

@@ -18,7 +18,7 @@ list() {
 		case $t in "$B"/tests/unit/* | "$B"/tests/tui/* | "$B"/tests/model/* | "$B"/tests/stress/*) echo "$t" ;; esac
 	done
 	for t in tests/e2e/*.sh tests/e2e/*.py tests/faults/group_*.py tests/tui/*.sh tests/tui/*.py tests/lint/*.sh tests/lint/*.py \
-		tests/bench/instructions.py tests/bench/smoke.py; do
+		tests/bench/instructions.py tests/bench/smoke.py tests/fuzz/fuzz.py; do
 		[ -f "$t" ] && [ -x "$t" ] && echo "$t"
 	done
 }

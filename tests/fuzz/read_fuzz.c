@@ -1,53 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Fuzzing of src/read: a good segment with some of its words changed, through everything that a
- * viewer does with one. An input is a list of changes of 12 bytes each: where (a 32-bit number,
- * that picks a word of what the segment uses) and what (64 bits). Built with libFuzzer it takes
- * inputs from there (-DFUZZ_LIBFUZZER); alone it makes up its own:
+ * Fuzzing of src/read: a good segment with some of its words changed (segment_changes.h), through
+ * everything that a viewer does with one. Built with libFuzzer it takes inputs from there
+ * (-DFUZZ_LIBFUZZER); alone it makes up its own:
  *
  *	read_alone [COUNT [FIRST-SEED]]	read_alone FILE...
  */
 #include <ctype.h>
 
 #include "src/read/read.h"
-#include "tests/unit/segment_fixture.h"
+#include "tests/fuzz/segment_changes.h"
 
-#define CHANGES_MAX 64u
-#define CHANGE	    12u
-#define SITES_SEEN  64u
+#define SITES_SEEN 64u
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
-
-static struct made made;
-static uint64_t *used; /* offsets of the words that are not zero, of the header and of tables */
-static size_t used_count;
-
-/* Words worth changing: those in use, and the layout's. */
-static void used_learn(void)
-{
-	size_t words = made.s.bytes / sizeof(uint64_t);
-
-	used = calloc(words, sizeof(*used));
-	for (uint64_t at = 0; at < made.s.bytes; at += sizeof(uint64_t))
-		if (segment_has(&made.s, at) && *(const uint64_t *)segment_at(&made.s, at) != 0)
-			used[used_count++] = at;
-}
-
-static void drop(void)
-{
-	made_close(&made);
-	free(used);
-}
-
-static void prepare(void)
-{
-	if (used)
-		return;
-	made_open(&made, &fixture_identity);
-	atexit(drop);
-	made_fill(&made);
-	used_learn();
-}
 
 static void event_take(void *ctx, uint32_t thread, const struct ht_event *e)
 {
@@ -90,39 +56,15 @@ static void look(struct read_segment *r)
 	read_blocks(r, block_take, &sum);
 }
 
-/* Makes the changes; returns how many, with what was there in `old`. */
-static size_t change(const uint8_t *data, size_t bytes, uint64_t *where, uint64_t *old)
-{
-	size_t count = bytes / CHANGE < CHANGES_MAX ? bytes / CHANGE : CHANGES_MAX;
-
-	for (size_t i = 0; i < count; i++) {
-		uint32_t pick;
-		uint64_t *word;
-
-		memcpy(&pick, data + i * CHANGE, sizeof(pick));
-		where[i] = used[pick % used_count];
-		word = segment_at(&made.s, where[i]);
-		old[i] = *word;
-		memcpy(word, data + i * CHANGE + sizeof(pick), sizeof(*word));
-	}
-	return count;
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-	uint64_t where[CHANGES_MAX], old[CHANGES_MAX];
 	char message[READ_MESSAGE_MAX];
-	struct read_segment *r;
-	size_t count;
+	struct read_segment *r = read_open(spoilt_make(data, bytes), message);
 
-	prepare();
-	count = change(data, bytes, where, old);
-	r = read_open(made.path, message);
 	if (r)
 		look(r);
 	read_close(r);
-	while (count-- > 0)
-		*(uint64_t *)segment_at(&made.s, where[count]) = old[count];
+	spoilt_mend();
 	return 0;
 }
 
@@ -149,7 +91,7 @@ static uint64_t value(uint64_t *random)
 
 static void run_seed(uint64_t seed)
 {
-	uint8_t data[CHANGES_MAX * CHANGE];
+	uint8_t data[1 + CHANGES_MAX * CHANGE] = { (uint8_t)seed };
 	uint64_t random = seed * 0x9e3779b97f4a7c15ull + 1;
 	size_t count = 1 + fixture_random(&random) % 8;
 
@@ -157,15 +99,15 @@ static void run_seed(uint64_t seed)
 		uint32_t pick = (uint32_t)fixture_random(&random);
 		uint64_t v = value(&random);
 
-		memcpy(data + i * CHANGE, &pick, sizeof(pick));
-		memcpy(data + i * CHANGE + sizeof(pick), &v, sizeof(v));
+		memcpy(data + 1 + i * CHANGE, &pick, sizeof(pick));
+		memcpy(data + 1 + i * CHANGE + sizeof(pick), &v, sizeof(v));
 	}
-	LLVMFuzzerTestOneInput(data, count * CHANGE);
+	LLVMFuzzerTestOneInput(data, 1 + count * CHANGE);
 }
 
 static int run_file(const char *path)
 {
-	uint8_t data[CHANGES_MAX * CHANGE];
+	uint8_t data[1 + CHANGES_MAX * CHANGE];
 	FILE *f = fopen(path, "rb");
 
 	if (!f) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Allocates from COUNT different call stacks: the bits of a number tell which of two functions
- * calls which. Every eighth block is kept. Says what it did, and ends with 5.
+ * calls which, so that one differs from the last in its inner frames, as in a recursion. Every
+ * eighth block is kept. Says what it did, and ends with 5.
  */
 #include <signal.h>
 #include <stdint.h>
@@ -31,10 +32,10 @@ static __attribute__((noinline)) void *next(uint32_t number, int bits)
 
 	if (bits == 0)
 		p = malloc(24);
-	else if (number & 1)
-		p = step_a(number >> 1, bits - 1);
+	else if (number >> (bits - 1) & 1)
+		p = step_a(number, bits - 1);
 	else
-		p = step_b(number >> 1, bits - 1);
+		p = step_b(number, bits - 1);
 	__asm__ volatile("" ::: "memory");
 	return p;
 }
@@ -46,7 +47,7 @@ int main(int argc, char **argv)
 	char line[128];
 
 	for (uint32_t i = 0; i < count; i++) {
-		void *p = next(i * 2654435761u >> 8, BITS);
+		void *p = next(i, BITS);
 
 		if (!p)
 			return 1;

@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Runs the fuzz programs that are built, from the seeds in tests/fuzz/corpus, and prints a line for each:
+how many inputs, for how long. Without arguments a fixed number of inputs and fixed dice, for make check.
+
+    fuzz.py [--seconds N] [--ledger FILE] [TARGET]...
+
+--seconds: for so long each, with other dice each time; what is new is kept in $B/fuzz/found. --ledger: the
+lines go there, too, with the time. An input that fails is left in $B/fuzz."""
+
+import argparse
+import glob
+import os
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+B = os.path.join(os.path.dirname(os.path.dirname(HERE)), os.environ.get("B", "build"))
+# In make check: what takes a second or two each.
+RUNS = {"read": 600, "show": 150, "proc": 50000, "sym": 800, "demangle": 20000, "text": 4000}
+MOST_BYTES = {"read": 769, "show": 769, "sym": 640, "demangle": 512, "text": 4096, "proc": 4096}
+STACK = 64 << 20  # deep names need what the worker thread has (DEMANGLE_STACK_BYTES)
+
+
+def built():
+    return [t for t in RUNS if os.access(os.path.join(B, "fuzz", t), os.X_OK)]
+
+
+def command(target, seconds, new):
+    limit = ["-max_total_time=%d" % seconds] if seconds else ["-runs=%d" % RUNS[target], "-seed=1"]
+    return [os.path.join(B, "fuzz", target), *limit, "-max_len=%d" % MOST_BYTES[target], "-timeout=20",
+            "-print_final_stats=1", "-artifact_prefix=%s-" % os.path.join(B, "fuzz", target), new,
+            os.path.join(HERE, "corpus", target)]
+
+
+def large_stack():
+    hard = resource.getrlimit(resource.RLIMIT_STACK)[1]
+    resource.setrlimit(resource.RLIMIT_STACK, (STACK if hard < 0 or hard > STACK else hard, hard))
+
+
+def run(target, seconds):
+    """(inputs, seconds, parts of the code that were reached, what was wrong)"""
+    with tempfile.TemporaryDirectory(prefix="heaptop-fuzz-") as scratch:
+        new = scratch
+        if seconds:
+            new = os.path.join(B, "fuzz", "found", target)
+            os.makedirs(new, exist_ok=True)
+        begin = time.monotonic()
+        done = subprocess.run(command(target, seconds, new), stdin=subprocess.DEVNULL, capture_output=True,
+                              preexec_fn=large_stack, check=False)
+        took = time.monotonic() - begin
+    text = done.stderr.decode(errors="replace")
+    count = re.search(r"stat::number_of_executed_units:\s*(\d+)", text)
+    reached = re.findall(r"cov: (\d+)", text)
+    wrong = ""
+    if done.returncode != 0:
+        found = re.search(r"(ERROR: .*|SUMMARY: .*|.*runtime error.*)", text)
+        kept = re.search(r"written to (\S+)", text)
+        wrong = "status %d: %s; input: %s" % (done.returncode, found.group(1) if found else text[-300:],
+                                              kept.group(1) if kept else "?")
+    return int(count.group(1)) if count else 0, took, int(reached[-1]) if reached else 0, wrong
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("--seconds", type=int, default=0)
+    p.add_argument("--ledger")
+    p.add_argument("targets", nargs="*")
+    o = p.parse_args()
+    failed, inputs, seconds = 0, 0, 0.0
+    targets = o.targets or built()
+    if not targets:
+        print("skip - fuzz: no fuzz program is built (they need clang with libFuzzer)")
+    for target in targets:
+        count, took, reached, wrong = run(target, o.seconds)
+        failed += bool(wrong)
+        inputs += count
+        seconds += took
+        line = "%s - fuzz %s: %d inputs in %.1f s, %d parts reached%s" % (
+            "not ok" if wrong else "ok", target, count, took, reached, ": " + " ".join(wrong.split()) if wrong else "")
+        print(line, flush=True)
+        if o.ledger:
+            with open(o.ledger, "a", encoding="utf-8") as f:
+                f.write(time.strftime("%Y-%m-%d %H:%M:%S ") + line + "\n")
+    print("# fuzz: %d inputs in %.1f s" % (inputs, seconds))
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
