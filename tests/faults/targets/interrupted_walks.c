@@ -14,6 +14,7 @@
 
 static int rounds;
 static atomic_uint arrived;
+static pthread_barrier_t sent; /* all signals are, and all threads still there */
 
 static void on_signal(int number)
 {
@@ -36,6 +37,7 @@ static void *walk(void *arg)
 {
 	for (int i = 0; i < rounds; i++)
 		dive((i * 7 + (int)(uintptr_t)arg) % 60);
+	pthread_barrier_wait(&sent);
 	return NULL;
 }
 
@@ -48,12 +50,14 @@ int main(int argc, char **argv)
 	rounds = argc > 1 ? atoi(argv[1]) : 1000;
 	sigaction(SIGPROF, &action, NULL);
 	sigaction(SIGUSR1, &action, NULL);
+	pthread_barrier_init(&sent, NULL, THREADS + 1);
 	setitimer(ITIMER_PROF, &often, NULL);
 	for (uintptr_t i = 0; i < THREADS; i++)
 		witness_need(pthread_create(&t[i], NULL, walk, (void *)i) == 0, "no thread");
 	for (int round = 0; round < 20; round++)
 		for (int i = 0; i < THREADS; i++)
 			pthread_kill(t[i], SIGUSR1);
+	pthread_barrier_wait(&sent);
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(t[i], NULL);
 	setitimer(ITIMER_PROF, &never, NULL);
