@@ -127,7 +127,7 @@ PRELOAD_CFLAGS := -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-plt -U
 	-D_FORTIFY_SOURCE=0 -fno-stack-protector -fno-builtin-malloc -fno-builtin-calloc \
 	-fno-builtin-realloc -fno-builtin-free -fasynchronous-unwind-tables -fexceptions -fomit-frame-pointer
 PRELOAD_LDFLAGS := -shared -Wl,-soname,libheaptop.so -Wl,-z,defs -Wl,-z,relro -Wl,-z,now \
-	-Wl,-z,noexecstack -Wl,-Bsymbolic -Wl,--as-needed -Wl,--version-script=preload/exports.map
+	-Wl,-z,noexecstack -Wl,-z,nodelete -Wl,-Bsymbolic -Wl,--as-needed -Wl,--version-script=preload/exports.map
 
 # ---- what is built --------------------------------------------------------------------------
 

@@ -109,6 +109,12 @@ def static_storage():
     check(b"\n40 of" not in last and b"\n0 of" not in last, "no limit was met: %s" % last)
 
 
+@row("A8a", "the library is opened instead of preloaded, and closed while threads depend on it")
+def opened():
+    done = plain([fault_target("opened_late"), LIBRARY])
+    check_equal((done.returncode, done.stdout), (0, b"done\n"), "status and output")
+
+
 @row("A9", "a musl program, whose loader cannot take our thread-local storage")
 def musl():
     program = built("musl", compiler="musl-gcc")
