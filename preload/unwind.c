@@ -7,6 +7,7 @@
 
 #include "preload/cfi.h"
 #include "preload/recorder.h"
+#include "preload/walk.h"
 
 static bool use_libunwind;
 bool unwind_check;
@@ -20,6 +21,7 @@ void unwind_start(const char *choice)
 {
 	bool wanted = is(choice, "libunwind") || is(choice, "check");
 
+	walk_begin();
 	cfi_start();
 	if (!wanted || !unwind_libunwind_load())
 		return;

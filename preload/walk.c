@@ -9,6 +9,7 @@
  */
 #include "preload/walk.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <stddef.h>
 #include <sys/syscall.h>
@@ -25,6 +26,17 @@
 #define GAP_MAX (1u << 20)
 /* No function has a larger frame; a larger step is a corrupt chain. */
 #define FRAME_MAX (64u << 20)
+
+/* Where the kernel put the program's arguments, which ends the main thread's stack: the loader's
+ * first frame, of which nothing is known, is there. 0: no word of it. */
+static uint64_t arguments;
+
+void walk_begin(void)
+{
+	const uint64_t *end = dlsym(RTLD_DEFAULT, "__libc_stack_end");
+
+	arguments = end ? *end : 0;
+}
 
 /*
  * Asks the kernel. rt_sigprocmask copies its argument in before it looks at `how`, and fails either
@@ -228,7 +240,7 @@ bool walk_step(struct walk *w, bool *whole)
 	struct cfi_rule rule = cfi_find(w->pc, w->range.module, w->at.exact);
 	uint64_t cfa = 0;
 
-	*whole = rule.type == CFI_END;
+	*whole = rule.type == CFI_END || (rule.type == CFI_NONE && w->at.rsp == arguments);
 	if (rule.type == CFI_SIGNAL)
 		return signal_step(w);
 	if (!cfa_find(w, rule, &cfa) || !rbp_step(w, rule, cfa))

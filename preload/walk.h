@@ -20,6 +20,8 @@ struct walk {
 	struct module_range range; /* of code around pc, after walk_range */
 };
 
+/* Once, at start. */
+void walk_begin(void);
 /* Sets out from a hook, u->frame. False: not even its caller is known. */
 bool walk_start(struct walk *w, struct unwind *u);
 /* Finds the range that pc is in. */

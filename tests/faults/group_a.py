@@ -7,7 +7,7 @@ import re
 import shutil
 
 from rows import fault_target, row, run_rows, times
-from proving import (HEAPTOP, LIBRARY, check, check_consistent, check_equal, environment,
+from proving import (HEAPTOP, LIBRARY, check, check_consistent, check_equal, environment, frames_of,
                      need, run, scratch, sites_named, total)
 from sides import (check_same, check_sides, held, launched, plain, preloaded, proved_by)
 
@@ -73,6 +73,8 @@ def before_start():
     rep = check_sides([fault_target("bootstrap"), "freeres"], env={"LD_PRELOAD": library})
     check_equal(rep["totals"]["unknown_frees"], 0, "unknown frees")
     check(sites_named(rep, "begin"), "nothing of the constructor was recorded")
+    for site in sites_named(rep, "begin"):
+        check(not site["truncated"], "the stack of a constructor ends early: %s" % frames_of(site))
 
 
 @row("A5", "stdio, getenv or the like inside a hook: endless calls, or a lock")
