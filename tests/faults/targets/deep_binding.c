@@ -3,13 +3,15 @@
  * Passes blocks to and fro between the program and a library whose malloc and free are other ones
  * (tests/faults/targets/plugin/deep.c). With "bound" these are libc's own, because the library is
  * loaded with RTLD_DEEPBIND: blocks may be freed on either side. With "namespace" they are a second
- * libc's, and each side frees its own. Prints how many blocks came back at the address of one that
- * the other side had freed. Usage: deep_binding bound|namespace FILE
+ * libc's; each side frees its own, and a few of the other's, which both libcs keep in a cache.
+ * Prints how many blocks came back at the address of one that the other side had freed. Usage:
+ * deep_binding bound|namespace FILE
  */
 #include <dlfcn.h>
 #include "tests/faults/targets/witness.h"
 
 #define BLOCKS 100
+#define FEW    5
 
 static void *(*deep_malloc)(size_t);
 static void (*deep_free)(void *);
@@ -62,6 +64,30 @@ static void made_unseen(void)
 		free(block[i]);
 }
 
+/* Few enough for the cache that a thread has of each libc: there nobody looks where they are from.
+ */
+static void freed_across(void)
+{
+	void *theirs[FEW], *ours[FEW];
+
+	for (int i = 0; i < FEW; i++) {
+		theirs[i] = deep_malloc(200);
+		ours[i] = site_program(200);
+	}
+	for (int i = 0; i < FEW; i++) {
+		free(theirs[i]);
+		deep_free(ours[i]);
+	}
+	for (int i = 0; i < FEW; i++) {
+		theirs[i] = deep_malloc(200); /* those of ours */
+		ours[i] = site_again(200); /* those of theirs */
+	}
+	for (int i = 0; i < FEW; i++) {
+		deep_free(theirs[i]);
+		free(ours[i]);
+	}
+}
+
 static NOINLINE void site_called_back(void)
 {
 	free(malloc(77));
@@ -88,6 +114,8 @@ int main(int argc, char **argv)
 	if (bound) {
 		printf("%d blocks came back\n", freed_unseen());
 		made_unseen();
+	} else {
+		freed_across();
 	}
 	witness_print("end");
 	return 0;
