@@ -4,8 +4,8 @@
 
 Programs copy their environment, so both runs get the same variables, in the same order, with values of
 the same length (a program that seeds its hash tables by the time, as libxml2 does, has no count to
-compare): valgrind's own (LD_PRELOAD, GLIBCPP_FORCE_NEW, GLIBCXX_FORCE_NEW) and heaptop's
-(HEAPTOP_SEGMENT). Where the two must differ nevertheless, DIFFERENCES says by how much and why."""
+compare): valgrind's own (LD_PRELOAD, GLIBCPP_FORCE_NEW, GLIBCXX_FORCE_NEW) and heaptop's (ASAN_OPTIONS,
+HEAPTOP_SEGMENT). Where the two must differ nevertheless, DIFFERENCES says by how much and why."""
 
 import ctypes
 import functools
@@ -165,8 +165,8 @@ def environments():
     preload = variable(run([valgrind(), *OPTIONS, "-q", env], env=base), "LD_PRELOAD")
     base["HEAPTOP_LIBRARY"] = lengthened(LIBRARY, len(preload))
     done, _ = report([env], env=base)
-    segment = variable(done, "HEAPTOP_SEGMENT")
-    return {**base, "HEAPTOP_SEGMENT": segment}, base
+    given = {name: variable(done, name) for name in ("ASAN_OPTIONS", "HEAPTOP_SEGMENT")}
+    return {**base, **given}, base
 
 
 def by_valgrind(command):
