@@ -106,6 +106,10 @@ static struct {
 /* The next operators do nothing but ask the next allocator, so we may do that ourselves. */
 static bool direct;
 
+/* musl's loader, to which children of a launch may bring us, has none, and ends the program for it.
+ */
+int dladdr1(const void *address, Dl_info *info, void **extra, int flags) __attribute__((weak));
+
 /*
  * An executable at a fixed address that takes the address of a function has an entry of its own for
  * it, which only jumps to the definition: its symbol has a value, but no section.
@@ -116,7 +120,7 @@ static bool is_jump(const void *p)
 	void *found = NULL;
 	const ElfW(Sym) * symbol;
 
-	if (!dladdr1(p, &info, &found, RTLD_DL_SYMENT) || !found)
+	if (!dladdr1 || !dladdr1(p, &info, &found, RTLD_DL_SYMENT) || !found)
 		return false;
 	symbol = found;
 	return symbol->st_shndx == SHN_UNDEF;
