@@ -87,7 +87,7 @@ def traced():
             holds_what_it_should(json.load(f), "live bytes, stopped by gdb")
 
 
-@row("F2b", "heaptop itself runs under strace -f, or starts the debugger")
+@row("F2a", "heaptop itself runs under strace -f, or starts the debugger")
 def tracers_around():
     plain = run([target("crash"), "exit"])
     done = run([need("strace"), "-f", "-qq", "-o", "/dev/null", HEAPTOP, "--report", "--format", "json", "-o", REPORT,

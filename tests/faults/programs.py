@@ -20,7 +20,8 @@ class Program(NamedTuple):
     program that waits for someone (servers.py): does what a client or user would, and gives what it got as
     answer. `varies`: patterns in output, answer and descriptors that differ between any two runs, and
     files that do (both as regular expressions). `loose`: why threads and descriptors come and go in it.
-    `fast`: run by make check, too. `terminal`: it runs on one. `user`: whom root is to run it as."""
+    `fast`: run by make check, too. `terminal`: it runs on one. `user`: whom root is to run it as.
+    `uncounted`: why the other recorder's counts are others."""
     argv: list
     stdin: Optional[str] = None
     needs: tuple = ()
@@ -31,6 +32,7 @@ class Program(NamedTuple):
     fast: bool = False
     terminal: bool = False
     user: str = ""
+    uncounted: str = ""
 
 
 HELLO_C = "#include <stdio.h>\nint main(void)\n{\n\tputs(\"hello\");\n\treturn 3;\n}\n"
@@ -96,16 +98,16 @@ PREPARE = ("from array import array\nd = {str(i): [i] * (i % 50) for i in range(
 # Files that hold times, pids or the like, and so are not compared.
 GIT_FILES = r"r/\.git/(index|logs/|objects/|gc\.pid)", r"\.cache/"
 GO = "its runtime starts threads and opens the descriptors of its poller when it happens to need them"
-BROWSER = "its pools of threads grow and shrink with the load of the machine"
+BROWSER = "its pools of threads grow and shrink, and how its processes end depends on who is first"
 
 
 def shell(line, *needs, **more):
     return Program(["sh", "-c", line], needs=needs, **more)
 
 
-def with_allocator(name, version):
+def with_allocator(name, version, **more):
     return Program(["/usr/bin/python3", "-c", PREPARE], env={"LD_PRELOAD": ALLOCATORS % (name, version),
-                                                           "PYTHONMALLOC": "malloc"})
+                                                           "PYTHONMALLOC": "malloc"}, **more)
 
 
 PROGRAMS = {
@@ -169,7 +171,7 @@ PROGRAMS = {
     "fzf (Go)": Program(["fzf", "-f", "line 77"], "\n".join("%d line %d" % (i, i * 7) for i in range(2000)) + "\n",
                         loose=GO),
     "python3, jemalloc": with_allocator("jemalloc", 2),
-    "python3, tcmalloc": with_allocator("tcmalloc_minimal", 4),
+    "python3, tcmalloc": with_allocator("tcmalloc_minimal", 4, uncounted="its operator new is no malloc"),
     "python3, mimalloc": with_allocator("mimalloc", 2),
     "ghostscript": Program(["gs", "-q", "-dNOPAUSE", "-dBATCH", "-sDEVICE=pgmraw", "-r20", "-sOutputFile=out.pgm",
                             "page.ps"]),
@@ -182,7 +184,8 @@ PROGRAMS = {
                  "svn ci -qm m && svn up && svn log -q | wc -l", "svn", varies=(r"^(r|w/\.svn|\.subversion)/",)),
     "pandoc (Haskell)": Program(["pandoc", "-f", "markdown", "-t", "html", "page.md"]),
     "chromium": Program(["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir=" + WORK + "/profile",
-                         "--dump-dom", "page.html"], loose=BROWSER, varies=(r"^profile/", r"(?m)^.*\[.*\n", r"^\.")),
+                         "--dump-dom", "page.html"], loose=BROWSER, varies=(r"^profile/", r"(?m)^.*\[.*\n", r"^\.",
+                                                              r"^/usr/lib/chromium/.*")),
     "w3m": Program(["w3m", "-dump", "-T", "text/html", "page.html"], varies=(r"\.w3m/",)),
 }
 
