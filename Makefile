@@ -250,7 +250,7 @@ help:
 	@echo 'make check            all tests; last line: N passed, N failed, N skipped (T=PATTERN: some)'
 	@echo 'make faults           the fault matrix as a table (T="A1 E": rows, groups); make soak: with long runs'
 	@echo 'make lint             formatting, include rules, static analysis, man pages'
-	@echo 'make bench            what heaptop costs beside other recorders (T=PATTERN, BENCH_ROUNDS=5, QUICK=1)'
+	@echo 'make bench            what heaptop costs beside other recorders (T=PATTERN, BENCH_ROUNDS=5, QUICK=1; T=soak: more programs)'
 	@echo 'make bench-readme     the tables of the last make bench, into README.md'
 	@echo 'make bench-instructions  instructions per pair, beside those accepted (ACCEPT=1, FUNCTIONS=1, T=PATTERN)'
 	@echo 'make fuzz             changed input for readers, parsers, names (clang; FUZZ_SECONDS=60 each)'

@@ -16,14 +16,17 @@ import measure
 import programs
 from patterns import Blocks, LiveTable, Pairs
 from places import B
+from soak import Soak
 from table import paragraph, readme_write
 from viewer import Viewer
 
 def sections(threads):
-    return [Pairs(), Blocks(threads), LiveTable(), programs.Programs(), Viewer()]
+    return [Pairs(), Blocks(threads), LiveTable(), programs.Programs(), Viewer(), Soak()]
 
 
 def wanted(section, pattern):
+    if section.asked_only and section.key not in pattern:
+        return []
     return [row for row in section.rows() if re.search(pattern, "%s: %s" % (section.key, row))]
 
 

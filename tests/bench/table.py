@@ -19,6 +19,7 @@ class Section:
 
     key = head = ""
     columns = []
+    asked_only = False  # measured only when its name is in the pattern
 
     def rows(self):
         raise NotImplementedError

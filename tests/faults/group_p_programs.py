@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Group P of the fault matrix: real programs (programs.py), each run plain and watched. Output, exit status
+"""Group P of the fault matrix: real programs (real_programs.py), each run plain and watched. Output, exit status
 and the files written must be the same, and so must be how each process of the run stands at its exit:
 signals caught, ignored and blocked, threads, descriptors. Looked at is the moment of exit_group, in which
 targets/at_exit.c holds the process: it comes once in each process, whatever the load of the machine. A third
@@ -12,18 +12,16 @@ import contextlib
 import hashlib
 import json
 import os
-import pwd
 import re
 import select
 import shutil
-import signal
-import subprocess
 import sys
 
 from rows import SOAK, fault_target, row, run_rows
-from proving import B, HEAPTOP, Failure, Skip, check, listing, run, scratch, segment_files, segments, wait_for
-from programs import WORK, command, folder_fresh, variables
-from servers import PROGRAMS, family
+from proving import B, HEAPTOP, Failure, check, listing, scratch, segment_files, segments, wait_for
+from driving import TIMEOUT_S, run_to_end
+from real_programs import WORK, command, variables
+from servers import PROGRAMS
 from sides import first_difference
 
 COUNTED = os.path.join(B, "tests", "faults", "targets", "plugin", "counted.so")
@@ -33,7 +31,6 @@ REPORT = os.path.join(RESULTS, "report.json")
 ENDS = os.path.join(RESULTS, "ends")
 UNDER_HEAPTOP = [HEAPTOP, "--report", "--format", "json", "-o", REPORT, "--"]
 LOOKED_UP = 32  # pairs that heaptop's library alone makes: look-ups at its start that find nothing
-TIMEOUT_S = 120
 
 Ran = collections.namedtuple("Ran", "status stdout stderr said files ends")
 
@@ -41,9 +38,9 @@ Ran = collections.namedtuple("Ran", "status stdout stderr said files ends")
 # ---- how processes stood at their exit ----------------------------------------------------------
 
 def plain_name(target, varies):
-    """A descriptor's file without what differs between any two runs: numbers of pipes and sockets, names
-    made up under /tmp."""
-    target = target.split(":[")[0]
+    """A descriptor's file without what differs between any two runs: numbers of pipes, sockets and
+    terminals, names made up under /tmp."""
+    target = re.sub(r"^/dev/pts/\d+.*", "/dev/pts", target.split(":[")[0])
     if not target.startswith(WORK):
         target = re.sub(r"^/(tmp|dev/shm)/.+", r"/\1/...", target)
     return without(target, varies)
@@ -100,67 +97,17 @@ def files_written(varies):
     return found
 
 
-def talked(program, argv, **how):
-    """Starts it, has it driven to its end. Its status, output, and what the driver got."""
-    master, slave = os.openpty() if program.terminal else (None, None)
-    if program.terminal:
-        argv = ["setsid", "--ctty", *argv]
-        how.update(dict.fromkeys(("stdin", "stdout", "stderr"), slave))
-    with subprocess.Popen(argv, **how) as process:
-        try:
-            said = program.drive(process, master)
-            out, err = process.communicate(timeout=TIMEOUT_S)
-        except BaseException:
-            for pid in reversed(family(process.pid)):
-                os.kill(pid, signal.SIGKILL)
-            raise
-        finally:
-            for fd in (master, slave) if program.terminal else ():
-                os.close(fd)
-    return process.returncode, out or b"", err or b"", said
-
-
-def user_change(name):
-    """What root puts before a command that refuses to run for it; the folders become that user's."""
-    if not name or os.geteuid():
-        return []
-    try:
-        user = pwd.getpwnam(name)
-    except KeyError as why:
-        raise Skip("there is no user " + name) from why
-    for folder, _, names in os.walk(WORK):
-        for path in (folder, *(os.path.join(folder, n) for n in names)):
-            os.chown(path, user.pw_uid, user.pw_gid)
-    change = ["setpriv", "--reuid=%d" % user.pw_uid, "--regid=%d" % user.pw_gid, "--clear-groups", "--"]
-    if run([*change, "test", "-r", HEAPTOP]).returncode:
-        raise Skip("the user %s cannot read %s" % (name, HEAPTOP))
-    return change
-
-
 def results_fresh():
-    """An empty folder for what a run tells; any user's, as the one of the segments."""
-    os.chmod(scratch, 0o711)
+    """An empty folder for what a run tells, in which any user may write."""
     shutil.rmtree(RESULTS, ignore_errors=True)
     for folder in (RESULTS, COUNTS):
         os.mkdir(folder)
-    for folder in (RESULTS, COUNTS, segments):
         os.chmod(folder, 0o1777)
-
-
-def run_to_end(program, argv, **how):
-    """Runs it with its input, or with somebody who drives it."""
-    folder_fresh()
-    results_fresh()
-    argv = user_change(program.user) + argv
-    how.update(cwd=WORK, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    if program.drive:
-        return talked(program, argv, stdin=subprocess.DEVNULL, **how)
-    done = subprocess.run(argv, input=(program.stdin or "").encode(), timeout=TIMEOUT_S, check=False, **how)
-    return done.returncode, done.stdout, done.stderr, b""
 
 
 def once(program, prefix):
     """One run in a fresh folder, its processes held at their exit."""
+    results_fresh()
     with held_at_exit() as (hold, fd):
         status, *texts = run_to_end(program, [*hold, *prefix, *command(program)], env=variables(program),
                                     pass_fds=[fd])
@@ -218,6 +165,7 @@ def counts_reported():
 def counts_same(program):
     """Blocks handed out and taken back, in each image that heaptop reports: so those that live are the same in
     number. The other recorder also sees what heaptop's library itself takes for a moment."""
+    results_fresh()
     preload = ":".join(filter(None, (COUNTED, program.env.get("LD_PRELOAD"))))
     run_to_end(program, [*UNDER_HEAPTOP, *command(program)],
                env=variables(program, LD_PRELOAD=preload, COUNTED_DIR=COUNTS))
