@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Who points to whom, and what follows from it: the classes of memcheck. Pure: it is given words of
+ * memory, and knows nothing of processes. First every root's words and every block's, while the
+ * program stands still; then, at leisure, classify. One thread.
+ *
+ * A word points to a block if it is aligned and its value lies in the block. To the block's start,
+ * or inside to where one of memcheck's heuristics finds that a program would keep its pointer: then
+ * it is as good as one to the start. From roots by such pointers alone: reachable. By a way that
+ * has another pointer inside: possible. The others are definite, but for those that are reached
+ * from another one of them: indirect. The blocks that are reached from one definite block are its
+ * clique; in a cycle the block of the lowest address leads, as in memcheck.
+ */
+#ifndef SRC_LEAK_GRAPH_H
+#define SRC_LEAK_GRAPH_H
+
+#include <stdbool.h>
+
+#include "src/leak/blocks.h"
+
+enum leak_class { LEAK_DEFINITE, LEAK_INDIRECT, LEAK_POSSIBLE, LEAK_REACHABLE, LEAK_CLASSES };
+/* "definite", ... Static. */
+const char *leak_class_name(enum leak_class class);
+
+enum leak_heuristic {
+	LEAK_BY_NONE,
+	LEAK_BY_STDSTRING,
+	LEAK_BY_LENGTH64,
+	LEAK_BY_NEWARRAY,
+	LEAK_BY_INHERITANCE,
+	LEAK_HEURISTICS
+};
+/* memcheck's names: "stdstring", ... Static. */
+const char *leak_heuristic_name(enum leak_heuristic heuristic);
+
+struct leak_graph {
+	struct leak_blocks *blocks;
+	/* By block. */
+	uint8_t *root; /* the best pointer that a root has: 0 none, LEAK_TO_* + 1 */
+	uint8_t *class; /* once classified */
+	uint8_t *heuristic; /* without which it would not be reachable */
+	uint32_t *leader; /* of the clique of an indirect block */
+	/* Edges of block i: [first[i], first[i + 1]); to: index << 3 | LEAK_TO_*. */
+	uint64_t *first;
+	uint32_t *edge;
+	uint64_t edges, edge_room;
+	uint32_t scanned; /* first[] is filled up to this block */
+	/* Pointers inside blocks that a heuristic may explain. */
+	struct leak_inside *inside;
+	size_t insides, inside_room;
+	bool failed; /* no memory: the result would be wrong */
+};
+
+/* The low bits of an edge: LEAK_TO_START, LEAK_TO_INSIDE, or LEAK_TO_INSIDE + the heuristic. */
+#define LEAK_TO_BITS   3u
+#define LEAK_TO_START  0u
+#define LEAK_TO_INSIDE 1u
+
+struct leak_inside {
+	uint64_t pointer;
+	uint64_t edge; /* its number; UINT64_MAX: a root's */
+};
+
+/* `blocks` is finished, and stays the caller's. 0 or -ENOMEM. */
+int leak_graph_start(struct leak_graph *g, struct leak_blocks *blocks);
+void leak_graph_free(struct leak_graph *g);
+/*
+ * Words of a root. `bins`: glibc's malloc keeps its own words there, which tell of chunks: a chunk
+ * begins with the last 8 bytes of the block before it, and that is no pointer to the block.
+ */
+void leak_graph_root(struct leak_graph *g, const uint64_t *words, size_t count, bool bins);
+/* A block that is in use by whoever made it, whoever points to it. */
+void leak_graph_root_block(struct leak_graph *g, uint32_t block);
+/* Words of a block: the aligned ones that are wholly in it. In the order of blocks; one block's may
+ * come in several pieces. */
+void leak_graph_scan(struct leak_graph *g, uint32_t block, const uint64_t *words, size_t count);
+
+/* Words of memory by address, for heuristics. */
+struct leak_word {
+	uint64_t addr, value;
+	bool ok; /* it could be read */
+};
+struct leak_memory {
+	void *ctx;
+	void (*read)(void *ctx, struct leak_word *words, size_t count);
+	/* Whether a table of functions lies at `addr`. */
+	bool (*is_vtable)(void *ctx, uint64_t addr);
+};
+/* When all words are in, and before classify: looks which pointers heuristics explain. */
+void leak_graph_explain(struct leak_graph *g, const struct leak_memory *m);
+/* 0 or -ENOMEM (also if anything before failed). */
+int leak_graph_classify(struct leak_graph *g);
+
+#endif

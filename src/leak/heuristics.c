@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* memcheck's heuristics (heuristics.h). */
+#include "src/leak/heuristics.h"
+
+#define WORD	       sizeof(uint64_t)
+#define STRING_HEAD    (3 * WORD) /* length, capacity, reference count */
+#define FIRST_PAGE_END 4096u /* nothing is mapped below it */
+
+/* A std::string of the old ABI: a pointer to the characters, after what is told of them. */
+static bool is_string(const struct leak_question *q)
+{
+	uint64_t offset = q->pointer - q->block->addr, capacity = q->second.value;
+
+	return offset == STRING_HEAD && q->first.ok && q->second.ok &&
+	       q->block->size > STRING_HEAD && capacity == q->block->size - STRING_HEAD - 1 &&
+	       q->first.value <= capacity;
+}
+
+/* A block whose first word is the size of the rest. */
+static bool is_length64(const struct leak_question *q)
+{
+	return q->pointer - q->block->addr == WORD && q->first.ok && q->first.value > 0 &&
+	       q->first.value == q->block->size - WORD;
+}
+
+/* new T[n] where T has a destructor: n comes first. */
+static bool is_array(const struct leak_question *q)
+{
+	return q->pointer - q->block->addr == WORD && q->first.ok && q->first.value > 0 &&
+	       (q->block->size - WORD) % q->first.value == 0;
+}
+
+static bool is_vtable(const struct leak_word *w, const struct leak_memory *m)
+{
+	return w->ok && w->value % WORD == 0 && w->value >= FIRST_PAGE_END &&
+	       m->is_vtable(m->ctx, w->value);
+}
+
+/* A pointer to a base that is not the first one: there and at the start are tables of functions. */
+static bool is_base(const struct leak_question *q, const struct leak_memory *m)
+{
+	return q->pointer % WORD == 0 && is_vtable(&q->at, m) && is_vtable(&q->first, m);
+}
+
+bool leak_heuristics_want(struct leak_question *q)
+{
+	uint64_t start = q->block->addr, size = q->block->size;
+
+	if (size < 2 * WORD)
+		return false;
+	q->first.addr = start;
+	q->second.addr = start + WORD;
+	/* Only aligned words that are wholly in the block. */
+	q->at.addr =
+		q->pointer % WORD == 0 && q->pointer - start <= size - WORD ? q->pointer : start;
+	return true;
+}
+
+enum leak_heuristic leak_heuristics_judge(
+	const struct leak_question *q, const struct leak_memory *m)
+{
+	if (is_string(q))
+		return LEAK_BY_STDSTRING;
+	if (is_length64(q))
+		return LEAK_BY_LENGTH64;
+	if (is_array(q))
+		return LEAK_BY_NEWARRAY;
+	if (q->at.addr == q->pointer && is_base(q, m))
+		return LEAK_BY_INHERITANCE;
+	return LEAK_BY_NONE;
+}

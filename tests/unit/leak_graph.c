@@ -1,0 +1,515 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* src/leak: blocks by address, and the classes of memcheck, in invented memories. */
+#include <stdlib.h>
+
+#include "src/leak/graph.h"
+#include "src/leak/heuristics.h"
+#include "tests/check.h"
+
+#define HEAP 0x10000000ull
+
+/* A memory of words from HEAP on, and blocks in it. */
+#define WORDS 4096
+static struct {
+	uint64_t word[WORDS];
+	struct leak_blocks blocks;
+	struct leak_graph graph;
+	uint64_t vtable[4]; /* addresses that are one */
+} heap;
+
+static void memory_read(void *ctx, struct leak_word *words, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		uint64_t index = (words[i].addr - HEAP) / 8;
+
+		words[i].ok = words[i].addr >= HEAP && index < WORDS;
+		words[i].value = words[i].ok ? heap.word[index] : 0;
+	}
+}
+
+static bool memory_is_vtable(void *ctx, uint64_t addr)
+{
+	for (int i = 0; i < 4; i++)
+		if (heap.vtable[i] == addr)
+			return true;
+	return false;
+}
+
+static void reset(void)
+{
+	leak_graph_free(&heap.graph);
+	leak_blocks_free(&heap.blocks);
+	memset(&heap, 0, sizeof(heap));
+}
+
+static void block(uint64_t offset, uint64_t size)
+{
+	struct leak_block b = { HEAP + offset, size, 1, 0 };
+
+	CHECK_INT(leak_blocks_add(&heap.blocks, &b), 0);
+}
+
+static void store(uint64_t offset, uint64_t value)
+{
+	heap.word[offset / 8] = value;
+}
+
+static void ready(void)
+{
+	CHECK_INT(leak_blocks_finish(&heap.blocks), 0);
+	CHECK_INT(leak_graph_start(&heap.graph, &heap.blocks), 0);
+}
+
+static void root(uint64_t word)
+{
+	leak_graph_root(&heap.graph, &word, 1, false);
+}
+
+static void finish(void)
+{
+	static const struct leak_memory m = { NULL, memory_read, memory_is_vtable };
+
+	for (uint32_t i = 0; i < heap.blocks.count; i++) {
+		const struct leak_block *b = &heap.blocks.block[i];
+
+		leak_graph_scan(&heap.graph, i, &heap.word[(b->addr - HEAP) / 8], b->size / 8);
+	}
+	leak_graph_explain(&heap.graph, &m);
+	CHECK_INT(leak_graph_classify(&heap.graph), 0);
+}
+
+static unsigned class_of(uint32_t i)
+{
+	return heap.graph.class[i];
+}
+
+TEST(finds_blocks)
+{
+	reset();
+	block(0x100, 0x20); /* 1 */
+	block(0x40, 0x10); /* 0 */
+	block(0x200, 0); /* 2 */
+	block(0x8000000, 0x100000000ull); /* 3: over 4 GB */
+	CHECK_INT(leak_blocks_finish(&heap.blocks), 0);
+	CHECK_INT(leak_blocks_find(&heap.blocks, HEAP + 0x3f), LEAK_NONE);
+	CHECK_INT(leak_blocks_find(&heap.blocks, HEAP + 0x40), 0);
+	CHECK_INT(leak_blocks_find(&heap.blocks, HEAP + 0x4f), 0);
+	CHECK_INT(leak_blocks_find(&heap.blocks, HEAP + 0x50), LEAK_NONE);
+	CHECK_INT(leak_blocks_find(&heap.blocks, HEAP + 0x11f), 1);
+	CHECK_INT(leak_blocks_find(&heap.blocks, HEAP + 0x120), LEAK_NONE);
+	CHECK_INT(leak_blocks_find(&heap.blocks, HEAP + 0x200), 2);
+	CHECK_INT(leak_blocks_find(&heap.blocks, HEAP + 0x201), LEAK_NONE);
+	CHECK_INT(leak_blocks_find(&heap.blocks, HEAP + 0x8000000 + 0xffffffff), 3);
+	CHECK_INT(leak_blocks_find(&heap.blocks, HEAP + 0x8000000 + 0x100000000), LEAK_NONE);
+	CHECK_INT(leak_blocks_find(&heap.blocks, 0), LEAK_NONE);
+	CHECK_INT(leak_blocks_find(&heap.blocks, UINT64_MAX), LEAK_NONE);
+	CHECK_INT(leak_blocks_from(&heap.blocks, HEAP + 0x41), 1);
+	CHECK_INT(leak_blocks_from(&heap.blocks, UINT64_MAX), 4);
+}
+
+TEST(finds_as_a_search_does)
+{
+	uint64_t at = 0;
+
+	reset();
+	srandom(7);
+	/* In ascending runs, as the live table is read: of three, the first, second, third. */
+	for (int run = 0; run < 3; run++) {
+		srandom(7);
+		at = 0;
+		for (int i = 0; i < 3000; i++) {
+			uint64_t size = (uint64_t)random() % 200;
+
+			if (i % 3 == run)
+				block(at, size);
+			at += (size / 16 + 1) * 16 + (random() % 100 == 0 ? 3000000 : 0);
+		}
+	}
+	CHECK_INT(leak_blocks_finish(&heap.blocks), 0);
+	CHECK_INT(heap.blocks.count, 3000);
+	for (uint32_t i = 0; i < 3000; i++) {
+		const struct leak_block *b = &heap.blocks.block[i];
+
+		CHECK(i == 0 || b[-1].addr < b->addr);
+		CHECK_INT(leak_blocks_find(&heap.blocks, b->addr), i);
+		CHECK_INT(
+			leak_blocks_find(&heap.blocks, b->addr + b->size), b->size ? LEAK_NONE : i);
+		if (b->size > 0)
+			CHECK_INT(leak_blocks_find(&heap.blocks, b->addr + b->size - 1), i);
+	}
+}
+
+TEST(one_address_is_one_block)
+{
+	reset();
+	block(0x40, 0x10);
+	block(0x40, 0x20);
+	block(0x40, 0x30);
+	CHECK_INT(leak_blocks_finish(&heap.blocks), 0);
+	CHECK_INT(heap.blocks.count, 1);
+}
+
+TEST(no_blocks_at_all)
+{
+	uint64_t word = 0;
+
+	reset();
+	ready();
+	leak_graph_root(&heap.graph, &word, 1, false);
+	finish();
+}
+
+/* A tree: root -> 0 -> 1; 2 lost, with 3 and 4 below; 5 by its middle, 6 from there. */
+TEST(classes)
+{
+	reset();
+	for (unsigned i = 0; i < 7; i++)
+		block(i * 0x40, 0x40);
+	ready();
+	store(0 * 0x40 + 8, HEAP + 1 * 0x40);
+	store(2 * 0x40, HEAP + 3 * 0x40 + 4); /* inside counts as well here */
+	store(3 * 0x40, HEAP + 4 * 0x40);
+	store(5 * 0x40, HEAP + 6 * 0x40);
+	root(HEAP);
+	root(HEAP + 5 * 0x40 + 0x11);
+	finish();
+	CHECK_INT(class_of(0), LEAK_REACHABLE);
+	CHECK_INT(class_of(1), LEAK_REACHABLE);
+	CHECK_INT(class_of(2), LEAK_DEFINITE);
+	CHECK_INT(class_of(3), LEAK_INDIRECT);
+	CHECK_INT(class_of(4), LEAK_INDIRECT);
+	CHECK_INT(heap.graph.leader[3], 2);
+	CHECK_INT(heap.graph.leader[4], 2);
+	CHECK_INT(class_of(5), LEAK_POSSIBLE);
+	CHECK_INT(class_of(6), LEAK_POSSIBLE);
+}
+
+/* A start pointer from what is only possible is no better than that; another way is. */
+TEST(the_best_way_counts)
+{
+	reset();
+	for (unsigned i = 0; i < 4; i++)
+		block(i * 0x40, 0x40);
+	ready();
+	store(0, HEAP + 0x40);
+	store(0x40, HEAP + 0x80);
+	store(0xc0, HEAP + 0x40);
+	root(HEAP + 8 + 2);
+	root(HEAP + 0xc0);
+	finish();
+	CHECK_INT(class_of(0), LEAK_POSSIBLE);
+	CHECK_INT(class_of(1), LEAK_REACHABLE);
+	CHECK_INT(class_of(2), LEAK_REACHABLE);
+}
+
+TEST(a_cycle_has_one_leader)
+{
+	reset();
+	for (unsigned i = 0; i < 3; i++)
+		block(i * 0x40, 0x40);
+	ready();
+	store(0, HEAP + 0x40);
+	store(0x40, HEAP + 0x80);
+	store(0x80, HEAP);
+	finish();
+	CHECK_INT(class_of(0), LEAK_DEFINITE);
+	CHECK_INT(class_of(1), LEAK_INDIRECT);
+	CHECK_INT(class_of(2), LEAK_INDIRECT);
+}
+
+/* Later blocks point to earlier ones: each takes the clique of the one before. */
+TEST(cliques_merge)
+{
+	enum { N = 2000 };
+
+	reset();
+	for (unsigned i = 0; i < N; i++)
+		block(i * 0x10, 0x10);
+	ready();
+	for (unsigned i = 1; i < N; i++)
+		store(i * 0x10, HEAP + (i - 1) * 0x10);
+	finish();
+	CHECK_INT(class_of(N - 1), LEAK_DEFINITE);
+	for (unsigned i = 0; i < N - 1; i++) {
+		CHECK_INT(class_of(i), LEAK_INDIRECT);
+		CHECK_INT(heap.graph.leader[i], N - 1);
+	}
+}
+
+/* 0 takes 5; 3 takes 0: 5 is 3's then, though it is above it. */
+TEST(members_above_their_leader_go_along)
+{
+	reset();
+	for (unsigned i = 0; i < 6; i++)
+		block(i * 0x40, 0x40);
+	ready();
+	store(0, HEAP + 5 * 0x40);
+	store(3 * 0x40, HEAP);
+	finish();
+	CHECK_INT(class_of(5), LEAK_INDIRECT);
+	CHECK_INT(heap.graph.leader[5], 3);
+}
+
+/* malloc(1000) owns the first word of the next chunk, to which glibc's bins point. */
+TEST(chunk_headers_are_no_pointers)
+{
+	uint64_t word = HEAP + 1000 - 8;
+
+	reset();
+	block(0, 1000);
+	block(1008, 992); /* does not: 1000 + 8 bytes would still be the chunk's */
+	ready();
+	leak_graph_root(&heap.graph, &word, 1, true);
+	word = HEAP + 1008 + 976;
+	leak_graph_root(&heap.graph, &word, 1, true);
+	finish();
+	CHECK_INT(class_of(0), LEAK_DEFINITE);
+	CHECK_INT(class_of(1), LEAK_POSSIBLE);
+	reset();
+	block(0, 1000);
+	ready();
+	root(HEAP + 1000 - 8); /* in the program's own words it is one */
+	finish();
+	CHECK_INT(class_of(0), LEAK_POSSIBLE);
+}
+
+TEST(blocks_of_no_bytes)
+{
+	reset();
+	block(0x40, 0);
+	block(0x80, 0);
+	ready();
+	root(HEAP + 0x40);
+	finish();
+	CHECK_INT(class_of(0), LEAK_REACHABLE);
+	CHECK_INT(class_of(1), LEAK_DEFINITE);
+}
+
+TEST(known_blocks_are_reachable)
+{
+	reset();
+	block(0x40, 0x40);
+	block(0x80, 0x40);
+	ready();
+	store(0x40, HEAP + 0x80);
+	leak_graph_root_block(&heap.graph, 0);
+	finish();
+	CHECK_INT(class_of(0), LEAK_REACHABLE);
+	CHECK_INT(class_of(1), LEAK_REACHABLE);
+}
+
+/* ---- heuristics ---- */
+
+static unsigned by_root(uint64_t size, uint64_t offset)
+{
+	block(0, size);
+	ready();
+	root(HEAP + offset);
+	finish();
+	return heap.graph.heuristic[0];
+}
+
+TEST(std_string)
+{
+	reset();
+	store(0, 5);
+	store(8, 15);
+	CHECK_INT(by_root(24 + 15 + 1, 24), LEAK_BY_STDSTRING);
+	CHECK_INT(class_of(0), LEAK_REACHABLE);
+	reset();
+	store(0, 16); /* longer than its room */
+	store(8, 15);
+	CHECK_INT(by_root(24 + 15 + 1, 24), LEAK_BY_NONE);
+	CHECK_INT(class_of(0), LEAK_POSSIBLE);
+	reset();
+	store(8, UINT64_MAX);
+	CHECK_INT(by_root(24, 16), LEAK_BY_NONE);
+}
+
+TEST(length_before)
+{
+	reset();
+	store(0, 100 - 8);
+	CHECK_INT(by_root(100, 8), LEAK_BY_LENGTH64);
+	reset();
+	store(0, 10);
+	CHECK_INT(by_root(8 + 10 * 3, 8), LEAK_BY_NEWARRAY);
+	reset();
+	store(0, 11);
+	CHECK_INT(by_root(8 + 10 * 3, 8), LEAK_BY_NONE);
+	reset();
+	store(0, 10);
+	CHECK_INT(by_root(8 + 10 * 3, 16), LEAK_BY_NONE);
+	reset();
+	CHECK_INT(by_root(8 + 10 * 3, 8), LEAK_BY_NONE); /* of nothing */
+}
+
+TEST(second_base)
+{
+	reset();
+	heap.vtable[0] = 0x400000;
+	heap.vtable[1] = 0x400100;
+	store(0, 0x400000);
+	store(0x10, 0x400100);
+	CHECK_INT(by_root(0x40, 0x10), LEAK_BY_INHERITANCE);
+	reset();
+	heap.vtable[0] = 0x400000;
+	store(0, 0x400000);
+	store(0x10, 0x400100);
+	CHECK_INT(by_root(0x40, 0x10), LEAK_BY_NONE);
+	reset();
+	heap.vtable[0] = 0x400000;
+	store(0, 0x400000);
+	store(0x10, 0x400000);
+	CHECK_INT(by_root(0x40, 0x11), LEAK_BY_NONE); /* not aligned */
+}
+
+/* A pointer in a block is explained like a root's; one to the start does without. */
+TEST(heuristics_between_blocks)
+{
+	reset();
+	block(0, 0x40);
+	block(0x40, 8 + 30);
+	ready();
+	store(0, HEAP + 0x48);
+	store(0x40, 30);
+	root(HEAP);
+	finish();
+	CHECK_INT(class_of(1), LEAK_REACHABLE);
+	CHECK_INT(heap.graph.heuristic[1], LEAK_BY_LENGTH64);
+	reset();
+	block(0, 0x40);
+	block(0x40, 8 + 30);
+	ready();
+	store(0, HEAP + 0x48);
+	store(8, HEAP + 0x40);
+	store(0x40, 30);
+	root(HEAP);
+	finish();
+	CHECK_INT(class_of(1), LEAK_REACHABLE);
+	CHECK_INT(heap.graph.heuristic[1], LEAK_BY_NONE);
+}
+
+/* ---- against the definition ---- */
+
+/* By repeated passes over all pairs, as slow as it is plain. */
+static void by_definition(
+	unsigned n, uint8_t edge[][64], const uint8_t *start, const uint8_t *inside, unsigned *want)
+{
+	bool changed = true;
+
+	for (unsigned i = 0; i < n; i++)
+		want[i] = start[i] ? LEAK_REACHABLE : inside[i] ? LEAK_POSSIBLE : LEAK_DEFINITE;
+	while (changed) {
+		changed = false;
+		for (unsigned a = 0; a < n; a++)
+			for (unsigned b = 0; b < n; b++) {
+				unsigned now = want[a] == LEAK_DEFINITE ? LEAK_DEFINITE
+					       : want[a] == LEAK_REACHABLE && edge[a][b] == 1
+						       ? LEAK_REACHABLE
+						       : LEAK_POSSIBLE;
+
+				if (edge[a][b] && now > want[b]) {
+					want[b] = now;
+					changed = true;
+				}
+			}
+	}
+}
+
+/* Leaders: no unreached block leads to one, except in a cycle, of which it is the lowest. */
+static void check_cliques(unsigned n, uint8_t reach[][64], const unsigned *want)
+{
+	for (unsigned i = 0; i < n; i++) {
+		if (want[i] != LEAK_DEFINITE) {
+			CHECK_INT(class_of(i), want[i]);
+			continue;
+		}
+		CHECK(class_of(i) == LEAK_DEFINITE || class_of(i) == LEAK_INDIRECT);
+		if (class_of(i) == LEAK_INDIRECT) {
+			CHECK(reach[heap.graph.leader[i]][i]);
+			CHECK_INT(class_of(heap.graph.leader[i]), LEAK_DEFINITE);
+		}
+	}
+}
+
+TEST(random_graphs)
+{
+	srandom(1);
+	for (int round = 0; round < 300; round++) {
+		unsigned n = 1 + (unsigned)random() % 64, want[64];
+		uint8_t edge[64][64] = { { 0 } }, start[64] = { 0 }, inside[64] = { 0 };
+		uint8_t reach[64][64];
+
+		reset();
+		for (unsigned i = 0; i < n; i++)
+			block(i * 0x200, 0x200);
+		ready();
+		for (unsigned e = (unsigned)random() % (2 * n); e-- > 0;) {
+			unsigned a = (unsigned)random() % n, b = (unsigned)random() % n;
+
+			edge[a][b] = 1 + (random() & 1);
+			store(a * 0x200 + b * 8, HEAP + b * 0x200 + (edge[a][b] == 2 ? 3 : 0));
+		}
+		start[random() % n] = random() & 1;
+		inside[random() % n] = random() & 1;
+		for (unsigned i = 0; i < n; i++) {
+			if (start[i])
+				root(HEAP + i * 0x200);
+			if (inside[i])
+				root(HEAP + i * 0x200 + 1);
+		}
+		finish();
+		memcpy(reach, edge, sizeof(reach));
+		for (unsigned k = 0; k < n; k++)
+			for (unsigned a = 0; a < n; a++)
+				for (unsigned b = 0; b < n; b++)
+					reach[a][b] |= reach[a][k] && reach[k][b];
+		by_definition(n, edge, start, inside, want);
+		check_cliques(n, reach, want);
+	}
+}
+
+/* No recursion: a list of a million. */
+TEST(a_long_list)
+{
+	enum { N = 1000000 };
+
+	reset();
+	for (unsigned i = 0; i < N; i++)
+		block(i * 0x10ull, 0x10);
+	ready();
+	for (uint32_t i = 0; i < N; i++) {
+		uint64_t next = i + 1 < N ? HEAP + (i + 1) * 0x10ull : 0;
+
+		leak_graph_scan(&heap.graph, i, &next, 1);
+	}
+	CHECK_INT(leak_graph_classify(&heap.graph), 0);
+	CHECK_INT(class_of(0), LEAK_DEFINITE);
+	CHECK_INT(class_of(N - 1), LEAK_INDIRECT);
+	CHECK_INT(heap.graph.leader[N - 1], 0);
+}
+
+int main(void)
+{
+	RUN(finds_blocks);
+	RUN(finds_as_a_search_does);
+	RUN(one_address_is_one_block);
+	RUN(no_blocks_at_all);
+	RUN(classes);
+	RUN(the_best_way_counts);
+	RUN(a_cycle_has_one_leader);
+	RUN(cliques_merge);
+	RUN(members_above_their_leader_go_along);
+	RUN(chunk_headers_are_no_pointers);
+	RUN(blocks_of_no_bytes);
+	RUN(known_blocks_are_reachable);
+	RUN(std_string);
+	RUN(length_before);
+	RUN(second_base);
+	RUN(heuristics_between_blocks);
+	RUN(random_graphs);
+	RUN(a_long_list);
+	reset();
+	return check_end();
+}
