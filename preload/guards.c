@@ -12,9 +12,9 @@
 #include "preload/guards.h"
 
 #include <string.h>
-#include <sys/mman.h>
 
 #include "preload/modules.h"
+#include "preload/private.h"
 #include "preload/state.h"
 
 #define WORDS_FIRST    (1u << 14) /* 128 KB: what most threads need */
@@ -183,12 +183,10 @@ static size_t bytes_of(uint64_t words)
 /* Both tables and the arena, in one mapping. Record 0 is none: nothing has its key. */
 static bool guards_map(struct guards *g, uint64_t words)
 {
-	void *p = mmap(NULL, bytes_of(words), PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *p = private_map(bytes_of(words));
 
-	if (p == MAP_FAILED)
+	if (!p)
 		return false;
-	madvise(p, bytes_of(words), MADV_DONTDUMP); /* core dumps are the program's */
 	*g = (struct guards){ .roots = p,
 		.exits = (uint32_t *)p + table_slots(words),
 		.arena = (uint64_t *)p + table_slots(words),
@@ -206,7 +204,7 @@ bool guards_start(struct guards *g)
 void guards_end(struct guards *g)
 {
 	if (g->roots)
-		munmap(g->roots, bytes_of(g->words));
+		private_unmap(g->roots, bytes_of(g->words));
 }
 
 static void forget_all(struct guards *g)

@@ -8,10 +8,10 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "preload/private.h"
 #include "preload/sample.h"
 #include "shm/ring.h"
 
@@ -55,7 +55,7 @@ static void release(struct recorder *r)
 	if (state_own->on)
 		thread_release(&state_segment, slot);
 	guards_end(&r->guards);
-	munmap(r, bytes_of(entries_of()));
+	private_unmap(r, bytes_of(entries_of()));
 }
 
 static void on_thread_exit(void *value)
@@ -99,13 +99,11 @@ static char *unwind_make(struct recorder *r, struct unwind *u, char *at, uint32_
 static struct recorder *make(void)
 {
 	uint32_t entries = entries_of();
-	struct recorder *r = mmap(NULL, bytes_of(entries), PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	struct recorder *r = private_map(bytes_of(entries));
 	char *at = (char *)(r + 1);
 
-	if (r == MAP_FAILED)
+	if (!r)
 		return NULL;
-	madvise(r, bytes_of(entries), MADV_DONTDUMP); /* core dumps are the program's */
 	for (unsigned i = 0; i < UNWINDS; i++)
 		at = unwind_make(r, &r->unwind[i], at, entries);
 	r->path = (void *)at;
@@ -128,7 +126,7 @@ static struct recorder *make_with_slot(void)
 		return r;
 	if (r->slot != 0)
 		thread_release(&state_segment, r->slot);
-	munmap(r, bytes_of(entries_of()));
+	private_unmap(r, bytes_of(entries_of()));
 	return NULL;
 }
 

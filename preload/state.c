@@ -14,6 +14,7 @@
 
 #include "preload/attach.h"
 #include "preload/clock.h"
+#include "preload/farewell.h"
 #include "preload/hooks_cxx.h"
 #include "preload/modules.h"
 #include "preload/next.h"
@@ -234,6 +235,7 @@ static bool is_ourselves(void)
 
 static void end_note(void)
 {
+	farewell_wait(state_segment.header);
 	clock_publish();
 	ht_store_relaxed_32(&state_segment.header->state, HT_STATE_EXITED);
 	ht_fence_full(); /* with the viewer's that leaves (src/watch.c, disown_one) */

@@ -86,11 +86,12 @@
  * many bytes, on average (shm/poisson.h). Counters then hold what the recorded blocks stand for.
  * Each change that the program acted on is a mark.
  *
- * Who writes: only the program's own threads, once `state` has left HT_STATE_PREPARED; but for four
- * words: viewers of a running program publish the time in `clock_ns`, switch by `sample_bytes` and
- * `measure`, and one that leaves its launch alone sets `family` to 0. Readers copy by pread. A
- * reader may find any word changing under it, and after a kill any half-done update: it copies,
- * then checks every index against the sizes below.
+ * Who writes: only the program's own threads, once `state` has left HT_STATE_PREPARED; but for
+ * these words: viewers of a running program publish the time in `clock_ns`, switch by
+ * `sample_bytes` and `measure`, one that leaves its launch alone sets `family` to 0, and one that
+ * is to scan it for leaks at its end writes `leak_ask`, `leak_done` and `leak_beat`. Readers copy
+ * by pread. A reader may find any word changing under it, and after a kill any half-done update: it
+ * copies, then checks every index against the sizes below.
  *
  * Publication edges, labelled at both ends in the code:
  *   MAGIC   segment_create -> segment_check: the header before the magic
@@ -509,11 +510,27 @@ struct ht_header {
 	uint32_t commit_pass; /* so many more requests are refused without asking the kernel */
 	/* Of the events recorded while `measure` was set, some, and what they took. */
 	uint64_t timed_events, timed_ns;
+	/* A leak scan at the end: asked for by the viewer; the thread that waits for it there (its
+	 * tid; 0: none); what the viewer writes when it is over, and changes while it is there. */
+	uint32_t leak_ask, leak_wait, leak_done, leak_beat;
 	struct ht_mark mark[HT_MARKS];
 	struct ht_history history __attribute__((aligned(64)));
 	/* Long tables; readers of the words above leave them out. */
 	uint64_t committed[HT_COMMITTED_WORDS]; /* bit i: unit i is populated */
 	uint64_t pieces[HT_PIECES_MAX]; /* tag of piece i; 0: free */
+};
+
+/*
+ * How private memory of the library begins, at a page of the program's address space: what is noted
+ * of blocks there is not the program's. Not in the segment.
+ */
+#define HT_PRIVATE_MAGIC 0x767270706f746868ull
+
+struct ht_private {
+	uint64_t magic;
+	uint64_t self; /* the address it is at */
+	uint64_t bytes; /* this included; whole pages */
+	uint64_t reserved[5]; /* up to the end of a line of the cache */
 };
 
 #define HT_SIGNATURE                                                                               \
@@ -540,6 +557,7 @@ static_assert(sizeof(struct ht_bucket) == 192, "ht_bucket: three lines");
 static_assert(sizeof(struct ht_piece) == 2 * 8ull * HT_PIECE_LINES + HT_COMMIT_BYTES, "ht_piece");
 static_assert(sizeof(struct ht_piece) % HT_COMMIT_BYTES == 0 || HT_PIECE_SHIFT < 22, "ht_piece");
 static_assert(offsetof(struct ht_bucket, payload) == 64, "keys fill the first line");
+static_assert(sizeof(struct ht_private) == 64, "ht_private: what follows is aligned as it was");
 static_assert(sizeof(struct ht_header) <= HT_HEADER_BYTES, "ht_header");
 static_assert(offsetof(struct ht_header, version) == 8, "readable by every version");
 static_assert(offsetof(struct ht_header, clock_ns) % 64 == 0, "own line");

@@ -265,6 +265,32 @@ int read_control(struct read_segment *s, uint64_t sample_bytes, bool measure)
 	return rc;
 }
 
+int read_leak_ask(struct read_segment *s)
+{
+	const uint32_t yes = 1;
+
+	return header_put(s, offsetof(struct ht_header, leak_ask), &yes, sizeof(yes));
+}
+
+bool read_leak_waits(struct read_segment *s)
+{
+	uint32_t waits = 0, beat = 0;
+
+	if (read_at(s, offsetof(struct ht_header, leak_beat), &beat, sizeof(beat)) == 0) {
+		beat++;
+		header_put(s, offsetof(struct ht_header, leak_beat), &beat, sizeof(beat));
+	}
+	return read_at(s, offsetof(struct ht_header, leak_wait), &waits, sizeof(waits)) == 0 &&
+	       waits != 0;
+}
+
+void read_leak_done(struct read_segment *s)
+{
+	const uint32_t yes = 1;
+
+	header_put(s, offsetof(struct ht_header, leak_done), &yes, sizeof(yes));
+}
+
 int read_hold(struct read_segment *s)
 {
 	return flock(s->fd, LOCK_SH | LOCK_NB) == 0 ? 0 : -errno;

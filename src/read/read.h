@@ -52,6 +52,12 @@ int read_identity(struct read_segment *s, struct read_identity *out);
 int read_peek(const char *path, struct read_identity *out, char *message);
 /* Takes/drops the shared lock that tells others a viewer is here. */
 int read_hold(struct read_segment *s);
+/* Asks the program to wait at its end until it was scanned for leaks. 0 or -errno. */
+int read_leak_ask(struct read_segment *s);
+/* Whether it waits for that; and gives it a sign that somebody is here. */
+bool read_leak_waits(struct read_segment *s);
+/* Lets it end. */
+void read_leak_done(struct read_segment *s);
 /*
  * Publishes the time in the segment's clock word, which the program goes by between its own looks
  * at the clock. Only for a program known to run: the word is how long a dead one is known to have

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * At the program's end, if a viewer asked for it: waits until its memory was scanned for leaks. On
+ * the thread that ends the program.
+ */
+#ifndef PRELOAD_FAREWELL_H
+#define PRELOAD_FAREWELL_H
+
+#include "preload/state.h"
+
+/* Returns at once if nobody asked, and within seconds of the viewer's end. errno may change. */
+void farewell_wait(struct ht_header *h);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Memory of the library's own (private.h). */
+#include "preload/private.h"
+
+#include <sys/mman.h>
+
+#include "shm/layout.h"
+
+static size_t whole(size_t bytes)
+{
+	return (bytes + sizeof(struct ht_private) + 4095) & ~(size_t)4095;
+}
+
+void *private_map(size_t bytes)
+{
+	struct ht_private *p = mmap(NULL, whole(bytes), PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (p == MAP_FAILED)
+		return NULL;
+	madvise(p, whole(bytes), MADV_DONTDUMP);
+	p->self = (uint64_t)(uintptr_t)p;
+	p->bytes = whole(bytes);
+	p->magic = HT_PRIVATE_MAGIC;
+	return p + 1;
+}
+
+void private_unmap(void *p, size_t bytes)
+{
+	munmap((struct ht_private *)p - 1, whole(bytes));
+}

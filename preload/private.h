@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Memory of the library's own, which is nobody else's business: not in the program's core dumps,
+ * and marked, because a leak scan must not take what we note of blocks for the program's pointers.
+ * Slow path; raw mappings, no lock. errno may change.
+ */
+#ifndef PRELOAD_PRIVATE_H
+#define PRELOAD_PRIVATE_H
+
+#include <stddef.h>
+
+/* `bytes` of zeros, at the beginning of a line of the cache. NULL: there is no memory. */
+void *private_map(size_t bytes);
+/* With the same `bytes`. */
+void private_unmap(void *p, size_t bytes);
+
+#endif
