@@ -24,6 +24,9 @@
 #include "tui/tui.h"
 
 #define EXIT_UNFREED 1
+#define LEAK_LOOK_MS                                                                               \
+	10u /* a program that waits for its leak scan loses so much, on average half               \
+	     */
 
 static int fail(int status, const char *what, const char *why)
 {
@@ -143,9 +146,14 @@ static bool wait_until(struct run *r, uint64_t until_ns)
 	while ((now = clock_monotonic_ns()) < until_ns && run_alive(r)) {
 		struct pollfd fds[4];
 		int n = run_fds(r, fds, 4);
+		uint64_t ms = (until_ns - now) / 1000000 + 1;
 
-		if (poll(fds, (nfds_t)n, (int)((until_ns - now) / 1000000 + 1)) > 0)
+		if (r->options->leak_check && ms > LEAK_LOOK_MS)
+			ms = LEAK_LOOK_MS;
+		if (poll(fds, (nfds_t)n, (int)ms) > 0)
 			run_ready(r);
+		if (r->options->leak_check)
+			run_leak_look(r);
 		if (!forward_signal)
 			continue;
 		if (!r->child.pid)
@@ -156,15 +164,37 @@ static bool wait_until(struct run *r, uint64_t until_ns)
 	return true;
 }
 
+/* Whether blocks of a class that is not to be there were found. */
+static bool has_failed_on(const struct run *r, const struct snapshot *s, const struct options *o)
+{
+	if ((o->fail_on & OPTIONS_FAIL_UNFREED) && r->ended && s->totals.live_blocks > 0)
+		return true;
+	for (unsigned i = 0; s->leaks && !s->leaks->failed && i < SNAP_LEAK_CLASSES; i++)
+		if ((o->fail_on & OPTIONS_FAIL_LEAKS) >> i & 1 && s->leaks->sum[i].blocks > 0)
+			return true;
+	return false;
+}
+
+/* Nobody is to think that there are no leaks because nobody looked. */
+static int not_looked(const struct snapshot *s, const struct options *o)
+{
+	if (!(o->fail_on & OPTIONS_FAIL_LEAKS) || !s || !s->leaks || !s->leaks->failed)
+		return 0;
+	return fail(RUN_EXIT_FAILED, "--fail-on", s->leaks->failed);
+}
+
 static int final_status(struct run *r, const struct snapshot *s, const struct options *o, int rc)
 {
-	bool unfreed = o->fail_on_unfreed && r->ended && s && s->totals.live_blocks > 0;
+	bool unfreed = s && has_failed_on(r, s, o);
+	int unseen = not_looked(s, o);
 	struct snapshot *gone = (struct snapshot *)(uintptr_t)s;
 	int status;
 
 	snapshot_unref(gone);
 	status = run_close(r);
-	return rc ? rc : unfreed ? EXIT_UNFREED : status;
+	if (rc == 0 && unfreed)
+		return EXIT_UNFREED;
+	return rc ? rc : status ? status : unseen;
 }
 
 static int show_report(struct run *r, const struct options *o, int fd)
@@ -174,6 +204,10 @@ static int show_report(struct run *r, const struct options *o, int fd)
 	int rc;
 
 	/* -r shows what there is; the other modes wait for the end. */
+	if (o->leak_check && o->mode == OPTIONS_ATTACH) {
+		run_leak_look(r);
+		go_on = false;
+	}
 	while (go_on && run_alive(r) && o->mode != OPTIONS_READ) {
 		snapshot_unref(run_tick(r));
 		go_on = wait_until(r, clock_monotonic_ns() + o->delay_ns);

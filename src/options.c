@@ -166,14 +166,36 @@ static int set_format(struct options *o, const char *value, struct why *why)
 
 static int set_fail_on(struct options *o, const char *value, struct why *why)
 {
-	static const char *const later[] = { "definite", "indirect", "possible", "reachable",
-		NULL };
+	static const char *const words[] = { "definite", "indirect", "possible", "unfreed", NULL };
+	int found = word_find(value, words);
 
-	if (word_find(value, later) >= 0)
-		return why_set(why, "not built in yet, it needs the leak scan; unfreed is");
-	if (strcmp(value, "unfreed") != 0)
-		return why_set(why, "must be unfreed");
-	o->fail_on_unfreed = true;
+	if (found < 0)
+		return why_set(why, "must be definite, indirect, possible or unfreed");
+	o->fail_on |= 1u << found;
+	o->leak_check |= (o->fail_on & OPTIONS_FAIL_LEAKS) != 0;
+	return 0;
+}
+
+/* "stacks,globals": only these count. */
+static int set_leak_roots(struct options *o, const char *value, struct why *why)
+{
+	static const char *const words[] = { "registers", "vectors", "stacks", "globals", "maps",
+		NULL };
+	char word[16];
+
+	o->leak_roots = 0;
+	for (const char *p = value; *p; p += *p == ',') {
+		size_t len = strcspn(p, ",");
+		int found;
+
+		snprintf(word, sizeof(word), "%.*s", (int)len, p);
+		found = word_find(word, words);
+		if (found < 0)
+			return why_set(
+				why, "must be some of registers,vectors,stacks,globals,maps");
+		o->leak_roots |= 1u << found;
+		p += len;
+	}
 	return 0;
 }
 
@@ -237,6 +259,7 @@ enum long_key {
 	KEY_LIBRARY,
 	KEY_DEBUGINFOD,
 	KEY_LEAK_CHECK,
+	KEY_LEAK_ROOTS,
 	KEY_SUPPRESSIONS
 };
 
@@ -257,8 +280,12 @@ static const struct row rows[] = {
 	{ KEY_FORMAT, "format", "FMT", set_format, 0, "of the report: text or json (implies --report)" },
 	{ 'o', "output", "FILE", set_output, 0, "write frames or report to FILE" },
 	{ KEY_TOP, "top", "N", set_top, 0, "call sites in a text report (default 20, 0 = all)" },
+	{ KEY_LEAK_CHECK, "leak-check", NULL, FLAG(leak_check),
+		"report what nothing points to (at the end; -a: now)" },
+	{ KEY_LEAK_ROOTS, "leak-roots", "KINDS", set_leak_roots, 0,
+		"what keeps a block (registers,stacks,...; all)" },
 	{ KEY_FAIL_ON, "fail-on", "CLASS", set_fail_on, 0,
-		"exit 1 if CLASS is left (unfreed; implies --report)" },
+		"exit 1 if CLASS is left (unfreed, definite, ...)" },
 	{ 'D', "depth", "N", set_depth, 0, "frames kept per call stack (default 128, at most 1024)" },
 	{ KEY_SAMPLE, "sample", "BYTES", set_sample, 0,
 		"record one block in BYTES (512K, 1M), exact or auto" },
@@ -277,7 +304,6 @@ static const struct row rows[] = {
 	{ 'V', "version", NULL, NULL, 0, "print the version" },
 	{ 'h', "help", NULL, NULL, 0, "print this" },
 	{ 'F', "filter", "EXPR", NULL, 0, NULL },
-	{ KEY_LEAK_CHECK, "leak-check", NULL, NULL, 0, NULL },
 	{ KEY_SUPPRESSIONS, "suppressions", "FILE", NULL, 0, NULL },
 };
 /* clang-format on */
@@ -454,10 +480,16 @@ static const char *options_conflict(const struct options *o)
 		return "-t is of the screen, so not with -b or --report";
 	if (o->output && !o->batch && !o->report)
 		return "-o goes with -b or --report";
-	if (o->fail_on_unfreed && o->mode != OPTIONS_RUN)
-		return "--fail-on goes with a COMMAND";
-	if (o->fail_on_unfreed && (o->sample.bytes || o->sample.limit > 0))
+	if (o->leak_check && o->batch)
+		return "--leak-check goes with a report, not -b";
+	if (o->leak_check && o->mode != OPTIONS_RUN && o->mode != OPTIONS_ATTACH)
+		return "--leak-check goes with a COMMAND or -a PID";
+	if ((o->fail_on & OPTIONS_FAIL_UNFREED) && o->mode != OPTIONS_RUN)
+		return "--fail-on unfreed goes with a COMMAND";
+	if (o->fail_on && (o->sample.bytes || o->sample.limit > 0))
 		return "--fail-on needs every block recorded, so not --sample or --max-overhead";
+	if (o->leak_check && (o->sample.bytes || o->sample.limit > 0))
+		return "--leak-check needs every block recorded, so not --sample or --max-overhead";
 	if (o->sample.given && o->mode != OPTIONS_RUN && o->mode != OPTIONS_ATTACH)
 		return "--sample and --max-overhead go with a COMMAND or -a PID";
 	return NULL;
@@ -473,6 +505,7 @@ int options_parse(int argc, char *const argv[], struct options *o, FILE *out, FI
 	*o = (struct options){ .top = OPTIONS_TOP_DEFAULT,
 		.delay_ns = DELAY_DEFAULT_NS,
 		.sort = COL_LIVE,
+		.leak_roots = OPTIONS_ROOTS_ALL,
 		.depth = OPTIONS_DEPTH_DEFAULT };
 	lists_make(&lists);
 	opterr = 0;
@@ -495,7 +528,7 @@ int options_parse(int argc, char *const argv[], struct options *o, FILE *out, FI
 		if (mode_set(o, OPTIONS_RUN, &why))
 			return usage(err, "%s", why.text);
 	}
-	o->report |= (o->format_given || o->fail_on_unfreed) && !o->batch;
+	o->report |= (o->format_given || o->fail_on || o->leak_check) && !o->batch;
 	conflict = options_conflict(o);
 	return conflict ? usage(err, "%s", conflict) : -1;
 }

@@ -28,6 +28,15 @@ enum options_mode {
 	OPTIONS_CLEAN,
 };
 
+/* Bit i: class i of leaks, as in enum snap_leak_class; then all that is left at the end. */
+#define OPTIONS_FAIL_DEFINITE 1u
+#define OPTIONS_FAIL_INDIRECT 2u
+#define OPTIONS_FAIL_POSSIBLE 4u
+#define OPTIONS_FAIL_LEAKS    7u
+#define OPTIONS_FAIL_UNFREED  8u
+
+#define OPTIONS_ROOTS_ALL 31u /* = LEAK_ROOT_ALL */
+
 enum options_format { OPTIONS_TEXT, OPTIONS_JSON };
 enum options_color { OPTIONS_COLOR_AUTO, OPTIONS_COLOR_ALWAYS, OPTIONS_COLOR_NEVER };
 enum options_follow { OPTIONS_FOLLOW_DEFAULT, OPTIONS_FOLLOW_YES, OPTIONS_FOLLOW_NO };
@@ -40,7 +49,7 @@ struct options {
 	const char *file;
 	/* How it is shown. With neither batch nor report: on the screen. */
 	bool batch;
-	bool report; /* --report, or implied by --format or --fail-on */
+	bool report; /* --report, or implied by --format, --fail-on or --leak-check */
 	enum options_format format;
 	bool format_given;
 	const char *output; /* NULL: the mode's own stream */
@@ -58,7 +67,9 @@ struct options {
 	struct steer_wish sample;
 	const char *library; /* --library, or NULL */
 	bool debuginfod;
-	bool fail_on_unfreed;
+	unsigned fail_on; /* classes of blocks, OPTIONS_FAIL_* */
+	bool leak_check; /* --leak-check, or implied by --fail-on */
+	unsigned leak_roots; /* enum leak_root */
 };
 
 /*

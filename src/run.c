@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "src/leakcheck.h"
 #include "src/util/clock.h"
 #include "src/util/units.h"
 
@@ -90,6 +91,11 @@ static int launch(struct run *r, const char *library, bool screen, int rows, int
 		return failed(message, RUN_EXIT_FAILED);
 	prepare_bind(r->prepared, r->child.pid);
 	rc = watch_start(r, prepare_path(r->prepared), prepare_family(r->prepared), r->child.pid);
+	if (rc == 0 && r->options->leak_check &&
+		read_leak_ask(session_segment(watch_session(r->watch))) != 0)
+		rc = failed("the program cannot be asked to wait for a leak scan: its segment "
+			    "cannot be written",
+			RUN_EXIT_FAILED);
 	if (rc != 0) {
 		kill(r->child.pid, SIGKILL);
 		return rc;
@@ -192,9 +198,36 @@ struct snapshot *run_tick(struct run *r)
 	return s;
 }
 
+void run_leak_look(struct run *r)
+{
+	struct session *s;
+
+	watch_poll(r->watch);
+	s = watch_session(r->watch);
+	if (r->leaks || (r->child.pid && !read_leak_waits(session_segment(s))))
+		return;
+	r->leaks = leakcheck_run(session_segment(s), session_pid(s), r->options->leak_roots);
+	if (r->child.pid)
+		read_leak_done(session_segment(s));
+}
+
+/* The result is of the image that was scanned: the last. */
+static void leaks_show(struct run *r)
+{
+	if (!r->options->leak_check)
+		return;
+	if (!r->leaks)
+		r->leaks = leakcheck_failed("no leak scan: the program did not end by exit, or "
+					    "without the library");
+	if (r->leaks)
+		session_leaks(watch_session(r->watch), leakcheck_result(r->leaks));
+}
+
 struct snapshot *run_final(struct run *r)
 {
 	child_poll(r);
+	watch_poll(r->watch);
+	leaks_show(r);
 	return watch_final(r->watch, NAMES_TIMEOUT_NS);
 }
 
@@ -391,6 +424,7 @@ int run_close(struct run *r)
 	if (r->child_fd >= 0)
 		close(r->child_fd);
 	watch_free(r->watch);
+	leakcheck_free(r->leaks);
 	prepare_end(r->prepared, false);
 	return status;
 }

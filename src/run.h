@@ -26,6 +26,7 @@ struct run {
 	int wait_status;
 	struct output *output; /* its terminal, when it has one of ours */
 	bool output_open;
+	struct leakcheck *leaks; /* what a leak scan found, or why there was none */
 	uint64_t started_ns;
 	bool ending; /* asked to end */
 	bool hang_up; /* our terminal is gone: the program's goes with it */
@@ -38,6 +39,11 @@ struct run {
 int run_open(struct run *r, const struct options *o, bool screen, int rows, int cols);
 /* A snapshot of now, after looking for the program's end and for new images. */
 struct snapshot *run_tick(struct run *r);
+/*
+ * For --leak-check. With a COMMAND: scans it if it waits for that at its end; to be called often.
+ * Attached: scans it now.
+ */
+void run_leak_look(struct run *r);
 /* The last snapshot, with all names and children. */
 struct snapshot *run_final(struct run *r);
 /* Whether there is still something to wait for. */

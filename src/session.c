@@ -64,6 +64,7 @@ struct session {
 	struct sampler sampler;
 	const struct snapshot *const *children;
 	size_t nchildren;
+	const struct snap_leaks *leaks;
 };
 
 static void text_free(struct text *t)
@@ -220,6 +221,21 @@ void session_children(struct session *s, const struct snapshot *const *children,
 {
 	s->children = children;
 	s->nchildren = count;
+}
+
+void session_leaks(struct session *s, const struct snap_leaks *leaks)
+{
+	s->leaks = leaks;
+}
+
+struct read_segment *session_segment(const struct session *s)
+{
+	return s->segment;
+}
+
+pid_t session_pid(const struct session *s)
+{
+	return s->pid;
 }
 
 bool session_alive(const struct session *s)
@@ -479,6 +495,7 @@ static void fill_head(
 	h->notice = s->stopped ? s->stopped : s->notice;
 	if (!h->notice && !s->replaced)
 		h->notice = holder_notice(&s->holder, s->state, t->state);
+	h->leaks = s->leaks;
 	h->children = s->children;
 	h->nchildren = s->nchildren;
 	fill_totals(s, t, &h->totals);

@@ -42,6 +42,11 @@ bool session_alive(const struct session *s);
 void session_notice(struct session *s, const char *line);
 /* Snapshots of children and earlier images to show below this one; must outlive its snapshots. */
 void session_children(struct session *s, const struct snapshot *const *children, size_t count);
+/* What a leak scan found, for the snapshots from now on; must outlive them. */
+void session_leaks(struct session *s, const struct snap_leaks *leaks);
+/* For a leak scan: the segment, and the process as we see it. */
+struct read_segment *session_segment(const struct session *s);
+pid_t session_pid(const struct session *s);
 /*
  * Switches the program to what is wished of sampling, and steers it at each tick from now on if
  * that has a limit. 0, or -errno: it cannot be switched.

@@ -269,6 +269,72 @@ static void json_sites(struct writer *w, const struct snapshot *s, const struct 
 	free(order);
 }
 
+static void json_leak_sum(struct writer *w, const char *key, const struct snap_leak_sum *s)
+{
+	writer_object(w, key);
+	writer_uint(w, "blocks", s->blocks);
+	writer_uint(w, "bytes", s->bytes);
+	writer_end(w);
+}
+
+static void json_leak_site(
+	struct writer *w, const struct snap_leak_site *l, const struct snap_site *site)
+{
+	writer_object(w, NULL);
+	writer_string(w, "class", snapshot_leak_word(l->class));
+	writer_uint(w, "blocks", l->sum.blocks);
+	writer_uint(w, "bytes", l->sum.bytes);
+	json_leak_sum(w, "indirect", &l->indirect);
+	writer_bool(w, "suppressed", l->suppressed);
+	writer_uint(w, "site", l->site);
+	if (site) {
+		writer_string(w, "function", site->alloc_function);
+		json_stack(w, site->stack);
+	} else {
+		writer_null(w, "function");
+		writer_array(w, "stack");
+		writer_end(w);
+	}
+	writer_end(w);
+}
+
+/* A scan that was asked for and did not come about says why, and has no figures. */
+static void json_leaks(struct writer *w, const struct snapshot *s)
+{
+	const struct snap_leaks *l = s->leaks;
+
+	if (!l)
+		return;
+	writer_object(w, "leaks");
+	writer_string(w, "failed", l->failed);
+	for (unsigned i = 0; !l->failed && i < SNAP_LEAK_CLASSES; i++)
+		json_leak_sum(w, snapshot_leak_word((enum snap_leak_class)i), &l->sum[i]);
+	if (l->failed) {
+		writer_end(w);
+		return;
+	}
+	json_leak_sum(w, "suppressed", &l->suppressed);
+	writer_object(w, "heuristics");
+	for (unsigned i = 0; i < SNAP_LEAK_HEURISTICS; i++)
+		json_leak_sum(w, l->heuristic_name[i], &l->heuristic[i]);
+	writer_end(w);
+	writer_uint(w, "stop_ns", l->stop_ns);
+	writer_uint(w, "scan_ns", l->scan_ns);
+	writer_uint(w, "scanned_bytes", l->scanned_bytes);
+	writer_uint(w, "unread_bytes", l->unread_bytes);
+	writer_uint(w, "devices", l->devices);
+	writer_uint(w, "threads", l->threads);
+	writer_uint(w, "threads_running", l->running);
+	writer_uint(w, "threads_busy", l->busy);
+	writer_string(w, "how", l->how);
+	writer_array(w, "sites");
+	writer_lines(w);
+	for (size_t i = 0; i < l->nsites; i++)
+		json_leak_site(w, &l->sites[i], snapshot_site(s, l->sites[i].site));
+	writer_end(w);
+	writer_end(w);
+}
+
 static void json_snapshot(
 	struct writer *w, const char *key, const struct snapshot *s, const struct export_options *o)
 {
@@ -285,6 +351,7 @@ static void json_snapshot(
 	json_unwinds(w, &s->totals);
 	json_histograms(w, s);
 	json_sites(w, s, o);
+	json_leaks(w, s);
 	writer_string(w, "notice", s->notice);
 	writer_array(w, "children");
 	writer_lines(w);

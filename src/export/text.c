@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include "src/export/export.h"
+#include "src/export/text.h"
 #include "src/util/clock.h"
 #include "src/util/units.h"
 
@@ -235,6 +235,15 @@ static void text_frame(struct strbuf *out, const struct frame *f, const struct e
 	strbuf_puts(out, f->inlined ? " [inlined]\n" : "\n");
 }
 
+void text_stack(struct strbuf *out, const struct snap_site *site, const struct export_options *o)
+{
+	strbuf_printf(out, "      at %s\n", site->alloc_function);
+	for (uint32_t i = 0; i < site->stack->nframes; i++)
+		text_frame(out, &site->stack->frames[i], o);
+	if (site->stack->truncated)
+		strbuf_puts(out, "      .. (outer frames are missing)\n");
+}
+
 static void text_site(struct strbuf *out, const struct snapshot *s, const struct snap_site *site,
 	size_t rank, const struct export_options *o)
 {
@@ -250,11 +259,7 @@ static void text_site(struct strbuf *out, const struct snapshot *s, const struct
 	strbuf_printf(out, "     peak %s, %s allocs, %s frees, %s temporary\n",
 		units_bytes(peak, site->peak_live_bytes), units_exact(allocs, site->allocs),
 		units_exact(frees, site->frees), units_exact(temporary, site->temporary));
-	strbuf_printf(out, "      at %s\n", site->alloc_function);
-	for (uint32_t i = 0; i < site->stack->nframes; i++)
-		text_frame(out, &site->stack->frames[i], o);
-	if (site->stack->truncated)
-		strbuf_puts(out, "      .. (outer frames are missing)\n");
+	text_stack(out, site, o);
 }
 
 static void text_sites(struct strbuf *out, const struct snapshot *s, const struct export_options *o)
@@ -283,6 +288,7 @@ void export_text(struct strbuf *out, const struct snapshot *s, const struct expo
 	text_traffic(out, &s->totals, o);
 	text_proc(out, &s->proc);
 	text_losses(out, &s->totals);
+	leaks_text(out, s, o);
 	text_sizes(out, s, text_glyphs(o));
 	text_lifetimes(out, s, text_glyphs(o));
 	text_sites(out, s, o);

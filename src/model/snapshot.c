@@ -112,3 +112,18 @@ const char *snapshot_state_word(const struct snapshot *s)
 
 	return (unsigned)s->state < sizeof(word) / sizeof(word[0]) ? word[s->state] : "gone";
 }
+
+const char *snapshot_leak_word(enum snap_leak_class class)
+{
+	static const char *const words[] = { "definite", "indirect", "possible", "reachable" };
+
+	return class < SNAP_LEAK_CLASSES ? words[class] : "?";
+}
+
+const struct snap_site *snapshot_site(const struct snapshot *s, uint32_t id)
+{
+	for (size_t i = 0; i < s->nsites; i++)
+		if (s->sites[i].id == id)
+			return &s->sites[i];
+	return NULL;
+}

@@ -123,6 +123,48 @@ struct snap_proc {
 	bool valid; /* false: never read (the process was already gone) */
 };
 
+/* What a leak scan found: classes are memcheck's. */
+enum snap_leak_class {
+	SNAP_LEAK_DEFINITE,
+	SNAP_LEAK_INDIRECT,
+	SNAP_LEAK_POSSIBLE,
+	SNAP_LEAK_REACHABLE,
+	SNAP_LEAK_CLASSES
+};
+
+#define SNAP_LEAK_HEURISTICS 4 /* memcheck's, by which a block is reachable */
+
+struct snap_leak_sum {
+	uint64_t blocks, bytes;
+};
+
+/* The blocks of one call site that are of one class. */
+struct snap_leak_site {
+	enum snap_leak_class class;
+	uint32_t site; /* id */
+	struct snap_leak_sum sum;
+	struct snap_leak_sum indirect; /* lost with them, if definite */
+	bool suppressed;
+};
+
+struct snap_leaks {
+	const char *failed; /* why there was no scan; NULL: there was, and the rest holds */
+	const char *how; /* the way it was done; static */
+	struct snap_leak_sum sum[SNAP_LEAK_CLASSES]; /* without what is suppressed */
+	struct snap_leak_sum suppressed;
+	struct snap_leak_sum heuristic[SNAP_LEAK_HEURISTICS];
+	const char *heuristic_name[SNAP_LEAK_HEURISTICS];
+	const struct snap_leak_site *sites; /* class by class; most bytes first */
+	size_t nsites;
+	uint64_t stop_ns, scan_ns;
+	uint64_t scanned_bytes, unread_bytes;
+	unsigned devices; /* mappings of devices: not read */
+	unsigned threads, running; /* of them, could not be stopped */
+	unsigned busy; /* of them, were inside realloc or the library all the time */
+};
+/* "definite", ... Static. */
+const char *snapshot_leak_word(enum snap_leak_class class);
+
 struct snap_size {
 	uint64_t live_blocks, live_bytes, allocs;
 }; /* live_bytes 0 where not kept */
@@ -162,6 +204,7 @@ struct snapshot {
 	uint64_t history_step_ns; /* time between two points */
 	const struct snap_site *sites; /* in no order */
 	size_t nsites;
+	const struct snap_leaks *leaks; /* NULL: not asked for */
 	const char *notice; /* one line the user must see ("tracking ended: ..."), or NULL */
 	const struct snapshot *const
 		*children; /* followed children and earlier images, same shape */
@@ -190,6 +233,8 @@ const char *snapshot_rate_text(uint64_t bytes, char buf[UNITS_MAX]);
 #define SNAP_SAMPLING_MAX 64
 const char *snapshot_sampling_text(
 	const struct snapshot *s, bool ascii, char buf[SNAP_SAMPLING_MAX]);
+/* The site of that id, or NULL. */
+const struct snap_site *snapshot_site(const struct snapshot *s, uint32_t id);
 /* "starting|running|exited|killed|gone" as JSON's process.state spells it (killed = "exited"). */
 const char *snapshot_state_word(const struct snapshot *s);
 

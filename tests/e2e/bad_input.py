@@ -160,8 +160,8 @@ def test_nothing_to_do():
 
 
 def test_not_built_in_yet():
-    for args in (["-t"], ["-F", "x"], ["--leak-check"], ["--suppressions", "f"],
-                 ["--format", "pprof"], ["--fail-on", "definite"]):
+    for args in (["-F", "x"], ["--suppressions", "f"],
+                 ["--format", "pprof"]):
         refused([*args, "--", "true"], USAGE, "not built in yet")
 
 

@@ -69,7 +69,8 @@ TEST(defaults)
 	CHECK_INT(p.o.top, 20);
 	CHECK_INT(p.o.frames, 0);
 	CHECK_INT(p.o.sort, COL_LIVE);
-	CHECK(!p.o.batch && !p.o.report && !p.o.output && !p.o.fail_on_unfreed && !p.o.library);
+	CHECK(!p.o.batch && !p.o.report && !p.o.output && !p.o.fail_on && !p.o.leak_check &&
+		!p.o.library);
 	CHECK_INT(p.o.color, OPTIONS_COLOR_AUTO);
 	CHECK_INT(p.o.follow, OPTIONS_FOLLOW_DEFAULT);
 }
@@ -174,7 +175,7 @@ TEST(report_and_format)
 	CHECK_INT(p.o.format, OPTIONS_TEXT);
 	p = PARSE("--format", "json", "--fail-on", "unfreed", "-o", "r.json", "x");
 	CHECK_INT(p.status, -1);
-	CHECK(p.o.report && p.o.fail_on_unfreed);
+	CHECK(p.o.report && p.o.fail_on == OPTIONS_FAIL_UNFREED && !p.o.leak_check);
 	CHECK_INT(p.o.format, OPTIONS_JSON);
 	/* --format implies --report, unless -b is there, in whichever order the two come. */
 	p = PARSE("--format", "text", "-b", "x");
@@ -184,13 +185,36 @@ TEST(report_and_format)
 	CHECK_INT(p.status, -1);
 	CHECK(p.o.batch && p.o.format == OPTIONS_JSON);
 	p = PARSE("--fail-on", "unfreed", "x"); /* so does --fail-on */
-	CHECK(p.o.report && p.o.fail_on_unfreed);
+	CHECK(p.o.report && p.o.fail_on == OPTIONS_FAIL_UNFREED && !p.o.leak_check);
 	p = PARSE("--fail-on", "unfreed", "-b", "x");
 	CHECK_INT(p.status, -1);
 	CHECK(!p.o.report);
 	CHECK(refused(PARSE("-b", "--report", "x"), "exclude each other"));
 	CHECK(refused(PARSE("-o", "f", "x"), "-o goes with"));
 	CHECK(refused(PARSE("--fail-on", "unfreed", "-a", "1"), "goes with a COMMAND"));
+}
+
+TEST(leak_check)
+{
+	struct parsed p = PARSE("--leak-check", "x");
+
+	CHECK_INT(p.status, -1);
+	CHECK(p.o.leak_check && p.o.report && !p.o.fail_on);
+	CHECK_INT(p.o.leak_roots, OPTIONS_ROOTS_ALL);
+	p = PARSE("--leak-check", "-a", "1");
+	CHECK_INT(p.status, -1);
+	p = PARSE("--fail-on", "definite", "--fail-on", "possible", "x"); /* needs it */
+	CHECK_INT(p.status, -1);
+	CHECK(p.o.leak_check && p.o.report);
+	CHECK_INT(p.o.fail_on, OPTIONS_FAIL_DEFINITE | OPTIONS_FAIL_POSSIBLE);
+	CHECK_INT(PARSE("--fail-on", "definite", "-a", "1").status, -1);
+	p = PARSE("--leak-check", "--leak-roots", "stacks,globals", "x");
+	CHECK_INT(p.status, -1);
+	CHECK_INT(p.o.leak_roots, 4 | 8);
+	CHECK(refused(PARSE("--leak-roots", "stacks,wishes", "x"), "must be some of"));
+	CHECK(refused(PARSE("--leak-check", "-b", "x"), "not -b"));
+	CHECK(refused(PARSE("--leak-check", "-r", "f"), "goes with a COMMAND"));
+	CHECK(refused(PARSE("--leak-check", "--sample", "1M", "x"), "every block"));
 }
 
 TEST(bad_values)
@@ -231,11 +255,9 @@ TEST(unknown_options)
 TEST(not_built_in_yet)
 {
 	CHECK(refused(PARSE("-F", "live>1M", "x"), "-F is not built in yet"));
-	CHECK(refused(PARSE("--leak-check", "x"), "--leak-check is not built in yet"));
 	CHECK(refused(PARSE("--suppressions", "f", "x"), "--suppressions is not built in yet"));
 	CHECK(refused(PARSE("--format", "pprof", "x"), "not built in yet"));
 	CHECK(refused(PARSE("--format", "folded", "x"), "not built in yet"));
-	CHECK(refused(PARSE("--fail-on", "definite", "x"), "not built in yet"));
 }
 
 TEST(help_lists_what_works)
@@ -247,7 +269,8 @@ TEST(help_lists_what_works)
 	CHECK(strstr(p.out, "  -a, --attach PID"));
 	CHECK(strstr(p.out, "      --fail-on CLASS"));
 	CHECK(strstr(p.out, "--report"));
-	CHECK(!strstr(p.out, "--leak-check"));
+	CHECK(strstr(p.out, "--leak-check"));
+	CHECK(!strstr(p.out, "--suppressions"));
 	CHECK(!strstr(p.out, "(null)"));
 	for (const char *line = p.out; *line; line = strchr(line, '\n') + 1)
 		CHECK(strcspn(line, "\n") <= 80);
@@ -284,6 +307,7 @@ int main(void)
 	RUN(one_mode_only);
 	RUN(values);
 	RUN(report_and_format);
+	RUN(leak_check);
 	RUN(bad_values);
 	RUN(missing_values);
 	RUN(unknown_options);

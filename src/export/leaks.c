@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The leaks in the text report: by class, then those that are to be looked at, stack by stack. */
+#include <inttypes.h>
+
+#include "src/export/text.h"
+#include "src/util/units.h"
+
+static void leaks_sum(struct strbuf *out, const struct snap_leak_sum *sum)
+{
+	char bytes[UNITS_MAX + 8], blocks[UNITS_MAX + 8];
+
+	strbuf_printf(out, "%s bytes in %s blocks", units_exact(bytes, sum->bytes),
+		units_exact(blocks, sum->blocks));
+}
+
+static void leaks_class(
+	struct strbuf *out, const char *label, const char *class, const struct snap_leak_sum *sum)
+{
+	strbuf_printf(out, "%-10s%-11s", label, class);
+	leaks_sum(out, sum);
+	strbuf_putc(out, '\n');
+}
+
+static void leaks_classes(struct strbuf *out, const struct snap_leaks *l)
+{
+	for (unsigned i = 0; i < SNAP_LEAK_CLASSES; i++)
+		leaks_class(out, i == 0 ? "leaks" : "", snapshot_leak_word((enum snap_leak_class)i),
+			&l->sum[i]);
+	for (unsigned i = 0; i < SNAP_LEAK_HEURISTICS; i++) {
+		if (l->heuristic[i].blocks == 0)
+			continue;
+		strbuf_printf(out, "%-10s%-11s", "", "");
+		leaks_sum(out, &l->heuristic[i]);
+		strbuf_printf(out, " of them by a pointer inside (%s)\n", l->heuristic_name[i]);
+	}
+	if (l->suppressed.blocks)
+		leaks_class(out, "", "suppressed", &l->suppressed);
+}
+
+/* How it was found out, and what the figures do not take into account. */
+static void leaks_scan(struct strbuf *out, const struct snap_leaks *l)
+{
+	char stop[UNITS_MAX], bytes[UNITS_MAX];
+
+	strbuf_printf(out, "scan      %s: the program stood still for %s, %s read\n", l->how,
+		units_duration(stop, l->stop_ns), units_bytes(bytes, l->scanned_bytes));
+	if (l->devices)
+		strbuf_printf(out, "          %u mappings of devices were not read\n", l->devices);
+	if (l->unread_bytes)
+		strbuf_printf(out, "          %s could not be read\n",
+			units_bytes(bytes, l->unread_bytes));
+	if (l->running)
+		strbuf_printf(out,
+			"          %u of %u threads did not stop: their registers are "
+			"unknown\n",
+			l->running, l->threads);
+	if (l->busy)
+		strbuf_printf(out,
+			"          %u of %u threads were allocating all the time: what they move "
+			"may be missing\n",
+			l->busy, l->threads);
+}
+
+static bool leaks_is_shown(const struct snap_leak_site *l)
+{
+	return !l->suppressed && (l->class == SNAP_LEAK_DEFINITE || l->class == SNAP_LEAK_POSSIBLE);
+}
+
+static void leaks_site(struct strbuf *out, const struct snapshot *s, const struct snap_leak_site *l,
+	size_t rank, const struct export_options *o)
+{
+	const struct snap_site *site = snapshot_site(s, l->site);
+
+	strbuf_printf(out, "\n%3zu. %s: ", rank, snapshot_leak_word(l->class));
+	leaks_sum(out, &l->sum);
+	if (l->indirect.blocks) {
+		strbuf_puts(out, ", with ");
+		leaks_sum(out, &l->indirect);
+		strbuf_puts(out, " behind");
+	}
+	strbuf_putc(out, '\n');
+	if (site)
+		text_stack(out, site, o);
+}
+
+static void leaks_sites(
+	struct strbuf *out, const struct snapshot *s, const struct export_options *o)
+{
+	const struct snap_leaks *l = s->leaks;
+	char left[UNITS_MAX + 8];
+	size_t rank = 0, out_of = 0;
+
+	for (size_t i = 0; i < l->nsites; i++)
+		out_of += leaks_is_shown(&l->sites[i]);
+	for (size_t i = 0; i < l->nsites && (o->top == 0 || rank < o->top); i++)
+		if (leaks_is_shown(&l->sites[i]))
+			leaks_site(out, s, &l->sites[i], ++rank, o);
+	if (rank < out_of)
+		strbuf_printf(out, "\n%s more call sites of definite and possible leaks\n",
+			units_exact(left, out_of - rank));
+}
+
+void leaks_text(struct strbuf *out, const struct snapshot *s, const struct export_options *o)
+{
+	if (!s->leaks)
+		return;
+	strbuf_putc(out, '\n');
+	if (s->leaks->failed) {
+		strbuf_printf(out, "leaks     %s\n", s->leaks->failed);
+		return;
+	}
+	leaks_classes(out, s->leaks);
+	leaks_scan(out, s->leaks);
+	leaks_sites(out, s, o);
+}

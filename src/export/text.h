@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the parts of the text report share. Pure: into a string buffer. */
+#ifndef SRC_EXPORT_TEXT_H
+#define SRC_EXPORT_TEXT_H
+
+#include "src/export/export.h"
+
+/* Who allocated: the function, then the stack, a line each. */
+void text_stack(struct strbuf *out, const struct snap_site *site, const struct export_options *o);
+/* What a leak scan found, if one was asked for. */
+void leaks_text(struct strbuf *out, const struct snapshot *s, const struct export_options *o);
+
+#endif

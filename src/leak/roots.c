@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What is a root, mapping by mapping (roots.h). */
+#include "src/leak/roots.h"
+
+#include <string.h>
+
+#include "shm/layout.h"
+
+#define PAGE	     4096u
+#define RED_ZONE     128u /* below the stack pointer, in use by the function there: x86-64 ABI */
+#define ARENA_BYTES  (UINT64_C(1) << 26) /* glibc: HEAP_MAX_SIZE, and their alignment */
+#define ARENA_HEAD   256u /* its malloc_state begins within */
+#define CHUNK_MAPPED 2u /* glibc: in a chunk's size, it has a mapping of its own */
+#define CHUNK_FLAGS  7u
+#define THREAD_BYTES 16384u /* glibc's struct pthread, at the end of a stack: some 2 KB */
+
+struct scan {
+	struct leak_roots *roots;
+	struct leak_space *space;
+	const struct leak_stop *stop;
+	struct leak_graph *graph;
+	bool bins; /* glibc's malloc has its words here */
+	uint64_t skip_end; /* memory of ours goes on up to here */
+};
+
+static const char *file_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static bool begins(const char *text, const char *with)
+{
+	return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* ---- words ---- */
+
+static void root_visit(void *ctx, uint64_t addr, const uint64_t *words, size_t count)
+{
+	struct scan *s = ctx;
+
+	leak_graph_root(s->graph, words, count, s->bins);
+}
+
+/* Our library's private memory says at its beginning what it is. Pieces begin with a page, or in
+ * the middle of what is no memory of ours. */
+static void anonymous_visit(void *ctx, uint64_t addr, const uint64_t *words, size_t count)
+{
+	struct scan *s = ctx;
+	size_t page_words = PAGE / sizeof(*words);
+
+	while (count > 0) {
+		size_t n = (PAGE - addr % PAGE) / sizeof(*words);
+
+		n = n < count ? n : count;
+		if (n == page_words && words[0] == HT_PRIVATE_MAGIC && words[1] == addr)
+			s->skip_end = addr + words[2];
+		if (addr >= s->skip_end)
+			leak_graph_root(s->graph, words, n, false);
+		addr += n * sizeof(*words);
+		words += n;
+		count -= n;
+	}
+}
+
+/* All of [start, end) but the blocks there. */
+static void around_blocks(struct scan *s, uint64_t start, uint64_t end, leak_visit *visit)
+{
+	const struct leak_blocks *b = s->graph->blocks;
+	uint32_t i = leak_blocks_from(b, start);
+	uint64_t at = start;
+
+	/* A block that begins before may reach in. */
+	if (i > 0 && b->block[i - 1].addr + b->block[i - 1].size > at)
+		at = b->block[i - 1].addr + b->block[i - 1].size;
+	for (; i < b->count && b->block[i].addr < end; i++) {
+		if (b->block[i].addr > at)
+			leak_space_stream(s->space, at, b->block[i].addr, visit, s);
+		if (b->block[i].addr + b->block[i].size > at)
+			at = b->block[i].addr + b->block[i].size;
+	}
+	if (at < end)
+		leak_space_stream(s->space, at, end, visit, s);
+}
+
+/* ---- whose memory it is ---- */
+
+/* A piece of one of glibc's further arenas: its heap_info says where the arena's state is (at the
+ * beginning of this piece or of another one), and how much of it is in use. */
+static bool is_arena(struct leak_space *s, uint64_t start, uint64_t end)
+{
+	uint64_t arena, size, writable;
+
+	if (!leak_space_word(s, start, &arena) || !leak_space_word(s, start + 16, &size) ||
+		!leak_space_word(s, start + 24, &writable))
+		return false;
+	return arena % ARENA_BYTES < ARENA_HEAD && arena % ARENA_BYTES != 0 && size != 0 &&
+	       size % PAGE == 0 && size <= writable && writable <= ARENA_BYTES &&
+	       start + size <= end;
+}
+
+/* Whether a block has a mapping of its own, made by glibc's malloc. */
+static bool is_mapped_chunk(struct leak_space *s, const struct leak_block *b)
+{
+	uint64_t before, size;
+
+	if (!leak_space_word(s, b->addr - 16, &before) || !leak_space_word(s, b->addr - 8, &size))
+		return false;
+	if (!(size & CHUNK_MAPPED))
+		return false;
+	size &= ~(uint64_t)CHUNK_FLAGS;
+	return size >= b->size + 16 && (b->addr - 16 - before) % PAGE == 0 &&
+	       (before + size) % PAGE == 0;
+}
+
+/* The end of the arena's piece that begins at `at`; `at` itself if none does. */
+static uint64_t arena_end(struct scan *s, uint64_t at, uint64_t end)
+{
+	uint64_t size;
+
+	if (at % ARENA_BYTES != 0 || !is_arena(s->space, at, end) ||
+		!leak_space_word(s->space, at + 16, &size))
+		return at;
+	return at + size;
+}
+
+/* Whether [start, end) has a block without a mapping of its own. */
+static bool has_small(struct scan *s, uint64_t start, uint64_t end)
+{
+	const struct leak_blocks *b = s->graph->blocks;
+
+	for (uint32_t i = leak_blocks_from(b, start); i < b->count && b->block[i].addr < end; i++)
+		if (!is_mapped_chunk(s->space, &b->block[i]))
+			return true;
+	return false;
+}
+
+/* Calls `visit` for what is no arena's, until it says true: then so does this. */
+static bool pieces_visit(struct scan *s, uint64_t start, uint64_t end,
+	bool (*visit)(struct scan *s, uint64_t start, uint64_t end))
+{
+	uint64_t at = start, next;
+
+	while (at < end) {
+		if (arena_end(s, at, end) > at) {
+			at = arena_end(s, at, end);
+			continue;
+		}
+		next = (at | (ARENA_BYTES - 1)) + 1;
+		next = next < end ? next : end;
+		if (visit(s, at, next))
+			return true;
+		at = next;
+	}
+	return false;
+}
+
+static bool piece_scan(struct scan *s, uint64_t start, uint64_t end)
+{
+	around_blocks(s, start, end, anonymous_visit);
+	return false;
+}
+
+/* Mappings that lie next to each other may be shown as one. Where an allocator cuts small blocks
+ * out of one that is no arena of glibc's, all of it is that allocator's. */
+static void anonymous_scan(struct scan *s, uint64_t start, uint64_t end)
+{
+	if (!pieces_visit(s, start, end, has_small))
+		pieces_visit(s, start, end, piece_scan);
+}
+
+/* ---- stacks ---- */
+
+#ifdef __x86_64__
+static uint64_t stack_pointer(const struct leak_thread *t)
+{
+	return t->regs.rsp;
+}
+
+static uint64_t thread_pointer(const struct leak_thread *t)
+{
+	return t->regs.fs_base;
+}
+#else
+static uint64_t stack_pointer(const struct leak_thread *t)
+{
+	return 0;
+}
+
+static uint64_t thread_pointer(const struct leak_thread *t)
+{
+	return 0;
+}
+#endif
+
+static bool lies_in(const struct leak_map *m, uint64_t addr)
+{
+	return addr >= m->start && addr < m->end;
+}
+
+/* Anonymous memory with a guard below: a stack, perhaps. */
+static bool has_guard(const struct scan *s, const struct leak_map *m)
+{
+	const struct leak_map *below = m > s->space->map ? m - 1 : NULL;
+
+	return !m->shared && m->inode == 0 && !*m->path && below && below->end == m->start &&
+	       !below->readable && !below->writable;
+}
+
+/* Whether a mapping is the stack of this thread and nothing else: the first one's, or one that
+ * pthread_create made, with the thread's data at its end. */
+static bool is_stack_of(const struct scan *s, const struct leak_map *m, const struct leak_thread *t)
+{
+	if (strcmp(m->path, "[stack]") == 0)
+		return true;
+	return has_guard(s, m) && lies_in(m, thread_pointer(t)) &&
+	       m->end - thread_pointer(t) < THREAD_BYTES;
+}
+
+/*
+ * Where the words that count begin in a stack. Below a stack pointer is what functions left behind
+ * that have returned. If it is not sure that this is all (a thread has another stack for now), all
+ * counts.
+ */
+static uint64_t stack_start(const struct scan *s, const struct leak_map *m)
+{
+	const struct leak_thread *found = NULL;
+
+	for (size_t i = 0; i < s->stop->count; i++) {
+		const struct leak_thread *t = &s->stop->thread[i];
+
+		if (t->state != LEAK_THREAD_STOPPED || !lies_in(m, stack_pointer(t)))
+			continue;
+		if (found)
+			return m->start;
+		found = t;
+	}
+	if (!found || !is_stack_of(s, m, found) || stack_pointer(found) - m->start < RED_ZONE)
+		return m->start;
+	return stack_pointer(found) - RED_ZONE;
+}
+
+static bool is_threads(const struct scan *s, const struct leak_map *m)
+{
+	for (size_t i = 0; i < s->stop->count; i++)
+		if (lies_in(m, stack_pointer(&s->stop->thread[i])) ||
+			lies_in(m, thread_pointer(&s->stop->thread[i])))
+			return true;
+	return false;
+}
+
+struct search {
+	uint64_t found;
+};
+
+/* A thread's data begins with its own address, and has it again two words on: tcbhead_t. */
+static void tcb_visit(void *ctx, uint64_t addr, const uint64_t *words, size_t count)
+{
+	struct search *search = ctx;
+
+	for (size_t i = 0; i + 2 < count; i++)
+		if (words[i] == addr + i * sizeof(*words) && words[i + 2] == words[i])
+			search->found = words[i];
+}
+
+/*
+ * glibc keeps the stacks of threads that ended. What lies below the ended thread's data is as dead
+ * as it is. 0: this is no such stack.
+ */
+static uint64_t dead_stack_start(const struct scan *s, const struct leak_map *m)
+{
+	struct search search = { 0 };
+	uint64_t from = m->end - m->start > THREAD_BYTES ? m->end - THREAD_BYTES : m->start;
+
+	if (has_guard(s, m) && !is_threads(s, m))
+		leak_space_stream(s->space, from, m->end, tcb_visit, &search);
+	return search.found;
+}
+
+/* ---- mappings ---- */
+
+static bool is_device(const struct leak_map *m)
+{
+	if (begins(m->path, "anon_inode:"))
+		return true;
+	return begins(m->path, "/dev/") && !begins(m->path, "/dev/shm/") &&
+	       !begins(m->path, "/dev/zero") && !begins(m->path, "/dev/hugepages/");
+}
+
+static bool is_segment(const struct leak_map *m)
+{
+	return m->shared && m->inode != 0 && begins(file_name(m->path), "heaptop-");
+}
+
+static bool is_libc(const char *path)
+{
+	const char *name = file_name(path);
+
+	return begins(name, "libc.so.") || begins(name, "libc-2.");
+}
+
+/* The file whose data ends where an anonymous mapping begins: that is its .bss. NULL: none. */
+static const char *file_of(const struct scan *s, const struct leak_map *m)
+{
+	const struct leak_map *below = m > s->space->map ? m - 1 : NULL;
+
+	if (m->shared)
+		return NULL;
+	if (m->inode != 0)
+		return m->path;
+	if (*m->path || !below || below->end != m->start || below->inode == 0 || below->shared ||
+		!below->writable)
+		return NULL;
+	return below->path;
+}
+
+static void map_scan(struct scan *s, const struct leak_map *m)
+{
+	unsigned kinds = s->roots->kinds;
+	const char *file = file_of(s, m);
+	uint64_t dead;
+
+	if (strcmp(m->path, "[heap]") == 0 || is_segment(m))
+		return;
+	if (is_device(m)) {
+		s->roots->devices++;
+		return;
+	}
+	s->bins = file && is_libc(file);
+	dead = dead_stack_start(s, m);
+	if (file || m->inode != 0) {
+		if (kinds & (file ? LEAK_ROOT_GLOBALS : LEAK_ROOT_MAPS))
+			around_blocks(s, m->start, m->end, root_visit);
+	} else if (strcmp(m->path, "[stack]") == 0 || (has_guard(s, m) && is_threads(s, m))) {
+		if (kinds & LEAK_ROOT_STACKS)
+			around_blocks(s, stack_start(s, m), m->end, root_visit);
+	} else if (kinds & LEAK_ROOT_MAPS) {
+		anonymous_scan(s, dead ? dead : m->start, m->end);
+	}
+}
+
+void leak_roots_scan(struct leak_roots *r, struct leak_space *space, const struct leak_stop *stop,
+	struct leak_graph *g)
+{
+	struct scan s = { .roots = r, .space = space, .stop = stop, .graph = g };
+
+	for (size_t i = 0; i < stop->count; i++) {
+		const struct leak_thread *t = &stop->thread[i];
+
+		if (t->state != LEAK_THREAD_STOPPED)
+			continue;
+		if (r->kinds & LEAK_ROOT_REGISTERS)
+			leak_graph_root(g, (const uint64_t *)&t->regs,
+				sizeof(t->regs) / sizeof(uint64_t), false);
+		if (r->kinds & LEAK_ROOT_VECTORS)
+			leak_graph_root(g, t->vectors, t->vector_bytes / sizeof(uint64_t), false);
+	}
+	for (size_t i = 0; i < space->maps; i++)
+		if (space->map[i].readable && space->map[i].writable)
+			map_scan(&s, &space->map[i]);
+}
+
+/* ---- blocks ---- */
+
+struct walk {
+	struct leak_graph *graph;
+	uint32_t block; /* the next one that may have words */
+};
+
+static void block_visit(void *ctx, uint64_t addr, const uint64_t *words, size_t count)
+{
+	struct walk *w = ctx;
+	const struct leak_blocks *b = w->graph->blocks;
+	uint64_t end = addr + count * sizeof(*words);
+
+	for (; w->block < b->count && b->block[w->block].addr < end; w->block++) {
+		uint64_t from = (b->block[w->block].addr + 7) & ~UINT64_C(7);
+		uint64_t to = (b->block[w->block].addr + b->block[w->block].size) & ~UINT64_C(7);
+		bool goes_on = to > end;
+
+		from = from > addr ? from : addr;
+		to = goes_on ? end : to;
+		if (from < to)
+			leak_graph_scan(w->graph, w->block, words + (from - addr) / sizeof(*words),
+				(to - from) / sizeof(*words));
+		if (goes_on)
+			return;
+	}
+}
+
+void leak_roots_blocks(struct leak_space *s, struct leak_graph *g)
+{
+	const struct leak_blocks *b = g->blocks;
+	struct walk w = { .graph = g };
+
+	for (uint32_t i = 0; i < b->clusters; i++) {
+		w.block = b->cluster[i].first;
+		leak_space_stream(s, b->cluster[i].start, b->cluster[i].end, block_visit, &w);
+	}
+}

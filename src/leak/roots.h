@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What a program can get at without following a pointer: registers, stacks, its writable data, and
+ * the mappings it made. All that is readable and writable counts, but for the memory of allocators,
+ * of devices, and of ours. A block in such memory is no root: it counts as a block. One thread.
+ */
+#ifndef SRC_LEAK_ROOTS_H
+#define SRC_LEAK_ROOTS_H
+
+#include "src/leak/graph.h"
+#include "src/leak/space.h"
+#include "src/leak/stop.h"
+
+enum leak_root {
+	LEAK_ROOT_REGISTERS = 1, /* general ones */
+	LEAK_ROOT_VECTORS = 2, /* and the others */
+	LEAK_ROOT_STACKS =
+		4, /* of threads, with what lies above: pthread's and thread-local data */
+	LEAK_ROOT_GLOBALS = 8, /* writable data of object files */
+	LEAK_ROOT_MAPS = 16, /* all other mappings; with thread-local data of the first thread */
+	LEAK_ROOT_ALL = 31,
+};
+
+struct leak_roots {
+	unsigned kinds; /* enum leak_root: those that count */
+	unsigned devices; /* mappings that were left out */
+};
+
+/* Gives the graph the words of all roots. */
+void leak_roots_scan(struct leak_roots *r, struct leak_space *s, const struct leak_stop *stop,
+	struct leak_graph *g);
+/* And those of all blocks. */
+void leak_roots_blocks(struct leak_space *s, struct leak_graph *g);
+
+#endif

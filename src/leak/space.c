@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The memory of another process (space.h). Sources: proc(5) for maps, the kernel's
+ * Documentation/admin-guide/mm/pagemap.rst for pagemap.
+ */
+#include "src/leak/space.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "src/proc/proc.h"
+
+#define PAGE	      4096u
+#define BUFFER_BYTES  (1u << 20) /* fits the second cache; larger reads gain nothing */
+#define PAGEMAP_BATCH 512u
+/* Bits of a pagemap entry: the page is in memory, or in swap. */
+#define PAGE_THERE (UINT64_C(3) << 62)
+#define WORDS_MAX  1024u /* pieces that one process_vm_readv takes: UIO_MAXIOV */
+#define WORD	   sizeof(uint64_t)
+
+/* ---- mappings ---- */
+
+/* Reads a file of unknown length, terminated. NULL and errno. */
+static char *file_read(const char *path, size_t *len)
+{
+	size_t room = 1u << 16, used = 0;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char *text = fd < 0 ? NULL : malloc(room);
+	ssize_t got = text ? 1 : -1;
+
+	while (got > 0) {
+		if (room - used < 2) {
+			char *more = realloc(text, room * 2);
+
+			if (!more)
+				break;
+			text = more;
+			room *= 2;
+		}
+		got = read(fd, text + used, room - used - 1);
+		used += got > 0 ? (size_t)got : 0;
+	}
+	if (fd >= 0)
+		close(fd);
+	if (got == 0) {
+		text[used] = '\0';
+		*len = used;
+		return text;
+	}
+	free(text);
+	return NULL;
+}
+
+static size_t lines_count(const char *text, size_t len)
+{
+	size_t lines = 1;
+
+	for (size_t i = 0; i < len; i++)
+		lines += text[i] == '\n';
+	return lines;
+}
+
+static void maps_parse(struct leak_space *s, size_t len)
+{
+	struct proc_map m;
+	size_t pos = 0;
+	int rc;
+
+	while ((rc = proc_parse_map(s->text, len, &pos, &m)) != 0) {
+		if (rc < 0)
+			continue;
+		s->text[pos - (pos > 0 && s->text[pos - 1] == '\n')] = '\0'; /* ends the path */
+		s->map[s->maps++] = (struct leak_map){ .start = m.start,
+			.end = m.end,
+			.readable = m.perms[0] == 'r',
+			.writable = m.perms[1] == 'w',
+			.executable = m.perms[2] == 'x',
+			.shared = m.perms[3] == 's',
+			.inode = m.inode,
+			.path = m.path_len > 0 ? m.path : "" };
+	}
+}
+
+int leak_space_open(struct leak_space *s, pid_t pid)
+{
+	char path[64];
+	size_t len = 0;
+
+	*s = (struct leak_space){ .pid = pid, .pagemap = -1 };
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	s->text = file_read(path, &len);
+	if (!s->text)
+		return -errno;
+	s->map = calloc(lines_count(s->text, len), sizeof(*s->map));
+	s->buffer = aligned_alloc(PAGE, BUFFER_BYTES);
+	if (!s->map || !s->buffer) {
+		leak_space_close(s);
+		return -ENOMEM;
+	}
+	maps_parse(s, len);
+	snprintf(path, sizeof(path), "/proc/%d/pagemap", (int)pid);
+	s->pagemap = open(path, O_RDONLY | O_CLOEXEC);
+	return 0;
+}
+
+void leak_space_close(struct leak_space *s)
+{
+	if (s->pagemap >= 0)
+		close(s->pagemap);
+	free(s->text);
+	free(s->map);
+	free(s->buffer);
+	free(s->vtables);
+	*s = (struct leak_space){ .pagemap = -1 };
+}
+
+const struct leak_map *leak_space_map(const struct leak_space *s, uint64_t addr)
+{
+	size_t low = 0, high = s->maps;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (s->map[middle].end <= addr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < s->maps && s->map[low].start <= addr ? &s->map[low] : NULL;
+}
+
+/* ---- words ---- */
+
+static ssize_t space_read(struct leak_space *s, uint64_t addr, void *buf, size_t bytes)
+{
+	struct iovec here = { buf, bytes };
+	struct iovec there = { (void *)(uintptr_t)addr, bytes };
+
+	return process_vm_readv(s->pid, &here, 1, &there, 1, 0);
+}
+
+/* Reads [start, end), whose pages are there. A page that cannot be read is passed over. */
+static void present_stream(
+	struct leak_space *s, uint64_t start, uint64_t end, leak_visit *visit, void *ctx)
+{
+	while (start < end) {
+		uint64_t bytes = end - start < BUFFER_BYTES ? end - start : BUFFER_BYTES;
+		ssize_t got = space_read(s, start, s->buffer, bytes);
+
+		if (got > 0) {
+			got -= got % (ssize_t)WORD;
+			s->scanned_bytes += (uint64_t)got;
+			visit(ctx, start, s->buffer, (size_t)got / WORD);
+			start += (uint64_t)got;
+		} else {
+			uint64_t next = (start | (PAGE - 1)) + 1;
+
+			s->unread_bytes += (next < end ? next : end) - start;
+			start = next;
+		}
+	}
+}
+
+/* Which of the pages from `addr` on are there. False: it cannot be told. */
+static bool pages_look(const struct leak_space *s, uint64_t addr, uint64_t *entries, size_t count)
+{
+	ssize_t bytes = (ssize_t)(count * WORD);
+
+	return s->pagemap >= 0 &&
+	       pread(s->pagemap, entries, count * WORD, (off_t)(addr / PAGE * WORD)) == bytes;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* `from` and `end`: parts of `count` pages that begin at `base`. */
+static void batch_stream(struct leak_space *s, uint64_t base, const uint64_t *entries, size_t count,
+	uint64_t from, uint64_t end, leak_visit *visit, void *ctx)
+{
+	for (size_t i = 0, j; i < count; i = j) {
+		bool there = (entries[i] & PAGE_THERE) != 0;
+		uint64_t start = base + i * PAGE;
+
+		for (j = i + 1; j < count && ((entries[j] & PAGE_THERE) != 0) == there; j++)
+			;
+		if (there)
+			present_stream(s, start < from ? from : start, least(base + j * PAGE, end),
+				visit, ctx);
+	}
+}
+
+void leak_space_stream(
+	struct leak_space *s, uint64_t start, uint64_t end, leak_visit *visit, void *ctx)
+{
+	uint64_t entries[PAGEMAP_BATCH], base;
+
+	start = (start + WORD - 1) & ~(WORD - 1);
+	end &= ~(WORD - 1);
+	for (base = start & ~(uint64_t)(PAGE - 1); base < end;) {
+		uint64_t pages = (end - base + PAGE - 1) / PAGE;
+		size_t count = (size_t)least(pages, PAGEMAP_BATCH);
+		uint64_t from = base < start ? start : base, to = least(end, base + count * PAGE);
+
+		if (pages_look(s, base, entries, count))
+			batch_stream(s, base, entries, count, from, to, visit, ctx);
+		else
+			present_stream(s, from, to, visit, ctx);
+		base += count * PAGE;
+	}
+}
+
+bool leak_space_word(struct leak_space *s, uint64_t addr, uint64_t *value)
+{
+	return space_read(s, addr, value, WORD) == (ssize_t)WORD;
+}
+
+/* ---- for heuristics ---- */
+
+/* As many as can be had by one call; returns how many that were. */
+static size_t words_read(struct leak_space *s, struct leak_word *w, size_t count)
+{
+	struct iovec here[WORDS_MAX], there[WORDS_MAX];
+	uint64_t values[WORDS_MAX];
+	size_t n = count < WORDS_MAX ? count : WORDS_MAX, done;
+	ssize_t got;
+
+	for (size_t i = 0; i < n; i++) {
+		here[i] = (struct iovec){ &values[i], WORD };
+		there[i] = (struct iovec){ (void *)(uintptr_t)w[i].addr, WORD };
+	}
+	got = process_vm_readv(s->pid, here, n, there, n, 0);
+	done = got > 0 ? (size_t)got / WORD : 0;
+	for (size_t i = 0; i < done; i++) {
+		w[i].value = values[i];
+		w[i].ok = true;
+	}
+	return done;
+}
+
+static void memory_read(void *ctx, struct leak_word *w, size_t count)
+{
+	while (count > 0) {
+		size_t done = words_read(ctx, w, count);
+
+		if (done == 0)
+			w[done++].ok = false;
+		w += done;
+		count -= done;
+	}
+}
+
+#define VTABLE_WORDS 20u /* looked at, for two functions */
+#define CACHE_SLOTS  1024u
+
+struct vtable_cache {
+	uint64_t addr[CACHE_SLOTS];
+	bool is_vtable[CACHE_SLOTS];
+};
+
+static bool is_function(const struct leak_space *s, uint64_t addr)
+{
+	const struct leak_map *m = leak_space_map(s, addr);
+
+	return m && m->inode != 0 && m->executable;
+}
+
+/* In a file: two pointers to code, and nothing but such and zeros before. */
+static bool vtable_look(struct leak_space *s, uint64_t addr)
+{
+	const struct leak_map *m = leak_space_map(s, addr);
+	uint64_t words[VTABLE_WORDS];
+	unsigned functions = 0;
+	ssize_t got;
+
+	if (!m || m->inode == 0 || !m->readable)
+		return false;
+	got = space_read(s, addr, words, least(sizeof(words), m->end - addr));
+	for (ssize_t i = 0; i < got / (ssize_t)WORD && functions < 2; i++) {
+		if (words[i] == 0)
+			continue;
+		if (!is_function(s, words[i]))
+			return false;
+		functions++;
+	}
+	return functions == 2;
+}
+
+static bool memory_is_vtable(void *ctx, uint64_t addr)
+{
+	struct leak_space *s = ctx;
+	size_t slot = addr / WORD % CACHE_SLOTS;
+
+	if (!s->vtables)
+		s->vtables = calloc(1, sizeof(*s->vtables));
+	if (!s->vtables)
+		return vtable_look(s, addr);
+	if (s->vtables->addr[slot] != addr) {
+		s->vtables->is_vtable[slot] = vtable_look(s, addr);
+		s->vtables->addr[slot] = addr;
+	}
+	return s->vtables->is_vtable[slot];
+}
+
+struct leak_memory leak_space_memory(struct leak_space *s)
+{
+	return (struct leak_memory){ s, memory_read, memory_is_vtable };
+}

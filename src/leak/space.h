@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The memory of another process, which stands still: its mappings, and their words. Only pages that
+ * are there are read, so that none comes into being by it; and by process_vm_readv, which respects
+ * what the process itself may not read. One thread.
+ */
+#ifndef SRC_LEAK_SPACE_H
+#define SRC_LEAK_SPACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "src/leak/graph.h"
+
+struct leak_map {
+	uint64_t start, end;
+	bool readable, writable, executable, shared;
+	uint64_t inode; /* 0: of no file */
+	const char *path; /* "" when it has none */
+};
+
+struct leak_space {
+	pid_t pid;
+	int pagemap; /* -1: which pages are there is not known */
+	struct leak_map *map;
+	size_t maps;
+	char *text; /* paths point into it */
+	uint64_t *buffer;
+	uint64_t scanned_bytes; /* read so far */
+	uint64_t unread_bytes; /* of those that should have been */
+	struct vtable_cache *vtables;
+};
+
+/* Reads the mappings. 0 or -errno. */
+int leak_space_open(struct leak_space *s, pid_t pid);
+void leak_space_close(struct leak_space *s);
+/* The mapping that `addr` is in, or NULL. */
+const struct leak_map *leak_space_map(const struct leak_space *s, uint64_t addr);
+/*
+ * Gives all words of [start, end) that are there to `visit`, in order and in pieces. `start` is
+ * rounded up to a word, `end` down.
+ */
+typedef void leak_visit(void *ctx, uint64_t addr, const uint64_t *words, size_t count);
+void leak_space_stream(
+	struct leak_space *s, uint64_t start, uint64_t end, leak_visit *visit, void *ctx);
+/* One word. False: it cannot be read. */
+bool leak_space_word(struct leak_space *s, uint64_t addr, uint64_t *value);
+/* For heuristics; its ctx is `s`. */
+struct leak_memory leak_space_memory(struct leak_space *s);
+
+#endif

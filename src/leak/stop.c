@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Stopping a process (stop.h). Source: ptrace(2), "Attaching and detaching" and "Stopped states".
+ *
+ * A stop is seen by a few system calls, which return EINTR though no signal came (signal(7):
+ * epoll_wait, sigtimedwait, semtimedop and others): such a thread is sent back to make the call
+ * again. Its time limit then begins anew.
+ */
+#include "src/leak/stop.h"
+
+#include <dirent.h>
+#include <elf.h>
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "src/proc/proc.h"
+#include "src/util/clock.h"
+
+/* Threads stop within microseconds; what takes longer than this sleeps where no signal reaches it.
+ */
+#define STOP_TIMEOUT_NS UINT64_C(200000000)
+#define PAUSE_NS	20000 /* between two looks */
+#define GO_NS		100000 /* for a thread to leave a hook: some hundred times what it takes */
+#define VECTORS_MAX	16384u /* of XSAVE's area: with AVX-512 and AMX some 11 KB */
+#define SYSCALL_BYTES	0x050f /* the instruction, as a little-endian number */
+
+#ifndef NT_X86_XSTATE
+#define NT_X86_XSTATE 0x202
+#endif
+
+static void pause_ns(long ns)
+{
+	struct timespec t = { .tv_nsec = ns };
+
+	nanosleep(&t, NULL);
+}
+
+static struct leak_thread *thread_find(const struct leak_stop *s, pid_t tid)
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (s->thread[i].tid == tid)
+			return &s->thread[i];
+	return NULL;
+}
+
+/* ---- letting go ---- */
+
+/* Numbers of /proc/PID/task/TID/status by name. */
+static uint64_t status_mask(const char *text, const char *name)
+{
+	const char *p = strstr(text, name);
+
+	return p ? strtoull(p + strlen(name), NULL, 16) : 0;
+}
+
+/* Whether a signal waits that the thread will take when it goes on: then EINTR is that one's. */
+static bool has_signal(const struct leak_stop *s, const struct leak_thread *t)
+{
+	char path[64], text[4096];
+	uint64_t pending;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)s->pid, (int)t->tid);
+	if (t->signal != 0 || proc_slurp(path, text, sizeof(text)) <= 0)
+		return true;
+	pending = status_mask(text, "\nSigPnd:") | status_mask(text, "\nShdPnd:");
+	return (pending & ~status_mask(text, "\nSigBlk:")) != 0;
+}
+
+#ifdef __x86_64__
+/* Sends a thread whose system call was cut off by our stop back to it. */
+static void call_mend(const struct leak_stop *s, struct leak_thread *t)
+{
+	struct user_regs_struct *r = &t->regs;
+	long code;
+
+	if ((long)r->rax != -EINTR || (long)r->orig_rax < 0 || has_signal(s, t))
+		return;
+	errno = 0;
+	code = ptrace(PTRACE_PEEKTEXT, t->tid, (void *)(uintptr_t)(r->rip - 2), NULL);
+	if (errno != 0 || (code & 0xffff) != SYSCALL_BYTES)
+		return;
+	r->rip -= 2;
+	r->rax = r->orig_rax;
+	ptrace(PTRACE_SETREGS, t->tid, NULL, r);
+}
+#else
+static void call_mend(const struct leak_stop *s, struct leak_thread *t)
+{
+}
+#endif
+
+static void thread_go(struct leak_stop *s, struct leak_thread *t, bool for_good)
+{
+	if (t->state == LEAK_THREAD_STOPPED)
+		call_mend(s, t);
+	ptrace(for_good ? PTRACE_DETACH : PTRACE_CONT, t->tid, NULL,
+		(void *)(uintptr_t)(unsigned)t->signal);
+	t->signal = 0;
+}
+
+/* ---- stopping ---- */
+
+/* The end of a thread that we trace is ours to take note of; that of our own child is reaped by who
+ * launched it. */
+static void end_take(struct leak_stop *s, struct leak_thread *t)
+{
+	t->state = LEAK_THREAD_GONE;
+	if (t->tid != s->pid || !s->is_child)
+		waitpid(t->tid, NULL, __WALL | WNOHANG);
+}
+
+static void registers_read(struct leak_thread *t)
+{
+	struct iovec io = { .iov_len = VECTORS_MAX };
+
+	if (ptrace(PTRACE_GETREGS, t->tid, NULL, &t->regs) != 0)
+		memset(&t->regs, 0, sizeof(t->regs));
+	if (!t->vectors)
+		t->vectors = malloc(VECTORS_MAX);
+	io.iov_base = t->vectors;
+	t->vector_bytes = 0;
+	if (t->vectors && ptrace(PTRACE_GETREGSET, t->tid, NT_X86_XSTATE, &io) == 0)
+		t->vector_bytes = io.iov_len;
+}
+
+/* Looks whether a seized thread has stopped. */
+static void thread_look(struct leak_stop *s, struct leak_thread *t)
+{
+	siginfo_t info = { 0 };
+	int status;
+
+	if (waitid(P_PID, (id_t)t->tid, &info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL) !=
+		0) {
+		if (errno == ECHILD)
+			t->state = LEAK_THREAD_GONE;
+		return;
+	}
+	if (info.si_pid == 0)
+		return;
+	if (info.si_code == CLD_EXITED || info.si_code == CLD_KILLED ||
+		info.si_code == CLD_DUMPED) {
+		end_take(s, t);
+		return;
+	}
+	if (waitpid(t->tid, &status, __WALL | WNOHANG) != t->tid || !WIFSTOPPED(status))
+		return;
+	t->state = LEAK_THREAD_STOPPED;
+	/* Stopped on its way to take a signal, which it gets when it goes on. */
+	t->signal = status >> 16 == 0 ? WSTOPSIG(status) : 0;
+	registers_read(t);
+}
+
+size_t leak_stop_running(const struct leak_stop *s)
+{
+	size_t running = 0;
+
+	for (size_t i = 0; i < s->count; i++)
+		running += s->thread[i].state == LEAK_THREAD_RUNS ||
+			   s->thread[i].state == LEAK_THREAD_UNSEIZED;
+	return running;
+}
+
+/* Waits for all that were interrupted. */
+static void threads_await(struct leak_stop *s)
+{
+	for (;;) {
+		bool waits = false;
+
+		for (size_t i = 0; i < s->count; i++) {
+			if (s->thread[i].state == LEAK_THREAD_RUNS)
+				thread_look(s, &s->thread[i]);
+			waits |= s->thread[i].state == LEAK_THREAD_RUNS;
+		}
+		if (!waits || clock_monotonic_ns() > s->deadline_ns)
+			return;
+		pause_ns(PAUSE_NS);
+	}
+}
+
+static bool is_zombie(const struct leak_stop *s, pid_t tid)
+{
+	char path[64], text[1024];
+	struct proc_reading r = { 0 };
+	ssize_t got;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)s->pid, (int)tid);
+	got = proc_slurp(path, text, sizeof(text));
+	return got <= 0 || proc_parse_stat(text, (size_t)got, &r) != 0 || r.state == 'Z' ||
+	       r.state == 'X';
+}
+
+/* 1, 0 if it has ended, or the error. */
+static int thread_add(struct leak_stop *s, pid_t tid)
+{
+	struct leak_thread *t = realloc(s->thread, (s->count + 1) * sizeof(*t));
+	int rc;
+
+	if (!t)
+		return -ENOMEM;
+	s->thread = t;
+	t += s->count;
+	*t = (struct leak_thread){ .tid = tid };
+	rc = ptrace(PTRACE_SEIZE, tid, NULL, NULL) != 0 ? -errno : 0;
+	if (rc == -ESRCH || (rc != 0 && is_zombie(s, tid)))
+		return 0;
+	s->count++;
+	if (rc != 0)
+		t->state = LEAK_THREAD_UNSEIZED;
+	else
+		ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
+	return rc != 0 ? rc : 1;
+}
+
+/* Seizes threads that are new. Returns how many, or the error of the first if none could be. */
+static int threads_seize(struct leak_stop *s)
+{
+	char path[64];
+	struct dirent *d;
+	int fresh = 0, rc = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)s->pid);
+	dir = opendir(path);
+	if (!dir)
+		return -ESRCH;
+	while ((d = readdir(dir))) {
+		pid_t tid = (pid_t)strtol(d->d_name, NULL, 10);
+
+		if (tid <= 0 || thread_find(s, tid))
+			continue;
+		rc = thread_add(s, tid);
+		fresh += rc > 0;
+		if (rc < 0 && s->count <= 1)
+			break;
+	}
+	closedir(dir);
+	return fresh == 0 && rc < 0 ? rc : fresh;
+}
+
+/* Until two looks in a row find no new thread. */
+static int threads_stop(struct leak_stop *s)
+{
+	int clean = 0;
+
+	while (clean < 2) {
+		int rc = threads_seize(s);
+
+		if (rc < 0 && s->count <= 1)
+			return rc;
+		threads_await(s);
+		clean = rc > 0 ? 0 : clean + 1;
+		if (clock_monotonic_ns() > s->deadline_ns)
+			break;
+	}
+	return 0;
+}
+
+/* ---- why not ---- */
+
+static pid_t tracer_of(pid_t pid)
+{
+	char path[64], text[4096];
+	const char *p;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	if (proc_slurp(path, text, sizeof(text)) <= 0)
+		return 0;
+	p = strstr(text, "\nTracerPid:");
+	return p ? (pid_t)strtol(p + strlen("\nTracerPid:"), NULL, 10) : 0;
+}
+
+static int refusal(pid_t pid, int rc, char *message)
+{
+	pid_t tracer = tracer_of(pid);
+
+	if (rc == -ESRCH)
+		snprintf(message, LEAK_MESSAGE_MAX, "%d cannot be scanned: it has ended", (int)pid);
+	else if (tracer > 0)
+		snprintf(message, LEAK_MESSAGE_MAX,
+			"%d cannot be scanned: it is traced by %d (a debugger, or strace); end "
+			"that "
+			"first",
+			(int)pid, (int)tracer);
+	else
+		snprintf(message, LEAK_MESSAGE_MAX,
+			"%d cannot be scanned: no permission to stop it (ptrace: %s); run heaptop "
+			"as root, or launch the program by heaptop",
+			(int)pid, strerror(-rc));
+	return rc;
+}
+
+static bool is_our_child(pid_t pid)
+{
+	siginfo_t info = { 0 };
+
+	return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+}
+
+int leak_stop(struct leak_stop *s, pid_t pid, char *message)
+{
+	int rc;
+
+	*s = (struct leak_stop){ .pid = pid, .is_child = is_our_child(pid) };
+	s->deadline_ns = clock_monotonic_ns() + STOP_TIMEOUT_NS;
+	rc = threads_stop(s);
+	if (rc == 0 && s->count == 0)
+		rc = -ESRCH;
+	if (rc == 0)
+		return 0;
+	refusal(pid, rc, message);
+	leak_stop_release(s);
+	return rc;
+}
+
+size_t leak_stop_retry(
+	struct leak_stop *s, bool (*is_busy)(void *ctx, const struct leak_thread *t), void *ctx)
+{
+	size_t busy = 0;
+
+	for (size_t i = 0; i < s->count; i++) {
+		struct leak_thread *t = &s->thread[i];
+
+		if (t->state != LEAK_THREAD_STOPPED || !is_busy(ctx, t))
+			continue;
+		busy++;
+		thread_go(s, t, false);
+		t->state = LEAK_THREAD_RUNS;
+	}
+	if (busy == 0)
+		return 0;
+	pause_ns(GO_NS);
+	for (size_t i = 0; i < s->count; i++)
+		if (s->thread[i].state == LEAK_THREAD_RUNS)
+			ptrace(PTRACE_INTERRUPT, s->thread[i].tid, NULL, NULL);
+	s->deadline_ns = clock_monotonic_ns() + STOP_TIMEOUT_NS;
+	threads_stop(s); /* they may have made new ones */
+	return busy;
+}
+
+void leak_stop_release(struct leak_stop *s)
+{
+	for (size_t i = 0; i < s->count; i++) {
+		struct leak_thread *t = &s->thread[i];
+
+		if (t->state == LEAK_THREAD_STOPPED)
+			thread_go(s, t, true);
+		free(t->vectors);
+	}
+	free(s->thread);
+	*s = (struct leak_stop){ 0 };
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Makes a process stand still, and lets it go on as if nothing had been: all its threads by
+ * PTRACE_SEIZE and PTRACE_INTERRUPT, no signal. The thread that stops a process must release it,
+ * and must end then: the kernel lets go of whatever a thread that ends still traces, such as one
+ * that had not stopped. So it also does if we are killed.
+ */
+#ifndef SRC_LEAK_STOP_H
+#define SRC_LEAK_STOP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <sys/user.h>
+
+#define LEAK_MESSAGE_MAX 256
+
+enum leak_thread_state {
+	LEAK_THREAD_RUNS, /* seized, and has not stopped */
+	LEAK_THREAD_STOPPED,
+	LEAK_THREAD_UNSEIZED, /* it cannot be */
+	LEAK_THREAD_GONE,
+};
+
+struct leak_thread {
+	pid_t tid;
+	enum leak_thread_state state;
+	int signal; /* that it was about to get when it stopped; 0: none */
+	bool listed; /* at the last look */
+	struct user_regs_struct regs;
+	void *vectors; /* as the kernel lays them out: XSAVE; NULL: unknown */
+	size_t vector_bytes;
+};
+
+struct leak_stop {
+	pid_t pid;
+	bool is_child; /* its end is its parent's to wait for, which is us */
+	struct leak_thread *thread;
+	size_t count;
+	uint64_t deadline_ns;
+};
+
+/*
+ * Stops all threads, and reads their registers. A thread that does not stop in time (it waits for a
+ * disk, or for a child of vfork) is left so. 0 or -errno with a message: why nothing was stopped.
+ */
+int leak_stop(struct leak_stop *s, pid_t pid, char *message);
+/*
+ * Lets threads go on for a moment and stops them again: those of which `is_busy` is true. Returns
+ * how many there were.
+ */
+size_t leak_stop_retry(
+	struct leak_stop *s, bool (*is_busy)(void *ctx, const struct leak_thread *t), void *ctx);
+/* How many threads did not stop. */
+size_t leak_stop_running(const struct leak_stop *s);
+/* Lets all that stopped go on, for good. */
+void leak_stop_release(struct leak_stop *s);
+
+#endif

@@ -1,0 +1,225 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The leak scan from outside: programs whose blocks are known class by class (their functions are
+named for it, tests/targets/leaks.c), at their end and while they run, beside memcheck on the same
+program; and what a scan leaves behind: nothing."""
+
+import json
+import os
+import subprocess
+import xml.etree.ElementTree as ElementTree
+
+from proving import (HEAPTOP, Failure, case, check, check_equal, environment, need, report, run,
+                     run_cases, scratch, target)
+
+ALL_ROOTS = ("registers", "vectors", "stacks", "globals", "maps")
+# What is lost when a kind of root is left out, and how.
+BY_ROOT = {
+    "registers": {"reachable_register": "definite"},
+    "vectors": {"reachable_vector": "definite"},
+    "stacks": {"reachable_thread_stack": "definite", "reachable_thread_tls": "definite",
+               "reachable_start_argument": "definite"},
+    "globals": {"reachable_global": "definite", "reachable_by_block": "indirect",
+                "reachable_by_end": "definite", "possible_inside": "definite"},
+    "maps": {"reachable_pool": "definite", "reachable_shared_pool": "definite",
+             "reachable_tls": "definite", "reachable_coroutine": "definite"},
+}
+
+
+def account(text):
+    """What the program says it made: function -> (blocks, bytes)."""
+    rows = [line.split() for line in text.splitlines()]
+    return {r[0]: (int(r[1]), int(r[2])) for r in rows if len(r) == 3}
+
+
+def found(leaks):
+    """The report's (function, class) -> (blocks, bytes)."""
+    sums = {}
+    for site in leaks["sites"]:
+        name = site["stack"][0]["function"] if site["stack"] else "?"
+        blocks, size = sums.get((name, site["class"]), (0, 0))
+        sums[name, site["class"]] = (blocks + site["blocks"], size + site["bytes"])
+    return sums
+
+
+def as_named(name):
+    return name.split("_")[0]
+
+
+def check_classes(got, want, but=None):
+    """Every block has the class that its function is named for; `but` says otherwise of some."""
+    for name, sums in want.items():
+        right = (but or {}).get(name, as_named(name))
+        check_equal(got.get((name, right)), sums, "%s %s" % (right, name))
+        others = [c for (n, c) in got if n == name and c != right]
+        check(not others, "%s is also %s" % (name, others))
+
+
+def leaks_of(command, *options):
+    done, rep = report(command, ["--leak-check", *options])
+    check_equal(done.returncode, 0, "status (%s)" % done.stderr.decode())
+    leaks = rep["leaks"]
+    check(leaks["failed"] is None, "no scan: %s" % leaks["failed"])
+    return leaks, account(done.stdout.decode())
+
+
+def attached(pid, *options):
+    """A scan of a running process."""
+    out = os.path.join(scratch, "attached.json")
+    done = run([HEAPTOP, "--leak-check", "--format", "json", "-o", out, *options, "-a", str(pid)])
+    if done.returncode not in (0, 1):
+        raise Failure("status %d: %s" % (done.returncode, done.stderr.decode()))
+    with open(out, encoding="utf-8") as f:
+        return done, json.load(f)["leaks"]
+
+
+class Waiting:
+    """A program with the library that says "ready" and goes on until its input ends."""
+
+    def __init__(self, *command):
+        self.process = subprocess.Popen(
+            command, env=environment(LD_PRELOAD=os.path.join(os.path.dirname(HEAPTOP), "libheaptop.so")),
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.said = []
+
+    def __enter__(self):
+        for line in self.process.stdout:
+            if line.strip() == "ready":
+                break
+            self.said.append(line)
+        return self
+
+    def end(self):
+        self.process.stdin.close()
+        rest = self.process.stdout.read()
+        return self.process.wait(30), rest
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+
+
+@case("every class, root, heuristic and odd case, at the end of a program")
+def at_end():
+    leaks, want = leaks_of([target("leaks")])
+    check(len(want) > 30, "the program's account is short")
+    check_classes(found(leaks), want)
+    for name, (blocks, _) in {"reachable_string": (1, 0)}.items():
+        check_equal(leaks["heuristics"]["stdstring"]["blocks"], blocks, name)
+    for name in ("length64", "newarray", "multipleinheritance"):
+        check_equal(leaks["heuristics"][name]["blocks"], 1, name)
+    for kind in ("definite", "indirect", "possible"):
+        check_equal(leaks[kind]["blocks"],
+                    sum(b for n, (b, _) in want.items() if as_named(n) == kind), kind)
+
+
+@case("the blocks behind a lost one are told with it")
+def cliques():
+    leaks, want = leaks_of([target("leaks")])
+    behind = {}
+    for site in leaks["sites"]:
+        if site["class"] == "definite" and site["indirect"]["blocks"]:
+            behind[site["stack"][0]["function"]] = site["indirect"]["blocks"]
+    check_equal(behind, {"definite_tree": want["indirect_tree"][0],
+                         "definite_cycle": want["indirect_cycle"][0]}, "blocks behind")
+
+
+def root_case(kind):
+    def try_it():
+        leaks, want = leaks_of([target("leaks")], "--leak-roots",
+                               ",".join(r for r in ALL_ROOTS if r != kind))
+        got = found(leaks)
+        for name, lost in BY_ROOT[kind].items():
+            check_equal(got.get((name, lost)), want[name], "without %s, %s" % (kind, name))
+        others = [n for r, names in BY_ROOT.items() if r != kind for n in names]
+        for name in others:
+            check((name, as_named(name)) in got, "without %s, %s is lost, too" % (kind, name))
+    return try_it
+
+
+for root in ALL_ROOTS:
+    case("a root alone keeps what is in it: " + root)(root_case(root))
+
+
+@case("the same as memcheck says of the same program")
+def beside_memcheck():
+    out = os.path.join(scratch, "memcheck.xml")
+    done = run([need("valgrind"), "--leak-check=full", "--show-leak-kinds=all", "--xml=yes",
+                "--xml-file=" + out, target("leaks")], timeout=120)
+    want = account(done.stdout.decode())
+    kinds = {"Leak_DefinitelyLost": "definite", "Leak_IndirectlyLost": "indirect",
+             "Leak_PossiblyLost": "possible", "Leak_StillReachable": "reachable"}
+    memcheck = {}
+    for error in ElementTree.parse(out).getroot().findall("error"):
+        if error.findtext("kind") not in kinds:
+            continue
+        name = error.find("stack").findall("frame")[1].findtext("fn")
+        key = (name, kinds[error.findtext("kind")])
+        blocks = int(error.find("xwhat").findtext("leakedblocks"))
+        memcheck[key] = memcheck.get(key, 0) + blocks
+    leaks, _ = leaks_of([target("leaks")])
+    ours = {k: v[0] for k, v in found(leaks).items() if k[0] in want}
+    theirs = {k: v for k, v in memcheck.items() if k[0] in want}
+    # It does not look into vector registers.
+    check_equal(theirs.pop(("reachable_vector", "definite"), None), 1, "memcheck's vectors")
+    check_equal(ours.pop(("reachable_vector", "reachable"), None), 1, "our vectors")
+    check_equal(ours, theirs, "classes")
+
+
+@case("a running program, again and again, and it does not notice")
+def running():
+    with Waiting(target("leaks"), "wait") as program:
+        want = account("".join(program.said))
+        pid = program.process.pid
+        for _ in range(10):
+            _, leaks = attached(pid)
+            check(leaks["failed"] is None, "no scan: %s" % leaks["failed"])
+            check_classes(found(leaks), want)
+        with open("/proc/%d/status" % pid, encoding="ascii") as f:
+            check("TracerPid:\t0" in f.read(), "it is still traced")
+        check_equal(program.end(), (0, ""), "the program's end")
+
+
+@case("a lost list of a million: one leads, the others are behind it")
+def long_list():
+    leaks, want = leaks_of([target("leaks"), "list", "1000000"])
+    check_classes(found(leaks), want)
+
+
+@case("--fail-on")
+def fail_on():
+    for options, program, status in (
+            (["definite"], [target("leaks")], 1), (["indirect"], [target("leaks")], 1),
+            (["possible"], [target("leaks")], 1), (["definite"], ["true"], 0),
+            (["possible"], [target("leaks"), "list", "10"], 0)):
+        out = os.path.join(scratch, "fail.txt")
+        done = run([HEAPTOP, "--fail-on", *options, "-o", out, "--", *program])
+        check_equal(done.returncode, status, "status of --fail-on %s -- %s" % (options[0], program))
+
+
+@case("a program that does not come to its end by exit is not said to be without leaks")
+def killed():
+    done = run([HEAPTOP, "--fail-on", "definite", "-o", os.path.join(scratch, "k.txt"), "--",
+                target("crash"), "segv"])
+    check_equal(done.returncode, 139, "status")
+    with open(os.path.join(scratch, "k.txt"), encoding="utf-8") as f:
+        check("no leak scan: " in f.read(), "the report does not say that there was no scan")
+
+
+@case("a program that is traced by another is refused in one line")
+def traced():
+    strace = need("strace")
+    with Waiting(strace, "-f", "-o", "/dev/null", target("leaks"), "wait") as program:
+        with open("/proc/%d/task/%d/children" % ((program.process.pid,) * 2), encoding="ascii") as f:
+            pid = int(f.read().split()[0])
+        done = run([HEAPTOP, "--fail-on", "definite", "-a", str(pid)])
+        check_equal(done.returncode, 125, "status")
+        lines = done.stderr.decode().splitlines()
+        check_equal(len(lines), 1, "lines of the message")
+        check("is traced by" in lines[0], lines[0])
+        check_equal(program.end()[0], 0, "the program's end")
+
+
+run_cases()

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Blocks of every class, each by a function whose name begins with the class it must get: a leak
+ * scan, ours or memcheck's, has to say the same. At the end the program writes what it made, a line
+ * for each function: name, blocks, bytes.
+ *
+ * leaks            ends by returning from main
+ * leaks wait       says "ready" and waits for its input to end
+ * leaks list N     a lost list of N nodes
+ */
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#define MAKERS_MAX 64
+
+static struct maker {
+	const char *name;
+	unsigned blocks;
+	unsigned long bytes;
+} makers[MAKERS_MAX];
+
+static void made(const char *name, size_t bytes)
+{
+	struct maker *m = makers;
+
+	while (m->name && strcmp(m->name, name) != 0)
+		m++;
+	m->name = name;
+	m->blocks++;
+	m->bytes += bytes;
+}
+
+/* A function that allocates; what it returns is the only pointer to the block. */
+#define MAKER(name)                                                                                \
+	__attribute__((noinline)) static void *name(size_t size)                                   \
+	{                                                                                          \
+		void *p = malloc(size);                                                            \
+                                                                                                   \
+		memset(p, 0, size);                                                                \
+		made(#name, size);                                                                 \
+		return p;                                                                          \
+	}
+
+/* Overwrites what calls left on the stack, and so the registers that they saved there. */
+__attribute__((noinline)) static void clear_stack(void)
+{
+	volatile char room[16384];
+
+	for (size_t i = 0; i < sizeof(room); i++)
+		room[i] = 0;
+}
+
+struct node {
+	struct node *next, *other;
+	char room[48];
+};
+
+/* ---- by way of where the pointer is ---- */
+
+MAKER(reachable_global)
+MAKER(reachable_by_block)
+MAKER(reachable_by_end)
+MAKER(reachable_zero)
+MAKER(reachable_pool)
+MAKER(reachable_shared_pool)
+MAKER(reachable_tls)
+MAKER(possible_inside)
+MAKER(possible_last_byte)
+MAKER(possible_behind)
+MAKER(definite_plain)
+MAKER(definite_zero)
+MAKER(definite_past_end)
+MAKER(definite_unaligned)
+MAKER(definite_freed_pointer)
+
+static void *volatile global, *volatile by_end, *volatile zero, *volatile inside, *volatile last;
+static void *volatile past;
+static void *volatile *volatile pool, *volatile *volatile shared_pool;
+static __thread void *volatile in_tls;
+static char unaligned[2 * sizeof(void *)] __attribute__((aligned(8)));
+static struct node *volatile tail_holder;
+
+static void *volatile *map_pool(int kind)
+{
+	return mmap(NULL, 65536, PROT_READ | PROT_WRITE, kind | MAP_ANONYMOUS, -1, 0);
+}
+
+__attribute__((noinline)) static void places(void)
+{
+	struct node *n = reachable_global(sizeof(*n));
+	char *p;
+	void **freed;
+
+	global = n;
+	n->next = reachable_by_block(sizeof(*n));
+	n->next->other = reachable_by_block(sizeof(*n));
+	by_end = reachable_by_end(8);
+	zero = reachable_zero(0);
+	pool = map_pool(MAP_PRIVATE);
+	pool[5000] = reachable_pool(100);
+	shared_pool = map_pool(MAP_SHARED);
+	shared_pool[77] = reachable_shared_pool(100);
+	in_tls = reachable_tls(100);
+	p = possible_inside(77);
+	inside = p + 5;
+	n = possible_inside(sizeof(*n));
+	n->next = possible_behind(10);
+	tail_holder = (void *)((char *)n + 3);
+	p = possible_last_byte(40);
+	last = p + 39;
+	p = definite_past_end(40);
+	past = p + 40;
+	for (int i = 0; i < 5; i++)
+		definite_plain(100);
+	definite_zero(0);
+	p = definite_unaligned(200);
+	memcpy(unaligned + 1, &p, sizeof(p));
+	/* A pointer in memory that was given back is none. */
+	freed = malloc(64);
+	freed[4] = definite_freed_pointer(30);
+	free(freed);
+}
+
+/* ---- by way of what points to it ---- */
+
+MAKER(definite_tree)
+MAKER(indirect_tree)
+MAKER(definite_cycle)
+MAKER(indirect_cycle)
+MAKER(definite_list)
+MAKER(indirect_list)
+
+__attribute__((noinline)) static struct node *tree(int depth)
+{
+	struct node *n = indirect_tree(sizeof(*n));
+
+	if (depth > 1) {
+		n->next = tree(depth - 1);
+		n->other = tree(depth - 1);
+	}
+	return n;
+}
+
+__attribute__((noinline)) static void shapes(void)
+{
+	struct node *top = definite_tree(sizeof(*top)), *a, *b, *c;
+
+	top->next = tree(4);
+	top->other = tree(4);
+	/* So large that each comes from above the one before: the first leads. */
+	a = definite_cycle(3000);
+	b = indirect_cycle(3000);
+	c = indirect_cycle(3000);
+	a->next = b;
+	b->next = c;
+	c->next = a;
+	c->other = c;
+}
+
+__attribute__((noinline)) static void lost_list(unsigned long n)
+{
+	struct node *first = definite_list(24), *last_one = first;
+
+	for (unsigned long i = 1; i < n; i++) {
+		last_one->next = indirect_list(24);
+		last_one = last_one->next;
+	}
+}
+
+/* ---- by heuristic ---- */
+
+MAKER(reachable_string)
+MAKER(reachable_length64)
+MAKER(reachable_array)
+MAKER(reachable_base)
+MAKER(possible_no_string)
+
+static void *volatile held[8];
+
+static void method(void)
+{
+}
+
+/* As a compiler lays out the tables of two bases. */
+static void (*const table_one[3])(void) = { method, method, method };
+static void (*const table_two[3])(void) = { method, method, method };
+
+__attribute__((noinline)) static void heuristics(void)
+{
+	uint64_t *p = reachable_string(24 + 31 + 1);
+
+	p[0] = 10;
+	p[1] = 31;
+	held[0] = p + 3;
+	p = reachable_length64(808);
+	p[0] = 800;
+	held[1] = p + 1;
+	p = reachable_array(8 + 7 * 12);
+	p[0] = 7;
+	held[2] = p + 1;
+	p = reachable_base(64);
+	p[0] = (uint64_t)(uintptr_t)table_one;
+	p[2] = (uint64_t)(uintptr_t)table_two;
+	held[3] = p + 2;
+	p = possible_no_string(24 + 31 + 1);
+	p[0] = 32;
+	p[1] = 31;
+	held[4] = p + 3;
+}
+
+/* ---- before what glibc's malloc points to ---- */
+
+MAKER(definite_before_fastbin)
+MAKER(definite_before_bin)
+MAKER(definite_before_top)
+
+/* Each fills its chunk to the last byte, so that the next chunk begins inside the block. */
+__attribute__((noinline)) static void neighbours(void)
+{
+	void *cache[7], *next, *end;
+
+	for (int i = 0; i < 7; i++)
+		cache[i] = malloc(56);
+	definite_before_fastbin(1000);
+	next = malloc(56);
+	for (int i = 0; i < 7; i++)
+		free(cache[i]);
+	free(next);
+	definite_before_bin(1000);
+	next = malloc(2000);
+	end = malloc(2000);
+	free(next);
+	held[5] = end;
+}
+
+__attribute__((noinline)) static void neighbour_of_top(void)
+{
+	definite_before_top(200008);
+}
+
+/* ---- in threads ---- */
+
+MAKER(reachable_register)
+MAKER(reachable_vector)
+MAKER(reachable_thread_stack)
+MAKER(reachable_thread_tls)
+MAKER(reachable_start_argument)
+MAKER(definite_dead_stack)
+MAKER(reachable_coroutine)
+MAKER(reachable_coroutine_in_block)
+
+static void *volatile hand_over;
+static volatile int ready;
+
+static void await_ready(int count)
+{
+	while (__atomic_load_n(&ready, __ATOMIC_ACQUIRE) < count)
+		usleep(1000);
+}
+
+/* The pointer is in one register and nowhere else, while the thread waits. */
+static void *hold_general(void *arg)
+{
+	(void)arg;
+	__asm__ volatile("mov %0, %%r12\n\tmovq $0, %0\n\txor %%eax, %%eax\n\tlock incl %1\n"
+			 "1:\tmov $34, %%eax\n\tsyscall\n\tjmp 1b"
+			 : "+m"(hand_over), "+m"(ready)
+			 :
+			 : "rax", "rcx", "r11", "r12", "memory");
+	return NULL;
+}
+
+static void *hold_vector(void *arg)
+{
+	(void)arg;
+	__asm__ volatile("movq %0, %%xmm7\n\tmovq $0, %0\n\txor %%eax, %%eax\n\tlock incl %1\n"
+			 "1:\tmov $34, %%eax\n\tsyscall\n\tjmp 1b"
+			 : "+m"(hand_over), "+m"(ready)
+			 :
+			 : "rax", "rcx", "r11", "xmm7", "memory");
+	return NULL;
+}
+
+static void *hold_on_stack(void *arg)
+{
+	void *volatile here[64] = { reachable_thread_stack(100) };
+
+	(void)arg;
+	in_tls = reachable_thread_tls(100);
+	clear_stack();
+	__atomic_fetch_add(&ready, 1, __ATOMIC_RELEASE);
+	for (;;) {
+		pause();
+		here[1] = here[0];
+	}
+	return NULL;
+}
+
+static void *drop_on_stack(void *arg)
+{
+	void *volatile here[64] = { definite_dead_stack(100) };
+
+	(void)arg;
+	here[1] = here[0];
+	return NULL;
+}
+
+static void thread_start(void *(*run)(void *), void *arg)
+{
+	pthread_attr_t attr;
+	pthread_t t;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	pthread_create(&t, &attr, run, arg);
+	pthread_attr_destroy(&attr);
+}
+
+static ucontext_t coroutine[2], coroutine_back;
+
+static void coroutine_run(int which)
+{
+	void *volatile here = which ? reachable_coroutine_in_block(100) : reachable_coroutine(100);
+
+	clear_stack();
+	swapcontext(&coroutine[which], &coroutine_back);
+	free(here);
+}
+
+static void coroutine_start(int which, void *stack)
+{
+	getcontext(&coroutine[which]);
+	coroutine[which].uc_stack.ss_sp = stack;
+	coroutine[which].uc_stack.ss_size = 65536;
+	coroutine[which].uc_link = NULL;
+	makecontext(&coroutine[which], (void (*)(void))coroutine_run, 1, which);
+	swapcontext(&coroutine_back, &coroutine[which]);
+	/* All but the stack: the saved registers would do as well. */
+	memset(&coroutine[which], 0, sizeof(coroutine[which]));
+}
+
+static void *volatile stacks[2];
+
+__attribute__((noinline)) static void threads(void)
+{
+	pthread_t t;
+
+	stacks[0] = (void *)map_pool(MAP_PRIVATE);
+	coroutine_start(0, stacks[0]);
+	stacks[1] = calloc(1, 65536);
+	coroutine_start(1, stacks[1]);
+	pthread_create(&t, NULL, drop_on_stack, NULL);
+	pthread_join(t, NULL);
+	thread_start(hold_on_stack, reachable_start_argument(50));
+	await_ready(1);
+	hand_over = reachable_register(100);
+	thread_start(hold_general, NULL);
+	await_ready(2);
+	hand_over = reachable_vector(100);
+	thread_start(hold_vector, NULL);
+	await_ready(3);
+	t = 0;
+}
+
+static void account_write(void)
+{
+	for (const struct maker *m = makers; m->name; m++)
+		dprintf(STDOUT_FILENO, "%s %u %lu\n", m->name, m->blocks, m->bytes);
+}
+
+int main(int argc, char **argv)
+{
+	char c;
+
+	if (argc > 2) {
+		lost_list(strtoul(argv[2], NULL, 10));
+	} else {
+		threads();
+		places();
+		shapes();
+		heuristics();
+		neighbours();
+		neighbour_of_top();
+	}
+	clear_stack();
+	account_write();
+	if (argc == 2) {
+		dprintf(STDOUT_FILENO, "ready\n");
+		while (read(STDIN_FILENO, &c, 1) > 0)
+			;
+	}
+	return 0;
+}
