@@ -124,27 +124,53 @@ static int why_unlisted(const struct subject *s, char *message)
 	return say(message, s->search->list_error, s, why);
 }
 
-static bool library_mapped(pid_t pid)
-{
-	char path[64], line[PATH_MAX + 128];
-	bool found = false;
-	FILE *maps;
+struct parent {
+	pid_t pid;
+	bool recorded;
+};
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	maps = fopen(path, "re");
-	while (maps && !found && fgets(line, sizeof(line), maps))
-		found = strstr(line, "/" LIBRARY_NAME) != NULL;
-	if (maps)
-		fclose(maps);
-	return found;
+static int parent_visit(void *ctx, const struct target_segment *s)
+{
+	struct parent *p = ctx;
+
+	p->recorded |= s->state == TARGET_RUNNING && s->process == p->pid;
+	return p->recorded;
+}
+
+static bool executables_same(pid_t one, pid_t other)
+{
+	char path[2][64], exe[2][PATH_MAX];
+	const pid_t pid[2] = { one, other };
+	ssize_t length[2];
+
+	for (int i = 0; i < 2; i++) {
+		snprintf(path[i], sizeof(path[i]), "/proc/%d/exe", (int)pid[i]);
+		length[i] = readlink(path[i], exe[i], sizeof(exe[i]));
+	}
+	return length[0] > 0 && length[0] == length[1] &&
+	       memcmp(exe[0], exe[1], (size_t)length[0]) == 0;
+}
+
+/* Whether it looks like a child that its parent, which is recorded, has made by fork alone. */
+static bool is_forked(const struct subject *s)
+{
+	struct parent p = { .pid = s->proc.ppid };
+
+	return executables_same(s->pid, p.pid) && target_list(parent_visit, &p) >= 0 && p.recorded;
 }
 
 static int why_no_segment(const struct subject *s, char *message)
 {
 	char why[192];
 
-	if (!library_mapped(s->pid))
+	if (proc_maps_name(s->pid, LIBRARY_NAME) != 1)
 		return 0;
+	if (is_forked(s)) {
+		snprintf(why, sizeof(why),
+			"process %d forked it, and it is not recorded before it calls exec",
+			(int)s->proc.ppid);
+		return say(message, -ENOENT, s, why); /* it may be about to */
+	}
 	if (s->search->have_unreadable) {
 		snprintf(why, sizeof(why), "its segment cannot be read: %s",
 			s->search->unreadable.why);
