@@ -16,7 +16,7 @@ import subprocess
 
 from rows import fault_target, row, run_rows, times
 from proving import (HEAPTOP, LIBRARY, check, check_equal, environment, run, scratch, segment_files,
-                     segments, target)
+                     segments, target, wait_for)
 from tight import as_nobody
 
 HEADER_WORDS = 900  # of 8 bytes: all but the long tables at its end
@@ -230,6 +230,16 @@ def names_are_cleaned():
     check_equal(run([HEAPTOP, "--report", "-o", out, "--", command[0] + b"\x1b[31m"]).returncode, 127, "no such command")
     done = run([HEAPTOP, "--report", "--", command[0] + b"\x1b[31m\xff"])
     check_fit(done.stderr, "the message")
+    # One that cannot be watched, by the name that it gives itself; and one that can, in the list.
+    for variables in ({}, {"LD_PRELOAD": LIBRARY}):
+        with subprocess.Popen(command, env=environment(EVIL_WAIT="1", **variables), stdin=subprocess.PIPE) as process:
+            with open("/proc/%d/comm" % process.pid, "rb") as f:
+                wait_for(lambda: f.seek(0) or b"\x1b" in f.read(), "its name")
+            done = run([HEAPTOP, "-b", "-n", "1", "-a", str(process.pid)])
+            check_equal(done.returncode, 0 if variables else 125, "status of -a (%r)" % done.stderr)
+            check_fit(done.stdout + done.stderr, "-a")
+            check_fit(run([HEAPTOP, "-l"]).stdout, "-l")
+            process.stdin.close()
 
 
 def screen_of(command):

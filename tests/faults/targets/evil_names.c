@@ -2,7 +2,8 @@
 /*
  * A program whose names are not fit for a terminal: of a function (by an assembler's label, so that
  * it is in the symbol table as it is), of its thread, and of its process. Ends with 5 after a
- * third of a second, so that a screen can show it.
+ * third of a second, so that a screen can show it,
+ * or, with EVIL_WAIT in its environment, when its standard input ends.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -42,12 +43,17 @@ static void *thread_main(void *unused)
 int main(void)
 {
 	pthread_t thread;
+	char byte;
 
 	prctl(PR_SET_NAME, "p\x1b]0;x\x07\xff\n");
 	for (int i = 0; i < 100; i++)
 		evil_escape(1000);
 	if (pthread_create(&thread, NULL, thread_main, NULL) == 0)
 		pthread_join(thread, NULL);
-	usleep(300000);
+	if (getenv("EVIL_WAIT"))
+		while (read(0, &byte, 1) > 0)
+			;
+	else
+		usleep(300000);
 	return 5;
 }
