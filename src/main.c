@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "src/export/export.h"
+#include "src/model/filter.h"
 #include "src/options.h"
 #include "src/run.h"
 #include "src/sym/sym.h"
@@ -84,16 +85,33 @@ static int put(int fd, struct strbuf *text, const struct options *o)
 	return fail(RUN_EXIT_FAILED, o->output ? o->output : "output", strerror(-rc));
 }
 
+/* `s`, or of its call sites those that -F lets pass. */
+static const struct snapshot *filtered(const struct snapshot *s, const struct options *o,
+	struct snapshot *matching, struct snap_site **sites)
+{
+	char why[FILTER_WHY_MAX];
+	struct filter *f = o->filter ? filter_parse(o->filter, why) : NULL;
+	size_t room = 0;
+	int rc = f ? filter_apply(f, s, o->show_hidden, matching, sites, &room) : -EINVAL;
+
+	filter_free(f);
+	return rc == 0 ? matching : s;
+}
+
 static int report_put(int fd, const struct snapshot *s, const struct options *o)
 {
 	struct strbuf text = STRBUF_INIT;
+	struct snapshot matching;
+	struct snap_site *sites = NULL;
 	struct export_options e;
 
 	export_options_fill(&e, o);
+	s = filtered(s, o, &matching, &sites);
 	if (o->format == OPTIONS_JSON)
 		export_json(&text, s, &e);
 	else
 		export_text(&text, s, &e);
+	free(sites);
 	return put(fd, &text, o);
 }
 
@@ -224,12 +242,15 @@ static int show_report(struct run *r, const struct options *o, int fd)
 static int frame_put(int fd, const struct snapshot *s, const struct options *o)
 {
 	struct strbuf text = STRBUF_INIT;
+	struct snapshot matching;
+	struct snap_site *sites = NULL;
 	struct export_options e;
 
 	if (o->format_given)
 		return report_put(fd, s, o);
 	export_options_fill(&e, o);
-	export_frame(&text, s, &e);
+	export_frame(&text, filtered(s, o, &matching, &sites), &e);
+	free(sites);
 	return put(fd, &text, o);
 }
 
@@ -371,6 +392,7 @@ static int show_screen(struct run *r, const struct options *o)
 		.ascii = o->ascii,
 		.no_mouse = o->no_mouse,
 		.tree = o->tree,
+		.filter = o->filter,
 		.full_names = o->full_names,
 		.show_hidden = o->show_hidden,
 		.version = HEAPTOP_VERSION,

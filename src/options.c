@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include "src/model/filter.h"
 #include "src/util/text.h"
 #include "src/util/units.h"
 
@@ -23,7 +24,7 @@
 #define DELAY_MAX_NS UINT64_C(60000000000)
 #define HELP_INDENT  24 /* fits the longest option with its argument */
 #define VALUE_MAX    64 /* bytes of a bad value that a message repeats */
-#define WHY_MAX	     160
+#define WHY_MAX	     FILTER_WHY_MAX
 
 /* Where a set function says what it wanted. */
 struct why {
@@ -146,6 +147,17 @@ static int set_sort(struct options *o, const char *value, struct why *why)
 	if (column < 0)
 		return why_set(why, "no such column (\"-s help\" lists them)");
 	o->sort = (enum column)column;
+	return 0;
+}
+
+static int set_filter(struct options *o, const char *value, struct why *why)
+{
+	struct filter *f = filter_parse(value, why->text);
+
+	if (!f)
+		return -EINVAL;
+	filter_free(f);
+	o->filter = value;
 	return 0;
 }
 
@@ -274,6 +286,7 @@ static const struct row rows[] = {
 	{ 'd', "delay", "SECS", set_delay, 0, "refresh every SECS, 0.1-60 (\"500ms\" too; default 1)" },
 	{ 'n', "frames", "N", set_frames, 0, "stop after N frames" },
 	{ 's', "sort", "COLUMN", set_sort, 0, "sort by COLUMN (\"-s help\" lists them)" },
+	{ 'F', "filter", "EXPR", set_filter, 0, "only call sites that match (live>1M, json, !word, /re/)" },
 	{ 't', "tree", NULL, FLAG(tree), "start in the call tree" },
 	{ 'b', "batch", NULL, FLAG(batch), "write text frames instead of drawing a screen" },
 	{ KEY_REPORT, "report", NULL, FLAG(report), "no screen: when COMMAND ends, write the report" },
@@ -303,7 +316,6 @@ static const struct row rows[] = {
 	{ 'M', "no-mouse", NULL, FLAG(no_mouse), "leave the mouse to the terminal" },
 	{ 'V', "version", NULL, NULL, 0, "print the version" },
 	{ 'h', "help", NULL, NULL, 0, "print this" },
-	{ 'F', "filter", "EXPR", NULL, 0, NULL },
 	{ KEY_SUPPRESSIONS, "suppressions", "FILE", NULL, 0, NULL },
 };
 /* clang-format on */

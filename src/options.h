@@ -60,6 +60,7 @@ struct options {
 	enum options_color color;
 	bool ascii, no_mouse;
 	bool tree; /* where the screen starts */
+	const char *filter; /* src/model/filter.h, understood; NULL: all */
 	bool show_hidden, full_names;
 	/* How it is recorded and named. */
 	unsigned depth;

@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include "src/util/units.h"
+#include "tui/find.h"
 #include "tui/keys.h"
 #include "tui/views.h"
 
@@ -278,7 +279,7 @@ static void delay_accept(struct ui *ui, const char *text)
 
 void action_delay(struct ui *ui, int arg, int key)
 {
-	prompt_open(&ui->prompt, "delay, 0.1 to 60 s:", delay_accept);
+	prompt_open(&ui->prompt, "delay, 0.1 to 60 s:", "", delay_accept);
 }
 
 static bool action_program_runs(const struct ui *ui)
@@ -302,8 +303,8 @@ void action_sample(struct ui *ui, int arg, int key)
 	if (!ui->source->sample || !action_program_runs(ui))
 		ui_say(ui, "no program runs that could be switched to sampling");
 	else
-		prompt_open(&ui->prompt,
-			"record exact, auto, 5%, or one block in (512K):", sample_accept);
+		prompt_open(&ui->prompt, "record exact, auto, 5%, or one block in (512K):", "",
+			sample_accept);
 }
 
 void action_help(struct ui *ui, int arg, int key)
@@ -328,7 +329,11 @@ void action_back(struct ui *ui, int may_quit, int key)
 {
 	if (ui_pop(ui))
 		return;
-	if (!may_quit) {
+	if (!may_quit && ui->filter) {
+		find_filter_set(ui, NULL);
+		ui_reorder(ui);
+		ui_say(ui, "the filter is off: all call sites are shown");
+	} else if (!may_quit) {
 		ui_say(ui, "nothing to go back from; q quits");
 	} else if (ui->options.launched && action_program_runs(ui) && !ui->leaving) {
 		ui_say(ui, "the program still runs: q leaves it running, t ends it, any other key "

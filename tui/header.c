@@ -11,6 +11,7 @@
 #include <string.h>
 #include "src/util/text.h"
 #include "src/util/units.h"
+#include "tui/keys.h"
 #include "tui/strip.h"
 
 #define BAR_LEAST     8
@@ -324,6 +325,10 @@ static void header_order(const struct ui *ui, struct strip *s)
 		strip_right(s, 80, INK_PLAIN, "sort %s%s", c->title,
 			ink_sign(c->descending != ui->reverse ? SIGN_DOWN : SIGN_UP));
 	header_sampling(ui, s);
+	if (ui->filter && (ui_view(ui)->scope & IN_TABLES)) {
+		strip_right(s, 92, INK_WARN, "filter: %s", filter_text(ui->filter));
+		strip_elastic(s, 14);
+	}
 	if (ui->hold)
 		strip_right(s, 85, INK_WARN, "order held (o)");
 	if (ui->show_hidden)

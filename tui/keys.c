@@ -9,6 +9,7 @@
 #include <string.h>
 #include "tui/actions.h"
 #include "tui/curses_api.h"
+#include "tui/find.h"
 #include "tui/ink.h"
 #include "tui/strip.h"
 #include "tui/views.h"
@@ -18,6 +19,7 @@
 #define SHOW  "What is shown"
 #define SITE  "Site detail"
 #define TREE  "Call tree"
+#define FIND  "Finding"
 #define PROG  "Program"
 
 /* clang-format off */
@@ -46,6 +48,13 @@ const struct key_binding keys_table[] = {
 		"scroll names and lines sideways, to see their ends" },
 	{ MOVE, "0", { '0', 0 }, IN_SHIFTED, action_shift, 0, PLACE_HELP, NULL, NULL, NULL,
 		"names and lines from their beginning again" },
+	{ FIND, "F3", { KEY_F(3), '/', 0 }, IN_ALL, find_ask, 0, PLACE_BAR, "Find", NULL, NULL,
+		"find a word, or what a filter can say (also /)" },
+	{ FIND, "n", { 'n', 0 }, IN_ALL, find_again, 1, PLACE_HELP, NULL, NULL, NULL, "find the next" },
+	{ FIND, "N S-F3", { 'N', KEY_F(15), 0 }, IN_ALL, find_again, -1, PLACE_HELP, NULL, NULL, NULL,
+		"find the one before" },
+	{ FIND, "F4", { KEY_F(4), '\\', 0 }, IN_TABLES, find_filter_ask, 0, PLACE_BAR, "Filter",
+		"Filter*", find_has_filter, "show only call sites that match (also \\); Esc ends it" },
 	{ TREE, "F5", { KEY_F(5), 't', 0 }, IN_DATA, action_tree, 0, PLACE_BAR, "Tree", "Sites",
 		action_is_tree, "the call tree, and back (also t); from a site: where its stack ends" },
 	{ TREE, "Right l", { KEY_RIGHT, 'l', '+', 0 }, IN_TREE, view_tree_open, 0, PLACE_HINT, "open",
@@ -116,7 +125,7 @@ const struct key_binding keys_table[] = {
 		"quit at once, from anywhere" },
 };
 /* clang-format on */
-const char *const keys_groups[] = { MOVE, TABLE, TREE, SHOW, SITE, PROG, NULL };
+const char *const keys_groups[] = { MOVE, FIND, TABLE, TREE, SHOW, SITE, PROG, NULL };
 const size_t keys_count = sizeof(keys_table) / sizeof(keys_table[0]);
 
 /* A column keeps its digit at every width. ALLOCS and TEMP are reached by < and >. */

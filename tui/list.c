@@ -110,6 +110,14 @@ void list_select(struct list *l, size_t row)
 	l->line = l->cursor - l->top;
 }
 
+void list_to(struct list *l, size_t row)
+{
+	if (!l->scroll_only)
+		list_select(l, row);
+	else if (row < l->top || row >= l->top + l->height)
+		list_scroll(l, row);
+}
+
 void list_follow(struct list *l, size_t row)
 {
 	size_t line = l->line < l->height || !l->height ? l->line : l->height - 1;

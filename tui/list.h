@@ -40,6 +40,8 @@ void list_recount(struct list *l, size_t count);
 void list_go(struct list *l, enum list_motion motion);
 /* The cursor goes to row `row`, e.g. by a click. */
 void list_select(struct list *l, size_t row);
+/* The same; where nothing is selected, the row comes into sight. */
+void list_to(struct list *l, size_t row);
 /*
  * After a sort: what was selected is now at `row`. The list scrolls so that it keeps its line on
  * the screen, as far as the ends allow.

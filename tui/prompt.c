@@ -11,9 +11,13 @@
 #include "tui/ink.h"
 #include "tui/ui.h"
 
-void prompt_open(struct prompt *p, const char *question, void (*accept)(struct ui *, const char *))
+void prompt_open(struct prompt *p, const char *question, const char *text,
+	void (*accept)(struct ui *, const char *))
 {
 	*p = (struct prompt){ .open = true, .question = question, .accept = accept };
+	p->len = (size_t)snprintf(p->text, sizeof(p->text), "%s", text);
+	if (p->len >= sizeof(p->text))
+		p->len = sizeof(p->text) - 1;
 }
 
 static void prompt_rubout(struct prompt *p, size_t len)
@@ -65,12 +69,16 @@ void prompt_key(struct prompt *p, struct ui *ui, int key)
 	}
 }
 
+/* Of a long answer its end is seen, where the typing is. */
 void prompt_draw(const struct prompt *p, int y, unsigned cells)
 {
 	unsigned x = ink_text(y, 1, cells - 1, INK_BOLD, p->question) + 1;
+	size_t hidden = 0;
 
 	if (x + 2 >= cells)
 		return;
-	x += 1 + ink_text(y, (int)x + 1, cells - x - 1, INK_PLAIN, p->text);
+	if (p->len + x + 2 > cells)
+		hidden = p->len + x + 2 - cells;
+	x += 1 + ink_text(y, (int)x + 1, cells - x - 1, INK_PLAIN, p->text + hidden);
 	ink_text(y, (int)x, cells - x, INK_SELECT, " ");
 }

@@ -16,12 +16,15 @@ struct ui;
 struct prompt {
 	bool open;
 	const char *question; /* static */
+	const char *hint; /* static: how an answer looks, for the line above; or NULL */
 	char text[PROMPT_TEXT_MAX];
 	size_t len;
 	void (*accept)(struct ui *ui, const char *text);
 };
 
-void prompt_open(struct prompt *p, const char *question, void (*accept)(struct ui *, const char *));
+/* `text` stands in the answer already. */
+void prompt_open(struct prompt *p, const char *question, const char *text,
+	void (*accept)(struct ui *, const char *));
 /* Handles a key. Enter closes and calls accept, Esc closes. */
 void prompt_key(struct prompt *p, struct ui *ui, int key);
 void prompt_draw(const struct prompt *p, int y, unsigned cells);

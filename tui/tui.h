@@ -58,6 +58,7 @@ struct tui_options {
 	enum tui_color color;
 	bool ascii, no_mouse;
 	bool tree; /* start in the call tree */
+	const char *filter; /* show only what matches: src/model/filter.h; NULL: all */
 	bool full_names, show_hidden; /* where the `v` and `H` keys start */
 	const char *version;
 	/* What `q` says and does when the program still runs: true = it was launched by us. */

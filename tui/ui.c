@@ -13,6 +13,7 @@
 #include "src/util/text.h"
 #include "tui/actions.h"
 #include "tui/curses_api.h"
+#include "tui/find.h"
 #include "tui/header.h"
 #include "tui/ink.h"
 #include "tui/keys.h"
@@ -38,6 +39,7 @@ void ui_init(struct ui *ui, const struct tui_source *source, const struct tui_op
 	ui->show_hidden = options->show_hidden;
 	ui->stack[0] = options->tree ? VIEW_TREE : VIEW_SITES;
 	ui->output.follow = true;
+	find_filter_set(ui, options->filter);
 	view_tree_init(ui);
 }
 
@@ -49,6 +51,7 @@ void ui_free(struct ui *ui)
 	free(ui->sites.ids);
 	view_tree_reset(ui);
 	view_help_free(ui);
+	find_free(ui);
 	*ui = (struct ui){ 0 };
 }
 
@@ -161,6 +164,7 @@ void ui_move(struct ui *ui, enum list_motion motion)
 
 void ui_reorder(struct ui *ui)
 {
+	find_filter_apply(ui);
 	/* The table is what the detail view walks along, so it is kept in order behind it. */
 	view_sites.update(ui);
 	if (ui_view(ui) != &view_sites)
@@ -359,7 +363,11 @@ void ui_draw(struct ui *ui)
 		header_draw(ui);
 		ui_view(ui)->draw(ui);
 		ui_draw_status(ui);
-		keys_draw_hints(ui, ui->layout.y[ROW_HINT], (unsigned)ui->layout.width);
+		if (ui->prompt.open && ui->prompt.hint)
+			ink_text(ui->layout.y[ROW_HINT], 1, (unsigned)ui->layout.width - 2, INK_DIM,
+				ui->prompt.hint);
+		else
+			keys_draw_hints(ui, ui->layout.y[ROW_HINT], (unsigned)ui->layout.width);
 		ui_draw_message(ui);
 		keys_draw_bar(ui, ui->layout.y[ROW_BAR], (unsigned)ui->layout.width);
 	}

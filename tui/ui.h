@@ -7,6 +7,7 @@
 #ifndef TUI_UI_H
 #define TUI_UI_H
 
+#include "src/model/filter.h"
 #include "src/model/treerows.h"
 #include "tui/layout.h"
 #include "tui/list.h"
@@ -39,6 +40,10 @@ struct view {
 	void (*status)(struct ui *ui, char *text, size_t cap); /* for ROW_STATUS */
 	struct list *(*list)(struct ui *ui); /* what the motion keys move */
 	void (*click)(struct ui *ui, int y, int x); /* inside ROW_BODY; may be NULL */
+	/* Finding: whether line `row` matches; and, when no line does, an attempt to bring one to
+	 * the front that is not seen. Either may be NULL. */
+	bool (*matches)(const struct ui *ui, const struct filter *f, size_t row);
+	bool (*reveal)(struct ui *ui, const struct filter *f);
 	/* Of views that are tables, but for that of the sites: their columns, and the order that
 	 * digits and clicks choose. May be NULL. */
 	const struct table *(*table)(const struct ui *ui);
@@ -111,6 +116,11 @@ struct ui {
 	struct tui_options options;
 	/* Data: the header draws `current`, the rows draw `shown`; each holds one reference. */
 	struct snapshot *current, *shown;
+	/* `shown` or, of it, what the filter lets pass. */
+	const struct snapshot *rows;
+	struct snapshot matching;
+	struct snap_site *matching_sites; /* owned */
+	size_t matching_room;
 	const char *error; /* of the last tick, or NULL */
 	size_t growing; /* sites of `current` that grow */
 	unsigned ticks;
@@ -118,6 +128,9 @@ struct ui {
 	enum column sort;
 	bool reverse, full_names, show_hidden, header_off;
 	bool hold; /* the order of the rows stays */
+	struct filter *filter; /* owned, or NULL */
+	struct filter *find; /* what was looked for last; owned, or NULL */
+	size_t found; /* the line it was found in */
 	bool frozen; /* the rows stay */
 	uint64_t frozen_ns;
 	unsigned waiting; /* snapshots that came since */
@@ -167,7 +180,7 @@ void ui_tab(struct ui *ui, enum view_id id);
 void ui_freeze(struct ui *ui, bool on);
 /* The order or the look of the rows changed: all views update. */
 void ui_reorder(struct ui *ui);
-/* The site of this id in ui->shown, or NULL. */
+/* The site of this id in ui->shown, or NULL: also one that the filter hides. */
 const struct snap_site *ui_site(const struct ui *ui, uint32_t id);
 uint64_t ui_now_ns(const struct ui *ui);
 /* Whether the rows hold estimates. */

@@ -173,7 +173,10 @@ static void frame_draw(
 {
 	const struct frame *f = &st->frames[i];
 	bool here = i == st->title;
-	enum ink ink = here ? INK_BOLD : f->hidden ? INK_DIM : INK_PLAIN;
+	enum ink ink = ui->find && filter_match_frame(ui->find, f) ? INK_SELECT
+		       : here					   ? INK_BOLD
+		       : f->hidden				   ? INK_DIM
+								   : INK_PLAIN;
 	unsigned place = cells / 3 > 36 ? 36 : cells / 3, used;
 	char text[COLUMN_TEXT_MAX];
 
@@ -392,6 +395,15 @@ static void detail_draw(struct ui *ui)
 		detail_draw_pane(ui, y, (int)left + 1, width - left - 1);
 }
 
+static bool detail_matches(const struct ui *ui, const struct filter *f, size_t row)
+{
+	const struct snap_site *site = detail_site(ui);
+	size_t before = 2 + (detail_fixed(ui) ? 0 : FACT_LINES);
+
+	return site && row >= before && row - before < site->stack->nframes &&
+	       filter_match_frame(f, &site->stack->frames[row - before]);
+}
+
 static void detail_status(struct ui *ui, char *text, size_t cap)
 {
 	const struct list *l = &ui->detail.list;
@@ -410,4 +422,5 @@ const struct view view_detail = {
 	.draw = detail_draw,
 	.status = detail_status,
 	.list = detail_list,
+	.matches = detail_matches,
 };

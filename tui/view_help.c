@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "src/util/text.h"
+#include "tui/find.h"
 #include "tui/ink.h"
 #include "tui/keys.h"
 #include "tui/views.h"
@@ -112,6 +113,22 @@ static void help_add_words(struct ui *ui)
 	help_add(ui, "%s", "");
 }
 
+static void help_add_filter(struct ui *ui)
+{
+	static const char *const terms[][2] = {
+		{ "word", "in the function, file or object that the site is named after" },
+		{ "\"a b\" /re/", "with a blank in it; an extended regular expression" },
+		{ "!word", "not in them" },
+		{ "stack:word", "in any frame of the stack; so function: file: module: in one" },
+		{ "live>1M", "live, blocks, avg, peak, allocs, temp, rate, percent: > < >= <= =" },
+	};
+
+	help_add(ui, "Filter and find: terms with blanks between them, which all must hold");
+	for (size_t i = 0; i < sizeof(terms) / sizeof(terms[0]); i++)
+		help_add(ui, "  %-10s %s", terms[i][0], terms[i][1]);
+	help_add(ui, "%s", "");
+}
+
 static void help_add_rules(struct ui *ui)
 {
 	size_t count = 0;
@@ -132,6 +149,7 @@ static void help_open(struct ui *ui)
 	help_add_columns(ui);
 	help_add_tables(ui);
 	help_add_words(ui);
+	help_add_filter(ui);
 	help_add_rules(ui);
 }
 
@@ -151,8 +169,16 @@ static void help_draw(struct ui *ui)
 
 		text_elide(cut, sizeof(cut), line, width - 2, false, ink_ascii());
 		ink_text(ui->layout.y[ROW_BODY] + (int)i, 1, width - 2,
-			line[0] == ' ' ? INK_PLAIN : INK_BOLD, cut);
+			find_is_match(ui, line) ? INK_SELECT
+			: line[0] == ' '	? INK_PLAIN
+						: INK_BOLD,
+			cut);
 	}
+}
+
+static bool help_matches(const struct ui *ui, const struct filter *f, size_t row)
+{
+	return filter_match_text(f, ui->help.line[row]);
 }
 
 static void help_status(struct ui *ui, char *text, size_t cap)
@@ -172,4 +198,5 @@ const struct view view_help = {
 	.draw = help_draw,
 	.status = help_status,
 	.list = help_list,
+	.matches = help_matches,
 };

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include "src/util/text.h"
 #include "src/util/units.h"
+#include "tui/find.h"
 #include "tui/ink.h"
 #include "tui/keys.h"
 #include "tui/views.h"
@@ -49,9 +50,17 @@ static void output_draw(struct ui *ui)
 		const char *line = ui->source->output_line(ui->source->ctx, l->top + i);
 
 		if (line)
-			ink_text(ui->layout.y[ROW_BODY] + (int)i, 0, width, INK_PLAIN,
+			ink_text(ui->layout.y[ROW_BODY] + (int)i, 0, width,
+				find_is_match(ui, line) ? INK_SELECT : INK_PLAIN,
 				line + text_fit(line, ui->output.shift, NULL));
 	}
+}
+
+static bool output_matches(const struct ui *ui, const struct filter *f, size_t row)
+{
+	const char *line = ui->source->output_line(ui->source->ctx, row);
+
+	return line && filter_match_text(f, line);
 }
 
 static void output_status(struct ui *ui, char *text, size_t cap)
@@ -90,4 +99,5 @@ const struct view view_output = {
 	.draw = output_draw,
 	.status = output_status,
 	.list = output_list,
+	.matches = output_matches,
 };

@@ -24,7 +24,7 @@ static struct list *sites_list(struct ui *ui)
 
 static const struct snap_site *sites_row(const struct ui *ui, size_t row)
 {
-	return &ui->shown->sites[ui->sites.order[row]];
+	return &ui->rows->sites[ui->sites.order[row]];
 }
 
 /* ---- order -------------------------------------------------------------------------------- */
@@ -72,7 +72,7 @@ static bool sites_keep_order(struct ui *ui, size_t n)
 	if (!rank)
 		return false;
 	for (size_t i = 0; i < n; i++)
-		rank[i] = (struct sites_rank){ ui->shown->sites[i].id, (uint32_t)i };
+		rank[i] = (struct sites_rank){ ui->rows->sites[i].id, (uint32_t)i };
 	qsort(rank, n, sizeof(*rank), sites_rank_compare);
 	for (size_t i = 0; i < st->held && rows < n; i++) {
 		struct sites_rank *r = bsearch(&(struct sites_rank){ st->ids[i], 0 }, rank, n,
@@ -116,14 +116,14 @@ static void sites_follow(struct ui *ui)
 static void sites_update(struct ui *ui)
 {
 	struct sites_state *st = &ui->sites;
-	size_t n = ui->shown ? ui->shown->nsites : 0;
+	size_t n = ui->rows ? ui->rows->nsites : 0;
 
 	if (!sites_room(st, n))
 		n = 0;
 	if (n && !(ui->hold && st->held && sites_keep_order(ui, n)))
-		sites_sort(ui->shown, ui->sort, ui->reverse, st->order);
+		sites_sort(ui->rows, ui->sort, ui->reverse, st->order);
 	for (size_t i = 0; i < n; i++)
-		st->ids[i] = ui->shown->sites[st->order[i]].id;
+		st->ids[i] = ui->rows->sites[st->order[i]].id;
 	st->held = n;
 	/* Not list_recount: the cursor's line must still be known when the site is found again. */
 	st->list.count = n;
@@ -208,7 +208,9 @@ static void sites_draw_row(
 static void sites_draw_empty(const struct ui *ui)
 {
 	const char *why = !ui->shown ? "waiting for the first snapshot"
-				     : "no call site yet: the program has not allocated";
+			  : ui->shown->nsites
+				  ? "no call site matches the filter: \\ changes it, Esc ends it"
+				  : "no call site yet: the program has not allocated";
 
 	ink_text(ui->layout.y[ROW_BODY], 2, (unsigned)ui->layout.width - 2, INK_DIM, why);
 }
@@ -240,9 +242,10 @@ static void sites_status(struct ui *ui, char *text, size_t cap)
 		return;
 	for (size_t i = l->top; i < end; i++)
 		sum += sites_row(ui, i)->live_bytes;
-	snprintf(text, cap, "%s-%s of %s sites   these hold %s = %s%%   %s",
+	snprintf(text, cap, "%s-%s of %s sites%s   these hold %s = %s%%   %s",
 		units_count(first, l->top + 1), units_count(last, end), units_count(all, l->count),
-		units_bytes(bytes, sum), units_percent(percent, sum, ui->shown->totals.live_bytes),
+		ui->filter ? " that match" : "", units_bytes(bytes, sum),
+		units_percent(percent, sum, ui->shown->totals.live_bytes),
 		l->moved ? "> is followed: its line stays put" : "");
 }
 
@@ -254,6 +257,11 @@ void view_sites_click_head(struct ui *ui, int x)
 	for (unsigned i = 0; i < n; i++)
 		if (x >= columns[i].x && x <= columns[i].x + (int)columns[i].cells)
 			action_sort(ui, columns[i].column);
+}
+
+static bool sites_matches(const struct ui *ui, const struct filter *f, size_t row)
+{
+	return filter_match(f, ui->rows, sites_row(ui, row), ui->show_hidden);
 }
 
 static void sites_click(struct ui *ui, int y, int x)
@@ -286,4 +294,5 @@ const struct view view_sites = {
 	.status = sites_status,
 	.list = sites_list,
 	.click = sites_click,
+	.matches = sites_matches,
 };

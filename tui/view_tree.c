@@ -108,7 +108,7 @@ static void tree_view_update(struct ui *ui)
 		.least_permille = st->least_permille };
 
 	st->rows.count = 0;
-	if (ui->shown && tree_update(tree_now(ui), ui->shown, st->inverted, ui->show_hidden) == 0) {
+	if (ui->rows && tree_update(tree_now(ui), ui->rows, st->inverted, ui->show_hidden) == 0) {
 		wish.root = tree_root(ui);
 		treerows_make(&st->rows, tree_now(ui), &wish);
 	}
@@ -331,8 +331,8 @@ static const struct snap_site *tree_largest_site(struct ui *ui, uint32_t node)
 {
 	const struct snap_site *best = NULL;
 
-	for (size_t i = 0; i < ui->shown->nsites; i++) {
-		const struct snap_site *site = &ui->shown->sites[i];
+	for (size_t i = 0; i < ui->rows->nsites; i++) {
+		const struct snap_site *site = &ui->rows->sites[i];
 		uint32_t leaf = tree_leaf_of(tree_now(ui), site->id);
 
 		if (leaf != TREE_NONE && tree_is_below(tree_now(ui), leaf, node) &&
@@ -362,16 +362,11 @@ void view_tree_detail(struct ui *ui, int arg, int key)
 		ui_say(ui, "the largest of the %" PRIu64 " call sites below that line", sites);
 }
 
-void view_tree_show_site(struct ui *ui, uint32_t site)
+/* Opens the way to a node, and selects it. */
+static void tree_show(struct ui *ui, uint32_t node)
 {
 	struct tree_state *st = &ui->tree;
-	uint32_t node;
 
-	st->zooms = 0;
-	tree_view_update(ui);
-	node = tree_leaf_of(tree_now(ui), site);
-	if (node == TREE_NONE)
-		return;
 	st->selected = treeline_node(ui, node)->id;
 	st->selected_small = false;
 	st->has_selected = true;
@@ -381,6 +376,50 @@ void view_tree_show_site(struct ui *ui, uint32_t site)
 			tree_now(ui)->node[n].marks |= TREEROWS_OPEN | TREEROWS_DECIDED;
 	}
 	tree_changed(ui);
+}
+
+void view_tree_show_site(struct ui *ui, uint32_t site)
+{
+	uint32_t node;
+
+	ui->tree.zooms = 0;
+	tree_view_update(ui);
+	node = tree_leaf_of(tree_now(ui), site);
+	if (node != TREE_NONE)
+		tree_show(ui, node);
+}
+
+static bool tree_matches(const struct ui *ui, const struct filter *f, size_t at)
+{
+	const struct treerow *row = &ui->tree.rows.row[at];
+	uint32_t n = row->node;
+
+	while (!row->small && row->node != TREE_ROOT) {
+		if (filter_match_frame(f, &treeline_node(ui, n)->frame))
+			return true;
+		if (n == row->first)
+			break;
+		n = treeline_node(ui, n)->parent;
+	}
+	return false;
+}
+
+/* Of the nodes that are folded away, the one that holds most. */
+static bool tree_reveal(struct ui *ui, const struct filter *f)
+{
+	const struct tree *t = tree_now(ui);
+	uint32_t best = TREE_NONE;
+
+	for (uint32_t i = 1; i < t->count; i++)
+		if (t->node[i].total_bytes && filter_match_frame(f, &t->node[i].frame) &&
+			(best == TREE_NONE || t->node[i].total_bytes > t->node[best].total_bytes))
+			best = i;
+	if (best == TREE_NONE)
+		return false;
+	if (!tree_is_below(t, best, tree_root(ui)))
+		ui->tree.zooms = 0;
+	tree_show(ui, best);
+	return true;
 }
 
 const struct view view_tree = {
@@ -393,6 +432,8 @@ const struct view view_tree = {
 	.status = tree_status,
 	.list = tree_list,
 	.click = tree_click,
+	.matches = tree_matches,
+	.reveal = tree_reveal,
 	.table = treeline_table,
 	.order = tree_order,
 	.facts = tree_facts,

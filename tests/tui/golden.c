@@ -147,6 +147,22 @@ TEST(tree)
 	golden_view("tree-up", prepare_tree_up);
 }
 
+static void prepare_filtered(struct paper *p)
+{
+	paper_keys(p, "\\live>10M rate>0\rj");
+}
+
+static void prepare_prompt(struct paper *p)
+{
+	paper_keys(p, "\\json");
+}
+
+TEST(filtered)
+{
+	golden_view("filtered", prepare_filtered);
+	golden_view("prompt", prepare_prompt);
+}
+
 TEST(output)
 {
 	golden_view("output", prepare_output);
@@ -195,6 +211,7 @@ int main(void)
 	RUN(frozen);
 	RUN(detail);
 	RUN(tree);
+	RUN(filtered);
 	RUN(output);
 	RUN(help);
 	RUN(ended);

@@ -101,6 +101,13 @@ TEST(modes)
 	CHECK_INT(PARSE("--clean").o.mode, OPTIONS_CLEAN);
 }
 
+TEST(filter)
+{
+	CHECK_STR(PARSE("-F", "live>1M json", "x").o.filter, "live>1M json");
+	CHECK(refused(PARSE("-F", "live>", "x"), "a number is missing"));
+	CHECK(refused(PARSE("--filter=", "x"), "nothing to look for"));
+}
+
 TEST(tree)
 {
 	CHECK(PARSE("-t", "ls").o.tree);
@@ -254,7 +261,6 @@ TEST(unknown_options)
 
 TEST(not_built_in_yet)
 {
-	CHECK(refused(PARSE("-F", "live>1M", "x"), "-F is not built in yet"));
 	CHECK(refused(PARSE("--suppressions", "f", "x"), "--suppressions is not built in yet"));
 	CHECK(refused(PARSE("--format", "pprof", "x"), "not built in yet"));
 	CHECK(refused(PARSE("--format", "folded", "x"), "not built in yet"));
@@ -302,6 +308,7 @@ int main(void)
 	RUN(defaults);
 	RUN(command_without_dashes);
 	RUN(modes);
+	RUN(filter);
 	RUN(tree);
 	RUN(sampling);
 	RUN(one_mode_only);

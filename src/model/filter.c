@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The filter expression (filter.h). The screen applies it to each snapshot, on the main thread, so
+ * terms on numbers are tried before those on text.
+ */
+#include "src/model/filter.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <regex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TERMS_MAX 16
+
+enum field { ANYWHERE, FUNCTION, FILENAME, MODULE, STACK, NUMBER };
+
+struct term {
+	enum field field;
+	bool negated;
+	/* of text */
+	char word[FILTER_TEXT_MAX];
+	bool folds_case, is_regex;
+	regex_t regex;
+	/* of numbers */
+	double (*value)(const struct snapshot *snap, const struct snap_site *site);
+	bool less, greater, equal;
+	double bound;
+};
+
+struct filter {
+	char text[FILTER_TEXT_MAX];
+	struct term term[TERMS_MAX];
+	unsigned terms;
+};
+
+/* ---- numbers ------------------------------------------------------------------------------ */
+
+static double value_live(const struct snapshot *snap, const struct snap_site *site)
+{
+	return (double)site->live_bytes;
+}
+
+static double value_blocks(const struct snapshot *snap, const struct snap_site *site)
+{
+	return (double)site->live_blocks;
+}
+
+static double value_avg(const struct snapshot *snap, const struct snap_site *site)
+{
+	return site->live_blocks ? (double)(site->live_bytes / site->live_blocks) : 0;
+}
+
+static double value_peak(const struct snapshot *snap, const struct snap_site *site)
+{
+	return (double)site->peak_live_bytes;
+}
+
+static double value_allocs(const struct snapshot *snap, const struct snap_site *site)
+{
+	return (double)site->allocs;
+}
+
+static double value_temp(const struct snapshot *snap, const struct snap_site *site)
+{
+	return (double)site->temporary;
+}
+
+static double value_rate(const struct snapshot *snap, const struct snap_site *site)
+{
+	return site->rate_bytes_per_s;
+}
+
+static double value_percent(const struct snapshot *snap, const struct snap_site *site)
+{
+	return snap->totals.live_bytes
+		       ? 100.0 * (double)site->live_bytes / (double)snap->totals.live_bytes
+		       : 0;
+}
+
+static const struct number_field {
+	const char *name;
+	double (*value)(const struct snapshot *snap, const struct snap_site *site);
+	double kilo; /* of its suffixes: bytes come in 1024s */
+} number_fields[] = {
+	{ "live", value_live, 1024 },
+	{ "blocks", value_blocks, 1000 },
+	{ "avg", value_avg, 1024 },
+	{ "peak", value_peak, 1024 },
+	{ "allocs", value_allocs, 1000 },
+	{ "temp", value_temp, 1000 },
+	{ "rate", value_rate, 1024 },
+	{ "percent", value_percent, 1 },
+};
+#define NUMBER_FIELDS (sizeof(number_fields) / sizeof(number_fields[0]))
+
+static const struct {
+	const char *name;
+	enum field field;
+} text_fields[] = { { "function:", FUNCTION }, { "file:", FILENAME }, { "module:", MODULE },
+	{ "stack:", STACK } };
+
+/* ---- reading it --------------------------------------------------------------------------- */
+
+static const char *skip_blanks(const char *p)
+{
+	while (*p == ' ' || *p == '\t')
+		p++;
+	return p;
+}
+
+/* "1.5M", "300", "-2k", with a "/s" or "%" that says nothing new. */
+static bool number_read(const char *text, size_t len, double kilo, double *out)
+{
+	char copy[FILTER_TEXT_MAX], *end;
+
+	memcpy(copy, text, len);
+	copy[len] = 0;
+	*out = strtod(copy, &end);
+	if (end == copy || isalpha((unsigned char)copy[0]))
+		return false;
+	for (const char *units = "kmgt"; *units && kilo > 1; units++) {
+		if ((*end | 0x20) != *units)
+			continue;
+		for (const char *u = "kmgt"; u <= units; u++)
+			*out *= kilo;
+		end++;
+		break;
+	}
+	if (*end == 'B' || *end == '%')
+		end++;
+	return *end == 0 || strcmp(end, "/s") == 0;
+}
+
+/* "live>1M": the field's name, a comparison, a number. False: it is none of ours, so text. */
+static bool term_number(struct term *t, const char *p, size_t len, const char **why)
+{
+	const struct number_field *field = NULL;
+	size_t name = 0;
+
+	while (name < len && isalpha((unsigned char)p[name]))
+		name++;
+	if (name == len || !strchr("<>=", p[name]))
+		return false;
+	for (size_t i = 0; i < NUMBER_FIELDS; i++)
+		if (strlen(number_fields[i].name) == name &&
+			!strncmp(number_fields[i].name, p, name))
+			field = &number_fields[i];
+	if (!field) {
+		*why = "there is no such number (live blocks avg peak allocs temp rate percent)";
+		return true;
+	}
+	for (; name < len && strchr("<>=", p[name]); name++) {
+		t->less |= p[name] == '<';
+		t->greater |= p[name] == '>';
+		t->equal |= p[name] == '=';
+	}
+	t->field = NUMBER;
+	t->value = field->value;
+	if (!number_read(p + name, len - name, field->kilo, &t->bound))
+		*why = "a number is missing behind the comparison (1M, 300, 2.5k)";
+	return true;
+}
+
+static bool has_capitals(const char *text)
+{
+	for (; *text; text++)
+		if (isupper((unsigned char)*text))
+			return true;
+	return false;
+}
+
+/* The word or expression of a term: up to a blank, a closing quote or a closing slash. */
+static const char *term_text(struct term *t, const char *p, const char **why)
+{
+	char close = *p == '"' || *p == '/' ? *p : 0;
+	size_t len;
+
+	if (close)
+		p++;
+	for (len = 0; p[len] && (close ? p[len] != close : p[len] != ' '); len++)
+		if (close == '/' && p[len] == '\\' && p[len + 1])
+			len++;
+	memcpy(t->word, p, len);
+	t->word[len] = 0;
+	p += len;
+	if (close && *p != close)
+		*why = close == '"' ? "a closing \" is missing" : "a closing / is missing";
+	else if (!len)
+		*why = "there is nothing to look for";
+	if (close && *p)
+		p++;
+	t->folds_case = !has_capitals(t->word);
+	if (close != '/' || *why)
+		return p;
+	t->is_regex = regcomp(&t->regex, t->word,
+			      REG_EXTENDED | REG_NOSUB | (t->folds_case ? REG_ICASE : 0)) == 0;
+	if (!t->is_regex)
+		*why = "this is no regular expression";
+	return p;
+}
+
+static const char *term_read(struct term *t, const char *p, const char **why)
+{
+	size_t len;
+
+	if (*p == '!') {
+		t->negated = true;
+		p++;
+	}
+	len = strcspn(p, " ");
+	if (term_number(t, p, len, why))
+		return p + len;
+	for (size_t i = 0; i < sizeof(text_fields) / sizeof(text_fields[0]); i++) {
+		size_t name = strlen(text_fields[i].name);
+
+		if (strncmp(p, text_fields[i].name, name) != 0)
+			continue;
+		t->field = text_fields[i].field;
+		p += name;
+	}
+	if (!strncmp(p, "age", 3) && strchr("<>=", p[3]) && p[3])
+		*why = "how old blocks are is not kept by call site";
+	return term_text(t, p, why);
+}
+
+struct filter *filter_parse(const char *text, char why[FILTER_WHY_MAX])
+{
+	struct filter *f = calloc(1, sizeof(*f));
+	const char *p = skip_blanks(text), *wrong = NULL;
+
+	if (!f || strlen(text) >= sizeof(f->text)) {
+		snprintf(why, FILTER_WHY_MAX, "%s", f ? "too long" : strerror(ENOMEM));
+		free(f);
+		return NULL;
+	}
+	strcpy(f->text, text);
+	while (*p && !wrong && f->terms < TERMS_MAX) {
+		const char *start = p;
+
+		p = skip_blanks(term_read(&f->term[f->terms++], p, &wrong));
+		if (wrong)
+			snprintf(why, FILTER_WHY_MAX, "\"%.*s\": %s",
+				(int)strcspn(start, " ") < 40 ? (int)strcspn(start, " ") : 40,
+				start, wrong);
+	}
+	if (!wrong && !f->terms)
+		snprintf(why, FILTER_WHY_MAX, "%s", wrong = "there is nothing to look for");
+	else if (!wrong && *p)
+		snprintf(why, FILTER_WHY_MAX, "%s", wrong = "too many terms");
+	if (!wrong)
+		return f;
+	filter_free(f);
+	return NULL;
+}
+
+void filter_free(struct filter *f)
+{
+	if (!f)
+		return;
+	for (unsigned i = 0; i < f->terms; i++)
+		if (f->term[i].is_regex)
+			regfree(&f->term[i].regex);
+	free(f);
+}
+
+const char *filter_text(const struct filter *f)
+{
+	return f->text;
+}
+
+/* ---- trying it ---------------------------------------------------------------------------- */
+
+static bool text_has(const struct term *t, const char *text)
+{
+	if (!text)
+		return false;
+	if (t->is_regex)
+		return regexec(&t->regex, text, 0, NULL, 0) == 0;
+	return (t->folds_case ? strcasestr(text, t->word) : strstr(text, t->word)) != NULL;
+}
+
+static bool frame_has(const struct term *t, const struct frame *f)
+{
+	switch (t->field) {
+	case FUNCTION:
+		return text_has(t, f->function);
+	case FILENAME:
+		return text_has(t, f->file);
+	case MODULE:
+		return text_has(t, f->module->path);
+	case ANYWHERE:
+	case STACK:
+	case NUMBER:
+		break;
+	}
+	return text_has(t, f->function) || text_has(t, f->file) || text_has(t, f->module->path);
+}
+
+static bool number_holds(const struct term *t, double value)
+{
+	return (t->less && value < t->bound) || (t->greater && value > t->bound) ||
+	       (t->equal && value == t->bound);
+}
+
+static bool site_has(const struct term *t, const struct snap_site *site, bool show_hidden)
+{
+	const struct stack *st = site->stack;
+	uint32_t title = show_hidden || st->title >= st->nframes ? 0 : st->title;
+
+	if (t->field != STACK)
+		return frame_has(t, &st->frames[title]);
+	for (uint32_t i = 0; i < st->nframes; i++)
+		if (frame_has(t, &st->frames[i]))
+			return true;
+	return false;
+}
+
+bool filter_match(const struct filter *f, const struct snapshot *snap, const struct snap_site *site,
+	bool show_hidden)
+{
+	for (unsigned i = 0; i < f->terms; i++) {
+		const struct term *t = &f->term[i];
+
+		if (t->field == NUMBER && number_holds(t, t->value(snap, site)) == t->negated)
+			return false;
+	}
+	for (unsigned i = 0; i < f->terms; i++) {
+		const struct term *t = &f->term[i];
+
+		if (t->field != NUMBER && site_has(t, site, show_hidden) == t->negated)
+			return false;
+	}
+	return true;
+}
+
+bool filter_match_frame(const struct filter *f, const struct frame *frame)
+{
+	for (unsigned i = 0; i < f->terms; i++)
+		if (f->term[i].field != NUMBER &&
+			frame_has(&f->term[i], frame) == f->term[i].negated)
+			return false;
+	return true;
+}
+
+bool filter_match_text(const struct filter *f, const char *text)
+{
+	for (unsigned i = 0; i < f->terms; i++)
+		if (f->term[i].field != NUMBER && text_has(&f->term[i], text) == f->term[i].negated)
+			return false;
+	return true;
+}
+
+int filter_apply(const struct filter *f, const struct snapshot *snap, bool show_hidden,
+	struct snapshot *out, struct snap_site **sites, size_t *room)
+{
+	if (snap->nsites > *room || !*sites) {
+		size_t more = snap->nsites + snap->nsites / 2 + 64;
+		struct snap_site *grown = realloc(*sites, more * sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		*sites = grown;
+		*room = more;
+	}
+	*out = *snap;
+	out->sites = *sites;
+	out->nsites = 0;
+	for (size_t i = 0; i < snap->nsites; i++)
+		if (filter_match(f, snap, &snap->sites[i], show_hidden))
+			(*sites)[out->nsites++] = snap->sites[i];
+	return 0;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What the user looks for among call sites: terms with blanks between them, all of which must hold.
+ *
+ *	word            in the function, file or object that the site is named after
+ *	"two words"     the same, with a blank in it
+ *	/regex/         the same, as an extended regular expression
+ *	function:word   in that one only; so file:, module:, and stack: for any frame of the stack
+ *	live>1M         live, blocks, avg, peak, allocs, temp, rate (per second), percent; > >= < <=
+ *= !term           does not hold
+ *
+ * Text without capitals is found in capitals, too. Pure; any thread.
+ */
+#ifndef SRC_MODEL_FILTER_H
+#define SRC_MODEL_FILTER_H
+
+#include "src/model/snapshot.h"
+
+#define FILTER_TEXT_MAX 128
+#define FILTER_WHY_MAX	160
+
+struct filter;
+
+/* NULL and one line in `why` for what cannot be understood, also when nothing is asked for. */
+struct filter *filter_parse(const char *text, char why[FILTER_WHY_MAX]);
+void filter_free(struct filter *f);
+/* As it was typed. */
+const char *filter_text(const struct filter *f);
+/* `show_hidden`: sites are named after their innermost frame, as the table names them. */
+bool filter_match(const struct filter *f, const struct snapshot *snap, const struct snap_site *site,
+	bool show_hidden);
+/* Only what is said of names, of a frame or of any line of text; conditions on numbers hold. */
+bool filter_match_frame(const struct filter *f, const struct frame *frame);
+bool filter_match_text(const struct filter *f, const char *text);
+/*
+ * Makes `out` a copy of `snap` with only the sites that match, in `*sites`, which holds `*room` of
+ * them and grows by realloc. It is valid as long as `snap` and `*sites` are, and no reference. 0 or
+ * -ENOMEM.
+ */
+int filter_apply(const struct filter *f, const struct snapshot *snap, bool show_hidden,
+	struct snapshot *out, struct snap_site **sites, size_t *room);
+
+#endif

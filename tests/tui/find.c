@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Finding and filtering by keys, in every view that has lines. */
+#include "tests/check.h"
+#include "tests/tui/paper.h"
+
+static struct paper p;
+
+static void begin(void)
+{
+	paper_open(&p, 30, 120, false);
+	ui_tick(&p.ui);
+	paper_draw(&p);
+}
+
+static const char *cursor_line(void)
+{
+	const struct list *l = ui_view(&p.ui)->list(&p.ui);
+
+	paper_draw(&p);
+	return paper_line(&p, p.ui.layout.y[ROW_BODY] + (int)(l->cursor - l->top));
+}
+
+TEST(sites_are_found_and_followed)
+{
+	begin();
+	paper_keys(&p, "/zlib\r");
+	CHECK(strstr(cursor_line(), "zlib::inflate_window") != NULL);
+	paper_keys(&p, "n");
+	paper_draw(&p);
+	CHECK(paper_find(&p, "there is no other") >= 0);
+	for (int i = 0; i < 5; i++)
+		ui_tick(&p.ui);
+	CHECK(strstr(cursor_line(), "zlib::inflate_window") != NULL);
+	paper_keys(&p, "gg/blocks>50k\r");
+	CHECK(strstr(cursor_line(), "Shard::insert") != NULL);
+	paper_keys(&p, "n");
+	CHECK(strstr(cursor_line(), "libssl") != NULL);
+	paper_keys(&p, "n");
+	paper_draw(&p);
+	CHECK(paper_find(&p, "went round the end") >= 0);
+	CHECK(strstr(cursor_line(), "Shard::insert") != NULL);
+	paper_keys(&p, "N");
+	CHECK(strstr(cursor_line(), "libssl") != NULL);
+	paper_keys(&p, "/\r"); /* the same again */
+	CHECK(strstr(cursor_line(), "Shard::insert") != NULL);
+	paper_keys(&p, "/nothere\r");
+	paper_draw(&p);
+	CHECK(paper_find(&p, "not found: nothere") >= 0);
+	CHECK(strstr(cursor_line(), "Shard::insert") != NULL);
+	paper_keys(&p, "/live>\r");
+	paper_draw(&p);
+	CHECK(paper_find(&p, "a number is missing") >= 0);
+	paper_close(&p);
+}
+
+TEST(in_the_tree_also_what_is_folded)
+{
+	begin();
+	paper_keys(&p, "n");
+	paper_draw(&p);
+	CHECK(paper_find(&p, "nothing to look for yet") >= 0);
+	paper_keys(&p, "t/arena\r");
+	CHECK(strstr(cursor_line(), "arena_new") != NULL);
+	paper_keys(&p, "/inflate\r"); /* below 1 %: in the counted line */
+	CHECK(strstr(cursor_line(), "zlib::inflate_window") != NULL);
+	paper_keys(&p, "ggC/json\r");
+	CHECK(strstr(cursor_line(), "json::Parser") != NULL);
+	paper_keys(&p, "/nothere\r");
+	paper_draw(&p);
+	CHECK(paper_find(&p, "not found: nothere") >= 0);
+	paper_close(&p);
+}
+
+TEST(in_text_the_line_comes_into_sight)
+{
+	begin();
+	ui_tab(&p.ui, VIEW_OUTPUT);
+	paper_keys(&p, "/\"line 17:\"\r");
+	paper_draw(&p);
+	CHECK(paper_find(&p, "line 17:") >= 0);
+	CHECK(!p.ui.output.follow);
+	paper_keys(&p, "?/lifetime\r");
+	paper_draw(&p);
+	CHECK(paper_find(&p, "lifetime") >= 0 || paper_find(&p, "not found") >= 0);
+	paper_keys(&p, "/TEMP\rn");
+	paper_draw(&p);
+	CHECK(paper_find(&p, "TEMP") >= 0);
+	paper_keys(&p, "q");
+	ui_tab(&p.ui, VIEW_SITES);
+	paper_keys(&p, "j\r/main\r");
+	paper_draw(&p);
+	CHECK_INT(paper_find(&p, "not found"), -1);
+	paper_close(&p);
+}
+
+TEST(a_filter_shows_what_matches)
+{
+	size_t all;
+
+	begin();
+	all = p.ui.sites.list.count;
+	paper_keys(&p, "\\json\r");
+	paper_draw(&p);
+	CHECK_INT(p.ui.sites.list.count, 1);
+	CHECK(paper_find(&p, "filter: json") == p.ui.layout.y[ROW_TABS]);
+	CHECK(paper_find(&p, "1-1 of 1 sites that match") >= 0);
+	/* The tree is that of the same sites. */
+	paper_keys(&p, "t");
+	paper_draw(&p);
+	CHECK(paper_find(&p, "json::Parser") >= 0);
+	CHECK_INT(paper_find(&p, "index::load"), -1);
+	CHECK_INT(p.ui.tree.tree[0].node[TREE_ROOT].sites, 1);
+	paper_keys(&p, "t");
+	ui_tick(&p.ui);
+	CHECK_INT(p.ui.sites.list.count, 1);
+	/* What is wrong leaves it as it is; what matches nothing says so. */
+	paper_keys(&p, "\\ nothere\r");
+	CHECK_INT(p.ui.sites.list.count, 0);
+	paper_draw(&p);
+	CHECK(paper_find(&p, "no call site matches the filter") >= 0);
+	paper_keys(&p, "\\\025live>\r");
+	paper_draw(&p);
+	CHECK(paper_find(&p, "filter: \"live>\": a number is missing") >= 0);
+	CHECK_INT(p.ui.sites.list.count, 0);
+	ui_key(&p.ui, UI_KEY_ESC);
+	CHECK_INT(p.ui.sites.list.count, all);
+	paper_keys(&p, "\\rate>0\r");
+	CHECK(p.ui.sites.list.count > 3 && p.ui.sites.list.count < all);
+	paper_keys(&p, "\\\025\r");
+	CHECK_INT(p.ui.sites.list.count, all);
+	paper_close(&p);
+}
+
+/* The selection is a site: it comes through a filter that lets it pass. */
+TEST(selection_survives_the_filter)
+{
+	uint32_t id;
+
+	begin();
+	paper_keys(&p, "jjj");
+	id = p.ui.sites.selected;
+	paper_keys(&p, "\\arena\r");
+	CHECK_INT(p.ui.sites.selected, id);
+	ui_key(&p.ui, UI_KEY_ESC);
+	CHECK_INT(p.ui.sites.selected, id);
+	CHECK_INT(p.ui.sites.list.cursor, 3);
+	paper_close(&p);
+}
+
+TEST(it_can_start_with_one)
+{
+	struct tui_options options = { .delay_ns = CANNED_S, .filter = "live>100M", .tree = true };
+
+	begin();
+	ui_free(&p.ui);
+	ui_init(&p.ui, &p.source, &options);
+	ui_resize(&p.ui, 30, 120);
+	ui_tick(&p.ui);
+	paper_draw(&p);
+	CHECK(ui_view(&p.ui) == view_table[VIEW_TREE]);
+	CHECK_INT(p.ui.rows->nsites, 1);
+	paper_close(&p);
+}
+
+int main(void)
+{
+	RUN(sites_are_found_and_followed);
+	RUN(in_the_tree_also_what_is_folded);
+	RUN(in_text_the_line_comes_into_sight);
+	RUN(a_filter_shows_what_matches);
+	RUN(selection_survives_the_filter);
+	RUN(it_can_start_with_one);
+	return check_end();
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Find and filter (find.h). A view says which of its lines match; going through them is the same
+ * everywhere. Called by the key table and by ui.c on the main thread.
+ */
+#include "tui/find.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include "tui/keys.h"
+#include "tui/views.h"
+
+#define EXPRESSIONS "word  !word  /regex/  live>1M  rate>0  module:libssl  stack:main"
+
+/* ---- find --------------------------------------------------------------------------------- */
+
+/* Where the search goes on from: the line found last where nothing is selected, else the cursor. */
+static size_t find_from(struct ui *ui)
+{
+	const struct list *l = ui_view(ui)->list(ui);
+
+	if (l->scroll_only && ui->found >= l->top && ui->found < l->top + l->height)
+		return ui->found;
+	return l->scroll_only ? l->top : l->cursor;
+}
+
+static void find_show(struct ui *ui, size_t row)
+{
+	struct list *l = ui_view(ui)->list(ui);
+
+	ui->found = row;
+	list_to(l, row);
+	if (ui_view(ui)->moved)
+		ui_view(ui)->moved(ui);
+}
+
+/* The next line that matches, from `from` on by `step`, once round. False: there is none. */
+static bool find_step(struct ui *ui, size_t from, int step, bool itself)
+{
+	const struct view *v = ui_view(ui);
+	size_t count = v->list(ui)->count;
+
+	for (size_t i = itself ? 0 : 1; i <= count && count; i++) {
+		size_t row = (step < 0 ? from + 2 * count - i : from + i) % count;
+
+		if (!v->matches(ui, ui->find, row))
+			continue;
+		if (step < 0 ? row > from : row < from)
+			ui_say(ui, "the search went round the %s", step < 0 ? "beginning" : "end");
+		else if (!itself && row == from)
+			ui_say(ui, "there is no other");
+		find_show(ui, row);
+		return true;
+	}
+	return v->reveal && v->reveal(ui, ui->find);
+}
+
+static void find_go(struct ui *ui, int step, bool itself)
+{
+	if (!ui_view(ui)->matches)
+		ui_say(ui, "there is nothing to search here");
+	else if (!find_step(ui, find_from(ui), step, itself))
+		ui_say(ui, "not found: %s%s", filter_text(ui->find),
+			ui->filter ? " (a filter is on)" : "");
+}
+
+static void find_accept(struct ui *ui, const char *text)
+{
+	char why[FILTER_WHY_MAX];
+	struct filter *find;
+
+	if (!*text) { /* as in editors: the same again */
+		find_again(ui, 1, 0);
+		return;
+	}
+	find = filter_parse(text, why);
+	if (!find) {
+		ui_say(ui, "find: %s", why);
+		return;
+	}
+	filter_free(ui->find);
+	ui->find = find;
+	ui->found = SIZE_MAX;
+	find_go(ui, 1, true);
+}
+
+void find_ask(struct ui *ui, int arg, int key)
+{
+	prompt_open(&ui->prompt, "find:", "", find_accept);
+	if (ui_view(ui)->scope & IN_LISTS)
+		ui->prompt.hint = EXPRESSIONS;
+}
+
+void find_again(struct ui *ui, int step, int key)
+{
+	if (ui->find)
+		find_go(ui, step, false);
+	else
+		ui_say(ui, "nothing to look for yet: / asks");
+}
+
+bool find_is_match(const struct ui *ui, const char *text)
+{
+	return ui->find && filter_match_text(ui->find, text);
+}
+
+/* ---- filter ------------------------------------------------------------------------------- */
+
+void find_filter_apply(struct ui *ui)
+{
+	ui->rows = ui->shown;
+	if (ui->shown && ui->filter &&
+		filter_apply(ui->filter, ui->shown, ui->show_hidden, &ui->matching,
+			&ui->matching_sites, &ui->matching_room) == 0)
+		ui->rows = &ui->matching;
+}
+
+int find_filter_set(struct ui *ui, const char *text)
+{
+	struct filter *filter = NULL;
+	char why[FILTER_WHY_MAX];
+
+	if (text && *text && !(filter = filter_parse(text, why))) {
+		ui_say(ui, "filter: %s", why);
+		return -EINVAL;
+	}
+	filter_free(ui->filter);
+	ui->filter = filter;
+	return 0;
+}
+
+static void find_filter_accept(struct ui *ui, const char *text)
+{
+	if (find_filter_set(ui, text) != 0)
+		return;
+	ui_reorder(ui);
+	if (!ui->filter)
+		ui_say(ui, "no filter: all call sites are shown");
+}
+
+void find_filter_ask(struct ui *ui, int arg, int key)
+{
+	prompt_open(&ui->prompt, "show only:", ui->filter ? filter_text(ui->filter) : "",
+		find_filter_accept);
+	ui->prompt.hint = EXPRESSIONS;
+}
+
+bool find_has_filter(const struct ui *ui)
+{
+	return ui->filter != NULL;
+}
+
+void find_free(struct ui *ui)
+{
+	filter_free(ui->find);
+	filter_free(ui->filter);
+	free(ui->matching_sites);
+}
