@@ -11,7 +11,7 @@ import subprocess
 from rows import fault_target, row, run_rows, times
 from sides import check_sides, child_of, held, launched
 from proving import (HEAPTOP, LIBRARY, TARGETS, Skip, check, check_equal, check_truth,
-                     environment, frames_of, listing, need, report, run, scratch, segment_files, sites_named, target,
+                     environment, frames_of, listing, need, run, scratch, segment_files, sites_named, target,
                      total, truth_read, wait_for)
 
 ACCOUNT = os.path.join(scratch, "account.json")
@@ -261,7 +261,11 @@ def small_stacks():
 @row("C12", "stacks that are no thread's: contexts in mapped and in malloc'ed memory")
 def contexts():
     truth_sides([target("truth_jumps")])
-    launched([fault_target("small_stack")])
+    done, rep = launched([fault_target("small_stack")])
+    check_equal(done.returncode, 0, "exit status")
+    # The frame below the context's first function is not followed out of its stack.
+    names = [frames_of(s) for s in sites_named(rep, "in_context")]
+    check(names and all("main" not in n for n in names), "stacks in a context: %s" % names[:3])
 
 
 @row("C13", "a signal handler of the recorder's own shows, or is in another's way")
