@@ -165,3 +165,50 @@ Elf_Scn *elffile_section(const struct elffile *f, const char *name, GElf_Shdr *s
 	}
 	return NULL;
 }
+
+static bool ends_with(const char *text, size_t len, const char *end)
+{
+	size_t n = strlen(end);
+
+	return len >= n && memcmp(text + len - n, end, n) == 0;
+}
+
+/* Also of those that were compressed, or split off: .zdebug_str, .debug_str.dwo. */
+static bool is_debug_strings(const char *name)
+{
+	size_t len = strlen(name);
+
+	if (ends_with(name, len, ".dwo"))
+		len -= strlen(".dwo");
+	return ends_with(name, len, "debug_str") || ends_with(name, len, "debug_line_str");
+}
+
+static bool section_terminated(Elf_Scn *scn, const GElf_Shdr *shdr)
+{
+	const Elf_Data *data;
+
+	if (shdr->sh_type == SHT_NOBITS || (shdr->sh_flags & SHF_COMPRESSED) != 0)
+		return false;
+	data = elf_getdata(scn, NULL);
+	if (!data)
+		return false;
+	return data->d_size == 0 || ((const char *)data->d_buf)[data->d_size - 1] == '\0';
+}
+
+bool elffile_strings_end(const struct elffile *f)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr shdr;
+	size_t names;
+
+	if (!f->elf || elf_getshdrstrndx(f->elf, &names) != 0)
+		return false;
+	while ((scn = elf_nextscn(f->elf, scn))) {
+		const char *s =
+			gelf_getshdr(scn, &shdr) ? elf_strptr(f->elf, names, shdr.sh_name) : NULL;
+
+		if (s && is_debug_strings(s) && !section_terminated(scn, &shdr))
+			return false;
+	}
+	return true;
+}

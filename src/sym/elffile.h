@@ -39,5 +39,10 @@ size_t elffile_build_id(const struct elffile *f, const uint8_t **id);
 bool elffile_build_id_is(const struct elffile *f, const uint8_t *id, size_t len);
 /* The section of this name; NULL when there is none. */
 Elf_Scn *elffile_section(const struct elffile *f, const char *name, GElf_Shdr *shdr);
+/*
+ * True when all its debug strings end within their section, which libdw takes for granted: asked
+ * after dwarf_begin_elf, which uncompresses them.
+ */
+bool elffile_strings_end(const struct elffile *f);
 
 #endif

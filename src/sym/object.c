@@ -64,6 +64,8 @@ static bool alt_open(struct object *o, const char *path, const struct debugfile_
 	if (rc != 0)
 		return false;
 	o->alt_dwarf = dwarf_begin_elf(o->alt.elf, DWARF_C_READ, NULL);
+	if (o->alt_dwarf && !elffile_strings_end(&o->alt))
+		return false;
 	if (o->alt_dwarf)
 		dwarf_setalt(o->dwarf, o->alt_dwarf);
 	return true;
@@ -85,7 +87,7 @@ static void dwarf_open(struct object *o, const struct elffile *f, const char *pa
 	if (!f->has_dwarf)
 		return;
 	o->dwarf = dwarf_begin_elf(f->elf, DWARF_C_READ, NULL);
-	if (o->dwarf && alt_open(o, path, dirs))
+	if (o->dwarf && elffile_strings_end(f) && alt_open(o, path, dirs))
 		o->scope = scope_new(o->dwarf, dirs->stop);
 	if (!o->scope)
 		dwarf_close(o);
