@@ -385,6 +385,20 @@ bool record_free(uintptr_t frame, void *p)
 	return hot_free(frame, p);
 }
 
+/* From before a block leaves the table until it is back, or another is in its place. A stop from
+ * outside sees what a handler would. */
+static inline void moving_begin(void)
+{
+	state_thread.moving = 1;
+	ht_fence_handler();
+}
+
+static inline void moving_end(void)
+{
+	ht_fence_handler();
+	state_thread.moving = 0;
+}
+
 static __attribute__((noinline)) void move_begin_slow(
 	uintptr_t frame, struct record_move *m, void *p)
 {
@@ -392,6 +406,7 @@ static __attribute__((noinline)) void move_begin_slow(
 	m->recording = state_on();
 	if (!m->recording)
 		return;
+	moving_begin();
 	if (record_enter(frame)) {
 		m->known = block_take(recorder_here(), p, &m->block);
 		record_leave(true);
@@ -409,6 +424,7 @@ void record_move_begin(uintptr_t frame, struct record_move *m, void *p)
 		return;
 	}
 	m->recording = true;
+	moving_begin();
 	m->known = block_take(r, p, &m->block);
 	hot_end(r);
 }
@@ -452,6 +468,7 @@ static __attribute__((noinline)) void move_done_slow(uintptr_t frame, const stru
 		}
 		alloc_nested(frame, q, size, function, false);
 	}
+	moving_end();
 }
 
 void record_move_done(uintptr_t frame, struct record_move *m, void *p, void *q, size_t size,
@@ -467,6 +484,7 @@ void record_move_done(uintptr_t frame, struct record_move *m, void *p, void *q, 
 	hot_ended(r, (uint64_t)(uintptr_t)p, &m->block);
 	ht_add_own_64(&r->counters.thread->reallocs, 1);
 	hot_alloc_recorded(r, frame, q, size, function, false);
+	moving_end();
 	hot_end(r);
 }
 
@@ -509,5 +527,6 @@ void record_move_failed(uintptr_t frame, struct record_move *m, void *p, size_t 
 	}
 	if (freed && r)
 		r->last_block = 0;
+	moving_end();
 	record_leave(entered);
 }

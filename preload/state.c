@@ -122,6 +122,19 @@ static int give_up(const char *why, int rc)
 	return rc;
 }
 
+/* Where the word that leak scans look at is, from the thread pointer. */
+static int64_t moving_at(void)
+{
+#ifdef __x86_64__
+	const char *pointer;
+
+	__asm__("mov %%fs:0, %0" : "=r"(pointer));
+	return (const char *)&state_thread.moving - pointer;
+#else
+	return 0;
+#endif
+}
+
 /* Everything before the switch is thrown. 0 or -errno. */
 static int prepare(struct own **own)
 {
@@ -143,6 +156,7 @@ static int prepare(struct own **own)
 	segment_extents(&state_segment, allocator_is_glibc() && new_is_runtimes());
 	unwind_start(attach_variable("HEAPTOP_UNWINDER"));
 	recorder_start();
+	state_segment.header->moving_at = moving_at();
 	clock_publish();
 	if (hooks_cxx_has_front())
 		why_note("the program has a malloc of its own, which comes before the library's");

@@ -48,6 +48,8 @@ struct state_thread {
 	uint8_t unwinding; /* inside libunwind, or another that we call and that may allocate */
 	uint8_t in_allocator; /* inside operator new or delete of the next library */
 	uint8_t no_recorder; /* there was none to be had, or the thread is about to end */
+	uint8_t moving; /* inside realloc: its block is in the live table neither as it was nor as
+			   it will be; for leak scans (ht_header.moving_at) */
 };
 
 static_assert(offsetof(struct state_thread, busy) == 0, "before relocation: tcbhead_t.tcb");

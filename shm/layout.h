@@ -513,6 +513,9 @@ struct ht_header {
 	/* A leak scan at the end: asked for by the viewer; the thread that waits for it there (its
 	 * tid; 0: none); what the viewer writes when it is over, and changes while it is there. */
 	uint32_t leak_ask, leak_wait, leak_done, leak_beat;
+	/* Where, from its thread pointer, a thread has a byte that is 1 while it is inside realloc:
+	 * then a block of it is missing here. 0: not known. */
+	int64_t moving_at;
 	struct ht_mark mark[HT_MARKS];
 	struct ht_history history __attribute__((aligned(64)));
 	/* Long tables; readers of the words above leave them out. */

@@ -56,7 +56,8 @@ static void leaks_scan(struct strbuf *out, const struct snap_leaks *l)
 			l->running, l->threads);
 	if (l->busy)
 		strbuf_printf(out,
-			"          %u of %u threads were allocating all the time: what they move "
+			"          %u of %u threads were inside realloc all the time: what they "
+			"move "
 			"may be missing\n",
 			l->busy, l->threads);
 }

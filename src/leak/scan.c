@@ -11,13 +11,12 @@
 
 #include "src/util/clock.h"
 
-/* A thread inside a hook is through with it after some microseconds of processor time; in realloc
- * of a large block after milliseconds. */
-#define RETRIES_MAX 100u
-/* As often at the very same place: it waits there, and what looks like a hook is not one any more.
- */
-#define SAME_MAX    4u
-#define STACK_WORDS 512u /* looked through for return addresses: hooks are small */
+/* A thread is through with realloc after microseconds; with that of a large block after
+ * milliseconds. */
+#define RETRIES_MAX 200u
+/* So often all threads are let go: one may wait for another that stands still, for a lock of the
+ * allocator. */
+#define RETRY_ALL 4u
 
 struct scan {
 	struct read_segment *segment;
@@ -28,103 +27,63 @@ struct scan {
 	struct leak_space space;
 	struct leak_blocks blocks;
 	struct leak_graph graph;
-	uint64_t code_start, code_end; /* of our library */
+	int64_t moving_at; /* read_moving_at */
+	bool all; /* threads are to be let go */
 	int rc;
 };
 
-/* ---- threads inside a hook ---- */
-
-/*
- * Between two entries of the live table a block that realloc moves is in neither, and what it
- * points to would seem lost. A thread is inside a hook when it is in our library or will return to
- * it.
- */
-static void code_find(struct scan *s)
-{
-	for (size_t i = 0; i < s->space.maps; i++) {
-		const struct leak_map *m = &s->space.map[i];
-
-		if (m->executable && strstr(m->path, "libheaptop")) {
-			s->code_start = m->start;
-			s->code_end = m->end;
-		}
-	}
-}
-
-static bool is_code(const struct scan *s, uint64_t addr)
-{
-	return addr - s->code_start < s->code_end - s->code_start;
-}
-
-struct place {
-	const struct scan *scan;
-	bool found;
-};
-
-static void return_visit(void *ctx, uint64_t addr, const uint64_t *words, size_t count)
-{
-	struct place *p = ctx;
-
-	for (size_t i = 0; i < count; i++)
-		p->found |= is_code(p->scan, words[i]);
-}
+/* ---- threads inside realloc ---- */
 
 #ifdef __x86_64__
-static bool is_busy(void *ctx, const struct leak_thread *t)
+static uint64_t thread_pointer(const struct leak_thread *t)
 {
-	struct scan *s = ctx;
-	struct place p = { s, is_code(s, t->regs.rip) };
-	const struct leak_map *m = leak_space_map(&s->space, t->regs.rsp);
-	uint64_t end = t->regs.rsp + STACK_WORDS * sizeof(uint64_t);
-
-	if (!p.found && m)
-		leak_space_stream(
-			&s->space, t->regs.rsp, end < m->end ? end : m->end, return_visit, &p);
-	return p.found;
-}
-
-static uint64_t place_of(const struct leak_thread *t)
-{
-	return t->regs.rip * 31 + t->regs.rsp;
+	return t->regs.fs_base;
 }
 #else
-static bool is_busy(void *ctx, const struct leak_thread *t)
-{
-	return false;
-}
-
-static uint64_t place_of(const struct leak_thread *t)
+static uint64_t thread_pointer(const struct leak_thread *t)
 {
 	return 0;
 }
 #endif
 
-/* Where all threads stand, in one number. */
-static uint64_t places(const struct leak_stop *stop)
+/* The block that it moves is not in the live table, and what that points to would seem lost. */
+static bool is_moving(struct scan *s, const struct leak_thread *t)
 {
-	uint64_t sum = 0;
+	uint64_t at = thread_pointer(t) + (uint64_t)s->moving_at, word;
 
-	for (size_t i = 0; i < stop->count; i++)
-		sum = sum * 131 + place_of(&stop->thread[i]);
-	return sum;
+	if (s->moving_at == 0 || thread_pointer(t) == 0 ||
+		!leak_space_word(&s->space, at & ~7ull, &word))
+		return false;
+	return (word >> at % 8 * 8 & 0xff) != 0;
 }
 
-static void busy_wait(struct scan *s)
+static bool is_to_go(void *ctx, const struct leak_thread *t)
 {
-	uint64_t before = 0;
-	unsigned same = 0;
+	struct scan *s = ctx;
 
-	for (unsigned i = 0; i < RETRIES_MAX && same < SAME_MAX; i++) {
-		uint64_t now = places(&s->stop);
+	return s->all || is_moving(s, t);
+}
 
-		same = now == before ? same + 1 : 0;
-		before = now;
-		s->out->busy = (unsigned)leak_stop_retry(&s->stop, is_busy, s);
+static unsigned moving_count(struct scan *s)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < s->stop.count; i++)
+		n += s->stop.thread[i].state == LEAK_THREAD_STOPPED &&
+		     is_moving(s, &s->stop.thread[i]);
+	return n;
+}
+
+static void moving_await(struct scan *s)
+{
+	s->moving_at = read_moving_at(s->segment);
+	for (unsigned i = 1; i <= RETRIES_MAX; i++) {
+		s->out->busy = moving_count(s);
 		if (s->out->busy == 0)
 			return;
+		s->all = i % RETRY_ALL == 0;
+		leak_stop_retry(&s->stop, is_to_go, s);
 	}
-	if (same == SAME_MAX)
-		s->out->busy = 0;
 }
 
 /* ---- reading ---- */
@@ -177,8 +136,7 @@ static int standing_read(struct scan *s)
 
 	if (rc != 0)
 		return rc;
-	code_find(s);
-	busy_wait(s);
+	moving_await(s);
 	rc = space_again(s);
 	if (rc == 0)
 		rc = table_read(s);

@@ -34,7 +34,7 @@ struct leak_result {
 	uint64_t scanned_bytes, unread_bytes;
 	unsigned devices; /* mappings not read */
 	unsigned threads, running; /* of them, did not stop */
-	unsigned busy; /* threads that were inside the library or realloc to the end */
+	unsigned busy; /* threads that were inside realloc whenever they were looked at */
 };
 
 struct leak_wish {

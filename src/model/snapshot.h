@@ -160,7 +160,7 @@ struct snap_leaks {
 	uint64_t scanned_bytes, unread_bytes;
 	unsigned devices; /* mappings of devices: not read */
 	unsigned threads, running; /* of them, could not be stopped */
-	unsigned busy; /* of them, were inside realloc or the library all the time */
+	unsigned busy; /* of them, were inside realloc whenever they were looked at */
 };
 /* "definite", ... Static. */
 const char *snapshot_leak_word(enum snap_leak_class class);

@@ -291,6 +291,14 @@ void read_leak_done(struct read_segment *s)
 	header_put(s, offsetof(struct ht_header, leak_done), &yes, sizeof(yes));
 }
 
+int64_t read_moving_at(struct read_segment *s)
+{
+	int64_t at = 0;
+
+	(void)read_at(s, offsetof(struct ht_header, moving_at), &at, sizeof(at));
+	return at;
+}
+
 int read_hold(struct read_segment *s)
 {
 	return flock(s->fd, LOCK_SH | LOCK_NB) == 0 ? 0 : -errno;

@@ -58,6 +58,9 @@ int read_leak_ask(struct read_segment *s);
 bool read_leak_waits(struct read_segment *s);
 /* Lets it end. */
 void read_leak_done(struct read_segment *s);
+/* Where a thread, from its thread pointer, has the byte that is 1 while it is inside realloc. 0:
+ * not known. */
+int64_t read_moving_at(struct read_segment *s);
 /*
  * Publishes the time in the segment's clock word, which the program goes by between its own looks
  * at the clock. Only for a program known to run: the word is how long a dead one is known to have

@@ -6,7 +6,9 @@ program; and what a scan leaves behind: nothing."""
 
 import json
 import os
+import random
 import subprocess
+import time
 import xml.etree.ElementTree as ElementTree
 
 from proving import (HEAPTOP, Failure, case, check, check_equal, environment, need, report, run,
@@ -220,6 +222,46 @@ def traced():
         check_equal(len(lines), 1, "lines of the message")
         check("is traced by" in lines[0], lines[0])
         check_equal(program.end()[0], 0, "the program's end")
+
+
+def rss(pid):
+    with open("/proc/%d/status" % pid, encoding="ascii") as f:
+        return next(int(line.split()[1]) for line in f if line.startswith("VmRSS"))
+
+
+@case("a busy server, scanned while threads are in realloc: no false leak, no call cut short")
+def server():
+    with Waiting(target("leak_server")) as program:
+        pid = program.process.pid
+        attached(pid)
+        before = rss(pid)
+        for _ in range(15):
+            _, leaks = attached(pid)
+            check(leaks["failed"] is None, "no scan: %s" % leaks["failed"])
+            for kind in ("definite", "indirect", "possible"):
+                check_equal(leaks[kind]["blocks"], 0, kind)
+        check(rss(pid) - before < 512, "it grew from %d to %d KB" % (before, rss(pid)))
+        check_equal(program.end(), (0, "0 cut short, 0 lost\n"), "the program's end")
+
+
+@case("a viewer that is killed in the middle of a scan leaves the program running, and right")
+def killed_viewer():
+    rng = random.Random(1)
+    with Waiting(target("leak_server")) as program:
+        pid = program.process.pid
+        for _ in range(30):
+            viewer = subprocess.Popen([HEAPTOP, "--leak-check", "-a", str(pid)], env=environment(),
+                                      stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(rng.random() * 0.03)
+            viewer.kill()
+            viewer.wait()
+        with open("/proc/%d/status" % pid, encoding="ascii") as f:
+            check("TracerPid:\t0" in f.read(), "it is still traced")
+        _, leaks = attached(pid)
+        check_equal(leaks["definite"]["blocks"], 0, "definite")
+        # A call that was sent back to be made again stays so; one that was not yet may be cut short.
+        status, said = program.end()
+        check(said.endswith(" 0 lost\n") and status in (0, 1), "it said %s, status %d" % (said, status))
 
 
 run_cases()
