@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #define TABLE_START 1024u
+#define INLINES_MAX 64u /* deeper than any compiler nests; frames of an address that are named */
 
 struct waiter {
 	uint32_t site, index;
@@ -22,6 +23,7 @@ struct address {
 	const struct snap_module *module;
 	uint32_t nframes; /* 0: not answered yet */
 	const struct sym_frame *frames;
+	uint64_t hidden; /* bit i: frame i names no site */
 };
 
 struct naming {
@@ -127,7 +129,17 @@ static struct address *address_get(struct naming *n, const struct naming_frame *
 	return a;
 }
 
-#define INLINES_MAX 64u /* deeper than any compiler nests */
+/* An address has a name once and is in many stacks: what names a site is decided here, not there.
+ */
+static uint64_t hidden_frames(const struct address *a)
+{
+	uint64_t hidden = 0;
+
+	for (uint32_t i = 0; i < a->nframes && i < INLINES_MAX; i++)
+		if (sym_hidden(a->frames[i].function, a->module->path))
+			hidden |= UINT64_C(1) << i;
+	return hidden;
+}
 
 static void deliver(struct naming *n, const struct address *a, uint32_t site, uint32_t index)
 {
@@ -144,7 +156,7 @@ static void deliver(struct naming *n, const struct address *a, uint32_t site, ui
 			.file = s->file,
 			.line = s->line,
 			.inlined = s->inlined,
-			.hidden = sym_hidden(s->function, a->module->path) };
+			.hidden = (a->hidden >> i & 1) != 0 };
 	}
 	model_frame_resolve(n->model, site, index, frames, count);
 }
@@ -188,6 +200,7 @@ bool naming_collect(struct naming *n)
 
 		a->nframes = r.nframes;
 		a->frames = r.frames;
+		a->hidden = hidden_frames(a);
 		while (a->waiting) {
 			uint32_t at = a->waiting;
 
