@@ -457,14 +457,15 @@ static int run_as_text(const struct options *o)
 
 #define LIST_COMMAND_CELLS 40u
 
+/* `why`: what is to be said of the file, or NULL. */
 static void list_row(const char *pid, const char *state, const char *memory, const char *age,
-	const char *command, const char *path)
+	const char *command, const char *path, const char *why)
 {
 	char text[LIST_COMMAND_CELLS * 4 + 1];
 	size_t used = text_elide(text, sizeof(text), command, LIST_COMMAND_CELLS, false, true);
 
-	printf("%8s %-10s %7s %7s  %s%*s  %s\n", pid, state, memory, age, text,
-		(int)(LIST_COMMAND_CELLS - used), "", path);
+	printf("%8s %-10s %7s %7s  %s%*s  %s%s%s\n", pid, state, memory, age, text,
+		(int)(LIST_COMMAND_CELLS - used), "", path, why ? ": " : "", why ? why : "");
 }
 
 static int list_one(void *ctx, const struct target_segment *s)
@@ -474,15 +475,17 @@ static int list_one(void *ctx, const struct target_segment *s)
 		[TARGET_DEAD] = "dead",
 		[TARGET_ELSEWHERE] = "elsewhere",
 		[TARGET_UNREADABLE] = "unreadable" };
-	char pid[16], memory[UNITS_MAX], age[UNITS_MAX] = "?";
+	char pid[16] = "?", memory[UNITS_MAX], age[UNITS_MAX] = "?";
+	bool readable = s->state != TARGET_UNREADABLE;
 	uint64_t now = clock_realtime_ns();
 
 	(void)ctx;
-	snprintf(pid, sizeof(pid), "%d", (int)(s->process > 0 ? s->process : s->pid));
+	if (s->process > 0 || s->pid > 0)
+		snprintf(pid, sizeof(pid), "%d", (int)(s->process > 0 ? s->process : s->pid));
 	if (s->created_ns && now > s->created_ns)
 		units_duration(age, now - s->created_ns);
 	list_row(pid, states[s->state], units_bytes(memory, s->memory_bytes), age,
-		s->state == TARGET_UNREADABLE ? s->why : s->command, s->path);
+		readable ? s->command : "?", s->path, readable ? NULL : s->why);
 	return 0;
 }
 
@@ -490,7 +493,7 @@ static int list(void)
 {
 	int rc;
 
-	list_row("PID", "STATE", "MEMORY", "AGE", "COMMAND", "SEGMENT");
+	list_row("PID", "STATE", "MEMORY", "AGE", "COMMAND", "SEGMENT", NULL);
 	rc = target_list(list_one, NULL);
 	return rc < 0 ? fail(RUN_EXIT_FAILED, "segments", strerror(-rc)) : 0;
 }
