@@ -114,8 +114,8 @@ def serving(name, ready, ask, end=signal.SIGTERM):
     """A driver: waits for the file `ready`, asks, looks at the server at rest, ends it."""
     def drive(process, _):
         wait_for(lambda: is_ready(place(ready)), name + " listens", CLIENT_S)
-        pid = server_of(process, name)
         said = ask()
+        pid = server_of(process, name)
         said += standing(pid)
         if end:
             os.kill(pid, end)
@@ -250,7 +250,7 @@ SERVERS = {
                          needs=("mosquitto", "mosquitto_sub"), varies=(r"(?m)^\d+: .*\n",),
                          drive=serving("mosquitto", "socket", published)),
     "postgresql": Program(["sh", "-c", POSTGRES], needs=("psql",), user="postgres", varies=(
-        r"(?m)^\d+-.*\n", r"^data/"), drive=serving("postgres", ".s.PGSQL.5432", postgres_asked, signal.SIGINT)),
+        r"(?m)^\d+-.*\n", r"^data/"), drive=serving("postgres", "data/postmaster.pid", postgres_asked, signal.SIGINT)),
     "mariadb": Program(["sh", "-c", MARIADB], needs=("mariadbd",), varies=(r"(?m)^\d+-.*\n", r"^data/", r"#\d+ \(deleted",
                                                                       r"'Threads', '\d+'"),
                        loose="its pool of threads grows and shrinks", drive=serving("mariadbd", "socket", mariadb_asked)),
@@ -298,7 +298,7 @@ TERMINAL = {
         (rb"of the text", b":%s/line/LINE/g\r"), (rb"5000 sub", b"dd:w out.vim\r"), (rb"out\.vim.*written", b":q!\r"))),
     "nano": Program(["nano", "-I", "text"], terminal=True, drive=typed(
         (rb"of the text", b"typed\x0f"), (rb"to Write", b"\r"), (rb"Wrote", b"\x18"))),
-    "emacs": Program(["emacs", "-nw", "-Q", "text"], terminal=True, drive=typed(
+    "emacs": Program(["emacs", "-nw", "-Q", "--eval", "(setq native-comp-deferred-compilation nil)", "text"], terminal=True, drive=typed(
         (rb"of the text", b"\x1b>typed"), (rb"typed", b"\x18\x03"), (rb"Save file", b"y")),
         varies=(r"\.emacs\.d/",), loose="what it compiles for itself goes on until it ends"),
     "bash -i": Program(["bash", "--norc", "-i"], terminal=True, fast=True, drive=typed(
