@@ -39,6 +39,7 @@ static unsigned *action_shift_of(struct ui *ui)
 		return &ui->output.shift;
 	case VIEW_SITES:
 	case VIEW_TREE:
+	case VIEW_SIZES:
 	case VIEW_HELP:
 	case VIEW_COUNT:
 		break;

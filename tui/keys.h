@@ -18,7 +18,8 @@ enum keys_scope {
 	IN_HELP = 8,
 	IN_TREE = 16,
 	IN_TABLES = IN_SITES | IN_TREE, /* sorted by columns */
-	IN_LISTS = IN_TABLES | IN_DETAIL,
+	IN_SIZES = 32,
+	IN_LISTS = IN_TABLES | IN_DETAIL | IN_SIZES,
 	IN_SHIFTED = IN_SITES | IN_DETAIL | IN_OUTPUT, /* long lines that can be moved sideways */
 	IN_DATA = IN_LISTS | IN_OUTPUT,
 	IN_ALL = IN_DATA | IN_HELP,

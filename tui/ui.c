@@ -25,6 +25,7 @@
 const struct view *const view_table[VIEW_COUNT] = {
 	[VIEW_SITES] = &view_sites,
 	[VIEW_TREE] = &view_tree,
+	[VIEW_SIZES] = &view_sizes,
 	[VIEW_OUTPUT] = &view_output,
 	[VIEW_DETAIL] = &view_detail,
 	[VIEW_HELP] = &view_help,

@@ -55,6 +55,7 @@ struct view {
 enum view_id {
 	VIEW_SITES,
 	VIEW_TREE,
+	VIEW_SIZES,
 	VIEW_OUTPUT,
 	VIEW_TABS,
 	VIEW_DETAIL = VIEW_TABS,
@@ -96,6 +97,13 @@ struct detail_state {
 	struct snap_detail histograms;
 	bool has_histograms;
 	unsigned shift;
+};
+
+struct sizes_state {
+	struct list list;
+	struct snap_detail site; /* of the site that is selected in the table */
+	bool has_site;
+	size_t program_lines;
 };
 
 struct output_state {
@@ -148,6 +156,7 @@ struct ui {
 	/* The views' own. */
 	struct sites_state sites;
 	struct tree_state tree;
+	struct sizes_state sizes;
 	struct detail_state detail;
 	struct output_state output;
 	struct help_state help;

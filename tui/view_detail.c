@@ -9,6 +9,7 @@
 #include <string.h>
 #include "src/util/text.h"
 #include "src/util/units.h"
+#include "tui/histogram.h"
 #include "tui/ink.h"
 #include "tui/keys.h"
 #include "tui/strip.h"
@@ -18,12 +19,6 @@
 #define FACT_LINES   3
 #define FACTS_HEIGHT 9 /* body lines below which the facts scroll with the rest */
 #define NUMBER_CELLS 7 /* "  12 > " before a frame's name */
-
-/* Which buckets of a histogram are worth a line: from the first that holds something to the last.
- */
-struct span {
-	unsigned first, count;
-};
 
 static struct list *detail_list(struct ui *ui)
 {
@@ -46,32 +41,11 @@ static int detail_fixed(const struct ui *ui)
 	return ui->layout.body_height >= FACTS_HEIGHT ? FACT_LINES : 0;
 }
 
-static struct span size_span(const struct snap_detail *d)
+static struct histogram detail_histogram(const struct ui *ui)
 {
-	struct span s = { 0, 0 };
-
-	for (unsigned i = 0; i < SNAP_SIZE_BUCKETS; i++) {
-		if (!d->sizes[i].allocs && !d->sizes[i].live_blocks)
-			continue;
-		if (!s.count)
-			s.first = i;
-		s.count = i - s.first + 1;
-	}
-	return s;
-}
-
-static struct span life_span(const struct snap_detail *d)
-{
-	struct span s = { 0, 0 };
-
-	for (unsigned i = 0; i < SNAP_LIFE_BUCKETS; i++) {
-		if (!d->lifetimes[i])
-			continue;
-		if (!s.count)
-			s.first = i;
-		s.count = i - s.first + 1;
-	}
-	return s;
+	return (struct histogram){ .sizes = ui->detail.histograms.sizes,
+		.lifetimes = ui->detail.histograms.lifetimes,
+		.known = ui->detail.has_histograms };
 }
 
 /* ---- facts -------------------------------------------------------------------------------- */
@@ -205,93 +179,6 @@ static void stack_draw_line(
 			"outer frames are missing (depth limit, or the unwinder stopped)");
 }
 
-/* ---- histograms --------------------------------------------------------------------------- */
-
-static size_t pane_lines(const struct ui *ui)
-{
-	struct span size = size_span(&ui->detail.histograms);
-	struct span life = life_span(&ui->detail.histograms);
-
-	return 2 + (size.count ? size.count : 1) + (life.count ? life.count : 1);
-}
-
-static void pane_draw_bar(int y, int x, unsigned cells, const char *label, uint64_t part,
-	uint64_t whole, const char *numbers, enum ink ink)
-{
-	const unsigned label_cells = 9, number_cells = 15;
-	unsigned bar_cells =
-		cells > label_cells + number_cells + 3 ? cells - label_cells - number_cells - 3 : 0;
-	char bar[STRIP_TEXT];
-	unsigned pad = (unsigned)text_cells(label);
-
-	pad = pad < label_cells ? label_cells - pad : 0;
-	ink_text(y, x + (int)pad, label_cells, INK_PLAIN, label);
-	bar_text(part, whole, bar_cells > 40 ? 40 : bar_cells, ink_glyphs(), bar, sizeof(bar));
-	ink_text(y, x + (int)label_cells + 1, bar_cells, ink, bar);
-	ink_text(y, x + (int)(cells - number_cells - 1), number_cells, INK_PLAIN, numbers);
-}
-
-static void size_draw(const struct ui *ui, unsigned bucket, int y, int x, unsigned cells)
-{
-	const struct snap_size *sizes = ui->detail.histograms.sizes;
-	char label[UNITS_MAX + 8], numbers[UNITS_MAX * 3], a[UNITS_MAX], b[UNITS_MAX];
-	uint64_t most_live = 0, most = 0;
-	bool live;
-
-	for (unsigned i = 0; i < SNAP_SIZE_BUCKETS; i++) {
-		most_live = sizes[i].live_blocks > most_live ? sizes[i].live_blocks : most_live;
-		most = sizes[i].allocs > most ? sizes[i].allocs : most;
-	}
-	live = most_live; /* nothing lives: the bars show what was */
-	if (bucket == SNAP_SIZE_BUCKETS - 1)
-		snprintf(label, sizeof(label), "larger");
-	else
-		snprintf(label, sizeof(label), "%s%s", ink_sign(SIGN_AT_MOST),
-			units_bytes(a, snap_size_le(bucket)));
-	snprintf(numbers, sizeof(numbers), "%6s / %6s", units_count(a, sizes[bucket].live_blocks),
-		units_count(b, sizes[bucket].allocs));
-	pane_draw_bar(y, x, cells, label, live ? sizes[bucket].live_blocks : sizes[bucket].allocs,
-		live ? most_live : most, numbers, live ? INK_GOOD : INK_DIM);
-}
-
-static void life_draw(const struct ui *ui, unsigned bucket, int y, int x, unsigned cells)
-{
-	const uint64_t *life = ui->detail.histograms.lifetimes;
-	char label[UNITS_MAX + 8], numbers[UNITS_MAX * 3], a[UNITS_MAX], b[UNITS_MAX];
-	uint64_t most = 0, sum = 0;
-
-	for (unsigned i = 0; i < SNAP_LIFE_BUCKETS; i++) {
-		most = life[i] > most ? life[i] : most;
-		sum += life[i];
-	}
-	if (bucket == SNAP_LIFE_BUCKETS - 1)
-		snprintf(label, sizeof(label), "longer");
-	else
-		snprintf(label, sizeof(label), "<%s", units_duration(a, snap_life_le_ns(bucket)));
-	snprintf(numbers, sizeof(numbers), "%6s %7s%%", units_count(a, life[bucket]),
-		units_percent(b, life[bucket], sum));
-	pane_draw_bar(y, x, cells, label, life[bucket], most, numbers, INK_INFO);
-}
-
-static void pane_draw_line(const struct ui *ui, size_t i, int y, int x, unsigned cells)
-{
-	struct span size = size_span(&ui->detail.histograms);
-	struct span life = life_span(&ui->detail.histograms);
-	size_t size_lines = size.count ? size.count : 1;
-
-	if (i == 0)
-		ink_rule(y, x, cells, "BLOCK SIZE: live / all");
-	else if (i <= size_lines && size.count)
-		size_draw(ui, size.first + (unsigned)(i - 1), y, x, cells);
-	else if (i == size_lines + 1)
-		ink_rule(y, x, cells, "LIFETIME of freed blocks");
-	else if (i > size_lines + 1 && life.count)
-		life_draw(ui, life.first + (unsigned)(i - size_lines - 2), y, x, cells);
-	else
-		ink_text(y, x + 2, cells - 2, INK_DIM,
-			ui->detail.has_histograms ? "none yet" : "not known");
-}
-
 /* ---- the view ----------------------------------------------------------------------------- */
 
 static int detail_rows(const struct ui *ui)
@@ -303,6 +190,7 @@ static void detail_update(struct ui *ui)
 {
 	struct detail_state *st = &ui->detail;
 	const struct snap_site *site = detail_site(ui);
+	struct histogram h = detail_histogram(ui);
 	size_t count = site ? stack_lines(site->stack) : 0;
 
 	st->list.scroll_only = true;
@@ -315,7 +203,7 @@ static void detail_update(struct ui *ui)
 		st->histograms.id = st->site;
 	}
 	if (site && !detail_wide(ui))
-		count += pane_lines(ui);
+		count += histogram_lines(&h);
 	if (site && !detail_fixed(ui))
 		count += FACT_LINES;
 	list_recount(&st->list, count);
@@ -331,6 +219,7 @@ static void detail_open(struct ui *ui)
 static void detail_draw_line(
 	const struct ui *ui, const struct snap_site *site, size_t i, int y, unsigned cells)
 {
+	struct histogram h = detail_histogram(ui);
 	size_t stack = stack_lines(site->stack), facts = detail_fixed(ui) ? 0 : FACT_LINES;
 
 	if (i < facts)
@@ -338,17 +227,18 @@ static void detail_draw_line(
 	else if (i - facts < stack)
 		stack_draw_line(ui, site, i - facts, y, cells);
 	else
-		pane_draw_line(ui, i - facts - stack, y, 0, cells);
+		histogram_draw(&h, i - facts - stack, y, 0, cells);
 }
 
 static void detail_draw_pane(const struct ui *ui, int y, int x, unsigned cells)
 {
-	size_t lines = pane_lines(ui);
+	struct histogram h = detail_histogram(ui);
+	size_t lines = histogram_lines(&h);
 
 	for (int i = 0; i < detail_rows(ui); i++) {
 		ink_text(y + i, x - 1, 1, INK_DIM, ink_sign(i ? SIGN_VLINE : SIGN_TEE));
 		if ((size_t)i < lines)
-			pane_draw_line(ui, (size_t)i, y + i, x, cells);
+			histogram_draw(&h, (size_t)i, y + i, x, cells);
 	}
 }
 

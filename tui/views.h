@@ -5,11 +5,14 @@
 
 #include "tui/ui.h"
 
-extern const struct view view_sites, view_tree, view_output, view_detail, view_help;
+extern const struct view view_sites, view_tree, view_sizes, view_output, view_detail, view_help;
 
 /* The selection of the table goes to this site. */
 void view_sites_select(struct ui *ui, uint32_t site);
 void view_sites_click_head(struct ui *ui, int x);
+
+/* The site above or below in the table. */
+void view_sizes_neighbour(struct ui *ui, int step, int key);
 
 void view_tree_init(struct ui *ui);
 /* Another image of the program: nothing of the tree means anything any more. */

@@ -204,6 +204,13 @@ static inline void canned_numbers(struct snapshot *s, const struct canned *c)
 		.minor_faults_per_s = 1200,
 		.threads = 14,
 		.valid = c->state == SNAP_RUNNING };
+	for (unsigned i = 1; i < 14; i++)
+		s->sizes[i] =
+			(struct snap_size){ .live_blocks = s->totals.live_blocks / (i * i + 2),
+				.live_bytes = s->totals.live_bytes / (20 - i),
+				.allocs = s->totals.allocs / (i + 3) };
+	for (unsigned i = 0; i < 12; i++)
+		s->lifetimes[i] = s->totals.frees / (3 + (i > 5 ? i - 5 : 5 - i));
 	s->history_points = 200;
 	s->history_step_ns = t * CANNED_S / 200;
 	for (unsigned i = 0; i < 200; i++)

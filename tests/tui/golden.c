@@ -163,6 +163,17 @@ TEST(filtered)
 	golden_view("prompt", prepare_prompt);
 }
 
+static void prepare_sizes(struct paper *p)
+{
+	paper_keys(p, "j");
+	ui_tab(&p->ui, VIEW_SIZES);
+}
+
+TEST(sizes_and_lifetimes)
+{
+	golden_view("sizes", prepare_sizes);
+}
+
 TEST(output)
 {
 	golden_view("output", prepare_output);
@@ -194,7 +205,7 @@ TEST(ascii_is_ascii)
 	p.canned.nsites = 9; /* without the site that has a Japanese name */
 	p.canned.sampled = true;
 	ui_tick(&p.ui);
-	for (const char *keys = "\r?qqtjlizth"; *keys; keys++) {
+	for (const char *keys = "\r?qqtjlizt\t\th"; *keys; keys++) {
 		paper_draw(&p);
 		text = paper_text(&p);
 		for (const char *c = text; *c; c++)
@@ -212,6 +223,7 @@ int main(void)
 	RUN(detail);
 	RUN(tree);
 	RUN(filtered);
+	RUN(sizes_and_lifetimes);
 	RUN(output);
 	RUN(help);
 	RUN(ended);

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * How large blocks are and how long they live: of the whole program and, beside it or below, of the
+ * call site that is selected in the table. Main thread.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include "src/util/text.h"
+#include "src/util/units.h"
+#include "tui/histogram.h"
+#include "tui/ink.h"
+#include "tui/keys.h"
+#include "tui/views.h"
+
+#define WIDE_CELLS 96 /* from here on the site stands at the right */
+
+static struct list *sizes_list(struct ui *ui)
+{
+	return &ui->sizes.list;
+}
+
+static struct histogram sizes_program(const struct ui *ui)
+{
+	return (struct histogram){
+		.sizes = ui->shown->sizes, .lifetimes = ui->shown->lifetimes, .known = true
+	};
+}
+
+static struct histogram sizes_site(const struct ui *ui)
+{
+	return (struct histogram){ .sizes = ui->sizes.site.sizes,
+		.lifetimes = ui->sizes.site.lifetimes,
+		.known = ui->sizes.has_site };
+}
+
+static bool sizes_wide(const struct ui *ui)
+{
+	return ui->layout.width >= WIDE_CELLS;
+}
+
+static void sizes_update(struct ui *ui)
+{
+	struct sizes_state *st = &ui->sizes;
+	uint32_t id = ui->sites.selected;
+	struct histogram h;
+	size_t program, site;
+
+	st->list.scroll_only = true;
+	if (!ui->shown) {
+		list_recount(&st->list, 0);
+		return;
+	}
+	if (!ui->frozen || st->site.id != id || !st->has_site) {
+		st->has_site = ui->sites.has_selected && ui->source->detail &&
+			       ui->source->detail(ui->source->ctx, ui->shown, id, &st->site) == 0;
+		if (!st->has_site)
+			memset(&st->site, 0, sizeof(st->site));
+	}
+	/* Each has a line with its name above. */
+	h = sizes_program(ui);
+	program = histogram_lines(&h) + 1;
+	h = sizes_site(ui);
+	site = histogram_lines(&h) + 1;
+	st->program_lines = program;
+	if (sizes_wide(ui))
+		list_recount(&st->list, program > site ? program : site);
+	else
+		list_recount(&st->list, program + site);
+}
+
+static void sizes_program_line(const struct ui *ui, size_t i, int y, unsigned cells)
+{
+	struct histogram h = sizes_program(ui);
+	char a[UNITS_MAX], b[UNITS_MAX], text[128];
+
+	if (i > 0 && i <= histogram_lines(&h)) {
+		histogram_draw(&h, i - 1, y, 0, cells);
+	} else if (i == 0) {
+		snprintf(text, sizeof(text), "whole program   %s live blocks   %s allocated",
+			units_count(a, ui->shown->totals.live_blocks),
+			units_count(b, ui->shown->totals.allocs));
+		ink_text(y, 1, cells - 2, INK_BOLD, text);
+	}
+}
+
+static void sizes_site_name(const struct ui *ui, int y, int x, unsigned cells)
+{
+	const struct snap_site *site = ui_site(ui, ui->sites.selected);
+	struct row_style style = ui_style(ui);
+	char text[COLUMN_TEXT_MAX], id[32];
+	unsigned used;
+
+	if (!site || !ui->sites.has_selected) {
+		ink_text(y, x + 1, cells - 2, INK_DIM, "no site is selected in the table");
+		return;
+	}
+	snprintf(id, sizeof(id), "site %" PRIu32, site->id);
+	used = ink_text(y, x + 1, cells - 2, INK_BOLD, id) + 3;
+	style.site_cells = cells > used + 2 ? cells - used - 2 : 1;
+	site_name(site, &style, text, sizeof(text));
+	ink_text(y, x + (int)used, style.site_cells, INK_BOLD, text);
+}
+
+static void sizes_site_line(const struct ui *ui, size_t i, int y, int x, unsigned cells)
+{
+	struct histogram h = sizes_site(ui);
+
+	if (i == 0)
+		sizes_site_name(ui, y, x, cells);
+	else if (i <= histogram_lines(&h))
+		histogram_draw(&h, i - 1, y, x, cells);
+}
+
+static void sizes_draw_line(const struct ui *ui, size_t i, int y)
+{
+	unsigned width = (unsigned)ui->layout.width, left = width * 11 / 20;
+
+	if (sizes_wide(ui)) {
+		sizes_program_line(ui, i, y, left);
+		ink_text(y, (int)left, 1, INK_DIM, ink_sign(SIGN_VLINE));
+		sizes_site_line(ui, i, y, (int)left + 1, width - left - 1);
+	} else if (i < ui->sizes.program_lines) {
+		sizes_program_line(ui, i, y, width);
+	} else {
+		sizes_site_line(ui, i - ui->sizes.program_lines, y, 0, width);
+	}
+}
+
+static void sizes_draw(struct ui *ui)
+{
+	const struct list *l = &ui->sizes.list;
+
+	if (!ui->shown)
+		ink_text(ui->layout.y[ROW_BODY], 2, (unsigned)ui->layout.width - 2, INK_DIM,
+			"waiting for the first snapshot");
+	for (size_t i = 0; i < l->height && l->top + i < l->count; i++)
+		sizes_draw_line(ui, l->top + i, ui->layout.y[ROW_BODY] + (int)i);
+}
+
+static void sizes_status(struct ui *ui, char *text, size_t cap)
+{
+	snprintf(text, cap, "bars: live blocks of a size, freed blocks of a lifetime%s",
+		list_at_end(&ui->sizes.list) ? "" : "   more below: PgDn or j");
+}
+
+void view_sizes_neighbour(struct ui *ui, int step, int key)
+{
+	size_t before = ui->sites.list.cursor;
+
+	list_go(&ui->sites.list, step < 0 ? LIST_UP : LIST_DOWN);
+	view_sites.moved(ui);
+	if (ui->sites.list.cursor == before)
+		ui_say(ui, "no site %s this one", step < 0 ? "before" : "after");
+	sizes_update(ui);
+}
+
+const struct view view_sizes = {
+	.title = "Sizes",
+	.scope = IN_SIZES,
+	.wishes = LAYOUT_NO_HEAD,
+	.update = sizes_update,
+	.draw = sizes_draw,
+	.status = sizes_status,
+	.list = sizes_list,
+};
