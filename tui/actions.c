@@ -40,6 +40,7 @@ static unsigned *action_shift_of(struct ui *ui)
 	case VIEW_SITES:
 	case VIEW_TREE:
 	case VIEW_SIZES:
+	case VIEW_MODULES:
 	case VIEW_HELP:
 	case VIEW_COUNT:
 		break;
@@ -94,7 +95,7 @@ static void action_table_sort(struct ui *ui, int column)
 	}
 	o->reverse = (unsigned)column == o->sort ? !o->reverse : false;
 	o->sort = (unsigned)column;
-	ui->tree.sorted_anew = true;
+	o->anew = true;
 	ui_reorder(ui);
 	if (!table_at(t, ui->layout.width, o->sort).cells)
 		ui_say(ui, "sorted by %s, a column that needs a wider screen",

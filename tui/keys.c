@@ -88,6 +88,8 @@ const struct key_binding keys_table[] = {
 		"reverse the order (also R)" },
 	{ TABLE, "Enter", { '\r', '\n', KEY_ENTER, KEY_F(7), 0 }, IN_SITES, action_detail, 0,
 		PLACE_BAR, "Detail", NULL, NULL, "the site under the cursor: stack, histograms (also F7)" },
+	{ TABLE, "Enter", { '\r', '\n', KEY_ENTER, KEY_F(7), 0 }, IN_MODULES, view_modules_sites, 0,
+		PLACE_BAR, "Its sites", NULL, NULL, "in Modules: the call sites of one (also F7)" },
 	{ TABLE, "o", { 'o', 0 }, IN_TABLES, action_hold, 0, PLACE_HINT, "hold order", "free order",
 		action_is_held, "hold the order of the rows; their values stay live" },
 	{ SHOW, "Space", { ' ', 'Z', 0 }, IN_LISTS, action_freeze, 0, PLACE_HINT, "freeze", "thaw",

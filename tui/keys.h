@@ -17,7 +17,8 @@ enum keys_scope {
 	IN_DETAIL = 4,
 	IN_HELP = 8,
 	IN_TREE = 16,
-	IN_TABLES = IN_SITES | IN_TREE, /* sorted by columns */
+	IN_MODULES = 64,
+	IN_TABLES = IN_SITES | IN_TREE | IN_MODULES, /* sorted by columns */
 	IN_SIZES = 32,
 	IN_LISTS = IN_TABLES | IN_DETAIL | IN_SIZES,
 	IN_SHIFTED = IN_SITES | IN_DETAIL | IN_OUTPUT, /* long lines that can be moved sideways */

@@ -27,6 +27,7 @@ struct table {
 struct table_order {
 	unsigned sort; /* column */
 	bool reverse;
+	bool anew; /* just chosen: a held order gives way once */
 };
 
 struct table_place {

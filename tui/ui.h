@@ -8,6 +8,7 @@
 #define TUI_UI_H
 
 #include "src/model/filter.h"
+#include "src/model/objects.h"
 #include "src/model/treerows.h"
 #include "tui/layout.h"
 #include "tui/list.h"
@@ -56,6 +57,7 @@ enum view_id {
 	VIEW_SITES,
 	VIEW_TREE,
 	VIEW_SIZES,
+	VIEW_MODULES,
 	VIEW_OUTPUT,
 	VIEW_TABS,
 	VIEW_DETAIL = VIEW_TABS,
@@ -83,7 +85,6 @@ struct tree_state {
 	struct treerows rows;
 	bool inverted;
 	struct table_order order;
-	bool sorted_anew; /* a held order gives way once */
 	uint64_t selected; /* id of a node */
 	bool has_selected, selected_small; /* small: the line of its small children */
 	unsigned least_permille;
@@ -104,6 +105,16 @@ struct sizes_state {
 	struct snap_detail site; /* of the site that is selected in the table */
 	bool has_site;
 	size_t program_lines;
+};
+
+struct modules_state {
+	struct list list;
+	struct objects objects; /* in the order of the rows */
+	struct table_order order;
+	uint64_t *ids; /* owned: the order drawn last, which `o` holds */
+	size_t held;
+	uint64_t selected; /* id of an object */
+	bool has_selected;
 };
 
 struct output_state {
@@ -157,6 +168,7 @@ struct ui {
 	struct sites_state sites;
 	struct tree_state tree;
 	struct sizes_state sizes;
+	struct modules_state modules;
 	struct detail_state detail;
 	struct output_state output;
 	struct help_state help;

@@ -104,7 +104,7 @@ static void tree_view_update(struct ui *ui)
 	struct tree_state *st = &ui->tree;
 	struct treerows_wish wish = { .sort = (enum treerows_sort)st->order.sort,
 		.reverse = st->order.reverse,
-		.hold = ui->hold && !st->sorted_anew,
+		.hold = ui->hold && !st->order.anew,
 		.least_permille = st->least_permille };
 
 	st->rows.count = 0;
@@ -112,7 +112,7 @@ static void tree_view_update(struct ui *ui)
 		wish.root = tree_root(ui);
 		treerows_make(&st->rows, tree_now(ui), &wish);
 	}
-	st->sorted_anew = false;
+	st->order.anew = false;
 	st->list.count = st->rows.count;
 	if (st->list.moved && st->has_selected && st->rows.count)
 		list_follow(&st->list, tree_selected_row(ui));

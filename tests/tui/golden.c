@@ -174,6 +174,17 @@ TEST(sizes_and_lifetimes)
 	golden_view("sizes", prepare_sizes);
 }
 
+static void prepare_modules(struct paper *p)
+{
+	ui_tab(&p->ui, VIEW_MODULES);
+	paper_keys(p, "j");
+}
+
+TEST(modules)
+{
+	golden_view("modules", prepare_modules);
+}
+
 TEST(output)
 {
 	golden_view("output", prepare_output);
@@ -205,7 +216,7 @@ TEST(ascii_is_ascii)
 	p.canned.nsites = 9; /* without the site that has a Japanese name */
 	p.canned.sampled = true;
 	ui_tick(&p.ui);
-	for (const char *keys = "\r?qqtjlizt\t\th"; *keys; keys++) {
+	for (const char *keys = "\r?qqtjlizt\t\t\th"; *keys; keys++) {
 		paper_draw(&p);
 		text = paper_text(&p);
 		for (const char *c = text; *c; c++)
@@ -224,6 +235,7 @@ int main(void)
 	RUN(tree);
 	RUN(filtered);
 	RUN(sizes_and_lifetimes);
+	RUN(modules);
 	RUN(output);
 	RUN(help);
 	RUN(ended);

@@ -68,10 +68,55 @@ TEST(frozen_sizes_stand_still)
 	paper_close(&p);
 }
 
+TEST(modules_sum_up_their_sites)
+{
+	begin(VIEW_MODULES, 30, 120);
+	CHECK(strstr(paper_line(&p, p.ui.layout.y[ROW_BODY]), "/srv/bin/server") != NULL);
+	CHECK(strstr(paper_line(&p, p.ui.layout.y[ROW_BODY]), "2,316 lines") != NULL);
+	paper_keys(&p, "/libssl\r");
+	paper_draw(&p);
+	CHECK(paper_find(&p, "> 14.1M") >= 0);
+	CHECK(paper_find(&p, "stripped, and without a build-id") >= 0);
+	/* Its sites, and all of them again. */
+	paper_keys(&p, "\r");
+	paper_draw(&p);
+	CHECK(ui_view(&p.ui) == view_table[VIEW_SITES]);
+	CHECK_INT(p.ui.sites.list.count, 1);
+	CHECK(paper_find(&p, "?? libssl.so.3+0x4f1c0") >= 0);
+	ui_key(&p.ui, UI_KEY_ESC);
+	CHECK_INT(p.ui.sites.list.count, p.canned.nsites);
+	paper_close(&p);
+}
+
+TEST(modules_are_sorted_held_and_followed)
+{
+	begin(VIEW_MODULES, 30, 120);
+	paper_keys(&p, "j7");
+	CHECK_INT(p.ui.modules.order.sort, 6);
+	paper_draw(&p);
+	CHECK(paper_find(&p, ">") >= 0);
+	CHECK(strstr(p.ui.modules.objects.object[p.ui.modules.list.cursor].module->name, "ssl"));
+	paper_keys(&p, "o1");
+	CHECK_STR(p.ui.modules.objects.object[0].module->name, "server");
+	paper_keys(&p, "I"); /* a held order gives way to one that is asked for */
+	CHECK(strcmp(p.ui.modules.objects.object[0].module->name, "server") != 0);
+	p.ui.modules.order.reverse = false; /* not by a key: it is held */
+	ui_tick(&p.ui);
+	CHECK(strcmp(p.ui.modules.objects.object[0].module->name, "server") != 0);
+	/* With the frames that rules hide, the library's own are named. */
+	paper_keys(&p, "oH");
+	for (size_t i = 0; i < p.ui.modules.objects.count; i++)
+		if (strstr(p.ui.modules.objects.object[i].module->name, "stdc++"))
+			CHECK_INT(p.ui.modules.objects.object[i].sites, 1);
+	paper_close(&p);
+}
+
 int main(void)
 {
 	RUN(sizes_of_the_program_and_of_a_site);
 	RUN(narrow_sizes_scroll);
 	RUN(frozen_sizes_stand_still);
+	RUN(modules_sum_up_their_sites);
+	RUN(modules_are_sorted_held_and_followed);
 	return check_end();
 }

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Sites by object file (objects.h). Called by the modules view while it is in front, once a tick;
+ * it looks at each frame of each stack, so the object of a frame is found by its pointer first.
+ */
+#include "src/model/objects.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RECENT 256u /* modules by pointer; programs rarely have more */
+
+struct count {
+	struct objects *to;
+	struct {
+		const struct snap_module *module;
+		size_t at;
+	} recent[RECENT];
+};
+
+static uint64_t object_id(const struct snap_module *m)
+{
+	uint64_t h = 0xcbf29ce484222325ull;
+
+	for (const char *p = m->path; *p; p++)
+		h = (h ^ (unsigned char)*p) * 0x100000001b3ull;
+	for (const char *p = m->build_id; *p; p++)
+		h = (h ^ (unsigned char)*p) * 0x100000001b3ull;
+	return h;
+}
+
+static struct object *object_new(struct objects *o, const struct snap_module *m, uint64_t id)
+{
+	size_t room = o->room ? o->room * 2 : 64;
+	struct object *grown;
+
+	if (o->count == o->room) {
+		grown = realloc(o->object, room * sizeof(*grown));
+		if (!grown)
+			return NULL;
+		o->object = grown;
+		o->room = room;
+	}
+	o->object[o->count] = (struct object){ .module = m, .id = id };
+	return &o->object[o->count++];
+}
+
+/* A library that was loaded again is another module, and the same object. */
+static struct object *object_of(struct count *c, const struct snap_module *m)
+{
+	unsigned slot = (unsigned)((uintptr_t)m / sizeof(*m)) % RECENT;
+	struct objects *o = c->to;
+	struct object *found = NULL;
+	uint64_t id;
+
+	if (c->recent[slot].module == m)
+		return &o->object[c->recent[slot].at];
+	id = object_id(m);
+	for (size_t i = 0; i < o->count && !found; i++)
+		if (o->object[i].id == id)
+			found = &o->object[i];
+	if (!found)
+		found = object_new(o, m, id);
+	if (found) {
+		c->recent[slot].module = m;
+		c->recent[slot].at = (size_t)(found - o->object);
+	}
+	return found;
+}
+
+static int count_frames(struct count *c, const struct stack *st)
+{
+	for (uint32_t i = 0; i < st->nframes; i++) {
+		const struct frame *f = &st->frames[i];
+		struct object *o = object_of(c, f->module);
+
+		if (!o)
+			return -ENOMEM;
+		o->frames++;
+		o->named += f->function != NULL;
+		o->lined += f->file != NULL;
+		o->pending |= !st->resolved && !f->function;
+	}
+	return 0;
+}
+
+static int count_site(struct count *c, const struct snap_site *site, bool show_hidden)
+{
+	const struct stack *st = site->stack;
+	uint32_t title = show_hidden || st->title >= st->nframes ? 0 : st->title;
+	struct object *o;
+
+	if (count_frames(c, st) != 0)
+		return -ENOMEM;
+	o = object_of(c, st->frames[title].module);
+	if (!o)
+		return -ENOMEM;
+	o->live_bytes += site->live_bytes;
+	o->live_blocks += site->live_blocks;
+	o->rate_bytes_per_s += site->rate_bytes_per_s;
+	o->allocs_per_s += site->allocs_per_s;
+	o->sites++;
+	return 0;
+}
+
+int objects_make(struct objects *o, const struct snapshot *snap, bool show_hidden)
+{
+	struct count c = { .to = o };
+	int rc = 0;
+
+	o->count = 0;
+	for (size_t i = 0; i < snap->nsites && rc == 0; i++)
+		rc = count_site(&c, &snap->sites[i], show_hidden);
+	if (rc)
+		o->count = 0;
+	return rc;
+}
+
+void objects_free(struct objects *o)
+{
+	free(o->object);
+	*o = (struct objects){ 0 };
+}
+
+enum objects_names objects_names(const struct object *o)
+{
+	if (o->lined)
+		return OBJECTS_LINES;
+	if (o->pending)
+		return OBJECTS_PENDING;
+	return o->named ? OBJECTS_FUNCTIONS : OBJECTS_NOTHING;
+}

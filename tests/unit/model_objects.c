@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Sites by object file. */
+#include "src/model/objects.h"
+#include "tests/check.h"
+
+static const struct snap_module app = { "/srv/app", "app", "aa" };
+static const struct snap_module again = { "/srv/app", "app", "aa" }; /* loaded once more */
+static const struct snap_module lib = { "/lib/lib.so", "lib.so", "bb" };
+static const struct snap_module stripped = { "/lib/bare.so", "bare.so", "" };
+
+static struct frame in_app[] = { { .module = &lib, .function = "xmalloc", .hidden = true },
+	{ .module = &app, .function = "f", .file = "f.c" } };
+static struct frame in_again[] = { { .module = &again, .function = "g", .file = "g.c" } };
+static struct frame in_bare[] = { { .module = &stripped, .offset = 16 },
+	{ .module = &app, .function = "f", .file = "f.c" } };
+static struct stack stacks[] = { { .frames = in_app, .nframes = 2, .title = 1, .resolved = true },
+	{ .frames = in_again, .nframes = 1, .resolved = true },
+	{ .frames = in_bare, .nframes = 2, .resolved = true } };
+static const struct snap_site sites[] = {
+	{ .id = 1, .stack = &stacks[0], .live_bytes = 10, .live_blocks = 1, .rate_bytes_per_s = 5 },
+	{ .id = 2,
+		.stack = &stacks[1],
+		.live_bytes = 20,
+		.live_blocks = 2,
+		.rate_bytes_per_s = -1 },
+	{ .id = 3, .stack = &stacks[2], .live_bytes = 40, .live_blocks = 4 },
+};
+static const struct snapshot snap = { .sites = sites, .nsites = 3 };
+static struct objects objects;
+
+static const struct object *named(const char *name)
+{
+	static const struct object none = { .sites = 99 };
+
+	for (size_t i = 0; i < objects.count; i++)
+		if (!strcmp(objects.object[i].module->name, name))
+			return &objects.object[i];
+	return &none;
+}
+
+TEST(sites_count_for_the_object_they_are_named_after)
+{
+	CHECK_INT(objects_make(&objects, &snap, false), 0);
+	CHECK_INT(objects.count, 3);
+	CHECK_INT(named("app")->live_bytes, 30); /* both loads of it */
+	CHECK_INT(named("app")->live_blocks, 3);
+	CHECK_INT(named("app")->sites, 2);
+	CHECK_INT(named("app")->rate_bytes_per_s, 4);
+	CHECK_INT(named("lib.so")->sites, 0);
+	CHECK_INT(named("bare.so")->live_bytes, 40);
+	CHECK_INT(objects_make(&objects, &snap, true), 0);
+	CHECK_INT(objects.count, 3);
+	CHECK_INT(named("lib.so")->live_bytes, 10);
+	CHECK_INT(named("app")->live_bytes, 20);
+	objects_free(&objects);
+}
+
+TEST(what_is_known_of_their_code)
+{
+	CHECK_INT(objects_make(&objects, &snap, false), 0);
+	CHECK_INT(objects_names(named("app")), OBJECTS_LINES);
+	CHECK_INT(objects_names(named("lib.so")), OBJECTS_FUNCTIONS);
+	CHECK_INT(objects_names(named("bare.so")), OBJECTS_NOTHING);
+	CHECK_INT(named("app")->frames, 3);
+	stacks[2].resolved = false;
+	CHECK_INT(objects_make(&objects, &snap, false), 0);
+	CHECK_INT(objects_names(named("bare.so")), OBJECTS_PENDING);
+	CHECK_INT(objects_names(named("app")), OBJECTS_LINES);
+	stacks[2].resolved = true;
+	objects_free(&objects);
+}
+
+int main(void)
+{
+	RUN(sites_count_for_the_object_they_are_named_after);
+	RUN(what_is_known_of_their_code);
+	return check_end();
+}

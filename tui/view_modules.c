@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The call sites by object file: what the code of each holds, and whether it can be named. Enter
+ * shows the sites of one. Main thread.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "src/util/text.h"
+#include "src/util/units.h"
+#include "tui/find.h"
+#include "tui/ink.h"
+#include "tui/keys.h"
+#include "tui/strip.h"
+#include "tui/views.h"
+
+#define PANE_LINES  4
+#define PANE_HEIGHT 12 /* body lines from which there is room for it */
+
+enum { BY_LIVE, BY_PERCENT, BY_RATE, BY_BLOCKS, BY_SITES, BY_NAMES, BY_MODULE, BY_BUILD_ID };
+
+static const struct table_column module_columns[] = {
+	{ "LIVE", 6, true, 0, "live bytes of the sites that are named after its code" },
+	{ "%", 5, true, 62, "share of all live bytes" },
+	{ "RATE", 9, true, 48, "growth of LIVE per second, over 10 s" },
+	{ "BLOCKS", 6, true, 70, "live blocks of these sites" },
+	{ "SITES", 6, true, 56, "how many sites they are" },
+	{ "NAMES", 6, false, 0, "what is known of its code: lines, names, or nothing (none)" },
+	{ "MODULE", 0, false, 0, "the object file" },
+	{ "BUILD-ID", 16, false, 110, "by which its debug information is found" },
+};
+static const struct table module_table = { module_columns,
+	sizeof(module_columns) / sizeof(module_columns[0]) };
+
+static const char *const names_words[] = {
+	[OBJECTS_PENDING] = "coming",
+	[OBJECTS_LINES] = "lines",
+	[OBJECTS_FUNCTIONS] = "names",
+	[OBJECTS_NOTHING] = "none",
+};
+
+static struct list *modules_list(struct ui *ui)
+{
+	return &ui->modules.list;
+}
+
+static const struct table *modules_table(const struct ui *ui)
+{
+	return &module_table;
+}
+
+static struct table_order *modules_order(struct ui *ui)
+{
+	return &ui->modules.order;
+}
+
+static const struct object *modules_row(const struct ui *ui, size_t row)
+{
+	return &ui->modules.objects.object[row];
+}
+
+static const char *module_name(const struct object *o)
+{
+	return o->module->path[0] ? o->module->path : "(code outside any object file)";
+}
+
+/* ---- order -------------------------------------------------------------------------------- */
+
+static int down(double a, double b)
+{
+	return (a < b) - (a > b);
+}
+
+static int modules_by(unsigned column, const struct object *a, const struct object *b)
+{
+	switch (column) {
+	case BY_RATE:
+		return down(a->rate_bytes_per_s, b->rate_bytes_per_s);
+	case BY_BLOCKS:
+		return down((double)a->live_blocks, (double)b->live_blocks);
+	case BY_SITES:
+		return down((double)a->sites, (double)b->sites);
+	case BY_NAMES:
+		return -down(objects_names(a), objects_names(b));
+	case BY_MODULE:
+		return strcmp(a->module->name, b->module->name);
+	case BY_BUILD_ID:
+		return strcmp(a->module->build_id, b->module->build_id);
+	default:
+		return down((double)a->live_bytes, (double)b->live_bytes);
+	}
+}
+
+static int modules_compare(const void *pa, const void *pb, void *ctx)
+{
+	const struct table_order *o = ctx;
+	const struct object *a = pa, *b = pb;
+	int by = modules_by(o->sort, a, b);
+
+	if (o->reverse)
+		by = -by;
+	if (!by)
+		by = down((double)a->live_bytes, (double)b->live_bytes);
+	return by ? by : strcmp(a->module->path, b->module->path);
+}
+
+/* The objects that were there before in the order they had, new ones behind them. */
+static void modules_keep_order(struct modules_state *st)
+{
+	size_t placed = 0;
+
+	for (size_t k = 0; k < st->held; k++) {
+		for (size_t i = placed; i < st->objects.count; i++) {
+			struct object found = st->objects.object[i];
+
+			if (found.id != st->ids[k])
+				continue;
+			st->objects.object[i] = st->objects.object[placed];
+			st->objects.object[placed++] = found;
+			break;
+		}
+	}
+}
+
+static void modules_remember(struct modules_state *st)
+{
+	uint64_t *ids = realloc(st->ids, (st->objects.count + 1) * sizeof(*ids));
+
+	st->held = 0;
+	if (!ids)
+		return;
+	st->ids = ids;
+	while (st->held < st->objects.count) {
+		st->ids[st->held] = st->objects.object[st->held].id;
+		st->held++;
+	}
+}
+
+static void modules_select_cursor(struct ui *ui)
+{
+	struct modules_state *st = &ui->modules;
+
+	st->has_selected = st->list.cursor < st->list.count;
+	if (st->has_selected)
+		st->selected = modules_row(ui, st->list.cursor)->id;
+}
+
+static void modules_follow(struct modules_state *st)
+{
+	for (size_t i = 0; st->list.moved && st->has_selected && i < st->objects.count; i++)
+		if (st->objects.object[i].id == st->selected)
+			list_follow(&st->list, i);
+}
+
+static void modules_update(struct ui *ui)
+{
+	struct modules_state *st = &ui->modules;
+
+	st->objects.count = 0;
+	if (ui->rows && objects_make(&st->objects, ui->rows, ui->show_hidden) == 0 &&
+		st->objects.count)
+		qsort_r(st->objects.object, st->objects.count, sizeof(struct object),
+			modules_compare, &st->order);
+	if (ui->hold && !st->order.anew)
+		modules_keep_order(st);
+	st->order.anew = false;
+	modules_remember(st);
+	st->list.count = st->objects.count;
+	modules_follow(st);
+	list_recount(&st->list, st->objects.count);
+	modules_select_cursor(ui);
+}
+
+void view_modules_free(struct ui *ui)
+{
+	objects_free(&ui->modules.objects);
+	free(ui->modules.ids);
+	ui->modules = (struct modules_state){ .list.height = ui->modules.list.height,
+		.order = ui->modules.order };
+}
+
+/* ---- drawing ------------------------------------------------------------------------------ */
+
+static void modules_cell(
+	const struct ui *ui, const struct object *o, const struct table_place *p, char *out)
+{
+	switch (p->column) {
+	case BY_LIVE:
+		units_bytes(out, o->live_bytes);
+		break;
+	case BY_PERCENT:
+		units_percent(out, o->live_bytes, ui->shown->totals.live_bytes);
+		break;
+	case BY_RATE:
+		units_rate(out, o->rate_bytes_per_s);
+		break;
+	case BY_BLOCKS:
+		units_count(out, o->live_blocks);
+		break;
+	case BY_SITES:
+		units_count(out, o->sites);
+		break;
+	case BY_NAMES:
+		strcpy(out, names_words[objects_names(o)]);
+		break;
+	case BY_BUILD_ID:
+		text_elide(out, COLUMN_TEXT_MAX, o->module->build_id, p->cells, false, ink_ascii());
+		break;
+	default:
+		text_elide(out, COLUMN_TEXT_MAX, module_name(o), p->cells, true, ink_ascii());
+	}
+}
+
+static enum ink modules_ink(const struct object *o, unsigned column)
+{
+	return column == BY_NAMES && objects_names(o) == OBJECTS_NOTHING ? INK_WARN : INK_PLAIN;
+}
+
+static void modules_draw_row(const struct ui *ui, size_t row, int y)
+{
+	struct table_place place[TABLE_COLUMNS];
+	unsigned n = table_fit(&module_table, ui->layout.width, place);
+	bool selected = row == ui->modules.list.cursor;
+	char text[COLUMN_TEXT_MAX];
+
+	if (selected) {
+		ink_fill(y, 0, (unsigned)ui->layout.width, INK_SELECT);
+		ink_text(y, 0, 1, INK_SELECT, ">");
+	}
+	for (unsigned i = 0; i < n; i++) {
+		const struct object *o = modules_row(ui, row);
+
+		modules_cell(ui, o, &place[i], text);
+		table_draw_cell(&module_table, place[i], y,
+			selected ? INK_SELECT : modules_ink(o, place[i].column), text);
+	}
+}
+
+/* What would bring the names that are missing. */
+static void modules_advice(const struct object *o, char *text, size_t cap)
+{
+	const char *id = o->module->build_id;
+
+	if (objects_names(o) == OBJECTS_LINES)
+		snprintf(text, cap,
+			"functions and lines are known of %" PRIu64 " of %" PRIu64 " frames",
+			o->lined, o->frames);
+	else if (objects_names(o) == OBJECTS_PENDING)
+		snprintf(text, cap, "names are still being looked up");
+	else if (!o->module->path[0])
+		snprintf(text, cap, "made at run time, so there are no names to be had");
+	else if (strlen(id) > 2)
+		snprintf(text, cap,
+			"no lines: /usr/lib/debug/.build-id/%.2s/%s.debug is missing (a -dbgsym "
+			"package has it, --debuginfod may fetch it)",
+			id, id + 2);
+	else
+		snprintf(text, cap,
+			"no lines: built without -g, or stripped, and without a "
+			"build-id to look for");
+}
+
+static bool modules_has_pane(const struct ui *ui)
+{
+	return ui->layout.body_height >= PANE_HEIGHT;
+}
+
+static void modules_draw_pane(const struct ui *ui, int y)
+{
+	unsigned width = (unsigned)ui->layout.width;
+	char text[COLUMN_TEXT_MAX], cut[COLUMN_TEXT_MAX];
+	const struct object *o;
+
+	ink_rule(y, 0, width, "SELECTED");
+	if (ui->modules.list.cursor >= ui->modules.objects.count)
+		return;
+	o = modules_row(ui, ui->modules.list.cursor);
+	text_elide(cut, sizeof(cut), module_name(o), width - 2, true, ink_ascii());
+	ink_text(y + 1, 1, width - 2, INK_BOLD, cut);
+	modules_advice(o, text, sizeof(text));
+	ink_text(y + 2, 1, width - 2, INK_PLAIN, text);
+	/* The end of a long line of advice has its own. */
+	if (text_cells(text) > width - 2)
+		ink_text(y + 3, 1, width - 2, INK_PLAIN, text + text_fit(text, width - 2, NULL));
+	else if (o->module->build_id[0])
+		snprintf(text, sizeof(text), "build-id %s", o->module->build_id),
+			ink_text(y + 3, 1, width - 2, INK_DIM, text);
+}
+
+static int modules_rows(const struct ui *ui)
+{
+	return ui->layout.body_height - (modules_has_pane(ui) ? PANE_LINES : 0);
+}
+
+static void modules_draw(struct ui *ui)
+{
+	const struct list *l = &ui->modules.list;
+	int y = ui->layout.y[ROW_BODY];
+
+	table_draw_head(&module_table, &ui->modules.order, ui->layout.y[ROW_HEAD],
+		(unsigned)ui->layout.width);
+	if (!l->count) {
+		ink_text(y, 2, (unsigned)ui->layout.width - 2, INK_DIM,
+			!ui->shown ? "waiting for the first snapshot" : "no call site to show");
+		return;
+	}
+	for (size_t i = 0; i < l->height && l->top + i < l->count; i++)
+		modules_draw_row(ui, l->top + i, y + (int)i);
+	if (modules_has_pane(ui))
+		modules_draw_pane(ui, y + modules_rows(ui));
+}
+
+static void modules_status(struct ui *ui, char *text, size_t cap)
+{
+	const struct list *l = &ui->modules.list;
+	size_t end = l->top + l->height < l->count ? l->top + l->height : l->count, lack = 0;
+	char a[UNITS_MAX], b[UNITS_MAX], c[UNITS_MAX];
+
+	for (size_t i = 0; i < l->count; i++)
+		lack += objects_names(modules_row(ui, i)) > OBJECTS_LINES;
+	if (l->count)
+		snprintf(text, cap, "%s-%s of %s modules   %zu without lines",
+			units_count(a, l->top + 1), units_count(b, end), units_count(c, l->count),
+			lack);
+}
+
+static bool modules_matches(const struct ui *ui, const struct filter *f, size_t row)
+{
+	return filter_match_text(f, module_name(modules_row(ui, row)));
+}
+
+static void modules_click(struct ui *ui, int y, int x)
+{
+	size_t row = ui->modules.list.top + (size_t)(y - ui->layout.y[ROW_BODY]);
+
+	if (y >= ui->layout.y[ROW_BODY] + modules_rows(ui) || row >= ui->modules.list.count)
+		return;
+	list_select(&ui->modules.list, row);
+	modules_select_cursor(ui);
+}
+
+void view_modules_sites(struct ui *ui, int arg, int key)
+{
+	char text[FILTER_TEXT_MAX];
+	const struct object *o;
+
+	if (!ui->modules.has_selected) {
+		ui_say(ui, "no module is selected");
+		return;
+	}
+	o = modules_row(ui, ui->modules.list.cursor);
+	if (!o->module->name[0] || strchr(o->module->name, '"')) {
+		ui_say(ui, "no filter can name this module");
+		return;
+	}
+	snprintf(text, sizeof(text), "module:\"/%.100s\"", o->module->name);
+	if (find_filter_set(ui, text) != 0)
+		return;
+	ui_tab(ui, VIEW_SITES);
+	ui_reorder(ui);
+	ui_say(ui, "the call sites of %s; Esc shows all again", o->module->name);
+}
+
+const struct view view_modules = {
+	.title = "Modules",
+	.scope = IN_MODULES,
+	.update = modules_update,
+	.moved = modules_select_cursor,
+	.rows = modules_rows,
+	.draw = modules_draw,
+	.status = modules_status,
+	.list = modules_list,
+	.click = modules_click,
+	.matches = modules_matches,
+	.table = modules_table,
+	.order = modules_order,
+};
