@@ -27,11 +27,6 @@ static size_t base_bytes;
 static char path[64];
 static int fd;
 
-static void drop(void)
-{
-	unlink(path);
-}
-
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	char place[4096];
@@ -51,7 +46,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	fd = mkostemp(path, O_CLOEXEC);
 	if (fd < 0)
 		exit(1);
-	atexit(drop);
+	unlink(path); /* whatever way we end */
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	return 0;
 }
 
