@@ -256,7 +256,7 @@ SERVERS = {
                        loose="its pool of threads grows and shrinks", drive=serving("mariadbd", "socket", mariadb_asked)),
     "dbus-daemon": Program(["dbus-daemon", "--session", "--nofork", "--address=unix:path=" + place("socket")],
                            needs=("dbus-send",), varies=(r"dbus-daemon\[.*\n",), drive=serving("dbus-daemon", "socket", bus_asked)),
-    "Xvfb": Program(["sh", "-c", "exec Xvfb -displayfd 5 -screen 0 64x48x24 -nolisten tcp 5>display"],
+    "Xvfb": Program(["sh", "-c", "exec Xvfb -noreset -displayfd 5 -screen 0 64x48x24 -nolisten tcp 5>display"],
                     needs=("Xvfb", "xdpyinfo"), drive=serving("Xvfb", "display", windows_asked)),
     "tmux": Program(["tmux", "-S", "socket", "-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "24",
                      "printf 'in tmux\\n'; mkfifo end; echo done > made; read x <end"], fast=True, drive=tmux_asked,
