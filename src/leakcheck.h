@@ -5,6 +5,7 @@
 #ifndef SRC_LEAKCHECK_H
 #define SRC_LEAKCHECK_H
 
+#include "src/leak/suppress.h"
 #include "src/model/snapshot.h"
 #include "src/read/read.h"
 
@@ -14,6 +15,10 @@ struct leakcheck;
 struct leakcheck *leakcheck_run(struct read_segment *s, pid_t pid, unsigned roots);
 /* For one that could not even begin; `why` is copied. */
 struct leakcheck *leakcheck_failed(const char *why);
+/* Takes what `rules` match out of the classes, by the names in `s`, a snapshot of the same image.
+ * Once. */
+void leakcheck_suppress(
+	struct leakcheck *c, const struct snapshot *s, const struct suppress *rules);
 const struct snap_leaks *leakcheck_result(const struct leakcheck *c);
 void leakcheck_free(struct leakcheck *c);
 

@@ -188,6 +188,15 @@ static int set_fail_on(struct options *o, const char *value, struct why *why)
 	return 0;
 }
 
+static int set_suppressions(struct options *o, const char *value, struct why *why)
+{
+	if (o->nsuppressions == OPTIONS_SUPPRESSIONS_MAX)
+		return why_set(why, "given too often");
+	o->suppressions[o->nsuppressions++] = value;
+	o->leak_check = true;
+	return 0;
+}
+
 /* "stacks,globals": only these count. */
 static int set_leak_roots(struct options *o, const char *value, struct why *why)
 {
@@ -297,6 +306,8 @@ static const struct row rows[] = {
 		"report what nothing points to (at the end; -a: now)" },
 	{ KEY_LEAK_ROOTS, "leak-roots", "KINDS", set_leak_roots, 0,
 		"what keeps a block (registers,stacks,...; all)" },
+	{ KEY_SUPPRESSIONS, "suppressions", "FILE", set_suppressions, 0,
+		"leaks not to report, as for valgrind or LSan" },
 	{ KEY_FAIL_ON, "fail-on", "CLASS", set_fail_on, 0,
 		"exit 1 if CLASS is left (unfreed, definite, ...)" },
 	{ 'D', "depth", "N", set_depth, 0, "frames kept per call stack (default 128, at most 1024)" },
@@ -316,7 +327,6 @@ static const struct row rows[] = {
 	{ 'M', "no-mouse", NULL, FLAG(no_mouse), "leave the mouse to the terminal" },
 	{ 'V', "version", NULL, NULL, 0, "print the version" },
 	{ 'h', "help", NULL, NULL, 0, "print this" },
-	{ KEY_SUPPRESSIONS, "suppressions", "FILE", NULL, 0, NULL },
 };
 /* clang-format on */
 

@@ -35,7 +35,8 @@ enum options_mode {
 #define OPTIONS_FAIL_LEAKS    7u
 #define OPTIONS_FAIL_UNFREED  8u
 
-#define OPTIONS_ROOTS_ALL 31u /* = LEAK_ROOT_ALL */
+#define OPTIONS_SUPPRESSIONS_MAX 16u
+#define OPTIONS_ROOTS_ALL	 31u /* = LEAK_ROOT_ALL */
 
 enum options_format { OPTIONS_TEXT, OPTIONS_JSON };
 enum options_color { OPTIONS_COLOR_AUTO, OPTIONS_COLOR_ALWAYS, OPTIONS_COLOR_NEVER };
@@ -71,6 +72,8 @@ struct options {
 	unsigned fail_on; /* classes of blocks, OPTIONS_FAIL_* */
 	bool leak_check; /* --leak-check, or implied by --fail-on */
 	unsigned leak_roots; /* enum leak_root */
+	const char *suppressions[OPTIONS_SUPPRESSIONS_MAX]; /* files; nsuppressions of them */
+	unsigned nsuppressions;
 };
 
 /*

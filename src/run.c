@@ -135,10 +135,31 @@ static int open_launch(struct run *r, bool screen, int rows, int cols)
 	return rc;
 }
 
+/* Before anything is started: a mistake in a file is to be told then. */
+static int suppressions_load(struct run *r)
+{
+	char message[SUPPRESS_MESSAGE_MAX];
+
+	if (r->options->nsuppressions == 0)
+		return 0;
+	r->suppressions = suppress_new();
+	if (!r->suppressions)
+		return failed("out of memory", RUN_EXIT_FAILED);
+	for (unsigned i = 0; i < r->options->nsuppressions; i++)
+		if (suppress_load(r->suppressions, r->options->suppressions[i], message) != 0)
+			return failed(message, RUN_EXIT_FAILED);
+	return 0;
+}
+
 int run_open(struct run *r, const struct options *o, bool screen, int rows, int cols)
 {
+	int rc;
+
 	*r = (struct run){ .options = o, .child_fd = -1, .started_ns = clock_monotonic_ns() };
 	r->child.pty = -1;
+	rc = suppressions_load(r);
+	if (rc != 0)
+		return rc;
 	switch (o->mode) {
 	case OPTIONS_RUN:
 		return open_launch(r, screen, rows, cols);
@@ -225,10 +246,15 @@ static void leaks_show(struct run *r)
 
 struct snapshot *run_final(struct run *r)
 {
+	struct snapshot *s;
+
 	child_poll(r);
 	watch_poll(r->watch);
 	leaks_show(r);
-	return watch_final(r->watch, NAMES_TIMEOUT_NS);
+	s = watch_final(r->watch, NAMES_TIMEOUT_NS);
+	if (s && r->leaks && r->suppressions)
+		leakcheck_suppress(r->leaks, s, r->suppressions);
+	return s;
 }
 
 bool run_alive(const struct run *r)
@@ -425,6 +451,7 @@ int run_close(struct run *r)
 		close(r->child_fd);
 	watch_free(r->watch);
 	leakcheck_free(r->leaks);
+	suppress_free(r->suppressions);
 	prepare_end(r->prepared, false);
 	return status;
 }

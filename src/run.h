@@ -26,6 +26,7 @@ struct run {
 	int wait_status;
 	struct output *output; /* its terminal, when it has one of ours */
 	bool output_open;
+	struct suppress *suppressions;
 	struct leakcheck *leaks; /* what a leak scan found, or why there was none */
 	uint64_t started_ns;
 	bool ending; /* asked to end */

@@ -160,7 +160,7 @@ def test_nothing_to_do():
 
 
 def test_not_built_in_yet():
-    for args in (["--suppressions", "f"], ["--format", "pprof"]):
+    for args in (["--format", "pprof"], ["--format", "folded"]):
         refused([*args, "--", "true"], USAGE, "not built in yet")
 
 

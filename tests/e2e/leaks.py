@@ -201,6 +201,28 @@ def fail_on():
         check_equal(done.returncode, status, "status of --fail-on %s -- %s" % (options[0], program))
 
 
+@case("suppressions, of LeakSanitizer's and valgrind's form")
+def suppressions():
+    rules = os.path.join(scratch, "rules.supp")
+    with open(rules, "w", encoding="ascii") as f:
+        f.write("leak:definite_plain\n{\n cycles\n Memcheck:Leak\n match-leak-kinds: definite\n"
+                " fun:malloc\n fun:definite_c*\n ...\n fun:main\n}\n")
+    plain, want = leaks_of([target("leaks")])
+    leaks, _ = leaks_of([target("leaks")], "--suppressions", rules)
+    gone = [want["definite_plain"], want["definite_cycle"]]
+    check_equal(leaks["suppressed"], {"blocks": sum(g[0] for g in gone),
+                                      "bytes": sum(g[1] for g in gone)}, "suppressed")
+    check_equal(leaks["definite"]["blocks"],
+                plain["definite"]["blocks"] - leaks["suppressed"]["blocks"], "definite")
+    check_equal({s["stack"][0]["function"] for s in leaks["sites"] if s["suppressed"]},
+                {"definite_plain", "definite_cycle"}, "sites suppressed")
+    with open(rules, "w", encoding="ascii") as f:
+        f.write("leak:definite\nleek:x\n")
+    done = run([HEAPTOP, "--suppressions", rules, "--", "true"])
+    check_equal(done.returncode, 125, "status with a mistake in the file")
+    check("line 2" in done.stderr.decode(), done.stderr.decode())
+
+
 @case("a program that does not come to its end by exit is not said to be without leaks")
 def killed():
     done = run([HEAPTOP, "--fail-on", "definite", "-o", os.path.join(scratch, "k.txt"), "--",

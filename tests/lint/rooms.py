@@ -32,7 +32,7 @@ MAY = {
     "src/intake": ["src/naming", "src/read", "src/model", "src/sym", "src/util", "shm/layout.h"],
     "src/session": ["src/holder", "src/intake", "src/sampler", "src/steer", "src/read", "src/model", "src/sym", "src/proc", "src/util"],
     "src/watch": ["src/session", "src/steer", "src/target", "src/read", "src/model"],
-    "src/run": ["src/options", "src/steer", "src/target", "src/watch", "src/session", "src/leakcheck", "src/read", "src/model", "src/util"],
+    "src/run": ["src/options", "src/steer", "src/target", "src/watch", "src/session", "src/leakcheck", "src/leak", "src/read", "src/model", "src/util"],
     "src/main": ["src", "tui"],
 }
 # What runs inside other programs' malloc has no stdio, no malloc, no locks.

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Leaks that are known and not to be reported: suppressions as LeakSanitizer and valgrind take
+ * them, in one file or several. Pure, but for reading the file; main thread.
+ *
+ *	leak:PATTERN            a function, source file or object of the stack has PATTERN in its
+ *name;
+ *	                        "*" stands for anything, "^" and "$" for its beginning and end
+ *	{                       valgrind's: the stack begins with these frames, the allocating
+ *	  NAME                  function first
+ *	  Memcheck:Leak
+ *	  match-leak-kinds: definite,possible
+ *	  fun:malloc
+ *	  ...
+ *	  obj:*libfoo*
+ *	}
+ */
+#ifndef SRC_LEAK_SUPPRESS_H
+#define SRC_LEAK_SUPPRESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define SUPPRESS_MESSAGE_MAX 256
+
+struct suppress;
+
+struct suppress *suppress_new(void);
+void suppress_free(struct suppress *s);
+/* Adds what a text says; `name` is what messages call it. 0, or -EINVAL or -ENOMEM with one line in
+ * `message`: which line is not understood. */
+int suppress_parse(
+	struct suppress *s, const char *text, size_t len, const char *name, char *message);
+/* The same of a file. 0 or -errno with a message. */
+int suppress_load(struct suppress *s, const char *path, char *message);
+
+/* A frame, innermost first; the first is the allocating function. Names may be NULL. */
+struct suppress_frame {
+	const char *function, *object, *file;
+};
+/* `kind`: bit i for class i of leaks (graph.h). */
+bool suppress_matches(
+	const struct suppress *s, unsigned kind, const struct suppress_frame *frames, size_t count);
+
+#endif

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* src/leak/suppress: both syntaxes, and what they match. */
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "src/leak/suppress.h"
+#include "tests/check.h"
+
+static const struct suppress_frame stack[] = { { "malloc", NULL, NULL },
+	{ "strdup", "/lib/libc.so.6", NULL }, { "config_read", "/usr/bin/app", "/src/config.c" },
+	{ "std::vector<int>::grow()", "/usr/bin/app", "/src/grow.cc" },
+	{ "main", "/usr/bin/app", "/src/main.c" } };
+#define FRAMES (sizeof(stack) / sizeof(stack[0]))
+
+static char message[SUPPRESS_MESSAGE_MAX];
+
+static bool matches_kind(const char *text, unsigned kind)
+{
+	struct suppress *s = suppress_new();
+	bool yes;
+
+	CHECK_INT(suppress_parse(s, text, strlen(text), "t", message), 0);
+	yes = suppress_matches(s, kind, stack, FRAMES);
+	suppress_free(s);
+	return yes;
+}
+
+static bool matches(const char *text)
+{
+	return matches_kind(text, 1);
+}
+
+static bool is_refused(const char *text, const char *why)
+{
+	struct suppress *s = suppress_new();
+	int rc = suppress_parse(s, text, strlen(text), "file.supp", message);
+
+	suppress_free(s);
+	return rc < 0 && strstr(message, why) && strstr(message, "file.supp");
+}
+
+TEST(sanitizers)
+{
+	CHECK(matches("leak:config_read\n"));
+	CHECK(matches("# known\n\nleak:config"));
+	CHECK(matches("leak:config.c"));
+	CHECK(matches("leak:libc.so"));
+	CHECK(matches("leak:con*ead"));
+	CHECK(matches("leak:^config_read$"));
+	CHECK(matches("leak:vector<*>::grow"));
+	CHECK(!matches("leak:^onfig"));
+	CHECK(!matches("leak:config_rea$"));
+	CHECK(!matches("leak:nothing"));
+	CHECK(matches("leak:nothing\nleak:main"));
+	CHECK(matches_kind("leak:main", 8));
+}
+
+#define RULE(lines) "{\n name\n Memcheck:Leak\n" lines "}\n"
+
+TEST(valgrinds)
+{
+	CHECK(matches(RULE(" fun:malloc\n fun:strdup\n fun:config_read\n")));
+	CHECK(matches(RULE(" fun:malloc\n")));
+	CHECK(!matches(RULE(" fun:strdup\n")));
+	CHECK(matches(RULE(" ...\n fun:config_*\n")));
+	CHECK(matches(RULE(" ...\n fun:main\n")));
+	CHECK(matches(RULE(" fun:malloc\n ...\n obj:*/app\n fun:main\n")));
+	CHECK(matches(RULE(" fun:mall?c\n obj:*libc*\n ...\n")));
+	CHECK(!matches(RULE(" fun:malloc\n ...\n fun:strdup\n fun:main\n")));
+	CHECK(!matches(RULE(" ...\n fun:main\n fun:main\n")));
+	CHECK(!matches(RULE(" fun:*\n fun:*\n fun:*\n fun:*\n fun:*\n fun:*\n")));
+	CHECK(matches(RULE(" match-leak-kinds: definite,possible\n fun:malloc\n")));
+	CHECK(!matches_kind(RULE(" match-leak-kinds: definite,possible\n fun:malloc\n"), 8));
+	CHECK(matches_kind(RULE(" match-leak-kinds:all\n fun:malloc\n"), 8));
+}
+
+TEST(others_are_passed_over)
+{
+	CHECK(!matches("{\n name\n Memcheck:Cond\n fun:malloc\n}\n"));
+	CHECK(!matches("{\n name\n Helgrind:Race\n fun:malloc\n}\n"));
+	CHECK(!matches("{\n name\n Memcheck:Param\n write(buf)\n fun:malloc\n}\n"));
+	CHECK(matches("{\n n\n Helgrind,Memcheck:Leak\n fun:malloc\n}\n"));
+	CHECK(!matches(""));
+}
+
+TEST(mistakes)
+{
+	CHECK(is_refused("leak\n", "line 1"));
+	CHECK(is_refused("leak:\n", "line 1"));
+	CHECK(is_refused("\n#\nfun:malloc\n", "line 3"));
+	CHECK(is_refused("{\n name\n Memcheck:Leak\n fun:malloc\n", "no }"));
+	CHECK(is_refused("{\n name\n Memcheck:Leak\n gun:malloc\n}\n", "line 4"));
+	CHECK(is_refused(
+		"{\n name\n Memcheck:Leak\n match-leak-kinds: odd\n fun:x\n}\n", "kinds are"));
+}
+
+TEST(files)
+{
+	struct suppress *s = suppress_new();
+
+	CHECK(suppress_load(s, "/nowhere/at/all", message) < 0);
+	CHECK(strstr(message, "/nowhere/at/all: No such file") != NULL);
+	CHECK_INT(suppress_load(s, "/dev/null", message), 0);
+	suppress_free(s);
+	suppress_free(NULL);
+}
+
+int main(void)
+{
+	RUN(sanitizers);
+	RUN(valgrinds);
+	RUN(others_are_passed_over);
+	RUN(mistakes);
+	RUN(files);
+	return check_end();
+}
