@@ -47,6 +47,17 @@ static void made(const char *name, size_t bytes)
 		return p;                                                                          \
 	}
 
+/* What calls may leave in registers. */
+static void clear_registers(void)
+{
+	__asm__ volatile("xor %%eax, %%eax\n\txor %%ecx, %%ecx\n\txor %%edx, %%edx\n\t"
+			 "xor %%esi, %%esi\n\txor %%edi, %%edi\n\txor %%r8d, %%r8d\n\t"
+			 "xor %%r9d, %%r9d\n\txor %%r10d, %%r10d\n\txor %%r11d, %%r11d"
+			 :
+			 :
+			 : "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "cc");
+}
+
 /* Overwrites what calls left on the stack, and so the registers that they saved there. */
 __attribute__((noinline)) static void clear_stack(void)
 {
@@ -54,6 +65,7 @@ __attribute__((noinline)) static void clear_stack(void)
 
 	for (size_t i = 0; i < sizeof(room); i++)
 		room[i] = 0;
+	clear_registers();
 }
 
 struct node {
@@ -122,8 +134,8 @@ __attribute__((noinline)) static void places(void)
 	p = definite_unaligned(200);
 	memcpy(unaligned + 1, &p, sizeof(p));
 	/* A pointer in memory that was given back is none. */
-	freed = malloc(64);
-	freed[4] = definite_freed_pointer(30);
+	freed = malloc(700); /* of a size that nobody asks for again */
+	freed[40] = definite_freed_pointer(30);
 	free(freed);
 }
 
@@ -241,7 +253,7 @@ __attribute__((noinline)) static void neighbours(void)
 
 __attribute__((noinline)) static void neighbour_of_top(void)
 {
-	definite_before_top(200008);
+	definite_before_top(100008);
 }
 
 /* ---- in threads ---- */
@@ -252,6 +264,8 @@ MAKER(reachable_thread_stack)
 MAKER(reachable_thread_tls)
 MAKER(reachable_start_argument)
 MAKER(definite_dead_stack)
+MAKER(definite_below_stack)
+MAKER(definite_last_of_thread)
 MAKER(reachable_coroutine)
 MAKER(reachable_coroutine_in_block)
 
@@ -287,6 +301,25 @@ static void *hold_vector(void *arg)
 	return NULL;
 }
 
+/* As clear_stack, but leaves what is deeper. */
+__attribute__((noinline)) static void clear_shallow(void)
+{
+	volatile char room[2048];
+
+	for (size_t i = 0; i < sizeof(room); i++)
+		room[i] = 0;
+	clear_registers();
+}
+
+/* Leaves a pointer far below the frames that remain. */
+__attribute__((noinline)) static void leave_below(void)
+{
+	void *volatile here[1024] = { definite_below_stack(100) };
+
+	here[1] = here[0];
+}
+
+/* The library notes a thread's last block: that is no pointer of the program. */
 static void *hold_on_stack(void *arg)
 {
 	void *volatile here[64] = { reachable_thread_stack(100) };
@@ -294,6 +327,9 @@ static void *hold_on_stack(void *arg)
 	(void)arg;
 	in_tls = reachable_thread_tls(100);
 	clear_stack();
+	leave_below();
+	definite_last_of_thread(100);
+	clear_shallow();
 	__atomic_fetch_add(&ready, 1, __ATOMIC_RELEASE);
 	for (;;) {
 		pause();
@@ -355,8 +391,6 @@ __attribute__((noinline)) static void threads(void)
 	coroutine_start(0, stacks[0]);
 	stacks[1] = calloc(1, 65536);
 	coroutine_start(1, stacks[1]);
-	pthread_create(&t, NULL, drop_on_stack, NULL);
-	pthread_join(t, NULL);
 	thread_start(hold_on_stack, reachable_start_argument(50));
 	await_ready(1);
 	hand_over = reachable_register(100);
@@ -365,7 +399,9 @@ __attribute__((noinline)) static void threads(void)
 	hand_over = reachable_vector(100);
 	thread_start(hold_vector, NULL);
 	await_ready(3);
-	t = 0;
+	/* The last: nobody takes its stack again. */
+	pthread_create(&t, NULL, drop_on_stack, NULL);
+	pthread_join(t, NULL);
 }
 
 static void account_write(void)
