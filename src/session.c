@@ -20,6 +20,7 @@
 #include "src/intake.h"
 #include "src/sampler.h"
 #include "src/sym/sym.h"
+#include "src/threads.h"
 #include "src/util/clock.h"
 #include "src/util/text.h"
 
@@ -49,15 +50,14 @@ struct session {
 	struct model_site *plain;
 	uint32_t site_room, site_count, sites_known;
 	struct snap_proc proc;
-	uint64_t pss_due_ns;
 	uint64_t lost, truncated; /* events; stacks without their outer frames */
-	uint64_t ticked_ns, ticked_cpu_ns; /* for our own cost */
+	uint64_t pss_due_ns, ended_ns, ticked_ns, ticked_cpu_ns; /* ticked: for our own cost */
+	struct threads threads;
 	/* How it ended. */
 	enum snap_state state;
 	bool replaced; /* by exec, with another image */
 	int exit_status, signal;
 	char signal_name[32];
-	uint64_t ended_ns;
 	const char *notice;
 	char *stopped; /* the library's own word that it does not record, or not all; or NULL */
 	struct holder holder;
@@ -158,6 +158,7 @@ static void session_free(struct session *s)
 	text_free(s->text);
 	free(s->sites);
 	free(s->plain);
+	threads_free(&s->threads);
 	free(s->stopped);
 	free(s);
 }
@@ -551,6 +552,7 @@ struct snapshot *session_tick(struct session *s)
 	in.nsites = sites_plain(s, &in.variance);
 	in.sites = s->plain;
 	fill_head(s, &totals, &in.head, in.now_ns);
+	threads_look(&s->threads, s->segment, session_alive(s) ? s->pid : 0, &in.head);
 	fill_self(s, &in.head, in.now_ns);
 	made = model_tick(s->model, &in);
 	s->refs += made != NULL;

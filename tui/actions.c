@@ -41,6 +41,7 @@ static unsigned *action_shift_of(struct ui *ui)
 	case VIEW_TREE:
 	case VIEW_SIZES:
 	case VIEW_MODULES:
+	case VIEW_THREADS:
 	case VIEW_HELP:
 	case VIEW_COUNT:
 		break;

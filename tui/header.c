@@ -325,7 +325,7 @@ static void header_order(const struct ui *ui, struct strip *s)
 		strip_right(s, 80, INK_PLAIN, "sort %s%s", c->title,
 			ink_sign(c->descending != ui->reverse ? SIGN_DOWN : SIGN_UP));
 	header_sampling(ui, s);
-	if (ui->filter && (ui_view(ui)->scope & IN_TABLES)) {
+	if (ui->filter && (ui_view(ui)->scope & IN_FILTERED)) {
 		strip_right(s, 92, INK_WARN, "filter: %s", filter_text(ui->filter));
 		strip_elastic(s, 14);
 	}

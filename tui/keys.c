@@ -53,7 +53,7 @@ const struct key_binding keys_table[] = {
 	{ FIND, "n", { 'n', 0 }, IN_ALL, find_again, 1, PLACE_HELP, NULL, NULL, NULL, "find the next" },
 	{ FIND, "N S-F3", { 'N', KEY_F(15), 0 }, IN_ALL, find_again, -1, PLACE_HELP, NULL, NULL, NULL,
 		"find the one before" },
-	{ FIND, "F4", { KEY_F(4), '\\', 0 }, IN_TABLES, find_filter_ask, 0, PLACE_BAR, "Filter",
+	{ FIND, "F4", { KEY_F(4), '\\', 0 }, IN_FILTERED, find_filter_ask, 0, PLACE_BAR, "Filter",
 		"Filter*", find_has_filter, "show only call sites that match (also \\); Esc ends it" },
 	{ TREE, "F5", { KEY_F(5), 't', 0 }, IN_DATA, action_tree, 0, PLACE_BAR, "Tree", "Sites",
 		action_is_tree, "the call tree, and back (also t); from a site: where its stack ends" },

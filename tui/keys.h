@@ -18,8 +18,10 @@ enum keys_scope {
 	IN_HELP = 8,
 	IN_TREE = 16,
 	IN_MODULES = 64,
-	IN_TABLES = IN_SITES | IN_TREE | IN_MODULES, /* sorted by columns */
+	IN_THREADS = 128,
+	IN_TABLES = IN_SITES | IN_TREE | IN_MODULES | IN_THREADS, /* sorted by columns */
 	IN_SIZES = 32,
+	IN_FILTERED = IN_SITES | IN_TREE | IN_MODULES,
 	IN_LISTS = IN_TABLES | IN_DETAIL | IN_SIZES,
 	IN_SHIFTED = IN_SITES | IN_DETAIL | IN_OUTPUT, /* long lines that can be moved sideways */
 	IN_DATA = IN_LISTS | IN_OUTPUT,

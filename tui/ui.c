@@ -26,6 +26,7 @@ const struct view *const view_table[VIEW_COUNT] = {
 	[VIEW_SITES] = &view_sites,
 	[VIEW_TREE] = &view_tree,
 	[VIEW_SIZES] = &view_sizes,
+	[VIEW_THREADS] = &view_threads,
 	[VIEW_MODULES] = &view_modules,
 	[VIEW_OUTPUT] = &view_output,
 	[VIEW_DETAIL] = &view_detail,
@@ -53,6 +54,7 @@ void ui_free(struct ui *ui)
 	free(ui->sites.ids);
 	view_tree_reset(ui);
 	view_modules_free(ui);
+	view_threads_free(ui);
 	view_help_free(ui);
 	find_free(ui);
 	*ui = (struct ui){ 0 };
@@ -183,6 +185,7 @@ static void ui_image_changed(struct ui *ui)
 	ui->sites.held = 0;
 	view_tree_reset(ui);
 	view_modules_free(ui);
+	view_threads_free(ui);
 	ui->sites.list = (struct list){ .height = ui->sites.list.height };
 	ui_say(ui, "the program called exec: a new image, and its sites start anew");
 }

@@ -57,6 +57,7 @@ enum view_id {
 	VIEW_SITES,
 	VIEW_TREE,
 	VIEW_SIZES,
+	VIEW_THREADS,
 	VIEW_MODULES,
 	VIEW_OUTPUT,
 	VIEW_TABS,
@@ -105,6 +106,16 @@ struct sizes_state {
 	struct snap_detail site; /* of the site that is selected in the table */
 	bool has_site;
 	size_t program_lines;
+};
+
+struct threads_state {
+	struct list list;
+	struct table_order order;
+	uint32_t *row; /* owned: indices into ui->shown->threads, `room` of them */
+	uint32_t *held; /* owned: the slots drawn last, which `o` holds */
+	size_t room, held_count;
+	uint32_t selected; /* slot */
+	bool has_selected;
 };
 
 struct modules_state {
@@ -169,6 +180,7 @@ struct ui {
 	struct tree_state tree;
 	struct sizes_state sizes;
 	struct modules_state modules;
+	struct threads_state threads;
 	struct detail_state detail;
 	struct output_state output;
 	struct help_state help;

@@ -12,6 +12,7 @@
 #include "src/model/interval.h"
 #include "src/model/model.h"
 #include "src/model/stacks.h"
+#include "src/model/threadpast.h"
 
 #define BASE_POINTS	 12u /* readings kept for rates: the window and some slack */
 #define BASE_STEP_NS	 950000000ull /* a second, less the jitter of a 1 Hz tick */
@@ -35,6 +36,7 @@ struct base {
 
 struct model {
 	struct stacks stacks;
+	struct threadpast threads;
 	struct past *past; /* by position in `stacks` */
 	size_t past_cap;
 	uint64_t ticks;
@@ -60,6 +62,7 @@ void model_free(struct model *m)
 	if (!m)
 		return;
 	stacks_free(&m->stacks);
+	threadpast_free(&m->threads);
 	free(m->past);
 	free(m);
 }
@@ -258,9 +261,27 @@ static int model_keep_slot(const struct model *m, uint64_t now_ns)
 	return (int)(m->bases % BASE_POINTS);
 }
 
+/* Threads stand behind the sites, in the snapshot's own memory. */
+static void model_threads(struct model *m, const struct model_input *in, struct window w,
+	int keep_slot, struct snapshot *s)
+{
+	struct snap_thread *threads =
+		(struct snap_thread *)((struct snap_site *)(s + 1) + in->nsites);
+	struct threadpast_window past = {
+		.valid = w.valid, .slot = w.slot, .seconds = w.seconds, .keep = keep_slot
+	};
+
+	static_assert(THREADPAST_POINTS == BASE_POINTS, "one ring of readings");
+	if (s->nthreads)
+		memcpy(threads, in->head.threads, s->nthreads * sizeof(*threads));
+	threadpast_rates(&m->threads, threads, s->nthreads, &past);
+	s->threads = threads;
+}
+
 struct snapshot *model_tick(struct model *m, const struct model_input *in)
 {
-	struct snapshot *s = malloc(sizeof(*s) + in->nsites * sizeof(struct snap_site));
+	struct snapshot *s = malloc(sizeof(*s) + in->nsites * sizeof(struct snap_site) +
+				    in->head.nthreads * sizeof(struct snap_thread));
 	struct snap_site *sites;
 	struct window w;
 	int keep_slot;
@@ -280,6 +301,7 @@ struct snapshot *model_tick(struct model *m, const struct model_input *in)
 	model_totals(m, w, s);
 	s->totals.error = model_error(
 		&in->variance, (double)s->sampling.most, (double)s->sampling.most / INTERVAL_SMALL);
+	model_threads(m, in, w, keep_slot, s);
 	s->sites = sites;
 	s->nsites = 0;
 	for (size_t i = 0; i < in->nsites; i++) {

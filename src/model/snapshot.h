@@ -169,6 +169,18 @@ struct snap_size {
 	uint64_t live_blocks, live_bytes, allocs;
 }; /* live_bytes 0 where not kept */
 
+/* What one thread did; a place of threads that ended passes to the next, and goes on counting. */
+struct snap_thread {
+	uint32_t slot; /* 0: all that found no place of their own */
+	uint32_t tid; /* 0: no thread has the place now */
+	uint64_t owners; /* threads that have had it */
+	char name[32]; /* clean; "" when not known */
+	uint64_t allocs, frees, alloc_bytes,
+		free_bytes; /* done by it, whoever did the other half */
+	double allocs_per_s, frees_per_s;
+	double growth_bytes_per_s; /* what it allocates less what it frees */
+};
+
 struct snapshot {
 	unsigned refs; /* snapshot_ref, snapshot_unref: main thread only */
 	/* Holds all that the pointers below point to. Two snapshots are of one image of the program
@@ -204,6 +216,8 @@ struct snapshot {
 	uint64_t history_step_ns; /* time between two points */
 	const struct snap_site *sites; /* in no order */
 	size_t nsites;
+	const struct snap_thread *threads;
+	size_t nthreads;
 	const struct snap_leaks *leaks; /* NULL: not asked for */
 	const char *notice; /* one line the user must see ("tracking ended: ..."), or NULL */
 	const struct snapshot *const

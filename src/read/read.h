@@ -115,6 +115,16 @@ ssize_t read_sites(struct read_segment *s, uint32_t first, struct read_site *out
 /* The histograms of a site, all buckets. 0, -EINVAL for a broken chain of counters, -EIO. */
 int read_hist(struct read_segment *s, uint32_t site, struct ht_hist *out);
 
+/* What a thread slot counted; slots pass from thread to thread, and go on counting. */
+struct read_thread {
+	uint32_t slot; /* 0: shared by threads that found no slot of their own */
+	uint32_t tid; /* of the thread that has it now, as it sees itself; 0: none */
+	uint64_t owners; /* how many threads have had it */
+	uint64_t allocs, alloc_bytes, frees, free_bytes, reallocs, temporary;
+};
+/* Fills at most `max` slots that were used; returns how many, or -errno. */
+ssize_t read_threads(struct read_segment *s, struct read_thread *out, uint32_t max);
+
 struct read_frame {
 	uint64_t pc;
 	uint32_t module; /* an index in the module table; 0: none */

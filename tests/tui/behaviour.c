@@ -487,8 +487,8 @@ TEST(unclean_text_is_never_drawn)
 /* Every size, each view: drawing neither crashes nor writes outside, and the way out is known. */
 TEST(every_size_draws)
 {
-	static const char *const keys[] = { "", "\r", "qt", "ijl", "iE", "\t", "\t", "\t", "?",
-		"qt", "t" };
+	static const char *const keys[] = { "", "\r", "qt", "ijl", "iE", "\t", "\t", "\t", "\t",
+		"?", "qt", "t" };
 
 	begin(30, 100);
 	p.canned.nsites = 40;

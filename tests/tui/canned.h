@@ -233,9 +233,45 @@ static inline void canned_sampling(struct snapshot *s, struct snap_site *sites)
 			.live_blocks = sites[i].live_blocks / 3 };
 }
 
+#define CANNED_THREADS 5
+
+/* A main thread, two workers of which one frees what the other allocates, and a place of many. */
+static inline void canned_threads(struct snapshot *s, struct snap_thread *out, uint64_t t)
+{
+	static const struct snap_thread threads[CANNED_THREADS] = {
+		{ .slot = 1, .tid = 4211, .owners = 1, .name = "server", .allocs_per_s = 900 },
+		{ .slot = 2,
+			.tid = 4212,
+			.owners = 1,
+			.name = "parser",
+			.allocs_per_s = 90000,
+			.growth_bytes_per_s = 3e6 },
+		{ .slot = 3,
+			.tid = 4213,
+			.owners = 1,
+			.name = "writer",
+			.frees_per_s = 90000,
+			.growth_bytes_per_s = -2.9e6 },
+		{ .slot = 4, .tid = 5120, .owners = 41, .name = "job-17" },
+		{ .slot = 5, .owners = 3 },
+	};
+
+	for (unsigned i = 0; i < CANNED_THREADS; i++) {
+		out[i] = threads[i];
+		out[i].allocs = t * (i == 1 ? 90000 : 100 * (5 - i));
+		out[i].frees = t * (i == 2 ? 89000 : 90 * (5 - i));
+		out[i].alloc_bytes = out[i].allocs * (32 + i);
+		out[i].free_bytes = out[i].frees * (32 + (i == 2 ? 1 : i));
+		s->totals.alloc_bytes += out[i].alloc_bytes;
+	}
+	s->threads = out;
+	s->nthreads = CANNED_THREADS;
+}
+
 static inline struct snapshot *canned_snapshot(const struct canned *c)
 {
-	struct snapshot *s = calloc(1, sizeof(*s) + c->nsites * sizeof(struct snap_site));
+	struct snapshot *s = calloc(1, sizeof(*s) + c->nsites * sizeof(struct snap_site) +
+					       CANNED_THREADS * sizeof(struct snap_thread));
 	struct snap_site *sites = (struct snap_site *)(s + 1);
 
 	for (size_t i = 0; i < c->nsites; i++)
@@ -245,6 +281,7 @@ static inline struct snapshot *canned_snapshot(const struct canned *c)
 	s->owner = c->image;
 	canned_words(s, c);
 	canned_numbers(s, c);
+	canned_threads(s, (struct snap_thread *)(sites + c->nsites), c->seconds);
 	if (c->sampled)
 		canned_sampling(s, sites);
 	return s;

@@ -185,6 +185,17 @@ TEST(modules)
 	golden_view("modules", prepare_modules);
 }
 
+static void prepare_threads(struct paper *p)
+{
+	ui_tab(&p->ui, VIEW_THREADS);
+	paper_keys(p, "j");
+}
+
+TEST(threads)
+{
+	golden_view("threads", prepare_threads);
+}
+
 TEST(output)
 {
 	golden_view("output", prepare_output);
@@ -216,7 +227,7 @@ TEST(ascii_is_ascii)
 	p.canned.nsites = 9; /* without the site that has a Japanese name */
 	p.canned.sampled = true;
 	ui_tick(&p.ui);
-	for (const char *keys = "\r?qqtjlizt\t\t\th"; *keys; keys++) {
+	for (const char *keys = "\r?qqtjlizt\t\t\t\th"; *keys; keys++) {
 		paper_draw(&p);
 		text = paper_text(&p);
 		for (const char *c = text; *c; c++)
@@ -236,6 +247,7 @@ int main(void)
 	RUN(filtered);
 	RUN(sizes_and_lifetimes);
 	RUN(modules);
+	RUN(threads);
 	RUN(output);
 	RUN(help);
 	RUN(ended);

@@ -111,11 +111,34 @@ TEST(modules_are_sorted_held_and_followed)
 	paper_close(&p);
 }
 
+TEST(threads_tell_who_frees_for_whom)
+{
+	begin(VIEW_THREADS, 30, 120);
+	CHECK(paper_find(&p, "parser") == p.ui.layout.y[ROW_BODY]);
+	CHECK(paper_find(&p, "writer") == p.ui.layout.y[ROW_BODY] + 4);
+	CHECK(strstr(paper_line(&p, paper_find(&p, "writer")), "  -2.1G") != NULL);
+	CHECK(paper_find(&p, "job-17  (and 40 that ended)") >= 0);
+	CHECK(paper_find(&p, "(ended: 3 threads)") >= 0);
+	paper_keys(&p, "/writer\r9o");
+	CHECK_INT(p.ui.threads.selected, 3);
+	ui_tick(&p.ui);
+	paper_keys(&p, "1");
+	paper_draw(&p);
+	CHECK_INT(p.ui.threads.selected, 3);
+	CHECK(paper_find(&p, "> ") == paper_find(&p, "writer"));
+	CHECK(paper_find(&p, "writer") == p.ui.layout.y[ROW_BODY] + 4);
+	paper_keys(&p, "\\");
+	paper_draw(&p);
+	CHECK(paper_find(&p, "works in Sites") >= 0); /* a filter is of sites */
+	paper_close(&p);
+}
+
 int main(void)
 {
 	RUN(sizes_of_the_program_and_of_a_site);
 	RUN(narrow_sizes_scroll);
 	RUN(frozen_sizes_stand_still);
+	RUN(threads_tell_who_frees_for_whom);
 	RUN(modules_sum_up_their_sites);
 	RUN(modules_are_sorted_held_and_followed);
 	return check_end();

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Threads and their names (threads.h). A name is a system call or three, so those that are known
+ * are asked for again only now and then: programs name their threads soon after they start. Main
+ * thread.
+ */
+#include "src/threads.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/proc/proc.h"
+#include "src/util/text.h"
+
+#define NAMES_AGAIN 16u /* looks */
+
+static void thread_name(pid_t pid, struct snap_thread *t)
+{
+	char path[64], comm[64];
+	ssize_t len;
+
+	t->name[0] = 0;
+	if (pid == 0 || t->tid == 0)
+		return;
+	snprintf(path, sizeof(path), "/proc/%d/task/%" PRIu32 "/comm", (int)pid, t->tid);
+	len = proc_slurp(path, comm, sizeof(comm));
+	if (len > 0 && comm[len - 1] == '\n')
+		len--;
+	if (len > 0)
+		text_clean(t->name, sizeof(t->name), comm, (size_t)len);
+}
+
+static void thread_fill(struct snap_thread *t, const struct read_thread *in, pid_t pid, bool again)
+{
+	struct snap_thread before = *t;
+
+	*t = (struct snap_thread){ .slot = in->slot,
+		.tid = in->tid,
+		.owners = in->owners,
+		.allocs = in->allocs,
+		.frees = in->frees,
+		.alloc_bytes = in->alloc_bytes,
+		.free_bytes = in->free_bytes };
+	memcpy(t->name, before.name, sizeof(t->name));
+	if (again || before.tid != t->tid || before.slot != t->slot || !t->name[0])
+		thread_name(pid, t);
+}
+
+void threads_look(struct threads *t, struct read_segment *segment, pid_t pid, struct snapshot *head)
+{
+	struct read_thread *read = malloc(THREADS_MAX * sizeof(*read));
+	bool again = t->looks++ % NAMES_AGAIN == 0;
+	ssize_t count = 0;
+
+	if (!t->thread)
+		t->thread = calloc(THREADS_MAX, sizeof(*t->thread));
+	if (read && t->thread)
+		count = read_threads(segment, read, THREADS_MAX);
+	for (ssize_t i = 0; i < count; i++)
+		thread_fill(&t->thread[i], &read[i], pid, again);
+	head->threads = t->thread;
+	head->nthreads = count > 0 ? (size_t)count : 0;
+	free(read);
+}
+
+void threads_free(struct threads *t)
+{
+	free(t->thread);
+}

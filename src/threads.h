@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The program's threads as a snapshot has them, but for their rates (src/model makes those): read
+ * from the segment, named by /proc. The session calls this once a tick, on the main thread.
+ */
+#ifndef SRC_THREADS_H
+#define SRC_THREADS_H
+
+#include "src/model/snapshot.h"
+#include "src/read/read.h"
+
+#define THREADS_MAX 1024u /* rows; a program that has more shows these */
+
+struct threads {
+	struct snap_thread *thread; /* owned; by row */
+	unsigned looks;
+};
+
+/* Points `head` at the threads of now, or at none where they cannot be read. */
+void threads_look(
+	struct threads *t, struct read_segment *segment, pid_t pid, struct snapshot *head);
+void threads_free(struct threads *t);
+
+#endif

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The program's threads: what each allocated and freed, and how fast. A block counts for who asked
+ * for it and, once freed, for who freed it, so a thread that frees blocks of others is below zero.
+ * Main thread.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "src/util/text.h"
+#include "src/util/units.h"
+#include "tui/ink.h"
+#include "tui/keys.h"
+#include "tui/views.h"
+
+enum {
+	BY_NET,
+	BY_SHARE,
+	BY_RATE,
+	BY_ALLOC_RATE,
+	BY_FREE_RATE,
+	BY_ALLOCS,
+	BY_FREES,
+	BY_TID,
+	BY_NAME
+};
+
+static const struct table_column thread_columns[] = {
+	{ "NET", 7, true, 0, "bytes it allocated less bytes it freed, also of others' blocks" },
+	{ "%", 5, true, 70, "share of all bytes that were ever allocated" },
+	{ "RATE", 9, true, 48, "growth of NET per second, over 10 s" },
+	{ "ALLOC/s", 8, true, 56, "blocks it allocates per second" },
+	{ "FREE/s", 8, true, 64, "blocks it frees per second" },
+	{ "ALLOCS", 6, true, 84, "blocks it allocated" },
+	{ "FREES", 6, true, 92, "blocks it freed, whoever allocated them" },
+	{ "TID", 8, true, 76, "its number, as it sees itself" },
+	{ "THREAD", 0, false, 0, "its name" },
+};
+static const struct table thread_table = { thread_columns,
+	sizeof(thread_columns) / sizeof(thread_columns[0]) };
+
+static struct list *threads_list(struct ui *ui)
+{
+	return &ui->threads.list;
+}
+
+static const struct table *threads_table(const struct ui *ui)
+{
+	return &thread_table;
+}
+
+static struct table_order *threads_order(struct ui *ui)
+{
+	return &ui->threads.order;
+}
+
+static const struct snap_thread *threads_row(const struct ui *ui, size_t row)
+{
+	return &ui->shown->threads[ui->threads.row[row]];
+}
+
+static double thread_net(const struct snap_thread *t)
+{
+	return (double)t->alloc_bytes - (double)t->free_bytes;
+}
+
+/* Places of threads that have ended, and the one for all the rest, say so. */
+static void thread_name(const struct snap_thread *t, char *out, size_t cap)
+{
+	char count[UNITS_MAX];
+
+	if (t->slot == 0)
+		snprintf(out, cap, "(all threads without a place of their own)");
+	else if (t->tid == 0)
+		snprintf(out, cap, "(ended: %s thread%s)", units_count(count, t->owners),
+			t->owners == 1 ? "" : "s");
+	else if (t->owners > 1)
+		snprintf(out, cap, "%s  (and %s that ended)", t->name[0] ? t->name : "?",
+			units_count(count, t->owners - 1));
+	else
+		snprintf(out, cap, "%s", t->name[0] ? t->name : "?");
+}
+
+/* ---- order -------------------------------------------------------------------------------- */
+
+static int down(double a, double b)
+{
+	return (a < b) - (a > b);
+}
+
+static int threads_by(unsigned column, const struct snap_thread *a, const struct snap_thread *b)
+{
+	switch (column) {
+	case BY_SHARE:
+		return down((double)a->alloc_bytes, (double)b->alloc_bytes);
+	case BY_RATE:
+		return down(a->growth_bytes_per_s, b->growth_bytes_per_s);
+	case BY_ALLOC_RATE:
+		return down(a->allocs_per_s, b->allocs_per_s);
+	case BY_FREE_RATE:
+		return down(a->frees_per_s, b->frees_per_s);
+	case BY_ALLOCS:
+		return down((double)a->allocs, (double)b->allocs);
+	case BY_FREES:
+		return down((double)a->frees, (double)b->frees);
+	case BY_TID:
+		return down(a->tid, b->tid);
+	case BY_NAME:
+		return strcmp(a->name, b->name);
+	default:
+		return down(thread_net(a), thread_net(b));
+	}
+}
+
+static int threads_compare(const void *pa, const void *pb, void *ctx)
+{
+	const struct ui *ui = ctx;
+	const struct snap_thread *a = &ui->shown->threads[*(const uint32_t *)pa];
+	const struct snap_thread *b = &ui->shown->threads[*(const uint32_t *)pb];
+	int by = threads_by(ui->threads.order.sort, a, b);
+
+	if (ui->threads.order.reverse)
+		by = -by;
+	return by ? by : (a->slot > b->slot) - (a->slot < b->slot);
+}
+
+static bool threads_room(struct threads_state *st, size_t n)
+{
+	uint32_t *row, *held;
+
+	if (n <= st->room)
+		return true;
+	row = realloc(st->row, n * 2 * sizeof(*row));
+	if (row)
+		st->row = row;
+	held = realloc(st->held, n * 2 * sizeof(*held));
+	if (held)
+		st->held = held;
+	if (!row || !held)
+		return false;
+	st->room = n * 2;
+	return true;
+}
+
+/* Those that were there before in the order they had, new ones behind them. */
+static void threads_keep_order(struct ui *ui, size_t n)
+{
+	struct threads_state *st = &ui->threads;
+	size_t placed = 0;
+
+	for (size_t k = 0; k < st->held_count; k++) {
+		for (size_t i = placed; i < n; i++) {
+			uint32_t found = st->row[i];
+
+			if (ui->shown->threads[found].slot != st->held[k])
+				continue;
+			st->row[i] = st->row[placed];
+			st->row[placed++] = found;
+			break;
+		}
+	}
+}
+
+static void threads_select_cursor(struct ui *ui)
+{
+	struct threads_state *st = &ui->threads;
+
+	st->has_selected = st->list.cursor < st->list.count;
+	if (st->has_selected)
+		st->selected = threads_row(ui, st->list.cursor)->slot;
+}
+
+static void threads_update(struct ui *ui)
+{
+	struct threads_state *st = &ui->threads;
+	size_t n = ui->shown ? ui->shown->nthreads : 0;
+
+	if (!threads_room(st, n))
+		n = 0;
+	for (uint32_t i = 0; i < n; i++)
+		st->row[i] = i;
+	if (n)
+		qsort_r(st->row, n, sizeof(*st->row), threads_compare, ui);
+	if (ui->hold && !st->order.anew)
+		threads_keep_order(ui, n);
+	st->order.anew = false;
+	st->held_count = n;
+	st->list.count = n;
+	for (size_t i = 0; i < n; i++) {
+		st->held[i] = threads_row(ui, i)->slot;
+		if (st->list.moved && st->has_selected && st->held[i] == st->selected)
+			list_follow(&st->list, i);
+	}
+	list_recount(&st->list, n);
+	threads_select_cursor(ui);
+}
+
+void view_threads_free(struct ui *ui)
+{
+	free(ui->threads.row);
+	free(ui->threads.held);
+	ui->threads = (struct threads_state){ .list.height = ui->threads.list.height,
+		.order = ui->threads.order };
+}
+
+/* ---- drawing ------------------------------------------------------------------------------ */
+
+static void thread_net_text(const struct snap_thread *t, char *out)
+{
+	double net = thread_net(t);
+	char bytes[UNITS_MAX];
+
+	sprintf(out, "%s%s", net < 0 ? "-" : "",
+		units_bytes(bytes, (uint64_t)(net < 0 ? -net : net)));
+}
+
+static void threads_cell(
+	const struct ui *ui, const struct snap_thread *t, const struct table_place *p, char *out)
+{
+	char name[128];
+
+	*out = 0;
+	switch (p->column) {
+	case BY_NET:
+		thread_net_text(t, out);
+		break;
+	case BY_SHARE:
+		units_percent(out, t->alloc_bytes, ui->shown->totals.alloc_bytes);
+		break;
+	case BY_RATE:
+		units_rate(out, t->growth_bytes_per_s);
+		break;
+	case BY_ALLOC_RATE:
+		units_freq(out, t->allocs_per_s);
+		break;
+	case BY_FREE_RATE:
+		units_freq(out, t->frees_per_s);
+		break;
+	case BY_ALLOCS:
+		units_count(out, t->allocs);
+		break;
+	case BY_FREES:
+		units_count(out, t->frees);
+		break;
+	case BY_TID:
+		if (t->tid)
+			sprintf(out, "%" PRIu32, t->tid);
+		break;
+	default:
+		thread_name(t, name, sizeof(name));
+		text_elide(out, COLUMN_TEXT_MAX, name, p->cells, false, ink_ascii());
+	}
+}
+
+static void threads_draw_row(const struct ui *ui, size_t row, int y)
+{
+	struct table_place place[TABLE_COLUMNS];
+	unsigned n = table_fit(&thread_table, ui->layout.width, place);
+	bool selected = row == ui->threads.list.cursor;
+	char text[COLUMN_TEXT_MAX];
+
+	if (selected) {
+		ink_fill(y, 0, (unsigned)ui->layout.width, INK_SELECT);
+		ink_text(y, 0, 1, INK_SELECT, ">");
+	}
+	for (unsigned i = 0; i < n; i++) {
+		threads_cell(ui, threads_row(ui, row), &place[i], text);
+		table_draw_cell(
+			&thread_table, place[i], y, selected ? INK_SELECT : INK_PLAIN, text);
+	}
+}
+
+static void threads_draw(struct ui *ui)
+{
+	const struct list *l = &ui->threads.list;
+	int y = ui->layout.y[ROW_BODY];
+
+	table_draw_head(&thread_table, &ui->threads.order, ui->layout.y[ROW_HEAD],
+		(unsigned)ui->layout.width);
+	if (!l->count)
+		ink_text(y, 2, (unsigned)ui->layout.width - 2, INK_DIM,
+			ui->shown ? "no thread has allocated yet"
+				  : "waiting for the first snapshot");
+	for (size_t i = 0; i < l->height && l->top + i < l->count; i++)
+		threads_draw_row(ui, l->top + i, y + (int)i);
+}
+
+static void threads_status(struct ui *ui, char *text, size_t cap)
+{
+	const struct list *l = &ui->threads.list;
+	size_t end = l->top + l->height < l->count ? l->top + l->height : l->count;
+	char a[UNITS_MAX], b[UNITS_MAX], c[UNITS_MAX];
+
+	if (l->count)
+		snprintf(text, cap,
+			"%s-%s of %s threads   NET below zero: it frees blocks of other threads",
+			units_count(a, l->top + 1), units_count(b, end), units_count(c, l->count));
+}
+
+static bool threads_matches(const struct ui *ui, const struct filter *f, size_t row)
+{
+	char name[128];
+
+	thread_name(threads_row(ui, row), name, sizeof(name));
+	return filter_match_text(f, name);
+}
+
+static void threads_click(struct ui *ui, int y, int x)
+{
+	size_t row = ui->threads.list.top + (size_t)(y - ui->layout.y[ROW_BODY]);
+
+	if (row >= ui->threads.list.count)
+		return;
+	list_select(&ui->threads.list, row);
+	threads_select_cursor(ui);
+}
+
+const struct view view_threads = {
+	.title = "Threads",
+	.scope = IN_THREADS,
+	.update = threads_update,
+	.moved = threads_select_cursor,
+	.draw = threads_draw,
+	.status = threads_status,
+	.list = threads_list,
+	.click = threads_click,
+	.matches = threads_matches,
+	.table = threads_table,
+	.order = threads_order,
+};
