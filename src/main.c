@@ -193,12 +193,15 @@ static bool has_failed_on(const struct run *r, const struct snapshot *s, const s
 	return false;
 }
 
-/* Nobody is to think that there are no leaks because nobody looked. */
+/* Nobody is to think that there are no leaks because nobody looked; attached, it is all that we
+ * were there for. */
 static int not_looked(const struct snapshot *s, const struct options *o)
 {
-	if (!(o->fail_on & OPTIONS_FAIL_LEAKS) || !s || !s->leaks || !s->leaks->failed)
+	bool matters = (o->fail_on & OPTIONS_FAIL_LEAKS) != 0 || o->mode == OPTIONS_ATTACH;
+
+	if (!matters || !s || !s->leaks || !s->leaks->failed)
 		return 0;
-	return fail(RUN_EXIT_FAILED, "--fail-on", s->leaks->failed);
+	return fail(RUN_EXIT_FAILED, "--leak-check", s->leaks->failed);
 }
 
 static int final_status(struct run *r, const struct snapshot *s, const struct options *o, int rc)

@@ -238,7 +238,7 @@ def traced():
     with Waiting(strace, "-f", "-o", "/dev/null", target("leaks"), "wait") as program:
         with open("/proc/%d/task/%d/children" % ((program.process.pid,) * 2), encoding="ascii") as f:
             pid = int(f.read().split()[0])
-        done = run([HEAPTOP, "--fail-on", "definite", "-a", str(pid)])
+        done = run([HEAPTOP, "--leak-check", "-a", str(pid)])
         check_equal(done.returncode, 125, "status")
         lines = done.stderr.decode().splitlines()
         check_equal(len(lines), 1, "lines of the message")
@@ -249,6 +249,50 @@ def traced():
 def rss(pid):
     with open("/proc/%d/status" % pid, encoding="ascii") as f:
         return next(int(line.split()[1]) for line in f if line.startswith("VmRSS"))
+
+
+@case("a thread that cannot be stopped is waited for in vain, not for ever, and goes on")
+def vfork_parent():
+    with Waiting(target("leaks"), "vfork") as program:
+        want = account("".join(program.said))
+        _, leaks = attached(program.process.pid)
+        check_equal((leaks["threads"], leaks["threads_running"]), (1, 1), "threads, running")
+        check_classes(found(leaks), want)
+        check_equal(program.end(), (0, ""), "the program's end")
+
+
+@case("a program that ends by _exit, and one that went on by exec, are scanned at their end")
+def other_ends():
+    for how, status in (("_exit", 3), ("exec", 0)):
+        done, rep = report([target("leaks"), how], ["--leak-check"])
+        check_equal(done.returncode, status, "status of " + how)
+        check(rep["leaks"]["failed"] is None, "%s: %s" % (how, rep["leaks"]["failed"]))
+        check_classes(found(rep["leaks"]), account(done.stdout.decode()))
+
+
+@case("without the right to trace: one line, and the program goes on")
+def no_right():
+    with Waiting(target("leaks"), "wait") as program:
+        done = run([need("setpriv"), "--bounding-set=-all", "--inh-caps=-all", HEAPTOP,
+                    "--leak-check", "-a", str(program.process.pid)])
+        check_equal(done.returncode, 125, "status")
+        check("no permission to stop it" in done.stderr.decode(), done.stderr.decode())
+        check_equal(program.end(), (0, ""), "the program's end")
+
+
+@case("a viewer that is killed while its program waits for it does not keep it for ever")
+def viewer_gone_at_end():
+    viewer = subprocess.Popen([HEAPTOP, "--leak-check", "--", target("leaks"), "wait"],
+                              env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, text=True)
+    while viewer.stdout.readline().strip() != "ready":
+        pass
+    viewer.kill()
+    viewer.wait()
+    viewer.stdin.close()
+    # Its end closes the pipe: there is nobody else who holds it.
+    check_equal(viewer.stdout.read(), "", "output at the end")
+    viewer.stdout.close()
 
 
 @case("a busy server, scanned while threads are in realloc: no false leak, no call cut short")

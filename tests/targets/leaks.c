@@ -6,6 +6,9 @@
  *
  * leaks            ends by returning from main
  * leaks wait       says "ready" and waits for its input to end
+ * leaks vfork      the same of a vfork child, for which it waits; only some of the blocks
+ * leaks _exit      ends by _exit(3); only some
+ * leaks exec       goes on as "leaks _exec", which is as "leaks _exit", but ends 0
  * leaks list N     a lost list of N nodes
  */
 #include <pthread.h>
@@ -14,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -410,26 +414,60 @@ static void account_write(void)
 		dprintf(STDOUT_FILENO, "%s %u %lu\n", m->name, m->blocks, m->bytes);
 }
 
-int main(int argc, char **argv)
+static void some(void)
+{
+	places();
+	shapes();
+}
+
+static void all(void)
+{
+	threads();
+	some();
+	heuristics();
+	neighbours();
+	neighbour_of_top();
+}
+
+static void wait_for_end(void)
 {
 	char c;
 
-	if (argc > 2) {
-		lost_list(strtoul(argv[2], NULL, 10));
-	} else {
-		threads();
-		places();
-		shapes();
-		heuristics();
-		neighbours();
-		neighbour_of_top();
-	}
-	clear_stack();
-	account_write();
-	if (argc == 2) {
-		dprintf(STDOUT_FILENO, "ready\n");
-		while (read(STDIN_FILENO, &c, 1) > 0)
-			;
+	dprintf(STDOUT_FILENO, "ready\n");
+	while (read(STDIN_FILENO, &c, 1) > 0)
+		;
+}
+
+/* What comes after the account. */
+static int end(const char *how, char *self)
+{
+	if (strcmp(how, "wait") == 0)
+		wait_for_end();
+	if (strcmp(how, "_exit") == 0)
+		_exit(3);
+	if (strcmp(how, "exec") == 0)
+		execl("/proc/self/exe", self, "_exec", NULL);
+	if (strcmp(how, "vfork") == 0) {
+		if (vfork() == 0) {
+			wait_for_end();
+			_exit(0);
+		}
+		wait(NULL);
 	}
 	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const char *how = argc > 1 ? argv[1] : "";
+
+	if (strcmp(how, "list") == 0 && argc > 2)
+		lost_list(strtoul(argv[2], NULL, 10));
+	else if (*how && strcmp(how, "wait") != 0)
+		some();
+	else
+		all();
+	clear_stack();
+	account_write();
+	return end(how, argv[0]);
 }
