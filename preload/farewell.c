@@ -10,6 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "preload/modules.h"
+#include "preload/unwind.h"
+
 #define STEP_NS	      10000000 /* the end comes this much later at most */
 #define STEPS_WITHOUT 500u /* a viewer that gives no sign for 5 seconds is taken for dead */
 
@@ -20,6 +23,18 @@ static void step(const uint32_t *word)
 	syscall(SYS_futex, word, FUTEX_WAIT, 0, &t, NULL, 0);
 }
 
+/*
+ * When main has returned, nothing below _start's frame is the program's: the frames of exit lie
+ * over what main left there, and have not written all of it.
+ */
+static uint64_t stack_left(uintptr_t frame)
+{
+	struct module_range libc;
+
+	modules_find((uint64_t)(uintptr_t)syscall, &libc);
+	return unwind_own_outermost(frame, libc.module);
+}
+
 void farewell_wait(struct ht_header *h)
 {
 	uint32_t beat = ht_load_relaxed_32(&h->leak_beat);
@@ -27,6 +42,7 @@ void farewell_wait(struct ht_header *h)
 
 	if (!ht_load_relaxed_32(&h->leak_ask) || ht_load_relaxed_32(&h->leak_done))
 		return;
+	h->leak_stack = stack_left((uintptr_t)__builtin_frame_address(0));
 	ht_store_release_32(&h->leak_wait, (uint32_t)syscall(SYS_gettid));
 	while (!ht_load_acquire_32(&h->leak_done) && without < STEPS_WITHOUT) {
 		uint32_t now;

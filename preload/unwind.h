@@ -90,6 +90,11 @@ void unwind_own(struct unwind *u, const struct unwind *last);
  * Of signal handlers' use: touches nothing of the thread's.
  */
 bool unwind_own_passes(uintptr_t frame, uintptr_t until);
+/*
+ * The stack pointer in the outermost frame of a thread, if all that is called from there, in to
+ * `frame`, is of the loader, of `module` or of ours. 0: it is not, or that cannot be followed.
+ */
+uint64_t unwind_own_outermost(uintptr_t frame, uint32_t module);
 /* By libunwind (unwind_libunwind.c), which is loaded by the first of these. False: it is not there.
  */
 bool unwind_libunwind_load(void);

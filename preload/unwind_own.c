@@ -197,3 +197,21 @@ bool unwind_own_passes(uintptr_t frame, uintptr_t until)
 	}
 	return deeper ? more && w.at.rsp > until : !unwind_is_ours(w.pc);
 }
+
+uint64_t unwind_own_outermost(uintptr_t frame, uint32_t module)
+{
+	struct unwind_known known = { 0 };
+	struct unwind u = { .frame = frame, .known = &known };
+	struct walk w;
+	bool whole = false, inner = true, more = walk_start(&w, &u);
+	uint64_t rsp = 0;
+
+	while (more && inner) {
+		walk_range(&w);
+		inner = unwind_is_ours(w.pc) || w.range.module == module ||
+			w.pc - modules_loader.start < modules_loader.bytes;
+		rsp = w.at.rsp;
+		more = walk_step(&w, &whole);
+	}
+	return !inner && !more && whole ? rsp : 0;
+}

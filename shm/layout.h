@@ -513,6 +513,9 @@ struct ht_header {
 	/* A leak scan at the end: asked for by the viewer; the thread that waits for it there (its
 	 * tid; 0: none); what the viewer writes when it is over, and changes while it is there. */
 	uint32_t leak_ask, leak_wait, leak_done, leak_beat;
+	/* Of the waiting thread: where its stack begins that is the program's, when main has
+	 * returned; 0: it may be all. */
+	uint64_t leak_stack;
 	/* Where, from its thread pointer, a thread has a byte that is 1 while it is inside realloc:
 	 * then a block of it is missing here. 0: not known. */
 	int64_t moving_at;

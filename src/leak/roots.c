@@ -239,6 +239,8 @@ static uint64_t stack_start(const struct scan *s, const struct leak_map *m)
 	}
 	if (!found || !is_stack_of(s, m, found) || stack_pointer(found) - m->start < RED_ZONE)
 		return m->start;
+	if (lies_in(m, s->roots->stack) && s->roots->stack > stack_pointer(found))
+		return s->roots->stack;
 	return stack_pointer(found) - RED_ZONE;
 }
 

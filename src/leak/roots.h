@@ -23,6 +23,7 @@ enum leak_root {
 
 struct leak_roots {
 	unsigned kinds; /* enum leak_root: those that count */
+	uint64_t stack; /* read_leak_stack */
 	unsigned devices; /* mappings that were left out */
 };
 

@@ -109,7 +109,7 @@ static int table_read(struct scan *s)
 
 static int memory_read(struct scan *s)
 {
-	struct leak_roots roots = { .kinds = s->wish->roots };
+	struct leak_roots roots = { .kinds = s->wish->roots, .stack = read_leak_stack(s->segment) };
 	struct leak_memory memory;
 	int rc = leak_graph_start(&s->graph, &s->blocks);
 

@@ -291,6 +291,18 @@ void read_leak_done(struct read_segment *s)
 	header_put(s, offsetof(struct ht_header, leak_done), &yes, sizeof(yes));
 }
 
+uint64_t read_leak_stack(struct read_segment *s)
+{
+	uint64_t at = 0;
+	uint32_t waits = 0;
+
+	if (read_at(s, offsetof(struct ht_header, leak_wait), &waits, sizeof(waits)) != 0 ||
+		waits == 0)
+		return 0;
+	(void)read_at(s, offsetof(struct ht_header, leak_stack), &at, sizeof(at));
+	return at;
+}
+
 int64_t read_moving_at(struct read_segment *s)
 {
 	int64_t at = 0;

@@ -56,6 +56,8 @@ int read_hold(struct read_segment *s);
 int read_leak_ask(struct read_segment *s);
 /* Whether it waits for that; and gives it a sign that somebody is here. */
 bool read_leak_waits(struct read_segment *s);
+/* Where the stack of the waiting thread begins to be the program's; 0: not known. */
+uint64_t read_leak_stack(struct read_segment *s);
 /* Lets it end. */
 void read_leak_done(struct read_segment *s);
 /* Where a thread, from its thread pointer, has the byte that is 1 while it is inside realloc. 0:
