@@ -91,6 +91,14 @@ static uint32_t tree_chain(
 	return row->folded + 1 < CHAIN_NAMES ? row->folded + 1 : CHAIN_NAMES;
 }
 
+/* Of what is too long, as much as there is room for in COLUMN_TEXT_MAX bytes. */
+static void chain_append(char *out, const char *more)
+{
+	size_t used = strlen(out);
+
+	snprintf(out + used, COLUMN_TEXT_MAX - used, "%s", more);
+}
+
 /* Adds "NAME → " (or " ← NAME") to out if it fits in `room` cells. Returns the cells it took, 0:
  * none. */
 static unsigned chain_add(
@@ -129,7 +137,7 @@ static void chain_down(const struct ui *ui, const struct treerow *row, unsigned 
 	}
 	if (i + 1 < count && room >= gap_cells)
 		strcat(strcat(out, gap), arrow);
-	strncat(out, last, COLUMN_TEXT_MAX - strlen(out) - 1);
+	chain_append(out, last);
 }
 
 /* "step ← run ← main": the first is always there, of the others as many as fit. */
@@ -164,7 +172,7 @@ static void tree_chain_name(
 		*tail = 0;
 	*out = 0;
 	(ui->tree.inverted ? chain_up : chain_down)(ui, row, cells - (unsigned)strlen(tail), out);
-	strncat(out, tail, COLUMN_TEXT_MAX - strlen(out) - 1);
+	chain_append(out, tail);
 }
 
 static void tree_name(const struct ui *ui, const struct treerow *row, unsigned cells, char *out)

@@ -238,27 +238,33 @@ static void modules_draw_row(const struct ui *ui, size_t row, int y)
 }
 
 /* What would bring the names that are missing. */
-static void modules_advice(const struct object *o, char *text, size_t cap)
+static const char *modules_advice(const struct object *o)
+{
+	switch (objects_names(o)) {
+	case OBJECTS_LINES:
+		return "functions and lines are known";
+	case OBJECTS_PENDING:
+		return "names are still being looked up";
+	case OBJECTS_FUNCTIONS:
+	case OBJECTS_NOTHING:
+		break;
+	}
+	if (!o->module->path[0])
+		return "made at run time: there are no names to be had";
+	if (strlen(o->module->build_id) <= 2)
+		return "no lines: built without -g, or stripped, and no build-id to look for";
+	return "no lines: debug information is missing (-dbgsym package, or --debuginfod)";
+}
+
+/* The file that would bring them, or what it would be found by. */
+static void modules_id(const struct object *o, char *text, size_t cap)
 {
 	const char *id = o->module->build_id;
 
-	if (objects_names(o) == OBJECTS_LINES)
-		snprintf(text, cap,
-			"functions and lines are known of %" PRIu64 " of %" PRIu64 " frames",
-			o->lined, o->frames);
-	else if (objects_names(o) == OBJECTS_PENDING)
-		snprintf(text, cap, "names are still being looked up");
-	else if (!o->module->path[0])
-		snprintf(text, cap, "made at run time, so there are no names to be had");
-	else if (strlen(id) > 2)
-		snprintf(text, cap,
-			"no lines: /usr/lib/debug/.build-id/%.2s/%s.debug is missing (a -dbgsym "
-			"package has it, --debuginfod may fetch it)",
-			id, id + 2);
+	if (strlen(id) > 2 && objects_names(o) > OBJECTS_LINES)
+		snprintf(text, cap, "/usr/lib/debug/.build-id/%.2s/%s.debug", id, id + 2);
 	else
-		snprintf(text, cap,
-			"no lines: built without -g, or stripped, and without a "
-			"build-id to look for");
+		snprintf(text, cap, "%s%s", *id ? "build-id " : "", id);
 }
 
 static bool modules_has_pane(const struct ui *ui)
@@ -278,14 +284,9 @@ static void modules_draw_pane(const struct ui *ui, int y)
 	o = modules_row(ui, ui->modules.list.cursor);
 	text_elide(cut, sizeof(cut), module_name(o), width - 2, true, ink_ascii());
 	ink_text(y + 1, 1, width - 2, INK_BOLD, cut);
-	modules_advice(o, text, sizeof(text));
-	ink_text(y + 2, 1, width - 2, INK_PLAIN, text);
-	/* The end of a long line of advice has its own. */
-	if (text_cells(text) > width - 2)
-		ink_text(y + 3, 1, width - 2, INK_PLAIN, text + text_fit(text, width - 2, NULL));
-	else if (o->module->build_id[0])
-		snprintf(text, sizeof(text), "build-id %s", o->module->build_id),
-			ink_text(y + 3, 1, width - 2, INK_DIM, text);
+	ink_text(y + 2, 1, width - 2, INK_PLAIN, modules_advice(o));
+	modules_id(o, text, sizeof(text));
+	ink_text(y + 3, 1, width - 2, INK_DIM, text);
 }
 
 static int modules_rows(const struct ui *ui)

@@ -127,7 +127,8 @@ enum objects_names objects_names(const struct object *o)
 {
 	if (o->lined)
 		return OBJECTS_LINES;
-	if (o->pending)
-		return OBJECTS_PENDING;
-	return o->named ? OBJECTS_FUNCTIONS : OBJECTS_NOTHING;
+	/* One more stack whose names are still coming does not undo what is known. */
+	if (o->named)
+		return OBJECTS_FUNCTIONS;
+	return o->pending ? OBJECTS_PENDING : OBJECTS_NOTHING;
 }

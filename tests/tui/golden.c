@@ -37,12 +37,12 @@ static void golden_write(const char *path, const char *text)
 	fclose(f);
 }
 
-static void golden_compare(struct paper *p, const char *name, int width, int height, bool ascii)
+/* `got` is freed. */
+static void golden_compare(char *got, const char *name, int width, int height, const char *kind)
 {
-	char path[256], *want, *got = paper_text(p);
+	char path[256], *want;
 
-	snprintf(path, sizeof(path), "tests/tui/golden/%s-%dx%d-%s.txt", name, width, height,
-		ascii ? "ascii" : "utf8");
+	snprintf(path, sizeof(path), "tests/tui/golden/%s-%dx%d-%s.txt", name, width, height, kind);
 	if (getenv("GOLDEN_UPDATE"))
 		golden_write(path, got);
 	want = golden_read(path);
@@ -111,6 +111,22 @@ static void prepare_ended(struct paper *p)
 	paper_keys(p, "v");
 }
 
+/* Colours and attributes, cell by cell; in mono what they say must be there, too. */
+static void golden_looks(const char *name, void (*prepare)(struct paper *p))
+{
+	struct paper p;
+
+	paper_open(&p, 24, 80, false);
+	ui_tick(&p.ui);
+	prepare(&p);
+	paper_draw(&p);
+	golden_compare(paper_looks(), name, 80, 24, "colour");
+	ink_init(TUI_COLOR_NEVER, false);
+	paper_draw(&p);
+	golden_compare(paper_looks(), name, 80, 24, "mono");
+	paper_close(&p);
+}
+
 static void golden_view(const char *name, void (*prepare)(struct paper *p))
 {
 	for (size_t i = 0; i < 2 * sizeof(sizes) / sizeof(sizes[0]); i++) {
@@ -121,9 +137,11 @@ static void golden_view(const char *name, void (*prepare)(struct paper *p))
 		ui_tick(&p.ui);
 		prepare(&p);
 		paper_draw(&p);
-		golden_compare(&p, name, sizes[i / 2].width, sizes[i / 2].height, ascii);
+		golden_compare(paper_text(&p), name, sizes[i / 2].width, sizes[i / 2].height,
+			ascii ? "ascii" : "utf8");
 		paper_close(&p);
 	}
+	golden_looks(name, prepare);
 }
 
 TEST(sites)

@@ -111,6 +111,40 @@ static inline int paper_find(struct paper *p, const char *what)
 	return -1;
 }
 
+/* How one cell looks: its colour pair as a digit or letter, else . b d r R for plain, bold, dim,
+ * reverse, and bold reverse. */
+static inline char paper_look(int y, int x)
+{
+	wchar_t wide[CCHARW_MAX + 1];
+	cchar_t cell;
+	attr_t attrs;
+	short pair;
+
+	mvin_wch(y, x, &cell);
+	getcchar(&cell, wide, &attrs, &pair, NULL);
+	if (pair > 0)
+		return (char)(pair < 10 ? '0' + pair : 'A' + pair - 10);
+	if (attrs & A_REVERSE)
+		return attrs & A_BOLD ? 'R' : 'r';
+	return attrs & A_BOLD ? 'b' : attrs & A_DIM ? 'd' : '.';
+}
+
+/* The looks of the whole screen, as paper_text. The caller frees. */
+static inline char *paper_looks(void)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *f = open_memstream(&text, &size);
+
+	for (int y = 0; y < LINES; y++) {
+		for (int x = 0; x < COLS; x++)
+			fputc(paper_look(y, x), f);
+		fputc('\n', f);
+	}
+	fclose(f);
+	return text;
+}
+
 /* The whole screen, each line ended. The caller frees. */
 static inline char *paper_text(struct paper *p)
 {

@@ -76,7 +76,7 @@ TEST(modules_sum_up_their_sites)
 	paper_keys(&p, "/libssl\r");
 	paper_draw(&p);
 	CHECK(paper_find(&p, "> 14.1M") >= 0);
-	CHECK(paper_find(&p, "stripped, and without a build-id") >= 0);
+	CHECK(paper_find(&p, "stripped, and no build-id") >= 0);
 	/* Its sites, and all of them again. */
 	paper_keys(&p, "\r");
 	paper_draw(&p);

@@ -66,6 +66,10 @@ TEST(what_is_known_of_their_code)
 	CHECK_INT(objects_make(&objects, &snap, false), 0);
 	CHECK_INT(objects_names(named("bare.so")), OBJECTS_PENDING);
 	CHECK_INT(objects_names(named("app")), OBJECTS_LINES);
+	in_bare[1].module = &lib;
+	in_bare[1].function = in_bare[1].file = NULL;
+	CHECK_INT(objects_make(&objects, &snap, false), 0);
+	CHECK_INT(objects_names(named("lib.so")), OBJECTS_FUNCTIONS);
 	stacks[2].resolved = true;
 	objects_free(&objects);
 }
