@@ -170,15 +170,17 @@ def environments():
 
 
 def by_valgrind(command):
+    """Under a shell, since under heaptop the parent is a new process, too: bash keeps its number."""
     log = os.path.join(scratch, "valgrind.log")
-    done = run([valgrind(), *OPTIONS, "--log-file=" + log, "--", *command], env=environments()[0],
-               cwd=WORK, timeout=200, preexec=fixed_addresses)
+    done = run(["/bin/sh", "-c", '"$@"; exit $?', "sh", valgrind(), *OPTIONS, "--log-file=" + log, "--", *command],
+               env=environments()[0], cwd=WORK, timeout=200, preexec=fixed_addresses)
     with open(log, encoding="utf-8", errors="replace") as f:
         text = f.read()
     summary = re.search(r"total heap usage: ([\d,]+) allocs, ([\d,]+) frees, ([\d,]+) bytes", text)
     if not summary:
         raise Failure("no HEAP SUMMARY: " + text[-300:])
-    return done, tuple(int(n.replace(",", "")) for n in summary.groups())
+    pid = int(re.match(r"==(\d+)==", text).group(1))
+    return done, tuple(int(n.replace(",", "")) for n in summary.groups()), pid
 
 
 def by_heaptop(command):
@@ -202,10 +204,15 @@ def is_longer_now():
     return len(environments()[0]["HEAPTOP_SEGMENT"]) != before
 
 
+def digits(pid):
+    """Of the process, and of its parent, whose number is a little lower."""
+    return len(str(pid)), len(str(max(pid - 9, 1)))
+
+
 def compare(name, command, again=True):
     setup()
     command = resolve(command)
-    reference, want = by_valgrind(command)
+    reference, want, pid = by_valgrind(command)
     done, got, rep = by_heaptop(command)
     check_equal(done.stdout, reference.stdout, "output")
     check_equal(done.returncode, reference.returncode, "exit status")
@@ -214,7 +221,7 @@ def compare(name, command, again=True):
     if extra == (tables, 0, tables * TABLES.get(name, 0)) and abs(tables) <= 2:
         return
     allowed, cause = DIFFERENCES.get(name, ((0, 0, 0), ""))
-    if extra != allowed and again and is_longer_now():
+    if extra != allowed and again and (digits(pid) != digits(rep["process"]["pid"]) or is_longer_now()):
         compare(name, command, again=False)
         return
     if extra != allowed:

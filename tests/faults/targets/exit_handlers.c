@@ -23,6 +23,7 @@ static void handler(void)
 static void last(void)
 {
 	printf("%d handlers ran\n", ran);
+	witness_threads(1);
 	witness_print("exit");
 }
 

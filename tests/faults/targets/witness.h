@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define WITNESS_FDS 1024 /* descriptors looked at */
@@ -54,6 +55,18 @@ static inline void witness_files(void)
 		to[length] = '\0';
 		to[strcspn(to, "[")] = '\0'; /* of a pipe or socket: its number */
 		printf("fd %d %s\n", fd, to);
+	}
+}
+
+/* Waits until no more threads than these are left: one that was joined is still there for a moment. */
+static inline void witness_threads(unsigned most)
+{
+	struct stat st;
+
+	for (unsigned i = 0; i < 10000; i++) {
+		if (stat("/proc/self/task", &st) == 0 && st.st_nlink <= 2 + most)
+			return;
+		usleep(1000);
 	}
 }
 
