@@ -58,7 +58,8 @@ static inline void witness_files(void)
 	}
 }
 
-/* Waits until no more threads than these are left: one that was joined is still there for a moment. */
+/* Waits until no more threads than these are left: one that was joined is still there for a moment.
+ */
 static inline void witness_threads(unsigned most)
 {
 	struct stat st;
