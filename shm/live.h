@@ -226,11 +226,10 @@ unsigned live_insert_sampled(
 /* Takes a block out. False: it is not there. */
 HT_HOT bool live_remove(const struct segment *s, uint64_t addr, struct live_block *out)
 {
-	uint64_t at = addr & (HT_PIECE_BYTES - 1), which = live_which(addr), word, smaller;
+	uint64_t at = addr & (HT_PIECE_BYTES - 1), which = live_which(addr), word;
 	struct ht_piece *p = live_piece(s, addr);
 	uint64_t *first = live_first(p, at), *entry = first, *second;
 	struct live_block slow;
-	bool is_smaller;
 	uint32_t state;
 
 	if (__builtin_expect(!live_has_piece(s, addr), 0))
@@ -238,15 +237,12 @@ HT_HOT bool live_remove(const struct segment *s, uint64_t addr, struct live_bloc
 	state = ht_load_relaxed_8(&p->state[at / HT_PAGE_SPAN]);
 	if (__builtin_expect((state & HT_PAGE_FIRST) == 0, 0))
 		goto slow;
-	word = ht_load_relaxed_64(first);
 	if ((state & HT_PAGE_SECOND) != 0) {
-		/* Both are loaded, so that neither waits for the other. */
 		second = live_choose(live_is_second(addr), live_second(p, at), first);
-		smaller = ht_load_relaxed_64(second);
-		is_smaller = (smaller & HT_ENTRY_WHICH) == which;
-		entry = live_choose(is_smaller, second, first);
-		word = is_smaller ? smaller : word;
+		entry = live_choose(
+			(ht_load_relaxed_64(second) & HT_ENTRY_WHICH) == which, second, first);
 	}
+	word = ht_load_relaxed_64(entry);
 	if (__builtin_expect((word & HT_ENTRY_WHICH) != which, 0))
 		goto slow;
 	*out = live_unpack(word);
