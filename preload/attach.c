@@ -49,7 +49,7 @@ const char *attach_variable(const char *name)
 
 	for (char **e = environ; *e; e++)
 		if (strncmp(*e, name, length) == 0 && (*e)[length] == '=')
-			return *e + length + 1;
+			return (*e)[length + 1] ? *e + length + 1 : NULL;
 	return NULL;
 }
 

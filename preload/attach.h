@@ -23,7 +23,7 @@
 
 /* False before libc has set up the environment: try again later. */
 bool attach_possible(void);
-/* The value of an environment variable, or NULL. */
+/* The value of an environment variable, or NULL when there is none or it is empty. */
 const char *attach_variable(const char *name);
 /* Maps a segment and fills who we are. 0, or -errno: no recording. */
 int attach_segment(struct segment *s);

@@ -15,10 +15,10 @@
 
 #include "src/export/export.h"
 #include "src/model/filter.h"
+#include "src/list.h"
 #include "src/options.h"
 #include "src/run.h"
 #include "src/sym/sym.h"
-#include "src/target/target.h"
 #include "src/util/clock.h"
 #include "src/util/text.h"
 #include "src/util/units.h"
@@ -456,61 +456,6 @@ static int run_as_text(const struct options *o)
 	return o->report ? show_report(&r, o, fd) : show_batch(&r, o, fd);
 }
 
-/* ---- segments ---- */
-
-#define LIST_COMMAND_CELLS 40u
-
-/* `why`: what is to be said of the file, or NULL. */
-static void list_row(const char *pid, const char *state, const char *memory, const char *age,
-	const char *command, const char *path, const char *why)
-{
-	char text[LIST_COMMAND_CELLS * 4 + 1];
-	size_t used = text_elide(text, sizeof(text), command, LIST_COMMAND_CELLS, false, true);
-
-	printf("%8s %-10s %7s %7s  %s%*s  %s%s%s\n", pid, state, memory, age, text,
-		(int)(LIST_COMMAND_CELLS - used), "", path, why ? ": " : "", why ? why : "");
-}
-
-static int list_one(void *ctx, const struct target_segment *s)
-{
-	static const char *const states[] = { [TARGET_RUNNING] = "running",
-		[TARGET_EXITED] = "exited",
-		[TARGET_DEAD] = "dead",
-		[TARGET_ELSEWHERE] = "elsewhere",
-		[TARGET_UNREADABLE] = "unreadable" };
-	char pid[16] = "?", memory[UNITS_MAX], age[UNITS_MAX] = "?";
-	bool readable = s->state != TARGET_UNREADABLE;
-	uint64_t now = clock_realtime_ns();
-
-	(void)ctx;
-	if (s->process > 0 || s->pid > 0)
-		snprintf(pid, sizeof(pid), "%d", (int)(s->process > 0 ? s->process : s->pid));
-	if (s->created_ns && now > s->created_ns)
-		units_duration(age, now - s->created_ns);
-	list_row(pid, states[s->state], units_bytes(memory, s->memory_bytes), age,
-		readable ? s->command : "?", s->path, readable ? NULL : s->why);
-	return 0;
-}
-
-static int list(void)
-{
-	int rc;
-
-	list_row("PID", "STATE", "MEMORY", "AGE", "COMMAND", "SEGMENT", NULL);
-	rc = target_list(list_one, NULL);
-	return rc < 0 ? fail(RUN_EXIT_FAILED, "segments", strerror(-rc)) : 0;
-}
-
-static int clean(void)
-{
-	int rc = target_clean();
-
-	if (rc < 0)
-		return fail(RUN_EXIT_FAILED, "segments", strerror(-rc));
-	printf("%d segment%s of ended programs removed\n", rc, rc == 1 ? "" : "s");
-	return 0;
-}
-
 int main(int argc, char **argv)
 {
 	struct options o;
@@ -522,9 +467,9 @@ int main(int argc, char **argv)
 	status = options_parse(argc, argv, &o, stdout, stderr);
 	if (status >= 0)
 		return status;
-	if (o.mode == OPTIONS_LIST)
-		return list();
-	if (o.mode == OPTIONS_CLEAN)
-		return clean();
+	if (o.mode == OPTIONS_LIST || o.mode == OPTIONS_CLEAN) {
+		status = o.mode == OPTIONS_LIST ? list_segments() : list_clean();
+		return status < 0 ? fail(RUN_EXIT_FAILED, "segments", strerror(-status)) : 0;
+	}
 	return o.batch || o.report ? run_as_text(&o) : run_on_screen(&o);
 }

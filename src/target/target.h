@@ -78,7 +78,7 @@ struct target_segment {
 	enum target_state
 		state; /* DEAD: the process ended without marking its exit (crash, kill) */
 	uint64_t memory_bytes; /* what it takes now (st_blocks) */
-	char command[128]; /* cleaned */
+	char command[1024]; /* cleaned, cut */
 	char why[128]; /* when UNREADABLE: the reason */
 };
 

@@ -5,6 +5,7 @@ viewers, a viewer that is killed, what a crash leaves behind, and that nothing e
 
 import json
 import os
+import pty
 import signal
 import subprocess
 
@@ -70,6 +71,27 @@ def lifecycle():
     check_equal(segment_files(), [], "segments left after a clean exit")
 
 
+def attached(pid, path):
+    """Whether a viewer has the segment open twice: to read it, and as a reader that steers it."""
+    fds = "/proc/%d/fd" % pid
+    return [os.path.realpath(os.path.join(fds, fd)) for fd in os.listdir(fds)].count(path) >= 2
+
+
+@case("-l cuts long commands on a terminal, and leaves them whole for a program that reads it")
+def long_command():
+    tail = "x" * 300 + "end"
+    with Waiting(target("crash"), "wait", tail):
+        check(" wait %s  " % tail in listing(), "-l says: " + listing())
+        master, slave = pty.openpty()
+        subprocess.run([HEAPTOP, "-l"], env=environment(), stdin=slave, stdout=slave, check=True, timeout=20)
+        os.close(slave)
+        text = os.read(master, 65536).decode()
+        os.close(master)
+        check("running" in text, "on a terminal: " + text)
+        check(tail not in text, "not cut: " + text)
+        check(max(map(len, text.splitlines())) < 200, "on a terminal: " + text)
+
+
 @case("a viewer that comes late reports everything since start")
 def late():
     with Waiting() as w:
@@ -80,7 +102,8 @@ def late():
         viewer = subprocess.Popen(
             [HEAPTOP, "--report", "--format", "json", "-d", "0.1", "-o", out, "-a", str(w.process.pid)],
             env=environment(), stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        wait_for(lambda: os.path.exists(out), "the viewer has opened its file")
+        path = segment_files()[0]
+        wait_for(lambda: attached(viewer.pid, path), "the viewer to attach")
         check_equal(w.end(), 5, "exit status")
         _, err = viewer.communicate(timeout=20)
         check_equal(viewer.returncode, 0, "status of heaptop --report -a (%s)" % err.decode())

@@ -66,9 +66,10 @@ def shm_absent():
     clear_segments()
     script, other = SHM["read-only"], os.path.join(scratch, "other")
     os.mkdir(other)
-    run(mounted(script, ["env", "LD_PRELOAD=" + LIBRARY, *worker("-k", 9, 1000)],
-                "unset HEAPTOP_DIR; export XDG_RUNTIME_DIR=" + other))
-    check_equal(len(os.listdir(other)), 1, "segments in XDG_RUNTIME_DIR")
+    for n, none in enumerate(("unset HEAPTOP_DIR", "export HEAPTOP_DIR=")):
+        run(mounted(script, ["env", "LD_PRELOAD=" + LIBRARY, *worker("-k", 9, 1000)],
+                    "%s; export XDG_RUNTIME_DIR=%s" % (none, other)))
+        check_equal(len(os.listdir(other)), n + 1, "segments in XDG_RUNTIME_DIR after " + none)
     plain = run(worker(1000))
     rep, line = launched_same(worker(1000), plain, lambda c: mounted(
         script, c, "export HEAPTOP_DIR=" + other))

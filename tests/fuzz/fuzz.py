@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Runs the fuzz programs that are built, from the seeds in tests/fuzz/corpus, and prints a line for each:
-how many inputs, for how long. Without arguments a fixed number of inputs and fixed dice, for make check.
+how many inputs, in how much processor time. Without arguments a fixed number of inputs and fixed dice, for make check.
 
     fuzz.py [--seconds N] [--ledger FILE] [TARGET]...
 
 --seconds: for so long each, with other dice each time; what is new is kept in $B/fuzz/found. --ledger: the
-lines go there, too, with the time. An input that fails is left in $B/fuzz."""
+lines go there, too, with the time, and the sum of all that it holds is printed. An input that fails is left
+in $B/fuzz."""
 
 import argparse
 import glob
@@ -42,17 +43,38 @@ def large_stack():
     resource.setrlimit(resource.RLIMIT_STACK, (STACK if hard < 0 or hard > STACK else hard, hard))
 
 
+def processor_time():
+    """Of the fuzz programs that have ended: on a busy machine less than the time that went by."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def ledger_sum(path):
+    """By target, what all runs in the ledger come to."""
+    sums, failed = {}, 0
+    with open(path, encoding="utf-8") as f:
+        for line in f:
+            m = re.search(r"(not )?ok - fuzz (\w+): (\d+) inputs in ([\d.]+) s of processor", line)
+            if m:
+                inputs, seconds = sums.get(m[2], (0, 0.0))
+                sums[m[2]] = inputs + int(m[3]), seconds + float(m[4])
+                failed += bool(m[1])
+    for target, (inputs, seconds) in sorted(sums.items()):
+        print("# ledger: %-9s %13d inputs %7.1f min" % (target, inputs, seconds / 60))
+    print("# ledger: %.2f hours of processor, %d failed" % (sum(s for _, s in sums.values()) / 3600, failed))
+
+
 def run(target, seconds):
-    """(inputs, seconds, parts of the code that were reached, what was wrong)"""
+    """(inputs, seconds of processor, parts of the code that were reached, what was wrong)"""
     with tempfile.TemporaryDirectory(prefix="heaptop-fuzz-") as scratch:
         new = scratch
         if seconds:
             new = os.path.join(B, "fuzz", "found", target)
             os.makedirs(new, exist_ok=True)
-        begin = time.monotonic()
+        begin = processor_time()
         done = subprocess.run(command(target, seconds, new), stdin=subprocess.DEVNULL, capture_output=True,
                               preexec_fn=large_stack, check=False)
-        took = time.monotonic() - begin
+        took = processor_time() - begin
     text = done.stderr.decode(errors="replace")
     count = re.search(r"stat::number_of_executed_units:\s*(\d+)", text)
     reached = re.findall(r"cov: (\d+)", text)
@@ -80,13 +102,15 @@ def main():
         failed += bool(wrong)
         inputs += count
         seconds += took
-        line = "%s - fuzz %s: %d inputs in %.1f s, %d parts reached%s" % (
+        line = "%s - fuzz %s: %d inputs in %.1f s of processor, %d parts reached%s" % (
             "not ok" if wrong else "ok", target, count, took, reached, ": " + " ".join(wrong.split()) if wrong else "")
         print(line, flush=True)
         if o.ledger:
             with open(o.ledger, "a", encoding="utf-8") as f:
                 f.write(time.strftime("%Y-%m-%d %H:%M:%S ") + line + "\n")
-    print("# fuzz: %d inputs in %.1f s" % (inputs, seconds))
+    print("# fuzz: %d inputs in %.1f s of processor" % (inputs, seconds))
+    if o.ledger:
+        ledger_sum(o.ledger)
     sys.exit(1 if failed else 0)
 
 

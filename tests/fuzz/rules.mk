@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Fuzzing, with the address and undefined-behaviour sanitizers. `make fuzz` runs each target under
 # libFuzzer (clang) for FUZZ_SECONDS, from the seeds in tests/fuzz/corpus; what it finds on the way is
-# kept in $(B)/fuzz/found, and an input that fails in $(B)/fuzz. FUZZ names some of the targets.
+# kept in $(B)/fuzz/found, and an input that fails in $(B)/fuzz. FUZZ names some of the targets;
+# FUZZ_LEDGER a file that sums up many runs.
 # `make check` gives each a fixed number of inputs (fuzz.py), from the same seeds and the same dice.
 # Without clang, `make fuzz_alone` runs the reader's on FUZZ_COUNT inputs that it makes up itself;
 # `read_alone FILE` runs one of your own.
@@ -48,7 +49,7 @@ $(B)/fuzz/read_alone: tests/fuzz/read_fuzz.c $(FUZZ_SRC_read) $(FUZZ_HEADERS)
 
 .PHONY: fuzz fuzz_alone
 fuzz: $(FUZZ:%=$(B)/fuzz/%) $(B)/fuzz/sym_base
-	$(Q)B='$(B)' tests/fuzz/fuzz.py --seconds $(FUZZ_SECONDS) $(FUZZ)
+	$(Q)B='$(B)' tests/fuzz/fuzz.py --seconds $(FUZZ_SECONDS) $(FUZZ_LEDGER:%=--ledger %) $(FUZZ)
 
 fuzz_alone: $(B)/fuzz/read_alone
 	$(B)/fuzz/read_alone $(FUZZ_COUNT)

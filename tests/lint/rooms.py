@@ -26,6 +26,7 @@ MAY = {
     "src/steer": ["shm/poisson.h"],
     "src/sampler": ["shm/poisson.h", "src/steer", "src/read", "src/model", "src/proc"],
     "src/holder": ["src/read", "src/model", "src/proc", "src/util"],
+    "src/list": ["src/target", "src/util"],
     "src/leakcheck": ["src/leak", "src/read", "src/model"],
     "src/options": ["src/steer", "src/model", "src/util"],
     "src/naming": ["src/model", "src/sym", "src/util"],
