@@ -32,6 +32,16 @@ static size_t whole_bytes(const char *bytes, size_t len, size_t room)
 	return room;
 }
 
+/* The byte at `s` and what continues its character. */
+static size_t character_bytes(const char *s, const char *end)
+{
+	size_t n = 1;
+
+	while (s + n < end && ((unsigned char)s[n] & 0xc0) == 0x80)
+		n++;
+	return n;
+}
+
 static void put(struct fold *f, const char *bytes, size_t len)
 {
 	size_t fits = f->full ? 0 : whole_bytes(bytes, len, f->cap - 1 - f->len);
@@ -253,7 +263,7 @@ static void fold_run(struct fold *f, const char *name, const char *s, const char
 			fold_group(f, name, s, group);
 			n = (size_t)(group - s);
 		} else {
-			n = 1;
+			n = character_bytes(s, end);
 			put(f, s, n);
 		}
 		after_parameters = *s == '(';

@@ -179,6 +179,24 @@ TEST(bounds)
 	CHECK_INT(name_shorten(NULL, 0, "abc", 5, false, false), 0);
 }
 
+/* Folded into a buffer that ends within a character, at each of its bytes: all of it goes. */
+TEST(long_characters)
+{
+	char name[6100], out[4096];
+
+	for (size_t lead = 0; lead < 3; lead++) {
+		size_t n = 0;
+
+		memset(name, 'x', lead);
+		for (n = lead; n + 4 < sizeof(name); n += 3)
+			memcpy(name + n, "日", 4);
+		name_shorten(out, sizeof(out), name, 4000, true, false);
+		n = strlen(out);
+		CHECK(n > lead + 3 && (n - lead) % 3 == 0);
+		CHECK(strcmp(out + n - 3, "日") == 0);
+	}
+}
+
 /* Longer than any buffer, and nested deeper than any name. */
 TEST(monsters)
 {
@@ -210,6 +228,7 @@ int main(void)
 	RUN(cut_between_parts);
 	RUN(wide_characters);
 	RUN(bounds);
+	RUN(long_characters);
 	RUN(monsters);
 	return check_end();
 }
