@@ -28,10 +28,10 @@ DEPS_BUILD := gcc g++ libc6-dev make pkg-config libncurses-dev libunwind-dev lib
 DEPS_TEST := python3 clang clang-format binutils gdb valgrind strace tmux mandoc procps \
 	libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0 gcc-multilib heaptrack \
 	git sqlite3 perl ruby nodejs default-jdk-headless vim-tiny curl tar gzip xz-utils dash gawk mawk \
-	sed grep findutils coreutils openssl jq libxml2-utils bc redis-server redis-tools util-linux libcap2-bin shellcheck \
+	sed grep findutils coreutils openssl jq libxml2-utils bc redis-server redis-tools util-linux libcap2-bin shellcheck zsh fish \
 	libclang-rt-14-dev dwz memcached lighttpd ripgrep fd-find musl-tools luajit
 # For the real programs that only make soak runs: make deps soak.
-DEPS_SOAK := vim rustc gfortran cmake zstd zip man-db tcl ed less zsh busybox php-cli \
+DEPS_SOAK := vim rustc gfortran cmake zstd zip man-db tcl ed less busybox php-cli \
 	lua5.4 guile-3.0 ocaml-nox sbcl erlang-base restic fzf ghostscript gnuplot-nox graphviz \
 	ffmpeg rsync subversion pandoc w3m chromium nginx-light mosquitto mosquitto-clients postgresql \
 	mariadb-server dbus xvfb x11-utils openssh-server openssh-client nano emacs-nox
@@ -142,7 +142,15 @@ MAIN_OBJ    := $(B)/view/src/main.o
 LIB := $(B)/libheaptop.so
 EXE := $(B)/heaptop
 
-all: $(LIB) $(EXE) $(B)/demo
+# Completion is made from the option table, by way of --help.
+COMPLETION := $(B)/completion/heaptop.bash $(B)/completion/heaptop.zsh $(B)/completion/heaptop.fish
+
+all: $(LIB) $(EXE) $(B)/demo $(COMPLETION)
+
+$(COMPLETION): $(B)/completion/heaptop.%: $(EXE) completion/make.awk
+	$(call say,AWK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(EXE) --help >$@.help && awk -v shell=$* -f completion/make.awk <$@.help >$@ && rm $@.help
 
 $(B)/so/%.o: %.c Makefile
 	$(call say,CC.so,$<)
@@ -228,18 +236,27 @@ lint:
 MAN1 := $(wildcard man/*.1)
 MAN7 := $(wildcard man/*.7)
 
-install: $(LIB) $(EXE)
+# Where each shell looks, below PREFIX/share, and under what name.
+COMPLETION_AT := bash-completion/completions/heaptop zsh/site-functions/_heaptop \
+	fish/vendor_completions.d/heaptop.fish
+
+install: $(LIB) $(EXE) $(COMPLETION)
 	$(INSTALL) -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/lib/heaptop' \
-		'$(DESTDIR)$(PREFIX)/share/man/man1' '$(DESTDIR)$(PREFIX)/share/man/man7'
+		'$(DESTDIR)$(PREFIX)/share/man/man1' '$(DESTDIR)$(PREFIX)/share/man/man7' \
+		$(patsubst %,'$(DESTDIR)$(PREFIX)/share/%',$(dir $(COMPLETION_AT)))
 	$(INSTALL) -m 755 $(EXE) '$(DESTDIR)$(PREFIX)/bin/heaptop'
 	$(INSTALL) -m 644 $(LIB) '$(DESTDIR)$(PREFIX)/lib/heaptop/libheaptop.so'
 	$(INSTALL) -m 644 $(MAN1) '$(DESTDIR)$(PREFIX)/share/man/man1/'
 	$(INSTALL) -m 644 $(MAN7) '$(DESTDIR)$(PREFIX)/share/man/man7/'
+	$(INSTALL) -m 644 $(B)/completion/heaptop.bash '$(DESTDIR)$(PREFIX)/share/$(word 1,$(COMPLETION_AT))'
+	$(INSTALL) -m 644 $(B)/completion/heaptop.zsh '$(DESTDIR)$(PREFIX)/share/$(word 2,$(COMPLETION_AT))'
+	$(INSTALL) -m 644 $(B)/completion/heaptop.fish '$(DESTDIR)$(PREFIX)/share/$(word 3,$(COMPLETION_AT))'
 
 uninstall:
 	rm -f '$(DESTDIR)$(PREFIX)/bin/heaptop' '$(DESTDIR)$(PREFIX)/lib/heaptop/libheaptop.so' \
 		$(patsubst man/%,'$(DESTDIR)$(PREFIX)/share/man/man1/%',$(MAN1)) \
-		$(patsubst man/%,'$(DESTDIR)$(PREFIX)/share/man/man7/%',$(MAN7))
+		$(patsubst man/%,'$(DESTDIR)$(PREFIX)/share/man/man7/%',$(MAN7)) \
+		$(patsubst %,'$(DESTDIR)$(PREFIX)/share/%',$(COMPLETION_AT))
 	-rmdir '$(DESTDIR)$(PREFIX)/lib/heaptop'
 
 .PHONY: all check tests faults soak demo lint install uninstall clean help deps

@@ -131,8 +131,92 @@ TEST(hints_follow_the_state)
 	paper_close(&p);
 }
 
+#define MAN "man/heaptop.1"
+#define MAN_BEGIN                                                                                  \
+	".\\\" From the key table: GOLDEN_UPDATE=1 build/tests/tui/keytable writes this.\n"
+#define MAN_END ".\\\" The end of the keys.\n"
+
+/* Text for mdoc: what would be a request, an escape or a delimiter is none. */
+static void man_text(FILE *f, const char *text)
+{
+	for (const char *c = text; *c; c++) {
+		bool begins = c == text || c[-1] == ' ';
+
+		if (begins && strchr(".'[]<>#(|?!,:;", *c))
+			fputs("\\&", f);
+		if (*c == '\\')
+			fputs("\\e", f);
+		else if (!strncmp(c, ". ", 2))
+			fputs(".\n", f), c++;
+		else
+			fputc(*c, f);
+	}
+}
+
+static void man_group(FILE *f, const char *group)
+{
+	fprintf(f, ".Ss %s\n.Bl -tag -width Backspace -compact\n", group);
+	for (size_t i = 0; i < keys_count; i++) {
+		if (strcmp(keys_table[i].group, group))
+			continue;
+		fputs(".It Ic ", f);
+		man_text(f, keys_table[i].name);
+		fputc('\n', f);
+		man_text(f, keys_table[i].help);
+		fputc('\n', f);
+	}
+	fputs(".El\n", f);
+}
+
+static char *man_keys(void)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *f = open_memstream(&text, &size);
+
+	for (const char *const *g = keys_groups; *g; g++)
+		man_group(f, *g);
+	fclose(f);
+	return text;
+}
+
+static void man_write(const char *page, const char *begin, const char *keys, const char *end)
+{
+	FILE *f = fopen(MAN, "w");
+
+	if (!f)
+		return;
+	fprintf(f, "%.*s%s%s", (int)(begin - page), page, keys, end);
+	fclose(f);
+}
+
+TEST(the_man_page_has_the_keys)
+{
+	char *page = NULL, *keys = man_keys(), *begin, *end;
+	FILE *f = fopen(MAN, "r");
+	size_t cap = 0;
+
+	CHECK(f && getdelim(&page, &cap, 0, f) > 0);
+	begin = page ? strstr(page, MAN_BEGIN) : NULL;
+	end = begin ? strstr(begin, MAN_END) : NULL;
+	CHECK(end != NULL);
+	if (end) {
+		begin += strlen(MAN_BEGIN);
+		if (getenv("GOLDEN_UPDATE"))
+			man_write(page, begin, keys, end);
+		else
+			CHECK((size_t)(end - begin) == strlen(keys) &&
+				!memcmp(begin, keys, strlen(keys)));
+	}
+	if (f)
+		fclose(f);
+	free(page);
+	free(keys);
+}
+
 int main(void)
 {
+	RUN(the_man_page_has_the_keys);
 	RUN(every_key_is_in_the_help);
 	RUN(a_key_means_one_thing_in_a_view);
 	RUN(help_and_the_ways_out_work_everywhere);

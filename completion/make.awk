@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Completion for bash, zsh or fish (-v shell=...) from what `heaptop --help` prints, so that it
+# offers what the option table has. What the word after an option stands for says what is offered
+# there; a word that is not known here is an error, so that a new one gets its line in BEGIN.
+
+BEGIN {
+	# words: these; run: what a command prints; files; any: what nobody can guess.
+	kind["PID"] = "run";     value["PID"] = "-l 2>/dev/null | awk '$2 == \"running\" { print $1 }'"
+	kind["COLUMN"] = "run";  value["COLUMN"] = "-s help 2>/dev/null | awk 'END { print \"help\" } { print $1 }'"
+	kind["FILE"] = kind["PATH"] = "files"
+	kind["DIRS"] = "dirs"
+	kind["FMT"] = "words";   value["FMT"] = "text json"
+	kind["CLASS"] = "words"; value["CLASS"] = "definite indirect possible unfreed"
+	kind["KINDS"] = "words"; value["KINDS"] = "registers vectors stacks globals maps"
+	kind["WHEN"] = "words";  value["WHEN"] = "auto always never"
+	kind["BYTES"] = "words"; value["BYTES"] = "exact auto 64K 512K 4M"
+	kind["SECS"] = kind["N"] = kind["EXPR"] = kind["PCT"] = "any"
+}
+
+function fail(why) {
+	printf "completion/make.awk: %s\n", why > "/dev/stderr"
+	failed = 1
+	exit 1
+}
+
+/^  (-[A-Za-z],|   ) --[a-z-]+/ {
+	n++
+	letter[n] = substr($0, 3, 1) == "-" ? substr($0, 4, 1) : ""
+	rest = substr($0, 7)
+	sub(/^--/, "", rest)
+	name[n] = rest
+	sub(/ .*/, "", name[n])
+	rest = substr(rest, length(name[n]) + 1)
+	arg[n] = ""
+	if (match(rest, /^ [A-Z]+ /)) {
+		arg[n] = substr(rest, 2, RLENGTH - 2)
+		rest = substr(rest, RLENGTH)
+	}
+	sub(/^ +/, "", rest)
+	help[n] = rest
+	if (arg[n] != "" && !(arg[n] in kind))
+		fail("--" name[n] " takes " arg[n] ", of which nothing is known here")
+}
+
+# Within single quotes of a POSIX shell.
+function quoted(text) {
+	gsub(/'/, "'\\''", text)
+	return text
+}
+
+function spelled(i, between) {
+	return (letter[i] != "" ? "-" letter[i] between : "") "--" name[i]
+}
+
+# ---- bash ------------------------------------------------------------------------------------
+
+function bash_reply(how) {
+	return "mapfile -t COMPREPLY < <(compgen " how " -- \"$cur\")"
+}
+
+function bash_action(a) {
+	if (kind[a] == "words")
+		return bash_reply("-W '" value[a] "'") " "
+	if (kind[a] == "run")
+		return bash_reply("-W \"$(\"$1\" " value[a] ")\"") " "
+	if (kind[a] == "files" || kind[a] == "dirs")
+		return "compopt -o filenames 2>/dev/null; " bash_reply(kind[a] == "files" ? "-f" : "-d") " "
+	return ""
+}
+
+function bash_write(   i, all, valued) {
+	for (i = 1; i <= n; i++) {
+		all = all (i > 1 ? " " : "") spelled(i, " ")
+		if (arg[i] != "")
+			valued = valued (valued == "" ? "" : " | ") spelled(i, " | ")
+	}
+	print "# bash completion of heaptop, made from heaptop --help\n"
+	print "# COMMAND and its arguments: word $1 is the first of it."
+	print "_heaptop_command() {"
+	print "\tif declare -F _command_offset >/dev/null; then"
+	print "\t\t_command_offset \"$1\""
+	print "\telif (($1 == COMP_CWORD)); then"
+	print "\t\t" bash_reply("-c")
+	print "\telse"
+	print "\t\tcompopt -o filenames 2>/dev/null"
+	print "\t\t" bash_reply("-f")
+	print "\tfi"
+	print "}\n"
+	print "_heaptop() {"
+	print "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} i=1"
+	print "\tCOMPREPLY=()"
+	print "\t# --name=value is three words here."
+	print "\tif [[ $cur == = ]]; then"
+	print "\t\tcur="
+	print "\telif [[ $prev == = ]]; then"
+	print "\t\tprev=${COMP_WORDS[COMP_CWORD - 2]}"
+	print "\tfi"
+	print "\tfor (( ; i < COMP_CWORD; i++)); do"
+	print "\t\tcase ${COMP_WORDS[i]} in"
+	print "\t\t--)"
+	print "\t\t\t_heaptop_command $((i + 1))"
+	print "\t\t\treturn ;;"
+	print "\t\t" valued ")"
+	print "\t\t\t[[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))"
+	print "\t\t\t((i++)) ;;"
+	print "\t\t-*) ;;"
+	print "\t\t*)"
+	print "\t\t\t_heaptop_command $i"
+	print "\t\t\treturn ;;"
+	print "\t\tesac"
+	print "\tdone"
+	print "\tcase $prev in"
+	for (i = 1; i <= n; i++)
+		if (arg[i] != "")
+			print "\t" spelled(i, " | ") ") " bash_action(arg[i]) ";;"
+	print "\t*)"
+	print "\t\tif [[ $cur == -* ]]; then"
+	print "\t\t\t" bash_reply("-W '" all "'")
+	print "\t\telse"
+	print "\t\t\t_heaptop_command $i"
+	print "\t\tfi ;;"
+	print "\tesac"
+	print "}\n"
+	print "complete -F _heaptop heaptop"
+}
+
+# ---- zsh -------------------------------------------------------------------------------------
+
+function zsh_action(a) {
+	if (kind[a] == "words")
+		return a ":(" value[a] ")"
+	if (kind[a] == "run")
+		return a ":_heaptop_" tolower(a)
+	if (kind[a] == "files")
+		return a ":_files"
+	if (kind[a] == "dirs")
+		return a ":_files -/"
+	return a ": "
+}
+
+function zsh_write(   i, h, both) {
+	print "#compdef heaptop"
+	print "# zsh completion of heaptop, made from heaptop --help\n"
+	for (i in kind)
+		if (kind[i] == "run")
+			printf "_heaptop_%s() {\n\tlocal -a found\n\tfound=(${(f)\"$($words[1] %s)\"})\n\tcompadd -a found\n}\n\n",
+				tolower(i), value[i]
+	print "_arguments -s -S \\"
+	for (i = 1; i <= n; i++) {
+		h = help[i]
+		gsub(/[\]\[:\\]/, "\\\\&", h)
+		both = letter[i] != "" ? "{-" letter[i] (arg[i] != "" ? "+" : "") ",--" name[i] (arg[i] != "" ? "=" : "") "}" : \
+			"--" name[i] (arg[i] != "" ? "=" : "")
+		printf "\t%s'[%s]%s' \\\n", both, quoted(h), arg[i] != "" ? ":" zsh_action(arg[i]) : ""
+	}
+	print "\t'(-)1:command: _command_names -e' \\"
+	print "\t'*::arguments: _normal'"
+}
+
+# ---- fish ------------------------------------------------------------------------------------
+
+function fish_action(a) {
+	if (kind[a] == "words")
+		return " -x -a '" value[a] "'"
+	if (kind[a] == "run")
+		return " -x -a '(__heaptop_" tolower(a) ")'"
+	if (kind[a] == "files")
+		return " -r -F"
+	if (kind[a] == "dirs")
+		return " -x -a '(__fish_complete_directories)'"
+	return " -x"
+}
+
+function fish_write(   i, h, valued) {
+	print "# fish completion of heaptop, made from heaptop --help\n"
+	for (i in kind)
+		if (kind[i] == "run")
+			printf "function __heaptop_%s\n\tset -l words (commandline -opc)\n\t$words[1] %s\nend\n\n",
+				tolower(i), value[i]
+	for (i = 1; i <= n; i++) {
+		h = help[i]
+		gsub(/[\\']/, "\\\\&", h)
+		printf "complete -c heaptop%s -l %s%s -d '%s'\n", letter[i] != "" ? " -s " letter[i] : "",
+			name[i], arg[i] != "" ? fish_action(arg[i]) : "", h
+		if (arg[i] != "")
+			valued = valued " " spelled(i, " ")
+	}
+	print "complete -c heaptop -x -a '(__fish_complete_subcommand" valued ")'"
+}
+
+END {
+	if (failed)
+		exit 1
+	if (!n)
+		fail("no options on standard input")
+	if (shell == "bash")
+		bash_write()
+	else if (shell == "zsh")
+		zsh_write()
+	else if (shell == "fish")
+		fish_write()
+	else
+		fail("shell=bash, zsh or fish")
+}
