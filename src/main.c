@@ -22,6 +22,7 @@
 #include "src/util/clock.h"
 #include "src/util/text.h"
 #include "src/util/units.h"
+#include "tui/script.h"
 #include "tui/tui.h"
 
 #define EXIT_UNFREED 1
@@ -378,7 +379,22 @@ static const char *const *screen_rules(void *ctx, size_t *count)
 	return sym_hide_rules(count);
 }
 
-static int show_screen(struct run *r, const struct options *o)
+/* On the terminal, or for a script. A line of it that cannot be done is told here. */
+static int screen_run(const struct options *o, struct script *script,
+	const struct tui_source *source, const struct tui_options *t, int *signal)
+{
+	char why[SCRIPT_WHY_MAX];
+	int rc;
+
+	if (!script)
+		return tui_run(source, t, signal);
+	rc = script_run(script, source, t, signal, why);
+	if (rc == -ECANCELED)
+		fail(RUN_EXIT_FAILED, "--script", why);
+	return rc;
+}
+
+static int show_screen(struct run *r, const struct options *o, struct script *script)
 {
 	struct tui_source source = { .ctx = r,
 		.tick = screen_tick,
@@ -395,6 +411,7 @@ static int show_screen(struct run *r, const struct options *o)
 		.ascii = o->ascii,
 		.no_mouse = o->no_mouse,
 		.tree = o->tree,
+		.readonly = o->readonly,
 		.filter = o->filter,
 		.full_names = o->full_names,
 		.show_hidden = o->show_hidden,
@@ -411,11 +428,13 @@ static int show_screen(struct run *r, const struct options *o)
 		source.output_line = screen_output_line;
 		source.output_resize = screen_output_resize;
 	}
-	rc = tui_run(&source, &t, &signal);
+	rc = screen_run(o, script, &source, &t, &signal);
 	r->hang_up = rc == -EIO || rc == -EINTR;
 	status = run_close(r);
 	if (rc == -EINTR)
 		return 128 + signal;
+	if (rc == -ECANCELED)
+		return RUN_EXIT_FAILED;
 	if (rc == -ENOTTY)
 		return fail(RUN_EXIT_FAILED, "the terminal cannot be used",
 			"is TERM set? (or use -b, --report)");
@@ -425,17 +444,24 @@ static int show_screen(struct run *r, const struct options *o)
 static int run_on_screen(const struct options *o)
 {
 	struct winsize size = { .ws_row = 24, .ws_col = 80 };
+	char why[SCRIPT_WHY_MAX];
+	struct script *script = o->script ? script_load(o->script, why) : NULL;
 	struct run r;
 	int rc;
 
-	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+	if (o->script && !script)
+		return fail(OPTIONS_EXIT_USAGE, "--script", why);
+	if (!script && (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)))
 		return fail(
 			RUN_EXIT_FAILED, "no terminal", "use -b for frames as text, or --report");
-	ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
+	if (!script)
+		ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
 	rc = run_open(&r, o, true, size.ws_row, size.ws_col);
 	if (rc == 0)
-		return show_screen(&r, o);
-	run_close(&r);
+		rc = show_screen(&r, o, script);
+	else
+		run_close(&r);
+	script_free(script);
 	return rc;
 }
 

@@ -130,6 +130,12 @@ static int set_output(struct options *o, const char *value, struct why *why)
 	return 0;
 }
 
+static int set_script(struct options *o, const char *value, struct why *why)
+{
+	o->script = value;
+	return 0;
+}
+
 static int set_top(struct options *o, const char *value, struct why *why)
 {
 	return number_read(value, 0, INT_MAX, &o->top, why);
@@ -281,7 +287,9 @@ enum long_key {
 	KEY_DEBUGINFOD,
 	KEY_LEAK_CHECK,
 	KEY_LEAK_ROOTS,
-	KEY_SUPPRESSIONS
+	KEY_SUPPRESSIONS,
+	KEY_READONLY,
+	KEY_SCRIPT
 };
 
 #define FLAG(field) NULL, offsetof(struct options, field)
@@ -297,6 +305,9 @@ static const struct row rows[] = {
 	{ 's', "sort", "COLUMN", set_sort, 0, "sort by COLUMN (\"-s help\" lists them)" },
 	{ 'F', "filter", "EXPR", set_filter, 0, "only call sites that match (live>1M, json, !word, /re/)" },
 	{ 't', "tree", NULL, FLAG(tree), "start in the call tree" },
+	{ KEY_READONLY, "readonly", NULL, FLAG(readonly),
+		"the screen steers nothing, writes no file, starts no command" },
+	{ KEY_SCRIPT, "script", "FILE", set_script, 0, "a screen without a terminal: FILE has its keys" },
 	{ 'b', "batch", NULL, FLAG(batch), "write text frames instead of drawing a screen" },
 	{ KEY_REPORT, "report", NULL, FLAG(report), "no screen: when COMMAND ends, write the report" },
 	{ KEY_FORMAT, "format", "FMT", set_format, 0, "of the report: text or json (implies --report)" },
@@ -500,6 +511,10 @@ static const char *options_conflict(const struct options *o)
 		return "-b and --report exclude each other";
 	if (o->tree && (o->batch || o->report))
 		return "-t is of the screen, so not with -b or --report";
+	if ((o->readonly || o->script) && (o->batch || o->report || !shows))
+		return "--readonly and --script are of the screen";
+	if (o->readonly && o->sample.given)
+		return "--readonly steers nothing, so not with --sample or --max-overhead";
 	if (o->output && !o->batch && !o->report)
 		return "-o goes with -b or --report";
 	if (o->leak_check && o->batch)

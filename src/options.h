@@ -61,6 +61,8 @@ struct options {
 	enum options_color color;
 	bool ascii, no_mouse;
 	bool tree; /* where the screen starts */
+	bool readonly; /* the screen steers, writes and starts nothing */
+	const char *script; /* keys for a screen without a terminal, or NULL */
 	const char *filter; /* src/model/filter.h, understood; NULL: all */
 	bool show_hidden, full_names;
 	/* How it is recorded and named. */

@@ -339,8 +339,8 @@ void action_back(struct ui *ui, int may_quit, int key)
 	} else if (!may_quit) {
 		ui_say(ui, "nothing to go back from; q quits");
 	} else if (ui->options.launched && action_program_runs(ui) && !ui->leaving) {
-		ui_say(ui, "the program still runs: q leaves it running, t ends it, any other key "
-			   "stays");
+		ui_say(ui, "the program still runs: q leaves it running, %sany other key stays",
+			ui->options.readonly ? "" : "t ends it, ");
 		ui->leaving = true;
 	} else {
 		ui->quit = true;

@@ -95,6 +95,8 @@ static void header_title(const struct ui *ui, int y, unsigned width)
 	strip_right(&s, 40, INK_PLAIN, "%.3gs", (double)ui->options.delay_ns / 1e9);
 	strip_right(&s, 55, INK_PLAIN, "self %.1f%%cpu %s", snap->viewer_cpu_percent,
 		units_bytes(text, snap->viewer_rss));
+	if (ui->options.readonly)
+		strip_right(&s, 58, INK_WARN, "read only");
 	header_state(ui, &s);
 	strip_draw(&s, y, 1, width - 2);
 }

@@ -113,11 +113,11 @@ const struct key_binding keys_table[] = {
 		"next tab" },
 	{ PROG, "S-Tab", { KEY_BTAB, 0 }, IN_DATA, action_tab, -1, PLACE_HELP, NULL, NULL, NULL,
 		"previous tab" },
-	{ PROG, "x", { 'x', 0 }, IN_DATA, action_save, 0, PLACE_HINT, "export", NULL, NULL,
+	{ PROG, "x", { 'x', 0 }, IN_DATA | CHANGES, action_save, 0, PLACE_HINT, "export", NULL, NULL,
 		"write what is shown to a numbered text file" },
 	{ PROG, "d", { 'd', 0 }, IN_DATA, action_delay, 0, PLACE_HINT, "delay", NULL, NULL,
 		"ask for the time between two looks (0.1 to 60 s)" },
-	{ PROG, "S", { 'S', 0 }, IN_DATA, action_sample, 0, PLACE_HINT, "sampling", NULL, NULL,
+	{ PROG, "S", { 'S', 0 }, IN_DATA | CHANGES, action_sample, 0, PLACE_HINT, "sampling", NULL, NULL,
 		"ask how to record: every block, one in so many bytes, or what a limit allows" },
 	{ PROG, "^L", { UI_CTRL('l'), 0 }, IN_ALL, action_repaint, 0, PLACE_HELP, NULL, NULL, NULL,
 		"paint the whole screen again" },
@@ -200,7 +200,11 @@ void keys_dispatch(struct ui *ui, int key)
 		if (!key_has(&keys_table[i], key))
 			continue;
 		if (keys_table[i].scope & scope) {
-			keys_table[i].run(ui, keys_table[i].arg, key);
+			if (keys_table[i].scope & CHANGES && ui->options.readonly)
+				ui_say(ui, "%s is refused: heaptop was started with --readonly",
+					keys_table[i].name);
+			else
+				keys_table[i].run(ui, keys_table[i].arg, key);
 			return;
 		}
 		elsewhere = &keys_table[i];
@@ -215,7 +219,8 @@ static const char *key_label(const struct ui *ui, const struct key_binding *b)
 
 static bool key_advertised(const struct ui *ui, const struct key_binding *b, enum keys_place place)
 {
-	return b->place == place && (b->scope & ui_view(ui)->scope);
+	return b->place == place && (b->scope & ui_view(ui)->scope) &&
+	       !(b->scope & CHANGES && ui->options.readonly);
 }
 
 void keys_draw_hints(const struct ui *ui, int y, unsigned cells)

@@ -26,6 +26,8 @@ enum keys_scope {
 	IN_SHIFTED = IN_SITES | IN_DETAIL | IN_OUTPUT, /* long lines that can be moved sideways */
 	IN_DATA = IN_LISTS | IN_OUTPUT,
 	IN_ALL = IN_DATA | IN_HELP,
+	/* No view: the key steers the program, writes a file or starts a command. */
+	CHANGES = 1 << 30,
 };
 
 enum keys_place { PLACE_HELP, PLACE_HINT, PLACE_BAR }; /* where it is advertised besides the help */

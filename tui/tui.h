@@ -61,6 +61,7 @@ struct tui_options {
 	const char *filter; /* show only what matches: src/model/filter.h; NULL: all */
 	bool full_names, show_hidden; /* where the `v` and `H` keys start */
 	const char *version;
+	bool readonly; /* keys that change the program, write files or start commands are refused */
 	/* What `q` says and does when the program still runs: true = it was launched by us. */
 	bool launched;
 };

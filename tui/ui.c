@@ -263,7 +263,7 @@ void ui_key(struct ui *ui, int key)
 	}
 	if (key != 'g')
 		ui->pending = 0;
-	if (ui->leaving && key == 't' && ui->source->end) {
+	if (ui->leaving && key == 't' && ui->source->end && !ui->options.readonly) {
 		ui->source->end(ui->source->ctx);
 		ui->quit = true;
 		return;
