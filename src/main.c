@@ -42,6 +42,7 @@ static void export_options_fill(struct export_options *e, const struct options *
 {
 	*e = (struct export_options){ .sort = o->sort,
 		.top = o->top,
+		.filter = o->filter,
 		.ascii = o->ascii,
 		.full_names = o->full_names,
 		.show_hidden = o->show_hidden,
@@ -107,12 +108,30 @@ static int report_put(int fd, const struct snapshot *s, const struct options *o)
 	struct export_options e;
 
 	export_options_fill(&e, o);
+	e.sites = s->nsites;
 	s = filtered(s, o, &matching, &sites);
 	if (o->format == OPTIONS_JSON)
 		export_json(&text, s, &e);
 	else
 		export_text(&text, s, &e);
 	free(sites);
+	return put(fd, &text, o);
+}
+
+/* What the screen shows, as it shows it. */
+static int shown_put(int fd, const struct tui_shown *shown, const struct options *o)
+{
+	struct strbuf text = STRBUF_INIT;
+	struct export_options e;
+
+	export_options_fill(&e, o);
+	e.filter = shown->filter;
+	e.sites = shown->sites;
+	e.sort = shown->sort;
+	e.reverse = shown->reverse;
+	e.full_names = shown->full_names;
+	e.show_hidden = shown->show_hidden;
+	export_text(&text, shown->rows, &e);
 	return put(fd, &text, o);
 }
 
@@ -335,18 +354,19 @@ static void screen_output_resize(void *ctx, int rows, int cols)
 }
 
 /* heaptop-snapshot-PID-N.txt, the first N that is free, in the current directory. */
-static int screen_save(void *ctx, const struct snapshot *s, char *msg, size_t cap)
+static int screen_save(void *ctx, const struct tui_shown *shown, char *msg, size_t cap)
 {
 	struct run *r = ctx;
 	char path[64];
 	int fd = -1, rc = -EEXIST;
 
 	for (int n = 1; fd < 0 && n < 10000 && rc == -EEXIST; n++) {
-		snprintf(path, sizeof(path), "heaptop-snapshot-%d-%d.txt", (int)s->pid, n);
+		snprintf(
+			path, sizeof(path), "heaptop-snapshot-%d-%d.txt", (int)shown->rows->pid, n);
 		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
 		rc = fd < 0 ? -errno : 0;
 	}
-	if (rc == 0 && report_put(fd, s, r->options) != 0)
+	if (rc == 0 && shown_put(fd, shown, r->options) != 0)
 		rc = -EIO;
 	if (fd >= 0)
 		close(fd);

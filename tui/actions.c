@@ -255,11 +255,19 @@ void action_save(struct ui *ui, int arg, int key)
 {
 	char text[UI_MESSAGE_MAX] = "";
 
-	if (!ui->shown || !ui->source->save) {
+	struct tui_shown shown = { .rows = ui->rows,
+		.filter = ui->filter ? filter_text(ui->filter) : NULL,
+		.sort = ui->sort,
+		.reverse = ui->reverse,
+		.full_names = ui->full_names,
+		.show_hidden = ui->show_hidden };
+
+	if (!ui->rows || !ui->source->save) {
 		ui_say(ui, "nothing to export yet");
 		return;
 	}
-	ui->source->save(ui->source->ctx, ui->shown, text, sizeof(text));
+	shown.sites = ui->shown->nsites;
+	ui->source->save(ui->source->ctx, &shown, text, sizeof(text));
 	ui_say(ui, "%s", text);
 }
 

@@ -28,6 +28,7 @@ enum keys_scope {
 	IN_ALL = IN_DATA | IN_HELP,
 	/* No view: the key steers the program, writes a file or starts a command. */
 	CHANGES = 1 << 30,
+	IN_SEARCHED = IN_ALL & ~IN_SIZES, /* bars have no names */
 };
 
 enum keys_place { PLACE_HELP, PLACE_HINT, PLACE_BAR }; /* where it is advertised besides the help */

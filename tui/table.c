@@ -22,7 +22,9 @@ unsigned table_fit(const struct table *t, int width, struct table_place out[TABL
 	unsigned n = 0, used = 1, rest = 0; /* one cell for the cursor's mark */
 	int x = 1;
 
-	for (unsigned i = 0; i < t->count; i++) {
+	for (unsigned at = 0; at < t->count; at++) {
+		unsigned i = t->shown ? t->shown[at] : at;
+
 		if (width < t->column[i].width)
 			continue;
 		out[n] = (struct table_place){ .column = i, .cells = table_cells(&t->column[i]) };

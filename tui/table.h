@@ -21,6 +21,7 @@ struct table_column {
 struct table {
 	const struct table_column *column;
 	unsigned count;
+	const unsigned char *shown; /* the columns left to right; NULL: in their own order */
 };
 
 /* What the user chose. */

@@ -5,7 +5,9 @@
  */
 #include "tui/treeline.h"
 
+#include <assert.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "src/util/text.h"
@@ -18,8 +20,6 @@
 #define CHAIN_SPARE 64 /* bytes for arrows, dots and the count */
 #define CHAIN_LEAST 12 /* cells for names, else the count of a chain is left out */
 
-enum { TREE_BAR = TREEROWS_COUNT };
-
 #define TREE_TABLE(title, self_width)                                                              \
 	{                                                                                          \
 		{ "TOTAL", 6, true, 0, "live bytes of all stacks through this function" },         \
@@ -30,17 +30,28 @@ enum { TREE_BAR = TREEROWS_COUNT };
 			{ title, 0, false, 0, "the functions, each below its caller" },            \
 			{ "FILE:LINE", 18, false, 92, "where in the function, if in one place" },  \
 			{ "OF ROOT", 10, false, 116, "the share as a bar" },                       \
+			{ "ERROR", 6, true, 48, "how far TOTAL may be off (95 %), when sampled" }, \
 	}
 
 static const struct table_column down_columns[] = TREE_TABLE("CALL TREE", 56);
 /* Stacks end at main there: what a function asked for itself is the first line's TOTAL. */
 static const struct table_column up_columns[] = TREE_TABLE("CALLERS", 1000000);
 #define TREE_COLUMNS (sizeof(down_columns) / sizeof(down_columns[0]))
-static const struct table down_table = { down_columns, TREE_COLUMNS };
-static const struct table up_table = { up_columns, TREE_COLUMNS };
+/* What was counted has no error: there the column, which is the last, is left out. Else it stands
+ * beside what it is of. */
+static const unsigned char sampled_places[] = { TREEROWS_TOTAL, TREEROWS_ERROR, TREEROWS_PERCENT,
+	TREEROWS_SELF, TREEROWS_RATE, TREEROWS_BLOCKS, TREEROWS_NAME, TREEROWS_PLACE,
+	TREEROWS_BAR };
+static_assert(sizeof(sampled_places) == TREE_COLUMNS, "each column has a place");
+static const struct table down_table = { down_columns, TREE_COLUMNS - 1, NULL };
+static const struct table up_table = { up_columns, TREE_COLUMNS - 1, NULL };
+static const struct table down_sampled = { down_columns, TREE_COLUMNS, sampled_places };
+static const struct table up_sampled = { up_columns, TREE_COLUMNS, sampled_places };
 
 const struct table *treeline_table(const struct ui *ui)
 {
+	if (ui_is_sampled(ui))
+		return ui->tree.inverted ? &up_sampled : &down_sampled;
 	return ui->tree.inverted ? &up_table : &down_table;
 }
 
@@ -227,6 +238,9 @@ static void tree_cell(
 	case TREEROWS_PERCENT:
 		units_percent(out, bytes, whole);
 		break;
+	case TREEROWS_ERROR:
+		units_bytes(out, (uint64_t)sqrt(row->small ? row->small_error2 : n->error2));
+		break;
 	case TREEROWS_SELF:
 		units_bytes(out, row->small ? 0 : n->self_bytes);
 		break;
@@ -255,7 +269,7 @@ static enum ink tree_ink(const struct ui *ui, const struct treerow *row, unsigne
 	double rate = row->small ? row->small_rate : treeline_node(ui, row->node)->rate_bytes_per_s;
 	double matters = (double)ui->shown->totals.live_bytes / 1000;
 
-	if (column == TREE_BAR)
+	if (column == TREEROWS_BAR)
 		return INK_GOOD;
 	if (column != TREEROWS_RATE || rate == 0)
 		return INK_PLAIN;
@@ -306,6 +320,9 @@ static void pane_numbers(const struct ui *ui, const struct tree_node *n, int y, 
 	char a[UNITS_MAX + 8];
 
 	strip_left(&s, 90, INK_PLAIN, "total %s", units_bytes(a, n->total_bytes));
+	if (ui_is_sampled(ui))
+		strip_join(&s, INK_WARN, " %s%s", ink_ascii() ? "+-" : "±",
+			units_bytes(a, (uint64_t)sqrt(n->error2)));
 	if (!ui->tree.inverted)
 		strip_left(&s, 80, INK_PLAIN, "self %s", units_bytes(a, n->self_bytes));
 	strip_left(&s, 75, INK_PLAIN, "%s block%s", units_exact(a, n->blocks),

@@ -10,6 +10,15 @@
 #include <poll.h>
 #include "src/model/columns.h"
 
+/* What is on the screen, for an export. */
+struct tui_shown {
+	const struct snapshot *rows; /* of its call sites those that the filter lets pass */
+	size_t sites; /* that there are without it */
+	const char *filter; /* NULL: none */
+	enum column sort;
+	bool reverse, full_names, show_hidden;
+};
+
 struct tui_source {
 	void *ctx;
 	/* A new snapshot (one reference, ours to drop), or NULL with *error set to a static line.
@@ -32,9 +41,9 @@ struct tui_source {
 	const char *(*output_line)(void *ctx, size_t i);
 	/* The program's terminal became this large. May be NULL. */
 	void (*output_resize)(void *ctx, int rows, int cols);
-	/* Writes the text snapshot of `s`; a line that says where, or why not, into `msg`. 0 or
+	/* Writes what is shown as text; a line that says where, or why not, into `msg`. 0 or
 	 * -errno. */
-	int (*save)(void *ctx, const struct snapshot *s, char *msg, size_t cap);
+	int (*save)(void *ctx, const struct tui_shown *shown, char *msg, size_t cap);
 	/*
 	 * Switches the program to what the user typed: "exact", "512K", "auto", "5%". A line that
 	 * says what came of it into `msg`. 0 or -errno. NULL: there is no program to switch.

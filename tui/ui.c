@@ -327,15 +327,30 @@ static void ui_draw_status(struct ui *ui)
 	ink_text(ui->layout.y[ROW_STATUS], 1, width - 2, INK_PLAIN, cut);
 }
 
+/* Why it ended with an error is mostly in its own words. */
+static bool ui_output_explains(const struct ui *ui)
+{
+	const struct snapshot *s = ui->current;
+
+	return s && ui->source->output_lines && ui->stack[0] != VIEW_OUTPUT &&
+	       (s->state == SNAP_KILLED || (s->state == SNAP_EXITED && s->exit_status > 0)) &&
+	       ui->source->output_lines(ui->source->ctx) > 0;
+}
+
 /* What the message line says when nobody has anything to say. */
 static void ui_idle_text(const struct ui *ui, char *text, size_t cap)
 {
+	char how[48];
+
 	text[0] = 0;
 	if (ui->frozen)
 		snprintf(text, cap,
 			"frozen: %u newer snapshot%s waiting; the header keeps moving, the rows do "
 			"not",
 			ui->waiting, ui->waiting == 1 ? " is" : "s are");
+	else if (ui_output_explains(ui))
+		snprintf(text, cap, "the program %s; what it wrote is in the Output tab (S-Tab)",
+			snapshot_state_text(ui->current, how));
 	else if (ui->layout.y[ROW_BAR] < 0)
 		snprintf(text, cap, "? help  q %s", ui->depth > 1 ? "back" : "quit");
 }

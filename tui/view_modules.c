@@ -31,7 +31,7 @@ static const struct table_column module_columns[] = {
 	{ "BUILD-ID", 16, false, 110, "by which its debug information is found" },
 };
 static const struct table module_table = { module_columns,
-	sizeof(module_columns) / sizeof(module_columns[0]) };
+	sizeof(module_columns) / sizeof(module_columns[0]), NULL };
 
 static const char *const names_words[] = {
 	[OBJECTS_PENDING] = "coming",

@@ -38,7 +38,7 @@ static const struct table_column thread_columns[] = {
 	{ "THREAD", 0, false, 0, "its name" },
 };
 static const struct table thread_table = { thread_columns,
-	sizeof(thread_columns) / sizeof(thread_columns[0]) };
+	sizeof(thread_columns) / sizeof(thread_columns[0]), NULL };
 
 static struct list *threads_list(struct ui *ui)
 {

@@ -17,6 +17,8 @@ struct export_options {
 	bool ascii;
 	bool full_names;
 	bool show_hidden;
+	const char *filter; /* that chose the sites of the snapshot, or NULL */
+	size_t sites; /* that there were without it */
 	const char *version;
 };
 

@@ -53,6 +53,9 @@ static void text_head(struct strbuf *out, const struct snapshot *s, const struct
 		snapshot_state_text(s, buf), units_duration(age, s->uptime_ns));
 	strbuf_printf(out, "started   %s\n", clock_iso8601(when, s->start_realtime_ns));
 	text_sampling(out, s, o);
+	if (o->filter)
+		strbuf_printf(out, "filter    %s: %zu of %zu call sites\n", o->filter, s->nsites,
+			o->sites);
 	if (s->notice)
 		strbuf_printf(out, "notice    %s\n", s->notice);
 	strbuf_putc(out, '\n');
@@ -283,6 +286,8 @@ static void text_sites(struct strbuf *out, const struct snapshot *s, const struc
 
 void export_text(struct strbuf *out, const struct snapshot *s, const struct export_options *o)
 {
+	struct export_options below = *o;
+
 	text_head(out, s, o);
 	text_live(out, s, o);
 	text_traffic(out, &s->totals, o);
@@ -292,8 +297,9 @@ void export_text(struct strbuf *out, const struct snapshot *s, const struct expo
 	text_sizes(out, s, text_glyphs(o));
 	text_lifetimes(out, s, text_glyphs(o));
 	text_sites(out, s, o);
+	below.filter = NULL; /* they are whole */
 	for (size_t i = 0; i < s->nchildren; i++) {
 		strbuf_puts(out, "\n----\n\n");
-		export_text(out, s->children[i], o);
+		export_text(out, s->children[i], &below);
 	}
 }

@@ -284,7 +284,7 @@ static void tree_zero(struct tree *t)
 		struct tree_node *n = &t->node[i];
 
 		n->total_bytes = n->self_bytes = n->blocks = n->sites = 0;
-		n->rate_bytes_per_s = n->allocs_per_s = 0;
+		n->rate_bytes_per_s = n->allocs_per_s = n->error2 = 0;
 	}
 }
 
@@ -298,6 +298,7 @@ static void tree_count(struct tree *t, const struct snap_site *site)
 	n->sites++;
 	n->rate_bytes_per_s += site->rate_bytes_per_s;
 	n->allocs_per_s += site->allocs_per_s;
+	n->error2 += (double)site->error.live_bytes * (double)site->error.live_bytes;
 }
 
 static void tree_sum(struct tree *t)
@@ -311,6 +312,7 @@ static void tree_sum(struct tree *t)
 		p->sites += n->sites;
 		p->rate_bytes_per_s += n->rate_bytes_per_s;
 		p->allocs_per_s += n->allocs_per_s;
+		p->error2 += n->error2;
 	}
 }
 

@@ -27,6 +27,7 @@ struct tree_node {
 	uint64_t total_bytes, self_bytes, blocks;
 	uint64_t sites;
 	double rate_bytes_per_s, allocs_per_s;
+	double error2; /* of total_bytes: the squares of its stacks' errors, which do not add up */
 };
 
 struct tree {

@@ -60,8 +60,11 @@ static int order_column(const struct walk *w, const struct tree_node *a, const s
 		return order_names(a, b);
 	case TREEROWS_PLACE:
 		return order_places(a, b);
+	case TREEROWS_ERROR:
+		return (a->error2 < b->error2) - (a->error2 > b->error2);
 	case TREEROWS_TOTAL:
 	case TREEROWS_PERCENT:
+	case TREEROWS_BAR:
 	case TREEROWS_COUNT:
 		break;
 	}
@@ -213,6 +216,7 @@ static void row_small(struct walk *w, uint32_t node, const struct treerow *above
 		row->small_bytes += n->total_bytes;
 		row->small_blocks += n->blocks;
 		row->small_rate += n->rate_bytes_per_s;
+		row->small_error2 += n->error2;
 	}
 }
 

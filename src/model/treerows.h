@@ -17,6 +17,8 @@ enum treerows_sort {
 	TREEROWS_BLOCKS,
 	TREEROWS_NAME,
 	TREEROWS_PLACE,
+	TREEROWS_BAR, /* as TREEROWS_TOTAL */
+	TREEROWS_ERROR,
 	TREEROWS_COUNT
 };
 
@@ -38,7 +40,7 @@ struct treerow {
 	bool has_children;
 	uint64_t guides; /* bit i: the ancestor at level i has siblings below this line */
 	uint64_t small_bytes, small_blocks;
-	double small_rate;
+	double small_rate, small_error2;
 };
 
 struct treerows_wish {

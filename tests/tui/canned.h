@@ -27,6 +27,8 @@ struct canned {
 	size_t lines; /* of output */
 	int rows, cols; /* the screen told the program */
 	unsigned saved;
+	int exit_status;
+	size_t saved_sites; /* of the last */
 	bool sampled;
 	char asked[32]; /* how to record */
 	bool no_detail;
@@ -168,7 +170,7 @@ static inline void canned_words(struct snapshot *s, const struct canned *c)
 	s->argc = 3;
 	s->exe = "/srv/bin/server";
 	s->state = c->state;
-	s->exit_status = 0;
+	s->exit_status = c->exit_status;
 	s->signal = c->state == SNAP_KILLED ? 11 : 0;
 	s->signal_name = c->state == SNAP_KILLED ? "SIGSEGV" : NULL;
 	s->uptime_ns = c->seconds * CANNED_S;
@@ -342,8 +344,9 @@ static inline void canned_output_resize(void *ctx, int rows, int cols)
 	c->cols = cols;
 }
 
-static inline int canned_save(void *ctx, const struct snapshot *s, char *msg, size_t cap)
+static inline int canned_save(void *ctx, const struct tui_shown *shown, char *msg, size_t cap)
 {
+	((struct canned *)ctx)->saved_sites = shown->rows->nsites;
 	snprintf(msg, cap, "saved heaptop-snapshot-4211-%u.txt", ++((struct canned *)ctx)->saved);
 	return 0;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Sampling on the screen: how it is switched, and how estimates are told from what was counted. */
+#include <math.h>
 #include "tests/check.h"
 #include "tests/tui/paper.h"
 
@@ -41,6 +42,8 @@ TEST(sampling_is_switched)
  */
 TEST(sampling_is_told)
 {
+	double sum = 0;
+
 	begin(24, 80);
 	paper_draw(&p);
 	CHECK(paper_find(&p, "exact") >= 0);
@@ -50,6 +53,18 @@ TEST(sampling_is_told)
 	paper_draw(&p);
 	CHECK(paper_find(&p, "sampled 1/512k") >= 0);
 	CHECK(paper_find(&p, "ERROR") >= 0);
+	/* So do the lines of the tree, whose errors are those of their sites, by their squares. */
+	ui_tab(&p.ui, VIEW_TREE);
+	paper_draw(&p);
+	CHECK(strstr(paper_line(&p, p.ui.layout.y[ROW_HEAD]), "1TOTAL") != NULL);
+	CHECK(strstr(paper_line(&p, p.ui.layout.y[ROW_HEAD]), "9ERROR") != NULL);
+	for (size_t i = 0; i < p.canned.nsites; i++)
+		sum += (double)p.ui.shown->sites[i].error.live_bytes *
+		       (double)p.ui.shown->sites[i].error.live_bytes;
+	CHECK(fabs(p.ui.tree.tree[0].node[0].error2 / sum - 1) < 1e-9);
+	paper_keys(&p, "9");
+	CHECK_INT(p.ui.tree.order.sort, TREEROWS_ERROR);
+	ui_tab(&p.ui, VIEW_SITES);
 	paper_resize(&p, 8, 40);
 	paper_draw(&p);
 	CHECK(paper_find(&p, "sampled 1/512k") >= 0);

@@ -27,6 +27,10 @@ TEST(sizes_of_the_program_and_of_a_site)
 	paper_draw(&p);
 	CHECK(paper_find(&p, "no site before this one") >= 0);
 	CHECK(paper_find(&p, "site 20  index::load") >= 0);
+	/* Nothing there has a name to be found by. */
+	CHECK_INT(paper_find(&p, "F3Find"), -1);
+	paper_keys(&p, "/");
+	CHECK(!p.ui.prompt.open);
 	p.canned.no_detail = true;
 	ui_tick(&p.ui);
 	paper_draw(&p);
