@@ -11,6 +11,7 @@ BEGIN {
 	kind["DIRS"] = "dirs"
 	kind["FMT"] = "words";   value["FMT"] = "text json"
 	kind["CLASS"] = "words"; value["CLASS"] = "definite indirect possible unfreed"
+	kind["BY"] = "words"; value["BY"] = "stack caller function file module"
 	kind["KINDS"] = "words"; value["KINDS"] = "registers vectors stacks globals maps"
 	kind["WHEN"] = "words";  value["WHEN"] = "auto always never"
 	kind["BYTES"] = "words"; value["BYTES"] = "exact auto 64K 512K 4M"

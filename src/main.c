@@ -42,6 +42,7 @@ static void export_options_fill(struct export_options *e, const struct options *
 {
 	*e = (struct export_options){ .sort = o->sort,
 		.top = o->top,
+		.group = o->group,
 		.filter = o->filter,
 		.ascii = o->ascii,
 		.full_names = o->full_names,
@@ -87,34 +88,51 @@ static int put(int fd, struct strbuf *text, const struct options *o)
 	return fail(RUN_EXIT_FAILED, o->output ? o->output : "output", strerror(-rc));
 }
 
-/* `s`, or of its call sites those that -F lets pass. */
-static const struct snapshot *filtered(const struct snapshot *s, const struct options *o,
-	struct snapshot *matching, struct snap_site **sites)
+/* A snapshot as the options want it: what -F lets pass, and that by --group. */
+struct view {
+	const struct snapshot *sites, *rows; /* the same, unless rows sum up sites */
+	struct snapshot matching;
+	struct snap_site *room;
+	struct groups groups;
+};
+
+static void view_make(struct view *v, const struct snapshot *s, const struct options *o)
 {
 	char why[FILTER_WHY_MAX];
 	struct filter *f = o->filter ? filter_parse(o->filter, why) : NULL;
+	struct groups_wish wish = { .by = o->group, .show_hidden = o->show_hidden, .filter = f };
 	size_t room = 0;
-	int rc = f ? filter_apply(f, s, o->show_hidden, matching, sites, &room) : -EINVAL;
 
+	*v = (struct view){ .sites = s };
+	if (f && filter_apply(f, s, o->show_hidden, &v->matching, &v->room, &room) == 0)
+		v->sites = &v->matching;
+	v->rows = v->sites;
+	if (o->group != GROUP_STACK && groups_make(&v->groups, s, &wish) == 0)
+		v->rows = &v->groups.snap;
 	filter_free(f);
-	return rc == 0 ? matching : s;
+}
+
+static void view_free(struct view *v)
+{
+	free(v->room);
+	groups_free(&v->groups);
 }
 
 static int report_put(int fd, const struct snapshot *s, const struct options *o)
 {
 	struct strbuf text = STRBUF_INIT;
-	struct snapshot matching;
-	struct snap_site *sites = NULL;
 	struct export_options e;
+	struct view v;
 
 	export_options_fill(&e, o);
 	e.sites = s->nsites;
-	s = filtered(s, o, &matching, &sites);
+	view_make(&v, s, o);
+	e.groups = v.rows != v.sites ? v.rows : NULL;
 	if (o->format == OPTIONS_JSON)
-		export_json(&text, s, &e);
+		export_json(&text, v.sites, &e);
 	else
-		export_text(&text, s, &e);
-	free(sites);
+		export_text(&text, v.rows, &e);
+	view_free(&v);
 	return put(fd, &text, o);
 }
 
@@ -126,6 +144,7 @@ static int shown_put(int fd, const struct tui_shown *shown, const struct options
 
 	export_options_fill(&e, o);
 	e.filter = shown->filter;
+	e.group = shown->group;
 	e.sites = shown->sites;
 	e.sort = shown->sort;
 	e.reverse = shown->reverse;
@@ -265,15 +284,15 @@ static int show_report(struct run *r, const struct options *o, int fd)
 static int frame_put(int fd, const struct snapshot *s, const struct options *o)
 {
 	struct strbuf text = STRBUF_INIT;
-	struct snapshot matching;
-	struct snap_site *sites = NULL;
 	struct export_options e;
+	struct view v;
 
 	if (o->format_given)
 		return report_put(fd, s, o);
 	export_options_fill(&e, o);
-	export_frame(&text, filtered(s, o, &matching, &sites), &e);
-	free(sites);
+	view_make(&v, s, o);
+	export_frame(&text, v.rows, &e);
+	view_free(&v);
 	return put(fd, &text, o);
 }
 
@@ -433,6 +452,7 @@ static int show_screen(struct run *r, const struct options *o, struct script *sc
 		.tree = o->tree,
 		.readonly = o->readonly,
 		.filter = o->filter,
+		.group = o->group,
 		.full_names = o->full_names,
 		.show_hidden = o->show_hidden,
 		.version = HEAPTOP_VERSION,

@@ -156,6 +156,16 @@ static int set_sort(struct options *o, const char *value, struct why *why)
 	return 0;
 }
 
+static int set_group(struct options *o, const char *value, struct why *why)
+{
+	int by = group_find(value);
+
+	if (by < 0)
+		return why_set(why, "must be stack, caller, function, file or module");
+	o->group = (enum group_by)by;
+	return 0;
+}
+
 static int set_filter(struct options *o, const char *value, struct why *why)
 {
 	struct filter *f = filter_parse(value, why->text);
@@ -276,6 +286,7 @@ enum long_key {
 	KEY_REPORT,
 	KEY_FORMAT,
 	KEY_TOP,
+	KEY_GROUP,
 	KEY_FAIL_ON,
 	KEY_SAMPLE,
 	KEY_MAX_OVERHEAD,
@@ -304,6 +315,8 @@ static const struct row rows[] = {
 	{ 'n', "frames", "N", set_frames, 0, "stop after N frames" },
 	{ 's', "sort", "COLUMN", set_sort, 0, "sort by COLUMN (\"-s help\" lists them)" },
 	{ 'F', "filter", "EXPR", set_filter, 0, "only call sites that match (live>1M, json, !word, /re/)" },
+	{ KEY_GROUP, "group", "BY", set_group, 0,
+		"sum up sites by caller, function, file, module" },
 	{ 't', "tree", NULL, FLAG(tree), "start in the call tree" },
 	{ KEY_READONLY, "readonly", NULL, FLAG(readonly),
 		"the screen steers nothing, writes no file, starts no command" },

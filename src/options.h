@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 #include "src/model/columns.h"
+#include "src/model/groups.h"
 #include "src/steer.h"
 
 #define OPTIONS_EXIT_USAGE    2
@@ -58,6 +59,7 @@ struct options {
 	uint64_t delay_ns;
 	unsigned frames; /* 0: no limit */
 	enum column sort;
+	enum group_by group; /* what a row of the table is */
 	enum options_color color;
 	bool ascii, no_mouse;
 	bool tree; /* where the screen starts */

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include "src/util/units.h"
 #include "tui/find.h"
+#include "tui/group.h"
 #include "tui/keys.h"
 #include "tui/views.h"
 
@@ -64,7 +65,7 @@ void action_shift(struct ui *ui, int cells, int key)
 static bool action_column_shown(const struct ui *ui, enum column column)
 {
 	struct layout_column shown[COL_COUNT];
-	unsigned n = layout_columns(ui->layout.width, ui_is_sampled(ui), shown);
+	unsigned n = layout_columns(ui->layout.width, ui_kind(ui), shown);
 
 	for (unsigned i = 0; i < n; i++)
 		if (shown[i].column == column)
@@ -144,7 +145,7 @@ void action_sort_digit(struct ui *ui, int arg, int key)
 void action_sort_step(struct ui *ui, int step, int key)
 {
 	struct layout_column shown[COL_COUNT];
-	int n = (int)layout_columns(ui->layout.width, ui_is_sampled(ui), shown), at = 0;
+	int n = (int)layout_columns(ui->layout.width, ui_kind(ui), shown), at = 0;
 
 	if (ui_view(ui)->table) {
 		action_table_step(ui, step);
@@ -208,6 +209,8 @@ void action_detail(struct ui *ui, int arg, int key)
 		ui_say(ui, "no site is selected");
 		return;
 	}
+	if (ui_view(ui) == view_table[VIEW_SITES] && group_enter(ui))
+		return;
 	ui->detail.site = ui->sites.selected;
 	ui_push(ui, VIEW_DETAIL);
 }
@@ -255,14 +258,15 @@ void action_save(struct ui *ui, int arg, int key)
 {
 	char text[UI_MESSAGE_MAX] = "";
 
-	struct tui_shown shown = { .rows = ui->rows,
+	struct tui_shown shown = { .rows = ui->listed,
+		.group = ui->group.is_inside ? GROUP_STACK : ui->group.by,
 		.filter = ui->filter ? filter_text(ui->filter) : NULL,
 		.sort = ui->sort,
 		.reverse = ui->reverse,
 		.full_names = ui->full_names,
 		.show_hidden = ui->show_hidden };
 
-	if (!ui->rows || !ui->source->save) {
+	if (!ui->listed || !ui->source->save) {
 		ui_say(ui, "nothing to export yet");
 		return;
 	}
@@ -338,7 +342,7 @@ void action_suspend(struct ui *ui, int arg, int key)
 
 void action_back(struct ui *ui, int may_quit, int key)
 {
-	if (ui_pop(ui))
+	if (ui_pop(ui) || group_leave(ui))
 		return;
 	if (!may_quit && ui->filter) {
 		find_filter_set(ui, NULL);

@@ -11,6 +11,7 @@
 #include <string.h>
 #include "src/util/text.h"
 #include "src/util/units.h"
+#include "tui/group.h"
 #include "tui/keys.h"
 #include "tui/strip.h"
 
@@ -323,6 +324,8 @@ static void header_order(const struct ui *ui, struct strip *s)
 
 	if (ui_view(ui)->facts)
 		ui_view(ui)->facts(ui, s);
+	if (ui_view(ui)->scope == view_table[VIEW_SITES]->scope)
+		group_facts(ui, s);
 	if (ui_view(ui)->scope == view_table[VIEW_SITES]->scope)
 		strip_right(s, 80, INK_PLAIN, "sort %s%s", c->title,
 			ink_sign(c->descending != ui->reverse ? SIGN_DOWN : SIGN_UP));

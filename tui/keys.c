@@ -10,6 +10,7 @@
 #include "tui/actions.h"
 #include "tui/curses_api.h"
 #include "tui/find.h"
+#include "tui/group.h"
 #include "tui/ink.h"
 #include "tui/strip.h"
 #include "tui/views.h"
@@ -38,8 +39,10 @@ const struct key_binding keys_table[] = {
 		NULL, "half a page up" },
 	{ MOVE, "^D", { UI_CTRL('d'), 0 }, IN_ALL, action_move, LIST_HALF_DOWN, PLACE_HELP, NULL,
 		NULL, NULL, "half a page down" },
-	{ MOVE, "Home gg", { KEY_HOME, 'g', 0 }, IN_ALL, action_move_pair, LIST_HOME, PLACE_HELP,
+	{ MOVE, "Home", { KEY_HOME, 0 }, IN_ALL, action_move, LIST_HOME, PLACE_HELP,
 		NULL, NULL, NULL, "first row; the cursor then stays on top" },
+	{ MOVE, "gg", { 'g', 0 }, IN_ALL & ~IN_SITES, action_move_pair, LIST_HOME, PLACE_HELP,
+		NULL, NULL, NULL, "first row, as Home" },
 	{ MOVE, "End G", { KEY_END, 'G', 0 }, IN_ALL, action_move, LIST_END, PLACE_HELP, NULL, NULL,
 		NULL, "last row" },
 	{ MOVE, "Left h", { KEY_LEFT, 'h', 0 }, IN_SHIFTED, action_shift, -8, PLACE_HELP, NULL, NULL, NULL,
@@ -92,6 +95,8 @@ const struct key_binding keys_table[] = {
 		PLACE_BAR, "Its sites", NULL, NULL, "in Modules: the call sites of one (also F7)" },
 	{ TABLE, "o", { 'o', 0 }, IN_TABLES, action_hold, 0, PLACE_HINT, "hold order", "free order",
 		action_is_held, "hold the order of the rows; their values stay live" },
+	{ TABLE, "g", { 'g', 0 }, IN_SITES, group_ask, 0, PLACE_HINT, "group", NULL, NULL,
+		"sum up sites: asks by what (caller, function, file, module); gg: first row" },
 	{ SHOW, "Space", { ' ', 'Z', 0 }, IN_LISTS, action_freeze, 0, PLACE_HINT, "freeze", "thaw",
 		action_is_frozen, "freeze the rows (also Z); the header keeps moving" },
 	{ SHOW, "v", { 'v', 0 }, IN_LISTS, action_names, 0, PLACE_HINT, "full names", "short names",

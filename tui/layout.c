@@ -55,7 +55,8 @@ void layout_make(struct layout *l, int width, int height, unsigned wishes)
 	}
 }
 
-#define NEVER 1000000
+#define NEVER	1000000
+#define GROUPED 48 /* from here on rows of groups say how many sites they sum up */
 
 /* In the order they are shown, with the least screen width for each. */
 static const struct {
@@ -73,6 +74,7 @@ static const struct {
 	{ COL_PEAK, 132, 132 },
 	{ COL_ALLOCS, 140, 140 },
 	{ COL_TEMP, 150, 150 },
+	{ COL_SITES, GROUPED, GROUPED },
 	{ COL_SITE, 0, 0 },
 	{ COL_LINE, 62, 62 },
 };
@@ -95,7 +97,21 @@ static unsigned column_cells(enum column c, int width)
 	return column_table[c].cells > title ? column_table[c].cells : title;
 }
 
-unsigned layout_columns(int width, bool sampled, struct layout_column out[COL_COUNT])
+static bool column_shown(unsigned i, int width, struct layout_kind kind)
+{
+	enum column c = column_order[i].column;
+	int least = kind.sampled ? column_order[i].sampled_width : column_order[i].width;
+	bool counted = kind.grouped && width >= GROUPED;
+
+	if (c == COL_SITES)
+		return counted && !(kind.hidden >> c & 1);
+	/* The count takes its cells from the columns that need a wide screen. */
+	if (counted)
+		width -= (int)column_table[COL_SITES].cells + 1;
+	return width >= least && (c == COL_SITE || !(kind.hidden >> c & 1));
+}
+
+unsigned layout_columns(int width, struct layout_kind kind, struct layout_column out[COL_COUNT])
 {
 	unsigned n = 0, fixed = 1, site = 0; /* one cell for the cursor's mark */
 	int x = 1;
@@ -103,7 +119,7 @@ unsigned layout_columns(int width, bool sampled, struct layout_column out[COL_CO
 	for (unsigned i = 0; i < sizeof(column_order) / sizeof(column_order[0]); i++) {
 		enum column c = column_order[i].column;
 
-		if (width < (sampled ? column_order[i].sampled_width : column_order[i].width))
+		if (!column_shown(i, width, kind))
 			continue;
 		out[n].column = c;
 		out[n].cells = column_cells(c, width);

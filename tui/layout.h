@@ -51,10 +51,12 @@ struct layout_column {
 };
 
 void layout_make(struct layout *l, int width, int height, unsigned wishes);
-/*
- * The columns of the site table in this width, left to right. `sampled`: figures are estimates, and
- * the first of them has its error beside it. Returns how many.
- */
-unsigned layout_columns(int width, bool sampled, struct layout_column out[COL_COUNT]);
+struct layout_kind {
+	bool sampled; /* figures are estimates, and the first of them has its error beside it */
+	bool grouped; /* rows sum up sites, and say how many */
+	unsigned hidden; /* bit i: column i was switched off; never the site's */
+};
+/* The columns of the site table in this width, left to right. Returns how many. */
+unsigned layout_columns(int width, struct layout_kind kind, struct layout_column out[COL_COUNT]);
 
 #endif

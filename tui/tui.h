@@ -9,10 +9,12 @@
 
 #include <poll.h>
 #include "src/model/columns.h"
+#include "src/model/groups.h"
 
 /* What is on the screen, for an export. */
 struct tui_shown {
-	const struct snapshot *rows; /* of its call sites those that the filter lets pass */
+	const struct snapshot *rows; /* what the filter lets pass, by `group` */
+	enum group_by group;
 	size_t sites; /* that there are without it */
 	const char *filter; /* NULL: none */
 	enum column sort;
@@ -68,6 +70,7 @@ struct tui_options {
 	bool ascii, no_mouse;
 	bool tree; /* start in the call tree */
 	const char *filter; /* show only what matches: src/model/filter.h; NULL: all */
+	enum group_by group; /* what the rows of the table are at first */
 	bool full_names, show_hidden; /* where the `v` and `H` keys start */
 	const char *version;
 	bool readonly; /* keys that change the program, write files or start commands are refused */

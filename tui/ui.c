@@ -14,6 +14,7 @@
 #include "tui/actions.h"
 #include "tui/curses_api.h"
 #include "tui/find.h"
+#include "tui/group.h"
 #include "tui/header.h"
 #include "tui/ink.h"
 #include "tui/keys.h"
@@ -42,6 +43,7 @@ void ui_init(struct ui *ui, const struct tui_source *source, const struct tui_op
 	ui->show_hidden = options->show_hidden;
 	ui->stack[0] = options->tree ? VIEW_TREE : VIEW_SITES;
 	ui->output.follow = true;
+	ui->group.by = options->group;
 	find_filter_set(ui, options->filter);
 	view_tree_init(ui);
 }
@@ -57,6 +59,7 @@ void ui_free(struct ui *ui)
 	view_threads_free(ui);
 	view_help_free(ui);
 	find_free(ui);
+	group_free(ui);
 	*ui = (struct ui){ 0 };
 }
 
@@ -73,6 +76,12 @@ uint64_t ui_now_ns(const struct ui *ui)
 bool ui_is_sampled(const struct ui *ui)
 {
 	return ui->shown && ui->shown->sampling.most != 0;
+}
+
+struct layout_kind ui_kind(const struct ui *ui)
+{
+	return (struct layout_kind){ .sampled = ui_is_sampled(ui),
+		.grouped = ui->group.by != GROUP_STACK && !ui->group.is_inside };
 }
 
 struct row_style ui_style(const struct ui *ui)
@@ -170,6 +179,7 @@ void ui_move(struct ui *ui, enum list_motion motion)
 void ui_reorder(struct ui *ui)
 {
 	find_filter_apply(ui);
+	group_apply(ui);
 	/* The table is what the detail view walks along, so it is kept in order behind it. */
 	view_sites.update(ui);
 	if (ui_view(ui) != &view_sites)
@@ -181,7 +191,7 @@ static void ui_image_changed(struct ui *ui)
 {
 	while (ui_view(ui) == view_table[VIEW_DETAIL] && ui_pop(ui))
 		;
-	ui->sites.has_selected = false;
+	ui->sites.has_selected = ui->group.is_inside = false;
 	ui->sites.held = 0;
 	view_tree_reset(ui);
 	view_modules_free(ui);
@@ -260,6 +270,11 @@ void ui_key(struct ui *ui, int key)
 	if (ui->prompt.open) {
 		prompt_key(&ui->prompt, ui, key);
 		return;
+	}
+	if (ui->pending == 'g' && ui_view(ui) == view_table[VIEW_SITES]) {
+		ui->pending = 0;
+		if (group_choose(ui, key))
+			return;
 	}
 	if (key != 'g')
 		ui->pending = 0;
@@ -343,7 +358,9 @@ static void ui_idle_text(const struct ui *ui, char *text, size_t cap)
 	char how[48];
 
 	text[0] = 0;
-	if (ui->frozen)
+	if (ui->pending == 'g' && ui_view(ui) == view_table[VIEW_SITES])
+		snprintf(text, cap, "%s", group_choices());
+	else if (ui->frozen)
 		snprintf(text, cap,
 			"frozen: %u newer snapshot%s waiting; the header keeps moving, the rows do "
 			"not",

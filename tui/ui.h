@@ -7,7 +7,7 @@
 #ifndef TUI_UI_H
 #define TUI_UI_H
 
-#include "src/model/filter.h"
+#include "src/model/groups.h"
 #include "src/model/objects.h"
 #include "src/model/treerows.h"
 #include "tui/layout.h"
@@ -80,6 +80,14 @@ struct sites_state {
 
 #define TREE_ZOOMS 32 /* zooms into zooms */
 
+/* What the rows of the site table are. */
+struct group_state {
+	enum group_by by;
+	bool is_inside; /* the sites of one group are seen: that of this site */
+	uint32_t inside;
+	struct groups groups;
+};
+
 struct tree_state {
 	struct list list;
 	struct tree tree[2]; /* top-down, inverted; each made when it is first seen */
@@ -151,6 +159,7 @@ struct ui {
 	struct snapshot matching;
 	struct snap_site *matching_sites; /* owned */
 	size_t matching_room;
+	const struct snapshot *listed; /* the rows of the site table: `rows`, or groups of them */
 	const char *error; /* of the last tick, or NULL */
 	size_t growing; /* sites of `current` that grow */
 	unsigned ticks;
@@ -177,6 +186,7 @@ struct ui {
 	bool quit, suspend, repaint, delay_changed;
 	/* The views' own. */
 	struct sites_state sites;
+	struct group_state group;
 	struct tree_state tree;
 	struct sizes_state sizes;
 	struct modules_state modules;
@@ -216,6 +226,8 @@ void ui_reorder(struct ui *ui);
 /* The site of this id in ui->shown, or NULL: also one that the filter hides. */
 const struct snap_site *ui_site(const struct ui *ui, uint32_t id);
 uint64_t ui_now_ns(const struct ui *ui);
+/* Of what the columns of the site table depend on. */
+struct layout_kind ui_kind(const struct ui *ui);
 /* Whether the rows hold estimates. */
 bool ui_is_sampled(const struct ui *ui);
 /* How names are to be written now. */

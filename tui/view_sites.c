@@ -11,6 +11,7 @@
 #include "src/util/text.h"
 #include "src/util/units.h"
 #include "tui/actions.h"
+#include "tui/group.h"
 #include "tui/ink.h"
 #include "tui/keys.h"
 #include "tui/views.h"
@@ -24,7 +25,7 @@ static struct list *sites_list(struct ui *ui)
 
 static const struct snap_site *sites_row(const struct ui *ui, size_t row)
 {
-	return &ui->rows->sites[ui->sites.order[row]];
+	return &ui->listed->sites[ui->sites.order[row]];
 }
 
 /* ---- order -------------------------------------------------------------------------------- */
@@ -72,7 +73,7 @@ static bool sites_keep_order(struct ui *ui, size_t n)
 	if (!rank)
 		return false;
 	for (size_t i = 0; i < n; i++)
-		rank[i] = (struct sites_rank){ ui->rows->sites[i].id, (uint32_t)i };
+		rank[i] = (struct sites_rank){ ui->listed->sites[i].id, (uint32_t)i };
 	qsort(rank, n, sizeof(*rank), sites_rank_compare);
 	for (size_t i = 0; i < st->held && rows < n; i++) {
 		struct sites_rank *r = bsearch(&(struct sites_rank){ st->ids[i], 0 }, rank, n,
@@ -104,8 +105,10 @@ static void sites_follow(struct ui *ui)
 {
 	struct sites_state *st = &ui->sites;
 
+	uint32_t id = st->list.moved && st->has_selected ? group_row_of(ui, st->selected) : 0;
+
 	for (size_t i = 0; st->list.moved && st->has_selected && i < st->list.count; i++) {
-		if (st->ids[i] == st->selected) {
+		if (st->ids[i] == id) {
 			list_follow(&st->list, i);
 			return;
 		}
@@ -116,14 +119,14 @@ static void sites_follow(struct ui *ui)
 static void sites_update(struct ui *ui)
 {
 	struct sites_state *st = &ui->sites;
-	size_t n = ui->rows ? ui->rows->nsites : 0;
+	size_t n = ui->listed ? ui->listed->nsites : 0;
 
 	if (!sites_room(st, n))
 		n = 0;
 	if (n && !(ui->hold && st->held && sites_keep_order(ui, n)))
-		sites_sort(ui->rows, ui->sort, ui->reverse, st->order);
+		sites_sort(ui->listed, ui->sort, ui->reverse, st->order);
 	for (size_t i = 0; i < n; i++)
-		st->ids[i] = ui->rows->sites[st->order[i]].id;
+		st->ids[i] = ui->listed->sites[st->order[i]].id;
 	st->held = n;
 	/* Not list_recount: the cursor's line must still be known when the site is found again. */
 	st->list.count = n;
@@ -134,14 +137,23 @@ static void sites_update(struct ui *ui)
 
 /* ---- drawing ------------------------------------------------------------------------------ */
 
+/* What a row is called after depends on what it sums up. */
+static const char *sites_column_title(const struct ui *ui, enum column c)
+{
+	const struct group_info *g = &group_table[ui->group.is_inside ? GROUP_STACK : ui->group.by];
+
+	return c == COL_SITE ? g->title : c == COL_LINE ? g->place : column_table[c].title;
+}
+
 static void sites_draw_title(const struct ui *ui, const struct layout_column *c, int y)
 {
 	const struct column_info *info = &column_table[c->column];
+	const char *title = sites_column_title(ui, c->column);
 	enum ink ink = c->column == ui->sort ? INK_HEAD_SORT : INK_HEAD;
 	char digit = keys_digit(c->column), text[64];
 	int pad;
 
-	snprintf(text, sizeof(text), "%.*s%s", digit != 0, &digit, info->title);
+	snprintf(text, sizeof(text), "%.*s%s", digit != 0, &digit, title);
 	pad = info->right ? (int)c->cells - (int)strlen(text) : 0;
 	ink_text(y, c->x + (pad > 0 ? pad : 0), c->cells, ink, text);
 	if (c->column == ui->sort)
@@ -218,7 +230,7 @@ static void sites_draw_empty(const struct ui *ui)
 static void sites_draw(struct ui *ui)
 {
 	struct layout_column columns[COL_COUNT];
-	unsigned n = layout_columns(ui->layout.width, ui_is_sampled(ui), columns);
+	unsigned n = layout_columns(ui->layout.width, ui_kind(ui), columns);
 	const struct list *l = &ui->sites.list;
 
 	ink_fill(ui->layout.y[ROW_HEAD], 0, (unsigned)ui->layout.width, INK_HEAD);
@@ -242,8 +254,9 @@ static void sites_status(struct ui *ui, char *text, size_t cap)
 		return;
 	for (size_t i = l->top; i < end; i++)
 		sum += sites_row(ui, i)->live_bytes;
-	snprintf(text, cap, "%s-%s of %s sites%s   these hold %s = %s%%   %s",
+	snprintf(text, cap, "%s-%s of %s %s%s   these hold %s = %s%%   %s",
 		units_count(first, l->top + 1), units_count(last, end), units_count(all, l->count),
+		group_table[ui->group.is_inside ? GROUP_STACK : ui->group.by].many,
 		ui->filter ? " that match" : "", units_bytes(bytes, sum),
 		units_percent(percent, sum, ui->shown->totals.live_bytes),
 		l->moved ? "> is followed: its line stays put" : "");
@@ -252,7 +265,7 @@ static void sites_status(struct ui *ui, char *text, size_t cap)
 void view_sites_click_head(struct ui *ui, int x)
 {
 	struct layout_column columns[COL_COUNT];
-	unsigned n = layout_columns(ui->layout.width, ui_is_sampled(ui), columns);
+	unsigned n = layout_columns(ui->layout.width, ui_kind(ui), columns);
 
 	for (unsigned i = 0; i < n; i++)
 		if (x >= columns[i].x && x <= columns[i].x + (int)columns[i].cells)
@@ -261,7 +274,7 @@ void view_sites_click_head(struct ui *ui, int x)
 
 static bool sites_matches(const struct ui *ui, const struct filter *f, size_t row)
 {
-	return filter_match(f, ui->rows, sites_row(ui, row), ui->show_hidden);
+	return filter_match(f, ui->listed, sites_row(ui, row), ui->show_hidden);
 }
 
 static void sites_click(struct ui *ui, int y, int x)

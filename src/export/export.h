@@ -6,6 +6,7 @@
 #ifndef SRC_EXPORT_EXPORT_H
 #define SRC_EXPORT_EXPORT_H
 
+#include "src/model/groups.h"
 #include "src/model/columns.h"
 #include "src/util/strbuf.h"
 
@@ -19,6 +20,8 @@ struct export_options {
 	bool show_hidden;
 	const char *filter; /* that chose the sites of the snapshot, or NULL */
 	size_t sites; /* that there were without it */
+	enum group_by group; /* what the rows of text are */
+	const struct snapshot *groups; /* for JSON, beside the sites; NULL: they are not grouped */
 	const char *version;
 };
 

@@ -27,6 +27,7 @@ static const struct {
 	{ COL_PEAK, 120 },
 	{ COL_ALLOCS, 130 },
 	{ COL_TEMP, 140 },
+	{ COL_SITES, 48 },
 	{ COL_SITE, 0 },
 	{ COL_LINE, 70 },
 };
@@ -45,6 +46,9 @@ static bool frame_shows(const struct snapshot *s, size_t i, unsigned width)
 {
 	/* Where everything was recorded there are no errors to show. */
 	if (frame_columns[i].column == COL_ERROR && s->sampling.most == 0)
+		return false;
+	/* And where each row is a site, nothing to count. */
+	if (frame_columns[i].column == COL_SITES && !(s->nsites && s->sites[0].group))
 		return false;
 	return width >= frame_columns[i].from;
 }
@@ -91,12 +95,14 @@ static void frame_heap(struct strbuf *out, const struct snapshot *s, const struc
 	const struct snap_totals *t = &s->totals;
 	char live[UNITS_MAX], blocks[UNITS_MAX], peak[UNITS_MAX], when[UNITS_MAX];
 	char growth[UNITS_MAX], sites[UNITS_MAX], mode[SNAP_SAMPLING_MAX];
+	const char *many = group_table[o->group].many;
 
-	strbuf_printf(out, "Live %s in %s blocks  peak %s @%s  growth %s  %s site%s  %s",
+	strbuf_printf(out, "Live %s in %s blocks  peak %s @%s  growth %s  %s %.*s  %s",
 		units_bytes(live, t->live_bytes), units_count(blocks, t->live_blocks),
 		units_bytes(peak, t->peak_live_bytes), units_duration(when, t->peak_ns),
 		units_rate(growth, t->growth_bytes_per_s), units_count(sites, s->nsites),
-		s->nsites == 1 ? "" : "s", snapshot_sampling_text(s, o->ascii, mode));
+		(int)strlen(many) - (s->nsites == 1), many,
+		snapshot_sampling_text(s, o->ascii, mode));
 	if (s->sampling.measured)
 		strbuf_printf(out, "  cost %.1f%%", s->sampling.overhead * 100);
 	strbuf_putc(out, '\n');
@@ -127,6 +133,16 @@ static void frame_operations(struct strbuf *out, const struct snap_totals *t)
 		units_count(untracked, t->untracked_blocks));
 }
 
+/* What a row is called after depends on what it sums up. */
+static const char *frame_title(const struct snapshot *s, size_t i)
+{
+	const struct snap_group *group = s->nsites ? s->sites[0].group : NULL;
+	const struct group_info *info = &group_table[group ? group->by : GROUP_STACK];
+	enum column c = frame_columns[i].column;
+
+	return c == COL_SITE ? info->title : c == COL_LINE ? info->place : column_table[c].title;
+}
+
 static void frame_titles(
 	struct strbuf *out, const struct snapshot *s, unsigned width, unsigned site_cells)
 {
@@ -138,7 +154,7 @@ static void frame_titles(
 
 		if (!frame_shows(s, i, width))
 			continue;
-		strbuf_printf(out, "%*s ", info->right ? cells : -cells, info->title);
+		strbuf_printf(out, "%*s ", info->right ? cells : -cells, frame_title(s, i));
 	}
 	frame_line(out, from);
 }

@@ -269,6 +269,53 @@ static void json_sites(struct writer *w, const struct snapshot *s, const struct 
 	free(order);
 }
 
+/* What --group asked for; the sites themselves are all there, whatever it was. */
+static void json_group(
+	struct writer *w, const struct snap_site *row, const struct export_options *o, bool sampled)
+{
+	struct row_style style = {
+		.glyphs = GLYPHS_BLOCKS, .full_names = true, .show_hidden = o->show_hidden
+	};
+	char name[COLUMN_TEXT_MAX];
+
+	writer_object(w, NULL);
+	site_name(row, &style, name, sizeof(name));
+	writer_string(w, "name", name);
+	site_place(row, &style, name, sizeof(name));
+	writer_string(w, "place", name);
+	writer_uint(w, "sites", row->group->sites);
+	writer_uint(w, "live_bytes", row->live_bytes);
+	writer_uint(w, "live_blocks", row->live_blocks);
+	writer_uint(w, "allocs", row->allocs);
+	writer_uint(w, "frees", row->frees);
+	writer_uint(w, "alloc_bytes", row->alloc_bytes);
+	writer_uint(w, "temporary", row->temporary);
+	writer_double(w, "rate_bytes_per_s", row->rate_bytes_per_s);
+	json_error(w, &row->error, sampled);
+	writer_end(w);
+}
+
+static void json_groups(struct writer *w, const struct export_options *o)
+{
+	const struct snapshot *g = o->groups;
+	uint32_t *order = g ? malloc((g->nsites ? g->nsites : 1) * sizeof(*order)) : NULL;
+
+	if (!g)
+		return;
+	if (!order) {
+		w->out->failed = true;
+		return;
+	}
+	sites_sort(g, o->sort, o->reverse, order);
+	writer_string(w, "group", group_table[o->group].key);
+	writer_array(w, "groups");
+	writer_lines(w);
+	for (size_t i = 0; i < g->nsites; i++)
+		json_group(w, &g->sites[order[i]], o, g->sampling.most != 0);
+	writer_end(w);
+	free(order);
+}
+
 static void json_leak_sum(struct writer *w, const char *key, const struct snap_leak_sum *s)
 {
 	writer_object(w, key);
@@ -338,6 +385,9 @@ static void json_leaks(struct writer *w, const struct snapshot *s)
 static void json_snapshot(
 	struct writer *w, const char *key, const struct snapshot *s, const struct export_options *o)
 {
+	struct export_options below = *o;
+
+	below.groups = NULL;
 	writer_object(w, key);
 	writer_lines(w);
 	writer_string(w, "heaptop", o->version ? o->version : "");
@@ -350,13 +400,14 @@ static void json_snapshot(
 	json_sampling(w, &s->sampling);
 	json_unwinds(w, &s->totals);
 	json_histograms(w, s);
+	json_groups(w, o);
 	json_sites(w, s, o);
 	json_leaks(w, s);
 	writer_string(w, "notice", s->notice);
 	writer_array(w, "children");
 	writer_lines(w);
 	for (size_t i = 0; i < s->nchildren; i++)
-		json_snapshot(w, NULL, s->children[i], o);
+		json_snapshot(w, NULL, s->children[i], &below);
 	writer_end(w);
 	writer_end(w);
 }

@@ -53,9 +53,11 @@ static void text_head(struct strbuf *out, const struct snapshot *s, const struct
 		snapshot_state_text(s, buf), units_duration(age, s->uptime_ns));
 	strbuf_printf(out, "started   %s\n", clock_iso8601(when, s->start_realtime_ns));
 	text_sampling(out, s, o);
-	if (o->filter)
+	if (o->filter && o->group == GROUP_STACK)
 		strbuf_printf(out, "filter    %s: %zu of %zu call sites\n", o->filter, s->nsites,
 			o->sites);
+	else if (o->filter)
+		strbuf_printf(out, "filter    %s\n", o->filter);
 	if (s->notice)
 		strbuf_printf(out, "notice    %s\n", s->notice);
 	strbuf_putc(out, '\n');
@@ -247,11 +249,29 @@ void text_stack(struct strbuf *out, const struct snap_site *site, const struct e
 		strbuf_puts(out, "      .. (outer frames are missing)\n");
 }
 
+/* A row of many sites has no stack, but a name. */
+static void text_group(
+	struct strbuf *out, const struct snap_site *site, const struct export_options *o)
+{
+	struct row_style style = {
+		.glyphs = text_glyphs(o), .full_names = o->full_names, .show_hidden = o->show_hidden
+	};
+	char name[COLUMN_TEXT_MAX], place[COLUMN_TEXT_MAX], count[UNITS_MAX + 8];
+
+	site_name(site, &style, name, sizeof(name));
+	site_place(site, &style, place, sizeof(place));
+	strbuf_printf(out, "     %s call site%s\n", units_exact(count, site->group->sites),
+		site->group->sites == 1 ? "" : "s");
+	strbuf_printf(out, "      in %s", name);
+	strbuf_printf(out, place[0] ? " (%s)\n" : "\n", place);
+}
+
 static void text_site(struct strbuf *out, const struct snapshot *s, const struct snap_site *site,
 	size_t rank, const struct export_options *o)
 {
 	char live[UNITS_MAX + 8], blocks[UNITS_MAX + 8], share[UNITS_MAX], allocs[UNITS_MAX + 8];
-	char frees[UNITS_MAX + 8], peak[UNITS_MAX], temporary[UNITS_MAX + 8];
+	char frees[UNITS_MAX + 8], peak[COLUMN_TEXT_MAX], temporary[UNITS_MAX + 8];
+	struct row_style style = { .glyphs = text_glyphs(o) };
 
 	strbuf_printf(out, "\n%3zu. %s", rank, units_exact(live, site->live_bytes));
 	text_error(out, site->error.live_bytes, o);
@@ -259,10 +279,14 @@ static void text_site(struct strbuf *out, const struct snapshot *s, const struct
 	text_error(out, site->error.live_blocks, o);
 	strbuf_printf(out, " blocks (%s%%)\n",
 		units_percent(share, site->live_bytes, s->totals.live_bytes));
-	strbuf_printf(out, "     peak %s, %s allocs, %s frees, %s temporary\n",
-		units_bytes(peak, site->peak_live_bytes), units_exact(allocs, site->allocs),
-		units_exact(frees, site->frees), units_exact(temporary, site->temporary));
-	text_stack(out, site, o);
+	column_text(COL_PEAK, s, site, &style, peak);
+	strbuf_printf(out, "     peak %s, %s allocs, %s frees, %s temporary\n", peak,
+		units_exact(allocs, site->allocs), units_exact(frees, site->frees),
+		units_exact(temporary, site->temporary));
+	if (site->group)
+		text_group(out, site, o);
+	else
+		text_stack(out, site, o);
 }
 
 static void text_sites(struct strbuf *out, const struct snapshot *s, const struct export_options *o)
@@ -276,9 +300,10 @@ static void text_sites(struct strbuf *out, const struct snapshot *s, const struc
 		return;
 	}
 	sites_sort(s, o->sort, o->reverse, order);
-	strbuf_printf(out, "\n%s of %s call sites, by %s%s\n", units_exact(part, shown),
-		units_exact(all, s->nsites), column_table[o->sort].key,
-		o->reverse ? ", reversed" : "");
+	strbuf_printf(out, "\n%s of %s %s, by %s%s\n", units_exact(part, shown),
+		units_exact(all, s->nsites),
+		o->group == GROUP_STACK ? "call sites" : group_table[o->group].many,
+		column_table[o->sort].key, o->reverse ? ", reversed" : "");
 	for (size_t i = 0; i < shown; i++)
 		text_site(out, s, &s->sites[order[i]], i + 1, o);
 	free(order);
@@ -298,6 +323,7 @@ void export_text(struct strbuf *out, const struct snapshot *s, const struct expo
 	text_lifetimes(out, s, text_glyphs(o));
 	text_sites(out, s, o);
 	below.filter = NULL; /* they are whole */
+	below.group = GROUP_STACK;
 	for (size_t i = 0; i < s->nchildren; i++) {
 		strbuf_puts(out, "\n----\n\n");
 		export_text(out, s->children[i], &below);

@@ -23,6 +23,8 @@ const struct column_info column_table[COL_COUNT] = {
 	[COL_ALLOCS] = { "allocs", "ALLOCS", "blocks allocated since start", 6, true, true },
 	[COL_TEMP] = { "temp", "TEMP", "blocks freed by the thread's very next event", 6, true,
 		true },
+	[COL_SITES] = { "sites", "SITES", "call sites in the row, when it sums up several", 6, true,
+		true },
 	[COL_SITE] = { "site", "CALL SITE", "the function that allocates", 0, false, false },
 	[COL_LINE] = { "line", "FILE:LINE", "where in the source, or in which object", 20, false,
 		false },
@@ -92,7 +94,10 @@ static void cell_average(const struct cell *c, char *out)
 
 static void cell_peak(const struct cell *c, char *out)
 {
-	units_bytes(out, c->site->peak_live_bytes);
+	if (c->site->group && c->site->group->sites > 1)
+		strcpy(out, "-"); /* its sites' peaks were not at once */
+	else
+		units_bytes(out, c->site->peak_live_bytes);
 }
 
 static void cell_allocs(const struct cell *c, char *out)
@@ -103,6 +108,11 @@ static void cell_allocs(const struct cell *c, char *out)
 static void cell_temporary(const struct cell *c, char *out)
 {
 	units_count(out, c->site->temporary);
+}
+
+static void cell_sites(const struct cell *c, char *out)
+{
+	units_count(out, c->site->group ? c->site->group->sites : 1);
 }
 
 static void cell_site(const struct cell *c, char *out)
@@ -133,6 +143,7 @@ static void (*const column_format[COL_COUNT])(const struct cell *c, char *out) =
 	[COL_PEAK] = cell_peak,
 	[COL_ALLOCS] = cell_allocs,
 	[COL_TEMP] = cell_temporary,
+	[COL_SITES] = cell_sites,
 	[COL_SITE] = cell_site,
 	[COL_LINE] = cell_line,
 };

@@ -19,6 +19,7 @@ enum column {
 	COL_PEAK,
 	COL_ALLOCS,
 	COL_TEMP,
+	COL_SITES,
 	COL_SITE,
 	COL_LINE,
 	COL_COUNT

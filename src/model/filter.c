@@ -7,6 +7,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,6 +38,11 @@ struct filter {
 
 /* ---- numbers ------------------------------------------------------------------------------ */
 
+static double value_sites(const struct snapshot *snap, const struct snap_site *site)
+{
+	return site->group ? site->group->sites : 1;
+}
+
 static double value_live(const struct snapshot *snap, const struct snap_site *site)
 {
 	return (double)site->live_bytes;
@@ -54,7 +60,8 @@ static double value_avg(const struct snapshot *snap, const struct snap_site *sit
 
 static double value_peak(const struct snapshot *snap, const struct snap_site *site)
 {
-	return (double)site->peak_live_bytes;
+	/* That of a group is not known, and so is neither above nor below anything. */
+	return site->group && site->group->sites > 1 ? NAN : (double)site->peak_live_bytes;
 }
 
 static double value_allocs(const struct snapshot *snap, const struct snap_site *site)
@@ -92,6 +99,7 @@ static const struct number_field {
 	{ "temp", value_temp, 1000 },
 	{ "rate", value_rate, 1024 },
 	{ "percent", value_percent, 1 },
+	{ "sites", value_sites, 1000 },
 };
 #define NUMBER_FIELDS (sizeof(number_fields) / sizeof(number_fields[0]))
 
@@ -148,7 +156,8 @@ static bool term_number(struct term *t, const char *p, size_t len, const char **
 			!strncmp(number_fields[i].name, p, name))
 			field = &number_fields[i];
 	if (!field) {
-		*why = "there is no such number (live blocks avg peak allocs temp rate percent)";
+		*why = "there is no such number (live blocks avg peak allocs temp rate percent "
+		       "sites)";
 		return true;
 	}
 	for (; name < len && strchr("<>=", p[name]); name++) {
@@ -317,8 +326,8 @@ static bool site_has(const struct term *t, const struct snap_site *site, bool sh
 	return false;
 }
 
-bool filter_match(const struct filter *f, const struct snapshot *snap, const struct snap_site *site,
-	bool show_hidden)
+bool filter_match_numbers(
+	const struct filter *f, const struct snapshot *snap, const struct snap_site *site)
 {
 	for (unsigned i = 0; i < f->terms; i++) {
 		const struct term *t = &f->term[i];
@@ -326,6 +335,11 @@ bool filter_match(const struct filter *f, const struct snapshot *snap, const str
 		if (t->field == NUMBER && number_holds(t, t->value(snap, site)) == t->negated)
 			return false;
 	}
+	return true;
+}
+
+bool filter_match_names(const struct filter *f, const struct snap_site *site, bool show_hidden)
+{
 	for (unsigned i = 0; i < f->terms; i++) {
 		const struct term *t = &f->term[i];
 
@@ -333,6 +347,12 @@ bool filter_match(const struct filter *f, const struct snapshot *snap, const str
 			return false;
 	}
 	return true;
+}
+
+bool filter_match(const struct filter *f, const struct snapshot *snap, const struct snap_site *site,
+	bool show_hidden)
+{
+	return filter_match_numbers(f, snap, site) && filter_match_names(f, site, show_hidden);
 }
 
 bool filter_match_frame(const struct filter *f, const struct frame *frame)

@@ -29,6 +29,10 @@ const char *filter_text(const struct filter *f);
 /* `show_hidden`: sites are named after their innermost frame, as the table names them. */
 bool filter_match(const struct filter *f, const struct snapshot *snap, const struct snap_site *site,
 	bool show_hidden);
+/* Its two halves: what is said of names, and what of numbers. */
+bool filter_match_names(const struct filter *f, const struct snap_site *site, bool show_hidden);
+bool filter_match_numbers(
+	const struct filter *f, const struct snapshot *snap, const struct snap_site *site);
 /* Only what is said of names, of a frame or of any line of text; conditions on numbers hold. */
 bool filter_match_frame(const struct filter *f, const struct frame *frame);
 bool filter_match_text(const struct filter *f, const char *text);

@@ -3,7 +3,10 @@
  * How a call site calls itself: after the frame that the naming rule picked, or after its innermost
  * one when the user wants to see the allocators too. Pure; main thread.
  */
+#include <stdio.h>
 #include "src/model/columns.h"
+#include "src/model/groups.h"
+#include "src/util/text.h"
 
 static const struct frame *site_frame(const struct snap_site *site, const struct row_style *style)
 {
@@ -13,14 +16,57 @@ static const struct frame *site_frame(const struct snap_site *site, const struct
 	return &stack->frames[i];
 }
 
+/* A file or an object, from its end: what it is called says more than where it lies. */
+static void path_name(const char *path, const struct row_style *style, char *out, size_t cap)
+{
+	text_elide(out, cap, path, style->site_cells ? style->site_cells : cap, true,
+		style->glyphs == GLYPHS_ASCII);
+}
+
+static void module_name(const struct frame *f, const struct row_style *style, char *out, size_t cap)
+{
+	path_name(f->module->path[0] ? f->module->path : "(code outside any object file)", style,
+		out, cap);
+}
+
 void site_name(const struct snap_site *site, const struct row_style *style, char *out, size_t cap)
 {
-	frame_name(site_frame(site, style), style->full_names, style->site_cells,
-		style->glyphs == GLYPHS_ASCII, out, cap);
+	const struct frame *f = site_frame(site, style);
+	char text[COLUMN_TEXT_MAX];
+
+	switch (site->group ? site->group->by : GROUP_STACK) {
+	case GROUP_FILE:
+		snprintf(text, sizeof(text), "?? in %s",
+			f->module->path[0] ? f->module->path : "code outside any object file");
+		path_name(f->file ? f->file : text, style, out, cap);
+		break;
+	case GROUP_MODULE:
+		module_name(f, style, out, cap);
+		break;
+	default:
+		frame_name(f, style->full_names, style->site_cells, style->glyphs == GLYPHS_ASCII,
+			out, cap);
+	}
 }
 
 void site_place(const struct snap_site *site, const struct row_style *style, char *out, size_t cap)
 {
-	frame_place(site_frame(site, style), style->line_cells, style->glyphs == GLYPHS_ASCII, out,
-		cap);
+	struct frame f = *site_frame(site, style);
+	bool ascii = style->glyphs == GLYPHS_ASCII;
+
+	switch (site->group ? site->group->by : GROUP_STACK) {
+	case GROUP_MODULE:
+		text_elide(out, cap, f.module->build_id,
+			style->line_cells ? style->line_cells : cap, false, ascii);
+		return;
+	case GROUP_FILE: /* which is the name; the object is left */
+		f.file = NULL;
+		break;
+	case GROUP_FUNCTION:
+		f.line = 0; /* it has many */
+		break;
+	default:
+		break;
+	}
+	frame_place(&f, style->line_cells, ascii, out, cap);
 }

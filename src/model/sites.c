@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "src/model/columns.h"
+#include "src/model/groups.h"
 
 #define SITES_DIGIT_BITS 11 /* 2048 counters stay in the first cache; six passes cover 64 bits */
 #define SITES_DIGITS	 (1u << SITES_DIGIT_BITS)
@@ -79,6 +80,11 @@ static uint64_t key_temporary(const struct snap_site *s)
 	return s->temporary;
 }
 
+static uint64_t key_sites(const struct snap_site *s)
+{
+	return s->group ? s->group->sites : 1;
+}
+
 /* NULL: the column is sorted by its words. */
 static uint64_t (*const key_of[COL_COUNT])(const struct snap_site *s) = {
 	[COL_LIVE] = key_live,
@@ -91,6 +97,7 @@ static uint64_t (*const key_of[COL_COUNT])(const struct snap_site *s) = {
 	[COL_PEAK] = key_peak,
 	[COL_ALLOCS] = key_allocs,
 	[COL_TEMP] = key_temporary,
+	[COL_SITES] = key_sites,
 };
 
 /*
@@ -156,12 +163,27 @@ static const char *sites_basename(const char *path)
 	return slash ? slash + 1 : path;
 }
 
+/* Rows of files and of objects have these words. False: as a site's. */
+static bool group_word(struct worded *w, const struct snap_site *site, const struct frame *f)
+{
+	unsigned by = site->group ? site->group->by : GROUP_STACK;
+
+	if (by != GROUP_FILE && by != GROUP_MODULE)
+		return false;
+	w->text = by == GROUP_FILE ? f->file : f->module->path;
+	w->more = f->module->path;
+	w->number = 0;
+	return true;
+}
+
 static void sites_word(struct worded *w, const struct snap_site *site, enum column column)
 {
 	const struct stack *stack = site->stack;
 	const struct frame *f = &stack->frames[stack->title < stack->nframes ? stack->title : 0];
 	bool known = column == COL_SITE ? f->function != NULL : f->file != NULL;
 
+	if (group_word(w, site, f))
+		return;
 	w->text = NULL;
 	w->more = f->module->name;
 	w->number = f->offset;

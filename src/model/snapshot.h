@@ -69,8 +69,16 @@ struct snap_error {
 	uint64_t live_bytes, live_blocks, allocs, alloc_bytes;
 };
 
+/* Several call sites in one row (groups.h). */
+struct snap_group {
+	unsigned by; /* enum group_by */
+	uint32_t sites;
+	uint64_t key; /* what they have in common */
+};
+
 struct snap_site {
 	uint32_t id; /* the same for the life of the program */
+	const struct snap_group *group; /* the row sums up sites; NULL: it is one */
 	const char *alloc_function; /* "malloc", "operator new[]", ... */
 	const struct stack *stack;
 	uint64_t live_bytes, live_blocks;

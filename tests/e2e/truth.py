@@ -98,6 +98,28 @@ def many_sites():
     check_equal({s["live_blocks"] for s in sites}, {10}, "live blocks of each")
 
 
+def groups_of(by):
+    done, rep = report([target("many_sites"), "100000", "idle", "1"], options=["--group", by])
+    check_equal(done.returncode, 0, "exit status")
+    check_equal(rep["group"], by, "the grouping")
+    for field in ("live_bytes", "live_blocks", "allocs", "frees", "alloc_bytes", "temporary"):
+        check_equal(sum(g[field] for g in rep["groups"]), rep["totals"][field], "sum of the groups' " + field)
+    check_equal(sum(g["sites"] for g in rep["groups"]), len(rep["sites"]), "sites in all groups")
+    return rep["groups"]
+
+
+@case("10,000 stacks by function, file and module")
+def groups():
+    digits = [g for g in groups_of("function") if g["name"].startswith("digit_")]
+    check_equal(sum(g["sites"] for g in digits), 10000, "sites")
+    check_equal(sum(g["live_blocks"] for g in digits), 100000, "live blocks")
+    check(len(digits) <= 10, "%d functions" % len(digits))
+    files = {os.path.basename(g["name"]): g for g in groups_of("file")}
+    check(files["many_sites.c"]["sites"] >= 10000, "sites of many_sites.c")
+    modules = {os.path.basename(g["name"]): g for g in groups_of("module")}
+    check(modules["many_sites"]["live_blocks"] >= 100000, "live blocks of many_sites")
+
+
 @case("no system allocator's answer changes: usable size and alignment")
 def usable():
     plain = run([target("usable_size")])

@@ -229,7 +229,7 @@ TEST(clicks)
 	struct layout_column c[COL_COUNT];
 
 	begin(30, 100);
-	layout_columns(100, false, c);
+	layout_columns(100, (struct layout_kind){ 0 }, c);
 	ui_mouse(&p.ui, UI_CLICK, p.ui.layout.y[ROW_BODY] + 4, 20);
 	CHECK_INT(p.ui.sites.list.cursor, 4);
 	CHECK_INT(p.ui.sites.selected, p.ui.sites.ids[4]);

@@ -28,6 +28,7 @@ struct canned {
 	int rows, cols; /* the screen told the program */
 	unsigned saved;
 	int exit_status;
+	enum group_by saved_group;
 	size_t saved_sites; /* of the last */
 	bool sampled;
 	char asked[32]; /* how to record */
@@ -346,6 +347,7 @@ static inline void canned_output_resize(void *ctx, int rows, int cols)
 
 static inline int canned_save(void *ctx, const struct tui_shown *shown, char *msg, size_t cap)
 {
+	((struct canned *)ctx)->saved_group = shown->group;
 	((struct canned *)ctx)->saved_sites = shown->rows->nsites;
 	snprintf(msg, cap, "saved heaptop-snapshot-4211-%u.txt", ++((struct canned *)ctx)->saved);
 	return 0;

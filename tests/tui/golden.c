@@ -214,6 +214,22 @@ TEST(threads)
 	golden_view("threads", prepare_threads);
 }
 
+static void prepare_grouped(struct paper *p)
+{
+	paper_keys(p, "gfjj");
+}
+
+static void prepare_group_choice(struct paper *p)
+{
+	paper_keys(p, "gmg");
+}
+
+TEST(grouped)
+{
+	golden_view("grouped", prepare_grouped);
+	golden_view("group-choice", prepare_group_choice);
+}
+
 TEST(output)
 {
 	golden_view("output", prepare_output);
@@ -266,6 +282,7 @@ int main(void)
 	RUN(sizes_and_lifetimes);
 	RUN(modules);
 	RUN(threads);
+	RUN(grouped);
 	RUN(output);
 	RUN(help);
 	RUN(ended);

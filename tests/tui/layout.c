@@ -90,14 +90,14 @@ TEST(too_narrow_is_tiny)
 	}
 }
 
-static void check_columns(bool sampled)
+static void check_columns(struct layout_kind kind)
 {
 	for (int w = LAYOUT_MIN_WIDTH; w <= WIDTH_MOST; w++) {
 		struct layout_column c[COL_COUNT];
-		unsigned n = layout_columns(w, sampled, c);
+		unsigned n = layout_columns(w, kind, c);
 		int x = 1;
 
-		CHECK(n >= 3);
+		CHECK(n >= 3 || kind.hidden);
 		for (unsigned i = 0; i < n; i++) {
 			CHECK_INT(c[i].x, x);
 			CHECK(c[i].cells >= column_table[c[i].column].cells ||
@@ -111,14 +111,17 @@ static void check_columns(bool sampled)
 
 TEST(columns_fit_every_width)
 {
-	check_columns(false);
-	check_columns(true);
+	for (unsigned i = 0; i < 4; i++)
+		check_columns((struct layout_kind){ .sampled = i & 1, .grouped = i & 2 });
+	/* Each switched off, and all: the site stays. */
+	for (unsigned i = 0; i <= COL_COUNT; i++)
+		check_columns((struct layout_kind){ .hidden = i < COL_COUNT ? 1u << i : ~0u });
 }
 
 static bool sampled_column(int width, bool sampled, enum column column)
 {
 	struct layout_column c[COL_COUNT];
-	unsigned n = layout_columns(width, sampled, c);
+	unsigned n = layout_columns(width, (struct layout_kind){ .sampled = sampled }, c);
 
 	for (unsigned i = 0; i < n; i++)
 		if (c[i].column == column)

@@ -47,8 +47,129 @@ TEST(what_ended_badly_has_said_why_in_output)
 	paper_close(&p);
 }
 
+/* ---- groups ------------------------------------------------------------------------------- */
+
+static const struct snap_site *row(size_t i)
+{
+	return &p.ui.listed->sites[p.ui.sites.order[i]];
+}
+
+TEST(g_asks_and_sums_up)
+{
+	uint64_t live = 0;
+
+	begin(30, 120);
+	paper_keys(&p, "g");
+	paper_draw(&p);
+	CHECK(paper_find(&p, "group by:  s whole stack") >= 0);
+	paper_keys(&p, "f");
+	paper_draw(&p);
+	CHECK_INT(p.ui.sites.list.count, 11); /* ten of their own, and 2,307 of worker::step */
+	CHECK(strstr(paper_line(&p, p.ui.layout.y[ROW_HEAD]), "7FUNCTION") != NULL);
+	CHECK(strstr(paper_line(&p, p.ui.layout.y[ROW_HEAD]), "SITES") != NULL);
+	CHECK(paper_find(&p, "by function (g)") >= 0);
+	CHECK(paper_find(&p, "1-11 of 11 functions") >= 0);
+	for (size_t i = 0; i < p.ui.sites.list.count; i++)
+		live += row(i)->live_bytes;
+	CHECK_INT(live, p.ui.shown->totals.live_bytes);
+	/* Esc in the middle of it means nothing else, g again the first row, others what they do.
+	 */
+	paper_keys(&p, "jjg\033");
+	CHECK_INT(p.ui.group.by, GROUP_FUNCTION);
+	CHECK_INT(p.ui.sites.list.cursor, 2);
+	paper_keys(&p, "gg");
+	CHECK_INT(p.ui.sites.list.cursor, 0);
+	paper_keys(&p, "gj");
+	CHECK_INT(p.ui.sites.list.cursor, 1);
+	paper_keys(&p, "gs");
+	CHECK_INT(p.ui.sites.list.count, p.canned.nsites);
+	paper_close(&p);
+}
+
+TEST(a_group_is_followed_held_and_found)
+{
+	begin(30, 120);
+	paper_keys(&p, "gfjjj");
+	CHECK_INT(p.ui.sites.selected, row(3)->id);
+	paper_keys(&p, "I"); /* another order: it goes along, and keeps its line */
+	CHECK_INT(row(p.ui.sites.list.cursor)->id, p.ui.sites.selected);
+	CHECK(p.ui.sites.list.cursor != 3);
+	paper_keys(&p, "o");
+	ui_tick(&p.ui);
+	CHECK_INT(row(p.ui.sites.list.cursor)->id, p.ui.sites.selected);
+	paper_keys(&p, "o/worker::step\r");
+	CHECK_INT(row(p.ui.sites.list.cursor)->group->sites, p.canned.nsites - CANNED_ROWS);
+	/* A site that is selected is so in its group, and a group by its first site. */
+	paper_keys(&p, "gsgg/index::load\rgf");
+	CHECK_INT(p.ui.sites.selected, 20);
+	CHECK_STR(
+		row(p.ui.sites.list.cursor)->stack->frames[0].function, "index::load(char const*)");
+	paper_close(&p);
+}
+
+TEST(a_group_opens)
+{
+	begin(30, 120);
+	paper_keys(&p, "gm\r");
+	CHECK_INT(p.ui.sites.list.count, p.canned.nsites - 1); /* all but libssl's */
+	CHECK(!row(0)->group);
+	paper_draw(&p);
+	CHECK(paper_find(&p, "in /srv/bin/server (Esc)") >= 0);
+	CHECK(strstr(paper_line(&p, p.ui.layout.y[ROW_HEAD]), "7CALL SITE") != NULL);
+	paper_keys(&p, "j\r");
+	CHECK(ui_view(&p.ui) == view_table[VIEW_DETAIL]);
+	paper_keys(&p, "\033");
+	CHECK_INT(p.ui.sites.list.count, p.canned.nsites - 1);
+	paper_keys(&p, "\033");
+	CHECK_INT(p.ui.sites.list.count, 2);
+	/* Another image of the program has no such group. */
+	paper_keys(&p, "\r");
+	p.canned.image = &p;
+	ui_tick(&p.ui);
+	CHECK(!p.ui.group.is_inside);
+	CHECK_INT(p.ui.sites.list.count, 2);
+	paper_close(&p);
+}
+
+TEST(groups_are_filtered_frozen_and_saved)
+{
+	begin(30, 120);
+	paper_keys(&p, "gf\\live>40M\r");
+	CHECK_INT(p.ui.sites.list.count, 2);
+	paper_keys(&p, "x");
+	CHECK_INT(p.canned.saved_sites, 2);
+	CHECK_INT(p.canned.saved_group, GROUP_FUNCTION);
+	paper_keys(&p, "\\\x15!step\r"); /* ^U: instead of what stands there */
+	CHECK_INT(p.ui.sites.list.count, 10);
+	ui_key(&p.ui, UI_KEY_ESC);
+	paper_keys(&p, " ");
+	ui_tick(&p.ui);
+	paper_draw(&p);
+	CHECK_INT(p.ui.sites.list.count, 11);
+	paper_close(&p);
+}
+
+/* At all sizes, in the middle of choosing and with a group open. */
+TEST(groups_draw_at_every_size)
+{
+	begin(24, 80);
+	paper_keys(&p, "gf");
+	for (int i = 0; i < 120; i++) {
+		paper_resize(&p, 1 + i * 7 % 60, 1 + i * 13 % 200);
+		paper_draw(&p);
+		paper_keys(&p, i % 5 == 0 ? "g" : i % 5 == 1 ? "c" : i % 5 == 2 ? "\r" : "\033");
+		paper_draw(&p);
+	}
+	paper_close(&p);
+}
+
 int main(void)
 {
+	RUN(g_asks_and_sums_up);
+	RUN(a_group_is_followed_held_and_found);
+	RUN(a_group_opens);
+	RUN(groups_are_filtered_frozen_and_saved);
+	RUN(groups_draw_at_every_size);
 	RUN(what_is_saved_is_what_the_filter_shows);
 	RUN(what_ended_badly_has_said_why_in_output);
 	return check_end();

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Sites by what they have in common (groups.h). Called once a tick while the table is grouped, so
+ * a site costs a hash of its frame's names and one look into a table. Main thread.
+ */
+#include "src/model/groups.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct group_info group_table[GROUP_COUNT] = {
+	[GROUP_STACK] = { 's', "stack", "s whole stack", "CALL SITE", "FILE:LINE", "sites" },
+	[GROUP_CALLER] = { 'c', "caller", "c caller", "CALLER", "FILE:LINE", "callers" },
+	[GROUP_FUNCTION] = { 'f', "function", "f function", "FUNCTION", "FILE", "functions" },
+	[GROUP_FILE] = { 'l', "file", "l file", "SOURCE FILE", "MODULE", "files" },
+	[GROUP_MODULE] = { 'm', "module", "m module", "MODULE", "BUILD-ID", "modules" },
+};
+
+int group_find(const char *key)
+{
+	for (int i = 0; i < GROUP_COUNT; i++)
+		if (strcmp(group_table[i].key, key) == 0)
+			return i;
+	return -1;
+}
+
+/* ---- keys --------------------------------------------------------------------------------- */
+
+/* FNV-1a, 64 bits: two of a hundred thousand groups meet once in a billion programs. */
+static uint64_t hash_bytes(uint64_t h, const void *data, size_t len)
+{
+	const unsigned char *p = data;
+
+	for (size_t i = 0; i < len; i++)
+		h = (h ^ p[i]) * 0x100000001b3ull;
+	return h;
+}
+
+/* With its end, so that "ab" "c" is not "a" "bc". */
+static uint64_t hash_text(uint64_t h, const char *text)
+{
+	return hash_bytes(h, text, strlen(text) + 1);
+}
+
+/* Code that nobody can name is told apart by where it is. */
+static uint64_t hash_unnamed(uint64_t h, const struct frame *f)
+{
+	h = hash_text(h, f->module->path);
+	return hash_bytes(h, &f->offset, sizeof(f->offset));
+}
+
+static uint64_t hash_function(uint64_t h, const struct frame *f)
+{
+	return f->function ? hash_text(hash_text(h, f->module->path), f->function)
+			   : hash_unnamed(h, f);
+}
+
+static const struct frame *title_frame(const struct snap_site *site, bool show_hidden)
+{
+	const struct stack *st = site->stack;
+
+	return &st->frames[show_hidden || st->title >= st->nframes ? 0 : st->title];
+}
+
+uint64_t groups_key(enum group_by by, const struct snap_site *site, bool show_hidden)
+{
+	const struct frame *f = title_frame(site, show_hidden);
+	uint64_t h = 0xcbf29ce484222325ull + by;
+
+	switch (by) {
+	case GROUP_CALLER:
+		h = hash_function(h, f);
+		h = f->file ? hash_bytes(hash_text(h, f->file), &f->line, sizeof(f->line))
+			    : hash_unnamed(h, f);
+		break;
+	case GROUP_FUNCTION:
+		h = hash_function(h, f);
+		break;
+	case GROUP_FILE:
+		h = f->file ? hash_text(h, f->file) : hash_text(h + 1, f->module->path);
+		break;
+	case GROUP_MODULE:
+		h = hash_text(hash_text(h, f->module->path), f->module->build_id);
+		break;
+	case GROUP_STACK:
+	case GROUP_COUNT:
+		h = hash_bytes(h, &site->id, sizeof(site->id));
+		break;
+	}
+	return h ? h : 1;
+}
+
+/* ---- sums --------------------------------------------------------------------------------- */
+
+#define ERRORS 4
+
+static int groups_room(struct groups *g, size_t sites)
+{
+	size_t slots = 64;
+
+	if (sites <= g->room && g->table)
+		return 0;
+	groups_free(g);
+	sites += sites / 2 + 64;
+	while (slots < sites * 2)
+		slots *= 2;
+	g->site = malloc(sites * sizeof(*g->site));
+	g->group = malloc(sites * sizeof(*g->group));
+	g->error2 = malloc(sites * ERRORS * sizeof(*g->error2));
+	g->table = malloc(slots * sizeof(*g->table));
+	if (!g->site || !g->group || !g->error2 || !g->table) {
+		groups_free(g);
+		return -ENOMEM;
+	}
+	g->room = sites;
+	g->mask = slots - 1;
+	return 0;
+}
+
+static uint32_t *groups_slot(struct groups *g, uint64_t key)
+{
+	for (size_t i = key & g->mask;; i = (i + 1) & g->mask)
+		if (!g->table[i] || g->group[g->table[i] - 1].key == key)
+			return &g->table[i];
+}
+
+/* The trends of two sites end at the same moment; a younger one was nothing before it began. */
+static void trend_add(struct snap_site *to, const struct snap_site *from)
+{
+	unsigned points =
+		from->trend_points < SNAP_TREND_POINTS ? from->trend_points : SNAP_TREND_POINTS;
+
+	for (unsigned i = SNAP_TREND_POINTS - points; i < SNAP_TREND_POINTS; i++)
+		to->trend[i] += from->trend[i];
+	if (points > to->trend_points)
+		to->trend_points = (uint8_t)points;
+}
+
+static double square(uint64_t x)
+{
+	return (double)x * (double)x;
+}
+
+/* Errors of sums: those of the parts are independent, so it is their squares that add up. */
+static void errors_add(double *sum, const struct snap_error *e)
+{
+	sum[0] += square(e->live_bytes);
+	sum[1] += square(e->live_blocks);
+	sum[2] += square(e->allocs);
+	sum[3] += square(e->alloc_bytes);
+}
+
+static struct snap_error errors_of(const double *sum)
+{
+	return (struct snap_error){ .live_bytes = (uint64_t)sqrt(sum[0]),
+		.live_blocks = (uint64_t)sqrt(sum[1]),
+		.allocs = (uint64_t)sqrt(sum[2]),
+		.alloc_bytes = (uint64_t)sqrt(sum[3]) };
+}
+
+static void group_add(struct snap_site *to, struct snap_group *group, const struct snap_site *site)
+{
+	to->live_bytes += site->live_bytes;
+	to->live_blocks += site->live_blocks;
+	to->allocs += site->allocs;
+	to->frees += site->frees;
+	to->alloc_bytes += site->alloc_bytes;
+	to->temporary += site->temporary;
+	to->rate_bytes_per_s += site->rate_bytes_per_s;
+	to->allocs_per_s += site->allocs_per_s;
+	trend_add(to, site);
+	group->sites++;
+	/* The oldest gives the id, and its stack the name. */
+	if (site->id < to->id) {
+		to->id = site->id;
+		to->stack = site->stack;
+	}
+	if (strcmp(to->alloc_function, site->alloc_function) != 0)
+		to->alloc_function = "several functions";
+}
+
+static void group_start(struct groups *g, size_t at, const struct snap_site *site, uint64_t key,
+	const struct groups_wish *wish)
+{
+	g->group[at] = (struct snap_group){ .by = wish->by, .sites = 1, .key = key };
+	g->site[at] = *site;
+	g->site[at].group = &g->group[at];
+	memset(&g->error2[at * ERRORS], 0, ERRORS * sizeof(double));
+}
+
+static void groups_sum(
+	struct groups *g, const struct snapshot *snap, const struct groups_wish *wish)
+{
+	size_t n = 0;
+
+	memset(g->table, 0, (g->mask + 1) * sizeof(*g->table));
+	for (size_t i = 0; i < snap->nsites; i++) {
+		const struct snap_site *site = &snap->sites[i];
+		uint64_t key = groups_key(wish->by, site, wish->show_hidden);
+		uint32_t *slot = groups_slot(g, key);
+
+		if (wish->filter && !filter_match_names(wish->filter, site, wish->show_hidden))
+			continue;
+		if (*slot) {
+			group_add(&g->site[*slot - 1], &g->group[*slot - 1], site);
+		} else {
+			group_start(g, n, site, key, wish);
+			*slot = (uint32_t)++n;
+		}
+		errors_add(&g->error2[(*slot - 1) * ERRORS], &site->error);
+	}
+	for (size_t i = 0; i < n; i++) {
+		g->site[i].error = errors_of(&g->error2[i * ERRORS]);
+		/* Its sites' peaks were at different times, and what the sum's was is not known. */
+		if (g->group[i].sites > 1)
+			g->site[i].peak_live_bytes = 0;
+	}
+	g->snap.nsites = n;
+}
+
+static void groups_members(
+	struct groups *g, const struct snapshot *snap, const struct groups_wish *wish)
+{
+	for (size_t i = 0; i < snap->nsites; i++)
+		if (groups_key(wish->by, &snap->sites[i], wish->show_hidden) == wish->inside &&
+			(!wish->filter || filter_match_names(wish->filter, &snap->sites[i],
+						  wish->show_hidden)))
+			g->site[g->snap.nsites++] = snap->sites[i];
+}
+
+/* After the sums: what the numbers' terms let pass. */
+static void groups_choose(struct groups *g, const struct filter *filter)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < g->snap.nsites; i++)
+		if (filter_match_numbers(filter, &g->snap, &g->site[i]))
+			g->site[kept++] = g->site[i];
+	g->snap.nsites = kept;
+}
+
+int groups_make(struct groups *g, const struct snapshot *snap, const struct groups_wish *wish)
+{
+	int rc = groups_room(g, snap->nsites);
+
+	g->snap = *snap;
+	g->snap.sites = g->site;
+	g->snap.nsites = 0;
+	if (rc)
+		return rc;
+	if (wish->inside)
+		groups_members(g, snap, wish);
+	else
+		groups_sum(g, snap, wish);
+	if (wish->filter)
+		groups_choose(g, wish->filter);
+	return 0;
+}
+
+void groups_free(struct groups *g)
+{
+	free(g->site);
+	free(g->group);
+	free(g->error2);
+	free(g->table);
+	*g = (struct groups){ 0 };
+}

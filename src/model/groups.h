@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Call sites summed up by what they have in common: the line, the function, the file or the object
+ * that they are named after. A group is a site to all that sorts, formats and draws sites; its
+ * `group` tells. Pure; main thread.
+ */
+#ifndef SRC_MODEL_GROUPS_H
+#define SRC_MODEL_GROUPS_H
+
+#include "src/model/filter.h"
+
+enum group_by {
+	GROUP_STACK, /* the call sites themselves */
+	GROUP_CALLER,
+	GROUP_FUNCTION,
+	GROUP_FILE,
+	GROUP_MODULE,
+	GROUP_COUNT
+};
+
+struct group_info {
+	char letter; /* chooses it */
+	const char *key; /* what --group takes */
+	const char *choice; /* with the letter, for the chooser: "f function" */
+	const char *title, *place; /* headers of COL_SITE and COL_LINE */
+	const char *many; /* "functions" */
+};
+extern const struct group_info group_table[GROUP_COUNT];
+/* The grouping that `key` names, or -1. */
+int group_find(const char *key);
+
+/* What is asked for. */
+struct groups_wish {
+	enum group_by by;
+	bool show_hidden; /* sites are named after their innermost frame */
+	/* Terms on text choose the sites that are summed up, terms on numbers the sums. May be
+	 * NULL. */
+	const struct filter *filter;
+	uint64_t inside; /* not 0: no groups, but the sites of the group of this key */
+};
+
+/* Empty is all zeros. */
+struct groups {
+	struct snapshot snap; /* its sites are the groups; no reference */
+	/* The rest is groups.c's. */
+	struct snap_site *site;
+	struct snap_group *group;
+	double *error2; /* of each group: live bytes, blocks, allocs, allocated bytes */
+	uint32_t *table; /* groups by key, 1 is the first */
+	size_t room, mask;
+};
+
+/*
+ * Makes g->snap of `snap`, which it is valid as long as. A group has the id of its oldest site, so
+ * it keeps it. 0 or -ENOMEM: then it has no sites.
+ */
+int groups_make(struct groups *g, const struct snapshot *snap, const struct groups_wish *wish);
+void groups_free(struct groups *g);
+/* What the sites of one group have in common, never 0. The same in every snapshot of an image. */
+uint64_t groups_key(enum group_by by, const struct snap_site *site, bool show_hidden);
+
+#endif

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Grouping of the site table (group.h). The groups are made anew of each snapshot; what is kept is
+ * how, and which of them is open, by one of its sites. Called by the key table and by ui.c on the
+ * main thread.
+ */
+#include "tui/group.h"
+
+#include <stdio.h>
+#include "tui/ink.h"
+#include "tui/strip.h"
+#include "tui/views.h"
+
+#define CHOICES "group by:  s whole stack  c caller  f function  l file  m module   g first row"
+
+const char *group_choices(void)
+{
+	return CHOICES;
+}
+
+void group_ask(struct ui *ui, int arg, int key)
+{
+	ui->pending = 'g';
+}
+
+bool group_is_grouped(const struct ui *ui)
+{
+	return ui->group.by != GROUP_STACK;
+}
+
+void group_set(struct ui *ui, enum group_by by)
+{
+	ui->group.by = by;
+	ui->group.is_inside = false;
+	/* No row that was held is one any more. */
+	ui->sites.held = 0;
+	ui_reorder(ui);
+}
+
+bool group_choose(struct ui *ui, int key)
+{
+	if (key == 'g') {
+		ui_move(ui, LIST_HOME);
+		return true;
+	}
+	for (int by = 0; by < GROUP_COUNT; by++) {
+		if (group_table[by].letter != key)
+			continue;
+		group_set(ui, (enum group_by)by);
+		if (by == GROUP_STACK)
+			ui_say(ui, "each row is one call site again");
+		else
+			ui_say(ui, "%zu %s; Enter shows the call sites of one",
+				ui->listed ? ui->listed->nsites : 0, group_table[by].many);
+		return true;
+	}
+	return key == UI_KEY_ESC;
+}
+
+/* What the sites of the open group have in common; 0: it is not there. */
+static uint64_t group_inside(const struct ui *ui)
+{
+	const struct snap_site *site = ui->group.is_inside ? ui_site(ui, ui->group.inside) : NULL;
+
+	/* Asked for each time: names that come in change it. */
+	return site ? groups_key(ui->group.by, site, ui->show_hidden) : 0;
+}
+
+void group_apply(struct ui *ui)
+{
+	struct groups_wish wish = { .by = ui->group.by,
+		.show_hidden = ui->show_hidden,
+		.filter = ui->filter,
+		.inside = group_inside(ui) };
+
+	ui->listed = ui->rows;
+	if (!ui->shown || !group_is_grouped(ui))
+		return;
+	groups_make(&ui->group.groups, ui->shown, &wish);
+	ui->listed = &ui->group.groups.snap;
+}
+
+uint32_t group_row_of(const struct ui *ui, uint32_t id)
+{
+	const struct snap_site *site = ui_site(ui, id);
+	uint64_t key;
+
+	if (!site || !group_is_grouped(ui) || ui->group.is_inside)
+		return id;
+	key = groups_key(ui->group.by, site, ui->show_hidden);
+	for (size_t i = 0; i < ui->listed->nsites; i++)
+		if (ui->listed->sites[i].group->key == key)
+			return ui->listed->sites[i].id;
+	return id;
+}
+
+bool group_enter(struct ui *ui)
+{
+	if (!group_is_grouped(ui) || ui->group.is_inside || !ui->sites.has_selected)
+		return false;
+	ui->group.inside = ui->sites.selected;
+	ui->group.is_inside = true;
+	ui->sites.held = 0;
+	ui->sites.list.moved = false;
+	ui_reorder(ui);
+	ui_say(ui, "the call sites of one row; Esc goes back to the %s",
+		group_table[ui->group.by].many);
+	return true;
+}
+
+bool group_leave(struct ui *ui)
+{
+	if (!ui->group.is_inside || ui_view(ui) != view_table[VIEW_SITES])
+		return false;
+	ui->group.is_inside = false;
+	ui->sites.held = 0;
+	ui->sites.selected = ui->group.inside;
+	ui->sites.has_selected = ui->sites.list.moved = true;
+	ui_reorder(ui);
+	return true;
+}
+
+/* The open group, as its row called itself. */
+static void group_inside_name(const struct ui *ui, unsigned cells, char *out, size_t cap)
+{
+	const struct snap_site *site = ui_site(ui, ui->group.inside);
+	struct snap_group group = { .by = ui->group.by };
+	struct row_style style = ui_style(ui);
+	struct snap_site named;
+
+	snprintf(out, cap, "?");
+	if (!site)
+		return;
+	named = *site;
+	named.group = &group;
+	style.site_cells = cells;
+	site_name(&named, &style, out, cap);
+}
+
+void group_facts(const struct ui *ui, struct strip *s)
+{
+	char name[COLUMN_TEXT_MAX];
+
+	if (!group_is_grouped(ui))
+		return;
+	if (!ui->group.is_inside) {
+		strip_right(s, 86, INK_BOLD, "by %s (g)", group_table[ui->group.by].key);
+		return;
+	}
+	group_inside_name(ui, 24, name, sizeof(name));
+	strip_right(s, 86, INK_WARN, "in %s (Esc)", name);
+}
+
+void group_free(struct ui *ui)
+{
+	groups_free(&ui->group.groups);
+}
