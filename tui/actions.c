@@ -6,6 +6,8 @@
 #include "tui/actions.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include "src/model/growth.h"
 #include "src/util/units.h"
 #include "tui/find.h"
 #include "tui/group.h"
@@ -227,6 +229,48 @@ void action_neighbour(struct ui *ui, int step, int key)
 	}
 	ui->detail.site = ui->sites.selected;
 	view_table[VIEW_DETAIL]->open(ui);
+}
+
+/* Which of the growing sites is selected, or -1. */
+static long grower_at(const struct ui *ui, const uint32_t *index, size_t n)
+{
+	for (size_t i = 0; ui->sites.has_selected && i < n; i++)
+		if (ui->listed->sites[index[i]].id == ui->sites.selected)
+			return (long)i;
+	return -1;
+}
+
+static void grower_show(struct ui *ui, size_t at, size_t of, const struct snap_site *site)
+{
+	char rate[UNITS_MAX], over[UNITS_MAX];
+
+	view_sites_select(ui, site->id);
+	if (ui_view(ui) == view_table[VIEW_DETAIL])
+		ui->detail.site = site->id;
+	if (ui_view(ui) != view_table[VIEW_SITES] && ui_view(ui)->open)
+		ui_view(ui)->open(ui);
+	ui_view(ui)->update(ui);
+	ui_say(ui, "%zu of %zu that grow: %s over %s, in %u of %d parts of it; %.0f%% sure", at + 1,
+		of, units_rate(rate, site->growth.bytes_per_s),
+		units_duration(over, site->growth.over_ns), site->growth.parts, SNAP_GROWTH_PARTS,
+		site->growth.sure * 100);
+}
+
+void action_grower(struct ui *ui, int step, int key)
+{
+	uint32_t *index = ui->listed ? malloc(ui->listed->nsites * sizeof(*index) + 1) : NULL;
+	size_t n = index ? growth_rank(ui->listed, index, ui->listed->nsites) : 0;
+	long at = index ? grower_at(ui, index, n) : -1;
+
+	/* From a site that does not grow it goes to the worst. */
+	at = at < 0 ? 0 : at + step;
+	if (n == 0)
+		ui_say(ui, "no site is seen to grow (? tells what that means)");
+	else if (at < 0 || at >= (long)n)
+		ui_say(ui, "no %s site grows", step < 0 ? "worse" : "further");
+	else
+		grower_show(ui, (size_t)at, n, &ui->listed->sites[index[at]]);
+	free(index);
 }
 
 void action_tab(struct ui *ui, int step, int key)

@@ -22,6 +22,7 @@ void action_hidden(struct ui *ui, int arg, int key);
 void action_header(struct ui *ui, int arg, int key);
 void action_detail(struct ui *ui, int arg, int key);
 void action_neighbour(struct ui *ui, int step, int key); /* next or previous site, in detail */
+void action_grower(struct ui *ui, int step, int key); /* among those that grow */
 void action_tab(struct ui *ui, int step, int key);
 void action_tree(struct ui *ui, int arg, int key); /* the tree, and back from it */
 void action_save(struct ui *ui, int arg, int key);

@@ -75,6 +75,7 @@ static const struct {
 	{ COL_ALLOCS, 140, 140 },
 	{ COL_TEMP, 150, 150 },
 	{ COL_SITES, GROUPED, GROUPED },
+	{ COL_GROWTH, 116, 116 },
 	{ COL_SITE, 0, 0 },
 	{ COL_LINE, 62, 62 },
 };

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "src/model/growth.h"
 #include "src/util/text.h"
 #include "tui/actions.h"
 #include "tui/curses_api.h"
@@ -211,26 +212,6 @@ static void ui_show_current(struct ui *ui)
 	ui_reorder(ui);
 }
 
-#define GROWING_TICKS 4u /* no higher than so many ticks ago: it has levelled off */
-
-/* Larger than ten seconds ago, and still on the way up: one step at the start is no growth. */
-static bool ui_is_growing(const struct snap_site *site)
-{
-	const uint64_t *now = &site->trend[SNAP_TREND_POINTS - 1];
-	unsigned back = site->trend_points > GROWING_TICKS ? GROWING_TICKS : 0;
-
-	return site->rate_bytes_per_s > 0 && now[0] > *(now - back);
-}
-
-static size_t ui_count_growing(const struct snapshot *s)
-{
-	size_t growing = 0;
-
-	for (size_t i = 0; i < s->nsites; i++)
-		growing += ui_is_growing(&s->sites[i]);
-	return growing;
-}
-
 void ui_tick(struct ui *ui)
 {
 	const char *error = NULL;
@@ -242,7 +223,7 @@ void ui_tick(struct ui *ui)
 		return;
 	snapshot_unref(ui->current);
 	ui->current = s;
-	ui->growing = ui_count_growing(s);
+	ui->growing = growth_rank(s, NULL, 0);
 	if (ui->frozen)
 		ui->waiting++;
 	else

@@ -88,12 +88,22 @@ static void facts_trend(const struct ui *ui, const struct snap_site *site, struc
 {
 	unsigned n =
 		site->trend_points < SNAP_TREND_POINTS ? site->trend_points : SNAP_TREND_POINTS;
-	char graph[SNAP_TREND_POINTS * 4 + 1];
+	char graph[SNAP_TREND_POINTS * 4 + 1], rate[UNITS_MAX], over[UNITS_MAX];
 
 	spark_text(site->trend + SNAP_TREND_POINTS - n, n, ink_glyphs(), graph, sizeof(graph));
 	strip_left(s, 90, INK_PLAIN, "trend");
 	strip_left(s, 90, INK_INFO, "%s", graph);
 	strip_left(s, 60, INK_DIM, "live bytes, last %u ticks", n);
+	if (site->growth.sure > 0) {
+		strip_left(s, 70, INK_WARN, "grows %s over %s",
+			units_rate(rate, site->growth.bytes_per_s),
+			units_duration(over, site->growth.over_ns));
+		strip_left(s, 65, INK_PLAIN, "in %u of %d parts of it, %.0f%% sure",
+			site->growth.parts, SNAP_GROWTH_PARTS, site->growth.sure * 100);
+		strip_tight(s);
+	} else {
+		strip_left(s, 50, INK_DIM, "no lasting growth seen");
+	}
 	strip_right(s, 80, INK_PLAIN, "by %s", site->alloc_function);
 }
 

@@ -28,6 +28,7 @@ static const struct {
 	{ COL_ALLOCS, 130 },
 	{ COL_TEMP, 140 },
 	{ COL_SITES, 48 },
+	{ COL_GROWTH, 116 },
 	{ COL_SITE, 0 },
 	{ COL_LINE, 70 },
 };

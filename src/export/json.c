@@ -233,6 +233,20 @@ static void json_stack(struct writer *w, const struct stack *stack)
 	writer_end(w);
 }
 
+/* Null: it does not grow, as far as its past can tell. */
+static void json_growth(struct writer *w, const struct snap_growth *g)
+{
+	if (g->sure <= 0) {
+		writer_null(w, "growth");
+		return;
+	}
+	writer_object(w, "growth");
+	writer_double(w, "sure", g->sure);
+	writer_double(w, "bytes_per_s", g->bytes_per_s);
+	writer_uint(w, "over_ns", g->over_ns);
+	writer_end(w);
+}
+
 static void json_site(struct writer *w, const struct snap_site *site, bool sampled)
 {
 	writer_object(w, NULL);
@@ -247,6 +261,7 @@ static void json_site(struct writer *w, const struct snap_site *site, bool sampl
 	writer_uint(w, "temporary", site->temporary);
 	writer_double(w, "rate_bytes_per_s", site->rate_bytes_per_s);
 	json_error(w, &site->error, sampled);
+	json_growth(w, &site->growth);
 	json_stack(w, site->stack);
 	writer_bool(w, "truncated", site->stack->truncated);
 	writer_end(w);

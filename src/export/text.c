@@ -283,6 +283,10 @@ static void text_site(struct strbuf *out, const struct snapshot *s, const struct
 	strbuf_printf(out, "     peak %s, %s allocs, %s frees, %s temporary\n", peak,
 		units_exact(allocs, site->allocs), units_exact(frees, site->frees),
 		units_exact(temporary, site->temporary));
+	if (site->growth.sure > 0)
+		strbuf_printf(out, "     grows %s over %s, %.0f%% sure\n",
+			units_rate(peak, site->growth.bytes_per_s),
+			units_duration(share, site->growth.over_ns), site->growth.sure * 100);
 	if (site->group)
 		text_group(out, site, o);
 	else

@@ -4,6 +4,7 @@
  * frames and the report all print through here, on the main thread. Order is in sites.c, graphs are
  * in spark.c and bar.c, names in site.c and frame.c.
  */
+#include <stdio.h>
 #include <string.h>
 #include "src/model/columns.h"
 #include "src/util/text.h"
@@ -24,6 +25,9 @@ const struct column_info column_table[COL_COUNT] = {
 	[COL_TEMP] = { "temp", "TEMP", "blocks freed by the thread's very next event", 6, true,
 		true },
 	[COL_SITES] = { "sites", "SITES", "call sites in the row, when it sums up several", 6, true,
+		true },
+	[COL_GROWTH] = { "growth", "GROWS",
+		"how sure it is that it grows on; sorts by what that adds per second", 5, true,
 		true },
 	[COL_SITE] = { "site", "CALL SITE", "the function that allocates", 0, false, false },
 	[COL_LINE] = { "line", "FILE:LINE", "where in the source, or in which object", 20, false,
@@ -115,6 +119,14 @@ static void cell_sites(const struct cell *c, char *out)
 	units_count(out, c->site->group ? c->site->group->sites : 1);
 }
 
+static void cell_growth(const struct cell *c, char *out)
+{
+	if (c->site->growth.sure > 0)
+		sprintf(out, "%.0f%%", c->site->growth.sure * 100);
+	else
+		strcpy(out, "-");
+}
+
 static void cell_site(const struct cell *c, char *out)
 {
 	struct row_style fitted = *c->style;
@@ -144,6 +156,7 @@ static void (*const column_format[COL_COUNT])(const struct cell *c, char *out) =
 	[COL_ALLOCS] = cell_allocs,
 	[COL_TEMP] = cell_temporary,
 	[COL_SITES] = cell_sites,
+	[COL_GROWTH] = cell_growth,
 	[COL_SITE] = cell_site,
 	[COL_LINE] = cell_line,
 };

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "src/model/growth.h"
 
 const struct group_info group_table[GROUP_COUNT] = {
 	[GROUP_STACK] = { 's', "stack", "s whole stack", "CALL SITE", "FILE:LINE", "sites" },
@@ -171,6 +172,8 @@ static void group_add(struct snap_site *to, struct snap_group *group, const stru
 	to->rate_bytes_per_s += site->rate_bytes_per_s;
 	to->allocs_per_s += site->allocs_per_s;
 	trend_add(to, site);
+	if (growth_weight(site) > growth_weight(to))
+		to->growth = site->growth;
 	group->sites++;
 	/* The oldest gives the id, and its stack the name. */
 	if (site->id < to->id) {

@@ -3,12 +3,13 @@
  * From raw counters to snapshots. The session calls this once a tick, on the main thread. Here is
  * what needs the past: each site's last live bytes for the trend, and readings about a second apart
  * over the last ten for rates. Which second a reading belongs to is the same for all sites, so
- * times are kept once; a site holds only values, at most 300 bytes, and a tick costs O(sites).
+ * times are kept once; a site holds only values, at most 800 bytes, and a tick costs O(sites).
  */
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "src/model/growth.h"
 #include "src/model/interval.h"
 #include "src/model/model.h"
 #include "src/model/stacks.h"
@@ -25,6 +26,7 @@ struct past {
 	uint64_t trend[SNAP_TREND_POINTS]; /* ring: tick t is at t % SNAP_TREND_POINTS */
 	uint64_t base_live[BASE_POINTS]; /* ring, parallel to model.base */
 	uint64_t base_allocs[BASE_POINTS];
+	struct growth_site growth;
 };
 
 /* The program-wide side of one reading. */
@@ -39,6 +41,7 @@ struct model {
 	struct threadpast threads;
 	struct past *past; /* by position in `stacks` */
 	size_t past_cap;
+	struct growth_clock growth;
 	uint64_t ticks;
 	uint64_t last_ns;
 	struct base base[BASE_POINTS]; /* ring of readings */
@@ -251,6 +254,20 @@ static void model_site(struct model *m, size_t position, const struct model_site
 	}
 }
 
+/* The sites of the snapshot that grow: `now_ns` is its time. */
+static void model_growth(struct model *m, uint64_t now_ns, struct snap_site *sites, size_t n)
+{
+	if (growth_clock_tick(&m->growth, now_ns))
+		for (size_t i = 0; i < m->stacks.count; i++)
+			growth_site_span(&m->past[i].growth, &m->growth);
+	for (size_t i = 0; i < n; i++) {
+		struct growth_site *g = &m->past[stacks_find(&m->stacks, sites[i].id)].growth;
+
+		growth_site_add(g, sites[i].live_bytes, m->ticks == 1);
+		sites[i].growth = growth_judge(g, &m->growth, sites[i].error.live_bytes);
+	}
+}
+
 /* Where this tick's reading goes, or -1 when the last one is too young. */
 static int model_keep_slot(const struct model *m, uint64_t now_ns)
 {
@@ -312,6 +329,7 @@ struct snapshot *model_tick(struct model *m, const struct model_input *in)
 		model_site(m, (size_t)position, &in->sites[i], w, keep_slot, &sites[s->nsites]);
 		sites[s->nsites++].error = model_site_error(&in->sites[i], s->sampling.most);
 	}
+	model_growth(m, in->now_ns, sites, s->nsites);
 	if (keep_slot >= 0)
 		model_base_push(m, in->now_ns, &in->head);
 	return s;

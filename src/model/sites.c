@@ -7,6 +7,7 @@
 #include <string.h>
 #include "src/model/columns.h"
 #include "src/model/groups.h"
+#include "src/model/growth.h"
 
 #define SITES_DIGIT_BITS 11 /* 2048 counters stay in the first cache; six passes cover 64 bits */
 #define SITES_DIGITS	 (1u << SITES_DIGIT_BITS)
@@ -85,6 +86,11 @@ static uint64_t key_sites(const struct snap_site *s)
 	return s->group ? s->group->sites : 1;
 }
 
+static uint64_t key_growth(const struct snap_site *s)
+{
+	return key_of_double(growth_weight(s));
+}
+
 /* NULL: the column is sorted by its words. */
 static uint64_t (*const key_of[COL_COUNT])(const struct snap_site *s) = {
 	[COL_LIVE] = key_live,
@@ -98,6 +104,7 @@ static uint64_t (*const key_of[COL_COUNT])(const struct snap_site *s) = {
 	[COL_ALLOCS] = key_allocs,
 	[COL_TEMP] = key_temporary,
 	[COL_SITES] = key_sites,
+	[COL_GROWTH] = key_growth,
 };
 
 /*

@@ -76,6 +76,16 @@ struct snap_group {
 	uint64_t key; /* what they have in common */
 };
 
+#define SNAP_GROWTH_PARTS 8
+
+/* What src/model/growth.h says of a call site. */
+struct snap_growth {
+	double sure; /* 0: it does not grow; below 1: how sure it is that it will go on */
+	double bytes_per_s; /* by so much it rose, of what never came down again */
+	uint64_t over_ns; /* in so long a time, up to now */
+	unsigned parts; /* of that time's SNAP_GROWTH_PARTS equal parts, in so many */
+};
+
 struct snap_site {
 	uint32_t id; /* the same for the life of the program */
 	const struct snap_group *group; /* the row sums up sites; NULL: it is one */
@@ -90,6 +100,7 @@ struct snap_site {
 	double allocs_per_s;
 	uint64_t trend[SNAP_TREND_POINTS]; /* live bytes, oldest first; the last is now */
 	uint8_t trend_points; /* how many of the last entries are filled */
+	struct snap_growth growth;
 };
 
 struct snap_totals {

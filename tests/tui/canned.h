@@ -155,6 +155,11 @@ static inline void canned_site(struct snap_site *s, size_t i, uint64_t t)
 	s->temporary = s->frees / 10;
 	s->rate_bytes_per_s = r ? r->slope : i % 4 ? 0 : 100;
 	s->allocs_per_s = r ? 120 : 0;
+	if (r && r->slope > 0)
+		s->growth = (struct snap_growth){ .sure = 0.92 - 0.1 * (double)i,
+			.bytes_per_s = r->slope,
+			.over_ns = 576 * CANNED_S,
+			.parts = 8 };
 	s->trend_points = SNAP_TREND_POINTS;
 	for (unsigned p = 0; p < SNAP_TREND_POINTS; p++)
 		s->trend[p] = canned_bytes(i, t > 15 - p ? t - (15 - p) : 0);

@@ -50,6 +50,8 @@ TEST(cells_of_numbers)
 	CHECK_STR(text(COL_PEAK, 0, &utf8), "97.0M");
 	CHECK_STR(text(COL_ALLOCS, 0, &utf8), "197.6k");
 	CHECK_STR(text(COL_TEMP, 0, &utf8), "12");
+	CHECK_STR(text(COL_GROWTH, 0, &utf8), "88%");
+	CHECK_STR(text(COL_GROWTH, 1, &utf8), "-");
 	CHECK_STR(text(COL_COUNT, 0, &utf8), "");
 }
 
@@ -222,6 +224,7 @@ TEST(sort_by_each_column)
 	CHECK_STR(order_by(&canned, COL_PEAK, false), "17 3 4 9");
 	CHECK_STR(order_by(&canned, COL_ALLOCS, false), "17 3 9 4");
 	CHECK_STR(order_by(&canned, COL_TEMP, false), "17 9 3 4");
+	CHECK_STR(order_by(&canned, COL_GROWTH, false), "17 3 4 9");
 	CHECK_STR(order_by(&canned, COL_SITE, false), "3 17 9 4"); /* nameless last, by object */
 	CHECK_STR(order_by(&canned, COL_SITE, true), "17 3 4 9");
 	CHECK_STR(order_by(&canned, COL_LINE, false), "3 17 9 4");

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The growth detector (growth.h). The model feeds it at each tick, on the main thread; most sites
+ * do not move, and are done with after one comparison.
+ */
+#include "src/model/growth.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SPAN_NS	   950000000ull /* a second, less the jitter of a 1 Hz tick */
+#define LEAST	   8u /* spans of a window: a past of fewer tells nothing */
+#define LAST_PARTS 3u /* of a window: where it must still grow */
+#define FORGET	   3u /* a fall counts for so many times the length of the rise before it */
+#define FRESH	   8u /* spans; and for so long whatever it was */
+#define TRIFLE	   32.0f /* a part that has less than 1/32 of the rise has not risen */
+#define EVEN	   0.25 /* slower than so at the end, it is levelling off */
+#define SURE_NS	   60e9 /* growth over a minute is half as sure as growth for ever */
+
+/* The spans of the whole past are used up: two become one. */
+static void clock_merge(struct growth_clock *c)
+{
+	c->merges = true;
+	c->life /= 2;
+	c->every *= 2;
+	for (unsigned i = 1; i <= c->life; i++)
+		c->past_ns[i] = c->past_ns[2 * i];
+}
+
+static void clock_next(struct growth_clock *c, uint64_t now_ns)
+{
+	if (c->recent == GROWTH_RECENT)
+		memmove(c->recent_ns, c->recent_ns + 1, sizeof(c->recent_ns) - sizeof(uint64_t));
+	c->recent += c->recent < GROWTH_RECENT;
+	c->recent_ns[c->recent] = now_ns;
+	if (++c->since < c->every)
+		return;
+	c->since = 0;
+	c->ends_life = true;
+	c->past_ns[++c->life] = now_ns;
+	if (c->life == GROWTH_LIFE)
+		clock_merge(c);
+}
+
+bool growth_clock_tick(struct growth_clock *c, uint64_t now_ns)
+{
+	uint64_t began = c->recent_ns[c->recent];
+
+	c->ends = c->ends_life = c->merges = false;
+	if (!c->started) {
+		c->recent_ns[0] = c->past_ns[0] = now_ns;
+		c->every = 1;
+		c->started = true;
+		return false;
+	}
+	c->ends = now_ns > began && now_ns - began >= SPAN_NS;
+	if (c->ends)
+		clock_next(c, now_ns);
+	return c->ends;
+}
+
+static void shift_in(float *values, unsigned n, float value)
+{
+	memmove(values, values + 1, (n - 1) * sizeof(*values));
+	values[n - 1] = value;
+}
+
+static void merge(struct growth_site *g)
+{
+	for (unsigned i = 0; i < GROWTH_LIFE / 2; i++) {
+		const float *low = &g->past_low[2 * i], *high = &g->past_high[2 * i];
+
+		g->past_low[i] = low[0] < low[1] ? low[0] : low[1];
+		g->past_high[i] = high[0] > high[1] ? high[0] : high[1];
+	}
+}
+
+void growth_site_span(struct growth_site *g, const struct growth_clock *c)
+{
+	if (!c->ends)
+		return;
+	/* The recent ones are at the end of their arrays, those of the whole past at the start. */
+	shift_in(g->recent_low, GROWTH_RECENT, g->low);
+	shift_in(g->recent_high, GROWTH_RECENT, g->high);
+	g->low = g->high = g->now;
+	if (!c->ends_life)
+		return;
+	g->past_low[c->merges ? GROWTH_LIFE - 1 : c->life - 1] = g->life_low;
+	g->past_high[c->merges ? GROWTH_LIFE - 1 : c->life - 1] = g->life_high;
+	g->life_low = g->life_high = g->now;
+	if (c->merges)
+		merge(g);
+}
+
+void growth_site_add(struct growth_site *g, uint64_t live_bytes, bool first)
+{
+	float now = (float)live_bytes;
+
+	g->now = now;
+	if (first)
+		g->low = g->life_low = now;
+	g->low = now < g->low ? now : g->low;
+	g->high = now > g->high ? now : g->high;
+	g->life_low = now < g->life_low ? now : g->life_low;
+	g->life_high = now > g->life_high ? now : g->life_high;
+}
+
+/* ---- judging ------------------------------------------------------------------------------ */
+
+/* Spans of one length, the one that lasts included. */
+struct spans {
+	float low[GROWTH_LIFE + 1], high[GROWTH_LIFE + 1];
+	const uint64_t *began_ns;
+	unsigned n;
+};
+
+static void spans_recent(struct spans *s, const struct growth_site *g, const struct growth_clock *c)
+{
+	unsigned n = c->recent;
+
+	memcpy(s->low, g->recent_low + GROWTH_RECENT - n, n * sizeof(float));
+	memcpy(s->high, g->recent_high + GROWTH_RECENT - n, n * sizeof(float));
+	s->low[n] = g->low;
+	s->high[n] = g->high;
+	s->n = n + 1;
+	s->began_ns = c->recent_ns;
+}
+
+static void spans_life(struct spans *s, const struct growth_site *g, const struct growth_clock *c)
+{
+	unsigned n = c->life;
+
+	memcpy(s->low, g->past_low, n * sizeof(float));
+	memcpy(s->high, g->past_high, n * sizeof(float));
+	/* One that has hardly begun is no span. */
+	if (c->since * 2 >= c->every) {
+		s->low[n] = g->life_low;
+		s->high[n++] = g->life_high;
+	} else if (n > 0) {
+		s->low[n - 1] = g->life_low < s->low[n - 1] ? g->life_low : s->low[n - 1];
+		s->high[n - 1] = g->life_high > s->high[n - 1] ? g->life_high : s->high[n - 1];
+	}
+	s->n = n;
+	s->began_ns = c->past_ns;
+}
+
+/*
+ * The deepest fall that is not forgotten. A rise begins at `base` and goes to `top`; where more
+ * than half of it is lost the next one begins.
+ */
+static float spans_fall(const struct spans *s)
+{
+	float base = s->low[0], top = s->high[0], fall = 0;
+	unsigned base_at = 0, top_at = 0;
+
+	for (unsigned i = 1; i < s->n; i++) {
+		unsigned counts = FORGET * (top_at - base_at + 1), ago = s->n - 1 - i;
+		float lost = top - s->low[i];
+
+		if (lost > fall && (ago <= counts || ago <= FRESH))
+			fall = lost;
+		if (lost > 0 && s->low[i] <= base + (top - base) / 2) {
+			base = s->low[i];
+			base_at = top_at = i;
+			top = s->high[i];
+		}
+		if (s->high[i] > top) {
+			top = s->high[i];
+			top_at = i;
+		}
+	}
+	return fall;
+}
+
+/* The part that the step from span i of `n` to the next one is in. */
+static unsigned part_of(unsigned i, unsigned n)
+{
+	return i * GROWTH_PARTS / (n - 1);
+}
+
+/* By how much the last `n` spans rose, in equal parts. Returns the whole. */
+static float spans_rise(const struct spans *s, unsigned n, float part[GROWTH_PARTS])
+{
+	unsigned first = s->n - n;
+	float least = s->low[s->n - 1], end = least;
+
+	memset(part, 0, GROWTH_PARTS * sizeof(*part));
+	/* From now back: each span's least from there on; a part has what is gained inside it. */
+	for (unsigned i = s->n - 1; i-- > first;) {
+		float before = least;
+
+		least = s->low[i] < least ? s->low[i] : least;
+		part[part_of(i - first, n)] += before - least;
+	}
+	return end - least;
+}
+
+/* How much of the rise of `n` spans would be in their last parts if it were even. */
+static double share_of_last(unsigned n)
+{
+	unsigned steps = 0;
+
+	for (unsigned i = 0; i < n - 1; i++)
+		steps += part_of(i, n) >= GROWTH_PARTS - LAST_PARTS;
+	return (double)steps / (n - 1);
+}
+
+static struct snap_growth window_judge(const struct spans *s, unsigned n, float doubt)
+{
+	struct snap_growth g = { 0 };
+	float part[GROWTH_PARTS], rise, last = 0;
+	double even;
+
+	if (n < LEAST || n > s->n)
+		return g;
+	rise = spans_rise(s, n, part);
+	for (unsigned i = 0; i < GROWTH_PARTS; i++) {
+		g.parts += part[i] > rise / TRIFLE;
+		if (i >= GROWTH_PARTS - LAST_PARTS)
+			last += part[i];
+	}
+	if (rise <= 0 || last <= doubt || g.parts < GROWTH_PARTS_LEAST)
+		return (struct snap_growth){ 0 };
+	even = (double)last / (double)rise / share_of_last(n);
+	if (even < EVEN)
+		return (struct snap_growth){ 0 };
+	g.over_ns = s->began_ns[s->n - 1] - s->began_ns[s->n - n]; /* from low to low */
+	g.bytes_per_s = g.over_ns ? (double)rise * 1e9 / (double)g.over_ns : 0;
+	g.sure = (double)rise / (double)(rise + doubt) * g.parts / GROWTH_PARTS *
+		 (even < 1 ? even : 1) * (double)g.over_ns / ((double)g.over_ns + SURE_NS);
+	return g;
+}
+
+static struct snap_growth surer(struct snap_growth a, struct snap_growth b)
+{
+	return b.sure > a.sure ? b : a;
+}
+
+/* What has not risen over the recent spans, nor since the middle of its past, is out at once. */
+static bool is_still(const struct growth_site *g, const struct growth_clock *c)
+{
+	float recent = c->recent ? g->recent_low[GROWTH_RECENT - c->recent] : g->low;
+
+	return g->now <= recent && (c->life < 2 || g->now <= g->past_low[c->life / 2]);
+}
+
+struct snap_growth growth_judge(
+	const struct growth_site *g, const struct growth_clock *c, uint64_t error)
+{
+	struct snap_growth best = { 0 };
+	struct spans recent, life;
+	float doubt, fall;
+
+	if (is_still(g, c) || c->recent + 1 < LEAST)
+		return best;
+	spans_recent(&recent, g, c);
+	spans_life(&life, g, c);
+	doubt = spans_fall(&recent);
+	fall = life.n ? spans_fall(&life) : 0;
+	doubt = (doubt > fall ? doubt : fall) + (float)error;
+	best = window_judge(&recent, recent.n, doubt);
+	for (unsigned n = life.n; n >= LEAST; n /= 2)
+		best = surer(best, window_judge(&life, n, doubt));
+	return best;
+}
+
+/* ---- order -------------------------------------------------------------------------------- */
+
+double growth_weight(const struct snap_site *s)
+{
+	return s->growth.sure * s->growth.bytes_per_s;
+}
+
+static int growth_compare(const void *pa, const void *pb, void *ctx)
+{
+	const struct snap_site *sites = ctx;
+	const struct snap_site *a = &sites[*(const uint32_t *)pa],
+			       *b = &sites[*(const uint32_t *)pb];
+	double x = growth_weight(a), y = growth_weight(b);
+
+	if (x != y)
+		return x < y ? 1 : -1;
+	return (a->id > b->id) - (a->id < b->id);
+}
+
+size_t growth_rank(const struct snapshot *s, uint32_t *index, size_t max)
+{
+	size_t n = 0, grow = 0;
+
+	for (size_t i = 0; i < s->nsites; i++) {
+		if (s->sites[i].growth.sure <= 0)
+			continue;
+		grow++;
+		if (n < max)
+			index[n++] = (uint32_t)i;
+	}
+	if (n)
+		qsort_r(index, n, sizeof(*index), growth_compare,
+			(struct snap_site *)(uintptr_t)s->sites);
+	return grow;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The sites that grow: how many the header counts, and the keys that walk them, the worst first. */
+#include "tests/check.h"
+#include "tests/tui/paper.h"
+
+static struct paper p;
+
+static void begin(void)
+{
+	paper_open(&p, 30, 120, false);
+	ui_tick(&p.ui);
+	paper_draw(&p);
+}
+
+/* Three of the canned sites grow: 17, 18 and 19, in this order. */
+TEST(the_header_counts_what_grows_and_not_what_rose)
+{
+	begin();
+	CHECK_INT(p.ui.growing, 3);
+	CHECK(paper_find(&p, "3 sites growing") >= 0);
+	paper_close(&p);
+}
+
+TEST(braces_walk_the_growers_from_the_worst_on)
+{
+	begin();
+	paper_keys(&p, "jjj}");
+	CHECK_INT(p.ui.sites.selected, 17);
+	paper_draw(&p);
+	CHECK(paper_find(&p, "1 of 3 that grow: +1.0M/s over 9m36s, in 8 of 8 parts") >= 0);
+	paper_keys(&p, "}");
+	CHECK_INT(p.ui.sites.selected, 18);
+	paper_keys(&p, "}");
+	CHECK_INT(p.ui.sites.selected, 19);
+	paper_keys(&p, "}");
+	CHECK_INT(p.ui.sites.selected, 19);
+	paper_draw(&p);
+	CHECK(paper_find(&p, "no further site grows") >= 0);
+	paper_keys(&p, "{");
+	CHECK_INT(p.ui.sites.selected, 18);
+	ui_tick(&p.ui);
+	CHECK_INT(p.ui.sites.selected, 18);
+	paper_close(&p);
+}
+
+TEST(they_walk_in_the_detail_too)
+{
+	begin();
+	paper_keys(&p, "}\r}");
+	CHECK_INT(p.ui.detail.site, 18);
+	paper_draw(&p);
+	CHECK(paper_find(&p, "SITE 18") >= 0);
+	CHECK(paper_find(&p, "grows +393k/s over 9m36s") >= 0);
+	paper_keys(&p, "]");
+	CHECK(p.ui.detail.site != 18);
+	paper_keys(&p, "q");
+	CHECK_INT(p.ui.sites.selected, p.ui.detail.site);
+	paper_close(&p);
+}
+
+/* What the filter hides is not walked to. */
+TEST(only_among_what_is_shown)
+{
+	begin();
+	paper_keys(&p, "\\json\r}");
+	CHECK_INT(p.ui.sites.selected, 19);
+	paper_keys(&p, "\\zlib\r}");
+	paper_draw(&p);
+	CHECK(paper_find(&p, "no site is seen to grow") >= 0);
+	paper_close(&p);
+}
+
+int main(void)
+{
+	RUN(the_header_counts_what_grows_and_not_what_rose);
+	RUN(braces_walk_the_growers_from_the_worst_on);
+	RUN(they_walk_in_the_detail_too);
+	RUN(only_among_what_is_shown);
+	return check_end();
+}
