@@ -118,7 +118,8 @@ static void view_free(struct view *v)
 	groups_free(&v->groups);
 }
 
-static int report_put(int fd, const struct snapshot *s, const struct options *o)
+static int report_put(
+	int fd, const struct snapshot *s, const struct options *o, const struct map_account *memory)
 {
 	struct strbuf text = STRBUF_INIT;
 	struct export_options e;
@@ -126,6 +127,8 @@ static int report_put(int fd, const struct snapshot *s, const struct options *o)
 
 	export_options_fill(&e, o);
 	e.sites = s->nsites;
+	e.memory = memory;
+	e.whole = s;
 	view_make(&v, s, o);
 	e.groups = v.rows != v.sites ? v.rows : NULL;
 	if (o->format == OPTIONS_JSON)
@@ -150,6 +153,8 @@ static int shown_put(int fd, const struct tui_shown *shown, const struct options
 	e.reverse = shown->reverse;
 	e.full_names = shown->full_names;
 	e.show_hidden = shown->show_hidden;
+	e.memory = shown->memory;
+	e.whole = shown->whole;
 	export_text(&text, shown->rows, &e);
 	return put(fd, &text, o);
 }
@@ -195,6 +200,17 @@ static void signals_restore(void)
 		sigaction(passed_on[i], &signals_before[i], NULL);
 }
 
+/* How long to wait at most, given what else is to be done meanwhile. */
+static int wait_ms(const struct run *r, uint64_t now, uint64_t until_ns)
+{
+	uint64_t ms;
+
+	if (r->options->report && r->memory_due_ns > now && r->memory_due_ns < until_ns)
+		until_ns = r->memory_due_ns;
+	ms = (until_ns - now) / 1000000 + 1;
+	return (int)(r->options->leak_check && ms > LEAK_LOOK_MS ? LEAK_LOOK_MS : ms);
+}
+
 /* Waits until the program changed state or `until_ns`. False: we are to stop. */
 static bool wait_until(struct run *r, uint64_t until_ns)
 {
@@ -203,12 +219,11 @@ static bool wait_until(struct run *r, uint64_t until_ns)
 	while ((now = clock_monotonic_ns()) < until_ns && run_alive(r)) {
 		struct pollfd fds[4];
 		int n = run_fds(r, fds, 4);
-		uint64_t ms = (until_ns - now) / 1000000 + 1;
 
-		if (r->options->leak_check && ms > LEAK_LOOK_MS)
-			ms = LEAK_LOOK_MS;
-		if (poll(fds, (nfds_t)n, (int)ms) > 0)
+		if (poll(fds, (nfds_t)n, wait_ms(r, now, until_ns)) > 0)
 			run_ready(r);
+		if (r->options->report)
+			run_memory_look(r);
 		if (r->options->leak_check)
 			run_leak_look(r);
 		if (!forward_signal)
@@ -275,20 +290,22 @@ static int show_report(struct run *r, const struct options *o, int fd)
 	signals_restore();
 	s = run_final(r);
 	if (s)
-		rc = report_put(fd, s, o);
+		rc = report_put(fd, s, o, run_memory(r));
 	else
 		rc = fail(RUN_EXIT_FAILED, "segment", strerror(errno));
 	return final_status(r, s, o, rc);
 }
 
-static int frame_put(int fd, const struct snapshot *s, const struct options *o)
+static int frame_put(struct run *r, int fd, const struct snapshot *s, const struct options *o)
 {
 	struct strbuf text = STRBUF_INIT;
 	struct export_options e;
 	struct view v;
 
-	if (o->format_given)
-		return report_put(fd, s, o);
+	if (o->format_given) {
+		run_memory_look(r);
+		return report_put(fd, s, o, run_memory(r));
+	}
 	export_options_fill(&e, o);
 	view_make(&v, s, o);
 	export_frame(&text, v.rows, &e);
@@ -315,7 +332,7 @@ static int show_batch(struct run *r, const struct options *o, int fd)
 		if (!s)
 			rc = fail(RUN_EXIT_FAILED, "segment", strerror(errno));
 		else
-			rc = frame_put(fd, s, o);
+			rc = frame_put(r, fd, s, o);
 		if (last || !wait_until(r, clock_monotonic_ns() + o->delay_ns))
 			break;
 	}
@@ -401,6 +418,11 @@ static int screen_sample(void *ctx, const char *text, char *msg, size_t cap)
 	return run_sample(ctx, text, msg, cap);
 }
 
+static struct map *screen_map(void *ctx)
+{
+	return run_map(ctx);
+}
+
 static void screen_end(void *ctx)
 {
 	run_end(ctx);
@@ -463,6 +485,8 @@ static int show_screen(struct run *r, const struct options *o, struct script *sc
 		source.end = screen_end;
 	if (o->mode != OPTIONS_READ)
 		source.sample = screen_sample;
+	if (o->mode != OPTIONS_READ)
+		source.map = screen_map;
 	if (r->output) {
 		source.output_lines = screen_output_lines;
 		source.output_line = screen_output_line;

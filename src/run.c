@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "src/leakcheck.h"
+#include "src/mapping.h"
 #include "src/util/clock.h"
 #include "src/util/units.h"
 
@@ -26,6 +27,12 @@
 #define END_TIMEOUT_NS UINT64_C(3000000000)
 /* For one that was hung up: we must be gone within a second ourselves. */
 #define HANG_UP_TIMEOUT_NS UINT64_C(500000000)
+
+/* For a report its resident memory is looked at so often, and 1/50 of the time at most; not at
+ * once, since there is nothing to see yet. */
+#define MEMORY_EVERY_NS UINT64_C(1000000000)
+#define MEMORY_SHARE	50u
+#define MEMORY_FIRST_NS UINT64_C(200000000)
 
 static int failed(const char *message, int status)
 {
@@ -157,6 +164,7 @@ int run_open(struct run *r, const struct options *o, bool screen, int rows, int 
 
 	*r = (struct run){ .options = o, .child_fd = -1, .started_ns = clock_monotonic_ns() };
 	r->child.pty = -1;
+	r->memory_due_ns = o->mode == OPTIONS_RUN ? r->started_ns + MEMORY_FIRST_NS : 0;
 	rc = suppressions_load(r);
 	if (rc != 0)
 		return rc;
@@ -227,9 +235,63 @@ void run_leak_look(struct run *r)
 	s = watch_session(r->watch);
 	if (r->leaks || (r->child.pid && !read_leak_waits(session_segment(s))))
 		return;
+	r->memory_due_ns = 0; /* it stands still: there is no better moment */
+	run_memory_look(r);
 	r->leaks = leakcheck_run(session_segment(s), session_pid(s), r->options->leak_roots);
 	if (r->child.pid)
 		read_leak_done(session_segment(s));
+}
+
+/* A map is of one image. */
+static struct mapping *mapping_of_now(struct run *r)
+{
+	struct session *s = watch_session(r->watch);
+
+	if (r->mapping && !mapping_is_of(r->mapping, session_path(s), s)) {
+		mapping_free(r->mapping);
+		r->mapping = NULL;
+	}
+	if (!r->mapping)
+		r->mapping = mapping_new(session_path(s), session_pid(s), s);
+	return r->mapping;
+}
+
+struct map *run_map(struct run *r)
+{
+	struct mapping *m = mapping_of_now(r);
+
+	if (!m)
+		return NULL;
+	if (run_alive(r) || !mapping_newest(m))
+		mapping_want(m);
+	return mapping_newest(m);
+}
+
+/* The last one that could be read stays: at the end there is nothing to read any more. */
+void run_memory_look(struct run *r)
+{
+	struct session *s = watch_session(r->watch);
+	uint64_t now = clock_monotonic_ns();
+	struct map *m;
+
+	if (now < r->memory_due_ns)
+		return;
+	m = mapping_read(session_path(s), session_pid(s));
+	if (m && (m->account.known || !r->has_memory)) {
+		r->memory = m->account;
+		r->has_memory = true;
+	}
+	map_unref(m);
+	r->memory_due_ns = now + MEMORY_EVERY_NS + MEMORY_SHARE * (clock_monotonic_ns() - now);
+}
+
+const struct map_account *run_memory(const struct run *r)
+{
+	const struct map *m = r->mapping ? mapping_newest(r->mapping) : NULL;
+
+	if (m)
+		return &m->account;
+	return r->has_memory ? &r->memory : NULL;
 }
 
 /* The result is of the image that was scanned: the last. */
@@ -268,6 +330,8 @@ int run_fds(const struct run *r, struct pollfd *fds, int max)
 
 	if (n < max)
 		fds[n++] = (struct pollfd){ session_fd(watch_session(r->watch)), POLLIN, 0 };
+	if (r->mapping && n < max)
+		fds[n++] = (struct pollfd){ mapping_fd(r->mapping), POLLIN, 0 };
 	if (r->output_open && n < max)
 		fds[n++] = (struct pollfd){ r->child.pty, POLLIN, 0 };
 	if (r->child_fd >= 0 && !r->ended && n < max)
@@ -284,6 +348,8 @@ bool run_ready(struct run *r)
 		changed = true;
 	if (closed)
 		r->output_open = false;
+	if (r->mapping && mapping_collect(r->mapping))
+		changed = true;
 	child_poll(r);
 	return changed || r->ended != was_ended;
 }
@@ -450,6 +516,7 @@ int run_close(struct run *r)
 	if (r->child_fd >= 0)
 		close(r->child_fd);
 	watch_free(r->watch);
+	mapping_free(r->mapping);
 	leakcheck_free(r->leaks);
 	suppress_free(r->suppressions);
 	prepare_end(r->prepared, false);

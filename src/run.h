@@ -9,6 +9,7 @@
 
 #include <poll.h>
 
+#include "src/model/map.h"
 #include "src/options.h"
 #include "src/target/output.h"
 #include "src/target/prepare.h"
@@ -27,6 +28,10 @@ struct run {
 	struct output *output; /* its terminal, when it has one of ours */
 	bool output_open;
 	struct suppress *suppressions;
+	struct mapping *mapping; /* for the screen; made when it is asked for */
+	struct map_account memory; /* for reports: of the last reading */
+	bool has_memory;
+	uint64_t memory_due_ns;
 	struct leakcheck *leaks; /* what a leak scan found, or why there was none */
 	uint64_t started_ns;
 	bool ending; /* asked to end */
@@ -45,6 +50,13 @@ struct snapshot *run_tick(struct run *r);
  * Attached: scans it now.
  */
 void run_leak_look(struct run *r);
+/* For the screen: the newest map of the process, or NULL; has another one made now and then. It is
+ * valid until the next run_ready. */
+struct map *run_map(struct run *r);
+/* For reports: reads now and then what resident memory is, since it cannot be told at the end. */
+void run_memory_look(struct run *r);
+/* The last reading, or NULL. */
+const struct map_account *run_memory(const struct run *r);
 /* The last snapshot, with all names and children. */
 struct snapshot *run_final(struct run *r);
 /* Whether there is still something to wait for. */

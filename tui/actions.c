@@ -45,6 +45,7 @@ static unsigned *action_shift_of(struct ui *ui)
 	case VIEW_SIZES:
 	case VIEW_MODULES:
 	case VIEW_THREADS:
+	case VIEW_MAP:
 	case VIEW_HELP:
 	case VIEW_COUNT:
 		break;
@@ -308,7 +309,9 @@ void action_save(struct ui *ui, int arg, int key)
 		.sort = ui->sort,
 		.reverse = ui->reverse,
 		.full_names = ui->full_names,
-		.show_hidden = ui->show_hidden };
+		.show_hidden = ui->show_hidden,
+		.whole = ui->shown,
+		.memory = ui->map.map ? &ui->map.map->account : NULL };
 
 	if (!ui->listed || !ui->source->save) {
 		ui_say(ui, "nothing to export yet");

@@ -20,6 +20,7 @@
 #define SHOW  "What is shown"
 #define SITE  "Site detail"
 #define TREE  "Call tree"
+#define MAP   "Map"
 #define FIND  "Finding"
 #define PROG  "Program"
 
@@ -80,6 +81,24 @@ const struct key_binding keys_table[] = {
 		"how small children must be to be folded: 1%, 0.1%, none, 5%" },
 	{ TREE, "Enter", { '\r', '\n', KEY_ENTER, KEY_F(7), 0 }, IN_TREE, view_tree_detail, 0,
 		PLACE_BAR, "Detail", NULL, NULL, "the largest call site below the line (also F7)" },
+	{ MAP, "F8", { KEY_F(8), 0 }, IN_DATA, view_map_tab, 0, PLACE_HELP, NULL, NULL, NULL,
+		"the map of the program's memory: what RSS is, and who keeps nearly empty pages" },
+	{ MAP, "[", { '[', 0 }, IN_MAP, view_map_neighbour, -1, PLACE_HINT, "mapping before", NULL,
+		NULL, "the mapping above" },
+	{ MAP, "]", { ']', 0 }, IN_MAP, view_map_neighbour, 1, PLACE_HINT, "after", NULL, NULL,
+		"the mapping below" },
+	{ MAP, "Left h", { KEY_LEFT, 'h', 0 }, IN_MAP, view_map_cell, -1, PLACE_HELP, NULL, NULL,
+		NULL, "one cell back" },
+	{ MAP, "Right l", { KEY_RIGHT, 'l', 0 }, IN_MAP, view_map_cell, 1, PLACE_HELP, NULL, NULL,
+		NULL, "one cell on" },
+	{ MAP, "+", { '+', 0 }, IN_MAP, view_map_zoom, 1, PLACE_HINT, "zoom in", NULL, NULL,
+		"half as many pages in a cell, down to one" },
+	{ MAP, "-", { '-', 0 }, IN_MAP, view_map_zoom, 0, PLACE_HINT, "out", NULL, NULL,
+		"twice as many pages in a cell" },
+	{ MAP, "Enter", { '\r', '\n', KEY_ENTER, KEY_F(7), 0 }, IN_MAP, view_map_detail, 0, PLACE_BAR,
+		"Detail", NULL, NULL, "the call site that has most of the emptiest page there (also F7)" },
+	{ MAP, "1-9", { '1', '2', '3', '4', '5', '6', '7', '8', '9', 0 }, IN_MAP, view_map_pin, 0,
+		PLACE_HINT, "who pins", NULL, NULL, "the call site of that number in WHO PINS IT" },
 	{ TABLE, "1-9", { '1', '2', '3', '4', '5', '6', '7', '8', '9', 0 }, IN_TABLES,
 		action_sort_digit, 0, PLACE_HINT, "sort", NULL, NULL,
 		"sort by the column of that number; again: reverse" },
@@ -140,7 +159,7 @@ const struct key_binding keys_table[] = {
 		"quit at once, from anywhere" },
 };
 /* clang-format on */
-const char *const keys_groups[] = { MOVE, FIND, TABLE, TREE, SHOW, SITE, PROG, NULL };
+const char *const keys_groups[] = { MOVE, FIND, TABLE, TREE, MAP, SHOW, SITE, PROG, NULL };
 const size_t keys_count = sizeof(keys_table) / sizeof(keys_table[0]);
 
 /* A column keeps its digit at every width. ALLOCS and TEMP are reached by < and >. */

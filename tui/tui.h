@@ -10,6 +10,7 @@
 #include <poll.h>
 #include "src/model/columns.h"
 #include "src/model/groups.h"
+#include "src/model/map.h"
 
 /* What is on the screen, for an export. */
 struct tui_shown {
@@ -19,6 +20,8 @@ struct tui_shown {
 	const char *filter; /* NULL: none */
 	enum column sort;
 	bool reverse, full_names, show_hidden;
+	const struct snapshot *whole; /* all call sites */
+	const struct map_account *memory; /* what resident memory is; NULL: nobody looked */
 };
 
 struct tui_source {
@@ -51,6 +54,12 @@ struct tui_source {
 	 * says what came of it into `msg`. 0 or -errno. NULL: there is no program to switch.
 	 */
 	int (*sample)(void *ctx, const char *text, char *msg, size_t cap);
+	/*
+	 * The newest map of the program's memory, or NULL while there is none; has another one made
+	 * now and then. Valid until the next `map` or `ready`. NULL: there is no process to look
+	 * at.
+	 */
+	struct map *(*map)(void *ctx);
 	/* Asks the launched program to end (SIGTERM). NULL: not ours to end. */
 	void (*end)(void *ctx);
 	/* Monotonic ns; tests fix it. */

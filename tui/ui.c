@@ -30,6 +30,7 @@ const struct view *const view_table[VIEW_COUNT] = {
 	[VIEW_SIZES] = &view_sizes,
 	[VIEW_THREADS] = &view_threads,
 	[VIEW_MODULES] = &view_modules,
+	[VIEW_MAP] = &view_map,
 	[VIEW_OUTPUT] = &view_output,
 	[VIEW_DETAIL] = &view_detail,
 	[VIEW_HELP] = &view_help,
@@ -58,6 +59,7 @@ void ui_free(struct ui *ui)
 	view_tree_reset(ui);
 	view_modules_free(ui);
 	view_threads_free(ui);
+	view_map_reset(ui);
 	view_help_free(ui);
 	find_free(ui);
 	group_free(ui);
@@ -197,6 +199,7 @@ static void ui_image_changed(struct ui *ui)
 	view_tree_reset(ui);
 	view_modules_free(ui);
 	view_threads_free(ui);
+	view_map_reset(ui);
 	ui->sites.list = (struct list){ .height = ui->sites.list.height };
 	ui_say(ui, "the program called exec: a new image, and its sites start anew");
 }

@@ -8,6 +8,7 @@
 #define TUI_UI_H
 
 #include "src/model/groups.h"
+#include "src/model/map.h"
 #include "src/model/objects.h"
 #include "src/model/treerows.h"
 #include "tui/layout.h"
@@ -59,6 +60,7 @@ enum view_id {
 	VIEW_SIZES,
 	VIEW_THREADS,
 	VIEW_MODULES,
+	VIEW_MAP,
 	VIEW_OUTPUT,
 	VIEW_TABS,
 	VIEW_DETAIL = VIEW_TABS,
@@ -136,6 +138,16 @@ struct modules_state {
 	bool has_selected;
 };
 
+struct map_state {
+	struct list list; /* lines of cells */
+	struct map *map; /* one reference, or NULL */
+	size_t row; /* of the map */
+	uint64_t row_id;
+	bool has_row;
+	uint64_t cursor; /* address */
+	size_t zoom; /* pages of a cell; 0: as many as make all of the row seen */
+};
+
 struct output_state {
 	struct list list;
 	bool follow; /* the end is seen, and stays seen */
@@ -190,6 +202,7 @@ struct ui {
 	struct tree_state tree;
 	struct sizes_state sizes;
 	struct modules_state modules;
+	struct map_state map;
 	struct threads_state threads;
 	struct detail_state detail;
 	struct output_state output;

@@ -5,8 +5,8 @@
 
 #include "tui/ui.h"
 
-extern const struct view view_sites, view_tree, view_sizes, view_modules, view_threads, view_output,
-	view_detail, view_help;
+extern const struct view view_sites, view_tree, view_sizes, view_modules, view_threads, view_map,
+	view_output, view_detail, view_help;
 
 /* The selection of the table goes to this site. */
 void view_sites_select(struct ui *ui, uint32_t site);
@@ -19,6 +19,16 @@ void view_sizes_neighbour(struct ui *ui, int step, int key);
 void view_modules_sites(struct ui *ui, int arg, int key);
 void view_modules_free(struct ui *ui);
 void view_threads_free(struct ui *ui);
+
+/* Another image of the program, or the end: the map is dropped. */
+void view_map_reset(struct ui *ui);
+/* Keys of the map; the arguments are the key table's. */
+void view_map_neighbour(struct ui *ui, int step, int key);
+void view_map_cell(struct ui *ui, int step, int key);
+void view_map_zoom(struct ui *ui, int in, int key);
+void view_map_detail(struct ui *ui, int arg, int key);
+void view_map_pin(struct ui *ui, int arg, int key);
+void view_map_tab(struct ui *ui, int arg, int key);
 
 void view_tree_init(struct ui *ui);
 /* Another image of the program: nothing of the tree means anything any more. */

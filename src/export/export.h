@@ -8,6 +8,7 @@
 
 #include "src/model/groups.h"
 #include "src/model/columns.h"
+#include "src/model/map.h"
 #include "src/util/strbuf.h"
 
 struct export_options {
@@ -23,6 +24,8 @@ struct export_options {
 	enum group_by group; /* what the rows of text are */
 	const struct snapshot *groups; /* for JSON, beside the sites; NULL: they are not grouped */
 	const char *version;
+	const struct snapshot *whole; /* with all call sites; NULL: the exported one is that */
+	const struct map_account *memory; /* what resident memory is; NULL: nobody looked */
 };
 
 /* One batch frame: header lines as on the screen, then the site rows. */

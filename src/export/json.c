@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "src/export/export.h"
+#include "src/export/memory.h"
 #include "src/export/writer.h"
 #include "src/util/clock.h"
 
@@ -403,6 +404,7 @@ static void json_snapshot(
 	struct export_options below = *o;
 
 	below.groups = NULL;
+	below.memory = NULL; /* nobody looks at theirs */
 	writer_object(w, key);
 	writer_lines(w);
 	writer_string(w, "heaptop", o->version ? o->version : "");
@@ -411,6 +413,7 @@ static void json_snapshot(
 	json_time(w, s);
 	json_totals(w, &s->totals, s->sampling.most != 0);
 	json_proc(w, &s->proc);
+	memory_json(w, o);
 	json_self(w, s);
 	json_sampling(w, &s->sampling);
 	json_unwinds(w, &s->totals);

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "src/export/memory.h"
 #include "src/export/text.h"
 #include "src/util/clock.h"
 #include "src/util/units.h"
@@ -322,12 +323,14 @@ void export_text(struct strbuf *out, const struct snapshot *s, const struct expo
 	text_traffic(out, &s->totals, o);
 	text_proc(out, &s->proc);
 	text_losses(out, &s->totals);
+	memory_text(out, s, o);
 	leaks_text(out, s, o);
 	text_sizes(out, s, text_glyphs(o));
 	text_lifetimes(out, s, text_glyphs(o));
 	text_sites(out, s, o);
 	below.filter = NULL; /* they are whole */
 	below.group = GROUP_STACK;
+	below.memory = NULL; /* nobody looks at theirs */
 	for (size_t i = 0; i < s->nchildren; i++) {
 		strbuf_puts(out, "\n----\n\n");
 		export_text(out, s->children[i], &below);

@@ -5,13 +5,10 @@
 #include <string.h>
 
 #include "shm/layout.h"
+#include "src/leak/glibc.h"
 
 #define PAGE	     4096u
 #define RED_ZONE     128u /* below the stack pointer, in use by the function there: x86-64 ABI */
-#define ARENA_BYTES  (UINT64_C(1) << 26) /* glibc: HEAP_MAX_SIZE, and their alignment */
-#define ARENA_HEAD   256u /* its malloc_state begins within */
-#define CHUNK_MAPPED 2u /* glibc: in a chunk's size, it has a mapping of its own */
-#define CHUNK_FLAGS  7u
 #define THREAD_BYTES 16384u /* glibc's struct pthread, at the end of a stack: some 2 KB */
 
 struct scan {
@@ -87,52 +84,13 @@ static void around_blocks(struct scan *s, uint64_t start, uint64_t end, leak_vis
 
 /* ---- whose memory it is ---- */
 
-/* A piece of one of glibc's further arenas: its heap_info says where the arena's state is (at the
- * beginning of this piece or of another one), and how much of it is in use. */
-static bool is_arena(struct leak_space *s, uint64_t start, uint64_t end)
-{
-	uint64_t arena, size, writable;
-
-	if (!leak_space_word(s, start, &arena) || !leak_space_word(s, start + 16, &size) ||
-		!leak_space_word(s, start + 24, &writable))
-		return false;
-	return arena % ARENA_BYTES < ARENA_HEAD && arena % ARENA_BYTES != 0 && size != 0 &&
-	       size % PAGE == 0 && size <= writable && writable <= ARENA_BYTES &&
-	       start + size <= end;
-}
-
-/* Whether a block has a mapping of its own, made by glibc's malloc. */
-static bool is_mapped_chunk(struct leak_space *s, const struct leak_block *b)
-{
-	uint64_t before, size;
-
-	if (!leak_space_word(s, b->addr - 16, &before) || !leak_space_word(s, b->addr - 8, &size))
-		return false;
-	if (!(size & CHUNK_MAPPED))
-		return false;
-	size &= ~(uint64_t)CHUNK_FLAGS;
-	return size >= b->size + 16 && (b->addr - 16 - before) % PAGE == 0 &&
-	       (before + size) % PAGE == 0;
-}
-
-/* The end of the arena's piece that begins at `at`; `at` itself if none does. */
-static uint64_t arena_end(struct scan *s, uint64_t at, uint64_t end)
-{
-	uint64_t size;
-
-	if (at % ARENA_BYTES != 0 || !is_arena(s->space, at, end) ||
-		!leak_space_word(s->space, at + 16, &size))
-		return at;
-	return at + size;
-}
-
 /* Whether [start, end) has a block without a mapping of its own. */
 static bool has_small(struct scan *s, uint64_t start, uint64_t end)
 {
 	const struct leak_blocks *b = s->graph->blocks;
 
 	for (uint32_t i = leak_blocks_from(b, start); i < b->count && b->block[i].addr < end; i++)
-		if (!is_mapped_chunk(s->space, &b->block[i]))
+		if (!glibc_has_own_mapping(s->space, b->block[i].addr, b->block[i].size))
 			return true;
 	return false;
 }
@@ -144,11 +102,13 @@ static bool pieces_visit(struct scan *s, uint64_t start, uint64_t end,
 	uint64_t at = start, next;
 
 	while (at < end) {
-		if (arena_end(s, at, end) > at) {
-			at = arena_end(s, at, end);
+		struct glibc_heap heap;
+
+		if (glibc_heap_at(s->space, at, end, &heap)) {
+			at = heap.end;
 			continue;
 		}
-		next = (at | (ARENA_BYTES - 1)) + 1;
+		next = (at | (GLIBC_HEAP_BYTES - 1)) + 1;
 		next = next < end ? next : end;
 		if (visit(s, at, next))
 			return true;

@@ -6,7 +6,6 @@
 #include "src/leak/space.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,46 +14,14 @@
 
 #include "src/proc/proc.h"
 
-#define PAGE	      4096u
+#define PAGE	      PROC_PAGE_BYTES
 #define BUFFER_BYTES  (1u << 20) /* fits the second cache; larger reads gain nothing */
 #define PAGEMAP_BATCH 512u
-/* Bits of a pagemap entry: the page is in memory, or in swap. */
-#define PAGE_THERE (UINT64_C(3) << 62)
-#define WORDS_MAX  1024u /* pieces that one process_vm_readv takes: UIO_MAXIOV */
-#define WORD	   sizeof(uint64_t)
+#define PAGE_THERE    (PROC_PAGE_PRESENT | PROC_PAGE_SWAPPED)
+#define WORDS_MAX     1024u /* pieces that one process_vm_readv takes: UIO_MAXIOV */
+#define WORD	      sizeof(uint64_t)
 
 /* ---- mappings ---- */
-
-/* Reads a file of unknown length, terminated. NULL and errno. */
-static char *file_read(const char *path, size_t *len)
-{
-	size_t room = 1u << 16, used = 0;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	char *text = fd < 0 ? NULL : malloc(room);
-	ssize_t got = text ? 1 : -1;
-
-	while (got > 0) {
-		if (room - used < 2) {
-			char *more = realloc(text, room * 2);
-
-			if (!more)
-				break;
-			text = more;
-			room *= 2;
-		}
-		got = read(fd, text + used, room - used - 1);
-		used += got > 0 ? (size_t)got : 0;
-	}
-	if (fd >= 0)
-		close(fd);
-	if (got == 0) {
-		text[used] = '\0';
-		*len = used;
-		return text;
-	}
-	free(text);
-	return NULL;
-}
 
 static size_t lines_count(const char *text, size_t len)
 {
@@ -93,7 +60,7 @@ int leak_space_open(struct leak_space *s, pid_t pid)
 
 	*s = (struct leak_space){ .pid = pid, .pagemap = -1 };
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	s->text = file_read(path, &len);
+	s->text = proc_slurp_all(path, &len);
 	if (!s->text)
 		return -errno;
 	s->map = calloc(lines_count(s->text, len), sizeof(*s->map));
@@ -103,8 +70,7 @@ int leak_space_open(struct leak_space *s, pid_t pid)
 		return -ENOMEM;
 	}
 	maps_parse(s, len);
-	snprintf(path, sizeof(path), "/proc/%d/pagemap", (int)pid);
-	s->pagemap = open(path, O_RDONLY | O_CLOEXEC);
+	s->pagemap = proc_pagemap_open(pid);
 	return 0;
 }
 
@@ -169,10 +135,7 @@ static void present_stream(
 /* Which of the pages from `addr` on are there. False: it cannot be told. */
 static bool pages_look(const struct leak_space *s, uint64_t addr, uint64_t *entries, size_t count)
 {
-	ssize_t bytes = (ssize_t)(count * WORD);
-
-	return s->pagemap >= 0 &&
-	       pread(s->pagemap, entries, count * WORD, (off_t)(addr / PAGE * WORD)) == bytes;
+	return s->pagemap >= 0 && proc_pagemap_read(s->pagemap, addr, entries, count);
 }
 
 static uint64_t least(uint64_t a, uint64_t b)

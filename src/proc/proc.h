@@ -48,6 +48,24 @@ struct proc_map {
 /* Parses the line at *pos, advances *pos past it. 1: a map; 0: end; -EINVAL: bad line (skipped). */
 int proc_parse_map(const char *buf, size_t len, size_t *pos, struct proc_map *m);
 
+/* One mapping of /proc/PID/smaps; what its lines do not say is 0. */
+struct proc_smap {
+	struct proc_map map;
+	uint64_t rss_bytes, pss_bytes, anonymous_bytes, swap_bytes;
+};
+/* As proc_parse_map, with the lines that follow it. */
+int proc_parse_smap(const char *buf, size_t len, size_t *pos, struct proc_smap *m);
+/* Reads a file of unknown length, terminated; the caller frees. NULL and errno. */
+char *proc_slurp_all(const char *path, size_t *len);
+
+#define PROC_PAGE_BYTES	  4096u
+#define PROC_PAGE_PRESENT (UINT64_C(1) << 63) /* bits of a pagemap entry */
+#define PROC_PAGE_SWAPPED (UINT64_C(1) << 62)
+/* A descriptor of /proc/PID/pagemap, or -errno: it takes the rights of ptrace, for reading. */
+int proc_pagemap_open(pid_t pid);
+/* The entries of `pages` pages from `addr` on. False: it cannot be told. */
+bool proc_pagemap_read(int fd, uint64_t addr, uint64_t *entries, size_t pages);
+
 /*
  * Reads stat and status, and smaps_rollup when `with_pss` (otherwise have_pss is false). 0, -ESRCH
  * when gone, or -errno. One that has given up its memory (a zombie, or about to be one) counts as

@@ -28,6 +28,22 @@ static void maps(const char *buf, size_t len)
 	}
 }
 
+static void smaps(const char *buf, size_t len)
+{
+	size_t pos = 0, before = 0;
+	struct proc_smap m;
+	int rc;
+
+	while ((rc = proc_parse_smap(buf, len, &pos, &m)) != 0) {
+		if (pos <= before || pos > len)
+			abort();
+		before = pos;
+		if (rc == 1 && m.map.path_len > 0 &&
+			(m.map.path < buf || m.map.path + m.map.path_len > buf + len))
+			abort();
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
 	const char *text = (const char *)data + 1;
@@ -35,7 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 
 	if (bytes == 0)
 		return 0;
-	switch (data[0] % 4) {
+	switch (data[0] % 5) {
 	case 0:
 		proc_parse_stat(text, bytes - 1, &r);
 		break;
@@ -44,6 +60,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		break;
 	case 2:
 		proc_parse_smaps_rollup(text, bytes - 1, &r);
+		break;
+	case 4:
+		smaps(text, bytes - 1);
 		break;
 	default:
 		maps(text, bytes - 1);

@@ -28,13 +28,14 @@ MAY = {
     "src/holder": ["src/read", "src/model", "src/proc", "src/util"],
     "src/list": ["src/target", "src/util"],
     "src/leakcheck": ["src/leak", "src/read", "src/model"],
+    "src/mapping": ["src/leak", "src/read", "src/proc", "src/model", "src/util", "shm/layout.h"],
     "src/options": ["src/steer", "src/model", "src/util"],
     "src/naming": ["src/model", "src/sym", "src/util"],
     "src/intake": ["src/naming", "src/read", "src/model", "src/sym", "src/util", "shm/layout.h"],
     "src/threads": ["src/read", "src/model", "src/proc", "src/util"],
     "src/session": ["src/threads", "src/holder", "src/intake", "src/sampler", "src/steer", "src/read", "src/model", "src/sym", "src/proc", "src/util"],
     "src/watch": ["src/session", "src/steer", "src/target", "src/read", "src/model"],
-    "src/run": ["src/options", "src/steer", "src/target", "src/watch", "src/session", "src/leakcheck", "src/leak", "src/read", "src/model", "src/util"],
+    "src/run": ["src/options", "src/steer", "src/target", "src/watch", "src/session", "src/leakcheck", "src/mapping", "src/leak", "src/read", "src/model", "src/util"],
     "src/main": ["src", "tui"],
 }
 # What runs inside other programs' malloc has no stdio, no malloc, no locks.

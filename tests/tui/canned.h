@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "tests/tui/cannedmap.h"
 #include "tui/tui.h"
 
 #define CANNED_S 1000000000ull
@@ -34,6 +35,8 @@ struct canned {
 	char asked[32]; /* how to record */
 	bool no_detail;
 	void *image; /* owner of its snapshots */
+	struct map *map; /* made when it is first asked for */
+	bool no_map; /* not yet */
 };
 
 static const struct snap_module canned_app = { "/srv/bin/server", "server", "ab12" };
@@ -367,6 +370,19 @@ static inline int canned_sample(void *ctx, const char *text, char *msg, size_t c
 	return 0;
 }
 
+static inline struct map *canned_map(void *ctx)
+{
+	struct canned *c = ctx;
+
+	if (c->no_map)
+		return NULL;
+	if (!c->map)
+		c->map = cannedmap_new();
+	if (c->map)
+		c->map->owner = c->image;
+	return c->map;
+}
+
 static inline uint64_t canned_now(void *ctx)
 {
 	return ((struct canned *)ctx)->now_ns;
@@ -391,6 +407,7 @@ static inline struct tui_source canned_source(struct canned *c)
 		.output_resize = canned_output_resize,
 		.save = canned_save,
 		.sample = canned_sample,
+		.map = canned_map,
 		.now_ns = canned_now,
 		.hide_rules = canned_rules };
 }

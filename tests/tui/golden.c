@@ -230,6 +230,24 @@ TEST(grouped)
 	golden_view("group-choice", prepare_group_choice);
 }
 
+static void prepare_map(struct paper *p)
+{
+	ui_tab(&p->ui, VIEW_MAP);
+	paper_keys(p, "jll");
+}
+
+static void prepare_map_zoomed(struct paper *p)
+{
+	ui_tab(&p->ui, VIEW_MAP);
+	paper_keys(p, "]]+j");
+}
+
+TEST(map)
+{
+	golden_view("map", prepare_map);
+	golden_view("map-zoomed", prepare_map_zoomed);
+}
+
 TEST(output)
 {
 	golden_view("output", prepare_output);
@@ -283,6 +301,7 @@ int main(void)
 	RUN(modules);
 	RUN(threads);
 	RUN(grouped);
+	RUN(map);
 	RUN(output);
 	RUN(help);
 	RUN(ended);

@@ -91,7 +91,7 @@ TEST(it_shows_what_a_terminal_shows)
 
 TEST(commands_do_what_they_say)
 {
-	CHECK(shows("# a comment\n\n  \\\n:type live>10M\nEnter\n", false, "filter: live>10M"));
+	CHECK(shows("# a comment\n\n  \\\n:type rate>0\nEnter\n", false, "filter: rate>0"));
 	CHECK(shows("Space\n:wait 3\n", false, "3 newer snapshots are waiting"));
 	CHECK(shows(":click 11 6\n", false, "[Tree"));
 	CHECK(shows(":size 200x60\n", false, "AGE") || shows(":size 200x60\n", false, "TEMP"));

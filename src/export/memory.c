@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What resident memory is (memory.h): the parts that add up to it, and who keeps nearly empty
+ * pages. */
+#include "src/export/memory.h"
+
+#include "src/util/clock.h"
+#include "src/util/units.h"
+
+#define TEXT_PINS 5u /* a report is read for its first lines */
+
+/* Five parts of nine are most often all there is. */
+static void memory_parts(struct strbuf *out, const struct map_account *a)
+{
+	char bytes[UNITS_MAX], share[UNITS_MAX];
+
+	strbuf_printf(out, "rss       %s", units_bytes(bytes, a->rss_bytes));
+	if (a->swap_bytes)
+		strbuf_printf(out, " and %s in swap", units_bytes(bytes, a->swap_bytes));
+	strbuf_puts(out, "\n");
+	for (unsigned i = 0; i < MAP_PARTS; i++) {
+		if (!a->part[i])
+			continue;
+		strbuf_printf(out, "  %7s  %5s%%  %-8s %s\n", units_bytes(bytes, a->part[i]),
+			units_percent(share, a->part[i], a->rss_bytes), map_part_name(i),
+			map_part_help(i));
+	}
+}
+
+static void memory_pins(struct strbuf *out, const struct snapshot *s, const struct map_account *a,
+	const struct export_options *o)
+{
+	const struct row_style style = { .glyphs = o->ascii ? GLYPHS_ASCII : GLYPHS_BLOCKS,
+		.full_names = o->full_names,
+		.show_hidden = o->show_hidden };
+	char pages[UNITS_MAX + 8], bytes[UNITS_MAX], live[UNITS_MAX];
+	char name[COLUMN_TEXT_MAX], place[COLUMN_TEXT_MAX];
+
+	if (!a->pins)
+		return;
+	strbuf_printf(out,
+		"  %s pages are less than half full, %s is free in them; who pins them:\n",
+		units_exact(pages, a->pinned_pages), units_bytes(bytes, a->pinned_bytes));
+	for (unsigned i = 0; i < a->pins && i < TEXT_PINS; i++) {
+		const struct snap_site *site =
+			snapshot_site(o->whole ? o->whole : s, a->pin[i].site);
+
+		if (!site)
+			continue;
+		site_name(site, &style, name, sizeof(name));
+		site_place(site, &style, place, sizeof(place));
+		strbuf_printf(out, "  %7s  free in %s pages with %s of %s (%s)\n",
+			units_bytes(bytes, a->pin[i].cost_bytes),
+			units_exact(pages, a->pin[i].pages),
+			units_bytes(live, a->pin[i].live_bytes), name, place);
+	}
+}
+
+void memory_text(struct strbuf *out, const struct snapshot *s, const struct export_options *o)
+{
+	const struct map_account *a = o->memory;
+	char when[32], took[UNITS_MAX], bytes[UNITS_MAX];
+
+	if (!a)
+		return;
+	strbuf_putc(out, '\n');
+	if (!a->known) {
+		strbuf_printf(out, "rss       not known: %s\n", a->why);
+		return;
+	}
+	memory_parts(out, a);
+	if (a->trim_bytes)
+		strbuf_printf(out,
+			"  %s of free is in whole pages: malloc_trim(0) could give back "
+			"about as much\n",
+			units_bytes(bytes, a->trim_bytes));
+	if (a->top_bytes)
+		strbuf_printf(out,
+			"  %s of free is at the ends of arenas, where malloc_trim leaves it\n",
+			units_bytes(bytes, a->top_bytes));
+	memory_pins(out, s, a, o);
+	if (a->note)
+		strbuf_printf(out, "  %s\n", a->note);
+	strbuf_printf(out, "  as of %s, read in %s\n", clock_iso8601(when, a->read_realtime_ns),
+		units_duration(took, a->took_ns));
+}
+
+static void memory_figures(struct writer *w, const struct map_account *a)
+{
+	char when[32];
+
+	writer_uint(w, "rss", a->rss_bytes);
+	writer_uint(w, "swap", a->swap_bytes);
+	for (unsigned i = 0; i < MAP_PARTS; i++) {
+		bool untold = a->sampled &&
+			      (i == MAP_PART_FREE || i == MAP_PART_SLACK || i == MAP_PART_MAPPED);
+
+		if (untold)
+			writer_null(w, map_part_key(i));
+		else
+			writer_uint(w, map_part_key(i), a->part[i]);
+	}
+	writer_uint(w, "all_live_bytes", a->live_bytes);
+	writer_uint(w, "trim_bytes", a->trim_bytes);
+	writer_uint(w, "arena_top_bytes", a->top_bytes);
+	writer_uint(w, "pinned_pages", a->pinned_pages);
+	writer_uint(w, "pinned_bytes", a->pinned_bytes);
+	writer_bool(w, "glibc", a->glibc);
+	writer_bool(w, "sampled", a->sampled);
+	writer_string(w, "note", a->note);
+	writer_string(w, "time", clock_iso8601(when, a->read_realtime_ns));
+	writer_uint(w, "read_ns", a->took_ns);
+}
+
+void memory_json(struct writer *w, const struct export_options *o)
+{
+	const struct map_account *a = o->memory;
+
+	if (!a) {
+		writer_null(w, "memory");
+		return;
+	}
+	writer_object(w, "memory");
+	writer_string(w, "failed", a->known ? NULL : a->why);
+	if (a->known)
+		memory_figures(w, a);
+	writer_array(w, "pins");
+	writer_lines(w);
+	for (unsigned i = 0; i < a->pins; i++) {
+		writer_object(w, NULL);
+		writer_uint(w, "site", a->pin[i].site);
+		writer_uint(w, "pages", a->pin[i].pages);
+		writer_uint(w, "pages_alone", a->pin[i].alone);
+		writer_uint(w, "live_bytes", a->pin[i].live_bytes);
+		writer_uint(w, "cost_bytes", a->pin[i].cost_bytes);
+		writer_end(w);
+	}
+	writer_end(w);
+	writer_end(w);
+}

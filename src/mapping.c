@@ -1,0 +1,547 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reading what a map is made of (mapping.h), and the thread that does so. */
+#include "src/mapping.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "shm/layout.h"
+#include "src/leak/blocks.h"
+#include "src/leak/glibc.h"
+#include "src/proc/proc.h"
+#include "src/read/read.h"
+#include "src/util/clock.h"
+
+#define SHARE	      50u /* readings take 1/50 of the time at most */
+#define PAGEMAP_BATCH 8192u /* 64 KB at a time */
+#define CHUNK_SAMPLES 64u /* blocks whose heads are looked at */
+#define THREAD_BYTES  16384u /* glibc's struct pthread, at the end of a stack: some 2 KB */
+
+struct reading {
+	pid_t pid;
+	char *smaps; /* paths point into it */
+	size_t smaps_len;
+	struct map_vma *vma;
+	size_t vmas;
+	struct map_piece *piece;
+	size_t pieces, piece_room;
+	struct leak_blocks blocks;
+	struct leak_space space;
+	uint64_t stack_bytes; /* of threads that did not ask for another size */
+	bool is_foreign; /* another allocator's library is mapped */
+	struct map_input in;
+	uint32_t sites;
+	int rc;
+};
+
+/* ---- mappings ---- */
+
+static bool begins(const char *text, size_t len, const char *with)
+{
+	return len >= strlen(with) && memcmp(text, with, strlen(with)) == 0;
+}
+
+static bool name_begins(const struct proc_map *m, const char *with)
+{
+	const char *slash = m->path_len ? memrchr(m->path, '/', m->path_len) : NULL;
+	const char *name = slash ? slash + 1 : m->path;
+
+	return m->path_len && begins(name, (size_t)(m->path + m->path_len - name), with);
+}
+
+static bool path_begins(const struct proc_map *m, const char *with)
+{
+	return m->path_len && begins(m->path, m->path_len, with);
+}
+
+static bool is_own(const struct proc_map *m)
+{
+	return name_begins(m, "libheaptop.so") ||
+	       (m->perms[3] == 's' && name_begins(m, "heaptop-"));
+}
+
+/* Private, anonymous, and nameless but for a name that says so. */
+static bool is_plain(const struct proc_map *m)
+{
+	return m->inode == 0 && m->perms[3] == 'p' && (m->path_len == 0 || path_begins(m, "[anon"));
+}
+
+static bool is_shared(const struct proc_map *m)
+{
+	return m->perms[3] == 's' &&
+	       (m->path_len == 0 || path_begins(m, "/dev/shm/") || path_begins(m, "/dev/zero") ||
+		       path_begins(m, "/SYSV") || path_begins(m, "/memfd:"));
+}
+
+static enum map_kind kind_of(const struct proc_map *m)
+{
+	if (path_begins(m, "[heap]"))
+		return MAP_BRK;
+	if (path_begins(m, "[stack"))
+		return MAP_STACK;
+	if (is_own(m))
+		return MAP_OWN;
+	if (is_shared(m) || (m->perms[3] == 's' && m->inode == 0))
+		return MAP_SHARED;
+	return is_plain(m) ? MAP_OTHER : MAP_FILE;
+}
+
+static bool is_other_allocator(const struct proc_map *m)
+{
+	static const char *const names[] = { "libjemalloc", "libtcmalloc", "libmimalloc",
+		"libhoard", "librpmalloc", "libsnmalloc", "libtbbmalloc_proxy" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (name_begins(m, names[i]))
+			return true;
+	return false;
+}
+
+/* What follows a file's writable data without a gap is its .bss, unless blocks lie there. */
+static bool is_bss(const struct proc_map *m, const struct proc_map *before)
+{
+	return is_plain(m) && before->end == m->start && before->inode != 0 &&
+	       before->perms[1] == 'w' && before->perms[3] == 'p';
+}
+
+static int vmas_read(struct reading *r)
+{
+	struct proc_map before = { 0 };
+	struct proc_smap s;
+	size_t pos = 0, room = 0;
+	char path[64];
+	int rc;
+
+	snprintf(path, sizeof(path), "/proc/%d/smaps", (int)r->pid);
+	r->smaps = proc_slurp_all(path, &r->smaps_len);
+	if (!r->smaps)
+		return -errno;
+	while ((rc = proc_parse_smap(r->smaps, r->smaps_len, &pos, &s)) != 0) {
+		if (rc < 0)
+			continue;
+		if (r->vmas == room) {
+			void *p;
+
+			room = room ? room * 2 : 1024;
+			p = realloc(r->vma, room * sizeof(*r->vma));
+			if (!p)
+				return -ENOMEM;
+			r->vma = p;
+		}
+		r->vma[r->vmas++] = (struct map_vma){ .start = s.map.start,
+			.end = s.map.end,
+			.kind = is_bss(&s.map, &before) ? MAP_FILE : kind_of(&s.map),
+			.plain = is_plain(&s.map),
+			.rss_bytes = s.rss_bytes,
+			.swap_bytes = s.swap_bytes };
+		r->is_foreign = r->is_foreign || is_other_allocator(&s.map);
+		before = s.map;
+	}
+	return r->vmas > 0 ? 0 : -ESRCH; /* a process about to end has no mappings */
+}
+
+/* ---- blocks ---- */
+
+static void block_visit(void *ctx, const struct read_block *b)
+{
+	struct leak_block block = { b->addr, b->size, b->site, 0 };
+	struct reading *r = ctx;
+
+	if (r->rc == 0 && b->site < r->sites)
+		r->rc = leak_blocks_add(&r->blocks, &block);
+}
+
+static int blocks_copy(struct reading *r)
+{
+	struct map_block *out = malloc((r->blocks.count + 1) * sizeof(*out));
+
+	if (!out)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < r->blocks.count; i++)
+		out[i] = (struct map_block){ r->blocks.block[i].addr, r->blocks.block[i].size,
+			r->blocks.block[i].site };
+	r->in.block = out;
+	r->in.blocks = r->blocks.count;
+	leak_blocks_free(&r->blocks);
+	return 0;
+}
+
+static int blocks_read(struct reading *r, const char *path)
+{
+	char message[READ_MESSAGE_MAX];
+	struct read_segment *s = read_open(path, message);
+	struct read_totals t;
+	ssize_t n = 0;
+	int rc = s ? read_totals(s, &t) : -EIO;
+
+	if (rc == 0) {
+		r->sites = t.sites;
+		r->in.sampled = t.sample_most != 0;
+		r->in.live_bytes = t.live_bytes;
+		n = r->in.sampled ? 0 : read_blocks(s, block_visit, r);
+		rc = n < 0 ? (int)n : r->rc;
+	}
+	read_close(s);
+	if (rc == 0)
+		rc = leak_blocks_finish(&r->blocks);
+	return rc != 0 ? rc : blocks_copy(r);
+}
+
+/* Whether blocks have glibc's chunks around them. Where memory may not be read, the libraries must
+ * tell. */
+static bool is_glibc(struct reading *r)
+{
+	size_t step = r->in.blocks / CHUNK_SAMPLES + 1, looked = 0, chunks = 0;
+	uint64_t word;
+
+	for (size_t i = 0; i < r->in.blocks; i += step) {
+		const struct map_block *b = &r->in.block[i];
+
+		if (!leak_space_word(&r->space, b->addr - 8, &word))
+			continue; /* ended meanwhile, or not to be read */
+		looked++;
+		chunks += glibc_is_chunk(&r->space, b->addr, b->size);
+	}
+	return looked > 0 ? chunks * 10 >= looked * 9 : !r->is_foreign;
+}
+
+/* ---- pieces ---- */
+
+static void piece_add(
+	struct reading *r, uint64_t start, uint64_t end, enum map_kind kind, uint64_t arena)
+{
+	if (r->pieces == r->piece_room) {
+		size_t room = r->piece_room ? r->piece_room * 2 : 64;
+		void *p = realloc(r->piece, room * sizeof(*r->piece));
+
+		if (!p) {
+			r->rc = -ENOMEM;
+			return;
+		}
+		r->piece = p;
+		r->piece_room = room;
+	}
+	r->piece[r->pieces++] = (struct map_piece){ start, end, kind, arena };
+}
+
+/* The library's private memory says what it is; the kernel merges it with its own kind only. */
+static uint64_t own_find(struct reading *r, const struct map_vma *v)
+{
+	uint64_t at = v->start, magic, self, bytes;
+
+	while (at < v->end && leak_space_word(&r->space, at, &magic) && magic == HT_PRIVATE_MAGIC &&
+		leak_space_word(&r->space, at + 8, &self) && self == at &&
+		leak_space_word(&r->space, at + 16, &bytes) && bytes > 0 && bytes <= v->end - at &&
+		bytes % MAP_PAGE_BYTES == 0)
+		at += bytes;
+	if (at > v->start)
+		piece_add(r, v->start, at, MAP_OWN, 0);
+	return at;
+}
+
+static void heaps_find(struct reading *r, const struct map_vma *v)
+{
+	uint64_t at = (v->start + GLIBC_HEAP_BYTES - 1) & ~(GLIBC_HEAP_BYTES - 1);
+	struct glibc_heap heap;
+
+	for (; at >= v->start && at < v->end; at += GLIBC_HEAP_BYTES)
+		if (glibc_heap_at(&r->space, at, v->end, &heap))
+			piece_add(r, at, heap.end, MAP_ARENA, heap.arena);
+}
+
+struct search {
+	bool found;
+};
+
+/* A thread's data begins with its own address, and has it again two words on: tcbhead_t. */
+static void tcb_visit(void *ctx, uint64_t addr, const uint64_t *words, size_t count)
+{
+	struct search *search = ctx;
+
+	for (size_t i = 0; i + 2 < count; i++)
+		if (words[i] == addr + i * sizeof(*words) && words[i + 2] == words[i])
+			search->found = true;
+}
+
+static bool ends_in_thread(struct reading *r, const struct map_vma *v, uint64_t end)
+{
+	struct search search = { false };
+	uint64_t from = end - v->start > THREAD_BYTES ? end - THREAD_BYTES : v->start;
+
+	leak_space_stream(&r->space, from, end, tcb_visit, &search);
+	return search.found;
+}
+
+/* Memory with a guard below it and a thread's data at its end: that of the mapping, or, where the
+ * kernel has merged it with what lies behind, of the usual size, with the guard or beside it. */
+static void stack_find(struct reading *r, const struct map_vma *v, const struct map_vma *guard)
+{
+	const uint64_t end[] = { v->end, v->start + r->stack_bytes,
+		v->start + r->stack_bytes - MAP_PAGE_BYTES };
+
+	if (!guard->plain || guard->end != v->start || guard->rss_bytes > 0)
+		return;
+	for (size_t i = 0; i < sizeof(end) / sizeof(end[0]); i++) {
+		if (end[i] > v->end || end[i] <= v->start || !ends_in_thread(r, v, end[i]))
+			continue;
+		piece_add(r, v->start, end[i], MAP_STACK, 0);
+		return;
+	}
+}
+
+static void pieces_find(struct reading *r)
+{
+	for (size_t i = 0; i < r->vmas; i++) {
+		const struct map_vma *v = &r->vma[i];
+		size_t before = r->pieces;
+
+		if (!v->plain || v->rss_bytes == 0)
+			continue;
+		if (own_find(r, v) == v->start)
+			heaps_find(r, v);
+		if (r->pieces == before && i > 0)
+			stack_find(r, v, v - 1);
+	}
+}
+
+static uint64_t stack_limit(pid_t pid)
+{
+	char path[64], text[4096];
+	unsigned long long bytes = 0;
+	const char *line;
+
+	snprintf(path, sizeof(path), "/proc/%d/limits", (int)pid);
+	if (proc_slurp(path, text, sizeof(text)) <= 0)
+		return 0;
+	line = strstr(text, "Max stack size");
+	return line && sscanf(line + strlen("Max stack size"), " %llu", &bytes) == 1 ? bytes : 0;
+}
+
+/* ---- pages ---- */
+
+static bool span_flags(const struct reading *r, struct map *m, const struct map_span *s)
+{
+	size_t pages = (s->end - s->start) / MAP_PAGE_BYTES;
+	uint64_t entries[PAGEMAP_BATCH];
+
+	for (size_t at = 0; at < pages;) {
+		size_t n = pages - at < PAGEMAP_BATCH ? pages - at : PAGEMAP_BATCH;
+
+		if (!proc_pagemap_read(
+			    r->space.pagemap, s->start + at * MAP_PAGE_BYTES, entries, n))
+			return false;
+		for (size_t i = 0; i < n; i++)
+			m->page[s->page + at + i].flags =
+				(entries[i] & PROC_PAGE_PRESENT ? MAP_PAGE_PRESENT : 0) |
+				(entries[i] & PROC_PAGE_SWAPPED ? MAP_PAGE_SWAPPED : 0);
+		at += n;
+	}
+	return true;
+}
+
+static int pages_read(const struct reading *r, struct map *m)
+{
+	if (r->space.pagemap < 0)
+		return r->space.pagemap;
+	for (size_t i = 0; i < m->spans; i++)
+		if (m->span[i].is_fine && !span_flags(r, m, &m->span[i]))
+			return -ESRCH;
+	return 0;
+}
+
+/* ---- all of it ---- */
+
+static const char *why_not(int rc)
+{
+	switch (-rc) {
+	case EACCES:
+	case EPERM:
+		return "the process's memory map may not be read (it takes the right to trace it)";
+	case ENOENT:
+	case ESRCH:
+		return "the process is gone: its memory map went with it";
+	case ENOMEM:
+		return "there is not enough memory to look at the process's";
+	default:
+		return "the process's memory map cannot be read";
+	}
+}
+
+static void note_make(struct map_account *a)
+{
+	if (a->sampled)
+		a->note = "blocks are sampled: live is an estimate, what is free is in other";
+	else if (!a->glibc)
+		a->note = "not glibc's allocator: arenas unknown, slack counts as free";
+}
+
+static int reading_run(struct reading *r, const char *path, struct map **out)
+{
+	int rc = vmas_read(r);
+
+	if (rc == 0)
+		rc = blocks_read(r, path);
+	if (rc == 0)
+		rc = leak_space_open(&r->space, r->pid);
+	if (rc != 0)
+		return rc;
+	r->stack_bytes = stack_limit(r->pid);
+	r->in.glibc = is_glibc(r);
+	pieces_find(r);
+	r->in.vma = r->vma;
+	r->in.vmas = r->vmas;
+	r->in.piece = r->piece;
+	r->in.pieces = r->pieces;
+	*out = r->rc == 0 ? map_new(&r->in) : NULL;
+	if (!*out)
+		return -ENOMEM;
+	rc = pages_read(r, *out);
+	return rc != 0 ? rc : map_count(*out, &r->in);
+}
+
+static struct map *map_empty(const char *why)
+{
+	static const struct map_input nothing = { 0 };
+	struct map *m = map_new(&nothing);
+
+	if (m)
+		m->account.why = why;
+	return m;
+}
+
+struct map *mapping_read(const char *path, pid_t pid)
+{
+	struct reading r = { .pid = pid, .space = { .pagemap = -1 } };
+	uint64_t start = clock_monotonic_ns();
+	struct map *m = NULL;
+	int rc;
+
+	if (pid == 0)
+		return map_empty("the process cannot be seen from here");
+	rc = reading_run(&r, path, &m);
+	if (rc != 0) {
+		map_unref(m);
+		m = map_empty(why_not(rc));
+	}
+	if (m) {
+		note_make(&m->account);
+		m->account.read_realtime_ns = clock_realtime_ns();
+		m->account.took_ns = clock_monotonic_ns() - start;
+	}
+	leak_space_close(&r.space);
+	leak_blocks_free(&r.blocks);
+	free((struct map_block *)(uintptr_t)r.in.block);
+	free(r.piece);
+	free(r.vma);
+	free(r.smaps);
+	return m;
+}
+
+/* ---- in a thread ---- */
+
+struct mapping {
+	char *path;
+	pid_t pid;
+	const void *owner;
+	int fd; /* the thread writes to it when it is through */
+	bool is_busy;
+	pthread_t thread;
+	struct map *made; /* by the thread; ours once it was joined */
+	struct map *newest;
+	uint64_t due_ns;
+};
+
+struct mapping *mapping_new(const char *path, pid_t pid, const void *owner)
+{
+	struct mapping *m = calloc(1, sizeof(*m));
+
+	if (!m)
+		return NULL;
+	m->path = strdup(path);
+	m->pid = pid;
+	m->owner = owner;
+	m->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (m->path && m->fd >= 0)
+		return m;
+	mapping_free(m);
+	return NULL;
+}
+
+void mapping_free(struct mapping *m)
+{
+	if (!m)
+		return;
+	if (m->is_busy) {
+		pthread_join(m->thread, NULL);
+		map_unref(m->made);
+	}
+	map_unref(m->newest);
+	if (m->fd >= 0)
+		close(m->fd);
+	free(m->path);
+	free(m);
+}
+
+bool mapping_is_of(const struct mapping *m, const char *path, const void *owner)
+{
+	return m->owner == owner && strcmp(m->path, path) == 0;
+}
+
+static void *mapping_run(void *ctx)
+{
+	struct mapping *m = ctx;
+
+	m->made = mapping_read(m->path, m->pid);
+	if (m->made)
+		m->made->owner = m->owner;
+	eventfd_write(m->fd, 1);
+	return NULL;
+}
+
+void mapping_want(struct mapping *m)
+{
+	sigset_t all, before;
+
+	if (m->is_busy || clock_monotonic_ns() < m->due_ns)
+		return;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	m->is_busy = pthread_create(&m->thread, NULL, mapping_run, m) == 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+int mapping_fd(const struct mapping *m)
+{
+	return m->fd;
+}
+
+bool mapping_collect(struct mapping *m)
+{
+	eventfd_t count;
+	uint64_t wait = MAPPING_EVERY_NS;
+
+	if (!m->is_busy || eventfd_read(m->fd, &count) != 0)
+		return false;
+	pthread_join(m->thread, NULL);
+	m->is_busy = false;
+	if (m->made) {
+		map_unref(m->newest);
+		m->newest = m->made;
+		if (m->made->account.took_ns * SHARE > wait)
+			wait = m->made->account.took_ns * SHARE;
+	}
+	m->made = NULL;
+	m->due_ns = clock_monotonic_ns() + wait;
+	return true;
+}
+
+struct map *mapping_newest(const struct mapping *m)
+{
+	return m->newest;
+}

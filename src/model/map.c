@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The areas of an address space (map.h): mappings, cut into what lies in them. Counting is in
+ * mapcount.c. Pure.
+ */
+#include "src/model/map.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* glibc gives blocks from 128 KiB on mappings of their own, or what mallopt says; smaller ones
+ * outside its heaps are in pieces that it took where brk could not grow. */
+#define OWN_MAPPING_LEAST (32u << 10)
+/* 32 GB looked at page by page take 64 MB: address spaces that are reserved and not used end here.
+ */
+#define PAGES_MAX (UINT64_C(8) << 20)
+
+static uint64_t page_down(uint64_t addr)
+{
+	return addr & ~(uint64_t)(MAP_PAGE_BYTES - 1);
+}
+
+static uint64_t page_up(uint64_t addr)
+{
+	return page_down(addr + MAP_PAGE_BYTES - 1);
+}
+
+/* ---- cutting ---- */
+
+struct cutter {
+	struct map *map;
+	const struct map_input *in;
+	size_t block; /* the first one not behind us */
+	uint64_t pages; /* so far */
+	bool failed;
+};
+
+static bool has_pages(struct cutter *c, uint64_t bytes)
+{
+	return !c->in->sampled && c->pages + bytes / MAP_PAGE_BYTES <= PAGES_MAX;
+}
+
+/* Appends a span; one that goes on where the last one ends is the same, but for heaps of arenas. */
+static void span_add(struct cutter *c, const struct map_span *span)
+{
+	struct map *m = c->map;
+	struct map_span *last = m->spans ? &m->span[m->spans - 1] : NULL;
+
+	if (span->start >= span->end || c->failed)
+		return;
+	c->pages += span->is_fine ? (span->end - span->start) / MAP_PAGE_BYTES : 0;
+	if (last && last->end == span->start && last->kind == span->kind && span->is_fine &&
+		last->is_fine && span->kind != MAP_ARENA) {
+		last->end = span->end;
+		return;
+	}
+	if (m->spans == m->span_room) {
+		size_t room = m->span_room ? m->span_room * 2 : 256;
+		void *p = realloc(m->span, room * sizeof(*m->span));
+
+		if (!p) {
+			c->failed = true;
+			return;
+		}
+		m->span = p;
+		m->span_room = room;
+	}
+	m->span[m->spans++] = *span;
+}
+
+static void fine_add(struct cutter *c, uint64_t start, uint64_t end, enum map_kind kind)
+{
+	span_add(c, &(struct map_span){ start, end, kind, .is_fine = true });
+}
+
+/* The blocks of [start, end) are those from c->block on; returns the one behind the last. */
+static size_t blocks_until(const struct cutter *c, uint64_t end)
+{
+	size_t i = c->block;
+
+	while (i < c->in->blocks && c->in->block[i].addr < end)
+		i++;
+	return i;
+}
+
+static void blocks_skip(struct cutter *c, uint64_t addr)
+{
+	c->block = blocks_until(c, addr);
+}
+
+static bool has_small(const struct cutter *c, size_t until)
+{
+	for (size_t i = c->block; i < until; i++)
+		if (!c->in->glibc || c->in->block[i].size < OWN_MAPPING_LEAST)
+			return true;
+	return false;
+}
+
+/* Blocks with mappings of their own, and what is between them. */
+static void chunks_cut(struct cutter *c, uint64_t start, uint64_t end, size_t until)
+{
+	uint64_t at = start;
+
+	for (; c->block < until; c->block++) {
+		const struct map_block *b = &c->in->block[c->block];
+		uint64_t from = page_down(b->addr - 16), to = page_up(b->addr + b->size);
+
+		from = from < at ? at : from;
+		to = to > end || to < from ? end : to;
+		fine_add(c, at, from, MAP_OTHER);
+		fine_add(c, from, to, MAP_CHUNKS);
+		at = to > at ? to : at;
+	}
+	fine_add(c, at, end, MAP_OTHER);
+}
+
+/* A part of a plain mapping of which nothing else is known. False: it is too large to be looked at
+ * page by page, or has no blocks. */
+static bool plain_cut(struct cutter *c, uint64_t start, uint64_t end, bool must)
+{
+	size_t until = blocks_until(c, end);
+
+	if (!must && (until == c->block || !has_pages(c, end - start)))
+		return false;
+	if (until == c->block)
+		fine_add(c, start, end, MAP_OTHER);
+	else if (has_small(c, until))
+		fine_add(c, start, end, MAP_POOL);
+	else
+		chunks_cut(c, start, end, until);
+	c->block = until;
+	return true;
+}
+
+/* Where the pieces of a mapping begin in in->piece, and how many they are. */
+static size_t pieces_of(const struct map_input *in, const struct map_vma *v, size_t *first)
+{
+	size_t i = 0, n = 0;
+
+	while (i < in->pieces && in->piece[i].end <= v->start)
+		i++;
+	*first = i;
+	while (i + n < in->pieces && in->piece[i + n].start < v->end)
+		n++;
+	return n;
+}
+
+/* Between the pieces there is what there is. */
+static void pieces_cut(struct cutter *c, const struct map_vma *v, size_t first, size_t count)
+{
+	uint64_t at = v->start;
+
+	for (size_t i = first; i < first + count; i++) {
+		const struct map_piece *p = &c->in->piece[i];
+		uint64_t from = p->start > at ? p->start : at,
+			 to = p->end < v->end ? p->end : v->end;
+
+		if (from >= to)
+			continue;
+		if (at < from)
+			plain_cut(c, at, from, true);
+		span_add(c, &(struct map_span){ from, to, p->kind, p->arena, .is_fine = true });
+		blocks_skip(c, to);
+		at = to;
+	}
+	if (at < v->end)
+		plain_cut(c, at, v->end, true);
+}
+
+static void vma_cut(struct cutter *c, const struct map_vma *v)
+{
+	struct map_span whole = { v->start, v->end, v->kind, .rss_bytes = v->rss_bytes,
+		.swap_bytes = v->swap_bytes };
+	size_t first = 0, count = v->plain ? pieces_of(c->in, v, &first) : 0;
+
+	blocks_skip(c, v->start);
+	if (count > 0 && has_pages(c, v->end - v->start)) {
+		pieces_cut(c, v, first, count);
+	} else if (count > 0) {
+		whole.kind = c->in->piece[first].kind;
+		whole.arena = c->in->piece[first].arena;
+		span_add(c, &whole);
+	} else if (!v->plain || !plain_cut(c, v->start, v->end, false)) {
+		whole.is_fine = v->kind == MAP_BRK && has_pages(c, v->end - v->start);
+		span_add(c, &whole);
+	}
+	blocks_skip(c, v->end);
+}
+
+/* ---- rows ---- */
+
+static int span_order(const void *pa, const void *pb)
+{
+	const struct map_span *a = pa, *b = pb;
+
+	if (a->kind != b->kind)
+		return a->kind < b->kind ? -1 : 1;
+	if (a->arena != b->arena)
+		return a->arena < b->arena ? -1 : 1;
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+static bool is_same_row(const struct map_row *row, const struct map_row *before)
+{
+	return row && row->id == before->id;
+}
+
+/* Gives each row its spans, and each fine span its pages. */
+static int rows_make(struct map *m)
+{
+	struct map_row *row = NULL;
+	unsigned arenas = 0;
+
+	m->row = calloc(m->spans + 1, sizeof(*m->row));
+	if (!m->row)
+		return -1;
+	for (size_t i = 0; i < m->spans; i++) {
+		struct map_span *s = &m->span[i];
+		struct map_row is = { .id = (uint64_t)s->kind | s->arena << 4, .kind = s->kind };
+
+		if (!is_same_row(row, &is)) {
+			row = &m->row[m->rows++];
+			*row = is;
+			row->first_span = i;
+			row->first_page = m->pages;
+			row->number = is.kind == MAP_ARENA ? ++arenas : 0;
+		}
+		row->spans++;
+		row->size_bytes += s->end - s->start;
+		s->page = m->pages;
+		if (!s->is_fine)
+			continue;
+		m->pages += (s->end - s->start) / MAP_PAGE_BYTES;
+		row->pages = m->pages - row->first_page;
+	}
+	m->page = calloc(m->pages + 1, sizeof(*m->page));
+	return m->page ? 0 : -1;
+}
+
+struct map *map_new(const struct map_input *in)
+{
+	struct cutter c = { .map = calloc(1, sizeof(struct map)), .in = in };
+
+	if (!c.map)
+		return NULL;
+	c.map->refs = 1;
+	for (size_t i = 0; i < in->vmas; i++)
+		vma_cut(&c, &in->vma[i]);
+	if (c.map->spans)
+		qsort(c.map->span, c.map->spans, sizeof(*c.map->span), span_order);
+	if (!c.failed && rows_make(c.map) == 0)
+		return c.map;
+	map_unref(c.map);
+	return NULL;
+}
+
+void map_ref(struct map *m)
+{
+	m->refs++;
+}
+
+void map_unref(struct map *m)
+{
+	if (!m || --m->refs > 0)
+		return;
+	free(m->span);
+	free(m->row);
+	free(m->page);
+	free(m);
+}
+
+/* ---- words ---- */
+
+static const char *const row_names[MAP_KINDS] = {
+	[MAP_BRK] = "brk heap",
+	[MAP_ARENA] = "arena",
+	[MAP_POOL] = "allocator's",
+	[MAP_CHUNKS] = "mmap'ed blocks",
+	[MAP_OTHER] = "other anonymous",
+	[MAP_STACK] = "stacks",
+	[MAP_FILE] = "files",
+	[MAP_SHARED] = "shared memory",
+	[MAP_OWN] = "heaptop's own",
+};
+
+const char *map_row_name(const struct map_row *row, char buf[48])
+{
+	if (row->kind == MAP_ARENA)
+		snprintf(buf, 48, "arena %u", row->number);
+	else if (row->spans > 1)
+		snprintf(buf, 48, "%s (%zu)", row_names[row->kind], row->spans);
+	else
+		snprintf(buf, 48, "%s", row_names[row->kind]);
+	return buf;
+}
+
+static const struct {
+	const char *name, *key, *help;
+} part_table[MAP_PARTS] = {
+	[MAP_PART_LIVE] = { "live", "live_bytes", "live blocks, as asked for" },
+	[MAP_PART_MAPPED] = { "mmap'ed", "mapped_bytes", "live blocks with mappings of their own" },
+	[MAP_PART_SLACK] = { "slack", "slack_bytes",
+		"what live blocks take beyond what was asked for, and their heads" },
+	[MAP_PART_FREE] = { "free", "free_bytes", "the allocator's, in no live block" },
+	[MAP_PART_OTHER] = { "other", "other_bytes",
+		"anonymous memory that is not malloc's: the program's own mmap, .bss" },
+	[MAP_PART_STACKS] = { "stacks", "stacks_bytes", "stacks of threads" },
+	[MAP_PART_FILES] = { "files", "files_bytes", "the program, libraries, mapped files" },
+	[MAP_PART_SHARED] = { "shared", "shared_bytes", "memory shared with other processes" },
+	[MAP_PART_OWN] = { "heaptop", "heaptop_bytes", "heaptop's own: segment and library" },
+};
+
+const char *map_part_name(enum map_part part)
+{
+	return part_table[part].name;
+}
+
+const char *map_part_key(enum map_part part)
+{
+	return part_table[part].key;
+}
+
+const char *map_part_help(enum map_part part)
+{
+	return part_table[part].help;
+}
+
+/* ---- pages ---- */
+
+uint64_t map_page_address(const struct map *m, const struct map_row *row, size_t page)
+{
+	page += row->first_page;
+	for (size_t i = row->first_span; i < row->first_span + row->spans; i++) {
+		const struct map_span *s = &m->span[i];
+		size_t pages = (s->end - s->start) / MAP_PAGE_BYTES;
+
+		if (s->is_fine && page < s->page + pages)
+			return s->start + (page - s->page) * MAP_PAGE_BYTES;
+	}
+	return 0;
+}
+
+size_t map_page_at(const struct map *m, const struct map_row *row, uint64_t addr)
+{
+	for (size_t i = row->first_span; i < row->first_span + row->spans; i++) {
+		const struct map_span *s = &m->span[i];
+
+		if (s->is_fine && addr >= s->start && addr < s->end)
+			return s->page + (addr - s->start) / MAP_PAGE_BYTES - row->first_page;
+	}
+	return row->pages;
+}
+
+void map_sum(const struct map *m, const struct map_row *row, size_t page, size_t count,
+	struct map_sum *out)
+{
+	unsigned emptiest = MAP_PAGE_BYTES + 1;
+
+	*out = (struct map_sum){ 0 };
+	for (size_t i = page; i < page + count && i < row->pages; i++) {
+		const struct map_page *p = &m->page[row->first_page + i];
+
+		out->pages++;
+		out->blocks += p->blocks;
+		out->swapped += (p->flags & MAP_PAGE_SWAPPED) != 0;
+		if (p->flags & MAP_PAGE_PRESENT) {
+			out->present++;
+			out->owned += p->owned;
+		}
+		if (p->owned > 0 && p->owned < emptiest) {
+			emptiest = p->owned;
+			out->site = p->site;
+			out->has_site = true;
+		}
+	}
+}

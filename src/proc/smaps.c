@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * /proc/PID/smaps: a line as in maps for each mapping, then lines "Name:   123 kB" of it; and
+ * pagemap: eight bytes for each page. From proc(5) and the kernel's
+ * Documentation/admin-guide/mm/pagemap.rst. The parser is a pure function over a buffer of any
+ * bytes; any thread.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "src/proc/proc.h"
+
+static const struct {
+	const char *name;
+	size_t offset;
+} smap_fields[] = {
+	{ "Rss:", offsetof(struct proc_smap, rss_bytes) },
+	{ "Pss:", offsetof(struct proc_smap, pss_bytes) },
+	{ "Anonymous:", offsetof(struct proc_smap, anonymous_bytes) },
+	{ "Swap:", offsetof(struct proc_smap, swap_bytes) },
+};
+
+/* " 123 kB", nothing else. False: this is no size. */
+static bool smap_size(const char *at, const char *end, uint64_t *bytes)
+{
+	const char *digits;
+	uint64_t sum = 0;
+
+	while (at < end && *at == ' ')
+		at++;
+	for (digits = at; at < end && *at >= '0' && *at <= '9'; at++)
+		if (__builtin_mul_overflow(sum, 10u, &sum) ||
+			__builtin_add_overflow(sum, (uint64_t)(*at - '0'), &sum))
+			return false;
+	if (at == digits || end - at != 3 || memcmp(at, " kB", 3) != 0)
+		return false;
+	return !__builtin_mul_overflow(sum, 1024u, bytes);
+}
+
+static void smap_line(const char *line, const char *end, struct proc_smap *m)
+{
+	for (size_t i = 0; i < sizeof(smap_fields) / sizeof(smap_fields[0]); i++) {
+		size_t name = strlen(smap_fields[i].name);
+		uint64_t bytes;
+
+		if ((size_t)(end - line) <= name || memcmp(line, smap_fields[i].name, name) != 0 ||
+			!smap_size(line + name, end, &bytes))
+			continue;
+		memcpy((char *)m + smap_fields[i].offset, &bytes, sizeof(bytes));
+	}
+}
+
+int proc_parse_smap(const char *buf, size_t len, size_t *pos, struct proc_smap *m)
+{
+	int rc;
+
+	*m = (struct proc_smap){ 0 };
+	rc = proc_parse_map(buf, len, pos, &m->map);
+	if (rc != 1)
+		return rc;
+	/* Addresses are in small letters, names begin with large ones. */
+	while (*pos < len && buf[*pos] >= 'A' && buf[*pos] <= 'Z') {
+		const char *line = buf + *pos, *end = memchr(line, '\n', len - *pos);
+
+		if (!end) { /* cut off */
+			*pos = len;
+			break;
+		}
+		smap_line(line, end, m);
+		*pos = (size_t)(end - buf) + 1;
+	}
+	return 1;
+}
+
+char *proc_slurp_all(const char *path, size_t *len)
+{
+	size_t room = 1u << 16, used = 0;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	char *text = fd < 0 ? NULL : malloc(room);
+	ssize_t got = text ? 1 : -1;
+
+	while (got > 0) {
+		if (room - used < 2) {
+			char *more = realloc(text, room * 2);
+
+			if (!more)
+				break;
+			text = more;
+			room *= 2;
+		}
+		got = read(fd, text + used, room - used - 1);
+		if (got < 0 && errno == EINTR)
+			got = 1;
+		else
+			used += got > 0 ? (size_t)got : 0;
+	}
+	if (fd >= 0)
+		close(fd);
+	if (got == 0) {
+		text[used] = '\0';
+		*len = used;
+		return text;
+	}
+	free(text);
+	return NULL;
+}
+
+int proc_pagemap_open(pid_t pid)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/pagemap", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+bool proc_pagemap_read(int fd, uint64_t addr, uint64_t *entries, size_t pages)
+{
+	ssize_t bytes = (ssize_t)(pages * sizeof(*entries));
+
+	return pread(fd, entries, (size_t)bytes,
+		       (off_t)(addr / PROC_PAGE_BYTES * sizeof(*entries))) == bytes;
+}

@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What resident memory is, of real programs whose truth is known: the parts add up to what the
+kernel calls RSS, the site that keeps nearly empty pages is named, and what is said of malloc_trim
+is about what it then does."""
+
+import json
+import os
+import re
+import subprocess
+
+from proving import (HEAPTOP, LIBRARY, case, check, check_equal, environment, frames_of, need,
+                     report, run, run_cases, target)
+
+PARTS = ("live_bytes", "mapped_bytes", "slack_bytes", "free_bytes", "other_bytes", "stacks_bytes",
+         "files_bytes", "shared_bytes", "heaptop_bytes")
+JEMALLOC = "/usr/lib/x86_64-linux-gnu/libjemalloc.so.2"
+# Fills, forgets nine of ten at random, and waits.
+PYTHON = """
+import random, sys
+random.seed(1)
+held = [bytearray(600) for _ in range(60000)]
+random.shuffle(held)
+del held[6000:]
+print("ready", flush=True)
+sys.stdin.read()
+"""
+
+
+class Program:
+    """One that says "ready" and then waits for its stdin, with the library from its start on."""
+
+    def __init__(self, command, preload=LIBRARY, **env):
+        self.process = subprocess.Popen(command, env=environment(LD_PRELOAD=preload, **env),
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        check_equal(self.process.stdout.readline(), "ready\n", "first line of " + command[0])
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.stdin.close()
+        self.process.wait()
+
+    def order(self, line):
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+        return self.process.stdout.readline().split()
+
+    def rss(self):
+        with open("/proc/%d/status" % self.process.pid, encoding="utf-8") as f:
+            return int(re.search(r"VmRSS:\s+(\d+) kB", f.read()).group(1)) * 1024
+
+    def frame(self):
+        done = run([HEAPTOP, "-b", "-n", "1", "--format", "json", "-a", str(self.process.pid)])
+        check_equal(done.returncode, 0, "status (%s)" % done.stderr.decode())
+        return json.loads(done.stdout)
+
+
+def near(got, want, part, what):
+    check(abs(got - want) <= want * part, "%s is %d, not about %d" % (what, got, want))
+
+
+def check_sum(frame, rss):
+    """Among one another to the byte, with the kernel's own figure within 2 %."""
+    m = frame["memory"]
+    check(m["failed"] is None, "failed: %s" % m["failed"])
+    check_equal(sum(m[p] or 0 for p in PARTS), m["rss"], "sum of the parts")
+    near(m["rss"], rss, 0.02, "rss")
+
+
+def first_pin(frame):
+    pin = frame["memory"]["pins"][0]
+    return pin, next(s for s in frame["sites"] if s["id"] == pin["site"])
+
+
+@case("memory_of_known_fragmentation")
+def _():
+    with Program([target("fragmented")]) as program:
+        frame, rss = program.frame(), program.rss()
+        m = frame["memory"]
+        check_sum(frame, rss)
+        check(m["glibc"] and not m["sampled"], "glibc, sampled: %s" % m)
+        # 12,500 tokens on as many pages, but for those beside each other; 2,000 blocks of a thread.
+        pin, site = first_pin(frame)
+        check("keep_token" in frames_of(site), "the first pin is %s" % frames_of(site))
+        near(pin["pages"], 12500, 0.05, "pages with tokens")
+        near(pin["cost_bytes"], 12500 * 4000, 0.05, "what they cost")
+        near(pin["pages_alone"], pin["pages"], 0.01, "alone")
+        second = frame["memory"]["pins"][1]
+        check("other_thread" in frames_of(next(s for s in frame["sites"] if s["id"] == second["site"])),
+              "the second pin")
+        near(m["mapped_bytes"], 12 << 20, 0.01, "large blocks")
+        near(m["live_bytes"], 12500 * 48 + 2000 * 200, 0.02, "small blocks")
+        near(m["slack_bytes"], 12500 * 16 + 2000 * 8, 0.2, "slack")
+        near(m["free_bytes"], 100 << 20, 0.05, "free")
+        check(m["other_bytes"] >= 6 << 20, "other %d" % m["other_bytes"])
+        check_equal(m["all_live_bytes"], frame["totals"]["live_bytes"], "live in all")
+        # A page of the stack of a thread that has ended may have stayed.
+        check(0 < m["stacks_bytes"] < 1 << 20, "stacks %d" % m["stacks_bytes"])
+        check(m["heaptop_bytes"] > 1 << 20, "heaptop's own %d" % m["heaptop_bytes"])
+        _, before, after = program.order("trim")
+        near(m["trim_bytes"], (int(before) - int(after)) * 1024, 0.05, "malloc_trim's estimate")
+        again = program.frame()
+        check_sum(again, program.rss())
+        check(again["memory"]["trim_bytes"] < 1 << 20, "after trim %d" % again["memory"]["trim_bytes"])
+
+
+@case("memory_of_python_names_who_pins")
+def _():
+    with Program([need("python3"), "-c", PYTHON], PYTHONHASHSEED=1) as program:
+        frame = program.frame()
+        check_sum(frame, program.rss())
+        pin, site = first_pin(frame)
+        check(any((f or "").startswith("PyByteArray") for f in frames_of(site)), "the first pin is %s" % frames_of(site))
+        # 36 MB are free in some 9,000 pages, of which one in three has none left.
+        check(pin["cost_bytes"] > 10 << 20 and pin["pages"] > 3000, "pin %s" % pin)
+        check(pin["cost_bytes"] > frame["memory"]["pinned_bytes"] * 0.9, "its part %s" % pin)
+
+
+@case("memory_with_another_allocator")
+def _():
+    if not os.path.exists(JEMALLOC):
+        need("libjemalloc.so.2")
+    with Program([target("fragmented")], preload=LIBRARY + " " + JEMALLOC) as program:
+        frame = program.frame()
+        m = frame["memory"]
+        check_sum(frame, program.rss())
+        check(not m["glibc"] and "not glibc" in m["note"], "note %s" % m["note"])
+        check_equal(m["trim_bytes"], 0, "what malloc_trim could do")
+        near(m["live_bytes"] + m["mapped_bytes"], 12500 * 48 + 2000 * 200 + (12 << 20), 0.1, "live")
+
+
+@case("memory_when_sampled")
+def _():
+    with Program([target("fragmented")], HEAPTOP_SAMPLE="64K") as program:
+        frame = program.frame()
+        m = frame["memory"]
+        check_sum(frame, program.rss())
+        check(m["sampled"] and m["free_bytes"] is None and not m["pins"], "sampled: %s" % m)
+
+
+@case("memory_in_the_report_of_a_leak_check_is_of_its_end")
+def _():
+    _, rep = report([target("fragmented")], ["--leak-check"])
+    pin, site = first_pin(rep)
+    check("keep_token" in frames_of(site), "the first pin is %s" % frames_of(site))
+    check_equal(rep["memory"]["all_live_bytes"], rep["totals"]["live_bytes"], "live at the end")
+
+
+@case("memory_in_a_report_is_the_last_that_was_seen")
+def _():
+    done = run([HEAPTOP, "--report", "--", "sh", "-c", "sleep 0.8"], env=environment())
+    text = done.stderr.decode()
+    check(re.search(r"^rss       [\d.]+[kM]$", text, re.M), "no paragraph: " + text[:400])
+    check(re.search(r"^ +[\d.]+[kM] +[\d.]+%  files", text, re.M), "no part: " + text[:400])
+    # One that came and went before anybody looked has none.
+    _, rep = report(["/bin/true"])
+    check(rep["memory"] is None or rep["memory"]["failed"] is None, "memory %s" % rep["memory"])
+
+
+run_cases()

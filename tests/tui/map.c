@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The Map: what is selected stays what it is, keys and clicks do what they say, and its panes are
+ * inside the screen at every size. */
+#include "tests/check.h"
+#include "tests/tui/paper.h"
+#include "tui/mappanes.h"
+
+static struct paper p;
+
+static void begin(int height, int width)
+{
+	paper_open(&p, height, width, false);
+	ui_tick(&p.ui);
+	ui_key(&p.ui, KEY_F(8));
+	CHECK(ui_view(&p.ui) == view_table[VIEW_MAP]);
+	paper_draw(&p);
+}
+
+static void check_panes(int height, int width)
+{
+	int end = p.ui.layout.y[ROW_BODY] + p.ui.layout.body_height, used;
+	struct mappanes q;
+
+	mappanes_make(&q, &p.ui);
+	used = q.account + 1 + q.rows + (q.grid ? q.grid + 2 : 0) + (q.pins ? q.pins + 2 : 0);
+	CHECK(q.account >= 1 && q.rows >= 0 && used <= p.ui.layout.body_height);
+	CHECK(q.rows_y + q.rows <= end);
+	CHECK(!q.grid || (q.grid_y > q.rows_y + q.rows && q.grid_y + q.grid + 1 <= end));
+	CHECK(!q.pins || (q.grid && q.pins_y - 2 > q.grid_y + q.grid && q.pins_y + q.pins <= end));
+	CHECK(MAPPANES_ADDRESS + (int)q.cells <= (q.classes_x < 0 ? width : q.classes_x - 1));
+	if (height >= 24 && width >= 80)
+		CHECK(q.rows >= 3 && q.grid >= 3 && q.pins >= 2);
+}
+
+TEST(panes_are_inside_at_every_size)
+{
+	begin(30, 100);
+	for (int h = LAYOUT_MIN_HEIGHT; h <= 80; h++) {
+		for (int w = LAYOUT_MIN_WIDTH; w <= 250; w += w < 110 ? 1 : 13) {
+			ui_resize(&p.ui, h, w);
+			check_panes(h, w);
+		}
+	}
+	paper_close(&p);
+}
+
+TEST(rss_is_the_sum_of_its_parts)
+{
+	const struct map_account *a;
+	uint64_t sum = 0;
+
+	begin(24, 80);
+	a = &p.ui.map.map->account;
+	for (unsigned i = 0; i < MAP_PARTS; i++)
+		sum += a->part[i];
+	CHECK_INT(sum, a->rss_bytes);
+	CHECK(paper_find(&p, "RSS 50.8M = live 7.2M + mmap'ed 10.0M") >= 0);
+	CHECK(paper_find(&p, "WHO PINS IT") >= 0);
+	CHECK(paper_find(&p, "session::Store::touch") >= 0);
+	paper_close(&p);
+}
+
+/* The next reading has one mapping less below: row and page are found again. */
+TEST(row_and_page_stay_what_they_are)
+{
+	uint64_t id, page;
+	struct map *next;
+
+	begin(30, 100);
+	paper_keys(&p, "]]lll");
+	id = p.ui.map.row_id;
+	page = p.ui.map.cursor;
+	CHECK_STR(map_row_name(mappanes_row(&p.ui), (char[48]){ 0 }), "arena 2");
+	next = cannedmap_new();
+	next->row[1] = next->row[2]; /* arena 1 is gone */
+	memmove(&next->row[2], &next->row[3], (next->rows - 3) * sizeof(*next->row));
+	next->rows--;
+	map_unref(p.canned.map);
+	p.canned.map = next;
+	ui_tick(&p.ui);
+	CHECK(p.ui.map.map == next);
+	CHECK_INT(p.ui.map.row, 1);
+	CHECK_INT(p.ui.map.row_id, id);
+	CHECK_INT(p.ui.map.cursor, page);
+	paper_close(&p);
+}
+
+TEST(frozen_it_stays)
+{
+	struct map *before;
+
+	begin(30, 100);
+	before = p.ui.map.map;
+	paper_keys(&p, " ");
+	map_unref(p.canned.map);
+	p.canned.map = NULL;
+	ui_tick(&p.ui);
+	CHECK(p.ui.map.map == before);
+	paper_keys(&p, " ");
+	CHECK(p.ui.map.map != before && p.ui.map.map);
+	paper_close(&p);
+}
+
+TEST(another_image_has_another_map)
+{
+	static int image;
+
+	begin(30, 100);
+	p.canned.image = &image;
+	p.canned.no_map = true;
+	ui_tick(&p.ui);
+	CHECK(p.ui.map.map == NULL);
+	paper_draw(&p);
+	CHECK(paper_find(&p, "reading the address space") >= 0);
+	paper_close(&p);
+}
+
+TEST(zoom_keeps_the_page)
+{
+	uint64_t page;
+	struct mappanes q;
+	size_t zoom;
+
+	begin(30, 100);
+	paper_keys(&p, "jjll");
+	page = p.ui.map.cursor;
+	mappanes_make(&q, &p.ui);
+	zoom = mappanes_zoom(&p.ui, &q);
+	paper_keys(&p, "+");
+	CHECK_INT(mappanes_zoom(&p.ui, &q), zoom / 2);
+	CHECK_INT(p.ui.map.cursor, page);
+	paper_keys(&p, "++++++++++");
+	CHECK_INT(mappanes_zoom(&p.ui, &q), 1);
+	CHECK_INT(p.ui.map.cursor, page);
+	CHECK_INT(p.ui.map.list.cursor, mappanes_cursor(&p.ui) / q.cells);
+	paper_draw(&p);
+	CHECK(paper_find(&p, "a cell is one page") >= 0);
+	for (int i = 0; i < 40; i++)
+		paper_keys(&p, "-");
+	CHECK_INT(p.ui.map.list.count, 1);
+	CHECK_INT(p.ui.map.cursor, page);
+	paper_close(&p);
+}
+
+TEST(down_keeps_the_column_and_ends_at_the_end)
+{
+	struct mappanes q;
+	uint64_t page;
+
+	begin(30, 100);
+	paper_keys(&p, "lllll");
+	page = mappanes_cursor(&p.ui);
+	paper_keys(&p, "j");
+	mappanes_make(&q, &p.ui);
+	CHECK_INT(mappanes_cursor(&p.ui), page + q.cells * mappanes_zoom(&p.ui, &q));
+	paper_keys(&p, "k");
+	CHECK_INT(mappanes_cursor(&p.ui), page);
+	paper_keys(&p, "G");
+	for (int i = 0; i < 100; i++)
+		paper_keys(&p, "l");
+	CHECK_INT(mappanes_cursor(&p.ui), mappanes_row(&p.ui)->pages - 1);
+	paper_close(&p);
+}
+
+TEST(enter_and_digits_show_the_site)
+{
+	begin(30, 100);
+	paper_keys(&p, "1");
+	CHECK(ui_view(&p.ui) == view_table[VIEW_DETAIL]);
+	CHECK_INT(p.ui.detail.site, 23);
+	ui_key(&p.ui, UI_KEY_ESC);
+	CHECK(ui_view(&p.ui) == view_table[VIEW_MAP]);
+	paper_keys(&p, "\r");
+	CHECK_INT(p.ui.detail.site, 17);
+	ui_key(&p.ui, UI_KEY_ESC);
+	paper_keys(&p, "9");
+	paper_draw(&p);
+	CHECK(paper_find(&p, "no call site has the number 9") >= 0);
+	paper_keys(&p, "G\r");
+	paper_draw(&p);
+	CHECK(paper_find(&p, "no live block is here") >= 0);
+	paper_close(&p);
+}
+
+TEST(clicks)
+{
+	struct mappanes q;
+
+	begin(30, 100);
+	mappanes_make(&q, &p.ui);
+	ui_mouse(&p.ui, UI_CLICK, q.rows_y + 2, 5);
+	CHECK_INT(p.ui.map.row, 2);
+	ui_mouse(&p.ui, UI_CLICK, q.grid_y + 1, MAPPANES_ADDRESS + 3);
+	CHECK_INT(mappanes_cursor(&p.ui), (q.cells + 3) * mappanes_zoom(&p.ui, &q));
+	ui_mouse(&p.ui, UI_CLICK, q.pins_y + 1, 40);
+	CHECK_INT(p.ui.detail.site, 18);
+	paper_close(&p);
+}
+
+TEST(what_cannot_be_had_says_why)
+{
+	begin(24, 80);
+	p.ui.map.map->account.known = false;
+	p.ui.map.map->account.why = "the process is gone";
+	paper_draw(&p);
+	CHECK(paper_find(&p, "the process is gone") >= 0);
+	CHECK(paper_find(&p, "RSS ") < 0);
+	paper_close(&p);
+}
+
+TEST(a_map_without_process_is_no_tab)
+{
+	paper_open(&p, 24, 80, false);
+	p.source.map = NULL;
+	ui_tick(&p.ui);
+	ui_key(&p.ui, KEY_F(8));
+	paper_draw(&p);
+	CHECK(ui_view(&p.ui) == view_table[VIEW_SITES]);
+	CHECK(paper_find(&p, "no process whose memory") >= 0);
+	CHECK(paper_find(&p, " Map ") < 0);
+	paper_close(&p);
+}
+
+TEST(steady_frames_are_small)
+{
+	long before;
+
+	begin(30, 100);
+	before = paper_bytes(&p);
+	for (int i = 0; i < 10; i++) {
+		ui_tick(&p.ui);
+		paper_draw(&p);
+	}
+	CHECK((paper_bytes(&p) - before) / 10 <= 1024);
+	paper_close(&p);
+}
+
+int main(void)
+{
+	RUN(panes_are_inside_at_every_size);
+	RUN(rss_is_the_sum_of_its_parts);
+	RUN(row_and_page_stay_what_they_are);
+	RUN(frozen_it_stays);
+	RUN(another_image_has_another_map);
+	RUN(zoom_keeps_the_page);
+	RUN(down_keeps_the_column_and_ends_at_the_end);
+	RUN(enter_and_digits_show_the_site);
+	RUN(clicks);
+	RUN(what_cannot_be_had_says_why);
+	RUN(a_map_without_process_is_no_tab);
+	RUN(steady_frames_are_small);
+	return check_end();
+}

@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The panes of the Map (mappanes.h). */
+#include "tui/mappanes.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include "src/util/text.h"
+#include "src/util/units.h"
+#include "tui/ink.h"
+
+#define CELLS_STEP    16u /* so that lines begin at addresses that can be read */
+#define CELLS_MOST    128u
+#define CLASSES_CELLS 33
+#define CLASSES_WIDTH 96 /* of the screen that has room for them */
+#define ONE_LINE      150 /* of the screen on which RSS is told in one */
+#define NAME_CELLS    21
+#define NAME_NARROW   18
+#define ALL_FIGURES   60 /* of the screen that has room for all columns */
+
+/* ---- where ---- */
+
+static unsigned cells_in(int width)
+{
+	unsigned cells =
+		width > (int)CELLS_STEP ? (unsigned)width / CELLS_STEP * CELLS_STEP : CELLS_STEP;
+
+	return cells < CELLS_MOST ? cells : CELLS_MOST;
+}
+
+static int clamp(int value, int least, int most)
+{
+	return value > most ? most : value < least ? least : value;
+}
+
+void mappanes_make(struct mappanes *p, const struct ui *ui)
+{
+	int y = ui->layout.y[ROW_BODY], left = ui->layout.body_height, width = ui->layout.width;
+	int rows = ui->map.map ? (int)ui->map.map->rows : 1;
+
+	*p = (struct mappanes){ .account_y = y, .classes_x = -1 };
+	p->account = left >= 6 && width < ONE_LINE ? 2 : 1;
+	left -= p->account + 1;
+	p->rows_y = y + p->account + 1;
+	p->rows = left < 8 ? clamp(rows, 0, left) : clamp(rows, 1, clamp(left / 4, 3, 12));
+	left -= p->rows;
+	if (left >= 9)
+		p->pins = clamp(left / 4, 2, 12);
+	left -= p->pins ? p->pins + 2 : 0;
+	p->grid = left >= 3 ? left - 2 : 0;
+	p->grid_y = p->rows_y + p->rows + 1;
+	p->pins_y = p->grid_y + p->grid + 1 + 2;
+	if (width >= CLASSES_WIDTH)
+		p->classes_x = width - CLASSES_CELLS;
+	p->cells = cells_in((p->classes_x < 0 ? width : p->classes_x - 1) - MAPPANES_ADDRESS - 1);
+}
+
+const struct map_row *mappanes_row(const struct ui *ui)
+{
+	const struct map *m = ui->map.map;
+
+	return m && ui->map.row < m->rows ? &m->row[ui->map.row] : NULL;
+}
+
+size_t mappanes_top(const struct ui *ui, const struct mappanes *p)
+{
+	size_t rows = (size_t)(p->rows > 0 ? p->rows : 1);
+
+	return ui->map.row < rows ? 0 : ui->map.row - rows + 1;
+}
+
+size_t mappanes_zoom(const struct ui *ui, const struct mappanes *p)
+{
+	const struct map_row *row = mappanes_row(ui);
+	size_t cells = p->cells * (size_t)(p->grid > 0 ? p->grid : 1), zoom = 1;
+
+	if (ui->map.zoom)
+		return ui->map.zoom;
+	while (row && (row->pages + zoom - 1) / zoom > cells)
+		zoom *= 2;
+	return zoom;
+}
+
+size_t mappanes_lines(const struct ui *ui, const struct mappanes *p)
+{
+	const struct map_row *row = mappanes_row(ui);
+	size_t pages = mappanes_zoom(ui, p) * p->cells;
+
+	return row ? (row->pages + pages - 1) / pages : 0;
+}
+
+size_t mappanes_cursor(const struct ui *ui)
+{
+	const struct map_row *row = mappanes_row(ui);
+	size_t page = row ? map_page_at(ui->map.map, row, ui->map.cursor) : 0;
+
+	return row && page < row->pages ? page : 0;
+}
+
+/* ---- cells ---- */
+
+enum fill { FILL_ABSENT, FILL_IDLE, FILL_LOW, FILL_HIGH, FILL_FULL, FILL_COUNT };
+
+static const char *const fill_glyph[2][FILL_COUNT] = {
+	{ "·", "░", "▒", "▓", "█" },
+	{ ".", ":", "-", "+", "#" },
+};
+
+static enum fill fill_of(const struct map_sum *s)
+{
+	uint64_t there = s->present * MAP_PAGE_BYTES;
+
+	if (s->present == 0)
+		return FILL_ABSENT;
+	if (s->owned == 0)
+		return FILL_IDLE;
+	if (s->owned * 2 < there)
+		return FILL_LOW;
+	return s->owned * 10 < there * 9 ? FILL_HIGH : FILL_FULL;
+}
+
+/* `cells` cells of `zoom` pages each, from page `first` on; what is behind the last stays blank. */
+static void cells_draw(const struct map *m, const struct map_row *row, size_t first, size_t zoom,
+	int y, int x, unsigned cells)
+{
+	char text[CELLS_MOST * 4 + 1];
+	size_t len = 0;
+
+	for (unsigned i = 0; i < cells && i < CELLS_MOST && first + i * zoom < row->pages; i++) {
+		const char *glyph;
+		struct map_sum sum;
+
+		map_sum(m, row, first + i * zoom, zoom, &sum);
+		glyph = fill_glyph[ink_ascii()][fill_of(&sum)];
+		memcpy(text + len, glyph, strlen(glyph));
+		len += strlen(glyph);
+	}
+	text[len] = 0;
+	ink_text(y, x, cells, INK_PLAIN, text);
+}
+
+/* ---- what RSS is ---- */
+
+/* Writes pieces one behind the other, on the next line where one does not fit. */
+struct flow {
+	int y, x, lines, width;
+};
+
+static void flow_put(struct flow *f, enum ink ink, const char *text)
+{
+	int cells = (int)text_cells(text);
+
+	if (f->x > 1 && f->x + cells > f->width - 1) {
+		f->y++;
+		f->x = 7;
+		f->lines--;
+	}
+	if (f->lines > 0)
+		ink_text(f->y, f->x, (unsigned)(f->width > f->x ? f->width - f->x : 0), ink, text);
+	f->x += cells;
+}
+
+static void account_draw(const struct ui *ui, const struct mappanes *p)
+{
+	const struct map_account *a = &ui->map.map->account;
+	struct flow f = { p->account_y, 1, p->account, ui->layout.width };
+	char text[64], bytes[UNITS_MAX];
+	const char *sign = " = ";
+
+	snprintf(text, sizeof(text), "RSS %s", units_bytes(bytes, a->rss_bytes));
+	flow_put(&f, INK_BOLD, text);
+	for (unsigned i = 0; i < MAP_PARTS; i++) {
+		if (!a->part[i])
+			continue;
+		snprintf(text, sizeof(text), "%s%s %s", sign, map_part_name(i),
+			units_bytes(bytes, a->part[i]));
+		flow_put(&f, i == MAP_PART_FREE ? INK_BOLD : INK_PLAIN, text);
+		sign = " + ";
+	}
+}
+
+/* ---- mappings ---- */
+
+/* Figures: size, RSS, live, slack, free; of a narrow screen without the first and the fourth. */
+static void figures_put(char *text, size_t cap, bool wide, const char *const figure[5])
+{
+	if (wide)
+		snprintf(text, cap, "%7s%7s%7s%7s%7s", figure[0], figure[1], figure[2], figure[3],
+			figure[4]);
+	else
+		snprintf(text, cap, "%7s%7s%7s", figure[1], figure[2], figure[4]);
+}
+
+static bool is_wide(const struct ui *ui)
+{
+	return ui->layout.width >= ALL_FIGURES;
+}
+
+static unsigned figures_x(const struct ui *ui)
+{
+	return is_wide(ui) ? NAME_CELLS : NAME_NARROW;
+}
+
+/* Where the occupancy begins; the width of the screen if there is none. */
+static unsigned occupancy_x(const struct ui *ui)
+{
+	return is_wide(ui) ? NAME_CELLS + 5 * 7 + 2 : (unsigned)ui->layout.width;
+}
+
+static void rows_head(const struct ui *ui, const struct mappanes *p)
+{
+	static const char *const heads[] = { "SIZE", "RSS", "LIVE", "SLACK", "FREE" };
+	unsigned width = (unsigned)ui->layout.width, x = figures_x(ui);
+	char text[64];
+
+	ink_fill(p->rows_y - 1, 0, width, INK_HEAD);
+	snprintf(text, sizeof(text), "MAPPING %zu of %zu", ui->map.row + 1, ui->map.map->rows);
+	ink_text(p->rows_y - 1, 1, x - 1, INK_HEAD, text);
+	figures_put(text, sizeof(text), is_wide(ui), heads);
+	ink_text(p->rows_y - 1, (int)x, width - x, INK_HEAD, text);
+	if (is_wide(ui))
+		ink_text(p->rows_y - 1, (int)occupancy_x(ui), width - occupancy_x(ui), INK_HEAD,
+			"OCCUPANCY");
+}
+
+static void row_figures(const struct ui *ui, const struct map_row *row, char *text, size_t cap)
+{
+	char size[UNITS_MAX], rss[UNITS_MAX], live[UNITS_MAX] = "-", slack[UNITS_MAX] = "-";
+	char unused[UNITS_MAX] = "-";
+	const char *const figure[] = { size, rss, live, slack, unused };
+
+	units_bytes(size, row->size_bytes);
+	units_bytes(rss, row->rss_bytes);
+	if (row->pages > 0) {
+		units_bytes(live, row->live_bytes);
+		units_bytes(slack, row->slack_bytes);
+		units_bytes(unused, row->rss_bytes - row->live_bytes - row->slack_bytes);
+	}
+	figures_put(text, cap, is_wide(ui), figure);
+}
+
+static void row_draw(const struct ui *ui, size_t i, int y)
+{
+	const struct map *m = ui->map.map;
+	const struct map_row *row = &m->row[i];
+	unsigned width = (unsigned)ui->layout.width, x = figures_x(ui), end = occupancy_x(ui);
+	unsigned cells = width > end + 1 ? width - end - 1 : 0;
+	enum ink ink = i == ui->map.row ? INK_SELECT : INK_PLAIN;
+	char name[48], text[128];
+
+	if (i == ui->map.row) {
+		ink_fill(y, 0, is_wide(ui) ? end - 1 : width, INK_SELECT);
+		ink_text(y, 0, 1, INK_SELECT, ">");
+	}
+	ink_text(y, 1, x - 1, ink, map_row_name(row, name));
+	row_figures(ui, row, text, sizeof(text));
+	ink_text(y, (int)x, width - x, ink, text);
+	cells = cells < CELLS_MOST ? cells : CELLS_MOST;
+	if (row->pages > 0 && cells > 0)
+		cells_draw(m, row, 0, (row->pages + cells - 1) / cells, y, (int)end, cells);
+}
+
+/* ---- pages ---- */
+
+/* "brk heap: 1 cell = 4 pages", and what the cells mean if there is room. */
+static void grid_head(const struct ui *ui, const struct mappanes *p, size_t zoom)
+{
+	const char *const *glyph = fill_glyph[ink_ascii()];
+	const struct map_row *row = mappanes_row(ui);
+	char name[48], size[UNITS_MAX], title[256];
+
+	snprintf(title, sizeof(title), "%s: a cell is %s", map_row_name(row, name),
+		units_bytes(size, zoom * MAP_PAGE_BYTES));
+	if (ui->layout.width >= 80)
+		snprintf(title + strlen(title), sizeof(title) - strlen(title),
+			"  %s full %s <90%% %s <50%% %s free %s absent", glyph[FILL_FULL],
+			glyph[FILL_HIGH], glyph[FILL_LOW], glyph[FILL_IDLE], glyph[FILL_ABSENT]);
+	ink_rule(p->grid_y - 1, 0,
+		(unsigned)(p->classes_x < 0 ? ui->layout.width : p->classes_x - 1), title);
+}
+
+static void grid_line(
+	const struct ui *ui, const struct mappanes *p, size_t line, size_t zoom, int y)
+{
+	const struct map *m = ui->map.map;
+	const struct map_row *row = mappanes_row(ui);
+	size_t first = line * p->cells * zoom, cursor = mappanes_cursor(ui);
+	char address[32];
+	struct map_sum sum;
+
+	snprintf(address, sizeof(address), "%13" PRIx64, map_page_address(m, row, first));
+	ink_text(y, 0, MAPPANES_ADDRESS, INK_DIM, address);
+	cells_draw(m, row, first, zoom, y, MAPPANES_ADDRESS, p->cells);
+	if (cursor < first || cursor >= first + p->cells * zoom)
+		return;
+	map_sum(m, row, cursor / zoom * zoom, zoom, &sum);
+	ink_text(y, MAPPANES_ADDRESS + (int)((cursor - first) / zoom), 1, INK_SELECT,
+		fill_glyph[ink_ascii()][fill_of(&sum)]);
+}
+
+/* The site that has most of the page, and what that means for it. */
+static void cursor_site(const struct ui *ui, const struct map_sum *sum, char *text, size_t cap)
+{
+	const struct row_style style = ui_style(ui);
+	const struct snap_site *site = sum->has_site ? ui_site(ui, sum->site) : NULL;
+	char name[COLUMN_TEXT_MAX];
+
+	*text = 0;
+	if (!site)
+		return;
+	site_name(site, &style, name, sizeof(name));
+	snprintf(text, cap, "   %s%s", sum->pages > 1 ? "emptiest: " : "", name);
+}
+
+static void grid_cursor(const struct ui *ui, const struct mappanes *p, size_t zoom)
+{
+	const struct map_row *row = mappanes_row(ui);
+	size_t page = mappanes_cursor(ui) / zoom * zoom;
+	char text[COLUMN_TEXT_MAX + 256], cut[COLUMN_TEXT_MAX + 256], site[COLUMN_TEXT_MAX + 16];
+	char there[UNITS_MAX], owned[UNITS_MAX], blocks[UNITS_MAX];
+	unsigned width = (unsigned)(p->classes_x < 0 ? ui->layout.width : p->classes_x - 1);
+	struct map_sum sum;
+
+	map_sum(ui->map.map, row, page, zoom, &sum);
+	cursor_site(ui, &sum, site, sizeof(site));
+	snprintf(text, sizeof(text), "%12" PRIx64 "  %s in memory, %s in %s block%s%s",
+		map_page_address(ui->map.map, row, page),
+		units_bytes(there, sum.present * MAP_PAGE_BYTES), units_bytes(owned, sum.owned),
+		units_count(blocks, sum.blocks), sum.blocks == 1 ? "" : "s", site);
+	text_elide(cut, sizeof(cut), text, width - 1, false, ink_ascii());
+	ink_text(p->grid_y + p->grid, 1, width - 1, INK_BOLD, cut);
+}
+
+static void grid_draw(const struct ui *ui, const struct mappanes *p)
+{
+	const struct map_row *row = mappanes_row(ui);
+	size_t zoom = mappanes_zoom(ui, p), lines = mappanes_lines(ui, p);
+
+	grid_head(ui, p, zoom);
+	if (row->pages == 0) {
+		ink_text(p->grid_y, 2, (unsigned)ui->layout.width - 2, INK_DIM,
+			"no blocks of malloc are in it: its pages are not looked at");
+		return;
+	}
+	for (int i = 0; i < p->grid && ui->map.list.top + (size_t)i < lines; i++)
+		grid_line(ui, p, ui->map.list.top + (size_t)i, zoom, p->grid_y + i);
+	grid_cursor(ui, p, zoom);
+}
+
+/* ---- size classes ---- */
+
+static uint64_t class_waste(const struct map_class *c)
+{
+	return c->slack_bytes + c->cost_bytes;
+}
+
+/* The class that wastes most of those that waste less than `below`; equal ones by their number. */
+static int class_next(const struct map *m, const bool done[SNAP_SIZE_BUCKETS])
+{
+	int best = -1;
+
+	for (int i = 0; i < SNAP_SIZE_BUCKETS; i++)
+		if (!done[i] && m->class[i].blocks > 0 &&
+			(best < 0 || class_waste(&m->class[i]) > class_waste(&m->class[best])))
+			best = i;
+	return best;
+}
+
+static void class_draw(const struct map *m, int i, int y, int x)
+{
+	const struct map_class *c = &m->class[i];
+	char le[UNITS_MAX], blocks[UNITS_MAX], use[UNITS_MAX], waste[UNITS_MAX], text[64];
+	bool last = i == SNAP_SIZE_BUCKETS - 1;
+
+	units_bytes(le, snap_size_le((unsigned)(last ? i - 1 : i)));
+	snprintf(text, sizeof(text), "%s%-6s %7s %5s%% %7s", last ? ">" : ink_sign(SIGN_AT_MOST),
+		le, units_count(blocks, c->blocks),
+		units_percent(use, c->live_bytes, c->live_bytes + class_waste(c)),
+		units_bytes(waste, class_waste(c)));
+	ink_text(y, x + 1, CLASSES_CELLS - 1, INK_PLAIN, text);
+}
+
+/* The sizes that waste most: in their slack, and free beside them on nearly empty pages. */
+static void classes_draw(const struct ui *ui, const struct mappanes *p)
+{
+	bool done[SNAP_SIZE_BUCKETS] = { false };
+	const struct map *m = ui->map.map;
+
+	ink_rule(p->grid_y - 1, p->classes_x, CLASSES_CELLS, "SIZE   BLOCKS   USE   WASTE");
+	for (int i = 0; i < p->grid + 1; i++) {
+		int class = class_next(m, done);
+
+		ink_text(p->grid_y + i, p->classes_x - 1, 1, INK_DIM, ink_sign(SIGN_VLINE));
+		if (class < 0)
+			continue;
+		done[class] = true;
+		class_draw(m, class, p->grid_y + i, p->classes_x);
+	}
+}
+
+/* ---- who pins ---- */
+
+static void pin_draw(const struct ui *ui, unsigned i, int y)
+{
+	const struct map_pin *pin = &ui->map.map->account.pin[i];
+	const struct snap_site *site = ui_site(ui, pin->site);
+	unsigned width = (unsigned)ui->layout.width;
+	const struct row_style style = ui_style(ui);
+	char text[64], name[COLUMN_TEXT_MAX] = "a call site that is not known yet";
+	char place[COLUMN_TEXT_MAX] = "", cut[COLUMN_TEXT_MAX], cost[UNITS_MAX], pages[UNITS_MAX];
+	char alone[UNITS_MAX], live[UNITS_MAX];
+	unsigned right = width >= 80 ? width / 4 : 0,
+		 room = width > 37 + right ? width - 37 - right : 0;
+
+	if (site) {
+		site_name(site, &style, name, sizeof(name));
+		site_place(site, &style, place, sizeof(place));
+	}
+	snprintf(text, sizeof(text), "%c%7s%8s%8s%9s", i < 9 ? (char)('1' + i) : ' ',
+		units_bytes(cost, pin->cost_bytes), units_count(pages, pin->pages),
+		units_count(alone, pin->alone), units_bytes(live, pin->live_bytes));
+	ink_text(y, 1, width - 1, INK_PLAIN, text);
+	text_elide(cut, sizeof(cut), name, room, false, ink_ascii());
+	ink_text(y, 36, room, INK_PLAIN, cut);
+	text_elide(cut, sizeof(cut), place, right ? right - 1 : 0, true, ink_ascii());
+	ink_text(y, (int)(width - right), right, INK_PLAIN, cut);
+}
+
+static void pins_draw(const struct ui *ui, const struct mappanes *p)
+{
+	const struct map_account *a = &ui->map.map->account;
+	unsigned width = (unsigned)ui->layout.width;
+	char title[128], pages[UNITS_MAX], bytes[UNITS_MAX];
+
+	snprintf(title, sizeof(title), "WHO PINS IT: %s pages less than half full, %s free in them",
+		units_count(pages, a->pinned_pages), units_bytes(bytes, a->pinned_bytes));
+	ink_rule(p->pins_y - 2, 0, width, title);
+	ink_fill(p->pins_y - 1, 0, width, INK_HEAD);
+	ink_text(p->pins_y - 1, 1, width - 1, INK_HEAD,
+		"    COST   PAGES   ALONE     LIVE  CALL SITE");
+	for (unsigned i = 0; i < (unsigned)p->pins && i < a->pins; i++)
+		pin_draw(ui, i, p->pins_y + (int)i);
+	if (!a->pins)
+		ink_text(p->pins_y, 2, width - 2, INK_DIM,
+			a->sampled ? "blocks are sampled: it cannot be told"
+				   : "nobody: no page of the heap is less than half full");
+}
+
+/* ---- all ---- */
+
+void mappanes_draw(const struct ui *ui)
+{
+	const struct map *m = ui->map.map;
+	struct mappanes p;
+	size_t top;
+
+	mappanes_make(&p, ui);
+	if (!m || !m->account.known) {
+		ink_text(p.account_y, 2, (unsigned)ui->layout.width - 2, INK_DIM,
+			m ? m->account.why : "reading the address space");
+		return;
+	}
+	account_draw(ui, &p);
+	rows_head(ui, &p);
+	top = mappanes_top(ui, &p);
+	for (int i = 0; i < p.rows && top + (size_t)i < m->rows; i++)
+		row_draw(ui, top + (size_t)i, p.rows_y + i);
+	if (p.grid && mappanes_row(ui)) {
+		grid_draw(ui, &p);
+		if (p.classes_x >= 0)
+			classes_draw(ui, &p);
+	}
+	if (p.pins)
+		pins_draw(ui, &p);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The panes of the Map: where they are on the screen, and what is drawn in them. What is selected,
+ * and what keys do about it, is in view_map.c. Main thread.
+ */
+#ifndef TUI_MAPPANES_H
+#define TUI_MAPPANES_H
+
+#include "tui/ui.h"
+
+#define MAPPANES_ADDRESS 14 /* cells of a line's address, with what is beside it */
+
+/* Lines of the body, from the top; a pane of no lines is not there. */
+struct mappanes {
+	int account_y, account; /* what RSS is */
+	int rows_y, rows; /* mappings, below a line of headers */
+	int grid_y, grid; /* cells, below a line that tells what they are; then one of the cursor */
+	int pins_y, pins; /* sites, below a rule and a line of headers */
+	unsigned cells; /* in a line of the grid */
+	int classes_x; /* of the size classes beside it; -1: none */
+};
+
+void mappanes_make(struct mappanes *p, const struct ui *ui);
+/* The row that is selected, or NULL. */
+const struct map_row *mappanes_row(const struct ui *ui);
+/* The first row that is seen. */
+size_t mappanes_top(const struct ui *ui, const struct mappanes *p);
+/* Pages of a cell, and lines of cells that the selected row takes. */
+size_t mappanes_zoom(const struct ui *ui, const struct mappanes *p);
+size_t mappanes_lines(const struct ui *ui, const struct mappanes *p);
+/* The page of the row that the cursor is on. */
+size_t mappanes_cursor(const struct ui *ui);
+void mappanes_draw(const struct ui *ui);
+
+#endif

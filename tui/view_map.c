@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The address space: what resident memory is, its mappings, how full of live blocks their pages
+ * are, and which call sites keep nearly empty ones. What is selected is a row by its id and a page
+ * by its address, so that both stay where they are when the next reading comes. Main thread.
+ */
+#include <stdio.h>
+#include "src/util/units.h"
+#include "tui/actions.h"
+#include "tui/ink.h"
+#include "tui/keys.h"
+#include "tui/mappanes.h"
+#include "tui/views.h"
+
+#define ZOOM_MOST ((size_t)1 << 20) /* 4 GB in a cell */
+
+static struct list *map_list(struct ui *ui)
+{
+	return &ui->map.list;
+}
+
+static bool map_present(const struct ui *ui)
+{
+	return ui->source->map != NULL;
+}
+
+/* ---- what is selected ---- */
+
+/* The list's line is that of the cursor's page. */
+static void list_make(struct ui *ui)
+{
+	struct map_state *st = &ui->map;
+	struct mappanes p;
+
+	mappanes_make(&p, ui);
+	list_resize(&st->list, (size_t)(p.grid > 0 ? p.grid : 1));
+	list_recount(&st->list, mappanes_lines(ui, &p));
+	if (st->list.count > 0)
+		list_to(&st->list, mappanes_cursor(ui) / (mappanes_zoom(ui, &p) * p.cells));
+}
+
+static void cursor_set(struct ui *ui, size_t page)
+{
+	const struct map_row *row = mappanes_row(ui);
+
+	if (!row || row->pages == 0)
+		return;
+	page = page < row->pages ? page : row->pages - 1;
+	ui->map.cursor = map_page_address(ui->map.map, row, page);
+	list_make(ui);
+}
+
+/* A key has moved the list: the cursor goes with it, and keeps its column. */
+static void map_moved(struct ui *ui)
+{
+	size_t column, pages, line = ui->map.list.cursor;
+	struct mappanes p;
+
+	mappanes_make(&p, ui);
+	pages = mappanes_zoom(ui, &p) * p.cells;
+	column = mappanes_cursor(ui) % pages;
+	cursor_set(ui, line * pages + column);
+}
+
+static void row_select(struct ui *ui, size_t row)
+{
+	ui->map.row = row;
+	ui->map.zoom = 0;
+	ui->map.has_row = row < ui->map.map->rows;
+	if (ui->map.has_row)
+		ui->map.row_id = ui->map.map->row[row].id;
+	ui->map.cursor = 0;
+	cursor_set(ui, 0);
+	list_make(ui);
+}
+
+/* The row of before; what is not there any more gives way to the first. */
+static void row_follow(struct ui *ui)
+{
+	struct map_state *st = &ui->map;
+
+	for (size_t i = 0; st->has_row && i < st->map->rows; i++) {
+		if (st->map->row[i].id == st->row_id) {
+			st->row = i;
+			return;
+		}
+	}
+	row_select(ui, 0);
+}
+
+void view_map_reset(struct ui *ui)
+{
+	map_unref(ui->map.map);
+	ui->map = (struct map_state){ .list.height = ui->map.list.height };
+}
+
+static void map_update(struct ui *ui)
+{
+	struct map *newest = NULL;
+
+	if (ui->source->map && ui->shown && !(ui->frozen && ui->map.map))
+		newest = ui->source->map(ui->source->ctx);
+	if (newest && newest != ui->map.map && newest->owner == ui->shown->owner) {
+		map_unref(ui->map.map);
+		map_ref(newest);
+		ui->map.map = newest;
+		row_follow(ui);
+	}
+	list_make(ui);
+}
+
+/* ---- keys ---- */
+
+void view_map_neighbour(struct ui *ui, int step, int key)
+{
+	const struct map *m = ui->map.map;
+
+	if (!m || (step < 0 ? ui->map.row == 0 : ui->map.row + 1 >= m->rows))
+		ui_say(ui, "there is no mapping %s this one", step < 0 ? "before" : "after");
+	else
+		row_select(ui, step < 0 ? ui->map.row - 1 : ui->map.row + 1);
+}
+
+void view_map_cell(struct ui *ui, int step, int key)
+{
+	struct mappanes p;
+	size_t zoom, page = mappanes_cursor(ui);
+
+	mappanes_make(&p, ui);
+	zoom = mappanes_zoom(ui, &p);
+	if (step < 0)
+		cursor_set(ui, page >= zoom ? page - zoom : 0);
+	else
+		cursor_set(ui, page + zoom);
+}
+
+void view_map_zoom(struct ui *ui, int in, int key)
+{
+	struct mappanes p;
+	size_t zoom;
+
+	mappanes_make(&p, ui);
+	zoom = mappanes_zoom(ui, &p);
+	if (in ? zoom == 1 : zoom >= ZOOM_MOST || mappanes_lines(ui, &p) <= 1) {
+		ui_say(ui, in ? "a cell is one page" : "all of it is in one line");
+		return;
+	}
+	ui->map.zoom = in ? zoom / 2 : zoom * 2;
+	list_make(ui);
+}
+
+static void site_show(struct ui *ui, uint32_t site)
+{
+	if (!ui_site(ui, site)) {
+		ui_say(ui, "this call site is not known yet");
+		return;
+	}
+	view_sites_select(ui, site);
+	action_detail(ui, 0, 0);
+}
+
+void view_map_detail(struct ui *ui, int arg, int key)
+{
+	const struct map_row *row = mappanes_row(ui);
+	struct map_sum sum = { 0 };
+	struct mappanes p;
+	size_t zoom;
+
+	mappanes_make(&p, ui);
+	zoom = mappanes_zoom(ui, &p);
+	if (row)
+		map_sum(ui->map.map, row, mappanes_cursor(ui) / zoom * zoom, zoom, &sum);
+	if (sum.has_site)
+		site_show(ui, sum.site);
+	else
+		ui_say(ui, "no live block is here");
+}
+
+void view_map_pin(struct ui *ui, int arg, int key)
+{
+	unsigned i = (unsigned)(key - '1');
+
+	if (!ui->map.map || i >= ui->map.map->account.pins)
+		ui_say(ui, "no call site has the number %c here", key);
+	else
+		site_show(ui, ui->map.map->account.pin[i].site);
+}
+
+void view_map_tab(struct ui *ui, int arg, int key)
+{
+	if (map_present(ui))
+		ui_tab(ui, VIEW_MAP);
+	else
+		ui_say(ui, "there is no process whose memory could be looked at");
+}
+
+static void map_click(struct ui *ui, int y, int x)
+{
+	struct mappanes p;
+	size_t zoom, line, i;
+
+	mappanes_make(&p, ui);
+	if (!ui->map.map)
+		return;
+	zoom = mappanes_zoom(ui, &p);
+	if (y >= p.rows_y && y < p.rows_y + p.rows) {
+		i = mappanes_top(ui, &p) + (size_t)(y - p.rows_y);
+		if (i < ui->map.map->rows)
+			row_select(ui, i);
+	} else if (y >= p.grid_y && y < p.grid_y + p.grid && x >= MAPPANES_ADDRESS &&
+		   x < MAPPANES_ADDRESS + (int)p.cells) {
+		line = ui->map.list.top + (size_t)(y - p.grid_y);
+		cursor_set(ui, (line * p.cells + (size_t)(x - MAPPANES_ADDRESS)) * zoom);
+	} else if (y >= p.pins_y && y < p.pins_y + p.pins) {
+		i = (size_t)(y - p.pins_y);
+		if (i < ui->map.map->account.pins)
+			site_show(ui, ui->map.map->account.pin[i].site);
+	}
+}
+
+/* ---- the frame ---- */
+
+static int map_rows(const struct ui *ui)
+{
+	struct mappanes p;
+
+	mappanes_make(&p, ui);
+	return p.grid > 0 ? p.grid : 1;
+}
+
+/* The first reading is shown as soon as it is there, the next ones with their snapshots. */
+static void map_draw(struct ui *ui)
+{
+	if (!ui->map.map)
+		map_update(ui);
+	mappanes_draw(ui);
+}
+
+static void map_status(struct ui *ui, char *text, size_t cap)
+{
+	const struct map_account *a = ui->map.map ? &ui->map.map->account : NULL;
+	char bytes[UNITS_MAX], took[UNITS_MAX];
+
+	if (!a || !a->known)
+		return;
+	if (a->note)
+		snprintf(text, cap, "%s", a->note);
+	else
+		snprintf(text, cap,
+			"malloc_trim could give back %s   smaps, pagemap, live table: every 5s "
+			"(%s)",
+			units_bytes(bytes, a->trim_bytes), units_duration(took, a->took_ns));
+}
+
+const struct view view_map = {
+	.title = "Map",
+	.scope = IN_MAP,
+	.wishes = LAYOUT_NO_HEAD | LAYOUT_COMPACT,
+	.present = map_present,
+	.open = map_update,
+	.update = map_update,
+	.moved = map_moved,
+	.rows = map_rows,
+	.draw = map_draw,
+	.status = map_status,
+	.list = map_list,
+	.click = map_click,
+};
