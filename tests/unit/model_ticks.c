@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Rates, trends and totals from invented readings at invented times. */
 #include <errno.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include "src/model/interval.h"
 #include "src/model/model.h"
@@ -55,6 +56,7 @@ TEST(counters_are_passed_on)
 	CHECK_INT(s->refs, 1);
 	CHECK_INT(s->nsites, 1);
 	CHECK_INT(s->sites[0].live_bytes, 100);
+	CHECK(s->sites[0].group == NULL); /* no sum of sites */
 	CHECK_INT(s->sites[0].live_blocks, 4);
 	CHECK_INT(s->sites[0].allocs, 7);
 	CHECK_INT(s->sites[0].frees, 3);
@@ -327,6 +329,7 @@ TEST(many_sites)
 
 int main(void)
 {
+	mallopt(M_PERTURB, 0x55); /* what is not filled in is not 0 by chance */
 	RUN(counters_are_passed_on);
 	RUN(estimates_have_errors);
 	RUN(more_frees_than_allocs);
