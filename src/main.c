@@ -45,7 +45,7 @@ static void export_options_fill(struct export_options *e, const struct options *
 		.group = o->group,
 		.filter = o->filter,
 		.ascii = o->ascii,
-		.full_names = o->full_names,
+		.names = o->names,
 		.show_hidden = o->show_hidden,
 		.version = HEAPTOP_VERSION };
 }
@@ -151,7 +151,7 @@ static int shown_put(int fd, const struct tui_shown *shown, const struct options
 	e.sites = shown->sites;
 	e.sort = shown->sort;
 	e.reverse = shown->reverse;
-	e.full_names = shown->full_names;
+	e.names = shown->names;
 	e.show_hidden = shown->show_hidden;
 	e.memory = shown->memory;
 	e.whole = shown->whole;
@@ -475,7 +475,7 @@ static int show_screen(struct run *r, const struct options *o, struct script *sc
 		.readonly = o->readonly,
 		.filter = o->filter,
 		.group = o->group,
-		.full_names = o->full_names,
+		.names = o->names,
 		.show_hidden = o->show_hidden,
 		.version = HEAPTOP_VERSION,
 		.launched = r->child.pid != 0 };

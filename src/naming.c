@@ -153,6 +153,7 @@ static void deliver(struct naming *n, const struct address *a, uint32_t site, ui
 			.offset = a->offset,
 			.module = a->module,
 			.function = s->function,
+			.mangled = s->function_raw,
 			.file = s->file,
 			.line = s->line,
 			.inlined = s->inlined,

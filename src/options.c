@@ -273,6 +273,12 @@ static int set_no_follow(struct options *o, const char *value, struct why *why)
 	return 0;
 }
 
+static int set_full_names(struct options *o, const char *value, struct why *why)
+{
+	o->names = NAMES_FULL;
+	return 0;
+}
+
 static int set_library(struct options *o, const char *value, struct why *why)
 {
 	if (!*value)
@@ -319,7 +325,7 @@ static const struct row rows[] = {
 		"sum up sites by caller, function, file, module" },
 	{ 't', "tree", NULL, FLAG(tree), "start in the call tree" },
 	{ KEY_READONLY, "readonly", NULL, FLAG(readonly),
-		"the screen steers nothing, writes no file, starts no command" },
+		"the screen steers nothing, writes and starts nothing" },
 	{ KEY_SCRIPT, "script", "FILE", set_script, 0, "a screen without a terminal: FILE has its keys" },
 	{ 'b', "batch", NULL, FLAG(batch), "write text frames instead of drawing a screen" },
 	{ KEY_REPORT, "report", NULL, FLAG(report), "no screen: when COMMAND ends, write the report" },
@@ -343,7 +349,7 @@ static const struct row rows[] = {
 	{ KEY_NO_FOLLOW, "no-follow", NULL, set_no_follow, 0, "record COMMAND alone" },
 	{ KEY_SHOW_HIDDEN, "show-hidden", NULL, FLAG(show_hidden),
 		"name call sites by their innermost frame" },
-	{ KEY_FULL_NAMES, "full-names", NULL, FLAG(full_names), "do not shorten function names" },
+	{ KEY_FULL_NAMES, "full-names", NULL, set_full_names, 0, "do not shorten function names" },
 	{ KEY_LIBRARY, "library", "PATH", set_library, 0, "preload this libheaptop.so" },
 	{ KEY_DEBUGINFOD, "debuginfod", NULL, FLAG(debuginfod), "let debuginfod servers be asked" },
 	{ 'C', "color", "WHEN", set_color, 0, "auto, always or never" },

@@ -66,7 +66,8 @@ struct options {
 	bool readonly; /* the screen steers, writes and starts nothing */
 	const char *script; /* keys for a screen without a terminal, or NULL */
 	const char *filter; /* src/model/filter.h, understood; NULL: all */
-	bool show_hidden, full_names;
+	bool show_hidden;
+	enum name_style names;
 	/* How it is recorded and named. */
 	unsigned depth;
 	enum options_follow follow;

@@ -187,8 +187,15 @@ void action_hold(struct ui *ui, int arg, int key)
 
 void action_names(struct ui *ui, int arg, int key)
 {
-	ui->full_names = !ui->full_names;
-	ui_say(ui, "%s", ui->full_names ? "full names (arrows scroll them)" : "short names");
+	static const char *const said[NAMES_COUNT] = {
+		"short names",
+		"full names (arrows scroll them)",
+		"names as in the object files (arrows scroll them)",
+		"addresses: module+offset",
+	};
+
+	ui->names = (enum name_style)((ui->names + 1) % NAMES_COUNT);
+	ui_say(ui, "%s", said[ui->names]);
 }
 
 void action_hidden(struct ui *ui, int arg, int key)
@@ -308,7 +315,7 @@ void action_save(struct ui *ui, int arg, int key)
 		.filter = ui->filter ? filter_text(ui->filter) : NULL,
 		.sort = ui->sort,
 		.reverse = ui->reverse,
-		.full_names = ui->full_names,
+		.names = ui->names,
 		.show_hidden = ui->show_hidden,
 		.whole = ui->shown,
 		.memory = ui->map.map ? &ui->map.map->account : NULL };
@@ -424,11 +431,6 @@ bool action_is_tree(const struct ui *ui)
 bool action_is_held(const struct ui *ui)
 {
 	return ui->hold;
-}
-
-bool action_is_full(const struct ui *ui)
-{
-	return ui->full_names;
 }
 
 bool action_is_hidden_shown(const struct ui *ui)

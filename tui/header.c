@@ -338,8 +338,8 @@ static void header_order(const struct ui *ui, struct strip *s)
 		strip_right(s, 85, INK_WARN, "order held (o)");
 	if (ui->show_hidden)
 		strip_right(s, 60, INK_WARN, "all frames (H)");
-	if (ui->full_names)
-		strip_right(s, 50, INK_PLAIN, "full names (v)");
+	if (ui->names != NAMES_SHORT)
+		strip_right(s, 50, INK_PLAIN, "%s names (v)", name_styles[ui->names]);
 }
 
 /* The line of tabs; piece i of it is the tab id[i]. Where not all fit, the one in front stays. */

@@ -76,14 +76,17 @@ static void tree_prefix(const struct ui *ui, const struct treerow *row, unsigned
 	stpcpy(out, !row->has_children ? "  " : open && !row->small ? "- " : "+ ");
 }
 
-void treeline_name(
-	const struct ui *ui, const struct tree_node *n, unsigned cells, bool full, char *out)
+void treeline_name(const struct ui *ui, const struct tree_node *n, unsigned cells,
+	enum name_style style, char *out)
 {
+	/* Where frames of several lines were merged there is no one address. */
+	if (style == NAMES_ADDRESS && n->place_differs)
+		style = NAMES_FULL;
 	if (n->missing)
 		text_elide(out, COLUMN_TEXT_MAX, n->frame.function, cells ? cells : COLUMN_TEXT_MAX,
 			false, ink_ascii());
 	else
-		frame_name(&n->frame, full, cells, ink_ascii(), out, COLUMN_TEXT_MAX);
+		frame_name(&n->frame, style, cells, ink_ascii(), out, COLUMN_TEXT_MAX);
 }
 
 /* The nodes of a chain, outermost first, as many as could ever be written. Returns how many. */
@@ -120,7 +123,7 @@ static unsigned chain_add(
 	size_t used = strlen(out);
 	unsigned cells;
 
-	treeline_name(ui, treeline_node(ui, node), 0, ui->full_names, name);
+	treeline_name(ui, treeline_node(ui, node), 0, ui->names, name);
 	cells = (unsigned)(text_cells(name) + text_cells(arrow));
 	if (cells > room || used + strlen(name) + CHAIN_SPARE > COLUMN_TEXT_MAX)
 		return 0;
@@ -136,7 +139,7 @@ static void chain_down(const struct ui *ui, const struct treerow *row, unsigned 
 	unsigned gap_cells = (unsigned)(text_cells(gap) + text_cells(arrow)), room;
 	char last[COLUMN_TEXT_MAX];
 
-	treeline_name(ui, treeline_node(ui, row->node), cells, ui->full_names, last);
+	treeline_name(ui, treeline_node(ui, row->node), cells, ui->names, last);
 	room = cells - (unsigned)text_cells(last);
 	for (i = 0; i + 1 < count; i++) {
 		unsigned spare = i + 2 < count ? gap_cells : 0;
@@ -158,7 +161,7 @@ static void chain_up(const struct ui *ui, const struct treerow *row, unsigned ce
 	const char *arrow = ink_sign(SIGN_CALLED_BY), *gap = ink_sign(SIGN_ELLIPSIS);
 	unsigned gap_cells = (unsigned)(text_cells(gap) + text_cells(arrow)), room;
 
-	treeline_name(ui, treeline_node(ui, row->first), cells, ui->full_names, out);
+	treeline_name(ui, treeline_node(ui, row->first), cells, ui->names, out);
 	room = cells - (unsigned)text_cells(out);
 	for (i = 1; i < count; i++) {
 		unsigned spare = i + 1 < count ? gap_cells : 0;
@@ -199,7 +202,7 @@ static void tree_name(const struct ui *ui, const struct treerow *row, unsigned c
 	} else if (row->folded) {
 		tree_chain_name(ui, row, cells, text);
 	} else {
-		treeline_name(ui, treeline_node(ui, row->node), cells, ui->full_names, text);
+		treeline_name(ui, treeline_node(ui, row->node), cells, ui->names, text);
 	}
 	text_elide(out, COLUMN_TEXT_MAX, text, cells, false, ink_ascii());
 }
@@ -310,7 +313,8 @@ static void pane_name(const struct ui *ui, const struct tree_node *n, int y, uns
 	tree_place(ui, n, width / 3, text);
 	place = (unsigned)text_cells(text);
 	ink_text(y, (int)(width - place - 1), place, INK_DIM, text);
-	treeline_name(ui, n, width - place - 4, true, text);
+	treeline_name(
+		ui, n, width - place - 4, ui->names == NAMES_SHORT ? NAMES_FULL : ui->names, text);
 	ink_text(y, 1, width - place - 3, INK_BOLD, text);
 }
 
@@ -343,7 +347,7 @@ static void pane_path(const struct ui *ui, uint32_t node, int y, unsigned width)
 	uint32_t n = node;
 
 	for (; n != TREE_ROOT; n = treeline_node(ui, n)->parent) {
-		treeline_name(ui, treeline_node(ui, n), 0, false, name);
+		treeline_name(ui, treeline_node(ui, n), 0, NAMES_SHORT, name);
 		snprintf(longer, sizeof(longer), "%s%s%s", name, *path ? arrow : "", path);
 		if (text_cells(longer) + 8 > width || strlen(longer) >= sizeof(path))
 			break;

@@ -26,8 +26,8 @@ static inline const struct treerow *treeline_selected(const struct ui *ui)
 const struct table *treeline_table(const struct ui *ui);
 /* What a node is called, in at most `cells` cells (0: no limit); `out` has COLUMN_TEXT_MAX bytes.
  */
-void treeline_name(
-	const struct ui *ui, const struct tree_node *n, unsigned cells, bool full, char *out);
+void treeline_name(const struct ui *ui, const struct tree_node *n, unsigned cells,
+	enum name_style style, char *out);
 /* Line `at` of ui->tree.rows at y. */
 void treeline_draw(const struct ui *ui, size_t at, int y);
 /* Whether the body is high enough for the pane, and the pane. */

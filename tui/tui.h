@@ -19,7 +19,8 @@ struct tui_shown {
 	size_t sites; /* that there are without it */
 	const char *filter; /* NULL: none */
 	enum column sort;
-	bool reverse, full_names, show_hidden;
+	bool reverse, show_hidden;
+	enum name_style names;
 	const struct snapshot *whole; /* all call sites */
 	const struct map_account *memory; /* what resident memory is; NULL: nobody looked */
 };
@@ -80,7 +81,8 @@ struct tui_options {
 	bool tree; /* start in the call tree */
 	const char *filter; /* show only what matches: src/model/filter.h; NULL: all */
 	enum group_by group; /* what the rows of the table are at first */
-	bool full_names, show_hidden; /* where the `v` and `H` keys start */
+	enum name_style names;
+	bool show_hidden; /* where the `v` and `H` keys start */
 	const char *version;
 	bool readonly; /* keys that change the program, write files or start commands are refused */
 	/* What `q` says and does when the program still runs: true = it was launched by us. */

@@ -41,7 +41,7 @@ void ui_init(struct ui *ui, const struct tui_source *source, const struct tui_op
 	*ui = (struct ui){ .source = source, .options = *options, .depth = 1 };
 	ui->sort = options->sort;
 	ui->reverse = options->reverse;
-	ui->full_names = options->full_names;
+	ui->names = options->names;
 	ui->show_hidden = options->show_hidden;
 	ui->stack[0] = options->tree ? VIEW_TREE : VIEW_SITES;
 	ui->output.follow = true;
@@ -90,7 +90,7 @@ struct layout_kind ui_kind(const struct ui *ui)
 struct row_style ui_style(const struct ui *ui)
 {
 	return (struct row_style){
-		.glyphs = ink_glyphs(), .full_names = ui->full_names, .show_hidden = ui->show_hidden
+		.glyphs = ink_glyphs(), .names = ui->names, .show_hidden = ui->show_hidden
 	};
 }
 

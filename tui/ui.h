@@ -177,7 +177,8 @@ struct ui {
 	unsigned ticks;
 	/* What the user chose. */
 	enum column sort;
-	bool reverse, full_names, show_hidden, header_off;
+	bool reverse, show_hidden, header_off;
+	enum name_style names;
 	bool hold; /* the order of the rows stays */
 	struct filter *filter; /* owned, or NULL */
 	struct filter *find; /* what was looked for last; owned, or NULL */

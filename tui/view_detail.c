@@ -143,8 +143,9 @@ static void frame_draw_name(
 
 	if (cells <= keep + 8)
 		keep = 0;
-	frame_name(f, ui->full_names || shift, shift || ui->full_names ? 0 : cells - keep,
-		ink_ascii(), full, sizeof(full));
+	frame_name(f, ui->names == NAMES_SHORT && shift ? NAMES_FULL : ui->names,
+		shift || ui->names != NAMES_SHORT ? 0 : cells - keep, ink_ascii(), full,
+		sizeof(full));
 	text_elide(name, sizeof(name), full + text_fit(full, shift, NULL), cells - keep, false,
 		ink_ascii());
 	used = ink_text(y, NUMBER_CELLS, cells - keep, ink, name);
@@ -261,7 +262,8 @@ static void detail_draw_head(const struct ui *ui, const struct snap_site *site)
 	char text[COLUMN_TEXT_MAX], id[32];
 
 	ink_fill(y, 0, width, INK_HEAD);
-	style.full_names = true;
+	if (style.names == NAMES_SHORT)
+		style.names = NAMES_FULL;
 	style.line_cells = width / 3;
 	site_place(site, &style, text, sizeof(text));
 	place = (unsigned)text_cells(text);

@@ -168,7 +168,8 @@ static void sites_shifted_name(const struct ui *ui, const struct snap_site *site
 	struct row_style style = ui_style(ui);
 	char name[COLUMN_TEXT_MAX * 2];
 
-	style.full_names = true;
+	if (style.names == NAMES_SHORT)
+		style.names = NAMES_FULL;
 	site_name(site, &style, name, sizeof(name));
 	text_elide(text, COLUMN_TEXT_MAX, name + text_fit(name, ui->sites.shift, NULL), cells,
 		false, ink_ascii());

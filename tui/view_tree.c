@@ -183,7 +183,7 @@ static void tree_facts(const struct ui *ui, struct strip *s)
 		st->inverted ? "BOTTOM-UP: callers (i)" : "TOP-DOWN (i inverts)");
 	if (!st->zooms || !st->rows.count)
 		return;
-	treeline_name(ui, treeline_node(ui, st->rows.row[0].node), 24, false, name);
+	treeline_name(ui, treeline_node(ui, st->rows.row[0].node), 24, NAMES_SHORT, name);
 	strip_right(s, 86, INK_WARN, "root: %s (Bksp)", name);
 }
 

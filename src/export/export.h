@@ -17,7 +17,7 @@ struct export_options {
 	unsigned top; /* sites in a text report; 0: all */
 	unsigned width; /* cells per line of batch rows; 0: 100 */
 	bool ascii;
-	bool full_names;
+	enum name_style names;
 	bool show_hidden;
 	const char *filter; /* that chose the sites of the snapshot, or NULL */
 	size_t sites; /* that there were without it */

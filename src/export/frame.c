@@ -200,7 +200,7 @@ void export_frame(struct strbuf *out, const struct snapshot *s, const struct exp
 	unsigned site_cells = frame_site_cells(s, frame_width(o));
 	struct row_style style = {
 		.glyphs = o->ascii ? GLYPHS_ASCII : GLYPHS_BLOCKS,
-		.full_names = o->full_names,
+		.names = o->names,
 		.show_hidden = o->show_hidden,
 		.site_cells = site_cells,
 		.line_cells = column_table[COL_LINE].cells,

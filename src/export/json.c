@@ -290,7 +290,7 @@ static void json_group(
 	struct writer *w, const struct snap_site *row, const struct export_options *o, bool sampled)
 {
 	struct row_style style = {
-		.glyphs = GLYPHS_BLOCKS, .full_names = true, .show_hidden = o->show_hidden
+		.glyphs = GLYPHS_BLOCKS, .names = NAMES_FULL, .show_hidden = o->show_hidden
 	};
 	char name[COLUMN_TEXT_MAX];
 

@@ -232,7 +232,7 @@ static void text_frame(struct strbuf *out, const struct frame *f, const struct e
 {
 	char name[COLUMN_TEXT_MAX * 4], place[COLUMN_TEXT_MAX];
 
-	frame_name(f, o->full_names, 0, o->ascii, name, sizeof(name));
+	frame_name(f, o->names, 0, o->ascii, name, sizeof(name));
 	frame_place(f, 0, o->ascii, place, sizeof(place));
 	strbuf_printf(out, "      by %s", name);
 	/* A frame without a name has its object there already. */
@@ -255,7 +255,7 @@ static void text_group(
 	struct strbuf *out, const struct snap_site *site, const struct export_options *o)
 {
 	struct row_style style = {
-		.glyphs = text_glyphs(o), .full_names = o->full_names, .show_hidden = o->show_hidden
+		.glyphs = text_glyphs(o), .names = o->names, .show_hidden = o->show_hidden
 	};
 	char name[COLUMN_TEXT_MAX], place[COLUMN_TEXT_MAX], count[UNITS_MAX + 8];
 

@@ -41,9 +41,20 @@ extern const struct column_info column_table[COL_COUNT];
 /* The column that `key` names, or -1. */
 int column_find(const char *key);
 
+/* How functions are called. What has no name is called by its address in all of them. */
+enum name_style {
+	NAMES_SHORT, /* shortened (src/util/name.h) */
+	NAMES_FULL, /* with all template arguments and parameters */
+	NAMES_MANGLED, /* as in the object file */
+	NAMES_ADDRESS, /* module+offset */
+	NAMES_COUNT
+};
+/* "short", "full", "mangled", "address". Static. */
+extern const char *const name_styles[NAMES_COUNT];
+
 struct row_style {
 	enum glyphs glyphs;
-	bool full_names; /* false: shortened (src/util/name.h) */
+	enum name_style names;
 	bool show_hidden; /* true: name the site by its innermost frame, not by its title frame */
 	unsigned site_cells; /* width of COL_SITE */
 	unsigned line_cells; /* width of COL_LINE */
@@ -62,8 +73,8 @@ size_t column_cell(enum column c, const struct snapshot *snap, const struct snap
  */
 void site_name(const struct snap_site *site, const struct row_style *style, char *out, size_t cap);
 void site_place(const struct snap_site *site, const struct row_style *style, char *out, size_t cap);
-void frame_name(
-	const struct frame *f, bool full, unsigned cells, bool ascii, char *out, size_t cap);
+void frame_name(const struct frame *f, enum name_style style, unsigned cells, bool ascii, char *out,
+	size_t cap);
 void frame_place(const struct frame *f, unsigned cells, bool ascii, char *out, size_t cap);
 /*
  * A one-row graph of `n` values, one cell each, scaled to the largest. UTF-8 or ASCII by `glyphs`.

@@ -25,29 +25,37 @@ static const char *frame_basename(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* "?? libfoo.so.3+0x4f1c0", or the bare address of code outside any object. */
-static void frame_unnamed(const struct frame *f, char *buf, size_t cap)
+const char *const name_styles[NAMES_COUNT] = { "short", "full", "mangled", "address" };
+
+/* "libfoo.so.3+0x4f1c0", or the bare address of code outside any object; "??" before it says that
+ * there is no name. */
+static void frame_address(const struct frame *f, char *buf, size_t cap)
 {
+	const char *unnamed = f->function ? "" : "?? ";
+
 	if (f->module->name[0])
-		snprintf(buf, cap, "?? %s+0x%" PRIx64, f->module->name, f->offset);
+		snprintf(buf, cap, "%s%s+0x%" PRIx64, unnamed, f->module->name, f->offset);
 	else
-		snprintf(buf, cap, "?? 0x%" PRIx64, f->pc);
+		snprintf(buf, cap, "%s0x%" PRIx64, unnamed, f->pc);
 }
 
-void frame_name(const struct frame *f, bool full, unsigned cells, bool ascii, char *out, size_t cap)
+void frame_name(const struct frame *f, enum name_style style, unsigned cells, bool ascii, char *out,
+	size_t cap)
 {
+	const char *name = style == NAMES_MANGLED && f->mangled ? f->mangled : f->function;
+	bool addressed = !f->function || style == NAMES_ADDRESS;
 	char text[FRAME_TEXT_MAX];
 
 	if (cap == 0)
 		return;
 	out[0] = '\0';
-	if (f->function && !full) {
-		name_shorten(out, cap, f->function, frame_limit(cells), true, ascii);
+	if (!addressed && style == NAMES_SHORT) {
+		name_shorten(out, cap, name, frame_limit(cells), true, ascii);
 		return;
 	}
-	if (!f->function)
-		frame_unnamed(f, text, sizeof(text));
-	text_elide(out, cap, f->function ? f->function : text, frame_limit(cells), false, ascii);
+	if (addressed)
+		frame_address(f, text, sizeof(text));
+	text_elide(out, cap, addressed ? text : name, frame_limit(cells), false, ascii);
 }
 
 void frame_place(const struct frame *f, unsigned cells, bool ascii, char *out, size_t cap)

@@ -29,6 +29,11 @@ static void module_name(const struct frame *f, const struct row_style *style, ch
 		out, cap);
 }
 
+static bool is_address_of_many(const struct snap_site *site, const struct row_style *style)
+{
+	return style->names == NAMES_ADDRESS && site->group && site->group->by == GROUP_FUNCTION;
+}
+
 void site_name(const struct snap_site *site, const struct row_style *style, char *out, size_t cap)
 {
 	const struct frame *f = site_frame(site, style);
@@ -44,8 +49,9 @@ void site_name(const struct snap_site *site, const struct row_style *style, char
 		module_name(f, style, out, cap);
 		break;
 	default:
-		frame_name(f, style->full_names, style->site_cells, style->glyphs == GLYPHS_ASCII,
-			out, cap);
+		/* Of a function that many sites are in there is no one address. */
+		frame_name(f, is_address_of_many(site, style) ? NAMES_FULL : style->names,
+			style->site_cells, style->glyphs == GLYPHS_ASCII, out, cap);
 	}
 }
 

@@ -46,6 +46,7 @@ struct frame {
 	uint64_t offset; /* pc - load bias */
 	const struct snap_module *module; /* never NULL */
 	const char *function; /* demangled; NULL while pending or unknown */
+	const char *mangled; /* the same as in the object file, or NULL */
 	const char *file; /* NULL: unknown */
 	uint32_t line; /* 0: unknown */
 	bool inlined; /* inlined into the frame that follows */

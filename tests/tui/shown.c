@@ -47,6 +47,22 @@ TEST(what_ended_badly_has_said_why_in_output)
 	paper_close(&p);
 }
 
+TEST(v_goes_through_the_styles_of_names)
+{
+	static const char *const said[] = { "full names", "as in the object files", "addresses",
+		"short names" };
+
+	begin(30, 120);
+	for (int i = 0; i < NAMES_COUNT; i++) {
+		paper_keys(&p, "v");
+		paper_draw(&p);
+		CHECK(paper_find(&p, said[i]) >= 0);
+		if (p.ui.names == NAMES_ADDRESS)
+			CHECK(paper_find(&p, "server+0x0") >= 0);
+	}
+	paper_close(&p);
+}
+
 /* ---- groups ------------------------------------------------------------------------------- */
 
 static const struct snap_site *row(size_t i)
@@ -165,6 +181,7 @@ TEST(groups_draw_at_every_size)
 
 int main(void)
 {
+	RUN(v_goes_through_the_styles_of_names);
 	RUN(g_asks_and_sums_up);
 	RUN(a_group_is_followed_held_and_found);
 	RUN(a_group_opens);

@@ -9,10 +9,10 @@
 #include "tests/check.h"
 
 static const struct row_style utf8 = {
-	.glyphs = GLYPHS_BLOCKS, .full_names = true, .site_cells = 40, .line_cells = 20
+	.glyphs = GLYPHS_BLOCKS, .names = NAMES_FULL, .site_cells = 40, .line_cells = 20
 };
 static const struct row_style ascii = {
-	.glyphs = GLYPHS_ASCII, .full_names = true, .site_cells = 40, .line_cells = 20
+	.glyphs = GLYPHS_ASCII, .names = NAMES_FULL, .site_cells = 40, .line_cells = 20
 };
 
 static const char *text(enum column c, unsigned site, const struct row_style *style)
@@ -86,7 +86,7 @@ TEST(names_fit_their_column)
 	CHECK_STR(text(COL_LINE, 0, &style), "…c:214"); /* the line is what matters */
 	style.glyphs = GLYPHS_ASCII;
 	CHECK_STR(text(COL_SITE, 0, &style), "cache::Sh.");
-	style.full_names = false;
+	style.names = NAMES_SHORT;
 	for (style.site_cells = 1; style.site_cells < 60; style.site_cells++)
 		CHECK(text_cells(text(COL_SITE, 0, &style)) <= style.site_cells);
 }
@@ -295,6 +295,34 @@ TEST(sort_many)
 	free(seen);
 }
 
+TEST(name_styles_of_frames)
+{
+	static const char *const want[NAMES_COUNT] = { "get(...)", "get(std::string const&)",
+		"_Z3getRKSs", "server+0x12" };
+	struct frame f = { .module = &canned_app,
+		.offset = 0x12,
+		.function = "get(std::string const&)",
+		.mangled = "_Z3getRKSs" };
+	char out[COLUMN_TEXT_MAX];
+
+	for (int style = 0; style < NAMES_COUNT; style++) {
+		frame_name(&f, (enum name_style)style, 0, true, out, sizeof(out));
+		if (style == NAMES_SHORT)
+			CHECK(!strncmp(out, "get(", 4) &&
+				strlen(out) < strlen(want[NAMES_FULL]) + 1);
+		else
+			CHECK_STR(out, want[style]);
+	}
+	f.mangled = NULL;
+	frame_name(&f, NAMES_MANGLED, 0, true, out, sizeof(out));
+	CHECK_STR(out, want[NAMES_FULL]);
+	f.function = NULL; /* none to be had: it says so in each */
+	for (int style = 0; style < NAMES_COUNT; style++) {
+		frame_name(&f, (enum name_style)style, 0, true, out, sizeof(out));
+		CHECK_STR(out, "?? server+0x12");
+	}
+}
+
 int main(void)
 {
 	setlocale(LC_ALL, "C.UTF-8");
@@ -311,5 +339,6 @@ int main(void)
 	RUN(sort_by_each_column);
 	RUN(sort_ties);
 	RUN(sort_many);
+	RUN(name_styles_of_frames);
 	return check_end();
 }

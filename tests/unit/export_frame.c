@@ -26,7 +26,7 @@ static const char rows[] = "  LIVE     %      RATE TREND      BLOCKS    AVG CALL
 			   "\n";
 
 static const struct export_options options = {
-	.sort = COL_LIVE, .full_names = true, .version = "0.1.0"
+	.sort = COL_LIVE, .names = NAMES_FULL, .version = "0.1.0"
 };
 static struct strbuf out;
 

@@ -50,7 +50,7 @@ static void make(void)
 static const char *text(unsigned top)
 {
 	const struct export_options o = {
-		.sort = COL_LIVE, .top = top, .full_names = true, .version = "0.1.0"
+		.sort = COL_LIVE, .top = top, .names = NAMES_FULL, .version = "0.1.0"
 	};
 
 	strbuf_reset(&out);

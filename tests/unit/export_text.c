@@ -57,7 +57,7 @@ static const char *text(const struct snapshot *s, const struct export_options *o
 }
 
 static const struct export_options options = {
-	.sort = COL_LIVE, .top = 2, .full_names = true, .version = "0.1.0"
+	.sort = COL_LIVE, .top = 2, .names = NAMES_FULL, .version = "0.1.0"
 };
 
 TEST(whole_report)
@@ -173,7 +173,7 @@ TEST(ascii_is_ascii)
 
 	o.ascii = true;
 	o.top = 0;
-	o.full_names = false;
+	o.names = NAMES_SHORT;
 	for (const char *p = text(&canned, &o); *p; p++)
 		CHECK((*p >= ' ' && *p < 0x7f) || *p == '\n');
 	CHECK(strstr(strbuf_text(&report), "197.6k  ||||||||||||||||||||\n") != NULL);

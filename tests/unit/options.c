@@ -169,7 +169,7 @@ TEST(values)
 	CHECK_INT(p.o.follow, OPTIONS_FOLLOW_NO);
 	p = PARSE("--follow", "--show-hidden", "--full-names", "--color=always", "-d", "0.1", "x");
 	CHECK_INT(p.o.follow, OPTIONS_FOLLOW_YES);
-	CHECK(p.o.show_hidden && p.o.full_names);
+	CHECK(p.o.show_hidden && p.o.names == NAMES_FULL);
 	CHECK_INT(p.o.color, OPTIONS_COLOR_ALWAYS);
 	CHECK_INT(p.o.delay_ns, 100000000);
 }
