@@ -243,3 +243,8 @@ bool intake_collect(struct intake *s)
 {
 	return naming_collect(s->naming);
 }
+
+void intake_rehide(struct intake *s)
+{
+	naming_rehide(s->naming);
+}

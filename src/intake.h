@@ -24,4 +24,7 @@ void intake_register(struct intake *s, const struct read_site *sites, uint32_t c
 /* Takes the names that have come in. True when there were any. */
 bool intake_collect(struct intake *s);
 
+/* The rules of naming changed. */
+void intake_rehide(struct intake *s);
+
 #endif

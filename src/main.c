@@ -15,6 +15,7 @@
 
 #include "src/export/export.h"
 #include "src/model/filter.h"
+#include "src/config.h"
 #include "src/list.h"
 #include "src/options.h"
 #include "src/run.h"
@@ -41,6 +42,7 @@ static int fail(int status, const char *what, const char *why)
 static void export_options_fill(struct export_options *e, const struct options *o)
 {
 	*e = (struct export_options){ .sort = o->sort,
+		.reverse = o->reverse,
 		.top = o->top,
 		.group = o->group,
 		.filter = o->filter,
@@ -455,7 +457,23 @@ static int screen_run(const struct options *o, struct script *script,
 	return rc;
 }
 
-static int show_screen(struct run *r, const struct options *o, struct script *script)
+static int screen_settings_save(void *ctx, const struct settings *s, char *msg, size_t cap)
+{
+	(void)ctx;
+	return config_save(s, msg, cap);
+}
+
+/* Rules of the user's, for all names from now on and those that are there. */
+static void screen_rules_set(void *ctx, const struct settings *s)
+{
+	struct run *r = ctx;
+
+	config_rules(s);
+	session_rehide(watch_session(r->watch));
+}
+
+static int show_screen(
+	struct run *r, const struct options *o, struct script *script, const struct config *config)
 {
 	struct tui_source source = { .ctx = r,
 		.tick = screen_tick,
@@ -464,10 +482,15 @@ static int show_screen(struct run *r, const struct options *o, struct script *sc
 		.ready = screen_ready,
 		.save = screen_save,
 		.now_ns = screen_now,
-		.hide_rules = screen_rules };
+		.hide_rules = screen_rules,
+		.settings_save = screen_settings_save,
+		.rules_set = screen_rules_set };
 	struct tui_options t = { .delay_ns = o->delay_ns,
 		.frames = o->frames,
+		.settings = &config->settings,
+		.trouble = config->trouble[0] ? config->trouble : NULL,
 		.sort = o->sort,
+		.reverse = o->reverse,
 		.color = (enum tui_color)o->color,
 		.ascii = o->ascii,
 		.no_mouse = o->no_mouse,
@@ -505,7 +528,7 @@ static int show_screen(struct run *r, const struct options *o, struct script *sc
 	return status;
 }
 
-static int run_on_screen(const struct options *o)
+static int run_on_screen(const struct options *o, const struct config *config)
 {
 	struct winsize size = { .ws_row = 24, .ws_col = 80 };
 	char why[SCRIPT_WHY_MAX];
@@ -522,7 +545,7 @@ static int run_on_screen(const struct options *o)
 		ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
 	rc = run_open(&r, o, true, size.ws_row, size.ws_col);
 	if (rc == 0)
-		rc = show_screen(&r, o, script);
+		rc = show_screen(&r, o, script, config);
 	else
 		run_close(&r);
 	script_free(script);
@@ -548,6 +571,7 @@ static int run_as_text(const struct options *o)
 
 int main(int argc, char **argv)
 {
+	static struct config config;
 	struct options o;
 	int status;
 
@@ -561,5 +585,6 @@ int main(int argc, char **argv)
 		status = o.mode == OPTIONS_LIST ? list_segments() : list_clean();
 		return status < 0 ? fail(RUN_EXIT_FAILED, "segments", strerror(-status)) : 0;
 	}
-	return o.batch || o.report ? run_as_text(&o) : run_on_screen(&o);
+	config_take(&config, &o);
+	return o.batch || o.report ? run_as_text(&o) : run_on_screen(&o, &config);
 }

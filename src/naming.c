@@ -214,3 +214,16 @@ bool naming_collect(struct naming *n)
 	}
 	return any;
 }
+
+static bool frame_hidden(const struct frame *f)
+{
+	return sym_hidden(f->function, f->module->path);
+}
+
+void naming_rehide(struct naming *n)
+{
+	for (uint32_t i = 1; i < n->count; i++)
+		if (n->addresses[i].nframes)
+			n->addresses[i].hidden = hidden_frames(&n->addresses[i]);
+	model_rehide(n->model, frame_hidden);
+}

@@ -25,6 +25,8 @@ struct naming_frame {
 };
 /* Names the frame at once when the address is known, else when the answer comes. 0 or -errno. */
 int naming_want(struct naming *n, const struct naming_frame *f);
+/* The rules changed: which frames name no site is decided anew. */
+void naming_rehide(struct naming *n);
 /* Hands every finished answer to the frames that wait for it. True when there was one. */
 bool naming_collect(struct naming *n);
 

@@ -6,6 +6,7 @@
  */
 #include "src/options.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
@@ -273,12 +274,6 @@ static int set_no_follow(struct options *o, const char *value, struct why *why)
 	return 0;
 }
 
-static int set_full_names(struct options *o, const char *value, struct why *why)
-{
-	o->names = NAMES_FULL;
-	return 0;
-}
-
 static int set_library(struct options *o, const char *value, struct why *why)
 {
 	if (!*value)
@@ -306,6 +301,7 @@ enum long_key {
 	KEY_LEAK_ROOTS,
 	KEY_SUPPRESSIONS,
 	KEY_READONLY,
+	KEY_NO_CONFIG,
 	KEY_SCRIPT
 };
 
@@ -349,18 +345,21 @@ static const struct row rows[] = {
 	{ KEY_NO_FOLLOW, "no-follow", NULL, set_no_follow, 0, "record COMMAND alone" },
 	{ KEY_SHOW_HIDDEN, "show-hidden", NULL, FLAG(show_hidden),
 		"name call sites by their innermost frame" },
-	{ KEY_FULL_NAMES, "full-names", NULL, set_full_names, 0, "do not shorten function names" },
+	{ KEY_FULL_NAMES, "full-names", NULL, FLAG(full_names), "do not shorten function names" },
 	{ KEY_LIBRARY, "library", "PATH", set_library, 0, "preload this libheaptop.so" },
 	{ KEY_DEBUGINFOD, "debuginfod", NULL, FLAG(debuginfod), "let debuginfod servers be asked" },
 	{ 'C', "color", "WHEN", set_color, 0, "auto, always or never" },
 	{ 'U', "ascii", NULL, FLAG(ascii), "draw with ASCII only" },
 	{ 'M', "no-mouse", NULL, FLAG(no_mouse), "leave the mouse to the terminal" },
+	{ KEY_NO_CONFIG, "no-config", NULL, FLAG(no_config),
+		"do not read the file of settings" },
 	{ 'V', "version", NULL, NULL, 0, "print the version" },
 	{ 'h', "help", NULL, NULL, 0, "print this" },
 };
 /* clang-format on */
 
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
+static_assert(ROWS <= 64, "each has a bit in struct options");
 
 /* What getopt_long wants, made from the table. */
 struct lists {
@@ -490,6 +489,7 @@ static int option_take(struct options *o, const struct row *r, FILE *out, FILE *
 	char spelled[32];
 	struct why why = { "" };
 
+	o->given |= UINT64_C(1) << (r - rows);
 	row_spell(r, spelled, sizeof(spelled));
 	switch (r->key) {
 	case 'h':
@@ -584,7 +584,16 @@ int options_parse(int argc, char *const argv[], struct options *o, FILE *out, FI
 		if (mode_set(o, OPTIONS_RUN, &why))
 			return usage(err, "%s", why.text);
 	}
+	o->names = o->full_names ? NAMES_FULL : NAMES_SHORT;
 	o->report |= (o->format_given || o->fail_on || o->leak_check) && !o->batch;
 	conflict = options_conflict(o);
 	return conflict ? usage(err, "%s", conflict) : -1;
+}
+
+bool options_given(const struct options *o, const char *name)
+{
+	for (size_t i = 0; i < ROWS; i++)
+		if (!strcmp(rows[i].name, name))
+			return o->given >> i & 1;
+	return false;
 }

@@ -59,15 +59,19 @@ struct options {
 	uint64_t delay_ns;
 	unsigned frames; /* 0: no limit */
 	enum column sort;
+	bool reverse;
 	enum group_by group; /* what a row of the table is */
 	enum options_color color;
 	bool ascii, no_mouse;
 	bool tree; /* where the screen starts */
+	bool no_config; /* the file of settings is left alone */
+	uint64_t given; /* bit i: row i of the table of options was (options_given) */
 	bool readonly; /* the screen steers, writes and starts nothing */
 	const char *script; /* keys for a screen without a terminal, or NULL */
 	const char *filter; /* src/model/filter.h, understood; NULL: all */
 	bool show_hidden;
-	enum name_style names;
+	bool full_names;
+	enum name_style names; /* that or, from the settings, another */
 	/* How it is recorded and named. */
 	unsigned depth;
 	enum options_follow follow;
@@ -87,5 +91,8 @@ struct options {
  * mistake (one line on `err`). Uses getopt_long's globals; may be called again.
  */
 int options_parse(int argc, char *const argv[], struct options *o, FILE *out, FILE *err);
+
+/* Whether an option of this long name was on the command line. */
+bool options_given(const struct options *o, const char *name);
 
 #endif

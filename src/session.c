@@ -16,6 +16,7 @@
 
 #include "src/model/model.h"
 #include "src/proc/proc.h"
+#include "src/command.h"
 #include "src/holder.h"
 #include "src/intake.h"
 #include "src/sampler.h"
@@ -27,15 +28,6 @@
 #define PSS_SHARE                                                                                  \
 	50u /* smaps_rollup may take 1/50 of the time: big address spaces are slow to walk */
 
-/* What snapshots say of the program. Replaced once, when it has reported; none is freed before the
- * session, since snapshots point to it. */
-struct text {
-	struct text *before;
-	char *command, *exe;
-	unsigned argc;
-	char *argv[HT_COMMAND_MAX];
-};
-
 struct session {
 	unsigned refs; /* one of who opened it, and one of each snapshot */
 	struct read_segment *segment;
@@ -44,7 +36,7 @@ struct session {
 	struct model *model;
 	struct sym *sym;
 	struct intake *intake;
-	struct text *text;
+	struct command *command;
 	/* The last reading. */
 	struct read_site *sites;
 	struct model_site *plain;
@@ -67,60 +59,6 @@ struct session {
 	const struct snap_leaks *leaks;
 };
 
-static void text_free(struct text *t)
-{
-	while (t) {
-		struct text *before = t->before;
-
-		for (unsigned i = 0; i < t->argc; i++)
-			free(t->argv[i]);
-		free(t->command);
-		free(t->exe);
-		free(t);
-		t = before;
-	}
-}
-
-/* Splits the command line into its arguments, and joins them by blanks. */
-static int command_split(struct text *t, const struct read_identity *id)
-{
-	const char *p = id->command, *end = p + id->command_bytes;
-	char joined[HT_COMMAND_MAX];
-	size_t used = 0;
-
-	while (p < end) {
-		size_t len = strnlen(p, (size_t)(end - p)), room;
-
-		t->argv[t->argc] = text_clean_copy(p, len);
-		if (!t->argv[t->argc])
-			return -ENOMEM;
-		if (t->argc++ > 0 && used < sizeof(joined))
-			joined[used++] = ' ';
-		room = sizeof(joined) - used;
-		memcpy(joined + used, p, len < room ? len : room);
-		used += len < room ? len : room;
-		p += len + 1;
-	}
-	t->command = text_clean_copy(joined, used);
-	return t->command ? 0 : -ENOMEM;
-}
-
-static int text_load(struct session *s)
-{
-	struct text *t = calloc(1, sizeof(*t));
-
-	if (!t)
-		return -ENOMEM;
-	t->exe = text_clean_copy(s->identity.exe, strlen(s->identity.exe));
-	if (!t->exe || command_split(t, &s->identity) != 0) {
-		text_free(t);
-		return -ENOMEM;
-	}
-	t->before = s->text;
-	s->text = t;
-	return 0;
-}
-
 /* Before the library has reported there is only what the launcher knows; read it when it is there.
  */
 static void identity_refresh(struct session *s)
@@ -133,7 +71,7 @@ static void identity_refresh(struct session *s)
 	s->identity = now;
 	if (s->pid == 0)
 		s->pid = holder_pid(s->segment, &now);
-	text_load(s); /* without memory, the old one stays */
+	command_load(&s->command, &s->identity); /* without memory, the old one stays */
 }
 
 static int parts_make(struct session *s, const struct session_options *o)
@@ -143,7 +81,7 @@ static int parts_make(struct session *s, const struct session_options *o)
 	s->model = model_new();
 	s->sym = s->model ? sym_new(&sym) : NULL;
 	s->intake = s->sym ? intake_new(s->segment, s->model, s->sym) : NULL;
-	return s->intake ? text_load(s) : -ENOMEM;
+	return s->intake ? command_load(&s->command, &s->identity) : -ENOMEM;
 }
 
 static void session_free(struct session *s)
@@ -155,7 +93,7 @@ static void session_free(struct session *s)
 		sym_free(s->sym);
 	model_free(s->model);
 	read_close(s->segment);
-	text_free(s->text);
+	command_free(s->command);
 	free(s->sites);
 	free(s->plain);
 	threads_free(&s->threads);
@@ -477,10 +415,10 @@ static void fill_head(
 	h->owner = s;
 	h->release = session_release;
 	h->pid = s->pid ? s->pid : s->identity.pid;
-	h->command = s->text->command;
-	h->argv = (const char *const *)s->text->argv;
-	h->argc = s->text->argc;
-	h->exe = s->text->exe;
+	h->command = s->command->line;
+	h->argv = (const char *const *)s->command->argv;
+	h->argc = s->command->argc;
+	h->exe = s->command->exe;
 	h->state = s->state;
 	h->exit_status = s->exit_status;
 	h->signal = s->signal;
@@ -584,6 +522,11 @@ int session_fd(const struct session *s)
 bool session_collect(struct session *s)
 {
 	return intake_collect(s->intake);
+}
+
+void session_rehide(struct session *s)
+{
+	intake_rehide(s->intake);
 }
 
 int session_names_finish(struct session *s, uint64_t timeout_ns)

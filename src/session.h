@@ -66,6 +66,8 @@ int session_detail(const struct snapshot *of, uint32_t site, struct snap_detail 
 /* Readable when names have come in; session_collect takes them, true when any did. */
 int session_fd(const struct session *s);
 bool session_collect(struct session *s);
+/* The rules of naming changed: sites are named by them from the next tick on. */
+void session_rehide(struct session *s);
 /* Waits for all names, for reports. 0 or -ETIMEDOUT. */
 int session_names_finish(struct session *s, uint64_t timeout_ns);
 /* Deletes the segment's file if no other viewer holds it. */

@@ -18,20 +18,21 @@
 static const struct {
 	short color; /* -1: the terminal's own */
 	attr_t colored, mono;
+	short safe; /* instead, in the theme without red beside green; 0: the same */
 } ink_table[INK_COUNT] = {
-	[INK_PLAIN] = { -1, A_NORMAL, A_NORMAL },
-	[INK_DIM] = { -1, A_DIM, A_DIM },
-	[INK_BOLD] = { -1, A_BOLD, A_BOLD },
-	[INK_HEAD] = { COLOR_GREEN, A_REVERSE, A_REVERSE },
-	[INK_HEAD_SORT] = { COLOR_CYAN, A_REVERSE, A_REVERSE | A_BOLD },
-	[INK_SELECT] = { COLOR_CYAN, A_REVERSE, A_REVERSE },
-	[INK_GOOD] = { COLOR_GREEN, A_NORMAL, A_NORMAL },
-	[INK_BAD] = { COLOR_RED, A_BOLD, A_BOLD },
+	[INK_PLAIN] = { -1, A_NORMAL, A_NORMAL, 0 },
+	[INK_DIM] = { -1, A_DIM, A_DIM, 0 },
+	[INK_BOLD] = { -1, A_BOLD, A_BOLD, 0 },
+	[INK_HEAD] = { COLOR_GREEN, A_REVERSE, A_REVERSE, COLOR_CYAN },
+	[INK_HEAD_SORT] = { COLOR_CYAN, A_REVERSE, A_REVERSE | A_BOLD, 0 },
+	[INK_SELECT] = { COLOR_CYAN, A_REVERSE, A_REVERSE, 0 },
+	[INK_GOOD] = { COLOR_GREEN, A_NORMAL, A_NORMAL, COLOR_CYAN },
+	[INK_BAD] = { COLOR_RED, A_BOLD, A_BOLD, COLOR_MAGENTA },
 	/* Yellow would be hard to read on white. */
-	[INK_WARN] = { COLOR_RED, A_NORMAL, A_NORMAL },
-	[INK_INFO] = { COLOR_CYAN, A_NORMAL, A_NORMAL },
-	[INK_KEY] = { -1, A_BOLD, A_BOLD },
-	[INK_LABEL] = { COLOR_CYAN, A_REVERSE, A_REVERSE },
+	[INK_WARN] = { COLOR_RED, A_NORMAL, A_NORMAL, COLOR_MAGENTA },
+	[INK_INFO] = { COLOR_CYAN, A_NORMAL, A_NORMAL, 0 },
+	[INK_KEY] = { -1, A_BOLD, A_BOLD, 0 },
+	[INK_LABEL] = { COLOR_CYAN, A_REVERSE, A_REVERSE, 0 },
 };
 
 static const char *const sign_table[SIGN_COUNT][2] = {
@@ -55,7 +56,7 @@ static const char *const sign_table[SIGN_COUNT][2] = {
 
 static attr_t ink_attr[INK_COUNT];
 static short ink_pair[INK_COUNT];
-static bool ink_is_ascii = true;
+static bool ink_is_ascii = true, ink_is_braille, ink_is_safe;
 
 static bool colors_wanted(enum tui_color color)
 {
@@ -64,6 +65,11 @@ static bool colors_wanted(enum tui_color color)
 	if (color == TUI_COLOR_NEVER || !has_colors())
 		return false;
 	return color == TUI_COLOR_ALWAYS || !no_color || !*no_color;
+}
+
+static short ink_color(int i)
+{
+	return ink_is_safe && ink_table[i].safe ? ink_table[i].safe : ink_table[i].color;
 }
 
 static void ink_init_colors(bool colored)
@@ -81,7 +87,7 @@ static void ink_init_colors(bool colored)
 		if (!colored || ink_table[i].color < 0)
 			continue;
 		ink_pair[i] = (short)(i + 1);
-		init_pair(ink_pair[i], ink_table[i].color, background);
+		init_pair(ink_pair[i], ink_color(i), background);
 	}
 }
 
@@ -102,6 +108,16 @@ void ink_init(enum tui_color color, bool ascii)
 	ink_init_colors(colors_wanted(color));
 }
 
+void ink_settle(enum settings_color color, enum settings_glyphs glyphs, enum settings_theme theme)
+{
+	ink_is_safe = theme == SETTINGS_THEME_SAFE;
+	ink_init((enum tui_color)color, glyphs == SETTINGS_GLYPHS_ASCII);
+	/* Asked for by name, they are drawn wherever the locale can. */
+	if (glyphs == SETTINGS_GLYPHS_BLOCKS || glyphs == SETTINGS_GLYPHS_BRAILLE)
+		ink_is_ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
+	ink_is_braille = glyphs == SETTINGS_GLYPHS_BRAILLE;
+}
+
 bool ink_ascii(void)
 {
 	return ink_is_ascii;
@@ -109,7 +125,9 @@ bool ink_ascii(void)
 
 enum glyphs ink_glyphs(void)
 {
-	return ink_is_ascii ? GLYPHS_ASCII : GLYPHS_BLOCKS;
+	if (ink_is_ascii)
+		return GLYPHS_ASCII;
+	return ink_is_braille ? GLYPHS_BRAILLE : GLYPHS_BLOCKS;
 }
 
 const char *ink_sign(enum ink_sign sign)

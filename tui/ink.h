@@ -55,6 +55,8 @@ enum ink_sign {
  * terminal that is known to lack the others (TERM linux, dumb, vt100).
  */
 void ink_init(enum tui_color color, bool ascii);
+/* The same by the settings, at any time. */
+void ink_settle(enum settings_color color, enum settings_glyphs glyphs, enum settings_theme theme);
 bool ink_ascii(void);
 enum glyphs ink_glyphs(void);
 const char *ink_sign(enum ink_sign sign);

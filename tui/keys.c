@@ -12,6 +12,7 @@
 #include "tui/find.h"
 #include "tui/group.h"
 #include "tui/ink.h"
+#include "tui/settle.h"
 #include "tui/strip.h"
 #include "tui/views.h"
 
@@ -22,12 +23,15 @@
 #define TREE  "Call tree"
 #define MAP   "Map"
 #define FIND  "Finding"
+#define SETUP "Settings"
 #define PROG  "Program"
 
 /* clang-format off */
 const struct key_binding keys_table[] = {
 	{ PROG, "F1", { KEY_F(1), '?', 0 }, IN_ALL, action_help, 0, PLACE_BAR, "Help", NULL, NULL,
 		"this help (also ?)" },
+	{ PROG, "F2", { KEY_F(2), 0 }, IN_DATA | IN_SETTINGS, view_settings_open, 0, PLACE_BAR, "Setup",
+		NULL, NULL, "settings: columns, order, look, rules of naming" },
 	{ MOVE, "Up k", { KEY_UP, 'k', UI_CTRL('p'), 0 }, IN_ALL, action_move, LIST_UP, PLACE_HELP,
 		NULL, NULL, NULL, "one row up (also ^P)" },
 	{ MOVE, "Down j", { KEY_DOWN, 'j', UI_CTRL('n'), 0 }, IN_ALL, action_move, LIST_DOWN, PLACE_HELP,
@@ -145,7 +149,19 @@ const struct key_binding keys_table[] = {
 		"write what is shown to a numbered text file" },
 	{ PROG, "d", { 'd', 0 }, IN_DATA, action_delay, 0, PLACE_HINT, "delay", NULL, NULL,
 		"ask for the time between two looks (0.1 to 60 s)" },
-	{ PROG, "S", { 'S', 0 }, IN_DATA | CHANGES, action_sample, 0, PLACE_HINT, "sampling", NULL, NULL,
+	{ SETUP, "Enter Space", { '\r', '\n', KEY_ENTER, ' ', 0 }, IN_SETTINGS, view_settings_step, 1,
+		PLACE_HINT, "change", NULL, NULL, "in Settings: the next value, on or off, a new rule" },
+	{ SETUP, "Right l", { KEY_RIGHT, 'l', 0 }, IN_SETTINGS, view_settings_step, 1, PLACE_HELP, NULL,
+		NULL, NULL, "the next value" },
+	{ SETUP, "Left h", { KEY_LEFT, 'h', 0 }, IN_SETTINGS, view_settings_step, -1, PLACE_HINT,
+		"back", NULL, NULL, "the value before" },
+	{ SETUP, "Delete", { KEY_DC, KEY_BACKSPACE, 127, '\b', 0 }, IN_SETTINGS, view_settings_delete,
+		0, PLACE_HINT, "remove rule", NULL, NULL, "take out a rule of yours (also Backspace)" },
+	{ SETUP, "S", { 'S', 0 }, IN_DATA | IN_SETTINGS, view_settings_open, 1, PLACE_HELP, NULL, NULL,
+		NULL, "the rules by which frames name no site, and rules of your own" },
+	{ SETUP, "W", { 'W', 0 }, IN_DATA | IN_SETTINGS | CHANGES, settle_save, 0, PLACE_HINT, "save",
+		NULL, NULL, "save the settings as they are now" },
+	{ PROG, "r", { 'r', 0 }, IN_DATA | CHANGES, action_sample, 0, PLACE_HINT, "recording", NULL, NULL,
 		"ask how to record: every block, one in so many bytes, or what a limit allows" },
 	{ PROG, "^L", { UI_CTRL('l'), 0 }, IN_ALL, action_repaint, 0, PLACE_HELP, NULL, NULL, NULL,
 		"paint the whole screen again" },
@@ -159,7 +175,7 @@ const struct key_binding keys_table[] = {
 		"quit at once, from anywhere" },
 };
 /* clang-format on */
-const char *const keys_groups[] = { MOVE, FIND, TABLE, TREE, MAP, SHOW, SITE, PROG, NULL };
+const char *const keys_groups[] = { MOVE, FIND, TABLE, TREE, MAP, SHOW, SITE, SETUP, PROG, NULL };
 const size_t keys_count = sizeof(keys_table) / sizeof(keys_table[0]);
 
 /* A column keeps its digit at every width. ALLOCS and TEMP are reached by < and >. */

@@ -26,10 +26,11 @@ enum keys_scope {
 	IN_LISTS = IN_TABLES | IN_DETAIL | IN_SIZES | IN_MAP,
 	IN_SHIFTED = IN_SITES | IN_DETAIL | IN_OUTPUT, /* long lines that can be moved sideways */
 	IN_DATA = IN_LISTS | IN_OUTPUT,
-	IN_ALL = IN_DATA | IN_HELP,
+	IN_SETTINGS = 1024,
+	IN_ALL = IN_DATA | IN_HELP | IN_SETTINGS,
 	/* No view: the key steers the program, writes a file or starts a command. */
 	CHANGES = 1 << 30,
-	IN_SEARCHED = IN_ALL & ~IN_SIZES, /* bars have no names */
+	IN_SEARCHED = IN_ALL & ~IN_SIZES & ~IN_SETTINGS, /* where there are names */
 };
 
 enum keys_place { PLACE_HELP, PLACE_HINT, PLACE_BAR }; /* where it is advertised besides the help */

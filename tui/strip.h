@@ -8,7 +8,7 @@
 
 #include "tui/ink.h"
 
-#define STRIP_PIECES 24
+#define STRIP_PIECES 64
 #define STRIP_TEXT   512
 #define STRIP_GAP    2 /* cells between two pieces */
 

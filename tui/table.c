@@ -25,7 +25,7 @@ unsigned table_fit(const struct table *t, int width, struct table_place out[TABL
 	for (unsigned at = 0; at < t->count; at++) {
 		unsigned i = t->shown ? t->shown[at] : at;
 
-		if (width < t->column[i].width)
+		if (width < t->column[i].width || (t->column[i].cells && *t->off >> i & 1))
 			continue;
 		out[n] = (struct table_place){ .column = i, .cells = table_cells(&t->column[i]) };
 		if (t->column[i].cells)

@@ -22,6 +22,7 @@ struct table {
 	const struct table_column *column;
 	unsigned count;
 	const unsigned char *shown; /* the columns left to right; NULL: in their own order */
+	unsigned *off; /* bit i: column i was switched off (but for the one that takes the rest) */
 };
 
 /* What the user chose. */

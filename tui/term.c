@@ -265,6 +265,18 @@ static void keys_define(void)
 		define_key(keys[i].sequence, keys[i].key);
 }
 
+#define MOUSE_EVENTS (BUTTON1_PRESSED | BUTTON1_CLICKED | BUTTON4_PRESSED | BUTTON5_PRESSED)
+
+void term_mouse(bool ours)
+{
+	if (!term.screen)
+		return;
+	mousemask(ours ? MOUSE_EVENTS : 0, NULL);
+	if (ours)
+		mouseinterval(0);
+	leave_prepare(ours);
+}
+
 static void curses_set_up(bool mouse)
 {
 	set_term(term.screen);
@@ -277,8 +289,7 @@ static void curses_set_up(bool mouse)
 	curs_set(0);
 	keys_define();
 	if (mouse) {
-		mousemask(BUTTON1_PRESSED | BUTTON1_CLICKED | BUTTON4_PRESSED | BUTTON5_PRESSED,
-			NULL);
+		mousemask(MOUSE_EVENTS, NULL);
 		mouseinterval(0);
 	}
 	leave_prepare(mouse);

@@ -18,6 +18,8 @@ struct term_signals {
 
 /* Opens the screen: on stdin and stdout when both are terminals, else on /dev/tty. 0 or -ENOTTY. */
 int term_open(bool mouse);
+/* The mouse is ours, or the terminal's. Does nothing while no terminal is open. */
+void term_mouse(bool ours);
 /* Gives everything back. Safe to call when it is not open. */
 void term_close(void);
 /* The descriptor keys come from, and one that is readable when a signal has come. */

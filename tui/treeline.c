@@ -43,10 +43,11 @@ static const unsigned char sampled_places[] = { TREEROWS_TOTAL, TREEROWS_ERROR, 
 	TREEROWS_SELF, TREEROWS_RATE, TREEROWS_BLOCKS, TREEROWS_NAME, TREEROWS_PLACE,
 	TREEROWS_BAR };
 static_assert(sizeof(sampled_places) == TREE_COLUMNS, "each column has a place");
-static const struct table down_table = { down_columns, TREE_COLUMNS - 1, NULL };
-static const struct table up_table = { up_columns, TREE_COLUMNS - 1, NULL };
-static const struct table down_sampled = { down_columns, TREE_COLUMNS, sampled_places };
-static const struct table up_sampled = { up_columns, TREE_COLUMNS, sampled_places };
+static unsigned tree_off;
+static const struct table down_table = { down_columns, TREE_COLUMNS - 1, NULL, &tree_off };
+static const struct table up_table = { up_columns, TREE_COLUMNS - 1, NULL, &tree_off };
+static const struct table down_sampled = { down_columns, TREE_COLUMNS, sampled_places, &tree_off };
+static const struct table up_sampled = { up_columns, TREE_COLUMNS, sampled_places, &tree_off };
 
 const struct table *treeline_table(const struct ui *ui)
 {

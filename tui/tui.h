@@ -11,6 +11,7 @@
 #include "src/model/columns.h"
 #include "src/model/groups.h"
 #include "src/model/map.h"
+#include "src/model/settings.h"
 
 /* What is on the screen, for an export. */
 struct tui_shown {
@@ -65,6 +66,11 @@ struct tui_source {
 	void (*end)(void *ctx);
 	/* Monotonic ns; tests fix it. */
 	uint64_t (*now_ns)(void *ctx);
+	/* Writes the settings to their file; a line that says where, or why not, into `msg`. 0 or
+	 * -errno. NULL: there is no such file. */
+	int (*settings_save)(void *ctx, const struct settings *s, char *msg, size_t cap);
+	/* The user's rules of naming are these. May be NULL. */
+	void (*rules_set)(void *ctx, const struct settings *s);
 	/* Text of the naming rules, for the help screen. */
 	const char *const *(*hide_rules)(void *ctx, size_t *count);
 };
@@ -72,6 +78,8 @@ struct tui_source {
 enum tui_color { TUI_COLOR_AUTO, TUI_COLOR_ALWAYS, TUI_COLOR_NEVER };
 
 struct tui_options {
+	const struct settings *settings; /* copied; NULL: the built-in ones */
+	const char *trouble; /* with their file: the first message; or NULL */
 	uint64_t delay_ns;
 	unsigned frames; /* stop after so many, 0: never */
 	enum column sort;

@@ -19,6 +19,7 @@
 #include "tui/header.h"
 #include "tui/ink.h"
 #include "tui/keys.h"
+#include "tui/settle.h"
 #include "tui/views.h"
 
 /* How long a message stays when no key comes. */
@@ -34,6 +35,7 @@ const struct view *const view_table[VIEW_COUNT] = {
 	[VIEW_OUTPUT] = &view_output,
 	[VIEW_DETAIL] = &view_detail,
 	[VIEW_HELP] = &view_help,
+	[VIEW_SETTINGS] = &view_settings,
 };
 
 void ui_init(struct ui *ui, const struct tui_source *source, const struct tui_options *options)
@@ -47,7 +49,7 @@ void ui_init(struct ui *ui, const struct tui_source *source, const struct tui_op
 	ui->output.follow = true;
 	ui->group.by = options->group;
 	find_filter_set(ui, options->filter);
-	view_tree_init(ui);
+	settle_start(ui);
 }
 
 void ui_free(struct ui *ui)
@@ -84,6 +86,7 @@ bool ui_is_sampled(const struct ui *ui)
 struct layout_kind ui_kind(const struct ui *ui)
 {
 	return (struct layout_kind){ .sampled = ui_is_sampled(ui),
+		.hidden = ui->columns_off,
 		.grouped = ui->group.by != GROUP_STACK && !ui->group.is_inside };
 }
 

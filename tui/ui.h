@@ -65,6 +65,7 @@ enum view_id {
 	VIEW_TABS,
 	VIEW_DETAIL = VIEW_TABS,
 	VIEW_HELP,
+	VIEW_SETTINGS,
 	VIEW_COUNT
 };
 extern const struct view *const view_table[VIEW_COUNT];
@@ -161,6 +162,21 @@ struct help_state {
 	size_t count;
 };
 
+enum setup_kind { SETUP_HEAD, SETUP_CHOICE, SETUP_COLUMN, SETUP_RULE, SETUP_ADD, SETUP_BUILT_IN };
+
+struct setup_line {
+	enum setup_kind kind;
+	unsigned index, of; /* which of its kind, of which table */
+};
+
+#define SETUP_LINES 256
+
+struct setup_state {
+	struct list list;
+	struct setup_line line[SETUP_LINES];
+	unsigned count;
+};
+
 struct ui {
 	const struct tui_source *source;
 	struct tui_options options;
@@ -176,6 +192,8 @@ struct ui {
 	size_t growing; /* sites of `current` that grow */
 	unsigned ticks;
 	/* What the user chose. */
+	struct settings settings; /* what of it lies elsewhere is taken there (settle.h) */
+	unsigned columns_off; /* of the sites' table: bit i is column i */
 	enum column sort;
 	bool reverse, show_hidden, header_off;
 	enum name_style names;
@@ -208,6 +226,7 @@ struct ui {
 	struct detail_state detail;
 	struct output_state output;
 	struct help_state help;
+	struct setup_state setup;
 };
 
 void ui_init(struct ui *ui, const struct tui_source *source, const struct tui_options *options);

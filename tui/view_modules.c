@@ -30,8 +30,9 @@ static const struct table_column module_columns[] = {
 	{ "MODULE", 0, false, 0, "the object file" },
 	{ "BUILD-ID", 16, false, 110, "by which its debug information is found" },
 };
+static unsigned module_off;
 static const struct table module_table = { module_columns,
-	sizeof(module_columns) / sizeof(module_columns[0]), NULL };
+	sizeof(module_columns) / sizeof(module_columns[0]), NULL, &module_off };
 
 static const char *const names_words[] = {
 	[OBJECTS_PENDING] = "coming",

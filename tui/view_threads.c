@@ -37,8 +37,9 @@ static const struct table_column thread_columns[] = {
 	{ "TID", 8, true, 76, "its number, as it sees itself" },
 	{ "THREAD", 0, false, 0, "its name" },
 };
+static unsigned thread_off;
 static const struct table thread_table = { thread_columns,
-	sizeof(thread_columns) / sizeof(thread_columns[0]), NULL };
+	sizeof(thread_columns) / sizeof(thread_columns[0]), NULL, &thread_off };
 
 static struct list *threads_list(struct ui *ui)
 {

@@ -19,8 +19,6 @@
 #include "tui/treeline.h"
 #include "tui/views.h"
 
-#define LEAST_START 10 /* permille: children below 1 % of the root fold */
-
 static struct list *tree_list(struct ui *ui)
 {
 	return &ui->tree.list;
@@ -34,11 +32,6 @@ static struct table_order *tree_order(struct ui *ui)
 static struct tree *tree_now(struct ui *ui)
 {
 	return &ui->tree.tree[ui->tree.inverted];
-}
-
-void view_tree_init(struct ui *ui)
-{
-	ui->tree.least_permille = LEAST_START;
 }
 
 void view_tree_reset(struct ui *ui)

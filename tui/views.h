@@ -6,7 +6,7 @@
 #include "tui/ui.h"
 
 extern const struct view view_sites, view_tree, view_sizes, view_modules, view_threads, view_map,
-	view_output, view_detail, view_help;
+	view_output, view_detail, view_help, view_settings;
 
 /* The selection of the table goes to this site. */
 void view_sites_select(struct ui *ui, uint32_t site);
@@ -30,7 +30,6 @@ void view_map_detail(struct ui *ui, int arg, int key);
 void view_map_pin(struct ui *ui, int arg, int key);
 void view_map_tab(struct ui *ui, int arg, int key);
 
-void view_tree_init(struct ui *ui);
 /* Another image of the program: nothing of the tree means anything any more. */
 void view_tree_reset(struct ui *ui);
 /* Opens the way to where a site's stack ends, and selects it. */
@@ -48,6 +47,10 @@ void view_tree_detail(struct ui *ui, int arg, int key);
 
 /* Tells the program how large the Output tab is, if that changed. */
 void view_output_tell_size(struct ui *ui);
+/* Keys of the settings: the next value or the one before, a rule out, and the way in. */
+void view_settings_step(struct ui *ui, int step, int key);
+void view_settings_delete(struct ui *ui, int arg, int key);
+void view_settings_open(struct ui *ui, int at_rules, int key);
 void view_help_free(struct ui *ui);
 
 #endif

@@ -30,7 +30,7 @@ static void memory_pins(struct strbuf *out, const struct snapshot *s, const stru
 	const struct export_options *o)
 {
 	const struct row_style style = { .glyphs = o->ascii ? GLYPHS_ASCII : GLYPHS_BLOCKS,
-		.full_names = o->full_names,
+		.names = o->names,
 		.show_hidden = o->show_hidden };
 	char pages[UNITS_MAX + 8], bytes[UNITS_MAX], live[UNITS_MAX];
 	char name[COLUMN_TEXT_MAX], place[COLUMN_TEXT_MAX];

@@ -97,6 +97,11 @@ int model_site_add(struct model *m, uint32_t id, const char *alloc_function,
 	return rc ? rc : stacks_add(&m->stacks, id, alloc_function, frames, nframes, truncated);
 }
 
+void model_rehide(struct model *m, bool (*hidden)(const struct frame *f))
+{
+	stacks_rehide(&m->stacks, hidden);
+}
+
 bool model_site_known(const struct model *m, uint32_t id)
 {
 	return stacks_find(&m->stacks, id) >= 0;

@@ -53,6 +53,8 @@ bool model_site_known(const struct model *m, uint32_t id);
  */
 int model_frame_resolve(
 	struct model *m, uint32_t id, uint32_t index, const struct frame *frames, uint32_t nframes);
+/* Asks anew which frames name no site, of all that have a name, and names the sites by that. */
+void model_rehide(struct model *m, bool (*hidden)(const struct frame *f));
 /*
  * Makes the next snapshot; the caller owns one reference. Rates are taken over the last ~10 s of
  * ticks. A site that model_site_add does not know is left out (and counted in no total). NULL on

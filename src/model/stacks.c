@@ -181,6 +181,18 @@ int stacks_resolve(
 	return 0;
 }
 
+void stacks_rehide(struct stacks *s, bool (*hidden)(const struct frame *f))
+{
+	for (size_t i = 0; i < s->count; i++) {
+		struct stacks_entry *e = stacks_at(s, i);
+
+		for (uint32_t k = 0; k < e->stack.nframes; k++)
+			if (e->frames[k].function)
+				e->frames[k].hidden = hidden(&e->frames[k]);
+		stacks_title(e);
+	}
+}
+
 void stacks_free(struct stacks *s)
 {
 	for (size_t i = 0; i < s->count; i++) {

@@ -7,6 +7,8 @@
  */
 #include "src/sym/sym.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -149,6 +151,46 @@ static bool rules_match(bool of_modules, const char *text, size_t len)
 	return false;
 }
 
+static char **more;
+static size_t more_count;
+
+static void more_drop(void)
+{
+	for (size_t i = 0; i < more_count; i++)
+		free(more[i]);
+	free(more);
+	more = NULL;
+	more_count = 0;
+}
+
+int sym_hide_more(const char *const *patterns, size_t count)
+{
+	char **copy = calloc(count + 1, sizeof(*copy));
+
+	more_drop();
+	if (!copy)
+		return -ENOMEM;
+	more = copy;
+	for (; more_count < count; more_count++) {
+		more[more_count] = strdup(patterns[more_count]);
+		if (!more[more_count]) {
+			more_drop();
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+/* A user's pattern may be of the bare name or of all of it. */
+static bool more_match(const char *function, const char *base, size_t len)
+{
+	for (size_t i = 0; i < more_count; i++)
+		if (glob_match(more[i], strlen(more[i]), base, len) ||
+			glob_match(more[i], strlen(more[i]), function, strlen(function)))
+			return true;
+	return false;
+}
+
 static bool starts(const char *s, const char *with)
 {
 	return strncmp(s, with, strlen(with)) == 0;
@@ -229,9 +271,9 @@ static bool function_hidden(const char *function)
 	size_t len;
 
 	if (function[0] == '<')
-		return is_rust_std_impl(function);
+		return is_rust_std_impl(function) || more_match(function, function, 0);
 	len = base_length(&base);
-	return rules_match(false, base, len);
+	return rules_match(false, base, len) || more_match(function, base, len);
 }
 
 bool sym_hidden(const char *function, const char *module_path)

@@ -78,6 +78,11 @@ enum sym_quality sym_module_quality(struct sym *s, uint32_t module);
  * NULL. Pure; the table is in hide.c and is printed by the help screen (sym_hide_rules).
  */
 bool sym_hidden(const char *function, const char *module_path);
+/*
+ * Rules besides these, of functions only; they replace those given before. They are copied; without
+ * memory none hold. Main thread, as sym_hidden.
+ */
+int sym_hide_more(const char *const *patterns, size_t count);
 /* The rules, one per line of text; static. */
 const char *const *sym_hide_rules(size_t *count);
 

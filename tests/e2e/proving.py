@@ -105,6 +105,7 @@ def environment(**more):
            if not k.startswith("HEAPTOP_") and k not in ("LD_PRELOAD", "DEBUGINFOD_URLS")}
     env["HEAPTOP_DIR"] = segments
     env["LC_ALL"] = "C.UTF-8"
+    env["XDG_CONFIG_HOME"] = os.path.join(scratch, "no-config")
     env.update({k: str(v) for k, v in more.items() if v is not None})
     return env
 

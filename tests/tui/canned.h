@@ -28,6 +28,8 @@ struct canned {
 	size_t lines; /* of output */
 	int rows, cols; /* the screen told the program */
 	unsigned saved;
+	struct settings kept; /* the last that were saved */
+	unsigned rules; /* of the user */
 	int exit_status;
 	enum group_by saved_group;
 	size_t saved_sites; /* of the last */
@@ -383,6 +385,18 @@ static inline struct map *canned_map(void *ctx)
 	return c->map;
 }
 
+static inline int canned_settings_save(void *ctx, const struct settings *s, char *msg, size_t cap)
+{
+	((struct canned *)ctx)->kept = *s;
+	snprintf(msg, cap, "settings saved in /home/you/.config/heaptop/config");
+	return 0;
+}
+
+static inline void canned_rules_set(void *ctx, const struct settings *s)
+{
+	((struct canned *)ctx)->rules = s->rules;
+}
+
 static inline uint64_t canned_now(void *ctx)
 {
 	return ((struct canned *)ctx)->now_ns;
@@ -409,7 +423,9 @@ static inline struct tui_source canned_source(struct canned *c)
 		.sample = canned_sample,
 		.map = canned_map,
 		.now_ns = canned_now,
-		.hide_rules = canned_rules };
+		.hide_rules = canned_rules,
+		.settings_save = canned_settings_save,
+		.rules_set = canned_rules_set };
 }
 
 static inline struct canned canned_default(void)

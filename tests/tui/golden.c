@@ -230,22 +230,20 @@ TEST(grouped)
 	golden_view("group-choice", prepare_group_choice);
 }
 
-static void prepare_map(struct paper *p)
+static void prepare_settings(struct paper *p)
 {
-	ui_tab(&p->ui, VIEW_MAP);
-	paper_keys(p, "jll");
+	ui_key(&p->ui, KEY_F(2));
 }
 
-static void prepare_map_zoomed(struct paper *p)
+static void prepare_rules(struct paper *p)
 {
-	ui_tab(&p->ui, VIEW_MAP);
-	paper_keys(p, "]]+j");
+	paper_keys(p, "S\rmy_alloc*\r");
 }
 
-TEST(map)
+TEST(settings)
 {
-	golden_view("map", prepare_map);
-	golden_view("map-zoomed", prepare_map_zoomed);
+	golden_view("settings", prepare_settings);
+	golden_view("rules", prepare_rules);
 }
 
 TEST(output)
@@ -301,7 +299,7 @@ int main(void)
 	RUN(modules);
 	RUN(threads);
 	RUN(grouped);
-	RUN(map);
+	RUN(settings);
 	RUN(output);
 	RUN(help);
 	RUN(ended);

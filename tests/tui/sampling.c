@@ -16,24 +16,24 @@ static void begin(int height, int width)
 TEST(sampling_is_switched)
 {
 	begin(30, 100);
-	paper_keys(&p, "S64K\r");
+	paper_keys(&p, "r64K\r");
 	CHECK_STR(p.canned.asked, "64K");
 	paper_draw(&p);
 	CHECK(paper_find(&p, "asked for 64K") >= 0);
 	/* Nothing typed is nothing asked. */
-	paper_keys(&p, "S\rSexact\033");
+	paper_keys(&p, "r\rrexact\033");
 	CHECK_STR(p.canned.asked, "64K");
 	/* One that has ended is not switched. */
 	p.canned.state = SNAP_EXITED;
 	ui_tick(&p.ui);
-	paper_keys(&p, "S");
+	paper_keys(&p, "r");
 	CHECK(!p.ui.prompt.open);
 	paper_draw(&p);
 	CHECK(paper_find(&p, "no program runs") >= 0);
 	p.canned.state = SNAP_RUNNING;
 	ui_tick(&p.ui);
 	p.source.sample = NULL;
-	paper_keys(&p, "S");
+	paper_keys(&p, "r");
 	CHECK(!p.ui.prompt.open);
 	paper_close(&p);
 }

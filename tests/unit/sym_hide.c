@@ -139,10 +139,25 @@ TEST(rules_are_printable)
 	CHECK(seen_new);
 }
 
+TEST(more_rules)
+{
+	static const char *const mine[] = { "pool_get*", "ns::make*" };
+
+	CHECK(!sym_hidden("pool_get_7", "/srv/server"));
+	CHECK_INT(sym_hide_more(mine, 2), 0);
+	CHECK(sym_hidden("pool_get_7", "/srv/server"));
+	CHECK(sym_hidden("int ns::make<char>(int)", "/srv/server"));
+	CHECK(!sym_hidden("my_pool_get", "/srv/server"));
+	CHECK(sym_hidden("operator new(unsigned long)", "/srv/server"));
+	CHECK_INT(sym_hide_more(mine, 0), 0);
+	CHECK(!sym_hidden("pool_get_7", "/srv/server"));
+}
+
 int main(void)
 {
 	RUN(functions);
 	RUN(modules);
 	RUN(rules_are_printable);
+	RUN(more_rules);
 	return check_end();
 }

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Settings as text (settings.h): one table of keys tells what each is called, what its values are
+ * and how it is explained in the file. Main thread.
+ */
+#include "src/model/settings.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "src/util/text.h"
+#include "src/util/units.h"
+
+const char *const settings_glyphs_words[] = { "auto", "blocks", "braille", "ascii", NULL };
+const char *const settings_color_words[] = { "auto", "always", "never", NULL };
+const char *const settings_theme_words[] = { "default", "safe", NULL };
+static const char *const yes_no[] = { "no", "yes", NULL };
+static const char *const names_words[] = { "short", "full", "mangled", "address", NULL };
+
+enum kind { KIND_WORD, KIND_COLUMN, KIND_GROUP, KIND_DELAY, KIND_PERMILLE, KIND_NUMBER, KIND_LIST };
+
+#define DELAY_LEAST_MS 100u /* as -d */
+#define DELAY_MOST_MS  60000u
+#define DEPTH_MOST     1024u /* as -D */
+#define PERMILLE_MOST  1000u
+
+static const struct setting {
+	const char *key;
+	enum kind kind;
+	size_t at; /* in struct settings */
+	const char *const *words; /* of KIND_WORD */
+	const char *help;
+} table[] = {
+	{ "sort", KIND_COLUMN, offsetof(struct settings, sort), NULL,
+		"column that sorts the call sites (heaptop -s help lists them)" },
+	{ "reverse", KIND_WORD, offsetof(struct settings, reverse), yes_no, "the other way round" },
+	{ "group", KIND_GROUP, offsetof(struct settings, group), NULL,
+		"what a row is: stack, caller, function, file, module" },
+	{ "names", KIND_WORD, offsetof(struct settings, names), names_words,
+		"of functions: short, full, mangled, address" },
+	{ "all-frames", KIND_WORD, offsetof(struct settings, show_hidden), yes_no,
+		"name sites by their innermost frame, whatever the rules" },
+	{ "delay", KIND_DELAY, offsetof(struct settings, delay_ms), NULL,
+		"between two looks: 0.1 to 60 seconds" },
+	{ "tree-least", KIND_PERMILLE, offsetof(struct settings, least_permille), NULL,
+		"smaller children of the tree fold into one line" },
+	{ "glyphs", KIND_WORD, offsetof(struct settings, glyphs), settings_glyphs_words,
+		"of graphs: auto, blocks, braille, ascii" },
+	{ "color", KIND_WORD, offsetof(struct settings, color), settings_color_words,
+		"auto, always, never" },
+	{ "theme", KIND_WORD, offsetof(struct settings, theme), settings_theme_words,
+		"default, or safe: no red beside green" },
+	{ "mouse", KIND_WORD, offsetof(struct settings, mouse), yes_no, "taken from the terminal" },
+	{ "header", KIND_WORD, offsetof(struct settings, header), yes_no, "the lines on top" },
+	{ "columns-off.sites", KIND_LIST, offsetof(struct settings, off[SETTINGS_SITES]), NULL,
+		"columns that are never shown" },
+	{ "columns-off.tree", KIND_LIST, offsetof(struct settings, off[SETTINGS_TREE]), NULL,
+		NULL },
+	{ "columns-off.threads", KIND_LIST, offsetof(struct settings, off[SETTINGS_THREADS]), NULL,
+		NULL },
+	{ "columns-off.modules", KIND_LIST, offsetof(struct settings, off[SETTINGS_MODULES]), NULL,
+		NULL },
+	{ "follow", KIND_WORD, offsetof(struct settings, follow), yes_no,
+		"record the programs that a command starts, too" },
+	{ "depth", KIND_NUMBER, offsetof(struct settings, depth), NULL,
+		"frames kept of a call stack, 1 to 1024" },
+	{ "debuginfod", KIND_WORD, offsetof(struct settings, debuginfod), yes_no,
+		"let debuginfod servers be asked" },
+};
+#define SETTINGS (sizeof(table) / sizeof(table[0]))
+
+void settings_default(struct settings *s)
+{
+	*s = (struct settings){ .sort = COL_LIVE,
+		.delay_ms = 1000,
+		.least_permille = 10,
+		.mouse = 1,
+		.header = 1,
+		.follow = 1,
+		.depth = 128 };
+}
+
+static unsigned *number_of(struct settings *s, const struct setting *t)
+{
+	return (unsigned *)(void *)((char *)s + t->at);
+}
+
+/* ---- reading ------------------------------------------------------------------------------ */
+
+static int word_read(const char *const *words, const char *value, unsigned *out)
+{
+	for (unsigned i = 0; words[i]; i++) {
+		if (strcmp(words[i], value) != 0)
+			continue;
+		*out = i;
+		return 0;
+	}
+	return -EINVAL;
+}
+
+static int delay_read(const char *value, unsigned *out)
+{
+	uint64_t ns;
+
+	if (units_parse_duration(value, &ns) != 0 || ns < DELAY_LEAST_MS * 1000000ull ||
+		ns > DELAY_MOST_MS * 1000000ull)
+		return -EINVAL;
+	*out = (unsigned)(ns / 1000000);
+	return 0;
+}
+
+/* A decimal number, at most `most` when taken `times`, with `unit` behind it or nothing. */
+static int scaled_read(
+	const char *value, double times, double least, double most, const char *unit, unsigned *out)
+{
+	char *end;
+	double v = strtod(value, &end) * times;
+
+	if (end == value || (*end && strcmp(end, unit) != 0) || !(v >= least && v <= most))
+		return -EINVAL;
+	*out = (unsigned)(v + 0.5);
+	return 0;
+}
+
+static int found_read(int found, unsigned *out)
+{
+	if (found < 0)
+		return -EINVAL;
+	*out = (unsigned)found;
+	return 0;
+}
+
+static int list_read(char *out, const char *value)
+{
+	if (strlen(value) >= SETTINGS_LIST_MAX)
+		return -EINVAL;
+	strcpy(out, value);
+	return 0;
+}
+
+static int value_read(struct settings *s, const struct setting *t, const char *value)
+{
+	unsigned *number = number_of(s, t);
+
+	switch (t->kind) {
+	case KIND_WORD:
+		return word_read(t->words, value, number);
+	case KIND_COLUMN:
+		return found_read(column_find(value), number);
+	case KIND_GROUP:
+		return found_read(group_find(value), number);
+	case KIND_DELAY:
+		return delay_read(value, number);
+	case KIND_PERMILLE:
+		return scaled_read(value, 10, 0, PERMILLE_MOST, "%", number);
+	case KIND_NUMBER:
+		return scaled_read(value, 1, 1, DEPTH_MOST, "", number);
+	case KIND_LIST:
+		break;
+	}
+	return list_read((char *)s + t->at, value);
+}
+
+/* Without blanks at both ends, in place. */
+static char *trimmed(char *text)
+{
+	size_t len;
+
+	text += strspn(text, " \t");
+	len = strlen(text);
+	while (len && strchr(" \t\r", text[len - 1]))
+		text[--len] = '\0';
+	return text;
+}
+
+static const char *line_keep(struct settings *s, const char *key, const char *value)
+{
+	size_t used = strlen(s->kept);
+
+	if (used + strlen(key) + strlen(value) + 5 >= sizeof(s->kept))
+		return "too much that is not known here";
+	snprintf(s->kept + used, sizeof(s->kept) - used, "%s = %s\n", key, value);
+	return NULL;
+}
+
+/* What is wrong with the line, or NULL. */
+static const char *line_read(struct settings *s, char *line, unsigned *version)
+{
+	char *equals = strchr(line, '='), *key, *value;
+
+	line = trimmed(line);
+	if (!*line || *line == '#')
+		return NULL;
+	if (!equals)
+		return "no \"key = value\"";
+	*equals = '\0';
+	key = trimmed(line);
+	value = trimmed(equals + 1);
+	if (!strcmp(key, "version"))
+		return scaled_read(value, 1, 1, 1e6, "", version) ? "no version" : NULL;
+	if (!strcmp(key, "hide"))
+		return settings_rule_add(s, value) == -EINVAL ? "no rule" : NULL;
+	for (size_t i = 0; i < SETTINGS; i++)
+		if (!strcmp(table[i].key, key))
+			return value_read(s, &table[i], value) ? "no such value" : NULL;
+	/* Newer versions know more; in ours it is a slip. It is kept in any case. */
+	if (line_keep(s, key, value))
+		return "too much that is not known here";
+	return *version > SETTINGS_VERSION ? NULL : "no such key";
+}
+
+unsigned settings_parse(struct settings *s, const char *text,
+	void (*trouble)(void *ctx, unsigned line, const char *words), void *ctx)
+{
+	unsigned version = SETTINGS_VERSION, troubles = 0;
+
+	for (unsigned n = 1; *text; n++) {
+		size_t len = strcspn(text, "\n");
+		char line[512], clean[80], words[SETTINGS_TROUBLE_MAX];
+		const char *wrong = "too long";
+
+		text_clean(clean, sizeof(clean), text, len < 60 ? len : 60);
+		if (len < sizeof(line)) {
+			memcpy(line, text, len);
+			line[len] = '\0';
+			wrong = strlen(line) < len ? "a zero byte" : line_read(s, line, &version);
+		}
+		text += len + (text[len] == '\n');
+		if (!wrong)
+			continue;
+		troubles++;
+		snprintf(words, sizeof(words), "\"%s\": %s", clean, wrong);
+		trouble(ctx, n, words);
+	}
+	return troubles;
+}
+
+/* ---- writing ------------------------------------------------------------------------------ */
+
+static void value_write(const struct settings *s, const struct setting *t, struct strbuf *out)
+{
+	unsigned number = *(const unsigned *)(const void *)((const char *)s + t->at);
+
+	switch (t->kind) {
+	case KIND_WORD:
+		strbuf_puts(out, t->words[number]);
+		break;
+	case KIND_COLUMN:
+		strbuf_puts(out, column_table[number].key);
+		break;
+	case KIND_GROUP:
+		strbuf_puts(out, group_table[number].key);
+		break;
+	case KIND_DELAY:
+		strbuf_printf(out, "%ums", number);
+		break;
+	case KIND_PERMILLE:
+		strbuf_printf(out, "%u.%u%%", number / 10, number % 10);
+		break;
+	case KIND_NUMBER:
+		strbuf_printf(out, "%u", number);
+		break;
+	case KIND_LIST:
+		strbuf_puts(out, (const char *)s + t->at);
+		break;
+	}
+}
+
+void settings_format(const struct settings *s, struct strbuf *out)
+{
+	strbuf_printf(out,
+		"# heaptop's settings. The key W writes this file anew: comments of yours are "
+		"lost.\n"
+		"version = %u\n",
+		SETTINGS_VERSION);
+	for (size_t i = 0; i < SETTINGS; i++) {
+		if (table[i].help)
+			strbuf_printf(out, "\n# %s\n", table[i].help);
+		strbuf_printf(out, "%s = ", table[i].key);
+		value_write(s, &table[i], out);
+		strbuf_putc(out, '\n');
+	}
+	strbuf_puts(out, "\n# Functions that name no call site, besides those of the built-in "
+			 "rules; \"*\" stands\n"
+			 "# for any text: hide = my_malloc*\n");
+	for (unsigned i = 0; i < s->rules; i++)
+		strbuf_printf(out, "hide = %s\n", s->rule[i]);
+	if (s->kept[0])
+		strbuf_printf(out, "\n# not known to this version\n%s", s->kept);
+}
+
+/* ---- rules and columns -------------------------------------------------------------------- */
+
+int settings_rule_add(struct settings *s, const char *rule)
+{
+	size_t len = strlen(rule);
+
+	if (len == 0 || len >= SETTINGS_RULE_MAX || strspn(rule, "* ") == len)
+		return -EINVAL; /* one that hides everything is a slip */
+	for (const char *c = rule; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 127 || *c == ',')
+			return -EINVAL;
+	for (unsigned i = 0; i < s->rules; i++)
+		if (!strcmp(s->rule[i], rule))
+			return -EEXIST;
+	if (s->rules == SETTINGS_RULES)
+		return -ENOSPC;
+	strcpy(s->rule[s->rules++], rule);
+	return 0;
+}
+
+void settings_rule_remove(struct settings *s, unsigned i)
+{
+	if (i >= s->rules)
+		return;
+	s->rules--;
+	memmove(s->rule[i], s->rule[i + 1], (s->rules - i) * sizeof(s->rule[0]));
+}
+
+/* Where `key` is in a list of words, or NULL. */
+static char *list_find(char *list, const char *key)
+{
+	size_t len = strlen(key);
+
+	for (char *p = list; *p; p += strcspn(p, " "), p += strspn(p, " "))
+		if (!strncmp(p, key, len) && (p[len] == ' ' || !p[len]))
+			return p;
+	return NULL;
+}
+
+bool settings_is_off(const struct settings *s, enum settings_table t, const char *key)
+{
+	char list[SETTINGS_LIST_MAX];
+
+	strcpy(list, s->off[t]);
+	return list_find(list, key) != NULL;
+}
+
+int settings_switch(struct settings *s, enum settings_table t, const char *key, bool off)
+{
+	char *list = s->off[t], *at = list_find(list, key);
+	size_t len = strlen(key), used = strlen(list);
+
+	if (off == (at != NULL))
+		return 0;
+	if (off) {
+		if (used + len + 2 > SETTINGS_LIST_MAX)
+			return -ENOSPC;
+		sprintf(list + used, "%s%s", used ? " " : "", key);
+		return 0;
+	}
+	/* The word, and the blank behind it or else before it. */
+	if (at[len] == ' ')
+		len++;
+	else if (at > list)
+		at--, len++;
+	memmove(at, at + len, strlen(at + len) + 1);
+	return 0;
+}

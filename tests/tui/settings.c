@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The settings' screen: each change is seen at once, and W writes all of it. */
+#include "tests/check.h"
+#include "tests/tui/paper.h"
+#include "tui/settle.h"
+
+static struct paper p;
+
+static void begin(int height, int width)
+{
+	paper_open(&p, height, width, false);
+	ui_tick(&p.ui);
+	ui_key(&p.ui, KEY_F(2));
+	paper_draw(&p);
+}
+
+/* The cursor goes to the line that begins with these words. */
+static void go_to(const char *words)
+{
+	paper_keys(&p, "G");
+	ui_key(&p.ui, KEY_HOME);
+	for (unsigned i = 0; i < p.ui.setup.count; i++) {
+		paper_draw(&p);
+		for (int y = 0; y < p.ui.layout.height; y++) {
+			const char *line = paper_line(&p, y);
+
+			if (line[0] == '>' && strstr(line, words))
+				return;
+		}
+		paper_keys(&p, "j");
+	}
+	check_fail(__FILE__, __LINE__, words);
+}
+
+static bool seen(const char *words)
+{
+	paper_draw(&p);
+	return paper_find(&p, words) >= 0;
+}
+
+TEST(values_go_forth_and_back)
+{
+	begin(40, 100);
+	go_to("sorted by");
+	CHECK(seen("LIVE"));
+	paper_keys(&p, " ");
+	CHECK_INT(p.ui.sort, COL_ERROR);
+	paper_keys(&p, "h");
+	CHECK_INT(p.ui.sort, COL_LIVE);
+	paper_keys(&p, "h"); /* round */
+	CHECK_INT(p.ui.sort, COL_LINE);
+	paper_keys(&p, "l");
+	CHECK_INT(p.ui.sort, COL_LIVE);
+	go_to("a row is one");
+	paper_keys(&p, "\r");
+	CHECK_INT(p.ui.group.by, GROUP_CALLER);
+	go_to("Names");
+	paper_keys(&p, "l");
+	CHECK_INT(p.ui.names, NAMES_FULL);
+	go_to("All frames");
+	paper_keys(&p, "l");
+	CHECK(p.ui.show_hidden);
+	go_to("children fold");
+	paper_keys(&p, "l");
+	CHECK_INT(p.ui.tree.least_permille, 20);
+	go_to("Header");
+	paper_keys(&p, "l");
+	CHECK(p.ui.header_off);
+	go_to("Time between");
+	paper_keys(&p, "l");
+	CHECK(p.ui.options.delay_ns == 2 * CANNED_S && p.ui.delay_changed);
+	/* What is between two steps goes to the next one, or to the one before. */
+	p.ui.options.delay_ns = 1500000000;
+	ui_tick(&p.ui);
+	paper_keys(&p, "l");
+	CHECK_INT(p.ui.options.delay_ns, 2 * CANNED_S);
+	p.ui.options.delay_ns = 1500000000;
+	ui_tick(&p.ui);
+	paper_keys(&p, "h");
+	CHECK_INT(p.ui.options.delay_ns, CANNED_S);
+	/* And a key of another view is seen here. */
+	paper_keys(&p, "\033v");
+	ui_key(&p.ui, KEY_F(2));
+	CHECK(seen("mangled"));
+	paper_close(&p);
+}
+
+TEST(glyphs_and_colors)
+{
+	begin(30, 100);
+	go_to("Graphs");
+	paper_keys(&p, "ll");
+	CHECK_INT(ink_glyphs(), GLYPHS_BRAILLE);
+	paper_keys(&p, "l");
+	CHECK(ink_ascii());
+	paper_keys(&p, "l");
+	CHECK_INT(ink_glyphs(), GLYPHS_BLOCKS);
+	go_to("Theme");
+	paper_keys(&p, "l");
+	CHECK(seen("safe"));
+	paper_keys(&p, "l");
+	go_to("Mouse");
+	paper_keys(&p, "l");
+	CHECK(p.ui.options.no_mouse);
+	paper_close(&p);
+}
+
+TEST(columns_are_switched_off)
+{
+	begin(30, 100);
+	go_to("[x] BLOCKS"); /* the first is of Sites */
+	paper_keys(&p, " ");
+	CHECK(seen("[ ] BLOCKS"));
+	CHECK_STR(p.ui.settings.off[SETTINGS_SITES], "blocks");
+	paper_keys(&p, "\033");
+	CHECK(!seen("5BLOCKS") && seen("6AVG"));
+	/* Those of other tables, where each keeps its digit. */
+	ui_key(&p.ui, KEY_F(2));
+	settle_column_switch(&p.ui, SETTINGS_MODULES, 2);
+	settle_column_switch(&p.ui, SETTINGS_TREE, 4);
+	paper_keys(&p, "\033");
+	ui_tab(&p.ui, VIEW_MODULES);
+	CHECK(!seen("3RATE") && seen("4BLOCKS"));
+	ui_tab(&p.ui, VIEW_TREE);
+	CHECK(seen("4RATE") && !seen("5BLOCKS"));
+	p.canned.sampled = true; /* a table of its own, and the same columns */
+	ui_tick(&p.ui);
+	CHECK(seen("4RATE") && !seen("5BLOCKS") && seen("9ERROR"));
+	paper_close(&p);
+	/* The next screen has them all again. */
+	paper_open(&p, 30, 100, false);
+	ui_tick(&p.ui);
+	ui_tab(&p.ui, VIEW_MODULES);
+	CHECK(seen("3RATE"));
+	paper_close(&p);
+}
+
+TEST(rules_of_ones_own)
+{
+	begin(30, 100);
+	paper_keys(&p, "\033S");
+	CHECK(seen("(add one: Enter)"));
+	paper_keys(&p, "\rarena_*\r");
+	CHECK_INT(p.canned.rules, 1);
+	CHECK(seen("no site is named after arena_* any more"));
+	CHECK(seen("arena_*"));
+	paper_keys(&p, "S\rarena_*\r"); /* S: on the first rule, so this is a hint */
+	CHECK_INT(p.ui.settings.rules, 1);
+	paper_keys(&p, "j\r**\r");
+	CHECK(seen("a rule is the name of a function"));
+	paper_keys(&p, "S");
+	ui_key(&p.ui, KEY_DC);
+	CHECK_INT(p.canned.rules, 0);
+	ui_key(&p.ui, KEY_DC);
+	CHECK(seen("only rules of yours"));
+	CHECK(seen("std:: and __gnu_cxx::"));
+	paper_close(&p);
+}
+
+TEST(w_saves)
+{
+	begin(24, 80);
+	paper_keys(&p, "\033vI5W");
+	CHECK(seen("settings saved"));
+	CHECK_INT(p.canned.kept.names, NAMES_FULL);
+	CHECK_INT(p.canned.kept.sort, COL_BLOCKS);
+	CHECK_INT(p.canned.kept.reverse, 0);
+	p.ui.options.readonly = true;
+	p.canned.kept.names = 99;
+	paper_keys(&p, "W");
+	CHECK_INT(p.canned.kept.names, 99);
+	p.ui.options.readonly = false;
+	p.source.settings_save = NULL;
+	paper_keys(&p, "W");
+	CHECK(seen("nowhere to save"));
+	paper_close(&p);
+}
+
+/* A screen that begins with settings is as they say, and tells what was wrong with their file. */
+TEST(a_screen_begins_with_them)
+{
+	struct tui_options options = { .delay_ns = CANNED_S, .trouble = "config:3: no such key" };
+	struct settings s;
+
+	paper_open(&p, 30, 100, false);
+	ui_free(&p.ui);
+	settings_default(&s);
+	s.header = 0;
+	s.least_permille = 50;
+	s.glyphs = SETTINGS_GLYPHS_BRAILLE;
+	settings_switch(&s, SETTINGS_SITES, "percent", true);
+	options.settings = &s;
+	ui_init(&p.ui, &p.source, &options);
+	ui_resize(&p.ui, 30, 100);
+	ui_tick(&p.ui);
+	CHECK(seen("config:3: no such key"));
+	CHECK(!seen("2%"));
+	CHECK_INT(p.ui.layout.y[ROW_LIVE], -1);
+	CHECK_INT(p.ui.tree.least_permille, 50);
+	CHECK_INT(ink_glyphs(), GLYPHS_BRAILLE);
+	paper_close(&p);
+}
+
+TEST(every_size)
+{
+	begin(24, 80);
+	for (int i = 0; i < 300; i++) {
+		paper_resize(&p, 1 + i * 7 % 80, 1 + i * 13 % 250);
+		paper_keys(&p, i % 3 ? "j" : " ");
+		paper_draw(&p);
+	}
+	paper_close(&p);
+}
+
+int main(void)
+{
+	RUN(values_go_forth_and_back);
+	RUN(glyphs_and_colors);
+	RUN(columns_are_switched_off);
+	RUN(rules_of_ones_own);
+	RUN(w_saves);
+	RUN(a_screen_begins_with_them);
+	RUN(every_size);
+	return check_end();
+}

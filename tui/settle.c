@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Between the settings and the screen (settle.h). What keys change while it runs lies with the
+ * screen, so the settings are brought up to date before they are shown or saved. Main thread.
+ */
+#include "tui/settle.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include "tui/group.h"
+#include "tui/ink.h"
+#include "tui/table.h"
+#include "tui/term.h"
+#include "tui/views.h"
+
+/* ---- columns ------------------------------------------------------------------------------ */
+
+/* The tables that have columns of their own; that of the sites has those of the model. */
+static const struct table *settle_table(unsigned table)
+{
+	const struct ui none = { 0 };
+
+	switch (table) {
+	case SETTINGS_TREE:
+		return view_tree.table(&none);
+	case SETTINGS_THREADS:
+		return view_threads.table(&none);
+	case SETTINGS_MODULES:
+		return view_modules.table(&none);
+	default:
+		return NULL;
+	}
+}
+
+unsigned settle_columns(unsigned table)
+{
+	return table == SETTINGS_SITES ? COL_COUNT : settle_table(table)->count;
+}
+
+const char *settle_column_title(unsigned table, unsigned column)
+{
+	return table == SETTINGS_SITES ? column_table[column].title
+				       : settle_table(table)->column[column].title;
+}
+
+const char *settle_column_help(unsigned table, unsigned column)
+{
+	return table == SETTINGS_SITES ? column_table[column].help
+				       : settle_table(table)->column[column].help;
+}
+
+/* Titles in small letters, with no blank in them, are keys. */
+static const char *title_key(const char *title)
+{
+	static char key[32];
+	size_t n = 0;
+
+	for (; title[n] && n + 1 < sizeof(key); n++)
+		key[n] = title[n] == ' ' ? '-' : (char)tolower((unsigned char)title[n]);
+	key[n] = '\0';
+	return key;
+}
+
+const char *settle_column_key(unsigned table, unsigned column)
+{
+	const struct table_column *c;
+
+	if (table == SETTINGS_SITES)
+		return column == COL_SITE ? NULL : column_table[column].key;
+	c = &settle_table(table)->column[column];
+	return c->cells ? title_key(c->title) : NULL;
+}
+
+static unsigned columns_off(const struct settings *s, unsigned table)
+{
+	unsigned off = 0;
+
+	for (unsigned i = 0; i < settle_columns(table); i++)
+		if (settle_column_key(table, i) &&
+			settings_is_off(s, (enum settings_table)table, settle_column_key(table, i)))
+			off |= 1u << i;
+	return off;
+}
+
+static void columns_apply(struct ui *ui)
+{
+	ui->columns_off = columns_off(&ui->settings, SETTINGS_SITES);
+	for (unsigned t = SETTINGS_SITES + 1; t < SETTINGS_TABLES; t++)
+		*settle_table(t)->off = columns_off(&ui->settings, t);
+}
+
+void settle_column_switch(struct ui *ui, unsigned table, unsigned column)
+{
+	const char *key = settle_column_key(table, column);
+	enum settings_table t = (enum settings_table)table;
+
+	if (settings_switch(&ui->settings, t, key, !settings_is_off(&ui->settings, t, key)) != 0)
+		ui_say(ui, "there is no room to note that");
+	columns_apply(ui);
+}
+
+/* ---- the rest ----------------------------------------------------------------------------- */
+
+static void look_apply(const struct settings *s)
+{
+	ink_settle((enum settings_color)s->color, (enum settings_glyphs)s->glyphs,
+		(enum settings_theme)s->theme);
+	term_mouse(s->mouse);
+}
+
+void settle_apply(struct ui *ui)
+{
+	const struct settings *s = &ui->settings;
+
+	ui->sort = (enum column)s->sort;
+	ui->reverse = s->reverse;
+	ui->names = (enum name_style)s->names;
+	ui->show_hidden = s->show_hidden;
+	ui->header_off = !s->header;
+	ui->delay_changed |= ui->options.delay_ns != s->delay_ms * UINT64_C(1000000);
+	ui->options.delay_ns = s->delay_ms * UINT64_C(1000000);
+	ui->options.no_mouse = !s->mouse;
+	ui->tree.least_permille = s->least_permille;
+	if (ui->group.by != (enum group_by)s->group)
+		group_set(ui, (enum group_by)s->group);
+	columns_apply(ui);
+	look_apply(s);
+	ui->sites.held = 0;
+	ui_reorder(ui);
+}
+
+void settle_take(struct ui *ui)
+{
+	struct settings *s = &ui->settings;
+
+	s->sort = ui->sort;
+	s->reverse = ui->reverse;
+	s->names = ui->names;
+	s->show_hidden = ui->show_hidden;
+	s->header = !ui->header_off;
+	s->delay_ms = (unsigned)(ui->options.delay_ns / 1000000);
+	s->least_permille = ui->tree.least_permille;
+	s->group = ui->group.by;
+}
+
+void settle_start(struct ui *ui)
+{
+	const struct settings *s = ui->options.settings;
+
+	if (!s)
+		settings_default(&ui->settings);
+	else
+		ui->settings = *s;
+	ui->tree.least_permille = ui->settings.least_permille;
+	ui->header_off = !ui->settings.header;
+	columns_apply(ui);
+	if (s)
+		look_apply(s);
+	if (ui->options.trouble)
+		ui_say(ui, "%s", ui->options.trouble);
+}
+
+void settle_save(struct ui *ui, int arg, int key)
+{
+	char said[UI_MESSAGE_MAX] = "";
+
+	if (!ui->source->settings_save) {
+		ui_say(ui, "there is nowhere to save settings");
+		return;
+	}
+	settle_take(ui);
+	ui->source->settings_save(ui->source->ctx, &ui->settings, said, sizeof(said));
+	ui_say(ui, "%s", said);
+}

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The settings: what can be chosen once for all, the columns of the tables, and the user's own
+ * rules of naming. A change holds at once, and beyond this run when W has written it. The lines are
+ * made anew after each change. Main thread.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include "src/util/text.h"
+#include "src/util/units.h"
+#include "tui/actions.h"
+#include "tui/ink.h"
+#include "tui/keys.h"
+#include "tui/settle.h"
+#include "tui/views.h"
+
+#define VALUE_AT 34 /* cells from the left, where there is room */
+
+static struct list *settings_list(struct ui *ui)
+{
+	return &ui->setup.list;
+}
+
+/* ---- the choices -------------------------------------------------------------------------- */
+
+/* A number that goes through steps, or an index into words. */
+struct choice {
+	const char *label;
+	size_t at; /* in struct settings */
+	const char *const *words; /* NULL: `steps` */
+	const unsigned *steps; /* 0 ends, but as the first */
+	void (*format)(unsigned value, char *out);
+	const char *help;
+};
+
+static void format_delay(unsigned ms, char *out)
+{
+	units_duration(out, ms * UINT64_C(1000000));
+}
+
+static void format_permille(unsigned permille, char *out)
+{
+	snprintf(out, UNITS_MAX, permille ? "%g%%" : "none", permille / 10.0);
+}
+
+static void format_number(unsigned n, char *out)
+{
+	snprintf(out, UNITS_MAX, "%u", n);
+}
+
+static void format_column(unsigned column, char *out)
+{
+	snprintf(out, UNITS_MAX, "%s", column_table[column].title);
+}
+
+static void format_group(unsigned by, char *out)
+{
+	snprintf(out, UNITS_MAX, "%s", group_table[by].key);
+}
+
+static const char *const no_yes[] = { "no", "yes", NULL };
+static const char *const names_words[] = { "short", "full", "mangled", "address", NULL };
+static const unsigned delay_steps[] = { 100, 200, 500, 1000, 2000, 5000, 10000, 30000, 60000, 0 };
+static const unsigned least_steps[] = { 0, 1, 5, 10, 20, 50, 100, 0 };
+static const unsigned depth_steps[] = { 1, 8, 16, 32, 64, 128, 256, 512, 1024, 0 };
+static const unsigned column_steps[] = { COL_LIVE, COL_ERROR, COL_RATE, COL_TREND, COL_BLOCKS,
+	COL_AVG, COL_PEAK, COL_ALLOCS, COL_TEMP, COL_SITES, COL_SITE, COL_LINE, 0 };
+static const unsigned group_steps[] = { GROUP_STACK, GROUP_CALLER, GROUP_FUNCTION, GROUP_FILE,
+	GROUP_MODULE, 0 };
+
+#define AT(field) offsetof(struct settings, field)
+
+/* clang-format off */
+static const struct choice choices[] = {
+	{ "Sites: sorted by", AT(sort), NULL, column_steps, format_column, "the order at first" },
+	{ "Sites: reversed", AT(reverse), no_yes, NULL, NULL, "the other way round" },
+	{ "Sites: a row is one", AT(group), NULL, group_steps, format_group, "what rows sum up (g)" },
+	{ "Names", AT(names), names_words, NULL, NULL, "how functions are called (v)" },
+	{ "All frames", AT(show_hidden), no_yes, NULL, NULL, "no rule hides any (H)" },
+	{ "Tree: children fold below", AT(least_permille), NULL, least_steps, format_permille, "of the root's bytes (T)" },
+	{ "Time between two looks", AT(delay_ms), NULL, delay_steps, format_delay, "any time: key d" },
+	{ "Header lines", AT(header), no_yes, NULL, NULL, "key #" },
+	{ "Graphs", AT(glyphs), settings_glyphs_words, NULL, NULL, "made of which characters" },
+	{ "Colors", AT(color), settings_color_words, NULL, NULL, "auto: as the terminal can, unless NO_COLOR is set" },
+	{ "Theme", AT(theme), settings_theme_words, NULL, NULL, "safe: no red beside green" },
+	{ "Mouse", AT(mouse), no_yes, NULL, NULL, "Shift selects text while it is on" },
+	{ "Follow children", AT(follow), no_yes, NULL, NULL, "of programs started later (W)" },
+	{ "Frames of a stack", AT(depth), NULL, depth_steps, format_number, "of programs started later (W)" },
+	{ "Ask debuginfod servers", AT(debuginfod), no_yes, NULL, NULL, "of later runs (W)" },
+};
+/* clang-format on */
+#define CHOICES (sizeof(choices) / sizeof(choices[0]))
+
+static unsigned *choice_value(struct settings *s, const struct choice *c)
+{
+	return (unsigned *)(void *)((char *)s + c->at);
+}
+
+static void choice_format(const struct ui *ui, const struct choice *c, char out[UNITS_MAX])
+{
+	unsigned value = *(const unsigned *)(const void *)((const char *)&ui->settings + c->at);
+
+	if (c->words)
+		snprintf(out, UNITS_MAX, "%s", c->words[value]);
+	else
+		c->format(value, out);
+}
+
+/* The next one, or the one before; from a value that is no step, the next larger. */
+static void choice_step(struct ui *ui, const struct choice *c, int step)
+{
+	unsigned *value = choice_value(&ui->settings, c), count = 0, at;
+
+	if (c->words) {
+		while (c->words[count])
+			count++;
+		*value = (*value + count + (unsigned)step) % count;
+	} else {
+		for (count = 1; c->steps[count]; count++)
+			;
+		for (at = 0; at < count && c->steps[at] < *value; at++)
+			;
+		if (at == count || (c->steps[at] != *value && step > 0))
+			at += count - (unsigned)step; /* the step that follows is this one */
+		*value = c->steps[(at + count + (unsigned)step) % count];
+	}
+	settle_apply(ui);
+}
+
+/* ---- lines -------------------------------------------------------------------------------- */
+
+static void line_add(struct setup_state *st, enum setup_kind kind, unsigned index, unsigned of)
+{
+	if (st->count < SETUP_LINES)
+		st->line[st->count++] = (struct setup_line){ kind, index, of };
+}
+
+static const enum view_id table_view[SETTINGS_TABLES] = { VIEW_SITES, VIEW_TREE, VIEW_THREADS,
+	VIEW_MODULES };
+
+static void settings_lines(struct ui *ui)
+{
+	struct setup_state *st = &ui->setup;
+	size_t rules = 0;
+
+	st->count = 0;
+	line_add(st, SETUP_HEAD, 0, 0);
+	for (unsigned i = 0; i < CHOICES; i++)
+		line_add(st, SETUP_CHOICE, i, 0);
+	for (unsigned t = 0; t < SETTINGS_TABLES; t++) {
+		line_add(st, SETUP_HEAD, 1, t);
+		for (unsigned i = 0; i < settle_columns(t); i++)
+			if (settle_column_key(t, i))
+				line_add(st, SETUP_COLUMN, i, t);
+	}
+	line_add(st, SETUP_HEAD, 2, 0);
+	for (unsigned i = 0; i < ui->settings.rules; i++)
+		line_add(st, SETUP_RULE, i, 0);
+	line_add(st, SETUP_ADD, 0, 0);
+	line_add(st, SETUP_HEAD, 3, 0);
+	if (ui->source->hide_rules)
+		ui->source->hide_rules(ui->source->ctx, &rules);
+	for (unsigned i = 0; i < rules; i++)
+		line_add(st, SETUP_BUILT_IN, i, 0);
+}
+
+static void settings_update(struct ui *ui)
+{
+	settle_take(ui);
+	settings_lines(ui);
+	list_recount(&ui->setup.list, ui->setup.count);
+}
+
+static void settings_open(struct ui *ui)
+{
+	ui->setup.list =
+		(struct list){ .height = ui->setup.list.height, .cursor = 1, .moved = true };
+	settings_update(ui);
+}
+
+/* ---- drawing ------------------------------------------------------------------------------ */
+
+static void head_text(const struct setup_line *l, char *out, size_t cap)
+{
+	static const char *const heads[] = { "SETTINGS", NULL,
+		"FUNCTIONS THAT NAME NO SITE: yours; * stands for any text",
+		"THE SAME: built in; lines that begin with \"in\" are of object files" };
+
+	if (heads[l->index])
+		snprintf(out, cap, "%s", heads[l->index]);
+	else
+		snprintf(out, cap, "COLUMNS OF %s, where the screen is wide enough",
+			view_table[table_view[l->of]]->title);
+}
+
+static void built_in_text(const struct ui *ui, unsigned i, char *out, size_t cap)
+{
+	size_t count = 0;
+	const char *const *rule = ui->source->hide_rules(ui->source->ctx, &count);
+
+	snprintf(out, cap, "%s", i < count ? rule[i] : "");
+}
+
+/* What is chosen at the left, how at the right. */
+static void line_text(const struct ui *ui, const struct setup_line *l, char *out, size_t cap)
+{
+	char value[UNITS_MAX];
+
+	switch (l->kind) {
+	case SETUP_HEAD:
+		head_text(l, out, cap);
+		break;
+	case SETUP_CHOICE:
+		choice_format(ui, &choices[l->index], value);
+		snprintf(out, cap, "%-*s %-12s %s", VALUE_AT - 4, choices[l->index].label, value,
+			choices[l->index].help);
+		break;
+	case SETUP_COLUMN:
+		snprintf(out, cap, "[%c] %-12s %s",
+			settings_is_off(&ui->settings, (enum settings_table)l->of,
+				settle_column_key(l->of, l->index))
+				? ' '
+				: 'x',
+			settle_column_title(l->of, l->index), settle_column_help(l->of, l->index));
+		break;
+	case SETUP_RULE:
+		snprintf(out, cap, "%s", ui->settings.rule[l->index]);
+		break;
+	case SETUP_ADD:
+		snprintf(out, cap, "(add one: Enter)");
+		break;
+	case SETUP_BUILT_IN:
+		built_in_text(ui, l->index, out, cap);
+		break;
+	}
+}
+
+static void settings_draw_line(const struct ui *ui, size_t row, int y)
+{
+	const struct setup_line *l = &ui->setup.line[row];
+	unsigned width = (unsigned)ui->layout.width;
+	bool selected = row == ui->setup.list.cursor;
+	char text[512], cut[512];
+	int x = l->kind == SETUP_HEAD ? 1 : 3;
+
+	line_text(ui, l, text, sizeof(text));
+	text_elide(cut, sizeof(cut), text, width - (unsigned)x - 1, false, ink_ascii());
+	if (selected) {
+		ink_fill(y, 0, width, INK_SELECT);
+		ink_text(y, 0, 1, INK_SELECT, ">");
+	}
+	ink_text(y, x, width - (unsigned)x - 1,
+		selected		    ? INK_SELECT
+		: l->kind == SETUP_HEAD	    ? INK_BOLD
+		: l->kind == SETUP_BUILT_IN ? INK_DIM
+					    : INK_PLAIN,
+		cut);
+}
+
+static void settings_draw(struct ui *ui)
+{
+	const struct list *l = &ui->setup.list;
+
+	for (size_t i = 0; i < l->height && l->top + i < l->count; i++)
+		settings_draw_line(ui, l->top + i, ui->layout.y[ROW_BODY] + (int)i);
+}
+
+static void settings_status(struct ui *ui, char *text, size_t cap)
+{
+	snprintf(text, cap, "changes hold at once%s",
+		ui->options.readonly	    ? ""
+		: ui->source->settings_save ? "; W saves them for other runs"
+					    : "");
+}
+
+/* ---- keys --------------------------------------------------------------------------------- */
+
+static void rules_changed(struct ui *ui)
+{
+	if (ui->source->rules_set)
+		ui->source->rules_set(ui->source->ctx, &ui->settings);
+	/* Frames that were hidden may be nodes now, and the other way round. */
+	view_tree_reset(ui);
+	ui_reorder(ui);
+}
+
+static void rule_accept(struct ui *ui, const char *text)
+{
+	int rc;
+
+	if (!*text)
+		return;
+	rc = settings_rule_add(&ui->settings, text);
+	if (rc == -EEXIST)
+		ui_say(ui, "there is such a rule");
+	else if (rc == -ENOSPC)
+		ui_say(ui, "there is no room for more than %u rules", SETTINGS_RULES);
+	else if (rc)
+		ui_say(ui,
+			"a rule is the name of a function, or a part of it with *, up to %u bytes",
+			SETTINGS_RULE_MAX - 1);
+	if (rc)
+		return;
+	rules_changed(ui);
+	ui_say(ui, "no site is named after %s any more", text);
+}
+
+static const struct setup_line *settings_line(const struct ui *ui)
+{
+	return ui->setup.list.cursor < ui->setup.count ? &ui->setup.line[ui->setup.list.cursor]
+						       : NULL;
+}
+
+void view_settings_step(struct ui *ui, int step, int key)
+{
+	const struct setup_line *l = settings_line(ui);
+
+	if (!l)
+		return;
+	switch (l->kind) {
+	case SETUP_CHOICE:
+		choice_step(ui, &choices[l->index], step);
+		break;
+	case SETUP_COLUMN:
+		settle_column_switch(ui, l->of, l->index);
+		break;
+	case SETUP_ADD:
+		prompt_open(&ui->prompt, "name sites after no function called:", "", rule_accept);
+		break;
+	case SETUP_RULE:
+		ui_say(ui, "Delete takes the rule out");
+		break;
+	case SETUP_HEAD:
+	case SETUP_BUILT_IN:
+		ui_say(ui, "nothing to choose here");
+		break;
+	}
+	settings_lines(ui);
+}
+
+void view_settings_delete(struct ui *ui, int arg, int key)
+{
+	const struct setup_line *l = settings_line(ui);
+
+	if (!l || l->kind != SETUP_RULE) {
+		ui_say(ui, "only rules of yours can be taken out");
+		return;
+	}
+	settings_rule_remove(&ui->settings, l->index);
+	rules_changed(ui);
+	settings_update(ui);
+}
+
+/* As much of the rules as there is room for, from their heading on. */
+static void settings_show_rules(struct ui *ui)
+{
+	struct list *l = &ui->setup.list;
+
+	for (unsigned i = 0; i + 1 < ui->setup.count; i++) {
+		if (ui->setup.line[i].kind != SETUP_HEAD || ui->setup.line[i].index != 2)
+			continue;
+		list_go(l, LIST_END);
+		l->top = i < l->top ? i : l->top;
+		list_select(l, i + 1);
+	}
+}
+
+void view_settings_open(struct ui *ui, int at_rules, int key)
+{
+	if (ui_view(ui) != view_table[VIEW_SETTINGS])
+		ui_push(ui, VIEW_SETTINGS);
+	else if (!at_rules)
+		ui_pop(ui);
+	if (at_rules)
+		settings_show_rules(ui);
+}
+
+static void settings_click(struct ui *ui, int y, int x)
+{
+	size_t row = ui->setup.list.top + (size_t)(y - ui->layout.y[ROW_BODY]);
+	bool again = row == ui->setup.list.cursor;
+
+	if (row >= ui->setup.count)
+		return;
+	list_select(&ui->setup.list, row);
+	if (again)
+		view_settings_step(ui, 1, 0);
+}
+
+const struct view view_settings = {
+	.title = "Settings",
+	.scope = IN_SETTINGS,
+	.wishes = LAYOUT_NO_HEAD | LAYOUT_COMPACT,
+	.open = settings_open,
+	.update = settings_update,
+	.draw = settings_draw,
+	.status = settings_status,
+	.list = settings_list,
+	.click = settings_click,
+};
