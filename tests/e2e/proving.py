@@ -12,6 +12,8 @@ import sys
 import tempfile
 import time
 
+import deadline
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 B = os.path.join(ROOT, os.environ.get("B", "build"))
 HEAPTOP = os.path.join(B, "heaptop")
@@ -111,13 +113,14 @@ def environment(**more):
 
 
 def run(command, env=None, timeout=60, stdin=None, cwd=None, preexec=None):
-    """Runs to the end; stdin is bytes or None for nothing. Never a terminal."""
-    try:
-        return subprocess.run(command, env=env or environment(), input=stdin or b"", timeout=timeout,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=cwd,
-                              preexec_fn=preexec, check=False)
-    except subprocess.TimeoutExpired:
-        raise Failure("no end within %d s: %s" % (timeout, " ".join(command)))
+    """Runs to the end; stdin is bytes or None for nothing. Never a terminal. timeout: as deadline.py has it."""
+    with subprocess.Popen(command, env=env or environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, cwd=cwd, preexec_fn=preexec) as process:
+        try:
+            out, errors = deadline.finish(process, timeout, stdin or b"")
+        except subprocess.TimeoutExpired:
+            raise Failure("no end within %d s: %s" % (timeout, " ".join(command))) from None
+    return subprocess.CompletedProcess(command, process.returncode, out, errors)
 
 
 def report(command, options=(), **how):
@@ -151,7 +154,7 @@ def segment_files():
     return sorted(os.path.join(segments, f) for f in os.listdir(segments))
 
 
-def wait_for(condition, what, seconds=10):
+def wait_for(condition, what, seconds=60):
     """Polls for something another process does; the bound only ends a test that would hang."""
     end = time.monotonic() + seconds
     while True:

@@ -4,12 +4,11 @@ at its terminal. Not a test itself."""
 
 import os
 import pwd
-import signal
 import subprocess
 
+import deadline
 from real_programs import WORK, folder_fresh
 from proving import HEAPTOP, Skip, run, scratch, segments
-from servers import family
 
 TIMEOUT_S = 120
 
@@ -23,10 +22,9 @@ def talked(program, argv, **how):
     with subprocess.Popen(argv, **how) as process:
         try:
             said = program.drive(process, master)
-            out, err = process.communicate(timeout=TIMEOUT_S)
+            out, err = deadline.finish(process, TIMEOUT_S)
         except BaseException:
-            for pid in reversed(family(process.pid)):
-                os.kill(pid, signal.SIGKILL)
+            deadline.kill_family(process.pid)
             raise
         finally:
             for fd in (master, slave) if program.terminal else ():
@@ -60,5 +58,6 @@ def run_to_end(program, argv, **how):
     how.update(cwd=WORK, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     if program.drive:
         return talked(program, argv, stdin=subprocess.DEVNULL, **how)
-    done = subprocess.run(argv, input=(program.stdin or "").encode(), timeout=TIMEOUT_S, check=False, **how)
-    return done.returncode, done.stdout, done.stderr, b""
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, **how) as process:
+        out, err = deadline.finish(process, TIMEOUT_S, (program.stdin or "").encode())
+    return process.returncode, out, err, b""

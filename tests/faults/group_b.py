@@ -214,8 +214,8 @@ def returns():
 
 @row("B13", "an exception that passes one of our frames ends the program")
 def throws():
-    count = times(3000, 1000000)
-    rep = check_sides([fault_target("throws"), str(count)], timeout=600)
+    count = times(3000, 300000)
+    rep = check_sides([fault_target("throws"), str(count)], timeout=300)
     check_consistent(rep)
     thrown = [s for s in sites_named(rep, "__cxa_allocate_exception") if "dive" in str(s["stack"])]
     check_equal(total(thrown, "allocs"), count, "exceptions")
@@ -233,7 +233,7 @@ def reentrant(command, **how):
 
 @row("B14", "longjmp out of a handler that interrupted a hook: its thread is never recorded again")
 def leaves_hooks():
-    jumps = times(2000, 1000000)
+    jumps = times(2000, 50000)
     rep = reentrant([fault_target("leaves_hooks"), str(jumps)], timeout=600)
     after = sites_named(rep, "site_after")
     check_equal(total(after, "allocs"), jumps // 100 * 1000, "allocations between the jumps")
@@ -251,7 +251,7 @@ def overflows():
 
 @row("B15", "a thread is cancelled inside a hook")
 def cancels():
-    rep = check_sides([fault_target("cancels"), "deferred", str(times(40, 20000))], timeout=300)
+    rep = check_sides([fault_target("cancels"), "deferred", str(times(40, 8000))], timeout=300)
     check_consistent(rep)
     check_equal(total(sites_named(rep, "site_loop"), "live_blocks"), 0, "blocks of the loop left")
     threads = times(40, 400)  # that allocator takes nothing back

@@ -8,7 +8,7 @@ import os
 import re
 import subprocess
 
-from rows import fault_target, row, run_rows, times
+from rows import deadline, fault_target, row, run_rows, times
 from sides import check_sides, child_of, held, launched
 from proving import (HEAPTOP, LIBRARY, TARGETS, Skip, check, check_equal, check_truth,
                      environment, frames_of, listing, need, run, scratch, segment_files, sites_named, target,
@@ -114,7 +114,7 @@ def forked_children_told():
         done = run([HEAPTOP, "-b", "-n", "1", "-a", worker])
         check_equal(done.returncode, 125, "status of -a of a forked child")
         check(b"process %d forked it" % parent in done.stderr, "-a says: %s" % done.stderr)
-        out, _ = viewer.communicate(timeout=30)
+        out, _ = deadline.finish(viewer, 30)
     check(b"3 of its children were not recorded" in out, "the last frame does not say so")
     check_equal(viewer.returncode, 0, "exit status")
 
@@ -201,7 +201,7 @@ def environment_emptied():
     viewer = subprocess.Popen([HEAPTOP, "-b", "-d", "0.1", "--", *command], env=environment(), stdin=subprocess.PIPE,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     frames_until(viewer, b"runs on without the library")
-    out, _ = viewer.communicate(timeout=30)
+    out, _ = deadline.finish(viewer, 30)
     check(b"recording ended when the program called exec" in out, "the last frame does not say so")
     check_equal(viewer.returncode, 5, "exit status")
 

@@ -11,7 +11,7 @@ import struct
 import subprocess
 import time
 
-from rows import fault_target, fault_tool, row, run_rows, times
+from rows import deadline, fault_target, fault_tool, row, run_rows, times
 from proving import (B, HEAPTOP, LIBRARY, Skip, check, check_equal, environment, kill_hard, listing, report_of_segment,
                      run, scratch, segment_files, segments, target, wait_for)
 from tight import looked
@@ -202,7 +202,7 @@ def attach_at_start():
                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE)
                    for options in (["-b", "-n", "1", "-a", str(process.pid)], ["-l"])]
         for viewer in viewers:
-            _, errors = viewer.communicate(timeout=30)
+            _, errors = deadline.finish(viewer, 30)
             check_equal((viewer.returncode, errors), (0, b""), "the viewer's end")
             told += 1
         process.communicate()

@@ -10,7 +10,7 @@ import resource
 import subprocess
 import tempfile
 
-from rows import fault_target, fault_tool, row, run_rows, times
+from rows import deadline, fault_target, fault_tool, row, run_rows, times
 from proving import (HEAPTOP, LIBRARY, Skip, check, check_equal, environment, report, run, scratch, segment_files,
                      segments, total, wait_for)
 from tight import check_account, launched_same, limited, looked, preloaded_same, said, worker
@@ -175,7 +175,7 @@ def events_accounted():
         wait_for(lambda: looked(path)["allocs"] > start + times(300000, 100000000), "some events", 600)
         program.terminate()
         check_equal(program.wait(30), 5, "the program's end")
-        out, _ = look.communicate(timeout=60)
+        out, _ = deadline.finish(look, 60)
     e = json.loads(out)
     check_equal(e["allocs_seen"] + e["frees_seen"] + e["lost"], e["written"], "seen + lost, of %s" % e)
     check_equal(e["written"], e["allocs"] + e["frees"], "written, of %s" % e)

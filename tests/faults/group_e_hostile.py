@@ -14,7 +14,7 @@ import signal
 import struct
 import subprocess
 
-from rows import fault_target, row, run_rows, times
+from rows import deadline, fault_target, row, run_rows, times
 from proving import (HEAPTOP, LIBRARY, check, check_equal, environment, run, scratch, segment_files,
                      segments, target, wait_for)
 from tight import as_nobody
@@ -101,7 +101,7 @@ def spoilt_under_a_viewer():
                 os.truncate(path, dice.choice((0, 4096, 65536, 1 << 20)))
             else:
                 spoil(path, dice)
-            out, errors = viewer.communicate(timeout=30)
+            out, errors = deadline.finish(viewer, 30)
             check(viewer.returncode in (0, 125), "status %d: %r" % (viewer.returncode, errors))
             check(errors.count(b"\n") <= 1, "says %r" % errors)
     clear_segments()

@@ -13,27 +13,12 @@ import socket
 import stat
 import subprocess
 
+import deadline
 from real_programs import PROGRAMS, WORK, Program
 from proving import Failure, check, need, wait_for
 from sides import seen
 
 CLIENT_S = 60
-
-
-def children(pid):
-    try:
-        with open("/proc/%d/task/%d/children" % (pid, pid), encoding="ascii") as f:
-            return [int(word) for word in f.read().split()]
-    except OSError:
-        return []
-
-
-def family(pid):
-    """The process and all its descendants, parents first."""
-    found = [pid]
-    for member in found:
-        found += children(member)
-    return found
 
 
 def executable(pid):
@@ -45,7 +30,7 @@ def executable(pid):
 
 def server_of(process, name):
     """The pid of the first program of that name below what was started, which may be a recorder."""
-    return wait_for(lambda: next((p for p in family(process.pid) if executable(p) == name), None), name + " runs",
+    return wait_for(lambda: next((p for p in deadline.family(process.pid) if executable(p) == name), None), name + " runs",
                     CLIENT_S)
 
 
@@ -62,8 +47,8 @@ def asleep(pid):
 def at_rest(pid):
     """How a server and its children stand, as text, or nothing while one of them is at work."""
     try:
-        lines = sorted("%s %s\n" % (executable(p), sorted(seen(p).items())) for p in family(pid))
-        return "".join(lines).encode() if all(map(asleep, family(pid))) else b""
+        lines = sorted("%s %s\n" % (executable(p), sorted(seen(p).items())) for p in deadline.family(pid))
+        return "".join(lines).encode() if all(map(asleep, deadline.family(pid))) else b""
     except FileNotFoundError:
         return b""
 
@@ -168,7 +153,7 @@ def published():
             check(said, "mosquitto_sub ended")
         for i in range(3):
             client("mosquitto_pub", "--unix", path, "-t", "a/%d" % i, "-m", "text %d" % i)
-        said = listener.communicate(timeout=CLIENT_S)[0]
+        said = deadline.finish(listener, CLIENT_S)[0]
     return b"".join(line + b"\n" for line in said.splitlines() if line.startswith(b"text"))
 
 

@@ -7,9 +7,8 @@ import contextlib
 import json
 import os
 import subprocess
-import threading
 
-from rows import fault_tool
+from rows import deadline, fault_tool
 from proving import (HEAPTOP, LIBRARY, ROOT, Failure, check, check_equal, environment, report, run,
                      segments, wait_for)
 
@@ -133,19 +132,15 @@ def held(command, way, env=None, says=b"\n", timeout=60):
     prefix = [HEAPTOP, "--report", "-o", "/dev/null", "--"] if way == "launched" else []
     with subprocess.Popen([*prefix, *command], env=place, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL) as process:
-        alarm = threading.Timer(timeout, process.kill)
-        alarm.start()
         said = b""
-        while not said.endswith(says):
-            byte = process.stdout.read(1)
-            check(byte, "%s ended and did not say %r (%s)" % (command[0], says, way))
-            said += byte
+        with deadline.ended_after(process, timeout):
+            while not said.endswith(says):
+                byte = process.stdout.read(1)
+                check(byte, "%s ended and did not say %r (%s)" % (command[0], says, way))
+                said += byte
         yield Held(child_of(process.pid) if way == "launched" else process.pid,
                    lambda: sorted(set(os.listdir(segments)) - before))
-        process.stdin.close()
-        process.stdout.read()
-        process.wait()
-        alarm.cancel()
+        deadline.finish(process, timeout)
 
 
 def child_of(pid):

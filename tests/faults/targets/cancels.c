@@ -6,6 +6,7 @@
  * Usage: cancels deferred|async THREADS
  */
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include "tests/faults/targets/witness.h"
 
@@ -48,7 +49,7 @@ int main(int argc, char **argv)
 		for (int j = 0; j < TOGETHER; j++)
 			witness_need(pthread_create(&t[j], NULL, loop, NULL) == 0, "no thread");
 		while (running < TOGETHER)
-			;
+			sched_yield();
 		for (int j = 0; j < TOGETHER; j++)
 			pthread_cancel(t[j]);
 		told = 1;
