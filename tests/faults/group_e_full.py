@@ -8,10 +8,11 @@ import json
 import os
 import resource
 import subprocess
+import sys
 import tempfile
 
-from rows import deadline, fault_target, fault_tool, row, run_rows, times
-from proving import (HEAPTOP, LIBRARY, Skip, check, check_equal, environment, report, run, scratch, segment_files,
+from rows import SOAK, deadline, fault_target, fault_tool, row, run_rows, times
+from proving import (B, HEAPTOP, LIBRARY, Skip, check, check_equal, environment, report, run, scratch, segment_files,
                      segments, total, wait_for)
 from tight import check_account, launched_same, limited, looked, preloaded_same, said, worker
 
@@ -99,6 +100,21 @@ def room_returns():
             check_equal(third["blocks"], 0, "left when all is free")
     finally:
         run(["umount", folder])
+
+
+LIVES = {"half_full": 200, "nearly_full": 200, "twice_as_many_as_fit": 100, "mapped_directly": 600,
+         "heap_that_moves": 100}  # millions of operations
+
+
+@row("E14b", "after 10^9 allocations and frees the live table is wrong, or its searches are long")
+def table_rots():
+    """Compared with a plain array as it goes on; the program checks the length of searches, and prints it."""
+    for life, millions in list(LIVES.items())[:times(1, len(LIVES))]:
+        done = run([os.path.join(B, "tests/stress/churn"), str(times(400000, millions * 1000000)), life], timeout=1200)
+        said = done.stdout.decode().splitlines()
+        check_equal((done.returncode, said[-1:]), (0, ["ok - " + life]), "%s: %s" % (life, done.stderr[-300:]))
+        if SOAK:
+            print(said[-3], file=sys.stderr)
 
 
 @row("E15", "millions of call stacks: their table is full, and what comes then is lost or wrong")
