@@ -27,6 +27,10 @@
 #define END_TIMEOUT_NS UINT64_C(3000000000)
 /* For one that was hung up: we must be gone within a second ourselves. */
 #define HANG_UP_TIMEOUT_NS UINT64_C(500000000)
+/* For its children, which were hung up with it and may have a last word. */
+#define FAMILY_TIMEOUT_NS UINT64_C(1000000000)
+/* For what cannot but end, on a machine that is busy with other things. */
+#define ENDING_TIMEOUT_NS UINT64_C(30000000000)
 
 /* For a report its resident memory is looked at so often, and 1/50 of the time at most; not at
  * once, since there is nothing to see yet. */
@@ -408,15 +412,30 @@ static void terminal_drop(struct run *r)
 static void end_await(struct run *r)
 {
 	uint64_t wait = r->hang_up ? HANG_UP_TIMEOUT_NS : END_TIMEOUT_NS;
-	uint64_t until = clock_monotonic_ns() + wait;
+	uint64_t begin = clock_monotonic_ns();
 
-	while (r->ending && !r->ended && clock_monotonic_ns() < until) {
+	while (r->ending && !r->ended && clock_monotonic_ns() - begin < wait) {
 		struct pollfd fds[4];
 		int n = run_fds(r, fds, 4);
 
 		poll(fds, (nfds_t)n, 100);
 		run_ready(r);
+		if (!r->ended && target_is_ending(r->child.pid))
+			wait = ENDING_TIMEOUT_NS;
 	}
+}
+
+static void close_others(int fd)
+{
+	struct rlimit most = { .rlim_cur = 1024 };
+
+	if ((fd == 0 || close_range(0, (unsigned)fd - 1, 0) == 0) &&
+		close_range((unsigned)fd + 1, ~0u, 0) == 0)
+		return;
+	getrlimit(RLIMIT_NOFILE, &most); /* a kernel before Linux 5.9 */
+	for (int other = 0; (rlim_t)other < most.rlim_cur; other++)
+		if (other != fd)
+			close(other);
 }
 
 /*
@@ -431,9 +450,7 @@ static void output_detach(struct run *r)
 		return;
 	setsid();
 	signal(SIGHUP, SIG_IGN);
-	for (int fd = 0; fd < 1024; fd++)
-		if (fd != r->child.pty)
-			close(fd);
+	close_others(r->child.pty);
 	for (;;) {
 		struct pollfd p = { r->child.pty, POLLIN, 0 };
 
@@ -481,14 +498,26 @@ static bool is_ours_to_clear(const struct run *r)
 	return r->child.pid || session_identity(watch_session(r->watch))->state == HT_STATE_EXITED;
 }
 
-/* With the program its children were hung up, or are about to be; whoever runs on is on its own. */
+/* Whether some of the program's children are worth another look: those that were hung up with it
+ * take the time that the machine needs to end them; others may, on their own, for a while. */
+static bool family_ends(struct run *r, uint64_t begin)
+{
+	struct watch_left left = watch_clear_hung_up(r->watch);
+	uint64_t waited = clock_monotonic_ns() - begin;
+
+	return left.running > 0 &&
+	       waited < (left.ending > 0 ? ENDING_TIMEOUT_NS : FAMILY_TIMEOUT_NS);
+}
+
+/* With the program its children were hung up; whoever runs on is on its own. */
 static void family_leave(struct run *r)
 {
 	const struct timespec pause = { .tv_nsec = 20000000 };
+	uint64_t begin = clock_monotonic_ns();
 
 	if (!r->watch || !r->child.pid)
 		return;
-	for (int i = 0; r->ending && r->ended && i < 50 && watch_clear_hung_up(r->watch) > 0; i++)
+	while (r->ending && r->ended && family_ends(r, begin))
 		nanosleep(&pause, NULL);
 	watch_disown(r->watch);
 }

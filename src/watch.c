@@ -324,7 +324,7 @@ static int disown_one(void *ctx, const struct target_segment *t)
 
 struct clearing {
 	const struct watch *w;
-	size_t running;
+	struct watch_left left;
 };
 
 static int clear_one(void *ctx, const struct target_segment *t)
@@ -333,19 +333,22 @@ static int clear_one(void *ctx, const struct target_segment *t)
 
 	if (t->family != c->w->options.family)
 		return 0;
-	c->running += t->state == TARGET_RUNNING;
+	if (t->state == TARGET_RUNNING) {
+		c->left.running++;
+		c->left.ending += t->process > 0 && target_is_ending(t->process);
+	}
 	if (t->state == TARGET_DEAD)
 		ended_remove(t->path);
 	return 0;
 }
 
-size_t watch_clear_hung_up(struct watch *w)
+struct watch_left watch_clear_hung_up(struct watch *w)
 {
 	struct clearing c = { .w = w };
 
 	if (w->options.family != 0)
 		target_list(clear_one, &c);
-	return c.running;
+	return c.left;
 }
 
 void watch_disown(struct watch *w)

@@ -39,9 +39,13 @@ struct snapshot *watch_final(struct watch *w, uint64_t names_timeout_ns);
 const char *watch_remove(struct watch *w, bool keep_crashed);
 /*
  * The launch was ended from outside, and its other processes with it: removes the segments of those
- * that are gone, which is no crash. Returns how many still run.
+ * that are gone, which is no crash.
  */
-size_t watch_clear_hung_up(struct watch *w);
+struct watch_left {
+	size_t running; /* that are still there */
+	size_t ending; /* of them: that cannot but end */
+};
+struct watch_left watch_clear_hung_up(struct watch *w);
 /*
  * Switches the process to what is wished of sampling, and its later images with it. 0 or -errno.
  */

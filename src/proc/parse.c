@@ -3,6 +3,7 @@
  * Parsers of /proc/PID/{stat,status,smaps_rollup}: pure functions over a buffer of any bytes,
  * called by proc.c and by tests, on any thread. Which field is which comes from proc(5).
  */
+#include <ctype.h>
 #include <errno.h>
 #include <string.h>
 #include "src/proc/proc.h"
@@ -210,6 +211,16 @@ int proc_parse_status(const char *buf, size_t len, struct proc_reading *r)
 	size_t n = sizeof(status_fields) / sizeof(status_fields[0]);
 
 	return lines_parse(buf, len, status_fields, n, r) ? 0 : -EINVAL;
+}
+
+uint64_t proc_parse_pending(const char *buf, size_t len)
+{
+	const char *at = memmem(buf, len, "\nSigPnd:\t", 9), *end = buf + len;
+	uint64_t mask = 0;
+
+	for (at = at ? at + 9 : end; at < end && isxdigit((unsigned char)*at); at++)
+		mask = mask << 4 | (uint64_t)(*at <= '9' ? *at - '0' : (*at | 32) - 'a' + 10);
+	return at < end ? mask : 0; /* or it was cut off */
 }
 
 int proc_parse_smaps_rollup(const char *buf, size_t len, struct proc_reading *r)

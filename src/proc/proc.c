@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -13,6 +14,7 @@
 #include "src/proc/proc.h"
 
 #define PROC_FLAG_KERNEL 0x00200000u /* PF_KTHREAD: never had memory */
+#define PROC_FLAG_ENDING 0x00000404u /* PF_EXITING, PF_SIGNALED */
 #define PROC_FILE_MAX	 8192 /* stat, status and smaps_rollup take one or two thousand bytes */
 
 /* "No such file" of a directory in /proc means that the process is gone. */
@@ -116,6 +118,20 @@ int proc_start_ticks(pid_t pid, uint64_t *ticks)
 	if (!rc)
 		*ticks = r.start_ticks;
 	return rc;
+}
+
+/* The flags last: the signal is no longer pending once they are set. */
+bool proc_is_ending(pid_t pid)
+{
+	char path[32], status[PROC_FILE_MAX];
+	struct proc_reading r;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	n = proc_slurp(path, status, sizeof(status));
+	if (n < 0 || (proc_parse_pending(status, (size_t)n) >> (SIGKILL - 1) & 1) != 0)
+		return true;
+	return proc_read(pid, false, &r) != 0 || (r.flags & PROC_FLAG_ENDING) != 0;
 }
 
 static int hex_digit(char c)

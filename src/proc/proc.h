@@ -76,6 +76,14 @@ int proc_read(pid_t pid, bool with_pss, struct proc_reading *r);
 int proc_cpu_ns(pid_t pid, uint64_t *ns);
 /* Start time alone, for identity checks. 0, -ESRCH or -errno. A zombie counts as gone (-ESRCH). */
 int proc_start_ticks(pid_t pid, uint64_t *ticks);
+/* From status: the signals that wait for the first thread alone; bit n - 1 for signal n. */
+uint64_t proc_parse_pending(const char *buf, size_t len);
+/*
+ * Whether nothing can keep it from ending soon, or it has. A process that a signal kills, whichever
+ * it is, has SIGKILL pending in each thread from when it was sent (kernel/signal.c,
+ * complete_signal).
+ */
+bool proc_is_ending(pid_t pid);
 /* The last number of status's NSpid: a process's pid as itself sees it. 0: there is none. */
 pid_t proc_parse_inner_pid(const char *buf, size_t len);
 /* Whether a process has a file of this name mapped, in whatever directory. 1, 0 or -errno. */

@@ -309,3 +309,8 @@ int target_clean(void)
 	free(f.items);
 	return result ? result : removed;
 }
+
+bool target_is_ending(pid_t pid)
+{
+	return proc_is_ending(pid);
+}

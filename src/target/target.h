@@ -84,6 +84,8 @@ struct target_segment {
 
 /* Calls `visit` for every segment of this user. Returns how many, or -errno. */
 int target_list(int (*visit)(void *ctx, const struct target_segment *s), void *ctx);
+/* Whether nothing can keep a process from ending soon, or it has: proc_is_ending. */
+bool target_is_ending(pid_t pid);
 /* The newest segment of a running pid; waits for one that has just been started, up to its first
  * second. 0, or -errno with a message that says what to do. */
 int target_find(pid_t pid, struct target_segment *out, char *message);

@@ -2,6 +2,7 @@
 /* What the kernel says of a process: its files as they are, as they may be, and as nobody writes
  * them. */
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -104,6 +105,39 @@ TEST(status_missing_stays)
 	CHECK_INT(proc_parse_status("VmRSS: 18446744073709551615 kB\n", 31, &r), -EINVAL);
 	CHECK_INT(proc_parse_status("VmRSS:\t12x kB\n", 14, &r), -EINVAL);
 	CHECK_INT(r.rss_bytes, 99);
+}
+
+static uint64_t pending(const char *text)
+{
+	return proc_parse_pending(text, strlen(text));
+}
+
+TEST(pending_signals)
+{
+	CHECK_INT(
+		pending("Name:\tx\nSigPnd:\t0000000000000100\nShdPnd:\t00000000000000ff\n"), 0x100);
+	CHECK_INT(pending("Name:\tx\nSigPnd:\tffffffff7fFaB1e7\n"), 0xffffffff7ffab1e7);
+	CHECK_INT(pending("Name:\tx\nSigPnd:\t0000000000000100"), 0);
+	CHECK_INT(pending("SigPnd:\t1\n"), 0); /* a name may say so, in the first line */
+	CHECK_INT(pending("Name:\tx\nSigPnd:\t"), 0);
+	CHECK_INT(pending(""), 0);
+}
+
+/* From the moment at which the signal was sent, whether or not it has come that far. */
+TEST(ending_process)
+{
+	int status;
+	pid_t child = fork();
+
+	if (child == 0)
+		for (;;)
+			pause();
+	CHECK(child > 0);
+	CHECK(!proc_is_ending(child));
+	CHECK_INT(kill(child, SIGHUP), 0);
+	CHECK(proc_is_ending(child));
+	CHECK_INT(waitpid(child, &status, 0), child);
+	CHECK(proc_is_ending(child));
 }
 
 TEST(rollup)
@@ -272,6 +306,8 @@ int main(void)
 	RUN(stat_bad);
 	RUN(status_fields);
 	RUN(status_missing_stays);
+	RUN(pending_signals);
+	RUN(ending_process);
 	RUN(rollup);
 	RUN(inner_pid);
 	RUN(resolve_ourselves);

@@ -4,6 +4,8 @@
  * that was built, what comes back of them, and what is left behind.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -182,6 +184,57 @@ TEST(asked_to_end)
 	CHECK_INT(launch_dir_files(true), 0);
 }
 
+/* A pipe whose other end only we have, under a high number. */
+static int pipe_high(int *high)
+{
+	struct rlimit most;
+	int ends[2];
+
+	CHECK_INT(getrlimit(RLIMIT_NOFILE, &most), 0);
+	most.rlim_cur = most.rlim_max;
+	CHECK_INT(setrlimit(RLIMIT_NOFILE, &most), 0);
+	CHECK_INT(pipe2(ends, O_CLOEXEC), 0);
+	*high = fcntl(ends[1], F_DUPFD_CLOEXEC, 2000);
+	CHECK(*high >= 2000);
+	close(ends[1]);
+	return ends[0];
+}
+
+/* What a screen would be on: without, the program gets no terminal of its own. */
+static int terminal_open(void)
+{
+	int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC), slave;
+
+	CHECK(master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0);
+	slave = open(ptsname(master), O_RDWR | O_NOCTTY);
+	CHECK_INT(dup2(slave, STDIN_FILENO), STDIN_FILENO);
+	close(slave);
+	return master;
+}
+
+/* Who goes on holding the program's terminal holds nothing else of ours. */
+TEST(left_running)
+{
+	struct pollfd end = { .events = POLLIN };
+	bool screen = true;
+	int high, status, terminal = terminal_open();
+
+	launch(SHELL("exec sleep 1000"));
+	end.fd = pipe_high(&high);
+	CHECK_INT(with_stderr(open_body, &screen), 0);
+	CHECK(run.child.pty >= 0);
+	CHECK_INT(close_run(), 0);
+	CHECK(strstr(said, "still runs"));
+	close(terminal);
+	close(high);
+	CHECK_INT(poll(&end, 1, WAIT_MS), 1);
+	CHECK(end.revents & POLLHUP);
+	close(end.fd);
+	CHECK_INT(kill(run.child.pid, SIGKILL), 0);
+	CHECK_INT(waitpid(run.child.pid, &status, 0), run.child.pid);
+	launch_dir_files(true);
+}
+
 static void cannot(int status, const char *why)
 {
 	int got = open_run(false);
@@ -265,6 +318,7 @@ int main(void)
 	RUN(crash);
 	RUN(terminated);
 	RUN(asked_to_end);
+	RUN(left_running);
 	RUN(cannot_start);
 	RUN(cannot_attach);
 	RUN(cannot_read);
