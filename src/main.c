@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -67,6 +68,24 @@ static int write_all(int fd, const char *text, size_t len)
 	return 0;
 }
 
+static bool same_file(const char *one, const char *other)
+{
+	struct stat a, b;
+
+	return stat(one, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev &&
+	       a.st_ino == b.st_ino && S_ISREG(a.st_mode);
+}
+
+/* Whether -o names what is yet to be read: opening it would empty it. */
+static bool output_is_input(const struct options *o)
+{
+	bool is = o->file && same_file(o->output, o->file);
+
+	for (unsigned i = 0; !is && i < o->nsuppressions; i++)
+		is = same_file(o->output, o->suppressions[i]);
+	return is;
+}
+
 /* Where frames or the report go: -o FILE, or the mode's own stream. -1 after a message. */
 static int output_file(const struct options *o, int stream)
 {
@@ -74,6 +93,10 @@ static int output_file(const struct options *o, int stream)
 
 	if (!o->output)
 		return stream;
+	if (output_is_input(o)) {
+		fail(RUN_EXIT_FAILED, o->output, "is read, so it cannot be written by -o");
+		return -1;
+	}
 	fd = open(o->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
 	if (fd < 0)
 		fail(RUN_EXIT_FAILED, o->output, strerror(errno));

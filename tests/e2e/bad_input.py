@@ -370,6 +370,26 @@ def test_output_cannot_be_written():
             "/no/such/directory/file")
 
 
+def test_output_is_input():
+    """Opening it for the output would empty it before it is read."""
+    path, link = segment_left(), os.path.join(work, "same")
+    size = os.path.getsize(path)
+    os.link(path, link)
+    for output in (path, link):
+        refused(["--report", "-r", path, "-o", output], FAILED, output, "-o")
+        refused(["-b", "-r", path, "-o", output], FAILED, output, "-o")
+    os.unlink(link)
+    if os.path.getsize(path) != size:
+        raise Wrong("the segment was changed")
+    path = script("known.supp", "{\n  known\n  fun:f\n}\n")
+    refused(["--report", "--leak-check", "--suppressions", path, "-o", path, "--", "true"], FAILED, path, "-o")
+    if not os.path.getsize(path):
+        raise Wrong("the suppressions were emptied")
+    status, _, err = heaptop_run(["--report", "-r", segment_left(), "-o", "/dev/null"])
+    if status != 0:
+        raise Wrong(f"status {status}: {err!r}")
+
+
 def test_library_missing():
     refused(["--report", "--library", "/no/such/lib.so", "--", "true"], FAILED, "/no/such/lib.so")
 
