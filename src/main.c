@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -19,6 +18,7 @@
 #include "src/config.h"
 #include "src/list.h"
 #include "src/options.h"
+#include "src/outfile.h"
 #include "src/run.h"
 #include "src/sym/sym.h"
 #include "src/util/clock.h"
@@ -53,64 +53,9 @@ static void export_options_fill(struct export_options *e, const struct options *
 		.version = HEAPTOP_VERSION };
 }
 
-static int write_all(int fd, const char *text, size_t len)
-{
-	while (len > 0) {
-		ssize_t put = write(fd, text, len);
-
-		if (put < 0 && errno == EINTR)
-			continue;
-		if (put < 0)
-			return -errno;
-		text += put;
-		len -= (size_t)put;
-	}
-	return 0;
-}
-
-static bool same_file(const char *one, const char *other)
-{
-	struct stat a, b;
-
-	return stat(one, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev &&
-	       a.st_ino == b.st_ino && S_ISREG(a.st_mode);
-}
-
-/* Whether -o names what is yet to be read: opening it would empty it. */
-static bool output_is_input(const struct options *o)
-{
-	bool is = o->file && same_file(o->output, o->file);
-
-	for (unsigned i = 0; !is && i < o->nsuppressions; i++)
-		is = same_file(o->output, o->suppressions[i]);
-	return is;
-}
-
-/* Where frames or the report go: -o FILE, or the mode's own stream. -1 after a message. */
-static int output_file(const struct options *o, int stream)
-{
-	int fd;
-
-	if (!o->output)
-		return stream;
-	if (output_is_input(o)) {
-		fail(RUN_EXIT_FAILED, o->output, "is read, so it cannot be written by -o");
-		return -1;
-	}
-	fd = open(o->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
-	if (fd < 0)
-		fail(RUN_EXIT_FAILED, o->output, strerror(errno));
-	return fd;
-}
-
 static int put(int fd, struct strbuf *text, const struct options *o)
 {
-	int rc = text->failed ? -ENOMEM : write_all(fd, strbuf_text(text), text->len);
-
-	strbuf_free(text);
-	if (rc == 0)
-		return 0;
-	return fail(RUN_EXIT_FAILED, o->output ? o->output : "output", strerror(-rc));
+	return outfile_put(fd, text, o) == 0 ? 0 : RUN_EXIT_FAILED;
 }
 
 /* A snapshot as the options want it: what -F lets pass, and that by --group. */
@@ -578,7 +523,7 @@ static int run_on_screen(const struct options *o, const struct config *config)
 static int run_as_text(const struct options *o)
 {
 	bool to_stderr = o->report && o->mode == OPTIONS_RUN;
-	int fd = output_file(o, to_stderr ? STDERR_FILENO : STDOUT_FILENO), rc;
+	int fd = outfile_open(o, to_stderr ? STDERR_FILENO : STDOUT_FILENO), rc;
 	struct run r;
 
 	if (fd < 0)

@@ -30,6 +30,7 @@ MAY = {
     "src/leakcheck": ["src/leak", "src/read", "src/model"],
     "src/mapping": ["src/leak", "src/read", "src/proc", "src/model", "src/util", "shm/layout.h"],
     "src/options": ["src/steer", "src/model", "src/util"],
+    "src/outfile": ["src/options", "src/util"],
     "src/command": ["src/read", "src/util"],
     "src/config": ["src/model", "src/options", "src/sym", "src/util"],
     "src/naming": ["src/model", "src/sym", "src/util"],
