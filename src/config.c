@@ -91,6 +91,15 @@ fail:
 	return NULL;
 }
 
+/* In a folder of somebody else's: HOME is still that of who ran su or sudo. Then nobody expects
+ * settings. */
+static bool is_out_of_sight(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) != 0 && errno == EACCES;
+}
+
 void config_load(struct settings *s, struct strbuf *troubles)
 {
 	char path[PATH_MAX];
@@ -103,7 +112,7 @@ void config_load(struct settings *s, struct strbuf *troubles)
 	text = file_read(path);
 	if (text)
 		settings_parse(s, text, trouble_add, &t);
-	else if (errno != ENOENT && errno != ENOTDIR)
+	else if (errno != ENOENT && errno != ENOTDIR && !(errno == EACCES && is_out_of_sight(path)))
 		strbuf_printf(troubles, "%s: %s; the settings are the built-in ones\n", path,
 			errno == EINVAL ? "is no file" : strerror(errno));
 	free(text);
