@@ -157,19 +157,23 @@ static void block_visit(void *ctx, const struct read_block *b)
 		r->rc = leak_blocks_add(&r->blocks, &block);
 }
 
-static int blocks_copy(struct reading *r)
-{
-	struct map_block *out = malloc((r->blocks.count + 1) * sizeof(*out));
+static_assert(sizeof(struct map_block) == sizeof(struct leak_block), "one takes the other's place");
 
-	if (!out)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < r->blocks.count; i++)
-		out[i] = (struct map_block){ r->blocks.block[i].addr, r->blocks.block[i].size,
-			r->blocks.block[i].site };
-	r->in.block = out;
+/* In the same memory: there may be more than a hundred million bytes of it. */
+static void blocks_turn(struct reading *r)
+{
+	struct leak_block *from = r->blocks.block;
+	struct map_block *to = (struct map_block *)(void *)from;
+
+	for (uint32_t i = 0; i < r->blocks.count; i++) {
+		struct leak_block b = from[i];
+
+		to[i] = (struct map_block){ b.addr, b.size, b.site };
+	}
+	r->in.block = to;
 	r->in.blocks = r->blocks.count;
+	r->blocks.block = NULL;
 	leak_blocks_free(&r->blocks);
-	return 0;
 }
 
 static int blocks_read(struct reading *r, const char *path)
@@ -190,7 +194,9 @@ static int blocks_read(struct reading *r, const char *path)
 	read_close(s);
 	if (rc == 0)
 		rc = leak_blocks_finish(&r->blocks);
-	return rc != 0 ? rc : blocks_copy(r);
+	if (rc == 0)
+		blocks_turn(r);
+	return rc;
 }
 
 /* Whether blocks have glibc's chunks around them. Where memory may not be read, the libraries must
@@ -535,6 +541,7 @@ bool mapping_collect(struct mapping *m)
 		m->newest = m->made;
 		if (m->made->account.took_ns * SHARE > wait)
 			wait = m->made->account.took_ns * SHARE;
+		m->made->account.again_ns = wait;
 	}
 	m->made = NULL;
 	m->due_ns = clock_monotonic_ns() + wait;

@@ -239,7 +239,7 @@ static void map_draw(struct ui *ui)
 static void map_status(struct ui *ui, char *text, size_t cap)
 {
 	const struct map_account *a = ui->map.map ? &ui->map.map->account : NULL;
-	char bytes[UNITS_MAX], took[UNITS_MAX];
+	char bytes[UNITS_MAX], took[UNITS_MAX], every[UNITS_MAX];
 
 	if (!a || !a->known)
 		return;
@@ -247,9 +247,9 @@ static void map_status(struct ui *ui, char *text, size_t cap)
 		snprintf(text, cap, "%s", a->note);
 	else
 		snprintf(text, cap,
-			"malloc_trim could give back %s   smaps, pagemap, live table: every 5s "
-			"(%s)",
-			units_bytes(bytes, a->trim_bytes), units_duration(took, a->took_ns));
+			"malloc_trim could give back %s   read every %s from smaps, pagemap (%s)",
+			units_bytes(bytes, a->trim_bytes), units_duration(every, a->again_ns),
+			units_duration(took, a->took_ns));
 }
 
 const struct view view_map = {

@@ -142,6 +142,7 @@ struct map_account {
 	struct map_pin pin[MAP_PINS];
 	unsigned pins;
 	uint64_t read_realtime_ns, took_ns;
+	uint64_t again_ns; /* the next reading comes so much later; 0: not known */
 };
 
 struct map {

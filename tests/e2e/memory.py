@@ -9,8 +9,8 @@ import os
 import re
 import subprocess
 
-from proving import (HEAPTOP, LIBRARY, case, check, check_equal, environment, frames_of, need,
-                     report, run, run_cases, target)
+from proving import (HEAPTOP, LIBRARY, case, check, check_equal, environment, frames_of, kill_hard,
+                     need, report, run, run_cases, scratch, target)
 
 PARTS = ("live_bytes", "mapped_bytes", "slack_bytes", "free_bytes", "other_bytes", "stacks_bytes",
          "files_bytes", "shared_bytes", "heaptop_bytes")
@@ -40,7 +40,10 @@ class Program:
 
     def __exit__(self, *_):
         self.process.stdin.close()
-        self.process.wait()
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            kill_hard(self.process)
 
     def order(self, line):
         self.process.stdin.write(line + "\n")
@@ -157,6 +160,51 @@ def _():
     # One that came and went before anybody looked has none.
     _, rep = report(["/bin/true"])
     check(rep["memory"] is None or rep["memory"]["failed"] is None, "memory %s" % rep["memory"])
+
+
+def screen(pid, text, size="100x30"):
+    """The Map of a process as keys in a file make it; each display that is saved, by its name."""
+    script = os.path.join(scratch, "keys")
+    with open(script, "w", encoding="utf-8") as f:
+        f.write(":size %s\n%s" % (size, text))
+    done = run([HEAPTOP, "-d", "0.2", "--script", script, "-a", str(pid)])
+    check_equal(done.returncode, 0, "status (%s)" % done.stderr.decode())
+    return done.stdout.decode()
+
+
+@case("the_map_on_the_screen")
+def _():
+    with Program([target("fragmented")]) as program:
+        shown = screen(program.process.pid, "F8\n:until WHO PINS IT\n:until keep_token\n:save-display -\n")
+        check(re.search(r"^ 1 +4[789]\.\d+M +12,\d+ +12,\d+ .* keep_token +fragmented\.c:", shown, re.M), shown)
+        check(re.search(r"^ RSS \d+\.\dM = live \d+\.\dk \+ mmap'ed 12\.0M \+ slack", shown, re.M), shown)
+        check(re.search(r"^>brk heap +96\.\dM +96\.\dM", shown, re.M), shown)
+        # The first block's page, and its site in depth.
+        shown = screen(program.process.pid, "F8\n:until keep_token\n1\n:save-display -\n", "80x24")
+        check("Map > Site detail" in shown and "keep_token" in shown, shown)
+
+
+# Waits for a file, and becomes the program of its arguments.
+BECOMES = """
+import os, sys, time
+held = [bytearray(600) for _ in range(9000)]
+print("ready", flush=True)
+while not os.path.exists(sys.argv[1]):
+    time.sleep(0.02)
+os.execv(sys.argv[2], sys.argv[2:])
+"""
+
+
+@case("the_map_of_another_image")
+def _():
+    seen = os.path.join(scratch, "seen")
+    with Program([need("python3"), "-c", BECOMES, seen, target("fragmented")]) as program:
+        shown = screen(program.process.pid, "F8\n:until MAPPING 1 of\n:save-display %s\n:until keep_token\n"
+                       ":save-display -\n" % seen)
+        check("arena 1" in shown, shown)
+        with open(seen, encoding="utf-8") as f:
+            first = f.read()
+        check("brk heap" in first and "keep_token" not in first, first)
 
 
 run_cases()

@@ -99,6 +99,7 @@ static inline struct map *cannedmap_new(void)
 		cannedmap_pages(m);
 		map_count(m, &in);
 		m->account.took_ns = 40000000;
+		m->account.again_ns = 5000000000;
 	}
 	free(block);
 	return m;
