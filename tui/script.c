@@ -77,6 +77,7 @@ static const struct {
 	{ "S-F3", KEY_F(15) },
 	{ "Space", ' ' },
 	{ "Backspace", KEY_BACKSPACE },
+	{ "Delete", KEY_DC },
 };
 
 int script_key(const char *name)
