@@ -527,21 +527,36 @@ int mapping_fd(const struct mapping *m)
 	return m->fd;
 }
 
+/* The last reading of a process stays when there is nothing to read any more. */
+static bool is_worth_less(const struct map *made, const struct map *newest)
+{
+	return newest && newest->account.known && !made->account.known;
+}
+
+static void newest_take(struct mapping *m, struct map *made)
+{
+	if (is_worth_less(made, m->newest)) {
+		map_unref(made);
+		return;
+	}
+	map_unref(m->newest);
+	m->newest = made;
+}
+
 bool mapping_collect(struct mapping *m)
 {
-	eventfd_t count;
 	uint64_t wait = MAPPING_EVERY_NS;
+	eventfd_t count;
 
 	if (!m->is_busy || eventfd_read(m->fd, &count) != 0)
 		return false;
 	pthread_join(m->thread, NULL);
 	m->is_busy = false;
 	if (m->made) {
-		map_unref(m->newest);
-		m->newest = m->made;
 		if (m->made->account.took_ns * SHARE > wait)
 			wait = m->made->account.took_ns * SHARE;
 		m->made->account.again_ns = wait;
+		newest_take(m, m->made);
 	}
 	m->made = NULL;
 	m->due_ns = clock_monotonic_ns() + wait;

@@ -236,6 +236,11 @@ static void map_draw(struct ui *ui)
 	mappanes_draw(ui);
 }
 
+static bool is_running(const struct ui *ui)
+{
+	return ui->shown && (ui->shown->state == SNAP_RUNNING || ui->shown->state == SNAP_STARTING);
+}
+
 static void map_status(struct ui *ui, char *text, size_t cap)
 {
 	const struct map_account *a = ui->map.map ? &ui->map.map->account : NULL;
@@ -245,6 +250,8 @@ static void map_status(struct ui *ui, char *text, size_t cap)
 		return;
 	if (a->note)
 		snprintf(text, cap, "%s", a->note);
+	else if (!is_running(ui))
+		snprintf(text, cap, "as it was last read, before the program ended");
 	else
 		snprintf(text, cap,
 			"malloc_trim could give back %s   read every %s from smaps, pagemap (%s)",

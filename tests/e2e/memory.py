@@ -10,7 +10,7 @@ import re
 import subprocess
 
 from proving import (HEAPTOP, LIBRARY, case, check, check_equal, environment, frames_of, kill_hard,
-                     need, report, run, run_cases, scratch, target)
+                     need, report, run, run_cases, scratch, target, wait_for)
 
 PARTS = ("live_bytes", "mapped_bytes", "slack_bytes", "free_bytes", "other_bytes", "stacks_bytes",
          "files_bytes", "shared_bytes", "heaptop_bytes")
@@ -205,6 +205,21 @@ def _():
         with open(seen, encoding="utf-8") as f:
             first = f.read()
         check("brk heap" in first and "keep_token" not in first, first)
+
+
+@case("the_map_stays_when_the_program_has_ended")
+def _():
+    seen, script = os.path.join(scratch, "seen-last"), os.path.join(scratch, "keys-last")
+    with open(script, "w", encoding="utf-8") as f:
+        f.write("F8\n:until keep_token\n:save-display %s\n:until before the program ended\n:wait 3\n"
+                ":save-display -\n" % seen)
+    with Program([target("fragmented")]) as program:
+        viewer = subprocess.Popen([HEAPTOP, "-d", "0.2", "--script", script, "-a", str(program.process.pid)],
+                                  env=environment(), stdout=subprocess.PIPE, text=True)
+        wait_for(lambda: os.path.exists(seen), "a first map", 60)
+    shown = viewer.communicate(timeout=90)[0]
+    check_equal(viewer.returncode, 0, "status")
+    check("keep_token" in shown and "RSS 1" in shown, shown)
 
 
 run_cases()

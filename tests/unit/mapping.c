@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Readings that cannot be had say why; the thread that makes them hands each over once. What is
+ * read of real programs is told by tests/e2e/memory.py. */
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "src/mapping.h"
+#include "tests/check.h"
+
+static int image; /* stands for one */
+
+#define NOWHERE "/nonexistent/heaptop-1"
+
+static void check_why(pid_t pid, const char *why)
+{
+	struct map *m = mapping_read(NOWHERE, pid);
+
+	CHECK(m != NULL && !m->account.known && m->rows == 0);
+	CHECK(m && m->account.why && strstr(m->account.why, why));
+	map_unref(m);
+}
+
+TEST(what_cannot_be_had_says_why)
+{
+	pid_t child = fork();
+
+	if (child == 0)
+		pause();
+	check_why(0, "cannot be seen from here");
+	check_why(getpid(), "cannot be read");
+	kill(child, SIGKILL);
+	waitid(P_PID, (id_t)child, &(siginfo_t){ 0 }, WEXITED | WNOWAIT);
+	check_why(child, "gone"); /* a zombie has no mappings */
+	waitpid(child, NULL, 0);
+	check_why(child, "gone");
+}
+
+TEST(a_reading_is_handed_over_once)
+{
+	struct mapping *m = mapping_new(NOWHERE, getpid(), &image);
+	struct pollfd p = { mapping_fd(m), POLLIN, 0 };
+
+	CHECK(mapping_is_of(m, NOWHERE, &image));
+	CHECK(!mapping_is_of(m, NOWHERE, m) && !mapping_is_of(m, "/other", &image));
+	CHECK(!mapping_collect(m) && mapping_newest(m) == NULL);
+	mapping_want(m);
+	mapping_want(m); /* one is on its way */
+	CHECK_INT(poll(&p, 1, -1), 1);
+	CHECK(mapping_collect(m));
+	CHECK(!mapping_collect(m));
+	CHECK(mapping_newest(m) && mapping_newest(m)->owner == &image);
+	CHECK(mapping_newest(m)->account.again_ns >= MAPPING_EVERY_NS);
+	mapping_want(m); /* not so soon */
+	CHECK_INT(poll(&p, 1, 0), 0);
+	mapping_free(m);
+}
+
+TEST(it_can_be_left_while_it_reads)
+{
+	for (int i = 0; i < 20; i++) {
+		struct mapping *m = mapping_new(NOWHERE, getpid(), NULL);
+
+		mapping_want(m);
+		mapping_free(m);
+	}
+	mapping_free(NULL);
+}
+
+int main(void)
+{
+	RUN(what_cannot_be_had_says_why);
+	RUN(a_reading_is_handed_over_once);
+	RUN(it_can_be_left_while_it_reads);
+	return check_end();
+}
