@@ -269,7 +269,7 @@ static void grid_head(const struct ui *ui, const struct mappanes *p, size_t zoom
 	const struct map_row *row = mappanes_row(ui);
 	char name[48], size[UNITS_MAX], title[256];
 
-	snprintf(title, sizeof(title), "%s: a cell is %s", map_row_name(row, name),
+	snprintf(title, sizeof(title), "%s, cell %s", map_row_name(row, name),
 		units_bytes(size, zoom * MAP_PAGE_BYTES));
 	if (ui->layout.width >= 80)
 		snprintf(title + strlen(title), sizeof(title) - strlen(title),
@@ -318,7 +318,7 @@ static void grid_cursor(const struct ui *ui, const struct mappanes *p, size_t zo
 	size_t page = mappanes_cursor(ui) / zoom * zoom;
 	char text[COLUMN_TEXT_MAX + 256], cut[COLUMN_TEXT_MAX + 256], site[COLUMN_TEXT_MAX + 16];
 	char there[UNITS_MAX], owned[UNITS_MAX], blocks[UNITS_MAX];
-	unsigned width = (unsigned)(p->classes_x < 0 ? ui->layout.width : p->classes_x - 1);
+	unsigned width = (unsigned)ui->layout.width;
 	struct map_sum sum;
 
 	map_sum(ui->map.map, row, page, zoom, &sum);
@@ -387,7 +387,7 @@ static void classes_draw(const struct ui *ui, const struct mappanes *p)
 	const struct map *m = ui->map.map;
 
 	ink_rule(p->grid_y - 1, p->classes_x, CLASSES_CELLS, "SIZE   BLOCKS   USE   WASTE");
-	for (int i = 0; i < p->grid + 1; i++) {
+	for (int i = 0; i < p->grid; i++) {
 		int class = class_next(m, done);
 
 		ink_text(p->grid_y + i, p->classes_x - 1, 1, INK_DIM, ink_sign(SIGN_VLINE));

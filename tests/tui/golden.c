@@ -246,6 +246,24 @@ TEST(settings)
 	golden_view("rules", prepare_rules);
 }
 
+static void prepare_map(struct paper *p)
+{
+	ui_tab(&p->ui, VIEW_MAP);
+	paper_keys(p, "jll");
+}
+
+static void prepare_map_zoomed(struct paper *p)
+{
+	ui_tab(&p->ui, VIEW_MAP);
+	paper_keys(p, "]]+j");
+}
+
+TEST(map)
+{
+	golden_view("map", prepare_map);
+	golden_view("map-zoomed", prepare_map_zoomed);
+}
+
 TEST(output)
 {
 	golden_view("output", prepare_output);
@@ -300,6 +318,7 @@ int main(void)
 	RUN(threads);
 	RUN(grouped);
 	RUN(settings);
+	RUN(map);
 	RUN(output);
 	RUN(help);
 	RUN(ended);
