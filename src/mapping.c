@@ -199,6 +199,15 @@ static int blocks_read(struct reading *r, const char *path)
 	return rc;
 }
 
+/* Whether the page of an address is in memory: reading it must bring none into being. */
+static bool is_there(const struct reading *r, uint64_t addr)
+{
+	uint64_t entry;
+
+	return r->space.pagemap >= 0 && proc_pagemap_read(r->space.pagemap, addr, &entry, 1) &&
+	       (entry & PROC_PAGE_PRESENT);
+}
+
 /* Whether blocks have glibc's chunks around them. Where memory may not be read, the libraries must
  * tell. */
 static bool is_glibc(struct reading *r)
@@ -209,7 +218,7 @@ static bool is_glibc(struct reading *r)
 	for (size_t i = 0; i < r->in.blocks; i += step) {
 		const struct map_block *b = &r->in.block[i];
 
-		if (!leak_space_word(&r->space, b->addr - 8, &word))
+		if (!is_there(r, b->addr - 8) || !leak_space_word(&r->space, b->addr - 8, &word))
 			continue; /* ended meanwhile, or not to be read */
 		looked++;
 		chunks += glibc_is_chunk(&r->space, b->addr, b->size);
@@ -241,10 +250,10 @@ static uint64_t own_find(struct reading *r, const struct map_vma *v)
 {
 	uint64_t at = v->start, magic, self, bytes;
 
-	while (at < v->end && leak_space_word(&r->space, at, &magic) && magic == HT_PRIVATE_MAGIC &&
-		leak_space_word(&r->space, at + 8, &self) && self == at &&
-		leak_space_word(&r->space, at + 16, &bytes) && bytes > 0 && bytes <= v->end - at &&
-		bytes % MAP_PAGE_BYTES == 0)
+	while (at < v->end && is_there(r, at) && leak_space_word(&r->space, at, &magic) &&
+		magic == HT_PRIVATE_MAGIC && leak_space_word(&r->space, at + 8, &self) &&
+		self == at && leak_space_word(&r->space, at + 16, &bytes) && bytes > 0 &&
+		bytes <= v->end - at && bytes % MAP_PAGE_BYTES == 0)
 		at += bytes;
 	if (at > v->start)
 		piece_add(r, v->start, at, MAP_OWN, 0);
@@ -257,7 +266,7 @@ static void heaps_find(struct reading *r, const struct map_vma *v)
 	struct glibc_heap heap;
 
 	for (; at >= v->start && at < v->end; at += GLIBC_HEAP_BYTES)
-		if (glibc_heap_at(&r->space, at, v->end, &heap))
+		if (is_there(r, at) && glibc_heap_at(&r->space, at, v->end, &heap))
 			piece_add(r, at, heap.end, MAP_ARENA, heap.arena);
 }
 
@@ -397,6 +406,7 @@ static int reading_run(struct reading *r, const char *path, struct map **out)
 		rc = leak_space_open(&r->space, r->pid);
 	if (rc != 0)
 		return rc;
+	leak_space_by_file(&r->space);
 	r->stack_bytes = stack_limit(r->pid);
 	r->in.glibc = is_glibc(r);
 	pieces_find(r);

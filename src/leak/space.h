@@ -24,6 +24,8 @@ struct leak_map {
 struct leak_space {
 	pid_t pid;
 	int pagemap; /* -1: which pages are there is not known */
+	bool by_file; /* leak_space_by_file */
+	int mem; /* then; -1: it may not be read */
 	struct leak_map *map;
 	size_t maps;
 	char *text; /* paths point into it */
@@ -35,6 +37,11 @@ struct leak_space {
 
 /* Reads the mappings. 0 or -errno. */
 int leak_space_open(struct leak_space *s, pid_t pid);
+/*
+ * From now on words come from /proc/PID/mem, which takes the same rights, but no system call that a
+ * sandbox may kill for. Of memory that the process may read itself.
+ */
+void leak_space_by_file(struct leak_space *s);
 void leak_space_close(struct leak_space *s);
 /* The mapping that `addr` is in, or NULL. */
 const struct leak_map *leak_space_map(const struct leak_space *s, uint64_t addr);

@@ -52,6 +52,7 @@ def refused():
             rep = watched(pid, fault_target("untraceable"), way)
             holds_what_it_should(rep, "live bytes, as seen under " + way)
             check(rep["proc"]["rss"] > 0, "no resident set: %s" % rep["proc"])
+            check(rep["memory"]["rss"] > 0, "no memory map: %s" % rep["memory"])
         check_equal(seen(pid), before, "how the program stands")
     done = run([fault_target("untraceable"), "kill", HEAPTOP, "--report", "--format", "json", "-o", REPORT, "--",
                 target("crash"), "exit"])
