@@ -17,6 +17,7 @@
 #include "src/model/filter.h"
 #include "src/config.h"
 #include "src/list.h"
+#include "src/mark.h"
 #include "src/options.h"
 #include "src/outfile.h"
 #include "src/run.h"
@@ -393,6 +394,21 @@ static struct map *screen_map(void *ctx)
 	return run_map(ctx);
 }
 
+static int screen_mark(void *ctx, char *msg, size_t cap)
+{
+	return run_mark(ctx, msg, cap);
+}
+
+static void screen_mark_name(void *ctx, unsigned number, const char *name)
+{
+	run_mark_name(ctx, number, name);
+}
+
+static void screen_since(void *ctx, unsigned since, unsigned until)
+{
+	run_since(ctx, since, until);
+}
+
 static void screen_end(void *ctx)
 {
 	run_end(ctx);
@@ -449,6 +465,8 @@ static int show_screen(
 		.fds = screen_fds,
 		.ready = screen_ready,
 		.save = screen_save,
+		.mark_name = screen_mark_name,
+		.since = screen_since,
 		.now_ns = screen_now,
 		.hide_rules = screen_rules,
 		.settings_save = screen_settings_save,
@@ -474,8 +492,10 @@ static int show_screen(
 
 	if (r->child.pid)
 		source.end = screen_end;
-	if (o->mode != OPTIONS_READ)
+	if (o->mode != OPTIONS_READ) {
 		source.sample = screen_sample;
+		source.mark = screen_mark;
+	}
 	if (o->mode != OPTIONS_READ)
 		source.map = screen_map;
 	if (r->output) {
@@ -537,6 +557,18 @@ static int run_as_text(const struct options *o)
 	return o->report ? show_report(&r, o, fd) : show_batch(&r, o, fd);
 }
 
+static int mark_moment(const struct options *o)
+{
+	char line[MARK_LINE_MAX];
+
+	if (mark_process(o->pid, o->mark_name, line) != 0) {
+		fprintf(stderr, "heaptop: %s\n", line);
+		return RUN_EXIT_FAILED;
+	}
+	puts(line);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	static struct config config;
@@ -549,6 +581,8 @@ int main(int argc, char **argv)
 	status = options_parse(argc, argv, &o, stdout, stderr);
 	if (status >= 0)
 		return status;
+	if (o.mode == OPTIONS_MARK)
+		return mark_moment(&o);
 	if (o.mode == OPTIONS_LIST || o.mode == OPTIONS_CLEAN) {
 		status = o.mode == OPTIONS_LIST ? list_segments() : list_clean();
 		return status < 0 ? fail(RUN_EXIT_FAILED, "segments", strerror(-status)) : 0;

@@ -2,7 +2,8 @@
 /*
  * The command line as one table: each row is an option with its argument, its help line and the
  * function that takes its value. getopt_long's two lists and the text of --help are made from it.
- * Called by main, on the main thread, before anything else runs.
+ * Called by main, on the main thread, before anything else runs. Long because the table and the
+ * functions that its rows name belong together.
  */
 #include "src/options.h"
 
@@ -78,12 +79,13 @@ static int word_find(const char *value, const char *const *words)
 static int mode_set(struct options *o, enum options_mode mode, struct why *why)
 {
 	if (o->mode != OPTIONS_NONE && o->mode != mode)
-		return why_set(why, "only one of COMMAND, -a, -r, -l and --clean can be given");
+		return why_set(
+			why, "only one of COMMAND, -a, -r, -l, --clean and --mark can be given");
 	o->mode = mode;
 	return 0;
 }
 
-static int set_attach(struct options *o, const char *value, struct why *why)
+static int pid_set(struct options *o, enum options_mode mode, const char *value, struct why *why)
 {
 	unsigned pid;
 	int err = number_read(value, 1, INT_MAX, &pid, why);
@@ -91,7 +93,24 @@ static int set_attach(struct options *o, const char *value, struct why *why)
 	if (err)
 		return why_set(why, "must be the number of a process");
 	o->pid = (pid_t)pid;
-	return mode_set(o, OPTIONS_ATTACH, why);
+	return mode_set(o, mode, why);
+}
+
+static int set_attach(struct options *o, const char *value, struct why *why)
+{
+	return pid_set(o, OPTIONS_ATTACH, value, why);
+}
+
+static int set_mark(struct options *o, const char *value, struct why *why)
+{
+	return pid_set(o, OPTIONS_MARK, value, why);
+}
+
+static int set_mark_every(struct options *o, const char *value, struct why *why)
+{
+	if (units_parse_duration(value, &o->mark_every_ns) || o->mark_every_ns < DELAY_MIN_NS)
+		return why_set(why, "must be a time, 0.1 s or more (\"90s\", \"5m\")");
+	return 0;
 }
 
 static int set_read(struct options *o, const char *value, struct why *why)
@@ -302,7 +321,9 @@ enum long_key {
 	KEY_SUPPRESSIONS,
 	KEY_READONLY,
 	KEY_NO_CONFIG,
-	KEY_SCRIPT
+	KEY_SCRIPT,
+	KEY_MARK,
+	KEY_MARK_EVERY
 };
 
 #define FLAG(field) NULL, offsetof(struct options, field)
@@ -313,6 +334,9 @@ static const struct row rows[] = {
 	{ 'r', "read", "FILE", set_read, 0, "read a segment that a program left behind" },
 	{ 'l', "list", NULL, set_list, 0, "list the instrumented processes and what dead ones left" },
 	{ KEY_CLEAN, "clean", NULL, set_clean, 0, "remove what dead programs left behind" },
+	{ KEY_MARK, "mark", "PID", set_mark, 0, "mark this moment in a process, under a NAME if given" },
+	{ KEY_MARK_EVERY, "mark-every", "SECS", set_mark_every, 0,
+		"mark a moment every SECS, to compare later" },
 	{ 'd', "delay", "SECS", set_delay, 0, "refresh every SECS, 0.1-60 (\"500ms\" too; default 1)" },
 	{ 'n', "frames", "N", set_frames, 0, "stop after N frames" },
 	{ 's', "sort", "COLUMN", set_sort, 0, "sort by COLUMN (\"-s help\" lists them)" },
@@ -413,7 +437,8 @@ static void help_print(FILE *out)
 	      "  heaptop [OPTIONS] -- COMMAND [ARG...]   run COMMAND and watch it\n"
 	      "  heaptop [OPTIONS] -a PID                attach to a running process\n"
 	      "  heaptop [OPTIONS] -r FILE               read what a dead program left\n"
-	      "  heaptop -l                              list them all\n\n",
+	      "  heaptop -l                              list them all\n"
+	      "  heaptop --mark PID [NAME]               mark this moment in a process\n\n",
 		out);
 	for (size_t i = 0; i < ROWS; i++)
 		if (rows[i].help)
@@ -525,7 +550,9 @@ static const char *options_conflict(const struct options *o)
 	if (o->mode == OPTIONS_NONE)
 		return "nothing to watch: give a COMMAND, -a PID or -r FILE";
 	if (!shows && (o->batch || o->report || o->output))
-		return "-l and --clean stand alone";
+		return "-l, --clean and --mark stand alone";
+	if (o->mark_every_ns && o->mode != OPTIONS_RUN && o->mode != OPTIONS_ATTACH)
+		return "--mark-every goes with a COMMAND or -a PID";
 	if (o->batch && o->report)
 		return "-b and --report exclude each other";
 	if (o->tree && (o->batch || o->report))
@@ -579,7 +606,9 @@ int options_parse(int argc, char *const argv[], struct options *o, FILE *out, FI
 	}
 	if (status >= 0)
 		return status;
-	if (argv[optind]) {
+	if (argv[optind] && o->mode == OPTIONS_MARK && !argv[optind + 1]) {
+		o->mark_name = argv[optind];
+	} else if (argv[optind]) {
 		o->command = &argv[optind];
 		if (mode_set(o, OPTIONS_RUN, &why))
 			return usage(err, "%s", why.text);

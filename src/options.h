@@ -27,6 +27,7 @@ enum options_mode {
 	OPTIONS_READ, /* -r: `file` */
 	OPTIONS_LIST,
 	OPTIONS_CLEAN,
+	OPTIONS_MARK, /* --mark: `pid`, and a name in `mark_name` or NULL */
 };
 
 /* Bit i: class i of leaks, as in enum snap_leak_class; then all that is left at the end. */
@@ -58,6 +59,8 @@ struct options {
 	unsigned top; /* sites in a text report, 0: all */
 	uint64_t delay_ns;
 	unsigned frames; /* 0: no limit */
+	const char *mark_name;
+	uint64_t mark_every_ns; /* 0: no marks but those that are asked for */
 	enum column sort;
 	bool reverse;
 	enum group_by group; /* what a row of the table is */

@@ -16,6 +16,7 @@
 
 #include "src/leakcheck.h"
 #include "src/mapping.h"
+#include "src/marks.h"
 #include "src/util/clock.h"
 #include "src/util/units.h"
 
@@ -167,6 +168,7 @@ int run_open(struct run *r, const struct options *o, bool screen, int rows, int 
 	int rc;
 
 	*r = (struct run){ .options = o, .child_fd = -1, .started_ns = clock_monotonic_ns() };
+	r->marked_ns = r->started_ns;
 	r->child.pty = -1;
 	r->memory_due_ns = o->mode == OPTIONS_RUN ? r->started_ns + MEMORY_FIRST_NS : 0;
 	rc = suppressions_load(r);
@@ -182,6 +184,7 @@ int run_open(struct run *r, const struct options *o, bool screen, int rows, int 
 	case OPTIONS_NONE:
 	case OPTIONS_LIST:
 	case OPTIONS_CLEAN:
+	case OPTIONS_MARK:
 		break;
 	}
 	return RUN_EXIT_FAILED;
@@ -219,12 +222,26 @@ static void silence_check(struct run *r, const struct snapshot *s)
 						       : NULL);
 }
 
+/* Marks by themselves, at the first tick after their time. */
+static void mark_look(struct run *r)
+{
+	uint64_t every = r->options->mark_every_ns, now = clock_monotonic_ns();
+	char message[MARKS_MESSAGE_MAX];
+
+	if (!every || now - r->marked_ns < every)
+		return;
+	session_mark(watch_session(r->watch), NULL, message);
+	/* As often as asked for, however late this one was. */
+	r->marked_ns += (now - r->marked_ns) / every * every;
+}
+
 struct snapshot *run_tick(struct run *r)
 {
 	struct snapshot *s;
 
 	watch_poll(r->watch);
 	child_poll(r);
+	mark_look(r);
 	watch_steer(r->watch);
 	s = session_tick(watch_session(r->watch));
 	silence_check(r, s);
@@ -386,6 +403,25 @@ int run_sample(struct run *r, const char *text, char *msg, size_t cap)
 		snprintf(msg, cap, "from now on one block in %s is recorded",
 			snapshot_rate_text(wish.bytes, rate));
 	return rc;
+}
+
+int run_mark(struct run *r, char *msg, size_t cap)
+{
+	char message[MARKS_MESSAGE_MAX];
+	int rc = session_mark(watch_session(r->watch), NULL, message);
+
+	snprintf(msg, cap, "%s", message);
+	return rc;
+}
+
+void run_mark_name(struct run *r, unsigned number, const char *name)
+{
+	marks_name(session_marks(watch_session(r->watch)), number, name);
+}
+
+void run_since(struct run *r, unsigned since, unsigned until)
+{
+	marks_choose(session_marks(watch_session(r->watch)), since, until);
 }
 
 void run_end(struct run *r)

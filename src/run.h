@@ -33,7 +33,7 @@ struct run {
 	bool has_memory;
 	uint64_t memory_due_ns;
 	struct leakcheck *leaks; /* what a leak scan found, or why there was none */
-	uint64_t started_ns;
+	uint64_t started_ns, marked_ns;
 	bool ending; /* asked to end */
 	bool hang_up; /* our terminal is gone: the program's goes with it */
 };
@@ -70,6 +70,13 @@ bool run_ready(struct run *r);
  * line that says what came of it in `msg`.
  */
 int run_sample(struct run *r, const char *text, char *msg, size_t cap);
+/*
+ * Marks this moment. The number, or -errno; a line in `msg`. And what is then told of marks: from
+ * which, to which, by number; 0: none, and now.
+ */
+int run_mark(struct run *r, char *msg, size_t cap);
+void run_mark_name(struct run *r, unsigned number, const char *name);
+void run_since(struct run *r, unsigned since, unsigned until);
 /* Asks the launched program to end. */
 void run_end(struct run *r);
 /*

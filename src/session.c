@@ -21,6 +21,7 @@
 #include "src/intake.h"
 #include "src/sampler.h"
 #include "src/sym/sym.h"
+#include "src/marks.h"
 #include "src/threads.h"
 #include "src/util/clock.h"
 #include "src/util/text.h"
@@ -45,6 +46,7 @@ struct session {
 	uint64_t lost, truncated; /* events; stacks without their outer frames */
 	uint64_t pss_due_ns, ended_ns, ticked_ns, ticked_cpu_ns; /* ticked: for our own cost */
 	struct threads threads;
+	struct marks marks;
 	/* How it ended. */
 	enum snap_state state;
 	bool replaced; /* by exec, with another image */
@@ -88,6 +90,7 @@ static void session_free(struct session *s)
 {
 	if (!s)
 		return;
+	marks_free(&s->marks, !session_alive(s));
 	intake_free(s->intake);
 	if (s->sym)
 		sym_free(s->sym);
@@ -236,6 +239,26 @@ void session_sample_steer(struct session *s)
 void session_sample_leave(struct session *s)
 {
 	sampler_leave(&s->sampler, s->segment);
+}
+
+static struct marks_of marks_of(const struct session *s)
+{
+	return (struct marks_of){ .segment = s->segment,
+		.identity = &s->identity,
+		.pid = session_alive(s) ? s->pid : 0,
+		.alive = s->state == SNAP_RUNNING };
+}
+
+int session_mark(struct session *s, const char *name, char *message)
+{
+	struct marks_of of = marks_of(s);
+
+	return marks_take(&s->marks, &of, name, message);
+}
+
+struct marks *session_marks(struct session *s)
+{
+	return &s->marks;
 }
 
 /* ---- one tick ---- */
@@ -466,6 +489,7 @@ struct snapshot *session_tick(struct session *s)
 	struct model_input in = { .now_ns = clock_monotonic_ns() };
 	struct read_totals totals;
 	struct snapshot *made;
+	struct marks_of of;
 	int rc;
 
 	identity_refresh(s);
@@ -493,6 +517,9 @@ struct snapshot *session_tick(struct session *s)
 	threads_look(&s->threads, s->segment, session_alive(s) ? s->pid : 0, &in.head);
 	fill_self(s, &in.head, in.now_ns);
 	made = model_tick(s->model, &in);
+	of = marks_of(s);
+	if (made)
+		marks_look(&s->marks, &of, made, in.now_ns);
 	s->refs += made != NULL;
 	return made;
 }

@@ -11,6 +11,7 @@
 #include "src/steer.h"
 
 struct session;
+struct marks;
 
 struct session_options {
 	bool debuginfod;
@@ -58,6 +59,13 @@ void session_sample_inherit(struct session *s, const struct session *before);
 void session_sample_steer(struct session *s);
 /* Nobody steers any more: the rate stays, and the library need not measure itself. */
 void session_sample_leave(struct session *s);
+/*
+ * Marks this moment; `name` may be NULL. Its number, or -errno; a line for the user, or "", in
+ * `message` (MARKS_MESSAGE_MAX).
+ */
+int session_mark(struct session *s, const char *name, char *message);
+/* To name and choose marks; they live as long as the session. */
+struct marks *session_marks(struct session *s);
 /* A snapshot of now; the caller owns the reference. NULL and errno when the segment cannot be read.
  */
 struct snapshot *session_tick(struct session *s);

@@ -46,6 +46,7 @@ static unsigned *action_shift_of(struct ui *ui)
 	case VIEW_MODULES:
 	case VIEW_THREADS:
 	case VIEW_MAP:
+	case VIEW_MARKS:
 	case VIEW_HELP:
 	case VIEW_SETTINGS:
 	case VIEW_COUNT:

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include "src/model/moments.h"
 #include "src/util/text.h"
 #include "src/util/units.h"
 #include "tui/group.h"
@@ -318,6 +319,18 @@ static void header_sampling(const struct ui *ui, struct strip *s)
 		strip_right(s, 65, INK_PLAIN, "cost %.1f%%", snap->sampling.overhead * 100);
 }
 
+static void header_since(const struct snapshot *snap, struct strip *s)
+{
+	char from[MOMENTS_TEXT], to[MOMENTS_TEXT];
+
+	if (snap->until)
+		strip_right(s, 88, INK_WARN, "%s to %s", moments_text(snap->since, from),
+			moments_text(snap->until, to));
+	else
+		strip_right(s, 88, INK_WARN, "since %s", moments_text(snap->since, from));
+	strip_elastic(s, 12);
+}
+
 static void header_order(const struct ui *ui, struct strip *s)
 {
 	const struct column_info *c = &column_table[ui->sort];
@@ -334,6 +347,8 @@ static void header_order(const struct ui *ui, struct strip *s)
 		strip_right(s, 92, INK_WARN, "filter: %s", filter_text(ui->filter));
 		strip_elastic(s, 14);
 	}
+	if (ui->shown && ui->shown->since)
+		header_since(ui->shown, s);
 	if (ui->hold)
 		strip_right(s, 85, INK_WARN, "order held (o)");
 	if (ui->show_hidden)

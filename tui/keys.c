@@ -24,6 +24,7 @@
 #define MAP   "Map"
 #define FIND  "Finding"
 #define SETUP "Settings"
+#define MARK  "Marks"
 #define PROG  "Program"
 
 /* clang-format off */
@@ -137,6 +138,20 @@ const struct key_binding keys_table[] = {
 		"the site one row up in the table" },
 	{ SITE, "]", { ']', 0 }, IN_DETAIL, action_neighbour, 1, PLACE_HINT, "site after", NULL, NULL,
 		"the site one row down in the table" },
+	{ MARK, "m", { 'm', 0 }, IN_DATA | IN_MARKS | CHANGES, view_marks_mark, 0, PLACE_HINT, "mark",
+		NULL, NULL, "mark this moment; what grew since the first mark is shown" },
+	{ MARK, "M", { 'M', 0 }, IN_DATA | IN_MARKS, view_marks_show, 0, PLACE_HELP, NULL, NULL, NULL,
+		"the marks, to compare any two of them; and back" },
+	{ MARK, "b", { 'b', 0 }, IN_DATA | CHANGES, view_marks_from, 0, PLACE_HELP, NULL, NULL, NULL,
+		"count from now on: marks, and chooses that mark" },
+	{ MARK, "b", { 'b', 0 }, IN_MARKS, view_marks_from, 0, PLACE_HINT, "count from here", NULL,
+		NULL, "in Marks: count from this one" },
+	{ MARK, "e", { 'e', 0 }, IN_MARKS, view_marks_to, 0, PLACE_HINT, "to here", NULL, NULL,
+		"in Marks: count up to this one, or to now" },
+	{ MARK, "B", { 'B', 0 }, IN_DATA | IN_MARKS, view_marks_clear, 0, PLACE_HELP, NULL, NULL, NULL,
+		"no longer show what grew since a mark" },
+	{ MARK, "Enter", { '\r', '\n', KEY_ENTER, 0 }, IN_MARKS, view_marks_sites, 0, PLACE_BAR,
+		"Sites", NULL, NULL, "in Marks: the sites, by what grew between the chosen two" },
 	{ SITE, "{", { '{', 0 }, IN_SITES | IN_DETAIL | IN_SIZES, action_grower, -1, PLACE_HELP, NULL,
 		NULL, NULL, "the site before it among those that grow, the worst first" },
 	{ SITE, "}", { '}', 0 }, IN_SITES | IN_DETAIL | IN_SIZES, action_grower, 1, PLACE_HINT,
@@ -175,7 +190,8 @@ const struct key_binding keys_table[] = {
 		"quit at once, from anywhere" },
 };
 /* clang-format on */
-const char *const keys_groups[] = { MOVE, FIND, TABLE, TREE, MAP, SHOW, SITE, SETUP, PROG, NULL };
+const char *const keys_groups[] = { MOVE, FIND, TABLE, TREE, MAP, SHOW, MARK, SITE, SETUP, PROG,
+	NULL };
 const size_t keys_count = sizeof(keys_table) / sizeof(keys_table[0]);
 
 /* A column keeps its digit at every width. ALLOCS and TEMP are reached by < and >. */

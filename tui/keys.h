@@ -19,6 +19,7 @@ enum keys_scope {
 	IN_TREE = 16,
 	IN_MODULES = 64,
 	IN_THREADS = 128,
+	IN_MARKS = 512,
 	IN_TABLES = IN_SITES | IN_TREE | IN_MODULES | IN_THREADS, /* sorted by columns */
 	IN_MAP = 256,
 	IN_SIZES = 32,
@@ -27,7 +28,7 @@ enum keys_scope {
 	IN_SHIFTED = IN_SITES | IN_DETAIL | IN_OUTPUT, /* long lines that can be moved sideways */
 	IN_DATA = IN_LISTS | IN_OUTPUT,
 	IN_SETTINGS = 1024,
-	IN_ALL = IN_DATA | IN_HELP | IN_SETTINGS,
+	IN_ALL = IN_DATA | IN_MARKS | IN_HELP | IN_SETTINGS,
 	/* No view: the key steers the program, writes a file or starts a command. */
 	CHANGES = 1 << 30,
 	IN_SEARCHED = IN_ALL & ~IN_SIZES & ~IN_SETTINGS, /* where there are names */

@@ -68,6 +68,9 @@ static const struct {
 	{ COL_ERROR, NEVER, 48 },
 	{ COL_PERCENT, 70, 70 },
 	{ COL_RATE, 0, 0 },
+	{ COL_SINCE, 0, 0 },
+	{ COL_SINCE_BLOCKS, 110, 110 },
+	{ COL_KEPT, 46, 46 },
 	{ COL_TREND, 78, 88 },
 	{ COL_BLOCKS, 54, 54 },
 	{ COL_AVG, 100, 100 },
@@ -106,6 +109,11 @@ static bool column_shown(unsigned i, int width, struct layout_kind kind)
 
 	if (c == COL_SITES)
 		return counted && !(kind.hidden >> c & 1);
+	if (c == COL_SINCE || c == COL_SINCE_BLOCKS || c == COL_KEPT)
+		return kind.marked && width >= least && !(kind.hidden >> c & 1);
+	/* So does what is shown since a mark. */
+	if (kind.marked)
+		width -= (int)(column_table[COL_SINCE].cells + column_table[COL_KEPT].cells) + 2;
 	/* The count takes its cells from the columns that need a wide screen. */
 	if (counted)
 		width -= (int)column_table[COL_SITES].cells + 1;

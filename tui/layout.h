@@ -53,6 +53,7 @@ struct layout_column {
 void layout_make(struct layout *l, int width, int height, unsigned wishes);
 struct layout_kind {
 	bool sampled; /* figures are estimates, and the first of them has its error beside it */
+	bool marked; /* growth since a mark is shown */
 	bool grouped; /* rows sum up sites, and say how many */
 	unsigned hidden; /* bit i: column i was switched off; never the site's */
 };

@@ -62,6 +62,14 @@ struct tui_source {
 	 * at.
 	 */
 	struct map *(*map)(void *ctx);
+	/*
+	 * Marks this moment: the number of the mark, or -errno; a line, or "", into `msg`. NULL:
+	 * there is nothing to mark. The next snapshot has it.
+	 */
+	int (*mark)(void *ctx, char *msg, size_t cap);
+	void (*mark_name)(void *ctx, unsigned number, const char *name);
+	/* Which marks the next snapshots' `since` and `until` are; 0: none, and now. */
+	void (*since)(void *ctx, unsigned since, unsigned until);
 	/* Asks the launched program to end (SIGTERM). NULL: not ours to end. */
 	void (*end)(void *ctx);
 	/* Monotonic ns; tests fix it. */

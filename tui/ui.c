@@ -34,6 +34,7 @@ const struct view *const view_table[VIEW_COUNT] = {
 	[VIEW_MAP] = &view_map,
 	[VIEW_OUTPUT] = &view_output,
 	[VIEW_DETAIL] = &view_detail,
+	[VIEW_MARKS] = &view_marks,
 	[VIEW_HELP] = &view_help,
 	[VIEW_SETTINGS] = &view_settings,
 };
@@ -87,6 +88,7 @@ struct layout_kind ui_kind(const struct ui *ui)
 {
 	return (struct layout_kind){ .sampled = ui_is_sampled(ui),
 		.hidden = ui->columns_off,
+		.marked = ui->shown && ui->shown->since,
 		.grouped = ui->group.by != GROUP_STACK && !ui->group.is_inside };
 }
 
@@ -218,12 +220,11 @@ static void ui_show_current(struct ui *ui)
 	ui_reorder(ui);
 }
 
-void ui_tick(struct ui *ui)
+void ui_look(struct ui *ui)
 {
 	const char *error = NULL;
 	struct snapshot *s = ui->source->tick(ui->source->ctx, &error);
 
-	ui->ticks++;
 	ui->error = error;
 	if (!s)
 		return;
@@ -234,6 +235,12 @@ void ui_tick(struct ui *ui)
 		ui->waiting++;
 	else
 		ui_show_current(ui);
+}
+
+void ui_tick(struct ui *ui)
+{
+	ui->ticks++;
+	ui_look(ui);
 }
 
 void ui_freeze(struct ui *ui, bool on)

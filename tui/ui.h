@@ -64,6 +64,7 @@ enum view_id {
 	VIEW_OUTPUT,
 	VIEW_TABS,
 	VIEW_DETAIL = VIEW_TABS,
+	VIEW_MARKS,
 	VIEW_HELP,
 	VIEW_SETTINGS,
 	VIEW_COUNT
@@ -149,6 +150,12 @@ struct map_state {
 	size_t zoom; /* pages of a cell; 0: as many as make all of the row seen */
 };
 
+struct marks_state {
+	struct list list;
+	unsigned selected; /* number of a mark; 0: now */
+	unsigned naming; /* the one that the prompt asks a name for */
+};
+
 struct output_state {
 	struct list list;
 	bool follow; /* the end is seen, and stays seen */
@@ -223,6 +230,7 @@ struct ui {
 	struct modules_state modules;
 	struct map_state map;
 	struct threads_state threads;
+	struct marks_state marks;
 	struct detail_state detail;
 	struct output_state output;
 	struct help_state help;
@@ -231,7 +239,9 @@ struct ui {
 
 void ui_init(struct ui *ui, const struct tui_source *source, const struct tui_options *options);
 void ui_free(struct ui *ui);
-/* Takes the next snapshot from the source. */
+/* Takes a snapshot from the source: for a tick, and in between. */
+void ui_look(struct ui *ui);
+/* The time between two snapshots has passed. */
 void ui_tick(struct ui *ui);
 /* A key as getch returns it; KEY_MOUSE is ui_mouse's. */
 void ui_key(struct ui *ui, int key);

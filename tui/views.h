@@ -6,7 +6,7 @@
 #include "tui/ui.h"
 
 extern const struct view view_sites, view_tree, view_sizes, view_modules, view_threads, view_map,
-	view_output, view_detail, view_help, view_settings;
+	view_output, view_detail, view_marks, view_help, view_settings;
 
 /* The selection of the table goes to this site. */
 void view_sites_select(struct ui *ui, uint32_t site);
@@ -29,6 +29,14 @@ void view_map_zoom(struct ui *ui, int in, int key);
 void view_map_detail(struct ui *ui, int arg, int key);
 void view_map_pin(struct ui *ui, int arg, int key);
 void view_map_tab(struct ui *ui, int arg, int key);
+
+/* Marks: a mark of now, which two are compared, and the list of them. */
+void view_marks_mark(struct ui *ui, int arg, int key);
+void view_marks_from(struct ui *ui, int arg, int key);
+void view_marks_to(struct ui *ui, int arg, int key);
+void view_marks_clear(struct ui *ui, int arg, int key);
+void view_marks_show(struct ui *ui, int arg, int key);
+void view_marks_sites(struct ui *ui, int arg, int key);
 
 /* Another image of the program: nothing of the tree means anything any more. */
 void view_tree_reset(struct ui *ui);

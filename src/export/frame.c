@@ -21,6 +21,9 @@ static const struct {
 	{ COL_ERROR, 44 },
 	{ COL_PERCENT, 60 },
 	{ COL_RATE, 50 },
+	{ COL_SINCE, 44 },
+	{ COL_SINCE_BLOCKS, 110 },
+	{ COL_KEPT, 50 },
 	{ COL_TREND, 90 },
 	{ COL_BLOCKS, 40 },
 	{ COL_AVG, 80 },
@@ -50,6 +53,11 @@ static bool frame_shows(const struct snapshot *s, size_t i, unsigned width)
 		return false;
 	/* And where each row is a site, nothing to count. */
 	if (frame_columns[i].column == COL_SITES && !(s->nsites && s->sites[0].group))
+		return false;
+	/* And without a mark, nothing since then. */
+	if (!s->since && (frame_columns[i].column == COL_SINCE ||
+				 frame_columns[i].column == COL_SINCE_BLOCKS ||
+				 frame_columns[i].column == COL_KEPT))
 		return false;
 	return width >= frame_columns[i].from;
 }

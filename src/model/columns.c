@@ -17,6 +17,11 @@ const struct column_info column_table[COL_COUNT] = {
 	[COL_PERCENT] = { "percent", "%", "share of all live bytes", 5, true, true },
 	[COL_RATE] = { "rate", "RATE", "growth of live bytes per second, over 10 s", 9, true,
 		true },
+	[COL_SINCE] = { "since", "SINCE", "growth of live bytes since the mark", 7, true, true },
+	[COL_SINCE_BLOCKS] = { "new", "NEW", "growth of live blocks since the mark", 7, true,
+		true },
+	[COL_KEPT] = { "kept", "KEPT",
+		"blocks allocated since the mark: how many of them are alive", 5, true, true },
 	[COL_TREND] = { "trend", "TREND", "live bytes over the last ticks", 10, false, true },
 	[COL_BLOCKS] = { "blocks", "BLOCKS", "live blocks", 6, true, true },
 	[COL_AVG] = { "avg", "AVG", "average size of a live block", 6, true, true },
@@ -69,6 +74,37 @@ static void cell_percent(const struct cell *c, char *out)
 static void cell_rate(const struct cell *c, char *out)
 {
 	units_rate(out, c->site->rate_bytes_per_s);
+}
+
+/* "+1.2M", "-96.0k", "0". */
+static void cell_signed(
+	char *out, int64_t value, char *(*units)(char buf[UNITS_MAX], uint64_t value))
+{
+	char text[UNITS_MAX];
+	uint64_t size = value < 0 ? -(uint64_t)value : (uint64_t)value;
+
+	sprintf(out, "%s%s", value < 0 ? "-" : value > 0 ? "+" : "", units(text, size));
+}
+
+static void cell_since(const struct cell *c, char *out)
+{
+	cell_signed(out, c->site->since.bytes, units_bytes);
+}
+
+static void cell_since_blocks(const struct cell *c, char *out)
+{
+	cell_signed(out, c->site->since.blocks, units_count);
+}
+
+static void cell_kept(const struct cell *c, char *out)
+{
+	const struct snap_since *s = &c->site->since;
+
+	if (c->snap->kept && s->kept_of)
+		units_percent(
+			out, s->kept_blocks < s->kept_of ? s->kept_blocks : s->kept_of, s->kept_of);
+	else
+		strcpy(out, "-");
 }
 
 static void cell_trend(const struct cell *c, char *out)
@@ -149,6 +185,9 @@ static void (*const column_format[COL_COUNT])(const struct cell *c, char *out) =
 	[COL_ERROR] = cell_error,
 	[COL_PERCENT] = cell_percent,
 	[COL_RATE] = cell_rate,
+	[COL_SINCE] = cell_since,
+	[COL_SINCE_BLOCKS] = cell_since_blocks,
+	[COL_KEPT] = cell_kept,
 	[COL_TREND] = cell_trend,
 	[COL_BLOCKS] = cell_blocks,
 	[COL_AVG] = cell_average,

@@ -171,6 +171,13 @@ static void group_add(struct snap_site *to, struct snap_group *group, const stru
 	to->temporary += site->temporary;
 	to->rate_bytes_per_s += site->rate_bytes_per_s;
 	to->allocs_per_s += site->allocs_per_s;
+	to->since.bytes += site->since.bytes;
+	to->since.blocks += site->since.blocks;
+	to->since.allocs += site->since.allocs;
+	to->since.alloc_bytes += site->since.alloc_bytes;
+	to->since.kept_blocks += site->since.kept_blocks;
+	to->since.kept_bytes += site->since.kept_bytes;
+	to->since.kept_of += site->since.kept_of;
 	trend_add(to, site);
 	if (growth_weight(site) > growth_weight(to))
 		to->growth = site->growth;

@@ -227,8 +227,7 @@ static struct snap_error model_site_error(const struct model_site *in, uint64_t 
 
 static void model_counters(const struct model_site *in, struct snap_site *out)
 {
-	out->id = in->id;
-	out->group = NULL;
+	*out = (struct snap_site){ .id = in->id };
 	out->live_bytes = in->live_bytes;
 	out->live_blocks = in->allocs > in->frees ? in->allocs - in->frees : 0;
 	out->allocs = in->allocs;

@@ -45,6 +45,23 @@ static uint64_t key_rate(const struct snap_site *s)
 	return key_of_double(s->rate_bytes_per_s);
 }
 
+/* Signed numbers as unsigned ones of the same order. */
+static uint64_t key_since(const struct snap_site *s)
+{
+	return (uint64_t)s->since.bytes ^ 1ull << 63;
+}
+
+static uint64_t key_since_blocks(const struct snap_site *s)
+{
+	return (uint64_t)s->since.blocks ^ 1ull << 63;
+}
+
+static uint64_t key_kept(const struct snap_site *s)
+{
+	return key_of_double(
+		s->since.kept_of ? (double)s->since.kept_blocks / (double)s->since.kept_of : -1);
+}
+
 /* What the eye reads off a sparkline: how much higher its right end is than its left. */
 static uint64_t key_trend(const struct snap_site *s)
 {
@@ -97,6 +114,9 @@ static uint64_t (*const key_of[COL_COUNT])(const struct snap_site *s) = {
 	[COL_ERROR] = key_error,
 	[COL_PERCENT] = key_live,
 	[COL_RATE] = key_rate,
+	[COL_SINCE] = key_since,
+	[COL_SINCE_BLOCKS] = key_since_blocks,
+	[COL_KEPT] = key_kept,
 	[COL_TREND] = key_trend,
 	[COL_BLOCKS] = key_blocks,
 	[COL_AVG] = key_average,

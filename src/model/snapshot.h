@@ -77,6 +77,38 @@ struct snap_group {
 	uint64_t key; /* what they have in common */
 };
 
+/* What a call site had at a marked moment. */
+struct snap_moment_site {
+	uint32_t id;
+	uint64_t live_bytes, live_blocks, allocs, alloc_bytes;
+};
+
+#define SNAP_MOMENT_NAME 64
+
+/*
+ * A moment that the user marked. It stays as it is, but for its name, which may come later, and for
+ * what is told of the blocks allocated between the moment before and this one: how many of them are
+ * still alive, as of the last time that was looked at.
+ */
+struct snap_moment {
+	const struct snap_moment *before; /* NULL: the first */
+	unsigned number; /* from 1 */
+	char name[SNAP_MOMENT_NAME]; /* clean; "" for none */
+	uint64_t ns; /* since the program's start */
+	uint64_t live_bytes, live_blocks, allocs, alloc_bytes;
+	uint64_t alive_blocks, alive_bytes;
+	const struct snap_moment_site *sites; /* by id; those that had allocated by then */
+	size_t nsites;
+};
+
+/* What changed between two moments, the later of which may be now. */
+struct snap_since {
+	int64_t bytes, blocks; /* of what is live */
+	uint64_t allocs, alloc_bytes; /* allocated between them */
+	uint64_t kept_blocks, kept_bytes; /* of that, still alive when that was looked at, */
+	uint64_t kept_of; /* and of so many blocks */
+};
+
 #define SNAP_GROWTH_PARTS 8
 
 /* What src/model/growth.h says of a call site. */
@@ -102,6 +134,7 @@ struct snap_site {
 	uint64_t trend[SNAP_TREND_POINTS]; /* live bytes, oldest first; the last is now */
 	uint8_t trend_points; /* how many of the last entries are filled */
 	struct snap_growth growth;
+	struct snap_since since; /* as snapshot.since and .until say */
 };
 
 struct snap_totals {
@@ -239,6 +272,11 @@ struct snapshot {
 	const struct snap_thread *threads;
 	size_t nthreads;
 	const struct snap_leaks *leaks; /* NULL: not asked for */
+	const struct snap_moment *moments; /* the latest that was marked, or NULL */
+	/* What `since` of the sites counts from, and to. NULL: from nothing, so it is 0; to now. */
+	const struct snap_moment *since, *until;
+	bool kept; /* it was looked what is still alive: kept_* of sites and alive_* of moments */
+	struct snap_since newest; /* since the latest moment; of all that is not in any alive_* */
 	const char *notice; /* one line the user must see ("tracking ended: ..."), or NULL */
 	const struct snapshot *const
 		*children; /* followed children and earlier images, same shape */

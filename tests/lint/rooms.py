@@ -36,9 +36,13 @@ MAY = {
     "src/naming": ["src/model", "src/sym", "src/util"],
     "src/intake": ["src/naming", "src/read", "src/model", "src/sym", "src/util", "shm/layout.h"],
     "src/threads": ["src/read", "src/model", "src/proc", "src/util"],
-    "src/session": ["src/threads", "src/command", "src/holder", "src/intake", "src/sampler", "src/steer", "src/read", "src/model", "src/sym", "src/proc", "src/util"],
+    "src/births": ["shm/poisson.h", "src/model", "src/read", "src/util"],
+    "src/markfile": ["src/model", "src/read", "src/proc", "src/util"],
+    "src/marks": ["src/births", "src/markfile", "src/model", "src/read", "src/util"],
+    "src/mark": ["src/marks", "src/births", "src/markfile", "src/target", "src/model", "src/read", "src/util"],
+    "src/session": ["src/marks", "src/births", "src/markfile", "src/threads", "src/command", "src/holder", "src/intake", "src/sampler", "src/steer", "src/read", "src/model", "src/sym", "src/proc", "src/util"],
     "src/watch": ["src/session", "src/steer", "src/target", "src/read", "src/model"],
-    "src/run": ["src/options", "src/steer", "src/target", "src/watch", "src/session", "src/leakcheck", "src/mapping", "src/leak", "src/read", "src/model", "src/util"],
+    "src/run": ["src/marks", "src/options", "src/steer", "src/target", "src/watch", "src/session", "src/leakcheck", "src/mapping", "src/leak", "src/read", "src/model", "src/util"],
     "src/main": ["src", "tui"],
 }
 # What runs inside other programs' malloc has no stdio, no malloc, no locks.

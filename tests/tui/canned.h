@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "tests/tui/cannedmap.h"
+#include "src/model/moments.h"
 #include "tui/tui.h"
 
 #define CANNED_S 1000000000ull
@@ -36,6 +37,8 @@ struct canned {
 	bool sampled;
 	char asked[32]; /* how to record */
 	bool no_detail;
+	struct moments moments;
+	unsigned since, until; /* marks, by number */
 	void *image; /* owner of its snapshots */
 	struct map *map; /* made when it is first asked for */
 	bool no_map; /* not yet */
@@ -281,6 +284,24 @@ static inline void canned_threads(struct snapshot *s, struct snap_thread *out, u
 	s->nthreads = CANNED_THREADS;
 }
 
+/* Of what was allocated since the mark, a third is alive. */
+static inline void canned_marks(struct snapshot *s, struct snap_site *sites, const struct canned *c)
+{
+	s->moments = c->moments.last;
+	s->since = moments_find(&c->moments, c->since);
+	s->until = moments_find(&c->moments, c->until);
+	s->kept = s->since != NULL;
+	s->newest = moments_between(s, s->moments, NULL);
+	s->newest.kept_of = s->newest.allocs;
+	s->newest.kept_blocks = s->newest.allocs / 3;
+	s->newest.kept_bytes = 12 << 20;
+	moments_apply(s, sites);
+	for (size_t i = 0; s->since && i < s->nsites; i++) {
+		sites[i].since.kept_of = sites[i].since.allocs;
+		sites[i].since.kept_blocks = sites[i].since.allocs / 3;
+	}
+}
+
 static inline struct snapshot *canned_snapshot(const struct canned *c)
 {
 	struct snapshot *s = calloc(1, sizeof(*s) + c->nsites * sizeof(struct snap_site) +
@@ -297,6 +318,7 @@ static inline struct snapshot *canned_snapshot(const struct canned *c)
 	canned_threads(s, (struct snap_thread *)(sites + c->nsites), c->seconds);
 	if (c->sampled)
 		canned_sampling(s, sites);
+	canned_marks(s, sites, c);
 	return s;
 }
 
@@ -397,6 +419,45 @@ static inline void canned_rules_set(void *ctx, const struct settings *s)
 	((struct canned *)ctx)->rules = s->rules;
 }
 
+static inline int canned_mark(void *ctx, char *msg, size_t cap)
+{
+	struct canned *c = ctx;
+	struct snapshot *s = canned_snapshot(c);
+	struct snap_moment_site *sites = calloc(s->nsites + 1, sizeof(*sites));
+	struct snap_moment m = { .number = 1,
+		.ns = s->uptime_ns,
+		.live_bytes = s->totals.live_bytes,
+		.live_blocks = s->totals.live_blocks,
+		.allocs = s->totals.allocs,
+		.alive_blocks = s->totals.allocs / 4,
+		.alive_bytes = s->totals.live_bytes / 4,
+		.sites = sites,
+		.nsites = s->nsites };
+
+	for (size_t i = 0; i < s->nsites; i++)
+		sites[i] = (struct snap_moment_site){ s->sites[i].id, s->sites[i].live_bytes,
+			s->sites[i].live_blocks, s->sites[i].allocs, s->sites[i].alloc_bytes };
+	moments_add(&c->moments, &m);
+	free(sites);
+	snapshot_unref(s);
+	if (!c->since)
+		c->since = c->moments.last->number;
+	return (int)c->moments.last->number;
+}
+
+static inline void canned_mark_name(void *ctx, unsigned number, const char *name)
+{
+	moments_name(moments_find(&((struct canned *)ctx)->moments, number), name);
+}
+
+static inline void canned_since(void *ctx, unsigned since, unsigned until)
+{
+	struct canned *c = ctx;
+
+	c->since = since;
+	c->until = until;
+}
+
 static inline uint64_t canned_now(void *ctx)
 {
 	return ((struct canned *)ctx)->now_ns;
@@ -421,6 +482,9 @@ static inline struct tui_source canned_source(struct canned *c)
 		.output_resize = canned_output_resize,
 		.save = canned_save,
 		.sample = canned_sample,
+		.mark = canned_mark,
+		.mark_name = canned_mark_name,
+		.since = canned_since,
 		.map = canned_map,
 		.now_ns = canned_now,
 		.hide_rules = canned_rules,

@@ -264,6 +264,30 @@ TEST(map)
 	golden_view("map-zoomed", prepare_map_zoomed);
 }
 
+/* A minute between two marks, the first with a name, and some seconds since. */
+static void prepare_marked(struct paper *p)
+{
+	paper_keys(p, "mwarm-up\r");
+	for (int i = 0; i < 60; i++)
+		ui_tick(&p->ui);
+	paper_keys(p, "m\r");
+	for (int i = 0; i < 5; i++)
+		ui_tick(&p->ui);
+	paper_keys(p, "j");
+}
+
+static void prepare_marks(struct paper *p)
+{
+	prepare_marked(p);
+	paper_keys(p, "M");
+}
+
+TEST(marks)
+{
+	golden_view("marked", prepare_marked);
+	golden_view("marks", prepare_marks);
+}
+
 TEST(output)
 {
 	golden_view("output", prepare_output);
@@ -319,6 +343,7 @@ int main(void)
 	RUN(grouped);
 	RUN(settings);
 	RUN(map);
+	RUN(marks);
 	RUN(output);
 	RUN(help);
 	RUN(ended);

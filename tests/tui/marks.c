@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Marks on the screen: taking, naming and choosing them, and what the columns then count. */
+#include "tests/check.h"
+#include "tests/tui/paper.h"
+
+static struct paper p;
+
+static void begin(void)
+{
+	paper_open(&p, 30, 120, false);
+	ui_tick(&p.ui);
+	paper_draw(&p);
+}
+
+static bool sees(const char *what)
+{
+	paper_draw(&p);
+	return paper_find(&p, what) >= 0;
+}
+
+static void seconds(int n)
+{
+	for (int i = 0; i < n; i++)
+		ui_tick(&p.ui);
+}
+
+TEST(m_marks_at_once_and_then_asks_for_a_name)
+{
+	begin();
+	CHECK(!sees("SINCE"));
+	paper_keys(&p, "m");
+	CHECK_INT(p.canned.moments.count, 1); /* however long the name takes to type */
+	CHECK(sees("a name for it, or Enter:"));
+	paper_keys(&p, "warm-up\r");
+	CHECK_STR(p.canned.moments.last->name, "warm-up");
+	CHECK(sees("SINCE") && sees("KEPT") && sees("since mark 1 (warm-up)"));
+	seconds(10);
+	/* Ten and some seconds of 1.1 MB/s. */
+	CHECK(sees("+11.5M") || sees("+12.6M"));
+	/* Esc leaves out the name and not the mark. */
+	paper_keys(&p, "m");
+	ui_key(&p.ui, UI_KEY_ESC);
+	CHECK_INT(p.canned.moments.count, 2);
+	CHECK_STR(p.canned.moments.last->name, "");
+	CHECK(sees("since mark 1"));
+	paper_close(&p);
+}
+
+TEST(b_counts_from_now_and_B_from_nothing)
+{
+	begin();
+	paper_keys(&p, "m\r");
+	seconds(20);
+	paper_keys(&p, "b");
+	CHECK_INT(p.canned.moments.count, 2);
+	CHECK(sees("since mark 2") && sees("count from mark 2 to now"));
+	paper_keys(&p, "B");
+	CHECK(!sees("SINCE") && !sees("since mark"));
+	CHECK_INT(p.canned.moments.count, 2);
+	paper_close(&p);
+}
+
+TEST(any_two_marks_are_compared)
+{
+	begin();
+	for (int i = 0; i < 3; i++) {
+		paper_keys(&p, "m\r");
+		seconds(10);
+	}
+	paper_keys(&p, "M");
+	CHECK(sees("[Sites > Marks]") && sees("now to"));
+	/* The cursor is on now; what comes later than what is counted from can be counted to. */
+	paper_keys(&p, "kkb");
+	CHECK(sees("2 from"));
+	paper_keys(&p, "ke");
+	CHECK(sees("not after mark 2"));
+	paper_keys(&p, "jje");
+	CHECK(sees("3 to") && sees("from mark 2 to mark 3"));
+	CHECK_INT(p.canned.since, 2);
+	CHECK_INT(p.canned.until, 3);
+	paper_keys(&p, "\r");
+	CHECK(sees("SINCE▼") && sees("mark 2 to mark 3"));
+	CHECK_INT(p.ui.rows->sites[p.ui.sites.order[0]].id, 17);
+	paper_close(&p);
+}
+
+/* New marks come behind the one under the cursor, which is one mark and not a line. */
+TEST(the_selection_is_a_mark)
+{
+	begin();
+	for (int i = 0; i < 40; i++)
+		paper_keys(&p, "m\r");
+	paper_keys(&p, "M");
+	CHECK_INT(p.ui.marks.selected, 0);
+	paper_keys(&p, "kkk");
+	CHECK_INT(p.ui.marks.selected, 38);
+	paper_keys(&p, "m\r");
+	CHECK_INT(p.ui.marks.selected, 38);
+	paper_keys(&p, "gg");
+	CHECK_INT(p.ui.marks.selected, 1);
+	seconds(1);
+	CHECK_INT(p.ui.marks.selected, 1);
+	paper_keys(&p, "/now\r");
+	CHECK_INT(p.ui.marks.selected, 0);
+	paper_close(&p);
+}
+
+TEST(where_nothing_runs_nothing_is_marked)
+{
+	begin();
+	p.source.mark = NULL;
+	paper_keys(&p, "m");
+	CHECK(sees("no program runs that could be marked"));
+	CHECK(!p.ui.prompt.open);
+	paper_keys(&p, "M");
+	CHECK(sees("nothing is marked yet"));
+	paper_keys(&p, "e");
+	CHECK(sees("first choose a mark"));
+	paper_keys(&p, "b\r");
+	CHECK_INT(p.canned.moments.count, 0);
+	paper_close(&p);
+}
+
+int main(void)
+{
+	RUN(m_marks_at_once_and_then_asks_for_a_name);
+	RUN(b_counts_from_now_and_B_from_nothing);
+	RUN(any_two_marks_are_compared);
+	RUN(the_selection_is_a_mark);
+	RUN(where_nothing_runs_nothing_is_marked);
+	return check_end();
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Marks over a segment whose contents are known: what is said since then, of what is still alive
+ * too; that they outlive the session that took them and end with the process; and files that are
+ * broken.
+ */
+#include "src/marks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "src/proc/proc.h"
+#include "src/session.h"
+#include "src/util/clock.h"
+#include "tests/unit/segment_fixture.h"
+
+static struct made made;
+static struct session *session;
+static char state[64], message[MARKS_MESSAGE_MAX];
+
+static struct session *session_new(void)
+{
+	const struct session_options o = { .debuginfod = false };
+	char why[READ_MESSAGE_MAX] = "";
+	struct session *s = session_open(made.path, &o, why);
+
+	if (!s)
+		made_give_up(why);
+	snapshot_unref(session_tick(s));
+	return s;
+}
+
+static void begin(void)
+{
+	struct segment_identity id = fixture_identity;
+
+	strcpy(state, "/tmp/heaptop-marks.XXXXXX");
+	CHECK(mkdtemp(state) != NULL);
+	setenv("XDG_STATE_HOME", state, 1);
+	id.pid = (uint32_t)getpid();
+	CHECK_INT(proc_start_ticks(getpid(), &id.start_ticks), 0);
+	CHECK(proc_boot_id(id.boot_id));
+	made_open(&made, &id);
+	made_fill(&made);
+	made.s.header->state = HT_STATE_RUNNING;
+	session = session_new();
+}
+
+static void end(void)
+{
+	char command[128];
+
+	if (session)
+		session_close(session);
+	made_close(&made);
+	snprintf(command, sizeof(command), "rm -rf %s", state);
+	CHECK_INT(system(command), 0);
+}
+
+static uint64_t tick_now(void)
+{
+	return (clock_monotonic_ns() - FIXTURE_CREATED_NS) >> HT_TICK_SHIFT;
+}
+
+/* A block that is born now: in no tick that a mark is in, since births are not told finer. */
+static void alloc_now(uint32_t site, uint32_t i)
+{
+	uint64_t tick = tick_now() + 1;
+	struct live_block b = { made_size(site, i), tick, site }, old[LIVE_MISSED_MAX];
+
+	while (tick_now() <= tick)
+		;
+
+	CHECK_INT(live_insert(&made.s, made_address(site, i), &b, old), 0);
+	counter_alloc(&made.s, &made.owner, site, b.size);
+}
+
+static struct snap_since since_of(struct session *s, uint32_t site)
+{
+	struct snapshot *snap = session_tick(s);
+	struct snap_since since = snapshot_site(snap, site)->since;
+
+	CHECK(snap->kept || !snap->since);
+	snapshot_unref(snap);
+	return since;
+}
+
+TEST(what_came_since)
+{
+	struct snap_since since;
+
+	begin();
+	CHECK_INT(since_of(session, 1).allocs, 0); /* nothing is marked */
+	CHECK_INT(session_mark(session, "first", message), 1);
+	CHECK_STR(message, "");
+	for (uint32_t i = MADE_BLOCKS; i < MADE_BLOCKS + 10; i++)
+		alloc_now(1, i);
+	made_free(&made, 1, MADE_BLOCKS); /* of the ten */
+	made_free(&made, 1, 1); /* from before */
+	since = since_of(session, 1);
+	CHECK_INT(since.allocs, 10);
+	CHECK_INT(since.blocks, 8);
+	CHECK_INT(since.bytes, 9 * 1000 + 9 * 100 + 45 - 1001);
+	CHECK_INT(since.kept_blocks, 9);
+	CHECK_INT(since.kept_of, 10);
+	CHECK_INT(since.kept_bytes, 9 * 1000 + 9 * 100 + 45);
+	/* A site where nothing came, and of which blocks from before are alive. */
+	since = since_of(session, 2);
+	CHECK(since.bytes == 0 && since.allocs == 0 && since.kept_blocks == 0);
+	end();
+}
+
+TEST(any_two_are_compared)
+{
+	struct snapshot *s;
+
+	begin();
+	CHECK_INT(session_mark(session, NULL, message), 1);
+	alloc_now(1, 200);
+	CHECK_INT(session_mark(session, NULL, message), 2);
+	alloc_now(1, 201);
+	alloc_now(1, 202);
+	CHECK_INT(session_mark(session, NULL, message), 3);
+	alloc_now(2, 203);
+	CHECK_INT(marks_choose(session_marks(session), 2, 3), 0);
+	CHECK_INT(since_of(session, 1).allocs, 2);
+	CHECK_INT(since_of(session, 1).kept_blocks, 2);
+	CHECK_INT(since_of(session, 2).blocks, 0);
+	CHECK_INT(marks_choose(session_marks(session), 1, 2), 0);
+	CHECK_INT(since_of(session, 1).bytes, (int64_t)made_size(1, 200));
+	s = session_tick(session);
+	CHECK_INT(s->moments->number, 3);
+	CHECK_INT(s->moments->alive_blocks, 2);
+	CHECK_INT(s->moments->before->alive_blocks, 1);
+	CHECK_INT(s->newest.kept_blocks, 1);
+	CHECK_INT(s->newest.allocs, 1);
+	snapshot_unref(s);
+	CHECK_INT(marks_choose(session_marks(session), 9, 0), -ENOENT);
+	CHECK_INT(marks_choose(session_marks(session), 0, 0), 0);
+	CHECK_INT(since_of(session, 1).bytes, 0);
+	end();
+}
+
+/* A viewer that comes later has them, one that is there gets them, and their names. */
+TEST(they_are_everybodys)
+{
+	struct session *other;
+	struct snapshot *s;
+
+	begin();
+	other = session_new();
+	CHECK_INT(session_mark(session, "before", message), 1);
+	CHECK_INT(session_mark(other, NULL, message), 2);
+	CHECK_INT(marks_name(session_marks(other), 2, "after\033[2J"), 0);
+	session_close(session);
+	alloc_now(3, 300);
+	session = session_new();
+	s = session_tick(session);
+	CHECK_INT(s->moments->number, 2);
+	CHECK_STR(s->moments->name, "after?[2J");
+	CHECK_STR(s->moments->before->name, "before");
+	CHECK(s->since == s->moments->before && s->until == NULL);
+	CHECK_INT(snapshot_site(s, 3)->since.blocks, 1);
+	snapshot_unref(s);
+	session_close(other);
+	end();
+}
+
+static void file_path(char path[MARKFILE_PATH_MAX])
+{
+	struct read_identity id;
+	struct markfile f;
+
+	CHECK_INT(read_identity(session_segment(session), &id), 0);
+	CHECK_INT(markfile_find(&f, &id, getpid()), 0);
+	snprintf(path, MARKFILE_PATH_MAX, "%s", f.path);
+}
+
+TEST(the_file_ends_with_the_process)
+{
+	char path[MARKFILE_PATH_MAX], old[MARKFILE_PATH_MAX + 8];
+	struct stat st;
+
+	begin();
+	CHECK_INT(session_mark(session, NULL, message), 1);
+	file_path(path);
+	CHECK_INT(stat(path, &st), 0);
+	CHECK_INT(st.st_mode & 0777, 0600);
+	/* What a process left that is no more is removed by whoever comes next. */
+	snprintf(old, sizeof(old), "%s", path);
+	*strrchr(old, '-') = 0;
+	strcpy(strrchr(old, '-'), "-1-0");
+	CHECK_INT(link(path, old), 0);
+	session_close(session);
+	CHECK_INT(stat(path, &st), 0);
+	session = session_new();
+	CHECK_INT(stat(old, &st), -1);
+	CHECK_INT(stat(path, &st), 0);
+	made.s.header->state = HT_STATE_EXITED;
+	made.s.header->start_ticks++;
+	session_close(session);
+	session = session_new();
+	session_ended(session, 0);
+	CHECK(session_mark(session, NULL, message) < 0);
+	CHECK(strstr(message, "does not run") != NULL);
+	end();
+}
+
+TEST(gone_sessions_remove_theirs)
+{
+	char path[MARKFILE_PATH_MAX];
+	struct stat st;
+
+	begin();
+	CHECK_INT(session_mark(session, NULL, message), 1);
+	file_path(path);
+	session_ended(session, 0);
+	session_close(session);
+	session = NULL;
+	CHECK_INT(stat(path, &st), -1);
+	end();
+}
+
+/* Where none can be written, the viewer still has them, and says so. */
+TEST(without_a_file)
+{
+	char blocked[96];
+
+	begin();
+	snprintf(blocked, sizeof(blocked), "%s/heaptop", state);
+	fclose(fopen(blocked, "w"));
+	CHECK_INT(session_mark(session, "mine", message), 1);
+	CHECK(strstr(message, "this viewer alone") != NULL);
+	alloc_now(1, 400);
+	CHECK_INT(session_mark(session, NULL, message), 2);
+	CHECK_INT(since_of(session, 1).blocks, 1);
+	end();
+}
+
+static unsigned count_of(const char *text)
+{
+	struct markfile f = { .read = 0 };
+	struct moments m = { 0 };
+	unsigned count;
+	FILE *file;
+
+	snprintf(f.path, sizeof(f.path), "%s/file", state);
+	file = fopen(f.path, "w");
+	fputs(text, file);
+	fclose(file);
+	markfile_load(&f, &m);
+	count = m.count;
+	moments_free(&m);
+	return count;
+}
+
+/* Cut off, counts that lie, junk: what is whole is taken, and nothing else happens. */
+TEST(broken_files)
+{
+	begin();
+	CHECK_INT(count_of("heaptop-marks 1\nmark 1 5 1 9 1 1 9 x\n1 9 1 1 9\nend 1\n"), 1);
+	CHECK_INT(count_of("mark 1 5 2 9 1 1 9 x\n1 9 1 1 9\nmark 2 5 0 9 1 1 9\nend 2\n"), 1);
+	CHECK_INT(count_of("mark 1 5 1 9 1 1 9 x\n1 9 1 1 9\nend 2\n"), 0);
+	CHECK_INT(count_of("mark 1 5 1 9 1 1 9 x\n1 9 1 1 9\n"), 0);
+	CHECK_INT(count_of("mark 1 5 1 9 1 1 9 x\n1 9 1 1 9\nend 1"), 0);
+	CHECK_INT(count_of("mark 1 5 4294967295 9 1 1 9\nend 1\n"), 0);
+	CHECK_INT(count_of("mark 0 5 0 9 1 1 9\nend 0\nname 7 x\nname\n\n\377\n"), 0);
+	CHECK_INT(count_of(""), 0);
+	/* A number that does not rise gets the next one. */
+	CHECK_INT(count_of("mark 5 1 0 0 0 0 0\nend 5\nmark 5 1 0 0 0 0 0\nend 5\n"), 2);
+	end();
+}
+
+int main(void)
+{
+	RUN(what_came_since);
+	RUN(any_two_are_compared);
+	RUN(they_are_everybodys);
+	RUN(the_file_ends_with_the_process);
+	RUN(gone_sessions_remove_theirs);
+	RUN(without_a_file);
+	RUN(broken_files);
+	return check_end();
+}

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The marked moments, the oldest first, and behind them now. A line tells what happened from the
+ * mark above it to its own: what is live more, what was allocated, and how much of that is still
+ * alive. Here it is chosen which two of them the table of sites compares. Main thread.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "src/model/moments.h"
+#include "src/util/text.h"
+#include "src/util/units.h"
+#include "tui/actions.h"
+#include "tui/ink.h"
+#include "tui/keys.h"
+#include "tui/strip.h"
+#include "tui/table.h"
+#include "tui/views.h"
+
+enum { IS_NUMBER, IS_USE, IS_TIME, IS_LIVE, IS_GREW, IS_ALLOCS, IS_ALIVE, IS_KEPT, IS_NAME };
+
+static const struct table_column mark_columns[] = {
+	{ "MARK", 4, true, 0, "its number" },
+	{ "", 4, false, 50, "what the table of sites counts from, and to" },
+	{ "TIME", 7, true, 0, "since the start of the program" },
+	{ "LIVE", 6, true, 0, "bytes that were live" },
+	{ "GREW", 7, true, 0, "more than at the mark above" },
+	{ "ALLOCS", 6, true, 64, "blocks allocated since the mark above" },
+	{ "ALIVE", 6, true, 72, "bytes of these that are alive now" },
+	{ "KEPT", 5, true, 56, "how many of these blocks are alive now, in percent" },
+	{ "NAME", 0, false, 0, "" },
+};
+static unsigned mark_off; /* all are shown */
+static const struct table mark_table = { .off = &mark_off,
+	.column = mark_columns,
+	.count = sizeof(mark_columns) / sizeof(mark_columns[0]) };
+
+/* What a line tells: of the moment `to`, or now; since the one above it, or the start. */
+struct mark_line {
+	const struct snap_moment *to, *from;
+};
+
+static struct list *marks_list(struct ui *ui)
+{
+	return &ui->marks.list;
+}
+
+static size_t marks_count(const struct ui *ui)
+{
+	size_t n = 0;
+
+	for (const struct snap_moment *m = ui->current ? ui->current->moments : NULL; m;
+		m = m->before)
+		n++;
+	return n;
+}
+
+static struct mark_line marks_line(const struct ui *ui, size_t row)
+{
+	const struct snap_moment *m = ui->current->moments;
+
+	if (row + 1 == ui->marks.list.count)
+		return (struct mark_line){ .from = m };
+	for (size_t i = ui->marks.list.count - 2; m && i > row; i--)
+		m = m->before;
+	return (struct mark_line){ .to = m, .from = m ? m->before : NULL };
+}
+
+/* The number of the mark under the cursor; 0: now. */
+static unsigned marks_selected(const struct ui *ui)
+{
+	const struct list *l = &ui->marks.list;
+
+	if (l->cursor + 1 >= l->count)
+		return 0;
+	return marks_line(ui, l->cursor).to->number;
+}
+
+static void marks_moved(struct ui *ui)
+{
+	ui->marks.selected = marks_selected(ui);
+}
+
+/* The selection is a mark, and new ones come at the end. */
+static void marks_update(struct ui *ui)
+{
+	struct list *l = &ui->marks.list;
+	size_t n = marks_count(ui);
+
+	l->count = ui->current ? n + 1 : 0;
+	for (size_t i = 0; i < l->count; i++) {
+		struct mark_line line = marks_line(ui, i);
+
+		if ((line.to ? line.to->number : 0) == ui->marks.selected)
+			list_follow(l, i);
+	}
+	list_recount(l, l->count);
+	if (l->count)
+		marks_moved(ui);
+}
+
+static void marks_open(struct ui *ui)
+{
+	ui->marks.list = (struct list){ .height = ui->marks.list.height, .moved = true };
+	ui->marks.selected = 0;
+}
+
+/* ---- drawing ------------------------------------------------------------------------------ */
+
+static const char *mark_use(const struct ui *ui, const struct mark_line *line)
+{
+	const struct snapshot *s = ui->current;
+
+	if (s->since && line->to == s->since)
+		return "from";
+	return s->since && line->to == s->until ? "to" : "";
+}
+
+static void mark_signed(char *out, int64_t bytes)
+{
+	char text[UNITS_MAX];
+
+	sprintf(out, "%s%s",
+		bytes < 0   ? "-"
+		: bytes > 0 ? "+"
+			    : "",
+		units_bytes(text, bytes < 0 ? -(uint64_t)bytes : (uint64_t)bytes));
+}
+
+static void mark_cell(const struct ui *ui, const struct mark_line *line, unsigned column,
+	unsigned cells, char out[COLUMN_TEXT_MAX])
+{
+	const struct snapshot *s = ui->current;
+	struct snap_since since = moments_between(s, line->from, line->to);
+	uint64_t alive = line->to ? line->to->alive_blocks : s->newest.kept_blocks;
+	uint64_t bytes = line->to ? line->to->alive_bytes : s->newest.kept_bytes;
+	uint64_t of = line->to ? since.allocs : s->newest.kept_of;
+
+	*out = 0;
+	switch (column) {
+	case IS_NUMBER:
+		snprintf(out, COLUMN_TEXT_MAX, line->to ? "%u" : "now",
+			line->to ? line->to->number : 0);
+		break;
+	case IS_USE:
+		strcpy(out, mark_use(ui, line));
+		break;
+	case IS_TIME:
+		units_duration(out, line->to ? line->to->ns : s->uptime_ns);
+		break;
+	case IS_LIVE:
+		units_bytes(out, line->to ? line->to->live_bytes : s->totals.live_bytes);
+		break;
+	case IS_GREW:
+		mark_signed(out, since.bytes);
+		break;
+	case IS_ALLOCS:
+		units_count(out, since.allocs);
+		break;
+	case IS_ALIVE:
+		strcpy(out, "-");
+		if (s->kept)
+			units_bytes(out, bytes);
+		break;
+	case IS_KEPT:
+		strcpy(out, "-");
+		if (s->kept && of)
+			units_percent(out, alive < of ? alive : of, of);
+		break;
+	default:
+		text_elide(out, COLUMN_TEXT_MAX, line->to ? line->to->name : "", cells, false,
+			ink_ascii());
+	}
+}
+
+static void marks_draw_head(const struct ui *ui, int y)
+{
+	struct table_place place[TABLE_COLUMNS];
+	unsigned n = table_fit(&mark_table, ui->layout.width, place);
+
+	ink_fill(y, 0, (unsigned)ui->layout.width, INK_HEAD);
+	for (unsigned i = 0; i < n; i++)
+		table_draw_cell(
+			&mark_table, place[i], y, INK_HEAD, mark_columns[place[i].column].title);
+}
+
+static void marks_draw_row(const struct ui *ui, size_t row, int y)
+{
+	struct table_place place[TABLE_COLUMNS];
+	unsigned n = table_fit(&mark_table, ui->layout.width, place);
+	struct mark_line line = marks_line(ui, row);
+	bool selected = row == ui->marks.list.cursor;
+	char text[COLUMN_TEXT_MAX];
+
+	if (selected) {
+		ink_fill(y, 0, (unsigned)ui->layout.width, INK_SELECT);
+		ink_text(y, 0, 1, INK_SELECT, ">");
+	}
+	for (unsigned i = 0; i < n; i++) {
+		mark_cell(ui, &line, place[i].column, place[i].cells, text);
+		table_draw_cell(&mark_table, place[i], y, selected ? INK_SELECT : INK_PLAIN, text);
+	}
+}
+
+static void marks_draw(struct ui *ui)
+{
+	const struct list *l = &ui->marks.list;
+	int y = ui->layout.y[ROW_BODY];
+
+	marks_draw_head(ui, ui->layout.y[ROW_HEAD]);
+	for (size_t i = 0; i < l->height && l->top + i < l->count; i++)
+		marks_draw_row(ui, l->top + i, y + (int)i);
+	if (l->count <= 1 && l->height > 2)
+		ink_text(y + 2, 2, (unsigned)ui->layout.width - 2, INK_DIM,
+			ui->current ? "nothing is marked yet: m marks this moment"
+				    : "waiting for the first snapshot");
+}
+
+static void marks_status(struct ui *ui, char *text, size_t cap)
+{
+	size_t n = marks_count(ui);
+	char count[UNITS_MAX];
+
+	snprintf(text, cap, "%s mark%s   a line tells what came since the line above it%s",
+		units_count(count, n), n == 1 ? "" : "s",
+		ui->current && ui->current->kept
+			? "; ALIVE and KEPT what is alive of that, by the table of live blocks"
+			: "");
+}
+
+static bool marks_matches(const struct ui *ui, const struct filter *f, size_t row)
+{
+	struct mark_line line = marks_line(ui, row);
+
+	return filter_match_text(f, line.to ? line.to->name : "now");
+}
+
+static void marks_click(struct ui *ui, int y, int x)
+{
+	size_t row = ui->marks.list.top + (size_t)(y - ui->layout.y[ROW_BODY]);
+
+	if (row >= ui->marks.list.count)
+		return;
+	list_select(&ui->marks.list, row);
+	marks_moved(ui);
+}
+
+/* ---- keys --------------------------------------------------------------------------------- */
+
+static unsigned number_of(const struct snap_moment *m)
+{
+	return m ? m->number : 0;
+}
+
+/* The columns of what is shown now are the next snapshot's. */
+static void marks_choose(struct ui *ui, unsigned since, unsigned until)
+{
+	char from[MOMENTS_TEXT], to[MOMENTS_TEXT] = "now";
+	const struct snapshot *s;
+
+	ui->source->since(ui->source->ctx, since, until);
+	ui_look(ui);
+	s = ui->current;
+	if (!s || !s->since) {
+		ui_say(ui, "the columns since a mark are off");
+		return;
+	}
+	moments_text(s->since, from);
+	if (s->until)
+		moments_text(s->until, to);
+	ui_say(ui, "SINCE, NEW and KEPT count from %s to %s%s", from, to,
+		ui->frozen ? ", when the rows move again" : "");
+}
+
+static void name_accept(struct ui *ui, const char *text)
+{
+	if (!*text)
+		return;
+	ui->source->mark_name(ui->source->ctx, ui->marks.naming, text);
+	ui_look(ui);
+}
+
+/* Its number, or 0 after a message. */
+static unsigned mark_now(struct ui *ui)
+{
+	char text[UI_MESSAGE_MAX] = "";
+	int number;
+
+	if (!ui->source->mark) {
+		ui_say(ui, "no program runs that could be marked");
+		return 0;
+	}
+	number = ui->source->mark(ui->source->ctx, text, sizeof(text));
+	if (number > 0)
+		ui_look(ui);
+	if (*text)
+		ui_say(ui, "%s", text);
+	return number > 0 ? (unsigned)number : 0;
+}
+
+void view_marks_mark(struct ui *ui, int arg, int key)
+{
+	unsigned number = mark_now(ui);
+
+	if (!number)
+		return;
+	ui->marks.naming = number;
+	if (!ui->message[0])
+		ui_say(ui, "mark %u: SINCE, NEW and KEPT in the table; M compares marks", number);
+	prompt_open(&ui->prompt, "marked; a name for it, or Enter:", "", name_accept);
+}
+
+void view_marks_from(struct ui *ui, int arg, int key)
+{
+	bool here = ui_view(ui) == view_table[VIEW_MARKS] && ui->marks.selected;
+	unsigned until = ui->current ? number_of(ui->current->until) : 0;
+	unsigned from = here ? ui->marks.selected : mark_now(ui);
+
+	if (from)
+		marks_choose(ui, from, until > from && here ? until : 0);
+}
+
+void view_marks_to(struct ui *ui, int arg, int key)
+{
+	unsigned since = ui->current ? number_of(ui->current->since) : 0;
+
+	if (!since)
+		ui_say(ui, "first choose a mark to count from (b)");
+	else if (ui->marks.selected && ui->marks.selected <= since)
+		ui_say(ui, "that is not after mark %u, which is counted from", since);
+	else
+		marks_choose(ui, since, ui->marks.selected);
+}
+
+void view_marks_clear(struct ui *ui, int arg, int key)
+{
+	marks_choose(ui, 0, 0);
+}
+
+void view_marks_show(struct ui *ui, int arg, int key)
+{
+	if (ui_view(ui) == view_table[VIEW_MARKS])
+		ui_pop(ui);
+	else
+		ui_push(ui, VIEW_MARKS);
+}
+
+void view_marks_sites(struct ui *ui, int arg, int key)
+{
+	if (!ui->current || !ui->current->since) {
+		ui_say(ui, "first choose a mark to count from (b)");
+		return;
+	}
+	ui->sort = COL_SINCE;
+	ui->reverse = false;
+	ui_tab(ui, VIEW_SITES);
+	ui_reorder(ui);
+}
+
+const struct view view_marks = {
+	.title = "Marks",
+	.scope = IN_MARKS,
+	.open = marks_open,
+	.update = marks_update,
+	.moved = marks_moved,
+	.draw = marks_draw,
+	.status = marks_status,
+	.list = marks_list,
+	.click = marks_click,
+	.matches = marks_matches,
+};
