@@ -15,11 +15,13 @@
 
 #include "src/export/export.h"
 #include "src/model/filter.h"
+#include "src/ages.h"
 #include "src/config.h"
 #include "src/list.h"
 #include "src/mark.h"
 #include "src/options.h"
 #include "src/outfile.h"
+#include "src/picture.h"
 #include "src/run.h"
 #include "src/sym/sym.h"
 #include "src/util/clock.h"
@@ -59,54 +61,24 @@ static int put(int fd, struct strbuf *text, const struct options *o)
 	return outfile_put(fd, text, o) == 0 ? 0 : RUN_EXIT_FAILED;
 }
 
-/* A snapshot as the options want it: what -F lets pass, and that by --group. */
-struct view {
-	const struct snapshot *sites, *rows; /* the same, unless rows sum up sites */
-	struct snapshot matching;
-	struct snap_site *room;
-	struct groups groups;
-};
-
-static void view_make(struct view *v, const struct snapshot *s, const struct options *o)
-{
-	char why[FILTER_WHY_MAX];
-	struct filter *f = o->filter ? filter_parse(o->filter, why) : NULL;
-	struct groups_wish wish = { .by = o->group, .show_hidden = o->show_hidden, .filter = f };
-	size_t room = 0;
-
-	*v = (struct view){ .sites = s };
-	if (f && filter_apply(f, s, o->show_hidden, &v->matching, &v->room, &room) == 0)
-		v->sites = &v->matching;
-	v->rows = v->sites;
-	if (o->group != GROUP_STACK && groups_make(&v->groups, s, &wish) == 0)
-		v->rows = &v->groups.snap;
-	filter_free(f);
-}
-
-static void view_free(struct view *v)
-{
-	free(v->room);
-	groups_free(&v->groups);
-}
-
 static int report_put(
 	int fd, const struct snapshot *s, const struct options *o, const struct map_account *memory)
 {
 	struct strbuf text = STRBUF_INIT;
 	struct export_options e;
-	struct view v;
+	struct picture v;
 
 	export_options_fill(&e, o);
 	e.sites = s->nsites;
 	e.memory = memory;
 	e.whole = s;
-	view_make(&v, s, o);
+	picture_make(&v, s, o);
 	e.groups = v.rows != v.sites ? v.rows : NULL;
 	if (o->format == OPTIONS_JSON)
 		export_json(&text, v.sites, &e);
 	else
 		export_text(&text, v.rows, &e);
-	view_free(&v);
+	picture_free(&v);
 	return put(fd, &text, o);
 }
 
@@ -271,16 +243,16 @@ static int frame_put(struct run *r, int fd, const struct snapshot *s, const stru
 {
 	struct strbuf text = STRBUF_INIT;
 	struct export_options e;
-	struct view v;
+	struct picture v;
 
 	if (o->format_given) {
 		run_memory_look(r);
 		return report_put(fd, s, o, run_memory(r));
 	}
 	export_options_fill(&e, o);
-	view_make(&v, s, o);
+	picture_make(&v, s, o);
 	export_frame(&text, v.rows, &e);
-	view_free(&v);
+	picture_free(&v);
 	return put(fd, &text, o);
 }
 
@@ -441,6 +413,12 @@ static int screen_run(const struct options *o, struct script *script,
 	return rc;
 }
 
+static void screen_ages(void *ctx, bool wanted)
+{
+	(void)ctx;
+	ages_want(wanted);
+}
+
 static int screen_settings_save(void *ctx, const struct settings *s, char *msg, size_t cap)
 {
 	(void)ctx;
@@ -469,6 +447,7 @@ static int show_screen(
 		.since = screen_since,
 		.now_ns = screen_now,
 		.hide_rules = screen_rules,
+		.ages = screen_ages,
 		.settings_save = screen_settings_save,
 		.rules_set = screen_rules_set };
 	struct tui_options t = { .delay_ns = o->delay_ns,
@@ -554,6 +533,7 @@ static int run_as_text(const struct options *o)
 		return rc;
 	}
 	signals_prepare(&r);
+	ages_want(picture_wants_ages(o));
 	return o->report ? show_report(&r, o, fd) : show_batch(&r, o, fd);
 }
 

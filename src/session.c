@@ -16,6 +16,7 @@
 
 #include "src/model/model.h"
 #include "src/proc/proc.h"
+#include "src/ages.h"
 #include "src/command.h"
 #include "src/holder.h"
 #include "src/intake.h"
@@ -47,6 +48,7 @@ struct session {
 	uint64_t pss_due_ns, ended_ns, ticked_ns, ticked_cpu_ns; /* ticked: for our own cost */
 	struct threads threads;
 	struct marks marks;
+	struct ages ages;
 	/* How it ended. */
 	enum snap_state state;
 	bool replaced; /* by exec, with another image */
@@ -100,6 +102,7 @@ static void session_free(struct session *s)
 	free(s->sites);
 	free(s->plain);
 	threads_free(&s->threads);
+	ages_free(&s->ages);
 	free(s->stopped);
 	free(s);
 }
@@ -514,6 +517,8 @@ struct snapshot *session_tick(struct session *s)
 	in.nsites = sites_plain(s, &in.variance);
 	in.sites = s->plain;
 	fill_head(s, &totals, &in.head, in.now_ns);
+	ages_look(&s->ages, s->segment, s->site_count);
+	ages_tell(&s->ages, s->plain, in.nsites, in.head.uptime_ns);
 	threads_look(&s->threads, s->segment, session_alive(s) ? s->pid : 0, &in.head);
 	fill_self(s, &in.head, in.now_ns);
 	made = model_tick(s->model, &in);

@@ -77,6 +77,7 @@ static const struct {
 	{ COL_PEAK, 132, 132 },
 	{ COL_ALLOCS, 140, 140 },
 	{ COL_TEMP, 150, 150 },
+	{ COL_AGE, 90, 100 },
 	{ COL_SITES, GROUPED, GROUPED },
 	{ COL_GROWTH, 116, 116 },
 	{ COL_SITE, 0, 0 },

@@ -79,6 +79,8 @@ struct tui_source {
 	int (*settings_save)(void *ctx, const struct settings *s, char *msg, size_t cap);
 	/* The user's rules of naming are these. May be NULL. */
 	void (*rules_set)(void *ctx, const struct settings *s);
+	/* How old blocks are is wanted from the next snapshot on, or not any more. May be NULL. */
+	void (*ages)(void *ctx, bool wanted);
 	/* Text of the naming rules, for the help screen. */
 	const char *const *(*hide_rules)(void *ctx, size_t *count);
 };

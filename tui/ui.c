@@ -220,10 +220,21 @@ static void ui_show_current(struct ui *ui)
 	ui_reorder(ui);
 }
 
+/* They take time to read, so only for who looks at them. */
+static bool ui_wants_ages(const struct ui *ui)
+{
+	return ui->sort == COL_AGE || !(ui->columns_off >> COL_AGE & 1) ||
+	       (ui->filter && filter_wants_ages(ui->filter));
+}
+
 void ui_look(struct ui *ui)
 {
 	const char *error = NULL;
-	struct snapshot *s = ui->source->tick(ui->source->ctx, &error);
+	struct snapshot *s;
+
+	if (ui->source->ages)
+		ui->source->ages(ui->source->ctx, ui_wants_ages(ui));
+	s = ui->source->tick(ui->source->ctx, &error);
 
 	ui->error = error;
 	if (!s)

@@ -84,6 +84,16 @@ static void facts_total(const struct ui *ui, const struct snap_site *site, struc
 	strip_right(s, 60, INK_PLAIN, "%s", units_freq(a, site->allocs_per_s));
 }
 
+/* Where somebody asked for them: a column or a filter. */
+static void facts_ages(const struct snap_site *site, struct strip *s)
+{
+	char a[UNITS_MAX], b[UNITS_MAX];
+
+	if (site->has_ages)
+		strip_left(s, 70, INK_PLAIN, "live blocks are %s to %s old",
+			units_duration(a, site->youngest_ns), units_duration(b, site->oldest_ns));
+}
+
 static void facts_trend(const struct ui *ui, const struct snap_site *site, struct strip *s)
 {
 	unsigned n =
@@ -104,6 +114,7 @@ static void facts_trend(const struct ui *ui, const struct snap_site *site, struc
 	} else {
 		strip_left(s, 50, INK_DIM, "no lasting growth seen");
 	}
+	facts_ages(site, s);
 	strip_right(s, 80, INK_PLAIN, "by %s", site->alloc_function);
 }
 

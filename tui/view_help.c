@@ -121,6 +121,7 @@ static void help_add_filter(struct ui *ui)
 		{ "!word", "not in them" },
 		{ "stack:word", "in any frame of the stack; so function: file: module: in one" },
 		{ "live>1M", "live, blocks, avg, peak, allocs, temp, rate, percent: > < >= <= =" },
+		{ "age>60s", "of the oldest live block; youngest<1s: of the youngest" },
 		{ "sites>9", "of rows that sum up sites: how many; numbers are the sums there" },
 	};
 

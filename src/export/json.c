@@ -263,6 +263,10 @@ static void json_site(struct writer *w, const struct snap_site *site, bool sampl
 	writer_double(w, "rate_bytes_per_s", site->rate_bytes_per_s);
 	json_error(w, &site->error, sampled);
 	json_growth(w, &site->growth);
+	if (site->has_ages) {
+		writer_uint(w, "oldest_ns", site->oldest_ns);
+		writer_uint(w, "youngest_ns", site->youngest_ns);
+	}
 	json_stack(w, site->stack);
 	writer_bool(w, "truncated", site->stack->truncated);
 	writer_end(w);

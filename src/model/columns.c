@@ -29,6 +29,7 @@ const struct column_info column_table[COL_COUNT] = {
 	[COL_ALLOCS] = { "allocs", "ALLOCS", "blocks allocated since start", 6, true, true },
 	[COL_TEMP] = { "temp", "TEMP", "blocks freed by the thread's very next event", 6, true,
 		true },
+	[COL_AGE] = { "age", "AGE", "of the oldest live block", 6, true, true },
 	[COL_SITES] = { "sites", "SITES", "call sites in the row, when it sums up several", 6, true,
 		true },
 	[COL_GROWTH] = { "growth", "GROWS",
@@ -150,6 +151,14 @@ static void cell_temporary(const struct cell *c, char *out)
 	units_count(out, c->site->temporary);
 }
 
+static void cell_age(const struct cell *c, char *out)
+{
+	if (c->site->has_ages)
+		units_duration(out, c->site->oldest_ns);
+	else
+		strcpy(out, "-");
+}
+
 static void cell_sites(const struct cell *c, char *out)
 {
 	units_count(out, c->site->group ? c->site->group->sites : 1);
@@ -194,6 +203,7 @@ static void (*const column_format[COL_COUNT])(const struct cell *c, char *out) =
 	[COL_PEAK] = cell_peak,
 	[COL_ALLOCS] = cell_allocs,
 	[COL_TEMP] = cell_temporary,
+	[COL_AGE] = cell_age,
 	[COL_SITES] = cell_sites,
 	[COL_GROWTH] = cell_growth,
 	[COL_SITE] = cell_site,

@@ -22,6 +22,7 @@ enum column {
 	COL_PEAK,
 	COL_ALLOCS,
 	COL_TEMP,
+	COL_AGE,
 	COL_SITES,
 	COL_GROWTH,
 	COL_SITE,

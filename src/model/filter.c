@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "src/util/units.h"
 
 #define TERMS_MAX 16
 
@@ -79,6 +80,17 @@ static double value_rate(const struct snapshot *snap, const struct snap_site *si
 	return site->rate_bytes_per_s;
 }
 
+/* A site without live blocks has no age, and is neither older nor younger than anything. */
+static double value_age(const struct snapshot *snap, const struct snap_site *site)
+{
+	return site->has_ages ? (double)site->oldest_ns : NAN;
+}
+
+static double value_youngest(const struct snapshot *snap, const struct snap_site *site)
+{
+	return site->has_ages ? (double)site->youngest_ns : NAN;
+}
+
 static double value_percent(const struct snapshot *snap, const struct snap_site *site)
 {
 	return snap->totals.live_bytes
@@ -89,7 +101,7 @@ static double value_percent(const struct snapshot *snap, const struct snap_site 
 static const struct number_field {
 	const char *name;
 	double (*value)(const struct snapshot *snap, const struct snap_site *site);
-	double kilo; /* of its suffixes: bytes come in 1024s */
+	double kilo; /* of its suffixes: bytes come in 1024s; 0: it is a time */
 } number_fields[] = {
 	{ "live", value_live, 1024 },
 	{ "blocks", value_blocks, 1000 },
@@ -100,6 +112,8 @@ static const struct number_field {
 	{ "rate", value_rate, 1024 },
 	{ "percent", value_percent, 1 },
 	{ "sites", value_sites, 1000 },
+	{ "age", value_age, 0 },
+	{ "youngest", value_youngest, 0 },
 };
 #define NUMBER_FIELDS (sizeof(number_fields) / sizeof(number_fields[0]))
 
@@ -141,6 +155,19 @@ static bool number_read(const char *text, size_t len, double kilo, double *out)
 	return *end == 0 || strcmp(end, "/s") == 0;
 }
 
+static bool time_read(const char *text, size_t len, double *out)
+{
+	char copy[FILTER_TEXT_MAX];
+	uint64_t ns;
+
+	memcpy(copy, text, len);
+	copy[len] = 0;
+	if (units_parse_duration(copy, &ns) != 0)
+		return false;
+	*out = (double)ns;
+	return true;
+}
+
 /* "live>1M": the field's name, a comparison, a number. False: it is none of ours, so text. */
 static bool term_number(struct term *t, const char *p, size_t len, const char **why)
 {
@@ -157,7 +184,7 @@ static bool term_number(struct term *t, const char *p, size_t len, const char **
 			field = &number_fields[i];
 	if (!field) {
 		*why = "there is no such number (live blocks avg peak allocs temp rate percent "
-		       "sites)";
+		       "sites age youngest)";
 		return true;
 	}
 	for (; name < len && strchr("<>=", p[name]); name++) {
@@ -167,7 +194,9 @@ static bool term_number(struct term *t, const char *p, size_t len, const char **
 	}
 	t->field = NUMBER;
 	t->value = field->value;
-	if (!number_read(p + name, len - name, field->kilo, &t->bound))
+	if (field->kilo == 0 && !time_read(p + name, len - name, &t->bound))
+		*why = "a time is missing behind the comparison (500ms, 60s, 5m)";
+	else if (field->kilo != 0 && !number_read(p + name, len - name, field->kilo, &t->bound))
 		*why = "a number is missing behind the comparison (1M, 300, 2.5k)";
 	return true;
 }
@@ -229,8 +258,6 @@ static const char *term_read(struct term *t, const char *p, const char **why)
 		t->field = text_fields[i].field;
 		p += name;
 	}
-	if (!strncmp(p, "age", 3) && strchr("<>=", p[3]) && p[3])
-		*why = "how old blocks are is not kept by call site";
 	return term_text(t, p, why);
 }
 
@@ -272,6 +299,14 @@ void filter_free(struct filter *f)
 		if (f->term[i].is_regex)
 			regfree(&f->term[i].regex);
 	free(f);
+}
+
+bool filter_wants_ages(const struct filter *f)
+{
+	for (unsigned i = 0; i < f->terms; i++)
+		if (f->term[i].value == value_age || f->term[i].value == value_youngest)
+			return true;
+	return false;
 }
 
 const char *filter_text(const struct filter *f)

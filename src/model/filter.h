@@ -6,6 +6,7 @@
  *	"two words"     the same, with a blank in it
  *	/regex/         the same, as an extended regular expression
  *	function:word   in that one only; so file:, module:, and stack: for any frame of the stack
+ *	age>60s         of the oldest live block; youngest: of the youngest; where they are known
  *	live>1M         live, blocks, avg, peak, allocs, temp, rate (per second), percent; > >= < <=
  *= !term           does not hold
  *
@@ -24,6 +25,8 @@ struct filter;
 /* NULL and one line in `why` for what cannot be understood, also when nothing is asked for. */
 struct filter *filter_parse(const char *text, char why[FILTER_WHY_MAX]);
 void filter_free(struct filter *f);
+/* Whether it asks how old blocks are, which is read on demand only. */
+bool filter_wants_ages(const struct filter *f);
 /* As it was typed. */
 const char *filter_text(const struct filter *f);
 /* `show_hidden`: sites are named after their innermost frame, as the table names them. */

@@ -161,6 +161,17 @@ static struct snap_error errors_of(const double *sum)
 		.alloc_bytes = (uint64_t)sqrt(sum[3]) };
 }
 
+static void ages_join(struct snap_site *to, const struct snap_site *from)
+{
+	if (!from->has_ages)
+		return;
+	if (!to->has_ages || from->oldest_ns > to->oldest_ns)
+		to->oldest_ns = from->oldest_ns;
+	if (!to->has_ages || from->youngest_ns < to->youngest_ns)
+		to->youngest_ns = from->youngest_ns;
+	to->has_ages = true;
+}
+
 static void group_add(struct snap_site *to, struct snap_group *group, const struct snap_site *site)
 {
 	to->live_bytes += site->live_bytes;
@@ -178,6 +189,7 @@ static void group_add(struct snap_site *to, struct snap_group *group, const stru
 	to->since.kept_blocks += site->since.kept_blocks;
 	to->since.kept_bytes += site->since.kept_bytes;
 	to->since.kept_of += site->since.kept_of;
+	ages_join(to, site);
 	trend_add(to, site);
 	if (growth_weight(site) > growth_weight(to))
 		to->growth = site->growth;

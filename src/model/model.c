@@ -235,6 +235,9 @@ static void model_counters(const struct model_site *in, struct snap_site *out)
 	out->alloc_bytes = in->alloc_bytes;
 	out->peak_live_bytes = in->peak_bytes > in->live_bytes ? in->peak_bytes : in->live_bytes;
 	out->temporary = in->temporary;
+	out->has_ages = in->has_ages;
+	out->oldest_ns = in->oldest_ns;
+	out->youngest_ns = in->youngest_ns;
 }
 
 /* `keep`: this tick is also a reading that later rates are taken against, at `keep_slot`. */

@@ -21,6 +21,8 @@ struct model_site {
 	uint32_t id;
 	uint64_t live_bytes, allocs, frees, alloc_bytes, peak_bytes, temporary;
 	struct model_variance variance;
+	bool has_ages; /* the next two are known */
+	uint64_t oldest_ns, youngest_ns; /* ages of live blocks */
 };
 
 /* Everything of one tick. Arrays are only read during model_tick. */

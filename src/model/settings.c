@@ -80,6 +80,7 @@ void settings_default(struct settings *s)
 		.header = 1,
 		.follow = 1,
 		.depth = 128 };
+	strcpy(s->off[SETTINGS_SITES], "age"); /* it has to be read on purpose */
 }
 
 static unsigned *number_of(struct settings *s, const struct setting *t)

@@ -98,6 +98,11 @@ static uint64_t key_temporary(const struct snap_site *s)
 	return s->temporary;
 }
 
+static uint64_t key_age(const struct snap_site *s)
+{
+	return s->has_ages ? s->oldest_ns : 0;
+}
+
 static uint64_t key_sites(const struct snap_site *s)
 {
 	return s->group ? s->group->sites : 1;
@@ -123,6 +128,7 @@ static uint64_t (*const key_of[COL_COUNT])(const struct snap_site *s) = {
 	[COL_PEAK] = key_peak,
 	[COL_ALLOCS] = key_allocs,
 	[COL_TEMP] = key_temporary,
+	[COL_AGE] = key_age,
 	[COL_SITES] = key_sites,
 	[COL_GROWTH] = key_growth,
 };

@@ -128,6 +128,8 @@ struct snap_site {
 	uint64_t allocs, frees, alloc_bytes;
 	uint64_t peak_live_bytes;
 	uint64_t temporary; /* freed by the same thread as its very next event */
+	bool has_ages; /* of its live blocks: they were asked for, and there are such blocks */
+	uint64_t oldest_ns, youngest_ns; /* ages, where known */
 	struct snap_error error;
 	double rate_bytes_per_s; /* growth of live bytes over the last ticks (about 10 s) */
 	double allocs_per_s;

@@ -25,7 +25,7 @@ def heaptop(*options):
 def play(text, *options):
     path = os.path.join(scratch, "script")
     with open(path, "w", encoding="utf-8") as f:
-        f.write(":size 100x40\n:until exited\n" + text)
+        f.write(":size 100x40\n:until exited 0\n" + text)
     done = heaptop("-d", "0.1", "--script", path, *options)
     check_equal(done.stderr, b"", "messages")
     return done.stdout.decode()

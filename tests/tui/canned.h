@@ -31,6 +31,7 @@ struct canned {
 	unsigned saved;
 	struct settings kept; /* the last that were saved */
 	unsigned rules; /* of the user */
+	bool ages;
 	int exit_status;
 	enum group_by saved_group;
 	size_t saved_sites; /* of the last */
@@ -407,6 +408,11 @@ static inline struct map *canned_map(void *ctx)
 	return c->map;
 }
 
+static inline void canned_ages(void *ctx, bool wanted)
+{
+	((struct canned *)ctx)->ages = wanted;
+}
+
 static inline int canned_settings_save(void *ctx, const struct settings *s, char *msg, size_t cap)
 {
 	((struct canned *)ctx)->kept = *s;
@@ -488,6 +494,7 @@ static inline struct tui_source canned_source(struct canned *c)
 		.map = canned_map,
 		.now_ns = canned_now,
 		.hide_rules = canned_rules,
+		.ages = canned_ages,
 		.settings_save = canned_settings_save,
 		.rules_set = canned_rules_set };
 }

@@ -111,7 +111,7 @@ TEST(columns_are_switched_off)
 	go_to("[x] BLOCKS"); /* the first is of Sites */
 	paper_keys(&p, " ");
 	CHECK(seen("[ ] BLOCKS"));
-	CHECK_STR(p.ui.settings.off[SETTINGS_SITES], "blocks");
+	CHECK_STR(p.ui.settings.off[SETTINGS_SITES], "age blocks");
 	paper_keys(&p, "\033");
 	CHECK(!seen("5BLOCKS") && seen("6AVG"));
 	/* Those of other tables, where each keeps its digit. */

@@ -63,6 +63,25 @@ TEST(v_goes_through_the_styles_of_names)
 	paper_close(&p);
 }
 
+TEST(ages_are_asked_for_by_who_looks_at_them)
+{
+	begin(30, 120);
+	ui_tick(&p.ui);
+	CHECK(!p.canned.ages);
+	paper_keys(&p, "\\age>60s\r");
+	ui_tick(&p.ui);
+	CHECK(p.canned.ages);
+	ui_key(&p.ui, UI_KEY_ESC);
+	ui_tick(&p.ui);
+	CHECK(!p.canned.ages);
+	p.ui.columns_off = 0;
+	ui_tick(&p.ui);
+	paper_draw(&p);
+	CHECK(p.canned.ages);
+	CHECK(strstr(paper_line(&p, p.ui.layout.y[ROW_HEAD]), "AGE") != NULL);
+	paper_close(&p);
+}
+
 /* ---- groups ------------------------------------------------------------------------------- */
 
 static const struct snap_site *row(size_t i)
@@ -182,6 +201,7 @@ TEST(groups_draw_at_every_size)
 int main(void)
 {
 	RUN(v_goes_through_the_styles_of_names);
+	RUN(ages_are_asked_for_by_who_looks_at_them);
 	RUN(g_asks_and_sums_up);
 	RUN(a_group_is_followed_held_and_found);
 	RUN(a_group_opens);

@@ -100,10 +100,31 @@ TEST(numbers)
 	CHECK_INT(matches("allocs>8999 temp<=10 peak>3M"), 1);
 }
 
+TEST(ages)
+{
+	struct snap_site old = site;
+
+	CHECK_INT(matches("age>1s"), 0); /* not known */
+	CHECK_INT(matches("age<1s"), 0);
+	old.has_ages = true;
+	old.oldest_ns = 90000000000;
+	old.youngest_ns = 2000000;
+	for (int i = 0; i < 6; i++) {
+		static const char *const terms[] = { "age>60s", "age<=1.5m", "youngest<5ms",
+			"age>2m", "youngest>1s", "age<1" };
+		char why[FILTER_WHY_MAX];
+		struct filter *f = filter_parse(terms[i], why);
+
+		CHECK(f && filter_wants_ages(f));
+		CHECK_INT(filter_match(f, &snap, &old, false), i < 3);
+		filter_free(f);
+	}
+}
+
 TEST(what_makes_no_sense_is_refused)
 {
 	static const char *const wrong[] = { "", "   ", "!", "live>", "live>x", "size>3", "/(/",
-		"/abc", "\"abc", "age>60s", "function:", "live>1X", "live>1M1" };
+		"/abc", "\"abc", "age>", "age>soon", "function:", "live>1X", "live>1M1" };
 	char many[FILTER_TEXT_MAX] = "", longest[FILTER_TEXT_MAX + 8];
 
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
@@ -176,6 +197,7 @@ int main(void)
 	RUN(terms_are_anded_and_negated);
 	RUN(expressions);
 	RUN(numbers);
+	RUN(ages);
 	RUN(what_makes_no_sense_is_refused);
 	RUN(lines_of_text);
 	RUN(a_snapshot_of_what_matches);

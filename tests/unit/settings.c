@@ -144,6 +144,9 @@ TEST(columns)
 	struct settings s;
 
 	settings_default(&s);
+	CHECK(settings_is_off(&s, SETTINGS_SITES, "age")); /* the only one at first */
+	settings_switch(&s, SETTINGS_SITES, "age", false);
+	CHECK_STR(s.off[SETTINGS_SITES], "");
 	CHECK(!settings_is_off(&s, SETTINGS_SITES, "avg"));
 	CHECK_INT(settings_switch(&s, SETTINGS_SITES, "avg", true), 0);
 	CHECK_INT(settings_switch(&s, SETTINGS_SITES, "peak", true), 0);
