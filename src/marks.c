@@ -16,7 +16,9 @@ static void marks_open(struct marks *m, const struct marks_of *of)
 	if (m->opened || of->pid <= 0 || of->identity->state == HT_STATE_PREPARED)
 		return;
 	m->opened = true;
-	markfile_clean();
+	/* Of one that has just ended, the file is still wanted. */
+	if (of->alive)
+		markfile_clean();
 	rc = markfile_find(&m->file, of->identity, of->pid);
 	if (rc != 0)
 		snprintf(m->refused, sizeof(m->refused), "%s",

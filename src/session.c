@@ -248,7 +248,7 @@ static struct marks_of marks_of(const struct session *s)
 {
 	return (struct marks_of){ .segment = s->segment,
 		.identity = &s->identity,
-		.pid = session_alive(s) ? s->pid : 0,
+		.pid = s->pid,
 		.alive = s->state == SNAP_RUNNING };
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include "src/export/export.h"
 #include "src/export/memory.h"
+#include "src/export/marks.h"
 #include "src/export/writer.h"
 #include "src/util/clock.h"
 
@@ -248,7 +249,7 @@ static void json_growth(struct writer *w, const struct snap_growth *g)
 	writer_end(w);
 }
 
-static void json_site(struct writer *w, const struct snap_site *site, bool sampled)
+static void json_site(struct writer *w, const struct snapshot *s, const struct snap_site *site)
 {
 	writer_object(w, NULL);
 	writer_uint(w, "id", site->id);
@@ -261,12 +262,13 @@ static void json_site(struct writer *w, const struct snap_site *site, bool sampl
 	writer_uint(w, "peak_live_bytes", site->peak_live_bytes);
 	writer_uint(w, "temporary", site->temporary);
 	writer_double(w, "rate_bytes_per_s", site->rate_bytes_per_s);
-	json_error(w, &site->error, sampled);
+	json_error(w, &site->error, s->sampling.most != 0);
 	json_growth(w, &site->growth);
 	if (site->has_ages) {
 		writer_uint(w, "oldest_ns", site->oldest_ns);
 		writer_uint(w, "youngest_ns", site->youngest_ns);
 	}
+	marks_json_site(w, s, site);
 	json_stack(w, site->stack);
 	writer_bool(w, "truncated", site->stack->truncated);
 	writer_end(w);
@@ -284,7 +286,7 @@ static void json_sites(struct writer *w, const struct snapshot *s, const struct 
 	writer_array(w, "sites");
 	writer_lines(w);
 	for (size_t i = 0; i < s->nsites; i++)
-		json_site(w, &s->sites[order[i]], s->sampling.most != 0);
+		json_site(w, s, &s->sites[order[i]]);
 	writer_end(w);
 	free(order);
 }
@@ -425,6 +427,7 @@ static void json_snapshot(
 	json_groups(w, o);
 	json_sites(w, s, o);
 	json_leaks(w, s);
+	marks_json(w, s);
 	writer_string(w, "notice", s->notice);
 	writer_array(w, "children");
 	writer_lines(w);

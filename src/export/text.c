@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "src/export/memory.h"
+#include "src/export/marks.h"
 #include "src/export/text.h"
 #include "src/util/clock.h"
 #include "src/util/units.h"
@@ -288,6 +289,7 @@ static void text_site(struct strbuf *out, const struct snapshot *s, const struct
 		strbuf_printf(out, "     grows %s over %s, %.0f%% sure\n",
 			units_rate(peak, site->growth.bytes_per_s),
 			units_duration(share, site->growth.over_ns), site->growth.sure * 100);
+	marks_text_site(out, s, site);
 	if (site->group)
 		text_group(out, site, o);
 	else
@@ -325,6 +327,7 @@ void export_text(struct strbuf *out, const struct snapshot *s, const struct expo
 	text_losses(out, &s->totals);
 	memory_text(out, s, o);
 	leaks_text(out, s, o);
+	marks_text(out, s);
 	text_sizes(out, s, text_glyphs(o));
 	text_lifetimes(out, s, text_glyphs(o));
 	text_sites(out, s, o);

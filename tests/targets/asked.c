@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Allocates what it is asked to: a line "keep N" or "turn N" on standard input is N blocks of 1000
+ * bytes, or N of 500 that are freed again; "drop N" frees N that were kept, the oldest first. It
+ * answers each line when that is done, and the first answer is its pid.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define KEPT_MAX 100000
+
+static void *kept[KEPT_MAX];
+static size_t first, last;
+
+__attribute__((noinline)) void asked_keep(int n)
+{
+	while (n-- > 0 && last < KEPT_MAX) {
+		kept[last] = malloc(1000);
+		memset(kept[last++], 1, 1000);
+	}
+}
+
+__attribute__((noinline)) void asked_turn(int n)
+{
+	for (void *volatile p; n-- > 0;) {
+		p = malloc(500);
+		free(p);
+	}
+}
+
+static void asked_drop(int n)
+{
+	while (n-- > 0 && first < last)
+		free(kept[first++]);
+}
+
+int main(void)
+{
+	char line[64], what[16];
+	int n;
+
+	printf("%d\n", (int)getpid());
+	fflush(stdout);
+	while (fgets(line, sizeof(line), stdin)) {
+		if (sscanf(line, "%15s %d", what, &n) != 2)
+			continue;
+		if (strcmp(what, "keep") == 0)
+			asked_keep(n);
+		else if (strcmp(what, "turn") == 0)
+			asked_turn(n);
+		else if (strcmp(what, "drop") == 0)
+			asked_drop(n);
+		puts("done");
+		fflush(stdout);
+	}
+	return 0;
+}
