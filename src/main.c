@@ -23,6 +23,7 @@
 #include "src/outfile.h"
 #include "src/picture.h"
 #include "src/run.h"
+#include "src/shown.h"
 #include "src/sym/sym.h"
 #include "src/util/clock.h"
 #include "src/util/text.h"
@@ -366,21 +367,6 @@ static struct map *screen_map(void *ctx)
 	return run_map(ctx);
 }
 
-static int screen_mark(void *ctx, char *msg, size_t cap)
-{
-	return run_mark(ctx, msg, cap);
-}
-
-static void screen_mark_name(void *ctx, unsigned number, const char *name)
-{
-	run_mark_name(ctx, number, name);
-}
-
-static void screen_since(void *ctx, unsigned since, unsigned until)
-{
-	run_since(ctx, since, until);
-}
-
 static void screen_end(void *ctx)
 {
 	run_end(ctx);
@@ -443,8 +429,10 @@ static int show_screen(
 		.fds = screen_fds,
 		.ready = screen_ready,
 		.save = screen_save,
-		.mark_name = screen_mark_name,
-		.since = screen_since,
+		.mark_name = shown_mark_name,
+		.since = shown_since,
+		.processes = shown_list,
+		.process_show = shown_go,
 		.now_ns = screen_now,
 		.hide_rules = screen_rules,
 		.ages = screen_ages,
@@ -473,7 +461,7 @@ static int show_screen(
 		source.end = screen_end;
 	if (o->mode != OPTIONS_READ) {
 		source.sample = screen_sample;
-		source.mark = screen_mark;
+		source.mark = shown_mark;
 	}
 	if (o->mode != OPTIONS_READ)
 		source.map = screen_map;

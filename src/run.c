@@ -190,6 +190,11 @@ int run_open(struct run *r, const struct options *o, bool screen, int rows, int 
 	return RUN_EXIT_FAILED;
 }
 
+struct watch *run_shown(const struct run *r)
+{
+	return r->processes ? processes_shown(r->processes) : r->watch;
+}
+
 /* Tells the session what the kernel accounted, once the child is reaped. */
 static void usage_report(struct run *r)
 {
@@ -245,7 +250,12 @@ struct snapshot *run_tick(struct run *r)
 	watch_steer(r->watch);
 	s = session_tick(watch_session(r->watch));
 	silence_check(r, s);
-	return s;
+	if (r->processes)
+		processes_tick(r->processes);
+	if (run_shown(r) == r->watch)
+		return s;
+	snapshot_unref(s);
+	return session_tick(watch_session(run_shown(r)));
 }
 
 void run_leak_look(struct run *r)
@@ -266,7 +276,7 @@ void run_leak_look(struct run *r)
 /* A map is of one image. */
 static struct mapping *mapping_of_now(struct run *r)
 {
-	struct session *s = watch_session(r->watch);
+	struct session *s = watch_session(run_shown(r));
 
 	if (r->mapping && !mapping_is_of(r->mapping, session_path(s), s)) {
 		mapping_free(r->mapping);
@@ -283,7 +293,7 @@ struct map *run_map(struct run *r)
 
 	if (!m)
 		return NULL;
-	if (run_alive(r) || !mapping_newest(m))
+	if (session_alive(watch_session(run_shown(r))) || !mapping_newest(m))
 		mapping_want(m);
 	return mapping_newest(m);
 }
@@ -308,10 +318,15 @@ void run_memory_look(struct run *r)
 
 const struct map_account *run_memory(const struct run *r)
 {
-	const struct map *m = r->mapping ? mapping_newest(r->mapping) : NULL;
+	const struct session *s = watch_session(run_shown(r));
+	const struct map *m = r->mapping && mapping_is_of(r->mapping, session_path(s), s)
+				      ? mapping_newest(r->mapping)
+				      : NULL;
 
 	if (m)
 		return &m->account;
+	if (run_shown(r) != r->watch)
+		return NULL; /* what else is known is of the program that we watch */
 	return r->has_memory ? &r->memory : NULL;
 }
 
@@ -350,7 +365,7 @@ int run_fds(const struct run *r, struct pollfd *fds, int max)
 	int n = 0;
 
 	if (n < max)
-		fds[n++] = (struct pollfd){ session_fd(watch_session(r->watch)), POLLIN, 0 };
+		fds[n++] = (struct pollfd){ session_fd(watch_session(run_shown(r))), POLLIN, 0 };
 	if (r->mapping && n < max)
 		fds[n++] = (struct pollfd){ mapping_fd(r->mapping), POLLIN, 0 };
 	if (r->output_open && n < max)
@@ -362,7 +377,7 @@ int run_fds(const struct run *r, struct pollfd *fds, int max)
 
 bool run_ready(struct run *r)
 {
-	bool changed = session_collect(watch_session(r->watch)), closed = false,
+	bool changed = session_collect(watch_session(run_shown(r))), closed = false,
 	     was_ended = r->ended;
 
 	if (r->output_open && output_read(r->output, &closed))
@@ -392,7 +407,7 @@ int run_sample(struct run *r, const char *text, char *msg, size_t cap)
 			"sampling: type exact, auto, 1K to 64M (bytes), or a limit like 5%%");
 		return rc;
 	}
-	rc = watch_sample(r->watch, &wish);
+	rc = watch_sample(run_shown(r), &wish);
 	if (rc != 0)
 		snprintf(msg, cap, "sampling: the program cannot be switched: %s", strerror(-rc));
 	else if (wish.limit > 0)
@@ -403,25 +418,6 @@ int run_sample(struct run *r, const char *text, char *msg, size_t cap)
 		snprintf(msg, cap, "from now on one block in %s is recorded",
 			snapshot_rate_text(wish.bytes, rate));
 	return rc;
-}
-
-int run_mark(struct run *r, char *msg, size_t cap)
-{
-	char message[MARKS_MESSAGE_MAX];
-	int rc = session_mark(watch_session(r->watch), NULL, message);
-
-	snprintf(msg, cap, "%s", message);
-	return rc;
-}
-
-void run_mark_name(struct run *r, unsigned number, const char *name)
-{
-	marks_name(session_marks(watch_session(r->watch)), number, name);
-}
-
-void run_since(struct run *r, unsigned since, unsigned until)
-{
-	marks_choose(session_marks(watch_session(r->watch)), since, until);
 }
 
 void run_end(struct run *r)
@@ -563,6 +559,8 @@ int run_close(struct run *r)
 	const char *kept = NULL;
 	int status = 0;
 
+	processes_free(r->processes);
+	r->processes = NULL;
 	terminal_drop(r);
 	end_await(r);
 	if (r->watch)

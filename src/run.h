@@ -13,6 +13,7 @@
 #include "src/options.h"
 #include "src/target/output.h"
 #include "src/target/prepare.h"
+#include "src/processes.h"
 #include "src/watch.h"
 
 #define RUN_EXIT_FAILED 125 /* could not run or attach */
@@ -20,6 +21,7 @@
 struct run {
 	const struct options *options;
 	struct watch *watch;
+	struct processes *processes; /* others, for the screen; or NULL */
 	struct prepared *prepared; /* launched */
 	struct target_child child; /* launched; pid 0 otherwise */
 	int child_fd; /* pidfd: readable when it has ended; -1 */
@@ -70,13 +72,8 @@ bool run_ready(struct run *r);
  * line that says what came of it in `msg`.
  */
 int run_sample(struct run *r, const char *text, char *msg, size_t cap);
-/*
- * Marks this moment. The number, or -errno; a line in `msg`. And what is then told of marks: from
- * which, to which, by number; 0: none, and now.
- */
-int run_mark(struct run *r, char *msg, size_t cap);
-void run_mark_name(struct run *r, unsigned number, const char *name);
-void run_since(struct run *r, unsigned since, unsigned until);
+/* The one on the screen: the watched one, or another that the user went to (src/shown.h). */
+struct watch *run_shown(const struct run *r);
 /* Asks the launched program to end. */
 void run_end(struct run *r);
 /*

@@ -49,6 +49,7 @@ static unsigned *action_shift_of(struct ui *ui)
 	case VIEW_MARKS:
 	case VIEW_HELP:
 	case VIEW_SETTINGS:
+	case VIEW_PROCESSES:
 	case VIEW_COUNT:
 		break;
 	}
@@ -428,6 +429,11 @@ bool action_is_frozen(const struct ui *ui)
 bool action_is_tree(const struct ui *ui)
 {
 	return ui->stack[0] == VIEW_TREE;
+}
+
+bool action_is_processes(const struct ui *ui)
+{
+	return ui_view(ui) == view_table[VIEW_PROCESSES];
 }
 
 bool action_is_held(const struct ui *ui)

@@ -36,6 +36,7 @@ void action_quit(struct ui *ui, int arg, int key);
 
 bool action_is_frozen(const struct ui *ui);
 bool action_is_tree(const struct ui *ui);
+bool action_is_processes(const struct ui *ui);
 bool action_is_held(const struct ui *ui);
 bool action_is_hidden_shown(const struct ui *ui);
 

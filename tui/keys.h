@@ -28,7 +28,8 @@ enum keys_scope {
 	IN_SHIFTED = IN_SITES | IN_DETAIL | IN_OUTPUT, /* long lines that can be moved sideways */
 	IN_DATA = IN_LISTS | IN_OUTPUT,
 	IN_SETTINGS = 1024,
-	IN_ALL = IN_DATA | IN_MARKS | IN_HELP | IN_SETTINGS,
+	IN_PROCESSES = 2048,
+	IN_ALL = IN_DATA | IN_MARKS | IN_HELP | IN_SETTINGS | IN_PROCESSES,
 	/* No view: the key steers the program, writes a file or starts a command. */
 	CHANGES = 1 << 30,
 	IN_SEARCHED = IN_ALL & ~IN_SIZES & ~IN_SETTINGS, /* where there are names */

@@ -25,6 +25,7 @@ struct tui_shown {
 	const struct snapshot *whole; /* all call sites */
 	const struct map_account *memory; /* what resident memory is; NULL: nobody looked */
 };
+#include "src/model/processes.h"
 
 struct tui_source {
 	void *ctx;
@@ -70,6 +71,13 @@ struct tui_source {
 	void (*mark_name)(void *ctx, unsigned number, const char *name);
 	/* Which marks the next snapshots' `since` and `until` are; 0: none, and now. */
 	void (*since)(void *ctx, unsigned since, unsigned until);
+	/*
+	 * The recorded processes as they are now: how many rows, the rows (good until the next
+	 * call), and how many there are besides. NULL: there is no list.
+	 */
+	size_t (*processes)(void *ctx, const struct process_row **rows, size_t *more);
+	/* The next snapshot is of this process. 0, or -errno and a line that says why not. */
+	int (*process_show)(void *ctx, uint64_t id, char *msg, size_t cap);
 	/* Asks the launched program to end (SIGTERM). NULL: not ours to end. */
 	void (*end)(void *ctx);
 	/* Monotonic ns; tests fix it. */

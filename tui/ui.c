@@ -37,6 +37,7 @@ const struct view *const view_table[VIEW_COUNT] = {
 	[VIEW_MARKS] = &view_marks,
 	[VIEW_HELP] = &view_help,
 	[VIEW_SETTINGS] = &view_settings,
+	[VIEW_PROCESSES] = &view_processes,
 };
 
 void ui_init(struct ui *ui, const struct tui_source *source, const struct tui_options *options)
@@ -197,6 +198,10 @@ void ui_reorder(struct ui *ui)
 /* Site ids are an image's own: what was picked in the one before means nothing in the next. */
 static void ui_image_changed(struct ui *ui)
 {
+	bool other = ui->shown->pid != ui->current->pid;
+
+	if (other)
+		view_processes_left(ui, ui->shown);
 	while (ui_view(ui) == view_table[VIEW_DETAIL] && ui_pop(ui))
 		;
 	ui->sites.has_selected = ui->group.is_inside = false;
@@ -206,7 +211,10 @@ static void ui_image_changed(struct ui *ui)
 	view_threads_free(ui);
 	view_map_reset(ui);
 	ui->sites.list = (struct list){ .height = ui->sites.list.height };
-	ui_say(ui, "the program called exec: a new image, and its sites start anew");
+	if (other)
+		view_processes_entered(ui, ui->current);
+	else
+		ui_say(ui, "the program called exec: a new image, and its sites start anew");
 }
 
 static void ui_show_current(struct ui *ui)

@@ -67,6 +67,7 @@ enum view_id {
 	VIEW_MARKS,
 	VIEW_HELP,
 	VIEW_SETTINGS,
+	VIEW_PROCESSES,
 	VIEW_COUNT
 };
 extern const struct view *const view_table[VIEW_COUNT];
@@ -163,6 +164,27 @@ struct output_state {
 	int rows, cols; /* told to the program last */
 };
 
+#define UI_PLACES 16 /* processes whose selection is remembered */
+
+struct processes_state {
+	struct list list;
+	const struct process_row *row; /* the source's */
+	size_t count, more;
+	bool loaded;
+	unsigned loaded_tick;
+	uint64_t selected; /* id of a process */
+	bool has_selected;
+	struct process_place {
+		pid_t pid;
+		uint64_t start_ns; /* of the image */
+		struct list list;
+		uint32_t site;
+		uint64_t node;
+		bool has_site, has_node;
+	} place[UI_PLACES];
+	unsigned places; /* so many were written, round and round */
+};
+
 struct help_state {
 	struct list list;
 	char **line; /* owned; made when the view opens */
@@ -235,6 +257,7 @@ struct ui {
 	struct output_state output;
 	struct help_state help;
 	struct setup_state setup;
+	struct processes_state processes;
 };
 
 void ui_init(struct ui *ui, const struct tui_source *source, const struct tui_options *options);

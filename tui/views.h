@@ -6,7 +6,7 @@
 #include "tui/ui.h"
 
 extern const struct view view_sites, view_tree, view_sizes, view_modules, view_threads, view_map,
-	view_output, view_detail, view_marks, view_help, view_settings;
+	view_output, view_detail, view_marks, view_help, view_settings, view_processes;
 
 /* The selection of the table goes to this site. */
 void view_sites_select(struct ui *ui, uint32_t site);
@@ -52,6 +52,13 @@ void view_tree_invert(struct ui *ui, int arg, int key);
 void view_tree_zoom(struct ui *ui, int in, int key);
 void view_tree_least(struct ui *ui, int arg, int key);
 void view_tree_detail(struct ui *ui, int arg, int key);
+
+/* The list of processes, and back from it; the one under the cursor comes to the screen. */
+void view_processes_toggle(struct ui *ui, int arg, int key);
+void view_processes_show(struct ui *ui, int arg, int key);
+/* The screen goes from one process to another: what was selected is kept, and is found again. */
+void view_processes_left(struct ui *ui, const struct snapshot *s);
+void view_processes_entered(struct ui *ui, const struct snapshot *s);
 
 /* Tells the program how large the Output tab is, if that changed. */
 void view_output_tell_size(struct ui *ui);

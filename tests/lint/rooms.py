@@ -44,7 +44,9 @@ MAY = {
     "src/mark": ["src/marks", "src/births", "src/markfile", "src/target", "src/model", "src/read", "src/util"],
     "src/session": ["src/ages", "src/marks", "src/births", "src/markfile", "src/threads", "src/command", "src/holder", "src/intake", "src/sampler", "src/steer", "src/read", "src/model", "src/sym", "src/proc", "src/util"],
     "src/watch": ["src/session", "src/steer", "src/target", "src/read", "src/model"],
-    "src/run": ["src/marks", "src/options", "src/steer", "src/target", "src/watch", "src/session", "src/leakcheck", "src/mapping", "src/leak", "src/read", "src/model", "src/util"],
+    "src/processes": ["src/watch", "src/session", "src/target", "src/read", "src/model", "src/proc", "src/util"],
+    "src/run": ["src/processes", "src/marks", "src/options", "src/steer", "src/target", "src/watch", "src/session", "src/leakcheck", "src/mapping", "src/leak", "src/read", "src/model", "src/util"],
+    "src/shown": ["src/run", "src/processes", "src/marks", "src/watch", "src/session", "src/model"],
     "src/main": ["src", "tui"],
 }
 # What runs inside other programs' malloc has no stdio, no malloc, no locks.

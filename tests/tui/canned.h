@@ -43,6 +43,8 @@ struct canned {
 	void *image; /* owner of its snapshots */
 	struct map *map; /* made when it is first asked for */
 	bool no_map; /* not yet */
+	pid_t other_pid; /* that is shown; 0: the server */
+	bool fewer_processes; /* of them */
 };
 
 static const struct snap_module canned_app = { "/srv/bin/server", "server", "ab12" };
@@ -179,7 +181,7 @@ static inline void canned_words(struct snapshot *s, const struct canned *c)
 	static const char *const argv[] = { "./server", "--port", "80" };
 
 	s->refs = 1;
-	s->pid = 4211;
+	s->pid = c->other_pid ? c->other_pid : 4211;
 	s->command = "./server --port 80";
 	s->argv = argv;
 	s->argc = 3;
@@ -478,6 +480,53 @@ static inline const char *const *canned_rules(void *ctx, size_t *count)
 	return rules;
 }
 
+#define CANNED_PROCESSES 5
+static const pid_t canned_pids[CANNED_PROCESSES] = { 4211, 4300, 4301, 4302, 977 };
+
+/* The server, a shell's family below it that comes and goes, and somebody else's. */
+static inline size_t canned_processes(void *ctx, const struct process_row **rows, size_t *more)
+{
+	static struct process_row row[CANNED_PROCESSES];
+	static const char *const commands[CANNED_PROCESSES] = { "./server --port 80",
+		"sh -c ./job --all", "./job --all", "gzip -9 a-log-with-a-name-that-is-long.log",
+		"python3 other.py" };
+	static const pid_t parents[CANNED_PROCESSES] = { 0, 4211, 4300, 4211, 0 };
+	struct canned *c = ctx;
+	size_t n = c->fewer_processes ? 2 : CANNED_PROCESSES;
+
+	for (size_t i = 0; i < n; i++) {
+		row[i] = (struct process_row){ .id = 100 + i,
+			.pid = canned_pids[i],
+			.parent = parents[i],
+			.state = i == 3 ? "stopped" : "running",
+			.live_bytes = (uint64_t)(c->seconds << 10) << (2 * i),
+			.rss_bytes = 40u << 20,
+			.rate_bytes_per_s = 3000.0 * (double)i,
+			.has_live = true,
+			.has_rate = true,
+			.has_rss = i != 4,
+			.shown = canned_pids[i] == (c->other_pid ? c->other_pid : 4211) };
+		snprintf(row[i].command, sizeof(row[i].command), "%s", commands[i]);
+	}
+	processes_arrange(row, n, 4211);
+	*rows = row;
+	*more = c->fewer_processes ? 300 : 0;
+	return n;
+}
+
+static inline int canned_process_show(void *ctx, uint64_t id, char *msg, size_t cap)
+{
+	static char image[CANNED_PROCESSES];
+	struct canned *c = ctx;
+
+	snprintf(msg, cap, "this process has ended");
+	if (id == 102)
+		return -ESRCH;
+	c->other_pid = canned_pids[id - 100];
+	c->image = id == 100 ? NULL : &image[id - 100];
+	return 0;
+}
+
 static inline struct tui_source canned_source(struct canned *c)
 {
 	return (struct tui_source){ .ctx = c,
@@ -492,6 +541,8 @@ static inline struct tui_source canned_source(struct canned *c)
 		.mark_name = canned_mark_name,
 		.since = canned_since,
 		.map = canned_map,
+		.processes = canned_processes,
+		.process_show = canned_process_show,
 		.now_ns = canned_now,
 		.hide_rules = canned_rules,
 		.ages = canned_ages,

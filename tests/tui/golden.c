@@ -288,6 +288,16 @@ TEST(marks)
 	golden_view("marks", prepare_marks);
 }
 
+static void prepare_processes(struct paper *p)
+{
+	paper_keys(p, "pj");
+}
+
+TEST(processes)
+{
+	golden_view("processes", prepare_processes);
+}
+
 TEST(output)
 {
 	golden_view("output", prepare_output);
@@ -319,7 +329,7 @@ TEST(ascii_is_ascii)
 	p.canned.nsites = 9; /* without the site that has a Japanese name */
 	p.canned.sampled = true;
 	ui_tick(&p.ui);
-	for (const char *keys = "\r?qqtjlizt\t\t\t\th"; *keys; keys++) {
+	for (const char *keys = "\r?qqpjptjlizt\t\t\t\th"; *keys; keys++) {
 		paper_draw(&p);
 		text = paper_text(&p);
 		for (const char *c = text; *c; c++)
@@ -344,6 +354,7 @@ int main(void)
 	RUN(settings);
 	RUN(map);
 	RUN(marks);
+	RUN(processes);
 	RUN(output);
 	RUN(help);
 	RUN(ended);

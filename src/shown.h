@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The process that the screen shows: the one that a run watches, or another one that the user went
+ * to (src/processes.h), and what is done to it. `run` is a struct run, as the screen has it (struct
+ * tui_source). Main thread.
+ */
+#ifndef SRC_SHOWN_H
+#define SRC_SHOWN_H
+
+#include "src/run.h"
+
+/* See struct tui_source: processes, process_show, mark, mark_name, since. */
+size_t shown_list(void *run, const struct process_row **rows, size_t *more);
+int shown_go(void *run, uint64_t process, char *msg, size_t cap);
+int shown_mark(void *run, char *msg, size_t cap);
+void shown_mark_name(void *run, unsigned number, const char *name);
+void shown_since(void *run, unsigned since, unsigned until);
+
+#endif

@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The list of processes on real ones: who is in it, what going over to another shows, and that the
+program which was left for a while is shown exactly when the screen comes back."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+
+from proving import (Failure, HEAPTOP, LIBRARY, case, check, check_equal, environment, listing, run, run_cases,
+                     scratch, segment_files, target, truth_read, wait_for)
+
+
+def path_of(name):
+    return os.path.join(scratch, name)
+
+
+def start(script, command):
+    with open(path_of("script"), "w", encoding="utf-8") as f:
+        f.write(":size 120x40\n" + script)
+    return subprocess.Popen([HEAPTOP, "-d", "0.1", "--script", path_of("script"), *command],
+                            env=environment(), stdin=subprocess.DEVNULL,
+                            start_new_session=True,
+                            stdout=open(path_of("out"), "wb"), stderr=open(path_of("err"), "wb"))
+
+
+def text_of(name):
+    with open(path_of(name), encoding="utf-8") as f:
+        return f.read()
+
+
+def end(viewer):
+    """Its status and what it said; the program that it leaves running has its streams, too."""
+    viewer.wait(timeout=60)
+    return viewer.returncode, text_of("out"), text_of("err")
+
+
+def shot(name):
+    """The screen that the script saved under this name, once it did."""
+    path = path_of(name)
+    def read():
+        text = text_of(name) if os.path.exists(path) else ""
+        return text if text.count("\n") == 40 else None
+    return wait_for(read, "the shot " + name)
+
+
+def fifo(name):
+    if os.path.exists(path_of(name)):
+        os.unlink(path_of(name))
+    os.mkfifo(path_of(name))
+    return path_of(name)
+
+
+def release(path):
+    """Who reads the fifo goes on."""
+    def opened():
+        try:
+            return os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError:
+            return None  # nobody does yet
+    os.close(wait_for(opened, "a reader of " + path))
+
+
+def kill_all(viewer):
+    """After a failure: the viewer and the program that it started, which has a session of its own
+    with it."""
+    try:
+        os.killpg(viewer.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    viewer.wait()
+
+
+@case("a child is shown as another viewer sees it; the parent, which became another program, exactly")
+def there_and_back():
+    parent, child, truth = fifo("parent"), fifo("child"), path_of("truth")
+    shell = "cat %s & cat %s; exec env TRUTH=%s %s" % (child, parent, truth, target("truth_apis"))
+    viewer = start(
+        "p\n:until ─ cat %s\n/\n:type /^cat.*child$/\nEnter Enter\n:until now shown\n:wait 3\n"
+        ":save-display %s\np\n:until truth_apis\n:until ended\ng g Enter\n"
+        ":until exited 0\n\\\n:type function:site_strdup\nEnter\n:until truth_apis.c\nEnter\n"
+        ":save-display -\n" % (child, path_of("there")), ["--", "sh", "-c", shell])
+    try:
+        screen = shot("there")
+        pid = int(re.search(r"pid (\d+)", screen).group(1))
+        check(open("/proc/%d/cmdline" % pid, encoding="utf-8").read() == "cat\0%s\0" % child,
+              "the child's screen is of %d: %s" % (pid, screen))
+        seen = run([HEAPTOP, "-b", "-n", "1", "--format", "json", "-a", str(pid)])
+        totals = json.loads(seen.stdout)["totals"]
+        blocks = re.search(r"([\d,]+) blocks ", screen).group(1).replace(",", "")
+        check_equal(int(blocks), totals["live_blocks"], "live blocks of the child")
+        release(parent)
+        status, out, err = end(viewer)
+        check_equal((status, err), (0, ""), "the end")
+        site = [s for s in truth_read(truth)["sites"] if s["name"] == "site_strdup"][0]
+        check("in %d blocks" % (site["allocs"] - site["frees"]) in out, "the screen: " + out)
+        release(child)
+    except BaseException:
+        kill_all(viewer)
+        raise
+    wait_for(lambda: segment_files() == [], "the child's end, which takes its segment away")
+
+
+@case("processes of other launches are listed, and those that come while one looks")
+def others():
+    gate, late = fifo("gate"), fifo("late")
+    env = environment(LD_PRELOAD=LIBRARY)
+    viewer = start("p\n:until cat %s\n:until 2 recorded\n:save-display %s\n:until cat %s\n"
+                   ":save-display -\n" % (gate, path_of("two"), late), ["--", "cat", gate])
+    with subprocess.Popen(["cat"], env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        third = None
+        try:
+            wait_for(lambda: str(other.pid) in listing(), "its segment")
+            check(" %d running" % other.pid in shot("two"), shot("two"))
+            third = subprocess.Popen(["cat", late], env=env)
+            status, out, _ = end(viewer)
+            check(" %d running" % third.pid in out, out)
+            release(gate)
+        finally:
+            other.kill()
+            if third:
+                third.kill()
+                third.wait()
+            kill_all(viewer)
+    # What was killed above is cleared away once it is gone.
+    wait_for(lambda: run([HEAPTOP, "--clean"]).returncode == 0 and segment_files() == [], "--clean")
+
+
+@case("a child that ends while it is shown stays on the screen, and its segment goes")
+def ends_meanwhile():
+    gate, more = fifo("gate"), fifo("more")
+    viewer = start("p\n:until ─ cat %s\n/\n:type /^cat.*gate$/\nEnter Enter\n:until now shown\n"
+                   ":save-display %s\n:until exited\np\n:until ended\n:save-display -\n" %
+                   (gate, path_of("before")),
+                   ["--", "sh", "-c", "cat %s & cat %s; wait" % (gate, more)])
+    try:
+        shot("before")
+        release(gate)
+        _, out, _ = end(viewer)
+        check(re.search(r"ended .* cat %s" % re.escape(gate), out), out)
+        release(more)
+        wait_for(lambda: segment_files() == [], "the removal of all segments")
+    except Failure as why:
+        raise Failure("%s: %s" % (why, listing())) from why
+    finally:
+        kill_all(viewer)
+
+
+run_cases()

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The recorded processes of this user as a tree, and going over to another one. What was selected
+ * in a process is selected again when the screen comes back to it. Main thread.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include "src/util/text.h"
+#include "src/util/units.h"
+#include "tui/ink.h"
+#include "tui/keys.h"
+#include "tui/table.h"
+#include "tui/views.h"
+
+enum { BY_PID, BY_STATE, BY_LIVE, BY_RATE, BY_RSS, BY_COMMAND };
+
+static const struct table_column process_columns[] = {
+	{ "PID", 8, true, 0, "its number, as it is seen from here" },
+	{ "STATE", 9, false, 56,
+		"running, stopped, ended, or elsewhere (cannot be seen from here)" },
+	{ "LIVE", 7, true, 0, "live bytes" },
+	{ "RATE", 9, true, 48, "growth of LIVE per second, over the last looks" },
+	{ "RSS", 7, true, 64, "resident memory, as the kernel says" },
+	{ "COMMAND", 0, false, 0, "below the one that started it" },
+};
+static unsigned process_off; /* columns are not chosen here */
+static const struct table process_table = { .column = process_columns,
+	.count = sizeof(process_columns) / sizeof(process_columns[0]),
+	.off = &process_off };
+
+/* ---- where the user was ------------------------------------------------------------------- */
+
+static struct process_place *place_of(struct ui *ui, const struct snapshot *s)
+{
+	struct processes_state *st = &ui->processes;
+
+	for (unsigned i = 0; i < UI_PLACES; i++)
+		if (st->place[i].pid == s->pid && st->place[i].start_ns == s->start_realtime_ns)
+			return &st->place[i];
+	return NULL;
+}
+
+void view_processes_left(struct ui *ui, const struct snapshot *s)
+{
+	struct processes_state *st = &ui->processes;
+	struct process_place *p = place_of(ui, s);
+
+	if (!p)
+		p = &st->place[st->places++ % UI_PLACES];
+	*p = (struct process_place){ .pid = s->pid,
+		.start_ns = s->start_realtime_ns,
+		.list = ui->sites.list,
+		.site = ui->sites.selected,
+		.has_site = ui->sites.has_selected,
+		.node = ui->tree.selected,
+		.has_node = ui->tree.has_selected };
+}
+
+void view_processes_entered(struct ui *ui, const struct snapshot *s)
+{
+	const struct process_place *p = place_of(ui, s);
+
+	ui_say(ui, "now shown: pid %d, %s", (int)s->pid, s->command ? s->command : "?");
+	if (!p)
+		return;
+	p = place_of(ui, s);
+	ui->sites.list = p->list;
+	ui->sites.selected = p->site;
+	ui->sites.has_selected = p->has_site;
+	ui->tree.selected = p->node;
+	ui->tree.has_selected = p->has_node;
+	ui->tree.list.moved = p->has_node;
+}
+
+/* ---- the list ----------------------------------------------------------------------------- */
+
+static struct list *processes_list_of(struct ui *ui)
+{
+	return &ui->processes.list;
+}
+
+static void processes_select_cursor(struct ui *ui)
+{
+	struct processes_state *st = &ui->processes;
+
+	st->has_selected = st->list.cursor < st->list.count;
+	if (st->has_selected)
+		st->selected = st->row[st->list.cursor].id;
+}
+
+/* The rows of now; an update that is not a tick's does not go and look again. */
+static void processes_load(struct ui *ui)
+{
+	struct processes_state *st = &ui->processes;
+
+	if (st->loaded && st->loaded_tick == ui->ticks)
+		return;
+	st->count = ui->source->processes(ui->source->ctx, &st->row, &st->more);
+	st->loaded = true;
+	st->loaded_tick = ui->ticks;
+}
+
+static void processes_update(struct ui *ui)
+{
+	struct processes_state *st = &ui->processes;
+
+	processes_load(ui);
+	st->list.count = st->count;
+	for (size_t i = 0; i < st->count; i++)
+		if (st->has_selected && st->row[i].id == st->selected)
+			list_follow(&st->list, i);
+	list_recount(&st->list, st->count);
+	processes_select_cursor(ui);
+}
+
+/* The cursor begins on the one that is shown. */
+static void processes_open(struct ui *ui)
+{
+	struct processes_state *st = &ui->processes;
+
+	st->list = (struct list){ .height = st->list.height };
+	st->loaded = false;
+	processes_load(ui);
+	st->list.count = st->count;
+	for (size_t i = 0; i < st->count; i++)
+		if (st->row[i].shown)
+			list_select(&st->list, i);
+	processes_select_cursor(ui);
+}
+
+/* ---- keys --------------------------------------------------------------------------------- */
+
+void view_processes_toggle(struct ui *ui, int arg, int key)
+{
+	if (ui_view(ui) == &view_processes)
+		ui_pop(ui);
+	else if (ui->source->processes)
+		ui_push(ui, VIEW_PROCESSES);
+	else
+		ui_say(ui, "there is no list of processes here");
+}
+
+void view_processes_show(struct ui *ui, int arg, int key)
+{
+	struct processes_state *st = &ui->processes;
+	char why[UI_MESSAGE_MAX] = "";
+	uint64_t id = st->selected;
+
+	if (!st->has_selected)
+		return;
+	if (ui->source->process_show(ui->source->ctx, id, why, sizeof(why)) != 0) {
+		ui_say(ui, "%s", why);
+		return;
+	}
+	if (ui->frozen)
+		ui_freeze(ui, false);
+	ui_pop(ui);
+	ui_tick(ui);
+}
+
+/* ---- drawing ------------------------------------------------------------------------------ */
+
+static void processes_tree_text(const struct process_row *row, char *out, size_t cap)
+{
+	char *end = out + cap;
+
+	*out = 0;
+	for (unsigned i = 1; i < row->level; i++)
+		out += snprintf(out, (size_t)(end - out), "%s",
+			row->guides >> i & 1 ? ink_sign(SIGN_TREE_LINE) : "  ");
+	if (row->level)
+		snprintf(out, (size_t)(end - out), "%s ",
+			ink_sign(row->last ? SIGN_TREE_END : SIGN_TREE_BRANCH));
+}
+
+static void processes_command(const struct process_row *row, unsigned cells, char *out)
+{
+	char text[512];
+	size_t used;
+
+	processes_tree_text(row, text, sizeof(text));
+	used = strlen(text);
+	snprintf(text + used, sizeof(text) - used, "%s", row->command[0] ? row->command : "?");
+	text_elide(out, COLUMN_TEXT_MAX, text, cells, false, ink_ascii());
+}
+
+static void processes_cell(
+	const struct process_row *row, const struct table_place *p, char out[COLUMN_TEXT_MAX])
+{
+	*out = 0;
+	switch (p->column) {
+	case BY_PID:
+		sprintf(out, "%d", (int)row->pid);
+		break;
+	case BY_STATE:
+		sprintf(out, "%s", row->state);
+		break;
+	case BY_LIVE:
+		strcpy(out, "?");
+		if (row->has_live)
+			units_bytes(out, row->live_bytes);
+		break;
+	case BY_RATE:
+		if (row->has_rate)
+			units_rate(out, row->rate_bytes_per_s);
+		break;
+	case BY_RSS:
+		if (row->has_rss)
+			units_bytes(out, row->rss_bytes);
+		break;
+	default:
+		processes_command(row, p->cells, out);
+	}
+}
+
+static void processes_draw_row(const struct ui *ui, size_t i, int y)
+{
+	const struct process_row *row = &ui->processes.row[i];
+	struct table_place place[TABLE_COLUMNS];
+	unsigned n = table_fit(&process_table, ui->layout.width, place);
+	bool selected = i == ui->processes.list.cursor;
+	enum ink ink = selected ? INK_SELECT : row->shown ? INK_BOLD : INK_PLAIN;
+	char text[COLUMN_TEXT_MAX];
+
+	if (selected)
+		ink_fill(y, 0, (unsigned)ui->layout.width, INK_SELECT);
+	ink_text(y, 0, 1, ink, selected ? ">" : " ");
+	for (unsigned k = 0; k < n; k++) {
+		processes_cell(row, &place[k], text);
+		table_draw_cell(&process_table, place[k], y, ink, text);
+	}
+	if (row->shown) /* a pid has seven digits at most */
+		ink_text(y, 1, 1, ink, "*");
+}
+
+/* Nothing sorts a tree, so there are no digits. */
+static void processes_draw_head(const struct ui *ui, int y)
+{
+	struct table_place place[TABLE_COLUMNS];
+	unsigned n = table_fit(&process_table, ui->layout.width, place);
+
+	ink_fill(y, 0, (unsigned)ui->layout.width, INK_HEAD);
+	for (unsigned k = 0; k < n; k++)
+		table_draw_cell(&process_table, place[k], y, INK_HEAD,
+			process_columns[place[k].column].title);
+}
+
+static void processes_draw(struct ui *ui)
+{
+	const struct list *l = &ui->processes.list;
+	int y = ui->layout.y[ROW_BODY];
+
+	processes_draw_head(ui, ui->layout.y[ROW_HEAD]);
+	if (!l->count)
+		ink_text(y, 2, (unsigned)ui->layout.width - 2, INK_DIM,
+			"no process of yours is recorded now");
+	for (size_t i = 0; i < l->height && l->top + i < l->count; i++)
+		processes_draw_row(ui, l->top + i, y + (int)i);
+}
+
+static void processes_status(struct ui *ui, char *text, size_t cap)
+{
+	const struct processes_state *st = &ui->processes;
+	char a[UNITS_MAX], b[UNITS_MAX + 32] = "";
+
+	if (st->more)
+		snprintf(b, sizeof(b), ", and %s more", units_count(a, st->more));
+	snprintf(text, cap,
+		"%zu recorded process%s%s, each below the one that started it   * is on the screen",
+		st->count, st->count == 1 ? "" : "es", b);
+}
+
+static bool processes_matches(const struct ui *ui, const struct filter *f, size_t row)
+{
+	char pid[16];
+
+	snprintf(pid, sizeof(pid), "%d", (int)ui->processes.row[row].pid);
+	return filter_match_text(f, ui->processes.row[row].command) || filter_match_text(f, pid);
+}
+
+static void processes_click(struct ui *ui, int y, int x)
+{
+	struct list *l = &ui->processes.list;
+	size_t row = l->top + (size_t)(y - ui->layout.y[ROW_BODY]);
+	bool again = row == l->cursor;
+
+	if (row >= l->count)
+		return;
+	list_select(l, row);
+	processes_select_cursor(ui);
+	if (again)
+		view_processes_show(ui, 0, 0);
+}
+
+const struct view view_processes = {
+	.title = "Processes",
+	.scope = IN_PROCESSES,
+	.wishes = LAYOUT_COMPACT,
+	.open = processes_open,
+	.update = processes_update,
+	.moved = processes_select_cursor,
+	.draw = processes_draw,
+	.status = processes_status,
+	.list = processes_list_of,
+	.click = processes_click,
+	.matches = processes_matches,
+};
