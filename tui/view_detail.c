@@ -71,6 +71,29 @@ static void facts_live(const struct ui *ui, const struct snap_site *site, struct
 		units_rate(a, site->rate_bytes_per_s));
 }
 
+/* What came between the marks that are compared, and how much of it is there. */
+static void facts_since(const struct snapshot *snap, const struct snap_site *site, struct strip *s)
+{
+	const struct snap_since *since = &site->since;
+	char text[UNITS_MAX];
+	uint64_t bytes = since->bytes < 0 ? -(uint64_t)since->bytes : (uint64_t)since->bytes;
+
+	if (!snap->since)
+		return;
+	strip_right(s, 75, INK_WARN, "since mark %u: %s%s", snap->since->number,
+		since->bytes < 0   ? "-"
+		: since->bytes > 0 ? "+"
+				   : "",
+		units_bytes(text, bytes));
+	if (snap->kept && since->kept_of)
+		strip_join(s, INK_PLAIN, ", %s%% of %" PRIu64 " new alive",
+			units_percent(text,
+				since->kept_blocks < since->kept_of ? since->kept_blocks
+								    : since->kept_of,
+				since->kept_of),
+			since->kept_of);
+}
+
 static void facts_total(const struct ui *ui, const struct snap_site *site, struct strip *s)
 {
 	char a[UNITS_MAX], b[UNITS_MAX];
@@ -82,6 +105,7 @@ static void facts_total(const struct ui *ui, const struct snap_site *site, struc
 	strip_left(s, 50, INK_PLAIN, "temporary %s%%",
 		units_percent(a, site->temporary, site->allocs));
 	strip_right(s, 60, INK_PLAIN, "%s", units_freq(a, site->allocs_per_s));
+	facts_since(ui->shown, site, s);
 }
 
 /* Where somebody asked for them: a column or a filter. */

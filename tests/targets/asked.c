@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Allocates what it is asked to: a line "keep N" or "turn N" on standard input is N blocks of 1000
- * bytes, or N of 500 that are freed again; "drop N" frees N that were kept, the oldest first. It
- * answers each line when that is done, and the first answer is its pid.
+ * bytes, or N of 500 that are freed again, and "step N" one of N times 1000; "drop N" frees N that
+ * were kept, the oldest first. It answers each line when that is done, and the first answer is its
+ * pid.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,13 @@ __attribute__((noinline)) void asked_keep(int n)
 		kept[last] = malloc(1000);
 		memset(kept[last++], 1, 1000);
 	}
+}
+
+__attribute__((noinline)) void asked_step(int n)
+{
+	static char *step;
+
+	step = realloc(step, (size_t)n * 1000);
 }
 
 __attribute__((noinline)) void asked_turn(int n)
@@ -48,6 +56,8 @@ int main(void)
 			continue;
 		if (strcmp(what, "keep") == 0)
 			asked_keep(n);
+		else if (strcmp(what, "step") == 0)
+			asked_step(n);
 		else if (strcmp(what, "turn") == 0)
 			asked_turn(n);
 		else if (strcmp(what, "drop") == 0)

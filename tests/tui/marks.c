@@ -81,6 +81,8 @@ TEST(any_two_marks_are_compared)
 	paper_keys(&p, "\r");
 	CHECK(sees("SINCE▼") && sees("mark 2 to mark 3"));
 	CHECK_INT(p.ui.rows->sites[p.ui.sites.order[0]].id, 17);
+	paper_keys(&p, "\r");
+	CHECK(sees("SITE 17") && sees("since mark 2: +11.") && sees("new alive"));
 	paper_close(&p);
 }
 
