@@ -98,6 +98,16 @@ static double value_percent(const struct snapshot *snap, const struct snap_site 
 		       : 0;
 }
 
+static double value_growth(const struct snapshot *snap, const struct snap_site *site)
+{
+	return site->growth.sure > 0 ? site->growth.bytes_per_s : 0;
+}
+
+static double value_since(const struct snapshot *snap, const struct snap_site *site)
+{
+	return (double)site->since.bytes;
+}
+
 static const struct number_field {
 	const char *name;
 	double (*value)(const struct snapshot *snap, const struct snap_site *site);
@@ -114,6 +124,8 @@ static const struct number_field {
 	{ "sites", value_sites, 1000 },
 	{ "age", value_age, 0 },
 	{ "youngest", value_youngest, 0 },
+	{ "growth", value_growth, 1024 },
+	{ "since", value_since, 1024 },
 };
 #define NUMBER_FIELDS (sizeof(number_fields) / sizeof(number_fields[0]))
 
@@ -184,7 +196,7 @@ static bool term_number(struct term *t, const char *p, size_t len, const char **
 			field = &number_fields[i];
 	if (!field) {
 		*why = "there is no such number (live blocks avg peak allocs temp rate percent "
-		       "sites age youngest)";
+		       "sites age youngest growth since)";
 		return true;
 	}
 	for (; name < len && strchr("<>=", p[name]); name++) {

@@ -7,6 +7,7 @@
  *	/regex/         the same, as an extended regular expression
  *	function:word   in that one only; so file:, module:, and stack: for any frame of the stack
  *	age>60s         of the oldest live block; youngest: of the youngest; where they are known
+ *	growth>0        per second, of what grows (growth.h); since: bytes since the mark
  *	live>1M         live, blocks, avg, peak, allocs, temp, rate (per second), percent; > >= < <=
  *= !term           does not hold
  *

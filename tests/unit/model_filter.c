@@ -22,7 +22,9 @@ static const struct snap_site site = { .id = 7,
 	.peak_live_bytes = 4 << 20,
 	.allocs = 9000,
 	.temporary = 10,
-	.rate_bytes_per_s = -2048 };
+	.rate_bytes_per_s = -2048,
+	.growth = { .sure = 0.5, .bytes_per_s = 3000 },
+	.since = { .bytes = -5000 } };
 static struct snapshot snap = { .totals.live_bytes = 30 << 20, .sites = &site, .nsites = 1 };
 
 /* 1: matches, 0: does not, -1: is not understood. */
@@ -96,6 +98,10 @@ TEST(numbers)
 	CHECK_INT(matches("rate<-1k"), 1);
 	CHECK_INT(matches("rate<-1k/s"), 1);
 	CHECK_INT(matches("rate>0"), 0);
+	CHECK_INT(matches("growth>2k/s"), 1);
+	CHECK_INT(matches("growth>3k"), 0);
+	CHECK_INT(matches("since<-4k"), 1);
+	CHECK_INT(matches("since>0"), 0);
 	CHECK_INT(matches("percent=10%"), 1);
 	CHECK_INT(matches("allocs>8999 temp<=10 peak>3M"), 1);
 }

@@ -48,6 +48,8 @@ static void prepare(void)
 			.alloc_bytes = 1000,
 			.peak_live_bytes = 500u << i,
 			.rate_bytes_per_s = i,
+			.growth = { .sure = 0.5, .bytes_per_s = 100 - i },
+			.since = { .bytes = 5 - (int)i, .kept_blocks = i, .kept_of = 10 },
 			.error.live_bytes = i < 2 ? 3 + i : 0,
 			.trend_points = (uint8_t)(i == 0 ? 2 : 1) };
 		sites[i].trend[SNAP_TREND_POINTS - 1] = sites[i].live_bytes;
@@ -111,6 +113,10 @@ TEST(a_function_is_the_sum_of_its_sites)
 	CHECK_INT(get->allocs, 30);
 	CHECK_INT(get->frees, 9 + 8 + 7);
 	CHECK(get->rate_bytes_per_s == 3);
+	CHECK_INT(get->since.bytes, 5 + 4 + 3);
+	CHECK_INT(get->since.kept_blocks, 3);
+	CHECK_INT(get->since.kept_of, 30);
+	CHECK(get->growth.bytes_per_s > 99.9); /* its worst site's */
 	CHECK_INT(get->error.live_bytes, 5); /* of 3 and 4 */
 	CHECK_INT(get->trend_points, 2);
 	CHECK_INT(get->trend[SNAP_TREND_POINTS - 1], 700);
