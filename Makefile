@@ -181,12 +181,12 @@ $(B)/demo: tests/targets/demo.c Makefile
 	@mkdir -p $(@D)
 	$(Q)$(CC) -I. -D_GNU_SOURCE $(TARGET_CFLAGS) -o $@ $< -lpthread -lm
 
-$(B)/tests/targets/%: tests/targets/%.c $(wildcard tests/targets/*.h) Makefile
+$(B)/tests/targets/%: tests/targets/%.c $(wildcard tests/targets/*.h) shm/layout.h Makefile
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -I. -D_GNU_SOURCE $(TARGET_CFLAGS) -o $@ $< -lpthread -ldl -lm
 
-$(B)/tests/targets/%: tests/targets/%.cc $(wildcard tests/targets/*.h) Makefile
+$(B)/tests/targets/%: tests/targets/%.cc $(wildcard tests/targets/*.h) shm/layout.h Makefile
 	$(call say,CXX,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CXX) -I. -D_GNU_SOURCE $(TARGET_CXXFLAGS) -o $@ $< -lpthread -ldl

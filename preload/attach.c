@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "preload/clock.h"
+#include "shm/module.h"
 #include "shm/poisson.h"
 
 #define NAMES_TRIED_MAX 4096u /* names squatted by others, before giving up */
@@ -402,6 +403,62 @@ int attach_segment(struct segment *s)
 	if (rc == 0)
 		describe(s->header);
 	return rc;
+}
+
+/* Where our parent's segment is, or nothing. */
+static void own_directory(char *out, size_t cap)
+{
+	const char *slash = strrchr(own_path, '/');
+	size_t bytes = slash ? (size_t)(slash - own_path) : 0;
+
+	memcpy(out, own_path, bytes < cap ? bytes : 0);
+	out[bytes < cap ? bytes : 0] = '\0';
+}
+
+static bool follows_forks(const struct ht_header *parent)
+{
+	const char *follow = attach_variable("HEAPTOP_FOLLOW");
+
+	return !(follow && (strcmp(follow, "0") == 0 || strcmp(follow, "exec") == 0)) &&
+	       !ht_load_relaxed_32(&parent->fork_alone) && own_path[0];
+}
+
+int attach_child(struct segment *s, const struct segment *parent)
+{
+	const char *prepared = attach_variable("HEAPTOP_SEGMENT");
+	char directory[NAME_MAX_BYTES];
+	struct segment_identity id = { 0 };
+	int rc;
+
+	if (!follows_forks(parent->header))
+		return -ECANCELED;
+	own_directory(directory, sizeof(directory));
+	own_path[0] = '\0';
+	identity(&id);
+	id.forked = 1;
+	id.family = parent->header->family;
+	id.depth = parent->header->depth;
+	id.sample_bytes = ht_load_relaxed_64(&parent->header->sample_bytes);
+	id.measure = ht_load_relaxed_32(&parent->header->measure);
+	rc = create_in(s, directory, &id);
+	if (rc != 0)
+		return rc;
+	s->single_threaded = parent->single_threaded;
+	rc = module_inherit(s, parent);
+	if (rc != 0) {
+		syscall(SYS_unlinkat, AT_FDCWD, own_path, 0);
+		own_path[0] = '\0';
+		segment_unmap(s);
+		return rc;
+	}
+	s->extent_16 = parent->extent_16;
+	s->extent_32 = parent->extent_32;
+	s->extent_64 = parent->extent_64;
+	s->extent_short = parent->extent_short;
+	describe(s->header);
+	if (prepared)
+		family_check(s->header, prepared);
+	return 0;
 }
 
 /* Whether a file's header is that of the segment we have mapped. */

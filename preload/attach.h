@@ -13,7 +13,8 @@
  * The variables that steer the library:
  *   HEAPTOP_SEGMENT  path of a prepared segment; a process or image other than the one it was made
  *                    for makes its own, of the same family
- *   HEAPTOP_FOLLOW   "0": other processes than the one it was made for are not recorded
+ *   HEAPTOP_FOLLOW   "0": other processes than the one it was made for are not recorded; "exec":
+ *                    not before they call exec
  *   HEAPTOP_DIR      where to make segments (default /dev/shm, then $XDG_RUNTIME_DIR)
  *   HEAPTOP_DEPTH    frames kept per stack, 1 to 1024 (default 128)
  *   HEAPTOP_SAMPLE   bytes between samples (512K, 1M), for a segment of our own; without: exact
@@ -27,6 +28,11 @@ bool attach_possible(void);
 const char *attach_variable(const char *name);
 /* Maps a segment and fills who we are. 0, or -errno: no recording. */
 int attach_segment(struct segment *s);
+/*
+ * In a forked child: maps a segment of its own, of its parent's family. It knows the parent's
+ * modules by their numbers, and no more of it. 0, or -errno: none is to be had, or wanted.
+ */
+int attach_child(struct segment *s, const struct segment *parent);
 /* In a forked child: what is written from now on stays in this process. Where the segment's file
  * cannot be opened any more, all stays as it was. */
 void attach_private(const struct segment *s);

@@ -279,20 +279,24 @@ HOOK void quick_exit(int status)
  * A child that is made outside our hooks needs nothing of us: it is off. One whose parent was
  * inside a hook goes on in there, and must be told from its parent first.
  */
-static int forked(uintptr_t frame, int pid)
+static int forked(int pid)
 {
-	if (pid == 0)
-		state_forked(frame);
+	state_forked();
 	return pid;
 }
 
 HOOK int fork(void)
 {
-	return next_available() && next.fork ? forked(RECORD_FRAME, next.fork())
-					     : (int)syscall(SYS_fork);
+	if (!next_available() || !next.fork)
+		return (int)syscall(SYS_fork);
+	state_forks(RECORD_FRAME);
+	return forked(next.fork());
 }
 
 HOOK int _Fork(void)
 {
-	return next_available() && next.fork_bare ? forked(RECORD_FRAME, next.fork_bare()) : fork();
+	if (!next_available() || !next.fork_bare)
+		return fork();
+	state_forks(RECORD_FRAME);
+	return forked(next.fork_bare());
 }

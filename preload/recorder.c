@@ -43,6 +43,12 @@ static uint32_t entries_of(void)
 	return (state_segment.header->depth + RECORDER_SPARE + 1) & ~1u;
 }
 
+static void discard(struct recorder *r)
+{
+	guards_end(&r->guards);
+	private_unmap(r, bytes_of(entries_of()));
+}
+
 /* Gives back slot and memory. A signal handler that allocates meanwhile finds no recorder. */
 static void release(struct recorder *r)
 {
@@ -54,8 +60,7 @@ static void release(struct recorder *r)
 	/* In a forked child the segment is our parent's. */
 	if (state_own->on)
 		thread_release(&state_segment, slot);
-	guards_end(&r->guards);
-	private_unmap(r, bytes_of(entries_of()));
+	discard(r);
 }
 
 static void on_thread_exit(void *value)
@@ -75,6 +80,19 @@ void recorder_start(void)
 	counter_own(&state_segment, &recorder_shared, 0);
 	has_key = pthread_key_create && pthread_setspecific &&
 		  pthread_key_create(&key, on_thread_exit) == 0;
+}
+
+void recorder_forked(void)
+{
+	struct state_thread *t = &state_thread;
+	struct recorder *r = t->recorder ? t->recorder : t->timed;
+
+	t->recorder = t->timed = NULL;
+	t->no_recorder = 0;
+	ht_fence_handler();
+	if (r)
+		discard(r);
+	counter_own(&state_segment, &recorder_shared, 0);
 }
 
 static bool thread_alive(uint32_t tid)

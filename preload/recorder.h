@@ -43,6 +43,9 @@ extern struct counter_owner recorder_shared __attribute__((visibility("hidden"))
 
 /* Once, when recording starts. */
 void recorder_start(void);
+/* In a forked child, which has a segment of its own by now: this thread has no recorder yet. Those
+ * of its parent's other threads stay mapped. */
+void recorder_forked(void);
 /* Slow path of recorder_here: at a thread's first event, or NULL. */
 struct recorder *recorder_claim(void);
 

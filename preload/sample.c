@@ -185,6 +185,19 @@ bool sample_start(void)
 	return bytes != 0;
 }
 
+/* What was noted of the parent's blocks is not for us: their frees are those of unknown blocks. */
+bool sample_forked(void)
+{
+	struct state_thread *t = &state_thread;
+
+	if (next_mode != NEXT_EXACT)
+		memset(sample_held, 0, sizeof(sample_held));
+	acted = 0;
+	t->left = t->seen = 0;
+	ht_store_release_8(&next_mode, NEXT_EXACT);
+	return sample_start();
+}
+
 /* ---- taking ---- */
 
 bool sample_takes(uint64_t size, uint32_t *log2)

@@ -85,6 +85,8 @@ bool sample_ever(void);
 
 /* Before recording starts: as header.sample_bytes says. True: not every block is to be recorded. */
 bool sample_start(void);
+/* The same in a forked child that has a segment of its own by now. */
+bool sample_forked(void);
 /* Whether a viewer wants anything. */
 static inline bool sample_asked(void)
 {

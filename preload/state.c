@@ -192,32 +192,88 @@ static bool start(void)
 	return rc == 0;
 }
 
-/* We are a forked child: the segment is our parent's. Let go of it, unless this very thread
- * was inside a hook when it forked (a signal handler did) and will go on there: state_forked. */
+/* Lets go of the parent's segment in a forked child. Others that let blocks pass may be looking
+ * into it (a thread, or what a handler of ours interrupted): then it becomes zeros, in one step,
+ * which none takes for what it has seen, nor for a block. */
+static void parent_unmap(const struct segment *parents)
+{
+	if (next_mode == NEXT_EXACT)
+		munmap(parents->header, parents->bytes);
+	else
+		mmap(parents->header, parents->bytes, PROT_READ,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+}
+
+/* We are a forked child, and the segment is our parent's: recording is over, here. If this very
+ * thread was inside a hook when it forked (a signal handler did), it will go on there. */
 static void leave_parent(void)
 {
 	uint32_t was_on = PHASE_ON;
 
-	if (!ht_cas_acquire_32(&phase, &was_on, PHASE_OFF) || state_thread.busy != 0)
-		return;
-	/* Other threads that let blocks pass may be looking into it: then it becomes zeros, in one
-	 * step, which none takes for what it has seen, nor for a block. */
-	if (next_mode == NEXT_EXACT)
-		munmap(state_segment.header, state_segment.bytes);
-	else
-		mmap(state_segment.header, state_segment.bytes, PROT_READ,
-			MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+	if (ht_cas_acquire_32(&phase, &was_on, PHASE_OFF) && state_thread.busy == 0)
+		parent_unmap(&state_segment);
 }
 
-/* A handler that interrupted a hook has forked, and the child is going to return there: what is
- * left to be written goes to a copy. */
-void state_forked(uintptr_t frame)
+/* The same, and recording goes on into a segment of our own. We are the only thread; a handler that
+ * interrupts us finds the recorder starting. */
+static bool follow(void)
+{
+	struct own *own = (struct own *)(uintptr_t)state_own;
+	struct segment parents = state_segment, ours;
+
+	ht_store_relaxed_32(&phase, PHASE_STARTING);
+	ht_fence_handler();
+	if (attach_child(&ours, &parents) != 0) {
+		ht_store_relaxed_32(&phase, PHASE_ON);
+		leave_parent();
+		return false;
+	}
+	state_segment = ours;
+	madvise(state_segment.header, state_segment.bytes, MADV_DONTDUMP);
+	recorder_forked();
+	parent_unmap(&parents);
+	clock_publish();
+	own->on = sample_forked() || unwind_checks() ? OWN_LONG : OWN_SHORT;
+	ht_store_relaxed_32(&state_segment.header->state, HT_STATE_RUNNING);
+	ht_store_release_32(&phase, PHASE_ON);
+	return true;
+}
+
+/* What becomes of the parent's segment in a child of fork. A handler that interrupted a hook may
+ * have forked: then what is left to be written in there goes to a copy. */
+static bool child_settle(void)
+{
+	enum state_fork way = state_thread.forking;
+
+	state_thread.forking = FORK_NONE;
+	if (way == FORK_CLEAN)
+		return follow();
+	if (way == FORK_INSIDE)
+		attach_private(&state_segment);
+	else
+		leave_parent();
+	return false;
+}
+
+/* Recording, but off: wiped by fork. (Or another thread is just throwing the switch.) */
+static bool is_child(void)
+{
+	return ht_load_acquire_32(&phase) == PHASE_ON && !ht_load_acquire_pointer(&state_own)->on;
+}
+
+void state_forks(uintptr_t frame)
+{
+	if (ht_load_relaxed_32(&phase) == PHASE_ON)
+		state_thread.forking = unwind_own_passes(frame, 0) ? FORK_CLEAN : FORK_INSIDE;
+}
+
+void state_forked(void)
 {
 	int saved = errno;
 
-	if (ht_load_relaxed_32(&phase) == PHASE_ON && !state_own->on &&
-		!unwind_own_passes(frame, 0))
-		attach_private(&state_segment);
+	if (is_child())
+		child_settle();
+	state_thread.forking = FORK_NONE;
 	errno = saved;
 }
 
@@ -227,12 +283,8 @@ bool state_wake(void)
 	case PHASE_NEW:
 		return start();
 	case PHASE_ON:
-		/* Set, but off: wiped by fork. (Or another thread is just throwing the
-		 * switch.) */
-		if (ht_load_acquire_pointer(&state_own)->on)
-			return true;
-		leave_parent();
-		return false;
+		/* In the middle of fork: a handler of pthread_atfork allocates. */
+		return !is_child() || child_settle();
 	case PHASE_STARTING:
 	case PHASE_OFF:
 		break;

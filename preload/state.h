@@ -48,6 +48,7 @@ struct state_thread {
 	uint8_t unwinding; /* inside libunwind, or another that we call and that may allocate */
 	uint8_t in_allocator; /* inside operator new or delete of the next library */
 	uint8_t no_recorder; /* there was none to be had, or the thread is about to end */
+	uint8_t forking; /* enum state_fork: in the middle of fork */
 	uint8_t moving; /* inside realloc: its block is in the live table neither as it was nor as
 			   it will be; for leak scans (ht_header.moving_at) */
 };
@@ -73,8 +74,15 @@ void state_way(enum own_way way);
 /* Our pid by system call: libc's own may be remembered from before a clone. */
 uint32_t state_pid(void);
 
-/* In a child that was just made by fork, before it returns there. `frame`: of the hook. */
-void state_forked(uintptr_t frame);
+enum state_fork {
+	FORK_NONE,
+	FORK_CLEAN, /* the child will be on its own */
+	FORK_INSIDE, /* by a handler that interrupted a hook: the child will return into that */
+};
+
+/* Around a call of fork: in the parent before it, in both after it. `frame`: of the hook. */
+void state_forks(uintptr_t frame);
+void state_forked(void);
 
 /* The process is about to end by exit, _exit or quick_exit. */
 void state_exit(void);

@@ -464,6 +464,9 @@ struct ht_header {
 	uint64_t created_ns; /* CLOCK_MONOTONIC: time 0 of uptime and history */
 	uint8_t boot_id[16];
 	uint64_t family; /* the same in all segments of one launch; 0 without a viewer */
+	uint32_t forked; /* 1: the process was forked by one that was recorded: nothing here is of
+			    what it had from there */
+	uint32_t reserved;
 	uint64_t pid_namespace; /* inode of the one that `pid` is a number in; 0: unknown */
 	struct ht_region region[HT_REGION_COUNT];
 	uint32_t live_log2; /* buckets of level 0 */
@@ -519,6 +522,9 @@ struct ht_header {
 	/* Where, from its thread pointer, a thread has a byte that is 1 while it is inside realloc:
 	 * then a block of it is missing here. 0: not known. */
 	int64_t moving_at;
+	/* 1: children that are forked are left alone; the program has forbidden itself system calls
+	 * that the library would need (a viewer knows). */
+	uint32_t fork_alone;
 	struct ht_mark mark[HT_MARKS];
 	struct ht_history history __attribute__((aligned(64)));
 	/* Long tables; readers of the words above leave them out. */

@@ -98,3 +98,41 @@ uint32_t module_intern(const struct segment *s, const struct module_info *info)
 	ht_add_relaxed_64(&s->header->modules_refused, 1);
 	return 0;
 }
+
+/* A path may be missing there for want of memory; so it may here. */
+static void path_inherit(const struct segment *s, const struct segment *from, struct ht_module *m)
+{
+	uint64_t at = s->header->region[HT_REGION_STRINGS].offset + m->path;
+
+	if (m->path == 0)
+		return;
+	if (segment_commit(s, at, m->path_bytes + 1) == 0) {
+		__builtin_memcpy(segment_at(s, at), segment_at(from, at), m->path_bytes);
+	} else {
+		m->path = 0;
+		m->path_bytes = 0;
+	}
+}
+
+int module_inherit(const struct segment *s, const struct segment *from)
+{
+	uint32_t count = ht_load_relaxed_32(&from->header->modules);
+
+	if (__builtin_memcmp(s->header->region, from->header->region, sizeof(s->header->region)) !=
+		0)
+		return -ENOMEM; /* smaller than that one: our limits are tighter */
+	s->header->strings_bytes = ht_load_relaxed_32(&from->header->strings_bytes);
+	for (uint32_t i = 1; i < count; i++) {
+		uint64_t at = segment_element(s, HT_REGION_MODULES, i, sizeof(struct ht_module));
+		const struct ht_module *m = module_at(from, i);
+
+		if (segment_commit(s, at, sizeof(*m)) != 0)
+			return -ENOMEM;
+		if (!(ht_load_acquire_32(&m->flags) & HT_MODULE_READY)) /* MODULE */
+			continue;
+		*module_at(s, i) = *m;
+		path_inherit(s, from, module_at(s, i));
+	}
+	s->header->modules = count;
+	return 0;
+}

@@ -24,6 +24,13 @@ struct module_info {
  */
 uint32_t module_intern(const struct segment *s, const struct module_info *info);
 
+/*
+ * Gives a fresh segment the modules of another one, under their numbers. Reads what is mapped of
+ * `from`, writers of which may have been stopped anywhere: a module that was being noted is left
+ * out, and its number free. 0, or -ENOMEM.
+ */
+int module_inherit(const struct segment *s, const struct segment *from);
+
 static inline struct ht_module *module_at(const struct segment *s, uint32_t index)
 {
 	return segment_at(

@@ -356,6 +356,7 @@ static void identity_fill(struct ht_header *h, const struct segment_identity *id
 	h->pid_namespace = id->pid_namespace;
 	h->sample_bytes = id->sample_bytes;
 	h->measure = id->measure;
+	h->forked = id->forked;
 	h->leak_ask = id->leak_ask;
 	__builtin_memcpy(h->boot_id, id->boot_id, sizeof(h->boot_id));
 }

@@ -44,6 +44,7 @@ struct segment_identity {
 	uint8_t boot_id[16];
 	uint64_t sample_bytes; /* how to record at first; 0: exactly */
 	uint32_t measure;
+	uint32_t forked;
 	uint32_t leak_ask; /* wait for a leak scan at the end */
 };
 

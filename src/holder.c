@@ -36,6 +36,11 @@ pid_t holder_pid(const struct read_segment *s, const struct read_identity *id)
 	return proc_resolve(&claim, &pid) == -EXDEV ? 0 : pid;
 }
 
+void holder_open(struct holder *h, const struct read_identity *id, bool alone)
+{
+	*h = (struct holder){ .alone = alone, .forked_by = id->forked ? id->ppid : 0 };
+}
+
 struct census {
 	const char *segment; /* the parent's */
 	uint64_t before; /* children that started later may still be about to call exec */
@@ -66,7 +71,19 @@ static unsigned children_unrecorded(pid_t pid, const char *segment)
 	return c.unrecorded;
 }
 
-void holder_look(struct holder *h, const struct read_segment *s, uint32_t state, pid_t pid)
+/* A program that puts itself into a sandbox, under more filters than we are, who may be in the same
+ * container: the system calls that a forked child of it would need for a segment of its own may be
+ * that child's death. */
+static void filters_look(struct holder *h, struct read_segment *s, pid_t pid)
+{
+	struct proc_reading ours = { 0 }, its = { 0 };
+
+	if (!h->fork_alone && proc_read(pid, false, &its) == 0 && its.filters > 0 &&
+		proc_read(getpid(), false, &ours) == 0 && its.filters > ours.filters)
+		h->fork_alone = read_fork_alone(s) == 0;
+}
+
+void holder_look(struct holder *h, struct read_segment *s, uint32_t state, pid_t pid)
 {
 	uint64_t now = clock_monotonic_ns();
 
@@ -76,7 +93,18 @@ void holder_look(struct holder *h, const struct read_segment *s, uint32_t state,
 	h->unrecorded = h->alone ? 0 : children_unrecorded(pid, segment_name(s));
 	if (h->unrecorded > h->unrecorded_most)
 		h->unrecorded_most = h->unrecorded;
+	filters_look(h, s, pid);
 	h->due_ns = now + (clock_monotonic_ns() - now) * LOOK_SHARE;
+}
+
+static const char *forked_notice(struct holder *h)
+{
+	if (h->forked_by == 0)
+		return NULL;
+	snprintf(h->text, sizeof(h->text),
+		"forked by process %d: what it had before that is not counted here",
+		(int)h->forked_by);
+	return h->text;
 }
 
 /* An image that called exit says so in its segment. A killed one may have been in the middle of one
@@ -99,8 +127,11 @@ const char *holder_notice(struct holder *h, enum snap_state state, uint32_t reco
 	if (state == SNAP_EXITED && recorded == HT_STATE_RUNNING)
 		return "the end is missing: it became a program that could not be recorded, or did "
 		       "not end by exit";
+	if (h->fork_alone && runs)
+		return "a filter of system calls has been set: children that it forks are left "
+		       "alone";
 	if (h->unrecorded_most == 0 || (runs && h->unrecorded == 0))
-		return NULL;
+		return forked_notice(h);
 	snprintf(h->text, sizeof(h->text),
 		"%u of its children %s not recorded: forked without exec, or without the library",
 		runs ? h->unrecorded : h->unrecorded_most, runs ? "are" : "were");

@@ -19,14 +19,18 @@ struct holder {
 	unsigned without; /* looks in a row at which it did not have the segment */
 	bool alone; /* its children are not to be recorded */
 	unsigned unrecorded, unrecorded_most; /* of its children, now and at once so far */
+	int32_t forked_by; /* the pid, as the program sees it; 0: it was started */
+	bool fork_alone; /* children that it forks are not recorded any more */
 	char text[128]; /* of a notice */
 };
 
 /* Its pid as we see it, or the one it had; 0: it cannot be seen from here. */
 pid_t holder_pid(const struct read_segment *s, const struct read_identity *id);
+/* `alone`: its children are not to be recorded. */
+void holder_open(struct holder *h, const struct read_identity *id, bool alone);
 /* Looks at a running process as often as it may cost, once its segment's `state` is that it
  * records. */
-void holder_look(struct holder *h, const struct read_segment *s, uint32_t state, pid_t pid);
+void holder_look(struct holder *h, struct read_segment *s, uint32_t state, pid_t pid);
 /*
  * What is to be said of the recording: that the process goes on without it, or what its end leaves
  * open. NULL: nothing. `recorded`: the segment's state.

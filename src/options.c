@@ -293,6 +293,12 @@ static int set_no_follow(struct options *o, const char *value, struct why *why)
 	return 0;
 }
 
+static int set_no_follow_fork(struct options *o, const char *value, struct why *why)
+{
+	o->follow = OPTIONS_FOLLOW_EXEC;
+	return 0;
+}
+
 static int set_library(struct options *o, const char *value, struct why *why)
 {
 	if (!*value)
@@ -312,6 +318,7 @@ enum long_key {
 	KEY_MAX_OVERHEAD,
 	KEY_FOLLOW,
 	KEY_NO_FOLLOW,
+	KEY_NO_FOLLOW_FORK,
 	KEY_SHOW_HIDDEN,
 	KEY_FULL_NAMES,
 	KEY_LIBRARY,
@@ -365,8 +372,10 @@ static const struct row rows[] = {
 		"record one block in BYTES (512K, 1M), exact or auto" },
 	{ KEY_MAX_OVERHEAD, "max-overhead", "PCT", set_max_overhead, 0,
 		"sample so that recording costs PCT at most (5%)" },
-	{ KEY_FOLLOW, "follow", NULL, set_follow, 0, "record the programs that COMMAND starts, too" },
+	{ KEY_FOLLOW, "follow", NULL, set_follow, 0, "record its children, too (the default)" },
 	{ KEY_NO_FOLLOW, "no-follow", NULL, set_no_follow, 0, "record COMMAND alone" },
+	{ KEY_NO_FOLLOW_FORK, "no-follow-fork", NULL, set_no_follow_fork, 0,
+		"of its children only those that exec a program" },
 	{ KEY_SHOW_HIDDEN, "show-hidden", NULL, FLAG(show_hidden),
 		"name call sites by their innermost frame" },
 	{ KEY_FULL_NAMES, "full-names", NULL, FLAG(full_names), "do not shorten function names" },

@@ -42,7 +42,12 @@ enum options_mode {
 
 enum options_format { OPTIONS_TEXT, OPTIONS_JSON };
 enum options_color { OPTIONS_COLOR_AUTO, OPTIONS_COLOR_ALWAYS, OPTIONS_COLOR_NEVER };
-enum options_follow { OPTIONS_FOLLOW_DEFAULT, OPTIONS_FOLLOW_YES, OPTIONS_FOLLOW_NO };
+enum options_follow {
+	OPTIONS_FOLLOW_DEFAULT,
+	OPTIONS_FOLLOW_YES,
+	OPTIONS_FOLLOW_EXEC, /* children that exec a program */
+	OPTIONS_FOLLOW_NO
+};
 
 /* Strings point into argv. */
 struct options {

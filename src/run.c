@@ -88,14 +88,15 @@ static int open_attach(struct run *r)
 /* Forks, ties the segment to the child's pid, and lets it exec. */
 static int launch(struct run *r, const char *library, bool screen, int rows, int cols)
 {
-	static const char *const alone[] = { "HEAPTOP_FOLLOW=0", NULL };
+	static const char *const env[][2] = { [OPTIONS_FOLLOW_NO] = { "HEAPTOP_FOLLOW=0" },
+		[OPTIONS_FOLLOW_EXEC] = { "HEAPTOP_FOLLOW=exec" } };
 	const struct target_launch l = { .argv = r->options->command,
 		.library = library,
 		.segment = prepare_path(r->prepared),
 		.own_pty = screen,
 		.rows = rows,
 		.cols = cols,
-		.env = r->options->follow == OPTIONS_FOLLOW_NO ? alone : NULL };
+		.env = env[r->options->follow] };
 	char message[TARGET_MESSAGE_MAX];
 	int rc = target_launch(&l, &r->child, message);
 

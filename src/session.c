@@ -123,8 +123,8 @@ struct session *session_open(const char *path, const struct session_options *o, 
 	}
 	read_hold(s->segment);
 	s->refs = 1;
-	s->holder.alone = o->alone;
 	s->pid = o->pid ? o->pid : holder_pid(s->segment, &s->identity);
+	holder_open(&s->holder, &s->identity, o->alone);
 	s->state = s->identity.state == HT_STATE_PREPARED ? SNAP_STARTING : SNAP_RUNNING;
 	return s;
 fail:
@@ -419,10 +419,7 @@ static void liveness(struct session *s, uint32_t segment_state)
 	if (read_identity(s->segment, &final) == 0)
 		segment_state = final.state;
 	s->identity.state = segment_state; /* who closes the run asks how it ended */
-	if (segment_state == HT_STATE_EXITED)
-		end_as(s, SNAP_EXITED, -1, 0);
-	else
-		end_as(s, SNAP_GONE, 0, 0);
+	end_as(s, segment_state == HT_STATE_EXITED ? SNAP_EXITED : SNAP_GONE, -1, 0);
 }
 
 static const char *signal_text(struct session *s)
@@ -445,6 +442,7 @@ static void fill_head(
 	h->argv = (const char *const *)s->command->argv;
 	h->argc = s->command->argc;
 	h->exe = s->command->exe;
+	h->forked = s->identity.forked;
 	h->state = s->state;
 	h->exit_status = s->exit_status;
 	h->signal = s->signal;

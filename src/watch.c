@@ -168,11 +168,41 @@ static void child_found(struct watch *w, const struct target_segment *t)
 	member_add(w, s);
 }
 
+/* Removes the segment of a process that has ended, unless another viewer looks at it. */
+static void ended_remove(const char *path)
+{
+	char message[READ_MESSAGE_MAX];
+	struct read_segment *s = read_open(path, message);
+
+	if (!s)
+		return;
+	read_remove_if_unused(s);
+	read_close(s);
+}
+
+/* A child that forked only to call exec: what it was in between is not worth telling of. */
+static void passing_drop(struct watch *w, const struct target_segment *t)
+{
+	for (size_t i = 0; i < w->count; i++)
+		if (strcmp(session_path(w->members[i]), t->path) == 0) {
+			session_remove(w->members[i]);
+			session_close(w->members[i]);
+			w->members[i] = w->members[--w->count];
+			return;
+		}
+	ended_remove(t->path);
+}
+
 static int segment_found(void *ctx, const struct target_segment *t)
 {
 	struct watch *w = ctx;
 	uint32_t current = session_identity(w->now)->exec_gen;
 
+	if (t->forked && t->replaced && !is_image_of(t, w->now) && w->options.family != 0 &&
+		t->family == w->options.family) {
+		passing_drop(w, t);
+		return 0;
+	}
 	if (t->state == TARGET_UNREADABLE || is_known(w, t->path))
 		return 0;
 	if (is_image_of(t, w->now)) {
@@ -288,18 +318,6 @@ void watch_steer(struct watch *w)
 	for (size_t i = 0; i < w->count; i++)
 		if (session_alive(w->members[i]))
 			session_sample_steer(w->members[i]);
-}
-
-/* Removes the segment of a process that has ended, unless another viewer looks at it. */
-static void ended_remove(const char *path)
-{
-	char message[READ_MESSAGE_MAX];
-	struct read_segment *s = read_open(path, message);
-
-	if (!s)
-		return;
-	read_remove_if_unused(s);
-	read_close(s);
 }
 
 /*

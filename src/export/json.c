@@ -20,6 +20,7 @@ static void json_process(struct writer *w, const struct snapshot *s)
 
 	writer_object(w, "process");
 	writer_int(w, "pid", s->pid);
+	writer_bool(w, "forked", s->forked);
 	writer_array(w, "command");
 	for (unsigned i = 0; i < s->argc; i++)
 		writer_string(w, NULL, s->argv[i]);

@@ -126,14 +126,16 @@ static void text_proc(struct strbuf *out, const struct snap_proc *p)
 }
 
 /* What the figures above do not contain. Nothing is printed when nothing is missing. */
-static void text_losses(struct strbuf *out, const struct snap_totals *t)
+static void text_losses(struct strbuf *out, const struct snapshot *s)
 {
+	const struct snap_totals *t = &s->totals;
 	const struct {
 		uint64_t count;
 		const char *what;
 	} loss[] = {
 		{ t->failed, "allocations failed (the program was told so)" },
-		{ t->unknown_frees, "frees of blocks that heaptop did not know" },
+		{ t->unknown_frees, s->forked ? "frees of blocks from before the fork"
+					      : "frees of blocks that heaptop did not know" },
 		{ t->missed_frees, "frees passed heaptop by, until the address came back" },
 		{ t->untracked_blocks, "blocks could not be recorded, and are in no figure here" },
 		{ t->truncated_stacks, "stacks are missing outer frames" },
@@ -324,7 +326,7 @@ void export_text(struct strbuf *out, const struct snapshot *s, const struct expo
 	text_live(out, s, o);
 	text_traffic(out, &s->totals, o);
 	text_proc(out, &s->proc);
-	text_losses(out, &s->totals);
+	text_losses(out, s);
 	memory_text(out, s, o);
 	leaks_text(out, s, o);
 	marks_text(out, s);

@@ -279,6 +279,7 @@ struct snapshot {
 	const struct snap_moment *since, *until;
 	bool kept; /* it was looked what is still alive: kept_* of sites and alive_* of moments */
 	struct snap_since newest; /* since the latest moment; of all that is not in any alive_* */
+	bool forked; /* by a recorded process: unknown_frees are mostly of what it had from there */
 	const char *notice; /* one line the user must see ("tracking ended: ..."), or NULL */
 	const struct snapshot *const
 		*children; /* followed children and earlier images, same shape */

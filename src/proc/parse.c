@@ -153,10 +153,10 @@ struct line_field {
 static const struct line_field status_fields[] = {
 	LINE_FIELD("PPid", ppid, 1),
 	LINE_FIELD("Uid", uid, 1), /* real, effective, saved, filesystem: the first */
-	LINE_FIELD("VmHWM", hwm_bytes, 1024),
-	LINE_FIELD("VmRSS", rss_bytes, 1024),
-	LINE_FIELD("VmSwap", swap_bytes, 1024),
-	LINE_FIELD("Threads", threads, 1),
+	LINE_FIELD("VmHWM", hwm_bytes, 1024), LINE_FIELD("VmRSS", rss_bytes, 1024),
+	LINE_FIELD("VmSwap", swap_bytes, 1024), LINE_FIELD("Threads", threads, 1),
+	LINE_FIELD("Seccomp", filters, 1),
+	LINE_FIELD("Seccomp_filters", filters, 1), /* comes after that one */
 };
 
 static const struct line_field rollup_fields[] = {

@@ -31,6 +31,8 @@ struct proc_reading {
 	uint64_t pss_bytes; /* smaps_rollup Pss; 0 with have_pss false when not readable */
 	bool have_pss;
 	uid_t uid; /* real uid */
+	uint32_t filters; /* of its system calls (seccomp); before Linux 5.9: whether there are any
+			   */
 };
 
 int proc_parse_stat(const char *buf, size_t len, struct proc_reading *r);

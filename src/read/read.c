@@ -183,6 +183,7 @@ static void identity_fill(const struct ht_header *h, struct read_identity *out)
 	out->created_ns = h->created_ns;
 	out->family = h->family;
 	out->pid_namespace = h->pid_namespace;
+	out->forked = h->forked != 0;
 	memcpy(out->boot_id, h->boot_id, sizeof(out->boot_id));
 	text_copy(out->exe, h->exe, sizeof(out->exe));
 	text_copy(out->why, h->why, sizeof(out->why));
@@ -263,6 +264,13 @@ int read_control(struct read_segment *s, uint64_t sample_bytes, bool measure)
 		rc = header_put(s, offsetof(struct ht_header, measure), &measure_word,
 			sizeof(measure_word));
 	return rc;
+}
+
+int read_fork_alone(struct read_segment *s)
+{
+	const uint32_t yes = 1;
+
+	return header_put(s, offsetof(struct ht_header, fork_alone), &yes, sizeof(yes));
 }
 
 int read_leak_ask(struct read_segment *s)

@@ -31,6 +31,7 @@ struct read_identity {
 	uint64_t created_realtime_ns, created_ns;
 	uint8_t boot_id[16];
 	uint64_t family, pid_namespace;
+	bool forked; /* by a process that was recorded: what it had from there is not told here */
 	char exe[HT_PATH_MAX];
 	char why[HT_WHY_MAX];
 	char command[HT_COMMAND_MAX]; /* argv, NUL after each argument */
@@ -52,6 +53,8 @@ int read_identity(struct read_segment *s, struct read_identity *out);
 int read_peek(const char *path, struct read_identity *out, char *message);
 /* Takes/drops the shared lock that tells others a viewer is here. */
 int read_hold(struct read_segment *s);
+/* From now on children that the program forks are to be left alone. 0 or -errno. */
+int read_fork_alone(struct read_segment *s);
 /* Asks the program to wait at its end until it was scanned for leaks. 0 or -errno. */
 int read_leak_ask(struct read_segment *s);
 /* Whether it waits for that; and gives it a sign that somebody is here. */

@@ -136,6 +136,7 @@ static void segment_fill(const struct found *f, struct target_segment *s)
 	s->start_ticks = id.start_ticks;
 	s->exec_gen = id.exec_gen;
 	s->family = id.family;
+	s->forked = id.forked;
 	s->created_ns = id.created_realtime_ns;
 	s->pid_namespace = id.pid_namespace;
 	s->state = state_of(f, &id, s);
@@ -216,9 +217,11 @@ static void images_settle(struct found *f)
 		struct target_segment *s = &f->items[i], *newer = &f->items[i - 1];
 		bool ended = s->state == TARGET_RUNNING || s->state == TARGET_DEAD;
 
-		if (ended && newer->state != TARGET_UNREADABLE && s->pid > 0 &&
-			s->pid == newer->pid && s->start_ticks == newer->start_ticks &&
-			s->pid_namespace == newer->pid_namespace && s->exec_gen < newer->exec_gen)
+		s->replaced = newer->state != TARGET_UNREADABLE && s->pid > 0 &&
+			      s->pid == newer->pid && s->start_ticks == newer->start_ticks &&
+			      s->pid_namespace == newer->pid_namespace &&
+			      s->exec_gen < newer->exec_gen;
+		if (s->replaced && ended)
 			s->state = TARGET_EXITED;
 	}
 }

@@ -73,6 +73,8 @@ struct target_segment {
 	pid_t process; /* of a running one: as we see it; 0: it cannot be seen from here */
 	uint64_t start_ticks, pid_namespace;
 	uint32_t exec_gen;
+	bool forked; /* not started: its image is its parent's */
+	bool replaced; /* by exec: a newer image of the process is here, too */
 	uint64_t family; /* the same in all segments of one launch, 0: none */
 	uint64_t created_ns; /* realtime */
 	enum target_state

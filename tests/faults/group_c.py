@@ -9,7 +9,7 @@ import re
 import subprocess
 
 from rows import deadline, fault_target, row, run_rows, times
-from sides import check_sides, child_of, held, launched
+from sides import check_sides, child_of, children_of, held, launched
 from proving import (HEAPTOP, LIBRARY, TARGETS, Skip, check, check_equal, check_truth,
                      environment, frames_of, listing, need, run, scratch, segment_files, sites_named, target,
                      total, truth_read, wait_for)
@@ -105,8 +105,8 @@ def child_silent():
 
 @row("C3a", "forked children go unrecorded, and nobody says so")
 def forked_children_told():
-    with subprocess.Popen([HEAPTOP, "-b", "-d", "0.1", "--", fault_target("prefork"), "3"], env=environment(),
-                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as viewer:
+    with subprocess.Popen([HEAPTOP, "-b", "-d", "0.1", "--no-follow-fork", "--", fault_target("prefork"), "3"],
+                          env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as viewer:
         frames_until(viewer, b"3 of its children are not recorded")
         parent = child_of(viewer.pid)
         with open("/proc/%d/task/%d/children" % (parent, parent), encoding="utf-8") as f:
@@ -116,6 +116,48 @@ def forked_children_told():
         check(b"process %d forked it" % parent in done.stderr, "-a says: %s" % done.stderr)
         out, _ = deadline.finish(viewer, 30)
     check(b"3 of its children were not recorded" in out, "the last frame does not say so")
+    check_equal(viewer.returncode, 0, "exit status")
+
+
+def figures(rep):
+    return tuple(rep["totals"][name] for name in ("allocs", "frees", "live_blocks", "unknown_frees"))
+
+
+@row("C3b", "the heap of forked workers is nobody's: each has a segment of its own, from the fork on")
+def forked_children_recorded():
+    for options in ([], ["--sample", "exact"]):
+        rep = check_sides([fault_target("prefork"), "3"], options=options)
+        check_equal([p["process"]["forked"] for p in [rep] + rep["children"]], [False, True, True, True], "forked")
+        # 100 blocks of its own, and 30 that it had from its parent.
+        check_equal([figures(p) for p in rep["children"]], [(100, 100, 0, 30)] * 3, "figures of the children")
+        check_equal(figures(rep), (130, 130, 0, 0), "figures of their parent")
+        check(sites_named(rep["children"][2], "work"), "no name is resolved in a child")
+    # While they run, each can be attached to.
+    clean_start()
+    with held([fault_target("prefork"), "2"], "preloaded", says=b"ready\n") as parent:
+        for worker in children_of(parent.pid):
+            done = run([HEAPTOP, "-b", "-n", "1", "-a", str(worker)])
+            check(b"102.5k in 100 blocks" in done.stdout, "-a of a worker: %s" % (done.stdout + done.stderr))
+            check(b"forked by process %d" % parent.pid in done.stdout, "no word of its parent: %s" % done.stdout)
+    wait_for(lambda: not segment_files(), "the segments to go")
+
+
+@row("C3c", "a child forks only to exec: what it was in between stays as a child of its own")
+def passing_children():
+    rep = check_sides(["bash", "-c", "%s 1; %s 1 & wait; exit 5" % (2 * (fault_target("exec_self"),))], status=5)
+    check_equal(sorted(p["process"]["command"][0] for p in rep["children"]), [fault_target("exec_self")] * 2,
+                "children and images")
+
+
+@row("C3d", "a forked child of a program in a sandbox dies of what its segment takes")
+def sandboxed_fork():
+    plain = run([fault_target("sandbox_fork")], stdin=b"\n")
+    check_equal((plain.returncode, plain.stdout), (0, b"ready\nchild: 0\n"), "alone")
+    with subprocess.Popen([HEAPTOP, "-b", "-d", "0.1", "--", fault_target("sandbox_fork")], env=environment(),
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as viewer:
+        frames_until(viewer, b"children that it forks are left alone")
+        out, err = viewer.communicate(b"\n", timeout=30)
+    check(b"child: 0" in out + err, "the child: %s" % (out + err))
     check_equal(viewer.returncode, 0, "exit status")
 
 
@@ -145,7 +187,9 @@ def threads_in_child():
 
 @row("C16", "a handler of pthread_atfork runs at the wrong time among the program's")
 def atfork_order():
-    check_sides([fault_target("fork_handlers")])
+    rep = check_sides([fault_target("fork_handlers")])
+    # What the handlers do in the child is recorded there: each frees what the one before left.
+    check_equal([figures(p) for p in rep["children"]], [(3, 3, 0, 1)] * 3 + [(0, 0, 0, 0)], "in the children")
     symbols = run([need("nm"), "-D", "-u", LIBRARY]).stdout.decode()
     check("atfork" not in symbols, "the library registers handlers")
 

@@ -143,12 +143,14 @@ def held(command, way, env=None, says=b"\n", timeout=60):
         deadline.finish(process, timeout)
 
 
+def children_of(pid):
+    with open("/proc/%d/task/%d/children" % (pid, pid), encoding="utf-8") as f:
+        return [int(child) for child in f.read().split()]
+
+
 def child_of(pid):
     """The only child of a process."""
-    def children():
-        with open("/proc/%d/task/%d/children" % (pid, pid), encoding="utf-8") as f:
-            return f.read().split()
-    return int(wait_for(children, "a child of heaptop")[0])
+    return wait_for(lambda: children_of(pid), "a child of heaptop")[0]
 
 
 # ---- rows that another test of the project proves -------------------------------------------------

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A server that forks its workers: they allocate, and wait for the end of the input as their parent
- * does. Usage: prefork [WORKERS]; says "ready"
+ * A server that forks its workers: they allocate, wait for the end of the input as their parent does,
+ * and free all, what they had from it, too. Usage: prefork [WORKERS]; says "ready"
  */
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#define INHERITED 30u
+static void *inherited[INHERITED];
 
 static void work(void)
 {
@@ -18,12 +21,16 @@ static void work(void)
 		;
 	for (unsigned i = 0; i < 100; i++)
 		free(held[i]);
+	for (unsigned i = 0; i < INHERITED; i++)
+		free(inherited[i]);
 }
 
 int main(int argc, char **argv)
 {
 	int workers = argc > 1 ? atoi(argv[1]) : 3, status, bad = 0;
 
+	for (unsigned i = 0; i < INHERITED; i++)
+		inherited[i] = malloc(10);
 	for (int i = 0; i < workers; i++)
 		if (fork() == 0) {
 			work();
