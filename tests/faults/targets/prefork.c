@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A server that forks its workers: they allocate, wait for the end of the input as their parent does,
- * and free all, what they had from it, too. Usage: prefork [WORKERS]; says "ready"
+ * A server that forks its workers: they allocate, wait for the end of the input as their parent
+ * does, and free all, what they had from it, too. Usage: prefork [WORKERS]; says "ready"
  */
 #include <stdlib.h>
 #include <sys/wait.h>
