@@ -419,7 +419,8 @@ static void liveness(struct session *s, uint32_t segment_state)
 	if (read_identity(s->segment, &final) == 0)
 		segment_state = final.state;
 	s->identity.state = segment_state; /* who closes the run asks how it ended */
-	end_as(s, segment_state == HT_STATE_EXITED ? SNAP_EXITED : SNAP_GONE, -1, 0);
+	end_as(s, segment_state == HT_STATE_EXITED ? SNAP_EXITED : SNAP_GONE,
+		segment_state == HT_STATE_EXITED ? -1 : 0, 0);
 }
 
 static const char *signal_text(struct session *s)

@@ -3,8 +3,8 @@
  * A second account of a program's allocations, kept by a library that knows nothing of heaptop:
  * preloaded behind it, this one sees each call that goes on to the allocator. It counts blocks
  * handed out and blocks taken back into a file of COUNTED_DIR, one for each image of a process, so
- * that nothing need be done at the program's end, whatever that is. A child that has forked and not
- * called exec is not counted.
+ * that nothing need be done at the program's end, whatever that is. A forked child counts from its
+ * fork on, into a file of its own.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -23,7 +23,7 @@ struct counts {
 	atomic_ulong allocs, frees;
 };
 
-static struct counts early, off, *counts = &early;
+static struct counts early, *counts = &early;
 
 static void *(*next_malloc)(size_t);
 static void *(*next_calloc)(size_t, size_t);
@@ -41,11 +41,6 @@ static void next_find(void)
 	next_memalign = dlsym(RTLD_NEXT, "memalign");
 	next_free = dlsym(RTLD_NEXT, "free");
 	next_malloc = dlsym(RTLD_NEXT, "malloc");
-}
-
-static void counts_stop(void)
-{
-	counts = &off;
 }
 
 /* A file of its own for each image: exec keeps the pid. */
@@ -67,6 +62,15 @@ static struct counts *counts_map(const char *folder)
 	return at == MAP_FAILED ? NULL : at;
 }
 
+static void counts_fork(void)
+{
+	static struct counts none;
+
+	counts = counts_map(getenv("COUNTED_DIR"));
+	if (!counts)
+		counts = &none;
+}
+
 __attribute__((constructor)) static void counts_begin(void)
 {
 	const char *folder = getenv("COUNTED_DIR");
@@ -77,7 +81,7 @@ __attribute__((constructor)) static void counts_begin(void)
 	file->allocs = early.allocs;
 	file->frees = early.frees;
 	counts = file;
-	pthread_atfork(NULL, NULL, counts_stop);
+	pthread_atfork(NULL, NULL, counts_fork);
 }
 
 static void *handed_out(void *block)
