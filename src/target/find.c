@@ -20,6 +20,10 @@
 #include "src/util/text.h"
 
 #define LIBRARY_NAME "libheaptop.so"
+/* On a busy machine a start may take so long, but no more of a processor than this part of a
+ * second. */
+#define START_MAX_S    30u
+#define START_CPU_PART 10u
 
 struct search {
 	pid_t pid;
@@ -245,26 +249,39 @@ static int find_once(pid_t pid, struct target_segment *out, char *message)
 	return 0;
 }
 
-/* Whether a process began less than a second ago, and so may not have come to its exec, or to its
- * first allocation. */
+/*
+ * Whether a process may not have come to its exec yet, or to its first allocation: it began less
+ * than a second ago, or it has hardly had a processor since. Such a one sleeps nowhere.
+ */
 static bool is_starting(pid_t pid)
 {
-	uint64_t ticks, second = (uint64_t)sysconf(_SC_CLK_TCK), now;
+	uint64_t second = (uint64_t)sysconf(_SC_CLK_TCK), now, age;
+	struct proc_reading r;
 	struct timespec t;
 
-	if (proc_start_ticks(pid, &ticks) != 0 || clock_gettime(CLOCK_BOOTTIME, &t) != 0)
+	if (proc_read(pid, false, &r) != 0 || clock_gettime(CLOCK_BOOTTIME, &t) != 0)
 		return false;
 	now = (uint64_t)t.tv_sec * second + (uint64_t)t.tv_nsec * second / 1000000000u;
-	return now < ticks + second;
+	age = now - r.start_ticks;
+	if (now < r.start_ticks || age < second)
+		return true;
+	return age < START_MAX_S * second && r.cpu_ticks < second / START_CPU_PART &&
+	       (r.state == 'R' || r.state == 'D');
 }
 
 /* "./app & heaptop -a $!" asks before the program is there. */
 int target_find(pid_t pid, struct target_segment *out, char *message)
 {
 	const struct timespec pause = { .tv_nsec = 20000000 };
+	bool starting;
 	int rc;
 
-	while ((rc = find_once(pid, out, message)) == -ENOENT && is_starting(pid))
-		nanosleep(&pause, NULL);
+	do {
+		/* Asked first: its start may end while we look for the segment. */
+		starting = is_starting(pid);
+		rc = find_once(pid, out, message);
+		if (rc == -ENOENT && starting)
+			nanosleep(&pause, NULL);
+	} while (rc == -ENOENT && starting);
 	return rc;
 }
