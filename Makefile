@@ -34,7 +34,8 @@ DEPS_TEST := python3 clang clang-format binutils gdb valgrind strace tmux mandoc
 DEPS_SOAK := vim rustc gfortran cmake zstd zip man-db tcl ed less busybox php-cli \
 	lua5.4 guile-3.0 ocaml-nox sbcl erlang-base restic fzf ghostscript gnuplot-nox graphviz \
 	ffmpeg rsync subversion pandoc w3m chromium nginx-light mosquitto mosquitto-clients postgresql \
-	mariadb-server dbus xvfb x11-utils openssh-server openssh-client nano emacs-nox
+	mariadb-server dbus xvfb x11-utils openssh-server openssh-client nano emacs-nox tcc haproxy swi-prolog-nox \
+	ksh fish
 
 ifneq ($(filter deps,$(MAKECMDGOALS)),)
 

@@ -163,7 +163,7 @@ def each_call(command, survives, few):
     for call in ("mmap", "openat", "ftruncate", "fallocate", "memfd_create", "madvise", "mprotect",
                  "pread64", "pwrite64", "read", "newfstatat", "getdents64", "flock", "prlimit64"):
         _, count = injected(command, call=call)
-        for nth in range(1, count + 1, max(1, count // times(few, 300))):
+        for nth in range(1, count + 1, max(1, count // times(few, 30))):
             for keep_on in (False, True):
                 done, _ = injected(command, call=call, nth=nth, keep_on=keep_on)
                 tried += 1

@@ -75,7 +75,7 @@ def broken_segments():
     whole, = segment_files()
     dice = random.Random(11)
     broken = os.path.join(segments, "broken")
-    for i in range(times(60, 3000)):
+    for i in range(times(60, 1000)):
         run(["cp", "--sparse=always", "-p", whole, broken])
         spoil(broken, dice)
         one_line_or_frame(run([HEAPTOP, "-b", "-n", "1", "-r", broken], timeout=20), "copy %d" % i)

@@ -88,6 +88,12 @@ SBCL = ("(progn (let ((h (make-hash-table))) (dotimes (i 200000) (setf (gethash 
 ERLANG = ("P = [spawn_monitor(fun() -> lists:sort([(I * X) rem 1009 || I <- lists:seq(1, 3000)]) end) || "
           "X <- lists:seq(1, 20)], [receive {'DOWN', R, _, _, Why} -> Why end || {_, R} <- P], "
           "io:format(\"~p~n\", [length(P)]), halt(18).")
+KSH = ("typeset -A a; for ((i = 0; i < 2000; i++)); do a[$((i * 7919 % 2003))]=$i; done; print ${#a[@]} ${a[77]}; "
+       "x=$(print b | tr b c); (exit 4) & wait $!; print $x $?; exit 21")
+FISH = ("set l (seq 3000); for i in $l; set -a m (math $i % 97); end; count $m; string join , $m[5..9]; "
+        "echo b | tr b c; function f; return 4; end; f; echo $status; exit 22")
+PROLOG = ("numlist(1, 20000, L), foldl([X, A, B]>>(B is A + X * X), L, 0, S), print(S), nl, "
+          "length(M, 500), maplist([X]>>atom_length(abc, X), M), garbage_collect, halt(20).")
 RESTIC = ("restic init -q && restic backup -q tree && restic restore -q latest --target out && "
           "diff -r tree out/tree && restic check -q && echo same")
 GIT = ("git init -q r && cd r && cp ../text . && git add . && git -c user.name=n -c user.email=e@example.org "
@@ -98,6 +104,7 @@ PREPARE = ("from array import array\nd = {str(i): [i] * (i % 50) for i in range(
 # Files that hold times, pids or the like, and so are not compared.
 GIT_FILES = r"r/\.git/(index|logs/|objects/|gc\.pid)", r"\.cache/"
 GO = "its runtime starts threads and opens the descriptors of its poller when it happens to need them"
+JVM = "it starts threads that compile as it finds work for them"
 BROWSER = "its pools of threads grow and shrink, and how its processes end depends on who is first"
 
 
@@ -186,6 +193,12 @@ PROGRAMS = {
     "chromium": Program(["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir=" + WORK + "/profile",
                          "--dump-dom", "page.html"], loose=BROWSER, varies=(r"^profile/", r"(?m)^.*\[.*\n", r"^\.",
                                                               r"^/usr/lib/chromium/.*")),
+    "tcc": shell("tcc -o hello7 hello.c && ./hello7; echo $?; tcc -run hello.c", "tcc"),
+    "swi-prolog": Program(["swipl", "-q", "-f", "none", "-g", PROLOG], loose="a thread of its own collects atoms",
+                          uncounted="that thread may be at work when it ends"),
+    "ksh": Program(["ksh93", "-c", KSH]),
+    "fish": Program(["fish", "--no-config", "-c", FISH], loose="a thread waits a while for more to do", varies=(r"^\.(config|local|cache)/",)),
+    "java, all its compilers": Program(["java", "-Xshare:auto", "Hello.java"], loose=JVM),
     "w3m": Program(["w3m", "-dump", "-T", "text/html", "page.html"], varies=(r"\.w3m/",)),
 }
 

@@ -198,6 +198,20 @@ MARIADB = ("mkdir data && exec /usr/sbin/mariadbd --no-defaults --user=root --sk
            "--datadir=$PWD/data --socket=$PWD/socket --innodb-log-file-size=4M --innodb-buffer-pool-size=8M")
 POSTGRES = ("PATH=$PATH:/usr/lib/postgresql/15/bin; initdb -D data -U postgres --no-sync >/dev/null && exec postgres "
             "-D data -k \"$PWD\" -c listen_addresses= -c fsync=off -c shared_buffers=16MB -c autovacuum=off")
+HAPROXY = ("global\n nbthread 1\ndefaults\n mode http\n timeout client 9s\n timeout server 9s\n timeout connect 9s\nfrontend f\n "
+           "bind unix@socket\n http-request return status 404 if { path /none }\n "
+           "http-request return status 200 content-type text/plain string heap\n")
+NODE = ("const s = require('http').createServer((q, r) => { const there = q.url != '/none'; "
+        "r.writeHead(there ? 200 : 404); r.end(there ? 'x'.repeat(5000) : 'none'); }).listen('socket'); "
+        "process.on('SIGTERM', () => { s.closeAllConnections(); s.close(() => process.exit(7)); });")
+PYTHON = ("import http.server, signal, socketserver, sys\n"
+          "class Handler(http.server.SimpleHTTPRequestHandler):\n"
+          "    protocol_version = 'HTTP/1.1'\n"
+          "    def address_string(self): return 'here'\n"
+          "    def log_message(self, *_): pass\n"
+          "class Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer): pass\n"
+          "signal.signal(signal.SIGTERM, lambda *_: sys.exit(8))\n"
+          "Server('socket', Handler).serve_forever()\n")
 REDIS = ["redis-server", "--port", "0", "--unixsocket", "socket", "--save", "", "--daemonize", "no"]
 
 
@@ -231,6 +245,11 @@ SERVERS = {
     "nginx": Program(configured("conf", NGINX, "nginx -p . -c conf"), needs=("nginx",), varies=(
         r"(?m)^\d{4}/.*\n",),
                      drive=serving("nginx", "socket", fetch)),
+    "haproxy": Program(configured("conf", HAPROXY, "haproxy -q -f conf -db"), needs=("haproxy",),
+                       drive=serving("haproxy", "socket", fetch, signal.SIGUSR1)),
+    "node, a server": Program(["node", "-e", NODE], drive=serving("node", "socket", fetch)),
+    "python3, a server": Program(["/usr/bin/python3", "-c", PYTHON], varies=(r"Date: .*\n",),
+                                 drive=serving(os.path.basename(os.path.realpath("/usr/bin/python3")), "socket", fetch)),
     "mosquitto": Program(configured("conf", MOSQUITTO, "mosquitto -c conf"),
                          needs=("mosquitto", "mosquitto_sub"), varies=(r"(?m)^\d+: .*\n",),
                          drive=serving("mosquitto", "socket", published)),
