@@ -78,7 +78,8 @@ void ages_tell(const struct ages *a, struct model_site *sites, size_t count, uin
 		const struct ages_site *s =
 			a->known && sites[i].id < a->room ? &a->site[sites[i].id] : NULL;
 
-		sites[i].has_ages = s && s->first <= s->last;
+		/* Those that were alive when the table was read may have been freed since. */
+		sites[i].has_ages = s && s->first <= s->last && sites[i].allocs > sites[i].frees;
 		if (!sites[i].has_ages)
 			continue;
 		sites[i].oldest_ns = age_of(s->first, uptime_ns);

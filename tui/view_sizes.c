@@ -84,18 +84,31 @@ static void sizes_program_line(const struct ui *ui, size_t i, int y, unsigned ce
 	}
 }
 
+/* How many sites the selected row of the table sums up: histograms are of its oldest. */
+static uint32_t sizes_row_sites(const struct ui *ui)
+{
+	for (size_t i = 0; ui->listed && i < ui->listed->nsites; i++)
+		if (ui->listed->sites[i].id == ui->sites.selected)
+			return ui->listed->sites[i].group ? ui->listed->sites[i].group->sites : 1;
+	return 1;
+}
+
 static void sizes_site_name(const struct ui *ui, int y, int x, unsigned cells)
 {
 	const struct snap_site *site = ui_site(ui, ui->sites.selected);
 	struct row_style style = ui_style(ui);
-	char text[COLUMN_TEXT_MAX], id[32];
+	char text[COLUMN_TEXT_MAX], id[48];
 	unsigned used;
 
 	if (!site || !ui->sites.has_selected) {
 		ink_text(y, x + 1, cells - 2, INK_DIM, "no site is selected in the table");
 		return;
 	}
-	snprintf(id, sizeof(id), "site %" PRIu32, site->id);
+	if (sizes_row_sites(ui) > 1)
+		snprintf(id, sizeof(id), "site %" PRIu32 ", one of %" PRIu32, site->id,
+			sizes_row_sites(ui));
+	else
+		snprintf(id, sizeof(id), "site %" PRIu32, site->id);
 	used = ink_text(y, x + 1, cells - 2, INK_BOLD, id) + 3;
 	style.site_cells = cells > used + 2 ? cells - used - 2 : 1;
 	site_name(site, &style, text, sizeof(text));

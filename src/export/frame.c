@@ -30,6 +30,7 @@ static const struct {
 	{ COL_PEAK, 120 },
 	{ COL_ALLOCS, 130 },
 	{ COL_TEMP, 140 },
+	{ COL_AGE, 60 },
 	{ COL_SITES, 48 },
 	{ COL_GROWTH, 116 },
 	{ COL_SITE, 0 },
@@ -46,10 +47,21 @@ static void frame_line(struct strbuf *out, size_t from)
 	strbuf_putc(out, '\n');
 }
 
+/* They are read for who asked for them. */
+static bool frame_has_ages(const struct snapshot *s)
+{
+	for (size_t i = 0; i < s->nsites; i++)
+		if (s->sites[i].has_ages)
+			return true;
+	return false;
+}
+
 static bool frame_shows(const struct snapshot *s, size_t i, unsigned width)
 {
 	/* Where everything was recorded there are no errors to show. */
 	if (frame_columns[i].column == COL_ERROR && s->sampling.most == 0)
+		return false;
+	if (frame_columns[i].column == COL_AGE && !frame_has_ages(s))
 		return false;
 	/* And where each row is a site, nothing to count. */
 	if (frame_columns[i].column == COL_SITES && !(s->nsites && s->sites[0].group))

@@ -292,6 +292,10 @@ static void text_site(struct strbuf *out, const struct snapshot *s, const struct
 			units_rate(peak, site->growth.bytes_per_s),
 			units_duration(share, site->growth.over_ns), site->growth.sure * 100);
 	marks_text_site(out, s, site);
+	if (site->has_ages)
+		strbuf_printf(out, "     live blocks are %s to %s old\n",
+			units_duration(frees, site->youngest_ns),
+			units_duration(allocs, site->oldest_ns));
 	if (site->group)
 		text_group(out, site, o);
 	else

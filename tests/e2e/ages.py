@@ -45,6 +45,12 @@ def ages():
         check(elder["oldest_ns"] >= elder["youngest_ns"] >= younger["youngest_ns"], str(both))
         apart = elder["youngest_ns"] - younger["youngest_ns"]
         check(apart > APART_NS * 0.9, "they are %d ns apart" % apart)
+        text = run([HEAPTOP, "--report", "-r", path, "-s", "age"]).stdout.decode()
+        check(" old\n" in text and text.index("elder") < text.index("younger"), text)
+        frame = run([HEAPTOP, "-b", "-n", "1", "-r", path, "-s", "age"]).stdout.decode()
+        check(" AGE " in frame, frame)
+        frame = run([HEAPTOP, "-b", "-n", "1", "-r", path]).stdout.decode()
+        check(" AGE " not in frame, frame)
         middle = "%dms" % ((elder["youngest_ns"] + younger["youngest_ns"]) // 2 // 1000000)
         for term, want in (("youngest>" + middle, ["elder"]), ("youngest<" + middle, ["younger"]),
                            ("age>" + middle, ["elder"]), ("age>1h", []), ("!age>1h", ["elder", "younger"])):

@@ -145,6 +145,11 @@ TEST(a_group_is_followed_held_and_found)
 TEST(a_group_opens)
 {
 	begin(30, 120);
+	paper_keys(&p, "gm");
+	ui_tab(&p.ui, VIEW_SIZES);
+	paper_draw(&p);
+	CHECK(paper_find(&p, "site 17, one of 2316  cache::Shard::insert") >= 0);
+	ui_tab(&p.ui, VIEW_SITES);
 	paper_keys(&p, "gm\r");
 	CHECK_INT(p.ui.sites.list.count, p.canned.nsites - 1); /* all but libssl's */
 	CHECK(!row(0)->group);
