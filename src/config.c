@@ -257,6 +257,18 @@ void config_rules(const struct settings *s)
 	sym_hide_more(rule, s->rules);
 }
 
+static void lines_say(const char *line)
+{
+	while (*line) {
+		size_t len = strcspn(line, "\n");
+
+		fputs("heaptop: ", stderr);
+		fwrite(line, 1, len, stderr);
+		fputc('\n', stderr);
+		line += len + (line[len] == '\n');
+	}
+}
+
 void config_take(struct config *c, struct options *o)
 {
 	struct strbuf troubles = STRBUF_INIT;
@@ -270,7 +282,7 @@ void config_take(struct config *c, struct options *o)
 	config_rules(&c->settings);
 	line = strbuf_text(&troubles);
 	snprintf(c->trouble, sizeof(c->trouble), "%.*s", (int)strcspn(line, "\n"), line);
-	for (; (o->batch || o->report) && *line; line += strcspn(line, "\n") + 1)
-		fprintf(stderr, "heaptop: %.*s\n", (int)strcspn(line, "\n"), line);
+	if (o->batch || o->report)
+		lines_say(line);
 	strbuf_free(&troubles);
 }
