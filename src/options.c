@@ -562,6 +562,8 @@ static const char *options_conflict(const struct options *o)
 		return "-l, --clean and --mark stand alone";
 	if (o->mark_every_ns && o->mode != OPTIONS_RUN && o->mode != OPTIONS_ATTACH)
 		return "--mark-every goes with a COMMAND or -a PID";
+	if (o->mark_every_ns && o->readonly)
+		return "--mark-every writes a file, so not with --readonly";
 	if (o->batch && o->report)
 		return "-b and --report exclude each other";
 	if (o->tree && (o->batch || o->report))

@@ -149,6 +149,25 @@ TEST(one_mode_only)
 	CHECK(refused(PARSE("-l", "-b"), "stand alone"));
 }
 
+TEST(marks)
+{
+	struct parsed p = PARSE("--mark", "4211", "after warm-up");
+
+	CHECK_INT(p.status, -1);
+	CHECK_INT(p.o.mode, OPTIONS_MARK);
+	CHECK_INT(p.o.pid, 4211);
+	CHECK_STR(p.o.mark_name, "after warm-up");
+	CHECK(PARSE("--mark", "4211").o.mark_name == NULL);
+	CHECK_INT(PARSE("--mark-every", "2m", "x").o.mark_every_ns, 120000000000);
+	CHECK(refused(PARSE("--mark", "one"), "number of a process"));
+	CHECK(refused(PARSE("--mark", "1", "two", "words"), "only one of"));
+	CHECK(refused(PARSE("--mark", "1", "-a", "2"), "only one of"));
+	CHECK(refused(PARSE("--mark", "1", "-b"), "stand alone"));
+	CHECK(refused(PARSE("--mark-every", "0", "x"), "0.1 s or more"));
+	CHECK(refused(PARSE("--mark-every", "1", "-r", "f"), "goes with a COMMAND"));
+	CHECK(refused(PARSE("--mark-every", "1", "--readonly", "x"), "--readonly"));
+}
+
 TEST(values)
 {
 	struct parsed p = PARSE("-d", "500ms", "-n3", "-s", "blocks", "-o", "f", "-b", "-D", "1024",
@@ -315,6 +334,7 @@ int main(void)
 	RUN(tree);
 	RUN(sampling);
 	RUN(one_mode_only);
+	RUN(marks);
 	RUN(values);
 	RUN(report_and_format);
 	RUN(leak_check);
