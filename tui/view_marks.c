@@ -287,8 +287,10 @@ static unsigned mark_now(struct ui *ui)
 	char text[UI_MESSAGE_MAX] = "";
 	int number;
 
-	if (!ui->source->mark) {
-		ui_say(ui, "no program runs that could be marked");
+	/* b in this view only takes a mark when the cursor is on now. */
+	if (!ui->source->mark || ui->options.readonly) {
+		ui_say(ui, ui->source->mark ? "no new mark: heaptop was started with --readonly"
+					    : "no program runs that could be marked");
 		return 0;
 	}
 	number = ui->source->mark(ui->source->ctx, text, sizeof(text));

@@ -107,6 +107,16 @@ TEST(the_selection_is_a_mark)
 	paper_close(&p);
 }
 
+TEST(read_only_nothing_is_marked)
+{
+	begin();
+	p.ui.options.readonly = true;
+	paper_keys(&p, "mMb");
+	CHECK(sees("no new mark"));
+	CHECK_INT(p.canned.moments.count, 0);
+	paper_close(&p);
+}
+
 TEST(where_nothing_runs_nothing_is_marked)
 {
 	begin();
@@ -129,6 +139,7 @@ int main(void)
 	RUN(b_counts_from_now_and_B_from_nothing);
 	RUN(any_two_marks_are_compared);
 	RUN(the_selection_is_a_mark);
+	RUN(read_only_nothing_is_marked);
 	RUN(where_nothing_runs_nothing_is_marked);
 	return check_end();
 }
