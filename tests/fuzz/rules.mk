@@ -9,13 +9,13 @@
 
 FUZZ_SECONDS ?= 60
 FUZZ_COUNT   ?= 20000
-FUZZ_ALL     := read show proc sym demangle text
+FUZZ_ALL     := read show proc sym demangle text keys
 FUZZ	     ?= $(FUZZ_ALL)
 FUZZ_CLANG   ?= clang
 FUZZ_SAN     := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 FUZZ_CFLAGS  := -DFUZZ_LIBFUZZER -std=gnu11 -O1 -g $(FUZZ_SAN)
 FUZZ_HEADERS := $(wildcard shm/*.h src/*/*.h tests/unit/*.h tests/fuzz/*.h) Makefile tests/fuzz/rules.mk
-FUZZ_OBJ     := $(patsubst %.c,$(B)/fuzz/obj/%.o,$(filter-out tui/%,$(VIEW_SRC)) $(SHM_SRC))
+FUZZ_OBJ     := $(patsubst %.c,$(B)/fuzz/obj/%.o,$(VIEW_SRC) $(SHM_SRC))
 FUZZ_SRC_read := $(sort $(wildcard src/read/*.c src/util/*.c)) $(SHM_SRC)
 
 $(B)/fuzz/obj/%.o: %.c Makefile tests/fuzz/rules.mk
