@@ -25,6 +25,8 @@ $(eval $(call bench_program,live_table,live_table.c,$$(BENCH_CC) -o $$@ $$< $$(S
 $(eval $(call bench_program,steady_clock.so,steady_clock.c,$$(BENCH_CC) -fPIC -shared -o $$@ $$<))
 $(eval $(call bench_program,walker-fp.so,walker.c,$$(BENCH_CC) -fno-omit-frame-pointer -fPIC -shared -o $$@ $$<))
 $(eval $(call bench_program,walker-unwind.so,walker.c,$$(BENCH_CC) -DWALKER_LIBUNWIND -fPIC -shared -o $$@ $$< -lunwind))
+$(eval $(call bench_program,frame,frame.c,$$(CC) $$(CPPFLAGS_ALL) $$(VIEW_CFLAGS) $$(CFLAGS_ALL) $$(VIEW_SAN) -o $$@ $$< $$(VIEW_OBJ) $$(VIEW_LIBS) -lpthread))
+$(BENCH)/frame: $(VIEW_OBJ) $(wildcard tests/tui/*.h)
 $(BENCH)/live_table: $(SHM_SRC) $(wildcard shm/*.h)
 
 TEST_EXTRA += $(BENCH_BUILT)
@@ -34,6 +36,7 @@ bench: all $(BENCH_BUILT) $(B)/tests/targets/many_sites
 	$(Q)B='$(B)' tests/bench/bench.py --rounds $(BENCH_ROUNDS) --output '$(B)/bench.json' \
 		$(if $(filter 1,$(QUICK)),--quick) \
 		$(if $(T),--only '$(T)')
+	$(Q)$(BENCH)/frame
 
 # The last run's tables, into README.md.
 bench-readme:
