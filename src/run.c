@@ -299,7 +299,21 @@ struct map *run_map(struct run *r)
 	return mapping_newest(m);
 }
 
-/* The last one that could be read stays: at the end there is nothing to read any more. */
+/* Whether the last reading is of the image that runs now: sites of another mean nothing here. */
+static bool has_memory(const struct run *r)
+{
+	return r->memory_path && strcmp(r->memory_path, session_path(watch_session(r->watch))) == 0;
+}
+
+static void memory_take(struct run *r, const struct map_account *a)
+{
+	if (has_memory(r) && !a->known)
+		return; /* the last one that could be read stays: at the end there is none */
+	free(r->memory_path);
+	r->memory_path = strdup(session_path(watch_session(r->watch)));
+	r->memory = *a;
+}
+
 void run_memory_look(struct run *r)
 {
 	struct session *s = watch_session(r->watch);
@@ -309,10 +323,8 @@ void run_memory_look(struct run *r)
 	if (now < r->memory_due_ns)
 		return;
 	m = mapping_read(session_path(s), session_pid(s));
-	if (m && (m->account.known || !r->has_memory)) {
-		r->memory = m->account;
-		r->has_memory = true;
-	}
+	if (m)
+		memory_take(r, &m->account);
 	map_unref(m);
 	r->memory_due_ns = now + MEMORY_EVERY_NS + MEMORY_SHARE * (clock_monotonic_ns() - now);
 }
@@ -328,7 +340,7 @@ const struct map_account *run_memory(const struct run *r)
 		return &m->account;
 	if (run_shown(r) != r->watch)
 		return NULL; /* what else is known is of the program that we watch */
-	return r->has_memory ? &r->memory : NULL;
+	return has_memory(r) ? &r->memory : NULL;
 }
 
 /* The result is of the image that was scanned: the last. */
@@ -581,6 +593,7 @@ int run_close(struct run *r)
 		close(r->child_fd);
 	watch_free(r->watch);
 	mapping_free(r->mapping);
+	free(r->memory_path);
 	leakcheck_free(r->leaks);
 	suppress_free(r->suppressions);
 	prepare_end(r->prepared, false);

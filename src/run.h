@@ -32,7 +32,7 @@ struct run {
 	struct suppress *suppressions;
 	struct mapping *mapping; /* for the screen; made when it is asked for */
 	struct map_account memory; /* for reports: of the last reading */
-	bool has_memory;
+	char *memory_path; /* the segment of the image that it is of; NULL: there was none */
 	uint64_t memory_due_ns;
 	struct leakcheck *leaks; /* what a leak scan found, or why there was none */
 	uint64_t started_ns, marked_ns;

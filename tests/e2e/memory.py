@@ -160,6 +160,9 @@ def _():
     # One that came and went before anybody looked has none.
     _, rep = report(["/bin/true"])
     check(rep["memory"] is None or rep["memory"]["failed"] is None, "memory %s" % rep["memory"])
+    # The shell was seen, what it became was not: nobody is told the one's for the other's.
+    _, rep = report(["sh", "-c", "sleep 0.6; exec /bin/true"])
+    check_equal(rep["memory"], None, "memory of another image")
 
 
 def screen(pid, text, size="100x30"):
