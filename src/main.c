@@ -149,8 +149,8 @@ static int wait_ms(const struct run *r, uint64_t now, uint64_t until_ns)
 {
 	uint64_t ms;
 
-	if (r->options->report && r->memory_due_ns > now && r->memory_due_ns < until_ns)
-		until_ns = r->memory_due_ns;
+	if (r->options->report && r->resident.due_ns > now && r->resident.due_ns < until_ns)
+		until_ns = r->resident.due_ns;
 	ms = (until_ns - now) / 1000000 + 1;
 	return (int)(r->options->leak_check && ms > LEAK_LOOK_MS ? LEAK_LOOK_MS : ms);
 }

@@ -33,12 +33,6 @@
 /* For what cannot but end, on a machine that is busy with other things. */
 #define ENDING_TIMEOUT_NS UINT64_C(30000000000)
 
-/* For a report its resident memory is looked at so often, and 1/50 of the time at most; not at
- * once, since there is nothing to see yet. */
-#define MEMORY_EVERY_NS UINT64_C(1000000000)
-#define MEMORY_SHARE	50u
-#define MEMORY_FIRST_NS UINT64_C(200000000)
-
 static int failed(const char *message, int status)
 {
 	fprintf(stderr, "heaptop: %s\n", message);
@@ -171,7 +165,8 @@ int run_open(struct run *r, const struct options *o, bool screen, int rows, int 
 	*r = (struct run){ .options = o, .child_fd = -1, .started_ns = clock_monotonic_ns() };
 	r->marked_ns = r->started_ns;
 	r->child.pty = -1;
-	r->memory_due_ns = o->mode == OPTIONS_RUN ? r->started_ns + MEMORY_FIRST_NS : 0;
+	if (o->mode == OPTIONS_RUN)
+		resident_start(&r->resident, r->started_ns);
 	rc = suppressions_load(r);
 	if (rc != 0)
 		return rc;
@@ -267,7 +262,7 @@ void run_leak_look(struct run *r)
 	s = watch_session(r->watch);
 	if (r->leaks || (r->child.pid && !read_leak_waits(session_segment(s))))
 		return;
-	r->memory_due_ns = 0; /* it stands still: there is no better moment */
+	r->resident.due_ns = 0; /* it stands still: there is no better moment */
 	run_memory_look(r);
 	r->leaks = leakcheck_run(session_segment(s), session_pid(s), r->options->leak_roots);
 	if (r->child.pid)
@@ -299,34 +294,11 @@ struct map *run_map(struct run *r)
 	return mapping_newest(m);
 }
 
-/* Whether the last reading is of the image that runs now: sites of another mean nothing here. */
-static bool has_memory(const struct run *r)
-{
-	return r->memory_path && strcmp(r->memory_path, session_path(watch_session(r->watch))) == 0;
-}
-
-static void memory_take(struct run *r, const struct map_account *a)
-{
-	if (has_memory(r) && !a->known)
-		return; /* the last one that could be read stays: at the end there is none */
-	free(r->memory_path);
-	r->memory_path = strdup(session_path(watch_session(r->watch)));
-	r->memory = *a;
-}
-
 void run_memory_look(struct run *r)
 {
 	struct session *s = watch_session(r->watch);
-	uint64_t now = clock_monotonic_ns();
-	struct map *m;
 
-	if (now < r->memory_due_ns)
-		return;
-	m = mapping_read(session_path(s), session_pid(s));
-	if (m)
-		memory_take(r, &m->account);
-	map_unref(m);
-	r->memory_due_ns = now + MEMORY_EVERY_NS + MEMORY_SHARE * (clock_monotonic_ns() - now);
+	resident_look(&r->resident, session_path(s), session_pid(s));
 }
 
 const struct map_account *run_memory(const struct run *r)
@@ -340,7 +312,7 @@ const struct map_account *run_memory(const struct run *r)
 		return &m->account;
 	if (run_shown(r) != r->watch)
 		return NULL; /* what else is known is of the program that we watch */
-	return has_memory(r) ? &r->memory : NULL;
+	return resident_last(&r->resident, session_path(s));
 }
 
 /* The result is of the image that was scanned: the last. */
@@ -593,7 +565,7 @@ int run_close(struct run *r)
 		close(r->child_fd);
 	watch_free(r->watch);
 	mapping_free(r->mapping);
-	free(r->memory_path);
+	resident_free(&r->resident);
 	leakcheck_free(r->leaks);
 	suppress_free(r->suppressions);
 	prepare_end(r->prepared, false);

@@ -11,6 +11,7 @@
 
 #include "src/model/map.h"
 #include "src/options.h"
+#include "src/resident.h"
 #include "src/target/output.h"
 #include "src/target/prepare.h"
 #include "src/processes.h"
@@ -31,9 +32,7 @@ struct run {
 	bool output_open;
 	struct suppress *suppressions;
 	struct mapping *mapping; /* for the screen; made when it is asked for */
-	struct map_account memory; /* for reports: of the last reading */
-	char *memory_path; /* the segment of the image that it is of; NULL: there was none */
-	uint64_t memory_due_ns;
+	struct resident resident; /* for reports */
 	struct leakcheck *leaks; /* what a leak scan found, or why there was none */
 	uint64_t started_ns, marked_ns;
 	bool ending; /* asked to end */

@@ -29,6 +29,7 @@ MAY = {
     "src/list": ["src/target", "src/util"],
     "src/leakcheck": ["src/leak", "src/read", "src/model"],
     "src/mapping": ["src/leak", "src/read", "src/proc", "src/model", "src/util", "shm/layout.h"],
+    "src/resident": ["src/mapping", "src/model", "src/util"],
     "src/options": ["src/steer", "src/model", "src/util"],
     "src/outfile": ["src/options", "src/util"],
     "src/ages": ["src/read", "src/model", "src/util"],
@@ -45,7 +46,7 @@ MAY = {
     "src/session": ["src/ages", "src/marks", "src/births", "src/markfile", "src/threads", "src/command", "src/holder", "src/intake", "src/sampler", "src/steer", "src/read", "src/model", "src/sym", "src/proc", "src/util"],
     "src/watch": ["src/session", "src/steer", "src/target", "src/read", "src/model"],
     "src/processes": ["src/watch", "src/session", "src/target", "src/read", "src/model", "src/proc", "src/util"],
-    "src/run": ["src/processes", "src/marks", "src/options", "src/steer", "src/target", "src/watch", "src/session", "src/leakcheck", "src/mapping", "src/leak", "src/read", "src/model", "src/util"],
+    "src/run": ["src/processes", "src/marks", "src/options", "src/steer", "src/target", "src/watch", "src/session", "src/leakcheck", "src/mapping", "src/resident", "src/leak", "src/read", "src/model", "src/util"],
     "src/shown": ["src/run", "src/processes", "src/marks", "src/watch", "src/session", "src/model"],
     "src/main": ["src", "tui"],
 }

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Resident memory for reports (resident.h). */
+#include "src/resident.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/mapping.h"
+#include "src/util/clock.h"
+
+/* It is looked at so often, and 1/50 of the time at most; not at once, since there is nothing to
+ * see yet. */
+#define EVERY_NS UINT64_C(1000000000)
+#define FIRST_NS UINT64_C(200000000)
+#define SHARE	 50u
+
+void resident_start(struct resident *r, uint64_t started_ns)
+{
+	r->due_ns = started_ns + FIRST_NS;
+}
+
+/* The last one that could be read stays: a program that is gone has none. */
+static void resident_take(struct resident *r, const char *path, const struct map_account *a)
+{
+	if (resident_last(r, path) && !a->known)
+		return;
+	free(r->path);
+	r->path = strdup(path);
+	r->account = *a;
+}
+
+void resident_look(struct resident *r, const char *path, pid_t pid)
+{
+	uint64_t now = clock_monotonic_ns();
+	struct map *m;
+
+	if (now < r->due_ns)
+		return;
+	m = mapping_read(path, pid);
+	if (m)
+		resident_take(r, path, &m->account);
+	map_unref(m);
+	r->due_ns = now + EVERY_NS + SHARE * (clock_monotonic_ns() - now);
+}
+
+const struct map_account *resident_last(const struct resident *r, const char *path)
+{
+	return r->path && strcmp(r->path, path) == 0 ? &r->account : NULL;
+}
+
+void resident_free(struct resident *r)
+{
+	free(r->path);
+	*r = (struct resident){ 0 };
+}
