@@ -293,8 +293,22 @@ static uint32_t generation(const char *dir, const struct segment_identity *id)
 	return next;
 }
 
-/* Makes a segment of ours under `dir`. */
-static int create_in(struct segment *s, const char *dir, struct segment_identity *id)
+/* Removes a segment of ours unless a viewer has it open. The name may be another's by now: even a
+ * FIFO's, whose other end nobody will open. */
+static void remove_unheld(const char *path)
+{
+	long fd =
+		syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	if (file_is_ours(fd) && syscall(SYS_flock, fd, LOCK_EX | LOCK_NB) == 0)
+		syscall(SYS_unlinkat, AT_FDCWD, path, 0);
+	syscall(SYS_close, fd);
+}
+
+/* Makes a segment of ours under `dir`, under the first free name. */
+static int create_named(struct segment *s, const char *dir, struct segment_identity *id)
 {
 	char path[NAME_MAX_BYTES];
 	long fd;
@@ -325,6 +339,19 @@ static int create_in(struct segment *s, const char *dir, struct segment_identity
 	return -EEXIST;
 }
 
+/* The same. The image before this one ended in exec; without a viewer nobody will ask for it. */
+static int create_in(struct segment *s, const char *dir, struct segment_identity *id)
+{
+	char path[NAME_MAX_BYTES];
+	int rc = create_named(s, dir, id);
+
+	if (id->family == 0 && id->exec_gen > 0) {
+		segment_name(path, sizeof(path), dir, id, id->exec_gen - 1);
+		remove_unheld(path);
+	}
+	return rc;
+}
+
 static int create(struct segment *s, struct segment_identity *id)
 {
 	const char *dir = attach_variable("HEAPTOP_DIR");
@@ -347,34 +374,6 @@ static void describe(struct ht_header *h)
 	h->command_bytes = got > 0 ? (uint32_t)got : 0;
 }
 
-/* Removes a segment of ours unless a viewer has it open. The name may be another's by now: even a
- * FIFO's, whose other end nobody will open. */
-static void remove_unheld(const char *path)
-{
-	long fd =
-		syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-
-	if (fd < 0)
-		return;
-	if (file_is_ours(fd) && syscall(SYS_flock, fd, LOCK_EX | LOCK_NB) == 0)
-		syscall(SYS_unlinkat, AT_FDCWD, path, 0);
-	syscall(SYS_close, fd);
-}
-
-/* The image before this one ended in exec; without a viewer nobody will ask for it. */
-static void remove_predecessor(const struct segment_identity *id)
-{
-	char dir[NAME_MAX_BYTES], path[NAME_MAX_BYTES];
-	const char *slash = strrchr(own_path, '/');
-
-	if (id->family != 0 || id->exec_gen == 0 || !slash)
-		return;
-	memcpy(dir, own_path, (size_t)(slash - own_path));
-	dir[slash - own_path] = '\0';
-	segment_name(path, sizeof(path), dir, id, id->exec_gen - 1);
-	remove_unheld(path);
-}
-
 /* A launch whose viewer went while we made our segment has nobody to remove it but us. */
 static void family_check(struct ht_header *h, const char *prepared)
 {
@@ -395,10 +394,8 @@ int attach_segment(struct segment *s)
 		rc = claim(s, prepared, &id);
 	if (rc != 0 && rc != -ECANCELED) {
 		rc = create(s, &id);
-		if (rc == 0) {
-			remove_predecessor(&id);
+		if (rc == 0)
 			family_check(s->header, prepared);
-		}
 	}
 	if (rc == 0)
 		describe(s->header);
