@@ -180,6 +180,7 @@ static int blocks_read(struct reading *r, const char *path)
 {
 	char message[READ_MESSAGE_MAX];
 	struct read_segment *s = read_open(path, message);
+	struct read_identity id;
 	struct read_totals t;
 	ssize_t n = 0;
 	int rc = s ? read_totals(s, &t) : -EIO;
@@ -188,7 +189,8 @@ static int blocks_read(struct reading *r, const char *path)
 		r->sites = t.sites;
 		r->in.sampled = t.sample_most != 0;
 		r->in.live_bytes = t.live_bytes;
-		n = r->in.sampled ? 0 : read_blocks(s, block_visit, r);
+		r->in.forked = read_identity(s, &id) != 0 || id.forked;
+		n = r->in.sampled || r->in.forked ? 0 : read_blocks(s, block_visit, r);
 		rc = n < 0 ? (int)n : r->rc;
 	}
 	read_close(s);
@@ -392,6 +394,9 @@ static void note_make(struct map_account *a)
 {
 	if (a->sampled)
 		a->note = "blocks are sampled: live is an estimate, what is free is in other";
+	else if (a->forked)
+		a->note = "blocks from before its fork are not known: they are in other, as is "
+			  "what is free";
 	else if (!a->glibc)
 		a->note = "not glibc's allocator: arenas unknown, slack counts as free";
 }

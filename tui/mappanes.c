@@ -442,8 +442,9 @@ static void pins_draw(const struct ui *ui, const struct mappanes *p)
 		pin_draw(ui, i, p->pins_y + (int)i);
 	if (!a->pins)
 		ink_text(p->pins_y, 2, width - 2, INK_DIM,
-			a->sampled ? "blocks are sampled: it cannot be told"
-				   : "nobody: no page of the heap is less than half full");
+			a->sampled  ? "blocks are sampled: it cannot be told"
+			: a->forked ? "blocks from before its fork are not known: it cannot be told"
+				    : "nobody: no page of the heap is less than half full");
 }
 
 /* ---- all ---- */

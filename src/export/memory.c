@@ -91,7 +91,7 @@ static void memory_figures(struct writer *w, const struct map_account *a)
 	writer_uint(w, "rss", a->rss_bytes);
 	writer_uint(w, "swap", a->swap_bytes);
 	for (unsigned i = 0; i < MAP_PARTS; i++) {
-		bool untold = a->sampled &&
+		bool untold = (a->sampled || a->forked) &&
 			      (i == MAP_PART_FREE || i == MAP_PART_SLACK || i == MAP_PART_MAPPED);
 
 		if (untold)

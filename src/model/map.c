@@ -38,7 +38,7 @@ struct cutter {
 
 static bool has_pages(struct cutter *c, uint64_t bytes)
 {
-	return !c->in->sampled && c->pages + bytes / MAP_PAGE_BYTES <= PAGES_MAX;
+	return !c->in->sampled && !c->in->forked && c->pages + bytes / MAP_PAGE_BYTES <= PAGES_MAX;
 }
 
 /* Appends a span; one that goes on where the last one ends is the same, but for heaps of arenas. */

@@ -59,7 +59,9 @@ struct map_input {
 	const struct map_block *block;
 	size_t blocks;
 	bool glibc; /* blocks are chunks of glibc's malloc: its rules tell what they take */
-	bool sampled; /* not all blocks are known: pages are not looked at */
+	/* Not all blocks are known, and pages are not looked at: they are sampled, or some come
+	 * from before the process was forked. */
+	bool sampled, forked;
 	uint64_t live_bytes; /* then: the estimate */
 };
 
@@ -131,7 +133,8 @@ struct map_account {
 	bool known; /* false: there was no reading, and `why` says why */
 	const char *why; /* static */
 	const char *note; /* what the figures cannot tell, or NULL; static */
-	bool sampled; /* live is an estimate, and what is free cannot be told from the rest */
+	/* What is free cannot be told from the rest; sampled: live is an estimate. */
+	bool sampled, forked;
 	bool glibc;
 	uint64_t rss_bytes, swap_bytes;
 	uint64_t part[MAP_PARTS];

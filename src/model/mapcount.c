@@ -312,13 +312,12 @@ static void row_account(struct map_account *a, const struct map_row *row)
 	a->part[MAP_PART_SLACK] += row->slack_bytes;
 }
 
-/* Where not all blocks are known: what is live is estimated, and the rest of what may be the
+/* Where not all blocks are known: what is live is told to us, and the rest of what may be the
  * allocator's is one. */
-static void account_sampled(struct map_account *a, uint64_t live)
+static void account_partly(struct map_account *a, uint64_t live)
 {
 	uint64_t all = a->part[MAP_PART_FREE] + a->part[MAP_PART_OTHER];
 
-	a->sampled = true;
 	a->part[MAP_PART_LIVE] = live < all ? live : all;
 	a->part[MAP_PART_OTHER] = all - a->part[MAP_PART_LIVE];
 	a->part[MAP_PART_FREE] = 0;
@@ -367,8 +366,10 @@ int map_count(struct map *m, const struct map_input *in)
 	pins_take(c);
 	m->account.known = true;
 	m->account.glibc = in->glibc;
-	if (in->sampled)
-		account_sampled(&m->account, in->live_bytes);
+	m->account.sampled = in->sampled;
+	m->account.forked = in->forked;
+	if (in->sampled || in->forked)
+		account_partly(&m->account, in->live_bytes);
 	free(c->site);
 	free(c);
 	return 0;

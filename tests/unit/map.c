@@ -305,6 +305,16 @@ TEST(sampled_is_estimated)
 	m = make(&in, NULL);
 	check_sum(m);
 	map_unref(m);
+	/* Of a forked process, nobody knows what it has from before. */
+	in = (struct map_input){
+		.vma = vma, .vmas = 2, .glibc = true, .forked = true, .live_bytes = 30 * PAGE
+	};
+	m = make(&in, NULL);
+	CHECK(m->account.forked && !m->account.sampled);
+	CHECK_INT(m->pages, 0);
+	CHECK_INT(m->account.part[MAP_PART_FREE], 0);
+	check_sum(m);
+	map_unref(m);
 }
 
 TEST(sums_of_pages)
