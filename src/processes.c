@@ -33,7 +33,6 @@ struct visit {
 
 struct processes {
 	struct watch *main;
-	bool debuginfod;
 	struct visit visit[VISITS_MAX];
 	size_t visits;
 	struct watch *shown;
@@ -44,14 +43,13 @@ struct processes {
 	size_t pasts;
 };
 
-struct processes *processes_new(struct watch *main, bool debuginfod)
+struct processes *processes_new(struct watch *main)
 {
 	struct processes *p = calloc(1, sizeof(*p));
 
 	if (!p)
 		return NULL;
 	p->main = p->shown = main;
-	p->debuginfod = debuginfod;
 	return p;
 }
 
@@ -329,7 +327,7 @@ static int wanted_is(void *ctx, const struct target_segment *t)
 /* Opens it. NULL and a line in `msg` (READ_MESSAGE_MAX). */
 static struct watch *visit_open(struct processes *p, uint64_t id, char *msg)
 {
-	struct watch_options o = { .session.debuginfod = p->debuginfod };
+	struct watch_options o = { .session.beside = watch_session(p->main) };
 	struct wanted wanted = { .id = id };
 	struct session *s;
 	struct watch *w;

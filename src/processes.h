@@ -13,7 +13,7 @@
 struct processes;
 
 /* `main`: the one that is watched; must outlive it. NULL on allocation failure. */
-struct processes *processes_new(struct watch *main, bool debuginfod);
+struct processes *processes_new(struct watch *main);
 /* Closes those that were looked at, and removes the segments of those that ended meanwhile. */
 void processes_free(struct processes *p);
 /*

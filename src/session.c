@@ -83,7 +83,8 @@ static int parts_make(struct session *s, const struct session_options *o)
 	struct sym_options sym = { .use_debuginfod = o->debuginfod };
 
 	s->model = model_new();
-	s->sym = s->model ? sym_new(&sym) : NULL;
+	if (s->model)
+		s->sym = o->beside ? sym_join(o->beside->sym) : sym_new(&sym);
 	s->intake = s->sym ? intake_new(s->segment, s->model, s->sym) : NULL;
 	return s->intake ? command_load(&s->command, &s->identity) : -ENOMEM;
 }

@@ -15,6 +15,8 @@ struct marks;
 
 struct session_options {
 	bool debuginfod;
+	const struct session *beside; /* open already, NULL: none; what it knows of object files,
+					 this one knows (and its debuginfod holds) */
 	bool alone; /* its children are not to be recorded */
 	pid_t pid; /* the process as we see it, when we know better than the segment (0: take its)
 		    */

@@ -12,7 +12,7 @@ size_t shown_list(void *run, const struct process_row **rows, size_t *more)
 	struct run *r = run;
 
 	if (!r->processes)
-		r->processes = processes_new(r->watch, r->options->debuginfod);
+		r->processes = processes_new(r->watch);
 	return r->processes ? processes_list(r->processes, rows, more) : 0;
 }
 

@@ -131,6 +131,7 @@ static struct session *open_segment(const struct watch *w, const struct target_s
 	struct session_options o = w->options.session;
 	char message[READ_MESSAGE_MAX];
 
+	o.beside = w->now;
 	if (!is_image_of(t, w->now))
 		o.pid = 0; /* known better for the one we watch only */
 	return session_open(t->path, &o, message);

@@ -5,16 +5,16 @@
  */
 #include "src/sym/resolve.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "src/sym/demangle.h"
 #include "src/sym/intern.h"
 #include "src/sym/object.h"
+#include "src/sym/sources.h"
 #include "src/util/text.h"
 
-/* Above this much debug information at once, modules longest unused give theirs back. */
-#define DEBUG_MAX_BYTES ((uint64_t)1024 * 1024 * 1024)
 /* A file name longer than any the system opens is not one. */
 #define FILE_MAX 4096u
 
@@ -22,26 +22,23 @@ struct resolve_module {
 	struct sym_module info;
 	char *path; /* owned, as is build_id */
 	uint8_t *build_id;
-	struct object *object; /* NULL: not opened, or closed again */
-	enum sym_quality quality;
-	uint64_t used; /* the resolver's clock when last asked */
-	struct resolve_module *older, *newer; /* open ones */
+	struct source *source; /* NULL: not asked for yet; the worker's */
+	_Atomic enum sym_quality quality;
+	atomic_uint refs;
 };
 
 struct answer {
-	const struct resolve_module *module; /* NULL: empty slot */
+	const struct source *source; /* NULL: empty slot */
 	uint64_t vaddr;
 	const struct sym_frame *frames;
 	uint32_t nframes;
 };
 
 struct resolve {
-	const struct debugfile_dirs *dirs;
+	struct sources *sources;
 	struct intern *texts;
 	struct answer *answers; /* open addressing, power of two, at most half full */
 	size_t nslots, count;
-	struct resolve_module *oldest, *newest; /* open modules by last use */
-	uint64_t open_bytes;
 };
 
 static const struct sym_frame unknown_frame;
@@ -52,11 +49,11 @@ struct resolve *resolve_new(const struct debugfile_dirs *dirs)
 
 	if (!r)
 		return NULL;
-	r->dirs = dirs;
+	r->sources = sources_new(dirs);
 	r->texts = intern_new();
-	if (r->texts)
+	if (r->sources && r->texts)
 		return r;
-	free(r);
+	resolve_free(r);
 	return NULL;
 }
 
@@ -64,6 +61,7 @@ void resolve_free(struct resolve *r)
 {
 	if (!r)
 		return;
+	sources_free(r->sources);
 	intern_free(r->texts);
 	free(r->answers);
 	free(r);
@@ -77,12 +75,13 @@ struct resolve_module *resolve_module_new(const struct sym_module *info)
 
 	if (!m)
 		return NULL;
+	m->refs = 1;
 	m->info = *info;
 	m->quality = SYM_PENDING;
 	m->path = strdup(info->path ? info->path : "");
 	m->build_id = malloc(info->build_id_len + 1);
 	if (!m->path || !m->build_id) {
-		resolve_module_free(m);
+		resolve_module_unref(m);
 		return NULL;
 	}
 	m->info.path = m->path;
@@ -93,60 +92,19 @@ struct resolve_module *resolve_module_new(const struct sym_module *info)
 	return m;
 }
 
-void resolve_module_free(struct resolve_module *m)
+struct resolve_module *resolve_module_ref(struct resolve_module *m)
 {
-	if (!m)
+	m->refs++;
+	return m;
+}
+
+void resolve_module_unref(struct resolve_module *m)
+{
+	if (!m || --m->refs > 0)
 		return;
-	object_close(m->object);
 	free(m->path);
 	free(m->build_id);
 	free(m);
-}
-
-static void open_list_remove(struct resolve *r, struct resolve_module *m)
-{
-	*(m->older ? &m->older->newer : &r->oldest) = m->newer;
-	*(m->newer ? &m->newer->older : &r->newest) = m->older;
-	m->older = m->newer = NULL;
-}
-
-static void open_list_append(struct resolve *r, struct resolve_module *m)
-{
-	m->older = r->newest;
-	*(r->newest ? &r->newest->newer : &r->oldest) = m;
-	r->newest = m;
-}
-
-static void module_close(struct resolve *r, struct resolve_module *m)
-{
-	open_list_remove(r, m);
-	r->open_bytes -= object_bytes(m->object);
-	object_close(m->object);
-	m->object = NULL;
-}
-
-static bool module_open(struct resolve *r, struct resolve_module *m)
-{
-	m->object = object_open(&m->info, r->dirs);
-	if (!m->object)
-		return false;
-	m->quality = object_quality(m->object);
-	r->open_bytes += object_bytes(m->object);
-	open_list_append(r, m);
-	while (r->open_bytes > DEBUG_MAX_BYTES && r->oldest != m)
-		module_close(r, r->oldest);
-	return true;
-}
-
-static struct object *module_object(struct resolve *r, struct resolve_module *m)
-{
-	if (!m->object)
-		return module_open(r, m) ? m->object : NULL;
-	if (r->newest != m) {
-		open_list_remove(r, m);
-		open_list_append(r, m);
-	}
-	return m->object;
 }
 
 enum sym_quality resolve_quality(const struct resolve_module *m)
@@ -156,18 +114,18 @@ enum sym_quality resolve_quality(const struct resolve_module *m)
 
 /* ---- answers -------------------------------------------------------------------------------- */
 
-static size_t hash_of(const struct resolve_module *m, uint64_t vaddr)
+static size_t hash_of(const struct source *of, uint64_t vaddr)
 {
-	uint64_t h = (vaddr + (uintptr_t)m) * 0x9e3779b97f4a7c15u;
+	uint64_t h = (vaddr + (uintptr_t)of) * 0x9e3779b97f4a7c15u;
 
 	return (size_t)(h ^ h >> 29);
 }
 
-static struct answer *answer_slot(struct resolve *r, const struct resolve_module *m, uint64_t vaddr)
+static struct answer *answer_slot(struct resolve *r, const struct source *of, uint64_t vaddr)
 {
-	size_t i = hash_of(m, vaddr) & (r->nslots - 1);
+	size_t i = hash_of(of, vaddr) & (r->nslots - 1);
 
-	while (r->answers[i].module && (r->answers[i].module != m || r->answers[i].vaddr != vaddr))
+	while (r->answers[i].source && (r->answers[i].source != of || r->answers[i].vaddr != vaddr))
 		i = (i + 1) & (r->nslots - 1);
 	return &r->answers[i];
 }
@@ -183,8 +141,8 @@ static bool answers_grow(struct resolve *r)
 	r->answers = bigger;
 	r->nslots = n;
 	for (size_t i = 0; i < old_n; i++) {
-		if (old[i].module)
-			*answer_slot(r, old[i].module, old[i].vaddr) = old[i];
+		if (old[i].source)
+			*answer_slot(r, old[i].source, old[i].vaddr) = old[i];
 	}
 	free(old);
 	return true;
@@ -243,32 +201,46 @@ static void frames_make(
 	a->nframes = (uint32_t)n;
 }
 
-static void answer_make(
-	struct resolve *r, struct resolve_module *m, uint64_t vaddr, struct answer *a)
+static void answer_make(struct resolve *r, struct source *of, uint64_t vaddr, struct answer *a)
 {
 	struct scope_frame raw[SCOPE_FRAMES_MAX];
-	struct object *o = module_object(r, m);
+	struct object *o = source_object(r->sources, of);
 	size_t n = o ? object_find(o, vaddr, raw) : 0;
 
-	*a = (struct answer){ .module = m, .vaddr = vaddr, .frames = &unknown_frame, .nframes = 1 };
+	*a = (struct answer){
+		.source = of, .vaddr = vaddr, .frames = &unknown_frame, .nframes = 1
+	};
 	if (n > 0)
 		frames_make(r, raw, n, a);
+}
+
+static void answer_find(struct resolve *r, struct source *of, uint64_t vaddr, struct answer *a)
+{
+	struct answer *kept;
+
+	if (r->count * 2 >= r->nslots && !answers_grow(r)) {
+		answer_make(r, of, vaddr, a); /* no memory to remember it */
+		return;
+	}
+	kept = answer_slot(r, of, vaddr);
+	if (!kept->source) {
+		answer_make(r, of, vaddr, kept);
+		r->count++;
+	}
+	*a = *kept;
 }
 
 const struct sym_frame *resolve_address(
 	struct resolve *r, struct resolve_module *m, uint64_t vaddr, uint32_t *nframes)
 {
-	struct answer made, *a = &made;
+	struct answer a = { .frames = &unknown_frame, .nframes = 1 };
 
-	if (r->count * 2 < r->nslots || answers_grow(r)) {
-		a = answer_slot(r, m, vaddr);
-		if (!a->module) {
-			answer_make(r, m, vaddr, a);
-			r->count++;
-		}
-	} else {
-		answer_make(r, m, vaddr, a); /* no memory to remember it */
+	if (!m->source)
+		m->source = sources_find(r->sources, &m->info);
+	if (m->source) {
+		answer_find(r, m->source, vaddr, &a);
+		m->quality = source_quality(m->source);
 	}
-	*nframes = a->nframes;
-	return a->frames;
+	*nframes = a.nframes;
+	return a.frames;
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Addresses to names. A worker thread owns libdw; the viewer's main thread asks and collects, and
- * never waits unless it says so (sym_drain). Sources of names, in this order: DWARF of the file
- * itself, of its .gnu_debuglink file, of /usr/lib/debug/.build-id/xx/yyyy.debug; then .symtab; then
- * .dynsym. debuginfod is asked only when `use_debuginfod`. Names are demangled (libiberty, C++
- * and Rust) and cleaned of control bytes. All strings live until sym_free.
+ * never waits unless it says so (sym_drain). Programs that are watched together share a worker and
+ * what it has read (sym_join): children of a fork cost no second look at libc. Sources of names, in
+ * this order: DWARF of the file itself, of its .gnu_debuglink file, of
+ * /usr/lib/debug/.build-id/xx/yyyy.debug; then .symtab; then .dynsym. debuginfod is asked only when
+ * `use_debuginfod`. Names are demangled (libiberty, C++ and Rust) and cleaned of control bytes. All
+ * strings live until sym_free of the last that shares the worker.
  */
 #ifndef SRC_SYM_SYM_H
 #define SRC_SYM_SYM_H
@@ -13,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct sym;
+struct sym; /* one program's questions and answers */
 
 struct sym_options {
 	bool use_debuginfod;
@@ -42,16 +44,25 @@ struct sym_frame {
 struct sym_result {
 	uint64_t cookie;
 	uint32_t nframes; /* at least 1 */
-	const struct sym_frame *frames; /* owned by the sym, until sym_free */
+	const struct sym_frame *frames; /* owned by the worker, until the last sym_free */
 };
 
 /* Why a module has no (or poorer) names, for the screen: a static string, NULL when it has DWARF.
  */
 enum sym_quality { SYM_PENDING, SYM_DWARF, SYM_SYMTAB, SYM_DYNSYM, SYM_NONE };
 
-/* Starts the worker. NULL and errno on failure. */
+/* Starts a worker. NULL and errno on failure. */
 struct sym *sym_new(const struct sym_options *options);
-/* Stops the worker at its next address and frees everything. */
+/*
+ * For a further program, with modules and cookies of its own: the worker and the options are those
+ * of `with`, and so is all that is known of object files with the same path and build-id. Main
+ * thread. NULL and errno on failure.
+ */
+struct sym *sym_join(struct sym *with);
+/*
+ * Drops what was asked for and not collected. The last that shares the worker stops it at its next
+ * address and frees everything; the others' answers stay good until then. Main thread.
+ */
 void sym_free(struct sym *s);
 /* Main thread. Copies the description. Adding an id twice replaces nothing. 0 or -errno. */
 int sym_module_add(struct sym *s, const struct sym_module *m);
@@ -69,7 +80,7 @@ int sym_drain(struct sym *s, uint64_t timeout_ns);
 int sym_fd(const struct sym *s);
 /* Requests not yet collected. */
 size_t sym_pending(const struct sym *s);
-enum sym_quality sym_module_quality(struct sym *s, uint32_t module);
+enum sym_quality sym_module_quality(const struct sym *s, uint32_t module);
 
 /*
  * The rule by which a site is named after the program's own code: true when a frame belongs to an

@@ -104,7 +104,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		abort();
 	if (r && m)
 		ask(r, m);
-	resolve_module_free(m);
+	resolve_module_unref(m);
 	resolve_free(r);
 	return 0;
 }

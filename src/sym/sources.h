@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The object files that names come from, each once however many programs have it mapped: one with
+ * the same path, the same build-id and, now, the same file behind the path is the same. They are
+ * opened when an address is asked for, and when their debug information takes too much memory,
+ * those longest unused are closed again. Worker thread of the symboliser.
+ */
+#ifndef SRC_SYM_SOURCES_H
+#define SRC_SYM_SOURCES_H
+
+#include "src/sym/debugfile.h"
+#include "src/sym/object.h"
+#include "src/sym/sym.h"
+
+struct sources;
+struct source;
+
+/* `dirs` and what it points to must outlive it. NULL: no memory. */
+struct sources *sources_new(const struct debugfile_dirs *dirs);
+void sources_free(struct sources *s);
+/* NULL: no memory. It stays until sources_free. */
+struct source *sources_find(struct sources *s, const struct sym_module *m);
+/* Its object, open until the next call; NULL: no memory. */
+struct object *source_object(struct sources *s, struct source *of);
+/* SYM_PENDING until its object was opened. */
+enum sym_quality source_quality(const struct source *of);
+
+#endif
