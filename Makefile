@@ -29,7 +29,7 @@ DEPS_TEST := python3 clang clang-format binutils gdb valgrind strace tmux mandoc
 	libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0 gcc-multilib heaptrack \
 	git sqlite3 perl ruby nodejs default-jdk-headless vim-tiny curl tar gzip xz-utils dash gawk mawk \
 	sed grep findutils coreutils openssl jq libxml2-utils bc redis-server redis-tools util-linux libcap2-bin shellcheck zsh fish \
-	libclang-rt-14-dev dwz memcached lighttpd ripgrep fd-find musl-tools luajit
+	libclang-rt-14-dev libvterm-dev dwz memcached lighttpd ripgrep fd-find musl-tools luajit
 # For the real programs that only make soak runs: make deps soak.
 DEPS_SOAK := vim rustc gfortran cmake zstd zip man-db tcl ed less busybox php-cli \
 	lua5.4 guile-3.0 ocaml-nox sbcl erlang-base restic fzf ghostscript gnuplot-nox graphviz \

@@ -137,6 +137,9 @@ static void loop_signals(struct loop *l)
 		l->ui.suspend = true;
 	else if (s.resume)
 		term_resume();
+	/* Made smaller and as large as before meanwhile, a terminal has lost what it cut off. */
+	if (s.resized)
+		l->ui.repaint = true;
 	if (s.resume || s.resized)
 		loop_resized(l);
 }

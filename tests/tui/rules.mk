@@ -6,3 +6,13 @@ $(B)/tests/tui-show: tests/tui/show/show.c tests/tui/canned.h $(VIEW_OBJ) Makefi
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(VIEW_CFLAGS) $(CFLAGS_ALL) $(VIEW_SAN) -o $@ $< $(VIEW_OBJ) $(VIEW_LIBS) -lpthread
+
+# A terminal to look at; without libvterm the tests that need it say so (libvterm-dev).
+ifneq ($(if $(NEED_LIBS),$(shell $(PKGCONF) --exists vterm 2>/dev/null && echo yes)),)
+TEST_EXTRA += $(B)/tests/tui-emulator
+endif
+
+$(B)/tests/tui-emulator: tests/tui/emulator/emulator.c Makefile
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -O1 -g $(WARN) $(shell $(PKGCONF) --cflags vterm 2>/dev/null) -o $@ $< -lvterm

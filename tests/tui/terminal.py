@@ -190,6 +190,7 @@ def resizes():
 def job_shell():
     """A shell with one job, run inside the pty: says when it stops, continues it when told."""
     report, go = int(sys.argv[2]), int(sys.argv[3])
+    job = sys.argv[4:] or [SHOW]
     signal.signal(signal.SIGTTOU, signal.SIG_IGN)
     modes = termios.tcgetattr(0)
     pid = os.fork()
@@ -197,7 +198,7 @@ def job_shell():
         os.setpgid(0, 0)
         os.tcsetpgrp(0, os.getpid())
         signal.signal(signal.SIGTTOU, signal.SIG_DFL)
-        os.execv(SHOW, [SHOW])
+        os.execv(job[0], job)
     while True:
         _, status = os.waitpid(pid, os.WUNTRACED)
         if not os.WIFSTOPPED(status):

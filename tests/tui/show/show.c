@@ -2,7 +2,7 @@
 /*
  * The real screen with canned data that move: to look at, and for the tests in a terminal. No
  * program is watched. Usage: tui-show [-U] [-M] [-n FRAMES] [-d MS] [-s SITES] [-c
- * CRASH-AFTER-TICKS] [-e]
+ * CRASH-AFTER-TICKS] [-e] [-k: nothing moves]
  */
 #include <signal.h>
 #include <unistd.h>
@@ -12,6 +12,8 @@
 static struct canned canned;
 static unsigned crash_after, ticks;
 static int lines_fd = -1;
+static bool keep; /* the first snapshot is the only one */
+static struct snapshot *kept;
 
 static uint64_t show_now(void *ctx)
 {
@@ -40,6 +42,12 @@ static bool show_ready(void *ctx)
 
 static struct snapshot *show_tick(void *ctx, const char **error)
 {
+	if (keep) {
+		if (!kept)
+			kept = canned_tick(ctx, error);
+		snapshot_ref(kept);
+		return kept;
+	}
 	canned.lines += 3;
 	if (crash_after && ++ticks > crash_after) {
 		fputs("said on stderr while the screen was up\n", stderr);
@@ -50,7 +58,7 @@ static struct snapshot *show_tick(void *ctx, const char **error)
 
 int main(int argc, char **argv)
 {
-	struct tui_options options = { .delay_ns = CANNED_S, .version = "show" };
+	struct tui_options options = { .delay_ns = CANNED_S, .version = "0.1.0" };
 	struct tui_source source = canned_source(&canned);
 	int c, sig, rc;
 
@@ -59,7 +67,7 @@ int main(int argc, char **argv)
 	source.tick = show_tick;
 	source.fds = show_fds;
 	source.ready = show_ready;
-	while ((c = getopt(argc, argv, "UMn:d:s:c:elf:")) != -1) {
+	while ((c = getopt(argc, argv, "UMn:d:s:c:eklf:")) != -1) {
 		if (c == 'U')
 			options.ascii = true;
 		else if (c == 'M')
@@ -74,6 +82,8 @@ int main(int argc, char **argv)
 			crash_after = (unsigned)atoi(optarg);
 		else if (c == 'e')
 			canned.state = SNAP_KILLED;
+		else if (c == 'k')
+			keep = true;
 		else if (c == 'f')
 			lines_fd = atoi(optarg);
 		else if (c == 'l')
@@ -82,6 +92,7 @@ int main(int argc, char **argv)
 			return 2;
 	}
 	rc = tui_run(&source, &options, &sig);
+	snapshot_unref(kept);
 	fprintf(stderr, "tui_run: %d, signal %d\n", rc, sig);
 	return rc != 0;
 }

@@ -1,0 +1,446 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The screen in a terminal emulator (libvterm): what a user sees, cell by cell, with colours and
+attributes, and what state the terminal is in afterwards. terminal.py looks at the bytes; here they
+have been understood. Nothing waits for a time: a step waits for what it must lead to, and for the
+viewer to have nothing more to say."""
+import os, random, re, signal, subprocess, sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import terminal
+from terminal import ENV, LIMIT, SHOW, Screen
+
+B = os.path.abspath(os.environ.get("B", "build"))
+HEAPTOP, DEMO = os.path.join(B, "heaptop"), os.path.join(B, "demo")
+EMULATOR = os.path.join(B, "tests", "tui-emulator")
+GOLDEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "golden")
+ENV = dict(ENV, XDG_CONFIG_HOME="/nonexistent")
+CLEAR = b"\x1b[H\x1b[2J"
+# How the letters of the golden looks (paper.h) look in a terminal: colour, background, bold, reverse.
+LOOKS = {".": "--..", "b": "--b.", "d": "--..", "r": "--.r", "R": "--br", "4": "2-.r", "5": "6-.r",
+         "6": "6-.r", "7": "2-..", "8": "1-b.", "9": "1-..", "A": "6-..", "C": "6-.r"}
+failed = 0
+
+
+# libvterm 0.1 takes only the first of several modes in one sequence.
+SEVERAL = re.compile(rb"\x1b\[\?([\d;]+)([hl])")
+PARTIAL = re.compile(rb"(\x1b(\[(\?[\d;]*)?)?)?\Z")
+
+
+def one_by_one(sequence):
+    return b"".join(b"\x1b[?%s%s" % (mode, sequence[2]) for mode in sequence[1].split(b";"))
+
+
+class Look:
+    """One look at the emulator."""
+
+    def __init__(self, read_line):
+        state = read_line().split()
+        self.rows, self.cols = int(state[0]), int(state[1])
+        self.alternate, self.cursor, self.mouse = (int(x) for x in state[2:5])
+        self.at, self.pen = (int(state[5]), int(state[6])), state[7]
+        self.text = [read_line().rstrip() for _ in range(self.rows)]
+        looks = [read_line() for _ in range(self.rows)]
+        self.looks = [[line[i:i + 4] for i in range(0, 4 * self.cols, 4)] for line in looks]
+
+    def line(self, pattern):
+        """The first line that matches."""
+        return next((y for y, line in enumerate(self.text) if re.search(pattern, line)), -1)
+
+    def __str__(self):
+        return "\n".join(self.text)
+
+
+class Emulator(Screen):
+    """What runs on the pty, and the terminal that shows it."""
+
+    def __init__(self, *args, command=None, size=(24, 80), env=ENV, **more):
+        self.vterm = subprocess.Popen([EMULATOR], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.size = size
+        self.fed = 0
+        super().__init__(*args, command=command, size=size, env=env, **more)
+
+    def resize(self, rows, cols):
+        self.tell("size %d %d" % (rows, cols))
+        super().resize(rows, cols)
+
+    def tell(self, line, data=b""):
+        self.vterm.stdin.write(line.encode() + b"\n" + data)
+        self.vterm.stdin.flush()
+
+    def answer(self):
+        return self.vterm.stdout.readline().decode().rstrip("\n")
+
+    def show(self, data):
+        """What another program writes, before or after."""
+        self.tell("feed %d" % len(data), data)
+
+    def read(self, seconds):
+        still = super().read(seconds)
+        whole = len(self.seen) - len(PARTIAL.search(self.seen, self.fed).group())
+        if whole > self.fed:
+            self.show(SEVERAL.sub(one_by_one, self.seen[self.fed:whole]))
+            self.fed = whole
+        return still
+
+    def look(self):
+        self.tell("look")
+        return Look(self.answer)
+
+    def sends(self, what):
+        """What the terminal would send now for a key or a click."""
+        self.tell(what)
+        return bytes.fromhex(self.answer())
+
+    def press(self, *keys):
+        for key in keys:
+            self.keys(self.sends("key " + key if len(key) > 1 else "type " + key))
+
+    def type(self, text):
+        self.keys(text.encode())
+
+    def viewer(self):
+        return self.child.pid
+
+    def is_idle(self):
+        """It sleeps, and all that it wrote has been read."""
+        with open("/proc/%d/stat" % self.viewer()) as f:
+            asleep = f.read().rsplit(")", 1)[1].split()[0] == "S"
+        return asleep and not terminal.select.select([self.master], [], [], 0)[0]
+
+    def settled(self):
+        """A look at a whole frame, and not at a part of one."""
+        end = terminal.time.monotonic() + LIMIT
+        while not self.is_idle() or not self.is_idle():
+            assert terminal.time.monotonic() < end, "it never rests"
+            self.read(0.01)
+        return self.look()
+
+    def wait(self, holds, what):
+        end = terminal.time.monotonic() + LIMIT
+        while True:
+            seen = self.settled()
+            if holds(seen):
+                return seen
+            assert terminal.time.monotonic() < end, f"never saw {what!r}:\n{seen}"
+            assert self.read(0.2), f"closed before {what!r}"
+
+    def wait_text(self, pattern):
+        return self.wait(lambda seen: seen.line(pattern) >= 0, pattern)
+
+    def wait_repainted(self):
+        """^L paints all of it again."""
+        start = len(self.seen)
+        self.type("\x0c")
+        self.wait_for(CLEAR, start)
+        return self.settled()
+
+    def close(self):
+        super().close()
+        self.vterm.stdin.close()
+        self.vterm.wait()
+        self.vterm.stdout.close()
+
+
+def first_difference(was, now):
+    """The first cell that is not the same, told; the line of messages and the age of a freeze apart."""
+    frozen = re.compile(r"FROZEN \d+:\d\d")
+    for y in range(was.rows):
+        if y == was.rows - 2:
+            continue
+        a, b = (frozen.sub("FROZEN", s.text[y]) for s in (was, now))
+        if a != b:
+            return f"line {y}: {a!r} is {b!r} when painted again"
+        for x in range(was.cols):
+            if not looks_same(was.looks[y][x], now.looks[y][x]):
+                return f"line {y}, column {x}, looks {was.looks[y][x]}, and {now.looks[y][x]} painted again: {a!r}"
+    return None
+
+
+def looks_same(a, b):
+    """Of a blank, only what is seen counts: its background."""
+    return a == b or (a[1] == b[1] and a[3] == b[3] == ".")
+
+
+def check_painted(s):
+    """What was drawn little by little is what ^L draws anew."""
+    was = s.settled()
+    now = s.wait_repainted()
+    assert (was.rows, was.cols) == (now.rows, now.cols)
+    different = first_difference(was, now)
+    assert not different, different
+
+
+# ---- canned data: what the golden screens say a terminal shows ------------------------------
+
+# The keys of tests/tui/golden.c.
+VIEWS = (("sites", ""), ("tree", "tjjl"), ("tree-up", "tijj"), ("detail", "j\r"), ("help", "?"),
+         ("filtered", "\\live>10M rate>0\rj"), ("prompt", "\\json"), ("grouped", "gfjj"),
+         ("group-choice", "gmg"), ("sizes", "j\t\t"), ("threads", "\t\t\tj"), ("modules", "\t\t\t\tj"),
+         ("map", "\t\t\t\t\tjll"), ("processes", "pj"))
+
+
+def golden(name, kind, size):
+    with open(os.path.join(GOLDEN, "%s-%dx%d-%s.txt" % (name, size[1], size[0], kind))) as f:
+        return f.read().splitlines()
+
+
+def looks_like(seen, name, kind):
+    """The first cell that does not look as in the golden looks, told."""
+    text = golden(name, "utf8", (24, 80))
+    for y, line in enumerate(golden(name, kind, (24, 80))):
+        for x, letter in enumerate(line):
+            if not looks_same(seen.looks[y][x], LOOKS[letter]) and not (
+                    x < len(text[y].rstrip()) and text[y][x] == " " and seen.looks[y][x][3] == LOOKS[letter][3] == "."):
+                return f"{name}, {kind}: line {y}, column {x} looks {seen.looks[y][x]}, not {letter}: {text[y]!r}"
+    return None
+
+
+def canned(name, keys, kind, size, *options, **env):
+    s = Emulator("-k", "-d", "1000", *options, size=size, env=dict(ENV, **env))
+    s.wait_text("LIVE")
+    s.type(keys)
+    want = golden(name, "ascii" if "-U" in options else "utf8", size)
+    seen = s.wait(lambda seen: seen.text == want, "%s-%s" % (name, kind))
+    assert "-U" in options or not looks_like(seen, name, kind), looks_like(seen, name, kind)
+    s.child.send_signal(signal.SIGTERM)  # Q would be typed into a prompt
+    s.end()
+    s.close()
+
+
+def views_look_as_their_golden_screens():
+    for name, keys in VIEWS:
+        canned(name, keys, "colour", (24, 80))
+        canned(name, keys, "ascii", (30, 100), "-U")
+
+
+def without_colours_they_look_as_their_golden_screens():
+    for name, keys in VIEWS[:4]:
+        canned(name, keys, "mono", (24, 80), NO_COLOR="1")
+
+
+# ---- a real program -------------------------------------------------------------------------
+
+
+class Watch(Emulator):
+    """heaptop on the demo, below a line that was on the terminal before."""
+
+    BEFORE = "user@host:~$ heaptop -- ./demo"
+
+    def __init__(self, *options, command=None, size=(30, 100), **more):
+        run = [HEAPTOP, *options, "--", DEMO, "600"]
+        super().__init__(command=(command or []) + run, size=size, **more)
+        self.pid = 0
+
+    def resize(self, rows, cols):
+        first = not hasattr(self, "begun")
+        super().resize(rows, cols)
+        if first:
+            self.begun = True
+            self.show(self.BEFORE.encode() + b"\r\n")
+
+    def viewer(self):
+        """Itself, or the one job of the shell around it."""
+        if self.child.args[0] == HEAPTOP:
+            return self.child.pid
+        with open("/proc/%d/task/%d/children" % (self.child.pid, self.child.pid)) as f:
+            jobs = f.read().split()
+        return int(jobs[0]) if jobs else self.child.pid
+
+    def begin(self):
+        """Until the names are there; no frame comes from then on unless a key asks for it."""
+        self.wait_text(r"(?s)page_load +demo\.c:\d+")
+        self.type("d60\r")
+        seen = self.wait(lambda seen: seen.line("  60s  ") == 0 and seen.line(r"\?\?") < 0, "60s, and all names")
+        self.pid = int(re.search(r"pid (\d+)", str(seen)).group(1))
+        return seen
+
+    def close(self):
+        super().close()
+        if self.pid:
+            end_program(self.pid)
+
+
+def end_program(pid):
+    """Kills the demo, and removes what it leaves."""
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    listed = subprocess.run([HEAPTOP, "-l"], capture_output=True, text=True, check=False).stdout
+    for path in re.findall(rf"^ *{pid} .* (/\S+/heaptop-\S+)$", listed, re.M):
+        os.unlink(path)
+
+
+def check_usable(s, before=Watch.BEFORE):
+    """The terminal is as it was: what was on it, its modes, and it shows what is written next."""
+    seen = s.look()
+    assert seen.text[0].startswith(before), f"what was there before is gone:\n{seen}"
+    assert not seen.alternate, "the alternate screen is still there"
+    assert seen.cursor, "the cursor is hidden"
+    assert not seen.mouse and not s.sends("click 3 3"), "the mouse is still reported"
+    assert seen.pen == "--...", f"the pen is {seen.pen}"
+    assert s.sends("key Up") == b"\x1b[A", "the keypad is in its other mode"
+    lines = ["%3d qxlkmj the quick brown fox" % i for i in range(2 * seen.rows)]
+    s.show("\r\n".join([""] + lines).encode())
+    seen = s.look()
+    assert seen.text == lines[-seen.rows:], f"the terminal does not scroll or write as it should:\n{seen}"
+    assert all(look == "--.." for line in seen.looks for look in line)
+
+
+def start_sort_filter_freeze():
+    s = Watch("-d", "100ms")
+    try:
+        seen = s.begin()
+        assert seen.alternate and not seen.cursor and seen.mouse
+        head, body = seen.line("1LIVE"), seen.line("^>")
+        assert body == head + 1
+        assert "".join(seen.looks[body]) == "6-.r" * 100, "the row under the cursor"
+        assert seen.looks[head][2] == "6-.r" and seen.looks[head][40] == "2-.r", "the column that sorts"
+        check_painted(s)
+        s.press("Down", "5")
+        seen = s.wait_text("5BLOCKS▼")
+        x = seen.text[head].index("5BLOCKS")
+        assert seen.looks[head][x] == "6-.r" and seen.looks[head][2] == "2-.r"
+        blocks = [int(n.replace(",", "")) for n in re.findall(r"^.{33,36} +([\d,]+) +[\d.]+k? ", str(seen), re.M)]
+        assert blocks == sorted(blocks, reverse=True)
+        check_painted(s)
+        s.keys(s.sends("click %d %d" % (head, seen.text[head].index("1LIVE") + 1)))
+        s.wait_text("1LIVE▼")
+        check_painted(s)
+        s.press("F4")
+        s.type("page_load")
+        assert s.wait_text("page_load$|page_load *▏").alternate
+        s.press("Enter")
+        seen = s.wait_text("filter: page_load")
+        rows = seen.text[head + 1:seen.line(r"^ \d+-\d+ of \d+ sites")]
+        assert rows and all("page_load" in row for row in rows if row.strip()), rows
+        check_painted(s)
+        s.press("Esc")
+        s.type(" ")
+        seen = s.wait_text("FROZEN 0:")
+        assert seen.looks[0][seen.text[0].index("FROZEN")] != seen.looks[0][1], "FROZEN stands out"
+        check_painted(s)
+        s.press("Q")
+        s.end()
+        check_usable(s)
+        s.check_restored()
+    finally:
+        s.close()
+
+
+def every_view_is_painted():
+    s = Watch("-d", "100ms")
+    try:
+        s.begin()
+        for keys, shows in (("t", r"\[Tree\]"), ("i", "BOTTOM-UP"), ("\t", r"\[Sizes\]"), ("\t", r"\[Threads\]"),
+                            ("\t", r"\[Modules\]"), ("\t", r"\[Map\]"), ("\t", r"\[Output\]"), ("\t", r"\[Sites\]"),
+                            ("\r", r"STACK, \d+"), ("\x1b", "1LIVE"), ("?", "Moving"), ("q", "1LIVE"), ("p", "PID STATE")):
+            s.type(keys)
+            s.wait_text(shows)
+            check_painted(s)
+        s.press("Q")
+        s.end()
+        check_usable(s)
+    finally:
+        s.close()
+
+
+def storm_of_resizes():
+    s = Watch("-d", "100ms")
+    dice = random.Random(7)
+    try:
+        s.begin()
+        for size in ((30, 100), (24, 80), (60, 200)):
+            for _ in range(40):
+                s.resize(dice.randint(1, 60), dice.randint(1, 200))
+                if dice.random() < 0.3:
+                    s.press("Down")
+                s.read(0)
+            s.resize(*size)
+            s.wait(lambda seen: seen.line(r"F1Help.*F10/q") == size[0] - 1, "the bar in the last line")
+            check_painted(s)
+        # Smaller and back before anybody could look: what the terminal cut off must come back.
+        for _ in range(20):
+            s.resize(60, 90)
+            s.resize(60, 200)
+            s.wait(lambda seen: len(seen.text[6]) > 90 and len(seen.text[0]) > 90, "what was cut off")
+        check_painted(s)
+        s.press("Q")
+        s.end()
+        check_usable(s, "")  # the emulator cuts off what does not fit
+    finally:
+        s.close()
+
+
+def suspend_and_resume():
+    report, report_w = os.pipe()
+    go_r, go = os.pipe()
+    job = [sys.executable, terminal.__file__, "job", str(report_w), str(go_r)]
+    s = Watch("-d", "100ms", command=job, pass_fds=(report_w, go_r))
+    try:
+        s.begin()
+        s.type("5")
+        s.wait_text("5BLOCKS▼")
+        s.type("\x1a")
+        while not terminal.select.select([report], [], [], 0.02)[0]:
+            assert s.read(0.02)
+        assert os.read(report, 4) == b"same", "stopped with the screen's modes"
+        while terminal.select.select([s.master], [], [], 0)[0]:
+            s.read(0)
+        check_usable(s)
+        os.write(go, b"g")
+        seen = s.wait_text("5BLOCKS▼")
+        assert seen.alternate and seen.mouse and not seen.cursor
+        assert seen.line("qxlkmj") < 0, "what was written meanwhile is still there"
+        check_painted(s)
+        s.press("Q")
+        s.end()
+        assert not s.look().alternate and not s.look().mouse and s.look().cursor
+    finally:
+        for fd in (report, report_w, go_r, go):
+            os.close(fd)
+        s.close()
+
+
+def whatever_ends_it():
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGSEGV, signal.SIGABRT):
+        s = Watch("-d", "100ms")
+        try:
+            s.begin()
+            s.press("j")
+            s.child.send_signal(number)
+            status = s.end()
+            if number in (signal.SIGSEGV, signal.SIGABRT):
+                assert status == -number, f"{status} after signal {number}"
+            check_usable(s)
+            s.check_restored()
+        except AssertionError as e:
+            raise AssertionError(f"signal {number}: {e}") from e
+        finally:
+            s.close()
+
+
+def run(test):
+    global failed
+    try:
+        test()
+        print(f"ok - {test.__name__}", flush=True)
+    except (AssertionError, subprocess.SubprocessError, OSError) as e:
+        failed += 1
+        print(f"not ok - {test.__name__}: {type(e).__name__}", flush=True)
+        print(e, file=sys.stderr)
+
+
+if __name__ == "__main__":
+    if not os.access(EMULATOR, os.X_OK):
+        print("skip - emulator: built without libvterm (libvterm-dev)")
+        sys.exit(0)
+    signal.alarm(280)
+    wanted = sys.argv[1:]
+    for test in (views_look_as_their_golden_screens, without_colours_they_look_as_their_golden_screens,
+                 start_sort_filter_freeze, every_view_is_painted, storm_of_resizes, suspend_and_resume,
+                 whatever_ends_it):
+        if not wanted or test.__name__ in wanted:
+            run(test)
+    sys.exit(failed != 0)
