@@ -147,21 +147,6 @@ static int owner_check(const char *path)
 	return stat(path, &st) == 0 && st.st_uid != geteuid() ? -EPERM : 0;
 }
 
-static int text_put(int fd, const char *text, size_t len)
-{
-	while (len > 0) {
-		ssize_t put = write(fd, text, len);
-
-		if (put < 0 && errno == EINTR)
-			continue;
-		if (put < 0)
-			return -errno;
-		text += put;
-		len -= (size_t)put;
-	}
-	return fsync(fd) == 0 || errno == EINVAL ? 0 : -errno;
-}
-
 static int file_replace(const char *path, const struct strbuf *text)
 {
 	char new[PATH_MAX + 8];
@@ -171,7 +156,9 @@ static int file_replace(const char *path, const struct strbuf *text)
 	fd = mkostemp(new, O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	rc = text_put(fd, strbuf_text(text), text->len);
+	rc = strbuf_write(text, fd);
+	if (rc == 0 && fsync(fd) != 0 && errno != EINVAL)
+		rc = -errno;
 	if (close(fd) != 0 && rc == 0)
 		rc = -errno;
 	if (rc == 0 && rename(new, path) != 0)

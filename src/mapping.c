@@ -16,6 +16,7 @@
 #include "src/leak/glibc.h"
 #include "src/proc/proc.h"
 #include "src/read/read.h"
+#include "src/util/array.h"
 #include "src/util/clock.h"
 
 #define SHARE	      50u /* readings take 1/50 of the time at most */
@@ -116,6 +117,7 @@ static int vmas_read(struct reading *r)
 	struct proc_smap s;
 	size_t pos = 0, room = 0;
 	char path[64];
+	void *grown;
 	int rc;
 
 	snprintf(path, sizeof(path), "/proc/%d/smaps", (int)r->pid);
@@ -125,15 +127,10 @@ static int vmas_read(struct reading *r)
 	while ((rc = proc_parse_smap(r->smaps, r->smaps_len, &pos, &s)) != 0) {
 		if (rc < 0)
 			continue;
-		if (r->vmas == room) {
-			void *p;
-
-			room = room ? room * 2 : 1024;
-			p = realloc(r->vma, room * sizeof(*r->vma));
-			if (!p)
-				return -ENOMEM;
-			r->vma = p;
-		}
+		grown = array_grow(r->vma, r->vmas, &room, sizeof(*r->vma));
+		if (!grown)
+			return -ENOMEM;
+		r->vma = grown;
 		r->vma[r->vmas++] = (struct map_vma){ .start = s.map.start,
 			.end = s.map.end,
 			.kind = is_bss(&s.map, &before) ? MAP_FILE : kind_of(&s.map),
@@ -233,17 +230,13 @@ static bool is_glibc(struct reading *r)
 static void piece_add(
 	struct reading *r, uint64_t start, uint64_t end, enum map_kind kind, uint64_t arena)
 {
-	if (r->pieces == r->piece_room) {
-		size_t room = r->piece_room ? r->piece_room * 2 : 64;
-		void *p = realloc(r->piece, room * sizeof(*r->piece));
+	void *p = array_grow(r->piece, r->pieces, &r->piece_room, sizeof(*r->piece));
 
-		if (!p) {
-			r->rc = -ENOMEM;
-			return;
-		}
-		r->piece = p;
-		r->piece_room = room;
+	if (!p) {
+		r->rc = -ENOMEM;
+		return;
 	}
+	r->piece = p;
 	r->piece[r->pieces++] = (struct map_piece){ start, end, kind, arena };
 }
 

@@ -15,21 +15,6 @@ static int failed(const struct options *o, const char *why)
 	return -1;
 }
 
-static int write_all(int fd, const char *text, size_t len)
-{
-	while (len > 0) {
-		ssize_t put = write(fd, text, len);
-
-		if (put < 0 && errno == EINTR)
-			continue;
-		if (put < 0)
-			return -errno;
-		text += put;
-		len -= (size_t)put;
-	}
-	return 0;
-}
-
 static bool same_file(const char *one, const char *other)
 {
 	struct stat a, b;
@@ -62,7 +47,7 @@ int outfile_open(const struct options *o, int stream)
 
 int outfile_put(int fd, struct strbuf *text, const struct options *o)
 {
-	int rc = text->failed ? -ENOMEM : write_all(fd, strbuf_text(text), text->len);
+	int rc = strbuf_write(text, fd);
 
 	strbuf_free(text);
 	if (rc != 0)

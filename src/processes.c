@@ -172,20 +172,6 @@ static int segment_take(void *ctx, const struct target_segment *t)
 	return 0;
 }
 
-static void command_fill(char *out, size_t cap, const struct read_identity *id)
-{
-	char line[HT_COMMAND_MAX];
-	size_t n = id->command_bytes < sizeof(line) ? id->command_bytes : sizeof(line);
-
-	memcpy(line, id->command, n);
-	while (n && !line[n - 1])
-		n--;
-	for (size_t i = 0; i < n; i++)
-		if (!line[i])
-			line[i] = ' ';
-	text_clean(out, cap, line, n);
-}
-
 /* One that we have open and that has ended stays in the list while we do. */
 static void session_take(struct processes *p, struct watch *w)
 {
@@ -197,7 +183,7 @@ static void session_take(struct processes *p, struct watch *w)
 		*row = (struct process_row){ .id = session_id(s),
 			.pid = session_pid(s) ? session_pid(s) : session_identity(s)->pid,
 			.state = session_alive(s) ? "starting" : "ended" };
-		command_fill(row->command, sizeof(row->command), session_identity(s));
+		target_command(row->command, sizeof(row->command), session_identity(s));
 		row_live(row, session_segment(s));
 	}
 	if (row && w == p->shown)

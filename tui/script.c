@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "src/util/array.h"
 #include "src/util/clock.h"
 #include "tui/curses_api.h"
 #include "tui/ink.h"
@@ -100,15 +101,11 @@ int script_key(const char *name)
 
 static struct step *step_add(struct script *s, enum step_what what, unsigned line)
 {
-	if (s->count == s->room) {
-		size_t room = s->room ? 2 * s->room : 64;
-		struct step *step = realloc(s->step, room * sizeof(*step));
+	struct step *step = array_grow(s->step, s->count, &s->room, sizeof(*step));
 
-		if (!step)
-			return NULL;
-		s->step = step;
-		s->room = room;
-	}
+	if (!step)
+		return NULL;
+	s->step = step;
 	s->step[s->count] = (struct step){ .what = what, .line = line };
 	return &s->step[s->count++];
 }

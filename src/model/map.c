@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "src/util/array.h"
 
 /* glibc gives blocks from 128 KiB on mappings of their own, or what mallopt says; smaller ones
  * outside its heaps are in pieces that it took where brk could not grow. */
@@ -46,6 +47,7 @@ static void span_add(struct cutter *c, const struct map_span *span)
 {
 	struct map *m = c->map;
 	struct map_span *last = m->spans ? &m->span[m->spans - 1] : NULL;
+	void *p;
 
 	if (span->start >= span->end || c->failed)
 		return;
@@ -55,17 +57,12 @@ static void span_add(struct cutter *c, const struct map_span *span)
 		last->end = span->end;
 		return;
 	}
-	if (m->spans == m->span_room) {
-		size_t room = m->span_room ? m->span_room * 2 : 256;
-		void *p = realloc(m->span, room * sizeof(*m->span));
-
-		if (!p) {
-			c->failed = true;
-			return;
-		}
-		m->span = p;
-		m->span_room = room;
+	p = array_grow(m->span, m->spans, &m->span_room, sizeof(*m->span));
+	if (!p) {
+		c->failed = true;
+		return;
 	}
+	m->span = p;
 	m->span[m->spans++] = *span;
 }
 

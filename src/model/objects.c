@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "src/util/array.h"
 
 #define RECENT 256u /* modules by pointer; programs rarely have more */
 
@@ -32,16 +33,11 @@ static uint64_t object_id(const struct snap_module *m)
 
 static struct object *object_new(struct objects *o, const struct snap_module *m, uint64_t id)
 {
-	size_t room = o->room ? o->room * 2 : 64;
-	struct object *grown;
+	struct object *grown = array_grow(o->object, o->count, &o->room, sizeof(*grown));
 
-	if (o->count == o->room) {
-		grown = realloc(o->object, room * sizeof(*grown));
-		if (!grown)
-			return NULL;
-		o->object = grown;
-		o->room = room;
-	}
+	if (!grown)
+		return NULL;
+	o->object = grown;
 	o->object[o->count] = (struct object){ .module = m, .id = id };
 	return &o->object[o->count++];
 }

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "src/util/array.h"
 
 /* A child that holds so many percent of the root is open when it is first seen. */
 #define OPEN_PERCENT 5u
@@ -134,18 +135,13 @@ static bool node_has_children(const struct walk *w, uint32_t node)
 
 static bool kid_push(struct walk *w, uint32_t node)
 {
-	size_t room = w->room ? w->room * 2 : 256;
-	uint32_t *kids;
+	uint32_t *kids = array_grow(w->kids, w->used, &w->room, sizeof(*kids));
 
-	if (w->used == w->room) {
-		kids = realloc(w->kids, room * sizeof(*kids));
-		if (!kids) {
-			w->rc = -ENOMEM;
-			return false;
-		}
-		w->kids = kids;
-		w->room = room;
+	if (!kids) {
+		w->rc = -ENOMEM;
+		return false;
 	}
+	w->kids = kids;
 	w->kids[w->used++] = node;
 	return true;
 }
@@ -155,18 +151,13 @@ static bool kid_push(struct walk *w, uint32_t node)
 static struct treerow *row_add(struct walk *w)
 {
 	struct treerows *r = w->rows;
-	size_t room = r->room ? r->room * 2 : 256;
-	struct treerow *row;
+	struct treerow *row = array_grow(r->row, r->count, &r->room, sizeof(*row));
 
-	if (r->count == r->room) {
-		row = realloc(r->row, room * sizeof(*row));
-		if (!row) {
-			w->rc = -ENOMEM;
-			return NULL;
-		}
-		r->row = row;
-		r->room = room;
+	if (!row) {
+		w->rc = -ENOMEM;
+		return NULL;
 	}
+	r->row = row;
 	return &r->row[r->count++];
 }
 

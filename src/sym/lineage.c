@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "src/sym/ranges.h"
+#include "src/util/array.h"
 
 /* Parts of one name, and its length: more is cut from the outside. */
 #define PARTS_MAX 32u
@@ -31,7 +32,7 @@ uint32_t lineage_add(struct lineage *l, Dwarf_Die *die, uint32_t parent)
 
 	if (l->count >= LINEAGE_NONE)
 		return LINEAGE_NONE;
-	items = ranges_grow(l->items, l->count, &l->cap, sizeof(*items));
+	items = array_grow(l->items, l->count, &l->cap, sizeof(*items));
 	if (!items)
 		return LINEAGE_NONE;
 	l->items = items;

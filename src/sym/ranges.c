@@ -5,24 +5,12 @@
 #include "src/sym/ranges.h"
 
 #include <stdlib.h>
+#include "src/util/array.h"
 
 /* Ranges one entry may have; the largest real ones have some thousands. */
 #define PER_DIE_MAX 65536
 /* Overlaps come from folded or broken code: how many ranges to look back for one that covers. */
 #define LOOK_BACK 16u
-
-void *ranges_grow(void *items, size_t count, size_t *cap, size_t each)
-{
-	size_t want = *cap ? *cap * 2 : 16;
-	void *p;
-
-	if (count < *cap)
-		return items;
-	p = reallocarray(items, want, each);
-	if (p)
-		*cap = want;
-	return p;
-}
 
 bool ranges_add(struct ranges *l, uint64_t lo, uint64_t hi, size_t owner)
 {
@@ -30,7 +18,7 @@ bool ranges_add(struct ranges *l, uint64_t lo, uint64_t hi, size_t owner)
 
 	if (lo == 0 || lo >= hi || owner > UINT32_MAX)
 		return true;
-	items = ranges_grow(l->items, l->count, &l->cap, sizeof(*items));
+	items = array_grow(l->items, l->count, &l->cap, sizeof(*items));
 	if (!items)
 		return false;
 	l->items = items;

@@ -34,7 +34,5 @@ void ranges_sort(struct ranges *l);
  */
 const struct range *ranges_next(const struct ranges *l, uint64_t vaddr, size_t *at);
 void ranges_free(struct ranges *l);
-/* Room for one more element of `each` bytes: the array, perhaps moved, or NULL without memory. */
-void *ranges_grow(void *items, size_t count, size_t *cap, size_t each);
 
 #endif

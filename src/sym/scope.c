@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include "src/sym/lineage.h"
 #include "src/sym/ranges.h"
+#include "src/util/array.h"
 
 /* Nesting of namespaces, classes, functions and blocks; compilers stay below 50. */
 #define DEPTH_MAX 200u
@@ -45,7 +46,7 @@ static bool unit_add(struct scope *s, Dwarf_Die *die)
 
 	if (dwarf_tag(die) != DW_TAG_compile_unit && dwarf_tag(die) != DW_TAG_skeleton_unit)
 		return true;
-	units = ranges_grow(s->units, s->nunits, &s->units_cap, sizeof(*units));
+	units = array_grow(s->units, s->nunits, &s->units_cap, sizeof(*units));
 	if (!units)
 		return false;
 	s->units = units;
@@ -146,7 +147,7 @@ void scope_free(struct scope *s)
 static bool function_add(struct unit *u, Dwarf_Die *die)
 {
 	Dwarf_Die *functions =
-		ranges_grow(u->functions, u->nfunctions, &u->functions_cap, sizeof(Dwarf_Die));
+		array_grow(u->functions, u->nfunctions, &u->functions_cap, sizeof(Dwarf_Die));
 	int n;
 
 	if (!functions)

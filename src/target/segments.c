@@ -18,6 +18,7 @@
 #include <unistd.h>
 #include "src/proc/proc.h"
 #include "src/read/read.h"
+#include "src/util/array.h"
 #include "src/util/clock.h"
 #include "src/util/text.h"
 
@@ -52,8 +53,7 @@ static unsigned directories(const char *out[DIRECTORIES_MAX])
 	return n;
 }
 
-/* argv as one line: the NULs between arguments become spaces. */
-static void command_text(char *out, size_t cap, const struct read_identity *id)
+void target_command(char *out, size_t cap, const struct read_identity *id)
 {
 	char line[HT_COMMAND_MAX];
 	size_t n = id->command_bytes < sizeof(line) ? id->command_bytes : sizeof(line);
@@ -140,21 +140,16 @@ static void segment_fill(const struct found *f, struct target_segment *s)
 	s->created_ns = id.created_realtime_ns;
 	s->pid_namespace = id.pid_namespace;
 	s->state = state_of(f, &id, s);
-	command_text(s->command, sizeof(s->command), &id);
+	target_command(s->command, sizeof(s->command), &id);
 }
 
 static struct target_segment *found_add(struct found *f)
 {
-	size_t cap = f->cap ? f->cap * 2 : 16;
-	struct target_segment *items;
+	struct target_segment *items = array_grow(f->items, f->count, &f->cap, sizeof(*items));
 
-	if (f->count == f->cap) {
-		items = realloc(f->items, cap * sizeof(*items));
-		if (!items)
-			return NULL;
-		f->items = items;
-		f->cap = cap;
-	}
+	if (!items)
+		return NULL;
+	f->items = items;
 	f->items[f->count] = (struct target_segment){ 0 };
 	return &f->items[f->count++];
 }

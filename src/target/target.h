@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct read_identity;
+
 #define TARGET_MESSAGE_MAX 512
 
 /*
@@ -86,6 +88,8 @@ struct target_segment {
 
 /* Calls `visit` for every segment of this user. Returns how many, or -errno. */
 int target_list(int (*visit)(void *ctx, const struct target_segment *s), void *ctx);
+/* A recorded argv as one clean line: spaces between the arguments. `cap` bytes at most. */
+void target_command(char *out, size_t cap, const struct read_identity *id);
 /* Whether nothing can keep a process from ending soon, or it has: proc_is_ending. */
 bool target_is_ending(pid_t pid);
 /* The newest segment of a running pid; waits for one that has just been started, up to its first

@@ -3,10 +3,12 @@
  * The growable string that exporters and the batch mode write into. Its owner's thread calls it; it
  * never writes to a file and never ends the program when memory is out (see `failed`).
  */
+#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "src/util/strbuf.h"
 
 #define STRBUF_FIRST_BYTES 256u /* most lines and short reports: one allocation */
@@ -94,6 +96,26 @@ void strbuf_printf(struct strbuf *s, const char *fmt, ...)
 	va_start(ap, fmt);
 	strbuf_vprintf(s, fmt, ap);
 	va_end(ap);
+}
+
+int strbuf_write(const struct strbuf *s, int fd)
+{
+	const char *text = s->data;
+	size_t left = s->len;
+
+	if (s->failed)
+		return -ENOMEM;
+	while (left > 0) {
+		ssize_t put = write(fd, text, left);
+
+		if (put < 0 && errno == EINTR)
+			continue;
+		if (put < 0)
+			return -errno;
+		text += put;
+		left -= (size_t)put;
+	}
+	return 0;
 }
 
 void strbuf_reset(struct strbuf *s)

@@ -32,6 +32,8 @@ void strbuf_vprintf(struct strbuf *s, const char *fmt, va_list ap)
 	__attribute__((format(printf, 2, 0)));
 /* `count` times the byte `c`. */
 void strbuf_fill(struct strbuf *s, char c, size_t count);
+/* Writes all of it. 0, -ENOMEM when it is incomplete, or -errno. */
+int strbuf_write(const struct strbuf *s, int fd);
 /* Empties, keeps the memory. */
 void strbuf_reset(struct strbuf *s);
 void strbuf_free(struct strbuf *s);

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Arrays that grow as they are filled. */
+#ifndef SRC_UTIL_ARRAY_H
+#define SRC_UTIL_ARRAY_H
+
+#include <stddef.h>
+
+/*
+ * Room for one more element of `each` bytes behind the `count` that are there: the array, which is
+ * the caller's to free and may have moved, `*room` updated. NULL without memory: `items` is as it
+ * was.
+ */
+void *array_grow(void *items, size_t count, size_t *room, size_t each);
+
+#endif
