@@ -16,16 +16,16 @@ import measure
 import programs
 from patterns import Blocks, LiveTable, Pairs
 from places import B
-from soak import Soak
+from slowdown import Slowdown
 from table import paragraph, readme_write
 from viewer import Viewer
 
 def sections(threads):
-    return [Pairs(), Blocks(threads), LiveTable(), programs.Programs(), Viewer(), Soak()]
+    return [Pairs(), Blocks(threads), LiveTable(), programs.Programs(), Viewer(), Slowdown()]
 
 
-def wanted(section, pattern):
-    if section.asked_only and section.key not in pattern:
+def wanted(section, pattern, everything):
+    if section.asked_only and not everything and section.key not in pattern:
         return []
     return [row for row in section.rows() if re.search(pattern, "%s: %s" % (section.key, row))]
 
@@ -33,15 +33,21 @@ def wanted(section, pattern):
 def section_run(section, rows, rounds):
     """Measures and prints row by row."""
     results = {}
-    print("\n".join(section.heading()), flush=True)
+    if not section.ordered:
+        print("\n".join(section.heading()), flush=True)
     for row in rows:
+        if section.ordered and sys.stderr.isatty():
+            print("%d of %d: %s" % (len(results) + 1, len(rows), row), file=sys.stderr)
         try:
             results[row] = section.measure(row, rounds)
         except (OSError, subprocess.SubprocessError) as why:
             print("%s: %s" % (row, why), file=sys.stderr)
             continue
-        for cells in section.lines(row, results[row]):
+        for cells in section.lines(row, results[row]) if not section.ordered else ():
             print(section.line_format(cells), flush=True)
+    if section.ordered:
+        print(section.text(results), flush=True)
+        return results
     for note in section.notes(results):
         print("\n" + paragraph(note))
     print()
@@ -65,6 +71,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--only", default="", metavar="REGEX", help="rows to measure, as \"programs: perl\"")
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1, help="at most so many")
+    parser.add_argument("--programs", action="store_true", help="the real programs of the fault matrix, too")
     parser.add_argument("--quick", action="store_true", help="heaptop only, without the other recorders")
     parser.add_argument("--output", default=os.path.join(B, "bench.json"))
     parser.add_argument("--readme", metavar="FILE", help="put the results of the last run into FILE")
@@ -77,7 +84,7 @@ def main():
     results = {"machine": measure.machine(), "rounds": options.rounds,
                "when": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")}
     for section in sections(options.threads):
-        rows = wanted(section, options.only)
+        rows = wanted(section, options.only, options.programs)
         if rows:
             results[section.key] = section_run(section, rows, options.rounds)
     # A part must not take the place of the whole.

@@ -116,7 +116,7 @@ def used(row, more):
                  *PROGRAMS[row]()]) != 0:
         raise OSError("usage could not run " + row)
     with open(result, encoding="ascii") as f:
-        status, user, system, resident = f.read().split()
+        status, user, system, resident, _ = f.read().split()
     if status != "0":
         raise OSError("%s ended with status %s" % (row, status))
     return [float(user) + float(system), int(resident) / 1024]

@@ -31,12 +31,17 @@ $(BENCH)/live_table: $(SHM_SRC) $(wildcard shm/*.h)
 
 TEST_EXTRA += $(BENCH_BUILT)
 
-.PHONY: bench bench-readme bench-instructions
+.PHONY: bench bench-programs bench-readme bench-instructions
 bench: all $(BENCH_BUILT) $(B)/tests/targets/many_sites
 	$(Q)B='$(B)' tests/bench/bench.py --rounds $(BENCH_ROUNDS) --output '$(B)/bench.json' \
 		$(if $(filter 1,$(QUICK)),--quick) \
-		$(if $(T),--only '$(T)')
+		$(if $(filter 1,$(BENCH_PROGRAMS)),--programs) $(if $(T),--only '$(T)')
 	$(Q)$(BENCH)/frame
+
+# The real programs of the fault matrix alone.
+bench-programs: all $(BENCH)/usage
+	$(Q)B='$(B)' tests/bench/bench.py --rounds $(BENCH_ROUNDS) --output '$(B)/bench-programs.json' \
+		--only '^slowdown: .*($(T))'
 
 # The last run's tables, into README.md.
 bench-readme:

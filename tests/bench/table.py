@@ -19,7 +19,8 @@ class Section:
 
     key = head = ""
     columns = []
-    asked_only = False  # measured only when its name is in the pattern
+    asked_only = False  # measured only when it is asked for
+    ordered = False  # printed when all is measured, in the order of order()
 
     def rows(self):
         raise NotImplementedError
@@ -29,6 +30,10 @@ class Section:
 
     def lines(self, row, result):
         raise NotImplementedError
+
+    def order(self, results):
+        """The rows as they are to be printed."""
+        return list(results)
 
     def notes(self, results):
         """Sentences below the table."""
@@ -47,8 +52,8 @@ class Section:
     def text(self, results):
         """The whole table of what was measured."""
         lines = self.heading()
-        for row, result in results.items():
-            lines += [self.line_format(cells) for cells in self.lines(row, result)]
+        for row in self.order(results):
+            lines += [self.line_format(cells) for cells in self.lines(row, results[row])]
         for note in self.notes(results):
             lines += ["", paragraph(note)]
         return "\n".join(lines) + "\n"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Real programs, one list for two uses: the fault matrix runs each plain and watched and compares
-(group_p_programs.py), the bench measures what heaptop costs them (make bench T=soak). Each runs in a fresh
+(group_p_programs.py), the bench measures what heaptop costs them (make bench-programs). Each runs in a fresh
 folder with the same files. Not a test itself."""
 
 import os
