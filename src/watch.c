@@ -151,14 +151,34 @@ static void image_switch(struct watch *w, const struct target_segment *t)
 	w->changed = true;
 }
 
+/* Removes the segment of a process that has ended, unless another viewer looks at it. True when it
+ * did. */
+static bool ended_remove(const char *path)
+{
+	char message[READ_MESSAGE_MAX];
+	struct read_segment *s = read_open(path, message);
+	bool removed;
+
+	if (!s)
+		return false;
+	removed = read_remove_if_unused(s);
+	read_close(s);
+	return removed;
+}
+
 /* A child, or an image of ours that came and went between two looks. */
 static void child_found(struct watch *w, const struct target_segment *t)
 {
 	struct session *s;
 
-	/* What is not kept is left alone while it runs, and after a crash: that is for -r. */
-	if (!has_room(w) && t->state != TARGET_EXITED)
+	/*
+	 * What is not kept is left alone while it runs, and after a crash: that is for -r. It costs
+	 * no session: programs that fork without end must not make segments faster than they go.
+	 */
+	if (!has_room(w)) {
+		w->not_kept += t->state == TARGET_EXITED && ended_remove(t->path);
 		return;
+	}
 	s = open_segment(w, t);
 	if (!s)
 		return;
@@ -167,18 +187,6 @@ static void child_found(struct watch *w, const struct target_segment *t)
 	else
 		session_sample_inherit(s, w->now);
 	member_add(w, s);
-}
-
-/* Removes the segment of a process that has ended, unless another viewer looks at it. */
-static void ended_remove(const char *path)
-{
-	char message[READ_MESSAGE_MAX];
-	struct read_segment *s = read_open(path, message);
-
-	if (!s)
-		return;
-	read_remove_if_unused(s);
-	read_close(s);
 }
 
 /* A child that forked only to call exec: what it was in between is not worth telling of. */

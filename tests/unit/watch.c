@@ -3,7 +3,9 @@
  * A process through its life: newer images, children of the launch, and what is cleared away. The
  * segments are made by hand, and say that they are this process's or some dead one's.
  */
+#include <dlfcn.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/file.h>
 #include <signal.h>
 #include "src/proc/proc.h"
@@ -15,6 +17,18 @@
 #define PID_GONE 0x3fffff0 /* above what Linux gives out; this and those after it */
 
 static struct watch *watch;
+static unsigned threads_made;
+
+/* Takes the place of libc's: a session has a thread. */
+int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg)
+{
+	static int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+
+	if (!real)
+		*(void **)&real = dlsym(RTLD_NEXT, "pthread_create");
+	threads_made++;
+	return real(thread, attr, start, arg);
+}
 
 /* What differs between segments. */
 struct image {
@@ -282,6 +296,25 @@ TEST(children_not_kept)
 	end();
 }
 
+/* They may come by the hundred a second, each with a megabyte: a session is too slow for them. */
+TEST(children_not_kept_are_not_opened)
+{
+	unsigned before;
+
+	begin_with(&first_image, false);
+	before = threads_made;
+	CHECK(before > 0);
+	for (uint32_t i = 0; i < IMAGES; i++) {
+		const struct image ended = { PID_GONE + i, 0, HT_STATE_EXITED, FAMILY };
+
+		image_make(&ended);
+	}
+	CHECK(!watch_poll(watch));
+	CHECK_INT(launch_dir_files(false), 1);
+	CHECK_INT(threads_made, before);
+	end();
+}
+
 /* For a report: ended children and earlier images come with the last snapshot. */
 TEST(children_kept)
 {
@@ -422,6 +455,7 @@ int main(void)
 	RUN(two_changes_at_one_time);
 	RUN(strangers);
 	RUN(children_not_kept);
+	RUN(children_not_kept_are_not_opened);
 	RUN(children_kept);
 	RUN(removed_at_the_end);
 	RUN(kept_after_a_crash);
