@@ -314,7 +314,8 @@ static int create_named(struct segment *s, const char *dir, struct segment_ident
 	long fd;
 	int rc;
 
-	id->exec_gen = generation(dir, id);
+	/* A child that was just forked has had no image before. */
+	id->exec_gen = id->forked ? 0 : generation(dir, id);
 	for (uint32_t tried = 0; tried < NAMES_TRIED_MAX; tried++, id->exec_gen++) {
 		segment_name(path, sizeof(path), dir, id, id->exec_gen);
 		fd = syscall(SYS_openat, AT_FDCWD, path,
