@@ -14,7 +14,8 @@ import time
 from rows import deadline, fault_target, fault_tool, row, run_rows, times
 from proving import (B, HEAPTOP, LIBRARY, Skip, check, check_equal, environment, kill_hard, listing, report_of_segment,
                      run, scratch, segment_files, segments, target, wait_for)
-from tight import looked
+from sides import held
+from tight import injected, looked
 
 ACCOUNT = os.path.join(scratch, "account")
 THREADS = 4
@@ -208,6 +209,42 @@ def attach_at_start():
         process.communicate()
         check_equal(process.returncode, 5, "the program's end")
     check(told >= 50, "%d viewers" % told)
+    check_equal(segment_files(), [], "segments left")
+
+
+def old_enough(pid):
+    """Whether a process began more than a second ago: one that is younger is waited for in any case."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME) > 1.1 + int(deadline.stat("/proc/%d/stat" % pid)[19]) / deadline.TICKS_PER_S
+
+
+@contextlib.contextmanager
+def slow_starts(count):
+    """So many programs that have not come to their exec: pid, and the line by which a shell lets one go on and
+    waits until it is ready."""
+    command = [fault_target("slow_start"), "env", "LD_PRELOAD=" + LIBRARY, target("crash"), "wait"]
+    begun = [subprocess.Popen(command, env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(count)]
+    lets_go = "echo >/proc/%d/fd/%d && read word </proc/%d/fd/%d && [ $word = ready ]"
+    for process in begun:
+        wait_for(lambda: deadline.stat("/proc/%d/stat" % process.pid)[0] == "D" and old_enough(process.pid), "it waits in vfork")
+    yield [(p.pid, lets_go % (os.getpid(), p.stdin.fileno(), os.getpid(), p.stdout.fileno())) for p in begun]
+    for process in begun:
+        process.communicate()
+    check_equal({p.returncode for p in begun}, {5}, "the programs' ends")
+
+
+@row("E9a", "a program is long in coming to its start: the viewer that asks meanwhile gives up")
+def attach_to_slow_start():
+    """It comes to its start while the viewer is at any of the calls before the one that sees it there no more."""
+    clear_segments()
+    with slow_starts(times(12, 60)) as programs:
+        with held([target("crash"), "wait"], "plain", says=b"ready\n") as refused:
+            wait_for(lambda: old_enough(refused.pid), "a second")
+            done, calls = injected([HEAPTOP, "-b", "-n", "1", "-a", str(refused.pid)], call="openat")
+            check_equal(done.returncode, 125, "status of -a of one without the library")
+        for back, (pid, line) in enumerate(programs):
+            done, _ = injected([HEAPTOP, "-b", "-n", "1", "-a", str(pid)], call="openat", nth=max(1, calls - back), line=line)
+            check_equal(done.returncode, 0, "status where it starts at call %d of %d (%s)" % (
+                calls - back, calls, done.stderr.decode()))
     check_equal(segment_files(), [], "segments left")
 
 

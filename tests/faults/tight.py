@@ -154,11 +154,12 @@ def looked(segment=None):
     return json.loads(done.stdout)
 
 
-def injected(command, object_=None, call=None, nth=0, keep_on=False, error=None, **how):
-    """Runs COMMAND with the nth of its calls failing. What was run, and how many calls there were."""
+def injected(command, object_=None, call=None, nth=0, keep_on=False, error=None, line=None, **how):
+    """Runs COMMAND with the nth of its calls failing, or going on when a shell has run `line`. What was run,
+    and how many calls there were."""
     count = os.path.join(scratch, "count")
     prefix = [fault_tool("inject"), "-o", count, "-n", str(nth)]
-    for option, value in (("-m", object_), ("-c", call), ("-e", error)):
+    for option, value in (("-m", object_), ("-c", call), ("-e", error), ("-x", line)):
         prefix += [option, str(value)] if value else []
     done = run([*prefix, *(["-k"] if keep_on else []), *command], **how)
     check(done.returncode != 99, "the injector: " + one_line(done.stderr.decode()))

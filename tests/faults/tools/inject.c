@@ -4,12 +4,13 @@
  * hands the calls in question to us (seccomp_unotify(2)), and we say which go on. So it works on
  * the very library that users preload, and on the viewer.
  *
- *	inject [-m OBJECT] [-c CALL] [-n N] [-k] [-e ERRNO] [-o COUNT] COMMAND [ARG]...
+ *	inject [-m OBJECT] [-c CALL] [-n N] [-k] [-e ERRNO | -x LINE] [-o COUNT] COMMAND [ARG]...
  *
  * Counted are CALLs (all kinds of the table below, if none is named) that come from OBJECT, the end
  * of a path as in /proc/PID/maps; without one, those of the command's own process that its loader
- * does not make. The Nth of them fails, and with -k all after it; 0, the default: none. How many
- * there were goes to the file COUNT. Ends as the command does.
+ * does not make. The Nth of them fails, and with -k all after it; 0, the default: none. With -x it
+ * goes on, but waits until a shell has run LINE: something happens elsewhere at just that moment.
+ * How many there were goes to the file COUNT. Ends as the command does.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -58,7 +59,7 @@ static const struct call {
 #define CALLS (sizeof(calls) / sizeof(calls[0]))
 
 static struct {
-	const char *object, *call, *count;
+	const char *object, *call, *count, *line;
 	unsigned long nth;
 	bool keep_on;
 	int error;
@@ -260,8 +261,13 @@ static void answer(int listener, const struct seccomp_notif *n)
 
 	run.seen += counted;
 	if (counted && run.nth && (run.keep_on ? run.seen >= run.nth : run.seen == run.nth)) {
-		r.flags = 0;
-		r.error = -error_of(n->data.nr);
+		if (run.line) {
+			if (system(run.line) != 0)
+				give_up(run.line);
+		} else {
+			r.flags = 0;
+			r.error = -error_of(n->data.nr);
+		}
 	}
 	/* ENOENT: it was killed meanwhile. */
 	(void)ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &r);
@@ -286,7 +292,7 @@ static void options_take(int argc, char **argv)
 {
 	int o;
 
-	while ((o = getopt(argc, argv, "+m:c:n:ke:o:")) != -1) {
+	while ((o = getopt(argc, argv, "+m:c:n:ke:x:o:")) != -1) {
 		switch (o) {
 		case 'm':
 			run.object = optarg;
@@ -302,6 +308,9 @@ static void options_take(int argc, char **argv)
 			break;
 		case 'e':
 			run.error = atoi(optarg);
+			break;
+		case 'x':
+			run.line = optarg;
 			break;
 		case 'o':
 			run.count = optarg;
