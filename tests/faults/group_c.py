@@ -8,7 +8,7 @@ import os
 import re
 import subprocess
 
-from rows import deadline, fault_target, row, run_rows, times
+from rows import deadline, fault_target, limit, row, run_rows, times
 from sides import check_sides, child_of, children_of, held, launched
 from proving import (HEAPTOP, LIBRARY, TARGETS, Skip, check, check_equal, check_truth,
                      environment, frames_of, listing, need, run, scratch, segment_files, sites_named, target,
@@ -45,13 +45,13 @@ def frames_until(viewer, text, most=5000):
 @row("C1", "a lock that a thread holds at fork hangs the child")
 def fork_storm():
     forks = times(1500, 100000)
-    rep = truth_sides([fault_target("fork_storm"), "8", str(forks)], timeout=times(60, 1200))
+    rep = truth_sides([fault_target("fork_storm"), "8", str(forks)], timeout=limit(60, 1200))
     check(sites_named(rep, "site_small"), "nothing was recorded")
 
 
 @row("C2", "fork in a handler that interrupted a hook: the child goes on inside it")
 def fork_in_handler():
-    truth_sides([fault_target("fork_in_handler"), str(times(150, 5000))], timeout=times(60, 600))
+    truth_sides([fault_target("fork_in_handler"), str(times(150, 5000))], timeout=limit(60, 600))
 
 
 def contents(path):
@@ -175,7 +175,7 @@ def child_in_our_memory():
         rep = truth_sides([fault_target("fork_ways"), way, "0", "50"])
         check_equal(total(sites_named(rep, "site_shared"), "live_blocks"), 50, "blocks that they left")
     truth_sides([fault_target("fork_ways"), "spawn", "0", str(times(100, 1000))], options=["--no-follow"],
-                timeout=times(60, 300))
+                timeout=limit(60, 300))
 
 
 @row("C7", "what a thread remembers of its process is wrong after fork")
@@ -262,7 +262,7 @@ def no_thread():
 
 @row("C9", "a storm of signals while threads allocate")
 def signal_storm():
-    truth_sides([fault_target("signal_storm"), "count", str(times(500, 60000)), "4"], timeout=times(60, 300))
+    truth_sides([fault_target("signal_storm"), "count", str(times(500, 60000)), "4"], timeout=limit(60, 300))
 
 
 def sites_at(rep, function):
@@ -274,7 +274,7 @@ def sites_at(rep, function):
 def handler_allocates():
     for threads in ("1", "4"):
         rep = check_sides([fault_target("signal_storm"), "allocate", str(times(250, 10000)), threads],
-                          env={"LD_PRELOAD": REENTRANT, "TRUTH": ACCOUNT}, timeout=times(60, 300))
+                          env={"LD_PRELOAD": REENTRANT, "TRUTH": ACCOUNT}, timeout=limit(60, 300))
         truth = {s["name"]: s for s in truth_read(ACCOUNT)["sites"]}
         totals = rep["totals"]
         for name in ("site_main", "site_grown"):

@@ -5,7 +5,7 @@
 import os
 import re
 
-from rows import fault_target, row, run_rows, times
+from rows import fault_target, limit, row, run_rows, times
 from sides import check_same, check_sides, launched, plain, preloaded, status_of
 from proving import (B, LIBRARY, ROOT, TARGETS, Skip, check, check_consistent, check_equal, check_truth, need, run,
                      scratch, sites_named, target, total, truth_read)
@@ -66,7 +66,7 @@ def sized():
 def libc_inside():
     need("valgrind")
     names = ["gzip:"] if times(1, 0) else []
-    done = run([os.path.join(ROOT, "tests/e2e/valgrind.py"), *names], timeout=times(60, 600))
+    done = run([os.path.join(ROOT, "tests/e2e/valgrind.py"), *names], timeout=limit(60, 600))
     lines = done.stdout.decode().splitlines()
     check(lines, "no comparison was made: " + done.stderr.decode())
     check_equal([l for l in lines if l.startswith("not ok")], [], "programs that differ")
@@ -100,23 +100,23 @@ def wild_free():
 
 @row("D9", "one thread allocates, another frees")
 def queue():
-    truth_watched([target("truth_queue"), str(times(1000000, 100000000))], timeout=times(60, 3000))
+    truth_watched([target("truth_queue"), str(times(1000000, 100000000))], timeout=limit(60, 3000))
 
 
 @row("D9a", "free and reuse between 8 threads, and 64 on few processors")
 def reuse():
     truth_watched([target("truth_threads"), "8", str(times(250000, 12500000))], env=SHARED,
-                  timeout=times(60, 3000))
+                  timeout=limit(60, 3000))
     truth_watched([target("truth_threads"), "64", str(times(10000, 500000))], env=SHARED,
-                  timeout=times(60, 3000))
-    truth_watched([target("truth_threads"), "64", str(times(10000, 500000))], timeout=times(60, 3000))
+                  timeout=limit(60, 3000))
+    truth_watched([target("truth_threads"), "64", str(times(10000, 500000))], timeout=limit(60, 3000))
 
 
 @row("D9b", "the same on the tables alone, under the thread sanitizer")
 def reuse_sanitized():
     for program in ("live.tsan", "slots.tsan", "tables.tsan", "ring.tsan"):
         for _ in range(times(1, 20)):
-            done = run([os.path.join(B, "tests/stress", program)], timeout=times(60, 300))
+            done = run([os.path.join(B, "tests/stress", program)], timeout=limit(60, 300))
             check_equal(done.returncode, 0, "%s: %s" % (program, done.stderr[-300:].decode(errors="replace")))
 
 

@@ -14,6 +14,7 @@ import deadline  # both are found by the path above
 from proving import B, Failure, Skip, one_line
 
 _rows = []
+_amounts = []  # of the row that runs: what its soak is
 SOAK = "SOAK" in os.environ
 
 
@@ -26,7 +27,13 @@ def row(name, hazard):
 
 
 def times(check, soak):
-    """How often, or how many: few in make check, many in make soak."""
+    """How often, or how many: few in make check, many in make soak, whose table tells it."""
+    _amounts.append(soak)
+    return soak if SOAK else check
+
+
+def limit(check, soak):
+    """Seconds, as deadline.py has them, for what takes longer in make soak."""
     return soak if SOAK else check
 
 
@@ -59,15 +66,22 @@ def _outcome(function):
         return "not ok", "%s: %s" % (type(why).__name__, one_line(why))
 
 
+def processor_s():
+    """Seconds of this process and of what it has waited for."""
+    return sum(os.times()[:4])
+
+
 def run_rows():
     """Runs every row of the file, or those named as arguments, prints a line for each, ends the program."""
     failed = 0
     for name, hazard, function in _rows:
         if sys.argv[1:] and name not in sys.argv[1:]:
             continue
-        begin = time.monotonic()
+        _amounts.clear()
+        begin, used = time.monotonic(), processor_s()
         result, why = _outcome(function)
         failed += result == "not ok"
         print("%s - %s %s%s" % (result, name, hazard, ": " + why if why else ""))
-        print("# %s %.1f s" % (name, time.monotonic() - begin), flush=True)
+        print("# %s %.1f s %.1f s %s" % (name, time.monotonic() - begin, processor_s() - used,
+                                         " ".join(map(str, dict.fromkeys(_amounts)))), flush=True)
     sys.exit(1 if failed else 0)
