@@ -273,6 +273,7 @@ help:
 	@echo 'make bench-readme     the tables of the last make bench, into README.md'
 	@echo 'make bench-instructions  instructions per pair, beside those accepted (ACCEPT=1, FUNCTIONS=1, T=PATTERN)'
 	@echo 'make fuzz             changed input for readers, parsers, names (clang; FUZZ_SECONDS=60 each)'
+	@echo 'make fuzz_keys        the screen under random keys, clicks and sizes (clang; KEYS_EVENTS=1000000)'
 	@echo 'make install          PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)'
 	@echo 'make uninstall clean'
 	@echo 'V=1 shows commands; DEBUG=1, SAN=address|undefined|thread, COVERAGE=1, WERROR=0'

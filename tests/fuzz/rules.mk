@@ -5,10 +5,12 @@
 # FUZZ_LEDGER a file that sums up many runs.
 # `make check` gives each a fixed number of inputs (fuzz.py), from the same seeds and the same dice.
 # Without clang, `make fuzz_alone` runs the reader's on FUZZ_COUNT inputs that it makes up itself;
-# `read_alone FILE` runs one of your own.
+# `read_alone FILE` runs one of your own. `make fuzz_keys` gives the screen KEYS_EVENTS random keys, clicks
+# and sizes, which needs no libFuzzer to be worth its time.
 
 FUZZ_SECONDS ?= 60
 FUZZ_COUNT   ?= 20000
+KEYS_EVENTS  ?= 1000000
 FUZZ_ALL     := read show proc sym demangle text keys
 FUZZ	     ?= $(FUZZ_ALL)
 FUZZ_CLANG   ?= clang
@@ -39,7 +41,7 @@ $(B)/fuzz/sym_base: tests/fuzz/sym_base.cc
 	$(Q)$(CXX) -g -O1 -fPIC -shared -nostdlib -o $@ $<
 
 ifneq ($(shell command -v $(FUZZ_CLANG)),)
-TEST_EXTRA += $(FUZZ_ALL:%=$(B)/fuzz/%) $(B)/fuzz/sym_base
+TEST_EXTRA += $(FUZZ_ALL:%=$(B)/fuzz/%) $(B)/fuzz/sym_base $(B)/fuzz/keys_alone
 endif
 
 $(B)/fuzz/read_alone: tests/fuzz/read_fuzz.c $(FUZZ_SRC_read) $(FUZZ_HEADERS)
@@ -47,9 +49,17 @@ $(B)/fuzz/read_alone: tests/fuzz/read_fuzz.c $(FUZZ_SRC_read) $(FUZZ_HEADERS)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS_ALL) -std=gnu11 -O1 -g $(WARN) $(CFLAGS) $(FUZZ_SAN) -o $@ $< $(FUZZ_SRC_read)
 
-.PHONY: fuzz fuzz_alone
+$(B)/fuzz/keys_alone: tests/fuzz/keys_fuzz.c $(B)/fuzz/viewer.a $(FUZZ_HEADERS)
+	$(call say,FUZZ,$@)
+	$(Q)$(FUZZ_CLANG) $(CPPFLAGS_ALL) $(filter-out -DFUZZ_LIBFUZZER,$(FUZZ_CFLAGS)) $(WARN) $(CFLAGS) -o $@ $< \
+		$(B)/fuzz/viewer.a $(VIEW_LIBS) -lpthread
+
+.PHONY: fuzz fuzz_alone fuzz_keys
 fuzz: $(FUZZ:%=$(B)/fuzz/%) $(B)/fuzz/sym_base
 	$(Q)B='$(B)' tests/fuzz/fuzz.py --seconds $(FUZZ_SECONDS) $(FUZZ_LEDGER:%=--ledger %) $(FUZZ)
 
 fuzz_alone: $(B)/fuzz/read_alone
 	$(B)/fuzz/read_alone $(FUZZ_COUNT)
+
+fuzz_keys: $(B)/fuzz/keys_alone
+	$(Q)B='$(B)' tests/fuzz/fuzz.py --events $(KEYS_EVENTS) $(FUZZ_LEDGER:%=--ledger %)
