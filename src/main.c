@@ -161,8 +161,8 @@ static bool wait_until(struct run *r, uint64_t until_ns)
 	uint64_t now;
 
 	while ((now = clock_monotonic_ns()) < until_ns && run_alive(r)) {
-		struct pollfd fds[4];
-		int n = run_fds(r, fds, 4);
+		struct pollfd fds[RUN_FDS_MAX];
+		int n = run_fds(r, fds, RUN_FDS_MAX);
 
 		if (poll(fds, (nfds_t)n, wait_ms(r, now, until_ns)) > 0)
 			run_ready(r);
@@ -433,6 +433,8 @@ static int show_screen(
 		.since = shown_since,
 		.processes = shown_list,
 		.process_show = shown_go,
+		.source_text = shown_source_text,
+		.source_forget = shown_source_forget,
 		.now_ns = screen_now,
 		.hide_rules = screen_rules,
 		.ages = screen_ages,

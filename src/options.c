@@ -150,6 +150,16 @@ static int set_output(struct options *o, const char *value, struct why *why)
 	return 0;
 }
 
+static int set_source_path(struct options *o, const char *value, struct why *why)
+{
+	if (o->nsource_paths == OPTIONS_SOURCE_PATHS_MAX)
+		return why_set(why, "given too often");
+	if (!*value || *value == ':' || value[strlen(value) - 1] == ':' || strstr(value, "::"))
+		return why_set(why, "must be directories, with a colon between two");
+	o->source_paths[o->nsource_paths++] = value;
+	return 0;
+}
+
 static int set_script(struct options *o, const char *value, struct why *why)
 {
 	o->script = value;
@@ -329,6 +339,7 @@ enum long_key {
 	KEY_READONLY,
 	KEY_NO_CONFIG,
 	KEY_SCRIPT,
+	KEY_SOURCE_PATH,
 	KEY_MARK,
 	KEY_MARK_EVERY
 };
@@ -353,6 +364,8 @@ static const struct row rows[] = {
 	{ 't', "tree", NULL, FLAG(tree), "start in the call tree" },
 	{ KEY_READONLY, "readonly", NULL, FLAG(readonly),
 		"the screen steers nothing, writes and starts nothing" },
+	{ KEY_SOURCE_PATH, "source-path", "DIRS", set_source_path, 0,
+		"the screen looks for source in DIR[:DIR...], too" },
 	{ KEY_SCRIPT, "script", "FILE", set_script, 0, "a screen without a terminal: FILE has its keys" },
 	{ 'b', "batch", NULL, FLAG(batch), "write text frames instead of drawing a screen" },
 	{ KEY_REPORT, "report", NULL, FLAG(report), "no screen: when COMMAND ends, write the report" },
@@ -568,8 +581,8 @@ static const char *options_conflict(const struct options *o)
 		return "-b and --report exclude each other";
 	if (o->tree && (o->batch || o->report))
 		return "-t is of the screen, so not with -b or --report";
-	if ((o->readonly || o->script) && (o->batch || o->report || !shows))
-		return "--readonly and --script are of the screen";
+	if ((o->readonly || o->script || o->nsource_paths) && (o->batch || o->report || !shows))
+		return "--readonly, --script and --source-path are of the screen";
 	if (o->readonly && o->sample.given)
 		return "--readonly steers nothing, so not with --sample or --max-overhead";
 	if (o->output && !o->batch && !o->report)

@@ -38,6 +38,7 @@ enum options_mode {
 #define OPTIONS_FAIL_UNFREED  8u
 
 #define OPTIONS_SUPPRESSIONS_MAX 16u
+#define OPTIONS_SOURCE_PATHS_MAX 8u
 #define OPTIONS_ROOTS_ALL	 31u /* = LEAK_ROOT_ALL */
 
 enum options_format { OPTIONS_TEXT, OPTIONS_JSON };
@@ -76,6 +77,8 @@ struct options {
 	uint64_t given; /* bit i: row i of the table of options was (options_given) */
 	bool readonly; /* the screen steers, writes and starts nothing */
 	const char *script; /* keys for a screen without a terminal, or NULL */
+	const char *source_paths[OPTIONS_SOURCE_PATHS_MAX]; /* lists with colons */
+	unsigned nsource_paths;
 	const char *filter; /* src/model/filter.h, understood; NULL: all */
 	bool show_hidden;
 	bool full_names;

@@ -353,6 +353,8 @@ int run_fds(const struct run *r, struct pollfd *fds, int max)
 		fds[n++] = (struct pollfd){ session_fd(watch_session(run_shown(r))), POLLIN, 0 };
 	if (r->mapping && n < max)
 		fds[n++] = (struct pollfd){ mapping_fd(r->mapping), POLLIN, 0 };
+	if (r->sources && n < max)
+		fds[n++] = (struct pollfd){ sourcecache_fd(r->sources), POLLIN, 0 };
 	if (r->output_open && n < max)
 		fds[n++] = (struct pollfd){ r->child.pty, POLLIN, 0 };
 	if (r->child_fd >= 0 && !r->ended && n < max)
@@ -370,6 +372,8 @@ bool run_ready(struct run *r)
 	if (closed)
 		r->output_open = false;
 	if (r->mapping && mapping_collect(r->mapping))
+		changed = true;
+	if (r->sources && sourcecache_collect(r->sources))
 		changed = true;
 	child_poll(r);
 	return changed || r->ended != was_ended;
@@ -432,8 +436,8 @@ static void end_await(struct run *r)
 	uint64_t begin = clock_monotonic_ns();
 
 	while (r->ending && !r->ended && clock_monotonic_ns() - begin < wait) {
-		struct pollfd fds[4];
-		int n = run_fds(r, fds, 4);
+		struct pollfd fds[RUN_FDS_MAX];
+		int n = run_fds(r, fds, RUN_FDS_MAX);
 
 		poll(fds, (nfds_t)n, 100);
 		run_ready(r);
@@ -565,6 +569,7 @@ int run_close(struct run *r)
 		close(r->child_fd);
 	watch_free(r->watch);
 	mapping_free(r->mapping);
+	sourcecache_free(r->sources);
 	resident_free(&r->resident);
 	leakcheck_free(r->leaks);
 	suppress_free(r->suppressions);

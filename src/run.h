@@ -15,6 +15,7 @@
 #include "src/target/output.h"
 #include "src/target/prepare.h"
 #include "src/processes.h"
+#include "src/sourcecache.h"
 #include "src/watch.h"
 
 #define RUN_EXIT_FAILED 125 /* could not run or attach */
@@ -32,6 +33,7 @@ struct run {
 	bool output_open;
 	struct suppress *suppressions;
 	struct mapping *mapping; /* for the screen; made when it is asked for */
+	struct sourcecache *sources; /* files, for the screen; made when they are asked for */
 	struct resident resident; /* for reports */
 	struct leakcheck *leaks; /* what a leak scan found, or why there was none */
 	uint64_t started_ns, marked_ns;
@@ -64,6 +66,7 @@ struct snapshot *run_final(struct run *r);
 bool run_alive(const struct run *r);
 /* Descriptors that tell of changes (names, output, the program's end), and taking what they have.
  */
+#define RUN_FDS_MAX 5
 int run_fds(const struct run *r, struct pollfd *fds, int max);
 bool run_ready(struct run *r);
 /*

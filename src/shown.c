@@ -46,3 +46,35 @@ void shown_since(void *run, unsigned since, unsigned until)
 {
 	marks_choose(session_marks(session_now(run)), since, until);
 }
+
+static struct sourcecache *sources_make(const struct options *o)
+{
+	struct source_dirs dirs = { 0 };
+	struct sourcecache *made = NULL;
+	int rc = 0;
+
+	for (unsigned i = 0; rc == 0 && i < o->nsource_paths; i++)
+		rc = sourcefile_dirs_add(&dirs, o->source_paths[i]);
+	if (rc != -ENOMEM) /* more of them than are looked into: the first ones are */
+		made = sourcecache_new(&dirs);
+	if (!made)
+		sourcefile_dirs_free(&dirs);
+	return made;
+}
+
+const struct source_text *shown_source_text(void *run, const struct frame *f)
+{
+	struct run *r = run;
+
+	if (!r->sources)
+		r->sources = sources_make(r->options);
+	return r->sources ? sourcecache_get(r->sources, f->file, f->module->path) : NULL;
+}
+
+void shown_source_forget(void *run)
+{
+	struct run *r = run;
+
+	if (r->sources)
+		sourcecache_forget(r->sources);
+}

@@ -9,11 +9,14 @@
 
 #include "src/run.h"
 
-/* See struct tui_source: processes, process_show, mark, mark_name, since. */
+/* See struct tui_source: processes, process_show, mark, mark_name, since, source_text and _forget.
+ */
 size_t shown_list(void *run, const struct process_row **rows, size_t *more);
 int shown_go(void *run, uint64_t process, char *msg, size_t cap);
 int shown_mark(void *run, char *msg, size_t cap);
 void shown_mark_name(void *run, unsigned number, const char *name);
 void shown_since(void *run, unsigned since, unsigned until);
+const struct source_text *shown_source_text(void *run, const struct frame *f);
+void shown_source_forget(void *run);
 
 #endif

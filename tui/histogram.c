@@ -49,6 +49,13 @@ static struct span life_span(const struct histogram *h)
 	return s;
 }
 
+size_t histogram_size_lines(const struct histogram *h)
+{
+	struct span size = size_span(h);
+
+	return 1 + (size.count ? size.count : 1);
+}
+
 size_t histogram_lines(const struct histogram *h)
 {
 	struct span size = size_span(h), life = life_span(h);

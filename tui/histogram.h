@@ -15,6 +15,8 @@ struct histogram {
 };
 
 size_t histogram_lines(const struct histogram *h);
+/* Those of the sizes, which come first. */
+size_t histogram_size_lines(const struct histogram *h);
 /* Line i, which is below histogram_lines. */
 void histogram_draw(const struct histogram *h, size_t i, int y, int x, unsigned cells);
 

@@ -8,10 +8,15 @@
 
 #include <errno.h>
 #include <locale.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/pidfd.h>
 #include <sys/timerfd.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "src/util/clock.h"
 #include "tui/curses_api.h"
+#include "tui/editor.h"
 #include "tui/ink.h"
 #include "tui/term.h"
 #include "tui/ui.h"
@@ -81,7 +86,7 @@ static void loop_keys(struct loop *l)
 {
 	int key, keys = 0;
 
-	while (!l->ui.quit && !l->ui.suspend && (key = getch()) != ERR) {
+	while (!l->ui.quit && !l->ui.suspend && !l->ui.edit_line && (key = getch()) != ERR) {
 		keys++;
 		if (key == KEY_MOUSE)
 			loop_mouse(l);
@@ -155,6 +160,87 @@ static void loop_source(struct loop *l, const struct pollfd *fds, int count)
 	}
 }
 
+/* ---- the editor --------------------------------------------------------------------------- */
+
+#define EDITOR_LOOK_MS 200 /* whether it has ended, where nothing else tells */
+#define EDITOR_LAST_NS 500000000ull /* it has so long to end when we have to */
+
+/* The program goes on meanwhile: its output is taken, and it is looked at. */
+static void lent_wait(struct loop *l, int ended)
+{
+	struct pollfd fds[FD_SOURCE + SOURCE_FDS_MAX] = {
+		[FD_TERM] = { ended, POLLIN, 0 },
+		[FD_TIMER] = { l->timer, POLLIN, 0 },
+		[FD_WAKE] = { term_wake_fd(), POLLIN, 0 },
+	};
+	const struct tui_source *source = l->ui.source;
+	int more = source->fds ? source->fds(source->ctx, fds + FD_SOURCE, SOURCE_FDS_MAX) : 0;
+
+	if (poll(fds, (nfds_t)(FD_SOURCE + more), EDITOR_LOOK_MS) <= 0)
+		return;
+	if (fds[FD_TIMER].revents)
+		loop_tick(l);
+	if (source->ready)
+		loop_source(l, fds + FD_SOURCE, more);
+}
+
+/* Waits for the editor; what the terminal sends as a signal is for it. The status of its end. */
+static int lent_until_end(struct loop *l, pid_t pid)
+{
+	int ended = pidfd_open(pid, 0), status = 0;
+	uint64_t last = 0;
+
+	while (waitpid(pid, &status, WNOHANG) == 0) {
+		struct term_signals s;
+
+		lent_wait(l, ended);
+		s = term_signals_take();
+		if (s.quit && s.quit != SIGINT && s.quit != SIGQUIT && !last) {
+			l->signal = s.quit;
+			loop_end(l, -EINTR);
+			kill(pid, s.quit);
+			last = clock_monotonic_ns() + EDITOR_LAST_NS;
+		}
+		if (last && clock_monotonic_ns() > last)
+			break;
+	}
+	if (ended >= 0)
+		close(ended);
+	return status;
+}
+
+static void loop_edit(struct loop *l)
+{
+	struct ui *ui = &l->ui;
+	int status = 0;
+	pid_t pid;
+
+	term_lend();
+	pid = editor_start(ui->editor, ui->edit_path, ui->edit_line, term_fd(), term_out_fd());
+	ui->edit_line = 0;
+	if (pid > 0)
+		status = lent_until_end(l, pid);
+	term_take_back();
+	loop_resized(l);
+	if (ui->source->source_forget)
+		ui->source->source_forget(ui->source->ctx);
+	if (pid < 0)
+		ui_say(ui, "%s: %s", ui->editor, strerror(-(int)pid));
+	else if (WIFEXITED(status) && WEXITSTATUS(status))
+		ui_say(ui, "%s ended with %d%s", ui->editor, WEXITSTATUS(status),
+			WEXITSTATUS(status) == 127 ? ": there is no such command" : "");
+	else if (WIFSIGNALED(status))
+		ui_say(ui, "%s was ended by signal %d", ui->editor, WTERMSIG(status));
+	else
+		ui_say(ui, "back from %s", ui->editor);
+}
+
+static void loop_clip(struct loop *l)
+{
+	term_write(l->ui.clip.data, l->ui.clip.len);
+	strbuf_reset(&l->ui.clip);
+}
+
 /* ---- one turn ----------------------------------------------------------------------------- */
 
 static void loop_draw(struct loop *l)
@@ -213,6 +299,10 @@ static void loop_turn(struct loop *l)
 		loop_source(l, fds + FD_SOURCE, more);
 	if (l->ui.suspend && !l->ui.quit)
 		loop_suspend(l);
+	if (l->ui.clip.len)
+		loop_clip(l);
+	if (l->ui.edit_line && !l->ui.quit)
+		loop_edit(l);
 }
 
 static void loop_run(struct loop *l)
@@ -243,6 +333,8 @@ int tui_run(const struct tui_source *source, const struct tui_options *options, 
 		return err;
 	ink_init(options->color, options->ascii);
 	ui_init(&l.ui, source, options);
+	l.ui.has_terminal = true;
+	l.ui.editor = editor_name();
 	l.timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 	err = l.timer < 0 ? -errno : loop_arm(&l);
 	if (!err)

@@ -393,6 +393,42 @@ void term_suspend(void)
 	curses_back();
 }
 
+static struct sigaction lend_before;
+
+void term_lend(void)
+{
+	struct sigaction stop = { .sa_handler = SIG_DFL };
+
+	def_prog_mode();
+	endwin();
+	sigaction(SIGTSTP, &stop, &lend_before);
+}
+
+void term_take_back(void)
+{
+	sigaction(SIGTSTP, &lend_before, NULL);
+	curses_back();
+}
+
+int term_out_fd(void)
+{
+	return fileno(term.out);
+}
+
+void term_write(const char *bytes, size_t len)
+{
+	int fd = fileno(term.out);
+
+	while (len > 0) {
+		ssize_t n = write(fd, bytes, len);
+
+		if (n < 0 && errno != EINTR)
+			return; /* the terminal is gone, which the loop finds out */
+		bytes += n > 0 ? n : 0;
+		len -= n > 0 ? (size_t)n : 0;
+	}
+}
+
 void term_resume(void)
 {
 	endwin();

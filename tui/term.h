@@ -8,6 +8,7 @@
 #define TUI_TERM_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* What signals asked for since the last look. */
@@ -31,6 +32,13 @@ struct term_signals term_signals_take(void);
 void term_suspend(void);
 /* The same after SIGCONT from elsewhere (kill -STOP, then fg). */
 void term_resume(void);
+/* Gives the terminal to somebody else, who suspends us with himself, and takes it back. */
+void term_lend(void);
+void term_take_back(void);
+/* Where that one writes. */
+int term_out_fd(void);
+/* Sends bytes as they are, between two frames. */
+void term_write(const char *bytes, size_t len);
 /* Asks the terminal how large it is and tells curses. */
 void term_measure(int *height, int *width);
 

@@ -27,6 +27,8 @@ struct tui_shown {
 };
 #include "src/model/processes.h"
 
+struct source_text; /* src/model/sourcetext.h */
+
 struct tui_source {
 	void *ctx;
 	/* A new snapshot (one reference, ours to drop), or NULL with *error set to a static line.
@@ -89,6 +91,13 @@ struct tui_source {
 	void (*rules_set)(void *ctx, const struct settings *s);
 	/* How old blocks are is wanted from the next snapshot on, or not any more. May be NULL. */
 	void (*ages)(void *ctx, bool wanted);
+	/*
+	 * The source file of a frame that has one, or NULL while it is looked for (`ready` tells).
+	 * Valid until the next call of it or `ready`; source_forget: the files may have changed.
+	 * NULL: no source is shown.
+	 */
+	const struct source_text *(*source_text)(void *ctx, const struct frame *f);
+	void (*source_forget)(void *ctx);
 	/* Text of the naming rules, for the help screen. */
 	const char *const *(*hide_rules)(void *ctx, size_t *count);
 };

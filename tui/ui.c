@@ -67,6 +67,7 @@ void ui_free(struct ui *ui)
 	view_help_free(ui);
 	find_free(ui);
 	group_free(ui);
+	strbuf_free(&ui->clip);
 	*ui = (struct ui){ 0 };
 }
 

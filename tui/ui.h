@@ -7,10 +7,12 @@
 #ifndef TUI_UI_H
 #define TUI_UI_H
 
+#include <limits.h>
 #include "src/model/groups.h"
 #include "src/model/map.h"
 #include "src/model/objects.h"
 #include "src/model/treerows.h"
+#include "src/util/strbuf.h"
 #include "tui/layout.h"
 #include "tui/list.h"
 #include "tui/prompt.h"
@@ -112,6 +114,12 @@ struct detail_state {
 	struct snap_detail histograms;
 	bool has_histograms;
 	unsigned shift;
+	struct detail_frame {
+		bool chosen; /* false: the one that names the site */
+		uint64_t pc;
+		uint32_t nth, above; /* of those with this pc; inlined there, from the outermost */
+	} frame;
+	bool on_frame; /* the cursor is on its line */
 };
 
 struct sizes_state {
@@ -244,6 +252,12 @@ struct ui {
 	bool leaving; /* the next `q` means it */
 	/* What the loop must do. */
 	bool quit, suspend, repaint, delay_changed;
+	char edit_path[PATH_MAX]; /* to be opened in the editor, at edit_line, unless that is 0 */
+	uint32_t edit_line;
+	struct strbuf clip; /* to be sent to the terminal as it is, unless it is empty */
+	/* What it says of the terminal. */
+	bool has_terminal; /* one that can be lent */
+	const char *editor; /* a shell's word or words; NULL: none is set */
 	/* The views' own. */
 	struct sites_state sites;
 	struct group_state group;

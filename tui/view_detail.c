@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * One site in depth: what it holds, its whole stack with inlined frames, sizes and lifetimes of its
- * blocks. On a wide screen the histograms stand beside the stack, on a narrow one they follow it in
- * the same list. Main thread.
+ * One site in depth: what it holds, its whole stack with inlined frames, the source of the frame
+ * under the cursor, sizes and lifetimes of its blocks. On a wide screen what fits stands beside the
+ * stack, the rest follows it in the same list. Main thread.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include "src/util/text.h"
 #include "src/util/units.h"
+#include "tui/detail.h"
 #include "tui/histogram.h"
 #include "tui/ink.h"
 #include "tui/keys.h"
@@ -19,6 +20,10 @@
 #define FACT_LINES   3
 #define FACTS_HEIGHT 9 /* body lines below which the facts scroll with the rest */
 #define NUMBER_CELLS 7 /* "  12 > " before a frame's name */
+#define STACK_HEAD   2 /* lines before the first frame */
+#define SOURCE_ROWS  12 /* lines from which the source has some */
+#define SOURCE_FEW   6 /* and the chosen line alone */
+#define SOURCE_MOST  17
 
 static struct list *detail_list(struct ui *ui)
 {
@@ -39,6 +44,16 @@ static bool detail_wide(const struct ui *ui)
 static int detail_fixed(const struct ui *ui)
 {
 	return ui->layout.body_height >= FACTS_HEIGHT ? FACT_LINES : 0;
+}
+
+/* Lines of source that stand still below it. */
+static int detail_source_lines(const struct ui *ui)
+{
+	int rows = ui->layout.body_height - detail_fixed(ui), lines = rows / 3;
+
+	if (rows < SOURCE_ROWS)
+		return rows < SOURCE_FEW ? 0 : 2;
+	return lines < 5 ? 5 : lines > SOURCE_MOST ? SOURCE_MOST : lines;
 }
 
 static struct histogram detail_histogram(const struct ui *ui)
@@ -155,9 +170,9 @@ static void detail_draw_fact(const struct ui *ui, unsigned i, int y, unsigned ce
 /* ---- stack -------------------------------------------------------------------------------- */
 
 /* One line for the function that was called, one per frame, one when the outer end is missing. */
-static size_t stack_lines(const struct stack *st)
+static size_t stack_lines(const struct ui *ui, const struct snap_site *site)
 {
-	return 2 + st->nframes + st->truncated;
+	return STACK_HEAD + site->stack->nframes + site->stack->truncated;
 }
 
 static void stack_draw_rule(const struct stack *st, int y, unsigned cells)
@@ -185,32 +200,44 @@ static void frame_draw_name(
 		ink_ascii());
 	used = ink_text(y, NUMBER_CELLS, cells - keep, ink, name);
 	if (keep)
-		ink_text(y, NUMBER_CELLS + (int)used, keep, INK_DIM, inlined);
+		ink_text(y, NUMBER_CELLS + (int)used, keep, ink == INK_SELECT ? ink : INK_DIM,
+			inlined);
+}
+
+static enum ink frame_ink(const struct ui *ui, const struct snap_site *site, uint32_t i)
+{
+	const struct frame *f = &site->stack->frames[i];
+
+	if (i == detail_frame(ui, site))
+		return INK_SELECT;
+	if (ui->find && filter_match_frame(ui->find, f))
+		return INK_INFO;
+	return i == site->stack->title ? INK_BOLD : f->hidden ? INK_DIM : INK_PLAIN;
 }
 
 static void frame_draw(
-	const struct ui *ui, const struct stack *st, uint32_t i, int y, unsigned cells)
+	const struct ui *ui, const struct snap_site *site, uint32_t i, int y, unsigned cells)
 {
-	const struct frame *f = &st->frames[i];
-	bool here = i == st->title;
-	enum ink ink = ui->find && filter_match_frame(ui->find, f) ? INK_SELECT
-		       : here					   ? INK_BOLD
-		       : f->hidden				   ? INK_DIM
-								   : INK_PLAIN;
+	const struct frame *f = &site->stack->frames[i];
+	bool names = i == site->stack->title;
+	enum ink ink = frame_ink(ui, site, i), place_ink;
 	unsigned place = cells / 3 > 36 ? 36 : cells / 3, used;
 	char text[COLUMN_TEXT_MAX];
 
-	snprintf(text, sizeof(text), "%4" PRIu32 " %s", i, here ? ink_sign(SIGN_HERE) : " ");
+	place_ink = ink == INK_SELECT || names ? ink : INK_DIM;
+	if (ink == INK_SELECT)
+		ink_fill(y, 0, cells, ink);
+	snprintf(text, sizeof(text), "%s%3" PRIu32 " %s", ink == INK_SELECT ? ">" : " ", i,
+		names ? ink_sign(SIGN_HERE) : " ");
 	ink_text(y, 0, NUMBER_CELLS, ink, text);
 	frame_draw_name(ui, f, ink, y, cells - NUMBER_CELLS - place - 2);
 	frame_place(f, place, ink_ascii(), text, sizeof(text));
 	used = (unsigned)text_cells(text);
-	ink_text(y, (int)(cells - 1 - (used < place ? used : place)), place,
-		here ? INK_BOLD : INK_DIM, text);
+	ink_text(y, (int)(cells - 1 - (used < place ? used : place)), place, place_ink, text);
 }
 
 static void stack_draw_line(
-	const struct ui *ui, const struct snap_site *site, size_t i, int y, unsigned cells)
+	const struct ui *ui, const struct snap_site *site, size_t i, int y, int x, unsigned cells)
 {
 	const struct stack *st = site->stack;
 
@@ -218,73 +245,210 @@ static void stack_draw_line(
 		stack_draw_rule(st, y, cells);
 	else if (i == 1)
 		ink_text(y, NUMBER_CELLS, cells - NUMBER_CELLS, INK_DIM, site->alloc_function);
-	else if (i - 2 < st->nframes)
-		frame_draw(ui, st, (uint32_t)(i - 2), y, cells);
+	else if (i - STACK_HEAD < st->nframes)
+		frame_draw(ui, site, (uint32_t)(i - STACK_HEAD), y, cells);
 	else
 		ink_text(y, NUMBER_CELLS, cells - NUMBER_CELLS, INK_WARN,
 			"outer frames are missing (depth limit, or the unwinder stopped)");
+}
+
+/* ---- the other sections ------------------------------------------------------------------- */
+
+static size_t facts_lines(const struct ui *ui, const struct snap_site *site)
+{
+	return detail_fixed(ui) ? 0 : FACT_LINES;
+}
+
+static void facts_draw(
+	const struct ui *ui, const struct snap_site *site, size_t i, int y, int x, unsigned cells)
+{
+	detail_draw_fact(ui, (unsigned)i, y, cells);
+}
+
+static size_t sizes_lines(const struct ui *ui, const struct snap_site *site)
+{
+	struct histogram h = detail_histogram(ui);
+
+	return histogram_size_lines(&h);
+}
+
+static void sizes_draw(
+	const struct ui *ui, const struct snap_site *site, size_t i, int y, int x, unsigned cells)
+{
+	struct histogram h = detail_histogram(ui);
+
+	histogram_draw(&h, i, y, x, cells);
+}
+
+static size_t lives_lines(const struct ui *ui, const struct snap_site *site)
+{
+	struct histogram h = detail_histogram(ui);
+
+	return histogram_lines(&h) - histogram_size_lines(&h);
+}
+
+static void lives_draw(
+	const struct ui *ui, const struct snap_site *site, size_t i, int y, int x, unsigned cells)
+{
+	struct histogram h = detail_histogram(ui);
+
+	histogram_draw(&h, histogram_size_lines(&h) + i, y, x, cells);
+}
+
+/* Those before FIRST_ASIDE are of the list; the others stand beside it, where they fit. */
+enum { SECTION_STACK = 1, FIRST_ASIDE, SECTIONS = 4 };
+
+static const struct detail_section sections[SECTIONS] = {
+	{ facts_lines, facts_draw },
+	{ stack_lines, stack_draw_line },
+	{ sizes_lines, sizes_draw },
+	{ lives_lines, lives_draw },
+};
+
+/* How many lines each has in the list, and beside it. */
+struct plan {
+	size_t list[SECTIONS], aside[SECTIONS];
+};
+
+static void plan_make(struct plan *p, const struct ui *ui, const struct snap_site *site)
+{
+	size_t room = detail_wide(ui) ? ui->detail.list.height : 0;
+
+	memset(p, 0, sizeof(*p));
+	for (unsigned i = 0; i < SECTIONS; i++) {
+		size_t lines = sections[i].lines(ui, site);
+
+		if (i >= FIRST_ASIDE && lines <= room) {
+			p->aside[i] = lines;
+			room -= lines;
+		} else {
+			p->list[i] = lines;
+			room = i >= FIRST_ASIDE ? 0 : room;
+		}
+	}
+}
+
+static size_t plan_lines(const size_t *lines)
+{
+	size_t sum = 0;
+
+	for (unsigned i = 0; i < SECTIONS; i++)
+		sum += lines[i];
+	return sum;
+}
+
+/* The section that line `*i` is of; *i becomes its line in that. SECTIONS: there is none. */
+static unsigned plan_find(const size_t *lines, size_t *i)
+{
+	unsigned at = 0;
+
+	while (at < SECTIONS && *i >= lines[at])
+		*i -= lines[at++];
+	return at;
 }
 
 /* ---- the view ----------------------------------------------------------------------------- */
 
 static int detail_rows(const struct ui *ui)
 {
-	return ui->layout.body_height - detail_fixed(ui);
+	return ui->layout.body_height - detail_fixed(ui) - detail_source_lines(ui);
+}
+
+/* The line of the list that has this frame. */
+static size_t detail_frame_line(const struct ui *ui, uint32_t frame)
+{
+	return (detail_fixed(ui) ? 0 : FACT_LINES) + STACK_HEAD + frame;
+}
+
+/* The cursor went to another line. */
+static void detail_moved(struct ui *ui)
+{
+	const struct snap_site *site = detail_site(ui);
+	size_t first = detail_frame_line(ui, 0), at = ui->detail.list.cursor;
+
+	ui->detail.on_frame = site && at >= first && at - first < site->stack->nframes;
+	if (ui->detail.on_frame)
+		detail_frame_choose(ui, site, (uint32_t)(at - first));
+}
+
+static void detail_read(struct ui *ui, const struct snap_site *site)
+{
+	struct detail_state *st = &ui->detail;
+
+	if (ui->frozen && st->histograms.id == st->site)
+		return;
+	st->has_histograms =
+		site && ui->source->detail &&
+		!ui->source->detail(ui->source->ctx, ui->shown, st->site, &st->histograms);
+	if (!st->has_histograms)
+		memset(&st->histograms, 0, sizeof(st->histograms));
+	st->histograms.id = st->site;
 }
 
 static void detail_update(struct ui *ui)
 {
 	struct detail_state *st = &ui->detail;
 	const struct snap_site *site = detail_site(ui);
-	struct histogram h = detail_histogram(ui);
-	size_t count = site ? stack_lines(site->stack) : 0;
+	struct plan p;
+	size_t row;
 
-	st->list.scroll_only = true;
-	if (!ui->frozen || st->histograms.id != st->site) {
-		st->has_histograms =
-			site && ui->source->detail &&
-			!ui->source->detail(ui->source->ctx, ui->shown, st->site, &st->histograms);
-		if (!st->has_histograms)
-			memset(&st->histograms, 0, sizeof(st->histograms));
-		st->histograms.id = st->site;
+	detail_read(ui, site);
+	if (!site) {
+		list_recount(&st->list, 0);
+		return;
 	}
-	if (site && !detail_wide(ui))
-		count += histogram_lines(&h);
-	if (site && !detail_fixed(ui))
-		count += FACT_LINES;
-	list_recount(&st->list, count);
+	plan_make(&p, ui, site);
+	list_recount(&st->list, plan_lines(p.list));
+	row = detail_frame_line(ui, detail_frame(ui, site));
+	if (st->on_frame && st->list.cursor != row)
+		list_select(&st->list, row);
 }
 
 static void detail_open(struct ui *ui)
 {
-	ui->detail.list = (struct list){ .scroll_only = true, .height = ui->detail.list.height };
+	ui->detail.list = (struct list){ .height = ui->detail.list.height };
 	ui->detail.shift = 0;
+	ui->detail.frame.chosen = false;
+	ui->detail.on_frame = detail_fixed(ui) != 0;
 	ui->detail.histograms.id = ~ui->detail.site;
 }
 
-static void detail_draw_line(
-	const struct ui *ui, const struct snap_site *site, size_t i, int y, unsigned cells)
+static void detail_click(struct ui *ui, int y, int x)
 {
-	struct histogram h = detail_histogram(ui);
-	size_t stack = stack_lines(site->stack), facts = detail_fixed(ui) ? 0 : FACT_LINES;
+	int line = y - ui->layout.y[ROW_BODY] - detail_fixed(ui);
 
-	if (i < facts)
-		detail_draw_fact(ui, (unsigned)i, y, cells);
-	else if (i - facts < stack)
-		stack_draw_line(ui, site, i - facts, y, cells);
-	else
-		histogram_draw(&h, i - facts - stack, y, 0, cells);
+	if (line < 0 || (size_t)line >= ui->detail.list.height)
+		return;
+	list_select(&ui->detail.list, ui->detail.list.top + (size_t)line);
+	detail_moved(ui);
 }
 
-static void detail_draw_pane(const struct ui *ui, int y, int x, unsigned cells)
+static void detail_draw_lines(const struct ui *ui, const struct snap_site *site,
+	const size_t *lines, int y, unsigned cells)
 {
-	struct histogram h = detail_histogram(ui);
-	size_t lines = histogram_lines(&h);
+	const struct list *l = &ui->detail.list;
 
-	for (int i = 0; i < detail_rows(ui); i++) {
-		ink_text(y + i, x - 1, 1, INK_DIM, ink_sign(i ? SIGN_VLINE : SIGN_TEE));
-		if ((size_t)i < lines)
-			histogram_draw(&h, (size_t)i, y + i, x, cells);
+	for (size_t i = 0; i < l->height && l->top + i < l->count; i++) {
+		size_t line = l->top + i;
+		unsigned at = plan_find(lines, &line);
+
+		if (at < SECTIONS)
+			sections[at].draw(ui, site, line, y + (int)i, 0, cells);
+		if (l->top + i == l->cursor && at != SECTION_STACK)
+			ink_text(y + (int)i, 0, 1, INK_SELECT, ">");
+	}
+}
+
+static void detail_draw_aside(const struct ui *ui, const struct snap_site *site,
+	const size_t *lines, int y, int x, unsigned cells)
+{
+	for (size_t i = 0; i < ui->detail.list.height; i++) {
+		size_t line = i;
+		unsigned at = plan_find(lines, &line);
+
+		ink_text(y + (int)i, x - 1, 1, INK_DIM, ink_sign(i ? SIGN_VLINE : SIGN_TEE));
+		if (at < SECTIONS)
+			sections[at].draw(ui, site, line, y + (int)i, x, cells);
 	}
 }
 
@@ -313,9 +477,9 @@ static void detail_draw_head(const struct ui *ui, const struct snap_site *site)
 static void detail_draw(struct ui *ui)
 {
 	const struct snap_site *site = detail_site(ui);
-	const struct list *l = &ui->detail.list;
 	unsigned width = (unsigned)ui->layout.width, left;
 	int y = ui->layout.y[ROW_BODY];
+	struct plan p;
 
 	if (!site) {
 		ink_text(y, 2, width - 2, INK_DIM, "this site is no longer there; Esc goes back");
@@ -325,28 +489,39 @@ static void detail_draw(struct ui *ui)
 	for (int i = 0; i < detail_fixed(ui); i++)
 		detail_draw_fact(ui, (unsigned)i, y + i, width);
 	y += detail_fixed(ui);
+	plan_make(&p, ui, site);
 	left = detail_wide(ui) ? width * 3 / 5 : width;
-	for (size_t i = 0; i < l->height && l->top + i < l->count; i++)
-		detail_draw_line(ui, site, l->top + i, y + (int)i, left);
+	detail_draw_lines(ui, site, p.list, y, left);
 	if (detail_wide(ui))
-		detail_draw_pane(ui, y, (int)left + 1, width - left - 1);
+		detail_draw_aside(ui, site, p.aside, y, (int)left + 1, width - left - 1);
+	if (detail_source_lines(ui))
+		detail_source_draw(
+			ui, site, y + detail_rows(ui), width, (unsigned)detail_source_lines(ui));
 }
 
 static bool detail_matches(const struct ui *ui, const struct filter *f, size_t row)
 {
 	const struct snap_site *site = detail_site(ui);
-	size_t before = 2 + (detail_fixed(ui) ? 0 : FACT_LINES);
+	size_t first = detail_frame_line(ui, 0);
 
-	return site && row >= before && row - before < site->stack->nframes &&
-	       filter_match_frame(f, &site->stack->frames[row - before]);
+	return site && row >= first && row - first < site->stack->nframes &&
+	       filter_match_frame(f, &site->stack->frames[row - first]);
 }
 
 static void detail_status(struct ui *ui, char *text, size_t cap)
 {
-	const struct list *l = &ui->detail.list;
+	const struct snap_site *site = detail_site(ui);
+	const char *more = list_at_end(&ui->detail.list) ? "" : "   more below: PgDn";
+	uint32_t frame = site ? detail_frame(ui, site) : 0;
 
-	snprintf(text, cap, "%s names the site: the first frame that no rule hides (?)   %s",
-		ink_sign(SIGN_HERE), list_at_end(l) ? "" : "more below: PgDn or j");
+	if (!site)
+		text[0] = 0;
+	else if (frame == site->stack->title)
+		snprintf(text, cap, "%s names the site: the first frame that no rule hides (?)%s",
+			ink_sign(SIGN_HERE), more);
+	else
+		snprintf(text, cap, "frame %" PRIu32 " of %" PRIu32 "%s", frame,
+			site->stack->nframes, more);
 }
 
 const struct view view_detail = {
@@ -355,6 +530,8 @@ const struct view view_detail = {
 	.wishes = LAYOUT_COMPACT,
 	.open = detail_open,
 	.update = detail_update,
+	.moved = detail_moved,
+	.click = detail_click,
 	.rows = detail_rows,
 	.draw = detail_draw,
 	.status = detail_status,

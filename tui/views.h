@@ -15,6 +15,11 @@ void view_sites_click_head(struct ui *ui, int x);
 /* The site above or below in the table. */
 void view_sizes_neighbour(struct ui *ui, int step, int key);
 
+/* Keys of the site detail: the editor at the chosen frame's line; the stack into the terminal's
+ * clipboard. */
+void view_detail_edit(struct ui *ui, int arg, int key);
+void view_detail_copy(struct ui *ui, int arg, int key);
+
 /* The call sites of the selected object, in the table. */
 void view_modules_sites(struct ui *ui, int arg, int key);
 void view_modules_free(struct ui *ui);

@@ -32,6 +32,8 @@ MAY = {
     "src/resident": ["src/mapping", "src/model", "src/util"],
     "src/options": ["src/steer", "src/model", "src/util"],
     "src/outfile": ["src/options", "src/util"],
+    "src/sourcefile": ["src/model", "src/util"],
+    "src/sourcecache": ["src/sourcefile", "src/model", "src/util"],
     "src/ages": ["src/read", "src/model", "src/util"],
     "src/picture": ["src/options", "src/model"],
     "src/command": ["src/read", "src/util"],
@@ -46,8 +48,8 @@ MAY = {
     "src/session": ["src/ages", "src/marks", "src/births", "src/markfile", "src/threads", "src/command", "src/holder", "src/intake", "src/sampler", "src/steer", "src/read", "src/model", "src/sym", "src/proc", "src/util"],
     "src/watch": ["src/session", "src/steer", "src/target", "src/read", "src/model"],
     "src/processes": ["src/watch", "src/session", "src/target", "src/read", "src/model", "src/proc", "src/util"],
-    "src/run": ["src/processes", "src/marks", "src/options", "src/steer", "src/target", "src/watch", "src/session", "src/leakcheck", "src/mapping", "src/resident", "src/leak", "src/read", "src/model", "src/util"],
-    "src/shown": ["src/run", "src/processes", "src/marks", "src/watch", "src/session", "src/model"],
+    "src/run": ["src/processes", "src/sourcecache", "src/sourcefile", "src/marks", "src/options", "src/steer", "src/target", "src/watch", "src/session", "src/leakcheck", "src/mapping", "src/resident", "src/leak", "src/read", "src/model", "src/util"],
+    "src/shown": ["src/run", "src/sourcecache", "src/sourcefile", "src/processes", "src/marks", "src/watch", "src/session", "src/model"],
     "src/main": ["src", "tui"],
 }
 # What runs inside other programs' malloc has no stdio, no malloc, no locks.

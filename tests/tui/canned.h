@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "tests/tui/cannedmap.h"
+#include "tests/tui/cannedsource.h"
 #include "src/model/moments.h"
 #include "tui/tui.h"
 
@@ -38,6 +39,7 @@ struct canned {
 	bool sampled;
 	char asked[32]; /* how to record */
 	bool no_detail;
+	bool source_is_late, source_is_newer;
 	struct moments moments;
 	unsigned since, until; /* marks, by number */
 	void *image; /* owner of its snapshots */
@@ -357,6 +359,13 @@ static inline int canned_detail(
 	return 0;
 }
 
+static inline const struct source_text *canned_source_text(void *ctx, const struct frame *f)
+{
+	const struct canned *c = ctx;
+
+	return c->source_is_late ? NULL : cannedsource_text(f->file, c->source_is_newer);
+}
+
 static inline size_t canned_output_lines(void *ctx)
 {
 	return ((struct canned *)ctx)->lines;
@@ -543,6 +552,7 @@ static inline struct tui_source canned_source(struct canned *c)
 		.map = canned_map,
 		.processes = canned_processes,
 		.process_show = canned_process_show,
+		.source_text = canned_source_text,
 		.now_ns = canned_now,
 		.hide_rules = canned_rules,
 		.ages = canned_ages,

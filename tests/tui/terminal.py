@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The screen on a real pty: whatever ends it, the terminal is as it was. Nothing here waits for a
 time: each step waits for what it needs to see, and a stuck program fails by the limit."""
-import fcntl, os, pty, select, signal, struct, subprocess, sys, termios, time
+import ast, fcntl, os, pty, select, signal, struct, subprocess, sys, tempfile, termios, time
 
 SHOW = os.path.join(os.environ.get("B", "build"), "tests", "tui-show")
 LIMIT = 30.0
@@ -320,6 +320,79 @@ def output_is_shown_when_it_comes():
     s.close()
 
 
+def editor_tells(path):
+    """The editor of the tests: says what it was given and stays until a line comes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with open(path, "w") as f:
+        f.write(repr({"argv": sys.argv[3:], "terminal": [os.isatty(fd) for fd in (0, 1, 2)],
+                      "env": {k: v for k, v in os.environ.items()
+                              if k.startswith("HEAPTOP_") or k == "LD_PRELOAD"}}))
+    print("EDITOR HERE", flush=True)
+    sys.stdin.readline()
+
+
+def editor_screen(path, **env):
+    command = f"{sys.executable} {os.path.abspath(__file__)} editor {path}"
+    s = Screen("-d", "100", env=dict(ENV, **{"VISUAL": "", "EDITOR": command, **env}))
+    s.wait_for(b"F10/q")
+    s.keys(b"j\r")
+    s.wait_for(b"SOURCE")
+    return s
+
+
+def editor_gets_the_terminal_and_gives_it_back():
+    with tempfile.NamedTemporaryFile() as told:
+        s = editor_screen(told.name, HEAPTOP_DIR="/nowhere",
+                          LD_PRELOAD="/nowhere/libheaptop.so")
+        s.keys(b"e")
+        s.wait_for(b"EDITOR HERE")
+        assert termios.tcgetattr(s.slave) == s.before and LEFT in s.seen, "it is not its own"
+        s.keys(b"\x03")  # for the editor, not for us
+        at = len(s.seen)
+        s.keys(b"\n")
+        s.wait_for(b"back from", at)
+        assert b"SOURCE" in s.seen[at:], "the screen was not painted again"
+        s.keys(b"Q")
+        assert s.end() == 0
+        s.check_restored()
+        s.close()
+        got = ast.literal_eval(told.read().decode())
+    assert got["argv"] == ["+214", "/src/cache.cc"], got
+    assert got["terminal"] == [True] * 3, got
+    assert got["env"] == {"LD_PRELOAD": ""}, got
+
+
+def editor_that_is_not_there_is_told():
+    s = editor_screen("/dev/null", VISUAL="no-such-editor --wait")
+    s.keys(b"e")
+    s.wait_for(b"no-such-editor --wait ended with 127: there is no such command")
+    s.keys(b"Q")
+    assert s.end() == 0
+    s.check_restored()
+    s.close()
+
+
+def editor_ends_with_us():
+    with tempfile.NamedTemporaryFile() as told:
+        s = editor_screen(told.name)
+        s.keys(b"e")
+        s.wait_for(b"EDITOR HERE")
+        s.child.send_signal(signal.SIGTERM)
+        assert s.end() == 1
+        assert termios.tcgetattr(s.slave) == s.before
+        s.close()
+
+
+def stack_goes_to_the_clipboard():
+    s = editor_screen("/dev/null")
+    s.keys(b"y")
+    s.wait_for(b"\x1b]52;c;c2l0ZSAxNzog")
+    s.wait_for(b"7 frames of site 17")
+    s.keys(b"Q")
+    assert s.end() == 0
+    s.close()
+
+
 def run(test):
     global failed
     try:
@@ -333,11 +406,16 @@ def run(test):
 if __name__ == "__main__":
     if sys.argv[1:2] == ["job"]:
         job_shell()
+    if sys.argv[1:2] == ["editor"]:
+        editor_tells(sys.argv[2])
+        sys.exit(0)
     signal.alarm(280)
     for test in (quits_by_key, lone_escape_is_no_sequence, ends_by_signal, control_c_ends,
                  crash_restores_and_tells, sent_crash_signals_restore, hang_up_ends,
                  hang_up_without_a_signal_ends, end_of_input_ends, resizes, suspend_and_back,
                  redirected_uses_the_terminal, no_terminal_is_an_error, terminals, plain_locale,
-                 frames_end_it, mouse, output_is_shown_when_it_comes):
+                 frames_end_it, mouse, output_is_shown_when_it_comes,
+                 editor_gets_the_terminal_and_gives_it_back, editor_that_is_not_there_is_told,
+                 editor_ends_with_us, stack_goes_to_the_clipboard):
         run(test)
     sys.exit(failed != 0)

@@ -168,6 +168,20 @@ TEST(marks)
 	CHECK(refused(PARSE("--mark-every", "1", "--readonly", "x"), "--readonly"));
 }
 
+TEST(source_path)
+{
+	struct parsed p = PARSE("--source-path", "/a:/b", "--source-path=c", "x");
+
+	CHECK_INT(p.status, -1);
+	CHECK_INT(p.o.nsource_paths, 2);
+	CHECK_STR(p.o.source_paths[0], "/a:/b");
+	CHECK_STR(p.o.source_paths[1], "c");
+	CHECK(refused(PARSE("--source-path", "", "x"), "with a colon between two"));
+	CHECK(refused(PARSE("--source-path", "/a::/b", "x"), "with a colon between two"));
+	CHECK(refused(PARSE("--source-path", "/a:", "x"), "with a colon between two"));
+	CHECK(refused(PARSE("--source-path", "/a", "--report", "x"), "of the screen"));
+}
+
 TEST(values)
 {
 	struct parsed p = PARSE("-d", "500ms", "-n3", "-s", "blocks", "-o", "f", "-b", "-D", "1024",
@@ -335,6 +349,7 @@ int main(void)
 	RUN(sampling);
 	RUN(one_mode_only);
 	RUN(marks);
+	RUN(source_path);
 	RUN(values);
 	RUN(report_and_format);
 	RUN(leak_check);

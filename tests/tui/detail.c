@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The site detail: the frame under the cursor, its source, and what is copied. */
+#include "tests/check.h"
+#include "tests/tui/paper.h"
+#include "tui/clip.h"
+#include "tui/detail.h"
+
+static struct paper p;
+
+/* In the detail of cache::Shard::insert, which is named by its third frame. */
+static void begin(int height, int width)
+{
+	paper_open(&p, height, width, false);
+	ui_tick(&p.ui);
+	paper_keys(&p, "j\r");
+	paper_draw(&p);
+	CHECK_INT(p.ui.detail.site, 17);
+}
+
+static uint32_t frame(void)
+{
+	return detail_frame(&p.ui, ui_site(&p.ui, p.ui.detail.site));
+}
+
+TEST(the_source_of_the_frame_under_the_cursor)
+{
+	static const int sizes[][2] = { { 24, 80 }, { 30, 100 }, { 60, 200 } };
+
+	for (int i = 0; i < 3; i++) {
+		begin(sizes[i][0], sizes[i][1]);
+		CHECK(paper_find(&p, "SOURCE /src/cache.cc:214 ") > 0);
+		CHECK(paper_find(&p, "   214 ►         auto [pos, ok]") > 0);
+		CHECK_INT(frame(), 2);
+		paper_keys(&p, "j");
+		paper_draw(&p);
+		CHECK_INT(frame(), 3);
+		CHECK(paper_find(&p, "    97 ►         shard(key)") > 0);
+		CHECK(paper_find(&p, "frame 3 of 7") > 0);
+		paper_keys(&p, "j");
+		paper_draw(&p);
+		CHECK(paper_find(&p, "/src/ev.cc is not here; --source-path DIR") > 0);
+		paper_keys(&p, "kkkk");
+		paper_draw(&p);
+		CHECK_INT(frame(), 0);
+		CHECK(paper_find(&p, "libstdc++.so.6 has no debug information for it") > 0);
+		paper_close(&p);
+	}
+}
+
+/* On a small screen there is the line alone, and on the smallest not even that. */
+TEST(on_a_small_screen_it_is_one_line)
+{
+	begin(18, 80);
+	CHECK(paper_find(&p, "   214 ►") == paper_find(&p, "SOURCE") + 1);
+	CHECK_INT(paper_find(&p, "   213"), -1);
+	paper_resize(&p, 8, 40);
+	ui_tick(&p.ui);
+	paper_draw(&p);
+	CHECK_INT(paper_find(&p, "SOURCE"), -1);
+	paper_close(&p);
+}
+
+TEST(a_file_that_is_late_or_newer)
+{
+	begin(30, 100);
+	p.canned.source_is_late = true;
+	paper_draw(&p);
+	CHECK(paper_find(&p, "looking for /src/cache.cc") > 0);
+	p.canned.source_is_late = false;
+	p.canned.source_is_newer = true;
+	paper_draw(&p);
+	CHECK(paper_find(&p, "SOURCE /src/cache.cc:214, source is newer than the object") > 0);
+	paper_close(&p);
+}
+
+/* It stays the same when names come in and frames with them, and in recursion. */
+TEST(a_frame_is_followed)
+{
+	static const struct frame early[] = { { .pc = 1, .module = &canned_app },
+		{ .pc = 5, .module = &canned_app }, { .pc = 5, .module = &canned_app },
+		{ .pc = 9, .module = &canned_app } };
+	static const struct frame later[] = { { .module = &canned_app, .inlined = true },
+		{ .pc = 1, .module = &canned_app }, { .pc = 5, .module = &canned_app },
+		{ .module = &canned_app, .inlined = true },
+		{ .module = &canned_app, .inlined = true }, { .pc = 5, .module = &canned_app },
+		{ .pc = 9, .module = &canned_app } };
+	struct stack before = { .frames = early, .nframes = 4 };
+	struct stack after = { .frames = later, .nframes = 7, .title = 6 };
+	struct snap_site site = { .stack = &before };
+
+	begin(30, 100);
+	for (uint32_t i = 0; i < 4; i++) {
+		static const uint32_t now[] = { 1, 2, 5, 6 };
+
+		site.stack = &before;
+		detail_frame_choose(&p.ui, &site, i);
+		CHECK_INT(detail_frame(&p.ui, &site), i);
+		site.stack = &after;
+		CHECK_INT(detail_frame(&p.ui, &site), now[i]);
+	}
+	for (uint32_t i = 0; i < 7; i++) {
+		detail_frame_choose(&p.ui, &site, i);
+		CHECK_INT(detail_frame(&p.ui, &site), i);
+	}
+	p.ui.detail.frame.chosen = false;
+	CHECK_INT(detail_frame(&p.ui, &site), 6);
+	paper_close(&p);
+}
+
+TEST(found_clicked_and_the_next_site_begins_anew)
+{
+	begin(30, 100);
+	paper_keys(&p, "/main\r");
+	CHECK_INT(frame(), 5);
+	ui_mouse(&p.ui, UI_CLICK, p.ui.layout.y[ROW_BODY] + 3 + 2 + 1, 10);
+	CHECK_INT(frame(), 1);
+	/* A click beside it, on the rule and far below mean nothing worse. */
+	for (int y = 0; y < 30; y++)
+		ui_mouse(&p.ui, UI_CLICK, y, 90);
+	paper_keys(&p, "\r");
+	begin(30, 100);
+	paper_keys(&p, "j]");
+	CHECK_INT(p.ui.detail.site, 18);
+	CHECK_INT(frame(), 0);
+	paper_close(&p);
+}
+
+/* All sections are reached at every size, and nothing is drawn twice. */
+TEST(every_section_is_somewhere)
+{
+	for (int h = 8; h < 70; h += 3) {
+		for (int w = 40; w < 220; w += 30) {
+			bool size = false, life = false, source = false;
+
+			begin(h, w);
+			for (int i = 0; i < 60; i++) {
+				size |= paper_find(&p, "BLOCK SIZE") > 0;
+				life |= paper_find(&p, "LIFETIME") > 0;
+				source |= paper_find(&p, "SOURCE") > 0;
+				paper_keys(&p, "j");
+				paper_draw(&p);
+			}
+			CHECK(size && life);
+			CHECK_INT(source, h >= 14);
+			paper_close(&p);
+		}
+	}
+}
+
+/* ---- keys --------------------------------------------------------------------------------- */
+
+TEST(e_asks_for_the_editor_at_the_line)
+{
+	begin(30, 100);
+	paper_keys(&p, "e");
+	paper_draw(&p);
+	CHECK(paper_find(&p, "there is no terminal to give to an editor") > 0);
+	p.ui.has_terminal = true;
+	paper_keys(&p, "e");
+	paper_draw(&p);
+	CHECK(paper_find(&p, "there is no editor to start: set VISUAL or EDITOR") > 0);
+	p.ui.editor = "vi";
+	paper_keys(&p, "e");
+	CHECK_INT(p.ui.edit_line, 214);
+	CHECK_STR(p.ui.edit_path, "/src/cache.cc");
+	p.ui.edit_line = 0;
+	paper_keys(&p, "jje");
+	paper_draw(&p);
+	CHECK(paper_find(&p, "/src/ev.cc is not here") == p.ui.layout.y[ROW_MESSAGE] ||
+		strstr(paper_line(&p, p.ui.layout.y[ROW_MESSAGE]), "ev.cc is not here"));
+	CHECK_INT(p.ui.edit_line, 0);
+	p.ui.options.readonly = true;
+	paper_keys(&p, "kke");
+	paper_draw(&p);
+	CHECK(paper_find(&p, "e is refused") > 0);
+	CHECK_INT(p.ui.edit_line, 0);
+	paper_close(&p);
+}
+
+TEST(y_copies_the_stack)
+{
+	begin(30, 100);
+	paper_keys(&p, "y");
+	paper_draw(&p);
+	CHECK(paper_find(&p, "not copied: there is no terminal to copy to") > 0);
+	p.ui.has_terminal = true;
+	unsetenv("TMUX");
+	setenv("TERM", "linux", 1);
+	paper_keys(&p, "y");
+	paper_draw(&p);
+	CHECK(paper_find(&p, "not copied: this type of terminal (TERM) has no clipboard") > 0);
+	setenv("TERM", "xterm-256color", 1);
+	paper_keys(&p, "yy");
+	paper_draw(&p);
+	CHECK(paper_find(&p, "7 frames of site 17, ") > 0);
+	CHECK(p.ui.clip.len > 0);
+	CHECK(!strncmp(p.ui.clip.data, "\033]52;c;c2l0ZSAxNzog", 19)); /* "site 17: " */
+	CHECK(!strstr(p.ui.clip.data + 1, "\033"));
+	CHECK_INT(p.ui.clip.data[p.ui.clip.len - 1], '\a');
+	paper_close(&p);
+}
+
+TEST(what_is_copied)
+{
+	struct snap_site site = { .id = 3,
+		.alloc_function = "malloc",
+		.live_bytes = 10,
+		.live_blocks = 2,
+		.stack = &canned_rows[0].stack };
+	struct strbuf out = STRBUF_INIT;
+	struct clip_result r = clip_text(&out, &site);
+
+	CHECK_INT(r.frames, 7);
+	CHECK_INT(r.bytes, out.len);
+	CHECK(strstr(out.data, "site 3: malloc, 10 bytes live in 2 blocks\n") == out.data);
+	CHECK(strstr(out.data, "\n#0   operator new(unsigned long) in /lib/libstdc++.so.6\n"));
+	CHECK(strstr(out.data,
+		"::_M_insert(std::string const&) (inlined) at /usr/include/c++/12/bits/"
+		"hashtable.h:2151\n"));
+	CHECK(strstr(out.data, "\n#4   ev::Loop::run() at /src/ev.cc:71\n"));
+	strbuf_reset(&out);
+	/* tmux: once as it is, once wrapped, with each escape doubled. */
+	clip_stack(&out, &site, true);
+	CHECK(strstr(out.data, "\a\033Ptmux;\033\033]52;c;c2l0"));
+	CHECK(!strcmp(out.data + out.len - 3, "\a\033\\"));
+	strbuf_free(&out);
+}
+
+TEST(what_is_copied_is_bounded)
+{
+	static struct frame many[2000];
+	struct stack st = { .frames = many, .nframes = 2000 };
+	struct snap_site site = { .alloc_function = "malloc", .stack = &st };
+	struct strbuf out = STRBUF_INIT;
+	struct clip_result r;
+
+	for (int i = 0; i < 2000; i++)
+		many[i] = (struct frame){ .pc = 1,
+			.module = &canned_app,
+			.function = "a::rather<long>::name(of a function, with arguments)" };
+	r = clip_stack(&out, &site, false);
+	CHECK(r.frames > 100 && r.frames < 2000);
+	CHECK(r.bytes <= CLIP_BYTES_MAX && out.len <= CLIP_BYTES_MAX / 3 * 4 + 16);
+	strbuf_free(&out);
+}
+
+TEST(who_has_a_clipboard)
+{
+	CHECK(!clip_refusal("xterm-256color", NULL) && !clip_refusal("foot", NULL));
+	CHECK(!clip_refusal("screen-256color", "/tmp/tmux-0/default,1,0"));
+	CHECK(clip_refusal("screen", NULL) && clip_refusal("linux", NULL));
+	CHECK(clip_refusal("vt100", NULL) && clip_refusal("dumb", NULL));
+	CHECK(clip_refusal(NULL, NULL) && clip_refusal("", NULL));
+}
+
+int main(void)
+{
+	RUN(the_source_of_the_frame_under_the_cursor);
+	RUN(on_a_small_screen_it_is_one_line);
+	RUN(a_file_that_is_late_or_newer);
+	RUN(a_frame_is_followed);
+	RUN(found_clicked_and_the_next_site_begins_anew);
+	RUN(every_section_is_somewhere);
+	RUN(e_asks_for_the_editor_at_the_line);
+	RUN(y_copies_the_stack);
+	RUN(what_is_copied);
+	RUN(what_is_copied_is_bounded);
+	RUN(who_has_a_clipboard);
+	return check_end();
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The clipboard (clip.h). Called by the site detail on the main thread. */
+#include "tui/clip.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include "src/util/text.h"
+
+const char *clip_refusal(const char *term, const char *tmux)
+{
+	/* The kernel's console, and what prints a sequence that it does not know. */
+	static const char *const cannot[] = { "linux", "dumb", "vt", "cons", "ansi", "sun", "hurd",
+		"cygwin", "unknown", "eterm" };
+
+	if (!term || !*term)
+		return "TERM is not set";
+	for (size_t i = 0; i < sizeof(cannot) / sizeof(cannot[0]); i++)
+		if (!strncmp(term, cannot[i], strlen(cannot[i])))
+			return "this type of terminal (TERM) has no clipboard (OSC 52)";
+	if (!strncmp(term, "screen", 6) && !tmux)
+		return "screen passes no clipboard on (OSC 52); tmux does";
+	return NULL;
+}
+
+static void frame_put(struct strbuf *out, const struct frame *f, uint32_t number)
+{
+	strbuf_printf(out, "#%-3" PRIu32 " ", number);
+	if (f->function)
+		strbuf_puts(out, f->function);
+	else
+		strbuf_printf(out, "?? %s+0x%" PRIx64, f->module->name, f->offset);
+	if (f->inlined)
+		strbuf_puts(out, " (inlined)");
+	if (f->file && f->line)
+		strbuf_printf(out, " at %s:%" PRIu32, f->file, f->line);
+	else if (f->module->path[0])
+		strbuf_printf(out, " in %s", f->module->path);
+	strbuf_putc(out, '\n');
+}
+
+struct clip_result clip_text(struct strbuf *out, const struct snap_site *site)
+{
+	struct clip_result r = { 0 };
+	struct strbuf line = STRBUF_INIT;
+	size_t start = out->len;
+
+	strbuf_printf(out, "site %" PRIu32 ": %s, %" PRIu64 " bytes live in %" PRIu64 " blocks\n",
+		site->id, site->alloc_function, site->live_bytes, site->live_blocks);
+	for (uint32_t i = 0; i < site->stack->nframes; i++) {
+		strbuf_reset(&line);
+		frame_put(&line, &site->stack->frames[i], i);
+		if (out->len - start + line.len > CLIP_BYTES_MAX)
+			break;
+		strbuf_add(out, line.data, line.len);
+		r.frames++;
+	}
+	out->failed |= line.failed;
+	strbuf_free(&line);
+	r.bytes = out->len - start;
+	return r;
+}
+
+static void base64_put(struct strbuf *out, const char *text, size_t len)
+{
+	static const char digit[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	const unsigned char *in = (const unsigned char *)text;
+
+	for (size_t i = 0; i < len; i += 3) {
+		uint32_t bits = (uint32_t)in[i] << 16;
+
+		bits |= i + 1 < len ? (uint32_t)in[i + 1] << 8 : 0;
+		bits |= i + 2 < len ? in[i + 2] : 0;
+		strbuf_putc(out, digit[bits >> 18]);
+		strbuf_putc(out, digit[bits >> 12 & 63]);
+		strbuf_putc(out, i + 1 < len ? digit[bits >> 6 & 63] : '=');
+		strbuf_putc(out, i + 2 < len ? digit[bits & 63] : '=');
+	}
+}
+
+struct clip_result clip_stack(struct strbuf *out, const struct snap_site *site, bool tmux)
+{
+	struct strbuf text = STRBUF_INIT;
+	struct clip_result r = clip_text(&text, site);
+
+	strbuf_puts(out, "\033]52;c;");
+	base64_put(out, text.data, text.len);
+	strbuf_puts(out, "\a");
+	/* tmux takes it itself, or passes on what is wrapped so, as it was set up. */
+	if (tmux) {
+		strbuf_puts(out, "\033Ptmux;\033\033]52;c;");
+		base64_put(out, text.data, text.len);
+		strbuf_puts(out, "\a\033\\");
+	}
+	out->failed |= text.failed;
+	strbuf_free(&text);
+	return r;
+}

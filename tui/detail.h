@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What the site detail is made of: sections of lines, one below the other, of which some stand
+ * beside the stack where there is room. Main thread.
+ */
+#ifndef TUI_DETAIL_H
+#define TUI_DETAIL_H
+
+#include "tui/ui.h"
+
+struct detail_section {
+	size_t (*lines)(const struct ui *ui, const struct snap_site *site);
+	/* Line i, of those. */
+	void (*draw)(const struct ui *ui, const struct snap_site *site, size_t i, int y, int x,
+		unsigned cells);
+};
+
+/* The frame that was chosen, or the one that names the site; an index in the site's stack. */
+uint32_t detail_frame(const struct ui *ui, const struct snap_site *site);
+/* From now on that one. */
+void detail_frame_choose(struct ui *ui, const struct snap_site *site, uint32_t frame);
+
+/* Source lines around the chosen frame: as many as there are lines for. */
+void detail_source_draw(
+	const struct ui *ui, const struct snap_site *site, int y, unsigned cells, unsigned lines);
+
+#endif

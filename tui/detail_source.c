@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The chosen frame of the site detail: which one it is, its lines of source, and the keys that take
+ * it elsewhere. The source gives the text (it keeps it), so drawing opens nothing. Main thread.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "src/model/sourcetext.h"
+#include "src/util/text.h"
+#include "tui/clip.h"
+#include "tui/detail.h"
+#include "tui/ink.h"
+#include "tui/views.h"
+
+#define NUMBER_CELLS 9 /* "  1234 > " before a line */
+
+/* ---- which frame -------------------------------------------------------------------------- */
+
+/*
+ * Frames get names as these come in, and more of them by what was inlined. So a frame is known by
+ * the address that is returned to, by how many frames with the same are further in (recursion), and
+ * by its place among the frames inlined there.
+ */
+static struct detail_frame frame_key(const struct stack *st, uint32_t frame)
+{
+	uint32_t real = frame;
+	struct detail_frame key = { .chosen = true };
+
+	while (real + 1 < st->nframes && !st->frames[real].pc)
+		real++;
+	key.pc = st->frames[real].pc;
+	key.above = real - frame;
+	for (uint32_t i = 0; i < real; i++)
+		key.nth += st->frames[i].pc == key.pc;
+	return key;
+}
+
+uint32_t detail_frame(const struct ui *ui, const struct snap_site *site)
+{
+	const struct detail_frame *key = &ui->detail.frame;
+	const struct stack *st = site->stack;
+	uint32_t nth = 0;
+
+	for (uint32_t i = 0; key->chosen && i < st->nframes; i++) {
+		uint32_t above = 0;
+
+		if (st->frames[i].pc != key->pc || nth++ != key->nth)
+			continue;
+		while (above < key->above && above < i && !st->frames[i - above - 1].pc)
+			above++;
+		return i - above;
+	}
+	return st->title;
+}
+
+void detail_frame_choose(struct ui *ui, const struct snap_site *site, uint32_t frame)
+{
+	if (frame < site->stack->nframes)
+		ui->detail.frame = frame_key(site->stack, frame);
+}
+
+/* ---- its source --------------------------------------------------------------------------- */
+
+static const struct source_text *source_of(const struct ui *ui, const struct frame *f)
+{
+	return f->file && f->line && ui->source->source_text
+		       ? ui->source->source_text(ui->source->ctx, f)
+		       : NULL;
+}
+
+/* Why no source is shown, and what would help. */
+static void why_none(const struct ui *ui, const struct stack *st, const struct frame *f,
+	const struct source_text *t, char *out, size_t cap)
+{
+	if (t && t->note)
+		snprintf(out, cap, "%s", t->note);
+	else if (!ui->source->source_text)
+		snprintf(out, cap, "no source is looked for here");
+	else if (f->file && f->line)
+		snprintf(out, cap, "looking for %s", f->file);
+	else if (!st->resolved && !f->function)
+		snprintf(out, cap, "names are coming");
+	else if (!f->module->path[0])
+		snprintf(out, cap, "code that was made at run time has no source");
+	else
+		snprintf(out, cap,
+			"no line is known: %s has no debug information for it (-g when it is "
+			"built, its debug package, or --debuginfod)",
+			f->module->name);
+}
+
+/* As many lines as it takes, cut at blanks where there are some. */
+static void note_draw(const char *note, int y, unsigned cells, unsigned lines)
+{
+	for (unsigned i = 0; i < lines && *note; i++) {
+		size_t len = text_fit(note, cells - 4, NULL), cut = len;
+		char line[1024];
+
+		if (note[len]) {
+			while (cut > 0 && note[cut] != ' ')
+				cut--;
+			len = cut > 0 ? cut : len;
+		}
+		snprintf(line, sizeof(line), "%.*s", (int)len, note);
+		ink_text(y + (int)i, 2, cells - 3, INK_DIM, line);
+		note += len;
+		note += *note == ' ';
+	}
+}
+
+static void lines_draw(const struct ui *ui, const struct source_text *t, uint32_t at, int y,
+	unsigned cells, unsigned lines)
+{
+	/* The line stands where a third is above it; at an end of the file there is nothing more.
+	 */
+	uint32_t first = at > lines / 3 ? at - lines / 3 : 1;
+	char text[COLUMN_TEXT_MAX * 2];
+
+	if (t->lines < lines)
+		first = 1;
+	else if (first + lines - 1 > t->lines)
+		first = t->lines - lines + 1;
+	for (uint32_t i = 0; i < lines && first + i <= t->lines; i++) {
+		bool here = first + i == at;
+		const char *line = source_text_line(t, first + i);
+
+		snprintf(text, sizeof(text), "%6" PRIu32 " %s", first + i,
+			here ? ink_sign(SIGN_HERE) : " ");
+		ink_text(y + (int)i, 0, NUMBER_CELLS, here ? INK_BOLD : INK_DIM, text);
+		text_elide(text, sizeof(text), line + text_fit(line, ui->detail.shift, NULL),
+			cells - NUMBER_CELLS - 1, false, ink_ascii());
+		ink_text(y + (int)i, NUMBER_CELLS, cells - NUMBER_CELLS,
+			here ? INK_BOLD : INK_PLAIN, text);
+	}
+}
+
+static void rule_draw(const struct frame *f, const struct source_text *t, int y, unsigned cells)
+{
+	const char *newer = t && t->newer ? ", source is newer than the object" : "";
+	char title[COLUMN_TEXT_MAX * 2], path[COLUMN_TEXT_MAX];
+	unsigned room = cells > 24 ? cells - 24 : 1;
+
+	room = room > strlen(newer) ? room - (unsigned)strlen(newer) : 1;
+	text_elide(path, sizeof(path),
+		t && t->path ? t->path
+		: f->file    ? f->file
+			     : "",
+		room, true, ink_ascii());
+	if (f->file && f->line)
+		snprintf(title, sizeof(title), "SOURCE %s:%" PRIu32 "%s", path, f->line, newer);
+	else
+		snprintf(title, sizeof(title), "SOURCE");
+	ink_rule(y, 0, cells, title);
+}
+
+void detail_source_draw(
+	const struct ui *ui, const struct snap_site *site, int y, unsigned cells, unsigned lines)
+{
+	const struct frame *f = &site->stack->frames[detail_frame(ui, site)];
+	const struct source_text *t = source_of(ui, f);
+	char note[UI_MESSAGE_MAX];
+
+	rule_draw(f, t, y, cells);
+	if (!t || t->note) {
+		why_none(ui, site->stack, f, t, note, sizeof(note));
+		note_draw(note, y + 1, cells, lines - 1);
+	} else if (f->line > t->lines) {
+		snprintf(note, sizeof(note),
+			"this file has %" PRIu32 " lines: it is not the one that was compiled",
+			t->lines);
+		note_draw(note, y + 1, cells, lines - 1);
+	} else {
+		lines_draw(ui, t, f->line, y + 1, cells, lines - 1);
+	}
+}
+
+/* ---- keys --------------------------------------------------------------------------------- */
+
+void view_detail_edit(struct ui *ui, int arg, int key)
+{
+	const struct snap_site *site = ui_site(ui, ui->detail.site);
+	const struct frame *f = site ? &site->stack->frames[detail_frame(ui, site)] : NULL;
+	const struct source_text *t = f ? source_of(ui, f) : NULL;
+	char why[UI_MESSAGE_MAX];
+
+	if (!f)
+		return;
+	if (!t || t->note) {
+		why_none(ui, site->stack, f, t, why, sizeof(why));
+		ui_say(ui, "%s", why);
+	} else if (!ui->has_terminal) {
+		ui_say(ui, "there is no terminal to give to an editor");
+	} else if (!ui->editor) {
+		ui_say(ui, "there is no editor to start: set VISUAL or EDITOR");
+	} else {
+		snprintf(ui->edit_path, sizeof(ui->edit_path), "%s", t->path);
+		ui->edit_line = f->line;
+	}
+}
+
+void view_detail_copy(struct ui *ui, int arg, int key)
+{
+	const struct snap_site *site = ui_site(ui, ui->detail.site);
+	const char *why = clip_refusal(getenv("TERM"), getenv("TMUX"));
+	struct clip_result r;
+
+	if (!site)
+		return;
+	if (!ui->has_terminal)
+		why = "there is no terminal to copy to";
+	if (why) {
+		ui_say(ui, "not copied: %s", why);
+		return;
+	}
+	strbuf_reset(&ui->clip);
+	r = clip_stack(&ui->clip, site, getenv("TMUX") != NULL);
+	if (ui->clip.failed) {
+		ui_say(ui, "not copied: no memory");
+		return;
+	}
+	ui_say(ui,
+		"%s%" PRIu32 " frames of site %" PRIu32
+		", %zu bytes of text, sent to the terminal's "
+		"clipboard (OSC 52%s)",
+		r.frames < site->stack->nframes ? "the first " : "", r.frames, site->id, r.bytes,
+		getenv("TMUX") ? "; tmux: set-clipboard or allow-passthrough must be on" : "");
+}
