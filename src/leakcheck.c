@@ -103,29 +103,19 @@ struct leakcheck *leakcheck_run(struct read_segment *s, pid_t pid, unsigned root
 
 #define FRAMES_MAX 1024u /* as deep as stacks are recorded, with most inlined ones */
 
-/* valgrind's suppressions call operators as the linker does. */
-static const char *allocator_name(const char *function)
-{
-	static const char *const names[][2] = { { "operator new", "_Znwm" },
-		{ "operator new[]", "_Znam" } };
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strcmp(function, names[i][0]) == 0)
-			return names[i][1];
-	return function;
-}
-
 static bool is_suppressed(
 	const struct snap_leak_site *l, const struct snap_site *site, const struct suppress *rules)
 {
 	struct suppress_frame frame[FRAMES_MAX];
 	size_t n = 0;
 
-	frame[n++] = (struct suppress_frame){ .function = allocator_name(site->alloc_function) };
+	frame[n++] = (struct suppress_frame){ .function = site->alloc_function,
+		.symbol = snapshot_alloc_symbol(site->alloc_function) };
 	for (uint32_t i = 0; i < site->stack->nframes && n < FRAMES_MAX; i++) {
 		const struct frame *f = &site->stack->frames[i];
 
-		frame[n++] = (struct suppress_frame){ f->function, f->module->path, f->file };
+		frame[n++] = (struct suppress_frame){ f->function, f->mangled, f->module->path,
+			f->file };
 	}
 	return suppress_matches(rules, 1u << l->class, frame, n);
 }

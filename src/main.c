@@ -54,6 +54,8 @@ static void export_options_fill(struct export_options *e, const struct options *
 		.ascii = o->ascii,
 		.names = o->names,
 		.show_hidden = o->show_hidden,
+		.suppressions = o->gen_suppressions,
+		.failures = o->failures,
 		.version = HEAPTOP_VERSION };
 }
 
@@ -77,6 +79,8 @@ static int report_put(
 	e.groups = v.rows != v.sites ? v.rows : NULL;
 	if (o->format == OPTIONS_JSON)
 		export_json(&text, v.sites, &e);
+	else if (o->format == OPTIONS_JUNIT)
+		export_junit(&text, v.rows, &e);
 	else
 		export_text(&text, v.rows, &e);
 	picture_free(&v);

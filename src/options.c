@@ -210,14 +210,14 @@ static int set_filter(struct options *o, const char *value, struct why *why)
 static int set_format(struct options *o, const char *value, struct why *why)
 {
 	static const char *const later[] = { "folded", "pprof", "massif", "mtrace", NULL };
-	static const char *const now[] = { "text", "json", NULL };
+	static const char *const now[] = { "text", "json", "junit", NULL }; /* as in the enum */
 	int found = word_find(value, now);
 
 	if (word_find(value, later) >= 0)
-		return why_set(why, "not built in yet; text and json are");
+		return why_set(why, "not built in yet; text, json and junit are");
 	if (found < 0)
-		return why_set(why, "must be text or json");
-	o->format = found ? OPTIONS_JSON : OPTIONS_TEXT;
+		return why_set(why, "must be text, json or junit");
+	o->format = (enum options_format)found;
 	o->format_given = true;
 	return 0;
 }
@@ -230,7 +230,6 @@ static int set_fail_on(struct options *o, const char *value, struct why *why)
 	if (found < 0)
 		return why_set(why, "must be definite, indirect, possible or unfreed");
 	o->fail_on |= 1u << found;
-	o->leak_check |= (o->fail_on & OPTIONS_FAIL_LEAKS) != 0;
 	return 0;
 }
 
@@ -324,6 +323,7 @@ enum long_key {
 	KEY_TOP,
 	KEY_GROUP,
 	KEY_FAIL_ON,
+	KEY_GEN_SUPPRESSIONS,
 	KEY_SAMPLE,
 	KEY_MAX_OVERHEAD,
 	KEY_FOLLOW,
@@ -369,7 +369,7 @@ static const struct row rows[] = {
 	{ KEY_SCRIPT, "script", "FILE", set_script, 0, "a screen without a terminal: FILE has its keys" },
 	{ 'b', "batch", NULL, FLAG(batch), "write text frames instead of drawing a screen" },
 	{ KEY_REPORT, "report", NULL, FLAG(report), "no screen: when COMMAND ends, write the report" },
-	{ KEY_FORMAT, "format", "FMT", set_format, 0, "of the report: text or json (implies --report)" },
+	{ KEY_FORMAT, "format", "FMT", set_format, 0, "of the report: text, json, junit (implies --report)" },
 	{ 'o', "output", "FILE", set_output, 0, "write frames or report to FILE" },
 	{ KEY_TOP, "top", "N", set_top, 0, "call sites in a text report (default 20, 0 = all)" },
 	{ KEY_LEAK_CHECK, "leak-check", NULL, FLAG(leak_check),
@@ -378,6 +378,8 @@ static const struct row rows[] = {
 		"what keeps a block (registers,stacks,...; all)" },
 	{ KEY_SUPPRESSIONS, "suppressions", "FILE", set_suppressions, 0,
 		"leaks not to report, as for valgrind or LSan" },
+	{ KEY_GEN_SUPPRESSIONS, "gen-suppressions", NULL, FLAG(gen_suppressions),
+		"write a suppression behind each leak" },
 	{ KEY_FAIL_ON, "fail-on", "CLASS", set_fail_on, 0,
 		"exit 1 if CLASS is left (unfreed, definite, ...)" },
 	{ 'D', "depth", "N", set_depth, 0, "frames kept per call stack (default 128, at most 1024)" },
@@ -587,6 +589,10 @@ static const char *options_conflict(const struct options *o)
 		return "--readonly steers nothing, so not with --sample or --max-overhead";
 	if (o->output && !o->batch && !o->report)
 		return "-o goes with -b or --report";
+	if (o->format == OPTIONS_JUNIT && o->batch)
+		return "--format junit is of a report, so not with -b";
+	if (o->gen_suppressions && o->format != OPTIONS_TEXT)
+		return "--gen-suppressions is of a report as text";
 	if (o->leak_check && o->batch)
 		return "--leak-check goes with a report, not -b";
 	if (o->leak_check && o->mode != OPTIONS_RUN && o->mode != OPTIONS_ATTACH)
@@ -600,6 +606,15 @@ static const char *options_conflict(const struct options *o)
 	if (o->sample.given && o->mode != OPTIONS_RUN && o->mode != OPTIONS_ATTACH)
 		return "--sample and --max-overhead go with a COMMAND or -a PID";
 	return NULL;
+}
+
+/* JUnit is to tell of failures: without others, definite leaks are. */
+static void leaks_imply(struct options *o)
+{
+	o->failures = o->fail_on;
+	if (o->format == OPTIONS_JUNIT && !o->failures)
+		o->failures = OPTIONS_FAIL_DEFINITE;
+	o->leak_check |= (o->failures & OPTIONS_FAIL_LEAKS) != 0 || o->gen_suppressions;
 }
 
 int options_parse(int argc, char *const argv[], struct options *o, FILE *out, FILE *err)
@@ -638,6 +653,7 @@ int options_parse(int argc, char *const argv[], struct options *o, FILE *out, FI
 			return usage(err, "%s", why.text);
 	}
 	o->names = o->full_names ? NAMES_FULL : NAMES_SHORT;
+	leaks_imply(o);
 	o->report |= (o->format_given || o->fail_on || o->leak_check) && !o->batch;
 	conflict = options_conflict(o);
 	return conflict ? usage(err, "%s", conflict) : -1;

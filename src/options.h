@@ -41,7 +41,7 @@ enum options_mode {
 #define OPTIONS_SOURCE_PATHS_MAX 8u
 #define OPTIONS_ROOTS_ALL	 31u /* = LEAK_ROOT_ALL */
 
-enum options_format { OPTIONS_TEXT, OPTIONS_JSON };
+enum options_format { OPTIONS_TEXT, OPTIONS_JSON, OPTIONS_JUNIT };
 enum options_color { OPTIONS_COLOR_AUTO, OPTIONS_COLOR_ALWAYS, OPTIONS_COLOR_NEVER };
 enum options_follow {
 	OPTIONS_FOLLOW_DEFAULT,
@@ -90,10 +90,12 @@ struct options {
 	const char *library; /* --library, or NULL */
 	bool debuginfod;
 	unsigned fail_on; /* classes of blocks, OPTIONS_FAIL_* */
+	unsigned failures; /* those that JUnit calls so: fail_on, or definite leaks */
 	bool leak_check; /* --leak-check, or implied by --fail-on */
 	unsigned leak_roots; /* enum leak_root */
 	const char *suppressions[OPTIONS_SUPPRESSIONS_MAX]; /* files; nsuppressions of them */
 	unsigned nsuppressions;
+	bool gen_suppressions; /* write one behind each leak */
 };
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A snapshot as text or JSON. Pure: writes into a strbuf, never to a file. The text report and the
- * batch frames use the rows of src/model/columns.h, so screen and text agree.
+ * A snapshot as text, JSON or JUnit XML. Pure: writes into a strbuf, never to a file. The text
+ * report and the batch frames use the rows of src/model/columns.h, so screen and text agree.
  */
 #ifndef SRC_EXPORT_EXPORT_H
 #define SRC_EXPORT_EXPORT_H
@@ -10,6 +10,8 @@
 #include "src/model/columns.h"
 #include "src/model/map.h"
 #include "src/util/strbuf.h"
+
+#define EXPORT_FAILURE_UNFREED 8u /* every block that is left is a failure */
 
 struct export_options {
 	enum column sort;
@@ -26,6 +28,8 @@ struct export_options {
 	const char *version;
 	const struct snapshot *whole; /* with all call sites; NULL: the exported one is that */
 	const struct map_account *memory; /* what resident memory is; NULL: nobody looked */
+	bool suppressions; /* behind each leak, the rule that takes it out of later reports */
+	unsigned failures; /* of JUnit: bit i: leaks of class i are; EXPORT_FAILURE_UNFREED */
 };
 
 /* One batch frame: header lines as on the screen, then the site rows. */
@@ -34,5 +38,7 @@ void export_frame(struct strbuf *out, const struct snapshot *s, const struct exp
 void export_text(struct strbuf *out, const struct snapshot *s, const struct export_options *o);
 /* The stable JSON report, one object, all sites, newline-terminated. */
 void export_json(struct strbuf *out, const struct snapshot *s, const struct export_options *o);
+/* As JUnit XML: a test for each class of `failures`, which fails once per call site. */
+void export_junit(struct strbuf *out, const struct snapshot *s, const struct export_options *o);
 
 #endif

@@ -82,6 +82,8 @@ static void leaks_site(struct strbuf *out, const struct snapshot *s, const struc
 	strbuf_putc(out, '\n');
 	if (site)
 		text_stack(out, site, o);
+	if (site && o->suppressions)
+		suppression_text(out, site, l->class);
 }
 
 static void leaks_sites(

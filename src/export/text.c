@@ -302,7 +302,7 @@ static void text_site(struct strbuf *out, const struct snapshot *s, const struct
 		text_stack(out, site, o);
 }
 
-static void text_sites(struct strbuf *out, const struct snapshot *s, const struct export_options *o)
+void text_sites(struct strbuf *out, const struct snapshot *s, const struct export_options *o)
 {
 	size_t shown = o->top && o->top < s->nsites ? o->top : s->nsites;
 	uint32_t *order = malloc((s->nsites ? s->nsites : 1) * sizeof(*order));

@@ -7,6 +7,10 @@
 
 /* Who allocated: the function, then the stack, a line each. */
 void text_stack(struct strbuf *out, const struct snap_site *site, const struct export_options *o);
+/* The call sites, those first that the options choose. */
+void text_sites(struct strbuf *out, const struct snapshot *s, const struct export_options *o);
+/* A suppression that matches leaks of the class from there. */
+void suppression_text(struct strbuf *out, const struct snap_site *site, enum snap_leak_class class);
 /* What a leak scan found, if one was asked for. */
 void leaks_text(struct strbuf *out, const struct snapshot *s, const struct export_options *o);
 

@@ -323,17 +323,23 @@ int suppress_load(struct suppress *s, const char *path, char *message)
 
 /* ---- matching ---- */
 
+static bool is_name(const struct line *l, const char *name)
+{
+	return is_like(l->pattern, name ? name : "");
+}
+
 static bool is_frame(const struct line *l, const struct suppress_frame *f)
 {
-	const char *name = l->kind == LINE_FUNCTION ? f->function : f->object;
-
-	return is_like(l->pattern, name ? name : "");
+	if (l->kind == LINE_OBJECT)
+		return is_name(l, f->object);
+	return is_name(l, f->function) || is_name(l, f->symbol);
 }
 
 static bool is_somewhere(const struct line *l, const struct suppress_frame *f, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if ((f[i].function && is_like(l->pattern, f[i].function)) ||
+			(f[i].symbol && is_like(l->pattern, f[i].symbol)) ||
 			(f[i].object && is_like(l->pattern, f[i].object)) ||
 			(f[i].file && is_like(l->pattern, f[i].file)))
 			return true;

@@ -36,7 +36,8 @@ int suppress_load(struct suppress *s, const char *path, char *message);
 
 /* A frame, innermost first; the first is the allocating function. Names may be NULL. */
 struct suppress_frame {
-	const char *function, *object, *file;
+	const char *function, *symbol; /* as a reader and as the linker calls it: either matches */
+	const char *object, *file;
 };
 /* `kind`: bit i for class i of leaks (graph.h). */
 bool suppress_matches(

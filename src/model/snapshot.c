@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "shm/layout.h"
 #include "src/model/snapshot.h"
 #include "src/util/units.h"
@@ -118,6 +119,25 @@ const char *snapshot_leak_word(enum snap_leak_class class)
 	static const char *const words[] = { "definite", "indirect", "possible", "reachable" };
 
 	return class < SNAP_LEAK_CLASSES ? words[class] : "?";
+}
+
+const char *snapshot_alloc_symbol(const char *alloc_function)
+{
+	static const char *const names[][2] = {
+		{ "operator new", "_Znwm" },
+		{ "operator new[]", "_Znam" },
+		{ "operator new(nothrow)", "_ZnwmRKSt9nothrow_t" },
+		{ "operator new[](nothrow)", "_ZnamRKSt9nothrow_t" },
+		{ "operator new(align)", "_ZnwmSt11align_val_t" },
+		{ "operator new[](align)", "_ZnamSt11align_val_t" },
+		{ "operator new(align, nothrow)", "_ZnwmSt11align_val_tRKSt9nothrow_t" },
+		{ "operator new[](align, nothrow)", "_ZnamSt11align_val_tRKSt9nothrow_t" },
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(alloc_function, names[i][0]) == 0)
+			return names[i][1];
+	return alloc_function;
 }
 
 const struct snap_site *snapshot_site(const struct snapshot *s, uint32_t id)

@@ -219,6 +219,8 @@ struct snap_leaks {
 };
 /* "definite", ... Static. */
 const char *snapshot_leak_word(enum snap_leak_class class);
+/* An allocation function as the linker calls it: _Znwm for "operator new". */
+const char *snapshot_alloc_symbol(const char *alloc_function);
 
 struct snap_size {
 	uint64_t live_blocks, live_bytes, allocs;

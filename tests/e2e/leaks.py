@@ -7,6 +7,7 @@ program; and what a scan leaves behind: nothing."""
 import json
 import os
 import random
+import re
 import subprocess
 import time
 import xml.etree.ElementTree as ElementTree
@@ -199,6 +200,48 @@ def fail_on():
         out = os.path.join(scratch, "fail.txt")
         done = run([HEAPTOP, "--fail-on", *options, "-o", out, "--", *program])
         check_equal(done.returncode, status, "status of --fail-on %s -- %s" % (options[0], program))
+
+
+@case("each leak's own suppression takes it out, here and in memcheck")
+def gen_suppressions():
+    out, rules = os.path.join(scratch, "leaks.txt"), os.path.join(scratch, "generated.supp")
+    done = run([HEAPTOP, "--gen-suppressions", "--top", "0", "-o", out, "--", target("leaks")])
+    check_equal(done.returncode, 0, "status")
+    with open(out, encoding="utf-8") as f:
+        text = f.read()
+    with open(rules, "w", encoding="utf-8") as f:
+        f.write("\n".join(re.findall(r"^\{\n.*?^\}$", text, re.DOTALL | re.MULTILINE)))
+    plain, _ = leaks_of([target("leaks")])
+    leaks, _ = leaks_of([target("leaks")], "--suppressions", rules)
+    check(plain["definite"]["blocks"] > 0 and plain["possible"]["blocks"] > 0, "nothing to suppress")
+    for kind in ("definite", "possible"):
+        check_equal(leaks[kind], {"blocks": 0, "bytes": 0}, kind)
+    need("valgrind")
+    done = run(["valgrind", "--leak-check=full", "--suppressions=" + rules, target("leaks")])
+    said = done.stderr.decode()
+    lost = re.findall(r"definitely lost in loss record.*?\n.*? malloc .*?\n.*?: (\w+) ", said)
+    suppressed = re.search(r"suppressed: ([\d,]+) bytes", said)[1].replace(",", "")
+    check(int(suppressed) > plain["definite"]["bytes"] // 2, "memcheck suppressed %s" % suppressed)
+    # It does not look into vector registers: what they keep is lost for it, and not for us.
+    check(all(name.startswith("reachable_") for name in lost), "memcheck still tells of %s" % lost)
+
+
+@case("JUnit XML: a test that fails for each leak, and passes without")
+def junit():
+    out = os.path.join(scratch, "leaks.xml")
+    done = run([HEAPTOP, "--format", "junit", "--fail-on", "definite", "-o", out, "--", target("leaks")])
+    check_equal(done.returncode, 1, "status")
+    suite = ElementTree.parse(out).getroot().find("testsuite")
+    failed = [t.get("name") for t in suite.findall("testcase") if t.find("failure") is not None]
+    leaks, _ = leaks_of([target("leaks")])
+    want = [s for s in leaks["sites"] if s["class"] == "definite" and not s["suppressed"]]
+    check_equal(len(failed), len(want), "failures")
+    check_equal(suite.get("failures"), str(len(want)), "their sum")
+    check(any("definite_plain" in name for name in failed), failed)
+    done = run([HEAPTOP, "--format", "junit", "--fail-on", "definite", "-o", out, "--", "true"])
+    check_equal(done.returncode, 0, "status without leaks")
+    suite = ElementTree.parse(out).getroot().find("testsuite")
+    check_equal((suite.get("tests"), suite.get("failures"), suite.get("errors")), ("1", "0", "0"), "true")
 
 
 @case("suppressions, of LeakSanitizer's and valgrind's form")

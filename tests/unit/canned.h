@@ -39,6 +39,7 @@ static const struct frame canned_c[] = {
 		.offset = 0x3000,
 		.module = &canned_app,
 		.function = "arena_new",
+		.mangled = "arena_new",
 		.file = "arena.c",
 		.line = 118 },
 };

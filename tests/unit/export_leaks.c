@@ -112,6 +112,104 @@ TEST(text_without_a_scan)
 	CHECK(!strstr(text(0), "leaks"));
 }
 
+TEST(text_with_suppressions)
+{
+	const struct export_options o = {
+		.sort = COL_LIVE, .names = NAMES_FULL, .version = "0.1.0", .suppressions = true
+	};
+
+	make();
+	strbuf_reset(&out);
+	export_text(&out, &snapshot, &o);
+	CHECK(strstr(strbuf_text(&out), "      .. (outer frames are missing)\n"
+					"{\n"
+					"   <a name for it>\n"
+					"   Memcheck:Leak\n"
+					"   match-leak-kinds: definite\n"
+					"   fun:malloc\n"
+					"   fun:arena_new\n"
+					"}\n"));
+	/* Of a stack that is not known nothing can be said. */
+	CHECK(!strstr(text(0), "match-leak-kinds: possible"));
+}
+
+static const char *junit(unsigned failures, const struct snapshot *whole)
+{
+	const struct export_options o = { .sort = COL_LIVE,
+		.names = NAMES_FULL,
+		.version = "0.1.0",
+		.whole = whole,
+		.failures = failures };
+
+	strbuf_reset(&out);
+	export_junit(&out, &snapshot, &o);
+	CHECK(!out.failed);
+	return strbuf_text(&out);
+}
+
+TEST(junit_of_a_scan)
+{
+	make();
+	CHECK_STR(junit(1u << SNAP_LEAK_DEFINITE, NULL),
+		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+		"<testsuites>\n"
+		"  <testsuite name=\"heaptop\" tests=\"1\" failures=\"1\" errors=\"0\" "
+		"time=\"761.000\">\n"
+		"    <testcase classname=\"./server --port 80\" "
+		"name=\"definite leak: arena_new arena.c:118\">\n"
+		"      <failure type=\"definite\" message=\"1,500 bytes in 2 blocks, "
+		"with 90 bytes in 3 blocks behind\">\n"
+		"      at malloc\n"
+		"      by arena_new (arena.c:118)\n"
+		"      .. (outer frames are missing)\n"
+		"</failure>\n"
+		"    </testcase>\n"
+		"  </testsuite>\n"
+		"</testsuites>\n");
+	/* Classes that are not failures are not told; a class without leaks has passed. */
+	leaks.nsites = 0;
+	CHECK(strstr(junit(1u << SNAP_LEAK_DEFINITE | 1u << SNAP_LEAK_POSSIBLE, NULL),
+		"tests=\"2\" failures=\"0\""));
+	CHECK(strstr(strbuf_text(&out), "name=\"no definite leaks\"/>"));
+	CHECK(strstr(strbuf_text(&out), "name=\"no possible leaks\"/>"));
+}
+
+/* The snapshot that a filter left may not have the site; a failure keeps its stack. */
+TEST(junit_beside_a_filter)
+{
+	struct snapshot whole;
+
+	make();
+	whole = snapshot;
+	snapshot.nsites = 0;
+	CHECK(strstr(
+		junit(1u << SNAP_LEAK_DEFINITE, &whole), "      by arena_new (arena.c:118)\n"));
+}
+
+TEST(junit_of_what_is_unfreed)
+{
+	make();
+	snapshot.leaks = NULL;
+	CHECK(strstr(junit(EXPORT_FAILURE_UNFREED, NULL), "tests=\"1\" failures=\"1\""));
+	CHECK(strstr(
+		strbuf_text(&out), "message=\"134,606,848 bytes in 101,242 blocks not freed\""));
+	CHECK(strstr(strbuf_text(&out), "      by cache::Shard::insert(int) (cache.cc:214)\n"));
+	CHECK(strstr(strbuf_text(&out), "std::allocator&lt;int&gt;::allocate"));
+	snapshot.totals.live_blocks = 0;
+	CHECK(strstr(junit(EXPORT_FAILURE_UNFREED, NULL), "name=\"all freed\"/>"));
+	CHECK(strstr(strbuf_text(&out), "tests=\"1\" failures=\"0\" errors=\"0\""));
+}
+
+TEST(junit_without_a_scan)
+{
+	make();
+	leaks = (struct snap_leaks){ .failed = "a < b & \"c\" \xef\xbf\xbf" };
+	CHECK(strstr(
+		junit(1u << SNAP_LEAK_DEFINITE, NULL), "tests=\"1\" failures=\"0\" errors=\"1\""));
+	CHECK(strstr(strbuf_text(&out),
+		"<error type=\"scan\" message=\"a &lt; b &amp; &quot;c&quot; ?\"></error>"));
+}
+
 TEST(json_of_a_scan)
 {
 	make();
@@ -146,6 +244,11 @@ int main(void)
 	RUN(text_of_a_scan);
 	RUN(text_of_the_top);
 	RUN(text_without_a_scan);
+	RUN(text_with_suppressions);
+	RUN(junit_of_a_scan);
+	RUN(junit_beside_a_filter);
+	RUN(junit_of_what_is_unfreed);
+	RUN(junit_without_a_scan);
 	RUN(json_of_a_scan);
 	RUN(json_without_a_scan);
 	strbuf_free(&out);

@@ -256,10 +256,32 @@ TEST(leak_check)
 	CHECK_INT(p.o.nsuppressions, 2);
 	CHECK_STR(p.o.suppressions[1], "b");
 	CHECK(p.o.leak_check);
+	p = PARSE("--gen-suppressions", "x");
+	CHECK_INT(p.status, -1);
+	CHECK(p.o.leak_check && p.o.report && p.o.gen_suppressions);
+	CHECK(refused(PARSE("--gen-suppressions", "--format", "json", "x"), "as text"));
 	CHECK(refused(PARSE("--leak-roots", "stacks,wishes", "x"), "must be some of"));
 	CHECK(refused(PARSE("--leak-check", "-b", "x"), "not -b"));
 	CHECK(refused(PARSE("--leak-check", "-r", "f"), "goes with a COMMAND"));
 	CHECK(refused(PARSE("--leak-check", "--sample", "1M", "x"), "every block"));
+}
+
+/* JUnit tells of failures: those of --fail-on, or definite leaks. The exit status is --fail-on's.
+ */
+TEST(junit)
+{
+	struct parsed p = PARSE("--format", "junit", "x");
+
+	CHECK_INT(p.status, -1);
+	CHECK(p.o.report && p.o.format == OPTIONS_JUNIT && p.o.leak_check);
+	CHECK_INT(p.o.failures, OPTIONS_FAIL_DEFINITE);
+	CHECK_INT(p.o.fail_on, 0);
+	p = PARSE("--format", "junit", "--fail-on", "unfreed", "x");
+	CHECK_INT(p.status, -1);
+	CHECK(!p.o.leak_check);
+	CHECK_INT(p.o.failures, OPTIONS_FAIL_UNFREED);
+	CHECK(refused(PARSE("--format", "junit", "-b", "x"), "not with -b"));
+	CHECK(refused(PARSE("--format", "junit", "-r", "f"), "goes with a COMMAND"));
 }
 
 TEST(bad_values)
@@ -353,6 +375,7 @@ int main(void)
 	RUN(values);
 	RUN(report_and_format);
 	RUN(leak_check);
+	RUN(junit);
 	RUN(bad_values);
 	RUN(missing_values);
 	RUN(unknown_options);

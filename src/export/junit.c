@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A report as CI shows it: what is to be found out is a test, and fails once per call site. Form:
+ * the JUnit XML schema that Jenkins and GitLab read (testsuites, testsuite, testcase, failure,
+ * error).
+ */
+#include <stdio.h>
+#include <string.h>
+#include "src/export/text.h"
+#include "src/util/text.h"
+#include "src/util/units.h"
+
+/* Cleaned text may still hold what XML 1.0 section 2.2 forbids: the two that are no characters. */
+static void xml_text(struct strbuf *out, const char *text)
+{
+	size_t len = strlen(text), n;
+	uint32_t code;
+
+	for (size_t at = 0; at < len; at += n) {
+		n = text_decode(text + at, len - at, &code);
+		if (code == '&')
+			strbuf_puts(out, "&amp;");
+		else if (code == '<')
+			strbuf_puts(out, "&lt;");
+		else if (code == '>')
+			strbuf_puts(out, "&gt;");
+		else if (code == '"')
+			strbuf_puts(out, "&quot;");
+		else if (code == 0xfffe || code == 0xffff || (code < 0x20 && code != '\n') ||
+			 (code == 0xfffd && n == 1))
+			strbuf_putc(out, '?');
+		else
+			strbuf_add(out, text + at, n);
+	}
+}
+
+static void xml_attribute(struct strbuf *out, const char *name, const char *value)
+{
+	strbuf_printf(out, " %s=\"", name);
+	xml_text(out, value);
+	strbuf_putc(out, '"');
+}
+
+/* The tests, written before their sum is known. */
+struct suite {
+	struct strbuf cases;
+	const char *program; /* what the tests are of */
+	unsigned tests, failures, errors;
+};
+
+static void case_begin(struct suite *u, const char *name)
+{
+	u->tests++;
+	strbuf_puts(&u->cases, "    <testcase");
+	xml_attribute(&u->cases, "classname", u->program);
+	xml_attribute(&u->cases, "name", name);
+}
+
+static void case_passed(struct suite *u, const char *name)
+{
+	case_begin(u, name);
+	strbuf_puts(&u->cases, "/>\n");
+}
+
+/* `what`: "failure" or "error"; takes over `body`, what the details are. */
+static void case_failed(struct suite *u, const char *name, const char *what, const char *type,
+	const char *message, struct strbuf *body)
+{
+	*(what[0] == 'f' ? &u->failures : &u->errors) += 1;
+	case_begin(u, name);
+	strbuf_printf(&u->cases, ">\n      <%s", what);
+	xml_attribute(&u->cases, "type", type);
+	xml_attribute(&u->cases, "message", message);
+	strbuf_putc(&u->cases, '>');
+	xml_text(&u->cases, strbuf_text(body));
+	strbuf_printf(&u->cases, "</%s>\n    </testcase>\n", what);
+	u->cases.failed |= body->failed;
+	strbuf_free(body);
+}
+
+static void sum_text(struct strbuf *out, uint64_t blocks, uint64_t bytes)
+{
+	char b[UNITS_MAX + 8], n[UNITS_MAX + 8];
+
+	strbuf_printf(out, "%s bytes in %s block%s", units_exact(b, bytes), units_exact(n, blocks),
+		blocks == 1 ? "" : "s");
+}
+
+static void leak_case(struct suite *u, const struct snapshot *s, const struct snap_leak_site *l,
+	const struct export_options *o)
+{
+	const struct row_style style = { .names = o->names, .show_hidden = o->show_hidden };
+	const struct snap_site *site = snapshot_site(s, l->site);
+	char function[COLUMN_TEXT_MAX] = "?", place[COLUMN_TEXT_MAX] = "";
+	struct strbuf body = STRBUF_INIT, name = STRBUF_INIT, message = STRBUF_INIT;
+
+	if (site) {
+		site_name(site, &style, function, sizeof(function));
+		site_place(site, &style, place, sizeof(place));
+		strbuf_putc(&body, '\n');
+		text_stack(&body, site, o);
+	}
+	strbuf_printf(&name, "%s leak: %s%s%s", snapshot_leak_word(l->class), function,
+		place[0] ? " " : "", place);
+	sum_text(&message, l->sum.blocks, l->sum.bytes);
+	if (l->indirect.blocks) {
+		strbuf_puts(&message, ", with ");
+		sum_text(&message, l->indirect.blocks, l->indirect.bytes);
+		strbuf_puts(&message, " behind");
+	}
+	case_failed(u, strbuf_text(&name), "failure", snapshot_leak_word(l->class),
+		strbuf_text(&message), &body);
+	u->cases.failed |= name.failed || message.failed;
+	strbuf_free(&name);
+	strbuf_free(&message);
+}
+
+static void class_cases(struct suite *u, const struct snapshot *s, enum snap_leak_class class,
+	const struct export_options *o)
+{
+	const struct snap_leaks *l = s->leaks;
+	char name[64];
+	bool any = false;
+
+	for (size_t i = 0; i < l->nsites; i++) {
+		if (l->sites[i].class != class || l->sites[i].suppressed)
+			continue;
+		leak_case(u, s, &l->sites[i], o);
+		any = true;
+	}
+	if (any)
+		return;
+	snprintf(name, sizeof(name), "no %s leaks", snapshot_leak_word(class));
+	case_passed(u, name);
+}
+
+static void leak_cases(struct suite *u, const struct snapshot *s, const struct export_options *o)
+{
+	struct strbuf nothing = STRBUF_INIT;
+
+	if (!s->leaks)
+		return;
+	if (s->leaks->failed) {
+		case_failed(u, "leak scan", "error", "scan", s->leaks->failed, &nothing);
+		return;
+	}
+	for (unsigned i = 0; i < SNAP_LEAK_REACHABLE; i++)
+		if (o->failures >> i & 1)
+			class_cases(u, s, (enum snap_leak_class)i, o);
+}
+
+static void unfreed_case(struct suite *u, const struct snapshot *s, const struct export_options *o)
+{
+	struct strbuf body = STRBUF_INIT, message = STRBUF_INIT;
+
+	if (!(o->failures & EXPORT_FAILURE_UNFREED))
+		return;
+	if (s->totals.live_blocks == 0) {
+		case_passed(u, "all freed");
+		return;
+	}
+	sum_text(&message, s->totals.live_blocks, s->totals.live_bytes);
+	strbuf_puts(&message, " not freed");
+	text_sites(&body, s, o);
+	case_failed(u, "all freed", "failure", "unfreed", strbuf_text(&message), &body);
+	u->cases.failed |= message.failed;
+	strbuf_free(&message);
+}
+
+void export_junit(struct strbuf *out, const struct snapshot *s, const struct export_options *o)
+{
+	struct suite u = { .cases = STRBUF_INIT, .program = s->command ? s->command : "?" };
+
+	leak_cases(&u, o->whole ? o->whole : s, o); /* a filter does not hide a failure's stack */
+	unfreed_case(&u, s, o);
+	strbuf_puts(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite");
+	xml_attribute(out, "name", "heaptop");
+	strbuf_printf(out, " tests=\"%u\" failures=\"%u\" errors=\"%u\" time=\"%.3f\"", u.tests,
+		u.failures, u.errors, (double)s->uptime_ns / 1e9);
+	strbuf_puts(out, ">\n");
+	strbuf_puts(out, strbuf_text(&u.cases));
+	strbuf_puts(out, "  </testsuite>\n</testsuites>\n");
+	out->failed |= u.cases.failed;
+	strbuf_free(&u.cases);
+}
