@@ -375,10 +375,29 @@ static void describe(struct ht_header *h)
 	h->command_bytes = got > 0 ? (uint32_t)got : 0;
 }
 
-/* A launch whose viewer went while we made our segment has nobody to remove it but us. */
+/*
+ * Whether the viewer of our launch is there: it holds a lock on the segment that it prepared, which
+ * goes with it in whatever way it ends. To ask for it disturbs nobody. Where it cannot be asked,
+ * for want of rights, descriptors or locks, it is there.
+ */
+static bool viewer_is_there(const char *prepared)
+{
+	long fd = syscall(
+		SYS_openat, AT_FDCWD, prepared, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct flock all = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	bool there;
+
+	if (fd < 0)
+		return errno != ENOENT;
+	there = syscall(SYS_fcntl, fd, F_OFD_GETLK, &all) != 0 || all.l_type != F_UNLCK;
+	syscall(SYS_close, fd);
+	return there;
+}
+
+/* A launch whose viewer went has nobody to remove our segment but us. */
 static void family_check(struct ht_header *h, const char *prepared)
 {
-	if (h->family != 0 && syscall(SYS_faccessat, AT_FDCWD, prepared, F_OK) != 0)
+	if (h->family != 0 && !viewer_is_there(prepared))
 		h->family = 0;
 }
 

@@ -21,6 +21,7 @@ struct prepared {
 	struct segment segment;
 	char path[256];
 	uint64_t family;
+	int fd;
 };
 
 static const char *directory(void)
@@ -50,21 +51,34 @@ static void identity(struct segment_identity *id, unsigned depth, uint64_t famil
 	proc_boot_id(id->boot_id);
 }
 
+/* New processes of the launch leave their segments to us while they find this lock
+ * (preload/attach.c): it goes with us, even when we are killed. */
+static void presence_tell(int fd)
+{
+	struct flock all = { .l_type = F_RDLCK, .l_whence = SEEK_SET };
+
+	/* Where there are no locks, they find that, too, and leave them to us. */
+	(void)fcntl(fd, F_OFD_SETLK, &all);
+}
+
 static int create(struct prepared *p, unsigned depth)
 {
 	struct segment_identity id;
-	int fd, rc;
+	int rc;
 
-	fd = open(p->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0)
+	p->fd = open(p->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (p->fd < 0)
 		return -errno;
 	identity(&id, depth, p->family);
-	rc = segment_create(&p->segment, fd, SEGMENT_FULL, &id);
-	if (rc != 0 && ftruncate(fd, 0) == 0)
-		rc = segment_create(&p->segment, fd, SEGMENT_SMALL, &id);
-	close(fd);
-	if (rc != 0)
-		unlink(p->path);
+	rc = segment_create(&p->segment, p->fd, SEGMENT_FULL, &id);
+	if (rc != 0 && ftruncate(p->fd, 0) == 0)
+		rc = segment_create(&p->segment, p->fd, SEGMENT_SMALL, &id);
+	if (rc == 0) {
+		presence_tell(p->fd);
+		return 0;
+	}
+	close(p->fd);
+	unlink(p->path);
 	return rc;
 }
 
@@ -133,6 +147,7 @@ void prepare_end(struct prepared *p, bool remove)
 	if (!p)
 		return;
 	segment_unmap(&p->segment);
+	close(p->fd);
 	if (remove)
 		unlink(p->path);
 	free(p);

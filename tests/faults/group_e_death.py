@@ -190,6 +190,22 @@ def launcher_killed():
     clear_segments()
 
 
+@row("E8b", "the viewer that started a program is killed: the segments of all its later children stay")
+def children_after_launcher():
+    clear_segments()
+    with subprocess.Popen([HEAPTOP, "--report", "-o", "/dev/null", "--", fault_target("fork_ways"), "fork", "100"],
+                          env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE) as viewer:
+        check_equal(viewer.stdout.readline(), b"ready\n", "what the program says first")
+        kill_hard(viewer)
+        before = segment_files()
+        viewer.stdin.write(b"\n")
+        viewer.stdin.flush()
+        check_equal(viewer.stdout.readline(), b"done\n", "what it says when its child has ended")
+        check_equal(segment_files(), before, "segments then")
+        viewer.communicate(b"\n")
+    clear_segments()
+
+
 @row("E9", "a viewer comes while the segment is being made: half a header is believed")
 def attach_at_start():
     clear_segments()
