@@ -19,6 +19,9 @@
 /* Images and children kept for a report; more are only counted. Each holds a thread and two
  * descriptors until then. */
 #define MEMBERS_MAX 64u
+/* Segments of children that were killed, beside those, which stay to be looked at with -r: where
+ * they are killed by the thousand, as workers are, one more tells nothing and takes a megabyte. */
+#define KILLED_MAX 64u
 
 struct watch {
 	struct watch_options options;
@@ -31,6 +34,7 @@ struct watch {
 	struct session *members[MEMBERS_MAX];
 	size_t count;
 	size_t not_kept; /* that ended and are not among them */
+	size_t killed; /* and those whose segments stay */
 	struct snapshot *last[MEMBERS_MAX]; /* theirs, once watch_final made them */
 	char notice[96];
 	struct timespec directory_time;
@@ -166,17 +170,25 @@ static bool ended_remove(const char *path)
 	return removed;
 }
 
+/*
+ * What is not kept is left alone while it runs, and the first that were killed: that is for -r. It
+ * costs no session: programs that fork without end must not make segments faster than they go.
+ */
+static void child_left_out(struct watch *w, const struct target_segment *t)
+{
+	if (t->state == TARGET_DEAD && w->killed < KILLED_MAX)
+		w->killed++;
+	else if (t->state == TARGET_DEAD || t->state == TARGET_EXITED)
+		w->not_kept += ended_remove(t->path);
+}
+
 /* A child, or an image of ours that came and went between two looks. */
 static void child_found(struct watch *w, const struct target_segment *t)
 {
 	struct session *s;
 
-	/*
-	 * What is not kept is left alone while it runs, and after a crash: that is for -r. It costs
-	 * no session: programs that fork without end must not make segments faster than they go.
-	 */
 	if (!has_room(w)) {
-		w->not_kept += t->state == TARGET_EXITED && ended_remove(t->path);
+		child_left_out(w, t);
 		return;
 	}
 	s = open_segment(w, t);
@@ -253,19 +265,21 @@ bool watch_poll(struct watch *w)
 {
 	w->changed = false;
 	/* Without keeping, ended children only show when their files are looked at again. */
-	if (directory_changed(w) || (w->options.family != 0 && !w->options.keep_children))
+	if (directory_changed(w) || (w->options.family != 0 && !w->options.keep_children)) {
+		w->killed = 0; /* they are found again */
 		target_list(segment_found, w);
+	}
 	return w->changed;
 }
 
 /* Nothing is left out in silence. */
 static void not_kept_tell(struct watch *w)
 {
-	if (!w->options.keep_children || w->not_kept == 0)
+	if (!w->options.keep_children || w->not_kept + w->killed == 0)
 		return;
 	snprintf(w->notice, sizeof(w->notice),
 		"%zu more children and earlier images ended that this report leaves out",
-		w->not_kept);
+		w->not_kept + w->killed);
 	session_notice(w->now, w->notice);
 }
 
@@ -284,6 +298,7 @@ struct snapshot *watch_final(struct watch *w, uint64_t names_timeout_ns)
 {
 	size_t n = 0;
 
+	w->directory_time = (struct timespec){ 0 }; /* an end does not change it */
 	watch_poll(w);
 	qsort(w->members, w->count, sizeof(struct session *), member_order);
 	for (size_t i = 0; i < w->count; i++) {

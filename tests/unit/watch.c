@@ -315,6 +315,28 @@ TEST(children_not_kept_are_not_opened)
 	end();
 }
 
+/* Of children that were killed some segments stay, to be looked at, and all are counted. */
+TEST(killed_children)
+{
+	struct snapshot *s;
+
+	begin_as(&first_image, true, getpid());
+	for (uint32_t i = 0; i < 2 * IMAGES; i++) {
+		const struct image killed = { PID_GONE + i, 0, HT_STATE_RUNNING, FAMILY };
+
+		image_make(&killed);
+		if (i % 30 == 0)
+			CHECK(!watch_poll(watch));
+	}
+	s = watch_final(watch, (uint64_t)120 * 1000000000);
+	CHECK_INT(s->nchildren, 64);
+	CHECK_STR(
+		s->notice, "96 more children and earlier images ended that this report leaves out");
+	CHECK_INT(launch_dir_files(false), 1 + 64 + 64);
+	snapshot_unref(s);
+	end();
+}
+
 /* For a report: ended children and earlier images come with the last snapshot. */
 TEST(children_kept)
 {
@@ -456,6 +478,7 @@ int main(void)
 	RUN(strangers);
 	RUN(children_not_kept);
 	RUN(children_not_kept_are_not_opened);
+	RUN(killed_children);
 	RUN(children_kept);
 	RUN(removed_at_the_end);
 	RUN(kept_after_a_crash);
