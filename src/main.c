@@ -489,6 +489,20 @@ static int show_screen(
 	return status;
 }
 
+/* As term_open: ours may be a pipe's end (`make | heaptop -- app >log`), and the terminal is there. */
+static bool terminal_measure(struct winsize *size)
+{
+	bool ours = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+	int fd = ours ? STDOUT_FILENO : open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
+
+	if (fd < 0)
+		return false;
+	ioctl(fd, TIOCGWINSZ, size);
+	if (!ours)
+		close(fd);
+	return true;
+}
+
 static int run_on_screen(const struct options *o, const struct config *config)
 {
 	struct winsize size = { .ws_row = 24, .ws_col = 80 };
@@ -499,11 +513,9 @@ static int run_on_screen(const struct options *o, const struct config *config)
 
 	if (o->script && !script)
 		return fail(OPTIONS_EXIT_USAGE, "--script", why);
-	if (!script && (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)))
+	if (!script && !terminal_measure(&size))
 		return fail(
 			RUN_EXIT_FAILED, "no terminal", "use -b for frames as text, or --report");
-	if (!script)
-		ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
 	rc = run_open(&r, o, true, size.ws_row, size.ws_col);
 	if (rc == 0)
 		rc = show_screen(&r, o, script, config);

@@ -403,6 +403,23 @@ def suspend_and_resume():
         s.close()
 
 
+def in_a_pipeline():
+    """Its input and output are the program's; the screen is where the terminal is."""
+    r, w = os.pipe()
+    s = Watch("-d", "100ms", stdin=r, stdout=w)
+    os.close(w)
+    try:
+        s.begin()
+        check_painted(s)
+        s.press("Q")
+        s.end()
+        check_usable(s)
+        assert os.read(r, 64).startswith(b"demo: "), "the program's output is not where it was sent"
+    finally:
+        os.close(r)
+        s.close()
+
+
 def whatever_ends_it():
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGSEGV, signal.SIGABRT):
         s = Watch("-d", "100ms")
@@ -440,7 +457,7 @@ if __name__ == "__main__":
     wanted = sys.argv[1:]
     for test in (views_look_as_their_golden_screens, without_colours_they_look_as_their_golden_screens,
                  start_sort_filter_freeze, every_view_is_painted, storm_of_resizes, suspend_and_resume,
-                 whatever_ends_it):
+                 in_a_pipeline, whatever_ends_it):
         if not wanted or test.__name__ in wanted:
             run(test)
     sys.exit(failed != 0)
