@@ -489,7 +489,8 @@ static int show_screen(
 	return status;
 }
 
-/* As term_open: ours may be a pipe's end (`make | heaptop -- app >log`), and the terminal is there. */
+/* As term_open: ours may be a pipe's end (`make | heaptop -- app >log`), and the terminal is there.
+ */
 static bool terminal_measure(struct winsize *size)
 {
 	bool ours = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);

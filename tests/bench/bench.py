@@ -16,12 +16,13 @@ import measure
 import programs
 from patterns import Blocks, LiveTable, Pairs
 from places import B
+from screen import Screen
 from slowdown import Slowdown
 from table import paragraph, readme_write
 from viewer import Viewer
 
 def sections(threads):
-    return [Pairs(), Blocks(threads), LiveTable(), programs.Programs(), Viewer(), Slowdown()]
+    return [Pairs(), Blocks(threads), LiveTable(), programs.Programs(), Viewer(), Screen(), Slowdown()]
 
 
 def wanted(section, pattern, everything):

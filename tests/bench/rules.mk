@@ -36,7 +36,6 @@ bench: all $(BENCH_BUILT) $(B)/tests/targets/many_sites
 	$(Q)B='$(B)' tests/bench/bench.py --rounds $(BENCH_ROUNDS) --output '$(B)/bench.json' \
 		$(if $(filter 1,$(QUICK)),--quick) \
 		$(if $(filter 1,$(BENCH_PROGRAMS)),--programs) $(if $(T),--only '$(T)')
-	$(Q)$(BENCH)/frame
 
 # The real programs of the fault matrix alone.
 bench-programs: all $(BENCH)/usage
