@@ -8,7 +8,6 @@ static const char *const hidden[] = {
 	"malloc",
 	"xmalloc",
 	"jv_mem_alloc",
-	"my_strdup",
 	"xstrdup",
 	"do_xmalloc",
 	"strdup",
@@ -54,7 +53,6 @@ static const char *const hidden[] = {
 static const char *const shown[] = {
 	"main",
 	"xmalloc_user_of_it",
-	"my_mallocs",
 	"mem_alloc_user",
 	"cache::Shard::insert(std::vector<int>&)",
 	"void parse<std::string>(std::string const&)",
