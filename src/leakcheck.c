@@ -6,11 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shm/layout.h"
 #include "src/leak/scan.h"
+#include "src/util/clock.h"
 
 struct leakcheck {
 	struct snap_leaks leaks;
 	struct snap_leak_site *sites;
+	struct snap_leak_block *blocks;
+	struct snap_leak_step *steps;
+	char *text; /* of steps */
 	char why[LEAK_MESSAGE_MAX];
 };
 
@@ -19,18 +24,64 @@ static struct snap_leak_sum sum_of(struct leak_sum s)
 	return (struct snap_leak_sum){ s.blocks, s.bytes };
 }
 
-static int rows_copy(struct leakcheck *c, const struct leak_result *r)
+static uint64_t birth_ns(uint32_t birth)
+{
+	return (uint64_t)birth * LEAK_BIRTH_TICKS << HT_TICK_SHIFT;
+}
+
+static void row_copy(struct leakcheck *c, const struct leak_row *r, struct snap_leak_site *out)
+{
+	*out = (struct snap_leak_site){
+		.class = (enum snap_leak_class)r->class,
+		.site = r->site,
+		.sum = sum_of(r->sum),
+		.indirect = sum_of(r->indirect),
+		.oldest_ns = birth_ns(r->oldest),
+	};
+	if (!c->blocks)
+		return;
+	out->blocks = c->blocks + r->first_block;
+	out->nblocks = r->blocks;
+}
+
+static void block_copy(struct leakcheck *c, const struct leak_shown *b, struct snap_leak_block *out)
+{
+	*out = (struct snap_leak_block){ .addr = b->addr,
+		.size = b->size,
+		.birth_ns = birth_ns(b->birth),
+		.holders = b->holders,
+		.left_out = b->left_out,
+		.inside = b->inside,
+		.steps = c->steps + b->first_step,
+		.nsteps = b->steps };
+}
+
+/* Takes the text of `r` over. */
+static int blocks_copy(struct leakcheck *c, struct leak_result *r)
+{
+	if (!r->block)
+		return 0;
+	c->blocks = calloc(r->block_count + 1, sizeof(*c->blocks));
+	c->steps = calloc(r->step_count + 1, sizeof(*c->steps));
+	if (!c->blocks || !c->steps)
+		return -1;
+	c->text = r->text;
+	r->text = NULL;
+	for (size_t i = 0; i < r->step_count; i++)
+		c->steps[i] = (struct snap_leak_step){ r->step[i].addr, r->step[i].size,
+			r->step[i].site, r->step[i].root ? c->text + r->step[i].root : NULL };
+	for (size_t i = 0; i < r->block_count; i++)
+		block_copy(c, &r->block[i], &c->blocks[i]);
+	return 0;
+}
+
+static int rows_copy(struct leakcheck *c, struct leak_result *r)
 {
 	c->sites = calloc(r->rows + 1, sizeof(*c->sites));
-	if (!c->sites)
+	if (!c->sites || blocks_copy(c, r) != 0)
 		return -1;
 	for (size_t i = 0; i < r->rows; i++)
-		c->sites[i] = (struct snap_leak_site){
-			.class = (enum snap_leak_class)r->row[i].class,
-			.site = r->row[i].site,
-			.sum = sum_of(r->row[i].sum),
-			.indirect = sum_of(r->row[i].indirect),
-		};
+		row_copy(c, &r->row[i], &c->sites[i]);
 	c->leaks.sites = c->sites;
 	c->leaks.nsites = r->rows;
 	return 0;
@@ -78,9 +129,8 @@ struct leakcheck *leakcheck_failed(const char *why)
 	return c;
 }
 
-struct leakcheck *leakcheck_run(struct read_segment *s, pid_t pid, unsigned roots)
+static struct leakcheck *scan(struct read_segment *s, const struct leak_wish *wish)
 {
-	const struct leak_wish wish = { .pid = pid, .roots = roots };
 	const char *why = not_recorded(s);
 	char message[LEAK_MESSAGE_MAX];
 	struct leak_result r;
@@ -88,11 +138,11 @@ struct leakcheck *leakcheck_run(struct read_segment *s, pid_t pid, unsigned root
 
 	if (why)
 		return leakcheck_failed(why);
-	if (leak_scan(s, &wish, &r, message) != 0)
+	if (leak_scan(s, wish, &r, message) != 0)
 		return leakcheck_failed(message);
 	c = calloc(1, sizeof(*c));
 	if (c && rows_copy(c, &r) != 0) {
-		free(c);
+		leakcheck_free(c);
 		c = NULL;
 	}
 	if (c)
@@ -100,6 +150,61 @@ struct leakcheck *leakcheck_run(struct read_segment *s, pid_t pid, unsigned root
 	leak_result_free(&r);
 	return c;
 }
+
+struct leakcheck *leakcheck_run(struct read_segment *s, pid_t pid, unsigned roots)
+{
+	const struct leak_wish wish = { .pid = pid, .roots = roots };
+
+	return scan(s, &wish);
+}
+
+struct leakcheck *leakcheck_run_why(
+	struct read_segment *s, pid_t pid, unsigned roots, struct leak_progress *progress)
+{
+	const struct leak_wish wish = {
+		.pid = pid, .roots = roots, .why = true, .progress = progress
+	};
+	struct read_identity id;
+	uint64_t now = clock_monotonic_ns();
+	struct leakcheck *c = scan(s, &wish);
+
+	if (c && read_identity(s, &id) == 0 && now > id.created_ns)
+		c->leaks.at_ns = now - id.created_ns;
+	return c;
+}
+
+/* ---- since the scan before ---- */
+
+static int site_order(const void *left, const void *right)
+{
+	const struct snap_leak_site *const *a = left, *const *b = right;
+
+	if ((*a)->class != (*b)->class)
+		return (*a)->class < (*b)->class ? -1 : 1;
+	return ((*a)->site > (*b)->site) - ((*a)->site < (*b)->site);
+}
+
+void leakcheck_compare(struct leakcheck *c, const struct leakcheck *before)
+{
+	size_t n = before ? before->leaks.nsites : 0;
+	const struct snap_leak_site **old = calloc(n + 1, sizeof(*old));
+
+	for (size_t i = 0; old && i < n; i++)
+		old[i] = &before->sites[i];
+	if (old)
+		qsort(old, n, sizeof(*old), site_order);
+	for (size_t i = 0; i < c->leaks.nsites; i++) {
+		const struct snap_leak_site *row = &c->sites[i], **was = NULL;
+
+		if (old)
+			was = bsearch(&row, old, n, sizeof(*old), site_order);
+		c->sites[i].seen = was ? (*was)->seen + 1 : 1;
+		c->sites[i].before_bytes = was ? (*was)->sum.bytes : 0;
+	}
+	free(old);
+}
+
+/* ---- suppressions ---- */
 
 #define FRAMES_MAX 1024u /* as deep as stacks are recorded, with most inlined ones */
 
@@ -120,9 +225,10 @@ static bool is_suppressed(
 	return suppress_matches(rules, 1u << l->class, frame, n);
 }
 
-void leakcheck_suppress(struct leakcheck *c, const struct snapshot *s, const struct suppress *rules)
+bool leakcheck_suppress(struct leakcheck *c, const struct snapshot *s, const struct suppress *rules)
 {
 	struct snap_leaks *l = &c->leaks;
+	bool any = false;
 
 	for (size_t i = 0; i < l->nsites; i++) {
 		struct snap_leak_site *row = &c->sites[i];
@@ -130,12 +236,13 @@ void leakcheck_suppress(struct leakcheck *c, const struct snapshot *s, const str
 
 		if (row->suppressed || !site || !is_suppressed(row, site, rules))
 			continue;
-		row->suppressed = true;
+		row->suppressed = any = true;
 		l->sum[row->class].blocks -= row->sum.blocks;
 		l->sum[row->class].bytes -= row->sum.bytes;
 		l->suppressed.blocks += row->sum.blocks;
 		l->suppressed.bytes += row->sum.bytes;
 	}
+	return any;
 }
 
 const struct snap_leaks *leakcheck_result(const struct leakcheck *c)
@@ -145,7 +252,11 @@ const struct snap_leaks *leakcheck_result(const struct leakcheck *c)
 
 void leakcheck_free(struct leakcheck *c)
 {
-	if (c)
-		free(c->sites);
+	if (!c)
+		return;
+	free(c->sites);
+	free(c->blocks);
+	free(c->steps);
+	free(c->text);
 	free(c);
 }

@@ -9,15 +9,21 @@
 #include "src/model/snapshot.h"
 #include "src/read/read.h"
 
+struct leak_progress;
 struct leakcheck;
 
 /* Scans the process now. Never NULL but without memory: a scan that was not possible says why. */
 struct leakcheck *leakcheck_run(struct read_segment *s, pid_t pid, unsigned roots);
+/* The same with blocks, and why they are alive; tells how far it is. */
+struct leakcheck *leakcheck_run_why(
+	struct read_segment *s, pid_t pid, unsigned roots, struct leak_progress *progress);
 /* For one that could not even begin; `why` is copied. */
 struct leakcheck *leakcheck_failed(const char *why);
+/* Compares it with the scan before, NULL if there was none that worked: what is new since. */
+void leakcheck_compare(struct leakcheck *c, const struct leakcheck *before);
 /* Takes what `rules` match out of the classes, by the names in `s`, a snapshot of the same image.
- * Once. */
-void leakcheck_suppress(
+ * Whether there was any; to be called again while names come in, and when there are more rules. */
+bool leakcheck_suppress(
 	struct leakcheck *c, const struct snapshot *s, const struct suppress *rules);
 const struct snap_leaks *leakcheck_result(const struct leakcheck *c);
 void leakcheck_free(struct leakcheck *c);

@@ -32,11 +32,12 @@ int leak_graph_start(struct leak_graph *g, struct leak_blocks *blocks)
 
 	*g = (struct leak_graph){ .blocks = blocks };
 	g->root = calloc(n, 1);
+	g->root_at = calloc(n, sizeof(*g->root_at));
 	g->class = calloc(n, 1);
 	g->heuristic = calloc(n, 1);
 	g->leader = calloc(n, sizeof(*g->leader));
 	g->first = calloc(n, sizeof(*g->first));
-	if (g->root && g->class && g->heuristic && g->leader && g->first)
+	if (g->root && g->root_at && g->class && g->heuristic && g->leader && g->first)
 		return 0;
 	leak_graph_free(g);
 	return -ENOMEM;
@@ -45,6 +46,7 @@ int leak_graph_start(struct leak_graph *g, struct leak_blocks *blocks)
 void leak_graph_free(struct leak_graph *g)
 {
 	free(g->root);
+	free(g->root_at);
 	free(g->class);
 	free(g->heuristic);
 	free(g->leader);
@@ -81,7 +83,7 @@ static void inside_note(struct leak_graph *g, uint64_t pointer, uint64_t edge)
 	g->inside[g->insides++] = (struct leak_inside){ pointer, edge };
 }
 
-static void root_word(struct leak_graph *g, uint64_t word, bool bins)
+static void root_word(struct leak_graph *g, uint64_t at, uint64_t word, bool bins)
 {
 	uint32_t i = leak_blocks_find(g->blocks, word);
 	const struct leak_block *b;
@@ -89,21 +91,23 @@ static void root_word(struct leak_graph *g, uint64_t word, bool bins)
 	if (i == LEAK_NONE || g->root[i] == LEAK_TO_START + 1)
 		return;
 	b = &g->blocks->block[i];
-	if (word == b->addr) {
-		g->root[i] = LEAK_TO_START + 1;
-	} else if (!bins || word != next_chunk(b)) {
-		g->root[i] = LEAK_TO_INSIDE + 1;
+	if (word != b->addr && bins && word == next_chunk(b))
+		return;
+	if (word == b->addr || g->root[i] == 0)
+		g->root_at[i] = at;
+	g->root[i] = word == b->addr ? LEAK_TO_START + 1 : LEAK_TO_INSIDE + 1;
+	if (word != b->addr)
 		inside_note(g, word, ROOT_EDGE);
-	}
 }
 
-void leak_graph_root(struct leak_graph *g, const uint64_t *words, size_t count, bool bins)
+void leak_graph_root(
+	struct leak_graph *g, uint64_t at, const uint64_t *words, size_t count, bool bins)
 {
 	uint64_t lowest = g->blocks->lowest, span = g->blocks->span;
 
 	for (size_t i = 0; i < count; i++)
 		if (words[i] - lowest < span)
-			root_word(g, words[i], bins);
+			root_word(g, at + i * sizeof(*words), words[i], bins);
 }
 
 void leak_graph_root_block(struct leak_graph *g, uint32_t block)

@@ -37,6 +37,7 @@ struct leak_graph {
 	struct leak_blocks *blocks;
 	/* By block. */
 	uint8_t *root; /* the best pointer that a root has: 0 none, LEAK_TO_* + 1 */
+	uint64_t *root_at; /* where that is; of blocks without one nothing is said */
 	uint8_t *class; /* once classified */
 	uint8_t *heuristic; /* without which it would not be reachable */
 	uint32_t *leader; /* of the clique of an indirect block */
@@ -64,11 +65,15 @@ struct leak_inside {
 /* `blocks` is finished, and stays the caller's. 0 or -ENOMEM. */
 int leak_graph_start(struct leak_graph *g, struct leak_blocks *blocks);
 void leak_graph_free(struct leak_graph *g);
+/* Where a root is that is no memory: number `index` of the words of thread `tid`'s registers. */
+#define LEAK_REGISTER(tid, index)                                                                  \
+	(UINT64_C(1) << 63 | (uint64_t)(uint32_t)(tid) << 16 | (uint64_t)(index) << 3)
 /*
- * Words of a root. `bins`: glibc's malloc keeps its own words there, which tell of chunks: a chunk
+ * Words of a root, the first of which is at `at`. `bins`: glibc's malloc keeps its own words there, which tell of chunks: a chunk
  * begins with the last 8 bytes of the block before it, and that is no pointer to the block.
  */
-void leak_graph_root(struct leak_graph *g, const uint64_t *words, size_t count, bool bins);
+void leak_graph_root(
+	struct leak_graph *g, uint64_t at, const uint64_t *words, size_t count, bool bins);
 /* A block that is in use by whoever made it, whoever points to it. */
 void leak_graph_root_block(struct leak_graph *g, uint32_t block);
 /* Words of a block: the aligned ones that are wholly in it. In the order of blocks; one block's may

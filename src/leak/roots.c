@@ -8,6 +8,7 @@
 #include "src/leak/glibc.h"
 
 #define PAGE	     4096u
+#define GENERAL_WORDS (sizeof(struct user_regs_struct) / sizeof(uint64_t))
 #define RED_ZONE     128u /* below the stack pointer, in use by the function there: x86-64 ABI */
 #define THREAD_BYTES 16384u /* glibc's struct pthread, at the end of a stack: some 2 KB */
 
@@ -38,7 +39,7 @@ static void root_visit(void *ctx, uint64_t addr, const uint64_t *words, size_t c
 {
 	struct scan *s = ctx;
 
-	leak_graph_root(s->graph, words, count, s->bins);
+	leak_graph_root(s->graph, addr, words, count, s->bins);
 }
 
 /* Our library's private memory says at its beginning what it is. Pieces begin with a page, or in
@@ -55,7 +56,7 @@ static void anonymous_visit(void *ctx, uint64_t addr, const uint64_t *words, siz
 		if (n == page_words && words[0] == HT_PRIVATE_MAGIC && words[1] == addr)
 			s->skip_end = addr + words[2];
 		if (addr >= s->skip_end)
-			leak_graph_root(s->graph, words, n, false);
+			leak_graph_root(s->graph, addr, words, n, false);
 		addr += n * sizeof(*words);
 		words += n;
 		count -= n;
@@ -154,6 +155,13 @@ static uint64_t thread_pointer(const struct leak_thread *t)
 	return 0;
 }
 #endif
+
+struct leak_whose leak_roots_whose(const struct leak_thread *t)
+{
+	if (t->state != LEAK_THREAD_STOPPED)
+		return (struct leak_whose){ .tid = t->tid };
+	return (struct leak_whose){ t->tid, stack_pointer(t), thread_pointer(t) };
+}
 
 static bool lies_in(const struct leak_map *m, uint64_t addr)
 {
@@ -314,10 +322,12 @@ void leak_roots_scan(struct leak_roots *r, struct leak_space *space, const struc
 		if (t->state != LEAK_THREAD_STOPPED)
 			continue;
 		if (r->kinds & LEAK_ROOT_REGISTERS)
-			leak_graph_root(g, (const uint64_t *)&t->regs,
+			leak_graph_root(g, LEAK_REGISTER(t->tid, 0),
+				(const uint64_t *)&t->regs,
 				sizeof(t->regs) / sizeof(uint64_t), false);
 		if (r->kinds & LEAK_ROOT_VECTORS)
-			leak_graph_root(g, t->vectors, t->vector_bytes / sizeof(uint64_t), false);
+			leak_graph_root(g, LEAK_REGISTER(t->tid, GENERAL_WORDS), t->vectors,
+				t->vector_bytes / sizeof(uint64_t), false);
 	}
 	for (size_t i = 0; i < space->maps; i++)
 		if (space->map[i].readable && space->map[i].writable)

@@ -8,6 +8,7 @@
 #define SRC_LEAK_ROOTS_H
 
 #include "src/leak/graph.h"
+#include "src/leak/result.h"
 #include "src/leak/space.h"
 #include "src/leak/stop.h"
 
@@ -27,6 +28,8 @@ struct leak_roots {
 	unsigned devices; /* mappings that were left out */
 };
 
+/* Where a thread's stack and data are; 0 if it did not stop. */
+struct leak_whose leak_roots_whose(const struct leak_thread *t);
 /* Gives the graph the words of all roots. */
 void leak_roots_scan(struct leak_roots *r, struct leak_space *s, const struct leak_stop *stop,
 	struct leak_graph *g);

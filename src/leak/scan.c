@@ -27,6 +27,8 @@ struct scan {
 	struct leak_space space;
 	struct leak_blocks blocks;
 	struct leak_graph graph;
+	struct leak_whose *thread; /* as they stood */
+	size_t threads;
 	int64_t moving_at; /* read_moving_at */
 	bool all; /* threads are to be let go */
 	int rc;
@@ -123,25 +125,56 @@ static int memory_read(struct scan *s)
 	return 0;
 }
 
-/* The mappings may have changed while threads were let go. */
-static int space_again(struct scan *s)
+/* Also again: the mappings may have changed while threads were let go. */
+static int space_look(struct scan *s)
 {
+	int rc;
+
 	leak_space_close(&s->space);
-	return leak_space_open(&s->space, s->wish->pid);
+	rc = leak_space_open(&s->space, s->wish->pid);
+	s->space.progress = s->wish->progress;
+	return rc;
+}
+
+static int threads_note(struct scan *s)
+{
+	s->thread = calloc(s->stop.count + 1, sizeof(*s->thread));
+	if (!s->thread)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->stop.count; i++)
+		s->thread[s->threads++] = leak_roots_whose(&s->stop.thread[i]);
+	return 0;
+}
+
+/* Whether nobody waits for the result any more. */
+static bool is_cancelled(const struct scan *s)
+{
+	return s->wish->progress && s->wish->progress->cancelled;
+}
+
+static void phase_tell(const struct scan *s, enum leak_phase phase)
+{
+	if (s->wish->progress)
+		s->wish->progress->phase = phase;
 }
 
 static int standing_read(struct scan *s)
 {
-	int rc = leak_space_open(&s->space, s->wish->pid);
+	int rc = space_look(s);
 
 	if (rc != 0)
 		return rc;
 	moving_await(s);
-	rc = space_again(s);
+	phase_tell(s, LEAK_READING);
+	rc = space_look(s);
+	if (rc == 0)
+		rc = threads_note(s);
 	if (rc == 0)
 		rc = table_read(s);
 	if (rc == 0)
 		rc = memory_read(s);
+	if (rc == 0 && is_cancelled(s))
+		rc = -ECANCELED;
 	s->out->scanned_bytes = s->space.scanned_bytes;
 	s->out->unread_bytes = s->space.unread_bytes;
 	s->out->threads = (unsigned)s->stop.count;
@@ -160,6 +193,7 @@ static void *stop_and_read(void *ctx)
 	s->rc = standing_read(s);
 	leak_stop_release(&s->stop);
 	s->out->stop_ns = clock_monotonic_ns() - start;
+	phase_tell(s, LEAK_FOLLOWING);
 	if (s->rc != 0)
 		snprintf(s->message, LEAK_MESSAGE_MAX, "%d cannot be scanned: %s",
 			(int)s->wish->pid, strerror(-s->rc));
@@ -227,79 +261,14 @@ static int loaders_mark(struct scan *s)
 	return n < 0 ? (int)n : 0;
 }
 
-/* ---- the result ---- */
-
-static void sum_add(struct leak_sum *s, uint64_t bytes)
+static int found_make(struct scan *s)
 {
-	s->blocks++;
-	s->bytes += bytes;
-}
+	const struct leak_found found = { .graph = &s->graph,
+		.space = &s->space,
+		.thread = s->thread,
+		.threads = s->threads };
 
-/* The row of a site and class: number in `index` less 1, which has LEAK_CLASSES for each site. */
-static struct leak_row *row_of(
-	struct leak_result *r, uint32_t *index, uint32_t site, enum leak_class class)
-{
-	uint32_t *at = &index[(size_t)site * LEAK_CLASSES + class];
-
-	if (*at == 0) {
-		r->row[r->rows] =
-			(struct leak_row){ .class = class, .site = site, .oldest = UINT32_MAX };
-		*at = (uint32_t)++r->rows;
-	}
-	return &r->row[*at - 1];
-}
-
-static int row_order(const void *left, const void *right)
-{
-	const struct leak_row *a = left, *b = right;
-	uint64_t x = a->sum.bytes + a->indirect.bytes, y = b->sum.bytes + b->indirect.bytes;
-
-	if (a->class != b->class)
-		return a->class < b->class ? -1 : 1;
-	if (x != y)
-		return x > y ? -1 : 1;
-	return a->site < b->site ? -1 : a->site > b->site;
-}
-
-static void block_count(const struct scan *s, uint32_t i, uint32_t *index)
-{
-	struct leak_result *r = s->out;
-	const struct leak_block *b = &s->blocks.block[i];
-	enum leak_class class = s->graph.class[i];
-	struct leak_row *row = row_of(r, index, b->site, class);
-
-	sum_add(&r->sum[class], b->size);
-	sum_add(&row->sum, b->size);
-	if (class == LEAK_REACHABLE && s->graph.heuristic[i])
-		sum_add(&r->heuristic[s->graph.heuristic[i]], b->size);
-	if (b->birth < row->oldest)
-		row->oldest = b->birth;
-	if (class == LEAK_INDIRECT)
-		sum_add(&row_of(r, index, s->blocks.block[s->graph.leader[i]].site, LEAK_DEFINITE)
-				 ->indirect,
-			b->size);
-}
-
-static int result_make(struct scan *s)
-{
-	uint32_t sites = 0, *index;
-	size_t cells;
-
-	for (uint32_t i = 0; i < s->blocks.count; i++)
-		if (s->blocks.block[i].site >= sites)
-			sites = s->blocks.block[i].site + 1;
-	cells = (size_t)sites * LEAK_CLASSES;
-	index = calloc(cells + 1, sizeof(*index));
-	s->out->row = calloc(cells + 1, sizeof(*s->out->row));
-	if (!index || !s->out->row) {
-		free(index);
-		return -ENOMEM;
-	}
-	for (uint32_t i = 0; i < s->blocks.count; i++)
-		block_count(s, i, index);
-	qsort(s->out->row, s->out->rows, sizeof(*s->out->row), row_order);
-	free(index);
-	return 0;
+	return is_cancelled(s) ? -ECANCELED : leak_result_make(s->out, &found, s->wish->why);
 }
 
 int leak_scan(struct read_segment *segment, const struct leak_wish *wish, struct leak_result *out,
@@ -318,21 +287,15 @@ int leak_scan(struct read_segment *segment, const struct leak_wish *wish, struct
 	if (rc == 0)
 		rc = leak_graph_classify(&s.graph);
 	if (rc == 0)
-		rc = result_make(&s);
+		rc = found_make(&s);
 	if (rc != 0 && !*message)
 		snprintf(message, LEAK_MESSAGE_MAX, "no leak scan: %s", strerror(-rc));
 	leak_space_close(&s.space);
 	leak_graph_free(&s.graph);
 	leak_blocks_free(&s.blocks);
+	free(s.thread);
 	if (rc != 0)
 		leak_result_free(out);
 	out->scan_ns = clock_monotonic_ns() - start;
 	return rc;
-}
-
-void leak_result_free(struct leak_result *r)
-{
-	free(r->row);
-	r->row = NULL;
-	r->rows = 0;
 }

@@ -124,17 +124,29 @@ static ssize_t space_read(struct leak_space *s, uint64_t addr, void *buf, size_t
 	return process_vm_readv(s->pid, &here, 1, &there, 1, 0);
 }
 
+static bool is_cancelled(const struct leak_space *s)
+{
+	return s->progress && s->progress->cancelled;
+}
+
+static void scanned_add(struct leak_space *s, uint64_t bytes)
+{
+	s->scanned_bytes += bytes;
+	if (s->progress)
+		s->progress->read_bytes = s->scanned_bytes;
+}
+
 /* Reads [start, end), whose pages are there. A page that cannot be read is passed over. */
 static void present_stream(
 	struct leak_space *s, uint64_t start, uint64_t end, leak_visit *visit, void *ctx)
 {
-	while (start < end) {
+	while (start < end && !is_cancelled(s)) {
 		uint64_t bytes = end - start < BUFFER_BYTES ? end - start : BUFFER_BYTES;
 		ssize_t got = space_read(s, start, s->buffer, bytes);
 
 		if (got > 0) {
 			got -= got % (ssize_t)WORD;
-			s->scanned_bytes += (uint64_t)got;
+			scanned_add(s, (uint64_t)got);
 			visit(ctx, start, s->buffer, (size_t)got / WORD);
 			start += (uint64_t)got;
 		} else {

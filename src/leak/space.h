@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include "src/leak/graph.h"
+#include "src/leak/progress.h"
 
 struct leak_map {
 	uint64_t start, end;
@@ -33,6 +34,7 @@ struct leak_space {
 	uint64_t scanned_bytes; /* read so far */
 	uint64_t unread_bytes; /* of those that should have been */
 	struct vtable_cache *vtables;
+	struct leak_progress *progress; /* told of what is read; NULL: nobody waits */
 };
 
 /* Reads the mappings. 0 or -errno. */
@@ -47,7 +49,7 @@ void leak_space_close(struct leak_space *s);
 const struct leak_map *leak_space_map(const struct leak_space *s, uint64_t addr);
 /*
  * Gives all words of [start, end) that are there to `visit`, in order and in pieces. `start` is
- * rounded up to a word, `end` down.
+ * rounded up to a word, `end` down. Once nobody waits for the result any more, there are no more.
  */
 typedef void leak_visit(void *ctx, uint64_t addr, const uint64_t *words, size_t count);
 void leak_space_stream(

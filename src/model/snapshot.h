@@ -193,6 +193,26 @@ struct snap_leak_sum {
 	uint64_t blocks, bytes;
 };
 
+/* What points to a block, or to what points to it. */
+struct snap_leak_step {
+	uint64_t addr; /* of a block that points; of a root's word, 0: a register */
+	uint64_t size; /* of that block */
+	uint32_t site; /* where that was allocated */
+	const char *root; /* what root it is; NULL: it is a block */
+};
+
+/* One block, and why it is alive: the way to it from a root, or, if it is indirect, from the
+ * definite one that it was lost with. */
+struct snap_leak_block {
+	uint64_t addr, size;
+	uint64_t birth_ns; /* since the program's start; to some milliseconds */
+	uint32_t holders; /* pointers to it in blocks */
+	uint32_t left_out; /* steps in the middle of the way */
+	bool inside; /* the last step points inside it */
+	const struct snap_leak_step *steps; /* the first one points to the second, the last to it */
+	uint32_t nsteps;
+};
+
 /* The blocks of one call site that are of one class. */
 struct snap_leak_site {
 	enum snap_leak_class class;
@@ -200,6 +220,12 @@ struct snap_leak_site {
 	struct snap_leak_sum sum;
 	struct snap_leak_sum indirect; /* lost with them, if definite */
 	bool suppressed;
+	uint64_t oldest_ns; /* birth of the oldest block, since the program's start */
+	unsigned seen; /* scans in a row that found such blocks, this one included; 0: only one
+			  scan is made */
+	uint64_t before_bytes; /* the scan before; if seen > 1 */
+	const struct snap_leak_block *blocks; /* the oldest few, if they were asked for */
+	uint32_t nblocks;
 };
 
 struct snap_leaks {
@@ -216,6 +242,7 @@ struct snap_leaks {
 	unsigned devices; /* mappings of devices: not read */
 	unsigned threads, running; /* of them, could not be stopped */
 	unsigned busy; /* of them, were inside realloc whenever they were looked at */
+	uint64_t at_ns; /* when the scan began, since the program's start */
 };
 /* "definite", ... Static. */
 const char *snapshot_leak_word(enum snap_leak_class class);

@@ -27,7 +27,7 @@ MAY = {
     "src/sampler": ["shm/poisson.h", "src/steer", "src/read", "src/model", "src/proc"],
     "src/holder": ["src/read", "src/model", "src/proc", "src/util"],
     "src/list": ["src/target", "src/util"],
-    "src/leakcheck": ["src/leak", "src/read", "src/model"],
+    "src/leakcheck": ["src/leak", "src/read", "src/model", "src/util", "shm/layout.h"],
     "src/mapping": ["src/leak", "src/read", "src/proc", "src/model", "src/util", "shm/layout.h"],
     "src/resident": ["src/mapping", "src/model", "src/util"],
     "src/options": ["src/steer", "src/model", "src/util"],

@@ -62,7 +62,7 @@ static void ready(void)
 
 static void root(uint64_t word)
 {
-	leak_graph_root(&heap.graph, &word, 1, false);
+	leak_graph_root(&heap.graph, 0x1000, &word, 1, false);
 }
 
 static void finish(void)
@@ -155,7 +155,7 @@ TEST(no_blocks_at_all)
 
 	reset();
 	ready();
-	leak_graph_root(&heap.graph, &word, 1, false);
+	leak_graph_root(&heap.graph, 0x1000, &word, 1, false);
 	finish();
 }
 
@@ -259,9 +259,9 @@ TEST(chunk_headers_are_no_pointers)
 	block(0, 1000);
 	block(1008, 992); /* does not: 1000 + 8 bytes would still be the chunk's */
 	ready();
-	leak_graph_root(&heap.graph, &word, 1, true);
+	leak_graph_root(&heap.graph, 0x1000, &word, 1, true);
 	word = HEAP + 1008 + 976;
-	leak_graph_root(&heap.graph, &word, 1, true);
+	leak_graph_root(&heap.graph, 0x1000, &word, 1, true);
 	finish();
 	CHECK_INT(class_of(0), LEAK_DEFINITE);
 	CHECK_INT(class_of(1), LEAK_POSSIBLE);

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What a leak scan found: sums by class, a row for the blocks of each call site and class, and, if
+ * they are wished for, some blocks of each row and why they are alive. One thread.
+ */
+#ifndef SRC_LEAK_RESULT_H
+#define SRC_LEAK_RESULT_H
+
+#include "src/leak/graph.h"
+#include "src/leak/space.h"
+
+#define LEAK_SHOWN_BLOCKS 8u /* of a row */
+#define LEAK_SHOWN_STEPS  8u /* of a way */
+
+struct leak_sum {
+	uint64_t blocks, bytes;
+};
+
+/* The blocks of one call site that are of one class. */
+struct leak_row {
+	enum leak_class class;
+	uint32_t site;
+	struct leak_sum sum;
+	struct leak_sum indirect; /* of their cliques, if definite */
+	uint32_t oldest; /* birth of the oldest, LEAK_BIRTH_TICKS */
+	uint32_t shown[LEAK_SHOWN_BLOCKS]; /* the oldest ones, while the result is made */
+	uint32_t first_block, blocks; /* of leak_result.block, the oldest first */
+};
+
+/* What points to a block, or to what points to it. */
+struct leak_step {
+	uint64_t addr; /* of a block that points; of a root's word; 0: a register */
+	uint64_t size; /* of that block */
+	uint32_t site;
+	uint32_t root; /* where leak_result.text tells what root it is; 0: it is a block */
+};
+
+struct leak_shown {
+	uint64_t addr, size;
+	uint32_t birth; /* LEAK_BIRTH_TICKS */
+	uint32_t holders; /* pointers to it in blocks */
+	/* The way to it: of leak_result.step, from the root on, or from the block that it was lost
+	 * with; where that is longer, its beginning and its end. */
+	uint32_t first_step, steps;
+	uint32_t left_out; /* steps between them */
+	bool inside; /* the last step points inside it */
+};
+
+struct leak_result {
+	struct leak_sum sum[LEAK_CLASSES];
+	struct leak_sum heuristic[LEAK_HEURISTICS]; /* reachable by one only */
+	struct leak_row *row; /* definite first; in a class, most bytes first */
+	size_t rows;
+	struct leak_shown *block; /* if they were wished for */
+	struct leak_step *step;
+	char *text;
+	size_t block_count, step_count, text_bytes;
+	uint64_t stop_ns; /* the process stood still */
+	uint64_t scan_ns; /* all in all */
+	uint64_t scanned_bytes, unread_bytes;
+	unsigned devices; /* mappings not read */
+	unsigned threads, running; /* of them, did not stop */
+	unsigned busy; /* threads that were inside realloc whenever they were looked at */
+};
+
+/* A thread as it stood: to tell whose stack a root is in. */
+struct leak_whose {
+	int tid;
+	uint64_t stack, data; /* its stack pointer and thread pointer */
+};
+
+struct leak_found {
+	const struct leak_graph *graph; /* classified */
+	const struct leak_space *space; /* its mappings, to name roots by */
+	const struct leak_whose *thread;
+	size_t threads;
+};
+
+/* Fills in sums and rows; with `why`, blocks, too. 0 or -ENOMEM. */
+int leak_result_make(struct leak_result *r, const struct leak_found *found, bool why);
+void leak_result_free(struct leak_result *r);
+
+#endif
