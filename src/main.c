@@ -24,6 +24,7 @@
 #include "src/picture.h"
 #include "src/run.h"
 #include "src/shown.h"
+#include "src/shownleaks.h"
 #include "src/sym/sym.h"
 #include "src/util/clock.h"
 #include "src/util/text.h"
@@ -88,9 +89,11 @@ static int report_put(
 }
 
 /* What the screen shows, as it shows it. */
-static int shown_put(int fd, const struct tui_shown *shown, const struct options *o)
+static int shown_put(int fd, const struct tui_shown *shown, const struct snap_leaks *leaks,
+	const struct options *o)
 {
 	struct strbuf text = STRBUF_INIT;
+	struct snapshot rows = *shown->rows;
 	struct export_options e;
 
 	export_options_fill(&e, o);
@@ -103,7 +106,8 @@ static int shown_put(int fd, const struct tui_shown *shown, const struct options
 	e.show_hidden = shown->show_hidden;
 	e.memory = shown->memory;
 	e.whole = shown->whole;
-	export_text(&text, shown->rows, &e);
+	rows.leaks = leaks;
+	export_text(&text, &rows, &e);
 	return put(fd, &text, o);
 }
 
@@ -293,6 +297,7 @@ static struct snapshot *screen_tick(void *ctx, const char **error)
 {
 	struct snapshot *s = run_tick(ctx);
 
+	shownleaks_tick(ctx, s);
 	if (!s)
 		*error = "the segment cannot be read any more";
 	return s;
@@ -350,7 +355,7 @@ static int screen_save(void *ctx, const struct tui_shown *shown, char *msg, size
 		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
 		rc = fd < 0 ? -errno : 0;
 	}
-	if (rc == 0 && shown_put(fd, shown, r->options) != 0)
+	if (rc == 0 && shown_put(fd, shown, shownleaks_last(r), r->options) != 0)
 		rc = -EIO;
 	if (fd >= 0)
 		close(fd);
@@ -469,8 +474,15 @@ static int show_screen(
 		source.sample = screen_sample;
 		source.mark = shown_mark;
 	}
-	if (o->mode != OPTIONS_READ)
+	if (o->mode != OPTIONS_READ) {
 		source.map = screen_map;
+		source.leaks = shownleaks_state;
+		source.leaks_scan = shownleaks_scan;
+		source.leaks_cancel = shownleaks_cancel;
+		source.leaks_every = shownleaks_every;
+		source.leaks_suppress = shownleaks_suppress;
+		source.bytes = shownleaks_bytes;
+	}
 	if (r->output) {
 		source.output_lines = screen_output_lines;
 		source.output_line = screen_output_line;

@@ -238,7 +238,6 @@ static int set_suppressions(struct options *o, const char *value, struct why *wh
 	if (o->nsuppressions == OPTIONS_SUPPRESSIONS_MAX)
 		return why_set(why, "given too often");
 	o->suppressions[o->nsuppressions++] = value;
-	o->leak_check = true;
 	return 0;
 }
 
@@ -593,6 +592,8 @@ static const char *options_conflict(const struct options *o)
 		return "--format junit is of a report, so not with -b";
 	if (o->gen_suppressions && o->format != OPTIONS_TEXT)
 		return "--gen-suppressions is of a report as text";
+	if (o->nsuppressions && !o->leak_check && (o->batch || o->report))
+		return "--suppressions goes with --leak-check, or with the screen";
 	if (o->leak_check && o->batch)
 		return "--leak-check goes with a report, not -b";
 	if (o->leak_check && o->mode != OPTIONS_RUN && o->mode != OPTIONS_ATTACH)

@@ -17,6 +17,7 @@
 #include "src/leakcheck.h"
 #include "src/mapping.h"
 #include "src/marks.h"
+#include "src/scans.h"
 #include "src/util/clock.h"
 #include "src/util/units.h"
 
@@ -355,6 +356,8 @@ int run_fds(const struct run *r, struct pollfd *fds, int max)
 		fds[n++] = (struct pollfd){ mapping_fd(r->mapping), POLLIN, 0 };
 	if (r->sources && n < max)
 		fds[n++] = (struct pollfd){ sourcecache_fd(r->sources), POLLIN, 0 };
+	if (r->scans)
+		n += scans_fds(r->scans, fds + n, max - n);
 	if (r->output_open && n < max)
 		fds[n++] = (struct pollfd){ r->child.pty, POLLIN, 0 };
 	if (r->child_fd >= 0 && !r->ended && n < max)
@@ -374,6 +377,8 @@ bool run_ready(struct run *r)
 	if (r->mapping && mapping_collect(r->mapping))
 		changed = true;
 	if (r->sources && sourcecache_collect(r->sources))
+		changed = true;
+	if (r->scans && scans_collect(r->scans))
 		changed = true;
 	child_poll(r);
 	return changed || r->ended != was_ended;
@@ -548,6 +553,8 @@ int run_close(struct run *r)
 	const char *kept = NULL;
 	int status = 0;
 
+	scans_free(r->scans); /* nothing stands still any more */
+	r->scans = NULL;
 	processes_free(r->processes);
 	r->processes = NULL;
 	terminal_drop(r);

@@ -32,6 +32,7 @@ struct run {
 	struct output *output; /* its terminal, when it has one of ours */
 	bool output_open;
 	struct suppress *suppressions;
+	struct scans *scans; /* leak scans for the screen; made when they are asked for */
 	struct mapping *mapping; /* for the screen; made when it is asked for */
 	struct sourcecache *sources; /* files, for the screen; made when they are asked for */
 	struct resident resident; /* for reports */

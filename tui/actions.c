@@ -45,6 +45,8 @@ static unsigned *action_shift_of(struct ui *ui)
 	case VIEW_SIZES:
 	case VIEW_MODULES:
 	case VIEW_THREADS:
+	case VIEW_LEAKS:
+	case VIEW_WHY:
 	case VIEW_MAP:
 	case VIEW_MARKS:
 	case VIEW_HELP:
@@ -399,6 +401,8 @@ void action_suspend(struct ui *ui, int arg, int key)
 
 void action_back(struct ui *ui, int may_quit, int key)
 {
+	if (!may_quit && view_leaks_cancel(ui))
+		return;
 	if (ui_pop(ui) || group_leave(ui))
 		return;
 	if (!may_quit && ui->filter) {

@@ -22,6 +22,7 @@
 #define SITE  "Site detail"
 #define TREE  "Call tree"
 #define MAP   "Map"
+#define LEAK  "Leaks"
 #define FIND  "Finding"
 #define SETUP "Settings"
 #define MARK  "Marks"
@@ -104,6 +105,23 @@ const struct key_binding keys_table[] = {
 		"Detail", NULL, NULL, "the call site that has most of the emptiest page there (also F7)" },
 	{ MAP, "1-9", { '1', '2', '3', '4', '5', '6', '7', '8', '9', 0 }, IN_MAP, view_map_pin, 0,
 		PLACE_HINT, "who pins", NULL, NULL, "the call site of that number in WHO PINS IT" },
+	{ LEAK, "L", { 'L', 0 }, IN_DATA | CHANGES, view_leaks_scan, 0, PLACE_HINT, "leak scan", NULL,
+		NULL, "scan for leaks now; the program stands still while its memory is read" },
+	{ LEAK, "F9", { KEY_F(9), 0 }, IN_DATA, view_leaks_tab, 0, PLACE_HELP, NULL, NULL, NULL,
+		"what the last scan found; Esc there ends one that is under way" },
+	{ LEAK, "A", { 'A', 0 }, IN_LEAKS | IN_WHY | CHANGES, view_leaks_every, 0, PLACE_HINT, "every",
+		NULL, NULL, "ask how often to scan by itself" },
+	{ LEAK, "K", { 'K', 0 }, IN_LEAKS, view_leaks_kind, 0, PLACE_HINT, "kinds", NULL, NULL,
+		"which kinds are shown: lost, definite, indirect, possible, reachable, suppressed, all" },
+	{ LEAK, "Enter", { '\r', '\n', KEY_ENTER, KEY_F(7), 0 }, IN_LEAKS, view_leaks_why, 0, PLACE_BAR,
+		"Why", NULL, NULL,
+		"all of the row: its blocks, who points to them, where they were allocated (also F7)" },
+	{ LEAK, "H", { 'H', 0 }, IN_LEAKS | IN_WHY, view_leaks_contents, 0, PLACE_HINT, "contents",
+		"hide contents", view_leaks_has_contents,
+		"in Leaks: what the blocks hold, which may be secret; never written to a file" },
+	{ LEAK, "!", { '!', 0 }, IN_LEAKS | IN_WHY | CHANGES, view_leaks_suppress, 0, PLACE_HINT,
+		"suppress", NULL, NULL,
+		"count leaks of this call site no more; adds a line to the last --suppressions file" },
 	{ TABLE, "1-9", { '1', '2', '3', '4', '5', '6', '7', '8', '9', 0 }, IN_TABLES,
 		action_sort_digit, 0, PLACE_HINT, "sort", NULL, NULL,
 		"sort by the column of that number; again: reverse" },
@@ -117,11 +135,11 @@ const struct key_binding keys_table[] = {
 		PLACE_BAR, "Detail", NULL, NULL, "the site under the cursor: stack, histograms (also F7)" },
 	{ TABLE, "Enter", { '\r', '\n', KEY_ENTER, KEY_F(7), 0 }, IN_MODULES, view_modules_sites, 0,
 		PLACE_BAR, "Its sites", NULL, NULL, "in Modules: the call sites of one (also F7)" },
-	{ TABLE, "o", { 'o', 0 }, IN_TABLES, action_hold, 0, PLACE_HINT, "hold order", "free order",
+	{ TABLE, "o", { 'o', 0 }, IN_TABLES & ~IN_LEAKS, action_hold, 0, PLACE_HINT, "hold order", "free order",
 		action_is_held, "hold the order of the rows; their values stay live" },
 	{ TABLE, "g", { 'g', 0 }, IN_SITES, group_ask, 0, PLACE_HINT, "group", NULL, NULL,
 		"sum up sites: asks by what (caller, function, file, module); gg: first row" },
-	{ SHOW, "Space", { ' ', 'Z', 0 }, IN_LISTS, action_freeze, 0, PLACE_HINT, "freeze", "thaw",
+	{ SHOW, "Space", { ' ', 'Z', 0 }, IN_TICKED, action_freeze, 0, PLACE_HINT, "freeze", "thaw",
 		action_is_frozen, "freeze the rows (also Z); the header keeps moving" },
 	{ SHOW, "v", { 'v', 0 }, IN_LISTS, action_names, 0, PLACE_HINT, "names", NULL, NULL,
 		"names: short, full, as in the object file, or addresses" },
@@ -129,7 +147,7 @@ const struct key_binding keys_table[] = {
 		"open the source in $VISUAL or $EDITOR, at the line of the frame under the cursor" },
 	{ SITE, "y", { 'y', 0 }, IN_DETAIL, view_detail_copy, 0, PLACE_HINT, "copy", NULL, NULL,
 		"copy the stack as text into the terminal's clipboard (OSC 52)" },
-	{ SHOW, "H", { 'H', 0 }, IN_LISTS, action_hidden, 0, PLACE_HINT, "all frames", "hide frames",
+	{ SHOW, "H", { 'H', 0 }, IN_TICKED, action_hidden, 0, PLACE_HINT, "all frames", "hide frames",
 		action_is_hidden_shown,
 		"name sites by their innermost frame, or by the first one no rule hides" },
 	{ SHOW, "#", { '#', 0 }, IN_ALL, action_header, 0, PLACE_HELP, NULL, NULL, NULL,
@@ -201,8 +219,8 @@ const struct key_binding keys_table[] = {
 		"quit at once, from anywhere" },
 };
 /* clang-format on */
-const char *const keys_groups[] = { MOVE, FIND, TABLE, TREE, MAP, SHOW, MARK, SITE, SETUP, PROG,
-	NULL };
+const char *const keys_groups[] = { MOVE, FIND, TABLE, TREE, MAP, LEAK, SHOW, MARK, SITE, SETUP,
+	PROG, NULL };
 const size_t keys_count = sizeof(keys_table) / sizeof(keys_table[0]);
 
 /* A column keeps its digit at every width. ALLOCS and TEMP are reached by < and >. */

@@ -20,11 +20,14 @@ enum keys_scope {
 	IN_MODULES = 64,
 	IN_THREADS = 128,
 	IN_MARKS = 512,
-	IN_TABLES = IN_SITES | IN_TREE | IN_MODULES | IN_THREADS, /* sorted by columns */
+	IN_LEAKS = 4096,
+	IN_WHY = 8192,
+	IN_TABLES = IN_SITES | IN_TREE | IN_MODULES | IN_THREADS | IN_LEAKS, /* sorted by columns */
 	IN_MAP = 256,
 	IN_SIZES = 32,
 	IN_FILTERED = IN_SITES | IN_TREE | IN_MODULES,
-	IN_LISTS = IN_TABLES | IN_DETAIL | IN_SIZES | IN_MAP,
+	IN_TICKED = (IN_TABLES & ~IN_LEAKS) | IN_DETAIL | IN_SIZES | IN_MAP, /* new at each tick */
+	IN_LISTS = IN_TICKED | IN_LEAKS | IN_WHY,
 	IN_SHIFTED = IN_SITES | IN_DETAIL | IN_OUTPUT, /* long lines that can be moved sideways */
 	IN_DATA = IN_LISTS | IN_OUTPUT,
 	IN_SETTINGS = 1024,

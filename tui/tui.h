@@ -10,6 +10,7 @@
 #include <poll.h>
 #include "src/model/columns.h"
 #include "src/model/groups.h"
+#include "src/model/leaks.h"
 #include "src/model/map.h"
 #include "src/model/settings.h"
 
@@ -80,6 +81,21 @@ struct tui_source {
 	size_t (*processes)(void *ctx, const struct process_row **rows, size_t *more);
 	/* The next snapshot is of this process. 0, or -errno and a line that says why not. */
 	int (*process_show)(void *ctx, uint64_t id, char *msg, size_t cap);
+	/*
+	 * How leak scans of the program stand; what it points to is valid until the one after the
+	 * next has come. NULL: there is no program that could be scanned.
+	 */
+	const struct leaks *(*leaks)(void *ctx);
+	/* Begins a scan. 0, or -errno and a line that says why not. And ends it, without a result.
+	 */
+	int (*leaks_scan)(void *ctx, char *msg, size_t cap);
+	void (*leaks_cancel)(void *ctx);
+	/* Scans so often by itself; 0: no more. */
+	void (*leaks_every)(void *ctx, uint64_t ns);
+	/* Does not count leaks of this call site any more; a line that says how, or why not. */
+	int (*leaks_suppress)(void *ctx, const struct snap_site *site, char *msg, size_t cap);
+	/* What the program has in memory now: bytes read, or less than 1. May be NULL. */
+	long (*bytes)(void *ctx, uint64_t addr, void *out, size_t bytes);
 	/* Asks the launched program to end (SIGTERM). NULL: not ours to end. */
 	void (*end)(void *ctx);
 	/* Monotonic ns; tests fix it. */

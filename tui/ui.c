@@ -31,9 +31,11 @@ const struct view *const view_table[VIEW_COUNT] = {
 	[VIEW_SIZES] = &view_sizes,
 	[VIEW_THREADS] = &view_threads,
 	[VIEW_MODULES] = &view_modules,
+	[VIEW_LEAKS] = &view_leaks,
 	[VIEW_MAP] = &view_map,
 	[VIEW_OUTPUT] = &view_output,
 	[VIEW_DETAIL] = &view_detail,
+	[VIEW_WHY] = &view_why,
 	[VIEW_MARKS] = &view_marks,
 	[VIEW_HELP] = &view_help,
 	[VIEW_SETTINGS] = &view_settings,
@@ -64,6 +66,7 @@ void ui_free(struct ui *ui)
 	view_modules_free(ui);
 	view_threads_free(ui);
 	view_map_reset(ui);
+	view_leaks_free(ui);
 	view_help_free(ui);
 	find_free(ui);
 	group_free(ui);
@@ -203,7 +206,8 @@ static void ui_image_changed(struct ui *ui)
 
 	if (other)
 		view_processes_left(ui, ui->shown);
-	while (ui_view(ui) == view_table[VIEW_DETAIL] && ui_pop(ui))
+	view_leaks_free(ui);
+	while ((ui_view(ui)->scope & (IN_DETAIL | IN_WHY)) && ui_pop(ui))
 		;
 	ui->sites.has_selected = ui->group.is_inside = false;
 	ui->sites.held = 0;

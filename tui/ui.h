@@ -62,10 +62,12 @@ enum view_id {
 	VIEW_SIZES,
 	VIEW_THREADS,
 	VIEW_MODULES,
+	VIEW_LEAKS,
 	VIEW_MAP,
 	VIEW_OUTPUT,
 	VIEW_TABS,
 	VIEW_DETAIL = VIEW_TABS,
+	VIEW_WHY,
 	VIEW_MARKS,
 	VIEW_HELP,
 	VIEW_SETTINGS,
@@ -147,6 +149,28 @@ struct modules_state {
 	size_t held;
 	uint64_t selected; /* id of an object */
 	bool has_selected;
+};
+
+#define LEAKS_EVERY_MIN_NS UINT64_C(1000000000)
+
+struct leaks_row {
+	const struct snap_leak_site *leak;
+	const struct snap_site *site; /* NULL: not known yet */
+};
+
+struct leaks_state {
+	struct list list;
+	struct table_order order;
+	const struct snap_leaks *last; /* the source's */
+	unsigned version; /* of it */
+	struct leaks_row *row; /* owned, `room` of them */
+	size_t room;
+	uint64_t selected; /* call site and class */
+	bool has_selected;
+	unsigned choice; /* which kinds are shown */
+	bool contents; /* of blocks are shown */
+	struct why *why; /* owned; of the selected row */
+	struct list why_list;
 };
 
 struct map_state {
@@ -264,6 +288,7 @@ struct ui {
 	struct tree_state tree;
 	struct sizes_state sizes;
 	struct modules_state modules;
+	struct leaks_state leaks;
 	struct map_state map;
 	struct threads_state threads;
 	struct marks_state marks;

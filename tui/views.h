@@ -6,7 +6,7 @@
 #include "tui/ui.h"
 
 extern const struct view view_sites, view_tree, view_sizes, view_modules, view_threads, view_map,
-	view_output, view_detail, view_marks, view_help, view_settings, view_processes;
+	view_output, view_detail, view_marks, view_leaks, view_why, view_help, view_settings, view_processes;
 
 /* The selection of the table goes to this site. */
 void view_sites_select(struct ui *ui, uint32_t site);
@@ -34,6 +34,25 @@ void view_map_zoom(struct ui *ui, int in, int key);
 void view_map_detail(struct ui *ui, int arg, int key);
 void view_map_pin(struct ui *ui, int arg, int key);
 void view_map_tab(struct ui *ui, int arg, int key);
+
+/* Leaks: keys, whose arguments are the key table's. */
+void view_leaks_scan(struct ui *ui, int arg, int key);
+void view_leaks_tab(struct ui *ui, int arg, int key);
+void view_leaks_every(struct ui *ui, int arg, int key);
+void view_leaks_kind(struct ui *ui, int arg, int key);
+void view_leaks_contents(struct ui *ui, int arg, int key);
+void view_leaks_suppress(struct ui *ui, int arg, int key);
+void view_leaks_why(struct ui *ui, int arg, int key);
+bool view_leaks_has_contents(const struct ui *ui);
+/* Ends a scan that is under way, if this is where it is looked at. */
+bool view_leaks_cancel(struct ui *ui);
+void view_leaks_update(struct ui *ui);
+/* The same, if there is a result that is not shown yet. */
+void view_leaks_fresh(struct ui *ui);
+void view_leaks_facts(const struct ui *ui, struct strip *s);
+/* The row that is selected, or NULL. */
+const struct leaks_row *view_leaks_selected(const struct ui *ui);
+void view_leaks_free(struct ui *ui);
 
 /* Marks: a mark of now, which two are compared, and the list of them. */
 void view_marks_mark(struct ui *ui, int arg, int key);

@@ -70,7 +70,7 @@ static bool leaks_is_shown(const struct snap_leak_site *l)
 static void leaks_site(struct strbuf *out, const struct snapshot *s, const struct snap_leak_site *l,
 	size_t rank, const struct export_options *o)
 {
-	const struct snap_site *site = snapshot_site(s, l->site);
+	const struct snap_site *site = snapshot_site(o->whole ? o->whole : s, l->site);
 
 	strbuf_printf(out, "\n%3zu. %s: ", rank, snapshot_leak_word(l->class));
 	leaks_sum(out, &l->sum);

@@ -378,10 +378,24 @@ int target_go(struct target_child *child, char *message)
 	return err == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
 }
 
+/* Looks without taking: while another thread of ours traces the child, its stops are that one's,
+ * and any waitpid here would take them from it. */
+static bool has_ended(pid_t pid, int *err)
+{
+	siginfo_t info = { 0 };
+
+	*err = waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 ? errno : 0;
+	return info.si_pid == pid && (info.si_code == CLD_EXITED || info.si_code == CLD_KILLED ||
+					     info.si_code == CLD_DUMPED);
+}
+
 int target_poll(const struct target_child *child, int *wait_status)
 {
 	pid_t pid;
+	int err;
 
+	if (!has_ended(child->pid, &err))
+		return -err;
 	do {
 		pid = waitpid(child->pid, wait_status, WNOHANG);
 	} while (pid < 0 && errno == EINTR);

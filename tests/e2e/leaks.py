@@ -261,7 +261,7 @@ def suppressions():
                 {"definite_plain", "definite_cycle"}, "sites suppressed")
     with open(rules, "w", encoding="ascii") as f:
         f.write("leak:definite\nleek:x\n")
-    done = run([HEAPTOP, "--suppressions", rules, "--", "true"])
+    done = run([HEAPTOP, "--leak-check", "--suppressions", rules, "--", "true"])
     check_equal(done.returncode, 125, "status with a mistake in the file")
     check("line 2" in done.stderr.decode(), done.stderr.decode())
 

@@ -28,6 +28,8 @@ MAY = {
     "src/holder": ["src/read", "src/model", "src/proc", "src/util"],
     "src/list": ["src/target", "src/util"],
     "src/leakcheck": ["src/leak", "src/read", "src/model", "src/util", "shm/layout.h"],
+    "src/scans": ["src/leakcheck", "src/leak", "src/read", "src/model", "src/proc", "src/util"],
+    "src/shownleaks": ["src/run", "src/scans", "src/watch", "src/session", "src/leak", "src/model", "src/util"],
     "src/mapping": ["src/leak", "src/read", "src/proc", "src/model", "src/util", "shm/layout.h"],
     "src/resident": ["src/mapping", "src/model", "src/util"],
     "src/options": ["src/steer", "src/model", "src/util"],
@@ -48,7 +50,7 @@ MAY = {
     "src/session": ["src/ages", "src/marks", "src/births", "src/markfile", "src/threads", "src/command", "src/holder", "src/intake", "src/sampler", "src/steer", "src/read", "src/model", "src/sym", "src/proc", "src/util"],
     "src/watch": ["src/session", "src/steer", "src/target", "src/read", "src/model"],
     "src/processes": ["src/watch", "src/session", "src/target", "src/read", "src/model", "src/proc", "src/util"],
-    "src/run": ["src/processes", "src/sourcecache", "src/sourcefile", "src/marks", "src/options", "src/steer", "src/target", "src/watch", "src/session", "src/leakcheck", "src/mapping", "src/resident", "src/leak", "src/read", "src/model", "src/util"],
+    "src/run": ["src/scans", "src/processes", "src/sourcecache", "src/sourcefile", "src/marks", "src/options", "src/steer", "src/target", "src/watch", "src/session", "src/leakcheck", "src/mapping", "src/resident", "src/leak", "src/read", "src/model", "src/util"],
     "src/shown": ["src/run", "src/sourcecache", "src/sourcefile", "src/processes", "src/marks", "src/watch", "src/session", "src/model"],
     "src/main": ["src", "tui"],
 }

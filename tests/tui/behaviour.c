@@ -524,6 +524,8 @@ TEST(any_keys_in_any_order)
 			p.canned.nsites = (seed >> 12) % 60;
 		if (i % 11 == 0)
 			ui_tick(&p.ui);
+		if (i % 29 == 0 && p.canned.leaks.state.phase != LEAKS_IDLE)
+			cannedleaks_end(&p.canned.leaks, 1);
 		if (i % 53 == 0)
 			paper_resize(&p, 1 + (int)(seed >> 9) % 50, 1 + (int)(seed >> 19) % 160);
 		if (i % 7 == 0)

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "tests/tui/cannedleaks.h"
 #include "tests/tui/cannedmap.h"
 #include "tests/tui/cannedsource.h"
 #include "src/model/moments.h"
@@ -19,6 +20,7 @@
 #define CANNED_S 1000000000ull
 
 struct canned {
+	struct cannedleaks leaks; /* the first: its functions get it for the whole */
 	size_t nsites;
 	uint64_t seconds; /* since the program's start: the data are a function of it */
 	bool still; /* tick does not move the time */
@@ -550,6 +552,7 @@ static inline struct tui_source canned_source(struct canned *c)
 		.mark_name = canned_mark_name,
 		.since = canned_since,
 		.map = canned_map,
+		CANNEDLEAKS_SOURCE,
 		.processes = canned_processes,
 		.process_show = canned_process_show,
 		.source_text = canned_source_text,

@@ -288,6 +288,47 @@ TEST(marks)
 	golden_view("marks", prepare_marks);
 }
 
+static void leaks_scan(struct paper *p)
+{
+	paper_keys(p, "L");
+	cannedleaks_end(&p->canned.leaks, p->canned.seconds * CANNED_S);
+	ui_tick(&p->ui);
+}
+
+static void prepare_leaks(struct paper *p)
+{
+	leaks_scan(p);
+	ui_tick(&p->ui);
+	leaks_scan(p);
+	paper_keys(p, "A30s\rj");
+}
+
+static void prepare_leaks_none(struct paper *p)
+{
+	p->canned.leaks.none = true;
+	leaks_scan(p);
+}
+
+static void prepare_leaks_busy(struct paper *p)
+{
+	prepare_leaks(p);
+	paper_keys(p, "LKKKKKK");
+}
+
+static void prepare_why(struct paper *p)
+{
+	prepare_leaks(p);
+	paper_keys(p, "jjjH\r");
+}
+
+TEST(leaks)
+{
+	golden_view("leaks", prepare_leaks);
+	golden_view("leaks-none", prepare_leaks_none);
+	golden_view("leaks-busy", prepare_leaks_busy);
+	golden_view("why", prepare_why);
+}
+
 static void prepare_processes(struct paper *p)
 {
 	paper_keys(p, "pj");
@@ -354,6 +395,7 @@ int main(void)
 	RUN(settings);
 	RUN(map);
 	RUN(marks);
+	RUN(leaks);
 	RUN(processes);
 	RUN(output);
 	RUN(help);

@@ -255,7 +255,9 @@ TEST(leak_check)
 	CHECK_INT(p.status, -1);
 	CHECK_INT(p.o.nsuppressions, 2);
 	CHECK_STR(p.o.suppressions[1], "b");
-	CHECK(p.o.leak_check);
+	CHECK(!p.o.leak_check && !p.o.report); /* of the screen's scans */
+	CHECK(refused(PARSE("--suppressions", "a", "-b", "x"), "--leak-check"));
+	CHECK(refused(PARSE("--suppressions", "a", "--report", "x"), "--leak-check"));
 	p = PARSE("--gen-suppressions", "x");
 	CHECK_INT(p.status, -1);
 	CHECK(p.o.leak_check && p.o.report && p.o.gen_suppressions);

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What follows from a leak scan's result (leaks.h). */
+#include "src/model/leaks.h"
+
+bool leaks_is_whole(const struct snap_leaks *l)
+{
+	return l->unread_bytes == 0 && l->running == 0 && l->busy == 0;
+}
+
+enum leaks_confidence leaks_confidence(const struct snap_leaks *l, const struct snap_leak_site *row)
+{
+	if (row->class == SNAP_LEAK_REACHABLE)
+		return LEAKS_NONE;
+	if (row->class == SNAP_LEAK_POSSIBLE)
+		return LEAKS_LOW;
+	return row->seen > 1 && leaks_is_whole(l) ? LEAKS_HIGH : LEAKS_MEDIUM;
+}
+
+const char *leaks_confidence_word(enum leaks_confidence c)
+{
+	static const char *const words[] = { "-", "low", "medium", "high" };
+
+	return words[c];
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Leak scans of a running process for the screen, one at a time, each by a thread of its own, so
+ * that the screen goes on meanwhile. Main thread.
+ */
+#ifndef SRC_SCANS_H
+#define SRC_SCANS_H
+
+#include <poll.h>
+
+#include "src/leak/suppress.h"
+#include "src/model/leaks.h"
+
+struct scans;
+
+/*
+ * Of the process whose segment is at `path`, by the roots that --leak-roots chose. `owner`: of the
+ * snapshots of the same image. NULL without memory.
+ */
+struct scans *scans_new(const char *path, pid_t pid, const void *owner, unsigned roots);
+/* Ends one that is under way: the process is let go before this returns. */
+void scans_free(struct scans *s);
+bool scans_is_of(const struct scans *s, const char *path, const void *owner);
+/* Begins one. 0, -EBUSY while one is under way, or another -errno. */
+int scans_start(struct scans *s);
+/* The one that is under way is to end, and has no result. */
+void scans_cancel(struct scans *s);
+/* Scans so often from now on, the time between the end of one and the next; 0: no more. */
+void scans_every(struct scans *s, uint64_t ns);
+/* To be called now and then: begins one that is due. */
+void scans_look(struct scans *s);
+/* Readable when one has ended, and now and then while it is under way: fills at most `max`, returns
+ * how many. scans_collect takes it, true if anything is to be shown. */
+int scans_fds(const struct scans *s, struct pollfd *fds, int max);
+bool scans_collect(struct scans *s);
+/* Takes what `rules` match out of the last result, by the names in `snap`, as often as there are
+ * names or rules that are new. */
+void scans_suppress(struct scans *s, const struct snapshot *snap, const struct suppress *rules);
+/* The state as of now; what it points to is valid until the next call of any of these. */
+const struct leaks *scans_state(struct scans *s);
+
+#endif

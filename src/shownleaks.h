@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Leak scans of the process that the screen shows (src/shown.h). `run` is a struct run, as the
+ * screen has it: see struct tui_source. Main thread.
+ */
+#ifndef SRC_SHOWNLEAKS_H
+#define SRC_SHOWNLEAKS_H
+
+#include "src/model/leaks.h"
+#include "src/run.h"
+
+const struct leaks *shownleaks_state(void *run);
+int shownleaks_scan(void *run, char *msg, size_t cap);
+void shownleaks_cancel(void *run);
+void shownleaks_every(void *run, uint64_t ns);
+int shownleaks_suppress(void *run, const struct snap_site *site, char *msg, size_t cap);
+long shownleaks_bytes(void *run, uint64_t addr, void *out, size_t bytes);
+
+/* At each tick: begins a scan that is due, and judges what was found by the names in `s`. */
+void shownleaks_tick(struct run *r, const struct snapshot *s);
+/* The last scan of the process that is shown, for what is written to a file; or NULL. */
+const struct snap_leaks *shownleaks_last(struct run *r);
+
+#endif

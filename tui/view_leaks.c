@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What a leak scan found: a row for the blocks of each call site and class, and below it what is
+ * known of the selected one. A scan is made when it is asked for; rows stay until the next one.
+ * Main thread.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "src/model/leaks.h"
+#include "src/util/text.h"
+#include "src/util/units.h"
+#include "tui/ink.h"
+#include "tui/keys.h"
+#include "tui/leaklist.h"
+#include "tui/strip.h"
+#include "tui/views.h"
+#include "tui/why.h"
+
+#define PANE_FROM  12 /* body lines from which the pane below the table is there */
+#define PANE_LEAST 5
+
+static const struct table_column leak_columns[] = {
+	{ "KIND", 9, false, 0,
+		"definite: nothing points to them; indirect: only lost blocks do; possible: only "
+		"pointers inside" },
+	{ "BYTES", 7, true, 0, "in blocks of this call site and kind" },
+	{ "BLOCKS", 7, true, 0, "so many they are" },
+	{ "BEHIND", 7, true, 96, "bytes that are lost with them: only they point there" },
+	{ "OLDEST", 7, true, 56, "age of the oldest" },
+	{ "SINCE", 8, true, 66, "bytes more than by the scan before" },
+	{ "SURE", 6, false, 76,
+		"high: found twice, and all was read; medium: found once; low: may be chance" },
+	{ "CALL SITE", 0, false, 0, "where they were allocated" },
+};
+static unsigned leak_off; /* columns are not chosen here */
+static const struct table leak_table = { .column = leak_columns,
+	.count = sizeof(leak_columns) / sizeof(leak_columns[0]),
+	.off = &leak_off };
+
+static struct list *leaks_list(struct ui *ui)
+{
+	return &ui->leaks.list;
+}
+
+static const struct table *leaks_table(const struct ui *ui)
+{
+	return &leak_table;
+}
+
+static struct table_order *leaks_order(struct ui *ui)
+{
+	return &ui->leaks.order;
+}
+
+static bool leaks_present(const struct ui *ui)
+{
+	return ui->source->leaks != NULL;
+}
+
+/* ---- keys ---- */
+
+void view_leaks_scan(struct ui *ui, int arg, int key)
+{
+	char text[UI_MESSAGE_MAX] = "";
+
+	if (!ui->source->leaks) {
+		ui_say(ui, "there is no running program to scan for leaks");
+		return;
+	}
+	ui_tab(ui, VIEW_LEAKS);
+	if (ui->source->leaks_scan(ui->source->ctx, text, sizeof(text)) != 0)
+		ui_say(ui, "%s", text);
+}
+
+void view_leaks_tab(struct ui *ui, int arg, int key)
+{
+	if (ui->source->leaks)
+		ui_tab(ui, VIEW_LEAKS);
+	else
+		ui_say(ui, "there is no running program to scan for leaks");
+}
+
+bool view_leaks_cancel(struct ui *ui)
+{
+	bool here = ui_view(ui)->scope & (IN_LEAKS | IN_WHY);
+
+	if (!here || leaklist_state(ui)->phase == LEAKS_IDLE)
+		return false;
+	ui->source->leaks_cancel(ui->source->ctx);
+	ui_say(ui, "the scan is ended; what the one before found stays");
+	return true;
+}
+
+static void every_accept(struct ui *ui, const char *text)
+{
+	char said[UNITS_MAX];
+	uint64_t ns = 0;
+
+	if (!*text)
+		return;
+	if (strcmp(text, "0") != 0 && (units_parse_duration(text, &ns) || ns < LEAKS_EVERY_MIN_NS)) {
+		ui_say(ui, "\"%s\" is no time of a second or more, and not 0", text);
+		return;
+	}
+	ui->source->leaks_every(ui->source->ctx, ns);
+	if (ns)
+		ui_say(ui, "a scan every %s; each makes the program stand still",
+			units_duration(said, ns));
+	else
+		ui_say(ui, "no more scans by themselves");
+}
+
+void view_leaks_every(struct ui *ui, int arg, int key)
+{
+	prompt_open(&ui->prompt, "scan every (30s; 0: only by L):", "", every_accept);
+}
+
+void view_leaks_kind(struct ui *ui, int arg, int key)
+{
+	ui->leaks.choice = (ui->leaks.choice + 1) % LEAKLIST_CHOICES;
+	ui_reorder(ui);
+	ui_say(ui, "shown: %s", leaklist_choice(ui));
+}
+
+void view_leaks_contents(struct ui *ui, int arg, int key)
+{
+	ui->leaks.contents = !ui->leaks.contents;
+	ui_reorder(ui);
+	ui_say(ui, ui->leaks.contents ? "what blocks hold is shown: it may be secret"
+				      : "what blocks hold is hidden");
+}
+
+void view_leaks_suppress(struct ui *ui, int arg, int key)
+{
+	const struct leaks_row *row = view_leaks_selected(ui);
+	char text[UI_MESSAGE_MAX] = "";
+
+	if (!row || !row->site) {
+		ui_say(ui, row ? "this call site is not known yet" : "nothing to suppress");
+		return;
+	}
+	ui->source->leaks_suppress(ui->source->ctx, row->site, text, sizeof(text));
+	ui_look(ui);
+	ui_say(ui, "%s", text);
+}
+
+void view_leaks_why(struct ui *ui, int arg, int key)
+{
+	if (view_leaks_selected(ui))
+		ui_push(ui, VIEW_WHY);
+	else
+		ui_say(ui, "no row is selected: L scans, K chooses the kinds that are shown");
+}
+
+bool view_leaks_has_contents(const struct ui *ui)
+{
+	return ui->leaks.contents;
+}
+
+/* ---- drawing ---- */
+
+static void since_text(const struct snap_leak_site *l, char *out)
+{
+	double since = leaklist_since(l);
+	char bytes[UNITS_MAX];
+
+	if (l->seen < 2)
+		strcpy(out, "new");
+	else
+		sprintf(out, "%s%s",
+			since > 0   ? "+"
+			: since < 0 ? "-"
+				    : "",
+			units_bytes(bytes, (uint64_t)(since < 0 ? -since : since)));
+}
+
+static void leaks_site_text(const struct ui *ui, const struct leaks_row *row, unsigned cells, char *out)
+{
+	struct row_style style = ui_style(ui);
+	char name[512], place[128], text[700];
+
+	if (!row->site) {
+		text_elide(out, COLUMN_TEXT_MAX, "(not known yet)", cells, false, ink_ascii());
+		return;
+	}
+	style.site_cells = cells;
+	site_name(row->site, &style, name, sizeof(name));
+	site_place(row->site, &style, place, sizeof(place));
+	if (text_cells(name) + text_cells(place) + 2 <= cells) {
+		snprintf(text, sizeof(text), "%s%*s%s", name,
+			(int)(cells - text_cells(name) - text_cells(place)), "", place);
+		text_elide(out, COLUMN_TEXT_MAX, text, cells, false, ink_ascii());
+	} else {
+		text_elide(out, COLUMN_TEXT_MAX, name, cells, false, ink_ascii());
+	}
+}
+
+static void leaks_cell(const struct ui *ui, const struct leaks_row *row, const struct table_place *p,
+	char out[COLUMN_TEXT_MAX])
+{
+	const struct snap_leak_site *l = row->leak;
+	uint64_t now = ui->shown ? ui->shown->uptime_ns : 0;
+
+	*out = 0;
+	switch (p->column) {
+	case BY_KIND:
+		strcpy(out, l->suppressed ? "suppressd" : snapshot_leak_word(l->class));
+		break;
+	case BY_BYTES:
+		units_bytes(out, l->sum.bytes);
+		break;
+	case BY_BLOCKS:
+		units_count(out, l->sum.blocks);
+		break;
+	case BY_BEHIND:
+		if (l->indirect.blocks)
+			units_bytes(out, l->indirect.bytes);
+		break;
+	case BY_OLDEST:
+		units_duration(out, now > l->oldest_ns ? now - l->oldest_ns : 0);
+		break;
+	case BY_SINCE:
+		since_text(l, out);
+		break;
+	case BY_CONFIDENCE:
+		strcpy(out, leaks_confidence_word(leaks_confidence(ui->leaks.last, l)));
+		break;
+	default:
+		leaks_site_text(ui, row, p->cells, out);
+	}
+}
+
+static enum ink ink_of(const struct snap_leak_site *l)
+{
+	if (l->suppressed || l->class == SNAP_LEAK_REACHABLE)
+		return INK_DIM;
+	return l->class == SNAP_LEAK_DEFINITE ? INK_BAD : INK_PLAIN;
+}
+
+static void leaks_draw_row(const struct ui *ui, size_t i, int y)
+{
+	const struct leaks_row *row = &ui->leaks.row[i];
+	struct table_place place[TABLE_COLUMNS];
+	unsigned n = table_fit(&leak_table, ui->layout.width, place);
+	bool selected = i == ui->leaks.list.cursor;
+	char text[COLUMN_TEXT_MAX];
+
+	if (selected) {
+		ink_fill(y, 0, (unsigned)ui->layout.width, INK_SELECT);
+		ink_text(y, 0, 1, INK_SELECT, ">");
+	}
+	for (unsigned k = 0; k < n; k++) {
+		leaks_cell(ui, row, &place[k], text);
+		table_draw_cell(&leak_table, place[k], y,
+			selected                     ? INK_SELECT
+			: place[k].column == BY_KIND ? ink_of(row->leak)
+						     : INK_PLAIN,
+			text);
+	}
+}
+
+/* Instead of rows. */
+static void leaks_draw_empty(const struct ui *ui, int y, unsigned height)
+{
+	const struct leaks *l = leaklist_state(ui);
+	unsigned width = (unsigned)ui->layout.width - 2;
+	const char *lines[3] = { "L scans for leaks: blocks that nothing points to any more.",
+		"The program stands still while its memory is read (it is told for how long),",
+		"and then goes on as if nothing had been." };
+	unsigned n = 3;
+
+	if (l->phase != LEAKS_IDLE || l->last)
+		n = 1;
+	if (l->phase != LEAKS_IDLE)
+		lines[0] = "the scan is under way; Esc ends it";
+	else if (l->last)
+		lines[0] = ui->leaks.choice == 0 ? "no leaks: a way to every block was found"
+						 : "none of the kind that is shown; K shows others";
+	for (unsigned i = 0; i < n && i < height; i++)
+		ink_text(y + (int)i, 2, width, INK_DIM, lines[i]);
+	if (l->failed && n + 1 < height)
+		ink_text(y + (int)n + 1, 2, width, INK_WARN, l->failed);
+}
+
+static int leaks_pane(const struct ui *ui)
+{
+	int body = ui->layout.body_height, rows = (int)ui->leaks.list.count;
+	int pane = body / 2 - 1;
+
+	if (body < PANE_FROM || rows == 0)
+		return 0;
+	if (body - rows - 1 > pane)
+		pane = body - rows - 1;
+	return pane < PANE_LEAST ? PANE_LEAST : pane;
+}
+
+static int leaks_rows(const struct ui *ui)
+{
+	return ui->layout.body_height - leaks_pane(ui);
+}
+
+static void leaks_draw_pane(struct ui *ui, int y, int height)
+{
+	const struct leaks_row *row = view_leaks_selected(ui);
+	unsigned width = (unsigned)ui->layout.width;
+	char title[COLUMN_TEXT_MAX], cut[WHY_TEXT];
+	struct row_style style = ui_style(ui);
+
+	if (!ui->leaks.why)
+		ui->leaks.why = malloc(sizeof(*ui->leaks.why));
+	if (!row || !ui->leaks.why || height < 2)
+		return;
+	strcpy(title, "WHY ");
+	if (row->site)
+		site_name(row->site, &style, title + 4, sizeof(title) - 4);
+	text_elide(cut, sizeof(cut), title, width > 8 ? width - 8 : width, false, ink_ascii());
+	ink_rule(y, 0, width, cut);
+	why_make(ui->leaks.why, ui, ui->leaks.last, row->leak, row->site);
+	for (int i = 1; i < height && (size_t)i <= ui->leaks.why->count; i++) {
+		bool more = i == height - 1 && (size_t)i < ui->leaks.why->count;
+
+		text_elide(cut, sizeof(cut),
+			more ? "... Enter shows all of it" : ui->leaks.why->line[i - 1].text,
+			width - 2, false, ink_ascii());
+		ink_text(y + i, 1, width - 2, more ? INK_DIM : ui->leaks.why->line[i - 1].ink, cut);
+	}
+}
+
+static void leaks_draw(struct ui *ui)
+{
+	const struct list *l = &ui->leaks.list;
+	int y = ui->layout.y[ROW_BODY], pane;
+
+	view_leaks_fresh(ui);
+	pane = leaks_pane(ui);
+	table_draw_head(&leak_table, &ui->leaks.order, ui->layout.y[ROW_HEAD],
+		(unsigned)ui->layout.width);
+	if (!l->count)
+		leaks_draw_empty(ui, y, (unsigned)ui->layout.body_height);
+	for (size_t i = 0; i < l->height && l->top + i < l->count; i++)
+		leaks_draw_row(ui, l->top + i, y + (int)i);
+	if (pane)
+		leaks_draw_pane(ui, y + ui->layout.body_height - pane, pane);
+}
+
+/* ---- lines around ---- */
+
+static void progress_fact(const struct leaks *l, struct strip *s)
+{
+	char read[UNITS_MAX], of[UNITS_MAX];
+
+	if (l->phase == LEAKS_READING && l->of_bytes)
+		strip_right(s, 95, INK_WARN, "reading: %s of %s at most", units_bytes(read, l->read_bytes),
+			units_bytes(of, l->of_bytes));
+	else
+		strip_right(s, 95, INK_WARN, "%s",
+			l->phase == LEAKS_STOPPING  ? "stopping threads"
+			: l->phase == LEAKS_READING ? "reading memory"
+						    : "following pointers");
+	strip_right(s, 80, INK_KEY, "Esc ends it");
+}
+
+void view_leaks_facts(const struct ui *ui, struct strip *s)
+{
+	const struct leaks *l = leaklist_state(ui);
+	char a[UNITS_MAX], b[UNITS_MAX];
+
+	if (l->phase != LEAKS_IDLE) {
+		progress_fact(l, s);
+		return;
+	}
+	if (l->every_ns)
+		strip_right(s, 60, INK_INFO, "next in %s", units_duration(a, l->next_ns));
+	if (!l->last)
+		return;
+	strip_right(s, 70, INK_PLAIN, "scan %u", l->number);
+	if (ui->shown && ui->shown->uptime_ns >= l->last->at_ns)
+		strip_join(s, INK_PLAIN, ", %s ago",
+			units_duration(a, ui->shown->uptime_ns - l->last->at_ns));
+	strip_right(s, 75, INK_PLAIN, "stood still %s", units_duration(a, l->last->stop_ns));
+	strip_right(s, 50, INK_PLAIN, "%s read", units_bytes(b, l->last->scanned_bytes));
+}
+
+static size_t sum_text(char *out, size_t cap, const char *name, const struct snap_leak_sum *sum)
+{
+	char bytes[UNITS_MAX], blocks[UNITS_MAX];
+	int n = sum->blocks ? snprintf(out, cap, "%s %s in %s   ", name, units_bytes(bytes, sum->bytes),
+				      units_count(blocks, sum->blocks))
+			    : snprintf(out, cap, "%s 0   ", name);
+
+	return n < 0 ? 0 : (size_t)n < cap ? (size_t)n : cap - 1;
+}
+
+static void leaks_status(struct ui *ui, char *text, size_t cap)
+{
+	const struct snap_leaks *l = ui->leaks.last;
+	size_t used;
+
+	if (!l)
+		return;
+	used = (size_t)snprintf(text, cap, "shown: %s (K)   ", leaklist_choice(ui));
+	for (unsigned i = 0; i < SNAP_LEAK_REACHABLE; i++)
+		used += sum_text(text + used, cap - used,
+			snapshot_leak_word((enum snap_leak_class)i), &l->sum[i]);
+	if (l->suppressed.blocks)
+		used += sum_text(text + used, cap - used, "suppressed", &l->suppressed);
+	sum_text(text + used, cap - used, "reachable", &l->sum[SNAP_LEAK_REACHABLE]);
+}
+
+static bool leaks_matches(const struct ui *ui, const struct filter *f, size_t row)
+{
+	const struct snap_site *site = ui->leaks.row[row].site;
+
+	return site && filter_match(f, ui->shown, site, ui->show_hidden);
+}
+
+static void leaks_click(struct ui *ui, int y, int x)
+{
+	struct list *l = &ui->leaks.list;
+	size_t line = (size_t)(y - ui->layout.y[ROW_BODY]), row = l->top + line;
+	bool again = row == l->cursor;
+
+	if (line >= l->height || row >= l->count)
+		return;
+	list_select(l, row);
+	leaklist_select_cursor(ui);
+	if (again)
+		view_leaks_why(ui, 0, 0);
+}
+
+const struct view view_leaks = {
+	.title = "Leaks",
+	.scope = IN_LEAKS,
+	.wishes = LAYOUT_COMPACT,
+	.present = leaks_present,
+	.open = view_leaks_update,
+	.update = view_leaks_update,
+	.moved = leaklist_select_cursor,
+	.rows = leaks_rows,
+	.draw = leaks_draw,
+	.status = leaks_status,
+	.list = leaks_list,
+	.click = leaks_click,
+	.matches = leaks_matches,
+	.table = leaks_table,
+	.order = leaks_order,
+	.facts = view_leaks_facts,
+};

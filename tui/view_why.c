@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* All that is known of one row of leaks, line by line (why.h). Main thread. */
+#include <stdio.h>
+#include <stdlib.h>
+#include "src/model/leaks.h"
+#include "src/util/text.h"
+#include "src/util/units.h"
+#include "tui/keys.h"
+#include "tui/strip.h"
+#include "tui/views.h"
+#include "tui/why.h"
+
+static struct list *why_list(struct ui *ui)
+{
+	return &ui->leaks.why_list;
+}
+
+static void why_update(struct ui *ui)
+{
+	const struct leaks_row *row;
+
+	view_leaks_update(ui);
+	row = view_leaks_selected(ui);
+	if (!ui->leaks.why)
+		ui->leaks.why = malloc(sizeof(*ui->leaks.why));
+	if (ui->leaks.why && row)
+		why_make(ui->leaks.why, ui, ui->leaks.last, row->leak, row->site);
+	else if (ui->leaks.why)
+		ui->leaks.why->count = 0;
+	list_recount(&ui->leaks.why_list, ui->leaks.why ? ui->leaks.why->count : 0);
+}
+
+static void why_open(struct ui *ui)
+{
+	ui->leaks.why_list =
+		(struct list){ .height = ui->leaks.why_list.height, .scroll_only = true };
+	/* The selection stays with its row, whatever the next scan finds. */
+	ui->leaks.list.moved = true;
+}
+
+static void why_draw_head(const struct ui *ui, int y)
+{
+	const struct leaks_row *row = view_leaks_selected(ui);
+	unsigned width = (unsigned)ui->layout.width;
+	struct row_style style = ui_style(ui);
+	struct strip s = STRIP_INIT;
+	char name[STRIP_TEXT], text[UNITS_MAX];
+
+	ink_fill(y, 0, width, INK_HEAD);
+	if (!row)
+		return;
+	strip_left(&s, 80, INK_HEAD, "%s", snapshot_leak_word(row->leak->class));
+	strip_left(&s, 70, INK_HEAD, "%s", units_bytes(text, row->leak->sum.bytes));
+	strip_left(&s, 60, INK_HEAD, "in %s", units_count(text, row->leak->sum.blocks));
+	if (row->site) {
+		site_name(row->site, &style, name, sizeof(name));
+		strip_left(&s, 90, INK_HEAD, "%s", name);
+		strip_elastic(&s, 12);
+	}
+	strip_draw(&s, y, 1, width - 2);
+}
+
+static void why_draw(struct ui *ui)
+{
+	const struct list *l = &ui->leaks.why_list;
+	unsigned width = (unsigned)ui->layout.width;
+	int y = ui->layout.y[ROW_BODY];
+	char cut[WHY_TEXT];
+
+	if (ui->leaks.version != ui->source->leaks(ui->source->ctx)->version)
+		why_update(ui);
+	why_draw_head(ui, ui->layout.y[ROW_HEAD]);
+	for (size_t i = 0; i < l->height && l->top + i < l->count; i++) {
+		text_elide(cut, sizeof(cut), ui->leaks.why->line[l->top + i].text, width - 2, false,
+			ink_ascii());
+		ink_text(y + (int)i, 1, width - 2, ui->leaks.why->line[l->top + i].ink, cut);
+	}
+	if (!l->count)
+		ink_text(y, 2, width - 2, INK_DIM, "the last scan found no such blocks");
+}
+
+static void why_status(struct ui *ui, char *text, size_t cap)
+{
+	const struct list *l = &ui->leaks.why_list;
+	size_t end = l->top + l->height < l->count ? l->top + l->height : l->count;
+
+	if (l->count)
+		snprintf(text, cap, "lines %zu-%zu of %zu   H %s what the blocks hold", l->top + 1,
+			end, l->count, ui->leaks.contents ? "hides" : "shows");
+}
+
+static bool why_matches(const struct ui *ui, const struct filter *f, size_t row)
+{
+	return filter_match_text(f, ui->leaks.why->line[row].text);
+}
+
+const struct view view_why = {
+	.title = "Why",
+	.scope = IN_WHY,
+	.wishes = LAYOUT_COMPACT,
+	.open = why_open,
+	.update = why_update,
+	.draw = why_draw,
+	.status = why_status,
+	.list = why_list,
+	.matches = why_matches,
+	.facts = view_leaks_facts,
+};

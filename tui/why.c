@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Lines about a row of leaks (why.h). */
+#include "tui/why.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include "src/model/leaks.h"
+#include "src/util/units.h"
+
+#define CONTENT_LINES 4u
+#define CONTENT_BYTES 16u /* of a line */
+
+static void say(struct why *w, enum ink ink, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void say(struct why *w, enum ink ink, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (w->count == WHY_LINES)
+		return;
+	w->line[w->count].ink = ink;
+	va_start(ap, fmt);
+	vsnprintf(w->line[w->count].text, WHY_TEXT, fmt, ap);
+	va_end(ap);
+	w->count++;
+}
+
+static const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+/* ---- why ---- */
+
+static void say_class(struct why *w, const struct snap_leak_site *row)
+{
+	char blocks[UNITS_MAX + 8], bytes[UNITS_MAX];
+	const char *n = units_exact(blocks, row->sum.blocks);
+	bool one = row->sum.blocks == 1;
+
+	switch (row->class) {
+	case SNAP_LEAK_DEFINITE:
+		say(w, INK_PLAIN,
+			"No root, stack, register or reachable block points to %s %s block%s.",
+			one ? "this" : "these", n, plural(row->sum.blocks));
+		if (row->indirect.blocks)
+			say(w, INK_PLAIN, "With %s is lost what only %s to: %s block%s, %s.",
+				one ? "it" : "them", one ? "it points" : "they point",
+				units_exact(blocks, row->indirect.blocks),
+				plural(row->indirect.blocks),
+				units_bytes(bytes, row->indirect.bytes));
+		break;
+	case SNAP_LEAK_INDIRECT:
+		say(w, INK_PLAIN, "Only blocks that are lost themselves point to %s %s block%s.",
+			one ? "this" : "these", n, plural(row->sum.blocks));
+		break;
+	case SNAP_LEAK_POSSIBLE:
+		say(w, INK_PLAIN, "Of %s %s block%s no pointer to the start was found on any way,",
+			one ? "this" : "these", n, plural(row->sum.blocks));
+		say(w, INK_PLAIN, "only ones inside, which may be numbers that look like it.");
+		break;
+	case SNAP_LEAK_REACHABLE:
+	case SNAP_LEAK_CLASSES:
+		say(w, INK_PLAIN, "The program can still get at %s %s block%s.",
+			one ? "this" : "these", n, plural(row->sum.blocks));
+		break;
+	}
+}
+
+static void say_site(struct why *w, const struct snap_site *site)
+{
+	char allocs[UNITS_MAX + 8], percent[UNITS_MAX];
+
+	if (!site)
+		return;
+	if (site->frees == 0)
+		say(w, INK_PLAIN, "No block of this call site was ever freed: %s allocated.",
+			units_exact(allocs, site->allocs));
+	else
+		say(w, INK_PLAIN, "Of the %s blocks allocated here %s%% were freed.",
+			units_exact(allocs, site->allocs),
+			units_percent(percent, site->frees, site->allocs));
+}
+
+static void say_since(struct why *w, const struct snap_leak_site *row)
+{
+	uint64_t now = row->sum.bytes, then = row->before_bytes;
+	char bytes[UNITS_MAX];
+
+	if (row->seen < 2)
+		return;
+	if (now == then)
+		say(w, INK_PLAIN, "Found by %u scans in a row; as much as by the one before.",
+			row->seen);
+	else
+		say(w, INK_PLAIN, "Found by %u scans in a row; %s %s than by the one before.",
+			row->seen, units_bytes(bytes, now > then ? now - then : then - now),
+			now > then ? "more" : "less");
+}
+
+static void say_how(struct why *w, const struct snap_leaks *l)
+{
+	char bytes[UNITS_MAX], stop[UNITS_MAX];
+
+	if (leaks_is_whole(l))
+		say(w, INK_DIM, "Read: %s, registers of %u thread%s, in %s (%s).",
+			units_bytes(bytes, l->scanned_bytes), l->threads, plural(l->threads),
+			units_duration(stop, l->stop_ns), l->how);
+	if (l->running)
+		say(w, INK_WARN, "%u of %u threads did not stop: their registers are not known.",
+			l->running, l->threads);
+	if (l->busy)
+		say(w, INK_WARN, "%u threads were inside realloc: what they move may be missing.",
+			l->busy);
+	if (l->unread_bytes)
+		say(w, INK_WARN, "%s of the program's memory could not be read.",
+			units_bytes(bytes, l->unread_bytes));
+	if (l->devices)
+		say(w, INK_DIM, "Not read: %u mapping%s of devices.", l->devices,
+			plural(l->devices));
+}
+
+/* ---- blocks ---- */
+
+/* Each as of now: the program goes on, and the block may be another by then. */
+static void say_contents(struct why *w, const struct ui *ui, const struct snap_leak_block *b)
+{
+	unsigned char bytes[CONTENT_LINES * CONTENT_BYTES];
+	size_t n = b->size < sizeof(bytes) ? b->size : sizeof(bytes);
+	long got = ui->source->bytes ? ui->source->bytes(ui->source->ctx, b->addr, bytes, n) : -1;
+
+	if (got <= 0 && n > 0)
+		say(w, INK_DIM, "      its contents cannot be read");
+	for (size_t at = 0; (long)at < got; at += CONTENT_BYTES) {
+		char hex[3 * CONTENT_BYTES + 1], text[CONTENT_BYTES + 1];
+		size_t end = (size_t)got - at < CONTENT_BYTES ? (size_t)got - at : CONTENT_BYTES;
+
+		for (size_t i = 0; i < end; i++) {
+			unsigned char c = bytes[at + i];
+
+			sprintf(hex + 3 * i, "%02x ", c);
+			text[i] = c >= ' ' && c <= '~' ? (char)c : '.';
+		}
+		text[end] = '\0';
+		say(w, INK_PLAIN, "      %-48s %s", hex, text);
+	}
+}
+
+static void say_step(struct why *w, const struct ui *ui, const struct snap_leak_step *step)
+{
+	const struct snap_site *site = step->root ? NULL : ui_site(ui, step->site);
+	struct row_style style = ui_style(ui);
+	char name[256] = "a call site that is not known yet", size[UNITS_MAX];
+
+	if (site)
+		site_name(site, &style, name, sizeof(name));
+	if (step->root && step->addr)
+		say(w, INK_PLAIN, "      0x%012" PRIx64 "  %s", step->addr, step->root);
+	else if (step->root)
+		say(w, INK_PLAIN, "      %s", step->root);
+	else
+		say(w, INK_PLAIN, "      0x%012" PRIx64 "  %6s of %s", step->addr,
+			units_bytes(size, step->size), name);
+}
+
+/* The way to it, from the top down. */
+static void say_way(struct why *w, const struct ui *ui, const struct snap_leak_block *b)
+{
+	uint32_t before = b->nsteps > 4 ? b->nsteps - 4 : 0;
+	char left[UNITS_MAX + 8];
+
+	if (b->nsteps > 0)
+		say(w, INK_DIM, "    pointed to, from the top down, by");
+	for (uint32_t i = 0; i < b->nsteps; i++) {
+		if (i == before && b->left_out)
+			say(w, INK_DIM, "      ... %s more block%s ...",
+				units_exact(left, b->left_out), plural(b->left_out));
+		say_step(w, ui, &b->steps[i]);
+	}
+	if (b->inside)
+		say(w, INK_WARN, "      by a pointer inside the block, not to its start");
+}
+
+static void say_block(struct why *w, const struct ui *ui, const struct snap_leak_block *b)
+{
+	uint64_t now = ui->shown ? ui->shown->uptime_ns : 0;
+	char size[UNITS_MAX], age[UNITS_MAX];
+
+	say(w, INK_BOLD, "  0x%012" PRIx64 "  %6s  %s old%s", b->addr, units_bytes(size, b->size),
+		units_duration(age, now > b->birth_ns ? now - b->birth_ns : 0),
+		b->holders > 1 ? "  (more than one block points to it)" : "");
+	if (ui->leaks.contents)
+		say_contents(w, ui, b);
+	say_way(w, ui, b);
+}
+
+static void say_blocks(struct why *w, const struct ui *ui, const struct snap_leak_site *row)
+{
+	char all[UNITS_MAX + 8];
+
+	if (!row->nblocks)
+		return;
+	if (row->sum.blocks > row->nblocks)
+		say(w, INK_PLAIN, "The %u oldest of %s blocks%s:", row->nblocks,
+			units_exact(all, row->sum.blocks),
+			ui->leaks.contents ? ", with what they hold now" : "");
+	else
+		say(w, INK_PLAIN, "The blocks%s:",
+			ui->leaks.contents ? ", with what they hold now" : "");
+	for (uint32_t i = 0; i < row->nblocks; i++)
+		say_block(w, ui, &row->blocks[i]);
+}
+
+static void say_stack(struct why *w, const struct ui *ui, const struct snap_site *site)
+{
+	char name[256], place[128];
+
+	say(w, INK_PLAIN, "%s", "");
+	say(w, INK_PLAIN, "Allocated with %s by:", site ? site->alloc_function : "?");
+	for (uint32_t i = 0; site && i < site->stack->nframes; i++) {
+		const struct frame *f = &site->stack->frames[i];
+
+		frame_name(f, ui->names, 200, ink_ascii(), name, sizeof(name));
+		frame_place(f, 100, ink_ascii(), place, sizeof(place));
+		say(w, i == site->stack->title ? INK_BOLD : INK_PLAIN, "%4u %s%-40s  %s", i,
+			i == site->stack->title ? "> " : "  ", name, place);
+	}
+}
+
+void why_make(struct why *w, const struct ui *ui, const struct snap_leaks *l,
+	const struct snap_leak_site *row, const struct snap_site *site)
+{
+	w->count = 0;
+	if (row->suppressed)
+		say(w, INK_WARN, "Suppressed: not counted in its class.");
+	say_class(w, row);
+	say_since(w, row);
+	say_site(w, site);
+	say_how(w, l);
+	say_blocks(w, ui, row);
+	say_stack(w, ui, site);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What is known of a row of leaks, in lines: why its blocks count as lost or alive, which ones they
+ * are, who points to them, and where they were allocated. Main thread.
+ */
+#ifndef TUI_WHY_H
+#define TUI_WHY_H
+
+#include "tui/ink.h"
+#include "tui/ui.h"
+
+#define WHY_LINES 400 /* a stack of a thousand frames has the rest of its lines in the detail */
+#define WHY_TEXT  400
+
+struct why {
+	struct {
+		enum ink ink;
+		char text[WHY_TEXT];
+	} line[WHY_LINES];
+	size_t count;
+};
+
+/* Fills `w`. `site`: where the blocks were allocated; NULL: not known yet. */
+void why_make(struct why *w, const struct ui *ui, const struct snap_leaks *l,
+	const struct snap_leak_site *row, const struct snap_site *site);
+
+#endif
