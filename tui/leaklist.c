@@ -7,7 +7,7 @@
 #include <string.h>
 #include "tui/views.h"
 
-#define LOST ((1u << SNAP_LEAK_REACHABLE) - 1)
+#define LOST	   ((1u << SNAP_LEAK_REACHABLE) - 1)
 #define SUPPRESSED (1u << SNAP_LEAK_CLASSES)
 
 /* What K goes through. */

@@ -99,7 +99,8 @@ static void every_accept(struct ui *ui, const char *text)
 
 	if (!*text)
 		return;
-	if (strcmp(text, "0") != 0 && (units_parse_duration(text, &ns) || ns < LEAKS_EVERY_MIN_NS)) {
+	if (strcmp(text, "0") != 0 &&
+		(units_parse_duration(text, &ns) || ns < LEAKS_EVERY_MIN_NS)) {
 		ui_say(ui, "\"%s\" is no time of a second or more, and not 0", text);
 		return;
 	}
@@ -175,7 +176,8 @@ static void since_text(const struct snap_leak_site *l, char *out)
 			units_bytes(bytes, (uint64_t)(since < 0 ? -since : since)));
 }
 
-static void leaks_site_text(const struct ui *ui, const struct leaks_row *row, unsigned cells, char *out)
+static void leaks_site_text(
+	const struct ui *ui, const struct leaks_row *row, unsigned cells, char *out)
 {
 	struct row_style style = ui_style(ui);
 	char name[512], place[128], text[700];
@@ -196,8 +198,8 @@ static void leaks_site_text(const struct ui *ui, const struct leaks_row *row, un
 	}
 }
 
-static void leaks_cell(const struct ui *ui, const struct leaks_row *row, const struct table_place *p,
-	char out[COLUMN_TEXT_MAX])
+static void leaks_cell(const struct ui *ui, const struct leaks_row *row,
+	const struct table_place *p, char out[COLUMN_TEXT_MAX])
 {
 	const struct snap_leak_site *l = row->leak;
 	uint64_t now = ui->shown ? ui->shown->uptime_ns : 0;
@@ -253,7 +255,7 @@ static void leaks_draw_row(const struct ui *ui, size_t i, int y)
 	for (unsigned k = 0; k < n; k++) {
 		leaks_cell(ui, row, &place[k], text);
 		table_draw_cell(&leak_table, place[k], y,
-			selected                     ? INK_SELECT
+			selected		     ? INK_SELECT
 			: place[k].column == BY_KIND ? ink_of(row->leak)
 						     : INK_PLAIN,
 			text);
@@ -334,8 +336,8 @@ static void leaks_draw(struct ui *ui)
 
 	view_leaks_fresh(ui);
 	pane = leaks_pane(ui);
-	table_draw_head(&leak_table, &ui->leaks.order, ui->layout.y[ROW_HEAD],
-		(unsigned)ui->layout.width);
+	table_draw_head(
+		&leak_table, &ui->leaks.order, ui->layout.y[ROW_HEAD], (unsigned)ui->layout.width);
 	if (!l->count)
 		leaks_draw_empty(ui, y, (unsigned)ui->layout.body_height);
 	for (size_t i = 0; i < l->height && l->top + i < l->count; i++)
@@ -351,8 +353,8 @@ static void progress_fact(const struct leaks *l, struct strip *s)
 	char read[UNITS_MAX], of[UNITS_MAX];
 
 	if (l->phase == LEAKS_READING && l->of_bytes)
-		strip_right(s, 95, INK_WARN, "reading: %s of %s at most", units_bytes(read, l->read_bytes),
-			units_bytes(of, l->of_bytes));
+		strip_right(s, 95, INK_WARN, "reading: %s of %s at most",
+			units_bytes(read, l->read_bytes), units_bytes(of, l->of_bytes));
 	else
 		strip_right(s, 95, INK_WARN, "%s",
 			l->phase == LEAKS_STOPPING  ? "stopping threads"
@@ -385,9 +387,10 @@ void view_leaks_facts(const struct ui *ui, struct strip *s)
 static size_t sum_text(char *out, size_t cap, const char *name, const struct snap_leak_sum *sum)
 {
 	char bytes[UNITS_MAX], blocks[UNITS_MAX];
-	int n = sum->blocks ? snprintf(out, cap, "%s %s in %s   ", name, units_bytes(bytes, sum->bytes),
-				      units_count(blocks, sum->blocks))
-			    : snprintf(out, cap, "%s 0   ", name);
+	int n = sum->blocks
+			? snprintf(out, cap, "%s %s in %s   ", name, units_bytes(bytes, sum->bytes),
+				  units_count(blocks, sum->blocks))
+			: snprintf(out, cap, "%s 0   ", name);
 
 	return n < 0 ? 0 : (size_t)n < cap ? (size_t)n : cap - 1;
 }

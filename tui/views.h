@@ -6,7 +6,8 @@
 #include "tui/ui.h"
 
 extern const struct view view_sites, view_tree, view_sizes, view_modules, view_threads, view_map,
-	view_output, view_detail, view_marks, view_leaks, view_why, view_help, view_settings, view_processes;
+	view_output, view_detail, view_marks, view_leaks, view_why, view_help, view_settings,
+	view_processes;
 
 /* The selection of the table goes to this site. */
 void view_sites_select(struct ui *ui, uint32_t site);

@@ -208,8 +208,8 @@ static void say_blocks(struct why *w, const struct ui *ui, const struct snap_lea
 			units_exact(all, row->sum.blocks),
 			ui->leaks.contents ? ", with what they hold now" : "");
 	else
-		say(w, INK_PLAIN, "The blocks%s:",
-			ui->leaks.contents ? ", with what they hold now" : "");
+		say(w, INK_PLAIN,
+			"The blocks%s:", ui->leaks.contents ? ", with what they hold now" : "");
 	for (uint32_t i = 0; i < row->nblocks; i++)
 		say_block(w, ui, &row->blocks[i]);
 }

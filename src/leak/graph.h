@@ -69,8 +69,9 @@ void leak_graph_free(struct leak_graph *g);
 #define LEAK_REGISTER(tid, index)                                                                  \
 	(UINT64_C(1) << 63 | (uint64_t)(uint32_t)(tid) << 16 | (uint64_t)(index) << 3)
 /*
- * Words of a root, the first of which is at `at`. `bins`: glibc's malloc keeps its own words there, which tell of chunks: a chunk
- * begins with the last 8 bytes of the block before it, and that is no pointer to the block.
+ * Words of a root, the first of which is at `at`. `bins`: glibc's malloc keeps its own words there,
+ * which tell of chunks: a chunk begins with the last 8 bytes of the block before it, and that is no
+ * pointer to the block.
  */
 void leak_graph_root(
 	struct leak_graph *g, uint64_t at, const uint64_t *words, size_t count, bool bins);

@@ -7,10 +7,10 @@
 #include "shm/layout.h"
 #include "src/leak/glibc.h"
 
-#define PAGE	     4096u
+#define PAGE	      4096u
 #define GENERAL_WORDS (sizeof(struct user_regs_struct) / sizeof(uint64_t))
-#define RED_ZONE     128u /* below the stack pointer, in use by the function there: x86-64 ABI */
-#define THREAD_BYTES 16384u /* glibc's struct pthread, at the end of a stack: some 2 KB */
+#define RED_ZONE      128u /* below the stack pointer, in use by the function there: x86-64 ABI */
+#define THREAD_BYTES  16384u /* glibc's struct pthread, at the end of a stack: some 2 KB */
 
 struct scan {
 	struct leak_roots *roots;
@@ -322,8 +322,7 @@ void leak_roots_scan(struct leak_roots *r, struct leak_space *space, const struc
 		if (t->state != LEAK_THREAD_STOPPED)
 			continue;
 		if (r->kinds & LEAK_ROOT_REGISTERS)
-			leak_graph_root(g, LEAK_REGISTER(t->tid, 0),
-				(const uint64_t *)&t->regs,
+			leak_graph_root(g, LEAK_REGISTER(t->tid, 0), (const uint64_t *)&t->regs,
 				sizeof(t->regs) / sizeof(uint64_t), false);
 		if (r->kinds & LEAK_ROOT_VECTORS)
 			leak_graph_root(g, LEAK_REGISTER(t->tid, GENERAL_WORDS), t->vectors,

@@ -263,10 +263,9 @@ static int loaders_mark(struct scan *s)
 
 static int found_make(struct scan *s)
 {
-	const struct leak_found found = { .graph = &s->graph,
-		.space = &s->space,
-		.thread = s->thread,
-		.threads = s->threads };
+	const struct leak_found found = {
+		.graph = &s->graph, .space = &s->space, .thread = s->thread, .threads = s->threads
+	};
 
 	return is_cancelled(s) ? -ECANCELED : leak_result_make(s->out, &found, s->wish->why);
 }

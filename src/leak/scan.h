@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A leak scan of a running process, from outside: stop it, read its live table and its memory, let
- * it go on, and then find out what nothing points to. Any thread; what stops the process is a thread
- * of its own, which the call waits for (stop.h tells why).
+ * it go on, and then find out what nothing points to. Any thread; what stops the process is a
+ * thread of its own, which the call waits for (stop.h tells why).
  */
 #ifndef SRC_LEAK_SCAN_H
 #define SRC_LEAK_SCAN_H

@@ -29,7 +29,8 @@ enum leaks_confidence {
 	LEAKS_MEDIUM, /* seen once, or not everything was read */
 	LEAKS_HIGH
 };
-enum leaks_confidence leaks_confidence(const struct snap_leaks *l, const struct snap_leak_site *row);
+enum leaks_confidence leaks_confidence(
+	const struct snap_leaks *l, const struct snap_leak_site *row);
 /* "low", ...; "-" for none. Static. */
 const char *leaks_confidence_word(enum leaks_confidence c);
 /* Whether all memory was read and all threads stopped. */

@@ -30,7 +30,8 @@ static const struct snap_leak_step cannedleaks_way[] = {
 	{ 0x7f12a40c1400, 64, 18, NULL },
 	{ 0x7f12a40c1500, 64, 18, NULL },
 };
-static const struct snap_leak_step cannedleaks_register = { 0, 0, 0, "register rbx of thread 4212" };
+static const struct snap_leak_step cannedleaks_register = { 0, 0, 0,
+	"register rbx of thread 4212" };
 static const struct snap_leak_block cannedleaks_blocks[] = {
 	{ 0x7f12a40c1f40, 64, 10000000000, 0, 0, false, NULL, 0 },
 	{ 0x7f12a40c2080, 1 << 20, 20000000000, 2, 0, false, NULL, 0 },
