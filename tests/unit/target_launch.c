@@ -6,9 +6,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
@@ -263,6 +265,55 @@ static void exec_fails(const char *command, int want, const char *why)
 	CHECK_INT(waitpid(-1, NULL, WNOHANG), -1); /* and it is reaped */
 }
 
+/* A thread of ours that traces the child, as a leak scan does. */
+struct tracer {
+	pid_t pid;
+	pthread_barrier_t stopped, polled;
+	bool took;
+};
+
+static void *trace(void *ctx)
+{
+	struct tracer *t = ctx;
+	siginfo_t info = { 0 };
+	int status = 0;
+
+	CHECK_INT(ptrace(PTRACE_SEIZE, t->pid, NULL, NULL), 0);
+	CHECK_INT(ptrace(PTRACE_INTERRUPT, t->pid, NULL, NULL), 0);
+	waitid(P_PID, (id_t)t->pid, &info, WEXITED | WSTOPPED | WNOWAIT | __WALL);
+	pthread_barrier_wait(&t->stopped);
+	pthread_barrier_wait(&t->polled);
+	t->took = waitpid(t->pid, &status, __WALL | WNOHANG) == t->pid && WIFSTOPPED(status);
+	ptrace(PTRACE_DETACH, t->pid, NULL, NULL);
+	return NULL;
+}
+
+TEST(stops_of_a_traced_child_are_the_tracers)
+{
+	struct target_launch l = { .argv = ARGV(WORD("sleep"), WORD("100")),
+		.library = LIBRARY,
+		.segment = "/dev/shm/heaptop-of-a-test" };
+	char message[TARGET_MESSAGE_MAX];
+	struct target_child child;
+	struct tracer t = { 0 };
+	pthread_t thread;
+	int status = 0;
+
+	CHECK_INT(target_launch(&l, &child, message), 0);
+	CHECK_INT(target_go(&child, message), 0);
+	t.pid = child.pid;
+	pthread_barrier_init(&t.stopped, NULL, 2);
+	pthread_barrier_init(&t.polled, NULL, 2);
+	pthread_create(&thread, NULL, trace, &t);
+	pthread_barrier_wait(&t.stopped);
+	CHECK_INT(target_poll(&child, &status), 0);
+	pthread_barrier_wait(&t.polled);
+	pthread_join(thread, NULL);
+	CHECK(t.took);
+	kill(child.pid, SIGKILL);
+	CHECK_INT(WTERMSIG(status_of(&child)), SIGKILL);
+}
+
 TEST(exec_failure_comes_back)
 {
 	exec_fails("/no/such/program", 127, strerror(ENOENT));
@@ -444,6 +495,7 @@ int main(int argc, char **argv)
 	RUN(child_ends_if_never_told_to_go);
 	RUN(child_killed_while_it_waits);
 	RUN(exit_and_signal_come_back);
+	RUN(stops_of_a_traced_child_are_the_tracers);
 	RUN(exec_failure_comes_back);
 	RUN(terminal_is_its_own);
 	RUN(no_terminal_no_pty);
