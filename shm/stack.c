@@ -25,6 +25,21 @@ static uint32_t *chain_head(const struct segment *s, uint32_t parent, const stru
 	return segment_commit(s, at, sizeof(uint32_t)) == 0 ? segment_at(s, at) : NULL;
 }
 
+/* A program that forks early may become anything in its child: with fewer heads a large one's
+ * chains would get long. They take four units of memory, where all may take thirty-two. */
+#define EXPECTED_LEAST_LOG2 16u
+#define HEADS_PER_NODE_LOG2 2u
+
+void stack_expect(const struct segment *s, uint32_t nodes)
+{
+	uint32_t log2 = EXPECTED_LEAST_LOG2;
+
+	while (log2 < s->header->heads_log2 && nodes >> (log2 - HEADS_PER_NODE_LOG2) != 0)
+		log2++;
+	if (log2 < s->header->heads_log2)
+		s->header->heads_log2 = log2;
+}
+
 /* Looks in a chain from `node` up to, not including, `end`. */
 static uint32_t chain_find(const struct segment *s, uint32_t node, uint32_t end, uint32_t parent,
 	const struct frame *f)

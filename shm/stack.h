@@ -32,6 +32,10 @@ struct stack_trace {
 	uint32_t kept; /* that many outermost frames are those of the stack that `path` is of */
 };
 
+/* How large the tree will probably be, said before its first stack, of a segment that is nobody
+ * else's yet: fewer hash chains take less memory, which is most of what a forked child costs. */
+void stack_expect(const struct segment *s, uint32_t nodes);
+
 /*
  * The site of a stack: the same stack always gives the same site. 0, the catch-all, when a table is
  * full; the header counts that.

@@ -334,6 +334,40 @@ TEST(refused_along_the_last_stack)
 }
 
 /* Several thousand stacks over few frames: long chains, shared prefixes, all told apart. */
+/* Units of memory that the chains' heads have. */
+static uint32_t head_units(const struct segment *s)
+{
+	const struct ht_region *r = &s->header->region[HT_REGION_HEADS];
+	uint32_t units = 0;
+
+	for (uint64_t at = 0; at < r->bytes; at += HT_COMMIT_BYTES)
+		units += segment_has(s, r->offset + at);
+	return units;
+}
+
+/* A segment of which little is expected takes little, and holds what comes all the same. */
+TEST(expected)
+{
+	static const struct {
+		uint32_t nodes, log2, least, most;
+	} cases[] = { { 0, 16, 1, 4 }, { 40000, 18, 5, 16 }, { 1u << 20, 19, 17, 32 } };
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct fixture f;
+
+		fixture_open(&f, SEGMENT_FULL);
+		stack_expect(&f.s, cases[i].nodes);
+		CHECK_INT(f.s.header->heads_log2, cases[i].log2);
+		for (uint64_t seed = 0; seed < 100; seed++) {
+			struct stack_trace t = trace(seed, 20);
+
+			check_walk(&f.s, stack_intern(&f.s, &t), &t);
+		}
+		CHECK(head_units(&f.s) >= cases[i].least && head_units(&f.s) <= cases[i].most);
+		fixture_close(&f);
+	}
+}
+
 TEST(many)
 {
 	enum { STACKS = 30000 };
@@ -375,6 +409,7 @@ int main(void)
 	RUN(sites_full);
 	RUN(nodes_full);
 	RUN(refused_along_the_last_stack);
+	RUN(expected);
 	RUN(many);
 	return check_end();
 }
