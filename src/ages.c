@@ -5,43 +5,70 @@
  */
 #include "src/ages.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
-#include "src/util/clock.h"
-
-#define AGES_SHARE                                                                                 \
-	20u /* reading takes 1/20 of the time at most: ten million blocks take seconds             \
-	     */
+#include "shm/poisson.h"
 
 struct ages_site {
 	uint64_t first, last; /* births, in ticks; first > last: no live block */
 };
 
-static bool ages_wanted;
+static bool wanted_by_someone;
 
 void ages_want(bool wanted)
 {
-	ages_wanted = wanted;
+	wanted_by_someone = wanted;
 }
 
-static int ages_room(struct ages *a, uint32_t sites)
+bool ages_wanted(void)
+{
+	return wanted_by_someone;
+}
+
+int ages_start(struct ages *a, uint32_t sites)
 {
 	struct ages_site *grown;
 
-	if (sites <= a->room)
-		return 0;
-	grown = realloc(a->site, (sites + sites / 2) * sizeof(*grown));
-	if (!grown)
-		return -1;
-	a->site = grown;
-	a->room = sites + sites / 2;
+	if (sites > a->room) {
+		grown = realloc(a->site, (sites + sites / 2) * sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		a->site = grown;
+		a->room = sites + sites / 2;
+	}
+	for (uint32_t i = 0; i < a->room; i++)
+		a->site[i] = (struct ages_site){ .first = UINT64_MAX };
 	return 0;
 }
 
-static void ages_block(void *ctx, const struct read_block *b)
+static uint64_t since_start(uint64_t ns, uint64_t created_ns)
 {
-	struct ages *a = ctx;
+	return ns == UINT64_MAX ? ns : ns > created_ns ? ns - created_ns : 0;
+}
 
+void ages_start_classes(struct ages *a, uint32_t site, uint64_t allocs,
+	const struct growth_span *span, unsigned spans, uint64_t created_ns)
+{
+	struct ages_class *before = &a->class[0];
+
+	a->classes_of = site;
+	a->classes = spans + 1;
+	*before = (struct ages_class){ .to_ns = UINT64_MAX };
+	for (unsigned i = 0; i < spans; i++) {
+		a->class[i + 1] =
+			(struct ages_class){ .from_ns = since_start(span[i].from_ns, created_ns),
+				.to_ns = since_start(span[i].to_ns, created_ns),
+				.allocs = span[i].allocs };
+		allocs -= span[i].allocs < allocs ? span[i].allocs : allocs;
+	}
+	before->allocs = allocs;
+	if (spans > 0)
+		before->to_ns = a->class[1].from_ns;
+}
+
+void ages_block(struct ages *a, const struct read_block *b)
+{
 	if (b->site >= a->room)
 		return; /* newer than the sites that were read */
 	if (b->tick < a->site[b->site].first)
@@ -50,18 +77,19 @@ static void ages_block(void *ctx, const struct read_block *b)
 		a->site[b->site].last = b->tick;
 }
 
-void ages_look(struct ages *a, struct read_segment *segment, uint32_t sites)
+void ages_block_class(struct ages *a, const struct read_block *b)
 {
-	uint64_t start = clock_monotonic_ns();
+	struct poisson_weight weight;
+	uint64_t born = b->tick << HT_TICK_SHIFT;
+	unsigned at = a->classes;
 
-	if (!ages_wanted)
-		a->known = false;
-	if (!ages_wanted || (a->known && start < a->due_ns) || ages_room(a, sites) != 0)
+	if (b->site != a->classes_of || !a->classes)
 		return;
-	for (uint32_t i = 0; i < a->room; i++)
-		a->site[i] = (struct ages_site){ .first = UINT64_MAX };
-	a->known = read_blocks(segment, ages_block, a) >= 0;
-	a->due_ns = start + (clock_monotonic_ns() - start) * AGES_SHARE;
+	while (--at > 0 && a->class[at].from_ns > born)
+		;
+	weight = poisson_weight(b->addr, b->size, b->rate);
+	a->class[at].blocks += weight.blocks;
+	a->class[at].bytes += weight.bytes;
 }
 
 /* The clock that births are taken from may be a little ahead of ours. */
@@ -72,18 +100,18 @@ static uint64_t age_of(uint64_t tick, uint64_t uptime_ns)
 	return uptime_ns > born ? uptime_ns - born : 0;
 }
 
-void ages_tell(const struct ages *a, struct model_site *sites, size_t count, uint64_t uptime_ns)
+void ages_tell(const struct ages *a, struct snapshot *s, struct snap_site *sites)
 {
-	for (size_t i = 0; i < count; i++) {
-		const struct ages_site *s =
+	for (size_t i = 0; i < s->nsites; i++) {
+		const struct ages_site *in =
 			a->known && sites[i].id < a->room ? &a->site[sites[i].id] : NULL;
 
 		/* Those that were alive when the table was read may have been freed since. */
-		sites[i].has_ages = s && s->first <= s->last && sites[i].allocs > sites[i].frees;
+		sites[i].has_ages = in && in->first <= in->last && sites[i].allocs > sites[i].frees;
 		if (!sites[i].has_ages)
 			continue;
-		sites[i].oldest_ns = age_of(s->first, uptime_ns);
-		sites[i].youngest_ns = age_of(s->last, uptime_ns);
+		sites[i].oldest_ns = age_of(in->first, s->uptime_ns);
+		sites[i].youngest_ns = age_of(in->last, s->uptime_ns);
 	}
 }
 

@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The births of blocks that live (births.h). Called by the marks once a tick, on the main thread.
- */
+/* The births of blocks that live (births.h). Called by the survey, on the main thread. */
 #include "src/births.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "shm/poisson.h"
-#include "src/util/clock.h"
-
-#define SHARE 50u /* of the time, a walk may take 1/50 */
 
 /* One walk. */
-struct walk {
-	struct births *b;
+struct births_walk {
 	uint64_t *ns; /* of the moments, the oldest first */
 	uint64_t *blocks, *bytes; /* born before moment i, after the one before; count + 1 */
 	unsigned count;
@@ -21,7 +17,7 @@ struct walk {
 };
 
 /* How many moments were before a birth. */
-static unsigned generation(const struct walk *w, uint64_t ns)
+static unsigned generation(const struct births_walk *w, uint64_t ns)
 {
 	unsigned low = 0, high = w->count;
 
@@ -36,9 +32,9 @@ static unsigned generation(const struct walk *w, uint64_t ns)
 	return low;
 }
 
-static void block_visit(void *ctx, const struct read_block *block)
+void births_block(struct births *b, const struct read_block *block)
 {
-	struct walk *w = ctx;
+	struct births_walk *w = b->walk;
 	struct poisson_weight weight = poisson_weight(block->addr, block->size, block->rate);
 	/* A birth is a tick; a moment inside it comes before what was born in it. */
 	uint64_t ns = ((block->tick + 1) << HT_TICK_SHIFT) - 1;
@@ -46,14 +42,15 @@ static void block_visit(void *ctx, const struct read_block *block)
 
 	w->blocks[at] += weight.blocks;
 	w->bytes[at] += weight.bytes;
-	if (!w->by_site || block->site >= w->b->room || ns < w->from_ns || ns >= w->to_ns)
+	if (!w->by_site || block->site >= b->room || ns < w->from_ns || ns >= w->to_ns)
 		return;
-	w->b->site[block->site].blocks += weight.blocks;
-	w->b->site[block->site].bytes += weight.bytes;
+	b->site[block->site].blocks += weight.blocks;
+	b->site[block->site].bytes += weight.bytes;
 }
 
-static void moments_tell(const struct walk *w, const struct moments *m)
+static void moments_tell(struct births *b, const struct moments *m)
 {
+	const struct births_walk *w = b->walk;
 	struct snap_moment *at = m->last;
 
 	for (unsigned i = w->count; i-- > 0 && at;) {
@@ -61,8 +58,8 @@ static void moments_tell(const struct walk *w, const struct moments *m)
 		at->alive_bytes = w->bytes[i];
 		at = (struct snap_moment *)(uintptr_t)at->before;
 	}
-	w->b->alive_blocks = w->blocks[w->count];
-	w->b->alive_bytes = w->bytes[w->count];
+	b->alive_blocks = w->blocks[w->count];
+	b->alive_bytes = w->bytes[w->count];
 }
 
 static bool sites_room(struct births *b, const struct snapshot *s)
@@ -96,43 +93,46 @@ static void walked(struct births *b, const struct moments *m, const struct snaps
 	b->known = true;
 }
 
-static void walk(struct births *b, struct read_segment *segment, const struct moments *m,
-	const struct snapshot *s)
+bool births_differ(const struct births *b, const struct moments *m, const struct snapshot *s)
 {
-	struct walk w = { .b = b,
+	return s->since != b->since || s->until != b->until || m->last != b->last;
+}
+
+static struct births_walk *walk_new(const struct moments *m, const struct snapshot *s)
+{
+	size_t classes = (size_t)m->count + 1;
+	struct births_walk *w = calloc(1, sizeof(*w) + 3 * classes * sizeof(uint64_t));
+	const struct snap_moment *at = m->last;
+
+	if (!w)
+		return NULL;
+	*w = (struct births_walk){ .ns = (uint64_t *)(w + 1),
 		.count = m->count,
 		.by_site = s->since != NULL,
 		.from_ns = s->since ? s->since->ns : 0,
 		.to_ns = s->until ? s->until->ns : UINT64_MAX };
-	uint64_t *all = calloc(3 * ((size_t)m->count + 1), sizeof(*all));
-	const struct snap_moment *at = m->last;
-
-	b->known = false;
-	if (!all || !sites_room(b, s)) {
-		free(all);
-		return;
-	}
-	w.ns = all;
-	w.blocks = all + m->count + 1;
-	w.bytes = w.blocks + m->count + 1;
+	w->blocks = w->ns + classes;
+	w->bytes = w->blocks + classes;
 	for (unsigned i = m->count; i-- > 0; at = at->before)
-		w.ns[i] = at->ns;
-	if (read_blocks(segment, block_visit, &w) >= 0) {
-		moments_tell(&w, m);
-		walked(b, m, s);
-	}
-	free(all);
+		w->ns[i] = at->ns;
+	return w;
 }
 
-void births_look(struct births *b, struct read_segment *segment, const struct moments *m,
-	const struct snapshot *s, uint64_t now_ns)
+int births_start(struct births *b, const struct moments *m, const struct snapshot *s)
 {
-	bool other = s->since != b->since || s->until != b->until || m->last != b->last;
+	b->known = false;
+	b->walk = sites_room(b, s) ? walk_new(m, s) : NULL;
+	return b->walk ? 0 : -ENOMEM;
+}
 
-	if (!m->last || (!other && now_ns < b->due_ns))
-		return;
-	walk(b, segment, m, s);
-	b->due_ns = now_ns + (clock_monotonic_ns() - now_ns) * SHARE;
+void births_end(struct births *b, const struct moments *m, const struct snapshot *s, bool whole)
+{
+	if (whole) {
+		moments_tell(b, m);
+		walked(b, m, s);
+	}
+	free(b->walk);
+	b->walk = NULL;
 }
 
 void births_tell(const struct births *b, struct snapshot *s, struct snap_site *sites)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * When the blocks that are alive were born: of what was allocated between two moments, how much is
- * still there. The live table tells, and costs a walk over all blocks, so it is asked only when a
- * moment was marked, and no more often than that takes a small part of the time. Main thread.
+ * still there. The live table tells: it is walked for it (src/survey.h), once a moment was marked.
+ * Main thread.
  */
 #ifndef SRC_BIRTHS_H
 #define SRC_BIRTHS_H
@@ -20,18 +20,20 @@ struct births {
 	struct births_site *site; /* owned, by id */
 	uint32_t room;
 	bool known;
-	uint64_t due_ns;
+	struct births_walk *walk; /* while there is one */
 	/* What the last walk was of. */
 	const struct snap_moment *since, *until, *last;
 	uint64_t alive_blocks, alive_bytes, of; /* born after the last moment; of so many blocks */
 };
 
-/*
- * Looks, if it is time to, or what is asked for is not what was looked at last. `s` has since,
- * until and moments set, and the time of its figures is now.
+/* Whether what is asked for is not what was looked at last. `s` has since, until and moments set.
  */
-void births_look(struct births *b, struct read_segment *segment, const struct moments *m,
-	const struct snapshot *s, uint64_t now_ns);
+bool births_differ(const struct births *b, const struct moments *m, const struct snapshot *s);
+/* Before a walk over the live table (src/survey.h); `s` is of now. -ENOMEM. */
+int births_start(struct births *b, const struct moments *m, const struct snapshot *s);
+/* During it, for each block; and after it: `whole` if all were seen. */
+void births_block(struct births *b, const struct read_block *block);
+void births_end(struct births *b, const struct moments *m, const struct snapshot *s, bool whole);
 /* Fills in what is known. */
 void births_tell(const struct births *b, struct snapshot *s, struct snap_site *sites);
 void births_free(struct births *b);

@@ -128,7 +128,7 @@ int marks_choose(struct marks *m, unsigned since, unsigned until)
 
 /* ---- telling ------------------------------------------------------------------------------ */
 
-void marks_look(struct marks *m, const struct marks_of *of, struct snapshot *s, uint64_t now_ns)
+void marks_look(struct marks *m, const struct marks_of *of, struct snapshot *s)
 {
 	struct snap_site *sites = (struct snap_site *)(uintptr_t)s->sites;
 	bool had = m->moments.last != NULL;
@@ -150,15 +150,11 @@ void marks_look(struct marks *m, const struct marks_of *of, struct snapshot *s, 
 	s->until = moments_find(&m->moments, m->until);
 	s->newest = moments_between(s, m->moments.last, NULL);
 	moments_apply(s, sites);
-	/* What a program left at its end can be looked at as well. */
-	births_look(&m->births, of->segment, &m->moments, s, now_ns);
-	births_tell(&m->births, s, sites);
 }
 
 void marks_free(struct marks *m, bool gone)
 {
 	if (gone)
 		markfile_remove(&m->file);
-	births_free(&m->births);
 	moments_free(&m->moments);
 }

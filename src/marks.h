@@ -6,8 +6,8 @@
 #ifndef SRC_MARKS_H
 #define SRC_MARKS_H
 
-#include "src/births.h"
 #include "src/markfile.h"
+#include "src/model/moments.h"
 
 #define MARKS_MESSAGE_MAX 256
 
@@ -23,7 +23,6 @@ struct marks_of {
 struct marks {
 	struct moments moments;
 	struct markfile file;
-	struct births births;
 	bool opened;
 	unsigned since, until; /* numbers; 0: none, and now */
 	char refused[96]; /* why marks are not kept in a file, or "" */
@@ -37,8 +36,9 @@ int marks_take(struct marks *m, const struct marks_of *of, const char *name, cha
 int marks_name(struct marks *m, unsigned number, const char *name);
 /* What is counted from, and to; 0: from nothing, to now. -ENOENT: there is no such mark. */
 int marks_choose(struct marks *m, unsigned since, unsigned until);
-/* Once a tick: takes what came from elsewhere, and fills in what the snapshot says of marks. */
-void marks_look(struct marks *m, const struct marks_of *of, struct snapshot *s, uint64_t now_ns);
+/* Once a tick: takes what came from elsewhere, and fills in what the snapshot says of marks, but
+ * for what of it is alive (src/survey.h). */
+void marks_look(struct marks *m, const struct marks_of *of, struct snapshot *s);
 /* `gone`: the process is, and nobody needs its marks any more. */
 void marks_free(struct marks *m, bool gone);
 

@@ -16,13 +16,13 @@
 
 #include "src/model/model.h"
 #include "src/proc/proc.h"
-#include "src/ages.h"
 #include "src/command.h"
 #include "src/holder.h"
 #include "src/intake.h"
 #include "src/sampler.h"
 #include "src/sym/sym.h"
 #include "src/marks.h"
+#include "src/survey.h"
 #include "src/threads.h"
 #include "src/util/clock.h"
 #include "src/util/text.h"
@@ -48,7 +48,7 @@ struct session {
 	uint64_t pss_due_ns, ended_ns, ticked_ns, ticked_cpu_ns; /* ticked: for our own cost */
 	struct threads threads;
 	struct marks marks;
-	struct ages ages;
+	struct survey survey;
 	/* How it ended. */
 	enum snap_state state;
 	bool replaced; /* by exec, with another image */
@@ -103,7 +103,7 @@ static void session_free(struct session *s)
 	free(s->sites);
 	free(s->plain);
 	threads_free(&s->threads);
-	ages_free(&s->ages);
+	survey_free(&s->survey);
 	free(s->stopped);
 	free(s);
 }
@@ -370,6 +370,8 @@ static void fill_proc(struct session *s, uint64_t now)
 
 	if (!session_alive(s) || s->pid == 0 || proc_read(s->pid, with_pss, &r) != 0)
 		return;
+	if (r.rss_bytes == 0 && s->proc.valid)
+		return; /* it is ending: what it had is worth more */
 	if (with_pss) {
 		s->pss_due_ns = now + (clock_monotonic_ns() - now) * PSS_SHARE;
 		s->proc.pss = r.pss_bytes;
@@ -487,12 +489,25 @@ static void stopped_note(struct session *s, uint32_t segment_state)
 	s->stopped = text_clean_copy(line, strlen(line));
 }
 
+/* What is told of the snapshot's sites once it is made. */
+static void session_tell(struct session *s, struct snapshot *made)
+{
+	struct marks_of of = marks_of(s);
+	struct survey_of survey = { .segment = s->segment,
+		.model = s->model,
+		.moments = &s->marks.moments,
+		.created_ns = s->identity.created_ns,
+		.sites = s->site_count };
+
+	marks_look(&s->marks, &of, made);
+	survey_look(&s->survey, &survey, made);
+}
+
 struct snapshot *session_tick(struct session *s)
 {
 	struct model_input in = { .now_ns = clock_monotonic_ns() };
 	struct read_totals totals;
 	struct snapshot *made;
-	struct marks_of of;
 	int rc;
 
 	identity_refresh(s);
@@ -517,14 +532,11 @@ struct snapshot *session_tick(struct session *s)
 	in.nsites = sites_plain(s, &in.variance);
 	in.sites = s->plain;
 	fill_head(s, &totals, &in.head, in.now_ns);
-	ages_look(&s->ages, s->segment, s->site_count);
-	ages_tell(&s->ages, s->plain, in.nsites, in.head.uptime_ns);
 	threads_look(&s->threads, s->segment, session_alive(s) ? s->pid : 0, &in.head);
 	fill_self(s, &in.head, in.now_ns);
 	made = model_tick(s->model, &in);
-	of = marks_of(s);
 	if (made)
-		marks_look(&s->marks, &of, made, in.now_ns);
+		session_tell(s, made);
 	s->refs += made != NULL;
 	return made;
 }
@@ -543,6 +555,8 @@ int session_detail(const struct snapshot *of, uint32_t site, struct snap_detail 
 		out->sizes[i].live_blocks = rest(h.size_allocs[i], h.size_frees[i]);
 	}
 	memcpy(out->lifetimes, h.life, sizeof(out->lifetimes));
+	survey_detail(&s->survey, site, of->uptime_ns, out);
+	threads_of_site(s->segment, site, out);
 	return 0;
 }
 

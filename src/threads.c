@@ -65,6 +65,34 @@ void threads_look(struct threads *t, struct read_segment *segment, pid_t pid, st
 	free(read);
 }
 
+static int more_bytes(const void *a, const void *b)
+{
+	const struct read_site_thread *x = a, *y = b;
+
+	if (x->alloc_bytes != y->alloc_bytes)
+		return x->alloc_bytes < y->alloc_bytes ? 1 : -1;
+	return x->slot < y->slot ? -1 : x->slot > y->slot;
+}
+
+void threads_of_site(struct read_segment *segment, uint32_t site, struct snap_detail *out)
+{
+	struct read_site_thread *all = malloc(THREADS_MAX * sizeof(*all));
+	ssize_t count = all ? read_site_threads(segment, site, all, THREADS_MAX) : 0;
+	size_t read = count < 0 ? 0 : count < THREADS_MAX ? (size_t)count : THREADS_MAX;
+
+	if (read > 0)
+		qsort(all, read, sizeof(*all), more_bytes);
+	out->nthreads = read < SNAP_SITE_THREADS ? (unsigned)read : SNAP_SITE_THREADS;
+	out->more_threads = count > 0 ? (unsigned)count - out->nthreads : 0;
+	for (unsigned i = 0; i < out->nthreads; i++)
+		out->thread[i] = (struct snap_site_thread){ .slot = all[i].slot,
+			.allocs = all[i].allocs,
+			.alloc_bytes = all[i].alloc_bytes,
+			.frees = all[i].frees,
+			.free_bytes = all[i].free_bytes };
+	free(all);
+}
+
 void threads_free(struct threads *t)
 {
 	free(t->thread);

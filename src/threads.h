@@ -19,6 +19,8 @@ struct threads {
 /* Points `head` at the threads of now, or at none where they cannot be read. */
 void threads_look(
 	struct threads *t, struct read_segment *segment, pid_t pid, struct snapshot *head);
+/* Who allocated and freed at a site: out->thread. None where that cannot be read. */
+void threads_of_site(struct read_segment *segment, uint32_t site, struct snap_detail *out);
 void threads_free(struct threads *t);
 
 #endif

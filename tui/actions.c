@@ -242,6 +242,7 @@ void action_neighbour(struct ui *ui, int step, int key)
 	}
 	ui->detail.site = ui->sites.selected;
 	view_table[VIEW_DETAIL]->open(ui);
+	view_table[VIEW_DETAIL]->update(ui);
 }
 
 /* Which of the growing sites is selected, or -1. */

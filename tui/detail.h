@@ -15,6 +15,10 @@ struct detail_section {
 		unsigned cells);
 };
 
+extern const struct detail_section detail_ages, detail_threads, detail_siblings;
+/* Other sites that are reached through the call that this one's function was called by. */
+void detail_siblings_find(struct ui *ui, const struct snap_site *site);
+
 /* The frame that was chosen, or the one that names the site; an index in the site's stack. */
 uint32_t detail_frame(const struct ui *ui, const struct snap_site *site);
 /* From now on that one. */

@@ -91,7 +91,8 @@ static void header_title(const struct ui *ui, int y, unsigned width)
 	strip_left(&s, 80, INK_INFO, "%s", header_command(snap, width));
 	strip_elastic(&s, COMMAND_LEAST);
 	strip_left(&s, 70, INK_PLAIN, "pid %d", (int)snap->pid);
-	if (snap->proc.valid)
+	/* Of a program that has ended, /proc was not always seen in time. */
+	if (snap->proc.valid && snap->proc.threads)
 		strip_left(&s, 50, INK_PLAIN, "%" PRIu32 " thr", snap->proc.threads);
 	strip_left(&s, 65, INK_PLAIN, "up %s", header_clock(text, snap->uptime_ns));
 	strip_right(&s, 40, INK_PLAIN, "%.3gs", (double)ui->options.delay_ns / 1e9);
@@ -143,23 +144,30 @@ static void header_live(const struct ui *ui, int y, unsigned width)
 	strip_draw(&s, y, 1, width - 2);
 }
 
+/* After the end it is what was seen last, or the kernel's word of the most there was. */
 static void header_rss(const struct ui *ui, int y, unsigned width)
 {
 	const struct snap_proc *p = &ui->current->proc;
+	bool ended = ui->current->state != SNAP_RUNNING && ui->current->state != SNAP_STARTING;
 	struct strip s = STRIP_INIT;
 	char a[UNITS_MAX];
 
 	header_bar(&s, "RSS ", p->rss, p->hwm, width);
-	if (!p->valid)
+	if (!p->valid || (ended && !p->rss))
 		strip_left(&s, 90, INK_DIM, "not read: the program was gone");
-	if (p->valid) {
+	if (p->valid && ended && !p->rss) {
+		strip_left(&s, 80, INK_PLAIN, "hwm %s", units_bytes(a, p->hwm));
+	} else if (p->valid) {
 		strip_left(&s, 90, INK_BOLD, "%6s", units_bytes(a, p->rss));
+		if (ended)
+			strip_left(&s, 75, INK_DIM, "when last seen");
 		strip_left(&s, 80, INK_PLAIN, "hwm %s", units_bytes(a, p->hwm));
 		if (p->have_pss)
 			strip_left(&s, 70, INK_PLAIN, "pss %s", units_bytes(a, p->pss));
 		strip_left(
 			&s, 60, p->swap ? INK_WARN : INK_PLAIN, "swap %s", units_bytes(a, p->swap));
-		if (ui->current->totals.live_bytes)
+		/* What is live may have gone on changing after that. */
+		if (!ended && ui->current->totals.live_bytes)
 			strip_right(&s, 40, INK_PLAIN, "RSS/live %.2f",
 				(double)p->rss / (double)ui->current->totals.live_bytes);
 	}

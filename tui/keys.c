@@ -145,6 +145,8 @@ const struct key_binding keys_table[] = {
 		"names: short, full, as in the object file, or addresses" },
 	{ SITE, "e", { 'e', 0 }, IN_DETAIL | CHANGES, view_detail_edit, 0, PLACE_HINT, "edit", NULL, NULL,
 		"open the source in $VISUAL or $EDITOR, at the line of the frame under the cursor" },
+	{ SITE, "Enter", { '\r', '\n', KEY_ENTER, 0 }, IN_DETAIL, view_detail_enter, 0, PLACE_HELP, NULL,
+		NULL, NULL, "in the site detail: the sibling under the cursor" },
 	{ SITE, "y", { 'y', 0 }, IN_DETAIL, view_detail_copy, 0, PLACE_HINT, "copy", NULL, NULL,
 		"copy the stack as text into the terminal's clipboard (OSC 52)" },
 	{ SHOW, "H", { 'H', 0 }, IN_TICKED, action_hidden, 0, PLACE_HINT, "all frames", "hide frames",

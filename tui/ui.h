@@ -110,6 +110,8 @@ struct tree_state {
 	unsigned zooms;
 };
 
+#define DETAIL_SIBLINGS 8 /* that are named */
+
 struct detail_state {
 	struct list list;
 	uint32_t site;
@@ -122,6 +124,14 @@ struct detail_state {
 		uint32_t nth, above; /* of those with this pc; inlined there, from the outermost */
 	} frame;
 	bool on_frame; /* the cursor is on its line */
+	struct detail_siblings {
+		bool has_caller;
+		unsigned kept;
+		uint32_t count; /* those that are not named included */
+		uint64_t bytes;
+		uint32_t site[DETAIL_SIBLINGS]; /* most live bytes first */
+		uint64_t live[DETAIL_SIBLINGS];
+	} siblings;
 };
 
 struct sizes_state {

@@ -295,15 +295,16 @@ static void lives_draw(
 	histogram_draw(&h, histogram_size_lines(&h) + i, y, x, cells);
 }
 
-/* Those before FIRST_ASIDE are of the list; the others stand beside it, where they fit. */
-enum { SECTION_STACK = 1, FIRST_ASIDE, SECTIONS = 4 };
+/* Those before FIRST_ASIDE are of the list, and the siblings, which can be gone to; the others
+ * stand beside it, where they fit. */
+enum { SECTION_STACK = 1, FIRST_ASIDE, SECTION_SIBLINGS = 6, SECTIONS };
 
-static const struct detail_section sections[SECTIONS] = {
-	{ facts_lines, facts_draw },
-	{ stack_lines, stack_draw_line },
-	{ sizes_lines, sizes_draw },
-	{ lives_lines, lives_draw },
-};
+static const struct detail_section facts = { facts_lines, facts_draw };
+static const struct detail_section stack = { stack_lines, stack_draw_line };
+static const struct detail_section sizes = { sizes_lines, sizes_draw };
+static const struct detail_section lives = { lives_lines, lives_draw };
+static const struct detail_section *const sections[SECTIONS] = { &facts, &stack, &sizes, &lives,
+	&detail_ages, &detail_threads, &detail_siblings };
 
 /* How many lines each has in the list, and beside it. */
 struct plan {
@@ -316,9 +317,9 @@ static void plan_make(struct plan *p, const struct ui *ui, const struct snap_sit
 
 	memset(p, 0, sizeof(*p));
 	for (unsigned i = 0; i < SECTIONS; i++) {
-		size_t lines = sections[i].lines(ui, site);
+		size_t lines = sections[i]->lines(ui, site);
 
-		if (i >= FIRST_ASIDE && lines <= room) {
+		if (i >= FIRST_ASIDE && i != SECTION_SIBLINGS && lines <= room) {
 			p->aside[i] = lines;
 			room -= lines;
 		} else {
@@ -393,6 +394,7 @@ static void detail_update(struct ui *ui)
 	size_t row;
 
 	detail_read(ui, site);
+	detail_siblings_find(ui, site);
 	if (!site) {
 		list_recount(&st->list, 0);
 		return;
@@ -411,6 +413,26 @@ static void detail_open(struct ui *ui)
 	ui->detail.frame.chosen = false;
 	ui->detail.on_frame = detail_fixed(ui) != 0;
 	ui->detail.histograms.id = ~ui->detail.site;
+}
+
+void view_detail_enter(struct ui *ui, int arg, int key)
+{
+	const struct snap_site *site = detail_site(ui);
+	size_t line = ui->detail.list.cursor;
+	struct plan p;
+
+	if (!site)
+		return;
+	plan_make(&p, ui, site);
+	if (plan_find(p.list, &line) != SECTION_SIBLINGS || line < 1 ||
+		line - 1 >= ui->detail.siblings.kept) {
+		ui_say(ui, "Enter goes to a sibling: they are at the end (G)");
+		return;
+	}
+	ui->detail.site = ui->detail.siblings.site[line - 1];
+	view_sites_select(ui, ui->detail.site);
+	detail_open(ui);
+	detail_update(ui);
 }
 
 static void detail_click(struct ui *ui, int y, int x)
@@ -433,7 +455,7 @@ static void detail_draw_lines(const struct ui *ui, const struct snap_site *site,
 		unsigned at = plan_find(lines, &line);
 
 		if (at < SECTIONS)
-			sections[at].draw(ui, site, line, y + (int)i, 0, cells);
+			sections[at]->draw(ui, site, line, y + (int)i, 0, cells);
 		if (l->top + i == l->cursor && at != SECTION_STACK)
 			ink_text(y + (int)i, 0, 1, INK_SELECT, ">");
 	}
@@ -448,7 +470,7 @@ static void detail_draw_aside(const struct ui *ui, const struct snap_site *site,
 
 		ink_text(y + (int)i, x - 1, 1, INK_DIM, ink_sign(i ? SIGN_VLINE : SIGN_TEE));
 		if (at < SECTIONS)
-			sections[at].draw(ui, site, line, y + (int)i, x, cells);
+			sections[at]->draw(ui, site, line, y + (int)i, x, cells);
 	}
 }
 

@@ -20,6 +20,8 @@ void view_sizes_neighbour(struct ui *ui, int step, int key);
  * clipboard. */
 void view_detail_edit(struct ui *ui, int arg, int key);
 void view_detail_copy(struct ui *ui, int arg, int key);
+/* The sibling under the cursor. */
+void view_detail_enter(struct ui *ui, int arg, int key);
 
 /* The call sites of the selected object, in the table. */
 void view_modules_sites(struct ui *ui, int arg, int key);

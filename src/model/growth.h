@@ -46,6 +46,8 @@ struct growth_site {
 	float now;
 	float recent_low[GROWTH_RECENT], recent_high[GROWTH_RECENT];
 	float past_low[GROWTH_LIFE], past_high[GROWTH_LIFE];
+	uint64_t allocs, life_allocs; /* so far, and when the newest span of the whole past began */
+	float past_allocs[GROWTH_LIFE]; /* in each of them */
 };
 
 /* At each tick first. True: growth_site_span is due for every site. */
@@ -54,6 +56,18 @@ bool growth_clock_tick(struct growth_clock *c, uint64_t now_ns);
 void growth_site_span(struct growth_site *g, const struct growth_clock *c);
 /* What it has now. `first`: at the first tick of all; it may have had that before. */
 void growth_site_add(struct growth_site *g, uint64_t live_bytes, bool first);
+/* What it has allocated so far. `first`: as above. */
+void growth_site_count(struct growth_site *g, uint64_t allocs, bool first);
+
+/* Blocks allocated in a span of the whole past. */
+struct growth_span {
+	uint64_t from_ns, to_ns; /* of the clock's times; UINT64_MAX: it lasts */
+	uint64_t allocs;
+};
+#define GROWTH_SPANS (GROWTH_LIFE + 1)
+/* The spans, the oldest first: how many. What was allocated before is in none. */
+unsigned growth_spans(const struct growth_site *g, const struct growth_clock *c,
+	struct growth_span out[GROWTH_SPANS]);
 /* `error`: how far live bytes may be off. `sure` of the result is 0 for what does not grow. */
 struct snap_growth growth_judge(
 	const struct growth_site *g, const struct growth_clock *c, uint64_t error);

@@ -235,9 +235,6 @@ static void model_counters(const struct model_site *in, struct snap_site *out)
 	out->alloc_bytes = in->alloc_bytes;
 	out->peak_live_bytes = in->peak_bytes > in->live_bytes ? in->peak_bytes : in->live_bytes;
 	out->temporary = in->temporary;
-	out->has_ages = in->has_ages;
-	out->oldest_ns = in->oldest_ns;
-	out->youngest_ns = in->youngest_ns;
 }
 
 /* `keep`: this tick is also a reading that later rates are taken against, at `keep_slot`. */
@@ -253,6 +250,8 @@ static void model_site(struct model *m, size_t position, const struct model_site
 	if (p->seen && p->seen + 1 < m->ticks)
 		model_past_flatten(p, in);
 	p->seen = m->ticks;
+	/* Before spans end: what was allocated since the last tick is of the one that does. */
+	growth_site_count(&p->growth, in->allocs, m->ticks == 1);
 	out->rate_bytes_per_s = model_rate(w, p->base_live[w.slot], in->live_bytes);
 	out->allocs_per_s = model_frequency(w, p->base_allocs[w.slot], in->allocs);
 	model_trend(m, p, out);
@@ -301,6 +300,13 @@ static void model_threads(struct model *m, const struct model_input *in, struct 
 		memcpy(threads, in->head.threads, s->nthreads * sizeof(*threads));
 	threadpast_rates(&m->threads, threads, s->nthreads, &past);
 	s->threads = threads;
+}
+
+unsigned model_site_spans(const struct model *m, uint32_t id, struct growth_span out[GROWTH_SPANS])
+{
+	long position = stacks_find(&m->stacks, id);
+
+	return position < 0 ? 0 : growth_spans(&m->past[position].growth, &m->growth, out);
 }
 
 struct snapshot *model_tick(struct model *m, const struct model_input *in)

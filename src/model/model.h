@@ -7,7 +7,7 @@
 #ifndef SRC_MODEL_MODEL_H
 #define SRC_MODEL_MODEL_H
 
-#include "src/model/snapshot.h"
+#include "src/model/growth.h"
 
 struct model;
 
@@ -21,8 +21,6 @@ struct model_site {
 	uint32_t id;
 	uint64_t live_bytes, allocs, frees, alloc_bytes, peak_bytes, temporary;
 	struct model_variance variance;
-	bool has_ages; /* the next two are known */
-	uint64_t oldest_ns, youngest_ns; /* ages of live blocks */
 };
 
 /* Everything of one tick. Arrays are only read during model_tick. */
@@ -63,5 +61,10 @@ void model_rehide(struct model *m, bool (*hidden)(const struct frame *f));
  * allocation failure.
  */
 struct snapshot *model_tick(struct model *m, const struct model_input *in);
+/*
+ * What a site allocated in the spans of time since the first tick, as of the last one, in the
+ * ticks' time: how many. 0: no such site.
+ */
+unsigned model_site_spans(const struct model *m, uint32_t id, struct growth_span out[GROWTH_SPANS]);
 
 #endif

@@ -315,11 +315,34 @@ struct snapshot {
 	size_t nchildren;
 };
 
+/* What the threads of one place (snap_thread) did at a site. */
+struct snap_site_thread {
+	uint32_t slot;
+	uint64_t allocs, alloc_bytes;
+	uint64_t frees, free_bytes; /* of the site's blocks, whoever had allocated them */
+};
+
+/* A site's blocks that were allocated in one span of time. */
+struct snap_age {
+	uint64_t youngest_ns, oldest_ns; /* so old are they now */
+	bool is_before; /* the rest: before anybody looked */
+	uint64_t allocs; /* so many were allocated, as of the ticks around that time, */
+	uint64_t alive_blocks, alive_bytes; /* and these are alive */
+};
+
+#define SNAP_AGES	  8
+#define SNAP_SITE_THREADS 32 /* those that allocated most */
+
 /* One site in depth, made on request. */
 struct snap_detail {
 	uint32_t id;
 	struct snap_size sizes[SNAP_SIZE_BUCKETS];
 	uint64_t lifetimes[SNAP_LIFE_BUCKETS];
+	bool has_ages; /* they were counted; youngest first */
+	struct snap_age age[SNAP_AGES];
+	unsigned nages;
+	struct snap_site_thread thread[SNAP_SITE_THREADS]; /* most allocated bytes first */
+	unsigned nthreads, more_threads; /* more: besides these */
 };
 
 void snapshot_ref(struct snapshot *s);

@@ -130,6 +130,16 @@ struct read_thread {
 /* Fills at most `max` slots that were used; returns how many, or -errno. */
 ssize_t read_threads(struct read_segment *s, struct read_thread *out, uint32_t max);
 
+/* What one slot counted at a site. */
+struct read_site_thread {
+	uint32_t slot;
+	uint64_t allocs, alloc_bytes, frees, free_bytes;
+};
+/* Fills at most `max`, as they come; returns how many there are, -EINVAL for a broken chain, -EIO.
+ */
+ssize_t read_site_threads(
+	struct read_segment *s, uint32_t site, struct read_site_thread *out, uint32_t max);
+
 struct read_frame {
 	uint64_t pc;
 	uint32_t module; /* an index in the module table; 0: none */

@@ -196,36 +196,67 @@ static int hist_add(struct read_segment *s, struct ht_hist *out, const struct ht
 	return 0;
 }
 
-/* A slot has one counter at a site, so a longer chain is none of ours. */
-static int chain_add(struct read_segment *s, struct ht_hist *out, uint32_t counter)
+/* Calls `each` for the counters of a site. A slot has one there, so a longer chain is none of ours.
+ */
+static int counters_of_site(struct read_segment *s, uint32_t site,
+	int (*each)(struct read_segment *s, void *ctx, const struct ht_counter *c), void *ctx)
 {
 	uint64_t left = read_capacity(s, HT_REGION_THREADS, sizeof(struct ht_thread));
-	struct ht_counter c;
-	int rc = 0;
-
-	for (; counter != 0 && rc == 0; counter = c.next) {
-		if (left-- == 0)
-			return -EINVAL;
-		rc = counter_get(s, counter, &c);
-		if (rc == 0)
-			rc = hist_add(s, out, &c);
-	}
-	return rc;
-}
-
-int read_hist(struct read_segment *s, uint32_t site, struct ht_hist *out)
-{
 	struct ht_site e;
 	struct ht_counter c;
 	int rc = read_elements(s, HT_REGION_SITES, site, 1, sizeof(e), &e);
 
-	memset(out, 0, sizeof(*out));
-	if (rc == 0)
-		rc = chain_add(s, out, e.counters);
+	for (uint32_t at = rc == 0 ? e.counters : 0; at != 0 && rc == 0; at = c.next) {
+		if (left-- == 0)
+			return -EINVAL;
+		rc = counter_get(s, at, &c);
+		if (rc == 0)
+			rc = each(s, ctx, &c);
+	}
 	if (rc == 0 && (site == 0 || e.shared != 0)) {
 		rc = counter_get(s, site == 0 ? 0 : e.shared, &c);
 		if (rc == 0)
-			rc = hist_add(s, out, &c);
+			rc = each(s, ctx, &c);
 	}
 	return rc;
+}
+
+static int hist_of(struct read_segment *s, void *ctx, const struct ht_counter *c)
+{
+	return hist_add(s, ctx, c);
+}
+
+int read_hist(struct read_segment *s, uint32_t site, struct ht_hist *out)
+{
+	memset(out, 0, sizeof(*out));
+	return counters_of_site(s, site, hist_of, out);
+}
+
+struct site_threads {
+	struct read_site_thread *out;
+	uint32_t max;
+	ssize_t count;
+};
+
+static int thread_of(struct read_segment *s, void *ctx, const struct ht_counter *c)
+{
+	struct site_threads *t = ctx;
+
+	if (t->count < t->max)
+		t->out[t->count] = (struct read_site_thread){ .slot = ht_counter_slot(c->key),
+			.allocs = c->allocs,
+			.alloc_bytes = c->alloc_bytes,
+			.frees = c->frees,
+			.free_bytes = c->free_bytes };
+	t->count++;
+	return 0;
+}
+
+ssize_t read_site_threads(
+	struct read_segment *s, uint32_t site, struct read_site_thread *out, uint32_t max)
+{
+	struct site_threads t = { .out = out, .max = max };
+	int rc = counters_of_site(s, site, thread_of, &t);
+
+	return rc != 0 ? rc : t.count;
 }

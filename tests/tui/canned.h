@@ -358,6 +358,7 @@ static inline int canned_detail(
 			.allocs = i * (9 - i) * 2100 };
 	for (unsigned i = 2; i < 8; i++)
 		out->lifetimes[i] = (10 - i) * i * 1000;
+	cannedsource_ages(out);
 	return 0;
 }
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One source file, for the detail of canned sites. */
+/* One source file, ages and threads, for the detail of canned sites. */
 #ifndef TESTS_TUI_CANNEDSOURCE_H
 #define TESTS_TUI_CANNEDSOURCE_H
 
 #include <stdio.h>
 #include <string.h>
+#include "src/model/snapshot.h"
 #include "src/model/sourcetext.h"
 
 /* cache.cc has 300 lines, of which some are told; other files are not here. */
@@ -37,6 +38,25 @@ static inline const struct source_text *cannedsource_text(const char *file, bool
 	start[300] = used;
 	found.newer = newer;
 	return &found;
+}
+
+/* Each second 100 blocks, of which a fifth stays; one thread allocates most, another frees. */
+static inline void cannedsource_ages(struct snap_detail *out)
+{
+	static const uint64_t ages[] = { 0, 2, 4, 8, 16, 90 };
+
+	out->has_ages = true;
+	out->nages = 6;
+	for (unsigned i = 0; i < 5; i++)
+		out->age[i] = (struct snap_age){ .youngest_ns = ages[i] * 1000000000,
+			.oldest_ns = ages[i + 1] * 1000000000,
+			.allocs = (ages[i + 1] - ages[i]) * 100,
+			.alive_blocks = (ages[i + 1] - ages[i]) * (i == 0 ? 80 : 20) };
+	out->age[5] = (struct snap_age){ .is_before = true, .youngest_ns = 90000000000 };
+	out->nthreads = 2;
+	out->more_threads = 3;
+	out->thread[0] = (struct snap_site_thread){ 2, 90000, 41000000, 100, 45000 };
+	out->thread[1] = (struct snap_site_thread){ 3, 100, 45000, 88000, 40000000 };
 }
 
 #endif

@@ -147,6 +147,40 @@ TEST(every_section_is_somewhere)
 	}
 }
 
+TEST(ages_and_threads)
+{
+	begin(60, 200);
+	CHECK(paper_find(&p, "AGE: how much of it is alive") > 0);
+	CHECK(strstr(paper_line(&p, paper_find(&p, "≤2.0s old")), " 80.0%      160 of    200"));
+	CHECK(strstr(paper_line(&p, paper_find(&p, "16s - 1m30s")), "20.0%    1,480 of  7,400"));
+	CHECK(strstr(paper_line(&p, paper_find(&p, "before heaptop")), "nothing allocated"));
+	CHECK(strstr(paper_line(&p, paper_find(&p, "parser 4212")), "39.1M    90,000"));
+	CHECK(strstr(paper_line(&p, paper_find(&p, "writer 4213")), "88,000"));
+	CHECK(paper_find(&p, "and 3 more that allocated less") > 0);
+	paper_close(&p);
+}
+
+/* All of them call ev::Loop::run from main, but only the shard's calls it from Cache::put. */
+TEST(siblings_are_gone_to)
+{
+	begin(60, 200);
+	CHECK(paper_find(&p, "SIBLINGS through the call in cache::Cache::put") > 0);
+	CHECK(paper_find(&p, "no other site is reached through it") > 0);
+	paper_keys(&p, "]");
+	paper_draw(&p);
+	CHECK(paper_find(&p, "SIBLINGS through the call in ev::Loop::run()") > 0);
+	CHECK(paper_find(&p, "2,316 in all") > 0 || paper_find(&p, "2316 in all") > 0);
+	CHECK(strstr(paper_line(&p, paper_find(&p, " site 20 ")), "124.9M"));
+	paper_keys(&p, "\r");
+	paper_draw(&p);
+	CHECK(paper_find(&p, "Enter goes to a sibling") > 0);
+	paper_keys(&p, "Gk\r"); /* the last that is named */
+	CHECK(p.ui.detail.site != 18);
+	CHECK_INT(p.ui.sites.selected, p.ui.detail.site);
+	CHECK_INT(frame(), ui_site(&p.ui, p.ui.detail.site)->stack->title);
+	paper_close(&p);
+}
+
 /* ---- keys --------------------------------------------------------------------------------- */
 
 TEST(e_asks_for_the_editor_at_the_line)
@@ -261,6 +295,8 @@ int main(void)
 	RUN(a_frame_is_followed);
 	RUN(found_clicked_and_the_next_site_begins_anew);
 	RUN(every_section_is_somewhere);
+	RUN(ages_and_threads);
+	RUN(siblings_are_gone_to);
 	RUN(e_asks_for_the_editor_at_the_line);
 	RUN(y_copies_the_stack);
 	RUN(what_is_copied);

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The walk over live blocks, on a segment whose blocks are known and with times that the test
+ * makes: how many of each age are alive, and that it is made for all that is asked at once. And who
+ * allocated at a site.
+ */
+#include "src/survey.h"
+
+#include <stdlib.h>
+#include "src/threads.h"
+#include "tests/unit/segment_fixture.h"
+
+#define S	 1000000000ull
+#define FIRST_NS (FIXTURE_CREATED_NS + 10 * S) /* the first look */
+#define EACH	 40u /* blocks a second, */
+#define KEPT	 4u /* of which these stay */
+
+static struct made made;
+static struct read_segment *reader;
+static struct model *model;
+static struct survey survey;
+static struct moments moments;
+static uint64_t allocs;
+static unsigned seconds, blocks;
+
+static void begin(void)
+{
+	static const struct snap_module module = { "/m", "m", "" };
+	static const struct frame frame = { .pc = 1, .module = &module, .function = "f" };
+	char why[READ_MESSAGE_MAX] = "";
+
+	made_open(&made, &fixture_identity);
+	made_fill(&made);
+	reader = read_open(made.path, why);
+	if (!reader)
+		made_give_up(why);
+	model = model_new();
+	for (uint32_t site = 1; site < MADE_SITES; site++)
+		CHECK_INT(model_site_add(model, site, "malloc", &frame, 1, false), 0);
+	allocs = MADE_BLOCKS;
+	seconds = blocks = 0;
+}
+
+static void end(void)
+{
+	survey_free(&survey);
+	survey = (struct survey){ 0 };
+	model_free(model);
+	read_close(reader);
+	made_close(&made);
+	ages_want(false);
+}
+
+/* A block of site 1 that was born in the middle of the second that is passing. */
+static void born(uint32_t i)
+{
+	uint64_t ns = (10 + seconds) * S - S / 2;
+	struct live_block b = { 100, ns >> HT_TICK_SHIFT, 1 }, old[LIVE_MISSED_MAX];
+
+	CHECK_INT(live_insert(&made.s, made_address(1, i), &b, old), 0);
+}
+
+/* A look, a second after the one before: site 1 has allocated, and kept some of it. */
+static struct snapshot *look(void)
+{
+	struct model_site site = { .id = 1, .alloc_bytes = 1 };
+	struct model_input in = { .now_ns = FIRST_NS + seconds * S, .sites = &site, .nsites = 1 };
+	struct survey_of of = { .segment = reader,
+		.model = model,
+		.moments = &moments,
+		.created_ns = FIXTURE_CREATED_NS,
+		.sites = MADE_SITES };
+	struct snapshot *s;
+
+	for (unsigned i = 0; seconds > 0 && i < KEPT; i++)
+		born(MADE_BLOCKS + blocks++);
+	allocs += seconds > 0 ? EACH : 0;
+	site.allocs = allocs;
+	in.head.uptime_ns = in.now_ns - FIXTURE_CREATED_NS;
+	s = model_tick(model, &in);
+	CHECK(s != NULL);
+	survey.due_ns = 0;
+	survey_look(&survey, &of, s);
+	seconds++;
+	return s;
+}
+
+static struct snap_detail detail(const struct snapshot *s)
+{
+	struct snap_detail d = { .id = 1 };
+
+	survey_detail(&survey, 1, s->uptime_ns, &d);
+	return d;
+}
+
+TEST(what_lives_of_each_age)
+{
+	struct snap_detail d;
+
+	begin();
+	for (unsigned n = 1; n <= 200; n++) {
+		struct snapshot *s = look();
+		uint64_t sum = 0, alive = 0;
+
+		d = detail(s);
+		snapshot_unref(s);
+		if (n == 1) {
+			CHECK(!d.has_ages); /* nobody had asked */
+			continue;
+		}
+		CHECK(d.has_ages && d.nages >= 2 && d.nages <= SNAP_AGES);
+		CHECK_INT(d.age[0].youngest_ns, 0);
+		for (unsigned i = 0; i < d.nages; i++) {
+			struct snap_age *a = &d.age[i];
+
+			sum += a->allocs;
+			alive += a->alive_blocks;
+			CHECK(i == 0 || a->youngest_ns == d.age[i - 1].oldest_ns);
+			CHECK_INT(a->is_before, i + 1 == d.nages);
+			if (!a->is_before) /* a tenth, in each */
+				CHECK_INT(a->alive_blocks * 10, a->allocs);
+			CHECK(a->is_before ||
+				a->oldest_ns - a->youngest_ns == a->allocs / EACH * S);
+		}
+		/* What was there before: a hundred, of which every other one is alive. */
+		CHECK_INT(d.age[d.nages - 1].allocs, MADE_BLOCKS);
+		CHECK_INT(d.age[d.nages - 1].alive_blocks, MADE_BLOCKS / 2);
+		CHECK_INT(sum, allocs);
+		CHECK_INT(alive, MADE_BLOCKS / 2 + blocks);
+	}
+	CHECK(d.nages >= 5);
+	end();
+}
+
+TEST(one_walk_for_all_that_is_asked)
+{
+	struct snapshot *s;
+
+	begin();
+	s = look();
+	CHECK(!s->sites[0].has_ages && !survey.ages.known);
+	detail(s);
+	snapshot_unref(s);
+	ages_want(true);
+	s = look();
+	CHECK(s->sites[0].has_ages && detail(s).has_ages);
+	CHECK_INT(s->sites[0].youngest_ns / S, 0);
+	snapshot_unref(s);
+	ages_want(false);
+	/* Who looks no more at a site needs no walk for it. */
+	for (int i = 0; i < 5; i++)
+		snapshot_unref(look());
+	CHECK(!survey.ages.known);
+	CHECK_INT(survey.site_ticks, 0);
+	end();
+}
+
+TEST(who_allocates_at_a_site)
+{
+	static struct counter_owner other;
+	struct snap_detail d = { .id = 1 };
+	struct counter_end freed = { .size = 500 };
+
+	begin();
+	threads_of_site(reader, 1, &d);
+	CHECK_INT(d.nthreads, 1);
+	CHECK_INT(d.thread[0].slot, 1);
+	CHECK_INT(d.thread[0].allocs, MADE_BLOCKS);
+	CHECK_INT(d.thread[0].frees, MADE_BLOCKS / 2);
+	CHECK_INT(d.thread[0].alloc_bytes, made_alloc_bytes(1));
+	/* Another thread, which allocates more, and one that only frees. */
+	CHECK_INT(thread_claim(&made.s, 4712, NULL), 2);
+	counter_own(&made.s, &other, 2);
+	for (int i = 0; i < 1000; i++)
+		counter_alloc(&made.s, &other, 1, 500);
+	CHECK_INT(thread_claim(&made.s, 4713, NULL), 3);
+	memset(&other, 0, sizeof(other));
+	counter_own(&made.s, &other, 3);
+	counter_free(&made.s, &other, 1, &freed);
+	threads_of_site(reader, 1, &d);
+	CHECK_INT(d.nthreads, 3);
+	CHECK_INT(d.more_threads, 0);
+	CHECK_INT(d.thread[0].slot, 2);
+	CHECK_INT(d.thread[0].alloc_bytes, 500000);
+	CHECK_INT(d.thread[2].slot, 3);
+	CHECK(d.thread[2].allocs == 0 && d.thread[2].frees == 1 && d.thread[2].free_bytes == 500);
+	/* A site that there is not. */
+	threads_of_site(reader, UINT32_MAX, &d);
+	CHECK_INT(d.nthreads, 0);
+	end();
+}
+
+int main(void)
+{
+	RUN(what_lives_of_each_age);
+	RUN(one_walk_for_all_that_is_asked);
+	RUN(who_allocates_at_a_site);
+	return check_end();
+}
