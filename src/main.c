@@ -26,6 +26,7 @@
 #include "src/shown.h"
 #include "src/shownleaks.h"
 #include "src/sym/sym.h"
+#include "src/threads.h"
 #include "src/util/clock.h"
 #include "src/util/text.h"
 #include "src/util/units.h"
@@ -408,6 +409,12 @@ static int screen_run(const struct options *o, struct script *script,
 	return rc;
 }
 
+static void screen_shares(void *ctx, bool wanted)
+{
+	(void)ctx;
+	threads_want_shares(wanted);
+}
+
 static void screen_ages(void *ctx, bool wanted)
 {
 	(void)ctx;
@@ -447,6 +454,7 @@ static int show_screen(
 		.now_ns = screen_now,
 		.hide_rules = screen_rules,
 		.ages = screen_ages,
+		.shares = screen_shares,
 		.settings_save = screen_settings_save,
 		.rules_set = screen_rules_set };
 	struct tui_options t = { .delay_ns = o->delay_ns,
@@ -553,6 +561,7 @@ static int run_as_text(const struct options *o)
 	}
 	signals_prepare(&r);
 	ages_want(picture_wants_ages(o));
+	threads_want_shares(picture_wants_threads(o));
 	return o->report ? show_report(&r, o, fd) : show_batch(&r, o, fd);
 }
 

@@ -28,6 +28,16 @@ void picture_free(struct picture *v)
 	groups_free(&v->groups);
 }
 
+bool picture_wants_threads(const struct options *o)
+{
+	char why[FILTER_WHY_MAX];
+	struct filter *f = o->filter ? filter_parse(o->filter, why) : NULL;
+	bool wants = f && filter_wants_threads(f);
+
+	filter_free(f);
+	return wants;
+}
+
 bool picture_wants_ages(const struct options *o)
 {
 	char why[FILTER_WHY_MAX];

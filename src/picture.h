@@ -22,5 +22,7 @@ void picture_make(struct picture *v, const struct snapshot *s, const struct opti
 void picture_free(struct picture *v);
 /* Whether it needs to be known how old blocks are. */
 bool picture_wants_ages(const struct options *o);
+/* Or who allocates. */
+bool picture_wants_threads(const struct options *o);
 
 #endif

@@ -533,6 +533,7 @@ struct snapshot *session_tick(struct session *s)
 	in.sites = s->plain;
 	fill_head(s, &totals, &in.head, in.now_ns);
 	threads_look(&s->threads, s->segment, session_alive(s) ? s->pid : 0, &in.head);
+	threads_look_shares(&s->threads, s->segment, s->site_count, &in.head);
 	fill_self(s, &in.head, in.now_ns);
 	made = model_tick(s->model, &in);
 	if (made)

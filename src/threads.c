@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "src/proc/proc.h"
+#include "src/util/array.h"
 #include "src/util/text.h"
 
 #define NAMES_AGAIN 16u /* looks */
@@ -21,8 +22,10 @@ static void thread_name(pid_t pid, struct snap_thread *t)
 	char path[64], comm[64];
 	ssize_t len;
 
+	if (pid == 0)
+		return; /* it has ended: what it was called last is what is known */
 	t->name[0] = 0;
-	if (pid == 0 || t->tid == 0)
+	if (t->tid == 0)
 		return;
 	snprintf(path, sizeof(path), "/proc/%d/task/%" PRIu32 "/comm", (int)pid, t->tid);
 	len = proc_slurp(path, comm, sizeof(comm));
@@ -43,7 +46,8 @@ static void thread_fill(struct snap_thread *t, const struct read_thread *in, pid
 		.frees = in->frees,
 		.alloc_bytes = in->alloc_bytes,
 		.free_bytes = in->free_bytes };
-	memcpy(t->name, before.name, sizeof(t->name));
+	if (before.tid == t->tid && before.slot == t->slot)
+		memcpy(t->name, before.name, sizeof(t->name));
 	if (again || before.tid != t->tid || before.slot != t->slot || !t->name[0])
 		thread_name(pid, t);
 }
@@ -93,7 +97,62 @@ void threads_of_site(struct read_segment *segment, uint32_t site, struct snap_de
 	free(all);
 }
 
+static bool shares_wanted;
+
+void threads_want_shares(bool wanted)
+{
+	shares_wanted = wanted;
+}
+
+struct shares {
+	struct threads *t;
+	const struct snapshot *head;
+};
+
+static void share_add(void *ctx, uint32_t site, const struct read_site_thread *in)
+{
+	struct shares *s = ctx;
+	struct threads *t = s->t;
+	struct snap_share *grown;
+
+	for (size_t i = 0; in->allocs && i < s->head->nthreads; i++) {
+		/* Rows are by slot, mostly each its own. */
+		const struct snap_thread *thread = &t->thread[(in->slot + i) % s->head->nthreads];
+
+		if (thread->slot != in->slot || !thread->name[0])
+			continue;
+		grown = array_grow(t->share, t->shares, &t->room, sizeof(*grown));
+		if (!grown)
+			return;
+		t->share = grown;
+		grown[t->shares++] = (struct snap_share){ site, thread->name };
+		return;
+	}
+}
+
+static int by_site(const void *a, const void *b)
+{
+	const struct snap_share *x = a, *y = b;
+
+	return x->site < y->site ? -1 : x->site > y->site;
+}
+
+void threads_look_shares(
+	struct threads *t, struct read_segment *segment, uint32_t sites, struct snapshot *head)
+{
+	struct shares s = { t, head };
+
+	t->shares = 0;
+	if (!shares_wanted || read_shares(segment, sites, share_add, &s) != 0)
+		return;
+	if (t->shares > 0)
+		qsort(t->share, t->shares, sizeof(*t->share), by_site);
+	head->shares = t->share;
+	head->nshares = t->shares;
+}
+
 void threads_free(struct threads *t)
 {
+	free(t->share);
 	free(t->thread);
 }

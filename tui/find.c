@@ -10,7 +10,7 @@
 #include "tui/keys.h"
 #include "tui/views.h"
 
-#define EXPRESSIONS "word  !word  /regex/  live>1M  rate>0  age>60s  module:libssl  stack:main"
+#define EXPRESSIONS "word  !word  /regex/  live>1M  rate>0  age>60s  module:libssl  thread:worker"
 
 /* ---- find --------------------------------------------------------------------------------- */
 

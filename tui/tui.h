@@ -107,6 +107,8 @@ struct tui_source {
 	void (*rules_set)(void *ctx, const struct settings *s);
 	/* How old blocks are is wanted from the next snapshot on, or not any more. May be NULL. */
 	void (*ages)(void *ctx, bool wanted);
+	/* The same, of which threads allocate at which site. May be NULL. */
+	void (*shares)(void *ctx, bool wanted);
 	/*
 	 * The source file of a frame that has one, or NULL while it is looked for (`ready` tells).
 	 * Valid until the next call of it or `ready`; source_forget: the files may have changed.

@@ -247,6 +247,8 @@ void ui_look(struct ui *ui)
 
 	if (ui->source->ages)
 		ui->source->ages(ui->source->ctx, ui_wants_ages(ui));
+	if (ui->source->shares)
+		ui->source->shares(ui->source->ctx, ui->filter && filter_wants_threads(ui->filter));
 	s = ui->source->tick(ui->source->ctx, &error);
 
 	ui->error = error;

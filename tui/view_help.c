@@ -119,6 +119,8 @@ static void help_add_filter(struct ui *ui)
 		{ "word", "in the function, file or object that the site is named after" },
 		{ "\"a b\" /re/", "with a blank in it; an extended regular expression" },
 		{ "!word", "not in them" },
+		{ "thread:word",
+			"a thread of that name allocated there; those that ended have none" },
 		{ "stack:word", "in any frame of the stack; so function: file: module: in one" },
 		{ "live>1M", "live, blocks, avg, peak, allocs, temp, rate, percent: > < >= <= =" },
 		{ "age>60s", "of the oldest live block; youngest<1s: of the youngest" },

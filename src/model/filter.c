@@ -16,7 +16,7 @@
 
 #define TERMS_MAX 16
 
-enum field { ANYWHERE, FUNCTION, FILENAME, MODULE, STACK, NUMBER };
+enum field { ANYWHERE, FUNCTION, FILENAME, MODULE, STACK, THREAD, NUMBER };
 
 struct term {
 	enum field field;
@@ -133,7 +133,7 @@ static const struct {
 	const char *name;
 	enum field field;
 } text_fields[] = { { "function:", FUNCTION }, { "file:", FILENAME }, { "module:", MODULE },
-	{ "stack:", STACK } };
+	{ "stack:", STACK }, { "thread:", THREAD } };
 
 /* ---- reading it --------------------------------------------------------------------------- */
 
@@ -321,6 +321,14 @@ bool filter_wants_ages(const struct filter *f)
 	return false;
 }
 
+bool filter_wants_threads(const struct filter *f)
+{
+	for (unsigned i = 0; i < f->terms; i++)
+		if (f->term[i].field == THREAD)
+			return true;
+	return false;
+}
+
 const char *filter_text(const struct filter *f)
 {
 	return f->text;
@@ -346,6 +354,8 @@ static bool frame_has(const struct term *t, const struct frame *f)
 		return text_has(t, f->file);
 	case MODULE:
 		return text_has(t, f->module->path);
+	case THREAD:
+		return false; /* no frame is a thread */
 	case ANYWHERE:
 	case STACK:
 	case NUMBER:
@@ -365,6 +375,9 @@ static bool site_has(const struct term *t, const struct snap_site *site, bool sh
 	const struct stack *st = site->stack;
 	uint32_t title = show_hidden || st->title >= st->nframes ? 0 : st->title;
 
+	for (uint32_t i = 0; t->field == THREAD && i < site->shares; i++)
+		if (text_has(t, site->share[i].thread))
+			return true;
 	if (t->field != STACK)
 		return frame_has(t, &st->frames[title]);
 	for (uint32_t i = 0; i < st->nframes; i++)

@@ -28,6 +28,8 @@ struct filter *filter_parse(const char *text, char why[FILTER_WHY_MAX]);
 void filter_free(struct filter *f);
 /* Whether it asks how old blocks are, which is read on demand only. */
 bool filter_wants_ages(const struct filter *f);
+/* Whether it asks who allocates, the same. */
+bool filter_wants_threads(const struct filter *f);
 /* As it was typed. */
 const char *filter_text(const struct filter *f);
 /* `show_hidden`: sites are named after their innermost frame, as the table names them. */

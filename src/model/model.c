@@ -309,10 +309,36 @@ unsigned model_site_spans(const struct model *m, uint32_t id, struct growth_span
 	return position < 0 ? 0 : growth_spans(&m->past[position].growth, &m->growth, out);
 }
 
+/* Behind the threads. Their names are those of the snapshot's own threads. */
+static void model_shares(const struct model_input *in, struct snapshot *s, struct snap_site *sites)
+{
+	struct snap_share *share = (struct snap_share *)(uintptr_t)(s->threads + in->head.nthreads);
+	size_t at = 0;
+
+	for (size_t i = 0; i < in->head.nshares; i++) {
+		ptrdiff_t name = in->head.shares[i].thread - (const char *)in->head.threads;
+
+		share[i] = in->head.shares[i];
+		share[i].thread = (const char *)s->threads + name;
+	}
+	s->shares = in->head.nshares ? share : NULL;
+	/* Both are in the order of ids. */
+	for (size_t i = 0; i < s->nsites; i++) {
+		while (at < s->nshares && share[at].site < sites[i].id)
+			at++;
+		sites[i].share = share + at;
+		while (at < s->nshares && share[at].site == sites[i].id) {
+			sites[i].shares++;
+			at++;
+		}
+	}
+}
+
 struct snapshot *model_tick(struct model *m, const struct model_input *in)
 {
 	struct snapshot *s = malloc(sizeof(*s) + in->nsites * sizeof(struct snap_site) +
-				    in->head.nthreads * sizeof(struct snap_thread));
+				    in->head.nthreads * sizeof(struct snap_thread) +
+				    in->head.nshares * sizeof(struct snap_share));
 	struct snap_site *sites;
 	struct window w;
 	int keep_slot;
@@ -343,6 +369,7 @@ struct snapshot *model_tick(struct model *m, const struct model_input *in)
 		model_site(m, (size_t)position, &in->sites[i], w, keep_slot, &sites[s->nsites]);
 		sites[s->nsites++].error = model_site_error(&in->sites[i], s->sampling.most);
 	}
+	model_shares(in, s, sites);
 	model_growth(m, in->now_ns, sites, s->nsites);
 	if (keep_slot >= 0)
 		model_base_push(m, in->now_ns, &in->head);

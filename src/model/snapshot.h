@@ -119,8 +119,16 @@ struct snap_growth {
 	unsigned parts; /* of that time's SNAP_GROWTH_PARTS equal parts, in so many */
 };
 
+/* A thread that allocated at a site. */
+struct snap_share {
+	uint32_t site;
+	const char *thread; /* its name, "" when not known */
+};
+
 struct snap_site {
 	uint32_t id; /* the same for the life of the program */
+	const struct snap_share *share; /* who allocated there, if that was asked for */
+	uint32_t shares;
 	const struct snap_group *group; /* the row sums up sites; NULL: it is one */
 	const char *alloc_function; /* "malloc", "operator new[]", ... */
 	const struct stack *stack;
@@ -302,6 +310,8 @@ struct snapshot {
 	size_t nsites;
 	const struct snap_thread *threads;
 	size_t nthreads;
+	const struct snap_share *shares; /* by site; NULL: not asked for */
+	size_t nshares;
 	const struct snap_leaks *leaks; /* NULL: not asked for */
 	const struct snap_moment *moments; /* the latest that was marked, or NULL */
 	/* What `since` of the sites counts from, and to. NULL: from nothing, so it is 0; to now. */

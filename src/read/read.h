@@ -140,6 +140,13 @@ struct read_site_thread {
 ssize_t read_site_threads(
 	struct read_segment *s, uint32_t site, struct read_site_thread *out, uint32_t max);
 
+/*
+ * The same of all sites that ids below `sites` have: calls `visit` for each slot that counted
+ * there, in no order. 0, or -errno. Costs a pass over all counters.
+ */
+int read_shares(struct read_segment *s, uint32_t sites,
+	void (*visit)(void *ctx, uint32_t site, const struct read_site_thread *t), void *ctx);
+
 struct read_frame {
 	uint64_t pc;
 	uint32_t module; /* an index in the module table; 0: none */

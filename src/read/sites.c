@@ -260,3 +260,30 @@ ssize_t read_site_threads(
 
 	return rc != 0 ? rc : t.count;
 }
+
+int read_shares(struct read_segment *s, uint32_t sites,
+	void (*visit)(void *ctx, uint32_t site, const struct read_site_thread *t), void *ctx)
+{
+	struct ht_counter piece[COUNTERS_PIECE];
+	uint32_t used;
+	int rc = used_get(
+		s, offsetof(struct ht_header, counters), HT_REGION_COUNTERS, sizeof(*piece), &used);
+
+	for (uint32_t at = 0; rc == 0 && at < used; at += COUNTERS_PIECE) {
+		uint32_t n = used - at < COUNTERS_PIECE ? used - at : COUNTERS_PIECE;
+
+		rc = read_elements(s, HT_REGION_COUNTERS, at, n, sizeof(*piece), piece);
+		for (uint32_t i = 0; i < n && rc == 0; i++) {
+			const struct ht_counter *c = &piece[i];
+			struct read_site_thread t = { .slot = ht_counter_slot(c->key),
+				.allocs = c->allocs,
+				.alloc_bytes = c->alloc_bytes,
+				.frees = c->frees,
+				.free_bytes = c->free_bytes };
+
+			if (ht_counter_site(c->key) < sites && (c->allocs || c->frees))
+				visit(ctx, ht_counter_site(c->key), &t);
+		}
+	}
+	return rc;
+}

@@ -7,6 +7,7 @@
 #include "src/survey.h"
 
 #include <stdlib.h>
+#include "src/model/filter.h"
 #include "src/threads.h"
 #include "tests/unit/segment_fixture.h"
 
@@ -190,10 +191,64 @@ TEST(who_allocates_at_a_site)
 	end();
 }
 
+/* By names, in the snapshot's own memory; a filter goes by them. */
+TEST(who_allocates_where)
+{
+	static const struct snap_module module = { "/m", "m", "" };
+	static const struct frame frame = { .pc = 1, .module = &module, .function = "f" };
+	static struct counter_owner other;
+	struct stack st = { .frames = &frame, .nframes = 1 };
+	struct threads t = { 0 };
+	struct model_site plain[3] = { { .id = 1 }, { .id = 2 }, { .id = 3 } };
+	struct model_input in = { .now_ns = FIRST_NS, .sites = plain, .nsites = 3 };
+	struct snapshot *s;
+	struct filter *f;
+	char why[FILTER_WHY_MAX];
+
+	begin();
+	CHECK_INT(thread_claim(&made.s, 4712, NULL), 2);
+	memset(&other, 0, sizeof(other));
+	counter_own(&made.s, &other, 2);
+	counter_alloc(&made.s, &other, 2, 500);
+	threads_look(&t, reader, 0, &in.head);
+	CHECK_INT(in.head.nthreads, 2);
+	for (size_t i = 0; i < in.head.nthreads; i++)
+		snprintf(t.thread[i].name, sizeof(t.thread[i].name), "worker-%u", t.thread[i].slot);
+	threads_look_shares(&t, reader, MADE_SITES, &in.head);
+	CHECK(!in.head.shares); /* nobody asked */
+	threads_want_shares(true);
+	threads_look_shares(&t, reader, MADE_SITES, &in.head);
+	CHECK_INT(in.head.nshares, 4);
+	/* Names that were known stay when the program has gone. */
+	threads_look(&t, reader, 0, &in.head);
+	CHECK_STR(t.thread[0].name, "worker-1");
+	s = model_tick(model, &in);
+	for (size_t i = 0; i < t.shares; i++)
+		memset(t.thread[i % 2].name, 'x', 8); /* the snapshot has its own */
+	CHECK_INT(s->sites[0].shares, 1);
+	CHECK_INT(s->sites[1].shares, 2);
+	CHECK_INT(s->sites[2].shares, 1);
+	CHECK_STR(s->sites[0].share[0].thread, "worker-1");
+	f = filter_parse("thread:worker-2", why);
+	CHECK(filter_wants_threads(f));
+	for (unsigned i = 0; i < 3; i++) {
+		struct snap_site site = s->sites[i];
+
+		site.stack = &st;
+		CHECK_INT(filter_match(f, s, &site, false), i == 1);
+	}
+	filter_free(f);
+	snapshot_unref(s);
+	threads_want_shares(false);
+	threads_free(&t);
+	end();
+}
+
 int main(void)
 {
 	RUN(what_lives_of_each_age);
 	RUN(one_walk_for_all_that_is_asked);
 	RUN(who_allocates_at_a_site);
+	RUN(who_allocates_where);
 	return check_end();
 }
