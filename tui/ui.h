@@ -190,6 +190,7 @@ struct map_state {
 	uint64_t row_id;
 	bool has_row;
 	uint64_t cursor; /* address */
+	size_t part; /* of the row: its span that was gone to last */
 	size_t zoom; /* pages of a cell; 0: as many as make all of the row seen */
 };
 

@@ -4,7 +4,11 @@
  * are, and which call sites keep nearly empty ones. What is selected is a row by its id and a page
  * by its address, so that both stay where they are when the next reading comes. Main thread.
  */
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include "src/util/units.h"
 #include "tui/actions.h"
 #include "tui/ink.h"
@@ -66,6 +70,7 @@ static void row_select(struct ui *ui, size_t row)
 {
 	ui->map.row = row;
 	ui->map.zoom = 0;
+	ui->map.part = 0;
 	ui->map.has_row = row < ui->map.map->rows;
 	if (ui->map.has_row)
 		ui->map.row_id = ui->map.map->row[row].id;
@@ -147,6 +152,95 @@ void view_map_zoom(struct ui *ui, int in, int key)
 	}
 	ui->map.zoom = in ? zoom / 2 : zoom * 2;
 	list_make(ui);
+}
+
+/* ---- addresses and parts ---- */
+
+/* The cursor goes to the part's first page, if it has pages; what it is, is said. */
+static void part_show(struct ui *ui, size_t part)
+{
+	const struct map_row *row = &ui->map.map->row[ui->map.row];
+	const struct map_span *s = &ui->map.map->span[row->first_span + part];
+	char name[48], size[UNITS_MAX], rss[UNITS_MAX];
+
+	ui->map.part = part;
+	if (s->is_fine)
+		cursor_set(ui, map_page_at(ui->map.map, row, s->start));
+	ui_say(ui, "%s, part %zu of %zu: %" PRIx64 "-%" PRIx64 ", %s, %s resident",
+		map_row_name(row, name), part + 1, row->spans, s->start, s->end,
+		units_bytes(size, s->end - s->start), units_bytes(rss, s->rss_bytes));
+}
+
+/* The part that the cursor is in; where it cannot be in one, the last that was gone to. */
+static size_t part_now(const struct ui *ui, const struct map_row *row)
+{
+	for (size_t i = 0; row->pages && i < row->spans; i++) {
+		const struct map_span *s = &ui->map.map->span[row->first_span + i];
+
+		if (s->is_fine && ui->map.cursor >= s->start && ui->map.cursor < s->end)
+			return i;
+	}
+	return ui->map.part < row->spans ? ui->map.part : 0;
+}
+
+void view_map_part(struct ui *ui, int step, int key)
+{
+	const struct map_row *row = mappanes_row(ui);
+	size_t now = row ? part_now(ui, row) : 0;
+
+	if (!row || row->spans == 0)
+		ui_say(ui, "there is no mapping here");
+	else if (step < 0 ? now == 0 : now + 1 >= row->spans)
+		ui_say(ui, "it has no part %s this one (%zu of %zu)", step < 0 ? "before" : "after",
+			now + 1, row->spans);
+	else
+		part_show(ui, step < 0 ? now - 1 : now + 1);
+}
+
+static void address_show(struct ui *ui, uint64_t addr)
+{
+	const struct map *m = ui->map.map;
+
+	for (size_t r = 0; r < m->rows; r++) {
+		for (size_t i = 0; i < m->row[r].spans; i++) {
+			const struct map_span *s = &m->span[m->row[r].first_span + i];
+
+			if (addr < s->start || addr >= s->end)
+				continue;
+			row_select(ui, r);
+			part_show(ui, i);
+			if (s->is_fine) {
+				ui->map.zoom = 1;
+				cursor_set(ui, map_page_at(m, &m->row[r], addr));
+			}
+			return;
+		}
+	}
+	ui_say(ui, "no mapping that is listed has the address %" PRIx64, addr);
+}
+
+static void address_accept(struct ui *ui, const char *text)
+{
+	char *end;
+	uint64_t addr;
+
+	if (!*text || !ui->map.map)
+		return;
+	errno = 0;
+	addr = strtoull(text, &end, 16);
+	/* "7f12a4000000-7f12a4021000", as maps has it, is its beginning. */
+	if (end == text || errno || !isxdigit((unsigned char)*text) || (*end && *end != '-'))
+		ui_say(ui, "\"%s\" is no address (hexadecimal, with or without 0x)", text);
+	else
+		address_show(ui, addr);
+}
+
+void view_map_address(struct ui *ui, int arg, int key)
+{
+	if (!ui->map.map)
+		ui_say(ui, "there is no map yet");
+	else
+		prompt_open(&ui->prompt, "go to address (hex):", "", address_accept);
 }
 
 static void site_show(struct ui *ui, uint32_t site)

@@ -36,6 +36,8 @@ void view_map_cell(struct ui *ui, int step, int key);
 void view_map_zoom(struct ui *ui, int in, int key);
 void view_map_detail(struct ui *ui, int arg, int key);
 void view_map_pin(struct ui *ui, int arg, int key);
+void view_map_address(struct ui *ui, int arg, int key);
+void view_map_part(struct ui *ui, int step, int key);
 void view_map_tab(struct ui *ui, int arg, int key);
 
 /* Leaks: keys, whose arguments are the key table's. */

@@ -182,6 +182,71 @@ TEST(enter_and_digits_show_the_site)
 	paper_close(&p);
 }
 
+TEST(an_address_is_gone_to)
+{
+	char text[64];
+
+	begin(30, 100);
+	snprintf(text, sizeof(text), "a0x%llx\r",
+		(unsigned long long)CANNEDMAP_ARENA + (64 << 20) + 5 * 4096 + 17);
+	paper_keys(&p, text);
+	paper_draw(&p);
+	CHECK_INT(mappanes_row(&p.ui)->kind, MAP_ARENA);
+	CHECK_INT(p.ui.map.cursor, CANNEDMAP_ARENA + (64 << 20) + 5 * 4096);
+	CHECK_INT(p.ui.map.zoom, 1);
+	/* As a line of maps begins; and one of which no pages are told. */
+	snprintf(text, sizeof(text), "a%llx-%llx\r", (unsigned long long)CANNEDMAP_BRK,
+		(unsigned long long)CANNEDMAP_BRK + 4096);
+	paper_keys(&p, text);
+	CHECK_INT(mappanes_row(&p.ui)->kind, MAP_BRK);
+	CHECK_INT(p.ui.map.cursor, CANNEDMAP_BRK);
+	paper_keys(&p, "a7ffc00001000\r");
+	paper_draw(&p);
+	CHECK_INT(mappanes_row(&p.ui)->kind, MAP_STACK);
+	CHECK(paper_find(&p, "part 1 of 1: 7ffc00000000-7ffc00084000, 528.0k, 132.0k resident") >=
+		0);
+	paper_keys(&p, "a1234\r");
+	paper_draw(&p);
+	CHECK(paper_find(&p, "no mapping that is listed has the address 1234") >= 0);
+	CHECK_INT(mappanes_row(&p.ui)->kind, MAP_STACK);
+	paper_keys(&p, "azebra\r");
+	paper_draw(&p);
+	CHECK(paper_find(&p, "\"zebra\" is no address") >= 0);
+	paper_close(&p);
+}
+
+TEST(parts_of_what_is_several_mappings)
+{
+	size_t parts = 1;
+
+	begin(30, 100);
+	for (int i = 0; i < 10 && mappanes_row(&p.ui)->spans < 2; i++)
+		paper_keys(&p, "]");
+	CHECK(mappanes_row(&p.ui)->spans >= 2);
+	for (size_t i = 1; i < mappanes_row(&p.ui)->spans; i++) {
+		const struct map_row *row = mappanes_row(&p.ui);
+		const struct map_span *s = &p.ui.map.map->span[row->first_span + i];
+		char text[64];
+
+		paper_keys(&p, "}");
+		paper_draw(&p);
+		if (s->is_fine)
+			CHECK_INT(p.ui.map.cursor, s->start);
+		snprintf(text, sizeof(text), "part %zu of %zu: %llx-%llx", i + 1, row->spans,
+			(unsigned long long)s->start, (unsigned long long)s->end);
+		CHECK(paper_find(&p, text) >= 0);
+		parts++;
+	}
+	CHECK_INT(parts, mappanes_row(&p.ui)->spans);
+	paper_keys(&p, "}");
+	paper_draw(&p);
+	CHECK(paper_find(&p, "it has no part after this one") >= 0);
+	paper_keys(&p, "{");
+	paper_draw(&p);
+	CHECK(paper_find(&p, ", part ") >= 0);
+	paper_close(&p);
+}
+
 TEST(clicks)
 {
 	struct mappanes q;
@@ -245,6 +310,8 @@ int main(void)
 	RUN(zoom_keeps_the_page);
 	RUN(down_keeps_the_column_and_ends_at_the_end);
 	RUN(enter_and_digits_show_the_site);
+	RUN(an_address_is_gone_to);
+	RUN(parts_of_what_is_several_mappings);
 	RUN(clicks);
 	RUN(what_cannot_be_had_says_why);
 	RUN(a_map_without_process_is_no_tab);
