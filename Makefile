@@ -227,6 +227,10 @@ soak: all $(TARGETS) $(TEST_EXTRA)
 demo: all
 	$(Q)$(EXE) -- $(B)/demo 3600
 
+# README's pictures of the screen: the demo's is drawn anew, the fixed lines of the others are set right.
+pictures: all
+	$(Q)B='$(B)' tests/tui/pictures.py --write
+
 # ---- lint -----------------------------------------------------------------------------------
 
 lint:
@@ -260,7 +264,7 @@ uninstall:
 		$(patsubst %,'$(DESTDIR)$(PREFIX)/share/%',$(COMPLETION_AT))
 	-rmdir '$(DESTDIR)$(PREFIX)/lib/heaptop'
 
-.PHONY: all check tests faults soak demo lint install uninstall clean help deps
+.PHONY: all check tests faults soak demo pictures lint install uninstall clean help deps
 help:
 	@echo 'make                  build/heaptop and build/libheaptop.so'
 	@echo 'make deps             install what build and tests need (Debian/Ubuntu, apt-get, asks for root)'
@@ -272,6 +276,7 @@ help:
 	@echo 'make bench-programs   how many times the time of some 80 real programs it takes (T=PATTERN, BENCH_ROUNDS=5)'
 	@echo 'make bench-readme     the tables of the last make bench, into README.md'
 	@echo 'make bench-instructions  instructions per pair, beside those accepted (ACCEPT=1, FUNCTIONS=1, T=PATTERN)'
+	@echo 'make pictures         README.md shows the screen as it is now'
 	@echo 'make fuzz             changed input for readers, parsers, names (clang; FUZZ_SECONDS=60 each)'
 	@echo 'make fuzz_keys        the screen under random keys, clicks and sizes (clang; KEYS_EVENTS=1000000)'
 	@echo 'make install          PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)'
