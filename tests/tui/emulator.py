@@ -177,7 +177,7 @@ def check_painted(s):
 VIEWS = (("sites", ""), ("tree", "tjjl"), ("tree-up", "tijj"), ("detail", "j\r"), ("help", "?"),
          ("filtered", "\\live>10M rate>0\rj"), ("prompt", "\\json"), ("grouped", "gfjj"),
          ("group-choice", "gmg"), ("sizes", "j\t\t"), ("threads", "\t\t\tj"), ("modules", "\t\t\t\tj"),
-         ("map", "\t\t\t\t\tjll"), ("processes", "pj"))
+         ("map", "\x1b[19~jll"), ("processes", "pj"))
 
 
 def golden(name, kind, size):
@@ -334,7 +334,7 @@ def every_view_is_painted():
     try:
         s.begin()
         for keys, shows in (("t", r"\[Tree\]"), ("i", "BOTTOM-UP"), ("\t", r"\[Sizes\]"), ("\t", r"\[Threads\]"),
-                            ("\t", r"\[Modules\]"), ("\t", r"\[Map\]"), ("\t", r"\[Output\]"), ("\t", r"\[Sites\]"),
+                            ("\t", r"\[Modules\]"), ("\t", r"\[Leaks\]"), ("\t", r"\[Map\]"), ("\t", r"\[Output\]"), ("\t", r"\[Sites\]"),
                             ("\r", r"STACK, \d+"), ("\x1b", "1LIVE"), ("?", "Moving"), ("q", "1LIVE"), ("p", "PID STATE")):
             s.type(keys)
             s.wait_text(shows)

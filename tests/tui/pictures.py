@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The pictures of the screen in README.md. Without arguments: what stands still in them (tabs, column
-headers, hints, the bar) is what the screen of this tree shows. --write (make pictures): the demo's is
+headers, the bar) is what the screen of this tree shows. --write (make pictures): the demo's is
 made anew, and the tab line of the others, which show programs that are not in this tree, is set right."""
 import os, re, subprocess, sys, tempfile
 
@@ -35,10 +35,10 @@ def tabs(line):
 
 
 def fixed(line):
-    """What stands still in a line, or None: the tabs, the names of columns, hints, the bar."""
+    """What stands still in a line, or None: the tabs, the names of columns, the bar."""
     if "Sizes  Threads" in line:
         return " ".join(name for name in tabs(line) if name != "Output")
-    if re.search(r"\b1LIVE|\b1TOTAL|SIZE +RSS +LIVE|F10/q|\? keys$", line):
+    if re.search(r"\b1LIVE|\b1TOTAL|SIZE +RSS +LIVE|F10/q", line):
         return " ".join(re.sub(r"[▼▲]|MAPPING.*? SIZE", " ", line).split())
     return None
 
