@@ -61,9 +61,9 @@ def ends_read(varies, loose):
             if kind == "process":
                 exe, status, _, caught, ignored, blocked, threads = fields
                 current = ["%s status %s caught %s ignored %s blocked %s" % (exe, status, caught, ignored, blocked)]
-                current += [] if loose else ["threads " + threads]
-                if exe != os.path.realpath(HEAPTOP) and without(exe, varies):
+                if exe != os.path.realpath(HEAPTOP) and without(exe, varies) and without(current[0], varies):
                     ends.append(current)
+                current += [] if loose else ["threads " + threads]
             elif not loose:
                 current.append("fd %s %s %s" % (fields[0], fields[1], plain_name(fields[2], varies)))
     lines = [" ".join([end[0], *sorted(end[1:])]) for end in ends]
