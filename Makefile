@@ -203,7 +203,7 @@ $(B)/tests/unit/%: tests/unit/%.c tests/check.h $(VIEW_OBJ) Makefile
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(VIEW_CFLAGS) $(CFLAGS_ALL) $(VIEW_SAN) -o $@ $< $(VIEW_OBJ) $(VIEW_LIBS) -lpthread
 
-$(B)/tests/tui/%: tests/tui/%.c tests/check.h $(VIEW_OBJ) Makefile
+$(B)/tests/tui/%: tests/tui/%.c tests/check.h $(wildcard tests/tui/*.h) $(VIEW_OBJ) Makefile
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(VIEW_CFLAGS) $(CFLAGS_ALL) $(VIEW_SAN) -o $@ $< $(VIEW_OBJ) $(VIEW_LIBS) -lpthread
