@@ -12,11 +12,14 @@
 #include "tui/detail.h"
 #include "tui/ink.h"
 
-#define LABEL_CELLS  15
-#define NUMBER_CELLS 26
-#define BAR_MOST     30
-#define THREAD_CELLS 45 /* numbers of a thread */
-#define MARGIN	     2
+#define LABEL_CELLS   15
+#define NUMBER_CELLS  26
+#define NARROW	      56 /* cells below which numbers are left out: */
+#define NUMBER_NARROW 17
+#define THREAD_CELLS  38 /* numbers of a thread */
+#define THREAD_NARROW 18
+#define BAR_MOST      30
+#define MARGIN	      2
 
 /* ---- ages --------------------------------------------------------------------------------- */
 
@@ -44,11 +47,13 @@ static void age_label(const struct snap_age *age, char *label, size_t cap)
 /* The share that is alive, as a bar of the whole, and the numbers it is of. */
 static void age_draw(const struct snap_age *age, int y, int x, unsigned cells)
 {
-	char label[UNITS_MAX * 3], bar[BAR_MOST * 4 + 1], numbers[UNITS_MAX * 3], a[UNITS_MAX],
+	char label[UNITS_MAX * 3], bar[BAR_MOST * 4 + 1], numbers[UNITS_MAX * 4], a[UNITS_MAX],
 		b[UNITS_MAX], c[UNITS_MAX];
 	/* A block that came as the span's end was noted may be counted on one side only. */
 	uint64_t alive = age->alive_blocks < age->allocs ? age->alive_blocks : age->allocs;
-	unsigned most = LABEL_CELLS + NUMBER_CELLS + 3, room = cells > most ? cells - most : 0, pad;
+	bool narrow = cells < NARROW;
+	unsigned number = narrow ? NUMBER_NARROW : NUMBER_CELLS, most = LABEL_CELLS + number + 3;
+	unsigned room = cells > most ? cells - most : 0, pad;
 
 	age_label(age, label, sizeof(label));
 	pad = (unsigned)text_cells(label);
@@ -58,11 +63,16 @@ static void age_draw(const struct snap_age *age, int y, int x, unsigned cells)
 		room = BAR_MOST;
 	bar_text(alive, age->allocs, room, ink_glyphs(), bar, sizeof(bar));
 	ink_text(y, x + LABEL_CELLS + 1, room, INK_WARN, bar);
-	snprintf(numbers, sizeof(numbers), "%6s%% %8s of %6s", units_percent(a, alive, age->allocs),
-		units_count(b, age->alive_blocks), units_count(c, age->allocs));
+	units_percent(a, alive, age->allocs);
+	units_count(b, age->alive_blocks);
+	units_count(c, age->allocs);
 	if (!age->allocs)
-		snprintf(numbers, sizeof(numbers), "%26s", "nothing allocated");
-	ink_text(y, x + (int)(cells - NUMBER_CELLS - 1), NUMBER_CELLS, INK_PLAIN, numbers);
+		snprintf(numbers, sizeof(numbers), "%*s", (int)number, "nothing");
+	else if (narrow)
+		snprintf(numbers, sizeof(numbers), "%6s%% of %6s", a, c);
+	else
+		snprintf(numbers, sizeof(numbers), "%6s%% %8s of %6s", a, b, c);
+	ink_text(y, x + (int)(cells - number - 1), number, INK_PLAIN, numbers);
 }
 
 static void ages_draw(
@@ -117,15 +127,19 @@ static void thread_draw(const struct ui *ui, const struct snap_site *site,
 {
 	char name[96], cut[96], numbers[UNITS_MAX * 4], a[UNITS_MAX], b[UNITS_MAX], c[UNITS_MAX],
 		d[UNITS_MAX];
-	unsigned room = cells > THREAD_CELLS + MARGIN ? cells - THREAD_CELLS - MARGIN : 0;
+	unsigned used = cells < NARROW ? THREAD_NARROW : THREAD_CELLS;
 
-	snprintf(numbers, sizeof(numbers), "%9s %9s %6s%% %9s", units_bytes(a, t->alloc_bytes),
-		units_count(b, t->allocs), units_percent(c, t->alloc_bytes, site->alloc_bytes),
-		units_count(d, t->frees));
-	ink_text(y, x, THREAD_CELLS, INK_PLAIN, numbers);
+	units_bytes(a, t->alloc_bytes);
+	units_percent(c, t->alloc_bytes, site->alloc_bytes);
+	if (cells < NARROW)
+		snprintf(numbers, sizeof(numbers), "%9s %6s%%", a, c);
+	else
+		snprintf(numbers, sizeof(numbers), "%9s %9s %6s%% %9s", a,
+			units_count(b, t->allocs), c, units_count(d, t->frees));
+	ink_text(y, x, used, INK_PLAIN, numbers);
 	thread_name(ui, t->slot, name, sizeof(name));
-	text_elide(cut, sizeof(cut), name, room, false, ink_ascii());
-	ink_text(y, x + 38, cells > 39 ? cells - 39 : 0, INK_PLAIN, cut);
+	text_elide(cut, sizeof(cut), name, cells - used - 1, false, ink_ascii());
+	ink_text(y, x + (int)used, cells - used - 1, INK_PLAIN, cut);
 }
 
 static void threads_draw(
@@ -137,7 +151,9 @@ static void threads_draw(
 	if (i == 0)
 		ink_rule(y, x, cells, "THREADS that allocate or free here");
 	else if (i == 1)
-		ink_text(y, x, cells, INK_DIM, "allocated    blocks   share     frees thread");
+		ink_text(y, x, cells, INK_DIM,
+			cells < NARROW ? "allocated   share thread"
+				       : "allocated    blocks   share     frees thread");
 	else if (i - 2 < d->nthreads)
 		thread_draw(ui, site, &d->thread[i - 2], y, x, cells);
 	else if (d->nthreads == 0)
