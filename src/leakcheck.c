@@ -151,22 +151,26 @@ static struct leakcheck *scan(struct read_segment *s, const struct leak_wish *wi
 	return c;
 }
 
-struct leakcheck *leakcheck_run(struct read_segment *s, pid_t pid, unsigned roots)
+struct leakcheck *leakcheck_run(struct read_segment *s, const struct leakcheck_wish *wish)
 {
-	const struct leak_wish wish = { .pid = pid, .roots = roots };
+	const struct leak_wish w = {
+		.pid = wish->pid, .roots = wish->roots, .heuristics = wish->heuristics
+	};
 
-	return scan(s, &wish);
+	return scan(s, &w);
 }
 
 struct leakcheck *leakcheck_run_why(
-	struct read_segment *s, pid_t pid, unsigned roots, struct leak_progress *progress)
+	struct read_segment *s, const struct leakcheck_wish *wish, struct leak_progress *progress)
 {
-	const struct leak_wish wish = {
-		.pid = pid, .roots = roots, .why = true, .progress = progress
-	};
+	const struct leak_wish w = { .pid = wish->pid,
+		.roots = wish->roots,
+		.heuristics = wish->heuristics,
+		.why = true,
+		.progress = progress };
 	struct read_identity id;
 	uint64_t now = clock_monotonic_ns();
-	struct leakcheck *c = scan(s, &wish);
+	struct leakcheck *c = scan(s, &w);
 
 	if (c && read_identity(s, &id) == 0 && now > id.created_ns)
 		c->leaks.at_ns = now - id.created_ns;

@@ -264,6 +264,34 @@ static int set_leak_roots(struct options *o, const char *value, struct why *why)
 	return 0;
 }
 
+/* "memcheck", "none", or some of them: only these count. */
+static int set_leak_heuristics(struct options *o, const char *value, struct why *why)
+{
+	static const char *const words[] = { "none", "stdstring", "length64", "newarray",
+		"multipleinheritance", "header", "sds", "memcheck", "all", NULL };
+	/* As enum leak_heuristic has them. */
+	static const unsigned bits[] = { 0, 1u << 1, 1u << 2, 1u << 3, 1u << 4, 1u << 5,
+		1u << 6, 30u,
+		OPTIONS_HEURISTICS_ALL };
+	char word[24];
+
+	o->leak_heuristics = 0;
+	for (const char *p = value; *p; p += *p == ',') {
+		size_t len = strcspn(p, ",");
+		int found;
+
+		snprintf(word, sizeof(word), "%.*s", (int)len, p);
+		found = word_find(word, words);
+		if (found < 0)
+			return why_set(why,
+				"must be all, memcheck, none, or some of stdstring,length64,"
+				"newarray,multipleinheritance,header,sds");
+		o->leak_heuristics |= bits[found];
+		p += len;
+	}
+	return 0;
+}
+
 static int set_sample(struct options *o, const char *value, struct why *why)
 {
 	if (steer_parse_rate(value, &o->sample) != 0)
@@ -334,6 +362,7 @@ enum long_key {
 	KEY_DEBUGINFOD,
 	KEY_LEAK_CHECK,
 	KEY_LEAK_ROOTS,
+	KEY_LEAK_HEURISTICS,
 	KEY_SUPPRESSIONS,
 	KEY_READONLY,
 	KEY_NO_CONFIG,
@@ -375,6 +404,8 @@ static const struct row rows[] = {
 		"report what nothing points to (at the end; -a: now)" },
 	{ KEY_LEAK_ROOTS, "leak-roots", "KINDS", set_leak_roots, 0,
 		"what keeps a block (registers,stacks,...; all)" },
+	{ KEY_LEAK_HEURISTICS, "leak-heuristics", "KINDS", set_leak_heuristics, 0,
+		"pointers inside that count (memcheck, ...; all)" },
 	{ KEY_SUPPRESSIONS, "suppressions", "FILE", set_suppressions, 0,
 		"leaks not to report, as for valgrind or LSan" },
 	{ KEY_GEN_SUPPRESSIONS, "gen-suppressions", NULL, FLAG(gen_suppressions),
@@ -629,6 +660,7 @@ int options_parse(int argc, char *const argv[], struct options *o, FILE *out, FI
 		.delay_ns = DELAY_DEFAULT_NS,
 		.sort = COL_LIVE,
 		.leak_roots = OPTIONS_ROOTS_ALL,
+		.leak_heuristics = OPTIONS_HEURISTICS_ALL,
 		.depth = OPTIONS_DEPTH_DEFAULT };
 	lists_make(&lists);
 	opterr = 0;

@@ -40,6 +40,7 @@ enum options_mode {
 #define OPTIONS_SUPPRESSIONS_MAX 16u
 #define OPTIONS_SOURCE_PATHS_MAX 8u
 #define OPTIONS_ROOTS_ALL	 31u /* = LEAK_ROOT_ALL */
+#define OPTIONS_HEURISTICS_ALL	 126u /* bits of all of enum leak_heuristic */
 
 enum options_format { OPTIONS_TEXT, OPTIONS_JSON, OPTIONS_JUNIT };
 enum options_color { OPTIONS_COLOR_AUTO, OPTIONS_COLOR_ALWAYS, OPTIONS_COLOR_NEVER };
@@ -93,6 +94,7 @@ struct options {
 	unsigned failures; /* those that JUnit calls so: fail_on, or definite leaks */
 	bool leak_check; /* --leak-check, or implied by --fail-on */
 	unsigned leak_roots; /* enum leak_root */
+	unsigned leak_heuristics; /* bit i for enum leak_heuristic i */
 	const char *suppressions[OPTIONS_SUPPRESSIONS_MAX]; /* files; nsuppressions of them */
 	unsigned nsuppressions;
 	bool gen_suppressions; /* write one behind each leak */

@@ -20,9 +20,8 @@
 
 struct scans {
 	char *path;
-	pid_t pid;
 	const void *owner;
-	unsigned roots;
+	struct leakcheck_wish wish;
 	int fd; /* the thread writes to it when it is through */
 	int timer; /* readable now and then while a scan is under way */
 	bool is_busy;
@@ -44,16 +43,15 @@ static unsigned version_next(void)
 	return ++version;
 }
 
-struct scans *scans_new(const char *path, pid_t pid, const void *owner, unsigned roots)
+struct scans *scans_new(const char *path, const void *owner, const struct leakcheck_wish *wish)
 {
 	struct scans *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return NULL;
 	s->path = strdup(path);
-	s->pid = pid;
+	s->wish = *wish;
 	s->owner = owner;
-	s->roots = roots;
 	s->state.version = version_next();
 	s->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	s->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
@@ -96,7 +94,7 @@ static void *scan_run(void *ctx)
 	struct read_segment *segment = read_open(s->path, message);
 
 	if (segment)
-		s->made = leakcheck_run_why(segment, s->pid, s->roots, &s->progress);
+		s->made = leakcheck_run_why(segment, &s->wish, &s->progress);
 	else
 		s->made = leakcheck_failed(message);
 	read_close(segment);
@@ -123,7 +121,7 @@ int scans_start(struct scans *s)
 	s->progress.phase = LEAK_STOPPING;
 	s->progress.read_bytes = 0;
 	s->progress.cancelled = false;
-	s->resident_bytes = proc_read(s->pid, false, &r) == 0 ? r.rss_bytes + r.swap_bytes : 0;
+	s->resident_bytes = proc_read(s->wish.pid, false, &r) == 0 ? r.rss_bytes + r.swap_bytes : 0;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	rc = pthread_create(&s->thread, NULL, scan_run, s);

@@ -19,12 +19,14 @@
 static struct scans *scans_now(struct run *r)
 {
 	struct session *s = watch_session(run_shown(r));
+	const struct leakcheck_wish wish = { session_pid(s), r->options->leak_roots,
+		r->options->leak_heuristics };
 	uint64_t every = r->scans ? scans_state(r->scans)->every_ns : 0;
 
 	if (r->scans && scans_is_of(r->scans, session_path(s), s))
 		return r->scans;
 	scans_free(r->scans);
-	r->scans = scans_new(session_path(s), session_pid(s), s, r->options->leak_roots);
+	r->scans = scans_new(session_path(s), s, &wish);
 	if (r->scans && every)
 		scans_every(r->scans, every);
 	return r->scans;

@@ -21,7 +21,7 @@ const char *leak_class_name(enum leak_class class)
 const char *leak_heuristic_name(enum leak_heuristic heuristic)
 {
 	static const char *const names[] = { "", "stdstring", "length64", "newarray",
-		"multipleinheritance" };
+		"multipleinheritance", "header", "sds" };
 
 	return heuristic < LEAK_HEURISTICS ? names[heuristic] : "?";
 }
@@ -30,7 +30,7 @@ int leak_graph_start(struct leak_graph *g, struct leak_blocks *blocks)
 {
 	size_t n = (size_t)blocks->count + 1; /* never nothing */
 
-	*g = (struct leak_graph){ .blocks = blocks };
+	*g = (struct leak_graph){ .blocks = blocks, .heuristics = ~0u };
 	g->root = calloc(n, 1);
 	g->root_at = calloc(n, sizeof(*g->root_at));
 	g->class = calloc(n, 1);
@@ -168,7 +168,7 @@ void leak_graph_scan(struct leak_graph *g, uint32_t block, const uint64_t *words
 static void inside_settle(struct leak_graph *g, const struct leak_inside *in, uint32_t block,
 	enum leak_heuristic found)
 {
-	if (found == LEAK_BY_NONE)
+	if (found == LEAK_BY_NONE || !(g->heuristics >> found & 1))
 		return;
 	if (in->edge != ROOT_EDGE)
 		g->edge[in->edge] += found;

@@ -28,9 +28,11 @@ enum leak_heuristic {
 	LEAK_BY_LENGTH64,
 	LEAK_BY_NEWARRAY,
 	LEAK_BY_INHERITANCE,
+	LEAK_BY_HEADER, /* not memcheck's: learn.h */
+	LEAK_BY_SDS, /* nor this one: strings of redis */
 	LEAK_HEURISTICS
 };
-/* memcheck's names: "stdstring", ... Static. */
+/* As in memcheck, where it has them: "stdstring", ... Static. */
 const char *leak_heuristic_name(enum leak_heuristic heuristic);
 
 struct leak_graph {
@@ -49,6 +51,7 @@ struct leak_graph {
 	/* Pointers inside blocks that a heuristic may explain. */
 	struct leak_inside *inside;
 	size_t insides, inside_room;
+	unsigned heuristics; /* those that count: bit i for enum leak_heuristic i; all at first */
 	bool failed; /* no memory: the result would be wrong */
 };
 

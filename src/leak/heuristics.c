@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* memcheck's heuristics (heuristics.h). */
+/* memcheck's heuristics, and one more (heuristics.h). */
 #include "src/leak/heuristics.h"
 
 #define WORD	       sizeof(uint64_t)
@@ -21,6 +21,36 @@ static bool is_length64(const struct leak_question *q)
 {
 	return q->pointer - q->block->addr == WORD && q->first.ok && q->first.value > 0 &&
 	       q->first.value == q->block->size - WORD;
+}
+
+/* The number of `bytes` bytes at byte `at` of the first two words. */
+static uint64_t head_number(const struct leak_question *q, unsigned at, unsigned bytes)
+{
+	uint64_t value = 0;
+
+	for (unsigned i = bytes; i-- > 0;) {
+		const struct leak_word *w = at + i < WORD ? &q->first : &q->second;
+
+		value = value << 8 | (w->value >> (at + i) % WORD * 8 & 0xff);
+	}
+	return value;
+}
+
+/*
+ * A string of redis (sds.h): length and room as numbers of 1, 2 or 4 bytes, then a byte of which the
+ * low 3 bits say which; there the pointer goes, to the characters, and behind these is a zero.
+ */
+static bool is_sds(const struct leak_question *q)
+{
+	uint64_t head = q->pointer - q->block->addr, length, room;
+	unsigned bytes = (unsigned)(head - 1) / 2;
+
+	if ((head != 3 && head != 5 && head != 9) || !q->first.ok || !q->second.ok)
+		return false;
+	length = head_number(q, 0, bytes);
+	room = head_number(q, bytes, bytes);
+	return head_number(q, 2 * bytes, 1) == (head == 3 ? 1 : head == 5 ? 2 : 3) &&
+	       length <= room && room < q->block->size - head;
 }
 
 /* new T[n] where T has a destructor: n comes first. */
@@ -63,6 +93,8 @@ enum leak_heuristic leak_heuristics_judge(
 		return LEAK_BY_STDSTRING;
 	if (is_length64(q))
 		return LEAK_BY_LENGTH64;
+	if (is_sds(q))
+		return LEAK_BY_SDS;
 	if (is_array(q))
 		return LEAK_BY_NEWARRAY;
 	if (q->at.addr == q->pointer && is_base(q, m))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Where inside a block programs keep their only pointer to it: memcheck's heuristics, as its manual
- * tells them. Pure functions; any thread.
+ * tells them, and strings of redis. Pure functions; any thread.
  */
 #ifndef SRC_LEAK_HEURISTICS_H
 #define SRC_LEAK_HEURISTICS_H

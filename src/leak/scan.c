@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/leak/learn.h"
 #include "src/util/clock.h"
 
 /* A thread is through with realloc after microseconds; with that of a large block after
@@ -117,6 +118,7 @@ static int memory_read(struct scan *s)
 
 	if (rc != 0)
 		return rc;
+	s->graph.heuristics = s->wish->heuristics;
 	leak_roots_scan(&roots, &s->space, &s->stop, &s->graph);
 	leak_roots_blocks(&s->space, &s->graph);
 	memory = leak_space_memory(&s->space);
@@ -261,6 +263,16 @@ static int loaders_mark(struct scan *s)
 	return n < 0 ? (int)n : 0;
 }
 
+/* What is learned of heads of blocks may make more of them reachable. */
+static int classify(struct scan *s)
+{
+	int rc = leak_graph_classify(&s->graph);
+
+	if (rc == 0 && s->graph.heuristics >> LEAK_BY_HEADER & 1)
+		rc = leak_learn(&s->graph);
+	return rc > 0 ? leak_graph_classify(&s->graph) : rc;
+}
+
 static int found_make(struct scan *s)
 {
 	const struct leak_found found = {
@@ -284,7 +296,7 @@ int leak_scan(struct read_segment *segment, const struct leak_wish *wish, struct
 	if (rc == 0)
 		rc = loaders_mark(&s);
 	if (rc == 0)
-		rc = leak_graph_classify(&s.graph);
+		rc = classify(&s);
 	if (rc == 0)
 		rc = found_make(&s);
 	if (rc != 0 && !*message)

@@ -15,6 +15,7 @@
 struct leak_wish {
 	pid_t pid; /* as we see it */
 	unsigned roots; /* enum leak_root */
+	unsigned heuristics; /* bit i for enum leak_heuristic i */
 	bool why; /* blocks are to be shown, too, and who points to them */
 	struct leak_progress *progress; /* may be NULL */
 };

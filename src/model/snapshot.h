@@ -195,7 +195,7 @@ enum snap_leak_class {
 	SNAP_LEAK_CLASSES
 };
 
-#define SNAP_LEAK_HEURISTICS 4 /* memcheck's, by which a block is reachable */
+#define SNAP_LEAK_HEURISTICS 6 /* memcheck's and two more, by which a block is reachable */
 
 struct snap_leak_sum {
 	uint64_t blocks, bytes;

@@ -4,6 +4,7 @@
 
 #include "src/leak/graph.h"
 #include "src/leak/heuristics.h"
+#include "src/leak/learn.h"
 #include "tests/check.h"
 
 #define HEAP 0x10000000ull
@@ -490,6 +491,108 @@ TEST(a_long_list)
 	CHECK_INT(heap.graph.leader[N - 1], 0);
 }
 
+/* Of one string that no other is like: length and room of 2 bytes, then what says so. */
+TEST(strings_of_redis)
+{
+	static const struct {
+		uint64_t head, offset;
+		unsigned class;
+	} cases[] = {
+		{ 0x0200300040ull, 5, LEAK_POSSIBLE }, /* longer than its room */
+		{ 0x0200400030ull, 5, LEAK_REACHABLE },
+		{ 0x0300400030ull, 5, LEAK_POSSIBLE }, /* of another kind */
+		{ 0x0200600030ull, 5, LEAK_POSSIBLE }, /* longer than the block */
+		{ 0x0200400030ull, 6, LEAK_POSSIBLE },
+		{ 0x014030ull, 3, LEAK_REACHABLE },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		reset();
+		block(0, 0x60);
+		store(0, cases[i].head);
+		ready();
+		root(HEAP + cases[i].offset);
+		finish();
+		CHECK_INT(class_of(0), cases[i].class);
+		CHECK_INT(heap.graph.heuristic[0],
+			cases[i].class == LEAK_REACHABLE ? LEAK_BY_SDS : LEAK_BY_NONE);
+	}
+}
+
+/* ---- places learned ---- */
+
+/* Blocks 1.. of `size`, each pointed to by block 0, at `offset`; then one at another place. */
+static void pointed_to(unsigned count, uint64_t size, uint64_t offset)
+{
+	reset();
+	block(0, 0x200);
+	for (unsigned i = 1; i <= count + 1; i++) {
+		block(0x200 * i, size);
+		store(8 * i, HEAP + 0x200 * i + offset + (i > count ? 2 : 0));
+	}
+	ready();
+	root(HEAP);
+	finish();
+}
+
+TEST(places_that_several_blocks_have_are_learned)
+{
+	pointed_to(3, 100, 3);
+	CHECK_INT(class_of(1), LEAK_POSSIBLE);
+	CHECK_INT(leak_learn(&heap.graph), 1);
+	CHECK_INT(leak_graph_classify(&heap.graph), 0);
+	for (uint32_t i = 1; i <= 3; i++) {
+		CHECK_INT(class_of(i), LEAK_REACHABLE);
+		CHECK_INT(heap.graph.heuristic[i], LEAK_BY_HEADER);
+	}
+	CHECK_INT(class_of(4), LEAK_POSSIBLE);
+	/* Two may be chance, and so may be seven far from the start. */
+	pointed_to(2, 100, 3);
+	CHECK_INT(leak_learn(&heap.graph), 0);
+	pointed_to(7, 200, 100);
+	CHECK_INT(leak_learn(&heap.graph), 0);
+	pointed_to(8, 200, 100);
+	CHECK_INT(leak_learn(&heap.graph), 1);
+	CHECK_INT(leak_graph_classify(&heap.graph), 0);
+	CHECK_INT(class_of(8), LEAK_REACHABLE);
+	CHECK_INT(class_of(9), LEAK_POSSIBLE);
+}
+
+/* However often one block is pointed to at a place, it is one. */
+TEST(a_place_is_counted_once_in_a_block)
+{
+	reset();
+	block(0, 0x100);
+	block(0x200, 100);
+	for (unsigned i = 0; i < 8; i++)
+		store(8 * i, HEAP + 0x203);
+	ready();
+	root(HEAP);
+	finish();
+	CHECK_INT(leak_learn(&heap.graph), 0);
+	CHECK_INT(class_of(1), LEAK_POSSIBLE);
+}
+
+/* What is learned of roots, and what hangs on it. */
+TEST(places_of_roots_are_learned_too)
+{
+	reset();
+	for (unsigned i = 0; i < 4; i++)
+		block(0x200 * i, 64);
+	block(0xa00, 64);
+	store(0, HEAP + 0xa00);
+	ready();
+	for (unsigned i = 0; i < 4; i++)
+		root(HEAP + 0x200 * i + 16);
+	finish();
+	CHECK_INT(class_of(4), LEAK_POSSIBLE);
+	CHECK_INT(leak_learn(&heap.graph), 1);
+	CHECK_INT(leak_graph_classify(&heap.graph), 0);
+	CHECK_INT(class_of(0), LEAK_REACHABLE);
+	CHECK_INT(class_of(4), LEAK_REACHABLE);
+	CHECK_INT(heap.graph.heuristic[4], LEAK_BY_NONE);
+}
+
 int main(void)
 {
 	RUN(finds_blocks);
@@ -511,5 +614,9 @@ int main(void)
 	RUN(random_graphs);
 	RUN(a_long_list);
 	reset();
+	RUN(strings_of_redis);
+	RUN(places_that_several_blocks_have_are_learned);
+	RUN(a_place_is_counted_once_in_a_block);
+	RUN(places_of_roots_are_learned_too);
 	return check_end();
 }
