@@ -270,9 +270,8 @@ static int set_leak_heuristics(struct options *o, const char *value, struct why 
 	static const char *const words[] = { "none", "stdstring", "length64", "newarray",
 		"multipleinheritance", "header", "sds", "memcheck", "all", NULL };
 	/* As enum leak_heuristic has them. */
-	static const unsigned bits[] = { 0, 1u << 1, 1u << 2, 1u << 3, 1u << 4, 1u << 5,
-		1u << 6, 30u,
-		OPTIONS_HEURISTICS_ALL };
+	static const unsigned bits[] = { 0, 1u << 1, 1u << 2, 1u << 3, 1u << 4, 1u << 5, 1u << 6,
+		30u, OPTIONS_HEURISTICS_ALL };
 	char word[24];
 
 	o->leak_heuristics = 0;

@@ -265,9 +265,9 @@ void run_leak_look(struct run *r)
 		return;
 	r->resident.due_ns = 0; /* it stands still: there is no better moment */
 	run_memory_look(r);
-	r->leaks = leakcheck_run(session_segment(s),
-		&(struct leakcheck_wish){ session_pid(s), r->options->leak_roots,
-			r->options->leak_heuristics });
+	r->leaks = leakcheck_run(
+		session_segment(s), &(struct leakcheck_wish){ session_pid(s),
+					    r->options->leak_roots, r->options->leak_heuristics });
 	if (r->child.pid)
 		read_leak_done(session_segment(s));
 }

@@ -18,8 +18,7 @@ struct scans;
  * Of the process whose segment is at `path`. `owner`: of the
  * snapshots of the same image. NULL without memory.
  */
-struct scans *scans_new(
-	const char *path, const void *owner, const struct leakcheck_wish *wish);
+struct scans *scans_new(const char *path, const void *owner, const struct leakcheck_wish *wish);
 /* Ends one that is under way: the process is let go before this returns. */
 void scans_free(struct scans *s);
 bool scans_is_of(const struct scans *s, const char *path, const void *owner);

@@ -4,6 +4,8 @@
 
 #define WORD	       sizeof(uint64_t)
 #define STRING_HEAD    (3 * WORD) /* length, capacity, reference count */
+#define NEAR_BYTES     64u
+#define NEAR_PARTS     16u
 #define FIRST_PAGE_END 4096u /* nothing is mapped below it */
 
 /* A std::string of the old ABI: a pointer to the characters, after what is told of them. */
@@ -23,6 +25,15 @@ static bool is_length64(const struct leak_question *q)
 	       q->first.value == q->block->size - WORD;
 }
 
+/* The same, and the pointer is a little further on: into a large block, where few numbers that only
+ * look like pointers would go. */
+static bool is_near_length64(const struct leak_question *q)
+{
+	return q->pointer - q->block->addr <= NEAR_BYTES &&
+	       q->block->size >= NEAR_PARTS * NEAR_BYTES && q->first.ok &&
+	       q->first.value == q->block->size - WORD;
+}
+
 /* The number of `bytes` bytes at byte `at` of the first two words. */
 static uint64_t head_number(const struct leak_question *q, unsigned at, unsigned bytes)
 {
@@ -37,20 +48,26 @@ static uint64_t head_number(const struct leak_question *q, unsigned at, unsigned
 }
 
 /*
- * A string of redis (sds.h): length and room as numbers of 1, 2 or 4 bytes, then a byte of which the
- * low 3 bits say which; there the pointer goes, to the characters, and behind these is a zero.
+ * A string of redis (sds.h): length and room as numbers of 1, 2 or 4 bytes, then a byte of which
+ * the low 3 bits say which; there the pointer goes, to the characters, and behind these is a zero.
+ * The room is what malloc_usable_size says, and that may be more than was asked for.
  */
 static bool is_sds(const struct leak_question *q)
 {
 	uint64_t head = q->pointer - q->block->addr, length, room;
 	unsigned bytes = (unsigned)(head - 1) / 2;
 
+	if (head == 1) /* short ones have all that in the byte, and just the room they need */
+		return q->first.ok && head_number(q, 0, 1) == (q->block->size - 2) << 3;
 	if ((head != 3 && head != 5 && head != 9) || !q->first.ok || !q->second.ok)
 		return false;
 	length = head_number(q, 0, bytes);
 	room = head_number(q, bytes, bytes);
-	return head_number(q, 2 * bytes, 1) == (head == 3 ? 1 : head == 5 ? 2 : 3) &&
-	       length <= room && room < q->block->size - head;
+	return head_number(q, 2 * bytes, 1) == (head == 3	   ? 1
+						       : head == 5 ? 2
+								   : 3) &&
+	       length <= room && length + head < q->block->size &&
+	       room < q->block->size + q->block->size / 4 + NEAR_BYTES;
 }
 
 /* new T[n] where T has a destructor: n comes first. */
@@ -76,10 +93,10 @@ bool leak_heuristics_want(struct leak_question *q)
 {
 	uint64_t start = q->block->addr, size = q->block->size;
 
-	if (size < 2 * WORD)
+	if (size < WORD)
 		return false;
 	q->first.addr = start;
-	q->second.addr = start + WORD;
+	q->second.addr = size < 2 * WORD ? start : start + WORD;
 	/* Only aligned words that are wholly in the block. */
 	q->at.addr =
 		q->pointer % WORD == 0 && q->pointer - start <= size - WORD ? q->pointer : start;
@@ -89,14 +106,18 @@ bool leak_heuristics_want(struct leak_question *q)
 enum leak_heuristic leak_heuristics_judge(
 	const struct leak_question *q, const struct leak_memory *m)
 {
+	if (is_sds(q))
+		return LEAK_BY_SDS;
+	if (q->block->size < 2 * WORD)
+		return LEAK_BY_NONE;
 	if (is_string(q))
 		return LEAK_BY_STDSTRING;
 	if (is_length64(q))
 		return LEAK_BY_LENGTH64;
-	if (is_sds(q))
-		return LEAK_BY_SDS;
 	if (is_array(q))
 		return LEAK_BY_NEWARRAY;
+	if (is_near_length64(q))
+		return LEAK_BY_HEADER;
 	if (q->at.addr == q->pointer && is_base(q, m))
 		return LEAK_BY_INHERITANCE;
 	return LEAK_BY_NONE;

@@ -81,8 +81,8 @@ static void places_choose(struct learning *l)
 	for (size_t i = 0, end; i < l->count; i = end) {
 		size_t blocks = 1;
 
-		for (end = i + 1;
-			end < l->count && place_order(&l->place[i], &l->place[end]) == 0; end++)
+		for (end = i + 1; end < l->count && place_order(&l->place[i], &l->place[end]) == 0;
+			end++)
 			blocks += l->place[end].block != l->place[end - 1].block;
 		if (blocks >= (l->place[i].size ? PLACES_LEAST : HEADS_LEAST))
 			l->place[l->learned++] = l->place[i];
@@ -93,8 +93,7 @@ static void place_mark(struct learning *l, const struct leak_inside *in)
 {
 	struct place p;
 
-	if (!place_of(l->g, in, &p) ||
-		!bsearch(&p, l->place, l->learned, sizeof(p), place_order))
+	if (!place_of(l->g, in, &p) || !bsearch(&p, l->place, l->learned, sizeof(p), place_order))
 		return;
 	if (in->edge == UINT64_MAX)
 		l->g->root[p.block] = LEAK_TO_INSIDE + 1 + LEAK_BY_HEADER;

@@ -501,9 +501,12 @@ TEST(strings_of_redis)
 		{ 0x0200300040ull, 5, LEAK_POSSIBLE }, /* longer than its room */
 		{ 0x0200400030ull, 5, LEAK_REACHABLE },
 		{ 0x0300400030ull, 5, LEAK_POSSIBLE }, /* of another kind */
-		{ 0x0200600030ull, 5, LEAK_POSSIBLE }, /* longer than the block */
+		{ 0x0200600060ull, 5, LEAK_POSSIBLE }, /* longer than the block */
+		{ 0x0200600030ull, 5, LEAK_REACHABLE }, /* what malloc could spare */
+		{ 0x0202000030ull, 5, LEAK_POSSIBLE },
 		{ 0x0200400030ull, 6, LEAK_POSSIBLE },
 		{ 0x014030ull, 3, LEAK_REACHABLE },
+		{ 0x28ull << 3, 1, LEAK_POSSIBLE },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -516,6 +519,25 @@ TEST(strings_of_redis)
 		CHECK_INT(class_of(0), cases[i].class);
 		CHECK_INT(heap.graph.heuristic[0],
 			cases[i].class == LEAK_REACHABLE ? LEAK_BY_SDS : LEAK_BY_NONE);
+	}
+}
+
+TEST(a_large_block_that_begins_with_its_length)
+{
+	static const struct {
+		uint64_t size, length, offset;
+		unsigned class;
+	} cases[] = { { 1032, 1024, 12, LEAK_REACHABLE }, { 1032, 1025, 12, LEAK_POSSIBLE },
+		{ 1032, 1024, 72, LEAK_POSSIBLE }, { 520, 512, 12, LEAK_POSSIBLE } };
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		reset();
+		block(0, cases[i].size);
+		store(0, cases[i].length);
+		ready();
+		root(HEAP + cases[i].offset);
+		finish();
+		CHECK_INT(class_of(0), cases[i].class);
 	}
 }
 
@@ -615,6 +637,7 @@ int main(void)
 	RUN(a_long_list);
 	reset();
 	RUN(strings_of_redis);
+	RUN(a_large_block_that_begins_with_its_length);
 	RUN(places_that_several_blocks_have_are_learned);
 	RUN(a_place_is_counted_once_in_a_block);
 	RUN(places_of_roots_are_learned_too);
