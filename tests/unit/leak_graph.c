@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* src/leak: blocks by address, and the classes of memcheck, in invented memories. */
+/* src/leak: blocks by address, and the classes of memcheck, in invented memories. Long because each
+ * class and each heuristic is a few lines on the same memory. */
 #include <stdlib.h>
 
 #include "src/leak/graph.h"
