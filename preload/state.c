@@ -14,6 +14,7 @@
 
 #include "preload/attach.h"
 #include "preload/clock.h"
+#include "preload/copy.h"
 #include "preload/farewell.h"
 #include "preload/hooks_cxx.h"
 #include "preload/modules.h"
@@ -135,6 +136,13 @@ static int64_t moving_at(void)
 #endif
 }
 
+/* What leak scans want to know of the process. */
+static void scans_publish(void)
+{
+	state_segment.header->moving_at = moving_at();
+	state_segment.header->copy_at = copy_start();
+}
+
 /* Everything before the switch is thrown. 0 or -errno. */
 static int prepare(struct own **own)
 {
@@ -156,7 +164,7 @@ static int prepare(struct own **own)
 	segment_extents(&state_segment, allocator_is_glibc() && new_is_runtimes());
 	unwind_start(attach_variable("HEAPTOP_UNWINDER"));
 	recorder_start();
-	state_segment.header->moving_at = moving_at();
+	scans_publish();
 	clock_publish();
 	if (hooks_cxx_has_front())
 		why_note("the program has a malloc of its own, which comes before the library's");
@@ -232,6 +240,7 @@ static bool follow(void)
 	madvise(state_segment.header, state_segment.bytes, MADV_DONTDUMP);
 	recorder_forked();
 	parent_unmap(&parents);
+	scans_publish();
 	clock_publish();
 	own->on = sample_forked() || unwind_checks() ? OWN_LONG : OWN_SHORT;
 	ht_store_relaxed_32(&state_segment.header->state, HT_STATE_RUNNING);

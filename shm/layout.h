@@ -525,6 +525,8 @@ struct ht_header {
 	/* 1: children that are forked are left alone; the program has forbidden itself system calls
 	 * that the library would need (a viewer knows). */
 	uint32_t fork_alone;
+	/* Where in the process its struct ht_copy is (copy.h); 0: it has none. */
+	uint64_t copy_at;
 	struct ht_mark mark[HT_MARKS];
 	struct ht_history history __attribute__((aligned(64)));
 	/* Long tables; readers of the words above leave them out. */

@@ -89,7 +89,8 @@ static int rows_copy(struct leakcheck *c, struct leak_result *r)
 
 static void result_copy(struct snap_leaks *l, const struct leak_result *r)
 {
-	l->how = "stop and read";
+	l->how = r->copied ? "copy on write" : "stop and read";
+	l->no_copy = r->no_copy;
 	for (unsigned i = 0; i < SNAP_LEAK_CLASSES; i++)
 		l->sum[i] = sum_of(r->sum[i]);
 	for (unsigned i = 0; i < SNAP_LEAK_HEURISTICS; i++) {
@@ -151,26 +152,11 @@ static struct leakcheck *scan(struct read_segment *s, const struct leak_wish *wi
 	return c;
 }
 
-struct leakcheck *leakcheck_run(struct read_segment *s, const struct leakcheck_wish *wish)
+struct leakcheck *leakcheck_run(struct read_segment *s, const struct leak_wish *wish)
 {
-	const struct leak_wish w = {
-		.pid = wish->pid, .roots = wish->roots, .heuristics = wish->heuristics
-	};
-
-	return scan(s, &w);
-}
-
-struct leakcheck *leakcheck_run_why(
-	struct read_segment *s, const struct leakcheck_wish *wish, struct leak_progress *progress)
-{
-	const struct leak_wish w = { .pid = wish->pid,
-		.roots = wish->roots,
-		.heuristics = wish->heuristics,
-		.why = true,
-		.progress = progress };
 	struct read_identity id;
 	uint64_t now = clock_monotonic_ns();
-	struct leakcheck *c = scan(s, &w);
+	struct leakcheck *c = scan(s, wish);
 
 	if (c && read_identity(s, &id) == 0 && now > id.created_ns)
 		c->leaks.at_ns = now - id.created_ns;

@@ -9,20 +9,11 @@
 #include "src/model/snapshot.h"
 #include "src/read/read.h"
 
-struct leak_progress;
-
-struct leakcheck_wish {
-	pid_t pid; /* as we see it */
-	unsigned roots, heuristics; /* as in src/leak: bits of what counts */
-};
-
+struct leak_wish;
 struct leakcheck;
 
 /* Scans the process now. Never NULL but without memory: a scan that was not possible says why. */
-struct leakcheck *leakcheck_run(struct read_segment *s, const struct leakcheck_wish *wish);
-/* The same with blocks, and why they are alive; tells how far it is. */
-struct leakcheck *leakcheck_run_why(
-	struct read_segment *s, const struct leakcheck_wish *wish, struct leak_progress *progress);
+struct leakcheck *leakcheck_run(struct read_segment *s, const struct leak_wish *wish);
 /* For one that could not even begin; `why` is copied. */
 struct leakcheck *leakcheck_failed(const char *why);
 /* Compares it with the scan before, NULL if there was none that worked: what is new since. */

@@ -291,6 +291,17 @@ static int set_leak_heuristics(struct options *o, const char *value, struct why 
 	return 0;
 }
 
+static int set_leak_copy(struct options *o, const char *value, struct why *why)
+{
+	static const char *const words[] = { "auto", "always", "never", NULL }; /* as in the enum */
+	int found = word_find(value, words);
+
+	if (found < 0)
+		return why_set(why, "must be auto, always or never");
+	o->leak_copying = (unsigned)found;
+	return 0;
+}
+
 static int set_sample(struct options *o, const char *value, struct why *why)
 {
 	if (steer_parse_rate(value, &o->sample) != 0)
@@ -362,6 +373,7 @@ enum long_key {
 	KEY_LEAK_CHECK,
 	KEY_LEAK_ROOTS,
 	KEY_LEAK_HEURISTICS,
+	KEY_LEAK_COPY,
 	KEY_SUPPRESSIONS,
 	KEY_READONLY,
 	KEY_NO_CONFIG,
@@ -405,6 +417,8 @@ static const struct row rows[] = {
 		"what keeps a block (registers,stacks,...; all)" },
 	{ KEY_LEAK_HEURISTICS, "leak-heuristics", "KINDS", set_leak_heuristics, 0,
 		"pointers inside that count (memcheck, ...; all)" },
+	{ KEY_LEAK_COPY, "leak-copy", "WHEN", set_leak_copy, 0,
+		"scan a copy-on-write copy: auto, always or never" },
 	{ KEY_SUPPRESSIONS, "suppressions", "FILE", set_suppressions, 0,
 		"leaks not to report, as for valgrind or LSan" },
 	{ KEY_GEN_SUPPRESSIONS, "gen-suppressions", NULL, FLAG(gen_suppressions),

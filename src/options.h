@@ -95,6 +95,7 @@ struct options {
 	bool leak_check; /* --leak-check, or implied by --fail-on */
 	unsigned leak_roots; /* enum leak_root */
 	unsigned leak_heuristics; /* bit i for enum leak_heuristic i */
+	unsigned leak_copying; /* enum leak_copying */
 	const char *suppressions[OPTIONS_SUPPRESSIONS_MAX]; /* files; nsuppressions of them */
 	unsigned nsuppressions;
 	bool gen_suppressions; /* write one behind each leak */

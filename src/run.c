@@ -255,8 +255,17 @@ struct snapshot *run_tick(struct run *r)
 	return session_tick(watch_session(run_shown(r)));
 }
 
+struct leak_wish run_leak_wish(const struct run *r, pid_t pid)
+{
+	return (struct leak_wish){ .pid = pid,
+		.roots = r->options->leak_roots,
+		.heuristics = r->options->leak_heuristics,
+		.copying = (enum leak_copying)r->options->leak_copying };
+}
+
 void run_leak_look(struct run *r)
 {
+	struct leak_wish wish;
 	struct session *s;
 
 	watch_poll(r->watch);
@@ -265,9 +274,11 @@ void run_leak_look(struct run *r)
 		return;
 	r->resident.due_ns = 0; /* it stands still: there is no better moment */
 	run_memory_look(r);
-	r->leaks = leakcheck_run(
-		session_segment(s), &(struct leakcheck_wish){ session_pid(s),
-					    r->options->leak_roots, r->options->leak_heuristics });
+	wish = run_leak_wish(r, session_pid(s));
+	/* One that is at its end has nothing better to do than to stand still. */
+	if (r->child.pid)
+		wish.copying = LEAK_COPY_NEVER;
+	r->leaks = leakcheck_run(session_segment(s), &wish);
 	if (r->child.pid)
 		read_leak_done(session_segment(s));
 }

@@ -10,6 +10,7 @@
 #include <poll.h>
 
 #include "src/model/map.h"
+#include "src/leak/scan.h"
 #include "src/options.h"
 #include "src/resident.h"
 #include "src/target/output.h"
@@ -49,6 +50,8 @@ struct run {
 int run_open(struct run *r, const struct options *o, bool screen, int rows, int cols);
 /* A snapshot of now, after looking for the program's end and for new images. */
 struct snapshot *run_tick(struct run *r);
+/* What a leak scan of a process is to take into account. */
+struct leak_wish run_leak_wish(const struct run *r, pid_t pid);
 /*
  * For --leak-check. With a COMMAND: scans it if it waits for that at its end; to be called often.
  * Attached: scans it now.

@@ -20,8 +20,8 @@
 
 struct scans {
 	char *path;
+	struct leak_wish wish;
 	const void *owner;
-	struct leakcheck_wish wish;
 	int fd; /* the thread writes to it when it is through */
 	int timer; /* readable now and then while a scan is under way */
 	bool is_busy;
@@ -43,7 +43,7 @@ static unsigned version_next(void)
 	return ++version;
 }
 
-struct scans *scans_new(const char *path, const void *owner, const struct leakcheck_wish *wish)
+struct scans *scans_new(const char *path, const struct leak_wish *wish, const void *owner)
 {
 	struct scans *s = calloc(1, sizeof(*s));
 
@@ -51,6 +51,8 @@ struct scans *scans_new(const char *path, const void *owner, const struct leakch
 		return NULL;
 	s->path = strdup(path);
 	s->wish = *wish;
+	s->wish.why = true;
+	s->wish.progress = &s->progress;
 	s->owner = owner;
 	s->state.version = version_next();
 	s->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -94,7 +96,7 @@ static void *scan_run(void *ctx)
 	struct read_segment *segment = read_open(s->path, message);
 
 	if (segment)
-		s->made = leakcheck_run_why(segment, &s->wish, &s->progress);
+		s->made = leakcheck_run(segment, &s->wish);
 	else
 		s->made = leakcheck_failed(message);
 	read_close(segment);

@@ -8,6 +8,7 @@
 
 #include <poll.h>
 
+#include "src/leak/scan.h"
 #include "src/leak/suppress.h"
 #include "src/leakcheck.h"
 #include "src/model/leaks.h"
@@ -15,10 +16,10 @@
 struct scans;
 
 /*
- * Of the process whose segment is at `path`. `owner`: of the
+ * Of the process whose segment is at `path`. Of the wish, pid, roots and copying. `owner`: of the
  * snapshots of the same image. NULL without memory.
  */
-struct scans *scans_new(const char *path, const void *owner, const struct leakcheck_wish *wish);
+struct scans *scans_new(const char *path, const struct leak_wish *wish, const void *owner);
 /* Ends one that is under way: the process is let go before this returns. */
 void scans_free(struct scans *s);
 bool scans_is_of(const struct scans *s, const char *path, const void *owner);

@@ -19,14 +19,13 @@
 static struct scans *scans_now(struct run *r)
 {
 	struct session *s = watch_session(run_shown(r));
-	const struct leakcheck_wish wish = { session_pid(s), r->options->leak_roots,
-		r->options->leak_heuristics };
+	struct leak_wish wish = run_leak_wish(r, session_pid(s));
 	uint64_t every = r->scans ? scans_state(r->scans)->every_ns : 0;
 
 	if (r->scans && scans_is_of(r->scans, session_path(s), s))
 		return r->scans;
 	scans_free(r->scans);
-	r->scans = scans_new(session_path(s), s, &wish);
+	r->scans = scans_new(session_path(s), &wish, s);
 	if (r->scans && every)
 		scans_every(r->scans, every);
 	return r->scans;

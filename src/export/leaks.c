@@ -44,6 +44,8 @@ static void leaks_scan(struct strbuf *out, const struct snap_leaks *l)
 
 	strbuf_printf(out, "scan      %s: the program stood still for %s, %s read\n", l->how,
 		units_duration(stop, l->stop_ns), units_bytes(bytes, l->scanned_bytes));
+	if (l->no_copy)
+		strbuf_printf(out, "          no copy could be read meanwhile: %s\n", l->no_copy);
 	if (l->devices)
 		strbuf_printf(out, "          %u mappings of devices were not read\n", l->devices);
 	if (l->unread_bytes)

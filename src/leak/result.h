@@ -55,6 +55,8 @@ struct leak_result {
 	struct leak_step *step;
 	char *text;
 	size_t block_count, step_count, text_bytes;
+	bool copied; /* a copy was read while the process went on */
+	const char *no_copy; /* why not; NULL: it was, or was not wanted; static */
 	uint64_t stop_ns; /* the process stood still */
 	uint64_t scan_ns; /* all in all */
 	uint64_t scanned_bytes, unread_bytes;

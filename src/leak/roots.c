@@ -264,6 +264,11 @@ static bool is_segment(const struct leak_map *m)
 	return m->shared && m->inode != 0 && begins(file_name(m->path), "heaptop-");
 }
 
+bool leak_roots_has(const struct leak_map *m)
+{
+	return m->readable && m->writable && !is_segment(m) && !is_device(m);
+}
+
 static bool is_libc(const char *path)
 {
 	const char *name = file_name(path);

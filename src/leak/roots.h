@@ -28,6 +28,8 @@ struct leak_roots {
 	unsigned devices; /* mappings that were left out */
 };
 
+/* Whether words of a mapping are roots, or may be. */
+bool leak_roots_has(const struct leak_map *m);
 /* Where a thread's stack and data are; 0 if it did not stop. */
 struct leak_whose leak_roots_whose(const struct leak_thread *t);
 /* Gives the graph the words of all roots. */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "src/leak/learn.h"
+#include "src/leak/copy.h"
 #include "src/util/clock.h"
 
 /* A thread is through with realloc after microseconds; with that of a large block after
@@ -31,6 +32,9 @@ struct scan {
 	struct leak_whose *thread; /* as they stood */
 	size_t threads;
 	int64_t moving_at; /* read_moving_at */
+	pid_t copy; /* 0: none */
+	struct read_frozen *frozen; /* a copy is wanted; NULL: it is not */
+	uint64_t start_ns;
 	bool all; /* threads are to be let go */
 	int rc;
 };
@@ -103,19 +107,20 @@ static void block_add(void *ctx, const struct read_block *b)
 
 static int table_read(struct scan *s)
 {
-	ssize_t n = read_blocks(s->segment, block_add, s);
+	struct read_segment *from = s->frozen ? read_frozen_segment(s->frozen) : s->segment;
+	ssize_t n = read_blocks(from, block_add, s);
 
-	if (n < 0)
-		return (int)n;
-	return s->rc != 0 ? s->rc : leak_blocks_finish(&s->blocks);
+	return n < 0 ? (int)n : s->rc;
 }
 
 static int memory_read(struct scan *s)
 {
 	struct leak_roots roots = { .kinds = s->wish->roots, .stack = read_leak_stack(s->segment) };
 	struct leak_memory memory;
-	int rc = leak_graph_start(&s->graph, &s->blocks);
+	int rc = leak_blocks_finish(&s->blocks);
 
+	if (rc == 0)
+		rc = leak_graph_start(&s->graph, &s->blocks);
 	if (rc != 0)
 		return rc;
 	s->graph.heuristics = s->wish->heuristics;
@@ -160,6 +165,40 @@ static void phase_tell(const struct scan *s, enum leak_phase phase)
 		s->wish->progress->phase = phase;
 }
 
+/* ---- a copy ---- */
+
+#define COPY_BYTES (UINT64_C(64) << 20) /* what is less is read as fast as copied */
+
+static bool is_copy_wanted(const struct scan *s)
+{
+	struct read_totals t;
+
+	return s->wish->copying == LEAK_COPY_ALWAYS ||
+	       (s->wish->copying == LEAK_COPY_AUTO && read_totals(s->segment, &t) == 0 &&
+		       t.live_bytes >= COPY_BYTES);
+}
+
+/* Lets the process go on, and its copy be read instead of it; if that cannot be done, nothing. */
+static void copy_take(struct scan *s)
+{
+	int rc;
+
+	if (!s->frozen)
+		return;
+	s->out->no_copy = leak_copy_make(&s->stop, read_copy_at(s->segment), &s->copy);
+	if (s->out->no_copy)
+		return;
+	rc = leak_space_copied(&s->space, s->copy, leak_roots_has);
+	if (rc != 0) {
+		s->out->no_copy = rc == -E2BIG ? "it shares too much memory with others"
+					       : "its copy cannot be read";
+		return;
+	}
+	s->out->copied = true;
+	leak_stop_go(&s->stop);
+	s->out->stop_ns = clock_monotonic_ns() - s->start_ns;
+}
+
 static int standing_read(struct scan *s)
 {
 	int rc = space_look(s);
@@ -171,8 +210,12 @@ static int standing_read(struct scan *s)
 	rc = space_look(s);
 	if (rc == 0)
 		rc = threads_note(s);
-	if (rc == 0)
+	if (rc == 0 && s->frozen)
+		rc = read_frozen_take(s->frozen, s->segment);
+	if (rc == 0) {
+		copy_take(s);
 		rc = table_read(s);
+	}
 	if (rc == 0)
 		rc = memory_read(s);
 	if (rc == 0 && is_cancelled(s))
@@ -187,15 +230,24 @@ static int standing_read(struct scan *s)
 static void *stop_and_read(void *ctx)
 {
 	struct scan *s = ctx;
-	uint64_t start = clock_monotonic_ns();
 
+	if (is_copy_wanted(s)) {
+		s->frozen = read_frozen_new(s->segment);
+		s->out->no_copy = s->frozen ? NULL : "there is no memory for one of its table";
+	}
+	s->start_ns = clock_monotonic_ns();
 	s->rc = leak_stop(&s->stop, s->wish->pid, s->message);
-	if (s->rc != 0)
-		return NULL;
-	s->rc = standing_read(s);
+	if (s->rc == 0)
+		s->rc = standing_read(s);
 	leak_stop_release(&s->stop);
-	s->out->stop_ns = clock_monotonic_ns() - start;
+	if (!s->out->copied)
+		s->out->stop_ns = clock_monotonic_ns() - s->start_ns;
+	if (s->copy)
+		leak_copy_end(s->copy);
+	read_frozen_free(s->frozen);
 	phase_tell(s, LEAK_FOLLOWING);
+	if (*s->message)
+		return NULL;
 	if (s->rc != 0)
 		snprintf(s->message, LEAK_MESSAGE_MAX, "%d cannot be scanned: %s",
 			(int)s->wish->pid, strerror(-s->rc));

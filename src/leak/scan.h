@@ -12,10 +12,18 @@
 #include "src/leak/roots.h"
 #include "src/read/read.h"
 
+/* Whether a copy of the process is read, so that it may go on meanwhile. */
+enum leak_copying {
+	LEAK_COPY_AUTO, /* if it has much: a copy takes milliseconds for each GB, and some memory */
+	LEAK_COPY_ALWAYS,
+	LEAK_COPY_NEVER
+};
+
 struct leak_wish {
 	pid_t pid; /* as we see it */
 	unsigned roots; /* enum leak_root */
 	unsigned heuristics; /* bit i for enum leak_heuristic i */
+	enum leak_copying copying;
 	bool why; /* blocks are to be shown, too, and who points to them */
 	struct leak_progress *progress; /* may be NULL */
 };

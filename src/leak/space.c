@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "src/proc/proc.h"
+#include "src/util/array.h"
 
 #define PAGE	      PROC_PAGE_BYTES
 #define BUFFER_BYTES  (1u << 20) /* fits the second cache; larger reads gain nothing */
@@ -94,6 +95,9 @@ void leak_space_close(struct leak_space *s)
 	free(s->map);
 	free(s->buffer);
 	free(s->vtables);
+	for (size_t i = 0; i < s->pieces; i++)
+		free(s->piece[i].words);
+	free(s->piece);
 	*s = (struct leak_space){ .pagemap = -1 };
 }
 
@@ -185,13 +189,11 @@ static void batch_stream(struct leak_space *s, uint64_t base, const uint64_t *en
 	}
 }
 
-void leak_space_stream(
+static void pages_stream(
 	struct leak_space *s, uint64_t start, uint64_t end, leak_visit *visit, void *ctx)
 {
 	uint64_t entries[PAGEMAP_BATCH], base;
 
-	start = (start + WORD - 1) & ~(WORD - 1);
-	end &= ~(WORD - 1);
 	for (base = start & ~(uint64_t)(PAGE - 1); base < end;) {
 		uint64_t pages = (end - base + PAGE - 1) / PAGE;
 		size_t count = (size_t)least(pages, PAGEMAP_BATCH);
@@ -203,6 +205,102 @@ void leak_space_stream(
 			present_stream(s, from, to, visit, ctx);
 		base += count * PAGE;
 	}
+}
+
+/* The part of what was kept that lies in [start, end). */
+static void kept_stream(
+	struct leak_space *s, uint64_t start, uint64_t end, leak_visit *visit, void *ctx)
+{
+	for (size_t i = 0; i < s->pieces; i++) {
+		const struct leak_piece *p = &s->piece[i];
+		uint64_t from = p->start > start ? p->start : start, to = least(p->end, end);
+
+		if (from < to)
+			visit(ctx, from, p->words + (from - p->start) / WORD, (to - from) / WORD);
+	}
+}
+
+void leak_space_stream(
+	struct leak_space *s, uint64_t start, uint64_t end, leak_visit *visit, void *ctx)
+{
+	start = (start + WORD - 1) & ~(WORD - 1);
+	end &= ~(WORD - 1);
+	while (start < end) {
+		const struct leak_map *m = s->is_copy ? leak_space_map(s, start) : NULL;
+		uint64_t to = m ? least(m->end, end) : end;
+
+		if (m && m->kept)
+			kept_stream(s, start, to, visit, ctx);
+		else
+			pages_stream(s, start, to, visit, ctx);
+		start = to;
+	}
+}
+
+/* ---- a copy of the process ---- */
+
+#define KEPT_MAX (UINT64_C(256) << 20)
+
+struct keeping {
+	struct leak_space *space;
+	int rc;
+};
+
+static void keep_visit(void *ctx, uint64_t addr, const uint64_t *words, size_t count)
+{
+	struct keeping *k = ctx;
+	struct leak_space *s = k->space;
+	struct leak_piece *p;
+
+	if (k->rc != 0)
+		return;
+	if (s->kept_bytes + count * WORD > KEPT_MAX) {
+		k->rc = -E2BIG;
+		return;
+	}
+	p = array_grow(s->piece, s->pieces, &s->piece_room, sizeof(*p));
+	if (p) {
+		s->piece = p;
+		p += s->pieces;
+		*p = (struct leak_piece){ addr, addr + count * WORD, malloc(count * WORD) };
+	}
+	if (!p || !p->words) {
+		k->rc = -ENOMEM;
+		return;
+	}
+	memcpy(p->words, words, count * WORD);
+	s->pieces++;
+	s->kept_bytes += count * WORD;
+}
+
+int leak_space_copied(struct leak_space *s, pid_t copy, bool (*wanted)(const struct leak_map *m))
+{
+	struct keeping k = { .space = s };
+	struct leak_space of;
+	int rc = leak_space_open(&of, copy);
+
+	for (size_t i = 0; rc == 0 && i < s->maps; i++) {
+		struct leak_map *m = &s->map[i];
+
+		if (!wanted(m) || (!m->shared && leak_space_map(&of, m->start)))
+			continue;
+		pages_stream(s, m->start, m->end, keep_visit, &k);
+		m->kept = true;
+		rc = k.rc;
+	}
+	if (rc == 0) {
+		s->pid = copy;
+		s->is_copy = true;
+		if (s->pagemap >= 0)
+			close(s->pagemap);
+		s->pagemap = of.pagemap;
+		of.pagemap = -1;
+	} else {
+		for (size_t i = 0; i < s->maps; i++)
+			s->map[i].kept = false;
+	}
+	leak_space_close(&of);
+	return rc;
 }
 
 bool leak_space_word(struct leak_space *s, uint64_t addr, uint64_t *value)

@@ -20,6 +20,13 @@ struct leak_map {
 	bool readable, writable, executable, shared;
 	uint64_t inode; /* 0: of no file */
 	const char *path; /* "" when it has none */
+	bool kept; /* its words are those that were kept: leak_space_copied */
+};
+
+/* Pages that were read before the process went on. */
+struct leak_piece {
+	uint64_t start, end;
+	uint64_t *words;
 };
 
 struct leak_space {
@@ -34,6 +41,10 @@ struct leak_space {
 	uint64_t scanned_bytes; /* read so far */
 	uint64_t unread_bytes; /* of those that should have been */
 	struct vtable_cache *vtables;
+	bool is_copy; /* leak_space_copied */
+	struct leak_piece *piece; /* by address */
+	size_t pieces, piece_room;
+	uint64_t kept_bytes;
 	struct leak_progress *progress; /* told of what is read; NULL: nobody waits */
 };
 
@@ -45,6 +56,12 @@ int leak_space_open(struct leak_space *s, pid_t pid);
  */
 void leak_space_by_file(struct leak_space *s);
 void leak_space_close(struct leak_space *s);
+/*
+ * From now on words come from a copy of the process, which has the same mappings; all but those of
+ * mappings that are shared with the program or that a copy does not have, and of which `wanted` is
+ * true: they are read now, and kept. 0 or -errno; -E2BIG: they are too large for that.
+ */
+int leak_space_copied(struct leak_space *s, pid_t copy, bool (*wanted)(const struct leak_map *m));
 /* The mapping that `addr` is in, or NULL. */
 const struct leak_map *leak_space_map(const struct leak_space *s, uint64_t addr);
 /*

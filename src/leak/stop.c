@@ -79,7 +79,7 @@ static bool has_signal(const struct leak_stop *s, const struct leak_thread *t)
 /* Sends a thread whose system call was cut off by our stop back to it. */
 static void call_mend(const struct leak_stop *s, struct leak_thread *t)
 {
-	struct user_regs_struct *r = &t->regs;
+	struct user_regs_struct *r = &t->now;
 	long code;
 
 	if ((long)r->rax != -EINTR || (long)r->orig_rax < 0 || has_signal(s, t))
@@ -92,7 +92,41 @@ static void call_mend(const struct leak_stop *s, struct leak_thread *t)
 	r->rax = r->orig_rax;
 	ptrace(PTRACE_SETREGS, t->tid, NULL, r);
 }
+
+/* What a system call returns inside the kernel when it is to be made again: errno.h there. */
+#define ERESTARTSYS	      512
+#define ERESTARTNOINTR	      513
+#define ERESTARTNOHAND	      514
+#define ERESTART_RESTARTBLOCK 516
+#define NR_RESTART_SYSCALL    219
+
+void leak_stop_resumed(const struct leak_thread *t, struct user_regs_struct *r)
+{
+	*r = t->regs;
+	if ((long)r->orig_rax < 0)
+		return;
+	switch (-(long)r->rax) {
+	case ERESTARTSYS:
+	case ERESTARTNOINTR:
+	case ERESTARTNOHAND:
+	case EINTR:
+		r->rax = r->orig_rax;
+		r->rip -= 2;
+		break;
+	case ERESTART_RESTARTBLOCK:
+		r->rax = NR_RESTART_SYSCALL;
+		r->rip -= 2;
+		break;
+	default:
+		break;
+	}
+}
 #else
+void leak_stop_resumed(const struct leak_thread *t, struct user_regs_struct *r)
+{
+	*r = t->regs;
+}
+
 static void call_mend(const struct leak_stop *s, struct leak_thread *t)
 {
 }
@@ -124,6 +158,7 @@ static void registers_read(struct leak_thread *t)
 
 	if (ptrace(PTRACE_GETREGS, t->tid, NULL, &t->regs) != 0)
 		memset(&t->regs, 0, sizeof(t->regs));
+	t->now = t->regs;
 	if (!t->vectors)
 		t->vectors = malloc(VECTORS_MAX);
 	io.iov_base = t->vectors;
@@ -156,6 +191,7 @@ static void thread_look(struct leak_stop *s, struct leak_thread *t)
 	t->state = LEAK_THREAD_STOPPED;
 	/* Stopped on its way to take a signal, which it gets when it goes on. */
 	t->signal = status >> 16 == 0 ? WSTOPSIG(status) : 0;
+	t->held = status >> 16 == PTRACE_EVENT_STOP && WSTOPSIG(status) == SIGTRAP;
 	registers_read(t);
 }
 
@@ -346,15 +382,19 @@ size_t leak_stop_retry(
 	return busy;
 }
 
+void leak_stop_go(struct leak_stop *s)
+{
+	for (size_t i = 0; i < s->count && !s->gone_on; i++)
+		if (s->thread[i].state == LEAK_THREAD_STOPPED)
+			thread_go(s, &s->thread[i], true);
+	s->gone_on = true;
+}
+
 void leak_stop_release(struct leak_stop *s)
 {
-	for (size_t i = 0; i < s->count; i++) {
-		struct leak_thread *t = &s->thread[i];
-
-		if (t->state == LEAK_THREAD_STOPPED)
-			thread_go(s, t, true);
-		free(t->vectors);
-	}
+	leak_stop_go(s);
+	for (size_t i = 0; i < s->count; i++)
+		free(s->thread[i].vectors);
 	free(s->thread);
 	*s = (struct leak_stop){ 0 };
 }

@@ -28,7 +28,9 @@ struct leak_thread {
 	enum leak_thread_state state;
 	int signal; /* that it was about to get when it stopped; 0: none */
 	bool listed; /* at the last look */
-	struct user_regs_struct regs;
+	bool held; /* stopped by us and by nothing else */
+	struct user_regs_struct regs; /* when it was last stopped */
+	struct user_regs_struct now; /* with which it goes on */
 	void *vectors; /* as the kernel lays them out: XSAVE; NULL: unknown */
 	size_t vector_bytes;
 };
@@ -38,6 +40,7 @@ struct leak_stop {
 	bool is_child; /* its end is its parent's to wait for, which is us */
 	struct leak_thread *thread;
 	size_t count;
+	bool gone_on; /* leak_stop_go */
 	uint64_t deadline_ns;
 };
 
@@ -54,7 +57,14 @@ size_t leak_stop_retry(
 	struct leak_stop *s, bool (*is_busy)(void *ctx, const struct leak_thread *t), void *ctx);
 /* How many threads did not stop. */
 size_t leak_stop_running(const struct leak_stop *s);
-/* Lets all that stopped go on, for good. */
+/* Lets all that stopped go on, for good. How they stood is still known. */
+void leak_stop_go(struct leak_stop *s);
+/* Frees that; lets go before, if that has not been done. */
 void leak_stop_release(struct leak_stop *s);
+/*
+ * The registers with which a thread may be sent on later, from elsewhere, as the kernel would send
+ * it on now: a system call that the stop cut off is made again.
+ */
+void leak_stop_resumed(const struct leak_thread *t, struct user_regs_struct *r);
 
 #endif

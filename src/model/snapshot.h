@@ -239,6 +239,7 @@ struct snap_leak_site {
 struct snap_leaks {
 	const char *failed; /* why there was no scan; NULL: there was, and the rest holds */
 	const char *how; /* the way it was done; static */
+	const char *no_copy; /* why the program had to stand still all the time; static, or NULL */
 	struct snap_leak_sum sum[SNAP_LEAK_CLASSES]; /* without what is suppressed */
 	struct snap_leak_sum suppressed;
 	struct snap_leak_sum heuristic[SNAP_LEAK_HEURISTICS];

@@ -319,6 +319,14 @@ int64_t read_moving_at(struct read_segment *s)
 	return at;
 }
 
+uint64_t read_copy_at(struct read_segment *s)
+{
+	uint64_t at = 0;
+
+	(void)read_at(s, offsetof(struct ht_header, copy_at), &at, sizeof(at));
+	return at;
+}
+
 int read_hold(struct read_segment *s)
 {
 	return flock(s->fd, LOCK_SH | LOCK_NB) == 0 ? 0 : -errno;

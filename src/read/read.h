@@ -66,6 +66,8 @@ void read_leak_done(struct read_segment *s);
 /* Where a thread, from its thread pointer, has the byte that is 1 while it is inside realloc. 0:
  * not known. */
 int64_t read_moving_at(struct read_segment *s);
+/* Where in the process its struct ht_copy is, as it says (shm/copy.h); 0: nowhere. */
+uint64_t read_copy_at(struct read_segment *s);
 /*
  * Publishes the time in the segment's clock word, which the program goes by between its own looks
  * at the clock. Only for a program known to run: the word is how long a dead one is known to have
@@ -186,5 +188,14 @@ struct read_block {
 };
 ssize_t read_blocks(
 	struct read_segment *s, void (*visit)(void *ctx, const struct read_block *b), void *ctx);
+/*
+ * A copy of the live table's bytes, to be read by read_blocks after the program has gone on: of the
+ * segment, which must outlive it, as of the last `take`. NULL and -errno on failure.
+ */
+struct read_frozen;
+struct read_frozen *read_frozen_new(const struct read_segment *s);
+int read_frozen_take(struct read_frozen *f, const struct read_segment *s);
+struct read_segment *read_frozen_segment(struct read_frozen *f);
+void read_frozen_free(struct read_frozen *f);
 
 #endif

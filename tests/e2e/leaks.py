@@ -4,6 +4,7 @@
 named for it, tests/targets/leaks.c), at their end and while they run, beside memcheck on the same
 program; and what a scan leaves behind: nothing."""
 
+import glob
 import json
 import os
 import random
@@ -25,6 +26,7 @@ BY_ROOT = {
     "globals": {"reachable_global": "definite", "reachable_by_block": "indirect",
                 "reachable_by_end": "definite", "possible_inside": "definite"},
     "maps": {"reachable_pool": "definite", "reachable_shared_pool": "definite",
+             "reachable_unforked_pool": "definite",
              "reachable_tls": "definite", "reachable_coroutine": "definite"},
 }
 
@@ -104,6 +106,32 @@ class Waiting:
         self.process.stdout.close()
 
 
+def relatives(process):
+    """Other processes of the same program: copies, or what made them. They end with their viewer, soon."""
+    exe = os.readlink("/proc/%d/exe" % process.pid)
+    until = time.monotonic() + 20
+    while True:
+        found_now = []
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                if int(pid) != process.pid and os.readlink("/proc/%s/exe" % pid) == exe:
+                    found_now.append(pid)
+            except OSError:
+                pass
+        if not found_now or time.monotonic() > until:
+            return found_now
+        time.sleep(0.01)
+
+
+def blocked(pid):
+    """The blocked signals of all threads."""
+    masks = []
+    for path in sorted(glob.glob("/proc/%d/task/*/status" % pid)):
+        with open(path, encoding="ascii") as f:
+            masks += re.findall(r"SigBlk:\t(\w+)", f.read())
+    return masks
+
+
 @case("every class, root, heuristic and odd case, at the end of a program")
 def at_end():
     leaks, want = leaks_of([target("leaks")])
@@ -176,12 +204,28 @@ def running():
     with Waiting(target("leaks"), "wait") as program:
         want = account("".join(program.said))
         pid = program.process.pid
-        for _ in range(10):
-            _, leaks = attached(pid)
+        for i in range(10):
+            copied = i % 2 == 1
+            _, leaks = attached(pid, "--leak-copy", "always" if copied else "never")
             check(leaks["failed"] is None, "no scan: %s" % leaks["failed"])
+            check_equal(leaks["how"], "copy on write" if copied else "stop and read", "how")
             check_classes(found(leaks), want)
+        check_equal(relatives(program.process), [], "processes left behind")
         with open("/proc/%d/status" % pid, encoding="ascii") as f:
             check("TracerPid:\t0" in f.read(), "it is still traced")
+        check_equal(program.end(), (0, ""), "the program's end")
+
+
+@case("of a program in a sandbox no copy is made, and that is said")
+def sandboxed():
+    with Waiting(target("leaks"), "wait", "sandboxed") as program:
+        want = account("".join(program.said))
+        done = run([HEAPTOP, "--leak-check", "--leak-copy", "always", "-a", str(program.process.pid)])
+        said = done.stdout.decode()
+        check("stop and read" in said and "no copy could be read meanwhile: it has a seccomp filter" in said,
+              said)
+        _, leaks = attached(program.process.pid, "--leak-copy", "always")
+        check_classes(found(leaks), want)
         check_equal(program.end(), (0, ""), "the program's end")
 
 
@@ -344,12 +388,14 @@ def server():
         pid = program.process.pid
         attached(pid)
         before = rss(pid)
-        for _ in range(15):
-            _, leaks = attached(pid)
+        for i in range(20):
+            _, leaks = attached(pid, "--leak-copy", ("never", "always")[i % 2])
             check(leaks["failed"] is None, "no scan: %s" % leaks["failed"])
+            check_equal(leaks["how"], ("stop and read", "copy on write")[i % 2], "how")
             for kind in ("definite", "indirect", "possible"):
                 check_equal(leaks[kind]["blocks"], 0, kind)
         check(rss(pid) - before < 512, "it grew from %d to %d KB" % (before, rss(pid)))
+        check_equal(relatives(program.process), [], "processes left behind")
         check_equal(program.end(), (0, "0 cut short, 0 lost\n"), "the program's end")
 
 
@@ -358,15 +404,19 @@ def killed_viewer():
     rng = random.Random(1)
     with Waiting(target("leak_server")) as program:
         pid = program.process.pid
-        for _ in range(30):
-            viewer = subprocess.Popen([HEAPTOP, "--leak-check", "-a", str(pid)], env=environment(),
+        before = blocked(pid)
+        for i in range(60):
+            viewer = subprocess.Popen([HEAPTOP, "--leak-check", "--leak-copy", ("always", "never")[i % 2],
+                                       "-a", str(pid)], env=environment(),
                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             time.sleep(rng.random() * 0.03)
             viewer.kill()
             viewer.wait()
         with open("/proc/%d/status" % pid, encoding="ascii") as f:
             check("TracerPid:\t0" in f.read(), "it is still traced")
-        _, leaks = attached(pid)
+        check_equal(blocked(pid), before, "signals that are blocked")
+        check_equal(relatives(program.process), [], "processes left behind")
+        _, leaks = attached(pid, "--leak-copy", "always")
         check_equal(leaks["definite"]["blocks"], 0, "definite")
         # A call that was sent back to be made again stays so; one that was not yet may be cut short.
         status, said = program.end()

@@ -17,7 +17,7 @@ MAY = {
     "src/util": [],
     "src/read": ["shm", "src/util"],
     "src/proc": ["src/util"],
-    "src/leak": ["src/read", "src/proc", "src/util", "shm/layout.h"],
+    "src/leak": ["src/read", "src/proc", "src/util", "shm/layout.h", "shm/copy.h"],
     "src/sym": ["src/util"],
     "src/model": ["src/util", "shm/layout.h"],
     "src/target": ["src/read", "src/proc", "src/util", "shm"],

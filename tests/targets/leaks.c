@@ -6,17 +6,21 @@
  *
  * leaks            ends by returning from main
  * leaks wait       says "ready" and waits for its input to end
+ * leaks wait sandboxed   the same, under a seccomp filter that allows everything
  * leaks vfork      the same of a vfork child, for which it waits; only some of the blocks
  * leaks _exit      ends by _exit(3); only some
  * leaks exec       goes on as "leaks _exec", which is as "leaks _exit", but ends 0
  * leaks list N     a lost list of N nodes
  */
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -85,6 +89,7 @@ MAKER(reachable_by_end)
 MAKER(reachable_zero)
 MAKER(reachable_pool)
 MAKER(reachable_shared_pool)
+MAKER(reachable_unforked_pool)
 MAKER(reachable_tls)
 MAKER(possible_inside)
 MAKER(possible_last_byte)
@@ -98,6 +103,7 @@ MAKER(definite_freed_pointer)
 static void *volatile global, *volatile by_end, *volatile zero, *volatile inside, *volatile last;
 static void *volatile past;
 static void *volatile *volatile pool, *volatile *volatile shared_pool;
+static void *volatile *volatile unforked_pool;
 static __thread void *volatile in_tls;
 static char unaligned[2 * sizeof(void *)] __attribute__((aligned(8)));
 static struct node *volatile tail_holder;
@@ -122,6 +128,9 @@ __attribute__((noinline)) static void places(void)
 	pool[5000] = reachable_pool(100);
 	shared_pool = map_pool(MAP_SHARED);
 	shared_pool[77] = reachable_shared_pool(100);
+	unforked_pool = map_pool(MAP_PRIVATE);
+	madvise((void *)(uintptr_t)unforked_pool, 65536, MADV_DONTFORK);
+	unforked_pool[78] = reachable_unforked_pool(100);
 	in_tls = reachable_tls(100);
 	p = possible_inside(77);
 	inside = p + 5;
@@ -438,6 +447,15 @@ static void wait_for_end(void)
 		;
 }
 
+static void sandbox_enter(void)
+{
+	struct sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	struct sock_fprog program = { .len = 1, .filter = &allow };
+
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
 /* What comes after the account. */
 static int end(const char *how, char *self)
 {
@@ -477,6 +495,8 @@ int main(int argc, char **argv)
 	if (!*how)
 		for (size_t i = 0; i < sizeof(left) / sizeof(left[0]); i++)
 			left[i] = definite_in_main(100);
+	if (argc > 2 && strcmp(argv[2], "sandboxed") == 0)
+		sandbox_enter();
 	account_write();
 	return end(how, argv[0]);
 }

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * How a viewer has a stopped process copied for a leak scan: one of its threads runs a stub of the
+ * library's, which makes a process with a copy-on-write copy of the memory, and puts the thread
+ * back to where it was all by itself, so that nothing is lost when the viewer is killed meanwhile.
+ * The viewer writes here how the thread stood. Offsets are those of the stub (preload/copy.c).
+ */
+#ifndef SHM_COPY_H
+#define SHM_COPY_H
+
+#include <stdint.h>
+
+#define HT_COPY_MAGIC UINT64_C(0x79706f6370616568) /* "heapcopy" */
+
+struct ht_copy {
+	uint64_t magic;
+	uint64_t stub, stub_end; /* its code */
+	uint64_t mask; /* signals that the thread has blocked */
+	uint64_t rip; /* where it goes on, and with what */
+	uint64_t rax, rbx, rcx, rdx, rsi, rdi, rbp, r8, r9, r10, r11, r12, r13, r14, r15;
+};
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The live table as it was at one moment, read afterwards: a copy of its bytes in a file of our own
+ * that looks like the segment to the rest of this room. Copying takes about a twentieth of the time
+ * of reading. Any one thread.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "src/read/segment.h"
+
+struct read_frozen {
+	struct read_segment segment; /* reads the copy */
+	char *map;
+	uint64_t bytes;
+};
+
+/* What there is of [start, end): the file is mostly holes. */
+static int range_copy(
+	struct read_frozen *f, const struct read_segment *s, uint64_t start, uint64_t end)
+{
+	uint64_t at = start;
+
+	while (at < end) {
+		off_t data = lseek(s->fd, (off_t)at, SEEK_DATA), hole;
+		int rc;
+
+		if (data < 0 || (uint64_t)data >= end)
+			return data < 0 && errno != ENXIO ? -errno : 0;
+		hole = lseek(s->fd, data, SEEK_HOLE);
+		if (hole <= data)
+			return -EIO;
+		at = (uint64_t)hole < end ? (uint64_t)hole : end;
+		rc = read_at(s, (uint64_t)data, f->map + data, at - (uint64_t)data);
+		if (rc != 0)
+			return rc;
+	}
+	return 0;
+}
+
+static int region_copy(
+	struct read_frozen *f, const struct read_segment *s, enum ht_region_id region)
+{
+	const struct ht_region *r = &s->header->region[region];
+
+	return range_copy(f, s, r->offset, r->offset + r->bytes);
+}
+
+int read_frozen_take(struct read_frozen *f, const struct read_segment *s)
+{
+	int rc = read_at(s, 0, f->map, sizeof(struct ht_header));
+
+	if (rc == 0)
+		rc = region_copy(f, s, HT_REGION_LIVE);
+	return rc != 0 ? rc : region_copy(f, s, HT_REGION_PIECES);
+}
+
+struct read_frozen *read_frozen_new(const struct read_segment *s)
+{
+	struct read_frozen *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return NULL;
+	f->bytes = s->header->segment_bytes;
+	f->segment.header = s->header;
+	f->segment.write_fd = -1;
+	f->segment.fd = memfd_create("heaptop-frozen", MFD_CLOEXEC);
+	f->map = MAP_FAILED;
+	if (f->segment.fd >= 0 && ftruncate(f->segment.fd, (off_t)f->bytes) == 0)
+		f->map = mmap(NULL, f->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+			f->segment.fd, 0);
+	/* The pages are there then, when it matters. */
+	if (f->map != MAP_FAILED && read_frozen_take(f, s) == 0)
+		return f;
+	read_frozen_free(f);
+	return NULL;
+}
+
+struct read_segment *read_frozen_segment(struct read_frozen *f)
+{
+	return &f->segment;
+}
+
+void read_frozen_free(struct read_frozen *f)
+{
+	if (!f)
+		return;
+	if (f->map != MAP_FAILED)
+		munmap(f->map, f->bytes);
+	if (f->segment.fd >= 0)
+		close(f->segment.fd);
+	free(f);
+}
