@@ -6,8 +6,7 @@
  * signal may come at any instruction.
  *
  * The copy is made by a process in between that shares our memory and ends at once: so the copy has
- * no parent here that would have to wait for it, and is gone without a trace. All descriptors are
- * shared with it, not copied: a file or a connection is closed when the program closes it. The
+ * no parent here that would have to wait for it. Neither holds any of our descriptors open. The
  * viewer traces both from their first instruction on; what it does not hold ends.
  */
 #include "preload/copy.h"
@@ -26,7 +25,9 @@ extern struct ht_copy copy_area __attribute__((visibility("hidden")));
 struct ht_copy copy_area = { .magic = HT_COPY_MAGIC };
 
 static_assert(offsetof(struct ht_copy, mask) == 24 && offsetof(struct ht_copy, rip) == 32 &&
-		      offsetof(struct ht_copy, rax) == 40 && offsetof(struct ht_copy, r15) == 152,
+		      offsetof(struct ht_copy, rax) == 40 && offsetof(struct ht_copy, r15) == 152 &&
+		      offsetof(struct ht_copy, busy) == 160 &&
+		      offsetof(struct ht_copy, reaper) == 168,
 	"as below");
 
 /* clang-format off */
@@ -40,7 +41,13 @@ __asm__(
 	"copy_stub:\n"
 	"	jmp 1f\n"
 	"3:	jmp 4f\n" /* jrcxz does not reach far */
-	"1:\n"
+	"1:	movl $157, %eax\n" /* prctl: for the viewer, which goes no further if so */
+	"	movl $37, %edi\n" /* PR_GET_CHILD_SUBREAPER */
+	"	leaq copy_area+168(%rip), %rsi\n"
+	"	movl $0, %edx\n"
+	"	movl $0, %r10d\n"
+	"	movl $0, %r8d\n"
+	"	syscall\n"
 	"	movl $56, %eax\n" /* clone */
 	"	movl $0x700, %edi\n" /* CLONE_VM | CLONE_FS | CLONE_FILES, and no signal at its end */
 	"	movl $0, %esi\n"
@@ -81,10 +88,16 @@ __asm__(
 	"	movq copy_area+136(%rip), %r13\n"
 	"	movq copy_area+144(%rip), %r14\n"
 	"	movq copy_area+152(%rip), %r15\n"
+	"	movq $0, copy_area+160(%rip)\n"
 	"	jmp *copy_area+32(%rip)\n"
 	/* The process in between. */
-	"4:	movl $56, %eax\n"
-	"	movl $0x600, %edi\n" /* CLONE_FS | CLONE_FILES */
+	"4:	movl $436, %eax\n" /* close_range: has no descriptors from now on, nor has the copy */
+	"	movl $0, %edi\n"
+	"	movl $-1, %esi\n"
+	"	movl $2, %edx\n" /* CLOSE_RANGE_UNSHARE */
+	"	syscall\n"
+	"	movl $56, %eax\n"
+	"	movl $0x400, %edi\n" /* CLONE_FILES */
 	"	xorl %esi, %esi\n"
 	"	xorl %edx, %edx\n"
 	"	xorl %r10d, %r10d\n"

@@ -2,8 +2,9 @@
 /*
  * How a viewer has a stopped process copied for a leak scan: one of its threads runs a stub of the
  * library's, which makes a process with a copy-on-write copy of the memory, and puts the thread
- * back to where it was all by itself, so that nothing is lost when the viewer is killed meanwhile.
- * The viewer writes here how the thread stood. Offsets are those of the stub (preload/copy.c).
+ * back to where it was by itself if the viewer is killed meanwhile; else the viewer does that, and
+ * better. The viewer writes here how the thread stood. Offsets are those of the stub
+ * (preload/copy.c).
  */
 #ifndef SHM_COPY_H
 #define SHM_COPY_H
@@ -18,6 +19,8 @@ struct ht_copy {
 	uint64_t mask; /* signals that the thread has blocked */
 	uint64_t rip; /* where it goes on, and with what */
 	uint64_t rax, rbx, rcx, rdx, rsi, rdi, rbp, r8, r9, r10, r11, r12, r13, r14, r15;
+	uint64_t busy; /* 1: a thread has yet to come back by what stands above */
+	uint64_t reaper; /* not 0: orphans become children of the process (prctl(2)) */
 };
 
 #endif

@@ -293,7 +293,7 @@ static int set_leak_heuristics(struct options *o, const char *value, struct why 
 
 static int set_leak_copy(struct options *o, const char *value, struct why *why)
 {
-	static const char *const words[] = { "auto", "always", "never", NULL }; /* as in the enum */
+	static const char *const words[] = { "never", "auto", "always", NULL }; /* as in the enum */
 	int found = word_find(value, words);
 
 	if (found < 0)
@@ -415,7 +415,7 @@ static const struct row rows[] = {
 		"report what nothing points to (at the end; -a: now)" },
 	{ KEY_LEAK_ROOTS, "leak-roots", "KINDS", set_leak_roots, 0,
 		"what keeps a block (registers,stacks,...; all)" },
-	{ KEY_LEAK_HEURISTICS, "leak-heuristics", "KINDS", set_leak_heuristics, 0,
+	{ KEY_LEAK_HEURISTICS, "leak-heuristics", "RULES", set_leak_heuristics, 0,
 		"pointers inside that count (memcheck, ...; all)" },
 	{ KEY_LEAK_COPY, "leak-copy", "WHEN", set_leak_copy, 0,
 		"scan a copy-on-write copy: auto, always or never" },

@@ -10,10 +10,13 @@
 #include "src/leak/stop.h"
 
 /*
- * Makes one. `at`: read_copy_at. NULL and its pid, or why not, in a few words (static): then all is
- * as it was. All threads stand still again in either case.
+ * Makes one. `at`: read_copy_at. NULL and its pid, or why not, in a few words (static). All threads
+ * stand still in either case, as before; *stuck: one of them does not, and only the end of the
+ * thread that traces it can let it go.
  */
-const char *leak_copy_make(struct leak_stop *stop, uint64_t at, pid_t *copy);
+const char *leak_copy_make(struct leak_stop *stop, uint64_t at, pid_t *copy, bool *stuck);
+/* Whether it is still there: the kernel takes it first when memory is short. */
+bool leak_copy_alive(pid_t copy);
 void leak_copy_end(pid_t copy);
 
 #endif

@@ -178,25 +178,44 @@ static bool is_copy_wanted(const struct scan *s)
 		       t.live_bytes >= COPY_BYTES);
 }
 
-/* Lets the process go on, and its copy be read instead of it; if that cannot be done, nothing. */
-static void copy_take(struct scan *s)
+/* What the kernel writes by itself may go to the copy instead of the program. */
+static bool is_reading_ahead(const struct scan *s)
 {
+	for (size_t i = 0; i < s->space.maps; i++)
+		if (strstr(s->space.map[i].path, "[io_uring]") ||
+			strncmp(s->space.map[i].path, "/[aio]", 6) == 0)
+			return true;
+	return false;
+}
+
+/* Lets the process go on, and its copy be read instead of it; if that cannot be done, nothing. 0,
+ * or -errno: a thread was lost. */
+static int copy_take(struct scan *s)
+{
+	bool stuck;
 	int rc;
 
 	if (!s->frozen)
-		return;
-	s->out->no_copy = leak_copy_make(&s->stop, read_copy_at(s->segment), &s->copy);
+		return 0;
+	if (is_reading_ahead(s)) {
+		s->out->no_copy = "the kernel may be writing into its memory (io_uring, aio)";
+		return 0;
+	}
+	s->out->no_copy = leak_copy_make(&s->stop, read_copy_at(s->segment), &s->copy, &stuck);
+	if (stuck)
+		return -ESRCH;
 	if (s->out->no_copy)
-		return;
+		return 0;
 	rc = leak_space_copied(&s->space, s->copy, leak_roots_has);
 	if (rc != 0) {
 		s->out->no_copy = rc == -E2BIG ? "it shares too much memory with others"
 					       : "its copy cannot be read";
-		return;
+		return 0;
 	}
 	s->out->copied = true;
 	leak_stop_go(&s->stop);
 	s->out->stop_ns = clock_monotonic_ns() - s->start_ns;
+	return 0;
 }
 
 static int standing_read(struct scan *s)
@@ -212,12 +231,14 @@ static int standing_read(struct scan *s)
 		rc = threads_note(s);
 	if (rc == 0 && s->frozen)
 		rc = read_frozen_take(s->frozen, s->segment);
-	if (rc == 0) {
-		copy_take(s);
+	if (rc == 0)
+		rc = copy_take(s);
+	if (rc == 0)
 		rc = table_read(s);
-	}
 	if (rc == 0)
 		rc = memory_read(s);
+	if (rc == 0 && s->out->copied && !leak_copy_alive(s->copy))
+		rc = -ENOMEM;
 	if (rc == 0 && is_cancelled(s))
 		rc = -ECANCELED;
 	s->out->scanned_bytes = s->space.scanned_bytes;

@@ -14,9 +14,9 @@
 
 /* Whether a copy of the process is read, so that it may go on meanwhile. */
 enum leak_copying {
+	LEAK_COPY_NEVER,
 	LEAK_COPY_AUTO, /* if it has much: a copy takes milliseconds for each GB, and some memory */
-	LEAK_COPY_ALWAYS,
-	LEAK_COPY_NEVER
+	LEAK_COPY_ALWAYS
 };
 
 struct leak_wish {

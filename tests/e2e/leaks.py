@@ -124,12 +124,16 @@ def relatives(process):
 
 
 def blocked(pid):
-    """The blocked signals of all threads."""
-    masks = []
-    for path in sorted(glob.glob("/proc/%d/task/*/status" % pid)):
-        with open(path, encoding="ascii") as f:
-            masks += re.findall(r"SigBlk:\t(\w+)", f.read())
-    return masks
+    """The blocked signals of all threads; one that is just being made has all of them, for a moment."""
+    until = time.monotonic() + 20
+    while True:
+        masks = []
+        for path in sorted(glob.glob("/proc/%d/task/*/status" % pid)):
+            with open(path, encoding="ascii") as f:
+                masks += re.findall(r"SigBlk:\t(\w+)", f.read())
+        if not any(m.startswith("ffff") for m in masks) or time.monotonic() > until:
+            return masks
+        time.sleep(0.01)
 
 
 @case("every class, root, heuristic and odd case, at the end of a program")

@@ -202,7 +202,7 @@ os.execv(sys.argv[2], sys.argv[2:])
 def _():
     seen = os.path.join(scratch, "seen")
     with Program([need("python3"), "-c", BECOMES, seen, target("fragmented")]) as program:
-        shown = screen(program.process.pid, "F8\n:until MAPPING 1 of\n:save-display %s\n:until keep_token\n"
+        shown = screen(program.process.pid, "F8\n:until MAPPING 1 of\n:save-display %s\n:until keep_token\n:until arena 1\n"
                        ":save-display -\n" % seen)
         check("arena 1" in shown, shown)
         with open(seen, encoding="utf-8") as f:
