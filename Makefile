@@ -231,6 +231,10 @@ demo: all
 pictures: all
 	$(Q)B='$(B)' tests/tui/pictures.py --write
 
+# What the screen says and how it looks, in tests/tui/golden: look at the difference before you commit it.
+golden: $(B)/tests/tui/golden
+	$(Q)GOLDEN_UPDATE=1 $(B)/tests/tui/golden
+
 # ---- lint -----------------------------------------------------------------------------------
 
 lint:
@@ -264,7 +268,7 @@ uninstall:
 		$(patsubst %,'$(DESTDIR)$(PREFIX)/share/%',$(COMPLETION_AT))
 	-rmdir '$(DESTDIR)$(PREFIX)/lib/heaptop'
 
-.PHONY: all check tests faults soak demo pictures lint install uninstall clean help deps
+.PHONY: all check tests faults soak demo pictures golden lint install uninstall clean help deps
 help:
 	@echo 'make                  build/heaptop and build/libheaptop.so'
 	@echo 'make deps             install what build and tests need (Debian/Ubuntu, apt-get, asks for root)'
@@ -277,6 +281,7 @@ help:
 	@echo 'make bench-readme     the tables of the last make bench, into README.md'
 	@echo 'make bench-instructions  instructions per pair, beside those accepted (ACCEPT=1, FUNCTIONS=1, T=PATTERN)'
 	@echo 'make pictures         README.md shows the screen as it is now'
+	@echo 'make golden           tests/tui/golden shows it as it is now'
 	@echo 'make fuzz             changed input for readers, parsers, names (clang; FUZZ_SECONDS=60 each)'
 	@echo 'make fuzz_keys        the screen under random keys, clicks and sizes (clang; KEYS_EVENTS=1000000)'
 	@echo 'make install          PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)'

@@ -7,7 +7,6 @@
 #include "tui/script.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <locale.h>
 #include <poll.h>
 #include <signal.h>
@@ -18,16 +17,25 @@
 #include "src/util/clock.h"
 #include "tui/curses_api.h"
 #include "tui/ink.h"
+#include "tui/shot.h"
 #include "tui/ui.h"
 
 #define SIZE_MAX_CELLS 500u /* of a screen's side */
 #define WAIT_MAX       100000u
 #define UNTIL_NS       60000000000ull /* what has not come by then will not */
 #define UNTIL_FRAMES   1000u /* the same, where frames take no time */
-#define SCREEN_LINE    2048u /* bytes of one line of the screen */
 #define SOURCE_FDS_MAX 8
 
-enum step_what { STEP_KEY, STEP_TYPE, STEP_WAIT, STEP_UNTIL, STEP_SIZE, STEP_CLICK, STEP_SAVE };
+enum step_what {
+	STEP_KEY,
+	STEP_TYPE,
+	STEP_WAIT,
+	STEP_UNTIL,
+	STEP_SIZE,
+	STEP_CLICK,
+	STEP_SAVE,
+	STEP_LOOKS
+};
 
 struct step {
 	enum step_what what;
@@ -143,11 +151,15 @@ static const char *step_argument(struct step *step, const char *args)
 	case STEP_TYPE:
 	case STEP_UNTIL:
 	case STEP_SAVE:
+	case STEP_LOOKS:
 	case STEP_KEY:
 		break;
 	}
 	step->text = *args ? strdup(args) : NULL;
-	return step->text ? NULL : step->what == STEP_SAVE ? "wants a file, or -" : "wants text";
+	if (step->text)
+		return NULL;
+	return step->what == STEP_TYPE || step->what == STEP_UNTIL ? "wants text"
+								   : "wants a file, or -";
 }
 
 static const char *command_parse(struct script *s, const char *text, unsigned line)
@@ -156,7 +168,8 @@ static const char *command_parse(struct script *s, const char *text, unsigned li
 		const char *name;
 		enum step_what what;
 	} commands[] = { { "type", STEP_TYPE }, { "wait", STEP_WAIT }, { "until", STEP_UNTIL },
-		{ "size", STEP_SIZE }, { "click", STEP_CLICK }, { "save-display", STEP_SAVE } };
+		{ "size", STEP_SIZE }, { "click", STEP_CLICK }, { "save-display", STEP_SAVE },
+		{ "save-looks", STEP_LOOKS } };
 	size_t len = strcspn(text, " \t");
 	const char *args = text + len + strspn(text + len, " \t");
 
@@ -168,7 +181,7 @@ static const char *command_parse(struct script *s, const char *text, unsigned li
 		step = step_add(s, commands[i].what, line);
 		return step ? step_argument(step, args) : "out of memory";
 	}
-	return "no such command (type, wait, until, size, click, save-display)";
+	return "no such command (type, wait, until, size, click, save-display, save-looks)";
 }
 
 static const char *keys_parse(struct script *s, char *text, unsigned line)
@@ -245,7 +258,7 @@ void script_free(struct script *s)
 	free(s);
 }
 
-/* ---- the screen as text ------------------------------------------------------------------- */
+/* ---- the screen --------------------------------------------------------------------------- */
 
 static void player_draw(struct player *p)
 {
@@ -253,46 +266,25 @@ static void player_draw(struct player *p)
 	doupdate();
 }
 
-/* One line of the screen, without the blanks at its end. */
-static const char *screen_line(int y, char text[SCREEN_LINE])
-{
-	wchar_t wide[SIZE_MAX_CELLS + 1];
-	int n = mvinnwstr(y, 0, wide, COLS < (int)SIZE_MAX_CELLS ? COLS : (int)SIZE_MAX_CELLS);
-	mbstate_t state = { 0 };
-	size_t len = 0;
-
-	for (int i = 0; i < n && len + MB_LEN_MAX < SCREEN_LINE; i++) {
-		size_t k = wcrtomb(text + len, wide[i], &state);
-
-		len += k == (size_t)-1 ? 0 : k;
-	}
-	while (len && text[len - 1] == ' ')
-		len--;
-	text[len] = 0;
-	return text;
-}
-
 static bool screen_has(const char *what)
 {
-	char text[SCREEN_LINE];
+	char text[SHOT_LINE];
 
 	for (int y = 0; y < LINES; y++)
-		if (strstr(screen_line(y, text), what))
+		if (strstr(shot_line(y, text), what))
 			return true;
 	return false;
 }
 
-static int screen_save(const char *path)
+static int screen_save(const char *path, void (*shot)(FILE *to))
 {
 	bool to_stdout = !strcmp(path, "-");
 	FILE *f = to_stdout ? stdout : fopen(path, "we");
-	char text[SCREEN_LINE];
 	int rc;
 
 	if (!f)
 		return -errno;
-	for (int y = 0; y < LINES; y++)
-		fprintf(f, "%s\n", screen_line(y, text));
+	shot(f);
 	rc = fflush(f) || ferror(f) ? -EIO : 0;
 	if (!to_stdout && fclose(f) && rc == 0)
 		rc = -errno;
@@ -353,7 +345,7 @@ static int step_save(struct player *p, const struct step *step)
 
 	if (p->ui.options.readonly && strcmp(step->text, "-"))
 		return step_failed(p, step, "no file is written with --readonly (- is stdout)");
-	rc = screen_save(step->text);
+	rc = screen_save(step->text, step->what == STEP_LOOKS ? shot_looks : shot_text);
 	return rc ? step_failed(p, step, strerror(-rc)) : 0;
 }
 
@@ -381,6 +373,7 @@ static int step_do(struct player *p, const struct step *step)
 	case STEP_UNTIL:
 		return step_until(p, step);
 	case STEP_SAVE:
+	case STEP_LOOKS:
 		return step_save(p, step);
 	}
 	player_draw(p);

@@ -115,7 +115,7 @@ TEST(history_reaches_from_the_start_until_now)
 
 TEST(frozen_rows_stand_still_while_the_header_moves)
 {
-	char row[PAPER_LINE], title[PAPER_LINE];
+	char row[SHOT_LINE], title[SHOT_LINE];
 	int y;
 
 	begin(30, 100);

@@ -16,7 +16,7 @@ EMULATOR = os.path.join(B, "tests", "tui-emulator")
 GOLDEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "golden")
 ENV = dict(ENV, XDG_CONFIG_HOME="/nonexistent")
 CLEAR = b"\x1b[H\x1b[2J"
-# How the letters of the golden looks (paper.h) look in a terminal: colour, background, bold, reverse.
+# How the letters of the golden looks (tui/shot.h) look in a terminal: colour, background, bold, reverse.
 LOOKS = {".": "--..", "b": "--b.", "d": "--..", "r": "--.r", "R": "--br", "4": "2-.r", "5": "6-.r",
          "6": "6-.r", "7": "2-..", "8": "1-b.", "9": "1-..", "A": "6-..", "C": "6-.r"}
 failed = 0
@@ -180,29 +180,36 @@ VIEWS = (("sites", ""), ("tree", "tjjl"), ("tree-up", "tijj"), ("detail", "j\r")
          ("map", "\x1b[19~jll"), ("processes", "pj"))
 
 
-def golden(name, kind, size):
-    with open(os.path.join(GOLDEN, "%s-%dx%d-%s.txt" % (name, size[1], size[0], kind))) as f:
-        return f.read().splitlines()
+def golden(name, what, mode, size):
+    """A picture of tests/tui/golden: "text" or "looks", in "UTF-8 mono"; plain cells at the ends of lines are there."""
+    with open(os.path.join(GOLDEN, name + ".txt"), encoding="utf-8") as f:
+        for picture in f.read().split("\n==== ")[1:]:
+            head, *lines = picture.splitlines()
+            where, _, modes = head.partition(": ")
+            if where == "%dx%d %s" % (size[1], size[0], what) and mode in modes.split(", "):
+                return [line.ljust(size[1], ".") for line in lines] if what == "looks" else lines
+    raise AssertionError(f"{name}.txt has no {what} for {mode}")
 
 
-def looks_like(seen, name, kind):
+def looks_like(seen, name, mode, size):
     """The first cell that does not look as in the golden looks, told."""
-    text = golden(name, "utf8", (24, 80))
-    for y, line in enumerate(golden(name, kind, (24, 80))):
+    text = golden(name, "text", mode, size)
+    for y, line in enumerate(golden(name, "looks", mode, size)):
         for x, letter in enumerate(line):
             if not looks_same(seen.looks[y][x], LOOKS[letter]) and not (
                     x < len(text[y].rstrip()) and text[y][x] == " " and seen.looks[y][x][3] == LOOKS[letter][3] == "."):
-                return f"{name}, {kind}: line {y}, column {x} looks {seen.looks[y][x]}, not {letter}: {text[y]!r}"
+                return f"{name}, {mode}: line {y}, column {x} looks {seen.looks[y][x]}, not {letter}: {text[y]!r}"
     return None
 
 
-def canned(name, keys, kind, size, *options, **env):
+def canned(name, keys, mode, size, *options, **env):
     s = Emulator("-k", "-d", "1000", *options, size=size, env=dict(ENV, **env))
     s.wait_text("LIVE")
     s.type(keys)
-    want = golden(name, "ascii" if "-U" in options else "utf8", size)
-    seen = s.wait(lambda seen: seen.text == want, "%s-%s" % (name, kind))
-    assert "-U" in options or not looks_like(seen, name, kind), looks_like(seen, name, kind)
+    want = golden(name, "text", mode, size)
+    seen = s.wait(lambda seen: seen.text == want, "%s, %s" % (name, mode))
+    different = looks_like(seen, name, mode, size)
+    assert not different, different
     s.child.send_signal(signal.SIGTERM)  # Q would be typed into a prompt
     s.end()
     s.close()
@@ -210,13 +217,13 @@ def canned(name, keys, kind, size, *options, **env):
 
 def views_look_as_their_golden_screens():
     for name, keys in VIEWS:
-        canned(name, keys, "colour", (24, 80))
-        canned(name, keys, "ascii", (30, 100), "-U")
+        canned(name, keys, "UTF-8 colour", (24, 80))
+        canned(name, keys, "ASCII colour", (30, 100), "-U")
 
 
 def without_colours_they_look_as_their_golden_screens():
     for name, keys in VIEWS[:4]:
-        canned(name, keys, "mono", (24, 80), NO_COLOR="1")
+        canned(name, keys, "UTF-8 mono", (24, 80), NO_COLOR="1")
 
 
 # ---- a real program -------------------------------------------------------------------------

@@ -10,13 +10,11 @@
 #include <locale.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <wchar.h>
 #include "tests/tui/canned.h"
 #include "tui/curses_api.h"
 #include "tui/ink.h"
+#include "tui/shot.h"
 #include "tui/ui.h"
-
-#define PAPER_LINE 2048
 
 struct paper {
 	struct canned canned;
@@ -83,25 +81,12 @@ static inline long paper_bytes(struct paper *p)
 	return fstat(fileno(p->out), &st) ? -1 : (long)st.st_size;
 }
 
-/* One line of the screen as UTF-8, without the blanks at its end. */
+/* One line of the screen, without the blanks at its end. */
 static inline const char *paper_line(struct paper *p, int y)
 {
-	static char text[PAPER_LINE];
-	wchar_t wide[512];
-	int n = mvinnwstr(y, 0, wide, COLS < 511 ? COLS : 511);
-	size_t len = 0;
-	mbstate_t state;
+	static char text[SHOT_LINE];
 
-	memset(&state, 0, sizeof(state));
-	for (int i = 0; i < n && len + 8 < sizeof(text); i++) {
-		size_t k = wcrtomb(text + len, wide[i], &state);
-
-		len += k == (size_t)-1 ? 0 : k;
-	}
-	while (len && text[len - 1] == ' ')
-		len--;
-	text[len] = 0;
-	return text;
+	return shot_line(y, text);
 }
 
 /* Is `what` anywhere on the screen? Returns the line, or -1. */
@@ -113,40 +98,6 @@ static inline int paper_find(struct paper *p, const char *what)
 	return -1;
 }
 
-/* How one cell looks: its colour pair as a digit or letter, else . b d r R for plain, bold, dim,
- * reverse, and bold reverse. */
-static inline char paper_look(int y, int x)
-{
-	wchar_t wide[CCHARW_MAX + 1];
-	cchar_t cell;
-	attr_t attrs;
-	short pair;
-
-	mvin_wch(y, x, &cell);
-	getcchar(&cell, wide, &attrs, &pair, NULL);
-	if (pair > 0)
-		return (char)(pair < 10 ? '0' + pair : 'A' + pair - 10);
-	if (attrs & A_REVERSE)
-		return attrs & A_BOLD ? 'R' : 'r';
-	return attrs & A_BOLD ? 'b' : attrs & A_DIM ? 'd' : '.';
-}
-
-/* The looks of the whole screen, as paper_text. The caller frees. */
-static inline char *paper_looks(void)
-{
-	char *text = NULL;
-	size_t size = 0;
-	FILE *f = open_memstream(&text, &size);
-
-	for (int y = 0; y < LINES; y++) {
-		for (int x = 0; x < COLS; x++)
-			fputc(paper_look(y, x), f);
-		fputc('\n', f);
-	}
-	fclose(f);
-	return text;
-}
-
 /* The whole screen, each line ended. The caller frees. */
 static inline char *paper_text(struct paper *p)
 {
@@ -154,8 +105,7 @@ static inline char *paper_text(struct paper *p)
 	size_t size = 0;
 	FILE *f = open_memstream(&text, &size);
 
-	for (int y = 0; y < LINES; y++)
-		fprintf(f, "%s\n", paper_line(p, y));
+	shot_text(f);
 	fclose(f);
 	return text;
 }

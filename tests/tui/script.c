@@ -80,11 +80,18 @@ static bool shows(const char *script, bool readonly, const char *what)
 /* A script's screen is the one that a terminal of its size shows. */
 TEST(it_shows_what_a_terminal_shows)
 {
-	char *want = file_read("tests/tui/golden/tree-100x30-utf8.txt"), *shot;
+	char *want, *shot;
+	struct paper p;
 
+	paper_open(&p, 30, 100, false);
+	ui_tick(&p.ui);
+	paper_keys(&p, "tjjl");
+	paper_draw(&p);
+	want = paper_text(&p);
+	paper_close(&p);
 	CHECK(shows(":size 100x30\nt\nj j l\n", false, "Tree"));
 	shot = file_read(shot_path);
-	CHECK(want && shot && !strcmp(want, shot));
+	CHECK(shot && !strcmp(want, shot));
 	free(want);
 	free(shot);
 }
@@ -96,6 +103,22 @@ TEST(commands_do_what_they_say)
 	CHECK(shows(":click 11 6\n", false, "[Tree"));
 	CHECK(shows(":size 200x60\n", false, "AGE") || shows(":size 200x60\n", false, "TEMP"));
 	CHECK(shows(":until up 12:45\n", false, "up 12:45"));
+}
+
+/* The row under the cursor is a line of one sign, from edge to edge. */
+TEST(looks_are_one_sign_for_each_cell)
+{
+	char text[128], *shot;
+	unsigned lines = 0;
+
+	snprintf(text, sizeof(text), ":size 40x16\n:save-looks %s\n", shot_path);
+	CHECK_INT(play(text, false), 0);
+	shot = file_read(shot_path);
+	CHECK(shot && strstr(shot, "\n6666666666666666666666666666666666666666\n"));
+	for (const char *c = shot; c && *c; c++)
+		lines += *c == '\n';
+	CHECK_INT(lines, 16);
+	free(shot);
 }
 
 TEST(it_ends_where_it_cannot_go_on)
@@ -110,8 +133,8 @@ TEST(it_ends_where_it_cannot_go_on)
 TEST(what_is_wrong_is_told_with_its_line)
 {
 	static const char *const wrong[] = { ":jump 3", ":wait", ":wait 0", ":wait x", ":size 80",
-		":size 0x3", ":size 9999x3", ":type", ":save-display", ":click 0 3", "Entr", "F13",
-		"F1x", "jj" };
+		":size 0x3", ":size 9999x3", ":type", ":save-display", ":save-looks", ":click 0 3",
+		"Entr", "F13", "F1x", "jj" };
 
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		char text[64];
@@ -221,6 +244,7 @@ int main(void)
 	snprintf(shot_path, sizeof(shot_path), "%s/shot", directory);
 	RUN(it_shows_what_a_terminal_shows);
 	RUN(commands_do_what_they_say);
+	RUN(looks_are_one_sign_for_each_cell);
 	RUN(it_ends_where_it_cannot_go_on);
 	RUN(what_is_wrong_is_told_with_its_line);
 	RUN(keys_are_called_as_in_the_help);

@@ -54,7 +54,7 @@ TEST(narrow_sizes_scroll)
 
 TEST(frozen_sizes_stand_still)
 {
-	char line[PAPER_LINE];
+	char line[SHOT_LINE];
 	int y;
 
 	begin(VIEW_SIZES, 60, 120);
