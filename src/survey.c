@@ -4,13 +4,15 @@
 
 #include "src/util/clock.h"
 
-#define SHARE	   50u /* of the time, walks may take 1/50 */
-#define SITE_TICKS 3u /* who shows a site asks each tick */
+#define SHARE	    50u /* of the time, walks may take 1/50; */
+#define SHARE_SELF  200u /* those that nobody asked for 1/200, */
+#define BLOCKS_MOST 16000000u /* and none that would stop the screen for half a second */
+#define SITE_TICKS  3u /* who shows a site asks each tick */
 
 /* What this walk is for. */
 struct walk {
 	struct survey *v;
-	bool ages, births, classes;
+	bool ages, births, classes, lasting;
 };
 
 static void block_visit(void *ctx, const struct read_block *b)
@@ -23,6 +25,8 @@ static void block_visit(void *ctx, const struct read_block *b)
 		births_block(&w->v->births, b);
 	if (w->classes)
 		ages_block_class(&w->v->ages, b);
+	if (w->lasting)
+		lasting_block(&w->v->lasting, b);
 }
 
 static bool classes_start(struct survey *v, const struct survey_of *of, const struct snapshot *s)
@@ -36,22 +40,30 @@ static bool classes_start(struct survey *v, const struct survey_of *of, const st
 	return site != NULL;
 }
 
+static bool asked(const struct walk *w)
+{
+	return w->ages || w->births || w->classes;
+}
+
 static void walk(struct walk *w, const struct survey_of *of, const struct snapshot *s)
 {
 	struct survey *v = w->v;
 	uint64_t start = clock_monotonic_ns();
 	bool whole;
 
+	v->lasting.known = false;
 	v->ages.known = v->ages.has_classes = false;
 	w->ages = w->ages && ages_start(&v->ages, of->sites) == 0;
 	w->births = w->births && births_start(&v->births, of->moments, s) == 0;
 	w->classes = w->classes && classes_start(v, of, s);
+	w->lasting = w->lasting && lasting_start(&v->lasting, s, of->sites) == 0;
 	whole = read_blocks(of->segment, block_visit, w) >= 0;
 	v->ages.known = whole && w->ages;
 	v->ages.has_classes = whole && w->classes;
 	if (w->births)
 		births_end(&v->births, of->moments, s, whole);
-	v->due_ns = start + (clock_monotonic_ns() - start) * SHARE;
+	v->lasting.known = whole && w->lasting;
+	v->due_ns = start + (clock_monotonic_ns() - start) * (asked(w) ? SHARE : SHARE_SELF);
 }
 
 void survey_look(struct survey *v, const struct survey_of *of, struct snapshot *s)
@@ -60,7 +72,8 @@ void survey_look(struct survey *v, const struct survey_of *of, struct snapshot *
 	struct walk w = { .v = v,
 		.ages = ages_wanted(),
 		.births = of->moments->last != NULL,
-		.classes = v->site_ticks > 0 };
+		.classes = v->site_ticks > 0,
+		.lasting = s->totals.live_blocks <= BLOCKS_MOST && lasting_wanted(s) };
 	/* What was not asked for at the last walk does not wait. */
 	bool anew = (w.ages && !v->ages.known) ||
 		    (w.births && births_differ(&v->births, of->moments, s)) ||
@@ -69,9 +82,10 @@ void survey_look(struct survey *v, const struct survey_of *of, struct snapshot *
 	v->site_ticks -= v->site_ticks > 0;
 	if (!w.ages)
 		v->ages.known = false;
-	if ((w.ages || w.births || w.classes) && (anew || clock_monotonic_ns() >= v->due_ns))
+	if (anew || ((asked(&w) || w.lasting) && clock_monotonic_ns() >= v->due_ns))
 		walk(&w, of, s);
 	ages_tell(&v->ages, s, sites);
+	lasting_tell(&v->lasting, s, sites);
 	if (w.births)
 		births_tell(&v->births, s, sites);
 }
@@ -117,4 +131,5 @@ void survey_free(struct survey *v)
 {
 	ages_free(&v->ages);
 	births_free(&v->births);
+	lasting_free(&v->lasting);
 }

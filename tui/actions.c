@@ -256,7 +256,7 @@ static long grower_at(const struct ui *ui, const uint32_t *index, size_t n)
 
 static void grower_show(struct ui *ui, size_t at, size_t of, const struct snap_site *site)
 {
-	char rate[UNITS_MAX], over[UNITS_MAX];
+	char rate[UNITS_MAX], over[UNITS_MAX], evidence[GROWTH_EVIDENCE_MAX];
 
 	view_sites_select(ui, site->id);
 	if (ui_view(ui) == view_table[VIEW_DETAIL])
@@ -264,10 +264,10 @@ static void grower_show(struct ui *ui, size_t at, size_t of, const struct snap_s
 	if (ui_view(ui) != view_table[VIEW_SITES] && ui_view(ui)->open)
 		ui_view(ui)->open(ui);
 	ui_view(ui)->update(ui);
-	ui_say(ui, "%zu of %zu that grow: %s over %s, in %u of %d parts of it; %.0f%% sure", at + 1,
-		of, units_rate(rate, site->growth.bytes_per_s),
-		units_duration(over, site->growth.over_ns), site->growth.parts, SNAP_GROWTH_PARTS,
-		site->growth.sure * 100);
+	ui_say(ui, "%zu of %zu that grow: %s over %s, %s: %s", at + 1, of,
+		units_rate(rate, site->growth.bytes_per_s),
+		units_duration(over, site->growth.over_ns), growth_word_text(&site->growth),
+		growth_evidence(&site->growth, evidence));
 }
 
 void action_grower(struct ui *ui, int step, int key)

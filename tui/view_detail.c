@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include "src/model/growth.h"
 #include "src/util/text.h"
 #include "src/util/units.h"
 #include "tui/detail.h"
@@ -133,6 +134,18 @@ static void facts_ages(const struct snap_site *site, struct strip *s)
 			units_duration(a, site->youngest_ns), units_duration(b, site->oldest_ns));
 }
 
+/* What lasts is told only beside how it rose. */
+static void facts_evidence(const struct snap_growth *g, struct strip *s)
+{
+	char evidence[GROWTH_EVIDENCE_MAX];
+	size_t rose = strcspn(growth_evidence(g, evidence), ";");
+
+	strip_left(s, 65, INK_PLAIN, "%.*s", (int)rose, evidence);
+	strip_tight(s);
+	if (evidence[rose])
+		strip_left(s, 55, INK_PLAIN, "%s", evidence + rose + 2);
+}
+
 static void facts_trend(const struct ui *ui, const struct snap_site *site, struct strip *s)
 {
 	unsigned n =
@@ -142,19 +155,18 @@ static void facts_trend(const struct ui *ui, const struct snap_site *site, struc
 	spark_text(site->trend + SNAP_TREND_POINTS - n, n, ink_glyphs(), graph, sizeof(graph));
 	strip_left(s, 90, INK_PLAIN, "trend");
 	strip_left(s, 90, INK_INFO, "%s", graph);
-	strip_left(s, 60, INK_DIM, "live bytes, last %u ticks", n);
+	strip_left(s, 48, INK_DIM, "live bytes, last %u ticks", n);
 	if (site->growth.sure > 0) {
 		strip_left(s, 70, INK_WARN, "grows %s over %s",
 			units_rate(rate, site->growth.bytes_per_s),
 			units_duration(over, site->growth.over_ns));
-		strip_left(s, 65, INK_PLAIN, "in %u of %d parts of it, %.0f%% sure",
-			site->growth.parts, SNAP_GROWTH_PARTS, site->growth.sure * 100);
-		strip_tight(s);
+		strip_join(s, INK_WARN, ", %s:", growth_word_text(&site->growth));
+		facts_evidence(&site->growth, s);
 	} else {
 		strip_left(s, 50, INK_DIM, "no lasting growth seen");
 	}
 	facts_ages(site, s);
-	strip_right(s, 80, INK_PLAIN, "by %s", site->alloc_function);
+	strip_right(s, 52, INK_PLAIN, "by %s", site->alloc_function);
 }
 
 static void detail_draw_fact(const struct ui *ui, unsigned i, int y, unsigned cells)

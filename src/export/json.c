@@ -10,6 +10,7 @@
 #include "src/export/memory.h"
 #include "src/export/marks.h"
 #include "src/export/writer.h"
+#include "src/model/growth.h"
 #include "src/util/clock.h"
 
 #define JSON_FORMAT 1
@@ -244,9 +245,14 @@ static void json_growth(struct writer *w, const struct snap_growth *g)
 		return;
 	}
 	writer_object(w, "growth");
+	writer_string(w, "word", growth_word_text(g));
 	writer_double(w, "sure", g->sure);
 	writer_double(w, "bytes_per_s", g->bytes_per_s);
 	writer_uint(w, "over_ns", g->over_ns);
+	if (g->has_kept)
+		writer_double(w, "kept", g->kept);
+	else
+		writer_null(w, "kept");
 	writer_end(w);
 }
 

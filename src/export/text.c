@@ -10,6 +10,7 @@
 #include "src/export/memory.h"
 #include "src/export/marks.h"
 #include "src/export/text.h"
+#include "src/model/growth.h"
 #include "src/util/clock.h"
 #include "src/util/units.h"
 
@@ -275,6 +276,7 @@ static void text_site(struct strbuf *out, const struct snapshot *s, const struct
 {
 	char live[UNITS_MAX + 8], blocks[UNITS_MAX + 8], share[UNITS_MAX], allocs[UNITS_MAX + 8];
 	char frees[UNITS_MAX + 8], peak[COLUMN_TEXT_MAX], temporary[UNITS_MAX + 8];
+	char evidence[GROWTH_EVIDENCE_MAX];
 	struct row_style style = { .glyphs = text_glyphs(o) };
 
 	strbuf_printf(out, "\n%3zu. %s", rank, units_exact(live, site->live_bytes));
@@ -288,9 +290,10 @@ static void text_site(struct strbuf *out, const struct snapshot *s, const struct
 		units_exact(allocs, site->allocs), units_exact(frees, site->frees),
 		units_exact(temporary, site->temporary));
 	if (site->growth.sure > 0)
-		strbuf_printf(out, "     grows %s over %s, %.0f%% sure\n",
+		strbuf_printf(out, "     grows %s over %s, %s: %s\n",
 			units_rate(peak, site->growth.bytes_per_s),
-			units_duration(share, site->growth.over_ns), site->growth.sure * 100);
+			units_duration(share, site->growth.over_ns),
+			growth_word_text(&site->growth), growth_evidence(&site->growth, evidence));
 	marks_text_site(out, s, site);
 	if (site->has_ages)
 		strbuf_printf(out, "     live blocks are %s to %s old\n",

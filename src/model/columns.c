@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "src/model/columns.h"
+#include "src/model/growth.h"
 #include "src/util/text.h"
 #include "src/util/units.h"
 
@@ -33,7 +34,7 @@ const struct column_info column_table[COL_COUNT] = {
 	[COL_SITES] = { "sites", "SITES", "call sites in the row, when it sums up several", 6, true,
 		true },
 	[COL_GROWTH] = { "growth", "GROWS",
-		"how sure it is that it grows on; sorts by what that adds per second", 5, true,
+		"how sure it is that it grows on; the surest first, of those the fastest", 6, true,
 		true },
 	[COL_SITE] = { "site", "CALL SITE", "the function that allocates", 0, false, false },
 	[COL_LINE] = { "line", "FILE:LINE", "where in the source, or in which object", 20, false,
@@ -166,10 +167,7 @@ static void cell_sites(const struct cell *c, char *out)
 
 static void cell_growth(const struct cell *c, char *out)
 {
-	if (c->site->growth.sure > 0)
-		sprintf(out, "%.0f%%", c->site->growth.sure * 100);
-	else
-		strcpy(out, "-");
+	strcpy(out, c->site->growth.sure > 0 ? growth_word_text(&c->site->growth) : "-");
 }
 
 static void cell_site(const struct cell *c, char *out)

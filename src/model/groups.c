@@ -203,7 +203,7 @@ static void group_add(struct snap_site *to, struct snap_group *group, const stru
 	to->since.kept_of += site->since.kept_of;
 	ages_join(to, site);
 	trend_add(to, site);
-	if (growth_weight(site) > growth_weight(to))
+	if (growth_rank_key(&site->growth) > growth_rank_key(&to->growth))
 		to->growth = site->growth;
 	group->sites++;
 	/* The oldest gives the id, and its stack the name. */

@@ -5,6 +5,7 @@
  */
 #include "src/model/growth.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +16,13 @@
 #define FRESH	   8u /* spans; and for so long whatever it was */
 #define TRIFLE	   32.0f /* a part that has less than 1/32 of the rise has not risen */
 #define EVEN	   0.25 /* slower than so at the end, it is levelling off */
-#define SURE_NS	   60e9 /* growth over a minute is half as sure as growth for ever */
+#define HALF_NS	   20e9 /* growth for so long is half as sure as growth for ever */
+#define LIKELY	   0.5 /* from here on: steady growth for 20 s, */
+#define SURE	   0.85 /* and for two minutes */
+#define DIES_OFF   (1.0 / 3) /* so much of its sureness is left where nothing lasts */
+#define ALL	   0.98 /* births are known to some milliseconds only */
+#define HALF	   0.5
+#define KEY_BITS   60u
 
 /* The spans of the whole past are used up: two become one. */
 static void clock_merge(struct growth_clock *c)
@@ -46,6 +53,7 @@ bool growth_clock_tick(struct growth_clock *c, uint64_t now_ns)
 {
 	uint64_t began = c->recent_ns[c->recent];
 
+	c->now_ns = now_ns;
 	c->ends = c->ends_life = c->merges = false;
 	if (!c->started) {
 		c->recent_ns[0] = c->past_ns[0] = now_ns;
@@ -135,6 +143,7 @@ unsigned growth_spans(const struct growth_site *g, const struct growth_clock *c,
 struct spans {
 	float low[GROWTH_LIFE + 1], high[GROWTH_LIFE + 1];
 	const uint64_t *began_ns;
+	uint64_t now_ns;
 	unsigned n;
 };
 
@@ -148,6 +157,7 @@ static void spans_recent(struct spans *s, const struct growth_site *g, const str
 	s->high[n] = g->high;
 	s->n = n + 1;
 	s->began_ns = c->recent_ns;
+	s->now_ns = c->now_ns;
 }
 
 static void spans_life(struct spans *s, const struct growth_site *g, const struct growth_clock *c)
@@ -166,6 +176,7 @@ static void spans_life(struct spans *s, const struct growth_site *g, const struc
 	}
 	s->n = n;
 	s->began_ns = c->past_ns;
+	s->now_ns = c->now_ns;
 }
 
 /*
@@ -202,6 +213,12 @@ static unsigned part_of(unsigned i, unsigned n)
 	return i * GROWTH_PARTS / (n - 1);
 }
 
+/* The first of them whose step is in that part. */
+static unsigned part_begin(unsigned part, unsigned n)
+{
+	return (part * (n - 1) + GROWTH_PARTS - 1) / GROWTH_PARTS;
+}
+
 /* By how much the last `n` spans rose, in equal parts. Returns the whole. */
 static float spans_rise(const struct spans *s, unsigned n, float part[GROWTH_PARTS])
 {
@@ -229,6 +246,21 @@ static double share_of_last(unsigned n)
 	return (double)steps / (n - 1);
 }
 
+/* What was gained between two of the window's spans, `from` and `to` quarters into it. */
+static struct snap_gain window_gain(const struct spans *s, unsigned n,
+	const float part[GROWTH_PARTS], unsigned from, unsigned to)
+{
+	unsigned first = s->n - n, a = from * GROWTH_PARTS / 4, b = to * GROWTH_PARTS / 4;
+	uint64_t now = s->now_ns;
+	float bytes = 0;
+
+	for (unsigned i = a; i < b; i++)
+		bytes += part[i];
+	return (struct snap_gain){ .oldest_ns = now - s->began_ns[first + part_begin(a, n)],
+		.youngest_ns = now - s->began_ns[first + part_begin(b, n)],
+		.bytes = (uint64_t)bytes };
+}
+
 static struct snap_growth window_judge(const struct spans *s, unsigned n, float doubt)
 {
 	struct snap_growth g = { 0 };
@@ -251,7 +283,10 @@ static struct snap_growth window_judge(const struct spans *s, unsigned n, float 
 	g.over_ns = s->began_ns[s->n - 1] - s->began_ns[s->n - n]; /* from low to low */
 	g.bytes_per_s = g.over_ns ? (double)rise * 1e9 / (double)g.over_ns : 0;
 	g.sure = (double)rise / (double)(rise + doubt) * g.parts / GROWTH_PARTS *
-		 (even < 1 ? even : 1) * (double)g.over_ns / ((double)g.over_ns + SURE_NS);
+		 (even < 1 ? even : 1) * (double)g.over_ns / ((double)g.over_ns + HALF_NS);
+	g.fell_bytes = (uint64_t)doubt;
+	g.old = window_gain(s, n, part, 0, 2);
+	g.middle = window_gain(s, n, part, 2, 3);
 	return g;
 }
 
@@ -290,9 +325,62 @@ struct snap_growth growth_judge(
 
 /* ---- order -------------------------------------------------------------------------------- */
 
-double growth_weight(const struct snap_site *s)
+void growth_kept(struct snap_growth *g, double kept)
 {
-	return s->growth.sure * s->growth.bytes_per_s;
+	g->has_kept = true;
+	g->kept = kept;
+	g->sure *= DIES_OFF + (1 - DIES_OFF) * kept;
+}
+
+enum growth_word growth_word(const struct snap_growth *g)
+{
+	return g->sure <= 0	   ? GROWTH_NONE
+	       : g->sure >= SURE   ? GROWTH_SURE
+	       : g->sure >= LIKELY ? GROWTH_LIKELY
+				   : GROWTH_MAYBE;
+}
+
+const char *growth_word_text(const struct snap_growth *g)
+{
+	static const char *const word[] = { "no", "maybe", "likely", "sure" };
+
+	return word[growth_word(g)];
+}
+
+const char *growth_evidence(const struct snap_growth *g, char buf[GROWTH_EVIDENCE_MAX])
+{
+	double rise = g->bytes_per_s * (double)g->over_ns / 1e9;
+	char text[UNITS_MAX];
+	size_t used = (size_t)snprintf(buf, GROWTH_EVIDENCE_MAX, "rose %s",
+		g->parts == GROWTH_PARTS       ? "all along"
+		: g->parts >= GROWTH_PARTS - 2 ? "most of the time"
+					       : "now and then");
+
+	if ((double)g->fell_bytes > rise / (double)TRIFLE)
+		used += (size_t)snprintf(buf + used, GROWTH_EVIDENCE_MAX - used,
+			", once fell by %s", units_bytes(text, g->fell_bytes));
+	if (g->has_kept)
+		snprintf(buf + used, GROWTH_EVIDENCE_MAX - used, "; blocks over %s old %s",
+			units_duration(text, g->old.youngest_ns),
+			g->kept >= ALL	  ? "stay"
+			: g->kept >= HALF ? "mostly stay"
+					  : "mostly go");
+	return buf;
+}
+
+/* By words; of those that are not sure the ones that die off come last. */
+static uint64_t growth_class(const struct snap_growth *g)
+{
+	return 2 * (uint64_t)growth_word(g) - (g->has_kept && g->kept < HALF);
+}
+
+uint64_t growth_rank_key(const struct snap_growth *g)
+{
+	const uint64_t most = (1ull << KEY_BITS) - 1;
+	double key = g->bytes_per_s * 256;
+	uint64_t rate = key < 0 ? 0 : key > (double)most ? most : (uint64_t)key;
+
+	return g->sure > 0 ? growth_class(g) << KEY_BITS | rate : 0;
 }
 
 static int growth_compare(const void *pa, const void *pb, void *ctx)
@@ -300,7 +388,7 @@ static int growth_compare(const void *pa, const void *pb, void *ctx)
 	const struct snap_site *sites = ctx;
 	const struct snap_site *a = &sites[*(const uint32_t *)pa],
 			       *b = &sites[*(const uint32_t *)pb];
-	double x = growth_weight(a), y = growth_weight(b);
+	uint64_t x = growth_rank_key(&a->growth), y = growth_rank_key(&b->growth);
 
 	if (x != y)
 		return x < y ? 1 : -1;

@@ -10,6 +10,9 @@
  *   - it must have risen in at least GROWTH_PARTS_LEAST of the window's GROWTH_PARTS equal parts,
  * and in the last three of them by more than it is known to fall. One allocation rises once; what
  *     warms up or fills and then levels off does not rise at the end.
+ *   - what it gained must last: where blocks of the older part of that time are freed by now, it
+ * may be a queue or a cache that turns over, and growth is less sure. That is told by who has
+ * looked at the live blocks (src/lasting.h).
  *   - how deep it fell before counts against it, for three times as long as the rise to that height
  *     took: a tooth that was not seen to be one is found out when it falls, once and for all, while
  *     what was needed at the start only is forgotten in time.
@@ -36,6 +39,7 @@ struct growth_clock {
 	unsigned recent, life; /* spans that have ended, and are kept */
 	unsigned every; /* so many recent spans are one of the whole past */
 	unsigned since; /* recent spans in the newest of the whole past */
+	uint64_t now_ns; /* of the last tick */
 	bool started;
 	bool ends, ends_life, merges; /* what growth_clock_tick found */
 };
@@ -72,8 +76,24 @@ unsigned growth_spans(const struct growth_site *g, const struct growth_clock *c,
 struct snap_growth growth_judge(
 	const struct growth_site *g, const struct growth_clock *c, uint64_t error);
 
-/* Bytes per second, weighed by how sure they are. */
-double growth_weight(const struct snap_site *s);
+/*
+ * It was looked how much of what it gained is still alive: `kept` of 1. Where that dies off it is
+ * less sure that growth goes on.
+ */
+void growth_kept(struct snap_growth *g, double kept);
+/* How sure it is, in a word that says no more than is known: "sure", "likely", "maybe". */
+enum growth_word { GROWTH_NONE, GROWTH_MAYBE, GROWTH_LIKELY, GROWTH_SURE };
+enum growth_word growth_word(const struct snap_growth *g);
+const char *growth_word_text(const struct snap_growth *g);
+/* What speaks for it and against it, for people: at most GROWTH_EVIDENCE_MAX bytes. */
+#define GROWTH_EVIDENCE_MAX 96
+const char *growth_evidence(const struct snap_growth *g, char buf[GROWTH_EVIDENCE_MAX]);
+
+/*
+ * Larger is worse: what is surer, by that word; of those what lasts; and then what grows faster. 0:
+ * it does not grow.
+ */
+uint64_t growth_rank_key(const struct snap_growth *g);
 /*
  * The sites of a snapshot that grow, the worst first. Fills at most `max` indices into s->sites;
  * returns how many there are.

@@ -110,7 +110,7 @@ static uint64_t key_sites(const struct snap_site *s)
 
 static uint64_t key_growth(const struct snap_site *s)
 {
-	return key_of_double(growth_weight(s));
+	return growth_rank_key(&s->growth);
 }
 
 /* NULL: the column is sorted by its words. */

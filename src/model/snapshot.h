@@ -111,12 +111,22 @@ struct snap_since {
 
 #define SNAP_GROWTH_PARTS 8
 
+/* What a growing site gained in a part of the time that it grows in. */
+struct snap_gain {
+	uint64_t oldest_ns, youngest_ns; /* so old are the blocks of that time now */
+	uint64_t bytes; /* what it gained then, and never came down from again */
+};
+
 /* What src/model/growth.h says of a call site. */
 struct snap_growth {
 	double sure; /* 0: it does not grow; below 1: how sure it is that it will go on */
 	double bytes_per_s; /* by so much it rose, of what never came down again */
 	uint64_t over_ns; /* in so long a time, up to now */
 	unsigned parts; /* of that time's SNAP_GROWTH_PARTS equal parts, in so many */
+	uint64_t fell_bytes; /* the deepest fall that counts against it */
+	struct snap_gain old, middle; /* of the first half of that time, and the quarter after it */
+	bool has_kept; /* it was looked how much of that lasts (src/lasting.h) */
+	double kept; /* what blocks of the first half are still alive, as a part of that gain */
 };
 
 /* A thread that allocated at a site. */

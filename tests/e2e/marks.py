@@ -122,25 +122,6 @@ def come_back():
     program.end()
 
 
-@case("what is kept again and again grows, what comes and goes does not, one step is none")
-def grows():
-    path = os.path.join(scratch, "frames")
-    program = Asked("-d", "1", "-b", "-n", "13", "--format", "json", "-o", path)
-    program.ask("step 2000")
-    # As long as the viewer looks; it leaves, and the program goes on until its input ends.
-    while program.process.poll() is None:
-        program.ask("turn 50")
-        program.ask("keep 1")
-        time.sleep(0.02)
-    program.process.stdin.close()
-    with open(path, encoding="utf-8") as f:
-        report = json.loads(f.read().split("\n{")[-1].join(["{", ""]))
-    growth = site(report, "asked_keep")["growth"]
-    check(growth and growth["sure"] > 0 and growth["bytes_per_s"] > 0, "it does not grow")
-    check_equal(site(report, "asked_turn")["growth"], None, "what comes and goes")
-    check_equal(site(report, "asked_step")["growth"], None, "one step")
-
-
 @case("what cannot be marked says why")
 def refused():
     done = run([HEAPTOP, "--mark", str(os.getpid())], env=env())

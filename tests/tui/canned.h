@@ -174,7 +174,10 @@ static inline void canned_site(struct snap_site *s, size_t i, uint64_t t)
 		s->growth = (struct snap_growth){ .sure = 0.92 - 0.1 * (double)i,
 			.bytes_per_s = r->slope,
 			.over_ns = 576 * CANNED_S,
-			.parts = 8 };
+			.parts = 8,
+			.old = { 576 * CANNED_S, 288 * CANNED_S, (uint64_t)(288 * r->slope) },
+			.has_kept = true,
+			.kept = 1 - 0.3 * (double)i };
 	s->trend_points = SNAP_TREND_POINTS;
 	for (unsigned p = 0; p < SNAP_TREND_POINTS; p++)
 		s->trend[p] = canned_bytes(i, t > 15 - p ? t - (15 - p) : 0);

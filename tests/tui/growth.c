@@ -27,7 +27,8 @@ TEST(braces_walk_the_growers_from_the_worst_on)
 	paper_keys(&p, "jjj}");
 	CHECK_INT(p.ui.sites.selected, 17);
 	paper_draw(&p);
-	CHECK(paper_find(&p, "1 of 3 that grow: +1.0M/s over 9m36s, in 8 of 8 parts") >= 0);
+	CHECK(paper_find(&p, "1 of 3 that grow: +1.0M/s over 9m36s, sure: rose all along; "
+			     "blocks over 4m48s old stay") >= 0);
 	paper_keys(&p, "}");
 	CHECK_INT(p.ui.sites.selected, 18);
 	paper_keys(&p, "}");

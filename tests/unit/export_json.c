@@ -299,8 +299,9 @@ TEST(fields)
 		{ "sites.0.peak_live_bytes", "101711872" },
 		{ "sites.0.temporary", "12" },
 		{ "sites.0.rate_bytes_per_s", "1153434.000" },
-		{ "sites.0.growth", "{ \"sure\": 0.875, \"bytes_per_s\": 1153434.000, "
-				    "\"over_ns\": 576000000000 }" },
+		{ "sites.0.growth",
+			"{ \"word\": \"sure\", \"sure\": 0.875, \"bytes_per_s\": 1153434.000, "
+			"\"over_ns\": 576000000000, \"kept\": 0.984 }" },
 		{ "sites.1.growth", "null" },
 		{ "sites.0.stack.0.pc",
 			"\"0x555500001234\"" }, /* that of the frame it is inlined in */

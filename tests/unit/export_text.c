@@ -34,7 +34,7 @@ static const char golden[] =
 	"\n"
 	"  1. 101,048,320 bytes in 101,233 blocks (75.1%)\n"
 	"     peak 97.0M, 197,600 allocs, 96,367 frees, 12 temporary\n"
-	"     grows +1.1M/s over 9m36s, 88% sure\n"
+	"     grows +1.1M/s over 9m36s, sure: rose all along; blocks over 4m48s old stay\n"
 	"      at operator new\n"
 	"      by std::allocator<int>::allocate(unsigned long) (new_allocator.h:137) [inlined]\n"
 	"      by cache::Shard::insert(int) (cache.cc:214)\n"
