@@ -14,19 +14,28 @@
 /* A block that needs no index, and would need a large one. */
 #define LARGE_BYTES (1u << 26)
 
+int leak_blocks_reserve(struct leak_blocks *b, uint64_t count)
+{
+	uint32_t room = count < LEAK_BLOCKS_MAX ? (uint32_t)count : LEAK_BLOCKS_MAX;
+	void *p;
+
+	if (room <= b->room)
+		return 0;
+	p = realloc(b->block, room * sizeof(*b->block));
+	if (!p)
+		return -ENOMEM;
+	b->block = p;
+	b->room = room;
+	return 0;
+}
+
 int leak_blocks_add(struct leak_blocks *b, const struct leak_block *block)
 {
 	if (b->count == b->room) {
-		uint32_t room = b->room ? b->room * 2 : 4096;
-		void *p;
-
 		if (b->room >= LEAK_BLOCKS_MAX)
 			return -E2BIG;
-		p = realloc(b->block, room * sizeof(*b->block));
-		if (!p)
+		if (leak_blocks_reserve(b, b->room ? b->room * 2ull : 4096) != 0)
 			return -ENOMEM;
-		b->block = p;
-		b->room = room;
 	}
 	b->block[b->count++] = *block;
 	return 0;

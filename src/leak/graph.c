@@ -7,9 +7,10 @@
 #include <string.h>
 
 #include "src/leak/heuristics.h"
+#include "src/util/array.h"
 
 #define ROOT_EDGE     UINT64_MAX
-#define QUESTIONS_MAX 256u /* asked for together: three words each, within one call's 1,024 */
+#define QUESTIONS_MAX 512u /* asked for together: two words each, within one call's 1,024 */
 
 const char *leak_class_name(enum leak_class class)
 {
@@ -37,7 +38,8 @@ int leak_graph_start(struct leak_graph *g, struct leak_blocks *blocks)
 	g->heuristic = calloc(n, 1);
 	g->leader = calloc(n, sizeof(*g->leader));
 	g->first = calloc(n, sizeof(*g->first));
-	if (g->root && g->root_at && g->class && g->heuristic && g->leader && g->first)
+	g->head = calloc(n, 1);
+	if (g->root && g->root_at && g->class && g->heuristic && g->leader && g->first && g->head)
 		return 0;
 	leak_graph_free(g);
 	return -ENOMEM;
@@ -52,6 +54,7 @@ void leak_graph_free(struct leak_graph *g)
 	free(g->leader);
 	free(g->first);
 	free(g->edge);
+	free(g->head);
 	free(g->inside);
 	*g = (struct leak_graph){ 0 };
 }
@@ -66,21 +69,18 @@ static uint64_t next_chunk(const struct leak_block *b)
 	return b->addr - 16 + (chunk < 32 ? 32 : chunk);
 }
 
-/* Notes a pointer inside a block, which may turn out to be as good as one to its start. */
-static void inside_note(struct leak_graph *g, uint64_t pointer, uint64_t edge)
+/* Notes a pointer inside a block, which may turn out to be as good as one to its start. False: no
+ * memory. */
+static bool inside_note(
+	struct leak_inside **inside, size_t *count, size_t *room, struct leak_inside fresh)
 {
-	if (g->insides == g->inside_room) {
-		size_t room = g->inside_room ? g->inside_room * 2 : 1024;
-		void *p = realloc(g->inside, room * sizeof(*g->inside));
+	struct leak_inside *p = array_grow(*inside, *count, room, sizeof(fresh));
 
-		if (!p) {
-			g->failed = true;
-			return;
-		}
-		g->inside = p;
-		g->inside_room = room;
-	}
-	g->inside[g->insides++] = (struct leak_inside){ pointer, edge };
+	if (!p)
+		return false;
+	*inside = p;
+	p[(*count)++] = fresh;
+	return true;
 }
 
 static void root_word(struct leak_graph *g, uint64_t at, uint64_t word, bool bins)
@@ -97,7 +97,8 @@ static void root_word(struct leak_graph *g, uint64_t at, uint64_t word, bool bin
 		g->root_at[i] = at;
 	g->root[i] = word == b->addr ? LEAK_TO_START + 1 : LEAK_TO_INSIDE + 1;
 	if (word != b->addr)
-		inside_note(g, word, ROOT_EDGE);
+		g->failed |= !inside_note(&g->inside, &g->insides, &g->inside_room,
+			(struct leak_inside){ word, ROOT_EDGE });
 }
 
 void leak_graph_root(
@@ -115,51 +116,129 @@ void leak_graph_root_block(struct leak_graph *g, uint32_t block)
 	g->root[block] = LEAK_TO_START + 1;
 }
 
-/* Blocks before `block` that were not scanned have no edges. */
-static void blocks_pass(struct leak_graph *g, uint32_t block)
+/* ---- parts ---- */
+
+void leak_graph_store(struct leak_store *s, size_t edges)
 {
-	while (g->scanned < block)
-		g->first[++g->scanned] = g->edges;
+	*s = (struct leak_store){ .edge = malloc(edges * sizeof(*s->edge)) };
+	s->edge_room = s->edge ? edges : 0;
 }
 
-static bool edge_room(struct leak_graph *g)
+void leak_graph_part(struct leak_part *p, struct leak_store *s, uint32_t begins)
 {
-	uint64_t room = g->edge_room ? g->edge_room * 2 : 65536;
-	void *p;
+	*p = (struct leak_part){
+		.store = s, .edge = s->edges, .inside = s->insides, .begins = begins
+	};
+}
 
-	if (g->edges < g->edge_room)
-		return true;
-	p = realloc(g->edge, room * sizeof(*g->edge));
-	if (!p) {
-		g->failed = true;
-		return false;
+static bool edge_add(struct leak_store *s, uint32_t edge)
+{
+	if (s->edges == s->edge_room) {
+		uint32_t *p = array_grow(s->edge, s->edges, &s->edge_room, sizeof(*p));
+
+		if (!p)
+			return false;
+		s->edge = p;
 	}
-	g->edge = p;
-	g->edge_room = room;
+	s->edge[s->edges++] = edge;
 	return true;
 }
 
-static void block_word(struct leak_graph *g, uint32_t block, uint64_t word)
+static void part_word(
+	const struct leak_graph *g, const struct leak_part *p, uint32_t block, uint64_t word)
 {
 	uint32_t to = leak_blocks_find(g->blocks, word);
-	bool starts;
+	struct leak_store *s = p->store;
 
-	if (to == LEAK_NONE || to == block || !edge_room(g))
+	if (to == LEAK_NONE || to == block)
 		return;
-	starts = word == g->blocks->block[to].addr;
-	if (!starts)
-		inside_note(g, word, g->edges);
-	g->edge[g->edges++] = to << LEAK_TO_BITS | (starts ? LEAK_TO_START : LEAK_TO_INSIDE);
+	if (word == g->blocks->block[to].addr)
+		s->failed |= !edge_add(s, to << LEAK_TO_BITS | LEAK_TO_START);
+	else if (inside_note(&s->inside, &s->insides, &s->inside_room,
+			 (struct leak_inside){ word, s->edges - p->edge }))
+		s->failed |= !edge_add(s, to << LEAK_TO_BITS | LEAK_TO_INSIDE);
+	else
+		s->failed = true;
 }
 
-void leak_graph_scan(struct leak_graph *g, uint32_t block, const uint64_t *words, size_t count)
+void leak_graph_scan(struct leak_graph *g, struct leak_part *p, uint32_t block,
+	const uint64_t *words, size_t count)
 {
 	uint64_t lowest = g->blocks->lowest, span = g->blocks->span;
+	size_t edges = p->store->edges;
 
-	blocks_pass(g, block);
 	for (size_t i = 0; i < count; i++)
 		if (words[i] - lowest < span)
-			block_word(g, block, words[i]);
+			part_word(g, p, block, words[i]);
+	p->edges = p->store->edges - p->edge;
+	p->insides = p->store->insides - p->inside;
+	if (block >= p->begins) {
+		g->first[block + 1] += p->store->edges - edges;
+	} else {
+		p->before = block;
+		p->before_edges += p->store->edges - edges;
+	}
+}
+
+void leak_graph_head(
+	struct leak_graph *g, uint32_t block, uint64_t first, uint64_t second, bool may_be_table)
+{
+	g->head[block] =
+		leak_heuristics_head(g->blocks->block[block].size, first, second, may_be_table);
+}
+
+static void part_join(struct leak_graph *g, const struct leak_part *p)
+{
+	const struct leak_store *s = p->store;
+
+	if (p->before_edges)
+		g->first[p->before + 1] += p->before_edges;
+	if (p->edges && g->edge != s->edge)
+		memcpy(g->edge + g->edges, s->edge + p->edge, p->edges * sizeof(*s->edge));
+	for (size_t i = p->inside; i < p->inside + p->insides; i++)
+		g->inside[g->insides++] =
+			(struct leak_inside){ s->inside[i].pointer, g->edges + s->inside[i].edge };
+	g->edges += p->edges;
+}
+
+/* One thread's parts are in order already. */
+static bool edges_make(struct leak_graph *g, struct leak_store *stores, size_t count)
+{
+	size_t edges = 1, insides = g->insides + 1, with_edges = 0; /* never nothing */
+	struct leak_inside *inside;
+
+	for (size_t i = 0; i < count; i++) {
+		edges += stores[i].edges;
+		insides += stores[i].insides;
+		with_edges += stores[i].edges > 0;
+		if (stores[i].failed)
+			return false;
+	}
+	for (size_t i = 0; i < count && with_edges == 1; i++)
+		if (stores[i].edges > 0)
+			g->edge = stores[i].edge;
+	if (!g->edge)
+		g->edge = malloc(edges * sizeof(*g->edge));
+	inside = realloc(g->inside, insides * sizeof(*inside));
+	g->inside = inside ? inside : g->inside;
+	return g->edge && inside;
+}
+
+void leak_graph_join(struct leak_graph *g, struct leak_part *parts, size_t count,
+	struct leak_store *stores, size_t store_count)
+{
+	if (!edges_make(g, stores, store_count))
+		g->failed = true;
+	for (size_t i = 0; i < count && !g->failed; i++)
+		if (parts[i].store)
+			part_join(g, &parts[i]);
+	for (uint32_t i = 0; i < g->blocks->count; i++)
+		g->first[i + 1] += g->first[i];
+	for (size_t i = 0; i < store_count; i++) {
+		if (stores[i].edge != g->edge)
+			free(stores[i].edge);
+		free(stores[i].inside);
+	}
 }
 
 /* ---- heuristics ---- */
@@ -172,56 +251,65 @@ static void inside_settle(struct leak_graph *g, const struct leak_inside *in, ui
 		return;
 	if (in->edge != ROOT_EDGE)
 		g->edge[in->edge] += found;
-	else if (g->root[block] != LEAK_TO_START + 1)
+	else if (g->root[block] == LEAK_TO_INSIDE + 1)
 		g->root[block] = (uint8_t)(LEAK_TO_INSIDE + 1 + found);
 }
 
-/* Whether the answer could change anything. */
-static bool is_open(const struct leak_graph *g, const struct leak_inside *in, uint32_t block)
+static uint32_t inside_block(const struct leak_graph *g, const struct leak_inside *in)
 {
-	return in->edge != ROOT_EDGE || g->root[block] == LEAK_TO_INSIDE + 1;
+	return in->edge != ROOT_EDGE ? g->edge[in->edge] >> LEAK_TO_BITS
+				     : leak_blocks_find(g->blocks, in->pointer);
 }
 
-static void questions_ask(struct leak_graph *g, const struct leak_memory *m,
-	struct leak_question *q, const struct leak_inside *const *in, size_t count)
-{
-	struct leak_word words[QUESTIONS_MAX * 3];
+/* Pointers that may go to a base of a class, and the words that tell. */
+struct questions {
+	size_t count;
+	const struct leak_inside *in[QUESTIONS_MAX];
+	struct leak_word word[2 * QUESTIONS_MAX];
+};
 
-	for (size_t i = 0; i < count; i++) {
-		words[3 * i] = q[i].first;
-		words[3 * i + 1] = q[i].second;
-		words[3 * i + 2] = q[i].at;
-	}
-	m->read(m->ctx, words, 3 * count);
-	for (size_t i = 0; i < count; i++) {
-		q[i].first = words[3 * i];
-		q[i].second = words[3 * i + 1];
-		q[i].at = words[3 * i + 2];
-		inside_settle(g, in[i], (uint32_t)(q[i].block - g->blocks->block),
-			leak_heuristics_judge(&q[i], m));
+static bool is_table(const struct leak_word *w, const struct leak_memory *m)
+{
+	return w->ok && w->value % sizeof(w->value) == 0 && m->is_vtable(m->ctx, w->value);
+}
+
+static void questions_ask(struct leak_graph *g, const struct leak_memory *m, struct questions *q)
+{
+	m->read(m->ctx, q->word, 2 * q->count);
+	for (size_t i = 0; i < q->count; i++)
+		if (is_table(&q->word[2 * i + 1], m) && is_table(&q->word[2 * i], m))
+			inside_settle(g, q->in[i], inside_block(g, q->in[i]), LEAK_BY_INHERITANCE);
+	q->count = 0;
+}
+
+static void inside_explain(struct leak_graph *g, const struct leak_memory *m,
+	const struct leak_inside *in, struct questions *q)
+{
+	uint32_t i = inside_block(g, in);
+	const struct leak_block *b = &g->blocks->block[i];
+	uint64_t offset = in->pointer - b->addr;
+	enum leak_heuristic found = leak_heuristics_judge(g->head[i], b->size, offset);
+
+	if (in->edge == ROOT_EDGE && g->root[i] != LEAK_TO_INSIDE + 1)
+		return; /* explained already, or there is no need */
+	if (found != LEAK_BY_NONE) {
+		inside_settle(g, in, i, found);
+	} else if (leak_heuristics_may_be_base(g->head[i], b->size, offset)) {
+		q->in[q->count] = in;
+		q->word[2 * q->count] = (struct leak_word){ .addr = b->addr };
+		q->word[2 * q->count + 1] = (struct leak_word){ .addr = in->pointer };
+		if (++q->count == QUESTIONS_MAX)
+			questions_ask(g, m, q);
 	}
 }
 
 void leak_graph_explain(struct leak_graph *g, const struct leak_memory *m)
 {
-	struct leak_question q[QUESTIONS_MAX];
-	const struct leak_inside *in[QUESTIONS_MAX];
-	size_t n = 0;
+	struct questions q = { 0 };
 
-	for (size_t i = 0; i < g->insides; i++) {
-		uint32_t block = leak_blocks_find(g->blocks, g->inside[i].pointer);
-
-		in[n] = &g->inside[i];
-		q[n] = (struct leak_question){ .block = &g->blocks->block[block],
-			.pointer = g->inside[i].pointer };
-		if (!is_open(g, in[n], block) || !leak_heuristics_want(&q[n]))
-			continue;
-		if (++n == QUESTIONS_MAX) {
-			questions_ask(g, m, q, in, n);
-			n = 0;
-		}
-	}
-	questions_ask(g, m, q, in, n);
+	for (size_t i = 0; i < g->insides && !g->failed; i++)
+		inside_explain(g, m, &g->inside[i], &q);
+	questions_ask(g, m, &q);
 }
 
 /* ---- classes ---- */
@@ -343,7 +431,6 @@ int leak_graph_classify(struct leak_graph *g)
 	bool ok = t.block && t.in && !g->failed;
 
 	if (ok) {
-		blocks_pass(g, n);
 		memset(g->class, UNREACHED, n);
 		reach_all(g, &t);
 		cliques_make(g, &t);

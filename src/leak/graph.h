@@ -2,7 +2,7 @@
 /*
  * Who points to whom, and what follows from it: the classes of memcheck. Pure: it is given words of
  * memory, and knows nothing of processes. First every root's words and every block's, while the
- * program stands still; then, at leisure, classify. One thread.
+ * program stands still; then, at leisure, classify. One thread, but for parts.
  *
  * A word points to a block if it is aligned and its value lies in the block. To the block's start,
  * or inside to where one of memcheck's heuristics finds that a program would keep its pointer: then
@@ -46,8 +46,8 @@ struct leak_graph {
 	/* Edges of block i: [first[i], first[i + 1]); to: index << 3 | LEAK_TO_*. */
 	uint64_t *first;
 	uint32_t *edge;
-	uint64_t edges, edge_room;
-	uint32_t scanned; /* first[] is filled up to this block */
+	uint64_t edges;
+	uint8_t *head; /* leak_heuristics_head */
 	/* Pointers inside blocks that a heuristic may explain. */
 	struct leak_inside *inside;
 	size_t insides, inside_room;
@@ -80,9 +80,39 @@ void leak_graph_root(
 	struct leak_graph *g, uint64_t at, const uint64_t *words, size_t count, bool bins);
 /* A block that is in use by whoever made it, whoever points to it. */
 void leak_graph_root_block(struct leak_graph *g, uint32_t block);
-/* Words of a block: the aligned ones that are wholly in it. In the order of blocks; one block's may
- * come in several pieces. */
-void leak_graph_scan(struct leak_graph *g, uint32_t block, const uint64_t *words, size_t count);
+/*
+ * Words of blocks may be given by several threads, each of which has a store of its own. The memory
+ * is cut into parts, and each part is one thread's; then all are joined, in the order of their
+ * addresses, which makes the same graph whoever was faster.
+ */
+struct leak_store {
+	uint32_t *edge;
+	struct leak_inside *inside; /* edges are counted from where the part begins */
+	size_t edges, edge_room, insides, inside_room;
+	bool failed;
+};
+struct leak_part {
+	struct leak_store *store; /* whose it is; NULL: nobody's, and there is nothing in it */
+	size_t edge, edges, inside, insides; /* where they begin in the store, and how many */
+	uint32_t begins; /* the first block that begins here */
+	uint32_t before; /* one that reaches in from before */
+	size_t before_edges; /* of that one; they come first */
+};
+/* For a thread that expects so many edges. */
+void leak_graph_store(struct leak_store *s, size_t edges);
+/* A part; none is begun in the same store before the last one is through. */
+void leak_graph_part(struct leak_part *p, struct leak_store *s, uint32_t begins);
+/* Words of a block: the aligned ones that are wholly in it. In the order of addresses. One block's
+ * may come in several pieces, and in several parts. */
+void leak_graph_scan(struct leak_graph *g, struct leak_part *p, uint32_t block,
+	const uint64_t *words, size_t count);
+/* The first two words of a block that begins in a part, if they could be read; src/leak/
+ * heuristics.h. */
+void leak_graph_head(
+	struct leak_graph *g, uint32_t block, uint64_t first, uint64_t second, bool may_be_table);
+/* Once. Frees what the stores hold. */
+void leak_graph_join(struct leak_graph *g, struct leak_part *parts, size_t count,
+	struct leak_store *stores, size_t store_count);
 
 /* Words of memory by address, for heuristics. */
 struct leak_word {
@@ -95,7 +125,7 @@ struct leak_memory {
 	/* Whether a table of functions lies at `addr`. */
 	bool (*is_vtable)(void *ctx, uint64_t addr);
 };
-/* When all words are in, and before classify: looks which pointers heuristics explain. */
+/* When all words are joined, and before classify: looks which pointers heuristics explain. */
 void leak_graph_explain(struct leak_graph *g, const struct leak_memory *m);
 /* 0 or -ENOMEM (also if anything before failed). */
 int leak_graph_classify(struct leak_graph *g);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* memcheck's heuristics, and one more (heuristics.h). */
+/* memcheck's heuristics, and two more (heuristics.h). */
 #include "src/leak/heuristics.h"
 
 #define WORD	       sizeof(uint64_t)
@@ -8,43 +8,28 @@
 #define NEAR_PARTS     16u
 #define FIRST_PAGE_END 4096u /* nothing is mapped below it */
 
-/* A std::string of the old ABI: a pointer to the characters, after what is told of them. */
-static bool is_string(const struct leak_question *q)
-{
-	uint64_t offset = q->pointer - q->block->addr, capacity = q->second.value;
+/* Bits of a head. */
+#define IS_STRING  1u /* a std::string of the old ABI */
+#define HAS_LENGTH 2u /* the first word is the size of the rest */
+#define IS_ARRAY   4u /* the rest has so many parts as the first word says */
+#define HAS_TABLE  8u /* perhaps */
+/* A string of redis, in its four forms. */
+#define SDS_FORMS 4u
+#define IS_SDS	  16u
 
-	return offset == STRING_HEAD && q->first.ok && q->second.ok &&
-	       q->block->size > STRING_HEAD && capacity == q->block->size - STRING_HEAD - 1 &&
-	       q->first.value <= capacity;
+/* The heads of redis' strings, in bytes: a pointer goes behind one. */
+static const uint8_t sds_heads[SDS_FORMS] = { 1, 3, 5, 9 };
+
+/* What is told of a string comes before its characters: length, and room. */
+static bool is_string(uint64_t size, uint64_t first, uint64_t second)
+{
+	return size > STRING_HEAD && second == size - STRING_HEAD - 1 && first <= second;
 }
 
-/* A block whose first word is the size of the rest. */
-static bool is_length64(const struct leak_question *q)
+/* new T[n] where T has a destructor: n comes first. */
+static bool is_array(uint64_t size, uint64_t first)
 {
-	return q->pointer - q->block->addr == WORD && q->first.ok && q->first.value > 0 &&
-	       q->first.value == q->block->size - WORD;
-}
-
-/* The same, and the pointer is a little further on: into a large block, where few numbers that only
- * look like pointers would go. */
-static bool is_near_length64(const struct leak_question *q)
-{
-	return q->pointer - q->block->addr <= NEAR_BYTES &&
-	       q->block->size >= NEAR_PARTS * NEAR_BYTES && q->first.ok &&
-	       q->first.value == q->block->size - WORD;
-}
-
-/* The number of `bytes` bytes at byte `at` of the first two words. */
-static uint64_t head_number(const struct leak_question *q, unsigned at, unsigned bytes)
-{
-	uint64_t value = 0;
-
-	for (unsigned i = bytes; i-- > 0;) {
-		const struct leak_word *w = at + i < WORD ? &q->first : &q->second;
-
-		value = value << 8 | (w->value >> (at + i) % WORD * 8 & 0xff);
-	}
-	return value;
+	return first > 0 && first <= size - WORD && (size - WORD) % first == 0;
 }
 
 /*
@@ -52,73 +37,67 @@ static uint64_t head_number(const struct leak_question *q, unsigned at, unsigned
  * the low 3 bits say which; there the pointer goes, to the characters, and behind these is a zero.
  * The room is what malloc_usable_size says, and that may be more than was asked for.
  */
-static bool is_sds(const struct leak_question *q)
+static bool is_sds(uint64_t size, uint64_t length, uint64_t room, unsigned form)
 {
-	uint64_t head = q->pointer - q->block->addr, length, room;
-	unsigned bytes = (unsigned)(head - 1) / 2;
-
-	if (head == 1) /* short ones have all that in the byte, and just the room they need */
-		return q->first.ok && head_number(q, 0, 1) == (q->block->size - 2) << 3;
-	if ((head != 3 && head != 5 && head != 9) || !q->first.ok || !q->second.ok)
-		return false;
-	length = head_number(q, 0, bytes);
-	room = head_number(q, bytes, bytes);
-	return head_number(q, 2 * bytes, 1) == (head == 3	   ? 1
-						       : head == 5 ? 2
-								   : 3) &&
-	       length <= room && length + head < q->block->size &&
-	       room < q->block->size + q->block->size / 4 + NEAR_BYTES;
+	return length <= room && length + sds_heads[form] < size &&
+	       room < size + size / 4 + NEAR_BYTES;
 }
 
-/* new T[n] where T has a destructor: n comes first. */
-static bool is_array(const struct leak_question *q)
+static unsigned sds_forms(uint64_t size, uint64_t first, uint64_t second)
 {
-	return q->pointer - q->block->addr == WORD && q->first.ok && q->first.value > 0 &&
-	       (q->block->size - WORD) % q->first.value == 0;
+	unsigned found = 0;
+
+	if ((first & 0xff) == (size - 2) << 3) /* short: all in one byte, and no room to spare */
+		found |= IS_SDS;
+	if ((first >> 16 & 0xff) == 1 && is_sds(size, first & 0xff, first >> 8 & 0xff, 1))
+		found |= IS_SDS << 1;
+	if ((first >> 32 & 0xff) == 2 && is_sds(size, first & 0xffff, first >> 16 & 0xffff, 2))
+		found |= IS_SDS << 2;
+	if ((second & 0xff) == 3 && is_sds(size, first & UINT32_MAX, first >> 32, 3))
+		found |= IS_SDS << 3;
+	return found;
 }
 
-static bool is_vtable(const struct leak_word *w, const struct leak_memory *m)
+uint8_t leak_heuristics_head(uint64_t size, uint64_t first, uint64_t second, bool may_be_table)
 {
-	return w->ok && w->value % WORD == 0 && w->value >= FIRST_PAGE_END &&
-	       m->is_vtable(m->ctx, w->value);
-}
-
-/* A pointer to a base that is not the first one: there and at the start are tables of functions. */
-static bool is_base(const struct leak_question *q, const struct leak_memory *m)
-{
-	return q->pointer % WORD == 0 && is_vtable(&q->at, m) && is_vtable(&q->first, m);
-}
-
-bool leak_heuristics_want(struct leak_question *q)
-{
-	uint64_t start = q->block->addr, size = q->block->size;
+	unsigned head;
 
 	if (size < WORD)
-		return false;
-	q->first.addr = start;
-	q->second.addr = size < 2 * WORD ? start : start + WORD;
-	/* Only aligned words that are wholly in the block. */
-	q->at.addr =
-		q->pointer % WORD == 0 && q->pointer - start <= size - WORD ? q->pointer : start;
-	return true;
+		return 0;
+	head = sds_forms(size, first, second);
+	if (size < 2 * WORD)
+		return (uint8_t)head;
+	if (is_string(size, first, second))
+		head |= IS_STRING;
+	if (first > 0 && first == size - WORD)
+		head |= HAS_LENGTH;
+	if (is_array(size, first))
+		head |= IS_ARRAY;
+	if (may_be_table && first % WORD == 0 && first >= FIRST_PAGE_END)
+		head |= HAS_TABLE;
+	return (uint8_t)head;
 }
 
-enum leak_heuristic leak_heuristics_judge(
-	const struct leak_question *q, const struct leak_memory *m)
+enum leak_heuristic leak_heuristics_judge(uint8_t head, uint64_t size, uint64_t offset)
 {
-	if (is_sds(q))
-		return LEAK_BY_SDS;
-	if (q->block->size < 2 * WORD)
-		return LEAK_BY_NONE;
-	if (is_string(q))
+	for (unsigned form = 0; form < SDS_FORMS; form++)
+		if (head & IS_SDS << form && offset == sds_heads[form])
+			return LEAK_BY_SDS;
+	if (head & IS_STRING && offset == STRING_HEAD)
 		return LEAK_BY_STDSTRING;
-	if (is_length64(q))
+	if (head & HAS_LENGTH && offset == WORD)
 		return LEAK_BY_LENGTH64;
-	if (is_array(q))
+	if (head & IS_ARRAY && offset == WORD)
 		return LEAK_BY_NEWARRAY;
-	if (is_near_length64(q))
+	/* The length, and the pointer is a little further on: into a large block, where few numbers
+	 * that only look like pointers would go. */
+	if (head & HAS_LENGTH && offset <= NEAR_BYTES && size >= NEAR_PARTS * NEAR_BYTES)
 		return LEAK_BY_HEADER;
-	if (q->at.addr == q->pointer && is_base(q, m))
-		return LEAK_BY_INHERITANCE;
 	return LEAK_BY_NONE;
+}
+
+/* A pointer to a base that is not the first one. */
+bool leak_heuristics_may_be_base(uint8_t head, uint64_t size, uint64_t offset)
+{
+	return head & HAS_TABLE && offset % WORD == 0 && offset <= size - WORD;
 }

@@ -8,17 +8,16 @@
 
 #include "src/leak/graph.h"
 
-/* What one question needs: a block, a pointer inside it, and words of memory. */
-struct leak_question {
-	const struct leak_block *block;
-	uint64_t pointer;
-	struct leak_word first, second; /* of the block */
-	struct leak_word at; /* where the pointer points */
-};
-
-/* Which words are wanted: fills their addresses. Returns false if no heuristic can apply. */
-bool leak_heuristics_want(struct leak_question *q);
-enum leak_heuristic leak_heuristics_judge(
-	const struct leak_question *q, const struct leak_memory *m);
+/*
+ * What the beginning of a block says of pointers inside it, as bits; 0: nothing. `first`, `second`:
+ * its first two words, 0 where it has none. `may_be_table`: `first` points into a file, where
+ * tables of functions are.
+ */
+uint8_t leak_heuristics_head(uint64_t size, uint64_t first, uint64_t second, bool may_be_table);
+/* Which of them explains a pointer `offset` bytes into a block that begins so. */
+enum leak_heuristic leak_heuristics_judge(uint8_t head, uint64_t size, uint64_t offset);
+/* Otherwise, whether it may be LEAK_BY_INHERITANCE: it is if there are tables of functions where
+ * the word points that begins the block, and where the one points to which the pointer goes. */
+bool leak_heuristics_may_be_base(uint8_t head, uint64_t size, uint64_t offset);
 
 #endif

@@ -35,7 +35,5 @@ struct leak_whose leak_roots_whose(const struct leak_thread *t);
 /* Gives the graph the words of all roots. */
 void leak_roots_scan(struct leak_roots *r, struct leak_space *s, const struct leak_stop *stop,
 	struct leak_graph *g);
-/* And those of all blocks. */
-void leak_roots_blocks(struct leak_space *s, struct leak_graph *g);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 
 #include "src/leak/learn.h"
 #include "src/leak/copy.h"
+#include "src/leak/heap.h"
 #include "src/util/clock.h"
 
 /* A thread is through with realloc after microseconds; with that of a large block after
@@ -18,7 +20,8 @@
 #define RETRIES_MAX 200u
 /* So often all threads are let go: one may wait for another that stands still, for a lock of the
  * allocator. */
-#define RETRY_ALL 4u
+#define RETRY_ALL     4u
+#define BLOCKS_A_PAGE (4096u / sizeof(struct leak_block))
 
 struct scan {
 	struct read_segment *segment;
@@ -113,6 +116,15 @@ static int table_read(struct scan *s)
 	return n < 0 ? (int)n : s->rc;
 }
 
+/* As many as there are processors for us; while the program goes on, one of these is its own. */
+static unsigned readers_count(const struct scan *s)
+{
+	cpu_set_t set;
+	int n = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
+
+	return n > 1 && s->out->copied ? (unsigned)n - 1 : (unsigned)n;
+}
+
 static int memory_read(struct scan *s)
 {
 	struct leak_roots roots = { .kinds = s->wish->roots, .stack = read_leak_stack(s->segment) };
@@ -125,7 +137,7 @@ static int memory_read(struct scan *s)
 		return rc;
 	s->graph.heuristics = s->wish->heuristics;
 	leak_roots_scan(&roots, &s->space, &s->stop, &s->graph);
-	leak_roots_blocks(&s->space, &s->graph);
+	leak_heap_scan(&s->space, &s->graph, readers_count(s));
 	memory = leak_space_memory(&s->space);
 	leak_graph_explain(&s->graph, &memory);
 	s->out->devices = roots.devices;
@@ -248,6 +260,17 @@ static int standing_read(struct scan *s)
 	return rc;
 }
 
+/* What can be done before the program stands still: room for its blocks, as many as it has now. */
+static void blocks_prepare(struct scan *s)
+{
+	struct read_totals t;
+
+	if (read_totals(s->segment, &t) == 0 && t.allocs > t.frees)
+		(void)leak_blocks_reserve(&s->blocks, (t.allocs - t.frees) / 16 * 17);
+	for (uint32_t i = 0; i < s->blocks.room; i += BLOCKS_A_PAGE)
+		s->blocks.block[i].addr = 0; /* so that it is there */
+}
+
 static void *stop_and_read(void *ctx)
 {
 	struct scan *s = ctx;
@@ -256,6 +279,7 @@ static void *stop_and_read(void *ctx)
 		s->frozen = read_frozen_new(s->segment);
 		s->out->no_copy = s->frozen ? NULL : "there is no memory for one of its table";
 	}
+	blocks_prepare(s);
 	s->start_ns = clock_monotonic_ns();
 	s->rc = leak_stop(&s->stop, s->wish->pid, s->message);
 	if (s->rc == 0)

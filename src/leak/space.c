@@ -101,6 +101,23 @@ void leak_space_close(struct leak_space *s)
 	*s = (struct leak_space){ .pagemap = -1 };
 }
 
+int leak_space_share(struct leak_space *s, const struct leak_space *of)
+{
+	*s = *of;
+	s->scanned_bytes = s->unread_bytes = 0;
+	s->vtables = NULL;
+	s->buffer = aligned_alloc(PAGE, BUFFER_BYTES);
+	return s->buffer ? 0 : -ENOMEM;
+}
+
+void leak_space_join(struct leak_space *s, struct leak_space *of)
+{
+	of->scanned_bytes += s->scanned_bytes;
+	of->unread_bytes += s->unread_bytes;
+	free(s->buffer);
+	free(s->vtables);
+}
+
 const struct leak_map *leak_space_map(const struct leak_space *s, uint64_t addr)
 {
 	size_t low = 0, high = s->maps;
@@ -137,7 +154,7 @@ static void scanned_add(struct leak_space *s, uint64_t bytes)
 {
 	s->scanned_bytes += bytes;
 	if (s->progress)
-		s->progress->read_bytes = s->scanned_bytes;
+		s->progress->read_bytes += bytes;
 }
 
 /* Reads [start, end), whose pages are there. A page that cannot be read is passed over. */
@@ -377,6 +394,21 @@ static bool vtable_look(struct leak_space *s, uint64_t addr)
 		functions++;
 	}
 	return functions == 2;
+}
+
+bool leak_space_may_be_table(struct leak_space *s, uint64_t addr)
+{
+	const struct leak_map *m;
+
+	if (addr >= s->last_start && addr < s->last_end)
+		return s->last_file;
+	m = leak_space_map(s, addr);
+	if (!m)
+		return false;
+	s->last_start = m->start;
+	s->last_end = m->end;
+	s->last_file = m->inode != 0 && m->readable;
+	return s->last_file;
 }
 
 static bool memory_is_vtable(void *ctx, uint64_t addr)

@@ -36,6 +36,8 @@ struct leak_space {
 	int mem; /* then; -1: it may not be read */
 	struct leak_map *map;
 	size_t maps;
+	uint64_t last_start, last_end; /* the last addr of leak_space_may_be_table lies here, too */
+	bool last_file;
 	char *text; /* paths point into it */
 	uint64_t *buffer;
 	uint64_t scanned_bytes; /* read so far */
@@ -57,6 +59,12 @@ int leak_space_open(struct leak_space *s, pid_t pid);
 void leak_space_by_file(struct leak_space *s);
 void leak_space_close(struct leak_space *s);
 /*
+ * Another reader of the same memory, for one more thread, while `of` is not closed: what it has
+ * read is added to `of` when it is joined, which frees it. 0 or -ENOMEM.
+ */
+int leak_space_share(struct leak_space *s, const struct leak_space *of);
+void leak_space_join(struct leak_space *s, struct leak_space *of);
+/*
  * From now on words come from a copy of the process, which has the same mappings; all but those of
  * mappings that are shared with the program or that a copy does not have, and of which `wanted` is
  * true: they are read now, and kept. 0 or -errno; -E2BIG: they are too large for that.
@@ -73,6 +81,8 @@ void leak_space_stream(
 	struct leak_space *s, uint64_t start, uint64_t end, leak_visit *visit, void *ctx);
 /* One word. False: it cannot be read. */
 bool leak_space_word(struct leak_space *s, uint64_t addr, uint64_t *value);
+/* Whether `addr` is in a file's memory, where tables of functions are. */
+bool leak_space_may_be_table(struct leak_space *s, uint64_t addr);
 /* For heuristics; its ctx is `s`. */
 struct leak_memory leak_space_memory(struct leak_space *s);
 

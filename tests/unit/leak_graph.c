@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "src/leak/graph.h"
-#include "src/leak/heuristics.h"
 #include "src/leak/learn.h"
 #include "tests/check.h"
 
@@ -67,15 +66,49 @@ static void root(uint64_t word)
 	leak_graph_root(&heap.graph, 0x1000, &word, 1, false);
 }
 
+#define PARTS 5
+
+/* The words of [from, to): what a thread reads when they are its part. */
+static void part_scan(struct leak_part *part, uint64_t from, uint64_t to)
+{
+	for (uint32_t i = 0; i < heap.blocks.count; i++) {
+		uint64_t start = (heap.blocks.block[i].addr - HEAP) / 8;
+		uint64_t end = start + heap.blocks.block[i].size / 8;
+		const uint64_t *words = &heap.word[start];
+
+		if (start >= from && start < to && end > start)
+			leak_graph_head(&heap.graph, i, words[0], end > start + 1 ? words[1] : 0,
+				memory_is_vtable(NULL, words[0]));
+		start = start > from ? start : from;
+		end = end < to ? end : to;
+		if (start < end)
+			leak_graph_scan(
+				&heap.graph, part, i, &heap.word[start], (size_t)(end - start));
+	}
+}
+
+/* In parts of one thread or two that are cut anywhere, also inside blocks. */
 static void finish(void)
 {
 	static const struct leak_memory m = { NULL, memory_read, memory_is_vtable };
+	static unsigned round;
+	struct leak_store store[2] = { { 0 } };
+	struct leak_part part[PARTS];
+	uint64_t end = 0, from = 0;
 
-	for (uint32_t i = 0; i < heap.blocks.count; i++) {
-		const struct leak_block *b = &heap.blocks.block[i];
+	if (heap.blocks.count > 0)
+		end = (heap.blocks.lowest + heap.blocks.span - HEAP) / 8 + 1;
+	round++;
+	for (unsigned i = 0; i < PARTS; i++) {
+		uint64_t to = i + 1 < PARTS ? end * (i + 1) / PARTS + round % 7 : end;
 
-		leak_graph_scan(&heap.graph, i, &heap.word[(b->addr - HEAP) / 8], b->size / 8);
+		to = to < end ? to : end;
+		leak_graph_part(&part[i], &store[(round * (i + 3) >> 1) % 2],
+			leak_blocks_from(&heap.blocks, HEAP + from * 8));
+		part_scan(&part[i], from, to);
+		from = to;
 	}
+	leak_graph_join(&heap.graph, part, PARTS, store, 2);
 	leak_graph_explain(&heap.graph, &m);
 	CHECK_INT(leak_graph_classify(&heap.graph), 0);
 }
@@ -392,6 +425,25 @@ TEST(heuristics_between_blocks)
 	CHECK_INT(heap.graph.heuristic[1], LEAK_BY_NONE);
 }
 
+/* Whichever part an edge was in. */
+TEST(heuristics_of_many_edges)
+{
+	enum { N = 20 };
+
+	reset();
+	for (unsigned i = 0; i < 2 * N; i++)
+		block(i * 0x100, i < N ? 0x40 : 8 + 30);
+	ready();
+	for (unsigned i = 0; i < N; i++) {
+		store(i * 0x100, HEAP + (N + i) * 0x100 + 8);
+		store((N + i) * 0x100, i % 3 == 0 ? 30 : 77);
+		root(HEAP + i * 0x100);
+	}
+	finish();
+	for (unsigned i = 0; i < N; i++)
+		CHECK_INT(class_of(N + i), i % 3 == 0 ? LEAK_REACHABLE : LEAK_POSSIBLE);
+}
+
 /* ---- against the definition ---- */
 
 /* By repeated passes over all pairs, as slow as it is plain. */
@@ -476,16 +528,20 @@ TEST(random_graphs)
 TEST(a_long_list)
 {
 	enum { N = 1000000 };
+	struct leak_store store = { 0 };
+	struct leak_part part;
 
 	reset();
 	for (unsigned i = 0; i < N; i++)
 		block(i * 0x10ull, 0x10);
 	ready();
+	leak_graph_part(&part, &store, 0);
 	for (uint32_t i = 0; i < N; i++) {
 		uint64_t next = i + 1 < N ? HEAP + (i + 1) * 0x10ull : 0;
 
-		leak_graph_scan(&heap.graph, i, &next, 1);
+		leak_graph_scan(&heap.graph, &part, i, &next, 1);
 	}
+	leak_graph_join(&heap.graph, &part, 1, &store, 1);
 	CHECK_INT(leak_graph_classify(&heap.graph), 0);
 	CHECK_INT(class_of(0), LEAK_DEFINITE);
 	CHECK_INT(class_of(N - 1), LEAK_INDIRECT);
@@ -634,6 +690,7 @@ int main(void)
 	RUN(length_before);
 	RUN(second_base);
 	RUN(heuristics_between_blocks);
+	RUN(heuristics_of_many_edges);
 	RUN(random_graphs);
 	RUN(a_long_list);
 	reset();
