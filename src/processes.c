@@ -9,6 +9,7 @@
 
 #include "src/proc/proc.h"
 #include "src/target/target.h"
+#include "src/unrecorded.h"
 #include "src/util/clock.h"
 #include "src/util/text.h"
 
@@ -41,6 +42,7 @@ struct processes {
 	size_t rows, more;
 	struct past past[PROCESSES_MAX];
 	size_t pasts;
+	struct unrecorded *unrecorded; /* NULL: they are not looked for */
 };
 
 struct processes *processes_new(struct watch *main)
@@ -50,6 +52,7 @@ struct processes *processes_new(struct watch *main)
 	if (!p)
 		return NULL;
 	p->main = p->shown = main;
+	p->unrecorded = unrecorded_new();
 	return p;
 }
 
@@ -71,6 +74,7 @@ void processes_free(struct processes *p)
 		return;
 	for (size_t i = 0; i < p->visits; i++)
 		visit_close(&p->visit[i]);
+	unrecorded_free(p->unrecorded);
 	free(p);
 }
 
@@ -92,18 +96,11 @@ void processes_tick(struct processes *p)
 
 /* ---- who there is ------------------------------------------------------------------------- */
 
-static uint64_t process_id(pid_t pid, uint64_t start_ticks, uint64_t pid_namespace)
-{
-	uint64_t id = (uint64_t)pid << 40 ^ start_ticks ^ pid_namespace << 20;
-
-	return id ? id : 1;
-}
-
 static uint64_t session_id(const struct session *s)
 {
 	const struct read_identity *id = session_identity(s);
 
-	return process_id(id->pid, id->start_ticks, id->pid_namespace);
+	return processes_id(id->pid, id->start_ticks, id->pid_namespace);
 }
 
 static struct process_row *row_find(struct processes *p, uint64_t id)
@@ -112,11 +109,6 @@ static struct process_row *row_find(struct processes *p, uint64_t id)
 		if (p->row[i].id == id)
 			return &p->row[i];
 	return NULL;
-}
-
-static const char *state_word(char state)
-{
-	return state == 'T' || state == 't' ? "stopped" : "running";
 }
 
 /* Its memory, and who started it; the nearest recorded one above is found when all are known. */
@@ -129,17 +121,21 @@ static void row_proc(struct process_row *row)
 	row->rss_bytes = r.rss_bytes;
 	row->has_rss = true;
 	row->parent = r.ppid;
-	row->state = state_word(r.state);
+	row->state = processes_state(r.state);
 }
 
+/* And what the library says itself, where it records nothing or not all. */
 static void row_live(struct process_row *row, struct read_segment *s)
 {
+	struct read_identity id;
 	struct read_totals t;
 
 	if (read_totals(s, &t) != 0)
 		return;
 	row->live_bytes = t.live_bytes;
 	row->has_live = true;
+	if (read_identity(s, &id) == 0)
+		text_clean(row->why, sizeof(row->why), id.why, strlen(id.why));
 }
 
 static int segment_take(void *ctx, const struct target_segment *t)
@@ -156,7 +152,7 @@ static int segment_take(void *ctx, const struct target_segment *t)
 		return 0;
 	}
 	row = &p->row[p->rows];
-	*row = (struct process_row){ .id = process_id(t->pid, t->start_ticks, t->pid_namespace),
+	*row = (struct process_row){ .id = processes_id(t->pid, t->start_ticks, t->pid_namespace),
 		.pid = t->process > 0 ? t->process : t->pid,
 		.state = t->state == TARGET_RUNNING ? "running" : "elsewhere" };
 	if (row_find(p, row->id))
@@ -168,6 +164,8 @@ static int segment_take(void *ctx, const struct target_segment *t)
 	if (s)
 		row_live(row, s);
 	read_close(s);
+	if (t->process > 0)
+		unrecorded_left(p->unrecorded, row, strrchr(t->path, '/') + 1);
 	p->rows++;
 	return 0;
 }
@@ -264,10 +262,13 @@ size_t processes_list(struct processes *p, const struct process_row **rows, size
 	pid_t first = session_pid(watch_session(p->main));
 
 	p->rows = p->more = 0;
+	unrecorded_begin(p->unrecorded);
 	target_list(segment_take, p);
 	session_take(p, p->main);
 	for (size_t i = 0; i < p->visits; i++)
 		session_take(p, p->visit[i].watch);
+	p->rows = unrecorded_add(p->unrecorded, p->row, p->rows, &p->more);
+	unrecorded_end(p->unrecorded);
 	for (size_t i = 0; i < p->rows; i++)
 		parent_find(p, &p->row[i]);
 	rates_fill(p);
@@ -303,7 +304,7 @@ static int wanted_is(void *ctx, const struct target_segment *t)
 	struct wanted *w = ctx;
 
 	if ((t->state != TARGET_RUNNING && t->state != TARGET_ELSEWHERE) ||
-		process_id(t->pid, t->start_ticks, t->pid_namespace) != w->id)
+		processes_id(t->pid, t->start_ticks, t->pid_namespace) != w->id)
 		return 0;
 	w->segment = *t;
 	w->found = true;
@@ -315,12 +316,16 @@ static struct watch *visit_open(struct processes *p, uint64_t id, char *msg)
 {
 	struct watch_options o = { .session.beside = watch_session(p->main) };
 	struct wanted wanted = { .id = id };
+	const struct process_row *row = row_find(p, id);
 	struct session *s;
 	struct watch *w;
 
 	target_list(wanted_is, &wanted);
 	snprintf(msg, READ_MESSAGE_MAX, "this process has ended");
-	if (!wanted.found)
+	if (row && row->why[0] && !row->has_live)
+		snprintf(msg, READ_MESSAGE_MAX, "%d is not recorded: %s", (int)row->pid, row->why);
+	/* What a child was between fork and exec is not worth a look. */
+	if (!wanted.found || (row && row->why[0] && wanted.segment.forked))
 		return NULL;
 	o.session.pid = wanted.segment.process;
 	s = session_open(wanted.segment.path, &o.session, msg);

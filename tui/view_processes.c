@@ -18,7 +18,7 @@ enum { BY_PID, BY_STATE, BY_LIVE, BY_RATE, BY_RSS, BY_COMMAND };
 static const struct table_column process_columns[] = {
 	{ "PID", 8, true, 0, "its number, as it is seen from here" },
 	{ "STATE", 9, false, 56,
-		"running, stopped, ended, or elsewhere (cannot be seen from here)" },
+		"running, stopped, ended, elsewhere (cannot be seen from here), or no data" },
 	{ "LIVE", 7, true, 0, "live bytes" },
 	{ "RATE", 9, true, 48, "growth of LIVE per second, over the last looks" },
 	{ "RSS", 7, true, 64, "resident memory, as the kernel says" },
@@ -174,14 +174,41 @@ static void processes_tree_text(const struct process_row *row, char *out, size_t
 			ink_sign(row->last ? SIGN_TREE_END : SIGN_TREE_BRANCH));
 }
 
+static bool is_recorded(const struct process_row *row)
+{
+	return row->has_live || !row->why[0];
+}
+
+/* In at most `cells`, but never less than the program's name, which goes without its folder if need
+ * be. */
+static void processes_name(const char *full, size_t cells, char out[PROCESSES_COMMAND])
+{
+	size_t path = strcspn(full, " "), folder = path;
+
+	while (folder && full[folder - 1] != '/')
+		folder--;
+	if (text_cells(full) > cells)
+		full += folder;
+	else
+		folder = 0;
+	if (cells < path - folder + 1)
+		cells = path - folder + 1; /* and the sign that more follows */
+	text_elide(out, PROCESSES_COMMAND, full, cells, false, ink_ascii());
+}
+
 static void processes_command(const struct process_row *row, unsigned cells, char *out)
 {
-	char text[512];
-	size_t used;
+	const char *full = row->command[0] ? row->command : "?";
+	char text[1024], name[PROCESSES_COMMAND];
+	size_t at, taken;
 
 	processes_tree_text(row, text, sizeof(text));
-	used = strlen(text);
-	snprintf(text + used, sizeof(text) - used, "%s", row->command[0] ? row->command : "?");
+	at = strlen(text);
+	taken = text_cells(text) + text_cells(row->why) + 2;
+	if (row->why[0])
+		processes_name(full, cells > taken ? cells - taken : 0, name);
+	snprintf(text + at, sizeof(text) - at, "%s%s%s", row->why[0] ? name : full,
+		row->why[0] ? ": " : "", row->why);
 	text_elide(out, COLUMN_TEXT_MAX, text, cells, false, ink_ascii());
 }
 
@@ -194,10 +221,10 @@ static void processes_cell(
 		sprintf(out, "%d", (int)row->pid);
 		break;
 	case BY_STATE:
-		sprintf(out, "%s", row->state);
+		sprintf(out, "%s", is_recorded(row) ? row->state : "no data");
 		break;
 	case BY_LIVE:
-		strcpy(out, "?");
+		strcpy(out, is_recorded(row) ? "?" : "-");
 		if (row->has_live)
 			units_bytes(out, row->live_bytes);
 		break;
@@ -220,7 +247,10 @@ static void processes_draw_row(const struct ui *ui, size_t i, int y)
 	struct table_place place[TABLE_COLUMNS];
 	unsigned n = table_fit(&process_table, ui->layout.width, place);
 	bool selected = i == ui->processes.list.cursor;
-	enum ink ink = selected ? INK_SELECT : row->shown ? INK_BOLD : INK_PLAIN;
+	enum ink ink = selected		  ? INK_SELECT
+		       : row->shown	  ? INK_BOLD
+		       : is_recorded(row) ? INK_PLAIN
+					  : INK_DIM;
 	char text[COLUMN_TEXT_MAX];
 
 	if (selected)
@@ -262,13 +292,18 @@ static void processes_draw(struct ui *ui)
 static void processes_status(struct ui *ui, char *text, size_t cap)
 {
 	const struct processes_state *st = &ui->processes;
-	char a[UNITS_MAX], b[UNITS_MAX + 32] = "";
+	char a[UNITS_MAX], more[UNITS_MAX + 32] = "", others[48] = "";
+	size_t recorded = 0;
 
+	for (size_t i = 0; i < st->count; i++)
+		recorded += is_recorded(&st->row[i]);
 	if (st->more)
-		snprintf(b, sizeof(b), ", and %s more", units_count(a, st->more));
-	snprintf(text, cap,
-		"%zu recorded process%s%s, each below the one that started it   * is on the screen",
-		st->count, st->count == 1 ? "" : "es", b);
+		snprintf(more, sizeof(more), ", and %s more", units_count(a, st->more));
+	if (recorded < st->count)
+		snprintf(others, sizeof(others), ", %zu are not", st->count - recorded);
+	snprintf(text, cap, "%zu recorded process%s%s%s, each below %s   * is on the screen",
+		recorded, recorded == 1 ? "" : "es", others, more,
+		*others ? "its parent" : "the one that started it");
 }
 
 static bool processes_matches(const struct ui *ui, const struct filter *f, size_t row)

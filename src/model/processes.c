@@ -63,6 +63,18 @@ static bool has_row(const struct tree *t, pid_t pid)
 	return false;
 }
 
+uint64_t processes_id(pid_t pid, uint64_t start_ticks, uint64_t pid_namespace)
+{
+	uint64_t id = (uint64_t)pid << 40 ^ start_ticks ^ pid_namespace << 20;
+
+	return id ? id : 1;
+}
+
+const char *processes_state(char state)
+{
+	return state == 'T' || state == 't' ? "stopped" : "running";
+}
+
 void processes_arrange(struct process_row *rows, size_t count, pid_t first)
 {
 	struct tree t = { .out = rows, .count = count < PROCESSES_MAX ? count : PROCESSES_MAX };

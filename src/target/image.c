@@ -310,29 +310,46 @@ static bool is_sanitized(const struct image *i)
 	return i->sanitizer != NULL;
 }
 
-const char *image_refusal(const struct image *image)
-{
-	static const struct {
-		bool (*is)(const struct image *i);
-		const char *why;
-	} refusals[] = {
+static const struct refusal {
+	bool (*is)(const struct image *i);
+	const char *why, *brief;
+} refusals[] = {
 #if __SIZEOF_POINTER__ == 8
-		{ is_foreign_class, "is a 32-bit program, and this heaptop is 64-bit" },
+	{ is_foreign_class, "is a 32-bit program, and this heaptop is 64-bit", "a 32-bit program" },
 #else
-		{ is_foreign_class, "is a 64-bit program, and this heaptop is 32-bit" },
+	{ is_foreign_class, "is a 64-bit program, and this heaptop is 32-bit", "a 64-bit program" },
 #endif
-		{ is_foreign, "is built for another kind of machine" },
-		{ is_static,
-			"is statically linked, so nothing can be preloaded; link it dynamically" },
-		{ is_musl, "uses the musl C library, and libheaptop.so needs glibc" },
-		{ is_sanitized, "is built with a sanitizer that brings its own malloc; build it "
-				"without -fsanitize" },
-	};
+	{ is_foreign, "is built for another kind of machine", "built for another machine" },
+	{ is_static, "is statically linked, so nothing can be preloaded; link it dynamically",
+		"statically linked" },
+	{ is_musl, "uses the musl C library, and libheaptop.so needs glibc",
+		"uses musl, not glibc" },
+	{ is_sanitized,
+		"is built with a sanitizer that brings its own malloc; build it "
+		"without -fsanitize",
+		"built with a sanitizer" },
+};
 
+static const struct refusal *refusal_of(const struct image *image)
+{
 	if (image->kind != IMAGE_ELF)
 		return NULL;
 	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++)
 		if (refusals[i].is(image))
-			return refusals[i].why;
+			return &refusals[i];
 	return NULL;
+}
+
+const char *image_refusal(const struct image *image)
+{
+	const struct refusal *r = refusal_of(image);
+
+	return r ? r->why : NULL;
+}
+
+const char *image_refusal_brief(const struct image *image)
+{
+	const struct refusal *r = refusal_of(image);
+
+	return r ? r->brief : NULL;
 }

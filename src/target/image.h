@@ -40,5 +40,7 @@ int image_read(int fd, struct image *out);
  * interpreter.
  */
 const char *image_refusal(const struct image *image);
+/* The same in a few words for a list, without what to do: "statically linked". */
+const char *image_refusal_brief(const struct image *image);
 
 #endif

@@ -95,6 +95,13 @@ bool target_is_ending(pid_t pid);
 /* The newest segment of a running pid; waits for one that has just been started, up to its first
  * second. 0, or -errno with a message that says what to do. */
 int target_find(pid_t pid, struct target_segment *out, char *message);
+/*
+ * A running process without a segment: why it has none, in a few words for a list ("statically
+ * linked"), and its command line, cleaned and cut. 0, or -errno when nothing is to be said of it:
+ * it is gone, or so young that it may not have come to its exec or to its first allocation.
+ */
+#define TARGET_REASON_MAX 80
+int target_unrecorded(pid_t pid, char why[TARGET_REASON_MAX], char *command, size_t cap);
 /* Removes the segments of dead programs that no viewer has open, and what is left of those that
  * never were finished. How many, or -errno. */
 int target_clean(void);

@@ -150,4 +150,32 @@ def ends_meanwhile():
         kill_all(viewer)
 
 
+@case("children that are not recorded are in the list, each below its parent and with the reason")
+def unrecorded():
+    source, static, gate = path_of("still.c"), path_of("still"), fifo("gate")
+    with open(source, "w", encoding="ascii") as f:
+        f.write("#include <stdio.h>\nint main(int n, char **v) { return fopen(v[1], \"r\") == NULL; }\n")
+    subprocess.run(["gcc", "-static", "-o", static, source], check=True)
+    # The first two are forked and recorded until they call exec; the last is a recorded child of one that is not.
+    shell = ("%s %s & env -u LD_PRELOAD cat %s & env -u LD_PRELOAD sh -c 'LD_PRELOAD=%s cat %s; :' & cat %s; wait" %
+             (static, gate, gate, LIBRARY, gate, gate))
+    viewer = start("p\n:until : statically linked\n:until 3 recorded processes, 3 are not\n:save-display %s\n"
+                   "/\n:type /^[^ ]*still /\nEnter Enter\n:until is not recorded: statically linked\n:save-display -\n"
+                   % path_of("seen"), ["--", "sh", "-c", shell])
+    try:
+        screen = shot("seen")
+        rows = [line for line in screen.split("\n") if re.search(r" (running|no data) ", line)]
+        check(re.search(r" no data +- .*├─ \S*still\b.*: statically linked", screen), screen)
+        check(re.search(r" no data +- .*├─ cat\b.*: without LD_PRELOAD", screen), screen)
+        inner = next(i for i, row in enumerate(rows) if re.search("─ sh.*: without LD_PRELOAD", row))
+        check(re.search(r" running .* └─ cat ", rows[inner + 1]), screen)
+        status, out, err = end(viewer)
+        check_equal((status, err != ""), (0, True), "the end: " + out)
+        for _ in range(4):
+            release(gate)
+    finally:
+        kill_all(viewer)
+    wait_for(lambda: run([HEAPTOP, "--clean"]).returncode == 0 and segment_files() == [], "--clean")
+
+
 run_cases()

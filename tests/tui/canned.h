@@ -495,17 +495,22 @@ static inline const char *const *canned_rules(void *ctx, size_t *count)
 	return rules;
 }
 
-#define CANNED_PROCESSES 5
-static const pid_t canned_pids[CANNED_PROCESSES] = { 4211, 4300, 4301, 4302, 977 };
+#define CANNED_PROCESSES 7
+static const pid_t canned_pids[CANNED_PROCESSES] = { 4211, 4300, 4301, 4302, 977, 4303, 4305 };
 
-/* The server, a shell's family below it that comes and goes, and somebody else's. */
+/* The server, a shell's family below it that comes and goes, two that are not recorded, and
+ * somebody else's. */
 static inline size_t canned_processes(void *ctx, const struct process_row **rows, size_t *more)
 {
 	static struct process_row row[CANNED_PROCESSES];
 	static const char *const commands[CANNED_PROCESSES] = { "./server --port 80",
 		"sh -c ./job --all", "./job --all", "gzip -9 a-log-with-a-name-that-is-long.log",
-		"python3 other.py" };
-	static const pid_t parents[CANNED_PROCESSES] = { 0, 4211, 4300, 4211, 0 };
+		"python3 other.py", "busybox tar cz -C /srv/data .",
+		"/usr/libexec/helper --listen 127.0.0.1:8125 --verbose" };
+	static const char *const whys[CANNED_PROCESSES] = {
+		[5] = "statically linked", [6] = "without LD_PRELOAD"
+	};
+	static const pid_t parents[CANNED_PROCESSES] = { 0, 4211, 4300, 4211, 0, 4301, 4211 };
 	struct canned *c = ctx;
 	size_t n = c->fewer_processes ? 2 : CANNED_PROCESSES;
 
@@ -517,11 +522,12 @@ static inline size_t canned_processes(void *ctx, const struct process_row **rows
 			.live_bytes = (uint64_t)(c->seconds << 10) << (2 * i),
 			.rss_bytes = 40u << 20,
 			.rate_bytes_per_s = 3000.0 * (double)i,
-			.has_live = true,
-			.has_rate = true,
+			.has_live = !whys[i],
+			.has_rate = !whys[i],
 			.has_rss = i != 4,
 			.shown = canned_pids[i] == (c->other_pid ? c->other_pid : 4211) };
 		snprintf(row[i].command, sizeof(row[i].command), "%s", commands[i]);
+		snprintf(row[i].why, sizeof(row[i].why), "%s", whys[i] ? whys[i] : "");
 	}
 	processes_arrange(row, n, 4211);
 	*rows = row;
@@ -535,7 +541,9 @@ static inline int canned_process_show(void *ctx, uint64_t id, char *msg, size_t 
 	struct canned *c = ctx;
 
 	snprintf(msg, cap, "this process has ended");
-	if (id == 102)
+	if (id == 105)
+		snprintf(msg, cap, "4303 is not recorded: statically linked");
+	if (id == 102 || id == 105)
 		return -ESRCH;
 	c->other_pid = canned_pids[id - 100];
 	c->image = id == 100 ? NULL : &image[id - 100];

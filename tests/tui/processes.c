@@ -79,6 +79,23 @@ TEST(one_that_has_ended_says_so)
 	paper_close(&p);
 }
 
+/* In one line, and in full where it is asked for; the tree goes on through it. */
+TEST(one_that_is_not_recorded_says_why)
+{
+	begin(24, 80);
+	draw("p");
+	CHECK(paper_find(&p,
+		      "no data         -             40.0M │   └─ busybox…: statically linked") >=
+		0);
+	CHECK(paper_find(&p, "└─ helper --l…: without LD_PRELOAD") >= 0);
+	CHECK(paper_find(&p, "5 recorded processes, 2 are not") >= 0);
+	draw("/busybox\r\r");
+	CHECK(ui_view(&p.ui) == &view_processes);
+	CHECK(paper_find(&p, "4303 is not recorded: statically linked") >= 0);
+	CHECK_INT(p.ui.shown->pid, 4211);
+	paper_close(&p);
+}
+
 TEST(processes_come_and_go)
 {
 	begin(30, 100);
@@ -134,6 +151,7 @@ int main(void)
 	RUN(enter_shows_another_and_each_keeps_its_selection);
 	RUN(from_the_detail_of_a_site);
 	RUN(one_that_has_ended_says_so);
+	RUN(one_that_is_not_recorded_says_why);
 	RUN(processes_come_and_go);
 	RUN(frozen_rows_thaw_for_another);
 	RUN(a_second_click_shows);

@@ -118,6 +118,15 @@ TEST(a_long_line_of_children)
 		CHECK(rows[i].pid > 0 && rows[i].level < 64);
 }
 
+TEST(what_names_a_process_makes_its_id)
+{
+	CHECK(processes_id(10, 100, 7) == processes_id(10, 100, 7));
+	CHECK(processes_id(10, 100, 7) != processes_id(11, 100, 7));
+	CHECK(processes_id(10, 100, 7) != processes_id(10, 101, 7));
+	CHECK(processes_id(10, 100, 7) != processes_id(10, 100, 8));
+	CHECK(processes_id(0, 0, 0) != 0);
+}
+
 int main(void)
 {
 	RUN(children_stand_below_their_parents);
@@ -126,5 +135,6 @@ int main(void)
 	RUN(one_pid_twice);
 	RUN(any_parents_keep_all_rows);
 	RUN(a_long_line_of_children);
+	RUN(what_names_a_process_makes_its_id);
 	return check_end();
 }

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Why a process that something recorded has started has no segment of its own: by its executable,
+ * by what it has mapped, and by the environment that it was started with. Main thread.
+ */
+#include "src/target/target.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "src/proc/proc.h"
+#include "src/target/image.h"
+#include "src/target/privilege.h"
+#include "src/util/text.h"
+
+#define LIBRARY_NAME "libheaptop.so"
+#define LINE_MAX_RAW 4096 /* as the kernel used to cut a command line */
+
+struct subject {
+	pid_t pid;
+	struct proc_reading proc;
+	char *environment; /* each variable ended; NULL: cannot be read */
+	size_t environment_bytes;
+};
+
+static const char *variable(const struct subject *s, const char *name)
+{
+	size_t n = strlen(name);
+	const char *at = s->environment, *end = at ? at + s->environment_bytes : NULL;
+
+	for (; at && at < end; at += strlen(at) + 1)
+		if (strncmp(at, name, n) == 0 && at[n] == '=')
+			return at + n + 1;
+	return NULL;
+}
+
+/* Each of these returns NULL when it has nothing to say. */
+
+static const char *by_executable(const struct subject *s, char *room)
+{
+	const char *refusal, *gained;
+	struct image image;
+	char path[32];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)s->pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 && errno == ENOENT)
+		return "a part of the kernel";
+	if (fd < 0)
+		return s->proc.uid == geteuid() ? "setuid, or protects itself" : "of another user";
+	refusal = image_read(fd, &image) == 0 ? image_refusal_brief(&image) : NULL;
+	gained = privilege_gained(fd, s->proc.uid, getgid());
+	close(fd);
+	if (!gained)
+		return refusal;
+	snprintf(room, TARGET_REASON_MAX, "%s: nothing is preloaded", gained);
+	return room;
+}
+
+/* Whether it looks like its parent's other half. */
+static bool is_forked(const struct subject *s)
+{
+	char path[32], exe[2][PATH_MAX];
+	const pid_t pid[2] = { s->pid, s->proc.ppid };
+	ssize_t n[2];
+
+	for (int i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid[i]);
+		n[i] = readlink(path, exe[i], sizeof(exe[i]));
+	}
+	return n[0] > 0 && n[0] == n[1] && memcmp(exe[0], exe[1], (size_t)n[0]) == 0;
+}
+
+/* The library is there, and did not make a segment. */
+static const char *by_library(const struct subject *s, char *room)
+{
+	const char *follow = variable(s, "HEAPTOP_FOLLOW");
+
+	(void)room;
+	if (follow && strcmp(follow, "0") == 0)
+		return "left alone: --no-follow";
+	if (proc_maps_name(s->pid, LIBRARY_NAME) != 1)
+		return NULL;
+	if (follow && strcmp(follow, "exec") == 0)
+		return "left alone: --no-follow-fork";
+	if (!is_forked(s))
+		return "no room for its segment at its start";
+	return s->proc.filters > 0 ? "forked under a filter of system calls" : "made by clone(2)";
+}
+
+static const char *by_environment(const struct subject *s, char *room)
+{
+	const char *preload = variable(s, "LD_PRELOAD");
+
+	(void)room;
+	if (!s->environment)
+		return "its environment cannot be read";
+	if (!preload || !strstr(preload, LIBRARY_NAME))
+		return "without LD_PRELOAD";
+	return "its loader did not find the library";
+}
+
+/* Whether it began less than a second ago. */
+static bool is_young(const struct proc_reading *r)
+{
+	uint64_t second = (uint64_t)sysconf(_SC_CLK_TCK), now;
+	struct timespec t;
+
+	if (clock_gettime(CLOCK_BOOTTIME, &t) != 0)
+		return false;
+	now = (uint64_t)t.tv_sec * second + (uint64_t)t.tv_nsec * second / 1000000000u;
+	return now < r->start_ticks + second;
+}
+
+static void command_read(const struct subject *s, char *out, size_t cap)
+{
+	char path[40], line[LINE_MAX_RAW];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)s->pid);
+	n = proc_slurp(path, line, sizeof(line));
+	while (n > 0 && !line[n - 1])
+		n--;
+	for (ssize_t i = 0; i < n; i++)
+		if (!line[i])
+			line[i] = ' ';
+	if (n > 0)
+		text_clean(out, cap, line, (size_t)n);
+	else
+		text_clean(out, cap, s->proc.comm, strnlen(s->proc.comm, sizeof(s->proc.comm)));
+}
+
+int target_unrecorded(pid_t pid, char why[TARGET_REASON_MAX], char *command, size_t cap)
+{
+	static const char *(*const reasons[])(const struct subject *s,
+		char *room) = { by_executable, by_library, by_environment };
+	struct subject s = { .pid = pid };
+	const char *reason = NULL;
+	char path[40], room[TARGET_REASON_MAX];
+	int rc = proc_read(pid, false, &s.proc);
+
+	if (rc)
+		return rc;
+	if (is_young(&s.proc))
+		return -EAGAIN;
+	snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
+	s.environment = proc_slurp_all(path, &s.environment_bytes);
+	for (size_t i = 0; !reason && i < sizeof(reasons) / sizeof(reasons[0]); i++)
+		reason = reasons[i](&s, room);
+	snprintf(why, TARGET_REASON_MAX, "%s", reason);
+	command_read(&s, command, cap);
+	free(s.environment);
+	return 0;
+}
