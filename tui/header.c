@@ -210,8 +210,6 @@ static void header_counts(const struct snapshot *snap, struct strip *s)
 	strip_right(s, 80, INK_PLAIN, "%s blocks", units_count(a, t->live_blocks));
 	strip_right(s, 70, INK_PLAIN, "%s site%s", units_count(a, snap->nsites),
 		snap->nsites == 1 ? "" : "s");
-	/* Not "lost": nothing that is shown is poorer for it. */
-	strip_right(s, 60, INK_PLAIN, "events unread %s", units_count(a, t->lost_events));
 	if (t->untracked_blocks)
 		strip_right(s, 85, INK_BAD, "untracked %s/%s", units_count(a, t->untracked_blocks),
 			units_bytes(b, t->untracked_bytes));
@@ -365,9 +363,11 @@ static void header_order(const struct ui *ui, struct strip *s)
 		strip_right(s, 50, INK_PLAIN, "%s names (v)", name_styles[ui->names]);
 }
 
-/* The line of tabs; piece i of it is the tab id[i]. Where not all fit, the one in front stays. */
+/* The line of tabs; piece i of it is the tab id[i]. Where not all fit, the one in front stays, and
+ * whole, as long as it can be alone. */
 static void header_tab_strip(const struct ui *ui, struct strip *s, int id[VIEW_TABS])
 {
+	unsigned width = (unsigned)ui->layout.width - 1;
 	char text[STRIP_TEXT];
 
 	for (int i = 0; i < VIEW_TABS; i++) {
@@ -379,7 +379,7 @@ static void header_tab_strip(const struct ui *ui, struct strip *s, int id[VIEW_T
 		id[s->count] = i;
 		strip_left(s, front ? 99 : 90, front ? INK_BOLD : INK_PLAIN, "%s", text);
 		s->piece[s->count - 1].gap = 0;
-		if (front)
+		if (front && s->piece[s->count - 1].cells > width)
 			strip_elastic(s, 8);
 	}
 	header_order(ui, s);

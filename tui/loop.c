@@ -29,9 +29,18 @@
 /* Something else may write on our terminal (wall); then the damage ends after this. */
 #define REPAINT_NS 60000000000ull
 
+/* The first frames come sooner than later ones, so that nobody looks at an empty screen: so long
+ * after the start, if that is shorter than the delay. */
+static const uint64_t early_ns[] = { 100000000, 300000000, 1000000000, 3000000000, 10000000000,
+	30000000000 };
+#define EARLY (sizeof(early_ns) / sizeof(early_ns[0]))
+
 struct loop {
 	struct ui ui;
 	int timer;
+	unsigned early; /* of the early frames, so many were */
+	uint64_t start_ns;
+	bool early_over; /* the user chose a delay */
 	int empty_reads;
 	bool dirty, urgent; /* a frame is due; at once */
 	uint64_t drawn_ns, painted_ns;
@@ -40,14 +49,38 @@ struct loop {
 
 enum { FD_TERM, FD_TIMER, FD_WAKE, FD_SOURCE };
 
-static int loop_arm(struct loop *l)
+static uint64_t loop_delay_ns(const struct loop *l)
 {
-	uint64_t ns = l->ui.options.delay_ns ? l->ui.options.delay_ns : 1000000000ull;
-	struct timespec t = { .tv_sec = (time_t)(ns / 1000000000u),
+	return l->ui.options.delay_ns ? l->ui.options.delay_ns : 1000000000ull;
+}
+
+static bool loop_is_early(const struct loop *l)
+{
+	return !l->early_over && l->early < EARLY && early_ns[l->early] < loop_delay_ns(l);
+}
+
+static struct timespec loop_timespec(uint64_t ns)
+{
+	return (struct timespec){ .tv_sec = (time_t)(ns / 1000000000u),
 		.tv_nsec = (long)(ns % 1000000000u) };
-	struct itimerspec every = { .it_interval = t, .it_value = t };
+}
+
+/* From `first` from now on, and then after each delay. */
+static int loop_arm(struct loop *l, uint64_t first_ns)
+{
+	struct itimerspec every = { .it_interval = loop_timespec(loop_delay_ns(l)),
+		.it_value = loop_timespec(first_ns ? first_ns : 1) };
 
 	return timerfd_settime(l->timer, 0, &every, NULL) ? -errno : 0;
+}
+
+/* At the start, and after each early frame. */
+static int loop_arm_early(struct loop *l)
+{
+	uint64_t passed = clock_monotonic_ns() - l->start_ns;
+	uint64_t due = loop_is_early(l) ? early_ns[l->early] : loop_delay_ns(l);
+
+	return loop_arm(l, due > passed ? due - passed : 0);
 }
 
 static void loop_resized(struct loop *l)
@@ -97,8 +130,10 @@ static void loop_keys(struct loop *l)
 	l->empty_reads = keys ? 0 : l->empty_reads + 1;
 	if (l->empty_reads >= EMPTY_READS_MAX)
 		loop_end(l, -EIO);
-	if (l->ui.delay_changed)
-		loop_arm(l);
+	if (l->ui.delay_changed) {
+		l->early_over = true;
+		loop_arm(l, loop_delay_ns(l));
+	}
 	l->ui.delay_changed = false;
 }
 
@@ -118,7 +153,12 @@ static void loop_tick(struct loop *l)
 		return;
 	ui_tick(&l->ui);
 	l->urgent = true;
-	if (l->ui.options.frames && l->ui.ticks >= l->ui.options.frames)
+	if (loop_is_early(l)) {
+		l->early++;
+		loop_arm_early(l);
+	}
+	/* Early frames are not counted. */
+	if (l->ui.options.frames && l->ui.ticks - l->early >= l->ui.options.frames)
 		loop_end(l, 0);
 }
 
@@ -336,7 +376,8 @@ int tui_run(const struct tui_source *source, const struct tui_options *options, 
 	l.ui.has_terminal = true;
 	l.ui.editor = editor_name();
 	l.timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-	err = l.timer < 0 ? -errno : loop_arm(&l);
+	l.start_ns = clock_monotonic_ns();
+	err = l.timer < 0 ? -errno : loop_arm_early(&l);
 	if (!err)
 		loop_run(&l);
 	ui_free(&l.ui);

@@ -146,11 +146,11 @@ static void frame_memory(struct strbuf *out, const struct snap_proc *p)
 static void frame_operations(struct strbuf *out, const struct snap_totals *t)
 {
 	char allocs[UNITS_MAX], frees[UNITS_MAX], reallocs[UNITS_MAX];
-	char unread[UNITS_MAX], untracked[UNITS_MAX];
+	char untracked[UNITS_MAX];
 
-	strbuf_printf(out, "Ops  alloc %s  free %s  realloc %s  events unread %s  untracked %s\n",
+	strbuf_printf(out, "Ops  alloc %s  free %s  realloc %s  untracked %s\n",
 		units_freq(allocs, t->allocs_per_s), units_freq(frees, t->frees_per_s),
-		units_freq(reallocs, t->reallocs_per_s), units_count(unread, t->lost_events),
+		units_freq(reallocs, t->reallocs_per_s),
 		units_count(untracked, t->untracked_blocks));
 }
 

@@ -2,6 +2,7 @@
 /* The smaller views: what they tell, and what keys do there. */
 #include "tests/check.h"
 #include "tests/tui/paper.h"
+#include "tui/header.h"
 
 static struct paper p;
 
@@ -137,6 +138,40 @@ TEST(threads_tell_who_frees_for_whom)
 	paper_close(&p);
 }
 
+/* Where one is stands in brackets, and whole, however much else there is to be said beside it. */
+static void check_tab(enum view_id tab, enum view_id top, int width)
+{
+	char want[64];
+	bool two = top != tab;
+
+	paper_open(&p, 30, width, false);
+	p.canned.sampled = true;
+	ui_tick(&p.ui);
+	paper_keys(&p, "m\rm\r\\live>10M rate>0 module:libssl\ro");
+	ui_tab(&p.ui, tab);
+	p.ui.stack[1] = top;
+	p.ui.depth = two ? 2 : 1;
+	erase();
+	header_draw(&p.ui);
+	snprintf(want, sizeof(want), "[%s%s%s]", view_table[tab]->title, two ? " > " : "",
+		two ? view_table[top]->title : "");
+	if (paper_find(&p, want) < 0)
+		check_fail(want, width, paper_line(&p, p.ui.layout.y[ROW_TABS]));
+	p.ui.depth = 1;
+	paper_close(&p);
+}
+
+TEST(the_tab_in_front_has_its_whole_name)
+{
+	static const int widths[] = { 40, 80, 100 };
+
+	for (unsigned w = 0; w < 3; w++)
+		for (int tab = 0; tab < VIEW_TABS; tab++)
+			for (int top = VIEW_TABS - 1; top < VIEW_COUNT; top++)
+				check_tab((enum view_id)tab,
+					(enum view_id)(top < VIEW_TABS ? tab : top), widths[w]);
+}
+
 int main(void)
 {
 	RUN(sizes_of_the_program_and_of_a_site);
@@ -145,5 +180,6 @@ int main(void)
 	RUN(threads_tell_who_frees_for_whom);
 	RUN(modules_sum_up_their_sites);
 	RUN(modules_are_sorted_held_and_followed);
+	RUN(the_tab_in_front_has_its_whole_name);
 	return check_end();
 }

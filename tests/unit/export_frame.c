@@ -12,7 +12,7 @@ static const char head[] =
 	"9.0M\n"
 	"Live 128.4M in 101.2k blocks  peak 134.5M @9m12s  growth +1.8M/s  4 sites  exact\n"
 	"RSS  538.2M  hwm 701.4M  pss 530.0M  swap 0  faults 1.2k/s min 0/s maj\n"
-	"Ops  alloc 184k/s  free 183k/s  realloc 0.3/s  events unread 0  untracked 0\n";
+	"Ops  alloc 184k/s  free 183k/s  realloc 0.3/s  untracked 0\n";
 
 static const char rows[] = "  LIVE     %      RATE TREND      BLOCKS    AVG CALL SITE              "
 			   "         FILE:LINE\n"
