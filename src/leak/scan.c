@@ -37,6 +37,7 @@ struct scan {
 	int64_t moving_at; /* read_moving_at */
 	pid_t copy; /* 0: none */
 	struct read_frozen *frozen; /* a copy is wanted; NULL: it is not */
+	struct leak_wiped wiped;
 	uint64_t start_ns;
 	bool all; /* threads are to be let go */
 	int rc;
@@ -200,6 +201,17 @@ static bool is_reading_ahead(const struct scan *s)
 	return false;
 }
 
+/* What takes longer than the process is to stand still. */
+static void copy_prepare(struct scan *s)
+{
+	if (leak_space_wiped(&s->wiped, s->wish->pid) != 0) {
+		s->out->no_copy = "it cannot be told what a copy would have";
+		return;
+	}
+	s->frozen = read_frozen_new(s->segment);
+	s->out->no_copy = s->frozen ? NULL : "there is no memory for one of its table";
+}
+
 /* Lets the process go on, and its copy be read instead of it; if that cannot be done, nothing. 0,
  * or -errno: a thread was lost. */
 static int copy_take(struct scan *s)
@@ -218,7 +230,7 @@ static int copy_take(struct scan *s)
 		return -ESRCH;
 	if (s->out->no_copy)
 		return 0;
-	rc = leak_space_copied(&s->space, s->copy, leak_roots_has);
+	rc = leak_space_copied(&s->space, s->copy, leak_roots_has, &s->wiped);
 	if (rc != 0) {
 		s->out->no_copy = rc == -E2BIG ? "it shares too much memory with others"
 					       : "its copy cannot be read";
@@ -275,10 +287,8 @@ static void *stop_and_read(void *ctx)
 {
 	struct scan *s = ctx;
 
-	if (is_copy_wanted(s)) {
-		s->frozen = read_frozen_new(s->segment);
-		s->out->no_copy = s->frozen ? NULL : "there is no memory for one of its table";
-	}
+	if (is_copy_wanted(s))
+		copy_prepare(s);
 	blocks_prepare(s);
 	s->start_ns = clock_monotonic_ns();
 	s->rc = leak_stop(&s->stop, s->wish->pid, s->message);
@@ -290,6 +300,7 @@ static void *stop_and_read(void *ctx)
 	if (s->copy)
 		leak_copy_end(s->copy);
 	read_frozen_free(s->frozen);
+	leak_space_wiped_free(&s->wiped);
 	phase_tell(s, LEAK_FOLLOWING);
 	if (*s->message)
 		return NULL;

@@ -29,6 +29,12 @@ struct leak_piece {
 	uint64_t *words;
 };
 
+/* Mappings of a process that a copy of it would have empty (madvise(2): MADV_WIPEONFORK). */
+struct leak_wiped {
+	uint64_t *start; /* of each */
+	size_t count;
+};
+
 struct leak_space {
 	pid_t pid;
 	int pagemap; /* -1: which pages are there is not known */
@@ -64,12 +70,18 @@ void leak_space_close(struct leak_space *s);
  */
 int leak_space_share(struct leak_space *s, const struct leak_space *of);
 void leak_space_join(struct leak_space *s, struct leak_space *of);
+/* Takes as long as it takes to walk all page tables: not while the process stands still. 0 or
+ * -errno. */
+int leak_space_wiped(struct leak_wiped *w, pid_t pid);
+void leak_space_wiped_free(struct leak_wiped *w);
 /*
  * From now on words come from a copy of the process, which has the same mappings; all but those of
- * mappings that are shared with the program or that a copy does not have, and of which `wanted` is
- * true: they are read now, and kept. 0 or -errno; -E2BIG: they are too large for that.
+ * mappings that are shared with the program or that a copy does not have, or has empty, and of
+ * which `wanted` is true: they are read now, and kept. 0 or -errno; -E2BIG: they are too large for
+ * that.
  */
-int leak_space_copied(struct leak_space *s, pid_t copy, bool (*wanted)(const struct leak_map *m));
+int leak_space_copied(struct leak_space *s, pid_t copy, bool (*wanted)(const struct leak_map *m),
+	const struct leak_wiped *wiped);
 /* The mapping that `addr` is in, or NULL. */
 const struct leak_map *leak_space_map(const struct leak_space *s, uint64_t addr);
 /*
