@@ -385,12 +385,12 @@ static bool viewer_is_there(const char *prepared)
 {
 	long fd = syscall(
 		SYS_openat, AT_FDCWD, prepared, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	struct flock all = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	struct flock first = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
 	bool there;
 
 	if (fd < 0)
 		return errno != ENOENT;
-	there = syscall(SYS_fcntl, fd, F_OFD_GETLK, &all) != 0 || all.l_type != F_UNLCK;
+	there = syscall(SYS_fcntl, fd, F_OFD_GETLK, &first) != 0 || first.l_type != F_UNLCK;
 	syscall(SYS_close, fd);
 	return there;
 }

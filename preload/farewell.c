@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "preload/coop.h"
 #include "preload/modules.h"
 #include "preload/unwind.h"
 
@@ -48,6 +49,8 @@ void farewell_wait(struct ht_header *h)
 		uint32_t now;
 
 		step(&h->leak_done);
+		if (ht_load_relaxed_32(&h->coop_ask) != HT_COOP_NOTHING)
+			coop_asked();
 		now = ht_load_relaxed_32(&h->leak_beat);
 		without = now == beat ? without + 1 : 0;
 		beat = now;

@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "preload/coop.h"
 #include "preload/private.h"
 #include "preload/sample.h"
 #include "shm/ring.h"
@@ -49,6 +50,13 @@ static void discard(struct recorder *r)
 	private_unmap(r, bytes_of(entries_of()));
 }
 
+/* Where this thread's TLS is, for leak scans. */
+static void pointer_note(uint32_t slot, uint64_t pointer)
+{
+	if (slot < HT_COOP_SLOTS)
+		ht_store_relaxed_64(&state_segment.header->coop.threads[slot], pointer);
+}
+
 /* Gives back slot and memory. A signal handler that allocates meanwhile finds no recorder. */
 static void release(struct recorder *r)
 {
@@ -58,8 +66,10 @@ static void release(struct recorder *r)
 	state_thread.recorder = NULL;
 	ht_fence_handler();
 	/* In a forked child the segment is our parent's. */
-	if (state_own->on)
+	if (state_own->on) {
+		pointer_note(slot, 0);
 		thread_release(&state_segment, slot);
+	}
 	discard(r);
 }
 
@@ -140,8 +150,10 @@ static struct recorder *make_with_slot(void)
 	r->thread = thread_at(&state_segment, r->slot);
 	counter_own(&state_segment, &r->counters, r->slot);
 	r->ring = ring_open(&state_segment, r->slot);
-	if (r->slot != 0 && guards_start(&r->guards))
+	if (r->slot != 0 && guards_start(&r->guards)) {
+		pointer_note(r->slot, coop_thread_pointer());
 		return r;
+	}
 	if (r->slot != 0)
 		thread_release(&state_segment, r->slot);
 	private_unmap(r, bytes_of(entries_of()));

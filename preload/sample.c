@@ -23,6 +23,7 @@
 
 #include "preload/attach.h"
 #include "preload/clock.h"
+#include "preload/coop.h"
 #include "preload/modules.h"
 
 #define TIMED_EVERY   64u /* two looks at the clock then cost a nanosecond an event */
@@ -245,9 +246,11 @@ void sample_noticed(struct recorder *r)
 {
 	struct state_thread *t = &state_thread;
 
+	if (ht_load_relaxed_32(&state_segment.header->coop_ask) != HT_COOP_NOTHING)
+		coop_asked();
 	if (is_behind(t)) {
 		look();
-	} else if (!is_sampling(t)) {
+	} else if (!is_sampling(t) && ht_load_relaxed_32(&state_segment.header->measure) != 0) {
 		/* So many events until the clock is looked at again. */
 		r->until_timed += r->clock_every;
 		if (r->until_timed >= TIMED_EVERY && t->recorder == r) {

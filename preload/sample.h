@@ -92,11 +92,11 @@ static inline bool sample_asked(void)
 {
 	const struct ht_header *h = state_segment.header;
 
-	return ht_load_relaxed_64(&h->sample_bytes) != 0 || ht_load_relaxed_32(&h->measure) != 0;
+	return ht_load_relaxed_64(&h->sample_bytes) != 0 || ht_load_relaxed_64(&h->asked) != 0;
 }
 
-/* It does: acts on what is new, or has an event of this thread measured now and then. From
- * clock_look. */
+/* It does: acts on what is new, helps it to scan for leaks, or has an event of this thread measured
+ * now and then. From clock_look. */
 void sample_noticed(struct recorder *r);
 
 /*

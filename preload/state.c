@@ -14,6 +14,7 @@
 
 #include "preload/attach.h"
 #include "preload/clock.h"
+#include "preload/coop.h"
 #include "preload/copy.h"
 #include "preload/farewell.h"
 #include "preload/hooks_cxx.h"
@@ -127,10 +128,7 @@ static int give_up(const char *why, int rc)
 static int64_t moving_at(void)
 {
 #ifdef __x86_64__
-	const char *pointer;
-
-	__asm__("mov %%fs:0, %0" : "=r"(pointer));
-	return (const char *)&state_thread.moving - pointer;
+	return (int64_t)((uint64_t)(uintptr_t)&state_thread.moving - coop_thread_pointer());
 #else
 	return 0;
 #endif

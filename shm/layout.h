@@ -106,6 +106,8 @@
  *           reads before the key is freed
  *   LEVEL   levels_put -> everyone: a level's memory before header.live_levels counts it
  *   RING    ring_push -> ring_read: a record before the head that covers it
+ *   COOP    either side of struct ht_coop -> the other: what is written there before the word that
+ *           the other waits for
  */
 #ifndef SHM_LAYOUT_H
 #define SHM_LAYOUT_H
@@ -113,6 +115,8 @@
 #include <assert.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "shm/coop.h"
 
 #define HT_MAGIC   0x31706f7470616568ull /* "heaptop1" in memory order */
 #define HT_VERSION 1u
@@ -482,9 +486,16 @@ struct ht_header {
 	/* Changing words, away from the ones above. */
 	uint64_t clock_ns __attribute__((aligned(64)));
 	uint64_t sample_bytes; /* mean distance between samples, a power of two; 0: exact */
-	uint32_t measure; /* 1: the library is to measure what it costs */
-	uint32_t marks; /* taken so far; number i is mark[i % HT_MARKS] */
+	/* Looked at together. */
+	union {
+		struct {
+			uint32_t measure; /* 1: the library is to measure what it costs */
+			uint32_t coop_ask; /* enum ht_coop_ask */
+		};
+		uint64_t asked;
+	};
 	uint64_t sample_most; /* largest sample_bytes acted on; 0: everything was recorded */
+	uint32_t marks; /* taken so far; number i is mark[i % HT_MARKS] */
 	uint64_t live_bytes __attribute__((aligned(64))); /* what was settled of it */
 	uint32_t live_levels __attribute__((aligned(64))); /* in use */
 	uint32_t live_unmarked; /* 1: the overflow has had blocks that no piece tells of */
@@ -532,6 +543,7 @@ struct ht_header {
 	/* Long tables; readers of the words above leave them out. */
 	uint64_t committed[HT_COMMITTED_WORDS]; /* bit i: unit i is populated */
 	uint64_t pieces[HT_PIECES_MAX]; /* tag of piece i; 0: free */
+	struct ht_coop coop __attribute__((aligned(64)));
 };
 
 /*

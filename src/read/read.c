@@ -224,8 +224,7 @@ int read_peek(const char *path, struct read_identity *out, char *message)
 	return 0;
 }
 
-/* Writes words of the header, aligned ones, that viewers may. 0 or -errno. */
-static int header_put(struct read_segment *s, size_t at, const void *words, size_t bytes)
+int read_header_put(struct read_segment *s, size_t at, const void *words, size_t bytes)
 {
 	char path[32];
 	ssize_t put;
@@ -251,17 +250,17 @@ void read_publish_clock(struct read_segment *s, uint64_t now_ns)
 
 	/* A look of the program's own in between is at most this call newer. */
 	if (read_at(s, at, &there, sizeof(there)) == 0 && there < now_ns)
-		header_put(s, at, &now_ns, sizeof(now_ns));
+		read_header_put(s, at, &now_ns, sizeof(now_ns));
 }
 
 int read_control(struct read_segment *s, uint64_t sample_bytes, bool measure)
 {
 	const uint32_t measure_word = measure;
-	int rc = header_put(
+	int rc = read_header_put(
 		s, offsetof(struct ht_header, sample_bytes), &sample_bytes, sizeof(sample_bytes));
 
 	if (rc == 0)
-		rc = header_put(s, offsetof(struct ht_header, measure), &measure_word,
+		rc = read_header_put(s, offsetof(struct ht_header, measure), &measure_word,
 			sizeof(measure_word));
 	return rc;
 }
@@ -270,14 +269,14 @@ int read_fork_alone(struct read_segment *s)
 {
 	const uint32_t yes = 1;
 
-	return header_put(s, offsetof(struct ht_header, fork_alone), &yes, sizeof(yes));
+	return read_header_put(s, offsetof(struct ht_header, fork_alone), &yes, sizeof(yes));
 }
 
 int read_leak_ask(struct read_segment *s)
 {
 	const uint32_t yes = 1;
 
-	return header_put(s, offsetof(struct ht_header, leak_ask), &yes, sizeof(yes));
+	return read_header_put(s, offsetof(struct ht_header, leak_ask), &yes, sizeof(yes));
 }
 
 bool read_leak_waits(struct read_segment *s)
@@ -286,7 +285,7 @@ bool read_leak_waits(struct read_segment *s)
 
 	if (read_at(s, offsetof(struct ht_header, leak_beat), &beat, sizeof(beat)) == 0) {
 		beat++;
-		header_put(s, offsetof(struct ht_header, leak_beat), &beat, sizeof(beat));
+		read_header_put(s, offsetof(struct ht_header, leak_beat), &beat, sizeof(beat));
 	}
 	return read_at(s, offsetof(struct ht_header, leak_wait), &waits, sizeof(waits)) == 0 &&
 	       waits != 0;
@@ -296,7 +295,7 @@ void read_leak_done(struct read_segment *s)
 {
 	const uint32_t yes = 1;
 
-	header_put(s, offsetof(struct ht_header, leak_done), &yes, sizeof(yes));
+	read_header_put(s, offsetof(struct ht_header, leak_done), &yes, sizeof(yes));
 }
 
 uint64_t read_leak_stack(struct read_segment *s)

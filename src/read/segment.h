@@ -28,4 +28,7 @@ void read_lives_add(uint64_t *out, uint64_t frees, const uint64_t *longer);
 /* How many elements a region holds. */
 uint64_t read_capacity(const struct read_segment *s, enum ht_region_id region, size_t element);
 
+/* Writes words of the header, aligned ones, that viewers may; opens `write_fd`. 0 or -errno. */
+int read_header_put(struct read_segment *s, size_t at, const void *words, size_t bytes);
+
 #endif

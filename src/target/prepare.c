@@ -51,14 +51,14 @@ static void identity(struct segment_identity *id, unsigned depth, uint64_t famil
 	proc_boot_id(id->boot_id);
 }
 
-/* New processes of the launch leave their segments to us while they find this lock
- * (preload/attach.c): it goes with us, even when we are killed. */
+/* New processes of the launch leave their segments to us while they find this lock, on the first
+ * byte (preload/attach.c): it goes with us, even when we are killed. */
 static void presence_tell(int fd)
 {
-	struct flock all = { .l_type = F_RDLCK, .l_whence = SEEK_SET };
+	struct flock first = { .l_type = F_RDLCK, .l_whence = SEEK_SET, .l_len = 1 };
 
 	/* Where there are no locks, they find that, too, and leave them to us. */
-	(void)fcntl(fd, F_OFD_SETLK, &all);
+	(void)fcntl(fd, F_OFD_SETLK, &first);
 }
 
 static int create(struct prepared *p, unsigned depth)

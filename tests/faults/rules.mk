@@ -30,6 +30,7 @@ $(B)/tests/faults/targets/plugin/%.so: tests/faults/targets/plugin/%.cc $(FAULT_
 
 # What the rows work with: a maker of failing system calls, and a look into segments.
 FAULT_TOOLS := $(B)/tests/faults/tools/inject $(B)/tests/faults/tools/look \
+	$(B)/tests/faults/tools/ask \
 	$(B)/tests/faults/tools/inside
 TEST_EXTRA += $(FAULT_TOOLS)
 
@@ -42,6 +43,11 @@ $(B)/tests/faults/tools/inside: tests/faults/tools/inside.c shm/layout.h Makefil
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -I. -D_GNU_SOURCE $(CFLAGS_ALL) -o $@ $<
+
+$(B)/tests/faults/tools/ask: tests/faults/tools/ask.c $(VIEW_OBJ) Makefile
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(VIEW_SAN) -o $@ $< $(VIEW_OBJ) $(VIEW_LIBS) -lpthread
 
 $(B)/tests/faults/tools/look: tests/faults/tools/look.c $(VIEW_OBJ) Makefile
 	$(call say,CC,$<)

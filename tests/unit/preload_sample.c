@@ -17,7 +17,7 @@ char next_arena[NEXT_ARENA_BYTES];
 static struct fixture fixture;
 static enum own_way way;
 static uint64_t time_ns, tick_ns;
-static unsigned doubts;
+static unsigned doubts, helped;
 static const char *seed_text;
 
 void state_way(enum own_way wanted)
@@ -28,6 +28,11 @@ void state_way(enum own_way wanted)
 void modules_doubt(void)
 {
 	doubts++;
+}
+
+void coop_asked(void)
+{
+	helped++;
 }
 
 uint64_t clock_monotonic(void)
@@ -390,8 +395,35 @@ TEST(exact_events_are_timed_now_and_then)
 	end();
 }
 
+/* A viewer that wants help with a scan is heard, and nothing else comes of it. */
+TEST(help_is_given_when_asked_for)
+{
+	struct recorder r = { .clock_every = 64 };
+
+	begin(0);
+	helped = 0;
+	CHECK(!sample_asked());
+	fixture.s.header->coop_ask = HT_COOP_COPY;
+	CHECK(sample_asked());
+	state_thread.recorder = &r;
+	sample_noticed(&r);
+	sample_noticed(&r);
+	CHECK_INT(helped, 2);
+	CHECK(state_thread.recorder == &r);
+	fixture.s.header->coop_ask = HT_COOP_NOTHING;
+	CHECK(!sample_asked());
+	/* Also while there is something else to do. */
+	fixture.s.header->coop_ask = HT_COOP_COPY;
+	fixture.s.header->measure = 1;
+	sample_noticed(&r);
+	CHECK_INT(helped, 3);
+	CHECK(state_thread.recorder == NULL);
+	end();
+}
+
 int main(void)
 {
+	RUN(help_is_given_when_asked_for);
 	RUN(exact_programs_stay_exact);
 	RUN(blocks_pass_until_the_gap_is_used_up);
 	RUN(nothing_is_proved_while_frees_pass);

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Helping with a leak scan (coop.h). Sources: clone(2), prctl(2), close_range(2), proc(5);
+ * heaptop-internals(7) tells the whole way.
+ *
+ * The copy is made as by the stub of copy.c: by a process in between, which shares our memory and
+ * ends at once, so that the copy is nobody's here to wait for, holds none of our descriptors, and
+ * no signal tells of its end. All system calls are made bare: libc's fork would run handlers, take
+ * locks, and give errno to the program. All signals are blocked, so that no handler runs in the
+ * copy, nor while this thread waits.
+ *
+ * Edge COOP: the fields before `taken`, `answer` and `left`, which are stored with release; those
+ * of the viewer before `coop_ask` and `request`.
+ */
+#include "preload/coop.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "preload/clock.h"
+#include "preload/state.h"
+
+#define THREAD_NS   UINT64_C(100000000) /* a viewer needs some milliseconds for the live table */
+#define COPY_NS	    UINT64_C(5000000000) /* a copy that nobody asks for so long ends */
+#define STEP_NS	    20000000 /* between two looks whether it is so */
+#define KERNEL_SET  8u /* bytes of a signal mask, as the kernel has it */
+#define UNSHARE_ALL 2u /* CLOSE_RANGE_UNSHARE */
+
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
+
+#ifdef __x86_64__
+
+static uint32_t acted; /* ht_coop.number of what was acted on last */
+
+/* A system call that leaves errno alone. */
+static inline long call(long number, long a, long b, long c, long d, long e)
+{
+	register long r10 __asm__("r10") = d;
+	register long r8 __asm__("r8") = e;
+	long rc = number;
+
+	__asm__ volatile("syscall"
+			 : "+a"(rc)
+			 : "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8)
+			 : "rcx", "r11", "memory");
+	return rc;
+}
+
+static inline long pointer(const volatile void *p)
+{
+	return (long)(uintptr_t)p;
+}
+
+static void wake(uint32_t *word)
+{
+	call(SYS_futex, pointer(word), FUTEX_WAKE, INT32_MAX, 0, 0);
+}
+
+/* ---- answering ---- */
+
+struct server {
+	struct ht_coop *coop;
+	uint32_t me; /* enum ht_coop_server */
+	int unfit; /* the copy: what is wrong with it, -errno */
+	int file[HT_COOP_END]; /* the copy's, by command */
+};
+
+static const char *const own_file[HT_COOP_END] = { [HT_COOP_MAPS] = "/proc/self/maps",
+	[HT_COOP_PAGES] = "/proc/self/pagemap",
+	[HT_COOP_READ] = "/proc/self/mem",
+	[HT_COOP_WORDS] = "/proc/self/mem" };
+
+static int open_own(const char *path)
+{
+	return (int)call(SYS_openat, AT_FDCWD, pointer(path), O_RDONLY | O_CLOEXEC, 0, 0);
+}
+
+static long file_read(int fd, void *to, uint64_t at, uint64_t bytes)
+{
+	return fd < 0 ? fd : call(SYS_pread64, fd, pointer(to), (long)bytes, (long)at, 0);
+}
+
+static long words_read(int fd, uint64_t *word, uint64_t count)
+{
+	uint64_t i, value;
+
+	for (i = 0; i < count; i++) {
+		if (file_read(fd, &value, word[i], sizeof(value)) != sizeof(value))
+			break;
+		word[i] = value;
+	}
+	return (long)(i * sizeof(value));
+}
+
+/* Memory by way of a file, too: there may be such as cannot be read. */
+static long request_do(const struct server *s)
+{
+	struct ht_coop *c = s->coop;
+	uint64_t bytes = c->bytes < HT_COOP_DATA ? c->bytes : HT_COOP_DATA, at = c->addr;
+	uint32_t command = c->command;
+	long got;
+	int fd;
+
+	if (s->unfit || command == HT_COOP_END)
+		return s->unfit;
+	if (command == 0 || command > HT_COOP_END)
+		return -EINVAL;
+	/* The program has no file open but for this. */
+	fd = s->me == HT_COOP_CHILD ? s->file[command] : open_own(own_file[command]);
+	got = command == HT_COOP_WORDS ? words_read(fd, c->data, bytes / sizeof(uint64_t))
+				       : file_read(fd, c->data, at, bytes);
+	if (s->me != HT_COOP_CHILD && fd >= 0)
+		call(SYS_close, fd, 0, 0, 0, 0);
+	return got;
+}
+
+/* Waits for a request other than `last`; false: not in this step. */
+static bool request_await(struct ht_coop *c, uint32_t last)
+{
+	const struct timespec t = { .tv_nsec = STEP_NS };
+
+	if (ht_load_acquire_32(&c->request) == last) /* COOP */
+		call(SYS_futex, pointer(&c->request), FUTEX_WAIT, last, pointer(&t), 0);
+	return ht_load_acquire_32(&c->request) != last;
+}
+
+/*
+ * Answers until it is told to end. The thread goes on as well when its time is over, the copy ends
+ * when nobody has asked anything for long.
+ */
+static void serve(const struct server *s, uint32_t last)
+{
+	struct ht_coop *c = s->coop;
+	uint64_t since = clock_monotonic();
+
+	while (clock_monotonic() - since < (s->me == HT_COOP_THREAD ? THREAD_NS : COPY_NS)) {
+		bool ends;
+
+		if (!request_await(c, last))
+			continue;
+		last = ht_load_acquire_32(&c->request); /* COOP */
+		if (c->number != acted)
+			return; /* that is for another copy */
+		if (c->server != s->me)
+			continue;
+		ends = c->command == HT_COOP_END;
+		c->got = request_do(s);
+		ht_store_release_32(&c->answer, last); /* COOP */
+		wake(&c->answer);
+		if (ends)
+			return;
+		if (s->me == HT_COOP_CHILD)
+			since = clock_monotonic();
+	}
+}
+
+/* ---- the copy ---- */
+
+/* What the thread and the process in between tell each other: the memory is the same. */
+static struct {
+	uint32_t last; /* ht_coop.request, when the copy was made */
+	long copy; /* its pid, or -errno */
+} made;
+
+/* When memory gets short the copy is to go, not the program. 0 or -errno. */
+static int yield_memory(void)
+{
+	long fd = call(SYS_openat, AT_FDCWD, pointer("/proc/self/oom_score_adj"),
+		O_WRONLY | O_CLOEXEC, 0, 0);
+	long rc = fd < 0 ? fd : call(SYS_write, fd, pointer("1000"), 4, 0, 0);
+
+	if (fd >= 0)
+		call(SYS_close, fd, 0, 0, 0, 0);
+	return rc < 0 ? (int)rc : 0;
+}
+
+static __attribute__((noreturn)) void end(void)
+{
+	for (;;)
+		call(SYS_exit_group, 0, 0, 0, 0, 0);
+}
+
+/*
+ * The copy: a process of its own, which never leaves this function. It takes no part in the
+ * program's scheduling class; and once its files are open, neither its memory nor a core of it is
+ * to be had by others.
+ */
+static __attribute__((noinline, noreturn)) void copy_run(void)
+{
+	const struct sched_param ordinary = { 0 };
+	struct server s = { .coop = &state_segment.header->coop, .me = HT_COOP_CHILD };
+
+	call(SYS_prctl, PR_SET_NAME, pointer("heaptop-copy"), 0, 0, 0);
+	call(SYS_sched_setscheduler, 0, SCHED_OTHER, pointer(&ordinary), 0, 0);
+	s.unfit = yield_memory();
+	for (unsigned i = HT_COOP_MAPS; i < HT_COOP_END; i++)
+		s.file[i] = open_own(own_file[i]);
+	call(SYS_prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
+	serve(&s, made.last);
+	end();
+}
+
+/* The process in between, which runs on the stack below the thread's while that is held back. */
+static __attribute__((noreturn, used)) void between_run(void)
+{
+	made.copy = call(SYS_close_range, 0, -1, UNSHARE_ALL, 0, 0);
+	if (made.copy == 0) {
+		made.copy = call(SYS_clone, CLONE_FILES, 0, 0, 0, 0);
+		if (made.copy == 0)
+			copy_run();
+	}
+	for (;;)
+		call(SYS_exit, 0, 0, 0, 0, 0);
+}
+
+/* Makes the process in between and waits for its end. Its pid, or -errno. */
+static long between_make(void)
+{
+	register void (*run)(void) __asm__("r9") = between_run;
+	register long zero __asm__("r10") = 0;
+	register long none __asm__("r8") = 0;
+	long rc = SYS_clone;
+
+	__asm__ volatile("syscall\n\t"
+			 "testq %%rax, %%rax\n\t"
+			 "jnz 1f\n\t"
+			 "subq $128, %%rsp\n\t" /* the red zone is the thread's */
+			 "andq $-16, %%rsp\n\t"
+			 "xorl %%ebp, %%ebp\n\t"
+			 "callq *%%r9\n"
+			 "1:"
+			 : "+a"(rc), "+r"(run)
+			 : "D"(CLONE_VM | CLONE_VFORK | CLONE_FS | CLONE_FILES), "S"(0), "d"(0),
+			 "r"(zero), "r"(none)
+			 : "rcx", "r11", "memory", "cc");
+	return rc;
+}
+
+/* A process that inherits orphans would get the copy for a child. */
+static bool inherits_orphans(void)
+{
+	int is_reaper = 0;
+
+	return call(SYS_getpid, 0, 0, 0, 0, 0) == 1 ||
+	       call(SYS_prctl, PR_GET_CHILD_SUBREAPER, pointer(&is_reaper), 0, 0, 0) != 0 ||
+	       is_reaper;
+}
+
+static int copy_make(struct ht_coop *c)
+{
+	long between;
+
+	if (inherits_orphans())
+		return -ECHILD;
+	clock_publish();
+	c->at_ns = ht_load_relaxed_64(&state_segment.header->clock_ns);
+	made.copy = -ENOMEM; /* unless it comes to say otherwise */
+	made.last = ht_load_acquire_32(&c->request);
+	between = between_make();
+	if (between < 0)
+		return (int)between;
+	call(SYS_wait4, between, 0, __WALL, 0, 0);
+	c->copy = made.copy > 0 ? (uint32_t)made.copy : 0;
+	return made.copy > 0 ? 0 : (int)made.copy;
+}
+
+/* ---- acting on what is asked for ---- */
+
+static void taken(struct ht_coop *c, uint32_t number, int result)
+{
+	c->result = result;
+	ht_store_release_32(&c->taken, number); /* COOP */
+	wake(&c->taken);
+}
+
+/*
+ * All that the caller had in registers lies on the stack from `stack` on. It waits in here until
+ * the viewer has taken what must be of the same moment as the copy.
+ */
+static __attribute__((noinline)) void copy_lend(struct ht_coop *c, uint32_t number)
+{
+	const struct server s = { .coop = c, .me = HT_COOP_THREAD };
+	uint64_t all = ~UINT64_C(0), before = 0;
+	uint64_t stack;
+	int result;
+
+	__builtin_unwind_init();
+	__asm__("mov %%rsp, %0" : "=r"(stack));
+	call(SYS_rt_sigprocmask, SIG_SETMASK, pointer(&all), pointer(&before), KERNEL_SET, 0);
+	c->stack = stack;
+	c->pointer = coop_thread_pointer();
+	c->tid = (uint32_t)call(SYS_gettid, 0, 0, 0, 0, 0);
+	result = copy_make(c);
+	taken(c, number, result);
+	if (result == 0)
+		serve(&s, made.last);
+	ht_store_release_32(&c->left, number); /* COOP */
+	call(SYS_rt_sigprocmask, SIG_SETMASK, pointer(&before), 0, KERNEL_SET, 0);
+}
+
+static uint32_t own_uid(void)
+{
+	return (uint32_t)call(SYS_geteuid, 0, 0, 0, 0, 0);
+}
+
+/* Whether this is a process of our user. */
+static bool is_of_ours(uint32_t pid)
+{
+	char path[32] = "/proc/", digits[12], *at = digits + sizeof(digits) - 1, *out = path + 6;
+	struct stat st;
+
+	*at = '\0';
+	do {
+		*--at = (char)('0' + pid % 10);
+		pid /= 10;
+	} while (pid);
+	while ((*out++ = *at++))
+		;
+	return call(SYS_newfstatat, AT_FDCWD, pointer(path), pointer(&st), 0, 0) == 0 &&
+	       st.st_uid == own_uid();
+}
+
+static int tracer_let(uint32_t pid)
+{
+	if (pid != 0 && !is_of_ours(pid))
+		return -EPERM;
+	return (int)call(SYS_prctl, PR_SET_PTRACER, (long)pid, 0, 0, 0);
+}
+
+/* Whether anybody still waits for it. */
+static bool is_in_time(const struct ht_coop *c)
+{
+	uint64_t now = clock_monotonic(), until = c->until_ns;
+
+	return until > now && until - now <= HT_COOP_NS;
+}
+
+/* A thread inside realloc has a block that is in no table; a child of vfork is another process. */
+static bool is_the_moment(void)
+{
+	return !state_thread.moving &&
+	       call(SYS_getpid, 0, 0, 0, 0, 0) == (long)state_segment.header->pid;
+}
+
+void coop_asked(void)
+{
+	struct ht_header *h = state_segment.header;
+	uint32_t ask = ht_load_acquire_32(&h->coop_ask); /* COOP */
+	uint32_t number = h->coop.number, before = ht_load_relaxed_32(&acted);
+
+	if (ask == HT_COOP_NOTHING || number == before)
+		return;
+	if (!is_in_time(&h->coop)) {
+		(void)ht_cas_relaxed_32(&h->coop_ask, &ask, HT_COOP_NOTHING);
+		return;
+	}
+	if (!is_the_moment() || !ht_cas_acquire_32(&acted, &before, number))
+		return;
+	if (ask == HT_COOP_COPY)
+		copy_lend(&h->coop, number);
+	else
+		taken(&h->coop, number, tracer_let(ask == HT_COOP_TRACER ? h->coop.viewer : 0));
+}
+
+#else
+
+void coop_asked(void)
+{
+}
+
+#endif

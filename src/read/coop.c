@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Asking for help (coop.h). The words are read and written by pread and pwrite as everywhere in
+ * this room; a mapping is there for futex(2) alone, which tells of a file that was cut off by an
+ * error where a look would be our end. Edge COOP as in shm/layout.h: each pwrite is a call of the
+ * kernel, after those before.
+ */
+#include "src/read/coop.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "src/read/segment.h"
+#include "src/util/clock.h"
+
+#define LOOK_NS	   1000000 /* between two looks whether to go on waiting */
+#define REQUEST_NS UINT64_C(2000000000) /* for what takes some microseconds, when it can run */
+
+#define AT(field) (offsetof(struct ht_header, coop) + offsetof(struct ht_coop, field))
+
+struct read_coop {
+	struct read_segment *segment;
+	char *map; /* of the header, not to be touched */
+	uint32_t request;
+	uint32_t number; /* of what was asked for last */
+	bool gone[HT_COOP_CHILD + 1]; /* by server: it has not answered */
+};
+
+static int word_get(const struct read_coop *c, size_t at, uint32_t *out)
+{
+	return read_at(c->segment, at, out, sizeof(*out));
+}
+
+static int word_put(struct read_coop *c, size_t at, uint32_t value)
+{
+	return read_header_put(c->segment, at, &value, sizeof(value));
+}
+
+static void word_await(const struct read_coop *c, size_t at, uint32_t is)
+{
+	const struct timespec t = { .tv_nsec = LOOK_NS };
+
+	if (syscall(SYS_futex, c->map + at, FUTEX_WAIT, is, &t, NULL, 0) != 0 && errno != EAGAIN &&
+		errno != ETIMEDOUT)
+		nanosleep(&t, NULL);
+}
+
+/* Writing lock, which ends with the file description: when we do at the latest. */
+static int lock(struct read_coop *c, short kind)
+{
+	struct flock l = { .l_type = kind,
+		.l_whence = SEEK_SET,
+		.l_start = offsetof(struct ht_header, coop),
+		.l_len = sizeof(struct ht_coop) };
+
+	/* Any write opens the file for writing. */
+	if (word_put(c, AT(command), 0) != 0)
+		return -EACCES;
+	return fcntl(c->segment->write_fd, F_OFD_SETLK, &l) == 0 ? 0
+	       : errno == EAGAIN || errno == EACCES		 ? -EBUSY
+								 : -errno;
+}
+
+struct read_coop *read_coop_open(struct read_segment *s, int *rc)
+{
+	struct read_coop *c = calloc(1, sizeof(*c));
+
+	*rc = -ENOMEM;
+	if (!c)
+		return NULL;
+	c->segment = s;
+	c->map = mmap(NULL, HT_HEADER_BYTES, PROT_READ, MAP_SHARED, s->fd, 0);
+	*rc = c->map == MAP_FAILED ? -errno : lock(c, F_WRLCK);
+	if (*rc == 0)
+		*rc = word_get(c, AT(request), &c->request);
+	if (*rc == 0)
+		return c;
+	if (c->map != MAP_FAILED)
+		munmap(c->map, HT_HEADER_BYTES);
+	free(c);
+	return NULL;
+}
+
+void read_coop_close(struct read_coop *c)
+{
+	if (!c)
+		return;
+	word_put(c, offsetof(struct ht_header, coop_ask), HT_COOP_NOTHING);
+	lock(c, F_UNLCK);
+	munmap(c->map, HT_HEADER_BYTES);
+	free(c);
+}
+
+/* Other than the last ones, and than those of other segments that a forked child has had. */
+static uint32_t number_new(void)
+{
+	return (uint32_t)(clock_monotonic_ns() >> 8) | 1;
+}
+
+static int ask_put(struct read_coop *c, const struct read_coop_wish *w, uint32_t number)
+{
+	uint64_t until = clock_monotonic_ns() + w->ns;
+	int rc = word_put(c, AT(number), number);
+
+	if (rc == 0)
+		rc = word_put(c, AT(viewer), w->viewer);
+	if (rc == 0)
+		rc = word_put(c, AT(server), HT_COOP_THREAD);
+	if (rc == 0)
+		rc = read_header_put(c->segment, AT(until_ns), &until, sizeof(until));
+	return rc != 0 ? rc : word_put(c, offsetof(struct ht_header, coop_ask), w->ask);
+}
+
+int read_coop_ask(struct read_coop *c, const struct read_coop_wish *w)
+{
+	uint64_t until = clock_monotonic_ns() + w->ns;
+	uint32_t number = number_new(), taken = 0;
+	int rc = ask_put(c, w, number), result = 0;
+
+	c->number = number;
+	memset(c->gone, 0, sizeof(c->gone));
+
+	while (rc == 0 && (rc = word_get(c, AT(taken), &taken)) == 0 && taken != number) {
+		if (!w->goes_on(w->ctx))
+			rc = -ECANCELED;
+		else if (clock_monotonic_ns() > until)
+			rc = -ETIMEDOUT;
+		else
+			word_await(c, AT(taken), taken);
+	}
+	word_put(c, offsetof(struct ht_header, coop_ask), HT_COOP_NOTHING);
+	/* It may have come to it just now. */
+	if (word_get(c, AT(taken), &taken) != 0 || taken != number)
+		return rc != 0 ? rc : -EIO;
+	if (read_at(c->segment, AT(result), &result, sizeof(result)) != 0)
+		return -EIO;
+	return result > 0 ? -EIO : result;
+}
+
+int read_coop_copy(struct read_coop *c, struct read_coop_copy *out)
+{
+	struct read_segment *s = c->segment;
+
+	if (word_get(c, AT(tid), &out->tid) != 0 || word_get(c, AT(copy), &out->copy) != 0 ||
+		read_at(s, AT(at_ns), &out->at_ns, sizeof(out->at_ns)) != 0 ||
+		read_at(s, AT(stack), &out->stack, sizeof(out->stack)) != 0)
+		return -EIO;
+	return read_at(s, AT(pointer), &out->pointer, sizeof(out->pointer));
+}
+
+bool read_coop_waits(struct read_coop *c)
+{
+	uint32_t left;
+
+	return word_get(c, AT(left), &left) == 0 && left != c->number;
+}
+
+bool read_coop_is_gone(const struct read_coop *c)
+{
+	return c->gone[HT_COOP_CHILD];
+}
+
+static int request_put(struct read_coop *c, enum ht_coop_server server,
+	enum ht_coop_command command, uint64_t addr, uint64_t bytes)
+{
+	int rc = word_put(c, AT(server), server);
+
+	if (rc == 0)
+		rc = word_put(c, AT(command), command);
+	if (rc == 0)
+		rc = read_header_put(c->segment, AT(addr), &addr, sizeof(addr));
+	if (rc == 0)
+		rc = read_header_put(c->segment, AT(bytes), &bytes, sizeof(bytes));
+	if (rc == 0)
+		rc = word_put(c, AT(request), ++c->request);
+	if (rc == 0)
+		syscall(SYS_futex, c->map + AT(request), FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+	return rc;
+}
+
+static int answer_await(struct read_coop *c, enum ht_coop_server server)
+{
+	uint64_t until = clock_monotonic_ns() + REQUEST_NS;
+	uint32_t answer;
+	int rc;
+
+	while ((rc = word_get(c, AT(answer), &answer)) == 0 && answer != c->request) {
+		if (clock_monotonic_ns() > until ||
+			(server == HT_COOP_THREAD && !read_coop_waits(c)))
+			return -ETIMEDOUT;
+		word_await(c, AT(answer), answer);
+	}
+	return rc;
+}
+
+ssize_t read_coop_request(struct read_coop *c, enum ht_coop_server server,
+	enum ht_coop_command command, uint64_t addr, void *data, size_t bytes)
+{
+	int64_t got = 0;
+	int rc = 0;
+
+	if (c->gone[server])
+		return -ETIMEDOUT;
+	if (bytes > HT_COOP_DATA)
+		bytes = HT_COOP_DATA;
+	if (command == HT_COOP_WORDS)
+		rc = read_header_put(c->segment, AT(data), data, bytes);
+	if (rc == 0)
+		rc = request_put(c, server, command, addr, bytes);
+	/* A copy that is not there any more does not answer. */
+	if (command == HT_COOP_END && server == HT_COOP_CHILD)
+		return rc;
+	if (rc == 0)
+		rc = answer_await(c, server);
+	c->gone[server] = rc != 0;
+	if (rc != 0)
+		return rc;
+	if (read_at(c->segment, AT(got), &got, sizeof(got)) != 0)
+		return -EIO;
+	if (got <= 0 || got > (int64_t)bytes)
+		return got <= 0 ? got : -EIO;
+	return read_at(c->segment, AT(data), data, (size_t)got) == 0 ? got : -EIO;
+}
+
+size_t read_coop_threads(struct read_coop *c, uint64_t *pointer, size_t max)
+{
+	static const size_t room = HT_COOP_SLOTS;
+	uint64_t all[HT_COOP_SLOTS];
+	size_t n = 0;
+
+	if (read_at(c->segment, AT(threads), all, sizeof(all)) != 0)
+		return 0;
+	for (size_t i = 0; i < room && n < max; i++)
+		if (all[i] != 0)
+			pointer[n++] = all[i];
+	return n;
+}
