@@ -2,6 +2,7 @@
 /* A leak scan's result for snapshots (leakcheck.h). */
 #include "src/leakcheck.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,7 +90,12 @@ static int rows_copy(struct leakcheck *c, struct leak_result *r)
 
 static void result_copy(struct snap_leaks *l, const struct leak_result *r)
 {
-	l->how = r->copied ? "copy on write" : "stop and read";
+	l->how = r->lent     ? "copy by the program's library"
+		 : r->copied ? "copy on write"
+			     : "stop and read";
+	l->refused = r->refused == -EACCES ? "EACCES" : r->refused ? "EPERM" : NULL;
+	l->snapshots = r->snapshots;
+	l->let = r->let;
 	l->no_copy = r->no_copy;
 	for (unsigned i = 0; i < SNAP_LEAK_CLASSES; i++)
 		l->sum[i] = sum_of(r->sum[i]);

@@ -105,11 +105,17 @@ static void say_how(struct why *w, const struct snap_leaks *l)
 {
 	char bytes[UNITS_MAX], stop[UNITS_MAX];
 
-	if (leaks_is_whole(l))
+	if (l->snapshots)
+		say(w, INK_DIM, "Read: %s of %u cop%s by the program's library: no ptrace (%s).",
+			units_bytes(bytes, l->scanned_bytes), l->snapshots,
+			l->snapshots == 1 ? "y" : "ies", l->refused ? l->refused : "?");
+	else if (leaks_is_whole(l))
 		say(w, INK_DIM, "Read: %s, registers of %u thread%s, in %s (%s).",
 			units_bytes(bytes, l->scanned_bytes), l->threads, plural(l->threads),
 			units_duration(stop, l->stop_ns), l->how);
-	if (l->running)
+	if (l->running && l->snapshots)
+		say(w, INK_WARN, "Registers of %u of %u threads not read.", l->running, l->threads);
+	else if (l->running)
 		say(w, INK_WARN, "%u of %u threads did not stop: their registers are not known.",
 			l->running, l->threads);
 	if (l->busy)

@@ -46,12 +46,23 @@ static void leaks_scan(struct strbuf *out, const struct snap_leaks *l)
 		units_duration(stop, l->stop_ns), units_bytes(bytes, l->scanned_bytes));
 	if (l->no_copy)
 		strbuf_printf(out, "          no copy could be read meanwhile: %s\n", l->no_copy);
+	if (l->refused)
+		strbuf_printf(out, "          we may not trace it (ptrace: %s); ", l->refused);
+	if (l->refused && l->snapshots == 1)
+		strbuf_puts(out, "it made a copy, and nothing of it ran meanwhile\n");
+	else if (l->refused)
+		strbuf_printf(out, "lost is what was so in each of %u copies\n", l->snapshots);
+	if (l->let)
+		strbuf_puts(out, "          its library let us trace it, for this scan\n");
 	if (l->devices)
 		strbuf_printf(out, "          %u mappings of devices were not read\n", l->devices);
 	if (l->unread_bytes)
 		strbuf_printf(out, "          %s could not be read\n",
 			units_bytes(bytes, l->unread_bytes));
-	if (l->running)
+	if (l->running && l->snapshots)
+		strbuf_printf(out, "          registers of %u of %u threads not read\n", l->running,
+			l->threads);
+	else if (l->running)
 		strbuf_printf(out,
 			"          %u of %u threads did not stop: their registers are "
 			"unknown\n",

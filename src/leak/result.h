@@ -9,6 +9,7 @@
 #include "src/leak/graph.h"
 #include "src/leak/space.h"
 
+#define LEAK_APART_NS	  UINT64_C(1000000000) /* between the first two of these */
 #define LEAK_SHOWN_BLOCKS 8u /* of a row */
 #define LEAK_SHOWN_STEPS  8u /* of a way */
 
@@ -57,6 +58,10 @@ struct leak_result {
 	size_t block_count, step_count, text_bytes;
 	bool copied; /* a copy was read while the process went on */
 	const char *no_copy; /* why not; NULL: it was, or was not wanted; static */
+	bool lent; /* by the program's library: we may not trace it */
+	unsigned snapshots; /* then: lost is what was so in each of these */
+	int refused; /* the error of ptrace; 0: it was allowed, or our library made it so */
+	bool let; /* that did */
 	uint64_t stop_ns; /* the process stood still */
 	uint64_t scan_ns; /* all in all */
 	uint64_t scanned_bytes, unread_bytes;

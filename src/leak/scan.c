@@ -9,10 +9,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-#include "src/leak/learn.h"
+#include "src/leak/confirm.h"
+#include "src/leak/coop.h"
 #include "src/leak/copy.h"
 #include "src/leak/heap.h"
+#include "src/leak/learn.h"
 #include "src/util/clock.h"
 
 /* A thread is through with realloc after microseconds; with that of a large block after
@@ -22,6 +25,9 @@
  * allocator. */
 #define RETRY_ALL     4u
 #define BLOCKS_A_PAGE (4096u / sizeof(struct leak_block))
+/* So many copies in a row must agree. Where threads do nothing but realloc, one in some ten is
+ * wrong about what they hold. */
+#define AGREED 3u
 
 struct scan {
 	struct read_segment *segment;
@@ -37,7 +43,9 @@ struct scan {
 	int64_t moving_at; /* read_moving_at */
 	pid_t copy; /* 0: none */
 	struct read_frozen *frozen; /* a copy is wanted; NULL: it is not */
-	struct leak_wiped wiped;
+	struct leak_coop *coop; /* we may not trace it; NULL: we may */
+	struct leak_lent lent; /* then */
+	uint64_t first_tick; /* blocks that were made then, or later, do not count; 0: all do */
 	uint64_t start_ns;
 	bool all; /* threads are to be let go */
 	int rc;
@@ -105,24 +113,28 @@ static void block_add(void *ctx, const struct read_block *b)
 	struct leak_block block = { b->addr, b->size, b->site,
 		(uint32_t)(b->tick / LEAK_BIRTH_TICKS) };
 
-	if (s->rc == 0)
+	if (s->rc == 0 && (s->first_tick == 0 || b->tick < s->first_tick))
 		s->rc = leak_blocks_add(&s->blocks, &block);
 }
 
-static int table_read(struct scan *s)
+/* `frozen`: NULL for the table itself. */
+static int table_read(struct scan *s, struct read_frozen *frozen)
 {
-	struct read_segment *from = s->frozen ? read_frozen_segment(s->frozen) : s->segment;
+	struct read_segment *from = frozen ? read_frozen_segment(frozen) : s->segment;
 	ssize_t n = read_blocks(from, block_add, s);
 
 	return n < 0 ? (int)n : s->rc;
 }
 
-/* As many as there are processors for us; while the program goes on, one of these is its own. */
+/* As many as there are processors for us; while the program goes on, one of these is its own. What
+ * the library reads for us comes to one. */
 static unsigned readers_count(const struct scan *s)
 {
 	cpu_set_t set;
 	int n = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
 
+	if (s->out->lent)
+		return 1;
 	return n > 1 && s->out->copied ? (unsigned)n - 1 : (unsigned)n;
 }
 
@@ -201,17 +213,6 @@ static bool is_reading_ahead(const struct scan *s)
 	return false;
 }
 
-/* What takes longer than the process is to stand still. */
-static void copy_prepare(struct scan *s)
-{
-	if (leak_space_wiped(&s->wiped, s->wish->pid) != 0) {
-		s->out->no_copy = "it cannot be told what a copy would have";
-		return;
-	}
-	s->frozen = read_frozen_new(s->segment);
-	s->out->no_copy = s->frozen ? NULL : "there is no memory for one of its table";
-}
-
 /* Lets the process go on, and its copy be read instead of it; if that cannot be done, nothing. 0,
  * or -errno: a thread was lost. */
 static int copy_take(struct scan *s)
@@ -230,7 +231,7 @@ static int copy_take(struct scan *s)
 		return -ESRCH;
 	if (s->out->no_copy)
 		return 0;
-	rc = leak_space_copied(&s->space, s->copy, leak_roots_has, &s->wiped);
+	rc = leak_space_copied(&s->space, s->copy, leak_roots_has);
 	if (rc != 0) {
 		s->out->no_copy = rc == -E2BIG ? "it shares too much memory with others"
 					       : "its copy cannot be read";
@@ -258,18 +259,97 @@ static int standing_read(struct scan *s)
 	if (rc == 0)
 		rc = copy_take(s);
 	if (rc == 0)
-		rc = table_read(s);
+		rc = table_read(s, s->frozen);
 	if (rc == 0)
 		rc = memory_read(s);
 	if (rc == 0 && s->out->copied && !leak_copy_alive(s->copy))
 		rc = -ENOMEM;
-	if (rc == 0 && is_cancelled(s))
-		rc = -ECANCELED;
+	return rc;
+}
+
+/* ---- where we may not trace it ---- */
+
+static void refusal_add(struct scan *s, const char *why)
+{
+	size_t at = strlen(s->message);
+
+	snprintf(s->message + at, LEAK_MESSAGE_MAX - at, "; %s", why);
+}
+
+/* Reads a copy that the process has made of itself. */
+static int lent_read(struct scan *s)
+{
+	struct read_identity id;
+	int rc = read_identity(s->segment, &id);
+
+	s->space = s->lent.space;
+	s->stop = s->lent.stop;
+	s->lent.space = (struct leak_space){ .pagemap = -1 };
+	s->lent.stop = (struct leak_stop){ 0 };
+	s->space.progress = s->wish->progress;
+	s->out->lent = s->out->copied = true;
+	s->out->stop_ns = s->lent.held_ns;
+	s->out->busy = s->lent.moving;
+	phase_tell(s, LEAK_READING);
+	if (rc == 0)
+		rc = threads_note(s);
+	s->first_tick = (s->lent.at_ns - id.created_ns) >> HT_TICK_SHIFT;
+	if (rc == 0)
+		rc = table_read(s, s->lent.after);
+	/* What is not there any more may have held what still is. */
+	if (rc == 0 && s->lent.before)
+		rc = table_read(s, s->lent.before);
+	if (rc == 0)
+		rc = memory_read(s);
+	if (rc == 0 && leak_coop_has_failed(s->coop))
+		rc = -ENOMEM;
+	return rc;
+}
+
+/* Asks the program's library for what we may not do. 0: the process stands still, or has lent us
+ * its memory; else the message tells. */
+static int help_take(struct scan *s)
+{
+	int refused = s->rc;
+	const char *why;
+
+	if (!s->coop)
+		s->coop = leak_coop_open(s->segment, s->wish->pid, s->wish->progress, &why);
+	if (s->coop && !s->out->refused && !leak_coop_trace(s->coop)) {
+		*s->message = '\0';
+		s->out->let = true;
+		return leak_stop(&s->stop, s->wish->pid, s->message);
+	}
+	if (s->coop)
+		why = leak_coop_lend(s->coop, &s->lent);
+	if (why) {
+		refusal_add(s, why);
+		return refused;
+	}
+	*s->message = '\0';
+	s->out->refused = refused;
+	s->out->lent = true;
+	return 0;
+}
+
+static bool is_refused(const struct scan *s)
+{
+	return (s->rc == -EPERM || s->rc == -EACCES) && leak_stop_tracer(s->wish->pid) == 0;
+}
+
+static void stop_try(struct scan *s)
+{
+	s->rc = s->out->refused ? s->out->refused : leak_stop(&s->stop, s->wish->pid, s->message);
+	if (is_refused(s))
+		s->rc = help_take(s);
+}
+
+static void read_note(struct scan *s)
+{
 	s->out->scanned_bytes = s->space.scanned_bytes;
 	s->out->unread_bytes = s->space.unread_bytes;
 	s->out->threads = (unsigned)s->stop.count;
 	s->out->running = (unsigned)leak_stop_running(&s->stop);
-	return rc;
 }
 
 /* What can be done before the program stands still: room for its blocks, as many as it has now. */
@@ -287,20 +367,26 @@ static void *stop_and_read(void *ctx)
 {
 	struct scan *s = ctx;
 
-	if (is_copy_wanted(s))
-		copy_prepare(s);
+	if (is_copy_wanted(s)) {
+		s->frozen = read_frozen_new(s->segment);
+		s->out->no_copy = s->frozen ? NULL : "there is no memory for one of its table";
+	}
 	blocks_prepare(s);
 	s->start_ns = clock_monotonic_ns();
-	s->rc = leak_stop(&s->stop, s->wish->pid, s->message);
+	stop_try(s);
 	if (s->rc == 0)
-		s->rc = standing_read(s);
+		s->rc = s->out->lent ? lent_read(s) : standing_read(s);
+	read_note(s);
+	if (s->rc == 0 && is_cancelled(s))
+		s->rc = -ECANCELED;
 	leak_stop_release(&s->stop);
 	if (!s->out->copied)
 		s->out->stop_ns = clock_monotonic_ns() - s->start_ns;
 	if (s->copy)
 		leak_copy_end(s->copy);
+	if (s->out->lent)
+		leak_coop_return(s->coop, &s->lent);
 	read_frozen_free(s->frozen);
-	leak_space_wiped_free(&s->wiped);
 	phase_tell(s, LEAK_FOLLOWING);
 	if (*s->message)
 		return NULL;
@@ -390,6 +476,70 @@ static int found_make(struct scan *s)
 	return is_cancelled(s) ? -ECANCELED : leak_result_make(s->out, &found, s->wish->why);
 }
 
+static int pass(struct scan *s)
+{
+	int rc = in_thread(s);
+
+	if (rc == 0)
+		rc = loaders_mark(s);
+	return rc == 0 ? classify(s) : rc;
+}
+
+static void pass_end(struct scan *s)
+{
+	leak_space_close(&s->space);
+	leak_graph_free(&s->graph);
+	leak_blocks_free(&s->blocks);
+	free(s->thread);
+	s->thread = NULL;
+	s->threads = 0;
+}
+
+/* In steps, for it may be cancelled. */
+static void apart_wait(const struct scan *s)
+{
+	const struct timespec step = { .tv_nsec = 10000000 };
+	uint64_t until =
+		clock_monotonic_ns() + (s->out->snapshots < 2 ? LEAK_APART_NS : LEAK_APART_NS / 5);
+
+	while (clock_monotonic_ns() < until && !is_cancelled(s))
+		nanosleep(&step, NULL);
+}
+
+/*
+ * What a copy says may be wrong where others were at work while it was made: a pointer on its way
+ * from one place to another may be in neither, or in a block that is in no table. So there are
+ * more of them, until several in a row have nothing to say against what is left.
+ */
+static int passes_more(struct scan *s, struct leak_lost *lost)
+{
+	unsigned agreed = 0;
+	int rc = 0;
+
+	while (rc == 0 && (s->out->snapshots < 2 || (lost->count > 0 && agreed < AGREED))) {
+		pass_end(s);
+		apart_wait(s);
+		rc = pass(s);
+		s->out->snapshots++;
+		if (rc == 0)
+			agreed = leak_lost_keep(lost, &s->graph) == 0 ? agreed + 1 : 0;
+	}
+	return rc;
+}
+
+static int lost_confirm(struct scan *s)
+{
+	struct leak_lost lost = { 0 };
+	int rc = leak_lost_take(&lost, &s->graph);
+
+	if (rc == 0)
+		rc = passes_more(s, &lost);
+	if (rc == 0 && leak_lost_confirm(&lost, &s->graph))
+		rc = leak_graph_classify(&s->graph);
+	leak_lost_free(&lost);
+	return rc;
+}
+
 int leak_scan(struct read_segment *segment, const struct leak_wish *wish, struct leak_result *out,
 	char *message)
 {
@@ -400,19 +550,16 @@ int leak_scan(struct read_segment *segment, const struct leak_wish *wish, struct
 	*out = (struct leak_result){ 0 };
 	*message = '\0';
 	s.space.pagemap = -1;
-	rc = in_thread(&s);
-	if (rc == 0)
-		rc = loaders_mark(&s);
-	if (rc == 0)
-		rc = classify(&s);
+	rc = pass(&s);
+	out->snapshots = out->lent;
+	if (rc == 0 && out->lent && !s.lent.sure)
+		rc = lost_confirm(&s);
 	if (rc == 0)
 		rc = found_make(&s);
 	if (rc != 0 && !*message)
 		snprintf(message, LEAK_MESSAGE_MAX, "no leak scan: %s", strerror(-rc));
-	leak_space_close(&s.space);
-	leak_graph_free(&s.graph);
-	leak_blocks_free(&s.blocks);
-	free(s.thread);
+	pass_end(&s);
+	leak_coop_close(s.coop);
 	if (rc != 0)
 		leak_result_free(out);
 	out->scan_ns = clock_monotonic_ns() - start;

@@ -55,16 +55,9 @@ static void maps_parse(struct leak_space *s, size_t len)
 	}
 }
 
-int leak_space_open(struct leak_space *s, pid_t pid)
+/* Of `s->text`. */
+static int maps_take(struct leak_space *s, size_t len)
 {
-	char path[64];
-	size_t len = 0;
-
-	*s = (struct leak_space){ .pid = pid, .pagemap = -1 };
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	s->text = proc_slurp_all(path, &len);
-	if (!s->text)
-		return -errno;
 	s->map = calloc(lines_count(s->text, len), sizeof(*s->map));
 	s->buffer = aligned_alloc(PAGE, BUFFER_BYTES);
 	if (!s->map || !s->buffer) {
@@ -72,8 +65,65 @@ int leak_space_open(struct leak_space *s, pid_t pid)
 		return -ENOMEM;
 	}
 	maps_parse(s, len);
-	s->pagemap = proc_pagemap_open(pid);
 	return 0;
+}
+
+int leak_space_open(struct leak_space *s, pid_t pid)
+{
+	char path[64];
+	size_t len = 0;
+	int rc;
+
+	*s = (struct leak_space){ .pid = pid, .pagemap = -1 };
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	s->text = proc_slurp_all(path, &len);
+	if (!s->text)
+		return -errno;
+	rc = maps_take(s, len);
+	if (rc == 0)
+		s->pagemap = proc_pagemap_open(pid);
+	return rc;
+}
+
+/* ---- of one that is asked ---- */
+
+static ssize_t lent_get(const struct leak_space *s, enum ht_coop_command command, uint64_t addr,
+	void *out, size_t bytes)
+{
+	size_t done = 0;
+
+	while (done < bytes) {
+		ssize_t got = read_coop_request(
+			s->lent, s->server, command, addr + done, (char *)out + done, bytes - done);
+
+		if (got <= 0)
+			return done > 0 ? (ssize_t)done : got;
+		done += (size_t)got;
+	}
+	return (ssize_t)done;
+}
+
+int leak_space_open_lent(struct leak_space *s, struct read_coop *coop, enum ht_coop_server server)
+{
+	size_t len = 0, room = 0;
+	ssize_t got;
+
+	*s = (struct leak_space){ .pagemap = -1, .lent = coop, .server = server };
+	do {
+		char *more = realloc(s->text, room += HT_COOP_DATA);
+
+		if (!more) {
+			leak_space_close(s);
+			return -ENOMEM;
+		}
+		s->text = more;
+		got = lent_get(s, HT_COOP_MAPS, len, s->text + len, room - len);
+		len += got > 0 ? (size_t)got : 0;
+	} while (got > 0);
+	if (got == 0 && len > 0 && len < room)
+		return maps_take(s, len);
+	leak_space_close(s);
+	return got < 0 ? (int)got : -EIO;
 }
 
 void leak_space_by_file(struct leak_space *s)
@@ -140,6 +190,8 @@ static ssize_t space_read(struct leak_space *s, uint64_t addr, void *buf, size_t
 	struct iovec here = { buf, bytes };
 	struct iovec there = { (void *)(uintptr_t)addr, bytes };
 
+	if (s->lent)
+		return lent_get(s, HT_COOP_READ, addr, buf, bytes);
 	if (s->by_file)
 		return pread(s->mem, buf, bytes, (off_t)addr);
 	return process_vm_readv(s->pid, &here, 1, &there, 1, 0);
@@ -182,6 +234,11 @@ static void present_stream(
 /* Which of the pages from `addr` on are there. False: it cannot be told. */
 static bool pages_look(const struct leak_space *s, uint64_t addr, uint64_t *entries, size_t count)
 {
+	size_t bytes = count * sizeof(*entries);
+
+	if (s->lent)
+		return lent_get(s, HT_COOP_PAGES, addr / PAGE * sizeof(*entries), entries, bytes) ==
+		       (ssize_t)bytes;
 	return s->pagemap >= 0 && proc_pagemap_read(s->pagemap, addr, entries, count);
 }
 
@@ -256,10 +313,11 @@ void leak_space_stream(
 
 /* ---- a copy of the process ---- */
 
-#define KEPT_MAX (UINT64_C(256) << 20)
+#define KEPT_MAX (UINT64_C(256) << 20) /* read while all stands still */
 
 struct keeping {
 	struct leak_space *space;
+	uint64_t most;
 	int rc;
 };
 
@@ -271,7 +329,7 @@ static void keep_visit(void *ctx, uint64_t addr, const uint64_t *words, size_t c
 
 	if (k->rc != 0)
 		return;
-	if (s->kept_bytes + count * WORD > KEPT_MAX) {
+	if (s->kept_bytes + count * WORD > k->most) {
 		k->rc = -E2BIG;
 		return;
 	}
@@ -290,76 +348,46 @@ static void keep_visit(void *ctx, uint64_t addr, const uint64_t *words, size_t c
 	s->kept_bytes += count * WORD;
 }
 
-int leak_space_wiped(struct leak_wiped *w, pid_t pid)
+int leak_space_keep(struct leak_space *s, const struct leak_space *copy,
+	bool (*wanted)(const struct leak_map *m), uint64_t most)
 {
-	char path[64];
-	struct proc_smap m;
-	size_t len = 0, pos = 0, room = 0;
-	char *text;
-	int rc;
+	struct keeping k = { .space = s, .most = most };
 
-	*w = (struct leak_wiped){ 0 };
-	snprintf(path, sizeof(path), "/proc/%d/smaps", (int)pid);
-	text = proc_slurp_all(path, &len);
-	if (!text)
-		return -errno;
-	while ((rc = proc_parse_smap(text, len, &pos, &m)) != 0) {
-		uint64_t *p;
-
-		if (rc < 0 || !m.wiped)
-			continue;
-		p = array_grow(w->start, w->count, &room, sizeof(*p));
-		if (!p)
-			break;
-		w->start = p;
-		w->start[w->count++] = m.map.start;
-	}
-	free(text);
-	return rc == 0 ? 0 : -ENOMEM;
-}
-
-void leak_space_wiped_free(struct leak_wiped *w)
-{
-	free(w->start);
-	*w = (struct leak_wiped){ 0 };
-}
-
-static bool is_wiped(const struct leak_wiped *w, const struct leak_map *m)
-{
-	for (size_t i = 0; i < w->count; i++)
-		if (w->start[i] >= m->start && w->start[i] < m->end)
-			return true;
-	return false;
-}
-
-int leak_space_copied(struct leak_space *s, pid_t copy, bool (*wanted)(const struct leak_map *m),
-	const struct leak_wiped *wiped)
-{
-	struct keeping k = { .space = s };
-	struct leak_space of;
-	int rc = leak_space_open(&of, copy);
-
-	for (size_t i = 0; rc == 0 && i < s->maps; i++) {
+	for (size_t i = 0; i < s->maps; i++) {
 		struct leak_map *m = &s->map[i];
 
-		if (!wanted(m) ||
-			(!m->shared && leak_space_map(&of, m->start) && !is_wiped(wiped, m)))
+		if (!wanted(m) || (!m->shared && leak_space_map(copy, m->start)))
 			continue;
 		pages_stream(s, m->start, m->end, keep_visit, &k);
 		m->kept = true;
-		rc = k.rc;
+		if (k.rc != 0)
+			break;
 	}
-	if (rc == 0) {
-		s->pid = copy;
-		s->is_copy = true;
-		if (s->pagemap >= 0)
-			close(s->pagemap);
-		s->pagemap = of.pagemap;
-		of.pagemap = -1;
-	} else {
-		for (size_t i = 0; i < s->maps; i++)
-			s->map[i].kept = false;
-	}
+	for (size_t i = 0; k.rc != 0 && i < s->maps; i++)
+		s->map[i].kept = false;
+	return k.rc;
+}
+
+void leak_space_become(struct leak_space *s, struct leak_space *copy)
+{
+	s->pid = copy->pid;
+	s->is_copy = true;
+	s->server = copy->server;
+	if (s->pagemap >= 0)
+		close(s->pagemap);
+	s->pagemap = copy->pagemap;
+	copy->pagemap = -1;
+}
+
+int leak_space_copied(struct leak_space *s, pid_t copy, bool (*wanted)(const struct leak_map *m))
+{
+	struct leak_space of;
+	int rc = leak_space_open(&of, copy);
+
+	if (rc == 0)
+		rc = leak_space_keep(s, &of, wanted, KEPT_MAX);
+	if (rc == 0)
+		leak_space_become(s, &of);
 	leak_space_close(&of);
 	return rc;
 }
@@ -370,6 +398,24 @@ bool leak_space_word(struct leak_space *s, uint64_t addr, uint64_t *value)
 }
 
 /* ---- for heuristics ---- */
+
+/* As below, of a process that is asked. */
+static size_t words_ask(struct leak_space *s, struct leak_word *w, size_t count)
+{
+	uint64_t values[WORDS_MAX];
+	size_t n = count < WORDS_MAX ? count : WORDS_MAX, done;
+	ssize_t got;
+
+	for (size_t i = 0; i < n; i++)
+		values[i] = w[i].addr;
+	got = read_coop_request(s->lent, s->server, HT_COOP_WORDS, 0, values, n * WORD);
+	done = got > 0 ? (size_t)got / WORD : 0;
+	for (size_t i = 0; i < done; i++) {
+		w[i].value = values[i];
+		w[i].ok = true;
+	}
+	return done;
+}
 
 /* As many as can be had by one call; returns how many that were. */
 static size_t words_read(struct leak_space *s, struct leak_word *w, size_t count)
@@ -394,8 +440,10 @@ static size_t words_read(struct leak_space *s, struct leak_word *w, size_t count
 
 static void memory_read(void *ctx, struct leak_word *w, size_t count)
 {
+	const struct leak_space *space = ctx;
+
 	while (count > 0) {
-		size_t done = words_read(ctx, w, count);
+		size_t done = space->lent ? words_ask(ctx, w, count) : words_read(ctx, w, count);
 
 		if (done == 0)
 			w[done++].ok = false;

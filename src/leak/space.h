@@ -14,6 +14,7 @@
 
 #include "src/leak/graph.h"
 #include "src/leak/progress.h"
+#include "src/read/coop.h"
 
 struct leak_map {
 	uint64_t start, end;
@@ -29,17 +30,13 @@ struct leak_piece {
 	uint64_t *words;
 };
 
-/* Mappings of a process that a copy of it would have empty (madvise(2): MADV_WIPEONFORK). */
-struct leak_wiped {
-	uint64_t *start; /* of each */
-	size_t count;
-};
-
 struct leak_space {
 	pid_t pid;
 	int pagemap; /* -1: which pages are there is not known */
 	bool by_file; /* leak_space_by_file */
 	int mem; /* then; -1: it may not be read */
+	struct read_coop *lent; /* leak_space_open_lent */
+	enum ht_coop_server server;
 	struct leak_map *map;
 	size_t maps;
 	uint64_t last_start, last_end; /* the last addr of leak_space_may_be_table lies here, too */
@@ -64,24 +61,25 @@ int leak_space_open(struct leak_space *s, pid_t pid);
  */
 void leak_space_by_file(struct leak_space *s);
 void leak_space_close(struct leak_space *s);
+/* The same of a process that is asked for it, or of its copy. */
+int leak_space_open_lent(struct leak_space *s, struct read_coop *coop, enum ht_coop_server server);
 /*
  * Another reader of the same memory, for one more thread, while `of` is not closed: what it has
- * read is added to `of` when it is joined, which frees it. 0 or -ENOMEM.
+ * read is added to `of` when it is joined, which frees it. Not of one that is asked. 0 or -ENOMEM.
  */
 int leak_space_share(struct leak_space *s, const struct leak_space *of);
 void leak_space_join(struct leak_space *s, struct leak_space *of);
-/* Takes as long as it takes to walk all page tables: not while the process stands still. 0 or
- * -errno. */
-int leak_space_wiped(struct leak_wiped *w, pid_t pid);
-void leak_space_wiped_free(struct leak_wiped *w);
 /*
- * From now on words come from a copy of the process, which has the same mappings; all but those of
- * mappings that are shared with the program or that a copy does not have, or has empty, and of
- * which `wanted` is true: they are read now, and kept. 0 or -errno; -E2BIG: they are too large for
- * that.
+ * Of a process of which `copy` is a copy: reads mappings that are shared with the program, or that
+ * a copy does not have, and of which `wanted` is true, and keeps their words. 0 or -errno; -E2BIG:
+ * that would be more than `most` bytes.
  */
-int leak_space_copied(struct leak_space *s, pid_t copy, bool (*wanted)(const struct leak_map *m),
-	const struct leak_wiped *wiped);
+int leak_space_keep(struct leak_space *s, const struct leak_space *copy,
+	bool (*wanted)(const struct leak_map *m), uint64_t most);
+/* From now on all other words come from the copy, which has the same mappings. */
+void leak_space_become(struct leak_space *s, struct leak_space *copy);
+/* All this for a copy that is read like the process itself. */
+int leak_space_copied(struct leak_space *s, pid_t copy, bool (*wanted)(const struct leak_map *m));
 /* The mapping that `addr` is in, or NULL. */
 const struct leak_map *leak_space_map(const struct leak_space *s, uint64_t addr);
 /*

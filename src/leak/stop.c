@@ -302,7 +302,7 @@ static int threads_stop(struct leak_stop *s)
 
 /* ---- why not ---- */
 
-static pid_t tracer_of(pid_t pid)
+pid_t leak_stop_tracer(pid_t pid)
 {
 	char path[64], text[4096];
 	const char *p;
@@ -316,7 +316,7 @@ static pid_t tracer_of(pid_t pid)
 
 static int refusal(pid_t pid, int rc, char *message)
 {
-	pid_t tracer = tracer_of(pid);
+	pid_t tracer = leak_stop_tracer(pid);
 
 	if (rc == -ESRCH)
 		snprintf(message, LEAK_MESSAGE_MAX, "%d cannot be scanned: it has ended", (int)pid);
@@ -328,9 +328,8 @@ static int refusal(pid_t pid, int rc, char *message)
 			(int)pid, (int)tracer);
 	else
 		snprintf(message, LEAK_MESSAGE_MAX,
-			"%d cannot be scanned: no permission to stop it (ptrace: %s); run heaptop "
-			"as root, or launch the program by heaptop",
-			(int)pid, strerror(-rc));
+			"%d cannot be scanned: no permission to stop it (ptrace: %s)", (int)pid,
+			strerror(-rc));
 	return rc;
 }
 

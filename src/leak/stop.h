@@ -49,6 +49,8 @@ struct leak_stop {
  * disk, or for a child of vfork) is left so. 0 or -errno with a message: why nothing was stopped.
  */
 int leak_stop(struct leak_stop *s, pid_t pid, char *message);
+/* Who traces a process; 0: nobody. */
+pid_t leak_stop_tracer(pid_t pid);
 /*
  * Lets threads go on for a moment and stops them again: those of which `is_busy` is true. Returns
  * how many there were.

@@ -250,6 +250,10 @@ struct snap_leaks {
 	const char *failed; /* why there was no scan; NULL: there was, and the rest holds */
 	const char *how; /* the way it was done; static */
 	const char *no_copy; /* why the program had to stand still all the time; static, or NULL */
+	const char *refused; /* why we may not trace it, so that its library had to help; static */
+	unsigned snapshots; /* it did by so many copies that gave us their memory, and what is lost
+			       was so in each; 0: another way */
+	bool let; /* it let us trace it */
 	struct snap_leak_sum sum[SNAP_LEAK_CLASSES]; /* without what is suppressed */
 	struct snap_leak_sum suppressed;
 	struct snap_leak_sum heuristic[SNAP_LEAK_HEURISTICS];

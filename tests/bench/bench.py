@@ -14,7 +14,6 @@ import sys
 
 import measure
 import programs
-from leaks import Leaks
 from patterns import Blocks, LiveTable, Pairs
 from places import B
 from screen import Screen
@@ -23,7 +22,7 @@ from table import paragraph, readme_write
 from viewer import Viewer
 
 def sections(threads):
-    return [Pairs(), Blocks(threads), LiveTable(), programs.Programs(), Viewer(), Screen(), Leaks(), Slowdown()]
+    return [Pairs(), Blocks(threads), LiveTable(), programs.Programs(), Viewer(), Screen(), Slowdown()]
 
 
 def wanted(section, pattern, everything):

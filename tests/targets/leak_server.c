@@ -4,6 +4,8 @@
  * that a stop may cut short, requests go round between two of them, others allocate, above all by
  * realloc, and lose nothing. Says "ready"; at the end of its input it writes how many calls ended
  * by EINTR and how many requests were lost. Ends 0 if there were none.
+ *
+ * leak_server calm: those that allocate pause now and then
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -26,7 +28,7 @@
 #define WAIT_NS	 2000000
 #define CHILDREN 200
 
-static volatile int ending, cut_short;
+static volatile int ending, cut_short, calm;
 static int semaphore, ask[2], answer[2];
 
 static void look(long rc)
@@ -137,6 +139,8 @@ static void grow(void)
 		array = realloc(array, room * sizeof(*array));
 		free(malloc(room));
 	}
+	if (calm)
+		wait_sleep();
 }
 
 static void *run(void *arg)
@@ -152,12 +156,13 @@ static void (*steps[])(void) = { wait_epoll, wait_signal, wait_semaphore, wait_s
 	wait_poll, wait_select, serve, request, grow, grow };
 #define STEPS (sizeof(steps) / sizeof(steps[0]))
 
-int main(void)
+int main(int argc, char **argv)
 {
 	pthread_t thread[STEPS];
 	sigset_t set;
 	char c;
 
+	calm = argc > 1 && strcmp(argv[1], "calm") == 0;
 	sigemptyset(&set);
 	sigaddset(&set, SIGUSR2);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);

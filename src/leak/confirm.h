@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What is lost in one scan and in the next ones, too. Garbage stays garbage; a block that only
+ * seemed lost, because its pointer was just where the scan could not look, is not so for long.
+ * Pure; one thread.
+ */
+#ifndef SRC_LEAK_CONFIRM_H
+#define SRC_LEAK_CONFIRM_H
+
+#include "src/leak/graph.h"
+
+struct leak_lost {
+	struct leak_block *block; /* in the order of addresses */
+	size_t count;
+};
+
+/* The blocks of a classified graph that are not reachable. 0 or -ENOMEM. */
+int leak_lost_take(struct leak_lost *l, const struct leak_graph *g);
+void leak_lost_free(struct leak_lost *l);
+/* Forgets those that are not lost now. Returns how many. */
+size_t leak_lost_keep(struct leak_lost *l, const struct leak_graph *g);
+/* Takes those that were not lost then for such as are in use. True: there are any, and the graph is
+ * to be classified again. */
+bool leak_lost_confirm(const struct leak_lost *then, struct leak_graph *g);
+
+#endif

@@ -1,0 +1,241 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The leak scan where ptrace is not allowed: the program's library helps, by letting the viewer trace it or
+by a copy that gives its memory; where it cannot, one line says why. And the program does not notice."""
+
+import glob
+import json
+import os
+import random
+import re
+import subprocess
+import time
+
+from proving import B, HEAPTOP, LIBRARY, check, check_equal, environment, need, run, run_cases, case, scratch, \
+    segments, target, wait_for
+
+REFUSED = [os.path.join(B, "tests", "faults", "targets", "untraceable"), "refuse"]
+ASK = os.path.join(B, "tests", "faults", "tools", "ask")
+LENT = "copy by the program's library"
+# What only a look into the threads can tell: it needs ptrace.
+BY_THREADS = {"definite_below_stack": "reachable", "reachable_register": "definite",
+              "reachable_vector": "definite"}
+
+
+def leaks_in(path):
+    with open(path, encoding="utf-8") as f:
+        return json.load(f)["leaks"]
+
+
+def scan(command, prefix=(), **how):
+    out = os.path.join(scratch, "helped.json")
+    if os.path.exists(out):
+        os.unlink(out)
+    done = run([*prefix, *REFUSED, HEAPTOP, "--leak-check", "--format", "json", "-o", out, *command], **how)
+    check(os.path.exists(out), "no report: " + done.stderr.decode())
+    return done, leaks_in(out)
+
+
+class Running:
+    """A program with the library that says "ready" and goes on until its input ends."""
+
+    def __init__(self, *command, **variables):
+        self.process = subprocess.Popen(command, env=environment(LD_PRELOAD=LIBRARY, **variables),
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.pid = self.process.pid
+
+    def __enter__(self):
+        while self.process.stdout.readline().strip() != "ready":
+            check(self.process.poll() is None, "it has ended")
+        return self
+
+    def end(self):
+        self.process.stdin.close()
+        rest = self.process.stdout.read()
+        return self.process.wait(30), rest
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+
+
+CALM = [target("leak_server"), "calm"]
+
+
+def segment_of(pid):
+    found = glob.glob(os.path.join(segments, "heaptop-%d-*" % pid))
+    check_equal(len(found), 1, "segments of the program")
+    return found[0]
+
+
+def signals(pid):
+    """Of all threads; one that is just being made has all blocked, for a moment, and so has one that helps."""
+    masks = []
+    for path in glob.glob("/proc/%d/task/*/status" % pid):
+        with open(path, encoding="ascii") as f:
+            masks += re.findall(r"Sig(?:Blk|Ign|Cgt):\t(\w+)", f.read())
+    return sorted(masks)
+
+
+def stands(pid):
+    """How a program stands, but for what changes by itself: signals, descriptors, children, threads."""
+    wait_for(lambda: not signals(pid)[-1].startswith("f"), "no thread has all signals blocked")
+    masks = signals(pid)
+    children = ""
+    for path in glob.glob("/proc/%d/task/*/children" % pid):
+        with open(path, encoding="ascii") as f:
+            children += f.read()
+    return masks, sorted(os.listdir("/proc/%d/fd" % pid)), children
+
+
+def no_copies_left():
+    def left():
+        names = []
+        for path in glob.glob("/proc/[0-9]*/comm"):
+            try:
+                with open(path, encoding="ascii", errors="replace") as f:
+                    names.append(f.read().strip())
+            except OSError:
+                pass
+        return "heaptop-copy" not in names
+    wait_for(left, "no copy is left")
+
+
+@case("a viewer that may not trace walks down the ladder: every class at the end of a program")
+def at_end():
+    done, leaks = scan(["--", target("leaks")])
+    check_equal(done.returncode, 0, "status")
+    check_equal((leaks["failed"], leaks["how"], leaks["ptrace"]), (None, LENT, "EPERM"),
+                "the scan")
+    check(leaks["snapshots"] > 2, "%d copies" % leaks["snapshots"])
+    check_equal(leaks["threads"] - leaks["threads_running"], 1, "threads whose registers are known")
+    found = {}
+    for site in leaks["sites"]:
+        key = (site["stack"][0]["function"], site["class"]) if site["stack"] else ("?", site["class"])
+        found[key] = found.get(key, 0) + site["blocks"]
+    for line in done.stdout.decode().splitlines():
+        name, blocks, _ = line.split()
+        right = BY_THREADS.get(name, name.split("_")[0])
+        check_equal(found.get((name, right)), int(blocks), "%s %s" % (right, name))
+    no_copies_left()
+
+
+@case("a program of one thread needs one copy, and the text says how it was done")
+def alone():
+    done = run([*REFUSED, HEAPTOP, "--leak-check", "--", target("leaks"), "list", "1000"])
+    text = done.stderr.decode() or done.stdout.decode()
+    check(LENT + ": the program stood still for" in text, text)
+    check("we may not trace it (ptrace: EPERM); it made a copy, and nothing of it ran meanwhile" in text, text)
+    check(re.search(r"definite +24 bytes in 1 blocks", text) and re.search(r"indirect +23,976 bytes in 999", text),
+          text)
+
+
+@case("a busy server is scanned by copies, and loses nothing, and stands as before")
+def server():
+    with Running(target("leak_server")) as program:
+        before = stands(program.pid)
+        _, leaks = scan(["-a", str(program.pid)])
+        check_equal((leaks["failed"], leaks["how"]), (None, LENT), "the scan")
+        for kind in ("definite", "indirect", "possible"):
+            check_equal(leaks[kind]["blocks"], 0, kind)
+        check_equal(stands(program.pid), before, "how it stands")
+        check_equal(program.end(), (0, "0 cut short, 0 lost\n"), "the program's end")
+    no_copies_left()
+
+
+@case("viewers that are killed at any moment of it leave the program running, and right")
+def killed():
+    rng = random.Random(2)
+    with Running(*CALM) as program:
+        before = stands(program.pid)
+        for _ in range(int(os.environ.get("ROUNDS", "25"))):
+            viewer = subprocess.Popen([*REFUSED, HEAPTOP, "--leak-check", "-a", str(program.pid)], env=environment(),
+                                      stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(rng.random() * 0.05)
+            viewer.kill()
+            viewer.wait()
+        wait_for(lambda: stands(program.pid) == before, "it stands as before")
+        no_copies_left()
+        check_equal(program.end(), (0, "0 cut short, 0 lost\n"), "the program's end")
+
+
+@case("a program that does not allocate cannot help, and one line says so, soon")
+def idle():
+    with Running(target("leaks"), "wait") as program:
+        began = time.monotonic()
+        done = run([*REFUSED, HEAPTOP, "--leak-check", "-a", str(program.pid)])
+        check_equal(done.returncode, 125, "status")
+        lines = done.stderr.decode().splitlines()
+        check_equal(len(lines), 1, "lines of the message")
+        check("no permission to stop it" in lines[0] and "it does not allocate at the moment" in lines[0], lines[0])
+        check(time.monotonic() - began < 20, "it waited for long")
+        check_equal(program.end(), (0, ""), "the program's end")
+
+
+@case("a program in a sandbox of its own is not asked for system calls that may be its end")
+def sandboxed():
+    with Running(target("leaks"), "wait", "sandboxed") as program:
+        done = run([need("setpriv"), "--bounding-set=-all", "--inh-caps=-all", HEAPTOP, "--leak-check", "-a",
+                    str(program.pid)])
+        check("it has a seccomp filter" in done.stderr.decode(), done.stderr.decode())
+        check_equal(program.end(), (0, ""), "the program's end")
+
+
+@case("a process that inherits orphans makes no copy")
+def inherits():
+    done, leaks = scan(["--", target("leaks"), "reaper"])
+    check_equal(done.returncode, 0, "status")
+    check("orphans become its children" in leaks["failed"], leaks["failed"])
+
+
+@case("the library lets a process of its user trace it, when asked, and takes it back")
+def tracer():
+    log = os.path.join(scratch, "prctl.txt")
+    me, other = str(os.getpid()), None
+    with Running(need("strace"), "-f", "-e", "trace=prctl", "-e", "signal=none", "-o", log, *CALM):
+        wait_for(lambda: glob.glob(os.path.join(segments, "heaptop-*")), "its segment")
+        path = glob.glob(os.path.join(segments, "heaptop-*"))[0]
+        # Without Yama the kernel knows no such call.
+        right = ("0\n", "-22\n")[not os.path.exists("/proc/sys/kernel/yama")]
+        check_equal(run([ASK, path, "tracer", me]).stdout.decode(), right, "what came of it")
+        check_equal(run([ASK, path, "no-tracer"]).stdout.decode(), right, "what came of its end")
+        with subprocess.Popen([need("setpriv"), "--reuid=1", "--clear-groups", "sleep", "100"]) as stranger:
+            try:
+                other = str(stranger.pid)
+                wait_for(lambda: os.stat("/proc/" + other).st_uid == 1, "it is another user's")
+                check_equal(run([ASK, path, "tracer", other]).stdout.decode(), "-1\n", "what came of a stranger's")
+            finally:
+                stranger.kill()
+    with open(log, encoding="ascii") as f:
+        called = re.findall(r"prctl\(PR_SET_PTRACER, (\d+)", f.read())
+    check_equal(called, [me, "0"], "calls of prctl")
+
+
+@case("where Yama leaves it to the program, the library is asked to allow it first")
+def yama():
+    """Without Yama in the kernel: a file that says so, and the call in vain, after which comes the copy."""
+    fake = ("mount -t tmpfs none /proc/sys/kernel && mkdir /proc/sys/kernel/yama /proc/sys/kernel/random && "
+            "echo 1 >/proc/sys/kernel/yama/ptrace_scope && echo %s >/proc/sys/kernel/random/boot_id && exec \"$@\"")
+    with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as f:
+        boot = f.read().strip()
+    log = os.path.join(scratch, "asked.txt")
+    with Running(*CALM) as program:
+        path = segment_of(program.pid)
+        prefix = [need("unshare"), "-m", "sh", "-c", fake % boot, "sh"]
+        done = run([*prefix, need("strace"), "-f", "-e", "trace=pwrite64", "-o", log, *REFUSED, HEAPTOP,
+                    "--leak-check", "--format", "json", "-o", os.path.join(scratch, "yama.json"), "-a",
+                    str(program.pid)])
+        check_equal(done.returncode, 0, "status (%s)" % done.stderr.decode())
+        check(os.path.exists(path), "its segment is gone")
+        leaks = leaks_in(os.path.join(scratch, "yama.json"))
+        check_equal((leaks["failed"], leaks["how"]), (None, LENT), "the scan")
+        check_equal(program.end(), (0, "0 cut short, 0 lost\n"), "the program's end")
+    ask_at = int(run([ASK, "--where"]).stdout)
+    with open(log, encoding="ascii") as f:
+        asked = re.findall(r'pwrite64\(\d+, "\\(\d)\\0\\0\\0", 4, %d\)' % ask_at, f.read())
+    check_equal([a for a in asked if a != "0"][:2], ["1", "3"], "what was asked for, in this order")
+
+
+run_cases()
