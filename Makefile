@@ -227,8 +227,8 @@ soak: all $(TARGETS) $(TEST_EXTRA)
 demo: all
 	$(Q)$(EXE) -- $(B)/demo 3600
 
-# README's pictures of the screen: the demo's is drawn anew, the fixed lines of the others are set right.
-pictures: all
+# Pictures of the screen: the manual's and README's demo are drawn anew, the fixed lines of README's others are set right.
+pictures: all $(B)/tests/tui-show
 	$(Q)B='$(B)' tests/tui/pictures.py --write
 
 # What the screen says and how it looks, in tests/tui/golden: look at the difference before you commit it.
@@ -280,7 +280,7 @@ help:
 	@echo 'make bench-programs   how many times the time of some 80 real programs it takes (T=PATTERN, BENCH_ROUNDS=5)'
 	@echo 'make bench-readme     the tables of the last make bench, into README.md'
 	@echo 'make bench-instructions  instructions per pair, beside those accepted (ACCEPT=1, FUNCTIONS=1, T=PATTERN)'
-	@echo 'make pictures         README.md shows the screen as it is now'
+	@echo 'make pictures         README.md and the manual show the screen as it is now'
 	@echo 'make golden           tests/tui/golden shows it as it is now'
 	@echo 'make fuzz             changed input for readers, parsers, names (clang; FUZZ_SECONDS=60 each)'
 	@echo 'make fuzz_keys        the screen under random keys, clicks and sizes (clang; KEYS_EVENTS=1000000)'

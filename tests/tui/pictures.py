@@ -1,13 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The pictures of the screen in README.md. Without arguments: what stands still in them (tabs, column
-headers, the bar) is what the screen of this tree shows. --write (make pictures): the demo's is
-made anew, and the tab line of the others, which show programs that are not in this tree, is set right."""
+"""The pictures of the screen in README.md and in man/heaptop.1. Without arguments: what stands still in
+README's (tabs, column headers, the bar) is what the screen of this tree shows; the manual's show canned
+data, and are so to the last character. --write (make pictures): the manual's and the demo's are made anew,
+and the tab line of the others, which show programs that are not in this tree, is set right."""
 import os, re, subprocess, sys, tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 B = os.path.join(ROOT, os.environ.get("B", "build"))
 README = os.path.join(ROOT, "README.md")
+MAN = os.path.join(ROOT, "man", "heaptop.1")
+# The comment has options and a script, with semicolons between their lines.
+MAN_PICTURE = re.compile(r'(^\.\\" picture: (\S*); ([^\n]*)\n\.Bd -literal\n)(.*?)(^\.Ed\n)', re.S | re.M)
+ROFF = {"\\": "\\e", "-": "\\-", "'": "\\(aq", "`": "\\(ga", "^": "\\(ha", "~": "\\(ti"}
 PICTURE = re.compile(r"^```\n( heaptop  .*?)^```\n", re.S | re.M)
 DEMO = ":size 100x24\n3\n:wait 26\n:save-display -\nq\nt\n"
 # Each view once, as soon as it has something to show.
@@ -27,6 +32,36 @@ def play(script, *options):
                               env=dict(os.environ, LC_ALL="C.UTF-8", XDG_CONFIG_HOME="/nonexistent"))
         assert os.path.exists(shots[-1]), done.stderr
         return "".join(open(shot, encoding="utf-8").read() for shot in shots)
+
+
+def man_picture(m):
+    """The block again, with what its script shows now."""
+    with tempfile.NamedTemporaryFile("w", prefix="heaptop-pictures-") as script:
+        script.write(m[3].replace("; ", "\n") + "\n:save-display -\n")
+        script.flush()
+        shown = subprocess.run([os.path.join(B, "tests", "tui-show"), m[2], "-p", script.name], check=True,
+                               stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                               env=dict(os.environ, LC_ALL="C.UTF-8")).stdout
+    assert shown.isascii(), "the manual's pictures are of ASCII"
+    lines = ["".join(ROFF.get(c, c) for c in line) for line in shown.splitlines()]
+    return m[1] + "".join(line + "\n" if line else "\\&\n" for line in lines) + m[5]
+
+
+def man_check():
+    with open(MAN, encoding="utf-8") as f:
+        text = f.read()
+    pictures_of_it = list(MAN_PICTURE.finditer(text))
+    assert len(pictures_of_it) >= 2, "man/heaptop.1 has no pictures"
+    for m in pictures_of_it:
+        now = man_picture(m)
+        assert m.group() == now, f"not what is shown now (make pictures): {m[3]}: {now}"
+
+
+def man_write():
+    with open(MAN, encoding="utf-8") as f:
+        text = MAN_PICTURE.sub(man_picture, f.read())
+    with open(MAN, "w", encoding="utf-8") as f:
+        f.write(text)
 
 
 def tabs(line):
@@ -79,13 +114,21 @@ def write():
         f.write(text)
 
 
-if __name__ == "__main__":
+def main():
     if sys.argv[1:] == ["--write"]:
+        man_write()
         write()
-        sys.exit(0)
-    try:
-        check()
-        print("ok - README's pictures show what the screen shows")
-    except AssertionError as e:
-        print("not ok - README's pictures show what the screen shows: %s" % " ".join(str(e).split("\n")))
-        sys.exit(1)
+        return 0
+    failed = 0
+    for name, test in (("README's pictures show what the screen shows", check),
+                       ("the manual's pictures are what the screen shows", man_check)):
+        try:
+            test()
+            print("ok - " + name)
+        except AssertionError as e:
+            failed = 1
+            print("not ok - %s: %s" % (name, " ".join(str(e).split("\n"))))
+    return failed
+
+
+sys.exit(main())

@@ -2,12 +2,14 @@
 /*
  * The real screen with canned data that move: to look at, and for the tests in a terminal. No
  * program is watched. Usage: tui-show [-U] [-M] [-n FRAMES] [-d MS] [-s SITES] [-c
- * CRASH-AFTER-TICKS] [-e] [-k: nothing moves]
+ * CRASH-AFTER-TICKS] [-e] [-k: nothing moves] [-p SCRIPT: plays it, without a terminal, a colour or
+ * a clock: the pictures of the manual are made so]
  */
 #include <signal.h>
 #include <unistd.h>
 #include "src/util/clock.h"
 #include "tests/tui/canned.h"
+#include "tui/script.h"
 
 static struct canned canned;
 static unsigned crash_after, ticks;
@@ -56,10 +58,28 @@ static struct snapshot *show_tick(void *ctx, const char **error)
 	return canned_tick(ctx, error);
 }
 
+/* The same pictures each time: frames come at once, and the time is canned. */
+static int show_play(const char *path, struct tui_options *options)
+{
+	struct tui_source source = canned_source(&canned);
+	char why[SCRIPT_WHY_MAX];
+	struct script *script = script_load(path, why);
+	int signal, rc = -EINVAL;
+
+	options->color = TUI_COLOR_NEVER;
+	if (script)
+		rc = script_run(script, &source, options, &signal, why);
+	script_free(script);
+	if (rc)
+		fprintf(stderr, "%s\n", why);
+	return rc != 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct tui_options options = { .delay_ns = CANNED_S, .version = "0.1.0" };
 	struct tui_source source = canned_source(&canned);
+	const char *script = NULL;
 	int c, sig, rc;
 
 	canned = canned_default();
@@ -67,7 +87,7 @@ int main(int argc, char **argv)
 	source.tick = show_tick;
 	source.fds = show_fds;
 	source.ready = show_ready;
-	while ((c = getopt(argc, argv, "UMn:d:s:c:eklf:")) != -1) {
+	while ((c = getopt(argc, argv, "UMn:d:s:c:eklf:p:")) != -1) {
 		if (c == 'U')
 			options.ascii = true;
 		else if (c == 'M')
@@ -86,11 +106,15 @@ int main(int argc, char **argv)
 			keep = true;
 		else if (c == 'f')
 			lines_fd = atoi(optarg);
+		else if (c == 'p')
+			script = optarg;
 		else if (c == 'l')
 			options.launched = true;
 		else
 			return 2;
 	}
+	if (script)
+		return show_play(script, &options);
 	rc = tui_run(&source, &options, &sig);
 	snapshot_unref(kept);
 	fprintf(stderr, "tui_run: %d, signal %d\n", rc, sig);
