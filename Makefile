@@ -220,8 +220,9 @@ check: tests
 faults: all $(TARGETS) $(TEST_EXTRA)
 	$(Q)B='$(B)' tests/faults/matrix.py $(T)
 
-soak: all $(TARGETS) $(TEST_EXTRA)
+soak: all $(TARGETS) $(TEST_EXTRA) $(B)/tests/tui/flat
 	$(Q)B='$(B)' SOAK=1 tests/faults/matrix.py $(T)
+	$(Q)SOAK=1 $(B)/tests/tui/flat
 	$(Q)B='$(B)' tests/fuzz/fuzz.py --seconds $(FUZZ_SECONDS)
 
 demo: all
