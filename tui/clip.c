@@ -6,7 +6,17 @@
 #include <string.h>
 #include "src/util/text.h"
 
-const char *clip_refusal(const char *term, const char *tmux)
+/* GNU screen keeps so much of one string (its MAXSTR is 768), and shows the rest as text. */
+#define SCREEN_STRING 512
+
+enum clip_way clip_way(const char *term, const char *tmux)
+{
+	if (tmux)
+		return CLIP_TMUX;
+	return term && !strncmp(term, "screen", 6) ? CLIP_SCREEN : CLIP_TERMINAL;
+}
+
+const char *clip_refusal(const char *term)
 {
 	/* The kernel's console, and what prints a sequence that it does not know. */
 	static const char *const cannot[] = { "linux", "dumb", "vt", "cons", "ansi", "sun", "hurd",
@@ -17,8 +27,6 @@ const char *clip_refusal(const char *term, const char *tmux)
 	for (size_t i = 0; i < sizeof(cannot) / sizeof(cannot[0]); i++)
 		if (!strncmp(term, cannot[i], strlen(cannot[i])))
 			return "this type of terminal (TERM) has no clipboard (OSC 52)";
-	if (!strncmp(term, "screen", 6) && !tmux)
-		return "screen passes no clipboard on (OSC 52); tmux does";
 	return NULL;
 }
 
@@ -78,19 +86,53 @@ static void base64_put(struct strbuf *out, const char *text, size_t len)
 	}
 }
 
-struct clip_result clip_stack(struct strbuf *out, const struct snap_site *site, bool tmux)
+static void sequence_put(struct strbuf *out, const struct strbuf *text)
+{
+	strbuf_puts(out, "]52;c;");
+	base64_put(out, text->data, text->len);
+	strbuf_puts(out, "\a");
+}
+
+/* As it was set up, tmux takes it itself, or passes on what is wrapped so. */
+static void tmux_put(struct strbuf *out, const struct strbuf *text)
+{
+	strbuf_puts(out, "\033");
+	sequence_put(out, text);
+	strbuf_puts(out, "\033Ptmux;\033\033");
+	sequence_put(out, text);
+	strbuf_puts(out, "\033\\");
+}
+
+/* Screen passes device control strings on as they are (screen(1), "ESC P"), one behind the other.
+ */
+static void screen_put(struct strbuf *out, const struct strbuf *text)
+{
+	struct strbuf whole = STRBUF_INIT;
+
+	strbuf_puts(&whole, "\033");
+	sequence_put(&whole, text);
+	for (size_t at = 0, n; at < whole.len; at += n) {
+		n = whole.len - at < SCREEN_STRING ? whole.len - at : SCREEN_STRING;
+		strbuf_puts(out, "\033P");
+		strbuf_add(out, whole.data + at, n);
+		strbuf_puts(out, "\033\\");
+	}
+	out->failed |= whole.failed;
+	strbuf_free(&whole);
+}
+
+struct clip_result clip_stack(struct strbuf *out, const struct snap_site *site, enum clip_way way)
 {
 	struct strbuf text = STRBUF_INIT;
 	struct clip_result r = clip_text(&text, site);
 
-	strbuf_puts(out, "\033]52;c;");
-	base64_put(out, text.data, text.len);
-	strbuf_puts(out, "\a");
-	/* tmux takes it itself, or passes on what is wrapped so, as it was set up. */
-	if (tmux) {
-		strbuf_puts(out, "\033Ptmux;\033\033]52;c;");
-		base64_put(out, text.data, text.len);
-		strbuf_puts(out, "\a\033\\");
+	if (way == CLIP_TMUX) {
+		tmux_put(out, &text);
+	} else if (way == CLIP_SCREEN) {
+		screen_put(out, &text);
+	} else {
+		strbuf_puts(out, "\033");
+		sequence_put(out, &text);
 	}
 	out->failed |= text.failed;
 	strbuf_free(&text);

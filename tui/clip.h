@@ -17,12 +17,16 @@ struct clip_result {
 	size_t bytes; /* of text */
 };
 
-/* Why a terminal of this type takes no clipboard; NULL: it may. `tmux`: it is inside tmux, or NULL.
- */
-const char *clip_refusal(const char *term, const char *tmux);
+/* What takes the bytes, and how they are passed through it. */
+enum clip_way { CLIP_TERMINAL, CLIP_TMUX, CLIP_SCREEN };
+
+/* By TERM and by TMUX, which tmux sets; either may be NULL. */
+enum clip_way clip_way(const char *term, const char *tmux);
+/* Why a terminal of this type takes no clipboard; NULL: it may. */
+const char *clip_refusal(const char *term);
 /* A site's stack as text, one frame a line. */
 struct clip_result clip_text(struct strbuf *out, const struct snap_site *site);
 /* The bytes that put it into the clipboard. */
-struct clip_result clip_stack(struct strbuf *out, const struct snap_site *site, bool tmux);
+struct clip_result clip_stack(struct strbuf *out, const struct snap_site *site, enum clip_way way);
 
 #endif

@@ -203,7 +203,8 @@ void view_detail_edit(struct ui *ui, int arg, int key)
 void view_detail_copy(struct ui *ui, int arg, int key)
 {
 	const struct snap_site *site = ui_site(ui, ui->detail.site);
-	const char *why = clip_refusal(getenv("TERM"), getenv("TMUX"));
+	const char *why = clip_refusal(getenv("TERM"));
+	enum clip_way way = clip_way(getenv("TERM"), getenv("TMUX"));
 	struct clip_result r;
 
 	if (!site)
@@ -215,7 +216,7 @@ void view_detail_copy(struct ui *ui, int arg, int key)
 		return;
 	}
 	strbuf_reset(&ui->clip);
-	r = clip_stack(&ui->clip, site, getenv("TMUX") != NULL);
+	r = clip_stack(&ui->clip, site, way);
 	if (ui->clip.failed) {
 		ui_say(ui, "not copied: no memory");
 		return;
@@ -225,5 +226,5 @@ void view_detail_copy(struct ui *ui, int arg, int key)
 		", %zu bytes of text, sent to the terminal's "
 		"clipboard (OSC 52%s)",
 		r.frames < site->stack->nframes ? "the first " : "", r.frames, site->id, r.bytes,
-		getenv("TMUX") ? "; tmux: set-clipboard or allow-passthrough must be on" : "");
+		way == CLIP_TMUX ? "; tmux: set-clipboard or allow-passthrough must be on" : "");
 }

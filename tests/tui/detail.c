@@ -259,7 +259,7 @@ TEST(what_is_copied)
 	CHECK(strstr(out.data, "\n#4   ev::Loop::run() at /src/ev.cc:71\n"));
 	strbuf_reset(&out);
 	/* tmux: once as it is, once wrapped, with each escape doubled. */
-	clip_stack(&out, &site, true);
+	clip_stack(&out, &site, CLIP_TMUX);
 	CHECK(strstr(out.data, "\a\033Ptmux;\033\033]52;c;c2l0"));
 	CHECK(!strcmp(out.data + out.len - 3, "\a\033\\"));
 	strbuf_free(&out);
@@ -277,7 +277,7 @@ TEST(what_is_copied_is_bounded)
 		many[i] = (struct frame){ .pc = 1,
 			.module = &canned_app,
 			.function = "a::rather<long>::name(of a function, with arguments)" };
-	r = clip_stack(&out, &site, false);
+	r = clip_stack(&out, &site, CLIP_TERMINAL);
 	CHECK(r.frames > 100 && r.frames < 2000);
 	CHECK(r.bytes <= CLIP_BYTES_MAX && out.len <= CLIP_BYTES_MAX / 3 * 4 + 16);
 	strbuf_free(&out);
@@ -285,11 +285,35 @@ TEST(what_is_copied_is_bounded)
 
 TEST(who_has_a_clipboard)
 {
-	CHECK(!clip_refusal("xterm-256color", NULL) && !clip_refusal("foot", NULL));
-	CHECK(!clip_refusal("screen-256color", "/tmp/tmux-0/default,1,0"));
-	CHECK(clip_refusal("screen", NULL) && clip_refusal("linux", NULL));
-	CHECK(clip_refusal("vt100", NULL) && clip_refusal("dumb", NULL));
-	CHECK(clip_refusal(NULL, NULL) && clip_refusal("", NULL));
+	CHECK(!clip_refusal("xterm-256color") && !clip_refusal("foot"));
+	CHECK(!clip_refusal("screen-256color") && clip_refusal("linux"));
+	CHECK(clip_refusal("vt100") && clip_refusal("dumb"));
+	CHECK(clip_refusal(NULL) && clip_refusal(""));
+	CHECK_INT(clip_way("xterm-256color", NULL), CLIP_TERMINAL);
+	CHECK_INT(clip_way("screen-256color", "/tmp/tmux-0/default,1,0"), CLIP_TMUX);
+	CHECK_INT(clip_way("screen", NULL), CLIP_SCREEN);
+}
+
+/* What GNU screen hands on, without what it is wrapped in, is the plain sequence. */
+TEST(screen_gets_it_in_pieces)
+{
+	struct snap_site site = { .alloc_function = "malloc", .stack = &canned_rows[0].stack };
+	struct strbuf plain = STRBUF_INIT, wrapped = STRBUF_INIT, joined = STRBUF_INIT;
+	unsigned pieces = 0;
+
+	clip_stack(&plain, &site, CLIP_TERMINAL);
+	clip_stack(&wrapped, &site, CLIP_SCREEN);
+	for (const char *at = wrapped.data, *end; *at; at = end + 2, pieces++) {
+		CHECK(!strncmp(at, "\033P", 2));
+		end = strstr(at + 2, "\033\\");
+		CHECK(end && end - at < 700);
+		strbuf_add(&joined, at + 2, (size_t)(end - at - 2));
+	}
+	CHECK(pieces > 1);
+	CHECK_STR(joined.data, plain.data);
+	strbuf_free(&plain);
+	strbuf_free(&wrapped);
+	strbuf_free(&joined);
 }
 
 int main(void)
@@ -307,5 +331,6 @@ int main(void)
 	RUN(what_is_copied);
 	RUN(what_is_copied_is_bounded);
 	RUN(who_has_a_clipboard);
+	RUN(screen_gets_it_in_pieces);
 	return check_end();
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The screen on a real pty: whatever ends it, the terminal is as it was. Nothing here waits for a
 time: each step waits for what it needs to see, and a stuck program fails by the limit."""
-import ast, fcntl, os, pty, select, signal, struct, subprocess, sys, tempfile, termios, time
+import ast, base64, fcntl, os, pty, re, select, shutil, signal, struct, subprocess, sys, tempfile, termios, time
 
 SHOW = os.path.join(os.environ.get("B", "build"), "tests", "tui-show")
 LIMIT = 30.0
@@ -393,11 +393,32 @@ def stack_goes_to_the_clipboard():
     s.close()
 
 
+def gnu_screen_passes_the_clipboard_on():
+    if not shutil.which("screen"):
+        return "screen is not installed (make deps)"
+    with tempfile.TemporaryDirectory(prefix="heaptop-screen-") as folder:
+        s = Screen(command=["screen", "-c", "/dev/null", SHOW, "-d", "1000", "-k"],
+                   env=dict(ENV, SCREENDIR=folder, TERM="xterm-256color"))
+        s.wait_for(b"LIVE")
+        s.keys(b"j\r")
+        s.wait_for(b"SITE 17")
+        s.keys(b"y")
+        s.wait_for(b"7 frames of site 17")
+        sent = re.search(rb"\x1b\]52;c;([A-Za-z0-9+/=]*)\a", s.seen)
+        assert sent, "nothing went to the clipboard"
+        text = base64.b64decode(sent[1]).decode()
+        assert text.startswith("site 17: ") and "__libc_start_main" in text, text
+        s.keys(b"Q")
+        s.end()
+        s.close()
+    return None
+
+
 def run(test):
     global failed
     try:
-        test()
-        print(f"ok - {test.__name__}", flush=True)
+        skipped = test()
+        print(f"skip - {test.__name__}: {skipped}" if skipped else f"ok - {test.__name__}", flush=True)
     except (AssertionError, subprocess.TimeoutExpired) as e:
         failed += 1
         print(f"not ok - {test.__name__}: {e}", flush=True)
@@ -416,6 +437,6 @@ if __name__ == "__main__":
                  redirected_uses_the_terminal, no_terminal_is_an_error, terminals, plain_locale,
                  frames_end_it, mouse, output_is_shown_when_it_comes,
                  editor_gets_the_terminal_and_gives_it_back, editor_that_is_not_there_is_told,
-                 editor_ends_with_us, stack_goes_to_the_clipboard):
+                 editor_ends_with_us, stack_goes_to_the_clipboard, gnu_screen_passes_the_clipboard_on):
         run(test)
     sys.exit(failed != 0)
