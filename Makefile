@@ -232,9 +232,11 @@ demo: all
 pictures: all $(B)/tests/tui-show
 	$(Q)B='$(B)' tests/tui/pictures.py --write
 
-# What the screen says and how it looks, in tests/tui/golden: look at the difference before you commit it.
-golden: $(B)/tests/tui/golden
+# What the screen says and how it looks, in tests/tui/golden and in the manual: look at the difference before you
+# commit it.
+golden: $(B)/tests/tui/golden $(B)/tests/tui-show
 	$(Q)GOLDEN_UPDATE=1 $(B)/tests/tui/golden
+	$(Q)B='$(B)' tests/tui/pictures.py --write-manual
 
 # ---- lint -----------------------------------------------------------------------------------
 
@@ -282,7 +284,7 @@ help:
 	@echo 'make bench-readme     the tables of the last make bench, into README.md'
 	@echo 'make bench-instructions  instructions per pair, beside those accepted (ACCEPT=1, FUNCTIONS=1, T=PATTERN)'
 	@echo 'make pictures         README.md and the manual show the screen as it is now'
-	@echo 'make golden           tests/tui/golden shows it as it is now'
+	@echo 'make golden           tests/tui/golden and the manual show it as it is now'
 	@echo 'make fuzz             changed input for readers, parsers, names (clang; FUZZ_SECONDS=60 each)'
 	@echo 'make fuzz_keys        the screen under random keys, clicks and sizes (clang; KEYS_EVENTS=1000000)'
 	@echo 'make install          PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)'
