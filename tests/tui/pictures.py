@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The pictures of the screen in README.md and in man/heaptop.1. Without arguments: what stands still in
 README's (tabs, column headers, the bar) is what the screen of this tree shows; the manual's show canned
-data, and are so to the last character. --write (make pictures): the manual's (alone
-with --write-manual, make golden) and the demo's are made anew, and the tab line of the others, which show programs that are not in this tree, is set right."""
+data, and are so to the last character. --write (make pictures): the manual's and the demo's are made anew,
+and the tab line of the others, which show programs that are not in this tree, is set right. --write-manual
+(make golden): the manual's alone."""
 import os, re, subprocess, sys, tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
