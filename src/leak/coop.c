@@ -34,6 +34,7 @@ struct leak_coop {
 	struct read_coop *asking;
 	pid_t pid;
 	const struct leak_progress *progress;
+	struct leak_wiped wiped; /* mappings that are empty in a copy */
 	bool traced; /* it lets us */
 	bool idle; /* it did not answer: nor will it answer what comes next */
 };
@@ -156,6 +157,7 @@ void leak_coop_close(struct leak_coop *c)
 	if (c->traced)
 		(void)ask(c, HT_COOP_NO_TRACER);
 	read_coop_close(c->asking);
+	leak_space_wiped_free(&c->wiped);
 	free(c);
 }
 
@@ -318,6 +320,7 @@ static unsigned moving_count(struct leak_coop *c, struct leak_space *space)
 /* While the thread is held back. */
 static const char *moment_take(struct leak_coop *c, struct leak_lent *out, struct leak_space *of)
 {
+	const struct leak_keep keep = { leak_roots_has, &c->wiped, KEPT_MAX };
 	int rc = leak_space_open_lent(&out->space, c->asking, HT_COOP_THREAD);
 
 	if (rc == 0)
@@ -327,7 +330,7 @@ static const char *moment_take(struct leak_coop *c, struct leak_lent *out, struc
 	if (leak_space_open_lent(of, c->asking, HT_COOP_CHILD) != 0)
 		return "its copy cannot read its own mappings, or cannot give way when memory is "
 		       "short";
-	rc = leak_space_keep(&out->space, of, leak_roots_has, KEPT_MAX);
+	rc = leak_space_keep(&out->space, of, &keep);
 	if (rc == -E2BIG)
 		return "it shares too much memory with others";
 	if (rc != 0 || (out->space.unread_bytes > 0 && !read_coop_waits(c->asking)))
@@ -397,6 +400,9 @@ const char *leak_coop_lend(struct leak_coop *c, struct leak_lent *out)
 	if (is_reading_ahead(c->pid) || reads_directly(c->pid))
 		return "it must not be copied: the kernel may be writing into its memory "
 		       "(io_uring, aio, O_DIRECT)";
+	leak_space_wiped_free(&c->wiped);
+	if (leak_space_wiped(&c->wiped, c->pid) != 0)
+		return "its mappings cannot be read";
 	out->after = read_frozen_new(c->segment);
 	out->before = has_threads(c->pid) ? read_frozen_new(c->segment) : NULL;
 	if (!out->after)

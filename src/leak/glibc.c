@@ -53,3 +53,17 @@ bool glibc_is_chunk(struct leak_space *s, uint64_t addr, uint64_t bytes)
 	least = least < CHUNK_LEAST ? CHUNK_LEAST : least;
 	return size % CHUNK_ALIGN == 0 && size >= least && size - least < CHUNK_SPARE;
 }
+
+uint64_t glibc_chunks_end(struct leak_space *s, uint64_t start, uint64_t end)
+{
+	uint64_t size;
+
+	for (; start < end; start += size) {
+		if (!leak_space_word(s, start + 8, &size))
+			break;
+		size &= ~(uint64_t)CHUNK_FLAGS;
+		if (size < CHUNK_LEAST || size % CHUNK_ALIGN != 0 || size > end - start)
+			break;
+	}
+	return start;
+}

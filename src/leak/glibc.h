@@ -23,5 +23,7 @@ bool glibc_heap_at(struct leak_space *s, uint64_t start, uint64_t end, struct gl
 bool glibc_has_own_mapping(struct leak_space *s, uint64_t addr, uint64_t bytes);
 /* Whether a block has the head of a chunk that could be cut for `bytes` bytes. */
 bool glibc_is_chunk(struct leak_space *s, uint64_t addr, uint64_t bytes);
+/* Where the chunks end that lie one behind the other from `start` on: at `end`, or before it. */
+uint64_t glibc_chunks_end(struct leak_space *s, uint64_t start, uint64_t end);
 
 #endif

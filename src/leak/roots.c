@@ -132,6 +132,47 @@ static void anonymous_scan(struct scan *s, uint64_t start, uint64_t end)
 		pieces_visit(s, start, end, piece_scan);
 }
 
+/* ---- the brk heap ---- */
+
+#define BRK_LEAST 4096u /* what a program takes by sbrk itself is hardly less */
+
+/* Between chunks, from `start` on: chunks that are free, and what is none after them. */
+static void brk_gap_scan(struct scan *s, uint64_t start, uint64_t end)
+{
+	uint64_t at = glibc_chunks_end(s->space, start, end);
+
+	if (at < end)
+		leak_space_stream(s->space, at, end, root_visit, s);
+}
+
+/*
+ * It is malloc's, but for what the program took by sbrk itself: malloc goes on behind that. A heap
+ * of another allocator's, which has no chunks as glibc's, is all that allocator's.
+ */
+static void brk_scan(struct scan *s, const struct leak_map *m)
+{
+	const struct leak_blocks *b = s->graph->blocks;
+	uint32_t i = leak_blocks_from(b, m->start);
+	uint64_t at = m->start, size;
+
+	if (i == b->count || b->block[i].addr >= m->end ||
+		!glibc_is_chunk(s->space, b->block[i].addr, b->block[i].size))
+		return;
+	for (; i < b->count && b->block[i].addr < m->end; i++) {
+		const struct leak_block *block = &b->block[i];
+
+		if (block->addr - at >= 16 + BRK_LEAST)
+			brk_gap_scan(s, at, block->addr - 16);
+		at = block->addr + block->size;
+		if (i + 1 < b->count && b->block[i + 1].addr - at < BRK_LEAST)
+			continue;
+		if (!leak_space_word(s->space, block->addr - 8, &size))
+			return;
+		at = block->addr - 16 + (size & ~UINT64_C(7));
+	}
+	brk_gap_scan(s, at, m->end);
+}
+
 /* ---- stacks ---- */
 
 #ifdef __x86_64__
@@ -304,8 +345,13 @@ static void map_scan(struct scan *s, const struct leak_map *m)
 	const char *file = file_of(s, m);
 	uint64_t dead;
 
-	if (strcmp(m->path, "[heap]") == 0 || is_segment(m))
+	if (is_segment(m))
 		return;
+	if (strcmp(m->path, "[heap]") == 0) {
+		if (kinds & LEAK_ROOT_MAPS)
+			brk_scan(s, m);
+		return;
+	}
 	if (is_device(m)) {
 		s->roots->devices++;
 		return;

@@ -43,6 +43,7 @@ struct scan {
 	int64_t moving_at; /* read_moving_at */
 	pid_t copy; /* 0: none */
 	struct read_frozen *frozen; /* a copy is wanted; NULL: it is not */
+	struct leak_wiped wiped;
 	struct leak_coop *coop; /* we may not trace it; NULL: we may */
 	struct leak_lent lent; /* then */
 	uint64_t first_tick; /* blocks that were made then, or later, do not count; 0: all do */
@@ -213,6 +214,17 @@ static bool is_reading_ahead(const struct scan *s)
 	return false;
 }
 
+/* What takes longer than the process is to stand still. */
+static void copy_prepare(struct scan *s)
+{
+	if (leak_space_wiped(&s->wiped, s->wish->pid) != 0) {
+		s->out->no_copy = "it cannot be told what a copy would have";
+		return;
+	}
+	s->frozen = read_frozen_new(s->segment);
+	s->out->no_copy = s->frozen ? NULL : "there is no memory for one of its table";
+}
+
 /* Lets the process go on, and its copy be read instead of it; if that cannot be done, nothing. 0,
  * or -errno: a thread was lost. */
 static int copy_take(struct scan *s)
@@ -231,7 +243,7 @@ static int copy_take(struct scan *s)
 		return -ESRCH;
 	if (s->out->no_copy)
 		return 0;
-	rc = leak_space_copied(&s->space, s->copy, leak_roots_has);
+	rc = leak_space_copied(&s->space, s->copy, leak_roots_has, &s->wiped);
 	if (rc != 0) {
 		s->out->no_copy = rc == -E2BIG ? "it shares too much memory with others"
 					       : "its copy cannot be read";
@@ -367,10 +379,8 @@ static void *stop_and_read(void *ctx)
 {
 	struct scan *s = ctx;
 
-	if (is_copy_wanted(s)) {
-		s->frozen = read_frozen_new(s->segment);
-		s->out->no_copy = s->frozen ? NULL : "there is no memory for one of its table";
-	}
+	if (is_copy_wanted(s))
+		copy_prepare(s);
 	blocks_prepare(s);
 	s->start_ns = clock_monotonic_ns();
 	stop_try(s);
@@ -387,6 +397,7 @@ static void *stop_and_read(void *ctx)
 	if (s->out->lent)
 		leak_coop_return(s->coop, &s->lent);
 	read_frozen_free(s->frozen);
+	leak_space_wiped_free(&s->wiped);
 	phase_tell(s, LEAK_FOLLOWING);
 	if (*s->message)
 		return NULL;

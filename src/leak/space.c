@@ -348,15 +348,58 @@ static void keep_visit(void *ctx, uint64_t addr, const uint64_t *words, size_t c
 	s->kept_bytes += count * WORD;
 }
 
-int leak_space_keep(struct leak_space *s, const struct leak_space *copy,
-	bool (*wanted)(const struct leak_map *m), uint64_t most)
+int leak_space_wiped(struct leak_wiped *w, pid_t pid)
 {
-	struct keeping k = { .space = s, .most = most };
+	char path[64];
+	struct proc_smap m;
+	size_t len = 0, pos = 0, room = 0;
+	char *text;
+	int rc;
+
+	*w = (struct leak_wiped){ 0 };
+	snprintf(path, sizeof(path), "/proc/%d/smaps", (int)pid);
+	text = proc_slurp_all(path, &len);
+	if (!text)
+		return -errno;
+	while ((rc = proc_parse_smap(text, len, &pos, &m)) != 0) {
+		uint64_t *p;
+
+		if (rc < 0 || !m.wiped)
+			continue;
+		p = array_grow(w->start, w->count, &room, sizeof(*p));
+		if (!p)
+			break;
+		w->start = p;
+		w->start[w->count++] = m.map.start;
+	}
+	free(text);
+	return rc == 0 ? 0 : -ENOMEM;
+}
+
+void leak_space_wiped_free(struct leak_wiped *w)
+{
+	free(w->start);
+	*w = (struct leak_wiped){ 0 };
+}
+
+static bool is_wiped(const struct leak_wiped *w, const struct leak_map *m)
+{
+	for (size_t i = 0; i < w->count; i++)
+		if (w->start[i] >= m->start && w->start[i] < m->end)
+			return true;
+	return false;
+}
+
+int leak_space_keep(
+	struct leak_space *s, const struct leak_space *copy, const struct leak_keep *keep)
+{
+	struct keeping k = { .space = s, .most = keep->most };
 
 	for (size_t i = 0; i < s->maps; i++) {
 		struct leak_map *m = &s->map[i];
 
-		if (!wanted(m) || (!m->shared && leak_space_map(copy, m->start)))
+		if (!keep->wanted(m) ||
+			(!m->shared && leak_space_map(copy, m->start) && !is_wiped(keep->wiped, m)))
 			continue;
 		pages_stream(s, m->start, m->end, keep_visit, &k);
 		m->kept = true;
@@ -379,13 +422,15 @@ void leak_space_become(struct leak_space *s, struct leak_space *copy)
 	copy->pagemap = -1;
 }
 
-int leak_space_copied(struct leak_space *s, pid_t copy, bool (*wanted)(const struct leak_map *m))
+int leak_space_copied(struct leak_space *s, pid_t copy, bool (*wanted)(const struct leak_map *m),
+	const struct leak_wiped *wiped)
 {
+	const struct leak_keep keep = { wanted, wiped, KEPT_MAX };
 	struct leak_space of;
 	int rc = leak_space_open(&of, copy);
 
 	if (rc == 0)
-		rc = leak_space_keep(s, &of, wanted, KEPT_MAX);
+		rc = leak_space_keep(s, &of, &keep);
 	if (rc == 0)
 		leak_space_become(s, &of);
 	leak_space_close(&of);

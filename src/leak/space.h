@@ -30,6 +30,12 @@ struct leak_piece {
 	uint64_t *words;
 };
 
+/* Mappings of a process that a copy of it would have empty (madvise(2): MADV_WIPEONFORK). */
+struct leak_wiped {
+	uint64_t *start; /* of each */
+	size_t count;
+};
+
 struct leak_space {
 	pid_t pid;
 	int pagemap; /* -1: which pages are there is not known */
@@ -69,17 +75,27 @@ int leak_space_open_lent(struct leak_space *s, struct read_coop *coop, enum ht_c
  */
 int leak_space_share(struct leak_space *s, const struct leak_space *of);
 void leak_space_join(struct leak_space *s, struct leak_space *of);
+/* Takes as long as it takes to walk all page tables: not while the process stands still. 0 or
+ * -errno. */
+int leak_space_wiped(struct leak_wiped *w, pid_t pid);
+void leak_space_wiped_free(struct leak_wiped *w);
 /*
  * Of a process of which `copy` is a copy: reads mappings that are shared with the program, or that
- * a copy does not have, and of which `wanted` is true, and keeps their words. 0 or -errno; -E2BIG:
- * that would be more than `most` bytes.
+ * a copy does not have, or has empty, and of which `wanted` is true, and keeps their words. 0 or
+ * -errno; -E2BIG: that would be more than `most` bytes.
  */
-int leak_space_keep(struct leak_space *s, const struct leak_space *copy,
-	bool (*wanted)(const struct leak_map *m), uint64_t most);
+struct leak_keep {
+	bool (*wanted)(const struct leak_map *m);
+	const struct leak_wiped *wiped;
+	uint64_t most;
+};
+int leak_space_keep(
+	struct leak_space *s, const struct leak_space *copy, const struct leak_keep *keep);
 /* From now on all other words come from the copy, which has the same mappings. */
 void leak_space_become(struct leak_space *s, struct leak_space *copy);
 /* All this for a copy that is read like the process itself. */
-int leak_space_copied(struct leak_space *s, pid_t copy, bool (*wanted)(const struct leak_map *m));
+int leak_space_copied(struct leak_space *s, pid_t copy, bool (*wanted)(const struct leak_map *m),
+	const struct leak_wiped *wiped);
 /* The mapping that `addr` is in, or NULL. */
 const struct leak_map *leak_space_map(const struct leak_space *s, uint64_t addr);
 /*

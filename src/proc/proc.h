@@ -54,6 +54,7 @@ int proc_parse_map(const char *buf, size_t len, size_t *pos, struct proc_map *m)
 struct proc_smap {
 	struct proc_map map;
 	uint64_t rss_bytes, pss_bytes, anonymous_bytes, swap_bytes;
+	bool wiped; /* a forked process has it empty: MADV_WIPEONFORK */
 };
 /* As proc_parse_map, with the lines that follow it. */
 int proc_parse_smap(const char *buf, size_t len, size_t *pos, struct proc_smap *m);

@@ -40,8 +40,21 @@ static bool smap_size(const char *at, const char *end, uint64_t *bytes)
 	return !__builtin_mul_overflow(sum, 1024u, bytes);
 }
 
+/* "VmFlags: rd wr mr": words of two letters. */
+static bool has_flag(const char *line, const char *end, const char *flag)
+{
+	size_t len = strlen(flag);
+
+	for (; (size_t)(end - line) >= len; line++)
+		if (memcmp(line, flag, len) == 0)
+			return true;
+	return false;
+}
+
 static void smap_line(const char *line, const char *end, struct proc_smap *m)
 {
+	if (end - line > 8 && memcmp(line, "VmFlags:", 8) == 0)
+		m->wiped = has_flag(line + 8, end, " wf");
 	for (size_t i = 0; i < sizeof(smap_fields) / sizeof(smap_fields[0]); i++) {
 		size_t name = strlen(smap_fields[i].name);
 		uint64_t bytes;

@@ -14,6 +14,7 @@ import sys
 
 import measure
 import programs
+from leaks import Leaks
 from patterns import Blocks, LiveTable, Pairs
 from places import B
 from screen import Screen
@@ -22,7 +23,7 @@ from table import paragraph, readme_write
 from viewer import Viewer
 
 def sections(threads):
-    return [Pairs(), Blocks(threads), LiveTable(), programs.Programs(), Viewer(), Screen(), Slowdown()]
+    return [Pairs(), Blocks(threads), LiveTable(), programs.Programs(), Viewer(), Screen(), Leaks(), Slowdown()]
 
 
 def wanted(section, pattern, everything):

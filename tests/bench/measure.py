@@ -61,6 +61,10 @@ def quick():
     _quick = True
 
 
+def is_quick():
+    return _quick
+
+
 @functools.lru_cache
 def variants():
     """Environment of each way to run a program, by its name."""

@@ -21,6 +21,7 @@ $(eval $(call bench_program,micro-new,micro.c,$$(BENCH_CC) -DBENCH_NEW -o $$@ $$
 $(eval $(call bench_program,micro-fp,micro.c,$$(BENCH_CC) -fno-omit-frame-pointer -o $$@ $$< -lpthread))
 $(eval $(call bench_program,usage,usage.c,$$(BENCH_CC) -o $$@ $$<))
 $(eval $(call bench_program,allocbound,allocbound.cc,$$(CXX) -std=gnu++17 -O2 -g -Wall -Wextra -o $$@ $$<))
+$(eval $(call bench_program,leak_pause,leak_pause.c,$$(BENCH_CC) -o $$@ $$<))
 $(eval $(call bench_program,live_table,live_table.c,$$(BENCH_CC) -o $$@ $$< $$(SHM_SRC)))
 $(eval $(call bench_program,steady_clock.so,steady_clock.c,$$(BENCH_CC) -fPIC -shared -o $$@ $$<))
 $(eval $(call bench_program,walker-fp.so,walker.c,$$(BENCH_CC) -fno-omit-frame-pointer -fPIC -shared -o $$@ $$<))

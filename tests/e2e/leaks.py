@@ -26,7 +26,8 @@ BY_ROOT = {
     "globals": {"reachable_global": "definite", "reachable_by_block": "indirect",
                 "reachable_by_end": "definite", "possible_inside": "definite"},
     "maps": {"reachable_pool": "definite", "reachable_shared_pool": "definite",
-             "reachable_unforked_pool": "definite",
+             "reachable_unforked_pool": "definite", "reachable_wiped_pool": "definite",
+             "reachable_brk_pool": "definite", "reachable_brk_end": "definite",
              "reachable_tls": "definite", "reachable_coroutine": "definite"},
 }
 
@@ -231,6 +232,32 @@ def sandboxed():
         _, leaks = attached(program.process.pid, "--leak-copy", "always")
         check_classes(found(leaks), want)
         check_equal(program.end(), (0, ""), "the program's end")
+
+
+def resident(pid):
+    """Pages, as they are counted when one asks: those of status come late."""
+    with open("/proc/%d/smaps_rollup" % pid, encoding="ascii") as f:
+        return next(line for line in f if line.startswith("Rss:"))
+
+
+@case("blocks over 4 GB: pointers at their end count, and what nobody touched stays untouched")
+def large():
+    with Waiting(target("leaks"), "large") as program:
+        want = account("".join(program.said))
+        before = resident(program.process.pid)
+        for copying in ("never", "always"):
+            _, leaks = attached(program.process.pid, "--leak-copy", copying)
+            check_classes(found(leaks), want)
+            check(leaks["scanned_bytes"] < 16 << 20, "it read %d bytes" % leaks["scanned_bytes"])
+        check_equal(resident(program.process.pid), before, "resident set")
+        check_equal(program.end(), (0, ""), "the program's end")
+
+
+@case("lost blocks among many that are not: exactly those")
+def planted():
+    leaks, want = leaks_of([target("leaks"), "planted", "200000", "1000"])
+    check_classes(found(leaks), want)
+    check_equal((leaks["definite"]["blocks"], leaks["possible"]["blocks"]), (1000, 0), "definite, possible")
 
 
 @case("a lost list of a million: one leads, the others are behind it")

@@ -11,6 +11,8 @@
  * leaks _exit      ends by _exit(3); only some
  * leaks exec       goes on as "leaks _exec", which is as "leaks _exit", but ends 0
  * leaks list N     a lost list of N nodes
+ * leaks large      blocks over 4 GB, hardly touched, and mappings; says "ready" and waits
+ * leaks planted N M      M lost blocks, of random sizes, among N that are not
  * leaks reaper     orphans become its children; only some
  */
 #include <linux/filter.h>
@@ -54,6 +56,14 @@ static void made(const char *name, size_t bytes)
 		memset(p, 0, size);                                                                \
 		made(#name, size);                                                                 \
 		return p;                                                                          \
+	}
+
+/* One whose bytes stay as they are. */
+#define MAKER_UNTOUCHED(name)                                                                      \
+	__attribute__((noinline)) static void *name(size_t size)                                   \
+	{                                                                                          \
+		made(#name, size);                                                                 \
+		return malloc(size);                                                               \
 	}
 
 /* What calls may leave in registers. */
@@ -100,11 +110,14 @@ MAKER(definite_zero)
 MAKER(definite_past_end)
 MAKER(definite_unaligned)
 MAKER(definite_freed_pointer)
+MAKER(reachable_wiped_pool)
+MAKER(reachable_brk_pool)
+MAKER(reachable_brk_end)
 
 static void *volatile global, *volatile by_end, *volatile zero, *volatile inside, *volatile last;
 static void *volatile past;
 static void *volatile *volatile pool, *volatile *volatile shared_pool;
-static void *volatile *volatile unforked_pool;
+static void *volatile *volatile unforked_pool, *volatile *volatile wiped_pool;
 static __thread void *volatile in_tls;
 static char unaligned[2 * sizeof(void *)] __attribute__((aligned(8)));
 static struct node *volatile tail_holder;
@@ -132,6 +145,9 @@ __attribute__((noinline)) static void places(void)
 	unforked_pool = map_pool(MAP_PRIVATE);
 	madvise((void *)(uintptr_t)unforked_pool, 65536, MADV_DONTFORK);
 	unforked_pool[78] = reachable_unforked_pool(100);
+	wiped_pool = map_pool(MAP_PRIVATE);
+	madvise((void *)(uintptr_t)wiped_pool, 65536, MADV_WIPEONFORK);
+	wiped_pool[79] = reachable_wiped_pool(100);
 	in_tls = reachable_tls(100);
 	p = possible_inside(77);
 	inside = p + 5;
@@ -151,6 +167,56 @@ __attribute__((noinline)) static void places(void)
 	freed = malloc(700); /* of a size that nobody asks for again */
 	freed[40] = definite_freed_pointer(30);
 	free(freed);
+}
+
+/* ---- where little is touched ---- */
+
+MAKER_UNTOUCHED(reachable_large)
+MAKER_UNTOUCHED(definite_large)
+MAKER_UNTOUCHED(possible_large)
+MAKER(reachable_in_large)
+MAKER(reachable_in_hole)
+MAKER(indirect_in_large)
+
+#define LARGE ((size_t)5 << 30)
+
+static void *volatile large, *volatile large_inside;
+
+/* Pointers are found wherever they are, and memory that the program did not touch stays so. */
+__attribute__((noinline)) static void large_blocks(void)
+{
+	char *p = reachable_large(LARGE);
+	void *volatile *hole = mmap(NULL, LARGE, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	large = p;
+	*(void *volatile *)(void *)(p + LARGE - 8) = reachable_in_large(100);
+	*(void *volatile *)(void *)(p + LARGE / 2) = reachable_in_large(100);
+	hole[LARGE / 2 / sizeof(*hole)] = reachable_in_hole(100);
+	p = possible_large(LARGE);
+	large_inside = p + LARGE - 1;
+	p = definite_large(LARGE + 1);
+	*(void *volatile *)(void *)(p + LARGE - 8) = indirect_in_large(100);
+}
+
+/* ---- few among many ---- */
+
+MAKER(reachable_many)
+MAKER(definite_planted)
+
+static struct node *volatile many;
+
+__attribute__((noinline)) static void plant(unsigned long blocks, unsigned long lost)
+{
+	srandom(1);
+	for (unsigned long i = 0; i < blocks; i++) {
+		struct node *n = reachable_many(sizeof(*n));
+
+		n->next = many;
+		many = n;
+		if (i % (blocks / lost) == 0 && i / (blocks / lost) < lost)
+			definite_planted(1 + (size_t)random() % 150);
+	}
 }
 
 /* ---- by way of what points to it ---- */
@@ -430,13 +496,31 @@ static void some(void)
 	shapes();
 }
 
+/* Memory that is the program's own, in the middle of malloc's and at its end. */
+__attribute__((noinline)) static void brk_pool(void)
+{
+	void *volatile *own = sbrk(65536);
+
+	own[4000] = reachable_brk_pool(100);
+}
+
+__attribute__((noinline)) static void brk_end(void)
+{
+	void *block = reachable_brk_end(100);
+	void *volatile *own = sbrk(8192);
+
+	own[7] = block;
+}
+
 static void all(void)
 {
 	threads();
+	brk_pool();
 	some();
 	heuristics();
 	neighbours();
 	neighbour_of_top();
+	brk_end();
 }
 
 static void wait_for_end(void)
@@ -460,7 +544,7 @@ static void sandbox_enter(void)
 /* What comes after the account. */
 static int end(const char *how, char *self)
 {
-	if (strcmp(how, "wait") == 0)
+	if (strcmp(how, "wait") == 0 || strcmp(how, "large") == 0)
 		wait_for_end();
 	if (strcmp(how, "_exit") == 0)
 		_exit(3);
@@ -486,6 +570,10 @@ int main(int argc, char **argv)
 
 	if (strcmp(how, "list") == 0 && argc > 2)
 		lost_list(strtoul(argv[2], NULL, 10));
+	else if (strcmp(how, "planted") == 0 && argc > 3)
+		plant(strtoul(argv[2], NULL, 10), strtoul(argv[3], NULL, 10));
+	else if (strcmp(how, "large") == 0)
+		large_blocks();
 	else if (*how && strcmp(how, "wait") != 0)
 		some();
 	else
