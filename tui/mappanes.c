@@ -269,9 +269,12 @@ static void grid_head(const struct ui *ui, const struct mappanes *p, size_t zoom
 	const struct map_row *row = mappanes_row(ui);
 	char name[48], size[UNITS_MAX], title[256];
 
-	snprintf(title, sizeof(title), "%s, cell %s", map_row_name(row, name),
-		units_bytes(size, zoom * MAP_PAGE_BYTES));
-	if (ui->layout.width >= 80)
+	if (row->pages == 0)
+		snprintf(title, sizeof(title), "%s: parts", map_row_name(row, name));
+	else
+		snprintf(title, sizeof(title), "%s, cell %s", map_row_name(row, name),
+			units_bytes(size, zoom * MAP_PAGE_BYTES));
+	if (ui->layout.width >= 80 && row->pages > 0)
 		snprintf(title + strlen(title), sizeof(title) - strlen(title),
 			"  %s full %s <90%% %s <50%% %s free %s absent", glyph[FILL_FULL],
 			glyph[FILL_HIGH], glyph[FILL_LOW], glyph[FILL_IDLE], glyph[FILL_ABSENT]);
@@ -331,6 +334,30 @@ static void grid_cursor(const struct ui *ui, const struct mappanes *p, size_t zo
 	ink_text(p->grid_y + p->grid, 1, width - 1, INK_BOLD, cut);
 }
 
+/* What has no pages to show is listed: its mappings, of which the chosen one is always seen. */
+static void parts_draw(const struct ui *ui, const struct mappanes *p, const struct map_row *row)
+{
+	unsigned width = (unsigned)(p->classes_x < 0 ? ui->layout.width : p->classes_x - 1);
+	size_t part = ui->map.part < row->spans ? ui->map.part : 0;
+	size_t room = (size_t)p->grid, top = part < room ? 0 : part + 1 - room;
+
+	for (size_t i = top; i < row->spans && i - top < room; i++) {
+		const struct map_span *s = &ui->map.map->span[row->first_span + i];
+		bool chosen = i == part;
+		char text[128], size[UNITS_MAX], rss[UNITS_MAX];
+
+		snprintf(text, sizeof(text), "%12" PRIx64 "-%-12" PRIx64 " %7s  %7s resident",
+			s->start, s->end, units_bytes(size, s->end - s->start),
+			units_bytes(rss, s->rss_bytes));
+		ink_padded(p->grid_y + (int)(i - top), 0, width, chosen ? INK_SELECT : INK_PLAIN,
+			chosen ? ">" : "");
+		ink_text(p->grid_y + (int)(i - top), 1, width - 1, chosen ? INK_SELECT : INK_PLAIN,
+			text);
+	}
+	ink_text(p->grid_y + p->grid, 1, width - 1, INK_DIM,
+		"no blocks of malloc are in it: its pages are not looked at");
+}
+
 static void grid_draw(const struct ui *ui, const struct mappanes *p)
 {
 	const struct map_row *row = mappanes_row(ui);
@@ -338,8 +365,7 @@ static void grid_draw(const struct ui *ui, const struct mappanes *p)
 
 	grid_head(ui, p, zoom);
 	if (row->pages == 0) {
-		ink_text(p->grid_y, 2, (unsigned)ui->layout.width - 2, INK_DIM,
-			"no blocks of malloc are in it: its pages are not looked at");
+		parts_draw(ui, p, row);
 		return;
 	}
 	for (int i = 0; i < p->grid && ui->map.list.top + (size_t)i < lines; i++)

@@ -128,9 +128,14 @@ void view_map_neighbour(struct ui *ui, int step, int key)
 
 void view_map_cell(struct ui *ui, int step, int key)
 {
+	const struct map_row *row = mappanes_row(ui);
 	struct mappanes p;
 	size_t zoom, page = mappanes_cursor(ui);
 
+	if (row && row->pages == 0) {
+		view_map_part(ui, step, key);
+		return;
+	}
 	mappanes_make(&p, ui);
 	zoom = mappanes_zoom(ui, &p);
 	if (step < 0)

@@ -247,6 +247,29 @@ TEST(parts_of_what_is_several_mappings)
 	paper_close(&p);
 }
 
+/* What has no pages to show is opened into its mappings; right and left choose one of them. */
+TEST(parts_without_pages_are_listed)
+{
+	int y;
+
+	begin(30, 100);
+	for (int i = 0; i < 10 && mappanes_row(&p.ui)->kind != MAP_OTHER; i++)
+		paper_keys(&p, "]");
+	CHECK_INT(mappanes_row(&p.ui)->spans, 2);
+	paper_draw(&p);
+	y = paper_find(&p, "4.0M resident");
+	CHECK(y > 0 && paper_line(&p, y)[0] == '>');
+	CHECK_INT(paper_find(&p, "1.0M resident"), y + 1);
+	ui_key(&p.ui, KEY_RIGHT);
+	paper_draw(&p);
+	CHECK(paper_line(&p, y + 1)[0] == '>');
+	CHECK(paper_find(&p, "part 2 of 2") >= 0);
+	ui_key(&p.ui, KEY_LEFT);
+	paper_draw(&p);
+	CHECK(paper_line(&p, y)[0] == '>');
+	paper_close(&p);
+}
+
 TEST(clicks)
 {
 	struct mappanes q;
@@ -312,6 +335,7 @@ int main(void)
 	RUN(enter_and_digits_show_the_site);
 	RUN(an_address_is_gone_to);
 	RUN(parts_of_what_is_several_mappings);
+	RUN(parts_without_pages_are_listed);
 	RUN(clicks);
 	RUN(what_cannot_be_had_says_why);
 	RUN(a_map_without_process_is_no_tab);
