@@ -226,37 +226,43 @@ static uint64_t header_points_till_now(const struct snapshot *snap)
 	return points == 0 || points > till_now ? points : till_now;
 }
 
-/* `n` points, of which `in` has the first `known` and the others are like its last, as at most
- * `cells`: each cell shows the largest of the points it covers. */
+/*
+ * `n` points, of which `in` has the first `known` and the others are like its last, as at most
+ * `cells`: each cell shows the largest of as many points as the others, so that what is past stands
+ * still as the graph gets longer, and is not painted anew. Returns how many cells it takes; *each:
+ * points in one.
+ */
 static unsigned header_resample(const uint64_t *in, unsigned known, uint64_t n,
-	uint64_t out[SNAP_HISTORY_POINTS], unsigned cells)
+	uint64_t out[SNAP_HISTORY_POINTS], unsigned cells, uint64_t *each)
 {
+	unsigned used;
+
 	if (known > SNAP_HISTORY_POINTS)
 		known = SNAP_HISTORY_POINTS;
 	if (cells > SNAP_HISTORY_POINTS)
 		cells = SNAP_HISTORY_POINTS;
-	if (cells > n)
-		cells = (unsigned)n;
-	for (unsigned i = 0; i < cells; i++) {
-		uint64_t from = i * n / cells, to = (i + 1) * n / cells;
+	*each = n > cells ? (n + cells - 1) / cells : 1;
+	used = (unsigned)((n + *each - 1) / *each);
+	for (unsigned i = 0; i < used; i++) {
+		uint64_t from = i * *each, to = from + *each;
 
 		out[i] = from < known ? 0 : in[known - 1];
 		for (uint64_t j = from; j < to && j < known; j++)
 			out[i] = in[j] > out[i] ? in[j] : out[i];
 	}
-	return cells;
+	return used;
 }
 
-/* A line across the graph where recording changed. */
-static void header_marks(const struct snapshot *snap, int y, int x, unsigned cells)
+/* A line across the graph where recording changed; a cell of it is so long. */
+static void header_marks(
+	const struct snapshot *snap, int y, int x, unsigned cells, uint64_t cell_ns)
 {
-	for (unsigned i = 0; i < snap->sampling.marks && cells; i++) {
+	for (unsigned i = 0; i < snap->sampling.marks && cell_ns; i++) {
 		uint64_t ns = snap->sampling.mark[i].ns;
 
-		if (ns == 0 || ns >= snap->uptime_ns)
+		if (ns == 0 || ns / cell_ns >= cells)
 			continue;
-		ink_text(y, x + (int)((double)ns / (double)snap->uptime_ns * cells), 1, INK_WARN,
-			ink_sign(SIGN_VLINE));
+		ink_text(y, x + (int)(ns / cell_ns), 1, INK_WARN, ink_sign(SIGN_VLINE));
 	}
 }
 
@@ -264,7 +270,7 @@ static void header_history(const struct ui *ui, int y, unsigned width)
 {
 	const struct snapshot *snap = ui->current;
 	struct strip s = STRIP_INIT;
-	uint64_t points[SNAP_HISTORY_POINTS];
+	uint64_t points[SNAP_HISTORY_POINTS], each;
 	char graph[SNAP_HISTORY_POINTS * 4 + 1], span[UNITS_MAX];
 	unsigned used, room;
 
@@ -275,11 +281,12 @@ static void header_history(const struct ui *ui, int y, unsigned width)
 	strip_draw(&s, y, 1, width - 2);
 	if (room < BAR_LEAST)
 		return;
-	room = header_resample(
-		snap->history, snap->history_points, header_points_till_now(snap), points, room);
+	room = header_resample(snap->history, snap->history_points, header_points_till_now(snap),
+		points, room, &each);
 	spark_text(points, room, ink_glyphs(), graph, sizeof(graph));
 	ink_text(y, 2 + (int)text_cells(s.piece[0].text), room, INK_GOOD, graph);
-	header_marks(snap, y, 2 + (int)text_cells(s.piece[0].text), room);
+	header_marks(
+		snap, y, 2 + (int)text_cells(s.piece[0].text), room, each * snap->history_step_ns);
 }
 
 static void header_notice(const struct ui *ui, int y, unsigned width)
