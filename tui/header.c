@@ -167,9 +167,11 @@ static void header_rss(const struct ui *ui, int y, unsigned width)
 		strip_left(
 			&s, 60, p->swap ? INK_WARN : INK_PLAIN, "swap %s", units_bytes(a, p->swap));
 		/* What is live may have gone on changing after that. */
-		if (!ended && ui->current->totals.live_bytes)
-			strip_right(&s, 40, INK_PLAIN, "RSS/live %.2f",
-				(double)p->rss / (double)ui->current->totals.live_bytes);
+		if (!ended && ui->current->totals.live_bytes) {
+			double times = (double)p->rss / (double)ui->current->totals.live_bytes;
+
+			strip_right(&s, 40, INK_PLAIN, "RSS/live %.*f", times < 100 ? 2 : 0, times);
+		}
 	}
 	strip_draw(&s, y, 1, width - 2);
 }

@@ -204,11 +204,9 @@ static void processes_command(const struct process_row *row, unsigned cells, cha
 
 	processes_tree_text(row, text, sizeof(text));
 	at = strlen(text);
-	taken = text_cells(text) + text_cells(row->why) + 2;
-	if (row->why[0])
-		processes_name(full, cells > taken ? cells - taken : 0, name);
-	snprintf(text + at, sizeof(text) - at, "%s%s%s", row->why[0] ? name : full,
-		row->why[0] ? ": " : "", row->why);
+	taken = text_cells(text) + (row->why[0] ? text_cells(row->why) + 2 : 0);
+	processes_name(full, cells > taken ? cells - taken : 0, name);
+	snprintf(text + at, sizeof(text) - at, "%s%s%s", name, row->why[0] ? ": " : "", row->why);
 	text_elide(out, COLUMN_TEXT_MAX, text, cells, false, ink_ascii());
 }
 

@@ -505,7 +505,8 @@ static inline size_t canned_processes(void *ctx, const struct process_row **rows
 	static struct process_row row[CANNED_PROCESSES];
 	static const char *const commands[CANNED_PROCESSES] = { "./server --port 80",
 		"sh -c ./job --all", "./job --all", "gzip -9 a-log-with-a-name-that-is-long.log",
-		"python3 other.py", "busybox tar cz -C /srv/data .",
+		"/opt/python/bin/python3 /srv/tools/report.py --every 60",
+		"busybox tar cz -C /srv/data .",
 		"/usr/libexec/helper --listen 127.0.0.1:8125 --verbose" };
 	static const char *const whys[CANNED_PROCESSES] = {
 		[5] = "statically linked", [6] = "without LD_PRELOAD"

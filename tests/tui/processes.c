@@ -96,6 +96,19 @@ TEST(one_that_is_not_recorded_says_why)
 	paper_close(&p);
 }
 
+/* Where a command does not fit, its folder goes first. */
+TEST(a_long_command_begins_with_its_name)
+{
+	begin(24, 80);
+	draw("p");
+	CHECK(paper_find(&p, "  python3 /srv/tools/report.py --ev…") >= 0);
+	paper_close(&p);
+	begin(30, 200);
+	draw("p");
+	CHECK(paper_find(&p, "  /opt/python/bin/python3 /srv/tools/report.py --every 60") >= 0);
+	paper_close(&p);
+}
+
 TEST(processes_come_and_go)
 {
 	begin(30, 100);
@@ -152,6 +165,7 @@ int main(void)
 	RUN(from_the_detail_of_a_site);
 	RUN(one_that_has_ended_says_so);
 	RUN(one_that_is_not_recorded_says_why);
+	RUN(a_long_command_begins_with_its_name);
 	RUN(processes_come_and_go);
 	RUN(frozen_rows_thaw_for_another);
 	RUN(a_second_click_shows);
