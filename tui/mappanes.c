@@ -458,7 +458,9 @@ static void pins_draw(const struct ui *ui, const struct mappanes *p)
 	unsigned width = (unsigned)ui->layout.width;
 	char title[128], pages[UNITS_MAX], bytes[UNITS_MAX];
 
-	snprintf(title, sizeof(title), "WHO PINS IT: %s pages less than half full, %s free in them",
+	snprintf(title, sizeof(title),
+		a->pinned_pages == 1 ? "WHO PINS IT: %s page less than half full, %s free in it"
+				     : "WHO PINS IT: %s pages less than half full, %s free in them",
 		units_count(pages, a->pinned_pages), units_bytes(bytes, a->pinned_bytes));
 	ink_rule(p->pins_y - 2, 0, width, title);
 	ink_fill(p->pins_y - 1, 0, width, INK_HEAD);

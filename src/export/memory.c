@@ -38,7 +38,10 @@ static void memory_pins(struct strbuf *out, const struct snapshot *s, const stru
 	if (!a->pins)
 		return;
 	strbuf_printf(out,
-		"  %s pages are less than half full, %s is free in them; who pins them:\n",
+		a->pinned_pages == 1
+			? "  %s page is less than half full, %s is free in it; who pins it:\n"
+			: "  %s pages are less than half full, %s is free in them; who pins "
+			  "them:\n",
 		units_exact(pages, a->pinned_pages), units_bytes(bytes, a->pinned_bytes));
 	for (unsigned i = 0; i < a->pins && i < TEXT_PINS; i++) {
 		const struct snap_site *site =
@@ -48,9 +51,9 @@ static void memory_pins(struct strbuf *out, const struct snapshot *s, const stru
 			continue;
 		site_name(site, &style, name, sizeof(name));
 		site_place(site, &style, place, sizeof(place));
-		strbuf_printf(out, "  %7s  free in %s pages with %s of %s (%s)\n",
+		strbuf_printf(out, "  %7s  free in %s page%s with %s of %s (%s)\n",
 			units_bytes(bytes, a->pin[i].cost_bytes),
-			units_exact(pages, a->pin[i].pages),
+			units_exact(pages, a->pin[i].pages), a->pin[i].pages == 1 ? "" : "s",
 			units_bytes(live, a->pin[i].live_bytes), name, place);
 	}
 }

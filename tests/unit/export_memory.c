@@ -85,6 +85,20 @@ TEST(paragraph)
 	check_text(&snap, &o, "");
 }
 
+TEST(one_page)
+{
+	struct map_account a = account();
+	struct export_options o = { .memory = &a };
+	char *got;
+
+	a.pinned_pages = a.pin[0].pages = 1;
+	got = text_of(&snap, &o);
+	CHECK(got &&
+		strstr(got, "  1 page is less than half full, 4.0M is free in it; who pins it:\n"));
+	CHECK(got && strstr(got, "  free in 1 page with 2.0k of keep"));
+	free(got);
+}
+
 TEST(what_cannot_be_had)
 {
 	struct map_account a = { .why = "the process is gone" };
@@ -116,6 +130,7 @@ TEST(sampled)
 int main(void)
 {
 	RUN(paragraph);
+	RUN(one_page);
 	RUN(what_cannot_be_had);
 	RUN(sampled);
 	return check_end();
