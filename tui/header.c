@@ -18,6 +18,7 @@
 
 #define BAR_LEAST     8
 #define BAR_MOST      40
+#define NARROW	      90 /* where words are spared */
 #define COMMAND_LEAST 14 /* below this, other facts of the title go first */
 
 /* "12:41", "1:02:03", "2d 03:04:05": a clock that ticks, where units_duration would jump. */
@@ -139,8 +140,10 @@ static void header_live(const struct ui *ui, int y, unsigned width)
 		: t->growth_bytes_per_s < 0 ? INK_GOOD
 					    : INK_PLAIN,
 		"%s", units_rate(a, t->growth_bytes_per_s));
-	strip_right(&s, 50, INK_PLAIN, "%s %s growing", units_count(a, ui->growing),
-		ui->growing == 1 ? "site" : "sites");
+	strip_right(&s, 50, INK_PLAIN, "%s %sgrowing", units_count(a, ui->growing),
+		width < NARROW	   ? ""
+		: ui->growing == 1 ? "site "
+				   : "sites ");
 	strip_draw(&s, y, 1, width - 2);
 }
 

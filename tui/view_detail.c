@@ -261,7 +261,7 @@ static void stack_draw_line(
 		frame_draw(ui, site, (uint32_t)(i - STACK_HEAD), y, cells);
 	else
 		ink_text(y, NUMBER_CELLS, cells - NUMBER_CELLS, INK_WARN,
-			"outer frames are missing (depth limit, or the unwinder stopped)");
+			"outer frames are missing: depth limit or unwinder");
 }
 
 /* ---- the other sections ------------------------------------------------------------------- */

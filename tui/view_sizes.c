@@ -154,7 +154,7 @@ static void sizes_draw(struct ui *ui)
 static void sizes_status(struct ui *ui, char *text, size_t cap)
 {
 	snprintf(text, cap, "bars: live blocks of a size, freed blocks of a lifetime%s",
-		list_at_end(&ui->sizes.list) ? "" : "   more below: PgDn or j");
+		list_at_end(&ui->sizes.list) ? "" : "   more below: PgDn");
 }
 
 void view_sizes_neighbour(struct ui *ui, int step, int key)
