@@ -88,12 +88,18 @@ static int rows_copy(struct leakcheck *c, struct leak_result *r)
 	return 0;
 }
 
+/* Of ptrace, where it is not allowed; NULL: another, or none. */
+static const char *error_name(int rc)
+{
+	return rc == -EACCES ? "EACCES" : rc == -EPERM ? "EPERM" : NULL;
+}
+
 static void result_copy(struct snap_leaks *l, const struct leak_result *r)
 {
 	l->how = r->lent     ? "copy by the program's library"
 		 : r->copied ? "copy on write"
 			     : "stop and read";
-	l->refused = r->refused == -EACCES ? "EACCES" : r->refused ? "EPERM" : NULL;
+	l->refused = error_name(r->refused);
 	l->snapshots = r->snapshots;
 	l->let = r->let;
 	l->no_copy = r->no_copy;
@@ -142,11 +148,17 @@ static struct leakcheck *scan(struct read_segment *s, const struct leak_wish *wi
 	char message[LEAK_MESSAGE_MAX];
 	struct leak_result r;
 	struct leakcheck *c;
+	int rc;
 
 	if (why)
 		return leakcheck_failed(why);
-	if (leak_scan(s, wish, &r, message) != 0)
-		return leakcheck_failed(message);
+	rc = leak_scan(s, wish, &r, message);
+	if (rc != 0) {
+		c = leakcheck_failed(message);
+		if (c)
+			c->leaks.refused = error_name(rc);
+		return c;
+	}
 	c = calloc(1, sizeof(*c));
 	if (c && rows_copy(c, &r) != 0) {
 		leakcheck_free(c);

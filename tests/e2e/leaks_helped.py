@@ -161,17 +161,64 @@ def killed():
         check_equal(program.end(), (0, "0 cut short, 0 lost\n"), "the program's end")
 
 
+def beset(command, timeout=100):
+    """Runs a program with the library; all the while its segments are asked for copies, and every second asker is
+    killed before it is through. How it ended, and how many asked."""
+    rng = random.Random(3)
+    asked = 0
+    with subprocess.Popen(command, env=environment(LD_PRELOAD=LIBRARY), stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as program:
+        began = time.monotonic()
+        while program.poll() is None and time.monotonic() - began < timeout:
+            for path in glob.glob(os.path.join(segments, "heaptop-*"))[:4]:
+                with subprocess.Popen([ASK, path, ("copy", "wait")[asked % 2]], stdin=subprocess.PIPE,
+                                      stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as asker:
+                    if asked % 2:
+                        time.sleep(rng.random() * 0.01)
+                        asker.kill()
+                    else:
+                        try:
+                            asker.wait(0.05)
+                        except subprocess.TimeoutExpired:
+                            asker.kill()
+                asked += 1
+        if program.poll() is None:
+            program.kill()
+        return program.stdout.read(), program.wait(), asked
+
+
+@case("programs that fork, exec, take signals and end while copies of them are made end as they do alone")
+def beset_programs():
+    faults = os.path.join(B, "tests", "faults", "targets")
+    times = int(os.environ.get("TIMES", "1"))
+    for command, status in ((["fork_storm", "4", str(200 * times)], 0),
+                            (["signal_storm", "count", str(200 * times), "4"], 0),
+                            (["exec_self", str(30 * times)], 7), (["exit_busy", "exit"], None),
+                            (["exit_busy", "return"], None)):
+        command = [os.path.join(faults, command[0]), *command[1:]]
+        if status is None:
+            status = run(command).returncode
+        said, got, _ = beset(command)
+        check_equal(got, status, "status of %s, which said %s" % (" ".join(command[0:1]), said[-200:]))
+    no_copies_left()
+
+
 @case("a program that does not allocate cannot help, and one line says so, soon")
 def idle():
-    with Running(target("leaks"), "wait") as program:
+    with Running(target("crash"), "wait") as program:
         began = time.monotonic()
         done = run([*REFUSED, HEAPTOP, "--leak-check", "-a", str(program.pid)])
         check_equal(done.returncode, 125, "status")
         lines = done.stderr.decode().splitlines()
-        check_equal(len(lines), 1, "lines of the message")
-        check("no permission to stop it" in lines[0] and "it does not allocate at the moment" in lines[0], lines[0])
+        text = done.stdout.decode()
+        line = [s for s in lines if s.startswith("heaptop: --leak-check")]
+        check_equal(len(line), 1, "lines of the message")
+        check("no permission to stop it" in line[0] and "it does not allocate at the moment" in line[0], line[0])
         check(time.monotonic() - began < 20, "it waited for long")
-        check_equal(program.end(), (0, ""), "the program's end")
+        # What was never freed is told, and not called a leak.
+        check(re.search(r"suspects  by age alone.*\n  500,500 bytes in 1,000 blocks, none was freed: malloc, "
+                        r"by site_crash", text + done.stderr.decode()), text)
+        check(not re.search(r"definite +[\d,]+ bytes", text), "suspects are called leaks")
 
 
 @case("a program in a sandbox of its own is not asked for system calls that may be its end")

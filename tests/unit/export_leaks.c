@@ -112,6 +112,30 @@ TEST(text_without_a_scan)
 	CHECK(!strstr(text(0), "leaks"));
 }
 
+/* What was never freed is told then, and not called a leak. */
+TEST(text_of_suspects)
+{
+	struct snap_site some[3] = { canned_sites[0], canned_sites[1], canned_sites[0] };
+
+	make();
+	leaks = (struct snap_leaks){ .failed = "1 cannot be scanned", .refused = "EPERM" };
+	some[0].frees = 1;
+	some[1].frees = 0;
+	some[1].allocs = some[1].live_blocks = 3;
+	some[1].live_bytes = 4000;
+	some[1].growth.sure = 0.5;
+	some[2].frees = 0;
+	some[2].allocs = 1;
+	snapshot.sites = some;
+	snapshot.nsites = 3;
+	CHECK(strstr(text(0), "leaks     1 cannot be scanned\n"
+			      "suspects  by age alone, which says nothing of what points to them:\n"
+			      "  4,000 bytes in 3 blocks, none was freed, and it grows: "));
+	CHECK(!strstr(strstr(text(0), "none was freed") + 1, "none was freed"));
+	leaks.refused = NULL;
+	CHECK(!strstr(text(0), "suspects"));
+}
+
 TEST(text_with_suppressions)
 {
 	const struct export_options o = {
@@ -244,6 +268,7 @@ int main(void)
 	RUN(text_of_a_scan);
 	RUN(text_of_the_top);
 	RUN(text_without_a_scan);
+	RUN(text_of_suspects);
 	RUN(text_with_suppressions);
 	RUN(junit_of_a_scan);
 	RUN(junit_beside_a_filter);
