@@ -2,19 +2,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The leak scan from outside: programs whose blocks are known class by class (their functions are
 named for it, tests/targets/leaks.c), at their end and while they run, beside memcheck on the same
-program; and what a scan leaves behind: nothing."""
+program. What scans leave behind, which is nothing: tests/faults/group_f_scan.py."""
 
-import glob
-import json
 import os
-import random
 import re
 import subprocess
-import time
 import xml.etree.ElementTree as ElementTree
 
-from proving import (HEAPTOP, Failure, case, check, check_equal, environment, need, report, run,
-                     run_cases, scratch, target)
+from proving import (HEAPTOP, case, check, check_equal, environment, need, report, run, run_cases, scratch,
+                     target)
+from scanning import Waiting, account, attached, relatives
 
 ALL_ROOTS = ("registers", "vectors", "stacks", "globals", "maps")
 # What is lost when a kind of root is left out, and how.
@@ -30,12 +27,6 @@ BY_ROOT = {
              "reachable_brk_pool": "definite", "reachable_brk_end": "definite",
              "reachable_tls": "definite", "reachable_coroutine": "definite"},
 }
-
-
-def account(text):
-    """What the program says it made: function -> (blocks, bytes)."""
-    rows = [line.split() for line in text.splitlines()]
-    return {r[0]: (int(r[1]), int(r[2])) for r in rows if len(r) == 3}
 
 
 def found(leaks):
@@ -67,74 +58,6 @@ def leaks_of(command, *options):
     leaks = rep["leaks"]
     check(leaks["failed"] is None, "no scan: %s" % leaks["failed"])
     return leaks, account(done.stdout.decode())
-
-
-def attached(pid, *options):
-    """A scan of a running process."""
-    out = os.path.join(scratch, "attached.json")
-    done = run([HEAPTOP, "--leak-check", "--format", "json", "-o", out, *options, "-a", str(pid)])
-    if done.returncode not in (0, 1):
-        raise Failure("status %d: %s" % (done.returncode, done.stderr.decode()))
-    with open(out, encoding="utf-8") as f:
-        return done, json.load(f)["leaks"]
-
-
-class Waiting:
-    """A program with the library that says "ready" and goes on until its input ends."""
-
-    def __init__(self, *command):
-        self.process = subprocess.Popen(
-            command, env=environment(LD_PRELOAD=os.path.join(os.path.dirname(HEAPTOP), "libheaptop.so")),
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.said = []
-
-    def __enter__(self):
-        for line in self.process.stdout:
-            if line.strip() == "ready":
-                break
-            self.said.append(line)
-        return self
-
-    def end(self):
-        self.process.stdin.close()
-        rest = self.process.stdout.read()
-        return self.process.wait(30), rest
-
-    def __exit__(self, *_):
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait()
-        self.process.stdout.close()
-
-
-def relatives(process):
-    """Other processes of the same program: copies, or what made them. They end with their viewer, soon."""
-    exe = os.readlink("/proc/%d/exe" % process.pid)
-    until = time.monotonic() + 20
-    while True:
-        found_now = []
-        for pid in filter(str.isdigit, os.listdir("/proc")):
-            try:
-                if int(pid) != process.pid and os.readlink("/proc/%s/exe" % pid) == exe:
-                    found_now.append(pid)
-            except OSError:
-                pass
-        if not found_now or time.monotonic() > until:
-            return found_now
-        time.sleep(0.01)
-
-
-def blocked(pid):
-    """The blocked signals of all threads; one that is just being made has all of them, for a moment."""
-    until = time.monotonic() + 20
-    while True:
-        masks = []
-        for path in sorted(glob.glob("/proc/%d/task/*/status" % pid)):
-            with open(path, encoding="ascii") as f:
-                masks += re.findall(r"SigBlk:\t(\w+)", f.read())
-        if not any(m.startswith("ffff") for m in masks) or time.monotonic() > until:
-            return masks
-        time.sleep(0.01)
 
 
 @case("every class, root, heuristic and odd case, at the end of a program")
@@ -253,19 +176,6 @@ def large():
         check_equal(program.end(), (0, ""), "the program's end")
 
 
-@case("lost blocks among many that are not: exactly those")
-def planted():
-    leaks, want = leaks_of([target("leaks"), "planted", "200000", "1000"])
-    check_classes(found(leaks), want)
-    check_equal((leaks["definite"]["blocks"], leaks["possible"]["blocks"]), (1000, 0), "definite, possible")
-
-
-@case("a lost list of a million: one leads, the others are behind it")
-def long_list():
-    leaks, want = leaks_of([target("leaks"), "list", "1000000"])
-    check_classes(found(leaks), want)
-
-
 @case("--fail-on")
 def fail_on():
     for options, program, status in (
@@ -364,11 +274,6 @@ def traced():
         check_equal(program.end()[0], 0, "the program's end")
 
 
-def rss(pid):
-    with open("/proc/%d/status" % pid, encoding="ascii") as f:
-        return next(int(line.split()[1]) for line in f if line.startswith("VmRSS"))
-
-
 @case("a thread that cannot be stopped is waited for in vain, not for ever, and goes on")
 def vfork_parent():
     with Waiting(target("leaks"), "vfork") as program:
@@ -411,47 +316,6 @@ def viewer_gone_at_end():
     # Its end closes the pipe: there is nobody else who holds it.
     check_equal(viewer.stdout.read(), "", "output at the end")
     viewer.stdout.close()
-
-
-@case("a busy server, scanned while threads are in realloc: no false leak, no call cut short")
-def server():
-    with Waiting(target("leak_server")) as program:
-        pid = program.process.pid
-        attached(pid)
-        before = rss(pid)
-        for i in range(20):
-            _, leaks = attached(pid, "--leak-copy", ("never", "always")[i % 2])
-            check(leaks["failed"] is None, "no scan: %s" % leaks["failed"])
-            check_equal(leaks["how"], ("stop and read", "copy on write")[i % 2], "how")
-            for kind in ("definite", "indirect", "possible"):
-                check_equal(leaks[kind]["blocks"], 0, kind)
-        check(rss(pid) - before < 512, "it grew from %d to %d KB" % (before, rss(pid)))
-        check_equal(relatives(program.process), [], "processes left behind")
-        check_equal(program.end(), (0, "0 cut short, 0 lost\n"), "the program's end")
-
-
-@case("a viewer that is killed in the middle of a scan leaves the program running, and right")
-def killed_viewer():
-    rng = random.Random(1)
-    with Waiting(target("leak_server")) as program:
-        pid = program.process.pid
-        before = blocked(pid)
-        for i in range(60):
-            viewer = subprocess.Popen([HEAPTOP, "--leak-check", "--leak-copy", ("always", "never")[i % 2],
-                                       "-a", str(pid)], env=environment(),
-                                      stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            time.sleep(rng.random() * 0.03)
-            viewer.kill()
-            viewer.wait()
-        with open("/proc/%d/status" % pid, encoding="ascii") as f:
-            check("TracerPid:\t0" in f.read(), "it is still traced")
-        check_equal(blocked(pid), before, "signals that are blocked")
-        check_equal(relatives(program.process), [], "processes left behind")
-        _, leaks = attached(pid, "--leak-copy", "always")
-        check_equal(leaks["definite"]["blocks"], 0, "definite")
-        # A call that was sent back to be made again stays so; one that was not yet may be cut short.
-        status, said = program.end()
-        check(said.endswith(" 0 lost\n") and status in (0, 1), "it said %s, status %d" % (said, status))
 
 
 run_cases()

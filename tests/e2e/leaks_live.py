@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Leak scans of programs that people use, while they work: nothing of theirs is called lost, or
-possibly lost, however often one looks. HEAPTOP_SCANS: so often each (2)."""
+possibly lost, however often one looks. HEAPTOP_SCANS: so often each (1). HEAPTOP_COPY: --leak-copy (never)."""
 
 import json
 import os
@@ -14,7 +14,8 @@ import time
 from proving import (B, HEAPTOP, LIBRARY, Failure, add_case, check, check_equal, environment, need, run,
                      run_cases, scratch)
 
-ROUNDS = int(os.environ.get("HEAPTOP_SCANS", "2"))
+ROUNDS = int(os.environ.get("HEAPTOP_SCANS", "1"))
+COPY = os.environ.get("HEAPTOP_COPY", "never")
 LOOP = "while True:\n    d[i % 3000] = json.dumps([i] * (i % 40))\n    i += 1\n    time.sleep(1e-4)"
 PROGRAMS = {  # name -> command, and what it is fed again and again, if anything
     "python3": (["/usr/bin/python3", "-c", "import json, time\nd = {}\ni = 0\n" + LOOP], None),
@@ -91,7 +92,7 @@ DRIVERS = {"redis-server": drive_redis, "tmux": drive_tmux}
 def scan(pid):
     """Its leaks, when it has come so far that it has made a hundred blocks."""
     out = os.path.join(scratch, "leaks.json")
-    done = run([HEAPTOP, "--leak-check", "--format", "json", "-o", out, "-a", str(pid)])
+    done = run([HEAPTOP, "--leak-check", "--leak-copy", COPY, "--format", "json", "-o", out, "-a", str(pid)])
     check_equal(done.returncode, 0, "status: " + done.stderr.decode())
     with open(out, encoding="utf-8") as f:
         leaks = json.load(f)["leaks"]

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Group F of the fault matrix: attach and ptrace. The viewer reads a segment and /proc, and traces nobody, so
 what is left of these rows is that nothing else is asked for. F3 to F11 and F13 to F15 belong to the leak scan,
-which stops the program and reads its memory: they come with it."""
+which stops the program and reads its memory: some are group_f_scan.py's, the others tests/e2e/leaks.py's."""
 
 import contextlib
 import json

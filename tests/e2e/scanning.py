@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What tests of leak scans share: programs that wait to be scanned, scans of them, and what they may leave."""
+
+import glob
+import json
+import os
+import re
+import subprocess
+import time
+
+from proving import HEAPTOP, LIBRARY, Failure, environment, run, scratch
+
+
+def account(text):
+    """What the program says it made: function -> (blocks, bytes)."""
+    rows = [line.split() for line in text.splitlines()]
+    return {r[0]: (int(r[1]), int(r[2])) for r in rows if len(r) == 3}
+
+
+def attached(pid, *options):
+    """A scan of a running process."""
+    out = os.path.join(scratch, "attached.json")
+    done = run([HEAPTOP, "--leak-check", "--format", "json", "-o", out, *options, "-a", str(pid)])
+    if done.returncode not in (0, 1):
+        raise Failure("status %d: %s" % (done.returncode, done.stderr.decode()))
+    with open(out, encoding="utf-8") as f:
+        return done, json.load(f)["leaks"]
+
+
+class Waiting:
+    """A program with the library that says "ready" and goes on until its input ends."""
+
+    def __init__(self, *command):
+        self.process = subprocess.Popen(
+            command, env=environment(LD_PRELOAD=os.path.join(os.path.dirname(HEAPTOP), "libheaptop.so")),
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.said = []
+
+    def __enter__(self):
+        for line in self.process.stdout:
+            if line.strip() == "ready":
+                break
+            self.said.append(line)
+        return self
+
+    def end(self):
+        self.process.stdin.close()
+        rest = self.process.stdout.read()
+        return self.process.wait(30), rest
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+
+
+def relatives(process):
+    """Other processes of the same program: copies, or what made them. They end with their viewer, soon."""
+    exe = os.readlink("/proc/%d/exe" % process.pid)
+    until = time.monotonic() + 20
+    while True:
+        found_now = []
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                if int(pid) != process.pid and os.readlink("/proc/%s/exe" % pid) == exe:
+                    found_now.append(pid)
+            except OSError:
+                pass
+        if not found_now or time.monotonic() > until:
+            return found_now
+        time.sleep(0.01)
+
+
+def blocked(pid):
+    """The blocked signals of all threads; one that is just being made has all of them, for a moment."""
+    until = time.monotonic() + 20
+    while True:
+        masks = []
+        for path in sorted(glob.glob("/proc/%d/task/*/status" % pid)):
+            with open(path, encoding="ascii") as f:
+                masks += re.findall(r"SigBlk:\t(\w+)", f.read())
+        if not any(m.startswith("ffff") for m in masks) or time.monotonic() > until:
+            return masks
+        time.sleep(0.01)
+
+
+def rss(pid):
+    with open("/proc/%d/status" % pid, encoding="ascii") as f:
+        return next(int(line.split()[1]) for line in f if line.startswith("VmRSS"))
