@@ -43,7 +43,8 @@ struct scan {
 	int64_t moving_at; /* read_moving_at */
 	pid_t copy; /* 0: none */
 	struct read_frozen *frozen; /* a copy is wanted; NULL: it is not */
-	struct leak_wiped wiped;
+	struct leak_wiped wiped; /* what that would have empty */
+	bool wiped_known;
 	struct leak_coop *coop; /* we may not trace it; NULL: we may */
 	struct leak_lent lent; /* then */
 	uint64_t first_tick; /* blocks that were made then, or later, do not count; 0: all do */
@@ -217,10 +218,7 @@ static bool is_reading_ahead(const struct scan *s)
 /* What takes longer than the process is to stand still. */
 static void copy_prepare(struct scan *s)
 {
-	if (leak_space_wiped(&s->wiped, s->wish->pid) != 0) {
-		s->out->no_copy = "it cannot be told what a copy would have";
-		return;
-	}
+	s->wiped_known = leak_space_wiped(&s->wiped, s->wish->pid) == 0;
 	s->frozen = read_frozen_new(s->segment);
 	s->out->no_copy = s->frozen ? NULL : "there is no memory for one of its table";
 }
@@ -236,6 +234,11 @@ static int copy_take(struct scan *s)
 		return 0;
 	if (is_reading_ahead(s)) {
 		s->out->no_copy = "the kernel may be writing into its memory (io_uring, aio)";
+		return 0;
+	}
+	/* It may have been refused as long as we did not trace it. */
+	if (!s->wiped_known && leak_space_wiped(&s->wiped, s->wish->pid) != 0) {
+		s->out->no_copy = "it cannot be told what a copy would have";
 		return 0;
 	}
 	s->out->no_copy = leak_copy_make(&s->stop, read_copy_at(s->segment), &s->copy, &stuck);
