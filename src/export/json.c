@@ -403,6 +403,7 @@ static void json_leaks(struct writer *w, const struct snapshot *s)
 	writer_uint(w, "threads_running", l->running);
 	writer_uint(w, "threads_busy", l->busy);
 	writer_string(w, "how", l->how);
+	writer_string(w, "no_copy", l->no_copy); /* why not; null: it was, or was not wanted */
 	writer_string(w, "ptrace", l->refused); /* why not; null: it was allowed */
 	writer_uint(w, "snapshots", l->snapshots ? l->snapshots : 1);
 	writer_array(w, "sites");
