@@ -31,7 +31,7 @@
 #include "preload/state.h"
 
 #define THREAD_NS   UINT64_C(100000000) /* a viewer needs some milliseconds for the live table */
-#define COPY_NS	    UINT64_C(5000000000) /* a copy that nobody asks for so long ends */
+#define COPY_NS	    UINT64_C(10000000000) /* a copy that nobody asks for so long ends */
 #define STEP_NS	    20000000 /* between two looks whether it is so */
 #define KERNEL_SET  8u /* bytes of a signal mask, as the kernel has it */
 #define UNSHARE_ALL 2u /* CLOSE_RANGE_UNSHARE */

@@ -25,9 +25,12 @@
 #include "src/read/coop.h"
 #include "src/util/clock.h"
 
-#define ASK_NS	  UINT64_C(1000000000) /* a program that allocates does so within it */
+#define ASK_NS	  UINT64_C(1900000000) /* one that allocates looks at the clock within it, mostly */
 #define KEPT_MAX  (UINT64_C(48) << 20) /* what can be had while the thread is held back */
 #define TRIES_MAX 40u /* until no thread is inside realloc */
+#define LATE_MAX  5u /* times that the thread had gone on before we were through */
+
+static const char late[] = "memory that a copy does not have cannot be read";
 
 struct leak_coop {
 	struct read_segment *segment;
@@ -334,7 +337,7 @@ static const char *moment_take(struct leak_coop *c, struct leak_lent *out, struc
 	if (rc == -E2BIG)
 		return "it shares too much memory with others";
 	if (rc != 0 || (out->space.unread_bytes > 0 && !read_coop_waits(c->asking)))
-		return "memory that a copy does not have cannot be read";
+		return late;
 	return NULL;
 }
 
@@ -412,6 +415,8 @@ const char *leak_coop_lend(struct leak_coop *c, struct leak_lent *out)
 		why = lend_once(c, out);
 		if (!why && out->moving == 0)
 			break;
+		if (why == late && i < LATE_MAX)
+			why = NULL; /* the machine is busy; perhaps the next time */
 	}
 	if (why)
 		leak_coop_return(c, out);

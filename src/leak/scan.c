@@ -288,6 +288,9 @@ static void refusal_add(struct scan *s, const char *why)
 {
 	size_t at = strlen(s->message);
 
+	if (at == 0)
+		at = (size_t)snprintf(s->message, LEAK_MESSAGE_MAX,
+			"%d cannot be scanned: no permission to stop it", (int)s->wish->pid);
 	snprintf(s->message + at, LEAK_MESSAGE_MAX - at, "; %s", why);
 }
 

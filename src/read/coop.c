@@ -21,7 +21,7 @@
 #include "src/util/clock.h"
 
 #define LOOK_NS	   1000000 /* between two looks whether to go on waiting */
-#define REQUEST_NS UINT64_C(2000000000) /* for what takes some microseconds, when it can run */
+#define REQUEST_NS UINT64_C(10000000000) /* for what takes microseconds, when it can run */
 
 #define AT(field) (offsetof(struct ht_header, coop) + offsetof(struct ht_coop, field))
 

@@ -134,7 +134,7 @@ def alone():
 
 @case("a busy server is scanned by copies, and loses nothing, and stands as before")
 def server():
-    with Running(target("leak_server")) as program:
+    with Running(*CALM) as program:
         before = stands(program.pid)
         _, leaks = scan(["-a", str(program.pid)])
         check_equal((leaks["failed"], leaks["how"]), (None, LENT), "the scan")
