@@ -21,12 +21,14 @@ bool record_free_slow(uintptr_t frame, void *p);
 /* Takes the stack. `remembered`: what is known of it already (and is being checked), or NULL. */
 struct guards_leaf *record_leaf(
 	struct recorder *r, uintptr_t frame, uint32_t function, struct guards_leaf *remembered);
+/* A block whose counter has to be found, or made ready, first. */
+void record_alloc_other(struct recorder *r, struct guards_leaf *leaf, uint64_t addr, size_t size);
 /* Blocks that no table has room for. */
 void record_untracked(uint64_t blocks, uint64_t bytes);
 /* The ends of blocks whose frees we did not see, which show when their addresses come back. */
 void record_missed(uint64_t addr, const struct live_block *old, unsigned count);
 /* Puts a block into the live table, whatever is in its way there. False: there is no room. */
-bool record_insert(uint64_t addr, uint64_t size, uint64_t tick, uint32_t site);
+bool record_insert(uint64_t addr, uint64_t size, uint64_t tick, uint32_t counter);
 /* The end of a block that is hidden or was sampled. */
 void record_ended(struct recorder *r, uint64_t addr, const struct live_block *b, uint64_t tick);
 /* The free of a block that is not in the live table, and so not ours to know. False: it is the
@@ -65,11 +67,11 @@ HT_HOT struct guards_leaf *hot_leaf(struct recorder *r, struct guards_record *ro
 	return leaf;
 }
 
-HT_HOT void hot_event(
-	const struct recorder *r, uint64_t addr, const struct live_block *b, uint32_t kind)
+HT_HOT void hot_event(const struct recorder *r, uint64_t addr, const struct live_block *b,
+	uint32_t site, uint32_t kind)
 {
 	struct ht_event e = {
-		.addr = addr, .size = b->size, .tick = b->tick, .site = b->site, .kind = kind
+		.addr = addr, .size = b->size, .tick = b->tick, .site = site, .kind = kind
 	};
 
 	ring_append(r->counters.thread, r->ring, &e);
@@ -79,8 +81,8 @@ HT_HOT void hot_event(
 HT_HOT bool hot_insert(uint64_t *entry, uint64_t addr, const struct live_block *b)
 {
 	if (__builtin_expect(!entry, 0))
-		return record_insert(addr, b->size, b->tick, b->site);
-	live_store(entry, addr, b->size, b->tick, b->site);
+		return record_insert(addr, b->size, b->tick, b->counter);
+	live_store(entry, addr, b->size, b->tick, b->counter);
 	return true;
 }
 
@@ -94,18 +96,23 @@ HT_HOT void hot_alloc_recorded(struct recorder *r, uintptr_t frame, void *p, siz
 	struct guards_record *root = guards_root(&r->guards, frame);
 	uint64_t addr = (uint64_t)(uintptr_t)p, *entry;
 	struct live_block b = { .size = size };
+	struct counter_found found;
 	struct guards_leaf *leaf;
 
 	__asm__ volatile("" : "+r"(root));
 	entry = live_place(&state_segment, addr, size);
 	b.tick = clock_tick(r);
 	leaf = hot_leaf(r, root, frame, function, checks);
-	b.site = leaf->site;
+	b.counter = leaf->counter;
+	if (__builtin_expect(!counter_find(&r->counters, b.counter, leaf->site, size, &found), 0)) {
+		record_alloc_other(r, leaf, addr, size);
+		return;
+	}
 	if (__builtin_expect(hot_insert(entry, addr, &b), 1))
-		counter_alloc_known(&state_segment, &r->counters, &leaf->counter, b.site, size);
+		counter_alloc_found(&state_segment, &r->counters, &found, size);
 	else
 		record_untracked(1, size);
-	hot_event(r, addr, &b, HT_EVENT_ALLOC);
+	hot_event(r, addr, &b, leaf->site, HT_EVENT_ALLOC);
 	r->last_block = addr;
 }
 
@@ -116,16 +123,17 @@ HT_HOT void hot_ended(struct recorder *r, uint64_t addr, const struct live_block
 	struct counter_end end = { .size = b->size,
 		.temporary = r->last_block == addr,
 		.life_ticks = tick > b->tick ? tick - b->tick : 0 };
-	struct live_block event = { b->size, tick, b->site };
+	struct live_block event = { .size = b->size, .tick = tick };
+	uint32_t site;
 
-	if (__builtin_expect(b->site >= HT_SITE_HIDDEN, 0)) {
+	if (__builtin_expect(b->counter >= HT_COUNTER_HIDDEN, 0)) {
 		struct live_block special = *b; /* the ordinary one stays in registers */
 
 		record_ended(r, addr, &special, tick);
 		return;
 	}
-	counter_free(&state_segment, &r->counters, b->site, &end);
-	hot_event(r, addr, &event, HT_EVENT_FREE);
+	site = counter_free_block(&state_segment, &r->counters, b->counter, &end);
+	hot_event(r, addr, &event, site, HT_EVENT_FREE);
 }
 
 HT_HOT void hot_alloc(uintptr_t frame, void *p, size_t size, enum ht_function function)

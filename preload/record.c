@@ -89,18 +89,18 @@ void record_untracked(uint64_t blocks, uint64_t bytes)
 static void end_count(struct counter_owner *o, uint64_t addr, const struct live_block *b,
 	const struct counter_end *end)
 {
-	uint32_t site = live_site(b), rate = live_rate(b);
+	uint32_t counter = live_counter(b), rate = live_rate(b);
 	struct poisson_weight w;
 
-	if (site == HT_SITE_HIDDEN)
+	if (counter == HT_COUNTER_HIDDEN)
 		return;
 	if (rate == 0) {
-		counter_free(&state_segment, o, site, end);
+		(void)counter_free_block(&state_segment, o, counter, end);
 		return;
 	}
 	sample_release(addr);
 	w = poisson_weight(addr, b->size, rate);
-	counter_free_sampled(&state_segment, o, site, end, &w);
+	(void)counter_free_sampled_block(&state_segment, o, counter, end, &w);
 }
 
 /* The end of a block that only the shared slot counts. */
@@ -120,30 +120,47 @@ void record_ended(struct recorder *r, uint64_t addr, const struct live_block *b,
 	struct counter_end end = { .size = b->size,
 		.temporary = r->last_block == addr && r->last_left == state_thread.left,
 		.life_ticks = tick > b->tick ? tick - b->tick : 0 };
-	struct live_block event = { b->size, tick, live_site(b) };
+	struct live_block event = { .size = b->size, .tick = tick };
 
+	if (live_counter(b) == HT_COUNTER_HIDDEN)
+		return;
 	end_count(&r->counters, addr, b, &end);
-	hot_event(r, addr, &event, HT_EVENT_FREE);
+	hot_event(r, addr, &event, counter_site(&r->counters, live_counter(b)), HT_EVENT_FREE);
 }
 
 /* The ends of blocks whose frees we did not see, which show when their addresses come back. */
 void record_missed(uint64_t addr, const struct live_block *old, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++) {
-		if (old[i].site != HT_SITE_HIDDEN)
+		if (old[i].counter != HT_COUNTER_HIDDEN)
 			ht_add_relaxed_64(&state_segment.header->missed_frees, 1);
 		/* A sampled one had this very address; for the others it says nothing. */
 		end_shared(addr, &old[i]);
 	}
 }
 
-bool record_insert(uint64_t addr, uint64_t size, uint64_t tick, uint32_t site)
+bool record_insert(uint64_t addr, uint64_t size, uint64_t tick, uint32_t counter)
 {
 	struct live_block old[LIVE_MISSED_MAX];
-	unsigned missed = live_insert_slow(&state_segment, addr, size, tick, site, old);
+	unsigned missed = live_insert_slow(&state_segment, addr, size, tick, counter, old);
 
 	record_missed(addr, old, missed & ~LIVE_REFUSED);
 	return (missed & LIVE_REFUSED) == 0;
+}
+
+void record_alloc_other(struct recorder *r, struct guards_leaf *leaf, uint64_t addr, size_t size)
+{
+	struct live_block b = { .size = size,
+		.tick = segment_tick(&state_segment),
+		.counter = counter_prepare(
+			&state_segment, &r->counters, &leaf->counter, leaf->site, size) };
+
+	if (record_insert(addr, size, b.tick, b.counter))
+		counter_alloc_at(&state_segment, &r->counters, b.counter, size);
+	else
+		record_untracked(1, size);
+	hot_event(r, addr, &b, leaf->site, HT_EVENT_ALLOC);
+	r->last_block = addr;
 }
 
 static bool block_put(uint64_t addr, const struct live_block *b)
@@ -178,6 +195,7 @@ static void alloc_sampled(struct recorder *r, uintptr_t frame, void *p, size_t s
 	enum ht_function function, uint32_t rate)
 {
 	uint64_t addr = (uint64_t)(uintptr_t)p;
+	struct counter_owner *o = r ? &r->counters : &recorder_shared;
 	struct poisson_weight w = poisson_weight(addr, size, rate);
 	struct live_block old[LIVE_MISSED_MAX], b = { .size = size };
 	uint32_t site =
@@ -187,22 +205,20 @@ static void alloc_sampled(struct recorder *r, uintptr_t frame, void *p, size_t s
 	unsigned missed;
 
 	b.tick = r ? clock_tick(r) : segment_tick(&state_segment);
-	b.site = site | rate << LIVE_RATE_SHIFT;
+	b.counter = counter_for_sampled(&state_segment, o, site) | rate << LIVE_RATE_SHIFT;
 	missed = live_insert_sampled(&state_segment, addr, &b, old);
 	record_missed(addr, old, missed & ~LIVE_REFUSED);
 	if (missed & LIVE_REFUSED) {
 		record_untracked(w.blocks, w.bytes);
 	} else {
 		sample_hold(addr);
-		counter_alloc_sampled(
-			&state_segment, r ? &r->counters : &recorder_shared, site, size, &w);
+		counter_alloc_sampled(&state_segment, o, site, size, &w);
 	}
-	b.site = site;
 	if (!r) {
 		ring_push(&state_segment, 0, NULL);
 		return;
 	}
-	hot_event(r, addr, &b, HT_EVENT_ALLOC);
+	hot_event(r, addr, &b, site, HT_EVENT_ALLOC);
 	r->last_block = addr;
 	r->last_left = state_thread.left;
 }
@@ -245,7 +261,7 @@ static uint64_t alloc_outermost(uintptr_t frame, void *p, size_t size, enum ht_f
 /* Notes a block that is not to be counted, so that its free is known for what it is. */
 static void hide(void *p, size_t size)
 {
-	struct live_block b = { .size = size, .site = HT_SITE_HIDDEN };
+	struct live_block b = { .size = size, .counter = HT_COUNTER_HIDDEN };
 
 	/* Where blocks pass unrecorded, what is not in the table is no surprise. */
 	if (next_mode != NEXT_EXACT)

@@ -31,19 +31,35 @@ static struct ht_hist *hist_at(const struct segment *s, uint32_t hist)
 	return segment_at(s, segment_element(s, HT_REGION_HISTS, hist, sizeof(struct ht_hist)));
 }
 
+static uint32_t *owner_word(const struct segment *s, uint32_t counter)
+{
+	return segment_at(s, segment_element(s, HT_REGION_OWNERS, counter, sizeof(uint32_t)));
+}
+
+static bool owner_commit(const struct segment *s, uint32_t counter)
+{
+	uint64_t at = segment_element(s, HT_REGION_OWNERS, counter, sizeof(uint32_t));
+
+	return segment_commit(s, at, sizeof(uint32_t)) == 0;
+}
+
 /* The second half is slot 0's: the first may be used up, and there still is one for each site. */
 static uint32_t counter_new(const struct segment *s, uint32_t site, uint32_t slot)
 {
 	const uint64_t size = sizeof(struct ht_counter),
-		       room = segment_room(s, HT_REGION_COUNTERS, size);
+		       room = segment_room(s, HT_REGION_COUNTERS, size),
+		       all = room < HT_COUNTER_HIDDEN ? room : HT_COUNTER_HIDDEN;
 	const struct segment_table counters = { &s->header->counters, HT_REGION_COUNTERS, size,
-		slot ? room / 2 : room };
-	uint32_t index = segment_take(s, &counters);
-	struct ht_counter *c = counter_at(s, index);
+		slot ? room / 2 : all };
+	/* Before one is taken: while there is no memory, none must be used up. */
+	uint32_t index = owner_commit(s, ht_load_relaxed_32(&s->header->counters))
+				 ? segment_take(s, &counters)
+				 : 0;
 
-	if (index == 0)
+	if (index == 0 || !owner_commit(s, index))
 		return 0;
-	c->key = ht_counter_key(site, slot, slot ? HT_SIZE_NONE : HT_SIZE_MIXED);
+	counter_at(s, index)->key = ht_counter_key(site, slot, slot ? HT_SIZE_NONE : HT_SIZE_MIXED);
+	ht_store_relaxed_32(owner_word(s, index), ht_owner(site, slot));
 	return index;
 }
 
@@ -213,8 +229,15 @@ void counter_own(const struct segment *s, struct counter_owner *o, uint32_t slot
 	o->thread = thread_at(s, slot);
 	o->counters = counter_at(s, 0);
 	o->hists = hist_at(s, 0);
+	o->owners = owner_word(s, 0);
 	o->slot = slot;
+	o->own = ht_owner(0, slot);
 	o->key = ht_counter_key(0, slot ? slot : 0xffff, 0);
+}
+
+static uint32_t counter_number(const struct counter_owner *o, const struct ht_counter *c)
+{
+	return (uint32_t)(c - o->counters);
 }
 
 /* Where the owner counts blocks of a site, which is noted in *known. */
@@ -261,18 +284,53 @@ static uint32_t *known_of(struct counter_owner *o, uint32_t site)
 	return &o->counter[site % COUNTER_SITES];
 }
 
+uint32_t counter_prepare(const struct segment *s, struct counter_owner *o, uint32_t *known,
+	uint32_t site, uint64_t size)
+{
+	struct ht_counter *c = counter_of(s, o, known, site);
+
+	if (ht_counter_slot(c->key) != 0)
+		own_prepare(s, c, counter_size_bucket(size), 0);
+	return counter_number(o, c);
+}
+
+void counter_alloc_at(
+	const struct segment *s, struct counter_owner *o, uint32_t counter, uint64_t size)
+{
+	struct ht_counter *c = &o->counters[counter];
+	struct counter_found found;
+
+	if (ht_counter_slot(c->key) == 0)
+		other_alloc(s, o, c, counter_size_bucket(size), (struct counter_sum){ 1, size });
+	else {
+		(void)counter_find(o, counter, ht_counter_site(c->key), size, &found);
+		counter_alloc_found(s, o, &found, size);
+	}
+}
+
 void counter_alloc_other(const struct segment *s, struct counter_owner *o, uint32_t *known,
 	uint32_t site, uint64_t size)
 {
-	uint32_t bucket = counter_size_bucket(size);
-	struct ht_counter *c = counter_of(s, o, known, site);
+	counter_alloc_at(s, o, counter_prepare(s, o, known, site, size), size);
+}
 
-	if (ht_counter_slot(c->key) != 0) {
-		own_prepare(s, c, bucket, 0);
-		counter_alloc_known(s, o, known, site, size);
+/* Another slot's block ends by us; slot 0's are nobody's for certain. */
+static void foreign_count(const struct counter_owner *o, uint32_t owner, struct counter_sum sum)
+{
+	if (o->slot == 0 || ht_owner_slot(owner) == 0 || ht_owner_slot(owner) == o->slot)
 		return;
-	}
-	other_alloc(s, o, c, bucket, (struct counter_sum){ 1, size });
+	ht_add_own_64(&o->thread->foreign_frees, sum.blocks);
+	ht_add_own_64(&o->thread->foreign_bytes, sum.bytes);
+}
+
+uint32_t counter_free_foreign(const struct segment *s, struct counter_owner *o, uint32_t counter,
+	const struct counter_end *end)
+{
+	uint32_t owner = ht_load_relaxed_32(&o->owners[counter]);
+
+	foreign_count(o, owner, (struct counter_sum){ 1, end->size });
+	counter_free(s, o, ht_owner_site(owner), end);
+	return ht_owner_site(owner);
 }
 
 void counter_free_other(const struct segment *s, struct counter_owner *o, uint32_t site,
@@ -284,7 +342,7 @@ void counter_free_other(const struct segment *s, struct counter_owner *o, uint32
 
 	if (ht_counter_slot(c->key) != 0) {
 		own_prepare(s, c, bucket, life);
-		counter_free(s, o, site, end);
+		counter_free_known(s, o, counter_number(o, c), site, end);
 		return;
 	}
 	other_free(s, o, c, end, (struct counter_sum){ 1, end->size });
@@ -346,6 +404,11 @@ static struct ht_spread *spread_of(
 	return segment_commit(s, at, sizeof(struct ht_spread)) == 0 ? segment_at(s, at) : NULL;
 }
 
+uint32_t counter_for_sampled(const struct segment *s, struct counter_owner *o, uint32_t site)
+{
+	return counter_number(o, counter_of(s, o, known_of(o, site), site));
+}
+
 void counter_alloc_sampled(const struct segment *s, struct counter_owner *o, uint32_t site,
 	uint64_t size, const struct poisson_weight *w)
 {
@@ -380,4 +443,14 @@ void counter_free_sampled(const struct segment *s, struct counter_owner *o, uint
 		return;
 	spread_add(&spread->free_blocks, shared, w->blocks_variance);
 	spread_add(&spread->free_bytes, shared, w->bytes_variance);
+}
+
+uint32_t counter_free_sampled_block(const struct segment *s, struct counter_owner *o,
+	uint32_t counter, const struct counter_end *end, const struct poisson_weight *w)
+{
+	uint32_t owner = ht_load_relaxed_32(&o->owners[counter]);
+
+	foreign_count(o, owner, (struct counter_sum){ w->blocks, w->bytes });
+	counter_free_sampled(s, o, ht_owner_site(owner), end, w);
+	return ht_owner_site(owner);
 }

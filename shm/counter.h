@@ -54,8 +54,10 @@ struct counter_owner {
 	struct ht_thread *thread; /* the slot */
 	struct ht_counter *counters; /* number 0 */
 	struct ht_hist *hists; /* number 0 */
+	const uint32_t *owners; /* number 0 */
 	uint64_t key; /* of its counters, but for site and size; slot 0: none is like that */
 	uint32_t slot;
+	uint32_t own; /* ht_owner of site 0 */
 	uint32_t counter[COUNTER_SITES]; /* of slot 0: all 0, since it has many owners */
 };
 
@@ -65,13 +67,37 @@ void counter_own(const struct segment *s, struct counter_owner *o, uint32_t slot
 /*
  * A block came to life, or ended, at `site`, by the owner of a slot. A counter that is not there is
  * made; when there is no memory for it, the block counts at the catch-all site, and the header says
- * so. `known`: where the caller remembers the site's counter, instead of the owner's table; it may
- * hold anything that some counter_alloc_known left there, or 0.
+ * so.
  */
-HT_HOT void counter_alloc_known(const struct segment *s, struct counter_owner *o, uint32_t *known,
-	uint32_t site, uint64_t size);
 HT_HOT void counter_alloc(
 	const struct segment *s, struct counter_owner *o, uint32_t site, uint64_t size);
+
+/*
+ * The same in two steps, for who has to tell the live table in between: finds the counter, then
+ * counts the block, which may be left out. counter_find says false when there is more to do than to
+ * count; then it is counter_prepare and counter_alloc_at. `known`: where the caller remembers the
+ * site's counter, instead of the owner's table; what some counter_prepare left there, or 0.
+ */
+struct counter_found {
+	struct ht_counter *counter;
+	uint32_t bucket;
+	uint64_t *size_allocs; /* of the histogram; NULL: none is kept */
+};
+HT_HOT bool counter_find(const struct counter_owner *o, uint32_t known, uint32_t site,
+	uint64_t size, struct counter_found *out);
+HT_HOT void counter_alloc_found(const struct segment *s, struct counter_owner *o,
+	const struct counter_found *found, uint64_t size);
+/* Returns the counter's number, for the live table. */
+uint32_t counter_prepare(const struct segment *s, struct counter_owner *o, uint32_t *known,
+	uint32_t site, uint64_t size);
+void counter_alloc_at(
+	const struct segment *s, struct counter_owner *o, uint32_t counter, uint64_t size);
+
+/* The site of a counter that some block has. */
+HT_HOT uint32_t counter_site(const struct counter_owner *o, uint32_t counter)
+{
+	return ht_owner_site(ht_load_relaxed_32(&o->owners[counter]));
+}
 
 struct counter_end {
 	uint64_t size;
@@ -80,6 +106,9 @@ struct counter_end {
 };
 HT_HOT void counter_free(const struct segment *s, struct counter_owner *o, uint32_t site,
 	const struct counter_end *end);
+/* The same of a block that the live table had. Returns its site. */
+HT_HOT uint32_t counter_free_block(const struct segment *s, struct counter_owner *o,
+	uint32_t counter, const struct counter_end *end);
 
 /*
  * The same for a block that was sampled and stands for more than itself: `size` is its own, by
@@ -87,8 +116,12 @@ HT_HOT void counter_free(const struct segment *s, struct counter_owner *o, uint3
  */
 void counter_alloc_sampled(const struct segment *s, struct counter_owner *o, uint32_t site,
 	uint64_t size, const struct poisson_weight *w);
+/* Where that counts it; a number for the live table. */
+uint32_t counter_for_sampled(const struct segment *s, struct counter_owner *o, uint32_t site);
 void counter_free_sampled(const struct segment *s, struct counter_owner *o, uint32_t site,
 	const struct counter_end *end, const struct poisson_weight *w);
+uint32_t counter_free_sampled_block(const struct segment *s, struct counter_owner *o,
+	uint32_t counter, const struct counter_end *end, const struct poisson_weight *w);
 
 /*
  * The program's live bytes, as the owner of `slot` knows them: exact while it is the only one that
@@ -115,6 +148,9 @@ uint32_t counter_claim(const struct segment *s, uint32_t site, uint32_t slot);
 void counter_alloc_other(const struct segment *s, struct counter_owner *o, uint32_t *known,
 	uint32_t site, uint64_t size);
 void counter_free_other(const struct segment *s, struct counter_owner *o, uint32_t site,
+	const struct counter_end *end);
+/* Another slot allocated it. Returns the site. */
+uint32_t counter_free_foreign(const struct segment *s, struct counter_owner *o, uint32_t counter,
 	const struct counter_end *end);
 /* Some share has gathered too much: the counter's, or the slot's. */
 void counter_settle(const struct segment *s, struct counter_owner *o, struct ht_counter *c);
@@ -195,40 +231,55 @@ HT_HOT struct counter_known counter_known(
 		key | ht_counter_key(0, 0, HT_SIZE_MIXED) };
 }
 
-HT_HOT void counter_alloc_known(const struct segment *s, struct counter_owner *o, uint32_t *known,
-	uint32_t site, uint64_t size)
+HT_HOT bool counter_find(const struct counter_owner *o, uint32_t known, uint32_t site,
+	uint64_t size, struct counter_found *out)
 {
 	uint32_t bucket = counter_size_bucket(size);
-	struct counter_known k = counter_known(o, *known, site, bucket);
+	struct counter_known k = counter_known(o, known, site, bucket);
+	uint64_t key = k.counter->key;
+
+	*out = (struct counter_found){ .counter = k.counter, .bucket = bucket };
+	if (key != k.all) {
+		if (__builtin_expect(key != k.mixed, 0))
+			return false;
+		out->size_allocs = &o->hists[k.counter->hist].size_allocs[bucket];
+	}
+	return true;
+}
+
+HT_HOT void counter_alloc_found(const struct segment *s, struct counter_owner *o,
+	const struct counter_found *found, uint64_t size)
+{
 	const struct counter_sum one = { 1, size };
-	struct ht_counter *c = k.counter;
 	bool fine;
 
-	if (c->key != k.all) {
-		if (__builtin_expect(c->key != k.mixed, 0)) {
-			counter_alloc_other(s, o, known, site, size);
-			return;
-		}
-		ht_add_own_64(&o->hists[c->hist].size_allocs[bucket], 1);
-	}
-	fine = counter_add_alloc(c, one);
-	fine &= counter_slot_alloc(s, o->thread, bucket, one);
+	if (found->size_allocs)
+		ht_add_own_64(found->size_allocs, 1);
+	fine = counter_add_alloc(found->counter, one);
+	fine &= counter_slot_alloc(s, o->thread, found->bucket, one);
 	if (__builtin_expect(!fine, 0))
-		counter_settle(s, o, c);
+		counter_settle(s, o, found->counter);
 }
 
 HT_HOT void counter_alloc(
 	const struct segment *s, struct counter_owner *o, uint32_t site, uint64_t size)
 {
-	counter_alloc_known(s, o, &o->counter[site % COUNTER_SITES], site, size);
+	uint32_t *known = &o->counter[site % COUNTER_SITES];
+	struct counter_found found;
+
+	if (__builtin_expect(counter_find(o, *known, site, size, &found), 1))
+		counter_alloc_found(s, o, &found, size);
+	else
+		counter_alloc_other(s, o, known, site, size);
 }
 
-HT_HOT void counter_free(const struct segment *s, struct counter_owner *o, uint32_t site,
-	const struct counter_end *end)
+/* `known`: which of the owner's counters may be the site's. */
+HT_HOT void counter_free_known(const struct segment *s, struct counter_owner *o, uint32_t known,
+	uint32_t site, const struct counter_end *end)
 {
 	uint32_t bucket = counter_size_bucket(end->size);
 	uint32_t life = counter_life_bucket(end->life_ticks);
-	struct counter_known k = counter_known(o, o->counter[site % COUNTER_SITES], site, bucket);
+	struct counter_known k = counter_known(o, known, site, bucket);
 	const struct counter_sum one = { 1, end->size };
 	struct ht_counter *c = k.counter;
 	bool fine;
@@ -251,6 +302,28 @@ HT_HOT void counter_free(const struct segment *s, struct counter_owner *o, uint3
 	fine &= counter_slot_free(o->thread, bucket, life, end->temporary, one);
 	if (__builtin_expect(!fine, 0))
 		counter_settle(s, o, c);
+}
+
+HT_HOT void counter_free(const struct segment *s, struct counter_owner *o, uint32_t site,
+	const struct counter_end *end)
+{
+	counter_free_known(s, o, o->counter[site % COUNTER_SITES], site, end);
+}
+
+/* Mostly its counter is at hand: the block is freed by who allocated it. */
+HT_HOT uint32_t counter_free_block(const struct segment *s, struct counter_owner *o,
+	uint32_t counter, const struct counter_end *end)
+{
+	/* The site, if the slot is ours. */
+	uint32_t site = ht_load_relaxed_32(&o->owners[counter]) ^ o->own;
+
+	if (__builtin_expect(site >= HT_SITES_MAX, 0)) {
+		struct counter_end other = *end; /* the ordinary one stays in registers */
+
+		return counter_free_foreign(s, o, counter, &other);
+	}
+	counter_free_known(s, o, counter, site, end);
+	return site;
 }
 
 #endif

@@ -319,7 +319,7 @@ bool direct_put(const struct segment *s, uint64_t addr, const struct live_block 
 		next.entry++;
 		entry_free(&next, old, missed);
 	}
-	live_store(at.entry, addr, b->size, b->tick, b->site);
+	live_store(at.entry, addr, b->size, b->tick, b->counter);
 	return true;
 }
 

@@ -21,6 +21,8 @@
  *   sites       ht_site[]: one call stack + allocation function; site 0 is the catch-all of blocks
  *               whose stack could not be kept
  *   counters    ht_counter[]: what one thread slot counted at one site; counter 0 is for site 0
+ *   owners      uint32_t[]: the site and slot of the counter of that number, in memory that stays
+ *               as it is, for threads that come upon another's block (ht_owner)
  *   hists       ht_hist[]: histograms of counters that need one; number 0 is none: what is written
  *               there, for want of room, means nothing
  *   spreads     ht_spread[]: how far off the counter of that number may be; of those that counted
@@ -97,8 +99,8 @@
  *   MAGIC   segment_create -> segment_check: the header before the magic
  *   NODE    stack_intern -> any walker: a node's fields before its index appears in a chain
  *   SITE    stack_intern -> site users: a site's fields before node.site
- *   COUNTER counter_claim -> any walker: a counter's fields before its index is in site.counters,
- *           a counter's `next` or site.shared
+ *   COUNTER counter_claim -> any walker: a counter's fields, and its owner, before its index is in
+ *           site.counters, a counter's `next` or site.shared, or in an entry
  *   MODULE  module_intern -> readers: a module's fields before HT_MODULE_READY
  *   ENTRY   live_insert -> readers: what was taken out before, then a block's size in the next
  *           entry, then its entry
@@ -172,6 +174,7 @@ enum ht_region_id {
 	HT_REGION_NODES,
 	HT_REGION_SITES,
 	HT_REGION_COUNTERS,
+	HT_REGION_OWNERS,
 	HT_REGION_HISTS,
 	HT_REGION_SPREADS,
 	HT_REGION_RINGS,
@@ -310,6 +313,24 @@ struct ht_hist {
 	uint64_t life[HT_LIFE_BUCKETS];
 };
 
+/* Whose a counter is, once more. Written before the counter's number appears anywhere. */
+#define HT_SITES_MAX (1u << 21)
+#define HT_SLOTS_MAX (1u << 11)
+static inline uint32_t ht_owner(uint32_t site, uint32_t slot)
+{
+	return site | slot << 21;
+}
+
+static inline uint32_t ht_owner_site(uint32_t owner)
+{
+	return owner & (HT_SITES_MAX - 1);
+}
+
+static inline uint32_t ht_owner_slot(uint32_t owner)
+{
+	return owner >> 21;
+}
+
 #define HT_MODULE_READY	 1u /* all fields are written */
 #define HT_MODULE_PINNED 2u /* loaded at start: cannot be unloaded */
 
@@ -353,6 +374,10 @@ struct ht_thread {
 		uint64_t allocs, alloc_bytes, frees, free_bytes;
 	} size[HT_SIZE_BUCKETS];
 	uint64_t life[HT_LIFE_BUCKETS]; /* of bucket 0: not counted, as in ht_hist */
+	/* Of what it freed: blocks that another slot allocated. Slot 0's are nobody's for certain.
+	 */
+	uint64_t foreign_frees, foreign_bytes;
+	uint64_t reserved[62]; /* 128 of them fill whole commit units */
 };
 
 /* 0: a record that was never written. */
@@ -398,31 +423,32 @@ struct ht_piece {
 
 /*
  * An entry, from bit 0 on: 3 bits say what it is; 3 bits of position, where in 64 bytes the block
- * starts, in units of 8: the address's own bits; 21 bits of site; 7 of size, HT_ENTRY_SIZE where it
- * is in the next entry; 30 of birth (live_birth). So an address's low six bits, plus
- * HT_ENTRY_BLOCK, are an entry's. The other kind holds a size, in its upper 48 bits.
+ * starts, in units of 8: the address's own bits; 21 bits of counter, which tells the site and who
+ * allocated; 7 of size, HT_ENTRY_SIZE where it is in the next entry; 30 of birth (live_birth). So
+ * an address's low six bits, plus HT_ENTRY_BLOCK, are an entry's. The other kind holds a size, in
+ * its upper 48 bits.
  */
-#define HT_ENTRY_BLOCK	     4ull
-#define HT_ENTRY_EXTENSION   2ull
-#define HT_ENTRY_WHICH	     0x3full /* kind and position */
-#define HT_ENTRY_SITE_SHIFT  6u
-#define HT_ENTRY_SIZE_SHIFT  27u
-#define HT_ENTRY_SIZE	     127u
-#define HT_ENTRY_LONG_SHIFT  16u
-#define HT_ENTRY_BIRTH_SHIFT 34u
+#define HT_ENTRY_BLOCK	       4ull
+#define HT_ENTRY_EXTENSION     2ull
+#define HT_ENTRY_WHICH	       0x3full /* kind and position */
+#define HT_ENTRY_COUNTER_SHIFT 6u
+#define HT_ENTRY_SIZE_SHIFT    27u
+#define HT_ENTRY_SIZE	       127u
+#define HT_ENTRY_LONG_SHIFT    16u
+#define HT_ENTRY_BIRTH_SHIFT   34u
 
 struct ht_live_payload {
 	uint64_t size_rate; /* size in the low 48 bits, poisson_weight's log2 above */
-	uint64_t site_tick; /* birth tick in the low 40 bits, site above (24 bits) */
+	uint64_t counter_tick; /* birth tick in the low 40 bits, counter above (24 bits) */
 };
 
 #define HT_LIVE_SIZE_BITS 48u
 #define HT_LIVE_TICK_BITS 40u
-/* Site of a block in the live table that is nobody's business: our unwinder's, or one whose
+#define HT_COUNTERS_MAX	  (1u << 21)
+/* Counter of a block in the live table that is nobody's business: our unwinder's, or one whose
  * allocation could not be recorded (and was counted as that). Its end counts nowhere; readers pass
  * over it. */
-#define HT_SITE_HIDDEN (HT_SITES_MAX - 1)
-#define HT_SITES_MAX   (1u << 21)
+#define HT_COUNTER_HIDDEN (HT_COUNTERS_MAX - 1)
 
 #define HT_KEY_FREE    0ull
 #define HT_KEY_CLAIMED 1ull
@@ -577,7 +603,7 @@ static_assert(offsetof(struct ht_counter, share.ceiling) == 64, "what each event
 static_assert(offsetof(struct ht_thread, state) == 64, "what each event needs is in one line");
 static_assert(sizeof(struct ht_hist) == 512, "ht_hist");
 static_assert(sizeof(struct ht_module) == 128, "ht_module");
-static_assert(sizeof(struct ht_thread) == 1024, "ht_thread");
+static_assert(128 * sizeof(struct ht_thread) % HT_COMMIT_BYTES == 0, "ht_thread");
 static_assert(sizeof(struct ht_event) == 32, "ht_event");
 static_assert(sizeof(struct ht_bucket) == 192, "ht_bucket: three lines");
 static_assert(sizeof(struct ht_piece) == 2 * 8ull * HT_PIECE_LINES + HT_COMMIT_BYTES, "ht_piece");

@@ -44,21 +44,21 @@ static struct ht_bucket *bucket_at(const struct segment *s, const struct place *
 
 void levels_unpack(const struct ht_live_payload *p, struct live_block *out)
 {
-	uint64_t word = ht_load_relaxed_64(&p->site_tick);
+	uint64_t word = ht_load_relaxed_64(&p->counter_tick);
 	uint64_t size = ht_load_relaxed_64(&p->size_rate);
 
 	out->size = size & SIZE_MASK;
 	out->tick = word & TICK_MASK;
-	out->site = ((uint32_t)(word >> HT_LIVE_TICK_BITS) & (HT_SITES_MAX - 1)) |
-		    (uint32_t)(size >> HT_LIVE_SIZE_BITS & 63) << LIVE_RATE_SHIFT;
+	out->counter = ((uint32_t)(word >> HT_LIVE_TICK_BITS) & (HT_COUNTERS_MAX - 1)) |
+		       (uint32_t)(size >> HT_LIVE_SIZE_BITS & 63) << LIVE_RATE_SHIFT;
 }
 
 static void payload_store(struct ht_live_payload *p, const struct live_block *b)
 {
 	/* Relaxed: the key that makes them visible is stored with release. */
 	ht_store_relaxed_64(&p->size_rate, b->size | (uint64_t)live_rate(b) << HT_LIVE_SIZE_BITS);
-	ht_store_relaxed_64(
-		&p->site_tick, (b->tick & TICK_MASK) | (uint64_t)live_site(b) << HT_LIVE_TICK_BITS);
+	ht_store_relaxed_64(&p->counter_tick, (b->tick & TICK_MASK) | (uint64_t)live_counter(b)
+									      << HT_LIVE_TICK_BITS);
 }
 
 /*

@@ -50,9 +50,9 @@ unsigned live_insert_sampled(
 }
 
 unsigned live_insert_slow(const struct segment *s, uint64_t addr, uint64_t size, uint64_t tick,
-	uint32_t site, struct live_block *old)
+	uint32_t counter, struct live_block *old)
 {
-	struct live_block b = { .size = size, .tick = tick, .site = site };
+	struct live_block b = { .size = size, .tick = tick, .counter = counter };
 	unsigned missed = missed_take(s, addr, old);
 
 	if (direct_put(s, addr, &b, old, &missed))

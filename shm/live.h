@@ -35,9 +35,10 @@
 struct live_block {
 	uint64_t size; /* requested bytes, below 2^48 */
 	uint64_t tick; /* birth, segment_tick; below 2^40, kept as live_birth says */
-	/* Below HT_SITES_MAX. One that was sampled has poisson_weight's log2 above that, so that
-	 * what is out of the ordinary shows in one comparison. */
-	uint32_t site;
+	/* Of the slot that allocated it at its site: below HT_COUNTERS_MAX. One that was sampled
+	 * has poisson_weight's log2 above that, so that what is out of the ordinary shows in one
+	 * comparison. */
+	uint32_t counter;
 };
 
 #define LIVE_RATE_SHIFT 24u
@@ -45,12 +46,12 @@ struct live_block {
 /* 0: recorded exactly. */
 static inline uint32_t live_rate(const struct live_block *b)
 {
-	return b->site >> LIVE_RATE_SHIFT;
+	return b->counter >> LIVE_RATE_SHIFT;
 }
 
-static inline uint32_t live_site(const struct live_block *b)
+static inline uint32_t live_counter(const struct live_block *b)
 {
-	return b->site & (HT_SITES_MAX - 1);
+	return b->counter & (HT_COUNTERS_MAX - 1);
 }
 
 /* How many frees one insertion can show to have been missed: each of them is a block whose granules
@@ -79,7 +80,7 @@ static inline uint64_t live_tick(uint32_t birth)
 
 /* The same as live_insert and live_remove, out of line, and at home in unusual cases. */
 unsigned live_insert_slow(const struct segment *s, uint64_t addr, uint64_t size, uint64_t tick,
-	uint32_t site, struct live_block *old);
+	uint32_t counter, struct live_block *old);
 bool live_remove_slow(const struct segment *s, uint64_t addr, struct live_block *out);
 /* Looks without taking. */
 bool live_find(const struct segment *s, uint64_t addr, struct live_block *out);
@@ -140,21 +141,22 @@ HT_HOT uint64_t live_which(uint64_t addr)
 	return (addr & (HT_LINE_BYTES - 1)) + HT_ENTRY_BLOCK;
 }
 
-HT_HOT uint64_t live_entry(uint64_t addr, uint64_t size, uint64_t tick, uint32_t site)
+HT_HOT uint64_t live_entry(uint64_t addr, uint64_t size, uint64_t tick, uint32_t counter)
 {
 	return ((uint64_t)live_birth(tick) << HT_ENTRY_BIRTH_SHIFT) | size << HT_ENTRY_SIZE_SHIFT |
-	       site << HT_ENTRY_SITE_SHIFT | live_which(addr);
+	       counter << HT_ENTRY_COUNTER_SHIFT | live_which(addr);
 }
 
 /* Publishes a block whose entries are known to be free, and its own. */
-HT_HOT void live_store(uint64_t *entry, uint64_t addr, uint64_t size, uint64_t tick, uint32_t site)
+HT_HOT void live_store(
+	uint64_t *entry, uint64_t addr, uint64_t size, uint64_t tick, uint32_t counter)
 {
 	if (size >= HT_ENTRY_SIZE) {
 		ht_store_release_64(
 			entry + 1, size << HT_ENTRY_LONG_SHIFT | HT_ENTRY_EXTENSION); /* ENTRY */
 		size = HT_ENTRY_SIZE;
 	}
-	ht_store_release_64(entry, live_entry(addr, size, tick, site)); /* ENTRY */
+	ht_store_release_64(entry, live_entry(addr, size, tick, counter)); /* ENTRY */
 }
 
 /*
@@ -202,8 +204,8 @@ static inline unsigned live_insert(
 	uint64_t *entry = live_place(s, addr, b->size);
 
 	if (!entry)
-		return live_insert_slow(s, addr, b->size, b->tick, b->site, old);
-	live_store(entry, addr, b->size, b->tick, b->site);
+		return live_insert_slow(s, addr, b->size, b->tick, b->counter, old);
+	live_store(entry, addr, b->size, b->tick, b->counter);
 	return 0;
 }
 
@@ -212,7 +214,7 @@ HT_HOT struct live_block live_unpack(uint64_t entry)
 {
 	return (struct live_block){ .size = entry >> HT_ENTRY_SIZE_SHIFT & HT_ENTRY_SIZE,
 		.tick = live_tick((uint32_t)(entry >> HT_ENTRY_BIRTH_SHIFT)),
-		.site = (uint32_t)(entry >> HT_ENTRY_SITE_SHIFT) & (HT_SITES_MAX - 1) };
+		.counter = (uint32_t)(entry >> HT_ENTRY_COUNTER_SHIFT) & (HT_COUNTERS_MAX - 1) };
 }
 
 /*

@@ -72,6 +72,7 @@ static uint64_t plan_bytes(const struct plan *p, uint64_t bytes[HT_REGION_COUNT]
 		[HT_REGION_SITES] = (uint64_t)p->sites * sizeof(struct ht_site),
 		/* half of them are slot 0's, one for each site */
 		[HT_REGION_COUNTERS] = 2ull * p->sites * sizeof(struct ht_counter),
+		[HT_REGION_OWNERS] = 2ull * p->sites * sizeof(uint32_t),
 		[HT_REGION_HISTS] = (uint64_t)p->hists * sizeof(struct ht_hist),
 		[HT_REGION_SPREADS] = 2ull * p->sites * sizeof(struct ht_spread),
 		[HT_REGION_PIECES] = p->pieces ? p->pieces * sizeof(struct ht_piece) : 1,
@@ -377,7 +378,7 @@ static int first_elements(struct segment *s)
 {
 	static const enum ht_region_id regions[] = { HT_REGION_THREADS, HT_REGION_MODULES,
 		HT_REGION_STRINGS, HT_REGION_NODES, HT_REGION_SITES, HT_REGION_COUNTERS,
-		HT_REGION_HISTS };
+		HT_REGION_OWNERS, HT_REGION_HISTS };
 
 	for (unsigned i = 0; i < sizeof(regions) / sizeof(regions[0]); i++)
 		if (segment_commit(s, s->header->region[regions[i]].offset, 1) != 0)
@@ -503,7 +504,9 @@ static uint64_t elements(const struct ht_header *h, enum ht_region_id region, ui
 static bool parallel_check(const struct ht_header *h)
 {
 	return elements(h, HT_REGION_RINGS, HT_RING_EVENTS * sizeof(struct ht_event)) >=
-	       elements(h, HT_REGION_THREADS, sizeof(struct ht_thread));
+		       elements(h, HT_REGION_THREADS, sizeof(struct ht_thread)) &&
+	       elements(h, HT_REGION_OWNERS, sizeof(uint32_t)) >=
+		       elements(h, HT_REGION_COUNTERS, sizeof(struct ht_counter));
 }
 
 /* All but the pieces, which are last, is in the bitmap. */

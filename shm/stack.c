@@ -178,7 +178,7 @@ static uint32_t site_new(const struct segment *s, uint32_t leaf, bool truncated)
 	const uint64_t size = sizeof(struct ht_site);
 	uint64_t room = segment_room(s, HT_REGION_SITES, size);
 	const struct segment_table sites = { &s->header->sites, HT_REGION_SITES, size,
-		room < HT_SITE_HIDDEN ? room : HT_SITE_HIDDEN };
+		room < HT_SITES_MAX ? room : HT_SITES_MAX };
 	uint32_t index = segment_take(s, &sites);
 	struct ht_site *site = stack_site(s, index);
 

@@ -24,17 +24,59 @@ struct walk {
 	uint64_t tags[HT_PIECES_MAX];
 	uint8_t state[HT_PIECE_PAGES]; /* of the piece at hand */
 	void *first, *second; /* copies, CHUNK_BYTES each */
+	uint32_t *owner; /* of counters [0, owners) */
+	uint32_t owners;
 	void (*visit)(void *ctx, const struct read_block *b);
 	void *ctx;
 	ssize_t blocks;
 };
 
+/* ---- owners ---- */
+
+/* Reads those that there are by now; they never change. */
+static int owners_read(struct walk *w)
+{
+	uint64_t most = read_capacity(w->s, HT_REGION_OWNERS, sizeof(uint32_t));
+	uint32_t used, *grown;
+	int rc = read_at(w->s, offsetof(struct ht_header, counters), &used, sizeof(used));
+
+	if (rc != 0)
+		return rc;
+	if (used > most)
+		used = (uint32_t)most;
+	if (used <= w->owners)
+		return 0;
+	grown = realloc(w->owner, used * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	w->owner = grown;
+	rc = read_elements(w->s, HT_REGION_OWNERS, w->owners, used - w->owners, sizeof(*grown),
+		grown + w->owners);
+	if (rc == 0)
+		w->owners = used;
+	return rc;
+}
+
+/* Whether it is known who a block's counter is of. One that is newer than our copy is looked for
+ * again. */
+static bool owner_has(struct walk *w, uint32_t counter)
+{
+	if (counter >= w->owners && counter < HT_COUNTER_HIDDEN)
+		(void)owners_read(w);
+	return counter < w->owners;
+}
+
 static void give_out(struct walk *w, uint64_t addr, const struct live_block *b)
 {
-	struct read_block out = { addr, b->size, b->tick, live_site(b), live_rate(b) };
+	uint32_t counter = live_counter(b);
+	struct read_block out = {
+		.addr = addr, .size = b->size, .tick = b->tick, .rate = live_rate(b)
+	};
 
-	if (b->site == HT_SITE_HIDDEN || addr <= HT_KEY_CLAIMED)
+	if (addr <= HT_KEY_CLAIMED || !owner_has(w, counter))
 		return;
+	out.site = ht_owner_site(w->owner[counter]);
+	out.slot = ht_owner_slot(w->owner[counter]);
 	w->visit(w->ctx, &out);
 	w->blocks++;
 }
@@ -175,7 +217,7 @@ static void visit_slot(
 
 	if (a->key[i] <= HT_KEY_CLAIMED || a->key[i] != b->key[i] ||
 		a->payload[i].size_rate != b->payload[i].size_rate ||
-		a->payload[i].site_tick != b->payload[i].site_tick)
+		a->payload[i].counter_tick != b->payload[i].counter_tick)
 		return;
 	levels_unpack(&a->payload[i], &block);
 	give_out(w, a->key[i], &block);
@@ -234,6 +276,9 @@ static int walk(struct walk *w)
 	uint32_t levels = 0;
 	int rc = tables_read(w, &levels);
 
+	if (rc == 0)
+		rc = owners_read(w);
+
 	for (uint32_t slot = 0; rc == 0 && slot < w->s->header->pieces_max; slot++)
 		if (w->tags[slot] != 0)
 			rc = piece_walk(w, slot);
@@ -262,6 +307,7 @@ ssize_t read_blocks(
 	}
 	free(w->first);
 	free(w->second);
+	free(w->owner);
 	free(w);
 	return result;
 }

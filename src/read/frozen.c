@@ -54,6 +54,8 @@ int read_frozen_take(struct read_frozen *f, const struct read_segment *s)
 	int rc = read_at(s, 0, f->map, sizeof(struct ht_header));
 
 	if (rc == 0)
+		rc = region_copy(f, s, HT_REGION_OWNERS);
+	if (rc == 0)
 		rc = region_copy(f, s, HT_REGION_LIVE);
 	return rc != 0 ? rc : region_copy(f, s, HT_REGION_PIECES);
 }

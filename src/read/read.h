@@ -128,6 +128,7 @@ struct read_thread {
 	uint32_t tid; /* of the thread that has it now, as it sees itself; 0: none */
 	uint64_t owners; /* how many threads have had it */
 	uint64_t allocs, alloc_bytes, frees, free_bytes, reallocs, temporary;
+	uint64_t foreign_frees, foreign_bytes; /* of its frees: of blocks that others allocated */
 };
 /* Fills at most `max` slots that were used; returns how many, or -errno. */
 ssize_t read_threads(struct read_segment *s, struct read_thread *out, uint32_t max);
@@ -184,6 +185,7 @@ ssize_t read_events(struct read_segment *s,
 struct read_block {
 	uint64_t addr, size, tick;
 	uint32_t site;
+	uint32_t slot; /* of the thread that allocated it; 0: not known */
 	uint32_t rate; /* it was sampled: poisson_weight's log2; 0: it stands for itself */
 };
 ssize_t read_blocks(

@@ -13,7 +13,9 @@ static void thread_add(struct read_thread *out, uint32_t slot, const struct ht_t
 		.tid = t->tid == HT_NONE ? 0 : t->tid,
 		.owners = t->owners,
 		.reallocs = t->reallocs,
-		.temporary = t->temporary };
+		.temporary = t->temporary,
+		.foreign_frees = t->foreign_frees,
+		.foreign_bytes = t->foreign_bytes };
 	for (unsigned i = 0; i < HT_SIZE_BUCKETS; i++) {
 		out->allocs += t->size[i].allocs;
 		out->alloc_bytes += t->size[i].alloc_bytes;

@@ -38,7 +38,7 @@ static unsigned random_next(uint64_t *seed)
 
 static void enter(uint64_t addr, uint64_t size)
 {
-	struct live_block b = { .size = size, .tick = 1, .site = 1 }, old[LIVE_MISSED_MAX];
+	struct live_block b = { .size = size, .tick = 1, .counter = 1 }, old[LIVE_MISSED_MAX];
 
 	if (live_insert(&segment, addr, &b, old) != 0) {
 		fprintf(stderr, "live_table: no room\n");

@@ -23,14 +23,14 @@ static struct live_block block(uint64_t addr, uint64_t size, uint32_t version)
 {
 	return (struct live_block){ .size = size,
 		.tick = addr * 3 + version,
-		.site = (uint32_t)(addr & 0xffff) + version };
+		.counter = (uint32_t)(addr & 0xffff) + version };
 }
 
 static bool is_block(const struct live_block *got, uint64_t addr, uint64_t size, uint32_t version)
 {
 	struct live_block want = block(addr, size, version);
 
-	return got->size == want.size && got->tick == want.tick && got->site == want.site;
+	return got->size == want.size && got->tick == want.tick && got->counter == want.counter;
 }
 
 static unsigned insert(uint64_t addr, uint64_t size, uint32_t version, struct live_block *old)

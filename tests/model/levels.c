@@ -43,14 +43,14 @@ static struct live_block block(uint64_t addr, uint32_t version)
 {
 	return (struct live_block){ .size = addr * 10 + version,
 		.tick = addr * 100 + version,
-		.site = (uint32_t)(addr & 0xffff) + version };
+		.counter = (uint32_t)(addr & 0xffff) + version };
 }
 
 static bool is_block(const struct live_block *got, uint64_t addr, uint32_t version)
 {
 	struct live_block want = block(addr, version);
 
-	return got->size == want.size && got->tick == want.tick && got->site == want.site;
+	return got->size == want.size && got->tick == want.tick && got->counter == want.counter;
 }
 
 static int insert(uint64_t addr, uint32_t version)

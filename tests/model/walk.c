@@ -16,14 +16,14 @@ static struct live_block block(uint64_t addr, uint32_t version)
 {
 	return (struct live_block){ .size = 1000 + addr / 16 % 64 * 10 + version,
 		.tick = addr * 100 + version,
-		.site = (uint32_t)(addr & 0xffff) + version };
+		.counter = (uint32_t)(addr & 0xffff) + version };
 }
 
 static bool is_block(const struct live_block *got, uint64_t addr, uint32_t version)
 {
 	struct live_block want = block(addr, version);
 
-	return got->size == want.size && got->tick == want.tick && got->site == want.site;
+	return got->size == want.size && got->tick == want.tick && got->counter == want.counter;
 }
 
 static void insert(uint64_t addr, uint32_t version)
@@ -77,7 +77,7 @@ static void walk_slot(uint32_t i)
 		copy[pass][0] = ht_load_relaxed_64(&bucket->key[i]);
 		ht_fence_acquire();
 		copy[pass][1] = ht_load_relaxed_64(&p->size_rate);
-		copy[pass][2] = ht_load_relaxed_64(&p->site_tick);
+		copy[pass][2] = ht_load_relaxed_64(&p->counter_tick);
 		ht_fence_acquire();
 	}
 	if (copy[0][0] != copy[1][0] || copy[0][0] <= HT_KEY_CLAIMED || copy[0][1] != copy[1][1] ||

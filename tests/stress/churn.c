@@ -48,13 +48,13 @@ static struct live_block block(const struct slot *at)
 	uint64_t tick = at->born - 1, mix = at->addr / 16 * 7 + tick * 37;
 
 	return (struct live_block){
-		.size = mix % 41, .tick = tick, .site = (uint32_t)(mix % SITES)
+		.size = mix % 41, .tick = tick, .counter = (uint32_t)(mix % SITES)
 	};
 }
 
 static bool same(const struct live_block *a, const struct live_block *b)
 {
-	return a->size == b->size && a->tick == b->tick && a->site == b->site;
+	return a->size == b->size && a->tick == b->tick && a->counter == b->counter;
 }
 
 static uint64_t address(const struct stress_thread *t, uint64_t i)

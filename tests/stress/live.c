@@ -36,14 +36,14 @@ static struct live_block block(uint64_t addr, uint64_t tick)
 
 	return (struct live_block){ .size = addr >= LONG_BASE ? 500 + mix % 1400 : mix % 41,
 		.tick = tick,
-		.site = (uint32_t)(addr / 16 % SITES) };
+		.counter = (uint32_t)(addr / 16 % SITES) };
 }
 
 static bool is_block(const struct live_block *b, uint64_t addr)
 {
 	struct live_block want = block(addr, b->tick);
 
-	return b->size == want.size && b->site == want.site;
+	return b->size == want.size && b->counter == want.counter;
 }
 
 static void allocate(struct stress_thread *t, uint64_t *into)
@@ -56,7 +56,7 @@ static void allocate(struct stress_thread *t, uint64_t *into)
 	*into = pool->address[--pool->count];
 	b = block(*into, t->random >> 50);
 	t->bad += live_insert(t->s, *into, &b, old) != 0;
-	counter_alloc(t->s, &owners[t->number + 1], b.site, b.size);
+	counter_alloc(t->s, &owners[t->number + 1], b.counter, b.size);
 }
 
 static void release(struct stress_thread *t, uint64_t addr)
@@ -67,7 +67,7 @@ static void release(struct stress_thread *t, uint64_t addr)
 
 	t->bad += !live_remove(t->s, addr, &b) || !is_block(&b, addr);
 	end.size = b.size;
-	counter_free(t->s, &owners[t->number + 1], b.site, &end);
+	counter_free(t->s, &owners[t->number + 1], b.counter, &end);
 	pool->address[pool->count++] = addr;
 }
 
@@ -172,7 +172,7 @@ static bool slot_copy(const struct ht_bucket *b, uint32_t i, uint64_t *key, stru
 	for (int pass = 0; pass < 2; pass++) {
 		copy[pass][0] = ht_load_acquire_64(&b->key[i]);
 		copy[pass][1] = ht_load_relaxed_64(&p->size_rate);
-		copy[pass][2] = ht_load_relaxed_64(&p->site_tick);
+		copy[pass][2] = ht_load_relaxed_64(&p->counter_tick);
 		ht_fence_acquire();
 	}
 	if (memcmp(copy[0], copy[1], sizeof(copy[0])) != 0)

@@ -14,12 +14,12 @@ static inline struct live_block block(uint64_t addr, uint64_t size)
 {
 	return (struct live_block){ .size = size,
 		.tick = addr / 8 * 2654435761u % (1u << LIVE_BIRTH_EXACT),
-		.site = (uint32_t)(addr / 8 * 40503u % HT_SITE_HIDDEN) };
+		.counter = (uint32_t)(addr / 8 * 40503u % HT_COUNTER_HIDDEN) };
 }
 
 static inline bool same(const struct live_block *a, const struct live_block *b)
 {
-	return a->size == b->size && a->tick == b->tick && a->site == b->site;
+	return a->size == b->size && a->tick == b->tick && a->counter == b->counter;
 }
 
 /* What live_insert says; `old` gets what it told of. */

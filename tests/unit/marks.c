@@ -67,7 +67,8 @@ static uint64_t tick_now(void)
 static void alloc_now(uint32_t site, uint32_t i)
 {
 	uint64_t tick = tick_now() + 1;
-	struct live_block b = { made_size(site, i), tick, site }, old[LIVE_MISSED_MAX];
+	struct live_block b = { made_size(site, i), tick, counter_claim(&made.s, site, 1) },
+			  old[LIVE_MISSED_MAX];
 
 	while (tick_now() <= tick)
 		;

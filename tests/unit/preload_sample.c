@@ -286,7 +286,7 @@ TEST(pages_hold_what_is_sampled)
 /* Once anything was recorded exactly, no free may pass by the pages alone, ever again. */
 TEST(what_was_exact_is_looked_for)
 {
-	struct live_block old[LIVE_MISSED_MAX], b = { .size = 100, .site = 5 };
+	struct live_block old[LIVE_MISSED_MAX], b = { .size = 100, .counter = 5 };
 	char *p = (char *)0x7f1234567010;
 
 	begin(1 << 16);

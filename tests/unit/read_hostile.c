@@ -24,7 +24,8 @@ static void block_take(void *ctx, const struct read_block *b)
 	uint64_t *sum = ctx;
 
 	CHECK(b->addr > HT_KEY_CLAIMED && b->size < 1ull << HT_LIVE_SIZE_BITS &&
-		b->tick < 2ull << HT_LIVE_TICK_BITS && b->site < HT_SITES_MAX);
+		b->tick < 2ull << HT_LIVE_TICK_BITS && b->site < HT_SITES_MAX &&
+		b->slot < HT_SLOTS_MAX);
 	*sum += b->addr;
 }
 

@@ -400,13 +400,15 @@ static void find(void *ctx, const struct read_block *b)
 	CHECK(b->site >= 1 && b->site < MADE_SITES);
 	CHECK_INT(b->addr, made_address(b->site, i));
 	CHECK_INT(b->size, made_size(b->site, i));
+	CHECK_INT(b->slot, 1);
 	f->bytes[b->site % MADE_SITES] += b->size;
 }
 
 TEST(blocks)
 {
 	struct read_segment *r = open_made();
-	struct live_block hidden = { .size = 5, .site = HT_SITE_HIDDEN }, old[LIVE_MISSED_MAX];
+	struct live_block hidden = { .size = 5, .counter = HT_COUNTER_HIDDEN },
+			  old[LIVE_MISSED_MAX];
 	struct found f = { 0 };
 
 	CHECK_INT(live_insert(&made.s, 0x1230, &hidden, old), 0);
@@ -425,16 +427,29 @@ static struct kind {
 	bool found;
 } kinds[KINDS];
 
+/* Counter i is that of site i, by whichever slot. */
+static void kinds_owners_make(const struct segment *s)
+{
+	uint64_t at = segment_element(s, HT_REGION_OWNERS, 0, sizeof(uint32_t));
+	uint32_t *owner = segment_at(s, at);
+
+	CHECK_INT(segment_commit(s, at, KINDS * sizeof(*owner)), 0);
+	for (uint32_t i = 0; i < KINDS; i++)
+		owner[i] = ht_owner(i, i % HT_SLOTS_MAX);
+	s->header->counters = KINDS;
+}
+
 static void kinds_make(const struct segment *s)
 {
 	static const uint64_t sizes[] = { 0, 8, 9, 16, 24, 25, 40, 56, 57, 64, 126, 127, 128, 1000,
 		4096, 1000000 };
 	uint64_t at = 0x7f5540000000ull - 100000; /* shortly before the end of a piece */
 
+	kinds_owners_make(s);
 	for (uint32_t i = 0; i < KINDS; i++) {
 		struct live_block b = { .size = sizes[i * 7 % 16],
 			.tick = i * 40000ull,
-			.site = i },
+			.counter = i },
 				  old[LIVE_MISSED_MAX];
 
 		kinds[i] = (struct kind){ at, b.size, false };
@@ -451,6 +466,7 @@ static void find_kind(void *ctx, const struct read_block *b)
 	k->found = true;
 	CHECK_INT(b->addr, k->addr);
 	CHECK_INT(b->size, k->size);
+	CHECK_INT(b->slot, b->site % HT_SLOTS_MAX);
 	CHECK_INT(b->tick, live_tick(live_birth(b->site * 40000ull)));
 }
 

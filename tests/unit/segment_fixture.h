@@ -90,7 +90,8 @@ static inline void made_push(
 
 static inline void made_alloc(struct made *m, uint32_t site, uint32_t i)
 {
-	struct live_block b = { made_size(site, i), i, site }, old[LIVE_MISSED_MAX];
+	struct live_block b = { made_size(site, i), i, counter_claim(&m->s, site, 1) },
+			  old[LIVE_MISSED_MAX];
 
 	CHECK_INT(live_insert(&m->s, made_address(site, i), &b, old), 0);
 	counter_alloc(&m->s, &m->owner, site, b.size);

@@ -104,6 +104,58 @@ TEST(one_block)
 	end();
 }
 
+/* A block as the live table has it: its number tells whose it is, and so does its end. */
+static uint32_t take_block(uint32_t slot, uint32_t site, uint64_t size)
+{
+	struct counter_owner *o = &owners[slot];
+	uint32_t number = counter_prepare(&f.s, o, &o->counter[site % COUNTER_SITES], site, size);
+
+	counter_alloc_at(&f.s, o, number, size);
+	return number;
+}
+
+static void foreign_are(uint32_t slot, uint64_t frees, uint64_t bytes)
+{
+	CHECK_INT(thread_at(&f.s, slot)->foreign_frees, frees);
+	CHECK_INT(thread_at(&f.s, slot)->foreign_bytes, bytes);
+}
+
+TEST(blocks_tell_who_allocated)
+{
+	const struct poisson_weight w = { .blocks = 3, .bytes = 3000 };
+	struct counter_end e = { .size = 100 };
+	uint32_t number, of_none;
+
+	begin();
+	number = take_block(2, 7, 100);
+	of_none = take_block(0, 7, 100);
+	CHECK(number != of_none);
+	CHECK_INT(ht_owner_site(owners[1].owners[number]), 7);
+	CHECK_INT(ht_owner_slot(owners[1].owners[number]), 2);
+	CHECK_INT(ht_owner_site(owners[1].owners[of_none]), 7);
+	CHECK_INT(ht_owner_slot(owners[1].owners[of_none]), 0);
+	CHECK_INT(counter_site(&owners[3], number), 7);
+	take_block(2, 7, 100);
+	take_block(2, 7, 100);
+	CHECK_INT(take_block(2, 7, 100), number);
+	CHECK_INT(counter_free_block(&f.s, &owners[2], number, &e), 7);
+	foreign_are(2, 0, 0);
+	CHECK_INT(counter_free_block(&f.s, &owners[3], number, &e), 7);
+	foreign_are(3, 1, 100);
+	CHECK_INT(counter_free_sampled_block(&f.s, &owners[3], number, &e, &w), 7);
+	foreign_are(3, 4, 3100);
+	/* Who cannot tell does not: slot 0 frees, or has allocated. */
+	CHECK_INT(counter_free_block(&f.s, &owners[0], number, &e), 7);
+	CHECK_INT(counter_free_block(&f.s, &owners[3], of_none, &e), 7);
+	foreign_are(0, 0, 0);
+	foreign_are(2, 0, 0);
+	foreign_are(3, 4, 3100);
+	CHECK_INT(counted_site(&f.s, 7).allocs, 5);
+	CHECK_INT(counted_site(&f.s, 7).frees, 7); /* one of them for three */
+	CHECK_INT(thread_at(&f.s, 3)->size[4].frees, 5);
+	end();
+}
+
 TEST(empty_blocks_count)
 {
 	struct counted site;
@@ -464,6 +516,7 @@ int main(void)
 	RUN(size_buckets);
 	RUN(life_buckets);
 	RUN(one_block);
+	RUN(blocks_tell_who_allocated);
 	RUN(empty_blocks_count);
 	RUN(freed_before_counted);
 	RUN(histograms_where_needed);

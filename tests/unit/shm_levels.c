@@ -21,7 +21,7 @@ static struct live_block block(uint64_t i)
 {
 	return (struct live_block){ .size = i * 3 + 1,
 		.tick = i * 5 & 0xffffffffffull,
-		.site = (uint32_t)(i * 7 & (HT_SITES_MAX - 1)) };
+		.counter = (uint32_t)(i * 7 & (HT_COUNTERS_MAX - 1)) };
 }
 
 static bool insert(const struct segment *s, uint64_t i)
@@ -33,7 +33,7 @@ static bool insert(const struct segment *s, uint64_t i)
 
 static bool same(const struct live_block *a, const struct live_block *b)
 {
-	return a->size == b->size && a->tick == b->tick && a->site == b->site;
+	return a->size == b->size && a->tick == b->tick && a->counter == b->counter;
 }
 
 /* Whether block i is in the table and is what was put there. */
@@ -87,7 +87,7 @@ TEST(largest_fields)
 {
 	struct fixture f;
 	struct live_block b = {
-		.size = (1ull << 48) - 1, .tick = (1ull << 40) - 1, .site = HT_SITES_MAX - 1
+		.size = (1ull << 48) - 1, .tick = (1ull << 40) - 1, .counter = HT_COUNTERS_MAX - 1
 	};
 	struct live_block zero = { 0 }, got, old[LIVE_MISSED_MAX];
 
@@ -102,12 +102,12 @@ TEST(largest_fields)
 TEST(unpack)
 {
 	struct ht_live_payload p = { .size_rate = 0xffd1000000000567ull,
-		.site_tick = 0xabcdef0000000089ull };
+		.counter_tick = 0xabcdef0000000089ull };
 	struct live_block b;
 
 	levels_unpack(&p, &b);
 	CHECK_INT(b.size, 0x567); /* whatever a segment says, in range */
-	CHECK_INT(live_site(&b), 0xbcdef);
+	CHECK_INT(live_counter(&b), 0xbcdef);
 	CHECK_INT(live_rate(&b), 0xd1 & 63);
 	CHECK_INT(b.tick, 0x89);
 }
@@ -116,8 +116,8 @@ TEST(unpack)
 TEST(sampled)
 {
 	struct live_block old[LIVE_MISSED_MAX], got,
-		b = { .size = 100, .tick = 7, .site = 5 | 19u << LIVE_RATE_SHIFT };
-	struct live_block exact = { .size = 100, .tick = 8, .site = 6 };
+		b = { .size = 100, .tick = 7, .counter = 5 | 19u << LIVE_RATE_SHIFT };
+	struct live_block exact = { .size = 100, .tick = 8, .counter = 6 };
 	uint64_t addr = 0x500000000040ull;
 	struct fixture f;
 
@@ -125,9 +125,9 @@ TEST(sampled)
 	CHECK_INT(live_insert_sampled(&f.s, addr, &b, old), 0);
 	CHECK_INT(direct_count(&f.s), 0);
 	CHECK(live_find(&f.s, addr, &got) && same(&got, &b));
-	CHECK_INT(live_site(&got), 5);
+	CHECK_INT(live_counter(&got), 5);
 	CHECK_INT(live_rate(&got), 19);
-	CHECK(got.site > HT_SITE_HIDDEN);
+	CHECK(got.counter > HT_COUNTER_HIDDEN);
 	CHECK(live_remove(&f.s, addr, &got) && same(&got, &b));
 	CHECK(!live_remove(&f.s, addr, &got));
 	/* It takes the place of any other whose free was missed; */

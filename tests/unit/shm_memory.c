@@ -123,7 +123,7 @@ TEST(commit_fails_cleanly)
 /* Blocks of 0 to 48 bytes, 64 apart. */
 static struct live_block block(uint64_t i)
 {
-	return (struct live_block){ .size = i % 49, .site = (uint32_t)(i & 0xffff) };
+	return (struct live_block){ .size = i % 49, .counter = (uint32_t)(i & 0xffff) };
 }
 
 static uint64_t address(uint64_t i)
@@ -255,8 +255,8 @@ static void rest_when_full(void)
 	uint32_t slot, last = 0;
 
 	fill_up(&f.s);
-	/* The first unit of threads was taken at the start: 64 slots, 0 shared. */
-	for (uint32_t i = 1; i < 64; i++)
+	/* The first unit of threads was taken at the start: so many slots, 0 shared. */
+	for (uint32_t i = 1; i < HT_COMMIT_BYTES / sizeof(struct ht_thread); i++)
 		CHECK_INT(slot = thread_claim(&f.s, 100 + i, nobody_alive), i);
 	/* The next would need memory: a dead thread's slot will do. */
 	CHECK(thread_claim(&f.s, 900, nobody_alive) > 0);

@@ -93,7 +93,7 @@ static void check_layout(enum segment_size size)
 	/* A counter of slot 0 for each site, whatever the other slots take. */
 	CHECK(h->region[HT_REGION_COUNTERS].bytes / sizeof(struct ht_counter) / 2 >=
 		h->region[HT_REGION_SITES].bytes / sizeof(struct ht_site));
-	CHECK(threads <= 0xffff); /* as a counter's key has it */
+	CHECK(threads <= HT_SLOTS_MAX); /* as ht_owner has it */
 	CHECK(h->region[HT_REGION_SITES].bytes / sizeof(struct ht_site) <= HT_SITES_MAX);
 	CHECK(segment_check(h, at));
 	fixture_close(&f);
@@ -133,7 +133,7 @@ TEST(sparse_start)
 	struct fixture f;
 
 	fixture_open(&f, SEGMENT_FULL);
-	CHECK(file_memory(f.fd) <= 8 * HT_COMMIT_BYTES);
+	CHECK(file_memory(f.fd) <= 9 * HT_COMMIT_BYTES);
 	CHECK_INT(f.s.header->nodes, 1);
 	CHECK_INT(f.s.header->sites, 1);
 	CHECK_INT(f.s.header->counters, 1);
@@ -291,6 +291,8 @@ TEST(check_refuses_tables_that_disagree)
 	CHECK(!border_accepted(good, bytes, HT_REGION_RINGS, -unit));
 	/* more slots than rings */
 	CHECK(!border_accepted(good, bytes, HT_REGION_THREADS, unit));
+	/* owners for fewer counters than there are */
+	CHECK(!border_accepted(good, bytes, HT_REGION_OWNERS, -unit));
 	/* heads fewer than heads_log2 says */
 	CHECK(!border_accepted(good, bytes, HT_REGION_HEADS, -unit));
 	/* live levels larger than their region */
@@ -398,7 +400,7 @@ TEST(elements)
 
 	fixture_open(&f, SEGMENT_SMALL);
 	at = segment_element(&f.s, HT_REGION_THREADS, 5, sizeof(struct ht_thread));
-	CHECK_INT(at, f.s.header->region[HT_REGION_THREADS].offset + 5 * 1024);
+	CHECK_INT(at, f.s.header->region[HT_REGION_THREADS].offset + 5 * sizeof(struct ht_thread));
 	CHECK(segment_at(&f.s, at) == (void *)((char *)f.s.header + at));
 	CHECK(thread_at(&f.s, 5) == segment_at(&f.s, at));
 	fixture_close(&f);

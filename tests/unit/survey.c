@@ -56,7 +56,8 @@ static void end(void)
 static void born(uint32_t i)
 {
 	uint64_t ns = (10 + seconds) * S - S / 2;
-	struct live_block b = { 100, ns >> HT_TICK_SHIFT, 1 }, old[LIVE_MISSED_MAX];
+	struct live_block b = { 100, ns >> HT_TICK_SHIFT, counter_claim(&made.s, 1, 1) },
+			  old[LIVE_MISSED_MAX];
 
 	CHECK_INT(live_insert(&made.s, made_address(1, i), &b, old), 0);
 }
