@@ -412,7 +412,7 @@ static int screen_run(const struct options *o, struct script *script,
 static void screen_shares(void *ctx, bool wanted)
 {
 	(void)ctx;
-	threads_want_shares(wanted);
+	threads_want(wanted);
 }
 
 static void screen_ages(void *ctx, bool wanted)
@@ -561,7 +561,7 @@ static int run_as_text(const struct options *o)
 	}
 	signals_prepare(&r);
 	ages_want(picture_wants_ages(o));
-	threads_want_shares(picture_wants_threads(o));
+	threads_want(picture_wants_threads(o));
 	return o->report ? show_report(&r, o, fd) : show_batch(&r, o, fd);
 }
 

@@ -191,7 +191,7 @@ static int set_group(struct options *o, const char *value, struct why *why)
 	int by = group_find(value);
 
 	if (by < 0)
-		return why_set(why, "must be stack, caller, function, file or module");
+		return why_set(why, "must be stack, caller, function, file, module or thread");
 	o->group = (enum group_by)by;
 	return 0;
 }
@@ -399,7 +399,7 @@ static const struct row rows[] = {
 	{ 's', "sort", "COLUMN", set_sort, 0, "sort by COLUMN (\"-s help\" lists them)" },
 	{ 'F', "filter", "EXPR", set_filter, 0, "only call sites that match (live>1M, json, !word, /re/)" },
 	{ KEY_GROUP, "group", "BY", set_group, 0,
-		"sum up sites by caller, function, file, module" },
+		"sum up sites by caller, function, file, module, thread" },
 	{ 't', "tree", NULL, FLAG(tree), "start in the call tree" },
 	{ KEY_READONLY, "readonly", NULL, FLAG(readonly),
 		"the screen steers nothing, writes and starts nothing" },

@@ -32,7 +32,8 @@ bool picture_wants_threads(const struct options *o)
 {
 	char why[FILTER_WHY_MAX];
 	struct filter *f = o->filter ? filter_parse(o->filter, why) : NULL;
-	bool wants = f && filter_wants_threads(f);
+	bool wants = o->group == GROUP_THREAD || o->format == OPTIONS_JSON ||
+		     (f && filter_wants_threads(f));
 
 	filter_free(f);
 	return wants;

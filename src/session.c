@@ -558,6 +558,7 @@ int session_detail(const struct snapshot *of, uint32_t site, struct snap_detail 
 	memcpy(out->lifetimes, h.life, sizeof(out->lifetimes));
 	survey_detail(&s->survey, site, of->uptime_ns, out);
 	threads_of_site(s->segment, site, out);
+	alive_tell_site(&s->survey.alive, out);
 	return 0;
 }
 

@@ -2,6 +2,7 @@
 /* The walk over all live blocks (survey.h). */
 #include "src/survey.h"
 
+#include "src/threads.h"
 #include "src/util/clock.h"
 
 #define SHARE	    50u /* of the time, walks may take 1/50; */
@@ -12,7 +13,7 @@
 /* What this walk is for. */
 struct walk {
 	struct survey *v;
-	bool ages, births, classes, lasting;
+	bool ages, births, classes, lasting, alive;
 };
 
 static void block_visit(void *ctx, const struct read_block *b)
@@ -27,6 +28,8 @@ static void block_visit(void *ctx, const struct read_block *b)
 		ages_block_class(&w->v->ages, b);
 	if (w->lasting)
 		lasting_block(&w->v->lasting, b);
+	if (w->alive)
+		alive_block(&w->v->alive, b);
 }
 
 static bool classes_start(struct survey *v, const struct survey_of *of, const struct snapshot *s)
@@ -42,7 +45,7 @@ static bool classes_start(struct survey *v, const struct survey_of *of, const st
 
 static bool asked(const struct walk *w)
 {
-	return w->ages || w->births || w->classes;
+	return w->ages || w->births || w->classes || w->alive;
 }
 
 static void walk(struct walk *w, const struct survey_of *of, const struct snapshot *s)
@@ -51,15 +54,17 @@ static void walk(struct walk *w, const struct survey_of *of, const struct snapsh
 	uint64_t start = clock_monotonic_ns();
 	bool whole;
 
-	v->lasting.known = false;
-	v->ages.known = v->ages.has_classes = false;
+	v->ages.known = v->ages.has_classes = v->lasting.known = v->alive.known = false;
 	w->ages = w->ages && ages_start(&v->ages, of->sites) == 0;
 	w->births = w->births && births_start(&v->births, of->moments, s) == 0;
 	w->classes = w->classes && classes_start(v, of, s);
 	w->lasting = w->lasting && lasting_start(&v->lasting, s, of->sites) == 0;
+	w->alive = w->alive && alive_start(&v->alive, of->segment) == 0;
 	whole = read_blocks(of->segment, block_visit, w) >= 0;
 	v->ages.known = whole && w->ages;
 	v->ages.has_classes = whole && w->classes;
+	if (whole && w->alive)
+		alive_end(&v->alive, start);
 	if (w->births)
 		births_end(&v->births, of->moments, s, whole);
 	v->lasting.known = whole && w->lasting;
@@ -73,19 +78,23 @@ void survey_look(struct survey *v, const struct survey_of *of, struct snapshot *
 		.ages = ages_wanted(),
 		.births = of->moments->last != NULL,
 		.classes = v->site_ticks > 0,
-		.lasting = s->totals.live_blocks <= BLOCKS_MOST && lasting_wanted(s) };
+		.lasting = s->totals.live_blocks <= BLOCKS_MOST && lasting_wanted(s),
+		.alive = v->site_ticks > 0 || threads_wanted() };
 	/* What was not asked for at the last walk does not wait. */
-	bool anew = (w.ages && !v->ages.known) ||
+	bool anew = (w.ages && !v->ages.known) || (w.alive && !v->alive.known) ||
 		    (w.births && births_differ(&v->births, of->moments, s)) ||
 		    (w.classes && (!v->ages.has_classes || v->ages.classes_of != v->site));
 
 	v->site_ticks -= v->site_ticks > 0;
 	if (!w.ages)
 		v->ages.known = false;
+	if (!w.alive)
+		v->alive.known = false;
 	if (anew || ((asked(&w) || w.lasting) && clock_monotonic_ns() >= v->due_ns))
 		walk(&w, of, s);
 	ages_tell(&v->ages, s, sites);
 	lasting_tell(&v->lasting, s, sites);
+	alive_tell(&v->alive, s);
 	if (w.births)
 		births_tell(&v->births, s, sites);
 }
@@ -132,4 +141,5 @@ void survey_free(struct survey *v)
 	ages_free(&v->ages);
 	births_free(&v->births);
 	lasting_free(&v->lasting);
+	alive_free(&v->alive);
 }

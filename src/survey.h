@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What only a walk over all live blocks can tell: their ages, what lives of what came between two
- * marks and of what growing sites gained, and how many of each age a site has. One walk serves all
- * that is asked for; it is made no more often than it takes a small part of the time. Main thread.
+ * marks and of what growing sites gained, how many of each age a site has, and who allocated them.
+ * One walk serves all that is asked for; it is made no more often than it takes a small part of the
+ * time. Main thread.
  */
 #ifndef SRC_SURVEY_H
 #define SRC_SURVEY_H
 
 #include "src/ages.h"
+#include "src/alive.h"
 #include "src/births.h"
 #include "src/lasting.h"
 #include "src/model/model.h"
@@ -17,6 +19,7 @@ struct survey {
 	struct ages ages;
 	struct births births;
 	struct lasting lasting;
+	struct alive alive;
 	uint64_t due_ns;
 	uint32_t site; /* that is looked at */
 	unsigned site_ticks; /* for so many it is, unless it is asked for again */

@@ -22,11 +22,9 @@ static void thread_name(pid_t pid, struct snap_thread *t)
 	char path[64], comm[64];
 	ssize_t len;
 
-	if (pid == 0)
+	if (pid == 0 || t->tid == 0)
 		return; /* it has ended: what it was called last is what is known */
 	t->name[0] = 0;
-	if (t->tid == 0)
-		return;
 	snprintf(path, sizeof(path), "/proc/%d/task/%" PRIu32 "/comm", (int)pid, t->tid);
 	len = proc_slurp(path, comm, sizeof(comm));
 	if (len > 0 && comm[len - 1] == '\n')
@@ -45,8 +43,11 @@ static void thread_fill(struct snap_thread *t, const struct read_thread *in, pid
 		.allocs = in->allocs,
 		.frees = in->frees,
 		.alloc_bytes = in->alloc_bytes,
-		.free_bytes = in->free_bytes };
-	if (before.tid == t->tid && before.slot == t->slot)
+		.free_bytes = in->free_bytes,
+		.foreign_frees = in->foreign_frees,
+		.foreign_bytes = in->foreign_bytes };
+	/* A place that nobody has is still its last owner's. */
+	if (before.slot == t->slot && before.owners == t->owners)
 		memcpy(t->name, before.name, sizeof(t->name));
 	if (again || before.tid != t->tid || before.slot != t->slot || !t->name[0])
 		thread_name(pid, t);
@@ -90,6 +91,7 @@ void threads_of_site(struct read_segment *segment, uint32_t site, struct snap_de
 	out->more_threads = count > 0 ? (unsigned)count - out->nthreads : 0;
 	for (unsigned i = 0; i < out->nthreads; i++)
 		out->thread[i] = (struct snap_site_thread){ .slot = all[i].slot,
+			.counter = all[i].counter,
 			.allocs = all[i].allocs,
 			.alloc_bytes = all[i].alloc_bytes,
 			.frees = all[i].frees,
@@ -97,11 +99,16 @@ void threads_of_site(struct read_segment *segment, uint32_t site, struct snap_de
 	free(all);
 }
 
-static bool shares_wanted;
+static bool wanted_by_someone;
 
-void threads_want_shares(bool wanted)
+void threads_want(bool wanted)
 {
-	shares_wanted = wanted;
+	wanted_by_someone = wanted;
+}
+
+bool threads_wanted(void)
+{
+	return wanted_by_someone;
 }
 
 struct shares {
@@ -119,13 +126,18 @@ static void share_add(void *ctx, uint32_t site, const struct read_site_thread *i
 		/* Rows are by slot, mostly each its own. */
 		const struct snap_thread *thread = &t->thread[(in->slot + i) % s->head->nthreads];
 
-		if (thread->slot != in->slot || !thread->name[0])
+		if (thread->slot != in->slot)
 			continue;
 		grown = array_grow(t->share, t->shares, &t->room, sizeof(*grown));
 		if (!grown)
 			return;
 		t->share = grown;
-		grown[t->shares++] = (struct snap_share){ site, thread->name };
+		grown[t->shares++] = (struct snap_share){ .site = site,
+			.thread = thread->name,
+			.slot = in->slot,
+			.counter = in->counter,
+			.allocs = in->allocs,
+			.alloc_bytes = in->alloc_bytes };
 		return;
 	}
 }
@@ -143,7 +155,7 @@ void threads_look_shares(
 	struct shares s = { t, head };
 
 	t->shares = 0;
-	if (!shares_wanted || read_shares(segment, sites, share_add, &s) != 0)
+	if (!wanted_by_someone || read_shares(segment, sites, share_add, &s) != 0)
 		return;
 	if (t->shares > 0)
 		qsort(t->share, t->shares, sizeof(*t->share), by_site);

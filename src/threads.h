@@ -23,8 +23,10 @@ void threads_look(
 	struct threads *t, struct read_segment *segment, pid_t pid, struct snapshot *head);
 /* Who allocated and freed at a site: out->thread. None where that cannot be read. */
 void threads_of_site(struct read_segment *segment, uint32_t site, struct snap_detail *out);
-/* From now on all sessions read who allocated at which site, or none does. */
-void threads_want_shares(bool wanted);
+/* From now on all sessions read who allocated at which site, and what of it is alive, or none does.
+ */
+void threads_want(bool wanted);
+bool threads_wanted(void);
 /* Points `head` at them, where they are wanted. After threads_look; ids are below `sites`. */
 void threads_look_shares(
 	struct threads *t, struct read_segment *segment, uint32_t sites, struct snapshot *head);

@@ -129,13 +129,16 @@ static void thread_draw(const struct ui *ui, const struct snap_site *site,
 		d[UNITS_MAX];
 	unsigned used = cells < NARROW ? THREAD_NARROW : THREAD_CELLS;
 
-	units_bytes(a, t->alloc_bytes);
+	strcpy(a, "-");
+	if (ui->detail.histograms.has_alive)
+		units_bytes(a, t->live_bytes);
+	units_bytes(b, t->alloc_bytes);
 	units_percent(c, t->alloc_bytes, site->alloc_bytes);
 	if (cells < NARROW)
 		snprintf(numbers, sizeof(numbers), "%9s %6s%%", a, c);
 	else
-		snprintf(numbers, sizeof(numbers), "%9s %9s %6s%% %9s", a,
-			units_count(b, t->allocs), c, units_count(d, t->frees));
+		snprintf(numbers, sizeof(numbers), "%9s %9s %6s%% %9s", a, b, c,
+			units_count(d, t->frees));
 	ink_text(y, x, used, INK_PLAIN, numbers);
 	thread_name(ui, t->slot, name, sizeof(name));
 	text_elide(cut, sizeof(cut), name, cells - used - 1, false, ink_ascii());
@@ -152,8 +155,8 @@ static void threads_draw(
 		ink_rule(y, x, cells, "THREADS that allocate or free here");
 	else if (i == 1)
 		ink_text(y, x, cells, INK_DIM,
-			cells < NARROW ? "allocated   share thread"
-				       : "allocated    blocks   share     frees thread");
+			cells < NARROW ? "     live   share thread"
+				       : "     live allocated   share     frees thread");
 	else if (i - 2 < d->nthreads)
 		thread_draw(ui, site, &d->thread[i - 2], y, x, cells);
 	else if (d->nthreads == 0)

@@ -11,7 +11,8 @@
 #include "tui/strip.h"
 #include "tui/views.h"
 
-#define CHOICES "group by:  s whole stack  c caller  f function  l file  m module   g first row"
+#define CHOICES                                                                                    \
+	"group by:  s whole stack  c caller  f function  l file  m module  t thread   g first row"
 
 const char *group_choices(void)
 {
@@ -49,6 +50,8 @@ bool group_choose(struct ui *ui, int key)
 		group_set(ui, (enum group_by)by);
 		if (by == GROUP_STACK)
 			ui_say(ui, "each row is one call site again");
+		else if (by == GROUP_THREAD)
+			ui_say(ui, "each row is what one thread allocated; Enter shows where");
 		else
 			ui_say(ui, "%zu %s; Enter shows the call sites of one",
 				ui->listed ? ui->listed->nsites : 0, group_table[by].many);
@@ -62,6 +65,8 @@ static uint64_t group_inside(const struct ui *ui)
 {
 	const struct snap_site *site = ui->group.is_inside ? ui_site(ui, ui->group.inside) : NULL;
 
+	if (ui->group.is_inside && ui->group.by == GROUP_THREAD)
+		return groups_thread_key(ui->group.inside);
 	/* Asked for each time: names that come in change it. */
 	return site ? groups_key(ui->group.by, site, ui->show_hidden) : 0;
 }
@@ -85,7 +90,7 @@ uint32_t group_row_of(const struct ui *ui, uint32_t id)
 	const struct snap_site *site = ui_site(ui, id);
 	uint64_t key;
 
-	if (!site || !group_is_grouped(ui) || ui->group.is_inside)
+	if (!site || !group_is_grouped(ui) || ui->group.is_inside || ui->group.by == GROUP_THREAD)
 		return id;
 	key = groups_key(ui->group.by, site, ui->show_hidden);
 	for (size_t i = 0; i < ui->listed->nsites; i++)
@@ -129,6 +134,8 @@ static void group_inside_name(const struct ui *ui, unsigned cells, char *out, si
 	struct snap_site named;
 
 	snprintf(out, cap, "?");
+	if (ui->group.by == GROUP_THREAD)
+		snapshot_thread_name(groups_thread(ui->shown, ui->group.inside), out, cap);
 	if (!site)
 		return;
 	named = *site;

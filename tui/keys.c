@@ -144,7 +144,7 @@ const struct key_binding keys_table[] = {
 	{ TABLE, "o", { 'o', 0 }, IN_TABLES & ~IN_LEAKS, action_hold, 0, PLACE_HINT, "hold order", "free order",
 		action_is_held, "hold the order of the rows; their values stay live" },
 	{ TABLE, "g", { 'g', 0 }, IN_SITES, group_ask, 0, PLACE_HINT, "group", NULL, NULL,
-		"sum up sites: asks by what (caller, function, file, module); gg: first row" },
+		"sum up sites: asks by what (caller, function, file, module, thread); gg: first row" },
 	{ SHOW, "Space", { ' ', 'Z', 0 }, IN_TICKED, action_freeze, 0, PLACE_HINT, "freeze", "thaw",
 		action_is_frozen, "freeze the rows (also Z); the header keeps moving" },
 	{ SHOW, "v", { 'v', 0 }, IN_LISTS, action_names, 0, PLACE_HINT, "names", NULL, NULL,

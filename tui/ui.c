@@ -240,6 +240,12 @@ static bool ui_wants_ages(const struct ui *ui)
 	       (ui->filter && filter_wants_ages(ui->filter));
 }
 
+static bool ui_wants_threads(const struct ui *ui)
+{
+	return ui->group.by == GROUP_THREAD || ui_view(ui) == view_table[VIEW_THREADS] ||
+	       (ui->filter && filter_wants_threads(ui->filter));
+}
+
 void ui_look(struct ui *ui)
 {
 	const char *error = NULL;
@@ -248,7 +254,7 @@ void ui_look(struct ui *ui)
 	if (ui->source->ages)
 		ui->source->ages(ui->source->ctx, ui_wants_ages(ui));
 	if (ui->source->shares)
-		ui->source->shares(ui->source->ctx, ui->filter && filter_wants_threads(ui->filter));
+		ui->source->shares(ui->source->ctx, ui_wants_threads(ui));
 	s = ui->source->tick(ui->source->ctx, &error);
 
 	ui->error = error;

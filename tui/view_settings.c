@@ -67,7 +67,7 @@ static const unsigned depth_steps[] = { 1, 8, 16, 32, 64, 128, 256, 512, 1024, 0
 static const unsigned column_steps[] = { COL_LIVE, COL_ERROR, COL_RATE, COL_TREND, COL_BLOCKS,
 	COL_AVG, COL_PEAK, COL_ALLOCS, COL_TEMP, COL_SITES, COL_SITE, COL_LINE, 0 };
 static const unsigned group_steps[] = { GROUP_STACK, GROUP_CALLER, GROUP_FUNCTION, GROUP_FILE,
-	GROUP_MODULE, 0 };
+	GROUP_MODULE, GROUP_THREAD, 0 };
 
 #define AT(field) offsetof(struct settings, field)
 

@@ -221,6 +221,8 @@ static void sites_draw_row(
 static void sites_draw_empty(const struct ui *ui)
 {
 	const char *why = !ui->shown ? "waiting for the first snapshot"
+			  : ui->group.by == GROUP_THREAD && !ui->shown->has_alive
+				  ? "the live blocks are being counted, by thread"
 			  : ui->shown->nsites
 				  ? "no call site matches the filter: \\ changes it, Esc ends it"
 				  : "no call site yet: the program has not allocated";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The program's threads: what each allocated and freed, and how fast. A block counts for who asked
- * for it and, once freed, for who freed it, so a thread that frees blocks of others is below zero.
+ * The program's threads: what each allocated, what of that is alive, what it freed of its own
+ * blocks and of others', and how fast. A block is the thread's that asked for it, whoever frees it.
  * Main thread.
  */
 #include <inttypes.h>
@@ -15,25 +15,27 @@
 #include "tui/views.h"
 
 enum {
-	BY_NET,
+	BY_LIVE,
 	BY_SHARE,
 	BY_RATE,
 	BY_ALLOC_RATE,
 	BY_FREE_RATE,
 	BY_ALLOCS,
 	BY_FREES,
+	BY_FOREIGN,
 	BY_TID,
 	BY_NAME
 };
 
 static const struct table_column thread_columns[] = {
-	{ "NET", 7, true, 0, "bytes it allocated less bytes it freed, also of others' blocks" },
-	{ "%", 5, true, 70, "share of all bytes that were ever allocated" },
-	{ "RATE", 9, true, 48, "growth of NET per second, over 10 s" },
+	{ "LIVE", 7, true, 0, "live bytes that it allocated, whoever may free them" },
+	{ "%", 5, true, 70, "share of all live bytes" },
+	{ "RATE", 9, true, 48, "growth of LIVE per second, over 10 s" },
 	{ "ALLOC/s", 8, true, 56, "blocks it allocates per second" },
 	{ "FREE/s", 8, true, 64, "blocks it frees per second" },
 	{ "ALLOCS", 6, true, 84, "blocks it allocated" },
 	{ "FREES", 6, true, 92, "blocks it freed, whoever allocated them" },
+	{ "OTHERS'", 7, true, 62, "of these, blocks that other threads allocated" },
 	{ "TID", 8, true, 76, "its number, as it sees itself" },
 	{ "THREAD", 0, false, 0, "its name" },
 };
@@ -61,28 +63,6 @@ static const struct snap_thread *threads_row(const struct ui *ui, size_t row)
 	return &ui->shown->threads[ui->threads.row[row]];
 }
 
-static double thread_net(const struct snap_thread *t)
-{
-	return (double)t->alloc_bytes - (double)t->free_bytes;
-}
-
-/* Places of threads that have ended, and the one for all the rest, say so. */
-static void thread_name(const struct snap_thread *t, char *out, size_t cap)
-{
-	char count[UNITS_MAX];
-
-	if (t->slot == 0)
-		snprintf(out, cap, "(all threads without a place of their own)");
-	else if (t->tid == 0)
-		snprintf(out, cap, "(ended: %s thread%s)", units_count(count, t->owners),
-			t->owners == 1 ? "" : "s");
-	else if (t->owners > 1)
-		snprintf(out, cap, "%s  (and %s that ended)", t->name[0] ? t->name : "?",
-			units_count(count, t->owners - 1));
-	else
-		snprintf(out, cap, "%s", t->name[0] ? t->name : "?");
-}
-
 /* ---- order -------------------------------------------------------------------------------- */
 
 static int down(double a, double b)
@@ -94,9 +74,9 @@ static int threads_by(unsigned column, const struct snap_thread *a, const struct
 {
 	switch (column) {
 	case BY_SHARE:
-		return down((double)a->alloc_bytes, (double)b->alloc_bytes);
+		return down((double)a->live_bytes, (double)b->live_bytes);
 	case BY_RATE:
-		return down(a->growth_bytes_per_s, b->growth_bytes_per_s);
+		return down(a->live_bytes_per_s, b->live_bytes_per_s);
 	case BY_ALLOC_RATE:
 		return down(a->allocs_per_s, b->allocs_per_s);
 	case BY_FREE_RATE:
@@ -105,12 +85,14 @@ static int threads_by(unsigned column, const struct snap_thread *a, const struct
 		return down((double)a->allocs, (double)b->allocs);
 	case BY_FREES:
 		return down((double)a->frees, (double)b->frees);
+	case BY_FOREIGN:
+		return down((double)a->foreign_frees, (double)b->foreign_frees);
 	case BY_TID:
 		return down(a->tid, b->tid);
 	case BY_NAME:
 		return strcmp(a->name, b->name);
 	default:
-		return down(thread_net(a), thread_net(b));
+		return down((double)a->live_bytes, (double)b->live_bytes);
 	}
 }
 
@@ -207,30 +189,25 @@ void view_threads_free(struct ui *ui)
 
 /* ---- drawing ------------------------------------------------------------------------------ */
 
-static void thread_net_text(const struct snap_thread *t, char *out)
-{
-	double net = thread_net(t);
-	char bytes[UNITS_MAX];
-
-	sprintf(out, "%s%s", net < 0 ? "-" : "",
-		units_bytes(bytes, (uint64_t)(net < 0 ? -net : net)));
-}
-
 static void threads_cell(
 	const struct ui *ui, const struct snap_thread *t, const struct table_place *p, char *out)
 {
 	char name[128];
 
 	*out = 0;
+	if (p->column <= BY_RATE && !ui->shown->has_alive) {
+		strcpy(out, "-");
+		return;
+	}
 	switch (p->column) {
-	case BY_NET:
-		thread_net_text(t, out);
+	case BY_LIVE:
+		units_bytes(out, t->live_bytes);
 		break;
 	case BY_SHARE:
-		units_percent(out, t->alloc_bytes, ui->shown->totals.alloc_bytes);
+		units_percent(out, t->live_bytes, ui->shown->totals.live_bytes);
 		break;
 	case BY_RATE:
-		units_rate(out, t->growth_bytes_per_s);
+		units_rate(out, t->live_bytes_per_s);
 		break;
 	case BY_ALLOC_RATE:
 		units_freq(out, t->allocs_per_s);
@@ -244,12 +221,15 @@ static void threads_cell(
 	case BY_FREES:
 		units_count(out, t->frees);
 		break;
+	case BY_FOREIGN:
+		units_count(out, t->foreign_frees);
+		break;
 	case BY_TID:
 		if (t->tid)
 			sprintf(out, "%" PRIu32, t->tid);
 		break;
 	default:
-		thread_name(t, name, sizeof(name));
+		snapshot_thread_name(t, name, sizeof(name));
 		text_elide(out, COLUMN_TEXT_MAX, name, p->cells, false, ink_ascii());
 	}
 }
@@ -294,16 +274,17 @@ static void threads_status(struct ui *ui, char *text, size_t cap)
 	char a[UNITS_MAX], b[UNITS_MAX], c[UNITS_MAX];
 
 	if (l->count)
-		snprintf(text, cap,
-			"%s-%s of %s threads   NET below zero: it frees blocks of other threads",
-			units_count(a, l->top + 1), units_count(b, end), units_count(c, l->count));
+		snprintf(text, cap, "%s-%s of %s threads   %s", units_count(a, l->top + 1),
+			units_count(b, end), units_count(c, l->count),
+			ui->shown->has_alive ? "LIVE: blocks it allocated, whoever may free them"
+					     : "the live blocks are being counted");
 }
 
 static bool threads_matches(const struct ui *ui, const struct filter *f, size_t row)
 {
 	char name[128];
 
-	thread_name(threads_row(ui, row), name, sizeof(name));
+	snapshot_thread_name(threads_row(ui, row), name, sizeof(name));
 	return filter_match_text(f, name);
 }
 

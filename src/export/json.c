@@ -204,6 +204,33 @@ static void json_histograms(struct writer *w, const struct snapshot *s)
 	writer_end(w);
 }
 
+/* Threads by slot, which passes on when one ends; `live_*`: of what it allocated. */
+static void json_threads(struct writer *w, const struct snapshot *s)
+{
+	writer_array(w, "threads");
+	writer_lines(w);
+	for (size_t i = 0; i < s->nthreads; i++) {
+		const struct snap_thread *t = &s->threads[i];
+
+		writer_object(w, NULL);
+		writer_uint(w, "tid", t->tid);
+		writer_string(w, "name", t->name);
+		writer_uint(w, "owners", t->owners);
+		writer_uint(w, "allocs", t->allocs);
+		writer_uint(w, "frees", t->frees);
+		writer_uint(w, "alloc_bytes", t->alloc_bytes);
+		writer_uint(w, "free_bytes", t->free_bytes);
+		writer_uint(w, "foreign_frees", t->foreign_frees);
+		writer_uint(w, "foreign_bytes", t->foreign_bytes);
+		if (s->has_alive) {
+			writer_uint(w, "live_blocks", t->live_blocks);
+			writer_uint(w, "live_bytes", t->live_bytes);
+		}
+		writer_end(w);
+	}
+	writer_end(w);
+}
+
 /* An inlined frame has no address of its own: it is at that of the function it was inlined into. */
 static const struct frame *json_physical(const struct stack *stack, uint32_t i)
 {
@@ -434,6 +461,7 @@ static void json_snapshot(
 	json_sampling(w, &s->sampling);
 	json_unwinds(w, &s->totals);
 	json_histograms(w, s);
+	json_threads(w, s);
 	json_groups(w, o);
 	json_sites(w, s, o);
 	json_leaks(w, s);

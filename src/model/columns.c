@@ -75,7 +75,10 @@ static void cell_percent(const struct cell *c, char *out)
 
 static void cell_rate(const struct cell *c, char *out)
 {
-	units_rate(out, c->site->rate_bytes_per_s);
+	if (c->site->of_thread && !c->site->group)
+		strcpy(out, "-");
+	else
+		units_rate(out, c->site->rate_bytes_per_s);
 }
 
 /* "+1.2M", "-96.0k", "0". */
@@ -90,19 +93,25 @@ static void cell_signed(
 
 static void cell_since(const struct cell *c, char *out)
 {
-	cell_signed(out, c->site->since.bytes, units_bytes);
+	if (c->site->of_thread)
+		strcpy(out, "-");
+	else
+		cell_signed(out, c->site->since.bytes, units_bytes);
 }
 
 static void cell_since_blocks(const struct cell *c, char *out)
 {
-	cell_signed(out, c->site->since.blocks, units_count);
+	if (c->site->of_thread)
+		strcpy(out, "-");
+	else
+		cell_signed(out, c->site->since.blocks, units_count);
 }
 
 static void cell_kept(const struct cell *c, char *out)
 {
 	const struct snap_since *s = &c->site->since;
 
-	if (c->snap->kept && s->kept_of)
+	if (c->snap->kept && s->kept_of && !c->site->of_thread)
 		units_percent(
 			out, s->kept_blocks < s->kept_of ? s->kept_blocks : s->kept_of, s->kept_of);
 	else
@@ -136,7 +145,7 @@ static void cell_average(const struct cell *c, char *out)
 
 static void cell_peak(const struct cell *c, char *out)
 {
-	if (c->site->group && c->site->group->sites > 1)
+	if (c->site->of_thread || (c->site->group && c->site->group->sites > 1))
 		strcpy(out, "-"); /* its sites' peaks were not at once */
 	else
 		units_bytes(out, c->site->peak_live_bytes);
@@ -149,7 +158,10 @@ static void cell_allocs(const struct cell *c, char *out)
 
 static void cell_temporary(const struct cell *c, char *out)
 {
-	units_count(out, c->site->temporary);
+	if (c->site->of_thread)
+		strcpy(out, "-");
+	else
+		units_count(out, c->site->temporary);
 }
 
 static void cell_age(const struct cell *c, char *out)

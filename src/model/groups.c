@@ -17,6 +17,7 @@ const struct group_info group_table[GROUP_COUNT] = {
 	[GROUP_FUNCTION] = { 'f', "function", "f function", "FUNCTION", "FILE", "functions" },
 	[GROUP_FILE] = { 'l', "file", "l file", "SOURCE FILE", "MODULE", "files" },
 	[GROUP_MODULE] = { 'm', "module", "m module", "MODULE", "BUILD-ID", "modules" },
+	[GROUP_THREAD] = { 't', "thread", "t thread", "THREAD", "TID", "threads" },
 };
 
 int group_find(const char *key)
@@ -98,6 +99,7 @@ uint64_t groups_key(enum group_by by, const struct snap_site *site, bool show_hi
 		h = hash_text(hash_text(h, f->module->path), f->module->build_id);
 		break;
 	case GROUP_STACK:
+	case GROUP_THREAD:
 	case GROUP_COUNT:
 		h = hash_bytes(h, &site->id, sizeof(site->id));
 		break;
@@ -215,6 +217,11 @@ static void group_add(struct snap_site *to, struct snap_group *group, const stru
 		to->alloc_function = "several functions";
 }
 
+static bool is_wished(const struct groups_wish *wish, const struct snap_site *site)
+{
+	return !wish->filter || filter_match_names(wish->filter, site, wish->show_hidden);
+}
+
 static void group_start(struct groups *g, size_t at, const struct snap_site *site, uint64_t key,
 	const struct groups_wish *wish)
 {
@@ -235,7 +242,7 @@ static void groups_sum(
 		uint64_t key = groups_key(wish->by, site, wish->show_hidden);
 		uint32_t *slot = groups_slot(g, key);
 
-		if (wish->filter && !filter_match_names(wish->filter, site, wish->show_hidden))
+		if (!is_wished(wish, site))
 			continue;
 		if (*slot) {
 			group_add(&g->site[*slot - 1], &g->group[*slot - 1], site);
@@ -259,10 +266,113 @@ static void groups_members(
 {
 	for (size_t i = 0; i < snap->nsites; i++)
 		if (groups_key(wish->by, &snap->sites[i], wish->show_hidden) == wish->inside &&
-			(!wish->filter || filter_match_names(wish->filter, &snap->sites[i],
-						  wish->show_hidden)))
+			is_wished(wish, &snap->sites[i]))
 			g->site[g->snap.nsites++] = snap->sites[i];
 }
+
+/* ---- by thread ---------------------------------------------------------------------------- */
+
+uint64_t groups_thread_key(uint32_t id)
+{
+	return id;
+}
+
+static uint32_t thread_id(uint32_t slot)
+{
+	return GROUPS_THREAD_ID | slot;
+}
+
+static const struct snap_thread *thread_of(const struct snapshot *snap, uint32_t slot)
+{
+	for (size_t i = 0; i < snap->nthreads; i++) {
+		/* Rows are by slot, mostly each its own. */
+		const struct snap_thread *t = &snap->threads[(slot + i) % snap->nthreads];
+
+		if (t->slot == slot)
+			return t;
+	}
+	return NULL;
+}
+
+const struct snap_thread *groups_thread(const struct snapshot *snap, uint32_t id)
+{
+	return thread_of(snap, id & ~GROUPS_THREAD_ID);
+}
+
+/* A site as far as one thread allocated there. */
+static struct snap_site share_site(const struct snap_site *site, const struct snap_share *share)
+{
+	return (struct snap_site){ .id = site->id,
+		.of_thread = true,
+		.alloc_function = site->alloc_function,
+		.stack = site->stack,
+		.live_bytes = share->live_bytes,
+		.live_blocks = share->live_blocks,
+		.allocs = share->allocs,
+		.alloc_bytes = share->alloc_bytes,
+		.frees = share->allocs > share->live_blocks ? share->allocs - share->live_blocks
+							    : 0 };
+}
+
+static void part_add(struct snap_site *to, struct snap_group *group, const struct snap_site *part)
+{
+	to->live_bytes += part->live_bytes;
+	to->live_blocks += part->live_blocks;
+	to->allocs += part->allocs;
+	to->frees += part->frees;
+	to->alloc_bytes += part->alloc_bytes;
+	group->sites++;
+}
+
+static void share_add(struct groups *g, const struct snapshot *snap, const struct snap_site *site,
+	const struct snap_share *share)
+{
+	uint32_t id = thread_id(share->slot), *slot = groups_slot(g, groups_thread_key(id));
+	struct snap_site part = share_site(site, share);
+	size_t at = g->snap.nsites;
+
+	if (*slot) {
+		part_add(&g->site[*slot - 1], &g->group[*slot - 1], &part);
+		return;
+	}
+	g->group[at] = (struct snap_group){ .by = GROUP_THREAD,
+		.sites = 1,
+		.key = groups_thread_key(id),
+		.thread = thread_of(snap, share->slot) };
+	g->site[at] = part;
+	g->site[at].id = id;
+	g->site[at].group = &g->group[at];
+	if (g->group[at].thread)
+		g->site[at].rate_bytes_per_s = g->group[at].thread->live_bytes_per_s;
+	*slot = (uint32_t)++g->snap.nsites;
+}
+
+static void threads_sum(
+	struct groups *g, const struct snapshot *snap, const struct groups_wish *wish)
+{
+	memset(g->table, 0, (g->mask + 1) * sizeof(*g->table));
+	for (size_t i = 0; snap->has_alive && i < snap->nsites; i++) {
+		const struct snap_site *site = &snap->sites[i];
+
+		for (uint32_t k = 0; is_wished(wish, site) && k < site->shares; k++)
+			share_add(g, snap, site, &site->share[k]);
+	}
+}
+
+static void thread_members(
+	struct groups *g, const struct snapshot *snap, const struct groups_wish *wish)
+{
+	for (size_t i = 0; snap->has_alive && i < snap->nsites; i++) {
+		const struct snap_site *site = &snap->sites[i];
+
+		for (uint32_t k = 0; k < site->shares; k++)
+			if (groups_thread_key(thread_id(site->share[k].slot)) == wish->inside &&
+				is_wished(wish, site))
+				g->site[g->snap.nsites++] = share_site(site, &site->share[k]);
+	}
+}
+
+/* ---- making ------------------------------------------------------------------------------- */
 
 /* After the sums: what the numbers' terms let pass. */
 static void groups_choose(struct groups *g, const struct filter *filter)
@@ -275,19 +385,30 @@ static void groups_choose(struct groups *g, const struct filter *filter)
 	g->snap.nsites = kept;
 }
 
+static void groups_fill(
+	struct groups *g, const struct snapshot *snap, const struct groups_wish *wish)
+{
+	if (wish->by == GROUP_THREAD && wish->inside)
+		thread_members(g, snap, wish);
+	else if (wish->by == GROUP_THREAD)
+		threads_sum(g, snap, wish);
+	else if (wish->inside)
+		groups_members(g, snap, wish);
+	else
+		groups_sum(g, snap, wish);
+}
+
 int groups_make(struct groups *g, const struct snapshot *snap, const struct groups_wish *wish)
 {
-	int rc = groups_room(g, snap->nsites);
+	/* By thread a thread is a row, or a site as far as it is one thread's. */
+	int rc = groups_room(g, snap->nsites + snap->nthreads);
 
 	g->snap = *snap;
 	g->snap.sites = g->site;
 	g->snap.nsites = 0;
 	if (rc)
 		return rc;
-	if (wish->inside)
-		groups_members(g, snap, wish);
-	else
-		groups_sum(g, snap, wish);
+	groups_fill(g, snap, wish);
 	if (wish->filter)
 		groups_choose(g, wish->filter);
 	return 0;

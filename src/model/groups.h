@@ -15,6 +15,7 @@ enum group_by {
 	GROUP_FUNCTION,
 	GROUP_FILE,
 	GROUP_MODULE,
+	GROUP_THREAD, /* with snapshot.has_alive and shares; else there is no row */
 	GROUP_COUNT
 };
 
@@ -52,11 +53,18 @@ struct groups {
 
 /*
  * Makes g->snap of `snap`, which it is valid as long as. A group has the id of its oldest site, so
- * it keeps it. 0 or -ENOMEM: then it has no sites.
+ * it keeps it; a thread's has GROUPS_THREAD_ID and the slot, which no site has. 0 or -ENOMEM: then
+ * it has no sites.
  */
+#define GROUPS_THREAD_ID 0x80000000u
 int groups_make(struct groups *g, const struct snapshot *snap, const struct groups_wish *wish);
 void groups_free(struct groups *g);
-/* What the sites of one group have in common, never 0. The same in every snapshot of an image. */
+/* What the sites of one group have in common, never 0. The same in every snapshot of an image. Not
+ * by thread: a site may be of many. */
 uint64_t groups_key(enum group_by by, const struct snap_site *site, bool show_hidden);
+
+/* The same of the group that a thread is, by its id; and the thread. NULL: there is none. */
+uint64_t groups_thread_key(uint32_t id);
+const struct snap_thread *groups_thread(const struct snapshot *snap, uint32_t id);
 
 #endif

@@ -37,7 +37,7 @@ static const struct setting {
 		"column that sorts the call sites (heaptop -s help lists them)" },
 	{ "reverse", KIND_WORD, offsetof(struct settings, reverse), yes_no, "the other way round" },
 	{ "group", KIND_GROUP, offsetof(struct settings, group), NULL,
-		"what a row is: stack, caller, function, file, module" },
+		"what a row is: stack, caller, function, file, module, thread" },
 	{ "names", KIND_WORD, offsetof(struct settings, names), names_words,
 		"of functions: short, full, mangled, address" },
 	{ "all-frames", KIND_WORD, offsetof(struct settings, show_hidden), yes_no,

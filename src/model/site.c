@@ -3,6 +3,7 @@
  * How a call site calls itself: after the frame that the naming rule picked, or after its innermost
  * one when the user wants to see the allocators too. Pure; main thread.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include "src/model/columns.h"
 #include "src/model/groups.h"
@@ -40,6 +41,11 @@ void site_name(const struct snap_site *site, const struct row_style *style, char
 	char text[COLUMN_TEXT_MAX];
 
 	switch (site->group ? site->group->by : GROUP_STACK) {
+	case GROUP_THREAD:
+		snapshot_thread_name(site->group->thread, text, sizeof(text));
+		text_elide(out, cap, text, style->site_cells ? style->site_cells : cap, false,
+			style->glyphs == GLYPHS_ASCII);
+		break;
 	case GROUP_FILE:
 		snprintf(text, sizeof(text), "?? in %s",
 			f->module->path[0] ? f->module->path : "code outside any object file");
@@ -61,6 +67,11 @@ void site_place(const struct snap_site *site, const struct row_style *style, cha
 	bool ascii = style->glyphs == GLYPHS_ASCII;
 
 	switch (site->group ? site->group->by : GROUP_STACK) {
+	case GROUP_THREAD:
+		out[0] = '\0';
+		if (site->group->thread && site->group->thread->tid)
+			snprintf(out, cap, "%" PRIu32, site->group->thread->tid);
+		return;
 	case GROUP_MODULE:
 		text_elide(out, cap, f.module->build_id,
 			style->line_cells ? style->line_cells : cap, false, ascii);

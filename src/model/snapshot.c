@@ -140,6 +140,25 @@ const char *snapshot_alloc_symbol(const char *alloc_function)
 	return alloc_function;
 }
 
+void snapshot_thread_name(const struct snap_thread *t, char *out, size_t cap)
+{
+	const char *gap = t && t->name[0] ? "  " : "";
+	char count[UNITS_MAX];
+
+	if (!t || t->slot == 0)
+		snprintf(out, cap, "(all threads without a place of their own)");
+	else if (t->tid == 0 && t->owners > 1)
+		snprintf(out, cap, "%s%s(ended, %s threads)", t->name, gap,
+			units_count(count, t->owners));
+	else if (t->tid == 0)
+		snprintf(out, cap, "%s%s(ended)", t->name, gap);
+	else if (t->owners > 1)
+		snprintf(out, cap, "%s  (and %s that ended)", t->name[0] ? t->name : "?",
+			units_count(count, t->owners - 1));
+	else
+		snprintf(out, cap, "%s", t->name[0] ? t->name : "?");
+}
+
 const struct snap_site *snapshot_site(const struct snapshot *s, uint32_t id)
 {
 	for (size_t i = 0; i < s->nsites; i++)

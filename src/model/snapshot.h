@@ -75,6 +75,7 @@ struct snap_group {
 	unsigned by; /* enum group_by */
 	uint32_t sites;
 	uint64_t key; /* what they have in common */
+	const struct snap_thread *thread; /* it is what this one allocated; NULL: not by thread */
 };
 
 /* What a call site had at a marked moment. */
@@ -133,6 +134,10 @@ struct snap_growth {
 struct snap_share {
 	uint32_t site;
 	const char *thread; /* its name, "" when not known */
+	uint32_t slot; /* as snap_thread.slot */
+	uint32_t counter; /* where it was counted; for who fills in the rest */
+	uint64_t allocs, alloc_bytes;
+	uint64_t live_blocks, live_bytes; /* of those; with snapshot.has_alive */
 };
 
 struct snap_site {
@@ -140,6 +145,9 @@ struct snap_site {
 	const struct snap_share *share; /* who allocated there, if that was asked for */
 	uint32_t shares;
 	const struct snap_group *group; /* the row sums up sites; NULL: it is one */
+	/* Only live_*, allocs, alloc_bytes and frees are known, and they are those of the blocks
+	 * that one thread allocated. Of a group by thread `rate_bytes_per_s` is, too. */
+	bool of_thread;
 	const char *alloc_function; /* "malloc", "operator new[]", ... */
 	const struct stack *stack;
 	uint64_t live_bytes, live_blocks;
@@ -284,8 +292,11 @@ struct snap_thread {
 	char name[32]; /* clean; "" when not known */
 	uint64_t allocs, frees, alloc_bytes,
 		free_bytes; /* done by it, whoever did the other half */
+	uint64_t foreign_frees, foreign_bytes; /* of its frees: blocks of other threads, for sure */
 	double allocs_per_s, frees_per_s;
-	double growth_bytes_per_s; /* what it allocates less what it frees */
+	/* With snapshot.has_alive: of the blocks that it allocated, whoever may free them. */
+	uint64_t live_blocks, live_bytes;
+	double live_bytes_per_s;
 };
 
 struct snapshot {
@@ -327,6 +338,7 @@ struct snapshot {
 	size_t nthreads;
 	const struct snap_share *shares; /* by site; NULL: not asked for */
 	size_t nshares;
+	bool has_alive; /* live_* of threads and shares were counted */
 	const struct snap_leaks *leaks; /* NULL: not asked for */
 	const struct snap_moment *moments; /* the latest that was marked, or NULL */
 	/* What `since` of the sites counts from, and to. NULL: from nothing, so it is 0; to now. */
@@ -345,6 +357,8 @@ struct snap_site_thread {
 	uint32_t slot;
 	uint64_t allocs, alloc_bytes;
 	uint64_t frees, free_bytes; /* of the site's blocks, whoever had allocated them */
+	uint32_t counter; /* as snap_share.counter */
+	uint64_t live_blocks, live_bytes; /* with snap_detail.has_alive */
 };
 
 /* A site's blocks that were allocated in one span of time. */
@@ -368,6 +382,7 @@ struct snap_detail {
 	unsigned nages;
 	struct snap_site_thread thread[SNAP_SITE_THREADS]; /* most allocated bytes first */
 	unsigned nthreads, more_threads; /* more: besides these */
+	bool has_alive; /* live_* of them were counted */
 };
 
 void snapshot_ref(struct snapshot *s);
@@ -385,6 +400,9 @@ const char *snapshot_rate_text(uint64_t bytes, char buf[UNITS_MAX]);
 #define SNAP_SAMPLING_MAX 64
 const char *snapshot_sampling_text(
 	const struct snapshot *s, bool ascii, char buf[SNAP_SAMPLING_MAX]);
+/* What a row of threads is called: places of threads that have ended, and the one for all the rest,
+ * which NULL is too, say so. */
+void snapshot_thread_name(const struct snap_thread *t, char *out, size_t cap);
 /* The site of that id, or NULL. */
 const struct snap_site *snapshot_site(const struct snapshot *s, uint32_t id);
 /* "starting|running|exited|killed|gone" as JSON's process.state spells it (killed = "exited"). */

@@ -10,7 +10,6 @@
 
 struct threadpast_one {
 	uint64_t allocs[THREADPAST_POINTS], frees[THREADPAST_POINTS];
-	uint64_t alloc_bytes[THREADPAST_POINTS], free_bytes[THREADPAST_POINTS];
 };
 
 static bool threadpast_room(struct threadpast *p, uint32_t slot)
@@ -39,8 +38,6 @@ static void rates_fill(
 {
 	t->allocs_per_s = per_second(one->allocs[w->slot], t->allocs, w->seconds);
 	t->frees_per_s = per_second(one->frees[w->slot], t->frees, w->seconds);
-	t->growth_bytes_per_s = per_second(one->alloc_bytes[w->slot], t->alloc_bytes, w->seconds) -
-				per_second(one->free_bytes[w->slot], t->free_bytes, w->seconds);
 }
 
 void threadpast_rates(
@@ -58,8 +55,6 @@ void threadpast_rates(
 			continue;
 		one->allocs[w->keep] = t[i].allocs;
 		one->frees[w->keep] = t[i].frees;
-		one->alloc_bytes[w->keep] = t[i].alloc_bytes;
-		one->free_bytes[w->keep] = t[i].free_bytes;
 	}
 }
 

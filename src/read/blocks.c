@@ -77,6 +77,7 @@ static void give_out(struct walk *w, uint64_t addr, const struct live_block *b)
 		return;
 	out.site = ht_owner_site(w->owner[counter]);
 	out.slot = ht_owner_slot(w->owner[counter]);
+	out.counter = counter;
 	w->visit(w->ctx, &out);
 	w->blocks++;
 }

@@ -133,9 +133,13 @@ struct read_thread {
 /* Fills at most `max` slots that were used; returns how many, or -errno. */
 ssize_t read_threads(struct read_segment *s, struct read_thread *out, uint32_t max);
 
+/* How many counters are in use; 0 where that cannot be read. */
+uint32_t read_counters(const struct read_segment *s);
+
 /* What one slot counted at a site. */
 struct read_site_thread {
 	uint32_t slot;
+	uint32_t counter; /* its number: of this slot at this site */
 	uint64_t allocs, alloc_bytes, frees, free_bytes;
 };
 /* Fills at most `max`, as they come; returns how many there are, -EINVAL for a broken chain, -EIO.
@@ -185,7 +189,8 @@ ssize_t read_events(struct read_segment *s,
 struct read_block {
 	uint64_t addr, size, tick;
 	uint32_t site;
-	uint32_t slot; /* of the thread that allocated it; 0: not known */
+	uint32_t slot; /* of the thread that allocated it; 0: not known. Below HT_SLOTS_MAX */
+	uint32_t counter; /* of that slot at that site; below read_counters of now */
 	uint32_t rate; /* it was sampled: poisson_weight's log2; 0: it stands for itself */
 };
 ssize_t read_blocks(

@@ -199,7 +199,8 @@ static int hist_add(struct read_segment *s, struct ht_hist *out, const struct ht
 /* Calls `each` for the counters of a site. A slot has one there, so a longer chain is none of ours.
  */
 static int counters_of_site(struct read_segment *s, uint32_t site,
-	int (*each)(struct read_segment *s, void *ctx, const struct ht_counter *c), void *ctx)
+	int (*each)(struct read_segment *s, void *ctx, uint32_t at, const struct ht_counter *c),
+	void *ctx)
 {
 	uint64_t left = read_capacity(s, HT_REGION_THREADS, sizeof(struct ht_thread));
 	struct ht_site e;
@@ -211,17 +212,19 @@ static int counters_of_site(struct read_segment *s, uint32_t site,
 			return -EINVAL;
 		rc = counter_get(s, at, &c);
 		if (rc == 0)
-			rc = each(s, ctx, &c);
+			rc = each(s, ctx, at, &c);
 	}
 	if (rc == 0 && (site == 0 || e.shared != 0)) {
-		rc = counter_get(s, site == 0 ? 0 : e.shared, &c);
+		uint32_t shared = site == 0 ? 0 : e.shared;
+
+		rc = counter_get(s, shared, &c);
 		if (rc == 0)
-			rc = each(s, ctx, &c);
+			rc = each(s, ctx, shared, &c);
 	}
 	return rc;
 }
 
-static int hist_of(struct read_segment *s, void *ctx, const struct ht_counter *c)
+static int hist_of(struct read_segment *s, void *ctx, uint32_t at, const struct ht_counter *c)
 {
 	return hist_add(s, ctx, c);
 }
@@ -238,16 +241,22 @@ struct site_threads {
 	ssize_t count;
 };
 
-static int thread_of(struct read_segment *s, void *ctx, const struct ht_counter *c)
+static struct read_site_thread share_of(uint32_t counter, const struct ht_counter *c)
+{
+	return (struct read_site_thread){ .slot = ht_counter_slot(c->key),
+		.counter = counter,
+		.allocs = c->allocs,
+		.alloc_bytes = c->alloc_bytes,
+		.frees = c->frees,
+		.free_bytes = c->free_bytes };
+}
+
+static int thread_of(struct read_segment *s, void *ctx, uint32_t at, const struct ht_counter *c)
 {
 	struct site_threads *t = ctx;
 
 	if (t->count < t->max)
-		t->out[t->count] = (struct read_site_thread){ .slot = ht_counter_slot(c->key),
-			.allocs = c->allocs,
-			.alloc_bytes = c->alloc_bytes,
-			.frees = c->frees,
-			.free_bytes = c->free_bytes };
+		t->out[t->count] = share_of(at, c);
 	t->count++;
 	return 0;
 }
@@ -259,6 +268,16 @@ ssize_t read_site_threads(
 	int rc = counters_of_site(s, site, thread_of, &t);
 
 	return rc != 0 ? rc : t.count;
+}
+
+uint32_t read_counters(const struct read_segment *s)
+{
+	uint64_t capacity = read_capacity(s, HT_REGION_COUNTERS, sizeof(struct ht_counter));
+	uint32_t used;
+
+	if (read_at(s, offsetof(struct ht_header, counters), &used, sizeof(used)) != 0)
+		return 0;
+	return used < capacity ? used : (uint32_t)capacity;
 }
 
 int read_shares(struct read_segment *s, uint32_t sites,
@@ -275,11 +294,7 @@ int read_shares(struct read_segment *s, uint32_t sites,
 		rc = read_elements(s, HT_REGION_COUNTERS, at, n, sizeof(*piece), piece);
 		for (uint32_t i = 0; i < n && rc == 0; i++) {
 			const struct ht_counter *c = &piece[i];
-			struct read_site_thread t = { .slot = ht_counter_slot(c->key),
-				.allocs = c->allocs,
-				.alloc_bytes = c->alloc_bytes,
-				.frees = c->frees,
-				.free_bytes = c->free_bytes };
+			struct read_site_thread t = share_of(at + i, c);
 
 			if (ht_counter_site(c->key) < sites && (c->allocs || c->frees))
 				visit(ctx, ht_counter_site(c->key), &t);

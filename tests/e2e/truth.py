@@ -39,6 +39,22 @@ for title, command_line, ends in PROGRAMS:
     add_case(title, truth_case(command_line, ends))
 
 
+@case("a block is its allocating thread's, whoever frees it")
+def whose():
+    rep = truth_of([target("truth_queue"), "100000"])
+    threads = rep["threads"]
+    check_equal(sum(t["live_bytes"] for t in threads), rep["totals"]["live_bytes"], "of all")
+    check_equal(sum(t["live_blocks"] for t in threads), rep["totals"]["live_blocks"], "of all")
+    producers = [t for t in threads if t["allocs"] >= 25000]
+    consumers = [t for t in threads if t["frees"] > 1000]
+    check_equal(len(producers), 4, "producers")
+    check(consumers and not [t for t in consumers if t in producers], "consumers")
+    check_equal(sum(t["live_blocks"] for t in producers), 100, "what is left of theirs")
+    check_equal(sum(t["foreign_frees"] for t in consumers), sum(t["frees"] for t in consumers),
+                "what consumers free was others'")
+    check_equal([t["foreign_frees"] for t in producers], [0] * 4, "producers free nothing")
+
+
 @case("freed at once counts as temporary")
 def temporary():
     rep = truth_of([target("truth_apis")])

@@ -271,16 +271,12 @@ static inline void canned_threads(struct snapshot *s, struct snap_thread *out, u
 			.owners = 1,
 			.name = "parser",
 			.allocs_per_s = 90000,
-			.growth_bytes_per_s = 3e6 },
-		{ .slot = 3,
-			.tid = 4213,
-			.owners = 1,
-			.name = "writer",
-			.frees_per_s = 90000,
-			.growth_bytes_per_s = -2.9e6 },
+			.live_bytes_per_s = 3e6 },
+		{ .slot = 3, .tid = 4213, .owners = 1, .name = "writer", .frees_per_s = 90000 },
 		{ .slot = 4, .tid = 5120, .owners = 41, .name = "job-17" },
 		{ .slot = 5, .owners = 3 },
 	};
+	uint64_t of_parser = t * 1000;
 
 	for (unsigned i = 0; i < CANNED_THREADS; i++) {
 		out[i] = threads[i];
@@ -288,10 +284,14 @@ static inline void canned_threads(struct snapshot *s, struct snap_thread *out, u
 		out[i].frees = t * (i == 2 ? 89000 : 90 * (5 - i));
 		out[i].alloc_bytes = out[i].allocs * (32 + i);
 		out[i].free_bytes = out[i].frees * (32 + (i == 2 ? 1 : i));
+		out[i].live_blocks = i == 1 ? of_parser : t * 10 * (5 - i);
+		out[i].live_bytes = out[i].live_blocks * (32 + i);
+		out[i].foreign_frees = i == 2 ? out[i].frees : i;
 		s->totals.alloc_bytes += out[i].alloc_bytes;
 	}
 	s->threads = out;
 	s->nthreads = CANNED_THREADS;
+	s->has_alive = true;
 }
 
 /* Of what was allocated since the mark, a third is alive. */

@@ -55,8 +55,21 @@ static inline void cannedsource_ages(struct snap_detail *out)
 	out->age[5] = (struct snap_age){ .is_before = true, .youngest_ns = 90000000000 };
 	out->nthreads = 2;
 	out->more_threads = 3;
-	out->thread[0] = (struct snap_site_thread){ 2, 90000, 41000000, 100, 45000 };
-	out->thread[1] = (struct snap_site_thread){ 3, 100, 45000, 88000, 40000000 };
+	out->thread[0] = (struct snap_site_thread){ .slot = 2,
+		.allocs = 90000,
+		.alloc_bytes = 41000000,
+		.frees = 100,
+		.free_bytes = 45000,
+		.live_blocks = 70000,
+		.live_bytes = 31000000 };
+	out->thread[1] = (struct snap_site_thread){ .slot = 3,
+		.allocs = 100,
+		.alloc_bytes = 45000,
+		.frees = 88000,
+		.free_bytes = 40000000,
+		.live_blocks = 9,
+		.live_bytes = 4000 };
+	out->has_alive = true;
 }
 
 #endif

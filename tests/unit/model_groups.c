@@ -84,7 +84,7 @@ TEST(sites_are_in_one_group_each)
 {
 	static const size_t count[GROUP_COUNT] = { 7, 6, 5, 3, 2 };
 
-	for (int by = GROUP_CALLER; by < GROUP_COUNT; by++) {
+	for (int by = GROUP_CALLER; by <= GROUP_MODULE; by++) {
 		uint64_t bytes = 0;
 		uint32_t members = 0;
 
@@ -97,6 +97,75 @@ TEST(sites_are_in_one_group_each)
 		CHECK_INT(members, SITES);
 		CHECK_INT(groups.snap.totals.live_bytes, snap.totals.live_bytes);
 	}
+	groups_free(&groups);
+}
+
+/* Site 10 is of two threads, 11 of the second alone; nobody is known of the others. */
+static struct snap_share shares[] = {
+	{ .site = 10, .slot = 1, .allocs = 6, .live_blocks = 1, .live_bytes = 60 },
+	{ .site = 10, .slot = 7, .allocs = 4, .live_bytes = 40, .live_blocks = 2 },
+	{ .site = 11, .slot = 7, .allocs = 10, .live_bytes = 200, .live_blocks = 2 }
+};
+static const struct snap_thread threads[] = {
+	{ .slot = 1, .tid = 100, .owners = 1, .name = "main", .live_bytes_per_s = 5 },
+	{ .slot = 7, .tid = 107, .owners = 1, .name = "worker", .live_bytes_per_s = -3 }
+};
+
+static size_t make_threads(bool has_alive, const char *text, uint64_t inside)
+{
+	char why[FILTER_WHY_MAX];
+	struct filter *f = text ? filter_parse(text, why) : NULL;
+	struct groups_wish wish = { .by = GROUP_THREAD, .filter = f, .inside = inside };
+
+	prepare();
+	snap.has_alive = has_alive;
+	snap.threads = threads;
+	snap.nthreads = 2;
+	sites[0].share = shares;
+	sites[0].shares = 2;
+	sites[1].share = &shares[2];
+	sites[1].shares = 1;
+	CHECK_INT(groups_make(&groups, &snap, &wish), 0);
+	filter_free(f);
+	return groups.snap.nsites;
+}
+
+static void cell_is(const struct snap_site *site, enum column c, const char *want)
+{
+	struct row_style style = { .glyphs = GLYPHS_ASCII, .site_cells = 60, .line_cells = 60 };
+	char text[COLUMN_TEXT_MAX];
+
+	column_text(c, &groups.snap, site, &style, text);
+	CHECK_STR(text, want);
+}
+
+TEST(a_thread_is_what_it_allocated)
+{
+	const struct snap_site *worker;
+
+	CHECK_INT(make_threads(false, NULL, 0), 0); /* not counted yet */
+	CHECK_INT(make_threads(true, NULL, 0), 2);
+	worker = group_of(GROUPS_THREAD_ID | 7);
+	CHECK(worker && group_of(GROUPS_THREAD_ID | 1));
+	CHECK_INT(worker->live_bytes, 240);
+	CHECK_INT(worker->live_blocks, 4);
+	CHECK_INT(worker->allocs, 14);
+	CHECK_INT(worker->frees, 10);
+	CHECK_INT(worker->group->sites, 2);
+	cell_is(worker, COL_SITE, "worker");
+	cell_is(worker, COL_LINE, "107");
+	cell_is(worker, COL_RATE, "-3B/s");
+	cell_is(worker, COL_PEAK, "-");
+	cell_is(worker, COL_SINCE, "-");
+	/* Its sites, as far as they are its own. */
+	CHECK_INT(make_threads(true, NULL, groups_thread_key(GROUPS_THREAD_ID | 7)), 2);
+	CHECK_INT(group_of(10)->live_bytes, 40);
+	CHECK_INT(group_of(11)->live_bytes, 200);
+	CHECK(!group_of(10)->group);
+	cell_is(group_of(10), COL_SITE, "get");
+	cell_is(group_of(10), COL_RATE, "-");
+	CHECK_INT(make_threads(true, "b.c", 0), 0);
+	CHECK_INT(make_threads(true, "live>100", 0), 1);
 	groups_free(&groups);
 }
 
@@ -207,7 +276,7 @@ TEST(words)
 {
 	CHECK_INT(group_find("function"), GROUP_FUNCTION);
 	CHECK_INT(group_find("stack"), GROUP_STACK);
-	CHECK_INT(group_find("thread"), -1);
+	CHECK_INT(group_find("nothing"), -1);
 	for (int i = 0; i < GROUP_COUNT; i++)
 		CHECK_INT(group_table[i].choice[0], group_table[i].letter);
 }
@@ -215,6 +284,7 @@ TEST(words)
 int main(void)
 {
 	RUN(sites_are_in_one_group_each);
+	RUN(a_thread_is_what_it_allocated);
 	RUN(a_function_is_the_sum_of_its_sites);
 	RUN(rows_are_called_after_what_they_sum_up);
 	RUN(filters);

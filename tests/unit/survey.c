@@ -192,6 +192,89 @@ TEST(who_allocates_at_a_site)
 	end();
 }
 
+/* A block of site 1 or 2 by a thread. */
+static void allocated_by(struct counter_owner *o, uint32_t site, uint32_t i, uint64_t size)
+{
+	uint32_t counter =
+		counter_prepare(&made.s, o, &o->counter[site % COUNTER_SITES], site, size);
+	struct live_block b = { size, 100, counter }, old[LIVE_MISSED_MAX];
+
+	CHECK_INT(live_insert(&made.s, made_address(site, i), &b, old), 0);
+	counter_alloc_at(&made.s, o, counter, size);
+}
+
+/* What thread 2 allocated is its own, whoever frees it. */
+TEST(what_of_a_threads_blocks_is_alive)
+{
+	static struct counter_owner other;
+	const uint32_t first = MADE_BLOCKS * 10;
+	struct model_site plain[3] = { { .id = 1 }, { .id = 2 }, { .id = 3 } };
+	struct threads t = { 0 };
+	struct snap_detail d = { .id = 1 };
+	struct counter_end freed = { .size = 500 };
+	struct live_block b = { 0 };
+	uint64_t live = 0, of_shares = 0;
+	struct snapshot *s;
+
+	begin();
+	threads_want(true);
+	CHECK_INT(thread_claim(&made.s, 4712, NULL), 2);
+	memset(&other, 0, sizeof(other));
+	counter_own(&made.s, &other, 2);
+	for (uint32_t i = 0; i < 30; i++)
+		allocated_by(&other, 1, first + i, 500);
+	for (uint32_t i = 0; i < 7; i++)
+		allocated_by(&other, 2, first + i, 40);
+	for (uint32_t i = 0; i < 10; i++) {
+		CHECK(live_remove(&made.s, made_address(1, first + i), &b));
+		CHECK_INT(counter_free_block(&made.s, &made.owner, b.counter, &freed), 1);
+	}
+	for (unsigned pass = 0; pass < 2; pass++) {
+		struct model_input in = {
+			.now_ns = FIRST_NS + pass * 2 * S, .sites = plain, .nsites = 3
+		};
+		struct survey_of of = { .segment = reader,
+			.model = model,
+			.moments = &moments,
+			.created_ns = FIXTURE_CREATED_NS,
+			.sites = MADE_SITES };
+
+		threads_look(&t, reader, 0, &in.head);
+		threads_look_shares(&t, reader, MADE_SITES, &in.head);
+		s = model_tick(model, &in);
+		survey.due_ns = 0;
+		survey_look(&survey, &of, s);
+		if (pass == 0)
+			snapshot_unref(s);
+	}
+	CHECK(s->has_alive);
+	CHECK_INT(s->nthreads, 2);
+	CHECK_INT(s->threads[1].live_blocks, 27);
+	CHECK_INT(s->threads[1].live_bytes, 20 * 500 + 7 * 40);
+	CHECK_INT(s->threads[1].foreign_frees, 0);
+	CHECK_INT(s->threads[0].foreign_frees, 10);
+	CHECK_INT(s->threads[0].foreign_bytes, 5000);
+	for (uint32_t site = 1; site < MADE_SITES; site++)
+		live += made_live_bytes(site);
+	CHECK_INT(s->threads[0].live_bytes, live);
+	for (size_t i = 0; i < s->nshares; i++) {
+		of_shares += s->shares[i].live_bytes;
+		if (s->shares[i].site == 1 && s->shares[i].slot == 2)
+			CHECK_INT(s->shares[i].live_blocks, 20);
+	}
+	CHECK_INT(of_shares, live + s->threads[1].live_bytes);
+	threads_of_site(reader, 1, &d);
+	alive_tell_site(&survey.alive, &d);
+	CHECK(d.has_alive);
+	for (unsigned i = 0; i < d.nthreads; i++)
+		CHECK_INT(
+			d.thread[i].live_bytes, d.thread[i].slot == 2 ? 10000 : made_live_bytes(1));
+	snapshot_unref(s);
+	threads_want(false);
+	threads_free(&t);
+	end();
+}
+
 /* By names, in the snapshot's own memory; a filter goes by them. */
 TEST(who_allocates_where)
 {
@@ -217,7 +300,7 @@ TEST(who_allocates_where)
 		snprintf(t.thread[i].name, sizeof(t.thread[i].name), "worker-%u", t.thread[i].slot);
 	threads_look_shares(&t, reader, MADE_SITES, &in.head);
 	CHECK(!in.head.shares); /* nobody asked */
-	threads_want_shares(true);
+	threads_want(true);
 	threads_look_shares(&t, reader, MADE_SITES, &in.head);
 	CHECK_INT(in.head.nshares, 4);
 	/* Names that were known stay when the program has gone. */
@@ -240,7 +323,7 @@ TEST(who_allocates_where)
 	}
 	filter_free(f);
 	snapshot_unref(s);
-	threads_want_shares(false);
+	threads_want(false);
 	threads_free(&t);
 	end();
 }
@@ -250,6 +333,7 @@ int main(void)
 	RUN(what_lives_of_each_age);
 	RUN(one_walk_for_all_that_is_asked);
 	RUN(who_allocates_at_a_site);
+	RUN(what_of_a_threads_blocks_is_alive);
 	RUN(who_allocates_where);
 	return check_end();
 }
