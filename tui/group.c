@@ -11,8 +11,7 @@
 #include "tui/strip.h"
 #include "tui/views.h"
 
-#define CHOICES                                                                                    \
-	"group by:  s whole stack  c caller  f function  l file  m module  t thread   g first row"
+#define CHOICES "group by:  s stack  c caller  f function  l file  m module  t thread   g top"
 
 const char *group_choices(void)
 {

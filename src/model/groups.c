@@ -12,7 +12,7 @@
 #include "src/model/growth.h"
 
 const struct group_info group_table[GROUP_COUNT] = {
-	[GROUP_STACK] = { 's', "stack", "s whole stack", "CALL SITE", "FILE:LINE", "sites" },
+	[GROUP_STACK] = { 's', "stack", "s stack", "CALL SITE", "FILE:LINE", "sites" },
 	[GROUP_CALLER] = { 'c', "caller", "c caller", "CALLER", "FILE:LINE", "callers" },
 	[GROUP_FUNCTION] = { 'f', "function", "f function", "FUNCTION", "FILE", "functions" },
 	[GROUP_FILE] = { 'l', "file", "l file", "SOURCE FILE", "MODULE", "files" },
