@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The segment: the contract between the library inside the program and the viewer outside.
+ * The segment: the contract between the library inside the program and the viewer outside. A file
+ * this long because it is one: who reads or writes a word finds here all that holds of it.
  *
  * One segment is one file in shared memory, of one process image: (pid, start time, exec
  * generation). It has a fixed virtual size and is sparse: memory is taken in units of

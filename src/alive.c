@@ -84,8 +84,7 @@ static double growth_of(const struct alive *a, uint32_t slot)
 		return 0;
 	return ((double)a->past[slot][last % ALIVE_POINTS] -
 		       (double)a->past[slot][first % ALIVE_POINTS]) *
-	       1e9 /
-	       (double)(a->past_ns[last % ALIVE_POINTS] - a->past_ns[first % ALIVE_POINTS]);
+	       1e9 / (double)(a->past_ns[last % ALIVE_POINTS] - a->past_ns[first % ALIVE_POINTS]);
 }
 
 /* ---- telling ------------------------------------------------------------------------------ */

@@ -130,15 +130,16 @@ static void thread_draw(const struct ui *ui, const struct snap_site *site,
 	unsigned used = cells < NARROW ? THREAD_NARROW : THREAD_CELLS;
 
 	strcpy(a, "-");
-	if (ui->detail.histograms.has_alive)
+	strcpy(c, "-");
+	if (ui->detail.histograms.has_alive) {
 		units_bytes(a, t->live_bytes);
-	units_bytes(b, t->alloc_bytes);
-	units_percent(c, t->alloc_bytes, site->alloc_bytes);
+		units_percent(c, t->live_bytes, site->live_bytes);
+	}
 	if (cells < NARROW)
 		snprintf(numbers, sizeof(numbers), "%9s %6s%%", a, c);
 	else
-		snprintf(numbers, sizeof(numbers), "%9s %9s %6s%% %9s", a, b, c,
-			units_count(d, t->frees));
+		snprintf(numbers, sizeof(numbers), "%9s %6s%% %9s %9s", a, c,
+			units_bytes(b, t->alloc_bytes), units_count(d, t->frees));
 	ink_text(y, x, used, INK_PLAIN, numbers);
 	thread_name(ui, t->slot, name, sizeof(name));
 	text_elide(cut, sizeof(cut), name, cells - used - 1, false, ink_ascii());
@@ -156,7 +157,7 @@ static void threads_draw(
 	else if (i == 1)
 		ink_text(y, x, cells, INK_DIM,
 			cells < NARROW ? "     live   share thread"
-				       : "     live allocated   share     frees thread");
+				       : "     live   share allocated     frees thread");
 	else if (i - 2 < d->nthreads)
 		thread_draw(ui, site, &d->thread[i - 2], y, x, cells);
 	else if (d->nthreads == 0)

@@ -4,6 +4,7 @@
  * blocks and of others', and how fast. A block is the thread's that asked for it, whoever frees it.
  * Main thread.
  */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,6 @@ enum {
 	BY_RATE,
 	BY_ALLOC_RATE,
 	BY_FREE_RATE,
-	BY_ALLOCS,
 	BY_FREES,
 	BY_FOREIGN,
 	BY_TID,
@@ -33,12 +33,12 @@ static const struct table_column thread_columns[] = {
 	{ "RATE", 9, true, 48, "growth of LIVE per second, over 10 s" },
 	{ "ALLOC/s", 8, true, 56, "blocks it allocates per second" },
 	{ "FREE/s", 8, true, 64, "blocks it frees per second" },
-	{ "ALLOCS", 6, true, 84, "blocks it allocated" },
 	{ "FREES", 6, true, 92, "blocks it freed, whoever allocated them" },
 	{ "OTHERS'", 7, true, 62, "of these, blocks that other threads allocated" },
 	{ "TID", 8, true, 76, "its number, as it sees itself" },
 	{ "THREAD", 0, false, 0, "its name" },
 };
+static_assert(sizeof(thread_columns) / sizeof(thread_columns[0]) <= TABLE_COLUMNS, "columns");
 static unsigned thread_off;
 static const struct table thread_table = { thread_columns,
 	sizeof(thread_columns) / sizeof(thread_columns[0]), NULL, &thread_off };
@@ -81,8 +81,6 @@ static int threads_by(unsigned column, const struct snap_thread *a, const struct
 		return down(a->allocs_per_s, b->allocs_per_s);
 	case BY_FREE_RATE:
 		return down(a->frees_per_s, b->frees_per_s);
-	case BY_ALLOCS:
-		return down((double)a->allocs, (double)b->allocs);
 	case BY_FREES:
 		return down((double)a->frees, (double)b->frees);
 	case BY_FOREIGN:
@@ -214,9 +212,6 @@ static void threads_cell(
 		break;
 	case BY_FREE_RATE:
 		units_freq(out, t->frees_per_s);
-		break;
-	case BY_ALLOCS:
-		units_count(out, t->allocs);
 		break;
 	case BY_FREES:
 		units_count(out, t->frees);

@@ -154,14 +154,15 @@ TEST(ages_and_threads)
 	CHECK(strstr(paper_line(&p, paper_find(&p, "≤2.0s old")), " 80.0%      160 of    200"));
 	CHECK(strstr(paper_line(&p, paper_find(&p, "16s - 1m30s")), "20.0%    1,480 of  7,400"));
 	CHECK(strstr(paper_line(&p, paper_find(&p, "before heaptop")), " nothing"));
-	CHECK(strstr(paper_line(&p, paper_find(&p, "parser 4212")), "39.1M    90,000"));
+	CHECK(strstr(paper_line(&p, paper_find(&p, "parser 4212")),
+		"29.6M   31.8%     39.1M       100"));
 	CHECK(strstr(paper_line(&p, paper_find(&p, "writer 4213")), "88,000"));
 	CHECK(paper_find(&p, "and 3 more that allocated less") > 0);
 	paper_close(&p);
 	/* Where there is less room, fewer numbers, and none over another. */
 	begin(70, 100);
 	CHECK(strstr(paper_line(&p, paper_find(&p, "16s - 1m30s")), "20.0% of  7,400"));
-	CHECK(strstr(paper_line(&p, paper_find(&p, "parser 4212")), "39.1M   20.9% parser"));
+	CHECK(strstr(paper_line(&p, paper_find(&p, "parser 4212")), "29.6M   31.8% parser"));
 	paper_close(&p);
 }
 
