@@ -66,7 +66,8 @@ static void get(enum what of, uint64_t size)
 {
 	struct site *in = &site[of];
 	uint64_t ns = FIRST_NS - FIXTURE_CREATED_NS + seconds * S - S / 2;
-	struct live_block b = { size, ns >> HT_TICK_SHIFT, of }, old[LIVE_MISSED_MAX];
+	struct live_block b = { size, ns >> HT_TICK_SHIFT, counter_claim(&made.s, of, 1) },
+			  old[LIVE_MISSED_MAX];
 
 	CHECK_INT(live_insert(&made.s, address(of, in->made), &b, old), 0);
 	in->size[in->made++] = size;
