@@ -6,6 +6,27 @@
 
 #include "src/model/filter.h"
 
+static void children_make(struct picture *v, const struct snapshot *s, const struct options *o)
+{
+	v->child = calloc(s->nchildren, sizeof(*v->child));
+	v->children = calloc(2 * s->nchildren, sizeof(struct snapshot *));
+	if (!v->child || !v->children)
+		return;
+	v->count = s->nchildren;
+	for (size_t i = 0; i < v->count; i++) {
+		picture_make(&v->child[i], s->children[i], o);
+		v->children[i] = v->child[i].sites;
+		v->children[v->count + i] = v->child[i].rows;
+	}
+	if (v->sites == s) {
+		v->matching = *s;
+		v->rows = v->rows == s ? &v->matching : v->rows;
+		v->sites = &v->matching;
+	}
+	v->matching.children = v->children;
+	v->groups.snap.children = v->children + v->count;
+}
+
 void picture_make(struct picture *v, const struct snapshot *s, const struct options *o)
 {
 	char why[FILTER_WHY_MAX];
@@ -19,11 +40,17 @@ void picture_make(struct picture *v, const struct snapshot *s, const struct opti
 	v->rows = v->sites;
 	if (o->group != GROUP_STACK && groups_make(&v->groups, s, &wish) == 0)
 		v->rows = &v->groups.snap;
+	if (s->nchildren && (f || o->group != GROUP_STACK))
+		children_make(v, s, o);
 	filter_free(f);
 }
 
 void picture_free(struct picture *v)
 {
+	for (size_t i = 0; i < v->count; i++)
+		picture_free(&v->child[i]);
+	free(v->child);
+	free(v->children);
 	free(v->room);
 	groups_free(&v->groups);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What of a snapshot is written without a screen: the call sites that the options' filter lets
- * pass, and what they sum them up by. Main thread.
+ * What of a snapshot, and of its children, is written without a screen: the call sites that the
+ * options' filter lets pass, and what they sum them up by. Main thread.
  */
 #ifndef SRC_PICTURE_H
 #define SRC_PICTURE_H
@@ -15,6 +15,9 @@ struct picture {
 	struct snapshot matching;
 	struct snap_site *room;
 	struct groups groups;
+	struct picture *child; /* as many as the snapshot has */
+	const struct snapshot **children; /* their sites, then their rows */
+	size_t count;
 };
 
 /* Without memory for it, more is shown than was asked for. Valid as long as `s`. */

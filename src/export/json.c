@@ -402,7 +402,7 @@ static void json_leak_site(
 }
 
 /* A scan that was asked for and did not come about says why, and has no figures. */
-static void json_leaks(struct writer *w, const struct snapshot *s)
+static void json_leaks(struct writer *w, const struct snapshot *s, const struct export_options *o)
 {
 	const struct snap_leaks *l = s->leaks;
 
@@ -436,7 +436,8 @@ static void json_leaks(struct writer *w, const struct snapshot *s)
 	writer_array(w, "sites");
 	writer_lines(w);
 	for (size_t i = 0; i < l->nsites; i++)
-		json_leak_site(w, &l->sites[i], snapshot_site(s, l->sites[i].site));
+		json_leak_site(
+			w, &l->sites[i], snapshot_site(o->whole ? o->whole : s, l->sites[i].site));
 	writer_end(w);
 	writer_end(w);
 }
@@ -447,6 +448,7 @@ static void json_snapshot(
 	struct export_options below = *o;
 
 	below.groups = NULL;
+	below.whole = NULL;
 	below.memory = NULL; /* nobody looks at theirs */
 	writer_object(w, key);
 	writer_lines(w);
@@ -464,7 +466,7 @@ static void json_snapshot(
 	json_threads(w, s);
 	json_groups(w, o);
 	json_sites(w, s, o);
-	json_leaks(w, s);
+	json_leaks(w, s, o);
 	marks_json(w, s);
 	writer_string(w, "notice", s->notice);
 	writer_array(w, "children");

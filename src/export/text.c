@@ -56,7 +56,7 @@ static void text_head(struct strbuf *out, const struct snapshot *s, const struct
 		snapshot_state_text(s, buf), units_duration(age, s->uptime_ns));
 	strbuf_printf(out, "started   %s\n", clock_iso8601(when, s->start_realtime_ns));
 	text_sampling(out, s, o);
-	if (o->filter && o->group == GROUP_STACK)
+	if (o->filter && o->group == GROUP_STACK && o->sites)
 		strbuf_printf(out, "filter    %s: %zu of %zu call sites\n", o->filter, s->nsites,
 			o->sites);
 	else if (o->filter)
@@ -340,8 +340,8 @@ void export_text(struct strbuf *out, const struct snapshot *s, const struct expo
 	text_sizes(out, s, text_glyphs(o));
 	text_lifetimes(out, s, text_glyphs(o));
 	text_sites(out, s, o);
-	below.filter = NULL; /* they are whole */
-	below.group = GROUP_STACK;
+	below.sites = 0; /* how many of theirs the filter stopped is not known, */
+	below.whole = NULL; /* nor which */
 	below.memory = NULL; /* nobody looks at theirs */
 	for (size_t i = 0; i < s->nchildren; i++) {
 		strbuf_puts(out, "\n----\n\n");

@@ -178,4 +178,21 @@ def unrecorded():
     wait_for(lambda: run([HEAPTOP, "--clean"]).returncode == 0 and segment_files() == [], "--clean")
 
 
+@case("filter and grouping of a report are those of the children's parts, too")
+def parts():
+    command = ["sh", "-c", "sort /dev/null; sort /dev/null; true"]
+    done = run([HEAPTOP, "--report", "--format", "json", "-F", "live>500", "--", *command],
+               env=environment())
+    report = json.loads(done.stderr.decode())
+    check_equal(len(report["children"]), 2, "children")
+    for part in [report, *report["children"]]:
+        live = [s["live_bytes"] for s in part["sites"]]
+        check(min(live, default=501) > 500, f"sites {live}")
+    check(sum(s["live_bytes"] for c in report["children"] for s in c["sites"]) <
+          sum(c["totals"]["live_bytes"] for c in report["children"]), "some are left out")
+    done = run([HEAPTOP, "--report", "--group", "module", "--", *command], env=environment())
+    text = done.stderr.decode()
+    check_equal((text.count("modules, by live"), text.count("call sites, by")), (3, 0), text)
+
+
 run_cases()
