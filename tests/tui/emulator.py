@@ -340,8 +340,8 @@ def every_view_is_painted():
     s = Watch("-d", "100ms")
     try:
         s.begin()
-        for keys, shows in (("t", r"\[Tree\]"), ("i", "BOTTOM-UP"), ("\t", r"\[Sizes\]"), ("\t", r"\[Threads\]"),
-                            ("\t", r"\[Modules\]"), ("\t", r"\[Leaks\]"), ("\t", r"\[Map\]"), ("\t", r"\[Output\]"), ("\t", r"\[Sites\]"),
+        for keys, shows in (("t", r"\[Tree\]"), ("i", "BOTTOM-UP"), ("\t", r"\[Sizes\]"), ("\t", r"LIVE: blocks it"),
+                            ("\t", r"\[Modules\]"), ("\t", r"\[Leaks\]"), ("\t", r"RSS \S+ = live"), ("\t", r"\[Output\]"), ("\t", r"\[Sites\]"),
                             ("\r", r"STACK, \d+"), ("\x1b", "1LIVE"), ("?", "Moving"), ("q", "1LIVE"), ("p", "PID STATE")):
             s.type(keys)
             s.wait_text(shows)
