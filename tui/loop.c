@@ -133,6 +133,8 @@ static void loop_keys(struct loop *l)
 	if (l->ui.delay_changed) {
 		l->early_over = true;
 		loop_arm(l, loop_delay_ns(l));
+	} else if (!loop_is_early(l) && ui_wants_look(&l->ui)) {
+		loop_arm(l, 0); /* nobody waits a delay for what a key brings up */
 	}
 	l->ui.delay_changed = false;
 }

@@ -246,15 +246,23 @@ static bool ui_wants_threads(const struct ui *ui)
 	       (ui->filter && filter_wants_threads(ui->filter));
 }
 
+bool ui_wants_look(const struct ui *ui)
+{
+	return !ui->frozen &&
+	       ((ui_wants_ages(ui) && !ui->had_ages) || (ui_wants_threads(ui) && !ui->had_threads));
+}
+
 void ui_look(struct ui *ui)
 {
 	const char *error = NULL;
 	struct snapshot *s;
 
+	ui->had_ages = ui_wants_ages(ui);
+	ui->had_threads = ui_wants_threads(ui);
 	if (ui->source->ages)
-		ui->source->ages(ui->source->ctx, ui_wants_ages(ui));
+		ui->source->ages(ui->source->ctx, ui->had_ages);
 	if (ui->source->shares)
-		ui->source->shares(ui->source->ctx, ui_wants_threads(ui));
+		ui->source->shares(ui->source->ctx, ui->had_threads);
 	s = ui->source->tick(ui->source->ctx, &error);
 
 	ui->error = error;

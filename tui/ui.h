@@ -287,6 +287,7 @@ struct ui {
 	bool leaving; /* the next `q` means it */
 	/* What the loop must do. */
 	bool quit, suspend, repaint, delay_changed;
+	bool had_ages, had_threads; /* the last look asked for them */
 	char edit_path[PATH_MAX]; /* to be opened in the editor, at edit_line, unless that is 0 */
 	uint32_t edit_line;
 	struct strbuf clip; /* to be sent to the terminal as it is, unless it is empty */
@@ -314,6 +315,8 @@ void ui_init(struct ui *ui, const struct tui_source *source, const struct tui_op
 void ui_free(struct ui *ui);
 /* Takes a snapshot from the source: for a tick, and in between. */
 void ui_look(struct ui *ui);
+/* Whether something is shown now that the last look did not ask for. */
+bool ui_wants_look(const struct ui *ui);
 /* The time between two snapshots has passed. */
 void ui_tick(struct ui *ui);
 /* A key as getch returns it; KEY_MOUSE is ui_mouse's. */
