@@ -269,8 +269,8 @@ static void threads_status(struct ui *ui, char *text, size_t cap)
 	char a[UNITS_MAX], b[UNITS_MAX], c[UNITS_MAX];
 
 	if (l->count)
-		snprintf(text, cap, "%s-%s of %s threads that allocated   %s", units_count(a, l->top + 1),
-			units_count(b, end), units_count(c, l->count),
+		snprintf(text, cap, "%s-%s of %s threads that allocated   %s",
+			units_count(a, l->top + 1), units_count(b, end), units_count(c, l->count),
 			ui->shown->has_alive ? "LIVE: its blocks, whoever may free them"
 					     : "the live blocks are being counted");
 }
