@@ -16,6 +16,7 @@ BEGIN {
 	kind["RULES"] = "words"; value["RULES"] = "all memcheck none stdstring length64 newarray multipleinheritance header sds"
 	kind["WHEN"] = "words";  value["WHEN"] = "auto always never"
 	kind["BYTES"] = "words"; value["BYTES"] = "exact auto 64K 512K 4M"
+	kind["EVERY"] = "words"; value["EVERY"] = "every:30s"
 	kind["SECS"] = kind["N"] = kind["EXPR"] = kind["PCT"] = "any"
 }
 
@@ -31,9 +32,13 @@ function fail(why) {
 	rest = substr($0, 7)
 	sub(/^--/, "", rest)
 	name[n] = rest
-	sub(/ .*/, "", name[n])
+	sub(/[ \[].*/, "", name[n])
 	rest = substr(rest, length(name[n]) + 1)
 	arg[n] = ""
+	# --name[=WHAT]: only behind the sign, so that the next word is none of it.
+	optional[n] = match(rest, /^\[=[A-Z]+\] /) > 0
+	if (optional[n])
+		rest = " " substr(rest, 3, RLENGTH - 4) substr(rest, RLENGTH)
 	if (match(rest, /^ [A-Z]+ /)) {
 		arg[n] = substr(rest, 2, RLENGTH - 2)
 		rest = substr(rest, RLENGTH)
@@ -70,10 +75,12 @@ function bash_action(a) {
 	return ""
 }
 
-function bash_write(   i, all, valued) {
+function bash_write(   i, all, valued, opted) {
 	for (i = 1; i <= n; i++) {
 		all = all (i > 1 ? " " : "") spelled(i, " ")
-		if (arg[i] != "")
+		if (optional[i])
+			opted = opted (opted == "" ? "" : " | ") spelled(i, " | ")
+		else if (arg[i] != "")
 			valued = valued (valued == "" ? "" : " | ") spelled(i, " | ")
 	}
 	print "# bash completion of heaptop, made from heaptop --help\n"
@@ -91,11 +98,15 @@ function bash_write(   i, all, valued) {
 	print "_heaptop() {"
 	print "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} i=1"
 	print "\tCOMPREPLY=()"
-	print "\t# --name=value is three words here."
+	print "\t# --name=value is three words here, and a colon in it one more."
 	print "\tif [[ $cur == = ]]; then"
 	print "\t\tcur="
 	print "\telif [[ $prev == = ]]; then"
 	print "\t\tprev=${COMP_WORDS[COMP_CWORD - 2]}"
+	if (opted != "") {
+		print "\telse"
+		print "\t\tcase $prev in " opted ") prev= ;; esac"
+	}
 	print "\tfi"
 	print "\tfor (( ; i < COMP_CWORD; i++)); do"
 	print "\t\tcase ${COMP_WORDS[i]} in"
@@ -105,6 +116,11 @@ function bash_write(   i, all, valued) {
 	print "\t\t" valued ")"
 	print "\t\t\t[[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))"
 	print "\t\t\t((i++)) ;;"
+	if (opted != "") {
+		print "\t\t" opted ")"
+		print "\t\t\t[[ ${COMP_WORDS[i + 1]} == = ]] && ((i += 2))"
+		print "\t\t\t[[ ${COMP_WORDS[i + 1]} == : ]] && ((i += 2)) ;;"
+	}
 	print "\t\t-*) ;;"
 	print "\t\t*)"
 	print "\t\t\t_heaptop_command $i"
@@ -128,9 +144,11 @@ function bash_write(   i, all, valued) {
 
 # ---- zsh -------------------------------------------------------------------------------------
 
-function zsh_action(a) {
+function zsh_action(a,   words) {
+	words = value[a]
+	gsub(/:/, "\\\\&", words)
 	if (kind[a] == "words")
-		return a ":(" value[a] ")"
+		return a ":(" words ")"
 	if (kind[a] == "run")
 		return a ":_heaptop_" tolower(a)
 	if (kind[a] == "files")
@@ -152,8 +170,8 @@ function zsh_write(   i, h, both) {
 		h = help[i]
 		gsub(/[\]\[:\\]/, "\\\\&", h)
 		both = letter[i] != "" ? "{-" letter[i] (arg[i] != "" ? "+" : "") ",--" name[i] (arg[i] != "" ? "=" : "") "}" : \
-			"--" name[i] (arg[i] != "" ? "=" : "")
-		printf "\t%s'[%s]%s' \\\n", both, quoted(h), arg[i] != "" ? ":" zsh_action(arg[i]) : ""
+			"--" name[i] (optional[i] ? "=-" : arg[i] != "" ? "=" : "")
+		printf "\t%s'[%s]%s' \\\n", both, quoted(h), arg[i] != "" ? (optional[i] ? "::" : ":") zsh_action(arg[i]) : ""
 	}
 	print "\t'(-)1:command: _command_names -e' \\"
 	print "\t'*::arguments: _normal'"
@@ -173,6 +191,11 @@ function fish_action(a) {
 	return " -x"
 }
 
+# Behind --name= alone; no -x or -r, which would take the next word.
+function fish_optional(a) {
+	return kind[a] == "words" ? " -a '" value[a] "'" : ""
+}
+
 function fish_write(   i, h, valued) {
 	print "# fish completion of heaptop, made from heaptop --help\n"
 	for (i in kind)
@@ -183,8 +206,8 @@ function fish_write(   i, h, valued) {
 		h = help[i]
 		gsub(/[\\']/, "\\\\&", h)
 		printf "complete -c heaptop%s -l %s%s -d '%s'\n", letter[i] != "" ? " -s " letter[i] : "",
-			name[i], arg[i] != "" ? fish_action(arg[i]) : "", h
-		if (arg[i] != "")
+			name[i], optional[i] ? fish_optional(arg[i]) : arg[i] != "" ? fish_action(arg[i]) : "", h
+		if (arg[i] != "" && !optional[i])
 			valued = valued " " spelled(i, " ")
 	}
 	print "complete -c heaptop -x -a '(__fish_complete_subcommand" valued ")'"

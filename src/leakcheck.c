@@ -13,7 +13,7 @@
 
 struct leakcheck {
 	struct snap_leaks leaks;
-	struct snap_leak_site *sites;
+	struct snap_leak_site *sites, *gone;
 	struct snap_leak_block *blocks;
 	struct snap_leak_step *steps;
 	char *text; /* of steps */
@@ -192,10 +192,28 @@ static int site_order(const void *left, const void *right)
 	return ((*a)->site > (*b)->site) - ((*a)->site < (*b)->site);
 }
 
+/* Those of `old` that are not in `found` any more, but what is reachable: that was no leak. */
+static void gone_note(
+	struct leakcheck *c, const struct snap_leak_site *const *old, const bool *found, size_t n)
+{
+	size_t count = 0;
+
+	c->gone = calloc(n + 1, sizeof(*c->gone));
+	for (size_t i = 0; c->gone && i < n; i++)
+		if (!found[i] && old[i]->class != SNAP_LEAK_REACHABLE) {
+			c->gone[count] = *old[i];
+			c->gone[count].blocks = NULL; /* they go with that scan */
+			c->gone[count++].nblocks = 0;
+		}
+	c->leaks.gone = c->gone;
+	c->leaks.ngone = count;
+}
+
 void leakcheck_compare(struct leakcheck *c, const struct leakcheck *before)
 {
 	size_t n = before ? before->leaks.nsites : 0;
 	const struct snap_leak_site **old = calloc(n + 1, sizeof(*old));
+	bool *found = calloc(n + 1, sizeof(*found));
 
 	for (size_t i = 0; old && i < n; i++)
 		old[i] = &before->sites[i];
@@ -206,10 +224,15 @@ void leakcheck_compare(struct leakcheck *c, const struct leakcheck *before)
 
 		if (old)
 			was = bsearch(&row, old, n, sizeof(*old), site_order);
+		if (was && found)
+			found[was - old] = true;
 		c->sites[i].seen = was ? (*was)->seen + 1 : 1;
-		c->sites[i].before_bytes = was ? (*was)->sum.bytes : 0;
+		c->sites[i].before = was ? (*was)->sum : (struct snap_leak_sum){ 0, 0 };
 	}
+	if (old && found)
+		gone_note(c, old, found, n);
 	free(old);
+	free(found);
 }
 
 /* ---- suppressions ---- */
@@ -263,6 +286,7 @@ void leakcheck_free(struct leakcheck *c)
 	if (!c)
 		return;
 	free(c->sites);
+	free(c->gone);
 	free(c->blocks);
 	free(c->steps);
 	free(c->text);

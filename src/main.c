@@ -17,6 +17,7 @@
 #include "src/model/filter.h"
 #include "src/ages.h"
 #include "src/config.h"
+#include "src/leaklook.h"
 #include "src/list.h"
 #include "src/mark.h"
 #include "src/options.h"
@@ -30,6 +31,7 @@
 #include "src/util/clock.h"
 #include "src/util/text.h"
 #include "src/util/units.h"
+#include "src/verdict.h"
 #include "tui/script.h"
 #include "tui/tui.h"
 
@@ -178,7 +180,7 @@ static bool wait_until(struct run *r, uint64_t until_ns)
 		if (r->options->report)
 			run_memory_look(r);
 		if (r->options->leak_check)
-			run_leak_look(r);
+			leaklook(r);
 		if (!forward_signal)
 			continue;
 		if (!r->child.pid)
@@ -189,40 +191,20 @@ static bool wait_until(struct run *r, uint64_t until_ns)
 	return true;
 }
 
-/* Whether blocks of a class that is not to be there were found. */
-static bool has_failed_on(const struct run *r, const struct snapshot *s, const struct options *o)
-{
-	if ((o->fail_on & OPTIONS_FAIL_UNFREED) && r->ended && s->totals.live_blocks > 0)
-		return true;
-	for (unsigned i = 0; s->leaks && !s->leaks->failed && i < SNAP_LEAK_CLASSES; i++)
-		if ((o->fail_on & OPTIONS_FAIL_LEAKS) >> i & 1 && s->leaks->sum[i].blocks > 0)
-			return true;
-	return false;
-}
-
-/* Nobody is to think that there are no leaks because nobody looked; attached, it is all that we
- * were there for. */
-static int not_looked(const struct snapshot *s, const struct options *o)
-{
-	bool matters = (o->fail_on & OPTIONS_FAIL_LEAKS) != 0 || o->mode == OPTIONS_ATTACH;
-
-	if (!matters || !s || !s->leaks || !s->leaks->failed)
-		return 0;
-	return fail(RUN_EXIT_FAILED, "--leak-check", s->leaks->failed);
-}
-
 static int final_status(struct run *r, const struct snapshot *s, const struct options *o, int rc)
 {
-	bool unfreed = s && has_failed_on(r, s, o);
-	int unseen = not_looked(s, o);
+	bool unfreed = s && verdict_failed(s, o, r->ended);
+	const char *unseen = s ? verdict_unseen(s, o) : NULL;
+	int blind = unseen ? fail(RUN_EXIT_FAILED, "--leak-check", unseen) : 0;
 	struct snapshot *gone = (struct snapshot *)(uintptr_t)s;
 	int status;
 
 	snapshot_unref(gone);
+	leaklook_free(r);
 	status = run_close(r);
 	if (rc == 0 && unfreed)
 		return EXIT_UNFREED;
-	return rc ? rc : status ? status : unseen;
+	return rc ? rc : status ? status : blind;
 }
 
 static int show_report(struct run *r, const struct options *o, int fd)
@@ -232,8 +214,8 @@ static int show_report(struct run *r, const struct options *o, int fd)
 	int rc;
 
 	/* -r shows what there is; the other modes wait for the end. */
-	if (o->leak_check && o->mode == OPTIONS_ATTACH) {
-		run_leak_look(r);
+	if (o->leak_check && !o->leak_every_ns && o->mode == OPTIONS_ATTACH) {
+		leaklook(r);
 		go_on = false;
 	}
 	while (go_on && run_alive(r) && o->mode != OPTIONS_READ) {
@@ -241,7 +223,7 @@ static int show_report(struct run *r, const struct options *o, int fd)
 		go_on = wait_until(r, clock_monotonic_ns() + o->delay_ns);
 	}
 	signals_restore();
-	s = run_final(r);
+	s = leaklook_final(r);
 	if (s)
 		rc = report_put(fd, s, o, run_memory(r));
 	else
@@ -560,6 +542,7 @@ static int run_as_text(const struct options *o)
 		return rc;
 	}
 	signals_prepare(&r);
+	leaklook_begin(&r, fd);
 	ages_want(picture_wants_ages(o));
 	threads_want(picture_wants_threads(o));
 	return o->report ? show_report(&r, o, fd) : show_batch(&r, o, fd);

@@ -38,7 +38,7 @@ typedef int set_fn(struct options *o, const char *value, struct why *why);
 struct row {
 	int key; /* short letter, or a number above 255 for a long name alone */
 	const char *name;
-	const char *arg; /* NULL: takes none */
+	const char *arg; /* NULL: takes none; "[=...]": may have one */
 	set_fn *set; /* takes the value: 0, or -EINVAL with `why` filled */
 	size_t flag; /* instead of set: where in struct options a bool becomes true */
 	const char *help; /* NULL: known, but not built in yet */
@@ -241,6 +241,21 @@ static int set_suppressions(struct options *o, const char *value, struct why *wh
 	return 0;
 }
 
+static int set_leak_check(struct options *o, const char *value, struct why *why)
+{
+	uint64_t ns;
+
+	o->leak_check = true;
+	o->leak_every_ns = 0;
+	if (!value)
+		return 0;
+	if (strncmp(value, "every:", 6) || units_parse_duration(value + 6, &ns) ||
+		ns < DELAY_MIN_NS)
+		return why_set(why, "must be every:TIME, 0.1 s or more (\"every:30s\")");
+	o->leak_every_ns = ns;
+	return 0;
+}
+
 /* "stacks,globals": only these count. */
 static int set_leak_roots(struct options *o, const char *value, struct why *why)
 {
@@ -411,8 +426,8 @@ static const struct row rows[] = {
 	{ KEY_FORMAT, "format", "FMT", set_format, 0, "of the report: text, json, junit (implies --report)" },
 	{ 'o', "output", "FILE", set_output, 0, "write frames or report to FILE" },
 	{ KEY_TOP, "top", "N", set_top, 0, "call sites in a text report (default 20, 0 = all)" },
-	{ KEY_LEAK_CHECK, "leak-check", NULL, FLAG(leak_check),
-		"report what nothing points to (at the end; -a: now)" },
+	{ KEY_LEAK_CHECK, "leak-check", "[=EVERY]", set_leak_check, 0,
+		"report what nothing points to (once, or every:30s)" },
 	{ KEY_LEAK_ROOTS, "leak-roots", "KINDS", set_leak_roots, 0,
 		"what keeps a block (registers,stacks,...; all)" },
 	{ KEY_LEAK_HEURISTICS, "leak-heuristics", "RULES", set_leak_heuristics, 0,
@@ -466,7 +481,10 @@ static void lists_make(struct lists *l)
 	memset(l->names, 0, sizeof(l->names));
 	for (size_t i = 0; i < ROWS; i++) {
 		l->names[i] = (struct option){ rows[i].name,
-			rows[i].arg ? required_argument : no_argument, NULL, rows[i].key };
+			!rows[i].arg		? no_argument
+			: rows[i].arg[0] == '[' ? optional_argument
+						: required_argument,
+			NULL, rows[i].key };
 		if (rows[i].key > UCHAR_MAX)
 			continue;
 		*p++ = (char)rows[i].key;
@@ -494,7 +512,8 @@ static void help_row(const struct row *r, FILE *out)
 	else
 		n = snprintf(left, sizeof(left), "      --%s", r->name);
 	if (r->arg)
-		snprintf(left + n, sizeof(left) - (size_t)n, " %s", r->arg);
+		snprintf(left + n, sizeof(left) - (size_t)n, "%s%s", r->arg[0] == '[' ? "" : " ",
+			r->arg);
 	fprintf(out, "%-*s %s\n", HELP_INDENT, left, r->help);
 }
 
@@ -638,8 +657,11 @@ static const char *options_conflict(const struct options *o)
 		return "--gen-suppressions is of a report as text";
 	if (o->nsuppressions && !o->leak_check && (o->batch || o->report))
 		return "--suppressions goes with --leak-check, or with the screen";
-	if (o->leak_check && o->batch)
-		return "--leak-check goes with a report, not -b";
+	if (o->leak_check && o->batch && !o->leak_every_ns)
+		return "--leak-check goes with a report, not -b; --leak-check=every:TIME goes with "
+		       "both";
+	if (o->gen_suppressions && o->batch)
+		return "--gen-suppressions goes with a report, not -b";
 	if (o->leak_check && o->mode != OPTIONS_RUN && o->mode != OPTIONS_ATTACH)
 		return "--leak-check goes with a COMMAND or -a PID";
 	if ((o->fail_on & OPTIONS_FAIL_UNFREED) && o->mode != OPTIONS_RUN)

@@ -93,6 +93,7 @@ struct options {
 	unsigned fail_on; /* classes of blocks, OPTIONS_FAIL_* */
 	unsigned failures; /* those that JUnit calls so: fail_on, or definite leaks */
 	bool leak_check; /* --leak-check, or implied by --fail-on */
+	uint64_t leak_every_ns; /* again and again; 0: once */
 	unsigned leak_roots; /* enum leak_root */
 	unsigned leak_heuristics; /* bit i for enum leak_heuristic i */
 	unsigned leak_copying; /* enum leak_copying */

@@ -263,26 +263,6 @@ struct leak_wish run_leak_wish(const struct run *r, pid_t pid)
 		.copying = (enum leak_copying)r->options->leak_copying };
 }
 
-void run_leak_look(struct run *r)
-{
-	struct leak_wish wish;
-	struct session *s;
-
-	watch_poll(r->watch);
-	s = watch_session(r->watch);
-	if (r->leaks || (r->child.pid && !read_leak_waits(session_segment(s))))
-		return;
-	r->resident.due_ns = 0; /* it stands still: there is no better moment */
-	run_memory_look(r);
-	wish = run_leak_wish(r, session_pid(s));
-	/* One that is at its end has nothing better to do than to stand still. */
-	if (r->child.pid)
-		wish.copying = LEAK_COPY_NEVER;
-	r->leaks = leakcheck_run(session_segment(s), &wish);
-	if (r->child.pid)
-		read_leak_done(session_segment(s));
-}
-
 /* A map is of one image. */
 static struct mapping *mapping_of_now(struct run *r)
 {
@@ -329,29 +309,11 @@ const struct map_account *run_memory(const struct run *r)
 	return resident_last(&r->resident, session_path(s));
 }
 
-/* The result is of the image that was scanned: the last. */
-static void leaks_show(struct run *r)
-{
-	if (!r->options->leak_check)
-		return;
-	if (!r->leaks)
-		r->leaks = leakcheck_failed("no leak scan: the program did not end by exit, or "
-					    "without the library");
-	if (r->leaks)
-		session_leaks(watch_session(r->watch), leakcheck_result(r->leaks));
-}
-
 struct snapshot *run_final(struct run *r)
 {
-	struct snapshot *s;
-
 	child_poll(r);
 	watch_poll(r->watch);
-	leaks_show(r);
-	s = watch_final(r->watch, NAMES_TIMEOUT_NS);
-	if (s && r->leaks && r->suppressions)
-		leakcheck_suppress(r->leaks, s, r->suppressions);
-	return s;
+	return watch_final(r->watch, NAMES_TIMEOUT_NS);
 }
 
 bool run_alive(const struct run *r)

@@ -33,11 +33,12 @@ struct run {
 	struct output *output; /* its terminal, when it has one of ours */
 	bool output_open;
 	struct suppress *suppressions;
-	struct scans *scans; /* leak scans for the screen; made when they are asked for */
+	struct scans *scans; /* leak scans in a thread; made when they are asked for */
 	struct mapping *mapping; /* for the screen; made when it is asked for */
 	struct sourcecache *sources; /* files, for the screen; made when they are asked for */
 	struct resident resident; /* for reports */
-	struct leakcheck *leaks; /* what a leak scan found, or why there was none */
+	struct leakcheck *leaks; /* what a report's one leak scan found, or why there was none */
+	struct leakrounds *leakrounds; /* or its many scans (src/leaklook.h) */
 	uint64_t started_ns, marked_ns;
 	bool ending; /* asked to end */
 	bool hang_up; /* our terminal is gone: the program's goes with it */
@@ -52,11 +53,6 @@ int run_open(struct run *r, const struct options *o, bool screen, int rows, int 
 struct snapshot *run_tick(struct run *r);
 /* What a leak scan of a process is to take into account. */
 struct leak_wish run_leak_wish(const struct run *r, pid_t pid);
-/*
- * For --leak-check. With a COMMAND: scans it if it waits for that at its end; to be called often.
- * Attached: scans it now.
- */
-void run_leak_look(struct run *r);
 /* For the screen: the newest map of the process, or NULL; has another one made now and then. It is
  * valid until the next run_ready. */
 struct map *run_map(struct run *r);

@@ -51,7 +51,6 @@ struct scans *scans_new(const char *path, const struct leak_wish *wish, const vo
 		return NULL;
 	s->path = strdup(path);
 	s->wish = *wish;
-	s->wish.why = true;
 	s->wish.progress = &s->progress;
 	s->owner = owner;
 	s->state.version = version_next();
@@ -63,15 +62,34 @@ struct scans *scans_new(const char *path, const struct leak_wish *wish, const vo
 	return NULL;
 }
 
+static void timer_set(struct scans *s, bool on)
+{
+	const struct timespec every = { .tv_nsec = on ? PROGRESS_NS : 0 };
+	const struct itimerspec t = { every, every };
+
+	timerfd_settime(s->timer, 0, &t, NULL);
+}
+
+void scans_stop(struct scans *s)
+{
+	eventfd_t count;
+
+	if (!s->is_busy)
+		return;
+	s->progress.cancelled = true;
+	pthread_join(s->thread, NULL);
+	eventfd_read(s->fd, &count);
+	leakcheck_free(s->made);
+	s->made = NULL;
+	s->is_busy = false;
+	timer_set(s, false);
+}
+
 void scans_free(struct scans *s)
 {
 	if (!s)
 		return;
-	if (s->is_busy) {
-		s->progress.cancelled = true;
-		pthread_join(s->thread, NULL);
-		leakcheck_free(s->made);
-	}
+	scans_stop(s);
 	leakcheck_free(s->last);
 	leakcheck_free(s->before);
 	leakcheck_free(s->failed);
@@ -102,14 +120,6 @@ static void *scan_run(void *ctx)
 	read_close(segment);
 	eventfd_write(s->fd, 1);
 	return NULL;
-}
-
-static void timer_set(struct scans *s, bool on)
-{
-	const struct timespec every = { .tv_nsec = on ? PROGRESS_NS : 0 };
-	const struct itimerspec t = { every, every };
-
-	timerfd_settime(s->timer, 0, &t, NULL);
 }
 
 int scans_start(struct scans *s)
@@ -173,6 +183,15 @@ static void made_take(struct scans *s)
 	s->last = s->made;
 	s->state.number++;
 	s->state.version = version_next();
+}
+
+void scans_add(struct scans *s, struct leakcheck *made)
+{
+	s->made = made;
+	if (made)
+		made_take(s);
+	s->made = NULL;
+	s->due_ns = clock_monotonic_ns() + s->state.every_ns;
 }
 
 bool scans_collect(struct scans *s)

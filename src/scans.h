@@ -16,7 +16,7 @@
 struct scans;
 
 /*
- * Of the process whose segment is at `path`. Of the wish, pid, roots and copying. `owner`: of the
+ * Of the process whose segment is at `path`. Of the wish, all but progress. `owner`: of the
  * snapshots of the same image. NULL without memory.
  */
 struct scans *scans_new(const char *path, const struct leak_wish *wish, const void *owner);
@@ -27,6 +27,10 @@ bool scans_is_of(const struct scans *s, const char *path, const void *owner);
 int scans_start(struct scans *s);
 /* The one that is under way is to end, and has no result. */
 void scans_cancel(struct scans *s);
+/* As that, and it waits until the process was let go. */
+void scans_stop(struct scans *s);
+/* Takes over a scan that was made elsewhere, none being under way, as the newest; NULL is none. */
+void scans_add(struct scans *s, struct leakcheck *made);
 /* Scans so often from now on, the time between the end of one and the next; 0: no more. */
 void scans_every(struct scans *s, uint64_t ns);
 /* To be called now and then: begins one that is due. */

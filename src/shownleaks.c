@@ -15,13 +15,13 @@
 
 #define LINE_MAX_BYTES 1024u
 
-/* Scans are of one image; another one gets new ones. */
-static struct scans *scans_now(struct run *r)
+struct scans *shownleaks_scans(struct run *r)
 {
 	struct session *s = watch_session(run_shown(r));
 	struct leak_wish wish = run_leak_wish(r, session_pid(s));
 	uint64_t every = r->scans ? scans_state(r->scans)->every_ns : 0;
 
+	wish.why = !r->options->report && !r->options->batch;
 	if (r->scans && scans_is_of(r->scans, session_path(s), s))
 		return r->scans;
 	scans_free(r->scans);
@@ -34,7 +34,7 @@ static struct scans *scans_now(struct run *r)
 const struct leaks *shownleaks_state(void *run)
 {
 	static const struct leaks none;
-	struct scans *s = scans_now(run);
+	struct scans *s = shownleaks_scans(run);
 
 	return s ? scans_state(s) : &none;
 }
@@ -42,7 +42,7 @@ const struct leaks *shownleaks_state(void *run)
 int shownleaks_scan(void *run, char *msg, size_t cap)
 {
 	struct run *r = run;
-	struct scans *s = scans_now(r);
+	struct scans *s = shownleaks_scans(r);
 	int rc = -ENOMEM;
 
 	if (s && !session_alive(watch_session(run_shown(r))))
@@ -68,7 +68,7 @@ void shownleaks_cancel(void *run)
 
 void shownleaks_every(void *run, uint64_t ns)
 {
-	struct scans *s = scans_now(run);
+	struct scans *s = shownleaks_scans(run);
 
 	if (s)
 		scans_every(s, ns);
@@ -76,7 +76,7 @@ void shownleaks_every(void *run, uint64_t ns)
 
 void shownleaks_tick(struct run *r, const struct snapshot *s)
 {
-	struct scans *scans = r->scans ? scans_now(r) : NULL;
+	struct scans *scans = r->scans ? shownleaks_scans(r) : NULL;
 
 	if (!scans)
 		return;
@@ -88,7 +88,7 @@ void shownleaks_tick(struct run *r, const struct snapshot *s)
 
 const struct snap_leaks *shownleaks_last(struct run *r)
 {
-	return r->scans ? scans_state(scans_now(r))->last : NULL;
+	return r->scans ? scans_state(shownleaks_scans(r))->last : NULL;
 }
 
 /* ---- suppressing ---- */

@@ -8,6 +8,7 @@
 
 #include "src/model/leaks.h"
 #include "src/run.h"
+#include "src/scans.h"
 
 const struct leaks *shownleaks_state(void *run);
 int shownleaks_scan(void *run, char *msg, size_t cap);
@@ -16,6 +17,8 @@ void shownleaks_every(void *run, uint64_t ns);
 int shownleaks_suppress(void *run, const struct snap_site *site, char *msg, size_t cap);
 long shownleaks_bytes(void *run, uint64_t addr, void *out, size_t bytes);
 
+/* Of the image that is shown; another one gets new ones. NULL without memory. */
+struct scans *shownleaks_scans(struct run *r);
 /* At each tick: begins a scan that is due, and judges what was found by the names in `s`. */
 void shownleaks_tick(struct run *r, const struct snapshot *s);
 /* The last scan of the process that is shown, for what is written to a file; or NULL. */

@@ -56,7 +56,7 @@ static int down(double a, double b)
 
 double leaklist_since(const struct snap_leak_site *l)
 {
-	return (double)l->sum.bytes - (double)l->before_bytes;
+	return (double)l->sum.bytes - (double)l->before.bytes;
 }
 
 static int by_name(const struct ui *ui, const struct leaks_row *a, const struct leaks_row *b)

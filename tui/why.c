@@ -87,7 +87,7 @@ static void say_site(struct why *w, const struct snap_site *site)
 
 static void say_since(struct why *w, const struct snap_leak_site *row)
 {
-	uint64_t now = row->sum.bytes, then = row->before_bytes;
+	uint64_t now = row->sum.bytes, then = row->before.bytes;
 	char bytes[UNITS_MAX];
 
 	if (row->seen < 2)

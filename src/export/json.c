@@ -401,6 +401,26 @@ static void json_leak_site(
 	writer_end(w);
 }
 
+/* What each of many scans found; of the last, there is more around it. */
+static void json_leak_history(struct writer *w, const struct snap_leaks *l)
+{
+	if (l->nrounds == 0)
+		return;
+	writer_array(w, "history");
+	writer_lines(w);
+	for (size_t i = 0; i < l->nrounds; i++) {
+		writer_object(w, NULL);
+		writer_uint(w, "number", l->rounds[i].number);
+		writer_uint(w, "ns", l->rounds[i].ns);
+		for (unsigned c = 0; c < SNAP_LEAK_REACHABLE; c++)
+			json_leak_sum(w, snapshot_leak_word((enum snap_leak_class)c),
+				&l->rounds[i].sum[c]);
+		writer_uint(w, "stop_ns", l->rounds[i].stop_ns);
+		writer_end(w);
+	}
+	writer_end(w);
+}
+
 /* A scan that was asked for and did not come about says why, and has no figures. */
 static void json_leaks(struct writer *w, const struct snapshot *s, const struct export_options *o)
 {
@@ -433,6 +453,7 @@ static void json_leaks(struct writer *w, const struct snapshot *s, const struct 
 	writer_string(w, "no_copy", l->no_copy); /* why not; null: it was, or was not wanted */
 	writer_string(w, "ptrace", l->refused); /* why not; null: it was allowed */
 	writer_uint(w, "snapshots", l->snapshots ? l->snapshots : 1);
+	json_leak_history(w, l);
 	writer_array(w, "sites");
 	writer_lines(w);
 	for (size_t i = 0; i < l->nsites; i++)

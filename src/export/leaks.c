@@ -44,6 +44,9 @@ static void leaks_scan(struct strbuf *out, const struct snap_leaks *l)
 
 	strbuf_printf(out, "scan      %s: the program stood still for %s, %s read\n", l->how,
 		units_duration(stop, l->stop_ns), units_bytes(bytes, l->scanned_bytes));
+	if (l->nrounds)
+		strbuf_printf(out, "          it is the last of %u, %s after the start\n",
+			l->rounds[l->nrounds - 1].number, units_duration(stop, l->at_ns));
 	if (l->no_copy)
 		strbuf_printf(out, "          no copy could be read meanwhile: %s\n", l->no_copy);
 	if (l->refused)

@@ -249,9 +249,17 @@ struct snap_leak_site {
 	uint64_t oldest_ns; /* birth of the oldest block, since the program's start */
 	unsigned seen; /* scans in a row that found such blocks, this one included; 0: only one
 			  scan is made */
-	uint64_t before_bytes; /* the scan before; if seen > 1 */
+	struct snap_leak_sum before; /* of the scan before; if seen > 1 */
 	const struct snap_leak_block *blocks; /* the oldest few, if they were asked for */
 	uint32_t nblocks;
+};
+
+/* One of many scans. */
+struct snap_leak_round {
+	unsigned number; /* from 1 on */
+	uint64_t ns; /* when it began, since the program's start */
+	struct snap_leak_sum sum[SNAP_LEAK_CLASSES];
+	uint64_t stop_ns;
 };
 
 struct snap_leaks {
@@ -268,6 +276,10 @@ struct snap_leaks {
 	const char *heuristic_name[SNAP_LEAK_HEURISTICS];
 	const struct snap_leak_site *sites; /* class by class; most bytes first */
 	size_t nsites;
+	const struct snap_leak_site *gone; /* that were lost in the scan before */
+	size_t ngone;
+	const struct snap_leak_round *rounds; /* those until now, if there are to be many */
+	size_t nrounds;
 	uint64_t stop_ns, scan_ns;
 	uint64_t scanned_bytes, unread_bytes;
 	unsigned devices; /* mappings of devices: not read */

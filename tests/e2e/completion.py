@@ -18,8 +18,8 @@ PATH = os.pathsep.join([p.B, os.environ.get("PATH", "/usr/bin:/bin")])
 def options_of_help():
     """--name -> (letter or None, what its value is called or None), from --help."""
     text = p.run([p.HEAPTOP, "--help"]).stdout.decode()
-    found = re.findall(r"^  (?:-(\w), |    )--([a-z-]+)(?: ([A-Z]+))? ", text, re.M)
-    return {name: (letter or None, arg or None) for letter, name, arg in found}
+    found = re.findall(r"^  (?:-(\w), |    )--([a-z-]+)(?: ([A-Z]+)|(\[=[A-Z]+\]))? ", text, re.M)
+    return {name: (letter or None, arg or optional or None) for letter, name, arg, optional in found}
 
 
 HELP = options_of_help()
@@ -145,6 +145,16 @@ def _(shell):
         p.check_equal(zsh("heaptop", "--color=n"), {"never"}, "of --color=n")
 
 
+@in_shells("offers_a_value_that_may_be_left_out_behind_the_sign_alone")
+def _(shell):
+    want = {"every:30s", "--leak-check=every:30s"}
+    split = ["--leak-check", "=", ""] if shell is bash else ["--leak-check="]
+    p.check(shell("heaptop", *split) & want, "nothing behind the sign")
+    p.check("mkfifo" in shell("heaptop", "--leak-check", "mkfif"), "no command behind it")
+    value = ["--leak-check", "=", "every", ":", "30s"] if shell is bash else ["--leak-check=every:30s"]
+    p.check("mkfifo" in shell("heaptop", *value, "mkfif"), "no command behind its value")
+
+
 @in_shells("offers_pids")
 def _(shell):
     env = p.environment(LD_PRELOAD=p.LIBRARY)
@@ -175,8 +185,12 @@ def _():
     for name, (_, arg) in HELP.items():
         if arg in ("PID", "FILE", "PATH", "DIRS") or not arg:
             continue
-        for value in bash("heaptop", "--" + name, "") - {"help"}:
-            done = p.run([p.HEAPTOP, "--" + name, value, "--version"])
+        optional = arg.startswith("[")
+        values = bash("heaptop", "--" + name, *(["="] if optional else []), "")
+        p.check(values or arg in ("SECS", "N", "EXPR", "PCT"), "nothing is offered for --" + name)
+        for value in values - {"help"}:
+            words = ["--%s=%s" % (name, value)] if optional else ["--" + name, value]
+            done = p.run([p.HEAPTOP, *words, "--version"])
             p.check_equal((done.returncode, done.stderr), (0, b""), "--%s %s" % (name, value))
 
 

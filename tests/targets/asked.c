@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Allocates what it is asked to: a line "keep N" or "turn N" on standard input is N blocks of 1000
- * bytes, or N of 500 that are freed again, and "step N" one of N times 1000; "drop N" frees N that
- * were kept, the oldest first. It answers each line when that is done, and the first answer is its
- * pid.
+ * bytes, or N of 500 that are freed again, and "step N" one of N times 1000; "lose N" is N of 700
+ * that nothing points to; "drop N" frees N that were kept, the oldest first. It answers each line
+ * when that is done, and the first answer is its pid.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +14,7 @@
 
 static void *kept[KEPT_MAX];
 static size_t first, last;
+static void *volatile last_lost;
 
 __attribute__((noinline)) void asked_keep(int n)
 {
@@ -38,6 +39,22 @@ __attribute__((noinline)) void asked_turn(int n)
 	}
 }
 
+__attribute__((noinline)) void asked_lose(int n)
+{
+	while (n-- > 0)
+		last_lost = malloc(700);
+	last_lost = NULL;
+}
+
+/* What calls that are over left below us; a later one's frame may have holes. */
+__attribute__((noinline)) static void scrub(void)
+{
+	volatile char room[16384];
+
+	for (size_t i = 0; i < sizeof(room); i++)
+		room[i] = 0;
+}
+
 static void asked_drop(int n)
 {
 	while (n-- > 0 && first < last)
@@ -58,10 +75,13 @@ int main(void)
 			asked_keep(n);
 		else if (strcmp(what, "step") == 0)
 			asked_step(n);
+		else if (strcmp(what, "lose") == 0)
+			asked_lose(n);
 		else if (strcmp(what, "turn") == 0)
 			asked_turn(n);
 		else if (strcmp(what, "drop") == 0)
 			asked_drop(n);
+		scrub();
 		puts("done");
 		fflush(stdout);
 	}

@@ -60,7 +60,7 @@ static inline void cannedleaks_rows(struct cannedleaks *c)
 	for (unsigned i = 0; i < CANNEDLEAKS_ROWS; i++) {
 		c->row[i] = rows[i];
 		c->row[i].seen = i == 2 ? 1 : c->state.number;
-		c->row[i].before_bytes = rows[i].sum.bytes;
+		c->row[i].before = rows[i].sum;
 		if (rows[i].class != SNAP_LEAK_REACHABLE)
 			c->row[i].sum.bytes += i % 2 ? 0 : 1000u * c->state.number;
 		c->row[i].blocks = &cannedleaks_blocks[i % 3];

@@ -136,6 +136,65 @@ TEST(text_of_suspects)
 	CHECK(!strstr(text(0), "suspects"));
 }
 
+static const char *round_text(void)
+{
+	const struct export_options o = { .top = 2, .names = NAMES_FULL };
+
+	strbuf_reset(&out);
+	export_leak_round(&out, &snapshot, &o);
+	CHECK(!out.failed);
+	return strbuf_text(&out);
+}
+
+static const struct snap_leak_round rounds[] = {
+	{ .number = 1, .ns = 1000000000, .sum = { { 3, 1700 }, { 3, 90 } }, .stop_ns = 5 },
+	{ .number = 2,
+		.ns = 61000000000,
+		.sum = { { 2, 1500 }, { 3, 90 }, { 1, 24 } },
+		.stop_ns = 21000000 },
+};
+
+/* What grew, what is new, what is gone; the reachable and the suppressed are none of it. */
+TEST(text_of_a_round)
+{
+	struct snap_leak_site gone = {
+		.class = SNAP_LEAK_DEFINITE, .site = canned_sites[0].id, .sum = { 1, 700 }
+	};
+
+	make();
+	snapshot.start_realtime_ns = 0;
+	sites[0].seen = 2;
+	sites[0].before = (struct snap_leak_sum){ 1, 1000 };
+	leaks.rounds = rounds;
+	leaks.nrounds = 2;
+	leaks.gone = &gone;
+	leaks.ngone = 1;
+	CHECK(strstr(round_text(),
+		      "leak scan 2 at 1970-01-01T00:01:01Z, 1m01s after the start; the program "
+		      "stood still for 21ms\n"
+		      "  definite  1,500 bytes in 2 blocks (-200 bytes, -1 blocks)\n"
+		      "  indirect  90 bytes in 3 blocks\n"
+		      "  possible  24 bytes in 1 blocks (+24 bytes, +1 blocks)\n"
+		      "  +500 bytes, +1 blocks: definite, now 1,500 bytes in 2 blocks: ") ==
+		out.data);
+	CHECK(strstr(out.data, "\n  +24 bytes, +1 blocks: possible, new: ?\n"
+			       "  1 more call sites changed\n\n"));
+	leaks.nsites = 0;
+	CHECK(strstr(round_text(), "\n  -700 bytes, -1 blocks: definite, none any more: "));
+	leaks.ngone = 0;
+	CHECK(strstr(round_text(), "\n  no call site changed since the scan before\n"));
+	CHECK(strstr(text(0), "          it is the last of 2, "));
+	CHECK(strstr(json(), "\"history\": ["));
+	CHECK(strstr(json(), "\"number\": 2, \"ns\": 61000000000, "));
+	leaks.failed = "no leak scan: it was not to be";
+	snapshot.now_realtime_ns = 0;
+	CHECK_STR(round_text(),
+		"leak scan at 1970-01-01T00:00:00Z: no leak scan: it was not to be\n\n");
+	make();
+	CHECK(!strstr(json(), "history"));
+	CHECK(!strstr(text(0), "it is the last"));
+}
+
 TEST(text_with_suppressions)
 {
 	const struct export_options o = {
@@ -269,6 +328,7 @@ int main(void)
 	RUN(text_of_the_top);
 	RUN(text_without_a_scan);
 	RUN(text_of_suspects);
+	RUN(text_of_a_round);
 	RUN(text_with_suppressions);
 	RUN(junit_of_a_scan);
 	RUN(junit_beside_a_filter);

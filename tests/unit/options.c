@@ -265,7 +265,29 @@ TEST(leak_check)
 	CHECK(refused(PARSE("--leak-roots", "stacks,wishes", "x"), "must be some of"));
 	CHECK(refused(PARSE("--leak-check", "-b", "x"), "not -b"));
 	CHECK(refused(PARSE("--leak-check", "-r", "f"), "goes with a COMMAND"));
+	CHECK(refused(PARSE("--gen-suppressions", "--leak-check=every:1s", "-b", "x"), "not -b"));
 	CHECK(refused(PARSE("--leak-check", "--sample", "1M", "x"), "every block"));
+}
+
+TEST(leak_check_every)
+{
+	struct parsed p = PARSE("--leak-check=every:30s", "x");
+
+	CHECK_INT(p.status, -1);
+	CHECK(p.o.leak_check && p.o.report && !p.o.batch);
+	CHECK(p.o.leak_every_ns == UINT64_C(30000000000));
+	CHECK_STR(p.o.command[0], "x");
+	p = PARSE("-b", "--leak-check=every:100ms", "-a", "1");
+	CHECK_INT(p.status, -1);
+	CHECK(p.o.leak_check && !p.o.report && p.o.batch);
+	CHECK(p.o.leak_every_ns == 100000000);
+	p = PARSE("--leak-check", "every:30s"); /* a command of that name */
+	CHECK_INT(p.status, -1);
+	CHECK(p.o.leak_every_ns == 0);
+	CHECK_STR(p.o.command[0], "every:30s");
+	CHECK(refused(PARSE("--leak-check=every:10ms", "x"), "0.1 s or more"));
+	CHECK(refused(PARSE("--leak-check=always", "x"), "must be every:TIME"));
+	CHECK(refused(PARSE("--leak-check=every:1s", "-r", "f"), "goes with a COMMAND"));
 }
 
 /* JUnit tells of failures: those of --fail-on, or definite leaks. The exit status is --fail-on's.
@@ -377,6 +399,7 @@ int main(void)
 	RUN(values);
 	RUN(report_and_format);
 	RUN(leak_check);
+	RUN(leak_check_every);
 	RUN(junit);
 	RUN(bad_values);
 	RUN(missing_values);

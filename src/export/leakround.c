@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* One of many leak scans as text: by class and call site, what changed since the one before. */
+#include "src/export/export.h"
+#include "src/util/clock.h"
+#include "src/util/units.h"
+
+/* "+1,500 bytes, +2 blocks" */
+static void change_put(
+	struct strbuf *out, const struct snap_leak_sum *now, const struct snap_leak_sum *then)
+{
+	char bytes[UNITS_MAX + 8], blocks[UNITS_MAX + 8];
+	bool more = now->bytes >= then->bytes, more_blocks = now->blocks >= then->blocks;
+
+	strbuf_printf(out, "%c%s bytes, %c%s blocks", more ? '+' : '-',
+		units_exact(bytes, more ? now->bytes - then->bytes : then->bytes - now->bytes),
+		more_blocks ? '+' : '-',
+		units_exact(blocks,
+			more_blocks ? now->blocks - then->blocks : then->blocks - now->blocks));
+}
+
+static bool is_same(const struct snap_leak_sum *a, const struct snap_leak_sum *b)
+{
+	return a->bytes == b->bytes && a->blocks == b->blocks;
+}
+
+static void class_put(struct strbuf *out, const struct snap_leaks *l, enum snap_leak_class class)
+{
+	const struct snap_leak_sum *now = &l->rounds[l->nrounds - 1].sum[class];
+	const struct snap_leak_sum *then =
+		l->nrounds > 1 ? &l->rounds[l->nrounds - 2].sum[class] : NULL;
+	char bytes[UNITS_MAX + 8], blocks[UNITS_MAX + 8];
+
+	strbuf_printf(out, "  %-9s %s bytes in %s blocks", snapshot_leak_word(class),
+		units_exact(bytes, now->bytes), units_exact(blocks, now->blocks));
+	if (then && !is_same(now, then)) {
+		strbuf_puts(out, " (");
+		change_put(out, now, then);
+		strbuf_putc(out, ')');
+	}
+	strbuf_putc(out, '\n');
+}
+
+/* As in the report: what is lost behind another is told with its class alone. */
+static bool is_shown(const struct snap_leak_site *row)
+{
+	return !row->suppressed &&
+	       (row->class == SNAP_LEAK_DEFINITE || row->class == SNAP_LEAK_POSSIBLE);
+}
+
+/* `now` NULL: it has none any more. */
+static void site_put(struct strbuf *out, const struct snapshot *s, const struct snap_leak_site *row,
+	const struct snap_leak_sum *now, const struct export_options *o)
+{
+	const struct snap_leak_sum none = { 0, 0 };
+	const struct snap_leak_sum *then = !now ? &row->sum : row->seen > 1 ? &row->before : &none;
+	const struct snap_site *site = snapshot_site(s, row->site);
+	struct row_style style = { .names = o->names, .show_hidden = o->show_hidden };
+	char bytes[UNITS_MAX + 8], blocks[UNITS_MAX + 8];
+	char name[COLUMN_TEXT_MAX] = "?", place[COLUMN_TEXT_MAX] = "";
+
+	if (site) {
+		site_name(site, &style, name, sizeof(name));
+		site_place(site, &style, place, sizeof(place));
+	}
+	strbuf_puts(out, "  ");
+	change_put(out, now ? now : &none, then);
+	strbuf_printf(out, ": %s", snapshot_leak_word(row->class));
+	if (!now)
+		strbuf_puts(out, ", none any more");
+	else if (then->blocks)
+		strbuf_printf(out, ", now %s bytes in %s blocks", units_exact(bytes, now->bytes),
+			units_exact(blocks, now->blocks));
+	else
+		strbuf_puts(out, ", new");
+	strbuf_printf(out, ": %s%s%s\n", name, *place ? "  " : "", place);
+}
+
+static bool is_changed(const struct snap_leak_site *row)
+{
+	return is_shown(row) && (row->seen < 2 || !is_same(&row->sum, &row->before));
+}
+
+static void sites_put(struct strbuf *out, const struct snapshot *s, const struct export_options *o)
+{
+	const struct snap_leaks *l = s->leaks;
+	size_t changed = 0;
+	char left[UNITS_MAX + 8];
+
+	for (size_t i = 0; i < l->nsites; i++)
+		if (is_changed(&l->sites[i]) && (changed++ < o->top || o->top == 0))
+			site_put(out, s, &l->sites[i], &l->sites[i].sum, o);
+	for (size_t i = 0; i < l->ngone; i++)
+		if (is_shown(&l->gone[i]) && (changed++ < o->top || o->top == 0))
+			site_put(out, s, &l->gone[i], NULL, o);
+	if (o->top && changed > o->top)
+		strbuf_printf(
+			out, "  %s more call sites changed\n", units_exact(left, changed - o->top));
+	else if (changed == 0 && l->nrounds > 1)
+		strbuf_puts(out, "  no call site changed since the scan before\n");
+}
+
+void export_leak_round(struct strbuf *out, const struct snapshot *s, const struct export_options *o)
+{
+	const struct snap_leaks *l = s->leaks;
+	char time[32], up[UNITS_MAX], stop[UNITS_MAX];
+	const struct snap_leak_round *r;
+
+	if (l->failed || l->nrounds == 0) {
+		strbuf_printf(out, "leak scan at %s: %s\n\n",
+			clock_iso8601(time, s->now_realtime_ns), l->failed ? l->failed : "none");
+		return;
+	}
+	r = &l->rounds[l->nrounds - 1];
+	strbuf_printf(out,
+		"leak scan %u at %s, %s after the start; the program stood still for %s\n",
+		r->number, clock_iso8601(time, s->start_realtime_ns + r->ns),
+		units_duration(up, r->ns), units_duration(stop, r->stop_ns));
+	for (unsigned i = 0; i < SNAP_LEAK_REACHABLE; i++)
+		class_put(out, l, (enum snap_leak_class)i);
+	sites_put(out, s, o);
+	strbuf_putc(out, '\n');
+}

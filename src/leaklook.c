@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Leak scans for reports and frames (leaklook.h). */
+#include "src/leaklook.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "src/export/export.h"
+#include "src/leakcheck.h"
+#include "src/outfile.h"
+#include "src/scans.h"
+#include "src/shownleaks.h"
+#include "src/util/clock.h"
+
+/* A scan's text waits so long for names at most: meanwhile, a program that wants to end waits. */
+#define NAMES_NS UINT64_C(3000000000)
+/* Rounds that are kept. Of more, each second one goes, so that those left are of all the time. */
+#define ROUNDS_MAX 4096u
+#define NONE_YET   "no leak scan: none was made so far"
+
+struct leakrounds {
+	int fd; /* for text; -1: it cannot be written any more */
+	unsigned version; /* of the last result that was taken (src/model/leaks.h) */
+	const struct session *ended; /* was scanned at its end */
+	char *failed; /* the last failure that was told */
+	/* For snapshots: it stays here, and is of the last scan. */
+	struct snap_leaks shown;
+	struct snap_leak_round round[ROUNDS_MAX];
+};
+
+/* One scan, in this thread. */
+static struct leakcheck *scan_now(struct run *r, struct session *s)
+{
+	struct leak_wish wish = run_leak_wish(r, session_pid(s));
+	struct leakcheck *made;
+
+	r->resident.due_ns = 0; /* it stands still: there is no better moment */
+	run_memory_look(r);
+	/* One that is at its end has nothing better to do than to stand still. */
+	if (r->child.pid)
+		wish.copying = LEAK_COPY_NEVER;
+	made = leakcheck_run(session_segment(s), &wish);
+	if (r->child.pid)
+		read_leak_done(session_segment(s));
+	return made;
+}
+
+/* ---- many ---- */
+
+void leaklook_begin(struct run *r, int fd)
+{
+	const struct options *o = r->options;
+
+	if (!o->leak_every_ns)
+		return;
+	r->leakrounds = calloc(1, sizeof(*r->leakrounds));
+	if (!r->leakrounds)
+		return; /* it is scanned once, then */
+	r->leakrounds->fd = o->format == OPTIONS_TEXT ? fd : STDERR_FILENO;
+	r->leakrounds->shown.failed = NONE_YET;
+	shownleaks_every(r, o->leak_every_ns);
+}
+
+static void tell(struct run *r, const struct snapshot *s)
+{
+	const struct options *o = r->options;
+	const struct export_options e = {
+		.top = o->top, .names = o->names, .show_hidden = o->show_hidden
+	};
+	struct strbuf text = STRBUF_INIT;
+
+	export_leak_round(&text, s, &e);
+	if (r->leakrounds->fd < 0)
+		strbuf_free(&text);
+	else if (outfile_put(r->leakrounds->fd, &text, o) != 0)
+		r->leakrounds->fd = -1;
+}
+
+/* A snapshot with all names that can be had. */
+static struct snapshot *named(struct session *s)
+{
+	snapshot_unref(session_tick(s));
+	session_names_finish(s, NAMES_NS);
+	return session_tick(s);
+}
+
+/* The result as it is now, beside the rounds that there were. */
+static void shown_set(struct leakrounds *l, const struct snap_leaks *result)
+{
+	size_t n = l->shown.nrounds;
+
+	l->shown = *result;
+	l->shown.rounds = l->round;
+	l->shown.nrounds = n;
+}
+
+static void round_add(struct leakrounds *l, unsigned number)
+{
+	size_t n = l->shown.nrounds;
+
+	if (n == ROUNDS_MAX) {
+		for (n = 0; n < ROUNDS_MAX / 2; n++)
+			l->round[n] = l->round[2 * n + 1];
+	}
+	l->round[n] = (struct snap_leak_round){
+		.number = number, .ns = l->shown.at_ns, .stop_ns = l->shown.stop_ns
+	};
+	memcpy(l->round[n].sum, l->shown.sum, sizeof(l->shown.sum));
+	l->shown.nrounds = n + 1;
+}
+
+/* Judges the newest result and tells of it. */
+static void round_take(struct run *r, struct session *session, struct scans *scans)
+{
+	struct leakrounds *l = r->leakrounds;
+	struct snapshot *s;
+
+	session_leaks(session, &l->shown);
+	s = named(session);
+	if (s && r->suppressions)
+		scans_suppress(scans, s, r->suppressions);
+	shown_set(l, scans_state(scans)->last);
+	round_add(l, scans_state(scans)->number);
+	if (s)
+		tell(r, s);
+	snapshot_unref(s);
+	if (!r->options->batch)
+		session_leaks(session, NULL); /* a report has the last one's only */
+	l->version = scans_state(scans)->version;
+	free(l->failed);
+	l->failed = NULL;
+}
+
+/* It is told once, however often it happens. */
+static void failure_take(struct run *r, const char *why)
+{
+	struct leakrounds *l = r->leakrounds;
+	struct snap_leaks failed = { .failed = why };
+	struct snapshot none = { .leaks = &failed };
+
+	if (l->failed && strcmp(l->failed, why) == 0)
+		return;
+	free(l->failed);
+	l->failed = strdup(why);
+	none.now_realtime_ns = clock_realtime_ns();
+	tell(r, &none);
+	if (l->shown.failed)
+		l->shown.failed = l->failed ? l->failed : NONE_YET;
+}
+
+/* Another image: what was found in the one before says nothing of it. */
+static void rounds_reset(struct leakrounds *l, unsigned version)
+{
+	l->shown = (struct snap_leaks){ .failed = NONE_YET };
+	l->version = version;
+}
+
+static void rounds_look(struct run *r, struct session *s, bool waits)
+{
+	struct leakrounds *l = r->leakrounds;
+	struct scans *scans = shownleaks_scans(r);
+	const struct leaks *state;
+
+	if (!scans)
+		return;
+	scans_collect(scans);
+	if (waits && l->ended != s) {
+		l->ended = s;
+		scans_stop(scans);
+		scans_add(scans, scan_now(r, s));
+	} else if (l->ended != s && session_alive(s)) {
+		scans_look(scans);
+	}
+	state = scans_state(scans);
+	if (state->number == 0 && state->version != l->version)
+		rounds_reset(l, state->version);
+	if (r->options->batch)
+		session_leaks(s, &l->shown);
+	if (state->failed)
+		failure_take(r, state->failed);
+	else if (state->last && state->version != l->version)
+		round_take(r, s, scans);
+}
+
+static struct snapshot *rounds_final(struct run *r)
+{
+	struct scans *scans;
+	struct snapshot *s;
+
+	leaklook(r);
+	scans = shownleaks_scans(r);
+	if (scans) /* at the end of the others, nothing is told of it any more */
+		scans_stop(scans);
+	session_leaks(watch_session(r->watch), &r->leakrounds->shown);
+	s = run_final(r);
+	if (scans && s && r->suppressions && scans_state(scans)->last) {
+		scans_suppress(scans, s, r->suppressions);
+		shown_set(r->leakrounds, scans_state(scans)->last);
+	}
+	return s;
+}
+
+/* ---- one or many ---- */
+
+void leaklook(struct run *r)
+{
+	struct session *s;
+	bool waits;
+
+	watch_poll(r->watch);
+	s = watch_session(r->watch);
+	waits = r->child.pid && read_leak_waits(session_segment(s));
+	if (r->leakrounds)
+		rounds_look(r, s, waits);
+	else if (!r->leaks && (waits || !r->child.pid))
+		r->leaks = scan_now(r, s);
+}
+
+struct snapshot *leaklook_final(struct run *r)
+{
+	struct snapshot *s;
+
+	if (!r->options->leak_check)
+		return run_final(r);
+	if (r->leakrounds)
+		return rounds_final(r);
+	watch_poll(r->watch);
+	/* The result is of the image that was scanned: the last. */
+	if (!r->leaks)
+		r->leaks = leakcheck_failed("no leak scan: the program did not end by exit, or "
+					    "without the library");
+	if (r->leaks)
+		session_leaks(watch_session(r->watch), leakcheck_result(r->leaks));
+	s = run_final(r);
+	if (s && r->leaks && r->suppressions)
+		leakcheck_suppress(r->leaks, s, r->suppressions);
+	return s;
+}
+
+void leaklook_free(struct run *r)
+{
+	if (r->leakrounds)
+		free(r->leakrounds->failed);
+	free(r->leakrounds);
+	r->leakrounds = NULL;
+}
