@@ -106,6 +106,7 @@ static int blocks_sort(struct leak_blocks *b)
 	return 0;
 }
 
+/* Keeps the last one of each address. */
 static void duplicates_drop(struct leak_blocks *b)
 {
 	uint32_t kept = 0;
@@ -118,8 +119,6 @@ static void duplicates_drop(struct leak_blocks *b)
 	b->count = kept;
 }
 
-/* ---- the index ---- */
-
 static uint64_t block_end(const struct leak_block *b)
 {
 	uint64_t end;
@@ -128,6 +127,73 @@ static uint64_t block_end(const struct leak_block *b)
 		end = UINT64_MAX;
 	return end;
 }
+
+/* ---- filling gaps ---- */
+
+/* Those of one address become one, of the largest size. */
+static void unsure_join(struct leak_blocks *b)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < b->count; i++) {
+		struct leak_block *last = kept > 0 ? &b->block[kept - 1] : NULL;
+
+		if (!last || last->addr != b->block[i].addr)
+			b->block[kept++] = b->block[i];
+		else if (last->size < b->block[i].size)
+			last->size = b->block[i].size;
+	}
+	b->count = kept;
+}
+
+/* Adds those that begin in no block. Both are in order; the blocks, no longer. */
+static int gaps_fill(struct leak_blocks *b, const struct leak_blocks *unsure)
+{
+	uint32_t known = b->count, at = 0;
+	uint64_t end = 0; /* of what lies before */
+
+	for (uint32_t i = 0; i < unsure->count; i++) {
+		struct leak_block u = unsure->block[i];
+
+		for (; at < known && b->block[at].addr < u.addr; at++)
+			end = block_end(&b->block[at]);
+		if (at < known && b->block[at].addr == u.addr) {
+			if (b->block[at].size < u.size)
+				b->block[at].size = u.size;
+			continue;
+		}
+		u.birth = LEAK_BIRTH_UNSURE;
+		if (u.addr >= end && leak_blocks_add(b, &u) != 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static void overlaps_cut(struct leak_blocks *b)
+{
+	for (uint32_t i = 1; i < b->count; i++)
+		if (b->block[i - 1].size > b->block[i].addr - b->block[i - 1].addr)
+			b->block[i - 1].size = b->block[i].addr - b->block[i - 1].addr;
+}
+
+int leak_blocks_fill(struct leak_blocks *b, struct leak_blocks *unsure)
+{
+	int rc = unsure->count > 0 ? blocks_sort(unsure) : 0;
+
+	if (rc == 0 && b->count > 0)
+		rc = blocks_sort(b);
+	if (rc != 0)
+		return rc;
+	unsure_join(unsure);
+	duplicates_drop(b);
+	rc = gaps_fill(b, unsure);
+	if (rc == 0 && b->count > 0)
+		rc = blocks_sort(b);
+	overlaps_cut(b);
+	return rc;
+}
+
+/* ---- the index ---- */
 
 /* Whether a cluster that ends at `end` goes on with `next`. */
 static bool is_near(uint64_t end, const struct leak_block *last, const struct leak_block *next)

@@ -17,11 +17,12 @@
 struct leak_block {
 	uint64_t addr, size;
 	uint32_t site;
-	uint32_t birth; /* in units of LEAK_BIRTH_TICKS, since the start */
+	uint32_t birth; /* as the live table has it: live_birth */
 };
 
-/* Of shm's ticks: 16.8 ms, so that 32 bits last for two years. */
-#define LEAK_BIRTH_TICKS 256u
+/* Of a block that may have been there: what it holds is in use if it is reached, but it is not lost
+ * itself. */
+#define LEAK_BIRTH_UNSURE UINT32_MAX
 
 /* Blocks that lie near each other, with an index of what begins where. */
 struct leak_cluster {
@@ -46,6 +47,12 @@ int leak_blocks_add(struct leak_blocks *b, const struct leak_block *block);
 /* When all are in: sorts them, drops those of the same address but one, and makes the index. What
  * was added in ascending runs is sorted fast. 0 or -ENOMEM. */
 int leak_blocks_finish(struct leak_blocks *b);
+/*
+ * Before that: where there is no block, adds what `unsure` has, which it sorts. Of one that begins
+ * where a block does, the longer end counts. Afterwards none overlap. Blocks of the same address:
+ * the last that was added. 0 or as leak_blocks_add.
+ */
+int leak_blocks_fill(struct leak_blocks *b, struct leak_blocks *unsure);
 /*
  * The block that `word` points to, start or inside; a block of no bytes counts as one byte. Where
  * blocks overlap (the table was not right), the one that starts last. LEAK_NONE: there is none.

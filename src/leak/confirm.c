@@ -5,19 +5,24 @@
 #include <errno.h>
 #include <stdlib.h>
 
+static bool is_lost(const struct leak_graph *g, uint32_t i)
+{
+	return g->class[i] != LEAK_REACHABLE && g->blocks->block[i].birth != LEAK_BIRTH_UNSURE;
+}
+
 int leak_lost_take(struct leak_lost *l, const struct leak_graph *g)
 {
 	uint32_t n = g->blocks->count;
 
 	l->count = 0;
 	for (uint32_t i = 0; i < n; i++)
-		l->count += g->class[i] != LEAK_REACHABLE;
+		l->count += is_lost(g, i);
 	l->block = malloc((l->count + 1) * sizeof(*l->block));
 	if (!l->block)
 		return -ENOMEM;
 	l->count = 0;
 	for (uint32_t i = 0; i < n; i++)
-		if (g->class[i] != LEAK_REACHABLE)
+		if (is_lost(g, i))
 			l->block[l->count++] = g->blocks->block[i];
 	return 0;
 }
@@ -41,7 +46,7 @@ size_t leak_lost_keep(struct leak_lost *l, const struct leak_graph *g)
 		uint32_t at = leak_blocks_from(g->blocks, l->block[i].addr);
 
 		if (at < g->blocks->count && is_same(&g->blocks->block[at], &l->block[i]) &&
-			g->class[at] != LEAK_REACHABLE)
+			is_lost(g, at))
 			l->block[kept++] = l->block[i];
 	}
 	l->count = kept;
@@ -61,7 +66,10 @@ bool leak_lost_confirm(const struct leak_lost *then, struct leak_graph *g)
 		if (g->class[i] == LEAK_REACHABLE ||
 			(at < then->count && is_same(&then->block[at], b)))
 			continue;
-		leak_graph_root_block(g, i);
+		if (b->birth == LEAK_BIRTH_UNSURE && g->class[i] != LEAK_POSSIBLE)
+			leak_graph_forget_block(g, i);
+		else
+			leak_graph_root_block(g, i);
 		any = true;
 	}
 	return any;

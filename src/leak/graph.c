@@ -116,6 +116,13 @@ void leak_graph_root_block(struct leak_graph *g, uint32_t block)
 	g->root[block] = LEAK_TO_START + 1;
 }
 
+void leak_graph_forget_block(struct leak_graph *g, uint32_t block)
+{
+	for (uint64_t e = g->first[block]; e < g->first[block + 1]; e++)
+		g->edge[e] = block << LEAK_TO_BITS | LEAK_TO_INSIDE;
+	leak_graph_root_block(g, block);
+}
+
 /* ---- parts ---- */
 
 void leak_graph_store(struct leak_store *s, size_t edges)

@@ -80,6 +80,8 @@ void leak_graph_root(
 	struct leak_graph *g, uint64_t at, const uint64_t *words, size_t count, bool bins);
 /* A block that is in use by whoever made it, whoever points to it. */
 void leak_graph_root_block(struct leak_graph *g, uint32_t block);
+/* A block that was not there after all: it points to nothing. */
+void leak_graph_forget_block(struct leak_graph *g, uint32_t block);
 /*
  * Words of blocks may be given by several threads, each of which has a store of its own. The memory
  * is cut into parts, and each part is one thread's; then all are joined, in the order of their

@@ -75,8 +75,11 @@ static void block_count(struct maker *m, uint32_t i)
 	const struct leak_graph *g = m->found->graph;
 	const struct leak_block *b = &m->blocks->block[i];
 	enum leak_class class = g->class[i];
-	struct leak_row *row = row_of(m, b->site, class);
+	struct leak_row *row;
 
+	if (b->birth == LEAK_BIRTH_UNSURE)
+		return;
+	row = row_of(m, b->site, class);
 	sum_add(&m->out->sum[class], b->size);
 	sum_add(&row->sum, b->size);
 	row_show(m, row, i);

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "shm/live.h"
 #include "src/leak/confirm.h"
 #include "src/leak/coop.h"
 #include "src/leak/copy.h"
@@ -27,7 +28,8 @@
 #define BLOCKS_A_PAGE (4096u / sizeof(struct leak_block))
 /* So many copies in a row must agree. Where threads do nothing but realloc, one in some ten is
  * wrong about what they hold. */
-#define AGREED 3u
+#define AGREED	   3u
+#define UNSURE_MAX 10u /* copies with threads inside realloc, which do not agree */
 
 struct scan {
 	struct read_segment *segment;
@@ -37,6 +39,7 @@ struct scan {
 	struct leak_stop stop;
 	struct leak_space space;
 	struct leak_blocks blocks;
+	struct leak_blocks unsure; /* seen, but perhaps not there when the copy was made */
 	struct leak_graph graph;
 	struct leak_whose *thread; /* as they stood */
 	size_t threads;
@@ -47,7 +50,7 @@ struct scan {
 	bool wiped_known;
 	struct leak_coop *coop; /* we may not trace it; NULL: we may */
 	struct leak_lent lent; /* then */
-	uint64_t first_tick; /* blocks that were made then, or later, do not count; 0: all do */
+	uint64_t first_tick; /* blocks that were made then, or later, are unsure; 0: none is */
 	uint64_t start_ns;
 	bool all; /* threads are to be let go */
 	int rc;
@@ -113,10 +116,11 @@ static void block_add(void *ctx, const struct read_block *b)
 {
 	struct scan *s = ctx;
 	struct leak_block block = { b->addr, b->size, b->site,
-		(uint32_t)(b->tick / LEAK_BIRTH_TICKS) };
+		live_birth(b->tick) };
+	bool is_sure = s->first_tick == 0 || b->tick < s->first_tick;
 
-	if (s->rc == 0 && (s->first_tick == 0 || b->tick < s->first_tick))
-		s->rc = leak_blocks_add(&s->blocks, &block);
+	if (s->rc == 0)
+		s->rc = leak_blocks_add(is_sure ? &s->blocks : &s->unsure, &block);
 }
 
 /* `frozen`: NULL for the table itself. */
@@ -294,6 +298,19 @@ static void refusal_add(struct scan *s, const char *why)
 	snprintf(s->message + at, LEAK_MESSAGE_MAX - at, "; %s", why);
 }
 
+/*
+ * What is not there any more may have held what still is; so may what came later, or was there at
+ * another time: a block that was there only when the copy was made is in no table of that moment.
+ */
+static int tables_read(struct scan *s)
+{
+	int rc = s->lent.before ? table_read(s, s->lent.before) : 0;
+
+	if (rc == 0)
+		rc = table_read(s, s->lent.after);
+	return rc == 0 && s->lent.before ? leak_blocks_fill(&s->blocks, &s->unsure) : rc;
+}
+
 /* Reads a copy that the process has made of itself. */
 static int lent_read(struct scan *s)
 {
@@ -311,12 +328,10 @@ static int lent_read(struct scan *s)
 	phase_tell(s, LEAK_READING);
 	if (rc == 0)
 		rc = threads_note(s);
-	s->first_tick = (s->lent.at_ns - id.created_ns) >> HT_TICK_SHIFT;
+	/* Rounded as births are. */
+	s->first_tick = live_tick(live_birth((s->lent.at_ns - id.created_ns) >> HT_TICK_SHIFT));
 	if (rc == 0)
-		rc = table_read(s, s->lent.after);
-	/* What is not there any more may have held what still is. */
-	if (rc == 0 && s->lent.before)
-		rc = table_read(s, s->lent.before);
+		rc = tables_read(s);
 	if (rc == 0)
 		rc = memory_read(s);
 	if (rc == 0 && leak_coop_has_failed(s->coop))
@@ -512,6 +527,16 @@ static void pass_end(struct scan *s)
 	s->threads = 0;
 }
 
+/* The blocks are such as may be there the next time. */
+static void unsure_keep(struct scan *s)
+{
+	leak_blocks_free(&s->unsure);
+	s->unsure = (struct leak_blocks){
+		.block = s->blocks.block, .count = s->blocks.count, .room = s->blocks.room
+	};
+	s->blocks.block = NULL;
+}
+
 /* In steps, for it may be cancelled. */
 static void apart_wait(const struct scan *s)
 {
@@ -530,16 +555,23 @@ static void apart_wait(const struct scan *s)
  */
 static int passes_more(struct scan *s, struct leak_lost *lost)
 {
-	unsigned agreed = 0;
+	unsigned agreed = 0, unsure = 0;
 	int rc = 0;
 
-	while (rc == 0 && (s->out->snapshots < 2 || (lost->count > 0 && agreed < AGREED))) {
+	while (rc == 0 && (s->out->snapshots < 2 || (lost->count > 0 && agreed < AGREED)) &&
+		unsure < UNSURE_MAX) {
+		unsure_keep(s);
 		pass_end(s);
 		apart_wait(s);
 		rc = pass(s);
 		s->out->snapshots++;
-		if (rc == 0)
-			agreed = leak_lost_keep(lost, &s->graph) == 0 ? agreed + 1 : 0;
+		if (rc != 0)
+			break;
+		if (leak_lost_keep(lost, &s->graph) > 0)
+			agreed = 0;
+		else if (s->out->busy == 0)
+			agreed++;
+		unsure += s->out->busy > 0;
 	}
 	return rc;
 }
@@ -576,6 +608,7 @@ int leak_scan(struct read_segment *segment, const struct leak_wish *wish, struct
 	if (rc != 0 && !*message)
 		snprintf(message, LEAK_MESSAGE_MAX, "no leak scan: %s", strerror(-rc));
 	pass_end(&s);
+	leak_blocks_free(&s.unsure);
 	leak_coop_close(s.coop);
 	if (rc != 0)
 		leak_result_free(out);
