@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shm/live.h"
+#include "shm/layout.h"
 #include "src/leak/scan.h"
 #include "src/util/clock.h"
 
@@ -27,7 +27,7 @@ static struct snap_leak_sum sum_of(struct leak_sum s)
 
 static uint64_t birth_ns(uint32_t birth)
 {
-	return live_tick(birth) << HT_TICK_SHIFT;
+	return read_birth_tick(birth) << HT_TICK_SHIFT;
 }
 
 static void row_copy(struct leakcheck *c, const struct leak_row *r, struct snap_leak_site *out)

@@ -17,7 +17,7 @@
 struct leak_block {
 	uint64_t addr, size;
 	uint32_t site;
-	uint32_t birth; /* as the live table has it: live_birth */
+	uint32_t birth; /* as the live table has it: read_birth */
 };
 
 /* Of a block that may have been there: what it holds is in use if it is reached, but it is not lost

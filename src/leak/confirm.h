@@ -20,9 +20,9 @@ int leak_lost_take(struct leak_lost *l, const struct leak_graph *g);
 void leak_lost_free(struct leak_lost *l);
 /* Forgets those that are not lost now. Returns how many. */
 size_t leak_lost_keep(struct leak_lost *l, const struct leak_graph *g);
-/* Takes those that were not lost then for such as are in use; those that are unsure, and that nothing
- * points to, for such as are not there. True: there are any, and the graph is to be classified
- * again. */
+/* Takes those that were not lost then for such as are in use; those that are unsure, and that
+ * nothing points to, for such as are not there. True: there are any, and the graph is to be
+ * classified again. */
 bool leak_lost_confirm(const struct leak_lost *then, struct leak_graph *g);
 
 #endif

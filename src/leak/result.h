@@ -23,7 +23,7 @@ struct leak_row {
 	uint32_t site;
 	struct leak_sum sum;
 	struct leak_sum indirect; /* of their cliques, if definite */
-	uint32_t oldest; /* birth of the oldest, live_birth */
+	uint32_t oldest; /* birth of the oldest, read_birth */
 	uint32_t shown[LEAK_SHOWN_BLOCKS]; /* the oldest ones, while the result is made */
 	uint32_t first_block, blocks; /* of leak_result.block, the oldest first */
 };
@@ -38,7 +38,7 @@ struct leak_step {
 
 struct leak_shown {
 	uint64_t addr, size;
-	uint32_t birth; /* live_birth */
+	uint32_t birth; /* read_birth */
 	uint32_t holders; /* pointers to it in blocks */
 	/* The way to it: of leak_result.step, from the root on, or from the block that it was lost
 	 * with; where that is longer, its beginning and its end. */

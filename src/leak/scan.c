@@ -11,12 +11,12 @@
 #include <string.h>
 #include <time.h>
 
-#include "shm/live.h"
 #include "src/leak/confirm.h"
 #include "src/leak/coop.h"
 #include "src/leak/copy.h"
 #include "src/leak/heap.h"
 #include "src/leak/learn.h"
+#include "src/leak/loader.h"
 #include "src/util/clock.h"
 
 /* A thread is through with realloc after microseconds; with that of a large block after
@@ -115,8 +115,7 @@ static void moving_await(struct scan *s)
 static void block_add(void *ctx, const struct read_block *b)
 {
 	struct scan *s = ctx;
-	struct leak_block block = { b->addr, b->size, b->site,
-		live_birth(b->tick) };
+	struct leak_block block = { b->addr, b->size, b->site, read_birth(b->tick) };
 	bool is_sure = s->first_tick == 0 || b->tick < s->first_tick;
 
 	if (s->rc == 0)
@@ -329,7 +328,8 @@ static int lent_read(struct scan *s)
 	if (rc == 0)
 		rc = threads_note(s);
 	/* Rounded as births are. */
-	s->first_tick = live_tick(live_birth((s->lent.at_ns - id.created_ns) >> HT_TICK_SHIFT));
+	s->first_tick =
+		read_birth_tick(read_birth((s->lent.at_ns - id.created_ns) >> HT_TICK_SHIFT));
 	if (rc == 0)
 		rc = tables_read(s);
 	if (rc == 0)
@@ -446,48 +446,7 @@ static int in_thread(struct scan *s)
 	return rc == 0 ? s->rc : -rc;
 }
 
-/* ---- blocks of the loader ---- */
-
-static bool is_loader(const char *path)
-{
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-
-	return strncmp(name, "ld-linux", 8) == 0 || strncmp(name, "ld-2.", 5) == 0 ||
-	       strncmp(name, "ld.so", 5) == 0 || strncmp(name, "ld-musl", 7) == 0;
-}
-
-static bool is_loaders_site(struct read_segment *segment, uint32_t node)
-{
-	struct read_frame frame;
-	struct read_module module;
-	uint32_t function;
-
-	return read_stack(segment, node, &frame, 1, &function) > 0 && frame.module != 0 &&
-	       read_module(segment, frame.module, &module) == 0 && is_loader(module.path);
-}
-
-/* What ld.so allocated (for thread-local data, above all) it keeps in ways of its own. */
-static int loaders_mark(struct scan *s)
-{
-	struct read_totals totals;
-	struct read_site *site = NULL;
-	bool *is_loaders = NULL;
-	ssize_t n = read_totals(s->segment, &totals);
-
-	if (n == 0) {
-		site = calloc(totals.sites + 1u, sizeof(*site));
-		is_loaders = calloc(totals.sites + 1u, sizeof(*is_loaders));
-		n = site && is_loaders ? read_sites(s->segment, 0, site, totals.sites) : -ENOMEM;
-	}
-	for (ssize_t i = 1; i < n; i++)
-		is_loaders[i] = is_loaders_site(s->segment, site[i].node);
-	for (uint32_t i = 0; n >= 0 && i < s->blocks.count; i++)
-		if (s->blocks.block[i].site < (uint32_t)n && is_loaders[s->blocks.block[i].site])
-			leak_graph_root_block(&s->graph, i);
-	free(site);
-	free(is_loaders);
-	return n < 0 ? (int)n : 0;
-}
+/* ---- classes ---- */
 
 /* What is learned of heads of blocks may make more of them reachable. */
 static int classify(struct scan *s)
@@ -513,7 +472,7 @@ static int pass(struct scan *s)
 	int rc = in_thread(s);
 
 	if (rc == 0)
-		rc = loaders_mark(s);
+		rc = leak_loader_mark(s->segment, &s->graph);
 	return rc == 0 ? classify(s) : rc;
 }
 

@@ -312,3 +312,13 @@ ssize_t read_blocks(
 	free(w);
 	return result;
 }
+
+uint32_t read_birth(uint64_t tick)
+{
+	return live_birth(tick);
+}
+
+uint64_t read_birth_tick(uint32_t birth)
+{
+	return live_tick(birth);
+}

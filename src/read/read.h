@@ -195,6 +195,9 @@ struct read_block {
 };
 ssize_t read_blocks(
 	struct read_segment *s, void (*visit)(void *ctx, const struct read_block *b), void *ctx);
+/* A tick as the live table has it, in 32 bits, and back: rounded down, after the first hours. */
+uint32_t read_birth(uint64_t tick);
+uint64_t read_birth_tick(uint32_t birth);
 /*
  * A copy of the live table's bytes, to be read by read_blocks after the program has gone on: of the
  * segment, which must outlive it, as of the last `take`. NULL and -errno on failure.

@@ -215,7 +215,8 @@ TEST(filled_blocks_are_in_order_and_do_not_overlap)
 		CHECK_INT(leak_blocks_fill(&shot.blocks, &shot.unsure), 0);
 		b = shot.blocks.block;
 		for (uint32_t i = 1; i < shot.blocks.count; i++)
-			CHECK(b[i - 1].addr < b[i].addr && b[i - 1].addr + b[i - 1].size <= b[i].addr);
+			CHECK(b[i - 1].addr < b[i].addr &&
+				b[i - 1].addr + b[i - 1].size <= b[i].addr);
 	}
 }
 
