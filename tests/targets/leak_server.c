@@ -5,7 +5,7 @@
  * realloc, and lose nothing. Says "ready"; at the end of its input it writes how many calls ended
  * by EINTR and how many requests were lost. Ends 0 if there were none.
  *
- * leak_server calm: those that allocate pause now and then
+ * leak_server calm: those that allocate pause now and then, and so does who asks
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -119,6 +119,8 @@ static void request(void)
 	look(write(ask[1], &next, sizeof(next)));
 	look(read(answer[0], &got, sizeof(got)));
 	lost += got != next;
+	if (calm)
+		wait_sleep();
 }
 
 /* An array that grows and shrinks by realloc is all that holds its elements. */
