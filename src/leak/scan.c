@@ -22,6 +22,7 @@
 /* A thread is through with realloc after microseconds; with that of a large block after
  * milliseconds. */
 #define RETRIES_MAX 200u
+#define RETRIES_NS  5000000000ull /* or so long: the program hardly gets on meanwhile */
 /* So often all threads are let go: one may wait for another that stands still, for a lock of the
  * allocator. */
 #define RETRY_ALL     4u
@@ -100,10 +101,12 @@ static unsigned moving_count(struct scan *s)
 
 static void moving_await(struct scan *s)
 {
+	uint64_t until_ns = clock_monotonic_ns() + RETRIES_NS;
+
 	s->moving_at = read_moving_at(s->segment);
 	for (unsigned i = 1; i <= RETRIES_MAX; i++) {
 		s->out->busy = moving_count(s);
-		if (s->out->busy == 0)
+		if (s->out->busy == 0 || clock_monotonic_ns() > until_ns)
 			return;
 		s->all = i % RETRY_ALL == 0;
 		leak_stop_retry(&s->stop, is_to_go, s);
