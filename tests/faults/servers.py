@@ -54,8 +54,12 @@ def at_rest(pid):
 
 
 def standing(pid):
-    """The same, when its clients are gone and it waits for the next."""
-    return wait_for(lambda: at_rest(pid) if at_rest(pid) == at_rest(pid) else b"", "the server is at rest", CLIENT_S)
+    """The same, when its clients are gone and it waits for the next: it is seen twice, since it may have been at
+    work while it was seen, and have fallen asleep right after."""
+    def twice():
+        once = at_rest(pid)
+        return once if once and at_rest(pid) == once else b""
+    return wait_for(twice, "the server is at rest", CLIENT_S)
 
 
 def place(name):
