@@ -155,7 +155,7 @@ static void facts_trend(const struct ui *ui, const struct snap_site *site, struc
 	spark_text(site->trend + SNAP_TREND_POINTS - n, n, ink_glyphs(), graph, sizeof(graph));
 	strip_left(s, 90, INK_PLAIN, "trend");
 	strip_left(s, 90, INK_INFO, "%s", graph);
-	strip_left(s, 48, INK_DIM, "live bytes, last %u ticks", n);
+	strip_left(s, 48, INK_DIM, "live bytes, last %u ticks", n * SNAP_TREND_TICKS);
 	if (site->growth.sure > 0) {
 		strip_left(s, 70, INK_WARN, "grows %s over %s",
 			units_rate(rate, site->growth.bytes_per_s),

@@ -23,7 +23,7 @@ const struct column_info column_table[COL_COUNT] = {
 		true },
 	[COL_KEPT] = { "kept", "KEPT",
 		"blocks allocated since the mark: how many of them are alive", 5, true, true },
-	[COL_TREND] = { "trend", "TREND", "live bytes over the last ticks", 10, false, true },
+	[COL_TREND] = { "trend", "TREND", "live bytes, a cell for two ticks", 10, false, true },
 	[COL_BLOCKS] = { "blocks", "BLOCKS", "live blocks", 6, true, true },
 	[COL_AVG] = { "avg", "AVG", "average size of a live block", 6, true, true },
 	[COL_PEAK] = { "peak", "PEAK", "most live bytes this site ever had", 6, true, true },

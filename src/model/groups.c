@@ -141,7 +141,8 @@ static uint32_t *groups_slot(struct groups *g, uint64_t key)
 			return &g->table[i];
 }
 
-/* The trends of two sites end at the same moment; a younger one was nothing before it began. */
+/* The trends of two sites end at the same moment, and what stands below each other in them is less
+ * than SNAP_TREND_TICKS apart; a younger one was nothing before it began. */
 static void trend_add(struct snap_site *to, const struct snap_site *from)
 {
 	unsigned points =

@@ -23,7 +23,7 @@
 /* What a site was at the recent ticks. Zeros stand for the time before it existed. */
 struct past {
 	uint64_t seen; /* number of the last tick that had it; 0: never */
-	uint64_t trend[SNAP_TREND_POINTS]; /* ring: tick t is at t % SNAP_TREND_POINTS */
+	uint64_t trend[SNAP_TREND_POINTS]; /* ring, see model_trend */
 	uint64_t base_live[BASE_POINTS]; /* ring, parallel to model.base */
 	uint64_t base_allocs[BASE_POINTS];
 	struct growth_site growth;
@@ -195,14 +195,19 @@ static void model_past_flatten(struct past *p, const struct model_site *in)
 	}
 }
 
+/* The newest point is now, and moves to the left after SNAP_TREND_TICKS of them. Half of the sites
+ * move with the even ticks, half with the odd: a sparkline that moves is what costs a terminal
+ * most, and no two frames should differ much in that. */
 static void model_trend(const struct model *m, struct past *p, struct snap_site *out)
 {
-	uint64_t newest = m->ticks % SNAP_TREND_POINTS;
+	uint64_t phase = out->id % SNAP_TREND_TICKS;
+	uint64_t step = (m->ticks + phase) / SNAP_TREND_TICKS,
+		 points = step - (1 + phase) / SNAP_TREND_TICKS + 1;
 
-	p->trend[newest] = out->live_bytes;
+	p->trend[step % SNAP_TREND_POINTS] = out->live_bytes;
 	for (unsigned i = 0; i < SNAP_TREND_POINTS; i++)
-		out->trend[i] = p->trend[(newest + 1 + i) % SNAP_TREND_POINTS];
-	out->trend_points = m->ticks < SNAP_TREND_POINTS ? (uint8_t)m->ticks : SNAP_TREND_POINTS;
+		out->trend[i] = p->trend[(step + 1 + i) % SNAP_TREND_POINTS];
+	out->trend_points = points < SNAP_TREND_POINTS ? (uint8_t)points : SNAP_TREND_POINTS;
 }
 
 /* `blocks_grain`: how many blocks one sample stands for. */

@@ -14,9 +14,8 @@
 #include <sys/types.h>
 #include "src/util/units.h"
 
-#define SNAP_TREND_POINTS                                                                          \
-	16 /* samples of a site's live bytes, one per tick: a 16-cell sparkline                    \
-	    */
+#define SNAP_TREND_POINTS   16 /* samples of a site's live bytes: a 16-cell sparkline */
+#define SNAP_TREND_TICKS    2 /* ticks from one to the next */
 #define SNAP_SIZE_BUCKETS   24 /* = HT_SIZE_BUCKETS; bucket i holds sizes up to snap_size_le(i) */
 #define SNAP_LIFE_BUCKETS   16 /* = HT_LIFE_BUCKETS */
 #define SNAP_HISTORY_POINTS 256 /* = HT_HISTORY_POINTS */
@@ -159,7 +158,8 @@ struct snap_site {
 	struct snap_error error;
 	double rate_bytes_per_s; /* growth of live bytes over the last ticks (about 10 s) */
 	double allocs_per_s;
-	uint64_t trend[SNAP_TREND_POINTS]; /* live bytes, oldest first; the last is now */
+	uint64_t trend[SNAP_TREND_POINTS]; /* live bytes, SNAP_TREND_TICKS apart, oldest first; the
+					      last is now */
 	uint8_t trend_points; /* how many of the last entries are filled */
 	struct snap_growth growth;
 	struct snap_since since; /* as snapshot.since and .until say */

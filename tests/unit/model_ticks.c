@@ -240,8 +240,8 @@ TEST(faults_need_both_readings)
 /* A site met later did not exist before: it grew from nothing. */
 TEST(new_site_grew_from_zero)
 {
-	struct model *m = model_of(2);
-	struct model_site sites[] = { { .id = 0 }, { .id = 1, .live_bytes = 3000, .allocs = 3 } };
+	struct model *m = model_of(3);
+	struct model_site sites[] = { { .id = 0 }, { .id = 2, .live_bytes = 3000, .allocs = 3 } };
 	struct model_input in = { .now_ns = 1000 * S, .sites = sites, .nsites = 1 };
 	struct snapshot *s;
 
@@ -276,13 +276,40 @@ TEST(trend)
 {
 	struct model *m = model_of(1);
 
-	for (uint64_t t = 1; t <= 40; t++) {
+	for (uint64_t t = 1; t <= 80; t++) {
 		struct snapshot *s = tick(m, (1000 + t) * S, t, 0);
-		unsigned points = t < SNAP_TREND_POINTS ? (unsigned)t : SNAP_TREND_POINTS;
+		unsigned whole = 1 + (unsigned)t / 2;
+		unsigned points = whole < SNAP_TREND_POINTS ? whole : SNAP_TREND_POINTS;
 
 		CHECK_INT(s->sites[0].trend_points, points);
-		for (unsigned i = 0; i < points; i++)
-			CHECK_INT(s->sites[0].trend[SNAP_TREND_POINTS - 1 - i], t - i);
+		CHECK_INT(s->sites[0].trend[SNAP_TREND_POINTS - 1], t);
+		for (unsigned i = 1; i < points; i++)
+			CHECK_INT(s->sites[0].trend[SNAP_TREND_POINTS - 1 - i],
+				((t / 2) - i) * 2 + 1);
+		snapshot_unref(s);
+	}
+	model_free(m);
+}
+
+/* The points of a site with an odd number end at even ticks: not all rows of a screen move at once.
+ */
+TEST(trends_move_in_turns)
+{
+	struct model *m = model_of(2);
+	struct model_site sites[] = { { .id = 0 }, { .id = 1 } };
+	struct model_input in = { .sites = sites, .nsites = 2 };
+
+	for (uint64_t t = 1; t <= 40; t++) {
+		struct snapshot *s;
+
+		in.now_ns = (1000 + t) * S;
+		sites[0].live_bytes = sites[1].live_bytes = t;
+		s = model_tick(m, &in);
+		for (size_t i = 0; i < 2 && t > 4; i++) {
+			CHECK_INT(s->sites[i].trend[SNAP_TREND_POINTS - 1], t);
+			CHECK_INT(s->sites[i].trend[SNAP_TREND_POINTS - 2], (t - 1) - (t + i) % 2);
+			CHECK_INT(s->sites[i].trend[SNAP_TREND_POINTS - 3], (t - 3) - (t + i) % 2);
+		}
 		snapshot_unref(s);
 	}
 	model_free(m);
@@ -344,6 +371,7 @@ int main(void)
 	RUN(new_site_grew_from_zero);
 	RUN(site_left_out_for_a_while_stands_still);
 	RUN(trend);
+	RUN(trends_move_in_turns);
 	RUN(snapshots_do_not_change);
 	RUN(many_sites);
 	return check_end();
