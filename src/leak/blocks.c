@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/util/sorted.h"
+
 #define GRANULE_SHIFT 9u /* 512 bytes: at most 32 blocks to look through, and 0.8 % of the heap */
 /* Blocks further apart are of different clusters: an index of the gap would cost more than one more
  * step of the search. */
@@ -316,17 +318,7 @@ uint32_t leak_blocks_find(const struct leak_blocks *b, uint64_t word)
 
 uint32_t leak_blocks_from(const struct leak_blocks *b, uint64_t addr)
 {
-	uint32_t low = 0, high = b->count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (b->block[middle].addr < addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return (uint32_t)sorted_before(SORTED_BY(b->block, b->count, addr), addr);
 }
 
 void leak_blocks_free(struct leak_blocks *b)

@@ -15,6 +15,7 @@
 
 #include "src/proc/proc.h"
 #include "src/util/array.h"
+#include "src/util/sorted.h"
 
 #define PAGE	      PROC_PAGE_BYTES
 #define BUFFER_BYTES  (1u << 20) /* fits the second cache; larger reads gain nothing */
@@ -170,17 +171,9 @@ void leak_space_join(struct leak_space *s, struct leak_space *of)
 
 const struct leak_map *leak_space_map(const struct leak_space *s, uint64_t addr)
 {
-	size_t low = 0, high = s->maps;
+	size_t i = sorted_through(SORTED_BY(s->map, s->maps, end), addr);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (s->map[middle].end <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < s->maps && s->map[low].start <= addr ? &s->map[low] : NULL;
+	return i < s->maps && s->map[i].start <= addr ? &s->map[i] : NULL;
 }
 
 /* ---- words ---- */

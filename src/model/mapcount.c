@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "src/model/map.h"
+#include "src/util/sorted.h"
 
 /* Chunks of glibc: a head of 8 bytes that is theirs alone, in steps of 16, at least 32. */
 #define HEAD_BYTES  8u
@@ -220,17 +221,7 @@ static void block_add(struct counter *c, const struct map_block *b, uint64_t nex
 
 static size_t block_first(const struct map_input *in, uint64_t addr)
 {
-	size_t low = 0, high = in->blocks;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (in->block[middle].addr < addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return sorted_before(SORTED_BY(in->block, in->blocks, addr), addr);
 }
 
 static void span_count(struct counter *c)

@@ -12,6 +12,7 @@
 #include <string.h>
 #include "src/sym/ranges.h"
 #include "src/util/array.h"
+#include "src/util/sorted.h"
 
 /* Parts of one name, and its length: more is cut from the outside. */
 #define PARTS_MAX 32u
@@ -46,17 +47,9 @@ uint32_t lineage_add(struct lineage *l, Dwarf_Die *die, uint32_t parent)
 
 static struct ancestor *ancestor_find(struct lineage *l, Dwarf_Off offset)
 {
-	size_t lo = 0, hi = l->count;
+	size_t i = sorted_before(SORTED_BY(l->items, l->count, offset), offset);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (l->items[mid].offset < offset)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < l->count && l->items[lo].offset == offset ? &l->items[lo] : NULL;
+	return i < l->count && l->items[i].offset == offset ? &l->items[i] : NULL;
 }
 
 /* The DIE that stands where the function was declared: the end of its references to others. */

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include "src/util/array.h"
+#include "src/util/sorted.h"
 
 /* Ranges one entry may have; the largest real ones have some thousands. */
 #define PER_DIE_MAX 65536
@@ -61,17 +62,7 @@ void ranges_sort(struct ranges *l)
 /* How many ranges begin at or before `vaddr`. */
 static size_t count_before(const struct ranges *l, uint64_t vaddr)
 {
-	size_t lo = 0, hi = l->count;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (l->items[mid].lo <= vaddr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return sorted_through(SORTED_BY(l->items, l->count, lo), vaddr);
 }
 
 const struct range *ranges_next(const struct ranges *l, uint64_t vaddr, size_t *at)

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "src/util/sorted.h"
 
 /* Symbols that begin inside another one (labels in assembly) are few: how far to look for the
  * outer. */
@@ -190,17 +191,7 @@ void symtab_free(struct symtab *t)
 /* The number of symbols that begin at or before `vaddr`. */
 static size_t upper_bound(const struct symtab *t, uint64_t vaddr)
 {
-	size_t lo = 0, hi = t->count;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (t->symbols[mid].start <= vaddr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return sorted_through(SORTED_BY(t->symbols, t->count, start), vaddr);
 }
 
 const char *symtab_find(const struct symtab *t, uint64_t vaddr)
