@@ -44,25 +44,6 @@ struct leak_coop {
 
 /* ---- whether it may be asked ---------------------------------------------------------------- */
 
-/* A number of /proc/.../status; `last`: of several. */
-static bool status_number(const char *path, const char *name, bool last, long *value)
-{
-	char text[4096];
-	const char *p;
-	char *end;
-
-	if (proc_slurp(path, text, sizeof(text)) <= 0)
-		return false;
-	p = strstr(text, name);
-	if (!p)
-		return false;
-	for (p += strlen(name);; p = end) {
-		*value = strtol(p, &end, 10);
-		if (!last || *end != '\t')
-			return end != p;
-	}
-}
-
 /*
  * Whether system calls may be the end of a thread that are none of ours: it has more filters than
  * we have. Those of a container are everybody's in it, and a program that we launched has ours.
@@ -71,12 +52,12 @@ static bool has_sandbox(const char *path)
 {
 	long mode = 0, filters = 0, ours = 0;
 
-	if (!status_number(path, "\nSeccomp:", false, &mode))
+	if (!proc_status_number(path, "\nSeccomp:", false, &mode))
 		return true;
 	if (mode == 0)
 		return false;
-	return mode != 2 || !status_number(path, "\nSeccomp_filters:", false, &filters) ||
-	       !status_number("/proc/self/status", "\nSeccomp_filters:", false, &ours) ||
+	return mode != 2 || !proc_status_number(path, "\nSeccomp_filters:", false, &filters) ||
+	       !proc_status_number("/proc/self/status", "\nSeccomp_filters:", false, &ours) ||
 	       filters > ours;
 }
 
@@ -278,7 +259,7 @@ static bool thread_list(void *ctx, pid_t tid, const char *path)
 	l->stop->thread = t;
 	t += l->stop->count++;
 	*t = (struct leak_thread){ .tid = tid, .state = LEAK_THREAD_UNSEIZED };
-	if (!status_number(path, "\nNSpid:", true, &seen) || seen != (long)l->maker)
+	if (!proc_status_number(path, "\nNSpid:", true, &seen) || seen != (long)l->maker)
 		return false;
 	t->state = LEAK_THREAD_STOPPED;
 	return false;
@@ -392,7 +373,7 @@ static bool has_threads(pid_t pid)
 	long n = 0;
 
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	return !status_number(path, "\nThreads:", false, &n) || n > 1;
+	return !proc_status_number(path, "\nThreads:", false, &n) || n > 1;
 }
 
 const char *leak_coop_lend(struct leak_coop *c, struct leak_lent *out)

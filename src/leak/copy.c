@@ -49,21 +49,10 @@ struct making {
 
 static bool status_number(pid_t tid, const char *name, bool last, long *value)
 {
-	char path[64], text[4096];
-	const char *p;
-	char *end;
+	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
-	if (proc_slurp(path, text, sizeof(text)) <= 0)
-		return false;
-	p = strstr(text, name);
-	if (!p)
-		return false;
-	for (p += strlen(name);; p = end) {
-		*value = strtol(p, &end, 10);
-		if (!last || *end != '\t')
-			return end != p;
-	}
+	return proc_status_number(path, name, last, value);
 }
 
 /* A sandbox may kill for system calls that its program never makes. */

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -61,6 +62,24 @@ static ssize_t proc_slurp_at(int dir, const char *path, char *buf, size_t cap)
 ssize_t proc_slurp(const char *path, char *buf, size_t cap)
 {
 	return proc_slurp_at(AT_FDCWD, path, buf, cap);
+}
+
+bool proc_status_number(const char *path, const char *name, bool last, long *value)
+{
+	char text[4096];
+	const char *p;
+	char *end;
+
+	if (proc_slurp(path, text, sizeof(text)) <= 0)
+		return false;
+	p = strstr(text, name);
+	if (!p)
+		return false;
+	for (p += strlen(name);; p = end) {
+		*value = strtol(p, &end, 10);
+		if (!last || *end != '\t')
+			return end != p;
+	}
 }
 
 static int proc_open(pid_t pid)

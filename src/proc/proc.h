@@ -114,6 +114,9 @@ int proc_resolve(const struct proc_claim *c, pid_t *pid);
 
 /* Reads a file into `buf` (NUL-terminated), as far as it fits. Bytes read, or -errno. */
 ssize_t proc_slurp(const char *path, char *buf, size_t cap);
+/* A number of a /proc/.../status, by its name as in "\nSeccomp:"; `last`: of several. False: not
+ * there. */
+bool proc_status_number(const char *path, const char *name, bool last, long *value);
 
 #define PROC_BOOT_ID_BYTES 16
 /* This boot's id, from its text with dashes. False when the kernel does not tell. */
