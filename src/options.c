@@ -256,14 +256,13 @@ static int set_leak_check(struct options *o, const char *value, struct why *why)
 	return 0;
 }
 
-/* "stacks,globals": only these count. */
-static int set_leak_roots(struct options *o, const char *value, struct why *why)
+/* "word,word": the bits of all. False: one is not among `words`. */
+static bool words_find(
+	const char *value, const char *const *words, const unsigned *bits, unsigned *all)
 {
-	static const char *const words[] = { "registers", "vectors", "stacks", "globals", "maps",
-		NULL };
-	char word[16];
+	char word[24];
 
-	o->leak_roots = 0;
+	*all = 0;
 	for (const char *p = value; *p; p += *p == ',') {
 		size_t len = strcspn(p, ",");
 		int found;
@@ -271,12 +270,23 @@ static int set_leak_roots(struct options *o, const char *value, struct why *why)
 		snprintf(word, sizeof(word), "%.*s", (int)len, p);
 		found = word_find(word, words);
 		if (found < 0)
-			return why_set(
-				why, "must be some of registers,vectors,stacks,globals,maps");
-		o->leak_roots |= 1u << found;
+			return false;
+		*all |= bits[found];
 		p += len;
 	}
-	return 0;
+	return true;
+}
+
+/* "stacks,globals": only these count. */
+static int set_leak_roots(struct options *o, const char *value, struct why *why)
+{
+	static const char *const words[] = { "registers", "vectors", "stacks", "globals", "maps",
+		NULL };
+	static const unsigned bits[] = { 1u << 0, 1u << 1, 1u << 2, 1u << 3, 1u << 4 };
+
+	if (words_find(value, words, bits, &o->leak_roots))
+		return 0;
+	return why_set(why, "must be some of registers,vectors,stacks,globals,maps");
 }
 
 /* "memcheck", "none", or some of them: only these count. */
@@ -287,23 +297,11 @@ static int set_leak_heuristics(struct options *o, const char *value, struct why 
 	/* As enum leak_heuristic has them. */
 	static const unsigned bits[] = { 0, 1u << 1, 1u << 2, 1u << 3, 1u << 4, 1u << 5, 1u << 6,
 		30u, OPTIONS_HEURISTICS_ALL };
-	char word[24];
 
-	o->leak_heuristics = 0;
-	for (const char *p = value; *p; p += *p == ',') {
-		size_t len = strcspn(p, ",");
-		int found;
-
-		snprintf(word, sizeof(word), "%.*s", (int)len, p);
-		found = word_find(word, words);
-		if (found < 0)
-			return why_set(why,
-				"must be all, memcheck, none, or some of stdstring,length64,"
-				"newarray,multipleinheritance,header,sds");
-		o->leak_heuristics |= bits[found];
-		p += len;
-	}
-	return 0;
+	if (words_find(value, words, bits, &o->leak_heuristics))
+		return 0;
+	return why_set(why, "must be all, memcheck, none, or some of "
+			    "stdstring,length64,newarray,multipleinheritance,header,sds");
 }
 
 static int set_leak_copy(struct options *o, const char *value, struct why *why)
