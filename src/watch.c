@@ -155,21 +155,6 @@ static void image_switch(struct watch *w, const struct target_segment *t)
 	w->changed = true;
 }
 
-/* Removes the segment of a process that has ended, unless another viewer looks at it. True when it
- * did. */
-static bool ended_remove(const char *path)
-{
-	char message[READ_MESSAGE_MAX];
-	struct read_segment *s = read_open(path, message);
-	bool removed;
-
-	if (!s)
-		return false;
-	removed = read_remove_if_unused(s);
-	read_close(s);
-	return removed;
-}
-
 /*
  * What is not kept is left alone while it runs, and the first that were killed: that is for -r. It
  * costs no session: programs that fork without end must not make segments faster than they go.
@@ -179,7 +164,7 @@ static void child_left_out(struct watch *w, const struct target_segment *t)
 	if (t->state == TARGET_DEAD && w->killed < KILLED_MAX)
 		w->killed++;
 	else if (t->state == TARGET_DEAD || t->state == TARGET_EXITED)
-		w->not_kept += ended_remove(t->path);
+		w->not_kept += read_remove_file(t->path);
 }
 
 /* A child, or an image of ours that came and went between two looks. */
@@ -211,7 +196,7 @@ static void passing_drop(struct watch *w, const struct target_segment *t)
 			w->members[i] = w->members[--w->count];
 			return;
 		}
-	ended_remove(t->path);
+	read_remove_file(t->path);
 }
 
 static int segment_found(void *ctx, const struct target_segment *t)
@@ -360,7 +345,7 @@ static int disown_one(void *ctx, const struct target_segment *t)
 		prepare_disown(t->path);
 	if (t->state == TARGET_EXITED ||
 		(read_peek(t->path, &id, message) == 0 && id.state == HT_STATE_EXITED))
-		ended_remove(t->path);
+		read_remove_file(t->path);
 	return 0;
 }
 
@@ -380,7 +365,7 @@ static int clear_one(void *ctx, const struct target_segment *t)
 		c->left.ending += t->process > 0 && target_is_ending(t->process);
 	}
 	if (t->state == TARGET_DEAD)
-		ended_remove(t->path);
+		read_remove_file(t->path);
 	return 0;
 }
 

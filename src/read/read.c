@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Opening a segment and reading its header, totals, modules and rings (read.h); sites are in
- * sites.c, stacks in stacks.c, blocks in blocks.c. Everything comes by pread: a hole costs no
- * memory, and a file cut short under us is a short read, not a SIGBUS. Main thread.
+ * Opening a segment and reading its header, modules and rings (read.h); totals are in totals.c,
+ * sites in sites.c, stacks in stacks.c, blocks in blocks.c. Everything comes by pread: a hole costs
+ * no memory, and a file cut short under us is a short read, not a SIGBUS. Main thread.
  */
 #include "src/read/read.h"
 
@@ -192,9 +192,7 @@ static void identity_fill(const struct ht_header *h, struct read_identity *out)
 		h->command_bytes < HT_COMMAND_MAX ? h->command_bytes : HT_COMMAND_MAX - 1;
 }
 
-/* Reads the header afresh but for its long tables, which *h does without; its layout words stay
- * those that were checked. */
-static int header_again(struct read_segment *s, struct ht_header *h)
+int read_header_again(struct read_segment *s, struct ht_header *h)
 {
 	if (read_at(s, 0, h, offsetof(struct ht_header, committed)) != 0)
 		return -EIO;
@@ -206,7 +204,7 @@ static int header_again(struct read_segment *s, struct ht_header *h)
 int read_identity(struct read_segment *s, struct read_identity *out)
 {
 	struct ht_header h;
-	int rc = header_again(s, &h);
+	int rc = read_header_again(s, &h);
 
 	if (rc == 0)
 		identity_fill(&h, out);
@@ -344,144 +342,24 @@ bool read_remove_if_unused(struct read_segment *s)
 	return unlink(s->path) == 0;
 }
 
+bool read_remove_file(const char *path)
+{
+	char message[READ_MESSAGE_MAX];
+	struct read_segment *s = read_open(path, message);
+	bool removed;
+
+	if (!s)
+		return false;
+	removed = read_remove_if_unused(s);
+	read_close(s);
+	return removed;
+}
+
 uint64_t read_memory_bytes(const struct read_segment *s)
 {
 	struct stat st;
 
 	return fstat(s->fd, &st) == 0 ? (uint64_t)st.st_blocks * 512 : 0;
-}
-
-/* The highest peak that a slot knows of, and when. */
-static void totals_peak(
-	struct read_totals *out, const struct ht_header *h, const struct ht_thread *t)
-{
-	uint64_t peak = share_peak(&t->share);
-
-	if (!share_above(peak, out->peak_bytes))
-		return;
-	out->peak_bytes = peak;
-	out->peak_ns = t->peak_ns > h->created_ns ? t->peak_ns - h->created_ns : 0;
-}
-
-static void totals_add_thread(struct read_totals *out, const struct ht_thread *t)
-{
-	uint64_t frees = 0;
-
-	for (unsigned i = 0; i < HT_SIZE_BUCKETS; i++) {
-		out->size_allocs[i] += t->size[i].allocs;
-		out->size_frees[i] += t->size[i].frees;
-		out->size_alloc_bytes[i] += t->size[i].alloc_bytes;
-		out->size_free_bytes[i] += t->size[i].free_bytes;
-		out->allocs += t->size[i].allocs;
-		out->alloc_bytes += t->size[i].alloc_bytes;
-		out->free_bytes += t->size[i].free_bytes;
-		frees += t->size[i].frees;
-	}
-	out->frees += frees;
-	read_lives_add(out->life, frees, t->life);
-	out->reallocs += t->reallocs;
-	out->temporary += t->temporary;
-	out->failed += t->failed;
-	out->unknown_frees += t->unknown_frees;
-	out->events += t->ring_head;
-}
-
-/* Slots are not read at one moment: the sum may be below zero, or above what any of them saw. */
-static void totals_finish(struct read_totals *out, const struct ht_header *h)
-{
-	uint64_t live = out->alloc_bytes - out->free_bytes;
-
-	out->live_bytes = share_above(0, live) ? 0 : live;
-	if (out->peak_bytes >= out->live_bytes)
-		return;
-	out->peak_bytes = out->live_bytes;
-	out->peak_ns = h->clock_ns > h->created_ns ? h->clock_ns - h->created_ns : 0;
-}
-
-static void totals_add_header(struct read_totals *out, const struct ht_header *h)
-{
-	out->clock_ns = h->clock_ns;
-	out->untracked_blocks = h->untracked_blocks;
-	out->untracked_bytes = h->untracked_bytes;
-	out->missed_frees = h->missed_frees;
-	out->unwinds_checked = h->unwinds_checked;
-	out->unwinds_wrong = h->unwinds_wrong;
-	out->unwinds_shorter = h->unwinds_shorter;
-	out->unwinds_longer = h->unwinds_longer;
-	out->sites = h->sites;
-	out->nodes = h->nodes;
-	out->modules = h->modules;
-	out->live_levels = h->live_levels;
-	out->state = h->state;
-}
-
-/* The latest marks that are written, oldest first. */
-static void totals_add_marks(struct read_totals *out, const struct ht_header *h)
-{
-	uint32_t first = h->marks > HT_MARKS ? h->marks - HT_MARKS : 0;
-
-	for (uint32_t i = first; i - first < HT_MARKS && i < h->marks; i++) {
-		struct ht_mark m = h->mark[i % HT_MARKS];
-
-		if (m.ns == 0)
-			continue;
-		m.ns = m.ns > h->created_ns ? m.ns - h->created_ns : 0;
-		out->mark[out->marks++] = m;
-	}
-	out->sample_bytes = h->sample_bytes;
-	out->sample_most = h->sample_most;
-	out->timed_events = h->timed_events;
-	out->timed_ns = h->timed_ns;
-}
-
-/* The history between two equal even sequence numbers; after a few tries as it is, with less trust.
- */
-static void history_copy(struct read_segment *s, struct ht_history *out)
-{
-	uint64_t at = offsetof(struct ht_header, history);
-
-	for (int i = 0; i < 4; i++) {
-		uint64_t sequence;
-
-		if (read_at(s, at, out, sizeof(*out)) != 0 ||
-			read_at(s, at + offsetof(struct ht_history, sequence), &sequence,
-				sizeof(sequence)) != 0)
-			break;
-		if (out->sequence % 2 == 0 && out->sequence == sequence)
-			break;
-	}
-	if (out->points > HT_HISTORY_POINTS)
-		out->points = HT_HISTORY_POINTS;
-}
-
-static uint32_t clamp(uint32_t value, uint64_t limit)
-{
-	return value < limit ? value : (uint32_t)limit;
-}
-
-int read_totals(struct read_segment *s, struct read_totals *out)
-{
-	struct ht_header h;
-	struct ht_thread t;
-	int rc = header_again(s, &h);
-
-	if (rc != 0)
-		return rc;
-	memset(out, 0, sizeof(*out));
-	totals_add_header(out, &h);
-	totals_add_marks(out, &h);
-	s->threads = clamp(h.threads, read_capacity(s, HT_REGION_THREADS, sizeof(t)));
-	for (uint32_t i = 0; i < s->threads; i++) {
-		rc = read_elements(s, HT_REGION_THREADS, i, 1, sizeof(t), &t);
-		if (rc != 0)
-			return rc;
-		totals_add_thread(out, &t);
-		totals_peak(out, &h, &t);
-	}
-	totals_finish(out, &h);
-	out->sites = clamp(out->sites, read_capacity(s, HT_REGION_SITES, sizeof(struct ht_site)));
-	history_copy(s, &out->history);
-	return 0;
 }
 
 int read_module(struct read_segment *s, uint32_t module, struct read_module *out)

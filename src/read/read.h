@@ -81,6 +81,8 @@ void read_publish_clock(struct read_segment *s, uint64_t now_ns);
 int read_control(struct read_segment *s, uint64_t sample_bytes, bool measure);
 /* True when no viewer holds the segment and, if so, removes the file. */
 bool read_remove_if_unused(struct read_segment *s);
+/* The same with a file that nobody has opened: that of a process that has ended. */
+bool read_remove_file(const char *path);
 /* Memory the file takes now, bytes. */
 uint64_t read_memory_bytes(const struct read_segment *s);
 

@@ -28,6 +28,9 @@ void read_lives_add(uint64_t *out, uint64_t frees, const uint64_t *longer);
 /* How many elements a region holds. */
 uint64_t read_capacity(const struct read_segment *s, enum ht_region_id region, size_t element);
 
+/* Reads the header afresh but for its long tables, which *h does without; its layout words stay
+ * those that were checked. 0, -EIO, or -EPROTO when it is another. */
+int read_header_again(struct read_segment *s, struct ht_header *h);
 /* Writes words of the header, aligned ones, that viewers may; opens `write_fd`. 0 or -errno. */
 int read_header_put(struct read_segment *s, size_t at, const void *words, size_t bytes);
 

@@ -258,20 +258,6 @@ int target_list(int (*visit)(void *ctx, const struct target_segment *s), void *c
 	return result;
 }
 
-/* True when it was removed. */
-static bool segment_remove(const char *path)
-{
-	char message[READ_MESSAGE_MAX];
-	struct read_segment *s = read_open(path, message);
-	bool removed;
-
-	if (!s)
-		return false;
-	removed = read_remove_if_unused(s);
-	read_close(s);
-	return removed;
-}
-
 /* What is left where someone was killed while making a segment, which takes no time. */
 static bool is_rest(const char *path)
 {
@@ -300,7 +286,7 @@ int target_clean(void)
 		const struct target_segment *s = &f.items[i];
 
 		if (s->state == TARGET_DEAD || s->state == TARGET_EXITED)
-			removed += segment_remove(s->path);
+			removed += read_remove_file(s->path);
 		else if (s->state == TARGET_UNREADABLE && is_rest(s->path))
 			removed += unlink(s->path) == 0;
 	}
