@@ -5,25 +5,38 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#include "src/model/growth.h"
 #include "tui/views.h"
 
-#define LOST	   ((1u << SNAP_LEAK_REACHABLE) - 1)
-#define SUPPRESSED (1u << SNAP_LEAK_CLASSES)
+#define LOST	   (1u << KIND_DEFINITE | 1u << KIND_INDIRECT | 1u << KIND_POSSIBLE)
+#define GROWING	   (1u << KIND_GROWING)
+#define SUPPRESSED (1u << KIND_COUNT)
 
 /* What K goes through. */
 static const struct {
 	const char *name;
 	unsigned kinds;
 } choices[] = {
-	{ "lost", LOST },
-	{ "definite", 1u << SNAP_LEAK_DEFINITE },
-	{ "indirect", 1u << SNAP_LEAK_INDIRECT },
-	{ "possible", 1u << SNAP_LEAK_POSSIBLE },
-	{ "reachable", 1u << SNAP_LEAK_REACHABLE },
+	{ "lost, growing", LOST | GROWING },
+	{ "definite", 1u << KIND_DEFINITE },
+	{ "indirect", 1u << KIND_INDIRECT },
+	{ "possible", 1u << KIND_POSSIBLE },
+	{ "growing", GROWING },
+	{ "reachable", 1u << KIND_REACHABLE },
 	{ "suppressed", SUPPRESSED },
-	{ "all", LOST | 1u << SNAP_LEAK_REACHABLE | SUPPRESSED },
+	{ "all", LOST | GROWING | 1u << KIND_REACHABLE | SUPPRESSED },
 };
 static_assert(sizeof(choices) / sizeof(choices[0]) == LEAKLIST_CHOICES, "all have a name");
+
+static enum leaks_kind kind_of(enum snap_leak_class class)
+{
+	static const enum leaks_kind kinds[] = { [SNAP_LEAK_DEFINITE] = KIND_DEFINITE,
+		[SNAP_LEAK_INDIRECT] = KIND_INDIRECT,
+		[SNAP_LEAK_POSSIBLE] = KIND_POSSIBLE,
+		[SNAP_LEAK_REACHABLE] = KIND_REACHABLE };
+
+	return kinds[class];
+}
 
 const char *leaklist_choice(const struct ui *ui)
 {
@@ -35,16 +48,71 @@ const struct leaks *leaklist_state(const struct ui *ui)
 	return ui->source->leaks(ui->source->ctx);
 }
 
-static uint64_t key_of(const struct snap_leak_site *l)
-{
-	return (uint64_t)l->class << 33 | (uint64_t)l->suppressed << 32 | l->site;
-}
-
 const struct leaks_row *view_leaks_selected(const struct ui *ui)
 {
 	const struct leaks_state *st = &ui->leaks;
 
-	return st->list.cursor < st->list.count ? &st->row[st->list.cursor] : NULL;
+	return st->list.cursor < st->list.count && !st->is_gone ? &st->row[st->list.cursor] : NULL;
+}
+
+/* ---- what is known of a row ---- */
+
+const char *leaklist_kind(const struct leaks_row *row)
+{
+	if (row->kind == KIND_GROWING)
+		return "growing";
+	return row->leak->suppressed ? "suppressed" : snapshot_leak_word(row->leak->class);
+}
+
+struct snap_leak_sum leaklist_sum(const struct leaks_row *row)
+{
+	if (row->kind == KIND_GROWING)
+		return (struct snap_leak_sum){ row->site->live_blocks, row->site->live_bytes };
+	return row->leak->sum;
+}
+
+bool leaklist_grows(const struct leaks_row *row)
+{
+	return row->site && row->site->growth.sure > 0;
+}
+
+bool leaklist_since(const struct ui *ui, const struct leaks_row *row, double *bytes)
+{
+	bool grows = row->kind == KIND_GROWING;
+	uint64_t then;
+
+	if (grows ? !ui->leaks.last : row->leak->seen < 2)
+		return false;
+	then = !grows ? row->leak->before.bytes : row->leak ? row->leak->sum.bytes : 0;
+	*bytes = (double)leaklist_sum(row).bytes - (double)then;
+	return true;
+}
+
+bool leaklist_oldest(const struct ui *ui, const struct leaks_row *row, uint64_t *ns)
+{
+	uint64_t now = ui->shown ? ui->shown->uptime_ns : 0;
+
+	if (row->kind == KIND_GROWING) {
+		*ns = row->site->oldest_ns;
+		return row->site->has_ages;
+	}
+	*ns = now > row->leak->oldest_ns ? now - row->leak->oldest_ns : 0;
+	return true;
+}
+
+enum leaks_confidence leaklist_confidence(const struct ui *ui, const struct leaks_row *row)
+{
+	return row->kind == KIND_GROWING ? LEAKS_NONE : leaks_confidence(ui->leaks.last, row->leak);
+}
+
+static uint64_t behind(const struct leaks_row *row)
+{
+	return row->kind == KIND_GROWING ? 0 : row->leak->indirect.bytes;
+}
+
+static uint64_t growth_key(const struct leaks_row *row)
+{
+	return row->site ? growth_rank_key(&row->site->growth) : 0;
 }
 
 /* ---- order ---- */
@@ -52,11 +120,6 @@ const struct leaks_row *view_leaks_selected(const struct ui *ui)
 static int down(double a, double b)
 {
 	return (a < b) - (a > b);
-}
-
-double leaklist_since(const struct snap_leak_site *l)
-{
-	return (double)l->sum.bytes - (double)l->before.bytes;
 }
 
 static int by_name(const struct ui *ui, const struct leaks_row *a, const struct leaks_row *b)
@@ -71,32 +134,53 @@ static int by_name(const struct ui *ui, const struct leaks_row *a, const struct 
 	return strcmp(x, y);
 }
 
-static int leaks_by(const struct ui *ui, const struct leaks_row *ra, const struct leaks_row *rb)
+static double since(const struct ui *ui, const struct leaks_row *row)
 {
-	const struct snap_leak_site *a = ra->leak, *b = rb->leak;
-	const struct snap_leaks *l = ui->leaks.last;
+	double bytes;
 
+	return leaklist_since(ui, row, &bytes) ? bytes : 0;
+}
+
+static double oldest(const struct ui *ui, const struct leaks_row *row)
+{
+	uint64_t ns;
+
+	return leaklist_oldest(ui, row, &ns) ? (double)ns : 0;
+}
+
+static int leaks_by(const struct ui *ui, const struct leaks_row *a, const struct leaks_row *b)
+{
 	switch (ui->leaks.order.sort) {
 	case BY_BYTES:
-		return down((double)a->sum.bytes, (double)b->sum.bytes);
+		return down((double)leaklist_sum(a).bytes, (double)leaklist_sum(b).bytes);
 	case BY_BLOCKS:
-		return down((double)a->sum.blocks, (double)b->sum.blocks);
+		return down((double)leaklist_sum(a).blocks, (double)leaklist_sum(b).blocks);
 	case BY_BEHIND:
-		return down((double)a->indirect.bytes, (double)b->indirect.bytes);
+		return down((double)behind(a), (double)behind(b));
 	case BY_OLDEST:
-		return -down((double)a->oldest_ns, (double)b->oldest_ns);
+		return down(oldest(ui, a), oldest(ui, b));
 	case BY_SINCE:
-		return down(leaklist_since(a), leaklist_since(b));
+		return down(since(ui, a), since(ui, b));
 	case BY_CONFIDENCE:
-		return down(leaks_confidence(l, a), leaks_confidence(l, b));
+		return down(leaklist_confidence(ui, a), leaklist_confidence(ui, b));
+	case BY_GROWTH:
+		return (growth_key(a) < growth_key(b)) - (growth_key(a) > growth_key(b));
 	case BY_SITE:
-		return by_name(ui, ra, rb);
+		return by_name(ui, a, b);
 	default:
-		return (int)a->class - (int)b->class;
+		return (int)a->kind - (int)b->kind;
 	}
 }
 
-/* Ties: by class, and by what a definite one takes along; at last by id, so that rows stay. */
+static uint32_t site_of(const struct leaks_row *row)
+{
+	return row->kind == KIND_GROWING ? row->site->id : row->leak->site;
+}
+
+/*
+ * Ties: by kind, and by what a definite one takes along, or by how bad it grows; at last by id, so
+ * that rows stay.
+ */
 static int leaks_compare(const void *pa, const void *pb, void *ctx)
 {
 	const struct leaks_row *a = pa, *b = pb;
@@ -106,27 +190,29 @@ static int leaks_compare(const void *pa, const void *pb, void *ctx)
 	if (ui->leaks.order.reverse)
 		by = -by;
 	if (!by)
-		by = (int)a->leak->class - (int)b->leak->class;
+		by = (int)a->kind - (int)b->kind;
+	if (!by && a->kind == KIND_GROWING)
+		by = (growth_key(a) < growth_key(b)) - (growth_key(a) > growth_key(b));
 	if (!by)
-		by = down((double)(a->leak->sum.bytes + a->leak->indirect.bytes),
-			(double)(b->leak->sum.bytes + b->leak->indirect.bytes));
-	return by ? by : (a->leak->site > b->leak->site) - (a->leak->site < b->leak->site);
+		by = down((double)(leaklist_sum(a).bytes + behind(a)),
+			(double)(leaklist_sum(b).bytes + behind(b)));
+	return by ? by : (site_of(a) > site_of(b)) - (site_of(a) < site_of(b));
 }
 
 /* ---- rows ---- */
 
-static bool is_chosen(const struct ui *ui, const struct snap_leak_site *l)
-{
-	unsigned kinds = choices[ui->leaks.choice].kinds;
-
-	return l->suppressed ? kinds & SUPPRESSED : kinds >> l->class & 1;
-}
+/* What is known of one call site before there are rows. */
+struct known {
+	const struct snap_site *site;
+	const struct snap_leak_site *reachable; /* what the last scan could reach */
+	bool has_row, suppressed;
+};
 
 /* By id; NULL without memory. */
-static const struct snap_site **sites_by_id(const struct ui *ui, uint32_t *count)
+static struct known *known_make(const struct ui *ui, uint32_t *count)
 {
 	const struct snapshot *s = ui->shown;
-	const struct snap_site **by;
+	struct known *by;
 	uint32_t most = 0;
 
 	for (size_t i = 0; s && i < s->nsites; i++)
@@ -134,35 +220,88 @@ static const struct snap_site **sites_by_id(const struct ui *ui, uint32_t *count
 			most = s->sites[i].id;
 	by = calloc(most + (size_t)1, sizeof(*by));
 	for (size_t i = 0; by && s && i < s->nsites; i++)
-		by[s->sites[i].id] = &s->sites[i];
+		by[s->sites[i].id].site = &s->sites[i];
 	*count = by ? most + 1 : 0;
 	return by;
+}
+
+/* What is lost and grows is one of those that grow, too. */
+static bool is_chosen(const struct ui *ui, const struct snap_leak_site *l, const struct known *k)
+{
+	unsigned kinds = choices[ui->leaks.choice].kinds, kind = 1u << kind_of(l->class);
+
+	if (l->suppressed)
+		return kinds & SUPPRESSED;
+	if (k && k->site && k->site->growth.sure > 0 && (kind & LOST))
+		kind |= GROWING;
+	return kinds & kind;
+}
+
+static void leak_row(struct leaks_state *st, const struct ui *ui, const struct snap_leak_site *l,
+	struct known *k)
+{
+	if (is_chosen(ui, l, k)) {
+		st->row[st->list.count++] =
+			(struct leaks_row){ kind_of(l->class), l, k ? k->site : NULL };
+		if (k)
+			k->has_row = true;
+	}
+	if (k && l->suppressed)
+		k->suppressed = true;
+	else if (k && l->class == SNAP_LEAK_REACHABLE)
+		k->reachable = l;
+}
+
+/* Nobody wants to be told of what he has suppressed. */
+static void growing_rows(struct leaks_state *st, const struct ui *ui, const struct known *by)
+{
+	const struct snapshot *s = ui->shown;
+
+	st->growing = 0;
+	st->growing_bytes_per_s = 0;
+	for (size_t i = 0; by && s && i < s->nsites; i++) {
+		const struct snap_site *site = &s->sites[i];
+		const struct known *k = &by[site->id];
+
+		if (site->growth.sure <= 0 || k->suppressed)
+			continue;
+		st->growing++;
+		st->growing_bytes_per_s += site->growth.bytes_per_s;
+		if (!k->has_row && (choices[st->choice].kinds & GROWING))
+			st->row[st->list.count++] =
+				(struct leaks_row){ KIND_GROWING, k->reachable, site };
+	}
+}
+
+static bool room_make(struct leaks_state *st, size_t n)
+{
+	void *p = n > st->room ? realloc(st->row, n * sizeof(*st->row)) : st->row;
+
+	if (n > st->room && !p)
+		return false;
+	st->row = p;
+	st->room = n > st->room ? n : st->room;
+	return true;
 }
 
 static void rows_make(struct ui *ui)
 {
 	struct leaks_state *st = &ui->leaks;
 	size_t n = st->last ? st->last->nsites : 0;
-	const struct snap_site **by;
+	size_t grow = ui->shown ? growth_rank(ui->shown, NULL, 0) : 0;
+	struct known *by;
 	uint32_t ids;
 
-	if (n > st->room) {
-		void *p = realloc(st->row, n * sizeof(*st->row));
-
-		if (!p)
-			n = st->room;
-		st->row = p ? p : st->row;
-		st->room = n;
-	}
-	by = sites_by_id(ui, &ids);
 	st->list.count = 0;
+	if (!room_make(st, n + grow))
+		return;
+	by = known_make(ui, &ids);
 	for (size_t i = 0; i < n; i++) {
 		const struct snap_leak_site *l = &st->last->sites[i];
 
-		if (is_chosen(ui, l))
-			st->row[st->list.count++] =
-				(struct leaks_row){ l, l->site < ids ? by[l->site] : NULL };
+		leak_row(st, ui, l, l->site < ids ? &by[l->site] : NULL);
 	}
+	growing_rows(st, ui, by);
 	if (st->list.count)
 		qsort_r(st->row, st->list.count, sizeof(*st->row), leaks_compare, ui);
 	free(by);
@@ -173,26 +312,42 @@ void leaklist_select_cursor(struct ui *ui)
 	const struct leaks_row *row = view_leaks_selected(ui);
 
 	ui->leaks.has_selected = row != NULL;
-	if (row)
-		ui->leaks.selected = key_of(row->leak);
+	if (!row)
+		return;
+	ui->leaks.selected = site_of(row);
+	ui->leaks.selected_kind = row->kind;
+}
+
+/* The row that was selected, or another of its call site: what grew may be lost now. -1: none. */
+static long selected_find(const struct leaks_state *st)
+{
+	long at = -1;
+
+	for (size_t i = 0; st->has_selected && i < st->list.count; i++)
+		if (site_of(&st->row[i]) == st->selected &&
+			(at < 0 || st->row[i].kind == st->selected_kind))
+			at = (long)i;
+	return at;
 }
 
 void view_leaks_update(struct ui *ui)
 {
 	struct leaks_state *st = &ui->leaks;
-	size_t count;
+	long at;
 
 	if (!ui->source->leaks)
 		return;
 	st->last = leaklist_state(ui)->last;
 	st->version = leaklist_state(ui)->version;
 	rows_make(ui);
-	count = st->list.count;
-	for (size_t i = 0; st->list.moved && st->has_selected && i < count; i++)
-		if (key_of(st->row[i].leak) == st->selected)
-			list_follow(&st->list, i);
-	list_recount(&st->list, count);
-	leaklist_select_cursor(ui);
+	at = st->list.moved ? selected_find(st) : 0;
+	if (st->list.moved && at >= 0)
+		list_follow(&st->list, (size_t)at);
+	list_recount(&st->list, st->list.count);
+	/* Who reads why does not want to read of another row all at once. */
+	st->is_gone = at < 0 && st->has_selected && ui_view(ui) == view_table[VIEW_WHY];
+	if (!st->is_gone)
+		leaklist_select_cursor(ui);
 }
 
 /* A result may come between two ticks, and the one before is gone then. */

@@ -1,23 +1,46 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The rows of the Leaks: those of the kinds that are chosen, in the order that is chosen, and which
- * one is selected. They belong to the last scan's result, and are made anew when there is another.
- * Main thread.
+ * one is selected. They are what the last scan found, and the call sites that grow, of which there
+ * are such before any scan, too; a site that is lost and grows has the rows of what is lost only.
+ * They are made anew when there is another scan or snapshot. Main thread.
  */
 #ifndef TUI_LEAKLIST_H
 #define TUI_LEAKLIST_H
 
 #include "tui/ui.h"
 
-enum { BY_KIND, BY_BYTES, BY_BLOCKS, BY_BEHIND, BY_OLDEST, BY_SINCE, BY_CONFIDENCE, BY_SITE };
+enum {
+	BY_KIND,
+	BY_BYTES,
+	BY_BLOCKS,
+	BY_BEHIND,
+	BY_OLDEST,
+	BY_SINCE,
+	BY_CONFIDENCE,
+	BY_GROWTH,
+	BY_SITE
+};
 
-#define LEAKLIST_CHOICES 7 /* of kinds */
+#define LEAKLIST_CHOICES 8 /* of kinds */
 
 /* What K chose. Static. */
 const char *leaklist_choice(const struct ui *ui);
 const struct leaks *leaklist_state(const struct ui *ui);
-/* Bytes more than by the scan before. */
-double leaklist_since(const struct snap_leak_site *l);
+/* "definite", ..., "growing". Static. */
+const char *leaklist_kind(const struct leaks_row *row);
+/* What the row is about: as the scan found it, or what lives now of a site that grows. */
+struct snap_leak_sum leaklist_sum(const struct leaks_row *row);
+/* Whether it grows, whatever else it does. */
+bool leaklist_grows(const struct leaks_row *row);
+/*
+ * Bytes more than by the scan before; of what only grows, than by the last one. False: there is
+ * none to compare with.
+ */
+bool leaklist_since(const struct ui *ui, const struct leaks_row *row, double *bytes);
+/* Age of its oldest block. False: not known. */
+bool leaklist_oldest(const struct ui *ui, const struct leaks_row *row, uint64_t *ns);
+enum leaks_confidence leaklist_confidence(const struct ui *ui, const struct leaks_row *row);
 void leaklist_select_cursor(struct ui *ui);
 
 #endif

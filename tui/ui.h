@@ -163,7 +163,20 @@ struct modules_state {
 
 #define LEAKS_EVERY_MIN_NS UINT64_C(1000000000)
 
+/* In their order; what grows is no leak, but may become one for who runs the program. */
+enum leaks_kind {
+	KIND_DEFINITE,
+	KIND_INDIRECT,
+	KIND_POSSIBLE,
+	KIND_GROWING,
+	KIND_REACHABLE,
+	KIND_COUNT
+};
+
 struct leaks_row {
+	enum leaks_kind kind;
+	/* What the last scan found; of what grows, that can be reached, or NULL: it found nothing,
+	 * or there was none. */
 	const struct snap_leak_site *leak;
 	const struct snap_site *site; /* NULL: not known yet */
 };
@@ -175,9 +188,13 @@ struct leaks_state {
 	unsigned version; /* of it */
 	struct leaks_row *row; /* owned, `room` of them */
 	size_t room;
-	uint64_t selected; /* call site and class */
+	uint32_t selected; /* call site, */
+	unsigned selected_kind; /* and its kind */
 	bool has_selected;
+	bool is_gone; /* there is no such row any more, and why it was there is read */
 	unsigned choice; /* which kinds are shown */
+	size_t growing; /* call sites that grow and are not suppressed, */
+	double growing_bytes_per_s; /* and how fast all of them do */
 	bool contents; /* of blocks are shown */
 	struct why *why; /* owned; of the selected row */
 	struct list why_list;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a leak scan found: a row for the blocks of each call site and class, and below it what is
- * known of the selected one. A scan is made when it is asked for; rows stay until the next one.
- * Main thread.
+ * What a leak scan found: a row for the blocks of each call site and class, and one for each other
+ * site that grows; below them what is known of the selected one. A scan is made when it is asked
+ * for; its rows stay until the next one. Main thread.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "src/model/growth.h"
 #include "src/model/leaks.h"
 #include "src/util/text.h"
 #include "src/util/units.h"
@@ -17,20 +18,25 @@
 #include "tui/views.h"
 #include "tui/why.h"
 
-#define PANE_FROM  12 /* body lines from which the pane below the table is there */
-#define PANE_LEAST 5
+#define PANE_FROM   12 /* body lines from which the pane below the table is there */
+#define PANE_LEAST  5
+#define STATUS_WIDE 120 /* cells that have room for blocks beside bytes */
+#define NOTE_MOST   3 /* lines above the rows, */
+#define NOTE_BODY   4 /* each for so many lines that there are */
 
 static const struct table_column leak_columns[] = {
 	{ "KIND", 9, false, 0,
 		"definite: nothing points to them; indirect: only lost blocks do; possible: only "
-		"pointers inside" },
+		"pointers inside; growing: they are more and more" },
 	{ "BYTES", 7, true, 0, "in blocks of this call site and kind" },
 	{ "BLOCKS", 7, true, 0, "so many they are" },
 	{ "BEHIND", 7, true, 96, "bytes that are lost with them: only they point there" },
 	{ "OLDEST", 7, true, 56, "age of the oldest" },
-	{ "SINCE", 8, true, 66, "bytes more than by the scan before" },
+	{ "SINCE", 8, true, 66,
+		"bytes more than by the scan before; of what grows, than by the last one" },
 	{ "SURE", 6, false, 76,
 		"high: found twice, and all was read; medium: found once; low: may be chance" },
+	{ "GROWS", 6, false, 76, "how sure it is that the call site goes on growing" },
 	{ "CALL SITE", 0, false, 0, "where they were allocated" },
 };
 static unsigned leak_off; /* columns are not chosen here */
@@ -137,8 +143,10 @@ void view_leaks_suppress(struct ui *ui, int arg, int key)
 	const struct leaks_row *row = view_leaks_selected(ui);
 	char text[UI_MESSAGE_MAX] = "";
 
-	if (!row || !row->site) {
-		ui_say(ui, row ? "this call site is not known yet" : "nothing to suppress");
+	if (!row || !row->site || row->kind == KIND_GROWING) {
+		ui_say(ui, !row	       ? "nothing to suppress"
+			   : row->site ? "only leaks are suppressed: that it grows is none"
+				       : "this call site is not known yet");
 		return;
 	}
 	ui->source->leaks_suppress(ui->source->ctx, row->site, text, sizeof(text));
@@ -161,19 +169,24 @@ bool view_leaks_has_contents(const struct ui *ui)
 
 /* ---- drawing ---- */
 
-static void since_text(const struct snap_leak_site *l, char *out)
+static void since_text(const struct ui *ui, const struct leaks_row *row, char *out)
 {
-	double since = leaklist_since(l);
 	char bytes[UNITS_MAX];
+	double since;
 
-	if (l->seen < 2)
-		strcpy(out, "new");
-	else
+	if (leaklist_since(ui, row, &since))
 		sprintf(out, "%s%s",
 			since > 0   ? "+"
 			: since < 0 ? "-"
 				    : "",
 			units_bytes(bytes, (uint64_t)(since < 0 ? -since : since)));
+	else if (row->kind != KIND_GROWING)
+		strcpy(out, "new");
+}
+
+static bool is_suppressed(const struct leaks_row *row)
+{
+	return row->leak && row->leak->suppressed;
 }
 
 static void leaks_site_text(
@@ -201,43 +214,47 @@ static void leaks_site_text(
 static void leaks_cell(const struct ui *ui, const struct leaks_row *row,
 	const struct table_place *p, char out[COLUMN_TEXT_MAX])
 {
-	const struct snap_leak_site *l = row->leak;
-	uint64_t now = ui->shown ? ui->shown->uptime_ns : 0;
+	uint64_t ns;
 
 	*out = 0;
 	switch (p->column) {
 	case BY_KIND:
-		strcpy(out, l->suppressed ? "suppressd" : snapshot_leak_word(l->class));
+		strcpy(out, is_suppressed(row) ? "suppressd" : leaklist_kind(row));
 		break;
 	case BY_BYTES:
-		units_bytes(out, l->sum.bytes);
+		units_bytes(out, leaklist_sum(row).bytes);
 		break;
 	case BY_BLOCKS:
-		units_count(out, l->sum.blocks);
+		units_count(out, leaklist_sum(row).blocks);
 		break;
 	case BY_BEHIND:
-		if (l->indirect.blocks)
-			units_bytes(out, l->indirect.bytes);
+		if (row->leak && row->leak->indirect.blocks)
+			units_bytes(out, row->leak->indirect.bytes);
 		break;
 	case BY_OLDEST:
-		units_duration(out, now > l->oldest_ns ? now - l->oldest_ns : 0);
+		if (leaklist_oldest(ui, row, &ns))
+			units_duration(out, ns);
 		break;
 	case BY_SINCE:
-		since_text(l, out);
+		since_text(ui, row, out);
 		break;
 	case BY_CONFIDENCE:
-		strcpy(out, leaks_confidence_word(leaks_confidence(ui->leaks.last, l)));
+		strcpy(out, leaks_confidence_word(leaklist_confidence(ui, row)));
+		break;
+	case BY_GROWTH:
+		if (leaklist_grows(row))
+			strcpy(out, growth_word_text(&row->site->growth));
 		break;
 	default:
 		leaks_site_text(ui, row, p->cells, out);
 	}
 }
 
-static enum ink ink_of(const struct snap_leak_site *l)
+static enum ink ink_of(const struct leaks_row *row)
 {
-	if (l->suppressed || l->class == SNAP_LEAK_REACHABLE)
+	if (is_suppressed(row) || row->kind == KIND_REACHABLE)
 		return INK_DIM;
-	return l->class == SNAP_LEAK_DEFINITE ? INK_BAD : INK_PLAIN;
+	return row->kind == KIND_DEFINITE ? INK_BAD : INK_PLAIN;
 }
 
 static void leaks_draw_row(const struct ui *ui, size_t i, int y)
@@ -256,38 +273,75 @@ static void leaks_draw_row(const struct ui *ui, size_t i, int y)
 		leaks_cell(ui, row, &place[k], text);
 		table_draw_cell(&leak_table, place[k], y,
 			selected		     ? INK_SELECT
-			: place[k].column == BY_KIND ? ink_of(row->leak)
+			: place[k].column == BY_KIND ? ink_of(row)
 						     : INK_PLAIN,
 			text);
 	}
 }
 
-/* Instead of rows. */
-static void leaks_draw_empty(const struct ui *ui, int y, unsigned height)
+/* ---- what stands above the rows ---- */
+
+/* What is not to be seen from them. NULL: nothing. */
+static const char *note_text(const struct ui *ui, enum ink *ink)
 {
 	const struct leaks *l = leaklist_state(ui);
-	unsigned width = (unsigned)ui->layout.width - 2;
-	const char *lines[3] = { "L scans for leaks: blocks that nothing points to any more.",
-		"The program stands still while its memory is read (it is told for how long),",
-		"and then goes on as if nothing had been." };
-	unsigned n = 3;
+	uint64_t lost = 0;
 
-	if (l->phase != LEAKS_IDLE || l->last)
-		n = 1;
-	if (l->phase != LEAKS_IDLE)
-		lines[0] = "the scan is under way; Esc ends it";
-	else if (l->last)
-		lines[0] = ui->leaks.choice == 0 ? "no leaks: a way to every block was found"
-						 : "none of the kind that is shown; K shows others";
-	for (unsigned i = 0; i < n && i < height; i++)
-		ink_text(y + (int)i, 2, width, INK_DIM, lines[i]);
-	if (l->failed && n + 1 < height)
-		ink_text(y + (int)n + 1, 2, width, INK_WARN, l->failed);
+	*ink = l->failed ? INK_WARN : INK_DIM;
+	if (l->failed)
+		return l->failed;
+	if (l->phase != LEAKS_IDLE && !l->last)
+		return "the scan is under way; Esc ends it";
+	if (!l->last)
+		return "L scans for leaks: blocks that nothing points to any more. The program "
+		       "stands still while its memory is read (it is told for how long), and then "
+		       "goes on as if nothing had been.";
+	for (unsigned i = 0; i < SNAP_LEAK_REACHABLE; i++)
+		lost += l->last->sum[i].blocks;
+	if (lost)
+		return NULL;
+	return l->last->suppressed.blocks ? "no leaks but those that are suppressed"
+					  : "no leaks: a way to every block was found";
+}
+
+/* The bytes of its first line in so many cells; `cells` is not 0. */
+static size_t line_bytes(const char *text, unsigned cells)
+{
+	size_t fit = text_fit(text, cells, NULL), at = fit;
+
+	if (!text[fit])
+		return fit;
+	while (at > 0 && text[at] != ' ')
+		at--;
+	return at ? at : fit ? fit : 1;
+}
+
+/* With a negative `y` it is not drawn. Returns the lines it takes. */
+static int leaks_note(const struct ui *ui, int y)
+{
+	int body = ui->layout.body_height, lines = 0;
+	unsigned cells = (unsigned)ui->layout.width - 2;
+	char line[UI_MESSAGE_MAX], cut[UI_MESSAGE_MAX];
+	enum ink ink;
+	const char *text = note_text(ui, &ink);
+
+	while (text && *text && lines < NOTE_MOST && body >= (lines + 1) * NOTE_BODY) {
+		size_t n = line_bytes(text, cells);
+		bool is_last = lines + 1 == NOTE_MOST || body < (lines + 2) * NOTE_BODY;
+
+		snprintf(line, sizeof(line), "%.*s", is_last ? -1 : (int)n, text);
+		text_elide(cut, sizeof(cut), line, cells, false, ink_ascii());
+		if (y >= 0)
+			ink_text(y + lines, 2, cells, ink, cut);
+		text += n + (text[n] == ' ');
+		lines++;
+	}
+	return lines;
 }
 
 static int leaks_pane(const struct ui *ui)
 {
-	int body = ui->layout.body_height, rows = (int)ui->leaks.list.count;
+	int body = ui->layout.body_height - leaks_note(ui, -1), rows = (int)ui->leaks.list.count;
 	int pane = body / 2 - 1;
 
 	if (body < PANE_FROM || rows == 0)
@@ -299,7 +353,7 @@ static int leaks_pane(const struct ui *ui)
 
 static int leaks_rows(const struct ui *ui)
 {
-	return ui->layout.body_height - leaks_pane(ui);
+	return ui->layout.body_height - leaks_note(ui, -1) - leaks_pane(ui);
 }
 
 static void leaks_draw_pane(struct ui *ui, int y, int height)
@@ -318,7 +372,7 @@ static void leaks_draw_pane(struct ui *ui, int y, int height)
 		site_name(row->site, &style, title + 4, sizeof(title) - 4);
 	text_elide(cut, sizeof(cut), title, width > 8 ? width - 8 : width, false, ink_ascii());
 	ink_rule(y, 0, width, cut);
-	why_make(ui->leaks.why, ui, ui->leaks.last, row->leak, row->site);
+	why_make(ui->leaks.why, ui, ui->leaks.last, row);
 	for (int i = 1; i < height && (size_t)i <= ui->leaks.why->count; i++) {
 		bool more = i == height - 1 && (size_t)i < ui->leaks.why->count;
 
@@ -332,18 +386,20 @@ static void leaks_draw_pane(struct ui *ui, int y, int height)
 static void leaks_draw(struct ui *ui)
 {
 	const struct list *l = &ui->leaks.list;
-	int y = ui->layout.y[ROW_BODY], pane;
+	int y = ui->layout.y[ROW_BODY], end = y + ui->layout.body_height, pane;
 
 	view_leaks_fresh(ui);
 	pane = leaks_pane(ui);
 	table_draw_head(
 		&leak_table, &ui->leaks.order, ui->layout.y[ROW_HEAD], (unsigned)ui->layout.width);
-	if (!l->count)
-		leaks_draw_empty(ui, y, (unsigned)ui->layout.body_height);
+	y += leaks_note(ui, y);
+	if (!l->count && ui->leaks.choice != 0 && y < end)
+		ink_text(y, 2, (unsigned)ui->layout.width - 2, INK_DIM,
+			"none of the kind that is shown; K shows others");
 	for (size_t i = 0; i < l->height && l->top + i < l->count; i++)
 		leaks_draw_row(ui, l->top + i, y + (int)i);
 	if (pane)
-		leaks_draw_pane(ui, y + ui->layout.body_height - pane, pane);
+		leaks_draw_pane(ui, end - pane, pane);
 }
 
 /* ---- lines around ---- */
@@ -384,31 +440,53 @@ void view_leaks_facts(const struct ui *ui, struct strip *s)
 	strip_right(s, 50, INK_PLAIN, "%s read", units_bytes(b, l->last->scanned_bytes));
 }
 
-static size_t sum_text(char *out, size_t cap, const char *name, const struct snap_leak_sum *sum)
+static size_t sum_text(
+	char *out, size_t cap, bool wide, const char *name, const struct snap_leak_sum *sum)
 {
 	char bytes[UNITS_MAX], blocks[UNITS_MAX];
-	int n = sum->blocks
-			? snprintf(out, cap, "%s %s in %s   ", name, units_bytes(bytes, sum->bytes),
-				  units_count(blocks, sum->blocks))
-			: snprintf(out, cap, "%s 0   ", name);
+	int n;
 
+	if (wide && sum->blocks)
+		n = snprintf(out, cap, "%s %s in %s   ", name, units_bytes(bytes, sum->bytes),
+			units_count(blocks, sum->blocks));
+	else
+		n = snprintf(out, cap, "%s %s  ", name, units_bytes(bytes, sum->bytes));
 	return n < 0 ? 0 : (size_t)n < cap ? (size_t)n : cap - 1;
 }
 
+static size_t growing_text(char *out, size_t cap, bool wide, const struct leaks_state *st)
+{
+	char rate[UNITS_MAX];
+	int n;
+
+	if (wide && st->growing)
+		n = snprintf(out, cap, "growing %s at %zu site%s   ",
+			units_rate(rate, st->growing_bytes_per_s), st->growing,
+			st->growing == 1 ? "" : "s");
+	else
+		n = snprintf(out, cap, "growing %zu  ", st->growing);
+	return n < 0 ? 0 : (size_t)n < cap ? (size_t)n : cap - 1;
+}
+
+/* Which kinds are shown, and what there is of each. */
 static void leaks_status(struct ui *ui, char *text, size_t cap)
 {
 	const struct snap_leaks *l = ui->leaks.last;
+	bool wide = ui->layout.width >= STATUS_WIDE;
 	size_t used;
 
+	used = (size_t)snprintf(
+		text, cap, "%s%s (K)   ", wide ? "shown: " : "", leaklist_choice(ui));
 	if (!l)
-		return;
-	used = (size_t)snprintf(text, cap, "shown: %s (K)   ", leaklist_choice(ui));
-	for (unsigned i = 0; i < SNAP_LEAK_REACHABLE; i++)
-		used += sum_text(text + used, cap - used,
+		used += (size_t)snprintf(text + used, cap - used, "not scanned yet (L)   ");
+	for (unsigned i = 0; l && i < SNAP_LEAK_REACHABLE; i++)
+		used += sum_text(text + used, cap - used, wide,
 			snapshot_leak_word((enum snap_leak_class)i), &l->sum[i]);
-	if (l->suppressed.blocks)
-		used += sum_text(text + used, cap - used, "suppressed", &l->suppressed);
-	sum_text(text + used, cap - used, "reachable", &l->sum[SNAP_LEAK_REACHABLE]);
+	used += growing_text(text + used, cap - used, wide, &ui->leaks);
+	if (l && l->suppressed.blocks)
+		used += sum_text(text + used, cap - used, wide, "suppressed", &l->suppressed);
+	if (l)
+		sum_text(text + used, cap - used, wide, "reachable", &l->sum[SNAP_LEAK_REACHABLE]);
 }
 
 static bool leaks_matches(const struct ui *ui, const struct filter *f, size_t row)
@@ -421,7 +499,8 @@ static bool leaks_matches(const struct ui *ui, const struct filter *f, size_t ro
 static void leaks_click(struct ui *ui, int y, int x)
 {
 	struct list *l = &ui->leaks.list;
-	size_t line = (size_t)(y - ui->layout.y[ROW_BODY]), row = l->top + line;
+	size_t line = (size_t)(y - ui->layout.y[ROW_BODY] - leaks_note(ui, -1));
+	size_t row = l->top + line;
 	bool again = row == l->cursor;
 
 	if (line >= l->height || row >= l->count)

@@ -6,6 +6,7 @@
 #include "src/util/text.h"
 #include "src/util/units.h"
 #include "tui/keys.h"
+#include "tui/leaklist.h"
 #include "tui/strip.h"
 #include "tui/views.h"
 #include "tui/why.h"
@@ -24,7 +25,7 @@ static void why_update(struct ui *ui)
 	if (!ui->leaks.why)
 		ui->leaks.why = malloc(sizeof(*ui->leaks.why));
 	if (ui->leaks.why && row)
-		why_make(ui->leaks.why, ui, ui->leaks.last, row->leak, row->site);
+		why_make(ui->leaks.why, ui, ui->leaks.last, row);
 	else if (ui->leaks.why)
 		ui->leaks.why->count = 0;
 	list_recount(&ui->leaks.why_list, ui->leaks.why ? ui->leaks.why->count : 0);
@@ -49,9 +50,9 @@ static void why_draw_head(const struct ui *ui, int y)
 	ink_fill(y, 0, width, INK_HEAD);
 	if (!row)
 		return;
-	strip_left(&s, 80, INK_HEAD, "%s", snapshot_leak_word(row->leak->class));
-	strip_left(&s, 70, INK_HEAD, "%s", units_bytes(text, row->leak->sum.bytes));
-	strip_left(&s, 60, INK_HEAD, "in %s", units_count(text, row->leak->sum.blocks));
+	strip_left(&s, 80, INK_HEAD, "%s", leaklist_kind(row));
+	strip_left(&s, 70, INK_HEAD, "%s", units_bytes(text, leaklist_sum(row).bytes));
+	strip_left(&s, 60, INK_HEAD, "in %s", units_count(text, leaklist_sum(row).blocks));
 	if (row->site) {
 		site_name(row->site, &style, name, sizeof(name));
 		strip_left(&s, 90, INK_HEAD, "%s", name);
@@ -76,7 +77,7 @@ static void why_draw(struct ui *ui)
 		ink_text(y + (int)i, 1, width - 2, ui->leaks.why->line[l->top + i].ink, cut);
 	}
 	if (!l->count)
-		ink_text(y, 2, width - 2, INK_DIM, "the last scan found no such blocks");
+		ink_text(y, 2, width - 2, INK_DIM, "it is neither lost nor growing any more");
 }
 
 static void why_status(struct ui *ui, char *text, size_t cap)

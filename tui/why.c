@@ -6,8 +6,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include "src/model/growth.h"
 #include "src/model/leaks.h"
 #include "src/util/units.h"
+#include "tui/leaklist.h"
 
 #define CONTENT_LINES 4u
 #define CONTENT_BYTES 16u /* of a line */
@@ -68,6 +70,33 @@ static void say_class(struct why *w, const struct snap_leak_site *row)
 			one ? "this" : "these", n, plural(row->sum.blocks));
 		break;
 	}
+}
+
+static void say_growth(struct why *w, const struct snap_growth *g)
+{
+	char rate[UNITS_MAX], over[UNITS_MAX], evidence[GROWTH_EVIDENCE_MAX];
+	size_t rose = strcspn(growth_evidence(g, evidence), ";");
+
+	say(w, INK_WARN, "Grows %s over %s, %s: %.*s.", units_rate(rate, g->bytes_per_s),
+		units_duration(over, g->over_ns), growth_word_text(g), (int)rose, evidence);
+	if (evidence[rose])
+		say(w, INK_WARN, "Of what it gained, %s.", evidence + rose + 2);
+}
+
+/* Of what is in no class of what is lost. `l`: the last scan, if there was one. */
+static void say_grower(struct why *w, const struct snap_leaks *l, const struct leaks_row *row)
+{
+	char blocks[UNITS_MAX + 8];
+	uint64_t then = row->leak ? row->leak->sum.blocks : 0;
+
+	say(w, INK_PLAIN, "That is no leak by itself: what fills and is used grows as well.");
+	if (!l)
+		say(w, INK_PLAIN, "Whether anything points to these blocks is not known: L scans.");
+	else if (then)
+		say(w, INK_PLAIN, "The last scan found a way to all of them; there were %s then.",
+			units_exact(blocks, then));
+	else
+		say(w, INK_PLAIN, "There were none of them when the last scan was made.");
 }
 
 static void say_site(struct why *w, const struct snap_site *site)
@@ -236,16 +265,26 @@ static void say_stack(struct why *w, const struct ui *ui, const struct snap_site
 	}
 }
 
-void why_make(struct why *w, const struct ui *ui, const struct snap_leaks *l,
-	const struct snap_leak_site *row, const struct snap_site *site)
+void why_make(
+	struct why *w, const struct ui *ui, const struct snap_leaks *l, const struct leaks_row *row)
 {
+	bool growing = row->kind == KIND_GROWING;
+
 	w->count = 0;
-	if (row->suppressed)
+	if (row->leak && row->leak->suppressed)
 		say(w, INK_WARN, "Suppressed: not counted in its class.");
-	say_class(w, row);
-	say_since(w, row);
-	say_site(w, site);
-	say_how(w, l);
-	say_blocks(w, ui, row);
-	say_stack(w, ui, site);
+	if (!growing)
+		say_class(w, row->leak);
+	if (leaklist_grows(row))
+		say_growth(w, &row->site->growth);
+	if (growing)
+		say_grower(w, l, row);
+	else
+		say_since(w, row->leak);
+	say_site(w, row->site);
+	if (row->leak) {
+		say_how(w, l);
+		say_blocks(w, ui, row->leak);
+	}
+	say_stack(w, ui, row->site);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What is known of a row of leaks, in lines: why its blocks count as lost or alive, which ones they
- * are, who points to them, and where they were allocated. Main thread.
+ * What is known of a row of leaks, in lines: why its blocks count as lost, alive or growing, which
+ * ones they are, who points to them, and where they were allocated. Main thread.
  */
 #ifndef TUI_WHY_H
 #define TUI_WHY_H
@@ -20,8 +20,8 @@ struct why {
 	size_t count;
 };
 
-/* Fills `w`. `site`: where the blocks were allocated; NULL: not known yet. */
+/* Fills `w`. `l`: what the last scan found; NULL: there was none. */
 void why_make(struct why *w, const struct ui *ui, const struct snap_leaks *l,
-	const struct snap_leak_site *row, const struct snap_site *site);
+	const struct leaks_row *row);
 
 #endif

@@ -16,7 +16,9 @@ def growers():
     script, screen = (os.path.join(scratch, name) for name in ("script", "screen"))
     with open(script, "w", encoding="utf-8") as f:
         f.write(":size 160x40\n:until BLOCKS\n:wait 14\n}\n:save-display %s.1\n}\n:save-display %s.2\n"
-                "}\n:save-display %s.3\n" % ((screen,) * 3))
+                "}\n:save-display %s.3\nF9\n:save-display %s.4\n"
+                "L\n:until definite\n/\n:type queue\nEnter\n:until a way to all\n:save-display %s.5\n"
+                % ((screen,) * 5))
     program = subprocess.Popen([HEAPTOP, "-d", "1", "--script", script, "--", target("growers")],
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment())
     check_equal(program.stdout.readline(), b"ready\n", "the first word")
@@ -40,6 +42,16 @@ def growers():
     check("old mostly go" in walked[1][1], walked[1][1])
     check("no further site grows" in walked[2][1], walked[2][1])
     check("2 sites growing" in walked[0][1], walked[0][1])
+    # In the Leaks they grow before any scan; then one of them is lost, and what holds the other is known.
+    leaks = [set(), set()]
+    for i, rows in enumerate(leaks):
+        with open("%s.%d" % (screen, 4 + i), encoding="utf-8") as f:
+            text = f.read()
+        rows.update(re.findall(r"^[ >](\w+) .* (?:sure|likely|maybe) +(\w+) +growers.c:\d+ *$", text, re.M))
+        check(i or "not scanned yet (L)" in text, text)
+    check_equal(leaks[0], {("growing", "leak"), ("growing", "queue")}, "before a scan")
+    check_equal(leaks[1], {("definite", "leak"), ("growing", "queue")}, "after a scan")
+    check("data of growers at" in text and "a way to all of them" in text, "who holds them: " + text)
 
 
 run_cases()

@@ -124,7 +124,7 @@ def ended():
 def why():
     with Waiting() as process:
         screen = play_attached(
-            process.pid, "L\n:until definite_plain\nK K K K\n:until reachable_by_block\n/\n:type reachable_by_block\nEnter\nEnter\n"
+            process.pid, "L\n:until definite_plain\nK K K K K\n:until reachable_by_block\n/\n:type reachable_by_block\nEnter\nEnter\n"
             ":until Allocated\n:save-display -\n")
         check("data of leaks at 0x" in screen and "of reachable_global" in screen, screen)
         screen = play_attached(

@@ -3,7 +3,7 @@
  * Sites that all have risen, and of which one grows for ever. A line "N" on standard input makes N
  * rounds, and is answered when they are done. A round of
  *
- *   leak       keeps a block
+ *   leak       loses the block of the round before
  *   queue      takes in more than it takes out: the oldest go, and it gets fuller
  *   lru        is a cache: it fills for LRU_ROUNDS rounds, and then evicts the least used
  *   warm_up    is needed at the start only
@@ -21,8 +21,9 @@
 #define LRU_ROUNDS  80u
 #define TOOTH	    20u
 
-static void *leaked[ROUNDS_MAX], *lru[LRU_ROUNDS], *tooth[TOOTH], *warm[WARM_ROUNDS];
-static void *queued[2 * ROUNDS_MAX], *stepped, *volatile turned;
+/* volatile: what is never read is written all the same, and points to its block. */
+static void *volatile leaked, *volatile warm[WARM_ROUNDS], *volatile stepped, *volatile turned;
+static void *lru[LRU_ROUNDS], *tooth[TOOTH], *queued[2 * ROUNDS_MAX];
 static unsigned rounds, queue_first, queue_last;
 
 __attribute__((noinline)) void *leak(void)
@@ -72,15 +73,17 @@ static void queue_round(void)
 	unsigned out = rounds < LRU_ROUNDS / 2 ? 0 : 1 + rounds % 2;
 
 	queue_put(2);
-	while (out-- > 0)
-		free(queued[queue_first++]);
+	for (; out > 0; out--) {
+		free(queued[queue_first]);
+		queued[queue_first++] = NULL; /* what is there next is lost if it is lost */
+	}
 }
 
 static void round_make(void)
 {
 	unsigned at = rounds % LRU_ROUNDS;
 
-	leaked[rounds] = leak();
+	leaked = leak();
 	queue_round();
 	free(lru[at]);
 	lru[at] = cached();

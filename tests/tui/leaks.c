@@ -1,13 +1,43 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The Leaks: scanning, ending a scan, choosing kinds, suppressing, and what is told of a row. */
+/* The Leaks: scanning, ending a scan, choosing kinds, suppressing, what grows, and what is told of
+ * a row. Of the canned sites 17, 18 and 19 grow. */
 #include "tests/check.h"
 #include "tests/tui/paper.h"
 
 static struct paper p;
+static uint32_t still[4]; /* sites that do not grow now */
+
+static bool is_still(uint32_t site)
+{
+	for (size_t i = 0; i < sizeof(still) / sizeof(still[0]); i++)
+		if (still[i] == site)
+			return true;
+	return false;
+}
+
+static struct snapshot *tick(void *ctx, const char **error)
+{
+	struct snapshot *s = canned_tick(ctx, error);
+
+	for (size_t i = 0; s && i < s->nsites; i++)
+		if (is_still(s->sites[i].id))
+			((struct snap_site *)(uintptr_t)s->sites)[i].growth.sure = 0;
+	return s;
+}
 
 static void begin(int height, int width)
 {
 	paper_open(&p, height, width, false);
+	p.source.tick = tick;
+	memset(still, 0, sizeof(still));
+	ui_tick(&p.ui);
+}
+
+static void begin_still(int height, int width)
+{
+	begin(height, width);
+	for (uint32_t i = 0; i < 3; i++)
+		still[i] = 17 + i;
 	ui_tick(&p.ui);
 }
 
@@ -23,6 +53,15 @@ static bool sees(const char *what)
 {
 	paper_draw(&p);
 	return paper_find(&p, what) >= 0;
+}
+
+/* The row of the table that has it is selected. */
+static void select_row(uint32_t site)
+{
+	paper_keys(&p, "gg");
+	for (size_t i = 0; i < p.ui.leaks.list.count && p.ui.leaks.selected != site; i++)
+		paper_keys(&p, "j");
+	CHECK_INT(p.ui.leaks.selected, site);
 }
 
 TEST(l_scans_from_everywhere_and_esc_ends_it)
@@ -67,7 +106,7 @@ TEST(a_refusal_is_told)
 
 TEST(rows_are_the_lost_ones_and_since_the_scan_before)
 {
-	begin(40, 120);
+	begin_still(40, 120);
 	scan();
 	CHECK_INT(p.ui.leaks.list.count, 5);
 	CHECK(sees("definite 1.7M in 22,072   indirect 4.0k in 12   possible 204.1k in 330"));
@@ -85,28 +124,28 @@ TEST(rows_are_the_lost_ones_and_since_the_scan_before)
 
 TEST(k_chooses_kinds)
 {
-	static const size_t rows[] = { 3, 1, 1, 2, 0, 7, 5 };
+	static const size_t rows[] = { 3, 1, 1, 0, 2, 0, 7, 5 };
 
-	begin(40, 120);
+	begin_still(40, 120);
 	scan();
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		paper_keys(&p, "K");
 		CHECK_INT(p.ui.leaks.list.count, rows[i]);
 		paper_draw(&p);
 	}
-	paper_keys(&p, "KKKKK");
+	paper_keys(&p, "KKKKKK");
 	CHECK(sees("none of the kind that is shown"));
 	paper_close(&p);
 }
 
 TEST(what_is_suppressed_is_gone_and_can_be_seen)
 {
-	begin(40, 120);
+	begin_still(40, 140);
 	scan();
 	paper_keys(&p, "!");
 	CHECK_INT(p.ui.leaks.list.count, 4);
 	CHECK(sees("leak:^f$  for now") && sees("suppressed 1.3M in 21,870"));
-	paper_keys(&p, "KKKKK");
+	paper_keys(&p, "KKKKKK");
 	CHECK_INT(p.ui.leaks.list.count, 1);
 	CHECK(sees("Suppressed: not counted in its class"));
 	paper_close(&p);
@@ -114,12 +153,12 @@ TEST(what_is_suppressed_is_gone_and_can_be_seen)
 
 TEST(why_tells_who_points_to_it)
 {
-	begin(40, 120);
+	begin_still(40, 120);
 	scan();
 	CHECK(sees("WHY http::Conn::Conn") && sees("No root, stack, register or reachable block"));
 	CHECK(sees("With them is lost what only they point to: 12 blocks, 4.0k."));
-	paper_keys(&p, "KKKKK"); /* all */
-	paper_keys(&p, "KG\r");
+	paper_keys(&p, "KKKKKKK"); /* all */
+	paper_keys(&p, "G\r");
 	CHECK(ui_view(&p.ui) == view_table[VIEW_WHY]);
 	CHECK(sees("The program can still get at these 96,593 blocks."));
 	CHECK(sees("Allocated with operator new by:"));
@@ -164,7 +203,7 @@ TEST(a_scans_by_itself)
 /* A result may come, and take the place of the one before, between two frames. */
 TEST(rows_are_never_of_an_old_result)
 {
-	begin(40, 120);
+	begin_still(40, 120);
 	scan();
 	paper_keys(&p, "G");
 	p.canned.leaks.none = true;
@@ -184,6 +223,117 @@ TEST(rows_are_never_of_an_old_result)
 	paper_close(&p);
 }
 
+TEST(what_grows_is_there_before_any_scan)
+{
+	begin(30, 100);
+	paper_keys(&p, "L");
+	ui_key(&p.ui, UI_KEY_ESC);
+	CHECK_INT(p.ui.leaks.list.count, 3);
+	CHECK(sees("L scans for leaks") && sees("as if nothing had been."));
+	CHECK(sees("not scanned yet (L)   growing 3") && sees(">growing") && sees("sure"));
+	CHECK(sees("WHY cache::Shard") && sees("Grows +1.0M/s over 9m36s, sure: rose all along"));
+	CHECK(sees("is no leak by itself") && sees("is not known: L scans"));
+	CHECK(!sees(" definite ") && !sees("  new "));
+	paper_keys(&p, "!");
+	CHECK(sees("only leaks are suppressed"));
+	paper_keys(&p, "\r");
+	CHECK(sees("Grows +1.0M/s over 9m36s, sure") && sees("Allocated with operator new by:"));
+	paper_close(&p);
+}
+
+/* What is lost and grows is one row; a way to what is not lost is known after a scan. */
+TEST(what_grows_is_one_row_of_its_site)
+{
+	begin(40, 140);
+	scan();
+	CHECK_INT(p.ui.leaks.list.count, 6);
+	CHECK(sees("growing +1.5M/s at 3 sites"));
+	for (size_t i = 0; i < 6; i++) {
+		uint32_t site = p.ui.leaks.row[i].kind == KIND_GROWING
+					? p.ui.leaks.row[i].site->id
+					: p.ui.leaks.row[i].leak->site;
+
+		CHECK_INT(p.ui.leaks.row[i].kind == KIND_GROWING, i == 5);
+		CHECK_INT(site == 17, i == 5);
+	}
+	select_row(18);
+	CHECK(sees("No root, stack, register") && sees("Grows +393k/s over"));
+	select_row(17);
+	CHECK(sees("The last scan found a way to all of them; there were 96,593 then."));
+	paper_keys(&p, "j\r");
+	CHECK(sees("data of server at 0x30048") && sees("growing"));
+	ui_key(&p.ui, UI_KEY_ESC);
+	paper_keys(&p, "KKKK");
+	CHECK_INT(p.ui.leaks.list.count, 3);
+	CHECK(sees("shown: growing (K)"));
+	select_row(17);
+	/* What can be reached has a row of its own where such are shown. */
+	paper_keys(&p, "K");
+	CHECK(sees(">reachable") && !sees("growing  "));
+	CHECK_INT(p.ui.leaks.selected, 17);
+	paper_keys(&p, "KK");
+	CHECK_INT(p.ui.leaks.list.count, 7);
+	for (size_t i = 0; i < p.ui.leaks.list.count; i++)
+		CHECK(p.ui.leaks.row[i].kind != KIND_GROWING);
+	paper_close(&p);
+}
+
+TEST(what_grows_and_turns_out_lost_stays_selected)
+{
+	begin(40, 140);
+	ui_tab(&p.ui, VIEW_LEAKS);
+	select_row(18);
+	CHECK(sees(">growing"));
+	scan();
+	CHECK_INT(p.ui.leaks.selected, 18);
+	CHECK(sees(">definite"));
+	/* Nobody wants to be told of it any more. */
+	paper_keys(&p, "!");
+	CHECK(sees("growing +1.1M/s at 2 sites"));
+	for (size_t i = 0; i < p.ui.leaks.list.count; i++)
+		CHECK(p.ui.leaks.row[i].site != NULL && p.ui.leaks.row[i].site->id != 18);
+	paper_close(&p);
+}
+
+TEST(what_grows_no_more_is_not_another_row_s_why)
+{
+	begin(40, 140);
+	ui_tab(&p.ui, VIEW_LEAKS);
+	select_row(18);
+	paper_keys(&p, "\r");
+	CHECK(sees("http::Conn"));
+	still[0] = 18;
+	ui_tick(&p.ui);
+	CHECK(sees("neither lost nor growing any more") && !sees("Allocated with"));
+	ui_tick(&p.ui);
+	CHECK(!sees("Allocated with"));
+	paper_keys(&p, "!");
+	CHECK(sees("nothing to suppress"));
+	still[0] = 0;
+	ui_tick(&p.ui);
+	CHECK(sees("http::Conn") && sees("Allocated with"));
+	paper_close(&p);
+}
+
+/* Above the rows, in lines: what stood there before stays. */
+TEST(why_there_was_no_scan_stands_above_the_rows)
+{
+	static const char why[] = "4211 cannot be scanned: no permission to stop it; nothing that "
+				  "it called within two seconds made a copy: it may sleep";
+
+	begin(30, 80);
+	scan();
+	p.canned.leaks.state.failed = why;
+	CHECK(sees("cannot be scanned: no permission to stop it") && sees("copy: it may sleep"));
+	CHECK(sees(" definite "));
+	/* A click is on what is seen there. */
+	ui_mouse(&p.ui, UI_CLICK, p.ui.layout.y[ROW_BODY], 5);
+	CHECK(ui_view(&p.ui) == view_table[VIEW_LEAKS]);
+	ui_mouse(&p.ui, UI_CLICK, p.ui.layout.y[ROW_BODY] + 3, 5);
+	CHECK_INT(p.ui.leaks.list.cursor, 1);
+	paper_close(&p);
+}
+
 TEST(every_size_draws)
 {
 	begin(30, 100);
@@ -192,7 +342,7 @@ TEST(every_size_draws)
 		for (int w = 1; w <= 250; w += w < 90 ? 1 : 23) {
 			paper_resize(&p, h, w);
 			ui_draw(&p.ui);
-			paper_keys(&p, "KKKKKKj\rH");
+			paper_keys(&p, "KKKKKKKj\rH");
 			ui_draw(&p.ui);
 			paper_keys(&p, "qK");
 		}
@@ -227,6 +377,11 @@ int main(void)
 	RUN(contents_only_after_h);
 	RUN(a_scans_by_itself);
 	RUN(rows_are_never_of_an_old_result);
+	RUN(what_grows_is_there_before_any_scan);
+	RUN(what_grows_is_one_row_of_its_site);
+	RUN(what_grows_and_turns_out_lost_stays_selected);
+	RUN(what_grows_no_more_is_not_another_row_s_why);
+	RUN(why_there_was_no_scan_stands_above_the_rows);
 	RUN(every_size_draws);
 	RUN(still_leaks_send_little);
 	return check_end();
