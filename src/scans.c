@@ -13,6 +13,7 @@
 
 #include "src/leak/progress.h"
 #include "src/leakcheck.h"
+#include "src/model/suspects.h"
 #include "src/proc/proc.h"
 #include "src/util/clock.h"
 
@@ -235,6 +236,7 @@ const struct leaks *scans_state(struct scans *s)
 
 	s->state.last = s->last ? leakcheck_result(s->last) : NULL;
 	s->state.failed = s->failed ? leakcheck_result(s->failed)->failed : NULL;
+	s->state.by_age = !s->last && s->failed && suspects_wanted(leakcheck_result(s->failed));
 	s->state.phase = phase_of(s);
 	s->state.read_bytes = s->progress.read_bytes;
 	s->state.of_bytes = s->resident_bytes;

@@ -6,25 +6,28 @@
 #include <stdlib.h>
 #include <string.h>
 #include "src/model/growth.h"
+#include "src/model/suspects.h"
 #include "tui/views.h"
 
 #define LOST	   (1u << KIND_DEFINITE | 1u << KIND_INDIRECT | 1u << KIND_POSSIBLE)
+#define SUSPECT	   (1u << KIND_SUSPECT)
 #define GROWING	   (1u << KIND_GROWING)
 #define SUPPRESSED (1u << KIND_COUNT)
 
-/* What K goes through. */
+/* What K goes through; no_scan: its name where no scan was possible, NULL: there is none then. */
 static const struct {
-	const char *name;
+	const char *name, *no_scan;
 	unsigned kinds;
 } choices[] = {
-	{ "lost, growing", LOST | GROWING },
-	{ "definite", 1u << KIND_DEFINITE },
-	{ "indirect", 1u << KIND_INDIRECT },
-	{ "possible", 1u << KIND_POSSIBLE },
-	{ "growing", GROWING },
-	{ "reachable", 1u << KIND_REACHABLE },
-	{ "suppressed", SUPPRESSED },
-	{ "all", LOST | GROWING | 1u << KIND_REACHABLE | SUPPRESSED },
+	{ "lost, growing", "suspects, growing", LOST | SUSPECT | GROWING },
+	{ "definite", NULL, 1u << KIND_DEFINITE },
+	{ "indirect", NULL, 1u << KIND_INDIRECT },
+	{ "possible", NULL, 1u << KIND_POSSIBLE },
+	{ NULL, "suspects", SUSPECT },
+	{ "growing", "growing", GROWING },
+	{ "reachable", NULL, 1u << KIND_REACHABLE },
+	{ "suppressed", NULL, SUPPRESSED },
+	{ "all", NULL, LOST | GROWING | 1u << KIND_REACHABLE | SUPPRESSED },
 };
 static_assert(sizeof(choices) / sizeof(choices[0]) == LEAKLIST_CHOICES, "all have a name");
 
@@ -38,9 +41,25 @@ static enum leaks_kind kind_of(enum snap_leak_class class)
 	return kinds[class];
 }
 
+static const char *choice_name(const struct ui *ui, unsigned choice)
+{
+	return leaklist_state(ui)->by_age ? choices[choice].no_scan : choices[choice].name;
+}
+
 const char *leaklist_choice(const struct ui *ui)
 {
-	return choices[ui->leaks.choice].name;
+	const char *name = choice_name(ui, ui->leaks.choice);
+
+	if (!name) /* chosen before a scan became possible, or was not any more */
+		name = choices[ui->leaks.choice].name;
+	return name ? name : choices[ui->leaks.choice].no_scan;
+}
+
+void leaklist_choose_next(struct ui *ui)
+{
+	do
+		ui->leaks.choice = (ui->leaks.choice + 1) % LEAKLIST_CHOICES;
+	while (!choice_name(ui, ui->leaks.choice));
 }
 
 const struct leaks *leaklist_state(const struct ui *ui)
@@ -57,16 +76,21 @@ const struct leaks_row *view_leaks_selected(const struct ui *ui)
 
 /* ---- what is known of a row ---- */
 
+bool leaklist_is_found(const struct leaks_row *row)
+{
+	return row->kind != KIND_GROWING && row->kind != KIND_SUSPECT;
+}
+
 const char *leaklist_kind(const struct leaks_row *row)
 {
-	if (row->kind == KIND_GROWING)
-		return "growing";
+	if (!leaklist_is_found(row))
+		return row->kind == KIND_GROWING ? "growing" : "suspect";
 	return row->leak->suppressed ? "suppressed" : snapshot_leak_word(row->leak->class);
 }
 
 struct snap_leak_sum leaklist_sum(const struct leaks_row *row)
 {
-	if (row->kind == KIND_GROWING)
+	if (!leaklist_is_found(row))
 		return (struct snap_leak_sum){ row->site->live_blocks, row->site->live_bytes };
 	return row->leak->sum;
 }
@@ -78,12 +102,12 @@ bool leaklist_grows(const struct leaks_row *row)
 
 bool leaklist_since(const struct ui *ui, const struct leaks_row *row, double *bytes)
 {
-	bool grows = row->kind == KIND_GROWING;
+	bool found = leaklist_is_found(row);
 	uint64_t then;
 
-	if (grows ? !ui->leaks.last : row->leak->seen < 2)
+	if (found ? row->leak->seen < 2 : !ui->leaks.last)
 		return false;
-	then = !grows ? row->leak->before.bytes : row->leak ? row->leak->sum.bytes : 0;
+	then = found ? row->leak->before.bytes : row->leak ? row->leak->sum.bytes : 0;
 	*bytes = (double)leaklist_sum(row).bytes - (double)then;
 	return true;
 }
@@ -92,7 +116,7 @@ bool leaklist_oldest(const struct ui *ui, const struct leaks_row *row, uint64_t 
 {
 	uint64_t now = ui->shown ? ui->shown->uptime_ns : 0;
 
-	if (row->kind == KIND_GROWING) {
+	if (!leaklist_is_found(row)) {
 		*ns = row->site->oldest_ns;
 		return row->site->has_ages;
 	}
@@ -102,12 +126,12 @@ bool leaklist_oldest(const struct ui *ui, const struct leaks_row *row, uint64_t 
 
 enum leaks_confidence leaklist_confidence(const struct ui *ui, const struct leaks_row *row)
 {
-	return row->kind == KIND_GROWING ? LEAKS_NONE : leaks_confidence(ui->leaks.last, row->leak);
+	return leaklist_is_found(row) ? leaks_confidence(ui->leaks.last, row->leak) : LEAKS_NONE;
 }
 
 static uint64_t behind(const struct leaks_row *row)
 {
-	return row->kind == KIND_GROWING ? 0 : row->leak->indirect.bytes;
+	return leaklist_is_found(row) ? row->leak->indirect.bytes : 0;
 }
 
 static uint64_t growth_key(const struct leaks_row *row)
@@ -174,7 +198,7 @@ static int leaks_by(const struct ui *ui, const struct leaks_row *a, const struct
 
 static uint32_t site_of(const struct leaks_row *row)
 {
-	return row->kind == KIND_GROWING ? row->site->id : row->leak->site;
+	return leaklist_is_found(row) ? row->leak->site : row->site->id;
 }
 
 /*
@@ -252,6 +276,24 @@ static void leak_row(struct leaks_state *st, const struct ui *ui, const struct s
 		k->reachable = l;
 }
 
+/* Where they are all there is to see. */
+static void suspect_rows(struct leaks_state *st, const struct ui *ui, struct known *by)
+{
+	const struct snapshot *s = ui->shown;
+	uint32_t index[SUSPECTS_MAX];
+
+	st->suspects = by && s && leaklist_state(ui)->by_age ? suspects_find(s, index) : 0;
+	for (size_t i = 0; i < st->suspects; i++) {
+		const struct snap_site *site = &s->sites[index[i]];
+		unsigned kinds = SUSPECT | (site->growth.sure > 0 ? GROWING : 0);
+
+		if (!(choices[st->choice].kinds & kinds))
+			continue;
+		st->row[st->list.count++] = (struct leaks_row){ KIND_SUSPECT, NULL, site };
+		by[site->id].has_row = true;
+	}
+}
+
 /* Nobody wants to be told of what he has suppressed. */
 static void growing_rows(struct leaks_state *st, const struct ui *ui, const struct known *by)
 {
@@ -293,7 +335,7 @@ static void rows_make(struct ui *ui)
 	uint32_t ids;
 
 	st->list.count = 0;
-	if (!room_make(st, n + grow))
+	if (!room_make(st, n + SUSPECTS_MAX + grow))
 		return;
 	by = known_make(ui, &ids);
 	for (size_t i = 0; i < n; i++) {
@@ -301,6 +343,7 @@ static void rows_make(struct ui *ui)
 
 		leak_row(st, ui, l, l->site < ids ? &by[l->site] : NULL);
 	}
+	suspect_rows(st, ui, by);
 	growing_rows(st, ui, by);
 	if (st->list.count)
 		qsort_r(st->row, st->list.count, sizeof(*st->row), leaks_compare, ui);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The rows of the Leaks: those of the kinds that are chosen, in the order that is chosen, and which
- * one is selected. They are what the last scan found, and the call sites that grow, of which there
- * are such before any scan, too; a site that is lost and grows has the rows of what is lost only.
- * They are made anew when there is another scan or snapshot. Main thread.
+ * one is selected. They are what the last scan found, and the call sites that grow, before any
+ * scan, too; where no scan was possible, also the suspects by age. A site that grows and is lost or
+ * suspected, too, has no row for that it grows. They are made anew when there is another scan or
+ * snapshot. Main thread.
  */
 #ifndef TUI_LEAKLIST_H
 #define TUI_LEAKLIST_H
@@ -22,14 +23,17 @@ enum {
 	BY_SITE
 };
 
-#define LEAKLIST_CHOICES 8 /* of kinds */
+#define LEAKLIST_CHOICES 9 /* of kinds */
 
-/* What K chose. Static. */
+/* What K chose. Static. And the next that there may be rows of. */
 const char *leaklist_choice(const struct ui *ui);
+void leaklist_choose_next(struct ui *ui);
 const struct leaks *leaklist_state(const struct ui *ui);
-/* "definite", ..., "growing". Static. */
+/* "definite", ..., "suspect", "growing". Static. */
 const char *leaklist_kind(const struct leaks_row *row);
-/* What the row is about: as the scan found it, or what lives now of a site that grows. */
+/* Whether it is what a scan found. */
+bool leaklist_is_found(const struct leaks_row *row);
+/* What the row is about: as the scan found it, or else what lives now. */
 struct snap_leak_sum leaklist_sum(const struct leaks_row *row);
 /* Whether it grows, whatever else it does. */
 bool leaklist_grows(const struct leaks_row *row);

@@ -163,11 +163,15 @@ struct modules_state {
 
 #define LEAKS_EVERY_MIN_NS UINT64_C(1000000000)
 
-/* In their order; what grows is no leak, but may become one for who runs the program. */
+/*
+ * In their order. Suspects, by age, are there where no scan was possible. They are no leaks, nor is
+ * what grows.
+ */
 enum leaks_kind {
 	KIND_DEFINITE,
 	KIND_INDIRECT,
 	KIND_POSSIBLE,
+	KIND_SUSPECT,
 	KIND_GROWING,
 	KIND_REACHABLE,
 	KIND_COUNT
@@ -176,7 +180,7 @@ enum leaks_kind {
 struct leaks_row {
 	enum leaks_kind kind;
 	/* What the last scan found; of what grows, that can be reached, or NULL: it found nothing,
-	 * or there was none. */
+	 * or there was none, as for suspects. */
 	const struct snap_leak_site *leak;
 	const struct snap_site *site; /* NULL: not known yet */
 };
@@ -193,6 +197,7 @@ struct leaks_state {
 	bool has_selected;
 	bool is_gone; /* there is no such row any more, and why it was there is read */
 	unsigned choice; /* which kinds are shown */
+	size_t suspects; /* call sites that are suspected by age */
 	size_t growing; /* call sites that grow and are not suppressed, */
 	double growing_bytes_per_s; /* and how fast all of them do */
 	bool contents; /* of blocks are shown */

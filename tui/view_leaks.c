@@ -27,7 +27,8 @@
 static const struct table_column leak_columns[] = {
 	{ "KIND", 9, false, 0,
 		"definite: nothing points to them; indirect: only lost blocks do; possible: only "
-		"pointers inside; growing: they are more and more" },
+		"pointers inside; suspect: none was freed, and nobody may look what points to "
+		"them; growing: they are more and more" },
 	{ "BYTES", 7, true, 0, "in blocks of this call site and kind" },
 	{ "BLOCKS", 7, true, 0, "so many they are" },
 	{ "BEHIND", 7, true, 96, "bytes that are lost with them: only they point there" },
@@ -125,7 +126,7 @@ void view_leaks_every(struct ui *ui, int arg, int key)
 
 void view_leaks_kind(struct ui *ui, int arg, int key)
 {
-	ui->leaks.choice = (ui->leaks.choice + 1) % LEAKLIST_CHOICES;
+	leaklist_choose_next(ui);
 	ui_reorder(ui);
 	ui_say(ui, "shown: %s", leaklist_choice(ui));
 }
@@ -143,9 +144,9 @@ void view_leaks_suppress(struct ui *ui, int arg, int key)
 	const struct leaks_row *row = view_leaks_selected(ui);
 	char text[UI_MESSAGE_MAX] = "";
 
-	if (!row || !row->site || row->kind == KIND_GROWING) {
+	if (!row || !row->site || !leaklist_is_found(row)) {
 		ui_say(ui, !row	       ? "nothing to suppress"
-			   : row->site ? "only leaks are suppressed: that it grows is none"
+			   : row->site ? "only leaks are suppressed, and this is none"
 				       : "this call site is not known yet");
 		return;
 	}
@@ -180,7 +181,7 @@ static void since_text(const struct ui *ui, const struct leaks_row *row, char *o
 			: since < 0 ? "-"
 				    : "",
 			units_bytes(bytes, (uint64_t)(since < 0 ? -since : since)));
-	else if (row->kind != KIND_GROWING)
+	else if (leaklist_is_found(row))
 		strcpy(out, "new");
 }
 
@@ -477,7 +478,10 @@ static void leaks_status(struct ui *ui, char *text, size_t cap)
 
 	used = (size_t)snprintf(
 		text, cap, "%s%s (K)   ", wide ? "shown: " : "", leaklist_choice(ui));
-	if (!l)
+	if (ui->leaks.suspects)
+		used += (size_t)snprintf(text + used, cap - used,
+			"no scan was possible   suspects by age %zu   ", ui->leaks.suspects);
+	else if (!l)
 		used += (size_t)snprintf(text + used, cap - used, "not scanned yet (L)   ");
 	for (unsigned i = 0; l && i < SNAP_LEAK_REACHABLE; i++)
 		used += sum_text(text + used, cap - used, wide,

@@ -77,7 +77,8 @@ static void why_draw(struct ui *ui)
 		ink_text(y + (int)i, 1, width - 2, ui->leaks.why->line[l->top + i].ink, cut);
 	}
 	if (!l->count)
-		ink_text(y, 2, width - 2, INK_DIM, "it is neither lost nor growing any more");
+		ink_text(y, 2, width - 2, INK_DIM,
+			"it is none of the kinds that are shown any more");
 }
 
 static void why_status(struct ui *ui, char *text, size_t cap)

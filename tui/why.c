@@ -83,6 +83,17 @@ static void say_growth(struct why *w, const struct snap_growth *g)
 		say(w, INK_WARN, "Of what it gained, %s.", evidence + rose + 2);
 }
 
+/* Of one that is suspected because nothing better is known. */
+static void say_suspect(struct why *w, const struct leaks_row *row)
+{
+	char blocks[UNITS_MAX + 8];
+
+	say(w, INK_PLAIN,
+		"No leak that is known of, but a suspect by age: as no scan was possible,");
+	say(w, INK_PLAIN, "nothing is known of what points to these %s blocks.",
+		units_exact(blocks, row->site->live_blocks));
+}
+
 /* Of what is in no class of what is lost. `l`: the last scan, if there was one. */
 static void say_grower(struct why *w, const struct snap_leaks *l, const struct leaks_row *row)
 {
@@ -268,18 +279,18 @@ static void say_stack(struct why *w, const struct ui *ui, const struct snap_site
 void why_make(
 	struct why *w, const struct ui *ui, const struct snap_leaks *l, const struct leaks_row *row)
 {
-	bool growing = row->kind == KIND_GROWING;
-
 	w->count = 0;
 	if (row->leak && row->leak->suppressed)
 		say(w, INK_WARN, "Suppressed: not counted in its class.");
-	if (!growing)
+	if (row->kind == KIND_SUSPECT)
+		say_suspect(w, row);
+	else if (leaklist_is_found(row))
 		say_class(w, row->leak);
 	if (leaklist_grows(row))
 		say_growth(w, &row->site->growth);
-	if (growing)
+	if (row->kind == KIND_GROWING)
 		say_grower(w, l, row);
-	else
+	else if (leaklist_is_found(row))
 		say_since(w, row->leak);
 	say_site(w, row->site);
 	if (row->leak) {

@@ -11,6 +11,7 @@
 #include "src/export/marks.h"
 #include "src/export/writer.h"
 #include "src/model/growth.h"
+#include "src/model/suspects.h"
 #include "src/util/clock.h"
 
 #define JSON_FORMAT 1
@@ -421,6 +422,28 @@ static void json_leak_history(struct writer *w, const struct snap_leaks *l)
 	writer_end(w);
 }
 
+/* By age alone, where nobody could look what points to what; the sites have the rest. */
+static void json_suspects(struct writer *w, const struct snapshot *s)
+{
+	uint32_t index[SUSPECTS_MAX];
+	size_t n = suspects_find(s, index);
+
+	writer_array(w, "suspects");
+	writer_lines(w);
+	for (size_t i = 0; i < n; i++) {
+		const struct snap_site *site = &s->sites[index[i]];
+
+		writer_object(w, NULL);
+		writer_uint(w, "site", site->id);
+		writer_string(w, "function", site->alloc_function);
+		writer_uint(w, "blocks", site->live_blocks);
+		writer_uint(w, "bytes", site->live_bytes);
+		writer_bool(w, "grows", site->growth.sure > 0);
+		writer_end(w);
+	}
+	writer_end(w);
+}
+
 /* A scan that was asked for and did not come about says why, and has no figures. */
 static void json_leaks(struct writer *w, const struct snapshot *s, const struct export_options *o)
 {
@@ -433,6 +456,8 @@ static void json_leaks(struct writer *w, const struct snapshot *s, const struct 
 	for (unsigned i = 0; !l->failed && i < SNAP_LEAK_CLASSES; i++)
 		json_leak_sum(w, snapshot_leak_word((enum snap_leak_class)i), &l->sum[i]);
 	if (l->failed) {
+		if (suspects_wanted(l))
+			json_suspects(w, s);
 		writer_end(w);
 		return;
 	}

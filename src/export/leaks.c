@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "src/export/text.h"
+#include "src/model/suspects.h"
 #include "src/util/units.h"
 
 static void leaks_sum(struct strbuf *out, const struct snap_leak_sum *sum)
@@ -119,55 +120,28 @@ static void leaks_sites(
 			units_exact(left, out_of - rank));
 }
 
-#define SUSPECTS_MAX 10u
-
-/* A block that is freed now and then is looked after by somebody. */
-static bool is_suspect(const struct snap_site *site)
-{
-	return site->stack && site->frees == 0 && site->allocs > 1 && site->live_bytes > 0;
-}
-
 static void suspect_put(struct strbuf *out, const struct snap_site *site)
 {
-	const char *function = site->stack->nframes ? site->stack->frames[0].function : NULL;
-	char bytes[UNITS_MAX + 8], blocks[UNITS_MAX + 8];
+	const struct row_style style = { .glyphs = GLYPHS_BLOCKS, .names = NAMES_FULL };
+	char bytes[UNITS_MAX + 8], blocks[UNITS_MAX + 8], name[COLUMN_TEXT_MAX];
 
+	site_name(site, &style, name, sizeof(name));
 	strbuf_printf(out, "  %s bytes in %s blocks, none was freed%s: %s, by %s\n",
 		units_exact(bytes, site->live_bytes), units_exact(blocks, site->live_blocks),
-		site->growth.sure > 0 ? ", and it grows" : "", site->alloc_function,
-		function ? function : "?");
+		site->growth.sure > 0 ? ", and it grows" : "", site->alloc_function, name);
 }
 
-/* The one with most bytes of those behind `last`, in that order; NULL: there is none. */
-static const struct snap_site *suspect_next(const struct snapshot *s, const struct snap_site *last)
-{
-	const struct snap_site *best = NULL;
-
-	for (size_t i = 0; i < s->nsites; i++) {
-		const struct snap_site *site = &s->sites[i];
-
-		if (!is_suspect(site) ||
-			(last && (site->live_bytes > last->live_bytes ||
-					 (site->live_bytes == last->live_bytes && site <= last))))
-			continue;
-		if (!best || site->live_bytes > best->live_bytes)
-			best = site;
-	}
-	return best;
-}
-
-/* Where nobody could look what points to what: what else makes one look twice. */
+/* Where nobody could look what points to what. */
 static void suspects_text(struct strbuf *out, const struct snapshot *s)
 {
-	const struct snap_site *site = suspect_next(s, NULL);
+	uint32_t index[SUSPECTS_MAX];
+	size_t n = suspects_find(s, index);
 
-	if (site)
+	if (n)
 		strbuf_puts(out, "suspects  by age alone, which says nothing of what "
 				 "points to them:\n");
-	for (unsigned i = 0; site && i < SUSPECTS_MAX; i++) {
-		suspect_put(out, site);
-		site = suspect_next(s, site);
-	}
+	for (size_t i = 0; i < n; i++)
+		suspect_put(out, &s->sites[index[i]]);
 }
 
 void leaks_text(struct strbuf *out, const struct snapshot *s, const struct export_options *o)
@@ -177,7 +151,7 @@ void leaks_text(struct strbuf *out, const struct snapshot *s, const struct expor
 	strbuf_putc(out, '\n');
 	if (s->leaks->failed) {
 		strbuf_printf(out, "leaks     %s\n", s->leaks->failed);
-		if (s->leaks->refused)
+		if (suspects_wanted(s->leaks))
 			suspects_text(out, s);
 		return;
 	}

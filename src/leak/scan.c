@@ -296,7 +296,9 @@ static void refusal_add(struct scan *s, const char *why)
 
 	if (at == 0)
 		at = (size_t)snprintf(s->message, LEAK_MESSAGE_MAX,
-			"%d cannot be scanned: no permission to stop it", (int)s->wish->pid);
+			"%d cannot be scanned: no permission to stop it (run heaptop as root, or "
+			"start the program with it)",
+			(int)s->wish->pid);
 	snprintf(s->message + at, LEAK_MESSAGE_MAX - at, "; %s", why);
 }
 

@@ -328,8 +328,10 @@ static int refusal(pid_t pid, int rc, char *message)
 			(int)pid, (int)tracer);
 	else
 		snprintf(message, LEAK_MESSAGE_MAX,
-			"%d cannot be scanned: no permission to stop it (ptrace: %s)", (int)pid,
-			strerror(-rc));
+			"%d cannot be scanned: no permission to stop it (ptrace: %s; run heaptop "
+			"as "
+			"root, or start the program with it)",
+			(int)pid, strerror(-rc));
 	return rc;
 }
 

@@ -19,6 +19,7 @@ struct leaks {
 	enum leaks_phase phase;
 	uint64_t read_bytes, of_bytes; /* of_bytes: at most, 0 if it is not known */
 	const char *failed; /* why there was no scan when one was last tried; or NULL */
+	bool by_age; /* and there never was one: suspects by age are all there is */
 	uint64_t every_ns, next_ns; /* it scans by itself, and next after this time; 0: not */
 };
 

@@ -223,7 +223,15 @@ def beset_programs():
     no_copies_left()
 
 
-@case("a program that does not allocate cannot help, and one line says so, soon")
+def shown_refused(pid):
+    """The screen after a scan that was not possible."""
+    script = os.path.join(scratch, "refused.keys")
+    with open(script, "w", encoding="utf-8") as f:
+        f.write(":size 160x60\nL\n:until cannot be scanned\n:save-display -\n")
+    return run([*REFUSED, HEAPTOP, "-d", "0.1", "--script", script, "-a", str(pid)]).stdout.decode()
+
+
+@case("a program that does not allocate cannot help, and one line says so, soon; the screen, too, and has suspects")
 def idle():
     with Running(target("crash"), "wait") as program:
         began = time.monotonic()
@@ -239,6 +247,10 @@ def idle():
         check(re.search(r"suspects  by age alone.*\n  500,500 bytes in 1,000 blocks, none was freed: malloc, "
                         r"by site_crash", text + done.stderr.decode()), text)
         check(not re.search(r"definite +[\d,]+ bytes", text), "suspects are called leaks")
+        screen = shown_refused(program.pid)
+        check(re.search(r"^.suspect +488\.8k +1,000 .* site_crash", screen, re.M), screen)
+        check("it does not allocate at the moment" in " ".join(screen.split()), screen)
+        check("definite" not in screen and "lost" not in screen, "suspects are called leaks: " + screen)
 
 
 @case("a program in a sandbox of its own is not asked for system calls that may be its end")

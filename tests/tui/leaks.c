@@ -5,12 +5,12 @@
 #include "tests/tui/paper.h"
 
 static struct paper p;
-static uint32_t still[4]; /* sites that do not grow now */
+static uint32_t still[4], kept[4]; /* sites that do not grow now; of which no block was freed */
 
-static bool is_still(uint32_t site)
+static bool is_in(const uint32_t sites[4], uint32_t site)
 {
-	for (size_t i = 0; i < sizeof(still) / sizeof(still[0]); i++)
-		if (still[i] == site)
+	for (size_t i = 0; i < 4; i++)
+		if (sites[i] == site)
 			return true;
 	return false;
 }
@@ -19,9 +19,14 @@ static struct snapshot *tick(void *ctx, const char **error)
 {
 	struct snapshot *s = canned_tick(ctx, error);
 
-	for (size_t i = 0; s && i < s->nsites; i++)
-		if (is_still(s->sites[i].id))
-			((struct snap_site *)(uintptr_t)s->sites)[i].growth.sure = 0;
+	for (size_t i = 0; s && i < s->nsites; i++) {
+		struct snap_site *site = (struct snap_site *)(uintptr_t)&s->sites[i];
+
+		if (is_in(still, site->id))
+			site->growth.sure = 0;
+		if (is_in(kept, site->id))
+			site->frees = 0;
+	}
 	return s;
 }
 
@@ -30,6 +35,7 @@ static void begin(int height, int width)
 	paper_open(&p, height, width, false);
 	p.source.tick = tick;
 	memset(still, 0, sizeof(still));
+	memset(kept, 0, sizeof(kept));
 	ui_tick(&p.ui);
 }
 
@@ -304,7 +310,7 @@ TEST(what_grows_no_more_is_not_another_row_s_why)
 	CHECK(sees("http::Conn"));
 	still[0] = 18;
 	ui_tick(&p.ui);
-	CHECK(sees("neither lost nor growing any more") && !sees("Allocated with"));
+	CHECK(sees("none of the kinds that are shown any more") && !sees("Allocated with"));
 	ui_tick(&p.ui);
 	CHECK(!sees("Allocated with"));
 	paper_keys(&p, "!");
@@ -312,6 +318,43 @@ TEST(what_grows_no_more_is_not_another_row_s_why)
 	still[0] = 0;
 	ui_tick(&p.ui);
 	CHECK(sees("http::Conn") && sees("Allocated with"));
+	paper_close(&p);
+}
+
+/* By age, and never called leaks; what is suspected and grows is one row. */
+TEST(where_no_scan_was_possible_there_are_suspects)
+{
+	begin(30, 100);
+	kept[0] = 18, kept[1] = 24;
+	ui_tab(&p.ui, VIEW_LEAKS);
+	ui_tick(&p.ui);
+	CHECK_INT(p.ui.leaks.list.count, 3); /* they grow; nobody has tried to scan */
+	p.canned.leaks.state.failed = "4211 cannot be scanned: no permission to stop it";
+	p.canned.leaks.state.by_age = true;
+	ui_tick(&p.ui);
+	CHECK_INT(p.ui.leaks.list.count, 4);
+	CHECK(sees("4211 cannot be scanned: no permission to stop it"));
+	CHECK(sees("suspects, growing (K)   no scan was possible   suspects by age 2   growing 3"));
+	CHECK(sees(">suspect     4") && sees(" suspect      8.4M") && sees(" growing "));
+	CHECK(sees("No leak that is known of") && sees("what points to these 10,"));
+	CHECK(sees("Grows +393k/s") && sees("No block of this call site was ever freed"));
+	CHECK(!sees("definite") && !sees("lost") && !sees("not scanned yet"));
+	paper_keys(&p, "!");
+	CHECK(sees("only leaks are suppressed, and this is none"));
+	paper_keys(&p, "K");
+	CHECK_INT(p.ui.leaks.list.count, 2);
+	CHECK(sees("shown: suspects"));
+	paper_keys(&p, "K");
+	CHECK_INT(p.ui.leaks.list.count, 3);
+	CHECK(sees("shown: growing"));
+	paper_keys(&p, "KK");
+	CHECK(sees("shown: suspects"));
+	/* When a scan was possible after all, there are none. */
+	p.canned.leaks.state.by_age = false;
+	scan();
+	CHECK_INT(p.ui.leaks.list.count, 0);
+	paper_keys(&p, "K");
+	CHECK(sees("shown: growing"));
 	paper_close(&p);
 }
 
@@ -381,6 +424,7 @@ int main(void)
 	RUN(what_grows_is_one_row_of_its_site);
 	RUN(what_grows_and_turns_out_lost_stays_selected);
 	RUN(what_grows_no_more_is_not_another_row_s_why);
+	RUN(where_no_scan_was_possible_there_are_suspects);
 	RUN(why_there_was_no_scan_stands_above_the_rows);
 	RUN(every_size_draws);
 	RUN(still_leaks_send_little);

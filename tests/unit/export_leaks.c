@@ -132,8 +132,11 @@ TEST(text_of_suspects)
 			      "suspects  by age alone, which says nothing of what points to them:\n"
 			      "  4,000 bytes in 3 blocks, none was freed, and it grows: "));
 	CHECK(!strstr(strstr(text(0), "none was freed") + 1, "none was freed"));
+	CHECK(strstr(
+		json(), "\"leaks\": { \"failed\": \"1 cannot be scanned\", \"suspects\": [\n"));
+	CHECK(strstr(json(), "\"blocks\": 3, \"bytes\": 4000, \"grows\": true }"));
 	leaks.refused = NULL;
-	CHECK(!strstr(text(0), "suspects"));
+	CHECK(!strstr(text(0), "suspects") && !strstr(json(), "suspects"));
 }
 
 static const char *round_text(void)
