@@ -124,11 +124,11 @@ static int give_up(const char *why, int rc)
 	return rc;
 }
 
-/* Where the word that leak scans look at is, from the thread pointer. */
-static int64_t moving_at(void)
+/* Where a word of the thread's that leak scans look at is, from the thread pointer. */
+static int64_t from_thread(const void *word)
 {
 #ifdef __x86_64__
-	return (int64_t)((uint64_t)(uintptr_t)&state_thread.moving - coop_thread_pointer());
+	return (int64_t)((uint64_t)(uintptr_t)word - coop_thread_pointer());
 #else
 	return 0;
 #endif
@@ -137,7 +137,8 @@ static int64_t moving_at(void)
 /* What leak scans want to know of the process. */
 static void scans_publish(void)
 {
-	state_segment.header->moving_at = moving_at();
+	state_segment.header->moving_at = from_thread(&state_thread.moving);
+	state_segment.header->busy_at = from_thread(&state_thread.busy);
 	state_segment.header->copy_at = copy_start();
 }
 

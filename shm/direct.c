@@ -40,7 +40,32 @@ static uint32_t granule_of(uint64_t addr)
 
 static bool page_has(const struct ht_piece *p, uint32_t page, uint8_t needs)
 {
-	return (ht_load_relaxed_8(&p->state[page]) & needs) == needs;
+	return (ht_page_state(ht_load_relaxed_8(&p->state[page])) & needs) == needs;
+}
+
+/*
+ * Adds to what state[] says of a page, which is not watched any more. Relaxed: a viewer watches
+ * pages while all threads stand still, and looks at them again when they do.
+ */
+static void page_add(struct ht_piece *p, uint32_t page, uint8_t bits)
+{
+	uint8_t was = ht_load_relaxed_8(&p->state[page]);
+
+	while ((ht_page_is_watched(was) || (was & bits) != bits) &&
+		!ht_cas_relaxed_8(&p->state[page], &was, ht_page_state(was) | bits))
+		;
+}
+
+/* Before an entry is written: what has it is not watched. The entry may be of another page than
+ * the one that its block starts in. */
+static void place_touch(const struct place *at)
+{
+	bool is_second = at->entry >= at->piece->second;
+	uint64_t index = (uint64_t)(at->entry - (is_second ? at->piece->second : at->piece->first));
+	uint32_t page = (uint32_t)(index / HT_PAGE_ENTRIES);
+
+	page_add(at->piece, at->page, 0);
+	page_add(at->piece, page < HT_PIECE_PAGES ? page : HT_PIECE_PAGES - 1, 0);
 }
 
 /* From `at`, where a page begins. */
@@ -99,7 +124,7 @@ static uint64_t slot_claim(const struct segment *s, uint32_t slot, uint64_t tag)
 	/* Blocks of these addresses may be in the overflow from when there was no piece. */
 	if (ht_load_relaxed_32(&s->header->live_unmarked))
 		for (uint32_t page = 0; page < HT_PIECE_PAGES; page++)
-			ht_or_relaxed_8(&p->state[page], HT_PAGE_MIXED);
+			page_add(p, page, HT_PAGE_MIXED);
 	return tag;
 }
 
@@ -137,7 +162,7 @@ static bool group_take(const struct segment *s, struct ht_piece *p, uint32_t pag
 		populate(s, &p->second[from * HT_PAGE_ENTRIES], bytes) != 0)
 		return false;
 	for (uint32_t i = from; i < from + HT_GROUP_PAGES; i++)
-		ht_or_relaxed_8(&p->state[i], needs | HT_PAGE_FIRST);
+		page_add(p, i, needs | HT_PAGE_FIRST);
 	return true;
 }
 
@@ -195,6 +220,7 @@ static struct live_block block_read(const struct place *at, uint64_t word)
 
 static void block_clear(const struct place *at, uint64_t word)
 {
+	place_touch(at);
 	ht_store_relaxed_64(at->entry, 0);
 	if (is_extended(at, word))
 		ht_store_relaxed_64(at->entry + 1, 0);
@@ -265,13 +291,14 @@ static void entry_free(const struct place *at, struct live_block *old, unsigned 
 		old[(*missed)++] = block_read(&from, word);
 		block_clear(&from, word);
 	}
+	place_touch(at);
 	ht_store_relaxed_64(at->entry, 0);
 }
 
 /* The odd piece's place of a block whose granule is 1 or 3; insertions from now on look there. */
 static bool odd_place(const struct segment *s, uint64_t addr, struct place *at)
 {
-	ht_or_relaxed_8(&at->piece->state[at->page], HT_PAGE_MIXED);
+	page_add(at->piece, at->page, HT_PAGE_MIXED);
 	at->piece = piece_claim(s, addr, true, PROBES);
 	at->needs = granule_of(addr) == 1 ? HT_PAGE_FIRST : HT_PAGE_SECOND;
 	return at->piece != NULL;
@@ -319,6 +346,7 @@ bool direct_put(const struct segment *s, uint64_t addr, const struct live_block 
 		next.entry++;
 		entry_free(&next, old, missed);
 	}
+	place_touch(&at);
 	live_store(at.entry, addr, b->size, b->tick, b->counter);
 	return true;
 }
@@ -328,7 +356,7 @@ void direct_mark(const struct segment *s, uint64_t addr)
 	struct ht_piece *p = piece_claim(s, addr, false, PROBES_MARK);
 
 	if (p)
-		ht_or_relaxed_8(&p->state[page_of(addr)], HT_PAGE_MIXED);
+		page_add(p, page_of(addr), HT_PAGE_MIXED);
 	else if (s->header->pieces_max != 0)
 		ht_store_relaxed_32(&s->header->live_unmarked, 1);
 }

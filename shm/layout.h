@@ -91,10 +91,11 @@
  *
  * Who writes: only the program's own threads, once `state` has left HT_STATE_PREPARED; but for
  * these words: viewers of a running program publish the time in `clock_ns`, switch by
- * `sample_bytes` and `measure`, one that leaves its launch alone sets `family` to 0, and one that
- * is to scan it for leaks at its end writes `leak_ask`, `leak_done` and `leak_beat`. Readers copy
- * by pread. A reader may find any word changing under it, and after a kill any half-done update: it
- * copies, then checks every index against the sizes below.
+ * `sample_bytes` and `measure`, one that leaves its launch alone sets `family` to 0, one that is
+ * to scan it for leaks at its end writes `leak_ask`, `leak_done` and `leak_beat`, and one that has
+ * stopped it may have pages of the live table watched. Readers copy by pread. A reader may find any
+ * word changing under it, and after a kill any half-done update: it copies, then checks every index
+ * against the sizes below.
  *
  * Publication edges, labelled at both ends in the code:
  *   MAGIC   segment_create -> segment_check: the header before the magic
@@ -408,6 +409,29 @@ struct ht_event {
 #define HT_PAGE_FIRST  1u /* this page of first[] and the one after it are populated */
 #define HT_PAGE_SECOND 2u /* so is that of second[]; only with HT_PAGE_FIRST */
 #define HT_PAGE_MIXED  4u /* blocks that start there may be in the overflow, or the odd piece */
+/*
+ * A viewer may have pages watched, to know later which of them are still as they were. It changes
+ * their state from s, with HT_PAGE_FIRST, to s << HT_PAGE_WATCHED_SHIFT | HT_PAGE_MIXED, while all
+ * threads stand still: with such a state every insertion and removal takes the long way, and that
+ * changes it back before an entry is written. Of a page of first[], the two entries after it count
+ * as its own, too.
+ */
+#define HT_PAGE_WATCHED_SHIFT 4u
+static inline uint8_t ht_page_watched(uint8_t state)
+{
+	return (uint8_t)(state << HT_PAGE_WATCHED_SHIFT | HT_PAGE_MIXED);
+}
+
+static inline int ht_page_is_watched(uint8_t state)
+{
+	return state >> HT_PAGE_WATCHED_SHIFT != 0;
+}
+
+/* What it is, watched or not. */
+static inline uint8_t ht_page_state(uint8_t state)
+{
+	return ht_page_is_watched(state) ? state >> HT_PAGE_WATCHED_SHIFT : state;
+}
 
 /* The tag of a piece: the address where it starts, HT_PIECE_USED, and HT_PIECE_ODD in one for
  * granules 1 and 3. */
@@ -560,6 +584,9 @@ struct ht_header {
 	/* Where, from its thread pointer, a thread has a byte that is 1 while it is inside realloc:
 	 * then a block of it is missing here. 0: not known. */
 	int64_t moving_at;
+	/* The same of 8 bytes that are not 0 while it is inside a hook, and may change the live
+	 * table; not known when moving_at is not. */
+	int64_t busy_at;
 	/* 1: children that are forked are left alone; the program has forbidden itself system calls
 	 * that the library would need (a viewer knows). */
 	uint32_t fork_alone;

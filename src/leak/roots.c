@@ -180,18 +180,8 @@ static uint64_t stack_pointer(const struct leak_thread *t)
 {
 	return t->regs.rsp;
 }
-
-static uint64_t thread_pointer(const struct leak_thread *t)
-{
-	return t->regs.fs_base;
-}
 #else
 static uint64_t stack_pointer(const struct leak_thread *t)
-{
-	return 0;
-}
-
-static uint64_t thread_pointer(const struct leak_thread *t)
 {
 	return 0;
 }
@@ -201,7 +191,7 @@ struct leak_whose leak_roots_whose(const struct leak_thread *t)
 {
 	if (t->state != LEAK_THREAD_STOPPED)
 		return (struct leak_whose){ .tid = t->tid };
-	return (struct leak_whose){ t->tid, stack_pointer(t), thread_pointer(t) };
+	return (struct leak_whose){ t->tid, stack_pointer(t), leak_stop_thread_pointer(t) };
 }
 
 static bool lies_in(const struct leak_map *m, uint64_t addr)
@@ -224,8 +214,8 @@ static bool is_stack_of(const struct scan *s, const struct leak_map *m, const st
 {
 	if (strcmp(m->path, "[stack]") == 0)
 		return true;
-	return has_guard(s, m) && lies_in(m, thread_pointer(t)) &&
-	       m->end - thread_pointer(t) < THREAD_BYTES;
+	return has_guard(s, m) && lies_in(m, leak_stop_thread_pointer(t)) &&
+	       m->end - leak_stop_thread_pointer(t) < THREAD_BYTES;
 }
 
 /*
@@ -257,7 +247,7 @@ static bool is_threads(const struct scan *s, const struct leak_map *m)
 {
 	for (size_t i = 0; i < s->stop->count; i++)
 		if (lies_in(m, stack_pointer(&s->stop->thread[i])) ||
-			lies_in(m, thread_pointer(&s->stop->thread[i])))
+			lies_in(m, leak_stop_thread_pointer(&s->stop->thread[i])))
 			return true;
 	return false;
 }

@@ -17,6 +17,7 @@
 #include "src/leak/heap.h"
 #include "src/leak/learn.h"
 #include "src/leak/loader.h"
+#include "src/leak/table.h"
 #include "src/util/clock.h"
 
 /* A thread is through with realloc after microseconds; with that of a large block after
@@ -46,7 +47,7 @@ struct scan {
 	size_t threads;
 	int64_t moving_at; /* read_moving_at */
 	pid_t copy; /* 0: none */
-	struct read_frozen *frozen; /* a copy is wanted; NULL: it is not */
+	struct leak_table table; /* has a copy if one of the process is wanted */
 	struct leak_wiped wiped; /* what that would have empty */
 	bool wiped_known;
 	struct leak_coop *coop; /* we may not trace it; NULL: we may */
@@ -59,24 +60,12 @@ struct scan {
 
 /* ---- threads inside realloc ---- */
 
-#ifdef __x86_64__
-static uint64_t thread_pointer(const struct leak_thread *t)
-{
-	return t->regs.fs_base;
-}
-#else
-static uint64_t thread_pointer(const struct leak_thread *t)
-{
-	return 0;
-}
-#endif
-
 /* The block that it moves is not in the live table, and what that points to would seem lost. */
 static bool is_moving(struct scan *s, const struct leak_thread *t)
 {
-	uint64_t at = thread_pointer(t) + (uint64_t)s->moving_at, word;
+	uint64_t at = leak_stop_thread_pointer(t) + (uint64_t)s->moving_at, word;
 
-	if (s->moving_at == 0 || thread_pointer(t) == 0 ||
+	if (s->moving_at == 0 || leak_stop_thread_pointer(t) == 0 ||
 		!leak_space_word(&s->space, at & ~7ull, &word))
 		return false;
 	return (word >> at % 8 * 8 & 0xff) != 0;
@@ -225,8 +214,8 @@ static bool is_reading_ahead(const struct scan *s)
 static void copy_prepare(struct scan *s)
 {
 	s->wiped_known = leak_space_wiped(&s->wiped, s->wish->pid) == 0;
-	s->frozen = read_frozen_new(s->segment);
-	s->out->no_copy = s->frozen ? NULL : "there is no memory for one of its table";
+	leak_table_freeze(&s->table);
+	s->out->no_copy = s->table.frozen ? NULL : "there is no memory for one of its table";
 }
 
 /* Lets the process go on, and its copy be read instead of it; if that cannot be done, nothing. 0,
@@ -236,7 +225,7 @@ static int copy_take(struct scan *s)
 	bool stuck;
 	int rc;
 
-	if (!s->frozen)
+	if (!s->table.frozen)
 		return 0;
 	if (is_reading_ahead(s)) {
 		s->out->no_copy = "the kernel may be writing into its memory (io_uring, aio)";
@@ -260,7 +249,7 @@ static int copy_take(struct scan *s)
 	}
 	s->out->copied = true;
 	leak_stop_go(&s->stop);
-	s->out->stop_ns = clock_monotonic_ns() - s->start_ns;
+	s->out->stop_ns = s->table.stop_ns + clock_monotonic_ns() - s->start_ns;
 	return 0;
 }
 
@@ -275,12 +264,12 @@ static int standing_read(struct scan *s)
 	rc = space_look(s);
 	if (rc == 0)
 		rc = threads_note(s);
-	if (rc == 0 && s->frozen)
-		rc = read_frozen_take(s->frozen, s->segment);
+	if (rc == 0)
+		rc = leak_table_take(&s->table);
 	if (rc == 0)
 		rc = copy_take(s);
 	if (rc == 0)
-		rc = table_read(s, s->frozen);
+		rc = table_read(s, s->table.frozen);
 	if (rc == 0)
 		rc = memory_read(s);
 	if (rc == 0 && s->out->copied && !leak_copy_alive(s->copy))
@@ -405,9 +394,11 @@ static void *stop_and_read(void *ctx)
 {
 	struct scan *s = ctx;
 
+	s->table = (struct leak_table){ .segment = s->segment, .pid = s->wish->pid };
 	if (is_copy_wanted(s))
 		copy_prepare(s);
 	blocks_prepare(s);
+	leak_table_watch(&s->table);
 	s->start_ns = clock_monotonic_ns();
 	stop_try(s);
 	if (s->rc == 0)
@@ -417,12 +408,12 @@ static void *stop_and_read(void *ctx)
 		s->rc = -ECANCELED;
 	leak_stop_release(&s->stop);
 	if (!s->out->copied)
-		s->out->stop_ns = clock_monotonic_ns() - s->start_ns;
+		s->out->stop_ns = s->table.stop_ns + clock_monotonic_ns() - s->start_ns;
 	if (s->copy)
 		leak_copy_end(s->copy);
 	if (s->out->lent)
 		leak_coop_return(s->coop, &s->lent);
-	read_frozen_free(s->frozen);
+	leak_table_free(&s->table);
 	leak_space_wiped_free(&s->wiped);
 	phase_tell(s, LEAK_FOLLOWING);
 	if (*s->message)

@@ -93,6 +93,11 @@ static void call_mend(const struct leak_stop *s, struct leak_thread *t)
 	ptrace(PTRACE_SETREGS, t->tid, NULL, r);
 }
 
+uint64_t leak_stop_thread_pointer(const struct leak_thread *t)
+{
+	return t->regs.fs_base;
+}
+
 /* What a system call returns inside the kernel when it is to be made again: errno.h there. */
 #define ERESTARTSYS	      512
 #define ERESTARTNOINTR	      513
@@ -122,6 +127,11 @@ void leak_stop_resumed(const struct leak_thread *t, struct user_regs_struct *r)
 	}
 }
 #else
+uint64_t leak_stop_thread_pointer(const struct leak_thread *t)
+{
+	return 0;
+}
+
 void leak_stop_resumed(const struct leak_thread *t, struct user_regs_struct *r)
 {
 	*r = t->regs;

@@ -57,6 +57,8 @@ pid_t leak_stop_tracer(pid_t pid);
  */
 size_t leak_stop_retry(
 	struct leak_stop *s, bool (*is_busy)(void *ctx, const struct leak_thread *t), void *ctx);
+/* Of one that stopped; 0: not known on this machine. */
+uint64_t leak_stop_thread_pointer(const struct leak_thread *t);
 /* How many threads did not stop. */
 size_t leak_stop_running(const struct leak_stop *s);
 /* Lets all that stopped go on, for good. How they stood is still known. */

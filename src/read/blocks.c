@@ -166,7 +166,7 @@ static bool is_used(const struct walk *w, const struct table *t, uint32_t page)
 	uint32_t from = page > 0 && !t->is_second ? page - 1 : page;
 
 	for (uint32_t i = from; i < page + HT_GROUP_PAGES && i < HT_PIECE_PAGES; i++)
-		if (w->state[i] & bit)
+		if (ht_page_state(w->state[i]) & bit)
 			return true;
 	return false;
 }

@@ -49,15 +49,77 @@ static int region_copy(
 	return range_copy(f, s, r->offset, r->offset + r->bytes);
 }
 
-int read_frozen_take(struct read_frozen *f, const struct read_segment *s)
+/* All but the pieces. */
+static int rest_copy(struct read_frozen *f, const struct read_segment *s)
 {
 	int rc = read_at(s, 0, f->map, sizeof(struct ht_header));
 
 	if (rc == 0)
 		rc = region_copy(f, s, HT_REGION_OWNERS);
-	if (rc == 0)
-		rc = region_copy(f, s, HT_REGION_LIVE);
+	return rc != 0 ? rc : region_copy(f, s, HT_REGION_LIVE);
+}
+
+int read_frozen_take(struct read_frozen *f, const struct read_segment *s)
+{
+	int rc = rest_copy(f, s);
+
 	return rc != 0 ? rc : region_copy(f, s, HT_REGION_PIECES);
+}
+
+/* Entries [from, from + count) of a table at `offset` of the file. */
+static int entries_copy(struct read_frozen *f, const struct read_segment *s, uint64_t offset,
+	uint32_t from, uint32_t count)
+{
+	offset += from * sizeof(uint64_t);
+	return read_at(s, offset, f->map + offset, count * sizeof(uint64_t));
+}
+
+#define REACH 2u /* entries after a page that are told with it: read_watch_look */
+
+/* What has changed of a piece at `offset`. Next to each other, pages are copied together. */
+static int piece_copy(
+	struct read_frozen *f, const struct read_segment *s, uint64_t offset, const uint8_t *state)
+{
+	uint64_t first = offset + offsetof(struct ht_piece, first);
+	uint64_t second = offset + offsetof(struct ht_piece, second);
+	int rc = 0;
+
+	for (uint32_t i = 0, end; rc == 0 && i < HT_PIECE_PAGES; i = end) {
+		uint8_t is = ht_page_state(state[i]);
+
+		for (end = i + 1; end < HT_PIECE_PAGES && ht_page_state(state[end]) == is; end++)
+			;
+		if (is & HT_PAGE_FIRST)
+			rc = entries_copy(f, s, first, i * HT_PAGE_ENTRIES,
+				(end - i) * HT_PAGE_ENTRIES + REACH);
+		if (rc == 0 && (is & HT_PAGE_SECOND))
+			rc = entries_copy(
+				f, s, second, i * HT_PAGE_ENTRIES, (end - i) * HT_PAGE_ENTRIES);
+	}
+	return rc;
+}
+
+int read_frozen_retake(
+	struct read_frozen *f, const struct read_segment *s, const struct read_watch *w)
+{
+	uint64_t at = s->header->region[HT_REGION_PIECES].offset;
+	const struct ht_header *h = (const void *)f->map;
+	uint8_t state[HT_PIECE_PAGES];
+	int rc = rest_copy(f, s);
+
+	for (uint32_t i = 0; rc == 0 && i < s->header->pieces_max;
+		i++, at += sizeof(struct ht_piece)) {
+		uint64_t there = at + offsetof(struct ht_piece, state);
+
+		if (h->pieces[i] == 0)
+			continue;
+		rc = read_watch_look(w, i, state);
+		if (rc == 0)
+			rc = read_at(s, there, f->map + there, sizeof(state));
+		if (rc == 0)
+			rc = piece_copy(f, s, at, state);
+	}
+	return rc;
 }
 
 struct read_frozen *read_frozen_new(const struct read_segment *s)

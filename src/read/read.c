@@ -316,6 +316,14 @@ int64_t read_moving_at(struct read_segment *s)
 	return at;
 }
 
+int64_t read_busy_at(struct read_segment *s)
+{
+	int64_t at = 0;
+
+	(void)read_at(s, offsetof(struct ht_header, busy_at), &at, sizeof(at));
+	return at;
+}
+
 uint64_t read_copy_at(struct read_segment *s)
 {
 	uint64_t at = 0;

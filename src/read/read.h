@@ -66,6 +66,8 @@ void read_leak_done(struct read_segment *s);
 /* Where a thread, from its thread pointer, has the byte that is 1 while it is inside realloc. 0:
  * not known. */
 int64_t read_moving_at(struct read_segment *s);
+/* The same of 8 bytes that are not 0 while it is inside a hook, and may change the live table. */
+int64_t read_busy_at(struct read_segment *s);
 /* Where in the process its struct ht_copy is, as it says (shm/copy.h); 0: nowhere. */
 uint64_t read_copy_at(struct read_segment *s);
 /*
@@ -201,12 +203,26 @@ ssize_t read_blocks(
 uint32_t read_birth(uint64_t tick);
 uint64_t read_birth_tick(uint32_t birth);
 /*
+ * Tells which parts of the live table have changed. `new` is called while all threads of the
+ * program stand still; what is noted by a hook in which one of them stands then (read_busy_at) is
+ * not told, so the table is to be read after that. NULL: it cannot be told, as when another viewer
+ * has this under way. The program is slowed down by less than a microsecond for each part that it
+ * changes, once.
+ */
+struct read_watch;
+struct read_watch *read_watch_new(struct read_segment *s);
+void read_watch_free(struct read_watch *w);
+/*
  * A copy of the live table's bytes, to be read by read_blocks after the program has gone on: of the
  * segment, which must outlive it, as of the last `take`. NULL and -errno on failure.
  */
 struct read_frozen;
 struct read_frozen *read_frozen_new(const struct read_segment *s);
 int read_frozen_take(struct read_frozen *f, const struct read_segment *s);
+/* The same where one was taken since `w` is there: what has not changed is not copied again. While
+ * the program stands still. */
+int read_frozen_retake(
+	struct read_frozen *f, const struct read_segment *s, const struct read_watch *w);
 struct read_segment *read_frozen_segment(struct read_frozen *f);
 void read_frozen_free(struct read_frozen *f);
 

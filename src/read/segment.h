@@ -18,6 +18,17 @@ struct read_segment {
 	uint32_t node_count;
 };
 
+struct read_watch {
+	struct read_segment *segment;
+	uint64_t tags[HT_PIECES_MAX]; /* of the pieces then */
+};
+/*
+ * Of a piece that there is: state[], as it is now, with 0 for what is as it was; what is not was
+ * written perhaps: of first[], so are two entries after the page. `state`: HT_PIECE_PAGES. 0 or
+ * -EIO.
+ */
+int read_watch_look(const struct read_watch *w, uint32_t slot, uint8_t *state);
+
 /* Exactly `bytes` at `offset` of the file. 0 or -EIO. */
 int read_at(const struct read_segment *s, uint64_t offset, void *out, size_t bytes);
 /* Elements [first, first + count) of a region. 0, -EINVAL when out of range, -EIO. */

@@ -94,11 +94,29 @@ static void setup_populated(void)
 	take(A, SMALL, 1);
 }
 
+/* A block is there, and a viewer has the page watched. */
+static void setup_watched(void)
+{
+	uint8_t *state;
+
+	setup_populated();
+	put(A, SMALL, 1);
+	state = segment.pieces[0].state;
+	for (uint32_t i = 0; i < HT_PIECE_PAGES; i++)
+		state[i] = state[i] ? ht_page_watched(state[i]) : 0;
+}
+
 /* ---- neighbours ---- */
 
 static void small_comes_and_goes(void)
 {
 	put(A, SMALL, 1);
+	take(A, SMALL, 1);
+	put(A, SMALL, 2);
+}
+
+static void small_goes_and_comes(void)
+{
 	take(A, SMALL, 1);
 	put(A, SMALL, 2);
 }
@@ -116,6 +134,15 @@ static void end_neighbours(void)
 	find(A, SMALL, 2);
 	find(B, LARGE, 2);
 	blocks_are(2);
+}
+
+static void end_watched(void)
+{
+	const uint8_t *state = segment.pieces[0].state;
+
+	model_require(state[(A - PIECE) / HT_PAGE_SPAN] == (HT_PAGE_FIRST | HT_PAGE_SECOND),
+		"a page that was written is not watched, and has what it had");
+	end_neighbours();
 }
 
 /* ---- a block changes hands, its address is used again ---- */
@@ -241,6 +268,11 @@ static const struct model_scenario scenarios[] = {
 		.thread = { small_comes_and_goes, neighbour_comes_and_goes },
 		.end = end_neighbours,
 		.deviations = 4 },
+	{ .name = "neighbours come and go where a viewer watches",
+		.setup = setup_watched,
+		.thread = { small_goes_and_comes, neighbour_comes_and_goes },
+		.end = end_watched,
+		.deviations = 3 },
 	{ .name = "a block changes hands and its address is used again",
 		.setup = setup_populated,
 		.thread = { give_and_reuse, take_and_free },

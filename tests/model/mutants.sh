@@ -124,7 +124,10 @@ mutant direct "a piece is claimed by a store" direct.c \
 mutant direct "a piece is claimed though another thread just did" direct.c \
 	's/\t\treturn found;/\t\treturn 0;/'
 mutant direct "what a page has is noted by a load and a store" direct.c \
-	's/ht_or_relaxed_8\((&p->state\[i\]), needs \| HT_PAGE_FIRST\)/ht_store_relaxed_8(\1, ht_load_relaxed_8(\1) | needs | HT_PAGE_FIRST)/'
+	's/!ht_cas_relaxed_8\((&p->state\[page\]), &was, (ht_page_state\(was\) \| bits)\)\)/(ht_store_relaxed_8(\1, \2), false))/'
+mutant direct "a watched page has nothing" direct.c \
+	's/ht_page_state\(ht_load_relaxed_8\((&p->state\[page\])\)\)/ht_load_relaxed_8(\1)/'
+mutant direct "a watched page stays so" direct.c 's/\tplace_touch\(&?at\);\n//g'
 mutant direct "no word is left of a block elsewhere" live.c 's/\tdirect_mark\(s, addr\);\n//'
 mutant direct "a block elsewhere whose free was missed stays" live.c \
 	's/missed \+ levels_take\(s, addr, &old\[missed\]\)/missed + levels_find(s, addr, \&old[missed])/'

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The live table, ready before the stop (table.h): a short stop before the long one, since which
+ * the library notes what of the table it changes.
+ */
+#include "src/leak/table.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "src/leak/space.h"
+#include "src/leak/stop.h"
+#include "src/util/clock.h"
+
+#define WATCH_BLOCKS  65536u /* with fewer, two stops take longer than reading them in one */
+#define HOOKS_NS      UINT64_C(50000000) /* for threads to leave their hooks: microseconds, if run */
+#define HOOKS_STEP_NS 50000
+
+/* Where it is said whether threads are inside hooks now. False: that is not known. */
+static bool busy_note(struct leak_table *t, const struct leak_stop *stop)
+{
+	int64_t at = read_busy_at(t->segment);
+
+	t->busy = calloc(stop->count + 1, sizeof(*t->busy));
+	if (!t->busy || at == 0)
+		return false;
+	for (size_t i = 0; i < stop->count; i++) {
+		uint64_t pointer = leak_stop_thread_pointer(&stop->thread[i]);
+
+		if (stop->thread[i].state != LEAK_THREAD_STOPPED)
+			continue;
+		if (pointer == 0)
+			return false;
+		t->busy[t->busies++] = pointer + (uint64_t)at;
+	}
+	return true;
+}
+
+/* What they do to the table in there is not noted. False: they are there for too long, or it cannot
+ * be told. */
+static bool hooks_await(struct leak_table *t)
+{
+	const struct timespec step = { .tv_nsec = HOOKS_STEP_NS };
+	uint64_t until = clock_monotonic_ns() + HOOKS_NS, word;
+	struct leak_space space = { .pid = t->pid, .pagemap = -1 };
+
+	while (t->busies > 0) {
+		if (!leak_space_word(&space, t->busy[t->busies - 1], &word) ||
+			clock_monotonic_ns() > until)
+			return false;
+		if (word == 0)
+			t->busies--;
+		else
+			nanosleep(&step, NULL);
+	}
+	return true;
+}
+
+static void *short_stop(void *ctx)
+{
+	struct leak_table *t = ctx;
+	struct leak_stop stop;
+	char message[LEAK_MESSAGE_MAX];
+	uint64_t start_ns = clock_monotonic_ns();
+
+	if (leak_stop(&stop, t->pid, message) != 0)
+		return NULL;
+	if (leak_stop_running(&stop) == 0 && busy_note(t, &stop))
+		t->watch = read_watch_new(t->segment);
+	leak_stop_release(&stop);
+	t->stop_ns = clock_monotonic_ns() - start_ns;
+	return NULL;
+}
+
+static bool is_large(const struct leak_table *t)
+{
+	struct read_totals totals;
+
+	return read_totals(t->segment, &totals) == 0 && totals.allocs > totals.frees &&
+	       totals.allocs - totals.frees >= WATCH_BLOCKS;
+}
+
+void leak_table_freeze(struct leak_table *t)
+{
+	t->frozen = read_frozen_new(t->segment);
+}
+
+void leak_table_watch(struct leak_table *t)
+{
+	pthread_t thread;
+
+	/* One that ends traces nobody any more, whatever it may not have let go. */
+	if (!is_large(t) || pthread_create(&thread, NULL, short_stop, t) != 0)
+		return;
+	pthread_join(thread, NULL);
+	if (!t->watch)
+		return;
+	if (!hooks_await(t) || (t->frozen && read_frozen_take(t->frozen, t->segment) != 0)) {
+		read_watch_free(t->watch);
+		t->watch = NULL;
+	}
+}
+
+int leak_table_take(struct leak_table *t)
+{
+	if (!t->frozen)
+		return 0;
+	return t->watch ? read_frozen_retake(t->frozen, t->segment, t->watch)
+			: read_frozen_take(t->frozen, t->segment);
+}
+
+void leak_table_free(struct leak_table *t)
+{
+	read_frozen_free(t->frozen);
+	read_watch_free(t->watch);
+	free(t->busy);
+	*t = (struct leak_table){ 0 };
+}

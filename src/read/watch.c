@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Which pages of the live table have changed since the program stood still (shm/layout.h:
+ * HT_PAGE_WATCHED_SHIFT). Any one thread.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/read/segment.h"
+
+/* Only one viewer at once can tell: it has the tags locked in the file. */
+static int lock(struct read_segment *s, short kind)
+{
+	struct flock l = { .l_type = kind,
+		.l_whence = SEEK_SET,
+		.l_start = offsetof(struct ht_header, pieces),
+		.l_len = sizeof(s->header->pieces) };
+
+	return fcntl(s->write_fd, F_OFD_SETLK, &l) == 0 ? 0 : -errno;
+}
+
+static uint64_t state_offset(const struct read_segment *s, uint32_t slot)
+{
+	return s->header->region[HT_REGION_PIECES].offset + slot * sizeof(struct ht_piece) +
+	       offsetof(struct ht_piece, state);
+}
+
+static int piece_watch(struct read_segment *s, uint32_t slot)
+{
+	uint8_t state[HT_PIECE_PAGES];
+	uint64_t offset = state_offset(s, slot);
+	int rc = read_at(s, offset, state, sizeof(state));
+
+	for (uint32_t i = 0; i < HT_PIECE_PAGES; i++)
+		if (!ht_page_is_watched(state[i]) && (state[i] & HT_PAGE_FIRST))
+			state[i] = ht_page_watched(state[i]);
+	return rc != 0 ? rc : read_header_put(s, offset, state, sizeof(state));
+}
+
+static int pieces_watch(struct read_watch *w)
+{
+	struct read_segment *s = w->segment;
+	int rc = read_at(s, offsetof(struct ht_header, pieces), w->tags, sizeof(w->tags));
+
+	for (uint32_t slot = 0; rc == 0 && slot < s->header->pieces_max; slot++)
+		if (w->tags[slot] != 0)
+			rc = piece_watch(s, slot);
+	return rc;
+}
+
+struct read_watch *read_watch_new(struct read_segment *s)
+{
+	struct read_watch *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return NULL;
+	w->segment = s;
+	/* Nothing is written: that opens the file for writing. */
+	if (read_header_put(s, 0, "", 0) == 0 && lock(s, F_WRLCK) == 0) {
+		if (pieces_watch(w) == 0)
+			return w;
+		lock(s, F_UNLCK);
+	}
+	free(w);
+	return NULL;
+}
+
+void read_watch_free(struct read_watch *w)
+{
+	if (!w)
+		return;
+	lock(w->segment, F_UNLCK);
+	free(w);
+}
+
+int read_watch_look(const struct read_watch *w, uint32_t slot, uint8_t *state)
+{
+	int rc = read_at(w->segment, state_offset(w->segment, slot), state, HT_PIECE_PAGES);
+
+	/* A piece that is new has none that are watched. */
+	for (uint32_t i = 0; rc == 0 && i < HT_PIECE_PAGES; i++)
+		if (ht_page_is_watched(state[i]))
+			state[i] = 0;
+	return rc;
+}
