@@ -13,6 +13,7 @@ from proving import (HEAPTOP, case, check, check_equal, environment, need, repor
                      target)
 from scanning import Waiting, account, attached, relatives
 
+CHURN_SCANS = 4
 ALL_ROOTS = ("registers", "vectors", "stacks", "globals", "maps")
 # What is lost when a kind of root is left out, and how.
 BY_ROOT = {
@@ -173,6 +174,17 @@ def large():
             check_classes(found(leaks), want)
             check(leaks["scanned_bytes"] < 16 << 20, "it read %d bytes" % leaks["scanned_bytes"])
         check_equal(resident(program.process.pid), before, "resident set")
+        check_equal(program.end(), (0, ""), "the program's end")
+
+
+@case("a large table that threads change all the time: what changed between a short stop and a long one is known")
+def churned():
+    with Waiting(target("leak_churn")) as program:
+        for i in range(CHURN_SCANS):
+            _, leaks = attached(program.process.pid, "--leak-copy", "always" if i % 2 else "never")
+            check(leaks["failed"] is None, "no scan: %s" % leaks["failed"])
+            check_equal({c: leaks[c]["blocks"] for c in ("definite", "indirect", "possible")},
+                        {"definite": 100, "indirect": 0, "possible": 0}, "classes in scan %d" % i)
         check_equal(program.end(), (0, ""), "the program's end")
 
 
