@@ -56,12 +56,25 @@ int list_segments(void)
 	return target_list(segment, &t);
 }
 
+static int unreadable_count(void *ctx, const struct target_segment *s)
+{
+	*(unsigned *)ctx += s->state == TARGET_UNREADABLE;
+	return 0;
+}
+
 int list_clean(void)
 {
 	int rc = target_clean();
+	unsigned left = 0;
 
 	if (rc < 0)
 		return rc;
 	printf("%d segment%s of ended programs removed\n", rc, rc == 1 ? "" : "s");
-	return 0;
+	rc = target_list(unreadable_count, &left);
+	if (left)
+		printf("%u file%s left that this heaptop cannot read, whether in use or not: "
+		       "\"heaptop -l\" tells "
+		       "why\n",
+			left, left == 1 ? " is" : "s are");
+	return rc;
 }

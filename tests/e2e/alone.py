@@ -11,7 +11,7 @@ import subprocess
 
 from proving import (HEAPTOP, LIBRARY, add_case, case, check, check_equal, check_truth,
                      environment, kill_hard, listing, report, report_of_segment, run, run_cases,
-                     scratch, segment_files, sites_named, target, truth_read, wait_for)
+                     scratch, segment_files, segments, sites_named, target, truth_read, wait_for)
 
 ACCOUNT = os.path.join(scratch, "truth.json")
 
@@ -200,6 +200,21 @@ def clean_running():
         check_equal(len(segment_files()), 1, "segments")
         check_equal(look()["totals"]["live_bytes"], 500500, "live bytes")
         check_equal(w.end(), 5, "exit status")
+
+
+@case("--clean leaves what another version of heaptop wrote, and says so")
+def clean_other_version():
+    clean_start()
+    run([target("crash"), "kill"], env=environment(LD_PRELOAD=LIBRARY, TRUTH=ACCOUNT))
+    path = os.path.join(segments, segment_files()[0])
+    with open(path, "r+b") as f:
+        f.seek(8)  # the version, behind the magic
+        f.write(bytes([99]))
+    said = run([HEAPTOP, "--clean"]).stdout.decode()
+    check(said.startswith("0 segments") and "1 file is left that this heaptop cannot read" in said, "it said: " + said)
+    check("segment format 99" in listing(), "-l: " + listing())
+    os.unlink(path)
+    check_equal(run([HEAPTOP, "--clean"]).stdout, b"0 segments of ended programs removed\n", "--clean of nothing")
 
 
 @case("a launched program leaves its segment only when it was killed")
