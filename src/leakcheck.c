@@ -114,6 +114,7 @@ static void result_copy(struct snap_leaks *l, const struct leak_result *r)
 	l->scanned_bytes = r->scanned_bytes;
 	l->unread_bytes = r->unread_bytes;
 	l->devices = r->devices;
+	l->unknown = r->unknown;
 	l->threads = r->threads;
 	l->running = r->running;
 	l->busy = r->busy;

@@ -164,6 +164,11 @@ static void say_how(struct why *w, const struct snap_leaks *l)
 	if (l->unread_bytes)
 		say(w, INK_WARN, "%s of the program's memory could not be read.",
 			units_bytes(bytes, l->unread_bytes));
+	if (l->unknown)
+		say(w, INK_DIM,
+			"Some of its blocks are not recorded, as those from before a fork: the "
+			"words between "
+			"blocks are roots.");
 	if (l->devices)
 		say(w, INK_DIM, "Not read: %u mapping%s of devices.", l->devices,
 			plural(l->devices));

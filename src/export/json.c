@@ -471,6 +471,7 @@ static void json_leaks(struct writer *w, const struct snapshot *s, const struct 
 	writer_uint(w, "scanned_bytes", l->scanned_bytes);
 	writer_uint(w, "unread_bytes", l->unread_bytes);
 	writer_uint(w, "devices", l->devices);
+	writer_bool(w, "unknown_blocks", l->unknown);
 	writer_uint(w, "threads", l->threads);
 	writer_uint(w, "threads_running", l->running);
 	writer_uint(w, "threads_busy", l->busy);

@@ -58,6 +58,10 @@ static void leaks_scan(struct strbuf *out, const struct snap_leaks *l)
 		strbuf_printf(out, "lost is what was so in each of %u copies\n", l->snapshots);
 	if (l->let)
 		strbuf_puts(out, "          its library let us trace it, for this scan\n");
+	if (l->unknown)
+		strbuf_puts(out, "          some of its blocks are not recorded, as those from "
+				 "before a fork: the words "
+				 "between blocks are roots\n");
 	if (l->devices)
 		strbuf_printf(out, "          %u mappings of devices were not read\n", l->devices);
 	if (l->unread_bytes)

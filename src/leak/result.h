@@ -66,6 +66,7 @@ struct leak_result {
 	uint64_t scan_ns; /* all in all */
 	uint64_t scanned_bytes, unread_bytes;
 	unsigned devices; /* mappings not read */
+	bool unknown; /* blocks that are in no table may point to others: leak_roots */
 	unsigned threads, running; /* of them, did not stop */
 	unsigned busy; /* threads that were inside realloc whenever they were looked at */
 };

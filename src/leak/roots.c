@@ -17,7 +17,7 @@ struct scan {
 	struct leak_space *space;
 	const struct leak_stop *stop;
 	struct leak_graph *graph;
-	bool bins; /* glibc's malloc has its words here */
+	bool bins; /* malloc may have its words here, which point to the heads of chunks */
 	uint64_t skip_end; /* memory of ours goes on up to here */
 };
 
@@ -56,7 +56,7 @@ static void anonymous_visit(void *ctx, uint64_t addr, const uint64_t *words, siz
 		if (n == page_words && words[0] == HT_PRIVATE_MAGIC && words[1] == addr)
 			s->skip_end = addr + words[2];
 		if (addr >= s->skip_end)
-			leak_graph_root(s->graph, addr, words, n, false);
+			leak_graph_root(s->graph, addr, words, n, s->bins);
 		addr += n * sizeof(*words);
 		words += n;
 		count -= n;
@@ -128,7 +128,10 @@ static bool piece_scan(struct scan *s, uint64_t start, uint64_t end)
  * out of one that is no arena of glibc's, all of it is that allocator's. */
 static void anonymous_scan(struct scan *s, uint64_t start, uint64_t end)
 {
-	if (!pieces_visit(s, start, end, has_small))
+	s->bins = s->roots->unknown;
+	if (s->roots->unknown)
+		piece_scan(s, start, end);
+	else if (!pieces_visit(s, start, end, has_small))
 		pieces_visit(s, start, end, piece_scan);
 }
 
@@ -338,7 +341,12 @@ static void map_scan(struct scan *s, const struct leak_map *m)
 	if (is_segment(m))
 		return;
 	if (strcmp(m->path, "[heap]") == 0) {
-		if (kinds & LEAK_ROOT_MAPS)
+		s->bins = s->roots->unknown;
+		if (!(kinds & LEAK_ROOT_MAPS))
+			return;
+		if (s->roots->unknown)
+			around_blocks(s, m->start, m->end, root_visit);
+		else
 			brk_scan(s, m);
 		return;
 	}

@@ -26,6 +26,9 @@ struct leak_roots {
 	unsigned kinds; /* enum leak_root: those that count */
 	uint64_t stack; /* read_leak_stack */
 	unsigned devices; /* mappings that were left out */
+	/* Allocators have blocks that are in no table: all of their memory outside of those that
+	 * are counts, too. */
+	bool unknown;
 };
 
 /* Whether words of a mapping are roots, or may be. */

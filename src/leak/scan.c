@@ -135,9 +135,22 @@ static unsigned readers_count(const struct scan *s)
 	return n > 1 && s->out->copied ? (unsigned)n - 1 : (unsigned)n;
 }
 
+/* Whether it has blocks that are in no table: a forked child those of its parent. */
+static bool has_unknown(const struct scan *s)
+{
+	struct read_identity id;
+	struct read_totals t;
+
+	if (read_identity(s->segment, &id) == 0 && id.forked)
+		return true;
+	return read_totals(s->segment, &t) == 0 && t.untracked_blocks > 0;
+}
+
 static int memory_read(struct scan *s)
 {
-	struct leak_roots roots = { .kinds = s->wish->roots, .stack = read_leak_stack(s->segment) };
+	struct leak_roots roots = { .kinds = s->wish->roots,
+		.stack = read_leak_stack(s->segment),
+		.unknown = has_unknown(s) };
 	struct leak_memory memory;
 	int rc = leak_blocks_finish(&s->blocks);
 
@@ -151,6 +164,7 @@ static int memory_read(struct scan *s)
 	memory = leak_space_memory(&s->space);
 	leak_graph_explain(&s->graph, &memory);
 	s->out->devices = roots.devices;
+	s->out->unknown = roots.unknown;
 	return 0;
 }
 

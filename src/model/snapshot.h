@@ -283,6 +283,8 @@ struct snap_leaks {
 	uint64_t stop_ns, scan_ns;
 	uint64_t scanned_bytes, unread_bytes;
 	unsigned devices; /* mappings of devices: not read */
+	bool unknown; /* it has blocks that nobody recorded: what they point to counts as reachable
+		       */
 	unsigned threads, running; /* of them, could not be stopped */
 	unsigned busy; /* of them, were inside realloc whenever they were looked at */
 	uint64_t at_ns; /* when the scan began, since the program's start */

@@ -296,6 +296,17 @@ def vfork_parent():
         check_equal(program.end(), (0, ""), "the program's end")
 
 
+@case("what a forked child hangs on blocks of its parent is reachable, and what it loses is lost")
+def forked_child():
+    with Waiting(target("leaks_forked"), "wait") as program:
+        said = "".join(program.said)
+        pid = int(re.search(r"^pid (\d+)$", said, re.M)[1])
+        done, leaks = attached(pid)
+        check_classes(found(leaks), account(said))
+        check(leaks["unknown_blocks"], "unknown blocks")
+        check_equal(program.end()[0], 0, "the program's end")
+
+
 @case("a program that ends by _exit, and one that went on by exec, are scanned at their end")
 def other_ends():
     for how, status in (("_exit", 3), ("exec", 0)):

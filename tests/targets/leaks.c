@@ -14,6 +14,8 @@
  * leaks large      blocks over 4 GB, hardly touched, and mappings; says "ready" and waits
  * leaks planted N M      M lost blocks, of random sizes, among N that are not
  * leaks reaper     orphans become its children; only some
+ * leaks forked     a child by fork hangs blocks on those of its parent, which ends as the child
+ * does leaks forked wait      the child says its pid, then "ready", and waits
  */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -28,69 +30,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#define MAKERS_MAX 64
-
-static struct maker {
-	const char *name;
-	unsigned blocks;
-	unsigned long bytes;
-} makers[MAKERS_MAX];
-
-static void made(const char *name, size_t bytes)
-{
-	struct maker *m = makers;
-
-	while (m->name && strcmp(m->name, name) != 0)
-		m++;
-	m->name = name;
-	m->blocks++;
-	m->bytes += bytes;
-}
-
-/* A function that allocates; what it returns is the only pointer to the block. */
-#define MAKER(name)                                                                                \
-	__attribute__((noinline)) static void *name(size_t size)                                   \
-	{                                                                                          \
-		void *p = malloc(size);                                                            \
-                                                                                                   \
-		memset(p, 0, size);                                                                \
-		made(#name, size);                                                                 \
-		return p;                                                                          \
-	}
-
-/* One whose bytes stay as they are. */
-#define MAKER_UNTOUCHED(name)                                                                      \
-	__attribute__((noinline)) static void *name(size_t size)                                   \
-	{                                                                                          \
-		made(#name, size);                                                                 \
-		return malloc(size);                                                               \
-	}
-
-/* What calls may leave in registers. */
-static void clear_registers(void)
-{
-	__asm__ volatile("xor %%eax, %%eax\n\txor %%ecx, %%ecx\n\txor %%edx, %%edx\n\t"
-			 "xor %%esi, %%esi\n\txor %%edi, %%edi\n\txor %%r8d, %%r8d\n\t"
-			 "xor %%r9d, %%r9d\n\txor %%r10d, %%r10d\n\txor %%r11d, %%r11d"
-			 :
-			 :
-			 : "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "cc");
-}
-
-/* Overwrites what calls left on the stack, and so the registers that they saved there. */
-__attribute__((noinline)) static void clear_stack(void)
-{
-	volatile char room[16384];
-
-	for (size_t i = 0; i < sizeof(room); i++)
-		room[i] = 0;
-	clear_registers();
-}
-
-struct node {
-	struct node *next, *other;
-	char room[48];
-};
+#include "tests/targets/leaks.h"
 
 /* ---- by way of where the pointer is ---- */
 
@@ -484,12 +424,6 @@ __attribute__((noinline)) static void threads(void)
 	pthread_join(t, NULL);
 }
 
-static void account_write(void)
-{
-	for (const struct maker *m = makers; m->name; m++)
-		dprintf(STDOUT_FILENO, "%s %u %lu\n", m->name, m->blocks, m->bytes);
-}
-
 static void some(void)
 {
 	places();
@@ -523,15 +457,6 @@ static void all(void)
 	brk_end();
 }
 
-static void wait_for_end(void)
-{
-	char c;
-
-	dprintf(STDOUT_FILENO, "ready\n");
-	while (read(STDIN_FILENO, &c, 1) > 0)
-		;
-}
-
 static void sandbox_enter(void)
 {
 	struct sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
@@ -555,7 +480,7 @@ static int end(const char *how, char *self)
 			wait_for_end();
 			_exit(0);
 		}
-		wait(NULL);
+		waitpid(-1, NULL, 0);
 	}
 	return 0;
 }

@@ -41,6 +41,7 @@ static void make(void)
 		.stop_ns = 21000000,
 		.scanned_bytes = 735470387,
 		.devices = 2,
+		.unknown = true,
 		.threads = 14,
 		.running = 1 };
 	snapshot = canned;
@@ -82,6 +83,9 @@ TEST(text_of_a_scan)
 		"(length64)\n"
 		"          suppressed 7 bytes in 1 blocks\n"
 		"scan      stop and read: the program stood still for 21ms, 701.4M read\n"
+		"          some of its blocks are not recorded, as those from before a fork: the "
+		"words between blocks "
+		"are roots\n"
 		"          2 mappings of devices were not read\n"
 		"          1 of 14 threads did not stop: their registers are unknown\n"
 		"\n"

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Blocks that get the class by which the function's name begins that allocates them; what the
+ * programs with such blocks share. One source file each, so everything is here.
+ */
+#ifndef TESTS_TARGETS_LEAKS_H
+#define TESTS_TARGETS_LEAKS_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MAKERS_MAX 64
+
+static struct maker {
+	const char *name;
+	unsigned blocks;
+	unsigned long bytes;
+} makers[MAKERS_MAX];
+
+static void made(const char *name, size_t bytes)
+{
+	struct maker *m = makers;
+
+	while (m->name && strcmp(m->name, name) != 0)
+		m++;
+	m->name = name;
+	m->blocks++;
+	m->bytes += bytes;
+}
+
+/* A function that allocates; what it returns is the only pointer to the block. */
+#define MAKER(name)                                                                                \
+	__attribute__((noinline)) static void *name(size_t size)                                   \
+	{                                                                                          \
+		void *p = malloc(size);                                                            \
+                                                                                                   \
+		memset(p, 0, size);                                                                \
+		made(#name, size);                                                                 \
+		return p;                                                                          \
+	}
+
+/* One whose bytes stay as they are. */
+#define MAKER_UNTOUCHED(name)                                                                      \
+	__attribute__((noinline)) static void *name(size_t size)                                   \
+	{                                                                                          \
+		made(#name, size);                                                                 \
+		return malloc(size);                                                               \
+	}
+
+/* What calls may leave in registers. */
+static void clear_registers(void)
+{
+	__asm__ volatile("xor %%eax, %%eax\n\txor %%ecx, %%ecx\n\txor %%edx, %%edx\n\t"
+			 "xor %%esi, %%esi\n\txor %%edi, %%edi\n\txor %%r8d, %%r8d\n\t"
+			 "xor %%r9d, %%r9d\n\txor %%r10d, %%r10d\n\txor %%r11d, %%r11d"
+			 :
+			 :
+			 : "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "cc");
+}
+
+/* Overwrites what calls left on the stack, and so the registers that they saved there. */
+__attribute__((noinline)) static void clear_stack(void)
+{
+	volatile char room[16384];
+
+	for (size_t i = 0; i < sizeof(room); i++)
+		room[i] = 0;
+	clear_registers();
+}
+
+struct node {
+	struct node *next, *other;
+	char room[48];
+};
+
+/* A line for each function: name, blocks, bytes. */
+static void account_write(void)
+{
+	for (const struct maker *m = makers; m->name; m++)
+		dprintf(STDOUT_FILENO, "%s %u %lu\n", m->name, m->blocks, m->bytes);
+}
+
+static void wait_for_end(void)
+{
+	char c;
+
+	dprintf(STDOUT_FILENO, "ready\n");
+	while (read(STDIN_FILENO, &c, 1) > 0)
+		;
+}
+
+#endif
