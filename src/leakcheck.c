@@ -103,6 +103,7 @@ static void result_copy(struct snap_leaks *l, const struct leak_result *r)
 	l->snapshots = r->snapshots;
 	l->let = r->let;
 	l->no_copy = r->no_copy;
+	l->copy_left = r->copy_left;
 	for (unsigned i = 0; i < SNAP_LEAK_CLASSES; i++)
 		l->sum[i] = sum_of(r->sum[i]);
 	for (unsigned i = 0; i < SNAP_LEAK_HEURISTICS; i++) {

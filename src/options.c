@@ -693,6 +693,7 @@ int options_parse(int argc, char *const argv[], struct options *o, FILE *out, FI
 		.delay_ns = DELAY_DEFAULT_NS,
 		.sort = COL_LIVE,
 		.leak_roots = OPTIONS_ROOTS_ALL,
+		.leak_copying = OPTIONS_COPY_AUTO,
 		.leak_heuristics = OPTIONS_HEURISTICS_ALL,
 		.depth = OPTIONS_DEPTH_DEFAULT };
 	lists_make(&lists);

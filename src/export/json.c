@@ -477,6 +477,7 @@ static void json_leaks(struct writer *w, const struct snapshot *s, const struct 
 	writer_uint(w, "threads_busy", l->busy);
 	writer_string(w, "how", l->how);
 	writer_string(w, "no_copy", l->no_copy); /* why not; null: it was, or was not wanted */
+	writer_bool(w, "copy_left", l->copy_left); /* its end is not taken note of: a zombie */
 	writer_string(w, "ptrace", l->refused); /* why not; null: it was allowed */
 	writer_uint(w, "snapshots", l->snapshots ? l->snapshots : 1);
 	json_leak_history(w, l);

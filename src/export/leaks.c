@@ -50,6 +50,10 @@ static void leaks_scan(struct strbuf *out, const struct snap_leaks *l)
 			l->rounds[l->nrounds - 1].number, units_duration(stop, l->at_ns));
 	if (l->no_copy)
 		strbuf_printf(out, "          no copy could be read meanwhile: %s\n", l->no_copy);
+	if (l->copy_left)
+		strbuf_puts(out,
+			"          its copy has ended, and is still there as a zombie: nobody "
+			"took note of that\n");
 	if (l->refused)
 		strbuf_printf(out, "          we may not trace it (ptrace: %s); ", l->refused);
 	if (l->refused && l->snapshots == 1)

@@ -20,6 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "src/leak/room.h"
 #include "src/leak/roots.h"
 #include "src/proc/proc.h"
 #include "src/read/coop.h"
@@ -367,6 +368,13 @@ static void lent_reset(struct leak_coop *c, struct leak_lent *lent)
 	lent->stop = (struct leak_stop){ 0 };
 }
 
+static bool namespace_visit(void *ctx, pid_t tid, const char *path)
+{
+	const struct leak_coop *c = ctx;
+
+	return !leak_room_has_namespace(c->pid, tid);
+}
+
 static bool has_threads(pid_t pid)
 {
 	char path[64];
@@ -378,7 +386,8 @@ static bool has_threads(pid_t pid)
 
 const char *leak_coop_lend(struct leak_coop *c, struct leak_lent *out)
 {
-	const char *why = NULL;
+	struct leak_room room;
+	const char *why;
 
 	*out = (struct leak_lent){ .space.pagemap = -1 };
 	if (is_reading_ahead(c->pid) || reads_directly(c->pid))
@@ -387,6 +396,13 @@ const char *leak_coop_lend(struct leak_coop *c, struct leak_lent *out)
 	leak_space_wiped_free(&c->wiped);
 	if (leak_space_wiped(&c->wiped, c->pid) != 0)
 		return "its mappings cannot be read";
+	if (c->wiped.unfit)
+		return c->wiped.unfit;
+	why = leak_room_look(&room, "", c->pid);
+	if (!why && threads_visit(c->pid, namespace_visit, c))
+		why = LEAK_ROOM_NAMESPACE;
+	if (why)
+		return why;
 	out->after = read_frozen_new(c->segment);
 	out->before = has_threads(c->pid) ? read_frozen_new(c->segment) : NULL;
 	if (!out->after)

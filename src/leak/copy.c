@@ -1,210 +1,78 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Copying a process (copy.h). Source: ptrace(2) on PTRACE_O_TRACECLONE; clone(2).
+ * Copying a process (copy.h). Sources: ptrace(2) on PTRACE_O_TRACECLONE; clone(2); waitpid(2) on
+ * __WCLONE.
  *
- * From the moment the thread is sent to the stub it finds its way back by itself if we are killed.
- * As long as we are not, it is led through the stub system call by system call and put back before
- * it leaves it: no signal reaches it there, and nothing of the program runs.
+ * The copy is a child that gives no signal at its end (clone(2)), which the process's own calls of
+ * wait(2) pass over. Somebody must take note of its end, or a zombie stays: not who takes orphans,
+ * for in a container that is often a program that does not know of such children, or makes much of
+ * how they ended, or the process itself. So it is the process: one thread is stopped once more for
+ * it, for a moment, when the copy has given back its memory and we, who trace it, have kept its end
+ * to ourselves so far.
  */
 #include "src/leak/copy.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
-#include <sys/uio.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "shm/copy.h"
+#include "src/leak/room.h"
+#include "src/leak/stub.h"
 #include "src/proc/proc.h"
-#include "src/util/clock.h"
 
-#define PAUSE_NS   20000 /* between two looks */
-#define STEP_NS	   UINT64_C(5000000000) /* for what takes microseconds on an idle machine */
-#define COPY_NS	   UINT64_C(20000000000) /* for copying the page tables: some 20 ms a GB */
-#define USER_CODE  0x33 /* cs of a 64-bit program */
-#define KERNEL_SET 8u /* bytes of a signal mask, as the kernel has it */
-#define SYSCALL	   (SIGTRAP | 0x80) /* of PTRACE_O_TRACESYSGOOD */
-
-#ifndef PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG
-#define PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG 0x4211
-#endif
+#define STEP_NS	    UINT64_C(5000000000) /* for what takes microseconds on an idle machine */
+#define STOPS_MAX   16u /* by signals, before the copy has done what it is to do */
+#define THREADS_MAX 16u /* that are tried in vain */
 
 #ifdef __x86_64__
 
-struct making {
-	struct leak_stop *stop;
-	struct leak_thread *thread; /* that runs the stub */
-	struct ht_copy area;
-	uint64_t at;
-	uint64_t mask; /* signals that it has blocked */
-};
+static const char no_stub[] = "its library has no way to";
 
-/* ---- whether ------------------------------------------------------------------------------- */
+/* ---- whether ---- */
 
-static bool status_number(pid_t tid, const char *name, bool last, long *value)
+/* Whether a thread waits for children of any kind: it would wait for the copy, too. */
+static bool awaits_any(const struct leak_stop *stop)
 {
-	char path[64];
+	const uint64_t kinds = (uint32_t)(__WALL | __WCLONE);
 
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
-	return proc_status_number(path, name, last, value);
-}
+	for (size_t i = 0; i < stop->count; i++) {
+		const struct user_regs_struct *r = &stop->thread[i].regs;
 
-/* A sandbox may kill for system calls that its program never makes. */
-static bool has_filter(pid_t tid)
-{
-	long mode;
-
-	return !status_number(tid, "\nSeccomp:", false, &mode) || mode != 0;
-}
-
-/* Orphans are children of the first process, and it may not know what to do with one. */
-static bool is_first(pid_t pid)
-{
-	long number;
-
-	return !status_number(pid, "\nNSpid:", true, &number) || number == 1;
-}
-
-/* Whether system calls of the stub would be another's to handle (Wine's). */
-static bool is_dispatched(pid_t tid)
-{
-	uint64_t config[4] = { 0 };
-
-	return ptrace(PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG, tid, (void *)sizeof(config),
-		       config) == 0 &&
-	       config[0] != 0;
-}
-
-static bool area_read(struct making *m)
-{
-	struct iovec here = { &m->area, sizeof(m->area) };
-	struct iovec there = { (void *)(uintptr_t)m->at, sizeof(m->area) };
-
-	return process_vm_readv(m->stop->pid, &here, 1, &there, 1, 0) == (ssize_t)sizeof(m->area) &&
-	       m->area.magic == HT_COPY_MAGIC && m->area.stub < m->area.stub_end;
-}
-
-static bool area_write(struct making *m)
-{
-	struct iovec here = { &m->area, sizeof(m->area) };
-	struct iovec there = { (void *)(uintptr_t)m->at, sizeof(m->area) };
-
-	return process_vm_writev(m->stop->pid, &here, 1, &there, 1, 0) == (ssize_t)sizeof(m->area);
-}
-
-static bool in_stub(const struct making *m, const struct user_regs_struct *r)
-{
-	return r->rip >= m->area.stub && r->rip < m->area.stub_end;
-}
-
-/* The words of rseq(2) that say whether a thread is inside a sequence that must not be left. */
-static bool is_in_sequence(const struct leak_thread *t)
-{
-	struct __ptrace_rseq_configuration c = { 0 };
-	long word;
-
-	if (ptrace(PTRACE_GET_RSEQ_CONFIGURATION, t->tid, (void *)sizeof(c), &c) < 0)
-		return false; /* a kernel without it, or a thread */
-	if (c.rseq_abi_pointer == 0)
-		return false;
-	errno = 0;
-	word = ptrace(PTRACE_PEEKDATA, t->tid, (void *)(uintptr_t)(c.rseq_abi_pointer + 8), NULL);
-	return word != 0 || errno != 0;
-}
-
-/* One that stands still for us alone, at best in a system call. */
-static struct leak_thread *thread_choose(const struct making *m)
-{
-	struct leak_thread *other = NULL;
-
-	for (size_t i = 0; i < m->stop->count; i++) {
-		struct leak_thread *t = &m->stop->thread[i];
-
-		if (t->state != LEAK_THREAD_STOPPED || !t->held || t->regs.cs != USER_CODE ||
-			has_filter(t->tid) || is_dispatched(t->tid))
-			continue;
-		if ((long)t->regs.orig_rax >= 0)
-			return t;
-		if (!other && !is_in_sequence(t))
-			other = t;
-	}
-	return other;
-}
-
-/* Left behind by a viewer that was killed: it is on its way back. */
-static bool is_being_copied(const struct making *m)
-{
-	for (size_t i = 0; i < m->stop->count; i++)
-		if (m->stop->thread[i].state == LEAK_THREAD_STOPPED &&
-			in_stub(m, &m->stop->thread[i].regs))
+		if (stop->thread[i].state == LEAK_THREAD_STOPPED &&
+			((r->orig_rax == SYS_wait4 && (r->rdx & kinds) != 0) ||
+				(r->orig_rax == SYS_waitid && (r->r10 & kinds) != 0)))
 			return true;
+	}
 	return false;
 }
 
-/* ---- how ----------------------------------------------------------------------------------- */
+/* ---- making one ---- */
 
-/* Waits until `pid` stops: its status; -1: it has ended, or not in time. The end of our own child
- * is its launcher's to take. */
-static int stop_await(const struct making *m, pid_t pid, uint64_t ns)
+static void copy_kill(pid_t copy)
 {
-	const struct timespec pause = { .tv_nsec = PAUSE_NS };
-	uint64_t until = clock_monotonic_ns() + ns;
-	int status = 0;
-
-	for (;;) {
-		siginfo_t info = { 0 };
-
-		if (waitid(P_PID, (id_t)pid, &info,
-			    WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL) != 0)
-			return -1;
-		if (info.si_pid != 0 && (info.si_code == CLD_EXITED || info.si_code == CLD_KILLED ||
-						info.si_code == CLD_DUMPED)) {
-			if (pid != m->stop->pid || !m->stop->is_child)
-				waitpid(pid, &status, __WALL | WNOHANG);
-			return -1;
-		}
-		if (info.si_pid != 0)
-			return waitpid(pid, &status, __WALL | WNOHANG) == pid ? status : -1;
-		if (clock_monotonic_ns() > until)
-			return -1;
-		nanosleep(&pause, NULL);
-	}
-}
-
-static bool is_event(int status, int event)
-{
-	return status >= 0 && status >> 8 == (SIGTRAP | event << 8);
-}
-
-static bool is_call(int status)
-{
-	return status >= 0 && WIFSTOPPED(status) && WSTOPSIG(status) == SYSCALL;
-}
-
-/* Lets a process run until its end, which comes at once. */
-static void end_await(const struct making *m, pid_t pid)
-{
-	ptrace(PTRACE_SETOPTIONS, pid, NULL, NULL);
-	for (int status = 0; status >= 0; status = stop_await(m, pid, STEP_NS))
-		ptrace(PTRACE_CONT, pid, NULL, NULL);
+	kill(copy, SIGKILL);
+	waitpid(copy, NULL, __WALL);
 }
 
 /* The process that one has just cloned, once it has stopped. 0: none. */
-static pid_t cloned(const struct making *m, pid_t pid)
+static pid_t cloned(const struct leak_stub *s)
 {
 	unsigned long fresh = 0;
 
-	if (ptrace(PTRACE_GETEVENTMSG, pid, NULL, &fresh) != 0 || fresh == 0)
+	if (ptrace(PTRACE_GETEVENTMSG, s->thread->tid, NULL, &fresh) != 0 || fresh == 0)
 		return 0;
-	if (stop_await(m, (pid_t)fresh, STEP_NS) >= 0)
+	if (leak_stub_await(s->stop, (pid_t)fresh, STEP_NS) >= 0)
 		return (pid_t)fresh;
-	kill((pid_t)fresh, SIGKILL);
+	copy_kill((pid_t)fresh);
 	return 0;
 }
 
@@ -223,192 +91,287 @@ static bool yields(pid_t copy)
 	return done;
 }
 
-/* The process in between makes the copy and ends. 0: it did not. */
-static pid_t copy_take(const struct making *m, pid_t between)
+static bool hold(pid_t copy)
 {
-	void *options = (void *)(PTRACE_O_TRACECLONE | PTRACE_O_EXITKILL);
-	pid_t copy = 0;
+	void *options = (void *)(PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD);
 
-	if (ptrace(PTRACE_SETOPTIONS, between, NULL, options) == 0 &&
-		ptrace(PTRACE_CONT, between, NULL, NULL) == 0 &&
-		is_event(stop_await(m, between, COPY_NS), PTRACE_EVENT_CLONE))
-		copy = cloned(m, between);
-	if (copy == 0)
-		kill(between, SIGKILL);
-	end_await(m, between);
-	if (copy != 0 && !yields(copy)) {
-		leak_copy_end(copy);
-		copy = 0;
+	return ptrace(PTRACE_SETOPTIONS, copy, NULL, options) == 0 && yields(copy);
+}
+
+static const char *clone_error(long rc)
+{
+	switch (-rc) {
+	case EAGAIN:
+		return "it may have no more processes";
+	case ENOMEM:
+		return "memory is short";
+	default:
+		return "its memory could not be copied";
 	}
-	return copy;
 }
 
-/* Points the thread at the stub: what the stub will need is there first, and signals wait last. */
-static bool thread_send(struct making *m)
+/* From the call of clone on: what the thread comes to by itself, if there is no copy, is to wait
+ * for its end. The status of its last stop. */
+static int clone_run(struct leak_stub *s, struct leak_copy *copy, const char **why)
 {
-	struct leak_thread *t = m->thread;
-	struct user_regs_struct r, stub = t->regs;
-	void *options = (void *)(PTRACE_O_TRACECLONE | PTRACE_O_TRACESYSGOOD);
-	uint64_t all = ~UINT64_C(0);
+	int status = leak_stub_step(s);
 
-	if (ptrace(PTRACE_GETSIGMASK, t->tid, (void *)(uintptr_t)KERNEL_SET, &m->mask) != 0)
-		return false;
-	leak_stop_resumed(t, &r);
-	m->area = (struct ht_copy){ .magic = HT_COPY_MAGIC,
-		.stub = m->area.stub,
-		.stub_end = m->area.stub_end,
-		.mask = m->mask,
-		.rip = r.rip,
-		.rax = r.rax,
-		.rbx = r.rbx,
-		.rcx = r.rcx,
-		.rdx = r.rdx,
-		.rsi = r.rsi,
-		.rdi = r.rdi,
-		.rbp = r.rbp,
-		.r8 = r.r8,
-		.r9 = r.r9,
-		.r10 = r.r10,
-		.r11 = r.r11,
-		.r12 = r.r12,
-		.r13 = r.r13,
-		.r14 = r.r14,
-		.r15 = r.r15,
-		.busy = 1,
-		.reaper = 1 };
-	stub.rip = m->area.stub;
-	stub.orig_rax = (unsigned long)-1; /* no system call to go back to */
-	if (!area_write(m) || ptrace(PTRACE_SETOPTIONS, t->tid, NULL, options) != 0 ||
-		ptrace(PTRACE_SETREGS, t->tid, NULL, &stub) != 0)
-		return false;
-	return ptrace(PTRACE_SETSIGMASK, t->tid, (void *)(uintptr_t)KERNEL_SET, &all) == 0;
-}
-
-/* Lets the thread go to the next stop. */
-static int thread_step(const struct making *m)
-{
-	pid_t tid = m->thread->tid;
-
-	return ptrace(PTRACE_SYSCALL, tid, NULL, NULL) == 0 ? stop_await(m, tid, STEP_NS) : -1;
-}
-
-/* One system call of the stub from its entry to its end. The status of the last stop. */
-static int call_step(const struct making *m)
-{
-	int status = thread_step(m);
-
-	return is_call(status) ? thread_step(m) : status;
-}
-
-/*
- * Puts the thread back to where it was, before it has left the stub. It is stopped once more where
- * the kernel looks for signals, as it was stopped before: there the kernel itself sees to a system
- * call that is to be made again, or ends it for a signal that has come meanwhile.
- */
-static bool thread_return(struct making *m, int status)
-{
-	struct leak_thread *t = m->thread;
-
-	if (is_call(status) || is_event(status, PTRACE_EVENT_CLONE)) {
-		ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL);
-		do {
-			ptrace(PTRACE_CONT, t->tid, NULL, NULL);
-			status = stop_await(m, t->tid, STEP_NS);
-		} while (is_event(status, PTRACE_EVENT_CLONE));
+	if (leak_stub_is_call(status))
+		status = leak_stub_step(s); /* an event, or the end of a clone in vain */
+	if (leak_stub_is_event(status, PTRACE_EVENT_CLONE)) {
+		copy->pid = cloned(s);
+		status = leak_stub_step(s); /* the end of clone */
 	}
-	if (status < 0) {
-		t->state = LEAK_THREAD_GONE;
-		return false;
+	if (!leak_stub_is_call(status))
+		return status;
+	if (copy->pid != 0 && hold(copy->pid)) {
+		s->area.copy = copy->inner = (uint64_t)leak_stub_result(s);
+		*why = NULL;
+		return status;
 	}
-	/* SIGSTOP cannot be blocked: it is taken when the thread goes on. */
-	t->signal = status >> 16 == 0 ? WSTOPSIG(status) : 0;
-	m->area.busy = 0;
-	return ptrace(PTRACE_SETREGS, t->tid, NULL, &t->regs) == 0 &&
-	       ptrace(PTRACE_SETSIGMASK, t->tid, (void *)(uintptr_t)KERNEL_SET, &m->mask) == 0 &&
-	       ptrace(PTRACE_SETOPTIONS, t->tid, NULL, NULL) == 0 && area_write(m);
+	*why = clone_error(leak_stub_result(s));
+	if (copy->pid != 0) {
+		copy_kill(copy->pid);
+		copy->pid = 0;
+	}
+	return leak_stub_call(s); /* waitid */
 }
 
-static const char *stub_run(struct making *m, pid_t *copy, bool *stuck)
+static const char *stub_run(struct leak_stub *s, struct leak_copy *copy, bool *stuck)
 {
-	const char *why = "its memory could not be copied";
+	const char *why = "its registers cannot be set";
 	int status;
-	pid_t between;
 
-	if (!thread_send(m)) {
-		*stuck = true;
-		return "its registers cannot be set";
-	}
-	status = call_step(m); /* prctl */
-	if (is_call(status) && (!area_read(m) || m->area.reaper != 0)) {
-		why = "orphans become its children";
-	} else if (is_call(status)) {
-		status = thread_step(m);
-		if (is_call(status))
-			status = thread_step(m); /* an event, or the end of a clone in vain */
-		between = is_event(status, PTRACE_EVENT_CLONE) ? cloned(m, m->thread->tid) : 0;
-		if (between != 0) {
-			*copy = copy_take(m, between);
-			status = thread_step(m); /* the end of clone */
-			if (is_call(status))
-				status = call_step(m); /* waitid */
-		}
-	}
-	*stuck = !thread_return(m, status);
-	return *copy != 0 ? NULL : why;
+	*stuck = !leak_stub_send(s, s->area.stub);
+	if (*stuck)
+		return why;
+	why = clone_error(0);
+	status = clone_run(s, copy, &why);
+	*stuck = !leak_stub_return(s, status);
+	return why;
 }
 
-const char *leak_copy_make(struct leak_stop *stop, uint64_t at, pid_t *copy, bool *stuck)
-{
-	struct making m = { .stop = stop, .at = at };
+/* ---- the end of one ---- */
 
-	*copy = 0;
+enum reaped {
+	REAPED,
+	LIVES, /* there is nothing to take note of yet */
+	UNREAPED,
+};
+
+/* Of `area.copy`. */
+static enum reaped reap_run(struct leak_stub *s, bool *stuck)
+{
+	enum reaped result = UNREAPED;
+	int status;
+
+	*stuck = !leak_stub_send(s, s->area.reap);
+	if (*stuck)
+		return UNREAPED;
+	status = leak_stub_call(s);
+	if (leak_stub_is_call(status)) {
+		long rc = leak_stub_result(s);
+
+		result = rc == (long)s->area.copy || rc == -ECHILD ? REAPED
+			 : rc == 0				   ? LIVES
+								   : UNREAPED;
+	}
+	if (result == REAPED)
+		s->area.copy = 0;
+	*stuck = !leak_stub_return(s, status);
+	return result;
+}
+
+/* What a viewer left that was killed, or could not stop any thread then. */
+static enum reaped tidy(struct leak_stub *s, bool *stuck)
+{
+	if (s->area.copy == 0)
+		return REAPED;
+	if ((int64_t)s->area.copy < 0 || leak_stub_choose(s))
+		return UNREAPED;
+	return reap_run(s, stuck);
+}
+
+bool leak_copy_tidy(struct leak_stop *stop, uint64_t at, bool *stuck)
+{
+	struct leak_stub s;
+
 	*stuck = false;
-	if (at == 0 || !area_read(&m))
-		return "its library has no way to";
-	if (has_filter(stop->pid))
-		return "it has a seccomp filter";
-	if (is_first(stop->pid))
-		return "it is the first process of its namespace";
+	return !leak_stub_open(&s, stop, at) || tidy(&s, stuck) == REAPED;
+}
+
+const char *leak_copy_make(struct leak_stop *stop, uint64_t at, struct leak_copy *copy, bool *stuck)
+{
+	struct leak_stub s;
+	const char *why;
+
+	*copy = (struct leak_copy){ .of = stop->pid, .at = at };
+	*stuck = false;
+	if (!leak_stub_open(&s, stop, at))
+		return no_stub;
 	if (leak_stop_running(stop) > 0)
 		return "threads of it could not be stopped";
-	if (m.area.busy != 0 || is_being_copied(&m))
+	if (awaits_any(stop))
+		return "it waits for children of every kind";
+	switch (tidy(&s, stuck)) {
+	case REAPED:
+		break;
+	case LIVES:
 		return "it is just being copied";
-	m.thread = thread_choose(&m);
-	if (!m.thread)
-		return "no thread of it can be used";
-	return stub_run(&m, copy, stuck);
+	case UNREAPED:
+		return "a copy that has ended could not be taken from it";
+	}
+	why = leak_stub_choose(&s);
+	if (why)
+		return why;
+	copy->tid = s.thread->tid;
+	if (!leak_room_has_namespace(stop->pid, copy->tid))
+		return LEAK_ROOM_NAMESPACE;
+	return stub_run(&s, copy, stuck);
 }
 
-bool leak_copy_alive(pid_t copy)
+/* To the end of the copy's next system call. */
+static bool copy_call(pid_t copy)
+{
+	const struct leak_stop none = { 0 };
+	unsigned calls = 0;
+
+	for (unsigned i = 0; i < STOPS_MAX && calls < 2; i++) {
+		int status = ptrace(PTRACE_SYSCALL, copy, NULL, NULL) == 0
+				     ? leak_stub_await(&none, copy, STEP_NS)
+				     : -1;
+
+		if (status < 0)
+			return false;
+		calls += leak_stub_is_call(status);
+	}
+	return calls == 2;
+}
+
+bool leak_copy_settle(const struct leak_copy *copy)
+{
+	const struct sched_param ordinary = { 0 };
+	struct user_regs_struct r;
+	int class = sched_getscheduler(copy->pid);
+
+	if (class == SCHED_FIFO || class == SCHED_RR)
+		(void)sched_setscheduler(copy->pid, SCHED_OTHER, &ordinary);
+	return copy_call(copy->pid) && /* its name */
+	       copy_call(copy->pid) && ptrace(PTRACE_GETREGS, copy->pid, NULL, &r) == 0 &&
+	       r.rax == 0; /* its descriptors */
+}
+
+bool leak_copy_alive(const struct leak_copy *copy)
 {
 	siginfo_t info = { 0 };
 
-	return waitid(P_PID, (id_t)copy, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0 &&
+	return waitid(P_PID, (id_t)copy->pid, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0 &&
 	       info.si_pid == 0;
 }
 
-void leak_copy_end(pid_t copy)
+/* It exits with 0, which says nothing bad to whoever has become its parent meanwhile. Its end is
+ * still ours to take note of. */
+static void copy_exit(pid_t copy)
 {
-	kill(copy, SIGKILL);
-	while (waitpid(copy, NULL, __WALL) == copy && kill(copy, 0) == 0)
-		;
+	for (unsigned i = 0;; i++) {
+		siginfo_t info = { 0 };
+
+		if (i < STOPS_MAX)
+			ptrace(PTRACE_CONT, copy, NULL, NULL);
+		else
+			kill(copy, SIGKILL);
+		if (waitid(P_PID, (id_t)copy, &info, WEXITED | WSTOPPED | WNOWAIT | __WALL) != 0 ||
+			info.si_code == CLD_EXITED || info.si_code == CLD_KILLED ||
+			info.si_code == CLD_DUMPED)
+			return;
+		waitpid(copy, NULL, __WALL | WNOHANG); /* a stop */
+	}
+}
+
+/* By one thread. From waitpid until the call a zombie can be seen in the process. */
+static enum reaped reap_by(struct leak_copy *copy, pid_t tid)
+{
+	enum reaped result = UNREAPED;
+	struct leak_stop stop;
+	struct leak_stub s;
+	bool stuck;
+
+	if (leak_stop_thread(&stop, copy->of, tid) != 0)
+		return UNREAPED;
+	if (leak_stub_open(&s, &stop, copy->at) && s.area.copy == copy->inner &&
+		!leak_stub_choose(&s)) {
+		waitpid(copy->pid, NULL, __WALL);
+		result = reap_run(&s, &stuck);
+	}
+	leak_stop_release(&stop);
+	return result;
+}
+
+/* By whichever thread can be stopped. */
+static bool reap(struct leak_copy *copy)
+{
+	enum reaped result = reap_by(copy, copy->tid);
+	unsigned tries = 0;
+	char path[64];
+	struct dirent *d;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)copy->of);
+	dir = opendir(path);
+	while (result == UNREAPED && dir && tries < THREADS_MAX && (d = readdir(dir))) {
+		pid_t tid = (pid_t)strtol(d->d_name, NULL, 10);
+
+		if (tid <= 0 || tid == copy->tid)
+			continue;
+		result = reap_by(copy, tid);
+		tries++;
+	}
+	if (dir)
+		closedir(dir);
+	return result == REAPED;
+}
+
+bool leak_copy_end(struct leak_copy *copy)
+{
+	uint64_t ticks;
+	bool done;
+
+	if (copy->pid == 0)
+		return true;
+	copy_exit(copy->pid);
+	done = reap(copy);
+	waitpid(copy->pid, NULL, __WALL | WNOHANG); /* if that has not done it */
+	copy->pid = 0;
+	return done || proc_start_ticks(copy->of, &ticks) != 0;
 }
 
 #else
 
-const char *leak_copy_make(struct leak_stop *stop, uint64_t at, pid_t *copy, bool *stuck)
+const char *leak_copy_make(struct leak_stop *stop, uint64_t at, struct leak_copy *copy, bool *stuck)
 {
 	*stuck = false;
 	return "this machine has no way to";
 }
 
-bool leak_copy_alive(pid_t copy)
+bool leak_copy_settle(const struct leak_copy *copy)
 {
 	return false;
 }
 
-void leak_copy_end(pid_t copy)
+bool leak_copy_alive(const struct leak_copy *copy)
 {
+	return false;
+}
+
+bool leak_copy_end(struct leak_copy *copy)
+{
+	return true;
+}
+
+bool leak_copy_tidy(struct leak_stop *stop, uint64_t at, bool *stuck)
+{
+	*stuck = false;
+	return true;
 }
 
 #endif

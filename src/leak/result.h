@@ -58,6 +58,7 @@ struct leak_result {
 	size_t block_count, step_count, text_bytes;
 	bool copied; /* a copy was read while the process went on */
 	const char *no_copy; /* why not; NULL: it was, or was not wanted; static */
+	bool copy_left; /* it has ended, but a zombie is left of it */
 	bool lent; /* by the program's library: we may not trace it */
 	unsigned snapshots; /* then: lost is what was so in each of these */
 	int refused; /* the error of ptrace; 0: it was allowed, or our library made it so */

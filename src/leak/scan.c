@@ -13,7 +13,7 @@
 
 #include "src/leak/confirm.h"
 #include "src/leak/coop.h"
-#include "src/leak/copy.h"
+#include "src/leak/copier.h"
 #include "src/leak/heap.h"
 #include "src/leak/learn.h"
 #include "src/leak/loader.h"
@@ -46,10 +46,9 @@ struct scan {
 	struct leak_whose *thread; /* as they stood */
 	size_t threads;
 	int64_t moving_at; /* read_moving_at */
-	pid_t copy; /* 0: none */
+	enum leak_copying copying;
+	struct leak_copier copier;
 	struct leak_table table; /* has a copy if one of the process is wanted */
-	struct leak_wiped wiped; /* what that would have empty */
-	bool wiped_known;
 	struct leak_coop *coop; /* we may not trace it; NULL: we may */
 	struct leak_lent lent; /* then */
 	uint64_t first_tick; /* blocks that were made then, or later, are unsure; 0: none is */
@@ -203,68 +202,45 @@ static void phase_tell(const struct scan *s, enum leak_phase phase)
 
 /* ---- a copy ---- */
 
-#define COPY_BYTES (UINT64_C(64) << 20) /* what is less is read as fast as copied */
-
-static bool is_copy_wanted(const struct scan *s)
-{
-	struct read_totals t;
-
-	return s->wish->copying == LEAK_COPY_ALWAYS ||
-	       (s->wish->copying == LEAK_COPY_AUTO && read_totals(s->segment, &t) == 0 &&
-		       t.live_bytes >= COPY_BYTES);
-}
-
-/* What the kernel writes by itself may go to the copy instead of the program. */
-static bool is_reading_ahead(const struct scan *s)
-{
-	for (size_t i = 0; i < s->space.maps; i++)
-		if (strstr(s->space.map[i].path, "[io_uring]") ||
-			strncmp(s->space.map[i].path, "/[aio]", 6) == 0)
-			return true;
-	return false;
-}
+/* What is less is read in 15 ms; a copy of 2 MB takes as long as reading it. */
+#define COPY_BYTES (UINT64_C(16) << 20)
 
 /* What takes longer than the process is to stand still. */
 static void copy_prepare(struct scan *s)
 {
-	s->wiped_known = leak_space_wiped(&s->wiped, s->wish->pid) == 0;
+	s->copier = (struct leak_copier){ 0 };
+	if (s->copying != LEAK_COPY_NEVER)
+		leak_copier_prepare(
+			&s->copier, s->wish->pid, s->copying == LEAK_COPY_AUTO ? COPY_BYTES : 0);
+	if (!s->copier.wanted)
+		return;
 	leak_table_freeze(&s->table);
-	s->out->no_copy = s->table.frozen ? NULL : "there is no memory for one of its table";
+	if (!s->table.frozen)
+		leak_copier_refuse(&s->copier, "there is no memory for one of its table");
 }
 
 /* Lets the process go on, and its copy be read instead of it; if that cannot be done, nothing. 0,
- * or -errno: a thread was lost. */
+ * or -errno: a thread was lost, or the copy. */
 static int copy_take(struct scan *s)
 {
-	bool stuck;
-	int rc;
+	int rc = leak_copier_take(&s->copier, &s->stop, &s->space, read_copy_at(s->segment));
 
-	if (!s->table.frozen)
-		return 0;
-	if (is_reading_ahead(s)) {
-		s->out->no_copy = "the kernel may be writing into its memory (io_uring, aio)";
-		return 0;
-	}
-	/* It may have been refused as long as we did not trace it. */
-	if (!s->wiped_known && leak_space_wiped(&s->wiped, s->wish->pid) != 0) {
-		s->out->no_copy = "it cannot be told what a copy would have";
-		return 0;
-	}
-	s->out->no_copy = leak_copy_make(&s->stop, read_copy_at(s->segment), &s->copy, &stuck);
-	if (stuck)
-		return -ESRCH;
-	if (s->out->no_copy)
-		return 0;
-	rc = leak_space_copied(&s->space, s->copy, leak_roots_has, &s->wiped);
-	if (rc != 0) {
-		s->out->no_copy = rc == -E2BIG ? "it shares too much memory with others"
-					       : "its copy cannot be read";
-		return 0;
-	}
+	s->out->no_copy = s->copier.why_not;
+	if (rc != 0 || !s->copier.used)
+		return rc;
 	s->out->copied = true;
 	leak_stop_go(&s->stop);
 	s->out->stop_ns = s->table.stop_ns + clock_monotonic_ns() - s->start_ns;
-	return 0;
+	return leak_copier_begin(&s->copier);
+}
+
+static void copy_end(struct scan *s)
+{
+	int rc = leak_copier_end(&s->copier);
+
+	s->out->copy_left = s->copier.left;
+	if (rc != 0 && s->rc == 0)
+		s->rc = rc;
 }
 
 static int standing_read(struct scan *s)
@@ -286,8 +262,6 @@ static int standing_read(struct scan *s)
 		rc = table_read(s, s->table.frozen);
 	if (rc == 0)
 		rc = memory_read(s);
-	if (rc == 0 && s->out->copied && !leak_copy_alive(s->copy))
-		rc = -ENOMEM;
 	return rc;
 }
 
@@ -409,8 +383,7 @@ static void *stop_and_read(void *ctx)
 	struct scan *s = ctx;
 
 	s->table = (struct leak_table){ .segment = s->segment, .pid = s->wish->pid };
-	if (is_copy_wanted(s))
-		copy_prepare(s);
+	copy_prepare(s);
 	blocks_prepare(s);
 	leak_table_watch(&s->table);
 	s->start_ns = clock_monotonic_ns();
@@ -423,12 +396,10 @@ static void *stop_and_read(void *ctx)
 	leak_stop_release(&s->stop);
 	if (!s->out->copied)
 		s->out->stop_ns = s->table.stop_ns + clock_monotonic_ns() - s->start_ns;
-	if (s->copy)
-		leak_copy_end(s->copy);
+	copy_end(s);
 	if (s->out->lent)
 		leak_coop_return(s->coop, &s->lent);
 	leak_table_free(&s->table);
-	leak_space_wiped_free(&s->wiped);
 	phase_tell(s, LEAK_FOLLOWING);
 	if (*s->message)
 		return NULL;
@@ -477,15 +448,6 @@ static int found_make(struct scan *s)
 	return is_cancelled(s) ? -ECANCELED : leak_result_make(s->out, &found, s->wish->why);
 }
 
-static int pass(struct scan *s)
-{
-	int rc = in_thread(s);
-
-	if (rc == 0)
-		rc = leak_loader_mark(s->segment, &s->graph);
-	return rc == 0 ? classify(s) : rc;
-}
-
 static void pass_end(struct scan *s)
 {
 	leak_space_close(&s->space);
@@ -494,6 +456,29 @@ static void pass_end(struct scan *s)
 	free(s->thread);
 	s->thread = NULL;
 	s->threads = 0;
+}
+
+/* Where memory was short for a copy, the program stands still after all. */
+static int pass_again(struct scan *s)
+{
+	pass_end(s);
+	s->out->copied = false;
+	s->copying = LEAK_COPY_NEVER;
+	*s->message = '\0';
+	s->rc = in_thread(s);
+	s->out->no_copy = "memory got short, and it was given up";
+	return s->rc;
+}
+
+static int pass(struct scan *s)
+{
+	int rc = in_thread(s);
+
+	if (s->copier.lost && !is_cancelled(s))
+		rc = pass_again(s);
+	if (rc == 0)
+		rc = leak_loader_mark(s->segment, &s->graph);
+	return rc == 0 ? classify(s) : rc;
 }
 
 /* The blocks are such as may be there the next time. */
@@ -561,7 +546,11 @@ static int lost_confirm(struct scan *s)
 int leak_scan(struct read_segment *segment, const struct leak_wish *wish, struct leak_result *out,
 	char *message)
 {
-	struct scan s = { .segment = segment, .wish = wish, .out = out, .message = message };
+	struct scan s = { .segment = segment,
+		.wish = wish,
+		.out = out,
+		.message = message,
+		.copying = wish->copying };
 	uint64_t start = clock_monotonic_ns();
 	int rc;
 

@@ -357,7 +357,13 @@ int leak_space_wiped(struct leak_wiped *w, pid_t pid)
 	while ((rc = proc_parse_smap(text, len, &pos, &m)) != 0) {
 		uint64_t *p;
 
-		if (rc < 0 || !m.wiped)
+		if (rc < 0)
+			continue;
+		if (m.huge && m.map.perms[3] != 's')
+			w->unfit = "it has huge pages of its own (hugetlbfs)";
+		if (m.watched)
+			w->unfit = "its page faults are another's to handle (userfaultfd)";
+		if (!m.wiped)
 			continue;
 		p = array_grow(w->start, w->count, &room, sizeof(*p));
 		if (!p)

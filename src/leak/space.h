@@ -34,6 +34,8 @@ struct leak_piece {
 struct leak_wiped {
 	uint64_t *start; /* of each */
 	size_t count;
+	const char
+		*unfit; /* why there must be no copy for its mappings' sake; NULL: none; static */
 };
 
 struct leak_space {

@@ -368,6 +368,18 @@ int leak_stop(struct leak_stop *s, pid_t pid, char *message)
 	return rc;
 }
 
+int leak_stop_thread(struct leak_stop *s, pid_t pid, pid_t tid)
+{
+	*s = (struct leak_stop){ .pid = pid, .is_child = is_our_child(pid) };
+	s->deadline_ns = clock_monotonic_ns() + STOP_TIMEOUT_NS;
+	if (thread_add(s, tid) > 0)
+		threads_await(s);
+	if (s->count == 1 && s->thread[0].state == LEAK_THREAD_STOPPED)
+		return 0;
+	leak_stop_release(s);
+	return -ESRCH;
+}
+
 size_t leak_stop_retry(
 	struct leak_stop *s, bool (*is_busy)(void *ctx, const struct leak_thread *t), void *ctx)
 {

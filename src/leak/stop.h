@@ -49,6 +49,8 @@ struct leak_stop {
  * disk, or for a child of vfork) is left so. 0 or -errno with a message: why nothing was stopped.
  */
 int leak_stop(struct leak_stop *s, pid_t pid, char *message);
+/* Stops only this one of its threads. 0, or -ESRCH: it has not. */
+int leak_stop_thread(struct leak_stop *s, pid_t pid, pid_t tid);
 /* Who traces a process; 0: nobody. */
 pid_t leak_stop_tracer(pid_t pid);
 /*

@@ -265,6 +265,7 @@ struct snap_leak_round {
 struct snap_leaks {
 	const char *failed; /* why there was no scan; NULL: there was, and the rest holds */
 	const char *how; /* the way it was done; static */
+	bool copy_left; /* a zombie is left of the copy that was read */
 	const char *no_copy; /* why the program had to stand still all the time; static, or NULL */
 	const char *refused; /* why we may not trace it, so that its library had to help; static */
 	unsigned snapshots; /* it did by so many copies that gave us their memory, and what is lost

@@ -55,6 +55,8 @@ struct proc_smap {
 	struct proc_map map;
 	uint64_t rss_bytes, pss_bytes, anonymous_bytes, swap_bytes;
 	bool wiped; /* a forked process has it empty: MADV_WIPEONFORK */
+	bool huge; /* of huge pages that are set aside (hugetlbfs) */
+	bool watched; /* faults, and forks, are told to somebody (userfaultfd) */
 };
 /* As proc_parse_map, with the lines that follow it. */
 int proc_parse_smap(const char *buf, size_t len, size_t *pos, struct proc_smap *m);

@@ -53,8 +53,12 @@ static bool has_flag(const char *line, const char *end, const char *flag)
 
 static void smap_line(const char *line, const char *end, struct proc_smap *m)
 {
-	if (end - line > 8 && memcmp(line, "VmFlags:", 8) == 0)
+	if (end - line > 8 && memcmp(line, "VmFlags:", 8) == 0) {
 		m->wiped = has_flag(line + 8, end, " wf");
+		m->huge = has_flag(line + 8, end, " ht");
+		m->watched = has_flag(line + 8, end, " um") || has_flag(line + 8, end, " uw") ||
+			     has_flag(line + 8, end, " ui");
+	}
 	for (size_t i = 0; i < sizeof(smap_fields) / sizeof(smap_fields[0]); i++) {
 		size_t name = strlen(smap_fields[i].name);
 		uint64_t bytes;

@@ -72,6 +72,31 @@ def relatives(process):
         time.sleep(0.01)
 
 
+def children(pid):
+    """Of all its threads."""
+    found_now = []
+    for path in glob.glob("/proc/%d/task/*/children" % pid):
+        try:
+            with open(path, encoding="ascii") as f:
+                found_now += [int(child) for child in f.read().split()]
+        except OSError:
+            pass
+    return found_now
+
+
+def zombies(pid):
+    """Its children that have ended, and of which it has not taken note."""
+    found_now = []
+    for child in children(pid):
+        try:
+            with open("/proc/%d/stat" % child, encoding="utf-8", errors="replace") as stat:
+                if stat.read().rpartition(")")[2].split()[0] == "Z":
+                    found_now.append(child)
+        except OSError:
+            pass
+    return found_now
+
+
 def blocked(pid):
     """The blocked signals of all threads; one that is just being made has all of them, for a moment."""
     until = time.monotonic() + 20

@@ -10,7 +10,7 @@ import time
 
 from rows import limit, row, run_rows, times
 from proving import HEAPTOP, check, check_equal, environment, report, target
-from scanning import Waiting, account, attached, blocked, relatives, rss
+from scanning import Waiting, account, attached, blocked, relatives, rss, zombies
 
 WAYS = ("never", "always")  # of copying
 HOW = {"never": "stop and read", "always": "copy on write"}
@@ -36,7 +36,7 @@ def scanned():
             for kind in ("definite", "indirect", "possible"):
                 check_equal(leaks[kind]["blocks"], 0, kind)
         check(rss(pid) - before < GROWTH_KB, "it grew from %d to %d KB" % (before, rss(pid)))
-        check_equal(relatives(program.process), [], "processes left behind")
+        check_equal(relatives(program.process) + zombies(pid), [], "processes left behind")
         check_equal(program.end(), (0, "0 cut short, 0 lost\n"), "the program's end")
 
 
@@ -70,6 +70,7 @@ def killed():
         check_equal(relatives(program.process), [], "processes left behind")
         _, leaks = attached(pid, "--leak-copy", "always")
         check_equal((leaks["definite"]["blocks"], leaks["how"]), (0, HOW["always"]), "definite, how")
+        check_equal(zombies(pid), [], "zombies after one more scan")
         # A call that was sent back to be made again stays so; one that was not yet may be cut short.
         status, said = program.end()
         check(said.endswith(" 0 lost\n") and status in (0, 1), "it said %s, status %d" % (said, status))

@@ -21,7 +21,7 @@ static const char two[] = "55d0a1c00000-55d0a1c21000 rw-p 00000000 00:00 0      
 			  "VmFlags: rd wr mr mw me ac sd\n"
 			  "7f00a0000000-7f00a0021000 r-xp 00002000 08:01 77         /lib/x y.so\n"
 			  "Rss:                  40 kB\n"
-			  "VmFlags: rd ex wf\n";
+			  "VmFlags: rd ex wf ht um\n";
 
 TEST(mappings_and_their_sizes)
 {
@@ -35,12 +35,12 @@ TEST(mappings_and_their_sizes)
 	CHECK_INT(m.pss_bytes, 95 << 10);
 	CHECK_INT(m.anonymous_bytes, 92 << 10);
 	CHECK_INT(m.swap_bytes, 4 << 10);
-	CHECK(!m.wiped);
+	CHECK(!m.wiped && !m.huge && !m.watched);
 	CHECK_INT(proc_parse_smap(two, len, &pos, &m), 1);
 	CHECK_INT(m.map.inode, 77);
 	CHECK_INT(m.rss_bytes, 40 << 10);
 	CHECK_INT(m.swap_bytes, 0);
-	CHECK(m.wiped);
+	CHECK(m.wiped && m.huge && m.watched);
 	CHECK_INT(proc_parse_smap(two, len, &pos, &m), 0);
 }
 

@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Copies of a program for leak scans: when one is made without being asked for, what a program and who takes its
+orphans can see of it, and where none must be made: little memory, few processes, what a copy would break."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import time
+
+from proving import (HEAPTOP, LIBRARY, Skip, case, check, check_equal, environment, need, run, run_cases, target)
+from scanning import Waiting, attached, children, zombies
+
+COPIED, STOOD = "copy on write", "stop and read"
+LARGE = "20"  # MB; from 16 on a copy is made
+MEMORY = ["/sys/fs/cgroup/memory", "memory.limit_in_bytes"]  # of version 1, and of 2
+PIDS = ["/sys/fs/cgroup/pids", "pids.max"]
+
+
+def how_of(pid, *options):
+    leaks = attached(pid, *options)[1]
+    check(leaks["failed"] is None, leaks["failed"])
+    check(not leaks["copy_left"], "a copy was left")
+    check_equal(leaks["definite"]["blocks"], 0, "definite")
+    return leaks["how"], leaks["no_copy"]
+
+
+@case("a copy is made of a large program, and none of a small one, unless asked for")
+def by_size():
+    for megabytes, options, how in ((LARGE, [], COPIED), ("1", [], STOOD), ("1", ["--leak-copy", "always"], COPIED),
+                                    (LARGE, ["--leak-copy", "never"], STOOD)):
+        with Waiting(target("copied"), megabytes, "alone") as program:
+            check_equal(how_of(program.process.pid, *options), (how, None), "%s MB %s" % (megabytes, options))
+
+
+@case("a program that waits for its children sees no copy, nor a signal of one, nor is one left")
+def unseen():
+    for kind in ("alone", "parent", "locked", "reaper"):
+        with Waiting(target("copied"), LARGE, kind) as program:
+            if program.process.poll() == 3:
+                raise Skip("no right to be " + kind)
+            for _ in range(3):
+                check_equal(how_of(program.process.pid), (COPIED, None), kind)
+                check_equal(zombies(program.process.pid), [], "zombies of " + kind)
+            check_equal(program.end(), (0, "0 strangers, 0 signals\n"), kind)
+
+
+REFUSED = {"any": "it waits for children of every kind",
+           "namespace": "its children are in another pid namespace",
+           "watched": "its page faults are another's to handle (userfaultfd)"}
+
+
+@case("none is made where it would be noticed, or break something, and that is said")
+def refused():
+    for kind, why in REFUSED.items():
+        with Waiting(target("copied"), LARGE, kind) as program:
+            if program.process.poll() == 3:
+                raise Skip("no right to be " + kind)
+            check_equal(how_of(program.process.pid), (STOOD, why), kind)
+            check_equal(program.end()[0], 0, "the end of " + kind)
+
+
+@case("in a pid namespace, of its first process and below one that takes no note of orphans, nothing is left")
+def namespaces():
+    unshare = [need("unshare"), "--pid", "--fork", "--mount-proc"]
+    if run([*unshare, "true"]).returncode != 0:
+        raise Skip("unshare --pid is not permitted here")
+    # The second: a first process that waits for nobody but its own child.
+    idle = "import os, sys; pid = os.spawnv(os.P_NOWAIT, sys.argv[1], sys.argv[1:]); os.waitpid(pid, 0)"
+    for below in ([], [need("python3"), "-c", idle]):
+        with Waiting(*unshare, *below, target("copied"), LARGE, "alone") as program:
+            first = children(program.process.pid)[0]
+            pid = children(first)[0] if below else first
+            for _ in range(3):
+                check_equal(how_of(pid), (COPIED, None), "below " + str(below[:1]))
+            check_equal(zombies(pid) + zombies(first), [], "zombies")
+            check_equal(len(children(first)), len(below[:1]), "children of the first process")
+            check_equal(program.end(), (0, "0 strangers, 0 signals\n"), "the program's end")
+
+
+@case("what a killed viewer leaves is gone after the next scan, whichever it is")
+def tidied():
+    with Waiting(target("copied"), LARGE, "alone") as program:
+        pid = program.process.pid
+        for way in ("never", "always"):
+            viewer = subprocess.Popen([HEAPTOP, "--leak-check", "--leak-copy", "always", "-a", str(pid)],
+                                      env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            while not children(pid) and viewer.poll() is None:
+                pass
+            viewer.send_signal(signal.SIGKILL)
+            viewer.wait()
+            until = time.monotonic() + 20
+            while children(pid) and not zombies(pid) and time.monotonic() < until:
+                pass
+            how_of(pid, "--leak-copy", way)
+            check_equal(children(pid), [], "children after a scan (%s)" % way)
+        check_equal(program.end(), (0, "0 strangers, 0 signals\n"), "the program's end")
+
+
+@contextlib.contextmanager
+def cgroup(folder, **limits):
+    """A cgroup of version 1 beside our own, where that may be made."""
+    kind = os.path.basename(folder)
+    with open("/proc/self/cgroup", encoding="ascii") as f:
+        own = next((line.split(":", 2)[2].strip() for line in f if kind in line.split(":")[1].split(",")), None)
+    path = os.path.join(folder + (own or ""), "heaptop-%d" % os.getpid())
+    try:
+        if own is None:
+            raise FileNotFoundError("no controller of version 1 for " + kind)
+        os.mkdir(path)
+    except OSError as e:
+        raise Skip("no cgroup can be made here (%s)" % e) from None
+    try:
+        for name, value in limits.items():
+            with open(os.path.join(path, name.replace("__", ".")), "w", encoding="ascii") as f:
+                f.write(str(value))
+        yield path
+    finally:
+        os.rmdir(path)
+
+
+def joined(path, command):
+    return ["sh", "-c", 'echo $$ > "$0/cgroup.procs" && exec "$@"', path, *command]
+
+
+@case("none is made where its cgroup has little memory left, or few processes")
+def little_room():
+    command = [target("copied"), LARGE, "alone"]
+    for folder, limits, want in (
+            (MEMORY[0], {"memory__limit_in_bytes": 72 << 20}, (STOOD, "its cgroup has too little memory left")),
+            (MEMORY[0], {"memory__limit_in_bytes": 900 << 20}, (COPIED, None)),
+            (PIDS[0], {"pids__max": 4}, (STOOD, "its cgroup may have hardly more processes (pids.max)")),
+            (PIDS[0], {"pids__max": 400}, (COPIED, None))):
+        with cgroup(folder, **limits) as path, Waiting(*joined(path, command)) as program:
+            check_equal(how_of(program.process.pid), want, str(limits))
+            check_equal(program.end(), (0, "0 strangers, 0 signals\n"), "the program's end")
+
+
+@case("none is made of a user's program who may have hardly more processes")
+def few_processes():
+    command = [need("setpriv"), "--reuid", "65534", "--clear-groups", need("prlimit"), "--nproc=9",
+               target("copied"), LARGE, "alone"]
+    if os.getuid() != 0:
+        raise Skip("it needs root to be another user")
+    program = subprocess.Popen(command, env=environment(HEAPTOP_DIR=None, LD_PRELOAD=LIBRARY), stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, text=True)
+    check_equal(program.stdout.readline(), "ready\n", "it said")
+    leaks = attached(program.pid)[1]
+    check_equal((leaks["how"], leaks["no_copy"]), (STOOD, "it may have hardly more processes (RLIMIT_NPROC)"), "how")
+    program.stdin.close()
+    check_equal(program.stdout.read(), "0 strangers, 0 signals\n", "it said at its end")
+    program.wait()
+    program.stdout.close()
+
+
+run_cases()
