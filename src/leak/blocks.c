@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/util/array.h"
+
 #include "src/util/sorted.h"
 
 #define GRANULE_SHIFT 9u /* 512 bytes: at most 32 blocks to look through, and 0.8 % of the heap */
@@ -26,7 +28,7 @@ int leak_blocks_reserve(struct leak_blocks *b, uint64_t count)
 	p = realloc(b->block, room * sizeof(*b->block));
 	if (!p)
 		return -ENOMEM;
-	b->block = p;
+	b->block = array_large(p, room * sizeof(*b->block));
 	b->room = room;
 	return 0;
 }
@@ -93,7 +95,7 @@ static int blocks_sort(struct leak_blocks *b)
 
 	if (run_end(from, 0, b->count) == b->count)
 		return 0;
-	other = malloc(b->room * sizeof(*other));
+	other = array_large(malloc(b->room * sizeof(*other)), b->room * sizeof(*other));
 	if (!other)
 		return -ENOMEM;
 	to = other;
@@ -225,7 +227,7 @@ static int index_make(const struct leak_blocks *b, struct leak_cluster *c)
 
 	if (c->count == 1)
 		return 0;
-	c->index = malloc(granules * sizeof(*c->index));
+	c->index = array_large(malloc(granules * sizeof(*c->index)), granules * sizeof(*c->index));
 	if (!c->index)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < c->count; i++) {

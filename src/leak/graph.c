@@ -27,18 +27,23 @@ const char *leak_heuristic_name(enum leak_heuristic heuristic)
 	return heuristic < LEAK_HEURISTICS ? names[heuristic] : "?";
 }
 
+static void *zeros(size_t count, size_t each)
+{
+	return array_large(calloc(count, each), count * each);
+}
+
 int leak_graph_start(struct leak_graph *g, struct leak_blocks *blocks)
 {
 	size_t n = (size_t)blocks->count + 1; /* never nothing */
 
 	*g = (struct leak_graph){ .blocks = blocks, .heuristics = ~0u };
-	g->root = calloc(n, 1);
-	g->root_at = calloc(n, sizeof(*g->root_at));
-	g->class = calloc(n, 1);
-	g->heuristic = calloc(n, 1);
-	g->leader = calloc(n, sizeof(*g->leader));
-	g->first = calloc(n, sizeof(*g->first));
-	g->head = calloc(n, 1);
+	g->root = zeros(n, 1);
+	g->root_at = zeros(n, sizeof(*g->root_at));
+	g->class = zeros(n, 1);
+	g->heuristic = zeros(n, 1);
+	g->leader = zeros(n, sizeof(*g->leader));
+	g->first = zeros(n, sizeof(*g->first));
+	g->head = zeros(n, 1);
 	if (g->root && g->root_at && g->class && g->heuristic && g->leader && g->first && g->head)
 		return 0;
 	leak_graph_free(g);
@@ -127,7 +132,8 @@ void leak_graph_forget_block(struct leak_graph *g, uint32_t block)
 
 void leak_graph_store(struct leak_store *s, size_t edges)
 {
-	*s = (struct leak_store){ .edge = malloc(edges * sizeof(*s->edge)) };
+	*s = (struct leak_store){ .edge = array_large(malloc(edges * sizeof(*s->edge)),
+					  edges * sizeof(*s->edge)) };
 	s->edge_room = s->edge ? edges : 0;
 }
 
@@ -225,7 +231,7 @@ static bool edges_make(struct leak_graph *g, struct leak_store *stores, size_t c
 		if (stores[i].edges > 0)
 			g->edge = stores[i].edge;
 	if (!g->edge)
-		g->edge = malloc(edges * sizeof(*g->edge));
+		g->edge = array_large(malloc(edges * sizeof(*g->edge)), edges * sizeof(*g->edge));
 	inside = realloc(g->inside, insides * sizeof(*inside));
 	g->inside = inside ? inside : g->inside;
 	return g->edge && inside;
@@ -433,8 +439,8 @@ static void cliques_make(struct leak_graph *g, struct todo *t)
 int leak_graph_classify(struct leak_graph *g)
 {
 	uint32_t n = g->blocks->count;
-	struct todo t = { .block = malloc((n + (size_t)1) * sizeof(*t.block)),
-		.in = calloc(n + (size_t)1, 1) };
+	struct todo t = { .block = zeros(n + (size_t)1, sizeof(*t.block)),
+		.in = zeros(n + (size_t)1, 1) };
 	bool ok = t.block && t.in && !g->failed;
 
 	if (ok) {

@@ -11,5 +11,8 @@
  * was.
  */
 void *array_grow(void *items, size_t count, size_t *room, size_t each);
+/* Says of a fresh array that all of it will be used: a large one had better be in large pages, with
+ * fewer faults and misses. Returns `items`, which may be NULL. */
+void *array_large(void *items, size_t bytes);
 
 #endif
