@@ -264,24 +264,104 @@ static int clusters_make(struct leak_blocks *b)
 	return rc;
 }
 
-int leak_blocks_finish(struct leak_blocks *b)
+static void index_free(struct leak_blocks *b)
 {
-	int rc;
+	for (uint32_t i = 0; i < b->clusters; i++)
+		free(b->cluster[i].index);
+	free(b->cluster);
+	b->cluster = NULL;
+	b->clusters = 0;
+	b->lowest = b->span = 0;
+}
 
-	if (b->count == 0)
-		return 0;
-	rc = blocks_sort(b);
-	if (rc != 0)
-		return rc;
-	duplicates_drop(b);
-	rc = clusters_make(b);
-	if (rc != 0)
+/* Of blocks in order. */
+static int all_index(struct leak_blocks *b)
+{
+	int rc = b->count > 0 ? clusters_make(b) : 0;
+
+	if (rc != 0 || b->count == 0)
 		return rc;
 	b->lowest = b->cluster[0].start;
 	for (uint32_t i = 0; i < b->clusters; i++)
 		if (b->cluster[i].end - b->lowest > b->span)
 			b->span = b->cluster[i].end - b->lowest;
 	return 0;
+}
+
+int leak_blocks_finish(struct leak_blocks *b)
+{
+	int rc = b->count > 0 ? blocks_sort(b) : 0;
+
+	if (rc != 0)
+		return rc;
+	duplicates_drop(b);
+	return all_index(b);
+}
+
+/* ---- patching ---- */
+
+static int range_compare(const void *a, const void *b)
+{
+	const struct leak_range *x = a, *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+/* Closes the gaps that forgotten blocks leave. */
+static void parts_forget(struct leak_blocks *b, const struct leak_range *parts, size_t count)
+{
+	uint32_t kept = 0, at = 0;
+
+	for (size_t i = 0; i <= count; i++) {
+		uint32_t end = i < count ? leak_blocks_from(b, parts[i].start) : b->count;
+
+		if (end > at) {
+			if (kept != at)
+				memmove(b->block + kept, b->block + at,
+					(end - at) * sizeof(*b->block));
+			kept += end - at;
+			at = end;
+		}
+		if (i < count && (end = leak_blocks_from(b, parts[i].end)) > at)
+			at = end;
+	}
+	b->count = kept;
+}
+
+/* From the end on, where there is room. Of one address, the fresh one is the last. */
+static void fresh_join(struct leak_blocks *b, const struct leak_blocks *fresh)
+{
+	uint32_t old = b->count, i = fresh->count;
+
+	b->count += fresh->count;
+	while (i > 0)
+		if (old > 0 && b->block[old - 1].addr > fresh->block[i - 1].addr) {
+			b->block[old + i - 1] = b->block[old - 1];
+			old--;
+		} else {
+			b->block[old + i - 1] = fresh->block[i - 1];
+			i--;
+		}
+}
+
+int leak_blocks_patch(
+	struct leak_blocks *b, struct leak_range *parts, size_t count, struct leak_blocks *fresh)
+{
+	int rc = leak_blocks_reserve(b, (uint64_t)b->count + fresh->count);
+
+	if (count == 0 && fresh->count == 0)
+		return 0;
+	if (rc == 0 && fresh->count > 0)
+		rc = blocks_sort(fresh);
+	if (rc != 0)
+		return rc;
+	index_free(b);
+	if (count > 0)
+		qsort(parts, count, sizeof(*parts), range_compare);
+	parts_forget(b, parts, count);
+	fresh_join(b, fresh);
+	duplicates_drop(b);
+	return all_index(b);
 }
 
 /* ---- looking up ---- */
@@ -325,9 +405,7 @@ uint32_t leak_blocks_from(const struct leak_blocks *b, uint64_t addr)
 
 void leak_blocks_free(struct leak_blocks *b)
 {
-	for (uint32_t i = 0; i < b->clusters; i++)
-		free(b->cluster[i].index);
-	free(b->cluster);
+	index_free(b);
 	free(b->block);
 	*b = (struct leak_blocks){ 0 };
 }

@@ -54,6 +54,16 @@ int leak_blocks_finish(struct leak_blocks *b);
  */
 int leak_blocks_fill(struct leak_blocks *b, struct leak_blocks *unsure);
 /*
+ * After leak_blocks_finish: forgets the blocks that start in one of `parts`, which it sorts, and
+ * adds those of `fresh`, which it sorts, too; then all is as finished. Of one address, the fresh
+ * one stays. 0 or -ENOMEM.
+ */
+struct leak_range {
+	uint64_t start, end;
+};
+int leak_blocks_patch(
+	struct leak_blocks *b, struct leak_range *parts, size_t count, struct leak_blocks *fresh);
+/*
  * The block that `word` points to, start or inside; a block of no bytes counts as one byte. Where
  * blocks overlap (the table was not right), the one that starts last. LEAK_NONE: there is none.
  */

@@ -106,7 +106,7 @@ static void moving_await(struct scan *s)
 static void block_add(void *ctx, const struct read_block *b)
 {
 	struct scan *s = ctx;
-	struct leak_block block = { b->addr, b->size, b->site, read_birth(b->tick) };
+	struct leak_block block = leak_table_block(b);
 	bool is_sure = s->first_tick == 0 || b->tick < s->first_tick;
 
 	if (s->rc == 0)
@@ -151,10 +151,8 @@ static int memory_read(struct scan *s)
 		.stack = read_leak_stack(s->segment),
 		.unknown = has_unknown(s) };
 	struct leak_memory memory;
-	int rc = leak_blocks_finish(&s->blocks);
+	int rc = leak_graph_start(&s->graph, &s->blocks);
 
-	if (rc == 0)
-		rc = leak_graph_start(&s->graph, &s->blocks);
 	if (rc != 0)
 		return rc;
 	s->graph.heuristics = s->wish->heuristics;
@@ -243,6 +241,16 @@ static void copy_end(struct scan *s)
 		s->rc = rc;
 }
 
+static int blocks_read(struct scan *s)
+{
+	int rc;
+
+	if (s->table.is_read)
+		return leak_table_patch(&s->table, &s->blocks);
+	rc = table_read(s, s->table.frozen);
+	return rc != 0 ? rc : leak_blocks_finish(&s->blocks);
+}
+
 static int standing_read(struct scan *s)
 {
 	int rc = space_look(s);
@@ -259,7 +267,7 @@ static int standing_read(struct scan *s)
 	if (rc == 0)
 		rc = copy_take(s);
 	if (rc == 0)
-		rc = table_read(s, s->table.frozen);
+		rc = blocks_read(s);
 	if (rc == 0)
 		rc = memory_read(s);
 	return rc;
@@ -304,6 +312,8 @@ static int lent_read(struct scan *s)
 	s->lent.stop = (struct leak_stop){ 0 };
 	s->space.progress = s->wish->progress;
 	s->out->lent = s->out->copied = true;
+	if (s->table.is_read)
+		leak_blocks_free(&s->blocks);
 	s->out->stop_ns = s->lent.held_ns;
 	s->out->busy = s->lent.moving;
 	phase_tell(s, LEAK_READING);
@@ -314,6 +324,8 @@ static int lent_read(struct scan *s)
 		read_birth_tick(read_birth((s->lent.at_ns - id.created_ns) >> HT_TICK_SHIFT));
 	if (rc == 0)
 		rc = tables_read(s);
+	if (rc == 0)
+		rc = leak_blocks_finish(&s->blocks);
 	if (rc == 0)
 		rc = memory_read(s);
 	if (rc == 0 && leak_coop_has_failed(s->coop))
@@ -386,6 +398,10 @@ static void *stop_and_read(void *ctx)
 	copy_prepare(s);
 	blocks_prepare(s);
 	leak_table_watch(&s->table);
+	if (leak_table_read(&s->table, &s->blocks) != 0) {
+		leak_blocks_free(&s->blocks);
+		s->table.is_read = false;
+	}
 	s->start_ns = clock_monotonic_ns();
 	stop_try(s);
 	if (s->rc == 0)

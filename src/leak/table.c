@@ -5,12 +5,14 @@
  */
 #include "src/leak/table.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "src/leak/space.h"
 #include "src/leak/stop.h"
+#include "src/util/array.h"
 #include "src/util/clock.h"
 
 #define WATCH_BLOCKS  65536u /* with fewer, two stops take longer than reading them in one */
@@ -110,10 +112,68 @@ int leak_table_take(struct leak_table *t)
 			: read_frozen_take(t->frozen, t->segment);
 }
 
+/* ---- blocks ---- */
+
+struct leak_block leak_table_block(const struct read_block *b)
+{
+	return (struct leak_block){ b->addr, b->size, b->site, read_birth(b->tick) };
+}
+
+static void block_add(void *ctx, const struct read_block *b)
+{
+	struct leak_table *t = ctx;
+	struct leak_block block = leak_table_block(b);
+
+	if (t->rc == 0)
+		t->rc = leak_blocks_add(t->fresh, &block);
+}
+
+static void part_gone(void *ctx, uint64_t start, uint64_t end)
+{
+	struct leak_table *t = ctx;
+	struct leak_range *p = array_grow(t->gone, t->gones, &t->gone_room, sizeof(*p));
+
+	if (!p) {
+		t->rc = -ENOMEM;
+		return;
+	}
+	t->gone = p;
+	t->gone[t->gones++] = (struct leak_range){ start, end };
+}
+
+int leak_table_read(struct leak_table *t, struct leak_blocks *blocks)
+{
+	ssize_t n;
+
+	if (!t->watch || t->frozen)
+		return 0;
+	t->fresh = blocks;
+	n = read_blocks_paged(t->segment, block_add, t);
+	t->is_read = true;
+	return n < 0 ? (int)n : t->rc != 0 ? t->rc : leak_blocks_finish(blocks);
+}
+
+int leak_table_patch(struct leak_table *t, struct leak_blocks *blocks)
+{
+	const struct read_changes changes = { t, part_gone, block_add };
+	struct leak_blocks fresh = { 0 };
+	ssize_t n;
+	int rc;
+
+	t->fresh = &fresh;
+	n = read_blocks_changed(t->watch, &changes);
+	rc = n < 0 ? (int)n : t->rc;
+	if (rc == 0)
+		rc = leak_blocks_patch(blocks, t->gone, t->gones, &fresh);
+	leak_blocks_free(&fresh);
+	return rc;
+}
+
 void leak_table_free(struct leak_table *t)
 {
 	read_frozen_free(t->frozen);
 	read_watch_free(t->watch);
 	free(t->busy);
+	free(t->gone);
 	*t = (struct leak_table){ 0 };
 }

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "src/leak/blocks.h"
 #include "src/read/read.h"
 
 struct leak_table {
@@ -21,6 +22,11 @@ struct leak_table {
 	struct read_watch *watch; /* NULL: what has changed is not known */
 	uint64_t *busy; /* words that are 0 once threads have left their hooks */
 	size_t busies;
+	bool is_read; /* leak_table_read */
+	struct leak_range *gone; /* where blocks have changed since, */
+	size_t gones, gone_room;
+	struct leak_blocks *fresh; /* and what there is now */
+	int rc;
 	uint64_t stop_ns; /* how long the process stood still for it */
 };
 
@@ -30,6 +36,15 @@ void leak_table_freeze(struct leak_table *t);
 void leak_table_watch(struct leak_table *t);
 /* While the process stands still: brings the copy up to date. 0 or -errno. */
 int leak_table_take(struct leak_table *t);
+/*
+ * Without a copy: reads and finishes the blocks, if it will be known what of them has changed. Then
+ * while the process stands still `patch` brings them up to date, which takes the less the less that
+ * is. 0 or -errno.
+ */
+int leak_table_read(struct leak_table *t, struct leak_blocks *blocks);
+int leak_table_patch(struct leak_table *t, struct leak_blocks *blocks);
+/* What leak scans keep of it. */
+struct leak_block leak_table_block(const struct read_block *b);
 void leak_table_free(struct leak_table *t);
 
 #endif

@@ -16,7 +16,7 @@
 #define CHUNK_BYTES   (CHUNK_BUCKETS * sizeof(struct ht_bucket))
 #define GROUP_ENTRIES (HT_GROUP_PAGES * HT_PAGE_ENTRIES)
 
-static_assert((GROUP_ENTRIES + 1) * sizeof(uint64_t) <= CHUNK_BYTES, "a group fits a buffer");
+static_assert((GROUP_ENTRIES + 2) * sizeof(uint64_t) <= CHUNK_BYTES, "a group fits a buffer");
 
 struct walk {
 	struct read_segment *s;
@@ -272,37 +272,135 @@ static int tables_read(struct walk *w, uint32_t *levels)
 	return rc;
 }
 
-static int walk(struct walk *w)
+static int start(struct walk *w, uint32_t *levels)
 {
-	uint32_t levels = 0;
-	int rc = tables_read(w, &levels);
+	int rc = tables_read(w, levels);
 
-	if (rc == 0)
-		rc = owners_read(w);
+	return rc != 0 ? rc : owners_read(w);
+}
+
+/* Pieces of one kind. */
+static int pieces_walk(struct walk *w, bool odd)
+{
+	int rc = 0;
 
 	for (uint32_t slot = 0; rc == 0 && slot < w->s->header->pieces_max; slot++)
-		if (w->tags[slot] != 0)
+		if (w->tags[slot] != 0 && ((w->tags[slot] & HT_PIECE_ODD) != 0) == odd)
 			rc = piece_walk(w, slot);
+	return rc;
+}
+
+/* What is not noted by pages, or by pages of which nobody asks. */
+static int rest_walk(struct walk *w, uint32_t levels)
+{
+	int rc = pieces_walk(w, true);
+
 	for (uint32_t level = 0; rc == 0 && level < levels; level++)
 		rc = level_walk(w, level);
 	return rc;
 }
 
-ssize_t read_blocks(
-	struct read_segment *s, void (*visit)(void *, const struct read_block *), void *ctx)
+static int paged_walk(struct walk *w, void *ctx)
 {
-	struct walk *w = calloc(1, sizeof(*w));
+	uint32_t levels = 0;
+	int rc = start(w, &levels);
+
+	return rc != 0 ? rc : pieces_walk(w, false);
+}
+
+static int all_walk(struct walk *w, void *ctx)
+{
+	uint32_t levels = 0;
+	int rc = start(w, &levels);
+
+	if (rc == 0)
+		rc = pieces_walk(w, false);
+	return rc != 0 ? rc : rest_walk(w, levels);
+}
+
+/* ---- what has changed ---- */
+
+/* A run of pages of a piece; none is longer than a group. */
+static int pages_walk(struct walk *w, struct table *t, uint32_t first, uint32_t count)
+{
+	/* A block's entry may be the one after. That may also be another's, which is told again. */
+	return entries_walk(w, t, first * HT_PAGE_ENTRIES, count * HT_PAGE_ENTRIES + !t->is_second);
+}
+
+/* Where the run that begins with page `i` ends. */
+static uint32_t run_end(const struct walk *w, uint32_t i)
+{
+	uint8_t is = ht_page_state(w->state[i]);
+
+	do
+		i++;
+	while (i % HT_GROUP_PAGES != 0 && ht_page_state(w->state[i]) == is);
+	return i;
+}
+
+/* One table of a piece, all of it before the other: so blocks come in few runs of ascending order.
+ */
+static int table_changed(struct walk *w, struct table *t, const struct read_changes *c)
+{
+	uint8_t bit = t->is_second ? HT_PAGE_SECOND : HT_PAGE_FIRST;
+	int rc = 0;
+
+	for (uint32_t i = 0, end; rc == 0 && i < HT_PIECE_PAGES; i = end) {
+		end = run_end(w, i);
+		if ((ht_page_state(w->state[i]) & bit) == 0)
+			continue;
+		if (!t->is_second)
+			c->gone(c->ctx, t->start + i * (uint64_t)HT_PAGE_SPAN,
+				t->start + end * (uint64_t)HT_PAGE_SPAN);
+		rc = pages_walk(w, t, i, end - i);
+	}
+	return rc;
+}
+
+static int piece_changed(struct walk *w, uint32_t slot, const struct read_changes *c)
+{
+	uint64_t offset =
+		w->s->header->region[HT_REGION_PIECES].offset + slot * sizeof(struct ht_piece);
+	struct table t = { .start = w->tags[slot] & ~(HT_PIECE_BYTES - 1),
+		.offset = offset + offsetof(struct ht_piece, first) };
+	int rc = table_changed(w, &t, c);
+
+	t.offset = offset + offsetof(struct ht_piece, second);
+	t.is_second = true;
+	return rc != 0 ? rc : table_changed(w, &t, c);
+}
+
+struct asked {
+	const struct read_watch *watch;
+	const struct read_changes *changes;
+};
+
+static int changed_walk(struct walk *w, void *ctx)
+{
+	const struct asked *a = ctx;
+	uint32_t levels = 0;
+	int rc = start(w, &levels);
+
+	for (uint32_t slot = 0; rc == 0 && slot < w->s->header->pieces_max; slot++) {
+		if (w->tags[slot] == 0 || (w->tags[slot] & HT_PIECE_ODD))
+			continue;
+		rc = read_watch_look(a->watch, slot, w->state);
+		if (rc == 0)
+			rc = piece_changed(w, slot, a->changes);
+	}
+	return rc != 0 ? rc : rest_walk(w, levels);
+}
+
+/* ---- asking ---- */
+
+static ssize_t walk(struct walk *w, int (*how)(struct walk *w, void *ctx), void *ctx)
+{
 	ssize_t result = -ENOMEM;
 
-	if (!w)
-		return -ENOMEM;
-	w->s = s;
-	w->visit = visit;
-	w->ctx = ctx;
 	w->first = malloc(CHUNK_BYTES);
 	w->second = malloc(CHUNK_BYTES);
 	if (w->first && w->second) {
-		int rc = walk(w);
+		int rc = how(w, ctx);
 
 		result = rc != 0 ? rc : w->blocks;
 	}
@@ -311,6 +409,43 @@ ssize_t read_blocks(
 	free(w->owner);
 	free(w);
 	return result;
+}
+
+static struct walk *walk_new(
+	struct read_segment *s, void (*visit)(void *, const struct read_block *), void *ctx)
+{
+	struct walk *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return NULL;
+	w->s = s;
+	w->visit = visit;
+	w->ctx = ctx;
+	return w;
+}
+
+ssize_t read_blocks(
+	struct read_segment *s, void (*visit)(void *, const struct read_block *), void *ctx)
+{
+	struct walk *w = walk_new(s, visit, ctx);
+
+	return w ? walk(w, all_walk, NULL) : -ENOMEM;
+}
+
+ssize_t read_blocks_paged(
+	struct read_segment *s, void (*visit)(void *, const struct read_block *), void *ctx)
+{
+	struct walk *w = walk_new(s, visit, ctx);
+
+	return w ? walk(w, paged_walk, NULL) : -ENOMEM;
+}
+
+ssize_t read_blocks_changed(const struct read_watch *watch, const struct read_changes *changes)
+{
+	struct asked asked = { watch, changes };
+	struct walk *w = walk_new(watch->segment, changes->visit, changes->ctx);
+
+	return w ? walk(w, changed_walk, &asked) : -ENOMEM;
 }
 
 uint32_t read_birth(uint64_t tick)

@@ -212,6 +212,21 @@ uint64_t read_birth_tick(uint32_t birth);
 struct read_watch;
 struct read_watch *read_watch_new(struct read_segment *s);
 void read_watch_free(struct read_watch *w);
+/* As read_blocks, but blocks that are noted by pages only, which read_blocks_changed tells of. */
+ssize_t read_blocks_paged(
+	struct read_segment *s, void (*visit)(void *ctx, const struct read_block *b), void *ctx);
+/*
+ * While the program stands still: what is to be changed in what read_blocks_paged has told since
+ * `w` is there. Calls `gone` for parts of the address space, in no order: blocks that start there
+ * are to be forgotten; and `visit` for those that are there, and for all that read_blocks_paged
+ * leaves out. How many these are, or -errno.
+ */
+struct read_changes {
+	void *ctx;
+	void (*gone)(void *ctx, uint64_t start, uint64_t end);
+	void (*visit)(void *ctx, const struct read_block *b);
+};
+ssize_t read_blocks_changed(const struct read_watch *w, const struct read_changes *changes);
 /*
  * A copy of the live table's bytes, to be read by read_blocks after the program has gone on: of the
  * segment, which must outlive it, as of the last `take`. NULL and -errno on failure.

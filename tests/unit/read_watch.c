@@ -4,6 +4,7 @@
  * what is told of it is the table, whatever happened between; and nothing else is copied again.
  */
 #include <sys/stat.h>
+#include "src/leak/blocks.h"
 #include "src/read/segment.h"
 #include "tests/unit/segment_fixture.h"
 
@@ -75,6 +76,38 @@ static struct sum sum_of(struct read_segment *r)
 	return sum;
 }
 
+/* The same of blocks that are kept and patched. */
+struct kept {
+	struct leak_blocks blocks, fresh;
+	struct leak_range gone[4 * HT_PIECE_PAGES];
+	size_t gones;
+};
+
+static void keep(struct leak_blocks *blocks, const struct read_block *b)
+{
+	const struct leak_block block = { b->addr, b->size, b->site, (uint32_t)b->tick };
+
+	CHECK_INT(leak_blocks_add(blocks, &block), 0);
+}
+
+static void keep_block(void *ctx, const struct read_block *b)
+{
+	keep(&((struct kept *)ctx)->blocks, b);
+}
+
+static void keep_fresh(void *ctx, const struct read_block *b)
+{
+	keep(&((struct kept *)ctx)->fresh, b);
+}
+
+static void keep_gone(void *ctx, uint64_t start, uint64_t end)
+{
+	struct kept *k = ctx;
+
+	CHECK(k->gones < sizeof(k->gone) / sizeof(*k->gone));
+	k->gone[k->gones++] = (struct leak_range){ start, end };
+}
+
 static struct made made;
 
 static struct read_segment *open_made(void)
@@ -87,10 +120,32 @@ static struct read_segment *open_made(void)
 	return r;
 }
 
+static void kept_check(struct read_segment *r, const struct read_watch *w, struct kept *k)
+{
+	const struct read_changes changes = { k, keep_gone, keep_fresh };
+	struct kept whole = { 0 };
+	uint32_t bad = 0;
+
+	CHECK(read_blocks_changed(w, &changes) >= 0);
+	CHECK_INT(leak_blocks_patch(&k->blocks, k->gone, k->gones, &k->fresh), 0);
+	CHECK(read_blocks(r, keep_block, &whole) >= 0);
+	CHECK_INT(leak_blocks_finish(&whole.blocks), 0);
+	CHECK_INT(k->blocks.count, whole.blocks.count);
+	for (uint32_t i = 0; i < whole.blocks.count && i < k->blocks.count; i++)
+		bad += memcmp(&k->blocks.block[i], &whole.blocks.block[i],
+			       sizeof(struct leak_block)) != 0 ||
+		       leak_blocks_find(&k->blocks, whole.blocks.block[i].addr) != i;
+	CHECK_INT(bad, 0);
+	leak_blocks_free(&whole.blocks);
+	leak_blocks_free(&k->blocks);
+	leak_blocks_free(&k->fresh);
+}
+
 static void round_check(struct read_segment *r, struct read_frozen *f)
 {
 	struct read_watch *w;
 	struct sum is, copied;
+	struct kept k = { 0 };
 
 	change(&made.s, any(CHANGES));
 	w = read_watch_new(r);
@@ -98,12 +153,15 @@ static void round_check(struct read_segment *r, struct read_frozen *f)
 	if (!w)
 		return;
 	CHECK_INT(read_frozen_take(f, r), 0);
+	CHECK(read_blocks_paged(r, keep_block, &k) >= 0);
+	CHECK_INT(leak_blocks_finish(&k.blocks), 0);
 	change(&made.s, any(4) ? any(10) : any(CHANGES));
 	CHECK_INT(read_frozen_retake(f, r, w), 0);
 	is = sum_of(r);
 	copied = sum_of(read_frozen_segment(f));
 	CHECK_INT(copied.blocks, is.blocks);
 	CHECK(copied.all == is.all);
+	kept_check(r, w, &k);
 	read_watch_free(w);
 }
 
