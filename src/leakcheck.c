@@ -9,11 +9,13 @@
 
 #include "shm/layout.h"
 #include "src/leak/scan.h"
+#include "src/leakrows.h"
 #include "src/util/clock.h"
 
 struct leakcheck {
 	struct snap_leaks leaks;
-	struct snap_leak_site *sites, *gone;
+	struct leakrows rows;
+	struct snap_leak_site *gone;
 	struct snap_leak_block *blocks;
 	struct snap_leak_step *steps;
 	char *text; /* of steps */
@@ -76,15 +78,15 @@ static int blocks_copy(struct leakcheck *c, struct leak_result *r)
 	return 0;
 }
 
+/* Takes what leads to what among the lost blocks over, too. */
 static int rows_copy(struct leakcheck *c, struct leak_result *r)
 {
-	c->sites = calloc(r->rows + 1, sizeof(*c->sites));
-	if (!c->sites || blocks_copy(c, r) != 0)
+	if (blocks_copy(c, r) != 0 || leakrows_make(&c->rows, r) != 0)
 		return -1;
 	for (size_t i = 0; i < r->rows; i++)
-		row_copy(c, &r->row[i], &c->sites[i]);
-	c->leaks.sites = c->sites;
-	c->leaks.nsites = r->rows;
+		row_copy(c, &r->row[i], &c->rows.found[i]);
+	c->rows.blocks = c->blocks;
+	leakrows_show(&c->rows, &c->leaks);
 	return 0;
 }
 
@@ -187,61 +189,80 @@ struct leakcheck *leakcheck_run(struct read_segment *s, const struct leak_wish *
 
 static int site_order(const void *left, const void *right)
 {
-	const struct snap_leak_site *const *a = left, *const *b = right;
+	const struct snap_leak_site *a = left, *b = right;
 
-	if ((*a)->class != (*b)->class)
-		return (*a)->class < (*b)->class ? -1 : 1;
-	return ((*a)->site > (*b)->site) - ((*a)->site < (*b)->site);
+	if (a->class != b->class)
+		return a->class < b->class ? -1 : 1;
+	return (a->site > b->site) - (a->site < b->site);
 }
 
-/* Those of `old` that are not in `found` any more, but what is reachable: that was no leak. */
-static void gone_note(
-	struct leakcheck *c, const struct snap_leak_site *const *old, const bool *found, size_t n)
+/* Sorted; what was suppressed in part is one again. NULL without memory. */
+static struct snap_leak_site *rows_joined(const struct snap_leak_site *rows, size_t *count)
 {
-	size_t count = 0;
+	struct snap_leak_site *out = calloc(*count + 1, sizeof(*out));
+	size_t n = 0;
 
-	c->gone = calloc(n + 1, sizeof(*c->gone));
-	for (size_t i = 0; c->gone && i < n; i++)
-		if (!found[i] && old[i]->class != SNAP_LEAK_REACHABLE) {
-			c->gone[count] = *old[i];
-			c->gone[count].blocks = NULL; /* they go with that scan */
-			c->gone[count++].nblocks = 0;
+	if (!out)
+		return NULL;
+	memcpy(out, rows, *count * sizeof(*out));
+	qsort(out, *count, sizeof(*out), site_order);
+	for (size_t i = 0; i < *count; i++) {
+		if (n == 0 || site_order(&out[n - 1], &out[i]) != 0) {
+			out[n++] = out[i];
+			continue;
+		}
+		out[n - 1].sum.blocks += out[i].sum.blocks;
+		out[n - 1].sum.bytes += out[i].sum.bytes;
+		out[n - 1].suppressed &= out[i].suppressed;
+	}
+	*count = n;
+	return out;
+}
+
+/* Those of `old` that are not in `now` any more, but what is reachable: that was no leak. */
+static void gone_note(struct leakcheck *c, const struct snap_leak_site *old, size_t count,
+	const struct snap_leak_site *now, size_t found)
+{
+	size_t n = 0;
+
+	c->gone = calloc(count + 1, sizeof(*c->gone));
+	for (size_t i = 0; c->gone && i < count; i++)
+		if (old[i].class != SNAP_LEAK_REACHABLE &&
+			!bsearch(&old[i], now, found, sizeof(*now), site_order)) {
+			c->gone[n] = old[i];
+			c->gone[n].blocks = NULL; /* they go with that scan */
+			c->gone[n++].nblocks = 0;
 		}
 	c->leaks.gone = c->gone;
-	c->leaks.ngone = count;
+	c->leaks.ngone = n;
 }
 
 void leakcheck_compare(struct leakcheck *c, const struct leakcheck *before)
 {
-	size_t n = before ? before->leaks.nsites : 0;
-	const struct snap_leak_site **old = calloc(n + 1, sizeof(*old));
-	bool *found = calloc(n + 1, sizeof(*found));
+	size_t n = before ? before->leaks.nsites : 0, found = c->rows.count;
+	struct snap_leak_site *old = rows_joined(before ? before->leaks.sites : NULL, &n);
+	struct snap_leak_site *now = rows_joined(c->rows.found, &found);
 
-	for (size_t i = 0; old && i < n; i++)
-		old[i] = &before->sites[i];
-	if (old)
-		qsort(old, n, sizeof(*old), site_order);
-	for (size_t i = 0; i < c->leaks.nsites; i++) {
-		const struct snap_leak_site *row = &c->sites[i], **was = NULL;
+	for (size_t i = 0; i < c->rows.count; i++) {
+		struct snap_leak_site *row = &c->rows.found[i], *was = NULL;
 
 		if (old)
-			was = bsearch(&row, old, n, sizeof(*old), site_order);
-		if (was && found)
-			found[was - old] = true;
-		c->sites[i].seen = was ? (*was)->seen + 1 : 1;
-		c->sites[i].before = was ? (*was)->sum : (struct snap_leak_sum){ 0, 0 };
+			was = bsearch(row, old, n, sizeof(*old), site_order);
+		row->seen = was ? was->seen + 1 : 1;
+		row->before = was ? was->sum : (struct snap_leak_sum){ 0, 0 };
 	}
-	if (old && found)
-		gone_note(c, old, found, n);
+	if (old && now)
+		gone_note(c, old, n, now, found);
+	leakrows_show(&c->rows, &c->leaks);
 	free(old);
-	free(found);
+	free(now);
 }
 
 /* ---- suppressions ---- */
 
 #define FRAMES_MAX 1024u /* as deep as stacks are recorded, with most inlined ones */
 
-static bool is_suppressed(
+static enum suppress_how how_suppressed(
 	const struct snap_leak_site *l, const struct snap_site *site, const struct suppress *rules)
 {
 	struct suppress_frame frame[FRAMES_MAX];
@@ -260,21 +281,22 @@ static bool is_suppressed(
 
 bool leakcheck_suppress(struct leakcheck *c, const struct snapshot *s, const struct suppress *rules)
 {
-	struct snap_leaks *l = &c->leaks;
 	bool any = false;
 
-	for (size_t i = 0; i < l->nsites; i++) {
-		struct snap_leak_site *row = &c->sites[i];
+	for (size_t i = 0; i < c->rows.count; i++) {
+		const struct snap_leak_site *row = &c->rows.found[i];
 		const struct snap_site *site = snapshot_site(s, row->site);
+		enum suppress_how how = c->rows.how[i];
 
-		if (row->suppressed || !site || !is_suppressed(row, site, rules))
-			continue;
-		row->suppressed = any = true;
-		l->sum[row->class].blocks -= row->sum.blocks;
-		l->sum[row->class].bytes -= row->sum.bytes;
-		l->suppressed.blocks += row->sum.blocks;
-		l->suppressed.bytes += row->sum.bytes;
+		if (site && how != SUPPRESS_WITH_BEHIND)
+			how = how_suppressed(row, site, rules);
+		if (how > c->rows.how[i]) {
+			c->rows.how[i] = how;
+			any = true;
+		}
 	}
+	if (any)
+		leakrows_show(&c->rows, &c->leaks);
 	return any;
 }
 
@@ -287,7 +309,7 @@ void leakcheck_free(struct leakcheck *c)
 {
 	if (!c)
 		return;
-	free(c->sites);
+	leakrows_free(&c->rows);
 	free(c->gone);
 	free(c->blocks);
 	free(c->steps);

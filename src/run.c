@@ -260,7 +260,8 @@ struct leak_wish run_leak_wish(const struct run *r, pid_t pid)
 	return (struct leak_wish){ .pid = pid,
 		.roots = r->options->leak_roots,
 		.heuristics = r->options->leak_heuristics,
-		.copying = (enum leak_copying)r->options->leak_copying };
+		.copying = (enum leak_copying)r->options->leak_copying,
+		.behind = r->suppressions != NULL };
 }
 
 /* A map is of one image. */

@@ -22,6 +22,7 @@ struct scans *shownleaks_scans(struct run *r)
 	uint64_t every = r->scans ? scans_state(r->scans)->every_ns : 0;
 
 	wish.why = !r->options->report && !r->options->batch;
+	wish.behind |= wish.why; /* suppressions may come, by ! */
 	if (r->scans && scans_is_of(r->scans, session_path(s), s))
 		return r->scans;
 	scans_free(r->scans);

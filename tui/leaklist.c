@@ -196,6 +196,12 @@ static int leaks_by(const struct ui *ui, const struct leaks_row *a, const struct
 	}
 }
 
+/* Of the rows of a call site, which one it is: some of a kind may be suppressed. */
+static unsigned nth_of(const struct leaks_row *row)
+{
+	return 2 * row->kind + (row->leak && row->leak->suppressed);
+}
+
 static uint32_t site_of(const struct leaks_row *row)
 {
 	return leaklist_is_found(row) ? row->leak->site : row->site->id;
@@ -220,7 +226,9 @@ static int leaks_compare(const void *pa, const void *pb, void *ctx)
 	if (!by)
 		by = down((double)(leaklist_sum(a).bytes + behind(a)),
 			(double)(leaklist_sum(b).bytes + behind(b)));
-	return by ? by : (site_of(a) > site_of(b)) - (site_of(a) < site_of(b));
+	if (!by)
+		by = (site_of(a) > site_of(b)) - (site_of(a) < site_of(b));
+	return by ? by : (int)nth_of(a) - (int)nth_of(b);
 }
 
 /* ---- rows ---- */
@@ -229,7 +237,7 @@ static int leaks_compare(const void *pa, const void *pb, void *ctx)
 struct known {
 	const struct snap_site *site;
 	const struct snap_leak_site *reachable; /* what the last scan could reach */
-	bool has_row, suppressed;
+	bool has_row, suppressed, lost; /* lost: and not suppressed */
 };
 
 /* By id; NULL without memory. */
@@ -270,9 +278,11 @@ static void leak_row(struct leaks_state *st, const struct ui *ui, const struct s
 		if (k)
 			k->has_row = true;
 	}
-	if (k && l->suppressed)
-		k->suppressed = true;
-	else if (k && l->class == SNAP_LEAK_REACHABLE)
+	if (!k)
+		return;
+	k->suppressed |= l->suppressed;
+	k->lost |= !l->suppressed && l->class != SNAP_LEAK_REACHABLE;
+	if (!l->suppressed && l->class == SNAP_LEAK_REACHABLE)
 		k->reachable = l;
 }
 
@@ -305,7 +315,7 @@ static void growing_rows(struct leaks_state *st, const struct ui *ui, const stru
 		const struct snap_site *site = &s->sites[i];
 		const struct known *k = &by[site->id];
 
-		if (site->growth.sure <= 0 || k->suppressed)
+		if (site->growth.sure <= 0 || (k->suppressed && !k->lost))
 			continue;
 		st->growing++;
 		st->growing_bytes_per_s += site->growth.bytes_per_s;
@@ -358,7 +368,7 @@ void leaklist_select_cursor(struct ui *ui)
 	if (!row)
 		return;
 	ui->leaks.selected = site_of(row);
-	ui->leaks.selected_kind = row->kind;
+	ui->leaks.selected_nth = nth_of(row);
 }
 
 /* The row that was selected, or another of its call site: what grew may be lost now. -1: none. */
@@ -368,7 +378,7 @@ static long selected_find(const struct leaks_state *st)
 
 	for (size_t i = 0; st->has_selected && i < st->list.count; i++)
 		if (site_of(&st->row[i]) == st->selected &&
-			(at < 0 || st->row[i].kind == st->selected_kind))
+			(at < 0 || nth_of(&st->row[i]) == st->selected_nth))
 			at = (long)i;
 	return at;
 }

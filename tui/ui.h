@@ -193,7 +193,7 @@ struct leaks_state {
 	struct leaks_row *row; /* owned, `room` of them */
 	size_t room;
 	uint32_t selected; /* call site, */
-	unsigned selected_kind; /* and its kind */
+	unsigned selected_nth; /* and which of its rows */
 	bool has_selected;
 	bool is_gone; /* there is no such row any more, and why it was there is read */
 	unsigned choice; /* which kinds are shown */

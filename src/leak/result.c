@@ -17,6 +17,7 @@ struct maker {
 	const struct leak_found *found;
 	const struct leak_blocks *blocks;
 	uint32_t *index; /* the row of a site and class: its number + 1 */
+	uint32_t *number; /* of a lost block, in leak_result.behind; or NULL */
 	struct leak_trace trace;
 	size_t block_room, step_room, text_room;
 };
@@ -29,10 +30,15 @@ static void sum_add(struct leak_sum *s, uint64_t bytes)
 	s->bytes += bytes;
 }
 
+static uint32_t *index_of(const struct maker *m, uint32_t site, enum leak_class class)
+{
+	return &m->index[(size_t)site * LEAK_CLASSES + class];
+}
+
 static struct leak_row *row_of(struct maker *m, uint32_t site, enum leak_class class)
 {
 	struct leak_result *r = m->out;
-	uint32_t *at = &m->index[(size_t)site * LEAK_CLASSES + class];
+	uint32_t *at = index_of(m, site, class);
 
 	if (*at == 0) {
 		r->row[r->rows] =
@@ -109,6 +115,29 @@ static int rows_make(struct maker *m)
 		block_count(m, i);
 	qsort(m->out->row, m->out->rows, sizeof(*m->out->row), row_order);
 	return 0;
+}
+
+/* ---- what leads to what ---- */
+
+static uint32_t row_number(void *ctx, uint32_t block)
+{
+	const struct maker *m = ctx;
+	const struct leak_block *b = &m->blocks->block[block];
+
+	if (b->birth == LEAK_BIRTH_UNSURE)
+		return LEAK_NONE;
+	return *index_of(m, b->site, m->found->graph->class[block]) - 1;
+}
+
+static int behind_make(struct maker *m)
+{
+	m->number = malloc((m->blocks->count + (size_t)1) * sizeof(*m->number));
+	if (!m->number)
+		return -ENOMEM;
+	/* The rows are in order now. */
+	for (size_t i = 0; i < m->out->rows; i++)
+		*index_of(m, m->out->row[i].site, m->out->row[i].class) = (uint32_t)i + 1;
+	return leak_behind_make(&m->out->behind, m->found->graph, row_number, m, m->number);
 }
 
 /* ---- why ---- */
@@ -233,7 +262,8 @@ static int block_show(struct maker *m, uint32_t block)
 	*shown = (struct leak_shown){ .addr = b->addr,
 		.size = b->size,
 		.birth = b->birth,
-		.holders = m->trace.holders[block] };
+		.holders = m->trace.holders[block],
+		.lost = m->number ? m->number[block] : LEAK_NONE };
 	return steps_add(m, shown, block);
 }
 
@@ -251,15 +281,18 @@ static int why_make(struct maker *m)
 	return rc;
 }
 
-int leak_result_make(struct leak_result *r, const struct leak_found *found, bool why)
+int leak_result_make(struct leak_result *r, const struct leak_found *found, bool why, bool behind)
 {
 	struct maker m = { .out = r, .found = found, .blocks = found->graph->blocks };
 	int rc = rows_make(&m);
 
+	if (rc == 0 && behind)
+		rc = behind_make(&m);
 	if (rc == 0 && why)
 		rc = why_make(&m);
 	leak_trace_free(&m.trace);
 	free(m.index);
+	free(m.number);
 	return rc;
 }
 
@@ -269,6 +302,7 @@ void leak_result_free(struct leak_result *r)
 	free(r->block);
 	free(r->step);
 	free(r->text);
+	leak_behind_free(&r->behind);
 	r->row = NULL;
 	r->block = NULL;
 	r->step = NULL;

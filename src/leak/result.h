@@ -7,6 +7,7 @@
 #define SRC_LEAK_RESULT_H
 
 #include "src/leak/graph.h"
+#include "src/leak/behind.h"
 #include "src/leak/space.h"
 
 #define LEAK_APART_NS	  UINT64_C(1000000000) /* between the first two of these */
@@ -45,6 +46,7 @@ struct leak_shown {
 	uint32_t first_step, steps;
 	uint32_t left_out; /* steps between them */
 	bool inside; /* the last step points inside it */
+	uint32_t lost; /* its number in leak_result.behind; LEAK_NONE: it has none */
 };
 
 struct leak_result {
@@ -56,6 +58,7 @@ struct leak_result {
 	struct leak_step *step;
 	char *text;
 	size_t block_count, step_count, text_bytes;
+	struct leak_behind behind; /* if that was wished for */
 	bool copied; /* a copy was read while the process went on */
 	const char *no_copy; /* why not; NULL: it was, or was not wanted; static */
 	bool copy_left; /* it has ended, but a zombie is left of it */
@@ -85,8 +88,9 @@ struct leak_found {
 	size_t threads;
 };
 
-/* Fills in sums and rows; with `why`, blocks, too. 0 or -ENOMEM. */
-int leak_result_make(struct leak_result *r, const struct leak_found *found, bool why);
+/* Fills in sums and rows; with `why`, blocks, too, and with `behind`, what they point to. 0 or
+ * -ENOMEM. */
+int leak_result_make(struct leak_result *r, const struct leak_found *found, bool why, bool behind);
 void leak_result_free(struct leak_result *r);
 
 #endif

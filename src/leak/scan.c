@@ -461,7 +461,9 @@ static int found_make(struct scan *s)
 		.graph = &s->graph, .space = &s->space, .thread = s->thread, .threads = s->threads
 	};
 
-	return is_cancelled(s) ? -ECANCELED : leak_result_make(s->out, &found, s->wish->why);
+	if (is_cancelled(s))
+		return -ECANCELED;
+	return leak_result_make(s->out, &found, s->wish->why, s->wish->behind);
 }
 
 static void pass_end(struct scan *s)

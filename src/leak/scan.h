@@ -25,6 +25,7 @@ struct leak_wish {
 	unsigned heuristics; /* bit i for enum leak_heuristic i */
 	enum leak_copying copying;
 	bool why; /* blocks are to be shown, too, and who points to them */
+	bool behind; /* it is to be known what goes with a leak that is suppressed */
 	struct leak_progress *progress; /* may be NULL */
 };
 

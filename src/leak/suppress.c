@@ -369,17 +369,20 @@ static bool is_stack(const struct rule *r, const struct suppress_frame *f, size_
 	return true;
 }
 
-bool suppress_matches(
+enum suppress_how suppress_matches(
 	const struct suppress *s, unsigned kind, const struct suppress_frame *frames, size_t count)
 {
-	for (size_t i = 0; i < s->rules; i++) {
+	enum suppress_how how = SUPPRESS_NOT;
+
+	for (size_t i = 0; i < s->rules && how != SUPPRESS_WITH_BEHIND; i++) {
 		const struct rule *r = &s->rule[i];
 
 		if (!(r->kinds & kind))
 			continue;
-		if (r->line[0].kind == LINE_SOMEWHERE ? is_somewhere(&r->line[0], frames, count)
-						      : is_stack(r, frames, count))
-			return true;
+		if (r->line[0].kind == LINE_SOMEWHERE && is_somewhere(&r->line[0], frames, count))
+			how = SUPPRESS_WITH_BEHIND;
+		else if (r->line[0].kind != LINE_SOMEWHERE && is_stack(r, frames, count))
+			how = SUPPRESS_IT;
 	}
-	return false;
+	return how;
 }

@@ -14,6 +14,10 @@
  *	  ...
  *	  obj:*libfoo*
  *	}
+ *
+ * The first takes along what the blocks that it matches point to, however far, also where another
+ * leak does so, too; the second does not. So do LeakSanitizer and memcheck (seen with gcc 12, clang
+ * 14 and valgrind 3.19).
  */
 #ifndef SRC_LEAK_SUPPRESS_H
 #define SRC_LEAK_SUPPRESS_H
@@ -39,8 +43,13 @@ struct suppress_frame {
 	const char *function, *symbol; /* as a reader and as the linker calls it: either matches */
 	const char *object, *file;
 };
+enum suppress_how {
+	SUPPRESS_NOT,
+	SUPPRESS_IT, /* and nothing else */
+	SUPPRESS_WITH_BEHIND, /* and all that it leads to */
+};
 /* `kind`: bit i for class i of leaks (graph.h). */
-bool suppress_matches(
+enum suppress_how suppress_matches(
 	const struct suppress *s, unsigned kind, const struct suppress_frame *frames, size_t count);
 
 #endif

@@ -241,6 +241,53 @@ def junit():
     check_equal((suite.get("tests"), suite.get("failures"), suite.get("errors")), ("1", "0", "0"), "true")
 
 
+def lost_sums(leaks):
+    return [(leaks[k]["bytes"], leaks[k]["blocks"]) for k in ("definite", "indirect", "suppressed")]
+
+
+def rules_file(text):
+    path = os.path.join(scratch, "rules.supp")
+    with open(path, "w", encoding="ascii") as f:
+        f.write(text)
+    return path
+
+
+@case("valgrind's suppressions take out what they match and nothing else, as in memcheck")
+def as_memcheck_suppresses():
+    for names, kinds in ((("known", "ring"), ""), (("outer", "known", "child"), "indirect")):
+        rules = rules_file("".join("{\n x\n Memcheck:Leak\n%s fun:calloc\n fun:%s\n}\n"
+                                   % (kinds and " match-leak-kinds: %s\n" % kinds, name) for name in names))
+        done = run([need("valgrind"), "--leak-check=full", "--show-leak-kinds=all", "--suppressions=" + rules,
+                    target("suppressed")])
+        said = [re.search(what + r": ([\d,]+) bytes in ([\d,]+) blocks", done.stderr.decode()).groups()
+                for what in ("definitely lost", "indirectly lost", "suppressed")]
+        leaks, _ = leaks_of([target("suppressed")], "--suppressions", rules)
+        check_equal(lost_sums(leaks), [tuple(int(n.replace(",", "")) for n in pair) for pair in said],
+                    "without %s %s" % (kinds, " and ".join(names)))
+
+
+@case("LeakSanitizer's suppressions take along what is behind, as they do there")
+def as_lsan_suppresses():
+    program = os.path.join(scratch, "suppressed-lsan")
+    done = run([os.environ.get("CC", "cc"), "-g", "-O1", "-fsanitize=leak", "-o", program, "tests/targets/suppressed.c"])
+    check_equal(done.returncode, 0, "the compiler's status: " + done.stderr.decode())
+    for names in (("known",), ("outer", "both"), ("child",), ("no such",)):
+        rules = rules_file("".join("leak:^%s$\n" % name for name in names))
+        done = run([program], env={"LSAN_OPTIONS": "suppressions=" + rules})
+        said = re.search(r"SUMMARY: LeakSanitizer: (\d+) byte\(s\) leaked in (\d+) alloc", done.stderr.decode())
+        check(said, "LeakSanitizer says: " + done.stderr.decode())
+        leaks, _ = leaks_of([target("suppressed")], "--suppressions", rules)
+        definite, indirect, suppressed = lost_sums(leaks)
+        lost = (definite[0] + indirect[0], definite[1] + indirect[1])
+        check_equal(lost, tuple(int(n) for n in said.groups()), "lost without " + " and ".join(names))
+        check_equal((lost[0] + suppressed[0], lost[1] + suppressed[1]), (1180, 9), "all")
+        behind = [s["indirect"]["blocks"] for s in leaks["sites"] if s["class"] == "definite" and not s["suppressed"]]
+        check_equal(sum(behind), indirect[1], "what is behind what stays")
+        if names == ("known",):  # two of three children, of one stack
+            check_equal([(s["blocks"], s["suppressed"]) for s in leaks["sites"] if s["stack"][0]["function"] == "child"],
+                        [(2, False), (1, True)], "the children's rows")
+
+
 @case("suppressions, of LeakSanitizer's and valgrind's form")
 def suppressions():
     rules = os.path.join(scratch, "rules.supp")
