@@ -17,16 +17,10 @@
 #include "src/leak/heap.h"
 #include "src/leak/learn.h"
 #include "src/leak/loader.h"
+#include "src/leak/moving.h"
 #include "src/leak/table.h"
 #include "src/util/clock.h"
 
-/* A thread is through with realloc after microseconds; with that of a large block after
- * milliseconds. */
-#define RETRIES_MAX 200u
-#define RETRIES_NS  5000000000ull /* or so long: the program hardly gets on meanwhile */
-/* So often all threads are let go: one may wait for another that stands still, for a lock of the
- * allocator. */
-#define RETRY_ALL     4u
 #define BLOCKS_A_PAGE (4096u / sizeof(struct leak_block))
 /* So many copies in a row must agree. Where threads do nothing but realloc, one in some ten is
  * wrong about what they hold. */
@@ -45,7 +39,6 @@ struct scan {
 	struct leak_graph graph;
 	struct leak_whose *thread; /* as they stood */
 	size_t threads;
-	int64_t moving_at; /* read_moving_at */
 	enum leak_copying copying;
 	struct leak_copier copier;
 	struct leak_table table; /* has a copy if one of the process is wanted */
@@ -53,53 +46,8 @@ struct scan {
 	struct leak_lent lent; /* then */
 	uint64_t first_tick; /* blocks that were made then, or later, are unsure; 0: none is */
 	uint64_t start_ns;
-	bool all; /* threads are to be let go */
 	int rc;
 };
-
-/* ---- threads inside realloc ---- */
-
-/* The block that it moves is not in the live table, and what that points to would seem lost. */
-static bool is_moving(struct scan *s, const struct leak_thread *t)
-{
-	uint64_t at = leak_stop_thread_pointer(t) + (uint64_t)s->moving_at, word;
-
-	if (s->moving_at == 0 || leak_stop_thread_pointer(t) == 0 ||
-		!leak_space_word(&s->space, at & ~7ull, &word))
-		return false;
-	return (word >> at % 8 * 8 & 0xff) != 0;
-}
-
-static bool is_to_go(void *ctx, const struct leak_thread *t)
-{
-	struct scan *s = ctx;
-
-	return s->all || is_moving(s, t);
-}
-
-static unsigned moving_count(struct scan *s)
-{
-	unsigned n = 0;
-
-	for (size_t i = 0; i < s->stop.count; i++)
-		n += s->stop.thread[i].state == LEAK_THREAD_STOPPED &&
-		     is_moving(s, &s->stop.thread[i]);
-	return n;
-}
-
-static void moving_await(struct scan *s)
-{
-	uint64_t until_ns = clock_monotonic_ns() + RETRIES_NS;
-
-	s->moving_at = read_moving_at(s->segment);
-	for (unsigned i = 1; i <= RETRIES_MAX; i++) {
-		s->out->busy = moving_count(s);
-		if (s->out->busy == 0 || clock_monotonic_ns() > until_ns)
-			return;
-		s->all = i % RETRY_ALL == 0;
-		leak_stop_retry(&s->stop, is_to_go, s);
-	}
-}
 
 /* ---- reading ---- */
 
@@ -257,7 +205,7 @@ static int standing_read(struct scan *s)
 
 	if (rc != 0)
 		return rc;
-	moving_await(s);
+	s->out->busy = leak_moving_await(s->segment, &s->stop, &s->space);
 	phase_tell(s, LEAK_READING);
 	rc = space_look(s);
 	if (rc == 0)
