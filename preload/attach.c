@@ -225,7 +225,7 @@ static int claim(struct segment *s, const char *path, struct segment_identity *i
 		id->depth = s->header->depth;
 		id->sample_bytes = ht_load_relaxed_64(&s->header->sample_bytes);
 		id->measure = ht_load_relaxed_32(&s->header->measure);
-		id->leak_ask = ours ? ht_load_relaxed_32(&s->header->leak_ask) : 0;
+		id->leak_ask = ht_load_relaxed_32(&s->header->leak_ask);
 		id->exec_gen = ours ? s->header->exec_gen + 1 : 0; /* unless we take it */
 		segment_unmap(s);
 		if (ours)
@@ -458,6 +458,7 @@ int attach_child(struct segment *s, const struct segment *parent)
 	id.depth = parent->header->depth;
 	id.sample_bytes = ht_load_relaxed_64(&parent->header->sample_bytes);
 	id.measure = ht_load_relaxed_32(&parent->header->measure);
+	id.leak_ask = ht_load_relaxed_32(&parent->header->leak_ask);
 	rc = create_in(s, directory, &id);
 	if (rc != 0)
 		return rc;

@@ -41,8 +41,9 @@ void farewell_wait(struct ht_header *h)
 	uint32_t beat = ht_load_relaxed_32(&h->leak_beat);
 	unsigned without = 0;
 
-	if (!ht_load_relaxed_32(&h->leak_ask) || ht_load_relaxed_32(&h->leak_done))
-		return;
+	if (!ht_load_relaxed_32(&h->leak_ask) || ht_load_relaxed_32(&h->leak_done) ||
+		ht_load_relaxed_64(&h->family) == 0)
+		return; /* without a family: the viewer that asked has gone */
 	h->leak_stack = stack_left((uintptr_t)__builtin_frame_address(0));
 	ht_store_release_32(&h->leak_wait, (uint32_t)syscall(SYS_gettid));
 	while (!ht_load_acquire_32(&h->leak_done) && without < STEPS_WITHOUT) {

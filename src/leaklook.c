@@ -8,6 +8,7 @@
 
 #include "src/export/export.h"
 #include "src/leakcheck.h"
+#include "src/leakkin.h"
 #include "src/outfile.h"
 #include "src/scans.h"
 #include "src/shownleaks.h"
@@ -209,6 +210,7 @@ void leaklook(struct run *r)
 	bool waits;
 
 	watch_poll(r->watch);
+	leakkin_look(r);
 	s = watch_session(r->watch);
 	waits = r->child.pid && read_leak_waits(session_segment(s));
 	if (r->leakrounds)
@@ -217,15 +219,13 @@ void leaklook(struct run *r)
 		r->leaks = scan_now(r, s);
 }
 
-struct snapshot *leaklook_final(struct run *r)
+/* Of the one process, or its last image. */
+static struct snapshot *own_final(struct run *r)
 {
 	struct snapshot *s;
 
-	if (!r->options->leak_check)
-		return run_final(r);
 	if (r->leakrounds)
 		return rounds_final(r);
-	watch_poll(r->watch);
 	/* The result is of the image that was scanned: the last. */
 	if (!r->leaks)
 		r->leaks = leakcheck_failed("no leak scan: the program did not end by exit, or "
@@ -238,8 +238,23 @@ struct snapshot *leaklook_final(struct run *r)
 	return s;
 }
 
+struct snapshot *leaklook_final(struct run *r)
+{
+	struct snapshot *s;
+
+	if (!r->options->leak_check)
+		return run_final(r);
+	watch_poll(r->watch);
+	leakkin_finish(r);
+	s = own_final(r);
+	if (s && r->suppressions)
+		leakkin_suppress(r, s);
+	return s;
+}
+
 void leaklook_free(struct run *r)
 {
+	leakkin_free(r);
 	if (r->leakrounds)
 		free(r->leakrounds->failed);
 	free(r->leakrounds);

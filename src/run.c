@@ -55,6 +55,7 @@ static int watch_start(struct run *r, const char *path, uint64_t family, pid_t p
 {
 	struct watch_options w = { .family = family,
 		.keep_children = r->options->report,
+		.leak_check = r->options->leak_check,
 		.session = { .debuginfod = r->options->debuginfod,
 			.pid = pid,
 			.alone = r->options->follow == OPTIONS_FOLLOW_NO } };

@@ -39,6 +39,7 @@ struct run {
 	struct resident resident; /* for reports */
 	struct leakcheck *leaks; /* what a report's one leak scan found, or why there was none */
 	struct leakrounds *leakrounds; /* or its many scans (src/leaklook.h) */
+	struct leakkin *leakkin; /* and those of other processes (src/leakkin.h) */
 	uint64_t started_ns, marked_ns;
 	bool ending; /* asked to end */
 	bool hang_up; /* our terminal is gone: the program's goes with it */

@@ -16,9 +16,6 @@
 
 /* File times come from a clock that moves every 1 to 10 ms. */
 #define FILE_TICK_NS UINT64_C(20000000)
-/* Images and children kept for a report; more are only counted. Each holds a thread and two
- * descriptors until then. */
-#define MEMBERS_MAX 64u
 /* Segments of children that were killed, beside those, which stay to be looked at with -r: where
  * they are killed by the thousand, as workers are, one more tells nothing and takes a megabyte. */
 #define KILLED_MAX 64u
@@ -31,11 +28,11 @@ struct watch {
 	struct session *first;
 	struct session *apart; /* `first`, once replaced and not a member */
 	/* For the report: earlier images and children. */
-	struct session *members[MEMBERS_MAX];
+	struct session *members[WATCH_MEMBERS_MAX];
 	size_t count;
 	size_t not_kept; /* that ended and are not among them */
 	size_t killed; /* and those whose segments stay */
-	struct snapshot *last[MEMBERS_MAX]; /* theirs, once watch_final made them */
+	struct snapshot *last[WATCH_MEMBERS_MAX]; /* theirs, once watch_final made them */
 	char notice[96];
 	struct timespec directory_time;
 	char directory[256];
@@ -82,6 +79,12 @@ struct session *watch_session(const struct watch *w)
 	return w->now;
 }
 
+void watch_members(struct watch *w, void (*visit)(void *ctx, struct session *s), void *ctx)
+{
+	for (size_t i = 0; i < w->count; i++)
+		visit(ctx, w->members[i]);
+}
+
 static bool is_known(const struct watch *w, const char *path)
 {
 	if (strcmp(session_path(w->now), path) == 0 ||
@@ -103,7 +106,7 @@ static bool is_image_of(const struct target_segment *t, const struct session *s)
 
 static bool has_room(const struct watch *w)
 {
-	return w->options.keep_children && w->count < MEMBERS_MAX;
+	return w->options.keep_children && w->count < WATCH_MEMBERS_MAX;
 }
 
 /* Closes a session that is not kept, and removes its segment, unless that is for another viewer's
@@ -165,6 +168,8 @@ static void child_left_out(struct watch *w, const struct target_segment *t)
 		w->killed++;
 	else if (t->state == TARGET_DEAD || t->state == TARGET_EXITED)
 		w->not_kept += read_remove_file(t->path);
+	else if (t->state == TARGET_RUNNING && w->options.leak_check)
+		prepare_unasked(t->path);
 }
 
 /* A child, or an image of ours that came and went between two looks. */

@@ -10,10 +10,16 @@
 
 struct watch;
 
+/* Images and children kept for a report; more are only counted. Each holds a thread and two
+ * descriptors until then. */
+#define WATCH_MEMBERS_MAX 64u
+
 struct watch_options {
 	struct session_options session;
 	uint64_t family; /* of a launch of ours, 0 otherwise */
-	bool keep_children; /* keep children and earlier images for the report: the first 64 */
+	bool keep_children; /* keep children and earlier images for the report: the first of them */
+	bool leak_check; /* all of them wait for a leak scan at their end; who is not kept shall not
+			  */
 };
 
 /* Starts with one open session, which it takes over. NULL on allocation failure. */
@@ -25,6 +31,8 @@ void watch_free(struct watch *w);
  * snapshots stay good (session_close).
  */
 struct session *watch_session(const struct watch *w);
+/* Calls `visit` for each child and earlier image that is kept. */
+void watch_members(struct watch *w, void (*visit)(void *ctx, struct session *s), void *ctx);
 /* Looks for new images and children, and clears away what ended. True: watch_session changed. */
 bool watch_poll(struct watch *w);
 /*

@@ -7,8 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "src/export/export.h"
-#include "src/export/memory.h"
+#include "src/export/text.h"
 #include "src/export/marks.h"
+#include "src/export/memory.h"
+#include "src/export/text.h"
 #include "src/export/writer.h"
 #include "src/model/growth.h"
 #include "src/model/suspects.h"
@@ -493,11 +495,6 @@ static void json_leaks(struct writer *w, const struct snapshot *s, const struct 
 static void json_snapshot(
 	struct writer *w, const char *key, const struct snapshot *s, const struct export_options *o)
 {
-	struct export_options below = *o;
-
-	below.groups = NULL;
-	below.whole = NULL;
-	below.memory = NULL; /* nobody looks at theirs */
 	writer_object(w, key);
 	writer_lines(w);
 	writer_string(w, "heaptop", o->version ? o->version : "");
@@ -519,8 +516,11 @@ static void json_snapshot(
 	writer_string(w, "notice", s->notice);
 	writer_array(w, "children");
 	writer_lines(w);
-	for (size_t i = 0; i < s->nchildren; i++)
+	for (size_t i = 0; i < s->nchildren; i++) {
+		const struct export_options below = export_below(o, i);
+
 		json_snapshot(w, NULL, s->children[i], &below);
+	}
 	writer_end(w);
 	writer_end(w);
 }

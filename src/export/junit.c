@@ -167,19 +167,47 @@ static void unfreed_case(struct suite *u, const struct snapshot *s, const struct
 	strbuf_free(&message);
 }
 
+static void suite_put(struct strbuf *out, const struct snapshot *s, const struct suite *u)
+{
+	strbuf_puts(out, "  <testsuite");
+	xml_attribute(out, "name", "heaptop");
+	strbuf_printf(out, " tests=\"%u\" failures=\"%u\" errors=\"%u\" time=\"%.3f\"", u->tests,
+		u->failures, u->errors, (double)s->uptime_ns / 1e9);
+	strbuf_puts(out, ">\n");
+	strbuf_puts(out, strbuf_text(&u->cases));
+	strbuf_puts(out, "  </testsuite>\n");
+	out->failed |= u->cases.failed;
+}
+
+static struct suite suite_of(const struct snapshot *s)
+{
+	return (struct suite){ .cases = STRBUF_INIT, .program = s->command ? s->command : "?" };
+}
+
+/* Of the launch's other processes there are those that were scanned for leaks. */
+static void child_put(struct strbuf *out, const struct snapshot *s, const struct export_options *o)
+{
+	struct suite u = suite_of(s);
+
+	leak_cases(&u, o->whole ? o->whole : s, o);
+	if (u.tests)
+		suite_put(out, s, &u);
+	strbuf_free(&u.cases);
+}
+
 void export_junit(struct strbuf *out, const struct snapshot *s, const struct export_options *o)
 {
-	struct suite u = { .cases = STRBUF_INIT, .program = s->command ? s->command : "?" };
+	struct suite u = suite_of(s);
 
 	leak_cases(&u, o->whole ? o->whole : s, o); /* a filter does not hide a failure's stack */
 	unfreed_case(&u, s, o);
-	strbuf_puts(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite");
-	xml_attribute(out, "name", "heaptop");
-	strbuf_printf(out, " tests=\"%u\" failures=\"%u\" errors=\"%u\" time=\"%.3f\"", u.tests,
-		u.failures, u.errors, (double)s->uptime_ns / 1e9);
-	strbuf_puts(out, ">\n");
-	strbuf_puts(out, strbuf_text(&u.cases));
-	strbuf_puts(out, "  </testsuite>\n</testsuites>\n");
-	out->failed |= u.cases.failed;
+	strbuf_puts(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n");
+	suite_put(out, s, &u);
 	strbuf_free(&u.cases);
+	for (size_t i = 0; i < s->nchildren; i++) {
+		const struct export_options below = export_below(o, i);
+
+		child_put(out, s->children[i], &below);
+	}
+	strbuf_puts(out, "</testsuites>\n");
 }

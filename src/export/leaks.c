@@ -87,6 +87,30 @@ static void leaks_scan(struct strbuf *out, const struct snap_leaks *l)
 			l->busy, l->threads);
 }
 
+/* What the other processes lost whose parts of the report come below. */
+static void leaks_below(struct strbuf *out, const struct snapshot *s)
+{
+	struct snap_leak_sum sum = { 0 };
+	size_t scanned = 0, lossy = 0;
+
+	for (size_t i = 0; i < s->nchildren; i++) {
+		const struct snap_leaks *l = s->children[i]->leaks;
+
+		if (!l || l->failed)
+			continue;
+		scanned++;
+		lossy += l->sum[SNAP_LEAK_DEFINITE].blocks > 0;
+		sum.blocks += l->sum[SNAP_LEAK_DEFINITE].blocks;
+		sum.bytes += l->sum[SNAP_LEAK_DEFINITE].bytes;
+	}
+	if (scanned == 0)
+		return;
+	strbuf_printf(out, "below     %-11s", snapshot_leak_word(SNAP_LEAK_DEFINITE));
+	leaks_sum(out, &sum);
+	strbuf_printf(
+		out, ", in %zu of %zu other process%s\n", lossy, scanned, scanned == 1 ? "" : "es");
+}
+
 static bool leaks_is_shown(const struct snap_leak_site *l)
 {
 	return !l->suppressed && (l->class == SNAP_LEAK_DEFINITE || l->class == SNAP_LEAK_POSSIBLE);
@@ -161,9 +185,11 @@ void leaks_text(struct strbuf *out, const struct snapshot *s, const struct expor
 		strbuf_printf(out, "leaks     %s\n", s->leaks->failed);
 		if (suspects_wanted(s->leaks))
 			suspects_text(out, s);
+		leaks_below(out, s);
 		return;
 	}
 	leaks_classes(out, s->leaks);
 	leaks_scan(out, s->leaks);
+	leaks_below(out, s);
 	leaks_sites(out, s, o);
 }

@@ -325,10 +325,19 @@ void text_sites(struct strbuf *out, const struct snapshot *s, const struct expor
 	free(order);
 }
 
-void export_text(struct strbuf *out, const struct snapshot *s, const struct export_options *o)
+struct export_options export_below(const struct export_options *o, size_t i)
 {
 	struct export_options below = *o;
 
+	below.groups = NULL;
+	below.sites = 0; /* how many of theirs the filter stopped is not known */
+	below.memory = NULL; /* nobody looks at theirs */
+	below.whole = o->whole && i < o->whole->nchildren ? o->whole->children[i] : NULL;
+	return below;
+}
+
+void export_text(struct strbuf *out, const struct snapshot *s, const struct export_options *o)
+{
 	text_head(out, s, o);
 	text_live(out, s, o);
 	text_traffic(out, &s->totals, o);
@@ -340,10 +349,9 @@ void export_text(struct strbuf *out, const struct snapshot *s, const struct expo
 	text_sizes(out, s, text_glyphs(o));
 	text_lifetimes(out, s, text_glyphs(o));
 	text_sites(out, s, o);
-	below.sites = 0; /* how many of theirs the filter stopped is not known, */
-	below.whole = NULL; /* nor which */
-	below.memory = NULL; /* nobody looks at theirs */
 	for (size_t i = 0; i < s->nchildren; i++) {
+		const struct export_options below = export_below(o, i);
+
 		strbuf_puts(out, "\n----\n\n");
 		export_text(out, s->children[i], &below);
 	}

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the parts of the text report share. Pure: into a string buffer. */
+/* What the parts of reports share. Pure: into a string buffer. */
 #ifndef SRC_EXPORT_TEXT_H
 #define SRC_EXPORT_TEXT_H
 
 #include "src/export/export.h"
 
+/* What holds for the part of a report that is of the process's child `i`. */
+struct export_options export_below(const struct export_options *o, size_t i);
 /* Who allocated: the function, then the stack, a line each. */
 void text_stack(struct strbuf *out, const struct snap_site *site, const struct export_options *o);
 /* The call sites, those first that the options choose. */

@@ -281,12 +281,14 @@ bool read_leak_waits(struct read_segment *s)
 {
 	uint32_t waits = 0, beat = 0;
 
+	if (read_at(s, offsetof(struct ht_header, leak_wait), &waits, sizeof(waits)) != 0 ||
+		waits == 0)
+		return false;
 	if (read_at(s, offsetof(struct ht_header, leak_beat), &beat, sizeof(beat)) == 0) {
 		beat++;
 		read_header_put(s, offsetof(struct ht_header, leak_beat), &beat, sizeof(beat));
 	}
-	return read_at(s, offsetof(struct ht_header, leak_wait), &waits, sizeof(waits)) == 0 &&
-	       waits != 0;
+	return true;
 }
 
 void read_leak_done(struct read_segment *s)

@@ -129,17 +129,30 @@ int prepare_bind(struct prepared *p, pid_t pid)
 	return 0;
 }
 
-int prepare_disown(const char *path)
+static int header_put(const char *path, size_t at, const void *word, size_t bytes)
 {
-	const uint64_t none = 0;
 	int fd = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC), rc = 0;
 
 	if (fd < 0)
 		return -errno;
-	if (pwrite(fd, &none, sizeof(none), offsetof(struct ht_header, family)) != sizeof(none))
+	if (pwrite(fd, word, bytes, (off_t)at) != (ssize_t)bytes)
 		rc = -EIO;
 	close(fd);
 	return rc;
+}
+
+int prepare_disown(const char *path)
+{
+	const uint64_t none = 0;
+
+	return header_put(path, offsetof(struct ht_header, family), &none, sizeof(none));
+}
+
+int prepare_unasked(const char *path)
+{
+	const uint32_t done = 1;
+
+	return header_put(path, offsetof(struct ht_header, leak_done), &done, sizeof(done));
 }
 
 void prepare_end(struct prepared *p, bool remove)

@@ -19,6 +19,8 @@ uint64_t prepare_family(const struct prepared *p);
 int prepare_bind(struct prepared *p, pid_t pid);
 /* Takes a segment out of its family: its program will remove it at its end. 0 or -errno. */
 int prepare_disown(const char *path);
+/* Its program does not wait for a leak scan at its end, though it was asked to. 0 or -errno. */
+int prepare_unasked(const char *path);
 /* Lets go of it: processes of the launch that begin from now on clear away for themselves. `remove`
  * deletes the file. */
 void prepare_end(struct prepared *p, bool remove);

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Leak scans of a launch's other processes, for a report: each at its end, and those that go on
+ * when the report is made, then. Main thread.
+ */
+#ifndef SRC_LEAKKIN_H
+#define SRC_LEAKKIN_H
+
+#include "src/run.h"
+
+/* To be called often. Who waits at its end is scanned, and let go. */
+void leakkin_look(struct run *r);
+/* Before the last snapshot: who still runs is scanned now. */
+void leakkin_finish(struct run *r);
+/* After it: takes what the rules match out of the children's results. */
+void leakkin_suppress(struct run *r, const struct snapshot *s);
+/* When no snapshot is held any more. */
+void leakkin_free(struct run *r);
+
+#endif
