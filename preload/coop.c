@@ -3,9 +3,9 @@
  * Helping with a leak scan (coop.h). Sources: clone(2), prctl(2), close_range(2), proc(5);
  * heaptop-internals(7) tells the whole way.
  *
- * The copy is made as by the stub of copy.c: by a process in between, which shares our memory and
- * ends at once, so that the copy is nobody's here to wait for, holds none of our descriptors, and
- * no signal tells of its end. All system calls are made bare: libc's fork would run handlers, take
+ * The copy is like that of copy.c: a child that no signal tells of and wait(2) passes over, and
+ * which holds none of our descriptors. We take note of its end when the viewer says so, or before
+ * the next one is made. All system calls are made bare: libc's fork would run handlers, take
  * locks, and give errno to the program. All signals are blocked, so that no handler runs in the
  * copy, nor while this thread waits.
  *
@@ -148,8 +148,11 @@ static void serve(const struct server *s, uint32_t last)
 	while (clock_monotonic() - since < (s->me == HT_COOP_THREAD ? THREAD_NS : COPY_NS)) {
 		bool ends;
 
-		if (!request_await(c, last))
+		if (!request_await(c, last)) {
+			if (c->number != acted)
+				return; /* its viewer is gone, and another wants something */
 			continue;
+		}
 		last = ht_load_acquire_32(&c->request); /* COOP */
 		if (c->number != acted)
 			return; /* that is for another copy */
@@ -168,11 +171,8 @@ static void serve(const struct server *s, uint32_t last)
 
 /* ---- the copy ---- */
 
-/* What the thread and the process in between tell each other: the memory is the same. */
-static struct {
-	uint32_t last; /* ht_coop.request, when the copy was made */
-	long copy; /* its pid, or -errno */
-} made;
+static uint32_t last_request; /* ht_coop.request, when the copy was made */
+static long last_copy; /* its pid; 0: note has been taken of its end */
 
 /* When memory gets short the copy is to go, not the program. 0 or -errno. */
 static int yield_memory(void)
@@ -204,76 +204,41 @@ static __attribute__((noinline, noreturn)) void copy_run(void)
 
 	call(SYS_prctl, PR_SET_NAME, pointer("heaptop-copy"), 0, 0, 0);
 	call(SYS_sched_setscheduler, 0, SCHED_OTHER, pointer(&ordinary), 0, 0);
-	s.unfit = yield_memory();
+	s.unfit = (int)call(SYS_close_range, 0, -1, UNSHARE_ALL, 0, 0);
+	if (s.unfit == 0)
+		s.unfit = yield_memory();
 	for (unsigned i = HT_COOP_MAPS; i < HT_COOP_END; i++)
 		s.file[i] = open_own(own_file[i]);
 	call(SYS_prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
-	serve(&s, made.last);
+	serve(&s, last_request);
 	end();
 }
 
-/* The process in between, which runs on the stack below the thread's while that is held back. */
-static __attribute__((noreturn, used)) void between_run(void)
+/* Never one that the program has made: those give a signal. */
+static int copy_reap(void)
 {
-	made.copy = call(SYS_close_range, 0, -1, UNSHARE_ALL, 0, 0);
-	if (made.copy == 0) {
-		made.copy = call(SYS_clone, CLONE_FILES, 0, 0, 0, 0);
-		if (made.copy == 0)
-			copy_run();
-	}
-	for (;;)
-		call(SYS_exit, 0, 0, 0, 0, 0);
-}
-
-/* Makes the process in between and waits for its end. Its pid, or -errno. */
-static long between_make(void)
-{
-	register void (*run)(void) __asm__("r9") = between_run;
-	register long zero __asm__("r10") = 0;
-	register long none __asm__("r8") = 0;
-	long rc = SYS_clone;
-
-	__asm__ volatile("syscall\n\t"
-			 "testq %%rax, %%rax\n\t"
-			 "jnz 1f\n\t"
-			 "subq $128, %%rsp\n\t" /* the red zone is the thread's */
-			 "andq $-16, %%rsp\n\t"
-			 "xorl %%ebp, %%ebp\n\t"
-			 "callq *%%r9\n"
-			 "1:"
-			 : "+a"(rc), "+r"(run)
-			 : "D"(CLONE_VM | CLONE_VFORK | CLONE_FS | CLONE_FILES), "S"(0), "d"(0),
-			 "r"(zero), "r"(none)
-			 : "rcx", "r11", "memory", "cc");
-	return rc;
-}
-
-/* A process that inherits orphans would get the copy for a child. */
-static bool inherits_orphans(void)
-{
-	int is_reaper = 0;
-
-	return call(SYS_getpid, 0, 0, 0, 0, 0) == 1 ||
-	       call(SYS_prctl, PR_GET_CHILD_SUBREAPER, pointer(&is_reaper), 0, 0, 0) != 0 ||
-	       is_reaper;
+	if (last_copy > 0 && call(SYS_wait4, last_copy, 0, WNOHANG | __WCLONE, 0, 0) == 0)
+		return -EBUSY;
+	last_copy = 0;
+	return 0;
 }
 
 static int copy_make(struct ht_coop *c)
 {
-	long between;
+	int rc = copy_reap();
+	long copy;
 
-	if (inherits_orphans())
-		return -ECHILD;
+	if (rc != 0)
+		return rc;
 	clock_publish();
 	c->at_ns = ht_load_relaxed_64(&state_segment.header->clock_ns);
-	made.copy = -ENOMEM; /* unless it comes to say otherwise */
-	made.last = ht_load_acquire_32(&c->request);
-	between = between_make();
-	if (between < 0)
-		return (int)between;
-	call(SYS_wait4, between, 0, __WALL, 0, 0);
-	c->copy = made.copy > 0 ? (uint32_t)made.copy : 0;
-	return made.copy > 0 ? 0 : (int)made.copy;
+	last_request = ht_load_acquire_32(&c->request);
+	copy = call(SYS_clone, CLONE_FILES, 0, 0, 0, 0);
+	if (copy == 0)
+		copy_run();
+	last_copy = copy > 0 ? copy : 0;
+	c->copy = (uint32_t)last_copy;
+	return copy > 0 ? 0 : (int)copy;
 }
 
 /* ---- acting on what is asked for ---- */
@@ -305,7 +270,7 @@ static __attribute__((noinline)) void copy_lend(struct ht_coop *c, uint32_t numb
 	result = copy_make(c);
 	taken(c, number, result);
 	if (result == 0)
-		serve(&s, made.last);
+		serve(&s, last_request);
 	ht_store_release_32(&c->left, number); /* COOP */
 	call(SYS_rt_sigprocmask, SIG_SETMASK, pointer(&before), 0, KERNEL_SET, 0);
 }
@@ -370,6 +335,8 @@ void coop_asked(void)
 		return;
 	if (ask == HT_COOP_COPY)
 		copy_lend(&h->coop, number);
+	else if (ask == HT_COOP_REAP)
+		taken(&h->coop, number, copy_reap());
 	else
 		taken(&h->coop, number, tracer_let(ask == HT_COOP_TRACER ? h->coop.viewer : 0));
 }

@@ -15,6 +15,7 @@ enum ht_coop_ask {
 	HT_COOP_TRACER, /* to let `viewer` trace it (prctl(2), PR_SET_PTRACER) */
 	HT_COOP_NO_TRACER, /* nobody any more */
 	HT_COOP_COPY, /* to make a copy of itself, whose memory can be read */
+	HT_COOP_REAP, /* to take note of the end of that; -EBUSY: it has not ended */
 };
 
 /* Who answers requests: the thread that made the copy, which waits for so long, or the copy. */

@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "src/leak/room.h"
@@ -26,10 +27,12 @@
 #include "src/read/coop.h"
 #include "src/util/clock.h"
 
-#define ASK_NS	  UINT64_C(1900000000) /* one that allocates looks at the clock within it, mostly */
-#define KEPT_MAX  (UINT64_C(48) << 20) /* what can be had while the thread is held back */
-#define TRIES_MAX 40u /* until no thread is inside realloc */
-#define LATE_MAX  5u /* times that the thread had gone on before we were through */
+#define ASK_NS	    UINT64_C(1900000000) /* one that allocates looks at the clock within it, mostly */
+#define END_NS	    UINT64_C(2000000000) /* a copy gives back some 50 GB in this time */
+#define END_STEP_NS 2000000
+#define KEPT_MAX    (UINT64_C(48) << 20) /* what can be had while the thread is held back */
+#define TRIES_MAX   40u /* until no thread is inside realloc */
+#define LATE_MAX    5u /* times that the thread had gone on before we were through */
 
 static const char late[] = "memory that a copy does not have cannot be read";
 
@@ -40,6 +43,7 @@ struct leak_coop {
 	const struct leak_progress *progress;
 	struct leak_wiped wiped; /* mappings that are empty in a copy */
 	bool traced; /* it lets us */
+	bool copied; /* it has made a copy, of whose end it has to take note */
 	bool idle; /* it did not answer: nor will it answer what comes next */
 };
 
@@ -122,7 +126,7 @@ struct leak_coop *leak_coop_open(struct read_segment *segment, pid_t pid,
 	return NULL;
 }
 
-static int ask(struct leak_coop *c, enum ht_coop_ask what)
+static int ask_once(struct leak_coop *c, enum ht_coop_ask what)
 {
 	struct read_coop_wish w = { .ask = what,
 		.viewer = (uint32_t)getpid(),
@@ -132,6 +136,18 @@ static int ask(struct leak_coop *c, enum ht_coop_ask what)
 	int rc = c->idle ? -ETIMEDOUT : read_coop_ask(c->asking, &w);
 
 	c->idle = rc == -ETIMEDOUT;
+	return rc;
+}
+
+/* Again while the last copy is about to end. */
+static int ask(struct leak_coop *c, enum ht_coop_ask what)
+{
+	const struct timespec pause = { .tv_nsec = END_STEP_NS };
+	uint64_t until = clock_monotonic_ns() + END_NS;
+	int rc;
+
+	while ((rc = ask_once(c, what)) == -EBUSY && clock_monotonic_ns() < until)
+		nanosleep(&pause, NULL);
 	return rc;
 }
 
@@ -231,8 +247,8 @@ static const char *copy_error(int rc)
 		return IDLE;
 	case ECANCELED:
 		return "it was cancelled, or the program has entered a sandbox";
-	case ECHILD:
-		return "it cannot be copied: orphans become its children";
+	case EBUSY:
+		return "its last copy has not ended";
 	case EAGAIN:
 		return "it cannot be copied: it may have no more processes";
 	case ENOMEM:
@@ -349,6 +365,7 @@ static const char *lend_once(struct leak_coop *c, struct leak_lent *out)
 	rc = ask(c, HT_COOP_COPY);
 	if (rc != 0)
 		return copy_error(rc);
+	c->copied = true;
 	if (read_coop_copy(c->asking, &copy) != 0)
 		return "its segment cannot be read";
 	out->at_ns = copy.at_ns;
@@ -416,7 +433,7 @@ const char *leak_coop_lend(struct leak_coop *c, struct leak_lent *out)
 			why = NULL; /* the machine is busy; perhaps the next time */
 	}
 	if (why)
-		leak_coop_return(c, out);
+		(void)leak_coop_return(c, out);
 	return why;
 }
 
@@ -425,11 +442,14 @@ bool leak_coop_has_failed(const struct leak_coop *c)
 	return read_coop_is_gone(c->asking);
 }
 
-void leak_coop_return(struct leak_coop *c, struct leak_lent *lent)
+bool leak_coop_return(struct leak_coop *c, struct leak_lent *lent)
 {
 	/* `sure` stays: what was read is still of use. */
 	lent_reset(c, lent);
+	if (c->copied)
+		c->copied = ask(c, HT_COOP_REAP) != 0;
 	read_frozen_free(lent->before);
 	read_frozen_free(lent->after);
 	lent->before = lent->after = NULL;
+	return !c->copied;
 }

@@ -38,7 +38,8 @@ struct leak_lent {
 const char *leak_coop_lend(struct leak_coop *c, struct leak_lent *out);
 /* Whether the copy ended while it was read. */
 bool leak_coop_has_failed(const struct leak_coop *c);
-/* The copy goes. */
-void leak_coop_return(struct leak_coop *c, struct leak_lent *lent);
+/* The copy goes. False: it stays a zombie child of the process, until that makes another, or ends.
+ */
+bool leak_coop_return(struct leak_coop *c, struct leak_lent *lent);
 
 #endif

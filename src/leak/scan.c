@@ -362,7 +362,7 @@ static void *stop_and_read(void *ctx)
 		s->out->stop_ns = s->table.stop_ns + clock_monotonic_ns() - s->start_ns;
 	copy_end(s);
 	if (s->out->lent)
-		leak_coop_return(s->coop, &s->lent);
+		s->out->copy_left = !leak_coop_return(s->coop, &s->lent);
 	leak_table_free(&s->table);
 	phase_tell(s, LEAK_FOLLOWING);
 	if (*s->message)

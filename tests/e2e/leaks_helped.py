@@ -13,6 +13,7 @@ import time
 
 from proving import B, HEAPTOP, LIBRARY, check, check_equal, environment, need, run, run_cases, case, scratch, \
     segments, target, wait_for
+from scanning import zombies
 
 REFUSED = [os.path.join(B, "tests", "faults", "targets", "untraceable"), "refuse"]
 ASK = os.path.join(B, "tests", "faults", "tools", "ask")
@@ -176,6 +177,8 @@ def killed():
             time.sleep(rng.random() * 0.05)
             viewer.kill()
             viewer.wait()
+        # What the last one left goes with the next scan, at once.
+        check_equal(scan(["-a", str(program.pid)])[1]["failed"], None, "one more scan")
         wait_for(lambda: stands(program.pid) == before, "it stands as before")
         no_copies_left()
         check_equal(program.end(), (0, "0 cut short, 0 lost\n"), "the program's end")
@@ -262,11 +265,15 @@ def sandboxed():
         check_equal(program.end(), (0, ""), "the program's end")
 
 
-@case("a process that inherits orphans makes no copy")
-def inherits():
-    done, leaks = scan(["--", target("leaks"), "reaper"])
-    check_equal(done.returncode, 0, "status")
-    check("orphans become its children" in leaks["failed"], leaks["failed"])
+@case("a program that waits for children, or takes orphans, sees none of its copies, nor is one left")
+def unseen():
+    for kind in ("alone", "parent", "reaper"):
+        with Running(target("copied"), "1", kind) as program:
+            for _ in range(2):
+                _, leaks = scan(["-a", str(program.pid)])
+                check_equal((leaks["failed"], leaks["how"], leaks["copy_left"]), (None, LENT, False), kind)
+                check_equal(zombies(program.pid), [], "zombies of " + kind)
+            check_equal(program.end(), (0, "0 strangers, 0 signals\n"), kind)
 
 
 @case("the library lets a process of its user trace it, when asked, and takes it back")

@@ -92,6 +92,7 @@ static void heap_write(void)
 	for (size_t i = 0; blocks > 0 && i < WRITTEN; i++, at = (at + 1) % blocks)
 		for (size_t page = 0; page < BLOCK; page += PAGE)
 			block[at][page]++;
+	free(malloc(1));
 }
 
 static void watch_faults(void)
