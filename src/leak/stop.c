@@ -173,7 +173,9 @@ static void registers_read(struct leak_thread *t)
 		t->vectors = malloc(VECTORS_MAX);
 	io.iov_base = t->vectors;
 	t->vector_bytes = 0;
-	if (t->vectors && ptrace(PTRACE_GETREGSET, t->tid, NT_X86_XSTATE, &io) == 0)
+	/* A processor without XSAVE has what FXSAVE saves. */
+	if (t->vectors && (ptrace(PTRACE_GETREGSET, t->tid, NT_X86_XSTATE, &io) == 0 ||
+				  ptrace(PTRACE_GETREGSET, t->tid, NT_PRFPREG, &io) == 0))
 		t->vector_bytes = io.iov_len;
 }
 
