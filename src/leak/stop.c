@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -358,6 +359,8 @@ int leak_stop(struct leak_stop *s, pid_t pid, char *message)
 {
 	int rc;
 
+	/* Sleeps of some microseconds take as long; by default they take 50 more. */
+	prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
 	*s = (struct leak_stop){ .pid = pid, .is_child = is_our_child(pid) };
 	s->deadline_ns = clock_monotonic_ns() + STOP_TIMEOUT_NS;
 	rc = threads_stop(s);
@@ -372,6 +375,8 @@ int leak_stop(struct leak_stop *s, pid_t pid, char *message)
 
 int leak_stop_thread(struct leak_stop *s, pid_t pid, pid_t tid)
 {
+	/* Sleeps of some microseconds take as long; by default they take 50 more. */
+	prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
 	*s = (struct leak_stop){ .pid = pid, .is_child = is_our_child(pid) };
 	s->deadline_ns = clock_monotonic_ns() + STOP_TIMEOUT_NS;
 	if (thread_add(s, tid) > 0)
