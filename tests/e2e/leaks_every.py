@@ -11,6 +11,7 @@ import subprocess
 
 from proving import (HEAPTOP, LIBRARY, Failure, case, check, check_equal, environment, run_cases, scratch, target,
                      wait_for)
+from scanning import Fed
 
 EVERY = "--leak-check=every:100ms"
 OUT, ERR = os.path.join(scratch, "out"), os.path.join(scratch, "err")
@@ -23,16 +24,12 @@ def read(path):
         return f.read()
 
 
-class Asked:
+class Asked(Fed):
     """A command of which the program is a part, which answers each line that it is sent."""
 
     def __init__(self, command, stderr=subprocess.DEVNULL, **variables):
-        self.process = subprocess.Popen(command, env=environment(**variables), stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, stderr=stderr, text=True)
+        super().__init__(command, stderr, **variables)
         self.pid = int(self.process.stdout.readline())
-
-    def __enter__(self):
-        return self
 
     def ask(self, line):
         self.process.stdin.write(line + "\n")
@@ -43,17 +40,6 @@ class Asked:
         """And nothing of it stays in a register."""
         self.ask("lose %d" % blocks)
         self.ask("turn 10")
-
-    def end(self):
-        self.process.stdin.close()
-        return self.process.wait(60)
-
-    def __exit__(self, *_):
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait()
-        self.process.stdin.close()
-        self.process.stdout.close()
 
 
 def last_definite(path):
@@ -80,7 +66,7 @@ def launched():
         number = wait_definite(OUT, 2100, 3)
         program.lose(2)
         wait_definite(OUT, 3500, 5, number)
-        check_equal(program.end(), 0, "status")
+        check_equal(program.end()[0], 0, "status")
     text = read(OUT)
     scans, rest = text.split("heaptop 0", 1)
     new = re.findall(r"^  \+([\d,]+) bytes, \+\d+ blocks: definite, (?:new|now .*): .*asked", scans, re.M)
@@ -112,7 +98,7 @@ def attached():
             check_equal(history[-1][kind], leaks[kind], "the last, " + kind)
         check_equal(leaks["definite"], {"blocks": 5, "bytes": 3500}, "definite")
         check_equal(history[-1]["stop_ns"], leaks["stop_ns"], "stop_ns")
-        check_equal(program.end(), 0, "the program's status")
+        check_equal(program.end()[0], 0, "the program's status")
 
 
 @case("scans stand among frames, and what the last one found counts where the program is killed")
@@ -133,7 +119,7 @@ def frames():
 def too_soon():
     with Asked([HEAPTOP, "--leak-check=every:1h", "--format", "json", "-o", OUT, "--", target("asked")]) as program:
         program.lose(2)
-        check_equal(program.end(), 0, "status")
+        check_equal(program.end()[0], 0, "status")
     leaks = json.loads(read(OUT))["leaks"]
     check_equal([(h["number"], h["definite"]["blocks"]) for h in leaks["history"]], [(1, 2)], "the scans")
     os.unlink(OUT)
@@ -141,7 +127,7 @@ def too_soon():
         with subprocess.Popen([HEAPTOP, "--leak-check=every:1h", "-b", "--fail-on", "definite", "-o", OUT, "-a",
                                str(program.pid)], env=environment(), stderr=err) as viewer:
             wait_for(lambda: "live" in read(OUT).lower(), "a frame")
-            check_equal(program.end(), 0, "the program's status")
+            check_equal(program.end()[0], 0, "the program's status")
             check_equal(viewer.wait(60), 125, "status")
     check_equal(read(ERR), "heaptop: --leak-check: no leak scan: none was made so far\n", "what is said")
 

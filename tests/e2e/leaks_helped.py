@@ -13,7 +13,7 @@ import time
 
 from proving import B, HEAPTOP, LIBRARY, check, check_equal, environment, need, run, run_cases, case, scratch, \
     segments, target, wait_for
-from scanning import zombies
+from scanning import Waiting, zombies
 
 REFUSED = [os.path.join(B, "tests", "faults", "targets", "untraceable"), "refuse"]
 ASK = os.path.join(B, "tests", "faults", "tools", "ask")
@@ -36,31 +36,6 @@ def scan(command, prefix=(), **how):
     done = run([*prefix, *REFUSED, HEAPTOP, "--leak-check", "--format", "json", "-o", out, *command], **how)
     check(os.path.exists(out), "no report: " + done.stderr.decode())
     return done, leaks_in(out)
-
-
-class Running:
-    """A program with the library that says "ready" and goes on until its input ends."""
-
-    def __init__(self, *command, **variables):
-        self.process = subprocess.Popen(command, env=environment(LD_PRELOAD=LIBRARY, **variables),
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.pid = self.process.pid
-
-    def __enter__(self):
-        while self.process.stdout.readline().strip() != "ready":
-            check(self.process.poll() is None, "it has ended")
-        return self
-
-    def end(self):
-        self.process.stdin.close()
-        rest = self.process.stdout.read()
-        return self.process.wait(30), rest
-
-    def __exit__(self, *_):
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait()
-        self.process.stdout.close()
 
 
 CALM = [target("leak_server"), "calm"]
@@ -139,7 +114,7 @@ def alone():
 
 @case("a busy server is scanned by copies, and loses nothing, and stands as before")
 def server():
-    with Running(*CALM) as program:
+    with Waiting(*CALM) as program:
         before = stands(program.pid)
         _, leaks = scan(["-a", str(program.pid)])
         check_equal((leaks["failed"], leaks["how"]), (None, LENT), "the scan")
@@ -151,7 +126,7 @@ def server():
 
 
 def hot():
-    with Running(target("leak_server")) as program:
+    with Waiting(target("leak_server")) as program:
         for _ in range(100):
             _, leaks = scan(["-a", str(program.pid)])
             check_equal((leaks["failed"], leaks["how"]), (None, LENT), "the scan")
@@ -169,7 +144,7 @@ if SOAK:
 @case("viewers that are killed at any moment of it leave the program running, and right")
 def killed():
     rng = random.Random(2)
-    with Running(*CALM) as program:
+    with Waiting(*CALM) as program:
         before = stands(program.pid)
         for _ in range(100 if SOAK else 12):
             viewer = subprocess.Popen([*REFUSED, HEAPTOP, "--leak-check", "-a", str(program.pid)], env=environment(),
@@ -236,7 +211,7 @@ def shown_refused(pid):
 
 @case("a program that does not allocate cannot help, and one line says so, soon; the screen, too, and has suspects")
 def idle():
-    with Running(target("crash"), "wait") as program:
+    with Waiting(target("crash"), "wait") as program:
         began = time.monotonic()
         done = run([*REFUSED, HEAPTOP, "--leak-check", "-a", str(program.pid)])
         check_equal(done.returncode, 125, "status")
@@ -258,7 +233,7 @@ def idle():
 
 @case("a program in a sandbox of its own is not asked for system calls that may be its end")
 def sandboxed():
-    with Running(target("leaks"), "wait", "sandboxed") as program:
+    with Waiting(target("leaks"), "wait", "sandboxed") as program:
         done = run([need("setpriv"), "--bounding-set=-all", "--inh-caps=-all", HEAPTOP, "--leak-check", "-a",
                     str(program.pid)])
         check("it has a seccomp filter" in done.stderr.decode(), done.stderr.decode())
@@ -268,7 +243,7 @@ def sandboxed():
 @case("a program that waits for children, or takes orphans, sees none of its copies, nor is one left")
 def unseen():
     for kind in ("alone", "parent", "reaper"):
-        with Running(target("copied"), "1", kind) as program:
+        with Waiting(target("copied"), "1", kind) as program:
             for _ in range(2):
                 _, leaks = scan(["-a", str(program.pid)])
                 check_equal((leaks["failed"], leaks["how"], leaks["copy_left"]), (None, LENT, False), kind)
@@ -280,7 +255,7 @@ def unseen():
 def tracer():
     log = os.path.join(scratch, "prctl.txt")
     me, other = str(os.getpid()), None
-    with Running(need("strace"), "-f", "-e", "trace=prctl", "-e", "signal=none", "-o", log, *CALM):
+    with Waiting(need("strace"), "-f", "-e", "trace=prctl", "-e", "signal=none", "-o", log, *CALM):
         wait_for(lambda: glob.glob(os.path.join(segments, "heaptop-*")), "its segment")
         path = glob.glob(os.path.join(segments, "heaptop-*"))[0]
         # Without Yama the kernel knows no such call.
@@ -307,7 +282,7 @@ def yama():
     with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as f:
         boot = f.read().strip()
     log = os.path.join(scratch, "asked.txt")
-    with Running(*CALM) as program:
+    with Waiting(*CALM) as program:
         path = segment_of(program.pid)
         prefix = [need("unshare"), "-m", "sh", "-c", fake % boot, "sh"]
         done = run([*prefix, need("strace"), "-f", "-e", "trace=pwrite64", "-o", log, *REFUSED, HEAPTOP,

@@ -7,6 +7,7 @@ import os
 import subprocess
 
 from proving import (HEAPTOP, case, check, check_equal, environment, run, run_cases, scratch, target)
+from scanning import Waiting
 
 SIZE = ":size 160x60\n"
 
@@ -23,24 +24,8 @@ def status(pid, name):
         return [line.split(":")[1].strip() for line in f if line.startswith(name + ":")][0]
 
 
-class Waiting:
-    """`leaks wait` with the library, outside of heaptop."""
-
-    def __enter__(self):
-        self.process = subprocess.Popen(
-            [target("leaks"), "wait"],
-            env=environment(LD_PRELOAD=os.path.join(os.path.dirname(HEAPTOP), "libheaptop.so")),
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        while self.process.stdout.readline().strip() != "ready":
-            pass
-        return self.process
-
-    def __exit__(self, *_):
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait()
-        self.process.stdin.close()
-        self.process.stdout.close()
+def leaks():
+    return Waiting(target("leaks"), "wait")
 
 
 def play_attached(pid, text, options=()):
@@ -71,8 +56,8 @@ def check_kinds(screen, least):
 @case("the kinds of every call site are on the screen, attached and launched")
 def kinds():
     keys = "L\n:until definite_plain\n:save-display -\n"
-    with Waiting() as process:
-        check_kinds(play_attached(process.pid, keys), 10)
+    with leaks() as program:
+        check_kinds(play_attached(program.pid, keys), 10)
     # Launched, the first scans may come before the program has made anything.
     keys = ":until LIVE\n" + "L\n:wait 4\n" * 6 + keys
     saved = os.path.join(scratch, "saved")
@@ -87,16 +72,15 @@ def kinds():
 @case("scan after scan: nothing is new, the program notices nothing, and none of them is missed")
 def again():
     rounds = int(os.environ.get("HEAPTOP_SCANS", "8"))
-    with Waiting() as process:
-        before = status(process.pid, "VmRSS")
-        screen = play_attached(process.pid, "".join("L\n:until scan %d,\n" % (i + 1) for i in range(rounds))
+    with leaks() as program:
+        before = status(program.pid, "VmRSS")
+        screen = play_attached(program.pid, "".join("L\n:until scan %d,\n" % (i + 1) for i in range(rounds))
                                + ":until definite_plain\n:save-display -\n")
         check_kinds(screen, 10)
         check("high" in screen and " new " not in screen, screen)
-        check_equal(status(process.pid, "TracerPid"), "0", "its tracer")
-        check_equal(status(process.pid, "VmRSS"), before, "resident memory")
-        process.stdin.close()
-        check_equal(process.wait(30), 0, "status")
+        check_equal(status(program.pid, "TracerPid"), "0", "its tracer")
+        check_equal(status(program.pid, "VmRSS"), before, "resident memory")
+        check_equal(program.end()[0], 0, "status")
 
 
 # A child of ours: the main thread asks after its end all the while that another one traces it.
@@ -112,28 +96,28 @@ def launched():
 
 @case("Esc ends a scan, and the program goes on")
 def ended():
-    with Waiting() as process:
-        screen = play_attached(process.pid, "L Esc\n:wait 3\n:save-display -\nL\n:until scan 1\n"
+    with leaks() as program:
+        screen = play_attached(program.pid, "L Esc\n:wait 3\n:save-display -\nL\n:until scan 1\n"
                                ":save-display -\n")
         check("scan 1" in screen, screen)
-        check_equal(status(process.pid, "TracerPid"), "0", "its tracer")
-        check(status(process.pid, "State")[0] in "SR", "state " + status(process.pid, "State"))
+        check_equal(status(program.pid, "TracerPid"), "0", "its tracer")
+        check(status(program.pid, "State")[0] in "SR", "state " + status(program.pid, "State"))
 
 
 @case("why: the way from a root, the lost ones' company, and contents only after H")
 def why():
-    with Waiting() as process:
+    with leaks() as program:
         screen = play_attached(
-            process.pid, "L\n:until definite_plain\nK K K K K\n:until reachable_by_block\n/\n:type reachable_by_block\nEnter\nEnter\n"
+            program.pid, "L\n:until definite_plain\nK K K K K\n:until reachable_by_block\n/\n:type reachable_by_block\nEnter\nEnter\n"
             ":until Allocated\n:save-display -\n")
         check("data of leaks at 0x" in screen and "of reachable_global" in screen, screen)
         screen = play_attached(
-            process.pid, "L\n:until definite_plain\n/\n:type definite_tree\nEnter\nEnter\n"
+            program.pid, "L\n:until definite_plain\n/\n:type definite_tree\nEnter\nEnter\n"
             ":until Allocated\n:save-display -\n")
         check("No root, stack, register or reachable block points to" in screen, screen)
         check("With it is lost what only it points to" in screen, screen)
         check(" 00 00 00 " not in screen, "contents: " + screen)
-        screen = play_attached(process.pid, "L\n:until definite_plain\n/\n:type definite_plain\nEnter\nEnter\nH\n"
+        screen = play_attached(program.pid, "L\n:until definite_plain\n/\n:type definite_plain\nEnter\nEnter\nH\n"
                                ":until 00 00 00\n:save-display -\n")
         check("00 00 00 00" in screen, screen)
 
@@ -144,43 +128,43 @@ def suppresses():
     with open(rules, "w", encoding="utf-8") as f:
         f.write("# mine\n")
     keys = "L\n:until definite_plain\n/\n:type definite_plain\nEnter\n!\n:until suppressed 500 in 5\n"
-    with Waiting() as process:
-        screen = play_attached(process.pid, keys + ":save-display -\n", ["--suppressions", rules])
+    with leaks() as program:
+        screen = play_attached(program.pid, keys + ":save-display -\n", ["--suppressions", rules])
         check("leak:^definite_plain$" in screen, screen)
         with open(rules, encoding="utf-8") as f:
             check_equal(f.read(), "# mine\nleak:^definite_plain$\n", "the file")
-        screen = play_attached(process.pid, "L\n:until suppressed 500 in 5\n:save-display -\n",
+        screen = play_attached(program.pid, "L\n:until suppressed 500 in 5\n:save-display -\n",
                                ["--suppressions", rules])
         check("definite_plain" not in screen, screen)
         # Without a file it is for now; what it leads to goes with it.
-        screen = play_attached(process.pid, "L\n:until indirect_tree\n/\n:type definite_tree\nEnter\n!\n"
+        screen = play_attached(program.pid, "L\n:until indirect_tree\n/\n:type definite_tree\nEnter\n!\n"
                                ":until to keep it, put it into a --suppressions FILE\n:save-display -\n")
         check("  definite_tree" not in screen and "indirect_tree" not in screen, screen)
 
 
 @case("an export has the last scan")
 def export():
-    with Waiting() as process:
+    with leaks() as program:
         here = os.getcwd()
         os.chdir(scratch)
         try:
-            play_attached(process.pid, "L\n:until definite_plain\nx\n:until saved\n")
+            play_attached(program.pid, "L\n:until definite_plain\nx\n:until saved\n")
         finally:
             os.chdir(here)
-        with open(os.path.join(scratch, "heaptop-snapshot-%d-1.txt" % process.pid), encoding="utf-8") as f:
+        with open(os.path.join(scratch, "heaptop-snapshot-%d-1.txt" % program.pid), encoding="utf-8") as f:
             text = f.read()
         check("definite" in text and "definite_plain" in text, text)
 
 
 @case("what cannot be scanned says so in one line")
 def refused():
-    with Waiting() as process:
-        tracer = subprocess.Popen(["strace", "-p", str(process.pid), "-o", "/dev/null"],
+    with leaks() as program:
+        tracer = subprocess.Popen(["strace", "-p", str(program.pid), "-o", "/dev/null"],
                                   stderr=subprocess.DEVNULL)
         try:
-            while status(process.pid, "TracerPid") == "0" and tracer.poll() is None:
+            while status(program.pid, "TracerPid") == "0" and tracer.poll() is None:
                 pass
-            screen = play_attached(process.pid, "L\n:until cannot be scanned\n:save-display -\n")
+            screen = play_attached(program.pid, "L\n:until cannot be scanned\n:save-display -\n")
         finally:
             tracer.terminate()
             tracer.wait()

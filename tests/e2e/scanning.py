@@ -27,32 +27,44 @@ def attached(pid, *options):
         return done, json.load(f)["leaks"]
 
 
-class Waiting:
-    """A program with the library that says "ready" and goes on until its input ends."""
+class Fed:
+    """A program that goes on until its input ends."""
 
-    def __init__(self, *command):
-        self.process = subprocess.Popen(
-            command, env=environment(LD_PRELOAD=os.path.join(os.path.dirname(HEAPTOP), "libheaptop.so")),
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.said = []
+    def __init__(self, command, stderr=None, **variables):
+        self.process = subprocess.Popen(command, env=environment(**variables), stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, stderr=stderr, text=True)
+        self.pid = self.process.pid
 
     def __enter__(self):
-        for line in self.process.stdout:
-            if line.strip() == "ready":
-                break
-            self.said.append(line)
         return self
 
     def end(self):
+        """Its status, and what it has said since."""
         self.process.stdin.close()
         rest = self.process.stdout.read()
-        return self.process.wait(30), rest
+        return self.process.wait(60), rest
 
     def __exit__(self, *_):
         if self.process.poll() is None:
             self.process.kill()
         self.process.wait()
+        self.process.stdin.close()
         self.process.stdout.close()
+
+
+class Waiting(Fed):
+    """With the library, and it says "ready" when it may be scanned."""
+
+    def __init__(self, *command, **variables):
+        super().__init__(command, LD_PRELOAD=LIBRARY, **variables)
+        self.said = []
+
+    def __enter__(self):
+        for line in self.process.stdout:
+            if line.strip() == "ready":
+                return self
+            self.said.append(line)
+        raise Failure("it has ended, and said %s" % self.said)
 
 
 def relatives(process):

@@ -14,15 +14,14 @@ static struct intake *intake;
 static void begin(void)
 {
 	const struct sym_options o = { .use_debuginfod = false };
-	char message[READ_MESSAGE_MAX] = "";
 
 	made_open(&made, &fixture_identity);
 	made_fill(&made);
-	reader = read_open(made.path, message);
+	reader = made_read(&made);
 	model = model_new();
 	sym = sym_new(&o);
-	if (!reader || !model || !sym)
-		made_give_up(message);
+	if (!model || !sym)
+		made_give_up("no memory");
 	intake = intake_new(reader, model, sym);
 	CHECK(intake != NULL);
 }

@@ -4,10 +4,8 @@
  * seconds that the test makes. All of them have risen; their order is that of how surely they grow
  * on.
  */
-#include "src/survey.h"
-
 #include <stdlib.h>
-#include "tests/unit/segment_fixture.h"
+#include "tests/unit/survey_fixture.h"
 
 #define S	   1000000000ull
 #define FIRST_NS   (FIXTURE_CREATED_NS + S)
@@ -22,39 +20,20 @@ struct site {
 	struct model_site plain;
 };
 
-static struct made made;
-static struct read_segment *reader;
-static struct model *model;
-static struct survey survey;
-static struct moments moments;
+static struct surveyed w;
 static struct site site[SITES];
 static unsigned seconds, chance;
 
 static void begin(void)
 {
-	static const struct snap_module module = { "/m", "m", "" };
-	static const struct frame frame = { .pc = 1, .module = &module, .function = "f" };
-	char why[READ_MESSAGE_MAX] = "";
-
-	made_open(&made, &fixture_identity);
-	made_fill(&made);
-	reader = read_open(made.path, why);
-	if (!reader)
-		made_give_up(why);
-	model = model_new();
+	surveyed_open(&w, SITES);
 	memset(site, 0, sizeof(site));
-	for (uint32_t id = 1; id < SITES; id++)
-		CHECK_INT(model_site_add(model, id, "malloc", &frame, 1, false), 0);
 	seconds = chance = 0;
 }
 
 static void end(void)
 {
-	survey_free(&survey);
-	survey = (struct survey){ 0 };
-	model_free(model);
-	read_close(reader);
-	made_close(&made);
+	surveyed_close(&w);
 }
 
 static uint64_t address(enum what of, uint32_t block)
@@ -66,10 +45,10 @@ static void get(enum what of, uint64_t size)
 {
 	struct site *in = &site[of];
 	uint64_t ns = FIRST_NS - FIXTURE_CREATED_NS + seconds * S - S / 2;
-	struct live_block b = { size, ns >> HT_TICK_SHIFT, counter_claim(&made.s, of, 1) },
+	struct live_block b = { size, ns >> HT_TICK_SHIFT, counter_claim(&w.made.s, of, 1) },
 			  old[LIVE_MISSED_MAX];
 
-	CHECK_INT(live_insert(&made.s, address(of, in->made), &b, old), 0);
+	CHECK_INT(live_insert(&w.made.s, address(of, in->made), &b, old), 0);
 	in->size[in->made++] = size;
 	in->plain.live_bytes += size;
 	in->plain.allocs++;
@@ -80,7 +59,7 @@ static void drop(enum what of, uint32_t block)
 	struct site *in = &site[of];
 	struct live_block b;
 
-	CHECK(live_remove(&made.s, address(of, block), &b));
+	CHECK(live_remove(&w.made.s, address(of, block), &b));
 	in->plain.live_bytes -= in->size[block];
 	in->size[block] = 0;
 	in->plain.frees++;
@@ -158,11 +137,6 @@ static struct snapshot *look(void)
 	struct model_input in = {
 		.now_ns = FIRST_NS + seconds * S, .sites = plain, .nsites = SITES - 1
 	};
-	struct survey_of of = { .segment = reader,
-		.model = model,
-		.moments = &moments,
-		.created_ns = FIXTURE_CREATED_NS,
-		.sites = SITES };
 	struct snapshot *s;
 
 	live();
@@ -172,10 +146,7 @@ static struct snapshot *look(void)
 		plain[id - 1].alloc_bytes = 1;
 	}
 	in.head.uptime_ns = in.now_ns - FIXTURE_CREATED_NS;
-	s = model_tick(model, &in);
-	CHECK(s != NULL);
-	survey.due_ns = 0;
-	survey_look(&survey, &of, s);
+	s = surveyed_look(&w, &in);
 	seconds++;
 	return s;
 }
@@ -259,8 +230,8 @@ TEST(no_walk_for_nothing)
 
 	begin();
 	s = look_until(5);
-	CHECK(!survey.lasting.known);
-	CHECK_INT(survey.lasting.room, 0);
+	CHECK(!w.survey.lasting.known);
+	CHECK_INT(w.survey.lasting.room, 0);
 	snapshot_unref(s);
 	end();
 }

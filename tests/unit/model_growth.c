@@ -227,15 +227,21 @@ TEST(what_shrinks_does_not_grow)
 TEST(surety)
 {
 	struct past p = { .seconds = 0 };
-	double young;
+	double last = 0;
 
-	for (unsigned i = 0; i < 30; i++)
+	for (unsigned i = 0; i < 300; i++) {
 		past_add(&p, linear(i));
-	young = p.verdict.sure;
-	CHECK(young > 0);
-	for (unsigned i = 30; i < 300; i++)
-		past_add(&p, linear(i));
-	CHECK(p.verdict.sure > 1.5 * young);
+		if (i == 15)
+			CHECK_INT(growth_word(&p.verdict), GROWTH_MAYBE);
+		if (i == 29)
+			CHECK_INT(growth_word(&p.verdict), GROWTH_LIKELY);
+		if (i == 15 || i == 29 || i == 299) {
+			CHECK(p.verdict.sure > last);
+			last = p.verdict.sure;
+		}
+	}
+	CHECK_INT(growth_word(&p.verdict), GROWTH_SURE);
+	CHECK(last < 1);
 	CHECK(history(leaky_sawtooth, 0).last.sure < history(linear, 0).last.sure);
 }
 

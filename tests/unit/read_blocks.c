@@ -6,16 +6,6 @@
 
 static struct made made;
 
-static struct read_segment *open_made(void)
-{
-	char message[READ_MESSAGE_MAX] = "";
-	struct read_segment *r = read_open(made.path, message);
-
-	if (!r)
-		made_give_up(message);
-	return r;
-}
-
 struct found {
 	uint64_t blocks, bytes[MADE_SITES];
 };
@@ -35,7 +25,7 @@ static void find(void *ctx, const struct read_block *b)
 
 TEST(blocks)
 {
-	struct read_segment *r = open_made();
+	struct read_segment *r = made_read(&made);
 	struct live_block hidden = { .size = 5, .counter = HT_COUNTER_HIDDEN },
 			  old[LIVE_MISSED_MAX];
 	struct found f = { 0 };
@@ -124,7 +114,7 @@ TEST(blocks_of_all_kinds)
 /* A block whose slot is claimed and not written yet is none. */
 TEST(blocks_half_done)
 {
-	struct read_segment *r = open_made();
+	struct read_segment *r = made_read(&made);
 	struct found f = { 0 };
 	struct ht_bucket *b = segment_at(&made.s, segment_level_offset(made.s.header, 0));
 	uint64_t *key = NULL;
@@ -149,7 +139,7 @@ static void pass(void *ctx, uint32_t thread, const struct ht_event *e)
 /* Reading takes no memory: the file's holes stay holes. */
 TEST(reading_fills_no_holes)
 {
-	struct read_segment *r = open_made();
+	struct read_segment *r = made_read(&made);
 	uint64_t before = read_memory_bytes(r), lost = 0;
 	struct read_site sites[MADE_SITES];
 	struct read_frame frames[8];

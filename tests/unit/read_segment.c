@@ -7,16 +7,6 @@
 
 static struct made made;
 
-static struct read_segment *open_made(void)
-{
-	char message[READ_MESSAGE_MAX] = "";
-	struct read_segment *r = read_open(made.path, message);
-
-	if (!r)
-		made_give_up(message);
-	return r;
-}
-
 static uint64_t sum_of(const uint64_t *values, unsigned count)
 {
 	uint64_t sum = 0;
@@ -28,7 +18,7 @@ static uint64_t sum_of(const uint64_t *values, unsigned count)
 
 TEST(identity)
 {
-	struct read_segment *r = open_made();
+	struct read_segment *r = made_read(&made);
 	struct read_identity id = { 0 }, peeked = { 0 };
 	char message[READ_MESSAGE_MAX];
 
@@ -56,7 +46,7 @@ TEST(identity)
 /* The program's clock goes on while it sleeps, and never back. */
 TEST(clock_published)
 {
-	struct read_segment *r = open_made();
+	struct read_segment *r = made_read(&made);
 	uint64_t kept = made.s.header->clock_ns;
 
 	read_publish_clock(r, kept + 1000);
@@ -69,7 +59,7 @@ TEST(clock_published)
 
 TEST(control)
 {
-	struct read_segment *r = open_made();
+	struct read_segment *r = made_read(&made);
 	struct ht_header *h = made.s.header;
 
 	CHECK_INT(read_control(r, 1 << 19, true), 0);
@@ -84,7 +74,7 @@ TEST(control)
 /* The latest marks, oldest first, in time since the start; one that is being written is not one. */
 TEST(marks)
 {
-	struct read_segment *r = open_made();
+	struct read_segment *r = made_read(&made);
 	struct ht_header *h = made.s.header;
 	struct read_totals t;
 
@@ -114,7 +104,7 @@ TEST(marks)
 
 TEST(totals)
 {
-	struct read_segment *r = open_made();
+	struct read_segment *r = made_read(&made);
 	struct read_totals t;
 	uint64_t alloc_bytes = 0, live = 0;
 
@@ -143,7 +133,7 @@ TEST(totals)
 
 TEST(history)
 {
-	struct read_segment *r = open_made();
+	struct read_segment *r = made_read(&made);
 	struct read_totals t;
 
 	CHECK_INT(read_totals(r, &t), 0);
@@ -159,7 +149,7 @@ TEST(history)
 /* Live bytes are never shown as a number near 2^64, whatever a torn reading says. */
 TEST(totals_below_zero)
 {
-	struct read_segment *r = open_made();
+	struct read_segment *r = made_read(&made);
 	struct ht_thread_size *in = &thread_at(&made.s, 1)->size[0];
 	struct ht_counter *c = counter_at(&made.s, stack_site(&made.s, 1)->counters);
 	struct read_site site;
@@ -179,7 +169,7 @@ TEST(totals_below_zero)
 
 TEST(sites)
 {
-	struct read_segment *r = open_made();
+	struct read_segment *r = made_read(&made);
 	struct read_site sites[MADE_SITES + 3];
 	struct ht_hist hist;
 
@@ -244,7 +234,7 @@ TEST(sites_of_many_counters)
 /* Any window of the sites may be asked for; what lies beyond the used ones is not given out. */
 TEST(sites_in_parts)
 {
-	struct read_segment *r = open_made();
+	struct read_segment *r = made_read(&made);
 	struct read_site one = { 0 };
 	struct ht_hist hist;
 
@@ -259,7 +249,7 @@ TEST(sites_in_parts)
 
 TEST(stacks)
 {
-	struct read_segment *r = open_made();
+	struct read_segment *r = made_read(&made);
 	struct read_site sites[MADE_SITES];
 	struct read_frame frames[8];
 
@@ -280,7 +270,7 @@ TEST(stacks)
 
 TEST(stack_longer_than_asked_for)
 {
-	struct read_segment *r = open_made();
+	struct read_segment *r = made_read(&made);
 	struct read_frame frames[2] = { { 0 }, { .pc = 7 } };
 	uint32_t function;
 
@@ -293,7 +283,7 @@ TEST(stack_longer_than_asked_for)
 /* Nodes are kept once read; one that was not written yet then is looked at again. */
 TEST(stack_written_later)
 {
-	struct read_segment *r = open_made();
+	struct read_segment *r = made_read(&made);
 	struct ht_node *leaf = stack_node(&made.s, stack_site(&made.s, 1)->node);
 	uint32_t node = stack_site(&made.s, 1)->node, function = 0;
 	struct read_frame frames[8];
@@ -309,7 +299,7 @@ TEST(stack_written_later)
 
 TEST(modules)
 {
-	struct read_segment *r = open_made();
+	struct read_segment *r = made_read(&made);
 	struct read_module m;
 
 	CHECK_INT(read_module(r, 1, &m), 0);
@@ -346,7 +336,7 @@ static void hear(void *ctx, uint32_t thread, const struct ht_event *e)
 
 TEST(events)
 {
-	struct read_segment *r = open_made();
+	struct read_segment *r = made_read(&made);
 	struct read_totals t;
 	struct heard h = { 0 };
 	uint64_t lost = 0;

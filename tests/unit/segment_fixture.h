@@ -14,6 +14,7 @@
 #include "shm/live.h"
 #include "shm/module.h"
 #include "shm/ring.h"
+#include "src/read/read.h"
 #include "tests/unit/shm_fixture.h"
 
 #define MADE_MODULES 3u /* in use, module 0 included */
@@ -58,6 +59,17 @@ static inline void made_open_as(
 static inline void made_open(struct made *m, const struct segment_identity *id)
 {
 	made_open_as(m, SEGMENT_SMALL, id);
+}
+
+/* As a viewer opens it. */
+static inline struct read_segment *made_read(const struct made *m)
+{
+	char message[READ_MESSAGE_MAX] = "";
+	struct read_segment *r = read_open(m->path, message);
+
+	if (!r)
+		made_give_up(message);
+	return r;
 }
 
 static inline void made_close(struct made *m)

@@ -4,51 +4,30 @@
  * makes: how many of each age are alive, and that it is made for all that is asked at once. And who
  * allocated at a site.
  */
-#include "src/survey.h"
-
 #include <stdlib.h>
 #include "src/model/filter.h"
 #include "src/threads.h"
-#include "tests/unit/segment_fixture.h"
+#include "tests/unit/survey_fixture.h"
 
 #define S	 1000000000ull
 #define FIRST_NS (FIXTURE_CREATED_NS + 10 * S) /* the first look */
 #define EACH	 40u /* blocks a second, */
 #define KEPT	 4u /* of which these stay */
 
-static struct made made;
-static struct read_segment *reader;
-static struct model *model;
-static struct survey survey;
-static struct moments moments;
+static struct surveyed w;
 static uint64_t allocs;
 static unsigned seconds, blocks;
 
 static void begin(void)
 {
-	static const struct snap_module module = { "/m", "m", "" };
-	static const struct frame frame = { .pc = 1, .module = &module, .function = "f" };
-	char why[READ_MESSAGE_MAX] = "";
-
-	made_open(&made, &fixture_identity);
-	made_fill(&made);
-	reader = read_open(made.path, why);
-	if (!reader)
-		made_give_up(why);
-	model = model_new();
-	for (uint32_t site = 1; site < MADE_SITES; site++)
-		CHECK_INT(model_site_add(model, site, "malloc", &frame, 1, false), 0);
+	surveyed_open(&w, MADE_SITES);
 	allocs = MADE_BLOCKS;
 	seconds = blocks = 0;
 }
 
 static void end(void)
 {
-	survey_free(&survey);
-	survey = (struct survey){ 0 };
-	model_free(model);
-	read_close(reader);
-	made_close(&made);
+	surveyed_close(&w);
 	ages_want(false);
 }
 
@@ -56,10 +35,10 @@ static void end(void)
 static void born(uint32_t i)
 {
 	uint64_t ns = (10 + seconds) * S - S / 2;
-	struct live_block b = { 100, ns >> HT_TICK_SHIFT, counter_claim(&made.s, 1, 1) },
+	struct live_block b = { 100, ns >> HT_TICK_SHIFT, counter_claim(&w.made.s, 1, 1) },
 			  old[LIVE_MISSED_MAX];
 
-	CHECK_INT(live_insert(&made.s, made_address(1, i), &b, old), 0);
+	CHECK_INT(live_insert(&w.made.s, made_address(1, i), &b, old), 0);
 }
 
 /* A look, a second after the one before: site 1 has allocated, and kept some of it. */
@@ -67,11 +46,6 @@ static struct snapshot *look(void)
 {
 	struct model_site site = { .id = 1, .alloc_bytes = 1 };
 	struct model_input in = { .now_ns = FIRST_NS + seconds * S, .sites = &site, .nsites = 1 };
-	struct survey_of of = { .segment = reader,
-		.model = model,
-		.moments = &moments,
-		.created_ns = FIXTURE_CREATED_NS,
-		.sites = MADE_SITES };
 	struct snapshot *s;
 
 	for (unsigned i = 0; seconds > 0 && i < KEPT; i++)
@@ -79,10 +53,7 @@ static struct snapshot *look(void)
 	allocs += seconds > 0 ? EACH : 0;
 	site.allocs = allocs;
 	in.head.uptime_ns = in.now_ns - FIXTURE_CREATED_NS;
-	s = model_tick(model, &in);
-	CHECK(s != NULL);
-	survey.due_ns = 0;
-	survey_look(&survey, &of, s);
+	s = surveyed_look(&w, &in);
 	seconds++;
 	return s;
 }
@@ -91,7 +62,7 @@ static struct snap_detail detail(const struct snapshot *s)
 {
 	struct snap_detail d = { .id = 1 };
 
-	survey_detail(&survey, 1, s->uptime_ns, &d);
+	survey_detail(&w.survey, 1, s->uptime_ns, &d);
 	return d;
 }
 
@@ -140,7 +111,7 @@ TEST(one_walk_for_all_that_is_asked)
 
 	begin();
 	s = look();
-	CHECK(!s->sites[0].has_ages && !survey.ages.known);
+	CHECK(!s->sites[0].has_ages && !w.survey.ages.known);
 	detail(s);
 	snapshot_unref(s);
 	ages_want(true);
@@ -152,8 +123,8 @@ TEST(one_walk_for_all_that_is_asked)
 	/* Who looks no more at a site needs no walk for it. */
 	for (int i = 0; i < 5; i++)
 		snapshot_unref(look());
-	CHECK(!survey.ages.known);
-	CHECK_INT(survey.site_ticks, 0);
+	CHECK(!w.survey.ages.known);
+	CHECK_INT(w.survey.site_ticks, 0);
 	end();
 }
 
@@ -164,22 +135,22 @@ TEST(who_allocates_at_a_site)
 	struct counter_end freed = { .size = 500 };
 
 	begin();
-	threads_of_site(reader, 1, &d);
+	threads_of_site(w.reader, 1, &d);
 	CHECK_INT(d.nthreads, 1);
 	CHECK_INT(d.thread[0].slot, 1);
 	CHECK_INT(d.thread[0].allocs, MADE_BLOCKS);
 	CHECK_INT(d.thread[0].frees, MADE_BLOCKS / 2);
 	CHECK_INT(d.thread[0].alloc_bytes, made_alloc_bytes(1));
 	/* Another thread, which allocates more, and one that only frees. */
-	CHECK_INT(thread_claim(&made.s, 4712, NULL), 2);
-	counter_own(&made.s, &other, 2);
+	CHECK_INT(thread_claim(&w.made.s, 4712, NULL), 2);
+	counter_own(&w.made.s, &other, 2);
 	for (int i = 0; i < 1000; i++)
-		counter_alloc(&made.s, &other, 1, 500);
-	CHECK_INT(thread_claim(&made.s, 4713, NULL), 3);
+		counter_alloc(&w.made.s, &other, 1, 500);
+	CHECK_INT(thread_claim(&w.made.s, 4713, NULL), 3);
 	memset(&other, 0, sizeof(other));
-	counter_own(&made.s, &other, 3);
-	counter_free(&made.s, &other, 1, &freed);
-	threads_of_site(reader, 1, &d);
+	counter_own(&w.made.s, &other, 3);
+	counter_free(&w.made.s, &other, 1, &freed);
+	threads_of_site(w.reader, 1, &d);
 	CHECK_INT(d.nthreads, 3);
 	CHECK_INT(d.more_threads, 0);
 	CHECK_INT(d.thread[0].slot, 2);
@@ -187,7 +158,7 @@ TEST(who_allocates_at_a_site)
 	CHECK_INT(d.thread[2].slot, 3);
 	CHECK(d.thread[2].allocs == 0 && d.thread[2].frees == 1 && d.thread[2].free_bytes == 500);
 	/* A site that there is not. */
-	threads_of_site(reader, UINT32_MAX, &d);
+	threads_of_site(w.reader, UINT32_MAX, &d);
 	CHECK_INT(d.nthreads, 0);
 	end();
 }
@@ -196,11 +167,11 @@ TEST(who_allocates_at_a_site)
 static void allocated_by(struct counter_owner *o, uint32_t site, uint32_t i, uint64_t size)
 {
 	uint32_t counter =
-		counter_prepare(&made.s, o, &o->counter[site % COUNTER_SITES], site, size);
+		counter_prepare(&w.made.s, o, &o->counter[site % COUNTER_SITES], site, size);
 	struct live_block b = { size, 100, counter }, old[LIVE_MISSED_MAX];
 
-	CHECK_INT(live_insert(&made.s, made_address(site, i), &b, old), 0);
-	counter_alloc_at(&made.s, o, counter, size);
+	CHECK_INT(live_insert(&w.made.s, made_address(site, i), &b, old), 0);
+	counter_alloc_at(&w.made.s, o, counter, size);
 }
 
 /* What thread 2 allocated is its own, whoever frees it. */
@@ -218,32 +189,25 @@ TEST(what_of_a_threads_blocks_is_alive)
 
 	begin();
 	threads_want(true);
-	CHECK_INT(thread_claim(&made.s, 4712, NULL), 2);
+	CHECK_INT(thread_claim(&w.made.s, 4712, NULL), 2);
 	memset(&other, 0, sizeof(other));
-	counter_own(&made.s, &other, 2);
+	counter_own(&w.made.s, &other, 2);
 	for (uint32_t i = 0; i < 30; i++)
 		allocated_by(&other, 1, first + i, 500);
 	for (uint32_t i = 0; i < 7; i++)
 		allocated_by(&other, 2, first + i, 40);
 	for (uint32_t i = 0; i < 10; i++) {
-		CHECK(live_remove(&made.s, made_address(1, first + i), &b));
-		CHECK_INT(counter_free_block(&made.s, &made.owner, b.counter, &freed), 1);
+		CHECK(live_remove(&w.made.s, made_address(1, first + i), &b));
+		CHECK_INT(counter_free_block(&w.made.s, &w.made.owner, b.counter, &freed), 1);
 	}
 	for (unsigned pass = 0; pass < 2; pass++) {
 		struct model_input in = {
 			.now_ns = FIRST_NS + pass * 2 * S, .sites = plain, .nsites = 3
 		};
-		struct survey_of of = { .segment = reader,
-			.model = model,
-			.moments = &moments,
-			.created_ns = FIXTURE_CREATED_NS,
-			.sites = MADE_SITES };
 
-		threads_look(&t, reader, 0, &in.head);
-		threads_look_shares(&t, reader, MADE_SITES, &in.head);
-		s = model_tick(model, &in);
-		survey.due_ns = 0;
-		survey_look(&survey, &of, s);
+		threads_look(&t, w.reader, 0, &in.head);
+		threads_look_shares(&t, w.reader, MADE_SITES, &in.head);
+		s = surveyed_look(&w, &in);
 		if (pass == 0)
 			snapshot_unref(s);
 	}
@@ -263,8 +227,8 @@ TEST(what_of_a_threads_blocks_is_alive)
 			CHECK_INT(s->shares[i].live_blocks, 20);
 	}
 	CHECK_INT(of_shares, live + s->threads[1].live_bytes);
-	threads_of_site(reader, 1, &d);
-	alive_tell_site(&survey.alive, &d);
+	threads_of_site(w.reader, 1, &d);
+	alive_tell_site(&w.survey.alive, &d);
 	CHECK(d.has_alive);
 	for (unsigned i = 0; i < d.nthreads; i++)
 		CHECK_INT(
@@ -290,23 +254,23 @@ TEST(who_allocates_where)
 	char why[FILTER_WHY_MAX];
 
 	begin();
-	CHECK_INT(thread_claim(&made.s, 4712, NULL), 2);
+	CHECK_INT(thread_claim(&w.made.s, 4712, NULL), 2);
 	memset(&other, 0, sizeof(other));
-	counter_own(&made.s, &other, 2);
-	counter_alloc(&made.s, &other, 2, 500);
-	threads_look(&t, reader, 0, &in.head);
+	counter_own(&w.made.s, &other, 2);
+	counter_alloc(&w.made.s, &other, 2, 500);
+	threads_look(&t, w.reader, 0, &in.head);
 	CHECK_INT(in.head.nthreads, 2);
 	for (size_t i = 0; i < in.head.nthreads; i++)
 		snprintf(t.thread[i].name, sizeof(t.thread[i].name), "worker-%u", t.thread[i].slot);
-	threads_look_shares(&t, reader, MADE_SITES, &in.head);
+	threads_look_shares(&t, w.reader, MADE_SITES, &in.head);
 	CHECK(!in.head.shares); /* nobody asked */
 	threads_want(true);
-	threads_look_shares(&t, reader, MADE_SITES, &in.head);
+	threads_look_shares(&t, w.reader, MADE_SITES, &in.head);
 	CHECK_INT(in.head.nshares, 4);
 	/* Names that were known stay when the program has gone. */
-	threads_look(&t, reader, 0, &in.head);
+	threads_look(&t, w.reader, 0, &in.head);
 	CHECK_STR(t.thread[0].name, "worker-1");
-	s = model_tick(model, &in);
+	s = model_tick(w.model, &in);
 	for (size_t i = 0; i < t.shares; i++)
 		memset(t.thread[i % 2].name, 'x', 8); /* the snapshot has its own */
 	CHECK_INT(s->sites[0].shares, 1);

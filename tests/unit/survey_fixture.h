@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A made segment, a model of its call sites, and the walk over its live blocks. */
+#ifndef TESTS_UNIT_SURVEY_FIXTURE_H
+#define TESTS_UNIT_SURVEY_FIXTURE_H
+
+#include "src/survey.h"
+#include "tests/unit/segment_fixture.h"
+
+struct surveyed {
+	struct made made;
+	struct read_segment *reader;
+	struct model *model;
+	struct survey survey;
+	struct moments moments;
+	uint32_t sites; /* ids are below it */
+};
+
+static inline void surveyed_open(struct surveyed *w, uint32_t sites)
+{
+	static const struct snap_module module = { "/m", "m", "" };
+	static const struct frame frame = { .pc = 1, .module = &module, .function = "f" };
+
+	memset(w, 0, sizeof(*w));
+	made_open(&w->made, &fixture_identity);
+	made_fill(&w->made);
+	w->reader = made_read(&w->made);
+	w->model = model_new();
+	w->sites = sites;
+	for (uint32_t site = 1; site < sites; site++)
+		CHECK_INT(model_site_add(w->model, site, "malloc", &frame, 1, false), 0);
+}
+
+static inline void surveyed_close(struct surveyed *w)
+{
+	survey_free(&w->survey);
+	model_free(w->model);
+	read_close(w->reader);
+	made_close(&w->made);
+}
+
+/* A tick of the model, and a look at the blocks, whether it is due or not. */
+static inline struct snapshot *surveyed_look(struct surveyed *w, const struct model_input *in)
+{
+	struct survey_of of = { .segment = w->reader,
+		.model = w->model,
+		.moments = &w->moments,
+		.created_ns = FIXTURE_CREATED_NS,
+		.sites = w->sites };
+	struct snapshot *s = model_tick(w->model, in);
+
+	CHECK(s != NULL);
+	w->survey.due_ns = 0;
+	survey_look(&w->survey, &of, s);
+	return s;
+}
+
+#endif
