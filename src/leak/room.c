@@ -445,6 +445,7 @@ bool leak_room_watch(struct leak_room *r, pid_t copy)
 	pthread_condattr_t a;
 
 	r->copy = copy;
+	r->ends = r->ended = false;
 	pthread_mutex_init(&r->lock, NULL);
 	pthread_condattr_init(&a);
 	pthread_condattr_setclock(&a, CLOCK_MONOTONIC);

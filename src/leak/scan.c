@@ -427,12 +427,15 @@ static void pass_end(struct scan *s)
 /* Where memory was short for a copy, the program stands still after all. */
 static int pass_again(struct scan *s)
 {
+	bool short_of_memory = s->copier.room.ended;
+
 	pass_end(s);
 	s->out->copied = false;
 	s->copying = LEAK_COPY_NEVER;
 	*s->message = '\0';
 	s->rc = in_thread(s);
-	s->out->no_copy = "memory got short, and it was given up";
+	s->out->no_copy = short_of_memory ? "memory got short, and it was given up"
+					  : "it was killed before it was read";
 	return s->rc;
 }
 

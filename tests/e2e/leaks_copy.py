@@ -7,6 +7,7 @@ import contextlib
 import os
 import signal
 import subprocess
+import threading
 import time
 
 from proving import (HEAPTOP, LIBRARY, Skip, case, check, check_equal, environment, need, run, run_cases, target)
@@ -95,6 +96,28 @@ def tidied():
                 pass
             how_of(pid, "--leak-copy", way)
             check_equal(children(pid), [], "children after a scan (%s)" % way)
+        check_equal(program.end(), (0, "0 strangers, 0 signals\n"), "the program's end")
+
+
+@case("a copy that is killed, as when memory gets short, is not taken for the program: that stands still after all")
+def killed():
+    with Waiting(target("copied"), LARGE, "alone") as program:
+        pid = program.process.pid
+        for _ in range(30):  # it may be through before
+            result = []
+            scan = threading.Thread(target=lambda: result.append(how_of(pid)))
+            scan.start()
+            while scan.is_alive() and not children(pid):
+                pass
+            for child in children(pid):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(child, signal.SIGKILL)
+            scan.join()
+            check(result, "the scan failed")
+            check_equal(zombies(pid), [], "zombies")
+            if result[0] == (STOOD, "it was killed before it was read"):
+                break
+        check_equal(result[0], (STOOD, "it was killed before it was read"), "how")
         check_equal(program.end(), (0, "0 strangers, 0 signals\n"), "the program's end")
 
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Room for a copy of a process, on machines that are made of files: /proc and cgroups. */
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "src/leak/room.h"
 #include "tests/check.h"
@@ -181,6 +183,42 @@ TEST(processes_of_a_user)
 	machine_end();
 }
 
+/* A process in the copy's place, watched: how it ended, 0 if it had to be ended here. */
+static int watched(struct leak_room *r)
+{
+	pid_t copy = fork();
+	int status = 0;
+
+	if (copy == 0) {
+		pause();
+		_exit(1);
+	}
+	CHECK(leak_room_watch(r, copy));
+	if (leak_room_is_short(r))
+		CHECK(waitpid(copy, &status, 0) == copy);
+	CHECK(leak_room_unwatch(r) == (status != 0));
+	if (status == 0)
+		CHECK(kill(copy, SIGKILL) == 0 && waitpid(copy, NULL, 0) == copy);
+	return status;
+}
+
+TEST(a_copy_goes_when_memory_gets_short)
+{
+	static struct leak_room r;
+
+	machine_make();
+	CHECK(leak_room_look(&r, root, PID) == NULL);
+	CHECK_INT(watched(&r), 0);
+	put_number("sys/fs/cgroup/above/memory.max", 200 * MB);
+	put_number("sys/fs/cgroup/above/memory.current", 170 * MB);
+	CHECK_INT(watched(&r), SIGKILL);
+	put_number("sys/fs/cgroup/above/memory.current", 100 * MB);
+	put("proc/meminfo", "MemTotal: 1 kB\nMemAvailable:  30000 kB\n");
+	CHECK_INT(leak_room_is_short(&r), true);
+	machine_end();
+	CHECK(!leak_room_unwatch(&(struct leak_room){ 0 }));
+}
+
 int main(void)
 {
 	RUN(a_machine_without_limits_has_room);
@@ -190,5 +228,6 @@ int main(void)
 	RUN(a_cgroup_that_cannot_be_seen_is_no_room);
 	RUN(promised_memory);
 	RUN(processes_of_a_user);
+	RUN(a_copy_goes_when_memory_gets_short);
 	return check_end();
 }
