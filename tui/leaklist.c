@@ -7,6 +7,7 @@
 #include <string.h>
 #include "src/model/growth.h"
 #include "src/model/suspects.h"
+#include "tui/keys.h"
 #include "tui/views.h"
 
 #define LOST	   (1u << KIND_DEFINITE | 1u << KIND_INDIRECT | 1u << KIND_POSSIBLE)
@@ -408,6 +409,12 @@ void view_leaks_fresh(struct ui *ui)
 {
 	if (ui->source->leaks && leaklist_state(ui)->version != ui->leaks.version)
 		view_leaks_update(ui);
+}
+
+bool view_leaks_wants_ages(const struct ui *ui)
+{
+	return (ui_view(ui)->scope & (IN_LEAKS | IN_WHY)) &&
+	       (ui->leaks.suspects || ui->leaks.growing);
 }
 
 void view_leaks_free(struct ui *ui)

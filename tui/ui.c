@@ -237,7 +237,7 @@ static void ui_show_current(struct ui *ui)
 static bool ui_wants_ages(const struct ui *ui)
 {
 	return ui->sort == COL_AGE || !(ui->columns_off >> COL_AGE & 1) ||
-	       (ui->filter && filter_wants_ages(ui->filter));
+	       view_leaks_wants_ages(ui) || (ui->filter && filter_wants_ages(ui->filter));
 }
 
 static bool ui_wants_threads(const struct ui *ui)

@@ -490,7 +490,10 @@ static void leaks_status(struct ui *ui, char *text, size_t cap)
 	if (l && l->suppressed.blocks)
 		used += sum_text(text + used, cap - used, wide, "suppressed", &l->suppressed);
 	if (l)
-		sum_text(text + used, cap - used, wide, "reachable", &l->sum[SNAP_LEAK_REACHABLE]);
+		used += sum_text(
+			text + used, cap - used, wide, "reachable", &l->sum[SNAP_LEAK_REACHABLE]);
+	while (used > 0 && text[used - 1] == ' ')
+		text[--used] = '\0';
 }
 
 static bool leaks_matches(const struct ui *ui, const struct filter *f, size_t row)

@@ -57,6 +57,8 @@ void view_leaks_fresh(struct ui *ui);
 void view_leaks_facts(const struct ui *ui, struct strip *s);
 /* The row that is selected, or NULL. */
 const struct leaks_row *view_leaks_selected(const struct ui *ui);
+/* Whether rows are looked at of which no scan tells how old they are. */
+bool view_leaks_wants_ages(const struct ui *ui);
 void view_leaks_free(struct ui *ui);
 
 /* Marks: a mark of now, which two are compared, and the list of them. */

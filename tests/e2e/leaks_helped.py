@@ -205,7 +205,7 @@ def shown_refused(pid):
     """The screen after a scan that was not possible."""
     script = os.path.join(scratch, "refused.keys")
     with open(script, "w", encoding="utf-8") as f:
-        f.write(":size 160x60\nL\n:until cannot be scanned\n:save-display -\n")
+        f.write(":size 160x60\nL\n:until cannot be scanned\n:wait 2\n:save-display -\n")
     return run([*REFUSED, HEAPTOP, "-d", "0.1", "--script", script, "-a", str(pid)]).stdout.decode()
 
 
@@ -226,7 +226,7 @@ def idle():
                         r"by site_crash", text + done.stderr.decode()), text)
         check(not re.search(r"definite +[\d,]+ bytes", text), "suspects are called leaks")
         screen = shown_refused(program.pid)
-        check(re.search(r"^.suspect +488\.8k +1,000 .* site_crash", screen, re.M), screen)
+        check(re.search(r"^.suspect +488\.8k +1,000 +[\d.]+m?s .* site_crash", screen, re.M), screen)
         check("it does not allocate at the moment" in " ".join(screen.split()), screen)
         check("definite" not in screen and "lost" not in screen, "suspects are called leaks: " + screen)
 

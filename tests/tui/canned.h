@@ -318,8 +318,11 @@ static inline struct snapshot *canned_snapshot(const struct canned *c)
 					       CANNED_THREADS * sizeof(struct snap_thread));
 	struct snap_site *sites = (struct snap_site *)(s + 1);
 
-	for (size_t i = 0; i < c->nsites; i++)
+	for (size_t i = 0; i < c->nsites; i++) {
 		canned_site(&sites[i], i, c->seconds);
+		sites[i].has_ages = c->ages;
+		sites[i].oldest_ns = c->ages ? (c->seconds - i % 300) * CANNED_S : 0;
+	}
 	s->sites = sites;
 	s->nsites = c->nsites;
 	s->owner = c->image;

@@ -235,6 +235,11 @@ TEST(what_grows_is_there_before_any_scan)
 	paper_keys(&p, "L");
 	ui_key(&p.ui, UI_KEY_ESC);
 	CHECK_INT(p.ui.leaks.list.count, 3);
+	/* How old they are is asked for at the next look, and only while they are looked at. */
+	CHECK(!p.canned.ages && ui_wants_look(&p.ui));
+	ui_tick(&p.ui);
+	CHECK(p.canned.ages && !ui_wants_look(&p.ui));
+	CHECK(sees("  12m42s"));
 	CHECK(sees("L scans for leaks") && sees("as if nothing had been."));
 	CHECK(sees("not scanned yet (L)   growing 3") && sees(">growing") && sees("sure"));
 	CHECK(sees("WHY cache::Shard") && sees("Grows +1.0M/s over 9m36s, sure: rose all along"));
@@ -244,6 +249,9 @@ TEST(what_grows_is_there_before_any_scan)
 	CHECK(sees("only leaks are suppressed"));
 	paper_keys(&p, "\r");
 	CHECK(sees("Grows +1.0M/s over 9m36s, sure") && sees("Allocated with operator new by:"));
+	ui_tab(&p.ui, VIEW_TREE);
+	ui_tick(&p.ui);
+	CHECK(!p.canned.ages);
 	paper_close(&p);
 }
 
