@@ -300,6 +300,7 @@ static int threads_stop(struct leak_stop *s)
 {
 	int clean = 0;
 
+	s->whole = false;
 	while (clean < 2) {
 		int rc = threads_seize(s);
 
@@ -310,6 +311,7 @@ static int threads_stop(struct leak_stop *s)
 		if (clock_monotonic_ns() > s->deadline_ns)
 			break;
 	}
+	s->whole = clean >= 2 && leak_stop_running(s) == 0;
 	return 0;
 }
 
@@ -357,12 +359,17 @@ static bool is_our_child(pid_t pid)
 
 int leak_stop(struct leak_stop *s, pid_t pid, char *message)
 {
+	return leak_stop_within(s, pid, STOP_TIMEOUT_NS, message);
+}
+
+int leak_stop_within(struct leak_stop *s, pid_t pid, uint64_t ns, char *message)
+{
 	int rc;
 
 	/* Sleeps of some microseconds take as long; by default they take 50 more. */
 	prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
 	*s = (struct leak_stop){ .pid = pid, .is_child = is_our_child(pid) };
-	s->deadline_ns = clock_monotonic_ns() + STOP_TIMEOUT_NS;
+	s->deadline_ns = clock_monotonic_ns() + ns;
 	rc = threads_stop(s);
 	if (rc == 0 && s->count == 0)
 		rc = -ESRCH;

@@ -40,6 +40,7 @@ struct leak_stop {
 	bool is_child; /* its end is its parent's to wait for, which is us */
 	struct leak_thread *thread;
 	size_t count;
+	bool whole; /* nothing of it runs: all threads that there are stopped in time */
 	bool gone_on; /* leak_stop_go */
 	uint64_t deadline_ns;
 };
@@ -49,6 +50,8 @@ struct leak_stop {
  * disk, or for a child of vfork) is left so. 0 or -errno with a message: why nothing was stopped.
  */
 int leak_stop(struct leak_stop *s, pid_t pid, char *message);
+/* The same where nothing is lost if one does not stop: in so short a time. */
+int leak_stop_within(struct leak_stop *s, pid_t pid, uint64_t ns, char *message);
 /* Stops only this one of its threads. 0, or -ESRCH: it has not. */
 int leak_stop_thread(struct leak_stop *s, pid_t pid, pid_t tid);
 /* Who traces a process; 0: nobody. */

@@ -16,6 +16,7 @@
 #include "src/util/clock.h"
 
 #define WATCH_BLOCKS  65536u /* with fewer, two stops take longer than reading them in one */
+#define STOP_NS	      UINT64_C(20000000) /* for all threads, some 80 us each; else nothing is known */
 #define HOOKS_NS      UINT64_C(50000000) /* for threads to leave their hooks: microseconds, if run */
 #define HOOKS_STEP_NS 50000
 
@@ -66,9 +67,9 @@ static void *short_stop(void *ctx)
 	char message[LEAK_MESSAGE_MAX];
 	uint64_t start_ns = clock_monotonic_ns();
 
-	if (leak_stop(&stop, t->pid, message) != 0)
+	if (leak_stop_within(&stop, t->pid, STOP_NS, message) != 0)
 		return NULL;
-	if (leak_stop_running(&stop) == 0 && busy_note(t, &stop))
+	if (stop.whole && busy_note(t, &stop))
 		t->watch = read_watch_new(t->segment);
 	leak_stop_release(&stop);
 	t->stop_ns = clock_monotonic_ns() - start_ns;
