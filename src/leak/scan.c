@@ -285,15 +285,18 @@ static int lent_read(struct scan *s)
  * its memory; else the message tells. */
 static int help_take(struct scan *s)
 {
-	int refused = s->rc;
+	int refused = s->rc, rc;
 	const char *why;
 
 	if (!s->coop)
 		s->coop = leak_coop_open(s->segment, s->wish->pid, s->wish->progress, &why);
 	if (s->coop && !s->out->refused && !leak_coop_trace(s->coop)) {
 		*s->message = '\0';
-		s->out->let = true;
-		return leak_stop(&s->stop, s->wish->pid, s->message);
+		rc = leak_stop(&s->stop, s->wish->pid, s->message);
+		s->out->let = rc != -EPERM && rc != -EACCES;
+		if (s->out->let) /* else it is not Yama alone that refuses: we may have a filter,
+				    too */
+			return rc;
 	}
 	if (s->coop)
 		why = leak_coop_lend(s->coop, &s->lent);

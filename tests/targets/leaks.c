@@ -125,11 +125,13 @@ static void *volatile large, *volatile large_inside;
 /* Pointers are found wherever they are, and memory that the program did not touch stays so. */
 __attribute__((noinline)) static void large_blocks(void)
 {
-	char *p = reachable_large(LARGE);
+	char *p;
 	void *volatile *hole = mmap(NULL, LARGE, PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	large = p;
+	/* What is touched is a page, not the 2 MB around it. */
+	prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
+	large = p = reachable_large(LARGE);
 	*(void *volatile *)(void *)(p + LARGE - 8) = reachable_in_large(100);
 	*(void *volatile *)(void *)(p + LARGE / 2) = reachable_in_large(100);
 	hole[LARGE / 2 / sizeof(*hole)] = reachable_in_hole(100);
