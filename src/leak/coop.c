@@ -327,7 +327,7 @@ static const char *moment_take(struct leak_coop *c, struct leak_lent *out, struc
 	if (rc == 0)
 		rc = read_frozen_take(out->after, c->segment);
 	if (rc != 0)
-		return "it cannot read its own mappings";
+		return read_coop_waits(c->asking) ? "it cannot read its own mappings" : late;
 	if (leak_space_open_lent(of, c->asking, HT_COOP_CHILD) != 0)
 		return "its copy cannot read its own mappings, or cannot give way when memory is "
 		       "short";
