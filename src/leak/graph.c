@@ -194,10 +194,9 @@ void leak_graph_scan(struct leak_graph *g, struct leak_part *p, uint32_t block,
 }
 
 void leak_graph_head(
-	struct leak_graph *g, uint32_t block, uint64_t first, uint64_t second, bool may_be_table)
+	struct leak_graph *g, uint32_t block, uint64_t first, uint64_t second, enum leak_first kind)
 {
-	g->head[block] =
-		leak_heuristics_head(g->blocks->block[block].size, first, second, may_be_table);
+	g->head[block] = leak_heuristics_head(g->blocks->block[block].size, first, second, kind);
 }
 
 static void part_join(struct leak_graph *g, const struct leak_part *p)

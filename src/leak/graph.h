@@ -108,10 +108,16 @@ void leak_graph_part(struct leak_part *p, struct leak_store *s, uint32_t begins)
  * may come in several pieces, and in several parts. */
 void leak_graph_scan(struct leak_graph *g, struct leak_part *p, uint32_t block,
 	const uint64_t *words, size_t count);
+/* What the first word of a block is. */
+enum leak_first {
+	LEAK_FIRST_NUMBER, /* no address of memory */
+	LEAK_FIRST_ADDRESS,
+	LEAK_FIRST_FILE /* one in a file's memory, where tables of functions are */
+};
 /* The first two words of a block that begins in a part, if they could be read; src/leak/
  * heuristics.h. */
-void leak_graph_head(
-	struct leak_graph *g, uint32_t block, uint64_t first, uint64_t second, bool may_be_table);
+void leak_graph_head(struct leak_graph *g, uint32_t block, uint64_t first, uint64_t second,
+	enum leak_first kind);
 /* Once. Frees what the stores hold. */
 void leak_graph_join(struct leak_graph *g, struct leak_part *parts, size_t count,
 	struct leak_store *stores, size_t store_count);

@@ -58,13 +58,16 @@ static unsigned sds_forms(uint64_t size, uint64_t first, uint64_t second)
 	return found;
 }
 
-uint8_t leak_heuristics_head(uint64_t size, uint64_t first, uint64_t second, bool may_be_table)
+uint8_t leak_heuristics_head(uint64_t size, uint64_t first, uint64_t second, enum leak_first kind)
 {
-	unsigned head;
+	unsigned head = 0;
 
 	if (size < WORD)
 		return 0;
-	head = sds_forms(size, first, second);
+	/* An address is no length and no text, whatever its low bytes are: some in a thousand
+	 * blocks that begin with a pointer would pass for a string. */
+	if (kind == LEAK_FIRST_NUMBER)
+		head = sds_forms(size, first, second);
 	if (size < 2 * WORD)
 		return (uint8_t)head;
 	if (is_string(size, first, second))
@@ -73,7 +76,7 @@ uint8_t leak_heuristics_head(uint64_t size, uint64_t first, uint64_t second, boo
 		head |= HAS_LENGTH;
 	if (is_array(size, first))
 		head |= IS_ARRAY;
-	if (may_be_table && first % WORD == 0 && first >= FIRST_PAGE_END)
+	if (kind == LEAK_FIRST_FILE && first % WORD == 0 && first >= FIRST_PAGE_END)
 		head |= HAS_TABLE;
 	return (uint8_t)head;
 }

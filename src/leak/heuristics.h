@@ -10,10 +10,9 @@
 
 /*
  * What the beginning of a block says of pointers inside it, as bits; 0: nothing. `first`, `second`:
- * its first two words, 0 where it has none. `may_be_table`: `first` points into a file, where
- * tables of functions are.
+ * its first two words, 0 where it has none; `kind`: what the first is, as an address.
  */
-uint8_t leak_heuristics_head(uint64_t size, uint64_t first, uint64_t second, bool may_be_table);
+uint8_t leak_heuristics_head(uint64_t size, uint64_t first, uint64_t second, enum leak_first kind);
 /* Which of them explains a pointer `offset` bytes into a block that begins so. */
 enum leak_heuristic leak_heuristics_judge(uint8_t head, uint64_t size, uint64_t offset);
 /* Otherwise, whether it may be LEAK_BY_INHERITANCE: it is if there are tables of functions where

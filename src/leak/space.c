@@ -532,19 +532,19 @@ static bool vtable_look(struct leak_space *s, uint64_t addr)
 	return functions == 2;
 }
 
-bool leak_space_may_be_table(struct leak_space *s, uint64_t addr)
+enum leak_first leak_space_first(struct leak_space *s, uint64_t addr)
 {
 	const struct leak_map *m;
 
 	if (addr >= s->last_start && addr < s->last_end)
-		return s->last_file;
+		return s->last_first;
 	m = leak_space_map(s, addr);
 	if (!m)
-		return false;
+		return LEAK_FIRST_NUMBER;
 	s->last_start = m->start;
 	s->last_end = m->end;
-	s->last_file = m->inode != 0 && m->readable;
-	return s->last_file;
+	s->last_first = m->inode != 0 && m->readable ? LEAK_FIRST_FILE : LEAK_FIRST_ADDRESS;
+	return s->last_first;
 }
 
 static bool memory_is_vtable(void *ctx, uint64_t addr)

@@ -47,8 +47,8 @@ struct leak_space {
 	enum ht_coop_server server;
 	struct leak_map *map;
 	size_t maps;
-	uint64_t last_start, last_end; /* the last addr of leak_space_may_be_table lies here, too */
-	bool last_file;
+	uint64_t last_start, last_end; /* the mapping that leak_space_first looked up last */
+	enum leak_first last_first;
 	char *text; /* paths point into it */
 	uint64_t *buffer;
 	uint64_t scanned_bytes; /* read so far */
@@ -109,8 +109,8 @@ void leak_space_stream(
 	struct leak_space *s, uint64_t start, uint64_t end, leak_visit *visit, void *ctx);
 /* One word. False: it cannot be read. */
 bool leak_space_word(struct leak_space *s, uint64_t addr, uint64_t *value);
-/* Whether `addr` is in a file's memory, where tables of functions are. */
-bool leak_space_may_be_table(struct leak_space *s, uint64_t addr);
+/* What the word `addr` is that begins a block. */
+enum leak_first leak_space_first(struct leak_space *s, uint64_t addr);
 /* For heuristics; its ctx is `s`. */
 struct leak_memory leak_space_memory(struct leak_space *s);
 

@@ -214,6 +214,7 @@ MAKER(reachable_length64)
 MAKER(reachable_array)
 MAKER(reachable_base)
 MAKER(possible_no_string)
+MAKER(possible_no_sds)
 
 static void *volatile held[8];
 
@@ -224,6 +225,16 @@ static void method(void)
 /* As a compiler lays out the tables of two bases. */
 static void (*const table_one[3])(void) = { method, method, method };
 static void (*const table_two[3])(void) = { method, method, method };
+
+/* Of memory, and its low 24 bits are these. */
+static uint64_t address_like(uint64_t low)
+{
+	const uint64_t span = UINT64_C(1) << 24;
+	char *p =
+		mmap(NULL, 2 * span, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return (((uint64_t)(uintptr_t)p + span - 1) & ~(span - 1)) + low;
+}
 
 __attribute__((noinline)) static void heuristics(void)
 {
@@ -246,6 +257,11 @@ __attribute__((noinline)) static void heuristics(void)
 	p[0] = 32;
 	p[1] = 31;
 	held[4] = p + 3;
+	/* An address of which the low bytes are a length, the room for it, and redis' sign for it.
+	 */
+	p = possible_no_sds(64);
+	p[0] = address_like(0x014010);
+	held[6] = (char *)p + 3;
 }
 
 /* ---- before what glibc's malloc points to ---- */

@@ -7,7 +7,8 @@
 #include "src/leak/learn.h"
 #include "tests/check.h"
 
-#define HEAP 0x10000000ull
+#define HEAP   0x10000000ull
+#define MAPPED 0x562200014030ull /* of other memory */
 
 /* A memory of words from HEAP on, and blocks in it. */
 #define WORDS 4096
@@ -16,6 +17,7 @@ static struct {
 	struct leak_blocks blocks;
 	struct leak_graph graph;
 	uint64_t vtable[4]; /* addresses that are one */
+	uint64_t mapped; /* one of other memory */
 } heap;
 
 static void memory_read(void *ctx, struct leak_word *words, size_t count)
@@ -34,6 +36,13 @@ static bool memory_is_vtable(void *ctx, uint64_t addr)
 		if (heap.vtable[i] == addr)
 			return true;
 	return false;
+}
+
+static enum leak_first first_kind(uint64_t word)
+{
+	if (memory_is_vtable(NULL, word))
+		return LEAK_FIRST_FILE;
+	return word == heap.mapped ? LEAK_FIRST_ADDRESS : LEAK_FIRST_NUMBER;
 }
 
 static void reset(void)
@@ -78,7 +87,7 @@ static void part_scan(struct leak_part *part, uint64_t from, uint64_t to)
 
 		if (start >= from && start < to && end > start)
 			leak_graph_head(&heap.graph, i, words[0], end > start + 1 ? words[1] : 0,
-				memory_is_vtable(NULL, words[0]));
+				first_kind(words[0]));
 		start = start > from ? start : from;
 		end = end < to ? end : to;
 		if (start < end)
@@ -560,16 +569,17 @@ TEST(strings_of_redis)
 		{ 0x0300400030ull, 5, LEAK_POSSIBLE }, /* of another kind */
 		{ 0x0200600060ull, 5, LEAK_POSSIBLE }, /* longer than the block */
 		{ 0x0200600030ull, 5, LEAK_REACHABLE }, /* what malloc could spare */
-		{ 0x0202000030ull, 5, LEAK_POSSIBLE },
-		{ 0x0200400030ull, 6, LEAK_POSSIBLE },
-		{ 0x014030ull, 3, LEAK_REACHABLE },
-		{ 0x28ull << 3, 1, LEAK_POSSIBLE },
+		{ 0x0202000030ull, 5, LEAK_POSSIBLE }, { 0x0200400030ull, 6, LEAK_POSSIBLE },
+		{ 0x014030ull, 3, LEAK_REACHABLE }, { 0x28ull << 3, 1, LEAK_POSSIBLE },
+		{ 0x5500014030ull, 3, LEAK_REACHABLE },
+		{ MAPPED, 3, LEAK_POSSIBLE }, /* an address */
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		reset();
 		block(0, 0x60);
 		store(0, cases[i].head);
+		heap.mapped = MAPPED;
 		ready();
 		root(HEAP + cases[i].offset);
 		finish();
