@@ -305,6 +305,21 @@ static bool is_segment(const struct leak_map *m)
 	return m->shared && m->inode != 0 && begins(file_name(m->path), "heaptop-");
 }
 
+/* What comes after the name is " (deleted)", if anything. */
+bool leak_roots_has_segment(const struct leak_space *s, const char *path)
+{
+	const char *name = file_name(path);
+
+	for (size_t i = 0; i < s->maps; i++) {
+		const char *mapped = file_name(s->map[i].path);
+
+		if (is_segment(&s->map[i]) && begins(mapped, name) &&
+			(mapped[strlen(name)] == '\0' || mapped[strlen(name)] == ' '))
+			return true;
+	}
+	return false;
+}
+
 bool leak_roots_has(const struct leak_map *m)
 {
 	return m->readable && m->writable && !is_segment(m) && !is_device(m);

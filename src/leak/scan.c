@@ -113,6 +113,17 @@ static int memory_read(struct scan *s)
 	return 0;
 }
 
+/* Another image of the program has other blocks: of those in the segment nothing would be left. */
+static int image_check(struct scan *s)
+{
+	if (leak_roots_has_segment(&s->space, read_path(s->segment)))
+		return 0;
+	snprintf(s->message, LEAK_MESSAGE_MAX,
+		"%d cannot be scanned: it has called exec since, and what was recorded is gone",
+		(int)s->wish->pid);
+	return -ESTALE;
+}
+
 /* Also again: the mappings may have changed while threads were let go. */
 static int space_look(struct scan *s)
 {
@@ -121,7 +132,7 @@ static int space_look(struct scan *s)
 	leak_space_close(&s->space);
 	rc = leak_space_open(&s->space, s->wish->pid);
 	s->space.progress = s->wish->progress;
-	return rc;
+	return rc == 0 ? image_check(s) : rc;
 }
 
 static int threads_note(struct scan *s)
@@ -265,6 +276,8 @@ static int lent_read(struct scan *s)
 	s->out->stop_ns = s->lent.held_ns;
 	s->out->busy = s->lent.moving;
 	phase_tell(s, LEAK_READING);
+	if (rc == 0)
+		rc = image_check(s);
 	if (rc == 0)
 		rc = threads_note(s);
 	/* Rounded as births are. */

@@ -10,7 +10,7 @@ import subprocess
 import xml.etree.ElementTree as ElementTree
 
 from proving import (HEAPTOP, case, check, check_equal, environment, need, report, run, run_cases, scratch,
-                     target)
+                     target, wait_for)
 from scanning import Waiting, account, attached, relatives
 
 CHURN_SCANS = 4
@@ -360,6 +360,17 @@ def other_ends():
         check_equal(done.returncode, status, "status of " + how)
         check(rep["leaks"]["failed"] is None, "%s: %s" % (how, rep["leaks"]["failed"]))
         check_classes(found(rep["leaks"]), account(done.stdout.decode()))
+
+
+@case("of a program that went on by exec without the library nothing is said to be lost")
+def gone_on():
+    with Waiting("bash", "-c", "echo ready; LD_PRELOAD= exec cat") as program:
+        exe = "/proc/%d/exe" % program.pid
+        wait_for(lambda: os.path.basename(os.readlink(exe)) == "cat", "exec")
+        done = run([HEAPTOP, "--leak-check", "-a", str(program.pid)])
+        check_equal(done.returncode, 125, "status")
+        check("it has called exec since" in done.stderr.decode(), done.stderr.decode())
+        check_equal(program.end(), (0, ""), "the program's end")
 
 
 @case("without the right to trace: one line, and the program goes on")
