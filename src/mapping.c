@@ -120,7 +120,7 @@ static int vmas_read(struct reading *r)
 	void *grown;
 	int rc;
 
-	snprintf(path, sizeof(path), "/proc/%d/smaps", (int)r->pid);
+	snprintf(path, sizeof(path), "/proc/%d/smaps", (int)proc_memory_tid(r->pid));
 	r->smaps = proc_slurp_all(path, &r->smaps_len);
 	if (!r->smaps)
 		return -errno;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "src/leak/suppress.h"
+#include "src/proc/proc.h"
 #include "src/scans.h"
 #include "src/util/text.h"
 
@@ -159,7 +160,7 @@ long shownleaks_bytes(void *run, uint64_t addr, void *out, size_t bytes)
 {
 	struct iovec here = { out, bytes };
 	struct iovec there = { (void *)(uintptr_t)addr, bytes };
-	pid_t pid = session_pid(watch_session(run_shown(run)));
+	pid_t pid = proc_memory_tid(session_pid(watch_session(run_shown(run))));
 
 	return pid > 0 ? (long)process_vm_readv(pid, &here, 1, &there, 1, 0) : -1;
 }

@@ -223,6 +223,7 @@ static bool reads_directly(pid_t pid)
 	struct dirent *d;
 	DIR *dir;
 
+	pid = proc_memory_tid(pid);
 	snprintf(path, sizeof(path), "/proc/%d/fdinfo", (int)pid);
 	dir = opendir(path);
 	if (!dir)
@@ -415,7 +416,7 @@ const char *leak_coop_lend(struct leak_coop *c, struct leak_lent *out)
 		return "its mappings cannot be read";
 	if (c->wiped.unfit)
 		return c->wiped.unfit;
-	why = leak_room_look(&room, "", c->pid);
+	why = leak_room_look(&room, "", proc_memory_tid(c->pid));
 	if (!why && threads_visit(c->pid, namespace_visit, c))
 		why = LEAK_ROOM_NAMESPACE;
 	if (why)

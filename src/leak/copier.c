@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "src/leak/roots.h"
+#include "src/proc/proc.h"
 
 void leak_copier_refuse(struct leak_copier *c, const char *why)
 {
@@ -16,7 +17,7 @@ void leak_copier_refuse(struct leak_copier *c, const char *why)
 void leak_copier_prepare(struct leak_copier *c, pid_t pid, uint64_t least)
 {
 	*c = (struct leak_copier){ 0 };
-	c->why_not = leak_room_look(&c->room, "", pid);
+	c->why_not = leak_room_look(&c->room, "", proc_memory_tid(pid));
 	if (c->room.own_bytes < least) {
 		c->why_not = NULL;
 		return;

@@ -75,14 +75,14 @@ int leak_space_open(struct leak_space *s, pid_t pid)
 	size_t len = 0;
 	int rc;
 
-	*s = (struct leak_space){ .pid = pid, .pagemap = -1 };
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	*s = (struct leak_space){ .pid = proc_memory_tid(pid), .pagemap = -1 };
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)s->pid);
 	s->text = proc_slurp_all(path, &len);
 	if (!s->text)
 		return -errno;
 	rc = maps_take(s, len);
 	if (rc == 0)
-		s->pagemap = proc_pagemap_open(pid);
+		s->pagemap = proc_pagemap_open(s->pid);
 	return rc;
 }
 
@@ -350,7 +350,7 @@ int leak_space_wiped(struct leak_wiped *w, pid_t pid)
 	int rc;
 
 	*w = (struct leak_wiped){ 0 };
-	snprintf(path, sizeof(path), "/proc/%d/smaps", (int)pid);
+	snprintf(path, sizeof(path), "/proc/%d/smaps", (int)proc_memory_tid(pid));
 	text = proc_slurp_all(path, &len);
 	if (!text)
 		return -errno;

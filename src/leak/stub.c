@@ -116,12 +116,18 @@ const char *leak_stub_choose(struct leak_stub *s)
 
 /* ---- the area ---- */
 
+static pid_t memory_tid(const struct leak_stub *s)
+{
+	return s->thread ? s->thread->tid : proc_memory_tid(s->stop->pid);
+}
+
 static bool area_read(struct leak_stub *s)
 {
 	struct iovec here = { &s->area, sizeof(s->area) };
 	struct iovec there = { (void *)(uintptr_t)s->at, sizeof(s->area) };
 
-	return process_vm_readv(s->stop->pid, &here, 1, &there, 1, 0) == (ssize_t)sizeof(s->area) &&
+	return process_vm_readv(memory_tid(s), &here, 1, &there, 1, 0) ==
+		       (ssize_t)sizeof(s->area) &&
 	       s->area.magic == HT_COPY_MAGIC && s->area.stub < s->area.reap &&
 	       s->area.reap < s->area.stub_end;
 }
@@ -131,7 +137,7 @@ static bool area_write(struct leak_stub *s)
 	struct iovec here = { &s->area, sizeof(s->area) };
 	struct iovec there = { (void *)(uintptr_t)s->at, sizeof(s->area) };
 
-	return process_vm_writev(s->stop->pid, &here, 1, &there, 1, 0) == (ssize_t)sizeof(s->area);
+	return process_vm_writev(memory_tid(s), &here, 1, &there, 1, 0) == (ssize_t)sizeof(s->area);
 }
 
 bool leak_stub_open(struct leak_stub *s, struct leak_stop *stop, uint64_t at)

@@ -12,6 +12,7 @@
 
 #include "src/leak/space.h"
 #include "src/leak/stop.h"
+#include "src/proc/proc.h"
 #include "src/util/array.h"
 #include "src/util/clock.h"
 
@@ -46,7 +47,7 @@ static bool hooks_await(struct leak_table *t)
 {
 	const struct timespec step = { .tv_nsec = HOOKS_STEP_NS };
 	uint64_t until = clock_monotonic_ns() + HOOKS_NS, word;
-	struct leak_space space = { .pid = t->pid, .pagemap = -1 };
+	struct leak_space space = { .pid = proc_memory_tid(t->pid), .pagemap = -1 };
 
 	while (t->busies > 0) {
 		if (!leak_space_word(&space, t->busy[t->busies - 1], &word) ||

@@ -4,6 +4,7 @@
  * thread calls this once a tick. All files of a reading are opened through one descriptor of
  * /proc/PID, so that they speak of one process even when its number is given to another meanwhile.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -103,6 +104,68 @@ static int proc_load(int dir, const char *name,
 	return parse(buf, (size_t)n, r);
 }
 
+static bool has_ended(const struct proc_reading *r)
+{
+	return r->state == 'Z' || r->state == 'X';
+}
+
+/* 0, or -ESRCH. */
+static int stat_read(pid_t pid, struct proc_reading *r)
+{
+	int dir = proc_open(pid), rc;
+
+	if (dir < 0)
+		return dir;
+	rc = proc_load(dir, "stat", proc_parse_stat, r);
+	close(dir);
+	return rc;
+}
+
+/* In /proc each thread has a directory of its own, though it is not listed there. */
+static pid_t living_thread(pid_t pid)
+{
+	const struct dirent *entry;
+	char path[32];
+	pid_t found = pid;
+	DIR *tasks;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	tasks = opendir(path);
+	while (tasks && found == pid && (entry = readdir(tasks))) {
+		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
+		struct proc_reading r = { 0 };
+
+		if (tid > 0 && tid != pid && stat_read(tid, &r) == 0 && !has_ended(&r))
+			found = tid;
+	}
+	if (tasks)
+		closedir(tasks);
+	return found;
+}
+
+pid_t proc_memory_tid(pid_t pid)
+{
+	struct proc_reading r = { 0 };
+
+	return stat_read(pid, &r) == 0 && has_ended(&r) ? living_thread(pid) : pid;
+}
+
+/* Goes on with a living thread's directory, if there is one, that has all but the start time. */
+static int other_open(pid_t pid, int *dir, struct proc_reading *r)
+{
+	uint64_t start_ticks = r->start_ticks;
+	pid_t tid = living_thread(pid);
+	int other = tid != pid ? proc_open(tid) : -ESRCH, rc;
+
+	if (other < 0)
+		return other;
+	close(*dir);
+	*dir = other;
+	rc = proc_load(other, "stat", proc_parse_stat, r);
+	r->start_ticks = start_ticks;
+	return rc;
+}
+
 int proc_read(pid_t pid, bool with_pss, struct proc_reading *r)
 {
 	int dir = proc_open(pid), rc;
@@ -111,6 +174,8 @@ int proc_read(pid_t pid, bool with_pss, struct proc_reading *r)
 	if (dir < 0)
 		return dir;
 	rc = proc_load(dir, "stat", proc_parse_stat, r);
+	if (!rc && has_ended(r))
+		rc = other_open(pid, &dir, r);
 	if (!rc)
 		rc = proc_load(dir, "status", proc_parse_status, r);
 	/* Between exit and its parent's wait there is a process, but no memory to speak of. */
@@ -126,13 +191,9 @@ int proc_read(pid_t pid, bool with_pss, struct proc_reading *r)
 int proc_start_ticks(pid_t pid, uint64_t *ticks)
 {
 	struct proc_reading r = { 0 };
-	int dir = proc_open(pid), rc;
+	int rc = stat_read(pid, &r);
 
-	if (dir < 0)
-		return dir;
-	rc = proc_load(dir, "stat", proc_parse_stat, &r);
-	close(dir);
-	if (!rc && (r.state == 'Z' || r.state == 'X'))
+	if (!rc && has_ended(&r) && living_thread(pid) == pid)
 		return -ESRCH;
 	if (!rc)
 		*ticks = r.start_ticks;

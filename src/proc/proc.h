@@ -77,9 +77,15 @@ bool proc_pagemap_read(int fd, uint64_t addr, uint64_t *entries, size_t pages);
  * gone.
  */
 int proc_read(pid_t pid, bool with_pss, struct proc_reading *r);
+/*
+ * A thread by whose number the process's memory is to be had in /proc, and by process_vm_readv: its
+ * first, or when that has ended and the process goes on, another one. `pid` if there is none.
+ */
+pid_t proc_memory_tid(pid_t pid);
 /* Processor time of all its threads so far, those that ended included. 0 or -errno. */
 int proc_cpu_ns(pid_t pid, uint64_t *ns);
-/* Start time alone, for identity checks. 0, -ESRCH or -errno. A zombie counts as gone (-ESRCH). */
+/* Start time alone, for identity checks. 0, -ESRCH or -errno. One of which no thread
+ * lives counts as gone (-ESRCH): a zombie. */
 int proc_start_ticks(pid_t pid, uint64_t *ticks);
 /* From status: the signals that wait for the first thread alone; bit n - 1 for signal n. */
 uint64_t proc_parse_pending(const char *buf, size_t len);

@@ -38,7 +38,7 @@ static int maps_search(
 	FILE *maps;
 	int err;
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)proc_memory_tid(pid));
 	maps = fopen(path, "re");
 	if (!maps)
 		return errno == ENOENT ? -ESRCH : -errno;

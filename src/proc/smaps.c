@@ -130,7 +130,7 @@ int proc_pagemap_open(pid_t pid)
 	char path[64];
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/pagemap", (int)pid);
+	snprintf(path, sizeof(path), "/proc/%d/pagemap", (int)proc_memory_tid(pid));
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
 }

@@ -6,6 +6,7 @@ program. What scans leave behind, which is nothing: tests/faults/group_f_scan.py
 
 import os
 import re
+import signal
 import subprocess
 import xml.etree.ElementTree as ElementTree
 
@@ -340,6 +341,39 @@ def vfork_parent():
         check_equal((leaks["threads"], leaks["threads_running"]), (1, 1), "threads, running")
         check_classes(found(leaks), want)
         check_equal(program.end(), (0, ""), "the program's end")
+
+
+def state_of(pid):
+    with open("/proc/%d/stat" % pid, encoding="utf-8", errors="replace") as f:
+        return f.read().rpartition(")")[2].split()[0]
+
+
+@case("a stopped program stays stopped, and goes on when it is to")
+def stopped():
+    with Waiting(target("leaks"), "wait") as program:
+        want = account("".join(program.said))
+        os.kill(program.pid, signal.SIGSTOP)
+        wait_for(lambda: state_of(program.pid) == "T", "the stop")
+        for copying in ("never", "always"):
+            _, leaks = attached(program.pid, "--leak-copy", copying)
+            check_classes(found(leaks), want)
+            check_equal(state_of(program.pid), "T", "its state after a scan")
+        os.kill(program.pid, signal.SIGCONT)
+        check_equal(program.end(), (0, ""), "the program's end")
+
+
+@case("a program whose first thread has ended runs, and is scanned")
+def without_leader():
+    with Waiting(target("leaks"), "leader") as program:
+        want = account("".join(program.said))
+        wait_for(lambda: state_of(program.pid) == "Z", "the end of the first thread")
+        for copying in ("never", "always"):
+            _, leaks = attached(program.pid, "--leak-copy", copying)
+            check_equal(leaks["how"], "stop and read" if copying == "never" else "copy on write", "how")
+            check_classes(found(leaks), want)
+        check_equal(program.end(), (0, ""), "the program's end")
+    leaks, want = leaks_of([target("leaks"), "leader"])
+    check_classes(found(leaks), want)
 
 
 @case("what a forked child hangs on blocks of its parent is reachable, and what it loses is lost")

@@ -9,6 +9,7 @@
  * leaks wait sandboxed   the same, under a seccomp filter that allows everything
  * leaks vfork      the same of a vfork child, for which it waits; only some of the blocks
  * leaks _exit      ends by _exit(3); only some
+ * leaks leader     its first thread ends, another one says "ready", waits, and ends it; only some
  * leaks exec       goes on as "leaks _exec", which is as "leaks _exit", but ends 0
  * leaks list N     a lost list of N nodes
  * leaks large      blocks over 4 GB, hardly touched, and mappings; says "ready" and waits
@@ -484,6 +485,12 @@ static void sandbox_enter(void)
 	prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 
+static void *wait_alone(void *arg)
+{
+	wait_for_end();
+	return arg;
+}
+
 /* What comes after the account. */
 static int end(const char *how, char *self)
 {
@@ -493,6 +500,10 @@ static int end(const char *how, char *self)
 		_exit(3);
 	if (strcmp(how, "exec") == 0)
 		execl("/proc/self/exe", self, "_exec", NULL);
+	if (strcmp(how, "leader") == 0) {
+		thread_start(wait_alone, NULL);
+		pthread_exit(NULL);
+	}
 	if (strcmp(how, "vfork") == 0) {
 		if (vfork() == 0) {
 			wait_for_end();
