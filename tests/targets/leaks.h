@@ -82,11 +82,14 @@ static void account_write(void)
 		dprintf(STDOUT_FILENO, "%s %u %lu\n", m->name, m->blocks, m->bytes);
 }
 
+/* It may be scanned before it is back from saying so: from dprintf's frames, with what is left of
+ * others there. */
 static void wait_for_end(void)
 {
 	char c;
 
-	dprintf(STDOUT_FILENO, "ready\n");
+	if (write(STDOUT_FILENO, "ready\n", 6) != 6)
+		return;
 	while (read(STDIN_FILENO, &c, 1) > 0)
 		;
 }
