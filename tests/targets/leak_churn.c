@@ -6,7 +6,6 @@
  */
 #include <pthread.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -92,8 +91,8 @@ int main(void)
 	for (unsigned t = 0; t < THREADS; t++)
 		if (pthread_create(&thread[t], NULL, work, pair[t]) != 0)
 			return 2;
-	puts("ready");
-	fflush(stdout);
+	if (write(STDOUT_FILENO, "ready\n", 6) != 6)
+		return 2;
 	while (read(STDIN_FILENO, &c, 1) > 0)
 		;
 	ending = 1;

@@ -173,7 +173,8 @@ int main(int argc, char **argv)
 		return 2;
 	for (size_t i = 0; i < STEPS; i++)
 		pthread_create(&thread[i], NULL, run, &steps[i]);
-	dprintf(STDOUT_FILENO, "ready\n");
+	if (write(STDOUT_FILENO, "ready\n", 6) != 6)
+		return 2;
 	while (read(STDIN_FILENO, &c, 1) > 0)
 		;
 	ending = 1;
