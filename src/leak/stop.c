@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -32,7 +33,6 @@
 #define PAUSE_NS	20000 /* between two looks */
 #define GO_NS		100000 /* for a thread to leave a hook: some hundred times what it takes */
 #define VECTORS_MAX	16384u /* of XSAVE's area: with AVX-512 and AMX some 11 KB */
-#define SYSCALL_BYTES	0x050f /* the instruction, as a little-endian number */
 
 #ifndef NT_X86_XSTATE
 #define NT_X86_XSTATE 0x202
@@ -55,42 +55,27 @@ static struct leak_thread *thread_find(const struct leak_stop *s, pid_t tid)
 
 /* ---- letting go ---- */
 
-/* Numbers of /proc/PID/task/TID/status by name. */
-static uint64_t status_mask(const char *text, const char *name)
-{
-	const char *p = strstr(text, name);
-
-	return p ? strtoull(p + strlen(name), NULL, 16) : 0;
-}
-
-/* Whether a signal waits that the thread will take when it goes on: then EINTR is that one's. */
-static bool has_signal(const struct leak_stop *s, const struct leak_thread *t)
-{
-	char path[64], text[4096];
-	uint64_t pending;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)s->pid, (int)t->tid);
-	if (t->signal != 0 || proc_slurp(path, text, sizeof(text)) <= 0)
-		return true;
-	pending = status_mask(text, "\nSigPnd:") | status_mask(text, "\nShdPnd:");
-	return (pending & ~status_mask(text, "\nSigBlk:")) != 0;
-}
-
 #ifdef __x86_64__
-/* Sends a thread whose system call was cut off by our stop back to it. */
-static void call_mend(const struct leak_stop *s, struct leak_thread *t)
+/* What a system call returns inside the kernel when it is to be made again: errno.h there. */
+#define ERESTARTSYS	      512
+#define ERESTARTNOINTR	      513
+#define ERESTARTNOHAND	      514
+#define ERESTART_RESTARTBLOCK 516
+#define NR_RESTART_SYSCALL    219
+
+/*
+ * A system call that our stop has cut off is to be made again, but not if a signal's handler runs
+ * before: then EINTR is that one's, and nobody knows which it will be until the thread goes on. So
+ * this is left to the kernel, which looks for signals then; it has a number for such calls. One
+ * that closes has closed already.
+ */
+static void call_mend(struct leak_thread *t)
 {
 	struct user_regs_struct *r = &t->now;
-	long code;
 
-	if ((long)r->rax != -EINTR || (long)r->orig_rax < 0 || has_signal(s, t))
+	if ((long)r->rax != -EINTR || (long)r->orig_rax < 0 || r->orig_rax == SYS_close)
 		return;
-	errno = 0;
-	code = ptrace(PTRACE_PEEKTEXT, t->tid, (void *)(uintptr_t)(r->rip - 2), NULL);
-	if (errno != 0 || (code & 0xffff) != SYSCALL_BYTES)
-		return;
-	r->rip -= 2;
-	r->rax = r->orig_rax;
+	r->rax = (unsigned long)-ERESTARTNOHAND;
 	ptrace(PTRACE_SETREGS, t->tid, NULL, r);
 }
 
@@ -98,13 +83,6 @@ uint64_t leak_stop_thread_pointer(const struct leak_thread *t)
 {
 	return t->regs.fs_base;
 }
-
-/* What a system call returns inside the kernel when it is to be made again: errno.h there. */
-#define ERESTARTSYS	      512
-#define ERESTARTNOINTR	      513
-#define ERESTARTNOHAND	      514
-#define ERESTART_RESTARTBLOCK 516
-#define NR_RESTART_SYSCALL    219
 
 void leak_stop_resumed(const struct leak_thread *t, struct user_regs_struct *r)
 {
@@ -138,7 +116,7 @@ void leak_stop_resumed(const struct leak_thread *t, struct user_regs_struct *r)
 	*r = t->regs;
 }
 
-static void call_mend(const struct leak_stop *s, struct leak_thread *t)
+static void call_mend(struct leak_thread *t)
 {
 }
 #endif
@@ -146,7 +124,7 @@ static void call_mend(const struct leak_stop *s, struct leak_thread *t)
 static void thread_go(struct leak_stop *s, struct leak_thread *t, bool for_good)
 {
 	if (t->state == LEAK_THREAD_STOPPED)
-		call_mend(s, t);
+		call_mend(t);
 	ptrace(for_good ? PTRACE_DETACH : PTRACE_CONT, t->tid, NULL,
 		(void *)(uintptr_t)(unsigned)t->signal);
 	t->signal = 0;
