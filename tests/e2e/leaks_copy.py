@@ -10,7 +10,8 @@ import subprocess
 import threading
 import time
 
-from proving import (HEAPTOP, LIBRARY, Skip, case, check, check_equal, environment, need, run, run_cases, target)
+from proving import (HEAPTOP, LIBRARY, Skip, case, check, check_equal, environment, need, run, run_cases, segments,
+                     target)
 from scanning import Waiting, attached, children, zombies
 
 COPIED, STOOD = "copy on write", "stop and read"
@@ -166,7 +167,8 @@ def few_processes():
                target("copied"), LARGE, "alone"]
     if os.getuid() != 0:
         raise Skip("it needs root to be another user")
-    program = subprocess.Popen(command, env=environment(HEAPTOP_DIR=None, LD_PRELOAD=LIBRARY), stdin=subprocess.PIPE,
+    os.chmod(segments, 0o1777)  # a user's segment is that user's
+    program = subprocess.Popen(command, env=environment(LD_PRELOAD=LIBRARY), stdin=subprocess.PIPE,
                                stdout=subprocess.PIPE, text=True)
     check_equal(program.stdout.readline(), "ready\n", "it said")
     leaks = attached(program.pid)[1]

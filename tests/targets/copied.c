@@ -63,6 +63,7 @@ struct waiter {
 	pthread_t thread;
 	pid_t child;
 	int options;
+	volatile pid_t tid; /* once it is about to wait */
 };
 
 static void *child_await(void *ctx)
@@ -70,10 +71,31 @@ static void *child_await(void *ctx)
 	struct waiter *w = ctx;
 	pid_t got;
 
+	w->tid = gettid();
 	while ((got = waitpid(-1, NULL, w->options)) != w->child)
 		if (got > 0)
 			strangers++;
 	return NULL;
+}
+
+/* Returns when the thread sleeps: it waits. */
+static void waiter_start(struct waiter *w)
+{
+	char path[64], text[256] = "";
+	const char *state;
+
+	pthread_create(&w->thread, NULL, child_await, w);
+	do {
+		int fd;
+
+		usleep(1000);
+		snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)w->tid);
+		fd = open(path, O_RDONLY);
+		if (fd >= 0 && read(fd, text, sizeof(text) - 1) < 0)
+			text[0] = '\0';
+		close(fd);
+		state = strrchr(text, ')');
+	} while (!state || state[2] != 'S');
 }
 
 static void heap_make(size_t megabytes)
@@ -145,8 +167,9 @@ int main(int argc, char **argv)
 	if (has_child)
 		w.child = child_make();
 	if (has_child)
-		pthread_create(&w.thread, NULL, child_await, &w);
-	dprintf(STDOUT_FILENO, "ready\n");
+		waiter_start(&w);
+	if (write(STDOUT_FILENO, "ready\n", 6) != 6)
+		return 2;
 	work(has_child);
 	if (strcmp(kind, "namespace") == 0)
 		w.child = child_make();
