@@ -4,9 +4,13 @@
  * cgroup-v1/memory.rst, mm/overcommit-accounting.rst; proc(5) for mountinfo; getrlimit(2).
  *
  * When memory is short the kernel takes the copy first (copy.c), and what the program has written
- * since fits again. But before that the program is slowed down, a supervisor may act, and a cgroup
- * that is killed as a whole (memory.oom.group, the rule under Kubernetes) takes the program with
- * it. There all that could be written must fit.
+ * since fits again. But a cgroup that is killed as a whole (memory.oom.group, the rule under
+ * Kubernetes) takes the program with it, systemd ends a service of which any process was killed so
+ * (OOMPolicy=stop, its default), and while a copy that was killed otherwise, by us, is giving back
+ * its memory, the kernel does not see it any more, and takes the program. So memory must not get
+ * short by the copy alone: of a limit of its cgroups all that could be written must be left, on the
+ * machine, where much else can be had back first, a part of it in large programs. What else takes
+ * memory meanwhile is watched.
  */
 #include "src/leak/room.h"
 
@@ -24,10 +28,12 @@
 
 #define MB		 (UINT64_C(1) << 20)
 #define SPARE_BYTES	 (64 * MB) /* that must be left in any case */
-#define WRITTEN_PART	 4u /* so much of a program's memory, most programs write in some seconds */
+#define WRITTEN_PART	 4u /* so much of a large program's memory is written before we can act */
+#define WRITTEN_BYTES	 (1024 * MB) /* what is less may all be written */
+#define GROWTH_PART	 8u /* what it may take beside, before the copy goes */
 #define SHORT_BYTES	 (32 * MB) /* less, and the copy goes: what a thread writes in 20 ms */
 #define SHORT_PART	 16u
-#define LOOK_NS		 10000000 /* between two looks whether it is so */
+#define LOOK_NS		 2000000 /* between two looks whether it is so, each of some 0.05 ms */
 #define SPARE_TASKS	 16u /* processes and threads that the program can still make */
 #define TEXT_BYTES	 16384u
 #define CGROUP_FIRST	 0xeffffffbu /* inode of the first cgroup namespace: linux/proc_ns.h */
@@ -227,14 +233,18 @@ static uint64_t less(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
-/* What is left of a limit; what was read from files can be had back. */
-static uint64_t limit_room(const struct leak_room_level *l, const char *limit, const char *used)
+/* What is left of a limit; what was read from files can be had back. That is added up by the
+ * kernel, which takes long, and looked at only if there is less than `enough` without it. */
+static uint64_t limit_room(
+	const struct leak_room_level *l, const char *limit, const char *used, uint64_t enough)
 {
 	uint64_t most, now, cache;
 
 	if (!number_read(l->dir, limit, "", &most) || most == NO_LIMIT ||
 		!number_read(l->dir, used, "", &now))
 		return NO_LIMIT; /* the first of all has none */
+	if (less(most, now) >= enough)
+		return less(most, now);
 	if (!number_read(l->dir, "memory.stat",
 		    l->unified ? "\ninactive_file" : "\ntotal_inactive_file", &cache))
 		cache = 0;
@@ -246,42 +256,37 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-static uint64_t level_room(const struct leak_room_level *l)
+static uint64_t level_room(const struct leak_room_level *l, uint64_t enough)
 {
 	if (!l->memory)
 		return NO_LIMIT;
 	if (l->unified) /* over `high` it is held up again and again */
-		return least(limit_room(l, "memory.max", "memory.current"),
-			limit_room(l, "memory.high", "memory.current"));
-	return least(limit_room(l, "memory.limit_in_bytes", "memory.usage_in_bytes"),
-		limit_room(l, "memory.memsw.limit_in_bytes", "memory.memsw.usage_in_bytes"));
+		return least(limit_room(l, "memory.max", "memory.current", enough),
+			limit_room(l, "memory.high", "memory.current", enough));
+	return least(limit_room(l, "memory.limit_in_bytes", "memory.usage_in_bytes", enough),
+		limit_room(
+			l, "memory.memsw.limit_in_bytes", "memory.memsw.usage_in_bytes", enough));
 }
 
-static uint64_t groups_room(const struct leak_room *r)
+/* Exact if it is less than `enough`. */
+static uint64_t groups_room(const struct leak_room *r, uint64_t enough)
 {
 	uint64_t room = NO_LIMIT;
 
 	for (size_t i = 0; i < r->levels; i++)
-		room = least(room, level_room(&r->level[i]));
+		room = least(room, level_room(&r->level[i], enough));
 	return room;
 }
 
-/* Whether more than the copy would suffer: all are killed together, or all wait. */
-static bool is_grave(const struct leak_room *r)
+/* Whether all of a cgroup are killed together, also when it is the machine that has no memory. */
+static bool is_one(const struct leak_room *r)
 {
 	uint64_t value;
 
-	for (size_t i = 0; i < r->levels; i++) {
-		const struct leak_room_level *l = &r->level[i];
-
-		if (!l->memory)
-			continue;
-		if (l->unified ? number_read(l->dir, "memory.oom.group", "", &value)
-			       : number_read(
-					 l->dir, "memory.oom_control", "oom_kill_disable", &value))
-			if (value != 0)
-				return true;
-	}
+	for (size_t i = 0; i < r->levels; i++)
+		if (r->level[i].unified &&
+			number_read(r->level[i].dir, "memory.oom.group", "", &value) && value != 0)
+			return true;
 	return false;
 }
 
@@ -319,17 +324,24 @@ static bool is_promised(const struct leak_room *r, const char *status)
 	       less(limit, taken) / 2 * 1024 >= status_bytes(status, "\nVmData:");
 }
 
+/* Of own_bytes. */
+static uint64_t written_bytes(const struct leak_room *r)
+{
+	uint64_t most = r->own_bytes / WRITTEN_PART;
+
+	if (most < WRITTEN_BYTES)
+		most = WRITTEN_BYTES;
+	return is_one(r) ? r->own_bytes : least(r->own_bytes, most);
+}
+
 static const char *memory_look(struct leak_room *r, const char *status)
 {
-	uint64_t swap = status_bytes(status, "\nVmSwap:"), need, room;
-	bool grave = is_grave(r);
+	uint64_t other = SPARE_BYTES + status_bytes(status, "\nVmSwap:");
+	uint64_t all = other + r->own_bytes + r->own_bytes / GROWTH_PART;
 
-	need = SPARE_BYTES + swap + (grave ? r->own_bytes : r->own_bytes / WRITTEN_PART);
-	room = groups_room(r);
-	if (room < need)
-		return grave ? "its cgroup has too little memory left for all that it might write"
-			     : "its cgroup has too little memory left";
-	if (machine_room(r) < need)
+	if (groups_room(r, all) < all)
+		return "its cgroup has too little memory left";
+	if (machine_room(r) < other + written_bytes(r))
 		return "the machine has too little memory left";
 	return is_promised(r, status) ? NULL : "memory is not overcommitted, and little is left";
 }
@@ -338,7 +350,7 @@ bool leak_room_is_short(const struct leak_room *r)
 {
 	uint64_t need = SHORT_BYTES + r->own_bytes / SHORT_PART;
 
-	return machine_room(r) < need || groups_room(r) < need;
+	return machine_room(r) < need || groups_room(r, need) < need;
 }
 
 /* ---- processes ---- */

@@ -14,6 +14,7 @@
 #include "src/leak/confirm.h"
 #include "src/leak/coop.h"
 #include "src/leak/copier.h"
+#include "src/leak/heads.h"
 #include "src/leak/heap.h"
 #include "src/leak/learn.h"
 #include "src/leak/loader.h"
@@ -98,6 +99,7 @@ static int memory_read(struct scan *s)
 	struct leak_roots roots = { .kinds = s->wish->roots,
 		.stack = read_leak_stack(s->segment),
 		.unknown = has_unknown(s) };
+	struct leak_heads heads;
 	struct leak_memory memory;
 	int rc = leak_graph_start(&s->graph, &s->blocks);
 
@@ -106,7 +108,7 @@ static int memory_read(struct scan *s)
 	s->graph.heuristics = s->wish->heuristics;
 	leak_roots_scan(&roots, &s->space, &s->stop, &s->graph);
 	leak_heap_scan(&s->space, &s->graph, readers_count(s));
-	memory = leak_space_memory(&s->space);
+	memory = leak_heads_memory(&heads, &s->space);
 	leak_graph_explain(&s->graph, &memory);
 	s->out->devices = roots.devices;
 	s->out->unknown = roots.unknown;

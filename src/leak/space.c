@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The memory of another process (space.h). Sources: proc(5) for maps, the kernel's
- * Documentation/admin-guide/mm/pagemap.rst for pagemap.
+ * Documentation/admin-guide/mm/pagemap.rst for pagemap, gup_must_unshare in mm/internal.h.
+ *
+ * Of an anonymous page that two processes share since a fork, process_vm_readv (since Linux 5.19)
+ * makes a page of its own for the one that is read: it pins what it reads. A copy would so come to
+ * take as much memory as the program while it is read, in the program's cgroup, and what keeps it
+ * waiting for memory there keeps the copy's memory, too, even when that was killed to make room; of
+ * a server's worker that shares its memory with others, that would stay. Such pages are read by
+ * /proc/PID/mem, which does not pin.
  */
 #include "src/leak/space.h"
 
@@ -21,7 +28,7 @@
 #define BUFFER_BYTES  (1u << 20) /* fits the second cache; larger reads gain nothing */
 #define PAGEMAP_BATCH 512u
 #define PAGE_THERE    (PROC_PAGE_PRESENT | PROC_PAGE_SWAPPED)
-#define WORDS_MAX     1024u /* pieces that one process_vm_readv takes: UIO_MAXIOV */
+#define PAGE_OURS     (PROC_PAGE_EXCLUSIVE | PROC_PAGE_FILE) /* or that of a file: no copy is made */
 #define WORD	      sizeof(uint64_t)
 
 /* ---- mappings ---- */
@@ -69,6 +76,23 @@ static int maps_take(struct leak_space *s, size_t len)
 	return 0;
 }
 
+static void mem_close(struct leak_space *s)
+{
+	if (s->has_mem)
+		close(s->mem);
+	s->has_mem = false;
+}
+
+static void mem_open(struct leak_space *s)
+{
+	char path[64];
+
+	mem_close(s);
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)s->pid);
+	s->mem = open(path, O_RDONLY | O_CLOEXEC);
+	s->has_mem = s->mem >= 0;
+}
+
 int leak_space_open(struct leak_space *s, pid_t pid)
 {
 	char path[64];
@@ -83,6 +107,8 @@ int leak_space_open(struct leak_space *s, pid_t pid)
 	rc = maps_take(s, len);
 	if (rc == 0)
 		s->pagemap = proc_pagemap_open(s->pid);
+	if (rc == 0)
+		mem_open(s);
 	return rc;
 }
 
@@ -129,23 +155,17 @@ int leak_space_open_lent(struct leak_space *s, struct read_coop *coop, enum ht_c
 
 void leak_space_by_file(struct leak_space *s)
 {
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/mem", (int)s->pid);
-	s->mem = open(path, O_RDONLY | O_CLOEXEC);
 	s->by_file = true;
 }
 
 void leak_space_close(struct leak_space *s)
 {
-	if (s->by_file && s->mem >= 0)
-		close(s->mem);
+	mem_close(s);
 	if (s->pagemap >= 0)
 		close(s->pagemap);
 	free(s->text);
 	free(s->map);
 	free(s->buffer);
-	free(s->vtables);
 	for (size_t i = 0; i < s->pieces; i++)
 		free(s->piece[i].words);
 	free(s->piece);
@@ -156,7 +176,6 @@ int leak_space_share(struct leak_space *s, const struct leak_space *of)
 {
 	*s = *of;
 	s->scanned_bytes = s->unread_bytes = 0;
-	s->vtables = NULL;
 	s->buffer = aligned_alloc(PAGE, BUFFER_BYTES);
 	return s->buffer ? 0 : -ENOMEM;
 }
@@ -165,8 +184,8 @@ void leak_space_join(struct leak_space *s, struct leak_space *of)
 {
 	of->scanned_bytes += s->scanned_bytes;
 	of->unread_bytes += s->unread_bytes;
+	of->shared_seen |= s->shared_seen;
 	free(s->buffer);
-	free(s->vtables);
 }
 
 const struct leak_map *leak_space_map(const struct leak_space *s, uint64_t addr)
@@ -178,7 +197,22 @@ const struct leak_map *leak_space_map(const struct leak_space *s, uint64_t addr)
 
 /* ---- words ---- */
 
-static ssize_t space_read(struct leak_space *s, uint64_t addr, void *buf, size_t bytes)
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* The file has what the process itself may not read, too. */
+static ssize_t file_read(const struct leak_space *s, uint64_t addr, void *buf, size_t bytes)
+{
+	const struct leak_map *m = leak_space_map(s, addr);
+
+	if (!m || !m->readable)
+		return -1;
+	return pread(s->mem, buf, least(bytes, m->end - addr), (off_t)addr);
+}
+
+ssize_t leak_space_read(struct leak_space *s, uint64_t addr, void *buf, size_t bytes, bool shared)
 {
 	struct iovec here = { buf, bytes };
 	struct iovec there = { (void *)(uintptr_t)addr, bytes };
@@ -186,8 +220,15 @@ static ssize_t space_read(struct leak_space *s, uint64_t addr, void *buf, size_t
 	if (s->lent)
 		return lent_get(s, HT_COOP_READ, addr, buf, bytes);
 	if (s->by_file)
-		return pread(s->mem, buf, bytes, (off_t)addr);
+		return s->has_mem ? pread(s->mem, buf, bytes, (off_t)addr) : -1;
+	if (shared && s->has_mem)
+		return file_read(s, addr, buf, bytes);
 	return process_vm_readv(s->pid, &here, 1, &there, 1, 0);
+}
+
+bool leak_space_has_shared(const struct leak_space *s)
+{
+	return s->is_copy || s->shared_seen;
 }
 
 static bool is_cancelled(const struct leak_space *s)
@@ -203,12 +244,12 @@ static void scanned_add(struct leak_space *s, uint64_t bytes)
 }
 
 /* Reads [start, end), whose pages are there. A page that cannot be read is passed over. */
-static void present_stream(
-	struct leak_space *s, uint64_t start, uint64_t end, leak_visit *visit, void *ctx)
+static void present_stream(struct leak_space *s, uint64_t start, uint64_t end, bool shared,
+	leak_visit *visit, void *ctx)
 {
 	while (start < end && !is_cancelled(s)) {
 		uint64_t bytes = end - start < BUFFER_BYTES ? end - start : BUFFER_BYTES;
-		ssize_t got = space_read(s, start, s->buffer, bytes);
+		ssize_t got = leak_space_read(s, start, s->buffer, bytes, shared);
 
 		if (got > 0) {
 			got -= got % (ssize_t)WORD;
@@ -235,9 +276,16 @@ static bool pages_look(const struct leak_space *s, uint64_t addr, uint64_t *entr
 	return s->pagemap >= 0 && proc_pagemap_read(s->pagemap, addr, entries, count);
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
+enum page_is { PAGE_ABSENT, PAGE_OWN, PAGE_SHARED };
+
+static enum page_is page_is(struct leak_space *s, uint64_t entry)
 {
-	return a < b ? a : b;
+	if (!(entry & PAGE_THERE))
+		return PAGE_ABSENT;
+	if (!s->is_copy && (entry & PAGE_OURS))
+		return PAGE_OWN;
+	s->shared_seen = true;
+	return PAGE_SHARED;
 }
 
 /* `from` and `end`: parts of `count` pages that begin at `base`. */
@@ -245,14 +293,14 @@ static void batch_stream(struct leak_space *s, uint64_t base, const uint64_t *en
 	uint64_t from, uint64_t end, leak_visit *visit, void *ctx)
 {
 	for (size_t i = 0, j; i < count; i = j) {
-		bool there = (entries[i] & PAGE_THERE) != 0;
+		enum page_is is = page_is(s, entries[i]);
 		uint64_t start = base + i * PAGE;
 
-		for (j = i + 1; j < count && ((entries[j] & PAGE_THERE) != 0) == there; j++)
+		for (j = i + 1; j < count && page_is(s, entries[j]) == is; j++)
 			;
-		if (there)
+		if (is != PAGE_ABSENT)
 			present_stream(s, start < from ? from : start, least(base + j * PAGE, end),
-				visit, ctx);
+				is == PAGE_SHARED, visit, ctx);
 	}
 }
 
@@ -269,7 +317,7 @@ static void pages_stream(
 		if (pages_look(s, base, entries, count))
 			batch_stream(s, base, entries, count, from, to, visit, ctx);
 		else
-			present_stream(s, from, to, visit, ctx);
+			present_stream(s, from, to, leak_space_has_shared(s), visit, ctx);
 		base += count * PAGE;
 	}
 }
@@ -419,6 +467,10 @@ void leak_space_become(struct leak_space *s, struct leak_space *copy)
 		close(s->pagemap);
 	s->pagemap = copy->pagemap;
 	copy->pagemap = -1;
+	mem_close(s);
+	s->mem = copy->mem;
+	s->has_mem = copy->has_mem;
+	copy->has_mem = false;
 }
 
 int leak_space_copied(struct leak_space *s, pid_t copy, bool (*wanted)(const struct leak_map *m),
@@ -438,98 +490,7 @@ int leak_space_copied(struct leak_space *s, pid_t copy, bool (*wanted)(const str
 
 bool leak_space_word(struct leak_space *s, uint64_t addr, uint64_t *value)
 {
-	return space_read(s, addr, value, WORD) == (ssize_t)WORD;
-}
-
-/* ---- for heuristics ---- */
-
-/* As below, of a process that is asked. */
-static size_t words_ask(struct leak_space *s, struct leak_word *w, size_t count)
-{
-	uint64_t values[WORDS_MAX];
-	size_t n = count < WORDS_MAX ? count : WORDS_MAX, done;
-	ssize_t got;
-
-	for (size_t i = 0; i < n; i++)
-		values[i] = w[i].addr;
-	got = read_coop_request(s->lent, s->server, HT_COOP_WORDS, 0, values, n * WORD);
-	done = got > 0 ? (size_t)got / WORD : 0;
-	for (size_t i = 0; i < done; i++) {
-		w[i].value = values[i];
-		w[i].ok = true;
-	}
-	return done;
-}
-
-/* As many as can be had by one call; returns how many that were. */
-static size_t words_read(struct leak_space *s, struct leak_word *w, size_t count)
-{
-	struct iovec here[WORDS_MAX], there[WORDS_MAX];
-	uint64_t values[WORDS_MAX];
-	size_t n = count < WORDS_MAX ? count : WORDS_MAX, done;
-	ssize_t got;
-
-	for (size_t i = 0; i < n; i++) {
-		here[i] = (struct iovec){ &values[i], WORD };
-		there[i] = (struct iovec){ (void *)(uintptr_t)w[i].addr, WORD };
-	}
-	got = process_vm_readv(s->pid, here, n, there, n, 0);
-	done = got > 0 ? (size_t)got / WORD : 0;
-	for (size_t i = 0; i < done; i++) {
-		w[i].value = values[i];
-		w[i].ok = true;
-	}
-	return done;
-}
-
-static void memory_read(void *ctx, struct leak_word *w, size_t count)
-{
-	const struct leak_space *space = ctx;
-
-	while (count > 0) {
-		size_t done = space->lent ? words_ask(ctx, w, count) : words_read(ctx, w, count);
-
-		if (done == 0)
-			w[done++].ok = false;
-		w += done;
-		count -= done;
-	}
-}
-
-#define VTABLE_WORDS 20u /* looked at, for two functions */
-#define CACHE_SLOTS  1024u
-
-struct vtable_cache {
-	uint64_t addr[CACHE_SLOTS];
-	bool is_vtable[CACHE_SLOTS];
-};
-
-static bool is_function(const struct leak_space *s, uint64_t addr)
-{
-	const struct leak_map *m = leak_space_map(s, addr);
-
-	return m && m->inode != 0 && m->executable;
-}
-
-/* In a file: two pointers to code, and nothing but such and zeros before. */
-static bool vtable_look(struct leak_space *s, uint64_t addr)
-{
-	const struct leak_map *m = leak_space_map(s, addr);
-	uint64_t words[VTABLE_WORDS];
-	unsigned functions = 0;
-	ssize_t got;
-
-	if (!m || m->inode == 0 || !m->readable)
-		return false;
-	got = space_read(s, addr, words, least(sizeof(words), m->end - addr));
-	for (ssize_t i = 0; i < got / (ssize_t)WORD && functions < 2; i++) {
-		if (words[i] == 0)
-			continue;
-		if (!is_function(s, words[i]))
-			return false;
-		functions++;
-	}
-	return functions == 2;
+	return leak_space_read(s, addr, value, WORD, leak_space_has_shared(s)) == (ssize_t)WORD;
 }
 
 enum leak_first leak_space_first(struct leak_space *s, uint64_t addr)
@@ -545,25 +506,4 @@ enum leak_first leak_space_first(struct leak_space *s, uint64_t addr)
 	s->last_end = m->end;
 	s->last_first = m->inode != 0 && m->readable ? LEAK_FIRST_FILE : LEAK_FIRST_ADDRESS;
 	return s->last_first;
-}
-
-static bool memory_is_vtable(void *ctx, uint64_t addr)
-{
-	struct leak_space *s = ctx;
-	size_t slot = addr / WORD % CACHE_SLOTS;
-
-	if (!s->vtables)
-		s->vtables = calloc(1, sizeof(*s->vtables));
-	if (!s->vtables)
-		return vtable_look(s, addr);
-	if (s->vtables->addr[slot] != addr) {
-		s->vtables->is_vtable[slot] = vtable_look(s, addr);
-		s->vtables->addr[slot] = addr;
-	}
-	return s->vtables->is_vtable[slot];
-}
-
-struct leak_memory leak_space_memory(struct leak_space *s)
-{
-	return (struct leak_memory){ s, memory_read, memory_is_vtable };
 }

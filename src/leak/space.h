@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The memory of another process, which stands still: its mappings, and their words. Only pages that
- * are there are read, so that none comes into being by it; and by process_vm_readv, which respects
- * what the process itself may not read. One thread.
+ * are there are read, so that none comes into being by it, nor does one that it shares with another
+ * process since a fork come to be there twice; and only what the process itself may read. One
+ * thread.
  */
 #ifndef SRC_LEAK_SPACE_H
 #define SRC_LEAK_SPACE_H
@@ -42,7 +43,9 @@ struct leak_space {
 	pid_t pid;
 	int pagemap; /* -1: which pages are there is not known */
 	bool by_file; /* leak_space_by_file */
-	int mem; /* then; -1: it may not be read */
+	bool has_mem; /* /proc/PID/mem may be read */
+	int mem; /* then */
+	bool shared_seen; /* it has pages that it shares with others since a fork */
 	struct read_coop *lent; /* leak_space_open_lent */
 	enum ht_coop_server server;
 	struct leak_map *map;
@@ -53,7 +56,6 @@ struct leak_space {
 	uint64_t *buffer;
 	uint64_t scanned_bytes; /* read so far */
 	uint64_t unread_bytes; /* of those that should have been */
-	struct vtable_cache *vtables;
 	bool is_copy; /* leak_space_copied */
 	struct leak_piece *piece; /* by address */
 	size_t pieces, piece_room;
@@ -107,11 +109,13 @@ const struct leak_map *leak_space_map(const struct leak_space *s, uint64_t addr)
 typedef void leak_visit(void *ctx, uint64_t addr, const uint64_t *words, size_t count);
 void leak_space_stream(
 	struct leak_space *s, uint64_t start, uint64_t end, leak_visit *visit, void *ctx);
+/* So many bytes, fewer, or -1. `shared`: of pages that may be shared since a fork. */
+ssize_t leak_space_read(struct leak_space *s, uint64_t addr, void *buf, size_t bytes, bool shared);
+/* Whether any page may be. */
+bool leak_space_has_shared(const struct leak_space *s);
 /* One word. False: it cannot be read. */
 bool leak_space_word(struct leak_space *s, uint64_t addr, uint64_t *value);
 /* What the word `addr` is that begins a block. */
 enum leak_first leak_space_first(struct leak_space *s, uint64_t addr);
-/* For heuristics; its ctx is `s`. */
-struct leak_memory leak_space_memory(struct leak_space *s);
 
 #endif

@@ -63,9 +63,11 @@ int proc_parse_smap(const char *buf, size_t len, size_t *pos, struct proc_smap *
 /* Reads a file of unknown length, terminated; the caller frees. NULL and errno. */
 char *proc_slurp_all(const char *path, size_t *len);
 
-#define PROC_PAGE_BYTES	  4096u
-#define PROC_PAGE_PRESENT (UINT64_C(1) << 63) /* bits of a pagemap entry */
-#define PROC_PAGE_SWAPPED (UINT64_C(1) << 62)
+#define PROC_PAGE_BYTES	    4096u
+#define PROC_PAGE_PRESENT   (UINT64_C(1) << 63) /* bits of a pagemap entry */
+#define PROC_PAGE_SWAPPED   (UINT64_C(1) << 62)
+#define PROC_PAGE_FILE	    (UINT64_C(1) << 61) /* of a file, or shared memory */
+#define PROC_PAGE_EXCLUSIVE (UINT64_C(1) << 56) /* of no other process */
 /* A descriptor of /proc/PID/pagemap, or -errno: it takes the rights of ptrace, for reading. */
 int proc_pagemap_open(pid_t pid);
 /* The entries of `pages` pages from `addr` on. False: it cannot be told. */

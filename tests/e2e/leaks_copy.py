@@ -16,8 +16,7 @@ from scanning import Waiting, attached, children, zombies
 
 COPIED, STOOD = "copy on write", "stop and read"
 LARGE = "20"  # MB; from 16 on a copy is made
-MEMORY = ["/sys/fs/cgroup/memory", "memory.limit_in_bytes"]  # of version 1, and of 2
-PIDS = ["/sys/fs/cgroup/pids", "pids.max"]
+CGROUPS = "/sys/fs/cgroup"
 
 
 def how_of(pid, *options):
@@ -122,23 +121,38 @@ def killed():
         check_equal(program.end(), (0, "0 strangers, 0 signals\n"), "the program's end")
 
 
-@contextlib.contextmanager
-def cgroup(folder, **limits):
-    """A cgroup of version 1 beside our own, where that may be made."""
-    kind = os.path.basename(folder)
+def cgroup_home(kind):
+    """Where cgroups with this controller can be made: of version 1 beside our own, of version 2 below the first."""
     with open("/proc/self/cgroup", encoding="ascii") as f:
         own = next((line.split(":", 2)[2].strip() for line in f if kind in line.split(":")[1].split(",")), None)
-    path = os.path.join(folder + (own or ""), "heaptop-%d" % os.getpid())
+    if own is not None:
+        return os.path.join(CGROUPS, kind) + own
+    with open(os.path.join(CGROUPS, "cgroup.subtree_control"), "r+", encoding="ascii") as f:
+        if kind not in f.read().split():
+            f.write("+" + kind)
+    return CGROUPS
+
+
+NAMES = {"memory": ("memory.limit_in_bytes", "memory.max"), "pids": ("pids.max", "pids.max"),
+         "peak": ("memory.max_usage_in_bytes", "memory.peak")}
+
+
+def cgroup_file(path, name):
+    return next(f for f in (os.path.join(path, n) for n in NAMES[name]) if os.path.exists(f))
+
+
+@contextlib.contextmanager
+def cgroup(kind, limit=None):
+    """A cgroup for one program, where that may be made."""
     try:
-        if own is None:
-            raise FileNotFoundError("no controller of version 1 for " + kind)
+        path = os.path.join(cgroup_home(kind), "heaptop-%d" % os.getpid())
         os.mkdir(path)
     except OSError as e:
-        raise Skip("no cgroup can be made here (%s)" % e) from None
+        raise Skip("no cgroup for %s can be made here (%s)" % (kind, e)) from None
     try:
-        for name, value in limits.items():
-            with open(os.path.join(path, name.replace("__", ".")), "w", encoding="ascii") as f:
-                f.write(str(value))
+        if limit is not None:
+            with open(cgroup_file(path, kind), "w", encoding="ascii") as f:
+                f.write(str(limit))
         yield path
     finally:
         os.rmdir(path)
@@ -148,17 +162,53 @@ def joined(path, command):
     return ["sh", "-c", 'echo $$ > "$0/cgroup.procs" && exec "$@"', path, *command]
 
 
-@case("none is made where its cgroup has little memory left, or few processes")
+@case("none is made where its cgroup has too little memory left for all that it might write, or few processes")
 def little_room():
     command = [target("copied"), LARGE, "alone"]
-    for folder, limits, want in (
-            (MEMORY[0], {"memory__limit_in_bytes": 72 << 20}, (STOOD, "its cgroup has too little memory left")),
-            (MEMORY[0], {"memory__limit_in_bytes": 900 << 20}, (COPIED, None)),
-            (PIDS[0], {"pids__max": 4}, (STOOD, "its cgroup may have hardly more processes (pids.max)")),
-            (PIDS[0], {"pids__max": 400}, (COPIED, None))):
-        with cgroup(folder, **limits) as path, Waiting(*joined(path, command)) as program:
-            check_equal(how_of(program.process.pid), want, str(limits))
+    for kind, limit, want in (
+            ("memory", 100 << 20, (STOOD, "its cgroup has too little memory left")),
+            ("memory", 900 << 20, (COPIED, None)),
+            ("pids", 4, (STOOD, "its cgroup may have hardly more processes (pids.max)")),
+            ("pids", 400, (COPIED, None))):
+        with cgroup(kind, limit) as path, Waiting(*joined(path, command)) as program:
+            check_equal(how_of(program.process.pid), want, "%s %d" % (kind, limit))
             check_equal(program.end(), (0, "0 strangers, 0 signals\n"), "the program's end")
+
+
+# Has 40 MB that it does not write, and shares them with a child, if it is to.
+HOLDS = """
+import os, sys
+held = b"x" * 40000000
+child = os.fork() if sys.argv[1] == "child" else None
+if child == 0:
+    os.read(0, 1)
+    os._exit(0)
+print("ready", flush=True)
+sys.stdin.read()
+if child:
+    os.waitpid(child, 0)
+"""
+
+
+def pss(pid):
+    with open("/proc/%d/smaps_rollup" % pid, encoding="ascii") as f:
+        return next(int(line.split()[1]) for line in f if line.startswith("Pss:"))
+
+
+@case("what is read does not come to be there twice: not in a copy, nor in a program that shares it with its child")
+def read_only():
+    with Waiting(need("python3"), "-c", HOLDS, "child") as program:
+        for way, how in (("never", STOOD), ("always", COPIED)):
+            before = pss(program.pid)
+            check_equal(attached(program.pid, "--leak-copy", way)[1]["how"], how, "how")
+            check(pss(program.pid) < before + 8000, "of %d kB it has %d now (%s)" % (before, pss(program.pid), how))
+    with cgroup("memory") as path, Waiting(*joined(path, [need("python3"), "-c", HOLDS, "alone"])) as program:
+        with open(cgroup_file(path, "peak"), encoding="ascii") as f:
+            before = int(f.read())
+        check_equal(attached(program.pid)[1]["how"], COPIED, "how")
+        with open(cgroup_file(path, "peak"), encoding="ascii") as f:
+            peak = int(f.read())
+        check(peak < before + (8 << 20), "of %d bytes it has had %d" % (before, peak))
 
 
 @case("none is made of a user's program who may have hardly more processes")

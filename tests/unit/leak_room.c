@@ -87,37 +87,48 @@ TEST(a_machine_without_limits_has_room)
 {
 	machine_make();
 	CHECK_ROOM("room");
-	put("proc/meminfo", "MemTotal: 1 kB\nMemAvailable:  80000 kB\n");
+	put("proc/meminfo", "MemTotal: 1 kB\nMemAvailable:  168000 kB\n");
+	CHECK_ROOM("room"); /* 64 MB and all of its 100 are needed */
+	put("proc/meminfo", "MemTotal: 1 kB\nMemAvailable:  167000 kB\n");
 	CHECK_ROOM("the machine has too little memory left");
+	machine_end();
+}
+
+static void status_large(void)
+{
+	put("proc/77/status", "Name:\tx\nVmData:\t  12000000 kB\nRssAnon:\t  8388608 kB\n"
+			      "VmSwap:\t       0 kB\nCapEff:\t0000000000000000\n");
+}
+
+TEST(a_large_program_is_not_written_at_once)
+{
+	machine_make();
+	status_large(); /* 8 GB, of which a quarter must fit */
+	put("proc/meminfo", "MemTotal: 1 kB\nMemAvailable:  2200000 kB\n");
+	CHECK_ROOM("room");
+	put("proc/meminfo", "MemTotal: 1 kB\nMemAvailable:  2100000 kB\n");
+	CHECK_ROOM("the machine has too little memory left");
+	put("proc/meminfo", "MemTotal: 1 kB\nMemAvailable:  2200000 kB\n");
+	put("sys/fs/cgroup/above/own/memory.oom.group", "1\n"); /* all are killed together */
+	CHECK_ROOM("the machine has too little memory left");
+	put("proc/meminfo", "MemTotal: 1 kB\nMemAvailable:  8500000 kB\n");
+	CHECK_ROOM("room");
 	machine_end();
 }
 
 TEST(limits_of_a_cgroup_and_of_those_above_count)
 {
 	machine_make();
-	put_number("sys/fs/cgroup/above/memory.max", 200 * MB);
+	put_number("sys/fs/cgroup/above/memory.max", 279 * MB);
 	put_number("sys/fs/cgroup/above/memory.current", 102 * MB);
-	CHECK_ROOM("room"); /* 64 and a quarter of 100 are needed */
-	put_number("sys/fs/cgroup/above/memory.current", 120 * MB);
+	CHECK_ROOM("room"); /* 64, all of its 100 and an eighth of them are needed */
+	put_number("sys/fs/cgroup/above/memory.current", 103 * MB);
 	CHECK_ROOM("its cgroup has too little memory left");
 	put("sys/fs/cgroup/above/memory.stat", "anon 5\ninactive_file 20971520\n");
 	CHECK_ROOM("room");
-	put_number("sys/fs/cgroup/above/own/memory.high", 110 * MB);
+	put_number("sys/fs/cgroup/above/own/memory.high", 270 * MB);
 	put_number("sys/fs/cgroup/above/own/memory.current", 100 * MB);
 	CHECK_ROOM("its cgroup has too little memory left");
-	machine_end();
-}
-
-TEST(where_all_are_killed_together_all_must_fit)
-{
-	machine_make();
-	put_number("sys/fs/cgroup/above/memory.max", 250 * MB);
-	put_number("sys/fs/cgroup/above/memory.current", 100 * MB);
-	CHECK_ROOM("room");
-	put("sys/fs/cgroup/above/own/memory.oom.group", "1\n");
-	CHECK_ROOM("its cgroup has too little memory left for all that it might write");
-	put_number("sys/fs/cgroup/above/memory.max", 270 * MB);
-	CHECK_ROOM("room");
 	machine_end();
 }
 
@@ -130,16 +141,13 @@ TEST(cgroups_of_version_1)
 		"31 25 0:27 / /sys/fs/cgroup/pids rw - cgroup cgroup rw,cpu,pids\n");
 	put_number("sys/fs/cgroup/memory/a/memory.limit_in_bytes", 9223372036854771712u);
 	put_number("sys/fs/cgroup/memory/a/memory.usage_in_bytes", 100 * MB);
-	put_number("sys/fs/cgroup/memory/memory.limit_in_bytes", 180 * MB);
+	put_number("sys/fs/cgroup/memory/memory.limit_in_bytes", 260 * MB);
 	put_number("sys/fs/cgroup/memory/memory.usage_in_bytes", 100 * MB);
 	put_number("sys/fs/cgroup/pids/p/pids.current", 100);
 	put("sys/fs/cgroup/pids/p/pids.max", "max\n");
 	CHECK_ROOM("its cgroup has too little memory left");
 	put("sys/fs/cgroup/memory/memory.stat", "cache 9\ntotal_inactive_file 31457280\n");
 	CHECK_ROOM("room");
-	put("sys/fs/cgroup/memory/a/memory.oom_control", "oom_kill_disable 1\nunder_oom 0\n");
-	CHECK_ROOM("its cgroup has too little memory left for all that it might write");
-	put("sys/fs/cgroup/memory/a/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\n");
 	put("sys/fs/cgroup/pids/p/pids.max", "110\n");
 	CHECK_ROOM("its cgroup may have hardly more processes (pids.max)");
 	machine_end();
@@ -223,7 +231,7 @@ int main(void)
 {
 	RUN(a_machine_without_limits_has_room);
 	RUN(limits_of_a_cgroup_and_of_those_above_count);
-	RUN(where_all_are_killed_together_all_must_fit);
+	RUN(a_large_program_is_not_written_at_once);
 	RUN(cgroups_of_version_1);
 	RUN(a_cgroup_that_cannot_be_seen_is_no_room);
 	RUN(promised_memory);
