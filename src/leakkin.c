@@ -3,64 +3,104 @@
 #include "src/leakkin.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "src/leakcheck.h"
+#include "src/util/clock.h"
 #include "src/watch.h"
+
+struct kin {
+	char *path; /* of its segment: a session may be closed before us, and be another's then */
+	struct leakcheck *made; /* the last that worked, or the only one */
+	bool ended; /* it was scanned at its end */
+	uint64_t due_ns; /* the next, if there is one every so often */
+	/* For snapshots of a turn. */
+	unsigned number;
+	struct snap_leaks shown;
+	struct snap_leak_round round[2];
+};
 
 struct leakkin {
 	size_t count;
-	struct kin {
-		const struct session *of;
-		struct leakcheck *made;
-	} kin[WATCH_MEMBERS_MAX];
+	struct kin kin[WATCH_MEMBERS_MAX];
 };
 
-static bool was_scanned(const struct leakkin *k, const struct session *s)
+/* NULL: it was not scanned so far. */
+static struct kin *kin_find(const struct run *r, const struct session *s)
 {
-	for (size_t i = 0; i < k->count; i++)
-		if (k->kin[i].of == s)
-			return true;
-	return false;
+	struct leakkin *k = r->leakkin;
+
+	for (size_t i = 0; k && i < k->count; i++)
+		if (strcmp(k->kin[i].path, session_path(s)) == 0)
+			return &k->kin[i];
+	return NULL;
 }
 
-static void scan(struct run *r, struct session *s, bool ends)
+/* NULL: there is no room for more. */
+static struct kin *kin_of(struct run *r, const struct session *s)
+{
+	struct kin *found = kin_find(r, s);
+	struct leakkin *k = r->leakkin;
+
+	if (found)
+		return found;
+	if (!k)
+		k = r->leakkin = calloc(1, sizeof(*r->leakkin));
+	if (!k || k->count == WATCH_MEMBERS_MAX)
+		return NULL;
+	found = &k->kin[k->count];
+	found->path = strdup(session_path(s));
+	k->count += found->path != NULL;
+	return found->path ? found : NULL;
+}
+
+/* One that did not work says so if there is no other. True: it has worked. */
+static bool made_take(struct kin *k, struct session *s, struct leakcheck *made)
+{
+	if (!made || (k->made && leakcheck_result(made)->failed)) {
+		leakcheck_free(made);
+		return false;
+	}
+	leakcheck_compare(made, k->made);
+	session_leaks(s, leakcheck_result(made));
+	leakcheck_free(k->made);
+	k->made = made;
+	return !leakcheck_result(made)->failed;
+}
+
+static void scan(struct run *r, struct session *s, struct kin *k, bool ends)
 {
 	struct leak_wish wish = run_leak_wish(r, session_pid(s));
-	struct leakkin *k = r->leakkin;
 
 	if (ends)
 		wish.copying = LEAK_COPY_NEVER; /* it may as well stand still */
-	k->kin[k->count] = (struct kin){ s, leakcheck_run(session_segment(s), &wish) };
+	made_take(k, s, leakcheck_run(session_segment(s), &wish));
 	if (ends)
 		read_leak_done(session_segment(s));
-	if (k->kin[k->count].made)
-		session_leaks(s, leakcheck_result(k->kin[k->count].made));
-	k->count++;
-}
-
-static bool has_room(struct run *r)
-{
-	if (!r->leakkin)
-		r->leakkin = calloc(1, sizeof(*r->leakkin));
-	return r->leakkin && r->leakkin->count < WATCH_MEMBERS_MAX;
+	k->ended = true;
 }
 
 static void look(void *ctx, struct session *s)
 {
 	struct run *r = ctx;
+	struct kin *k;
 
-	if (session_alive(s) && has_room(r) && !was_scanned(r->leakkin, s) &&
-		read_leak_waits(session_segment(s)))
-		scan(r, s, true);
+	if (!session_alive(s) || !read_leak_waits(session_segment(s)))
+		return;
+	k = kin_of(r, s);
+	if (k && !k->ended)
+		scan(r, s, k, true);
 }
 
 static void finish(void *ctx, struct session *s)
 {
 	struct run *r = ctx;
+	struct kin *k;
 
 	look(ctx, s);
-	if (session_alive(s) && has_room(r) && !was_scanned(r->leakkin, s))
-		scan(r, s, false);
+	k = session_alive(s) ? kin_of(r, s) : NULL;
+	if (k && !k->ended)
+		scan(r, s, k, false);
 }
 
 void leakkin_look(struct run *r)
@@ -75,6 +115,70 @@ void leakkin_finish(struct run *r)
 		watch_members(r->watch, finish, r);
 }
 
+/* ---- every so often ---- */
+
+struct turn {
+	struct run *run;
+	struct session *scanned; /* one at a time: others may wait at their end */
+};
+
+static bool is_due(const struct run *r, const struct session *s)
+{
+	const struct kin *k = kin_find(r, s);
+	uint64_t now = clock_monotonic_ns();
+
+	if (k)
+		return !k->ended && now >= k->due_ns;
+	return now - session_identity(s)->created_ns >= r->options->leak_every_ns;
+}
+
+/* One that cannot be scanned now is tried again. */
+static void turn_take(void *ctx, struct session *s)
+{
+	struct turn *t = ctx;
+	struct leak_wish wish;
+	struct kin *k;
+
+	if (t->scanned || !session_alive(s) || !is_due(t->run, s))
+		return;
+	k = kin_of(t->run, s);
+	if (!k)
+		return;
+	wish = run_leak_wish(t->run, session_pid(s));
+	if (made_take(k, s, leakcheck_run(session_segment(s), &wish))) {
+		k->shown = *leakcheck_result(k->made);
+		session_leaks(s, &k->shown);
+		t->scanned = s;
+	}
+	k->due_ns = clock_monotonic_ns() + t->run->options->leak_every_ns;
+}
+
+struct session *leakkin_turn(struct run *r)
+{
+	struct turn t = { .run = r };
+
+	if (r->child.pid)
+		watch_members(r->watch, turn_take, &t);
+	return t.scanned;
+}
+
+void leakkin_judge(struct run *r, struct session *session, const struct snapshot *s)
+{
+	struct kin *k = kin_of(r, session);
+
+	if (r->suppressions)
+		leakcheck_suppress(k->made, s, r->suppressions);
+	k->shown = *leakcheck_result(k->made);
+	k->round[0] = k->round[1];
+	k->round[1] = (struct snap_leak_round){
+		.number = ++k->number, .ns = k->shown.at_ns, .stop_ns = k->shown.stop_ns
+	};
+	memcpy(k->round[1].sum, k->shown.sum, sizeof(k->shown.sum));
+	k->shown.nrounds = k->number > 1 ? 2 : 1;
+	k->shown.rounds = k->round + 2 - k->shown.nrounds;
+	session_leaks(session, leakcheck_result(k->made));
+}
+
 void leakkin_suppress(struct run *r, const struct snapshot *s)
 {
 	struct leakkin *k = r->leakkin;
@@ -87,8 +191,10 @@ void leakkin_suppress(struct run *r, const struct snapshot *s)
 
 void leakkin_free(struct run *r)
 {
-	for (size_t i = 0; r->leakkin && i < r->leakkin->count; i++)
+	for (size_t i = 0; r->leakkin && i < r->leakkin->count; i++) {
 		leakcheck_free(r->leakkin->kin[i].made);
+		free(r->leakkin->kin[i].path);
+	}
 	free(r->leakkin);
 	r->leakkin = NULL;
 }

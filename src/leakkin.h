@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Leak scans of a launch's other processes, for a report: each at its end, and those that go on
- * when the report is made, then. Main thread.
+ * when the report is made, then; and every so often, if that is asked for. Main thread.
  */
 #ifndef SRC_LEAKKIN_H
 #define SRC_LEAKKIN_H
@@ -10,6 +10,13 @@
 
 /* To be called often. Who waits at its end is scanned, and let go. */
 void leakkin_look(struct run *r);
+/*
+ * To be called often: scans one of them, if it is due. Its session, or NULL. When its names are in,
+ * judge takes out what the rules match, and `s`, a snapshot of it, says what is new since the turn
+ * before.
+ */
+struct session *leakkin_turn(struct run *r);
+void leakkin_judge(struct run *r, struct session *session, const struct snapshot *s);
 /* Before the last snapshot: who still runs is scanned now. */
 void leakkin_finish(struct run *r);
 /* After it: takes what the rules match out of the children's results. */

@@ -63,7 +63,7 @@ void leaklook_begin(struct run *r, int fd)
 	shownleaks_every(r, o->leak_every_ns);
 }
 
-static void tell(struct run *r, const struct snapshot *s)
+static void tell(struct run *r, const struct snapshot *s, bool of_other)
 {
 	const struct options *o = r->options;
 	const struct export_options e = {
@@ -71,7 +71,7 @@ static void tell(struct run *r, const struct snapshot *s)
 	};
 	struct strbuf text = STRBUF_INIT;
 
-	export_leak_round(&text, s, &e);
+	export_leak_round(&text, s, &e, of_other);
 	if (r->leakrounds->fd < 0)
 		strbuf_free(&text);
 	else if (outfile_put(r->leakrounds->fd, &text, o) != 0)
@@ -124,7 +124,7 @@ static void round_take(struct run *r, struct session *session, struct scans *sca
 	shown_set(l, scans_state(scans)->last);
 	round_add(l, scans_state(scans)->number);
 	if (s)
-		tell(r, s);
+		tell(r, s, false);
 	snapshot_unref(s);
 	if (!r->options->batch)
 		session_leaks(session, NULL); /* a report has the last one's only */
@@ -145,9 +145,22 @@ static void failure_take(struct run *r, const char *why)
 	free(l->failed);
 	l->failed = strdup(why);
 	none.now_realtime_ns = clock_realtime_ns();
-	tell(r, &none);
+	tell(r, &none, false);
 	if (l->shown.failed)
 		l->shown.failed = l->failed ? l->failed : NONE_YET;
+}
+
+/* Those that it has started. */
+static void others_look(struct run *r)
+{
+	struct session *session = leakkin_turn(r);
+	struct snapshot *s = session ? named(session) : NULL;
+
+	if (!s)
+		return;
+	leakkin_judge(r, session, s);
+	tell(r, s, true);
+	snapshot_unref(s);
 }
 
 /* Another image: what was found in the one before says nothing of it. */
@@ -182,6 +195,7 @@ static void rounds_look(struct run *r, struct session *s, bool waits)
 		failure_take(r, state->failed);
 	else if (state->last && state->version != l->version)
 		round_take(r, s, scans);
+	others_look(r);
 }
 
 static struct snapshot *rounds_final(struct run *r)

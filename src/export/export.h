@@ -39,9 +39,10 @@ void export_text(struct strbuf *out, const struct snapshot *s, const struct expo
 /* The stable JSON report, one object, all sites, newline-terminated. */
 void export_json(struct strbuf *out, const struct snapshot *s, const struct export_options *o);
 /* What the newest of many leak scans found that the one before did not; or why there was none, as
- * of now_realtime_ns alone. */
-void export_leak_round(
-	struct strbuf *out, const struct snapshot *s, const struct export_options *o);
+ * of now_realtime_ns alone. `of_other`: of a process that is not the one that was launched, so it
+ * is told which. */
+void export_leak_round(struct strbuf *out, const struct snapshot *s, const struct export_options *o,
+	bool of_other);
 /* As JUnit XML: a test for each class of `failures`, which fails once per call site. */
 void export_junit(struct strbuf *out, const struct snapshot *s, const struct export_options *o);
 

@@ -99,22 +99,32 @@ static void sites_put(struct strbuf *out, const struct snapshot *s, const struct
 		strbuf_puts(out, "  no call site changed since the scan before\n");
 }
 
-void export_leak_round(struct strbuf *out, const struct snapshot *s, const struct export_options *o)
+/* "leak scan 2 of process 4711, ./worker, at ..." */
+static void head_put(struct strbuf *out, const struct snapshot *s, bool of_other)
+{
+	const struct snap_leak_round *r = &s->leaks->rounds[s->leaks->nrounds - 1];
+	char time[32], up[UNITS_MAX], stop[UNITS_MAX];
+
+	strbuf_printf(out, "leak scan %u", r->number);
+	if (of_other)
+		strbuf_printf(out, " of process %d, %s,", (int)s->pid, s->command);
+	strbuf_printf(out, " at %s, %s after the start; the program stood still for %s\n",
+		clock_iso8601(time, s->start_realtime_ns + r->ns), units_duration(up, r->ns),
+		units_duration(stop, r->stop_ns));
+}
+
+void export_leak_round(
+	struct strbuf *out, const struct snapshot *s, const struct export_options *o, bool of_other)
 {
 	const struct snap_leaks *l = s->leaks;
-	char time[32], up[UNITS_MAX], stop[UNITS_MAX];
-	const struct snap_leak_round *r;
+	char time[32];
 
 	if (l->failed || l->nrounds == 0) {
 		strbuf_printf(out, "leak scan at %s: %s\n\n",
 			clock_iso8601(time, s->now_realtime_ns), l->failed ? l->failed : "none");
 		return;
 	}
-	r = &l->rounds[l->nrounds - 1];
-	strbuf_printf(out,
-		"leak scan %u at %s, %s after the start; the program stood still for %s\n",
-		r->number, clock_iso8601(time, s->start_realtime_ns + r->ns),
-		units_duration(up, r->ns), units_duration(stop, r->stop_ns));
+	head_put(out, s, of_other);
 	for (unsigned i = 0; i < SNAP_LEAK_REACHABLE; i++)
 		class_put(out, l, (enum snap_leak_class)i);
 	sites_put(out, s, o);

@@ -11,7 +11,7 @@ import subprocess
 
 from proving import (HEAPTOP, LIBRARY, Failure, case, check, check_equal, environment, run_cases, scratch, target,
                      wait_for)
-from scanning import Fed
+from scanning import Fed, account
 
 EVERY = "--leak-check=every:100ms"
 OUT, ERR = os.path.join(scratch, "out"), os.path.join(scratch, "err")
@@ -42,21 +42,22 @@ class Asked(Fed):
         self.ask("turn 10")
 
 
-def last_definite(path):
+def last_definite(path, of=""):
     """Number, bytes and blocks of the last scan that is told there whole."""
-    found = re.findall(r"^leak scan (\d+) at .*\n  definite  ([\d,]+) bytes in (\d+) blocks.*\n", read(path), re.M)
+    found = re.findall(r"^leak scan (\d+)%s at .*\n  definite  ([\d,]+) bytes in (\d+) blocks.*\n" % of, read(path),
+                       re.M)
     return tuple(int(n.replace(",", "")) for n in found[-1]) if found else (0, 0, 0)
 
 
-def wait_definite(path, bytes_, blocks, after=0):
+def wait_definite(path, bytes_, blocks, after=0, of=""):
     def there():
-        number, *sums = last_definite(path)
+        number, *sums = last_definite(path, of)
         return number > after and sums == [bytes_, blocks]
     try:
         wait_for(there, "a scan with %d blocks" % blocks)
     except Failure as failure:
         raise Failure("%s: %s" % (failure, read(path)[-600:])) from failure
-    return last_definite(path)[0]
+    return last_definite(path, of)[0]
 
 
 @case("each scan of a program says what came since the one before, and the report has the last")
@@ -74,6 +75,27 @@ def launched():
     check(re.search(r"definite +3,500 bytes in 5 blocks\n", rest), "the report: " + rest)
     number = last_definite(OUT)[0]
     check("it is the last of %d, " % number in rest, "the report does not say which scan it has")
+
+
+@case("so is each process that it has started, and what the last scan found of one that is killed counts")
+def others():
+    command = [HEAPTOP, EVERY, "-o", OUT, "--fail-on", "definite", "--"]
+    with Asked([*command, "sh", "-c", target("asked") + "; true"]) as program:
+        of = " of process %d, %s," % (program.pid, target("asked"))
+        program.lose(3)
+        number = wait_definite(OUT, 2100, 3, of=of)
+        program.lose(2)
+        wait_definite(OUT, 3500, 5, number, of)
+        os.kill(program.pid, signal.SIGKILL)
+        check_equal(program.end()[0], 1, "status")
+    scans, rest = read(OUT).split("heaptop 0", 1)
+    check(re.search(r"^  \+1,400 bytes, \+2 blocks: definite, (?:new|now .*): .*asked", scans, re.M), scans)
+    check("below     definite   3,500 bytes in 5 blocks, in 1 of 1 other process\n" in rest, rest)
+    with Fed([*command, target("leaks_forked"), "wait"]) as program:
+        said = "".join(iter(program.process.stdout.readline, "ready\n"))
+        blocks, bytes_ = account(said)["definite_since_fork"]
+        wait_definite(OUT, bytes_, blocks, of=" of process %s, .*," % re.search(r"^pid (\d+)$", said, re.M)[1])
+        check_equal(program.end()[0], 1, "status")
 
 
 @case("what is attached to is scanned until the viewer is to end, and goes on; JSON has the history")

@@ -148,7 +148,7 @@ static const char *round_text(void)
 	const struct export_options o = { .top = 2, .names = NAMES_FULL };
 
 	strbuf_reset(&out);
-	export_leak_round(&out, &snapshot, &o);
+	export_leak_round(&out, &snapshot, &o, false);
 	CHECK(!out.failed);
 	return strbuf_text(&out);
 }
