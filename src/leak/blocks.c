@@ -347,7 +347,8 @@ static void fresh_join(struct leak_blocks *b, const struct leak_blocks *fresh)
 int leak_blocks_patch(
 	struct leak_blocks *b, struct leak_range *parts, size_t count, struct leak_blocks *fresh)
 {
-	int rc = leak_blocks_reserve(b, (uint64_t)b->count + fresh->count);
+	uint64_t all = (uint64_t)b->count + fresh->count;
+	int rc = all <= LEAK_BLOCKS_MAX ? leak_blocks_reserve(b, all) : -E2BIG;
 
 	if (count == 0 && fresh->count == 0)
 		return 0;

@@ -19,6 +19,7 @@
 #include "src/leak/learn.h"
 #include "src/leak/loader.h"
 #include "src/leak/moving.h"
+#include "src/leak/sharers.h"
 #include "src/leak/table.h"
 #include "src/util/clock.h"
 
@@ -34,6 +35,7 @@ struct scan {
 	struct leak_result *out;
 	char *message;
 	struct leak_stop stop;
+	struct leak_sharers sharers;
 	struct leak_space space;
 	struct leak_blocks blocks;
 	struct leak_blocks unsure; /* seen, but perhaps not there when the copy was made */
@@ -219,6 +221,7 @@ static int standing_read(struct scan *s)
 	if (rc != 0)
 		return rc;
 	s->out->busy = leak_moving_await(s->segment, &s->stop, &s->space);
+	leak_sharers_note(&s->sharers, &s->stop);
 	phase_tell(s, LEAK_READING);
 	rc = space_look(s);
 	if (rc == 0)
@@ -363,6 +366,7 @@ static void *stop_and_read(void *ctx)
 	s->table = (struct leak_table){ .segment = s->segment, .pid = s->wish->pid };
 	copy_prepare(s);
 	blocks_prepare(s);
+	leak_sharers_find(&s->sharers, s->wish->pid);
 	leak_table_watch(&s->table);
 	if (leak_table_read(&s->table, &s->blocks) != 0) {
 		leak_blocks_free(&s->blocks);

@@ -376,6 +376,16 @@ def without_leader():
     check_classes(found(leaks), want)
 
 
+@case("another process that has the same memory does not stop, and that is said")
+def shared():
+    with Waiting(target("leaks"), "shared") as program:
+        want = account("".join(program.said))
+        _, leaks = attached(program.pid, "--leak-copy", "always")
+        check_equal((leaks["threads"], leaks["threads_running"], leaks["how"]), (2, 1, "stop and read"), "threads")
+        check_classes(found(leaks), want)
+        check_equal(program.end(), (0, ""), "the program's end")
+
+
 @case("what a forked child hangs on blocks of its parent is reachable, and what it loses is lost")
 def forked_child():
     with Waiting(target("leaks_forked"), "wait") as program:

@@ -10,6 +10,7 @@
  * leaks vfork      the same of a vfork child, for which it waits; only some of the blocks
  * leaks _exit      ends by _exit(3); only some
  * leaks leader     its first thread ends, another one says "ready", waits, and ends it; only some
+ * leaks shared     "wait", while another process has the same memory; only some
  * leaks exec       goes on as "leaks _exec", which is as "leaks _exit", but ends 0
  * leaks list N     a lost list of N nodes
  * leaks large      blocks over 4 GB, hardly touched, and mappings; says "ready" and waits
@@ -21,6 +22,8 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -491,6 +494,24 @@ static void *wait_alone(void *arg)
 	return arg;
 }
 
+static int pause_always(void *arg)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	while (!arg)
+		pause();
+	return 0;
+}
+
+static void wait_shared(void)
+{
+	char *stack = (char *)(uintptr_t)map_pool(MAP_PRIVATE);
+	pid_t pid = clone(pause_always, stack + 65536, CLONE_VM | SIGCHLD, NULL);
+
+	wait_for_end();
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
 /* What comes after the account. */
 static int end(const char *how, char *self)
 {
@@ -500,6 +521,8 @@ static int end(const char *how, char *self)
 		_exit(3);
 	if (strcmp(how, "exec") == 0)
 		execl("/proc/self/exe", self, "_exec", NULL);
+	if (strcmp(how, "shared") == 0)
+		wait_shared();
 	if (strcmp(how, "leader") == 0) {
 		thread_start(wait_alone, NULL);
 		pthread_exit(NULL);
