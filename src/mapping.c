@@ -349,7 +349,8 @@ static bool span_flags(const struct reading *r, struct map *m, const struct map_
 		for (size_t i = 0; i < n; i++)
 			m->page[s->page + at + i].flags =
 				(entries[i] & PROC_PAGE_PRESENT ? MAP_PAGE_PRESENT : 0) |
-				(entries[i] & PROC_PAGE_SWAPPED ? MAP_PAGE_SWAPPED : 0);
+				(entries[i] & PROC_PAGE_SWAPPED ? MAP_PAGE_SWAPPED : 0) |
+				(entries[i] & PROC_PAGE_EXCLUSIVE ? 0 : MAP_PAGE_SHARED);
 		at += n;
 	}
 	return true;

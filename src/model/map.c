@@ -112,14 +112,31 @@ static void chunks_cut(struct cutter *c, uint64_t start, uint64_t end, size_t un
 	fine_add(c, at, end, MAP_OTHER);
 }
 
+/* Up to where the block reaches that began in the mapping before: madvise(2), of huge pages for
+ * one, cuts the mapping of a large block. */
+static uint64_t reach_of_last(const struct cutter *c, uint64_t start, uint64_t end)
+{
+	const struct map_block *b = c->block > 0 ? &c->in->block[c->block - 1] : NULL;
+	const struct map_span *last = c->map->spans > 0 ? &c->map->span[c->map->spans - 1] : NULL;
+
+	if (!b || !last || last->end != start || !last->is_fine ||
+		(last->kind != MAP_CHUNKS && last->kind != MAP_POOL) || b->addr + b->size <= start)
+		return start;
+	return b->addr + b->size < end ? page_up(b->addr + b->size) : end;
+}
+
 /* A part of a plain mapping of which nothing else is known. False: it is too large to be looked at
  * page by page, or has no blocks. */
 static bool plain_cut(struct cutter *c, uint64_t start, uint64_t end, bool must)
 {
 	size_t until = blocks_until(c, end);
+	uint64_t from = reach_of_last(c, start, end);
 
-	if (!must && (until == c->block || !has_pages(c, end - start)))
+	if (!must && ((until == c->block && from == start) || !has_pages(c, end - start)))
 		return false;
+	if (from > start)
+		fine_add(c, start, from, c->map->span[c->map->spans - 1].kind);
+	start = from;
 	if (until == c->block)
 		fine_add(c, start, end, MAP_OTHER);
 	else if (has_small(c, until))

@@ -67,7 +67,11 @@ struct map_input {
 
 /* ---- what comes of it ---- */
 
-enum map_page_flag { MAP_PAGE_PRESENT = 1, MAP_PAGE_SWAPPED = 2 };
+enum map_page_flag {
+	MAP_PAGE_PRESENT = 1,
+	MAP_PAGE_SWAPPED = 2,
+	MAP_PAGE_SHARED = 4 /* present, and perhaps nobody's, or of more processes than one */
+};
 
 struct map_page {
 	uint32_t site; /* that has most of it; meaningless while `owned` is 0 */

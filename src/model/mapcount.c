@@ -45,6 +45,68 @@ struct counter {
 	size_t sites;
 };
 
+/* ---- pages of zeros ---- */
+
+/*
+ * What was read, and never written, is the kernel's page of zeros, of 2 MB where huge pages are
+ * used. pagemap calls it present, but nobody has it, and it is not in RSS. It is like a page shared
+ * since a fork there; how many of these are none the mapping's own RSS tells, so that the sum is
+ * right even where not which.
+ */
+typedef void page_visit(struct map_page *page, uint64_t *surplus);
+
+static void page_count(struct map_page *page, uint64_t *surplus)
+{
+	*surplus += page->flags & MAP_PAGE_PRESENT ? MAP_PAGE_BYTES : 0;
+}
+
+static void page_forget(struct map_page *page, uint64_t *surplus)
+{
+	if (*surplus < MAP_PAGE_BYTES || !(page->flags & MAP_PAGE_PRESENT) ||
+		!(page->flags & MAP_PAGE_SHARED))
+		return;
+	page->flags &= (uint8_t)~MAP_PAGE_PRESENT;
+	*surplus -= MAP_PAGE_BYTES;
+}
+
+/* All pages of a span, each with what is its mapping's. */
+static void span_visit(struct map *m, const struct map_input *in, const struct map_span *s,
+	page_visit *visit, uint64_t *surplus)
+{
+	size_t v = sorted_through(SORTED_BY(in->vma, in->vmas, end), s->start);
+
+	for (uint64_t at = s->start; at < s->end && v < in->vmas; at += MAP_PAGE_BYTES) {
+		while (v < in->vmas && in->vma[v].end <= at)
+			v++;
+		if (v < in->vmas && in->vma[v].start <= at)
+			visit(&m->page[s->page + (at - s->start) / MAP_PAGE_BYTES], &surplus[v]);
+	}
+}
+
+static void spans_visit(
+	struct map *m, const struct map_input *in, page_visit *visit, uint64_t *surplus)
+{
+	for (size_t i = 0; i < m->spans; i++)
+		if (m->span[i].is_fine)
+			span_visit(m, in, &m->span[i], visit, surplus);
+}
+
+static int zeros_forget(struct map *m, const struct map_input *in)
+{
+	uint64_t *surplus = calloc(in->vmas + 1, sizeof(*surplus));
+
+	if (!surplus)
+		return -ENOMEM;
+	spans_visit(m, in, page_count, surplus);
+	for (size_t v = 0; v < in->vmas; v++)
+		surplus[v] -= surplus[v] < in->vma[v].rss_bytes ? surplus[v] : in->vma[v].rss_bytes;
+	spans_visit(m, in, page_forget, surplus);
+	free(surplus);
+	return 0;
+}
+
+/* ---- kinds ---- */
+
 static bool is_heap(enum map_kind kind)
 {
 	return kind == MAP_BRK || kind == MAP_ARENA || kind == MAP_POOL;
@@ -337,7 +399,7 @@ static void rows_count(struct counter *c)
 
 int map_count(struct map *m, const struct map_input *in)
 {
-	struct counter *c = calloc(1, sizeof(*c));
+	struct counter *c = zeros_forget(m, in) == 0 ? calloc(1, sizeof(*c)) : NULL;
 
 	if (!c)
 		return -ENOMEM;

@@ -109,6 +109,14 @@ def _():
         check(again["memory"]["trim_bytes"] < 1 << 20, "after trim %d" % again["memory"]["trim_bytes"])
 
 
+@case("memory_that_was_only_read_is_none")
+def _():
+    with Program([target("unwritten")]) as program:
+        frame = program.frame()
+        check_sum(frame, program.rss())
+        near(frame["memory"]["mapped_bytes"], 12 << 20, 0.01, "what was written of large blocks")
+
+
 @case("memory_of_python_names_who_pins")
 def _():
     with Program([need("python3"), "-c", PYTHON], PYTHONHASHSEED=1) as program:

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #define PAGES 25000 /* 100 MB */
@@ -73,6 +74,7 @@ int main(void)
 	char *own = mmap(NULL, 6 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	pthread_t thread;
 
+	prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0); /* what is written, and no more, is in memory */
 	memset(large, 4, LARGE);
 	memset(half, 5, LARGE / 2);
 	memset(own, 6, 6 << 20);

@@ -192,6 +192,57 @@ TEST(blocks_with_mappings_of_their_own_are_cut_out)
 }
 
 /* Small blocks make a mapping the allocator's: glibc's own, or that of one that is not known. */
+static void half_shared(struct map *m)
+{
+	for (size_t i = 0; i < 8; i++)
+		m->page[i].flags |= i % 2 ? MAP_PAGE_SHARED : 0;
+}
+
+/* Pages that were only read are present, and in nobody's memory: what RSS says is right. */
+TEST(pages_of_zeros_are_no_memory)
+{
+	static const struct map_block block[] = { { BRK + 16, 7 * PAGE, 1 } };
+	struct map_vma vma = heap;
+	struct map_input in = {
+		.vma = &vma, .vmas = 1, .block = block, .blocks = 1, .glibc = true
+	};
+
+	for (unsigned zeros = 0; zeros <= 5; zeros++) {
+		unsigned gone = zeros < 4 ? zeros : 4; /* the others are of this process alone */
+		struct map *m;
+
+		vma.rss_bytes = (8 - zeros) * PAGE;
+		m = make(&in, half_shared);
+		CHECK_INT(m->account.rss_bytes, (8 - gone) * PAGE);
+		CHECK_INT(m->page[1].flags & MAP_PAGE_PRESENT, zeros ? 0 : MAP_PAGE_PRESENT);
+		check_sum(m);
+		map_unref(m);
+	}
+}
+
+/* Its middle has huge pages, or is otherwise unlike the rest; then comes the program's own. */
+TEST(a_block_whose_mapping_was_cut_is_one)
+{
+	static const struct map_vma vma[] = { { ANON, ANON + PAGE, MAP_OTHER, true, PAGE, 0 },
+		{ ANON + PAGE, ANON + 30 * PAGE, MAP_OTHER, true, 29 * PAGE, 0 },
+		{ ANON + 30 * PAGE, ANON + 50 * PAGE, MAP_OTHER, true, 20 * PAGE, 0 } };
+	static const struct map_block block[] = { { ANON + 16, 40 * PAGE - 16, 1 },
+		{ ANON + 41 * PAGE + 16, 9 * PAGE - 16, 2 } };
+	struct map_input in = { .vma = vma, .vmas = 3, .block = block, .blocks = 1, .glibc = true };
+	struct map *m = make(&in, NULL);
+
+	CHECK_INT(m->account.part[MAP_PART_MAPPED], 40 * PAGE - 16);
+	CHECK_INT(m->account.part[MAP_PART_OTHER], 10 * PAGE);
+	CHECK_INT(row_of(m, MAP_CHUNKS)->blocks, 1);
+	check_sum(m);
+	map_unref(m);
+	in.blocks = 2;
+	m = make(&in, NULL);
+	CHECK_INT(m->account.part[MAP_PART_OTHER], PAGE);
+	CHECK_INT(row_of(m, MAP_CHUNKS)->blocks, 2);
+	map_unref(m);
+}
+
 TEST(where_small_blocks_lie_is_the_allocators)
 {
 	static const struct map_vma vma = { ANON, ANON + 100 * PAGE, MAP_OTHER, true, 100 * PAGE,
@@ -347,6 +398,8 @@ int main(void)
 	RUN(what_is_not_there_is_not_pinned);
 	RUN(trim_gives_back_whole_free_pages);
 	RUN(blocks_with_mappings_of_their_own_are_cut_out);
+	RUN(pages_of_zeros_are_no_memory);
+	RUN(a_block_whose_mapping_was_cut_is_one);
 	RUN(where_small_blocks_lie_is_the_allocators);
 	RUN(arenas_stacks_and_our_own);
 	RUN(impossible_blocks_do_no_harm);
