@@ -226,16 +226,34 @@ static void leave_add(const char *capability)
 	}
 }
 
-/* Colours off, keypad off, cursor on, the screen that was there before; mouse reports off. */
+/*
+ * Curses scrolls within a region, and ends that by setting one as high as it knows the screen to
+ * be. Resized meanwhile, the terminal is left with less than all of it, for whoever writes next.
+ * This form is the whole screen, however high; the cursor is at home after it. NULL: unknown.
+ */
+static const char *whole_region(void)
+{
+	const char *region = tigetstr("csr");
+
+	return region && region != (char *)-1 && !strcmp(region, "\033[%i%p1%d;%p2%dr") ? "\033[r" : NULL;
+}
+
+/*
+ * All of the screen scrolls, colours off, keypad off, cursor on, the screen that was there before;
+ * mouse reports off.
+ */
 static void leave_prepare(bool mouse)
 {
 	static const char *const capabilities[] = { "sgr0", "op", "rmkx", "cnorm", "rmcup" };
 	static const char mouse_off[] = "\033[?1000l\033[?1006l";
+	const char *region = whole_region();
 
 	term.leave_bytes = 0;
+	while (region && *region)
+		term.leave[term.leave_bytes++] = *region++;
 	if (mouse && tigetstr("kmous") && tigetstr("kmous") != (char *)-1) {
-		memcpy(term.leave, mouse_off, sizeof(mouse_off) - 1);
-		term.leave_bytes = sizeof(mouse_off) - 1;
+		memcpy(term.leave + term.leave_bytes, mouse_off, sizeof(mouse_off) - 1);
+		term.leave_bytes += sizeof(mouse_off) - 1;
 	}
 	for (size_t i = 0; i < sizeof(capabilities) / sizeof(capabilities[0]); i++)
 		leave_add(capabilities[i]);
@@ -332,11 +350,26 @@ no_files:
 	return -ENOTTY;
 }
 
+/* What curses wrote last is out; the next that it writes says where it is. */
+static void region_reset(void)
+{
+	const char *region = whole_region();
+
+	if (region)
+		term_write(region, strlen(region));
+}
+
+static void curses_end(void)
+{
+	region_reset();
+	endwin();
+}
+
 void term_close(void)
 {
 	if (!term.open)
 		return;
-	endwin();
+	curses_end();
 	term.open = false;
 	delscreen(term.screen);
 	term_uncatch();
@@ -384,7 +417,7 @@ void term_suspend(void)
 	struct sigaction stop = { .sa_handler = SIG_DFL }, mine;
 
 	def_prog_mode();
-	endwin();
+	curses_end();
 	sigaction(SIGTSTP, &stop, &mine);
 	/* Alone (no shell that could continue us), the kernel ignores this and we go on. */
 	raise(SIGTSTP);
@@ -400,7 +433,7 @@ void term_lend(void)
 	struct sigaction stop = { .sa_handler = SIG_DFL };
 
 	def_prog_mode();
-	endwin();
+	curses_end();
 	sigaction(SIGTSTP, &stop, &lend_before);
 }
 
@@ -431,7 +464,7 @@ void term_write(const char *bytes, size_t len)
 
 void term_resume(void)
 {
-	endwin();
+	curses_end();
 	curses_back();
 }
 
@@ -440,8 +473,11 @@ void term_measure(int *height, int *width)
 	struct winsize size;
 
 	if (!ioctl(fileno(term.out), TIOCGWINSZ, &size) && size.ws_row && size.ws_col &&
-		(size.ws_row != LINES || size.ws_col != COLS))
+		(size.ws_row != LINES || size.ws_col != COLS)) {
 		resizeterm(size.ws_row, size.ws_col);
+		region_reset();
+		clearok(curscr, TRUE);
+	}
 	*height = LINES;
 	*width = COLS;
 }

@@ -380,6 +380,28 @@ def storm_of_resizes():
         s.close()
 
 
+def a_scroll_region_is_not_left():
+    """Resized while curses scrolls, a terminal is left with the region of the size before."""
+    for sent in (None, signal.SIGTERM, signal.SIGSEGV):
+        s = Watch("-d", "100ms")
+        try:
+            s.begin()
+            s.show(b"\x1b[1;3r")
+            if sent:
+                s.child.send_signal(sent)
+            else:
+                s.resize(24, 80)
+                s.wait(lambda seen: seen.line(r"F1Help.*F10/q") == 23, "the bar in the last line")
+                check_painted(s)
+                s.press("Q")
+            s.end()
+            check_usable(s, "user@host" if sent else "")
+        except AssertionError as e:
+            raise AssertionError(f"signal {sent}: {e}") from e
+        finally:
+            s.close()
+
+
 def suspend_and_resume():
     report, report_w = os.pipe()
     go_r, go = os.pipe()
@@ -463,8 +485,8 @@ if __name__ == "__main__":
     signal.alarm(280)
     wanted = sys.argv[1:]
     for test in (views_look_as_their_golden_screens, without_colours_they_look_as_their_golden_screens,
-                 start_sort_filter_freeze, every_view_is_painted, storm_of_resizes, suspend_and_resume,
-                 in_a_pipeline, whatever_ends_it):
+                 start_sort_filter_freeze, every_view_is_painted, storm_of_resizes, a_scroll_region_is_not_left,
+                 suspend_and_resume, in_a_pipeline, whatever_ends_it):
         if not wanted or test.__name__ in wanted:
             run(test)
     sys.exit(failed != 0)
