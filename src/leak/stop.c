@@ -27,9 +27,10 @@
 #include "src/proc/proc.h"
 #include "src/util/clock.h"
 
-/* Threads stop within microseconds; what takes longer than this sleeps where no signal reaches it.
- */
+/* Threads stop within microseconds; what takes longer than this sleeps where no signal reaches it,
+ * or waits for a processor: that one will stop, and what it does till then is not lost on us. */
 #define STOP_TIMEOUT_NS UINT64_C(200000000)
+#define STARVED_NS	UINT64_C(2000000000)
 #define PAUSE_NS	20000 /* between two looks */
 #define GO_NS		100000 /* for a thread to leave a hook: some hundred times what it takes */
 #define VECTORS_MAX	16384u /* of XSAVE's area: with AVX-512 and AMX some 11 KB */
@@ -196,6 +197,38 @@ size_t leak_stop_running(const struct leak_stop *s)
 	return running;
 }
 
+/* As in /proc/PID/task/TID/stat; 'X': it is not there. */
+static char thread_state(const struct leak_stop *s, pid_t tid)
+{
+	char path[64], text[1024];
+	struct proc_reading r = { 0 };
+	ssize_t got;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)s->pid, (int)tid);
+	got = proc_slurp(path, text, sizeof(text));
+	return got <= 0 || proc_parse_stat(text, (size_t)got, &r) != 0 ? 'X' : r.state;
+}
+
+static bool is_zombie(const struct leak_stop *s, pid_t tid)
+{
+	char state = thread_state(s, tid);
+
+	return state == 'Z' || state == 'X';
+}
+
+/* Whether it is worth while to wait on: not for a thread that sleeps where no signal reaches it.
+ * One that has stopped since it was looked at is seen at the next look. */
+static bool is_in_time(const struct leak_stop *s)
+{
+	uint64_t now = clock_monotonic_ns();
+
+	for (size_t i = 0; i < s->count && now > s->deadline_ns && now <= s->starved_ns; i++)
+		if (s->thread[i].state == LEAK_THREAD_RUNS &&
+			thread_state(s, s->thread[i].tid) != 'D')
+			return true;
+	return now <= s->deadline_ns;
+}
+
 /* Waits for all that were interrupted. */
 static void threads_await(struct leak_stop *s)
 {
@@ -207,22 +240,10 @@ static void threads_await(struct leak_stop *s)
 				thread_look(s, &s->thread[i]);
 			waits |= s->thread[i].state == LEAK_THREAD_RUNS;
 		}
-		if (!waits || clock_monotonic_ns() > s->deadline_ns)
+		if (!waits || !is_in_time(s))
 			return;
 		pause_ns(PAUSE_NS);
 	}
-}
-
-static bool is_zombie(const struct leak_stop *s, pid_t tid)
-{
-	char path[64], text[1024];
-	struct proc_reading r = { 0 };
-	ssize_t got;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)s->pid, (int)tid);
-	got = proc_slurp(path, text, sizeof(text));
-	return got <= 0 || proc_parse_stat(text, (size_t)got, &r) != 0 || r.state == 'Z' ||
-	       r.state == 'X';
 }
 
 /* 1, 0 if it has ended, or the error. */
@@ -277,6 +298,7 @@ static int threads_seize(struct leak_stop *s)
 static int threads_stop(struct leak_stop *s)
 {
 	int clean = 0;
+	uint64_t now;
 
 	s->whole = false;
 	while (clean < 2) {
@@ -286,7 +308,9 @@ static int threads_stop(struct leak_stop *s)
 			return rc;
 		threads_await(s);
 		clean = rc > 0 ? 0 : clean + 1;
-		if (clock_monotonic_ns() > s->deadline_ns)
+		/* Those that wait for a processor have stopped now, or never will. */
+		now = clock_monotonic_ns();
+		if (now > s->starved_ns || (now > s->deadline_ns && leak_stop_running(s) > 0))
 			break;
 	}
 	s->whole = clean >= 2 && leak_stop_running(s) == 0;
@@ -335,20 +359,23 @@ static bool is_our_child(pid_t pid)
 	return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
-int leak_stop(struct leak_stop *s, pid_t pid, char *message)
+static void stop_begin(struct leak_stop *s, pid_t pid)
 {
-	return leak_stop_within(s, pid, STOP_TIMEOUT_NS, message);
-}
-
-int leak_stop_within(struct leak_stop *s, pid_t pid, uint64_t ns, char *message)
-{
-	int rc;
-
 	/* Sleeps of some microseconds take as long; by default they take 50 more. */
 	prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
 	*s = (struct leak_stop){ .pid = pid, .is_child = is_our_child(pid) };
-	s->deadline_ns = clock_monotonic_ns() + ns;
-	rc = threads_stop(s);
+}
+
+static void patience_begin(struct leak_stop *s)
+{
+	s->deadline_ns = clock_monotonic_ns() + STOP_TIMEOUT_NS;
+	s->starved_ns = s->deadline_ns + STARVED_NS;
+}
+
+static int stop_all(struct leak_stop *s, pid_t pid, char *message)
+{
+	int rc = threads_stop(s);
+
 	if (rc == 0 && s->count == 0)
 		rc = -ESRCH;
 	if (rc == 0)
@@ -358,12 +385,24 @@ int leak_stop_within(struct leak_stop *s, pid_t pid, uint64_t ns, char *message)
 	return rc;
 }
 
+int leak_stop(struct leak_stop *s, pid_t pid, char *message)
+{
+	stop_begin(s, pid);
+	patience_begin(s);
+	return stop_all(s, pid, message);
+}
+
+int leak_stop_within(struct leak_stop *s, pid_t pid, uint64_t ns, char *message)
+{
+	stop_begin(s, pid);
+	s->deadline_ns = s->starved_ns = clock_monotonic_ns() + ns;
+	return stop_all(s, pid, message);
+}
+
 int leak_stop_thread(struct leak_stop *s, pid_t pid, pid_t tid)
 {
-	/* Sleeps of some microseconds take as long; by default they take 50 more. */
-	prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
-	*s = (struct leak_stop){ .pid = pid, .is_child = is_our_child(pid) };
-	s->deadline_ns = clock_monotonic_ns() + STOP_TIMEOUT_NS;
+	stop_begin(s, pid);
+	patience_begin(s);
 	if (thread_add(s, tid) > 0)
 		threads_await(s);
 	if (s->count == 1 && s->thread[0].state == LEAK_THREAD_STOPPED)
@@ -392,7 +431,7 @@ size_t leak_stop_retry(
 	for (size_t i = 0; i < s->count; i++)
 		if (s->thread[i].state == LEAK_THREAD_RUNS)
 			ptrace(PTRACE_INTERRUPT, s->thread[i].tid, NULL, NULL);
-	s->deadline_ns = clock_monotonic_ns() + STOP_TIMEOUT_NS;
+	patience_begin(s);
 	threads_stop(s); /* they may have made new ones */
 	return busy;
 }

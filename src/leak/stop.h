@@ -42,12 +42,14 @@ struct leak_stop {
 	size_t count;
 	bool whole; /* nothing of it runs: all threads that there are stopped in time */
 	bool gone_on; /* leak_stop_go */
-	uint64_t deadline_ns;
+	uint64_t deadline_ns; /* for threads that could stop at once */
+	uint64_t starved_ns; /* for those that wait for a processor to do so */
 };
 
 /*
- * Stops all threads, and reads their registers. A thread that does not stop in time (it waits for a
- * disk, or for a child of vfork) is left so. 0 or -errno with a message: why nothing was stopped.
+ * Stops all threads, and reads their registers. A thread that does not stop in time is left so:
+ * within 0.2 s (it waits for a disk, or for a child of vfork), or within 2 s more if it waits for a
+ * processor. 0 or -errno with a message: why nothing was stopped.
  */
 int leak_stop(struct leak_stop *s, pid_t pid, char *message);
 /* The same where nothing is lost if one does not stop: in so short a time. */

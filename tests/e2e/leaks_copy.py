@@ -7,6 +7,7 @@ import contextlib
 import os
 import signal
 import subprocess
+import sys
 import threading
 import time
 
@@ -45,6 +46,34 @@ def unseen():
                 check_equal(how_of(program.process.pid), (COPIED, None), kind)
                 check_equal(zombies(program.process.pid), [], "zombies of " + kind)
             check_equal(program.end(), (0, "0 strangers, 0 signals\n"), kind)
+
+
+HOG = """
+import os, time
+os.sched_setaffinity(0, {%d})
+os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+print("hogs", flush=True)
+end = time.monotonic() + 0.7
+while time.monotonic() < end:
+    pass
+"""
+
+
+@case("a thread that gets no processor for a while is waited for, and is no reason against a copy")
+def starved():
+    processors = os.sched_getaffinity(0)
+    if len(processors) < 2:
+        raise Skip("one processor")
+    one = max(processors)
+    with Waiting(target("copied"), "1", "alone") as program:
+        os.sched_setaffinity(program.process.pid, {one})
+        with subprocess.Popen([sys.executable, "-c", HOG % one], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as hog:
+            if not hog.stdout.readline():
+                raise Skip("no right to be SCHED_FIFO")
+            os.sched_setaffinity(0, processors - {one})
+            how = how_of(program.process.pid, "--leak-copy", "always")
+            os.sched_setaffinity(0, processors)
+        check_equal(how, (COPIED, None), "how")
 
 
 REFUSED = {"any": "it waits for children of every kind",
