@@ -235,7 +235,8 @@ static const char *whole_region(void)
 {
 	const char *region = tigetstr("csr");
 
-	return region && region != (char *)-1 && !strcmp(region, "\033[%i%p1%d;%p2%dr") ? "\033[r" : NULL;
+	return region && region != (char *)-1 && !strcmp(region, "\033[%i%p1%d;%p2%dr") ? "\033[r"
+											: NULL;
 }
 
 /*

@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 #define LEAK_NONE UINT32_MAX
-/* Room for three bits beside an index (graph.h); blocks beyond it are refused. */
-#define LEAK_BLOCKS_MAX (1u << 29)
+/* Room for four bits beside an index (graph.h); blocks beyond it are refused. */
+#define LEAK_BLOCKS_MAX (1u << 28)
 
 struct leak_block {
 	uint64_t addr, size;

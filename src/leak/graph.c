@@ -9,7 +9,6 @@
 #include "src/leak/heuristics.h"
 #include "src/util/array.h"
 
-#define ROOT_EDGE     UINT64_MAX
 #define QUESTIONS_MAX 512u /* asked for together: two words each, within one call's 1,024 */
 
 const char *leak_class_name(enum leak_class class)
@@ -22,7 +21,7 @@ const char *leak_class_name(enum leak_class class)
 const char *leak_heuristic_name(enum leak_heuristic heuristic)
 {
 	static const char *const names[] = { "", "stdstring", "length64", "newarray",
-		"multipleinheritance", "header", "sds" };
+		"multipleinheritance", "header", "sds", "list" };
 
 	return heuristic < LEAK_HEURISTICS ? names[heuristic] : "?";
 }
@@ -103,7 +102,7 @@ static void root_word(struct leak_graph *g, uint64_t at, uint64_t word, bool bin
 	g->root[i] = word == b->addr ? LEAK_TO_START + 1 : LEAK_TO_INSIDE + 1;
 	if (word != b->addr)
 		g->failed |= !inside_note(&g->inside, &g->insides, &g->inside_room,
-			(struct leak_inside){ word, ROOT_EDGE });
+			(struct leak_inside){ word, LEAK_INSIDE_ROOT | at });
 }
 
 void leak_graph_root(
@@ -124,7 +123,7 @@ void leak_graph_root_block(struct leak_graph *g, uint32_t block)
 void leak_graph_forget_block(struct leak_graph *g, uint32_t block)
 {
 	for (uint64_t e = g->first[block]; e < g->first[block + 1]; e++)
-		g->edge[e] = block << LEAK_TO_BITS | LEAK_TO_INSIDE;
+		g->edge[e] = block << LEAK_TO_BITS | LEAK_TO_START;
 	leak_graph_root_block(g, block);
 }
 
@@ -255,22 +254,28 @@ void leak_graph_join(struct leak_graph *g, struct leak_part *parts, size_t count
 
 /* ---- heuristics ---- */
 
-/* What became of a pointer inside. */
-static void inside_settle(struct leak_graph *g, const struct leak_inside *in, uint32_t block,
-	enum leak_heuristic found)
+uint32_t leak_inside_block(const struct leak_graph *g, const struct leak_inside *in)
 {
-	if (found == LEAK_BY_NONE || !(g->heuristics >> found & 1))
-		return;
-	if (in->edge != ROOT_EDGE)
-		g->edge[in->edge] += found;
-	else if (g->root[block] == LEAK_TO_INSIDE + 1)
-		g->root[block] = (uint8_t)(LEAK_TO_INSIDE + 1 + found);
+	return leak_inside_is_root(in) ? leak_blocks_find(g->blocks, in->pointer)
+				       : g->edge[in->edge] >> LEAK_TO_BITS;
 }
 
-static uint32_t inside_block(const struct leak_graph *g, const struct leak_inside *in)
+bool leak_inside_is_open(const struct leak_graph *g, const struct leak_inside *in)
 {
-	return in->edge != ROOT_EDGE ? g->edge[in->edge] >> LEAK_TO_BITS
-				     : leak_blocks_find(g->blocks, in->pointer);
+	if (leak_inside_is_root(in))
+		return g->root[leak_inside_block(g, in)] == LEAK_TO_INSIDE + 1;
+	return (g->edge[in->edge] & LEAK_TO_MASK) == LEAK_TO_INSIDE;
+}
+
+void leak_inside_settle(
+	struct leak_graph *g, const struct leak_inside *in, enum leak_heuristic found)
+{
+	if (found == LEAK_BY_NONE || !(g->heuristics >> found & 1) || !leak_inside_is_open(g, in))
+		return;
+	if (leak_inside_is_root(in))
+		g->root[leak_inside_block(g, in)] = (uint8_t)(LEAK_TO_INSIDE + 1 + found);
+	else
+		g->edge[in->edge] += found;
 }
 
 /* Pointers that may go to a base of a class, and the words that tell. */
@@ -290,22 +295,22 @@ static void questions_ask(struct leak_graph *g, const struct leak_memory *m, str
 	m->read(m->ctx, q->word, 2 * q->count);
 	for (size_t i = 0; i < q->count; i++)
 		if (is_table(&q->word[2 * i + 1], m) && is_table(&q->word[2 * i], m))
-			inside_settle(g, q->in[i], inside_block(g, q->in[i]), LEAK_BY_INHERITANCE);
+			leak_inside_settle(g, q->in[i], LEAK_BY_INHERITANCE);
 	q->count = 0;
 }
 
 static void inside_explain(struct leak_graph *g, const struct leak_memory *m,
 	const struct leak_inside *in, struct questions *q)
 {
-	uint32_t i = inside_block(g, in);
+	uint32_t i = leak_inside_block(g, in);
 	const struct leak_block *b = &g->blocks->block[i];
 	uint64_t offset = in->pointer - b->addr;
 	enum leak_heuristic found = leak_heuristics_judge(g->head[i], b->size, offset);
 
-	if (in->edge == ROOT_EDGE && g->root[i] != LEAK_TO_INSIDE + 1)
+	if (!leak_inside_is_open(g, in))
 		return; /* explained already, or there is no need */
 	if (found != LEAK_BY_NONE) {
-		inside_settle(g, in, i, found);
+		leak_inside_settle(g, in, found);
 	} else if (leak_heuristics_may_be_base(g->head[i], b->size, offset)) {
 		q->in[q->count] = in;
 		q->word[2 * q->count] = (struct leak_word){ .addr = b->addr };
@@ -328,11 +333,18 @@ void leak_graph_explain(struct leak_graph *g, const struct leak_memory *m)
 
 #define UNREACHED LEAK_CLASSES
 
+struct reached {
+	uint32_t block;
+	uint8_t to; /* how: LEAK_TO_* */
+};
+
 /* Blocks whose edges are still to be followed; each is in it once at most. */
 struct todo {
 	uint32_t *block;
 	size_t count;
 	uint8_t *in; /* by block */
+	struct reached *later; /* by pointers inside, of blocks that are reachable without any */
+	size_t laters;
 };
 
 static void todo_push(struct todo *t, uint32_t block)
@@ -354,11 +366,8 @@ static uint32_t todo_pop(struct todo *t)
 /* A block is pointed to; `to`: how, `sure`: from a root by such pointers alone. */
 static void reach(struct leak_graph *g, struct todo *t, uint32_t block, unsigned to, bool sure)
 {
-	if (g->class[block] == LEAK_REACHABLE) {
-		if (to == LEAK_TO_START && sure)
-			g->heuristic[block] = LEAK_BY_NONE;
+	if (g->class[block] == LEAK_REACHABLE)
 		return;
-	}
 	if (to != LEAK_TO_INSIDE && sure) {
 		g->class[block] = LEAK_REACHABLE;
 		g->heuristic[block] =
@@ -370,18 +379,41 @@ static void reach(struct leak_graph *g, struct todo *t, uint32_t block, unsigned
 	}
 }
 
-static void reach_all(struct leak_graph *g, struct todo *t)
+/* First by pointers to starts alone: what is reachable so is not counted for a heuristic. */
+static void reach_plainly(struct leak_graph *g, struct todo *t)
 {
 	for (uint32_t i = 0; i < g->blocks->count; i++)
-		if (g->root[i])
+		if (g->root[i] == LEAK_TO_START + 1)
+			reach(g, t, i, LEAK_TO_START, true);
+	while (t->count > 0) {
+		uint32_t from = todo_pop(t);
+
+		for (uint64_t e = g->first[from]; e < g->first[from + 1]; e++) {
+			unsigned to = g->edge[e] & LEAK_TO_MASK;
+
+			if (to == LEAK_TO_START)
+				reach(g, t, g->edge[e] >> LEAK_TO_BITS, to, true);
+			else
+				t->later[t->laters++] =
+					(struct reached){ g->edge[e] >> LEAK_TO_BITS, (uint8_t)to };
+		}
+	}
+}
+
+static void reach_all(struct leak_graph *g, struct todo *t)
+{
+	reach_plainly(g, t);
+	for (uint32_t i = 0; i < g->blocks->count; i++)
+		if (g->root[i] > LEAK_TO_START + 1)
 			reach(g, t, i, g->root[i] - 1u, true);
+	for (size_t i = 0; i < t->laters; i++)
+		reach(g, t, t->later[i].block, t->later[i].to, true);
 	while (t->count > 0) {
 		uint32_t from = todo_pop(t);
 		bool sure = g->class[from] == LEAK_REACHABLE;
 
 		for (uint64_t e = g->first[from]; e < g->first[from + 1]; e++)
-			reach(g, t, g->edge[e] >> LEAK_TO_BITS,
-				g->edge[e] & ((1u << LEAK_TO_BITS) - 1), sure);
+			reach(g, t, g->edge[e] >> LEAK_TO_BITS, g->edge[e] & LEAK_TO_MASK, sure);
 	}
 }
 
@@ -439,8 +471,9 @@ int leak_graph_classify(struct leak_graph *g)
 {
 	uint32_t n = g->blocks->count;
 	struct todo t = { .block = zeros(n + (size_t)1, sizeof(*t.block)),
-		.in = zeros(n + (size_t)1, 1) };
-	bool ok = t.block && t.in && !g->failed;
+		.in = zeros(n + (size_t)1, 1),
+		.later = malloc((g->insides + 1) * sizeof(*t.later)) };
+	bool ok = t.block && t.in && t.later && !g->failed;
 
 	if (ok) {
 		memset(g->class, UNREACHED, n);
@@ -449,5 +482,6 @@ int leak_graph_classify(struct leak_graph *g)
 	}
 	free(t.block);
 	free(t.in);
+	free(t.later);
 	return ok ? 0 : -ENOMEM;
 }

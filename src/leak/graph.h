@@ -30,6 +30,7 @@ enum leak_heuristic {
 	LEAK_BY_INHERITANCE,
 	LEAK_BY_HEADER, /* not memcheck's: learn.h */
 	LEAK_BY_SDS, /* nor this one: strings of redis */
+	LEAK_BY_LIST, /* nor this one: lists.h */
 	LEAK_HEURISTICS
 };
 /* As in memcheck, where it has them: "stdstring", ... Static. */
@@ -43,7 +44,7 @@ struct leak_graph {
 	uint8_t *class; /* once classified */
 	uint8_t *heuristic; /* without which it would not be reachable */
 	uint32_t *leader; /* of the clique of an indirect block */
-	/* Edges of block i: [first[i], first[i + 1]); to: index << 3 | LEAK_TO_*. */
+	/* Edges of block i: [first[i], first[i + 1]); to: index << LEAK_TO_BITS | LEAK_TO_*. */
 	uint64_t *first;
 	uint32_t *edge;
 	uint64_t edges;
@@ -56,14 +57,35 @@ struct leak_graph {
 };
 
 /* The low bits of an edge: LEAK_TO_START, LEAK_TO_INSIDE, or LEAK_TO_INSIDE + the heuristic. */
-#define LEAK_TO_BITS   3u
+#define LEAK_TO_BITS   4u
+#define LEAK_TO_MASK   ((1u << LEAK_TO_BITS) - 1)
 #define LEAK_TO_START  0u
 #define LEAK_TO_INSIDE 1u
 
+/* A pointer inside a block. */
 struct leak_inside {
 	uint64_t pointer;
-	uint64_t edge; /* its number; UINT64_MAX: a root's */
+	uint64_t edge; /* its number; of a root: LEAK_INSIDE_ROOT, and where it is */
 };
+#define LEAK_INSIDE_ROOT (UINT64_C(1) << 63)
+
+static inline bool leak_inside_is_root(const struct leak_inside *in)
+{
+	return (in->edge & LEAK_INSIDE_ROOT) != 0;
+}
+
+/* Where a root's is; of a register's, the low bits of LEAK_REGISTER. */
+static inline uint64_t leak_inside_root_at(const struct leak_inside *in)
+{
+	return in->edge & ~LEAK_INSIDE_ROOT;
+}
+/* The block that it goes to. */
+uint32_t leak_inside_block(const struct leak_graph *g, const struct leak_inside *in);
+/* Whether it counts, and nothing explains it yet. */
+bool leak_inside_is_open(const struct leak_graph *g, const struct leak_inside *in);
+/* Explains one that is open; not if that heuristic does not count. */
+void leak_inside_settle(
+	struct leak_graph *g, const struct leak_inside *in, enum leak_heuristic found);
 
 /* `blocks` is finished, and stays the caller's. 0 or -ENOMEM. */
 int leak_graph_start(struct leak_graph *g, struct leak_blocks *blocks);

@@ -45,18 +45,24 @@ static int place_block_order(const void *left, const void *right)
 	return by ? by : (a->block > b->block) - (a->block < b->block);
 }
 
-/* Of a pointer inside; false: it is explained already. */
-static bool place_of(const struct leak_graph *g, const struct leak_inside *in, struct place *out)
+/* Of a pointer inside. */
+static struct place place_of(const struct leak_graph *g, const struct leak_inside *in)
 {
-	const struct leak_block *b;
+	struct place p = { .block = leak_inside_block(g, in) };
+	const struct leak_block *b = &g->blocks->block[p.block];
 
-	out->block = leak_blocks_find(g->blocks, in->pointer);
-	b = &g->blocks->block[out->block];
-	out->offset = in->pointer - b->addr;
-	out->size = out->offset <= HEAD_MAX ? 0 : b->size;
-	if (in->edge == UINT64_MAX)
-		return g->root[out->block] == LEAK_TO_INSIDE + 1;
-	return (g->edge[in->edge] & ((1u << LEAK_TO_BITS) - 1)) == LEAK_TO_INSIDE;
+	p.offset = in->pointer - b->addr;
+	p.size = p.offset <= HEAD_MAX ? 0 : b->size;
+	return p;
+}
+
+/* Whether a pointer tells where those to such blocks go: all that is known of the block is it, or
+ * others like it. */
+static bool tells(const struct leak_graph *g, const struct leak_inside *in, uint32_t block)
+{
+	if (leak_inside_is_open(g, in))
+		return g->class[block] == LEAK_POSSIBLE;
+	return g->heuristic[block] == LEAK_BY_LIST;
 }
 
 static int places_collect(struct learning *l)
@@ -67,9 +73,10 @@ static int places_collect(struct learning *l)
 	if (!l->place)
 		return -ENOMEM;
 	for (size_t i = 0; i < g->insides; i++) {
-		struct place *p = &l->place[l->count];
+		struct place p = place_of(g, &g->inside[i]);
 
-		l->count += place_of(g, &g->inside[i], p) && g->class[p->block] == LEAK_POSSIBLE;
+		if (tells(g, &g->inside[i], p.block))
+			l->place[l->count++] = p;
 	}
 	qsort(l->place, l->count, sizeof(*l->place), place_block_order);
 	return 0;
@@ -91,14 +98,11 @@ static void places_choose(struct learning *l)
 
 static void place_mark(struct learning *l, const struct leak_inside *in)
 {
-	struct place p;
+	struct place p = place_of(l->g, in);
 
-	if (!place_of(l->g, in, &p) || !bsearch(&p, l->place, l->learned, sizeof(p), place_order))
-		return;
-	if (in->edge == UINT64_MAX)
-		l->g->root[p.block] = LEAK_TO_INSIDE + 1 + LEAK_BY_HEADER;
-	else
-		l->g->edge[in->edge] += LEAK_BY_HEADER;
+	if (leak_inside_is_open(l->g, in) &&
+		bsearch(&p, l->place, l->learned, sizeof(p), place_order))
+		leak_inside_settle(l->g, in, LEAK_BY_HEADER);
 }
 
 int leak_learn(struct leak_graph *g)

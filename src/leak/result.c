@@ -215,7 +215,7 @@ static bool is_inside(const struct maker *m, uint32_t block, uint32_t from)
 		return g->root[block] > LEAK_TO_START + 1;
 	for (uint64_t e = g->first[from]; e < g->first[from + 1]; e++)
 		if (g->edge[e] >> LEAK_TO_BITS == block &&
-			(g->edge[e] & ((1u << LEAK_TO_BITS) - 1)) == LEAK_TO_START)
+			(g->edge[e] & LEAK_TO_MASK) == LEAK_TO_START)
 			return false;
 	return true;
 }

@@ -28,7 +28,7 @@ static void follow(struct search *s, uint32_t from, enum leak_class class, bool 
 
 	for (uint64_t e = g->first[from]; e < g->first[from + 1]; e++) {
 		uint32_t to = g->edge[e] >> LEAK_TO_BITS;
-		unsigned how = g->edge[e] & ((1u << LEAK_TO_BITS) - 1);
+		unsigned how = g->edge[e] & LEAK_TO_MASK;
 
 		if (g->class[to] == class && !(sure && how == LEAK_TO_INSIDE))
 			visit(s, from, to);

@@ -213,7 +213,7 @@ enum snap_leak_class {
 	SNAP_LEAK_CLASSES
 };
 
-#define SNAP_LEAK_HEURISTICS 6 /* memcheck's and two more, by which a block is reachable */
+#define SNAP_LEAK_HEURISTICS 7 /* memcheck's and three more, by which a block is reachable */
 
 struct snap_leak_sum {
 	uint64_t blocks, bytes;

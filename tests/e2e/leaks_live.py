@@ -105,13 +105,6 @@ def lost(leaks):
             for s in leaks["sites"] if s["class"] != "reachable"]
 
 
-def is_passing(site):
-    """libevent frees a buffer of tmux's in the next turn of its loop, and until then knows it by a member's address
-    alone: memcheck, too, would say "possible" there. It is gone at the next look."""
-    kind, _, stack = site
-    return kind == "possible" and any(f and f.startswith(("bufferevent_", "evbuffer_")) for f in stack)
-
-
 def look(name):
     need(PROGRAMS[name][0][0])
     if name == "git":
@@ -123,9 +116,6 @@ def look(name):
         for i in range(ROUNDS):
             leaks = scan(process.pid)
             wrong = lost(leaks)
-            if wrong and all(is_passing(w) for w in wrong):
-                leaks = scan(process.pid)
-                wrong = lost(leaks)
             check(not wrong, "scan %d: %s" % (i + 1, wrong[:3]))
             check(process.poll() is None, "it ended")
         print("  %s: %s blocks, %s by a place learned" %

@@ -47,6 +47,9 @@ MAKER(reachable_shared_pool)
 MAKER(reachable_unforked_pool)
 MAKER(reachable_tls)
 MAKER(possible_inside)
+MAKER(possible_unlinked)
+MAKER(reachable_linked)
+MAKER(reachable_behind_link)
 MAKER(possible_last_byte)
 MAKER(possible_behind)
 MAKER(definite_plain)
@@ -111,6 +114,65 @@ __attribute__((noinline)) static void places(void)
 	freed = malloc(700); /* of a size that nobody asks for again */
 	freed[40] = definite_freed_pointer(30);
 	free(freed);
+}
+
+/* ---- members of lists, by a link inside ---- */
+
+struct link {
+	struct link *next, *prev;
+};
+/* wl_list has them the other way round. */
+struct link_back {
+	struct link_back *prev, *next;
+};
+/* A TAILQ's goes back to the pointer itself. */
+struct link_tail {
+	struct link_tail *next, **prev;
+};
+
+union any_link {
+	struct link link;
+	struct link_back back;
+	struct link_tail tail;
+};
+
+static struct link ring = { &ring, &ring };
+static struct link_back ring_back = { &ring_back, &ring_back };
+static struct link_tail *volatile first, *volatile unlinked;
+
+/* Each has its link somewhere else, so that nothing is learned of the others. What hangs on it
+ * knows its start. */
+static union any_link *member_new(void *words)
+{
+	static unsigned count;
+	void **behind = reachable_behind_link(20);
+
+	*behind = words;
+	*(void **)words = behind;
+	return (union any_link *)((void **)words + 3 + count++);
+}
+
+__attribute__((noinline)) static void links(void)
+{
+	union any_link *m;
+
+	for (int i = 0; i < 2; i++) {
+		m = member_new(reachable_linked(120));
+		m->link = (struct link){ &ring, ring.prev };
+		ring.prev->next = &m->link;
+		ring.prev = &m->link;
+		m = member_new(reachable_linked(120));
+		m->back = (struct link_back){ ring_back.prev, &ring_back };
+		ring_back.prev->next = &m->back;
+		ring_back.prev = &m->back;
+	}
+	m = member_new(reachable_linked(120));
+	m->tail = (struct link_tail){ NULL, (struct link_tail **)(uintptr_t)&first };
+	first = &m->tail;
+	/* One that was taken out of its list: the pointer may be a number. */
+	m = (union any_link *)((void **)possible_unlinked(120) + 1);
+	m->tail = (struct link_tail){ NULL, (struct link_tail **)(uintptr_t)&first };
+	unlinked = &m->tail;
 }
 
 /* ---- where little is touched ---- */
@@ -449,6 +511,7 @@ __attribute__((noinline)) static void threads(void)
 static void some(void)
 {
 	places();
+	links();
 	shapes();
 }
 

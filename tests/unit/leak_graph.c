@@ -5,13 +5,14 @@
 
 #include "src/leak/graph.h"
 #include "src/leak/learn.h"
+#include "src/leak/lists.h"
 #include "tests/check.h"
 
 #define HEAP   0x10000000ull
 #define MAPPED 0x562200014030ull /* of other memory */
 
 /* A memory of words from HEAP on, and blocks in it. */
-#define WORDS 4096
+#define WORDS 16384
 static struct {
 	uint64_t word[WORDS];
 	struct leak_blocks blocks;
@@ -70,9 +71,14 @@ static void ready(void)
 	CHECK_INT(leak_graph_start(&heap.graph, &heap.blocks), 0);
 }
 
+static void root_at(uint64_t at, uint64_t word)
+{
+	leak_graph_root(&heap.graph, at, &word, 1, false);
+}
+
 static void root(uint64_t word)
 {
-	leak_graph_root(&heap.graph, 0x1000, &word, 1, false);
+	root_at(0x1000, word);
 }
 
 #define PARTS 5
@@ -119,6 +125,7 @@ static void finish(void)
 	}
 	leak_graph_join(&heap.graph, part, PARTS, store, 2);
 	leak_graph_explain(&heap.graph, &m);
+	leak_lists_explain(&heap.graph, &m);
 	CHECK_INT(leak_graph_classify(&heap.graph), 0);
 }
 
@@ -682,6 +689,168 @@ TEST(places_of_roots_are_learned_too)
 	CHECK_INT(heap.graph.heuristic[4], LEAK_BY_NONE);
 }
 
+/* ---- members of lists ---- */
+
+#define LIST_HEAD  UINT64_C(0x7000) /* a root: {next, previous} */
+#define MEMBER(i)  (UINT64_C(0x200) * (i))
+#define LINK_OF(i) (HEAP + MEMBER(i) + 24)
+
+/* Blocks 0.., each with a link at its fourth word. */
+static void members(unsigned count)
+{
+	reset();
+	for (unsigned i = 0; i < count; i++)
+		block(MEMBER(i), 120);
+}
+
+static void link_store(unsigned i, uint64_t first, uint64_t second)
+{
+	store(MEMBER(i) + 24, first);
+	store(MEMBER(i) + 32, second);
+}
+
+static void check_all(unsigned count, uint8_t class, uint8_t heuristic)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		CHECK_INT(class_of(i), class);
+		if (class == LEAK_REACHABLE)
+			CHECK_INT(heap.graph.heuristic[i], heuristic);
+	}
+}
+
+TEST(a_link_that_leads_back_is_as_good_as_a_start)
+{
+	/* {next, previous}, {previous, next}, and previous that goes to the next before it. */
+	members(2);
+	link_store(0, LINK_OF(1), LIST_HEAD);
+	link_store(1, LIST_HEAD, LINK_OF(0));
+	ready();
+	root_at(LIST_HEAD, LINK_OF(0));
+	finish();
+	check_all(2, LEAK_REACHABLE, LEAK_BY_LIST);
+
+	members(2);
+	link_store(0, LIST_HEAD, LINK_OF(1));
+	link_store(1, LINK_OF(0), LIST_HEAD);
+	ready();
+	root_at(LIST_HEAD + 8, LINK_OF(0));
+	finish();
+	check_all(2, LEAK_REACHABLE, LEAK_BY_LIST);
+
+	members(2);
+	link_store(0, LINK_OF(1), LIST_HEAD);
+	link_store(1, 0, LINK_OF(0));
+	ready();
+	root_at(LIST_HEAD, LINK_OF(0));
+	finish();
+	check_all(2, LEAK_REACHABLE, LEAK_BY_LIST);
+}
+
+TEST(a_link_that_leads_elsewhere_is_a_number)
+{
+	static const uint64_t back[] = { 0, LIST_HEAD + 8, LIST_HEAD - 8, LIST_HEAD + 1, HEAP };
+
+	for (size_t i = 0; i < sizeof(back) / sizeof(back[0]); i++) {
+		members(1);
+		link_store(0, 0, back[i]);
+		ready();
+		root_at(LIST_HEAD, LINK_OF(0));
+		finish();
+		check_all(1, LEAK_POSSIBLE, 0);
+	}
+	/* It leads back to a block that has a pointer to the link, but elsewhere. */
+	members(2);
+	link_store(1, 0, HEAP + 40);
+	store(48, LINK_OF(1));
+	ready();
+	root(HEAP);
+	finish();
+	CHECK_INT(class_of(1), LEAK_POSSIBLE);
+	/* And there. */
+	members(2);
+	link_store(1, 0, HEAP + 48);
+	store(48, LINK_OF(1));
+	ready();
+	root(HEAP);
+	finish();
+	CHECK_INT(class_of(1), LEAK_REACHABLE);
+	/* A link that is cut off by the end of its block is none. */
+	members(0);
+	block(0, 32);
+	link_store(0, 0, LIST_HEAD);
+	ready();
+	root_at(LIST_HEAD, LINK_OF(0));
+	finish();
+	check_all(1, LEAK_POSSIBLE, 0);
+}
+
+TEST(a_list_without_a_root_is_lost)
+{
+	members(2);
+	link_store(0, LINK_OF(1), LINK_OF(1));
+	link_store(1, LINK_OF(0), LINK_OF(0));
+	ready();
+	finish();
+	CHECK_INT(class_of(0), LEAK_DEFINITE);
+	CHECK_INT(class_of(1), LEAK_INDIRECT);
+}
+
+TEST(without_the_rule_members_of_lists_are_possible)
+{
+	members(1);
+	link_store(0, LIST_HEAD, LIST_HEAD);
+	ready();
+	heap.graph.heuristics = ~(1u << LEAK_BY_LIST);
+	root_at(LIST_HEAD, LINK_OF(0));
+	finish();
+	check_all(1, LEAK_POSSIBLE, 0);
+}
+
+/* Of a place that very many have, a part is looked at, and that place is learned. */
+TEST(a_place_of_links_is_learned)
+{
+	enum { COUNT = 3000 };
+
+	reset();
+	for (uint64_t i = 0; i < COUNT; i++) {
+		block(32 * i, 32);
+		store(32 * i + 8, i + 1 < COUNT ? HEAP + 32 * i + 40 : LIST_HEAD);
+		store(32 * i + 16, i > 0 ? HEAP + 32 * i - 24 : LIST_HEAD);
+	}
+	ready();
+	root_at(LIST_HEAD, HEAP + 8);
+	finish();
+	check_all(200, LEAK_REACHABLE, LEAK_BY_LIST);
+	CHECK_INT(class_of(COUNT - 1), LEAK_POSSIBLE);
+	CHECK_INT(leak_learn(&heap.graph), 1);
+	CHECK_INT(leak_graph_classify(&heap.graph), 0);
+	check_all(200, LEAK_REACHABLE, LEAK_BY_LIST);
+	CHECK_INT(class_of(COUNT - 1), LEAK_REACHABLE);
+	CHECK_INT(heap.graph.heuristic[COUNT - 1], LEAK_BY_HEADER);
+}
+
+/* Those that are reachable without are not among the few that are looked at. */
+TEST(a_link_is_found_among_many_pointers_inside)
+{
+	reset();
+	block(0, 0x7000);
+	block(0x7000, 0x800);
+	block(0x7800, 0x20);
+	for (uint64_t at = 0; at < 0x7000; at += 8)
+		store(at, HEAP + (at < 0x800 ? 0x7000 + at : 0x7010));
+	store(0, HEAP + 0x7000);
+	store(0x7000 - 8, HEAP + 0x7808);
+	store(0x7808, HEAP + 0x7000 - 16);
+	ready();
+	root(HEAP);
+	for (unsigned i = 0; i < 1000; i++)
+		root(HEAP + 0x7018);
+	finish();
+	CHECK(heap.graph.insides > 4096);
+	CHECK_INT(class_of(2), LEAK_REACHABLE);
+	CHECK_INT(heap.graph.heuristic[2], LEAK_BY_LIST);
+}
+
 int main(void)
 {
 	RUN(finds_blocks);
@@ -709,5 +878,11 @@ int main(void)
 	RUN(places_that_several_blocks_have_are_learned);
 	RUN(a_place_is_counted_once_in_a_block);
 	RUN(places_of_roots_are_learned_too);
+	RUN(a_link_that_leads_back_is_as_good_as_a_start);
+	RUN(a_link_that_leads_elsewhere_is_a_number);
+	RUN(a_list_without_a_root_is_lost);
+	RUN(without_the_rule_members_of_lists_are_possible);
+	RUN(a_place_of_links_is_learned);
+	RUN(a_link_is_found_among_many_pointers_inside);
 	return check_end();
 }
