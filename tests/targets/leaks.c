@@ -2,7 +2,8 @@
 /*
  * Blocks of every class, each by a function whose name begins with the class it must get: a leak
  * scan, ours or memcheck's, has to say the same. At the end the program writes what it made, a line
- * for each function: name, blocks, bytes.
+ * for each function: name, blocks, bytes. Long because each way to be known, or not, is a few lines
+ * in the one program that is compared with memcheck.
  *
  * leaks            ends by returning from main
  * leaks wait       says "ready" and waits for its input to end
