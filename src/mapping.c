@@ -18,6 +18,7 @@
 #include "src/read/read.h"
 #include "src/util/array.h"
 #include "src/util/clock.h"
+#include "src/util/yield.h"
 
 #define SHARE	      50u /* readings take 1/50 of the time at most */
 #define PAGEMAP_BATCH 8192u /* 64 KB at a time */
@@ -439,10 +440,13 @@ struct map *mapping_read(const char *path, pid_t pid)
 
 	if (pid == 0)
 		return map_empty("the process cannot be seen from here");
+	yield_begin();
 	rc = reading_run(&r, path, &m);
 	if (rc != 0) {
 		map_unref(m);
 		m = map_empty(why_not(rc));
+		if (m)
+			m->account.gone = rc == -ENOENT || rc == -ESRCH;
 	}
 	if (m) {
 		note_make(&m->account);
@@ -455,6 +459,7 @@ struct map *mapping_read(const char *path, pid_t pid)
 	free(r.piece);
 	free(r.vma);
 	free(r.smaps);
+	yield_end();
 	return m;
 }
 

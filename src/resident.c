@@ -19,10 +19,11 @@ void resident_start(struct resident *r, uint64_t started_ns)
 	r->due_ns = started_ns + FIRST_NS;
 }
 
-/* The last one that could be read stays: a program that is gone has none. */
+/* The last one that could be read stays: a program that is gone has none. One that went while it
+ * was looked at is as one that nobody looked at. */
 static void resident_take(struct resident *r, const char *path, const struct map_account *a)
 {
-	if (resident_last(r, path) && !a->known)
+	if (!a->known && (a->gone || resident_last(r, path)))
 		return;
 	free(r->path);
 	r->path = strdup(path);

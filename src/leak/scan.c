@@ -23,6 +23,7 @@
 #include "src/leak/sharers.h"
 #include "src/leak/table.h"
 #include "src/util/clock.h"
+#include "src/util/yield.h"
 
 #define BLOCKS_A_PAGE (4096u / sizeof(struct leak_block))
 /* So many copies in a row must agree. Where threads do nothing but realloc, one in some ten is
@@ -550,6 +551,7 @@ int leak_scan(struct read_segment *segment, const struct leak_wish *wish, struct
 	*out = (struct leak_result){ 0 };
 	*message = '\0';
 	s.space.pagemap = -1;
+	yield_begin();
 	rc = pass(&s);
 	out->snapshots = out->lent;
 	if (rc == 0 && out->lent && !s.lent.sure)
@@ -561,6 +563,7 @@ int leak_scan(struct read_segment *segment, const struct leak_wish *wish, struct
 	pass_end(&s);
 	leak_blocks_free(&s.unsure);
 	leak_coop_close(s.coop);
+	yield_end();
 	if (rc != 0)
 		leak_result_free(out);
 	out->scan_ns = clock_monotonic_ns() - start;

@@ -136,6 +136,7 @@ enum map_part {
 struct map_account {
 	bool known; /* false: there was no reading, and `why` says why */
 	const char *why; /* static */
+	bool gone; /* that is: the process has ended */
 	const char *note; /* what the figures cannot tell, or NULL; static */
 	/* What is free cannot be told from the rest; sampled: live is an estimate. */
 	bool sampled, forked;

@@ -11,8 +11,8 @@ import sys
 import threading
 import time
 
-from proving import (HEAPTOP, LIBRARY, Skip, case, check, check_equal, environment, need, run, run_cases, segments,
-                     target)
+from proving import (HEAPTOP, LIBRARY, Skip, case, check, check_equal, environment, need, run, run_cases, scratch,
+                     segments, target)
 from scanning import Waiting, attached, children, zombies
 
 COPIED, STOOD = "copy on write", "stop and read"
@@ -163,6 +163,7 @@ def cgroup_home(kind):
 
 
 NAMES = {"memory": ("memory.limit_in_bytes", "memory.max"), "pids": ("pids.max", "pids.max"),
+         "usage": ("memory.usage_in_bytes", "memory.current"),
          "peak": ("memory.max_usage_in_bytes", "memory.peak")}
 
 
@@ -238,6 +239,34 @@ def read_only():
         with open(cgroup_file(path, "peak"), encoding="ascii") as f:
             peak = int(f.read())
         check(peak < before + (8 << 20), "of %d bytes it has had %d" % (before, peak))
+
+
+# Makes blocks of 24 bytes; scans of it take memory of their own.
+MANY = """
+#include <stdio.h>
+#include <stdlib.h>
+int main(void) {
+    void **list = 0;
+    for (int i = 0; i < 1000000; i++) { void **p = malloc(24); *p = list; list = p; }
+    puts("ready"); fflush(stdout);
+    getchar();
+    return !list;
+}
+"""
+
+
+@case("where memory gets short by the scan itself, in the same cgroup, it is the viewer that goes")
+def yielding():
+    many = os.path.join(scratch, "many")
+    check_equal(run([need("cc"), "-O1", "-x", "c", "-o", many, "-"], stdin=MANY.encode()).returncode, 0, "cc")
+    with cgroup("memory") as path, Waiting(*joined(path, [many])) as program:
+        with open(cgroup_file(path, "usage"), encoding="ascii") as f:
+            used = int(f.read())
+        with open(cgroup_file(path, "memory"), "w", encoding="ascii") as f:
+            f.write(str(used + (12 << 20)))
+        scan = run(joined(path, [HEAPTOP, "--leak-check", "-o", os.devnull, "-a", str(program.pid)]))
+        check(scan.returncode in (0, -signal.SIGKILL), "status %d: %s" % (scan.returncode, scan.stderr.decode()))
+        check_equal(program.end(), (0, ""), "the program's end")
 
 
 @case("none is made of a user's program who may have hardly more processes")

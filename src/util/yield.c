@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Memory that gets short (yield.h). Source: proc(5), oom_score_adj. */
+#include "src/util/yield.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Before any ordinary program, whatever their sizes; after a copy, which has 1000 and whose end
+ * costs nothing. */
+#define SCORE 900
+
+static const char own_score[] = "/proc/self/oom_score_adj";
+
+static bool score_read(int *score)
+{
+	char text[16];
+	int fd = open(own_score, O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd >= 0 ? read(fd, text, sizeof(text) - 1) : -1;
+
+	if (fd >= 0)
+		close(fd);
+	if (got <= 0)
+		return false;
+	text[got] = '\0';
+	*score = (int)strtol(text, NULL, 10);
+	return true;
+}
+
+static bool score_write(int score)
+{
+	char text[16];
+	int len = snprintf(text, sizeof(text), "%d", score);
+	int fd = open(own_score, O_WRONLY | O_CLOEXEC);
+	bool done = fd >= 0 && write(fd, text, (size_t)len) == len;
+
+	if (fd >= 0)
+		close(fd);
+	return done;
+}
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static unsigned depth; /* with `lock` */
+static int before; /* the score; of no use while !changed */
+static bool changed;
+
+void yield_begin(void)
+{
+	pthread_mutex_lock(&lock);
+	if (depth++ == 0)
+		changed = score_read(&before) && before < SCORE && score_write(SCORE);
+	pthread_mutex_unlock(&lock);
+}
+
+void yield_end(void)
+{
+	pthread_mutex_lock(&lock);
+	if (--depth == 0 && changed)
+		(void)score_write(before);
+	pthread_mutex_unlock(&lock);
+}
