@@ -237,6 +237,16 @@ static void gone_note(struct leakcheck *c, const struct snap_leak_site *old, siz
 	c->leaks.ngone = n;
 }
 
+/* What was suppressed stays so: its names are in already, and it is not to be shown until the rules
+ * are asked again. */
+static void how_inherit(struct leakcheck *c, const struct leakcheck *before)
+{
+	for (size_t i = 0; i < before->rows.count; i++)
+		for (size_t k = 0; before->rows.how[i] && k < c->rows.count; k++)
+			if (site_order(&before->rows.found[i], &c->rows.found[k]) == 0)
+				c->rows.how[k] = before->rows.how[i];
+}
+
 void leakcheck_compare(struct leakcheck *c, const struct leakcheck *before)
 {
 	size_t n = before ? before->leaks.nsites : 0, found = c->rows.count;
@@ -253,6 +263,8 @@ void leakcheck_compare(struct leakcheck *c, const struct leakcheck *before)
 	}
 	if (old && now)
 		gone_note(c, old, n, now, found);
+	if (before && before->rows.how)
+		how_inherit(c, before);
 	leakrows_show(&c->rows, &c->leaks);
 	free(old);
 	free(now);

@@ -227,6 +227,26 @@ def attached():
         t.close()
 
 
+def what_is_suppressed_stays_so():
+    # The next scan does not show it until the next look, which is seconds away.
+    t = Tmux(f"{HEAPTOP} -d 4 -- {os.path.join(B, 'tests/targets/leaks')} wait", (160, 30))
+    try:
+        t.wait("LIVE")
+        t.keys("L")
+        t.wait("definite_plain +leaks.c")
+        for keys in ("/", "definite_plain", "Enter", "!"):
+            t.keys(keys)
+        t.wait("suppressed 500 in 5")
+        t.keys("L")
+        assert "suppressed 500 in 5" in t.wait("scan 2")
+        t.keys("q")
+        t.wait("t ends it")
+        t.keys("t")
+        t.status()
+    finally:
+        t.close()
+
+
 def run(test):
     global failed
     try:
@@ -243,6 +263,6 @@ if not shutil.which("tmux"):
     sys.exit(0)
 for test in (live_demo, a_program_that_is_ended, children_are_hung_up_with_the_program,
              a_program_that_is_left_cleans_up, a_program_that_ends, a_hang_up_reaches_the_program,
-             attached):
+             attached, what_is_suppressed_stays_so):
     run(test)
 sys.exit(failed != 0)
