@@ -3,6 +3,7 @@
 """Leak scans of programs that people use, while they work: nothing of theirs is called lost, or
 possibly lost, however often one looks. HEAPTOP_SCANS: so often each (1). HEAPTOP_COPY: --leak-copy (never)."""
 
+import glob
 import json
 import os
 import shutil
@@ -12,7 +13,7 @@ import threading
 import time
 
 from proving import (B, HEAPTOP, LIBRARY, Failure, add_case, check, check_equal, environment, need, run,
-                     run_cases, scratch)
+                     run_cases, scratch, segments, wait_for)
 
 ROUNDS = int(os.environ.get("HEAPTOP_SCANS", "1"))
 COPY = os.environ.get("HEAPTOP_COPY", "never")
@@ -110,6 +111,8 @@ def look(name):
     if name == "git":
         prepare_git()
     with Live(name) as process:
+        # One that loads many libraries first, on a slow machine.
+        wait_for(lambda: glob.glob(os.path.join(segments, "heaptop-%d-*" % process.pid)), "a segment", 60)
         deadline = time.monotonic() + 60
         while scan(process.pid)["reachable"]["blocks"] < 100 and time.monotonic() < deadline:
             pass
