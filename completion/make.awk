@@ -13,7 +13,7 @@ BEGIN {
 	kind["CLASS"] = "words"; value["CLASS"] = "definite indirect possible unfreed"
 	kind["BY"] = "words"; value["BY"] = "stack caller function file module"
 	kind["KINDS"] = "words"; value["KINDS"] = "registers vectors stacks globals maps"
-	kind["RULES"] = "words"; value["RULES"] = "all memcheck none stdstring length64 newarray multipleinheritance header sds list"
+	kind["RULES"] = "words"; value["RULES"] = "all memcheck none stdstring length64 newarray multipleinheritance header sds backlink"
 	kind["WHEN"] = "words";  value["WHEN"] = "auto always never"
 	kind["BYTES"] = "words"; value["BYTES"] = "exact auto 64K 512K 4M"
 	kind["EVERY"] = "words"; value["EVERY"] = "every:30s"

@@ -293,7 +293,7 @@ static int set_leak_roots(struct options *o, const char *value, struct why *why)
 static int set_leak_heuristics(struct options *o, const char *value, struct why *why)
 {
 	static const char *const words[] = { "none", "stdstring", "length64", "newarray",
-		"multipleinheritance", "header", "sds", "list", "memcheck", "all", NULL };
+		"multipleinheritance", "header", "sds", "backlink", "memcheck", "all", NULL };
 	/* As enum leak_heuristic has them. */
 	static const unsigned bits[] = { 0, 1u << 1, 1u << 2, 1u << 3, 1u << 4, 1u << 5, 1u << 6,
 		1u << 7, 30u, OPTIONS_HEURISTICS_ALL };
@@ -301,7 +301,7 @@ static int set_leak_heuristics(struct options *o, const char *value, struct why 
 	if (words_find(value, words, bits, &o->leak_heuristics))
 		return 0;
 	return why_set(why, "must be all, memcheck, none, or some of "
-			    "stdstring,length64,newarray,multipleinheritance,header,sds,list");
+			    "stdstring,length64,newarray,multipleinheritance,header,sds,backlink");
 }
 
 static int set_leak_copy(struct options *o, const char *value, struct why *why)

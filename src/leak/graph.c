@@ -21,7 +21,7 @@ const char *leak_class_name(enum leak_class class)
 const char *leak_heuristic_name(enum leak_heuristic heuristic)
 {
 	static const char *const names[] = { "", "stdstring", "length64", "newarray",
-		"multipleinheritance", "header", "sds", "list" };
+		"multipleinheritance", "header", "sds", "backlink" };
 
 	return heuristic < LEAK_HEURISTICS ? names[heuristic] : "?";
 }

@@ -30,7 +30,7 @@ enum leak_heuristic {
 	LEAK_BY_INHERITANCE,
 	LEAK_BY_HEADER, /* not memcheck's: learn.h */
 	LEAK_BY_SDS, /* nor this one: strings of redis */
-	LEAK_BY_LIST, /* nor this one: lists.h */
+	LEAK_BY_BACKLINK, /* nor this one: backlinks.h */
 	LEAK_HEURISTICS
 };
 /* As in memcheck, where it has them: "stdstring", ... Static. */

@@ -62,7 +62,7 @@ static bool tells(const struct leak_graph *g, const struct leak_inside *in, uint
 {
 	if (leak_inside_is_open(g, in))
 		return g->class[block] == LEAK_POSSIBLE;
-	return g->heuristic[block] == LEAK_BY_LIST;
+	return g->heuristic[block] == LEAK_BY_BACKLINK;
 }
 
 static int places_collect(struct learning *l)

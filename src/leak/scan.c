@@ -17,7 +17,7 @@
 #include "src/leak/heads.h"
 #include "src/leak/heap.h"
 #include "src/leak/learn.h"
-#include "src/leak/lists.h"
+#include "src/leak/backlinks.h"
 #include "src/leak/loader.h"
 #include "src/leak/moving.h"
 #include "src/leak/sharers.h"
@@ -114,7 +114,7 @@ static int memory_read(struct scan *s)
 	leak_heap_scan(&s->space, &s->graph, readers_count(s));
 	memory = leak_heads_memory(&heads, &s->space);
 	leak_graph_explain(&s->graph, &memory);
-	leak_lists_explain(&s->graph, &memory);
+	leak_backlinks_explain(&s->graph, &memory);
 	s->out->devices = roots.devices;
 	s->out->unknown = roots.unknown;
 	return 0;

@@ -438,9 +438,13 @@ size_t leak_stop_retry(
 
 void leak_stop_go(struct leak_stop *s)
 {
-	for (size_t i = 0; i < s->count && !s->gone_on; i++)
+	for (size_t i = 0; i < s->count && !s->gone_on; i++) {
+		/* One that stopped too late has a call to go back to like the others. */
+		if (s->thread[i].state == LEAK_THREAD_RUNS)
+			thread_look(s, &s->thread[i]);
 		if (s->thread[i].state == LEAK_THREAD_STOPPED)
 			thread_go(s, &s->thread[i], true);
+	}
 	s->gone_on = true;
 }
 

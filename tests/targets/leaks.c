@@ -51,6 +51,7 @@ MAKER(possible_inside)
 MAKER(possible_unlinked)
 MAKER(reachable_linked)
 MAKER(reachable_behind_link)
+MAKER(reachable_by_head_behind)
 MAKER(possible_last_byte)
 MAKER(possible_behind)
 MAKER(definite_plain)
@@ -117,7 +118,7 @@ __attribute__((noinline)) static void places(void)
 	free(freed);
 }
 
-/* ---- members of lists, by a link inside ---- */
+/* ---- by what points back ---- */
 
 struct link {
 	struct link *next, *prev;
@@ -140,6 +141,7 @@ union any_link {
 static struct link ring = { &ring, &ring };
 static struct link_back ring_back = { &ring_back, &ring_back };
 static struct link_tail *volatile first, *volatile unlinked;
+static void *volatile head_behind;
 
 /* Each has its link somewhere else, so that nothing is learned of the others. What hangs on it
  * knows its start. */
@@ -156,6 +158,7 @@ static union any_link *member_new(void *words)
 __attribute__((noinline)) static void links(void)
 {
 	union any_link *m;
+	void **words;
 
 	for (int i = 0; i < 2; i++) {
 		m = member_new(reachable_linked(120));
@@ -174,6 +177,10 @@ __attribute__((noinline)) static void links(void)
 	m = (union any_link *)((void **)possible_unlinked(120) + 1);
 	m->tail = (struct link_tail){ NULL, (struct link_tail **)(uintptr_t)&first };
 	unlinked = &m->tail;
+	/* What tells of it lies behind, and points to it. */
+	words = reachable_by_head_behind(4000);
+	words[490] = words;
+	head_behind = &words[490];
 }
 
 /* ---- where little is touched ---- */

@@ -5,7 +5,7 @@
 
 #include "src/leak/graph.h"
 #include "src/leak/learn.h"
-#include "src/leak/lists.h"
+#include "src/leak/backlinks.h"
 #include "tests/check.h"
 
 #define HEAP   0x10000000ull
@@ -125,7 +125,7 @@ static void finish(void)
 	}
 	leak_graph_join(&heap.graph, part, PARTS, store, 2);
 	leak_graph_explain(&heap.graph, &m);
-	leak_lists_explain(&heap.graph, &m);
+	leak_backlinks_explain(&heap.graph, &m);
 	CHECK_INT(leak_graph_classify(&heap.graph), 0);
 }
 
@@ -689,7 +689,7 @@ TEST(places_of_roots_are_learned_too)
 	CHECK_INT(heap.graph.heuristic[4], LEAK_BY_NONE);
 }
 
-/* ---- members of lists ---- */
+/* ---- what points back ---- */
 
 #define LIST_HEAD  UINT64_C(0x7000) /* a root: {next, previous} */
 #define MEMBER(i)  (UINT64_C(0x200) * (i))
@@ -727,7 +727,7 @@ TEST(a_link_that_leads_back_is_as_good_as_a_start)
 	ready();
 	root_at(LIST_HEAD, LINK_OF(0));
 	finish();
-	check_all(2, LEAK_REACHABLE, LEAK_BY_LIST);
+	check_all(2, LEAK_REACHABLE, LEAK_BY_BACKLINK);
 
 	members(2);
 	link_store(0, LIST_HEAD, LINK_OF(1));
@@ -735,7 +735,7 @@ TEST(a_link_that_leads_back_is_as_good_as_a_start)
 	ready();
 	root_at(LIST_HEAD + 8, LINK_OF(0));
 	finish();
-	check_all(2, LEAK_REACHABLE, LEAK_BY_LIST);
+	check_all(2, LEAK_REACHABLE, LEAK_BY_BACKLINK);
 
 	members(2);
 	link_store(0, LINK_OF(1), LIST_HEAD);
@@ -743,12 +743,12 @@ TEST(a_link_that_leads_back_is_as_good_as_a_start)
 	ready();
 	root_at(LIST_HEAD, LINK_OF(0));
 	finish();
-	check_all(2, LEAK_REACHABLE, LEAK_BY_LIST);
+	check_all(2, LEAK_REACHABLE, LEAK_BY_BACKLINK);
 }
 
 TEST(a_link_that_leads_elsewhere_is_a_number)
 {
-	static const uint64_t back[] = { 0, LIST_HEAD + 8, LIST_HEAD - 8, LIST_HEAD + 1, HEAP };
+	static const uint64_t back[] = { 0, LIST_HEAD + 8, LIST_HEAD - 8, LIST_HEAD + 1, HEAP + 16 };
 
 	for (size_t i = 0; i < sizeof(back) / sizeof(back[0]); i++) {
 		members(1);
@@ -784,6 +784,34 @@ TEST(a_link_that_leads_elsewhere_is_a_number)
 	check_all(1, LEAK_POSSIBLE, 0);
 }
 
+/* What lies there tells of its own block: of where it starts, or where its length says it does. */
+TEST(what_points_to_the_start_of_its_block)
+{
+	static const struct {
+		uint64_t length, first, second;
+		uint8_t class;
+	} cases[] = {
+		{ 0, HEAP, 0, LEAK_REACHABLE },
+		{ 0, 1, HEAP, LEAK_REACHABLE },
+		{ 992, HEAP + 8, 0, LEAK_REACHABLE },
+		{ 991, HEAP + 8, 0, LEAK_POSSIBLE },
+		{ 0, HEAP + 8, HEAP + 900, LEAK_POSSIBLE },
+		{ 0, 0, 0, LEAK_POSSIBLE },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		reset();
+		block(0, 1000);
+		store(0, cases[i].length);
+		store(904, cases[i].first);
+		store(912, cases[i].second);
+		ready();
+		root(HEAP + 904);
+		finish();
+		CHECK_INT(class_of(0), cases[i].class);
+	}
+}
+
 TEST(a_list_without_a_root_is_lost)
 {
 	members(2);
@@ -800,7 +828,7 @@ TEST(without_the_rule_members_of_lists_are_possible)
 	members(1);
 	link_store(0, LIST_HEAD, LIST_HEAD);
 	ready();
-	heap.graph.heuristics = ~(1u << LEAK_BY_LIST);
+	heap.graph.heuristics = ~(1u << LEAK_BY_BACKLINK);
 	root_at(LIST_HEAD, LINK_OF(0));
 	finish();
 	check_all(1, LEAK_POSSIBLE, 0);
@@ -820,11 +848,11 @@ TEST(a_place_of_links_is_learned)
 	ready();
 	root_at(LIST_HEAD, HEAP + 8);
 	finish();
-	check_all(200, LEAK_REACHABLE, LEAK_BY_LIST);
+	check_all(200, LEAK_REACHABLE, LEAK_BY_BACKLINK);
 	CHECK_INT(class_of(COUNT - 1), LEAK_POSSIBLE);
 	CHECK_INT(leak_learn(&heap.graph), 1);
 	CHECK_INT(leak_graph_classify(&heap.graph), 0);
-	check_all(200, LEAK_REACHABLE, LEAK_BY_LIST);
+	check_all(200, LEAK_REACHABLE, LEAK_BY_BACKLINK);
 	CHECK_INT(class_of(COUNT - 1), LEAK_REACHABLE);
 	CHECK_INT(heap.graph.heuristic[COUNT - 1], LEAK_BY_HEADER);
 }
@@ -848,7 +876,7 @@ TEST(a_link_is_found_among_many_pointers_inside)
 	finish();
 	CHECK(heap.graph.insides > 4096);
 	CHECK_INT(class_of(2), LEAK_REACHABLE);
-	CHECK_INT(heap.graph.heuristic[2], LEAK_BY_LIST);
+	CHECK_INT(heap.graph.heuristic[2], LEAK_BY_BACKLINK);
 }
 
 int main(void)
@@ -880,6 +908,7 @@ int main(void)
 	RUN(places_of_roots_are_learned_too);
 	RUN(a_link_that_leads_back_is_as_good_as_a_start);
 	RUN(a_link_that_leads_elsewhere_is_a_number);
+	RUN(what_points_to_the_start_of_its_block);
 	RUN(a_list_without_a_root_is_lost);
 	RUN(without_the_rule_members_of_lists_are_possible);
 	RUN(a_place_of_links_is_learned);

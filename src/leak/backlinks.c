@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Members of lists (lists.h). */
-#include "src/leak/lists.h"
+/* Pointers to what points back (backlinks.h). */
+#include "src/leak/backlinks.h"
 
 #include <stdlib.h>
+
+#include "src/leak/heuristics.h"
 
 #define WORD	      sizeof(uint64_t)
 #define LINK_BYTES    (2 * WORD)
@@ -94,26 +96,44 @@ static uint64_t link_back(
 	return may_lie(g, in, second_of) ? second_of : 0;
 }
 
-/* Where a link seems to lead back to, there the pointer must be. A root's is known to be. */
+/* Whether a word is the start of a block, or where a pointer is as good as to that. */
+static bool is_start(const struct leak_graph *g, uint32_t block, const struct leak_word *w)
+{
+	const struct leak_block *b = &g->blocks->block[block];
+	uint64_t offset = w->value - b->addr;
+	enum leak_heuristic by;
+
+	if (!w->ok || offset >= b->size)
+		return false;
+	by = offset == 0 ? LEAK_BY_NONE : leak_heuristics_judge(g->head[block], b->size, offset);
+	return offset == 0 || (by != LEAK_BY_NONE && g->heuristics >> by & 1);
+}
+
+/* What leads back to the start of its block, and what leads to where the pointer seems to lie, if
+ * the pointer is there; of a root's that is known. */
 static void backs_check(struct looking *l)
 {
 	struct questions *q = &l->q;
 	size_t n = 0;
 
 	for (size_t i = 0; i < q->count; i++) {
-		uint64_t back = link_back(l->g, q->in[i], &q->word[2 * i]);
+		const struct leak_inside *in = q->in[i];
+		const struct leak_word *w = &q->word[2 * i];
+		uint64_t back = link_back(l->g, in, w);
+		uint32_t block = leak_inside_block(l->g, in);
 
-		if (back != 0 && leak_inside_is_root(q->in[i]))
-			leak_inside_settle(l->g, q->in[i], LEAK_BY_LIST);
-		if (back == 0 || leak_inside_is_root(q->in[i]))
-			continue;
-		q->in[n] = q->in[i];
-		q->word[n++] = (struct leak_word){ .addr = back };
+		if (is_start(l->g, block, &w[0]) || is_start(l->g, block, &w[1]) ||
+			(back != 0 && leak_inside_is_root(in))) {
+			leak_inside_settle(l->g, in, LEAK_BY_BACKLINK);
+		} else if (back != 0) {
+			q->in[n] = in;
+			q->word[n++] = (struct leak_word){ .addr = back };
+		}
 	}
 	l->m->read(l->m->ctx, q->word, n);
 	for (size_t i = 0; i < n; i++)
 		if (q->word[i].ok && q->word[i].value == q->in[i]->pointer)
-			leak_inside_settle(l->g, q->in[i], LEAK_BY_LIST);
+			leak_inside_settle(l->g, q->in[i], LEAK_BY_BACKLINK);
 	q->count = 0;
 }
 
@@ -142,11 +162,11 @@ static void inside_look(struct looking *l, const struct leak_inside *in)
 		questions_ask(l);
 }
 
-void leak_lists_explain(struct leak_graph *g, const struct leak_memory *m)
+void leak_backlinks_explain(struct leak_graph *g, const struct leak_memory *m)
 {
 	struct looking *l;
 
-	if (g->failed || g->insides == 0 || !(g->heuristics >> LEAK_BY_LIST & 1))
+	if (g->failed || g->insides == 0 || !(g->heuristics >> LEAK_BY_BACKLINK & 1))
 		return;
 	l = calloc(1, sizeof(*l));
 	if (!l)
