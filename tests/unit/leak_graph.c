@@ -748,7 +748,8 @@ TEST(a_link_that_leads_back_is_as_good_as_a_start)
 
 TEST(a_link_that_leads_elsewhere_is_a_number)
 {
-	static const uint64_t back[] = { 0, LIST_HEAD + 8, LIST_HEAD - 8, LIST_HEAD + 1, HEAP + 16 };
+	static const uint64_t back[] = { 0, LIST_HEAD + 8, LIST_HEAD - 8, LIST_HEAD + 1,
+		HEAP + 16 };
 
 	for (size_t i = 0; i < sizeof(back) / sizeof(back[0]); i++) {
 		members(1);
