@@ -63,3 +63,17 @@ void yield_end(void)
 		(void)score_write(before);
 	pthread_mutex_unlock(&lock);
 }
+
+void yield_spawn_begin(void)
+{
+	pthread_mutex_lock(&lock);
+	if (depth > 0 && changed)
+		(void)score_write(before);
+}
+
+void yield_spawn_end(void)
+{
+	if (depth > 0 && changed)
+		(void)score_write(SCORE);
+	pthread_mutex_unlock(&lock);
+}

@@ -10,5 +10,8 @@
 /* In pairs, which may overlap. May be in vain, in a sandbox. */
 void yield_begin(void);
 void yield_end(void);
+/* Around the start of a process, which would inherit that; nothing else of these in between. */
+void yield_spawn_begin(void);
+void yield_spawn_end(void);
 
 #endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* src/util/yield: who goes first when memory gets short. */
+#include "src/util/yield.h"
+
+#include <stdio.h>
+
+#include "tests/check.h"
+
+static int score(void)
+{
+	FILE *f = fopen("/proc/self/oom_score_adj", "re");
+	int n = -1;
+
+	CHECK(f && fscanf(f, "%d", &n) == 1);
+	if (f)
+		fclose(f);
+	return n;
+}
+
+TEST(it_yields_while_any_pair_is_open)
+{
+	int before = score();
+
+	yield_begin();
+	CHECK(score() > before);
+	yield_begin();
+	yield_end();
+	CHECK(score() > before);
+	yield_end();
+	CHECK_INT(score(), before);
+}
+
+TEST(a_process_that_is_started_meanwhile_does_not)
+{
+	int before = score();
+
+	yield_spawn_begin();
+	CHECK_INT(score(), before);
+	yield_spawn_end();
+	CHECK_INT(score(), before);
+	yield_begin();
+	yield_spawn_begin();
+	CHECK_INT(score(), before);
+	yield_spawn_end();
+	CHECK(score() > before);
+	yield_end();
+	CHECK_INT(score(), before);
+}
+
+int main(void)
+{
+	RUN(it_yields_while_any_pair_is_open);
+	RUN(a_process_that_is_started_meanwhile_does_not);
+	return check_end();
+}
