@@ -11,21 +11,23 @@
 #include <string.h>
 #include <time.h>
 
+#include "src/leak/backlinks.h"
 #include "src/leak/confirm.h"
 #include "src/leak/coop.h"
 #include "src/leak/copier.h"
 #include "src/leak/heads.h"
 #include "src/leak/heap.h"
 #include "src/leak/learn.h"
-#include "src/leak/backlinks.h"
 #include "src/leak/loader.h"
 #include "src/leak/moving.h"
 #include "src/leak/sharers.h"
 #include "src/leak/table.h"
+#include "src/proc/proc.h"
 #include "src/util/clock.h"
 #include "src/util/yield.h"
 
 #define BLOCKS_A_PAGE (4096u / sizeof(struct leak_block))
+#define BLOCK_LEAST   16u /* bytes that one takes in the program */
 /* So many copies in a row must agree. Where threads do nothing but realloc, one in some ten is
  * wrong about what they hold. */
 #define AGREED	   3u
@@ -351,13 +353,20 @@ static void read_note(struct scan *s)
 	s->out->running = (unsigned)leak_stop_running(&s->stop);
 }
 
-/* What can be done before the program stands still: room for its blocks, as many as it has now. */
+/* What can be done before the program stands still: room for its blocks, as many as it has now. Not
+ * for what a damaged segment says that cannot be. */
 static void blocks_prepare(struct scan *s)
 {
+	struct proc_reading p = { 0 };
 	struct read_totals t;
+	uint64_t most;
 
-	if (read_totals(s->segment, &t) == 0 && t.allocs > t.frees)
-		(void)leak_blocks_reserve(&s->blocks, (t.allocs - t.frees) / 16 * 17);
+	if (read_totals(s->segment, &t) == 0 && t.allocs > t.frees &&
+		proc_read(s->wish->pid, false, &p) == 0) {
+		most = p.rss_bytes / BLOCK_LEAST;
+		(void)leak_blocks_reserve(&s->blocks,
+			t.allocs - t.frees < most ? (t.allocs - t.frees) / 16 * 17 : most);
+	}
 	for (uint32_t i = 0; i < s->blocks.room; i += BLOCKS_A_PAGE)
 		s->blocks.block[i].addr = 0; /* so that it is there */
 }
