@@ -4,6 +4,7 @@
 named for it, tests/targets/leaks.c), at their end and while they run, beside memcheck on the same
 program. What scans leave behind, which is nothing: tests/faults/group_f_scan.py."""
 
+import json
 import os
 import re
 import signal
@@ -11,7 +12,7 @@ import subprocess
 import xml.etree.ElementTree as ElementTree
 
 from proving import (HEAPTOP, case, check, check_equal, environment, need, report, run, run_cases, scratch,
-                     target, wait_for)
+                     segment_files, target, wait_for)
 from scanning import Waiting, account, attached, relatives
 
 CHURN_SCANS = 4
@@ -149,6 +150,23 @@ def running():
         with open("/proc/%d/status" % pid, encoding="ascii") as f:
             check("TracerPid:\t0" in f.read(), "it is still traced")
         check_equal(program.end(), (0, ""), "the program's end")
+
+
+@case("a damaged count of blocks costs the viewer no memory")
+def damaged():
+    with Waiting(target("leaks"), "wait") as program:
+        want = account("".join(program.said))
+        segment, = (s for s in segment_files() if "-%d-" % program.process.pid in s)
+        check_equal(run([target("damage"), segment, "10000000"]).returncode, 0, "damage")
+        out = os.path.join(scratch, "damaged.json")
+        with subprocess.Popen([HEAPTOP, "--leak-check", "--format", "json", "-o", out, "-a", str(program.process.pid)],
+                              env=environment()) as viewer:
+            _, status, usage = os.wait4(viewer.pid, 0)
+            viewer.returncode = status
+        check_equal(status, 0, "status")
+        with open(out, encoding="utf-8") as f:
+            check_classes(found(json.load(f)["leaks"]), want)
+        check(usage.ru_maxrss < 150 << 10, "the viewer took %d KB" % usage.ru_maxrss)
 
 
 @case("of a program in a sandbox no copy is made, and that is said")
