@@ -117,6 +117,7 @@ def killed_at_start():
 
 
 PID_REUSED = """
+rm -f %(account)s
 ACCOUNT=%(account)s LD_PRELOAD=%(library)s %(churn)s 1 >/dev/null & old=$!
 until [ -s %(account)s ] && ls %(segments)s | grep -q "^heaptop-$old[.-]"; do :; done
 kill -9 $old; wait $old; sleep 0.1
