@@ -31,13 +31,15 @@ class Tmux:
     def keys(self, *keys):
         self.tmux("send-keys", *keys)
 
-    def wait(self, pattern):
+    def wait(self, *patterns):
+        """Until all are seen at once: what is captured may be a part of a frame."""
         end = time.monotonic() + LIMIT
         while True:
             text = self.screen()
-            if re.search(pattern, text):
+            missing = [p for p in patterns if not re.search(p, text)]
+            if not missing:
                 return text
-            assert time.monotonic() < end, f"never saw {pattern!r} in:\n{text}"
+            assert time.monotonic() < end, f"never saw {missing} in:\n{text}"
             time.sleep(0.05)
 
     def status(self):
@@ -80,13 +82,10 @@ def live_demo():
     pid = 0
     t = Tmux(f"{HEAPTOP} -d 200ms -- {DEMO}")
     try:
-        text = t.wait(r"page_load +demo\.c:\d+")
-        for what in ("● LIVE", "RSS", "hwm", "Ops", "faults", "[Sites] Tree", "F10/q"):
-            assert what in text, f"{what!r} is missing in:\n{text}"
-        assert max(len(l) for l in text.splitlines()) <= 100
+        text = t.wait(r"page_load +demo\.c:\d+", "● LIVE", "RSS", "hwm", "Ops", "faults", r"\[Sites\] Tree", "F10/q")
+        assert max(len(l) for l in text.splitlines()) <= 100, f"over 100 columns:\n{text}"
         t.keys("j", "Enter")
-        text = t.wait(r"STACK, \d+ frames")
-        assert "BLOCK SIZE" in text and "LIFETIME" in text
+        t.wait(r"STACK, \d+ frames", "BLOCK SIZE", "LIFETIME")
         t.keys("Escape")
         t.wait(r"1LIVE▼")
         t.keys("Tab")
@@ -99,7 +98,8 @@ def live_demo():
         t.wait(r"5BLOCKS▼")
         t.keys("Space")
         frozen = rows(t.wait(r"FROZEN 0:0[1-9]"))
-        assert frozen == rows(t.wait(r"([3-9]|\d\d) newer snapshots are waiting"))
+        later = rows(t.wait(r"([3-9]|\d\d) newer snapshots are waiting"))
+        assert frozen == later, f"frozen: {frozen}\nlater: {later}"
         t.keys("Space")
         t.wait("● LIVE")
         t.keys("?")
@@ -107,7 +107,8 @@ def live_demo():
         t.keys("Escape", "x")
         saved = re.search(r"saved (\S+\.txt)", t.wait(r"saved \S+\.txt")).group(1)
         with open(os.path.join(t.dir, saved)) as f:
-            assert "page_load" in f.read()
+            text = f.read()
+        assert "page_load" in text, f"saved:\n{text}"
         t.tmux("resize-window", "-x", "40", "-y", "8")
         t.wait(r"\? help")
         t.tmux("resize-window", "-x", "20", "-y", "4")
