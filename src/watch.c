@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "src/target/prepare.h"
 #include "src/target/target.h"
@@ -362,10 +363,14 @@ struct clearing {
 static int clear_one(void *ctx, const struct target_segment *t)
 {
 	struct clearing *c = ctx;
+	/* Whose it is cannot be read yet; what is left of one that nobody finishes is nobody's. */
+	bool being_made = t->state == TARGET_UNREADABLE && t->process > 0;
 
-	if (t->family != c->w->options.family)
+	if (t->rest)
+		unlink(t->path);
+	if (!being_made && (t->state == TARGET_UNREADABLE || t->family != c->w->options.family))
 		return 0;
-	if (t->state == TARGET_RUNNING) {
+	if (being_made || t->state == TARGET_RUNNING) {
 		c->left.running++;
 		c->left.ending += t->process > 0 && target_is_ending(t->process);
 	}

@@ -100,14 +100,59 @@ static enum target_state state_of(
 	return rc == 0 || is_being_prepared(id) ? TARGET_RUNNING : TARGET_DEAD;
 }
 
-/* The pid that a library's segment has in its name; 0: it has none. */
-static pid_t name_pid(const char *path)
+/* Who made a segment, by its name (preload/attach.c); pid 0: it says nothing. */
+static struct proc_claim name_claim(const char *path)
 {
-	const char *digits = strrchr(path, '/') + 1 + strlen(NAME_PREFIX);
+	struct proc_claim c = { .pid_namespace = PROC_PID_NAMESPACE_FIRST };
+	const char *at = strrchr(path, '/') + 1 + strlen(NAME_PREFIX);
 	char *end;
-	long pid = strtol(digits, &end, 10);
+	unsigned long pid = strtoul(at, &end, 10);
 
-	return *end == '-' && pid > 0 && pid <= INT_MAX ? (pid_t)pid : 0;
+	if (*end == '.')
+		c.pid_namespace = strtoul(end + 1, &end, 10);
+	if (*end != '-' || pid > INT_MAX)
+		return c;
+	c.pid = (pid_t)pid;
+	c.start_ticks = strtoull(end + 1, NULL, 10);
+	return c;
+}
+
+/* What is made has its magic last. */
+static bool is_unfinished(const char *path, struct stat *st)
+{
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	uint64_t magic = 0;
+	bool unfinished;
+
+	if (fd < 0)
+		return false;
+	unfinished = fstat(fd, st) == 0 && S_ISREG(st->st_mode) &&
+		     pread(fd, &magic, sizeof(magic), offsetof(struct ht_header, magic)) >= 0 &&
+		     magic == 0;
+	close(fd);
+	return unfinished;
+}
+
+/*
+ * Whether it is being made, or is what is left where someone was killed at that. Its name tells
+ * by whom, if that is one of our pid namespace; else its age does, for to make one takes no time.
+ */
+static void unfinished_fill(struct target_segment *s)
+{
+	struct proc_claim c = name_claim(s->path);
+	struct stat st;
+	uint64_t age;
+
+	s->pid = c.pid;
+	if (!is_unfinished(s->path, &st))
+		return;
+	if (c.pid > 0 && c.start_ticks > 0 && c.pid_namespace == proc_pid_namespace()) {
+		s->rest = proc_resolve(&c, &s->process) == -ESRCH;
+		return;
+	}
+	age = clock_realtime_ns() -
+	      ((uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec);
+	s->rest = age > PREPARED_MAX_NS && age < INT64_MAX;
 }
 
 /* Why it cannot be read; that its path is before it goes without saying here. */
@@ -119,7 +164,11 @@ static void unreadable_fill(struct target_segment *s, const char *message)
 	if (strncmp(message, s->path, path) == 0 && strncmp(message + path, ": ", 2) == 0)
 		why += path + 2;
 	s->state = TARGET_UNREADABLE;
-	s->pid = name_pid(s->path);
+	unfinished_fill(s);
+	if (s->rest)
+		why = "killed while it was made (heaptop --clean removes it)";
+	else if (s->process > 0)
+		why = "not finished yet";
 	text_clean(s->why, sizeof(s->why), why, strlen(why));
 }
 
@@ -258,25 +307,6 @@ int target_list(int (*visit)(void *ctx, const struct target_segment *s), void *c
 	return result;
 }
 
-/* What is left where someone was killed while making a segment, which takes no time. */
-static bool is_rest(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	uint64_t magic = 0, age;
-	struct stat st;
-	bool rest = false;
-
-	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-		pread(fd, &magic, sizeof(magic), offsetof(struct ht_header, magic)) >= 0) {
-		age = clock_realtime_ns() -
-		      ((uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec);
-		rest = magic == 0 && age > PREPARED_MAX_NS && age < INT64_MAX;
-	}
-	if (fd >= 0)
-		close(fd);
-	return rest;
-}
-
 int target_clean(void)
 {
 	struct found f;
@@ -287,7 +317,7 @@ int target_clean(void)
 
 		if (s->state == TARGET_DEAD || s->state == TARGET_EXITED)
 			removed += read_remove_file(s->path);
-		else if (s->state == TARGET_UNREADABLE && is_rest(s->path))
+		else if (s->rest)
 			removed += unlink(s->path) == 0;
 	}
 	free(f.items);

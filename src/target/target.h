@@ -72,7 +72,8 @@ enum target_state {
 struct target_segment {
 	char path[256];
 	pid_t pid; /* as itself sees it, in its pid namespace */
-	pid_t process; /* of a running one: as we see it; 0: it cannot be seen from here */
+	pid_t process; /* as we see it, of a running one or one that is being made; 0: it cannot be
+			  seen from here */
 	uint64_t start_ticks, pid_namespace;
 	uint32_t exec_gen;
 	bool forked; /* not started: its image is its parent's */
@@ -83,6 +84,7 @@ struct target_segment {
 		state; /* DEAD: the process ended without marking its exit (crash, kill) */
 	uint64_t memory_bytes; /* what it takes now (st_blocks) */
 	char command[1024]; /* cleaned, cut */
+	bool rest; /* when UNREADABLE: of one that was killed at making it; nobody will finish it */
 	char why[128]; /* when UNREADABLE: the reason */
 };
 

@@ -144,18 +144,27 @@ def segments_of(pid):
 
 def children_are_hung_up_with_the_program():
     t = Tmux(f"mkdir shm; HEAPTOP_DIR=$PWD/shm {HEAPTOP} -d 200ms -- sh -c 'sleep 300; true'")
-    t.wait("● LIVE")
-    end = time.monotonic() + LIMIT
-    while len(os.listdir(os.path.join(t.dir, "shm"))) < 2:
-        assert time.monotonic() < end, "the child is not recorded"
-        time.sleep(0.05)
-    t.keys("q")
-    t.wait("t ends it")
-    t.keys("t")
-    t.status()
-    left = os.listdir(os.path.join(t.dir, "shm"))
-    assert not left, left
-    t.close()
+    shm = os.path.join(t.dir, "shm")
+    try:
+        t.wait("● LIVE")
+        end = time.monotonic() + LIMIT
+        while len(os.listdir(shm)) < 2:
+            assert time.monotonic() < end, "the child is not recorded"
+            time.sleep(0.05)
+        # And one that was hung up before it had made its segment.
+        gone = subprocess.Popen("true")
+        gone.wait()
+        open(os.path.join(shm, f"heaptop-{gone.pid}-1-0"), "w").close()
+        t.keys("q")
+        t.wait("t ends it")
+        t.keys("t")
+        t.status()
+        left = os.listdir(shm)
+        told = subprocess.run([HEAPTOP, "-l"], env=dict(os.environ, HEAPTOP_DIR=shm),
+                              capture_output=True, text=True).stdout
+        assert not left, f"{left}\n{told}"
+    finally:
+        t.close()
 
 
 def a_program_that_is_left_cleans_up():

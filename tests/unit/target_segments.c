@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -303,6 +304,43 @@ TEST(unreadable_ones_are_listed_with_the_reason)
 	empty_directory();
 }
 
+/* As the library names it (preload/attach.c): the first namespace goes without saying. */
+static void name_as_made(char out[96], uint64_t pid_namespace, uint64_t ticks)
+{
+	char inside[32] = "";
+
+	if (pid_namespace != PROC_PID_NAMESPACE_FIRST)
+		snprintf(inside, sizeof(inside), ".%" PRIu64, pid_namespace);
+	snprintf(out, 96, "heaptop-%d%s-%" PRIu64 "-0", getpid(), inside, ticks);
+}
+
+TEST(one_in_the_making_is_told_from_what_is_left_of_one)
+{
+	const struct timespec old[2] = { { .tv_sec = 1 }, { .tv_sec = 1 } };
+	char making[96], gone[96], elsewhere[96];
+	const struct list *l;
+
+	name_as_made(making, proc_pid_namespace(), ticks_of(getpid()));
+	name_as_made(gone, proc_pid_namespace(), ticks_of(getpid()) + 1);
+	name_as_made(elsewhere, 7, ticks_of(getpid()) + 1);
+	bytes_make(making, "", 0);
+	bytes_make(gone, "\0\0\0\0\0\0\0\0", 8);
+	bytes_make(elsewhere, "", 0);
+	bytes_make("heaptop-0123456789abcdef", "", 0);
+	l = list_now();
+	CHECK_INT(l->count, 4);
+	CHECK_INT(listed(l, making)->process, getpid());
+	CHECK(!listed(l, making)->rest && listed(l, gone)->rest);
+	CHECK_STR(listed(l, making)->why, "not finished yet");
+	CHECK(strstr(listed(l, gone)->why, "--clean") != NULL);
+	CHECK(!listed(l, elsewhere)->rest && !listed(l, "heaptop-0123456789abcdef")->rest);
+	/* To make one takes no time. */
+	CHECK_INT(utimensat(AT_FDCWD, path_of(elsewhere), old, 0), 0);
+	CHECK_INT(target_clean(), 2);
+	CHECK(there(making) && there("heaptop-0123456789abcdef"));
+	empty_directory();
+}
+
 static int stop_visit(void *ctx, const struct target_segment *s)
 {
 	return ++*(int *)ctx;
@@ -486,6 +524,7 @@ int main(void)
 	RUN(images_of_one_crash);
 	RUN(command_is_one_clean_line);
 	RUN(unreadable_ones_are_listed_with_the_reason);
+	RUN(one_in_the_making_is_told_from_what_is_left_of_one);
 	RUN(a_visitor_can_stop);
 	RUN(no_directory);
 	RUN(clean_keeps_what_is_used);
