@@ -242,6 +242,8 @@ def what_is_suppressed_stays_so():
     t = Tmux(f"{HEAPTOP} -d 4 -- {os.path.join(B, 'tests/targets/leaks')} wait", (160, 30))
     try:
         t.wait("LIVE")
+        t.keys("BTab")
+        t.wait("ready")  # all its blocks are there
         t.keys("L")
         t.wait("definite_plain +leaks.c")
         for keys in ("/", "definite_plain", "Enter", "!"):

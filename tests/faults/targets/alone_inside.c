@@ -37,6 +37,7 @@ int main(void)
 		free(p);
 		p = malloc(100 + (size_t)i);
 	}
+	witness_threads(1);
 	witness_print("at the end");
 	free(p);
 	return 0;

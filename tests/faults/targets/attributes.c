@@ -38,6 +38,7 @@ int main(int argc, char **argv)
 	ask(NULL);
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(t[i], NULL);
+	witness_threads(1);
 	witness_print("end");
 	return 0;
 }

@@ -59,6 +59,7 @@ int main(int argc, char **argv)
 		}
 	}
 	printf("%ld came to the end\n", ended);
+	witness_threads(1);
 	witness_print("end");
 	return 0;
 }

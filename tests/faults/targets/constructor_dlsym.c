@@ -41,6 +41,7 @@ int main(void)
 	dlsym(RTLD_DEFAULT, "no_such_name_anywhere");
 	message = dlerror();
 	printf("%s\n", message ? message : "no message");
+	witness_threads(1);
 	witness_print("main");
 	return 0;
 }

@@ -62,6 +62,7 @@ int main(int argc, char **argv)
 		pthread_join(t[i], NULL);
 	setitimer(ITIMER_PROF, &never, NULL);
 	witness_need(arrived > 0, "no signal arrived");
+	witness_threads(1);
 	witness_print("end");
 	return 0;
 }

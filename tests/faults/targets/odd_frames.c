@@ -215,6 +215,7 @@ int main(void)
 	by_information();
 	by_old_stacks();
 	by_buffers();
+	witness_threads(1);
 	witness_print("end");
 	return 0;
 }

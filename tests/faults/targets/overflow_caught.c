@@ -78,6 +78,7 @@ int main(int argc, char **argv)
 		witness_need(pthread_create(&t[i], &attr, run, NULL) == 0, "no thread");
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(t[i], NULL);
+	witness_threads(1);
 	witness_print("end");
 	return 0;
 }
