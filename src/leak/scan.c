@@ -348,7 +348,7 @@ static void stop_try(struct scan *s)
 static void read_note(struct scan *s)
 {
 	s->out->scanned_bytes = s->space.scanned_bytes;
-	s->out->unread_bytes = s->space.unread_bytes;
+	s->out->unread_bytes = s->space.unread_bytes + s->space.absent_bytes;
 	s->out->threads = (unsigned)s->stop.count;
 	s->out->running = (unsigned)leak_stop_running(&s->stop);
 }

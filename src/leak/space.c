@@ -25,7 +25,6 @@
 #include "src/util/sorted.h"
 
 #define PAGE	      PROC_PAGE_BYTES
-#define BUFFER_BYTES  (1u << 20) /* fits the second cache; larger reads gain nothing */
 #define PAGEMAP_BATCH 512u
 #define PAGE_THERE    (PROC_PAGE_PRESENT | PROC_PAGE_SWAPPED)
 #define PAGE_OURS     (PROC_PAGE_EXCLUSIVE | PROC_PAGE_FILE) /* or that of a file: no copy is made */
@@ -58,6 +57,8 @@ static void maps_parse(struct leak_space *s, size_t len)
 			.writable = m.perms[1] == 'w',
 			.executable = m.perms[2] == 'x',
 			.shared = m.perms[3] == 's',
+			.offset = m.offset,
+			.device = m.device,
 			.inode = m.inode,
 			.path = m.path_len > 0 ? m.path : "" };
 	}
@@ -67,7 +68,7 @@ static void maps_parse(struct leak_space *s, size_t len)
 static int maps_take(struct leak_space *s, size_t len)
 {
 	s->map = calloc(lines_count(s->text, len), sizeof(*s->map));
-	s->buffer = aligned_alloc(PAGE, BUFFER_BYTES);
+	s->buffer = aligned_alloc(PAGE, LEAK_BUFFER_BYTES);
 	if (!s->map || !s->buffer) {
 		leak_space_close(s);
 		return -ENOMEM;
@@ -161,6 +162,7 @@ void leak_space_by_file(struct leak_space *s)
 void leak_space_close(struct leak_space *s)
 {
 	mem_close(s);
+	leak_backing_close(&s->backing);
 	if (s->pagemap >= 0)
 		close(s->pagemap);
 	free(s->text);
@@ -175,8 +177,9 @@ void leak_space_close(struct leak_space *s)
 int leak_space_share(struct leak_space *s, const struct leak_space *of)
 {
 	*s = *of;
-	s->scanned_bytes = s->unread_bytes = 0;
-	s->buffer = aligned_alloc(PAGE, BUFFER_BYTES);
+	s->scanned_bytes = s->unread_bytes = s->absent_bytes = 0;
+	s->backing = (struct leak_backing){ 0 };
+	s->buffer = aligned_alloc(PAGE, LEAK_BUFFER_BYTES);
 	return s->buffer ? 0 : -ENOMEM;
 }
 
@@ -184,7 +187,9 @@ void leak_space_join(struct leak_space *s, struct leak_space *of)
 {
 	of->scanned_bytes += s->scanned_bytes;
 	of->unread_bytes += s->unread_bytes;
+	of->absent_bytes += s->absent_bytes;
 	of->shared_seen |= s->shared_seen;
+	leak_backing_close(&s->backing);
 	free(s->buffer);
 }
 
@@ -231,12 +236,12 @@ bool leak_space_has_shared(const struct leak_space *s)
 	return s->is_copy || s->shared_seen;
 }
 
-static bool is_cancelled(const struct leak_space *s)
+bool leak_space_cancelled(const struct leak_space *s)
 {
 	return s->progress && s->progress->cancelled;
 }
 
-static void scanned_add(struct leak_space *s, uint64_t bytes)
+void leak_space_count(struct leak_space *s, uint64_t bytes)
 {
 	s->scanned_bytes += bytes;
 	if (s->progress)
@@ -247,13 +252,13 @@ static void scanned_add(struct leak_space *s, uint64_t bytes)
 static void present_stream(struct leak_space *s, uint64_t start, uint64_t end, bool shared,
 	leak_visit *visit, void *ctx)
 {
-	while (start < end && !is_cancelled(s)) {
-		uint64_t bytes = end - start < BUFFER_BYTES ? end - start : BUFFER_BYTES;
+	while (start < end && !leak_space_cancelled(s)) {
+		uint64_t bytes = end - start < LEAK_BUFFER_BYTES ? end - start : LEAK_BUFFER_BYTES;
 		ssize_t got = leak_space_read(s, start, s->buffer, bytes, shared);
 
 		if (got > 0) {
 			got -= got % (ssize_t)WORD;
-			scanned_add(s, (uint64_t)got);
+			leak_space_count(s, (uint64_t)got);
 			visit(ctx, start, s->buffer, (size_t)got / WORD);
 			start += (uint64_t)got;
 		} else {
@@ -288,19 +293,32 @@ static enum page_is page_is(struct leak_space *s, uint64_t entry)
 	return PAGE_SHARED;
 }
 
+/* There is nothing in memory of its own; in what it shares there may be. */
+static void absent_stream(
+	struct leak_space *s, uint64_t start, uint64_t end, leak_visit *visit, void *ctx)
+{
+	const struct leak_map *m = leak_space_map(s, start);
+
+	if (m && m->shared)
+		leak_backing_stream(s, m, start, least(end, m->end), visit, ctx);
+}
+
 /* `from` and `end`: parts of `count` pages that begin at `base`. */
 static void batch_stream(struct leak_space *s, uint64_t base, const uint64_t *entries, size_t count,
 	uint64_t from, uint64_t end, leak_visit *visit, void *ctx)
 {
 	for (size_t i = 0, j; i < count; i = j) {
 		enum page_is is = page_is(s, entries[i]);
-		uint64_t start = base + i * PAGE;
+		uint64_t start = base + i * PAGE, to;
 
 		for (j = i + 1; j < count && page_is(s, entries[j]) == is; j++)
 			;
-		if (is != PAGE_ABSENT)
-			present_stream(s, start < from ? from : start, least(base + j * PAGE, end),
-				is == PAGE_SHARED, visit, ctx);
+		start = start < from ? from : start;
+		to = least(base + j * PAGE, end);
+		if (is == PAGE_ABSENT)
+			absent_stream(s, start, to, visit, ctx);
+		else
+			present_stream(s, start, to, is == PAGE_SHARED, visit, ctx);
 	}
 }
 
@@ -354,7 +372,8 @@ void leak_space_stream(
 
 /* ---- a copy of the process ---- */
 
-#define KEPT_MAX (UINT64_C(256) << 20) /* read while all stands still */
+#define KEPT_MAX  (UINT64_C(256) << 20) /* read while all stands still */
+#define KEEP_STEP (UINT64_C(16) << 20) /* before it is seen whether that is too much */
 
 struct keeping {
 	struct leak_space *space;
@@ -437,10 +456,22 @@ static bool is_wiped(const struct leak_wiped *w, const struct leak_map *m)
 	return false;
 }
 
+/* All will be read again. */
+static void keep_forget(struct leak_space *s, uint64_t scanned, uint64_t unread, uint64_t absent)
+{
+	for (size_t i = 0; i < s->maps; i++)
+		s->map[i].kept = false;
+	s->scanned_bytes = scanned;
+	s->unread_bytes = unread;
+	s->absent_bytes = absent;
+	s->backing.read_bytes = 0;
+}
+
 int leak_space_keep(
 	struct leak_space *s, const struct leak_space *copy, const struct leak_keep *keep)
 {
 	struct keeping k = { .space = s, .most = keep->most };
+	uint64_t scanned = s->scanned_bytes, unread = s->unread_bytes, absent = s->absent_bytes;
 
 	for (size_t i = 0; i < s->maps; i++) {
 		struct leak_map *m = &s->map[i];
@@ -448,13 +479,14 @@ int leak_space_keep(
 		if (!keep->wanted(m) ||
 			(!m->shared && leak_space_map(copy, m->start) && !is_wiped(keep->wiped, m)))
 			continue;
-		pages_stream(s, m->start, m->end, keep_visit, &k);
+		for (uint64_t at = m->start; at < m->end && k.rc == 0; at += KEEP_STEP)
+			pages_stream(s, at, least(at + KEEP_STEP, m->end), keep_visit, &k);
 		m->kept = true;
 		if (k.rc != 0)
 			break;
 	}
-	for (size_t i = 0; k.rc != 0 && i < s->maps; i++)
-		s->map[i].kept = false;
+	if (k.rc != 0)
+		keep_forget(s, scanned, unread, absent);
 	return k.rc;
 }
 

@@ -2,8 +2,8 @@
 /*
  * The memory of another process, which stands still: its mappings, and their words. Only pages that
  * are there are read, so that none comes into being by it, nor does one that it shares with another
- * process since a fork come to be there twice; and only what the process itself may read. One
- * thread.
+ * process since a fork come to be there twice; and only what the process itself may read. Of shared
+ * mappings the rest is read from their files (backing.h). One thread.
  */
 #ifndef SRC_LEAK_SPACE_H
 #define SRC_LEAK_SPACE_H
@@ -13,13 +13,18 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "src/leak/backing.h"
 #include "src/leak/graph.h"
 #include "src/leak/progress.h"
 #include "src/read/coop.h"
 
+#define LEAK_BUFFER_BYTES (1u << 20) /* fits the second cache; larger reads gain nothing */
+
 struct leak_map {
 	uint64_t start, end;
 	bool readable, writable, executable, shared;
+	uint64_t offset; /* in its file */
+	dev_t device;
 	uint64_t inode; /* 0: of no file */
 	const char *path; /* "" when it has none */
 	bool kept; /* its words are those that were kept: leak_space_copied */
@@ -56,6 +61,8 @@ struct leak_space {
 	uint64_t *buffer;
 	uint64_t scanned_bytes; /* read so far */
 	uint64_t unread_bytes; /* of those that should have been */
+	uint64_t absent_bytes; /* the same, of shared mappings where it has no page */
+	struct leak_backing backing;
 	bool is_copy; /* leak_space_copied */
 	struct leak_piece *piece; /* by address */
 	size_t pieces, piece_room;
@@ -113,6 +120,9 @@ void leak_space_stream(
 ssize_t leak_space_read(struct leak_space *s, uint64_t addr, void *buf, size_t bytes, bool shared);
 /* Whether any page may be. */
 bool leak_space_has_shared(const struct leak_space *s);
+/* Whether nobody waits any more; and that so many bytes more were read. */
+bool leak_space_cancelled(const struct leak_space *s);
+void leak_space_count(struct leak_space *s, uint64_t bytes);
 /* One word. False: it cannot be read. */
 bool leak_space_word(struct leak_space *s, uint64_t addr, uint64_t *value);
 /* What the word `addr` is that begins a block. */

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 #include "src/proc/proc.h"
 
 static int maps_digit(char c)
@@ -83,6 +84,7 @@ static bool maps_line(const char *at, const char *end, struct proc_map *m)
 		!maps_number(&at, end, 16, ' ', &minor) || !maps_inode(&at, end, &m->inode) ||
 		m->start >= m->end)
 		return false;
+	m->device = makedev((unsigned)major, (unsigned)minor);
 	while (at < end && *at == ' ')
 		at++;
 	m->path = at;

@@ -43,6 +43,7 @@ int proc_parse_smaps_rollup(const char *buf, size_t len, struct proc_reading *r)
 struct proc_map {
 	uint64_t start, end, offset;
 	char perms[5];
+	dev_t device;
 	uint64_t inode;
 	const char *path;
 	size_t path_len;
