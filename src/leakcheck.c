@@ -286,7 +286,7 @@ static enum suppress_how how_suppressed(
 		const struct frame *f = &site->stack->frames[i];
 
 		frame[n++] = (struct suppress_frame){ f->function, f->mangled, f->module->path,
-			f->file };
+			f->file, f->line };
 	}
 	return suppress_matches(rules, 1u << l->class, frame, n);
 }

@@ -15,11 +15,12 @@
 #define PATTERNS_MAX 512u /* of one stack: valgrind's own limit is 500 callers */
 
 /* What a frame must be. */
-enum line_kind { LINE_FUNCTION, LINE_OBJECT, LINE_ANY, LINE_SOMEWHERE };
+enum line_kind { LINE_FUNCTION, LINE_OBJECT, LINE_SOURCE, LINE_ANY, LINE_SOMEWHERE };
 
 struct line {
 	enum line_kind kind;
 	char *pattern; /* NULL for LINE_ANY */
+	uint32_t number; /* of LINE_SOURCE; 0: any */
 };
 
 struct rule {
@@ -31,6 +32,7 @@ struct rule {
 struct suppress {
 	struct rule *rule;
 	size_t rules;
+	bool has_braces; /* also of what is none of ours */
 };
 
 /* The text being read. */
@@ -64,8 +66,9 @@ void suppress_free(struct suppress *s)
 
 /* ---- patterns ---- */
 
-/* "*" anything, "?" one character. Without recursion: only the last "*" is ever gone back to. */
-static bool is_like(const char *pattern, const char *text)
+/* "*" anything, "?" one character if `one`. Without recursion: only the last "*" is ever gone back
+ * to. */
+static bool is_like(const char *pattern, const char *text, bool one)
 {
 	const char *star = NULL, *from = NULL;
 
@@ -73,7 +76,7 @@ static bool is_like(const char *pattern, const char *text)
 		if (*pattern == '*') {
 			star = pattern++;
 			from = text;
-		} else if (*pattern == '?' || *pattern == *text) {
+		} else if ((one && *pattern == '?') || *pattern == *text) {
 			pattern++;
 			text++;
 		} else if (star) {
@@ -157,7 +160,7 @@ static int line_add(struct reader *r, struct rule *rule, enum line_kind kind, ch
 		return -ENOMEM;
 	}
 	rule->line = more;
-	rule->line[rule->lines++] = (struct line){ kind, pattern };
+	rule->line[rule->lines++] = (struct line){ .kind = kind, .pattern = pattern };
 	return 0;
 }
 
@@ -175,7 +178,7 @@ static int rule_keep(struct reader *r, const struct rule *rule)
 	return 0;
 }
 
-/* "definite,possible", "all" */
+/* "definite,possible", "all", "none" */
 static int kinds_read(struct reader *r, const char *line, size_t len, unsigned *kinds)
 {
 	static const char *const words[] = { "definite", "indirect", "possible", "reachable" };
@@ -195,11 +198,30 @@ static int kinds_read(struct reader *r, const char *line, size_t len, unsigned *
 			*kinds = 15;
 			known = 1;
 		}
+		if (n - at == 4 && begins(line + at, 4, "none"))
+			known = 1;
 		if (!known)
 			return complain(
-				r, "kinds are definite, indirect, possible, reachable and all");
+				r, "kinds are definite, indirect, possible, reachable, all, none");
 		at = n + 1;
 	}
+	return 0;
+}
+
+/* "FILE" or "FILE:LINE"; as in valgrind, what is no number there is any line. */
+static int source_read(struct reader *r, struct rule *rule, const char *text, size_t len)
+{
+	const char *colon = memchr(text, ':', len);
+	size_t file = colon ? (size_t)(colon - text) : len;
+	int rc = line_add(r, rule, LINE_SOURCE, strndup(text, file));
+	uint64_t number = 0;
+
+	if (rc != 0)
+		return rc;
+	for (size_t i = file + 1; i < len && text[i] >= '0' && text[i] <= '9'; i++)
+		if (number < UINT32_MAX)
+			number = number * 10 + (uint64_t)(text[i] - '0');
+	rule->line[rule->lines - 1].number = number < UINT32_MAX ? (uint32_t)number : UINT32_MAX;
 	return 0;
 }
 
@@ -220,7 +242,9 @@ static int frame_read(struct reader *r, struct rule *rule, const char *line, siz
 		return line_add(r, rule, LINE_FUNCTION, strndup(line + 4, len - 4));
 	if (begins(line, len, "obj:"))
 		return line_add(r, rule, LINE_OBJECT, strndup(line + 4, len - 4));
-	return complain(r, "expected fun:, obj:, ... or }");
+	if (begins(line, len, "src:"))
+		return source_read(r, rule, line + 4, len - 4);
+	return complain(r, "expected fun:, obj:, src:, ... or }");
 }
 
 /* Other tools' and other kinds of errors are none of ours. */
@@ -243,6 +267,7 @@ static int braces_read(struct reader *r)
 	size_t len;
 	int rc = 0;
 
+	r->to->has_braces = true;
 	while (rc == 0 && line_next(r, &line, &len)) {
 		if (len == 0 || *line == '#')
 			continue;
@@ -321,27 +346,47 @@ int suppress_load(struct suppress *s, const char *path, char *message)
 	return rc;
 }
 
+bool suppress_is_sanitizers(const struct suppress *s)
+{
+	return s->rules > 0 && !s->has_braces;
+}
+
 /* ---- matching ---- */
 
 static bool is_name(const struct line *l, const char *name)
 {
-	return is_like(l->pattern, name ? name : "");
+	return is_like(l->pattern, name ? name : "", true);
+}
+
+/* Valgrind knows no directories. */
+static bool is_source(const struct line *l, const struct suppress_frame *f)
+{
+	const char *slash = f->file ? strrchr(f->file, '/') : NULL;
+
+	if (!f->file || (l->number && l->number != f->line))
+		return false;
+	return is_name(l, f->file) || (slash && is_name(l, slash + 1));
 }
 
 static bool is_frame(const struct line *l, const struct suppress_frame *f)
 {
 	if (l->kind == LINE_OBJECT)
 		return is_name(l, f->object);
+	if (l->kind == LINE_SOURCE)
+		return is_source(l, f);
 	return is_name(l, f->function) || is_name(l, f->symbol);
+}
+
+static bool is_part(const struct line *l, const char *name)
+{
+	return name && is_like(l->pattern, name, false);
 }
 
 static bool is_somewhere(const struct line *l, const struct suppress_frame *f, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if ((f[i].function && is_like(l->pattern, f[i].function)) ||
-			(f[i].symbol && is_like(l->pattern, f[i].symbol)) ||
-			(f[i].object && is_like(l->pattern, f[i].object)) ||
-			(f[i].file && is_like(l->pattern, f[i].file)))
+		if (is_part(l, f[i].function) || is_part(l, f[i].symbol) ||
+			is_part(l, f[i].object) || is_part(l, f[i].file))
 			return true;
 	return false;
 }

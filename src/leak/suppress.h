@@ -3,9 +3,9 @@
  * Leaks that are known and not to be reported: suppressions as LeakSanitizer and valgrind take
  * them, in one file or several. Pure, but for reading the file; main thread.
  *
- *	leak:PATTERN            a function, source file or object of the stack has PATTERN in its
- *name;
- *	                        "*" stands for anything, "^" and "$" for its beginning and end
+ *	leak:PATTERN            a function, source file or object of any frame of the stack has
+ *	                        PATTERN in its name; "*" stands for anything, "^" and "$" for its
+ *	                        beginning and end
  *	{                       valgrind's: the stack begins with these frames, the allocating
  *	  NAME                  function first
  *	  Memcheck:Leak
@@ -13,6 +13,7 @@
  *	  fun:malloc
  *	  ...
  *	  obj:*libfoo*
+ *	  src:main.c:12
  *	}
  *
  * The first takes along what the blocks that it matches point to, however far, also where another
@@ -24,6 +25,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define SUPPRESS_MESSAGE_MAX 256
 
@@ -37,11 +39,14 @@ int suppress_parse(
 	struct suppress *s, const char *text, size_t len, const char *name, char *message);
 /* The same of a file. 0 or -errno with a message. */
 int suppress_load(struct suppress *s, const char *path, char *message);
+/* Whether it has rules, and all of LeakSanitizer's form: its tool reads no others. */
+bool suppress_is_sanitizers(const struct suppress *s);
 
 /* A frame, innermost first; the first is the allocating function. Names may be NULL. */
 struct suppress_frame {
 	const char *function, *symbol; /* as a reader and as the linker calls it: either matches */
 	const char *object, *file;
+	uint32_t line; /* 0: unknown */
 };
 enum suppress_how {
 	SUPPRESS_NOT,

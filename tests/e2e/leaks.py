@@ -290,6 +290,20 @@ def as_memcheck_suppresses():
                     "without %s %s" % (kinds, " and ".join(names)))
 
 
+@case("valgrind's suppressions by file and line match what they do in memcheck")
+def as_memcheck_suppresses_lines():
+    with open("tests/targets/leak_high.c", encoding="utf-8") as f:
+        line = [i for i, text in enumerate(f, 1) if "malloc(10)" in text][0]
+    for frames, want in ((("src:leak_high.c:%d" % line,), 5), (("src:leak_high.c",), 14), (("src:leak_*.?:%d" % line,), 5),
+                         (("src:high.c",), 0), (("fun:inner", "src:leak_high.c", "src:leak_high.c"), 3),
+                         (("...", "src:leak_high.c:%d" % (line + 1)), 0)):
+        rules = rules_file("{\n x\n Memcheck:Leak\n fun:malloc\n%s}\n" % "".join(" %s\n" % f for f in frames))
+        done = run([need("valgrind"), "--leak-check=full", "--suppressions=" + rules, target("leak_high")])
+        said = re.search(r"suppressed: [\d,]+ bytes in ([\d,]+) blocks", done.stderr.decode())[1]
+        leaks, _ = leaks_of([target("leak_high")], "--suppressions", rules)
+        check_equal((leaks["suppressed"]["blocks"], int(said)), (want, want), "by %s" % (frames,))
+
+
 @case("LeakSanitizer's suppressions take along what is behind, as they do there")
 def as_lsan_suppresses():
     program = os.path.join(scratch, "suppressed-lsan")
