@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "src/model/filter.h"
+#include "src/model/leaks.h"
 #include "src/util/text.h"
 #include "src/util/units.h"
 
@@ -250,13 +251,14 @@ static int set_leak_check(struct options *o, const char *value, struct why *why)
 	if (!value)
 		return 0;
 	if (strncmp(value, "every:", 6) || units_parse_duration(value + 6, &ns) ||
-		ns < DELAY_MIN_NS)
-		return why_set(why, "must be every:TIME, 0.1 s or more (\"every:30s\")");
+		ns < LEAKS_EVERY_MIN_NS)
+		return why_set(
+			why, "must be every:TIME, " LEAKS_EVERY_MIN " or more (\"every:30s\")");
 	o->leak_every_ns = ns;
 	return 0;
 }
 
-/* "word,word": the bits of all. False: one is not among `words`. */
+/* "word,word": the bits of all. False: one is not among `words`, or there is none. */
 static bool words_find(
 	const char *value, const char *const *words, const unsigned *bits, unsigned *all)
 {
@@ -274,7 +276,7 @@ static bool words_find(
 		*all |= bits[found];
 		p += len;
 	}
-	return true;
+	return *value != '\0';
 }
 
 /* "stacks,globals": only these count. */

@@ -116,7 +116,7 @@ const struct key_binding keys_table[] = {
 	{ LEAK, "F9", { KEY_F(9), 0 }, IN_DATA, view_leaks_tab, 0, PLACE_HELP, NULL, NULL, NULL,
 		"what the last scan found and what grows; Esc there ends a scan" },
 	{ LEAK, "A", { 'A', 0 }, IN_LEAKS | IN_WHY | CHANGES, view_leaks_every, 0, PLACE_HINT, "every",
-		NULL, NULL, "ask how often to scan by itself" },
+		NULL, NULL, "ask how often to scan by itself: each 0.1 s or more, or 0" },
 	{ LEAK, "K", { 'K', 0 }, IN_LEAKS, view_leaks_kind, 0, PLACE_HINT, "kinds", NULL, NULL,
 		"which kinds: lost and growing, each of them alone, reachable, suppressed, all" },
 	{ LEAK, "Enter", { '\r', '\n', KEY_ENTER, KEY_F(7), 0 }, IN_LEAKS, view_leaks_why, 0, PLACE_BAR,

@@ -161,8 +161,6 @@ struct modules_state {
 	bool has_selected;
 };
 
-#define LEAKS_EVERY_MIN_NS UINT64_C(1000000000)
-
 /*
  * In their order. Suspects, by age, are there where no scan was possible. They are no leaks, nor is
  * what grows.

@@ -108,7 +108,7 @@ static void every_accept(struct ui *ui, const char *text)
 		return;
 	if (strcmp(text, "0") != 0 &&
 		(units_parse_duration(text, &ns) || ns < LEAKS_EVERY_MIN_NS)) {
-		ui_say(ui, "\"%s\" is no time of a second or more, and not 0", text);
+		ui_say(ui, "\"%s\" is no time of " LEAKS_EVERY_MIN " or more, and not 0", text);
 		return;
 	}
 	ui->source->leaks_every(ui->source->ctx, ns);

@@ -12,6 +12,10 @@ enum leaks_phase {
 	LEAKS_FOLLOWING, /* pointers; the program runs */
 };
 
+/* More often than that, it would hardly do anything but stand still. */
+#define LEAKS_EVERY_MIN_NS UINT64_C(100000000)
+#define LEAKS_EVERY_MIN	   "0.1 s"
+
 struct leaks {
 	const struct snap_leaks *last; /* the last scan that worked, or NULL */
 	unsigned number; /* of scans that worked */

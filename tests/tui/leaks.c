@@ -200,7 +200,9 @@ TEST(a_scans_by_itself)
 	CHECK(sees("next in 15s"));
 	paper_keys(&p, "A10ms\r");
 	CHECK_INT(p.canned.leaks.state.every_ns / CANNED_S, 30);
-	CHECK(sees("is no time of a second or more"));
+	CHECK(sees("is no time of 0.1 s or more"));
+	paper_keys(&p, "A100ms\r"); /* as --leak-check=every: */
+	CHECK_INT(p.canned.leaks.state.every_ns, 100000000);
 	paper_keys(&p, "A0\r");
 	CHECK_INT(p.canned.leaks.state.every_ns, 0);
 	paper_close(&p);

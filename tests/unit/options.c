@@ -263,6 +263,8 @@ TEST(leak_check)
 	CHECK(p.o.leak_check && p.o.report && p.o.gen_suppressions);
 	CHECK(refused(PARSE("--gen-suppressions", "--format", "json", "x"), "as text"));
 	CHECK(refused(PARSE("--leak-roots", "stacks,wishes", "x"), "must be some of"));
+	CHECK(refused(PARSE("--leak-roots=", "x"), "must be some of"));
+	CHECK(refused(PARSE("--leak-heuristics=", "x"), "must be"));
 	CHECK(refused(PARSE("--leak-check", "-b", "x"), "not -b"));
 	CHECK(refused(PARSE("--leak-check", "-r", "f"), "goes with a COMMAND"));
 	CHECK(refused(PARSE("--gen-suppressions", "--leak-check=every:1s", "-b", "x"), "not -b"));
