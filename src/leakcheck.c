@@ -291,6 +291,22 @@ static enum suppress_how how_suppressed(
 	return suppress_matches(rules, 1u << l->class, frame, n);
 }
 
+void leakcheck_match(const struct leakcheck *c, const struct snapshot *s,
+	const struct suppress *rules, uint32_t site, struct leakcheck_matched *out)
+{
+	*out = (struct leakcheck_matched){ 0 };
+	for (size_t i = 0; i < c->rows.count; i++) {
+		const struct snap_leak_site *row = &c->rows.found[i];
+		const struct snap_site *at = snapshot_site(s, row->site);
+
+		if (!at || c->rows.how[i] != SUPPRESS_NOT ||
+			how_suppressed(row, at, rules) == SUPPRESS_NOT)
+			continue;
+		out->own += row->site == site;
+		out->others += row->site != site;
+	}
+}
+
 bool leakcheck_suppress(struct leakcheck *c, const struct snapshot *s, const struct suppress *rules)
 {
 	bool any = false;

@@ -22,6 +22,12 @@ void leakcheck_compare(struct leakcheck *c, const struct leakcheck *before);
  * Whether there was any; to be called again while names come in, and when there are more rules. */
 bool leakcheck_suppress(
 	struct leakcheck *c, const struct snapshot *s, const struct suppress *rules);
+/* Rows that are not suppressed, but would be by `rules`: of a call site, and of others. */
+struct leakcheck_matched {
+	size_t own, others;
+};
+void leakcheck_match(const struct leakcheck *c, const struct snapshot *s,
+	const struct suppress *rules, uint32_t site, struct leakcheck_matched *out);
 const struct snap_leaks *leakcheck_result(const struct leakcheck *c);
 void leakcheck_free(struct leakcheck *c);
 

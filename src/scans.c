@@ -221,6 +221,14 @@ void scans_suppress(struct scans *s, const struct snapshot *snap, const struct s
 		s->state.version = version_next();
 }
 
+void scans_match(const struct scans *s, const struct snapshot *snap, const struct suppress *rules,
+	uint32_t site, struct leakcheck_matched *out)
+{
+	*out = (struct leakcheck_matched){ 0 };
+	if (s->last)
+		leakcheck_match(s->last, snap, rules, site, out);
+}
+
 static enum leaks_phase phase_of(const struct scans *s)
 {
 	static const enum leaks_phase phases[] = { [LEAK_STOPPING] = LEAKS_STOPPING,

@@ -42,6 +42,9 @@ bool scans_collect(struct scans *s);
 /* Takes what `rules` match out of the last result, by the names in `snap`, as often as there are
  * names or rules that are new. */
 void scans_suppress(struct scans *s, const struct snapshot *snap, const struct suppress *rules);
+/* What they would match beside what is suppressed, of a call site and of others (leakcheck.h). */
+void scans_match(const struct scans *s, const struct snapshot *snap, const struct suppress *rules,
+	uint32_t site, struct leakcheck_matched *out);
 /* The state as of now; what it points to is valid until the next call of any of these. */
 const struct leaks *scans_state(struct scans *s);
 

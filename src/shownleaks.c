@@ -9,12 +9,17 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "src/export/text.h"
 #include "src/leak/suppress.h"
 #include "src/proc/proc.h"
 #include "src/scans.h"
-#include "src/util/text.h"
+#include "src/util/units.h"
 
-#define LINE_MAX_BYTES 1024u
+#define RULE_FRAMES 499u /* valgrind reads no more than 500 lines of a stack */
+#define RULE_NAME   256u
+#define RULE_LINE   512u /* a message holds no more */
+/* Names that are missing are waited for so long: it is a key that waits. */
+#define NAMES_NS UINT64_C(1000000000)
 
 struct scans *shownleaks_scans(struct run *r)
 {
@@ -95,62 +100,206 @@ const struct snap_leaks *shownleaks_last(struct run *r)
 
 /* ---- suppressing ---- */
 
-/* LeakSanitizer's form, of the function that names the site. */
-static int line_make(const struct snap_site *site, char *line, size_t cap)
-{
-	const struct frame *f = &site->stack->frames[site->stack->title];
-	const char *name = f->function ? f->function : f->module->name;
-	int n = *name ? snprintf(line, cap, "leak:^%s$\n", name) : 0;
+/* A rule for a call site, and what it matches beside what is suppressed already. */
+struct rule {
+	struct strbuf text;
+	struct suppress *parsed;
+	struct leakcheck_matched matched;
+};
 
-	return n <= 0 || (size_t)n >= cap || strchr(name, '\n') ? -EINVAL : 0;
+static void rule_free(struct rule *rule)
+{
+	strbuf_free(&rule->text);
+	suppress_free(rule->parsed);
 }
 
-static int line_append(const char *path, const char *line)
+/* Of the whole stack, by function or by line. 0, -EINVAL when it does not match its own site, or
+ * -ENOMEM. */
+static int rule_make(struct rule *rule, const struct scans *scans, const struct snapshot *s,
+	const struct leak_chosen *chosen, bool lines)
 {
-	int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY);
-	ssize_t n = fd < 0 ? -1 : write(fd, line, strlen(line));
-	int rc = n == (ssize_t)strlen(line) ? 0 : n < 0 ? -errno : -EIO;
+	const struct frame *title = &chosen->site->stack->frames[chosen->site->stack->title];
+	char name[RULE_NAME], message[SUPPRESS_MESSAGE_MAX];
+	const struct suppression how = { .name = name,
+		.kinds =
+			chosen->class == SNAP_LEAK_REACHABLE ? "all" : "definite,indirect,possible",
+		.frames = RULE_FRAMES,
+		.lines = lines };
 
-	if (fd >= 0)
-		close(fd);
+	*rule = (struct rule){ .text = STRBUF_INIT, .parsed = suppress_new() };
+	snprintf(name, sizeof(name), "leak of %s",
+		title->function ? title->function : title->module->name);
+	suppression_text(&rule->text, chosen->site, &how);
+	if (rule->text.failed || !rule->parsed)
+		return -ENOMEM;
+	if (suppress_parse(rule->parsed, rule->text.data, rule->text.len, "!", message) != 0)
+		return -EINVAL;
+	scans_match(scans, s, rule->parsed, chosen->site->id, &rule->matched);
+	return rule->matched.own ? 0 : -EINVAL;
+}
+
+/* The one that matches the fewest others: lines are for where functions are not enough, since they
+ * change with the file. */
+static int rule_choose(struct rule *rule, const struct scans *scans, const struct snapshot *s,
+	const struct leak_chosen *chosen)
+{
+	int rc = rule_make(rule, scans, s, chosen, false);
+	struct rule other;
+
+	if (rc == -ENOMEM || (rc == 0 && rule->matched.others == 0))
+		return rc;
+	if (rule_make(&other, scans, s, chosen, true) == 0 &&
+		(rc != 0 || other.matched.others < rule->matched.others)) {
+		struct rule worse = *rule;
+
+		*rule = other;
+		other = worse;
+		rc = 0;
+	}
+	rule_free(&other);
 	return rc;
 }
 
-static int rule_add(struct run *r, const char *line)
+/* Its frames, in one line. */
+static void rule_line(const struct rule *rule, char *line, size_t cap)
 {
+	const char *p = strstr(rule->text.data, "   fun:");
+	size_t n = 0;
+
+	for (; p && *p != '}' && n + 1 < cap; p++)
+		if (*p != ' ' || (p > rule->text.data && p[-1] != ' ' && p[-1] != '\n'))
+			line[n++] = *p == '\n' ? ' ' : *p;
+	line[n > 0 ? n - 1 : 0] = '\0';
+}
+
+/* The last file that is not LeakSanitizer's, which would refuse the whole of it. NULL: none; then
+ * `theirs` is one that is, if there is any. */
+static const char *file_choose(const struct options *o, const char **theirs)
+{
+	char message[SUPPRESS_MESSAGE_MAX];
+
+	*theirs = NULL;
+	for (unsigned i = o->nsuppressions; i-- > 0;) {
+		struct suppress *s = suppress_new();
+		bool is_theirs = s && suppress_load(s, o->suppressions[i], message) == 0 &&
+				 suppress_is_sanitizers(s);
+
+		suppress_free(s);
+		if (!is_theirs)
+			return o->suppressions[i];
+		*theirs = *theirs ? *theirs : o->suppressions[i];
+	}
+	return NULL;
+}
+
+/* Whole or not at all, on a line of its own. 0 or -errno. */
+static int file_append(const char *path, const struct strbuf *text)
+{
+	int fd = open(path, O_RDWR | O_APPEND | O_CLOEXEC | O_NOCTTY), rc;
+	off_t end = fd < 0 ? 0 : lseek(fd, 0, SEEK_END);
+	struct iovec part[2] = { { (char[]){ "\n" }, 0 }, { text->data, text->len } };
+	char last = '\n';
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	if (end > 0 && pread(fd, &last, 1, end - 1) == 1)
+		part[0].iov_len = last != '\n';
+	n = writev(fd, part, 2);
+	rc = n == (ssize_t)(part[0].iov_len + part[1].iov_len) ? 0 : n < 0 ? -errno : -ENOSPC;
+	if (rc != 0 && n > 0 && ftruncate(fd, end) != 0)
+		rc = -errno;
+	close(fd);
+	return rc;
+}
+
+/* Takes effect now. Returns how many blocks it hides. */
+static uint64_t rule_apply(struct run *r, struct scans *scans, const struct snapshot *s,
+	const struct rule *rule, int *rc)
+{
+	uint64_t before = scans_state(scans)->last->suppressed.blocks;
 	char message[SUPPRESS_MESSAGE_MAX];
 
 	if (!r->suppressions)
 		r->suppressions = suppress_new();
-	if (!r->suppressions)
-		return -ENOMEM;
-	return suppress_parse(r->suppressions, line, strlen(line), "!", message);
+	*rc = r->suppressions ? suppress_parse(r->suppressions, rule->text.data, rule->text.len,
+					"!", message)
+			      : -ENOMEM;
+	if (*rc != 0)
+		return 0;
+	scans_suppress(scans, s, r->suppressions);
+	return scans_state(scans)->last->suppressed.blocks - before;
 }
 
-int shownleaks_suppress(void *run, const struct snap_site *site, char *msg, size_t cap)
+/* Where it was written, or why it was not. */
+static int rule_write(
+	const struct options *o, const struct rule *rule, const char *hidden, char *msg, size_t cap)
 {
-	struct run *r = run;
-	unsigned files = r->options->nsuppressions;
-	const char *path = files ? r->options->suppressions[files - 1] : NULL;
-	char line[LINE_MAX_BYTES];
-	int rc = line_make(site, line, sizeof(line));
+	const char *theirs, *path = file_choose(o, &theirs);
+	int rc = path ? file_append(path, &rule->text) : 0;
+	char line[RULE_LINE];
 
-	if (rc == 0)
-		rc = rule_add(r, line);
+	rule_line(rule, line, sizeof(line));
+	if (path && rc == 0)
+		snprintf(msg, cap, "%s; written to %.200s: %s", hidden, path, line);
+	else if (path)
+		snprintf(msg, cap, "%s for now; %.200s: %s", hidden, path, strerror(-rc));
+	else if (theirs)
+		snprintf(msg, cap,
+			"%s for now; %.200s is LeakSanitizer's, which knows no stacks: "
+			"give another --suppressions FILE, too",
+			hidden, theirs);
+	else
+		snprintf(msg, cap, "%s for now; it would be kept in a --suppressions FILE: %s",
+			hidden, line);
+	return rc;
+}
+
+static int rule_take(struct run *r, struct scans *scans, const struct snapshot *s,
+	const struct rule *rule, char *msg, size_t cap)
+{
+	char hidden[128], exact[UNITS_MAX + 8];
+	int rc;
+	uint64_t blocks = rule_apply(r, scans, s, rule, &rc);
+	int n = snprintf(hidden, sizeof(hidden), "suppressed %s block%s",
+		units_exact(exact, blocks), blocks == 1 ? "" : "s");
+
 	if (rc != 0) {
-		snprintf(msg, cap, "not suppressed: %s",
-			rc == -EINVAL ? "the call site has no name" : strerror(-rc));
+		snprintf(msg, cap, "not suppressed: %s", strerror(-rc));
 		return rc;
 	}
-	rc = path ? line_append(path, line) : 0;
-	line[strlen(line) - 1] = '\0';
-	if (path && rc == 0)
-		snprintf(msg, cap, "%s  written to %s", line, path);
-	else if (path)
-		snprintf(msg, cap, "%s  for now; %s: %s", line, path, strerror(-rc));
+	if (rule->matched.others)
+		snprintf(hidden + n, sizeof(hidden) - (size_t)n,
+			" (%zu other row%s, too: %s the same)", rule->matched.others,
+			rule->matched.others == 1 ? "" : "s",
+			rule->matched.others == 1 ? "its stack reads" : "their stacks read");
+	return rule_write(r->options, rule, hidden, msg, cap);
+}
+
+int shownleaks_suppress(void *run, const struct snapshot *s, const struct leak_chosen *chosen,
+	char *msg, size_t cap)
+{
+	struct run *r = run;
+	struct scans *scans = shownleaks_scans(r);
+	struct rule rule;
+	int rc;
+
+	if (!scans || !scans_state(scans)->last) {
+		snprintf(msg, cap, "not suppressed: there was no scan");
+		return -ESRCH;
+	}
+	if (!chosen->site->stack->resolved)
+		session_names_finish(watch_session(run_shown(r)), NAMES_NS);
+	rc = chosen->site->stack->resolved ? rule_choose(&rule, scans, s, chosen) : -EAGAIN;
+	if (rc == 0)
+		rc = rule_take(r, scans, s, &rule, msg, cap);
 	else
-		snprintf(msg, cap, "%s  for now; to keep it, put it into a --suppressions FILE",
-			line);
+		snprintf(msg, cap, "not suppressed: %s",
+			rc == -EAGAIN	? "names of functions are still being read"
+			: rc == -EINVAL ? "no rule can be written that matches its stack"
+					: strerror(-rc));
+	if (rc != -EAGAIN)
+		rule_free(&rule);
 	return rc;
 }
 

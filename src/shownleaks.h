@@ -14,7 +14,8 @@ const struct leaks *shownleaks_state(void *run);
 int shownleaks_scan(void *run, char *msg, size_t cap);
 void shownleaks_cancel(void *run);
 void shownleaks_every(void *run, uint64_t ns);
-int shownleaks_suppress(void *run, const struct snap_site *site, char *msg, size_t cap);
+int shownleaks_suppress(void *run, const struct snapshot *s, const struct leak_chosen *chosen,
+	char *msg, size_t cap);
 long shownleaks_bytes(void *run, uint64_t addr, void *out, size_t bytes);
 
 /* Of the image that is shown; another one gets new ones. NULL without memory. */

@@ -127,7 +127,7 @@ const struct key_binding keys_table[] = {
 		"in Leaks: what the blocks hold, which may be secret; never written to a file" },
 	{ LEAK, "!", { '!', 0 }, IN_LEAKS | IN_WHY | CHANGES, view_leaks_suppress, 0, PLACE_HINT,
 		"suppress", NULL, NULL,
-		"count leaks of this call site no more; adds a line to the last --suppressions file" },
+		"count leaks of this stack no more; adds a rule to the last --suppressions file" },
 	{ TABLE, "1-9", { '1', '2', '3', '4', '5', '6', '7', '8', '9', 0 }, IN_TABLES,
 		action_sort_digit, 0, PLACE_HINT, "sort", NULL, NULL,
 		"sort by the column of that number; again: reverse" },

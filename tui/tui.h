@@ -92,8 +92,10 @@ struct tui_source {
 	void (*leaks_cancel)(void *ctx);
 	/* Scans so often by itself; 0: no more. */
 	void (*leaks_every)(void *ctx, uint64_t ns);
-	/* Does not count leaks of this call site any more; a line that says how, or why not. */
-	int (*leaks_suppress)(void *ctx, const struct snap_site *site, char *msg, size_t cap);
+	/* Does not count leaks of this call site any more; a line that says how, or why not. `s`:
+	 * the snapshot that it is in. */
+	int (*leaks_suppress)(void *ctx, const struct snapshot *s, const struct leak_chosen *chosen,
+		char *msg, size_t cap);
 	/* What the program has in memory now: bytes read, or less than 1. May be NULL. */
 	long (*bytes)(void *ctx, uint64_t addr, void *out, size_t bytes);
 	/* Asks the launched program to end (SIGTERM). NULL: not ours to end. */

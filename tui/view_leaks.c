@@ -144,13 +144,16 @@ void view_leaks_suppress(struct ui *ui, int arg, int key)
 	const struct leaks_row *row = view_leaks_selected(ui);
 	char text[UI_MESSAGE_MAX] = "";
 
-	if (!row || !row->site || !leaklist_is_found(row)) {
-		ui_say(ui, !row	       ? "nothing to suppress"
-			   : row->site ? "only leaks are suppressed, and this is none"
-				       : "this call site is not known yet");
+	if (!row || !row->site || !leaklist_is_found(row) || row->leak->suppressed) {
+		ui_say(ui, !row			     ? "nothing to suppress"
+			   : !row->site		     ? "this call site is not known yet"
+			   : !leaklist_is_found(row) ? "only leaks are suppressed, and this is "
+						       "none"
+						     : "this is suppressed already");
 		return;
 	}
-	ui->source->leaks_suppress(ui->source->ctx, row->site, text, sizeof(text));
+	ui->source->leaks_suppress(ui->source->ctx, ui->shown,
+		&(struct leak_chosen){ row->site, row->leak->class }, text, sizeof(text));
 	ui_look(ui);
 	ui_say(ui, "%s", text);
 }

@@ -116,6 +116,17 @@ static bool leaks_is_shown(const struct snap_leak_site *l)
 	return !l->suppressed && (l->class == SNAP_LEAK_DEFINITE || l->class == SNAP_LEAK_POSSIBLE);
 }
 
+/* As many frames as valgrind's --num-callers: enough to tell call sites apart. */
+#define RULE_FRAMES 12u
+
+static void rule_text(struct strbuf *out, const struct snap_site *site, enum snap_leak_class class)
+{
+	suppression_text(out, site,
+		&(struct suppression){ .name = "<a name for it>",
+			.kinds = snapshot_leak_word(class),
+			.frames = RULE_FRAMES });
+}
+
 static void leaks_site(struct strbuf *out, const struct snapshot *s, const struct snap_leak_site *l,
 	size_t rank, const struct export_options *o)
 {
@@ -132,7 +143,7 @@ static void leaks_site(struct strbuf *out, const struct snapshot *s, const struc
 	if (site)
 		text_stack(out, site, o);
 	if (site && o->suppressions)
-		suppression_text(out, site, l->class);
+		rule_text(out, site, l->class);
 }
 
 static void leaks_sites(

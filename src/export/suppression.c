@@ -6,11 +6,23 @@
 #include <string.h>
 #include "src/export/text.h"
 
-/* As many as valgrind's --num-callers: enough to tell call sites apart. */
-#define FRAMES_MAX 12u
-
-static void frame_text(struct strbuf *out, const struct frame *f)
+/* Without the directory: valgrind has none. A colon would end the name, and these stand for others.
+ */
+static bool source_text(struct strbuf *out, const struct frame *f)
 {
+	const char *slash = f->file ? strrchr(f->file, '/') : NULL;
+	const char *name = slash ? slash + 1 : f->file;
+
+	if (!name || !*name || !f->line || strpbrk(name, ":*?"))
+		return false;
+	strbuf_printf(out, "   src:%s:%u\n", name, (unsigned)f->line);
+	return true;
+}
+
+static void frame_text(struct strbuf *out, const struct frame *f, bool lines)
+{
+	if (lines && source_text(out, f))
+		return;
 	if (f->mangled)
 		strbuf_printf(out, "   fun:%s\n", f->mangled);
 	else if (f->module->path && f->module->path[0])
@@ -25,16 +37,17 @@ static bool is_last(const struct frame *f)
 	return f->mangled && (!strcmp(f->mangled, "main") || !strcmp(f->mangled, "start_thread"));
 }
 
-void suppression_text(struct strbuf *out, const struct snap_site *site, enum snap_leak_class class)
+void suppression_text(
+	struct strbuf *out, const struct snap_site *site, const struct suppression *how)
 {
 	const struct stack *stack = site->stack;
-	uint32_t count = stack->nframes < FRAMES_MAX ? stack->nframes : FRAMES_MAX;
+	uint32_t count = stack->nframes < how->frames ? stack->nframes : how->frames;
 
-	strbuf_printf(out, "{\n   <a name for it>\n   Memcheck:Leak\n   match-leak-kinds: %s\n",
-		snapshot_leak_word(class));
+	strbuf_printf(out, "{\n   %s\n   Memcheck:Leak\n   match-leak-kinds: %s\n", how->name,
+		how->kinds);
 	strbuf_printf(out, "   fun:%s\n", snapshot_alloc_symbol(site->alloc_function));
 	for (uint32_t i = 0; i < count; i++) {
-		frame_text(out, &stack->frames[i]);
+		frame_text(out, &stack->frames[i], how->lines);
 		if (is_last(&stack->frames[i]))
 			break;
 	}

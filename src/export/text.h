@@ -11,8 +11,18 @@ struct export_options export_below(const struct export_options *o, size_t i);
 void text_stack(struct strbuf *out, const struct snap_site *site, const struct export_options *o);
 /* The call sites, those first that the options choose. */
 void text_sites(struct strbuf *out, const struct snapshot *s, const struct export_options *o);
-/* A suppression that matches leaks of the class from there. */
-void suppression_text(struct strbuf *out, const struct snap_site *site, enum snap_leak_class class);
+/*
+ * A suppression that matches leaks of these kinds ("definite,possible") from there: of stacks that
+ * begin with so many of its frames, down to main at most. By file and line where they are known and
+ * `lines` is set, else by function or object.
+ */
+struct suppression {
+	const char *name, *kinds;
+	uint32_t frames;
+	bool lines;
+};
+void suppression_text(
+	struct strbuf *out, const struct snap_site *site, const struct suppression *how);
 /* What a leak scan found, if one was asked for. */
 void leaks_text(struct strbuf *out, const struct snapshot *s, const struct export_options *o);
 

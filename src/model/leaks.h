@@ -27,6 +27,12 @@ struct leaks {
 	uint64_t every_ns, next_ns; /* it scans by itself, and next after this time; 0: not */
 };
 
+/* What is to be counted no more: leaks of a call site, of which a row is of this class. */
+struct leak_chosen {
+	const struct snap_site *site;
+	enum snap_leak_class class;
+};
+
 /* How sure it is that nobody needs the blocks of a row any more. */
 enum leaks_confidence {
 	LEAKS_NONE, /* they are reachable */

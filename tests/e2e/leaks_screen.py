@@ -4,6 +4,7 @@
 and attached, again and again, ended in the middle; and what a scan must leave behind: nothing."""
 
 import os
+import re
 import subprocess
 
 from proving import (HEAPTOP, case, check, check_equal, environment, run, run_cases, scratch, target)
@@ -122,24 +123,103 @@ def why():
         check("00 00 00 00" in screen, screen)
 
 
-@case("! suppresses, writes its line to the file, and the file does so the next time")
+def write(path, text):
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
+
+
+def read(path):
+    with open(path, encoding="utf-8") as f:
+        return f.read()
+
+
+def suppress(pid, name, until, *files):
+    """The screen after ! on the first row where a function's name stands."""
+    options = [option for path in files for option in ("--suppressions", path)]
+    return play_attached(pid, "L\n:until scan 1,\n:until %s\n/\n:type %s\nEnter\n!\n:until %s\n"
+                         ":save-display -\n" % (name, name, until), options)
+
+
+def rule(name, *frames):
+    return ("{\n   leak of %s\n   Memcheck:Leak\n   match-leak-kinds: definite,indirect,possible\n   fun:malloc\n" % name
+            + "".join("   %s\n" % f for f in frames) + "}\n")
+
+
+@case("! suppresses, writes its rule to the file, and the file does so the next time")
 def suppresses():
     rules = os.path.join(scratch, "rules")
-    with open(rules, "w", encoding="utf-8") as f:
-        f.write("# mine\n")
-    keys = "L\n:until definite_plain\n/\n:type definite_plain\nEnter\n!\n:until suppressed 500 in 5\n"
+    write(rules, "# mine")
     with leaks() as program:
-        screen = play_attached(program.pid, keys + ":save-display -\n", ["--suppressions", rules])
-        check("leak:^definite_plain$" in screen, screen)
-        with open(rules, encoding="utf-8") as f:
-            check_equal(f.read(), "# mine\nleak:^definite_plain$\n", "the file")
+        screen = suppress(program.pid, "definite_plain", "suppressed 500 in 5", rules)
+        # A loop that was unrolled is several call sites, of which nothing but the address tells.
+        check(re.search(r"suppressed 5 blocks( \(.* same\))?; written to %s: fun:malloc fun:definite_plain fun:"
+                        % re.escape(rules), screen), screen)
+        check(read(rules).startswith("# mine\n{\n   leak of definite_plain\n"), read(rules))
+        check("fun:malloc\n   fun:definite_plain\n" in read(rules), read(rules))
         screen = play_attached(program.pid, "L\n:until suppressed 500 in 5\n:save-display -\n",
                                ["--suppressions", rules])
         check("definite_plain" not in screen, screen)
-        # Without a file it is for now; what it leads to goes with it.
-        screen = play_attached(program.pid, "L\n:until indirect_tree\n/\n:type definite_tree\nEnter\n!\n"
-                               ":until to keep it, put it into a --suppressions FILE\n:save-display -\n")
-        check("  definite_tree" not in screen and "indirect_tree" not in screen, screen)
+        # Without a file it is for now; what it leads to stays.
+        screen = suppress(program.pid, "definite_tree", "it would be kept in a --suppressions FILE")
+        check("  definite_tree" not in screen and "indirect_tree" in screen, screen)
+        check("for now" in screen, screen)
+
+
+def high():
+    return Waiting(target("leak_high"), "wait")
+
+
+def rows(screen, name):
+    """Blocks of the rows of a function, and of all that is suppressed."""
+    of = [line.lstrip(" >").split() for line in screen.splitlines()]
+    shown = [int(w[2]) for w in of if w[:1] == ["definite"] and name in w[3:]]
+    return sorted(shown), re.findall(r"suppressed [\d.]+k? in (\d+)", screen)
+
+
+@case("! on what a function loses that calls others hides that, and not what those lose")
+def suppresses_high():
+    rules = os.path.join(scratch, "high")
+    write(rules, "")
+    with high() as program:
+        screen = suppress(program.pid, "outer", "suppressed 4 blocks; written to", rules)
+        check_equal(read(rules), rule("outer", "fun:outer", "fun:main"), "the file")
+        check_equal((rows(screen, "outer"), rows(screen, "inner"), rows(screen, "main")),
+                    (([], ["4"]), ([3], ["4"]), ([2, 5], ["4"])), "rows")
+        # Two lines of main: a rule of functions would take both.
+        screen = suppress(program.pid, "main", "suppressed 2 blocks; written to", rules)
+        check_equal((rows(screen, "inner"), rows(screen, "main")), (([3], ["6"]), ([5], ["6"])), "rows")
+        check("src:leak_high.c:" in read(rules), read(rules))
+        screen = play_attached(program.pid, "L\n:until in 6 \n:until inner\n:save-display -\n",
+                               ["--suppressions", rules])
+        check_equal((rows(screen, "inner"), rows(screen, "main")), (([3], ["6"]), ([5], ["6"])), "the next time")
+
+
+@case("! without symbols hides the row and says which others read the same")
+def suppresses_nameless():
+    rules, bare = os.path.join(scratch, "bare.supp"), os.path.join(scratch, "bare")
+    done = run(["strip", "-o", bare, target("leak_high")])
+    check_equal(done.returncode, 0, "strip: " + done.stderr.decode())
+    write(rules, "")
+    with Waiting(bare, "wait") as program:
+        screen = suppress(program.pid, "bare+0x", "; written to", rules)
+        check("suppressed 7 blocks (1 other row, too: its stack reads the same); written to" in screen, screen)
+        check("fun:malloc\n   obj:%s\n" % bare in read(rules), read(rules))
+        screen = play_attached(program.pid, "L\n:until suppressed 2.0k in 7\n:save-display -\n",
+                               ["--suppressions", rules])
+        check("in 7 " in screen, screen)
+
+
+@case("! leaves a file of LeakSanitizer's alone, which that would refuse then")
+def suppresses_beside_theirs():
+    theirs, rules = os.path.join(scratch, "lsan"), os.path.join(scratch, "ours")
+    write(theirs, "# known\nleak:^no such$\n")
+    write(rules, "# none yet\n")
+    with high() as program:
+        screen = suppress(program.pid, "inner", "suppressed 3 blocks for now", theirs)
+        check("%s is LeakSanitizer's" % theirs in screen, screen)
+        suppress(program.pid, "inner", "suppressed 3 blocks; written to", rules, theirs)
+    check_equal(read(theirs), "# known\nleak:^no such$\n", "theirs")
+    check_equal(read(rules), "# none yet\n" + rule("inner", "fun:inner", "fun:outer", "fun:main"), "the other")
 
 
 @case("an export has the last scan")

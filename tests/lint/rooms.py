@@ -30,7 +30,7 @@ MAY = {
     "src/leakrows": ["src/leak", "src/model"],
     "src/leakcheck": ["src/leakrows", "src/leak", "src/read", "src/model", "src/util", "shm/layout.h"],
     "src/scans": ["src/leakcheck", "src/leak", "src/read", "src/model", "src/proc", "src/util"],
-    "src/shownleaks": ["src/run", "src/scans", "src/watch", "src/session", "src/leak", "src/proc", "src/model", "src/util"],
+    "src/shownleaks": ["src/run", "src/scans", "src/leakcheck", "src/watch", "src/session", "src/export", "src/leak", "src/proc", "src/model", "src/util"],
     "src/leakkin": ["src/run", "src/leakcheck", "src/watch", "src/session", "src/leak", "src/read", "src/model", "src/util"],
     "src/leaklook": ["src/leakkin", "src/run", "src/scans", "src/shownleaks", "src/leakcheck", "src/options", "src/outfile", "src/watch", "src/session", "src/export", "src/leak", "src/read", "src/model", "src/util"],
     "src/verdict": ["src/options", "src/model"],

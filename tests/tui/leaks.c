@@ -154,6 +154,8 @@ TEST(what_is_suppressed_is_gone_and_can_be_seen)
 	paper_keys(&p, "KKKKKK");
 	CHECK_INT(p.ui.leaks.list.count, 1);
 	CHECK(sees("Suppressed: not counted in its class"));
+	paper_keys(&p, "!");
+	CHECK(sees("this is suppressed already"));
 	paper_close(&p);
 }
 
