@@ -308,18 +308,6 @@ static const char *note_text(const struct ui *ui, enum ink *ink)
 					  : "no leaks: a way to every block was found";
 }
 
-/* The bytes of its first line in so many cells; `cells` is not 0. */
-static size_t line_bytes(const char *text, unsigned cells)
-{
-	size_t fit = text_fit(text, cells, NULL), at = fit;
-
-	if (!text[fit])
-		return fit;
-	while (at > 0 && text[at] != ' ')
-		at--;
-	return at ? at : fit ? fit : 1;
-}
-
 /* With a negative `y` it is not drawn. Returns the lines it takes. */
 static int leaks_note(const struct ui *ui, int y)
 {
@@ -330,7 +318,7 @@ static int leaks_note(const struct ui *ui, int y)
 	const char *text = note_text(ui, &ink);
 
 	while (text && *text && lines < NOTE_MOST && body >= (lines + 1) * NOTE_BODY) {
-		size_t n = line_bytes(text, cells);
+		size_t n = text_line(text, cells);
 		bool is_last = lines + 1 == NOTE_MOST || body < (lines + 2) * NOTE_BODY;
 
 		snprintf(line, sizeof(line), "%.*s", is_last ? -1 : (int)n, text);
@@ -376,7 +364,7 @@ static void leaks_draw_pane(struct ui *ui, int y, int height)
 		site_name(row->site, &style, title + 4, sizeof(title) - 4);
 	text_elide(cut, sizeof(cut), title, width > 8 ? width - 8 : width, false, ink_ascii());
 	ink_rule(y, 0, width, cut);
-	why_make(ui->leaks.why, ui, ui->leaks.last, row);
+	why_make(ui->leaks.why, width - 2, ui, ui->leaks.last, row);
 	for (int i = 1; i < height && (size_t)i <= ui->leaks.why->count; i++) {
 		bool more = i == height - 1 && (size_t)i < ui->leaks.why->count;
 

@@ -25,7 +25,7 @@ static void why_update(struct ui *ui)
 	if (!ui->leaks.why)
 		ui->leaks.why = malloc(sizeof(*ui->leaks.why));
 	if (ui->leaks.why && row)
-		why_make(ui->leaks.why, ui, ui->leaks.last, row);
+		why_make(ui->leaks.why, (unsigned)ui->layout.width - 2, ui, ui->leaks.last, row);
 	else if (ui->leaks.why)
 		ui->leaks.why->count = 0;
 	list_recount(&ui->leaks.why_list, ui->leaks.why ? ui->leaks.why->count : 0);
@@ -68,7 +68,8 @@ static void why_draw(struct ui *ui)
 	int y = ui->layout.y[ROW_BODY];
 	char cut[WHY_TEXT];
 
-	if (ui->leaks.version != ui->source->leaks(ui->source->ctx)->version)
+	if (ui->leaks.version != ui->source->leaks(ui->source->ctx)->version ||
+		(ui->leaks.why && ui->leaks.why->cells != width - 2))
 		why_update(ui);
 	why_draw_head(ui, ui->layout.y[ROW_HEAD]);
 	for (size_t i = 0; i < l->height && l->top + i < l->count; i++) {

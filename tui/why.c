@@ -8,26 +8,45 @@
 #include <string.h>
 #include "src/model/growth.h"
 #include "src/model/leaks.h"
+#include "src/util/text.h"
 #include "src/util/units.h"
 #include "tui/leaklist.h"
 
+#define INDENT	      "  " /* of what goes on with a sentence */
 #define CONTENT_LINES 4u
 #define CONTENT_BYTES 16u /* of a line */
 
 static void say(struct why *w, enum ink ink, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-static void say(struct why *w, enum ink ink, const char *fmt, ...)
+static void line_add(struct why *w, enum ink ink, const char *indent, const char *text, size_t len)
 {
-	va_list ap;
-
 	if (w->count == WHY_LINES)
 		return;
 	w->line[w->count].ink = ink;
-	va_start(ap, fmt);
-	vsnprintf(w->line[w->count].text, WHY_TEXT, fmt, ap);
-	va_end(ap);
+	snprintf(w->line[w->count].text, WHY_TEXT, "%s%.*s", indent, (int)len, text);
 	w->count++;
+}
+
+/* A sentence is broken; a line of a table, which begins with a blank, is not. */
+static void say(struct why *w, enum ink ink, const char *fmt, ...)
+{
+	char all[WHY_TEXT];
+	const char *text = all, *indent = "";
+	size_t cells = w->cells > strlen(INDENT) ? w->cells : SIZE_MAX;
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(all, sizeof(all), fmt, ap);
+	va_end(ap);
+	while (*all != ' ' && text_cells(text) + strlen(indent) > cells) {
+		size_t n = text_line(text, cells - strlen(indent));
+
+		line_add(w, ink, indent, text, n);
+		text += n + (text[n] == ' ');
+		indent = INDENT;
+	}
+	line_add(w, ink, indent, text, strlen(text));
 }
 
 static const char *plural(uint64_t n)
@@ -281,10 +300,11 @@ static void say_stack(struct why *w, const struct ui *ui, const struct snap_site
 	}
 }
 
-void why_make(
-	struct why *w, const struct ui *ui, const struct snap_leaks *l, const struct leaks_row *row)
+void why_make(struct why *w, unsigned cells, const struct ui *ui, const struct snap_leaks *l,
+	const struct leaks_row *row)
 {
 	w->count = 0;
+	w->cells = cells;
 	if (row->leak && row->leak->suppressed)
 		say(w, INK_WARN, "Suppressed: not counted in its class.");
 	if (row->kind == KIND_SUSPECT)

@@ -18,10 +18,11 @@ struct why {
 		char text[WHY_TEXT];
 	} line[WHY_LINES];
 	size_t count;
+	unsigned cells; /* sentences are broken to fit into so many; tables are not */
 };
 
 /* Fills `w`. `l`: what the last scan found; NULL: there was none. */
-void why_make(struct why *w, const struct ui *ui, const struct snap_leaks *l,
+void why_make(struct why *w, unsigned cells, const struct ui *ui, const struct snap_leaks *l,
 	const struct leaks_row *row);
 
 #endif

@@ -170,6 +170,17 @@ size_t text_cells(const char *text)
 	return used;
 }
 
+size_t text_line(const char *text, size_t cells)
+{
+	size_t fit = text_fit(text, cells, NULL), at = fit;
+
+	if (!text[fit])
+		return fit;
+	while (at > 0 && text[at] != ' ')
+		at--;
+	return at ? at : fit ? fit : 1;
+}
+
 /* The start of the longest tail that takes at most `cells`; *used gets what it takes. */
 static const char *text_tail(const char *text, size_t cells, size_t *used)
 {
@@ -225,7 +236,7 @@ static size_t text_copy(char *out, size_t cap, const char *text, size_t len)
 
 size_t text_elide(char *out, size_t cap, const char *text, size_t cells, bool from_left, bool ascii)
 {
-	const char *mark = ascii ? "." : TEXT_ELLIPSIS;
+	const char *mark = !ascii ? TEXT_ELLIPSIS : from_left ? "." : "~";
 	size_t mark_bytes = strlen(mark), len = strlen(text), used, fit;
 
 	if (cap == 0)

@@ -26,9 +26,13 @@ size_t text_decode(const char *in, size_t len, uint32_t *code);
 size_t text_cells(const char *text);
 /* Bytes of the longest prefix that fits in `cells`; *used, if not NULL, gets the cells it takes. */
 size_t text_fit(const char *text, size_t cells, size_t *used);
+/* Bytes of the first line of a text that is broken at blanks to fit in `cells`, which is not 0; a
+ * word that is longer is broken, too. What follows begins with the blank. */
+size_t text_line(const char *text, size_t cells);
 /*
  * Writes `text` into `out` cut to at most `cells` cells; if it does not fit, the last cell is an
- * ellipsis ("…", or "." with `ascii`). `from_left` cuts the beginning instead ("…::tail").
+ * ellipsis ("…", or with `ascii` "~", which ends no sentence). `from_left` cuts the beginning
+ * instead ("…::tail", or with `ascii` ".::tail", since "~tail" is a destructor's name).
  * Returns cells used.
  */
 size_t text_elide(

@@ -150,7 +150,7 @@ TEST(what_is_suppressed_is_gone_and_can_be_seen)
 	scan();
 	paper_keys(&p, "!");
 	CHECK_INT(p.ui.leaks.list.count, 4);
-	CHECK(sees("leak:^f$  for now") && sees("suppressed 1.3M in 21,870"));
+	CHECK(sees("suppressed 2 blocks for now") && sees("suppressed 1.3M in 21,870"));
 	paper_keys(&p, "KKKKKK");
 	CHECK_INT(p.ui.leaks.list.count, 1);
 	CHECK(sees("Suppressed: not counted in its class"));
@@ -176,6 +176,21 @@ TEST(why_tells_who_points_to_it)
 		paper_keys(&p, "j");
 	paper_keys(&p, "\r");
 	CHECK(sees("9,999,990 more blocks") && sees("of index::load") && sees("cache::Shard"));
+	paper_close(&p);
+}
+
+/* A sentence goes on in the next line, also after the terminal has become another size. */
+TEST(why_breaks_its_sentences)
+{
+	begin_still(40, 120);
+	scan();
+	paper_keys(&p, "\r");
+	CHECK(sees("No root, stack, register or reachable block points to these 21,870 blocks."));
+	paper_resize(&p, 8, 40);
+	CHECK(sees("No root, stack, register or reachable") &&
+		sees("  block points to these 21,870"));
+	paper_resize(&p, 40, 120);
+	CHECK(sees("No root, stack, register or reachable block points to these 21,870 blocks."));
 	paper_close(&p);
 }
 
@@ -429,6 +444,7 @@ int main(void)
 	RUN(k_chooses_kinds);
 	RUN(what_is_suppressed_is_gone_and_can_be_seen);
 	RUN(why_tells_who_points_to_it);
+	RUN(why_breaks_its_sentences);
 	RUN(contents_only_after_h);
 	RUN(a_scans_by_itself);
 	RUN(rows_are_never_of_an_old_result);

@@ -72,7 +72,7 @@ TEST(innermost_frame_on_wish)
 	struct row_style style = ascii;
 
 	style.show_hidden = true;
-	CHECK_STR(text(COL_SITE, 0, &style), "std::allocator<int>::allocate(unsigned .");
+	CHECK_STR(text(COL_SITE, 0, &style), "std::allocator<int>::allocate(unsigned ~");
 	CHECK_STR(text(COL_LINE, 0, &style), "new_allocator.h:137");
 }
 
@@ -85,7 +85,7 @@ TEST(names_fit_their_column)
 	CHECK_STR(text(COL_SITE, 0, &style), "cache::Sh…");
 	CHECK_STR(text(COL_LINE, 0, &style), "…c:214"); /* the line is what matters */
 	style.glyphs = GLYPHS_ASCII;
-	CHECK_STR(text(COL_SITE, 0, &style), "cache::Sh.");
+	CHECK_STR(text(COL_SITE, 0, &style), "cache::Sh~");
 	style.names = NAMES_SHORT;
 	for (style.site_cells = 1; style.site_cells < 60; style.site_cells++)
 		CHECK(text_cells(text(COL_SITE, 0, &style)) <= style.site_cells);

@@ -241,13 +241,24 @@ TEST(elide)
 	CHECK_STR(elided("abcdef", 6, false, false), "abcdef");
 	CHECK_STR(elided("abcdef", 5, false, false), "abcd…");
 	CHECK_STR(elided("abcdef", 5, true, false), "…cdef");
-	CHECK_STR(elided("abcdef", 5, false, true), "abcd.");
+	CHECK_STR(elided("abcdef", 5, false, true), "abcd~"); /* no full stop: it was cut */
 	CHECK_STR(elided("abcdef", 5, true, true), ".cdef");
 	CHECK_STR(elided("abcdef", 1, true, false), "…");
 	CHECK_STR(elided("abcdef", 0, false, false), "");
 	CHECK_STR(elided("日本語", 4, false, false), "日…");
 	CHECK_STR(elided("日本語", 4, true, false), "…語");
 	CHECK_STR(elided("abe\xcc\x81z", 2, true, false), "…z");
+}
+
+TEST(lines)
+{
+	CHECK_INT(text_line("one two three", 13), 13);
+	CHECK_INT(text_line("one two three", 12), 7);
+	CHECK_INT(text_line("one two three", 7), 7);
+	CHECK_INT(text_line("one two three", 6), 3);
+	CHECK_INT(text_line("one two three", 2), 2);
+	CHECK_INT(text_line("日", 1), 1);
+	CHECK_INT(text_line("", 5), 0);
 }
 
 TEST(elide_anything)
@@ -282,6 +293,7 @@ int main(void)
 	RUN(cells);
 	RUN(fit);
 	RUN(elide);
+	RUN(lines);
 	RUN(elide_anything);
 	return check_end();
 }
