@@ -151,7 +151,7 @@ all: $(LIB) $(EXE) $(B)/demo $(COMPLETION)
 $(COMPLETION): $(B)/completion/heaptop.%: $(EXE) completion/make.awk
 	$(call say,AWK,$@)
 	@mkdir -p $(@D)
-	$(Q)$(EXE) --help >$@.help && awk -v shell=$* -f completion/make.awk <$@.help >$@ && rm $@.help
+	$(Q)$(EXE) --help >$@.help && awk -v shell=$* -v heaptop=$(EXE) -f completion/make.awk <$@.help >$@ && rm $@.help
 
 $(B)/so/%.o: %.c Makefile
 	$(call say,CC.so,$<)

@@ -1,20 +1,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Completion for bash, zsh or fish (-v shell=...) from what `heaptop --help` prints, so that it
 # offers what the option table has. What the word after an option stands for says what is offered
-# there; a word that is not known here is an error, so that a new one gets its line in BEGIN.
+# there; a word that is not known here is an error, so that a new one gets its line in BEGIN. Values
+# that are words are those that the option lists for "help" (-v heaptop=PROGRAM).
 
 BEGIN {
-	# words: these; run: what a command prints; files; any: what nobody can guess.
+	# words: those of the option, or these examples; run: what a command prints; files; any: what
+	# nobody can guess.
 	kind["PID"] = "run";     value["PID"] = "-l 2>/dev/null | awk '$2 == \"running\" { print $1 }'"
 	kind["COLUMN"] = "run";  value["COLUMN"] = "-s help 2>/dev/null | awk 'END { print \"help\" } { print $1 }'"
 	kind["FILE"] = kind["PATH"] = "files"
 	kind["DIRS"] = "dirs"
-	kind["FMT"] = "words";   value["FMT"] = "text json junit"
-	kind["CLASS"] = "words"; value["CLASS"] = "definite indirect possible unfreed"
-	kind["BY"] = "words"; value["BY"] = "stack caller function file module"
-	kind["KINDS"] = "words"; value["KINDS"] = "registers vectors stacks globals maps"
-	kind["RULES"] = "words"; value["RULES"] = "all memcheck none stdstring length64 newarray multipleinheritance header sds backlink"
-	kind["WHEN"] = "words";  value["WHEN"] = "auto always never"
+	kind["FMT"] = kind["CLASS"] = kind["BY"] = kind["KINDS"] = kind["RULES"] = kind["WHEN"] = "words"
 	kind["BYTES"] = "words"; value["BYTES"] = "exact auto 64K 512K 4M"
 	kind["EVERY"] = "words"; value["EVERY"] = "every:30s"
 	kind["SECS"] = kind["N"] = kind["EXPR"] = kind["PCT"] = "any"
@@ -24,6 +21,15 @@ function fail(why) {
 	printf "completion/make.awk: %s\n", why > "/dev/stderr"
 	failed = 1
 	exit 1
+}
+
+function words_of(option,   command, word, all) {
+	command = "'" heaptop "' --" option " help"
+	while ((command | getline word) > 0)
+		all = all (all == "" ? "" : " ") word
+	if (close(command) || all == "")
+		fail("--" option " does not list its values")
+	return all
 }
 
 /^  (-[A-Za-z],|   ) --[a-z-]+/ {
@@ -47,6 +53,8 @@ function fail(why) {
 	help[n] = rest
 	if (arg[n] != "" && !(arg[n] in kind))
 		fail("--" name[n] " takes " arg[n] ", of which nothing is known here")
+	if (kind[arg[n]] == "words")
+		words[n] = arg[n] in value ? value[arg[n]] : words_of(name[n])
 }
 
 # Within single quotes of a POSIX shell.
@@ -65,9 +73,10 @@ function bash_reply(how) {
 	return "mapfile -t COMPREPLY < <(compgen " how " -- \"$cur\")"
 }
 
-function bash_action(a) {
+function bash_action(i,   a) {
+	a = arg[i]
 	if (kind[a] == "words")
-		return bash_reply("-W '" value[a] "'") " "
+		return bash_reply("-W '" words[i] "'") " "
 	if (kind[a] == "run")
 		return bash_reply("-W \"$(\"$1\" " value[a] ")\"") " "
 	if (kind[a] == "files" || kind[a] == "dirs")
@@ -130,7 +139,7 @@ function bash_write(   i, all, valued, opted) {
 	print "\tcase $prev in"
 	for (i = 1; i <= n; i++)
 		if (arg[i] != "")
-			print "\t" spelled(i, " | ") ") " bash_action(arg[i]) ";;"
+			print "\t" spelled(i, " | ") ") " bash_action(i) ";;"
 	print "\t*)"
 	print "\t\tif [[ $cur == -* ]]; then"
 	print "\t\t\t" bash_reply("-W '" all "'")
@@ -144,11 +153,12 @@ function bash_write(   i, all, valued, opted) {
 
 # ---- zsh -------------------------------------------------------------------------------------
 
-function zsh_action(a,   words) {
-	words = value[a]
-	gsub(/:/, "\\\\&", words)
+function zsh_action(i,   a, these) {
+	a = arg[i]
+	these = words[i]
+	gsub(/:/, "\\\\&", these)
 	if (kind[a] == "words")
-		return a ":(" words ")"
+		return a ":(" these ")"
 	if (kind[a] == "run")
 		return a ":_heaptop_" tolower(a)
 	if (kind[a] == "files")
@@ -171,7 +181,7 @@ function zsh_write(   i, h, both) {
 		gsub(/[\]\[:\\]/, "\\\\&", h)
 		both = letter[i] != "" ? "{-" letter[i] (arg[i] != "" ? "+" : "") ",--" name[i] (arg[i] != "" ? "=" : "") "}" : \
 			"--" name[i] (optional[i] ? "=-" : arg[i] != "" ? "=" : "")
-		printf "\t%s'[%s]%s' \\\n", both, quoted(h), arg[i] != "" ? (optional[i] ? "::" : ":") zsh_action(arg[i]) : ""
+		printf "\t%s'[%s]%s' \\\n", both, quoted(h), arg[i] != "" ? (optional[i] ? "::" : ":") zsh_action(i) : ""
 	}
 	print "\t'(-)1:command: _command_names -e' \\"
 	print "\t'*::arguments: _normal'"
@@ -179,9 +189,10 @@ function zsh_write(   i, h, both) {
 
 # ---- fish ------------------------------------------------------------------------------------
 
-function fish_action(a) {
+function fish_action(i,   a) {
+	a = arg[i]
 	if (kind[a] == "words")
-		return " -x -a '" value[a] "'"
+		return " -x -a '" words[i] "'"
 	if (kind[a] == "run")
 		return " -x -a '(__heaptop_" tolower(a) ")'"
 	if (kind[a] == "files")
@@ -192,8 +203,8 @@ function fish_action(a) {
 }
 
 # Behind --name= alone; no -x or -r, which would take the next word.
-function fish_optional(a) {
-	return kind[a] == "words" ? " -a '" value[a] "'" : ""
+function fish_optional(i) {
+	return kind[arg[i]] == "words" ? " -a '" words[i] "'" : ""
 }
 
 function fish_write(   i, h, valued) {
@@ -206,7 +217,7 @@ function fish_write(   i, h, valued) {
 		h = help[i]
 		gsub(/[\\']/, "\\\\&", h)
 		printf "complete -c heaptop%s -l %s%s -d '%s'\n", letter[i] != "" ? " -s " letter[i] : "",
-			name[i], optional[i] ? fish_optional(arg[i]) : arg[i] != "" ? fish_action(arg[i]) : "", h
+			name[i], optional[i] ? fish_optional(i) : arg[i] != "" ? fish_action(i) : "", h
 		if (arg[i] != "" && !optional[i])
 			valued = valued " " spelled(i, " ")
 	}

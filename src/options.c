@@ -68,6 +68,59 @@ static int number_read(
 	return 0;
 }
 
+/* ---- values that are words ---------------------------------------------------------------- */
+
+static const char *const group_words[] = { "stack", "caller", "function", "file", "module",
+	"thread", NULL }; /* as in the enum, and so those of format, color and copying */
+static const char *const format_words[] = { "text", "json", "junit", NULL };
+static const char *const class_words[] = { "definite", "indirect", "possible", "unfreed", NULL };
+static const char *const color_words[] = { "auto", "always", "never", NULL };
+static const char *const copy_words[] = { "never", "auto", "always", NULL };
+static const char *const root_words[] = { "registers", "vectors", "stacks", "globals", "maps",
+	NULL };
+static const char *const heuristic_words[] = { "none", "stdstring", "length64", "newarray",
+	"multipleinheritance", "header", "sds", "backlink", "memcheck", "all", NULL };
+
+/* All options whose values are words: from here come their messages, what they say to "help", and
+ * so what shells offer. */
+static const struct words {
+	const char *option;
+	const char *const *words;
+} word_table[] = {
+	{ "group", group_words },
+	{ "format", format_words },
+	{ "fail-on", class_words },
+	{ "color", color_words },
+	{ "leak-copy", copy_words },
+	{ "leak-roots", root_words },
+	{ "leak-heuristics", heuristic_words },
+};
+#define WORD_TABLE (sizeof(word_table) / sizeof(word_table[0]))
+
+static const struct words *words_of(const char *option)
+{
+	for (size_t i = 0; i < WORD_TABLE; i++)
+		if (!strcmp(word_table[i].option, option))
+			return &word_table[i];
+	return NULL;
+}
+
+/* "must be a, b or c". */
+static int why_words(struct why *why, const char *const *words, bool several)
+{
+	size_t used = (size_t)snprintf(
+		why->text, sizeof(why->text), "must be %s", several ? "some of " : "");
+
+	for (size_t i = 0; words[i] && used < sizeof(why->text); i++)
+		used += (size_t)snprintf(why->text + used, sizeof(why->text) - used, "%s%s",
+			i == 0	       ? ""
+			: several      ? ","
+			: words[i + 1] ? ", "
+				       : " or ",
+			words[i]);
+	return -EINVAL;
+}
+
 /* The index of `value` in a NULL-terminated list, or -1. */
 static int word_find(const char *value, const char *const *words)
 {
@@ -187,12 +240,22 @@ static int set_sort(struct options *o, const char *value, struct why *why)
 	return 0;
 }
 
+/* The index of `value` in `words`; else -1, with the reason. */
+static int word_take(const char *value, const char *const *words, struct why *why)
+{
+	int found = word_find(value, words);
+
+	if (found < 0)
+		why_words(why, words, false);
+	return found;
+}
+
 static int set_group(struct options *o, const char *value, struct why *why)
 {
-	int by = group_find(value);
+	int by = word_take(value, group_words, why);
 
 	if (by < 0)
-		return why_set(why, "must be stack, caller, function, file, module or thread");
+		return -EINVAL;
 	o->group = (enum group_by)by;
 	return 0;
 }
@@ -211,13 +274,12 @@ static int set_filter(struct options *o, const char *value, struct why *why)
 static int set_format(struct options *o, const char *value, struct why *why)
 {
 	static const char *const later[] = { "folded", "pprof", "massif", "mtrace", NULL };
-	static const char *const now[] = { "text", "json", "junit", NULL }; /* as in the enum */
-	int found = word_find(value, now);
+	int found = word_take(value, format_words, why);
 
 	if (word_find(value, later) >= 0)
 		return why_set(why, "not built in yet; text, json and junit are");
 	if (found < 0)
-		return why_set(why, "must be text, json or junit");
+		return -EINVAL;
 	o->format = (enum options_format)found;
 	o->format_given = true;
 	return 0;
@@ -225,11 +287,10 @@ static int set_format(struct options *o, const char *value, struct why *why)
 
 static int set_fail_on(struct options *o, const char *value, struct why *why)
 {
-	static const char *const words[] = { "definite", "indirect", "possible", "unfreed", NULL };
-	int found = word_find(value, words);
+	int found = word_take(value, class_words, why);
 
 	if (found < 0)
-		return why_set(why, "must be definite, indirect, possible or unfreed");
+		return -EINVAL;
 	o->fail_on |= 1u << found;
 	return 0;
 }
@@ -282,37 +343,31 @@ static bool words_find(
 /* "stacks,globals": only these count. */
 static int set_leak_roots(struct options *o, const char *value, struct why *why)
 {
-	static const char *const words[] = { "registers", "vectors", "stacks", "globals", "maps",
-		NULL };
 	static const unsigned bits[] = { 1u << 0, 1u << 1, 1u << 2, 1u << 3, 1u << 4 };
 
-	if (words_find(value, words, bits, &o->leak_roots))
+	if (words_find(value, root_words, bits, &o->leak_roots))
 		return 0;
-	return why_set(why, "must be some of registers,vectors,stacks,globals,maps");
+	return why_words(why, root_words, true);
 }
 
 /* "memcheck", "none", or some of them: only these count. */
 static int set_leak_heuristics(struct options *o, const char *value, struct why *why)
 {
-	static const char *const words[] = { "none", "stdstring", "length64", "newarray",
-		"multipleinheritance", "header", "sds", "backlink", "memcheck", "all", NULL };
 	/* As enum leak_heuristic has them. */
 	static const unsigned bits[] = { 0, 1u << 1, 1u << 2, 1u << 3, 1u << 4, 1u << 5, 1u << 6,
 		1u << 7, 30u, OPTIONS_HEURISTICS_ALL };
 
-	if (words_find(value, words, bits, &o->leak_heuristics))
+	if (words_find(value, heuristic_words, bits, &o->leak_heuristics))
 		return 0;
-	return why_set(why, "must be all, memcheck, none, or some of "
-			    "stdstring,length64,newarray,multipleinheritance,header,sds,backlink");
+	return why_words(why, heuristic_words, true);
 }
 
 static int set_leak_copy(struct options *o, const char *value, struct why *why)
 {
-	static const char *const words[] = { "never", "auto", "always", NULL }; /* as in the enum */
-	int found = word_find(value, words);
+	int found = word_take(value, copy_words, why);
 
 	if (found < 0)
-		return why_set(why, "must be auto, always or never");
+		return -EINVAL;
 	o->leak_copying = (unsigned)found;
 	return 0;
 }
@@ -333,11 +388,10 @@ static int set_max_overhead(struct options *o, const char *value, struct why *wh
 
 static int set_color(struct options *o, const char *value, struct why *why)
 {
-	static const char *const words[] = { "auto", "always", "never", NULL };
-	int found = word_find(value, words);
+	int found = word_take(value, color_words, why);
 
 	if (found < 0)
-		return why_set(why, "must be auto, always or never");
+		return -EINVAL;
 	o->color = (enum options_color)found;
 	return 0;
 }
@@ -540,6 +594,12 @@ static void columns_print(FILE *out)
 		fprintf(out, "%-10s %s\n", column_table[i].key, column_table[i].help);
 }
 
+static void words_print(const struct words *w, FILE *out)
+{
+	for (size_t i = 0; w->words[i]; i++)
+		fprintf(out, "%s\n", w->words[i]);
+}
+
 /* How a message calls an option: "-d" or "--depth". */
 static void row_spell(const struct row *r, char *out, size_t cap)
 {
@@ -616,6 +676,10 @@ static int option_take(struct options *o, const struct row *r, FILE *out, FILE *
 		}
 		break;
 	default:
+		if (words_of(r->name) && !strcmp(optarg, "help")) {
+			words_print(words_of(r->name), out);
+			return 0;
+		}
 		break;
 	}
 	if (r->flag)

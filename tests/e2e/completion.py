@@ -201,11 +201,46 @@ def _():
     p.check(done.returncode != 0 and b"THING" in done.stderr, "taken: %r" % done.stdout)
 
 
+def man_page():
+    with open(os.path.join(p.ROOT, "man", "heaptop.1"), encoding="utf-8") as f:
+        return f.read()
+
+
 def options_of_man():
     """The options of the page's lists, as they are spelled."""
-    with open(os.path.join(p.ROOT, "man", "heaptop.1"), encoding="utf-8") as f:
-        items = re.findall(r"^\.It (Fl .*)$", f.read(), re.M)
+    items = re.findall(r"^\.It (Fl .*)$", man_page(), re.M)
     return {"-" + o for item in items for o in re.findall(r"Fl (-?[\w-]+)", item)}
+
+
+def words_of(name):
+    """The words that an option lists as its values, or none."""
+    done = p.run([p.HEAPTOP, "--" + name, "help"])
+    return set(done.stdout.decode().split()) if done.returncode == 0 and name != "sort" else set()
+
+
+def words_of_man(name):
+    """What the page's item of an option sets as words that are typed."""
+    item = re.search(r"^\.It (?:Fl \w Ar \w+ , )?Fl -%s .*\n((?:(?!\.It |\.El).*\n)*)" % name,
+                     man_page(), re.M)
+    lines = re.findall(r"^\.Cm (.*?)(?: Ns .*)?$", item.group(1) if item else "", re.M)
+    return {word for line in lines for word in line.split() if word.isalnum()}
+
+
+VALUED = [name for name, (_, arg) in HELP.items() if arg and words_of(name)]
+
+
+@p.case("values_that_are_words_are_the_same_in_all_places")
+def _():
+    taken = {"group", "format", "fail-on", "color", "leak-copy", "leak-roots", "leak-heuristics"}
+    p.check_equal(set(VALUED), taken, "options that list their values")
+    for name in VALUED:
+        p.check_equal(words_of_man(name), words_of(name), "the man page's words of --" + name)
+
+
+@in_shells("offers_the_words_of_each_option")
+def _(shell):
+    for name in VALUED:
+        p.check_equal(shell("heaptop", "--" + name, ""), words_of(name), "of --" + name)
 
 
 @p.case("man_page_has_the_options")

@@ -53,6 +53,23 @@ static int refused(struct parsed p, const char *part)
 	return good;
 }
 
+/* What is grouped by is told by the model, too. */
+TEST(words)
+{
+	char keys[200] = "";
+
+	for (int i = 0; i < GROUP_COUNT; i++)
+		snprintf(keys + strlen(keys), sizeof(keys) - strlen(keys), "%s\n",
+			group_table[i].key);
+	CHECK_STR(PARSE("--group", "help").out, keys);
+	CHECK_INT(PARSE("--group", "help").status, 0);
+	CHECK_STR(PARSE("-C", "help", "x").out, "auto\nalways\nnever\n");
+	CHECK(refused(PARSE("--group", "threads", "x"),
+		"must be stack, caller, function, file, module or thread;"));
+	CHECK(refused(PARSE("--leak-roots", "all", "x"),
+		"must be some of registers,vectors,stacks,globals,maps;"));
+}
+
 TEST(defaults)
 {
 	struct parsed p = PARSE("--", "./app", "-b", "--help");
@@ -389,6 +406,7 @@ TEST(sort_help_lists_every_column)
 
 int main(void)
 {
+	RUN(words);
 	RUN(defaults);
 	RUN(command_without_dashes);
 	RUN(modes);
