@@ -33,6 +33,7 @@
 #include "src/util/units.h"
 #include "src/verdict.h"
 #include "tui/script.h"
+#include "tui/term.h"
 #include "tui/tui.h"
 
 #define EXIT_UNFREED 1
@@ -506,6 +507,22 @@ static bool terminal_measure(struct winsize *size)
 	return true;
 }
 
+/* Before anything is started. 0, or the status to end with. */
+static int terminal_check(struct winsize *size)
+{
+	char term[40], what[100];
+	const char *name = getenv("TERM");
+
+	if (!terminal_measure(size))
+		return fail(
+			RUN_EXIT_FAILED, "no terminal", "use -b for frames as text, or --report");
+	if (term_can_draw())
+		return 0;
+	text_clean(term, sizeof(term), name ? name : "", name ? strlen(name) : 0);
+	snprintf(what, sizeof(what), "a terminal on which no screen can be drawn (TERM=%s)", term);
+	return fail(RUN_EXIT_FAILED, what, "use -b for frames as text, or --report");
+}
+
 static int run_on_screen(const struct options *o, const struct config *config)
 {
 	struct winsize size = { .ws_row = 24, .ws_col = 80 };
@@ -516,9 +533,9 @@ static int run_on_screen(const struct options *o, const struct config *config)
 
 	if (o->script && !script)
 		return fail(OPTIONS_EXIT_USAGE, "--script", why);
-	if (!script && !terminal_measure(&size))
-		return fail(
-			RUN_EXIT_FAILED, "no terminal", "use -b for frames as text, or --report");
+	rc = script ? 0 : terminal_check(&size);
+	if (rc != 0)
+		return rc;
 	rc = run_open(&r, o, true, size.ws_row, size.ws_col);
 	if (rc == 0)
 		rc = show_screen(&r, o, script, config);

@@ -228,14 +228,16 @@ struct script *script_load(const char *path, char why[SCRIPT_WHY_MAX])
 	char *line = NULL;
 	size_t cap = 0;
 
-	snprintf(why, SCRIPT_WHY_MAX, "%s: %s", path, wrong ? wrong : "");
+	snprintf(why, SCRIPT_WHY_MAX, "%s: %s", path, wrong ? wrong : strerror(ENOMEM));
 	for (unsigned n = 1; !wrong && getline(&line, &cap, f) >= 0; n++) {
 		wrong = line_parse(s, line, n);
 		if (wrong)
 			snprintf(why, SCRIPT_WHY_MAX, "%s:%u: %s", path, n, wrong);
 	}
-	if (!wrong && ferror(f))
-		wrong = strerror(EIO);
+	if (!wrong && ferror(f)) {
+		wrong = strerror(errno);
+		snprintf(why, SCRIPT_WHY_MAX, "%s: %s", path, wrong);
+	}
 	if (!wrong)
 		s->path = strdup(path);
 	free(line);
@@ -341,12 +343,16 @@ static int step_until(struct player *p, const struct step *step)
 
 static int step_save(struct player *p, const struct step *step)
 {
+	char what[200];
 	int rc;
 
 	if (p->ui.options.readonly && strcmp(step->text, "-"))
 		return step_failed(p, step, "no file is written with --readonly (- is stdout)");
 	rc = screen_save(step->text, step->what == STEP_LOOKS ? shot_looks : shot_text);
-	return rc ? step_failed(p, step, strerror(-rc)) : 0;
+	if (!rc)
+		return 0;
+	snprintf(what, sizeof(what), "%s: %s", step->text, strerror(-rc));
+	return step_failed(p, step, what);
 }
 
 static int step_do(struct player *p, const struct step *step)

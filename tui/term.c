@@ -19,6 +19,7 @@
 #include <termios.h>
 #include <unistd.h>
 #include "tui/curses_api.h"
+#include <term.h> /* needs what curses declares */
 
 #define ESC_DELAY_MS 25 /* a lone Esc is known after this; sequences arrive faster even by ssh */
 #define CRASH_STACK  65536
@@ -322,6 +323,19 @@ static SCREEN *curses_new(void)
 	if (!s && setenv("TERM", "vt100", 1) == 0)
 		s = newterm("vt100", term.out, term.in);
 	return s;
+}
+
+bool term_can_draw(void)
+{
+	const char *address;
+	int found;
+
+	if (setupterm(NULL, STDOUT_FILENO, &found) != OK)
+		return found != 1; /* 1: one that prints on paper */
+	address = tigetstr("cup");
+	found = address && address != (char *)-1;
+	del_curterm(cur_term);
+	return found;
 }
 
 int term_open(bool mouse)

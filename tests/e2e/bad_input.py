@@ -434,13 +434,22 @@ def on_terminal(term, args):
 
 def test_terminal_unknown():
     """The screen makes do with a plain terminal; where it cannot, it says so in one line."""
-    for term in (None, "", "no-such-terminal", "dumb"):
+    for term in (None, "", "no-such-terminal"):
         status, text = on_terminal(term, ["-n", "2", "-d", "0.1", "--", "true"])
         if status == 0:
             if "heaptop" not in text or "pid" not in text:
                 raise Wrong(f"TERM={term}: nothing was drawn: {text!r}")
         else:
             line_check([f"TERM={term}"], status, text, FAILED, ("TERM",))
+
+
+def test_terminal_without_a_cursor():
+    """Where no screen can be drawn nothing is started."""
+    mark = os.path.join(work, "started")
+    status, text = on_terminal("dumb", ["--", "touch", mark])
+    line_check(["TERM=dumb"], status, text, FAILED, ("TERM=dumb", "-b", "--report"))
+    if os.path.exists(mark):
+        raise Wrong("the command was started")
 
 
 def test_terminal_and_bad_input():

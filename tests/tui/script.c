@@ -126,7 +126,7 @@ TEST(it_ends_where_it_cannot_go_on)
 	CHECK_INT(play(":until no such words\n", false), -ECANCELED);
 	CHECK(strstr(why, ":1: this never came") != NULL);
 	CHECK_INT(play("j\n:save-display /no/such/folder/shot\n", false), -ECANCELED);
-	CHECK(strstr(why, ":2: No such file") != NULL);
+	CHECK(strstr(why, ":2: /no/such/folder/shot: No such file") != NULL);
 	CHECK_INT(play("Q\n:until no such words\n", false), 0);
 }
 
@@ -145,6 +145,8 @@ TEST(what_is_wrong_is_told_with_its_line)
 	}
 	CHECK(script_load("/no/such/script", why) == NULL);
 	CHECK(strstr(why, "No such file") != NULL);
+	CHECK(!script_load(directory, why));
+	CHECK(strstr(why, "Is a directory") != NULL);
 }
 
 /* Each code of the table can be written as the help and the man page call it. */
