@@ -58,11 +58,12 @@ static void trouble_add(void *ctx, unsigned line, const char *words)
 	strbuf_printf(t->out, "%s:%u: %s\n", t->path, line, words);
 }
 
-/* The whole file, for free(). NULL and errno: also for what is no file, and might never end. */
-static char *file_read(const char *path)
+/* The whole file, for free(); no NUL ends it. NULL and errno: also for what is no file, and might
+ * never end. */
+static char *file_read(const char *path, size_t *bytes)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	char *text = malloc(CONFIG_BYTES_MAX + 1);
+	char *text = malloc(CONFIG_BYTES_MAX + 1); /* one more tells that it is longer */
 	struct stat st;
 	size_t used = 0;
 	ssize_t got = -1;
@@ -80,7 +81,7 @@ static char *file_read(const char *path)
 	if (got < 0 || used > CONFIG_BYTES_MAX)
 		goto fail;
 	close(fd);
-	text[used] = '\0';
+	*bytes = used;
 	return text;
 fail:
 	got = errno;
@@ -89,6 +90,17 @@ fail:
 	free(text);
 	errno = (int)got;
 	return NULL;
+}
+
+/* Whether what could not be read is there, after all. */
+static bool is_there(int error)
+{
+	return error != ENOENT && error != ENOTDIR;
+}
+
+static const char *file_trouble(int error)
+{
+	return error == EINVAL ? "is no file" : strerror(error);
 }
 
 /* In a folder of somebody else's: HOME is still that of who ran su or sudo. Then nobody expects
@@ -104,17 +116,18 @@ void config_load(struct settings *s, struct strbuf *troubles)
 {
 	char path[PATH_MAX];
 	struct trouble t = { troubles, path };
+	size_t bytes;
 	char *text;
 
 	settings_default(s);
 	if (config_path(path, sizeof(path)) != 0)
 		return;
-	text = file_read(path);
+	text = file_read(path, &bytes);
 	if (text)
-		settings_parse(s, text, trouble_add, &t);
-	else if (errno != ENOENT && errno != ENOTDIR && !(errno == EACCES && is_out_of_sight(path)))
+		settings_parse(s, text, bytes, trouble_add, &t);
+	else if (is_there(errno) && !(errno == EACCES && is_out_of_sight(path)))
 		strbuf_printf(troubles, "%s: %s; the settings are the built-in ones\n", path,
-			errno == EINVAL ? "is no file" : strerror(errno));
+			file_trouble(errno));
 	free(text);
 }
 
@@ -168,13 +181,50 @@ static int file_replace(const char *path, const struct strbuf *text)
 	return rc;
 }
 
-int config_save(const struct settings *s, char *msg, size_t cap)
+static void trouble_ignore(void *ctx, unsigned line, const char *words)
 {
+}
+
+/*
+ * What the file has now that we do not know is kept. 0, or -EBUSY with the message: what it says
+ * cannot be understood, and would be lost.
+ */
+static int file_keep(const char *path, struct settings *s, char *msg, size_t cap)
+{
+	static struct settings now;
+	size_t bytes;
+	char *text = file_read(path, &bytes);
+
+	if (!text && !is_there(errno))
+		return 0;
+	if (!text) {
+		snprintf(msg, cap, "%s: not saved: what is there cannot be read: %s", path,
+			file_trouble(errno));
+		return -EBUSY;
+	}
+	settings_default(&now);
+	settings_parse(&now, text, bytes, trouble_ignore, NULL);
+	free(text);
+	s->version = now.version;
+	memcpy(s->kept, now.kept, sizeof(s->kept));
+	if (!now.lost_line)
+		return 0;
+	snprintf(msg, cap, "%s: not saved: its line %u is not understood, and would be lost", path,
+		now.lost_line);
+	return -EBUSY;
+}
+
+int config_save(const struct settings *settings, char *msg, size_t cap)
+{
+	static struct settings s;
 	char path[PATH_MAX] = "settings", real[PATH_MAX];
 	struct strbuf text = STRBUF_INIT;
 	int rc = config_path(path, sizeof(path));
 
-	settings_format(s, &text);
+	s = *settings;
+	if (rc == 0 && file_keep(path, &s, msg, cap) != 0)
+		return -EBUSY;
+	settings_format(&s, &text);
 	if (rc == 0 && text.failed)
 		rc = -ENOMEM;
 	if (rc == 0)

@@ -29,7 +29,10 @@ void config_rules(const struct settings *s);
  * into `troubles`.
  */
 void config_load(struct settings *s, struct strbuf *troubles);
-/* Writes the file anew, all or nothing. 0 or -errno, and a line that says what came of it. */
+/*
+ * Writes the file anew, all or nothing; lines of it that are not known are kept. Where something in
+ * it would be lost nothing is written: -EBUSY. 0 or -errno, and a line that says what came of it.
+ */
 int config_save(const struct settings *s, char *msg, size_t cap);
 /* The settings as options, where the command line did not say otherwise; and what it said. */
 void config_apply(struct settings *s, struct options *o);

@@ -71,9 +71,20 @@ static const struct setting {
 };
 #define SETTINGS (sizeof(table) / sizeof(table[0]))
 
+/* What the tables besides that of the sites call their columns. */
+static const char *const tree_columns[] = { "total", "%", "self", "rate", "blocks", "file:line",
+	"error", "of-root", NULL };
+static const char *const thread_columns[] = { "live", "%", "rate", "alloc/s", "free/s", "frees",
+	"others'", "tid", NULL };
+static const char *const module_columns[] = { "live", "%", "rate", "blocks", "sites", "names",
+	"build-id", NULL };
+static const char *const *const columns[SETTINGS_TABLES] = { NULL, tree_columns, thread_columns,
+	module_columns };
+
 void settings_default(struct settings *s)
 {
-	*s = (struct settings){ .sort = COL_LIVE,
+	*s = (struct settings){ .version = SETTINGS_VERSION,
+		.sort = COL_LIVE,
 		.delay_ms = 1000,
 		.least_permille = 10,
 		.mouse = 1,
@@ -133,14 +144,41 @@ static int found_read(int found, unsigned *out)
 	return 0;
 }
 
-static int list_read(char *out, const char *value)
+static bool is_column(enum settings_table of, const char *key)
 {
-	if (strlen(value) >= SETTINGS_LIST_MAX)
-		return -EINVAL;
-	strcpy(out, value);
-	return 0;
+	unsigned ignored;
+
+	return of == SETTINGS_SITES ? column_find(key) >= 0
+				    : word_read(columns[of], key, &ignored) == 0;
 }
 
+/*
+ * Keys with blanks between them, and commas are as good. -ENOENT: one is none of ours; all of them
+ * are taken.
+ */
+static int list_read(char *out, const char *value, enum settings_table of)
+{
+	char text[SETTINGS_LIST_MAX], *rest;
+	int rc = 0;
+
+	if (strlen(value) >= sizeof(text))
+		return -EINVAL;
+	strcpy(text, value);
+	*out = '\0';
+	for (char *key = strtok_r(text, " \t,", &rest); key; key = strtok_r(NULL, " \t,", &rest)) {
+		if (!is_column(of, key))
+			rc = -ENOENT;
+		sprintf(out + strlen(out), "%s%s", *out ? " " : "", key);
+	}
+	return rc;
+}
+
+static enum settings_table table_of(const struct setting *t)
+{
+	return (enum settings_table)((t->at - offsetof(struct settings, off)) / SETTINGS_LIST_MAX);
+}
+
+/* 0, -EINVAL, or -ENOENT: taken, but not all of it is known. */
 static int value_read(struct settings *s, const struct setting *t, const char *value)
 {
 	unsigned *number = number_of(s, t);
@@ -161,7 +199,7 @@ static int value_read(struct settings *s, const struct setting *t, const char *v
 	case KIND_LIST:
 		break;
 	}
-	return list_read((char *)s + t->at, value);
+	return list_read((char *)s + t->at, value, table_of(t));
 }
 
 /* Without blanks at both ends, in place. */
@@ -176,6 +214,18 @@ static char *trimmed(char *text)
 	return text;
 }
 
+static const char *rule_read(struct settings *s, const char *value)
+{
+	int rc = settings_rule_add(s, value);
+
+	return rc == -EINVAL ? "no rule" : rc == -ENOSPC ? "one rule too many" : NULL;
+}
+
+static bool is_newer(const struct settings *s)
+{
+	return s->version > SETTINGS_VERSION;
+}
+
 static const char *line_keep(struct settings *s, const char *key, const char *value)
 {
 	size_t used = strlen(s->kept);
@@ -186,8 +236,8 @@ static const char *line_keep(struct settings *s, const char *key, const char *va
 	return NULL;
 }
 
-/* What is wrong with the line, or NULL. */
-static const char *line_read(struct settings *s, char *line, unsigned *version)
+/* What is wrong with the line, or NULL. `kept`: it is written again as it is. */
+static const char *line_read(struct settings *s, char *line, bool *kept)
 {
 	char *equals = strchr(line, '='), *key, *value;
 
@@ -200,38 +250,54 @@ static const char *line_read(struct settings *s, char *line, unsigned *version)
 	key = trimmed(line);
 	value = trimmed(equals + 1);
 	if (!strcmp(key, "version"))
-		return scaled_read(value, 1, 1, 1e6, "", version) ? "no version" : NULL;
+		return scaled_read(value, 1, SETTINGS_VERSION, 1e6, "", &s->version) ? "no version"
+										     : NULL;
 	if (!strcmp(key, "hide"))
-		return settings_rule_add(s, value) == -EINVAL ? "no rule" : NULL;
-	for (size_t i = 0; i < SETTINGS; i++)
-		if (!strcmp(table[i].key, key))
-			return value_read(s, &table[i], value) ? "no such value" : NULL;
+		return rule_read(s, value);
 	/* Newer versions know more; in ours it is a slip. It is kept in any case. */
+	for (size_t i = 0; i < SETTINGS; i++) {
+		int rc;
+
+		if (strcmp(table[i].key, key) != 0)
+			continue;
+		rc = value_read(s, &table[i], value);
+		*kept = rc == -ENOENT;
+		return rc == 0 || (*kept && is_newer(s)) ? NULL
+		       : *kept				 ? "not all of these are columns"
+							 : "no such value";
+	}
 	if (line_keep(s, key, value))
 		return "too much that is not known here";
-	return *version > SETTINGS_VERSION ? NULL : "no such key";
+	*kept = true;
+	return is_newer(s) ? NULL : "no such key";
 }
 
-unsigned settings_parse(struct settings *s, const char *text,
+unsigned settings_parse(struct settings *s, const char *text, size_t bytes,
 	void (*trouble)(void *ctx, unsigned line, const char *words), void *ctx)
 {
-	unsigned version = SETTINGS_VERSION, troubles = 0;
+	const char *const end = text + bytes;
+	unsigned troubles = 0;
 
-	for (unsigned n = 1; *text; n++) {
-		size_t len = strcspn(text, "\n");
+	s->lost_line = 0;
+	for (unsigned n = 1; text < end; n++) {
+		const char *newline = memchr(text, '\n', (size_t)(end - text));
+		size_t len = (size_t)((newline ? newline : end) - text);
 		char line[512], clean[80], words[SETTINGS_TROUBLE_MAX];
 		const char *wrong = "too long";
+		bool kept = false;
 
 		text_clean(clean, sizeof(clean), text, len < 60 ? len : 60);
 		if (len < sizeof(line)) {
 			memcpy(line, text, len);
 			line[len] = '\0';
-			wrong = strlen(line) < len ? "a zero byte" : line_read(s, line, &version);
+			wrong = strlen(line) < len ? "a zero byte" : line_read(s, line, &kept);
 		}
-		text += len + (text[len] == '\n');
+		text = newline ? newline + 1 : end;
 		if (!wrong)
 			continue;
 		troubles++;
+		if (!kept && !s->lost_line)
+			s->lost_line = n;
 		snprintf(words, sizeof(words), "\"%s\": %s", clean, wrong);
 		trouble(ctx, n, words);
 	}
@@ -275,7 +341,7 @@ void settings_format(const struct settings *s, struct strbuf *out)
 		"# heaptop's settings. The key W writes this file anew: comments of yours are "
 		"lost.\n"
 		"version = %u\n",
-		SETTINGS_VERSION);
+		s->version);
 	for (size_t i = 0; i < SETTINGS; i++) {
 		if (table[i].help)
 			strbuf_printf(out, "\n# %s\n", table[i].help);

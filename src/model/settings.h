@@ -55,15 +55,19 @@ struct settings {
 	/* Patterns of functions that name no site, besides the rules that are built in. */
 	char rule[SETTINGS_RULES][SETTINGS_RULE_MAX];
 	unsigned rules;
+	unsigned version; /* of the text: ours, or a newer one, which it stays */
 	char kept[SETTINGS_KEPT_MAX]; /* lines of newer versions */
+	/* The first line that says nothing sensible, of those that settings_format would not write;
+	 * 0: none. */
+	unsigned lost_line;
 };
 
 void settings_default(struct settings *s);
 /*
- * Takes what `text` says; what it does not say stays. For each line that says nothing sensible
- * `trouble` is called with one line of words. Returns how many such lines there were.
+ * Takes what the `bytes` of `text` say; what they do not say stays. For each line that says nothing
+ * sensible `trouble` is called with one line of words. Returns how many such lines there were.
  */
-unsigned settings_parse(struct settings *s, const char *text,
+unsigned settings_parse(struct settings *s, const char *text, size_t bytes,
 	void (*trouble)(void *ctx, unsigned line, const char *words), void *ctx);
 /* The whole text, with a comment for each key. */
 void settings_format(const struct settings *s, struct strbuf *out);

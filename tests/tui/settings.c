@@ -135,6 +135,33 @@ TEST(columns_are_switched_off)
 	paper_close(&p);
 }
 
+static void trouble_tell(void *ctx, unsigned line, const char *words)
+{
+	fprintf(stderr, "%u: %s\n", line, words);
+}
+
+/* The model knows the columns of all tables. */
+TEST(columns_are_called_alike)
+{
+	static const char *const tables[] = { "sites", "tree", "threads", "modules" };
+	struct settings s;
+
+	begin(30, 100);
+	settings_default(&s);
+	for (unsigned t = 0; t < SETTINGS_TABLES; t++)
+		for (unsigned c = 0; c < settle_columns(t); c++) {
+			const char *key = settle_column_key(t, c);
+			char text[100];
+
+			if (!key)
+				continue;
+			snprintf(text, sizeof(text), "columns-off.%s = %s", tables[t], key);
+			CHECK_INT(settings_parse(&s, text, strlen(text), trouble_tell, NULL), 0);
+			CHECK(settings_is_off(&s, (enum settings_table)t, key));
+		}
+	paper_close(&p);
+}
+
 TEST(rules_of_ones_own)
 {
 	begin(30, 100);
@@ -217,6 +244,7 @@ int main(void)
 	RUN(values_go_forth_and_back);
 	RUN(glyphs_and_colors);
 	RUN(columns_are_switched_off);
+	RUN(columns_are_called_alike);
 	RUN(rules_of_ones_own);
 	RUN(w_saves);
 	RUN(a_screen_begins_with_them);

@@ -145,6 +145,58 @@ TEST(what_cannot_be_written)
 	CHECK_INT(leftovers(), 0);
 }
 
+static void saved(const char *before, const char *said)
+{
+	struct settings s;
+	char message[400];
+
+	file_write(before);
+	load(&s);
+	config_save(&s, message, sizeof(message));
+	CHECK(strstr(message, said) != NULL);
+}
+
+static bool file_has(const char *text)
+{
+	char all[8192] = "";
+	FILE *f = fopen(path, "r");
+
+	CHECK(f && fread(all, 1, sizeof(all) - 1, f) > 0 && fclose(f) == 0);
+	return strstr(all, text) != NULL;
+}
+
+/* Saving keeps what it does not know, and rather writes nothing than lose what it cannot read. */
+TEST(nothing_is_lost_by_saving)
+{
+	static const char zero[] = "sort = peak\n\0\nfuture-key = 5\n";
+	struct settings s;
+	char said[400];
+	FILE *f;
+
+	saved("sort = size\nnames = full\n", "its line 1 is not understood");
+	CHECK(file_has("sort = size\n"));
+	saved("what\n", "its line 1 is not understood");
+	saved("future-key = 5\ncolumns-off.sites = live, nonsense\n", "settings saved");
+	CHECK(file_has("future-key = 5\n") && file_has("= live nonsense\n"));
+	f = fopen(path, "w");
+	CHECK(f && fwrite(zero, 1, sizeof(zero) - 1, f) == sizeof(zero) - 1 && fclose(f) == 0);
+	CHECK(strstr(load(&s), "config:2: \"?\": a zero byte") != NULL);
+	CHECK(config_save(&s, said, sizeof(said)) < 0);
+	CHECK(strstr(said, "its line 2 is not understood") != NULL);
+	CHECK_INT(truncate(path, 10 << 20), 0);
+	CHECK(config_save(&s, said, sizeof(said)) < 0);
+	CHECK(strstr(said, "cannot be read: File too large") != NULL);
+	unlink(path);
+	/* Started without it: what it keeps for others is kept. */
+	file_write("version = 3\nfuture-key = 5\n");
+	settings_default(&s);
+	CHECK_INT(config_save(&s, said, sizeof(said)), 0);
+	CHECK(file_has("future-key = 5\n") && file_has("version = 3\n"));
+	CHECK_STR(load(&s), "");
+	unlink(path);
+	CHECK_INT(leftovers(), 0);
+}
+
 TEST(where_it_is)
 {
 	struct settings s;
@@ -229,6 +281,7 @@ int main(void)
 	RUN(broken_lines_are_told_with_their_place);
 	RUN(what_cannot_be_read);
 	RUN(what_cannot_be_written);
+	RUN(nothing_is_lost_by_saving);
 	RUN(where_it_is);
 	RUN(options_outrank_it);
 	snprintf(command, sizeof(command), "rm -rf %s", root);

@@ -16,7 +16,7 @@ static void trouble(void *ctx, unsigned line, const char *words)
 static unsigned parse(struct settings *s, const char *text)
 {
 	told[0] = 0;
-	return settings_parse(s, text, trouble, NULL);
+	return settings_parse(s, text, strlen(text), trouble, NULL);
 }
 
 static void check_round(const struct settings *s)
@@ -95,7 +95,8 @@ TEST(broken_lines)
 		if (i != sizeof(wrong) / sizeof(wrong[0]) - 1)
 			CHECK_STR(told, wrong[i].said);
 		CHECK(!strchr(told, 0x1b));
-		s.kept[0] = 0;
+		CHECK_INT(s.lost_line, s.kept[0] == 0);
+		s.lost_line = 0;
 		memset(s.kept, 0, sizeof(s.kept));
 		CHECK(memcmp(&s, &plain, sizeof(s)) == 0);
 	}
@@ -137,6 +138,45 @@ TEST(newer_versions_are_kept)
 	for (int i = 0; i < 1000; i++)
 		parse(&s, "hologram = 3333333333333333333333333333333333333d");
 	CHECK(strlen(s.kept) < sizeof(s.kept));
+}
+
+/* A zero byte ends nothing: it is told with its line, and what is behind it holds. */
+TEST(zero_byte)
+{
+	static const char text[] =
+		"version = 1\nsort = peak\n\x00\x01\nfuture-key = 5\nhide = x*\n\0";
+	struct settings s;
+
+	settings_default(&s);
+	told[0] = 0;
+	CHECK_INT(settings_parse(&s, text, sizeof(text) - 1, trouble, NULL), 3);
+	CHECK_STR(told, "3 \"??\": a zero byte\n4 \"future-key = 5\": no such key\n"
+			"6 \"?\": a zero byte\n");
+	CHECK_INT(s.lost_line, 3);
+	CHECK_INT(s.sort, COL_PEAK);
+	CHECK_STR(s.kept, "future-key = 5\n");
+	CHECK_INT(s.rules, 1);
+}
+
+/* A name in a list that is none is told, and written again; of a newer version nothing is said. */
+TEST(lists)
+{
+	struct strbuf text = STRBUF_INIT;
+	struct settings s;
+
+	settings_default(&s);
+	CHECK_INT(parse(&s, "columns-off.sites = live, nonsense"), 1);
+	CHECK_STR(told, "1 \"columns-off.sites = live, nonsense\": not all of these are columns\n");
+	CHECK_INT(s.lost_line, 0);
+	CHECK(settings_is_off(&s, SETTINGS_SITES, "live"));
+	settings_format(&s, &text);
+	CHECK(strstr(strbuf_text(&text), "columns-off.sites = live nonsense\n") != NULL);
+	CHECK_INT(parse(&s, "version = 2\ncolumns-off.tree = self colour"), 0);
+	CHECK(settings_is_off(&s, SETTINGS_TREE, "self"));
+	strbuf_reset(&text);
+	settings_format(&s, &text);
+	CHECK(strstr(strbuf_text(&text), "version = 2\n") != NULL); /* it stays that */
+	strbuf_free(&text);
 }
 
 TEST(columns)
@@ -202,6 +242,8 @@ int main(void)
 	RUN(broken_lines);
 	RUN(the_rest_of_a_broken_text_holds);
 	RUN(newer_versions_are_kept);
+	RUN(zero_byte);
+	RUN(lists);
 	RUN(columns);
 	RUN(rules);
 	return check_end();
