@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The fields of the JSON report: those that are written are those in the man page's section JSON."""
+
+import os
+import re
+import sys
+
+os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
+
+# Names in calls of the writer, and in tables of fields.
+WRITTEN = r'\bwriter_\w+\(\s*w, "(\w+)"|json_(?:leak_sum|bound)\(\s*w, "(\w+)"|\{ "([a-z_]+)", '
+# Names that are no text of the exporters: parts of memory, and classes of leaks.
+PART = r'\[MAP_PART_\w+\] = \{ "[^"]+", "(\w+)"'
+
+
+def read(path):
+    with open(path, encoding="utf-8") as f:
+        return f.read()
+
+
+def names(pattern, *paths):
+    return {name for path in paths for found in re.findall(pattern, read(path))
+            for name in ([found] if isinstance(found, str) else found) if name}
+
+
+def classes():
+    body = read("src/model/snapshot.c").split("*snapshot_leak_word(")[1].split("\n}")[0]
+    return set(re.findall(r'"(\w+)"', body))
+
+
+def written():
+    own = names(WRITTEN, "src/export/json.c", "src/export/marks.c", "src/export/memory.c")
+    return own | names(PART, "src/model/map.c") | classes()
+
+
+def told():
+    section = read("man/heaptop.1").split(".Sh JSON\n")[1].split("\n.Sh ")[0]
+    lines = re.findall(r"\bLi (.*)", section)
+    return {word for line in lines for word in line.split() if re.fullmatch(r"[a-z_]+", word)}
+
+
+def main():
+    here, there = written(), told()
+    found = ["not in the man page: " + name for name in sorted(here - there)]
+    found += ["in the man page alone: " + name for name in sorted(there - here)]
+    if len(here) < 100:
+        found.append("only %d names were found in the sources" % len(here))
+    print("%s - fields of the JSON report are in the man page%s" % (
+        "not ok" if found else "ok", ": " + "; ".join(found) if found else ""))
+    sys.exit(1 if found else 0)
+
+
+main()
