@@ -312,6 +312,11 @@ void action_tree(struct ui *ui, int arg, int key)
 		view_tree_show_site(ui, ui->detail.site);
 }
 
+bool action_can_save(const struct ui *ui)
+{
+	return ui->listed && ui->source->save;
+}
+
 void action_save(struct ui *ui, int arg, int key)
 {
 	char text[UI_MESSAGE_MAX] = "";
@@ -326,7 +331,7 @@ void action_save(struct ui *ui, int arg, int key)
 		.whole = ui->shown,
 		.memory = ui->map.map ? &ui->map.map->account : NULL };
 
-	if (!ui->listed || !ui->source->save) {
+	if (!action_can_save(ui)) {
 		ui_say(ui, "nothing to export yet");
 		return;
 	}
@@ -357,10 +362,15 @@ void action_delay(struct ui *ui, int arg, int key)
 	prompt_open(&ui->prompt, "delay, 0.1 to 60 s:", "", delay_accept);
 }
 
-static bool action_program_runs(const struct ui *ui)
+bool action_program_runs(const struct ui *ui)
 {
 	return ui->current &&
 	       (ui->current->state == SNAP_RUNNING || ui->current->state == SNAP_STARTING);
+}
+
+bool action_can_sample(const struct ui *ui)
+{
+	return ui->source->sample && action_program_runs(ui);
 }
 
 static void sample_accept(struct ui *ui, const char *text)
@@ -375,7 +385,7 @@ static void sample_accept(struct ui *ui, const char *text)
 
 void action_sample(struct ui *ui, int arg, int key)
 {
-	if (!ui->source->sample || !action_program_runs(ui))
+	if (!action_can_sample(ui))
 		ui_say(ui, "no program runs that could be switched to sampling");
 	else
 		prompt_open(&ui->prompt, "record exact, auto, 5%, or one block in (512K):", "",

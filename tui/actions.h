@@ -34,6 +34,9 @@ void action_suspend(struct ui *ui, int arg, int key);
 void action_back(struct ui *ui, int may_quit, int key);
 void action_quit(struct ui *ui, int arg, int key);
 
+bool action_program_runs(const struct ui *ui);
+bool action_can_sample(const struct ui *ui);
+bool action_can_save(const struct ui *ui);
 bool action_is_frozen(const struct ui *ui);
 bool action_is_tree(const struct ui *ui);
 bool action_is_processes(const struct ui *ui);

@@ -314,10 +314,43 @@ static const char *key_label(const struct ui *ui, const struct key_binding *b)
 	return b->label_on && b->on(ui) ? b->label_on : b->label;
 }
 
+static bool settings_can_save(const struct ui *ui)
+{
+	return ui->source->settings_save != NULL;
+}
+
+static bool processes_can_list(const struct ui *ui)
+{
+	return ui->source->processes != NULL;
+}
+
+/* Keys that are refused where there is no program, or no more of it than its segment. */
+static const struct {
+	void (*run)(struct ui *ui, int arg, int key);
+	bool (*can)(const struct ui *ui);
+} conditions[] = {
+	{ view_leaks_scan, view_leaks_can_scan },
+	{ view_leaks_every, view_leaks_can_scan },
+	{ view_marks_mark, view_marks_can_mark },
+	{ action_sample, action_can_sample },
+	{ action_save, action_can_save },
+	{ settle_save, settings_can_save },
+	{ view_processes_toggle, processes_can_list },
+};
+
+static bool key_can(const struct ui *ui, const struct key_binding *b)
+{
+	for (size_t i = 0; i < sizeof(conditions) / sizeof(conditions[0]); i++)
+		if (conditions[i].run == b->run)
+			return conditions[i].can(ui);
+	return true;
+}
+
+/* What would be refused is not offered. */
 static bool key_advertised(const struct ui *ui, const struct key_binding *b, enum keys_place place)
 {
 	return b->place == place && (b->scope & ui_view(ui)->scope) &&
-	       !(b->scope & CHANGES && ui->options.readonly);
+	       !(b->scope & CHANGES && ui->options.readonly) && key_can(ui, b);
 }
 
 void keys_draw_hints(const struct ui *ui, int y, unsigned cells)

@@ -11,6 +11,7 @@
 #include "src/model/leaks.h"
 #include "src/util/text.h"
 #include "src/util/units.h"
+#include "tui/actions.h"
 #include "tui/ink.h"
 #include "tui/keys.h"
 #include "tui/leaklist.h"
@@ -66,6 +67,11 @@ static bool leaks_present(const struct ui *ui)
 }
 
 /* ---- keys ---- */
+
+bool view_leaks_can_scan(const struct ui *ui)
+{
+	return ui->source->leaks && action_program_runs(ui);
+}
 
 void view_leaks_scan(struct ui *ui, int arg, int key)
 {

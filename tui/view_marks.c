@@ -222,11 +222,9 @@ static void marks_status(struct ui *ui, char *text, size_t cap)
 	size_t n = marks_count(ui);
 	char count[UNITS_MAX];
 
-	snprintf(text, cap, "%s mark%s   a line tells what came since the line above it%s",
+	snprintf(text, cap, "%s mark%s   a line is what came since the one above%s",
 		units_count(count, n), n == 1 ? "" : "s",
-		ui->current && ui->current->kept
-			? "; ALIVE and KEPT what is alive of that, by the table of live blocks"
-			: "");
+		ui->current && ui->current->kept ? "; ALIVE, KEPT: alive of it" : "");
 }
 
 static bool marks_matches(const struct ui *ui, const struct filter *f, size_t row)
@@ -282,6 +280,11 @@ static void name_accept(struct ui *ui, const char *text)
 }
 
 /* Its number, or 0 after a message. */
+bool view_marks_can_mark(const struct ui *ui)
+{
+	return ui->source->mark && action_program_runs(ui);
+}
+
 static unsigned mark_now(struct ui *ui)
 {
 	char text[UI_MESSAGE_MAX] = "";

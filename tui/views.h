@@ -48,6 +48,7 @@ void view_leaks_kind(struct ui *ui, int arg, int key);
 void view_leaks_contents(struct ui *ui, int arg, int key);
 void view_leaks_suppress(struct ui *ui, int arg, int key);
 void view_leaks_why(struct ui *ui, int arg, int key);
+bool view_leaks_can_scan(const struct ui *ui);
 bool view_leaks_has_contents(const struct ui *ui);
 /* Ends a scan that is under way, if this is where it is looked at. */
 bool view_leaks_cancel(struct ui *ui);
@@ -68,6 +69,7 @@ void view_marks_to(struct ui *ui, int arg, int key);
 void view_marks_clear(struct ui *ui, int arg, int key);
 void view_marks_show(struct ui *ui, int arg, int key);
 void view_marks_sites(struct ui *ui, int arg, int key);
+bool view_marks_can_mark(const struct ui *ui);
 
 /* Another image of the program: nothing of the tree means anything any more. */
 void view_tree_reset(struct ui *ui);

@@ -131,6 +131,42 @@ TEST(hints_follow_the_state)
 	paper_close(&p);
 }
 
+static bool hinted(const char *what)
+{
+	paper_draw(&p);
+	return strstr(paper_line(&p, p.ui.layout.y[ROW_HINT]), what) != NULL;
+}
+
+/* What is refused is not offered: of a program that has ended, and of a segment that it left. */
+TEST(hints_offer_what_can_be_done)
+{
+	static const char *const hints[] = { "L leak scan", "m mark", "r recording" };
+
+	paper_open(&p, 30, 200, false);
+	ui_tick(&p.ui);
+	for (size_t i = 0; i < 3; i++)
+		CHECK(hinted(hints[i]));
+	CHECK(hinted("p processes") && hinted("W save") && hinted("x export"));
+	p.canned.state = SNAP_KILLED;
+	ui_tick(&p.ui);
+	for (size_t i = 0; i < 3; i++)
+		CHECK(!hinted(hints[i]));
+	CHECK(hinted("p processes") && hinted("W save") && hinted("x export"));
+	paper_close(&p);
+	/* A segment is read of a program that runs. */
+	paper_open(&p, 30, 200, false);
+	p.source.leaks = NULL;
+	p.source.mark = NULL;
+	p.source.sample = NULL;
+	p.source.processes = NULL;
+	p.source.settings_save = NULL;
+	ui_tick(&p.ui);
+	for (size_t i = 0; i < 3; i++)
+		CHECK(!hinted(hints[i]));
+	CHECK(!hinted("p processes") && !hinted("W save"));
+	paper_close(&p);
+}
+
 #define MAN "man/heaptop.1"
 #define MAN_BEGIN                                                                                  \
 	".\\\" From the key table: GOLDEN_UPDATE=1 build/tests/tui/keytable writes this.\n"
@@ -225,5 +261,6 @@ int main(void)
 	RUN(a_refused_key_says_why);
 	RUN(the_bar_says_how_to_get_out);
 	RUN(hints_follow_the_state);
+	RUN(hints_offer_what_can_be_done);
 	return check_end();
 }

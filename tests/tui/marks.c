@@ -69,6 +69,7 @@ TEST(any_two_marks_are_compared)
 	}
 	paper_keys(&p, "M");
 	CHECK(sees("[Sites > Marks]") && sees("now to"));
+	CHECK(sees("alive of it")); /* the end of the line that explains them */
 	/* The cursor is on now; what comes later than what is counted from can be counted to. */
 	paper_keys(&p, "kkb");
 	CHECK(sees("2 from"));
