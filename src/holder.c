@@ -118,10 +118,10 @@ const char *holder_notice(struct holder *h, enum snap_state state, uint32_t reco
 			      "library"
 			    : "recording ended when the program called exec without the library";
 	if (state == SNAP_KILLED)
-		return "killed: the live blocks are right but for one in each thread at most";
+		return "killed: of the live blocks one a thread may be wrong";
 	if (state == SNAP_GONE)
-		return "killed, or went on by exec without the library: the live blocks are right "
-		       "but for one in each thread at most";
+		return "killed, or went on by exec without the library: of the live blocks one a "
+		       "thread may be wrong";
 	if (state == SNAP_EXITED && recorded == HT_STATE_PREPARED)
 		return "no data: the program ran without the library";
 	if (state == SNAP_EXITED && recorded == HT_STATE_RUNNING)

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <sys/wait.h>
+#include "src/holder.h"
 #include "src/proc/proc.h"
 #include "src/session.h"
 #include "src/util/clock.h"
@@ -375,7 +376,7 @@ TEST(what_an_end_leaves_open)
 	check_ending(HT_STATE_EXITED, 3 << 8, NULL);
 	check_ending(HT_STATE_RUNNING, 0, "the end is missing");
 	check_ending(HT_STATE_PREPARED, 0, "without the library");
-	check_ending(HT_STATE_RUNNING, SIGKILL, "one in each thread");
+	check_ending(HT_STATE_RUNNING, SIGKILL, "one a thread");
 }
 
 /* A process that no longer has the segment mapped has called exec. */
@@ -423,6 +424,24 @@ TEST(goes_on_without_the_library)
 	close(go[0]);
 	close(go[1]);
 	end();
+}
+
+/* What is said of an end has room on a screen of 100 columns. */
+TEST(ends_are_told_in_a_line)
+{
+	static const enum snap_state states[] = { SNAP_STARTING, SNAP_RUNNING, SNAP_EXITED,
+		SNAP_KILLED, SNAP_GONE };
+	static const uint32_t recorded[] = { HT_STATE_PREPARED, HT_STATE_RUNNING, HT_STATE_EXITED };
+	struct holder ends[] = { { .without = 0 }, { .without = 1000 }, { .fork_alone = true },
+		{ .forked_by = 4194304 }, { .unrecorded = 99999, .unrecorded_most = 99999 } };
+
+	for (size_t e = 0; e < sizeof(ends) / sizeof(ends[0]); e++)
+		for (size_t i = 0; i < 5; i++)
+			for (size_t r = 0; r < 3; r++) {
+				const char *said = holder_notice(&ends[e], states[i], recorded[r]);
+
+				CHECK(!said || strlen(said) <= 96);
+			}
 }
 
 TEST(notice_and_children)
@@ -586,6 +605,7 @@ int main(void)
 	RUN(library_gave_up);
 	RUN(what_an_end_leaves_open);
 	RUN(goes_on_without_the_library);
+	RUN(ends_are_told_in_a_line);
 	RUN(notice_and_children);
 	RUN(names_finish);
 	RUN(remove);
