@@ -135,6 +135,7 @@ static void help_add_filter(struct ui *ui)
 			"a thread of that name allocated there; those that ended have none" },
 		{ "stack:word", "in any frame of the stack; so function: file: module: in one" },
 		{ "live>1M", "live, blocks, avg, peak, allocs, temp, rate, percent: > < >= <= =" },
+		{ "R<40>", "is a word, as operator<< is; in quotes anything is: \"live>1M\"" },
 		{ "age>60s", "of the oldest live block; youngest<1s: of the youngest" },
 		{ "sites>9", "of rows that sum up sites: how many; numbers are the sums there" },
 	};

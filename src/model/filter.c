@@ -180,36 +180,78 @@ static bool time_read(const char *text, size_t len, double *out)
 	return true;
 }
 
+static bool bound_read(double kilo, const char *text, size_t len, double *out)
+{
+	return kilo == 0 ? time_read(text, len, out) : number_read(text, len, kilo, out);
+}
+
+static const struct number_field *number_field_find(const char *name, size_t len)
+{
+	for (size_t i = 0; i < NUMBER_FIELDS; i++)
+		if (strlen(number_fields[i].name) == len &&
+			!strncmp(number_fields[i].name, name, len))
+			return &number_fields[i];
+	return NULL;
+}
+
+/* "avg<int>", "age<<": what is compared with no number may be a name of C++. */
+static bool reads_as_name(const char *compare, size_t len, const char *bound, size_t bound_len)
+{
+	if (compare[0] != '<' || (len == 2 && compare[1] == '='))
+		return false;
+	return len > 1 || (bound_len && (isalpha((unsigned char)*bound) || *bound == '_')) ||
+	       memchr(bound, '>', bound_len) || memchr(bound, ',', bound_len);
+}
+
+/* "liev>1M" was meant as a number; "R<40>", "array<3" and "operator==" are names. */
+static bool reads_as_typo(const char *name, const char *compare, const char *bound, const char *end)
+{
+	size_t len = (size_t)(end - bound);
+	double any;
+
+	for (const char *c = name; c < compare; c++)
+		if (!islower((unsigned char)*c))
+			return false;
+	if (name == compare || !len ||
+		(!number_read(bound, len, 1024, &any) && !time_read(bound, len, &any)))
+		return false;
+	return *compare != '<' || bound - compare > 1 || !isdigit((unsigned char)end[-1]);
+}
+
 /* "live>1M": the field's name, a comparison, a number. False: it is none of ours, so text. */
 static bool term_number(struct term *t, const char *p, size_t len, const char **why)
 {
-	const struct number_field *field = NULL;
-	size_t name = 0;
+	const struct number_field *field;
+	const char *compare = p, *bound, *end = p + len;
 
-	while (name < len && isalpha((unsigned char)p[name]))
-		name++;
-	if (name == len || !strchr("<>=", p[name]))
+	while (compare < end && isalpha((unsigned char)*compare))
+		compare++;
+	for (bound = compare; bound < end && strchr("<>=", *bound);)
+		bound++;
+	if (bound == compare)
 		return false;
-	for (size_t i = 0; i < NUMBER_FIELDS; i++)
-		if (strlen(number_fields[i].name) == name &&
-			!strncmp(number_fields[i].name, p, name))
-			field = &number_fields[i];
+	field = number_field_find(p, (size_t)(compare - p));
 	if (!field) {
-		*why = "there is no such number (live blocks avg peak allocs temp rate percent "
-		       "sites age youngest growth since)";
-		return true;
+		if (reads_as_typo(p, compare, bound, end))
+			*why = "no such number; in quotes it is text (the numbers are live blocks "
+			       "avg "
+			       "peak allocs temp rate percent sites age youngest growth since)";
+		return *why != NULL;
 	}
-	for (; name < len && strchr("<>=", p[name]); name++) {
-		t->less |= p[name] == '<';
-		t->greater |= p[name] == '>';
-		t->equal |= p[name] == '=';
+	if (!bound_read(field->kilo, bound, (size_t)(end - bound), &t->bound)) {
+		if (reads_as_name(compare, (size_t)(bound - compare), bound, (size_t)(end - bound)))
+			return false;
+		*why = field->kilo == 0
+			       ? "a time is missing behind the comparison (500ms, 60s, 5m)"
+			       : "a number is missing behind the comparison (1M, 300, 2.5k)";
+	}
+	for (const char *c = compare; c < bound; c++) {
+		t->less |= *c == '<';
+		t->greater |= *c == '>';
+		t->equal |= *c == '=';
 	}
 	t->field = NUMBER;
 	t->value = field->value;
-	if (field->kilo == 0 && !time_read(p + name, len - name, &t->bound))
-		*why = "a time is missing behind the comparison (500ms, 60s, 5m)";
-	else if (field->kilo != 0 && !number_read(p + name, len - name, field->kilo, &t->bound))
-		*why = "a number is missing behind the comparison (1M, 300, 2.5k)";
 	return true;
 }
 

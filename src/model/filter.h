@@ -8,9 +8,11 @@
  *	function:word   in that one only; so file:, module:, and stack: for any frame of the stack
  *	age>60s         of the oldest live block; youngest: of the youngest; where they are known
  *	growth>0        per second, of what grows (growth.h); since: bytes since the mark
- *	live>1M         live, blocks, avg, peak, allocs, temp, rate (per second), percent; > >= < <=
- *= !term           does not hold
+ *	live>1M         live, blocks, avg, peak, allocs, temp, rate (per second), percent; > >= < <= =
+ *	!term           does not hold
  *
+ * Only one of these numbers and a value make a comparison: operator<<, R<40> and vector<int> are
+ * words. What is meant as one and is none (liev>1M) is refused; in quotes it is text.
  * Text without capitals is found in capitals, too. Pure; any thread.
  */
 #ifndef SRC_MODEL_FILTER_H
@@ -19,7 +21,7 @@
 #include "src/model/snapshot.h"
 
 #define FILTER_TEXT_MAX 128
-#define FILTER_WHY_MAX	160
+#define FILTER_WHY_MAX	256
 
 struct filter;
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The filter's grammar, and what it lets pass. */
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "src/model/filter.h"
 #include "tests/check.h"
 
@@ -127,6 +129,53 @@ TEST(ages)
 	}
 }
 
+/* 1: it is taken, and is the text that it says. */
+static int is_text(const char *text)
+{
+	char why[FILTER_WHY_MAX], other[64];
+	struct filter *f = filter_parse(text, why);
+	int got;
+
+	if (!f)
+		return -1;
+	snprintf(other, sizeof(other), "x::%s()", text);
+	got = filter_match_text(f, other) && !filter_match_text(f, "x::y()");
+	filter_free(f);
+	return got;
+}
+
+TEST(names_of_cxx_are_text)
+{
+	static const char *const names[] = { "R<40>", "operator<<", "operator<", "operator>",
+		"operator==", "operator<=", "operator<=>", "operator>>=", "a<b>", "vector<int>",
+		"bitset<64", "bitset<64>", "array<3", "<int>", "avg<int>", "peak<64>", "age<8,int>",
+		"rate<<", "S<1k>", "Bits<1M" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (is_text(names[i]) != 1)
+			check_fail(__FILE__, __LINE__, names[i]);
+	CHECK_INT(matches("Parser<char>"), 1);
+	CHECK_INT(matches("!operator<<"), 1);
+	CHECK_INT(matches("live>1M parser<char>"), 1);
+}
+
+TEST(a_mistyped_number_is_told_and_quotes_make_it_text)
+{
+	static const char *const typos[] = { "liev>1M", "size>3", "liev<1M", "oldest>60s",
+		"blocs>=300", "liev=5%", "grwth<-1k/s" };
+
+	for (size_t i = 0; i < sizeof(typos) / sizeof(typos[0]); i++) {
+		char why[FILTER_WHY_MAX] = "", quoted[64];
+		struct filter *f = filter_parse(typos[i], why);
+
+		if (f || !strstr(why, "in quotes it is text"))
+			check_fail(__FILE__, __LINE__, typos[i]);
+		filter_free(f);
+		snprintf(quoted, sizeof(quoted), "\"%s\"", typos[i]);
+		CHECK_INT(matches(quoted), 0);
+	}
+}
+
 TEST(what_makes_no_sense_is_refused)
 {
 	static const char *const wrong[] = { "", "   ", "!", "live>", "live>x", "size>3", "/(/",
@@ -204,6 +253,8 @@ int main(void)
 	RUN(expressions);
 	RUN(numbers);
 	RUN(ages);
+	RUN(names_of_cxx_are_text);
+	RUN(a_mistyped_number_is_told_and_quotes_make_it_text);
 	RUN(what_makes_no_sense_is_refused);
 	RUN(lines_of_text);
 	RUN(a_snapshot_of_what_matches);
