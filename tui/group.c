@@ -118,8 +118,8 @@ bool group_leave(struct ui *ui)
 		return false;
 	ui->group.is_inside = false;
 	ui->sites.held = 0;
-	ui->sites.selected = ui->group.inside;
-	ui->sites.has_selected = ui->sites.list.moved = true;
+	ui->sites.selected = ui->sites.chosen = ui->group.inside;
+	ui->sites.has_selected = ui->sites.has_chosen = ui->sites.list.moved = true;
 	ui_reorder(ui);
 	return true;
 }

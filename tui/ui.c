@@ -209,7 +209,7 @@ static void ui_image_changed(struct ui *ui)
 	view_leaks_free(ui);
 	while ((ui_view(ui)->scope & (IN_DETAIL | IN_WHY)) && ui_pop(ui))
 		;
-	ui->sites.has_selected = ui->group.is_inside = false;
+	ui->sites.has_selected = ui->sites.has_chosen = ui->group.is_inside = false;
 	ui->sites.held = 0;
 	view_tree_reset(ui);
 	view_modules_free(ui);

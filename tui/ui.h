@@ -76,14 +76,19 @@ enum view_id {
 };
 extern const struct view *const view_table[VIEW_COUNT];
 
-/* The site table. Rows are indices into ui->shown->sites; the selection is a site id. */
+/*
+ * The site table. Rows are indices into ui->shown->sites; the selection is a site id. What the user
+ * chose stays chosen while a filter or a group hides it, until the cursor is moved: then the cursor
+ * stands on a row near where it was, and goes back when the row does.
+ */
 struct sites_state {
 	struct list list;
 	uint32_t *order; /* owned, `capacity` entries, list.count used */
 	uint32_t *ids; /* the ids of the rows drawn last: what `o` holds */
 	size_t capacity, held;
-	uint32_t selected; /* site id */
-	bool has_selected;
+	uint32_t selected; /* site id: under the cursor */
+	uint32_t chosen; /* the same, or what is hidden now */
+	bool has_selected, has_chosen;
 	unsigned shift; /* cells the names are moved to the left */
 };
 
@@ -105,6 +110,8 @@ struct tree_state {
 	struct table_order order;
 	uint64_t selected; /* id of a node */
 	bool has_selected, selected_small; /* small: the line of its small children */
+	uint64_t chosen; /* as in the site table */
+	bool has_chosen, chosen_small;
 	unsigned least_permille;
 	uint64_t zoom[TREE_ZOOMS]; /* ids of roots, the innermost last */
 	unsigned zooms;
@@ -157,8 +164,8 @@ struct modules_state {
 	struct table_order order;
 	uint64_t *ids; /* owned: the order drawn last, which `o` holds */
 	size_t held;
-	uint64_t selected; /* id of an object */
-	bool has_selected;
+	uint64_t selected, chosen; /* id of an object; as in the site table */
+	bool has_selected, has_chosen;
 };
 
 /*

@@ -147,11 +147,31 @@ static void modules_select_cursor(struct ui *ui)
 		st->selected = modules_row(ui, st->list.cursor)->id;
 }
 
+/* The user put the cursor there. */
+static void modules_moved(struct ui *ui)
+{
+	modules_select_cursor(ui);
+	ui->modules.has_chosen = ui->modules.has_selected;
+	ui->modules.chosen = ui->modules.selected;
+}
+
+static bool modules_follow_row(struct modules_state *st, uint64_t id)
+{
+	for (size_t i = 0; i < st->objects.count; i++) {
+		if (st->objects.object[i].id == id) {
+			list_follow(&st->list, i);
+			return true;
+		}
+	}
+	return false;
+}
+
 static void modules_follow(struct modules_state *st)
 {
-	for (size_t i = 0; st->list.moved && st->has_selected && i < st->objects.count; i++)
-		if (st->objects.object[i].id == st->selected)
-			list_follow(&st->list, i);
+	if (!st->list.moved || (st->has_chosen && modules_follow_row(st, st->chosen)))
+		return;
+	if (st->has_selected)
+		modules_follow_row(st, st->selected);
 }
 
 static void modules_update(struct ui *ui)
@@ -170,7 +190,10 @@ static void modules_update(struct ui *ui)
 	st->list.count = st->objects.count;
 	modules_follow(st);
 	list_recount(&st->list, st->objects.count);
-	modules_select_cursor(ui);
+	if (st->list.moved)
+		modules_select_cursor(ui);
+	else
+		modules_moved(ui);
 }
 
 void view_modules_free(struct ui *ui)
@@ -339,7 +362,7 @@ static void modules_click(struct ui *ui, int y, int x)
 	if (y >= ui->layout.y[ROW_BODY] + modules_rows(ui) || row >= ui->modules.list.count)
 		return;
 	list_select(&ui->modules.list, row);
-	modules_select_cursor(ui);
+	modules_moved(ui);
 }
 
 void view_modules_sites(struct ui *ui, int arg, int key)
@@ -368,7 +391,7 @@ const struct view view_modules = {
 	.title = "Modules",
 	.scope = IN_MODULES,
 	.update = modules_update,
-	.moved = modules_select_cursor,
+	.moved = modules_moved,
 	.rows = modules_rows,
 	.draw = modules_draw,
 	.status = modules_status,

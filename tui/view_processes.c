@@ -51,10 +51,10 @@ void view_processes_left(struct ui *ui, const struct snapshot *s)
 	*p = (struct process_place){ .pid = s->pid,
 		.start_ns = s->start_realtime_ns,
 		.list = ui->sites.list,
-		.site = ui->sites.selected,
-		.has_site = ui->sites.has_selected,
-		.node = ui->tree.selected,
-		.has_node = ui->tree.has_selected };
+		.site = ui->sites.chosen,
+		.has_site = ui->sites.has_chosen,
+		.node = ui->tree.chosen,
+		.has_node = ui->tree.has_chosen };
 }
 
 void view_processes_entered(struct ui *ui, const struct snapshot *s)
@@ -66,10 +66,10 @@ void view_processes_entered(struct ui *ui, const struct snapshot *s)
 		return;
 	p = place_of(ui, s);
 	ui->sites.list = p->list;
-	ui->sites.selected = p->site;
-	ui->sites.has_selected = p->has_site;
-	ui->tree.selected = p->node;
-	ui->tree.has_selected = p->has_node;
+	ui->sites.selected = ui->sites.chosen = p->site;
+	ui->sites.has_selected = ui->sites.has_chosen = p->has_site;
+	ui->tree.selected = ui->tree.chosen = p->node;
+	ui->tree.has_selected = ui->tree.has_chosen = p->has_node;
 	ui->tree.list.moved = p->has_node;
 }
 

@@ -100,20 +100,38 @@ static void sites_select_cursor(struct ui *ui)
 		st->selected = sites_row(ui, st->list.cursor)->id;
 }
 
-/* Finds the selected site's new row; a cursor that was never moved stays on row 0. */
+/* The user put the cursor there. */
+static void sites_moved(struct ui *ui)
+{
+	struct sites_state *st = &ui->sites;
+
+	sites_select_cursor(ui);
+	st->has_chosen = st->has_selected;
+	st->chosen = st->selected;
+}
+
+static bool sites_follow_row(struct sites_state *st, uint32_t id)
+{
+	for (size_t i = 0; i < st->list.count; i++) {
+		if (st->ids[i] == id) {
+			list_follow(&st->list, i);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Finds the new row of the site that was chosen or, while that is hidden, of the one that the
+ * cursor stands on; a cursor that was never moved stays on row 0. */
 static void sites_follow(struct ui *ui)
 {
 	struct sites_state *st = &ui->sites;
 
-	uint32_t id = st->list.moved && st->has_selected ? group_row_of(ui, st->selected) : 0;
-
-	for (size_t i = 0; st->list.moved && st->has_selected && i < st->list.count; i++) {
-		if (st->ids[i] == id) {
-			list_follow(&st->list, i);
-			return;
-		}
-	}
-	sites_select_cursor(ui);
+	if (!st->list.moved ||
+		(st->has_chosen && sites_follow_row(st, group_row_of(ui, st->chosen))))
+		return;
+	if (st->has_selected)
+		sites_follow_row(st, group_row_of(ui, st->selected));
 }
 
 static void sites_update(struct ui *ui)
@@ -132,7 +150,10 @@ static void sites_update(struct ui *ui)
 	st->list.count = n;
 	sites_follow(ui);
 	list_recount(&st->list, n);
-	sites_select_cursor(ui);
+	if (st->list.moved)
+		sites_select_cursor(ui);
+	else
+		sites_moved(ui);
 }
 
 /* ---- drawing ------------------------------------------------------------------------------ */
@@ -286,7 +307,7 @@ static void sites_click(struct ui *ui, int y, int x)
 
 	if (row < ui->sites.list.count) {
 		list_select(&ui->sites.list, row);
-		sites_select_cursor(ui);
+		sites_moved(ui);
 	}
 }
 
@@ -297,15 +318,15 @@ void view_sites_select(struct ui *ui, uint32_t site)
 	for (size_t i = 0; i < st->list.count; i++)
 		if (st->ids[i] == site)
 			list_select(&st->list, i);
-	st->list.moved = st->has_selected = true;
-	st->selected = site;
+	st->list.moved = st->has_selected = st->has_chosen = true;
+	st->selected = st->chosen = site;
 }
 
 const struct view view_sites = {
 	.title = "Sites",
 	.scope = IN_SITES,
 	.update = sites_update,
-	.moved = sites_select_cursor,
+	.moved = sites_moved,
 	.draw = sites_draw,
 	.status = sites_status,
 	.list = sites_list,

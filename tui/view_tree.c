@@ -42,7 +42,7 @@ void view_tree_reset(struct ui *ui)
 	tree_free(&st->tree[1]);
 	treerows_free(&st->rows);
 	st->zooms = 0;
-	st->has_selected = false;
+	st->has_selected = st->has_chosen = false;
 	st->list = (struct list){ .height = st->list.height };
 }
 
@@ -60,17 +60,32 @@ static void tree_select_cursor(struct ui *ui)
 	st->selected_small = row->small != 0;
 }
 
-/* The line of what was selected, or of what it is folded into. */
+/* The user put the cursor there. */
+static void tree_moved(struct ui *ui)
+{
+	struct tree_state *st = &ui->tree;
+
+	tree_select_cursor(ui);
+	st->has_chosen = st->has_selected;
+	st->chosen = st->selected;
+	st->chosen_small = st->selected_small;
+}
+
+/* The line of what was chosen, or of what it is folded into. Where a filter hides all of that: of
+ * what the cursor stands on. */
 static size_t tree_selected_row(struct ui *ui)
 {
 	struct tree_state *st = &ui->tree;
-	uint32_t node = tree_find(tree_now(ui), st->selected);
+	uint32_t node = st->has_chosen ? tree_find(tree_now(ui), st->chosen) : TREE_NONE;
+	bool small = node != TREE_NONE ? st->chosen_small : st->selected_small;
 	size_t row;
 
+	if (node == TREE_NONE && st->has_selected)
+		node = tree_find(tree_now(ui), st->selected);
 	if (node == TREE_NONE)
 		return st->list.cursor;
 	row = treerows_find(&st->rows, tree_now(ui), node);
-	for (size_t i = row; st->selected_small && i < st->rows.count; i++)
+	for (size_t i = row; small && i < st->rows.count; i++)
 		if (st->rows.row[i].small && st->rows.row[i].node == node)
 			return i;
 	return row;
@@ -107,10 +122,13 @@ static void tree_view_update(struct ui *ui)
 	}
 	st->order.anew = false;
 	st->list.count = st->rows.count;
-	if (st->list.moved && st->has_selected && st->rows.count)
+	if (st->list.moved && (st->has_chosen || st->has_selected) && st->rows.count)
 		list_follow(&st->list, tree_selected_row(ui));
 	list_recount(&st->list, st->rows.count);
-	tree_select_cursor(ui);
+	if (st->list.moved)
+		tree_select_cursor(ui);
+	else
+		tree_moved(ui);
 }
 
 /* The lines changed by the user's doing: the cursor goes with what it was on. */
@@ -124,7 +142,7 @@ static void tree_changed(struct ui *ui)
 static void tree_select_node(struct ui *ui, uint32_t node)
 {
 	list_select(&ui->tree.list, treerows_find(&ui->tree.rows, tree_now(ui), node));
-	tree_select_cursor(ui);
+	tree_moved(ui);
 }
 
 /* ---- the view ----------------------------------------------------------------------------- */
@@ -190,7 +208,7 @@ static void tree_click(struct ui *ui, int y, int x)
 		return;
 	list_select(l, row);
 	l->moved = true;
-	tree_select_cursor(ui);
+	tree_moved(ui);
 	if (again)
 		view_tree_toggle(ui, 0, 0);
 }
@@ -208,6 +226,7 @@ static void tree_mark(struct ui *ui, uint32_t node, unsigned set, unsigned clear
 	struct tree_node *n = &tree_now(ui)->node[node];
 
 	n->marks = (unsigned char)((n->marks | set) & ~clear);
+	tree_moved(ui);
 	tree_changed(ui);
 }
 
@@ -268,6 +287,7 @@ void view_tree_all(struct ui *ui, int open, int key)
 	if (!row)
 		return;
 	treerows_open_all(tree_now(ui), row->node, open != 0);
+	tree_moved(ui);
 	tree_changed(ui);
 	ui_say(ui, open ? "all below it is open" : "all below it is closed");
 }
@@ -360,9 +380,9 @@ static void tree_show(struct ui *ui, uint32_t node)
 {
 	struct tree_state *st = &ui->tree;
 
-	st->selected = treeline_node(ui, node)->id;
-	st->selected_small = false;
-	st->has_selected = true;
+	st->chosen = treeline_node(ui, node)->id;
+	st->chosen_small = false;
+	st->has_chosen = true;
 	for (uint32_t n = node; n != TREE_ROOT; n = treeline_node(ui, n)->parent) {
 		tree_now(ui)->node[n].marks |= TREEROWS_SHOWN;
 		if (n != node)
@@ -419,7 +439,7 @@ const struct view view_tree = {
 	.title = "Tree",
 	.scope = IN_TREE,
 	.update = tree_view_update,
-	.moved = tree_select_cursor,
+	.moved = tree_moved,
 	.rows = tree_rows,
 	.draw = tree_draw,
 	.status = tree_status,

@@ -147,6 +147,43 @@ TEST(selection_survives_the_filter)
 	paper_close(&p);
 }
 
+/* What hides it does not unselect it: it comes back, and to its line. */
+TEST(selection_outlives_what_hides_it)
+{
+	static const char *const hiding[][2] = {
+		{ "\\json\r", "\x1b" }, /* one row is left */
+		{ "\\no-such-name\r", "\x1b" }, /* none is */
+		{ "\\json\r", "\\\x15http\r\x1b" }, /* one filter after the other */
+		{ "gm", "gs" }, /* rows that sum it up */
+		{ "gt", "gs" }, /* rows that it is not in */
+	};
+	uint32_t site;
+	size_t line;
+
+	begin();
+	paper_keys(&p, "1jjjj");
+	site = p.ui.sites.selected;
+	line = p.ui.sites.list.cursor - p.ui.sites.list.top;
+	for (size_t i = 0; i < sizeof(hiding) / sizeof(hiding[0]); i++) {
+		paper_keys(&p, hiding[i][0]);
+		ui_tick(&p.ui);
+		paper_draw(&p);
+		CHECK(p.ui.sites.list.count <= 1 || p.ui.sites.has_selected);
+		paper_keys(&p, hiding[i][1]);
+		paper_draw(&p);
+		CHECK_INT(p.ui.sites.selected, site);
+		CHECK(p.ui.sites.list.cursor - p.ui.sites.list.top == line);
+	}
+	/* Until the cursor is moved: then that row is the one. */
+	paper_keys(&p, "\\worker\rj");
+	CHECK(p.ui.sites.selected != site);
+	site = p.ui.sites.selected;
+	paper_keys(&p, "\x1b");
+	CHECK_INT(p.ui.sites.selected, site);
+	CHECK_INT(p.ui.shown->sites[p.ui.sites.order[p.ui.sites.list.cursor]].id, site);
+	paper_close(&p);
+}
+
 TEST(it_can_start_with_one)
 {
 	struct tui_options options = { .delay_ns = CANNED_S, .filter = "live>100M", .tree = true };
@@ -169,6 +206,7 @@ int main(void)
 	RUN(in_text_the_line_comes_into_sight);
 	RUN(a_filter_shows_what_matches);
 	RUN(selection_survives_the_filter);
+	RUN(selection_outlives_what_hides_it);
 	RUN(it_can_start_with_one);
 	return check_end();
 }

@@ -123,6 +123,28 @@ TEST(selection_is_a_path_and_keeps_its_line)
 	paper_close(&p);
 }
 
+/* A filter hides it, or it is folded among the small: when it is seen again it is selected. */
+TEST(selection_outlives_what_hides_it)
+{
+	static const char *const hiding[][2] = { { "\\index::load\r", "\x1b" }, { "TTT", "T" } };
+
+	begin(30, 100);
+	p.canned.nsites = 8;
+	ui_tick(&p.ui);
+	select_name("session::Store");
+	for (size_t i = 0; i < sizeof(hiding) / sizeof(hiding[0]); i++) {
+		paper_keys(&p, hiding[i][0]);
+		ui_tick(&p.ui);
+		CHECK(strstr(selected_line(), "session::Store") == NULL);
+		paper_keys(&p, hiding[i][1]);
+		CHECK(strstr(selected_line(), "session::Store") != NULL);
+	}
+	/* Until the cursor is moved. */
+	paper_keys(&p, "\\index::load\rG\x1b");
+	CHECK(strstr(selected_line(), "session::Store") == NULL);
+	paper_close(&p);
+}
+
 TEST(inverted_it_begins_with_what_allocates)
 {
 	begin(30, 140);
@@ -250,6 +272,7 @@ int main(void)
 	RUN(arrows_open_close_and_climb);
 	RUN(small_children_open_by_their_line);
 	RUN(selection_is_a_path_and_keeps_its_line);
+	RUN(selection_outlives_what_hides_it);
 	RUN(inverted_it_begins_with_what_allocates);
 	RUN(zoom_goes_in_and_out);
 	RUN(a_site_is_shown_in_the_tree);

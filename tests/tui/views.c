@@ -116,6 +116,23 @@ TEST(modules_are_sorted_held_and_followed)
 	paper_close(&p);
 }
 
+TEST(a_module_that_a_filter_hides_stays_selected)
+{
+	uint64_t id;
+
+	paper_open(&p, 30, 100, false);
+	ui_tick(&p.ui);
+	ui_tab(&p.ui, VIEW_MODULES);
+	paper_keys(&p, "j");
+	id = p.ui.modules.selected;
+	paper_keys(&p, "\\index::load\r");
+	ui_tick(&p.ui);
+	CHECK(p.ui.modules.selected != id);
+	paper_keys(&p, "\x1b");
+	CHECK(p.ui.modules.selected == id);
+	paper_close(&p);
+}
+
 TEST(threads_tell_who_frees_for_whom)
 {
 	begin(VIEW_THREADS, 30, 120);
@@ -178,6 +195,7 @@ int main(void)
 	RUN(sizes_of_the_program_and_of_a_site);
 	RUN(narrow_sizes_scroll);
 	RUN(frozen_sizes_stand_still);
+	RUN(a_module_that_a_filter_hides_stays_selected);
 	RUN(threads_tell_who_frees_for_whom);
 	RUN(modules_sum_up_their_sites);
 	RUN(modules_are_sorted_held_and_followed);
