@@ -107,7 +107,7 @@ void alive_tell(const struct alive *a, struct snapshot *s)
 
 		thread[i].live_blocks = a->slot[slot].blocks;
 		thread[i].live_bytes = a->slot[slot].bytes;
-		thread[i].live_bytes_per_s = growth_of(a, slot);
+		thread[i].live_bytes_per_s = snapshot_ended(s) ? 0 : growth_of(a, slot);
 	}
 	for (size_t i = 0; i < s->nshares; i++) {
 		struct alive_sum sum = of_counter(a, share[i].counter);

@@ -124,6 +124,21 @@ static void header_bar(
 	strip_join(s, INK_BOLD, "]");
 }
 
+/* What the rates are over: less than it will be, while the program is young. */
+static void header_window(const struct snapshot *snap, struct strip *s)
+{
+	const uint64_t second = 1000000000u, ns = snap->rates_ns;
+	char text[UNITS_MAX];
+
+	if (!ns)
+		return;
+	units_duration(text, ns);
+	if (ns >= second)
+		snprintf(text, sizeof(text), "%" PRIu64 "s", (ns + second / 2) / second);
+	strip_right(s, 35, INK_DIM, "over %s", text);
+	strip_tight(s);
+}
+
 static void header_live(const struct ui *ui, int y, unsigned width)
 {
 	const struct snap_totals *t = &ui->current->totals;
@@ -140,6 +155,7 @@ static void header_live(const struct ui *ui, int y, unsigned width)
 		: t->growth_bytes_per_s < 0 ? INK_GOOD
 					    : INK_PLAIN,
 		"%s", units_rate(a, t->growth_bytes_per_s));
+	header_window(ui->current, &s);
 	strip_right(&s, 50, INK_PLAIN, "%s %sgrowing", units_count(a, ui->growing),
 		width < NARROW	   ? ""
 		: ui->growing == 1 ? "site "

@@ -110,6 +110,7 @@ static void help_add_words(struct ui *ui)
 		{ "peak, @", "most live bytes at once, and when, in time since start" },
 		{ "RSS, hwm", "memory the kernel gave it, and the most it ever had" },
 		{ "pss", "RSS with shared pages divided among those who share them" },
+		{ "/s, over", "rates are over that time: 10 seconds, or all that is known yet" },
 		{ "0:00 strip", "live bytes from the start until now" },
 		{ "untracked", "blocks that could not be recorded: missing from the table" },
 		{ "exact", "every block is recorded; else one in so many bytes, and" },

@@ -21,11 +21,6 @@ static enum glyphs text_glyphs(const struct export_options *o)
 	return o->ascii ? GLYPHS_ASCII : GLYPHS_BLOCKS;
 }
 
-static bool text_ended(const struct snapshot *s)
-{
-	return s->state != SNAP_STARTING && s->state != SNAP_RUNNING;
-}
-
 /* Nothing to say of a program whose blocks were all recorded. */
 static void text_sampling(
 	struct strbuf *out, const struct snapshot *s, const struct export_options *o)
@@ -91,7 +86,8 @@ static void text_live(struct strbuf *out, const struct snapshot *s, const struct
 	const struct snap_totals *t = &s->totals;
 	char blocks[UNITS_MAX + 8], when[UNITS_MAX];
 
-	text_bytes(out, text_ended(s) ? "unfreed" : "live", t->live_bytes, t->error.live_bytes, o);
+	text_bytes(
+		out, snapshot_ended(s) ? "unfreed" : "live", t->live_bytes, t->error.live_bytes, o);
 	strbuf_printf(out, " in %s", units_exact(blocks, t->live_blocks));
 	text_error(out, t->error.live_blocks, o);
 	strbuf_puts(out, " blocks\n");

@@ -44,6 +44,7 @@ struct model {
 	struct growth_clock growth;
 	uint64_t ticks;
 	uint64_t last_ns;
+	bool ended; /* the last tick found the program so */
 	struct base base[BASE_POINTS]; /* ring of readings */
 	uint64_t bases; /* taken since start; reading i is at i % BASE_POINTS */
 };
@@ -269,7 +270,7 @@ static void model_site(struct model *m, size_t position, const struct model_site
 /* The sites of the snapshot that grow: `now_ns` is its time. */
 static void model_growth(struct model *m, uint64_t now_ns, struct snap_site *sites, size_t n)
 {
-	if (growth_clock_tick(&m->growth, now_ns))
+	if (!m->ended && growth_clock_tick(&m->growth, now_ns))
 		for (size_t i = 0; i < m->stacks.count; i++)
 			growth_site_span(&m->past[i].growth, &m->growth);
 	for (size_t i = 0; i < n; i++) {
@@ -345,7 +346,7 @@ struct snapshot *model_tick(struct model *m, const struct model_input *in)
 				    in->head.nthreads * sizeof(struct snap_thread) +
 				    in->head.nshares * sizeof(struct snap_share));
 	struct snap_site *sites;
-	struct window w;
+	struct window w = { 0 };
 	int keep_slot;
 
 	static_assert(sizeof(*s) % _Alignof(struct snap_site) == 0, "sites follow the snapshot");
@@ -355,7 +356,9 @@ struct snapshot *model_tick(struct model *m, const struct model_input *in)
 	sites = (struct snap_site *)(s + 1);
 	if (m->ticks++ == 0)
 		model_base_start(m, in);
-	w = model_window(m, in->now_ns);
+	if (!snapshot_ended(&in->head))
+		w = model_window(m, in->now_ns);
+	s->rates_ns = w.valid ? (uint64_t)(w.seconds * 1e9) : 0;
 	keep_slot = model_keep_slot(m, in->now_ns);
 	s->refs = 1;
 	s->tick_ns = m->ticks > 1 && in->now_ns > m->last_ns ? in->now_ns - m->last_ns : 0;
@@ -376,6 +379,7 @@ struct snapshot *model_tick(struct model *m, const struct model_input *in)
 	}
 	model_shares(in, s, sites);
 	model_growth(m, in->now_ns, sites, s->nsites);
+	m->ended = snapshot_ended(s);
 	if (keep_slot >= 0)
 		model_base_push(m, in->now_ns, &in->head);
 	return s;

@@ -57,8 +57,9 @@ int model_frame_resolve(
 void model_rehide(struct model *m, bool (*hidden)(const struct frame *f));
 /*
  * Makes the next snapshot; the caller owns one reference. Rates are taken over the last ~10 s of
- * ticks. A site that model_site_add does not know is left out (and counted in no total). NULL on
- * allocation failure.
+ * ticks; once the program has ended there are none, and what grows is what was found then. A site
+ * that model_site_add does not know is left out (and counted in no total). NULL on allocation
+ * failure.
  */
 struct snapshot *model_tick(struct model *m, const struct model_input *in);
 /*

@@ -159,6 +159,11 @@ void snapshot_thread_name(const struct snap_thread *t, char *out, size_t cap)
 		snprintf(out, cap, "%s", t->name[0] ? t->name : "?");
 }
 
+bool snapshot_ended(const struct snapshot *s)
+{
+	return s->state != SNAP_STARTING && s->state != SNAP_RUNNING;
+}
+
 const struct snap_site *snapshot_site(const struct snapshot *s, uint32_t id)
 {
 	for (size_t i = 0; i < s->nsites; i++)

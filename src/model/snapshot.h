@@ -334,6 +334,7 @@ struct snapshot {
 	/* when */
 	uint64_t start_realtime_ns, now_realtime_ns, uptime_ns;
 	uint64_t tick_ns; /* distance from the snapshot before, 0 for the first */
+	uint64_t rates_ns; /* the time that all rates are over; 0: there are none, and they are 0 */
 	/* what */
 	struct snap_totals totals;
 	struct snap_proc proc;
@@ -420,6 +421,8 @@ const char *snapshot_sampling_text(
 void snapshot_thread_name(const struct snap_thread *t, char *out, size_t cap);
 /* The site of that id, or NULL. */
 const struct snap_site *snapshot_site(const struct snapshot *s, uint32_t id);
+/* Its program does nothing any more. */
+bool snapshot_ended(const struct snapshot *s);
 /* "starting|running|exited|killed|gone" as JSON's process.state spells it (killed = "exited"). */
 const char *snapshot_state_word(const struct snapshot *s);
 

@@ -204,6 +204,19 @@ static inline void canned_words(struct snapshot *s, const struct canned *c)
 	s->notice = c->notice;
 }
 
+/* As the model has it once nothing runs any more. */
+static inline void canned_stop(struct snapshot *s)
+{
+	struct snap_site *sites = (struct snap_site *)(uintptr_t)s->sites;
+	struct snap_totals *t = &s->totals;
+
+	t->allocs_per_s = t->frees_per_s = t->reallocs_per_s = t->growth_bytes_per_s = 0;
+	s->proc.minor_faults_per_s = 0;
+	s->rates_ns = 0;
+	for (size_t i = 0; i < s->nsites; i++)
+		sites[i].rate_bytes_per_s = sites[i].allocs_per_s = 0;
+}
+
 static inline void canned_numbers(struct snapshot *s, const struct canned *c)
 {
 	uint64_t t = c->seconds;
@@ -221,6 +234,7 @@ static inline void canned_numbers(struct snapshot *s, const struct canned *c)
 	s->totals.frees_per_s = 183000 + (double)(t % 3) * 1000;
 	s->totals.reallocs_per_s = 2100;
 	s->totals.growth_bytes_per_s = 1.48e6;
+	s->rates_ns = 10 * CANNED_S;
 	s->totals.untracked_blocks = c->untracked;
 	s->totals.untracked_bytes = c->untracked * 100;
 	s->proc = (struct snap_proc){ .rss = 538ull << 20,
@@ -230,6 +244,8 @@ static inline void canned_numbers(struct snapshot *s, const struct canned *c)
 		.minor_faults_per_s = 1200,
 		.threads = 14,
 		.valid = c->state == SNAP_RUNNING };
+	if (snapshot_ended(s))
+		canned_stop(s);
 	for (unsigned i = 1; i < 14; i++)
 		s->sizes[i] =
 			(struct snap_size){ .live_blocks = s->totals.live_blocks / (i * i + 2),

@@ -21,6 +21,26 @@ TEST(the_header_counts_what_grows_and_not_what_rose)
 	paper_close(&p);
 }
 
+/* Rates say what they are over where there is room, and there are none of what has ended. */
+TEST(the_header_says_what_rates_are_over)
+{
+	begin();
+	CHECK(strstr(paper_line(&p, p.ui.layout.y[ROW_LIVE]), "+1.4M/s over 10s  ") != NULL);
+	p.ui.current->rates_ns = 7600000000;
+	paper_draw(&p);
+	CHECK(strstr(paper_line(&p, p.ui.layout.y[ROW_LIVE]), "+1.4M/s over 8s  ") != NULL);
+	paper_resize(&p, 30, 60);
+	paper_draw(&p);
+	CHECK(strstr(paper_line(&p, p.ui.layout.y[ROW_LIVE]), "over") == NULL);
+	p.canned.state = SNAP_EXITED;
+	paper_resize(&p, 30, 120);
+	ui_tick(&p.ui);
+	paper_draw(&p);
+	CHECK(strstr(paper_line(&p, p.ui.layout.y[ROW_LIVE]), "over") == NULL);
+	CHECK(strstr(paper_line(&p, p.ui.layout.y[ROW_LIVE]), "/s") == NULL);
+	paper_close(&p);
+}
+
 TEST(braces_walk_the_growers_from_the_worst_on)
 {
 	begin();
@@ -74,6 +94,7 @@ TEST(only_among_what_is_shown)
 int main(void)
 {
 	RUN(the_header_counts_what_grows_and_not_what_rose);
+	RUN(the_header_says_what_rates_are_over);
 	RUN(braces_walk_the_growers_from_the_worst_on);
 	RUN(they_walk_in_the_detail_too);
 	RUN(only_among_what_is_shown);

@@ -173,6 +173,76 @@ TEST(rates_cover_ten_seconds)
 	model_free(m);
 }
 
+static struct snapshot *tick_as(
+	struct model *m, enum snap_state state, uint64_t now, uint64_t end, uint64_t live)
+{
+	struct model_site site = { .live_bytes = live, .allocs = live / 100 };
+	struct snap_thread thread = { .slot = 1, .allocs = live / 100 };
+	struct model_input in = { .now_ns = now, .sites = &site, .nsites = 1 };
+
+	in.head.state = state;
+	in.head.uptime_ns = now < end ? now : end;
+	in.head.threads = &thread;
+	in.head.nthreads = 1;
+	in.head.totals.live_bytes = live;
+	in.head.totals.allocs = in.head.totals.frees = in.head.totals.reallocs = live / 100;
+	in.head.proc = (struct snap_proc){ .valid = true, .minor_faults = live };
+	return model_tick(m, &in);
+}
+
+/* Nothing is allocated any more, however it ended: no rate falls slowly from what it was. */
+TEST(a_program_that_ended_has_no_rates)
+{
+	static const enum snap_state ends[] = { SNAP_EXITED, SNAP_KILLED, SNAP_GONE };
+
+	for (int i = 0; i < 6; i++) {
+		struct model *m = model_of(1);
+		struct snapshot *s;
+
+		/* It was seen to run, or it was too short for that. */
+		if (i % 2 == 0) {
+			s = tick_as(m, SNAP_RUNNING, S, 9 * S, 1000);
+			CHECK(s->totals.growth_bytes_per_s > 0 && s->rates_ns == S);
+			snapshot_unref(s);
+		}
+		for (uint64_t at = 2; at < 6; at++) {
+			s = tick_as(m, ends[i / 2], at * S, 3 * S / 2, 5000);
+			CHECK(s->rates_ns == 0 && s->totals.growth_bytes_per_s == 0);
+			CHECK(s->totals.allocs_per_s == 0 && s->totals.frees_per_s == 0);
+			CHECK(s->totals.reallocs_per_s == 0 && s->proc.minor_faults_per_s == 0);
+			CHECK(s->sites[0].rate_bytes_per_s == 0 && s->sites[0].allocs_per_s == 0);
+			CHECK(s->threads[0].allocs_per_s == 0);
+			CHECK_INT(s->totals.live_bytes, 5000);
+			snapshot_unref(s);
+		}
+		model_free(m);
+	}
+}
+
+/* What grew until the end is not unlearned while nothing moves any more. */
+TEST(what_grew_at_the_end_stays_said)
+{
+	struct model *m = model_of(1);
+	struct snap_growth at_end = { 0 };
+	struct snapshot *s;
+
+	for (uint64_t at = 1; at <= 60; at++) {
+		s = tick_as(m, SNAP_RUNNING, at * S, 60 * S, at * 100000);
+		snapshot_unref(s);
+	}
+	for (uint64_t at = 61; at < 200; at++) {
+		s = tick_as(m, SNAP_KILLED, at * S, 60 * S, 60 * 100000);
+		if (at == 61)
+			at_end = s->sites[0].growth;
+		CHECK(at_end.sure > 0);
+		CHECK(s->sites[0].growth.sure == at_end.sure);
+		CHECK(s->sites[0].growth.bytes_per_s == at_end.bytes_per_s);
+		CHECK(s->sites[0].growth.over_ns == at_end.over_ns);
+		snapshot_unref(s);
+	}
+	model_free(m);
+}
+
 TEST(rates_with_short_ticks)
 {
 	struct model *m = model_of(1);
@@ -364,6 +434,8 @@ int main(void)
 	RUN(late_first_tick_has_no_rate);
 	RUN(early_first_tick_counts_from_start);
 	RUN(rates_cover_ten_seconds);
+	RUN(a_program_that_ended_has_no_rates);
+	RUN(what_grew_at_the_end_stays_said);
 	RUN(rates_with_short_ticks);
 	RUN(rates_with_long_ticks);
 	RUN(shrinking_and_falling);
