@@ -9,6 +9,7 @@
 #define SHARE_SELF  200u /* those that nobody asked for 1/200, */
 #define BLOCKS_MOST 16000000u /* and none that would stop the screen for half a second */
 #define SITE_TICKS  3u /* who shows a site asks each tick */
+#define LOOKED_NS   1000000000u /* who looked first so early was there from the start */
 
 /* What this walk is for. */
 struct walk {
@@ -114,7 +115,19 @@ static void class_join(struct snap_age *to, const struct ages_class *c, uint64_t
 	to->alive_bytes += c->bytes;
 }
 
-/* From now backwards, mostly twice as long as the one before; the last is what came before us. */
+/* It began as the program had ended, or just now. */
+static bool class_is_void(const struct ages_class *c, uint64_t uptime_ns)
+{
+	return c->from_ns >= uptime_ns && c->allocs == 0 && c->blocks == 0;
+}
+
+static bool class_is_before(const struct ages_class *c, uint64_t uptime_ns)
+{
+	return c->to_ns >= LOOKED_NS && c->to_ns < uptime_ns;
+}
+
+/* From now, or the end, backwards, mostly twice as long as the one before; the last is what came
+ * before us. */
 void survey_detail(struct survey *v, uint32_t site, uint64_t uptime_ns, struct snap_detail *out)
 {
 	unsigned left, take = 2; /* the newest may have begun just now */
@@ -123,12 +136,15 @@ void survey_detail(struct survey *v, uint32_t site, uint64_t uptime_ns, struct s
 	v->site_ticks = SITE_TICKS;
 	out->has_ages = v->ages.has_classes && v->ages.classes_of == site;
 	left = out->has_ages ? v->ages.classes : 0;
+	while (left > 1 && class_is_void(&v->ages.class[left - 1], uptime_ns))
+		left--;
 	for (out->nages = 0; left > 0 && out->nages < SNAP_AGES; out->nages++) {
 		struct snap_age *age = &out->age[out->nages];
 
-		*age = (struct snap_age){ .is_before = left == 1,
+		*age = (struct snap_age){ .is_before = left == 1 &&
+						       class_is_before(v->ages.class, uptime_ns),
 			.youngest_ns = age_at(v->ages.class[left - 1].to_ns, uptime_ns) };
-		if (age->is_before)
+		if (left == 1)
 			class_join(age, &v->ages.class[--left], uptime_ns);
 		for (unsigned i = 0; i < take && left > 1; i++)
 			class_join(age, &v->ages.class[--left], uptime_ns);

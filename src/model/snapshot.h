@@ -380,7 +380,7 @@ struct snap_site_thread {
 /* A site's blocks that were allocated in one span of time. */
 struct snap_age {
 	uint64_t youngest_ns, oldest_ns; /* so old are they now */
-	bool is_before; /* the rest: before anybody looked */
+	bool is_before; /* the rest: before anybody looked, at a program that had run by then */
 	uint64_t allocs; /* so many were allocated, as of the ticks around that time, */
 	uint64_t alive_blocks, alive_bytes; /* and these are alive */
 };

@@ -105,6 +105,56 @@ TEST(what_lives_of_each_age)
 	end();
 }
 
+/* A look at a program that runs or that ran for so long. */
+static struct snap_detail detail_at(uint64_t now, uint64_t uptime, bool ended)
+{
+	struct model_site site = { .id = 1, .alloc_bytes = 1, .allocs = MADE_BLOCKS };
+	struct model_input in = { .now_ns = FIXTURE_CREATED_NS + now, .sites = &site, .nsites = 1 };
+	struct snap_detail d = { .id = 1 };
+	struct snapshot *s;
+
+	in.head.uptime_ns = uptime;
+	in.head.state = ended ? SNAP_EXITED : SNAP_RUNNING;
+	s = surveyed_look(&w, &in);
+	survey_detail(&w.survey, 1, uptime, &d);
+	snapshot_unref(s);
+	return d;
+}
+
+/* Ages are those at the end, and time that it did not live has no line; nor was a program that was
+ * looked at from its start on there before. */
+TEST(ages_of_a_program_that_ended)
+{
+	struct snap_detail d = { 0 };
+
+	begin();
+	for (unsigned n = 0; n < 20; n++)
+		d = detail_at(S / 10 + n * S, S / 10, true); /* it was over at the first look */
+	CHECK(d.has_ages);
+	CHECK_INT(d.nages, 1);
+	CHECK(!d.age[0].is_before && d.age[0].youngest_ns == 0);
+	CHECK_INT(d.age[0].oldest_ns, S / 10);
+	CHECK_INT(d.age[0].allocs, MADE_BLOCKS);
+	CHECK_INT(d.age[0].alive_blocks, MADE_BLOCKS / 2);
+	end();
+
+	begin();
+	for (unsigned n = 0; n < 20; n++)
+		d = detail_at(S / 10 + n * S, n ? S / 2 : S / 10, n > 0);
+	CHECK_INT(d.nages, 2);
+	CHECK(d.age[0].youngest_ns == 0 && d.age[0].oldest_ns == 4 * S / 10);
+	CHECK(!d.age[1].is_before && d.age[1].oldest_ns == S / 2);
+	CHECK_INT(d.age[1].allocs, MADE_BLOCKS);
+	end();
+
+	begin();
+	for (unsigned n = 0; n < 20; n++)
+		d = detail_at((10 + n) * S, (n ? 11 : 10) * S, n > 0);
+	CHECK_INT(d.nages, 2);
+	CHECK(d.age[0].oldest_ns == S && d.age[1].is_before);
+	end();
+}
+
 TEST(one_walk_for_all_that_is_asked)
 {
 	struct snapshot *s;
@@ -295,6 +345,7 @@ TEST(who_allocates_where)
 int main(void)
 {
 	RUN(what_lives_of_each_age);
+	RUN(ages_of_a_program_that_ended);
 	RUN(one_walk_for_all_that_is_asked);
 	RUN(who_allocates_at_a_site);
 	RUN(what_of_a_threads_blocks_is_alive);
