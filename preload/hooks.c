@@ -7,7 +7,6 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "preload/hot.h"
@@ -29,7 +28,6 @@ void *memalign(size_t align, size_t size);
 void *valloc(size_t size);
 void *pvalloc(size_t size);
 _Noreturn void _exit(int status);
-int _Fork(void);
 
 /*
  * Every hook that allocates begins with this: a block of `size` bytes that sampling passes over
@@ -273,30 +271,4 @@ HOOK void quick_exit(int status)
 	if (next_available() && next.exit_quick)
 		next.exit_quick(status);
 	_exit(status);
-}
-
-/*
- * A child that is made outside our hooks needs nothing of us: it is off. One whose parent was
- * inside a hook goes on in there, and must be told from its parent first.
- */
-static int forked(int pid)
-{
-	state_forked();
-	return pid;
-}
-
-HOOK int fork(void)
-{
-	if (!next_available() || !next.fork)
-		return (int)syscall(SYS_fork);
-	state_forks(RECORD_FRAME);
-	return forked(next.fork());
-}
-
-HOOK int _Fork(void)
-{
-	if (!next_available() || !next.fork_bare)
-		return fork();
-	state_forks(RECORD_FRAME);
-	return forked(next.fork_bare());
 }

@@ -99,6 +99,8 @@ static void find_all(void)
 		{ "quick_exit", (void **)&next.exit_quick },
 		{ "fork", (void **)&next.fork },
 		{ "_Fork", (void **)&next.fork_bare },
+		{ "daemon", (void **)&next.daemon },
+		{ "forkpty", (void **)&next.forkpty },
 	};
 
 	for (unsigned i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)

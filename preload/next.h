@@ -11,6 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct termios;
+struct winsize;
+
 /* What a hook must know first. */
 enum next_mode {
 	NEXT_UNKNOWN, /* the pointers are not set: call next_find() */
@@ -36,6 +39,8 @@ struct next {
 	void (*exit_quick)(int); /* quick_exit */
 	int (*fork)(void);
 	int (*fork_bare)(void); /* _Fork; may be missing */
+	int (*daemon)(int, int);
+	int (*forkpty)(int *, char *, const struct termios *, const struct winsize *);
 };
 
 extern struct next next __attribute__((visibility("hidden")));

@@ -3,6 +3,7 @@
 """Group C of the fault matrix: fork, exec, threads, signals, and the ways to end."""
 
 import contextlib
+import errno
 import hashlib
 import os
 import re
@@ -192,6 +193,88 @@ def atfork_order():
     check_equal([figures(p) for p in rep["children"]], [(3, 3, 0, 1)] * 3 + [(0, 0, 0, 0)], "in the children")
     symbols = run([need("nm"), "-D", "-u", LIBRARY]).stdout.decode()
     check("atfork" not in symbols, "the library registers handlers")
+
+
+# ---- forks inside libc -----------------------------------------------------------------------------
+
+def told(*words):
+    """daemons with these words, as a command that ends when all its processes have."""
+    return ["bash", "-c", "set -o pipefail; %s | cat" % " ".join((fault_target("daemons"),) + words)]
+
+
+def halves(rep):
+    """The parts of the process that forked, and of its child."""
+    parts = [p for p in rep["children"] if p["process"]["command"][0] == fault_target("daemons")]
+    check_equal(sorted(p["process"]["forked"] for p in parts), [False, True], "parts that are of it: forked")
+    return sorted(parts, key=lambda p: p["process"]["forked"])
+
+
+def lost_by(part):
+    """Blocks and bytes that its scan found lost, by the function that made them."""
+    check(part["leaks"] and part["leaks"]["failed"] is None, "no scan: %s" % part["leaks"])
+    return [(s["class"], s["stack"][0]["function"], s["blocks"], s["bytes"]) for s in part["leaks"]["sites"]
+            if s["class"] != "reachable"]
+
+
+LOST = [("definite", "lose", 7, 7 * 321)]
+FAILING = ("clone %d" % errno.EAGAIN, "setsid %d" % errno.EPERM, "openat %d" % errno.EMFILE, "fstat %d" % errno.EIO,
+           "chdir %d" % errno.EACCES, "dup2 %d" % errno.EBADF)
+
+
+@row("C19", "daemon(3) forks inside libc: the daemon is lost, its parent seems to crash, or it acts otherwise")
+def daemons():
+    for words in (("0", "0"), ("1", "1"), ("0", "1"), ("1", "0"), ("0", "0", "closed")):
+        parent, child = halves(check_sides(told("daemon", *words), options=["--leak-check"]))
+        check_equal((lost_by(parent), lost_by(child)), ([], LOST), "lost with %s" % (words,))
+        check_equal(total(sites_named(child, "in_child"), "live_bytes"), 1003, "of the handler in the child")
+        check_equal(total(sites_named(parent, "in_parent"), "live_bytes"), 1002, "of the handler in the parent")
+        check_equal([p["process"]["state"] for p in (parent, child)], ["exited"] * 2, "states")
+    for words in FAILING:
+        check_sides(told("daemon", "0", "0", words), status=9 if words.startswith("clone") else 0)
+
+
+@row("C19a", "daemon(3) takes for /dev/null what is none")
+def no_null():
+    other = os.path.join(scratch, "null")
+    open(other, "wb").close()
+    inside = "mount --bind %s /dev/null && exec %s daemon 0 0 | cat" % (other, fault_target("daemons"))
+    if run(["unshare", "-rm", "sh", "-c", "mount --bind %s /dev/null" % other]).returncode != 0:
+        raise Skip("nothing can be mounted here")
+    check(os.strerror(errno.ENODEV).encode() in run(["unshare", "-rm", "sh", "-c", inside]).stdout, "no ENODEV alone")
+    check_sides(["unshare", "-rm", "sh", "-c", inside])
+
+
+@row("C19b", "a daemon cannot be looked at; of one that is not recorded the wrong is said")
+def daemons_told():
+    clean_start()
+    for way, status, says in (("wait", 0, "in 8 blocks"), ("clone", 125, "forked by clone(2) itself")):
+        with subprocess.Popen([fault_target("daemons"), way], env=environment(LD_PRELOAD=LIBRARY), stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE) as process:
+            daemon = int(process.stdout.readline())
+            check_equal(process.wait(), 0, way + ": status of its parent")
+            done = run([HEAPTOP, "-b", "-n", "1", "-a", str(daemon)])
+            check_equal(done.returncode, status, way + ": status of -a: %s" % done.stderr)
+            check(says in (done.stdout + done.stderr).decode(), "%s: -a says: %s" % (way, done.stdout + done.stderr))
+    wait_for(lambda: not segment_files(), "the segments to go")
+
+
+@row("C20", "forkpty(3) forks inside libc: what goes on behind the terminal is lost")
+def terminals():
+    parent, child = halves(check_sides(told("forkpty"), options=["--leak-check"]))
+    check_equal((lost_by(parent), lost_by(child)), (LOST, LOST), "lost")
+    check_equal(total(sites_named(child, "in_child"), "live_bytes"), 1003, "of the handler in the child")
+    check_equal([p["process"]["state"] for p in (parent, child)], ["exited"] * 2, "states")
+    check_sides(told("forkpty", "clone %d" % errno.EAGAIN), status=9)
+
+
+@row("C21", "a library has something of its own by the name of daemon or forkpty, and gets ours")
+def names_kept():
+    check_sides([fault_target("own_daemon")])
+    # Another one that is preloaded and has them for the program: it keeps them, and its fork is seen.
+    env = {"LD_PRELOAD": os.path.join(os.path.dirname(fault_target("daemons")), "plugin", "no_daemon.so")}
+    check_sides([fault_target("daemons"), "daemon", "1", "1"], env=env, status=9, stderr=False)
+    parent, child = halves(check_sides(told("forkpty"), env=env, options=["--leak-check"]))
+    check_equal((lost_by(parent), lost_by(child)), (LOST, LOST), "lost")
 
 
 # ---- exec ------------------------------------------------------------------------------------------

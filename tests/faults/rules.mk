@@ -66,3 +66,9 @@ $(OTHER)/libheaptop.so: $(PRELOAD_SRC) $(SHM_SRC) $(wildcard preload/*.h shm/*.h
 		-o $@ $(PRELOAD_SRC) $(SHM_SRC)
 
 $(B)/tests/faults/targets/fixed_address: private TARGET_CFLAGS += -no-pie -fno-pie
+
+OWN_DAEMON := $(B)/tests/faults/targets/plugin/own_daemon.so
+$(B)/tests/faults/targets/own_daemon: tests/faults/targets/own_daemon.c $(OWN_DAEMON)
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -I. -D_GNU_SOURCE $(TARGET_CFLAGS) -o $@ $< $(OWN_DAEMON) '-Wl,-rpath,$$ORIGIN/plugin'

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The hooks of what forks and comes back in the child: fork under its names, and daemon and
+ * forkpty, which fork inside libc, past our fork. A child that is made outside of these needs
+ * nothing of us: it is off. One whose parent was inside a hook goes on in there, and must be told
+ * from its parent first.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "preload/hot.h"
+#include "preload/modules.h"
+#include "preload/next.h"
+
+#define HOOK __attribute__((visibility("default")))
+
+int _Fork(void);
+int __fork(void);
+int hook_daemon(int nochdir, int noclose);
+int hook_forkpty(int *master, char *name, const struct termios *t, const struct winsize *size);
+int hook_forkpty_2_34(int *master, char *name, const struct termios *t, const struct winsize *size);
+
+/* Only for what means glibc's (exports.map). */
+__asm__(".symver hook_daemon, daemon@GLIBC_2.2.5\n"
+	".symver hook_forkpty, forkpty@GLIBC_2.2.5\n"
+	".symver hook_forkpty_2_34, forkpty@GLIBC_2.34\n");
+
+static int forked(int pid)
+{
+	state_forked();
+	return pid;
+}
+
+/* Inlined, as its caller is the hook whose frame it is: state_forks looks for others below that. */
+__attribute__((always_inline)) static inline int fork_from(uintptr_t frame)
+{
+	if (!next_available() || !next.fork)
+		return (int)syscall(SYS_fork);
+	state_forks(frame);
+	return forked(next.fork());
+}
+
+HOOK int fork(void)
+{
+	return fork_from(RECORD_FRAME);
+}
+
+HOOK int __fork(void)
+{
+	return fork_from(RECORD_FRAME);
+}
+
+HOOK int _Fork(void)
+{
+	if (!next_available() || !next.fork_bare)
+		return fork_from(RECORD_FRAME);
+	state_forks(RECORD_FRAME);
+	return forked(next.fork_bare());
+}
+
+/* Whether a call goes into libc, and is of a process that is recorded. What is another's comes to
+ * our fork, and is to be jumped to: the fork would find our frame below it. */
+static bool forks_in_libc(const void *next_one)
+{
+	struct module_range libc;
+
+	if (!state_own->on)
+		return false;
+	modules_find((uint64_t)(uintptr_t)syscall, &libc);
+	return (uint64_t)(uintptr_t)next_one - libc.start < libc.end - libc.start;
+}
+
+#define DEV_NULL 0x103 /* character device 1:3 */
+
+/* /dev/null, and nothing else by that name; or -1. */
+static int null_open(void)
+{
+	int fd = (int)syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR);
+	struct stat st;
+
+	if (fd >= 0 && fstat(fd, &st) == 0) {
+		if (S_ISCHR(st.st_mode) && st.st_rdev == DEV_NULL)
+			return fd;
+		errno = ENODEV;
+	}
+	/* What was not opened, too: so glibc's says EBADF (of 2.27 to 2.42). */
+	syscall(SYS_close, fd);
+	return -1;
+}
+
+/* What glibc's daemon does in the child, one step as the other; by system calls, since those steps
+ * do not come to what a program calls dup2 or chdir, either. */
+static int daemon_child(bool chdir_root, bool to_null)
+{
+	int fd;
+
+	if (syscall(SYS_setsid) == -1)
+		return -1;
+	if (chdir_root)
+		syscall(SYS_chdir, "/");
+	if (!to_null)
+		return 0;
+	fd = null_open();
+	if (fd < 0)
+		return -1;
+	for (int to = 0; to <= 2; to++)
+		syscall(SYS_dup2, fd, to);
+	if (fd > 2)
+		syscall(SYS_close, fd);
+	return 0;
+}
+
+/* Not by libc's own: its parent ends in there, where no end of it is noted and no scan awaited. */
+HOOK int hook_daemon(int nochdir, int noclose)
+{
+	int pid;
+
+	if (next_available() && next.daemon && !forks_in_libc((const void *)next.daemon))
+		return next.daemon(nochdir, noclose);
+	pid = fork_from(RECORD_FRAME);
+	if (pid > 0)
+		_exit(0);
+	return pid == 0 ? daemon_child(!nochdir, !noclose) : -1;
+}
+
+/* Before glibc 2.34 it is in a library of its own, which may have come with a plugin. */
+static void *forkpty_late(void)
+{
+	void *library = dlopen("libutil.so.1", RTLD_LAZY | RTLD_NOLOAD);
+
+	return library ? dlsym(library, "forkpty") : NULL;
+}
+
+HOOK int hook_forkpty(int *master, char *name, const struct termios *t, const struct winsize *size)
+{
+	if (!next_available() || !next.forkpty)
+		*(void **)&next.forkpty = forkpty_late();
+	if (!next.forkpty) {
+		errno = ENOSYS;
+		return -1;
+	}
+	if (!forks_in_libc((const void *)next.forkpty))
+		return next.forkpty(master, name, t, size);
+	state_forks(RECORD_FRAME);
+	return forked(next.forkpty(master, name, t, size));
+}
+
+HOOK int hook_forkpty_2_34(int *master, char *name, const struct termios *t,
+	const struct winsize *size) __attribute__((alias("hook_forkpty")));
