@@ -7,6 +7,7 @@ import glob
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -34,12 +35,13 @@ PROGRAMS = {  # name -> command, and what it is fed again and again, if anything
     "git": (["git", "-C", scratch, "cat-file", "--batch"], "HEAD\nHEAD:file\nHEAD^{tree}\n"),
     "redis-server": (["redis-server", "--port", "0", "--unixsocket", os.path.join(scratch, "redis"),
                       "--save", "", "--dir", scratch], None),
-    "tmux": (["tmux", "-D", "-f", "/dev/null", "-S", os.path.join(scratch, "tmux")], None),
+    "tmux": (["tmux", "-f", "/dev/null", "-S", os.path.join(scratch, "tmux"), "new-session", "-d", "cat"], None),
 }
+DAEMONS = {"tmux": ["tmux", "-S", os.path.join(scratch, "tmux"), "display-message", "-p", "#{pid}"]}  # that say their pid
 
 
 class Live:
-    """The program, at work until the end of the block."""
+    """The program, at work until the end of the block: its pid."""
 
     def __init__(self, name):
         self.name = name
@@ -48,6 +50,10 @@ class Live:
         self.process = subprocess.Popen(command, env=environment(LD_PRELOAD=LIBRARY), stdin=subprocess.PIPE,
                                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.feeder = threading.Thread(target=self.feed)
+        self.pid = self.process.pid
+        if name in DAEMONS:
+            check_equal(self.process.wait(), 0, "status of what begins the daemon")
+            self.pid = int(run(DAEMONS[name]).stdout)
 
     def feed(self):
         while not self.ended:
@@ -63,11 +69,11 @@ class Live:
 
     def __enter__(self):
         self.feeder.start()
-        return self.process
+        return self.pid
 
     def __exit__(self, *_):
         self.ended = True
-        self.process.kill()
+        os.kill(self.pid, signal.SIGKILL)
         self.process.wait()
         self.feeder.join()
         self.process.stdin.close()
@@ -81,13 +87,20 @@ def drive_redis():
 
 
 def drive_tmux():
-    if not os.path.exists(os.path.join(scratch, "tmux")):
-        return  # else it would start a server of its own
     subprocess.run(["tmux", "-S", os.path.join(scratch, "tmux"), "new-session", "-d", "ls -l /; ls -l /etc"],
                    check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 DRIVERS = {"redis-server": drive_redis, "tmux": drive_tmux}
+
+
+def runs(pid):
+    """Whether it does: one that has ended has no memory."""
+    try:
+        with open("/proc/%d/maps" % pid, encoding="utf-8") as f:
+            return f.read(1) != ""
+    except OSError:
+        return False
 
 
 def scan(pid):
@@ -110,17 +123,17 @@ def look(name):
     need(PROGRAMS[name][0][0])
     if name == "git":
         prepare_git()
-    with Live(name) as process:
+    with Live(name) as pid:
         # One that loads many libraries first, on a slow machine.
-        wait_for(lambda: glob.glob(os.path.join(segments, "heaptop-%d-*" % process.pid)), "a segment", 60)
+        wait_for(lambda: glob.glob(os.path.join(segments, "heaptop-%d-*" % pid)), "a segment", 60)
         deadline = time.monotonic() + 60
-        while scan(process.pid)["reachable"]["blocks"] < 100 and time.monotonic() < deadline:
+        while scan(pid)["reachable"]["blocks"] < 100 and time.monotonic() < deadline:
             pass
         for i in range(ROUNDS):
-            leaks = scan(process.pid)
+            leaks = scan(pid)
             wrong = lost(leaks)
             check(not wrong, "scan %d: %s" % (i + 1, wrong[:3]))
-            check(process.poll() is None, "it ended")
+            check(runs(pid), "it ended")
         print("  %s: %s blocks, %s by a place learned" %
               (name, leaks["reachable"]["blocks"], leaks["heuristics"]["header"]["blocks"]), file=sys.stderr)
 
