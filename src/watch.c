@@ -18,8 +18,16 @@
 /* File times come from a clock that moves every 1 to 10 ms. */
 #define FILE_TICK_NS UINT64_C(20000000)
 /* Segments of children that were killed, beside those, which stay to be looked at with -r: where
- * they are killed by the thousand, as workers are, one more tells nothing and takes a megabyte. */
-#define KILLED_MAX 64u
+ * they are killed by the thousand, as workers are, one more tells nothing and takes a megabyte. A
+ * screen runs for days, and a child that went on by exec without the library looks killed, too. */
+#define KILLED_MAX	 64u
+#define KILLED_SHOWN_MAX 16u
+
+/* What a killed child left. */
+struct killed {
+	char path[sizeof(((struct target_segment *)0)->path)];
+	uint64_t created_ns;
+};
 
 struct watch {
 	struct watch_options options;
@@ -32,7 +40,8 @@ struct watch {
 	struct session *members[WATCH_MEMBERS_MAX];
 	size_t count;
 	size_t not_kept; /* that ended and are not among them */
-	size_t killed; /* and those whose segments stay */
+	struct killed killed[KILLED_MAX]; /* and those whose segments stay */
+	size_t nkilled;
 	struct snapshot *last[WATCH_MEMBERS_MAX]; /* theirs, once watch_final made them */
 	char notice[96];
 	struct timespec directory_time;
@@ -159,15 +168,37 @@ static void image_switch(struct watch *w, const struct target_segment *t)
 	w->changed = true;
 }
 
+/* The newest stay: that one is asked for which was killed just now. */
+static void killed_add(struct watch *w, const struct target_segment *t)
+{
+	size_t most = w->options.keep_children ? KILLED_MAX : KILLED_SHOWN_MAX;
+	struct killed *at = &w->killed[0];
+
+	if (w->nkilled < most) {
+		at = &w->killed[w->nkilled++];
+	} else {
+		for (size_t i = 1; i < most; i++)
+			if (w->killed[i].created_ns < at->created_ns)
+				at = &w->killed[i];
+		if (t->created_ns < at->created_ns) {
+			w->not_kept += read_remove_file(t->path);
+			return;
+		}
+		w->not_kept += read_remove_file(at->path);
+	}
+	memcpy(at->path, t->path, sizeof(at->path));
+	at->created_ns = t->created_ns;
+}
+
 /*
- * What is not kept is left alone while it runs, and the first that were killed: that is for -r. It
- * costs no session: programs that fork without end must not make segments faster than they go.
+ * What is not kept is left alone while it runs, and some that were killed: that is for -r. It costs
+ * no session: programs that fork without end must not make segments faster than they go.
  */
 static void child_left_out(struct watch *w, const struct target_segment *t)
 {
-	if (t->state == TARGET_DEAD && w->killed < KILLED_MAX)
-		w->killed++;
-	else if (t->state == TARGET_DEAD || t->state == TARGET_EXITED)
+	if (t->state == TARGET_DEAD)
+		killed_add(w, t);
+	else if (t->state == TARGET_EXITED || (t->state == TARGET_RUNNING && target_went_on(t)))
 		w->not_kept += read_remove_file(t->path);
 	else if (t->state == TARGET_RUNNING && w->options.leak_check)
 		prepare_unasked(t->path);
@@ -257,7 +288,7 @@ bool watch_poll(struct watch *w)
 	w->changed = false;
 	/* Without keeping, ended children only show when their files are looked at again. */
 	if (directory_changed(w) || (w->options.family != 0 && !w->options.keep_children)) {
-		w->killed = 0; /* they are found again */
+		w->nkilled = 0; /* they are found again */
 		target_list(segment_found, w);
 	}
 	return w->changed;
@@ -266,11 +297,11 @@ bool watch_poll(struct watch *w)
 /* Nothing is left out in silence. */
 static void not_kept_tell(struct watch *w)
 {
-	if (!w->options.keep_children || w->not_kept + w->killed == 0)
+	if (!w->options.keep_children || w->not_kept + w->nkilled == 0)
 		return;
 	snprintf(w->notice, sizeof(w->notice),
 		"%zu more children and earlier images ended that this report leaves out",
-		w->not_kept + w->killed);
+		w->not_kept + w->nkilled);
 	session_notice(w->now, w->notice);
 }
 

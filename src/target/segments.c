@@ -328,3 +328,21 @@ bool target_is_ending(pid_t pid)
 {
 	return proc_is_ending(pid);
 }
+
+/* That it still has an executable afterwards tells that it was not about to end, when it has no
+ * mappings at all. */
+bool target_went_on(const struct target_segment *s)
+{
+	char link[64], exe[HT_PATH_MAX], message[READ_MESSAGE_MAX];
+	struct read_identity id;
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", (int)s->process);
+	n = readlink(link, exe, sizeof(exe) - 1);
+	if (n <= 0 || read_peek(s->path, &id, message) != 0 || id.state != HT_STATE_RUNNING)
+		return false;
+	exe[n] = '\0';
+	return id.exe[0] && strcmp(exe, id.exe) != 0 &&
+	       proc_maps_name(s->process, strrchr(s->path, '/') + 1) == 0 &&
+	       readlink(link, exe, sizeof(exe) - 1) > 0;
+}

@@ -90,6 +90,9 @@ struct target_segment {
 
 /* Calls `visit` for every segment of this user. Returns how many, or -errno. */
 int target_list(int (*visit)(void *ctx, const struct target_segment *s), void *ctx);
+/* Whether the process of a running segment goes on by exec without the library: it has another
+ * executable, and not the segment. What cannot be looked at has not. */
+bool target_went_on(const struct target_segment *s);
 /* A recorded argv as one clean line: spaces between the arguments. `cap` bytes at most. */
 void target_command(char *out, size_t cap, const struct read_identity *id);
 /* Whether nothing can keep a process from ending soon, or it has: proc_is_ending. */

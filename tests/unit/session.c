@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <sys/wait.h>
-#include "src/holder.h"
 #include "src/proc/proc.h"
 #include "src/session.h"
 #include "src/util/clock.h"
@@ -426,24 +425,6 @@ TEST(goes_on_without_the_library)
 	end();
 }
 
-/* What is said of an end has room on a screen of 100 columns. */
-TEST(ends_are_told_in_a_line)
-{
-	static const enum snap_state states[] = { SNAP_STARTING, SNAP_RUNNING, SNAP_EXITED,
-		SNAP_KILLED, SNAP_GONE };
-	static const uint32_t recorded[] = { HT_STATE_PREPARED, HT_STATE_RUNNING, HT_STATE_EXITED };
-	struct holder ends[] = { { .without = 0 }, { .without = 1000 }, { .fork_alone = true },
-		{ .forked_by = 4194304 }, { .unrecorded = 99999, .unrecorded_most = 99999 } };
-
-	for (size_t e = 0; e < sizeof(ends) / sizeof(ends[0]); e++)
-		for (size_t i = 0; i < 5; i++)
-			for (size_t r = 0; r < 3; r++) {
-				const char *said = holder_notice(&ends[e], states[i], recorded[r]);
-
-				CHECK(!said || strlen(said) <= 96);
-			}
-}
-
 TEST(notice_and_children)
 {
 	struct snapshot *child, *s;
@@ -605,7 +586,6 @@ int main(void)
 	RUN(library_gave_up);
 	RUN(what_an_end_leaves_open);
 	RUN(goes_on_without_the_library);
-	RUN(ends_are_told_in_a_line);
 	RUN(notice_and_children);
 	RUN(names_finish);
 	RUN(remove);

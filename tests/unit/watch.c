@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <sys/file.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include "src/proc/proc.h"
 #include "src/target/prepare.h"
 #include "src/watch.h"
@@ -315,6 +316,92 @@ TEST(children_not_kept_are_not_opened)
 	end();
 }
 
+/* On the screen: of those that were killed, the newest stay. They may have gone on by exec without
+ * the library, and a screen runs for long. */
+TEST(killed_children_do_not_pile_up)
+{
+	char newest[256], oldest[256];
+
+	begin_with(&first_image, false);
+	for (uint32_t i = 0; i < IMAGES; i++) {
+		/* The list is by pid: what is new is not what comes last there. */
+		const struct image killed = { PID_GONE + IMAGES - i, 0, HT_STATE_RUNNING, FAMILY };
+		const char *path = image_make(&killed);
+
+		snprintf(i == 0 ? oldest : newest, sizeof(newest), "%s", path);
+		if (i % 30 == 0)
+			CHECK(!watch_poll(watch));
+	}
+	CHECK(!watch_poll(watch));
+	CHECK_INT(launch_dir_files(false), 1 + 16);
+	CHECK_INT(access(newest, F_OK), 0);
+	CHECK(access(oldest, F_OK) != 0);
+	end();
+}
+
+/* A child, stopped: with the segment mapped or not. */
+static pid_t child_stopped(const char *path, bool mapped)
+{
+	struct segment s;
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		if (mapped && !launch_map(&s, path))
+			_exit(1);
+		raise(SIGSTOP);
+		_exit(0);
+	}
+	CHECK_INT(waitpid(pid, &status, WUNTRACED), pid);
+	return pid;
+}
+
+static void segment_is_of(const char *path, pid_t pid, const char *exe)
+{
+	struct segment s;
+
+	CHECK(launch_map(&s, path));
+	s.header->pid = (uint32_t)pid;
+	CHECK_INT(proc_start_ticks(pid, &s.header->start_ticks), 0);
+	snprintf(s.header->exe, sizeof(s.header->exe), "%s", exe);
+	segment_unmap(&s);
+}
+
+/* A child that goes on by exec without the library needs its segment no more; one that has it, one
+ * that is what it was, and one that was killed and still has its pid keep theirs. */
+TEST(children_that_went_on)
+{
+	static const struct {
+		const char *exe;
+		bool mapped, killed, stays;
+	} cases[] = { { "/gone/by/exec", false, false, false }, { "/renamed", true, false, true },
+		{ NULL, false, false, true }, { "/killed", false, true, true } };
+	const struct image child = { PID_GONE, 0, HT_STATE_RUNNING, FAMILY };
+	char self[256] = "";
+
+	CHECK(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const char *path;
+		pid_t pid;
+
+		begin_with(&first_image, false);
+		path = image_make(&child);
+		pid = child_stopped(path, cases[i].mapped);
+		segment_is_of(path, pid, cases[i].exe ? cases[i].exe : self);
+		if (cases[i].killed) {
+			siginfo_t ended; /* it stays a zombie */
+
+			kill(pid, SIGKILL);
+			CHECK_INT(waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOWAIT), 0);
+		}
+		CHECK(!watch_poll(watch));
+		CHECK_INT(access(path, F_OK), cases[i].stays ? 0 : -1);
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+		end();
+	}
+}
+
 /* Of children that were killed some segments stay, to be looked at, and all are counted. */
 TEST(killed_children)
 {
@@ -479,6 +566,8 @@ int main(void)
 	RUN(children_not_kept);
 	RUN(children_not_kept_are_not_opened);
 	RUN(killed_children);
+	RUN(killed_children_do_not_pile_up);
+	RUN(children_that_went_on);
 	RUN(children_kept);
 	RUN(removed_at_the_end);
 	RUN(kept_after_a_crash);
