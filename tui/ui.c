@@ -222,14 +222,27 @@ static void ui_image_changed(struct ui *ui)
 		ui_say(ui, "the program called exec: a new image, and its sites start anew");
 }
 
+/* With the columns since a mark goes the order by one of them. */
+static void ui_marks_ended(struct ui *ui)
+{
+	if (ui->sort != COL_SINCE && ui->sort != COL_SINCE_BLOCKS && ui->sort != COL_KEPT)
+		return;
+	ui->sort = COL_LIVE;
+	ui->reverse = false;
+}
+
 static void ui_show_current(struct ui *ui)
 {
+	bool marked = ui->shown && ui->shown->since;
+
 	if (ui->shown && ui->shown->owner != ui->current->owner)
 		ui_image_changed(ui);
 	snapshot_unref(ui->shown);
 	ui->shown = ui->current;
 	if (ui->shown)
 		snapshot_ref(ui->shown);
+	if (marked && !(ui->shown && ui->shown->since))
+		ui_marks_ended(ui);
 	ui_reorder(ui);
 }
 

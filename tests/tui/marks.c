@@ -60,6 +60,21 @@ TEST(b_counts_from_now_and_B_from_nothing)
 	paper_close(&p);
 }
 
+/* No order by a column that is not there. */
+TEST(the_order_since_a_mark_ends_with_it)
+{
+	begin();
+	paper_keys(&p, "bM\r");
+	CHECK_INT(p.ui.sort, COL_SINCE);
+	CHECK(sees("sort SINCE"));
+	paper_keys(&p, "B");
+	CHECK(!sees("SINCE") && sees("sort LIVE"));
+	/* Another order stays. */
+	paper_keys(&p, "b5B");
+	CHECK(sees("sort BLOCKS"));
+	paper_close(&p);
+}
+
 TEST(any_two_marks_are_compared)
 {
 	begin();
@@ -138,6 +153,7 @@ int main(void)
 {
 	RUN(m_marks_at_once_and_then_asks_for_a_name);
 	RUN(b_counts_from_now_and_B_from_nothing);
+	RUN(the_order_since_a_mark_ends_with_it);
 	RUN(any_two_marks_are_compared);
 	RUN(the_selection_is_a_mark);
 	RUN(read_only_nothing_is_marked);
