@@ -33,6 +33,13 @@ static void thread_name(pid_t pid, struct snap_thread *t)
 		text_clean(t->name, sizeof(t->name), comm, (size_t)len);
 }
 
+/* It ended before anybody read what it was called; the first of all is known all the same. */
+static void thread_unseen(struct snap_thread *t, pid_t pid, pid_t first)
+{
+	if (pid == 0 && !t->name[0] && t->owners == 1 && first > 0 && t->tid == (uint32_t)first)
+		strcpy(t->name, "(main thread)");
+}
+
 static void thread_fill(struct snap_thread *t, const struct read_thread *in, pid_t pid, bool again)
 {
 	struct snap_thread before = *t;
@@ -63,8 +70,10 @@ void threads_look(struct threads *t, struct read_segment *segment, pid_t pid, st
 		t->thread = calloc(THREADS_MAX, sizeof(*t->thread));
 	if (read && t->thread)
 		count = read_threads(segment, read, THREADS_MAX);
-	for (ssize_t i = 0; i < count; i++)
+	for (ssize_t i = 0; i < count; i++) {
 		thread_fill(&t->thread[i], &read[i], pid, again);
+		thread_unseen(&t->thread[i], pid, head->pid);
+	}
 	head->threads = t->thread;
 	head->nthreads = count > 0 ? (size_t)count : 0;
 	free(read);

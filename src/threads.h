@@ -18,7 +18,9 @@ struct threads {
 	unsigned looks;
 };
 
-/* Points `head` at the threads of now, or at none where they cannot be read. */
+/* Points `head` at the threads of now, or at none where they cannot be read. `pid`: where their
+ * names are; 0: it has ended, and its first thread, head->pid, is called so if it had no name yet.
+ */
 void threads_look(
 	struct threads *t, struct read_segment *segment, pid_t pid, struct snapshot *head);
 /* Who allocated and freed at a site: out->thread. None where that cannot be read. */

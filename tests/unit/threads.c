@@ -92,6 +92,26 @@ TEST(names_are_those_of_now)
 	end(r);
 }
 
+/* A program that ended before anybody looked still has a name for the thread that it began with. */
+TEST(the_first_thread_has_a_name_without_proc)
+{
+	struct read_segment *r = begin();
+	struct threads threads = { 0 };
+	struct snapshot head = { .pid = 4711 };
+
+	thread_at(&made.s, 1)->tid = 4711;
+	thread_at(&made.s, 1)->owners = 1;
+	threads_look(&threads, r, 0, &head);
+	CHECK_STR(head.threads[0].name, "(main thread)");
+	threads_free(&threads);
+	memset(&threads, 0, sizeof(threads));
+	head.pid = 4712; /* it is another */
+	threads_look(&threads, r, 0, &head);
+	CHECK_STR(head.threads[0].name, "");
+	threads_free(&threads);
+	end(r);
+}
+
 static struct snapshot *tick(struct model *m, uint64_t seconds, const struct snap_thread *t)
 {
 	struct model_input in = { .now_ns = (100 + seconds) * S };
@@ -128,6 +148,7 @@ int main(void)
 {
 	RUN(slots_add_up);
 	RUN(names_are_those_of_now);
+	RUN(the_first_thread_has_a_name_without_proc);
 	RUN(rates_are_over_the_last_seconds);
 	return check_end();
 }
