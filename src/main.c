@@ -243,6 +243,7 @@ static int frame_put(struct run *r, int fd, const struct snapshot *s, const stru
 		return report_put(fd, s, o, run_memory(r));
 	}
 	export_options_fill(&e, o);
+	e.sites = s->nsites;
 	picture_make(&v, s, o);
 	export_frame(&text, v.rows, &e);
 	picture_free(&v);

@@ -111,21 +111,37 @@ static void frame_who(struct strbuf *out, const struct snapshot *s, const struct
 		strbuf_printf(out, "! %s\n", s->notice);
 }
 
+/* "4 sites", or with a filter "1 of 4 sites": the figures before it are those of all. */
+static void frame_count(
+	struct strbuf *out, const struct snapshot *s, const struct export_options *o)
+{
+	bool of_all = o->filter && o->group == GROUP_STACK && o->sites;
+	size_t count = of_all ? o->sites : s->nsites;
+	const char *many = group_table[o->group].many;
+	char text[UNITS_MAX];
+
+	if (of_all)
+		strbuf_printf(out, "%s of ", units_count(text, s->nsites));
+	strbuf_printf(
+		out, "%s %.*s", units_count(text, count), (int)strlen(many) - (count == 1), many);
+}
+
 static void frame_heap(struct strbuf *out, const struct snapshot *s, const struct export_options *o)
 {
 	const struct snap_totals *t = &s->totals;
 	char live[UNITS_MAX], blocks[UNITS_MAX], peak[UNITS_MAX], when[UNITS_MAX];
-	char growth[UNITS_MAX], sites[UNITS_MAX], mode[SNAP_SAMPLING_MAX];
-	const char *many = group_table[o->group].many;
+	char growth[UNITS_MAX], mode[SNAP_SAMPLING_MAX];
 
-	strbuf_printf(out, "Live %s in %s blocks  peak %s @%s  growth %s  %s %.*s  %s",
+	strbuf_printf(out, "Live %s in %s blocks  peak %s @%s  growth %s  ",
 		units_bytes(live, t->live_bytes), units_count(blocks, t->live_blocks),
 		units_bytes(peak, t->peak_live_bytes), units_duration(when, t->peak_ns),
-		units_rate(growth, t->growth_bytes_per_s), units_count(sites, s->nsites),
-		(int)strlen(many) - (s->nsites == 1), many,
-		snapshot_sampling_text(s, o->ascii, mode));
+		units_rate(growth, t->growth_bytes_per_s));
+	frame_count(out, s, o);
+	strbuf_printf(out, "  %s", snapshot_sampling_text(s, o->ascii, mode));
 	if (s->sampling.measured)
 		strbuf_printf(out, "  cost %.1f%%", s->sampling.overhead * 100);
+	if (o->filter)
+		strbuf_printf(out, "  filter: %s", o->filter);
 	strbuf_putc(out, '\n');
 }
 

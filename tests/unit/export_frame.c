@@ -61,6 +61,22 @@ TEST(sampling)
 	CHECK(strstr(frame(&s, &options), "±100%  cost 50.0%\n") != NULL);
 }
 
+TEST(a_filter_is_told)
+{
+	struct export_options o = options;
+	struct snapshot s = canned;
+
+	o.filter = "operator<<";
+	o.sites = 83;
+	s.nsites = 0;
+	CHECK(strstr(frame(&s, &o), "  0 of 83 sites  exact  filter: operator<<\n") != NULL);
+	s.nsites = 1;
+	CHECK(strstr(frame(&s, &o), "  1 of 83 sites  exact  filter: ") != NULL);
+	/* Rows that sum up sites are no part of these. */
+	o.group = GROUP_FUNCTION;
+	CHECK(strstr(frame(&s, &o), "  1 function  exact  filter: operator<<\n") != NULL);
+}
+
 TEST(order_and_top)
 {
 	struct export_options o = options;
@@ -128,6 +144,7 @@ int main(void)
 	setlocale(LC_ALL, "C.UTF-8");
 	RUN(whole_frame);
 	RUN(sampling);
+	RUN(a_filter_is_told);
 	RUN(order_and_top);
 	RUN(notice_and_unread_proc);
 	RUN(rows_keep_their_width);
