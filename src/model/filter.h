@@ -8,7 +8,7 @@
  *	function:word   in that one only; so file:, module:, and stack: for any frame of the stack
  *	age>60s         of the oldest live block; youngest: of the youngest; where they are known
  *	growth>0        per second, of what grows (growth.h); since: bytes since the mark
- *	live>1M         live, blocks, avg, peak, allocs, temp, rate (per second), percent; > >= < <= =
+ *	live>1M         so blocks, avg, peak, allocs, temp, rate (per second), percent; > >= < <= =
  *	!term           does not hold
  *
  * Only one of these numbers and a value make a comparison: operator<<, R<40> and vector<int> are

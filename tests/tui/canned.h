@@ -2,7 +2,7 @@
 /*
  * A source of canned snapshots: a server with a handful of sites that everybody can follow, plus as
  * many invented ones as a test wants. Time is a number that the test moves; nothing is random. A
- * snapshot is one allocation, as the model's are.
+ * snapshot is one allocation, as the model's are. Long because a whole program is made up.
  */
 #ifndef TESTS_TUI_CANNED_H
 #define TESTS_TUI_CANNED_H
