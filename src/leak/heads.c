@@ -78,17 +78,44 @@ static size_t words_of_page(struct leak_space *s, struct leak_word *w, size_t co
 	return n;
 }
 
+/* How many from the first on may be read: what was never touched is not. */
+static size_t words_there(struct leak_space *s, const struct leak_word *w, size_t count)
+{
+	size_t n = 0;
+
+	while (n < count && !leak_holes_has(s, w[n].addr) &&
+		!leak_holes_has(s, w[n].addr + WORD - 1))
+		n++;
+	return n;
+}
+
+/* As many as can be had at once, of those that are there. */
+static size_t words_get(struct leak_space *s, struct leak_word *w, size_t count)
+{
+	if (count == 0)
+		return 0;
+	return s->lent			  ? words_ask(s, w, count)
+	       : leak_space_has_shared(s) ? words_of_page(s, w, count)
+					  : words_read(s, w, count);
+}
+
 static void memory_read(void *ctx, struct leak_word *w, size_t count)
 {
-	struct leak_space *space = ((struct leak_heads *)ctx)->space;
+	struct leak_space *s = ((struct leak_heads *)ctx)->space;
+	size_t there = 0; /* of those that follow */
 
-	while (count > 0) {
-		size_t done = space->lent		     ? words_ask(space, w, count)
-			      : leak_space_has_shared(space) ? words_of_page(space, w, count)
-							     : words_read(space, w, count);
+	while (count > 0 && !leak_space_cancelled(s)) {
+		size_t done;
 
-		if (done == 0)
-			w[done++].ok = false;
+		if (there == 0)
+			there = words_there(s, w, count);
+		done = words_get(s, w, there);
+		there -= done;
+		if (done == 0) { /* zeros, or it cannot be read */
+			w->ok = leak_space_word(s, w->addr, &w->value);
+			done = 1;
+			there -= there > 0;
+		}
 		w += done;
 		count -= done;
 	}

@@ -89,7 +89,8 @@ static void *pieces_read(void *ctx)
 	struct heap *h = r->heap;
 	size_t i;
 
-	while ((i = atomic_fetch_add(&h->next, 1)) < h->pieces) {
+	while ((i = atomic_fetch_add(&h->next, 1)) < h->pieces &&
+		!leak_space_cancelled(&r->space)) {
 		const struct piece *p = &h->piece[i];
 		struct walk w = { &r->space, h->graph, &h->part[i], p->first };
 

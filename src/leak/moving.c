@@ -55,7 +55,7 @@ unsigned leak_moving_await(
 
 	for (unsigned i = 1; i <= RETRIES_MAX; i++) {
 		count = moving_count(&m);
-		if (count == 0 || clock_monotonic_ns() > until_ns)
+		if (count == 0 || clock_monotonic_ns() > until_ns || leak_space_cancelled(space))
 			break;
 		m.all = i % RETRY_ALL == 0;
 		leak_stop_retry(stop, is_to_go, &m);

@@ -73,7 +73,7 @@ static void around_blocks(struct scan *s, uint64_t start, uint64_t end, leak_vis
 	/* A block that begins before may reach in. */
 	if (i > 0 && b->block[i - 1].addr + b->block[i - 1].size > at)
 		at = b->block[i - 1].addr + b->block[i - 1].size;
-	for (; i < b->count && b->block[i].addr < end; i++) {
+	for (; i < b->count && b->block[i].addr < end && !leak_space_cancelled(s->space); i++) {
 		if (b->block[i].addr > at)
 			leak_space_stream(s->space, at, b->block[i].addr, visit, s);
 		if (b->block[i].addr + b->block[i].size > at)
@@ -96,21 +96,32 @@ static bool has_small(struct scan *s, uint64_t start, uint64_t end)
 	return false;
 }
 
+/* Where the next arena may begin; not where nothing was ever touched. */
+static uint64_t piece_end(struct scan *s, uint64_t at, uint64_t end)
+{
+	uint64_t next = (at | (GLIBC_HEAP_BYTES - 1)) + 1;
+	size_t pages;
+
+	if (next >= end)
+		return end;
+	next = leak_holes_skip(s->space, next, end, &pages);
+	return next < end ? next & ~(GLIBC_HEAP_BYTES - 1) : end;
+}
+
 /* Calls `visit` for what is no arena's, until it says true: then so does this. */
 static bool pieces_visit(struct scan *s, uint64_t start, uint64_t end,
 	bool (*visit)(struct scan *s, uint64_t start, uint64_t end))
 {
 	uint64_t at = start, next;
 
-	while (at < end) {
+	while (at < end && !leak_space_cancelled(s->space)) {
 		struct glibc_heap heap;
 
 		if (glibc_heap_at(s->space, at, end, &heap)) {
 			at = heap.end;
 			continue;
 		}
-		next = (at | (GLIBC_HEAP_BYTES - 1)) + 1;
-		next = next < end ? next : end;
+		next = piece_end(s, at, end);
 		if (visit(s, at, next))
 			return true;
 		at = next;
@@ -161,7 +172,7 @@ static void brk_scan(struct scan *s, const struct leak_map *m)
 	if (i == b->count || b->block[i].addr >= m->end ||
 		!glibc_is_chunk(s->space, b->block[i].addr, b->block[i].size))
 		return;
-	for (; i < b->count && b->block[i].addr < m->end; i++) {
+	for (; i < b->count && b->block[i].addr < m->end && !leak_space_cancelled(s->space); i++) {
 		const struct leak_block *block = &b->block[i];
 
 		if (block->addr - at >= 16 + BRK_LEAST)
@@ -399,7 +410,7 @@ void leak_roots_scan(struct leak_roots *r, struct leak_space *space, const struc
 			leak_graph_root(g, LEAK_REGISTER(t->tid, GENERAL_WORDS), t->vectors,
 				t->vector_bytes / sizeof(uint64_t), false);
 	}
-	for (size_t i = 0; i < space->maps; i++)
+	for (size_t i = 0; i < space->maps && !leak_space_cancelled(space); i++)
 		if (space->map[i].readable && space->map[i].writable)
 			map_scan(&s, &space->map[i]);
 }

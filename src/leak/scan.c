@@ -58,12 +58,25 @@ struct scan {
 
 /* ---- reading ---- */
 
+/* Whether nobody waits for the result any more. */
+static bool is_cancelled(const struct scan *s)
+{
+	return s->wish->progress && s->wish->progress->cancelled;
+}
+
+/* What a step came to, if the next one is still wanted. */
+static int go_on(const struct scan *s, int rc)
+{
+	return rc == 0 && is_cancelled(s) ? -ECANCELED : rc;
+}
+
 static void block_add(void *ctx, const struct read_block *b)
 {
 	struct scan *s = ctx;
 	struct leak_block block = leak_table_block(b);
 	bool is_sure = s->first_tick == 0 || b->tick < s->first_tick;
 
+	s->rc = go_on(s, s->rc);
 	if (s->rc == 0)
 		s->rc = leak_blocks_add(is_sure ? &s->blocks : &s->unsure, &block);
 }
@@ -112,8 +125,11 @@ static int memory_read(struct scan *s)
 	if (rc != 0)
 		return rc;
 	s->graph.heuristics = s->wish->heuristics;
+	leak_space_still(&s->space);
 	leak_roots_scan(&roots, &s->space, &s->stop, &s->graph);
 	leak_heap_scan(&s->space, &s->graph, readers_count(s));
+	if (is_cancelled(s))
+		return -ECANCELED;
 	memory = leak_heads_memory(&heads, &s->space);
 	leak_graph_explain(&s->graph, &memory);
 	leak_backlinks_explain(&s->graph, &memory);
@@ -152,12 +168,6 @@ static int threads_note(struct scan *s)
 	for (size_t i = 0; i < s->stop.count; i++)
 		s->thread[s->threads++] = leak_roots_whose(&s->stop.thread[i]);
 	return 0;
-}
-
-/* Whether nobody waits for the result any more. */
-static bool is_cancelled(const struct scan *s)
-{
-	return s->wish->progress && s->wish->progress->cancelled;
 }
 
 static void phase_tell(const struct scan *s, enum leak_phase phase)
@@ -228,15 +238,15 @@ static int standing_read(struct scan *s)
 	s->out->busy = leak_moving_await(s->segment, &s->stop, &s->space);
 	leak_sharers_note(&s->sharers, &s->stop);
 	phase_tell(s, LEAK_READING);
-	rc = space_look(s);
+	rc = go_on(s, space_look(s));
 	if (rc == 0)
 		rc = threads_note(s);
 	if (rc == 0)
-		rc = leak_table_take(&s->table);
+		rc = go_on(s, leak_table_take(&s->table));
 	if (rc == 0)
-		rc = copy_take(s);
+		rc = go_on(s, copy_take(s));
 	if (rc == 0)
-		rc = blocks_read(s);
+		rc = go_on(s, blocks_read(s));
 	if (rc == 0)
 		rc = memory_read(s);
 	return rc;
@@ -296,7 +306,7 @@ static int lent_read(struct scan *s)
 	if (rc == 0)
 		rc = tables_read(s);
 	if (rc == 0)
-		rc = leak_blocks_finish(&s->blocks);
+		rc = go_on(s, leak_blocks_finish(&s->blocks));
 	if (rc == 0)
 		rc = memory_read(s);
 	if (rc == 0 && leak_coop_has_failed(s->coop))
@@ -385,12 +395,13 @@ static void *stop_and_read(void *ctx)
 		s->table.is_read = false;
 	}
 	s->start_ns = clock_monotonic_ns();
-	stop_try(s);
+	s->rc = go_on(s, 0);
+	if (s->rc == 0)
+		stop_try(s);
 	if (s->rc == 0)
 		s->rc = s->out->lent ? lent_read(s) : standing_read(s);
 	read_note(s);
-	if (s->rc == 0 && is_cancelled(s))
-		s->rc = -ECANCELED;
+	s->rc = go_on(s, s->rc);
 	leak_stop_release(&s->stop);
 	if (!s->out->copied)
 		s->out->stop_ns = s->table.stop_ns + clock_monotonic_ns() - s->start_ns;
@@ -399,7 +410,7 @@ static void *stop_and_read(void *ctx)
 		s->out->copy_left = !leak_coop_return(s->coop, &s->lent);
 	leak_table_free(&s->table);
 	phase_tell(s, LEAK_FOLLOWING);
-	if (*s->message)
+	if (*s->message || s->rc == -ECANCELED)
 		return NULL;
 	if (s->rc != 0)
 		snprintf(s->message, LEAK_MESSAGE_MAX, "%d cannot be scanned: %s",
@@ -480,8 +491,8 @@ static int pass(struct scan *s)
 	if (s->copier.lost && !is_cancelled(s))
 		rc = pass_again(s);
 	if (rc == 0)
-		rc = leak_loader_mark(s->segment, &s->graph);
-	return rc == 0 ? classify(s) : rc;
+		rc = go_on(s, leak_loader_mark(s->segment, &s->graph));
+	return rc == 0 ? go_on(s, classify(s)) : rc;
 }
 
 /* The blocks are such as may be there the next time. */
@@ -568,7 +579,8 @@ int leak_scan(struct read_segment *segment, const struct leak_wish *wish, struct
 	if (rc == 0)
 		rc = found_make(&s);
 	if (rc != 0 && !*message)
-		snprintf(message, LEAK_MESSAGE_MAX, "no leak scan: %s", strerror(-rc));
+		snprintf(message, LEAK_MESSAGE_MAX, "no leak scan: %s",
+			rc == -ECANCELED ? "it was ended before it was through" : strerror(-rc));
 	pass_end(&s);
 	leak_blocks_free(&s.unsure);
 	leak_coop_close(s.coop);

@@ -26,7 +26,7 @@
 
 #define PAGE	      PROC_PAGE_BYTES
 #define PAGEMAP_BATCH 512u
-#define PAGE_THERE    (PROC_PAGE_PRESENT | PROC_PAGE_SWAPPED)
+#define PAGEMAP_MOST  3072u
 #define PAGE_OURS     (PROC_PAGE_EXCLUSIVE | PROC_PAGE_FILE) /* or that of a file: no copy is made */
 #define WORD	      sizeof(uint64_t)
 
@@ -159,10 +159,17 @@ void leak_space_by_file(struct leak_space *s)
 	s->by_file = true;
 }
 
+void leak_space_still(struct leak_space *s)
+{
+	if (!s->holes)
+		s->holes = leak_holes_new();
+}
+
 void leak_space_close(struct leak_space *s)
 {
 	mem_close(s);
 	leak_backing_close(&s->backing);
+	leak_holes_free(s->holes);
 	if (s->pagemap >= 0)
 		close(s->pagemap);
 	free(s->text);
@@ -179,6 +186,7 @@ int leak_space_share(struct leak_space *s, const struct leak_space *of)
 	*s = *of;
 	s->scanned_bytes = s->unread_bytes = s->absent_bytes = 0;
 	s->backing = (struct leak_backing){ 0 };
+	s->holes = NULL;
 	s->buffer = aligned_alloc(PAGE, LEAK_BUFFER_BYTES);
 	return s->buffer ? 0 : -ENOMEM;
 }
@@ -217,7 +225,8 @@ static ssize_t file_read(const struct leak_space *s, uint64_t addr, void *buf, s
 	return pread(s->mem, buf, least(bytes, m->end - addr), (off_t)addr);
 }
 
-ssize_t leak_space_read(struct leak_space *s, uint64_t addr, void *buf, size_t bytes, bool shared)
+/* Of memory that is there, or is not the process's alone. */
+static ssize_t words_get(struct leak_space *s, uint64_t addr, void *buf, size_t bytes, bool shared)
 {
 	struct iovec here = { buf, bytes };
 	struct iovec there = { (void *)(uintptr_t)addr, bytes };
@@ -229,6 +238,28 @@ ssize_t leak_space_read(struct leak_space *s, uint64_t addr, void *buf, size_t b
 	if (shared && s->has_mem)
 		return file_read(s, addr, buf, bytes);
 	return process_vm_readv(s->pid, &here, 1, &there, 1, 0);
+}
+
+ssize_t leak_space_read(struct leak_space *s, uint64_t addr, void *buf, size_t bytes, bool shared)
+{
+	size_t done = 0;
+
+	if (s->by_file)
+		return words_get(s, addr, buf, bytes, shared);
+	while (done < bytes) {
+		uint64_t at = addr + done;
+		size_t part = (size_t)least(bytes - done, PAGE - at % PAGE);
+		ssize_t got = (ssize_t)part;
+
+		if (leak_holes_has(s, at))
+			memset((char *)buf + done, 0, part);
+		else
+			got = words_get(s, at, (char *)buf + done, part, shared);
+		if (got <= 0)
+			return done > 0 ? (ssize_t)done : got;
+		done += (size_t)got;
+	}
+	return (ssize_t)done;
 }
 
 bool leak_space_has_shared(const struct leak_space *s)
@@ -254,7 +285,7 @@ static void present_stream(struct leak_space *s, uint64_t start, uint64_t end, b
 {
 	while (start < end && !leak_space_cancelled(s)) {
 		uint64_t bytes = end - start < LEAK_BUFFER_BYTES ? end - start : LEAK_BUFFER_BYTES;
-		ssize_t got = leak_space_read(s, start, s->buffer, bytes, shared);
+		ssize_t got = words_get(s, start, s->buffer, bytes, shared);
 
 		if (got > 0) {
 			got -= got % (ssize_t)WORD;
@@ -270,8 +301,7 @@ static void present_stream(struct leak_space *s, uint64_t start, uint64_t end, b
 	}
 }
 
-/* Which of the pages from `addr` on are there. False: it cannot be told. */
-static bool pages_look(const struct leak_space *s, uint64_t addr, uint64_t *entries, size_t count)
+bool leak_space_pages(const struct leak_space *s, uint64_t addr, uint64_t *entries, size_t count)
 {
 	size_t bytes = count * sizeof(*entries);
 
@@ -285,7 +315,7 @@ enum page_is { PAGE_ABSENT, PAGE_OWN, PAGE_SHARED };
 
 static enum page_is page_is(struct leak_space *s, uint64_t entry)
 {
-	if (!(entry & PAGE_THERE))
+	if (!(entry & LEAK_PAGE_THERE))
 		return PAGE_ABSENT;
 	if (!s->is_copy && (entry & PAGE_OURS))
 		return PAGE_OWN;
@@ -325,18 +355,26 @@ static void batch_stream(struct leak_space *s, uint64_t base, const uint64_t *en
 static void pages_stream(
 	struct leak_space *s, uint64_t start, uint64_t end, leak_visit *visit, void *ctx)
 {
-	uint64_t entries[PAGEMAP_BATCH], base;
+	uint64_t entries[PAGEMAP_MOST], base = start & ~(uint64_t)(PAGE - 1), from, to;
+	size_t count;
+	bool in_hole = false; /* what comes next may be one */
 
-	for (base = start & ~(uint64_t)(PAGE - 1); base < end;) {
-		uint64_t pages = (end - base + PAGE - 1) / PAGE;
-		size_t count = (size_t)least(pages, PAGEMAP_BATCH);
-		uint64_t from = base < start ? start : base, to = least(end, base + count * PAGE);
-
-		if (pages_look(s, base, entries, count))
-			batch_stream(s, base, entries, count, from, to, visit, ctx);
-		else
+	for (; base < end && !leak_space_cancelled(s); base += count * PAGE) {
+		count = PAGEMAP_BATCH;
+		if (in_hole)
+			base = leak_holes_skip(s, base, end, &count);
+		if (base >= end)
+			break;
+		count = (size_t)least(count, (end - base + PAGE - 1) / PAGE);
+		from = base < start ? start : base;
+		to = least(end, base + count * PAGE);
+		in_hole = leak_space_pages(s, base, entries, count);
+		if (!in_hole) {
 			present_stream(s, from, to, leak_space_has_shared(s), visit, ctx);
-		base += count * PAGE;
+			continue;
+		}
+		batch_stream(s, base, entries, count, from, to, visit, ctx);
+		in_hole = count < PAGEMAP_BATCH || !(entries[count - 1] & LEAK_PAGE_THERE);
 	}
 }
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The memory of another process, which stands still: its mappings, and their words. Only pages that
- * are there are read, so that none comes into being by it, nor does one that it shares with another
- * process since a fork come to be there twice; and only what the process itself may read. Of shared
- * mappings the rest is read from their files (backing.h). One thread.
+ * are there are read, so that none comes into being by it, nor do page tables for one, nor does one
+ * that it shares with another process since a fork come to be there twice; and only what the
+ * process itself may read. Of shared mappings the rest is read from their files (backing.h). One
+ * thread.
  */
 #ifndef SRC_LEAK_SPACE_H
 #define SRC_LEAK_SPACE_H
@@ -15,7 +16,9 @@
 
 #include "src/leak/backing.h"
 #include "src/leak/graph.h"
+#include "src/leak/holes.h"
 #include "src/leak/progress.h"
+#include "src/proc/proc.h"
 #include "src/read/coop.h"
 
 #define LEAK_BUFFER_BYTES (1u << 20) /* fits the second cache; larger reads gain nothing */
@@ -51,6 +54,8 @@ struct leak_space {
 	bool has_mem; /* /proc/PID/mem may be read */
 	int mem; /* then */
 	bool shared_seen; /* it has pages that it shares with others since a fork */
+	bool seekless; /* the kernel cannot tell where the next page is: each is looked at */
+	struct leak_holes *holes; /* leak_space_still; NULL: nothing is remembered */
 	struct read_coop *lent; /* leak_space_open_lent */
 	enum ht_coop_server server;
 	struct leak_map *map;
@@ -77,6 +82,8 @@ int leak_space_open(struct leak_space *s, pid_t pid);
  * sandbox may kill for. Of memory that the process may read itself.
  */
 void leak_space_by_file(struct leak_space *s);
+/* From now on none of its pages comes or goes, so that what is seen of them can be remembered. */
+void leak_space_still(struct leak_space *s);
 void leak_space_close(struct leak_space *s);
 /* The same of a process that is asked for it, or of its copy. */
 int leak_space_open_lent(struct leak_space *s, struct read_coop *coop, enum ht_coop_server server);
@@ -116,12 +123,20 @@ const struct leak_map *leak_space_map(const struct leak_space *s, uint64_t addr)
 typedef void leak_visit(void *ctx, uint64_t addr, const uint64_t *words, size_t count);
 void leak_space_stream(
 	struct leak_space *s, uint64_t start, uint64_t end, leak_visit *visit, void *ctx);
-/* So many bytes, fewer, or -1. `shared`: of pages that may be shared since a fork. */
+/*
+ * So many bytes, fewer, or -1. `shared`: of pages that may be shared since a fork. Of private
+ * memory that was never touched: zeros, and it stays untouched; but not by_file, whose caller
+ * looks.
+ */
 ssize_t leak_space_read(struct leak_space *s, uint64_t addr, void *buf, size_t bytes, bool shared);
 /* Whether any page may be. */
 bool leak_space_has_shared(const struct leak_space *s);
-/* Whether nobody waits any more; and that so many bytes more were read. */
+/* The entries of `count` pages from that of `addr` on, as in pagemap. False: it cannot be told. */
+bool leak_space_pages(const struct leak_space *s, uint64_t addr, uint64_t *entries, size_t count);
+#define LEAK_PAGE_THERE (PROC_PAGE_PRESENT | PROC_PAGE_SWAPPED)
+/* Whether nobody waits for what is read any more. */
 bool leak_space_cancelled(const struct leak_space *s);
+/* So many bytes more were read. */
 void leak_space_count(struct leak_space *s, uint64_t bytes);
 /* One word. False: it cannot be read. */
 bool leak_space_word(struct leak_space *s, uint64_t addr, uint64_t *value);

@@ -73,6 +73,13 @@ char *proc_slurp_all(const char *path, size_t *len);
 int proc_pagemap_open(pid_t pid);
 /* The entries of `pages` pages from `addr` on. False: it cannot be told. */
 bool proc_pagemap_read(int fd, uint64_t addr, uint64_t *entries, size_t pages);
+/*
+ * The first page in [addr, end) that is present or swapped, both of them whole pages, and how many
+ * such follow each other from it on, up to `most` of them. It takes no longer where there are
+ * none. 1, 0: there is none, or -errno; -ENOTTY: the kernel has no way to (before Linux 6.7).
+ */
+int proc_pagemap_seek(
+	int fd, uint64_t addr, uint64_t end, size_t most, uint64_t *found, size_t *pages);
 
 /*
  * Reads stat and status, and smaps_rollup when `with_pss` (otherwise have_pss is false). 0, -ESRCH

@@ -2,14 +2,15 @@
 /*
  * /proc/PID/smaps: a line as in maps for each mapping, then lines "Name:   123 kB" of it; and
  * pagemap: eight bytes for each page. From proc(5) and the kernel's
- * Documentation/admin-guide/mm/pagemap.rst. The parser is a pure function over a buffer of any
- * bytes; any thread.
+ * Documentation/admin-guide/mm/pagemap.rst, which has PAGEMAP_SCAN, too. The parser is a pure
+ * function over a buffer of any bytes; any thread.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 #include "src/proc/proc.h"
 
@@ -141,4 +142,41 @@ bool proc_pagemap_read(int fd, uint64_t addr, uint64_t *entries, size_t pages)
 
 	return pread(fd, entries, (size_t)bytes,
 		       (off_t)(addr / PROC_PAGE_BYTES * sizeof(*entries))) == bytes;
+}
+
+/* As in the kernel's uapi/linux/fs.h, which the headers of a machine need not have yet. */
+struct scan_region {
+	uint64_t start, end, categories;
+};
+
+struct scan_arg {
+	uint64_t size, flags, start, end, walk_end, vec, vec_len, max_pages;
+	uint64_t category_inverted, category_mask, category_anyof_mask, return_mask;
+};
+
+#define SCAN	     _IOWR('f', 16, struct scan_arg)
+#define SCAN_PRESENT (UINT64_C(1) << 3)
+#define SCAN_SWAPPED (UINT64_C(1) << 4)
+
+int proc_pagemap_seek(
+	int fd, uint64_t addr, uint64_t end, size_t most, uint64_t *found, size_t *pages)
+{
+	struct scan_region region;
+	struct scan_arg arg = { .size = sizeof(arg),
+		.start = addr,
+		.end = end,
+		.vec = (uintptr_t)&region,
+		.vec_len = 1,
+		.max_pages = most,
+		.category_anyof_mask = SCAN_PRESENT | SCAN_SWAPPED,
+		.return_mask = SCAN_PRESENT | SCAN_SWAPPED };
+	int n = ioctl(fd, SCAN, &arg);
+
+	if (n < 0)
+		return -errno;
+	if (n == 0)
+		return arg.walk_end < end ? -EINTR : 0;
+	*found = region.start;
+	*pages = (size_t)((region.end - region.start) / PROC_PAGE_BYTES);
+	return 1;
 }

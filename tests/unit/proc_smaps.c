@@ -113,6 +113,35 @@ TEST(ourselves)
 	munmap(mem, 8 * page);
 }
 
+/* Pages that follow each other are told together, as many as are wanted. */
+TEST(the_next_page_is_found)
+{
+	size_t page = PROC_PAGE_BYTES, bytes = (size_t)1 << 36, pages = 0;
+	char *mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	uint64_t start = (uint64_t)(uintptr_t)mem, end = start + bytes, found = 0;
+	int fd = proc_pagemap_open(getpid()), rc;
+
+	CHECK(mem != MAP_FAILED && fd >= 0);
+	madvise(mem, bytes, MADV_NOHUGEPAGE);
+	rc = proc_pagemap_seek(fd, start, end, 512, &found, &pages);
+	if (rc != -ENOTTY) {
+		CHECK_INT(rc, 0);
+		for (unsigned i = 0; i < 3; i++)
+			mem[bytes / 2 + i * page] = 1;
+		CHECK_INT(proc_pagemap_seek(fd, start, end, 512, &found, &pages), 1);
+		CHECK(found == start + bytes / 2 && pages == 3);
+		CHECK_INT(proc_pagemap_seek(fd, found + page, end, 1, &found, &pages), 1);
+		CHECK(found == start + bytes / 2 + page && pages == 1);
+		CHECK_INT(proc_pagemap_seek(fd, found + 2 * page, end, 512, &found, &pages), 0);
+		CHECK(proc_pagemap_seek(-1, start, end, 512, &found, &pages) == -EBADF);
+	}
+	close(fd);
+	munmap(mem, bytes);
+	if (rc == -ENOTTY)
+		SKIP("this kernel has no way to");
+}
+
 TEST(nobody)
 {
 	size_t len;
@@ -128,6 +157,7 @@ int main(void)
 	RUN(cut_off_lines_are_not_believed);
 	RUN(spoilt_lines);
 	RUN(ourselves);
+	RUN(the_next_page_is_found);
 	RUN(nobody);
 	return check_end();
 }
