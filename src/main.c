@@ -118,10 +118,12 @@ static int shown_put(int fd, const struct tui_shown *shown, const struct snap_le
 /* ---- waiting without a screen ---- */
 
 static volatile sig_atomic_t forward_signal;
+static struct leak_progress scan_progress; /* of scans that we wait for */
 
 static void on_signal(int signal)
 {
 	forward_signal = signal;
+	scan_progress.cancelled = true; /* the program, too, may have stood still long enough */
 }
 
 static const int passed_on[] = { SIGTERM, SIGHUP, SIGINT, SIGQUIT };
@@ -188,6 +190,7 @@ static bool wait_until(struct run *r, uint64_t until_ns)
 			return false;
 		kill(r->child.pid, forward_signal);
 		forward_signal = 0;
+		scan_progress.cancelled = false;
 	}
 	return true;
 }
@@ -560,6 +563,7 @@ static int run_as_text(const struct options *o)
 		return rc;
 	}
 	signals_prepare(&r);
+	r.leak_progress = &scan_progress;
 	leaklook_begin(&r, fd);
 	ages_want(picture_wants_ages(o));
 	threads_want(picture_wants_threads(o));

@@ -262,7 +262,8 @@ struct leak_wish run_leak_wish(const struct run *r, pid_t pid)
 		.roots = r->options->leak_roots,
 		.heuristics = r->options->leak_heuristics,
 		.copying = (enum leak_copying)r->options->leak_copying,
-		.behind = r->suppressions != NULL };
+		.behind = r->suppressions != NULL,
+		.progress = r->leak_progress };
 }
 
 /* A map is of one image. */

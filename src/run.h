@@ -37,6 +37,7 @@ struct run {
 	struct mapping *mapping; /* for the screen; made when it is asked for */
 	struct sourcecache *sources; /* files, for the screen; made when they are asked for */
 	struct resident resident; /* for reports */
+	struct leak_progress *leak_progress; /* of scans that the main thread waits for, or NULL */
 	struct leakcheck *leaks; /* what a report's one leak scan found, or why there was none */
 	struct leakrounds *leakrounds; /* or its many scans (src/leaklook.h) */
 	struct leakkin *leakkin; /* and those of other processes (src/leakkin.h) */

@@ -235,7 +235,9 @@ static enum leaks_phase phase_of(const struct scans *s)
 		[LEAK_READING] = LEAKS_READING,
 		[LEAK_FOLLOWING] = LEAKS_FOLLOWING };
 
-	return s->is_busy ? phases[s->progress.phase] : LEAKS_IDLE;
+	if (!s->is_busy)
+		return LEAKS_IDLE;
+	return s->progress.cancelled ? LEAKS_ENDING : phases[s->progress.phase];
 }
 
 const struct leaks *scans_state(struct scans *s)

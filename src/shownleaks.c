@@ -27,6 +27,7 @@ struct scans *shownleaks_scans(struct run *r)
 	struct leak_wish wish = run_leak_wish(r, session_pid(s));
 	uint64_t every = r->scans ? scans_state(r->scans)->every_ns : 0;
 
+	wish.progress = NULL; /* it has one of its own */
 	wish.why = !r->options->report && !r->options->batch;
 	wish.behind |= wish.why; /* suppressions may come, by ! */
 	if (r->scans && scans_is_of(r->scans, session_path(s), s))
@@ -56,7 +57,9 @@ int shownleaks_scan(void *run, char *msg, size_t cap)
 		rc = -ESRCH;
 	else if (s)
 		rc = scans_start(s);
-	if (rc == -EBUSY)
+	if (rc == -EBUSY && scans_state(s)->phase == LEAKS_ENDING)
+		snprintf(msg, cap, "the last scan is about to end");
+	else if (rc == -EBUSY)
 		snprintf(msg, cap, "a scan is under way; Esc ends it");
 	else if (rc == -ESRCH)
 		snprintf(msg, cap, "no scan: the program has ended");

@@ -94,11 +94,17 @@ void view_leaks_tab(struct ui *ui, int arg, int key)
 		ui_say(ui, "there is no running program to scan for leaks");
 }
 
+/* And is to come to an end of its own. */
+static bool leaks_is_under_way(const struct leaks *l)
+{
+	return l->phase != LEAKS_IDLE && l->phase != LEAKS_ENDING;
+}
+
 bool view_leaks_cancel(struct ui *ui)
 {
 	bool here = ui_view(ui)->scope & (IN_LEAKS | IN_WHY);
 
-	if (!here || leaklist_state(ui)->phase == LEAKS_IDLE)
+	if (!here || !leaks_is_under_way(leaklist_state(ui)))
 		return false;
 	ui->source->leaks_cancel(ui->source->ctx);
 	ui_say(ui, "the scan is ended; what the one before found stays");
@@ -300,8 +306,10 @@ static const char *note_text(const struct ui *ui, enum ink *ink)
 	*ink = l->failed ? INK_WARN : INK_DIM;
 	if (l->failed)
 		return l->failed;
-	if (l->phase != LEAKS_IDLE && !l->last)
+	if (leaks_is_under_way(l) && !l->last)
 		return "the scan is under way; Esc ends it";
+	if (l->phase == LEAKS_ENDING && !l->last)
+		return "the scan is about to end";
 	if (!l->last)
 		return "L scans for leaks: blocks that nothing points to any more. The program "
 		       "stands still while its memory is read (it is told for how long), and then "
@@ -413,8 +421,10 @@ static void progress_fact(const struct leaks *l, struct strip *s)
 		strip_right(s, 95, INK_WARN, "%s",
 			l->phase == LEAKS_STOPPING  ? "stopping threads"
 			: l->phase == LEAKS_READING ? "reading memory"
+			: l->phase == LEAKS_ENDING  ? "ending the scan"
 						    : "following pointers");
-	strip_right(s, 80, INK_KEY, "Esc ends it");
+	if (leaks_is_under_way(l))
+		strip_right(s, 80, INK_KEY, "Esc ends it");
 }
 
 void view_leaks_facts(const struct ui *ui, struct strip *s)

@@ -10,6 +10,7 @@ enum leaks_phase {
 	LEAKS_STOPPING, /* the program's threads */
 	LEAKS_READING, /* memory, while it stands still */
 	LEAKS_FOLLOWING, /* pointers; the program runs */
+	LEAKS_ENDING, /* it was told to; the program is let go */
 };
 
 /* More often than that, it would hardly do anything but stand still. */

@@ -89,6 +89,19 @@ TEST(l_scans_from_everywhere_and_esc_ends_it)
 	paper_close(&p);
 }
 
+/* It takes a moment until nothing stands still any more. */
+TEST(one_that_is_about_to_end_cannot_be_ended_again)
+{
+	begin(30, 100);
+	paper_keys(&p, "L");
+	p.canned.leaks.state.phase = LEAKS_ENDING;
+	CHECK(sees("ending the scan") && sees("the scan is about to end"));
+	CHECK(!sees("reading") && !sees("Esc ends it"));
+	ui_key(&p.ui, UI_KEY_ESC);
+	CHECK(sees("nothing to go back from"));
+	paper_close(&p);
+}
+
 TEST(a_refusal_is_told)
 {
 	begin(30, 100);
@@ -439,6 +452,7 @@ TEST(still_leaks_send_little)
 int main(void)
 {
 	RUN(l_scans_from_everywhere_and_esc_ends_it);
+	RUN(one_that_is_about_to_end_cannot_be_ended_again);
 	RUN(a_refusal_is_told);
 	RUN(rows_are_the_lost_ones_and_since_the_scan_before);
 	RUN(k_chooses_kinds);
