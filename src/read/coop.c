@@ -60,8 +60,8 @@ static int lock(struct read_coop *c, short kind)
 		.l_start = offsetof(struct ht_header, coop),
 		.l_len = sizeof(struct ht_coop) };
 
-	/* Any write opens the file for writing. */
-	if (word_put(c, AT(command), 0) != 0)
+	/* Nothing is written, to what another viewer may be using: that opens the file for it. */
+	if (read_header_put(c->segment, 0, "", 0) != 0)
 		return -EACCES;
 	return fcntl(c->segment->write_fd, F_OFD_SETLK, &l) == 0 ? 0
 	       : errno == EAGAIN || errno == EACCES		 ? -EBUSY
