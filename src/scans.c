@@ -233,7 +233,8 @@ static enum leaks_phase phase_of(const struct scans *s)
 {
 	static const enum leaks_phase phases[] = { [LEAK_STOPPING] = LEAKS_STOPPING,
 		[LEAK_READING] = LEAKS_READING,
-		[LEAK_FOLLOWING] = LEAKS_FOLLOWING };
+		[LEAK_FOLLOWING] = LEAKS_FOLLOWING,
+		[LEAK_WAITING] = LEAKS_WAITING };
 
 	if (!s->is_busy)
 		return LEAKS_IDLE;

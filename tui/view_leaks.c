@@ -422,6 +422,7 @@ static void progress_fact(const struct leaks *l, struct strip *s)
 			l->phase == LEAKS_STOPPING  ? "stopping threads"
 			: l->phase == LEAKS_READING ? "reading memory"
 			: l->phase == LEAKS_ENDING  ? "ending the scan"
+			: l->phase == LEAKS_WAITING ? "waiting for another heaptop's scan"
 						    : "following pointers");
 	if (leaks_is_under_way(l))
 		strip_right(s, 80, INK_KEY, "Esc ends it");

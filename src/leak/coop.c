@@ -23,6 +23,7 @@
 
 #include "src/leak/room.h"
 #include "src/leak/roots.h"
+#include "src/leak/turn.h"
 #include "src/proc/proc.h"
 #include "src/read/coop.h"
 #include "src/util/clock.h"
@@ -40,8 +41,9 @@ struct leak_coop {
 	struct read_segment *segment;
 	struct read_coop *asking;
 	pid_t pid;
-	const struct leak_progress *progress;
+	struct leak_progress *progress;
 	struct leak_wiped wiped; /* mappings that are empty in a copy */
+	bool blind; /* we may not read what /proc says of its memory and files: its library does */
 	bool traced; /* it lets us */
 	bool copied; /* it has made a copy, of whose end it has to take note */
 	bool idle; /* it did not answer: nor will it answer what comes next */
@@ -90,6 +92,15 @@ static bool threads_visit(
 	return found;
 }
 
+static bool is_seen(pid_t pid)
+{
+	char path[64];
+	long is = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	return proc_status_number(path, "\nTgid:", false, &is);
+}
+
 static bool sandbox_visit(void *ctx, pid_t tid, const char *path)
 {
 	return has_sandbox(path);
@@ -103,22 +114,36 @@ static bool goes_on(void *ctx)
 	       !threads_visit(c->pid, sandbox_visit, NULL);
 }
 
-struct leak_coop *leak_coop_open(struct read_segment *segment, pid_t pid,
-	const struct leak_progress *progress, const char **why)
+/* When no other heaptop has its library in use. */
+static int asking_open(struct leak_coop *c)
+{
+	struct leak_turn turn = { 0 };
+	int rc, waited = 0;
+
+	while (!(c->asking = read_coop_open(c->segment, &rc)) && rc == -EBUSY && waited == 0)
+		waited = leak_turn_step(&turn, c->progress);
+	if (c->progress)
+		c->progress->phase = LEAK_STOPPING;
+	return c->asking ? 0 : rc;
+}
+
+struct leak_coop *leak_coop_open(
+	struct read_segment *segment, pid_t pid, struct leak_progress *progress, const char **why)
 {
 	struct leak_coop *c = calloc(1, sizeof(*c));
-	int rc = -ENOMEM;
 
 	*why = "no memory";
 	if (!c)
 		return NULL;
 	*c = (struct leak_coop){ .segment = segment, .pid = pid, .progress = progress };
-	if (threads_visit(pid, sandbox_visit, NULL)) {
+	if (!is_seen(pid)) {
+		*why = "it has ended, or is hidden from us in /proc";
+	} else if (threads_visit(pid, sandbox_visit, NULL)) {
 		*why = "its library is not asked for help: it has a seccomp filter";
 	} else {
-		c->asking = read_coop_open(segment, &rc);
-		*why = rc == -EBUSY ? "another heaptop is scanning it"
-				    : "its segment cannot be written";
+		*why = asking_open(c) == -EBUSY
+			       ? "another heaptop is scanning it; try again when that is through"
+			       : "its segment cannot be written";
 	}
 	if (c->asking)
 		return c;

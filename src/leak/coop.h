@@ -14,9 +14,10 @@
 
 struct leak_coop;
 
-/* NULL with the reason in *why (static): it must not be asked, or somebody else is at it. */
-struct leak_coop *leak_coop_open(struct read_segment *segment, pid_t pid,
-	const struct leak_progress *progress, const char **why);
+/* NULL with the reason in *why (static): it must not be asked, or another heaptop is at it, and was
+ * waited for. */
+struct leak_coop *leak_coop_open(
+	struct read_segment *segment, pid_t pid, struct leak_progress *progress, const char **why);
 void leak_coop_close(struct leak_coop *c);
 
 /* Asks it to let us trace it. NULL: it does, until this is closed; or why not (static). */

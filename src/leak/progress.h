@@ -12,6 +12,7 @@ enum leak_phase {
 	LEAK_STOPPING, /* the program's threads */
 	LEAK_READING, /* its memory, while it stands still */
 	LEAK_FOLLOWING, /* pointers; the program runs again */
+	LEAK_WAITING, /* for another heaptop's scan to end */
 };
 
 struct leak_progress {

@@ -22,6 +22,7 @@
 #include "src/leak/moving.h"
 #include "src/leak/sharers.h"
 #include "src/leak/table.h"
+#include "src/leak/turn.h"
 #include "src/proc/proc.h"
 #include "src/util/clock.h"
 #include "src/util/yield.h"
@@ -53,6 +54,7 @@ struct scan {
 	struct leak_lent lent; /* then */
 	uint64_t first_tick; /* blocks that were made then, or later, are unsure; 0: none is */
 	uint64_t start_ns;
+	struct leak_turn turn; /* others' */
 	int rc;
 };
 
@@ -350,8 +352,10 @@ static bool is_refused(const struct scan *s)
 
 static void stop_try(struct scan *s)
 {
-	s->rc = s->out->refused ? s->out->refused : leak_stop(&s->stop, s->wish->pid, s->message);
-	if (is_refused(s))
+	s->rc = s->out->refused;
+	if (!s->rc)
+		s->rc = leak_turn_stop(&s->turn, &s->stop, s->wish->pid, s->message);
+	if (!s->turn.others && is_refused(s))
 		s->rc = help_take(s);
 }
 
@@ -436,6 +440,31 @@ static int in_thread(struct scan *s)
 	return rc == 0 ? s->rc : -rc;
 }
 
+static void pass_end(struct scan *s)
+{
+	leak_space_close(&s->space);
+	leak_graph_free(&s->graph);
+	leak_blocks_free(&s->blocks);
+	free(s->thread);
+	s->thread = NULL;
+	s->threads = 0;
+}
+
+/* When no other heaptop scans it. */
+static int turn_take(struct scan *s)
+{
+	int rc;
+
+	while ((rc = in_thread(s)) != 0 && s->turn.others) {
+		pass_end(s);
+		*s->message = '\0';
+		rc = leak_turn_await(&s->turn, s->wish->pid, s->wish->progress, s->message);
+		if (rc != 0)
+			break;
+	}
+	return rc;
+}
+
 /* ---- classes ---- */
 
 /* What is learned of heads of blocks may make more of them reachable. */
@@ -459,16 +488,6 @@ static int found_make(struct scan *s)
 	return leak_result_make(s->out, &found, s->wish->why, s->wish->behind);
 }
 
-static void pass_end(struct scan *s)
-{
-	leak_space_close(&s->space);
-	leak_graph_free(&s->graph);
-	leak_blocks_free(&s->blocks);
-	free(s->thread);
-	s->thread = NULL;
-	s->threads = 0;
-}
-
 /* Where memory was short for a copy, the program stands still after all. */
 static int pass_again(struct scan *s)
 {
@@ -478,7 +497,7 @@ static int pass_again(struct scan *s)
 	s->out->copied = false;
 	s->copying = LEAK_COPY_NEVER;
 	*s->message = '\0';
-	s->rc = in_thread(s);
+	s->rc = turn_take(s);
 	s->out->no_copy = short_of_memory ? "memory got short, and it was given up"
 					  : "it was killed before it was read";
 	return s->rc;
@@ -486,7 +505,7 @@ static int pass_again(struct scan *s)
 
 static int pass(struct scan *s)
 {
-	int rc = in_thread(s);
+	int rc = turn_take(s);
 
 	if (s->copier.lost && !is_cancelled(s))
 		rc = pass_again(s);

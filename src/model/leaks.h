@@ -11,6 +11,7 @@ enum leaks_phase {
 	LEAKS_READING, /* memory, while it stands still */
 	LEAKS_FOLLOWING, /* pointers; the program runs */
 	LEAKS_ENDING, /* it was told to; the program is let go */
+	LEAKS_WAITING, /* for another heaptop's scan to end */
 };
 
 /* More often than that, it would hardly do anything but stand still. */
