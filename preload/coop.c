@@ -24,10 +24,14 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysinfo.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
 
+#include "preload/call.h"
 #include "preload/clock.h"
+#include "preload/look.h"
 #include "preload/state.h"
 
 #define THREAD_NS   UINT64_C(100000000) /* a viewer needs some milliseconds for the live table */
@@ -44,28 +48,9 @@
 
 static uint32_t acted; /* ht_coop.number of what was acted on last */
 
-/* A system call that leaves errno alone. */
-static inline long call(long number, long a, long b, long c, long d, long e)
-{
-	register long r10 __asm__("r10") = d;
-	register long r8 __asm__("r8") = e;
-	long rc = number;
-
-	__asm__ volatile("syscall"
-			 : "+a"(rc)
-			 : "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8)
-			 : "rcx", "r11", "memory");
-	return rc;
-}
-
-static inline long pointer(const volatile void *p)
-{
-	return (long)(uintptr_t)p;
-}
-
 static void wake(uint32_t *word)
 {
-	call(SYS_futex, pointer(word), FUTEX_WAKE, INT32_MAX, 0, 0);
+	call(SYS_futex, call_pointer(word), FUTEX_WAKE, INT32_MAX, 0, 0);
 }
 
 /* ---- answering ---- */
@@ -77,19 +62,34 @@ struct server {
 	int file[HT_COOP_END]; /* the copy's, by command */
 };
 
-static const char *const own_file[HT_COOP_END] = { [HT_COOP_MAPS] = "/proc/self/maps",
-	[HT_COOP_PAGES] = "/proc/self/pagemap",
-	[HT_COOP_READ] = "/proc/self/mem",
-	[HT_COOP_WORDS] = "/proc/self/mem" };
+static const char *const own_file[HT_COOP_END] = { [HT_COOP_MAPS] = "/proc/thread-self/maps",
+	[HT_COOP_PAGES] = "/proc/thread-self/pagemap",
+	[HT_COOP_READ] = "/proc/thread-self/mem",
+	[HT_COOP_WORDS] = "/proc/thread-self/mem" };
 
 static int open_own(const char *path)
 {
-	return (int)call(SYS_openat, AT_FDCWD, pointer(path), O_RDONLY | O_CLOEXEC, 0, 0);
+	return (int)call(SYS_openat, AT_FDCWD, call_pointer(path), O_RDONLY | O_CLOEXEC, 0, 0);
 }
 
 static long file_read(int fd, void *to, uint64_t at, uint64_t bytes)
 {
-	return fd < 0 ? fd : call(SYS_pread64, fd, pointer(to), (long)bytes, (long)at, 0);
+	return fd < 0 ? fd : call(SYS_pread64, fd, call_pointer(to), (long)bytes, (long)at, 0);
+}
+
+/*
+ * Of a process that is not dumpable these files are root's, and not to be opened by it. Then a call
+ * reads memory: not such as it may not read itself, and of a private page that is shared since a
+ * fork it makes one of its own, of which there are few here.
+ */
+static long memory_read(int fd, void *to, uint64_t at, uint64_t bytes)
+{
+	const struct iovec here = { to, bytes }, there = { (void *)(uintptr_t)at, bytes };
+
+	if (fd != -EACCES)
+		return file_read(fd, to, at, bytes);
+	return call(SYS_process_vm_readv, call(SYS_gettid, 0, 0, 0, 0, 0), call_pointer(&here), 1,
+		call_pointer(&there), 1);
 }
 
 static long words_read(int fd, uint64_t *word, uint64_t count)
@@ -97,18 +97,53 @@ static long words_read(int fd, uint64_t *word, uint64_t count)
 	uint64_t i, value;
 
 	for (i = 0; i < count; i++) {
-		if (file_read(fd, &value, word[i], sizeof(value)) != sizeof(value))
+		if (memory_read(fd, &value, word[i], sizeof(value)) != sizeof(value))
 			break;
 		word[i] = value;
 	}
 	return (long)(i * sizeof(value));
 }
 
+/* Then mincore(2) tells of pages, to which one that is swapped out is not there. */
+static long pages_read(int fd, uint64_t *entry, uint64_t at, uint64_t bytes)
+{
+	const uint64_t there = UINT64_C(1) << 63, count = bytes / sizeof(*entry);
+	uint64_t page = state_segment.header->page_bytes;
+	unsigned char *is = (unsigned char *)entry; /* is[i] is no later than entry[i] */
+	struct sysinfo machine = { 0 };
+	long rc;
+
+	if (fd != -EACCES)
+		return file_read(fd, entry, at, bytes);
+	rc = call(SYS_sysinfo, call_pointer(&machine), 0, 0, 0, 0);
+	if (rc != 0 || machine.freeswap != machine.totalswap)
+		return -EACCES;
+	rc = call(SYS_mincore, (long)(at / sizeof(*entry) * page), (long)(count * page),
+		call_pointer(is), 0, 0);
+	for (uint64_t i = count; rc == 0 && i-- > 0;)
+		entry[i] = is[i] & 1 ? there : 0;
+	return rc == 0 ? (long)(count * sizeof(*entry)) : rc;
+}
+
+static long answer_make(struct ht_coop *c, uint32_t command, int fd, uint64_t bytes)
+{
+	switch (command) {
+	case HT_COOP_WORDS:
+		return words_read(fd, c->data, bytes / sizeof(uint64_t));
+	case HT_COOP_READ:
+		return memory_read(fd, c->data, c->addr, bytes);
+	case HT_COOP_PAGES:
+		return pages_read(fd, c->data, c->addr, bytes);
+	default:
+		return file_read(fd, c->data, c->addr, bytes);
+	}
+}
+
 /* Memory by way of a file, too: there may be such as cannot be read. */
 static long request_do(const struct server *s)
 {
 	struct ht_coop *c = s->coop;
-	uint64_t bytes = c->bytes < HT_COOP_DATA ? c->bytes : HT_COOP_DATA, at = c->addr;
+	uint64_t bytes = c->bytes < HT_COOP_DATA ? c->bytes : HT_COOP_DATA;
 	uint32_t command = c->command;
 	long got;
 	int fd;
@@ -119,8 +154,7 @@ static long request_do(const struct server *s)
 		return -EINVAL;
 	/* The program has no file open but for this. */
 	fd = s->me == HT_COOP_CHILD ? s->file[command] : open_own(own_file[command]);
-	got = command == HT_COOP_WORDS ? words_read(fd, c->data, bytes / sizeof(uint64_t))
-				       : file_read(fd, c->data, at, bytes);
+	got = answer_make(c, command, fd, bytes);
 	if (s->me != HT_COOP_CHILD && fd >= 0)
 		call(SYS_close, fd, 0, 0, 0, 0);
 	return got;
@@ -132,7 +166,7 @@ static bool request_await(struct ht_coop *c, uint32_t last)
 	const struct timespec t = { .tv_nsec = STEP_NS };
 
 	if (ht_load_acquire_32(&c->request) == last) /* COOP */
-		call(SYS_futex, pointer(&c->request), FUTEX_WAIT, last, pointer(&t), 0);
+		call(SYS_futex, call_pointer(&c->request), FUTEX_WAIT, last, call_pointer(&t), 0);
 	return ht_load_acquire_32(&c->request) != last;
 }
 
@@ -177,9 +211,9 @@ static long last_copy; /* its pid; 0: note has been taken of its end */
 /* When memory gets short the copy is to go, not the program. 0 or -errno. */
 static int yield_memory(void)
 {
-	long fd = call(SYS_openat, AT_FDCWD, pointer("/proc/self/oom_score_adj"),
+	long fd = call(SYS_openat, AT_FDCWD, call_pointer("/proc/self/oom_score_adj"),
 		O_WRONLY | O_CLOEXEC, 0, 0);
-	long rc = fd < 0 ? fd : call(SYS_write, fd, pointer("1000"), 4, 0, 0);
+	long rc = fd < 0 ? fd : call(SYS_write, fd, call_pointer("1000"), 4, 0, 0);
 
 	if (fd >= 0)
 		call(SYS_close, fd, 0, 0, 0, 0);
@@ -192,6 +226,38 @@ static __attribute__((noreturn)) void end(void)
 		call(SYS_exit_group, 0, 0, 0, 0, 0);
 }
 
+static uint32_t own_uid(void)
+{
+	return (uint32_t)call(SYS_geteuid, 0, 0, 0, 0, 0);
+}
+
+/* Whether this is a process of our user. */
+static bool is_of_ours(uint32_t pid)
+{
+	char path[32] = "/proc/", digits[12], *at = digits + sizeof(digits) - 1, *out = path + 6;
+	struct stat st;
+
+	*at = '\0';
+	do {
+		*--at = (char)('0' + pid % 10);
+		pid /= 10;
+	} while (pid);
+	while ((*out++ = *at++))
+		;
+	return call(SYS_newfstatat, AT_FDCWD, call_pointer(path), call_pointer(&st), 0, 0) == 0 &&
+	       st.st_uid == own_uid();
+}
+
+/*
+ * Of a process that is not dumpable the copy is for a moment: else it could open none of its files.
+ * It has nothing but the memory then, which any process of the viewer's user may ask for anyway.
+ */
+static void dumpable_be(uint32_t viewer)
+{
+	if (call(SYS_prctl, PR_GET_DUMPABLE, 0, 0, 0, 0) != 1 && is_of_ours(viewer))
+		call(SYS_prctl, PR_SET_DUMPABLE, 1, 0, 0, 0);
+}
+
 /*
  * The copy: a process of its own, which never leaves this function. It takes no part in the
  * program's scheduling class; and once its files are open, neither its memory nor a core of it is
@@ -202,11 +268,13 @@ static __attribute__((noinline, noreturn)) void copy_run(void)
 	const struct sched_param ordinary = { 0 };
 	struct server s = { .coop = &state_segment.header->coop, .me = HT_COOP_CHILD };
 
-	call(SYS_prctl, PR_SET_NAME, pointer("heaptop-copy"), 0, 0, 0);
-	call(SYS_sched_setscheduler, 0, SCHED_OTHER, pointer(&ordinary), 0, 0);
+	call(SYS_prctl, PR_SET_NAME, call_pointer("heaptop-copy"), 0, 0, 0);
+	call(SYS_sched_setscheduler, 0, SCHED_OTHER, call_pointer(&ordinary), 0, 0);
 	s.unfit = (int)call(SYS_close_range, 0, -1, UNSHARE_ALL, 0, 0);
-	if (s.unfit == 0)
+	if (s.unfit == 0) {
+		dumpable_be(s.coop->viewer);
 		s.unfit = yield_memory();
+	}
 	for (unsigned i = HT_COOP_MAPS; i < HT_COOP_END; i++)
 		s.file[i] = open_own(own_file[i]);
 	call(SYS_prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
@@ -254,7 +322,7 @@ static void taken(struct ht_coop *c, uint32_t number, int result)
  * All that the caller had in registers lies on the stack from `stack` on. It waits in here until
  * the viewer has taken what must be of the same moment as the copy.
  */
-static __attribute__((noinline)) void copy_lend(struct ht_coop *c, uint32_t number)
+static __attribute__((noinline)) void copy_lend(struct ht_coop *c, uint32_t number, bool looks)
 {
 	const struct server s = { .coop = c, .me = HT_COOP_THREAD };
 	uint64_t all = ~UINT64_C(0), before = 0;
@@ -263,38 +331,19 @@ static __attribute__((noinline)) void copy_lend(struct ht_coop *c, uint32_t numb
 
 	__builtin_unwind_init();
 	__asm__("mov %%rsp, %0" : "=r"(stack));
-	call(SYS_rt_sigprocmask, SIG_SETMASK, pointer(&all), pointer(&before), KERNEL_SET, 0);
+	call(SYS_rt_sigprocmask, SIG_SETMASK, call_pointer(&all), call_pointer(&before), KERNEL_SET,
+		0);
 	c->stack = stack;
 	c->pointer = coop_thread_pointer();
 	c->tid = (uint32_t)call(SYS_gettid, 0, 0, 0, 0, 0);
-	result = copy_make(c);
+	if (looks)
+		c->look = look_whether(c->data);
+	result = looks && c->look != HT_COOP_FIT ? -EPERM : copy_make(c);
 	taken(c, number, result);
 	if (result == 0)
 		serve(&s, last_request);
 	ht_store_release_32(&c->left, number); /* COOP */
-	call(SYS_rt_sigprocmask, SIG_SETMASK, pointer(&before), 0, KERNEL_SET, 0);
-}
-
-static uint32_t own_uid(void)
-{
-	return (uint32_t)call(SYS_geteuid, 0, 0, 0, 0, 0);
-}
-
-/* Whether this is a process of our user. */
-static bool is_of_ours(uint32_t pid)
-{
-	char path[32] = "/proc/", digits[12], *at = digits + sizeof(digits) - 1, *out = path + 6;
-	struct stat st;
-
-	*at = '\0';
-	do {
-		*--at = (char)('0' + pid % 10);
-		pid /= 10;
-	} while (pid);
-	while ((*out++ = *at++))
-		;
-	return call(SYS_newfstatat, AT_FDCWD, pointer(path), pointer(&st), 0, 0) == 0 &&
-	       st.st_uid == own_uid();
+	call(SYS_rt_sigprocmask, SIG_SETMASK, call_pointer(&before), 0, KERNEL_SET, 0);
 }
 
 static int tracer_let(uint32_t pid)
@@ -333,8 +382,8 @@ void coop_asked(void)
 	}
 	if (!is_the_moment() || !ht_cas_acquire_32(&acted, &before, number))
 		return;
-	if (ask == HT_COOP_COPY)
-		copy_lend(&h->coop, number);
+	if (ask == HT_COOP_COPY || ask == HT_COOP_LOOK_COPY)
+		copy_lend(&h->coop, number, ask == HT_COOP_LOOK_COPY);
 	else if (ask == HT_COOP_REAP)
 		taken(&h->coop, number, copy_reap());
 	else

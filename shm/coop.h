@@ -16,6 +16,20 @@ enum ht_coop_ask {
 	HT_COOP_NO_TRACER, /* nobody any more */
 	HT_COOP_COPY, /* to make a copy of itself, whose memory can be read */
 	HT_COOP_REAP, /* to take note of the end of that; -EBUSY: it has not ended */
+	HT_COOP_LOOK_COPY, /* as HT_COOP_COPY, for a viewer that may not read /proc/PID, if nothing
+			      that is looked at first forbids it; data[] has the mappings that are
+			      empty in it: how many, and where each begins */
+};
+
+/* What such a look has found. */
+enum ht_coop_look {
+	HT_COOP_UNSEEN, /* nobody looked: this library cannot */
+	HT_COOP_FIT,
+	HT_COOP_BLIND, /* it cannot be told */
+	HT_COOP_WRITTEN, /* the kernel may be writing into its memory */
+	HT_COOP_HUGE, /* it has huge pages of its own */
+	HT_COOP_WATCHED, /* its page faults are another's to handle */
+	HT_COOP_ELSEWHERE, /* its children are in another pid namespace */
 };
 
 /* Who answers requests: the thread that made the copy, which waits for so long, or the copy. */
@@ -52,7 +66,7 @@ struct ht_coop {
 	uint32_t left; /* `number`: the thread has gone on */
 	int64_t got;
 	uint32_t answer; /* `request` of the one that was answered; a futex */
-	uint32_t reserved;
+	uint32_t look; /* enum ht_coop_look; the viewer sets it to 0 before */
 	uint64_t threads[HT_COOP_SLOTS]; /* thread pointer of who has the slot; 0: nobody */
 	uint64_t data[HT_COOP_DATA / 8];
 };

@@ -226,25 +226,28 @@ const char *leak_coop_trace(struct leak_coop *c)
 
 /* ---- a copy --------------------------------------------------------------------------------- */
 
+static const char written[] = "it must not be copied: the kernel may be writing into its memory "
+			      "(io_uring, aio, O_DIRECT)";
+
 /* What the kernel writes by itself, or into pages that it holds, may go to the copy instead of the
  * program. */
-static bool is_reading_ahead(pid_t pid)
+static const char *maps_refuse(pid_t pid)
 {
 	struct leak_space s;
-	bool is = leak_space_open(&s, pid) != 0;
+	const char *why = leak_space_open(&s, pid) != 0 ? "its mappings cannot be read" : NULL;
 
-	for (size_t i = 0; !is && i < s.maps; i++)
-		is = strstr(s.map[i].path, "[io_uring]") ||
-		     strncmp(s.map[i].path, "/[aio]", 6) == 0;
+	for (size_t i = 0; !why && i < s.maps; i++)
+		if (strstr(s.map[i].path, "[io_uring]") || strncmp(s.map[i].path, "/[aio]", 6) == 0)
+			why = written;
 	leak_space_close(&s);
-	return is;
+	return why;
 }
 
-/* Whether it has a file open by which reads go straight into its memory. */
-static bool reads_directly(pid_t pid)
+/* By a file that is open so, reads go straight into its memory. */
+static const char *files_refuse(pid_t pid)
 {
 	char path[320], text[512];
-	bool found = false;
+	const char *why = NULL;
 	struct dirent *d;
 	DIR *dir;
 
@@ -252,18 +255,19 @@ static bool reads_directly(pid_t pid)
 	snprintf(path, sizeof(path), "/proc/%d/fdinfo", (int)pid);
 	dir = opendir(path);
 	if (!dir)
-		return true;
-	while (!found && (d = readdir(dir))) {
+		return "its open files cannot be listed";
+	while (!why && (d = readdir(dir))) {
 		const char *flags;
 
 		snprintf(path, sizeof(path), "/proc/%d/fdinfo/%s", (int)pid, d->d_name);
 		if (*d->d_name == '.' || proc_slurp(path, text, sizeof(text)) <= 0)
 			continue;
 		flags = strstr(text, "flags:");
-		found = flags && (strtoul(flags + 6, NULL, 8) & O_DIRECT);
+		if (flags && (strtoul(flags + 6, NULL, 8) & O_DIRECT))
+			why = written;
 	}
 	closedir(dir);
-	return found;
+	return why;
 }
 
 static const char *copy_error(int rc)
@@ -282,6 +286,27 @@ static const char *copy_error(int rc)
 	default:
 		return "it cannot be copied here";
 	}
+}
+
+/* What its library has seen where we are blind, and what is empty in the copy. NULL: it may be. */
+static const char *look_take(struct leak_coop *c)
+{
+	static const char *const why[] = { [HT_COOP_UNSEEN] = "it is not dumpable, and its library "
+							      "is too old to help then",
+		[HT_COOP_BLIND] = "it is not dumpable, and its library cannot tell whether it may "
+				  "be copied",
+		[HT_COOP_WRITTEN] = written,
+		[HT_COOP_HUGE] = "it has huge pages of its own (hugetlbfs)",
+		[HT_COOP_WATCHED] = "its page faults are another's to handle (userfaultfd)",
+		[HT_COOP_ELSEWHERE] = LEAK_ROOM_NAMESPACE };
+	uint32_t look;
+
+	leak_space_wiped_free(&c->wiped);
+	c->wiped.start = malloc(HT_COOP_DATA);
+	if (!c->wiped.start)
+		return copy_error(-ENOMEM);
+	look = read_coop_look(c->asking, c->wiped.start, &c->wiped.count);
+	return look < sizeof(why) / sizeof(why[0]) ? why[look] : why[HT_COOP_BLIND];
 }
 
 struct listing {
@@ -354,7 +379,10 @@ static const char *moment_take(struct leak_coop *c, struct leak_lent *out, struc
 		rc = read_frozen_take(out->after, c->segment);
 	if (rc != 0)
 		return read_coop_waits(c->asking) ? "it cannot read its own mappings" : late;
-	if (leak_space_open_lent(of, c->asking, HT_COOP_CHILD) != 0)
+	rc = leak_space_open_lent(of, c->asking, HT_COOP_CHILD);
+	if (rc == -EACCES && c->blind)
+		return "it is not dumpable, and of another user or pid namespace";
+	if (rc != 0)
 		return "its copy cannot read its own mappings, or cannot give way when memory is "
 		       "short";
 	rc = leak_space_keep(&out->space, of, &keep);
@@ -388,10 +416,11 @@ static const char *lend_once(struct leak_coop *c, struct leak_lent *out)
 
 	if (out->before && read_frozen_take(out->before, c->segment) != 0)
 		return "its segment cannot be read";
-	rc = ask(c, HT_COOP_COPY);
-	if (rc != 0)
-		return copy_error(rc);
-	c->copied = true;
+	rc = ask(c, c->blind ? HT_COOP_LOOK_COPY : HT_COOP_COPY);
+	c->copied |= rc == 0;
+	why = c->blind && (rc == 0 || rc == -EPERM) ? look_take(c) : NULL;
+	if (rc != 0 || why)
+		return why ? why : copy_error(rc);
 	if (read_coop_copy(c->asking, &copy) != 0)
 		return "its segment cannot be read";
 	out->at_ns = copy.at_ns;
@@ -427,23 +456,33 @@ static bool has_threads(pid_t pid)
 	return !proc_status_number(path, "\nThreads:", false, &n) || n > 1;
 }
 
+/* Why there must be no copy, as far as we can see: if we see nothing, its library is to look. */
+static const char *copy_refuse(struct leak_coop *c)
+{
+	const char *why;
+	int rc;
+
+	leak_space_wiped_free(&c->wiped);
+	rc = leak_space_wiped(&c->wiped, c->pid);
+	c->blind = rc == -EACCES || rc == -EPERM;
+	if (c->blind)
+		return NULL;
+	if (rc != 0)
+		return "its mappings cannot be read";
+	why = c->wiped.unfit ? c->wiped.unfit : maps_refuse(c->pid);
+	if (!why)
+		why = files_refuse(c->pid);
+	return !why && threads_visit(c->pid, namespace_visit, c) ? LEAK_ROOM_NAMESPACE : why;
+}
+
 const char *leak_coop_lend(struct leak_coop *c, struct leak_lent *out)
 {
 	struct leak_room room;
-	const char *why;
+	const char *why = leak_room_look(&room, "", proc_memory_tid(c->pid));
 
 	*out = (struct leak_lent){ .space.pagemap = -1 };
-	if (is_reading_ahead(c->pid) || reads_directly(c->pid))
-		return "it must not be copied: the kernel may be writing into its memory "
-		       "(io_uring, aio, O_DIRECT)";
-	leak_space_wiped_free(&c->wiped);
-	if (leak_space_wiped(&c->wiped, c->pid) != 0)
-		return "its mappings cannot be read";
-	if (c->wiped.unfit)
-		return c->wiped.unfit;
-	why = leak_room_look(&room, "", proc_memory_tid(c->pid));
-	if (!why && threads_visit(c->pid, namespace_visit, c))
-		why = LEAK_ROOM_NAMESPACE;
+	if (!why)
+		why = copy_refuse(c);
 	if (why)
 		return why;
 	out->after = read_frozen_new(c->segment);

@@ -114,6 +114,8 @@ static int ask_put(struct read_coop *c, const struct read_coop_wish *w, uint32_t
 	if (rc == 0)
 		rc = word_put(c, AT(server), HT_COOP_THREAD);
 	if (rc == 0)
+		rc = word_put(c, AT(look), HT_COOP_UNSEEN);
+	if (rc == 0)
 		rc = read_header_put(c->segment, AT(until_ns), &until, sizeof(until));
 	return rc != 0 ? rc : word_put(c, offsetof(struct ht_header, coop_ask), w->ask);
 }
@@ -153,6 +155,24 @@ int read_coop_copy(struct read_coop *c, struct read_coop_copy *out)
 		read_at(s, AT(stack), &out->stack, sizeof(out->stack)) != 0)
 		return -EIO;
 	return read_at(s, AT(pointer), &out->pointer, sizeof(out->pointer));
+}
+
+uint32_t read_coop_look(struct read_coop *c, uint64_t *start, size_t *count)
+{
+	uint64_t n = 0;
+	uint32_t look;
+
+	*count = 0;
+	if (word_get(c, AT(look), &look) != 0)
+		return HT_COOP_BLIND;
+	if (look != HT_COOP_FIT)
+		return look;
+	if (read_at(c->segment, AT(data), &n, sizeof(n)) != 0 ||
+		n > HT_COOP_DATA / sizeof(*start) - 1 ||
+		read_at(c->segment, AT(data) + sizeof(n), start, n * sizeof(*start)) != 0)
+		return HT_COOP_BLIND;
+	*count = (size_t)n;
+	return look;
 }
 
 bool read_coop_waits(struct read_coop *c)

@@ -9,9 +9,10 @@ import os
 import random
 import re
 import subprocess
+import sys
 import time
 
-from proving import B, HEAPTOP, LIBRARY, check, check_equal, environment, need, run, run_cases, case, scratch, \
+from proving import B, HEAPTOP, LIBRARY, Skip, check, check_equal, environment, need, run, run_cases, case, scratch, \
     segments, target, wait_for
 from scanning import Waiting, zombies
 
@@ -83,6 +84,18 @@ def no_copies_left():
     wait_for(left, "no copy is left")
 
 
+def check_found(account, leaks):
+    """Against what the program says that it made."""
+    found = {}
+    for site in leaks["sites"]:
+        key = (site["stack"][0]["function"], site["class"]) if site["stack"] else ("?", site["class"])
+        found[key] = found.get(key, 0) + site["blocks"]
+    for line in account.splitlines():
+        name, blocks, _ = line.split()
+        right = BY_THREADS.get(name, name.split("_")[0])
+        check_equal(found.get((name, right)), int(blocks), "%s %s" % (right, name))
+
+
 @case("a viewer that may not trace walks down the ladder: every class at the end of a program")
 def at_end():
     done, leaks = scan(["--", target("leaks")])
@@ -91,14 +104,66 @@ def at_end():
                 "the scan")
     check(leaks["snapshots"] > 2, "%d copies" % leaks["snapshots"])
     check_equal(leaks["threads"] - leaks["threads_running"], 1, "threads whose registers are known")
-    found = {}
-    for site in leaks["sites"]:
-        key = (site["stack"][0]["function"], site["class"]) if site["stack"] else ("?", site["class"])
-        found[key] = found.get(key, 0) + site["blocks"]
-    for line in done.stdout.decode().splitlines():
-        name, blocks, _ = line.split()
-        right = BY_THREADS.get(name, name.split("_")[0])
-        check_equal(found.get((name, right)), int(blocks), "%s %s" % (right, name))
+    check_found(done.stdout.decode(), leaks)
+    no_copies_left()
+
+
+def as_nobody():
+    """How to run a command as a user without any rights, and with what variables."""
+    own = os.path.join(segments, "nobody")
+    if os.geteuid() != 0:
+        return [], {}
+    if not os.path.isdir(own):
+        os.mkdir(own)
+        os.chown(own, 65534, 65534)
+        os.chmod(segments, 0o755)
+    prefix = [need("setpriv"), "--reuid=65534", "--regid=65534", "--clear-groups"]
+    if run([*prefix, "test", "-x", HEAPTOP, "-a", "-r", LIBRARY]).returncode != 0:
+        raise Skip("another user cannot run " + HEAPTOP)
+    return prefix, {"HEAPTOP_DIR": own}
+
+
+def scan_as_nobody(*command):
+    prefix, more = as_nobody()
+    out = os.path.join(more.get("HEAPTOP_DIR", scratch), "leaks.json")
+    done = run([*prefix, HEAPTOP, "--leak-check", "--format", "json", "-o", out, *command], env=environment(**more))
+    check_equal(done.returncode, 0, "status (%s)" % done.stderr.decode())
+    leaks = leaks_in(out)
+    os.unlink(out)
+    return done, leaks
+
+
+@case("of a program that is not dumpable nothing can be seen in /proc but by itself: every class, all the same")
+def undumpable():
+    done, leaks = scan_as_nobody("--", target("leaks"), "", "undumpable")
+    check_equal((leaks["failed"], leaks["how"], leaks["unread_bytes"]), (None, LENT, 0), "the scan")
+    check_found(done.stdout.decode(), leaks)
+    no_copies_left()
+
+
+@case("one that is attached to stays as it was, and not dumpable")
+def undumpable_server():
+    prefix, more = as_nobody()
+    with Waiting(*prefix, *CALM, "undumpable", **more) as program:
+        masks, owner = signals(program.pid), os.stat("/proc/%d" % program.pid).st_uid
+        _, leaks = scan_as_nobody("-a", str(program.pid))
+        check_equal((leaks["failed"], leaks["how"]), (None, LENT), "the scan")
+        for kind in ("definite", "indirect", "possible"):
+            check_equal(leaks[kind]["blocks"], 0, kind)
+        wait_for(lambda: signals(program.pid) == masks, "its signals are as before")
+        check_equal(os.stat("/proc/%d" % program.pid).st_uid, owner, "whose it is")
+        check_equal(program.end(), (0, "0 cut short, 0 lost\n"), "the program's end")
+    no_copies_left()
+
+
+@case("where its library sees that it must not be copied, the line says why")
+def undumpable_unfit():
+    prefix, more = as_nobody()
+    opens = "import os, sys; os.pipe2(os.O_DIRECT); os.execv(sys.argv[1], sys.argv[1:])"
+    done = run([sys.executable, "-c", opens, *prefix, HEAPTOP, "--leak-check", "--", target("leaks"), "",
+                "undumpable"], env=environment(**more))
+    said = done.stdout.decode() + done.stderr.decode()
+    check("the kernel may be writing into its memory (io_uring, aio, O_DIRECT)" in said, said)
     no_copies_left()
 
 

@@ -6,6 +6,7 @@
  * by EINTR and how many requests were lost. Ends 0 if there were none.
  *
  * leak_server calm: those that allocate pause now and then, and so does who asks
+ * leak_server calm undumpable: the same, and not dumpable: prctl(2)
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -19,6 +20,7 @@
 #include <sys/eventfd.h>
 #include <sys/ipc.h>
 #include <sys/poll.h>
+#include <sys/prctl.h>
 #include <sys/select.h>
 #include <sys/sem.h>
 #include <sys/syscall.h>
@@ -165,6 +167,8 @@ int main(int argc, char **argv)
 	char c;
 
 	calm = argc > 1 && strcmp(argv[1], "calm") == 0;
+	if (argc > 2 && strcmp(argv[2], "undumpable") == 0)
+		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	sigemptyset(&set);
 	sigaddset(&set, SIGUSR2);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);

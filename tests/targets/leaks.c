@@ -8,6 +8,7 @@
  * leaks            ends by returning from main
  * leaks wait       says "ready" and waits for its input to end
  * leaks wait sandboxed   the same, under a seccomp filter that allows everything
+ * leaks "" undumpable    as "leaks", and not dumpable: prctl(2)
  * leaks vfork      the same of a vfork child, for which it waits; only some of the blocks
  * leaks _exit      ends by _exit(3); only some
  * leaks leader     its first thread ends, another one says "ready", waits, and ends it; only some
@@ -634,6 +635,8 @@ int main(int argc, char **argv)
 			left[i] = definite_in_main(100);
 	if (argc > 2 && strcmp(argv[2], "sandboxed") == 0)
 		sandbox_enter();
+	if (argc > 2 && strcmp(argv[2], "undumpable") == 0)
+		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	if (strcmp(how, "reaper") == 0)
 		prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	account_write();
