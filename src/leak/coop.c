@@ -440,11 +440,20 @@ static void lent_reset(struct leak_coop *c, struct leak_lent *lent)
 	lent->stop = (struct leak_stop){ 0 };
 }
 
+/* Of a thread that has ended nothing is told, nor does it make the copy. */
+static bool has_ended(const char *path)
+{
+	char text[4096];
+
+	return proc_slurp(path, text, sizeof(text)) <= 0 || strstr(text, "\nState:\tZ") ||
+	       strstr(text, "\nState:\tX");
+}
+
 static bool namespace_visit(void *ctx, pid_t tid, const char *path)
 {
 	const struct leak_coop *c = ctx;
 
-	return !leak_room_has_namespace(c->pid, tid);
+	return !leak_room_has_namespace(c->pid, tid) && !has_ended(path);
 }
 
 static bool has_threads(pid_t pid)

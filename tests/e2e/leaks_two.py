@@ -6,6 +6,8 @@ stand-in for the first, which holds the program as long as a test needs it, is c
 import glob
 import json
 import os
+import re
+import signal
 import subprocess
 import sys
 
@@ -114,6 +116,23 @@ def named():
                 check_equal(len(lines), 1, "lines of the message")
                 check(wants % held.pid in lines[0], lines[0])
         check_equal(program.end()[0], 0, "the program's end")
+
+
+def catches(pid, number):
+    with open("/proc/%d/status" % pid, encoding="ascii") as f:
+        return int(re.search(r"SigCgt:\t(\w+)", f.read()).group(1), 16) >> (number - 1) & 1
+
+
+@case("a report that is to end does not wait for another")
+def terminated():
+    with Waiting(target("leaks"), "wait") as program, Held(program.pid):
+        with subprocess.Popen([HEAPTOP, "--leak-check", "-a", str(program.pid)], env=environment(),
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as viewer:
+            wait_for(lambda: catches(viewer.pid, signal.SIGTERM), "it takes signals")
+            viewer.terminate()
+            err = viewer.communicate(60)[1]
+        check_equal(viewer.returncode, 125, "status")
+        check("no leak scan: it was ended before it was through" in err, err)
 
 
 @case("a scan by the program's library waits while another heaptop has that")
