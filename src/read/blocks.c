@@ -66,19 +66,22 @@ static bool owner_has(struct walk *w, uint32_t counter)
 	return counter < w->owners;
 }
 
-static void give_out(struct walk *w, uint64_t addr, const struct live_block *b)
+/* `out`: but for its place there is nothing in it yet. */
+static void give_out(
+	struct walk *w, uint64_t addr, const struct live_block *b, struct read_block *out)
 {
 	uint32_t counter = live_counter(b);
-	struct read_block out = {
-		.addr = addr, .size = b->size, .tick = b->tick, .rate = live_rate(b)
-	};
 
 	if (addr <= HT_KEY_CLAIMED || !owner_has(w, counter))
 		return;
-	out.site = ht_owner_site(w->owner[counter]);
-	out.slot = ht_owner_slot(w->owner[counter]);
-	out.counter = counter;
-	w->visit(w->ctx, &out);
+	out->addr = addr;
+	out->size = b->size;
+	out->tick = b->tick;
+	out->rate = live_rate(b);
+	out->site = ht_owner_site(w->owner[counter]);
+	out->slot = ht_owner_slot(w->owner[counter]);
+	out->counter = counter;
+	w->visit(w->ctx, out);
 	w->blocks++;
 }
 
@@ -122,6 +125,8 @@ static void visit_entry(
 	struct walk *w, const struct table *t, uint64_t index, const uint64_t *a, const uint64_t *b)
 {
 	struct live_block block;
+	uint64_t at = t->offset + index * sizeof(*a);
+	struct read_block out = { .at = { at, at }, .word = { a[0], a[0] } };
 
 	if ((a[0] & 7) != HT_ENTRY_BLOCK || a[0] != b[0])
 		return;
@@ -130,8 +135,10 @@ static void visit_entry(
 		if (t->is_second || a[1] != b[1] || (a[1] & 7) != HT_ENTRY_EXTENSION)
 			return;
 		block.size = a[1] >> HT_ENTRY_LONG_SHIFT;
+		out.at[1] = at + sizeof(*a);
+		out.word[1] = a[1];
 	}
-	give_out(w, address_of(t, index, a[0]), &block);
+	give_out(w, address_of(t, index, a[0]), &block, &out);
 }
 
 /* A hole has no blocks, whatever is said of it. Reading it would be no harm, but there are many. */
@@ -211,17 +218,22 @@ static bool is_committed(const struct walk *w, uint64_t offset, uint64_t bytes)
 	return false;
 }
 
-static void visit_slot(
-	struct walk *w, const struct ht_bucket *a, const struct ht_bucket *b, unsigned i)
+/* `at`: where in the file the bucket is. */
+static void visit_slot(struct walk *w, uint64_t at, const struct ht_bucket *a,
+	const struct ht_bucket *b, unsigned i)
 {
 	struct live_block block;
+	struct read_block out = { .at = { at + offsetof(struct ht_bucket, key[i]),
+					  at + offsetof(
+						       struct ht_bucket, payload[i].counter_tick) },
+		.word = { a->key[i], a->payload[i].counter_tick } };
 
 	if (a->key[i] <= HT_KEY_CLAIMED || a->key[i] != b->key[i] ||
 		a->payload[i].size_rate != b->payload[i].size_rate ||
 		a->payload[i].counter_tick != b->payload[i].counter_tick)
 		return;
 	levels_unpack(&a->payload[i], &block);
-	give_out(w, a->key[i], &block);
+	give_out(w, a->key[i], &block, &out);
 }
 
 static int buckets_walk(struct walk *w, uint64_t offset, uint32_t buckets)
@@ -235,7 +247,7 @@ static int buckets_walk(struct walk *w, uint64_t offset, uint32_t buckets)
 	rc = copy_twice(w, offset, bytes);
 	for (uint32_t i = 0; rc == 0 && i < buckets; i++)
 		for (unsigned slot = 0; slot < HT_BUCKET_SLOTS; slot++)
-			visit_slot(w, &a[i], &b[i], slot);
+			visit_slot(w, offset + i * sizeof(*a), &a[i], &b[i], slot);
 	return rc;
 }
 
@@ -446,6 +458,16 @@ ssize_t read_blocks_changed(const struct read_watch *watch, const struct read_ch
 	struct walk *w = walk_new(watch->segment, changes->visit, changes->ctx);
 
 	return w ? walk(w, changed_walk, &asked) : -ENOMEM;
+}
+
+bool read_block_stays(const struct read_segment *s, const struct read_block *b)
+{
+	uint64_t word;
+
+	for (unsigned i = 0; i < 2; i++)
+		if (read_at(s, b->at[i], &word, sizeof(word)) != 0 || word != b->word[i])
+			return false;
+	return true;
 }
 
 uint32_t read_birth(uint64_t tick)

@@ -196,9 +196,12 @@ struct read_block {
 	uint32_t slot; /* of the thread that allocated it; 0: not known. Below HT_SLOTS_MAX */
 	uint32_t counter; /* of that slot at that site; below read_counters of now */
 	uint32_t rate; /* it was sampled: poisson_weight's log2; 0: it stands for itself */
+	uint64_t at[2], word[2]; /* where in the segment it is noted, and how: read_block_stays */
 };
 ssize_t read_blocks(
 	struct read_segment *s, void (*visit)(void *ctx, const struct read_block *b), void *ctx);
+/* Whether a block that was just told is noted there as it was: so it was live all the while. */
+bool read_block_stays(const struct read_segment *s, const struct read_block *b);
 /* A tick as the live table has it, in 32 bits, and back: rounded down, after the first hours. */
 uint32_t read_birth(uint64_t tick);
 uint64_t read_birth_tick(uint32_t birth);

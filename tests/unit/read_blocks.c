@@ -111,6 +111,50 @@ TEST(blocks_of_all_kinds)
 	made_close(&full);
 }
 
+struct stay {
+	struct read_segment *segment;
+	struct segment *s;
+	uint64_t stayed, gone;
+};
+
+/* Takes each block out once it was told, and puts it back as of a later moment. */
+static void stay_look(void *ctx, const struct read_block *b)
+{
+	struct stay *stay = ctx;
+	struct live_block was, later, old[LIVE_MISSED_MAX];
+
+	stay->stayed += read_block_stays(stay->segment, b);
+	CHECK(live_remove(stay->s, b->addr, &was));
+	stay->gone += !read_block_stays(stay->segment, b);
+	later = was;
+	later.tick = was.tick + (1u << 20);
+	CHECK_INT(live_insert(stay->s, b->addr, &later, old), 0);
+	stay->gone += !read_block_stays(stay->segment, b);
+	CHECK(live_remove(stay->s, b->addr, &was));
+}
+
+TEST(a_block_stays_until_it_is_freed)
+{
+	char message[READ_MESSAGE_MAX];
+	struct made full;
+	struct stay stay = { .s = &full.s };
+	ssize_t blocks;
+
+	made_open_as(&full, SEGMENT_FULL, &fixture_identity);
+	kinds_make(&full.s);
+	CHECK(full.s.header->live_levels > 0);
+	stay.segment = read_open(full.path, message);
+	CHECK(stay.segment != NULL);
+	if (stay.segment) {
+		blocks = read_blocks(stay.segment, stay_look, &stay);
+		CHECK(blocks > 0);
+		CHECK_INT(stay.stayed, blocks);
+		CHECK_INT(stay.gone, 2 * blocks);
+	}
+	read_close(stay.segment);
+	made_close(&full);
+}
+
 /* A block whose slot is claimed and not written yet is none. */
 TEST(blocks_half_done)
 {
@@ -163,6 +207,7 @@ int main(void)
 	made_fill(&made);
 	RUN(blocks);
 	RUN(blocks_of_all_kinds);
+	RUN(a_block_stays_until_it_is_freed);
 	RUN(blocks_half_done);
 	RUN(reading_fills_no_holes);
 	made_close(&made);
