@@ -431,13 +431,14 @@ static void pin_draw(const struct ui *ui, unsigned i, int y)
 	const struct map_pin *pin = &ui->map.map->account.pin[i];
 	const struct snap_site *site = ui_site(ui, pin->site);
 	unsigned width = (unsigned)ui->layout.width;
-	const struct row_style style = ui_style(ui);
+	struct row_style style = ui_style(ui);
 	char text[64], name[COLUMN_TEXT_MAX] = "a call site that is not known yet";
 	char place[COLUMN_TEXT_MAX] = "", cut[COLUMN_TEXT_MAX], cost[UNITS_MAX], pages[UNITS_MAX];
 	char alone[UNITS_MAX], live[UNITS_MAX];
 	unsigned right = width >= 80 ? width / 4 : 0,
 		 room = width > 37 + right ? width - 37 - right : 0;
 
+	style.site_cells = room;
 	if (site) {
 		site_name(site, &style, name, sizeof(name));
 		site_place(site, &style, place, sizeof(place));

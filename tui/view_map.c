@@ -340,21 +340,32 @@ static bool is_running(const struct ui *ui)
 	return ui->shown && (ui->shown->state == SNAP_RUNNING || ui->shown->state == SNAP_STARTING);
 }
 
+/* How old what is shown is. */
+static uint64_t age_ns(const struct ui *ui, const struct map_account *a)
+{
+	uint64_t now = ui->current ? ui->current->now_realtime_ns : 0;
+
+	return now > a->read_realtime_ns ? now - a->read_realtime_ns : 0;
+}
+
 static void map_status(struct ui *ui, char *text, size_t cap)
 {
 	const struct map_account *a = ui->map.map ? &ui->map.map->account : NULL;
-	char bytes[UNITS_MAX], took[UNITS_MAX], every[UNITS_MAX];
+	char bytes[UNITS_MAX], took[UNITS_MAX], every[UNITS_MAX], age[UNITS_MAX];
 
 	if (!a || !a->known)
 		return;
-	if (a->note)
+	units_duration(age, age_ns(ui, a));
+	if (!is_running(ui))
+		snprintf(text, cap, "%s",
+			a->note ? a->note : "as it was last read, before the program ended");
+	else if (a->note && age_ns(ui, a) > a->again_ns)
+		snprintf(text, cap, "read %s ago   %s", age, a->note);
+	else if (a->note)
 		snprintf(text, cap, "%s", a->note);
-	else if (!is_running(ui))
-		snprintf(text, cap, "as it was last read, before the program ended");
 	else
-		snprintf(text, cap,
-			"malloc_trim could give back %s   read every %s from smaps, pagemap (%s)",
-			units_bytes(bytes, a->trim_bytes), units_duration(every, a->again_ns),
+		snprintf(text, cap, "malloc_trim could give back %s   read %s ago, every %s, in %s",
+			units_bytes(bytes, a->trim_bytes), age, units_duration(every, a->again_ns),
 			units_duration(took, a->took_ns));
 }
 

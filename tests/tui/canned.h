@@ -17,7 +17,8 @@
 #include "src/model/moments.h"
 #include "tui/tui.h"
 
-#define CANNED_S 1000000000ull
+#define CANNED_S	1000000000ull
+#define CANNED_START_NS 1700000000000000000ull /* when the program was started */
 
 struct canned {
 	struct cannedleaks leaks; /* the first: its functions get it for the whole */
@@ -198,6 +199,7 @@ static inline void canned_words(struct snapshot *s, const struct canned *c)
 	s->signal = c->state == SNAP_KILLED ? 11 : 0;
 	s->signal_name = c->state == SNAP_KILLED ? "SIGSEGV" : NULL;
 	s->uptime_ns = c->seconds * CANNED_S;
+	s->now_realtime_ns = CANNED_START_NS + s->uptime_ns;
 	s->tick_ns = CANNED_S;
 	s->viewer_cpu_percent = 0.3;
 	s->viewer_rss = 9 << 20;

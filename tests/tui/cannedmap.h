@@ -10,11 +10,12 @@
 #include <stdlib.h>
 #include "src/model/map.h"
 
-#define CANNEDMAP_BRK	 0x55d0a1c00000ull
-#define CANNEDMAP_PAGES	 6000u /* of the heap */
-#define CANNEDMAP_ARENA	 0x7f1200000000ull
-#define CANNEDMAP_LARGE	 0x7f3000000000ull
-#define CANNEDMAP_BLOCKS 40000u
+#define CANNEDMAP_BRK	  0x55d0a1c00000ull
+#define CANNEDMAP_PAGES	  6000u /* of the heap */
+#define CANNEDMAP_ARENA	  0x7f1200000000ull
+#define CANNEDMAP_LARGE	  0x7f3000000000ull
+#define CANNEDMAP_BLOCKS  40000u
+#define CANNEDMAP_READ_NS 1700000758000000000ull /* 3 seconds before the canned snapshot */
 
 /* Fills up to `bytes` bytes from *at on with blocks of a size, each `step` bytes from the last. */
 static inline void cannedmap_fill(struct map_block *block, size_t *count, uint64_t at, uint64_t end,
@@ -101,6 +102,7 @@ static inline struct map *cannedmap_new(void)
 		cannedmap_pages(m);
 		map_count(m, &in);
 		m->account.took_ns = 40000000;
+		m->account.read_realtime_ns = CANNEDMAP_READ_NS;
 		m->account.again_ns = 5000000000;
 	}
 	free(block);

@@ -56,7 +56,39 @@ TEST(rss_is_the_sum_of_its_parts)
 	CHECK_INT(sum, a->rss_bytes);
 	CHECK(paper_find(&p, "RSS 50.8M = live 7.2M + mmap'ed 10.0M") >= 0);
 	CHECK(paper_find(&p, "WHO PINS IT") >= 0);
-	CHECK(paper_find(&p, "session::Store::touch") >= 0);
+	CHECK(paper_find(&p, "…::Store::touch(…) ") >= 0);
+	paper_close(&p);
+}
+
+/* What is long is shortened where that says least: the function's name stays. */
+TEST(names_keep_their_ends)
+{
+	begin(30, 54);
+	CHECK(paper_find(&p, "…::touch(…)") >= 0);
+	paper_close(&p);
+	begin(30, 100);
+	CHECK(paper_find(&p, "session::Store::touch(…)") >= 0);
+	paper_close(&p);
+}
+
+static void age_set(uint64_t age_ns)
+{
+	p.ui.current->now_realtime_ns = CANNEDMAP_READ_NS + age_ns;
+	paper_draw(&p);
+}
+
+TEST(how_old_it_is_is_said)
+{
+	begin(30, 100);
+	age_set(3000000000);
+	CHECK(paper_find(&p, "read 3.0s ago, every 5.0s, in 40ms") >= 0);
+	age_set(83000000000);
+	CHECK(paper_find(&p, "read 1m23s ago, every 5.0s, in 40ms") >= 0);
+	p.ui.map.map->account.note = "something else";
+	paper_draw(&p);
+	CHECK(paper_find(&p, "read 1m23s ago   something else") >= 0);
+	age_set(4000000000);
+	CHECK(paper_find(&p, " something else") >= 0 && paper_find(&p, " ago ") < 0);
 	paper_close(&p);
 }
 
@@ -327,6 +359,8 @@ int main(void)
 {
 	RUN(panes_are_inside_at_every_size);
 	RUN(rss_is_the_sum_of_its_parts);
+	RUN(names_keep_their_ends);
+	RUN(how_old_it_is_is_said);
 	RUN(row_and_page_stay_what_they_are);
 	RUN(frozen_it_stays);
 	RUN(another_image_has_another_map);
