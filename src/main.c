@@ -186,6 +186,8 @@ static bool wait_until(struct run *r, uint64_t until_ns)
 			leaklook(r);
 		if (!forward_signal)
 			continue;
+		if (r->options->report)
+			run_memory_look_last(r);
 		if (!r->child.pid)
 			return false;
 		kill(r->child.pid, forward_signal);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "shm/layout.h"
+#include "src/allocator.h"
 #include "src/leak/blocks.h"
 #include "src/leak/glibc.h"
 #include "src/proc/proc.h"
@@ -20,9 +21,9 @@
 #include "src/util/clock.h"
 #include "src/util/yield.h"
 
-#define SHARE	      50u /* readings take 1/50 of the time at most */
+#define SHARE	      10u /* readings take 1/10 of a processor's time, but for the largest */
+#define EARLY	      16u /* who asks once a second is not to be told to come a second later */
 #define PAGEMAP_BATCH 8192u /* 64 KB at a time */
-#define CHUNK_SAMPLES 64u /* blocks whose heads are looked at */
 #define THREAD_BYTES  16384u /* glibc's struct pthread, at the end of a stack: some 2 KB */
 
 struct reading {
@@ -37,6 +38,8 @@ struct reading {
 	struct leak_space space;
 	uint64_t stack_bytes; /* of threads that did not ask for another size */
 	bool is_foreign; /* another allocator's library is mapped */
+	struct allocator allocator;
+	bool allocator_known; /* in.glibc need not be found out any more */
 	struct map_input in;
 	uint32_t sites;
 	int rc;
@@ -151,6 +154,8 @@ static void block_visit(void *ctx, const struct read_block *b)
 	struct leak_block block = { b->addr, b->size, b->site, 0 };
 	struct reading *r = ctx;
 
+	if (!r->allocator_known)
+		allocator_block(&r->allocator, b);
 	if (r->rc == 0 && b->site < r->sites)
 		r->rc = leak_blocks_add(&r->blocks, &block);
 }
@@ -188,6 +193,8 @@ static int blocks_read(struct reading *r, const char *path)
 		r->in.sampled = t.sample_most != 0;
 		r->in.live_bytes = t.live_bytes;
 		r->in.forked = read_identity(s, &id) != 0 || id.forked;
+		allocator_begin(
+			&r->allocator, &r->space, s, t.allocs > t.frees ? t.allocs - t.frees : 0);
 		n = r->in.sampled || r->in.forked ? 0 : read_blocks(s, block_visit, r);
 		rc = n < 0 ? (int)n : r->rc;
 	}
@@ -199,31 +206,13 @@ static int blocks_read(struct reading *r, const char *path)
 	return rc;
 }
 
-/* Whether the page of an address is in memory: reading it must bring none into being. */
-static bool is_there(const struct reading *r, uint64_t addr)
+/* An allocator stays what it is. Where its blocks cannot tell, the libraries must. */
+static void allocator_find(struct reading *r)
 {
-	uint64_t entry;
-
-	return r->space.pagemap >= 0 && proc_pagemap_read(r->space.pagemap, addr, &entry, 1) &&
-	       (entry & PROC_PAGE_PRESENT);
-}
-
-/* Whether blocks have glibc's chunks around them. Where memory may not be read, the libraries must
- * tell. */
-static bool is_glibc(struct reading *r)
-{
-	size_t step = r->in.blocks / CHUNK_SAMPLES + 1, looked = 0, chunks = 0;
-	uint64_t word;
-
-	for (size_t i = 0; i < r->in.blocks; i += step) {
-		const struct map_block *b = &r->in.block[i];
-
-		if (!is_there(r, b->addr - 8) || !leak_space_word(&r->space, b->addr - 8, &word))
-			continue; /* ended meanwhile, or not to be read */
-		looked++;
-		chunks += glibc_is_chunk(&r->space, b->addr, b->size);
-	}
-	return looked > 0 ? chunks * 10 >= looked * 9 : !r->is_foreign;
+	if (r->allocator_known)
+		return;
+	r->in.glibc = !r->is_foreign;
+	r->allocator_known = allocator_end(&r->allocator, &r->in.glibc) == ALLOCATOR_SURE;
 }
 
 /* ---- pieces ---- */
@@ -246,24 +235,28 @@ static uint64_t own_find(struct reading *r, const struct map_vma *v)
 {
 	uint64_t at = v->start, magic, self, bytes;
 
-	while (at < v->end && is_there(r, at) && leak_space_word(&r->space, at, &magic) &&
-		magic == HT_PRIVATE_MAGIC && leak_space_word(&r->space, at + 8, &self) &&
-		self == at && leak_space_word(&r->space, at + 16, &bytes) && bytes > 0 &&
-		bytes <= v->end - at && bytes % MAP_PAGE_BYTES == 0)
+	while (at < v->end && proc_pagemap_present(r->space.pagemap, at) &&
+		leak_space_word(&r->space, at, &magic) && magic == HT_PRIVATE_MAGIC &&
+		leak_space_word(&r->space, at + 8, &self) && self == at &&
+		leak_space_word(&r->space, at + 16, &bytes) && bytes > 0 && bytes <= v->end - at &&
+		bytes % MAP_PAGE_BYTES == 0)
 		at += bytes;
 	if (at > v->start)
 		piece_add(r, v->start, at, MAP_OWN, 0);
 	return at;
 }
 
+/* Heaps may have grown since the mappings were read. */
 static void heaps_find(struct reading *r, const struct map_vma *v)
 {
 	uint64_t at = (v->start + GLIBC_HEAP_BYTES - 1) & ~(GLIBC_HEAP_BYTES - 1);
 	struct glibc_heap heap;
 
 	for (; at >= v->start && at < v->end; at += GLIBC_HEAP_BYTES)
-		if (is_there(r, at) && glibc_heap_at(&r->space, at, v->end, &heap))
-			piece_add(r, at, heap.end, MAP_ARENA, heap.arena);
+		if (proc_pagemap_present(r->space.pagemap, at) &&
+			glibc_heap_at(&r->space, at, at + GLIBC_HEAP_BYTES, &heap))
+			piece_add(r, at, heap.end < v->end ? heap.end : v->end, MAP_ARENA,
+				heap.arena);
 }
 
 struct search {
@@ -401,14 +394,15 @@ static int reading_run(struct reading *r, const char *path, struct map **out)
 	int rc = vmas_read(r);
 
 	if (rc == 0)
-		rc = blocks_read(r, path);
-	if (rc == 0)
 		rc = leak_space_open(&r->space, r->pid);
 	if (rc != 0)
 		return rc;
 	leak_space_by_file(&r->space);
+	rc = blocks_read(r, path);
+	if (rc != 0)
+		return rc;
+	allocator_find(r);
 	r->stack_bytes = stack_limit(r->pid);
-	r->in.glibc = is_glibc(r);
 	pieces_find(r);
 	r->in.vma = r->vma;
 	r->in.vmas = r->vmas;
@@ -431,15 +425,17 @@ static struct map *map_empty(const char *why)
 	return m;
 }
 
-struct map *mapping_read(const char *path, pid_t pid)
+struct map *mapping_read(const char *path, pid_t pid, const struct map_account *before)
 {
 	struct reading r = { .pid = pid, .space = { .pagemap = -1 } };
-	uint64_t start = clock_monotonic_ns();
+	uint64_t start = clock_monotonic_ns(), cpu = clock_thread_cpu_ns();
 	struct map *m = NULL;
 	int rc;
 
 	if (pid == 0)
 		return map_empty("the process cannot be seen from here");
+	r.allocator_known = before && before->allocator_known;
+	r.in.glibc = r.allocator_known && before->glibc;
 	yield_begin();
 	rc = reading_run(&r, path, &m);
 	if (rc != 0) {
@@ -450,8 +446,10 @@ struct map *mapping_read(const char *path, pid_t pid)
 	}
 	if (m) {
 		note_make(&m->account);
+		m->account.allocator_known = m->account.known && r.allocator_known;
 		m->account.read_realtime_ns = clock_realtime_ns();
 		m->account.took_ns = clock_monotonic_ns() - start;
+		m->account.cpu_ns = clock_thread_cpu_ns() - cpu;
 	}
 	leak_space_close(&r.space);
 	leak_blocks_free(&r.blocks);
@@ -461,6 +459,15 @@ struct map *mapping_read(const char *path, pid_t pid)
 	free(r.smaps);
 	yield_end();
 	return m;
+}
+
+uint64_t mapping_every_ns(const struct map_account *a, uint64_t least_ns, uint64_t ago_ns)
+{
+	uint64_t every = a->cpu_ns * SHARE, soonest = ago_ns + a->cpu_ns;
+
+	every = every < least_ns ? least_ns : every;
+	every = every < MAPPING_MOST_NS ? every : MAPPING_MOST_NS;
+	return every < soonest ? soonest : every;
 }
 
 /* ---- in a thread ---- */
@@ -474,7 +481,8 @@ struct mapping {
 	pthread_t thread;
 	struct map *made; /* by the thread; ours once it was joined */
 	struct map *newest;
-	uint64_t due_ns;
+	uint64_t began_ns, due_ns;
+	uint64_t least_ns; /* from one to the next */
 };
 
 struct mapping *mapping_new(const char *path, pid_t pid, const void *owner)
@@ -486,6 +494,7 @@ struct mapping *mapping_new(const char *path, pid_t pid, const void *owner)
 	m->path = strdup(path);
 	m->pid = pid;
 	m->owner = owner;
+	m->least_ns = MAPPING_FIRST_NS;
 	m->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (m->path && m->fd >= 0)
 		return m;
@@ -517,7 +526,7 @@ static void *mapping_run(void *ctx)
 {
 	struct mapping *m = ctx;
 
-	m->made = mapping_read(m->path, m->pid);
+	m->made = mapping_read(m->path, m->pid, m->newest ? &m->newest->account : NULL);
 	if (m->made)
 		m->made->owner = m->owner;
 	eventfd_write(m->fd, 1);
@@ -532,6 +541,7 @@ void mapping_want(struct mapping *m)
 		return;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
+	m->began_ns = clock_monotonic_ns();
 	m->is_busy = pthread_create(&m->thread, NULL, mapping_run, m) == 0;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
@@ -559,7 +569,7 @@ static void newest_take(struct mapping *m, struct map *made)
 
 bool mapping_collect(struct mapping *m)
 {
-	uint64_t wait = MAPPING_EVERY_NS;
+	uint64_t every = m->least_ns;
 	eventfd_t count;
 
 	if (!m->is_busy || eventfd_read(m->fd, &count) != 0)
@@ -567,13 +577,14 @@ bool mapping_collect(struct mapping *m)
 	pthread_join(m->thread, NULL);
 	m->is_busy = false;
 	if (m->made) {
-		if (m->made->account.took_ns * SHARE > wait)
-			wait = m->made->account.took_ns * SHARE;
-		m->made->account.again_ns = wait;
+		every = mapping_every_ns(
+			&m->made->account, every, clock_monotonic_ns() - m->began_ns);
+		m->made->account.again_ns = every;
 		newest_take(m, m->made);
 	}
 	m->made = NULL;
-	m->due_ns = clock_monotonic_ns() + wait;
+	m->due_ns = m->began_ns + every - every / EARLY;
+	m->least_ns = m->least_ns * 2 < MAPPING_EVERY_NS ? m->least_ns * 2 : MAPPING_EVERY_NS;
 	return true;
 }
 

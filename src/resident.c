@@ -8,11 +8,12 @@
 #include "src/mapping.h"
 #include "src/util/clock.h"
 
-/* It is looked at so often, and 1/50 of the time at most; not at once, since there is nothing to
- * see yet. */
+/* It is looked at so often, or less (mapping_every_ns); not at once, since there is nothing to see
+ * yet. */
 #define EVERY_NS UINT64_C(1000000000)
 #define FIRST_NS UINT64_C(200000000)
-#define SHARE	 50u
+/* What somebody who ends a program waits for without asking why. */
+#define QUICK_NS UINT64_C(250000000)
 
 void resident_start(struct resident *r, uint64_t started_ns)
 {
@@ -32,16 +33,28 @@ static void resident_take(struct resident *r, const char *path, const struct map
 
 void resident_look(struct resident *r, const char *path, pid_t pid)
 {
-	uint64_t now = clock_monotonic_ns();
+	uint64_t now = clock_monotonic_ns(), every = EVERY_NS;
 	struct map *m;
 
 	if (now < r->due_ns)
 		return;
-	m = mapping_read(path, pid);
-	if (m)
+	m = mapping_read(path, pid, resident_last(r, path));
+	if (m) {
+		every = mapping_every_ns(&m->account, EVERY_NS, clock_monotonic_ns() - now);
 		resident_take(r, path, &m->account);
+	}
 	map_unref(m);
-	r->due_ns = now + EVERY_NS + SHARE * (clock_monotonic_ns() - now);
+	r->due_ns = now + every;
+}
+
+void resident_look_last(struct resident *r, const char *path, pid_t pid)
+{
+	const struct map_account *last = resident_last(r, path);
+
+	if (last && last->took_ns > QUICK_NS)
+		return;
+	r->due_ns = 0;
+	resident_look(r, path, pid);
 }
 
 const struct map_account *resident_last(const struct resident *r, const char *path)

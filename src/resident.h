@@ -20,6 +20,9 @@ struct resident {
 void resident_start(struct resident *r, uint64_t started_ns);
 /* Reads, if it is time: the image that has its segment at `path`. */
 void resident_look(struct resident *r, const char *path, pid_t pid);
+/* The same before its time, where that takes no longer than nobody would notice: the program is
+ * about to end. */
+void resident_look_last(struct resident *r, const char *path, pid_t pid);
 /* The last reading if it is of that image: sites of another mean nothing there. Or NULL. */
 const struct map_account *resident_last(const struct resident *r, const char *path);
 void resident_free(struct resident *r);

@@ -298,6 +298,13 @@ void run_memory_look(struct run *r)
 	resident_look(&r->resident, session_path(s), session_pid(s));
 }
 
+void run_memory_look_last(struct run *r)
+{
+	struct session *s = watch_session(r->watch);
+
+	resident_look_last(&r->resident, session_path(s), session_pid(s));
+}
+
 const struct map_account *run_memory(const struct run *r)
 {
 	const struct session *s = watch_session(run_shown(r));

@@ -60,6 +60,8 @@ struct leak_wish run_leak_wish(const struct run *r, pid_t pid);
 struct map *run_map(struct run *r);
 /* For reports: reads now and then what resident memory is, since it cannot be told at the end. */
 void run_memory_look(struct run *r);
+/* The same now: the program is about to be told to end, or we are. */
+void run_memory_look_last(struct run *r);
 /* The last reading, or NULL. */
 const struct map_account *run_memory(const struct run *r);
 /* The last snapshot, with all names and children. */

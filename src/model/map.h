@@ -141,6 +141,7 @@ struct map_account {
 	/* What is free cannot be told from the rest; sampled: live is an estimate. */
 	bool sampled, forked;
 	bool glibc;
+	bool allocator_known; /* that is right of all readings of the process; else it is likely */
 	uint64_t rss_bytes, swap_bytes;
 	uint64_t part[MAP_PARTS];
 	uint64_t live_bytes; /* all live blocks, in memory or not */
@@ -150,7 +151,8 @@ struct map_account {
 	struct map_pin pin[MAP_PINS];
 	unsigned pins;
 	uint64_t read_realtime_ns, took_ns;
-	uint64_t again_ns; /* the next reading comes so much later; 0: not known */
+	uint64_t cpu_ns; /* what the reading took of a processor's time */
+	uint64_t again_ns; /* from its beginning to the next one's; 0: not known */
 };
 
 struct map {

@@ -80,6 +80,9 @@ bool proc_pagemap_read(int fd, uint64_t addr, uint64_t *entries, size_t pages);
  */
 int proc_pagemap_seek(
 	int fd, uint64_t addr, uint64_t end, size_t most, uint64_t *found, size_t *pages);
+/* Whether the page of an address is in memory, and known to be: reading it brings none into being.
+ * Not with an `fd` below 0. */
+bool proc_pagemap_present(int fd, uint64_t addr);
 
 /*
  * Reads stat and status, and smaps_rollup when `with_pss` (otherwise have_pss is false). 0, -ESRCH

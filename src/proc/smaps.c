@@ -180,3 +180,10 @@ int proc_pagemap_seek(
 	*pages = (size_t)((region.end - region.start) / PROC_PAGE_BYTES);
 	return 1;
 }
+
+bool proc_pagemap_present(int fd, uint64_t addr)
+{
+	uint64_t entry;
+
+	return fd >= 0 && proc_pagemap_read(fd, addr, &entry, 1) && (entry & PROC_PAGE_PRESENT);
+}

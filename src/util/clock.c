@@ -29,6 +29,11 @@ uint64_t clock_process_cpu_ns(void)
 	return clock_read(CLOCK_PROCESS_CPUTIME_ID);
 }
 
+uint64_t clock_thread_cpu_ns(void)
+{
+	return clock_read(CLOCK_THREAD_CPUTIME_ID);
+}
+
 char *clock_iso8601(char buf[32], uint64_t realtime_ns)
 {
 	time_t seconds = (time_t)(realtime_ns / NS_PER_S);

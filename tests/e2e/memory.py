@@ -7,6 +7,7 @@ is about what it then does."""
 import json
 import os
 import re
+import signal
 import subprocess
 
 from proving import (HEAPTOP, LIBRARY, case, check, check_equal, environment, frames_of, kill_hard,
@@ -142,6 +143,20 @@ def _():
         near(m["live_bytes"] + m["mapped_bytes"], 12500 * 48 + 2000 * 200 + (12 << 20), 0.1, "live")
 
 
+@case("memory_of_a_busy_program")
+def _():
+    """Blocks that are gone by the time that their heads are looked at tell nothing of whose they were."""
+    with Program([target("churning")]) as program:
+        for _ in range(5):
+            m = program.frame()["memory"]
+            check(m["glibc"] and m["note"] is None, "glibc's: %s" % m)
+            check(m["slack_bytes"] > 0, "slack %s" % m)
+    if os.path.exists(JEMALLOC):
+        with Program([target("churning")], preload=LIBRARY + " " + JEMALLOC) as program:
+            m = program.frame()["memory"]
+            check(not m["glibc"] and "not glibc" in m["note"], "jemalloc's: %s" % m)
+
+
 @case("memory_when_sampled")
 def _():
     with Program([target("fragmented")], HEAPTOP_SAMPLE="64K") as program:
@@ -171,6 +186,19 @@ def _():
     # The shell was seen, what it became was not: nobody is told the one's for the other's.
     _, rep = report(["sh", "-c", "sleep 0.6; exec /bin/true"])
     check_equal(rep["memory"], None, "memory of another image")
+
+
+@case("memory_in_a_report_of_what_was_told_to_end_is_of_then")
+def _():
+    out = os.path.join(scratch, "ended.json")
+    with subprocess.Popen([HEAPTOP, "--report", "--format", "json", "-o", out, "--", target("fragmented")],
+                          env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as heaptop:
+        check_equal(heaptop.stdout.readline(), "ready\n", "first line")
+        heaptop.terminate()
+        check_equal(heaptop.wait(60), 128 + signal.SIGTERM, "status")
+    with open(out, encoding="utf-8") as f:
+        rep = json.load(f)
+    check_equal(rep["memory"]["all_live_bytes"], rep["totals"]["live_bytes"], "live at the end")
 
 
 def screen(pid, text, size="100x30"):

@@ -15,7 +15,7 @@ static int image; /* stands for one */
 
 static void check_why(pid_t pid, const char *why)
 {
-	struct map *m = mapping_read(NOWHERE, pid);
+	struct map *m = mapping_read(NOWHERE, pid, NULL);
 
 	CHECK(m != NULL && !m->account.known && m->rows == 0);
 	CHECK(m && m->account.why && strstr(m->account.why, why));
@@ -51,10 +51,25 @@ TEST(a_reading_is_handed_over_once)
 	CHECK(mapping_collect(m));
 	CHECK(!mapping_collect(m));
 	CHECK(mapping_newest(m) && mapping_newest(m)->owner == &image);
-	CHECK(mapping_newest(m)->account.again_ns >= MAPPING_EVERY_NS);
+	CHECK(mapping_newest(m)->account.again_ns >= MAPPING_FIRST_NS);
+	CHECK(mapping_newest(m)->account.again_ns < MAPPING_EVERY_NS);
 	mapping_want(m); /* not so soon */
 	CHECK_INT(poll(&p, 1, 0), 0);
 	mapping_free(m);
+}
+
+TEST(what_takes_long_is_read_less_often_but_read)
+{
+	const uint64_t s = 1000000000;
+	struct map_account a = { .cpu_ns = s / 100, .took_ns = 3 * s };
+
+	CHECK_INT(mapping_every_ns(&a, s, 0), s); /* the machine was busy, not we */
+	CHECK_INT(mapping_every_ns(&a, 5 * s, 0), 5 * s);
+	a.cpu_ns = s / 2;
+	CHECK_INT(mapping_every_ns(&a, s, s), 5 * s);
+	a.cpu_ns = 8 * s;
+	CHECK_INT(mapping_every_ns(&a, s, 0), MAPPING_MOST_NS);
+	CHECK_INT(mapping_every_ns(&a, s, 9 * s), 17 * s); /* half of the time at most */
 }
 
 TEST(it_can_be_left_while_it_reads)
@@ -72,6 +87,7 @@ int main(void)
 {
 	RUN(what_cannot_be_had_says_why);
 	RUN(a_reading_is_handed_over_once);
+	RUN(what_takes_long_is_read_less_often_but_read);
 	RUN(it_can_be_left_while_it_reads);
 	return check_end();
 }

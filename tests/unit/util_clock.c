@@ -22,6 +22,7 @@ TEST(clocks)
 	bracketed(CLOCK_MONOTONIC, clock_monotonic_ns);
 	bracketed(CLOCK_REALTIME, clock_realtime_ns);
 	bracketed(CLOCK_PROCESS_CPUTIME_ID, clock_process_cpu_ns);
+	bracketed(CLOCK_THREAD_CPUTIME_ID, clock_thread_cpu_ns);
 }
 
 TEST(dates)
