@@ -18,7 +18,7 @@ import shutil
 import sys
 
 from rows import SOAK, fault_target, row, run_rows
-from proving import B, HEAPTOP, Failure, check, listing, scratch, segment_files, segments, wait_for
+from proving import B, HEAPTOP, Failure, check, listing, run, scratch, segment_files, segments, wait_for
 from driving import TIMEOUT_S, run_to_end
 from real_programs import WORK, command, variables
 from servers import PROGRAMS
@@ -188,10 +188,14 @@ def counts_same(program):
     check(reported or program.argv[0] == "env", "nothing was recorded")
 
 
-def segments_gone():
+def segments_gone(program):
     """All removed theirs, or heaptop did; daemons may end later than what was run."""
+    def gone():
+        if program.leaves:
+            run([HEAPTOP, "--clean"])
+        return not os.listdir(segments)
     try:
-        wait_for(lambda: not os.listdir(segments), "")
+        wait_for(gone, "")
     except Failure as why:
         left = listing()
         for path in segment_files():
@@ -207,7 +211,7 @@ def row_of(number, name, program):
         same(plain, once(program, UNDER_HEAPTOP))
         if not program.uncounted:
             counts_same(program)
-        segments_gone()
+        segments_gone(program)
 
 
 for index, (title, listed) in enumerate(PROGRAMS.items(), 1):

@@ -21,7 +21,7 @@ class Program(NamedTuple):
     answer. `varies`: patterns in output, answer and descriptors that differ between any two runs, and
     files that do (both as regular expressions). `loose`: why threads and descriptors come and go in it.
     `fast`: run by make check, too. `terminal`: it runs on one. `user`: whom root is to run it as.
-    `uncounted`: why the other recorder's counts are others."""
+    `uncounted`: why the other recorder's counts are others. `leaves`: why segments stay at its end."""
     argv: list
     stdin: Optional[str] = None
     needs: tuple = ()
@@ -33,6 +33,7 @@ class Program(NamedTuple):
     terminal: bool = False
     user: str = ""
     uncounted: str = ""
+    leaves: str = ""
 
 
 HELLO_C = "#include <stdio.h>\nint main(void)\n{\n\tputs(\"hello\");\n\treturn 3;\n}\n"

@@ -11,7 +11,7 @@ TEST_EXTRA += $(FAULT_TARGETS) $(FAULT_PLUGINS)
 $(B)/tests/faults/targets/%: tests/faults/targets/%.c $(FAULT_HEADERS) Makefile
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
-	$(Q)$(CC) -I. -D_GNU_SOURCE $(TARGET_CFLAGS) -o $@ $< -lpthread -ldl -lm
+	$(Q)$(CC) -I. -D_GNU_SOURCE $(TARGET_CFLAGS) -o $@ $< -lpthread -ldl -lm -lutil
 
 $(B)/tests/faults/targets/%: tests/faults/targets/%.cc $(FAULT_HEADERS) Makefile
 	$(call say,CXX,$<)

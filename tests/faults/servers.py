@@ -273,7 +273,8 @@ SERVERS = {
                     needs=("Xvfb", "xdpyinfo"), drive=serving("Xvfb", "display", windows_asked)),
     "tmux": Program(["tmux", "-S", "socket", "-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "24",
                      "printf 'in tmux\\n'; mkfifo end; echo done > made; read x <end"], fast=True, drive=tmux_asked,
-                    loose="its server and client come to their ends at once"),
+                    loose="its server and client come to their ends at once",
+                    leaves="its server, left alone by then, has forked what went on by exec as a setgid helper"),
     "sshd and ssh": Program(["sh", "-c", SSH], needs=("ssh", "sshd"), varies=(
         r"(?m)^Connection .*\n", r"^\.ssh/", r"key", HUNG_UP)),
 }
