@@ -332,19 +332,12 @@ static void screen_output_resize(void *ctx, int rows, int cols)
 	ioctl(r->child.pty, TIOCSWINSZ, &size);
 }
 
-/* heaptop-snapshot-PID-N.txt, the first N that is free, in the current directory. */
 static int screen_save(void *ctx, const struct tui_shown *shown, char *msg, size_t cap)
 {
 	struct run *r = ctx;
-	char path[64];
-	int fd = -1, rc = -EEXIST;
+	char path[OUTFILE_NAME_MAX];
+	int fd = outfile_name(path, shown->rows->pid), rc = fd < 0 ? fd : 0;
 
-	for (int n = 1; fd < 0 && n < 10000 && rc == -EEXIST; n++) {
-		snprintf(
-			path, sizeof(path), "heaptop-snapshot-%d-%d.txt", (int)shown->rows->pid, n);
-		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-		rc = fd < 0 ? -errno : 0;
-	}
 	if (rc == 0 && shown_put(fd, shown, shownleaks_last(r), r->options) != 0)
 		rc = -EIO;
 	if (fd >= 0)

@@ -54,3 +54,15 @@ int outfile_put(int fd, struct strbuf *text, const struct options *o)
 		failed(o, strerror(-rc));
 	return rc;
 }
+
+int outfile_name(char path[OUTFILE_NAME_MAX], uint64_t pid)
+{
+	int fd = -1;
+
+	errno = EEXIST;
+	for (int n = 1; fd < 0 && n < 10000 && errno == EEXIST; n++) {
+		snprintf(path, OUTFILE_NAME_MAX, "heaptop-snapshot-%d-%d.txt", (int)pid, n);
+		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+	}
+	return fd < 0 ? -errno : fd;
+}

@@ -6,6 +6,7 @@
 #include "src/leak/heap.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -200,4 +201,12 @@ out:
 	leak_graph_join(g, h.part, h.pieces, store, LEAK_READERS_MAX);
 	free(h.piece);
 	free(h.part);
+}
+
+unsigned leak_heap_readers(bool runs)
+{
+	cpu_set_t set;
+	int n = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
+
+	return n > 1 && runs ? (unsigned)n - 1 : (unsigned)n;
 }

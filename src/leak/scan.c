@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,18 +91,6 @@ static int table_read(struct scan *s, struct read_frozen *frozen)
 	return n < 0 ? (int)n : s->rc;
 }
 
-/* As many as there are processors for us; while the program goes on, one of these is its own. What
- * the library reads for us comes to one. */
-static unsigned readers_count(const struct scan *s)
-{
-	cpu_set_t set;
-	int n = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
-
-	if (s->out->lent)
-		return 1;
-	return n > 1 && s->out->copied ? (unsigned)n - 1 : (unsigned)n;
-}
-
 /* Whether it has blocks that are in no table: a forked child those of its parent. */
 static bool has_unknown(const struct scan *s)
 {
@@ -129,7 +116,8 @@ static int memory_read(struct scan *s)
 	s->graph.heuristics = s->wish->heuristics;
 	leak_space_still(&s->space);
 	leak_roots_scan(&roots, &s->space, &s->stop, &s->graph);
-	leak_heap_scan(&s->space, &s->graph, readers_count(s));
+	/* What the library reads for us comes to one. */
+	leak_heap_scan(&s->space, &s->graph, s->out->lent ? 1 : leak_heap_readers(s->out->copied));
 	if (is_cancelled(s))
 		return -ECANCELED;
 	memory = leak_heads_memory(&heads, &s->space);
