@@ -146,6 +146,7 @@ def undumpable():
 def undumpable_server():
     prefix, more = as_nobody()
     with Waiting(*prefix, *CALM, "undumpable", **more) as program:
+        wait_for(lambda: not signals(program.pid)[-1].startswith("f"), "no thread has all signals blocked")
         masks, owner = signals(program.pid), os.stat("/proc/%d" % program.pid).st_uid
         _, leaks = scan_as_nobody("-a", str(program.pid))
         check_equal((leaks["failed"], leaks["how"]), (None, LENT), "the scan")
