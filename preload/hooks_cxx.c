@@ -7,20 +7,20 @@
  * Where libstdc++ was loaded later with dlopen there is no next definition in our scope; then
  * malloc serves, and the C++ runtime is looked up only to throw.
  *
- * The next definitions are found when recording starts: dlsym takes the loader's lock, and a thread
- * that waited for it in its first delete would hang a library's constructor that waits for the
- * thread.
+ * The next definitions are found when recording starts: finding one takes the loader's lock, and a
+ * thread that waited for it in its first delete would hang a library's constructor that waits for
+ * the thread.
  */
 #include "preload/hooks_cxx.h"
 
 #include <dlfcn.h>
-#include <link.h>
 #include <stdlib.h>
 
 #include "preload/next.h"
 #include "preload/record.h"
 #include "preload/sample.h"
 #include "preload/state.h"
+#include "preload/symbols.h"
 
 #define HOOK __attribute__((visibility("default")))
 
@@ -69,8 +69,8 @@ static void *runtime_symbol(const char *symbol)
 }
 
 /*
- * The next definition of a hook; `missing` remembers that there is none, since dlsym's failure
- * allocates. Pointers to all of them are in one section, which the linker makes a table.
+ * The next definition of a hook; `missing` remembers that there is none. Pointers to all of them
+ * are in one section, which the linker makes a table.
  */
 struct next_cxx {
 	const char *symbol;
@@ -88,7 +88,7 @@ static void *find(struct next_cxx *n)
 {
 	if (n->function || n->missing || !next_available())
 		return n->function;
-	n->function = next_symbol(n->symbol);
+	n->function = symbols_next(n->symbol);
 	n->missing = !n->function;
 	return n->function;
 }
@@ -106,35 +106,12 @@ static struct {
 /* The next operators do nothing but ask the next allocator, so we may do that ourselves. */
 static bool direct;
 
-/* musl's loader, to which children of a launch may bring us, has none, and ends the program for it.
- */
-int dladdr1(const void *address, Dl_info *info, void **extra, int flags) __attribute__((weak));
-
-/*
- * An executable at a fixed address that takes the address of a function has an entry of its own for
- * it, which only jumps to the definition: its symbol has a value, but no section.
- */
-static bool is_jump(const void *p)
+/* The program's first definition of `symbol`, unless it is `ours`. */
+static void *find_front(const char *symbol, const void *ours)
 {
-	Dl_info info;
-	void *found = NULL;
-	const ElfW(Sym) * symbol;
+	void *p = symbols_first(symbol);
 
-	if (!dladdr1 || !dladdr1(p, &info, &found, RTLD_DL_SYMENT) || !found)
-		return false;
-	symbol = found;
-	return symbol->st_shndx == SHN_UNDEF;
-}
-
-/*
- * The program's first definition of `symbol`, unless it is `ours`. RTLD_DEFAULT would not tell: it
- * looks into a library linked with -Bsymbolic first, and that we are.
- */
-static void *find_front(void *program, const char *symbol, const void *ours)
-{
-	void *p = program ? dlsym(program, symbol) : NULL;
-
-	return !p || p == ours || is_jump(p) ? NULL : p;
+	return p == ours ? NULL : p;
 }
 
 /* Whether a definition is the C++ runtime's own, which is known to ask malloc and free. */
@@ -157,27 +134,25 @@ static bool is_runtimes(const void *function)
  * program's own that the runtime's would call in turn (new[] calls new), no malloc before ours, and
  * the runtime's operators next.
  */
-static bool nothing_between(void *program)
+static bool nothing_between(void)
 {
 	if (front.malloc || front.aligned_alloc || front.free)
 		return false;
 	for (struct next_cxx **n = __start_next_cxx; n < __stop_next_cxx; n++)
-		if (!is_runtimes((*n)->function) || find_front(program, (*n)->symbol, (*n)->hook))
+		if (!is_runtimes((*n)->function) || find_front((*n)->symbol, (*n)->hook))
 			return false;
 	return true;
 }
 
 void hooks_cxx_find(void)
 {
-	void *program = dlopen(NULL, RTLD_LAZY);
-
-	front.malloc = (void *(*)(size_t))find_front(program, "malloc", (void *)malloc);
-	front.aligned_alloc = (void *(*)(size_t, size_t))find_front(
-		program, "aligned_alloc", (void *)aligned_alloc);
-	front.free = (void (*)(void *))find_front(program, "free", (void *)free);
+	front.malloc = (void *(*)(size_t))find_front("malloc", (void *)malloc);
+	front.aligned_alloc =
+		(void *(*)(size_t, size_t))find_front("aligned_alloc", (void *)aligned_alloc);
+	front.free = (void (*)(void *))find_front("free", (void *)free);
 	for (struct next_cxx **n = __start_next_cxx; n < __stop_next_cxx; n++)
 		find(*n);
-	direct = program && nothing_between(program);
+	direct = nothing_between();
 }
 
 bool hooks_cxx_has_front(void)

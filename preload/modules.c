@@ -5,12 +5,12 @@
  */
 #include "preload/modules.h"
 
-#include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
+#include <stdlib.h>
 
-#include "preload/next.h"
 #include "preload/state.h"
+#include "preload/symbols.h"
 #include "shm/module.h"
 
 /* Generations: no free of the loader's has come; counting; no numbers left (guards.h means
@@ -159,25 +159,25 @@ static const struct module_range *find_pinned(uint64_t pc)
 }
 
 /*
- * A function that is the loader's in every glibc tells where the loader is. That its frees come to
- * us is known when one has: a file that cannot be there is not opened, and its name is freed.
+ * A function that is the loader's in every glibc tells where the loader is. Its frees come to us if
+ * the program's first free is ours: that is the one that it looks up, once libc is there.
  */
 static void watch_loader(void)
 {
 	const struct module_range *r =
-		find_pinned((uint64_t)(uintptr_t)dlsym(RTLD_DEFAULT, "__tls_get_addr"));
+		find_pinned((uint64_t)(uintptr_t)symbols_first("__tls_get_addr"));
 
 	if (!r)
 		return;
 	modules_loader.start = r->start;
 	modules_loader.bytes = r->end - r->start;
-	dlopen("/dev/null/none", RTLD_LAZY);
+	if (symbols_first("free") == (void *)free)
+		modules_unloaded();
 }
 
 void modules_start(void)
 {
-	find_object =
-		(int (*)(void *, struct found_object *))dlsym(RTLD_DEFAULT, "_dl_find_object");
+	find_object = (int (*)(void *, struct found_object *))symbols_first("_dl_find_object");
 	dl_iterate_phdr(add_pinned, NULL);
 	sort_pinned();
 	watch_loader();

@@ -23,7 +23,7 @@
 
 #include "shm/atomic.h"
 
-/* Lists the objects loaded so far, and tries out whether the loader's frees come to us. Once,
+/* Lists the objects loaded so far, and finds out whether the loader's frees come to us. Once,
  * before the first modules_find. */
 void modules_start(void);
 

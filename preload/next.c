@@ -5,9 +5,9 @@
  */
 #include "preload/next.h"
 
-#include <dlfcn.h>
 #include <sys/mman.h>
 
+#include "preload/symbols.h"
 #include "shm/atomic.h"
 
 struct next next;
@@ -67,16 +67,6 @@ void next_arena_copy(void *to, const void *p, size_t size)
 		((char *)to)[i] = from[i];
 }
 
-/* Not inlined and with work after the call: dlsym(RTLD_NEXT) looks at its return address to tell
- * whose next is meant, so it must never be a tail call. */
-__attribute__((noinline)) void *next_symbol(const char *symbol)
-{
-	void *p = dlsym(RTLD_NEXT, symbol);
-
-	__asm__ volatile("" : "+r"(p) : : "memory");
-	return p;
-}
-
 struct wanted {
 	const char *symbol;
 	void **where;
@@ -104,7 +94,7 @@ static void find_all(void)
 	};
 
 	for (unsigned i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
-		*wanted[i].where = next_symbol(wanted[i].symbol);
+		*wanted[i].where = symbols_next(wanted[i].symbol);
 }
 
 bool next_find(void)
@@ -115,8 +105,7 @@ bool next_find(void)
 		return true;
 	if (self_relocated != next_arena)
 		return false;
-	/* One thread at a time; it may come back here through dlsym, and is served from the arena.
-	 */
+	/* One thread at a time; what it calls may come back here, and is served from the arena. */
 	if (!ht_cas_acquire_32(&finding, &idle, 1))
 		return next_mode != NEXT_UNKNOWN;
 	find_all();

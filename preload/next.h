@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The allocator behind us: whatever comes next in the symbol search order, be it libc's or a
- * preloaded jemalloc, tcmalloc or mimalloc. Until it is found (dlsym itself may allocate) requests
- * are served from a bootstrap arena, whose blocks are recognised for ever after. Any thread.
+ * preloaded jemalloc, tcmalloc or mimalloc. Until it is found (before this library is relocated, or
+ * while another thread looks) requests are served from a bootstrap arena, whose blocks are
+ * recognised for ever after. Any thread.
  */
 #ifndef PRELOAD_NEXT_H
 #define PRELOAD_NEXT_H
@@ -51,8 +52,6 @@ extern uint8_t next_mode __attribute__((visibility("hidden"))); /* enum next_mod
  * been relocated: serve the request from the arena.
  */
 bool next_find(void);
-/* A later definition of `symbol`, or NULL. */
-void *next_symbol(const char *symbol);
 
 /* Zeroed memory aligned to `align` (a power of two); NULL when the arena is used up. */
 void *next_arena_alloc(size_t size, size_t align);
@@ -64,8 +63,7 @@ size_t next_arena_size(const void *p);
 void next_arena_copy(void *to, const void *p, size_t size);
 
 extern char next_arena[] __attribute__((visibility("hidden")));
-#define NEXT_ARENA_BYTES                                                                           \
-	(1u << 20) /* bss: untouched pages cost nothing; dlsym needs some hundred */
+#define NEXT_ARENA_BYTES (1u << 20) /* bss: untouched pages cost nothing */
 
 static inline bool next_is_arena(const void *p)
 {

@@ -6,7 +6,6 @@
  */
 #include "preload/state.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -22,6 +21,7 @@
 #include "preload/next.h"
 #include "preload/recorder.h"
 #include "preload/sample.h"
+#include "preload/symbols.h"
 #include "preload/unwind.h"
 
 enum phase { PHASE_NEW, PHASE_STARTING, PHASE_ON, PHASE_OFF };
@@ -55,7 +55,7 @@ static struct own *own_page(void)
 /* glibc 2.32's word for it: what its own malloc goes by. */
 static const char *single_threaded(void)
 {
-	const char *flag = dlsym(RTLD_DEFAULT, "__libc_single_threaded");
+	const char *flag = symbols_first("__libc_single_threaded");
 
 	return flag ? flag : state_segment.single_threaded;
 }
@@ -69,13 +69,13 @@ static bool lies_in(const struct module_range *r, const void *p)
  * 2.34 a program could put another one behind the same names. */
 static bool allocator_is_glibc(void)
 {
-	void *libc = dlsym(RTLD_DEFAULT, "gnu_get_libc_version");
+	void *libc = symbols_first("gnu_get_libc_version");
 	const void *all[] = { (void *)next.malloc, (void *)next.calloc, (void *)next.realloc,
 		(void *)next.posix_memalign, (void *)next.aligned_alloc, (void *)next.memalign,
 		(void *)next.reallocarray, (void *)next.valloc, (void *)next.pvalloc };
 	struct module_range r;
 
-	if (!libc || dlsym(RTLD_DEFAULT, "__malloc_hook"))
+	if (!libc || symbols_first("__malloc_hook"))
 		return false;
 	modules_find((uint64_t)(uintptr_t)libc, &r);
 	for (unsigned i = 0; i < sizeof(all) / sizeof(all[0]); i++)
@@ -87,12 +87,12 @@ static bool allocator_is_glibc(void)
 /* Whether operator new is the C++ runtime's, which hands out blocks of malloc; or there is none. */
 static bool new_is_runtimes(void)
 {
-	const void *p = next_symbol("_Znwm"), *runtime;
+	const void *p = symbols_next("_Znwm"), *runtime;
 	struct module_range r;
 
 	if (!p)
 		return true;
-	runtime = dlsym(RTLD_DEFAULT, "__cxa_allocate_exception");
+	runtime = symbols_first("__cxa_allocate_exception");
 	modules_find((uint64_t)(uintptr_t)p, &r);
 	return lies_in(&r, runtime);
 }
@@ -178,15 +178,11 @@ static bool start(void)
 
 	if (!attach_possible() || !ht_cas_acquire_32(&phase, &fresh, PHASE_STARTING))
 		return false;
-	/* dlopen and dlsym allocate: passed through, and not counted as the program's. */
+	/* The reference unwinder is opened, which allocates: not counted as the program's. */
 	state_thread.busy = (uintptr_t)__builtin_frame_address(0);
 	state_thread.unwinding = 1;
 	hooks_cxx_find();
 	rc = prepare(&own);
-	/* What we asked for in vain is not the program's error. A call that succeeds takes
-	 * it back; dlerror would translate it, under a lock of libc's that this thread may
-	 * be holding. */
-	(void)dlsym(RTLD_DEFAULT, "free");
 	state_thread.unwinding = 0;
 	if (rc == 0) {
 		own->on = sample_start() || unwind_checks() ? OWN_LONG : OWN_SHORT;

@@ -112,7 +112,7 @@ static void redirect_calls(void *lib)
 	}
 }
 
-bool unwind_libunwind_load(void)
+static bool load(void)
 {
 	/* DEEPBIND: its own functions and libc's malloc, whatever the program defines. */
 	void *lib = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
@@ -130,6 +130,16 @@ bool unwind_libunwind_load(void)
 		set_policy(*local, UNW_CACHE_PER_THREAD);
 	backtrace_into = (int (*)(void **, int))dlsym(lib, "unw_backtrace");
 	return backtrace_into != NULL;
+}
+
+bool unwind_libunwind_load(void)
+{
+	bool loaded = load();
+
+	/* What we asked for in vain is not the program's error. A call that succeeds takes it back;
+	 * dlerror would translate it, under a lock of libc's that this thread may be holding. */
+	(void)dlsym(RTLD_DEFAULT, "free");
+	return loaded;
 }
 
 /* It may allocate: that is ours, not the program's. */

@@ -9,7 +9,6 @@
  */
 #include "preload/walk.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stddef.h>
 #include <sys/syscall.h>
@@ -18,6 +17,7 @@
 
 #include "preload/cfi.h"
 #include "preload/state.h"
+#include "preload/symbols.h"
 
 #define PAGE_BYTES 4096u
 #define VALUE_BITS 48u
@@ -33,7 +33,7 @@ static uint64_t arguments;
 
 void walk_begin(void)
 {
-	const uint64_t *end = dlsym(RTLD_DEFAULT, "__libc_stack_end");
+	const uint64_t *end = symbols_first("__libc_stack_end");
 
 	arguments = end ? *end : 0;
 }

@@ -11,6 +11,7 @@ from proving import (HEAPTOP, LIBRARY, check, check_consistent, check_equal, env
                      need, run, scratch, sites_named, total)
 from sides import (check_same, check_sides, held, launched, plain, preloaded, proved_by)
 
+ALLOCATORS = ("libjemalloc.so.2", "libtcmalloc_minimal.so.4", "libmimalloc.so.2")
 EARLY = "plugin/early.so"  # allocates before anything is ready
 PROGRAM = """#include <stdio.h>
 #include <stdlib.h>
@@ -42,6 +43,26 @@ def dlsym_at_start():
     rep = check_sides([fault_target("constructor_dlsym")])
     check(rep["totals"]["allocs"] >= 500, "few allocations: %s" % rep["totals"])
     check_equal(rep["totals"]["unknown_frees"], 0, "unknown frees")
+
+
+@row("A1a", "our start runs the program's malloc, or leaves what dlerror says, or needs its dlsym")
+def nothing_at_start():
+    """A program's own allocator, a preloaded one in either place, and the usual ones."""
+    calls = fault_target("plugin/calls.so")
+    own, other = [fault_target("calls_own")], [fault_target("calls_before")]
+    for command, env in ((own, {}), (other, {"LD_PRELOAD": calls}),
+                         (other, {"LD_PRELOAD": calls, "LD_AUDIT": fault_target("plugin/audit.so")})):
+        check(plain(command, env).stdout.endswith(b" calls before main, no error\n" if command is own
+                                                  else b"y\n"), "the program says nothing")
+        check_sides(command, env)
+        first = ":".join(filter(None, (env.get("LD_PRELOAD"), LIBRARY)))
+        check_same(plain(command, env), run(command, env=environment(**{**env, "LD_PRELOAD": first})), "preloaded last")
+    check(not plain(other, {"LD_PRELOAD": calls}).stdout.startswith(b"0 "), "its runtime allocated nothing")
+    for allocator in ALLOCATORS:
+        for command in (own, other):
+            check_sides(command, {"LD_PRELOAD": allocator})
+            check_same(plain(command, {"LD_PRELOAD": allocator}),
+                       run(command, env=environment(LD_PRELOAD=allocator + ":" + LIBRARY)), allocator + " first")
 
 
 @row("A2", "the memory for the time before the allocator is found is too small")

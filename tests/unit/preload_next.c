@@ -2,6 +2,8 @@
 /* The bootstrap arena, and finding what comes next. The file itself is compiled in. */
 #include "preload/next.c"
 
+#include "preload/symbols.c"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include "tests/check.h"
@@ -131,7 +133,6 @@ TEST(found)
 	p = next.realloc(p, 1000);
 	CHECK(p != NULL);
 	next.free(p);
-	CHECK(next_symbol("heaptop_no_such_symbol") == NULL);
 }
 
 /* While one call is at it, another is told to use the arena, and does not wait. */
