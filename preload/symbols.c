@@ -19,6 +19,8 @@
 #define VERSION_HIDDEN 0x8000u /* of an entry of DT_VERSYM: not the default version */
 #define VERSION_FIRST  2u /* lower numbers are no version */
 #define WORD_BITS      (8u * sizeof(ElfW(Addr)))
+#define TABLES_KNOWN   64u /* objects: more than most programs have; some forty names are searched \
+			    */
 
 /* musl's loader, to which children of a launch may bring us, has none, and ends the program for it.
  */
@@ -31,6 +33,7 @@ struct sought {
 };
 
 struct tables {
+	const struct link_map *map;
 	uintptr_t bias;
 	const ElfW(Sym) * symbols;
 	const char *strings;
@@ -56,10 +59,13 @@ static const void *table_at(const struct link_map *map, uintptr_t p)
 	return (const void *)(p < map->l_addr ? p + map->l_addr : p);
 }
 
-static struct tables tables_of(const struct link_map *map)
+static struct tables tables_read(const struct link_map *map)
 {
-	struct tables t = { .bias = map->l_addr };
+	struct tables t = { .map = map, .bias = map->l_addr };
 
+	/* The kernel's own object is in the list, but not in the search order. */
+	if (map->l_addr != 0 && map->l_addr == getauxval(AT_SYSINFO_EHDR))
+		return t;
 	for (const ElfW(Dyn) *d = map->l_ld; d && d->d_tag != DT_NULL; d++) {
 		const void *at = table_at(map, d->d_un.d_ptr);
 
@@ -74,6 +80,17 @@ static struct tables tables_of(const struct link_map *map)
 		else if (d->d_tag == DT_HASH)
 			t.sysv = at;
 	}
+	return t;
+}
+
+/* `place`: in the list. */
+static const struct tables *tables_of(const struct link_map *map, unsigned place)
+{
+	static struct tables known[TABLES_KNOWN];
+	struct tables *t = &known[place % TABLES_KNOWN];
+
+	if (t->map != map)
+		*t = tables_read(map);
 	return t;
 }
 
@@ -154,21 +171,17 @@ static void *address_of(const struct tables *t, uint32_t index)
 	return (void *)at;
 }
 
-static void *object_search(const struct link_map *map, const struct sought *w)
+static void *object_search(const struct tables *t, const struct sought *w)
 {
-	struct tables t = tables_of(map);
 	uint32_t index = 0;
 
-	/* The kernel's own object is in the list, but not in the search order. */
-	if (map->l_addr != 0 && map->l_addr == getauxval(AT_SYSINFO_EHDR))
+	if (!t->symbols || !t->strings)
 		return NULL;
-	if (!t.symbols || !t.strings)
-		return NULL;
-	if (t.gnu)
-		index = gnu_search(&t, w);
-	else if (t.sysv)
-		index = sysv_search(&t, w);
-	return index ? address_of(&t, index) : NULL;
+	if (t->gnu)
+		index = gnu_search(t, w);
+	else if (t->sysv)
+		index = sysv_search(t, w);
+	return index ? address_of(t, index) : NULL;
 }
 
 /* From `map` on, without `but`. */
@@ -177,9 +190,9 @@ static void *list_search(const struct link_map *map, const char *name, const str
 	struct sought w = sought_make(name);
 	void *p = NULL;
 
-	for (; map && !p; map = map->l_next)
+	for (unsigned place = 0; map && !p; map = map->l_next, place++)
 		if (map != but)
-			p = object_search(map, &w);
+			p = object_search(tables_of(map, place), &w);
 	return p;
 }
 

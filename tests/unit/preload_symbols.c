@@ -55,7 +55,7 @@ TEST(no_error)
 /* Both hashes lead to the same symbols. */
 TEST(hashes)
 {
-	const struct tables t = tables_of(first());
+	const struct tables t = tables_read(first());
 	unsigned found = 0;
 
 	CHECK(t.gnu && t.sysv);
