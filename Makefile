@@ -94,6 +94,7 @@ ifdef NEED_LIBS
   # gcc tells how much stack each function takes, and whom it calls (tests/lint/stack_usage.py).
   STACK_INFO := $(shell $(CC) -Werror -fcallgraph-info=su -x c -E /dev/null >/dev/null 2>&1 && echo -fcallgraph-info=su)
   UNWIND_CFLAGS := $(shell $(PKGCONF) --cflags libunwind)
+  VIEW_LIBS += -lunwind-ptrace -lunwind-generic
 endif
 
 # ---- flags ----------------------------------------------------------------------------------

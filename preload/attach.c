@@ -226,6 +226,8 @@ static int claim(struct segment *s, const char *path, struct segment_identity *i
 		id->sample_bytes = ht_load_relaxed_64(&s->header->sample_bytes);
 		id->measure = ht_load_relaxed_32(&s->header->measure);
 		id->leak_ask = ht_load_relaxed_32(&s->header->leak_ask);
+		if (!ours && id->leak_ask == HT_LEAK_ASK_ONE)
+			id->leak_ask = 0;
 		id->exec_gen = ours ? s->header->exec_gen + 1 : 0; /* unless we take it */
 		segment_unmap(s);
 		if (ours)
@@ -459,6 +461,8 @@ int attach_child(struct segment *s, const struct segment *parent)
 	id.sample_bytes = ht_load_relaxed_64(&parent->header->sample_bytes);
 	id.measure = ht_load_relaxed_32(&parent->header->measure);
 	id.leak_ask = ht_load_relaxed_32(&parent->header->leak_ask);
+	if (id.leak_ask == HT_LEAK_ASK_ONE)
+		id.leak_ask = 0;
 	rc = create_in(s, directory, &id);
 	if (rc != 0)
 		return rc;

@@ -14,8 +14,8 @@
 #include "preload/modules.h"
 #include "preload/unwind.h"
 
-#define STEP_NS	      10000000 /* the end comes this much later at most */
-#define STEPS_WITHOUT 500u /* a viewer that gives no sign for 5 seconds is taken for dead */
+#define STEP_NS	      2000000 /* the end comes this much later at most */
+#define STEPS_WITHOUT 2500u /* a viewer that gives no sign for 5 seconds is taken for dead */
 
 static void step(const uint32_t *word)
 {

@@ -321,20 +321,38 @@ void state_exit(void)
 	errno = saved;
 }
 
-__attribute__((constructor)) static void on_load(void)
-{
-	state_wake();
-}
-
 /*
  * By exit, which a vfork child may not call: in a launch this takes no system call, which could be
  * the death of a program that has forbidden itself all that it does not need.
  */
-__attribute__((destructor)) static void on_unload(void)
+static void end_by_exit(void *unused)
 {
 	int saved = errno;
 
 	if (state_own->on && (state_segment.header->family != 0 || is_ourselves()))
 		end_note();
 	errno = saved;
+}
+
+/*
+ * A leak scan at the end is to see what all destructors have left. Ours runs before those of most
+ * libraries, and not at all when one of the program's calls exit. What is registered first is
+ * called last, after the loader's own entry, which runs destructors. The first entry has room
+ * without an allocation (glibc stdlib/cxa_atexit.c), and our constructor holds no lock.
+ */
+static bool ends_last;
+
+int __cxa_atexit(void (*function)(void *), void *argument, void *object);
+
+__attribute__((constructor)) static void on_load(void)
+{
+	state_wake();
+	if (state_own->on && ht_load_relaxed_32(&state_segment.header->leak_ask))
+		ends_last = __cxa_atexit(end_by_exit, NULL, NULL) == 0;
+}
+
+__attribute__((destructor)) static void on_unload(void)
+{
+	if (!ends_last)
+		end_by_exit(NULL);
 }

@@ -503,6 +503,13 @@ struct ht_mark {
 	uint64_t sample_bytes;
 };
 
+/* header.leak_ask: who waits at its end until it was scanned for leaks. */
+enum ht_leak_ask {
+	HT_LEAK_ASK_NONE,
+	HT_LEAK_ASK_ALL, /* with the children that it forks and the images that it goes on as */
+	HT_LEAK_ASK_ONE, /* this process, whatever its image */
+};
+
 struct ht_header {
 	uint64_t magic; /* written last (edge MAGIC) */
 	uint32_t version;
@@ -575,8 +582,9 @@ struct ht_header {
 	uint32_t commit_pass; /* so many more requests are refused without asking the kernel */
 	/* Of the events recorded while `measure` was set, some, and what they took. */
 	uint64_t timed_events, timed_ns;
-	/* A leak scan at the end: asked for by the viewer; the thread that waits for it there (its
-	 * tid; 0: none); what the viewer writes when it is over, and changes while it is there. */
+	/* A leak scan at the end: asked for by the viewer (HT_LEAK_ASK_*); the thread that waits
+	 * for it there (its tid; 0: none); what the viewer writes when it is over, and changes
+	 * while it is there. */
 	uint32_t leak_ask, leak_wait, leak_done, leak_beat;
 	/* Of the waiting thread: where its stack begins that is the program's, when main has
 	 * returned; 0: it may be all. */

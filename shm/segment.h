@@ -45,7 +45,7 @@ struct segment_identity {
 	uint64_t sample_bytes; /* how to record at first; 0: exactly */
 	uint32_t measure;
 	uint32_t forked;
-	uint32_t leak_ask; /* wait for a leak scan at the end */
+	uint32_t leak_ask; /* HT_LEAK_ASK_*: wait for a leak scan at the end */
 };
 
 /*

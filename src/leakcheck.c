@@ -101,6 +101,7 @@ static void result_copy(struct snap_leaks *l, const struct leak_result *r)
 	l->how = r->lent     ? "copy by the program's library"
 		 : r->copied ? "copy on write"
 			     : "stop and read";
+	l->at_exit = r->at_exit;
 	l->refused = error_name(r->refused);
 	l->snapshots = r->snapshots;
 	l->let = r->let;
@@ -180,6 +181,10 @@ struct leakcheck *leakcheck_run(struct read_segment *s, const struct leak_wish *
 	uint64_t now = clock_monotonic_ns();
 	struct leakcheck *c = scan(s, wish);
 
+	if (c && c->leaks.at_exit)
+		now = clock_monotonic_ns() - c->leaks.scan_ns;
+	if (wish->at_exit)
+		read_leak_done(s); /* also one that was not let go on for it */
 	if (c && read_identity(s, &id) == 0 && now > id.created_ns)
 		c->leaks.at_ns = now - id.created_ns;
 	return c;

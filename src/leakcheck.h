@@ -12,7 +12,8 @@
 struct leak_wish;
 struct leakcheck;
 
-/* Scans the process now. Never NULL but without memory: a scan that was not possible says why. */
+/* Scans the process now, or, as the wish says, at its end. Never NULL but without memory: a scan
+ * that was not possible says why. */
 struct leakcheck *leakcheck_run(struct read_segment *s, const struct leak_wish *wish);
 /* For one that could not even begin; `why` is copied. */
 struct leakcheck *leakcheck_failed(const char *why);

@@ -6,13 +6,15 @@
 #include <string.h>
 
 #include "src/leakcheck.h"
+#include "src/scanjob.h"
 #include "src/util/clock.h"
 #include "src/watch.h"
 
 struct kin {
 	char *path; /* of its segment: a session may be closed before us, and be another's then */
 	struct leakcheck *made; /* the last that worked, or the only one */
-	bool ended; /* it was scanned at its end */
+	bool ended; /* it was scanned at its end, or is being */
+	struct scanjob *job; /* then */
 	uint64_t due_ns; /* the next, if there is one every so often */
 	/* For snapshots of a turn. */
 	unsigned number;
@@ -68,28 +70,58 @@ static bool made_take(struct kin *k, struct session *s, struct leakcheck *made)
 	return !leakcheck_result(made)->failed;
 }
 
-static void scan(struct run *r, struct session *s, struct kin *k, bool ends)
+static void scan_now(struct run *r, struct session *s, struct kin *k)
 {
 	struct leak_wish wish = run_leak_wish(r, session_pid(s));
 
-	if (ends)
-		wish.copying = LEAK_COPY_NEVER; /* it may as well stand still */
 	made_take(k, s, leakcheck_run(session_segment(s), &wish));
-	if (ends)
-		read_leak_done(session_segment(s));
 	k->ended = true;
+}
+
+static void scan_at_exit(struct run *r, struct session *s, struct kin *k)
+{
+	struct leak_wish wish = run_leak_wish(r, session_pid(s));
+
+	wish.at_exit = true;
+	wish.copying = LEAK_COPY_NEVER; /* nothing is lost while it stands still */
+	k->ended = true;
+	k->job = scanjob_start(session_path(s), &wish, false);
+	if (k->job)
+		return;
+	made_take(k, s, leakcheck_failed("no leak scan: no thread to scan with"));
+	read_leak_done(session_segment(s));
+}
+
+/* Waits for the scan, if need be. */
+static void job_take(struct kin *k, struct session *s)
+{
+	struct leakcheck *made = scanjob_take(k->job);
+
+	scanjob_free(k->job);
+	k->job = NULL;
+	made_take(k, s, made);
 }
 
 static void look(void *ctx, struct session *s)
 {
 	struct run *r = ctx;
-	struct kin *k;
+	struct kin *k = kin_find(r, s);
 
+	if (k && k->job && scanjob_ended(k->job))
+		job_take(k, s);
 	if (!session_alive(s) || !read_leak_waits(session_segment(s)))
 		return;
 	k = kin_of(r, s);
-	if (k && !k->ended)
-		scan(r, s, k, true);
+	if (!k)
+		read_leak_done(session_segment(s)); /* one of more than can be kept */
+	else if (!k->ended)
+		scan_at_exit(r, s, k);
+}
+
+/* Its destructors may take for ever. */
+static bool is_still_ending(const struct kin *k)
+{
+	return k->job && scanjob_progress(k->job)->phase == LEAK_EXITING;
 }
 
 static void finish(void *ctx, struct session *s)
@@ -98,9 +130,25 @@ static void finish(void *ctx, struct session *s)
 	struct kin *k;
 
 	look(ctx, s);
+	k = kin_find(r, s);
+	if (k && is_still_ending(k)) {
+		scanjob_cancel(k->job);
+		scanjob_free(k->job);
+		k->job = NULL;
+		k->ended = false;
+	} else if (k && k->job) {
+		job_take(k, s);
+	}
 	k = session_alive(s) ? kin_of(r, s) : NULL;
 	if (k && !k->ended)
-		scan(r, s, k, false);
+		scan_now(r, s, k);
+}
+
+void leakkin_cancel(struct run *r)
+{
+	for (size_t i = 0; r->leakkin && i < r->leakkin->count; i++)
+		if (r->leakkin->kin[i].job)
+			scanjob_cancel(r->leakkin->kin[i].job);
 }
 
 void leakkin_look(struct run *r)
@@ -192,6 +240,10 @@ void leakkin_suppress(struct run *r, const struct snapshot *s)
 void leakkin_free(struct run *r)
 {
 	for (size_t i = 0; r->leakkin && i < r->leakkin->count; i++) {
+		if (r->leakkin->kin[i].job) {
+			scanjob_cancel(r->leakkin->kin[i].job);
+			scanjob_free(r->leakkin->kin[i].job);
+		}
 		leakcheck_free(r->leakkin->kin[i].made);
 		free(r->leakkin->kin[i].path);
 	}

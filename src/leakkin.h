@@ -8,8 +8,10 @@
 
 #include "src/run.h"
 
-/* To be called often. Who waits at its end is scanned, and let go. */
+/* To be called often. Who waits at its end is let go on, and scanned at its last instant. */
 void leakkin_look(struct run *r);
+/* Such scans as are under way are to end. */
+void leakkin_cancel(struct run *r);
 /*
  * To be called often: scans one of them, if it is due. Its session, or NULL. When its names are in,
  * judge takes out what the rules match, and `s`, a snapshot of it, says what is new since the turn

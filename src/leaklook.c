@@ -2,6 +2,7 @@
 /* Leak scans for reports and frames (leaklook.h). */
 #include "src/leaklook.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include "src/leakcheck.h"
 #include "src/leakkin.h"
 #include "src/outfile.h"
+#include "src/scanjob.h"
 #include "src/scans.h"
 #include "src/shownleaks.h"
 #include "src/util/clock.h"
@@ -30,21 +32,55 @@ struct leakrounds {
 	struct snap_leak_round round[ROUNDS_MAX];
 };
 
-/* One scan, in this thread. */
+/* One scan of a running process, in this thread. */
 static struct leakcheck *scan_now(struct run *r, struct session *s)
 {
 	struct leak_wish wish = run_leak_wish(r, session_pid(s));
-	struct leakcheck *made;
 
 	r->resident.due_ns = 0; /* it stands still: there is no better moment */
 	run_memory_look(r);
-	/* One that is at its end has nothing better to do than to stand still. */
-	if (r->child.pid)
-		wish.copying = LEAK_COPY_NEVER;
-	made = leakcheck_run(session_segment(s), &wish);
-	if (r->child.pid)
-		read_leak_done(session_segment(s));
-	return made;
+	return leakcheck_run(session_segment(s), &wish);
+}
+
+/* ---- one ---- */
+
+/* The program waits at its end: it is let go on, and scanned at its last instant. */
+static void exit_scan_begin(struct run *r, struct session *s)
+{
+	struct leak_wish wish = run_leak_wish(r, session_pid(s));
+
+	r->resident.due_ns = 0;
+	run_memory_look(r);
+	wish.at_exit = true;
+	wish.copying = LEAK_COPY_NEVER; /* nothing is lost while it stands still */
+	r->exit_scan = scanjob_start(session_path(s), &wish, false);
+	if (r->exit_scan)
+		return;
+	r->leaks = leakcheck_failed(errno == ENOMEM ? "no leak scan: out of memory"
+						    : "no leak scan: no thread to scan with");
+	read_leak_done(session_segment(s));
+}
+
+static void one_look(struct run *r, struct session *s, bool waits)
+{
+	if (waits && !r->leaks && !r->exit_scan)
+		exit_scan_begin(r, s);
+	else if (!r->child.pid && !r->leaks)
+		r->leaks = scan_now(r, s);
+	if (r->exit_scan && scanjob_ended(r->exit_scan)) {
+		r->leaks = scanjob_take(r->exit_scan);
+		scanjob_free(r->exit_scan);
+		r->exit_scan = NULL;
+	}
+}
+
+void leaklook_cancel(struct run *r)
+{
+	if (r->exit_scan)
+		scanjob_cancel(r->exit_scan);
+	if (r->scans)
+		scans_cancel(r->scans);
+	leakkin_cancel(r);
 }
 
 /* ---- many ---- */
@@ -181,8 +217,8 @@ static void rounds_look(struct run *r, struct session *s, bool waits)
 	scans_collect(scans);
 	if (waits && l->ended != s) {
 		l->ended = s;
-		scans_stop(scans);
-		scans_add(scans, scan_now(r, s));
+		if (scans_start_at_exit(scans, false) != 0)
+			read_leak_done(session_segment(s));
 	} else if (l->ended != s && session_alive(s)) {
 		scans_look(scans);
 	}
@@ -200,11 +236,12 @@ static void rounds_look(struct run *r, struct session *s, bool waits)
 
 static struct snapshot *rounds_final(struct run *r)
 {
-	struct scans *scans;
+	struct scans *scans = shownleaks_scans(r);
 	struct snapshot *s;
 
+	if (scans && r->leakrounds->ended == watch_session(r->watch))
+		scans_await(scans);
 	leaklook(r);
-	scans = shownleaks_scans(r);
 	if (scans) /* at the end of the others, nothing is told of it any more */
 		scans_stop(scans);
 	session_leaks(watch_session(r->watch), &r->leakrounds->shown);
@@ -229,8 +266,8 @@ void leaklook(struct run *r)
 	waits = r->child.pid && read_leak_waits(session_segment(s));
 	if (r->leakrounds)
 		rounds_look(r, s, waits);
-	else if (!r->leaks && (waits || !r->child.pid))
-		r->leaks = scan_now(r, s);
+	else
+		one_look(r, s, waits);
 }
 
 /* Of the one process, or its last image. */
@@ -240,6 +277,11 @@ static struct snapshot *own_final(struct run *r)
 
 	if (r->leakrounds)
 		return rounds_final(r);
+	if (r->exit_scan) {
+		r->leaks = scanjob_take(r->exit_scan);
+		scanjob_free(r->exit_scan);
+		r->exit_scan = NULL;
+	}
 	/* The result is of the image that was scanned: the last. */
 	if (!r->leaks)
 		r->leaks = leakcheck_failed("no leak scan: the program did not end by exit, or "
@@ -269,6 +311,11 @@ struct snapshot *leaklook_final(struct run *r)
 void leaklook_free(struct run *r)
 {
 	leakkin_free(r);
+	if (r->exit_scan) {
+		scanjob_cancel(r->exit_scan);
+		scanjob_free(r->exit_scan);
+		r->exit_scan = NULL;
+	}
 	if (r->leakrounds)
 		free(r->leakrounds->failed);
 	free(r->leakrounds);

@@ -11,8 +11,12 @@
 /* Before the first look. `fd`: where the report or the frames go, and, if these are text, what each
  * of many scans found; else that goes to stderr. */
 void leaklook_begin(struct run *r, int fd);
+/* Scans that are under way are to end: a signal has come, and the program may have stood still long
+ * enough. */
+void leaklook_cancel(struct run *r);
 /*
- * To be called often. A COMMAND that waits at its end is scanned, and let go; what is attached to
+ * To be called often. A COMMAND that waits at its end is let go on, and scanned at its last instant
+ * in a thread; what is attached to
  * is scanned now, or when the next scan of many is due, in a thread.
  */
 void leaklook(struct run *r);

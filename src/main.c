@@ -17,6 +17,7 @@
 #include "src/model/filter.h"
 #include "src/ages.h"
 #include "src/config.h"
+#include "src/exitscan.h"
 #include "src/leaklook.h"
 #include "src/list.h"
 #include "src/mark.h"
@@ -190,6 +191,7 @@ static bool wait_until(struct run *r, uint64_t until_ns)
 			run_memory_look_last(r);
 		if (!r->child.pid)
 			return false;
+		leaklook_cancel(r);
 		kill(r->child.pid, forward_signal);
 		forward_signal = 0;
 		scan_progress.cancelled = false;
@@ -302,12 +304,16 @@ static int screen_detail(
 
 static int screen_fds(void *ctx, struct pollfd *fds, int max)
 {
-	return run_fds(ctx, fds, max);
+	int n = run_fds(ctx, fds, max);
+
+	return n + exitscan_fds(ctx, fds + n, max - n);
 }
 
 static bool screen_ready(void *ctx)
 {
-	return run_ready(ctx);
+	bool changed = exitscan_ready(ctx);
+
+	return run_ready(ctx) || changed;
 }
 
 static size_t screen_output_lines(void *ctx)
@@ -357,6 +363,11 @@ static int screen_sample(void *ctx, const char *text, char *msg, size_t cap)
 static struct map *screen_map(void *ctx)
 {
 	return run_map(ctx);
+}
+
+static bool screen_release(void *ctx)
+{
+	return exitscan_release(ctx);
 }
 
 static void screen_end(void *ctx)
@@ -472,13 +483,16 @@ static int show_screen(
 		source.leaks_every = shownleaks_every;
 		source.leaks_suppress = shownleaks_suppress;
 		source.bytes = shownleaks_bytes;
+		source.leaks_release = o->hold ? screen_release : NULL;
 	}
 	if (r->output) {
 		source.output_lines = screen_output_lines;
 		source.output_line = screen_output_line;
 		source.output_resize = screen_output_resize;
 	}
+	exitscan_open(r);
 	rc = screen_run(o, script, &source, &t, &signal);
+	exitscan_close(r);
 	r->hang_up = rc == -EIO || rc == -EINTR;
 	status = run_close(r);
 	if (rc == -EINTR)

@@ -443,6 +443,8 @@ enum long_key {
 	KEY_LEAK_ROOTS,
 	KEY_LEAK_HEURISTICS,
 	KEY_LEAK_COPY,
+	KEY_NO_EXIT_SCAN,
+	KEY_HOLD,
 	KEY_SUPPRESSIONS,
 	KEY_READONLY,
 	KEY_NO_CONFIG,
@@ -488,6 +490,9 @@ static const struct row rows[] = {
 		"pointers inside that count (memcheck, ...; all)" },
 	{ KEY_LEAK_COPY, "leak-copy", "WHEN", set_leak_copy, 0,
 		"scan a copy-on-write copy: auto, always or never" },
+	{ KEY_NO_EXIT_SCAN, "no-exit-scan", NULL, FLAG(no_exit_scan),
+		"the screen does not scan COMMAND for leaks at its end" },
+	{ KEY_HOLD, "hold", NULL, FLAG(hold), "after that scan, keep COMMAND at its end until a key" },
 	{ KEY_SUPPRESSIONS, "suppressions", "FILE", set_suppressions, 0,
 		"leaks not to report, as for valgrind or LSan" },
 	{ KEY_GEN_SUPPRESSIONS, "gen-suppressions", NULL, FLAG(gen_suppressions),
@@ -711,6 +716,12 @@ static const char *options_conflict(const struct options *o)
 		return "-t is of the screen, so not with -b or --report";
 	if ((o->readonly || o->script || o->nsource_paths) && (o->batch || o->report || !shows))
 		return "--readonly, --script and --source-path are of the screen";
+	if ((o->no_exit_scan || o->hold) && (o->batch || o->report || o->mode != OPTIONS_RUN))
+		return "--no-exit-scan and --hold require a COMMAND on the screen";
+	if (o->hold && (o->no_exit_scan || o->readonly || o->sample.given))
+		return "--hold requires the scan at the end, so it excludes --no-exit-scan, "
+		       "--readonly "
+		       "and sampling";
 	if (o->readonly && o->sample.given)
 		return "--readonly steers nothing, so not with --sample or --max-overhead";
 	if (o->output && !o->batch && !o->report)

@@ -100,6 +100,8 @@ struct options {
 	unsigned leak_copying; /* enum leak_copying */
 	const char *suppressions[OPTIONS_SUPPRESSIONS_MAX]; /* files; nsuppressions of them */
 	unsigned nsuppressions;
+	bool no_exit_scan; /* the screen does not scan a program at its end */
+	bool hold; /* there it stays until a key */
 	bool gen_suppressions; /* write one behind each leak */
 };
 

@@ -81,6 +81,24 @@ static int open_attach(struct run *r)
 	return watch_start(r, found.path, 0, r->options->pid);
 }
 
+/* All processes wait at their end for a report, and the one on the screen for that. */
+static int leak_ask(struct run *r, bool screen)
+{
+	const struct options *o = r->options;
+	uint32_t who = 0;
+
+	if (o->leak_check)
+		who = HT_LEAK_ASK_ALL;
+	else if (screen && !o->no_exit_scan && !o->readonly && !o->sample.given)
+		who = HT_LEAK_ASK_ONE;
+	r->exit_asked = who == HT_LEAK_ASK_ONE;
+	if (!who || read_leak_ask(session_segment(watch_session(r->watch)), who) == 0)
+		return 0;
+	return failed("the program cannot be asked to wait for a leak scan: its segment cannot be "
+		      "written",
+		RUN_EXIT_FAILED);
+}
+
 /* Forks, ties the segment to the child's pid, and lets it exec. */
 static int launch(struct run *r, const char *library, bool screen, int rows, int cols)
 {
@@ -100,11 +118,8 @@ static int launch(struct run *r, const char *library, bool screen, int rows, int
 		return failed(message, RUN_EXIT_FAILED);
 	prepare_bind(r->prepared, r->child.pid);
 	rc = watch_start(r, prepare_path(r->prepared), prepare_family(r->prepared), r->child.pid);
-	if (rc == 0 && r->options->leak_check &&
-		read_leak_ask(session_segment(watch_session(r->watch))) != 0)
-		rc = failed("the program cannot be asked to wait for a leak scan: its segment "
-			    "cannot be written",
-			RUN_EXIT_FAILED);
+	if (rc == 0)
+		rc = leak_ask(r, screen);
 	if (rc != 0) {
 		kill(r->child.pid, SIGKILL);
 		return rc;
@@ -164,7 +179,9 @@ int run_open(struct run *r, const struct options *o, bool screen, int rows, int 
 {
 	int rc;
 
-	*r = (struct run){ .options = o, .child_fd = -1, .started_ns = clock_monotonic_ns() };
+	*r = (struct run){
+		.options = o, .child_fd = -1, .exit_timer = -1, .started_ns = clock_monotonic_ns()
+	};
 	r->marked_ns = r->started_ns;
 	r->child.pty = -1;
 	if (o->mode == OPTIONS_RUN)

@@ -3,18 +3,15 @@
 #include "src/scans.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include "src/leak/progress.h"
 #include "src/leakcheck.h"
 #include "src/model/suspects.h"
 #include "src/proc/proc.h"
+#include "src/scanjob.h"
 #include "src/util/clock.h"
 
 #define PROGRESS_NS 100000000l /* it is shown so often */
@@ -23,12 +20,9 @@ struct scans {
 	char *path;
 	struct leak_wish wish;
 	const void *owner;
-	int fd; /* the thread writes to it when it is through */
 	int timer; /* readable now and then while a scan is under way */
-	bool is_busy;
-	pthread_t thread;
-	struct leak_progress progress;
-	struct leakcheck *made; /* by the thread; ours once it was joined */
+	struct scanjob *job; /* the scan that is; or NULL */
+	struct scanjob *holder; /* one that is through, and holds its process; or NULL */
 	struct leakcheck *last; /* that worked */
 	struct leakcheck *before; /* kept for who has not drawn anew since */
 	struct leakcheck *failed; /* the last, if it did not */
@@ -52,12 +46,10 @@ struct scans *scans_new(const char *path, const struct leak_wish *wish, const vo
 		return NULL;
 	s->path = strdup(path);
 	s->wish = *wish;
-	s->wish.progress = &s->progress;
 	s->owner = owner;
 	s->state.version = version_next();
-	s->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	s->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	if (s->path && s->fd >= 0 && s->timer >= 0)
+	if (s->path && s->timer >= 0)
 		return s;
 	scans_free(s);
 	return NULL;
@@ -73,17 +65,21 @@ static void timer_set(struct scans *s, bool on)
 
 void scans_stop(struct scans *s)
 {
-	eventfd_t count;
-
-	if (!s->is_busy)
+	if (!s->job)
 		return;
-	s->progress.cancelled = true;
-	pthread_join(s->thread, NULL);
-	eventfd_read(s->fd, &count);
-	leakcheck_free(s->made);
-	s->made = NULL;
-	s->is_busy = false;
+	scanjob_cancel(s->job);
+	scanjob_free(s->job);
+	s->job = NULL;
 	timer_set(s, false);
+}
+
+bool scans_release(struct scans *s)
+{
+	bool held = s->holder != NULL;
+
+	scanjob_free(s->holder);
+	s->holder = NULL;
+	return held;
 }
 
 void scans_free(struct scans *s)
@@ -91,11 +87,10 @@ void scans_free(struct scans *s)
 	if (!s)
 		return;
 	scans_stop(s);
+	scans_release(s);
 	leakcheck_free(s->last);
 	leakcheck_free(s->before);
 	leakcheck_free(s->failed);
-	if (s->fd >= 0)
-		close(s->fd);
 	if (s->timer >= 0)
 		close(s->timer);
 	free(s->path);
@@ -107,46 +102,45 @@ bool scans_is_of(const struct scans *s, const char *path, const void *owner)
 	return s->owner == owner && strcmp(s->path, path) == 0;
 }
 
-/* A segment of its own: the main thread goes on using the other. */
-static void *scan_run(void *ctx)
+static int job_start(struct scans *s, const struct leak_wish *wish, bool hold)
 {
-	struct scans *s = ctx;
-	char message[READ_MESSAGE_MAX];
-	struct read_segment *segment = read_open(s->path, message);
+	struct proc_reading r = { 0 };
 
-	if (segment)
-		s->made = leakcheck_run(segment, &s->wish);
-	else
-		s->made = leakcheck_failed(message);
-	read_close(segment);
-	eventfd_write(s->fd, 1);
-	return NULL;
+	s->resident_bytes = proc_read(s->wish.pid, false, &r) == 0 ? r.rss_bytes + r.swap_bytes : 0;
+	s->job = scanjob_start(s->path, wish, hold);
+	timer_set(s, s->job != NULL);
+	return s->job ? 0 : -errno;
 }
 
 int scans_start(struct scans *s)
 {
-	struct proc_reading r = { 0 };
-	sigset_t all, before;
-	int rc;
+	if (s->holder)
+		return -EALREADY;
+	return s->job ? -EBUSY : job_start(s, &s->wish, false);
+}
 
-	if (s->is_busy)
-		return -EBUSY;
-	s->progress.phase = LEAK_STOPPING;
-	s->progress.read_bytes = 0;
-	s->progress.cancelled = false;
-	s->resident_bytes = proc_read(s->wish.pid, false, &r) == 0 ? r.rss_bytes + r.swap_bytes : 0;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	rc = pthread_create(&s->thread, NULL, scan_run, s);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	s->is_busy = rc == 0;
-	timer_set(s, s->is_busy);
-	return -rc;
+int scans_start_at_exit(struct scans *s, bool hold)
+{
+	struct leak_wish wish = s->wish;
+
+	wish.at_exit = true;
+	wish.copying = LEAK_COPY_NEVER; /* nothing is lost while it stands still */
+	scans_stop(s);
+	return job_start(s, &wish, hold);
+}
+
+void scans_await(struct scans *s)
+{
+	struct pollfd p = { s->job ? scanjob_fd(s->job) : -1, POLLIN, 0 };
+
+	while (s->job && poll(&p, 1, -1) < 0 && errno == EINTR)
+		;
 }
 
 void scans_cancel(struct scans *s)
 {
-	s->progress.cancelled = true;
+	if (s->job)
+		scanjob_cancel(s->job);
 }
 
 void scans_every(struct scans *s, uint64_t ns)
@@ -157,60 +151,55 @@ void scans_every(struct scans *s, uint64_t ns)
 
 void scans_look(struct scans *s)
 {
-	if (s->state.every_ns && !s->is_busy && clock_monotonic_ns() >= s->due_ns)
+	if (s->state.every_ns && !s->job && clock_monotonic_ns() >= s->due_ns)
 		scans_start(s);
 }
 
 int scans_fds(const struct scans *s, struct pollfd *fds, int max)
 {
-	if (max < 2)
+	if (max < 2 || !s->job)
 		return 0;
-	fds[0] = (struct pollfd){ s->fd, POLLIN, 0 };
+	fds[0] = (struct pollfd){ scanjob_fd(s->job), POLLIN, 0 };
 	fds[1] = (struct pollfd){ s->timer, POLLIN, 0 };
 	return 2;
 }
 
-static void made_take(struct scans *s)
+static void made_take(struct scans *s, struct leakcheck *made)
 {
 	leakcheck_free(s->failed);
 	s->failed = NULL;
-	if (leakcheck_result(s->made)->failed) {
-		s->failed = s->made;
+	if (leakcheck_result(made)->failed) {
+		s->failed = made;
 		return;
 	}
-	leakcheck_compare(s->made, s->last);
+	leakcheck_compare(made, s->last);
 	leakcheck_free(s->before);
 	s->before = s->last;
-	s->last = s->made;
+	s->last = made;
 	s->state.number++;
 	s->state.version = version_next();
-}
-
-void scans_add(struct scans *s, struct leakcheck *made)
-{
-	s->made = made;
-	if (made)
-		made_take(s);
-	s->made = NULL;
-	s->due_ns = clock_monotonic_ns() + s->state.every_ns;
 }
 
 bool scans_collect(struct scans *s)
 {
 	uint64_t times;
-	bool progress = read(s->timer, &times, sizeof(times)) > 0;
-	eventfd_t count;
+	bool progress = read(s->timer, &times, sizeof(times)) > 0, cancelled;
+	struct leakcheck *made;
 
-	if (!s->is_busy || eventfd_read(s->fd, &count) != 0)
+	if (!s->job || !scanjob_ended(s->job))
 		return progress;
-	pthread_join(s->thread, NULL);
-	s->is_busy = false;
-	timer_set(s, false);
-	if (s->made && !s->progress.cancelled)
-		made_take(s);
+	cancelled = scanjob_cancelled(s->job);
+	made = scanjob_take(s->job);
+	if (scanjob_holds(s->job))
+		s->holder = s->job;
 	else
-		leakcheck_free(s->made);
-	s->made = NULL;
+		scanjob_free(s->job);
+	s->job = NULL;
+	timer_set(s, false);
+	if (made && !cancelled)
+		made_take(s, made);
+	else
+		leakcheck_free(made);
 	s->due_ns = clock_monotonic_ns() + s->state.every_ns;
 	return true;
 }
@@ -234,11 +223,12 @@ static enum leaks_phase phase_of(const struct scans *s)
 	static const enum leaks_phase phases[] = { [LEAK_STOPPING] = LEAKS_STOPPING,
 		[LEAK_READING] = LEAKS_READING,
 		[LEAK_FOLLOWING] = LEAKS_FOLLOWING,
-		[LEAK_WAITING] = LEAKS_WAITING };
+		[LEAK_WAITING] = LEAKS_WAITING,
+		[LEAK_EXITING] = LEAKS_EXITING };
 
-	if (!s->is_busy)
+	if (!s->job)
 		return LEAKS_IDLE;
-	return s->progress.cancelled ? LEAKS_ENDING : phases[s->progress.phase];
+	return scanjob_cancelled(s->job) ? LEAKS_ENDING : phases[scanjob_progress(s->job)->phase];
 }
 
 const struct leaks *scans_state(struct scans *s)
@@ -249,7 +239,8 @@ const struct leaks *scans_state(struct scans *s)
 	s->state.failed = s->failed ? leakcheck_result(s->failed)->failed : NULL;
 	s->state.by_age = !s->last && s->failed && suspects_wanted(leakcheck_result(s->failed));
 	s->state.phase = phase_of(s);
-	s->state.read_bytes = s->progress.read_bytes;
+	s->state.held = s->holder != NULL;
+	s->state.read_bytes = s->job ? scanjob_progress(s->job)->read_bytes : 0;
 	s->state.of_bytes = s->resident_bytes;
 	s->state.next_ns = s->state.every_ns && s->due_ns > now ? s->due_ns - now : 0;
 	return &s->state;

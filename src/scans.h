@@ -23,14 +23,20 @@ struct scans *scans_new(const char *path, const struct leak_wish *wish, const vo
 /* Ends one that is under way: the process is let go before this returns. */
 void scans_free(struct scans *s);
 bool scans_is_of(const struct scans *s, const char *path, const void *owner);
-/* Begins one. 0, -EBUSY while one is under way, or another -errno. */
+/* Begins one. 0, -EBUSY while one is under way, -EALREADY of a process that is held, or another
+ * -errno. */
 int scans_start(struct scans *s);
+/* The process waits at its end: ends a scan that is under way, lets the process go on, and scans it
+ * at its last instant, where `hold` keeps it. 0 or -errno: nothing was begun. */
+int scans_start_at_exit(struct scans *s, bool hold);
+/* Lets a process go that such a scan holds. False: none is held. */
+bool scans_release(struct scans *s);
+/* Waits until the one that is under way has ended by itself; to be collected. */
+void scans_await(struct scans *s);
 /* The one that is under way is to end, and has no result. */
 void scans_cancel(struct scans *s);
 /* As that, and it waits until the process was let go. */
 void scans_stop(struct scans *s);
-/* Takes over a scan that was made elsewhere, none being under way, as the newest; NULL is none. */
-void scans_add(struct scans *s, struct leakcheck *made);
 /* Scans so often from now on, the time between the end of one and the next; 0: no more. */
 void scans_every(struct scans *s, uint64_t ns);
 /* To be called now and then: begins one that is due. */

@@ -61,8 +61,13 @@ int shownleaks_scan(void *run, char *msg, size_t cap)
 		snprintf(msg, cap, "the last scan is about to end");
 	else if (rc == -EBUSY)
 		snprintf(msg, cap, "a scan is under way; Esc ends it");
-	else if (rc == -ESRCH)
+	else if (rc == -EALREADY)
+		snprintf(msg, cap, "the program is held at its end; this is the scan there");
+	else if (rc == -ESRCH && !scans_state(s)->last)
 		snprintf(msg, cap, "no scan: the program has ended");
+	else if (rc == -ESRCH)
+		snprintf(msg, cap, "the program has ended; this is the scan %s",
+			scans_state(s)->last->at_exit ? "at its end" : "before its end");
 	else if (rc != 0)
 		snprintf(msg, cap, "no scan: %s", strerror(-rc));
 	return rc;

@@ -90,6 +90,9 @@ struct tui_source {
 	 */
 	int (*leaks_scan)(void *ctx, char *msg, size_t cap);
 	void (*leaks_cancel)(void *ctx);
+	/* Lets a program go that is held at its last instant. False: none is. NULL: none ever is.
+	 */
+	bool (*leaks_release)(void *ctx);
 	/* Scans so often by itself; 0: no more. */
 	void (*leaks_every)(void *ctx, uint64_t ns);
 	/* Does not count leaks of this call site any more; a line that says how, or why not. `s`:

@@ -288,6 +288,7 @@ void ui_look(struct ui *ui)
 		ui->waiting++;
 	else
 		ui_show_current(ui);
+	view_leaks_tick(ui);
 }
 
 void ui_tick(struct ui *ui)

@@ -201,6 +201,8 @@ struct leaks_state {
 	unsigned selected_nth; /* and which of its rows */
 	bool has_selected;
 	bool is_gone; /* there is no such row any more, and why it was there is read */
+	unsigned end_version; /* of the last result of a scan at the program's end that was said, */
+	uint64_t end_ns; /* and when it was made */
 	unsigned choice; /* which kinds are shown */
 	size_t suspects; /* call sites that are suspected by age */
 	size_t growing; /* call sites that grow and are not suppressed, */

@@ -86,6 +86,46 @@ void view_leaks_scan(struct ui *ui, int arg, int key)
 		ui_say(ui, "%s", text);
 }
 
+bool view_leaks_can_release(const struct ui *ui)
+{
+	return ui->source->leaks_release && leaklist_state(ui)->held;
+}
+
+void view_leaks_release(struct ui *ui, int arg, int key)
+{
+	if (ui->source->leaks_release && ui->source->leaks_release(ui->source->ctx))
+		ui_say(ui, "the program ends now");
+	else
+		ui_say(ui, "no program is held at its end (--hold)");
+}
+
+static void end_say(struct ui *ui, const struct leaks *l)
+{
+	const struct snap_leak_sum *lost = &l->last->sum[SNAP_LEAK_DEFINITE];
+	const char *then = l->held ? "; E lets it end" : "";
+	char bytes[UNITS_MAX], blocks[UNITS_MAX];
+
+	if (lost->blocks)
+		ui_say(ui, "scanned at its end: %s in %s block%s definitely lost; L shows them%s",
+			units_bytes(bytes, lost->bytes), units_count(blocks, lost->blocks),
+			lost->blocks == 1 ? "" : "s", then);
+	else
+		ui_say(ui, "scanned at its end: nothing is definitely lost; L shows more%s", then);
+}
+
+void view_leaks_tick(struct ui *ui)
+{
+	const struct leaks *l = ui->source->leaks ? leaklist_state(ui) : NULL;
+
+	if (!l || !l->last || !l->last->at_exit || ui->leaks.end_version == l->version)
+		return;
+	/* Suppressions make other versions of it. */
+	if (ui->leaks.end_ns != l->last->at_ns)
+		end_say(ui, l);
+	ui->leaks.end_version = l->version;
+	ui->leaks.end_ns = l->last->at_ns;
+}
+
 void view_leaks_tab(struct ui *ui, int arg, int key)
 {
 	if (ui->source->leaks)
@@ -423,6 +463,7 @@ static void progress_fact(const struct leaks *l, struct strip *s)
 			: l->phase == LEAKS_READING ? "reading memory"
 			: l->phase == LEAKS_ENDING  ? "ending the scan"
 			: l->phase == LEAKS_WAITING ? "waiting for another heaptop's scan"
+			: l->phase == LEAKS_EXITING ? "the program ends; its destructors run"
 						    : "following pointers");
 	if (leaks_is_under_way(l))
 		strip_right(s, 80, INK_KEY, "Esc ends it");
@@ -441,8 +482,10 @@ void view_leaks_facts(const struct ui *ui, struct strip *s)
 		strip_right(s, 60, INK_INFO, "next in %s", units_duration(a, l->next_ns));
 	if (!l->last)
 		return;
-	strip_right(s, 70, INK_PLAIN, "scan %u", l->number);
-	if (ui->shown && ui->shown->uptime_ns >= l->last->at_ns)
+	if (l->held)
+		strip_right(s, 98, INK_WARN, "held at its end");
+	strip_right(s, 70, INK_PLAIN, l->last->at_exit ? "scan at its end" : "scan %u", l->number);
+	if (!l->last->at_exit && ui->shown && ui->shown->uptime_ns >= l->last->at_ns)
 		strip_join(s, INK_PLAIN, ", %s ago",
 			units_duration(a, ui->shown->uptime_ns - l->last->at_ns));
 	strip_right(s, 75, INK_PLAIN, "stood still %s", units_duration(a, l->last->stop_ns));

@@ -42,6 +42,11 @@ void view_map_tab(struct ui *ui, int arg, int key);
 
 /* Leaks: keys, whose arguments are the key table's. */
 void view_leaks_scan(struct ui *ui, int arg, int key);
+/* A program that is held at its last instant is let go. */
+void view_leaks_release(struct ui *ui, int arg, int key);
+bool view_leaks_can_release(const struct ui *ui);
+/* At each tick: says that a scan at the program's end is through. */
+void view_leaks_tick(struct ui *ui);
 void view_leaks_tab(struct ui *ui, int arg, int key);
 void view_leaks_every(struct ui *ui, int arg, int key);
 void view_leaks_kind(struct ui *ui, int arg, int key);

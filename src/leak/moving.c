@@ -46,6 +46,14 @@ static unsigned moving_count(const struct moving *m)
 	return n;
 }
 
+unsigned leak_moving_count(
+	struct read_segment *segment, struct leak_stop *stop, struct leak_space *space)
+{
+	const struct moving m = { stop, space, read_moving_at(segment), false };
+
+	return moving_count(&m);
+}
+
 unsigned leak_moving_await(
 	struct read_segment *segment, struct leak_stop *stop, struct leak_space *space)
 {

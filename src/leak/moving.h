@@ -10,6 +10,9 @@
 #include "src/leak/stop.h"
 #include "src/read/read.h"
 
+/* How many there are now. */
+unsigned leak_moving_count(
+	struct read_segment *segment, struct leak_stop *stop, struct leak_space *space);
 /* Until there are none, or for too long. Returns how many there still are. */
 unsigned leak_moving_await(
 	struct read_segment *segment, struct leak_stop *stop, struct leak_space *space);

@@ -13,6 +13,7 @@ enum leak_phase {
 	LEAK_READING, /* its memory, while it stands still */
 	LEAK_FOLLOWING, /* pointers; the program runs again */
 	LEAK_WAITING, /* for another heaptop's scan to end */
+	LEAK_EXITING, /* for the program's last instant; its destructors run */
 };
 
 struct leak_progress {

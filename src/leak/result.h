@@ -66,6 +66,7 @@ struct leak_result {
 	unsigned snapshots; /* then: lost is what was so in each of these */
 	int refused; /* the error of ptrace; 0: it was allowed, or our library made it so */
 	bool let; /* that did */
+	bool at_exit; /* it was scanned at its last instant */
 	uint64_t stop_ns; /* the process stood still */
 	uint64_t scan_ns; /* all in all */
 	uint64_t scanned_bytes, unread_bytes;

@@ -257,6 +257,41 @@ static uint64_t stack_start(const struct scan *s, const struct leak_map *m)
 	return stack_pointer(found) - RED_ZONE;
 }
 
+/* The thread that ends the program, if `m` is its stack. */
+static const struct leak_exit_stack *exit_in(const struct scan *s, const struct leak_map *m)
+{
+	const struct leak_exit_stack *e = s->roots->exit;
+
+	for (size_t i = 0; e && e->tid != 0 && i < s->stop->count; i++)
+		if (s->stop->thread[i].tid == e->tid)
+			return is_stack_of(s, m, &s->stop->thread[i]) ? e : NULL;
+	return NULL;
+}
+
+/* The first thread's stack may be left when that thread is not: nothing that it pushed counts. */
+static uint64_t whole_start(const struct scan *s, const struct leak_map *m)
+{
+	return lies_in(m, s->roots->first_stack) ? s->roots->first_stack : stack_start(s, m);
+}
+
+static void stack_scan(struct scan *s, const struct leak_map *m)
+{
+	const struct leak_exit_stack *e = exit_in(s, m);
+	bool any = false;
+
+	for (size_t i = 0; e && i < e->parts; i++) {
+		const struct leak_exit_part *part = &e->part[i];
+
+		if (!lies_in(m, part->start))
+			continue;
+		any = true;
+		around_blocks(s, part->start, part->end ? part->end : m->end, root_visit);
+	}
+	if (!any)
+		around_blocks(s, e && lies_in(m, e->outermost) ? e->outermost : whole_start(s, m),
+			m->end, root_visit);
+}
+
 static bool is_threads(const struct scan *s, const struct leak_map *m)
 {
 	for (size_t i = 0; i < s->stop->count; i++)
@@ -387,10 +422,35 @@ static void map_scan(struct scan *s, const struct leak_map *m)
 			around_blocks(s, m->start, m->end, root_visit);
 	} else if (strcmp(m->path, "[stack]") == 0 || (has_guard(s, m) && is_threads(s, m))) {
 		if (kinds & LEAK_ROOT_STACKS)
-			around_blocks(s, stack_start(s, m), m->end, root_visit);
+			stack_scan(s, m);
 	} else if (kinds & LEAK_ROOT_MAPS) {
 		anonymous_scan(s, dead ? dead : m->start, m->end);
 	}
+}
+
+/* Of the thread that ends the program, only those that exit has kept for its caller. */
+static void saved_scan(struct scan *s, const struct leak_exit_stack *e)
+{
+	if (s->roots->kinds & LEAK_ROOT_REGISTERS)
+		for (size_t i = 0; i < e->parts; i++)
+			leak_graph_root(s->graph, LEAK_REGISTER(e->tid, 0), e->part[i].saved,
+				LEAK_SAVED_REGISTERS, false);
+}
+
+static void registers_scan(struct scan *s, const struct leak_thread *t)
+{
+	unsigned kinds = s->roots->kinds;
+
+	if (s->roots->exit && s->roots->exit->tid == t->tid) {
+		saved_scan(s, s->roots->exit);
+		return;
+	}
+	if (kinds & LEAK_ROOT_REGISTERS)
+		leak_graph_root(s->graph, LEAK_REGISTER(t->tid, 0), (const uint64_t *)&t->regs,
+			sizeof(t->regs) / sizeof(uint64_t), false);
+	if (kinds & LEAK_ROOT_VECTORS)
+		leak_graph_root(s->graph, LEAK_REGISTER(t->tid, GENERAL_WORDS), t->vectors,
+			t->vector_bytes / sizeof(uint64_t), false);
 }
 
 void leak_roots_scan(struct leak_roots *r, struct leak_space *space, const struct leak_stop *stop,
@@ -398,18 +458,9 @@ void leak_roots_scan(struct leak_roots *r, struct leak_space *space, const struc
 {
 	struct scan s = { .roots = r, .space = space, .stop = stop, .graph = g };
 
-	for (size_t i = 0; i < stop->count; i++) {
-		const struct leak_thread *t = &stop->thread[i];
-
-		if (t->state != LEAK_THREAD_STOPPED)
-			continue;
-		if (r->kinds & LEAK_ROOT_REGISTERS)
-			leak_graph_root(g, LEAK_REGISTER(t->tid, 0), (const uint64_t *)&t->regs,
-				sizeof(t->regs) / sizeof(uint64_t), false);
-		if (r->kinds & LEAK_ROOT_VECTORS)
-			leak_graph_root(g, LEAK_REGISTER(t->tid, GENERAL_WORDS), t->vectors,
-				t->vector_bytes / sizeof(uint64_t), false);
-	}
+	for (size_t i = 0; i < stop->count; i++)
+		if (stop->thread[i].state == LEAK_THREAD_STOPPED)
+			registers_scan(&s, &stop->thread[i]);
 	for (size_t i = 0; i < space->maps && !leak_space_cancelled(space); i++)
 		if (space->map[i].readable && space->map[i].writable)
 			map_scan(&s, &space->map[i]);

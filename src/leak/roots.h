@@ -7,6 +7,7 @@
 #ifndef SRC_LEAK_ROOTS_H
 #define SRC_LEAK_ROOTS_H
 
+#include "src/leak/exit_stack.h"
 #include "src/leak/graph.h"
 #include "src/leak/result.h"
 #include "src/leak/space.h"
@@ -25,6 +26,8 @@ enum leak_root {
 struct leak_roots {
 	unsigned kinds; /* enum leak_root: those that count */
 	uint64_t stack; /* read_leak_stack */
+	const struct leak_exit_stack *exit; /* the process is at its last instant; or NULL */
+	uint64_t first_stack; /* where the first thread's stack began, if that has ended; or 0 */
 	unsigned devices; /* mappings that were left out */
 	/* Allocators have blocks that are in no table: all of their memory outside of those that
 	 * are counts, too. */

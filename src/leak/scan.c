@@ -14,6 +14,7 @@
 #include "src/leak/confirm.h"
 #include "src/leak/coop.h"
 #include "src/leak/copier.h"
+#include "src/leak/exit_stop.h"
 #include "src/leak/heads.h"
 #include "src/leak/heap.h"
 #include "src/leak/learn.h"
@@ -54,6 +55,9 @@ struct scan {
 	uint64_t first_tick; /* blocks that were made then, or later, are unsure; 0: none is */
 	uint64_t start_ns;
 	struct leak_turn turn; /* others' */
+	struct leak_exit_stack exit; /* of a process at its last instant */
+	pid_t last; /* the thread that ended it; 0: it goes on */
+	uint64_t begin_ns; /* of the whole scan; without the wait for a last instant */
 	int rc;
 };
 
@@ -105,7 +109,9 @@ static bool has_unknown(const struct scan *s)
 static int memory_read(struct scan *s)
 {
 	struct leak_roots roots = { .kinds = s->wish->roots,
-		.stack = read_leak_stack(s->segment),
+		.stack = s->last ? 0 : read_leak_stack(s->segment),
+		.exit = s->last ? &s->exit : NULL,
+		.first_stack = s->last ? leak_exit_first_stack(&s->stop) : 0,
 		.unknown = has_unknown(s) };
 	struct leak_heads heads;
 	struct leak_memory memory;
@@ -219,13 +225,22 @@ static int blocks_read(struct scan *s)
 	return rc != 0 ? rc : leak_blocks_finish(&s->blocks);
 }
 
+/* Threads that end cannot be let go on. */
+static unsigned threads_await(struct scan *s)
+{
+	if (!s->last)
+		return leak_moving_await(s->segment, &s->stop, &s->space);
+	leak_exit_stack_find(&s->exit, &s->space, s->last);
+	return leak_moving_count(s->segment, &s->stop, &s->space);
+}
+
 static int standing_read(struct scan *s)
 {
 	int rc = space_look(s);
 
 	if (rc != 0)
 		return rc;
-	s->out->busy = leak_moving_await(s->segment, &s->stop, &s->space);
+	s->out->busy = threads_await(s);
 	leak_sharers_note(&s->sharers, &s->stop);
 	phase_tell(s, LEAK_READING);
 	rc = go_on(s, space_look(s));
@@ -338,6 +353,32 @@ static bool is_refused(const struct scan *s)
 	return (s->rc == -EPERM || s->rc == -EACCES) && leak_stop_tracer(s->wish->pid) == 0;
 }
 
+static void process_release(void *ctx)
+{
+	struct scan *s = ctx;
+
+	read_leak_done(s->segment);
+}
+
+/* It waits for us at its end, stopped: lets it go on, and has it stand at its last instant. */
+static int last_instant_await(struct scan *s)
+{
+	int rc;
+
+	phase_tell(s, LEAK_EXITING);
+	rc = leak_exit_stop(&s->stop, process_release, s, s->wish->progress, &s->last);
+	phase_tell(s, LEAK_STOPPING);
+	s->begin_ns = s->start_ns = clock_monotonic_ns();
+	s->out->at_exit = rc == 0;
+	if (rc == -ESTALE)
+		snprintf(s->message, LEAK_MESSAGE_MAX,
+			"%d was not scanned: it called exec at its end", (int)s->wish->pid);
+	else if (rc == -ESRCH)
+		snprintf(s->message, LEAK_MESSAGE_MAX,
+			"%d was not scanned: it was killed at its end", (int)s->wish->pid);
+	return rc;
+}
+
 static void stop_try(struct scan *s)
 {
 	s->rc = s->out->refused;
@@ -345,6 +386,8 @@ static void stop_try(struct scan *s)
 		s->rc = leak_turn_stop(&s->turn, &s->stop, s->wish->pid, s->message);
 	if (!s->turn.others && is_refused(s))
 		s->rc = help_take(s);
+	else if (s->rc == 0 && s->wish->at_exit)
+		s->rc = last_instant_await(s);
 }
 
 static void read_note(struct scan *s)
@@ -381,7 +424,8 @@ static void *stop_and_read(void *ctx)
 	copy_prepare(s);
 	blocks_prepare(s);
 	leak_sharers_find(&s->sharers, s->wish->pid);
-	leak_table_watch(&s->table);
+	if (!s->wish->at_exit)
+		leak_table_watch(&s->table);
 	if (leak_table_read(&s->table, &s->blocks) != 0) {
 		leak_blocks_free(&s->blocks);
 		s->table.is_read = false;
@@ -394,6 +438,10 @@ static void *stop_and_read(void *ctx)
 		s->rc = s->out->lent ? lent_read(s) : standing_read(s);
 	read_note(s);
 	s->rc = go_on(s, s->rc);
+	if (s->wish->hold && s->last && s->rc == 0) {
+		*s->wish->hold = s->stop;
+		s->stop = (struct leak_stop){ 0 };
+	}
 	leak_stop_release(&s->stop);
 	if (!s->out->copied)
 		s->out->stop_ns = s->table.stop_ns + clock_monotonic_ns() - s->start_ns;
@@ -410,13 +458,18 @@ static void *stop_and_read(void *ctx)
 	return NULL;
 }
 
-/* In a thread that ends with it, and that takes no signal of ours. */
+/* In a thread that ends with it, and that takes no signal of ours; or in this one, which holds it.
+ */
 static int in_thread(struct scan *s)
 {
 	sigset_t all, old;
 	pthread_t thread;
 	int rc;
 
+	if (s->wish->hold) {
+		stop_and_read(s);
+		return s->rc;
+	}
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	rc = pthread_create(&thread, NULL, stop_and_read, s);
@@ -571,8 +624,8 @@ int leak_scan(struct read_segment *segment, const struct leak_wish *wish, struct
 		.wish = wish,
 		.out = out,
 		.message = message,
-		.copying = wish->copying };
-	uint64_t start = clock_monotonic_ns();
+		.copying = wish->copying,
+		.begin_ns = clock_monotonic_ns() };
 	int rc;
 
 	*out = (struct leak_result){ 0 };
@@ -594,6 +647,6 @@ int leak_scan(struct read_segment *segment, const struct leak_wish *wish, struct
 	yield_end();
 	if (rc != 0)
 		leak_result_free(out);
-	out->scan_ns = clock_monotonic_ns() - start;
+	out->scan_ns = clock_monotonic_ns() - s.begin_ns;
 	return rc;
 }

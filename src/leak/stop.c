@@ -160,7 +160,7 @@ static void registers_read(struct leak_thread *t)
 }
 
 /* Looks whether a seized thread has stopped. */
-static void thread_look(struct leak_stop *s, struct leak_thread *t)
+void leak_stop_look(struct leak_stop *s, struct leak_thread *t)
 {
 	siginfo_t info = { 0 };
 	int status;
@@ -181,6 +181,7 @@ static void thread_look(struct leak_stop *s, struct leak_thread *t)
 	if (waitpid(t->tid, &status, __WALL | WNOHANG) != t->tid || !WIFSTOPPED(status))
 		return;
 	t->state = LEAK_THREAD_STOPPED;
+	t->event = status >> 16;
 	/* Stopped on its way to take a signal, which it gets when it goes on. */
 	t->signal = status >> 16 == 0 ? WSTOPSIG(status) : 0;
 	t->held = status >> 16 == PTRACE_EVENT_STOP && WSTOPSIG(status) == SIGTRAP;
@@ -198,7 +199,7 @@ size_t leak_stop_running(const struct leak_stop *s)
 }
 
 /* As in /proc/PID/task/TID/stat; 'X': it is not there. */
-static char thread_state(const struct leak_stop *s, pid_t tid)
+char leak_stop_state(const struct leak_stop *s, pid_t tid)
 {
 	char path[64], text[1024];
 	struct proc_reading r = { 0 };
@@ -211,7 +212,7 @@ static char thread_state(const struct leak_stop *s, pid_t tid)
 
 static bool is_zombie(const struct leak_stop *s, pid_t tid)
 {
-	char state = thread_state(s, tid);
+	char state = leak_stop_state(s, tid);
 
 	return state == 'Z' || state == 'X';
 }
@@ -224,7 +225,7 @@ static bool is_in_time(const struct leak_stop *s)
 
 	for (size_t i = 0; i < s->count && now > s->deadline_ns && now <= s->starved_ns; i++)
 		if (s->thread[i].state == LEAK_THREAD_RUNS &&
-			thread_state(s, s->thread[i].tid) != 'D')
+			leak_stop_state(s, s->thread[i].tid) != 'D')
 			return true;
 	return now <= s->deadline_ns;
 }
@@ -237,7 +238,7 @@ static void threads_await(struct leak_stop *s)
 
 		for (size_t i = 0; i < s->count; i++) {
 			if (s->thread[i].state == LEAK_THREAD_RUNS)
-				thread_look(s, &s->thread[i]);
+				leak_stop_look(s, &s->thread[i]);
 			waits |= s->thread[i].state == LEAK_THREAD_RUNS;
 		}
 		if (!waits || !is_in_time(s))
@@ -436,12 +437,46 @@ size_t leak_stop_retry(
 	return busy;
 }
 
+int leak_stop_trace(struct leak_stop *s, unsigned long options)
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (s->thread[i].state == LEAK_THREAD_STOPPED &&
+			ptrace(PTRACE_SETOPTIONS, s->thread[i].tid, NULL, options) != 0 &&
+			errno != ESRCH)
+			return -errno;
+	return 0;
+}
+
+void leak_stop_resume(struct leak_stop *s, struct leak_thread *t)
+{
+	t->state = LEAK_THREAD_RUNS;
+	/* Stopped as a job is: it stays so, until it is told to continue (ptrace(2), LISTEN). */
+	if (t->event == PTRACE_EVENT_STOP && t->signal == 0 && !t->held)
+		ptrace(PTRACE_LISTEN, t->tid, NULL, NULL);
+	else
+		thread_go(s, t, false);
+}
+
+int leak_stop_add(struct leak_stop *s, pid_t tid)
+{
+	struct leak_thread *t;
+
+	if (thread_find(s, tid))
+		return 0;
+	t = realloc(s->thread, (s->count + 1) * sizeof(*t));
+	if (!t)
+		return -ENOMEM;
+	s->thread = t;
+	s->thread[s->count++] = (struct leak_thread){ .tid = tid };
+	return 0;
+}
+
 void leak_stop_go(struct leak_stop *s)
 {
 	for (size_t i = 0; i < s->count && !s->gone_on; i++) {
 		/* One that stopped too late has a call to go back to like the others. */
 		if (s->thread[i].state == LEAK_THREAD_RUNS)
-			thread_look(s, &s->thread[i]);
+			leak_stop_look(s, &s->thread[i]);
 		if (s->thread[i].state == LEAK_THREAD_STOPPED)
 			thread_go(s, &s->thread[i], true);
 	}

@@ -29,6 +29,8 @@ struct leak_thread {
 	int signal; /* that it was about to get when it stopped; 0: none */
 	bool listed; /* at the last look */
 	bool held; /* stopped by us and by nothing else */
+	int event; /* PTRACE_EVENT_* of the last stop; 0: a signal */
+	bool leaving; /* it was let go at its end: it ends, and stops no more (exit_stop.h) */
 	struct user_regs_struct regs; /* when it was last stopped */
 	struct user_regs_struct now; /* with which it goes on */
 	void *vectors; /* as the kernel lays them out: XSAVE; NULL: unknown */
@@ -64,6 +66,17 @@ pid_t leak_stop_tracer(pid_t pid);
  */
 size_t leak_stop_retry(
 	struct leak_stop *s, bool (*is_busy)(void *ctx, const struct leak_thread *t), void *ctx);
+/*
+ * For who lets a stopped process go on under its eyes (exit_stop.h): `trace` has all threads report
+ * what the PTRACE_O_* in `options` name, `resume` lets one go on, `look` notes whether one has
+ * stopped or ended since, `add` takes one that the kernel has seized for us. 0 or -errno.
+ */
+int leak_stop_trace(struct leak_stop *s, unsigned long options);
+void leak_stop_resume(struct leak_stop *s, struct leak_thread *t);
+void leak_stop_look(struct leak_stop *s, struct leak_thread *t);
+int leak_stop_add(struct leak_stop *s, pid_t tid);
+/* The state of a thread as in /proc/PID/task/TID/stat; 'X': there is none. */
+char leak_stop_state(const struct leak_stop *s, pid_t tid);
 /* Of one that stopped; 0: not known on this machine. */
 uint64_t leak_stop_thread_pointer(const struct leak_thread *t);
 /* How many threads did not stop. */

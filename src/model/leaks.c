@@ -13,7 +13,8 @@ enum leaks_confidence leaks_confidence(const struct snap_leaks *l, const struct 
 		return LEAKS_NONE;
 	if (row->class == SNAP_LEAK_POSSIBLE)
 		return LEAKS_LOW;
-	return row->seen > 1 && leaks_is_whole(l) ? LEAKS_HIGH : LEAKS_MEDIUM;
+	/* At its last instant the program cannot be between two places. */
+	return (row->seen > 1 || l->at_exit) && leaks_is_whole(l) ? LEAKS_HIGH : LEAKS_MEDIUM;
 }
 
 const char *leaks_confidence_word(enum leaks_confidence c)

@@ -12,6 +12,7 @@ enum leaks_phase {
 	LEAKS_FOLLOWING, /* pointers; the program runs */
 	LEAKS_ENDING, /* it was told to; the program is let go */
 	LEAKS_WAITING, /* for another heaptop's scan to end */
+	LEAKS_EXITING, /* for the program's last instant; its destructors run */
 };
 
 /* More often than that, it would hardly do anything but stand still. */
@@ -23,6 +24,7 @@ struct leaks {
 	unsigned number; /* of scans that worked */
 	unsigned version; /* another one whenever `last` is */
 	enum leaks_phase phase;
+	bool held; /* the program is kept at its last instant */
 	uint64_t read_bytes, of_bytes; /* of_bytes: at most, 0 if it is not known */
 	const char *failed; /* why there was no scan when one was last tried; or NULL */
 	bool by_age; /* and there never was one: suspects by age are all there is */

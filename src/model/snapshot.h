@@ -271,6 +271,7 @@ struct snap_leaks {
 	unsigned snapshots; /* it did by so many copies that gave us their memory, and what is lost
 			       was so in each; 0: another way */
 	bool let; /* it let us trace it */
+	bool at_exit; /* made at the program's last instant, after all destructors */
 	struct snap_leak_sum sum[SNAP_LEAK_CLASSES]; /* without what is suppressed */
 	struct snap_leak_sum suppressed;
 	struct snap_leak_sum heuristic[SNAP_LEAK_HEURISTICS];

@@ -270,11 +270,9 @@ int read_fork_alone(struct read_segment *s)
 	return read_header_put(s, offsetof(struct ht_header, fork_alone), &yes, sizeof(yes));
 }
 
-int read_leak_ask(struct read_segment *s)
+int read_leak_ask(struct read_segment *s, uint32_t who)
 {
-	const uint32_t yes = 1;
-
-	return read_header_put(s, offsetof(struct ht_header, leak_ask), &yes, sizeof(yes));
+	return read_header_put(s, offsetof(struct ht_header, leak_ask), &who, sizeof(who));
 }
 
 bool read_leak_waits(struct read_segment *s)

@@ -55,8 +55,9 @@ int read_peek(const char *path, struct read_identity *out, char *message);
 int read_hold(struct read_segment *s);
 /* From now on children that the program forks are to be left alone. 0 or -errno. */
 int read_fork_alone(struct read_segment *s);
-/* Asks the program to wait at its end until it was scanned for leaks. 0 or -errno. */
-int read_leak_ask(struct read_segment *s);
+/* Asks the program to wait at its end until it was scanned for leaks. `who`: HT_LEAK_ASK_*. 0 or
+ * -errno. */
+int read_leak_ask(struct read_segment *s, uint32_t who);
 /* Whether it waits for that; and gives it a sign that somebody is here. */
 bool read_leak_waits(struct read_segment *s);
 /* Where the stack of the waiting thread begins to be the program's; 0: not known. */

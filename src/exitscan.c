@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The scan at the end of the program on the screen (exitscan.h). */
+#include "src/exitscan.h"
+
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "src/scans.h"
+#include "src/session.h"
+#include "src/shownleaks.h"
+#include "src/watch.h"
+
+/* A program that has come to its end waits so long at most, on average half, until it is seen. */
+#define LOOK_NS 50000000l
+
+void exitscan_open(struct run *r)
+{
+	const struct timespec every = { .tv_nsec = LOOK_NS };
+	const struct itimerspec t = { every, every };
+
+	if (!r->exit_asked)
+		return;
+	r->exit_timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (r->exit_timer >= 0)
+		timerfd_settime(r->exit_timer, 0, &t, NULL);
+}
+
+void exitscan_close(struct run *r)
+{
+	if (r->exit_timer >= 0)
+		close(r->exit_timer);
+	r->exit_timer = -1;
+}
+
+int exitscan_fds(const struct run *r, struct pollfd *fds, int max)
+{
+	if (r->exit_timer < 0 || r->ended || max < 1)
+		return 0;
+	fds[0] = (struct pollfd){ r->exit_timer, POLLIN, 0 };
+	return 1;
+}
+
+/* Only what is on the screen: nobody waits for another one's scan. */
+static bool scan_start(struct run *r, struct session *s)
+{
+	struct scans *scans = run_shown(r) == r->watch ? shownleaks_scans(r) : NULL;
+
+	if (scans && scans_start_at_exit(scans, r->options->hold) == 0)
+		return true;
+	read_leak_done(session_segment(s));
+	return false;
+}
+
+bool exitscan_ready(struct run *r)
+{
+	struct session *s;
+	uint64_t times;
+
+	if (r->exit_timer < 0 || r->ended || read(r->exit_timer, &times, sizeof(times)) <= 0)
+		return false;
+	watch_poll(r->watch); /* the image that ends may be a new one */
+	s = watch_session(r->watch);
+	if (r->exit_seen == s || !read_leak_waits(session_segment(s)))
+		return false;
+	r->exit_seen = s;
+	return scan_start(r, s);
+}
+
+bool exitscan_release(struct run *r)
+{
+	return r->scans && scans_release(r->scans);
+}
