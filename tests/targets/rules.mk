@@ -31,5 +31,18 @@ $(B)/tests/targets/locale_early: $(B)/tests/targets/plugin/locale.so
 $(B)/tests/targets/locale_early: private TARGET_CFLAGS += -Wl,--no-as-needed \
 	-Wl,-rpath,'$$ORIGIN/plugin' $(B)/tests/targets/plugin/locale.so
 
+# Linked with a library whose destructor frees a block and loses another.
+$(B)/tests/targets/plugin/exit_library.so: tests/targets/plugin/exit_library.c Makefile
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(TARGET_CFLAGS) -shared -fPIC -o $@ $<
+
+$(B)/tests/targets/exit_matrix: $(B)/tests/targets/plugin/exit_library.so
+$(B)/tests/targets/exit_matrix: private TARGET_CFLAGS += -Wl,--no-as-needed \
+	-Wl,-rpath,'$$ORIGIN/plugin' $(B)/tests/targets/plugin/exit_library.so
+
+# With a frame pointer, small frames have no gap, where an older pointer would stay.
+$(B)/tests/targets/exit_matrix_cxx: private TARGET_CXXFLAGS += -fno-omit-frame-pointer
+
 # Its allocator is seen by the libraries it loads.
 $(B)/tests/targets/own_malloc: TARGET_CFLAGS += -rdynamic -fno-builtin
