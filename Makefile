@@ -29,13 +29,14 @@ DEPS_TEST := python3 clang clang-format binutils gdb valgrind strace tmux screen
 	libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0 gcc-multilib heaptrack \
 	git sqlite3 perl ruby nodejs default-jdk-headless vim-tiny curl tar gzip xz-utils dash gawk mawk \
 	sed grep findutils coreutils openssl jq libxml2-utils bc redis-server redis-tools util-linux libcap2-bin shellcheck zsh fish \
-	libclang-rt-14-dev libvterm-dev dwz memcached lighttpd ripgrep fd-find musl-tools luajit
+	libclang-rt-14-dev libvterm-dev dwz memcached lighttpd ripgrep fd-find musl-tools luajit \
+	wget qpdf poppler-utils
 # For the real programs that only make soak runs: make deps soak.
 DEPS_SOAK := vim rustc gfortran cmake zstd zip man-db tcl ed less busybox php-cli \
 	lua5.4 guile-3.0 ocaml-nox sbcl erlang-base restic fzf ghostscript gnuplot-nox graphviz \
 	ffmpeg rsync subversion pandoc w3m chromium nginx-light mosquitto mosquitto-clients postgresql \
 	mariadb-server dbus xvfb x11-utils openssh-server openssh-client nano emacs-nox tcc haproxy swi-prolog-nox \
-	ksh fish
+	ksh fish tesseract-ocr imagemagick
 
 ifneq ($(filter deps,$(MAKECMDGOALS)),)
 
@@ -228,6 +229,7 @@ soak: all $(TARGETS) $(TEST_EXTRA) $(B)/tests/tui/flat
 	$(Q)B='$(B)' HEAPTOP_SCANS=20 HEAPTOP_COPY=always tests/e2e/leaks_live.py
 	$(Q)B='$(B)' SOAK=1 tests/e2e/leaks_helped.py
 	$(Q)B='$(B)' SOAK=1 tests/e2e/exit_matrix.py
+	$(Q)B='$(B)' SOAK=1 tests/e2e/exit_programs.py
 	$(Q)B='$(B)' tests/fuzz/fuzz.py --seconds $(FUZZ_SECONDS)
 
 demo: all
