@@ -101,12 +101,11 @@ static bool is_start(const struct leak_graph *g, uint32_t block, const struct le
 {
 	const struct leak_block *b = &g->blocks->block[block];
 	uint64_t offset = w->value - b->addr;
-	enum leak_heuristic by;
 
 	if (!w->ok || offset >= b->size)
 		return false;
-	by = offset == 0 ? LEAK_BY_NONE : leak_heuristics_judge(g->head[block], b->size, offset);
-	return offset == 0 || (by != LEAK_BY_NONE && g->heuristics >> by & 1);
+	return offset == 0 || leak_heuristics_judge(g->heuristics, g->head[block], b->size,
+				      offset) != LEAK_BY_NONE;
 }
 
 /* What leads back to the start of its block, and what leads to where the pointer seems to lie, if

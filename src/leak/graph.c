@@ -305,7 +305,7 @@ static void inside_explain(struct leak_graph *g, const struct leak_memory *m,
 	uint32_t i = leak_inside_block(g, in);
 	const struct leak_block *b = &g->blocks->block[i];
 	uint64_t offset = in->pointer - b->addr;
-	enum leak_heuristic found = leak_heuristics_judge(g->head[i], b->size, offset);
+	enum leak_heuristic found = leak_heuristics_judge(g->heuristics, g->head[i], b->size, offset);
 
 	if (!leak_inside_is_open(g, in))
 		return; /* explained already, or there is no need */

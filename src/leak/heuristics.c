@@ -68,12 +68,10 @@ uint8_t leak_heuristics_head(uint64_t size, uint64_t first, uint64_t second, enu
 	 * blocks that begin with a pointer would pass for a string. */
 	if (kind == LEAK_FIRST_NUMBER)
 		head = sds_forms(size, first, second);
-	if (size < 2 * WORD)
-		return (uint8_t)head;
 	if (is_string(size, first, second))
 		head |= IS_STRING;
 	if (first > 0 && first == size - WORD)
-		head |= HAS_LENGTH;
+		head |= HAS_LENGTH; /* and IS_ARRAY, of as many parts of a byte each */
 	if (is_array(size, first))
 		head |= IS_ARRAY;
 	if (kind == LEAK_FIRST_FILE && first % WORD == 0 && first >= FIRST_PAGE_END)
@@ -81,21 +79,37 @@ uint8_t leak_heuristics_head(uint64_t size, uint64_t first, uint64_t second, enu
 	return (uint8_t)head;
 }
 
-enum leak_heuristic leak_heuristics_judge(uint8_t head, uint64_t size, uint64_t offset)
-{
-	for (unsigned form = 0; form < SDS_FORMS; form++)
-		if (head & IS_SDS << form && offset == sds_heads[form])
-			return LEAK_BY_SDS;
-	if (head & IS_STRING && offset == STRING_HEAD)
-		return LEAK_BY_STDSTRING;
-	if (head & HAS_LENGTH && offset == WORD)
-		return LEAK_BY_LENGTH64;
-	if (head & IS_ARRAY && offset == WORD)
-		return LEAK_BY_NEWARRAY;
+/* In memcheck's order, then ours: what a rule that does not count would explain is left to the next
+ * one. */
+static const struct explanation {
+	enum leak_heuristic by;
+	unsigned head; /* the bit of the head that it needs */
+	uint64_t from, to; /* offsets of the pointer */
+	uint64_t size; /* of the block, at least */
+} explanations[] = {
+	{ LEAK_BY_STDSTRING, IS_STRING, STRING_HEAD, STRING_HEAD, 0 },
+	{ LEAK_BY_LENGTH64, HAS_LENGTH, WORD, WORD, 0 },
+	{ LEAK_BY_NEWARRAY, IS_ARRAY, WORD, WORD, 0 },
+	{ LEAK_BY_SDS, IS_SDS, 1, 1, 0 },
+	{ LEAK_BY_SDS, IS_SDS << 1, 3, 3, 0 },
+	{ LEAK_BY_SDS, IS_SDS << 2, 5, 5, 0 },
+	{ LEAK_BY_SDS, IS_SDS << 3, 9, 9, 0 },
 	/* The length, and the pointer is a little further on: into a large block, where few numbers
 	 * that only look like pointers would go. */
-	if (head & HAS_LENGTH && offset <= NEAR_BYTES && size >= NEAR_PARTS * NEAR_BYTES)
-		return LEAK_BY_HEADER;
+	{ LEAK_BY_HEADER, HAS_LENGTH, 1, NEAR_BYTES, NEAR_PARTS * NEAR_BYTES },
+};
+#define EXPLANATIONS (sizeof(explanations) / sizeof(explanations[0]))
+
+enum leak_heuristic leak_heuristics_judge(
+	unsigned rules, uint8_t head, uint64_t size, uint64_t offset)
+{
+	for (size_t i = 0; head != 0 && i < EXPLANATIONS; i++) {
+		const struct explanation *e = &explanations[i];
+
+		if (rules >> e->by & 1 && head & e->head && offset >= e->from && offset <= e->to &&
+			size >= e->size)
+			return e->by;
+	}
 	return LEAK_BY_NONE;
 }
 

@@ -13,8 +13,11 @@
  * its first two words, 0 where it has none; `kind`: what the first is, as an address.
  */
 uint8_t leak_heuristics_head(uint64_t size, uint64_t first, uint64_t second, enum leak_first kind);
-/* Which of them explains a pointer `offset` bytes into a block that begins so. */
-enum leak_heuristic leak_heuristics_judge(uint8_t head, uint64_t size, uint64_t offset);
+/* Which of `rules` (bit i: enum leak_heuristic i) explains a pointer `offset` bytes into a block
+ * that begins so. Each rule judges for itself: the answer of one that counts never depends on one
+ * that does not. */
+enum leak_heuristic leak_heuristics_judge(
+	unsigned rules, uint8_t head, uint64_t size, uint64_t offset);
 /* Otherwise, whether it may be LEAK_BY_INHERITANCE: it is if there are tables of functions where
  * the word points that begins the block, and where the one points to which the pointer goes. */
 bool leak_heuristics_may_be_base(uint8_t head, uint64_t size, uint64_t offset);

@@ -4,6 +4,7 @@
 named for it, tests/targets/leaks.c), at their end and while they run, beside memcheck on the same
 program. What scans leave behind, which is nothing: tests/faults/group_f_scan.py."""
 
+import itertools
 import json
 import os
 import re
@@ -106,12 +107,11 @@ for root in ALL_ROOTS:
     case("a root alone keeps what is in it: " + root)(root_case(root))
 
 
-@case("the same as memcheck says of the same program")
-def beside_memcheck():
+def memcheck_says(program, *options):
+    """(function, class) -> blocks, and the program's account."""
     out = os.path.join(scratch, "memcheck.xml")
     done = run([need("valgrind"), "--leak-check=full", "--show-leak-kinds=all", "--xml=yes",
-                "--xml-file=" + out, target("leaks")], timeout=120)
-    want = account(done.stdout.decode())
+                "--xml-file=" + out, *options, program], timeout=120)
     kinds = {"Leak_DefinitelyLost": "definite", "Leak_IndirectlyLost": "indirect",
              "Leak_PossiblyLost": "possible", "Leak_StillReachable": "reachable"}
     memcheck = {}
@@ -122,6 +122,32 @@ def beside_memcheck():
         key = (name, kinds[error.findtext("kind")])
         blocks = int(error.find("xwhat").findtext("leakedblocks"))
         memcheck[key] = memcheck.get(key, 0) + blocks
+    return memcheck, account(done.stdout.decode())
+
+
+MEMCHECK_RULES = ("stdstring", "length64", "newarray", "multipleinheritance")
+
+
+def rules_case(name, *rules):
+    """With these rules alone, each shape has the class that memcheck gives it with them."""
+    def try_it():
+        ours, want = leaks_of([target("leak_rules")], "--leak-heuristics", name)
+        theirs, _ = memcheck_says(target("leak_rules"), "--leak-check-heuristics=" + (",".join(rules) or "none"))
+        check_equal(len(want), 15, "shapes")
+        check_equal({k: v[0] for k, v in found(ours).items() if k[0] in want},
+                    {k: v for k, v in theirs.items() if k[0] in want}, "classes by " + name)
+    return try_it
+
+
+for some in [()] + [(r,) for r in MEMCHECK_RULES] + list(itertools.combinations(MEMCHECK_RULES, 2)):
+    case("rules that count: as memcheck's: " + (" and ".join(some) or "none"))(
+        rules_case(",".join(some) or "none", *some))
+case("rules that count: as memcheck's: all four")(rules_case("memcheck", *MEMCHECK_RULES))
+
+
+@case("the same as memcheck says of the same program")
+def beside_memcheck():
+    memcheck, want = memcheck_says(target("leaks"))
     leaks, _ = leaks_of([target("leaks")])
     ours = {k: v[0] for k, v in found(leaks).items() if k[0] in want}
     theirs = {k: v for k, v in memcheck.items() if k[0] in want}

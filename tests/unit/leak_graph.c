@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "src/leak/graph.h"
+#include "src/leak/heuristics.h"
 #include "src/leak/learn.h"
 #include "src/leak/backlinks.h"
 #include "tests/check.h"
@@ -393,6 +394,46 @@ TEST(length_before)
 	CHECK_INT(by_root(8 + 10 * 3, 16), LEAK_BY_NONE);
 	reset();
 	CHECK_INT(by_root(8 + 10 * 3, 8), LEAK_BY_NONE); /* of nothing */
+}
+
+/* Those of 1 to 7 that explain a pointer when they alone count. */
+static unsigned rules_alone(uint8_t head, uint64_t size, uint64_t offset)
+{
+	unsigned found = 0;
+
+	for (unsigned r = 1; r < 8; r++)
+		if (leak_heuristics_judge(1u << r, head, size, offset))
+			found |= 1u << r;
+	return found;
+}
+
+static void check_rules(uint8_t head, uint64_t size, uint64_t offset)
+{
+	unsigned alone = rules_alone(head, size, offset);
+
+	for (unsigned rules = 0; rules < 256; rules += 2) {
+		unsigned by = leak_heuristics_judge(rules, head, size, offset);
+
+		if ((by != 0) != ((alone & rules) != 0) || (by != 0 && !(rules >> by & 1)))
+			CHECK_INT(by, -1);
+	}
+}
+
+/* A rule that counts finds alone what it finds among others, whatever else explains it. */
+TEST(each_rule_for_itself)
+{
+	static const uint64_t sizes[] = { 9, 12, 16, 40, 96, 808, 2048 };
+
+	for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++)
+		for (uint64_t offset = 1; offset < sizes[s] && offset < 80; offset++)
+			for (unsigned head = 0; head < 256; head++)
+				check_rules((uint8_t)head, sizes[s], offset);
+	reset();
+	store(0, 4);
+	CHECK_INT(by_root(12, 8), LEAK_BY_LENGTH64); /* its second word is not whole */
+	reset();
+	store(0, 2);
+	CHECK_INT(by_root(12, 8), LEAK_BY_NEWARRAY);
 }
 
 TEST(second_base)
@@ -896,6 +937,7 @@ int main(void)
 	RUN(known_blocks_are_reachable);
 	RUN(std_string);
 	RUN(length_before);
+	RUN(each_rule_for_itself);
 	RUN(second_base);
 	RUN(heuristics_between_blocks);
 	RUN(heuristics_of_many_edges);
