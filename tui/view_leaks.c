@@ -543,6 +543,8 @@ static void leaks_status(struct ui *ui, char *text, size_t cap)
 	if (l)
 		used += sum_text(
 			text + used, cap - used, wide, "reachable", &l->sum[SNAP_LEAK_REACHABLE]);
+	if (l && l->moved.blocks && wide)
+		used += sum_text(text + used, cap - used, wide, "by our rules", &l->moved);
 	while (used > 0 && text[used - 1] == ' ')
 		text[--used] = '\0';
 }

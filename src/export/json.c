@@ -383,6 +383,16 @@ static void json_leak_sum(struct writer *w, const char *key, const struct snap_l
 	writer_end(w);
 }
 
+static void json_leak_rule(struct writer *w, const char *rule, const struct snap_leak_sum *moved,
+	const struct snap_leak_sum *behind)
+{
+	writer_object(w, rule);
+	writer_uint(w, "blocks", moved->blocks);
+	writer_uint(w, "bytes", moved->bytes);
+	json_leak_sum(w, "behind", behind);
+	writer_end(w);
+}
+
 static void json_leak_site(
 	struct writer *w, const struct snap_leak_site *l, const struct snap_site *site)
 {
@@ -466,8 +476,9 @@ static void json_leaks(struct writer *w, const struct snapshot *s, const struct 
 	json_leak_sum(w, "suppressed", &l->suppressed);
 	writer_object(w, "heuristics");
 	for (unsigned i = 0; i < SNAP_LEAK_HEURISTICS; i++)
-		json_leak_sum(w, l->heuristic_name[i], &l->heuristic[i]);
+		json_leak_rule(w, l->heuristic_name[i], &l->heuristic[i], &l->behind[i]);
 	writer_end(w);
+	json_leak_sum(w, "moved", &l->moved);
 	writer_uint(w, "stop_ns", l->stop_ns);
 	writer_uint(w, "scan_ns", l->scan_ns);
 	writer_uint(w, "scanned_bytes", l->scanned_bytes);

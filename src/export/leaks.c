@@ -22,18 +22,33 @@ static void leaks_class(
 	strbuf_putc(out, '\n');
 }
 
+/* What is reachable by rules alone: no block that memcheck would call possible goes unsaid. */
+static void leaks_rules(struct strbuf *out, const struct snap_leaks *l)
+{
+	char blocks[UNITS_MAX + 8];
+	bool any = false;
+
+	for (unsigned i = 0; i < SNAP_LEAK_HEURISTICS; i++) {
+		if (l->heuristic[i].blocks == 0)
+			continue;
+		strbuf_printf(
+			out, any ? ", %s " : "          by rule    %s ", l->heuristic_name[i]);
+		leaks_sum(out, &l->heuristic[i]);
+		any = true;
+	}
+	if (l->moved.blocks)
+		strbuf_printf(out, "; memcheck does not have the rules for %s of these",
+			units_exact(blocks, l->moved.blocks));
+	if (any)
+		strbuf_putc(out, '\n');
+}
+
 static void leaks_classes(struct strbuf *out, const struct snap_leaks *l)
 {
 	for (unsigned i = 0; i < SNAP_LEAK_CLASSES; i++)
 		leaks_class(out, i == 0 ? "leaks" : "", snapshot_leak_word((enum snap_leak_class)i),
 			&l->sum[i]);
-	for (unsigned i = 0; i < SNAP_LEAK_HEURISTICS; i++) {
-		if (l->heuristic[i].blocks == 0)
-			continue;
-		strbuf_printf(out, "%-10s%-11s", "", "");
-		leaks_sum(out, &l->heuristic[i]);
-		strbuf_printf(out, " of them by a pointer inside (%s)\n", l->heuristic_name[i]);
-	}
+	leaks_rules(out, l);
 	if (l->suppressed.blocks)
 		leaks_class(out, "", "suppressed", &l->suppressed);
 }

@@ -21,7 +21,7 @@ const char *leak_class_name(enum leak_class class)
 const char *leak_heuristic_name(enum leak_heuristic heuristic)
 {
 	static const char *const names[] = { "", "stdstring", "length64", "newarray",
-		"multipleinheritance", "header", "sds", "backlink" };
+		"multipleinheritance", "header", "sds", "backlink", "loader" };
 
 	return heuristic < LEAK_HEURISTICS ? names[heuristic] : "?";
 }
@@ -118,6 +118,14 @@ void leak_graph_root(
 void leak_graph_root_block(struct leak_graph *g, uint32_t block)
 {
 	g->root[block] = LEAK_TO_START + 1;
+}
+
+void leak_graph_root_rule(struct leak_graph *g, uint32_t block, enum leak_heuristic rule)
+{
+	bool has_pointer = g->root[block] != 0 && g->root[block] != LEAK_TO_INSIDE + 1;
+
+	if (g->heuristics >> rule & 1 && !has_pointer)
+		g->root[block] = (uint8_t)(LEAK_TO_INSIDE + 1 + rule);
 }
 
 void leak_graph_forget_block(struct leak_graph *g, uint32_t block)
@@ -305,7 +313,8 @@ static void inside_explain(struct leak_graph *g, const struct leak_memory *m,
 	uint32_t i = leak_inside_block(g, in);
 	const struct leak_block *b = &g->blocks->block[i];
 	uint64_t offset = in->pointer - b->addr;
-	enum leak_heuristic found = leak_heuristics_judge(g->heuristics, g->head[i], b->size, offset);
+	enum leak_heuristic found =
+		leak_heuristics_judge(g->heuristics, g->head[i], b->size, offset);
 
 	if (!leak_inside_is_open(g, in))
 		return; /* explained already, or there is no need */
@@ -343,7 +352,7 @@ struct todo {
 	uint32_t *block;
 	size_t count;
 	uint8_t *in; /* by block */
-	struct reached *later; /* by pointers inside, of blocks that are reachable without any */
+	struct reached *later; /* by pointers inside that do not count yet, from reachable blocks */
 	size_t laters;
 };
 
@@ -363,58 +372,92 @@ static uint32_t todo_pop(struct todo *t)
 	return block;
 }
 
-/* A block is pointed to; `to`: how, `sure`: from a root by such pointers alone. */
-static void reach(struct leak_graph *g, struct todo *t, uint32_t block, unsigned to, bool sure)
+/* Whether a pointer is as good as one to the start by one of `rules`. */
+static bool is_sure(unsigned to, unsigned rules)
+{
+	return to == LEAK_TO_START || rules >> (to - LEAK_TO_INSIDE) & 1;
+}
+
+/* A root, or a reachable block for which `before` holds what g->heuristic says, points to a block
+ * by a pointer that is_sure. */
+static void reach(struct leak_graph *g, struct todo *t, uint32_t block, unsigned to, uint8_t before)
 {
 	if (g->class[block] == LEAK_REACHABLE)
 		return;
-	if (to != LEAK_TO_INSIDE && sure) {
-		g->class[block] = LEAK_REACHABLE;
-		g->heuristic[block] =
-			to == LEAK_TO_START ? LEAK_BY_NONE : (uint8_t)(to - LEAK_TO_INSIDE);
-		todo_push(t, block);
-	} else if (g->class[block] == UNREACHED) {
-		g->class[block] = LEAK_POSSIBLE;
-		todo_push(t, block);
+	g->class[block] = LEAK_REACHABLE;
+	if (to != LEAK_TO_START)
+		g->heuristic[block] = (uint8_t)(to - LEAK_TO_INSIDE);
+	else
+		g->heuristic[block] = before ? before | LEAK_BEHIND : LEAK_BY_NONE;
+	todo_push(t, block);
+}
+
+static void edges_follow(struct leak_graph *g, struct todo *t, uint32_t from, unsigned rules)
+{
+	for (uint64_t e = g->first[from]; e < g->first[from + 1]; e++) {
+		uint32_t block = g->edge[e] >> LEAK_TO_BITS;
+		unsigned to = g->edge[e] & LEAK_TO_MASK;
+
+		if (is_sure(to, rules))
+			reach(g, t, block, to, g->heuristic[from]);
+		else
+			t->later[t->laters++] = (struct reached){ block, (uint8_t)to };
 	}
 }
 
-/* First by pointers to starts alone: what is reachable so is not counted for a heuristic. */
-static void reach_plainly(struct leak_graph *g, struct todo *t)
+/* All that roots lead to by pointers to starts, and such as are as good by one of `rules`. */
+static void reach_by(struct leak_graph *g, struct todo *t, unsigned rules)
 {
+	size_t left = 0;
+
 	for (uint32_t i = 0; i < g->blocks->count; i++)
-		if (g->root[i] == LEAK_TO_START + 1)
-			reach(g, t, i, LEAK_TO_START, true);
-	while (t->count > 0) {
-		uint32_t from = todo_pop(t);
+		if (g->root[i] != 0 && is_sure(g->root[i] - 1u, rules))
+			reach(g, t, i, g->root[i] - 1u, LEAK_BY_NONE);
+	for (size_t i = 0; i < t->laters; i++) {
+		const struct reached *l = &t->later[i];
 
-		for (uint64_t e = g->first[from]; e < g->first[from + 1]; e++) {
-			unsigned to = g->edge[e] & LEAK_TO_MASK;
-
-			if (to == LEAK_TO_START)
-				reach(g, t, g->edge[e] >> LEAK_TO_BITS, to, true);
-			else
-				t->later[t->laters++] =
-					(struct reached){ g->edge[e] >> LEAK_TO_BITS, (uint8_t)to };
-		}
+		if (is_sure(l->to, rules))
+			reach(g, t, l->block, l->to, LEAK_BY_NONE);
+		else
+			t->later[left++] = *l;
 	}
+	t->laters = left;
+	while (t->count > 0)
+		edges_follow(g, t, todo_pop(t), rules);
 }
 
-static void reach_all(struct leak_graph *g, struct todo *t)
+static void maybe_reach(struct leak_graph *g, struct todo *t, uint32_t block)
 {
-	reach_plainly(g, t);
+	if (g->class[block] != UNREACHED)
+		return;
+	g->class[block] = LEAK_POSSIBLE;
+	todo_push(t, block);
+}
+
+/* What is left, and is led to at all. */
+static void reach_possibly(struct leak_graph *g, struct todo *t)
+{
 	for (uint32_t i = 0; i < g->blocks->count; i++)
-		if (g->root[i] > LEAK_TO_START + 1)
-			reach(g, t, i, g->root[i] - 1u, true);
+		if (g->root[i] != 0)
+			maybe_reach(g, t, i);
 	for (size_t i = 0; i < t->laters; i++)
-		reach(g, t, t->later[i].block, t->later[i].to, true);
+		maybe_reach(g, t, t->later[i].block);
 	while (t->count > 0) {
 		uint32_t from = todo_pop(t);
-		bool sure = g->class[from] == LEAK_REACHABLE;
 
 		for (uint64_t e = g->first[from]; e < g->first[from + 1]; e++)
-			reach(g, t, g->edge[e] >> LEAK_TO_BITS, g->edge[e] & LEAK_TO_MASK, sure);
+			maybe_reach(g, t, g->edge[e] >> LEAK_TO_BITS);
 	}
+}
+
+/* What is reachable without a rule is not counted for one, and what is by memcheck's rules is not
+ * counted for ours. */
+static void reach_all(struct leak_graph *g, struct todo *t)
+{
+	reach_by(g, t, 0);
+	reach_by(g, t, LEAK_BY_MEMCHECK);
+	reach_by(g, t, ~1u);
+	reach_possibly(g, t);
 }
 
 /* All that an unreached block leads to is its clique. One that led a clique of its own before takes

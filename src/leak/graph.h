@@ -31,8 +31,13 @@ enum leak_heuristic {
 	LEAK_BY_HEADER, /* not memcheck's: learn.h */
 	LEAK_BY_SDS, /* nor this one: strings of redis */
 	LEAK_BY_BACKLINK, /* nor this one: backlinks.h */
+	LEAK_BY_LOADER, /* nor this one: loader.h; it is of blocks, not of pointers */
 	LEAK_HEURISTICS
 };
+/* Bits of memcheck's own. */
+#define LEAK_BY_MEMCHECK                                                                           \
+	(1u << LEAK_BY_STDSTRING | 1u << LEAK_BY_LENGTH64 | 1u << LEAK_BY_NEWARRAY |               \
+		1u << LEAK_BY_INHERITANCE)
 /* As in memcheck, where it has them: "stdstring", ... Static. */
 const char *leak_heuristic_name(enum leak_heuristic heuristic);
 
@@ -42,7 +47,10 @@ struct leak_graph {
 	uint8_t *root; /* the best pointer that a root has: 0 none, LEAK_TO_* + 1 */
 	uint64_t *root_at; /* where that is; of blocks without one nothing is said */
 	uint8_t *class; /* once classified */
-	uint8_t *heuristic; /* without which it would not be reachable */
+	/* The rule without which it would not be reachable; with LEAK_BEHIND: of a block that leads
+	 * to it by pointers to starts. Of several ways one that has none counts, then one that has
+	 * none but memcheck's. */
+	uint8_t *heuristic;
 	uint32_t *leader; /* of the clique of an indirect block */
 	/* Edges of block i: [first[i], first[i + 1]); to: index << LEAK_TO_BITS | LEAK_TO_*. */
 	uint64_t *first;
@@ -55,6 +63,8 @@ struct leak_graph {
 	unsigned heuristics; /* those that count: bit i for enum leak_heuristic i; all at first */
 	bool failed; /* no memory: the result would be wrong */
 };
+
+#define LEAK_BEHIND 0x80u
 
 /* The low bits of an edge: LEAK_TO_START, LEAK_TO_INSIDE, or LEAK_TO_INSIDE + the heuristic. */
 #define LEAK_TO_BITS   4u
@@ -102,6 +112,8 @@ void leak_graph_root(
 	struct leak_graph *g, uint64_t at, const uint64_t *words, size_t count, bool bins);
 /* A block that is in use by whoever made it, whoever points to it. */
 void leak_graph_root_block(struct leak_graph *g, uint32_t block);
+/* The same by a rule, if that counts: whoever finds the block without it does not need it. */
+void leak_graph_root_rule(struct leak_graph *g, uint32_t block, enum leak_heuristic rule);
 /* A block that was not there after all: it points to nothing. */
 void leak_graph_forget_block(struct leak_graph *g, uint32_t block);
 /*

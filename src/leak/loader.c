@@ -40,7 +40,7 @@ int leak_loader_mark(struct read_segment *segment, struct leak_graph *g)
 		is_loaders[i] = is_loaders_site(segment, site[i].node);
 	for (uint32_t i = 0; n >= 0 && i < g->blocks->count; i++)
 		if (g->blocks->block[i].site < (uint32_t)n && is_loaders[g->blocks->block[i].site])
-			leak_graph_root_block(g, i);
+			leak_graph_root_rule(g, i, LEAK_BY_LOADER);
 	free(site);
 	free(is_loaders);
 	return n < 0 ? (int)n : 0;

@@ -76,6 +76,16 @@ static void row_show(struct maker *m, struct leak_row *row, uint32_t block)
 	row->shown[i] = block;
 }
 
+static void rule_count(struct leak_result *r, uint8_t heuristic, uint64_t bytes)
+{
+	unsigned rule = heuristic & ~LEAK_BEHIND;
+
+	if (rule != LEAK_BY_NONE)
+		sum_add(&r->heuristic[rule], bytes);
+	if (heuristic & LEAK_BEHIND)
+		sum_add(&r->further[rule], bytes);
+}
+
 static void block_count(struct maker *m, uint32_t i)
 {
 	const struct leak_graph *g = m->found->graph;
@@ -89,8 +99,8 @@ static void block_count(struct maker *m, uint32_t i)
 	sum_add(&m->out->sum[class], b->size);
 	sum_add(&row->sum, b->size);
 	row_show(m, row, i);
-	if (class == LEAK_REACHABLE && g->heuristic[i])
-		sum_add(&m->out->heuristic[g->heuristic[i]], b->size);
+	if (class == LEAK_REACHABLE)
+		rule_count(m->out, g->heuristic[i], b->size);
 	if (b->birth < row->oldest)
 		row->oldest = b->birth;
 	if (class == LEAK_INDIRECT)

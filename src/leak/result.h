@@ -51,7 +51,8 @@ struct leak_shown {
 
 struct leak_result {
 	struct leak_sum sum[LEAK_CLASSES];
-	struct leak_sum heuristic[LEAK_HEURISTICS]; /* reachable by one only */
+	struct leak_sum heuristic[LEAK_HEURISTICS]; /* not reachable without it */
+	struct leak_sum further[LEAK_HEURISTICS]; /* of these: what it leads to further on */
 	struct leak_row *row; /* definite first; in a class, most bytes first */
 	size_t rows;
 	struct leak_shown *block; /* if they were wished for */

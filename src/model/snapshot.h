@@ -213,7 +213,10 @@ enum snap_leak_class {
 	SNAP_LEAK_CLASSES
 };
 
-#define SNAP_LEAK_HEURISTICS 7 /* memcheck's and three more, by which a block is reachable */
+/* The rules by which blocks are reachable to which only pointers inside lead: memcheck's first,
+ * then ours. */
+#define SNAP_LEAK_HEURISTICS 8
+#define SNAP_LEAK_MEMCHECKS  4
 
 struct snap_leak_sum {
 	uint64_t blocks, bytes;
@@ -274,8 +277,10 @@ struct snap_leaks {
 	bool at_exit; /* made at the program's last instant, after all destructors */
 	struct snap_leak_sum sum[SNAP_LEAK_CLASSES]; /* without what is suppressed */
 	struct snap_leak_sum suppressed;
-	struct snap_leak_sum heuristic[SNAP_LEAK_HEURISTICS];
+	struct snap_leak_sum heuristic[SNAP_LEAK_HEURISTICS]; /* reachable by it alone */
+	struct snap_leak_sum behind[SNAP_LEAK_HEURISTICS]; /* of these: by way of others */
 	const char *heuristic_name[SNAP_LEAK_HEURISTICS];
+	struct snap_leak_sum moved; /* of these: by rules that memcheck does not have */
 	const struct snap_leak_site *sites; /* class by class; most bytes first */
 	size_t nsites;
 	const struct snap_leak_site *gone; /* that were lost in the scan before */

@@ -73,7 +73,9 @@ def at_end():
         check_equal(leaks["heuristics"]["stdstring"]["blocks"], blocks, name)
     for name in ("length64", "newarray", "multipleinheritance"):
         check_equal(leaks["heuristics"][name]["blocks"], 1, name)
-    check_equal(leaks["heuristics"]["backlink"]["blocks"], want["reachable_linked"][0] + 1, "backlink")
+    backlink = leaks["heuristics"]["backlink"]
+    check_equal(backlink["behind"]["blocks"], want["reachable_behind_link"][0], "behind backlink")
+    check_equal(backlink["blocks"] - backlink["behind"]["blocks"], want["reachable_linked"][0] + 1, "backlink")
     for kind in ("definite", "indirect", "possible"):
         check_equal(leaks[kind]["blocks"],
                     sum(b for n, (b, _) in want.items() if as_named(n) == kind), kind)
@@ -143,6 +145,29 @@ for some in [()] + [(r,) for r in MEMCHECK_RULES] + list(itertools.combinations(
     case("rules that count: as memcheck's: " + (" and ".join(some) or "none"))(
         rules_case(",".join(some) or "none", *some))
 case("rules that count: as memcheck's: all four")(rules_case("memcheck", *MEMCHECK_RULES))
+
+
+def rules_sum(leaks):
+    return sum(rule["blocks"] for rule in leaks["heuristics"].values())
+
+
+@case("what rules make reachable is counted, whole and by rule")
+def moved():
+    for program in ("leaks", "leak_rules"):
+        by = {rules: leaks_of([target(program)], "--leak-heuristics", rules)[0]
+              for rules in ("none", "memcheck", "all")}
+        blocks = {rules: leaks["reachable"]["blocks"] for rules, leaks in by.items()}
+        check_equal(rules_sum(by["none"]), 0, program + ": by none")
+        for rules in ("memcheck", "all"):
+            check_equal(rules_sum(by[rules]), blocks[rules] - blocks["none"], program + ": by " + rules)
+        check_equal(by["all"]["moved"]["blocks"], blocks["all"] - blocks["memcheck"], program + ": moved")
+        check_equal(by["all"]["moved"]["bytes"], by["all"]["reachable"]["bytes"] - by["memcheck"]["reachable"]["bytes"],
+                    program + ": bytes moved")
+    done = run([HEAPTOP, "--leak-check", "--", target("leaks")])
+    said = re.search(r"^ +by rule    (.*)$", done.stderr.decode(), re.M)
+    check(said, "the report has no line of rules")
+    check(all(name in said[1] for name in (*MEMCHECK_RULES, "backlink", "loader")), said[1])
+    check(re.search(r"; memcheck does not have the rules for \d+ of these$", said[1]), said[1])
 
 
 @case("the same as memcheck says of the same program")

@@ -34,8 +34,11 @@ static void make(void)
 	leaks = (struct snap_leaks){ .how = "stop and read",
 		.sum = { { 2, 1500 }, { 3, 90 }, { 1, 24 }, { 101235, 134605227 } },
 		.suppressed = { 1, 7 },
-		.heuristic = { { 0, 0 }, { 5, 4000 } },
-		.heuristic_name = { "stdstring", "length64", "newarray", "multipleinheritance" },
+		.heuristic = { { 0, 0 }, { 5, 4000 }, [4] = { 1001, 64000 }, [6] = { 2, 90 } },
+		.behind = { [4] = { 3, 33 } },
+		.heuristic_name = { "stdstring", "length64", "newarray", "multipleinheritance",
+			"header", "sds", "backlink", "loader" },
+		.moved = { 1003, 64090 },
 		.sites = sites,
 		.nsites = 4,
 		.stop_ns = 21000000,
@@ -79,8 +82,10 @@ TEST(text_of_a_scan)
 		"          indirect   90 bytes in 3 blocks\n"
 		"          possible   24 bytes in 1 blocks\n"
 		"          reachable  134,605,227 bytes in 101,235 blocks\n"
-		"                     4,000 bytes in 5 blocks of them by a pointer inside "
-		"(length64)\n"
+		"          by rule    length64 4,000 bytes in 5 blocks, header 64,000 bytes in "
+		"1,001 "
+		"blocks, backlink 90 bytes in 2 blocks; memcheck does not have the rules for 1,003 "
+		"of these\n"
 		"          suppressed 7 bytes in 1 blocks\n"
 		"scan      stop and read: the program stood still for 21ms, 701.4M read\n"
 		"          some of its blocks are not recorded, as those from before a fork: the "

@@ -482,6 +482,35 @@ TEST(heuristics_between_blocks)
 	CHECK_INT(heap.graph.heuristic[1], LEAK_BY_NONE);
 }
 
+/* A block is counted for a rule only if there is no way without, and for one of ours only if there
+ * is none by memcheck's; what a rule's block leads to goes with it. */
+TEST(ways_by_rules)
+{
+	reset();
+	block(0, 8 + 31); /* by its length */
+	block(0x40, 0x40); /* behind it */
+	block(0x80, 0x40); /* behind that, and of the loader */
+	block(0xc0, 0x40); /* of the loader */
+	block(0x100, 0x40); /* behind that, and a root leads to it */
+	ready();
+	store(0, 31);
+	store(8, HEAP + 0x40);
+	store(0x48, HEAP + 0x80);
+	store(0xc8, HEAP + 0x100);
+	root(HEAP + 8);
+	root(HEAP + 0x100);
+	leak_graph_root_rule(&heap.graph, 2, LEAK_BY_LOADER);
+	leak_graph_root_rule(&heap.graph, 3, LEAK_BY_LOADER);
+	finish();
+	for (uint32_t i = 0; i < 5; i++)
+		CHECK_INT(class_of(i), LEAK_REACHABLE);
+	CHECK_INT(heap.graph.heuristic[0], LEAK_BY_LENGTH64);
+	CHECK_INT(heap.graph.heuristic[1], LEAK_BEHIND | LEAK_BY_LENGTH64);
+	CHECK_INT(heap.graph.heuristic[2], LEAK_BEHIND | LEAK_BY_LENGTH64);
+	CHECK_INT(heap.graph.heuristic[3], LEAK_BY_LOADER);
+	CHECK_INT(heap.graph.heuristic[4], LEAK_BY_NONE);
+}
+
 /* Whichever part an edge was in. */
 TEST(heuristics_of_many_edges)
 {
@@ -727,7 +756,7 @@ TEST(places_of_roots_are_learned_too)
 	CHECK_INT(leak_graph_classify(&heap.graph), 0);
 	CHECK_INT(class_of(0), LEAK_REACHABLE);
 	CHECK_INT(class_of(4), LEAK_REACHABLE);
-	CHECK_INT(heap.graph.heuristic[4], LEAK_BY_NONE);
+	CHECK_INT(heap.graph.heuristic[4], LEAK_BEHIND | LEAK_BY_HEADER);
 }
 
 /* ---- what points back ---- */
@@ -940,6 +969,7 @@ int main(void)
 	RUN(each_rule_for_itself);
 	RUN(second_base);
 	RUN(heuristics_between_blocks);
+	RUN(ways_by_rules);
 	RUN(heuristics_of_many_edges);
 	RUN(random_graphs);
 	RUN(a_long_list);
