@@ -397,7 +397,10 @@ static void json_leak_site(
 	struct writer *w, const struct snap_leak_site *l, const struct snap_site *site)
 {
 	writer_object(w, NULL);
-	writer_string(w, "class", snapshot_leak_word(l->class));
+	/* A reader that picks leaks by their class must not meet those that are not to be reported.
+	 */
+	writer_string(w, "class", l->suppressed ? "suppressed" : snapshot_leak_word(l->class));
+	writer_string(w, "kind", snapshot_leak_word(l->class));
 	writer_uint(w, "blocks", l->sum.blocks);
 	writer_uint(w, "bytes", l->sum.bytes);
 	json_leak_sum(w, "indirect", &l->indirect);

@@ -96,7 +96,7 @@ static const struct explanation {
 	{ LEAK_BY_SDS, IS_SDS << 3, 9, 9, 0 },
 	/* The length, and the pointer is a little further on: into a large block, where few numbers
 	 * that only look like pointers would go. */
-	{ LEAK_BY_HEADER, HAS_LENGTH, 1, NEAR_BYTES, NEAR_PARTS * NEAR_BYTES },
+	{ LEAK_BY_HEADER, HAS_LENGTH, 1, NEAR_BYTES, NEAR_PARTS *NEAR_BYTES },
 };
 #define EXPLANATIONS (sizeof(explanations) / sizeof(explanations[0]))
 

@@ -306,7 +306,7 @@ def junit():
     suite = ElementTree.parse(out).getroot().find("testsuite")
     failed = [t.get("name") for t in suite.findall("testcase") if t.find("failure") is not None]
     leaks, _ = leaks_of([target("leaks")])
-    want = [s for s in leaks["sites"] if s["class"] == "definite" and not s["suppressed"]]
+    want = [s for s in leaks["sites"] if s["class"] == "definite"]
     check_equal(len(failed), len(want), "failures")
     check_equal(suite.get("failures"), str(len(want)), "their sum")
     check(any("definite_plain" in name for name in failed), failed)
@@ -370,7 +370,7 @@ def as_lsan_suppresses():
         lost = (definite[0] + indirect[0], definite[1] + indirect[1])
         check_equal(lost, tuple(int(n) for n in said.groups()), "lost without " + " and ".join(names))
         check_equal((lost[0] + suppressed[0], lost[1] + suppressed[1]), (1180, 9), "all")
-        behind = [s["indirect"]["blocks"] for s in leaks["sites"] if s["class"] == "definite" and not s["suppressed"]]
+        behind = [s["indirect"]["blocks"] for s in leaks["sites"] if s["class"] == "definite"]
         check_equal(sum(behind), indirect[1], "what is behind what stays")
         if names == ("known",):  # two of three children, of one stack
             check_equal([(s["blocks"], s["suppressed"]) for s in leaks["sites"] if s["stack"][0]["function"] == "child"],
@@ -390,8 +390,12 @@ def suppressions():
                                       "bytes": sum(g[1] for g in gone)}, "suppressed")
     check_equal(leaks["definite"]["blocks"],
                 plain["definite"]["blocks"] - leaks["suppressed"]["blocks"], "definite")
-    check_equal({s["stack"][0]["function"] for s in leaks["sites"] if s["suppressed"]},
-                {"definite_plain", "definite_cycle"}, "sites suppressed")
+    check_equal({(s["stack"][0]["function"], s["kind"]) for s in leaks["sites"] if s["class"] == "suppressed"},
+                {("definite_plain", "definite"), ("definite_cycle", "definite")}, "sites suppressed")
+    for kind in ("definite", "indirect", "possible", "reachable", "suppressed"):
+        rows = [s for s in leaks["sites"] if s["class"] == kind]
+        check_equal({what: sum(s[what] for s in rows) for what in ("blocks", "bytes")}, leaks[kind], "sites of " + kind)
+        check(all(s["suppressed"] == (kind == "suppressed") for s in rows), "suppressed or not: " + kind)
     with open(rules, "w", encoding="ascii") as f:
         f.write("leak:definite\nleek:x\n")
     done = run([HEAPTOP, "--leak-check", "--suppressions", rules, "--", "true"])

@@ -316,9 +316,12 @@ TEST(json_of_a_scan)
 			     "\"suppressed\": { \"blocks\": 1, \"bytes\": 7 }, "));
 	CHECK(strstr(json(), "\"stop_ns\": 21000000, "));
 	CHECK(strstr(json(), "\"scanned_bytes\": 735470387, "));
-	CHECK(strstr(json(), "{ \"class\": \"definite\", \"blocks\": 2, \"bytes\": 1500, "
+	CHECK(strstr(json(), "{ \"class\": \"definite\", \"kind\": \"definite\", "
+			     "\"blocks\": 2, \"bytes\": 1500, "
 			     "\"indirect\": { \"blocks\": 3, \"bytes\": 90 }, "
 			     "\"suppressed\": false, "));
+	CHECK(strstr(
+		json(), "{ \"class\": \"suppressed\", \"kind\": \"definite\", \"blocks\": 1, "));
 	/* A site that the snapshot does not know has no stack. */
 	CHECK(strstr(json(), "\"suppressed\": true, \"site\": 12345, \"function\": null, "
 			     "\"stack\": [] }"));
