@@ -79,7 +79,8 @@ static const char *const copy_words[] = { "never", "auto", "always", NULL };
 static const char *const root_words[] = { "registers", "vectors", "stacks", "globals", "maps",
 	NULL };
 static const char *const heuristic_words[] = { "none", "stdstring", "length64", "newarray",
-	"multipleinheritance", "header", "sds", "backlink", "loader", "memcheck", "all", NULL };
+	"multipleinheritance", "header", "sds", "backlink", "loader", "gobject", "slab", "marked",
+	"memcheck", "all", NULL };
 
 /* All options whose values are words: from here come their messages, what they say to "help", and
  * so what shells offer. */
@@ -355,7 +356,7 @@ static int set_leak_heuristics(struct options *o, const char *value, struct why 
 {
 	/* As enum leak_heuristic has them. */
 	static const unsigned bits[] = { 0, 1u << 1, 1u << 2, 1u << 3, 1u << 4, 1u << 5, 1u << 6,
-		1u << 7, 1u << 8, 30u, OPTIONS_HEURISTICS_ALL };
+		1u << 7, 1u << 8, 1u << 9, 1u << 10, 1u << 11, 30u, OPTIONS_HEURISTICS_ALL };
 
 	if (words_find(value, heuristic_words, bits, &o->leak_heuristics))
 		return 0;

@@ -41,7 +41,7 @@ enum options_mode {
 #define OPTIONS_SOURCE_PATHS_MAX 8u
 #define OPTIONS_ROOTS_ALL	 31u /* = LEAK_ROOT_ALL */
 #define OPTIONS_COPY_AUTO	 1u /* = LEAK_COPY_AUTO */
-#define OPTIONS_HEURISTICS_ALL	 510u /* bits of all of enum leak_heuristic */
+#define OPTIONS_HEURISTICS_ALL	 4094u /* bits of all of enum leak_heuristic */
 
 enum options_format { OPTIONS_TEXT, OPTIONS_JSON, OPTIONS_JUNIT };
 enum options_color { OPTIONS_COLOR_AUTO, OPTIONS_COLOR_ALWAYS, OPTIONS_COLOR_NEVER };

@@ -5,10 +5,13 @@
 #include <stdlib.h>
 
 #include "src/leak/heuristics.h"
+#include "src/leak/shapes.h"
 
 #define WORD	      sizeof(uint64_t)
 #define LINK_BYTES    (2 * WORD)
-#define QUESTIONS_MAX 512u /* asked for together: two words each, within one call's 1,024 */
+#define ASKED	      5u /* words: the one before that which the pointer goes to, and four */
+#define QUESTIONS_MAX 204u /* asked for together, within one call's 1,024 words */
+#define BACKS	      3u /* words that may lead back to the pointer, of each */
 #define FEW	      4096u /* pointers inside: looked at in some milliseconds */
 #define PLACES	      1024u /* a power of two; more are not counted */
 #define PLACE_MOST    512u /* looked at of each, if there are more than a few */
@@ -17,8 +20,15 @@
 struct questions {
 	size_t count;
 	const struct leak_inside *in[QUESTIONS_MAX];
-	struct leak_word word[2 * QUESTIONS_MAX];
+	struct leak_word word[ASKED * QUESTIONS_MAX];
+	/* Words that hold one of these pointers, if they are what they seem. */
+	size_t backs;
+	const struct leak_inside *back_in[BACKS * QUESTIONS_MAX];
+	struct leak_word back[BACKS * QUESTIONS_MAX];
 };
+
+/* Of the words of a question. */
+enum { BEFORE, FIRST, SECOND, THIRD, FOURTH };
 
 /* How many were looked at of one place in blocks; by how far it is from their start. */
 struct place {
@@ -31,15 +41,21 @@ struct looking {
 	const struct leak_memory *m;
 	bool classified; /* too many pointers inside to look at all */
 	struct questions q;
+	struct leak_shapes shapes;
 	struct place place[PLACES];
 };
+
+static bool counts(const struct looking *l, enum leak_heuristic rule)
+{
+	return l->g->heuristics >> rule & 1;
+}
 
 /* Whether there is need to look at one more pointer to this place. */
 static bool place_count(struct looking *l, uint64_t offset)
 {
 	size_t slot = (size_t)(offset / WORD) & (PLACES - 1);
 
-	if (!l->classified || !(l->g->heuristics >> LEAK_BY_HEADER & 1))
+	if (!l->classified || !counts(l, LEAK_BY_HEADER))
 		return true; /* few, or nothing is learned of them */
 	for (size_t i = 0; i < PLACES; i++, slot = (slot + 1) & (PLACES - 1)) {
 		if (l->place[slot].offset == 0)
@@ -48,22 +64,6 @@ static bool place_count(struct looking *l, uint64_t offset)
 			return l->place[slot].asked++ < PLACE_MOST;
 	}
 	return true;
-}
-
-/* The block whose edge it is. */
-static uint32_t edge_owner(const struct leak_graph *g, uint64_t edge)
-{
-	uint32_t low = 0, high = g->blocks->count;
-
-	while (high - low > 1) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (g->first[middle] <= edge)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
 }
 
 /* Whether a pointer may lie at `at`: it is a root there, or a word of the block that has it. */
@@ -75,7 +75,7 @@ static bool may_lie(const struct leak_graph *g, const struct leak_inside *in, ui
 		return false;
 	if (leak_inside_is_root(in))
 		return at == leak_inside_root_at(in);
-	owner = &g->blocks->block[edge_owner(g, in->edge)];
+	owner = &g->blocks->block[leak_inside_owner(g, in)];
 	return at >= owner->addr && owner->size >= WORD && at - owner->addr <= owner->size - WORD;
 }
 
@@ -108,64 +108,126 @@ static bool is_start(const struct leak_graph *g, uint32_t block, const struct le
 				      offset) != LEAK_BY_NONE;
 }
 
+static void back_ask(struct questions *q, const struct leak_inside *in, uint64_t addr)
+{
+	q->back_in[q->backs] = in;
+	q->back[q->backs++] = (struct leak_word){ .addr = addr };
+}
+
+/*
+ * A member of a list whose links come `before` bytes behind where pointers to it go: next, then
+ * previous. The next one's previous, or the previous one's next, is the pointer itself.
+ */
+static bool ring_ask(struct looking *l, const struct leak_inside *in, const struct leak_word *link,
+	uint64_t before)
+{
+	const struct leak_word *next = &link[0], *previous = &link[1];
+
+	if (!next->ok || !previous->ok)
+		return false;
+	if (next->value == in->pointer && previous->value == in->pointer)
+		return true; /* the only one of a ring */
+	if (leak_blocks_find(l->g->blocks, next->value) != LEAK_NONE)
+		back_ask(&l->q, in, next->value + before + WORD);
+	else if (leak_blocks_find(l->g->blocks, previous->value) != LEAK_NONE)
+		back_ask(&l->q, in, previous->value + before);
+	return false;
+}
+
 /* What leads back to the start of its block, and what leads to where the pointer seems to lie, if
  * the pointer is there; of a root's that is known. */
-static void backs_check(struct looking *l)
+static bool is_backlink(struct looking *l, const struct leak_inside *in, const struct leak_word *w)
 {
-	struct questions *q = &l->q;
-	size_t n = 0;
+	uint64_t back = link_back(l->g, in, &w[FIRST]);
+	uint32_t block = leak_inside_block(l->g, in);
 
-	for (size_t i = 0; i < q->count; i++) {
-		const struct leak_inside *in = q->in[i];
-		const struct leak_word *w = &q->word[2 * i];
-		uint64_t back = link_back(l->g, in, w);
-		uint32_t block = leak_inside_block(l->g, in);
+	if (is_start(l->g, block, &w[FIRST]) || is_start(l->g, block, &w[SECOND]) ||
+		(back != 0 && leak_inside_is_root(in)))
+		return true;
+	if (back != 0)
+		back_ask(&l->q, in, back);
+	return ring_ask(l, in, &w[SECOND], WORD) || ring_ask(l, in, &w[THIRD], 2 * WORD);
+}
 
-		if (is_start(l->g, block, &w[0]) || is_start(l->g, block, &w[1]) ||
-			(back != 0 && leak_inside_is_root(in))) {
-			leak_inside_settle(l->g, in, LEAK_BY_BACKLINK);
-		} else if (back != 0) {
-			q->in[n] = in;
-			q->word[n++] = (struct leak_word){ .addr = back };
-		}
-	}
-	l->m->read(l->m->ctx, q->word, n);
-	for (size_t i = 0; i < n; i++)
-		if (q->word[i].ok && q->word[i].value == q->in[i]->pointer)
-			leak_inside_settle(l->g, q->in[i], LEAK_BY_BACKLINK);
-	q->count = 0;
+static enum leak_heuristic judge(
+	struct looking *l, const struct leak_inside *in, const struct leak_word *w)
+{
+	const struct leak_block *b = &l->g->blocks->block[leak_inside_block(l->g, in)];
+
+	if (counts(l, LEAK_BY_SLAB) && w[BEFORE].ok &&
+		leak_shapes_is_slot(b, l->m, in->pointer, w[BEFORE].value))
+		return LEAK_BY_SLAB;
+	if (counts(l, LEAK_BY_GOBJECT) && w[FIRST].ok && w[SECOND].ok &&
+		(leak_shapes_is_instance(&l->shapes, l->g, l->m, w[FIRST].value) ||
+			leak_shapes_is_closure(
+				b, l->m, in->pointer, w[FIRST].value, w[SECOND].value)))
+		return LEAK_BY_GOBJECT;
+	return counts(l, LEAK_BY_BACKLINK) && is_backlink(l, in, w) ? LEAK_BY_BACKLINK
+								    : LEAK_BY_NONE;
 }
 
 static void questions_ask(struct looking *l)
 {
-	l->m->read(l->m->ctx, l->q.word, 2 * l->q.count);
-	backs_check(l);
+	struct questions *q = &l->q;
+
+	l->m->read(l->m->ctx, q->word, ASKED * q->count);
+	for (size_t i = 0; i < q->count; i++) {
+		const struct leak_inside *in = q->in[i];
+		const struct leak_block *b = &l->g->blocks->block[leak_inside_block(l->g, in)];
+
+		for (unsigned k = 0; k < ASKED; k++)
+			q->word[ASKED * i + k].ok &=
+				q->word[ASKED * i + k].addr + WORD <= b->addr + b->size;
+		leak_inside_settle(l->g, in, judge(l, in, &q->word[ASKED * i]));
+	}
+	l->m->read(l->m->ctx, q->back, q->backs);
+	for (size_t i = 0; i < q->backs; i++)
+		if (q->back[i].ok && q->back[i].value == q->back_in[i]->pointer)
+			leak_inside_settle(l->g, q->back_in[i], LEAK_BY_BACKLINK);
+	q->count = q->backs = 0;
+}
+
+/* A pointer that is aligned: the words before and behind where it goes. What lies behind the
+ * block does not count. */
+static void words_add(struct looking *l, const struct leak_inside *in)
+{
+	struct questions *q = &l->q;
+	struct leak_word *w = &q->word[ASKED * q->count];
+
+	for (unsigned k = 0; k < ASKED; k++)
+		w[k] = (struct leak_word){ .addr = in->pointer + k * WORD - WORD };
+	q->in[q->count] = in;
+	if (++q->count == QUESTIONS_MAX)
+		questions_ask(l);
 }
 
 static void inside_look(struct looking *l, const struct leak_inside *in)
 {
 	const struct leak_graph *g = l->g;
-	struct questions *q = &l->q;
 	uint32_t i = leak_inside_block(g, in);
 	const struct leak_block *b = &g->blocks->block[i];
 	uint64_t offset = in->pointer - b->addr;
+	bool is_marked = offset < LEAK_SHAPES_MARKS && !leak_inside_is_root(in);
 
 	if (!leak_inside_is_open(g, in) || (l->classified && g->class[i] == LEAK_REACHABLE) ||
-		offset % WORD != 0 || b->size < LINK_BYTES || offset > b->size - LINK_BYTES ||
-		!place_count(l, offset))
+		b->size < LINK_BYTES)
 		return;
-	q->in[q->count] = in;
-	q->word[2 * q->count] = (struct leak_word){ .addr = in->pointer };
-	q->word[2 * q->count + 1] = (struct leak_word){ .addr = in->pointer + WORD };
-	if (++q->count == QUESTIONS_MAX)
-		questions_ask(l);
+	if (is_marked) {
+		if (counts(l, LEAK_BY_MARKED) && place_count(l, offset) &&
+			leak_shapes_is_marked(g, l->m, leak_inside_owner(g, in), in->pointer))
+			leak_inside_settle(l->g, in, LEAK_BY_MARKED);
+	} else if (offset % WORD == 0 && offset <= b->size - LINK_BYTES && place_count(l, offset)) {
+		words_add(l, in);
+	}
 }
 
 void leak_backlinks_explain(struct leak_graph *g, const struct leak_memory *m)
 {
+	const unsigned rules = 1u << LEAK_BY_BACKLINK | 1u << LEAK_BY_GOBJECT | 1u << LEAK_BY_SLAB |
+			       1u << LEAK_BY_MARKED;
 	struct looking *l;
 
-	if (g->failed || g->insides == 0 || !(g->heuristics >> LEAK_BY_BACKLINK & 1))
+	if (g->failed || g->insides == 0 || !(g->heuristics & rules))
 		return;
 	l = calloc(1, sizeof(*l));
 	if (!l)

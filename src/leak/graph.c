@@ -21,7 +21,8 @@ const char *leak_class_name(enum leak_class class)
 const char *leak_heuristic_name(enum leak_heuristic heuristic)
 {
 	static const char *const names[] = { "", "stdstring", "length64", "newarray",
-		"multipleinheritance", "header", "sds", "backlink", "loader" };
+		"multipleinheritance", "header", "sds", "backlink", "loader", "gobject", "slab",
+		"marked" };
 
 	return heuristic < LEAK_HEURISTICS ? names[heuristic] : "?";
 }
@@ -266,6 +267,21 @@ uint32_t leak_inside_block(const struct leak_graph *g, const struct leak_inside 
 {
 	return leak_inside_is_root(in) ? leak_blocks_find(g->blocks, in->pointer)
 				       : g->edge[in->edge] >> LEAK_TO_BITS;
+}
+
+uint32_t leak_inside_owner(const struct leak_graph *g, const struct leak_inside *in)
+{
+	uint32_t low = 0, high = g->blocks->count;
+
+	while (high - low > 1) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (g->first[middle] <= in->edge)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
 }
 
 bool leak_inside_is_open(const struct leak_graph *g, const struct leak_inside *in)

@@ -32,6 +32,9 @@ enum leak_heuristic {
 	LEAK_BY_SDS, /* nor this one: strings of redis */
 	LEAK_BY_BACKLINK, /* nor this one: backlinks.h */
 	LEAK_BY_LOADER, /* nor this one: loader.h; it is of blocks, not of pointers */
+	LEAK_BY_GOBJECT, /* nor these: shapes.h */
+	LEAK_BY_SLAB,
+	LEAK_BY_MARKED,
 	LEAK_HEURISTICS
 };
 /* Bits of memcheck's own. */
@@ -91,6 +94,8 @@ static inline uint64_t leak_inside_root_at(const struct leak_inside *in)
 }
 /* The block that it goes to. */
 uint32_t leak_inside_block(const struct leak_graph *g, const struct leak_inside *in);
+/* The block that has it, unless it is a root's. */
+uint32_t leak_inside_owner(const struct leak_graph *g, const struct leak_inside *in);
 /* Whether it counts, and nothing explains it yet. */
 bool leak_inside_is_open(const struct leak_graph *g, const struct leak_inside *in);
 /* Explains one that is open; not if that heuristic does not count. */
@@ -166,6 +171,8 @@ struct leak_memory {
 	void (*read)(void *ctx, struct leak_word *words, size_t count);
 	/* Whether a table of functions lies at `addr`. */
 	bool (*is_vtable)(void *ctx, uint64_t addr);
+	/* Whether code of a file lies there. */
+	bool (*is_function)(void *ctx, uint64_t addr);
 };
 /* When all words are joined, and before classify: looks which pointers heuristics explain. */
 void leak_graph_explain(struct leak_graph *g, const struct leak_memory *m);

@@ -162,8 +162,13 @@ static bool memory_is_vtable(void *ctx, uint64_t addr)
 	return h->is_table[slot];
 }
 
+static bool memory_is_function(void *ctx, uint64_t addr)
+{
+	return is_function(((struct leak_heads *)ctx)->space, addr);
+}
+
 struct leak_memory leak_heads_memory(struct leak_heads *h, struct leak_space *s)
 {
 	*h = (struct leak_heads){ .space = s };
-	return (struct leak_memory){ h, memory_read, memory_is_vtable };
+	return (struct leak_memory){ h, memory_read, memory_is_vtable, memory_is_function };
 }

@@ -215,7 +215,7 @@ enum snap_leak_class {
 
 /* The rules by which blocks are reachable to which only pointers inside lead: memcheck's first,
  * then ours. */
-#define SNAP_LEAK_HEURISTICS 8
+#define SNAP_LEAK_HEURISTICS 11
 #define SNAP_LEAK_MEMCHECKS  4
 
 struct snap_leak_sum {

@@ -147,13 +147,35 @@ for some in [()] + [(r,) for r in MEMCHECK_RULES] + list(itertools.combinations(
 case("rules that count: as memcheck's: all four")(rules_case("memcheck", *MEMCHECK_RULES))
 
 
+SHAPES = {"gobject": ("reachable_instance", "reachable_closure"), "slab": ("reachable_operators",),
+          "backlink": ("reachable_ring",)}
+
+
+@case("shapes that libraries give their blocks: what they keep is reachable, what they lose is lost")
+def shapes():
+    leaks, want = leaks_of([target("leak_shapes")])
+    check_classes(found(leaks), want)
+    for rule, names in SHAPES.items():
+        found_by = leaks["heuristics"][rule]
+        check_equal(found_by["blocks"] - found_by["behind"]["blocks"], sum(want[n][0] for n in names), rule)
+        others, _ = leaks_of([target("leak_shapes")], "--leak-heuristics",
+                             ",".join(r for r in leaks["heuristics"] if r not in (rule, "header")))
+        check_classes(found(others), {n: want[n] for n in names}, {n: "possible" for n in names})
+    check_equal(leaks["heuristics"]["gobject"]["behind"]["blocks"], 1, "behind an instance")
+    check(leaks["heuristics"]["marked"]["blocks"] > 1, "no marked pointers in tsearch's tree")
+    ours, want = leaks_of([target("leak_shapes")], "--leak-heuristics", "memcheck")
+    theirs, _ = memcheck_says(target("leak_shapes"))
+    check_equal({k: v[0] for k, v in found(ours).items() if k[0] in want},
+                {k: v for k, v in theirs.items() if k[0] in want}, "classes by memcheck's rules")
+
+
 def rules_sum(leaks):
     return sum(rule["blocks"] for rule in leaks["heuristics"].values())
 
 
 @case("what rules make reachable is counted, whole and by rule")
 def moved():
-    for program in ("leaks", "leak_rules"):
+    for program in ("leaks", "leak_rules", "leak_shapes"):
         by = {rules: leaks_of([target(program)], "--leak-heuristics", rules)[0]
               for rules in ("none", "memcheck", "all")}
         blocks = {rules: leaks["reachable"]["blocks"] for rules, leaks in by.items()}

@@ -25,6 +25,8 @@ PROGRAMS = {  # name -> command, and what it is fed again and again, if anything
               "m.set(i % 5000, 'x'.repeat(i++ % 100) + i) }, 5)"], None),
     "perl": (["perl", "-e", "while (1) { $h{$i % 5000} = 'x' x ($i % 200); $i++; "
               "select(undef, undef, undef, .002) if $i % 100 == 0 }"], None),
+    "perl with modules": (["perl", "-e", "use POSIX; use Data::Dumper; use Getopt::Long; use File::Spec; "
+                           "while (1) { $h{$i % 50} = Dumper([$i++]); select(undef, undef, undef, .002) }"], None),
     "bash": (["bash"], "a[i++ % 1000]=$(printf %d $i); declare -A m; m[k$((i % 300))]=\"$i $i\"\n"),
     "sqlite3": (["sqlite3", ":memory:"],
                 "create table if not exists t(a, b); with recursive c(x) as (select 1 union all select "
