@@ -188,6 +188,8 @@ struct leakcheck *leakcheck_run(struct read_segment *s, const struct leak_wish *
 
 	if (c && c->leaks.at_exit)
 		now = clock_monotonic_ns() - c->leaks.scan_ns;
+	if (c)
+		c->leaks.before_exit = wish->at_exit && !c->leaks.at_exit;
 	if (wish->at_exit)
 		read_leak_done(s); /* also one that was not let go on for it */
 	if (c && read_identity(s, &id) == 0 && now > id.created_ns)

@@ -417,6 +417,14 @@ static void json_leak_site(
 	writer_end(w);
 }
 
+static void json_leak_rest(struct writer *w, struct snap_leak_rest rest)
+{
+	writer_object(w, "unclassed");
+	writer_int(w, "blocks", rest.blocks);
+	writer_int(w, "bytes", rest.bytes);
+	writer_end(w);
+}
+
 /* What each of many scans found; of the last, there is more around it. */
 static void json_leak_history(struct writer *w, const struct snap_leaks *l)
 {
@@ -482,6 +490,8 @@ static void json_leaks(struct writer *w, const struct snapshot *s, const struct 
 		json_leak_rule(w, l->heuristic_name[i], &l->heuristic[i], &l->behind[i]);
 	writer_end(w);
 	json_leak_sum(w, "moved", &l->moved);
+	json_leak_rest(w, snapshot_leak_rest(s));
+	writer_bool(w, "at_exit", l->at_exit);
 	writer_uint(w, "stop_ns", l->stop_ns);
 	writer_uint(w, "scan_ns", l->scan_ns);
 	writer_uint(w, "scanned_bytes", l->scanned_bytes);

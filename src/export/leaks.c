@@ -43,14 +43,39 @@ static void leaks_rules(struct strbuf *out, const struct snap_leaks *l)
 		strbuf_putc(out, '\n');
 }
 
-static void leaks_classes(struct strbuf *out, const struct snap_leaks *l)
+/* The classes are to add up to what is live, or to what was never freed: else, why not. */
+static void leaks_rest(struct strbuf *out, const struct snapshot *s)
 {
+	struct snap_leak_rest rest = snapshot_leak_rest(s);
+	bool fewer = rest.blocks < 0 || (rest.blocks == 0 && rest.bytes < 0);
+	struct snap_leak_sum sum = { (uint64_t)(fewer ? -rest.blocks : rest.blocks),
+		(uint64_t)(fewer ? -rest.bytes : rest.bytes) };
+
+	if (rest.blocks == 0 && rest.bytes == 0)
+		return;
+	/* Of opposite signs: some came, some went. */
+	if ((int64_t)sum.bytes < 0) {
+		strbuf_printf(out,
+			"          unclassed  the program went on after the scan: blocks were "
+			"allocated and freed\n");
+		return;
+	}
+	strbuf_puts(out, "          unclassed  ");
+	leaks_sum(out, &sum);
+	strbuf_printf(out, " %s after the scan\n", fewer ? "freed" : "allocated");
+}
+
+static void leaks_classes(struct strbuf *out, const struct snapshot *s)
+{
+	const struct snap_leaks *l = s->leaks;
+
 	for (unsigned i = 0; i < SNAP_LEAK_CLASSES; i++)
 		leaks_class(out, i == 0 ? "leaks" : "", snapshot_leak_word((enum snap_leak_class)i),
 			&l->sum[i]);
 	leaks_rules(out, l);
 	if (l->suppressed.blocks)
 		leaks_class(out, "", "suppressed", &l->suppressed);
+	leaks_rest(out, s);
 }
 
 /* How it was found out, and what the figures do not take into account. */
@@ -58,8 +83,13 @@ static void leaks_scan(struct strbuf *out, const struct snap_leaks *l)
 {
 	char stop[UNITS_MAX], bytes[UNITS_MAX];
 
-	strbuf_printf(out, "scan      %s: the program stood still for %s, %s read\n", l->how,
+	strbuf_printf(out, "scan      %s%s: the program stood still for %s, %s read\n",
+		l->at_exit ? "at the program's last instant, " : "", l->how,
 		units_duration(stop, l->stop_ns), units_bytes(bytes, l->scanned_bytes));
+	if (l->before_exit)
+		strbuf_puts(out,
+			"          it was made before the program had ended: what exit left on "
+			"the stack may keep blocks\n");
 	if (l->nrounds)
 		strbuf_printf(out, "          it is the last of %u, %s after the start\n",
 			l->rounds[l->nrounds - 1].number, units_duration(stop, l->at_ns));
@@ -214,7 +244,7 @@ void leaks_text(struct strbuf *out, const struct snapshot *s, const struct expor
 		leaks_below(out, s);
 		return;
 	}
-	leaks_classes(out, s->leaks);
+	leaks_classes(out, s);
 	leaks_scan(out, s->leaks);
 	leaks_below(out, s);
 	leaks_sites(out, s, o);

@@ -114,6 +114,19 @@ const char *snapshot_state_word(const struct snapshot *s)
 	return (unsigned)s->state < sizeof(word) / sizeof(word[0]) ? word[s->state] : "gone";
 }
 
+struct snap_leak_rest snapshot_leak_rest(const struct snapshot *s)
+{
+	const struct snap_leaks *l = s->leaks;
+	struct snap_leak_rest rest = { (int64_t)(s->totals.live_blocks - l->suppressed.blocks),
+		(int64_t)(s->totals.live_bytes - l->suppressed.bytes) };
+
+	for (unsigned i = 0; i < SNAP_LEAK_CLASSES; i++) {
+		rest.blocks -= (int64_t)l->sum[i].blocks;
+		rest.bytes -= (int64_t)l->sum[i].bytes;
+	}
+	return rest;
+}
+
 const char *snapshot_leak_word(enum snap_leak_class class)
 {
 	static const char *const words[] = { "definite", "indirect", "possible", "reachable" };

@@ -275,6 +275,7 @@ struct snap_leaks {
 			       was so in each; 0: another way */
 	bool let; /* it let us trace it */
 	bool at_exit; /* made at the program's last instant, after all destructors */
+	bool before_exit; /* made at its end, but it may not be traced, and ran on a little */
 	struct snap_leak_sum sum[SNAP_LEAK_CLASSES]; /* without what is suppressed */
 	struct snap_leak_sum suppressed;
 	struct snap_leak_sum heuristic[SNAP_LEAK_HEURISTICS]; /* reachable by it alone */
@@ -296,6 +297,12 @@ struct snap_leaks {
 	unsigned busy; /* of them, were inside realloc whenever they were looked at */
 	uint64_t at_ns; /* when the scan began, since the program's start */
 };
+/* Live blocks less those that a scan has classed: what came, or, if negative, went after it. */
+struct snap_leak_rest {
+	int64_t blocks, bytes;
+};
+struct snapshot;
+struct snap_leak_rest snapshot_leak_rest(const struct snapshot *s);
 /* "definite", ... Static. */
 const char *snapshot_leak_word(enum snap_leak_class class);
 /* An allocation function as the linker calls it: _Znwm for "operator new". */
