@@ -68,5 +68,8 @@ bool exitscan_ready(struct run *r)
 
 bool exitscan_release(struct run *r)
 {
-	return r->scans && scans_release(r->scans);
+	bool held = r->scans && scans_release(r->scans);
+
+	r->ending |= held; /* it takes no more than that */
+	return held;
 }

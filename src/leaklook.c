@@ -61,12 +61,26 @@ static void exit_scan_begin(struct run *r, struct session *s)
 	read_leak_done(session_segment(s));
 }
 
+/* An image that went on by exec at its end is over, and its scan with it. */
+static void exit_scan_drop(struct run *r)
+{
+	if (r->exit_scan)
+		scanjob_cancel(r->exit_scan);
+	scanjob_free(r->exit_scan);
+	r->exit_scan = NULL;
+	leakcheck_free(r->leaks);
+	r->leaks = NULL;
+}
+
 static void one_look(struct run *r, struct session *s, bool waits)
 {
-	if (waits && !r->leaks && !r->exit_scan)
+	if (waits && r->exit_seen != s) {
+		exit_scan_drop(r);
+		r->exit_seen = s;
 		exit_scan_begin(r, s);
-	else if (!r->child.pid && !r->leaks)
+	} else if (!r->child.pid && !r->leaks) {
 		r->leaks = scan_now(r, s);
+	}
 	if (r->exit_scan && scanjob_ended(r->exit_scan)) {
 		r->leaks = scanjob_take(r->exit_scan);
 		scanjob_free(r->exit_scan);
@@ -311,11 +325,10 @@ struct snapshot *leaklook_final(struct run *r)
 void leaklook_free(struct run *r)
 {
 	leakkin_free(r);
-	if (r->exit_scan) {
+	if (r->exit_scan)
 		scanjob_cancel(r->exit_scan);
-		scanjob_free(r->exit_scan);
-		r->exit_scan = NULL;
-	}
+	scanjob_free(r->exit_scan);
+	r->exit_scan = NULL;
 	if (r->leakrounds)
 		free(r->leakrounds->failed);
 	free(r->leakrounds);

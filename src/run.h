@@ -38,8 +38,8 @@ struct run {
 	struct sourcecache *sources; /* files, for the screen; made when they are asked for */
 	struct resident resident; /* for reports */
 	struct leak_progress *leak_progress; /* of scans that the main thread waits for, or NULL */
-	bool exit_asked; /* the program on the screen waits at its end (src/exitscan.h), */
-	const struct session *exit_seen; /* and this image of it was seen there */
+	bool exit_asked; /* the program on the screen waits at its end (src/exitscan.h) */
+	const struct session *exit_seen; /* this image of it was seen there */
 	int exit_timer; /* to look for it; -1 */
 	struct scanjob *exit_scan; /* for that scan, while the program ends; or NULL */
 	struct leakcheck *leaks; /* what a report's one leak scan found, or why there was none */

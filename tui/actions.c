@@ -422,6 +422,9 @@ void action_back(struct ui *ui, int may_quit, int key)
 		ui_say(ui, "the filter is off: all call sites are shown");
 	} else if (!may_quit) {
 		ui_say(ui, "nothing to go back from; q quits");
+	} else if (view_leaks_can_release(ui)) {
+		view_leaks_release(ui, 0, 0);
+		ui->quit = true;
 	} else if (ui->options.launched && action_program_runs(ui) && !ui->leaving) {
 		ui_say(ui, "the program still runs: q leaves it running, %sany other key stays",
 			ui->options.readonly ? "" : "t ends it, ");
