@@ -77,7 +77,7 @@ static const char *const class_words[] = { "definite", "indirect", "possible", "
 static const char *const color_words[] = { "auto", "always", "never", NULL };
 static const char *const copy_words[] = { "never", "auto", "always", NULL };
 static const char *const root_words[] = { "registers", "vectors", "stacks", "globals", "maps",
-	NULL };
+	"tls", NULL };
 static const char *const heuristic_words[] = { "none", "stdstring", "length64", "newarray",
 	"multipleinheritance", "header", "sds", "backlink", "loader", "gobject", "slab", "marked",
 	"memcheck", "all", NULL };
@@ -344,7 +344,7 @@ static bool words_find(
 /* "stacks,globals": only these count. */
 static int set_leak_roots(struct options *o, const char *value, struct why *why)
 {
-	static const unsigned bits[] = { 1u << 0, 1u << 1, 1u << 2, 1u << 3, 1u << 4 };
+	static const unsigned bits[] = { 1u << 0, 1u << 1, 1u << 2, 1u << 3, 1u << 4, 1u << 5 };
 
 	if (words_find(value, root_words, bits, &o->leak_roots))
 		return 0;

@@ -39,7 +39,7 @@ enum options_mode {
 
 #define OPTIONS_SUPPRESSIONS_MAX 16u
 #define OPTIONS_SOURCE_PATHS_MAX 8u
-#define OPTIONS_ROOTS_ALL	 31u /* = LEAK_ROOT_ALL */
+#define OPTIONS_ROOTS_ALL	 63u /* = LEAK_ROOT_ALL */
 #define OPTIONS_COPY_AUTO	 1u /* = LEAK_COPY_AUTO */
 #define OPTIONS_HEURISTICS_ALL	 4094u /* bits of all of enum leak_heuristic */
 

@@ -81,6 +81,7 @@ struct leak_result {
 struct leak_whose {
 	int tid;
 	uint64_t stack, data; /* its stack pointer and thread pointer */
+	struct leak_range tls; /* leak_tls_of */
 };
 
 struct leak_found {

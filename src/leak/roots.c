@@ -6,6 +6,7 @@
 
 #include "shm/layout.h"
 #include "src/leak/glibc.h"
+#include "src/leak/tls.h"
 
 #define PAGE	      4096u
 #define GENERAL_WORDS (sizeof(struct user_regs_struct) / sizeof(uint64_t))
@@ -83,6 +84,28 @@ static void around_blocks(struct scan *s, uint64_t start, uint64_t end, leak_vis
 		leak_space_stream(s->space, at, end, visit, s);
 }
 
+/* As around_blocks, without the data of threads, which are roots of their own kind. */
+static void around_tls(struct scan *s, uint64_t start, uint64_t end, leak_visit *visit)
+{
+	while (start < end) {
+		struct leak_range next = { end, end };
+
+		for (const struct leak_whose *t = s->roots->thread; t && t->tid != 0; t++)
+			if (t->tls.end > start && t->tls.start < next.start)
+				next = t->tls;
+		if (next.start > start)
+			around_blocks(s, start, next.start, visit);
+		start = next.end;
+	}
+}
+
+static void tls_scan(struct scan *s)
+{
+	s->bins = s->roots->unknown;
+	for (const struct leak_whose *t = s->roots->thread; t && t->tid != 0; t++)
+		around_blocks(s, t->tls.start, t->tls.end, root_visit);
+}
+
 /* ---- whose memory it is ---- */
 
 /* Whether [start, end) has a block without a mapping of its own. */
@@ -131,7 +154,7 @@ static bool pieces_visit(struct scan *s, uint64_t start, uint64_t end,
 
 static bool piece_scan(struct scan *s, uint64_t start, uint64_t end)
 {
-	around_blocks(s, start, end, anonymous_visit);
+	around_tls(s, start, end, anonymous_visit);
 	return false;
 }
 
@@ -201,11 +224,14 @@ static uint64_t stack_pointer(const struct leak_thread *t)
 }
 #endif
 
-struct leak_whose leak_roots_whose(const struct leak_thread *t)
+struct leak_whose leak_roots_whose(struct leak_space *s, const struct leak_thread *t)
 {
+	uint64_t data;
+
 	if (t->state != LEAK_THREAD_STOPPED)
 		return (struct leak_whose){ .tid = t->tid };
-	return (struct leak_whose){ t->tid, stack_pointer(t), leak_stop_thread_pointer(t) };
+	data = leak_stop_thread_pointer(t);
+	return (struct leak_whose){ t->tid, stack_pointer(t), data, leak_tls_of(s, data) };
 }
 
 static bool lies_in(const struct leak_map *m, uint64_t addr)
@@ -285,10 +311,10 @@ static void stack_scan(struct scan *s, const struct leak_map *m)
 		if (!lies_in(m, part->start))
 			continue;
 		any = true;
-		around_blocks(s, part->start, part->end ? part->end : m->end, root_visit);
+		around_tls(s, part->start, part->end ? part->end : m->end, root_visit);
 	}
 	if (!any)
-		around_blocks(s, e && lies_in(m, e->outermost) ? e->outermost : whole_start(s, m),
+		around_tls(s, e && lies_in(m, e->outermost) ? e->outermost : whole_start(s, m),
 			m->end, root_visit);
 }
 
@@ -461,6 +487,8 @@ void leak_roots_scan(struct leak_roots *r, struct leak_space *space, const struc
 	for (size_t i = 0; i < stop->count; i++)
 		if (stop->thread[i].state == LEAK_THREAD_STOPPED)
 			registers_scan(&s, &stop->thread[i]);
+	if (r->kinds & LEAK_ROOT_TLS)
+		tls_scan(&s);
 	for (size_t i = 0; i < space->maps && !leak_space_cancelled(space); i++)
 		if (space->map[i].readable && space->map[i].writable)
 			map_scan(&s, &space->map[i]);

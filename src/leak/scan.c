@@ -112,6 +112,7 @@ static int memory_read(struct scan *s)
 		.stack = s->last ? 0 : read_leak_stack(s->segment),
 		.exit = s->last ? &s->exit : NULL,
 		.first_stack = s->last ? leak_exit_first_stack(&s->stop) : 0,
+		.thread = s->thread,
 		.unknown = has_unknown(s) };
 	struct leak_heads heads;
 	struct leak_memory memory;
@@ -162,7 +163,7 @@ static int threads_note(struct scan *s)
 	if (!s->thread)
 		return -ENOMEM;
 	for (size_t i = 0; i < s->stop.count; i++)
-		s->thread[s->threads++] = leak_roots_whose(&s->stop.thread[i]);
+		s->thread[s->threads++] = leak_roots_whose(&s->space, &s->stop.thread[i]);
 	return 0;
 }
 

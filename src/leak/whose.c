@@ -38,6 +38,15 @@ static int thread_of(const struct leak_found *f, const struct leak_map *m)
 	return 0;
 }
 
+/* The thread that has `addr` among its own data; 0: none. */
+static int thread_with(const struct leak_found *f, uint64_t addr)
+{
+	for (size_t i = 0; i < f->threads; i++)
+		if (addr >= f->thread[i].tls.start && addr < f->thread[i].tls.end)
+			return f->thread[i].tid;
+	return 0;
+}
+
 static const char *file_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -74,7 +83,7 @@ static uint64_t file_start(const struct leak_found *f, const struct leak_map *m)
 void leak_whose_text(const struct leak_found *f, uint64_t at, char *out, size_t cap)
 {
 	const struct leak_map *m, *file;
-	int tid;
+	int tid, tls;
 
 	if (at >> 63) {
 		register_text(at, out, cap);
@@ -82,16 +91,19 @@ void leak_whose_text(const struct leak_found *f, uint64_t at, char *out, size_t 
 	}
 	m = at != 0 ? leak_space_map(f->space, at) : NULL;
 	file = m ? file_of(f, m) : NULL;
+	tls = m ? thread_with(f, at) : 0;
 	tid = m ? thread_of(f, m) : 0;
 	if (!m)
 		snprintf(out, cap, "the loader's own");
 	else if (file)
 		snprintf(out, cap, "data of %.100s at 0x%" PRIx64, file_name(file->path),
 			at - file_start(f, file));
+	else if (tls)
+		snprintf(out, cap, "tls of thread %d", tls);
 	else if (strcmp(m->path, "[stack]") == 0)
 		snprintf(out, cap, "stack of the first thread");
 	else if (tid)
-		snprintf(out, cap, "stack or data of thread %d", tid);
+		snprintf(out, cap, "stack of thread %d", tid);
 	else
 		snprintf(out, cap, "a mapping of %" PRIu64 "K at 0x%" PRIx64,
 			(m->end - m->start) >> 10, m->start);

@@ -17,20 +17,21 @@ from proving import (HEAPTOP, case, check, check_equal, environment, need, repor
 from scanning import Waiting, account, attached, relatives
 
 CHURN_SCANS = 4
-ALL_ROOTS = ("registers", "vectors", "stacks", "globals", "maps")
+ALL_ROOTS = ("registers", "vectors", "stacks", "globals", "maps", "tls")
 # What is lost when a kind of root is left out, and how.
 BY_ROOT = {
     "registers": {"reachable_register": "definite"},
     "vectors": {"reachable_vector": "definite"},
-    "stacks": {"reachable_thread_stack": "definite", "reachable_thread_tls": "definite",
-               "reachable_start_argument": "definite"},
+    "stacks": {"reachable_thread_stack": "definite"},
+    "tls": {"reachable_tls": "definite", "reachable_thread_tls": "definite",
+            "reachable_start_argument": "definite"},
     "globals": {"reachable_global": "definite", "reachable_by_block": "indirect",
                 "reachable_by_end": "definite", "possible_inside": "definite",
                 "possible_unlinked": "definite"},
     "maps": {"reachable_pool": "definite", "reachable_shared_pool": "definite",
              "reachable_unforked_pool": "definite", "reachable_wiped_pool": "definite",
              "reachable_brk_pool": "definite", "reachable_brk_end": "definite",
-             "reachable_tls": "definite", "reachable_coroutine": "definite"},
+             "reachable_coroutine": "definite"},
 }
 
 

@@ -67,7 +67,7 @@ TEST(words)
 	CHECK(refused(PARSE("--group", "threads", "x"),
 		"must be stack, caller, function, file, module or thread;"));
 	CHECK(refused(PARSE("--leak-roots", "all", "x"),
-		"must be some of registers,vectors,stacks,globals,maps;"));
+		"must be some of registers,vectors,stacks,globals,maps,tls;"));
 }
 
 TEST(defaults)
