@@ -28,6 +28,7 @@
 #include "preload/clock.h"
 #include "shm/module.h"
 #include "shm/poisson.h"
+#include "shm/space.h"
 #include "shm/stack.h"
 
 #define NAMES_TRIED_MAX 4096u /* names squatted by others, before giving up */
@@ -496,23 +497,33 @@ static bool is_mapped_from(long fd, const struct segment *s)
 	       created == h->created_ns;
 }
 
-/* The new mapping is whole before it takes the old one's place: in between there is nothing. */
-void attach_private(const struct segment *s)
+/* A mapping's copy is whole before it takes the old one's place: in between there is nothing. */
+static void range_private(const struct segment *s, const struct space_range *r, int fd)
 {
+	void *copy = mmap(NULL, r->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, fd,
+		(off_t)r->at);
+
+	if (copy != MAP_FAILED &&
+		syscall(SYS_mremap, copy, r->bytes, r->bytes, MREMAP_MAYMOVE | MREMAP_FIXED,
+			segment_at(s, r->at)) == -1)
+		munmap(copy, r->bytes);
+}
+
+void attach_private(struct segment *s)
+{
+	struct space_range range[HT_REGION_COUNT];
+	unsigned n = space_ranges_forked(s, range);
 	long fd = own_path[0] ? syscall(SYS_openat, AT_FDCWD, own_path,
 					O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
 			      : -1;
-	void *copy = MAP_FAILED;
 
 	if (fd < 0)
 		return;
-	if (file_is_ours(fd) && is_mapped_from(fd, s))
-		copy = mmap(NULL, s->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE,
-			(int)fd, 0);
+	if (!file_is_ours(fd) || !is_mapped_from(fd, s))
+		n = 0;
+	for (unsigned i = 0; i < n; i++)
+		range_private(s, &range[i], (int)fd);
 	syscall(SYS_close, fd);
-	if (copy != MAP_FAILED && syscall(SYS_mremap, copy, s->bytes, s->bytes,
-					  MREMAP_MAYMOVE | MREMAP_FIXED, s->header) == -1)
-		munmap(copy, s->bytes);
 }
 
 void attach_release(const struct segment *s)

@@ -35,7 +35,7 @@ int attach_segment(struct segment *s);
 int attach_child(struct segment *s, const struct segment *parent);
 /* In a forked child: what is written from now on stays in this process. Where the segment's file
  * cannot be opened any more, all stays as it was. */
-void attach_private(const struct segment *s);
+void attach_private(struct segment *s);
 /* At the end: removes our own segment when nobody looks at it. */
 void attach_release(const struct segment *s);
 

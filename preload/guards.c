@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "preload/modules.h"
-#include "preload/private.h"
+#include "shm/private.h"
 #include "preload/state.h"
 
 #define WORDS_FIRST    (1u << 14) /* 128 KB: what most threads need */

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "preload/coop.h"
-#include "preload/private.h"
+#include "shm/private.h"
 #include "preload/sample.h"
 #include "shm/ring.h"
 

@@ -23,6 +23,7 @@
 #include "preload/sample.h"
 #include "preload/symbols.h"
 #include "preload/unwind.h"
+#include "shm/space.h"
 
 enum phase { PHASE_NEW, PHASE_STARTING, PHASE_ON, PHASE_OFF };
 
@@ -142,6 +143,17 @@ static void scans_publish(void)
 	state_segment.header->copy_at = copy_start();
 }
 
+/* Our memory is not the program's: not in its core dumps. What is mapped later is like what it
+ * continues. */
+static void undumped(const struct segment *s)
+{
+	struct space_range range[HT_REGION_COUNT];
+	unsigned n = space_ranges(s, range);
+
+	for (unsigned i = 0; i < n; i++)
+		madvise(segment_at(s, range[i].at), range[i].bytes, MADV_DONTDUMP);
+}
+
 /* Everything before the switch is thrown. 0 or -errno. */
 static int prepare(struct own **own)
 {
@@ -152,11 +164,9 @@ static int prepare(struct own **own)
 	*own = own_page();
 	if (!*own)
 		return give_up("the kernel cannot tell us of fork (it needs Linux 4.14)", -ENOSYS);
-	/* Our memory is not the program's: not in its core dumps. It does stay mapped in a
-	 * forked child until that child's first allocation, because the fork may have
-	 * interrupted a hook.
-	 */
-	madvise(state_segment.header, state_segment.bytes, MADV_DONTDUMP);
+	/* It does stay mapped in a forked child until that child's first allocation, because the
+	 * fork may have interrupted a hook. */
+	undumped(&state_segment);
 	next_arena_settle();
 	state_segment.single_threaded = single_threaded();
 	modules_start();
@@ -196,25 +206,31 @@ static bool start(void)
 }
 
 /* Lets go of the parent's segment in a forked child. Others that let blocks pass may be looking
- * into it (a thread, or what a handler of ours interrupted): then it becomes zeros, in one step,
- * which none takes for what it has seen, nor for a block. */
-static void parent_unmap(const struct segment *parents)
+ * into it (a thread, or what a handler of ours interrupted): then each of its mappings becomes
+ * zeros, in one step, which none takes for what it has seen, nor for a block. */
+static void parent_unmap(struct segment *parents)
 {
-	if (next_mode == NEXT_EXACT)
-		munmap(parents->header, parents->bytes);
-	else
-		mmap(parents->header, parents->bytes, PROT_READ,
+	struct space_range range[HT_REGION_COUNT];
+	unsigned n = space_ranges_forked(parents, range);
+
+	if (next_mode == NEXT_EXACT) {
+		segment_unmap(parents);
+		return;
+	}
+	for (unsigned i = 0; i < n; i++)
+		mmap(segment_at(parents, range[i].at), range[i].bytes, PROT_READ,
 			MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
 }
 
 /* We are a forked child, and the segment is our parent's: recording is over, here. If this very
  * thread was inside a hook when it forked (a signal handler did), it will go on there. */
-static void leave_parent(void)
+static __attribute__((noinline)) void leave_parent(void)
 {
+	struct segment parents = state_segment;
 	uint32_t was_on = PHASE_ON;
 
 	if (ht_cas_acquire_32(&phase, &was_on, PHASE_OFF) && state_thread.busy == 0)
-		parent_unmap(&state_segment);
+		parent_unmap(&parents);
 }
 
 /* The same, and recording goes on into a segment of our own. We are the only thread; a handler that
@@ -232,7 +248,7 @@ static bool follow(void)
 		return false;
 	}
 	state_segment = ours;
-	madvise(state_segment.header, state_segment.bytes, MADV_DONTDUMP);
+	undumped(&state_segment);
 	recorder_forked();
 	parent_unmap(&parents);
 	scans_publish();

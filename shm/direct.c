@@ -5,9 +5,9 @@
  */
 #include "shm/direct.h"
 
-/* How far from its place a piece may be. Where so many are taken, the table is rather full. */
-#define PROBES 16u
-/* The same for a piece that is only to say that a large block is elsewhere. */
+#include "shm/pieces.h"
+
+/* How far from its home a piece may be that is only to say that a large block is elsewhere. */
 #define PROBES_MARK 2u
 /*
  * Blocks of this size and more do not populate memory: the pages would hold a dozen of them at
@@ -75,80 +75,6 @@ static int populate(const struct segment *s, const void *at, uint64_t bytes)
 		s, (uint64_t)((const char *)at - (const char *)s->header), bytes);
 }
 
-/* ---- pieces ---- */
-
-static uint64_t tag_of(uint64_t addr, bool odd)
-{
-	return (addr & ~(HT_PIECE_BYTES - 1)) | HT_PIECE_USED | (odd ? HT_PIECE_ODD : 0);
-}
-
-/* Odd pieces begin their search half a table away, where others are not. */
-static uint32_t slot_of(const struct segment *s, uint64_t addr, bool odd, uint32_t probe)
-{
-	uint64_t key = (addr >> HT_PIECE_SHIFT) + (odd ? (s->piece_mask + 1) / 2 : 0);
-
-	return (uint32_t)((key + probe) & s->piece_mask);
-}
-
-/* The piece for an address; NULL: there is none. Pieces are never given up, so none is beyond a
- * free slot. */
-static struct ht_piece *piece_find(const struct segment *s, uint64_t addr, bool odd)
-{
-	uint64_t want = tag_of(addr, odd);
-
-	for (uint32_t i = 0; i < PROBES && i < s->header->pieces_max; i++) {
-		uint32_t slot = slot_of(s, addr, odd, i);
-		uint64_t tag = ht_load_relaxed_64(&s->header->pieces[slot]);
-
-		if (tag == want)
-			return s->pieces + slot;
-		if (tag == 0)
-			break;
-	}
-	return NULL;
-}
-
-/* Tries to make `slot` the piece of `tag`. Returns the tag that it has now; 0: no memory. */
-static uint64_t slot_claim(const struct segment *s, uint32_t slot, uint64_t tag)
-{
-	struct ht_piece *p = s->pieces + slot;
-	uint64_t found = 0;
-
-	/* The page with state[] and the spare entries, in this process's view: whoever loses the
-	 * race below has taken what the winner needs. */
-	if (populate(s, p->first + HT_PIECE_LINES,
-		    offsetof(struct ht_piece, reserved) - HT_PIECE_LINES * sizeof(*p->first)) != 0)
-		return 0;
-	if (!ht_cas_relaxed_64(&s->header->pieces[slot], &found, tag))
-		return found;
-	/* Blocks of these addresses may be in the overflow from when there was no piece. */
-	if (ht_load_relaxed_32(&s->header->live_unmarked))
-		for (uint32_t page = 0; page < HT_PIECE_PAGES; page++)
-			page_add(p, page, HT_PAGE_MIXED);
-	return tag;
-}
-
-/* The piece for an address, which is made if it can be, at most `probes` from its place. */
-static struct ht_piece *piece_claim(
-	const struct segment *s, uint64_t addr, bool odd, uint32_t probes)
-{
-	struct ht_piece *p = piece_find(s, addr, odd);
-	uint64_t want = tag_of(addr, odd);
-
-	for (uint32_t i = 0; !p && i < probes && i < s->header->pieces_max; i++) {
-		uint32_t slot = slot_of(s, addr, odd, i);
-		uint64_t tag = ht_load_relaxed_64(&s->header->pieces[slot]);
-
-		if (tag == 0)
-			tag = slot_claim(s, slot, want);
-		if (tag == 0)
-			break;
-		if (tag == want)
-			p = s->pieces + slot;
-	}
-	return p;
-}
-
 /* Populates the group that `page` is in, and says so. A page of first[] is good with the one after
  * it only, the last with the spare entries. */
 static bool group_take(const struct segment *s, struct ht_piece *p, uint32_t page, uint8_t needs)
@@ -176,13 +102,13 @@ static bool group_take(const struct segment *s, struct ht_piece *p, uint32_t pag
 static unsigned places_of(const struct segment *s, uint64_t addr, struct place *out)
 {
 	uint64_t at = offset_in(addr), line = at / HT_LINE_BYTES;
-	struct ht_piece *p = piece_find(s, addr, false), *odd;
+	struct ht_piece *p = pieces_find(s, addr, false), *odd;
 	uint32_t page = page_of(addr);
 	unsigned n = 0;
 
 	if ((addr & 7) != 0)
 		return 0;
-	odd = granule_of(addr) % 2 != 0 ? piece_find(s, addr, true) : NULL;
+	odd = granule_of(addr) % 2 != 0 ? pieces_find(s, addr, true) : NULL;
 	if (odd && granule_of(addr) == 1)
 		out[n++] = (struct place){ odd, &odd->first[line], page, HT_PAGE_FIRST };
 	if (odd && granule_of(addr) == 3)
@@ -299,7 +225,7 @@ static void entry_free(const struct place *at, struct live_block *old, unsigned 
 static bool odd_place(const struct segment *s, uint64_t addr, struct place *at)
 {
 	page_add(at->piece, at->page, HT_PAGE_MIXED);
-	at->piece = piece_claim(s, addr, true, PROBES);
+	at->piece = pieces_claim(s, addr, true, PIECES_PROBES);
 	at->needs = granule_of(addr) == 1 ? HT_PAGE_FIRST : HT_PAGE_SECOND;
 	return at->piece != NULL;
 }
@@ -311,8 +237,8 @@ static bool place_choose(const struct segment *s, uint64_t addr, uint64_t size, 
 
 	at->page = page_of(addr);
 	at->needs = HT_PAGE_FIRST;
-	at->piece = size >= LARGE_BYTES ? piece_find(s, addr, false)
-					: piece_claim(s, addr, false, PROBES);
+	at->piece = size >= LARGE_BYTES ? pieces_find(s, addr, false)
+					: pieces_claim(s, addr, false, PIECES_PROBES);
 	if (!at->piece)
 		return false;
 	if (size < s->extent_32 && granule_of(addr) % 2 != 0) {
@@ -353,7 +279,7 @@ bool direct_put(const struct segment *s, uint64_t addr, const struct live_block 
 
 void direct_mark(const struct segment *s, uint64_t addr)
 {
-	struct ht_piece *p = piece_claim(s, addr, false, PROBES_MARK);
+	struct ht_piece *p = pieces_claim(s, addr, false, PROBES_MARK);
 
 	if (p)
 		page_add(p, page_of(addr), HT_PAGE_MIXED);
@@ -389,8 +315,10 @@ uint64_t direct_count(const struct segment *s)
 {
 	uint64_t blocks = 0;
 
-	for (uint32_t i = 0; i < s->header->pieces_max; i++)
-		if (ht_load_relaxed_64(&s->header->pieces[i]) != 0)
-			blocks += piece_count(s->pieces + i);
+	for (uint32_t i = 0; i < s->header->pieces_max; i++) {
+		if (ht_load_relaxed_64(&s->header->pieces[i]) == 0)
+			break;
+		blocks += piece_count(s->pieces + i);
+	}
 	return blocks;
 }

@@ -33,18 +33,23 @@
  *   pieces      ht_piece[]: the live table itself. Last, and not in `committed`: a piece says
  *               itself which of its memory is populated
  *
+ * The program maps of each region only what is in use, and a little more (shm/space.h): each at its
+ * distance from the header, with nothing between them. All but the tree's heads and the overflow
+ * fill up from their start.
+ *
  * A call stack is one 32-bit number: a site. Walking it: ht_site.node is a leaf whose `pc` tells
  * the allocation function (HT_LEAF_FUNCTION, a number below HT_FUNCTION_COUNT); its parent is the
  * caller's frame, and so on out to node 0. Return addresses are stored as they were in memory, with
  * the module that was mapped there at that time, so an address stays right after dlclose and reuse.
  *
  * The live table says which blocks are alive. It is mapped directly: where a block is noted follows
- * from its address. The address space is covered in pieces of HT_PIECE_BYTES; header.pieces[] tells
- * which piece of the table covers which of them. A line is 64 bytes of address space, four granules
- * of 16 bytes. A block surely has the address space up to some distance to itself (its extent,
- * shm/live.h), so it owns the granule it starts in, and the next one when the extent is 32 or more,
- * and the next three when it is 64 or more: always a number that makes one of them the first of a
- * line, or the first or third. Its entry is that granule's:
+ * from its address. The address space is covered in pieces of HT_PIECE_BYTES; header.pieces[] says
+ * which of them each piece of the table covers, in the order in which the program needed them. It
+ * finds them by a table of its own (struct segment_place). A line is 64 bytes of address space,
+ * four granules of 16 bytes. A block surely has the address space up to some distance to itself
+ * (its extent, shm/live.h), so it owns the granule it starts in, and the next one when the extent
+ * is 32 or more, and the next three when it is 64 or more: always a number that makes one of them
+ * the first of a line, or the first or third. Its entry is that granule's:
  *
  *   first[i]    of line i, granule 0: all blocks of extent 64 or more, and half of the smaller ones
  *   second[i]   of line i, granule 2: the other half. A heap of larger blocks never touches it
@@ -109,6 +114,7 @@
  *   LIVE    levels_put -> readers: payload before the key; levels_take -> levels_put: payload
  *           reads before the key is freed
  *   LEVEL   levels_put -> everyone: a level's memory before header.live_levels counts it
+ *   PLACE   pieces_claim -> everyone: where a piece is before the tag by which it is found
  *   RING    ring_push -> ring_read: a record before the head that covers it
  *   COOP    either side of struct ht_coop -> the other: what is written there before the word that
  *           the other waits for
@@ -144,15 +150,15 @@
 #define HT_LIVE_LEVELS 8u
 #ifndef HT_PIECE_SHIFT
 #define HT_PIECE_SHIFT                                                                             \
-	26u /* 64 MB: as an arena of glibc's; 1,000 are more than most programs use */
+	25u /* 32 MB, for 8 MB of table: what a small heap costs of the address space */
 #endif
-#define HT_PIECES_MAX	   1024u
+#define HT_PIECES_MAX	   2048u
 #define HT_MARKS	   16u /* steering changes the rate now and then; the latest are kept */
 #define HT_BUILD_ID_MAX	   32u
 #define HT_COMMAND_MAX	   4096u
 #define HT_PATH_MAX	   1024u
 #define HT_WHY_MAX	   128u
-#define HT_COMMITTED_WORDS 1024u /* 65,536 units: 4 GB, all regions but the pieces */
+#define HT_COMMITTED_WORDS 768u /* 49,152 units: 3 GB, all regions but the pieces */
 #define HT_DEPTH_MAX	   1024u
 #define HT_DEPTH_DEFAULT   128u
 
@@ -436,7 +442,7 @@ static inline uint8_t ht_page_state(uint8_t state)
 /* The tag of a piece: the address where it starts, HT_PIECE_USED, and HT_PIECE_ODD in one for
  * granules 1 and 3. */
 #define HT_PIECE_USED 1ull
-#define HT_PIECE_ODD  8ull /* above the bits that an aligned address leaves free: live_has_piece */
+#define HT_PIECE_ODD  8ull /* above the bits that an aligned address leaves free: pieces_home */
 
 struct ht_piece {
 	uint64_t first[HT_PIECE_LINES + HT_PIECE_SPARE];
@@ -578,6 +584,7 @@ struct ht_header {
 	/* Stacks taken by both unwinders (HEAPTOP_UNWINDER=check), and how they compared. */
 	uint64_t unwinds_checked, unwinds_wrong, unwinds_shorter, unwinds_longer;
 	uint64_t commit_failed; /* units that could not be populated */
+	uint64_t space_refused; /* of them, because nothing could be mapped there */
 	uint32_t commit_streak; /* how often in a row */
 	uint32_t commit_pass; /* so many more requests are refused without asking the kernel */
 	/* Of the events recorded while `measure` was set, some, and what they took. */
@@ -604,7 +611,7 @@ struct ht_header {
 	struct ht_history history __attribute__((aligned(64)));
 	/* Long tables; readers of the words above leave them out. */
 	uint64_t committed[HT_COMMITTED_WORDS]; /* bit i: unit i is populated */
-	uint64_t pieces[HT_PIECES_MAX]; /* tag of piece i; 0: free */
+	uint64_t pieces[HT_PIECES_MAX]; /* tag of piece i; 0: this one and all after it are free */
 	struct ht_coop coop __attribute__((aligned(64)));
 };
 

@@ -30,7 +30,7 @@
 #ifndef SHM_LIVE_H
 #define SHM_LIVE_H
 
-#include "shm/segment.h"
+#include "shm/pieces.h"
 
 struct live_block {
 	uint64_t size; /* requested bytes, below 2^48 */
@@ -84,29 +84,6 @@ unsigned live_insert_slow(const struct segment *s, uint64_t addr, uint64_t size,
 bool live_remove_slow(const struct segment *s, uint64_t addr, struct live_block *out);
 /* Looks without taking. */
 bool live_find(const struct segment *s, uint64_t addr, struct live_block *out);
-
-/* Where the piece for an address usually is. */
-HT_HOT uint64_t live_slot(const struct segment *s, uint64_t addr)
-{
-	return addr >> HT_PIECE_SHIFT & s->piece_mask;
-}
-
-/*
- * Whether it is there; and not if `addr` is no multiple of 8, which no tag's low bits are that of.
- * Relaxed: tags stay, and the memory that they speak of is there for every thread once it is there
- * for one, as in segment_has.
- */
-HT_HOT bool live_has_piece(const struct segment *s, uint64_t addr)
-{
-	return ht_load_relaxed_64(&s->tags[live_slot(s, addr)]) ==
-	       (addr & ~(HT_PIECE_BYTES - 8)) + HT_PIECE_USED;
-}
-
-HT_HOT struct ht_piece *live_piece(const struct segment *s, uint64_t addr)
-{
-	/* By a multiplication: fewer instructions than a compiler's shifts by a constant. */
-	return (void *)((char *)s->pieces + live_slot(s, addr) * s->piece_bytes);
-}
 
 /* Whether the half of the smaller blocks that start at `addr` is noted in second[]. */
 HT_HOT bool live_is_second(uint64_t addr)
@@ -170,12 +147,15 @@ HT_HOT void live_store(
 HT_HOT uint64_t *live_place(const struct segment *s, uint64_t addr, uint64_t size)
 {
 	uint64_t at = addr & (HT_PIECE_BYTES - 1), which = live_which(addr);
-	struct ht_piece *p = live_piece(s, addr);
-	uint64_t *first = live_first(p, at), *entry = first, *second;
+	const struct segment_place *home = pieces_home(s, addr);
+	uint64_t *first, *entry, *second;
+	struct ht_piece *p;
 	uint32_t state;
 
-	if (__builtin_expect(!live_has_piece(s, addr), 0))
+	if (__builtin_expect(!pieces_is_home(home, addr), 0))
 		return NULL;
+	p = pieces_at_home(home);
+	first = entry = live_first(p, at);
 	state = ht_load_relaxed_8(&p->state[at / HT_PAGE_SPAN]);
 	if (state == (HT_PAGE_FIRST | HT_PAGE_SECOND)) {
 		second = live_choose(live_is_second(addr), live_second(p, at), first);
@@ -229,13 +209,16 @@ unsigned live_insert_sampled(
 HT_HOT bool live_remove(const struct segment *s, uint64_t addr, struct live_block *out)
 {
 	uint64_t at = addr & (HT_PIECE_BYTES - 1), which = live_which(addr), word;
-	struct ht_piece *p = live_piece(s, addr);
-	uint64_t *first = live_first(p, at), *entry = first, *second;
+	const struct segment_place *home = pieces_home(s, addr);
+	uint64_t *first, *entry, *second;
 	struct live_block slow;
+	struct ht_piece *p;
 	uint32_t state;
 
-	if (__builtin_expect(!live_has_piece(s, addr), 0))
+	if (__builtin_expect(!pieces_is_home(home, addr), 0))
 		goto slow;
+	p = pieces_at_home(home);
+	first = entry = live_first(p, at);
 	state = ht_load_relaxed_8(&p->state[at / HT_PAGE_SPAN]);
 	if (__builtin_expect((state & HT_PAGE_FIRST) == 0, 0))
 		goto slow;
@@ -273,11 +256,13 @@ slow:
 HT_HOT bool live_is_absent(const struct segment *s, uint64_t addr)
 {
 	uint64_t at = addr & (HT_PIECE_BYTES - 1), which = live_which(addr);
-	struct ht_piece *p = live_piece(s, addr);
+	const struct segment_place *home = pieces_home(s, addr);
+	struct ht_piece *p;
 	uint32_t state;
 
-	if (__builtin_expect(!live_has_piece(s, addr), 0))
+	if (__builtin_expect(!pieces_is_home(home, addr), 0))
 		return false;
+	p = pieces_at_home(home);
 	state = ht_load_relaxed_8(&p->state[at / HT_PAGE_SPAN]);
 	if (__builtin_expect((state & HT_PAGE_MIXED) != 0, 0))
 		return false;

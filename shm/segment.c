@@ -12,33 +12,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "shm/pieces.h"
+#include "shm/private.h"
+#include "shm/refusal.h"
+#include "shm/space.h"
+
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
 
-/*
- * The mapping is closed (PROT_NONE) where nothing was committed yet, so that a program's mlockall
- * takes memory for little more than what is in use. It is opened in pieces of this size: each is
- * a mapping of its own at worst, and a process may have some 65,000.
- */
-#define OPEN_BYTES (1u << 20)
-#define OPEN_UNITS (OPEN_BYTES / HT_COMMIT_BYTES)
-/*
- * Of the program's limit on its address space a segment takes a quarter at most: the rest is for
- * the program, which would have all of it without us.
- */
-#define LIMIT_PARTS 4u
-/* How far away a large mapping goes. Not so far that it would leave the 1.5 TB that the thread
- * sanitizer allows a program to have mappings in. */
-#define FAR_BYTES (256ull << 30)
-#define FAR_LEAST (1ull << 30)
-/* Under a limit a segment has fewer pieces, down to these: 1 GB of address space. */
-#define PIECES_MIN 16u
-
-/* Refusals of memory in a row that pass for chance. */
-#define REFUSALS_FREE 16u
-/* At worst one request in so many asks the kernel: then its answer costs less than the requests. */
-#define PASS_MOST_LOG2 10u
+/* Under a limit on its file a segment has fewer pieces, down to these: 1 GB of address space. */
+#define PIECES_MIN 32u
 
 /* How large each region is: number of elements, by segment size. */
 struct plan {
@@ -89,20 +73,25 @@ static uint64_t plan_bytes(const struct plan *p, uint64_t bytes[HT_REGION_COUNT]
 	return all;
 }
 
-/* Lays out the regions one after another. */
+/* Lays out the regions one after another. Returns the size of the file. */
+static uint64_t plan_lay_out(const struct plan *p, struct ht_region region[HT_REGION_COUNT])
+{
+	uint64_t bytes[HT_REGION_COUNT], at = HT_HEADER_BYTES, all = plan_bytes(p, bytes);
+
+	for (int i = 0; i < HT_REGION_COUNT; i++) {
+		region[i] = (struct ht_region){ .offset = at, .bytes = bytes[i] };
+		at += bytes[i];
+	}
+	return all;
+}
+
 static void plan_write(struct ht_header *h, const struct plan *p)
 {
-	uint64_t bytes[HT_REGION_COUNT], at = HT_HEADER_BYTES;
-
-	h->segment_bytes = plan_bytes(p, bytes);
+	h->segment_bytes = plan_lay_out(p, h->region);
 	h->live_log2 = p->live_log2;
 	h->live_levels_max = p->live_levels;
 	h->pieces_max = p->pieces;
 	h->heads_log2 = p->heads_log2;
-	for (int i = 0; i < HT_REGION_COUNT; i++) {
-		h->region[i] = (struct ht_region){ .offset = at, .bytes = bytes[i] };
-		at += bytes[i];
-	}
 }
 
 static void mark_committed(struct ht_header *h, uint64_t unit)
@@ -110,76 +99,50 @@ static void mark_committed(struct ht_header *h, uint64_t unit)
 	ht_or_relaxed_64(&h->committed[unit / 64], 1ull << (unit % 64));
 }
 
-/* The committed units, as bits, of the window that begins with `unit`. */
-static uint64_t window_committed(const struct segment *s, uint64_t unit)
-{
-	uint64_t word = ht_load_relaxed_64(&s->header->committed[unit / 64]);
-
-	return word >> unit % 64 & ((1ull << OPEN_UNITS) - 1);
-}
-
-/* Opens the windows that [at, at + bytes) lies in. */
-static int windows_open(const struct segment *s, uint64_t at, uint64_t bytes)
-{
-	uint64_t start = at / OPEN_BYTES * OPEN_BYTES;
-	uint64_t end = (at + bytes + OPEN_BYTES - 1) / OPEN_BYTES * OPEN_BYTES;
-
-	if (end > s->bytes)
-		end = s->bytes;
-	return mprotect(segment_at(s, start), end - start, PROT_READ | PROT_WRITE) == 0 ? 0
-											: -errno;
-}
-
 static int range_populate(const struct segment *s, uint64_t at, uint64_t bytes)
 {
 	return madvise(segment_at(s, at), bytes, MADV_POPULATE_WRITE);
 }
 
-/*
- * While there is no memory each allocation would ask for it, several times. So after some refusals
- * in a row only every other request goes to the kernel, then every fourth, and so on. What is read
- * and written back may be another thread's by then: it is one request more or less.
- */
-static bool passes_over(struct ht_header *h)
+/* Opens what is mapped, and populates. */
+static int range_take(const struct segment *s, uint64_t at, uint64_t bytes)
 {
-	uint32_t pass = ht_load_relaxed_32(&h->commit_pass);
+	int rc = range_populate(s, at, bytes);
 
-	if (pass == 0)
-		return false;
-	ht_store_relaxed_32(&h->commit_pass, pass - 1);
-	return true;
+	/* EINVAL: some of it is closed still. */
+	if (rc != 0 && errno == EINVAL && space_open(s, at, bytes) == 0)
+		rc = range_populate(s, at, bytes);
+	return rc;
 }
 
-static void refusal_note(struct ht_header *h)
+/* The same, as far as the kernel is asked. */
+static bool range_try(const struct segment *s, uint64_t at, uint64_t bytes)
 {
-	uint32_t streak = ht_load_relaxed_32(&h->commit_streak);
-	uint32_t over = streak < REFUSALS_FREE ? 0 : streak - REFUSALS_FREE;
+	struct ht_header *h = s->header;
 
-	if (over < PASS_MOST_LOG2)
-		ht_store_relaxed_32(&h->commit_streak, streak + 1);
-	ht_store_relaxed_32(&h->commit_pass, (1u << over) - 1);
+	if (space_reach(s, at, bytes) != 0) {
+		ht_add_relaxed_64(&h->space_refused, 1);
+		return false;
+	}
+	if (refusal_passes_over(&h->commit_pass))
+		return false;
+	if (range_take(s, at, bytes) != 0) {
+		refusal_note(&h->commit_streak, &h->commit_pass);
+		return false;
+	}
+	refusal_end(&h->commit_streak);
+	return true;
 }
 
 int segment_populate_pages(const struct segment *s, uint64_t offset, uint64_t bytes)
 {
-	int saved = errno, rc = -1;
+	int saved = errno;
+	bool taken = range_try(s, offset, bytes);
 
-	if (!passes_over(s->header)) {
-		rc = range_populate(s, offset, bytes);
-		/* EINVAL: some of it is closed still. */
-		if (rc != 0 && errno == EINVAL && windows_open(s, offset, bytes) == 0)
-			rc = range_populate(s, offset, bytes);
-		if (rc != 0)
-			refusal_note(s->header);
-		errno = saved;
-	}
-	if (rc != 0) {
+	errno = saved;
+	if (!taken)
 		ht_add_relaxed_64(&s->header->commit_failed, 1);
-		return -ENOMEM;
-	}
-	if (ht_load_relaxed_32(&s->header->commit_streak) != 0)
-		ht_store_relaxed_32(&s->header->commit_streak, 0);
-	return 0;
+	return taken ? 0 : -ENOMEM;
 }
 
 int segment_populate(const struct segment *s, uint64_t offset, uint64_t bytes)
@@ -219,64 +182,24 @@ static int limit_check(uint64_t bytes)
 	return 0;
 }
 
-/* Whether the program can spare so much of its address space. */
-static bool limit_allows(uint64_t bytes)
-{
-	struct rlimit limit;
-
-	return getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
-	       bytes <= limit.rlim_cur / LIMIT_PARTS;
-}
-
-/*
- * Where a mapping of this size disturbs least: far below the libraries, which the program's own
- * mappings follow downwards. Between those it would drive them gigabytes apart, and there are
- * programs that keep a table for each part of the address space they have memory in. Only a hint.
- */
-static void *place_wanted(uint64_t bytes)
-{
-	static const char here;
-	uintptr_t at = (uintptr_t)&here & ~(uintptr_t)(HT_COMMIT_BYTES - 1);
-
-	return bytes > FAR_LEAST && at > FAR_BYTES + bytes ? (void *)(at - FAR_BYTES - bytes)
-							   : NULL;
-}
-
-/* Maps the first `bytes` of the file; only the window with the header is open. */
-static int map_file(struct segment *s, int fd, uint64_t bytes)
-{
-	void *p;
-	int rc;
-
-	if (!limit_allows(bytes))
-		return -ENOMEM;
-	p = mmap(place_wanted(bytes), bytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE, fd, 0);
-	if (p == MAP_FAILED)
-		return -errno;
-	s->header = p;
-	s->bytes = bytes;
-	s->single_threaded = ""; /* a zero: assume many */
-	rc = windows_open(s, 0, 1);
-	if (rc != 0)
-		segment_unmap(s);
-	return rc;
-}
-
-/* Opens all that was committed before we mapped it. */
+/* Maps and opens all that was committed before we mapped it, and finds its pieces. */
 static int open_committed(const struct segment *s)
 {
 	const struct ht_header *h = s->header;
 	uint64_t units = h->region[HT_REGION_PIECES].offset / HT_COMMIT_BYTES;
 	int rc = 0;
 
-	for (uint64_t unit = 0; unit < units && rc == 0; unit += OPEN_UNITS)
-		if (window_committed(s, unit) != 0)
-			rc = windows_open(s, unit * HT_COMMIT_BYTES, 1);
-	for (uint32_t i = 0; i < h->pieces_max && rc == 0; i++)
-		if (ht_load_relaxed_64(&h->pieces[i]) != 0)
-			rc = windows_open(s,
-				segment_element(s, HT_REGION_PIECES, i, sizeof(struct ht_piece)),
-				sizeof(struct ht_piece));
+	for (uint64_t unit = 0; unit < units && rc == 0; unit++)
+		if (segment_has(s, unit * HT_COMMIT_BYTES))
+			rc = space_take(s, unit * HT_COMMIT_BYTES, HT_COMMIT_BYTES);
+	for (uint32_t i = 0; i < h->pieces_max && rc == 0; i++) {
+		if (ht_load_relaxed_64(&h->pieces[i]) == 0)
+			break;
+		rc = space_take(s, segment_element(s, HT_REGION_PIECES, i, sizeof(struct ht_piece)),
+			sizeof(struct ht_piece));
+		if (rc == 0)
+			pieces_adopt(s, i);
+	}
 	return rc;
 }
 
@@ -290,14 +213,20 @@ void segment_extents(struct segment *s, bool glibc)
 	s->extent_short = HT_ENTRY_SIZE - s->extent_32;
 }
 
-/* What is kept at hand from a checked header. */
-static void pieces_find(struct segment *s)
+/* How many places for pieces there are: one even without pieces, so that hooks need not ask. */
+static uint64_t places_bytes(const struct segment *s)
+{
+	return (s->piece_mask + 1) * sizeof(struct segment_place);
+}
+
+/* What is kept at hand from a checked header. 0 or -ENOMEM. */
+static int pieces_start(struct segment *s)
 {
 	s->pieces = segment_at(s, s->header->region[HT_REGION_PIECES].offset);
-	s->piece_bytes = sizeof(struct ht_piece);
-	s->tags = s->header->pieces;
 	s->piece_mask = s->header->pieces_max ? s->header->pieces_max - 1 : 0;
 	segment_extents(s, false);
+	s->places = private_map(places_bytes(s));
+	return s->places ? 0 : -ENOMEM;
 }
 
 /* Allocates the first `bytes` of the file. A signal that comes meanwhile is no failure. */
@@ -314,32 +243,30 @@ static int allocate(int fd, uint64_t bytes)
 }
 
 /*
- * Takes the header's memory by fallocate, which fails cleanly, before the mapping is first touched;
- * on a kernel without MADV_POPULATE_WRITE everything is taken here.
+ * Takes the header's memory by fallocate, which fails cleanly, before the mapping is first touched.
+ * 0, 1: the kernel has no MADV_POPULATE_WRITE, or -errno.
  */
-static int reserve(struct segment *s, int fd, enum segment_size size)
+static int header_take(const struct segment *s, int fd)
 {
-	bool populates;
 	int rc = allocate(fd, HT_HEADER_BYTES);
 
 	if (rc != 0)
 		return rc;
-	populates = madvise(s->header, HT_HEADER_BYTES, MADV_POPULATE_WRITE) == 0;
-	if (!populates && errno != EINVAL)
-		return -ENOSPC;
-	mark_committed(s->header, 0);
-	if (populates)
+	if (madvise(s->header, HT_HEADER_BYTES, MADV_POPULATE_WRITE) == 0)
 		return 0;
-	if (size != SEGMENT_SMALL)
-		return -EAGAIN;
-	rc = allocate(fd, s->bytes);
-	if (rc == 0 && mprotect(s->header, s->bytes, PROT_READ | PROT_WRITE) != 0)
-		rc = -errno;
-	if (rc != 0)
-		return rc;
-	for (uint64_t unit = 0; unit < s->bytes / HT_COMMIT_BYTES; unit++)
+	return errno == EINVAL ? 1 : -ENOSPC;
+}
+
+/* All of the segment's memory, for a kernel that cannot be asked for part of it. */
+static int all_take(const struct segment *s, int fd, enum segment_size size)
+{
+	int rc = size == SEGMENT_SMALL ? allocate(fd, s->bytes) : -EAGAIN;
+
+	for (unsigned i = 0; i < HT_REGION_COUNT && rc == 0; i++)
+		rc = space_take(s, s->part[i].start, s->part[i].limit - s->part[i].start);
+	for (uint64_t unit = 0; unit < s->bytes / HT_COMMIT_BYTES && rc == 0; unit++)
 		mark_committed(s->header, unit);
-	return 0;
+	return rc;
 }
 
 static void identity_fill(struct ht_header *h, const struct segment_identity *id)
@@ -399,7 +326,7 @@ static uint64_t plan_choose(enum segment_size size, struct plan *p)
 	*p = plans[size];
 	for (;;) {
 		all = plan_bytes(p, bytes);
-		if (p->pieces <= PIECES_MIN || (limit_check(all) == 0 && limit_allows(all)))
+		if (p->pieces <= PIECES_MIN || limit_check(all) == 0)
 			return all;
 		p->pieces /= 2;
 	}
@@ -408,21 +335,28 @@ static uint64_t plan_choose(enum segment_size size, struct plan *p)
 int segment_create(
 	struct segment *s, int fd, enum segment_size size, const struct segment_identity *id)
 {
+	struct ht_region region[HT_REGION_COUNT];
 	struct plan plan;
 	uint64_t bytes = plan_choose(size, &plan);
-	int rc = limit_check(bytes);
+	int rc = limit_check(bytes), all;
 
+	plan_lay_out(&plan, region);
 	if (rc == 0 && ftruncate(fd, (off_t)bytes) != 0)
 		rc = -errno;
 	if (rc == 0)
-		rc = map_file(s, fd, bytes);
+		rc = space_map(s, fd, region, bytes);
 	if (rc != 0)
 		return rc;
-	rc = reserve(s, fd, size);
-	if (rc != 0)
+	rc = all = header_take(s, fd);
+	if (rc < 0)
 		goto unmap;
 	plan_write(s->header, &plan);
-	pieces_find(s);
+	mark_committed(s->header, 0);
+	rc = all ? all_take(s, fd, size) : 0;
+	if (rc == 0)
+		rc = pieces_start(s);
+	if (rc != 0)
+		goto unmap;
 	identity_fill(s->header, id);
 	rc = first_elements(s);
 	if (rc != 0)
@@ -439,45 +373,54 @@ unmap:
 }
 
 /* MAGIC: acquire in segment_check. The writer is our own viewer: checking in place will do. */
-static int map_checked(struct segment *s, int fd, bool whole)
+static int map_checked(struct segment *s, int fd, struct stat *st)
 {
-	struct stat st;
 	int rc;
 
-	if (fstat(fd, &st) != 0)
+	if (fstat(fd, st) != 0)
 		return -errno;
-	if ((uint64_t)st.st_size < HT_HEADER_BYTES)
+	if ((uint64_t)st->st_size < HT_HEADER_BYTES)
 		return -EPROTO;
-	rc = map_file(s, fd, whole ? (uint64_t)st.st_size : HT_HEADER_BYTES);
+	rc = space_map_header(s, fd);
+	if (rc != 0 || segment_check(s->header, (uint64_t)st->st_size))
+		return rc;
+	segment_unmap(s);
+	return -EPROTO;
+}
+
+int segment_map(struct segment *s, int fd)
+{
+	struct ht_region region[HT_REGION_COUNT];
+	struct stat st;
+	int rc = map_checked(s, fd, &st);
+
 	if (rc != 0)
 		return rc;
-	if (!segment_check(s->header, (uint64_t)st.st_size))
-		rc = -EPROTO;
-	else if (whole)
-		rc = open_committed(s);
+	__builtin_memcpy(region, s->header->region, sizeof(region));
+	segment_unmap(s);
+	rc = space_map(s, fd, region, (uint64_t)st.st_size);
 	if (rc == 0)
-		pieces_find(s);
+		rc = pieces_start(s);
+	if (rc == 0)
+		rc = open_committed(s);
 	if (rc != 0)
 		segment_unmap(s);
 	return rc;
 }
 
-int segment_map(struct segment *s, int fd)
-{
-	return map_checked(s, fd, true);
-}
-
 int segment_map_header(struct segment *s, int fd)
 {
-	return map_checked(s, fd, false);
+	struct stat st;
+
+	return map_checked(s, fd, &st);
 }
 
 void segment_unmap(struct segment *s)
 {
-	if (s->header)
-		munmap(s->header, s->bytes);
-	s->header = NULL;
-	s->bytes = 0;
+	if (s->places)
+		private_unmap(s->places, places_bytes(s));
+	s->places = NULL;
+	space_unmap(s);
 }
 
 static bool regions_check(const struct ht_header *h)

@@ -12,22 +12,39 @@
 #include "shm/atomic.h"
 #include "shm/layout.h"
 
+/* A region, the header with the first, and how far it is mapped (shm/space.h); in offsets. */
+struct segment_part {
+	uint64_t start, limit;
+	uint64_t mapped; /* its end; only ever raised */
+	uint32_t streak, pass; /* refusals of more (shm/refusal.h) */
+};
+
+/* Where a piece of the live table is in this process, by the hash of the addresses that it covers
+ * (shm/pieces.h). Edge PLACE. */
+struct segment_place {
+	uint64_t tag; /* as in header.pieces; 0: none yet */
+	uint64_t piece; /* its address; written before `tag` */
+};
+
 /* A writable mapping of a segment. Plain data; any number of threads may use one. */
 struct segment {
-	struct ht_header *header; /* start of the mapping */
-	uint64_t bytes; /* mapped */
+	struct ht_header *header; /* all else is at the distance from it that it has in the file */
+	uint64_t bytes; /* of the file */
 	/* Nonzero while this process has one thread (glibc's __libc_single_threaded), so that
 	 * counters need no locked instructions; points to a zero where that is not known. Never
 	 * NULL once mapped. */
 	const char *single_threaded;
-	/* Of the live table: the pieces, their size, their number - 1, their tags. */
+	/* Of the live table: the first piece, where all are, and how many of them there may be - 1.
+	 */
 	struct ht_piece *pieces;
-	uint64_t piece_bytes, piece_mask;
-	uint64_t *tags;
+	struct segment_place *places;
+	uint64_t piece_mask;
 	/* Blocks of at least so many bytes surely have 16, 32, 64 bytes of address space to
 	 * themselves: what is known of the allocator (segment_extents). From extent_32 on, sizes
 	 * below extent_32 + extent_short are told in one entry. */
 	uint64_t extent_16, extent_32, extent_64, extent_short;
+	uint64_t most; /* of the process's address space; 0: no limit */
+	struct segment_part part[HT_REGION_COUNT];
 };
 
 /*
@@ -51,8 +68,8 @@ struct segment_identity {
 /*
  * Makes a segment in the empty file `fd`: sets its size, takes the first memory, maps it, fills the
  * header (state PREPARED) and writes the magic last. The caller keeps `fd`. 0, -ENOSPC when there
- * is no memory for the start, -EFBIG over RLIMIT_FSIZE, -ENOMEM when it would take more
- * than a quarter of RLIMIT_AS, or -errno.
+ * is no memory for the start, -EFBIG over RLIMIT_FSIZE, -ENOMEM when its beginning would take more
+ * than an eighth of RLIMIT_AS, or -errno.
  */
 int segment_create(
 	struct segment *s, int fd, enum segment_size size, const struct segment_identity *id);

@@ -460,6 +460,9 @@ static void fill_head(
 		now = s->ended_ns;
 	h->uptime_ns = now > s->identity.created_ns ? now - s->identity.created_ns : 0;
 	h->notice = s->stopped ? s->stopped : s->notice;
+	if (!h->notice && t->cramped)
+		h->notice = "not all is recorded: the program's limit on address space (ulimit -v) "
+			    "left no room";
 	if (!h->notice && !s->replaced)
 		h->notice = holder_notice(&s->holder, s->state, t->state);
 	h->leaks = s->leaks;

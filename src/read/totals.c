@@ -54,12 +54,20 @@ static void totals_finish(struct read_totals *out, const struct ht_header *h)
 	out->peak_ns = h->clock_ns > h->created_ns ? h->clock_ns - h->created_ns : 0;
 }
 
+/* One table without room may be made up for by another. */
+static bool is_cramped(const struct ht_header *h)
+{
+	return h->space_refused > 0 && (h->untracked_blocks > 0 || h->nodes_refused > 0 ||
+					       h->sites_refused > 0 || h->counters_refused > 0);
+}
+
 static void totals_add_header(struct read_totals *out, const struct ht_header *h)
 {
 	out->clock_ns = h->clock_ns;
 	out->untracked_blocks = h->untracked_blocks;
 	out->untracked_bytes = h->untracked_bytes;
 	out->missed_frees = h->missed_frees;
+	out->cramped = is_cramped(h);
 	out->unwinds_checked = h->unwinds_checked;
 	out->unwinds_wrong = h->unwinds_wrong;
 	out->unwinds_shorter = h->unwinds_shorter;

@@ -7,10 +7,10 @@ import os
 import resource
 import signal
 
-from rows import row, run_rows, times
-from proving import (HEAPTOP, LIBRARY, Skip, check, check_equal, environment, report, report_of_segment, run,
+from rows import fault_target, row, run_rows, times
+from proving import (HEAPTOP, LIBRARY, Skip, check, check_equal, environment, one_line, report, report_of_segment, run,
                      scratch, segment_files, target)
-from sides import check_sides, held
+from sides import check_sides, held, launched, plain, preloaded
 from tight import (REFUSED, SHM, as_nobody, check_account, in_cgroup, injected, launched_same, limited,
                    memory_cgroup, mounted, preloaded_same, said, worker)
 
@@ -112,7 +112,7 @@ def limits_hold():
         plain = limit_holds(worker(3000, 2), **{"as": size})
         check_equal(said(plain)["failed"], 0, "failed allocations")
     limit_holds(worker(3000, 2), nofile=4)
-    for name, value in (("fsize", 0), ("nofile", 3), ("as", 24 << 30)):
+    for name, value in (("fsize", 0), ("nofile", 3), ("as", 256 << 20)):
         own_limits(name, value)
     with as_nobody() as (prefix, folder):
         for command, limits in ((worker("-t", 4, 1000), {"nproc": 1}),
@@ -122,12 +122,74 @@ def limits_hold():
             own_limits("nproc", 1, "-t", 4)
 
 
+SMALL_PROGRAMS = (["grep", "-E", "VmSize", "/proc/self/status"],
+                  ["bash", "-c", "while read -r line; do case $line in VmSize*) echo \"$line\"; esac; done </proc/$$/status"],
+                  ["python3", "-Ic", "print(*[line for line in open('/proc/self/status') if 'VmSize' in line])"])
+MOST_MEGABYTES = 64
+
+
+def address_space(done):
+    check_equal(done.returncode, 0, "exit status (%s)" % one_line(done.stderr.decode(errors="replace")))
+    return int(done.stdout.split()[1]) / 1024
+
+
+@row("E3k", "address space is reserved for all that might be recorded: the program's limits count it")
+def small_reservation():
+    for command in SMALL_PROGRAMS:
+        alone = address_space(plain(command))
+        for way, done in (("preloaded", preloaded(command)), ("launched", launched(command)[0])):
+            more = address_space(done) - alone
+            check(0 < more < MOST_MEGABYTES, "%s, %s: %d MB more" % (command[0], way, more))
+
+
+# What a shell of two gigabytes has room for, in children and theirs; the sums say that all of it was done.
+UNDER_LIMIT = """ulimit -v 2000000
+ls / >/dev/null && x=$(seq 1 200000) && echo ${#x}
+for i in 1 2 3; do (bash -c 'ulimit -v 1000000; seq 1 1000 | sort | tail -n 1; exec expr 6 \\* 7'); done
+python3 -Ic 'print(len([str(i) for i in range(100000)]))'
+"""
+
+
+@row("E3l", "a shell limits its own address space, and that of all that it starts: nothing runs any more")
+def limit_of_a_shell():
+    rep = check_sides(["bash", "-c", UNDER_LIMIT])
+    images = [rep, *rep["children"]]
+    check(len(images) > 15, "only %d processes are in the report" % len(images))
+    check_equal([i["notice"] for i in images if i["notice"] and "address space" in i["notice"]], [], "notices")
+    check_equal(sum(i["totals"]["untracked_blocks"] for i in images), 0, "untracked blocks")
+
+
+@row("E3m", "no address space is left for the tables: the program's allocations fail, or blocks go unseen")
+def tables_have_no_space():
+    command = [fault_target("cramped"), "-l", "1", "16"]
+    rep = check_sides(command, status=5)
+    t = rep["totals"]
+    check_equal(t["allocs"] + t["untracked_blocks"] >= (1 << 17) - 1 + 65536, True, "all blocks are counted")
+    check(len(rep["sites"]) < 1 << 16, "%d stacks have found room in 1 MB" % len(rep["sites"]))
+    check("address space" in (rep["notice"] or ""), "no word of what is missing: %s" % rep["notice"])
+    check_equal(sum(s["allocs"] for s in rep["sites"]), t["allocs"], "sum of the sites' allocs")
+    check_equal(t["allocs"] - t["frees"], t["live_blocks"], "live blocks")
+
+
+@row("E3n", "threads that need the next part of a table at the same time: one of them goes without")
+def tables_grow():
+    depth, threads = times(13, 17), 4
+    rep = check_sides([fault_target("cramped"), "-t", str(threads), str(depth)], status=5)
+    count = threads * ((2 << depth) - 1)
+    # Of each thread's stacks those of one size; what else there is, is libc's.
+    own = [s for s in rep["sites"] if s["alloc_bytes"] == 24 * s["allocs"]]
+    check_equal(rep["totals"]["untracked_blocks"], 0, "untracked blocks")
+    check_equal((sum(s["allocs"] for s in own), sum(s["frees"] for s in own)), (count, count), "allocs and frees")
+    check_equal(len(own), (2 << depth) - 1, "call stacks")
+    check_equal(rep["notice"], None, "notice")
+
+
 @row("E3a", "a system call of the library fails, any one, or all from there on")
 def library_calls():
     clear_segments()
     plain = run(worker(20000, 2))
     tried = 0
-    for call in ("mmap", "openat", "ftruncate", "fallocate", "memfd_create", "madvise", "mprotect"):
+    for call in ("mmap", "openat", "ftruncate", "fallocate", "memfd_create", "madvise", "mprotect", "mremap"):
         _, count = injected(worker(20000, 2), "libheaptop.so", call, env=environment(LD_PRELOAD=LIBRARY))
         step = max(1, count // times(4, 400))
         for nth in range(1, count + 1, step):

@@ -191,8 +191,9 @@ static void end_first(void)
 	find(A, SMALL, 1);
 	find(B, LARGE, 1);
 	model_require(direct_count(&segment) == 2, "both are in the piece");
-	model_require(segment.header->pieces[0] == 0 || segment.header->pieces[1] == 0,
-		"it is one piece");
+	model_require(segment.header->pieces[1] == 0, "it is one piece");
+	model_require(
+		segment.places[0].piece == 0 || segment.places[1].piece == 0, "it is in one place");
 }
 
 #define FAR (A + 2 * HT_PIECE_BYTES) /* wants the same place for its piece */

@@ -485,8 +485,15 @@ void model_segment(struct segment *s, uint32_t live_log2, uint32_t levels)
 	s->single_threaded = ""; /* a zero: many */
 	regions_place(h);
 	s->bytes = h->segment_bytes;
-	s->tags = h->pieces;
+	for (int i = 0; i < HT_REGION_COUNT; i++) {
+		uint64_t end = h->region[i].offset + h->region[i].bytes;
+
+		s->part[i] = (struct segment_part){
+			.start = i ? h->region[i].offset : 0, .limit = end, .mapped = end
+		};
+	}
 	arena_used = s->bytes;
+	s->places = model_shared(sizeof(*s->places)); /* hooks look there, pieces or not */
 	h->live_log2 = live_log2;
 	h->live_levels_max = levels;
 	h->heads_log2 = 1;
@@ -500,8 +507,8 @@ void model_pieces(struct segment *s, uint32_t count)
 {
 	s->header->pieces_max = count;
 	s->pieces = segment_at(s, s->header->region[HT_REGION_PIECES].offset);
-	s->piece_bytes = sizeof(struct ht_piece);
 	s->piece_mask = count - 1;
+	s->places = model_shared(count * sizeof(*s->places));
 	segment_extents(s, true);
 }
 

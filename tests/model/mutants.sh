@@ -46,7 +46,7 @@ change() { # FILE DIR SCRIPT SOURCES PROGRAM: writes the mutant and compiles wha
 # mutant PROGRAM "what is wrong" FILE SED-SCRIPT [SOURCES, for a header: what is compiled with it but
 # the program]
 mutant() {
-	local dir said
+	local dir said status
 	number=$((number + 1))
 	[ $((number % parts)) -eq "$part" ] || return
 	dir=$work/$number
@@ -55,7 +55,11 @@ mutant() {
 		echo "not ok - mutant, $3: $2: not built: ${said:0:200}"
 		return
 	fi
-	said=$(timeout 100 "$dir/run" 2>"$dir/trace" | sed -n 's/^not ok - //p')
+	timeout 100 "$dir/run" >"$dir/said" 2>"$dir/trace"
+	status=$?
+	said=$(sed -n 's/^not ok - //p' "$dir/said")
+	# 124 is the timeout's; it has seen nothing then.
+	[ -z "$said" ] && [ "$status" -gt 128 ] && said="it dies by signal $((status - 128))"
 	if [ -n "$said" ]; then
 		echo "ok - mutant, $3: $2; caught: $said"
 	else
@@ -119,10 +123,19 @@ mutant walk "an entry is published relaxed" live.h \
 	's/ht_store_release_64(\(entry, live_entry)/ht_store_relaxed_64\1/'
 mutant walk "a size is stored relaxed" live.h \
 	's/ht_store_release_64(\(\s*entry \+ 1)/ht_store_relaxed_64\1/'
-mutant direct "a piece is claimed by a store" direct.c \
-	's/if \(!ht_cas_relaxed_64\((&s->header->pieces\[slot\]), &found, tag\)\)\n\t\treturn found;/ht_store_relaxed_64(\1, tag);/'
-mutant direct "a piece is claimed though another thread just did" direct.c \
-	's/\t\treturn found;/\t\treturn 0;/'
+mutant direct "a piece is listed by a store" pieces.c \
+	's/if \(ht_cas_relaxed_64\(tag, &found, want\)\)/if (ht_store_relaxed_64(tag, want), true)/'
+mutant direct "a piece is listed though another thread just did" pieces.c \
+	's/(\t\tif \(found == want\)\n)/\t\tif (false)\n/'
+mutant direct "a piece takes its place by a store" pieces.c \
+	's/!ht_cas_relaxed_64\(&place->piece, &found, mine\)/(ht_store_release_64(\&place->piece, mine), false)/'
+mutant direct "a piece takes another place if it has one" pieces.c 's/ && found != mine//'
+mutant direct "where a piece is, is published after its tag" pieces.c \
+	's/(\t\tstruct segment_place \*place = place_at\(s, tag, odd, i\);\n[^\n]*\n\n)/\1\t\tif (!place_piece(place)) place_publish(place, tag);\n/'
+mutant direct "where a piece is, is published relaxed" pieces.c \
+	's/ht_store_release_64\(&place->tag/ht_store_relaxed_64(\&place->tag/'
+mutant direct "where a piece is, is taken relaxed" pieces.h \
+	's/ht_load_acquire_64\(&home->tag\)/ht_load_relaxed_64(\&home->tag)/' 'live direct pieces'
 mutant direct "what a page has is noted by a load and a store" direct.c \
 	's/!ht_cas_relaxed_8\((&p->state\[page\]), &was, (ht_page_state\(was\) \| bits)\)\)/(ht_store_relaxed_8(\1, \2), false))/'
 mutant direct "a watched page has nothing" direct.c \
@@ -206,6 +219,16 @@ mutant tables "the end of a merge is published relaxed" history.c \
 	's/ht_store_release_64\(&h->sequence/ht_store_relaxed_64(\&h->sequence/'
 mutant tables "no fence between a merge and the next point" history.c \
 	's/\tht_fence_release\(\);\n(\tpoint_set)/\1/'
+
+mutant space "a step is noted by a store" space.c \
+	's/\(void\)ht_cas_relaxed_64\(&p->mapped, &end, next\)/ht_store_relaxed_64(\&p->mapped, next)/'
+mutant space "a step is noted before it is taken" space.c \
+	's/(\tif \(!extend\(s, end, next\)\))/\tht_cas_relaxed_64(\&p->mapped, \&(uint64_t){ end }, next);\n\1/'
+mutant space "a step that another thread took is not seen" space.c \
+	's/\|\|\s+was_extended\(s, end, next\)/|| (0 \&\& was_extended(s, end, next))/'
+mutant space "a step is refused though another thread was ahead" space.c \
+	's/ && ht_load_relaxed_64\(&p->mapped\) == end\)/)/'
+mutant space "the tail is opened" space.c 's/end : end - TAIL_BYTES/end : end/'
 
 mutant ring "release is relaxed" atomic.h 's/__ATOMIC_RELEASE\); \}/__ATOMIC_RELAXED); }/g' ring
 mutant ring "a release fence is none" atomic.h 's/fence\(__ATOMIC_RELEASE/fence(__ATOMIC_RELAXED/' ring

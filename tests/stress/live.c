@@ -226,9 +226,11 @@ static void walk_pieces(struct stress_thread *t)
 
 	for (uint64_t i = 0; i < ADDRESSES * STRESS_THREADS; i++) {
 		uint64_t addr = address(i), at = addr % HT_PIECE_BYTES;
-		struct ht_piece *p = live_piece(t->s, addr);
+		const struct segment_place *home = pieces_home(t->s, addr);
 
-		if (addr >= LONG_BASE && live_has_piece(t->s, addr) &&
+		struct ht_piece *p = pieces_is_home(home, addr) ? pieces_at_home(home) : NULL;
+
+		if (addr >= LONG_BASE && p &&
 			(ht_load_relaxed_8(&p->state[at / HT_PAGE_SPAN]) & HT_PAGE_FIRST) != 0 &&
 			entry_copy(live_first(p, at), &b))
 			t->bad += !is_block(&b, addr);

@@ -5,7 +5,6 @@
  * compiled in, with a module finder of ours and stacks that are arrays.
  */
 #include "preload/guards.c"
-#include "preload/private.c"
 
 #include <stdlib.h>
 #include "tests/check.h"

@@ -198,7 +198,7 @@ static void take(uint64_t addr)
 static void edge_words_check(const struct read_segment *r, const struct read_segment *copy)
 {
 	const char *entry =
-		(const char *)live_first(live_piece(&made.s, EDGE), EDGE % HT_PIECE_BYTES);
+		(const char *)live_first(pieces_find(&made.s, EDGE, false), EDGE % HT_PIECE_BYTES);
 	uint64_t at = (uint64_t)(entry - (const char *)made.s.header) - 4 * sizeof(uint64_t);
 	uint64_t is[8], copied[8];
 
@@ -258,7 +258,7 @@ TEST(nothing_else_is_copied)
 		w = read_watch_new(r); /* ... no more */
 		CHECK(w != NULL);
 		blocks = sum_of(read_frozen_segment(f)).blocks;
-		*live_first(live_piece(&made.s, addr), addr & (HT_PIECE_BYTES - 1)) = 0;
+		*live_first(pieces_find(&made.s, addr, false), addr & (HT_PIECE_BYTES - 1)) = 0;
 		CHECK_INT(sum_of(r).blocks, blocks - 1);
 		CHECK_INT(w ? read_frozen_retake(f, r, w) : -1, 0);
 		CHECK_INT(sum_of(read_frozen_segment(f)).blocks, blocks);

@@ -234,8 +234,8 @@ TEST(wild_entry)
 
 	open_full(&f, true);
 	CHECK_INT(put(&f.s, at, 20), 0);
-	entry = live_second(live_piece(&f.s, at), at % HT_PIECE_BYTES);
-	CHECK((char *)(entry + 1) == (char *)f.s.header + f.s.bytes);
+	entry = live_second(pieces_find(&f.s, at, false), at % HT_PIECE_BYTES);
+	CHECK((char *)(entry + 1) == (char *)(f.s.pieces + 1));
 	*entry |= (uint64_t)HT_ENTRY_SIZE << HT_ENTRY_SIZE_SHIFT;
 	CHECK(live_remove(&f.s, at, &got));
 	CHECK_INT(got.size, HT_ENTRY_SIZE);

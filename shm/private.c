@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Memory of the library's own (private.h). */
-#include "preload/private.h"
+#include "shm/private.h"
 
 #include <sys/mman.h>
 

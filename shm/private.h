@@ -4,8 +4,8 @@
  * and marked, because a leak scan must not take what we note of blocks for the program's pointers.
  * Slow path; raw mappings, no lock. errno may change.
  */
-#ifndef PRELOAD_PRIVATE_H
-#define PRELOAD_PRIVATE_H
+#ifndef SHM_PRIVATE_H
+#define SHM_PRIVATE_H
 
 #include <stddef.h>
 
