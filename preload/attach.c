@@ -285,7 +285,7 @@ static uint32_t newer(const char *entries, long bytes, const char *stem, uint32_
 static uint32_t generation(const char *dir, const struct segment_identity *id)
 {
 	long fd = syscall(SYS_openat, AT_FDCWD, dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), got;
-	char stem[96], entries[4096] __attribute__((aligned(8)));
+	char stem[96], entries[1024] __attribute__((aligned(8)));
 	uint32_t next = id->exec_gen;
 
 	if (fd < 0)
