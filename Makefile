@@ -163,7 +163,7 @@ $(B)/so/%.o: %.c Makefile
 $(B)/view/%.o: %.c Makefile
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS_ALL) $(VIEW_CFLAGS) $(CFLAGS_ALL) $(VIEW_SAN) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(VIEW_CFLAGS) $(CFLAGS_ALL) $(VIEW_SAN) $(STACK_INFO) -MMD -MP -c -o $@ $<
 
 $(LIB): $(PRELOAD_OBJ) preload/exports.map
 	$(call say,LD,$@)

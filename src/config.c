@@ -181,6 +181,16 @@ static int file_replace(const char *path, const struct strbuf *text)
 	return rc;
 }
 
+/* A link to where somebody keeps such files stays one. */
+static int target_replace(const char *path, const struct strbuf *text)
+{
+	char *real = realpath(path, NULL);
+	int rc = file_replace(real ? real : path, text);
+
+	free(real);
+	return rc;
+}
+
 static void trouble_ignore(void *ctx, unsigned line, const char *words)
 {
 }
@@ -217,10 +227,12 @@ static int file_keep(const char *path, struct settings *s, char *msg, size_t cap
 int config_save(const struct settings *settings, char *msg, size_t cap)
 {
 	static struct settings s;
-	char path[PATH_MAX] = "settings", real[PATH_MAX];
+	static char path[PATH_MAX];
 	struct strbuf text = STRBUF_INIT;
-	int rc = config_path(path, sizeof(path));
+	int rc;
 
+	snprintf(path, sizeof(path), "settings"); /* for the message, without one */
+	rc = config_path(path, sizeof(path));
 	s = *settings;
 	if (rc == 0 && file_keep(path, &s, msg, cap) != 0)
 		return -EBUSY;
@@ -231,9 +243,8 @@ int config_save(const struct settings *settings, char *msg, size_t cap)
 		rc = directories_make(path);
 	if (rc == 0)
 		rc = owner_check(path);
-	/* A link to where somebody keeps such files stays one. */
 	if (rc == 0)
-		rc = file_replace(realpath(path, real) ? real : path, &text);
+		rc = target_replace(path, &text);
 	strbuf_free(&text);
 	if (rc == 0)
 		snprintf(msg, cap, "settings saved in %s", path);

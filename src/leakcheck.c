@@ -284,23 +284,27 @@ void leakcheck_compare(struct leakcheck *c, const struct leakcheck *before)
 
 /* ---- suppressions ---- */
 
-#define FRAMES_MAX 1024u /* as deep as stacks are recorded, with most inlined ones */
-
+/* Without memory, nothing is suppressed. */
 static enum suppress_how how_suppressed(
 	const struct snap_leak_site *l, const struct snap_site *site, const struct suppress *rules)
 {
-	struct suppress_frame frame[FRAMES_MAX];
+	struct suppress_frame *frame = calloc(site->stack->nframes + 1, sizeof(*frame));
+	enum suppress_how how;
 	size_t n = 0;
 
+	if (!frame)
+		return SUPPRESS_NOT;
 	frame[n++] = (struct suppress_frame){ .function = site->alloc_function,
 		.symbol = snapshot_alloc_symbol(site->alloc_function) };
-	for (uint32_t i = 0; i < site->stack->nframes && n < FRAMES_MAX; i++) {
+	for (uint32_t i = 0; i < site->stack->nframes; i++) {
 		const struct frame *f = &site->stack->frames[i];
 
 		frame[n++] = (struct suppress_frame){ f->function, f->mangled, f->module->path,
 			f->file, f->line };
 	}
-	return suppress_matches(rules, 1u << l->class, frame, n);
+	how = suppress_matches(rules, 1u << l->class, frame, n);
+	free(frame);
+	return how;
 }
 
 void leakcheck_match(const struct leakcheck *c, const struct snapshot *s,

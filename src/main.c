@@ -4,7 +4,6 @@
  * to bring a run's snapshots to the screen, to a stream of frames, or into a report.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
@@ -30,6 +29,7 @@
 #include "src/sym/sym.h"
 #include "src/threads.h"
 #include "src/util/clock.h"
+#include "src/util/ownstack.h"
 #include "src/util/text.h"
 #include "src/util/units.h"
 #include "src/verdict.h"
@@ -75,7 +75,7 @@ static int report_put(
 {
 	struct strbuf text = STRBUF_INIT;
 	struct export_options e;
-	struct picture v;
+	static struct picture v;
 
 	export_options_fill(&e, o);
 	e.sites = s->nsites;
@@ -243,7 +243,7 @@ static int frame_put(struct run *r, int fd, const struct snapshot *s, const stru
 {
 	struct strbuf text = STRBUF_INIT;
 	struct export_options e;
-	struct picture v;
+	static struct picture v;
 
 	if (o->format_given) {
 		run_memory_look(r);
@@ -505,28 +505,13 @@ static int show_screen(
 	return status;
 }
 
-/* As term_open: ours may be a pipe's end (`make | heaptop -- app >log`), and the terminal is there.
- */
-static bool terminal_measure(struct winsize *size)
-{
-	bool ours = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
-	int fd = ours ? STDOUT_FILENO : open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
-
-	if (fd < 0)
-		return false;
-	ioctl(fd, TIOCGWINSZ, size);
-	if (!ours)
-		close(fd);
-	return true;
-}
-
 /* Before anything is started. 0, or the status to end with. */
 static int terminal_check(struct winsize *size)
 {
 	char term[40], what[100];
 	const char *name = getenv("TERM");
 
-	if (!terminal_measure(size))
+	if (!term_probe(size))
 		return fail(
 			RUN_EXIT_FAILED, "no terminal", "use -b for frames as text, or --report");
 	if (term_can_draw())
@@ -541,7 +526,7 @@ static int run_on_screen(const struct options *o, const struct config *config)
 	struct winsize size = { .ws_row = 24, .ws_col = 80 };
 	char why[SCRIPT_WHY_MAX];
 	struct script *script = o->script ? script_load(o->script, why) : NULL;
-	struct run r;
+	static struct run r;
 	int rc;
 
 	if (o->script && !script)
@@ -562,7 +547,7 @@ static int run_as_text(const struct options *o)
 {
 	bool to_stderr = o->report && o->mode == OPTIONS_RUN;
 	int fd = outfile_open(o, to_stderr ? STDERR_FILENO : STDOUT_FILENO), rc;
-	struct run r;
+	static struct run r;
 
 	if (fd < 0)
 		return RUN_EXIT_FAILED;
@@ -591,16 +576,22 @@ static int mark_moment(const struct options *o)
 	return 0;
 }
 
-int main(int argc, char **argv)
+struct arguments {
+	int argc;
+	char **argv;
+};
+
+static int all(void *ctx)
 {
 	static struct config config;
-	struct options o;
+	static struct options o;
+	const struct arguments *a = ctx;
 	int status;
 
 	setlocale(LC_ALL, "");
 	setlocale(LC_NUMERIC, "C");
 	signal(SIGXFSZ, SIG_IGN); /* a limit on the size of files is an error to tell */
-	status = options_parse(argc, argv, &o, stdout, stderr);
+	status = options_parse(a->argc, a->argv, &o, stdout, stderr);
 	if (status >= 0)
 		return status;
 	if (o.mode == OPTIONS_MARK)
@@ -611,4 +602,11 @@ int main(int argc, char **argv)
 	}
 	config_take(&config, &o);
 	return o.batch || o.report ? run_as_text(&o) : run_on_screen(&o, &config);
+}
+
+int main(int argc, char **argv)
+{
+	struct arguments a = { argc, argv };
+
+	return ownstack_run(all, &a);
 }

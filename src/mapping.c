@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +18,7 @@
 #include "src/read/read.h"
 #include "src/util/array.h"
 #include "src/util/clock.h"
+#include "src/util/thread.h"
 #include "src/util/yield.h"
 
 #define SHARE	      10u /* readings take 1/10 of a processor's time, but for the largest */
@@ -183,7 +183,6 @@ static int blocks_read(struct reading *r, const char *path)
 {
 	char message[READ_MESSAGE_MAX];
 	struct read_segment *s = read_open(path, message);
-	struct read_identity id;
 	struct read_totals t;
 	ssize_t n = 0;
 	int rc = s ? read_totals(s, &t) : -EIO;
@@ -192,7 +191,7 @@ static int blocks_read(struct reading *r, const char *path)
 		r->sites = t.sites;
 		r->in.sampled = t.sample_most != 0;
 		r->in.live_bytes = t.live_bytes;
-		r->in.forked = read_identity(s, &id) != 0 || id.forked;
+		r->in.forked = read_is_forked(s);
 		allocator_begin(
 			&r->allocator, &r->space, s, t.allocs > t.frees ? t.allocs - t.frees : 0);
 		n = r->in.sampled || r->in.forked ? 0 : read_blocks(s, block_visit, r);
@@ -329,10 +328,10 @@ static uint64_t stack_limit(pid_t pid)
 
 /* ---- pages ---- */
 
-static bool span_flags(const struct reading *r, struct map *m, const struct map_span *s)
+static bool span_flags(
+	const struct reading *r, struct map *m, const struct map_span *s, uint64_t *entries)
 {
 	size_t pages = (s->end - s->start) / MAP_PAGE_BYTES;
-	uint64_t entries[PAGEMAP_BATCH];
 
 	for (size_t at = 0; at < pages;) {
 		size_t n = pages - at < PAGEMAP_BATCH ? pages - at : PAGEMAP_BATCH;
@@ -352,12 +351,19 @@ static bool span_flags(const struct reading *r, struct map *m, const struct map_
 
 static int pages_read(const struct reading *r, struct map *m)
 {
+	uint64_t *entries;
+	int rc = 0;
+
 	if (r->space.pagemap < 0)
 		return r->space.pagemap;
-	for (size_t i = 0; i < m->spans; i++)
-		if (m->span[i].is_fine && !span_flags(r, m, &m->span[i]))
-			return -ESRCH;
-	return 0;
+	entries = calloc(PAGEMAP_BATCH, sizeof(*entries));
+	if (!entries)
+		return -ENOMEM;
+	for (size_t i = 0; i < m->spans && rc == 0; i++)
+		if (m->span[i].is_fine && !span_flags(r, m, &m->span[i], entries))
+			rc = -ESRCH;
+	free(entries);
+	return rc;
 }
 
 /* ---- all of it ---- */
@@ -535,15 +541,10 @@ static void *mapping_run(void *ctx)
 
 void mapping_want(struct mapping *m)
 {
-	sigset_t all, before;
-
 	if (m->is_busy || clock_monotonic_ns() < m->due_ns)
 		return;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
 	m->began_ns = clock_monotonic_ns();
-	m->is_busy = pthread_create(&m->thread, NULL, mapping_run, m) == 0;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	m->is_busy = thread_start(&m->thread, THREAD_STACK_BYTES, mapping_run, m) == 0;
 }
 
 int mapping_fd(const struct mapping *m)

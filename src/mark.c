@@ -15,7 +15,7 @@ static_assert(MARK_LINE_MAX >= TARGET_MESSAGE_MAX && MARK_LINE_MAX >= MARKS_MESS
 
 static int mark_segment(struct read_segment *segment, pid_t pid, const char *name, char *line)
 {
-	struct read_identity id;
+	static struct read_identity id;
 	struct marks_of of = { .segment = segment, .identity = &id, .pid = pid };
 	struct marks marks = { .opened = false };
 	char age[UNITS_MAX];
@@ -35,7 +35,7 @@ static int mark_segment(struct read_segment *segment, pid_t pid, const char *nam
 
 int mark_process(pid_t pid, const char *name, char *line)
 {
-	struct target_segment found;
+	static struct target_segment found;
 	struct read_segment *segment;
 	int rc = target_find(pid, &found, line);
 

@@ -124,18 +124,24 @@ static void row_proc(struct process_row *row)
 	row->state = processes_state(r.state);
 }
 
-/* And what the library says itself, where it records nothing or not all. */
-static void row_live(struct process_row *row, struct read_segment *s)
+/* What the library says itself, where it records nothing or not all. */
+__attribute__((noinline)) static void row_why(struct process_row *row, struct read_segment *s)
 {
 	struct read_identity id;
+
+	if (read_identity(s, &id) == 0)
+		text_clean(row->why, sizeof(row->why), id.why, strlen(id.why));
+}
+
+static void row_live(struct process_row *row, struct read_segment *s)
+{
 	struct read_totals t;
 
 	if (read_totals(s, &t) != 0)
 		return;
 	row->live_bytes = t.live_bytes;
 	row->has_live = true;
-	if (read_identity(s, &id) == 0)
-		text_clean(row->why, sizeof(row->why), id.why, strlen(id.why));
+	row_why(row, s);
 }
 
 static int segment_take(void *ctx, const struct target_segment *t)

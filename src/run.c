@@ -3,6 +3,7 @@
 #include "src/run.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -136,7 +137,8 @@ static int launch(struct run *r, const char *library, bool screen, int rows, int
 
 static int open_launch(struct run *r, bool screen, int rows, int cols)
 {
-	char library[4096], path[4096], message[TARGET_MESSAGE_MAX];
+	static char library[PATH_MAX], path[PATH_MAX];
+	char message[TARGET_MESSAGE_MAX];
 	int rc;
 
 	if (r->options->library)

@@ -5,11 +5,12 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
+
+#include "src/util/thread.h"
 
 struct scanjob {
 	char *path;
@@ -70,19 +71,6 @@ void scanjob_free(struct scanjob *j)
 	free(j);
 }
 
-/* It takes no signal of ours. */
-static int thread_start(struct scanjob *j)
-{
-	sigset_t all, before;
-	int rc;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	rc = pthread_create(&j->thread, NULL, job_run, j);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return rc;
-}
-
 struct scanjob *scanjob_start(const char *path, const struct leak_wish *wish, bool hold)
 {
 	struct scanjob *j = calloc(1, sizeof(*j));
@@ -99,7 +87,7 @@ struct scanjob *scanjob_start(const char *path, const struct leak_wish *wish, bo
 	if (j->release < 0)
 		rc = errno;
 	else if (j->path)
-		rc = thread_start(j);
+		rc = -thread_start(&j->thread, THREAD_STACK_BYTES, job_run, j);
 	j->started = rc == 0;
 	if (j->started)
 		return j;

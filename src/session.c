@@ -49,6 +49,8 @@ struct session {
 	struct threads threads;
 	struct marks marks;
 	struct survey survey;
+	struct read_totals totals; /* of a tick, and what is made of them */
+	struct model_input input;
 	/* How it ended. */
 	enum snap_state state;
 	bool replaced; /* by exec, with another image */
@@ -508,15 +510,17 @@ static void session_tell(struct session *s, struct snapshot *made)
 
 struct snapshot *session_tick(struct session *s)
 {
-	struct model_input in = { .now_ns = clock_monotonic_ns() };
-	struct read_totals totals;
+	const struct read_totals *totals = &s->totals;
+	struct model_input *in = &s->input;
 	struct snapshot *made;
 	int rc;
 
+	memset(in, 0, sizeof(*in));
+	in->now_ns = clock_monotonic_ns();
 	identity_refresh(s);
-	rc = read_totals(s->segment, &totals);
+	rc = read_totals(s->segment, &s->totals);
 	if (rc == 0)
-		rc = sites_load(s, totals.sites);
+		rc = sites_load(s, totals->sites);
 	if (rc != 0) {
 		errno = -rc;
 		return NULL;
@@ -524,21 +528,21 @@ struct snapshot *session_tick(struct session *s)
 	read_events(s->segment, event_seen, s, &s->lost);
 	intake_register(s->intake, s->sites, s->site_count);
 	intake_collect(s->intake);
-	fill_proc(s, in.now_ns);
-	liveness(s, totals.state);
-	stopped_note(s, totals.state);
+	fill_proc(s, in->now_ns);
+	liveness(s, totals->state);
+	stopped_note(s, totals->state);
 	if (s->state == SNAP_RUNNING) {
-		holder_look(&s->holder, s->segment, totals.state, s->pid);
-		read_publish_clock(s->segment, in.now_ns);
-		sampler_look(&s->sampler, s->segment, s->pid, &totals);
+		holder_look(&s->holder, s->segment, totals->state, s->pid);
+		read_publish_clock(s->segment, in->now_ns);
+		sampler_look(&s->sampler, s->segment, s->pid, totals);
 	}
-	in.nsites = sites_plain(s, &in.variance);
-	in.sites = s->plain;
-	fill_head(s, &totals, &in.head, in.now_ns);
-	threads_look(&s->threads, s->segment, session_alive(s) ? s->pid : 0, &in.head);
-	threads_look_shares(&s->threads, s->segment, s->site_count, &in.head);
-	fill_self(s, &in.head, in.now_ns);
-	made = model_tick(s->model, &in);
+	in->nsites = sites_plain(s, &in->variance);
+	in->sites = s->plain;
+	fill_head(s, totals, &in->head, in->now_ns);
+	threads_look(&s->threads, s->segment, session_alive(s) ? s->pid : 0, &in->head);
+	threads_look_shares(&s->threads, s->segment, s->site_count, &in->head);
+	fill_self(s, &in->head, in->now_ns);
+	made = model_tick(s->model, in);
 	if (made)
 		session_tell(s, made);
 	s->refs += made != NULL;

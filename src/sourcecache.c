@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Source files, kept and fetched (sources.h). One thread at a time reads one file. */
 #include "src/sourcecache.h"
+#include "src/util/thread.h"
 
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -107,17 +107,11 @@ static void *job_run(void *ctx)
 
 static void job_start(struct sourcecache *s, const char *file, const char *object)
 {
-	sigset_t all, before;
-
 	s->job.file = strdup(file);
 	s->job.object = object ? strdup(object) : NULL;
 	s->stale = false;
-	if (s->job.file && (s->job.object || !object)) {
-		sigfillset(&all);
-		pthread_sigmask(SIG_SETMASK, &all, &before);
-		s->is_busy = pthread_create(&s->thread, NULL, job_run, s) == 0;
-		pthread_sigmask(SIG_SETMASK, &before, NULL);
-	}
+	if (s->job.file && (s->job.object || !object))
+		s->is_busy = thread_start(&s->thread, THREAD_STACK_BYTES, job_run, s) == 0;
 	if (!s->is_busy)
 		kept_free(&s->job);
 }

@@ -239,13 +239,14 @@ static bool is_newer(const struct stat *source, const char *object)
 __attribute__((format(printf, 2, 3))) static void note_set(
 	struct source_text *t, const char *fmt, ...)
 {
-	char line[2 * PATH_MAX + 256];
+	struct strbuf line = STRBUF_INIT;
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(line, sizeof(line), fmt, ap);
+	strbuf_vprintf(&line, fmt, ap);
 	va_end(ap);
-	t->note = text_clean_copy(line, strlen(line));
+	t->note = text_clean_copy(strbuf_text(&line), line.len);
+	strbuf_free(&line);
 }
 
 static void note_missing(struct source_text *t, const char *file, const struct source_dirs *dirs)

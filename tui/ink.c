@@ -165,8 +165,9 @@ static unsigned ink_decode(const char *text, unsigned cells, wchar_t *wide, unsi
 
 unsigned ink_text(int y, int x, unsigned cells, enum ink ink, const char *text)
 {
-	char clean[INK_CELLS_MAX * 4];
-	wchar_t wide[INK_CELLS_MAX];
+	/* Drawing is the main thread's alone; both are too large for a stack that may be small. */
+	static char clean[INK_CELLS_MAX * 4];
+	static wchar_t wide[INK_CELLS_MAX];
 	unsigned used, n;
 
 	if (y < 0 || x < 0 || !cells)

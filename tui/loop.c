@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <locale.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/timerfd.h>
@@ -363,29 +364,40 @@ static void loop_run(struct loop *l)
 		loop_draw(l);
 }
 
-int tui_run(const struct tui_source *source, const struct tui_options *options, int *signal)
+static int loop_all(
+	struct loop *l, const struct tui_source *source, const struct tui_options *options)
 {
-	struct loop l = { .timer = -1 };
-	int err;
+	int err = term_open(!options->no_mouse);
 
-	setlocale(LC_CTYPE, "");
-	*signal = 0;
-	err = term_open(!options->no_mouse);
 	if (err)
 		return err;
 	ink_init(options->color, options->ascii);
-	ui_init(&l.ui, source, options);
-	l.ui.has_terminal = true;
-	l.ui.editor = editor_name();
-	l.timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-	l.start_ns = clock_monotonic_ns();
-	err = l.timer < 0 ? -errno : loop_arm_early(&l);
+	ui_init(&l->ui, source, options);
+	l->ui.has_terminal = true;
+	l->ui.editor = editor_name();
+	l->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+	l->start_ns = clock_monotonic_ns();
+	err = l->timer < 0 ? -errno : loop_arm_early(l);
 	if (!err)
-		loop_run(&l);
-	ui_free(&l.ui);
-	if (l.timer >= 0)
-		close(l.timer);
+		loop_run(l);
+	ui_free(&l->ui);
+	if (l->timer >= 0)
+		close(l->timer);
 	term_close();
-	*signal = l.signal;
-	return err ? err : l.result;
+	return err ? err : l->result;
+}
+
+int tui_run(const struct tui_source *source, const struct tui_options *options, int *signal)
+{
+	struct loop *l = calloc(1, sizeof(*l)); /* too large for the stack */
+	int err;
+
+	*signal = 0;
+	if (!l)
+		return -ENOMEM;
+	setlocale(LC_CTYPE, "");
+	err = loop_all(l, source, options);
+	*signal = l->signal;
+	free(l);
+	return err;
 }

@@ -427,25 +427,40 @@ static void signals_take(void)
 			sigaction(numbers[i], &act, NULL);
 }
 
+static int steps_do(struct player *p, const struct script *s, const struct tui_source *source,
+	const struct tui_options *options)
+{
+	int rc = 0;
+
+	signals_take();
+	ui_init(&p->ui, source, options);
+	resizeterm(24, 80);
+	ui_resize(&p->ui, 24, 80);
+	ui_tick(&p->ui);
+	player_draw(p);
+	for (size_t i = 0; rc == 0 && i < s->count && !p->ui.quit && !script_signal; i++)
+		rc = step_do(p, &s->step[i]);
+	ui_free(&p->ui);
+	return rc;
+}
+
 int script_run(const struct script *s, const struct tui_source *source,
 	const struct tui_options *options, int *signal, char why[SCRIPT_WHY_MAX])
 {
-	struct player p = { .why = why, .path = s->path };
-	int rc = player_open(&p, options);
+	struct player *p = calloc(1, sizeof(*p)); /* its screen is too large for the stack */
+	int rc;
 
 	*signal = 0;
+	if (!p)
+		return -ENOMEM;
+	p->why = why;
+	p->path = s->path;
+	rc = player_open(p, options);
 	if (rc == 0) {
-		signals_take();
-		ui_init(&p.ui, source, options);
-		resizeterm(24, 80);
-		ui_resize(&p.ui, 24, 80);
-		ui_tick(&p.ui);
-		player_draw(&p);
-		for (size_t i = 0; rc == 0 && i < s->count && !p.ui.quit && !script_signal; i++)
-			rc = step_do(&p, &s->step[i]);
-		ui_free(&p.ui);
+		rc = steps_do(p, s, source, options);
 		*signal = script_signal;
 	}
-	player_close(&p);
+	player_close(p);
+	free(p);
 	return rc == 0 && *signal ? -EINTR : rc;
 }

@@ -20,7 +20,7 @@
 /* The tables that have columns of their own; that of the sites has those of the model. */
 static const struct table *settle_table(unsigned table)
 {
-	const struct ui none = { 0 };
+	static const struct ui none;
 
 	switch (table) {
 	case SETTINGS_TREE:

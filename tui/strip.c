@@ -9,14 +9,31 @@
 #include <stdio.h>
 #include "src/util/text.h"
 
+/* A piece of text that is cut short is a wide one, and would be cut when it is drawn. */
+__attribute__((format(printf, 2, 0))) static const char *strip_print(
+	struct strip *s, const char *fmt, va_list ap)
+{
+	char *at = s->text + s->text_bytes;
+	size_t room = sizeof(s->text) - s->text_bytes;
+	size_t most = room < STRIP_TEXT ? room : STRIP_TEXT;
+	int len = vsnprintf(at, most, fmt, ap);
+	size_t used = len > 0 ? (size_t)len + 1 : 1;
+
+	s->text_bytes += used < most ? used : most;
+	if (s->text_bytes == sizeof(s->text)) /* full: what comes later is empty */
+		s->text_bytes--;
+	return at;
+}
+
 __attribute__((format(printf, 4, 0))) static struct strip_piece *strip_add(
 	struct strip *s, unsigned rank, enum ink ink, const char *fmt, va_list ap)
 {
 	static struct strip_piece spare; /* takes what is too much */
 	struct strip_piece *p = s->count < STRIP_PIECES ? &s->piece[s->count++] : &spare;
 
-	*p = (struct strip_piece){ .rank = rank, .ink = ink, .gap = STRIP_GAP };
-	vsnprintf(p->text, sizeof(p->text), fmt, ap);
+	*p = (struct strip_piece){
+		.text = strip_print(s, fmt, ap), .rank = rank, .ink = ink, .gap = STRIP_GAP
+	};
 	p->cells = p->least = (unsigned)text_cells(p->text);
 	return p;
 }

@@ -9,11 +9,12 @@
 #include "tui/ink.h"
 
 #define STRIP_PIECES 64
-#define STRIP_TEXT   512
+#define STRIP_TEXT   512 /* of one piece */
+#define STRIP_TEXTS  2048 /* of all: more than the widest line has room for */
 #define STRIP_GAP    2 /* cells between two pieces */
 
 struct strip_piece {
-	char text[STRIP_TEXT];
+	const char *text; /* in the strip */
 	enum ink ink;
 	unsigned rank; /* higher stays longer */
 	unsigned cells; /* it takes */
@@ -26,6 +27,8 @@ struct strip_piece {
 struct strip {
 	struct strip_piece piece[STRIP_PIECES];
 	unsigned count;
+	char text[STRIP_TEXTS];
+	size_t text_bytes;
 };
 
 #define STRIP_INIT                                                                                 \

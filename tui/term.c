@@ -325,6 +325,20 @@ static SCREEN *curses_new(void)
 	return s;
 }
 
+/* Ours may be a pipe's end (`make | heaptop -- app >log`), and the terminal is there. */
+bool term_probe(struct winsize *size)
+{
+	bool ours = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+	int fd = ours ? STDOUT_FILENO : open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
+
+	if (fd < 0)
+		return false;
+	ioctl(fd, TIOCGWINSZ, size);
+	if (!ours)
+		close(fd);
+	return true;
+}
+
 bool term_can_draw(void)
 {
 	const char *address;

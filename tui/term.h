@@ -20,6 +20,10 @@ struct term_signals {
 /* Whether a screen can be drawn on what TERM names: not where the cursor cannot be put anywhere.
  * One that is not known is tried (term_open). Before term_open. */
 bool term_can_draw(void);
+/* How large the terminal is that term_open would take; left as it is where that is not known.
+ * False: there is none. */
+struct winsize;
+bool term_probe(struct winsize *size);
 /* Opens the screen: on stdin and stdout when both are terminals, else on /dev/tty. 0 or -ENOTTY. */
 int term_open(bool mouse);
 /* The mouse is ours, or the terminal's. Does nothing while no terminal is open. */

@@ -12,7 +12,7 @@
 
 #include "src/leak/space.h"
 
-#define PATH_BYTES (4096 + 32)
+#define PATH_BYTES (4096 + 32) /* of a path in its root */
 #define WORD	   sizeof(uint64_t)
 
 /* Opens the file if it is that of the mapping: to open a device could do something. */
@@ -36,7 +36,7 @@ static int file_open(const char *path, const struct leak_map *m, bool any_device
 /* Memory with a name, or a file without, that it still has open. */
 static int descriptor_open(pid_t pid, const struct leak_map *m)
 {
-	char path[PATH_BYTES];
+	char path[64];
 	const struct dirent *entry;
 	int fd = -1;
 	DIR *fds;

@@ -47,6 +47,7 @@ struct leak_coop {
 	bool traced; /* it lets us */
 	bool copied; /* it has made a copy, of whose end it has to take note */
 	bool idle; /* it did not answer: nor will it answer what comes next */
+	uint64_t pointer[HT_COOP_SLOTS]; /* of threads */
 };
 
 /* ---- whether it may be asked ---------------------------------------------------------------- */
@@ -355,13 +356,13 @@ static bool threads_make(
 /* How many threads were inside realloc. */
 static unsigned moving_count(struct leak_coop *c, struct leak_space *space)
 {
-	uint64_t pointer[HT_COOP_SLOTS], word;
-	size_t n = read_coop_threads(c->asking, pointer, HT_COOP_SLOTS);
+	size_t n = read_coop_threads(c->asking, c->pointer, HT_COOP_SLOTS);
+	uint64_t word;
 	int64_t moving_at = read_moving_at(c->segment);
 	unsigned moving = 0;
 
 	for (size_t i = 0; moving_at != 0 && i < n; i++) {
-		uint64_t at = pointer[i] + (uint64_t)moving_at;
+		uint64_t at = c->pointer[i] + (uint64_t)moving_at;
 
 		moving += leak_space_word(space, at & ~7ull, &word) &&
 			  (word >> at % 8 * 8 & 0xff) != 0;
@@ -486,9 +487,11 @@ static const char *copy_refuse(struct leak_coop *c)
 
 const char *leak_coop_lend(struct leak_coop *c, struct leak_lent *out)
 {
-	struct leak_room room;
-	const char *why = leak_room_look(&room, "", proc_memory_tid(c->pid));
+	struct leak_room *room = malloc(sizeof(*room));
+	const char *why = room ? leak_room_look(room, "", proc_memory_tid(c->pid))
+			       : "heaptop has no memory left";
 
+	free(room);
 	*out = (struct leak_lent){ .space.pagemap = -1 };
 	if (!why)
 		why = copy_refuse(c);

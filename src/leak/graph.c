@@ -347,11 +347,14 @@ static void inside_explain(struct leak_graph *g, const struct leak_memory *m,
 
 void leak_graph_explain(struct leak_graph *g, const struct leak_memory *m)
 {
-	struct questions q = { 0 };
+	struct questions *q = calloc(1, sizeof(*q));
 
+	g->failed = g->failed || !q;
 	for (size_t i = 0; i < g->insides && !g->failed; i++)
-		inside_explain(g, m, &g->inside[i], &q);
-	questions_ask(g, m, &q);
+		inside_explain(g, m, &g->inside[i], q);
+	if (q)
+		questions_ask(g, m, q);
+	free(q);
 }
 
 /* ---- classes ---- */

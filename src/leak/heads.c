@@ -2,12 +2,14 @@
 /* Words for heuristics (heads.h). */
 #include "src/leak/heads.h"
 
-#include <sys/uio.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "src/leak/backlinks.h"
 #include "src/proc/proc.h"
 
 #define PAGE	     PROC_PAGE_BYTES
-#define WORDS_MAX    1024u /* pieces that one process_vm_readv takes: UIO_MAXIOV */
 #define WORD	     sizeof(uint64_t)
 #define VTABLE_WORDS 21u /* read in search of two functions: as many as memcheck reads */
 
@@ -17,10 +19,11 @@ static uint64_t least(uint64_t a, uint64_t b)
 }
 
 /* As below, of a process that is asked. */
-static size_t words_ask(struct leak_space *s, struct leak_word *w, size_t count)
+static size_t words_ask(struct leak_heads *h, struct leak_word *w, size_t count)
 {
-	uint64_t values[WORDS_MAX];
-	size_t n = count < WORDS_MAX ? count : WORDS_MAX, done;
+	struct leak_space *s = h->space;
+	uint64_t *values = h->value;
+	size_t n = count < LEAK_HEADS_WORDS ? count : LEAK_HEADS_WORDS, done;
 	ssize_t got;
 
 	for (size_t i = 0; i < n; i++)
@@ -35,21 +38,19 @@ static size_t words_ask(struct leak_space *s, struct leak_word *w, size_t count)
 }
 
 /* As many as can be had by one call; returns how many that were. */
-static size_t words_read(struct leak_space *s, struct leak_word *w, size_t count)
+static size_t words_read(struct leak_heads *h, struct leak_word *w, size_t count)
 {
-	struct iovec here[WORDS_MAX], there[WORDS_MAX];
-	uint64_t values[WORDS_MAX];
-	size_t n = count < WORDS_MAX ? count : WORDS_MAX, done;
+	size_t n = count < LEAK_HEADS_WORDS ? count : LEAK_HEADS_WORDS, done;
 	ssize_t got;
 
 	for (size_t i = 0; i < n; i++) {
-		here[i] = (struct iovec){ &values[i], WORD };
-		there[i] = (struct iovec){ (void *)(uintptr_t)w[i].addr, WORD };
+		h->here[i] = (struct iovec){ &h->value[i], WORD };
+		h->there[i] = (struct iovec){ (void *)(uintptr_t)w[i].addr, WORD };
 	}
-	got = process_vm_readv(s->pid, here, n, there, n, 0);
+	got = process_vm_readv(h->space->pid, h->here, n, h->there, n, 0);
 	done = got > 0 ? (size_t)got / WORD : 0;
 	for (size_t i = 0; i < done; i++) {
-		w[i].value = values[i];
+		w[i].value = h->value[i];
 		w[i].ok = true;
 	}
 	return done;
@@ -90,13 +91,13 @@ static size_t words_there(struct leak_space *s, const struct leak_word *w, size_
 }
 
 /* As many as can be had at once, of those that are there. */
-static size_t words_get(struct leak_space *s, struct leak_word *w, size_t count)
+static size_t words_get(struct leak_heads *h, struct leak_word *w, size_t count)
 {
 	if (count == 0)
 		return 0;
-	return s->lent			  ? words_ask(s, w, count)
-	       : leak_space_has_shared(s) ? words_of_page(s, w, count)
-					  : words_read(s, w, count);
+	return h->space->lent			 ? words_ask(h, w, count)
+	       : leak_space_has_shared(h->space) ? words_of_page(h->space, w, count)
+						 : words_read(h, w, count);
 }
 
 static void memory_read(void *ctx, struct leak_word *w, size_t count)
@@ -109,7 +110,7 @@ static void memory_read(void *ctx, struct leak_word *w, size_t count)
 
 		if (there == 0)
 			there = words_there(s, w, count);
-		done = words_get(s, w, there);
+		done = words_get(ctx, w, there);
 		there -= done;
 		if (done == 0) { /* zeros, or it cannot be read */
 			w->ok = leak_space_word(s, w->addr, &w->value);
@@ -169,6 +170,21 @@ static bool memory_is_function(void *ctx, uint64_t addr)
 
 struct leak_memory leak_heads_memory(struct leak_heads *h, struct leak_space *s)
 {
-	*h = (struct leak_heads){ .space = s };
+	memset(h, 0, sizeof(*h));
+	h->space = s;
 	return (struct leak_memory){ h, memory_read, memory_is_vtable, memory_is_function };
+}
+
+int leak_heads_explain(struct leak_graph *g, struct leak_space *s)
+{
+	struct leak_heads *h = malloc(sizeof(*h));
+	struct leak_memory memory;
+
+	if (!h)
+		return -ENOMEM;
+	memory = leak_heads_memory(h, s);
+	leak_graph_explain(g, &memory);
+	leak_backlinks_explain(g, &memory);
+	free(h);
+	return 0;
 }

@@ -4,6 +4,7 @@
  * thread takes the next piece that nobody has taken.
  */
 #include "src/leak/heap.h"
+#include "src/util/thread.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -165,7 +166,7 @@ static unsigned readers_start(
 		leak_graph_store(r[n].store, h->graph->blocks->count / most);
 		if (leak_space_share(&r[n].space, s) != 0)
 			break;
-		if (pthread_create(&r[n].thread, NULL, pieces_read, &r[n]) != 0) {
+		if (thread_start(&r[n].thread, THREAD_STACK_BYTES, pieces_read, &r[n]) != 0) {
 			leak_space_join(&r[n].space, &none);
 			break;
 		}

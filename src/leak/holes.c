@@ -23,6 +23,7 @@ struct window {
 
 struct leak_holes {
 	struct window window[WINDOWS];
+	uint64_t entries[ASKED * WINDOW_PAGES]; /* of the windows that are being read */
 };
 
 struct leak_holes *leak_holes_new(void)
@@ -58,7 +59,7 @@ static void window_set(struct leak_holes *h, uint64_t start, const uint64_t *ent
 
 static bool windows_read(struct leak_space *s, uint64_t start)
 {
-	uint64_t entries[ASKED * WINDOW_PAGES];
+	uint64_t *entries = s->holes->entries;
 	unsigned count = s->lent ? ASKED : 1;
 
 	if (!leak_space_pages(s, start, entries, count * WINDOW_PAGES))

@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "src/proc/proc.h"
+#include "src/util/thread.h"
 
 #define MB		 (UINT64_C(1) << 20)
 #define SPARE_BYTES	 (64 * MB) /* that must be left in any case */
@@ -35,7 +36,7 @@
 #define SHORT_PART	 16u
 #define LOOK_NS		 2000000 /* between two looks whether it is so, each of some 0.05 ms */
 #define SPARE_TASKS	 16u /* processes and threads that the program can still make */
-#define TEXT_BYTES	 16384u
+#define TEXT_BYTES	 4096u /* of a file with a few dozen lines */
 #define CGROUP_FIRST	 0xeffffffbu /* inode of the first cgroup namespace: linux/proc_ns.h */
 #define CAP_SYS_ADMIN	 21
 #define CAP_SYS_RESOURCE 24
@@ -88,6 +89,16 @@ static bool proc_text(const struct leak_room *r, bool of_process, const char *fi
 	else
 		snprintf(dir, sizeof(dir), "%s/proc", r->root);
 	return text_read(dir, file, text);
+}
+
+/* All of one in /proc/PID that may be long, or NULL; freed by the caller. */
+static char *process_text(const struct leak_room *r, const char *file)
+{
+	char path[LEAK_ROOM_DIR];
+	size_t len;
+
+	snprintf(path, sizeof(path), "%s/proc/%d/%s", r->root, (int)r->pid, file);
+	return proc_slurp_all(path, &len);
 }
 
 /* ---- its cgroups ---- */
@@ -207,21 +218,21 @@ static bool group_take(struct leak_room *r, const char *line, const char *mounts
 /* False: it has some that cannot be seen. */
 static bool groups_find(struct leak_room *r)
 {
-	char groups[TEXT_BYTES], path[LEAK_ROOM_DIR], *mounts;
+	char path[LEAK_ROOM_DIR], *mounts, *groups = process_text(r, "cgroup");
 	bool seen = true;
 	size_t len;
 
-	if (!proc_text(r, true, "cgroup", groups))
+	if (!groups)
 		return access("/proc/self/cgroup", F_OK) != 0; /* a kernel without */
 	snprintf(path, sizeof(path), "%s/proc/self/mountinfo", r->root);
 	mounts = proc_slurp_all(path, &len);
-	if (!mounts)
-		return false;
+	seen = mounts != NULL;
 	for (const char *line = groups; seen && line && *line; line = strchr(line, '\n')) {
 		line += *line == '\n';
 		if (*line)
 			seen = group_take(r, line, mounts);
 	}
+	free(groups);
 	free(mounts);
 	return seen;
 }
@@ -410,13 +421,8 @@ static bool is_kernel_fit(void)
 	       (major > 5 || (major == 5 && minor >= 12));
 }
 
-const char *leak_room_look(struct leak_room *r, const char *root, pid_t pid)
+static const char *status_look(struct leak_room *r, const char *status)
 {
-	char status[TEXT_BYTES];
-
-	*r = (struct leak_room){ .root = root, .pid = pid };
-	if (!proc_text(r, true, "status", status))
-		return "its status cannot be read";
 	r->own_bytes = status_bytes(status, "\nRssAnon:");
 	if (r->own_bytes == 0)
 		return "its memory cannot be counted";
@@ -429,6 +435,20 @@ const char *leak_room_look(struct leak_room *r, const char *root, pid_t pid)
 	if (!groups_have_more(r))
 		return "its cgroup may have hardly more processes (pids.max)";
 	return memory_look(r, status);
+}
+
+const char *leak_room_look(struct leak_room *r, const char *root, pid_t pid)
+{
+	const char *why;
+	char *status;
+
+	memset(r, 0, sizeof(*r));
+	r->root = root;
+	r->pid = pid;
+	status = process_text(r, "status");
+	why = status && *status ? status_look(r, status) : "its status cannot be read";
+	free(status);
+	return why;
 }
 
 /* ---- watching ---- */
@@ -463,7 +483,7 @@ bool leak_room_watch(struct leak_room *r, pid_t copy)
 	pthread_condattr_setclock(&a, CLOCK_MONOTONIC);
 	pthread_cond_init(&r->changed, &a);
 	pthread_condattr_destroy(&a);
-	r->runs = pthread_create(&r->thread, NULL, watch_run, r) == 0;
+	r->runs = thread_start(&r->thread, THREAD_STACK_BYTES, watch_run, r) == 0;
 	return r->runs;
 }
 

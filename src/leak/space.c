@@ -26,9 +26,15 @@
 
 #define PAGE	      PROC_PAGE_BYTES
 #define PAGEMAP_BATCH 512u
-#define PAGEMAP_MOST  3072u
+#define PAGEMAP_MOST  3072u /* six pages of entries */
 #define PAGE_OURS     (PROC_PAGE_EXCLUSIVE | PROC_PAGE_FILE) /* or that of a file: no copy is made */
 #define WORD	      sizeof(uint64_t)
+
+/* For words, and behind them entries of pagemap. */
+static uint64_t *buffer_new(void)
+{
+	return aligned_alloc(PAGE, LEAK_BUFFER_BYTES + PAGEMAP_MOST * sizeof(uint64_t));
+}
 
 /* ---- mappings ---- */
 
@@ -68,7 +74,7 @@ static void maps_parse(struct leak_space *s, size_t len)
 static int maps_take(struct leak_space *s, size_t len)
 {
 	s->map = calloc(lines_count(s->text, len), sizeof(*s->map));
-	s->buffer = aligned_alloc(PAGE, LEAK_BUFFER_BYTES);
+	s->buffer = buffer_new();
 	if (!s->map || !s->buffer) {
 		leak_space_close(s);
 		return -ENOMEM;
@@ -187,7 +193,7 @@ int leak_space_share(struct leak_space *s, const struct leak_space *of)
 	s->scanned_bytes = s->unread_bytes = s->absent_bytes = 0;
 	s->backing = (struct leak_backing){ 0 };
 	s->holes = NULL;
-	s->buffer = aligned_alloc(PAGE, LEAK_BUFFER_BYTES);
+	s->buffer = buffer_new();
 	return s->buffer ? 0 : -ENOMEM;
 }
 
@@ -355,7 +361,8 @@ static void batch_stream(struct leak_space *s, uint64_t base, const uint64_t *en
 static void pages_stream(
 	struct leak_space *s, uint64_t start, uint64_t end, leak_visit *visit, void *ctx)
 {
-	uint64_t entries[PAGEMAP_MOST], base = start & ~(uint64_t)(PAGE - 1), from, to;
+	uint64_t *entries = s->buffer + LEAK_BUFFER_BYTES / WORD;
+	uint64_t base = start & ~(uint64_t)(PAGE - 1), from, to;
 	size_t count;
 	bool in_hole = false; /* what comes next may be one */
 

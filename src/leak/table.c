@@ -15,6 +15,7 @@
 #include "src/proc/proc.h"
 #include "src/util/array.h"
 #include "src/util/clock.h"
+#include "src/util/thread.h"
 
 #define WATCH_BLOCKS  65536u /* with fewer, two stops take longer than reading them in one */
 #define STOP_NS	      UINT64_C(20000000) /* for all threads, some 80 us each; else nothing is known */
@@ -95,7 +96,7 @@ void leak_table_watch(struct leak_table *t)
 	pthread_t thread;
 
 	/* One that ends traces nobody any more, whatever it may not have let go. */
-	if (!is_large(t) || pthread_create(&thread, NULL, short_stop, t) != 0)
+	if (!is_large(t) || thread_start(&thread, THREAD_STACK_BYTES, short_stop, t) != 0)
 		return;
 	pthread_join(thread, NULL);
 	if (!t->watch)

@@ -9,7 +9,7 @@
 #include "src/model/groups.h"
 #include "src/model/growth.h"
 
-#define SITES_DIGIT_BITS 11 /* 2048 counters stay in the first cache; six passes cover 64 bits */
+#define SITES_DIGIT_BITS 10 /* 1024 counters: 4 KB of stack; seven passes cover 64 bits */
 #define SITES_DIGITS	 (1u << SITES_DIGIT_BITS)
 #define SITES_PASSES	 ((64 + SITES_DIGIT_BITS - 1) / SITES_DIGIT_BITS)
 

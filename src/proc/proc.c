@@ -96,12 +96,12 @@ static int proc_open(pid_t pid)
 static int proc_load(int dir, const char *name,
 	int (*parse)(const char *buf, size_t len, struct proc_reading *r), struct proc_reading *r)
 {
-	char buf[PROC_FILE_MAX];
-	ssize_t n = proc_slurp_at(dir, name, buf, sizeof(buf));
+	char *buf = malloc(PROC_FILE_MAX);
+	ssize_t n = buf ? proc_slurp_at(dir, name, buf, PROC_FILE_MAX) : -ENOMEM;
+	int rc = n < 0 ? proc_error((int)-n) : parse(buf, (size_t)n, r);
 
-	if (n < 0)
-		return proc_error((int)-n);
-	return parse(buf, (size_t)n, r);
+	free(buf);
+	return rc;
 }
 
 static bool has_ended(const struct proc_reading *r)
@@ -200,18 +200,32 @@ int proc_start_ticks(pid_t pid, uint64_t *ticks)
 	return rc;
 }
 
+/* As far as its status says: not without descriptors or memory to read that. */
+static bool is_killed(pid_t pid)
+{
+	char path[32], *status;
+	bool killed;
+	size_t len;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	status = proc_slurp_all(path, &len);
+	if (!status)
+		return errno == ENOENT || errno == ESRCH;
+	killed = (proc_parse_pending(status, len) >> (SIGKILL - 1) & 1) != 0;
+	free(status);
+	return killed;
+}
+
 /* The flags last: the signal is no longer pending once they are set. */
 bool proc_is_ending(pid_t pid)
 {
-	char path[32], status[PROC_FILE_MAX];
 	struct proc_reading r;
-	ssize_t n;
+	int rc;
 
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	n = proc_slurp(path, status, sizeof(status));
-	if (n < 0 || (proc_parse_pending(status, (size_t)n) >> (SIGKILL - 1) & 1) != 0)
+	if (is_killed(pid))
 		return true;
-	return proc_read(pid, false, &r) != 0 || (r.flags & PROC_FLAG_ENDING) != 0;
+	rc = proc_read(pid, false, &r);
+	return rc == -ESRCH || (rc == 0 && (r.flags & PROC_FLAG_ENDING) != 0);
 }
 
 static int hex_digit(char c)

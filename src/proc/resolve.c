@@ -11,8 +11,6 @@
 #include <sys/stat.h>
 #include "src/proc/proc.h"
 
-#define STATUS_MAX 8192
-
 uint64_t proc_pid_namespace(void)
 {
 	struct stat st;
@@ -144,13 +142,15 @@ static bool starts_then(pid_t pid, const struct proc_claim *c)
 /* What says it has its pid elsewhere, does here and began at that time; and has the segment. */
 static bool is_it(pid_t pid, const struct proc_claim *c)
 {
-	char path[32], status[STATUS_MAX];
-	ssize_t n;
+	char path[32], *status;
+	size_t len;
+	bool same;
 
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	n = proc_slurp(path, status, sizeof(status));
-	return n > 0 && proc_parse_inner_pid(status, (size_t)n) == c->pid && starts_then(pid, c) &&
-	       proc_maps_name(pid, c->maps) == 1;
+	status = proc_slurp_all(path, &len);
+	same = status && proc_parse_inner_pid(status, len) == c->pid;
+	free(status);
+	return same && starts_then(pid, c) && proc_maps_name(pid, c->maps) == 1;
 }
 
 static pid_t search(const struct proc_claim *c)

@@ -20,8 +20,9 @@
 #include "src/read/segment.h"
 #include "src/util/clock.h"
 
-#define LOOK_NS	   1000000 /* between two looks whether to go on waiting */
-#define REQUEST_NS UINT64_C(10000000000) /* for what takes microseconds, when it can run */
+#define SLOTS_PIECE 128u /* thread pointers a read: 1 KB */
+#define LOOK_NS	    1000000 /* between two looks whether to go on waiting */
+#define REQUEST_NS  UINT64_C(10000000000) /* for what takes microseconds, when it can run */
 
 #define AT(field) (offsetof(struct ht_header, coop) + offsetof(struct ht_coop, field))
 
@@ -251,14 +252,16 @@ ssize_t read_coop_request(struct read_coop *c, enum ht_coop_server server,
 
 size_t read_coop_threads(struct read_coop *c, uint64_t *pointer, size_t max)
 {
-	static const size_t room = HT_COOP_SLOTS;
-	uint64_t all[HT_COOP_SLOTS];
+	uint64_t piece[SLOTS_PIECE];
 	size_t n = 0;
 
-	if (read_at(c->segment, AT(threads), all, sizeof(all)) != 0)
-		return 0;
-	for (size_t i = 0; i < room && n < max; i++)
-		if (all[i] != 0)
-			pointer[n++] = all[i];
+	for (size_t at = 0; at < HT_COOP_SLOTS; at += SLOTS_PIECE) {
+		if (read_at(c->segment, AT(threads) + at * sizeof(*piece), piece, sizeof(piece)) !=
+			0)
+			return 0;
+		for (size_t i = 0; i < SLOTS_PIECE && n < max; i++)
+			if (piece[i] != 0)
+				pointer[n++] = piece[i];
+	}
 	return n;
 }

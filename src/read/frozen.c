@@ -156,5 +156,6 @@ void read_frozen_free(struct read_frozen *f)
 		munmap(f->map, f->bytes);
 	if (f->segment.fd >= 0)
 		close(f->segment.fd);
+	free(f->segment.again);
 	free(f);
 }

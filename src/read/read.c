@@ -150,6 +150,7 @@ void read_close(struct read_segment *s)
 		close(s->fd);
 	if (s->write_fd >= 0)
 		close(s->write_fd);
+	free(s->again);
 	free(s->nodes);
 	free(s->cursors);
 	free(s->header);
@@ -192,22 +193,36 @@ static void identity_fill(const struct ht_header *h, struct read_identity *out)
 		h->command_bytes < HT_COMMAND_MAX ? h->command_bytes : HT_COMMAND_MAX - 1;
 }
 
-int read_header_again(struct read_segment *s, struct ht_header *h)
+int read_header_again(struct read_segment *s, const struct ht_header **h)
 {
-	if (read_at(s, 0, h, offsetof(struct ht_header, committed)) != 0)
+	const size_t bytes = offsetof(struct ht_header, committed);
+
+	/* Too large for the stack, which a limit may keep small. */
+	if (!s->again)
+		s->again = malloc(bytes);
+	if (!s->again)
+		return -ENOMEM;
+	if (read_at(s, 0, s->again, bytes) != 0)
 		return -EIO;
-	return h->magic == HT_MAGIC && memcmp(h->region, s->header->region, sizeof(h->region)) == 0
+	*h = s->again;
+	return s->again->magic == HT_MAGIC && memcmp(s->again->region, s->header->region,
+						      sizeof(s->again->region)) == 0
 		       ? 0
 		       : -EPROTO;
 }
 
+bool read_is_forked(const struct read_segment *s)
+{
+	return s->header->forked != 0;
+}
+
 int read_identity(struct read_segment *s, struct read_identity *out)
 {
-	struct ht_header h;
+	const struct ht_header *h;
 	int rc = read_header_again(s, &h);
 
 	if (rc == 0)
-		identity_fill(&h, out);
+		identity_fill(h, out);
 	return rc;
 }
 

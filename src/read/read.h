@@ -49,6 +49,8 @@ void read_close(struct read_segment *s);
 const char *read_path(const struct read_segment *s);
 /* Identity, read afresh. 0 or -EIO when the file was cut off. */
 int read_identity(struct read_segment *s, struct read_identity *out);
+/* Whether it is that of a forked child. */
+bool read_is_forked(const struct read_segment *s);
 /* Cheap look at a file for listings: opens, fills, closes. 0 or -errno with a message. */
 int read_peek(const char *path, struct read_identity *out, char *message);
 /* Takes/drops the shared lock that tells others a viewer is here. */

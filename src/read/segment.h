@@ -14,6 +14,7 @@ struct read_segment {
 	struct ht_header *header; /* as it was when opened, checked: sizes and offsets are right */
 	uint64_t *cursors; /* of the rings, by thread slot */
 	uint32_t threads; /* slots in use at the last read_totals */
+	struct ht_header *again; /* room for read_header_again; NULL until it is needed */
 	struct ht_node *nodes; /* copies of nodes [0, node_count) */
 	uint32_t node_count;
 };
@@ -39,9 +40,11 @@ void read_lives_add(uint64_t *out, uint64_t frees, const uint64_t *longer);
 /* How many elements a region holds. */
 uint64_t read_capacity(const struct read_segment *s, enum ht_region_id region, size_t element);
 
-/* Reads the header afresh but for its long tables, which *h does without; its layout words stay
- * those that were checked. 0, -EIO, or -EPROTO when it is another. */
-int read_header_again(struct read_segment *s, struct ht_header *h);
+/*
+ * Reads the header afresh, without the long tables at its end; its layout words stay those that
+ * were checked. 0 and *h, valid until the next call; -EIO, -ENOMEM, or -EPROTO when it is another.
+ */
+int read_header_again(struct read_segment *s, const struct ht_header **h);
 /* Writes words of the header, aligned ones, that viewers may; opens `write_fd`. 0 or -errno. */
 int read_header_put(struct read_segment *s, size_t at, const void *words, size_t bytes);
 

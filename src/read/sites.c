@@ -5,6 +5,7 @@
  * thread.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "shm/share.h"
@@ -13,10 +14,20 @@
 #define SITES_PIECE    1024u /* 32 KB a read */
 #define COUNTERS_PIECE 256u /* 32 KB a read */
 
+/* What one read takes; too large for the stack. */
+union piece {
+	struct ht_site site[SITES_PIECE];
+	struct {
+		struct ht_counter counter[COUNTERS_PIECE];
+		struct ht_spread spread[COUNTERS_PIECE];
+	};
+};
+
 /* A window of the sites: [first, first + count). */
 struct window {
 	uint32_t first, count;
 	struct read_site *out;
+	union piece *piece;
 };
 
 /* The header's word at `offset`, but not more than there are elements. */
@@ -33,7 +44,7 @@ static int used_get(struct read_segment *s, uint64_t offset, enum ht_region_id r
 
 static int sites_copy(struct read_segment *s, const struct window *w)
 {
-	struct ht_site piece[SITES_PIECE];
+	struct ht_site *piece = w->piece->site;
 	int rc = 0;
 
 	for (uint32_t at = 0; at < w->count && rc == 0; at += SITES_PIECE) {
@@ -82,20 +93,19 @@ static void spread_add(
 }
 
 /* The spreads of counters [at, at + n). */
-static int spreads_add(struct read_segment *s, const struct window *w,
-	const struct ht_counter *counters, uint32_t at, uint32_t n)
+static int spreads_add(struct read_segment *s, const struct window *w, uint32_t at, uint32_t n)
 {
-	struct ht_spread piece[COUNTERS_PIECE];
+	struct ht_spread *piece = w->piece->spread;
 	int rc = read_elements(s, HT_REGION_SPREADS, at, n, sizeof(*piece), piece);
 
 	for (uint32_t i = 0; i < n && rc == 0; i++)
-		spread_add(w, &counters[i], &piece[i]);
+		spread_add(w, &w->piece->counter[i], &piece[i]);
 	return rc;
 }
 
 static int counters_add(struct read_segment *s, const struct window *w)
 {
-	struct ht_counter piece[COUNTERS_PIECE];
+	struct ht_counter *piece = w->piece->counter;
 	uint64_t sampled = 0;
 	uint32_t used;
 	int rc = used_get(
@@ -110,7 +120,7 @@ static int counters_add(struct read_segment *s, const struct window *w)
 		for (uint32_t i = 0; i < n && rc == 0; i++)
 			counter_add(w, &piece[i]);
 		if (rc == 0 && sampled != 0)
-			rc = spreads_add(s, w, piece, at, n);
+			rc = spreads_add(s, w, at, n);
 	}
 	return rc;
 }
@@ -126,7 +136,7 @@ static void site_finish(struct read_site *site)
 
 ssize_t read_sites(struct read_segment *s, uint32_t first, struct read_site *out, uint32_t count)
 {
-	struct window w = { first, count, out };
+	struct window w = { first, count, out, NULL };
 	uint32_t used;
 	int rc = used_get(s, offsetof(struct ht_header, sites), HT_REGION_SITES,
 		sizeof(struct ht_site), &used);
@@ -137,9 +147,11 @@ ssize_t read_sites(struct read_segment *s, uint32_t first, struct read_site *out
 		return 0;
 	if (count > used - first)
 		w.count = used - first;
-	rc = sites_copy(s, &w);
+	w.piece = malloc(sizeof(*w.piece));
+	rc = w.piece ? sites_copy(s, &w) : -ENOMEM;
 	if (rc == 0)
 		rc = counters_add(s, &w);
+	free(w.piece);
 	for (uint32_t i = 0; i < w.count && rc == 0; i++)
 		site_finish(&out[i]);
 	return rc != 0 ? rc : (ssize_t)w.count;
@@ -283,10 +295,11 @@ uint32_t read_counters(const struct read_segment *s)
 int read_shares(struct read_segment *s, uint32_t sites,
 	void (*visit)(void *ctx, uint32_t site, const struct read_site_thread *t), void *ctx)
 {
-	struct ht_counter piece[COUNTERS_PIECE];
+	struct ht_counter *piece = calloc(COUNTERS_PIECE, sizeof(*piece));
 	uint32_t used;
-	int rc = used_get(
-		s, offsetof(struct ht_header, counters), HT_REGION_COUNTERS, sizeof(*piece), &used);
+	int rc = !piece ? -ENOMEM
+			: used_get(s, offsetof(struct ht_header, counters), HT_REGION_COUNTERS,
+				  sizeof(*piece), &used);
 
 	for (uint32_t at = 0; rc == 0 && at < used; at += COUNTERS_PIECE) {
 		uint32_t n = used - at < COUNTERS_PIECE ? used - at : COUNTERS_PIECE;
@@ -300,5 +313,6 @@ int read_shares(struct read_segment *s, uint32_t sites,
 				visit(ctx, ht_counter_site(c->key), &t);
 		}
 	}
+	free(piece);
 	return rc;
 }

@@ -125,24 +125,24 @@ static uint32_t clamp(uint32_t value, uint64_t limit)
 
 int read_totals(struct read_segment *s, struct read_totals *out)
 {
-	struct ht_header h;
+	const struct ht_header *h;
 	struct ht_thread t;
 	int rc = read_header_again(s, &h);
 
 	if (rc != 0)
 		return rc;
 	memset(out, 0, sizeof(*out));
-	totals_add_header(out, &h);
-	totals_add_marks(out, &h);
-	s->threads = clamp(h.threads, read_capacity(s, HT_REGION_THREADS, sizeof(t)));
+	totals_add_header(out, h);
+	totals_add_marks(out, h);
+	s->threads = clamp(h->threads, read_capacity(s, HT_REGION_THREADS, sizeof(t)));
 	for (uint32_t i = 0; i < s->threads; i++) {
 		rc = read_elements(s, HT_REGION_THREADS, i, 1, sizeof(t), &t);
 		if (rc != 0)
 			return rc;
 		totals_add_thread(out, &t);
-		totals_peak(out, &h, &t);
+		totals_peak(out, h, &t);
 	}
-	totals_finish(out, &h);
+	totals_finish(out, h);
 	out->sites = clamp(out->sites, read_capacity(s, HT_REGION_SITES, sizeof(struct ht_site)));
 	history_copy(s, &out->history);
 	return 0;

@@ -45,7 +45,7 @@ static uint32_t crc32_add(uint32_t crc, const uint8_t *bytes, size_t len)
 
 static bool crc_is(const char *path, uint32_t want, const atomic_bool *stop)
 {
-	uint8_t buf[16384];
+	uint8_t buf[4096];
 	uint32_t crc = ~0u;
 	FILE *file = fopen(path, "rbe");
 	size_t n;
@@ -93,16 +93,12 @@ static bool debug_dir_try(struct search *s, const char *sub, const char *name)
 	       path_try(s, "", d->debug_dir, sub, name);
 }
 
-static bool dir_of(char dir[PATH_MAX], const char *path)
+/* The caller's to free; NULL: it names none, or there is no memory. */
+static char *dir_new(const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	size_t len = slash ? (size_t)(slash - path) : 0;
 
-	if (!slash || len >= PATH_MAX)
-		return false;
-	memcpy(dir, path, len);
-	dir[len] = '\0';
-	return true;
+	return slash ? strndup(path, (size_t)(slash - path)) : NULL;
 }
 
 static bool link_try_beside(struct search *s, const char *dir)
@@ -114,15 +110,20 @@ static bool link_try_beside(struct search *s, const char *dir)
 
 static bool link_try(struct search *s)
 {
-	char dir[PATH_MAX], real[PATH_MAX], real_dir[PATH_MAX];
+	char *dir = dir_new(s->path), *real = NULL, *real_dir = NULL;
+	bool found = s->link && dir && link_try_beside(s, dir);
 
-	if (!s->link || !dir_of(dir, s->path))
-		return false;
-	if (link_try_beside(s, dir))
-		return true;
 	/* /lib may be a link to /usr/lib, and debug files are filed under the real name. */
-	return !s->dirs->root[0] && realpath(s->path, real) && dir_of(real_dir, real) &&
-	       strcmp(dir, real_dir) != 0 && link_try_beside(s, real_dir);
+	if (!found && s->link && dir && !s->dirs->root[0])
+		real = realpath(s->path, NULL);
+	if (real)
+		real_dir = dir_new(real);
+	if (real_dir && strcmp(dir, real_dir) != 0)
+		found = link_try_beside(s, real_dir);
+	free(dir);
+	free(real);
+	free(real_dir);
+	return found;
 }
 
 /* "/.build-id/ab" and "cdef....debug" */
@@ -212,18 +213,20 @@ int debugfile_find_alt(
 	struct search s = { .dirs = dirs, .path = path, .out = out };
 	const char *name;
 	const void *id;
-	char dir[PATH_MAX];
+	char *dir;
 	ssize_t len = dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &id);
+	int rc = 0;
 
 	*out = (struct elffile)ELFFILE_NONE;
 	if (len <= 0)
 		return -ENOENT;
 	s.id = id;
 	s.id_len = (size_t)len;
-	if (!dir_of(dir, path))
-		dir[0] = '\0';
-	if (build_id_try(&s) || alt_name_try(&s, dir, name))
-		return 0;
-	*out = (struct elffile)ELFFILE_NONE;
-	return default_is_odd(dir, name) ? -ENOEXEC : -ENOENT;
+	dir = dir_new(path);
+	if (!build_id_try(&s) && !alt_name_try(&s, dir ? dir : "", name)) {
+		*out = (struct elffile)ELFFILE_NONE;
+		rc = default_is_odd(dir ? dir : "", name) ? -ENOEXEC : -ENOENT;
+	}
+	free(dir);
+	return rc;
 }

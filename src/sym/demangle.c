@@ -18,6 +18,8 @@
  * KB. */
 #define RAW_MAX	 8192u
 #define RAW_SAFE 1000u
+/* Of stack, for one byte of a name. */
+#define STACK_A_BYTE (DEMANGLE_STACK_BYTES / RAW_MAX)
 /* What is cut at DEMANGLE_MAX need not be computed any further. */
 #define OUT_MAX DEMANGLE_MAX
 
@@ -101,17 +103,25 @@ static size_t stem_length(const char *raw)
 	return len;
 }
 
-size_t demangle_name(char out[DEMANGLE_MAX], const char *raw)
+size_t demangle_name_within(char out[DEMANGLE_MAX], const char *raw, size_t stack_bytes)
 {
-	char stem[RAW_MAX + 1], text[OUT_MAX];
-	struct output o = { .text = text };
-	size_t len = stem_length(raw);
+	size_t len = stem_length(raw), most = stack_bytes / STACK_A_BYTE;
+	char *stem = len <= most && len <= RAW_MAX ? malloc(len + 1 + OUT_MAX) : NULL;
+	struct output o = { .text = stem ? stem + len + 1 : NULL };
 
-	if (len > RAW_MAX)
+	if (!stem)
 		return text_clean(out, DEMANGLE_MAX, raw, len);
 	memcpy(stem, raw, len);
 	stem[len] = '\0';
 	if (mangled_run(stem, &o))
-		return text_clean(out, DEMANGLE_MAX, text, o.len);
-	return text_clean(out, DEMANGLE_MAX, stem, len);
+		len = text_clean(out, DEMANGLE_MAX, o.text, o.len);
+	else
+		len = text_clean(out, DEMANGLE_MAX, stem, len);
+	free(stem);
+	return len;
+}
+
+size_t demangle_name(char out[DEMANGLE_MAX], const char *raw)
+{
+	return demangle_name_within(out, raw, DEMANGLE_STACK_BYTES);
 }

@@ -15,6 +15,8 @@
  * proportion to the name: DEMANGLE_STACK_BYTES are always enough. Time is bounded.
  */
 size_t demangle_name(char out[DEMANGLE_MAX], const char *raw);
+/* The same where there is less stack: names that are too long for it stay as they are. */
+size_t demangle_name_within(char out[DEMANGLE_MAX], const char *raw, size_t stack_bytes);
 
 #define DEMANGLE_STACK_BYTES ((size_t)32 * 1024 * 1024)
 

@@ -39,9 +39,18 @@ struct resolve {
 	struct intern *texts;
 	struct answer *answers; /* open addressing, power of two, at most half full */
 	size_t nslots, count;
+	size_t stack_bytes; /* for demangling */
+	/* Of the answer that is being made. */
+	struct scope_frame raw[SCOPE_FRAMES_MAX];
+	char name[DEMANGLE_MAX], text[DEMANGLE_MAX];
 };
 
 static const struct sym_frame unknown_frame;
+
+void resolve_stack(struct resolve *r, size_t bytes)
+{
+	r->stack_bytes = bytes;
+}
 
 struct resolve *resolve_new(const struct debugfile_dirs *dirs)
 {
@@ -49,6 +58,7 @@ struct resolve *resolve_new(const struct debugfile_dirs *dirs)
 
 	if (!r)
 		return NULL;
+	r->stack_bytes = DEMANGLE_STACK_BYTES;
 	r->sources = sources_new(dirs);
 	r->texts = intern_new();
 	if (r->sources && r->texts)
@@ -150,13 +160,12 @@ static bool answers_grow(struct resolve *r)
 
 static const char *clean(struct resolve *r, const char *text, size_t max)
 {
-	char buf[DEMANGLE_MAX];
 	size_t len;
 
 	if (!text || text[0] == '\0')
 		return NULL;
-	len = text_clean(buf, max, text, strnlen(text, max));
-	return intern_text(r->texts, buf, len);
+	len = text_clean(r->text, max, text, strnlen(text, max));
+	return intern_text(r->texts, r->text, len);
 }
 
 static const char *file_of(struct resolve *r, const struct scope_frame *raw)
@@ -177,10 +186,10 @@ static struct sym_frame frame_finish(struct resolve *r, const struct scope_frame
 {
 	const char *name = raw->linkage && raw->linkage[0] ? raw->linkage : raw->name;
 	struct sym_frame f = { .line = raw->line, .inlined = inlined };
-	char text[DEMANGLE_MAX];
 
 	if (name && name[0])
-		f.function = intern_text(r->texts, text, demangle_name(text, name));
+		f.function = intern_text(
+			r->texts, r->name, demangle_name_within(r->name, name, r->stack_bytes));
 	f.function_raw = clean(r, name, DEMANGLE_MAX);
 	f.file = file_of(r, raw);
 	if (!f.file)
@@ -203,15 +212,14 @@ static void frames_make(
 
 static void answer_make(struct resolve *r, struct source *of, uint64_t vaddr, struct answer *a)
 {
-	struct scope_frame raw[SCOPE_FRAMES_MAX];
 	struct object *o = source_object(r->sources, of);
-	size_t n = o ? object_find(o, vaddr, raw) : 0;
+	size_t n = o ? object_find(o, vaddr, r->raw) : 0;
 
 	*a = (struct answer){
 		.source = of, .vaddr = vaddr, .frames = &unknown_frame, .nframes = 1
 	};
 	if (n > 0)
-		frames_make(r, raw, n, a);
+		frames_make(r, r->raw, n, a);
 }
 
 static void answer_find(struct resolve *r, struct source *of, uint64_t vaddr, struct answer *a)

@@ -15,6 +15,8 @@ struct resolve_module;
 
 /* `dirs` and what it points to must outlive it. NULL: no memory. */
 struct resolve *resolve_new(const struct debugfile_dirs *dirs);
+/* The thread that will resolve has so much stack for long names; DEMANGLE_STACK_BYTES at first. */
+void resolve_stack(struct resolve *r, size_t bytes);
 void resolve_free(struct resolve *r);
 /* A module of one program, with its own copy of the description. Any thread, as are the next two.
  */

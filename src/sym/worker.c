@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +12,12 @@
 #include <unistd.h>
 #include "src/sym/demangle.h"
 #include "src/sym/resolve.h"
+#include "src/util/thread.h"
 
 #define NS_PER_S 1000000000u
+/* For libdw and all below, besides what demangling takes. */
+#define LIBRARIES_STACK_BYTES ((size_t)512 * 1024)
+#define DEMANGLE_STACK_LEAST  ((size_t)512 * 1024) /* names of 128 bytes */
 
 struct worker {
 	pthread_mutex_t lock;
@@ -117,24 +120,21 @@ static void *worker_run(void *arg)
 	return NULL;
 }
 
-/* Signals are the main thread's business: the thread starts with all of them blocked. */
-static int thread_start(struct worker *w)
+/* Under a limit on memory the longest names have to stay as the linker knows them. */
+static int worker_start(struct worker *w)
 {
-	pthread_attr_t attr;
-	sigset_t all, before;
-	int rc = pthread_attr_init(&attr);
+	size_t bytes = DEMANGLE_STACK_BYTES;
+	int rc;
 
-	if (rc != 0)
-		return rc;
-	pthread_attr_setstacksize(&attr, DEMANGLE_STACK_BYTES + 1024 * 1024);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	rc = pthread_create(&w->thread, &attr, worker_run, w);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attr);
+	for (;; bytes /= 4) {
+		resolve_stack(w->resolve, bytes);
+		rc = thread_start(&w->thread, bytes + LIBRARIES_STACK_BYTES, worker_run, w);
+		if (rc != -ENOMEM || bytes <= DEMANGLE_STACK_LEAST)
+			break;
+	}
 	if (rc == 0)
 		pthread_setname_np(w->thread, "heaptop-names");
-	return rc;
+	return -rc;
 }
 
 /* ---- making and freeing --------------------------------------------------------------------- */
@@ -189,7 +189,7 @@ struct worker *worker_new(const struct sym_options *options)
 	if (rc == 0)
 		rc = locks_init(w);
 	if (rc == 0)
-		rc = thread_start(w);
+		rc = worker_start(w);
 	if (rc == 0)
 		return w;
 	all_free(w);

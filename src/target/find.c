@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 #include "src/proc/proc.h"
@@ -141,18 +142,17 @@ static int parent_visit(void *ctx, const struct target_segment *s)
 	return p->recorded;
 }
 
-static bool executables_same(pid_t one, pid_t other)
+bool target_same_executable(pid_t one, pid_t other)
 {
-	char path[2][64], exe[2][PATH_MAX];
-	const pid_t pid[2] = { one, other };
-	ssize_t length[2];
+	char path[2][64];
+	struct stat st[2];
 
 	for (int i = 0; i < 2; i++) {
-		snprintf(path[i], sizeof(path[i]), "/proc/%d/exe", (int)pid[i]);
-		length[i] = readlink(path[i], exe[i], sizeof(exe[i]));
+		snprintf(path[i], sizeof(path[i]), "/proc/%d/exe", (int)(i ? other : one));
+		if (stat(path[i], &st[i]) != 0)
+			return false;
 	}
-	return length[0] > 0 && length[0] == length[1] &&
-	       memcmp(exe[0], exe[1], (size_t)length[0]) == 0;
+	return st[0].st_dev == st[1].st_dev && st[0].st_ino == st[1].st_ino;
 }
 
 /* Whether it looks like a child that its parent, which is recorded, has made by fork alone. */
@@ -160,7 +160,8 @@ static bool is_forked(const struct subject *s)
 {
 	struct parent p = { .pid = s->proc.ppid };
 
-	return executables_same(s->pid, p.pid) && target_list(parent_visit, &p) >= 0 && p.recorded;
+	return target_same_executable(s->pid, p.pid) && target_list(parent_visit, &p) >= 0 &&
+	       p.recorded;
 }
 
 static int why_no_segment(const struct subject *s, char *message)

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define HEAD_BYTES    256 /* the kernel looks at as many for "#!" (BINPRM_BUF_SIZE) */
-#define SEGMENTS_MAX  256 /* real files have about 13 */
+#define SEGMENTS_MAX  96 /* real files have about 13 */
 #define DYNAMIC_MAX   4096 /* entries; real files have tens */
 #define CHAIN_MAX     4096 /* symbols in one hash bucket; real files have a few */
 #define NAME_MAX_READ 64 /* longest sanitizer name we look for, and more */

@@ -26,29 +26,27 @@ static void library_clean(char out[TARGET_MESSAGE_MAX / 2], const char *path)
 /* Makes `path` absolute, since the program may change its directory before it starts others. */
 static int library_take(const char *candidate, char *path, size_t cap)
 {
-	char real[PATH_MAX];
+	char *real = realpath(candidate, NULL);
+	int rc = real && access(real, R_OK) == 0 ? 0 : -errno;
 
-	if (!realpath(candidate, real) || access(real, R_OK))
-		return -errno;
-	if (strlen(real) >= cap)
-		return -ENAMETOOLONG;
-	strcpy(path, real);
-	return 0;
+	if (rc == 0 && snprintf(path, cap, "%s", real) >= (int)cap)
+		rc = -ENAMETOOLONG;
+	free(real);
+	return rc;
 }
 
 /* Is there a file at this path, relative to the directory of our own executable? Its full path. */
 static bool library_beside(const char *relative, char *out, size_t cap)
 {
-	char self[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	ssize_t n = readlink("/proc/self/exe", out, cap - 1);
 	char *slash;
 
-	self[n > 0 ? n : 0] = '\0';
-	slash = strrchr(self, '/');
+	out[n > 0 ? n : 0] = '\0';
+	slash = strrchr(out, '/');
 	if (!slash)
 		return false;
-	slash[1] = '\0';
-	return snprintf(out, cap, "%s%s", self, relative) < (int)cap && !access(out, R_OK);
+	cap -= (size_t)(slash + 1 - out);
+	return snprintf(slash + 1, cap, "%s", relative) < (int)cap && !access(out, R_OK);
 }
 
 int target_library_at(const char *given, char *path, size_t cap, char *message)

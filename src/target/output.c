@@ -149,12 +149,12 @@ static void escape_byte(struct output *o, char c)
 
 bool output_read(struct output *o, bool *ended)
 {
-	char buf[8192];
+	char buf[4096];
 	bool any = false;
 
 	*ended = false;
 	/* A program that writes faster than we read must not keep us here. */
-	for (int round = 0; round < 16; round++) {
+	for (int round = 0; round < 32; round++) {
 		ssize_t got = read(o->fd, buf, sizeof(buf));
 
 		if (got < 0 && errno == EINTR)

@@ -95,6 +95,8 @@ int target_list(int (*visit)(void *ctx, const struct target_segment *s), void *c
 bool target_went_on(const struct target_segment *s);
 /* A recorded argv as one clean line: spaces between the arguments. `cap` bytes at most. */
 void target_command(char *out, size_t cap, const struct read_identity *id);
+/* Whether two processes, of which we may know that, run the same executable file. */
+bool target_same_executable(pid_t one, pid_t other);
 /* Whether nothing can keep a process from ending soon, or it has: proc_is_ending. */
 bool target_is_ending(pid_t pid);
 /* The newest segment of a running pid; waits for one that has just been started, up to its first

@@ -66,15 +66,7 @@ static const char *by_executable(const struct subject *s, char *room)
 /* Whether it looks like its parent's other half. */
 static bool is_forked(const struct subject *s)
 {
-	char path[32], exe[2][PATH_MAX];
-	const pid_t pid[2] = { s->pid, s->proc.ppid };
-	ssize_t n[2];
-
-	for (int i = 0; i < 2; i++) {
-		snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid[i]);
-		n[i] = readlink(path, exe[i], sizeof(exe[i]));
-	}
-	return n[0] > 0 && n[0] == n[1] && memcmp(exe[0], exe[1], (size_t)n[0]) == 0;
+	return target_same_executable(s->pid, s->proc.ppid);
 }
 
 /* The library is there, and did not make a segment. */

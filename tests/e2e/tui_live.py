@@ -125,6 +125,26 @@ def live_demo():
         t.close()
 
 
+def on_a_small_stack():
+    """ncurses alone needs more to start with."""
+    t = Tmux(f"prlimit --stack=65536 {HEAPTOP} -d 200ms -- {DEMO}")
+    try:
+        t.wait(r"page_load +demo\.c:\d+", "● LIVE")
+        t.keys("Enter")
+        t.wait(r"STACK, \d+ frames")
+        t.keys("Escape", "L")
+        t.wait("scan 1", "definite")
+        t.keys("F8")
+        t.wait("RSS [0-9.]+M = live")
+        t.keys("q")
+        t.wait("t ends it")
+        t.keys("t")
+        status = t.status()
+        assert status == 0, f"status {status}"
+    finally:
+        t.close()
+
+
 def a_program_that_is_ended():
     t = Tmux(f"{HEAPTOP} -d 60 -- {DEMO}")
     t.wait(r"up 0:0[1-9](?s:.*)page_load")  # the first frames do not wait for a whole delay
@@ -273,8 +293,9 @@ def run(test):
 if not shutil.which("tmux"):
     print("skip - tui_live: no tmux")
     sys.exit(0)
-for test in (live_demo, a_program_that_is_ended, children_are_hung_up_with_the_program,
+for test in (live_demo, on_a_small_stack, a_program_that_is_ended, children_are_hung_up_with_the_program,
              a_program_that_is_left_cleans_up, a_program_that_ends, a_hang_up_reaches_the_program,
              attached, what_is_suppressed_stays_so):
-    run(test)
+    if not sys.argv[1:] or test.__name__ in sys.argv[1:]:
+        run(test)
 sys.exit(failed != 0)

@@ -29,7 +29,7 @@ MAY = {
     "src/list": ["src/target", "src/util"],
     "src/leakrows": ["src/leak", "src/model"],
     "src/leakcheck": ["src/leakrows", "src/leak", "src/read", "src/model", "src/util", "shm/layout.h"],
-    "src/scanjob": ["src/leakcheck", "src/leak", "src/read"],
+    "src/scanjob": ["src/leakcheck", "src/leak", "src/read", "src/util"],
     "src/scans": ["src/scanjob", "src/leakcheck", "src/leak", "src/read", "src/model", "src/proc", "src/util"],
     "src/shownleaks": ["src/run", "src/scans", "src/leakcheck", "src/watch", "src/session", "src/export", "src/leak", "src/proc", "src/model", "src/util"],
     "src/exitscan": ["src/run", "src/scans", "src/shownleaks", "src/watch", "src/session"],

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How much stack the library takes of the thread that allocates, which may have little: the worst way
-through its calls, by what the compiler says of each function (gcc's -fcallgraph-info=su)."""
+"""How much stack is taken, by what the compiler says of each function (gcc's -fcallgraph-info=su). Of the thread
+that allocates, which may have little, the library's worst way through its calls; in the viewer, whose stacks a
+limit may keep small (ulimit -s), that of each function, and the worst way, too."""
 
 import glob
 import os
@@ -19,11 +20,15 @@ REFERENCE = {"compare", "compare_fresh", "unwind_libunwind"}
 START = {"state_wake"}
 ORDINARY = re.compile(r"(malloc|free)_recorded|move|record_(alloc|free|move_begin|move_done|move_failed|enter|leave)$")
 
+FUNCTION_MOST = 8192
+WAY_MOST = 32768  # half of 64 KB: the rest is for libraries
+
 stack = {}  # of a function, in bytes
 calls = {}
 
 
 def read(path):
+    """Adds what one object file has; names of static functions begin with their file's."""
     with open(path, encoding="utf-8") as f:
         text = f.read()
     for name, label in re.findall(r'node: \{ title: "([^"]*)" label: "([^"]*)"', text):
@@ -39,7 +44,7 @@ def short(name):
 
 
 def deepest(name, follow, above=()):
-    """The most bytes from this function on, and the way there."""
+    """The most bytes from this function on, by direct calls, and the way there."""
     if name in above:
         return 0, ["(again) " + short(name)]
     most, way = 0, []
@@ -62,24 +67,53 @@ def judge(test, names, limit, follow):
     return most <= limit
 
 
-def main():
-    files = glob.glob(os.path.join(B, "so", "*", "*.ci"))
-    if not files:
-        print("skip - lint_stack: the library was not built by a gcc that tells (-fcallgraph-info)")
-        return 0
-    for path in files:
-        read(path)
+def library():
     if "hot_alloc" in map(short, stack):
         print("skip - lint_stack: the library was built without optimisation")
-        return 0
-    results = [
+        return []
+    return [
         judge("lint_stack_of_an_ordinary_event", HOOKS, 512, ORDINARY.match),
         judge("lint_stack_of_the_unwinder", ["unwind_take", "unwind_own_passes"], 1536,
               lambda n: n not in REFERENCE),
         judge("lint_stack_of_any_event", HOOKS, 3584, lambda n: n not in REFERENCE | START),
-        judge("lint_stack_of_the_start", sorted(START), 8192, lambda n: True),
+        judge("lint_stack_of_the_start", sorted(START), 4096, lambda n: True),
     ]
-    return 0 if all(results) else 1
+
+
+def sanitized():
+    return any(short(callee).startswith(("__asan_", "__ubsan_", "__tsan_")) for each in calls.values()
+               for callee in each)
+
+
+def viewer():
+    if sanitized() or "read_at" not in stack or "read_close" not in stack or "main" not in stack:
+        print("skip - lint_stack: the viewer was built with a sanitizer")
+        return []
+    large = sorted((bytes_, name) for name, bytes_ in stack.items() if bytes_ > FUNCTION_MOST)
+    print("%s - lint_stack_of_each_function_of_the_viewer" % ("not ok" if large else "ok") +
+          (": more than %d bytes" % FUNCTION_MOST if large else ""))
+    for bytes_, name in large:
+        print("# %d bytes: %s" % (bytes_, name))
+    called = {callee for each in calls.values() for callee in each}
+    first = sorted(n for n in stack if n not in called)  # threads, callbacks, main
+    return [not large, judge("lint_stack_of_any_way_through_the_viewer", first, WAY_MOST, lambda n: True)]
+
+
+def results():
+    for part, folder in ((library, "so"), (viewer, "view")):
+        stack.clear()
+        calls.clear()
+        files = glob.glob(os.path.join(B, folder, "**", "*.ci"), recursive=True)
+        for path in files:
+            read(path)
+        if files:
+            yield from part()
+        else:
+            print("skip - lint_stack: %s was not built by a gcc that tells (-fcallgraph-info)" % folder)
+
+
+def main():
+    return 0 if all(list(results())) else 1
 
 
 sys.exit(main())
