@@ -44,7 +44,7 @@ struct session {
 	struct model_site *plain;
 	uint32_t site_room, site_count, sites_known;
 	struct snap_proc proc;
-	uint64_t lost, truncated; /* events; stacks without their outer frames */
+	uint64_t truncated; /* stacks without their outer frames */
 	uint64_t pss_due_ns, ended_ns, ticked_ns, ticked_cpu_ns; /* ticked: for our own cost */
 	struct threads threads;
 	struct marks marks;
@@ -342,7 +342,6 @@ static void fill_totals(
 		.failed = t->failed,
 		.unknown_frees = t->unknown_frees,
 		.missed_frees = t->missed_frees,
-		.lost_events = s->lost,
 		.untracked_blocks = t->untracked_blocks,
 		.untracked_bytes = t->untracked_bytes,
 		.truncated_stacks = s->truncated,
@@ -476,11 +475,6 @@ static void fill_head(
 	h->proc = s->proc;
 }
 
-/* Events are only counted. */
-static void event_seen(void *ctx, uint32_t thread, const struct ht_event *e)
-{
-}
-
 /* The library's own word: it had to switch itself off, or knows that it does not see all. */
 static void stopped_note(struct session *s, uint32_t segment_state)
 {
@@ -525,7 +519,6 @@ struct snapshot *session_tick(struct session *s)
 		errno = -rc;
 		return NULL;
 	}
-	read_events(s->segment, event_seen, s, &s->lost);
 	intake_register(s->intake, s->sites, s->site_count);
 	intake_collect(s->intake);
 	fill_proc(s, in->now_ns);

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "src/util/text.h"
-#include "src/util/units.h"
 #include "tui/find.h"
 #include "tui/ink.h"
 #include "tui/keys.h"
@@ -90,18 +89,6 @@ static void help_add_tables(struct ui *ui)
 	}
 }
 
-/* They are on no other screen: they are the library's diary, and no figure is made of them. */
-static void help_add_events(struct ui *ui)
-{
-	char unread[UNITS_MAX];
-
-	if (ui->current && ui->current->totals.lost_events)
-		help_add(ui,
-			"  %-10s %s were overwritten before heaptop read them; no number is less "
-			"for it",
-			"events", units_count(unread, ui->current->totals.lost_events));
-}
-
 /* What the words of the header mean that do not explain themselves. */
 static void help_add_words(struct ui *ui)
 {
@@ -122,7 +109,6 @@ static void help_add_words(struct ui *ui)
 	help_add(ui, "Words");
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		help_add(ui, "  %-10s %s", words[i][0], words[i][1]);
-	help_add_events(ui);
 	help_add(ui, "%s", "");
 }
 

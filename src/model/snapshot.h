@@ -171,7 +171,7 @@ struct snap_totals {
 	uint64_t peak_ns; /* when the peak was, since start */
 	uint64_t temporary, failed, unknown_frees;
 	uint64_t missed_frees; /* told by the block's address coming back; counted then */
-	uint64_t lost_events; /* ring records overwritten before any viewer's read: timeline only */
+	uint64_t lost_events; /* ring records that a reader wanted and missed; sessions read none */
 	uint64_t untracked_blocks, untracked_bytes; /* could not be placed in the tables */
 	uint64_t truncated_stacks;
 	/* Of HEAPTOP_UNWINDER=check: stacks compared with the reference, and how they differed. */

@@ -164,6 +164,23 @@ TEST(running)
 	end();
 }
 
+/* Nobody reads the rings, so nobody misses what is overwritten there. */
+TEST(events_that_nobody_wants_are_not_lost)
+{
+	struct snapshot *s;
+
+	begin(0, HT_STATE_RUNNING);
+	thread_at(&made.s, 0)->ring_head += 7;
+	thread_at(&made.s, 1)->ring_head += 31000000;
+	for (unsigned i = 0; i < 2; i++) {
+		s = tick();
+		CHECK_INT(s->totals.lost_events, 0);
+		snapshot_unref(s);
+		thread_at(&made.s, 1)->ring_head += HT_RING_EVENTS * 3;
+	}
+	end();
+}
+
 /* The sums over the histograms are the totals. */
 TEST(histograms)
 {
@@ -576,6 +593,7 @@ int main(void)
 	RUN(sampling_is_switched);
 	RUN(sampling_is_steered);
 	RUN(running);
+	RUN(events_that_nobody_wants_are_not_lost);
 	RUN(histograms);
 	RUN(torn_counters);
 	RUN(starting);
