@@ -54,6 +54,7 @@ void ages_start_classes(struct ages *a, uint32_t site, uint64_t allocs,
 
 	a->classes_of = site;
 	a->classes = spans + 1;
+	a->counted = allocs;
 	*before = (struct ages_class){ .to_ns = UINT64_MAX };
 	for (unsigned i = 0; i < spans; i++) {
 		a->class[i + 1] =
@@ -65,6 +66,35 @@ void ages_start_classes(struct ages *a, uint32_t site, uint64_t allocs,
 	before->allocs = allocs;
 	if (spans > 0)
 		before->to_ns = a->class[1].from_ns;
+}
+
+/* Moves allocations from a class that has more than are alive. False: nothing is lacking. */
+static bool class_borrow(struct ages_class *to, struct ages_class *from)
+{
+	uint64_t lack = to->blocks > to->allocs ? to->blocks - to->allocs : 0;
+	uint64_t spare = from->allocs > from->blocks ? from->allocs - from->blocks : 0;
+	uint64_t moved = lack < spare ? lack : spare;
+
+	to->allocs += moved;
+	from->allocs -= moved;
+	return lack > moved;
+}
+
+void ages_end_classes(struct ages *a, uint64_t allocs)
+{
+	struct ages_class *class = a->class;
+
+	class[a->classes - 1].allocs += allocs > a->counted ? allocs - a->counted : 0;
+	for (unsigned i = 0; i < a->classes; i++) {
+		bool lacks = true;
+
+		for (unsigned d = 1; lacks && d < a->classes; d++)
+			lacks = (i < d || class_borrow(&class[i], &class[i - d])) &&
+				(i + d >= a->classes || class_borrow(&class[i], &class[i + d]));
+		/* A block that is in the table and not yet counted. */
+		if (class[i].allocs < class[i].blocks)
+			class[i].allocs = class[i].blocks;
+	}
 }
 
 void ages_block(struct ages *a, const struct read_block *b)

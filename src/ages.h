@@ -26,6 +26,7 @@ struct ages {
 	/* Of one site: spans, the oldest first; the first of them is what came before them. */
 	bool has_classes;
 	uint32_t classes_of;
+	uint64_t counted; /* what the site had allocated when they were made */
 	unsigned classes;
 	struct ages_class class[AGES_CLASSES];
 };
@@ -37,6 +38,14 @@ bool ages_wanted(void);
 int ages_start(struct ages *a, uint32_t sites);
 void ages_start_classes(struct ages *a, uint32_t site, uint64_t allocs,
 	const struct growth_span *span, unsigned spans, uint64_t created_ns);
+/*
+ * After the walk: by then the site has allocated `allocs`. The spans' allocations were counted at
+ * ticks, the living blocks are sorted by their births, and the walk came after the last tick. So
+ * what was allocated meanwhile is added to the newest class, and what was counted on one side of a
+ * tick and born on the other moves to the class of its birth: no class has more alive than
+ * allocated.
+ */
+void ages_end_classes(struct ages *a, uint64_t allocs);
 /* During it, for each block. */
 void ages_block(struct ages *a, const struct read_block *b);
 void ages_block_class(struct ages *a, const struct read_block *b);

@@ -10,7 +10,7 @@
 #define STEP_NS	  900000000ull /* a second, less the jitter of a 1 Hz tick */
 #define WINDOW_NS 10500000000ull /* what a rate is of at most, as all rates */
 
-int alive_start(struct alive *a, const struct read_segment *s)
+int alive_start(struct alive *a, const struct read_segment *s, uint32_t site)
 {
 	uint32_t counters = read_counters(s);
 	struct alive_sum *grown;
@@ -26,6 +26,8 @@ int alive_start(struct alive *a, const struct read_segment *s)
 	if (a->room > 0)
 		memset(a->counter, 0, a->room * sizeof(*a->counter));
 	memset(a->slot, 0, sizeof(a->slot));
+	a->all = a->at_site = (struct alive_sum){ 0 };
+	a->site = site;
 	return 0;
 }
 
@@ -39,6 +41,9 @@ void alive_block(struct alive *a, const struct read_block *b)
 {
 	struct poisson_weight w = poisson_weight(b->addr, b->size, b->rate);
 
+	sum_add(&a->all, &w);
+	if (b->site == a->site)
+		sum_add(&a->at_site, &w);
 	sum_add(&a->slot[b->slot % HT_SLOTS_MAX], &w);
 	if (b->counter < a->room)
 		sum_add(&a->counter[b->counter], &w);
@@ -100,6 +105,7 @@ void alive_tell(const struct alive *a, struct snapshot *s)
 	struct snap_share *share = (struct snap_share *)(uintptr_t)s->shares;
 
 	s->has_alive = a->known;
+	s->alive_bytes = a->all.bytes;
 	if (!a->known)
 		return;
 	for (size_t i = 0; i < s->nthreads; i++) {
@@ -119,8 +125,9 @@ void alive_tell(const struct alive *a, struct snapshot *s)
 
 void alive_tell_site(const struct alive *a, struct snap_detail *d)
 {
-	d->has_alive = a->known;
-	for (unsigned i = 0; a->known && i < d->nthreads; i++) {
+	d->has_alive = a->known && a->site == d->id;
+	d->alive_bytes = a->at_site.bytes;
+	for (unsigned i = 0; d->has_alive && i < d->nthreads; i++) {
 		struct alive_sum sum = of_counter(a, d->thread[i].counter);
 
 		d->thread[i].live_blocks = sum.blocks;

@@ -22,6 +22,8 @@ struct alive {
 	struct alive_sum *counter; /* owned; by number, which is that of a slot at a site */
 	uint32_t room;
 	bool known;
+	struct alive_sum all, at_site; /* of all blocks, and of those of `site` */
+	uint32_t site;
 	struct alive_sum slot[HT_SLOTS_MAX];
 	/* Readings of the bytes by slot, the latest at (points - 1) % ALIVE_POINTS. */
 	uint64_t (*past)[ALIVE_POINTS]; /* owned; by slot */
@@ -29,15 +31,15 @@ struct alive {
 	unsigned points;
 };
 
-/* Before a walk. -ENOMEM: none of this. */
-int alive_start(struct alive *a, const struct read_segment *s);
+/* Before a walk; one site's sum is wanted, too. -ENOMEM: none of this. */
+int alive_start(struct alive *a, const struct read_segment *s, uint32_t site);
 /* During it, for each block. */
 void alive_block(struct alive *a, const struct read_block *b);
 /* After it: at `now_ns` all were seen. */
 void alive_end(struct alive *a, uint64_t now_ns);
 /* Tells it of the snapshot's threads and shares, which are the snapshot's own. */
 void alive_tell(const struct alive *a, struct snapshot *s);
-/* The same of the threads of one site. */
+/* The same of the threads of the site that the walk was for. */
 void alive_tell_site(const struct alive *a, struct snap_detail *d);
 void alive_free(struct alive *a);
 

@@ -10,7 +10,8 @@
 /* One walk. */
 struct births_walk {
 	uint64_t *ns; /* of the moments, the oldest first */
-	uint64_t *blocks, *bytes; /* born before moment i, after the one before; count + 1 */
+	uint64_t *blocks, *bytes; /* born before moment i, after the one before; count + 1, */
+	uint64_t *allocs; /* of so many blocks */
 	unsigned count;
 	uint64_t from_ns, to_ns; /* what is counted by site */
 	bool by_site;
@@ -48,10 +49,41 @@ void births_block(struct births *b, const struct read_block *block)
 	b->site[block->site].bytes += weight.bytes;
 }
 
+/* A block may be counted before a moment and, by its thread's clock, be born after it, or the other
+ * way round: what no longer fits before a moment came after it. */
+static void blocks_carry(struct births_walk *w, unsigned i, uint64_t allocs)
+{
+	uint64_t more = w->blocks[i] > allocs ? w->blocks[i] - allocs : 0;
+	uint64_t bytes =
+		more ? (uint64_t)((double)w->bytes[i] / (double)w->blocks[i] * (double)more) : 0;
+
+	w->blocks[i] -= more;
+	w->blocks[i + 1] += more;
+	w->bytes[i] -= bytes;
+	w->bytes[i + 1] += bytes;
+}
+
+static uint64_t more_by(uint64_t now, uint64_t before)
+{
+	return now > before ? now - before : 0;
+}
+
+static void moments_carry(struct births_walk *w, const struct snap_moment *last)
+{
+	const struct snap_moment *at = last;
+
+	for (unsigned i = w->count; i-- > 0 && at; at = at->before)
+		w->allocs[i] = more_by(at->allocs, at->before ? at->before->allocs : 0);
+	for (unsigned i = 0; i < w->count; i++)
+		blocks_carry(w, i, w->allocs[i]);
+}
+
 static void moments_tell(struct births *b, const struct moments *m)
 {
-	const struct births_walk *w = b->walk;
+	struct births_walk *w = b->walk;
 	struct snap_moment *at = m->last;
+
+	moments_carry(w, m->last);
 
 	for (unsigned i = w->count; i-- > 0 && at;) {
 		at->alive_blocks = w->blocks[i];
@@ -80,16 +112,23 @@ static bool sites_room(struct births *b, const struct snapshot *s)
 	return true;
 }
 
+/* The walk comes after the counting, and what is alive was allocated. */
+static uint64_t at_least(uint64_t allocs, uint64_t alive)
+{
+	return allocs > alive ? allocs : alive;
+}
+
 /* After the walk: the counts that go with it. */
 static void walked(struct births *b, const struct moments *m, const struct snapshot *s)
 {
 	b->since = s->since;
 	b->until = s->until;
 	b->last = m->last;
-	b->of = moments_between(s, m->last, NULL).allocs;
+	b->of = at_least(moments_between(s, m->last, NULL).allocs, b->alive_blocks);
 	for (size_t i = 0; i < s->nsites; i++)
 		if (s->sites[i].id < b->room)
-			b->site[s->sites[i].id].of = s->sites[i].since.allocs;
+			b->site[s->sites[i].id].of =
+				at_least(s->sites[i].since.allocs, b->site[s->sites[i].id].blocks);
 	b->known = true;
 }
 
@@ -101,7 +140,7 @@ bool births_differ(const struct births *b, const struct moments *m, const struct
 static struct births_walk *walk_new(const struct moments *m, const struct snapshot *s)
 {
 	size_t classes = (size_t)m->count + 1;
-	struct births_walk *w = calloc(1, sizeof(*w) + 3 * classes * sizeof(uint64_t));
+	struct births_walk *w = calloc(1, sizeof(*w) + 4 * classes * sizeof(uint64_t));
 	const struct snap_moment *at = m->last;
 
 	if (!w)
@@ -113,6 +152,7 @@ static struct births_walk *walk_new(const struct moments *m, const struct snapsh
 		.to_ns = s->until ? s->until->ns : UINT64_MAX };
 	w->blocks = w->ns + classes;
 	w->bytes = w->blocks + classes;
+	w->allocs = w->bytes + classes;
 	for (unsigned i = m->count; i-- > 0; at = at->before)
 		w->ns[i] = at->ns;
 	return w;

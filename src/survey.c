@@ -44,6 +44,16 @@ static bool classes_start(struct survey *v, const struct survey_of *of, const st
 	return site != NULL;
 }
 
+static bool classes_end(struct survey *v, const struct survey_of *of)
+{
+	struct read_site site = { 0 };
+
+	if (read_sites(of->segment, v->site, &site, 1) != 1)
+		return false;
+	ages_end_classes(&v->ages, site.allocs);
+	return true;
+}
+
 static bool asked(const struct walk *w)
 {
 	return w->ages || w->births || w->classes || w->alive;
@@ -60,10 +70,10 @@ static void walk(struct walk *w, const struct survey_of *of, const struct snapsh
 	w->births = w->births && births_start(&v->births, of->moments, s) == 0;
 	w->classes = w->classes && classes_start(v, of, s);
 	w->lasting = w->lasting && lasting_start(&v->lasting, s, of->sites) == 0;
-	w->alive = w->alive && alive_start(&v->alive, of->segment) == 0;
+	w->alive = w->alive && alive_start(&v->alive, of->segment, v->site) == 0;
 	whole = read_blocks(of->segment, block_visit, w) >= 0;
 	v->ages.known = whole && w->ages;
-	v->ages.has_classes = whole && w->classes;
+	v->ages.has_classes = whole && w->classes && classes_end(v, of);
 	if (whole && w->alive)
 		alive_end(&v->alive, start);
 	if (w->births)

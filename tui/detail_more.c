@@ -49,8 +49,6 @@ static void age_draw(const struct snap_age *age, int y, int x, unsigned cells)
 {
 	char label[UNITS_MAX * 3], bar[BAR_MOST * 4 + 1], numbers[UNITS_MAX * 4], a[UNITS_MAX],
 		b[UNITS_MAX], c[UNITS_MAX];
-	/* A block that came as the span's end was noted may be counted on one side only. */
-	uint64_t alive = age->alive_blocks < age->allocs ? age->alive_blocks : age->allocs;
 	bool narrow = cells < NARROW;
 	unsigned number = narrow ? NUMBER_NARROW : NUMBER_CELLS, most = LABEL_CELLS + number + 3;
 	unsigned room = cells > most ? cells - most : 0, pad;
@@ -61,9 +59,9 @@ static void age_draw(const struct snap_age *age, int y, int x, unsigned cells)
 	ink_text(y, x + (int)pad, LABEL_CELLS, INK_PLAIN, label);
 	if (room > BAR_MOST)
 		room = BAR_MOST;
-	bar_text(alive, age->allocs, room, ink_glyphs(), bar, sizeof(bar));
+	bar_text(age->alive_blocks, age->allocs, room, ink_glyphs(), bar, sizeof(bar));
 	ink_text(y, x + LABEL_CELLS + 1, room, INK_WARN, bar);
-	units_percent(a, alive, age->allocs);
+	units_percent(a, age->alive_blocks, age->allocs);
 	units_count(b, age->alive_blocks);
 	units_count(c, age->allocs);
 	if (!age->allocs)
@@ -122,8 +120,8 @@ static void thread_name(const struct ui *ui, uint32_t slot, char *out, size_t ca
 		snprintf(out, cap, "tid %" PRIu32 "%s", t->tid, many);
 }
 
-static void thread_draw(const struct ui *ui, const struct snap_site *site,
-	const struct snap_site_thread *t, int y, int x, unsigned cells)
+static void thread_draw(
+	const struct ui *ui, const struct snap_site_thread *t, int y, int x, unsigned cells)
 {
 	char name[96], cut[96], numbers[UNITS_MAX * 4], a[UNITS_MAX], b[UNITS_MAX], c[UNITS_MAX],
 		d[UNITS_MAX];
@@ -133,7 +131,7 @@ static void thread_draw(const struct ui *ui, const struct snap_site *site,
 	strcpy(c, "-");
 	if (ui->detail.histograms.has_alive) {
 		units_bytes(a, t->live_bytes);
-		units_percent(c, t->live_bytes, site->live_bytes);
+		units_percent(c, t->live_bytes, ui->detail.histograms.alive_bytes);
 	}
 	if (cells < NARROW)
 		snprintf(numbers, sizeof(numbers), "%9s %6s%%", a, c);
@@ -159,7 +157,7 @@ static void threads_draw(
 			cells < NARROW ? "     live   share thread"
 				       : "     live   share allocated     frees thread");
 	else if (i - 2 < d->nthreads)
-		thread_draw(ui, site, &d->thread[i - 2], y, x, cells);
+		thread_draw(ui, &d->thread[i - 2], y, x, cells);
 	else if (d->nthreads == 0)
 		ink_text(y, x + MARGIN, cells - MARGIN, INK_DIM, "not known");
 	else {

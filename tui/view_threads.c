@@ -202,7 +202,7 @@ static void threads_cell(
 		units_bytes(out, t->live_bytes);
 		break;
 	case BY_SHARE:
-		units_percent(out, t->live_bytes, ui->shown->totals.live_bytes);
+		units_percent(out, t->live_bytes, ui->shown->alive_bytes);
 		break;
 	case BY_RATE:
 		units_rate(out, t->live_bytes_per_s);

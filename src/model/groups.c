@@ -389,6 +389,9 @@ static void groups_choose(struct groups *g, const struct filter *filter)
 static void groups_fill(
 	struct groups *g, const struct snapshot *snap, const struct groups_wish *wish)
 {
+	/* Shares of what was counted at the same time. */
+	if (wish->by == GROUP_THREAD)
+		g->snap.totals.live_bytes = snap->alive_bytes;
 	if (wish->by == GROUP_THREAD && wish->inside)
 		thread_members(g, snap, wish);
 	else if (wish->by == GROUP_THREAD)

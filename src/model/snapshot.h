@@ -367,7 +367,8 @@ struct snapshot {
 	size_t nthreads;
 	const struct snap_share *shares; /* by site; NULL: not asked for */
 	size_t nshares;
-	bool has_alive; /* live_* of threads and shares were counted */
+	bool has_alive; /* live_* of threads and shares were counted, */
+	uint64_t alive_bytes; /* and so were all live bytes then: what their shares are of */
 	const struct snap_leaks *leaks; /* NULL: not asked for */
 	const struct snap_moment *moments; /* the latest that was marked, or NULL */
 	/* What `since` of the sites counts from, and to. NULL: from nothing, so it is 0; to now. */
@@ -411,7 +412,8 @@ struct snap_detail {
 	unsigned nages;
 	struct snap_site_thread thread[SNAP_SITE_THREADS]; /* most allocated bytes first */
 	unsigned nthreads, more_threads; /* more: besides these */
-	bool has_alive; /* live_* of them were counted */
+	bool has_alive; /* live_* of them were counted, */
+	uint64_t alive_bytes; /* and the site's: what their shares are of */
 };
 
 void snapshot_ref(struct snapshot *s);

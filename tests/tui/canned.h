@@ -310,6 +310,7 @@ static inline void canned_threads(struct snapshot *s, struct snap_thread *out, u
 	s->threads = out;
 	s->nthreads = CANNED_THREADS;
 	s->has_alive = true;
+	s->alive_bytes = s->totals.live_bytes;
 }
 
 /* Of what was allocated since the mark, a third is alive. */

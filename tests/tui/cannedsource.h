@@ -70,6 +70,7 @@ static inline void cannedsource_ages(struct snap_detail *out)
 		.live_blocks = 9,
 		.live_bytes = 4000 };
 	out->has_alive = true;
+	out->alive_bytes = 93u << 20;
 }
 
 #endif

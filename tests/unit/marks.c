@@ -77,6 +77,16 @@ static void alloc_now(uint32_t site, uint32_t i)
 	counter_alloc(&made.s, &made.owner, site, b.size);
 }
 
+/* One of a thread whose clock is late. */
+static void alloc_late(uint32_t site, uint32_t i, uint64_t tick)
+{
+	struct live_block b = { made_size(site, i), tick, counter_claim(&made.s, site, 1) },
+			  old[LIVE_MISSED_MAX];
+
+	CHECK_INT(live_insert(&made.s, made_address(site, i), &b, old), 0);
+	counter_alloc(&made.s, &made.owner, site, b.size);
+}
+
 static struct snap_since since_of(struct session *s, uint32_t site)
 {
 	struct snapshot *snap = session_tick(s);
@@ -144,6 +154,30 @@ TEST(any_two_are_compared)
 }
 
 /* A viewer that comes later has them, one that is there gets them, and their names. */
+/* It is counted after a mark, and by its birth came before that. */
+TEST(no_more_alive_than_allocated)
+{
+	struct snapshot *s;
+	uint64_t late;
+
+	begin();
+	CHECK_INT(session_mark(session, NULL, message), 1);
+	alloc_now(1, 200);
+	late = tick_now();
+	alloc_now(1, 201);
+	CHECK_INT(session_mark(session, NULL, message), 2);
+	for (uint32_t i = 202; i < 205; i++)
+		alloc_late(1, i, late);
+	s = session_tick(session);
+	CHECK_INT(moments_between(s, s->moments->before, s->moments).allocs, 2);
+	CHECK_INT(s->moments->alive_blocks, 2);
+	CHECK_INT(s->moments->alive_bytes, 2 * (1200 + 1204) / 2); /* of five, on average */
+	CHECK_INT(s->newest.kept_blocks, 3);
+	CHECK_INT(s->newest.kept_of, 3);
+	snapshot_unref(s);
+	end();
+}
+
 TEST(they_are_everybodys)
 {
 	struct session *other;
@@ -277,6 +311,7 @@ int main(void)
 {
 	RUN(what_came_since);
 	RUN(any_two_are_compared);
+	RUN(no_more_alive_than_allocated);
 	RUN(they_are_everybodys);
 	RUN(the_file_ends_with_the_process);
 	RUN(gone_sessions_remove_theirs);

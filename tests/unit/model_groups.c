@@ -119,6 +119,7 @@ static size_t make_threads(bool has_alive, const char *text, uint64_t inside)
 
 	prepare();
 	snap.has_alive = has_alive;
+	snap.alive_bytes = 400;
 	snap.threads = threads;
 	snap.nthreads = 2;
 	sites[0].share = shares;
@@ -148,6 +149,7 @@ TEST(a_thread_is_what_it_allocated)
 	worker = group_of(GROUPS_THREAD_ID | 7);
 	CHECK(worker && group_of(GROUPS_THREAD_ID | 1));
 	CHECK_INT(worker->live_bytes, 240);
+	cell_is(worker, COL_PERCENT, "60.0"); /* of what was alive when that was counted */
 	CHECK_INT(worker->live_blocks, 4);
 	CHECK_INT(worker->allocs, 14);
 	CHECK_INT(worker->frees, 10);

@@ -105,6 +105,60 @@ TEST(what_lives_of_each_age)
 	end();
 }
 
+/* So many more, which the segment's counters count; all of them stay. */
+static void counted_births(uint64_t ns, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++) {
+		struct live_block b = { 100, ns >> HT_TICK_SHIFT, counter_claim(&w.made.s, 1, 1) },
+				  old[LIVE_MISSED_MAX];
+
+		CHECK_INT(live_insert(&w.made.s, made_address(1, MADE_BLOCKS + blocks++), &b, old),
+			0);
+		counter_alloc(&w.made.s, &w.made.owner, 1, 100);
+	}
+}
+
+/* All blocks stay while the program goes on between the reading of its counters and the walk, and a
+ * thread's clock is a little late. */
+TEST(no_more_alive_than_allocated)
+{
+	struct survey_of of;
+	struct snap_detail d = { .id = 1 };
+
+	begin();
+	of = (struct survey_of){ .segment = w.reader,
+		.model = w.model,
+		.moments = &w.moments,
+		.created_ns = FIXTURE_CREATED_NS,
+		.sites = w.sites };
+	for (; seconds < 60; seconds++) {
+		struct model_site site = { .id = 1, .alloc_bytes = 1 };
+		struct model_input in = {
+			.now_ns = FIRST_NS + seconds * S, .sites = &site, .nsites = 1
+		};
+		uint64_t now = (10 + seconds) * S, sum = 0;
+		struct snapshot *s;
+
+		counted_births(now - S / 2, seconds ? 40 : 0);
+		site.allocs = MADE_BLOCKS + blocks;
+		in.head.uptime_ns = now;
+		s = model_tick(w.model, &in);
+		counted_births(now - S / 100, 5);
+		counted_births(now + S / 100, 10);
+		w.survey.due_ns = 0;
+		survey_look(&w.survey, &of, s);
+		survey_detail(&w.survey, 1, s->uptime_ns, &d);
+		snapshot_unref(s);
+		for (unsigned i = 0; i < d.nages; i++) {
+			CHECK(d.age[i].alive_blocks <= d.age[i].allocs);
+			sum += d.age[i].allocs;
+		}
+		CHECK(seconds == 0 || d.has_ages);
+		CHECK(seconds == 0 || sum == MADE_BLOCKS + blocks);
+	}
+	end();
+}
+
 /* A look at a program that runs or that ran for so long. */
 static struct snap_detail detail_at(uint64_t now, uint64_t uptime, bool ended)
 {
@@ -277,7 +331,14 @@ TEST(what_of_a_threads_blocks_is_alive)
 			CHECK_INT(s->shares[i].live_blocks, 20);
 	}
 	CHECK_INT(of_shares, live + s->threads[1].live_bytes);
+	CHECK_INT(s->alive_bytes, of_shares);
 	threads_of_site(w.reader, 1, &d);
+	alive_tell_site(&w.survey.alive, &d);
+	CHECK(!d.has_alive); /* nobody had asked for that site */
+	survey_detail(&w.survey, 1, s->uptime_ns, &d);
+	snapshot_unref(s);
+	s = surveyed_look(&w,
+		&(struct model_input){ .now_ns = FIRST_NS + 4 * S, .sites = plain, .nsites = 3 });
 	alive_tell_site(&w.survey.alive, &d);
 	CHECK(d.has_alive);
 	for (unsigned i = 0; i < d.nthreads; i++)
@@ -345,6 +406,7 @@ TEST(who_allocates_where)
 int main(void)
 {
 	RUN(what_lives_of_each_age);
+	RUN(no_more_alive_than_allocated);
 	RUN(ages_of_a_program_that_ended);
 	RUN(one_walk_for_all_that_is_asked);
 	RUN(who_allocates_at_a_site);
