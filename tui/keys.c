@@ -12,6 +12,7 @@
 #include "tui/find.h"
 #include "tui/group.h"
 #include "tui/ink.h"
+#include "tui/keycap.h"
 #include "tui/settle.h"
 #include "tui/strip.h"
 #include "tui/views.h"
@@ -271,23 +272,50 @@ static bool key_has(const struct key_binding *b, int key)
 	return false;
 }
 
-/* Names the views a key works in, for the refusal. */
+/* The first view of a scope; every binding has one. */
+static const char *scope_title(unsigned scope)
+{
+	for (int id = 0; id < VIEW_COUNT; id++)
+		if (scope & view_table[id]->scope)
+			return view_table[id]->title;
+	return "";
+}
+
+/* "Map, Sizes": the views of all bindings of a key. */
+static unsigned key_views(int key, char *out, size_t cap)
+{
+	const char *before = "";
+	unsigned n = 0;
+	size_t used = 0;
+
+	out[0] = 0;
+	for (size_t i = 0; i < keys_count; i++) {
+		const char *title = scope_title(keys_table[i].scope);
+
+		if (!key_has(&keys_table[i], key) || strcmp(title, before) == 0)
+			continue;
+		if (used < cap)
+			used += (size_t)snprintf(
+				out + used, cap - used, "%s%s", n ? ", " : "", title);
+		before = title;
+		n++;
+	}
+	return n;
+}
+
+/* Names the views a key works in, if there are any. */
 static void key_refuse(struct ui *ui, const struct key_binding *elsewhere, int key)
 {
-	char name[32];
+	char name[KEYCAP_MAX], views[UI_MESSAGE_MAX];
+	unsigned n = key_views(key, views, sizeof(views));
 
-	if (key >= ' ' && key <= '~')
-		snprintf(name, sizeof(name), "%c", key);
+	keycap_text(key, name);
+	if (n == 1)
+		ui_say(ui, "%s works in %s: %s", name, views, elsewhere->help);
+	else if (n > 1)
+		ui_say(ui, "%s works in %s; ? says for what", name, views);
 	else
-		snprintf(name, sizeof(name), "%s", keyname(key) ? keyname(key) : "that key");
-	for (int id = 0; elsewhere && id < VIEW_COUNT; id++) {
-		if (elsewhere->scope & view_table[id]->scope) {
-			ui_say(ui, "%s works in %s: %s", name, view_table[id]->title,
-				elsewhere->help);
-			return;
-		}
-	}
-	ui_say(ui, "%s is no key here; ? lists them", name);
+		ui_say(ui, "%s is no key here; ? lists them", name);
 }
 
 void keys_dispatch(struct ui *ui, int key)

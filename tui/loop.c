@@ -120,7 +120,7 @@ static void loop_keys(struct loop *l)
 {
 	int key, keys = 0;
 
-	while (!l->ui.quit && !l->ui.suspend && !l->ui.edit_line && (key = getch()) != ERR) {
+	while (!l->ui.quit && !l->ui.suspend && !l->ui.edit_line && (key = term_key()) != ERR) {
 		keys++;
 		if (key == KEY_MOUSE)
 			loop_mouse(l);

@@ -23,6 +23,7 @@
 
 #define ESC_DELAY_MS 25 /* a lone Esc is known after this; sequences arrive faster even by ssh */
 #define CRASH_STACK  65536
+#define ESC	     27
 
 static struct {
 	bool open;
@@ -509,4 +510,36 @@ void term_measure(int *height, int *width)
 	}
 	*height = LINES;
 	*width = COLS;
+}
+
+/* Takes the rest of a control sequence (ECMA-48, 5.4: up to a byte from 0x40 to 0x7e) or of a key
+ * in application mode, which is one byte more. It may still be under way. */
+static void sequence_skip(int kind)
+{
+	int byte;
+
+	timeout(ESC_DELAY_MS);
+	byte = getch();
+	if (kind == '[' && byte == '[') /* Linux's console: F1 to F5 */
+		byte = getch();
+	else
+		while (kind == '[' && byte >= ' ' && byte < '@')
+			byte = getch();
+	nodelay(stdscr, TRUE);
+}
+
+int term_key(void)
+{
+	int key = getch(), next;
+
+	if (key != ESC)
+		return key;
+	next = getch();
+	if (next == '[' || next == 'O') {
+		sequence_skip(next);
+		return TERM_KEY_UNKNOWN;
+	}
+	if (next != ERR)
+		ungetch(next);
+	return key;
 }

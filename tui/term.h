@@ -33,6 +33,10 @@ void term_close(void);
 /* The descriptor keys come from, and one that is readable when a signal has come. */
 int term_fd(void);
 int term_wake_fd(void);
+/* A key as getch gives it, or ERR: there is none now. Sequences that terminfo does not know are
+ * TERM_KEY_UNKNOWN, not the characters that they are made of. */
+#define TERM_KEY_UNKNOWN (-2)
+int term_key(void);
 /* Takes the flags and empties the wake descriptor. */
 struct term_signals term_signals_take(void);
 /* Stops us as ^Z does, and comes back with a screen that is to be painted anew. */

@@ -3,7 +3,12 @@
 #include "tests/check.h"
 #include "tests/tui/paper.h"
 #include "tui/actions.h"
+#include "tui/keycap.h"
 #include "tui/keys.h"
+#include "tui/term.h"
+#include "tui/views.h"
+
+char *tigetstr(const char *capability); /* <term.h> has macros for common words */
 
 static struct paper p;
 
@@ -89,7 +94,10 @@ TEST(a_refused_key_says_why)
 	ui_tick(&p.ui);
 	paper_keys(&p, "[");
 	paper_draw(&p);
-	CHECK(paper_find(&p, "[ works in Site detail") >= 0);
+	CHECK(paper_find(&p, "[ works in Map, Sizes, Site detail; ? says") >= 0);
+	paper_keys(&p, "K");
+	paper_draw(&p);
+	CHECK(paper_find(&p, "K works in Leaks: which kinds") >= 0);
 	paper_keys(&p, "_");
 	paper_draw(&p);
 	CHECK(paper_find(&p, "_ is no key here") >= 0);
@@ -99,6 +107,58 @@ TEST(a_refused_key_says_why)
 	ui_key(&p.ui, UI_KEY_ESC);
 	paper_draw(&p);
 	CHECK(paper_find(&p, "q quits") >= 0);
+	paper_close(&p);
+}
+
+/* A view is said once: "in Marks: in Marks: ..." was what some said. */
+TEST(refusals_name_a_view_once)
+{
+	static const enum view_id from[] = { VIEW_HELP, VIEW_SITES, VIEW_MAP, VIEW_MARKS };
+
+	for (size_t f = 0; f < sizeof(from) / sizeof(from[0]); f++)
+		for (size_t i = 0; i < keys_count; i++) {
+			if (keys_table[i].scope & view_table[from[f]]->scope)
+				continue;
+			paper_open(&p, 30, 100, false);
+			ui_tick(&p.ui);
+			ui_push(&p.ui, from[f]);
+			ui_key(&p.ui, keys_table[i].code[0]);
+			CHECK(!strstr(p.ui.message, ": in "));
+			paper_close(&p);
+		}
+}
+
+/* None that curses or terminfo made up, whatever the key. */
+TEST(keys_have_plain_names)
+{
+	static const struct {
+		int key;
+		const char *name;
+	} some[] = { { KEY_F(17), "Shift-F5" }, { KEY_F(36), "Ctrl-F12" },
+		{ KEY_SLEFT, "Shift-Left" }, { KEY_BTAB, "Shift-Tab" }, { ' ', "Space" },
+		{ UI_CTRL('a'), "Ctrl-a" }, { 0xe4, "that key" }, { TERM_KEY_UNKNOWN, "that key" },
+		{ 'x', "x" }, { 28, "Ctrl-\\" } };
+	static const struct {
+		const char *terminfo, *name;
+	} held[] = { { "kLFT5", "Ctrl-Left" }, { "kUP", "Shift-Up" }, { "kDN3", "Alt-Down" },
+		{ "kNXT6", "Ctrl-Shift-PgDn" }, { "kDC7", "Ctrl-Alt-Delete" } };
+	char name[KEYCAP_MAX];
+
+	paper_open(&p, 30, 100, false);
+	for (size_t i = 0; i < sizeof(some) / sizeof(some[0]); i++)
+		CHECK_STR(keycap_text(some[i].key, name), some[i].name);
+	for (size_t i = 0; i < sizeof(held) / sizeof(held[0]); i++) {
+		const char *sequence = tigetstr(held[i].terminfo);
+		int key = sequence && sequence != (char *)-1 ? key_defined(sequence) : 0;
+
+		CHECK(key > 0);
+		CHECK_STR(keycap_text(key, name), held[i].name);
+	}
+	for (int key = -10; key < 4096; key++) {
+		keycap_text(key, name);
+		CHECK(name[0] && !strstr(name, "KEY_") && strncmp(name, "M-", 2) != 0 &&
+			(name[0] != 'k' || !name[1]) && (name[0] != '^' || !name[1]));
+	}
 	paper_close(&p);
 }
 
@@ -269,6 +329,8 @@ int main(void)
 	RUN(every_key_has_a_group_that_is_shown);
 	RUN(digits_and_columns_agree);
 	RUN(a_refused_key_says_why);
+	RUN(refusals_name_a_view_once);
+	RUN(keys_have_plain_names);
 	RUN(the_bar_says_how_to_get_out);
 	RUN(hints_follow_the_state);
 	RUN(hints_offer_what_can_be_done);

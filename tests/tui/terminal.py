@@ -100,6 +100,26 @@ def lone_escape_is_no_sequence():
     s.close()
 
 
+def unknown_sequences_are_no_characters():
+    """Esc, [, 1, 7 and D would go back, to the site before, and sort."""
+    s = Screen()
+    s.wait_for(b"LIVE")
+    s.keys(b"\r")
+    s.wait_for(b"STACK")
+    left, other = (b"\x1b[1;5D", b"Ctrl-Left"), b"that key"
+    for keys, name in (left, (b"\x1b[1;17D", other), (b"\x1b[15;2~", b"Shift-F5"), (b"\x1bOz", other), left,
+                       (b"\x1b[[A", other), left, (b"\xc3\xa4", other)):
+        start = len(s.seen)
+        s.keys(keys)
+        s.wait_for(name, start)
+    s.keys(b"\x0c")  # painted anew: it is the same view still
+    start = len(s.seen)
+    s.wait_for(b"STACK", start)
+    s.keys(b"Q")
+    assert s.end() == 0
+    s.close()
+
+
 def ends_by_signal():
     for sig in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         s = Screen()
@@ -431,7 +451,7 @@ if __name__ == "__main__":
         editor_tells(sys.argv[2])
         sys.exit(0)
     signal.alarm(280)
-    for test in (quits_by_key, lone_escape_is_no_sequence, ends_by_signal, control_c_ends,
+    for test in (quits_by_key, lone_escape_is_no_sequence, unknown_sequences_are_no_characters, ends_by_signal, control_c_ends,
                  crash_restores_and_tells, sent_crash_signals_restore, hang_up_ends,
                  hang_up_without_a_signal_ends, end_of_input_ends, resizes, suspend_and_back,
                  redirected_uses_the_terminal, no_terminal_is_an_error, terminals, plain_locale,

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Names of keys for people: "Ctrl-Left", not what terminfo or curses call them. Any key has one.
+ * Main thread, after curses is open.
+ */
+#ifndef TUI_KEYCAP_H
+#define TUI_KEYCAP_H
+
+#define KEYCAP_MAX 32
+
+/* `key` is as term_key gives it. Returns buf. */
+const char *keycap_text(int key, char buf[KEYCAP_MAX]);
+
+#endif
