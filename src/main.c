@@ -12,8 +12,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "src/export/export.h"
-#include "src/model/filter.h"
 #include "src/ages.h"
 #include "src/config.h"
 #include "src/exitscan.h"
@@ -23,6 +21,7 @@
 #include "src/options.h"
 #include "src/outfile.h"
 #include "src/picture.h"
+#include "src/report.h"
 #include "src/run.h"
 #include "src/shown.h"
 #include "src/shownleaks.h"
@@ -48,74 +47,6 @@ static int fail(int status, const char *what, const char *why)
 	return status;
 }
 
-/* ---- text ---- */
-
-static void export_options_fill(struct export_options *e, const struct options *o)
-{
-	*e = (struct export_options){ .sort = o->sort,
-		.reverse = o->reverse,
-		.top = o->top,
-		.group = o->group,
-		.filter = o->filter,
-		.ascii = o->ascii,
-		.names = o->names,
-		.show_hidden = o->show_hidden,
-		.suppressions = o->gen_suppressions,
-		.failures = o->failures,
-		.version = HEAPTOP_VERSION };
-}
-
-static int put(int fd, struct strbuf *text, const struct options *o)
-{
-	return outfile_put(fd, text, o) == 0 ? 0 : RUN_EXIT_FAILED;
-}
-
-static int report_put(
-	int fd, const struct snapshot *s, const struct options *o, const struct map_account *memory)
-{
-	struct strbuf text = STRBUF_INIT;
-	struct export_options e;
-	static struct picture v;
-
-	export_options_fill(&e, o);
-	e.sites = s->nsites;
-	e.memory = memory;
-	e.whole = s;
-	picture_make(&v, s, o);
-	e.groups = v.rows != v.sites ? v.rows : NULL;
-	if (o->format == OPTIONS_JSON)
-		export_json(&text, v.sites, &e);
-	else if (o->format == OPTIONS_JUNIT)
-		export_junit(&text, v.rows, &e);
-	else
-		export_text(&text, v.rows, &e);
-	picture_free(&v);
-	return put(fd, &text, o);
-}
-
-/* What the screen shows, as it shows it. */
-static int shown_put(int fd, const struct tui_shown *shown, const struct snap_leaks *leaks,
-	const struct options *o)
-{
-	struct strbuf text = STRBUF_INIT;
-	struct snapshot rows = *shown->rows;
-	struct export_options e;
-
-	export_options_fill(&e, o);
-	e.filter = shown->filter;
-	e.group = shown->group;
-	e.sites = shown->sites;
-	e.sort = shown->sort;
-	e.reverse = shown->reverse;
-	e.names = shown->names;
-	e.show_hidden = shown->show_hidden;
-	e.memory = shown->memory;
-	e.whole = shown->whole;
-	rows.leaks = leaks;
-	export_text(&text, &rows, &e);
-	return put(fd, &text, o);
-}
-
 /* ---- waiting without a screen ---- */
 
 static volatile sig_atomic_t forward_signal;
@@ -128,6 +59,7 @@ static void on_signal(int signal)
 }
 
 static const int passed_on[] = { SIGTERM, SIGHUP, SIGINT, SIGQUIT };
+#define SIGINT_AT 2
 #define PASSED_ON (sizeof(passed_on) / sizeof(passed_on[0]))
 static struct sigaction signals_before[PASSED_ON];
 
@@ -199,24 +131,41 @@ static bool wait_until(struct run *r, uint64_t until_ns)
 	return true;
 }
 
-static int final_status(struct run *r, const struct snapshot *s, const struct options *o, int rc)
+/* The verdict is said on stderr, but not into a document that is there for a program to read. */
+static int final_status(
+	struct run *r, int fd, const struct snapshot *s, const struct options *o, int rc)
 {
-	bool unfreed = s && verdict_failed(s, o, r->ended);
+	bool fired = s && verdict_failed(s, o, r->ended);
 	const char *unseen = s ? verdict_unseen(s, o) : NULL;
 	int blind = unseen ? fail(RUN_EXIT_FAILED, "--leak-check", unseen) : 0;
 	struct snapshot *gone = (struct snapshot *)(uintptr_t)s;
 	int status;
 
+	if (fired && (fd != STDERR_FILENO || o->format == OPTIONS_TEXT))
+		verdict_say(s, o, r->ended);
 	snapshot_unref(gone);
 	leaklook_free(r);
 	status = run_close(r);
-	if (rc == 0 && unfreed)
+	if (rc == 0 && fired)
 		return EXIT_UNFREED;
 	return rc ? rc : status ? status : blind;
 }
 
+/* A program that is attached to may never end. A signal that our parent had us ignore is none to
+ * name. */
+static void say_what_ends_the_wait(const struct options *o)
+{
+	bool interrupts = signals_before[SIGINT_AT].sa_handler != SIG_IGN;
+
+	fprintf(stderr,
+		"heaptop: the report comes when %d ends; for one now: %s %d, or heaptop -b -n 1 "
+		"--format text -a %d\n",
+		(int)o->pid, interrupts ? "Ctrl-C, kill -INT" : "kill", (int)getpid(), (int)o->pid);
+}
+
 static int show_report(struct run *r, const struct options *o, int fd)
 {
+	char verdict[VERDICT_MAX];
 	struct snapshot *s;
 	bool go_on = true;
 	int rc;
@@ -226,6 +175,8 @@ static int show_report(struct run *r, const struct options *o, int fd)
 		leaklook(r);
 		go_on = false;
 	}
+	if (go_on && o->mode == OPTIONS_ATTACH && run_alive(r))
+		say_what_ends_the_wait(o);
 	while (go_on && run_alive(r) && o->mode != OPTIONS_READ) {
 		snapshot_unref(run_tick(r));
 		go_on = wait_until(r, clock_monotonic_ns() + o->delay_ns);
@@ -233,28 +184,23 @@ static int show_report(struct run *r, const struct options *o, int fd)
 	signals_restore();
 	s = leaklook_final(r);
 	if (s)
-		rc = report_put(fd, s, o, run_memory(r));
+		rc = report_put(fd, s, o, run_memory(r),
+			/* On stderr the line that says so comes right behind. */
+			fd == STDERR_FILENO && o->format == OPTIONS_TEXT &&
+					verdict_failed(s, o, r->ended)
+				? NULL
+				: verdict_text(s, o, r->ended, verdict));
 	else
 		rc = fail(RUN_EXIT_FAILED, "segment", strerror(errno));
-	return final_status(r, s, o, rc);
+	return final_status(r, fd, s, o, rc);
 }
 
 static int frame_put(struct run *r, int fd, const struct snapshot *s, const struct options *o)
 {
-	struct strbuf text = STRBUF_INIT;
-	struct export_options e;
-	static struct picture v;
-
-	if (o->format_given) {
-		run_memory_look(r);
-		return report_put(fd, s, o, run_memory(r));
-	}
-	export_options_fill(&e, o);
-	e.sites = s->nsites;
-	picture_make(&v, s, o);
-	export_frame(&text, v.rows, &e);
-	picture_free(&v);
-	return put(fd, &text, o);
+	if (!o->format_given)
+		return report_frame_put(fd, s, o);
+	run_memory_look(r);
+	return report_put(fd, s, o, run_memory(r), NULL);
 }
 
 static int show_batch(struct run *r, const struct options *o, int fd)
@@ -280,10 +226,33 @@ static int show_batch(struct run *r, const struct options *o, int fd)
 		if (last || !wait_until(r, clock_monotonic_ns() + o->delay_ns))
 			break;
 	}
-	return final_status(r, s, o, rc);
+	return final_status(r, fd, s, o, rc);
 }
 
 /* ---- the screen ---- */
+
+/* What the screen shows, as it shows it. */
+static int shown_put(int fd, const struct tui_shown *shown, const struct snap_leaks *leaks,
+	const struct options *o)
+{
+	struct strbuf text = STRBUF_INIT;
+	struct snapshot rows = *shown->rows;
+	struct export_options e;
+
+	report_options(&e, o);
+	e.filter = shown->filter;
+	e.group = shown->group;
+	e.sites = shown->sites;
+	e.sort = shown->sort;
+	e.reverse = shown->reverse;
+	e.names = shown->names;
+	e.show_hidden = shown->show_hidden;
+	e.memory = shown->memory;
+	e.whole = shown->whole;
+	rows.leaks = leaks;
+	export_text(&text, &rows, &e);
+	return outfile_put(fd, &text, o);
+}
 
 static struct snapshot *screen_tick(void *ctx, const char **error)
 {

@@ -29,6 +29,7 @@ struct export_options {
 	const struct snapshot *whole; /* with all call sites; NULL: the exported one is that */
 	const struct map_account *memory; /* what resident memory is; NULL: nobody looked */
 	bool suppressions; /* behind each leak, the rule that takes it out of later reports */
+	const char *verdict; /* what --fail-on says of it, or NULL */
 	unsigned failures; /* of JUnit: bit i: leaks of class i are; EXPORT_FAILURE_UNFREED */
 };
 

@@ -538,6 +538,7 @@ static void json_snapshot(
 	json_leaks(w, s, o);
 	marks_json(w, s);
 	writer_string(w, "notice", s->notice);
+	writer_string(w, "verdict", o->verdict);
 	writer_array(w, "children");
 	writer_lines(w);
 	for (size_t i = 0; i < s->nchildren; i++) {

@@ -328,11 +328,13 @@ struct export_options export_below(const struct export_options *o, size_t i)
 	below.groups = NULL;
 	below.sites = 0; /* how many of theirs the filter stopped is not known */
 	below.memory = NULL; /* nobody looks at theirs */
+	below.verdict = NULL; /* it is of all */
 	below.whole = o->whole && i < o->whole->nchildren ? o->whole->children[i] : NULL;
 	return below;
 }
 
-void export_text(struct strbuf *out, const struct snapshot *s, const struct export_options *o)
+static void text_process(
+	struct strbuf *out, const struct snapshot *s, const struct export_options *o)
 {
 	text_head(out, s, o);
 	text_live(out, s, o);
@@ -349,6 +351,13 @@ void export_text(struct strbuf *out, const struct snapshot *s, const struct expo
 		const struct export_options below = export_below(o, i);
 
 		strbuf_puts(out, "\n----\n\n");
-		export_text(out, s->children[i], &below);
+		text_process(out, s->children[i], &below);
 	}
+}
+
+void export_text(struct strbuf *out, const struct snapshot *s, const struct export_options *o)
+{
+	text_process(out, s, o);
+	if (o->verdict)
+		strbuf_printf(out, "\nverdict   %s\n", o->verdict);
 }

@@ -297,6 +297,57 @@ def fail_on():
         check_equal(done.returncode, status, "status of --fail-on %s -- %s" % (options[0], program))
 
 
+@case("--fail-on says in one line what it found, wherever the report goes")
+def fail_on_says():
+    out = os.path.join(scratch, "fail.txt")
+    figures = {}
+    for fmt in ("text", "json", "junit"):
+        done = run([HEAPTOP, "--fail-on", "definite", "--fail-on", "unfreed", "--format", fmt, "-o", out, "--",
+                    target("leaks"), "list", "10"])
+        check_equal(done.returncode, 1, "status")
+        line = re.findall(r"^heaptop: --fail-on failed: (.*)$", done.stderr.decode(), re.MULTILINE)
+        check_equal(len(line), 1, "lines on stderr of " + fmt)
+        with open(out, encoding="utf-8") as f:
+            figures[fmt] = line[0], f.read()
+    report = json.loads(figures["json"][1])
+    want = "%s bytes in %s unfreed blocks" % tuple(
+        "{:,}".format(report["totals"][n]) for n in ("live_bytes", "live_blocks"))
+    check(figures["text"][0].endswith(want), "%s: not %s" % (figures["text"][0], want))
+    check_equal({figure for figure, _ in figures.values()}, {figures["text"][0]}, "figures")
+    check_equal(figures["text"][1].splitlines()[-1], "verdict   failed: " + figures["text"][0], "the last line")
+    check_equal(report["verdict"], "failed: " + figures["json"][0], "JSON's verdict")
+    # On stderr it is said once, at the end.
+    done = run([HEAPTOP, "--fail-on", "unfreed", "--", target("leaks"), "list", "10"])
+    check_equal(done.stderr.decode().splitlines()[-1], "heaptop: --fail-on failed: " + want, "the last line of stderr")
+    check("verdict" not in done.stderr.decode(), "the verdict is said twice")
+    done = run([HEAPTOP, "--fail-on", "definite", "--", "true"])
+    check_equal(done.stderr.decode().splitlines()[-1], "verdict   passed: no definite block", "the last line of one that passes")
+    done = run([HEAPTOP, "--fail-on", "unfreed", "-b", "--", target("leaks"), "list", "10"])
+    check_equal(done.stderr.decode().splitlines()[-1], "heaptop: --fail-on failed: " + want, "the line with frames")
+    # A document on stderr stays one.
+    done = run([HEAPTOP, "--fail-on", "unfreed", "--format", "json", "--", target("leaks"), "list", "10"])
+    check_equal(json.loads(done.stderr)["verdict"], "failed: " + want, "JSON on stderr")
+
+
+@case("a report of a running program says what it waits for, and a signal gives it")
+def report_waits():
+    with Waiting(target("leaks"), "wait") as program:
+        pid = program.process.pid
+        for number, ignored in ((signal.SIGINT, False), (signal.SIGTERM, True)):
+            viewer = subprocess.Popen(
+                [HEAPTOP, "--report", "-a", str(pid)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                env=environment(), restore_signals=False,
+                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN if ignored else signal.SIG_DFL))
+            line = viewer.stderr.readline()
+            check("when %d ends" % pid in line and ("kill -INT %d" % viewer.pid in line) != ignored, line)
+            viewer.send_signal(number)
+            out, err = viewer.communicate(timeout=60)
+            check_equal(viewer.returncode, 0, "status")
+            check("running after" in out and err == "", "the report of now: " + out[:300] + err)
+        now = run(line.split(" or ")[1].replace("heaptop", HEAPTOP, 1).split())
+        check("running after" in now.stdout.decode(), "what the line proposes: %s" % now.stdout)
+
+
 @case("each leak's own suppression takes it out, here and in memcheck")
 def gen_suppressions():
     out, rules = os.path.join(scratch, "leaks.txt"), os.path.join(scratch, "generated.supp")
