@@ -10,6 +10,7 @@
 
 #include "src/proc/proc.h"
 #include "src/util/clock.h"
+#include "src/util/units.h"
 
 /* A look reads maps, which a big address space makes slow: it may take 1/50 of the time. */
 #define LOOK_SHARE 50u
@@ -36,9 +37,41 @@ pid_t holder_pid(const struct read_segment *s, const struct read_identity *id)
 	return proc_resolve(&claim, &pid) == -EXDEV ? 0 : pid;
 }
 
-void holder_open(struct holder *h, const struct read_identity *id, bool alone)
+static bool has_segment_name(const struct read_segment *s)
 {
-	*h = (struct holder){ .alone = alone, .forked_by = id->forked ? id->ppid : 0 };
+	return strncmp(segment_name(s), SEGMENT_PREFIX, strlen(SEGMENT_PREFIX)) == 0;
+}
+
+bool holder_is_copy(const struct read_segment *s, const struct read_identity *id, pid_t pid)
+{
+	uint64_t ticks;
+	int has;
+
+	if (id->state == HT_STATE_EXITED || pid == 0 || proc_start_ticks(pid, &ticks) != 0 ||
+		ticks != id->start_ticks)
+		return false;
+	has = proc_maps_file(pid, read_path(s));
+	/* By exec a process loses its segment, which keeps its name. */
+	return has != 1 && (!has_segment_name(s) || proc_maps_name(pid, segment_name(s)) == 1);
+}
+
+const char *holder_copy_notice(struct holder *h, int pid, uint64_t uptime_ns)
+{
+	char when[UNITS_MAX];
+
+	snprintf(h->text, sizeof(h->text),
+		"a copy of the segment of process %d, made while it ran: its heap %s after its "
+		"start",
+		pid, units_duration(when, uptime_ns));
+	return h->text;
+}
+
+void holder_open(
+	struct holder *h, const struct read_segment *s, const struct read_identity *id, bool alone)
+{
+	*h = (struct holder){ .alone = alone,
+		.renamed = !has_segment_name(s),
+		.forked_by = id->forked ? id->ppid : 0 };
 }
 
 struct census {
@@ -119,6 +152,9 @@ const char *holder_notice(struct holder *h, enum snap_state state, uint32_t reco
 			    : "recording ended when the program called exec without the library";
 	if (state == SNAP_KILLED)
 		return "killed: of the live blocks one a thread may be wrong";
+	if (state == SNAP_GONE && h->renamed)
+		return "a copy, made while the program ran or after it was killed: one block a "
+		       "thread may be wrong";
 	if (state == SNAP_GONE)
 		return "killed, or went on by exec without the library: of the live blocks one a "
 		       "thread may be wrong";

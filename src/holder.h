@@ -20,14 +20,23 @@ struct holder {
 	bool alone; /* its children are not to be recorded */
 	unsigned unrecorded, unrecorded_most; /* of its children, now and at once so far */
 	int32_t forked_by; /* the pid, as the program sees it; 0: it was started */
+	bool renamed; /* the file has no segment's name: somebody made a copy of one */
 	bool fork_alone; /* children that it forks are not recorded any more */
 	char text[128]; /* of a notice */
 };
 
 /* Its pid as we see it, or the one it had; 0: it cannot be seen from here. */
 pid_t holder_pid(const struct read_segment *s, const struct read_identity *id);
+/*
+ * Whether a segment that says that its process records is a copy, made while it did: that process
+ * runs, and has another file. Such a copy stands still.
+ */
+bool holder_is_copy(const struct read_segment *s, const struct read_identity *id, pid_t pid);
+/* What is to be said of one, of a moment so long after the program's start. */
+const char *holder_copy_notice(struct holder *h, int pid, uint64_t uptime_ns);
 /* `alone`: its children are not to be recorded. */
-void holder_open(struct holder *h, const struct read_identity *id, bool alone);
+void holder_open(
+	struct holder *h, const struct read_segment *s, const struct read_identity *id, bool alone);
 /* Looks at a running process as often as it may cost, once its segment's `state` is that it
  * records. */
 void holder_look(struct holder *h, struct read_segment *s, uint32_t state, pid_t pid);

@@ -59,6 +59,7 @@ static int watch_start(struct run *r, const char *path, uint64_t family, pid_t p
 		.leak_check = r->options->leak_check,
 		.session = { .debuginfod = r->options->debuginfod,
 			.pid = pid,
+			.may_be_copy = r->options->mode == OPTIONS_READ,
 			.alone = r->options->follow == OPTIONS_FOLLOW_NO } };
 	char message[READ_MESSAGE_MAX];
 	struct session *s = session_open(path, &w.session, message);

@@ -127,8 +127,10 @@ struct session *session_open(const char *path, const struct session_options *o, 
 	read_hold(s->segment);
 	s->refs = 1;
 	s->pid = o->pid ? o->pid : holder_pid(s->segment, &s->identity);
-	holder_open(&s->holder, &s->identity, o->alone);
+	holder_open(&s->holder, s->segment, &s->identity, o->alone);
 	s->state = s->identity.state == HT_STATE_PREPARED ? SNAP_STARTING : SNAP_RUNNING;
+	if (o->may_be_copy && holder_is_copy(s->segment, &s->identity, s->pid))
+		s->state = SNAP_COPY;
 	return s;
 fail:
 	session_free(s);
@@ -455,7 +457,8 @@ static void fill_head(
 	h->start_realtime_ns = s->identity.created_realtime_ns;
 	h->now_realtime_ns = clock_realtime_ns();
 	/* A segment whose program ended before we came stopped its clock then. */
-	if (s->state == SNAP_GONE || (s->state == SNAP_EXITED && s->exit_status < 0))
+	if (s->state == SNAP_GONE || s->state == SNAP_COPY ||
+		(s->state == SNAP_EXITED && s->exit_status < 0))
 		now = t->clock_ns;
 	else if (s->ended_ns)
 		now = s->ended_ns;
@@ -464,7 +467,9 @@ static void fill_head(
 	if (!h->notice && t->cramped)
 		h->notice = "not all is recorded: the program's limit on address space (ulimit -v) "
 			    "left no room";
-	if (!h->notice && !s->replaced)
+	if (s->state == SNAP_COPY)
+		h->notice = holder_copy_notice(&s->holder, (int)h->pid, h->uptime_ns);
+	else if (!h->notice && !s->replaced)
 		h->notice = holder_notice(&s->holder, s->state, t->state);
 	h->leaks = s->leaks;
 	h->children = s->children;
@@ -498,7 +503,8 @@ static void session_tell(struct session *s, struct snapshot *made)
 		.created_ns = s->identity.created_ns,
 		.sites = s->site_count };
 
-	marks_look(&s->marks, &of, made);
+	if (s->state != SNAP_COPY) /* they are those of the program, which goes on */
+		marks_look(&s->marks, &of, made);
 	survey_look(&s->survey, &survey, made);
 }
 

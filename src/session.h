@@ -17,6 +17,7 @@ struct session_options {
 	bool debuginfod;
 	const struct session *beside; /* open already, NULL: none; what it knows of object files,
 					 this one knows (and its debuginfod holds) */
+	bool may_be_copy; /* somebody named the file: it need not be the process's own */
 	bool alone; /* its children are not to be recorded */
 	pid_t pid; /* the process as we see it, when we know better than the segment (0: take its)
 		    */

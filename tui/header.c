@@ -45,6 +45,7 @@ static enum ink header_state_ink(const struct snapshot *snap)
 	case SNAP_EXITED:
 		return snap->exit_status ? INK_WARN : INK_BOLD;
 	case SNAP_GONE:
+	case SNAP_COPY:
 		return INK_WARN;
 	case SNAP_STARTING:
 	case SNAP_RUNNING:

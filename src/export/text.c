@@ -86,8 +86,8 @@ static void text_live(struct strbuf *out, const struct snapshot *s, const struct
 	const struct snap_totals *t = &s->totals;
 	char blocks[UNITS_MAX + 8], when[UNITS_MAX];
 
-	text_bytes(
-		out, snapshot_ended(s) ? "unfreed" : "live", t->live_bytes, t->error.live_bytes, o);
+	text_bytes(out, snapshot_ended(s) && s->state != SNAP_COPY ? "unfreed" : "live",
+		t->live_bytes, t->error.live_bytes, o);
 	strbuf_printf(out, " in %s", units_exact(blocks, t->live_blocks));
 	text_error(out, t->error.live_blocks, o);
 	strbuf_puts(out, " blocks\n");

@@ -65,6 +65,8 @@ const char *snapshot_state_text(const struct snapshot *s, char buf[48])
 		else
 			snprintf(buf, 48, "killed by signal %d", s->signal);
 		return buf;
+	case SNAP_COPY:
+		return "copied";
 	case SNAP_GONE:
 		break;
 	}
@@ -109,6 +111,7 @@ const char *snapshot_state_word(const struct snapshot *s)
 		[SNAP_EXITED] = "exited",
 		[SNAP_KILLED] = "exited",
 		[SNAP_GONE] = "gone",
+		[SNAP_COPY] = "copy",
 	};
 
 	return (unsigned)s->state < sizeof(word) / sizeof(word[0]) ? word[s->state] : "gone";

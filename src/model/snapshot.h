@@ -32,6 +32,7 @@ enum snap_state {
 	SNAP_EXITED, /* ended by exit: exit_status holds, -1 when nobody could tell us */
 	SNAP_KILLED, /* ended by a signal: signal holds */
 	SNAP_GONE, /* no longer there, and nobody could tell us how it ended */
+	SNAP_COPY, /* it goes on, but what we have is as it was when somebody copied its segment */
 };
 
 struct snap_module {
@@ -419,7 +420,7 @@ struct snap_detail {
 void snapshot_ref(struct snapshot *s);
 /* Frees with the last reference, and tells the owner. snapshot_unref(NULL) is fine. */
 void snapshot_unref(struct snapshot *s);
-/* "running", "exited 0", "killed by SIGSEGV", "starting", "gone": for screen and text. */
+/* "running", "exited 0", "killed by SIGSEGV", "starting", "gone", "copied": for screen and text. */
 const char *snapshot_state_text(const struct snapshot *s, char buf[48]);
 /* A power of two, whole: "512k", "1M". */
 const char *snapshot_rate_text(uint64_t bytes, char buf[UNITS_MAX]);

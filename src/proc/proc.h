@@ -112,7 +112,9 @@ bool proc_is_ending(pid_t pid);
 pid_t proc_parse_inner_pid(const char *buf, size_t len);
 /* Whether a process has a file of this name mapped, in whatever directory. 1, 0 or -errno. */
 int proc_maps_name(pid_t pid, const char *name);
-/* The same of one whose name begins with `prefix`, and is not `but`. */
+/* Whether it has this very file mapped, by whatever name. The same. */
+int proc_maps_file(pid_t pid, const char *path);
+/* The first of one whose name begins with `prefix`, and is not `but`. */
 int proc_maps_other(pid_t pid, const char *prefix, const char *but);
 /* Calls `visit` for each child of a process, if the kernel tells (CONFIG_PROC_CHILDREN). */
 void proc_children(pid_t pid, void (*visit)(void *ctx, pid_t child), void *ctx);

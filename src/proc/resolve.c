@@ -28,7 +28,7 @@ static const char *line_name(const char *line)
 
 /* Looks for a line of maps that is wanted. 1, 0 or -errno. */
 static int maps_search(
-	pid_t pid, bool (*wanted)(const char *name, const void *what), const void *what)
+	pid_t pid, bool (*wanted)(const char *line, const void *what), const void *what)
 {
 	char path[32], *line = NULL;
 	size_t room = 0;
@@ -41,7 +41,7 @@ static int maps_search(
 	if (!maps)
 		return errno == ENOENT ? -ESRCH : -errno;
 	while (!found && getline(&line, &room, maps) > 0)
-		found = wanted(line_name(line), what);
+		found = wanted(line, what);
 	free(line);
 	err = ferror(maps) ? -EIO : 0;
 	fclose(maps);
@@ -49,25 +49,55 @@ static int maps_search(
 }
 
 /* `name` goes on to the end of its line, or with " (deleted)". */
-static bool name_is(const char *name, const void *what)
+static bool name_is(const char *name, const char *what)
 {
 	size_t length = strlen(what);
 
 	return strncmp(name, what, length) == 0 && (name[length] == '\n' || name[length] == ' ');
 }
 
+static bool line_has_name(const char *line, const void *what)
+{
+	return name_is(line_name(line), what);
+}
+
 int proc_maps_name(pid_t pid, const char *name)
 {
-	return maps_search(pid, name_is, name);
+	return maps_search(pid, line_has_name, name);
+}
+
+struct file {
+	const char *name;
+	const struct stat *st;
+};
+
+/* Some file systems tell another device there than stat does. */
+static bool line_has_file(const char *line, const void *what)
+{
+	const struct file *f = what;
+	struct proc_map m;
+	size_t at = 0;
+
+	return proc_parse_map(line, strlen(line), &at, &m) == 1 && m.inode == f->st->st_ino &&
+	       (m.device == f->st->st_dev || line_has_name(line, f->name));
+}
+
+int proc_maps_file(pid_t pid, const char *path)
+{
+	struct stat st;
+	const struct file f = { line_name(path), &st };
+
+	return stat(path, &st) != 0 ? -errno : maps_search(pid, line_has_file, &f);
 }
 
 struct other {
 	const char *prefix, *but;
 };
 
-static bool name_is_other(const char *name, const void *what)
+static bool line_has_other(const char *line, const void *what)
 {
 	const struct other *o = what;
+	const char *name = line_name(line);
 
 	return strncmp(name, o->prefix, strlen(o->prefix)) == 0 && !name_is(name, o->but);
 }
@@ -76,7 +106,7 @@ int proc_maps_other(pid_t pid, const char *prefix, const char *but)
 {
 	const struct other o = { prefix, but };
 
-	return maps_search(pid, name_is_other, &o);
+	return maps_search(pid, line_has_other, &o);
 }
 
 /* The children that one thread has made. */

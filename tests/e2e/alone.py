@@ -6,6 +6,7 @@ viewers, a viewer that is killed, what a crash leaves behind, and that nothing e
 import json
 import os
 import pty
+import shutil
 import signal
 import subprocess
 
@@ -112,6 +113,30 @@ def late():
         check(text, "the report is empty: " + err.decode())
         check_truth(json.loads(text), truth_read(ACCOUNT))
     check_equal(segment_files(), [], "segments left")
+
+
+@case("a copy of a running program's segment is called one, with its moment, and stands still")
+def copied():
+    with Waiting() as w:
+        path = segment_files()[0]
+        aside = os.path.join(scratch, "aside")
+        os.makedirs(aside, exist_ok=True)
+        copies = [shutil.copy(path, os.path.join(scratch, "copy.segment")), shutil.copy(path, aside)]
+        for copy in copies:
+            rep = report_of_segment(copy)
+            check_equal(rep["process"]["state"], "copy", "state of " + copy)
+            notice = "a copy of the segment of process %d, made while it ran: its heap " % w.process.pid
+            check(rep["notice"].startswith(notice), rep["notice"])
+            check(0 < rep["time"]["uptime_ns"] <= look()["time"]["uptime_ns"], "the moment")
+            check_truth(rep, truth_read(ACCOUNT))
+            text = run([HEAPTOP, "--report", "-r", copy]).stdout.decode()
+            check(", copied after " in text and "\nlive " in text, text[:400])
+        # The file itself goes on being the program.
+        check_equal((look()["process"]["state"], look()["notice"]), ("running", None), "the segment itself")
+        kill_hard(w.process)
+        check("a copy, made while the program ran or after" in report_of_segment(copies[0])["notice"], "when it is gone")
+        for copy in copies:
+            os.unlink(copy)
 
 
 @case("a text frame of a running process names its sites")

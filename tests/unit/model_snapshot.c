@@ -32,6 +32,7 @@ TEST(words)
 			"killed by SIGSEGV", "exited" },
 		{ { .state = SNAP_KILLED, .signal = 40 }, "killed by signal 40", "exited" },
 		{ { .state = SNAP_GONE }, "gone", "gone" },
+		{ { .state = SNAP_COPY }, "copied", "copy" },
 	};
 	char buf[48];
 
