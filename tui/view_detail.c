@@ -71,11 +71,11 @@ static void facts_live(const struct ui *ui, const struct snap_site *site, struct
 	char a[UNITS_MAX], b[UNITS_MAX + 8];
 
 	strip_left(s, 90, INK_BOLD, "live %s", units_bytes(a, site->live_bytes));
-	if (ui_is_sampled(ui))
+	if (site->error.live_bytes)
 		strip_join(s, INK_WARN, " %s%s", ink_ascii() ? "+-" : "±",
 			units_bytes(a, site->error.live_bytes));
 	strip_left(s, 85, INK_PLAIN, "in %s blocks", units_exact(b, site->live_blocks));
-	if (ui_is_sampled(ui))
+	if (site->error.live_blocks)
 		strip_join(s, INK_WARN, " %s%s", ink_ascii() ? "+-" : "±",
 			units_count(a, site->error.live_blocks));
 	strip_left(s, 60, INK_PLAIN, "average %s",

@@ -7,6 +7,13 @@
 #define Z    1.959964 /* 95 % of a normal distribution are within so many deviations */
 #define MOST 9e18 /* no cast is undefined */
 
+double interval_grain(double size, double rate)
+{
+	double length = (size + 1) / rate; /* of the part that it takes up, in samples */
+
+	return exp(-length / 2) / -expm1(-length);
+}
+
 uint64_t interval_half(double variance, double grain)
 {
 	double half;

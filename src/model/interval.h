@@ -23,6 +23,12 @@
  * many as are this small. */
 #define INTERVAL_SMALL 16
 
+/*
+ * How many blocks one sample stands for, of blocks of `size` bytes: sqrt(1 - p) / p, where p is how
+ * likely such a block is to be recorded. That is rate / size of small ones, and nothing of blocks
+ * so large that none is missed: then V is all that there is to doubt.
+ */
+double interval_grain(double size, double rate);
 /* Half of the 95 % interval around a figure of variance `variance`, of which one sample stands for
  * `grain` (both in the figure's own unit). Grain 0: exact, 0. */
 uint64_t interval_half(double variance, double grain);

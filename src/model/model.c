@@ -221,14 +221,25 @@ static struct snap_error model_error(
 		.alloc_bytes = interval_half(v->alloc_bytes, bytes_grain) };
 }
 
-/* Blocks of one site are much alike, so what it allocated tells how many a sample stands for. */
+/* Each block stands for itself alone: large ones, and those from before the sampling. */
+static bool model_site_is_exact(const struct model_variance *v)
+{
+	return v->live_bytes <= 0 && v->live_blocks <= 0 && v->alloc_bytes <= 0 && v->allocs <= 0;
+}
+
+/*
+ * Blocks of one site are much alike, so what it allocated tells how many a sample stands for. Where
+ * no block was picked by chance the figures are no estimates; what a site has allocated that no
+ * sample met is inside the bar of the program, like sites that are missing altogether.
+ */
 static struct snap_error model_site_error(const struct model_site *in, uint64_t rate)
 {
-	double blocks = in->alloc_bytes > in->allocs
-				? (double)rate * (double)in->allocs / (double)in->alloc_bytes
-				: (double)rate;
+	double size = in->allocs ? (double)in->alloc_bytes / (double)in->allocs : 0, blocks;
 
-	return model_error(&in->variance, (double)rate, blocks);
+	if (rate == 0 || model_site_is_exact(&in->variance))
+		return (struct snap_error){ 0 };
+	blocks = interval_grain(size, (double)rate);
+	return model_error(&in->variance, size > 1 ? size * blocks : (double)rate, blocks);
 }
 
 static void model_counters(const struct model_site *in, struct snap_site *out)

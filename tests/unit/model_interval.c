@@ -30,6 +30,7 @@ struct program {
 	unsigned blocks;
 	uint64_t (*size)(unsigned i);
 	bool mixed; /* small blocks may hide behind large ones */
+	bool is_site; /* its bar is that of a site, which was met at least once */
 };
 
 static uint64_t size_small(unsigned i)
@@ -47,21 +48,30 @@ static uint64_t size_near_rate(unsigned i)
 	return 40000 + i % 100 * 500;
 }
 
+static uint64_t size_large(unsigned i)
+{
+	return (3 + i % 5) << 16;
+}
+
 static uint64_t size_one_large(unsigned i)
 {
 	return i == 0 ? 50 << 20 : 64;
 }
 
 static const struct program programs[] = {
-	{ "nothing", 1, size_small, false },
-	{ "half a grain", 500, size_small, false },
-	{ "two grains and a half", 2560, size_small, false },
-	{ "five grains", 5000, size_small, false },
-	{ "many grains", 60000, size_small, false },
-	{ "all sizes, few", 40, size_wide, true },
-	{ "all sizes, many", 3000, size_wide, true },
-	{ "as large as the rate", 30, size_near_rate, false },
-	{ "a large one among small ones", 3000, size_one_large, true },
+	{ "nothing", 1, size_small, false, false },
+	{ "half a grain", 500, size_small, false, false },
+	{ "two grains and a half", 2560, size_small, false, false },
+	{ "five grains", 5000, size_small, false, false },
+	{ "many grains", 60000, size_small, false, false },
+	{ "all sizes, few", 40, size_wide, true, false },
+	{ "all sizes, many", 3000, size_wide, true, false },
+	{ "as large as the rate", 30, size_near_rate, false, false },
+	{ "a large one among small ones", 3000, size_one_large, true, false },
+	{ "a site of small ones", 5000, size_small, false, true },
+	{ "a site of blocks as large as the rate", 30, size_near_rate, false, true },
+	{ "a site of large ones", 50, size_large, false, true },
+	{ "a site of one large", 1, size_one_large, false, true },
 };
 
 struct outcome {
@@ -92,12 +102,29 @@ static struct outcome run(const struct program *p, uint64_t random)
 		blocks_v += ldexp((double)w.blocks_variance, POISSON_BLOCKS_LOG2);
 	}
 	grain = ldexp(1, (int)log2);
-	blocks_grain = p->mixed ? grain / INTERVAL_SMALL : bytes > 0 ? grain * blocks / bytes : 0;
+	if (p->is_site && blocks_v > 0) {
+		blocks_grain = interval_grain(bytes / blocks, grain);
+		grain = bytes / blocks * blocks_grain;
+	} else if (p->is_site) {
+		blocks_grain = grain = 0;
+	} else {
+		blocks_grain = p->mixed	   ? grain / INTERVAL_SMALL
+			       : bytes > 0 ? grain * blocks / bytes
+					   : 0;
+	}
 	return (struct outcome){
 		.bytes = fabs(bytes - truth) <= (double)interval_half(bytes_v, grain),
 		.blocks = bytes == 0 ||
 			  fabs(blocks - p->blocks) <= (double)interval_half(blocks_v, blocks_grain),
 	};
+}
+
+TEST(one_sample_stands_for)
+{
+	CHECK(fabs(interval_grain(99, 65536) / 655.36 - 1) < 0.01);
+	CHECK(fabs(interval_grain(65536, 65536) - 0.96) < 0.01);
+	CHECK(interval_grain(20 * 65536, 65536) < 0.0001);
+	CHECK(interval_grain(1e15, 1024) >= 0);
 }
 
 TEST(truth_is_inside_the_bar)
@@ -121,6 +148,7 @@ TEST(truth_is_inside_the_bar)
 int main(void)
 {
 	RUN(formula);
+	RUN(one_sample_stands_for);
 	RUN(truth_is_inside_the_bar);
 	return check_end();
 }

@@ -85,12 +85,21 @@ TEST(estimates_have_errors)
 	snapshot_unref(s);
 	in.head.sampling.most = 1 << 16;
 	s = model_tick(m, &in);
-	CHECK_INT(s->sites[0].error.live_bytes, interval_half(1e12, 65536));
-	/* One sample is 65536 bytes, and so 655 blocks of this site, and 4096 of just any. */
-	CHECK_INT(s->sites[0].error.live_blocks, interval_half(1e6, 655.36));
-	CHECK_INT(s->sites[0].error.allocs, interval_half(0, 655.36));
+	CHECK_INT(s->sites[0].error.live_bytes,
+		interval_half(1e12, 100 * interval_grain(100, 65536)));
+	/* One sample is 65536 bytes, and so some 650 blocks of this site, and 4096 of just any. */
+	CHECK_INT(s->sites[0].error.live_blocks, interval_half(1e6, interval_grain(100, 65536)));
+	CHECK_INT(s->sites[0].error.allocs, interval_half(0, interval_grain(100, 65536)));
 	CHECK_INT(s->totals.error.live_bytes, interval_half(0, 65536));
 	CHECK_INT(s->totals.error.allocs, interval_half(1e10, 4096));
+	snapshot_unref(s);
+	/* Of blocks that all stand for themselves there is nothing to estimate. */
+	site = (struct model_site){ .allocs = 1, .alloc_bytes = 64 << 20, .live_bytes = 64 << 20 };
+	s = model_tick(m, &in);
+	CHECK_INT(s->sites[0].error.live_bytes, 0);
+	CHECK_INT(s->sites[0].error.live_blocks, 0);
+	CHECK_INT(s->sites[0].error.alloc_bytes, 0);
+	CHECK(s->totals.error.live_bytes > 0);
 	snapshot_unref(s);
 	model_free(m);
 }
