@@ -264,15 +264,18 @@ static bool follow(void)
 static bool child_settle(void)
 {
 	enum state_fork way = state_thread.forking;
+	bool follows = false;
+	int saved = errno;
 
 	state_thread.forking = FORK_NONE;
 	if (way == FORK_CLEAN)
-		return follow();
-	if (way == FORK_INSIDE)
+		follows = follow();
+	else if (way == FORK_INSIDE)
 		attach_private(&state_segment);
 	else
 		leave_parent();
-	return false;
+	errno = saved;
+	return follows;
 }
 
 /* Recording, but off: wiped by fork. (Or another thread is just throwing the switch.) */
@@ -289,12 +292,9 @@ void state_forks(uintptr_t frame)
 
 void state_forked(void)
 {
-	int saved = errno;
-
 	if (is_child())
 		child_settle();
 	state_thread.forking = FORK_NONE;
-	errno = saved;
 }
 
 bool state_wake(void)

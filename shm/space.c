@@ -89,8 +89,12 @@ static bool is_allowed(const struct segment *s, uint64_t more)
 static bool was_extended(const struct segment *s, uint64_t end, uint64_t next)
 {
 	void *tail = segment_at(s, end - TAIL_BYTES);
+	int saved = errno;
+	bool was =
+		mremap(tail, TAIL_BYTES + next - end, ENDLESS, 0) == MAP_FAILED && errno != EFAULT;
 
-	return mremap(tail, TAIL_BYTES + next - end, ENDLESS, 0) == MAP_FAILED && errno != EFAULT;
+	errno = saved;
+	return was;
 }
 
 static bool extend(const struct segment *s, uint64_t end, uint64_t next)
