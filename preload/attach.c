@@ -27,6 +27,7 @@
 
 #include "preload/clock.h"
 #include "shm/module.h"
+#include "shm/place.h"
 #include "shm/poisson.h"
 #include "shm/space.h"
 #include "shm/stack.h"
@@ -357,16 +358,38 @@ static int create_in(struct segment *s, const char *dir, struct segment_identity
 	return rc;
 }
 
-static int create(struct segment *s, struct segment_identity *id)
+/* What is before the last slash of a path, or nothing. */
+static void path_directory(const char *path, char *out, size_t cap)
 {
-	const char *dir = attach_variable("HEAPTOP_DIR");
-	int rc;
+	const char *slash = strrchr(path, '/');
+	size_t bytes = slash ? (size_t)(slash - path) : 0;
 
-	if (dir)
-		return create_in(s, dir, id);
-	rc = create_in(s, "/dev/shm", id);
-	dir = attach_variable("XDG_RUNTIME_DIR");
-	return rc != 0 && dir ? create_in(s, dir, id) : rc;
+	memcpy(out, path, bytes < cap ? bytes : 0);
+	out[bytes < cap ? bytes : 0] = '\0';
+}
+
+struct making {
+	struct segment *segment;
+	struct segment_identity *identity;
+};
+
+static int make_in(void *ctx, const char *dir)
+{
+	struct making *m = ctx;
+
+	return create_in(m->segment, dir, m->identity);
+}
+
+/* Where the launch's segments are, if there is one: that place had room for those. */
+static int create(struct segment *s, struct segment_identity *id, const char *prepared)
+{
+	struct making m = { s, id };
+	char dir[NAME_MAX_BYTES];
+
+	path_directory(prepared ? prepared : "", dir, sizeof(dir));
+	if (dir[0] && create_in(s, dir, id) == 0)
+		return 0;
+	return place_try(attach_variable, make_in, &m);
 }
 
 static void describe(struct ht_header *h)
@@ -417,23 +440,13 @@ int attach_segment(struct segment *s)
 	if (prepared)
 		rc = claim(s, prepared, &id);
 	if (rc != 0 && rc != -ECANCELED) {
-		rc = create(s, &id);
+		rc = create(s, &id, prepared);
 		if (rc == 0)
 			family_check(s->header, prepared);
 	}
 	if (rc == 0)
 		describe(s->header);
 	return rc;
-}
-
-/* Where our parent's segment is, or nothing. */
-static void own_directory(char *out, size_t cap)
-{
-	const char *slash = strrchr(own_path, '/');
-	size_t bytes = slash ? (size_t)(slash - own_path) : 0;
-
-	memcpy(out, own_path, bytes < cap ? bytes : 0);
-	out[bytes < cap ? bytes : 0] = '\0';
 }
 
 static bool follows_forks(const struct ht_header *parent)
@@ -453,7 +466,7 @@ int attach_child(struct segment *s, const struct segment *parent)
 
 	if (!follows_forks(parent->header))
 		return -ECANCELED;
-	own_directory(directory, sizeof(directory));
+	path_directory(own_path, directory, sizeof(directory));
 	own_path[0] = '\0';
 	identity(&id);
 	id.forked = 1;

@@ -15,8 +15,8 @@
  *                    for makes its own, of the same family
  *   HEAPTOP_FOLLOW   "0": other processes than the one it was made for are not recorded; "exec":
  *                    not before they call exec
- *   HEAPTOP_DIR      where to make segments (default /dev/shm, then $XDG_RUNTIME_DIR)
- *   HEAPTOP_DEPTH    frames kept per stack, 1 to 1024 (default 128)
+ *   HEAPTOP_DIR      where to make segments (shm/place.h); those of a launch are made beside the
+ * one that was prepared for it HEAPTOP_DEPTH    frames kept per stack, 1 to 1024 (default 128)
  *   HEAPTOP_SAMPLE   bytes between samples (512K, 1M), for a segment of our own; without: exact
  *   HEAPTOP_SEED     of the samples, a number, for tests
  *   HEAPTOP_UNWINDER own (default), libunwind, or check: both, and count where they differ

@@ -303,9 +303,9 @@ static void counter_0_make(struct segment *s)
 /* Element 0 of these regions is in use from the start; without it the segment is useless. */
 static int first_elements(struct segment *s)
 {
-	static const enum ht_region_id regions[] = { HT_REGION_THREADS, HT_REGION_MODULES,
-		HT_REGION_STRINGS, HT_REGION_NODES, HT_REGION_SITES, HT_REGION_COUNTERS,
-		HT_REGION_OWNERS, HT_REGION_HISTS };
+	static const enum ht_region_id regions[SEGMENT_STARTS] = { HT_REGION_THREADS,
+		HT_REGION_MODULES, HT_REGION_STRINGS, HT_REGION_NODES, HT_REGION_SITES,
+		HT_REGION_COUNTERS, HT_REGION_OWNERS, HT_REGION_HISTS };
 
 	for (unsigned i = 0; i < sizeof(regions) / sizeof(regions[0]); i++)
 		if (segment_commit(s, s->header->region[regions[i]].offset, 1) != 0)

@@ -55,6 +55,11 @@ struct segment {
  */
 enum segment_size { SEGMENT_FULL, SEGMENT_SMALL };
 
+/* What a SEGMENT_FULL takes when it is made: the header, and the first unit of each of the regions
+ * that are in use from the start. */
+#define SEGMENT_STARTS	    8u
+#define SEGMENT_START_BYTES (HT_HEADER_BYTES + SEGMENT_STARTS * HT_COMMIT_BYTES)
+
 struct segment_identity {
 	uint32_t pid, ppid, uid, exec_gen, depth;
 	uint64_t start_ticks, created_realtime_ns, created_ns, family, pid_namespace;

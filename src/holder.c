@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -70,6 +71,7 @@ void holder_open(
 	struct holder *h, const struct read_segment *s, const struct read_identity *id, bool alone)
 {
 	*h = (struct holder){ .alone = alone,
+		.segment = read_path(s),
 		.renamed = !has_segment_name(s),
 		.forked_by = id->forked ? id->ppid : 0 };
 }
@@ -140,12 +142,38 @@ static const char *forked_notice(struct holder *h)
 	return h->text;
 }
 
+/* Whether the segment lies where there is no more room, and a notice of that. Once seen it stays:
+ * what was not recorded stays so. */
+static bool is_full(struct holder *h)
+{
+	const char *slash = strrchr(h->segment, '/');
+	int length = slash ? (int)(slash - h->segment) : 0;
+	char all[UNITS_MAX], left[UNITS_MAX];
+	struct statvfs fs;
+
+	if (h->full)
+		return true;
+	if (statvfs(h->segment, &fs) != 0 || fs.f_bavail * fs.f_frsize >= HT_COMMIT_BYTES)
+		return false;
+	h->full = true;
+	snprintf(h->text, sizeof(h->text),
+		"%.*s is full (%s, %s free): not all is recorded; make it larger, or set "
+		"HEAPTOP_DIR",
+		length < 80 ? length : 80, h->segment,
+		units_bytes(all, (uint64_t)fs.f_blocks * fs.f_frsize),
+		units_bytes(left, (uint64_t)fs.f_bavail * fs.f_frsize));
+	return true;
+}
+
 /* An image that called exit says so in its segment. A killed one may have been in the middle of one
  * event in each thread, and no more: what is told of a block is told by one word. */
-const char *holder_notice(struct holder *h, enum snap_state state, uint32_t recorded)
+const char *holder_notice(struct holder *h, enum snap_state state, const struct read_totals *t)
 {
 	bool runs = state == SNAP_STARTING || state == SNAP_RUNNING;
+	uint32_t recorded = t->state;
 
+	if (t->commit_failed > 0 && t->untracked_blocks > 0 && is_full(h))
+		return h->text;
 	if (h->without >= LEFT_AFTER)
 		return runs ? "recording ended: the program called exec, and runs on without the "
 			      "library"

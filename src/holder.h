@@ -22,7 +22,9 @@ struct holder {
 	int32_t forked_by; /* the pid, as the program sees it; 0: it was started */
 	bool renamed; /* the file has no segment's name: somebody made a copy of one */
 	bool fork_alone; /* children that it forks are not recorded any more */
-	char text[128]; /* of a notice */
+	const char *segment; /* its path */
+	bool full; /* its file system was, when it could not grow */
+	char text[256]; /* of a notice */
 };
 
 /* Its pid as we see it, or the one it had; 0: it cannot be seen from here. */
@@ -34,16 +36,16 @@ pid_t holder_pid(const struct read_segment *s, const struct read_identity *id);
 bool holder_is_copy(const struct read_segment *s, const struct read_identity *id, pid_t pid);
 /* What is to be said of one, of a moment so long after the program's start. */
 const char *holder_copy_notice(struct holder *h, int pid, uint64_t uptime_ns);
-/* `alone`: its children are not to be recorded. */
+/* `s` must outlive this. `alone`: its children are not to be recorded. */
 void holder_open(
 	struct holder *h, const struct read_segment *s, const struct read_identity *id, bool alone);
 /* Looks at a running process as often as it may cost, once its segment's `state` is that it
  * records. */
 void holder_look(struct holder *h, struct read_segment *s, uint32_t state, pid_t pid);
 /*
- * What is to be said of the recording: that the process goes on without it, or what its end leaves
- * open. NULL: nothing. `recorded`: the segment's state.
+ * What is to be said of the recording: that there was no room for it, that the process goes on
+ * without it, or what its end leaves open. NULL: nothing. `t`: the segment's.
  */
-const char *holder_notice(struct holder *h, enum snap_state state, uint32_t recorded);
+const char *holder_notice(struct holder *h, enum snap_state state, const struct read_totals *t);
 
 #endif

@@ -470,7 +470,7 @@ static void fill_head(
 	if (s->state == SNAP_COPY)
 		h->notice = holder_copy_notice(&s->holder, (int)h->pid, h->uptime_ns);
 	else if (!h->notice && !s->replaced)
-		h->notice = holder_notice(&s->holder, s->state, t->state);
+		h->notice = holder_notice(&s->holder, s->state, t);
 	h->leaks = s->leaks;
 	h->children = s->children;
 	h->nchildren = s->nchildren;

@@ -98,6 +98,7 @@ struct read_totals {
 	uint64_t temporary, failed, unknown_frees;
 	uint64_t untracked_blocks, untracked_bytes, missed_frees;
 	bool cramped; /* no address space was left, and so not all is recorded */
+	uint64_t commit_failed; /* times that the segment could not grow */
 	uint64_t unwinds_checked, unwinds_wrong, unwinds_shorter, unwinds_longer;
 	uint64_t events; /* written to all rings */
 	uint64_t size_allocs[HT_SIZE_BUCKETS], size_frees[HT_SIZE_BUCKETS];

@@ -66,6 +66,7 @@ static void totals_add_header(struct read_totals *out, const struct ht_header *h
 	out->clock_ns = h->clock_ns;
 	out->untracked_blocks = h->untracked_blocks;
 	out->untracked_bytes = h->untracked_bytes;
+	out->commit_failed = h->commit_failed;
 	out->missed_frees = h->missed_frees;
 	out->cramped = is_cramped(h);
 	out->unwinds_checked = h->unwinds_checked;

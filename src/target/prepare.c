@@ -11,32 +11,78 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "shm/place.h"
 #include "shm/segment.h"
 #include "src/proc/proc.h"
 #include "src/util/clock.h"
+#include "src/util/remedy.h"
+#include "src/util/strbuf.h"
+#include "src/util/units.h"
 
 struct prepared {
 	struct segment segment;
 	char path[256];
-	uint64_t family;
+	uint64_t family, name;
+	unsigned depth;
 	int fd;
+	struct strbuf why; /* there is none: what each directory answered */
 };
 
-static const char *directory(void)
+const char *prepare_variable(const char *name)
 {
-	const char *dir = getenv("HEAPTOP_DIR");
+	const char *value = getenv(name);
 
-	return dir && *dir ? dir : "/dev/shm";
+	return value && *value ? value : NULL;
 }
 
-static int fail(char *message, const char *what, int error)
+/* What is left of a file system is more than the words for its error say. */
+static void space_say(struct strbuf *out, const char *directory)
 {
-	snprintf(message, TARGET_MESSAGE_MAX, "no shared memory for the recording: %.100s: %s%s",
-		what, strerror(error),
-		error == ENOSPC ? " (free some, or name another place in HEAPTOP_DIR)" : "");
-	return -error;
+	char need[UNITS_MAX], room[UNITS_MAX];
+	struct statvfs fs;
+
+	if (statvfs(directory, &fs) != 0)
+		return;
+	if (fs.f_files != 0 && fs.f_favail == 0)
+		strbuf_puts(out, ", no inode is free");
+	else
+		strbuf_printf(out, ", %s needed to begin with, %s free",
+			units_bytes(need, SEGMENT_START_BYTES),
+			units_bytes(room, (uint64_t)fs.f_bavail * fs.f_frsize));
+}
+
+/* One directory that would not do. */
+static void place_say(struct prepared *p, const char *directory, int error)
+{
+	struct strbuf *out = &p->why;
+
+	strbuf_printf(out, "%s%.100s: %s", out->len > 0 ? "; " : "", directory, strerror(-error));
+	if (error == -ENOSPC)
+		space_say(out, directory);
+}
+
+/* Errors that another directory would not have. */
+static bool is_of_place(int error)
+{
+	static const int others[] = { ENOMEM, EMFILE, ENFILE, EFBIG, EINTR };
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (error == -others[i])
+			return false;
+	return true;
+}
+
+static void fail(const struct prepared *p, int error, char *message)
+{
+	const char *more =
+		is_of_place(error) ? "name a directory with room in HEAPTOP_DIR" : remedy(error);
+
+	snprintf(message, TARGET_MESSAGE_MAX, "no shared memory for the recording: %s%s%s%s",
+		p && p->why.len > 0 ? strbuf_text(&p->why) : strerror(-error), more ? " (" : "",
+		more ? more : "", more ? ")" : "");
 }
 
 static void identity(struct segment_identity *id, unsigned depth, uint64_t family)
@@ -61,7 +107,7 @@ static void presence_tell(int fd)
 	(void)fcntl(fd, F_OFD_SETLK, &first);
 }
 
-static int create(struct prepared *p, unsigned depth)
+static int create(struct prepared *p)
 {
 	struct segment_identity id;
 	int rc;
@@ -69,7 +115,7 @@ static int create(struct prepared *p, unsigned depth)
 	p->fd = open(p->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (p->fd < 0)
 		return -errno;
-	identity(&id, depth, p->family);
+	identity(&id, p->depth, p->family);
 	rc = segment_create(&p->segment, p->fd, SEGMENT_FULL, &id);
 	if (rc != 0 && ftruncate(p->fd, 0) == 0)
 		rc = segment_create(&p->segment, p->fd, SEGMENT_SMALL, &id);
@@ -82,26 +128,38 @@ static int create(struct prepared *p, unsigned depth)
 	return rc;
 }
 
+static int create_in(void *ctx, const char *directory)
+{
+	struct prepared *p = ctx;
+	int len = snprintf(p->path, sizeof(p->path), "%s/heaptop-%016llx", directory,
+		(unsigned long long)p->name);
+	int rc = (size_t)len < sizeof(p->path) ? create(p) : -ENAMETOOLONG;
+
+	if (rc != 0)
+		place_say(p, directory, rc);
+	return rc;
+}
+
 struct prepared *prepare_segment(unsigned depth, char *message)
 {
 	struct prepared *p = calloc(1, sizeof(*p));
-	uint64_t name[2];
-	int rc = -ENOMEM, len;
+	uint64_t random[2];
+	int rc = -ENOMEM;
 
-	if (!p)
-		goto fail;
-	if (getrandom(name, sizeof(name), 0) != sizeof(name)) {
+	if (p && getrandom(random, sizeof(random), 0) == sizeof(random)) {
+		p->name = random[0];
+		p->family = random[1] | 1; /* never 0 */
+		p->depth = depth;
+		rc = place_try(prepare_variable, create_in, p);
+	} else if (p) {
 		rc = -errno;
-		goto fail;
 	}
-	p->family = name[1] | 1; /* never 0 */
-	len = snprintf(p->path, sizeof(p->path), "%s/heaptop-%016llx", directory(),
-		(unsigned long long)name[0]);
-	rc = (size_t)len < sizeof(p->path) ? create(p, depth) : -ENAMETOOLONG;
+	if (rc != 0)
+		fail(p, rc, message);
+	if (p)
+		strbuf_free(&p->why);
 	if (rc == 0)
 		return p;
-fail:
-	fail(message, directory(), -rc);
 	free(p);
 	return NULL;
 }

@@ -16,14 +16,16 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "shm/place.h"
 #include "src/proc/proc.h"
 #include "src/read/read.h"
+#include "src/target/prepare.h"
 #include "src/util/array.h"
 #include "src/util/clock.h"
 #include "src/util/text.h"
 
-#define NAME_PREFIX	"heaptop-"
-#define DIRECTORIES_MAX 2
+#define NAME_PREFIX "heaptop-"
 
 /* A segment that is prepared but has no pid yet belongs to a viewer that is about to fork. If none
  * has in so long, that viewer is dead. */
@@ -36,22 +38,6 @@ struct found {
 	uint8_t boot_id[PROC_BOOT_ID_BYTES];
 	bool boot_known;
 };
-
-/* Where segments may be: $HEAPTOP_DIR alone, or the two places that the library would choose. */
-static unsigned directories(const char *out[DIRECTORIES_MAX])
-{
-	const char *given = getenv("HEAPTOP_DIR"), *runtime = getenv("XDG_RUNTIME_DIR");
-	unsigned n = 0;
-
-	if (given && *given) {
-		out[n++] = given;
-		return n;
-	}
-	out[n++] = "/dev/shm";
-	if (runtime && *runtime)
-		out[n++] = runtime;
-	return n;
-}
 
 void target_command(char *out, size_t cap, const struct read_identity *id)
 {
@@ -67,7 +53,8 @@ void target_command(char *out, size_t cap, const struct read_identity *id)
 	text_clean(out, cap, line, n);
 }
 
-/* The process of a segment: 0, -ESRCH when it is gone, -EXDEV when that cannot be told. */
+/* The process of a segment: 0, -ESRCH when it is gone, -EXDEV when it may be out of our sight, or
+ * another -errno: /proc cannot be read. */
 static int process_find(
 	const struct found *f, const struct read_identity *id, struct target_segment *s)
 {
@@ -97,6 +84,11 @@ static enum target_state state_of(
 	rc = process_find(f, id, s);
 	if (rc == -EXDEV)
 		return TARGET_ELSEWHERE;
+	if (rc != 0 && rc != -ESRCH) {
+		snprintf(s->why, sizeof(s->why), "its process cannot be looked up: %s",
+			strerror(-rc));
+		return TARGET_UNREADABLE;
+	}
 	return rc == 0 || is_being_prepared(id) ? TARGET_RUNNING : TARGET_DEAD;
 }
 
@@ -273,8 +265,8 @@ static void images_settle(struct found *f)
 /* 0 or -errno; the caller frees f->items either way. */
 static int found_gather(struct found *f)
 {
-	const char *dirs[DIRECTORIES_MAX];
-	unsigned count = directories(dirs), failed = 0;
+	const char *dirs[PLACE_MAX];
+	unsigned count = place_list(prepare_variable, dirs), failed = 0;
 	int err, last = 0;
 
 	*f = (struct found){ 0 };

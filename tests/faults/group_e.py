@@ -36,16 +36,20 @@ def place_holds(place, blocks):
         check_account(rep, said(plain))
     else:
         check(NO_ROOM in line and "/dev/shm" in line, "refused with: " + line)
-    return rep
+    return rep, line
 
 
 @row("E1", "/dev/shm is full, or has 64 KB, 1 MB, 64 MB: SIGBUS in the program")
 def shm_small():
-    for place in ("full", "without inodes", "of 64 KB"):
-        check_equal(place_holds(place, 1000), None, "report with /dev/shm " + place)
-    rep = place_holds("of 1 MB", 20000)
+    for place, room in (("full", ", 0 free"), ("without inodes", ", no inode is free"), ("of 64 KB", ", 64.0k free")):
+        rep, line = place_holds(place, 1000)
+        check_equal(rep, None, "report with /dev/shm " + place)
+        check("No space left on device" in line and room in line and "HEAPTOP_DIR" in line, "says only: " + line)
+    rep, _ = place_holds("of 1 MB", 20000)
     check(rep and rep["totals"]["untracked_blocks"] > 0, "1 MB is enough for 5 MB of heap")
-    rep = place_holds("of 64 MB", 20000)
+    for part in ("/dev/shm is full", "1.0M", "HEAPTOP_DIR"):
+        check(part in (rep["notice"] or ""), "the report says of it: %r" % rep["notice"])
+    rep, _ = place_holds("of 64 MB", 20000)
     check_equal(rep["totals"]["untracked_blocks"], 0, "untracked blocks in 64 MB")
     place_holds("of 64 MB", times(200000, 2000000))
 
@@ -61,20 +65,49 @@ def asks_seldom():
 @row("E2", "no /dev/shm, or it cannot be written: no segment, and nobody says why")
 def shm_absent():
     for place in ("read-only", "absent"):
-        check_equal(place_holds(place, 1000), None, "report with /dev/shm " + place)
-    # The library alone finds another place by itself; heaptop is told one.
+        rep, line = place_holds(place, 1000)
+        check_equal(rep, None, "report with /dev/shm " + place)
+        check("HEAPTOP_DIR" in line, "no way out of it: " + line)
+    # Library and heaptop find the same other place by themselves.
     clear_segments()
     script, other = SHM["read-only"], os.path.join(scratch, "other")
     os.mkdir(other)
-    for n, none in enumerate(("unset HEAPTOP_DIR", "export HEAPTOP_DIR=")):
-        run(mounted(script, ["env", "LD_PRELOAD=" + LIBRARY, *worker("-k", 9, 1000)],
-                    "%s; export XDG_RUNTIME_DIR=%s" % (none, other)))
-        check_equal(len(os.listdir(other)), n + 1, "segments in XDG_RUNTIME_DIR after " + none)
     plain = run(worker(1000))
+    for none in ("unset HEAPTOP_DIR", "export HEAPTOP_DIR="):
+        variables = "%s; export XDG_RUNTIME_DIR=%s" % (none, other)
+        run(mounted(script, ["env", "LD_PRELOAD=" + LIBRARY, *worker("-k", 9, 1000)], variables))
+        check_equal(len(os.listdir(other)), 1, "segments in XDG_RUNTIME_DIR after " + none)
+        os.unlink(os.path.join(other, os.listdir(other)[0]))
+        rep, line = launched_same(worker(1000), plain, lambda c, v=variables: mounted(script, c, v))
+        check(rep, "heaptop does not use XDG_RUNTIME_DIR: " + line)
+        check_account(rep, said(plain), lost=False)
+        check_equal(os.listdir(other), [], "segments left in XDG_RUNTIME_DIR")
     rep, line = launched_same(worker(1000), plain, lambda c: mounted(
         script, c, "export HEAPTOP_DIR=" + other))
     check(rep, "HEAPTOP_DIR does not help: " + line)
     check_account(rep, said(plain), lost=False)
+
+
+@row("E2a", "/dev/shm may not be used, or not by this user: whoever is launched goes elsewhere than its viewer")
+def family_together():
+    """All of a launch lies beside its first segment, also what comes by exec where /dev/shm has room by then."""
+    other = os.path.join(scratch, "together")
+    os.mkdir(other)
+    script = "mount -t tmpfs -o size=4k none /dev/shm; echo >/dev/shm/filler"
+    later = 'mount -o remount,size=64m /dev/shm; "$@"; exec "$@"'
+    rep, line = launched_same(["sh", "-c", later, "sh", *worker(1000)], run(["sh", "-c", '"$@"; exec "$@"', "sh",
+                                                                          *worker(1000)]),
+                              lambda c: mounted(script, c, "unset HEAPTOP_DIR; export XDG_RUNTIME_DIR=" + other))
+    check(rep, "heaptop refused: " + line)
+    images = [rep, *rep["children"]]
+    check_equal(sum(os.path.realpath(worker()[0]) == i["process"]["exe"] for i in images), 2, "recorded workers")
+    with as_nobody() as (prefix, folder):
+        os.chmod(folder, 0)
+        done = run([*prefix, HEAPTOP, "--report", "--", "true"], env=environment(HEAPTOP_DIR=folder))
+        line = done.stderr.decode()
+        check_equal(done.returncode, REFUSED, "status in a folder without rights (%s)" % line)
+        check(folder in line and "Permission denied" in line and "HEAPTOP_DIR" in line, "says only: " + line)
+        os.chmod(folder, 0o700)
 
 
 # ---- limits ------------------------------------------------------------------------------------

@@ -17,7 +17,8 @@ TEST(ends_are_told_in_a_line)
 	for (size_t e = 0; e < sizeof(ends) / sizeof(ends[0]); e++)
 		for (size_t i = 0; i < 6; i++)
 			for (size_t r = 0; r < 3; r++) {
-				const char *said = holder_notice(&ends[e], states[i], recorded[r]);
+				const struct read_totals t = { .state = recorded[r] };
+				const char *said = holder_notice(&ends[e], states[i], &t);
 
 				CHECK(!said || strlen(said) <= 96);
 			}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Where segments are made: one rule for the library, for the viewer that prepares one, and for
+ * whoever looks for them. No malloc, no locks.
+ */
+#ifndef SHM_PLACE_H
+#define SHM_PLACE_H
+
+#define PLACE_MAX 2
+
+/* The value of an environment variable, or NULL when there is none or it is empty. */
+typedef const char *place_variable(const char *name);
+
+/* The directories, in the order in which they are tried: HEAPTOP_DIR alone, or without it /dev/shm,
+ * then XDG_RUNTIME_DIR. Returns how many. */
+unsigned place_list(place_variable *variable, const char *place[PLACE_MAX]);
+/* Calls `make` for each until it returns 0. What the last call returned. */
+int place_try(place_variable *variable, int (*make)(void *ctx, const char *directory), void *ctx);
+
+#endif
