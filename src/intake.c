@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "src/naming.h"
+#include "src/util/shortage.h"
 #include "src/util/text.h"
 
 struct module {
@@ -151,11 +152,12 @@ static int module_make(struct intake *s, uint32_t module)
 /* The module of an index; never changes once made. NULL: not yet, or memory is out. */
 static const struct module *module_get(struct intake *s, uint32_t module)
 {
-	if (modules_room(s, module) != 0)
-		return NULL;
-	if (!s->modules[module].snap && module_make(s, module) != 0)
-		return NULL;
-	return &s->modules[module];
+	int rc = modules_room(s, module);
+
+	if (rc == 0 && !s->modules[module].snap)
+		rc = module_make(s, module);
+	shortage_note(rc);
+	return rc == 0 ? &s->modules[module] : NULL;
 }
 
 /*
@@ -192,14 +194,21 @@ static bool site_register(struct intake *s, uint32_t id, const struct read_site 
 	static struct read_frame raw[HT_DEPTH_MAX];
 	static struct frame frames[HT_DEPTH_MAX];
 	uint32_t function = 0, count;
+	int rc;
 	ssize_t got =
 		id == 0 ? 0 : read_stack(s->segment, site->node, raw, HT_DEPTH_MAX, &function);
 
-	if (got < 0)
+	if (got < 0) {
+		shortage_note((int)got);
 		return false;
+	}
 	count = frames_make(s, raw, (size_t)got, frames);
-	if (count == 0 || model_site_add(s->model, id, id ? ht_function_name(function) : "several",
-				  frames, count, site->flags & HT_SITE_TRUNCATED) != 0)
+	if (count == 0)
+		return false;
+	rc = model_site_add(s->model, id, id ? ht_function_name(function) : "several", frames,
+		count, site->flags & HT_SITE_TRUNCATED);
+	shortage_note(rc);
+	if (rc != 0)
 		return false;
 	for (uint32_t i = 0; i < (uint32_t)got; i++) {
 		struct naming_frame f = { id, i, raw[i].module, frames[i].module, frames[i].pc,
@@ -229,6 +238,7 @@ void intake_register(struct intake *s, const struct read_site *sites, uint32_t c
 	size_t found = 0;
 
 	s->round++;
+	shortage_note(!fresh && count > 0 ? ENOMEM : 0);
 	for (uint32_t i = 0; fresh && i < count; i++)
 		if (sites[i].allocs > 0 && !model_site_known(s->model, i))
 			fresh[found++] = (struct fresh){ i, &sites[i] };

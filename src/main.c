@@ -29,6 +29,7 @@
 #include "src/threads.h"
 #include "src/util/clock.h"
 #include "src/util/ownstack.h"
+#include "src/util/remedy.h"
 #include "src/util/text.h"
 #include "src/util/units.h"
 #include "src/verdict.h"
@@ -45,6 +46,14 @@ static int fail(int status, const char *what, const char *why)
 {
 	fprintf(stderr, "heaptop: %s: %s\n", what, why);
 	return status;
+}
+
+static int fail_by(const char *what, int error)
+{
+	char line[256];
+
+	fprintf(stderr, "heaptop: %s\n", remedy_line(line, sizeof(line), what, error));
+	return RUN_EXIT_FAILED;
 }
 
 /* ---- waiting without a screen ---- */
@@ -191,7 +200,7 @@ static int show_report(struct run *r, const struct options *o, int fd)
 				? NULL
 				: verdict_text(s, o, r->ended, verdict));
 	else
-		rc = fail(RUN_EXIT_FAILED, "segment", strerror(errno));
+		rc = fail_by("cannot read the segment any more", errno);
 	return final_status(r, fd, s, o, rc);
 }
 
@@ -220,7 +229,7 @@ static int show_batch(struct run *r, const struct options *o, int fd)
 		session_names_finish(watch_session(r->watch), o->delay_ns);
 		s = run_tick(r);
 		if (!s)
-			rc = fail(RUN_EXIT_FAILED, "segment", strerror(errno));
+			rc = fail_by("cannot read the segment any more", errno);
 		else
 			rc = frame_put(r, fd, s, o);
 		if (last || !wait_until(r, clock_monotonic_ns() + o->delay_ns))
@@ -256,11 +265,12 @@ static int shown_put(int fd, const struct tui_shown *shown, const struct snap_le
 
 static struct snapshot *screen_tick(void *ctx, const char **error)
 {
+	static char why[256];
 	struct snapshot *s = run_tick(ctx);
 
-	shownleaks_tick(ctx, s);
 	if (!s)
-		*error = "the segment cannot be read any more";
+		*error = remedy_line(why, sizeof(why), "cannot read the segment any more", errno);
+	shownleaks_tick(ctx, s);
 	return s;
 }
 
@@ -533,18 +543,6 @@ static int run_as_text(const struct options *o)
 	return o->report ? show_report(&r, o, fd) : show_batch(&r, o, fd);
 }
 
-static int mark_moment(const struct options *o)
-{
-	char line[MARK_LINE_MAX];
-
-	if (mark_process(o->pid, o->mark_name, line) != 0) {
-		fprintf(stderr, "heaptop: %s\n", line);
-		return RUN_EXIT_FAILED;
-	}
-	puts(line);
-	return 0;
-}
-
 struct arguments {
 	int argc;
 	char **argv;
@@ -564,10 +562,10 @@ static int all(void *ctx)
 	if (status >= 0)
 		return status;
 	if (o.mode == OPTIONS_MARK)
-		return mark_moment(&o);
+		return mark_say(o.pid, o.mark_name) == 0 ? 0 : RUN_EXIT_FAILED;
 	if (o.mode == OPTIONS_LIST || o.mode == OPTIONS_CLEAN) {
 		status = o.mode == OPTIONS_LIST ? list_segments() : list_clean();
-		return status < 0 ? fail(RUN_EXIT_FAILED, "segments", strerror(-status)) : 0;
+		return status < 0 ? fail_by("cannot read the directory of segments", -status) : 0;
 	}
 	config_take(&config, &o);
 	return o.batch || o.report ? run_as_text(&o) : run_on_screen(&o, &config);

@@ -48,3 +48,15 @@ int mark_process(pid_t pid, const char *name, char *line)
 	read_close(segment);
 	return rc;
 }
+
+int mark_say(pid_t pid, const char *name)
+{
+	char line[MARK_LINE_MAX];
+	int rc = mark_process(pid, name, line);
+
+	if (rc != 0)
+		fprintf(stderr, "heaptop: %s\n", line);
+	else
+		puts(line);
+	return rc;
+}

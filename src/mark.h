@@ -13,5 +13,7 @@
  * process 4211, at 12m41s", or -errno and why not, in `line` (MARK_LINE_MAX).
  */
 int mark_process(pid_t pid, const char *name, char *line);
+/* The same; says it on stdout, or on stderr why not. */
+int mark_say(pid_t pid, const char *name);
 
 #endif

@@ -77,7 +77,7 @@ static bool is_gone(const char *name)
 	uint8_t id[PROC_BOOT_ID_BYTES];
 	uint64_t namespace, ticks, now;
 	char boot[9], ours[9];
-	int pid;
+	int pid, rc;
 
 	if (sscanf(name, PREFIX "%" SCNu64 "-%8[0-9a-f]-%d-%" SCNu64 "-", &namespace, boot, &pid,
 		    &ticks) != 4 ||
@@ -86,7 +86,8 @@ static bool is_gone(const char *name)
 	boot_text(id, ours);
 	if (strcmp(boot, ours) != 0)
 		return true;
-	return proc_start_ticks(pid, &now) == -ESRCH || now != ticks;
+	rc = proc_start_ticks(pid, &now);
+	return rc == -ESRCH || (rc == 0 && now != ticks);
 }
 
 void markfile_clean(void)

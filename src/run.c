@@ -19,7 +19,9 @@
 #include "src/mapping.h"
 #include "src/marks.h"
 #include "src/scans.h"
+#include "src/target/means.h"
 #include "src/util/clock.h"
+#include "src/util/remedy.h"
 #include "src/util/units.h"
 
 /* A report waits so long for names at most. */
@@ -41,15 +43,21 @@ static int failed(const char *message, int status)
 	return status;
 }
 
+/* Of the system; `error`: -errno. */
+static int failed_by(const char *what, int error)
+{
+	char line[TARGET_MESSAGE_MAX];
+
+	return failed(remedy_line(line, sizeof(line), what, error), RUN_EXIT_FAILED);
+}
+
 /* As the options say. Before a launched program runs, so that its first block is recorded so. */
 static int sample_start(struct run *r)
 {
 	const struct steer_wish *wish = &r->options->sample;
+	int rc = wish->given ? watch_sample(r->watch, wish) : 0;
 
-	if (!wish->given || watch_sample(r->watch, wish) == 0)
-		return 0;
-	return failed("the program cannot be switched to sampling: its segment cannot be written",
-		RUN_EXIT_FAILED);
+	return rc == 0 ? 0 : failed_by("cannot switch the program to sampling", rc);
 }
 
 static int watch_start(struct run *r, const char *path, uint64_t family, pid_t pid)
@@ -70,7 +78,7 @@ static int watch_start(struct run *r, const char *path, uint64_t family, pid_t p
 	if (r->watch)
 		return sample_start(r);
 	session_close(s);
-	return failed("out of memory", RUN_EXIT_FAILED);
+	return failed_by("cannot make room for the program's processes", -ENOMEM);
 }
 
 static int open_attach(struct run *r)
@@ -94,11 +102,28 @@ static int leak_ask(struct run *r, bool screen)
 	else if (screen && !o->no_exit_scan && !o->readonly && !o->sample.given)
 		who = HT_LEAK_ASK_ONE;
 	r->exit_asked = who == HT_LEAK_ASK_ONE;
-	if (!who || read_leak_ask(session_segment(watch_session(r->watch)), who) == 0)
-		return 0;
-	return failed("the program cannot be asked to wait for a leak scan: its segment cannot be "
-		      "written",
-		RUN_EXIT_FAILED);
+	return who ? read_leak_ask(session_segment(watch_session(r->watch)), who) : 0;
+}
+
+/* All that may fail before the child may begin. */
+static int child_prepare(struct run *r, bool screen)
+{
+	int rc = prepare_bind(r->prepared, r->child.pid);
+
+	if (rc != 0)
+		return failed_by("cannot read when the program was started, in /proc", rc);
+	rc = watch_start(r, prepare_path(r->prepared), prepare_family(r->prepared), r->child.pid);
+	if (rc != 0)
+		return rc;
+	rc = leak_ask(r, screen);
+	if (rc != 0)
+		return failed_by("cannot ask the program to wait for a leak scan", rc);
+	if (r->child.pty >= 0)
+		r->output = output_new(r->child.pty);
+	r->output_open = r->output != NULL;
+	return r->child.pty < 0 || r->output
+		       ? 0
+		       : failed_by("cannot make room for the program's output", -ENOMEM);
 }
 
 /* Forks, ties the segment to the child's pid, and lets it exec. */
@@ -118,21 +143,19 @@ static int launch(struct run *r, const char *library, bool screen, int rows, int
 
 	if (rc != 0)
 		return failed(message, RUN_EXIT_FAILED);
-	prepare_bind(r->prepared, r->child.pid);
-	rc = watch_start(r, prepare_path(r->prepared), prepare_family(r->prepared), r->child.pid);
-	if (rc == 0)
-		rc = leak_ask(r, screen);
+	rc = child_prepare(r, screen);
 	if (rc != 0) {
-		kill(r->child.pid, SIGKILL);
+		target_cancel(&r->child);
+		r->output_open = false;
 		return rc;
 	}
 	rc = target_go(&r->child, message);
-	if (rc != 0)
+	if (rc != 0) {
+		r->output_open = false;
 		return failed(message, rc);
+	}
+	/* Without one its end is looked for at every tick. */
 	r->child_fd = (int)syscall(SYS_pidfd_open, r->child.pid, 0);
-	if (r->child.pty >= 0)
-		r->output = output_new(r->child.pty);
-	r->output_open = r->output != NULL;
 	return 0;
 }
 
@@ -171,7 +194,7 @@ static int suppressions_load(struct run *r)
 		return 0;
 	r->suppressions = suppress_new();
 	if (!r->suppressions)
-		return failed("out of memory", RUN_EXIT_FAILED);
+		return failed_by("cannot make room for suppressions", -ENOMEM);
 	for (unsigned i = 0; i < r->options->nsuppressions; i++)
 		if (suppress_load(r->suppressions, r->options->suppressions[i], message) != 0)
 			return failed(message, RUN_EXIT_FAILED);
@@ -180,6 +203,7 @@ static int suppressions_load(struct run *r)
 
 int run_open(struct run *r, const struct options *o, bool screen, int rows, int cols)
 {
+	char message[TARGET_MESSAGE_MAX];
 	int rc;
 
 	*r = (struct run){
@@ -189,6 +213,8 @@ int run_open(struct run *r, const struct options *o, bool screen, int rows, int 
 	r->child.pty = -1;
 	if (o->mode == OPTIONS_RUN)
 		resident_start(&r->resident, r->started_ns);
+	if (means_check(message) != 0)
+		return failed(message, RUN_EXIT_FAILED);
 	rc = suppressions_load(r);
 	if (rc != 0)
 		return rc;
@@ -261,15 +287,18 @@ static void mark_look(struct run *r)
 struct snapshot *run_tick(struct run *r)
 {
 	struct snapshot *s;
+	int error;
 
 	watch_poll(r->watch);
 	child_poll(r);
 	mark_look(r);
 	watch_steer(r->watch);
 	s = session_tick(watch_session(r->watch));
+	error = errno;
 	silence_check(r, s);
 	if (r->processes)
 		processes_tick(r->processes);
+	errno = error;
 	if (run_shown(r) == r->watch)
 		return s;
 	snapshot_unref(s);
@@ -456,43 +485,6 @@ static void end_await(struct run *r)
 	}
 }
 
-static void close_others(int fd)
-{
-	struct rlimit most = { .rlim_cur = 1024 };
-
-	if ((fd == 0 || close_range(0, (unsigned)fd - 1, 0) == 0) &&
-		close_range((unsigned)fd + 1, ~0u, 0) == 0)
-		return;
-	getrlimit(RLIMIT_NOFILE, &most); /* a kernel before Linux 5.9 */
-	for (int other = 0; (rlim_t)other < most.rlim_cur; other++)
-		if (other != fd)
-			close(other);
-}
-
-/*
- * We leave, and the program goes on with a terminal that we hold: a process of its own keeps
- * emptying that, since closing it would hang the program up, and not reading it would block it.
- */
-static void output_detach(struct run *r)
-{
-	char buf[4096];
-
-	if (!r->output_open || r->ended || r->hang_up || fork() != 0)
-		return;
-	setsid();
-	signal(SIGHUP, SIG_IGN);
-	close_others(r->child.pty);
-	for (;;) {
-		struct pollfd p = { r->child.pty, POLLIN, 0 };
-
-		if (poll(&p, 1, -1) < 0 && errno != EINTR)
-			break;
-		if (read(r->child.pty, buf, sizeof(buf)) <= 0 && errno != EAGAIN && errno != EINTR)
-			break;
-	}
-	_exit(0);
-}
-
 /* Death by these is a crash, whose segment someone will want to look at. */
 static bool is_crash(int wait_status)
 {
@@ -571,7 +563,8 @@ int run_close(struct run *r)
 						     : WEXITSTATUS(r->wait_status);
 	if (is_ours_to_clear(r))
 		kept = watch_remove(r->watch, r->ended && is_crash(r->wait_status));
-	output_detach(r);
+	if (r->output_open && !r->ended && !r->hang_up)
+		output_leave(r->child.pty, r->child.pid);
 	say_what_stays(r, kept);
 	family_leave(r);
 	output_free(r->output);

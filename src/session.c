@@ -10,9 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "src/model/model.h"
 #include "src/proc/proc.h"
@@ -25,10 +23,11 @@
 #include "src/survey.h"
 #include "src/threads.h"
 #include "src/util/clock.h"
+#include "src/util/remedy.h"
+#include "src/util/shortage.h"
 #include "src/util/text.h"
 
-#define PSS_SHARE                                                                                  \
-	50u /* smaps_rollup may take 1/50 of the time: big address spaces are slow to walk */
+#define PSS_SHARE 50u /* smaps_rollup may take 1/50 of the time: big address spaces take long */
 
 struct session {
 	unsigned refs; /* one of who opened it, and one of each snapshot */
@@ -80,15 +79,34 @@ static void identity_refresh(struct session *s)
 	command_load(&s->command, &s->identity); /* without memory, the old one stays */
 }
 
-static int parts_make(struct session *s, const struct session_options *o)
+/* 0 or -1, with a message. */
+static int parts_make(
+	struct session *s, const char *path, const struct session_options *o, char *message)
 {
 	struct sym_options sym = { .use_debuginfod = o->debuginfod };
+	const char *what = "cannot read the segment";
+	int rc;
 
+	s->segment = read_open(path, message);
+	if (!s->segment)
+		return -1;
+	rc = read_identity(s->segment, &s->identity);
+	if (rc != 0)
+		goto fail;
+	s->sym = o->beside ? sym_join(o->beside->sym) : sym_new(&sym);
+	rc = s->sym ? 0 : -errno;
+	what = "cannot start the thread that finds names";
+	if (rc != 0)
+		goto fail;
 	s->model = model_new();
-	if (s->model)
-		s->sym = o->beside ? sym_join(o->beside->sym) : sym_new(&sym);
-	s->intake = s->sym ? intake_new(s->segment, s->model, s->sym) : NULL;
-	return s->intake ? command_load(&s->command, &s->identity) : -ENOMEM;
+	s->intake = s->model ? intake_new(s->segment, s->model, s->sym) : NULL;
+	what = "cannot make room for call sites";
+	if (s->intake && command_load(&s->command, &s->identity) == 0)
+		return 0;
+	rc = -ENOMEM;
+fail:
+	remedy_line(message, READ_MESSAGE_MAX, what, rc);
+	return -1;
 }
 
 static void session_free(struct session *s)
@@ -114,15 +132,11 @@ struct session *session_open(const char *path, const struct session_options *o, 
 {
 	struct session *s = calloc(1, sizeof(*s));
 
-	if (s)
-		s->segment = read_open(path, message);
-	else
-		snprintf(message, READ_MESSAGE_MAX, "%s", strerror(ENOMEM));
-	if (!s || !s->segment)
-		goto fail;
-	if (read_identity(s->segment, &s->identity) != 0 || parts_make(s, o) != 0) {
-		snprintf(message, READ_MESSAGE_MAX, "%.120s: cannot be read", path);
-		goto fail;
+	if (!s)
+		remedy_line(message, READ_MESSAGE_MAX, "cannot make room for a segment", ENOMEM);
+	if (!s || parts_make(s, path, o, message) != 0) {
+		session_free(s);
+		return NULL;
 	}
 	read_hold(s->segment);
 	s->refs = 1;
@@ -132,9 +146,6 @@ struct session *session_open(const char *path, const struct session_options *o, 
 	if (o->may_be_copy && holder_is_copy(s->segment, &s->identity, s->pid))
 		s->state = SNAP_COPY;
 	return s;
-fail:
-	session_free(s);
-	return NULL;
 }
 
 /* One who held it holds it no more: its opener or a snapshot. */
@@ -273,21 +284,18 @@ struct marks *session_marks(struct session *s)
 
 static int sites_load(struct session *s, uint32_t used)
 {
+	uint32_t room = used + used / 2 + 256;
 	ssize_t got;
 
 	if (used > s->site_room) {
-		uint32_t room = used + used / 2 + 256;
-		void *sites = realloc(s->sites, room * sizeof(*s->sites));
-		void *plain;
-
-		if (!sites)
+		free(s->sites);
+		free(s->plain);
+		s->sites = calloc(room, sizeof(*s->sites));
+		s->plain = calloc(room, sizeof(*s->plain));
+		s->site_room = s->sites && s->plain ? room : 0;
+		s->site_count = 0;
+		if (s->site_room == 0)
 			return -ENOMEM;
-		s->sites = sites;
-		plain = realloc(s->plain, room * sizeof(*s->plain));
-		if (!plain)
-			return -ENOMEM;
-		s->plain = plain;
-		s->site_room = room;
 	}
 	got = read_sites(s->segment, 0, s->sites, used);
 	if (got < 0)
@@ -391,9 +399,6 @@ static void fill_proc(struct session *s, uint64_t now)
 
 static void fill_self(struct session *s, struct snapshot *h, uint64_t now)
 {
-	char buf[64];
-	unsigned long pages = 0;
-
 	h->segment_bytes = read_memory_bytes(s->segment);
 	h->viewer_cpu_ns = clock_process_cpu_ns();
 	if (s->ticked_ns && now > s->ticked_ns)
@@ -401,9 +406,7 @@ static void fill_self(struct session *s, struct snapshot *h, uint64_t now)
 					(double)(now - s->ticked_ns);
 	s->ticked_ns = now;
 	s->ticked_cpu_ns = h->viewer_cpu_ns;
-	if (proc_slurp("/proc/self/statm", buf, sizeof(buf)) > 0 &&
-		sscanf(buf, "%*u %lu", &pages) == 1)
-		h->viewer_rss = pages * (uint64_t)sysconf(_SC_PAGESIZE);
+	h->viewer_rss = proc_own_rss();
 }
 
 /* Looks whether the process still runs; when nobody told us how it ended, says only what is known.
@@ -412,12 +415,15 @@ static void liveness(struct session *s, uint32_t segment_state)
 {
 	struct read_identity final;
 	uint64_t ticks;
+	int rc;
 
 	if (!session_alive(s))
 		return;
 	if (segment_state != HT_STATE_PREPARED)
 		s->state = SNAP_RUNNING;
-	if (proc_start_ticks(s->pid, &ticks) == 0 && ticks == s->identity.start_ticks)
+	rc = proc_start_ticks(s->pid, &ticks);
+	/* That /proc cannot be read just now, for want of descriptors, says nothing. */
+	if (rc == 0 ? ticks == s->identity.start_ticks : rc != -ESRCH)
 		return;
 	if (s->pid == 0 && segment_state != HT_STATE_EXITED)
 		return; /* as far as can be told from here */
@@ -463,7 +469,7 @@ static void fill_head(
 	else if (s->ended_ns)
 		now = s->ended_ns;
 	h->uptime_ns = now > s->identity.created_ns ? now - s->identity.created_ns : 0;
-	h->notice = s->stopped ? s->stopped : s->notice;
+	h->notice = s->stopped ? s->stopped : s->notice ? s->notice : shortage_line();
 	if (!h->notice && t->cramped)
 		h->notice = "not all is recorded: the program's limit on address space (ulimit -v) "
 			    "left no room";
@@ -515,8 +521,7 @@ struct snapshot *session_tick(struct session *s)
 	struct snapshot *made;
 	int rc;
 
-	memset(in, 0, sizeof(*in));
-	in->now_ns = clock_monotonic_ns();
+	*in = (struct model_input){ .now_ns = clock_monotonic_ns() };
 	identity_refresh(s);
 	rc = read_totals(s->segment, &s->totals);
 	if (rc == 0)

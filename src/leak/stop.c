@@ -26,6 +26,7 @@
 
 #include "src/proc/proc.h"
 #include "src/util/clock.h"
+#include "src/util/shortage.h"
 
 /* Threads stop within microseconds; what takes longer than this sleeps where no signal reaches it,
  * or waits for a processor: that one will stop, and what it does till then is not lost on us. */
@@ -280,7 +281,7 @@ static int threads_seize(struct leak_stop *s)
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)s->pid);
 	dir = opendir(path);
 	if (!dir)
-		return -ESRCH;
+		return errno == ENOENT ? -ESRCH : -errno;
 	while ((d = readdir(dir))) {
 		pid_t tid = (pid_t)strtol(d->d_name, NULL, 10);
 
@@ -305,7 +306,7 @@ static int threads_stop(struct leak_stop *s)
 	while (clean < 2) {
 		int rc = threads_seize(s);
 
-		if (rc < 0 && s->count <= 1)
+		if (rc < 0 && (s->count <= 1 || shortage_is(rc)))
 			return rc;
 		threads_await(s);
 		clean = rc > 0 ? 0 : clean + 1;
@@ -338,6 +339,10 @@ static int refusal(pid_t pid, int rc, char *message)
 
 	if (rc == -ESRCH)
 		snprintf(message, LEAK_MESSAGE_MAX, "%d cannot be scanned: it has ended", (int)pid);
+	else if (shortage_is(rc))
+		snprintf(message, LEAK_MESSAGE_MAX,
+			"%d cannot be scanned: its threads cannot be listed: %s", (int)pid,
+			strerror(-rc));
 	else if (tracer > 0)
 		snprintf(message, LEAK_MESSAGE_MAX,
 			"%d cannot be scanned: it is traced by %d (a debugger, or strace); end "

@@ -121,7 +121,8 @@ static int stat_read(pid_t pid, struct proc_reading *r)
 	return rc;
 }
 
-/* In /proc each thread has a directory of its own, though it is not listed there. */
+/* In /proc each thread has a directory of its own, though it is not listed there. `pid`: there is
+ * none; -errno: they cannot be read. */
 static pid_t living_thread(pid_t pid)
 {
 	const struct dirent *entry;
@@ -131,23 +132,28 @@ static pid_t living_thread(pid_t pid)
 
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	tasks = opendir(path);
-	while (tasks && found == pid && (entry = readdir(tasks))) {
+	if (!tasks)
+		return errno == ENOENT ? pid : -errno;
+	while (found == pid && (entry = readdir(tasks))) {
 		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
 		struct proc_reading r = { 0 };
+		int rc = tid > 0 && tid != pid ? stat_read(tid, &r) : -ESRCH;
 
-		if (tid > 0 && tid != pid && stat_read(tid, &r) == 0 && !has_ended(&r))
+		if (rc == 0 && !has_ended(&r))
 			found = tid;
+		else if (rc != 0 && rc != -ESRCH)
+			found = rc;
 	}
-	if (tasks)
-		closedir(tasks);
+	closedir(tasks);
 	return found;
 }
 
 pid_t proc_memory_tid(pid_t pid)
 {
 	struct proc_reading r = { 0 };
+	pid_t tid = stat_read(pid, &r) == 0 && has_ended(&r) ? living_thread(pid) : pid;
 
-	return stat_read(pid, &r) == 0 && has_ended(&r) ? living_thread(pid) : pid;
+	return tid > 0 ? tid : pid;
 }
 
 /* Goes on with a living thread's directory, if there is one, that has all but the start time. */
@@ -155,7 +161,7 @@ static int other_open(pid_t pid, int *dir, struct proc_reading *r)
 {
 	uint64_t start_ticks = r->start_ticks;
 	pid_t tid = living_thread(pid);
-	int other = tid != pid ? proc_open(tid) : -ESRCH, rc;
+	int other = tid < 0 ? tid : tid != pid ? proc_open(tid) : -ESRCH, rc;
 
 	if (other < 0)
 		return other;
@@ -192,9 +198,10 @@ int proc_start_ticks(pid_t pid, uint64_t *ticks)
 {
 	struct proc_reading r = { 0 };
 	int rc = stat_read(pid, &r);
+	pid_t living = !rc && has_ended(&r) ? living_thread(pid) : 0;
 
-	if (!rc && has_ended(&r) && living_thread(pid) == pid)
-		return -ESRCH;
+	if (living != 0 && (living < 0 || living == pid))
+		return living < 0 ? living : -ESRCH;
 	if (!rc)
 		*ticks = r.start_ticks;
 	return rc;
@@ -226,6 +233,17 @@ bool proc_is_ending(pid_t pid)
 		return true;
 	rc = proc_read(pid, false, &r);
 	return rc == -ESRCH || (rc == 0 && (r.flags & PROC_FLAG_ENDING) != 0);
+}
+
+uint64_t proc_own_rss(void)
+{
+	unsigned long pages = 0;
+	char buf[64];
+
+	if (proc_slurp("/proc/self/statm", buf, sizeof(buf)) <= 0 ||
+		sscanf(buf, "%*u %lu", &pages) != 1)
+		return 0;
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 static int hex_digit(char c)

@@ -97,6 +97,8 @@ int proc_read(pid_t pid, bool with_pss, struct proc_reading *r);
 pid_t proc_memory_tid(pid_t pid);
 /* Processor time of all its threads so far, those that ended included. 0 or -errno. */
 int proc_cpu_ns(pid_t pid, uint64_t *ns);
+/* Resident bytes of our own; 0: not known. */
+uint64_t proc_own_rss(void);
 /* Start time alone, for identity checks. 0, -ESRCH or -errno. One of which no thread
  * lives counts as gone (-ESRCH): a zombie. */
 int proc_start_ticks(pid_t pid, uint64_t *ticks);

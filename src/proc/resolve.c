@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "src/proc/proc.h"
+#include "src/util/shortage.h"
 
 uint64_t proc_pid_namespace(void)
 {
@@ -162,38 +163,46 @@ pid_t proc_parse_inner_pid(const char *buf, size_t len)
 	return pid > 0 && pid < INT32_MAX ? (pid_t)pid : 0;
 }
 
-static bool starts_then(pid_t pid, const struct proc_claim *c)
+/* 0, -ESRCH when none does, or another -errno: it cannot be told. */
+static int starts_then(pid_t pid, const struct proc_claim *c)
 {
 	uint64_t ticks;
+	int rc = proc_start_ticks(pid, &ticks);
 
-	return proc_start_ticks(pid, &ticks) == 0 && ticks == c->start_ticks;
+	return rc == 0 && ticks != c->start_ticks ? -ESRCH : rc;
 }
 
-/* What says it has its pid elsewhere, does here and began at that time; and has the segment. */
-static bool is_it(pid_t pid, const struct proc_claim *c)
+/* What says it has its pid elsewhere, does here and began at that time; and has the segment. As
+ * starts_then. */
+static int is_it(pid_t pid, const struct proc_claim *c)
 {
 	char path[32], *status;
 	size_t len;
-	bool same;
+	int rc;
 
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
 	status = proc_slurp_all(path, &len);
-	same = status && proc_parse_inner_pid(status, len) == c->pid;
+	if (!status)
+		return shortage_is(errno) ? -errno : -ESRCH;
+	rc = proc_parse_inner_pid(status, len) == c->pid ? starts_then(pid, c) : -ESRCH;
 	free(status);
-	return same && starts_then(pid, c) && proc_maps_name(pid, c->maps) == 1;
+	if (rc == 0)
+		rc = proc_maps_name(pid, c->maps);
+	return rc == 1 ? 0 : shortage_is(rc) ? rc : -ESRCH;
 }
 
+/* The process. 0: there is none; -errno: it cannot be told. */
 static pid_t search(const struct proc_claim *c)
 {
 	DIR *dir = opendir("/proc");
 	const struct dirent *entry;
-	pid_t found = 0;
+	pid_t found = dir ? 0 : -errno;
 
-	while (dir && !found && (entry = readdir(dir))) {
-		int pid = atoi(entry->d_name);
+	while (dir && found == 0 && (entry = readdir(dir))) {
+		int pid = atoi(entry->d_name), rc = pid > 0 ? is_it(pid, c) : -ESRCH;
 
-		if (pid > 0 && is_it(pid, c))
-			found = pid;
+		if (rc != -ESRCH)
+			found = rc == 0 ? pid : rc;
 	}
 	if (dir)
 		closedir(dir);
@@ -209,9 +218,11 @@ int proc_resolve(const struct proc_claim *c, pid_t *pid)
 		return -ESRCH;
 	if (c->pid_namespace == 0 || c->pid_namespace == here || here == 0) {
 		*pid = c->pid;
-		return starts_then(c->pid, c) ? 0 : -ESRCH;
+		return starts_then(c->pid, c);
 	}
 	found = search(c);
+	if (found < 0)
+		return found;
 	if (found == 0) /* only from the first namespace all others can be seen */
 		return here == PROC_PID_NAMESPACE_FIRST ? -ESRCH : -EXDEV;
 	*pid = found;

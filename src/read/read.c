@@ -18,6 +18,7 @@
 #include "shm/ring.h"
 #include "shm/share.h"
 #include "src/read/segment.h"
+#include "src/util/remedy.h"
 
 int read_at(const struct read_segment *s, uint64_t offset, void *out, size_t bytes)
 {
@@ -55,6 +56,15 @@ int read_elements(const struct read_segment *s, enum ht_region_id region, uint64
 static int complain(char *message, const char *path, const char *why)
 {
 	snprintf(message, READ_MESSAGE_MAX, "%.120s: %s", path, why);
+	return -1;
+}
+
+static int complain_error(char *message, const char *path, int error)
+{
+	char what[128];
+
+	snprintf(what, sizeof(what), "%.120s", path);
+	remedy_line(message, READ_MESSAGE_MAX, what, error);
 	return -1;
 }
 
@@ -118,12 +128,15 @@ struct read_segment *read_open(const char *path, char *message)
 	if (s)
 		s->write_fd = -1;
 	if (!s || !(s->header = malloc(sizeof(*s->header))) || !(s->path = strdup(path))) {
-		complain(message, path, strerror(ENOMEM));
+		complain_error(message, path, ENOMEM);
 		goto fail;
 	}
 	s->fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (s->fd < 0) {
-		complain(message, path, errno == ELOOP ? "is a symbolic link" : strerror(errno));
+		if (errno == ELOOP)
+			complain(message, path, "is a symbolic link");
+		else
+			complain_error(message, path, errno);
 		goto fail;
 	}
 	if (load(s, path, message) != 0)
@@ -132,7 +145,7 @@ struct read_segment *read_open(const char *path, char *message)
 		read_capacity(s, HT_REGION_THREADS, sizeof(struct ht_thread)), sizeof(*s->cursors));
 	if (s->cursors)
 		return s;
-	complain(message, path, strerror(ENOMEM));
+	complain_error(message, path, ENOMEM);
 close:
 	close(s->fd);
 fail:

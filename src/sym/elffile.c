@@ -51,6 +51,8 @@ static void section_note(struct elffile *f, const char *name, const GElf_Shdr *s
 		f->has_dwarf = true;
 	if (!strncmp(name, ".debug_", 7) || !strncmp(name, ".zdebug_", 8))
 		f->debug_bytes += sh->sh_size;
+	if (f->has_dwarf && ((sh->sh_flags & SHF_COMPRESSED) || !strncmp(name, ".zdebug_", 8)))
+		f->is_compressed = true;
 }
 
 static void sections_note(struct elffile *f)
@@ -58,7 +60,7 @@ static void sections_note(struct elffile *f)
 	size_t names;
 	Elf_Scn *scn = NULL;
 
-	f->has_dwarf = f->has_symtab = f->has_dynsym = false;
+	f->has_dwarf = f->has_symtab = f->has_dynsym = f->is_compressed = false;
 	f->debug_bytes = 0;
 	if (elf_getshdrstrndx(f->elf, &names) != 0)
 		return;
@@ -75,7 +77,10 @@ static int elf_start(struct elffile *f, Elf_Cmd how)
 	GElf_Ehdr ehdr;
 
 	elf_version(EV_CURRENT);
+	errno = 0;
 	f->elf = elf_begin(f->fd, how, NULL);
+	if (!f->elf && errno == ENOMEM)
+		return -ENOMEM;
 	if (!f->elf || elf_kind(f->elf) != ELF_K_ELF || !gelf_getehdr(f->elf, &ehdr))
 		return -ENOEXEC;
 	sections_note(f);

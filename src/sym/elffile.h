@@ -18,6 +18,7 @@ struct elffile {
 	bool has_symtab;
 	bool has_dynsym;
 	uint64_t debug_bytes; /* of all .debug_* sections, as in the file */
+	bool is_compressed; /* some of them */
 };
 
 #define ELFFILE_NONE                                                                               \

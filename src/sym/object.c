@@ -7,10 +7,15 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "src/sym/symtab.h"
+#include "src/util/shortage.h"
+
+/* libdw and libelf may crash without memory: so much has to be left before they are asked. */
+#define SPARE_BYTES (4u << 20)
 
 struct object {
 	struct elffile file; /* what the program mapped */
@@ -21,6 +26,15 @@ struct object {
 	struct symtab *symtab, *dynsym;
 	enum sym_quality quality;
 };
+
+static enum sym_quality quality_of(const struct object *o)
+{
+	if (o->scope)
+		return SYM_DWARF;
+	if (o->symtab)
+		return SYM_SYMTAB;
+	return o->dynsym ? SYM_DYNSYM : SYM_NONE;
+}
 
 static bool ends_with(const char *text, const char *end)
 {
@@ -45,13 +59,44 @@ static int file_open(
 		return -ENOENT;
 	if (snprintf(path, sizeof(path), "%s%s", dirs->root, m->path) >= (int)sizeof(path))
 		return -ENAMETOOLONG;
-	rc = elffile_open(&o->file, path);
+	rc = shortage_has_memory(SPARE_BYTES) ? elffile_open(&o->file, path) : -ENOMEM;
 	if (rc == 0 && m->build_id_len > 0 &&
 		!elffile_build_id_is(&o->file, m->build_id, m->build_id_len)) {
 		elffile_close(&o->file);
 		rc = -ESTALE;
 	}
 	return rc;
+}
+
+/*
+ * libdw ends the program when it has no memory, unless its handler does not return. What it was
+ * about then is not known, so the handle is neither used nor freed any more.
+ */
+static __thread jmp_buf *without_memory;
+
+static _Noreturn void on_no_memory(void)
+{
+	longjmp(*without_memory, 1);
+}
+
+static void dwarf_give_up(struct object *o)
+{
+	shortage_note(ENOMEM);
+	o->scope = NULL;
+	o->dwarf = o->alt_dwarf = NULL;
+}
+
+static Dwarf *handle_new(const struct elffile *f)
+{
+	Dwarf *dwarf;
+
+	errno = 0;
+	dwarf = dwarf_begin_elf(f->elf, DWARF_C_READ, NULL);
+	if (dwarf)
+		dwarf_new_oom_handler(dwarf, on_no_memory);
+	else
+		shortage_note(errno);
+	return dwarf;
 }
 
 /* The part that dwz shared out must be in place before libdw looks for it by itself. */
@@ -63,12 +108,39 @@ static bool alt_open(struct object *o, const char *path, const struct debugfile_
 		return true;
 	if (rc != 0)
 		return false;
-	o->alt_dwarf = dwarf_begin_elf(o->alt.elf, DWARF_C_READ, NULL);
+	o->alt_dwarf = handle_new(&o->alt);
 	if (o->alt_dwarf && !elffile_strings_end(&o->alt))
 		return false;
 	if (o->alt_dwarf)
 		dwarf_setalt(o->dwarf, o->alt_dwarf);
 	return true;
+}
+
+static void scope_open(struct object *o, const struct debugfile_dirs *dirs)
+{
+	jmp_buf here;
+
+	without_memory = &here;
+	if (setjmp(here) == 0)
+		o->scope = scope_new(o->dwarf, dirs->stop);
+	else
+		dwarf_give_up(o);
+}
+
+static size_t scope_look(struct object *o, uint64_t vaddr, struct scope_frame out[SCOPE_FRAMES_MAX])
+{
+	jmp_buf here;
+
+	if (!shortage_has_memory(SPARE_BYTES)) {
+		shortage_note(ENOMEM);
+		return 0;
+	}
+	without_memory = &here;
+	if (setjmp(here) == 0)
+		return scope_find(o->scope, vaddr, out);
+	dwarf_give_up(o);
+	o->quality = quality_of(o);
+	return 0;
 }
 
 static void dwarf_close(struct object *o)
@@ -86,9 +158,14 @@ static void dwarf_open(struct object *o, const struct elffile *f, const char *pa
 {
 	if (!f->has_dwarf)
 		return;
-	o->dwarf = dwarf_begin_elf(f->elf, DWARF_C_READ, NULL);
+	/* What is read of it, and what libdw makes of that. */
+	if (!shortage_has_memory(f->debug_bytes * (f->is_compressed ? 8 : 2) + SPARE_BYTES)) {
+		shortage_note(ENOMEM);
+		return;
+	}
+	o->dwarf = handle_new(f);
 	if (o->dwarf && elffile_strings_end(f) && alt_open(o, path, dirs))
-		o->scope = scope_new(o->dwarf, dirs->stop);
+		scope_open(o, dirs);
 	if (!o->scope)
 		dwarf_close(o);
 }
@@ -101,23 +178,17 @@ static void symbols_open(struct object *o, const atomic_bool *stop)
 	o->dynsym = symtab_new(&o->file, SHT_DYNSYM, stop);
 }
 
-static enum sym_quality quality_of(const struct object *o)
-{
-	if (o->scope)
-		return SYM_DWARF;
-	if (o->symtab)
-		return SYM_SYMTAB;
-	return o->dynsym ? SYM_DYNSYM : SYM_NONE;
-}
-
 struct object *object_open(const struct sym_module *m, const struct debugfile_dirs *dirs)
 {
 	struct object *o = calloc(1, sizeof(*o));
+	int rc;
 
 	if (!o)
 		return NULL;
 	o->file = o->debug = o->alt = (struct elffile)ELFFILE_NONE;
-	if (file_open(o, m, dirs) == 0) {
+	rc = file_open(o, m, dirs);
+	shortage_note(rc);
+	if (rc == 0) {
 		dwarf_open(o, &o->file, m->path, dirs);
 		if (!o->scope && debugfile_find(&o->file, m->path, dirs, &o->debug) == 0)
 			dwarf_open(o, &o->debug, m->path, dirs);
@@ -167,7 +238,7 @@ static bool is_mangled(const char *name)
 
 size_t object_find(struct object *o, uint64_t vaddr, struct scope_frame out[SCOPE_FRAMES_MAX])
 {
-	size_t n = o->scope ? scope_find(o->scope, vaddr, out) : 0;
+	size_t n = o->scope ? scope_look(o, vaddr, out) : 0;
 	struct scope_frame *f = n > 0 ? &out[n - 1] : &out[0];
 	const char *symbol;
 

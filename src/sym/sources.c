@@ -2,11 +2,14 @@
 /* Object files by what they are (sources.h): a table of chains, and the open ones by last use. */
 #include "src/sym/sources.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+#include "src/util/shortage.h"
 
 #define CHAINS 1024u
 /* Above this much debug information at once, those longest unused give theirs back. */
@@ -171,8 +174,10 @@ static void source_close(struct sources *s, struct source *of)
 static bool source_open(struct sources *s, struct source *of)
 {
 	of->object = object_open(&of->info, s->dirs);
-	if (!of->object)
+	if (!of->object) {
+		shortage_note(ENOMEM);
 		return false;
+	}
 	of->quality = object_quality(of->object);
 	s->open_bytes += object_bytes(of->object);
 	open_list_append(s, of);

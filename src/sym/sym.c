@@ -29,17 +29,16 @@ struct sym {
 static struct sym *sym_with(struct worker *w)
 {
 	struct sym *s = w ? calloc(1, sizeof(*s)) : NULL;
-	int rc = s ? inbox_init(&s->inbox) : -ENOMEM;
+	int rc = s ? inbox_init(&s->inbox) : w ? -ENOMEM : -errno;
 
 	if (rc == 0) {
 		s->worker = w;
 		return s;
 	}
-	if (w) {
+	if (w)
 		worker_unref(w);
-		errno = -rc;
-	}
 	free(s);
+	errno = -rc;
 	return NULL;
 }
 

@@ -12,12 +12,14 @@
 #include <unistd.h>
 #include "src/sym/demangle.h"
 #include "src/sym/resolve.h"
+#include "src/util/shortage.h"
 #include "src/util/thread.h"
 
 #define NS_PER_S 1000000000u
 /* For libdw and all below, besides what demangling takes. */
 #define LIBRARIES_STACK_BYTES ((size_t)512 * 1024)
 #define DEMANGLE_STACK_LEAST  ((size_t)512 * 1024) /* names of 128 bytes */
+#define SPARE_BYTES	      ((size_t)16 * 1024 * 1024) /* left for all else */
 
 struct worker {
 	pthread_mutex_t lock;
@@ -126,12 +128,10 @@ static int worker_start(struct worker *w)
 	size_t bytes = DEMANGLE_STACK_BYTES;
 	int rc;
 
-	for (;; bytes /= 4) {
-		resolve_stack(w->resolve, bytes);
-		rc = thread_start(&w->thread, bytes + LIBRARIES_STACK_BYTES, worker_run, w);
-		if (rc != -ENOMEM || bytes <= DEMANGLE_STACK_LEAST)
-			break;
-	}
+	while (bytes > DEMANGLE_STACK_LEAST && !shortage_has_memory(bytes + SPARE_BYTES))
+		bytes /= 4;
+	resolve_stack(w->resolve, bytes);
+	rc = thread_start(&w->thread, bytes + LIBRARIES_STACK_BYTES, worker_run, w);
 	if (rc == 0)
 		pthread_setname_np(w->thread, "heaptop-names");
 	return -rc;

@@ -20,6 +20,8 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "src/util/remedy.h"
+
 #define FIRST_FREE_FD	3 /* 0-2 are the program's, even where they are closed */
 #define EXIT_NOT_FOUND	127
 #define EXIT_CANNOT_RUN 126
@@ -306,21 +308,30 @@ static int socket_make(int ends[2])
 	return 0;
 }
 
+static void child_forget(struct target_child *child)
+{
+	if (child->pty >= 0)
+		close(child->pty);
+	if (child->go >= 0)
+		close(child->go);
+	*child = (struct target_child){ .pty = -1, .go = -1 };
+}
+
 int target_launch(const struct target_launch *l, struct target_child *child, char *message)
 {
 	struct plan plan = { .argv = l->argv, .slave = -1, .wait = -1, .go = -1 };
-	const char *what = "prepare its environment";
+	const char *what = "cannot prepare the program's environment";
 	int ends[2], err;
 
-	*child = (struct target_child){ .pid = -1, .pty = -1, .go = -1 };
+	*child = (struct target_child){ .pty = -1, .go = -1 };
 	err = environment_make(l, &plan);
 	if (err)
 		goto out;
-	what = "open a terminal for it";
+	what = "cannot open a terminal for the program";
 	err = l->own_pty ? pty_open(l, &plan, &child->pty) : 0;
 	if (err)
 		goto out;
-	what = "start a process";
+	what = "cannot start a process";
 	/* Someone may have started us with SIGCHLD ignored, and then there would be no status to
 	 * wait for. */
 	signal(SIGCHLD, SIG_DFL);
@@ -330,20 +341,29 @@ int target_launch(const struct target_launch *l, struct target_child *child, cha
 	child->go = plan.go = ends[0];
 	plan.wait = ends[1];
 	child->pid = child_fork(&plan);
-	if (child->pid < 0)
+	if (child->pid < 0) {
 		err = -errno;
+		child->pid = 0;
+	}
 	close(ends[1]);
 out:
 	plan_free(&plan);
 	if (!err)
 		return 0;
-	snprintf(message, TARGET_MESSAGE_MAX, "cannot %s: %s", what, strerror(-err));
-	if (child->pty >= 0)
-		close(child->pty);
-	if (child->go >= 0)
-		close(child->go);
-	*child = (struct target_child){ .pid = -1, .pty = -1, .go = -1 };
+	remedy_line(message, TARGET_MESSAGE_MAX, what, err);
+	child_forget(child);
 	return err;
+}
+
+void target_cancel(struct target_child *child)
+{
+	if (child->pid <= 0)
+		return;
+	close(child->go); /* it waits for a word there, and ends without one */
+	child->go = -1;
+	while (waitpid(child->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	child_forget(child);
 }
 
 /* Reads the child's complaint. 0: exec closed the socket, all is well; else the errno. */
@@ -371,10 +391,8 @@ int target_go(struct target_child *child, char *message)
 		return 0;
 	while (waitpid(child->pid, NULL, 0) < 0 && errno == EINTR)
 		;
-	if (child->pty >= 0)
-		close(child->pty);
-	*child = (struct target_child){ .pid = -1, .pty = -1, .go = -1 };
-	snprintf(message, TARGET_MESSAGE_MAX, "cannot run the command: %s", strerror(err));
+	child_forget(child);
+	remedy_line(message, TARGET_MESSAGE_MAX, "cannot run the command", err);
 	return err == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
 }
 

@@ -7,10 +7,15 @@
 #include "src/target/output.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include "src/util/remedy.h"
 #include "src/util/text.h"
 
 #define LINES_MAX      10000u /* scrollback: some MB at worst */
@@ -184,4 +189,57 @@ const char *output_line(const struct output *o, size_t i)
 		return o->lines[(o->first + i) % LINES_MAX] ?: "";
 	text_clean((char *)(uintptr_t)o->clean, sizeof(o->clean), o->now, o->now_len);
 	return o->clean;
+}
+
+/* ---- when we leave ---- */
+
+static void close_others(int fd)
+{
+	struct rlimit most = { .rlim_cur = 1024 };
+
+	if ((fd == 0 || close_range(0, (unsigned)fd - 1, 0) == 0) &&
+		close_range((unsigned)fd + 1, ~0u, 0) == 0)
+		return;
+	getrlimit(RLIMIT_NOFILE, &most); /* a kernel before Linux 5.9 */
+	for (int other = 0; (rlim_t)other < most.rlim_cur; other++)
+		if (other != fd)
+			close(other);
+}
+
+static void drain(int fd)
+{
+	char buf[4096];
+
+	for (;;) {
+		struct pollfd p = { fd, POLLIN, 0 };
+
+		if (poll(&p, 1, -1) < 0 && errno != EINTR)
+			break;
+		if (read(fd, buf, sizeof(buf)) <= 0 && errno != EAGAIN && errno != EINTR)
+			break;
+	}
+}
+
+void output_leave(int fd, pid_t program)
+{
+	char what[128];
+	char line[256];
+	pid_t pid = fork();
+
+	if (pid > 0)
+		return;
+	if (pid < 0) {
+		snprintf(what, sizeof(what),
+			"cannot start a process that empties the terminal of %d, so heaptop stays "
+			"until that ends",
+			(int)program);
+		fprintf(stderr, "heaptop: %s\n", remedy_line(line, sizeof(line), what, errno));
+		drain(fd);
+		return;
+	}
+	setsid();
+	signal(SIGHUP, SIG_IGN);
+	close_others(fd);
+	drain(fd);
+	_exit(0);
 }

@@ -47,6 +47,7 @@ struct target_child {
 	pid_t pid;
 	int pty; /* master side, non-blocking, close-on-exec; -1: none */
 	int go; /* internal: the child waits for target_go */
+	/* pid 0: there is none */
 };
 
 /*
@@ -56,6 +57,8 @@ struct target_child {
 int target_launch(const struct target_launch *l, struct target_child *child, char *message);
 /* Lets the child exec. 0, or 126/127 and a message when exec failed. */
 int target_go(struct target_child *child, char *message);
+/* Instead: the child ends and is waited for, and there is none any more. */
+void target_cancel(struct target_child *child);
 /* Non-blocking: 1 and the wait status when it has ended, 0 while it runs, -errno. */
 int target_poll(const struct target_child *child, int *wait_status);
 

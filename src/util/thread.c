@@ -4,19 +4,8 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <sys/mman.h>
 
-/* glibc says EAGAIN of both; what to do about it differs. */
-static bool has_memory(size_t bytes)
-{
-	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (p == MAP_FAILED)
-		return false;
-	munmap(p, bytes);
-	return true;
-}
+#include "src/util/shortage.h"
 
 int thread_start(pthread_t *thread, size_t stack_bytes, void *(*run)(void *ctx), void *ctx)
 {
@@ -33,7 +22,8 @@ int thread_start(pthread_t *thread, size_t stack_bytes, void *(*run)(void *ctx),
 		rc = pthread_create(thread, &attr, run, ctx);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attr);
-	if (rc == EAGAIN && !has_memory(stack_bytes))
+	/* glibc says EAGAIN of both; what to do about it differs. */
+	if (rc == EAGAIN && !shortage_has_memory(stack_bytes))
 		rc = ENOMEM;
 	return -rc;
 }

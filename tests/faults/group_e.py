@@ -10,7 +10,7 @@ import signal
 from rows import fault_target, row, run_rows, times
 from proving import (HEAPTOP, LIBRARY, Skip, check, check_equal, environment, one_line, report, report_of_segment, run,
                      scratch, segment_files, target)
-from sides import check_sides, held, launched, plain, preloaded
+from sides import check_sides, held, launched, plain, preloaded, proved_by
 from tight import (REFUSED, SHM, as_nobody, check_account, in_cgroup, injected, launched_same, limited,
                    memory_cgroup, mounted, preloaded_same, said, worker)
 
@@ -276,6 +276,12 @@ def viewer_calls():
         each_call([HEAPTOP, "-b", "-n", "1", "-a", str(program.pid)], reader_survives, 1)
         check_equal(program.report()["totals"]["live_bytes"], 500500, "the program's live bytes after it")
     clear_segments()
+
+
+@row("E3c", "heaptop's own limits: it fails half-way, and leaves a process, a zombie or a segment behind")
+def viewer_limits():
+    proved_by("limits.py", "with 64 KB of stack: a report", "few descriptors", "little memory", "little address space",
+              "small files", "the stack", "with few descriptors nobody")
 
 
 # ---- a memory cgroup ---------------------------------------------------------------------------

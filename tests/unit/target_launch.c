@@ -11,12 +11,14 @@
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "src/target/target.h"
 #include "tests/check.h"
+#include "tests/unit/shm_fixture.h"
 
 /* Any library that is always there: it is the list that is looked at. */
 #define LIBRARY	 "libm.so.6"
@@ -226,6 +228,42 @@ TEST(child_ends_if_never_told_to_go)
 	CHECK_INT(WEXITSTATUS(status_of(&child)), 126);
 }
 
+TEST(child_that_is_given_up)
+{
+	struct target_launch l = { .argv = ARGV(WORD("true")), .library = LIBRARY };
+	char message[TARGET_MESSAGE_MAX];
+	struct target_child child;
+
+	CHECK_INT(target_launch(&l, &child, message), 0);
+	target_cancel(&child);
+	CHECK_INT(child.pid, 0);
+	CHECK_INT(waitpid(-1, NULL, WNOHANG), -1);
+	target_cancel(&child);
+}
+
+/* Whatever fails, it is named, with what may be done; and there is no child. */
+static void short_of_files(void)
+{
+	struct target_launch l = { .argv = ARGV(WORD("true")), .library = LIBRARY };
+	char message[TARGET_MESSAGE_MAX];
+	struct target_child child;
+	struct rlimit few = { 4, 4 };
+
+	for (; few.rlim_cur > 0; few.rlim_cur--) {
+		CHECK_INT(setrlimit(RLIMIT_NOFILE, &few), 0);
+		CHECK_INT(target_launch(&l, &child, message), -EMFILE);
+		CHECK_STR(message, "cannot start a process: Too many open files (raise the limit: "
+				   "ulimit -n)");
+		CHECK_INT(child.pid, 0);
+	}
+	CHECK_INT(waitpid(-1, NULL, WNOHANG), -1);
+}
+
+TEST(no_descriptors)
+{
+	fixture_in_child(short_of_files);
+}
+
 TEST(child_killed_while_it_waits)
 {
 	struct target_launch l = { .argv = ARGV(WORD("true")), .library = LIBRARY };
@@ -261,7 +299,7 @@ static void exec_fails(const char *command, int want, const char *why)
 	CHECK_INT(target_launch(&l, &child, message), 0);
 	CHECK_INT(target_go(&child, message), want);
 	CHECK(strstr(message, why) != NULL);
-	CHECK_INT(child.pid, -1);
+	CHECK_INT(child.pid, 0);
 	CHECK_INT(waitpid(-1, NULL, WNOHANG), -1); /* and it is reaped */
 }
 
@@ -493,6 +531,8 @@ int main(int argc, char **argv)
 	RUN(no_descriptor_of_ours_is_inherited);
 	RUN(child_waits_for_go);
 	RUN(child_ends_if_never_told_to_go);
+	RUN(child_that_is_given_up);
+	RUN(no_descriptors);
 	RUN(child_killed_while_it_waits);
 	RUN(exit_and_signal_come_back);
 	RUN(stops_of_a_traced_child_are_the_tracers);
