@@ -3,6 +3,7 @@
 #include "src/sampler.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "shm/poisson.h"
 #include "src/proc/proc.h"
@@ -84,12 +85,25 @@ void sampler_tell(
 		.marks = totals->marks,
 		.limit = s->wish.limit,
 		.measured = s->steer.measured,
-		.overhead = s->steer.overhead };
+		.overhead = s->steer.overhead,
+		.passing = s->steer.passing };
 	for (uint32_t i = 0; i < totals->marks; i++)
 		out->mark[i] =
 			(struct snap_mark){ totals->mark[i].ns, totals->mark[i].sample_bytes };
 	if (totals->marks)
 		out->bytes = totals->mark[totals->marks - 1].sample_bytes;
+}
+
+const char *sampler_notice(struct sampler *s)
+{
+	if (!s->steer.measured || s->wish.limit <= 0 || s->steer.last.bytes == 0 ||
+		s->steer.passing <= s->wish.limit)
+		return NULL;
+	snprintf(s->text, sizeof(s->text),
+		"a limit of %g%% cannot be met: passing calls through unrecorded takes %.1f%% "
+		"alone",
+		s->wish.limit * 100, s->steer.passing * 100);
+	return s->text;
 }
 
 /* In the figure's own unit; of a difference whose parts are not read at one moment. */

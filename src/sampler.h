@@ -15,6 +15,7 @@ struct sampler {
 	struct steer steer;
 	uint64_t recorded, timed_events, timed_ns; /* at the last look */
 	uint64_t cost_ns; /* of all recorded events since the first look */
+	char text[96]; /* of a notice */
 };
 
 /*
@@ -31,6 +32,8 @@ void sampler_look(struct sampler *s, struct read_segment *segment, pid_t pid,
 	const struct read_totals *totals);
 void sampler_tell(
 	const struct sampler *s, const struct read_totals *totals, struct snap_sampling *out);
+/* That the limit cannot be met at any rate, and why; or NULL. */
+const char *sampler_notice(struct sampler *s);
 /* The variances of a site's figures; adds them to the program's. */
 struct model_variance sampler_variance(
 	const struct ht_spread *spread, struct model_variance *total);

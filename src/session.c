@@ -445,6 +445,23 @@ static const char *signal_text(struct session *s)
 	return s->signal_name;
 }
 
+/* The first that there is, of what is to be said of the recording; NULL: nothing. */
+static const char *notice_choose(
+	struct session *s, const struct read_totals *t, const struct snapshot *h)
+{
+	const char *notice;
+
+	if (s->state == SNAP_COPY)
+		return holder_copy_notice(&s->holder, (int)h->pid, h->uptime_ns);
+	notice = s->stopped ? s->stopped : s->notice ? s->notice : shortage_line();
+	if (!notice && t->cramped)
+		notice = "not all is recorded: the program's limit on address space (ulimit -v) "
+			 "left no room";
+	if (!notice && !s->replaced)
+		notice = holder_notice(&s->holder, s->state, t);
+	return notice ? notice : sampler_notice(&s->sampler);
+}
+
 static void fill_head(
 	struct session *s, const struct read_totals *t, struct snapshot *h, uint64_t now)
 {
@@ -469,14 +486,7 @@ static void fill_head(
 	else if (s->ended_ns)
 		now = s->ended_ns;
 	h->uptime_ns = now > s->identity.created_ns ? now - s->identity.created_ns : 0;
-	h->notice = s->stopped ? s->stopped : s->notice ? s->notice : shortage_line();
-	if (!h->notice && t->cramped)
-		h->notice = "not all is recorded: the program's limit on address space (ulimit -v) "
-			    "left no room";
-	if (s->state == SNAP_COPY)
-		h->notice = holder_copy_notice(&s->holder, (int)h->pid, h->uptime_ns);
-	else if (!h->notice && !s->replaced)
-		h->notice = holder_notice(&s->holder, s->state, t);
+	h->notice = notice_choose(s, t, h);
 	h->leaks = s->leaks;
 	h->children = s->children;
 	h->nchildren = s->nchildren;

@@ -7,6 +7,7 @@
 #include "src/steer.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,17 +18,22 @@
 #define RATE_LEAST (UINT64_C(16) << 10) /* finer: hardly cheaper than exact */
 #define RATE_MOST                                                                                  \
 	(UINT64_C(16) << 20) /* coarser: hardly any information, and nothing left to gain */
-#define CPU_LEAST_NS	UINT64_C(20000000) /* a look at less work than this says nothing */
-#define CALM_LOOKS	3u
-#define CALM_PART	0.25 /* of the limit: twice the samples still leave room */
-#define EXACT_PART	0.5 /* of the limit: what exact recording may be expected to cost */
-#define WORTH_PART	0.25 /* of the limit: a coarser rate saves no more than recording costs */
-#define AIM_PART	0.5 /* of the limit: where the first rate should lead */
-#define RECORDED_LEAST	256u /* events: fewer say little of what one costs */
-#define EVENT_COST_NS	300.0 /* of one event, before we know better: a stack never seen before */
-#define SAMPLED_COST_NS 1000.0 /* of one that is sampled: it is far from everything */
+#define CPU_LEAST_NS	 UINT64_C(20000000) /* a look at less work than this says nothing */
+#define CALM_LOOKS	 3u
+#define CALM_PART	 0.25 /* of the limit: twice the samples still leave room */
+#define EXACT_PART	 0.5 /* of the limit: what exact recording may be expected to cost */
+#define WORTH_PART	 0.25 /* of the limit: a coarser rate saves no more than recording costs */
+#define WORTH_OF_PASSING 0.05 /* nor if it saves so little of what no rate can save */
+#define AIM_PART	 0.5 /* of the limit: where the first rate should lead */
+#define RECORDED_LEAST	 256u /* events: fewer say little of what one costs */
+#define EVENT_COST_NS	 300.0 /* of one event, before we know better: a stack never seen before */
+#define SAMPLED_COST_NS	 1000.0 /* of one that is sampled: it is far from everything */
 /* What the way through a hook costs, about, recorded or not; too little to be measured in place. */
 #define PASS_COST_NS 1.0
+/* What an event takes the program without us, at least: the fastest allocators need it. */
+#define OWN_LEAST_NS   3.0
+#define OWN_LEAST_PART (1.0 / 16) /* of all that was used */
+#define TORN_PART      4.0 /* of the same: no measure is so wrong */
 /* Of an event that is recorded, what lies around the part that is timed. */
 #define RECORD_COST_NS 4.0
 
@@ -111,20 +117,30 @@ static double grown(uint64_t before, uint64_t now)
  * the rate, and passing on, which does not.
  */
 struct cost {
-	double recording, all;
+	double recording, passing, all;
 	double own_ns; /* the program's own time */
 };
+
+/* The measured cost may be as much as all that was used, or more. But each event takes the program
+ * itself some time, too. A reading of far more than was used is torn. */
+static double own_between(double cpu, double library, double events)
+{
+	bool torn = library > cpu * TORN_PART;
+	double least = torn ? cpu / 2 : fmax(events * OWN_LEAST_NS, cpu * OWN_LEAST_PART);
+
+	return fmax(cpu - library, fmin(least, cpu / 2));
+}
 
 static struct cost cost_between(const struct steer_reading *a, const struct steer_reading *b)
 {
 	double recording =
 		grown(a->cost_ns, b->cost_ns) + grown(a->recorded, b->recorded) * RECORD_COST_NS;
-	double cpu = grown(a->cpu_ns, b->cpu_ns);
-	double all = recording + grown(a->events, b->events) * PASS_COST_NS;
+	double cpu = grown(a->cpu_ns, b->cpu_ns), events = grown(a->events, b->events);
+	double passing = events * PASS_COST_NS, own = own_between(cpu, recording + passing, events);
 
-	if (all >= cpu)
-		return (struct cost){ 1, 1, cpu / 2 };
-	return (struct cost){ recording / (cpu - all), all / (cpu - all), cpu - all };
+	passing = fmin(passing, cpu - own);
+	recording = fmin(recording, cpu - own - passing);
+	return (struct cost){ recording / own, passing / own, (recording + passing) / own, own };
 }
 
 /* What it would cost to record each event. */
@@ -162,7 +178,8 @@ static uint64_t cheaper(
 {
 	if (now->bytes == 0)
 		return first_rate(s, limit, c, now);
-	if (now->bytes >= RATE_MOST || c->recording < limit * WORTH_PART)
+	if (now->bytes >= RATE_MOST ||
+		c->recording < fmax(limit * WORTH_PART, c->passing * WORTH_OF_PASSING))
 		return now->bytes;
 	return rate_between((double)now->bytes * (c->recording > 2 * limit ? 4 : 2));
 }
@@ -202,6 +219,7 @@ uint64_t steer_look(struct steer *s, const struct steer_wish *wish, const struct
 		return next; /* the next look is at more */
 	cost = cost_between(&s->last, now);
 	s->overhead = cost.all;
+	s->passing = cost.passing;
 	s->measured = true;
 	if (wish->limit > 0)
 		next = decide(s, wish->limit, &cost, now);

@@ -40,7 +40,8 @@ struct steer {
 	bool looked;
 	unsigned calm; /* looks in a row that cost little */
 	bool measured; /* `overhead` is known */
-	double overhead; /* recording took this part of the program's own time, at the last look */
+	double overhead; /* recording took this part of the program's own time, at the last look; */
+	double passing; /* of that, calls that are only passed through: no rate saves it */
 };
 
 /* Looks at the program and returns the rate it should have from now on. */

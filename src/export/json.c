@@ -119,10 +119,13 @@ static void json_sampling(struct writer *w, const struct snap_sampling *s)
 		writer_end(w);
 	}
 	writer_end(w);
-	if (s->measured)
+	if (s->measured) {
 		writer_double(w, "measured_overhead", s->overhead);
-	else
+		writer_double(w, "measured_pass_through", s->passing);
+	} else {
 		writer_null(w, "measured_overhead");
+		writer_null(w, "measured_pass_through");
+	}
 	writer_end(w);
 }
 

@@ -37,8 +37,12 @@ static void text_sampling(
 			m->mark[i].bytes ? "one block in " : "every block",
 			m->mark[i].bytes ? snapshot_rate_text(m->mark[i].bytes, rate) : "");
 	if (m->measured)
-		strbuf_printf(out, "cost      recording takes %.1f%% of the program's own time\n",
+		strbuf_printf(out, "cost      recording takes %.1f%% of the program's own time",
 			m->overhead * 100);
+	if (m->measured && m->most)
+		strbuf_printf(out, ", calls that pass through %.1f%% alone", m->passing * 100);
+	if (m->measured)
+		strbuf_putc(out, '\n');
 }
 
 static void text_head(struct strbuf *out, const struct snapshot *s, const struct export_options *o)

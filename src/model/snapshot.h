@@ -193,7 +193,8 @@ struct snap_sampling {
 	unsigned marks;
 	double limit; /* recording is steered to cost less than this part; 0: not steered */
 	bool measured;
-	double overhead; /* what recording costs now, as a part of the program's own time */
+	double overhead; /* what recording costs now, as a part of the program's own time, */
+	double passing; /* and of that what calls cost that are passed through unrecorded */
 };
 
 struct snap_proc {

@@ -246,6 +246,18 @@ def steered():
     check(sampling["measured_overhead"] is not None, "no cost: %s" % sampling)
 
 
+@case("a limit that no rate can keep is said to be one, and the rate stays where something is seen")
+def beyond():
+    done, rep = report([target("malloc_loop"), "4"], ["--max-overhead", "0.5%", "-d", "0.5"])
+    check_equal(done.returncode, 0, "exit status")
+    sampling = rep["sampling"]
+    check(sampling["measured_pass_through"] > 0.005, "pass-through: %s" % sampling)
+    check(sampling["measured_pass_through"] <= sampling["measured_overhead"] <= 16, "cost: %s" % sampling)
+    check_equal(rep["notice"], "a limit of 0.5%% cannot be met: passing calls through unrecorded takes %.1f%% alone" %
+                (sampling["measured_pass_through"] * 100), "the notice")
+    check(0 < sampling["bytes"] <= 8 << 20, "the rate: %s" % sampling)
+
+
 @case("a limit leaves a program alone that allocates little")
 def left_alone():
     code = "import time\nend = time.process_time() + 1\nwhile time.process_time() < end: pass\n"

@@ -212,7 +212,8 @@ TEST(sampling)
 	const char *text = json(&s);
 
 	CHECK_STR(at(text, "sampling"),
-		"{ \"bytes\": 0, \"marks\": [], \"measured_overhead\": null }");
+		"{ \"bytes\": 0, \"marks\": [], \"measured_overhead\": null, "
+		"\"measured_pass_through\": null }");
 	CHECK_STR(at(text, "totals.error_bytes"), "null");
 	CHECK_STR(at(text, "totals.error_allocs"), "null");
 	CHECK_STR(at(text, "sites.0.error_bytes"), "null");
@@ -221,7 +222,8 @@ TEST(sampling)
 		.mark = { { 1000, 1 << 20 }, { 5000, 65536 } },
 		.marks = 2,
 		.measured = true,
-		.overhead = 0.0321 };
+		.overhead = 0.0321,
+		.passing = 0.0123 };
 	s.totals.error = (struct snap_error){ 11, 22, 33, 44 };
 	site.error = (struct snap_error){ 1, 2, 3, 4 };
 	s.sites = &site;
@@ -231,6 +233,7 @@ TEST(sampling)
 	CHECK_STR(at(text, "sampling.marks.1"), "{ \"ns\": 5000, \"bytes\": 65536 }");
 	CHECK_STR(at(text, "sampling.marks.2"), "(none)");
 	CHECK_STR(at(text, "sampling.measured_overhead"), "0.032");
+	CHECK_STR(at(text, "sampling.measured_pass_through"), "0.012");
 	CHECK_STR(at(text, "totals.error_bytes"), "11");
 	CHECK_STR(at(text, "totals.error_blocks"), "22");
 	CHECK_STR(at(text, "totals.error_allocs"), "33");

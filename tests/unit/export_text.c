@@ -80,12 +80,14 @@ TEST(sampling)
 		.mark = { { 2000000000, 512 << 10 } },
 		.marks = 1,
 		.measured = true,
-		.overhead = 0.0123 };
+		.overhead = 0.0123,
+		.passing = 0.005 };
 	s.totals.error = (struct snap_error){ 4000000, 5000, 6000, 7000000 };
 	t = text(&s, &o);
 	CHECK(strstr(t, "\nsampling  sampled 1/512k ±3.0%; figures are estimates\n"
 			"          from 2.0s on one block in 512k\n"
-			"cost      recording takes 1.2% of the program's own time\n") != NULL);
+			"cost      recording takes 1.2% of the program's own time, calls that "
+			"pass through 0.5% alone\n") != NULL);
 	CHECK(strstr(t, "\nunfreed   134,606,848 ±4,000,000 bytes in 101,242 ±5,000 blocks\n") !=
 		NULL);
 	CHECK(strstr(t, "\ntraffic   197,615 ±6,000 allocs, 96,373 frees, 230,904,677 ±7,000,000 "

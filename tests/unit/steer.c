@@ -26,6 +26,7 @@ struct world {
 	struct steer_wish wish;
 	struct steer_reading r;
 	double cost, own; /* of the second before: what is true */
+	double measured; /* so much of it is measured; 0: all */
 	unsigned changes;
 };
 
@@ -43,7 +44,7 @@ static void live(struct world *w)
 	w->own = w->p.own_cpu_ns;
 	w->cost = recorded * (w->p.event_ns + 4) + events * 1.0;
 	w->r.cpu_ns += (uint64_t)(w->own + w->cost);
-	w->r.cost_ns += (uint64_t)(recorded * w->p.event_ns);
+	w->r.cost_ns += (uint64_t)(recorded * w->p.event_ns * (w->measured > 0 ? w->measured : 1));
 	w->r.recorded += (uint64_t)recorded;
 	w->r.events += (uint64_t)events;
 	w->r.allocs += (uint64_t)w->p.allocs;
@@ -177,6 +178,30 @@ TEST(the_impossible_is_not_paid_for)
 	CHECK(recorded_part(&w) * 2 * w.p.allocs * w.p.event_ns < 0.05 * w.own);
 	live_for(&w, LOOKS);
 	CHECK_INT(w.changes, 0);
+	/* And it is known why. */
+	CHECK(w.steer.passing > 0.05 && w.steer.passing <= w.steer.overhead);
+	CHECK(fabs(w.steer.passing - 2 * w.p.allocs * 1.0 / w.own) < 0.01);
+}
+
+/* A loop of nothing but malloc and free. That recording takes more than was used altogether, by a
+ * measure that is not exact, is no reason for a rate at which nothing is seen any more. */
+TEST(nothing_but_malloc)
+{
+	static const double measured[] = { 0.8, 1, 1.02, 1.1, 1.5, 3 };
+
+	for (unsigned i = 0; i < sizeof(measured) / sizeof(measured[0]); i++) {
+		struct world w = begin(&(struct program){ 0.15e9, 2.5e7, 32, 15 }, 0.05);
+
+		w.measured = measured[i];
+		live(&w);
+		live(&w);
+		CHECK(w.steer.overhead >= 0.5 && w.steer.overhead <= 16);
+		live_for(&w, LOOKS);
+		CHECK(w.r.bytes > 0 && w.r.bytes <= 1 << 20);
+		live_for(&w, LOOKS);
+		CHECK_INT(w.changes, 0);
+		CHECK(w.steer.passing > 0.05);
+	}
 }
 
 TEST(without_a_limit_only_the_cost_is_told)
@@ -205,6 +230,10 @@ TEST(torn_readings)
 	back = w.r;
 	back.cpu_ns += 1000000000;
 	back.cost_ns += 5000000000; /* more than there was */
+	CHECK(steer_look(&w.steer, &w.wish, &back) > 0);
+	CHECK(w.steer.overhead <= 16);
+	back.cpu_ns += 1000000000;
+	back.cost_ns += 5000000000; /* so much more that it says nothing */
 	CHECK(steer_look(&w.steer, &w.wish, &back) > 0);
 	CHECK(w.steer.overhead <= 1);
 }
@@ -283,6 +312,7 @@ int main(void)
 	RUN(what_becomes_dear_is_sampled_more_coarsely);
 	RUN(limits_are_kept);
 	RUN(the_impossible_is_not_paid_for);
+	RUN(nothing_but_malloc);
 	RUN(without_a_limit_only_the_cost_is_told);
 	RUN(torn_readings);
 	RUN(rates_are_read);
