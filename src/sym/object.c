@@ -74,7 +74,7 @@ static int file_open(
  */
 static __thread jmp_buf *without_memory;
 
-static _Noreturn void on_no_memory(void)
+__attribute__((noreturn)) static void on_no_memory(void)
 {
 	longjmp(*without_memory, 1);
 }
