@@ -238,10 +238,11 @@ static __attribute__((noinline)) void leave_parent(void)
 static bool follow(void)
 {
 	struct own *own = (struct own *)(uintptr_t)state_own;
-	struct segment parents = state_segment, ours;
+	static struct segment parents, ours; /* small stacks fork, too */
 
 	ht_store_relaxed_32(&phase, PHASE_STARTING);
 	ht_fence_handler();
+	parents = state_segment;
 	if (attach_child(&ours, &parents) != 0) {
 		ht_store_relaxed_32(&phase, PHASE_ON);
 		leave_parent();

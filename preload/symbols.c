@@ -19,8 +19,9 @@
 #define VERSION_HIDDEN 0x8000u /* of an entry of DT_VERSYM: not the default version */
 #define VERSION_FIRST  2u /* lower numbers are no version */
 #define WORD_BITS      (8u * sizeof(ElfW(Addr)))
-#define TABLES_KNOWN   64u /* objects: more than most programs have; some forty names are searched \
-			    */
+#define TABLES_KNOWN                                                                               \
+	64u /* objects: more than most programs have; some forty names are searched                \
+	     */
 
 /* musl's loader, to which children of a launch may bring us, has none, and ends the program for it.
  */

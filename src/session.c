@@ -21,6 +21,7 @@
 #include "src/sym/sym.h"
 #include "src/marks.h"
 #include "src/survey.h"
+#include "src/totals.h"
 #include "src/threads.h"
 #include "src/util/clock.h"
 #include "src/util/remedy.h"
@@ -329,51 +330,6 @@ static size_t sites_plain(struct session *s, struct model_variance *total)
 	return count;
 }
 
-/* What is left of `all` after `gone`. The two are not read at one moment: a block that one thread
- * allocates and another frees meanwhile may be seen to end and not to begin. */
-static uint64_t rest(uint64_t all, uint64_t gone)
-{
-	return all > gone ? all - gone : 0;
-}
-
-static void fill_totals(
-	const struct session *s, const struct read_totals *t, struct snap_totals *out)
-{
-	*out = (struct snap_totals){ .allocs = t->allocs,
-		.frees = t->frees,
-		.reallocs = t->reallocs,
-		.alloc_bytes = t->alloc_bytes,
-		.free_bytes = t->free_bytes,
-		.live_bytes = t->live_bytes,
-		.live_blocks = rest(t->allocs, t->frees),
-		.peak_live_bytes = t->peak_bytes,
-		.peak_ns = t->peak_ns,
-		.temporary = t->temporary,
-		.failed = t->failed,
-		.unknown_frees = t->unknown_frees,
-		.missed_frees = t->missed_frees,
-		.untracked_blocks = t->untracked_blocks,
-		.untracked_bytes = t->untracked_bytes,
-		.truncated_stacks = s->truncated,
-		.unwinds_checked = t->unwinds_checked,
-		.unwinds_wrong = t->unwinds_wrong,
-		.unwinds_shorter = t->unwinds_shorter,
-		.unwinds_longer = t->unwinds_longer };
-}
-
-static void fill_histograms(const struct read_totals *t, struct snapshot *h)
-{
-	for (unsigned i = 0; i < SNAP_SIZE_BUCKETS; i++)
-		h->sizes[i] = (struct snap_size){ .live_blocks =
-							  rest(t->size_allocs[i], t->size_frees[i]),
-			.live_bytes = rest(t->size_alloc_bytes[i], t->size_free_bytes[i]),
-			.allocs = t->size_allocs[i] };
-	memcpy(h->lifetimes, t->life, sizeof(h->lifetimes));
-	h->history_points = t->history.points;
-	h->history_step_ns = t->history.step_ns;
-	memcpy(h->history, t->history.point, sizeof(h->history));
-}
-
 static void fill_proc(struct session *s, uint64_t now)
 {
 	struct proc_reading r = { 0 };
@@ -490,9 +446,10 @@ static void fill_head(
 	h->leaks = s->leaks;
 	h->children = s->children;
 	h->nchildren = s->nchildren;
-	fill_totals(s, t, &h->totals);
+	totals_fill(&h->totals, t);
+	h->totals.truncated_stacks = s->truncated;
 	sampler_tell(&s->sampler, t, &h->sampling);
-	fill_histograms(t, h);
+	totals_histograms_fill(h, t);
 	h->proc = s->proc;
 }
 
@@ -574,7 +531,7 @@ int session_detail(const struct snapshot *of, uint32_t site, struct snap_detail 
 	*out = (struct snap_detail){ .id = site };
 	for (unsigned i = 0; i < SNAP_SIZE_BUCKETS; i++) {
 		out->sizes[i].allocs = h.size_allocs[i];
-		out->sizes[i].live_blocks = rest(h.size_allocs[i], h.size_frees[i]);
+		out->sizes[i].live_blocks = totals_rest(h.size_allocs[i], h.size_frees[i]);
 	}
 	memcpy(out->lifetimes, h.life, sizeof(out->lifetimes));
 	survey_detail(&s->survey, site, of->uptime_ns, out);

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The leak scan from outside: programs whose blocks are known class by class (their functions are
 named for it, tests/targets/leaks.c), at their end and while they run, beside memcheck on the same
-program. What scans leave behind, which is nothing: tests/faults/group_f_scan.py."""
+program. What scans leave behind, which is nothing: tests/faults/group_f_scan.py. Long because each rule and each
+form of suppression is compared with memcheck by the same few functions."""
 
 import itertools
 import json
