@@ -141,7 +141,7 @@ def own_limits(name, value, *more):
 def limits_hold():
     for size in (0, 4096, 1 << 20, 64 << 20):
         limit_holds(worker(3000, 2), fsize=size)
-    for size in (64 << 20, 256 << 20, 1 << 30):
+    for size in (20 << 20, 64 << 20, 256 << 20, 1 << 30):
         plain = limit_holds(worker(3000, 2), **{"as": size})
         check_equal(said(plain)["failed"], 0, "failed allocations")
     limit_holds(worker(3000, 2), nofile=4)
