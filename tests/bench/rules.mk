@@ -27,6 +27,17 @@ $(eval $(call bench_program,steady_clock.so,steady_clock.c,$$(BENCH_CC) -fPIC -s
 $(eval $(call bench_program,walker-fp.so,walker.c,$$(BENCH_CC) -fno-omit-frame-pointer -fPIC -shared -o $$@ $$<))
 $(eval $(call bench_program,walker-unwind.so,walker.c,$$(BENCH_CC) -DWALKER_LIBUNWIND -fPIC -shared -o $$@ $$< -lunwind))
 $(eval $(call bench_program,frame,frame.c,$$(CC) $$(CPPFLAGS_ALL) $$(VIEW_CFLAGS) $$(CFLAGS_ALL) $$(VIEW_SAN) -o $$@ $$< $$(VIEW_OBJ) $$(VIEW_LIBS) -lpthread))
+# The library for counting, whose cycle counter does not tell how busy the machine is.
+$(BENCH)/steady/clock.o: preload/clock.c tests/bench/steady_cycles.h $(BENCH_DEPS) $(LIB)
+	$(call say,CC.so,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(UNWIND_CFLAGS) $(CFLAGS_ALL) $(PRELOAD_CFLAGS) \
+		-include tests/bench/steady_cycles.h -c -o $@ $<
+$(BENCH)/steady/libheaptop.so: $(BENCH)/steady/clock.o $(LIB)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(PRELOAD_LDFLAGS) -o $@ \
+		$(patsubst $(B)/so/preload/clock.o,$<,$(PRELOAD_OBJ))
+BENCH_BUILT += $(BENCH)/steady/libheaptop.so
 $(BENCH)/frame: $(VIEW_OBJ) $(wildcard tests/tui/*.h)
 $(BENCH)/live_table: $(SHM_SRC) $(wildcard shm/*.h)
 
@@ -48,7 +59,7 @@ bench-readme:
 	$(Q)B='$(B)' tests/bench/bench.py --readme README.md --output '$(B)/bench.json'
 
 # Counted, not timed: the same on every machine. make check compares them with the accepted ones.
-bench-instructions: $(LIB) $(BENCH)/micro $(BENCH)/micro-new $(BENCH)/steady_clock.so
+bench-instructions: $(BENCH)/steady/libheaptop.so $(BENCH)/micro $(BENCH)/micro-new $(BENCH)/steady_clock.so
 	$(Q)B='$(B)' tests/bench/instructions.py $(if $(filter 1,$(ACCEPT)),--accept,--show) \
 		$(if $(filter 1,$(FUNCTIONS)),--functions) \
 		$(if $(T),--only '$(T)')
