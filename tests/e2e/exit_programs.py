@@ -1,7 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Programs that people use, run to their end: each block that they did not free has one class, and what is lost is
-what memcheck calls lost, to the byte. A few of them, with SOAK=1 all (make deps soak installs them)."""
+what memcheck calls lost, to the byte. A few of them, with SOAK=1 all (make deps soak installs them).
+
+A word that a program never writes may hold a pointer of the former user of that memory, and so keep a block:
+memcheck alone knows that it is undefined. So where heaptop finds less than memcheck, malloc is told to fill what it
+hands out, and then both must find the same."""
 
 import atexit
 import ctypes
@@ -24,18 +28,18 @@ SOAK = bool(os.environ.get("SOAK"))
 TIMEOUT_S = 600
 NO_RANDOMIZE = 0x0040000
 LOST = ("definite", "indirect")
+FILLED = {"GLIBC_TUNABLES": "glibc.malloc.perturb=85:glibc.malloc.tcache_count=0"}  # what is cached is not filled
 
 
 class Program(NamedTuple):
     """An argument {url} is an HTTP server's, {redis} and {postgres} are sockets of such servers. `fast`: run by
-    make check, too. `differs`: class -> (blocks, bytes) that heaptop finds more than memcheck. `uncompared`: nothing
-    of memcheck's is a measure for it. `because`: why either."""
+    make check, too. `uncompared`: nothing of memcheck's is a measure for it. `because`: why, or why its memory has to
+    be filled."""
     argv: list
     stdin: str = ""
     fast: bool = False
     finder: Optional[list] = None  # a command that prints the path of argv[0]
     status: int = 0
-    differs: dict = {}
     uncompared: bool = False
     because: str = ""
 
@@ -63,7 +67,8 @@ PROGRAMS = {
     "cc1": Program(["cc1", "-quiet", "-O2", "hello.c", "-o", "hello.s"], finder=["gcc", "-print-prog-name=cc1"]),
     "as": Program(["as", "-o", "empty.o", "/dev/null"]),
     "ld": Program(["ld", "-r", "-o", "out.o", "hello.o"], fast=True),
-    "gdb": Program(["gdb", "-nx", "-batch", "-ex", "info line main", "hello5"]),
+    "gdb": Program(["gdb", "-nx", "-batch", "-ex", "info line main", "hello5"],
+                   because="an obstack's chunk takes the place of an array that points to some of the blocks"),
     "objdump": Program(["objdump", "-d", "-r", "hello.o"]),
     "readelf": Program(["readelf", "-aW", "hello.o"]),
     "tar": Program(["tar", "-cf", "out.tar", "tree"]),
@@ -87,7 +92,8 @@ PROGRAMS = {
     "redis-cli": Program(["redis-cli", "-s", "{redis}", "mset", "a", "1", "b", "2"]),
     "rsync": Program(["rsync", "-a", "tree/", "copy/"]),
     "man": Program(["man", "-P", "cat", "-l", "page.1"]),
-    "groff": Program(["groff", "-man", "-Tascii", "page.1"]),
+    "groff": Program(["groff", "-man", "-Tascii", "page.1"],
+                     because="the last word of an array, never written, points to one of the blocks"),
     "vim -es": Program(["vim", "-u", "NONE", "-es", "-c", "%s/line/LINE/g", "-c", "w! out.vim", "-c", "qa!", "text"]),
     "tclsh": Program(["tclsh"], stdin="puts [llength {1 2 3}]\n"),
     "node": Program(["node", "-e", "let m = new Map(); for (let i = 0; i < 1000; i++) m.set(i, 'x' + i); console.log(m.size)"]),
@@ -205,30 +211,31 @@ def command(program):
 # ---- both runs ----
 
 
-def variables():
+def variables(**more):
     """The same for both; threads that come and go would make two runs differ, and man has no sandbox under valgrind."""
-    return environment(HOME=WORK, TZ="UTC0", TERM="xterm", PYTHONHASHSEED=0, PERL_HASH_SEED=0, GIT_CONFIG_NOSYSTEM=1,
-                       OMP_THREAD_LIMIT=1, OPENBLAS_NUM_THREADS=1, MAN_DISABLE_SECCOMP=1)
+    return environment(**more, HOME=WORK, TZ="UTC0", TERM="xterm", PYTHONHASHSEED=0, PERL_HASH_SEED=0,
+                       GIT_CONFIG_NOSYSTEM=1, OMP_THREAD_LIMIT=1, OPENBLAS_NUM_THREADS=1, MAN_DISABLE_SECCOMP=1)
 
 
 def fixed_addresses():
     ctypes.CDLL(None).personality(NO_RANDOMIZE)
 
 
-def how(program):
+def how(program, **more):
     folder_fresh()
-    return dict(env=variables(), cwd=WORK, stdin=program.stdin.encode(), timeout=TIMEOUT_S, preexec=fixed_addresses)
+    return dict(env=variables(**more), cwd=WORK, stdin=program.stdin.encode(), timeout=TIMEOUT_S, preexec=fixed_addresses)
 
 
 def figures(total):
     return total["blocks"], total["bytes"]
 
 
-def by_heaptop(program, argv):
-    done, rep = report(argv, ["--leak-check"], **how(program))
+def by_heaptop(program, argv, **more):
+    done, rep = report(argv, ["--leak-check"], **how(program, **more))
     check_equal(done.returncode, program.status, "status (%s)" % done.stderr.decode(errors="replace"))
     check(rep["leaks"]["failed"] is None, rep["leaks"]["failed"])
-    return rep
+    check_whole(rep)
+    return {kind: figures(rep["leaks"][kind]) for kind in LOST}
 
 
 def check_whole(rep):
@@ -238,23 +245,27 @@ def check_whole(rep):
     check_equal(tuple(map(sum, zip(*classes))), (totals["live_blocks"], totals["live_bytes"]), "sum of the classes")
 
 
-def check_lost(rep, program, argv):
+def by_memcheck(program, argv):
     done, leaks = memchecked.leaks_of(argv, **how(program))
     check_equal(done.returncode, program.status, "status under valgrind")
     theirs = memchecked.sums(leaks)
-    for kind in LOST:
-        blocks, size = theirs.get(kind, (0, 0))
-        more = program.differs.get(kind, (0, 0))
-        check_equal(figures(rep["leaks"][kind]), (blocks + more[0], size + more[1]), "%s (memcheck's and %d, %d)" % (kind, *more))
+    return {kind: theirs.get(kind, (0, 0)) for kind in LOST}
+
+
+def blocks(lost):
+    return sum(figure[0] for figure in lost.values())
 
 
 def try_it(program):
     files_make()
     argv = command(program)
-    rep = by_heaptop(program, argv)
-    check_whole(rep)
-    if not program.uncompared:
-        check_lost(rep, program, argv)
+    ours = by_heaptop(program, argv)
+    if program.uncompared:
+        return
+    theirs = by_memcheck(program, argv)
+    if blocks(ours) < blocks(theirs):
+        ours = by_heaptop(program, argv, **FILLED)
+    check_equal(ours, theirs, "what is lost")
 
 
 for name, listed in PROGRAMS.items():
