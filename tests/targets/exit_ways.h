@@ -11,10 +11,13 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #define EXIT_STATUS  3
 #define NESTED_DEPTH 5
+#define STACK_SIZE   65536
 
 struct exit_case {
 	const char *name;
@@ -108,6 +111,43 @@ static void run_in_handler(void)
 	raise(SIGUSR1);
 }
 
+/* ---- on stacks that are not the thread's own ---- */
+
+static char signal_stack[STACK_SIZE];
+
+static void run_on_signal_stack(void)
+{
+	stack_t there;
+	struct sigaction act;
+
+	memset(&there, 0, sizeof(there));
+	there.ss_sp = signal_stack;
+	there.ss_size = sizeof(signal_stack);
+	memset(&act, 0, sizeof(act));
+	act.sa_handler = handler;
+	act.sa_flags = SA_ONSTACK;
+	sigaltstack(&there, NULL);
+	sigaction(SIGUSR1, &act, NULL);
+	raise(SIGUSR1);
+}
+
+static ucontext_t coroutine, coroutine_back;
+
+static void run_in_coroutine(void)
+{
+	void *stack =
+		mmap(NULL, STACK_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	getcontext(&coroutine);
+	coroutine.uc_stack.ss_sp = stack;
+	coroutine.uc_stack.ss_size = STACK_SIZE;
+	coroutine.uc_link = NULL;
+	makecontext(&coroutine, run_here, 0);
+	swapcontext(&coroutine_back, &coroutine);
+}
+
+/* ---- in other threads ---- */
+
 static void *thread_run(void *arg)
 {
 	chosen->run();
@@ -153,6 +193,9 @@ static const struct exit_way {
 	{ "quick_exit", run_here, finish_quick },
 	{ "destructor", run_in_destructor, finish_exit },
 	{ "pthread_exit", run_here, finish_thread },
+	{ "signal_stack", run_on_signal_stack, finish_exit },
+	{ "coroutine", run_in_coroutine, finish_exit },
+	{ "last_thread", run_after_first_thread, finish_return },
 	{ "leader_gone", run_after_first_thread, finish_exit },
 };
 
