@@ -21,6 +21,9 @@ enum owner { PROGRAM, LIBC, LOADER_OR_OURS };
  */
 #define UCONTEXT_BYTES	  304u
 #define SIGINFO_BYTES	  128u
+#define UCONTEXT_STACK	  16u /* uc_stack: sigaltstack(2) as it was, start and */
+#define UCONTEXT_STACK_BYTES 32u
+#define FPSTATE_GAP_MAX	  64u /* it is aligned to that */
 #define UCONTEXT_FPSTATE  224u /* where uc_mcontext.fpstate is; behind it, words that it */
 #define UCONTEXT_RESERVED 232u /* does not write, */
 #define UCONTEXT_SIGMASK  296u /* up to here */
@@ -28,6 +31,7 @@ enum owner { PROGRAM, LIBC, LOADER_OR_OURS };
 #define FPSTATE_MAGIC1	  0x46505853u
 #define FPSTATE_LEGACY	  512u /* without that, so long; with it, what its second word says */
 #define RED_ZONE	  128u
+#define SIGNAL_FRAME	  4096u /* with the vector registers of AVX-512, rounded up */
 #define SIGNAL_NUMBER_MAX 64u
 
 struct frame {
@@ -41,9 +45,10 @@ struct unwinding {
 	struct leak_space *space;
 	unw_cursor_t cursor;
 	struct leak_exit_stack *out;
-	const struct leak_map *part_stack; /* of the part that is open */
-	uint64_t run; /* where the frames between two parts begin; 0: there are none */
-	bool open;
+	uint64_t end_sp; /* the stack pointer at the end */
+	uint64_t run; /* where frames that are not the program's begin; 0: there are none */
+	const struct leak_map *run_stack;
+	bool open; /* the frame before was the program's, or of a function that it called */
 	bool run_is_exit; /* they are those of exit, of the loader, or ours */
 };
 
@@ -91,7 +96,7 @@ static bool is_exit(struct unwinding *u)
 	       (strcmp(name, "exit") == 0 || strcmp(name, "quick_exit") == 0);
 }
 
-static void saved_read(struct unwinding *u, struct leak_exit_part *part)
+static void saved_read(struct unwinding *u, uint64_t *saved)
 {
 	static const int number[LEAK_SAVED_REGISTERS] = { UNW_X86_64_R15, UNW_X86_64_R14,
 		UNW_X86_64_R13, UNW_X86_64_R12, UNW_X86_64_RBP, UNW_X86_64_RBX };
@@ -99,41 +104,15 @@ static void saved_read(struct unwinding *u, struct leak_exit_part *part)
 	for (unsigned i = 0; i < LEAK_SAVED_REGISTERS; i++) {
 		unw_word_t value;
 
-		part->saved[i] = unw_get_reg(&u->cursor, number[i], &value) == 0 ? value : 0;
+		saved[i] = unw_get_reg(&u->cursor, number[i], &value) == 0 ? value : 0;
 	}
 }
 
-static void part_close(struct unwinding *u, uint64_t end)
+/* Words of [from, to) do not count. Where there is no room to note it, they do. */
+static void dead_add(struct unwinding *u, uint64_t from, uint64_t to)
 {
-	if (u->open)
-		u->out->part[u->out->parts - 1].end = end;
-	u->open = false;
-}
-
-static void part_open(struct unwinding *u, const struct frame *f)
-{
-	struct leak_exit_part *part;
-
-	if (u->out->parts == LEAK_EXIT_PARTS)
-		return;
-	part = &u->out->part[u->out->parts++];
-	*part = (struct leak_exit_part){ .start = f->sp };
-	saved_read(u, part);
-	u->part_stack = f->stack;
-	u->open = true;
-}
-
-/* Words of [from, to) do not count. */
-static void part_cut(struct unwinding *u, uint64_t from, uint64_t to)
-{
-	struct leak_exit_part *part;
-
-	if (!u->open || from >= to || u->out->parts == LEAK_EXIT_PARTS)
-		return;
-	part = &u->out->part[u->out->parts - 1];
-	part->end = from;
-	part[1] = (struct leak_exit_part){ .start = to };
-	u->out->parts++;
+	if (from < to && u->out->deads < LEAK_EXIT_DEAD)
+		u->out->dead[u->out->deads++] = (struct leak_range){ from, to };
 }
 
 static uint64_t fpstate_bytes(struct unwinding *u, uint64_t fpstate)
@@ -146,45 +125,71 @@ static uint64_t fpstate_bytes(struct unwinding *u, uint64_t fpstate)
 	return magic_and_size >> 32;
 }
 
+/* A handler's own stack, from the frame that the kernel pushed on it: what lies deeper is left over
+ * from calls that have returned. */
+static void handler_stack_cut(struct unwinding *u, uint64_t frame)
+{
+	uint64_t start = 0, bytes = 0;
+
+	if (leak_space_word(u->space, frame + UCONTEXT_STACK, &start) &&
+		leak_space_word(u->space, frame + UCONTEXT_STACK_BYTES, &bytes) &&
+		u->end_sp - start < bytes && frame - start < bytes)
+		dead_add(u, start, u->end_sp);
+}
+
 /*
- * What the kernel did not write of the frame that it pushed, from `sp` on, when it interrupted `f`.
- * Functions of libc that a signal reaches are system calls, and keep nothing in their red zone.
+ * What the kernel did not write of the frame that it pushed, from `sp` on, when it interrupted `f`,
+ * perhaps on another stack. Functions of libc that a signal reaches are system calls, and keep
+ * nothing in their red zone.
  */
-static void signal_cut(struct unwinding *u, uint64_t sp, const struct frame *f)
+static void signal_cut(struct unwinding *u, uint64_t sp, const struct frame *f, bool same_stack)
 {
 	uint64_t siginfo = sp + UCONTEXT_BYTES, end = siginfo + SIGINFO_BYTES, number, fpstate;
 
+	handler_stack_cut(u, sp);
 	/* Its first half word is the number, the next is an error, which the kernel leaves 0. */
 	if (!leak_space_word(u->space, siginfo, &number) ||
 		!leak_space_word(u->space, sp + UCONTEXT_FPSTATE, &fpstate))
 		return;
-	if (fpstate < end || fpstate >= f->sp)
+	if (fpstate < end || fpstate - end > FPSTATE_GAP_MAX)
 		fpstate = end;
-	part_cut(u, sp + UCONTEXT_RESERVED, sp + UCONTEXT_SIGMASK);
-	part_cut(u, number == 0 || number > SIGNAL_NUMBER_MAX ? siginfo : end, fpstate);
-	if (fpstate == end)
+	dead_add(u, sp + UCONTEXT_RESERVED, sp + UCONTEXT_SIGMASK);
+	dead_add(u, number == 0 || number > SIGNAL_NUMBER_MAX ? siginfo : end, fpstate);
+	if (fpstate == end || !same_stack)
 		return;
 	fpstate += fpstate_bytes(u, fpstate);
-	part_cut(u, fpstate, f->owner == LIBC ? f->sp : f->sp - RED_ZONE);
+	dead_add(u, fpstate, f->owner == LIBC ? f->sp : f->sp - RED_ZONE);
 }
 
-/* Takes a frame of the program's: what lies before it may have been exit's, or another stack. */
+/* What lies before a frame of the program's may have been exit's, or another stack. */
 static void program_take(struct unwinding *u, const struct frame *f)
 {
-	if (u->open && u->run != 0 && u->run_is_exit)
-		part_close(u, u->run);
-	if (u->open && u->part_stack != f->stack)
+	bool apart = u->run != 0 && u->run_stack != f->stack;
+
+	if (u->run != 0 && (u->run_is_exit || u->out->parts == 0)) {
+		if (!apart)
+			dead_add(u, u->run, f->sp);
 		u->open = false;
-	if (!u->open)
-		part_open(u, f);
+	}
+	if (!u->open && u->out->parts < LEAK_EXIT_PARTS)
+		saved_read(u, u->out->saved[u->out->parts++]);
+	u->open = true;
 	u->run = 0;
 	u->run_is_exit = false;
 }
 
+/* The kernel may push a signal's frame below the stack pointer at any time: nothing is kept there. */
+static uint64_t below(const struct frame *f)
+{
+	return f->sp - f->stack->start > SIGNAL_FRAME ? f->sp - SIGNAL_FRAME : f->stack->start;
+}
+
 static void foreign_take(struct unwinding *u, const struct frame *f)
 {
-	if (u->run == 0)
-		u->run = f->sp;
+	if (u->run == 0) {
+		u->run = u->out->parts == 0 && u->end_sp == f->sp ? below(f) : f->sp;
+		u->run_stack = f->stack;
+	}
 	u->run_is_exit |= f->owner == LOADER_OR_OURS || is_exit(u);
 }
 
@@ -197,9 +202,10 @@ static bool frames_take(struct unwinding *u)
 	for (unsigned i = 0; i < FRAMES_MAX && more > 0; i++) {
 		if (!frame_read(u, &f))
 			return u->out->parts > 0;
-		u->out->outermost = f.sp;
-		if (f.interrupted && inner.stack == f.stack)
-			signal_cut(u, inner.sp, &f);
+		if (i == 0)
+			u->end_sp = f.sp;
+		if (f.interrupted)
+			signal_cut(u, inner.sp, &f, inner.stack == f.stack);
 		if (f.owner == PROGRAM)
 			program_take(u, &f);
 		else
@@ -207,6 +213,9 @@ static bool frames_take(struct unwinding *u)
 		inner = f;
 		more = unw_step(&u->cursor);
 	}
+	/* A thread that has returned, or called pthread_exit: nothing of it is the program's. */
+	if (u->out->parts == 0 && more == 0)
+		dead_add(u, u->run, f.sp);
 	return u->out->parts > 0 || more == 0;
 }
 

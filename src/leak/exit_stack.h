@@ -15,18 +15,16 @@
 #define LEAK_SAVED_REGISTERS 6u
 /* Frames of exit may lie between those of the program, too: a handler of atexit may call exit. */
 #define LEAK_EXIT_PARTS 16u
-
-/* Frames of the program's that lie together. */
-struct leak_exit_part {
-	uint64_t start, end; /* of the stack; end 0: up to the end of its mapping */
-	uint64_t saved[LEAK_SAVED_REGISTERS]; /* in the innermost of them */
-};
+#define LEAK_EXIT_DEAD	64u
 
 struct leak_exit_stack {
 	pid_t tid; /* 0: not known, and all that lies above the stack pointer counts */
-	struct leak_exit_part part[LEAK_EXIT_PARTS]; /* innermost first; none: nothing counts */
-	size_t parts;
-	uint64_t outermost; /* where the thread's first frame ends: what is above counts */
+	/* By address; stacks of handlers and coroutines may lie anywhere. */
+	struct leak_range dead[LEAK_EXIT_DEAD];
+	size_t deads;
+	/* Registers in the innermost of frames of the program that lie together. */
+	uint64_t saved[LEAK_EXIT_PARTS][LEAK_SAVED_REGISTERS];
+	size_t parts; /* none: the program holds nothing on this stack */
 };
 
 /* Of thread `tid`, which stands at its end. Without a result where a frame cannot be unwound before

@@ -84,12 +84,18 @@ static void around_blocks(struct scan *s, uint64_t start, uint64_t end, leak_vis
 		leak_space_stream(s->space, at, end, visit, s);
 }
 
-/* As around_blocks, without the data of threads, which are roots of their own kind. */
-static void around_tls(struct scan *s, uint64_t start, uint64_t end, leak_visit *visit)
+/* As around_blocks, without the data of threads, which are roots of their own kind, and without what
+ * nobody holds any more at the program's end. */
+static void around_apart(struct scan *s, uint64_t start, uint64_t end, leak_visit *visit)
 {
+	const struct leak_exit_stack *e = s->roots->exit;
+
 	while (start < end) {
 		struct leak_range next = { end, end };
 
+		for (size_t i = 0; e && e->tid != 0 && i < e->deads; i++)
+			if (e->dead[i].end > start && e->dead[i].start < next.start)
+				next = e->dead[i];
 		for (const struct leak_whose *t = s->roots->thread; t && t->tid != 0; t++)
 			if (t->tls.end > start && t->tls.start < next.start)
 				next = t->tls;
@@ -154,7 +160,7 @@ static bool pieces_visit(struct scan *s, uint64_t start, uint64_t end,
 
 static bool piece_scan(struct scan *s, uint64_t start, uint64_t end)
 {
-	around_tls(s, start, end, anonymous_visit);
+	around_apart(s, start, end, anonymous_visit);
 	return false;
 }
 
@@ -283,39 +289,10 @@ static uint64_t stack_start(const struct scan *s, const struct leak_map *m)
 	return stack_pointer(found) - RED_ZONE;
 }
 
-/* The thread that ends the program, if `m` is its stack. */
-static const struct leak_exit_stack *exit_in(const struct scan *s, const struct leak_map *m)
-{
-	const struct leak_exit_stack *e = s->roots->exit;
-
-	for (size_t i = 0; e && e->tid != 0 && i < s->stop->count; i++)
-		if (s->stop->thread[i].tid == e->tid)
-			return is_stack_of(s, m, &s->stop->thread[i]) ? e : NULL;
-	return NULL;
-}
-
 /* The first thread's stack may be left when that thread is not: nothing that it pushed counts. */
 static uint64_t whole_start(const struct scan *s, const struct leak_map *m)
 {
 	return lies_in(m, s->roots->first_stack) ? s->roots->first_stack : stack_start(s, m);
-}
-
-static void stack_scan(struct scan *s, const struct leak_map *m)
-{
-	const struct leak_exit_stack *e = exit_in(s, m);
-	bool any = false;
-
-	for (size_t i = 0; e && i < e->parts; i++) {
-		const struct leak_exit_part *part = &e->part[i];
-
-		if (!lies_in(m, part->start))
-			continue;
-		any = true;
-		around_tls(s, part->start, part->end ? part->end : m->end, root_visit);
-	}
-	if (!any)
-		around_tls(s, e && lies_in(m, e->outermost) ? e->outermost : whole_start(s, m),
-			m->end, root_visit);
 }
 
 static bool is_threads(const struct scan *s, const struct leak_map *m)
@@ -445,10 +422,10 @@ static void map_scan(struct scan *s, const struct leak_map *m)
 	dead = dead_stack_start(s, m);
 	if (file || m->inode != 0) {
 		if (kinds & (file ? LEAK_ROOT_GLOBALS : LEAK_ROOT_MAPS))
-			around_blocks(s, m->start, m->end, root_visit);
+			around_apart(s, m->start, m->end, root_visit);
 	} else if (strcmp(m->path, "[stack]") == 0 || (has_guard(s, m) && is_threads(s, m))) {
 		if (kinds & LEAK_ROOT_STACKS)
-			stack_scan(s, m);
+			around_apart(s, whole_start(s, m), m->end, root_visit);
 	} else if (kinds & LEAK_ROOT_MAPS) {
 		anonymous_scan(s, dead ? dead : m->start, m->end);
 	}
@@ -459,7 +436,7 @@ static void saved_scan(struct scan *s, const struct leak_exit_stack *e)
 {
 	if (s->roots->kinds & LEAK_ROOT_REGISTERS)
 		for (size_t i = 0; i < e->parts; i++)
-			leak_graph_root(s->graph, LEAK_REGISTER(e->tid, 0), e->part[i].saved,
+			leak_graph_root(s->graph, LEAK_REGISTER(e->tid, 0), e->saved[i],
 				LEAK_SAVED_REGISTERS, false);
 }
 
