@@ -5,6 +5,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "src/read/read.h"
 #include "src/scans.h"
 #include "src/session.h"
 #include "src/shownleaks.h"
@@ -25,10 +26,14 @@ void exitscan_open(struct run *r)
 		timerfd_settime(r->exit_timer, 0, &t, NULL);
 }
 
+/* Nobody looks any more: a program that ends later, or is being ended, need not wait. */
 void exitscan_close(struct run *r)
 {
-	if (r->exit_timer >= 0)
-		close(r->exit_timer);
+	if (r->exit_timer < 0)
+		return;
+	if (!r->ended)
+		read_leak_done(session_segment(watch_session(r->watch)));
+	close(r->exit_timer);
 	r->exit_timer = -1;
 }
 

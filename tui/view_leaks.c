@@ -117,7 +117,8 @@ void view_leaks_tick(struct ui *ui)
 {
 	const struct leaks *l = ui->source->leaks ? leaklist_state(ui) : NULL;
 
-	if (!l || !l->last || !l->last->at_exit || ui->leaks.end_version == l->version)
+	if (!l || !l->last || !l->last->at_exit || ui->leaks.end_version == l->version ||
+		ui->message[0]) /* what is said there first stays */
 		return;
 	/* Suppressions make other versions of it. */
 	if (ui->leaks.end_ns != l->last->at_ns)
