@@ -449,7 +449,7 @@ int attach_segment(struct segment *s)
 	return rc;
 }
 
-static bool follows_forks(const struct ht_header *parent)
+bool attach_follows(const struct ht_header *parent)
 {
 	const char *follow = attach_variable("HEAPTOP_FOLLOW");
 
@@ -464,7 +464,7 @@ int attach_child(struct segment *s, const struct segment *parent)
 	struct segment_identity id = { 0 };
 	int rc;
 
-	if (!follows_forks(parent->header))
+	if (!attach_follows(parent->header))
 		return -ECANCELED;
 	path_directory(own_path, directory, sizeof(directory));
 	own_path[0] = '\0';

@@ -28,6 +28,8 @@ bool attach_possible(void);
 const char *attach_variable(const char *name);
 /* Maps a segment and fills who we are. 0, or -errno: no recording. */
 int attach_segment(struct segment *s);
+/* Whether children of the process with this segment are to be recorded when they are forked. */
+bool attach_follows(const struct ht_header *parent);
 /*
  * In a forked child: maps a segment of its own, of its parent's family. It knows the parent's
  * modules by their numbers, and no more of it. 0, or -errno: none is to be had, or wanted.

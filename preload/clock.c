@@ -40,12 +40,13 @@ void clock_publish(void)
 	struct ht_header *h = state_segment.header;
 	const struct recorder *r = state_thread.recorder;
 	uint64_t now = clock_monotonic();
+	uint32_t slot = r ? r->slot : 0;
 
 	/* Relaxed, and two threads may store in the wrong order: off by the time between their
 	 * looks. */
 	if (now > ht_load_relaxed_64(&h->clock_ns))
 		ht_store_relaxed_64(&h->clock_ns, now);
-	history_note(&state_segment, now, counter_live(&state_segment, r ? r->slot : 0));
+	history_note(&state_segment, slot, now, counter_live(&state_segment, slot));
 }
 
 /* Cycles of some steady counter; where there is none to be had cheaply, the time itself. */

@@ -14,8 +14,9 @@
 #include <string.h>
 
 #include "preload/modules.h"
-#include "shm/private.h"
+#include "preload/signals.h"
 #include "preload/state.h"
+#include "shm/private.h"
 
 #define WORDS_FIRST    (1u << 14) /* 128 KB: what most threads need */
 #define WORDS_MAX      (1u << 19) /* 4 MB: some ten thousand stacks */
@@ -211,6 +212,7 @@ static void forget_all(struct guards *g)
 {
 	memset(g->roots, 0, table_slots(g->words) * sizeof(*g->roots));
 	memset(g->exits, 0, table_slots(g->words) * sizeof(*g->exits));
+	ht_fence_handler(); /* who leaves before this forgets less */
 	g->used = sizeof(struct guards_record) / sizeof(uint64_t) + 1;
 }
 
@@ -269,12 +271,11 @@ static uint64_t record_words(uint64_t count, uint64_t unpinned)
 	       unpinned * UNPINNED_WORDS;
 }
 
-/* Moves to twice the memory. False: it stays as it is. */
-static bool grow(struct guards *g)
+static bool grow_to(struct guards *g, uint64_t words)
 {
 	struct guards old = *g;
 
-	if (g->words == WORDS_MAX || !guards_map(g, 2 * old.words))
+	if (!guards_map(g, words))
 		return false;
 	memcpy(g->arena, old.arena, old.used * sizeof(uint64_t));
 	while (g->used < old.used) {
@@ -285,6 +286,20 @@ static bool grow(struct guards *g)
 	}
 	guards_end(&old);
 	return true;
+}
+
+/* Moves to twice the memory. False: it stays as it is. No handler may leave this in the middle. */
+static bool grow(struct guards *g)
+{
+	uint64_t signals;
+	bool grown;
+
+	if (g->words == WORDS_MAX)
+		return false;
+	signals = signals_block();
+	grown = grow_to(g, 2 * g->words);
+	signals_restore(signals);
+	return grown;
 }
 
 /* ---- remembering ---- */
@@ -347,7 +362,10 @@ static struct guards_record *record_new(
 	word_set(r, r->count, GUARDS_END_AT, GUARDS_END);
 	if (!unpinned_fill(r, u))
 		return NULL;
+	/* Whole before it counts, and counted before it can be found, wherever a handler leaves. */
+	ht_fence_handler();
 	g->used += record_words(r->count, r->leaf.unpinned);
+	ht_fence_handler();
 	record_enter(g, r);
 	return r;
 }

@@ -16,6 +16,7 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 
+#include "preload/nesting.h"
 #include "preload/next.h"
 #include "preload/record.h"
 #include "preload/sample.h"
@@ -33,13 +34,15 @@ struct guard {
 	uint8_t was_in_allocator;
 	size_t size; /* asked for */
 	uint64_t left; /* the gap to the next sample: blocks in there are not new ones */
+	uintptr_t paused; /* nesting_pause */
 };
 
 static void guard_leave(struct guard *g)
 {
 	state_thread.in_allocator = g->was_in_allocator;
 	ht_store_relaxed_64(&state_thread.left, g->left);
-	record_leave(g->entered);
+	nesting_leave(g->entered);
+	nesting_resume(g->paused);
 	if (g->entered && g->is_out)
 		record_alloc(RECORD_FRAME, NULL, g->size, HT_FN_NEW);
 }
@@ -47,10 +50,11 @@ static void guard_leave(struct guard *g)
 /* `size` and `align` are those of new: it may round up, and asks for at least one byte. */
 static struct guard guard_enter(uintptr_t frame, size_t size, size_t align)
 {
-	struct guard g = { .entered = record_enter(frame),
+	struct guard g = { .paused = nesting_pause(frame),
 		.size = size,
 		.left = ht_load_relaxed_64(&state_thread.left) };
 
+	g.entered = nesting_enter(frame);
 	g.was_in_allocator = state_thread.in_allocator;
 	if (g.entered) {
 		state_thread.inner_least = size;
@@ -192,7 +196,7 @@ static void plain_delete(void *p)
 #define CALL_MARKED(call)                                                                          \
 	({                                                                                         \
 		__attribute__((cleanup(guard_leave), unused)) struct guard g =                     \
-			guard_enter(RECORD_FRAME, size, align_wanted);                             \
+			guard_enter(frame, size, align_wanted);                                    \
 		void *got;                                                                         \
                                                                                                    \
 		g.is_out = true;                                                                   \
@@ -200,6 +204,10 @@ static void plain_delete(void *p)
 		g.is_out = false;                                                                  \
 		got;                                                                               \
 	})
+
+/* What is not at hand is out of line: a hook keeps what its ordinary way needs. */
+#define WITH_FRAME(...) (uintptr_t frame, __VA_ARGS__)
+#define THIS_FRAME(...) (RECORD_FRAME, __VA_ARGS__)
 
 /*
  * One hook of new: its symbol, its parameters and arguments, the alignment it asks for, and the
@@ -210,13 +218,18 @@ static void plain_delete(void *p)
 	HOOK void *symbol params;                                                                  \
 	static struct next_cxx next_##symbol = { #symbol, (const void *)symbol, NULL, false };     \
 	static struct next_cxx *entry_##symbol IN_TABLE = &next_##symbol;                          \
-	HOOK void *symbol params                                                                   \
+	static __attribute__((noinline)) void *next_of_##symbol WITH_FRAME params                  \
 	{                                                                                          \
 		const size_t align_wanted = align;                                                 \
-		void *(*real)params;                                                               \
+		void *(*real)params = find(&next_##symbol);                                        \
+                                                                                                   \
+		return real ? CALL_MARKED(real args) : plain_new(size, align_wanted, throws);      \
+	}                                                                                          \
+	HOOK void *symbol params                                                                   \
+	{                                                                                          \
 		void *p = NULL;                                                                    \
                                                                                                    \
-		if (__builtin_expect(direct && align_wanted == 0, 1)) {                            \
+		if (__builtin_expect(direct && (align) == 0, 1)) {                                 \
 			if (__builtin_expect(next_mode != NEXT_EXACT, 0) && sample_passes(size)) { \
 				p = next.malloc(size ? size : 1);                                  \
 				if (__builtin_expect(p != NULL, 1))                                \
@@ -225,10 +238,8 @@ static void plain_delete(void *p)
 				p = next.malloc(size ? size : 1);                                  \
 			}                                                                          \
 		}                                                                                  \
-		if (__builtin_expect(!p, 0)) {                                                     \
-			real = find(&next_##symbol);                                               \
-			p = real ? CALL_MARKED(real args) : plain_new(size, align_wanted, throws); \
-		}                                                                                  \
+		if (__builtin_expect(!p, 0))                                                       \
+			p = next_of_##symbol THIS_FRAME args;                                      \
 		record_alloc(RECORD_FRAME, p, size, function);                                     \
 		return p;                                                                          \
 	}
@@ -237,10 +248,20 @@ static void plain_delete(void *p)
 	HOOK void symbol params;                                                                   \
 	static struct next_cxx next_##symbol = { #symbol, (const void *)symbol, NULL, false };     \
 	static struct next_cxx *entry_##symbol IN_TABLE = &next_##symbol;                          \
+	static __attribute__((noinline)) void next_of_##symbol WITH_FRAME params                   \
+	{                                                                                          \
+		void(*real) params = find(&next_##symbol);                                         \
+                                                                                                   \
+		if (real) {                                                                        \
+			__attribute__((cleanup(guard_leave), unused)) struct guard g =             \
+				guard_enter(frame, 0, 0);                                          \
+			real args;                                                                 \
+		} else {                                                                           \
+			plain_delete(p);                                                           \
+		}                                                                                  \
+	}                                                                                          \
 	HOOK void symbol params                                                                    \
 	{                                                                                          \
-		void(*real) params;                                                                \
-                                                                                                   \
 		if (__builtin_expect(next_mode != NEXT_EXACT, 0) && direct &&                      \
 			sample_is_unrecorded(p)) {                                                 \
 			next.free(p);                                                              \
@@ -252,14 +273,8 @@ static void plain_delete(void *p)
 			next.free(p);                                                              \
 			return;                                                                    \
 		}                                                                                  \
-		real = find(&next_##symbol);                                                       \
-		if (real) {                                                                        \
-			__attribute__((cleanup(guard_leave), unused)) struct guard g =             \
-				guard_enter(RECORD_FRAME, 0, 0);                                   \
-			real args;                                                                 \
-		} else {                                                                           \
-			plain_delete(p);                                                           \
-		}                                                                                  \
+		next_of_##symbol THIS_FRAME args;                                                  \
+		__asm__ volatile(""); /* not called last: the frame must be there still */         \
 	}
 
 /* clang-format off */

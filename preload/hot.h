@@ -36,6 +36,13 @@ void record_ended(struct recorder *r, uint64_t addr, const struct live_block *b,
 bool record_unknown(const struct recorder *r, const void *p);
 
 /*
+ * While realloc is at the next allocator, `busy` is the frame of its hook with this bit: so the
+ * thread's next hook finds out whether a handler has left that, and ends it. A handler's own events
+ * are recorded as if nothing were at work.
+ */
+#define HOT_MOVING ((uintptr_t)1)
+
+/*
  * The short way into a hook: recording all, a recorder there, no other hook at work. NULL: the long
  * way has to find out.
  */
@@ -54,6 +61,25 @@ HT_HOT void hot_end(struct recorder *r)
 {
 	if (r)
 		state_thread.busy = 0;
+}
+
+/* From a hook into its next allocator's realloc, and back. NULL: the long way. */
+HT_HOT void hot_pause(struct recorder *r, uintptr_t frame)
+{
+	if (r)
+		state_thread.busy = frame | HOT_MOVING;
+}
+
+HT_HOT struct recorder *hot_resume(uintptr_t frame)
+{
+	struct state_thread *t = &state_thread;
+	struct recorder *r = t->recorder;
+
+	if (__builtin_expect(
+		    !r || t->busy != (frame | HOT_MOVING) || state_own->on != OWN_SHORT, 0))
+		return NULL;
+	t->busy = frame;
+	return r;
 }
 
 /* `root`: of the stacks at `frame`. `checks`: remembered stacks are taken again, and compared. */

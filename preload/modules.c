@@ -23,6 +23,7 @@
 #define PINNED_MAX	512u /* objects loaded at start; large desktop programs have some 300 */
 #define FINGERPRINT_MAX 4096u /* bytes of .eh_frame looked at, each time: such objects are rare */
 #define RECENT_SIZE	1024u /* dlopen'ed objects remembered, power of two */
+#define RECENT_TRIED	8u /* places for each */
 
 /* As in <dlfcn.h> of glibc 2.35, which older headers lack. */
 struct found_object {
@@ -38,8 +39,11 @@ static int (*find_object)(void *, struct found_object *);
 static struct module_range pinned[PINNED_MAX];
 static uint32_t pinned_count;
 
-/* An object met after start. Written once, then `ready`; recognised by all its fields. */
+/* An object met after start. Written once, then `ready`; recognised by all its fields. Who finds
+ * one of its key that is not ready writes it as well, and the same: a signal handler may have left
+ * the thread that claimed it. */
 struct recent {
+	uint64_t key; /* of all that follow; 0: free */
 	uint64_t start, end;
 	const void *link_map;
 	const uint8_t *build_id; /* in the object's memory */
@@ -47,7 +51,7 @@ struct recent {
 				   object */
 	uint32_t build_id_bytes;
 	uint32_t module;
-	uint32_t claimed, ready;
+	uint32_t ready;
 };
 
 static struct recent recent[RECENT_SIZE];
@@ -250,6 +254,11 @@ static bool ask_loader(uint64_t pc, struct iterate_find *f)
 	return true;
 }
 
+static struct recent *recent_at(uint64_t start, unsigned i)
+{
+	return &recent[((uint32_t)(start >> 12) * 2654435761u + i) % RECENT_SIZE];
+}
+
 static uint64_t head_of(const uint8_t *build_id, uint32_t bytes)
 {
 	uint64_t head = 0;
@@ -265,17 +274,51 @@ static bool recent_is(const struct recent *r, const struct iterate_find *f)
 	       r->build_id && head_of(r->build_id, r->build_id_bytes) == r->build_id_head;
 }
 
-static void recent_fill(struct recent *r, const struct iterate_find *f, const struct module_info *m,
-	uint32_t module)
+static uint64_t recent_key(const struct recent *r)
 {
-	r->start = m->start;
-	r->end = m->end;
-	r->link_map = f->found.link_map;
-	r->build_id = m->build_id;
-	r->build_id_bytes = m->build_id_bytes;
-	r->build_id_head = m->build_id ? head_of(m->build_id, m->build_id_bytes) : 0;
-	r->module = module;
+	uint64_t h = r->start;
+
+	h = (h ^ r->end) * 0x9fb21c651e98df25ull;
+	h = (h ^ (uintptr_t)r->link_map) * 0x9fb21c651e98df25ull;
+	h = (h ^ (uintptr_t)r->build_id) * 0x9fb21c651e98df25ull;
+	h = (h ^ r->build_id_head) * 0x9fb21c651e98df25ull;
+	return h ? h : 1;
+}
+
+/* False: it is another's. */
+static bool recent_fill(struct recent *r, const struct recent *wanted)
+{
+	uint64_t found = 0;
+
+	if (!ht_cas_relaxed_64(&r->key, &found, wanted->key) && found != wanted->key)
+		return false;
+	if (ht_load_acquire_32(&r->ready))
+		return true;
+	r->start = wanted->start;
+	r->end = wanted->end;
+	r->link_map = wanted->link_map;
+	r->build_id = wanted->build_id;
+	r->build_id_head = wanted->build_id_head;
+	r->build_id_bytes = wanted->build_id_bytes;
+	r->module = wanted->module;
 	ht_store_release_32(&r->ready, 1);
+	return true;
+}
+
+static void recent_note(const struct iterate_find *f, const struct module_info *m, uint32_t module)
+{
+	struct recent wanted = { .start = m->start,
+		.end = m->end,
+		.link_map = f->found.link_map,
+		.build_id = m->build_id,
+		.build_id_head = head_of(m->build_id, m->build_id_bytes),
+		.build_id_bytes = m->build_id_bytes,
+		.module = module };
+
+	wanted.key = recent_key(&wanted);
+	for (unsigned i = 0; i < RECENT_TRIED; i++)
+		if (recent_fill(recent_at(m->start, i), &wanted))
+			return;
 }
 
 /*
@@ -315,10 +358,10 @@ static uint32_t recent_module(const struct iterate_find *f)
 		.end = (uint64_t)(uintptr_t)f->found.end,
 		.bias = f->bias,
 		.path = object_path(f->name) };
-	uint32_t at = (uint32_t)(m.start >> 12) * 2654435761u % RECENT_SIZE, module;
+	uint32_t module;
 
-	for (unsigned i = 0; i < 8; i++) {
-		struct recent *r = &recent[(at + i) % RECENT_SIZE];
+	for (unsigned i = 0; i < RECENT_TRIED; i++) {
+		const struct recent *r = recent_at(m.start, i);
 
 		if (recent_is(r, f))
 			return r->module;
@@ -327,15 +370,8 @@ static uint32_t recent_module(const struct iterate_find *f)
 	if (!m.build_id)
 		m.fingerprint = fingerprint(f->found.eh_frame);
 	module = module_intern(&state_segment, &m);
-	for (unsigned i = 0; i < 8 && m.build_id; i++) {
-		struct recent *r = &recent[(at + i) % RECENT_SIZE];
-		uint32_t unclaimed = 0;
-
-		if (ht_cas_relaxed_32(&r->claimed, &unclaimed, 1)) {
-			recent_fill(r, f, &m, module);
-			break;
-		}
-	}
+	if (m.build_id)
+		recent_note(f, &m, module);
 	return module;
 }
 

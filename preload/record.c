@@ -3,52 +3,16 @@
  * From a hook to the segment (record.h). The hot path: one look at `on`, the
  * remembered stacks, the live table, the counters, the ring. No locks, and no system calls but
  * those that take fresh memory.
- *
- * Re-entry: state_thread.busy holds the frame address of the hook at work. A nested call (an
- * unwinder or operator new that allocates, a signal handler) is passed through unrecorded. If a
- * handler left by siglongjmp the word stays behind. Addresses do not tell the two apart: a
- * handler's own stack may lie on either side. So the unwinder tells whether a hook of ours is among
- * the callers.
  */
 #include "preload/record.h"
 
 #include <errno.h>
 
 #include "preload/hot.h"
+#include "preload/nesting.h"
 #include "preload/next.h"
 #include "preload/sample.h"
 #include "preload/unwind.h"
-
-#define NEW_BYTES_MAX 16384u /* of stack that an operator new takes on its way to malloc */
-
-/* Whether the hook that `busy` tells of is still at work, among our callers. */
-static bool is_nested(uintptr_t frame)
-{
-	uintptr_t busy = state_thread.busy;
-
-	if (__builtin_expect(busy == 0, 1))
-		return false;
-	/* Operator new at its own malloc: not worth a walk. */
-	if (state_thread.in_allocator && frame < busy && busy - frame < NEW_BYTES_MAX)
-		return true;
-	return !unwind_own_passes(frame, busy);
-}
-
-bool record_enter(uintptr_t frame)
-{
-	if (is_nested(frame))
-		return false;
-	if (__builtin_expect(state_thread.busy != 0, 0))
-		state_thread.unwinding = state_thread.in_allocator = 0; /* left behind with it */
-	state_thread.busy = frame;
-	return true;
-}
-
-void record_leave(bool entered)
-{
-	if (entered)
-		state_thread.busy = 0;
-}
 
 /* Takes the stack. `remembered`: what is known of it already (and is being checked), or NULL. */
 struct guards_leaf *record_leaf(
@@ -312,14 +276,18 @@ static void alloc_nested(
 /* At start, inside another hook, without memory to show for it. */
 void record_alloc_slow(uintptr_t frame, void *p, size_t size, enum ht_function function)
 {
+	uintptr_t paused;
+
 	if (!state_on() || next_is_arena(p))
 		return;
-	if (record_enter(frame)) {
+	paused = nesting_pause(frame);
+	if (nesting_enter(frame)) {
 		alloc_outermost(frame, p, size, function);
-		record_leave(true);
+		nesting_leave(true);
 	} else {
 		alloc_nested(frame, p, size, function, is_inner(size));
 	}
+	nesting_resume(paused);
 }
 
 void record_alloc(uintptr_t frame, void *p, size_t size, enum ht_function function)
@@ -374,13 +342,15 @@ bool record_free_slow(uintptr_t frame, void *p)
 {
 	uint64_t measured, events;
 	struct recorder *r;
+	uintptr_t paused;
 
 	/* An allocator that is not there yet gave out nothing. */
 	if (next_is_arena(p) || !next_available())
 		return false;
 	if (!p || !state_on())
 		return true;
-	if (!record_enter(frame)) {
+	paused = nesting_pause(frame);
+	if (!nesting_enter(frame)) {
 		free_nested(p);
 		return true;
 	}
@@ -392,7 +362,8 @@ bool record_free_slow(uintptr_t frame, void *p)
 	else
 		free_shared(p);
 	sample_time_end(measured, !r || r->counters.thread->ring_head != events);
-	record_leave(true);
+	nesting_leave(true);
+	nesting_resume(paused);
 	return true;
 }
 
@@ -409,32 +380,59 @@ static inline void moving_begin(void)
 	ht_fence_handler();
 }
 
-static inline void moving_end(void)
+/* `paused`: another realloc that this one interrupted goes on. */
+static inline void moving_end(uintptr_t paused)
 {
 	ht_fence_handler();
-	state_thread.moving = 0;
+	state_thread.moving = paused != 0;
+}
+
+static void move_leave(bool entered, const struct record_move *m)
+{
+	moving_end(m->paused);
+	nesting_leave(entered);
+	nesting_resume(m->paused);
+}
+
+/* The long way back from the next allocator. False: nothing is recorded, or not any more, since a
+ * handler forked meanwhile. */
+static bool move_goes_on(uintptr_t frame, const struct record_move *m)
+{
+	if (!m->recording)
+		return false;
+	if (state_thread.busy == (frame | HOT_MOVING))
+		state_thread.busy = 0;
+	if (state_on())
+		return true;
+	move_leave(false, m);
+	return false;
 }
 
 static __attribute__((noinline)) void move_begin_slow(
 	uintptr_t frame, struct record_move *m, void *p)
 {
+	bool entered;
+
 	m->known = false;
 	m->recording = state_on();
 	if (!m->recording)
 		return;
+	m->paused = nesting_pause(frame);
+	entered = nesting_enter(frame);
 	moving_begin();
-	if (record_enter(frame)) {
-		m->known = block_take(recorder_here(), p, &m->block);
-		record_leave(true);
-	} else {
+	if (!entered) {
 		m->known = live_remove_slow(&state_segment, (uint64_t)(uintptr_t)p, &m->block);
+		return;
 	}
+	m->known = block_take(recorder_here(), p, &m->block);
+	state_thread.busy = frame | HOT_MOVING;
 }
 
 void record_move_begin(uintptr_t frame, struct record_move *m, void *p)
 {
 	struct recorder *r = hot_begin(frame);
 
+	m->paused = 0;
 	if (__builtin_expect(!r, 0)) {
 		move_begin_slow(frame, m, p);
 		return;
@@ -442,7 +440,7 @@ void record_move_begin(uintptr_t frame, struct record_move *m, void *p)
 	m->recording = true;
 	moving_begin();
 	m->known = block_take(r, p, &m->block);
-	hot_end(r);
+	hot_pause(r, frame);
 }
 
 /* The old block's end. */
@@ -472,11 +470,13 @@ static void move_done_outermost(uintptr_t frame, const struct record_move *m, vo
 static __attribute__((noinline)) void move_done_slow(uintptr_t frame, const struct record_move *m,
 	void *p, void *q, size_t size, enum ht_function function)
 {
-	if (!m->recording || !state_on())
-		return; /* or not any more: a handler forked meanwhile */
-	if (record_enter(frame)) {
+	bool entered;
+
+	if (!move_goes_on(frame, m))
+		return;
+	entered = nesting_enter(frame);
+	if (entered) {
 		move_done_outermost(frame, m, p, q, size, function);
-		record_leave(true);
 	} else {
 		if (m->known) {
 			end_shared((uint64_t)(uintptr_t)p, &m->block);
@@ -484,15 +484,15 @@ static __attribute__((noinline)) void move_done_slow(uintptr_t frame, const stru
 		}
 		alloc_nested(frame, q, size, function, false);
 	}
-	moving_end();
+	move_leave(entered, m);
 }
 
 void record_move_done(uintptr_t frame, struct record_move *m, void *p, void *q, size_t size,
 	enum ht_function function)
 {
-	struct recorder *r = hot_begin(frame);
+	struct recorder *r = hot_resume(frame);
 
-	if (__builtin_expect(!r || !m->recording || !m->known, 0)) {
+	if (__builtin_expect(!r || !m->recording || !m->known || m->paused != 0, 0)) {
 		hot_end(r);
 		move_done_slow(frame, m, p, q, size, function);
 		return;
@@ -500,7 +500,7 @@ void record_move_done(uintptr_t frame, struct record_move *m, void *p, void *q, 
 	hot_ended(r, (uint64_t)(uintptr_t)p, &m->block);
 	ht_add_own_64(&r->counters.thread->reallocs, 1);
 	hot_alloc_recorded(r, frame, q, size, function, false);
-	moving_end();
+	moving_end(0);
 	hot_end(r);
 }
 
@@ -530,9 +530,9 @@ void record_move_failed(uintptr_t frame, struct record_move *m, void *p, size_t 
 	uint32_t rate;
 	bool entered;
 
-	if (!m->recording || !state_on())
+	if (!move_goes_on(frame, m))
 		return;
-	entered = record_enter(frame);
+	entered = nesting_enter(frame);
 	r = entered ? recorder_here() : NULL;
 	if (!freed) {
 		move_undo(m, p);
@@ -543,6 +543,5 @@ void record_move_failed(uintptr_t frame, struct record_move *m, void *p, size_t 
 	}
 	if (freed && r)
 		r->last_block = 0;
-	moving_end();
-	record_leave(entered);
+	move_leave(entered, m);
 }

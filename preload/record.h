@@ -31,6 +31,7 @@ struct record_move {
 	struct live_block block;
 	bool recording; /* this event is recorded */
 	bool known; /* the block was in the hash */
+	uintptr_t paused; /* another realloc that this one interrupted (hot.h), or 0 */
 };
 void record_move_begin(uintptr_t frame, struct record_move *m, void *p);
 /* It became `q`, of `size` bytes. */
@@ -39,12 +40,5 @@ void record_move_done(uintptr_t frame, struct record_move *m, void *p, void *q, 
 /* It failed to become `size` bytes: `p` is as it was, unless `freed` (size 0: the allocator freed
  * it and returned NULL). */
 void record_move_failed(uintptr_t frame, struct record_move *m, void *p, size_t size, bool freed);
-
-/*
- * Marks the thread as inside an allocator that calls malloc and free itself (operator new), so that
- * one block is recorded once. False: it already was inside.
- */
-bool record_enter(uintptr_t frame);
-void record_leave(bool entered);
 
 #endif

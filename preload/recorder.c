@@ -14,6 +14,7 @@
 #include "preload/coop.h"
 #include "shm/private.h"
 #include "preload/sample.h"
+#include "preload/signals.h"
 #include "shm/ring.h"
 
 /* libpthread's, which a program before glibc 2.34 may be without: then it has one thread. */
@@ -67,6 +68,7 @@ static void release(struct recorder *r)
 	ht_fence_handler();
 	/* In a forked child the segment is our parent's. */
 	if (state_own->on) {
+		share_mend(&r->counters.adding);
 		pointer_note(slot, 0);
 		thread_release(&state_segment, slot);
 	}
@@ -160,14 +162,11 @@ static struct recorder *make_with_slot(void)
 	return NULL;
 }
 
-struct recorder *recorder_claim(void)
+/* No handler may leave this: a slot would be nobody's, or its owner's end never be learnt. */
+static void claim(struct state_thread *t)
 {
-	struct state_thread *t = &state_thread;
-	int saved = errno;
+	uint64_t signals = signals_block();
 
-	sample_take_back();
-	if (t->recorder || t->no_recorder)
-		return t->recorder;
 	t->recorder = make_with_slot();
 	t->no_recorder = !t->recorder;
 	if (t->recorder && has_key) {
@@ -176,6 +175,18 @@ struct recorder *recorder_claim(void)
 		pthread_setspecific(key, t->recorder);
 		t->unwinding = 0;
 	}
+	signals_restore(signals);
+}
+
+struct recorder *recorder_claim(void)
+{
+	struct state_thread *t = &state_thread;
+	int saved = errno;
+
+	sample_take_back();
+	if (t->recorder || t->no_recorder)
+		return t->recorder;
+	claim(t);
 	errno = saved;
 	return t->recorder;
 }

@@ -25,6 +25,7 @@
 #include "preload/clock.h"
 #include "preload/coop.h"
 #include "preload/modules.h"
+#include "preload/signals.h"
 
 #define TIMED_EVERY   64u /* two looks at the clock then cost a nanosecond an event */
 #define TIMED_MOST_NS UINT64_C(50000) /* more was a preemption, not recording */
@@ -155,11 +156,13 @@ static bool is_behind(const struct state_thread *t)
 	       (bytes == 0) != (ht_load_acquire_8(&next_mode) == NEXT_EXACT); /* MODE */
 }
 
-/* Acts on the word, for the process and for this thread. */
+/* Acts on the word, for the process and for this thread. No handler may leave this: whoever has
+ * moved `acted` has to leave the mark. */
 static void look(void)
 {
 	struct state_thread *t = &state_thread;
 	uint64_t bytes = wanted_bytes(), before = ht_load_relaxed_64(&acted);
+	uint64_t signals = signals_block();
 
 	if (bytes != before) {
 		arena_hold();
@@ -170,6 +173,7 @@ static void look(void)
 	modules_doubt();
 	t->seen = bytes ? bytes : SAMPLE_NEVER;
 	sample_redraw();
+	signals_restore(signals);
 }
 
 bool sample_start(void)

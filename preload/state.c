@@ -21,6 +21,7 @@
 #include "preload/next.h"
 #include "preload/recorder.h"
 #include "preload/sample.h"
+#include "preload/signals.h"
 #include "preload/symbols.h"
 #include "preload/unwind.h"
 #include "shm/space.h"
@@ -180,13 +181,14 @@ static int prepare(struct own **own)
 	return 0;
 }
 
-static bool start(void)
+/* No handler may leave this: recording would be starting for ever. */
+static bool start_blocked(void)
 {
 	struct own *own = NULL;
 	uint32_t fresh = PHASE_NEW;
-	int saved = errno, rc;
+	int rc;
 
-	if (!attach_possible() || !ht_cas_acquire_32(&phase, &fresh, PHASE_STARTING))
+	if (!ht_cas_acquire_32(&phase, &fresh, PHASE_STARTING))
 		return false;
 	/* The reference unwinder is opened, which allocates: not counted as the program's. */
 	state_thread.busy = (uintptr_t)__builtin_frame_address(0);
@@ -201,8 +203,22 @@ static bool start(void)
 	}
 	ht_store_release_32(&phase, rc == 0 ? PHASE_ON : PHASE_OFF);
 	state_thread.busy = 0;
-	errno = saved;
 	return rc == 0;
+}
+
+static bool start(void)
+{
+	int saved = errno;
+	uint64_t signals;
+	bool started;
+
+	if (!attach_possible())
+		return false;
+	signals = signals_block();
+	started = start_blocked();
+	signals_restore(signals);
+	errno = saved;
+	return started;
 }
 
 /* Lets go of the parent's segment in a forked child. Others that let blocks pass may be looking
@@ -233,9 +249,8 @@ static __attribute__((noinline)) void leave_parent(void)
 		parent_unmap(&parents);
 }
 
-/* The same, and recording goes on into a segment of our own. We are the only thread; a handler that
- * interrupts us finds the recorder starting. */
-static bool follow(void)
+/* The same, and recording goes on into a segment of our own. We are the only thread. */
+static bool follow_blocked(void)
 {
 	struct own *own = (struct own *)(uintptr_t)state_own;
 	static struct segment parents, ours; /* small stacks fork, too */
@@ -258,6 +273,23 @@ static bool follow(void)
 	ht_store_relaxed_32(&state_segment.header->state, HT_STATE_RUNNING);
 	ht_store_release_32(&phase, PHASE_ON);
 	return true;
+}
+
+/* No handler may leave this, as with start. A child that is not to be recorded makes no calls that
+ * its sandbox might not allow. */
+static bool follow(void)
+{
+	uint64_t signals;
+	bool followed;
+
+	if (!attach_follows(state_segment.header)) {
+		leave_parent();
+		return false;
+	}
+	signals = signals_block();
+	followed = follow_blocked();
+	signals_restore(signals);
+	return followed;
 }
 
 /* What becomes of the parent's segment in a child of fork. A handler that interrupted a hook may

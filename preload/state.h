@@ -35,7 +35,7 @@ struct recorder;
  * of `left` one that is 0 on x86-64 (sysinfo).
  */
 struct state_thread {
-	uintptr_t busy; /* frame address of the hook that is recording, 0: none */
+	uintptr_t busy; /* frame address of the hook that is recording (and hot.h), 0: none */
 	struct recorder *recorder; /* NULL: not yet, it has none, or it is in `timed` */
 	struct recorder
 		*timed; /* put aside, so that the next event takes the long way: to be timed */

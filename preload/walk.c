@@ -77,14 +77,21 @@ static bool reaches(struct unwind_known *k, uint64_t page)
 static void known_begin(struct unwind_known *k, uint64_t page)
 {
 	uint64_t at = page + PAGE_BYTES;
+	bool joins;
 
 	if (page >= k->low && page < k->high)
 		return;
 	while (at < k->low && k->low - at < GAP_MAX && at != thread_end() && page_readable(at))
 		at += PAGE_BYTES;
-	if (at != k->low)
-		k->high = page + PAGE_BYTES;
-	k->low = page;
+	joins = at == k->low && k->low < k->high;
+	/* Wherever a handler leaves, nothing between two stacks is known. */
+	if (!joins)
+		ht_store_relaxed_64(&k->high, 0);
+	ht_fence_handler();
+	ht_store_relaxed_64(&k->low, page);
+	ht_fence_handler();
+	if (!joins)
+		ht_store_relaxed_64(&k->high, page + PAGE_BYTES);
 }
 
 /* Something was read that is not noted. */

@@ -166,8 +166,9 @@ void counter_settle(const struct segment *s, struct counter_owner *o, struct ht_
 	struct ht_thread *t = o->thread;
 
 	if (ht_counter_slot(c->key) != 0)
-		share_settle(s, &c->share, site_live(s, c), c->alloc_bytes - c->free_bytes);
-	if (share_settle(s, &t->share, &s->header->live_bytes, t->live_bytes))
+		share_settle(
+			&o->adding, &c->share, site_live(s, c), c->alloc_bytes - c->free_bytes);
+	if (share_settle(&o->adding, &t->share, &s->header->live_bytes, t->live_bytes))
 		ht_store_relaxed_64(&t->peak_ns, ht_load_relaxed_64(&s->header->clock_ns));
 }
 

@@ -58,6 +58,7 @@ struct counter_owner {
 	uint64_t key; /* of its counters, but for site and size; slot 0: none is like that */
 	uint32_t slot;
 	uint32_t own; /* ht_owner of site 0 */
+	struct share_adding adding; /* slot 0, which has many owners, adds at once */
 	uint32_t counter[COUNTER_SITES]; /* of slot 0: all 0, since it has many owners */
 };
 

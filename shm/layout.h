@@ -496,10 +496,15 @@ struct ht_bucket {
  * all points are used, neighbours merge and step_ns doubles.
  */
 struct ht_history {
-	uint32_t writer; /* 1 while a thread updates; a thread that finds 1 leaves it be */
-	uint32_t points; /* used */
+	uint64_t writer; /* who updates, and since when (history.c); 0: nobody */
 	uint64_t sequence; /* odd while points move (compaction) */
 	uint64_t step_ns;
+	uint32_t points; /* used */
+	/* While points move: how many there were, how many there are in their new place, and the
+	 * new step. Whoever finds it unfinished goes on from there. */
+	uint32_t merging, merged;
+	uint32_t reserved;
+	uint64_t merged_step_ns;
 	uint64_t point[HT_HISTORY_POINTS];
 };
 

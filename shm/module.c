@@ -2,7 +2,10 @@
 /*
  * The module table. Runs inside hooks, rarely, on any thread. An entry is claimed by writing its
  * key (a hash of all that identifies it) over 0, so two threads that meet a module at once get one
- * index; whoever claimed fills the rest and then sets READY (edge MODULE of shm/layout.h).
+ * index. Who finds an entry of its key that is not READY fills it as well, since a signal handler
+ * may have left the thread that claimed it by longjmp: whatever two threads write at once is the
+ * same, but for the path's place and the time, of which either will do (edge MODULE of
+ * shm/layout.h).
  */
 #include "shm/module.h"
 
@@ -45,23 +48,32 @@ static uint32_t string_add(const struct segment *s, const char *text, uint32_t b
 	return at;
 }
 
+/* Its place before its length: without a place there is no path. */
+static void path_fill(const struct segment *s, struct ht_module *m, const char *path)
+{
+	uint64_t length = __builtin_strlen(path);
+	uint32_t bytes = length < HT_PATH_MAX ? (uint32_t)length : HT_PATH_MAX - 1, none = 0;
+
+	if (ht_load_relaxed_32(&m->path) == 0)
+		(void)ht_cas_relaxed_32(&m->path, &none, string_add(s, path, bytes));
+	if (ht_load_relaxed_32(&m->path) != 0)
+		ht_store_relaxed_32(&m->path_bytes, bytes);
+}
+
 static void module_fill(
 	const struct segment *s, struct ht_module *m, const struct module_info *info)
 {
-	uint64_t bytes = __builtin_strlen(info->path);
-
-	if (bytes >= HT_PATH_MAX)
-		bytes = HT_PATH_MAX - 1;
-	m->path = string_add(s, info->path, (uint32_t)bytes);
-	m->path_bytes = m->path ? (uint32_t)bytes : 0;
-	m->start = info->start;
-	m->end = info->end;
-	m->bias = info->bias;
-	m->seen_ns = ht_load_relaxed_64(&s->header->clock_ns);
-	m->build_id_bytes =
+	uint32_t bytes =
 		info->build_id_bytes < HT_BUILD_ID_MAX ? info->build_id_bytes : HT_BUILD_ID_MAX;
-	for (uint32_t i = 0; i < m->build_id_bytes; i++)
-		m->build_id[i] = info->build_id[i];
+
+	path_fill(s, m, info->path);
+	ht_store_relaxed_64(&m->start, info->start);
+	ht_store_relaxed_64(&m->end, info->end);
+	ht_store_relaxed_64(&m->bias, info->bias);
+	ht_store_relaxed_64(&m->seen_ns, ht_load_relaxed_64(&s->header->clock_ns));
+	for (uint32_t i = 0; i < bytes; i++)
+		ht_store_relaxed_8(&m->build_id[i], info->build_id[i]);
+	ht_store_relaxed_32(&m->build_id_bytes, bytes);
 	ht_store_release_32(&m->flags, info->flags | HT_MODULE_READY); /* MODULE */
 }
 
@@ -87,13 +99,12 @@ uint32_t module_intern(const struct segment *s, const struct module_info *info)
 		if (segment_commit(s, segment_element(s, HT_REGION_MODULES, i, sizeof(*m)),
 			    sizeof(*m)) != 0)
 			break;
-		if (ht_cas_relaxed_64(&m->key, &found, key)) {
+		if (!ht_cas_relaxed_64(&m->key, &found, key) && found != key)
+			continue;
+		if (!(ht_load_acquire_32(&m->flags) & HT_MODULE_READY)) /* MODULE */
 			module_fill(s, m, info);
-			count_raise(s, i + 1);
-			return i;
-		}
-		if (found == key)
-			return i;
+		count_raise(s, i + 1);
+		return i;
 	}
 	ht_add_relaxed_64(&s->header->modules_refused, 1);
 	return 0;

@@ -13,22 +13,56 @@ static uint64_t limit_of(uint64_t peak)
 	return higher(peak / HT_SETTLE_PART, HT_SETTLE_LEAST);
 }
 
+void share_mend(struct share_adding *a)
+{
+	if (!a->share)
+		return;
+	if (ht_load_relaxed_64(a->sum) != a->before)
+		ht_store_relaxed_64(&a->share->settled, a->live);
+	a->share = NULL;
+}
+
+/* Adds to the sum what it lacks. Returns what it is then. */
+static uint64_t settle(struct share_adding *a, struct ht_share *p, uint64_t *sum, uint64_t live)
+{
+	uint64_t more = live - p->settled, before = ht_load_relaxed_64(sum);
+	bool added = false;
+
+	if (more == 0)
+		return before;
+	while (!added) {
+		a->share = NULL;
+		ht_fence_handler();
+		a->sum = sum;
+		a->before = before;
+		a->live = live;
+		ht_fence_handler();
+		a->share = p;
+		ht_fence_handler();
+		added = ht_cas_relaxed_64(sum, &before, before + more);
+		ht_fence_handler();
+	}
+	ht_store_relaxed_64(&p->settled, live);
+	ht_fence_handler();
+	a->share = NULL;
+	return before + more;
+}
+
 /*
  * The new `high` is where the peak would be passed, on the scale of the owner's own bytes; not
  * above the ceiling, so that one comparison does for both.
  */
-bool share_settle(const struct segment *s, struct ht_share *p, uint64_t *sum, uint64_t live)
+bool share_settle(struct share_adding *a, struct ht_share *p, uint64_t *sum, uint64_t live)
 {
 	uint64_t before = share_peak(p), all, peak, others, limit;
 
 	if (!share_above(live, p->ceiling) && !share_above(p->low, live))
 		return false;
-	all = segment_sum(s, sum, live - p->settled);
+	all = settle(a, p, sum, live);
 	peak = higher(before, all);
 	others = all - live;
 	limit = limit_of(peak);
 	ht_store_relaxed_64(&p->peak, peak);
-	ht_store_relaxed_64(&p->settled, live);
 	ht_store_relaxed_64(&p->others, others);
 	ht_store_relaxed_64(&p->low, live - limit);
 	ht_store_relaxed_64(&p->ceiling, live + limit);

@@ -43,8 +43,24 @@ HT_HOT bool share_up(struct ht_share *p, uint64_t live)
 	return true;
 }
 
+/*
+ * What an owner is about to add, in memory of its own; zero at first. A signal handler may leave
+ * between the addition and the note that it was made, and which it was tells the sum: it is as it
+ * was, or not. If another thread changed it in between, the guess may be wrong, once, by what a
+ * share gathers.
+ */
+struct share_adding {
+	struct ht_share *share; /* NULL: nothing */
+	uint64_t *sum;
+	uint64_t before; /* of the sum */
+	uint64_t live; /* what `settled` becomes */
+};
+
+/* Finishes what was left. Before anything else that the owner does with its shares. */
+void share_mend(struct share_adding *a);
+
 /* Settles with `sum` if the owner's own part, `live` now, has left the limits. True: a new peak. */
-bool share_settle(const struct segment *s, struct ht_share *p, uint64_t *sum, uint64_t live);
+bool share_settle(struct share_adding *a, struct ht_share *p, uint64_t *sum, uint64_t live);
 
 /* Adds to `sum` at once, on behalf of a share that any thread may use at any time. True: a new
  * peak. */

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Group B of the fault matrix: locks, unwinding, code that comes and goes."""
 
+import json
 import os
 import random
 import re
@@ -10,7 +11,7 @@ import signal
 import socket
 import struct
 
-from rows import fault_target, row, run_rows, times
+from rows import fault_target, fault_tool, limit, row, run_rows, times
 from proving import (LIBRARY, TARGETS, check, check_consistent, check_equal, check_truth, frames_of, need, run,
                      scratch, sites_named, target, total, truth_read)
 from sides import (WAYS, check_same, check_sides, held, launched, plain, preloaded, proved_by, seen)
@@ -238,6 +239,28 @@ def leaves_hooks():
     after = sites_named(rep, "site_after")
     check_equal(total(after, "allocs"), jumps // 100 * 1000, "allocations between the jumps")
     check_equal(total(after, "live_blocks"), 0, "blocks of theirs left")
+
+
+# What the recorder does, and after how many of its instructions each is left in make check.
+OPERATIONS = {"known": 60, "realloc": 60, "first": 30, "settle": 200, "piece": 40, "overflow": 30, "module": 60,
+              "history": 60, "grow": 60, "new": 60, "thread": 40, "slots": 30}
+
+
+@row("B14b", "longjmp out of a hook at each of its instructions: what it was at stays half done")
+def left_at_each():
+    """The history, modules, sites, thread slots and remembered stacks serve on. What may be lost is one
+    event, and what one share of the live bytes gathers."""
+    plugins = [os.path.join(TARGETS, "plugin", name + ".so") for name in ("one", "two")]
+    libraries = ":".join((LIBRARY, fault_target(REENTRANT), "libstdc++.so.6"))
+    wrong = []
+    for operation, points in OPERATIONS.items():
+        done = run([fault_tool("step"), libraries, str(times(points, 0)), fault_target("leaves_at"), operation,
+                    *plugins], timeout=limit(300, 36000))
+        check(done.stdout, "%s: %s" % (operation, done.stderr.decode()))
+        found = json.loads(done.stdout)
+        check(found["points"] >= min(times(points, 100), 20), "few instructions: %s" % found)
+        wrong += ["%s: %s" % (operation, failure) for failure in found["failures"]]
+    check(not wrong, "; ".join(wrong))
 
 
 @row("B14a", "the stack overflows inside a hook, and a handler goes on elsewhere")

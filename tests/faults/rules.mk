@@ -31,7 +31,7 @@ $(B)/tests/faults/targets/plugin/%.so: tests/faults/targets/plugin/%.cc $(FAULT_
 # What the rows work with: a maker of failing system calls, and a look into segments.
 FAULT_TOOLS := $(B)/tests/faults/tools/inject $(B)/tests/faults/tools/look \
 	$(B)/tests/faults/tools/ask \
-	$(B)/tests/faults/tools/inside
+	$(B)/tests/faults/tools/inside $(B)/tests/faults/tools/step
 TEST_EXTRA += $(FAULT_TOOLS)
 
 $(B)/tests/faults/tools/inject: tests/faults/tools/inject.c Makefile
@@ -54,6 +54,11 @@ $(B)/tests/faults/tools/look: tests/faults/tools/look.c $(VIEW_OBJ) Makefile
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(VIEW_SAN) -o $@ $< $(VIEW_OBJ) $(VIEW_LIBS) -lpthread
 
+$(B)/tests/faults/tools/step: tests/faults/tools/step.c tests/faults/targets/leaves_at.h $(VIEW_OBJ) Makefile
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(VIEW_SAN) -o $@ $< $(VIEW_OBJ) $(VIEW_LIBS) -lpthread
+
 # A library whose segments are of another version: the same sources, another number.
 OTHER := $(B)/tests/faults/other
 TEST_EXTRA += $(OTHER)/libheaptop.so
@@ -72,3 +77,5 @@ $(B)/tests/faults/targets/own_daemon: tests/faults/targets/own_daemon.c $(OWN_DA
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -I. -D_GNU_SOURCE $(TARGET_CFLAGS) -o $@ $< $(OWN_DAEMON) '-Wl,-rpath,$$ORIGIN/plugin'
+
+$(B)/tests/faults/targets/leaves_at: shm/layout.h

@@ -143,6 +143,13 @@ void __tsan_atomic_thread_fence(int order)
 	memory_fence(order_of(order));
 }
 
+/* Between a thread and its signal handler; there are none here. */
+void __tsan_atomic_signal_fence(int order);
+void __tsan_atomic_signal_fence(int order)
+{
+	(void)order;
+}
+
 /* The compilers leave copies to the library; the build renames the calls (objcopy
  * --redefine-sym). */
 void *model_memcpy(void *to, const void *from, size_t bytes);

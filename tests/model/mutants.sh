@@ -187,7 +187,7 @@ mutant tables "a sweep frees a slot without putting it out of reach" thread.c \
 	's/if \(ht_cas_acquire_32\(&t->tid, &owner, HT_NONE\)\)\n[^\n]*\n/ht_cas_acquire_32(\&t->tid, \&owner, 0);\n/'
 mutant tables "the number of slots is raised by one try" thread.c 's/while \(now < count/if (now < count/'
 mutant tables "a shared peak is raised by one try" share.c 's/while \(share_above\(all, peak/if (share_above(all, peak/'
-mutant tables "what was settled before is settled again" share.c 's/live - p->settled\)/live)/'
+mutant tables "what was settled before is settled again" share.c 's/live - p->settled, before/live, before/'
 mutant tables "a share does not note what all have" share.c 's/peak = higher\(before, all\)/peak = higher(before, live)/'
 mutant tables "a counter is published by a store" counter.c \
 	's/while \(!ht_cas_acq_rel_32\(head, &seen, counter\)\);/while (0);\n\tht_store_release_32(head, counter);/'
@@ -202,17 +202,27 @@ mutant tables "a shared counter is published relaxed" counter.c \
 mutant tables "a shared counter is taken relaxed" counter.c \
 	's/ht_load_acquire_32\(shared\)/ht_load_relaxed_32(shared)/'
 mutant tables "a module is claimed by a load and a store" module.c \
-	's/if \(ht_cas_relaxed_64\(&m->key, &found, key\)\) \{/found = ht_load_relaxed_64(\&m->key);\n\t\tif (found == 0) {\n\t\t\tht_store_relaxed_64(\&m->key, key);/'
+	's/if \(!ht_cas_relaxed_64\(&m->key, &found, key\) && found != key\)/found = ht_load_relaxed_64(\&m->key);\n\t\tif (found == 0)\n\t\t\tht_store_relaxed_64(\&m->key, key);\n\t\telse if (found != key)/'
 mutant tables "a module is ready before it is filled" module.c \
-	's/(\tm->path = string_add.*)(\tht_store_release_32\(&m->flags[^\n]*\n)/\2\1/'
+	's/(\tpath_fill\(s, m, info->path.*)(\tht_store_release_32\(&m->flags[^\n]*\n)/\2\1/'
 mutant tables "a module is ready, relaxed" module.c \
 	's/ht_store_release_32\(&m->flags/ht_store_relaxed_32(\&m->flags/'
+mutant tables "a module is left to whoever claimed it" module.c \
+	's/if \(!\(ht_load_acquire_32\(&m->flags\) & HT_MODULE_READY\)\)[^\n]*/if (found == 0)/'
+mutant tables "who fills a module second gives it another path" module.c \
+	's/\(void\)ht_cas_relaxed_32\(&m->path, &none, ([^;]*)\);/ht_store_relaxed_32(\&m->path, none + \1);/; s/if \(ht_load_relaxed_32\(&m->path\) == 0\)\n/ht_store_relaxed_32(\&m->path, 0);\n/'
 mutant tables "paths are placed by a load and a store" module.c \
 	's/while \(!ht_cas_relaxed_32\(&s->header->strings_bytes, &at, at \+ bytes \+ 1\)\);/while (0);\n\tht_store_relaxed_32(\&s->header->strings_bytes, at + bytes + 1);/'
 mutant tables "the history has two writers" history.c \
-	's/if \(!ht_cas_acquire_32\(&h->writer, &free, 1\)\)\n\t\treturn;//'
+	's/return ht_cas_acquire_64\(&h->writer, &found, mine\);/return true;/'
+mutant tables "a writer of the history is taken for one that left" history.c \
+	's/return now > since && now - since > LEFT_UNITS;/return true;/'
+mutant tables "a writer that left is never followed" history.c \
+	's/mine >> SINCE_BITS != 1\)\n\t\treturn true;/mine >> SINCE_BITS != 1)\n\t\treturn false;/'
+mutant tables "a merge that was left begins anew" history.c 's/i = h->merged; i </i = 0; i </'
+mutant tables "a merge that was left is forgotten" history.c 's/\tif \(h->sequence % 2 != 0\)\n\t\tmerge_go_on\(h\);\n//'
 mutant tables "the writer's word is given back relaxed" history.c \
-	's/ht_store_release_32\(&h->writer, 0\)/ht_store_relaxed_32(\&h->writer, 0)/'
+	's/ht_cas_acq_rel_64\(&h->writer, &mine, 0\)/ht_cas_relaxed_64(\&h->writer, \&mine, 0)/'
 mutant tables "no fence before points merge" history.c \
 	's/(h->sequence \+ 1\);\n)\tht_fence_release\(\);\n/\1/'
 mutant tables "the end of a merge is published relaxed" history.c \

@@ -131,7 +131,7 @@ static void count(struct stress_thread *t)
 		if (i % 10 != 0)
 			counter_free(s, o, site, &end);
 		ht_store_relaxed_64(&s->header->clock_ns, FIXTURE_CREATED_NS + i * 50000);
-		history_note(s, FIXTURE_CREATED_NS + i * 50000, counter_live(s, o->slot));
+		history_note(s, o->slot, FIXTURE_CREATED_NS + i * 50000, counter_live(s, o->slot));
 	}
 }
 

@@ -4,7 +4,10 @@
  * or written over, the answer is the site that the unwinder gives, or none. The file itself is
  * compiled in, with a module finder of ours and stacks that are arrays.
  */
+#define private_map told_private_map
 #include "preload/guards.c"
+#undef private_map
+void *private_map(size_t bytes);
 
 #include <stdlib.h>
 #include "tests/check.h"
@@ -220,6 +223,36 @@ TEST(more_stacks_than_memory)
 }
 
 /* What the tables hold survives growth: nothing is taken again because of it. */
+static bool handlers_come;
+
+/* The memory may be asked for at a time that a handler must not end. */
+void *told_private_map(size_t bytes)
+{
+	sigset_t set;
+
+	sigprocmask(SIG_SETMASK, NULL, &set);
+	handlers_come = !sigismember(&set, SIGUSR1) || !sigismember(&set, SIGALRM);
+	return private_map(bytes);
+}
+
+TEST(growth_is_not_left)
+{
+	struct guards g = guards_made();
+	uint64_t words = g.words;
+	struct tally t = { 0 };
+	sigset_t set;
+
+	handlers_come = true;
+	while (g.words == words) {
+		stack_make(0x4000, 50);
+		allocate(&g, HT_FN_MALLOC, &t);
+	}
+	CHECK(!handlers_come);
+	sigprocmask(SIG_SETMASK, NULL, &set);
+	CHECK(!sigismember(&set, SIGUSR1) && !sigismember(&set, SIGALRM));
+	guards_end(&g);
+}
+
 TEST(growth_forgets_nothing)
 {
 	struct guards g = guards_made();
@@ -357,6 +390,7 @@ int main(void)
 	RUN(few_stacks);
 	RUN(many_stacks);
 	RUN(more_stacks_than_memory);
+	RUN(growth_is_not_left);
 	RUN(growth_forgets_nothing);
 	RUN(code_replaced);
 	RUN(code_replaced_under_many_stacks);

@@ -181,7 +181,7 @@ static inline void made_fill(struct made *m)
 		for (uint32_t i = 0; i < MADE_BLOCKS; i += 2)
 			made_free(m, site, i);
 		history_note(
-			&m->s, FIXTURE_CREATED_NS + site * 10000000ull, counter_live(&m->s, 1));
+			&m->s, 1, FIXTURE_CREATED_NS + site * 10000000ull, counter_live(&m->s, 1));
 	}
 	h->state = HT_STATE_EXITED;
 }

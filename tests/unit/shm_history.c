@@ -13,7 +13,7 @@ static struct ht_history *history(struct fixture *f)
 
 static void note(struct fixture *f, uint64_t at_ns, uint64_t live)
 {
-	history_note(&f->s, FIXTURE_CREATED_NS + at_ns, live);
+	history_note(&f->s, 1, FIXTURE_CREATED_NS + at_ns, live);
 }
 
 /* Compares all points with `want`. */
@@ -51,16 +51,86 @@ TEST(what_is_not_noted)
 
 	fixture_open(&f, SEGMENT_SMALL);
 	note(&f, 0, 5);
-	history_note(&f.s, FIXTURE_CREATED_NS - 1, 100); /* before the start */
+	history_note(&f.s, 1, FIXTURE_CREATED_NS - 1, 100); /* before the start */
 	note(&f, 10, (uint64_t)-8); /* a free was counted before its allocation */
 	check_points(&f, want, 1);
-	history(&f)->writer = 1; /* another thread is at it */
+	history(&f)->writer = 3ull << 48 | FIXTURE_CREATED_NS >> 16; /* slot 2 is at it */
 	note(&f, 20, 100);
 	history(&f)->writer = 0;
 	check_points(&f, want, 1);
 	note(&f, 20, 6);
 	CHECK_INT(history(&f)->point[0], 6);
 	fixture_close(&f);
+}
+
+#define SECOND_NS 1000000000ull
+
+/* Notes as `slot`, and whether that was admitted. */
+static bool is_admitted(struct fixture *f, uint32_t slot, uint64_t at_ns)
+{
+	uint64_t before = history(f)->points;
+
+	history_note(&f->s, slot, FIXTURE_CREATED_NS + at_ns, 100);
+	return history(f)->points > before;
+}
+
+/* A signal handler left a writer. Its slot's owner takes over at once, but for slot 0, which has
+ * many; others after a second. */
+TEST(a_writer_was_left)
+{
+	struct fixture f;
+
+	for (uint32_t slot = 0; slot < 3; slot++) {
+		fixture_open(&f, SEGMENT_SMALL);
+		history(&f)->writer = (slot + 1ull) << 48 | FIXTURE_CREATED_NS >> 16;
+		CHECK(!is_admitted(&f, 5, STEP_NS));
+		CHECK(!is_admitted(&f, 0, SECOND_NS - STEP_NS));
+		CHECK(is_admitted(&f, slot, SECOND_NS - STEP_NS) == (slot != 0));
+		CHECK(is_admitted(&f, 5, 2 * SECOND_NS));
+		CHECK_INT(history(&f)->writer, 0);
+		CHECK(is_admitted(&f, 6, 2 * SECOND_NS + 9 * STEP_NS));
+		fixture_close(&f);
+	}
+}
+
+/* All of a merge was done up to the one store, and to the one after it. */
+static void merge_left(uint32_t points, uint32_t merged, bool stored)
+{
+	struct fixture f, whole;
+
+	fixture_open(&f, SEGMENT_SMALL);
+	fixture_open(&whole, SEGMENT_SMALL);
+	for (uint64_t i = 0; i < points; i++) {
+		note(&f, i * STEP_NS, i * 37 % 101);
+		note(&whole, i * STEP_NS, i * 37 % 101);
+	}
+	history(&f)->writer = 2ull << 48;
+	history(&f)->sequence++;
+	history(&f)->merging = points;
+	history(&f)->merged = merged;
+	history(&f)->merged_step_ns = 2 * STEP_NS;
+	for (uint32_t i = 0; i < merged + stored && 2 * i < points; i++)
+		history(&f)->point[i] =
+			history(&whole)
+				->point[2 * i + 1 < points && history(&whole)->point[2 * i + 1] >
+								      history(&whole)->point[2 * i]
+						? 2 * i + 1
+						: 2 * i];
+	note(&f, HT_HISTORY_POINTS * STEP_NS, 7);
+	note(&whole, HT_HISTORY_POINTS * STEP_NS, 7);
+	CHECK_INT(history(&f)->step_ns, history(&whole)->step_ns);
+	check_points(&f, history(&whole)->point, history(&whole)->points);
+	fixture_close(&f);
+	fixture_close(&whole);
+}
+
+TEST(a_merge_was_left)
+{
+	for (uint32_t points = 1; points <= HT_HISTORY_POINTS; points += 51)
+		for (uint32_t merged = 0; merged <= (points + 1) / 2; merged++) {
+			merge_left(points, merged, false);
+			merge_left(points, merged, true);
+		}
 }
 
 TEST(starts_late)
@@ -200,6 +270,8 @@ int main(void)
 {
 	RUN(largest_of_each_step);
 	RUN(what_is_not_noted);
+	RUN(a_writer_was_left);
+	RUN(a_merge_was_left);
 	RUN(starts_late);
 	RUN(quiet_time);
 	RUN(merge);

@@ -269,7 +269,7 @@ static void rest_when_full(void)
 	}
 	CHECK_INT(last, 0); /* 511 fit into the unit, 0 included */
 	CHECK_INT(f.s.header->modules, 512);
-	history_note(&f.s, FIXTURE_CREATED_NS, 5);
+	history_note(&f.s, 1, FIXTURE_CREATED_NS, 5);
 	CHECK_INT(f.s.header->history.point[0], 5);
 }
 

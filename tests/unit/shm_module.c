@@ -50,6 +50,36 @@ TEST(kept)
 	fixture_close(&f);
 }
 
+/* A signal handler left the thread that claimed the entry, before it was filled, or half. */
+TEST(a_claim_was_left)
+{
+	struct fixture f;
+	struct module_info m = info(1);
+	struct ht_module *e, whole;
+
+	for (int stage = 0; stage < 4; stage++) {
+		fixture_open(&f, SEGMENT_SMALL);
+		CHECK_INT(module_intern(&f.s, &m), 1);
+		e = module_at(&f.s, 1);
+		whole = *e;
+		*e = (struct ht_module){ .key = whole.key,
+			.path = stage > 0 ? whole.path : 0,
+			.start = stage > 1 ? whole.start : 0,
+			.flags = stage > 2 ? whole.flags : 0 };
+		if (stage > 2)
+			*e = whole; /* all but the count */
+		f.s.header->modules = 1;
+		CHECK_INT(module_intern(&f.s, &m), 1);
+		CHECK_INT(f.s.header->modules, 2);
+		CHECK_INT(e->flags, whole.flags);
+		CHECK_INT(e->end, whole.end);
+		CHECK_INT(e->build_id_bytes, whole.build_id_bytes);
+		CHECK_INT(e->path_bytes, whole.path_bytes);
+		CHECK_STR(path(&f.s, e), m.path);
+		fixture_close(&f);
+	}
+}
+
 /* The same range with another file, another build or another place is another module. */
 TEST(identity)
 {
@@ -163,6 +193,7 @@ TEST(strings_full)
 int main(void)
 {
 	RUN(kept);
+	RUN(a_claim_was_left);
 	RUN(identity);
 	RUN(odd_values);
 	RUN(modules_full);

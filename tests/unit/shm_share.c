@@ -97,6 +97,25 @@ TEST(one_writer_is_exact)
 	fixture_close(&f);
 }
 
+/* A signal handler left between an addition and the note of it, or before the addition. */
+TEST(an_addition_was_left)
+{
+	for (int added = 0; added < 2; added++) {
+		struct ht_share p = { .settled = 100 };
+		uint64_t sum = 1000 + (added ? 50 : 0);
+		struct share_adding a = { &p, &sum, 1000, 150 };
+
+		share_mend(&a);
+		CHECK_INT(p.settled, added ? 150 : 100);
+		CHECK(a.share == NULL);
+		share_mend(&a); /* nothing is left to do */
+		CHECK(share_settle(&a, &p, &sum, 90000));
+		CHECK_INT(sum, 1000 - 100 + 90000);
+		CHECK_INT(p.settled, 90000);
+		CHECK(a.share == NULL);
+	}
+}
+
 /* The peak comes with its time, which does not change until there is a higher one. */
 TEST(time_of_the_peak)
 {
@@ -232,6 +251,7 @@ TEST(many_sites_add_up)
 int main(void)
 {
 	RUN(one_writer_is_exact);
+	RUN(an_addition_was_left);
 	RUN(time_of_the_peak);
 	RUN(many_writers_are_near);
 	RUN(and_with_the_shared_slot);

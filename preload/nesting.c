@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Hooks inside hooks (nesting.h). In hooks, on any thread; no locks, and no system calls but the
+ * stack walk's.
+ *
+ * state_thread.busy holds the frame address of the hook at work. A nested call (an
+ * unwinder or operator new that allocates, a signal handler) is passed through unrecorded. If a
+ * handler left by siglongjmp the word stays behind. Addresses do not tell the two apart: a
+ * handler's own stack may lie on either side. So the unwinder tells whether a hook of ours is among
+ * the callers.
+ */
+#include "preload/nesting.h"
+
+#include "preload/hot.h"
+#include "preload/unwind.h"
+
+#define NEW_BYTES_MAX 16384u /* of stack that an operator new takes on its way to malloc */
+
+/* Whether the hook that `busy` tells of is still at work, among our callers. */
+static bool is_nested(uintptr_t frame)
+{
+	uintptr_t busy = state_thread.busy & ~HOT_MOVING;
+
+	if (__builtin_expect(busy == 0, 1))
+		return false;
+	/* Operator new at its own malloc: not worth a walk. */
+	if (state_thread.in_allocator && frame < busy && busy - frame < NEW_BYTES_MAX)
+		return true;
+	return !unwind_own_passes(frame, busy);
+}
+
+/* A handler has left the hook that `busy` tells of: what that left behind is put right. */
+static __attribute__((noinline)) void clear_left(struct state_thread *t)
+{
+	struct recorder *r = t->recorder ? t->recorder : t->timed;
+
+	t->unwinding = t->in_allocator = t->moving = 0;
+	if (r && state_own->on)
+		share_mend(&r->counters.adding);
+}
+
+bool nesting_enter(uintptr_t frame)
+{
+	if (is_nested(frame))
+		return false;
+	if (__builtin_expect(state_thread.busy != 0, 0))
+		clear_left(&state_thread);
+	state_thread.busy = frame;
+	return true;
+}
+
+uintptr_t nesting_pause(uintptr_t frame)
+{
+	uintptr_t busy = state_thread.busy;
+
+	if (__builtin_expect(!(busy & HOT_MOVING), 1) || !is_nested(frame))
+		return 0;
+	state_thread.busy = 0;
+	return busy;
+}
+
+void nesting_resume(uintptr_t paused)
+{
+	if (__builtin_expect(paused != 0, 0))
+		state_thread.busy = paused;
+}
+
+void nesting_leave(bool entered)
+{
+	if (entered)
+		state_thread.busy = 0;
+}
