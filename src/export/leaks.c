@@ -50,19 +50,18 @@ static void leaks_rest(struct strbuf *out, const struct snapshot *s)
 	bool fewer = rest.blocks < 0 || (rest.blocks == 0 && rest.bytes < 0);
 	struct snap_leak_sum sum = { (uint64_t)(fewer ? -rest.blocks : rest.blocks),
 		(uint64_t)(fewer ? -rest.bytes : rest.bytes) };
+	bool mixed = (int64_t)sum.bytes < 0; /* of opposite signs: some came, some went */
 
 	if (rest.blocks == 0 && rest.bytes == 0)
 		return;
-	/* Of opposite signs: some came, some went. */
-	if ((int64_t)sum.bytes < 0) {
-		strbuf_printf(out,
-			"          unclassed  the program went on after the scan: blocks were "
-			"allocated and freed\n");
-		return;
-	}
 	strbuf_puts(out, "          unclassed  ");
-	leaks_sum(out, &sum);
-	strbuf_printf(out, " %s after the scan\n", fewer ? "freed" : "allocated");
+	if (!mixed)
+		leaks_sum(out, &sum);
+	strbuf_printf(out, "%s%s\n", mixed ? "some blocks" : "",
+		s->leaks->at_exit ? ": threads were killed in the middle of an allocation or a free"
+		: mixed		  ? ": allocated and freed after the scan"
+		: fewer		  ? ", freed after the scan"
+				  : ", allocated after the scan");
 }
 
 static void leaks_classes(struct strbuf *out, const struct snapshot *s)

@@ -104,6 +104,40 @@ TEST(text_of_a_scan)
 		"size "));
 }
 
+/* The classes add up to what is live, or a line says why not. */
+static const char *unclassed(int64_t blocks, int64_t bytes, bool at_exit)
+{
+	static char line[200];
+	const char *found, *end;
+
+	make();
+	leaks.at_exit = at_exit;
+	snapshot.totals.live_blocks = leaks.suppressed.blocks + (uint64_t)blocks;
+	snapshot.totals.live_bytes = leaks.suppressed.bytes + (uint64_t)bytes;
+	for (unsigned i = 0; i < SNAP_LEAK_CLASSES; i++) {
+		snapshot.totals.live_blocks += leaks.sum[i].blocks;
+		snapshot.totals.live_bytes += leaks.sum[i].bytes;
+	}
+	found = strstr(text(0), "unclassed  ");
+	end = found ? strchr(found, '\n') : NULL;
+	snprintf(line, sizeof(line), "%.*s", end ? (int)(end - found) : 0, found ? found : "");
+	return line;
+}
+
+TEST(text_of_what_is_in_no_class)
+{
+	CHECK_STR(unclassed(0, 0, false), "");
+	CHECK_STR(unclassed(2, 300, false),
+		"unclassed  300 bytes in 2 blocks, allocated after the scan");
+	CHECK_STR(
+		unclassed(-1, -24, false), "unclassed  24 bytes in 1 blocks, freed after the scan");
+	CHECK_STR(unclassed(2, -24, false),
+		"unclassed  some blocks: allocated and freed after the scan");
+	CHECK_STR(unclassed(0, -100, true),
+		"unclassed  100 bytes in 0 blocks: threads were killed in the "
+		"middle of an allocation or a free");
+}
+
 TEST(text_of_the_top)
 {
 	make();
@@ -340,6 +374,7 @@ int main(void)
 {
 	setlocale(LC_ALL, "C.UTF-8");
 	RUN(text_of_a_scan);
+	RUN(text_of_what_is_in_no_class);
 	RUN(text_of_the_top);
 	RUN(text_without_a_scan);
 	RUN(text_of_suspects);
