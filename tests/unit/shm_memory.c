@@ -325,7 +325,7 @@ static void limit_address_space(void)
 
 TEST(address_space_limit)
 {
-#ifdef __SANITIZE_ADDRESS__
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 	SKIP("a sanitizer's shadow is larger than the limit");
 #endif
 	fixture_in_child(limit_address_space);
