@@ -140,7 +140,7 @@ static bool class_is_before(const struct ages_class *c, uint64_t uptime_ns)
  * before us. */
 void survey_detail(struct survey *v, uint32_t site, uint64_t uptime_ns, struct snap_detail *out)
 {
-	unsigned left, take = 2; /* the newest may have begun just now */
+	unsigned left, oldest, take = 2; /* the newest may have begun just now */
 
 	v->site = site;
 	v->site_ticks = SITE_TICKS;
@@ -148,7 +148,9 @@ void survey_detail(struct survey *v, uint32_t site, uint64_t uptime_ns, struct s
 	left = out->has_ages ? v->ages.classes : 0;
 	while (left > 1 && class_is_void(&v->ages.class[left - 1], uptime_ns))
 		left--;
-	for (out->nages = 0; left > 0 && out->nages < SNAP_AGES; out->nages++) {
+	/* Nothing from before us: no line. */
+	oldest = left > 1 && v->ages.class[0].allocs == 0;
+	for (out->nages = 0; left > oldest && out->nages < SNAP_AGES; out->nages++) {
 		struct snap_age *age = &out->age[out->nages];
 
 		*age = (struct snap_age){ .is_before = left == 1 &&

@@ -13,6 +13,7 @@ struct detail_section {
 	/* Line i, of those. */
 	void (*draw)(const struct ui *ui, const struct snap_site *site, size_t i, int y, int x,
 		unsigned cells);
+	size_t heads; /* the first lines of it that say nothing by themselves */
 };
 
 extern const struct detail_section detail_ages, detail_threads, detail_siblings;

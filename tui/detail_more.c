@@ -277,6 +277,6 @@ static void siblings_draw(
 	}
 }
 
-const struct detail_section detail_ages = { ages_lines, ages_draw };
-const struct detail_section detail_threads = { threads_lines, threads_draw };
-const struct detail_section detail_siblings = { siblings_lines, siblings_draw };
+const struct detail_section detail_ages = { ages_lines, ages_draw, 1 };
+const struct detail_section detail_threads = { threads_lines, threads_draw, 2 };
+const struct detail_section detail_siblings = { siblings_lines, siblings_draw, 1 };

@@ -311,10 +311,10 @@ static void lives_draw(
  * stand beside it, where they fit. */
 enum { SECTION_STACK = 1, FIRST_ASIDE, SECTION_SIBLINGS = 6, SECTIONS };
 
-static const struct detail_section facts = { facts_lines, facts_draw };
-static const struct detail_section stack = { stack_lines, stack_draw_line };
-static const struct detail_section sizes = { sizes_lines, sizes_draw };
-static const struct detail_section lives = { lives_lines, lives_draw };
+static const struct detail_section facts = { facts_lines, facts_draw, 0 };
+static const struct detail_section stack = { stack_lines, stack_draw_line, STACK_HEAD };
+static const struct detail_section sizes = { sizes_lines, sizes_draw, 1 };
+static const struct detail_section lives = { lives_lines, lives_draw, 1 };
 static const struct detail_section *const sections[SECTIONS] = { &facts, &stack, &sizes, &lives,
 	&detail_ages, &detail_threads, &detail_siblings };
 
@@ -457,12 +457,25 @@ static void detail_click(struct ui *ui, int y, int x)
 	detail_moved(ui);
 }
 
+/* Lines from here on are headings alone, with nothing below them before the list's end is cut. */
+static size_t headings_cut(const struct ui *ui, const size_t *lines)
+{
+	const struct list *l = &ui->detail.list;
+	size_t end = l->top + l->height, line = end - 1;
+	unsigned at = end < l->count ? plan_find(lines, &line) : SECTIONS;
+
+	if (at == SECTIONS || line >= sections[at]->heads || l->cursor >= end - 1 - line)
+		return end;
+	return end - 1 - line;
+}
+
 static void detail_draw_lines(const struct ui *ui, const struct snap_site *site,
 	const size_t *lines, int y, unsigned cells)
 {
 	const struct list *l = &ui->detail.list;
+	size_t cut = headings_cut(ui, lines), end = cut < l->count ? cut : l->count;
 
-	for (size_t i = 0; i < l->height && l->top + i < l->count; i++) {
+	for (size_t i = 0; i < l->height && l->top + i < end; i++) {
 		size_t line = l->top + i;
 		unsigned at = plan_find(lines, &line);
 

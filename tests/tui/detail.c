@@ -147,6 +147,33 @@ TEST(every_section_is_somewhere)
 	}
 }
 
+/* A heading, and that of columns, stands where something follows. */
+TEST(no_heading_stands_alone)
+{
+	static const int widths[] = { 80, 95, 100, 140, 200 };
+	unsigned seen = 0;
+
+	for (size_t w = 0; w < sizeof(widths) / sizeof(widths[0]); w++)
+		for (int height = 12; height < 60; height++) {
+			begin(height, widths[w]);
+			ui_tick(&p.ui);
+			paper_draw(&p);
+			for (int y = p.ui.layout.y[ROW_BODY]; y < p.ui.layout.y[ROW_STATUS]; y++) {
+				const char *rule = "\u2500 ";
+				bool heads =
+					strncmp(paper_line(&p, y), rule, 4) == 0 ||
+					strncmp(paper_line(&p, y), "     live   share", 17) == 0;
+				bool ends = strncmp(paper_line(&p, y + 1), rule, 4) == 0 ||
+					    y + 1 == p.ui.layout.y[ROW_STATUS];
+
+				CHECK(!heads || !ends);
+				seen += heads;
+			}
+			paper_close(&p);
+		}
+	CHECK(seen > 100);
+}
+
 TEST(ages_and_threads)
 {
 	begin(60, 200);
@@ -325,6 +352,7 @@ int main(void)
 	RUN(a_frame_is_followed);
 	RUN(found_clicked_and_the_next_site_begins_anew);
 	RUN(every_section_is_somewhere);
+	RUN(no_heading_stands_alone);
 	RUN(ages_and_threads);
 	RUN(siblings_are_gone_to);
 	RUN(e_asks_for_the_editor_at_the_line);
