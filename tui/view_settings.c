@@ -261,8 +261,12 @@ static void settings_draw_line(const struct ui *ui, size_t row, int y)
 static void settings_draw(struct ui *ui)
 {
 	const struct list *l = &ui->setup.list;
+	size_t end = l->top + l->height < l->count ? l->top + l->height : l->count;
 
-	for (size_t i = 0; i < l->height && l->top + i < l->count; i++)
+	/* A heading is seen with what follows it. */
+	while (end < l->count && end - 1 > l->cursor && ui->setup.line[end - 1].kind == SETUP_HEAD)
+		end--;
+	for (size_t i = 0; l->top + i < end; i++)
 		settings_draw_line(ui, l->top + i, ui->layout.y[ROW_BODY] + (int)i);
 }
 

@@ -65,7 +65,11 @@ static void cell_live(const struct cell *c, char *out)
 
 static void cell_error(const struct cell *c, char *out)
 {
-	units_bytes(out, c->site->error.live_bytes);
+	/* Of what one thread holds it is not known. */
+	if (c->site->of_thread && c->snap->sampling.most)
+		strcpy(out, "-");
+	else
+		units_bytes(out, c->site->error.live_bytes);
 }
 
 static void cell_percent(const struct cell *c, char *out)

@@ -228,6 +228,28 @@ TEST(a_screen_begins_with_them)
 	paper_close(&p);
 }
 
+/* A heading is seen with a line below it, unless the cursor is there. */
+TEST(no_heading_stands_alone)
+{
+	unsigned heads = 0;
+
+	for (int height = 12; height < 60; height++) {
+		begin(height, 80);
+		for (unsigned i = 0; i < p.ui.setup.list.height; i++) {
+			size_t row = p.ui.setup.list.top + i;
+			bool head =
+				row < p.ui.setup.count && p.ui.setup.line[row].kind == SETUP_HEAD;
+			const char *line = paper_line(&p, p.ui.layout.y[ROW_BODY] + (int)i);
+
+			CHECK(!head || i + 1 < p.ui.setup.list.height || line[1] == ' ' ||
+				!line[0]);
+			heads += head && line[1] > ' ';
+		}
+		paper_close(&p);
+	}
+	CHECK(heads > 40);
+}
+
 TEST(every_size)
 {
 	begin(24, 80);
@@ -248,6 +270,7 @@ int main(void)
 	RUN(rules_of_ones_own);
 	RUN(w_saves);
 	RUN(a_screen_begins_with_them);
+	RUN(no_heading_stands_alone);
 	RUN(every_size);
 	return check_end();
 }

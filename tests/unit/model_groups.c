@@ -149,6 +149,9 @@ TEST(a_thread_is_what_it_allocated)
 	worker = group_of(GROUPS_THREAD_ID | 7);
 	CHECK(worker && group_of(GROUPS_THREAD_ID | 1));
 	CHECK_INT(worker->live_bytes, 240);
+	groups.snap.sampling.most = 1 << 16;
+	cell_is(worker, COL_ERROR, "-"); /* not 0: it is an estimate */
+	groups.snap.sampling.most = 0;
 	cell_is(worker, COL_PERCENT, "60.0"); /* of what was alive when that was counted */
 	CHECK_INT(worker->live_blocks, 4);
 	CHECK_INT(worker->allocs, 14);
