@@ -16,6 +16,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "shm/layout.h"
@@ -235,6 +236,7 @@ static void header_map(void)
 	const char *folder = getenv("HEAPTOP_DIR");
 	DIR *d = opendir(folder);
 	struct dirent *e;
+	struct stat st;
 
 	snprintf(prefix, sizeof(prefix), "heaptop-%d-", (int)getpid());
 	while (d && (e = readdir(d))) {
@@ -244,8 +246,9 @@ static void header_map(void)
 			continue;
 		snprintf(name, sizeof(name), "%s/%s", folder, e->d_name);
 		fd = open(name, O_RDWR | O_CLOEXEC);
-		header = mmap(NULL, HT_HEADER_BYTES + HT_COMMIT_BYTES * 4, PROT_READ | PROT_WRITE,
-			MAP_SHARED, fd, 0);
+		if (fstat(fd, &st) == 0)
+			header = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE,
+				MAP_SHARED | MAP_NORESERVE, fd, 0);
 		close(fd);
 	}
 	witness_need(header && header != MAP_FAILED, "no segment");

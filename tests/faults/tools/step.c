@@ -71,6 +71,8 @@ static void become(int in, int out)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	dup2(in, 0);
 	dup2(out, 1);
+	/* The loader itself may not be left while it binds a function. */
+	setenv("LD_BIND_NOW", "1", 1);
 	setenv("LD_PRELOAD", libraries, 1);
 	if (strcmp(operation, "slots") == 0)
 		setrlimit(RLIMIT_FSIZE, &small);
