@@ -16,6 +16,7 @@
 #include <dirent.h>
 #include <elf.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -26,6 +27,7 @@
 #include <unistd.h>
 
 #include "preload/clock.h"
+#include "preload/orphans.h"
 #include "shm/module.h"
 #include "shm/place.h"
 #include "shm/poisson.h"
@@ -34,6 +36,7 @@
 
 #define NAMES_TRIED_MAX 4096u /* names squatted by others, before giving up */
 #define NAME_MAX_BYTES	512u
+#define LAUNCH_BYTES	4096u
 
 /* Inode of the machine's own pid namespace: PROC_PID_INIT_INO of linux/proc_ns.h, and of old. */
 #define PID_NAMESPACE_FIRST 0xeffffffcu
@@ -41,6 +44,12 @@
 extern char **environ;
 
 static char own_path[NAME_MAX_BYTES]; /* of our segment; empty: none */
+
+/* The launch that we are of: its number, 0: none; and the first page of the segment that it began
+ * with, where the kernel notes its viewer's end. Forked children have it, too. */
+static uint64_t launch_family;
+static const struct ht_header *launch;
+static char launch_path[NAME_MAX_BYTES];
 
 bool attach_possible(void)
 {
@@ -51,7 +60,7 @@ const char *attach_variable(const char *name)
 {
 	size_t length = strlen(name);
 
-	for (char **e = environ; *e; e++)
+	for (char **e = environ; e && *e; e++)
 		if (strncmp(*e, name, length) == 0 && (*e)[length] == '=')
 			return (*e)[length + 1] ? *e + length + 1 : NULL;
 	return NULL;
@@ -183,11 +192,11 @@ static void identity(struct segment_identity *id)
 	boot_id(id->boot_id);
 }
 
-static bool file_is_ours(long fd)
+bool attach_is_ours(int fd)
 {
 	struct stat st;
 
-	return fstat((int)fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
 	       (st.st_mode & 077) == 0;
 }
 
@@ -207,6 +216,18 @@ static int claim_whole(struct segment *s, int fd, const char *path)
 	return 1;
 }
 
+static void launch_note(int fd, const char *path, uint64_t family)
+{
+	void *p = mmap(NULL, LAUNCH_BYTES, PROT_READ, MAP_SHARED, fd, 0);
+
+	if (p == MAP_FAILED)
+		return;
+	madvise(p, LAUNCH_BYTES, MADV_DONTDUMP);
+	launch = p;
+	launch_family = family;
+	append(launch_path, launch_path + sizeof(launch_path), path);
+}
+
 /* Looks at the segment that a viewer names. 0: it is for this image, and mapped; 1: another one is
  * to be made, of the same family and depth; -ECANCELED: none is; or -errno: unusable. */
 static int claim(struct segment *s, const char *path, struct segment_identity *id)
@@ -217,7 +238,7 @@ static int claim(struct segment *s, const char *path, struct segment_identity *i
 
 	if (fd < 0)
 		return -errno;
-	rc = file_is_ours(fd) ? segment_map_header(s, (int)fd) : -EPERM;
+	rc = attach_is_ours((int)fd) ? segment_map_header(s, (int)fd) : -EPERM;
 	if (rc == 0) {
 		bool ours = s->header->pid == id->pid &&
 			    s->header->start_ticks == id->start_ticks &&
@@ -237,6 +258,8 @@ static int claim(struct segment *s, const char *path, struct segment_identity *i
 		else
 			rc = follow && strcmp(follow, "0") == 0 ? -ECANCELED : 1;
 	}
+	if (rc >= 0)
+		launch_note((int)fd, path, id->family);
 	syscall(SYS_close, fd);
 	return rc;
 }
@@ -298,16 +321,15 @@ static uint32_t generation(const char *dir, const struct segment_identity *id)
 	return next;
 }
 
-/* Removes a segment of ours unless a viewer has it open. The name may be another's by now: even a
- * FIFO's, whose other end nobody will open. */
-static void remove_unheld(const char *path)
+/* The name may be another's by now: even a FIFO's, whose other end nobody will open. */
+void attach_remove(const char *path)
 {
 	long fd =
 		syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
 	if (fd < 0)
 		return;
-	if (file_is_ours(fd) && syscall(SYS_flock, fd, LOCK_EX | LOCK_NB) == 0)
+	if (attach_is_ours((int)fd) && syscall(SYS_flock, fd, LOCK_EX | LOCK_NB) == 0)
 		syscall(SYS_unlinkat, AT_FDCWD, path, 0);
 	syscall(SYS_close, fd);
 }
@@ -353,7 +375,7 @@ static int create_in(struct segment *s, const char *dir, struct segment_identity
 
 	if (id->family == 0 && id->exec_gen > 0) {
 		segment_name(path, sizeof(path), dir, id, id->exec_gen - 1);
-		remove_unheld(path);
+		attach_remove(path);
 	}
 	return rc;
 }
@@ -532,17 +554,38 @@ void attach_private(struct segment *s)
 
 	if (fd < 0)
 		return;
-	if (!file_is_ours(fd) || !is_mapped_from(fd, s))
+	if (!attach_is_ours((int)fd) || !is_mapped_from(fd, s))
 		n = 0;
 	for (unsigned i = 0; i < n; i++)
 		range_private(s, &range[i], (int)fd);
 	syscall(SYS_close, fd);
 }
 
+static bool launcher_ended(void)
+{
+	return launch && (ht_load_relaxed_32(&launch->viewer) & FUTEX_OWNER_DIED) != 0;
+}
+
+void attach_check(struct ht_header *h)
+{
+	if (launcher_ended())
+		h->family = 0;
+}
+
 void attach_release(const struct segment *s)
 {
+	char directory[NAME_MAX_BYTES];
+
+	if (!own_path[0])
+		return;
+	attach_check(s->header);
 	/* A segment of a launch is its viewer's to remove: then the end takes no system call here,
 	 * which a program in a sandbox might not be allowed. */
-	if (own_path[0] && s->header->family == 0)
-		remove_unheld(own_path);
+	if (s->header->family != 0)
+		return;
+	if (launcher_ended()) {
+		path_directory(own_path, directory, sizeof(directory));
+		orphans_remove(directory, launch_family, own_path, launch_path);
+	}
+	attach_remove(own_path);
 }

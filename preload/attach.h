@@ -38,7 +38,14 @@ int attach_child(struct segment *s, const struct segment *parent);
 /* In a forked child: what is written from now on stays in this process. Where the segment's file
  * cannot be opened any more, all stays as it was. */
 void attach_private(struct segment *s);
-/* At the end: removes our own segment when nobody looks at it. */
+/* Takes the segment out of a launch whose viewer has ended. No system call. */
+void attach_check(struct ht_header *h);
+/* At the end: removes our own segment when nobody looks at it, and what a viewer that has ended
+ * left of our launch (orphans.h). */
 void attach_release(const struct segment *s);
+/* Removes a segment of ours unless a viewer has it open. */
+void attach_remove(const char *path);
+/* Whether an open file is one that only our user can have made. */
+bool attach_is_ours(int fd);
 
 #endif

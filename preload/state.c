@@ -354,6 +354,7 @@ static bool is_ourselves(void)
 
 static void end_note(void)
 {
+	attach_check(state_segment.header);
 	farewell_wait(state_segment.header);
 	clock_publish();
 	ht_store_relaxed_32(&state_segment.header->state, HT_STATE_EXITED);

@@ -96,11 +96,11 @@
  *
  * Who writes: only the program's own threads, once `state` has left HT_STATE_PREPARED; but for
  * these words: viewers of a running program publish the time in `clock_ns`, switch by
- * `sample_bytes` and `measure`, one that leaves its launch alone sets `family` to 0, one that is
- * to scan it for leaks at its end writes `leak_ask`, `leak_done` and `leak_beat`, and one that has
- * stopped it may have pages of the live table watched. Readers copy by pread. A reader may find any
- * word changing under it, and after a kill any half-done update: it copies, then checks every index
- * against the sizes below.
+ * `sample_bytes` and `measure`, the one that launches it is in `viewer`, one that leaves its launch
+ * alone sets `family` to 0, one that is to scan it for leaks at its end writes `leak_ask`,
+ * `leak_done` and `leak_beat`, and one that has stopped it may have pages of the live table
+ * watched. Readers copy by pread. A reader may find any word changing under it, and after a kill
+ * any half-done update: it copies, then checks every index against the sizes below.
  *
  * Publication edges, labelled at both ends in the code:
  *   MAGIC   segment_create -> segment_check: the header before the magic
@@ -539,7 +539,9 @@ struct ht_header {
 	uint64_t family; /* the same in all segments of one launch; 0 without a viewer */
 	uint32_t forked; /* 1: the process was forked by one that was recorded: nothing here is of
 			    what it had from there */
-	uint32_t reserved;
+	uint32_t viewer; /* of the segment that a launch began with: its viewer's thread, a robust
+			    futex, to which the kernel adds FUTEX_OWNER_DIED when that ends in
+			    whatever way; 0: nobody can tell */
 	uint64_t pid_namespace; /* inode of the one that `pid` is a number in; 0: unknown */
 	struct ht_region region[HT_REGION_COUNT];
 	uint32_t live_log2; /* buckets of level 0 */
@@ -661,6 +663,7 @@ static_assert(sizeof(struct ht_private) == 64, "ht_private: what follows is alig
 static_assert(sizeof(struct ht_header) <= HT_HEADER_BYTES, "ht_header");
 static_assert(offsetof(struct ht_header, version) == 8, "readable by every version");
 static_assert(offsetof(struct ht_header, clock_ns) % 64 == 0, "own line");
+static_assert(offsetof(struct ht_header, viewer) < 4096, "the page that a whole launch maps");
 
 /* "malloc", "operator new[]", ...; "?" for a number that is no function. Static. */
 const char *ht_function_name(uint32_t function);

@@ -50,6 +50,11 @@ def fork_storm():
     check(sites_named(rep, "site_small"), "nothing was recorded")
 
 
+@row("C1b", "fork in a program that has cleared its environment: the child crashes")
+def forks_without_environment():
+    check_sides([fault_target("no_environment")])
+
+
 @row("C2", "fork in a handler that interrupted a hook: the child goes on inside it")
 def fork_in_handler():
     truth_sides([fault_target("fork_in_handler"), str(times(150, 5000))], timeout=limit(60, 600))

@@ -209,6 +209,30 @@ def children_after_launcher():
     clear_segments()
 
 
+def ended_alone(*arguments):
+    """The states of the segments that stay when a program and its children go on without their viewer, and end
+    by themselves. The program has called exec before."""
+    clear_segments()
+    command = ["sh", "-c", "exec \"$@\"", "sh", fault_target("ends_alone"), *arguments]
+    with subprocess.Popen([HEAPTOP, "--report", "-o", "/dev/null", "--", *command], env=environment(),
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE) as viewer:
+        check_equal(viewer.stdout.readline(), b"ready\n", "what the program says first")
+        kill_hard(viewer)
+        check(len(segment_files()) >= 5, "segments when the viewer is killed: %s" % segment_files())
+        said, _ = viewer.communicate(b"\n")
+        check_equal(said, b"done\n", "what it says at its end")
+    return sorted(report_of_segment(path)["process"]["state"] for path in segment_files())
+
+
+@row("E8c", "the viewer that started a program is killed: what it would have removed stays for ever")
+def ends_without_launcher():
+    """But for what a crash left: that is for who looks at it."""
+    for way in ("return", "exit", "_exit", "quick_exit"):
+        check_equal(ended_alone(way), [], "segments left by " + way)
+    check_equal(ended_alone("return", "crash"), ["gone"], "segments left after a crash of a child")
+    clear_segments()
+
+
 @row("E9", "a viewer comes while the segment is being made: half a header is believed")
 def attach_at_start():
     clear_segments()

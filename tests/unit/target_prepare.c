@@ -2,7 +2,9 @@
 /* Making a segment ahead of a launch: its name, its rights, what is in it, and where it cannot be.
  */
 #include <errno.h>
+#include <linux/futex.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include "src/proc/proc.h"
 #include "src/read/read.h"
 #include "src/target/prepare.h"
@@ -45,6 +47,47 @@ TEST(names_differ)
 	CHECK(prepare_family(a) != 0 && prepare_family(b) != 0);
 	prepare_end(a, true);
 	prepare_end(b, true);
+}
+
+static uint32_t viewer_of(const char *path)
+{
+	int fd = open(path, O_RDONLY);
+	uint32_t word = 0;
+
+	CHECK(pread(fd, &word, sizeof(word), offsetof(struct ht_header, viewer)) == sizeof(word));
+	close(fd);
+	return word;
+}
+
+/* The processes of the launch see it, whether the viewer lets go of the segment or is killed. */
+TEST(the_end_is_noted)
+{
+	struct prepared *p = prepare();
+	char path[300];
+	const char *shared;
+	int to[2];
+	pid_t child;
+
+	snprintf(path, sizeof(path), "%s", prepare_path(p));
+	CHECK_INT(viewer_of(path), (uint32_t)getpid());
+	prepare_end(p, false);
+	CHECK_INT(viewer_of(path), FUTEX_OWNER_DIED);
+	unlink(path);
+
+	CHECK_INT(pipe(to), 0);
+	child = fork();
+	if (child == 0) {
+		shared = prepare_path(prepare());
+		if (write(to[1], shared, strlen(shared) + 1) > 0)
+			kill(getpid(), SIGKILL);
+		_exit(1);
+	}
+	CHECK(read(to[0], path, sizeof(path)) > 0);
+	waitpid(child, NULL, 0);
+	CHECK_INT(viewer_of(path), FUTEX_OWNER_DIED);
+	unlink(path);
+	close(to[0]);
+	close(to[1]);
 }
 
 TEST(contents)
@@ -175,6 +218,7 @@ int main(void)
 	launch_dir_make();
 	RUN(a_file_of_our_own);
 	RUN(names_differ);
+	RUN(the_end_is_noted);
 	RUN(contents);
 	RUN(bind);
 	RUN(disown);
