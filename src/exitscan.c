@@ -9,10 +9,13 @@
 #include "src/scans.h"
 #include "src/session.h"
 #include "src/shownleaks.h"
+#include "src/util/clock.h"
 #include "src/watch.h"
 
 /* A program that has come to its end waits so long at most, on average half, until it is seen. */
 #define LOOK_NS 50000000l
+/* A program is kept from its end so long at most: its heap is very large, or its end is. */
+#define SCAN_MAX_NS UINT64_C(60000000000)
 
 void exitscan_open(struct run *r)
 {
@@ -65,9 +68,12 @@ bool exitscan_ready(struct run *r)
 		return false;
 	watch_poll(r->watch); /* the image that ends may be a new one */
 	s = watch_session(r->watch);
+	if (r->exit_seen == s && r->scans && clock_monotonic_ns() - r->exit_since_ns > SCAN_MAX_NS)
+		scans_give_up(r->scans, "no leak scan at its end: it took more than 60 s");
 	if (r->exit_seen == s || !read_leak_waits(session_segment(s)))
 		return false;
 	r->exit_seen = s;
+	r->exit_since_ns = clock_monotonic_ns();
 	return scan_start(r, s);
 }
 

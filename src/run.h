@@ -40,6 +40,7 @@ struct run {
 	struct leak_progress *leak_progress; /* of scans that the main thread waits for, or NULL */
 	bool exit_asked; /* the program on the screen waits at its end (src/exitscan.h) */
 	const struct session *exit_seen; /* this image of it was seen there */
+	uint64_t exit_since_ns; /* at that time */
 	int exit_timer; /* to look for it; -1 */
 	struct scanjob *exit_scan; /* for that scan, while the program ends; or NULL */
 	struct leakcheck *leaks; /* what a report's one leak scan found, or why there was none */

@@ -22,6 +22,7 @@ struct scans {
 	const void *owner;
 	int timer; /* readable now and then while a scan is under way */
 	struct scanjob *job; /* the scan that is; or NULL */
+	const char *given_up; /* why the job was cancelled; NULL: it was not, or was asked to be */
 	struct scanjob *holder; /* one that is through, and holds its process; or NULL */
 	struct leakcheck *last; /* that worked */
 	struct leakcheck *before; /* kept for who has not drawn anew since */
@@ -143,6 +144,14 @@ void scans_cancel(struct scans *s)
 		scanjob_cancel(s->job);
 }
 
+void scans_give_up(struct scans *s, const char *why)
+{
+	if (s->job && !scanjob_cancelled(s->job)) {
+		scanjob_cancel(s->job);
+		s->given_up = why;
+	}
+}
+
 void scans_every(struct scans *s, uint64_t ns)
 {
 	s->state.every_ns = ns;
@@ -200,6 +209,11 @@ bool scans_collect(struct scans *s)
 		made_take(s, made);
 	else
 		leakcheck_free(made);
+	if (s->given_up) {
+		leakcheck_free(s->failed);
+		s->failed = leakcheck_failed(s->given_up);
+		s->given_up = NULL;
+	}
 	s->due_ns = clock_monotonic_ns() + s->state.every_ns;
 	return true;
 }

@@ -35,7 +35,9 @@ bool scans_release(struct scans *s);
 void scans_await(struct scans *s);
 /* The one that is under way is to end, and has no result. */
 void scans_cancel(struct scans *s);
-/* As that, and it waits until the process was let go. */
+/* The same, but its result is that it failed, for the reason `why`, which is static. */
+void scans_give_up(struct scans *s, const char *why);
+/* As cancel, and it waits until the process was let go. */
 void scans_stop(struct scans *s);
 /* Scans so often from now on, the time between the end of one and the next; 0: no more. */
 void scans_every(struct scans *s, uint64_t ns);

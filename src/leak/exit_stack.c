@@ -19,20 +19,20 @@ enum owner { PROGRAM, LIBC, LOADER_OR_OURS };
  * a gap. It writes siginfo for handlers that take one only, and the gaps and what is reserved
  * never.
  */
-#define UCONTEXT_BYTES	  304u
-#define SIGINFO_BYTES	  128u
-#define UCONTEXT_STACK	  16u /* uc_stack: sigaltstack(2) as it was, start and */
+#define UCONTEXT_BYTES	     304u
+#define SIGINFO_BYTES	     128u
+#define UCONTEXT_STACK	     16u /* uc_stack: sigaltstack(2) as it was, start and */
 #define UCONTEXT_STACK_BYTES 32u
-#define FPSTATE_GAP_MAX	  64u /* it is aligned to that */
-#define UCONTEXT_FPSTATE  224u /* where uc_mcontext.fpstate is; behind it, words that it */
-#define UCONTEXT_RESERVED 232u /* does not write, */
-#define UCONTEXT_SIGMASK  296u /* up to here */
-#define FPSTATE_MAGIC	  464u /* in the vector registers' part: struct _fpx_sw_bytes, */
-#define FPSTATE_MAGIC1	  0x46505853u
-#define FPSTATE_LEGACY	  512u /* without that, so long; with it, what its second word says */
-#define RED_ZONE	  128u
-#define SIGNAL_FRAME	  4096u /* with the vector registers of AVX-512, rounded up */
-#define SIGNAL_NUMBER_MAX 64u
+#define FPSTATE_GAP_MAX	     64u /* it is aligned to that */
+#define UCONTEXT_FPSTATE     224u /* where uc_mcontext.fpstate is; behind it, words that it */
+#define UCONTEXT_RESERVED    232u /* does not write, */
+#define UCONTEXT_SIGMASK     296u /* up to here */
+#define FPSTATE_MAGIC	     464u /* in the vector registers' part: struct _fpx_sw_bytes, */
+#define FPSTATE_MAGIC1	     0x46505853u
+#define FPSTATE_LEGACY	     512u /* without that, so long; with it, what its second word says */
+#define RED_ZONE	     128u
+#define SIGNAL_FRAME	     4096u /* with the vector registers of AVX-512, rounded up */
+#define SIGNAL_NUMBER_MAX    64u
 
 struct frame {
 	uint64_t pc, sp;
@@ -178,7 +178,8 @@ static void program_take(struct unwinding *u, const struct frame *f)
 	u->run_is_exit = false;
 }
 
-/* The kernel may push a signal's frame below the stack pointer at any time: nothing is kept there. */
+/* The kernel may push a signal's frame below the stack pointer at any time: nothing is kept there.
+ */
 static uint64_t below(const struct frame *f)
 {
 	return f->sp - f->stack->start > SIGNAL_FRAME ? f->sp - SIGNAL_FRAME : f->stack->start;

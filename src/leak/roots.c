@@ -84,8 +84,8 @@ static void around_blocks(struct scan *s, uint64_t start, uint64_t end, leak_vis
 		leak_space_stream(s->space, at, end, visit, s);
 }
 
-/* As around_blocks, without the data of threads, which are roots of their own kind, and without what
- * nobody holds any more at the program's end. */
+/* As around_blocks, without the data of threads, which are roots of their own kind, and without
+ * what nobody holds any more at the program's end. */
 static void around_apart(struct scan *s, uint64_t start, uint64_t end, leak_visit *visit)
 {
 	const struct leak_exit_stack *e = s->roots->exit;

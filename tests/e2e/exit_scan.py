@@ -74,6 +74,30 @@ def hold():
     check("exited 3" in screen, screen)
 
 
+def play_endless(keys):
+    """The program waits at its end for input that does not come; then it is ended by q and t."""
+    path = os.path.join(scratch, "keys")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(SIZE + "F9\n:until its destructors run\n:save-display -\n" + keys + ":save-display -\nq\nt\n")
+    with subprocess.Popen([HEAPTOP, "-d", "0.1", "--script", path, "--", *busy("input")], env=environment(),
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE) as heaptop:
+        screen = heaptop.stdout.read().decode()
+        check_equal(heaptop.wait(60), 128 + 15, "status: ended by q and t\n" + screen)
+    return screen
+
+
+@case("Esc lets a program end without a scan, however long that takes")
+def escape():
+    screen = play_endless("Esc\n:until L scans for leaks\n")
+    check("Esc ends it" in screen, screen)
+
+
+if os.environ.get("SOAK"):
+    @case("a program is kept from its end for a minute at most")
+    def bounded():
+        play_endless(":until took more than 60 s\n")
+
+
 @case("q lets a held program go, and its status is the program's")
 def hold_quit():
     status, _, errors = play(":until %s\nq\nq\n" % ENDS, target("exit_matrix"), "list", "exit", options=["--hold"])

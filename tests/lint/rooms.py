@@ -32,7 +32,7 @@ MAY = {
     "src/scanjob": ["src/leakcheck", "src/leak", "src/read", "src/util"],
     "src/scans": ["src/scanjob", "src/leakcheck", "src/leak", "src/read", "src/model", "src/proc", "src/util"],
     "src/shownleaks": ["src/run", "src/scans", "src/leakcheck", "src/watch", "src/session", "src/export", "src/leak", "src/proc", "src/model", "src/util"],
-    "src/exitscan": ["src/read", "src/run", "src/scans", "src/shownleaks", "src/watch", "src/session"],
+    "src/exitscan": ["src/util", "src/read", "src/run", "src/scans", "src/shownleaks", "src/watch", "src/session"],
     "src/leakkin": ["src/run", "src/scanjob", "src/leakcheck", "src/watch", "src/session", "src/leak", "src/read", "src/model", "src/util"],
     "src/leaklook": ["src/leakkin", "src/scanjob", "src/run", "src/scans", "src/shownleaks", "src/leakcheck", "src/options", "src/outfile", "src/watch", "src/session", "src/export", "src/leak", "src/read", "src/model", "src/util"],
     "src/verdict": ["src/options", "src/model", "src/util"],
