@@ -63,6 +63,21 @@ def release(path):
     os.close(wait_for(opened, "a reader of " + path))
 
 
+def release_all(path, group):
+    """The same for several readers, of which one opening lets some or all go on, until the group is gone."""
+    def gone():
+        try:
+            os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
+        except OSError:
+            pass
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return True
+        return False
+    wait_for(gone, "the end of the readers of " + path)
+
+
 def kill_all(viewer):
     """After a failure: the viewer and the program that it started, which has a session of its own
     with it."""
@@ -171,8 +186,7 @@ def unrecorded():
         check(re.search(r" running .* └─ cat ", rows[inner + 1]), screen)
         status, out, err = end(viewer)
         check_equal((status, err != ""), (0, True), "the end: " + out)
-        for _ in range(4):
-            release(gate)
+        release_all(gate, viewer.pid)
     finally:
         kill_all(viewer)
     wait_for(lambda: run([HEAPTOP, "--clean"]).returncode == 0 and segment_files() == [], "--clean")
