@@ -228,6 +228,14 @@ static void launch_note(int fd, const char *path, uint64_t family)
 	append(launch_path, launch_path + sizeof(launch_path), path);
 }
 
+/* Who records nothing has no part in it: what a process has mapped says what it records. */
+static void launch_forget(void)
+{
+	if (launch)
+		munmap((void *)(uintptr_t)launch, LAUNCH_BYTES);
+	launch = NULL;
+}
+
 /* Looks at the segment that a viewer names. 0: it is for this image, and mapped; 1: another one is
  * to be made, of the same family and depth; -ECANCELED: none is; or -errno: unusable. */
 static int claim(struct segment *s, const char *path, struct segment_identity *id)
@@ -468,6 +476,8 @@ int attach_segment(struct segment *s)
 	}
 	if (rc == 0)
 		describe(s->header);
+	else
+		launch_forget();
 	return rc;
 }
 

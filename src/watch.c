@@ -204,6 +204,19 @@ static void child_left_out(struct watch *w, const struct target_segment *t)
 		prepare_unasked(t->path);
 }
 
+/* A child that went on by exec was not killed: of its images, all but the newest are replaced. */
+static void images_replace(struct watch *w, const struct target_segment *t, struct session *s)
+{
+	for (size_t i = 0; i < w->count; i++) {
+		if (!is_image_of(t, w->members[i]))
+			continue;
+		if (session_identity(w->members[i])->exec_gen < t->exec_gen)
+			session_replaced(w->members[i]);
+		else
+			session_replaced(s);
+	}
+}
+
 /* A child, or an image of ours that came and went between two looks. */
 static void child_found(struct watch *w, const struct target_segment *t)
 {
@@ -216,6 +229,7 @@ static void child_found(struct watch *w, const struct target_segment *t)
 	s = open_segment(w, t);
 	if (!s)
 		return;
+	images_replace(w, t, s);
 	if (is_image_of(t, w->now))
 		session_replaced(s);
 	else

@@ -9,7 +9,7 @@ import re
 import signal
 import subprocess
 
-from proving import (Failure, HEAPTOP, LIBRARY, case, check, check_equal, environment, listing, run, run_cases,
+from proving import (Failure, HEAPTOP, LIBRARY, case, check, check_equal, environment, listing, report, run, run_cases,
                      scratch, segment_files, target, truth_read, wait_for)
 
 
@@ -190,6 +190,32 @@ def unrecorded():
     finally:
         kill_all(viewer)
     wait_for(lambda: run([HEAPTOP, "--clean"]).returncode == 0 and segment_files() == [], "--clean")
+
+
+def notices(command):
+    """The process and its children: what is said of the recording of each."""
+    _, rep = report(command, env=environment())
+    return [rep["notice"]] + [c["notice"] for c in rep["children"]]
+
+
+@case("an image that went on by exec was not killed, be it a child's")
+def images():
+    found = notices(["bash", "-c", "sh -c 'exec env true'; true"])
+    check(len(found) >= 3, found)
+    check(not any(n and "killed" in n for n in found), found)
+
+
+@case("a program that goes on as one for which there is no room is said to be recorded no more")
+def no_room():
+    gate = fifo("gate")
+    viewer = start(":until recording ended: the program called exec\n:save-display %s\n" % path_of("unrecorded"),
+                   ["--", "sh", "-c", "ulimit -v 20000; exec cat " + gate])
+    try:
+        shot("unrecorded")
+        check_equal(end(viewer)[0], 0, "status")
+        release(gate)
+    finally:
+        kill_all(viewer)
 
 
 @case("filter and grouping of a report are those of the children's parts, too")
