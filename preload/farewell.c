@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "preload/attach.h"
 #include "preload/coop.h"
 #include "preload/modules.h"
 #include "preload/unwind.h"
@@ -50,6 +51,9 @@ void farewell_wait(struct ht_header *h)
 		uint32_t now;
 
 		step(&h->leak_done);
+		attach_check(h);
+		if (ht_load_relaxed_64(&h->family) == 0)
+			break; /* it has gone meanwhile */
 		if (ht_load_relaxed_32(&h->coop_ask) != HT_COOP_NOTHING)
 			coop_asked();
 		now = ht_load_relaxed_32(&h->leak_beat);

@@ -179,10 +179,10 @@ const char *holder_notice(struct holder *h, enum snap_state state, const struct 
 			      "library"
 			    : "recording ended when the program called exec without the library";
 	if (state == SNAP_KILLED)
-		return "killed: of the live blocks one a thread may be wrong";
+		return "killed: up to one live block per thread may be wrong";
 	if (state == SNAP_GONE && h->renamed)
-		return "a copy, made while the program ran or after it was killed: one block a "
-		       "thread may be wrong";
+		return "a copy, made while the program ran or after it was killed: up to one "
+		       "live block per thread may be wrong";
 	if (state == SNAP_GONE)
 		return "killed, or went on by exec without the library: of the live blocks one a "
 		       "thread may be wrong";

@@ -167,7 +167,8 @@ static void say_what_ends_the_wait(const struct options *o)
 	bool interrupts = signals_before[SIGINT_AT].sa_handler != SIG_IGN;
 
 	fprintf(stderr,
-		"heaptop: the report comes when %d ends; for one now: %s %d, or heaptop -b -n 1 "
+		"heaptop: process %d is still running; the report is written when it ends (now: %s "
+		"%d, or heaptop -b -n 1 "
 		"--format text -a %d\n",
 		(int)o->pid, interrupts ? "Ctrl-C, kill -INT" : "kill", (int)getpid(), (int)o->pid);
 }

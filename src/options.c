@@ -492,8 +492,8 @@ static const struct row rows[] = {
 	{ KEY_LEAK_COPY, "leak-copy", "WHEN", set_leak_copy, 0,
 		"scan a copy-on-write copy: auto, always or never" },
 	{ KEY_NO_EXIT_SCAN, "no-exit-scan", NULL, FLAG(no_exit_scan),
-		"the screen does not scan COMMAND for leaks at its end" },
-	{ KEY_HOLD, "hold", NULL, FLAG(hold), "after that scan, keep COMMAND at its end until a key" },
+		"no leak scan when COMMAND ends on the screen" },
+	{ KEY_HOLD, "hold", NULL, FLAG(hold), "after that scan, keep COMMAND until E is pressed" },
 	{ KEY_SUPPRESSIONS, "suppressions", "FILE", set_suppressions, 0,
 		"leaks not to report, as for valgrind or LSan" },
 	{ KEY_GEN_SUPPRESSIONS, "gen-suppressions", NULL, FLAG(gen_suppressions),
@@ -718,7 +718,7 @@ static const char *options_conflict(const struct options *o)
 	if ((o->readonly || o->script || o->nsource_paths) && (o->batch || o->report || !shows))
 		return "--readonly, --script and --source-path are of the screen";
 	if ((o->no_exit_scan || o->hold) && (o->batch || o->report || o->mode != OPTIONS_RUN))
-		return "--no-exit-scan and --hold require a COMMAND on the screen";
+		return "--no-exit-scan and --hold require a COMMAND and the screen";
 	if (o->hold && (o->no_exit_scan || o->readonly || o->sample.given))
 		return "--hold requires the scan at the end, so it excludes --no-exit-scan, "
 		       "--readonly "

@@ -411,8 +411,8 @@ static const char *notice_choose(
 		return holder_copy_notice(&s->holder, (int)h->pid, h->uptime_ns);
 	notice = s->stopped ? s->stopped : s->notice ? s->notice : shortage_line();
 	if (!notice && t->cramped)
-		notice = "not all is recorded: no address space was left for its tables "
-			 "(ulimit -v)";
+		notice = "recording is incomplete: no address space was left for its "
+			 "tables (ulimit -v)";
 	if (!notice && !s->replaced)
 		notice = holder_notice(&s->holder, s->state, t);
 	return notice ? notice : sampler_notice(&s->sampler);

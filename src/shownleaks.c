@@ -62,7 +62,7 @@ int shownleaks_scan(void *run, char *msg, size_t cap)
 	else if (rc == -EBUSY)
 		snprintf(msg, cap, "a scan is under way; Esc ends it");
 	else if (rc == -EALREADY)
-		snprintf(msg, cap, "the program is held at its end; this is the scan there");
+		snprintf(msg, cap, "held at its end: this scan is final (E lets the program end)");
 	else if (rc == -ESRCH && !scans_state(s)->last)
 		snprintf(msg, cap, "no scan: the program has ended");
 	else if (rc == -ESRCH)

@@ -117,7 +117,7 @@ const struct key_binding keys_table[] = {
 	{ LEAK, "F9", { KEY_F(9), 0 }, IN_DATA, view_leaks_tab, 0, PLACE_HELP, NULL, NULL, NULL,
 		"what the last scan found and what grows; Esc there ends a scan" },
 	{ LEAK, "E", { 'E', 0 }, IN_LEAKS | IN_WHY, view_leaks_release, 0, PLACE_HINT, "let it end", NULL,
-		NULL, "let a program end that --hold keeps at its last instant" },
+		NULL, "release a program that --hold keeps at its end" },
 	{ LEAK, "A", { 'A', 0 }, IN_LEAKS | IN_WHY | CHANGES, view_leaks_every, 0, PLACE_HINT, "every",
 		NULL, NULL, "ask how often to scan by itself: each 0.1 s or more, or 0" },
 	{ LEAK, "K", { 'K', 0 }, IN_LEAKS, view_leaks_kind, 0, PLACE_HINT, "kinds", NULL, NULL,

@@ -96,21 +96,27 @@ void view_leaks_release(struct ui *ui, int arg, int key)
 	if (ui->source->leaks_release && ui->source->leaks_release(ui->source->ctx))
 		ui_say(ui, "the program ends now");
 	else
-		ui_say(ui, "no program is held at its end (--hold)");
+		ui_say(ui, "the program is not held (start heaptop with --hold)");
 }
+
+#define READ_NS 3000000000ull /* another message is read in this time */
 
 static void end_say(struct ui *ui, const struct leaks *l)
 {
 	const struct snap_leak_sum *lost = &l->last->sum[SNAP_LEAK_DEFINITE];
-	const char *then = l->held ? "; E lets it end" : "";
+	uint64_t perhaps = l->last->sum[SNAP_LEAK_POSSIBLE].blocks;
+	const char *then = l->held ? "; E in Leaks lets it end" : "";
 	char bytes[UNITS_MAX], blocks[UNITS_MAX];
 
 	if (lost->blocks)
 		ui_say(ui, "scanned at its end: %s in %s block%s definitely lost; L shows them%s",
 			units_bytes(bytes, lost->bytes), units_count(blocks, lost->blocks),
 			lost->blocks == 1 ? "" : "s", then);
+	else if (perhaps)
+		ui_say(ui, "scanned at its end: %s block%s possibly lost; L shows them%s",
+			units_count(blocks, perhaps), perhaps == 1 ? "" : "s", then);
 	else
-		ui_say(ui, "scanned at its end: nothing is definitely lost; L shows more%s", then);
+		ui_say(ui, "scanned at its end: no leaks%s", then);
 }
 
 void view_leaks_tick(struct ui *ui)
@@ -118,7 +124,7 @@ void view_leaks_tick(struct ui *ui)
 	const struct leaks *l = ui->source->leaks ? leaklist_state(ui) : NULL;
 
 	if (!l || !l->last || !l->last->at_exit || ui->leaks.end_version == l->version ||
-		ui->message[0]) /* what is said there first stays */
+		(ui->message[0] && ui_now_ns(ui) - ui->message_ns < READ_NS))
 		return;
 	/* Suppressions make other versions of it. */
 	if (ui->leaks.end_ns != l->last->at_ns)
@@ -351,9 +357,12 @@ static const char *note_text(const struct ui *ui, enum ink *ink)
 		return "the scan is under way; Esc ends it";
 	if (l->phase == LEAKS_ENDING && !l->last)
 		return "the scan is about to end";
+	if (!l->last && !action_program_runs(ui))
+		return "the program has ended, and was not scanned for leaks";
 	if (!l->last)
 		return "L scans for leaks: blocks that nothing points to any more. The program "
-		       "stands still while its memory is read (it is told for how long), and then "
+		       "stands still while its memory is read (the scan reports how long), and "
+		       "then "
 		       "goes on as if nothing had been.";
 	for (unsigned i = 0; i < SNAP_LEAK_REACHABLE; i++)
 		lost += l->last->sum[i].blocks;
@@ -464,7 +473,7 @@ static void progress_fact(const struct leaks *l, struct strip *s)
 			: l->phase == LEAKS_READING ? "reading memory"
 			: l->phase == LEAKS_ENDING  ? "ending the scan"
 			: l->phase == LEAKS_WAITING ? "waiting for another heaptop's scan"
-			: l->phase == LEAKS_EXITING ? "the program ends; its destructors run"
+			: l->phase == LEAKS_EXITING ? "the program is exiting: its destructors run"
 						    : "following pointers");
 	if (leaks_is_under_way(l))
 		strip_right(s, 80, INK_KEY, "Esc ends it");
@@ -545,7 +554,7 @@ static void leaks_status(struct ui *ui, char *text, size_t cap)
 		used += sum_text(
 			text + used, cap - used, wide, "reachable", &l->sum[SNAP_LEAK_REACHABLE]);
 	if (l && l->moved.blocks && wide)
-		used += sum_text(text + used, cap - used, wide, "by our rules", &l->moved);
+		used += sum_text(text + used, cap - used, wide, "by heaptop's rules", &l->moved);
 	while (used > 0 && text[used - 1] == ' ')
 		text[--used] = '\0';
 }

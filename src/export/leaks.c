@@ -58,7 +58,7 @@ static void leaks_rest(struct strbuf *out, const struct snapshot *s)
 	if (!mixed)
 		leaks_sum(out, &sum);
 	strbuf_printf(out, "%s%s\n", mixed ? "some blocks" : "",
-		s->leaks->at_exit ? ": threads were killed in the middle of an allocation or a free"
+		s->leaks->at_exit ? ": threads were killed inside malloc or free"
 		: mixed		  ? ": allocated and freed after the scan"
 		: fewer		  ? ", freed after the scan"
 				  : ", allocated after the scan");

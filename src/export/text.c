@@ -40,7 +40,7 @@ static void text_sampling(
 		strbuf_printf(out, "cost      recording takes %.1f%% of the program's own time",
 			m->overhead * 100);
 	if (m->measured && m->most)
-		strbuf_printf(out, ", calls that pass through %.1f%% alone", m->passing * 100);
+		strbuf_printf(out, ", of which unrecorded calls %.1f%%", m->passing * 100);
 	if (m->measured)
 		strbuf_putc(out, '\n');
 }

@@ -200,7 +200,7 @@ static bool frames_take(struct unwinding *u)
 	struct frame f, inner = { 0 };
 	int more = 1;
 
-	for (unsigned i = 0; i < FRAMES_MAX && more > 0; i++) {
+	for (unsigned i = 0; i < FRAMES_MAX && more > 0 && !leak_space_cancelled(u->space); i++) {
 		if (!frame_read(u, &f))
 			return u->out->parts > 0;
 		if (i == 0)

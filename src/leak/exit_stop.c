@@ -21,6 +21,8 @@
  * sleep where no signal reaches them. */
 #define OTHERS_NS UINT64_C(2200000000)
 
+#define REPORTED (PTRACE_O_TRACEEXIT | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC)
+
 struct leaving {
 	struct leak_stop *stop;
 	uint64_t last_ns; /* when the first thread stood at its end; 0: none does */
@@ -113,8 +115,11 @@ static void stops_take(struct leaving *l)
 		if (s->thread[i].state != LEAK_THREAD_RUNS)
 			continue;
 		leak_stop_look(s, &s->thread[i]);
-		if (s->thread[i].state == LEAK_THREAD_STOPPED)
-			stop_take(l, i);
+		if (s->thread[i].state != LEAK_THREAD_STOPPED)
+			continue;
+		/* One that could not be stopped before, as the parent of a child of vfork. */
+		(void)leak_stop_trace(s, REPORTED);
+		stop_take(l, i);
 	}
 }
 
@@ -230,7 +235,7 @@ int leak_exit_stop(struct leak_stop *s, void (*go)(void *ctx), void *ctx,
 	struct leak_progress *progress, pid_t *last)
 {
 	struct leaving l = { .stop = s };
-	int rc = leak_stop_trace(s, PTRACE_O_TRACEEXIT | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC);
+	int rc = leak_stop_trace(s, REPORTED);
 
 	*last = 0;
 	if (rc != 0)

@@ -88,7 +88,7 @@ static int image_check(struct leak_pass *s)
 	if (leak_roots_has_segment(&s->space, read_path(s->segment)))
 		return 0;
 	snprintf(s->message, LEAK_MESSAGE_MAX,
-		"%d cannot be scanned: it has called exec since, and what was recorded is gone",
+		"%d cannot be scanned: it called exec, which discarded the recorded heap",
 		(int)s->wish->pid);
 	return -ESTALE;
 }
@@ -136,7 +136,7 @@ static void copy_prepare(struct leak_pass *s)
 		return;
 	leak_table_freeze(&s->table);
 	if (!s->table.frozen)
-		leak_copier_refuse(&s->copier, "there is no memory for one of its table");
+		leak_copier_refuse(&s->copier, "out of memory for a copy of its table");
 }
 
 /* Lets the process go on, and its copy be read instead of it; if that cannot be done, nothing. 0,
@@ -220,8 +220,9 @@ static void refusal_add(struct leak_pass *s, const char *why)
 }
 
 /*
- * What is not there any more may have held what still is; so may what came later, or was there at
- * another time: a block that was there only when the copy was made is in no table of that moment.
+ * A block freed since may have held a pointer to one that is still there; so may what came later,
+ * or was there at another time: a block that was there only when the copy was made is in no table
+ * of that moment.
  */
 static int tables_read(struct leak_pass *s)
 {
@@ -323,7 +324,7 @@ static int last_instant_await(struct leak_pass *s)
 			"%d was not scanned: it called exec at its end", (int)s->wish->pid);
 	else if (rc == -ESRCH)
 		snprintf(s->message, LEAK_MESSAGE_MAX,
-			"%d was not scanned: it was killed at its end", (int)s->wish->pid);
+			"%d was not scanned: it ended before it could be", (int)s->wish->pid);
 	return rc;
 }
 

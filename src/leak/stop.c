@@ -444,11 +444,15 @@ size_t leak_stop_retry(
 
 int leak_stop_trace(struct leak_stop *s, unsigned long options)
 {
-	for (size_t i = 0; i < s->count; i++)
-		if (s->thread[i].state == LEAK_THREAD_STOPPED &&
-			ptrace(PTRACE_SETOPTIONS, s->thread[i].tid, NULL, options) != 0 &&
-			errno != ESRCH)
+	for (size_t i = 0; i < s->count; i++) {
+		struct leak_thread *t = &s->thread[i];
+
+		if (t->state != LEAK_THREAD_STOPPED || t->told)
+			continue;
+		if (ptrace(PTRACE_SETOPTIONS, t->tid, NULL, options) != 0 && errno != ESRCH)
 			return -errno;
+		t->told = true;
+	}
 	return 0;
 }
 

@@ -30,6 +30,7 @@ struct leak_thread {
 	bool listed; /* at the last look */
 	bool held; /* stopped by us and by nothing else */
 	int event; /* PTRACE_EVENT_* of the last stop; 0: a signal */
+	bool told; /* what to report: leak_stop_trace */
 	bool leaving; /* it was let go at its end: it ends, and stops no more (exit_stop.h) */
 	struct user_regs_struct regs; /* when it was last stopped */
 	struct user_regs_struct now; /* with which it goes on */
@@ -67,9 +68,10 @@ pid_t leak_stop_tracer(pid_t pid);
 size_t leak_stop_retry(
 	struct leak_stop *s, bool (*is_busy)(void *ctx, const struct leak_thread *t), void *ctx);
 /*
- * For who lets a stopped process go on under its eyes (exit_stop.h): `trace` has all threads report
- * what the PTRACE_O_* in `options` name, `resume` lets one go on, `look` notes whether one has
- * stopped or ended since, `add` takes one that the kernel has seized for us. 0 or -errno.
+ * For who lets a stopped process go on under its eyes (exit_stop.h): `trace` has all threads that
+ * stand, and have not been told, report what the PTRACE_O_* in `options` name, `resume` lets one go
+ * on, `look` notes whether one has stopped or ended since, `add` takes one that the kernel has
+ * seized for us. 0 or -errno.
  */
 int leak_stop_trace(struct leak_stop *s, unsigned long options);
 void leak_stop_resume(struct leak_stop *s, struct leak_thread *t);

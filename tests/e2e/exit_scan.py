@@ -50,7 +50,7 @@ def on_screen():
 @case("where nothing is lost, that is said, too")
 def nothing_lost():
     _, screen, _ = play(":until %s\n:save-display -\nq\n" % ENDS, target("exit_matrix"), "global", "exit")
-    check("nothing is definitely lost" in screen, screen)
+    check("scanned at its end: no leaks" in screen, screen)
 
 
 @case("--no-exit-scan: it ends at once, and L says that there was no scan")
@@ -70,7 +70,7 @@ def hold():
     with open(path, encoding="utf-8") as f:
         held = f.read()
     check("held at its end" in held and "LIVE" in held and "E let it end" in held, held)
-    check("the program is held at its end; this is the scan there" in held, held)
+    check("held at its end: this scan is final (E lets the program end)" in held, held)
     check("exited 3" in screen, screen)
 
 
@@ -127,7 +127,7 @@ def busy_case(way, image=None):
     return try_it
 
 
-for name in ("signal", "thread", "stop", "exec", "plain"):
+for name in ("signal", "thread", "stop", "exec", "plain", "vfork"):
     add_case("busy at its end: %s" % name, busy_case(name))
 
 

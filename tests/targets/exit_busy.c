@@ -11,6 +11,8 @@
  * exit_busy stop     is stopped, and continued by a child
  * exit_busy input    says "waits", until its input ends
  * exit_busy plain    does nothing
+ * exit_busy vfork    has a child by vfork call exit, which takes all exit handlers with it, before
+ *                    it loses the block; none is run at its own end
  */
 #include <pthread.h>
 #include <signal.h>
@@ -126,12 +128,23 @@ static void busy_plain(void)
 {
 }
 
+/* As programs do by mistake whose exec has failed. */
+static void busy_vfork(void)
+{
+	int status;
+	pid_t other = vfork();
+
+	if (other == 0)
+		exit(4);
+	waitpid(other, &status, 0);
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
 } ways[] = { { "child", busy_child }, { "exec", busy_exec }, { "signal", busy_signal },
 	{ "thread", busy_thread }, { "stop", busy_stop }, { "input", busy_input },
-	{ "plain", busy_plain } };
+	{ "plain", busy_plain }, { "vfork", busy_vfork } };
 static void (*chosen)(void);
 
 static void at_end(void)
@@ -151,6 +164,11 @@ int main(int argc, char **argv)
 	if (chosen == busy_child && (child = fork()) == 0) {
 		definite_block(60);
 		exit(4);
+	}
+	if (chosen == busy_vfork) {
+		busy_vfork();
+		definite_block(100);
+		exit(STATUS);
 	}
 	definite_block(100);
 	at_quick_exit(at_end);
