@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -250,17 +251,24 @@ int read_peek(const char *path, struct read_identity *out, char *message)
 	return 0;
 }
 
-int read_header_put(struct read_segment *s, size_t at, const void *words, size_t bytes)
+static int write_open(struct read_segment *s)
 {
 	char path[32];
-	ssize_t put;
 
 	if (s->write_fd < 0) {
 		snprintf(path, sizeof(path), "/proc/self/fd/%d", s->fd);
 		s->write_fd = open(path, O_WRONLY | O_CLOEXEC);
 	}
-	if (s->write_fd < 0)
-		return -errno;
+	return s->write_fd < 0 ? -errno : 0;
+}
+
+int read_header_put(struct read_segment *s, size_t at, const void *words, size_t bytes)
+{
+	ssize_t put;
+	int rc = write_open(s);
+
+	if (rc != 0)
+		return rc;
 	put = pwrite(s->write_fd, words, bytes, (off_t)at);
 	if (put == (ssize_t)bytes)
 		return 0;
@@ -365,6 +373,23 @@ int read_hold(struct read_segment *s)
 	return flock(s->fd, LOCK_SH | LOCK_NB) == 0 ? 0 : -errno;
 }
 
+/*
+ * Processes of the launch have its first segment's first page mapped as long as they run, for a
+ * word that says whether its viewer is there: that keeps the file, and would keep all of its memory.
+ * Not where the process that writes there may still be.
+ */
+static void memory_give_back(struct read_segment *s)
+{
+	struct read_identity id;
+	struct stat st;
+
+	if (read_identity(s, &id) != 0 || kill((pid_t)id.pid, 0) == 0 || errno != ESRCH ||
+		fstat(s->fd, &st) != 0 || st.st_size <= HT_HEADER_BYTES || write_open(s) != 0)
+		return;
+	(void)fallocate(s->write_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, HT_HEADER_BYTES,
+		st.st_size - HT_HEADER_BYTES);
+}
+
 bool read_remove_if_unused(struct read_segment *s)
 {
 	struct stat mine, there;
@@ -373,9 +398,11 @@ bool read_remove_if_unused(struct read_segment *s)
 		return false;
 	/* The name may have gone to another file by now. */
 	if (fstat(s->fd, &mine) != 0 || lstat(s->path, &there) != 0 ||
-		mine.st_ino != there.st_ino || mine.st_dev != there.st_dev)
+		mine.st_ino != there.st_ino || mine.st_dev != there.st_dev ||
+		unlink(s->path) != 0)
 		return false;
-	return unlink(s->path) == 0;
+	memory_give_back(s);
+	return true;
 }
 
 bool read_remove_file(const char *path)

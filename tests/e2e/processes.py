@@ -218,6 +218,30 @@ def no_room():
         kill_all(viewer)
 
 
+def launch_page(pid):
+    """The file of the launch's first segment, of which its processes map a page, as they see it."""
+    with open("/proc/%d/maps" % pid, encoding="utf-8") as f:
+        found = [line.split()[0] for line in f if " r--s " in line and "/heaptop-" in line]
+    check_equal(len(found), 1, "mappings of the launch's page")
+    start, end = (int(word, 16) for word in found[0].split("-"))
+    return os.stat("/proc/%d/map_files/%x-%x" % (pid, start, end))
+
+
+@case("a daemon does not keep the account of the program that started it")
+def daemon():
+    program = ("import subprocess; keep = [bytes(100) for i in range(300000)]; n = subprocess.DEVNULL; "
+               "print(subprocess.Popen(['sleep', '1000'], stdin=n, stdout=n, stderr=n, start_new_session=True).pid)")
+    done = run([HEAPTOP, "--report", "-o", path_of("out"), "--", "/usr/bin/python3", "-c", program],
+               env=environment(PYTHONMALLOC="malloc"))
+    pid = int(done.stdout)
+    try:
+        check_equal(done.returncode, 0, "status")
+        check(launch_page(pid).st_blocks * 512 <= 1 << 17, "what is left of it: %s" % (launch_page(pid),))
+    finally:
+        os.kill(pid, signal.SIGKILL)
+    wait_for(lambda: run([HEAPTOP, "--clean"]).returncode == 0 and segment_files() == [], "--clean")
+
+
 @case("filter and grouping of a report are those of the children's parts, too")
 def parts():
     command = ["sh", "-c", "sort /dev/null; sort /dev/null; true"]
