@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a launch leaves whose viewer was killed: segments that were that viewer's to remove. */
+/* Segments of a launch whose viewer was killed: its processes remove them. */
 #ifndef PRELOAD_ORPHANS_H
 #define PRELOAD_ORPHANS_H
 

@@ -12,7 +12,7 @@
 #include "src/util/clock.h"
 #include "src/watch.h"
 
-/* A program that has come to its end waits so long at most, on average half, until it is seen. */
+/* The longest wait until the viewer notices a program at its end; half of it on average. */
 #define LOOK_NS 50000000l
 /* A program is kept from its end so long at most: its heap is very large, or its end is. */
 #define SCAN_MAX_NS UINT64_C(60000000000)

@@ -184,7 +184,7 @@ const char *holder_notice(struct holder *h, enum snap_state state, const struct 
 		return "a copy, made while the program ran or after it was killed: up to one "
 		       "live block per thread may be wrong";
 	if (state == SNAP_GONE)
-		return "killed, or went on by exec without the library: of the live blocks one a "
+		return "killed, or went on by exec without the library: up to one live block per "
 		       "thread may be wrong";
 	if (state == SNAP_EXITED && recorded == HT_STATE_PREPARED)
 		return "no data: the program ran without the library";

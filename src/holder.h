@@ -34,7 +34,7 @@ pid_t holder_pid(const struct read_segment *s, const struct read_identity *id);
  * runs, and has another file. Such a copy stands still.
  */
 bool holder_is_copy(const struct read_segment *s, const struct read_identity *id, pid_t pid);
-/* What is to be said of one, of a moment so long after the program's start. */
+/* The notice for a copy taken `uptime_ns` after the program's start. */
 const char *holder_copy_notice(struct holder *h, int pid, uint64_t uptime_ns);
 /* `s` must outlive this. `alone`: its children are not to be recorded. */
 void holder_open(

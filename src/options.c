@@ -720,9 +720,8 @@ static const char *options_conflict(const struct options *o)
 	if ((o->no_exit_scan || o->hold) && (o->batch || o->report || o->mode != OPTIONS_RUN))
 		return "--no-exit-scan and --hold require a COMMAND and the screen";
 	if (o->hold && (o->no_exit_scan || o->readonly || o->sample.given))
-		return "--hold requires the scan at the end, so it excludes --no-exit-scan, "
-		       "--readonly "
-		       "and sampling";
+		return "--hold requires the scan at the end: not with --no-exit-scan, --readonly "
+		       "or sampling";
 	if (o->readonly && o->sample.given)
 		return "--readonly steers nothing, so not with --sample or --max-overhead";
 	if (o->output && !o->batch && !o->report)

@@ -100,8 +100,7 @@ const char *sampler_notice(struct sampler *s)
 		s->steer.passing <= s->wish.limit)
 		return NULL;
 	snprintf(s->text, sizeof(s->text),
-		"a limit of %g%% cannot be met: passing calls through unrecorded takes %.1f%% "
-		"alone",
+		"the %g%% limit cannot be met: unrecorded calls alone cost %.1f%%",
 		s->wish.limit * 100, s->steer.passing * 100);
 	return s->text;
 }

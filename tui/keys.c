@@ -311,11 +311,11 @@ static void key_refuse(struct ui *ui, const struct key_binding *elsewhere, int k
 
 	keycap_text(key, name);
 	if (n == 1)
-		ui_say(ui, "%s works in %s: %s", name, views, elsewhere->help);
+		ui_say(ui, "%s works only in %s (%s)", name, views, elsewhere->help);
 	else if (n > 1)
-		ui_say(ui, "%s works in %s; ? says for what", name, views);
+		ui_say(ui, "%s works only in %s (? explains it)", name, views);
 	else
-		ui_say(ui, "%s is no key here; ? lists them", name);
+		ui_say(ui, "%s does nothing here; ? lists the keys", name);
 }
 
 void keys_dispatch(struct ui *ui, int key)

@@ -37,7 +37,7 @@ static void leaks_rules(struct strbuf *out, const struct snap_leaks *l)
 		any = true;
 	}
 	if (l->moved.blocks)
-		strbuf_printf(out, "; memcheck does not have the rules for %s of these",
+		strbuf_printf(out, "; %s of these by rules that memcheck does not have",
 			units_exact(blocks, l->moved.blocks));
 	if (any)
 		strbuf_putc(out, '\n');
@@ -87,8 +87,8 @@ static void leaks_scan(struct strbuf *out, const struct snap_leaks *l)
 		units_duration(stop, l->stop_ns), units_bytes(bytes, l->scanned_bytes));
 	if (l->before_exit)
 		strbuf_puts(out,
-			"          it was made before the program had ended: what exit left on "
-			"the stack may keep blocks\n");
+			"          it was made before the program had ended: stale words on the "
+			"stack may hide leaks\n");
 	if (l->nrounds)
 		strbuf_printf(out, "          it is the last of %u, %s after the start\n",
 			l->rounds[l->nrounds - 1].number, units_duration(stop, l->at_ns));

@@ -375,8 +375,8 @@ int read_hold(struct read_segment *s)
 
 /*
  * Processes of the launch have its first segment's first page mapped as long as they run, for a
- * word that says whether its viewer is there: that keeps the file, and would keep all of its memory.
- * Not where the process that writes there may still be.
+ * word that says whether its viewer is there: that keeps the file, and would keep all of its
+ * memory. Not where the process that writes there may still be.
  */
 static void memory_give_back(struct read_segment *s)
 {
@@ -398,8 +398,7 @@ bool read_remove_if_unused(struct read_segment *s)
 		return false;
 	/* The name may have gone to another file by now. */
 	if (fstat(s->fd, &mine) != 0 || lstat(s->path, &there) != 0 ||
-		mine.st_ino != there.st_ino || mine.st_dev != there.st_dev ||
-		unlink(s->path) != 0)
+		mine.st_ino != there.st_ino || mine.st_dev != there.st_dev || unlink(s->path) != 0)
 		return false;
 	memory_give_back(s);
 	return true;

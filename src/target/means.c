@@ -40,7 +40,7 @@ static int files_check(char *message)
 	error = errno;
 	if (n == FILES_LEAST)
 		return 0;
-	snprintf(what, sizeof(what), "cannot have %d more files open, only %d", FILES_LEAST, n);
+	snprintf(what, sizeof(what), "cannot open %d more files, only %d", FILES_LEAST, n);
 	remedy_line(message, TARGET_MESSAGE_MAX, what, error);
 	return -error;
 }

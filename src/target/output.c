@@ -230,8 +230,8 @@ void output_leave(int fd, pid_t program)
 		return;
 	if (pid < 0) {
 		snprintf(what, sizeof(what),
-			"cannot start a process that empties the terminal of %d, so heaptop stays "
-			"until that ends",
+			"cannot start a process that drains the terminal of %d, so heaptop stays "
+			"until that program ends",
 			(int)program);
 		fprintf(stderr, "heaptop: %s\n", remedy_line(line, sizeof(line), what, errno));
 		drain(fd);

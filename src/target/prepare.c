@@ -51,7 +51,7 @@ static void space_say(struct strbuf *out, const char *directory)
 	if (fs.f_files != 0 && fs.f_favail == 0)
 		strbuf_puts(out, ", no inode is free");
 	else
-		strbuf_printf(out, ", %s needed to begin with, %s free",
+		strbuf_printf(out, ", %s needed to begin, %s free",
 			units_bytes(need, SEGMENT_START_BYTES),
 			units_bytes(room, (uint64_t)fs.f_bavail * fs.f_frsize));
 }

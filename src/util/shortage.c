@@ -40,6 +40,7 @@ const char *shortage_line(void)
 	static char line[LINE_MAX_BYTES];
 
 	return noted ? remedy_line(line, sizeof(line),
-			       "heaptop ran short, so names or call sites are missing", noted)
+			       "names or call sites are missing: heaptop ran out of a resource",
+			       noted)
 		     : NULL;
 }

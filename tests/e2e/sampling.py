@@ -253,7 +253,7 @@ def beyond():
     sampling = rep["sampling"]
     check(sampling["measured_pass_through"] > 0.005, "pass-through: %s" % sampling)
     check(sampling["measured_pass_through"] <= sampling["measured_overhead"] <= 16, "cost: %s" % sampling)
-    check_equal(rep["notice"], "a limit of 0.5%% cannot be met: passing calls through unrecorded takes %.1f%% alone" %
+    check_equal(rep["notice"], "the 0.5%% limit cannot be met: unrecorded calls alone cost %.1f%%" %
                 (sampling["measured_pass_through"] * 100), "the notice")
     check(0 < sampling["bytes"] <= 8 << 20, "the rate: %s" % sampling)
 

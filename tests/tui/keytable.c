@@ -94,13 +94,13 @@ TEST(a_refused_key_says_why)
 	ui_tick(&p.ui);
 	paper_keys(&p, "[");
 	paper_draw(&p);
-	CHECK(paper_find(&p, "[ works in Map, Sizes, Site detail; ? says") >= 0);
+	CHECK(paper_find(&p, "[ works only in Map, Sizes, Site detail (? expl") >= 0);
 	paper_keys(&p, "K");
 	paper_draw(&p);
-	CHECK(paper_find(&p, "K works in Leaks: which kinds") >= 0);
+	CHECK(paper_find(&p, "K works only in Leaks (which kinds") >= 0);
 	paper_keys(&p, "_");
 	paper_draw(&p);
-	CHECK(paper_find(&p, "_ is no key here") >= 0);
+	CHECK(paper_find(&p, "_ does nothing here") >= 0);
 	paper_keys(&p, "h");
 	paper_draw(&p);
 	CHECK(paper_find(&p, "help is ?") >= 0);

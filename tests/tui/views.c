@@ -152,7 +152,7 @@ TEST(threads_tell_who_frees_for_whom)
 	CHECK(paper_find(&p, "writer") == p.ui.layout.y[ROW_BODY] + 2);
 	paper_keys(&p, "\\");
 	paper_draw(&p);
-	CHECK(paper_find(&p, "works in Sites") >= 0); /* a filter is of sites */
+	CHECK(paper_find(&p, "works only in Sites") >= 0); /* a filter is of sites */
 	paper_close(&p);
 }
 
