@@ -45,8 +45,7 @@ extern char **environ;
 
 static char own_path[NAME_MAX_BYTES]; /* of our segment; empty: none */
 
-/* The launch that we are of: its number, 0: none; and the first page of the segment that it began
- * with, where the kernel notes its viewer's end. Forked children have it, too. */
+/* Our launch, 0: none; and a page of its first segment, where the kernel notes its viewer's end. */
 static uint64_t launch_family;
 static const struct ht_header *launch;
 static char launch_path[NAME_MAX_BYTES];

@@ -167,9 +167,9 @@ static void say_what_ends_the_wait(const struct options *o)
 	bool interrupts = signals_before[SIGINT_AT].sa_handler != SIG_IGN;
 
 	fprintf(stderr,
-		"heaptop: process %d is still running; the report is written when it ends (now: %s "
-		"%d, or heaptop -b -n 1 "
-		"--format text -a %d\n",
+		"heaptop: process %d is still running; the report is written when it ends. Now: %s "
+		"%d, "
+		"or heaptop -b -n 1 --format text -a %d\n",
 		(int)o->pid, interrupts ? "Ctrl-C, kill -INT" : "kill", (int)getpid(), (int)o->pid);
 }
 

@@ -100,7 +100,6 @@ void view_leaks_release(struct ui *ui, int arg, int key)
 }
 
 #define READ_NS 3000000000ull /* another message is read in this time */
-
 static void end_say(struct ui *ui, const struct leaks *l)
 {
 	const struct snap_leak_sum *lost = &l->last->sum[SNAP_LEAK_DEFINITE];

@@ -340,7 +340,7 @@ def report_waits():
                 env=environment(), restore_signals=False,
                 preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN if ignored else signal.SIG_DFL))
             line = viewer.stderr.readline()
-            check("when %d ends" % pid in line and ("kill -INT %d" % viewer.pid in line) != ignored, line)
+            check("process %d is still running" % pid in line and ("kill -INT %d" % viewer.pid in line) != ignored, line)
             viewer.send_signal(number)
             out, err = viewer.communicate(timeout=60)
             check_equal(viewer.returncode, 0, "status")

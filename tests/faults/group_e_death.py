@@ -84,7 +84,7 @@ def killed_anywhere():
         check_table(files[0])
     rep = report_of_segment(files[0])
     check_equal(rep["process"]["state"], "gone", "state")
-    check("one a thread" in (rep["notice"] or ""), "the report does not say so: %s" % rep["notice"])
+    check("one live block per thread" in (rep["notice"] or ""), "the report does not say so: %s" % rep["notice"])
     check("running" not in listing(), "-l calls it running: " + listing())
     check_equal(run([HEAPTOP, "--clean"]).returncode, 0, "status of --clean")
     check_equal(segment_files(), [], "segments after --clean")

@@ -134,8 +134,7 @@ TEST(text_of_what_is_in_no_class)
 	CHECK_STR(unclassed(2, -24, false),
 		"unclassed  some blocks: allocated and freed after the scan");
 	CHECK_STR(unclassed(0, -100, true),
-		"unclassed  100 bytes in 0 blocks: threads were killed in the "
-		"middle of an allocation or a free");
+		"unclassed  100 bytes in 0 blocks: threads were killed inside malloc or free");
 }
 
 TEST(text_of_the_top)

@@ -377,7 +377,7 @@ TEST(what_an_end_leaves_open)
 	check_ending(HT_STATE_EXITED, 3 << 8, NULL);
 	check_ending(HT_STATE_RUNNING, 0, "the end is missing");
 	check_ending(HT_STATE_PREPARED, 0, "without the library");
-	check_ending(HT_STATE_RUNNING, SIGKILL, "one a thread");
+	check_ending(HT_STATE_RUNNING, SIGKILL, "one live block per thread");
 }
 
 /* A process that no longer has the segment mapped has called exec. */
