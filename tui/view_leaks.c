@@ -105,15 +105,15 @@ static void end_say(struct ui *ui, const struct leaks *l)
 	const struct snap_leak_sum *lost = &l->last->sum[SNAP_LEAK_DEFINITE];
 	uint64_t perhaps = l->last->sum[SNAP_LEAK_POSSIBLE].blocks;
 	const char *then = l->held ? "; E in Leaks lets it end" : "";
-	char bytes[UNITS_MAX], blocks[UNITS_MAX];
+	char bytes[UNITS_MAX + 8], blocks[UNITS_MAX + 8];
 
 	if (lost->blocks)
-		ui_say(ui, "scanned at its end: %s in %s block%s definitely lost; L shows them%s",
-			units_bytes(bytes, lost->bytes), units_count(blocks, lost->blocks),
+		ui_say(ui, "scanned at its end: definite %s bytes in %s block%s; L shows them%s",
+			units_exact(bytes, lost->bytes), units_exact(blocks, lost->blocks),
 			lost->blocks == 1 ? "" : "s", then);
 	else if (perhaps)
 		ui_say(ui, "scanned at its end: %s block%s possibly lost; L shows them%s",
-			units_count(blocks, perhaps), perhaps == 1 ? "" : "s", then);
+			units_exact(blocks, perhaps), perhaps == 1 ? "" : "s", then);
 	else
 		ui_say(ui, "scanned at its end: no leaks%s", then);
 }

@@ -41,7 +41,7 @@ def on_screen():
     status, screen, errors = play(":until %s\n:save-display -\nL\n:until scan at its end\n:save-display -\nq\n" % ENDS,
                                   target("exit_matrix"), "list", "exit")
     check_equal((status, errors), (3, ""), "status and errors")
-    check("48 in 1 block definitely lost; L shows them" in screen, screen)
+    check("definite 48 bytes in 1 block; L shows them" in screen, screen)
     rows = [line for line in screen.splitlines() if line.lstrip(">").strip().startswith("definite ")]
     check(rows and " high " in rows[-1], screen)
     check("the program has ended; this is the scan at its end" in screen, screen)
