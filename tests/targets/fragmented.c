@@ -91,6 +91,7 @@ int main(void)
 		free(stays[i]);
 	pthread_create(&thread, NULL, other_thread, NULL);
 	pthread_join(thread, NULL);
+	setvbuf(stdin, NULL, _IONBF, 0); /* no block of libc's comes after this */
 	puts("ready");
 	fflush(stdout);
 	while (fgets(line, sizeof(line), stdin))
