@@ -59,8 +59,11 @@ def signals(pid):
 
 def stands(pid):
     """How a program stands, but for what changes by itself: signals, descriptors, children, threads."""
-    wait_for(lambda: not signals(pid)[-1].startswith("f"), "no thread has all signals blocked")
-    masks = signals(pid)
+    def read():
+        masks = signals(pid)
+        return None if masks[-1].startswith("f") else masks
+
+    masks = wait_for(read, "no thread has all signals blocked")
     children = ""
     for path in glob.glob("/proc/%d/task/*/children" % pid):
         with open(path, encoding="ascii") as f:
