@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "src/leak/words.h"
+
 #define LEAK_NONE UINT32_MAX
 /* Room for four bits beside an index (graph.h); blocks beyond it are refused. */
 #define LEAK_BLOCKS_MAX (1u << 28)
@@ -58,9 +60,6 @@ int leak_blocks_fill(struct leak_blocks *b, struct leak_blocks *unsure);
  * adds those of `fresh`, which it sorts, too; then all is as finished. Of one address, the fresh
  * one stays. 0 or -ENOMEM.
  */
-struct leak_range {
-	uint64_t start, end;
-};
 int leak_blocks_patch(
 	struct leak_blocks *b, struct leak_range *parts, size_t count, struct leak_blocks *fresh);
 /*

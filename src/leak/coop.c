@@ -22,7 +22,6 @@
 #include <unistd.h>
 
 #include "src/leak/room.h"
-#include "src/leak/roots.h"
 #include "src/leak/turn.h"
 #include "src/proc/proc.h"
 #include "src/read/coop.h"
@@ -373,7 +372,7 @@ static unsigned moving_count(struct leak_coop *c, struct leak_space *space)
 /* While the thread is held back. */
 static const char *moment_take(struct leak_coop *c, struct leak_lent *out, struct leak_space *of)
 {
-	const struct leak_keep keep = { leak_roots_has, &c->wiped, KEPT_MAX };
+	const struct leak_keep keep = { leak_map_holds_pointers, &c->wiped, KEPT_MAX };
 	int rc = leak_space_open_lent(&out->space, c->asking, HT_COOP_THREAD);
 
 	if (rc == 0)

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "src/leak/roots.h"
 #include "src/proc/proc.h"
 
 void leak_copier_refuse(struct leak_copier *c, const char *why)
@@ -66,7 +65,7 @@ int leak_copier_take(
 		return -ESRCH;
 	if (c->why_not)
 		return 0;
-	rc = leak_space_copied(space, c->copy.pid, leak_roots_has, &c->wiped);
+	rc = leak_space_copied(space, c->copy.pid, leak_map_holds_pointers, &c->wiped);
 	c->used = rc == 0;
 	if (rc != 0)
 		c->why_not = rc == -E2BIG ? "it shares too much memory with others"

@@ -18,15 +18,6 @@ const char *leak_class_name(enum leak_class class)
 	return class < LEAK_CLASSES ? names[class] : "?";
 }
 
-const char *leak_heuristic_name(enum leak_heuristic heuristic)
-{
-	static const char *const names[] = { "", "stdstring", "length64", "newarray",
-		"multipleinheritance", "header", "sds", "backlink", "loader", "gobject", "slab",
-		"marked" };
-
-	return heuristic < LEAK_HEURISTICS ? names[heuristic] : "?";
-}
-
 static void *zeros(size_t count, size_t each)
 {
 	return array_large(calloc(count, each), count * each);

@@ -17,32 +17,11 @@
 #include <stdbool.h>
 
 #include "src/leak/blocks.h"
+#include "src/leak/heuristics.h"
 
 enum leak_class { LEAK_DEFINITE, LEAK_INDIRECT, LEAK_POSSIBLE, LEAK_REACHABLE, LEAK_CLASSES };
 /* "definite", ... Static. */
 const char *leak_class_name(enum leak_class class);
-
-enum leak_heuristic {
-	LEAK_BY_NONE,
-	LEAK_BY_STDSTRING,
-	LEAK_BY_LENGTH64,
-	LEAK_BY_NEWARRAY,
-	LEAK_BY_INHERITANCE,
-	LEAK_BY_HEADER, /* not memcheck's: learn.h */
-	LEAK_BY_SDS, /* nor this one: strings of redis */
-	LEAK_BY_BACKLINK, /* nor this one: backlinks.h */
-	LEAK_BY_LOADER, /* nor this one: loader.h; it is of blocks, not of pointers */
-	LEAK_BY_GOBJECT, /* nor these: shapes.h */
-	LEAK_BY_SLAB,
-	LEAK_BY_MARKED,
-	LEAK_HEURISTICS
-};
-/* Bits of memcheck's own. */
-#define LEAK_BY_MEMCHECK                                                                           \
-	(1u << LEAK_BY_STDSTRING | 1u << LEAK_BY_LENGTH64 | 1u << LEAK_BY_NEWARRAY |               \
-		1u << LEAK_BY_INHERITANCE)
-/* As in memcheck, where it has them: "stdstring", ... Static. */
-const char *leak_heuristic_name(enum leak_heuristic heuristic);
 
 struct leak_graph {
 	struct leak_blocks *blocks;
@@ -147,12 +126,6 @@ void leak_graph_part(struct leak_part *p, struct leak_store *s, uint32_t begins)
  * may come in several pieces, and in several parts. */
 void leak_graph_scan(struct leak_graph *g, struct leak_part *p, uint32_t block,
 	const uint64_t *words, size_t count);
-/* What the first word of a block is. */
-enum leak_first {
-	LEAK_FIRST_NUMBER, /* no address of memory */
-	LEAK_FIRST_ADDRESS,
-	LEAK_FIRST_FILE /* one in a file's memory, where tables of functions are */
-};
 /* The first two words of a block that begins in a part, if they could be read; src/leak/
  * heuristics.h. */
 void leak_graph_head(struct leak_graph *g, uint32_t block, uint64_t first, uint64_t second,

@@ -20,6 +20,15 @@
 /* The heads of redis' strings, in bytes: a pointer goes behind one. */
 static const uint8_t sds_heads[SDS_FORMS] = { 1, 3, 5, 9 };
 
+const char *leak_heuristic_name(enum leak_heuristic heuristic)
+{
+	static const char *const names[] = { "", "stdstring", "length64", "newarray",
+		"multipleinheritance", "header", "sds", "backlink", "loader", "gobject", "slab",
+		"marked" };
+
+	return heuristic < LEAK_HEURISTICS ? names[heuristic] : "?";
+}
+
 /* What is told of a string comes before its characters: length, and room. */
 static bool is_string(uint64_t size, uint64_t first, uint64_t second)
 {

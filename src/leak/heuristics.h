@@ -6,7 +6,33 @@
 #ifndef SRC_LEAK_HEURISTICS_H
 #define SRC_LEAK_HEURISTICS_H
 
-#include "src/leak/graph.h"
+#include <stdint.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "src/leak/words.h"
+
+enum leak_heuristic {
+	LEAK_BY_NONE,
+	LEAK_BY_STDSTRING,
+	LEAK_BY_LENGTH64,
+	LEAK_BY_NEWARRAY,
+	LEAK_BY_INHERITANCE,
+	LEAK_BY_HEADER, /* not memcheck's: learn.h */
+	LEAK_BY_SDS, /* nor this one: strings of redis */
+	LEAK_BY_BACKLINK, /* nor this one: backlinks.h */
+	LEAK_BY_LOADER, /* nor this one: loader.h; it is of blocks, not of pointers */
+	LEAK_BY_GOBJECT, /* nor these: shapes.h */
+	LEAK_BY_SLAB,
+	LEAK_BY_MARKED,
+	LEAK_HEURISTICS
+};
+/* Bits of memcheck's own. */
+#define LEAK_BY_MEMCHECK                                                                           \
+	(1u << LEAK_BY_STDSTRING | 1u << LEAK_BY_LENGTH64 | 1u << LEAK_BY_NEWARRAY |               \
+		1u << LEAK_BY_INHERITANCE)
+/* As in memcheck, where it has them: "stdstring", ... Static. */
+const char *leak_heuristic_name(enum leak_heuristic heuristic);
 
 /*
  * What the beginning of a block says of pointers inside it, as bits; 0: nothing. `first`, `second`:

@@ -10,10 +10,12 @@
 #include "src/leak/coop.h"
 #include "src/leak/copier.h"
 #include "src/leak/exit_stack.h"
-#include "src/leak/scan.h"
+#include "src/leak/result.h"
+#include "src/leak/roots.h"
 #include "src/leak/sharers.h"
 #include "src/leak/table.h"
 #include "src/leak/turn.h"
+#include "src/leak/scan_options.h"
 
 /* All 0 at first, but for segment, wish, out, message, copying, and space.pagemap -1. */
 struct leak_pass {

@@ -7,6 +7,7 @@
 #define SRC_LEAK_RESULT_H
 
 #include "src/leak/graph.h"
+#include "src/leak/whose.h"
 #include "src/leak/behind.h"
 #include "src/leak/space.h"
 
@@ -75,20 +76,6 @@ struct leak_result {
 	bool unknown; /* blocks that are in no table may point to others: leak_roots */
 	unsigned threads, running; /* of them, did not stop */
 	unsigned busy; /* threads that were inside realloc whenever they were looked at */
-};
-
-/* A thread as it stood: to tell whose stack a root is in. */
-struct leak_whose {
-	int tid;
-	uint64_t stack, data; /* its stack pointer and thread pointer */
-	struct leak_range tls; /* leak_tls_of */
-};
-
-struct leak_found {
-	const struct leak_graph *graph; /* classified */
-	const struct leak_space *space; /* its mappings, to name roots by */
-	const struct leak_whose *thread;
-	size_t threads;
 };
 
 /* Fills in sums and rows; with `why`, blocks, too, and with `behind`, what they point to. 0 or

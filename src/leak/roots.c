@@ -341,37 +341,12 @@ static uint64_t dead_stack_start(const struct scan *s, const struct leak_map *m)
 
 /* ---- mappings ---- */
 
-static bool is_device(const struct leak_map *m)
-{
-	if (begins(m->path, "anon_inode:"))
-		return true;
-	return begins(m->path, "/dev/") && !begins(m->path, "/dev/shm/") &&
-	       !begins(m->path, "/dev/zero") && !begins(m->path, "/dev/hugepages/");
-}
-
-static bool is_segment(const struct leak_map *m)
-{
-	return m->shared && m->inode != 0 && begins(file_name(m->path), "heaptop-");
-}
-
-/* What comes after the name is " (deleted)", if anything. */
 bool leak_roots_has_segment(const struct leak_space *s, const char *path)
 {
-	const char *name = file_name(path);
-
-	for (size_t i = 0; i < s->maps; i++) {
-		const char *mapped = file_name(s->map[i].path);
-
-		if (is_segment(&s->map[i]) && begins(mapped, name) &&
-			(mapped[strlen(name)] == '\0' || mapped[strlen(name)] == ' '))
+	for (size_t i = 0; i < s->maps; i++)
+		if (leak_map_is_segment_of(&s->map[i], path))
 			return true;
-	}
 	return false;
-}
-
-bool leak_roots_has(const struct leak_map *m)
-{
-	return m->readable && m->writable && !is_segment(m) && !is_device(m);
 }
 
 static bool is_libc(const char *path)
@@ -402,7 +377,7 @@ static void map_scan(struct scan *s, const struct leak_map *m)
 	const char *file = file_of(s, m);
 	uint64_t dead;
 
-	if (is_segment(m))
+	if (leak_map_is_segment(m))
 		return;
 	if (strcmp(m->path, "[heap]") == 0) {
 		s->bins = s->roots->unknown;
@@ -414,7 +389,7 @@ static void map_scan(struct scan *s, const struct leak_map *m)
 			brk_scan(s, m);
 		return;
 	}
-	if (is_device(m)) {
+	if (leak_map_is_device(m)) {
 		s->roots->devices++;
 		return;
 	}

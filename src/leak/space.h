@@ -15,23 +15,14 @@
 #include <sys/types.h>
 
 #include "src/leak/backing.h"
-#include "src/leak/graph.h"
 #include "src/leak/holes.h"
+#include "src/leak/map.h"
 #include "src/leak/progress.h"
+#include "src/leak/words.h"
 #include "src/proc/proc.h"
 #include "src/read/coop.h"
 
 #define LEAK_BUFFER_BYTES (1u << 20) /* fits the second cache; larger reads gain nothing */
-
-struct leak_map {
-	uint64_t start, end;
-	bool readable, writable, executable, shared;
-	uint64_t offset; /* in its file */
-	dev_t device;
-	uint64_t inode; /* 0: of no file */
-	const char *path; /* "" when it has none */
-	bool kept; /* its words are those that were kept: leak_space_copied */
-};
 
 /* Pages that were read before the process went on. */
 struct leak_piece {

@@ -3,7 +3,26 @@
 #ifndef SRC_LEAK_WHOSE_H
 #define SRC_LEAK_WHOSE_H
 
-#include "src/leak/result.h"
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/leak/graph.h"
+#include "src/leak/space.h"
+#include "src/leak/words.h"
+
+/* A thread as it stood: to tell whose stack a root is in. */
+struct leak_whose {
+	int tid;
+	uint64_t stack, data; /* its stack pointer and thread pointer */
+	struct leak_range tls; /* leak_tls_of */
+};
+
+struct leak_found {
+	const struct leak_graph *graph; /* classified */
+	const struct leak_space *space; /* its mappings, to name roots by */
+	const struct leak_whose *thread;
+	size_t threads;
+};
 
 /* `at`: as in leak_graph.root_at. Addresses in a file are those of its symbol table, as nm shows
  * them. */
