@@ -358,7 +358,7 @@ static void end_note(void)
 	farewell_wait(state_segment.header);
 	clock_publish();
 	ht_store_relaxed_32(&state_segment.header->state, HT_STATE_EXITED);
-	ht_fence_full(); /* with the viewer's that leaves (src/watch.c, disown_one) */
+	ht_fence_full(); /* with the viewer's that leaves (src/run/watch.c, disown_one) */
 	attach_release(&state_segment);
 }
 

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/leak/exit_stop.h"
-#include "src/leak/heads.h"
-#include "src/leak/heap.h"
-#include "src/leak/moving.h"
+#include "src/leak/access/exit_stop.h"
+#include "src/leak/analysis/block_headers.h"
+#include "src/leak/analysis/block_words.h"
+#include "src/leak/access/in_realloc.h"
 #include "src/proc/proc.h"
 #include "src/util/clock.h"
 

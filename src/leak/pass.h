@@ -7,14 +7,14 @@
 #ifndef SRC_LEAK_PASS_H
 #define SRC_LEAK_PASS_H
 
-#include "src/leak/coop.h"
-#include "src/leak/copier.h"
-#include "src/leak/exit_stack.h"
-#include "src/leak/result.h"
-#include "src/leak/roots.h"
-#include "src/leak/sharers.h"
-#include "src/leak/table.h"
-#include "src/leak/turn.h"
+#include "src/leak/access/coop.h"
+#include "src/leak/access/copier.h"
+#include "src/leak/access/exit_stack.h"
+#include "src/leak/analysis/result.h"
+#include "src/leak/analysis/roots.h"
+#include "src/leak/access/sharers.h"
+#include "src/leak/live_table.h"
+#include "src/leak/access/scan_lock.h"
 #include "src/leak/scan_options.h"
 
 /* All 0 at first, but for segment, wish, out, message, copying, and space.pagemap -1. */

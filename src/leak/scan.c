@@ -9,9 +9,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "src/leak/confirm.h"
-#include "src/leak/learn.h"
-#include "src/leak/loader.h"
+#include "src/leak/analysis/confirm.h"
+#include "src/leak/analysis/learned_offsets.h"
+#include "src/leak/analysis/loader_blocks.h"
 #include "src/leak/pass.h"
 #include "src/util/clock.h"
 #include "src/util/thread.h"

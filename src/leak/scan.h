@@ -7,9 +7,9 @@
 #ifndef SRC_LEAK_SCAN_H
 #define SRC_LEAK_SCAN_H
 
-#include "src/leak/progress.h"
-#include "src/leak/result.h"
-#include "src/leak/roots.h"
+#include "src/leak/access/progress.h"
+#include "src/leak/analysis/result.h"
+#include "src/leak/analysis/roots.h"
 #include "src/leak/scan_options.h"
 #include "src/read/read.h"
 

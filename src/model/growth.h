@@ -12,7 +12,7 @@
  *     warms up or fills and then levels off does not rise at the end.
  *   - what it gained must last: where blocks of the older part of that time are freed by now, it
  * may be a queue or a cache that turns over, and growth is less sure. That is told by who has
- * looked at the live blocks (src/lasting.h).
+ * looked at the live blocks (src/session/retention.h).
  *   - how deep it fell before counts against it, for three times as long as the rise to that height
  *     took: a tooth that was not seen to be one is found out when it falls, once and for all, while
  *     what was needed at the start only is forgotten in time.

@@ -2,8 +2,9 @@
 /*
  * Where a process's resident memory is: its address space in areas, the pages of those that blocks
  * lie in, how full of live blocks each page is, and which call sites keep pages that are nearly
- * empty. Pure: made of mappings, pages and blocks that somebody else has read (src/mapping.c), once
- * for each reading, and never changed after that. One thread makes it, any may read it.
+ * empty. Pure: made of mappings, pages and blocks that somebody else has read
+ * (src/memory/map_reader.c), once for each reading, and never changed after that. One thread makes
+ * it, any may read it.
  */
 #ifndef SRC_MODEL_MAP_H
 #define SRC_MODEL_MAP_H

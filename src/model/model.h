@@ -2,7 +2,7 @@
 /*
  * From raw readings to snapshots: keeps what needs the past (rates, trends, per-second figures) and
  * the call stacks. Knows nothing of segments, files or libdw: it is fed plain structs by the
- * session (src/session.c) and can be tested with invented ones. Main thread only.
+ * session (src/session/session.c) and can be tested with invented ones. Main thread only.
  */
 #ifndef SRC_MODEL_MODEL_H
 #define SRC_MODEL_MODEL_H

@@ -126,7 +126,7 @@ struct snap_growth {
 	unsigned parts; /* of that time's SNAP_GROWTH_PARTS equal parts, in so many */
 	uint64_t fell_bytes; /* the deepest fall that counts against it */
 	struct snap_gain old, middle; /* of the first half of that time, and the quarter after it */
-	bool has_kept; /* it was looked how much of that lasts (src/lasting.h) */
+	bool has_kept; /* it was looked how much of that lasts (src/session/retention.h) */
 	double kept; /* what blocks of the first half are still alive, as a part of that gain */
 };
 

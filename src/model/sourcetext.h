@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A source file as the site detail shows it: found, read whole, cut into lines and cleaned, or the
- * reason why there is none. Made by src/sourcefile.h; it never changes. Any thread.
+ * reason why there is none. Made by src/source/source_file.h; it never changes. Any thread.
  */
 #ifndef SRC_MODEL_SOURCETEXT_H
 #define SRC_MODEL_SOURCETEXT_H

@@ -21,7 +21,7 @@ MEMORY_FACTOR = 1.8
 MEMORY_SPARE_MB = 500
 # What was aimed at: how long it stands still while it is copied, and what is read of it meanwhile otherwise.
 AIM_MS, AIM_MS_GB, AIM_GB_S = 5, 20, 1.5
-READERS_MAX = 4  # src/leak/heap.h
+READERS_MAX = 4  # src/leak/analysis/block_words.h
 MEMCHECK_MB, MEMCHECK_S = 100, 600
 
 

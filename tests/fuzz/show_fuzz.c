@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "src/export/export.h"
-#include "src/session.h"
+#include "src/session/session.h"
 #include "src/util/strbuf.h"
 #include "src/util/text.h"
 #include "tests/fuzz/segment_changes.h"

@@ -10,62 +10,30 @@ import sys
 
 os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
 
-# Room -> rooms that it may include, besides itself. A file directly in src/ is a room of its own.
+# Room -> what it may include, besides itself: rooms (with the rooms below them), or single headers.
 MAY = {
     "shm": [],
     "preload": ["shm"],
     "src/util": [],
-    "src/read": ["shm", "src/util"],
     "src/proc": ["src/util"],
-    "src/leak": ["src/read", "src/proc", "src/util", "shm/layout.h", "shm/copy.h"],
+    "src/read": ["shm", "src/util"],
     "src/sym": ["src/util"],
     "src/model": ["src/util", "shm/layout.h"],
-    "src/target": ["src/read", "src/proc", "src/util", "shm"],
     "src/export": ["src/model", "src/util"],
+    "src/source": ["src/model", "src/util"],
+    "src/target": ["shm", "src/read", "src/proc", "src/util"],
+    "src/leak/access": ["src/read", "src/proc", "src/util", "shm/copy.h"],
+    "src/leak/analysis": ["src/leak/access", "src/read", "src/proc", "src/util", "shm/layout.h"],
+    "src/leak": ["src/leak", "src/read", "src/proc", "src/util"],
+    "src/scan": ["src/leak", "src/read", "src/model", "src/proc", "src/util", "shm/layout.h"],
+    "src/memory": ["src/leak", "src/read", "src/model", "src/proc", "src/util", "shm/layout.h"],
+    "src/marks": ["src/target", "src/read", "src/model", "src/proc", "src/util"],
+    "src/session": ["src/marks", "src/read", "src/sym", "src/model", "src/proc", "src/util",
+                    "shm/layout.h", "shm/poisson.h"],
+    "src/run": ["src/session", "src/scan", "src/memory", "src/marks", "src/source", "src/leak",
+                "src/target", "src/export", "src/read", "src/sym", "src/model", "src/proc", "src/util"],
     "tui": ["src/model", "src/util"],
-    "src/steer": ["shm/poisson.h"],
-    "src/sampler": ["shm/poisson.h", "src/steer", "src/read", "src/model", "src/proc"],
-    "src/holder": ["src/read", "src/model", "src/proc", "src/util"],
-    "src/list": ["src/target", "src/util"],
-    "src/leakrows": ["src/leak", "src/model"],
-    "src/leakcheck": ["src/leakrows", "src/leak", "src/read", "src/model", "src/util", "shm/layout.h"],
-    "src/scanjob": ["src/leakcheck", "src/leak", "src/read", "src/util"],
-    "src/scans": ["src/scanjob", "src/leakcheck", "src/leak", "src/read", "src/model", "src/proc", "src/util"],
-    "src/shownleaks": ["src/run", "src/scans", "src/leakcheck", "src/watch", "src/session", "src/export", "src/leak", "src/proc", "src/model", "src/util"],
-    "src/exitscan": ["src/util", "src/read", "src/run", "src/scans", "src/shownleaks", "src/watch", "src/session"],
-    "src/leakkin": ["src/run", "src/scanjob", "src/leakcheck", "src/watch", "src/session", "src/leak", "src/read", "src/model", "src/util"],
-    "src/leaklook": ["src/leakkin", "src/scanjob", "src/run", "src/scans", "src/shownleaks", "src/leakcheck", "src/options", "src/outfile", "src/watch", "src/session", "src/export", "src/leak", "src/read", "src/model", "src/util"],
-    "src/verdict": ["src/options", "src/model", "src/util"],
-    "src/report": ["src/options", "src/outfile", "src/picture", "src/export", "src/model", "src/util"],
-    "src/allocator": ["src/leak", "src/read", "src/proc"],
-    "src/mapping": ["src/allocator", "src/leak", "src/read", "src/proc", "src/model", "src/util", "shm/layout.h"],
-    "src/resident": ["src/mapping", "src/model", "src/util"],
-    "src/options": ["src/steer", "src/model", "src/util"],
-    "src/outfile": ["src/options", "src/util"],
-    "src/sourcefile": ["src/model", "src/util"],
-    "src/sourcecache": ["src/sourcefile", "src/model", "src/util"],
-    "src/ages": ["shm/poisson.h", "src/read", "src/model", "src/util"],
-    "src/picture": ["src/options", "src/model"],
-    "src/command": ["src/read", "src/util"],
-    "src/config": ["src/model", "src/options", "src/sym", "src/util"],
-    "src/naming": ["src/model", "src/sym", "src/util"],
-    "src/intake": ["src/naming", "src/read", "src/model", "src/sym", "src/util", "shm/layout.h"],
-    "src/threads": ["src/read", "src/model", "src/proc", "src/util"],
-    "src/alive": ["shm/poisson.h", "src/model", "src/read", "src/util"],
-    "src/births": ["shm/poisson.h", "src/model", "src/read", "src/util"],
-    "src/lasting": ["shm/poisson.h", "src/model", "src/read", "src/util"],
-    "src/survey": ["src/ages", "src/alive", "src/births", "src/threads", "src/lasting", "src/model", "src/read", "src/util"],
-    "src/markfile": ["src/model", "src/read", "src/proc", "src/util"],
-    "src/marks": ["src/markfile", "src/model", "src/read", "src/util"],
-    "src/mark": ["src/marks", "src/markfile", "src/target", "src/model", "src/read", "src/util"],
-    "src/session": ["src/totals", "src/survey", "src/lasting", "src/ages", "src/marks", "src/births", "src/markfile", "src/threads", "src/command", "src/holder", "src/intake", "src/sampler", "src/steer", "src/read", "src/model", "src/sym", "src/proc", "src/util"],
-    "src/totals": ["src/read", "src/model"],
-    "src/watch": ["src/session", "src/steer", "src/target", "src/read", "src/model"],
-    "src/unrecorded": ["src/target", "src/model", "src/proc", "src/util"],
-    "src/processes": ["src/unrecorded", "src/watch", "src/session", "src/target", "src/read", "src/model", "src/proc", "src/util"],
-    "src/run": ["src/scans", "src/processes", "src/sourcecache", "src/sourcefile", "src/marks", "src/options", "src/steer", "src/target", "src/watch", "src/session", "src/leakcheck", "src/mapping", "src/resident", "src/leak", "src/read", "src/model", "src/util"],
-    "src/shown": ["src/run", "src/sourcecache", "src/sourcefile", "src/processes", "src/marks", "src/watch", "src/session", "src/model"],
-    "src/main": ["src", "tui"],
+    "src": ["src", "tui"],
 }
 # What runs inside other programs' malloc has no stdio, no malloc, no locks.
 BANNED = {"shm": ["stdio.h", "malloc.h", "pthread.h", "signal.h"],
@@ -75,10 +43,7 @@ failures = {}
 
 
 def room_of(path):
-    parts = path.split("/")
-    if parts[0] == "src" and len(parts) == 2:
-        return os.path.splitext(path)[0]
-    return "/".join(parts[:2]) if parts[0] == "src" else parts[0]
+    return os.path.dirname(path)
 
 
 def fail(test, what):

@@ -7,7 +7,7 @@
 #include <malloc.h>
 #include <math.h>
 #include "src/proc/proc.h"
-#include "src/session.h"
+#include "src/session/session.h"
 #include "tests/tui/paper.h"
 #include "tests/unit/segment_fixture.h"
 

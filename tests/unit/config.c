@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "src/config.h"
+#include "src/run/config.h"
 #include "tests/check.h"
 
 static char root[] = "/tmp/heaptop-config-XXXXXX", path[256];

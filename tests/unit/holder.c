@@ -2,7 +2,7 @@
 /* What is said of a recording: with each end, and whatever is known of it. */
 #include <string.h>
 #include "shm/layout.h"
-#include "src/holder.h"
+#include "src/session/liveness.h"
 #include "tests/check.h"
 
 /* What is said of an end has room on a screen of 100 columns. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Call sites of a segment whose contents are known, as the model gets them. */
-#include "src/intake.h"
+#include "src/session/stack_registration.h"
 #include "tests/unit/segment_fixture.h"
 
 #define FOREVER_NS ((uint64_t)120 * 1000000000)

@@ -6,8 +6,8 @@
 
 #include <stdlib.h>
 
-#include "src/leak/backlinks.h"
-#include "src/leak/graph.h"
+#include "src/leak/analysis/backlinks.h"
+#include "src/leak/analysis/graph.h"
 #include "tests/check.h"
 
 #define HEAP   0x10000000ull

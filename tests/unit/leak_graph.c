@@ -3,8 +3,8 @@
  * class and each heuristic is a few lines on the same memory. */
 #include <stdlib.h>
 
-#include "src/leak/heuristics.h"
-#include "src/leak/learn.h"
+#include "src/leak/analysis/heuristics.h"
+#include "src/leak/analysis/learned_offsets.h"
 #include "tests/unit/leak_fixture.h"
 
 TEST(finds_blocks)

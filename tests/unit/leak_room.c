@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "src/leak/room.h"
+#include "src/leak/access/headroom.h"
 #include "tests/check.h"
 
 #define PID 77

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* src/leak/shapes: structures inside blocks that prove themselves, and what only resembles them. */
-#include "src/leak/shapes.h"
+#include "src/leak/analysis/shapes.h"
 
 #include "tests/unit/leak_fixture.h"
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "src/leak/heads.h"
-#include "src/leak/space.h"
+#include "src/leak/analysis/block_headers.h"
+#include "src/leak/access/space.h"
 #include "tests/check.h"
 
 #define PAGE	PROC_PAGE_BYTES

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "src/leak/stop.h"
+#include "src/leak/access/stop.h"
 #include "src/util/clock.h"
 #include "tests/check.h"
 

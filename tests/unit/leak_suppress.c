@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "src/leak/suppress.h"
+#include "src/leak/analysis/suppressions.h"
 #include "tests/check.h"
 
 static const struct suppress_frame stack[] = { { .function = "malloc", .symbol = "malloc" },

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* src/leak/tls: where the data of threads are, of this very process; and what roots there are
  * called. */
-#include "src/leak/tls.h"
+#include "src/leak/analysis/tls.h"
 
 #include <pthread.h>
 #include <semaphore.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "src/leak/whose.h"
+#include "src/leak/analysis/root_names.h"
 #include "tests/check.h"
 
 static __thread uint64_t mine[64];

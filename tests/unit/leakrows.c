@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Rows of leaks of which some are suppressed, and what goes with them: in an invented memory. */
-#include "src/leakrows.h"
+#include "src/scan/leak_rows.h"
 #include "tests/check.h"
 
 #define HEAP  0x10000000ull
@@ -45,7 +45,7 @@ static void classify(void)
 	CHECK_INT(leak_graph_classify(&graph), 0);
 }
 
-/* As src/leakcheck.c copies them; births are offsets. */
+/* As src/scan/leak_summary.c copies them; births are offsets. */
 static void rows_copy(void)
 {
 	for (size_t i = 0; i < result.block_count; i++)

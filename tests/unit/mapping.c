@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "src/mapping.h"
+#include "src/memory/map_reader.h"
 #include "tests/check.h"
 
 static int image; /* stands for one */

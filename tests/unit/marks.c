@@ -4,14 +4,14 @@
  * too; that they outlive the session that took them and end with the process; and files that are
  * broken.
  */
-#include "src/marks.h"
+#include "src/marks/marks.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "src/proc/proc.h"
-#include "src/session.h"
+#include "src/session/session.h"
 #include "src/util/clock.h"
 #include "tests/unit/segment_fixture.h"
 

@@ -3,7 +3,7 @@
 #include <link.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include "src/naming.h"
+#include "src/session/name_requests.h"
 #include "tests/check.h"
 
 #define FOREVER_NS ((uint64_t)120 * 1000000000)

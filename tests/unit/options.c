@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The command line: what each option sets, what is refused, and that every refusal is one line. */
 #include <stdlib.h>
-#include "src/options.h"
+#include "src/run/options.h"
 #include "tests/check.h"
 
 #define ARGS_MAX 32

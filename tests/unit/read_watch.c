@@ -4,7 +4,7 @@
  * what is told of it is the table, whatever happened between; and nothing else is copied again.
  */
 #include <sys/stat.h>
-#include "src/leak/blocks.h"
+#include "src/leak/analysis/blocks.h"
 #include "src/read/segment.h"
 #include "tests/unit/segment_fixture.h"
 

@@ -9,7 +9,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include "src/run.h"
+#include "src/run/run.h"
 #include "tests/unit/launch_fixture.h"
 #include "tests/unit/segment_fixture.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A segment in a file, filled through the functions that the library uses, so that what readers say
- * of it can be checked against what went in. The tests of src/read, src/intake and src/session.
+ * of it can be checked against what went in. The tests of src/read and src/session.
  */
 #ifndef TESTS_UNIT_SEGMENT_FIXTURE_H
 #define TESTS_UNIT_SEGMENT_FIXTURE_H

@@ -7,7 +7,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 #include "src/proc/proc.h"
-#include "src/session.h"
+#include "src/session/session.h"
 #include "src/util/clock.h"
 #include "tests/unit/segment_fixture.h"
 

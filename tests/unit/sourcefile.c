@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#include "src/sourcecache.h"
+#include "src/source/source_cache.h"
 #include "tests/check.h"
 
 static char root[] = "/tmp/heaptop-source-XXXXXX";

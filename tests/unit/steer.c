@@ -3,7 +3,7 @@
  * Steering, with programs and a clock that are invented: what a program does in a second, and what
  * the library would measure of it, follow from a few numbers.
  */
-#include "src/steer.h"
+#include "src/session/sampling_control.h"
 
 #include <math.h>
 #include "tests/check.h"

@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 #include "src/model/filter.h"
-#include "src/threads.h"
+#include "src/session/threads.h"
 #include "tests/unit/survey_fixture.h"
 
 #define S	 1000000000ull

@@ -3,7 +3,7 @@
 #ifndef TESTS_UNIT_SURVEY_FIXTURE_H
 #define TESTS_UNIT_SURVEY_FIXTURE_H
 
-#include "src/survey.h"
+#include "src/session/live_walk.h"
 #include "tests/unit/segment_fixture.h"
 
 struct surveyed {

@@ -4,7 +4,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 #include "src/model/model.h"
-#include "src/threads.h"
+#include "src/session/threads.h"
 #include "tests/unit/segment_fixture.h"
 
 #define S 1000000000ull

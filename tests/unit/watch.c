@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include "src/proc/proc.h"
 #include "src/target/prepare.h"
-#include "src/watch.h"
+#include "src/run/watch.h"
 #include "tests/unit/launch_fixture.h"
 
 #define FAMILY	 0xfa311e5ull

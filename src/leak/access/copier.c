@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A scan's copy of the process (copier.h). */
+#include "src/leak/access/copier.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "src/proc/proc.h"
+
+void leak_copier_refuse(struct leak_copier *c, const char *why)
+{
+	c->why_not = why;
+	c->wanted = false;
+}
+
+void leak_copier_prepare(struct leak_copier *c, pid_t pid, uint64_t least)
+{
+	*c = (struct leak_copier){ 0 };
+	c->why_not = leak_room_look(&c->room, "", proc_memory_tid(pid));
+	if (c->room.own_bytes < least) {
+		c->why_not = NULL;
+		return;
+	}
+	c->wiped_known = leak_space_wiped(&c->wiped, pid) == 0;
+	if (!c->why_not)
+		c->why_not = c->wiped.unfit;
+	c->wanted = !c->why_not;
+}
+
+/* What the kernel writes by itself may go to the copy instead of the program. */
+static bool is_reading_ahead(const struct leak_space *s)
+{
+	for (size_t i = 0; i < s->maps; i++)
+		if (strstr(s->map[i].path, "[io_uring]") ||
+			strncmp(s->map[i].path, "/[aio]", 6) == 0)
+			return true;
+	return false;
+}
+
+/* What can be told only of a process that stands still, and is traced by us. */
+static const char *refuse(struct leak_copier *c, const struct leak_space *space)
+{
+	if (is_reading_ahead(space))
+		return "the kernel may be writing into its memory (io_uring, aio)";
+	/* It may have been refused as long as we did not trace it. */
+	if (!c->wiped_known && leak_space_wiped(&c->wiped, space->pid) != 0)
+		return "it cannot be told what a copy would have";
+	return c->wiped.unfit;
+}
+
+int leak_copier_take(
+	struct leak_copier *c, struct leak_stop *stop, struct leak_space *space, uint64_t at)
+{
+	bool stuck;
+	int rc;
+
+	if (c->wanted)
+		c->why_not = refuse(c, space);
+	if (!c->wanted || c->why_not) {
+		(void)leak_copy_tidy(stop, at, &stuck);
+		return stuck ? -ESRCH : 0;
+	}
+	c->why_not = leak_copy_make(stop, at, &c->copy, &stuck);
+	if (stuck)
+		return -ESRCH;
+	if (c->why_not)
+		return 0;
+	rc = leak_space_copied(space, c->copy.pid, leak_map_holds_pointers, &c->wiped);
+	c->used = rc == 0;
+	if (rc != 0)
+		c->why_not = rc == -E2BIG ? "it shares too much memory with others"
+					  : "its copy cannot be read";
+	return 0;
+}
+
+int leak_copier_begin(struct leak_copier *c)
+{
+	c->lost = !leak_copy_settle(&c->copy) || !leak_room_watch(&c->room, c->copy.pid);
+	return c->lost ? -ENOMEM : 0;
+}
+
+int leak_copier_end(struct leak_copier *c)
+{
+	if (c->copy.pid != 0) {
+		c->lost |= c->used && !leak_copy_alive(&c->copy);
+		c->lost |= leak_room_unwatch(&c->room);
+		c->left = !leak_copy_end(&c->copy);
+	}
+	leak_space_wiped_free(&c->wiped);
+	return c->lost ? -ENOMEM : 0;
+}

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Copying a process (copy.h). Sources: ptrace(2) on PTRACE_O_TRACECLONE; clone(2); waitpid(2) on
+ * __WCLONE.
+ *
+ * The copy is a child that gives no signal at its end (clone(2)), which the process's own calls of
+ * wait(2) pass over. Somebody must take note of its end, or a zombie stays: not who takes orphans,
+ * for in a container that is often a program that does not know of such children, or makes much of
+ * how they ended, or the process itself. So it is the process: one thread is stopped once more for
+ * it, for a moment, when the copy has given back its memory and we, who trace it, have kept its end
+ * to ourselves so far.
+ */
+#include "src/leak/access/copy.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "src/leak/access/headroom.h"
+#include "src/leak/access/stub.h"
+#include "src/proc/proc.h"
+
+#define STEP_NS	    UINT64_C(5000000000) /* for what takes microseconds on an idle machine */
+#define STOPS_MAX   16u /* by signals, before the copy has done what it is to do */
+#define THREADS_MAX 16u /* that are tried in vain */
+
+#ifdef __x86_64__
+
+static const char no_stub[] = "its library has no way to";
+
+/* ---- whether ---- */
+
+/* Whether a thread waits for children of any kind: it would wait for the copy, too. */
+static bool awaits_any(const struct leak_stop *stop)
+{
+	const uint64_t kinds = (uint32_t)(__WALL | __WCLONE);
+
+	for (size_t i = 0; i < stop->count; i++) {
+		const struct user_regs_struct *r = &stop->thread[i].regs;
+
+		if (stop->thread[i].state == LEAK_THREAD_STOPPED &&
+			((r->orig_rax == SYS_wait4 && (r->rdx & kinds) != 0) ||
+				(r->orig_rax == SYS_waitid && (r->r10 & kinds) != 0)))
+			return true;
+	}
+	return false;
+}
+
+/* ---- making one ---- */
+
+static void copy_kill(pid_t copy)
+{
+	kill(copy, SIGKILL);
+	waitpid(copy, NULL, __WALL);
+}
+
+/* The process that one has just cloned, once it has stopped. 0: none. */
+static pid_t cloned(const struct leak_stub *s)
+{
+	unsigned long fresh = 0;
+
+	if (ptrace(PTRACE_GETEVENTMSG, s->thread->tid, NULL, &fresh) != 0 || fresh == 0)
+		return 0;
+	if (leak_stub_await(s->stop, (pid_t)fresh, STEP_NS) >= 0)
+		return (pid_t)fresh;
+	copy_kill((pid_t)fresh);
+	return 0;
+}
+
+/* When memory gets short the copy is to go, not the program. It has a memory of its own. */
+static bool yields(pid_t copy)
+{
+	char path[64];
+	int fd;
+	bool done;
+
+	snprintf(path, sizeof(path), "/proc/%d/oom_score_adj", (int)copy);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	done = fd >= 0 && write(fd, "1000", 4) == 4;
+	if (fd >= 0)
+		close(fd);
+	return done;
+}
+
+static bool hold(pid_t copy)
+{
+	void *options = (void *)(PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD);
+
+	return ptrace(PTRACE_SETOPTIONS, copy, NULL, options) == 0 && yields(copy);
+}
+
+static const char *clone_error(long rc)
+{
+	switch (-rc) {
+	case EAGAIN:
+		return "it may have no more processes";
+	case ENOMEM:
+		return "memory is short";
+	default:
+		return "its memory could not be copied";
+	}
+}
+
+/* From the call of clone on: what the thread comes to by itself, if there is no copy, is to wait
+ * for its end. The status of its last stop. */
+static int clone_run(struct leak_stub *s, struct leak_copy *copy, const char **why)
+{
+	int status = leak_stub_step(s);
+
+	if (leak_stub_is_call(status))
+		status = leak_stub_step(s); /* an event, or the end of a clone in vain */
+	if (leak_stub_is_event(status, PTRACE_EVENT_CLONE)) {
+		copy->pid = cloned(s);
+		status = leak_stub_step(s); /* the end of clone */
+	}
+	if (!leak_stub_is_call(status))
+		return status;
+	if (copy->pid != 0 && hold(copy->pid)) {
+		s->area.copy = copy->inner = (uint64_t)leak_stub_result(s);
+		*why = NULL;
+		return status;
+	}
+	*why = clone_error(leak_stub_result(s));
+	if (copy->pid != 0) {
+		copy_kill(copy->pid);
+		copy->pid = 0;
+	}
+	return leak_stub_call(s); /* waitid */
+}
+
+static const char *stub_run(struct leak_stub *s, struct leak_copy *copy, bool *stuck)
+{
+	const char *why = "its registers cannot be set";
+	int status;
+
+	*stuck = !leak_stub_send(s, s->area.stub);
+	if (*stuck)
+		return why;
+	why = clone_error(0);
+	status = clone_run(s, copy, &why);
+	*stuck = !leak_stub_return(s, status);
+	return why;
+}
+
+/* ---- the end of one ---- */
+
+enum reaped {
+	REAPED,
+	LIVES, /* there is nothing to take note of yet */
+	UNREAPED,
+};
+
+/* Of `area.copy`. */
+static enum reaped reap_run(struct leak_stub *s, bool *stuck)
+{
+	enum reaped result = UNREAPED;
+	int status;
+
+	*stuck = !leak_stub_send(s, s->area.reap);
+	if (*stuck)
+		return UNREAPED;
+	status = leak_stub_call(s);
+	if (leak_stub_is_call(status)) {
+		long rc = leak_stub_result(s);
+
+		result = rc == (long)s->area.copy || rc == -ECHILD ? REAPED
+			 : rc == 0				   ? LIVES
+								   : UNREAPED;
+	}
+	if (result == REAPED)
+		s->area.copy = 0;
+	*stuck = !leak_stub_return(s, status);
+	return result;
+}
+
+/* What a viewer left that was killed, or could not stop any thread then. */
+static enum reaped tidy(struct leak_stub *s, bool *stuck)
+{
+	if (s->area.copy == 0)
+		return REAPED;
+	if ((int64_t)s->area.copy < 0 || leak_stub_choose(s))
+		return UNREAPED;
+	return reap_run(s, stuck);
+}
+
+bool leak_copy_tidy(struct leak_stop *stop, uint64_t at, bool *stuck)
+{
+	struct leak_stub s;
+
+	*stuck = false;
+	return !leak_stub_open(&s, stop, at) || tidy(&s, stuck) == REAPED;
+}
+
+const char *leak_copy_make(struct leak_stop *stop, uint64_t at, struct leak_copy *copy, bool *stuck)
+{
+	struct leak_stub s;
+	const char *why;
+
+	*copy = (struct leak_copy){ .of = stop->pid, .at = at };
+	*stuck = false;
+	if (!leak_stub_open(&s, stop, at))
+		return no_stub;
+	if (leak_stop_running(stop) > 0)
+		return "threads of it could not be stopped";
+	if (awaits_any(stop))
+		return "it waits for children of every kind";
+	switch (tidy(&s, stuck)) {
+	case REAPED:
+		break;
+	case LIVES:
+		return "it is just being copied";
+	case UNREAPED:
+		return "a copy that has ended could not be taken from it";
+	}
+	why = leak_stub_choose(&s);
+	if (why)
+		return why;
+	copy->tid = s.thread->tid;
+	if (!leak_room_has_namespace(stop->pid, copy->tid))
+		return LEAK_ROOM_NAMESPACE;
+	return stub_run(&s, copy, stuck);
+}
+
+/* To the end of the copy's next system call. */
+static bool copy_call(pid_t copy)
+{
+	const struct leak_stop none = { 0 };
+	unsigned calls = 0;
+
+	for (unsigned i = 0; i < STOPS_MAX && calls < 2; i++) {
+		int status = ptrace(PTRACE_SYSCALL, copy, NULL, NULL) == 0
+				     ? leak_stub_await(&none, copy, STEP_NS)
+				     : -1;
+
+		if (status < 0)
+			return false;
+		calls += leak_stub_is_call(status);
+	}
+	return calls == 2;
+}
+
+bool leak_copy_settle(const struct leak_copy *copy)
+{
+	const struct sched_param ordinary = { 0 };
+	struct user_regs_struct r;
+	int class = sched_getscheduler(copy->pid);
+
+	if (class == SCHED_FIFO || class == SCHED_RR)
+		(void)sched_setscheduler(copy->pid, SCHED_OTHER, &ordinary);
+	return copy_call(copy->pid) && /* its name */
+	       copy_call(copy->pid) && ptrace(PTRACE_GETREGS, copy->pid, NULL, &r) == 0 &&
+	       r.rax == 0; /* its descriptors */
+}
+
+bool leak_copy_alive(const struct leak_copy *copy)
+{
+	siginfo_t info = { 0 };
+
+	return waitid(P_PID, (id_t)copy->pid, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0 &&
+	       info.si_pid == 0;
+}
+
+/* It exits with 0, which says nothing bad to whoever has become its parent meanwhile. Its end is
+ * still ours to take note of. */
+static void copy_exit(pid_t copy)
+{
+	for (unsigned i = 0;; i++) {
+		siginfo_t info = { 0 };
+
+		if (i < STOPS_MAX)
+			ptrace(PTRACE_CONT, copy, NULL, NULL);
+		else
+			kill(copy, SIGKILL);
+		if (waitid(P_PID, (id_t)copy, &info, WEXITED | WSTOPPED | WNOWAIT | __WALL) != 0 ||
+			info.si_code == CLD_EXITED || info.si_code == CLD_KILLED ||
+			info.si_code == CLD_DUMPED)
+			return;
+		waitpid(copy, NULL, __WALL | WNOHANG); /* a stop */
+	}
+}
+
+/* By one thread. From waitpid until the call a zombie can be seen in the process. */
+static enum reaped reap_by(struct leak_copy *copy, pid_t tid)
+{
+	enum reaped result = UNREAPED;
+	struct leak_stop stop;
+	struct leak_stub s;
+	bool stuck;
+
+	if (leak_stop_thread(&stop, copy->of, tid) != 0)
+		return UNREAPED;
+	if (leak_stub_open(&s, &stop, copy->at) && s.area.copy == copy->inner &&
+		!leak_stub_choose(&s)) {
+		waitpid(copy->pid, NULL, __WALL);
+		result = reap_run(&s, &stuck);
+	}
+	leak_stop_release(&stop);
+	return result;
+}
+
+/* By whichever thread can be stopped. */
+static bool reap(struct leak_copy *copy)
+{
+	enum reaped result = reap_by(copy, copy->tid);
+	unsigned tries = 0;
+	char path[64];
+	struct dirent *d;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)copy->of);
+	dir = opendir(path);
+	while (result == UNREAPED && dir && tries < THREADS_MAX && (d = readdir(dir))) {
+		pid_t tid = (pid_t)strtol(d->d_name, NULL, 10);
+
+		if (tid <= 0 || tid == copy->tid)
+			continue;
+		result = reap_by(copy, tid);
+		tries++;
+	}
+	if (dir)
+		closedir(dir);
+	return result == REAPED;
+}
+
+bool leak_copy_end(struct leak_copy *copy)
+{
+	uint64_t ticks;
+	bool done;
+
+	if (copy->pid == 0)
+		return true;
+	copy_exit(copy->pid);
+	done = reap(copy);
+	waitpid(copy->pid, NULL, __WALL | WNOHANG); /* if that has not done it */
+	copy->pid = 0;
+	return done || proc_start_ticks(copy->of, &ticks) != 0;
+}
+
+#else
+
+const char *leak_copy_make(struct leak_stop *stop, uint64_t at, struct leak_copy *copy, bool *stuck)
+{
+	*stuck = false;
+	return "this machine has no way to";
+}
+
+bool leak_copy_settle(const struct leak_copy *copy)
+{
+	return false;
+}
+
+bool leak_copy_alive(const struct leak_copy *copy)
+{
+	return false;
+}
+
+bool leak_copy_end(struct leak_copy *copy)
+{
+	return true;
+}
+
+bool leak_copy_tidy(struct leak_stop *stop, uint64_t at, bool *stuck)
+{
+	*stuck = false;
+	return true;
+}
+
+#endif

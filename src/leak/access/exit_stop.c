@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The last instant of a process (exit_stop.h). */
+#include "src/leak/access/exit_stop.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "src/proc/proc.h"
+#include "src/util/clock.h"
+
+/* Destructors mostly end at once; a program that takes longer is asked less often. */
+#define SOON_NS	   UINT64_C(20000000)
+#define PAUSE_SOON 50000
+#define PAUSE_LATE 2000000
+/* Threads that were killed by exit_group stop at once, but for those that wait for a processor or
+ * sleep where no signal reaches them. */
+#define OTHERS_NS UINT64_C(2200000000)
+
+#define REPORTED (PTRACE_O_TRACEEXIT | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC)
+
+struct leaving {
+	struct leak_stop *stop;
+	uint64_t last_ns; /* when the first thread stood at its end; 0: none does */
+	bool exec;
+	int rc;
+};
+
+static void pause_since(uint64_t since_ns)
+{
+	const struct timespec t = {
+		.tv_nsec = clock_monotonic_ns() - since_ns < SOON_NS ? PAUSE_SOON : PAUSE_LATE
+	};
+
+	nanosleep(&t, NULL);
+}
+
+static bool at_exit(const struct leak_thread *t)
+{
+	return t->state == LEAK_THREAD_STOPPED && t->event == PTRACE_EVENT_EXIT;
+}
+
+/* The system call by which it came to its end; -1: it was killed. */
+static long call_of(const struct leak_thread *t)
+{
+#ifdef __x86_64__
+	return (long)t->regs.orig_rax;
+#else
+	return -1;
+#endif
+}
+
+/* A thread that will not stop any more. */
+static bool is_dead(const struct leak_stop *s, const struct leak_thread *t)
+{
+	char state;
+
+	if (t->state == LEAK_THREAD_GONE || t->leaving)
+		return true;
+	state = t->state == LEAK_THREAD_STOPPED ? 't' : leak_stop_state(s, t->tid);
+	return state == 'Z' || state == 'X';
+}
+
+/* ---- what a thread stopped for ---- */
+
+static void new_thread(struct leaving *l, const struct leak_thread *t)
+{
+	unsigned long tid;
+
+	if (ptrace(PTRACE_GETEVENTMSG, t->tid, NULL, &tid) == 0 && l->rc == 0)
+		l->rc = leak_stop_add(l->stop, (pid_t)tid);
+}
+
+/* Whether another thread than `t` still runs or could. */
+static bool others_live(const struct leak_stop *s, const struct leak_thread *t)
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (&s->thread[i] != t && !is_dead(s, &s->thread[i]))
+			return true;
+	return false;
+}
+
+static void stop_take(struct leaving *l, size_t i)
+{
+	struct leak_thread *t = &l->stop->thread[i];
+
+	switch (t->event) {
+	case PTRACE_EVENT_EXIT:
+		if (call_of(t) != SYS_exit || !others_live(l->stop, t))
+			return; /* it stays */
+		t->leaving = true;
+		break;
+	case PTRACE_EVENT_CLONE:
+		new_thread(l, t);
+		t = &l->stop->thread[i]; /* the array may have moved */
+		break;
+	case PTRACE_EVENT_EXEC:
+		l->exec = true;
+		break;
+	default:
+		break;
+	}
+	leak_stop_resume(l->stop, t);
+}
+
+static void stops_take(struct leaving *l)
+{
+	struct leak_stop *s = l->stop;
+
+	for (size_t i = 0; i < s->count; i++) {
+		if (s->thread[i].state != LEAK_THREAD_RUNS)
+			continue;
+		leak_stop_look(s, &s->thread[i]);
+		if (s->thread[i].state != LEAK_THREAD_STOPPED)
+			continue;
+		/* One that could not be stopped before, as the parent of a child of vfork. */
+		(void)leak_stop_trace(s, REPORTED);
+		stop_take(l, i);
+	}
+}
+
+/* ---- where the whole process is ---- */
+
+/* A thread that calls exec waits for all others to end, and for that they must not be held. */
+static bool is_in_exec(const struct leak_stop *s, pid_t tid)
+{
+	char path[64], text[128];
+	long call;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", (int)s->pid, (int)tid);
+	if (proc_slurp(path, text, sizeof(text)) <= 0)
+		return false;
+	call = strtol(text, NULL, 10);
+	return call == SYS_execve || call == SYS_execveat;
+}
+
+struct standing {
+	size_t ends, runs;
+	bool group; /* one has called exit_group */
+	bool exec; /* one waits in exec */
+};
+
+static struct standing standing_of(const struct leak_stop *s)
+{
+	struct standing n = { 0 };
+
+	for (size_t i = 0; i < s->count; i++) {
+		const struct leak_thread *t = &s->thread[i];
+
+		if (at_exit(t)) {
+			n.ends++;
+			n.group |= call_of(t) == SYS_exit_group;
+		} else if (!is_dead(s, t)) {
+			n.runs++;
+		}
+	}
+	for (size_t i = 0; n.ends > 0 && n.runs > 0 && !n.group && i < s->count; i++)
+		n.exec |= s->thread[i].state == LEAK_THREAD_RUNS && is_in_exec(s, s->thread[i].tid);
+	return n;
+}
+
+static void ends_release(struct leaving *l)
+{
+	for (size_t i = 0; i < l->stop->count; i++) {
+		if (!at_exit(&l->stop->thread[i]))
+			continue;
+		l->stop->thread[i].leaving = true;
+		leak_stop_resume(l->stop, &l->stop->thread[i]);
+	}
+	l->last_ns = 0;
+}
+
+/* Whether nothing is to be waited for any more. */
+static bool is_last(struct leaving *l, const struct standing *n)
+{
+	uint64_t now = clock_monotonic_ns();
+
+	if (n->ends == 0)
+		return false;
+	if (l->last_ns == 0)
+		l->last_ns = now;
+	if (n->runs == 0)
+		return true;
+	if (n->exec || (!n->group && now - l->last_ns > OTHERS_NS))
+		ends_release(l);
+	return n->group && now - l->last_ns > OTHERS_NS;
+}
+
+/* Who ended the process: by exit_group, or as the last of its threads. */
+static pid_t last_of(const struct leak_stop *s)
+{
+	pid_t last = 0;
+
+	for (size_t i = 0; i < s->count; i++)
+		if (at_exit(&s->thread[i]) &&
+			(last == 0 || call_of(&s->thread[i]) == SYS_exit_group))
+			last = s->thread[i].tid;
+	return last;
+}
+
+static int leave_await(struct leaving *l, struct leak_progress *progress)
+{
+	uint64_t since_ns = clock_monotonic_ns();
+
+	for (;;) {
+		struct standing n;
+
+		stops_take(l);
+		if (l->exec)
+			return -ESTALE;
+		n = standing_of(l->stop);
+		if (l->rc != 0 || is_last(l, &n))
+			return l->rc;
+		if (n.runs == 0 && n.ends == 0)
+			return -ESRCH;
+		if (progress && progress->cancelled)
+			return -ECANCELED;
+		pause_since(since_ns);
+	}
+}
+
+/* A thread that was killed just as it was sent on after another stop did not stop at its end. */
+static void missed_note(struct leak_stop *s)
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (s->thread[i].state == LEAK_THREAD_GONE && !s->thread[i].leaving)
+			s->thread[i].state = LEAK_THREAD_UNSEIZED;
+}
+
+int leak_exit_stop(struct leak_stop *s, void (*go)(void *ctx), void *ctx,
+	struct leak_progress *progress, pid_t *last)
+{
+	struct leaving l = { .stop = s };
+	int rc = leak_stop_trace(s, REPORTED);
+
+	*last = 0;
+	if (rc != 0)
+		return rc;
+	for (size_t i = 0; i < s->count; i++)
+		if (s->thread[i].state == LEAK_THREAD_STOPPED)
+			leak_stop_resume(s, &s->thread[i]);
+	/* Not before: a thread that had come to its end meanwhile would be sent past it. */
+	go(ctx);
+	rc = leave_await(&l, progress);
+	if (rc == 0) {
+		missed_note(s);
+		*last = last_of(s);
+	}
+	return rc;
+}
+
+#define STARTSTACK 28 /* field of /proc/PID/stat: proc(5) */
+
+uint64_t leak_exit_first_stack(const struct leak_stop *s)
+{
+	char path[64], text[1024];
+	const char *p;
+	pid_t tid = last_of(s);
+
+	if (tid == 0 || leak_stop_state(s, s->pid) != 'Z')
+		return 0;
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)s->pid, (int)tid);
+	if (proc_slurp(path, text, sizeof(text)) <= 0)
+		return 0;
+	p = strrchr(text, ')'); /* the end of field 2, a name that may have any in it */
+	for (int field = 2; p && field < STARTSTACK; field++)
+		p = strchr(p + 1, ' ');
+	return p ? strtoull(p, NULL, 10) : 0;
+}

@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Room for a copy (room.h). Sources: the kernel's Documentation/admin-guide/cgroup-v2.rst and
+ * cgroup-v1/memory.rst, mm/overcommit-accounting.rst; proc(5) for mountinfo; getrlimit(2).
+ *
+ * When memory is short the kernel takes the copy first (copy.c), and what the program has written
+ * since fits again. But a cgroup that is killed as a whole (memory.oom.group, the rule under
+ * Kubernetes) takes the program with it, systemd ends a service of which any process was killed so
+ * (OOMPolicy=stop, its default), and while a copy that was killed otherwise, by us, is giving back
+ * its memory, the kernel does not see it any more, and takes the program. So memory must not get
+ * short by the copy alone: of a limit of its cgroups all that could be written must be left, on the
+ * machine, where much else can be had back first, a part of it in large programs. What else takes
+ * memory meanwhile is watched.
+ */
+#include "src/leak/access/headroom.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "src/proc/proc.h"
+#include "src/util/thread.h"
+
+#define MB		 (UINT64_C(1) << 20)
+#define SPARE_BYTES	 (64 * MB) /* that must be left in any case */
+#define WRITTEN_PART	 4u /* so much of a large program's memory is written before we can act */
+#define WRITTEN_BYTES	 (1024 * MB) /* what is less may all be written */
+#define GROWTH_PART	 8u /* what it may take beside, before the copy goes */
+#define SHORT_BYTES	 (32 * MB) /* less, and the copy goes: what a thread writes in 20 ms */
+#define SHORT_PART	 16u
+#define LOOK_NS		 2000000 /* between two looks whether it is so, each of some 0.05 ms */
+#define SPARE_TASKS	 16u /* processes and threads that the program can still make */
+#define TEXT_BYTES	 4096u /* of a file with a few dozen lines */
+#define CGROUP_FIRST	 0xeffffffbu /* inode of the first cgroup namespace: linux/proc_ns.h */
+#define CAP_SYS_ADMIN	 21
+#define CAP_SYS_RESOURCE 24
+#define NO_LIMIT	 UINT64_MAX
+
+static const char unknown[] = "the limits of its cgroup cannot be read";
+
+/* ---- numbers in files ---- */
+
+/* The number behind `name`, the first one if that is "". "max", "unlimited": NO_LIMIT. */
+static bool number_in(const char *text, const char *name, unsigned base, uint64_t *value)
+{
+	const char *p = *name ? strstr(text, name) : text;
+	char *end;
+
+	if (!p)
+		return false;
+	p += strlen(name);
+	p += strspn(p, " \t");
+	if (strncmp(p, "max", 3) == 0 || strncmp(p, "unlimited", 9) == 0) {
+		*value = NO_LIMIT;
+		return true;
+	}
+	*value = strtoull(p, &end, (int)base);
+	return end != p;
+}
+
+static bool text_read(const char *dir, const char *file, char *text)
+{
+	char path[LEAK_ROOM_DIR + 64];
+
+	snprintf(path, sizeof(path), "%s/%s", dir, file);
+	return proc_slurp(path, text, TEXT_BYTES) > 0;
+}
+
+static bool number_read(const char *dir, const char *file, const char *name, uint64_t *value)
+{
+	char text[TEXT_BYTES];
+
+	return text_read(dir, file, text) && number_in(text, name, 10, value);
+}
+
+/* Of a file in /proc, or in /proc/PID. */
+static bool proc_text(const struct leak_room *r, bool of_process, const char *file, char *text)
+{
+	char dir[LEAK_ROOM_DIR];
+
+	if (of_process)
+		snprintf(dir, sizeof(dir), "%s/proc/%d", r->root, (int)r->pid);
+	else
+		snprintf(dir, sizeof(dir), "%s/proc", r->root);
+	return text_read(dir, file, text);
+}
+
+/* All of one in /proc/PID that may be long, or NULL; freed by the caller. */
+static char *process_text(const struct leak_room *r, const char *file)
+{
+	char path[LEAK_ROOM_DIR];
+	size_t len;
+
+	snprintf(path, sizeof(path), "%s/proc/%d/%s", r->root, (int)r->pid, file);
+	return proc_slurp_all(path, &len);
+}
+
+/* ---- its cgroups ---- */
+
+/* Where a hierarchy is mounted, and what of it. */
+struct mounted {
+	char root[LEAK_ROOM_DIR], point[LEAK_ROOM_DIR];
+	bool found;
+};
+
+static bool has_word(const char *list, size_t len, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (size_t i = 0; i + n <= len; i++)
+		if ((i == 0 || list[i - 1] == ',') && strncmp(list + i, word, n) == 0 &&
+			(i + n == len || list[i + n] == ',' || list[i + n] == '\n'))
+			return true;
+	return false;
+}
+
+/* A line of mountinfo: the 4th and 5th words, and behind " - " type, source and options. */
+static void mount_take(
+	const struct leak_room *r, const char *line, const char *controller, struct mounted *m)
+{
+	char root[LEAK_ROOM_DIR], point[LEAK_ROOM_DIR], type[32], options[LEAK_ROOM_DIR];
+	const char *rest = strstr(line, " - ");
+	bool unified = *controller == '\0';
+
+	if (!rest || strchr(line, '\n') < rest || m->found ||
+		sscanf(line, "%*s %*s %*s %511s %511s", root, point) != 2 ||
+		sscanf(rest + 3, "%31s %*s %511s", type, options) != 2)
+		return;
+	if (unified ? strcmp(type, "cgroup2") != 0
+		    : strcmp(type, "cgroup") != 0 ||
+				!has_word(options, strlen(options), controller))
+		return;
+	m->found = true;
+	snprintf(m->root, sizeof(m->root), "%s", strcmp(root, "/") == 0 ? "" : root);
+	if (snprintf(m->point, sizeof(m->point), "%s%s", r->root, point) >= (int)sizeof(m->point))
+		m->found = false;
+}
+
+static struct mounted mount_find(
+	const struct leak_room *r, const char *mounts, const char *controller)
+{
+	struct mounted m = { .found = false };
+
+	for (const char *line = mounts; line && *line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		mount_take(r, line, controller, &m);
+	}
+	return m;
+}
+
+static bool is_first_namespace(const struct leak_room *r)
+{
+	char path[LEAK_ROOM_DIR];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/proc/self/ns/cgroup", r->root);
+	return stat(path, &st) == 0 && st.st_ino == CGROUP_FIRST;
+}
+
+/* A cgroup and all above it. False: they cannot be seen. */
+static bool levels_add(struct leak_room *r, const struct mounted *m, const char *group,
+	const struct leak_room_level *like)
+{
+	size_t above = strlen(m->root), point = strlen(m->point);
+	struct leak_room_level level = *like;
+
+	if (!m->found)
+		return strcmp(group, "/") == 0 && is_first_namespace(r);
+	if (strncmp(group, m->root, above) != 0 || strstr(group, "/.."))
+		return false;
+	if (snprintf(level.dir, sizeof(level.dir), "%s%s", m->point, group + above) >=
+		(int)sizeof(level.dir))
+		return false;
+	if (access(level.dir, X_OK) != 0)
+		return false;
+	while (r->levels < LEAK_ROOM_LEVELS) {
+		char *slash = strrchr(level.dir, '/');
+
+		r->level[r->levels++] = level;
+		if (strlen(level.dir) <= point || !slash)
+			return true;
+		*slash = '\0';
+	}
+	return false;
+}
+
+/* A line of /proc/PID/cgroup: "4:memory:/path", "0::/path". */
+static bool group_take(struct leak_room *r, const char *line, const char *mounts)
+{
+	const char *list = strchr(line, ':'), *path = list ? strchr(list + 1, ':') : NULL;
+	struct leak_room_level like = { .unified = strncmp(line, "0::", 3) == 0 };
+	char group[LEAK_ROOM_DIR];
+	struct mounted m;
+	size_t len;
+
+	if (!path)
+		return false;
+	len = (size_t)(path - list - 1);
+	like.memory = like.unified || has_word(list + 1, len, "memory");
+	like.pids = like.unified || has_word(list + 1, len, "pids");
+	if (!like.memory && !like.pids)
+		return true;
+	len = strcspn(path + 1, "\n");
+	if (len >= sizeof(group))
+		return false;
+	memcpy(group, path + 1, len);
+	group[len] = '\0';
+	m = mount_find(r, mounts, like.unified ? "" : like.memory ? "memory" : "pids");
+	return levels_add(r, &m, group, &like);
+}
+
+/* False: it has some that cannot be seen. */
+static bool groups_find(struct leak_room *r)
+{
+	char path[LEAK_ROOM_DIR], *mounts, *groups = process_text(r, "cgroup");
+	bool seen = true;
+	size_t len;
+
+	if (!groups)
+		return access("/proc/self/cgroup", F_OK) != 0; /* a kernel without */
+	snprintf(path, sizeof(path), "%s/proc/self/mountinfo", r->root);
+	mounts = proc_slurp_all(path, &len);
+	seen = mounts != NULL;
+	for (const char *line = groups; seen && line && *line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (*line)
+			seen = group_take(r, line, mounts);
+	}
+	free(groups);
+	free(mounts);
+	return seen;
+}
+
+/* ---- memory ---- */
+
+static uint64_t less(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+/* What is left of a limit; what was read from files can be had back. That is added up by the
+ * kernel, which takes long, and looked at only if there is less than `enough` without it. */
+static uint64_t limit_room(
+	const struct leak_room_level *l, const char *limit, const char *used, uint64_t enough)
+{
+	uint64_t most, now, cache;
+
+	if (!number_read(l->dir, limit, "", &most) || most == NO_LIMIT ||
+		!number_read(l->dir, used, "", &now))
+		return NO_LIMIT; /* the first of all has none */
+	if (less(most, now) >= enough)
+		return less(most, now);
+	if (!number_read(l->dir, "memory.stat",
+		    l->unified ? "\ninactive_file" : "\ntotal_inactive_file", &cache))
+		cache = 0;
+	return less(most, less(now, cache));
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t level_room(const struct leak_room_level *l, uint64_t enough)
+{
+	if (!l->memory)
+		return NO_LIMIT;
+	if (l->unified) /* over `high` it is held up again and again */
+		return least(limit_room(l, "memory.max", "memory.current", enough),
+			limit_room(l, "memory.high", "memory.current", enough));
+	return least(limit_room(l, "memory.limit_in_bytes", "memory.usage_in_bytes", enough),
+		limit_room(
+			l, "memory.memsw.limit_in_bytes", "memory.memsw.usage_in_bytes", enough));
+}
+
+/* Exact if it is less than `enough`. */
+static uint64_t groups_room(const struct leak_room *r, uint64_t enough)
+{
+	uint64_t room = NO_LIMIT;
+
+	for (size_t i = 0; i < r->levels; i++)
+		room = least(room, level_room(&r->level[i], enough));
+	return room;
+}
+
+/* Whether all of a cgroup are killed together, also when it is the machine that has no memory. */
+static bool is_one(const struct leak_room *r)
+{
+	uint64_t value;
+
+	for (size_t i = 0; i < r->levels; i++)
+		if (r->level[i].unified &&
+			number_read(r->level[i].dir, "memory.oom.group", "", &value) && value != 0)
+			return true;
+	return false;
+}
+
+/* 0 when it cannot be told. */
+static uint64_t machine_room(const struct leak_room *r)
+{
+	char text[TEXT_BYTES];
+	uint64_t kb;
+
+	return proc_text(r, false, "meminfo", text) && number_in(text, "\nMemAvailable:", 10, &kb)
+		       ? kb * 1024
+		       : 0;
+}
+
+static uint64_t status_bytes(const char *status, const char *name)
+{
+	uint64_t kb;
+
+	return number_in(status, name, 10, &kb) ? kb * 1024 : 0;
+}
+
+/* Where memory is promised only as far as there is some, the copy takes half of the rest at most.
+ */
+static bool is_promised(const struct leak_room *r, const char *status)
+{
+	uint64_t mode, limit, taken;
+	char text[TEXT_BYTES];
+
+	if (!proc_text(r, false, "sys/vm/overcommit_memory", text) ||
+		!number_in(text, "", 10, &mode) || mode != 2)
+		return true;
+	return proc_text(r, false, "meminfo", text) &&
+	       number_in(text, "\nCommitLimit:", 10, &limit) &&
+	       number_in(text, "\nCommitted_AS:", 10, &taken) &&
+	       less(limit, taken) / 2 * 1024 >= status_bytes(status, "\nVmData:");
+}
+
+/* Of own_bytes. */
+static uint64_t written_bytes(const struct leak_room *r)
+{
+	uint64_t most = r->own_bytes / WRITTEN_PART;
+
+	if (most < WRITTEN_BYTES)
+		most = WRITTEN_BYTES;
+	return is_one(r) ? r->own_bytes : least(r->own_bytes, most);
+}
+
+static const char *memory_look(struct leak_room *r, const char *status)
+{
+	uint64_t other = SPARE_BYTES + status_bytes(status, "\nVmSwap:");
+	uint64_t all = other + r->own_bytes + r->own_bytes / GROWTH_PART;
+
+	if (groups_room(r, all) < all)
+		return "its cgroup has too little memory left";
+	if (machine_room(r) < other + written_bytes(r))
+		return "the machine has too little memory left";
+	return is_promised(r, status) ? NULL : "memory is not overcommitted, and little is left";
+}
+
+bool leak_room_is_short(const struct leak_room *r)
+{
+	uint64_t need = SHORT_BYTES + r->own_bytes / SHORT_PART;
+
+	return machine_room(r) < need || groups_room(r, need) < need;
+}
+
+/* ---- processes ---- */
+
+/* Of all on the machine, if that is fewer than the user may have, it need not be counted whose. */
+static bool may_have_more(const struct leak_room *r, const char *status)
+{
+	char text[TEXT_BYTES];
+	const char *slash;
+	uint64_t most, all, caps;
+
+	if (number_in(status, "\nCapEff:", 16, &caps) &&
+		(caps & (UINT64_C(1) << CAP_SYS_ADMIN | UINT64_C(1) << CAP_SYS_RESOURCE)) != 0)
+		return true;
+	if (!proc_text(r, true, "limits", text) || !number_in(text, "\nMax processes", 10, &most))
+		return true;
+	if (most == NO_LIMIT)
+		return true;
+	slash = proc_text(r, false, "loadavg", text) ? strchr(text, '/') : NULL;
+	return slash && number_in(slash + 1, "", 10, &all) && less(most, all) >= SPARE_TASKS;
+}
+
+static bool groups_have_more(const struct leak_room *r)
+{
+	uint64_t most, now;
+
+	for (size_t i = 0; i < r->levels; i++) {
+		const struct leak_room_level *l = &r->level[i];
+
+		if (l->pids && number_read(l->dir, "pids.max", "", &most) && most != NO_LIMIT &&
+			number_read(l->dir, "pids.current", "", &now) &&
+			less(most, now) < SPARE_TASKS)
+			return false;
+	}
+	return true;
+}
+
+bool leak_room_has_namespace(pid_t pid, pid_t tid)
+{
+	char path[96], own[64], children[64];
+	ssize_t n, m;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/ns/pid", (int)pid, (int)tid);
+	n = readlink(path, own, sizeof(own));
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/ns/pid_for_children", (int)pid, (int)tid);
+	m = readlink(path, children, sizeof(children));
+	return n > 0 && n == m && memcmp(own, children, (size_t)n) == 0;
+}
+
+/* Before, pages that devices write to might go to the copy (clone(2) and pinned pages). */
+static bool is_kernel_fit(void)
+{
+	struct utsname name;
+	unsigned major, minor;
+
+	return uname(&name) == 0 && sscanf(name.release, "%u.%u", &major, &minor) == 2 &&
+	       (major > 5 || (major == 5 && minor >= 12));
+}
+
+static const char *status_look(struct leak_room *r, const char *status)
+{
+	r->own_bytes = status_bytes(status, "\nRssAnon:");
+	if (r->own_bytes == 0)
+		return "its memory cannot be counted";
+	if (!is_kernel_fit())
+		return "this kernel is older than 5.12";
+	if (!groups_find(r))
+		return unknown;
+	if (!may_have_more(r, status))
+		return "it may have hardly more processes (RLIMIT_NPROC)";
+	if (!groups_have_more(r))
+		return "its cgroup may have hardly more processes (pids.max)";
+	return memory_look(r, status);
+}
+
+const char *leak_room_look(struct leak_room *r, const char *root, pid_t pid)
+{
+	const char *why;
+	char *status;
+
+	memset(r, 0, sizeof(*r));
+	r->root = root;
+	r->pid = pid;
+	status = process_text(r, "status");
+	why = status && *status ? status_look(r, status) : "its status cannot be read";
+	free(status);
+	return why;
+}
+
+/* ---- watching ---- */
+
+static void *watch_run(void *ctx)
+{
+	struct leak_room *r = ctx;
+	struct timespec until;
+
+	pthread_mutex_lock(&r->lock);
+	while (!r->ends && !r->ended) {
+		clock_gettime(CLOCK_MONOTONIC, &until);
+		until.tv_nsec += LOOK_NS;
+		until.tv_sec += until.tv_nsec / 1000000000;
+		until.tv_nsec %= 1000000000;
+		if (pthread_cond_timedwait(&r->changed, &r->lock, &until) == ETIMEDOUT &&
+			leak_room_is_short(r))
+			r->ended = kill(r->copy, SIGKILL) == 0;
+	}
+	pthread_mutex_unlock(&r->lock);
+	return NULL;
+}
+
+bool leak_room_watch(struct leak_room *r, pid_t copy)
+{
+	pthread_condattr_t a;
+
+	r->copy = copy;
+	r->ends = r->ended = false;
+	pthread_mutex_init(&r->lock, NULL);
+	pthread_condattr_init(&a);
+	pthread_condattr_setclock(&a, CLOCK_MONOTONIC);
+	pthread_cond_init(&r->changed, &a);
+	pthread_condattr_destroy(&a);
+	r->runs = thread_start(&r->thread, THREAD_STACK_BYTES, watch_run, r) == 0;
+	return r->runs;
+}
+
+bool leak_room_unwatch(struct leak_room *r)
+{
+	if (!r->runs)
+		return false;
+	pthread_mutex_lock(&r->lock);
+	r->ends = true;
+	pthread_cond_signal(&r->changed);
+	pthread_mutex_unlock(&r->lock);
+	pthread_join(r->thread, NULL);
+	r->runs = false;
+	return r->ended;
+}

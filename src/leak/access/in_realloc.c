@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Threads inside realloc (moving.h). */
+#include "src/leak/access/in_realloc.h"
+
+#include "src/util/clock.h"
+
+/* A thread is through with realloc after microseconds; with that of a large block after
+ * milliseconds. */
+#define RETRIES_MAX 200u
+#define RETRIES_NS  5000000000ull /* or so long: the program hardly gets on meanwhile */
+/* So often all threads are let go: one may wait for another that stands still, for a lock of the
+ * allocator. */
+#define RETRY_ALL 4u
+
+struct moving {
+	struct leak_stop *stop;
+	struct leak_space *space;
+	int64_t at; /* read_moving_at */
+	bool all; /* threads are to be let go */
+};
+
+static bool is_moving(const struct moving *m, const struct leak_thread *t)
+{
+	uint64_t at = leak_stop_thread_pointer(t) + (uint64_t)m->at, word;
+
+	if (m->at == 0 || leak_stop_thread_pointer(t) == 0 ||
+		!leak_space_word(m->space, at & ~7ull, &word))
+		return false;
+	return (word >> at % 8 * 8 & 0xff) != 0;
+}
+
+static bool is_to_go(void *ctx, const struct leak_thread *t)
+{
+	const struct moving *m = ctx;
+
+	return m->all || is_moving(m, t);
+}
+
+static unsigned moving_count(const struct moving *m)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < m->stop->count; i++)
+		n += m->stop->thread[i].state == LEAK_THREAD_STOPPED &&
+		     is_moving(m, &m->stop->thread[i]);
+	return n;
+}
+
+unsigned leak_moving_count(
+	struct read_segment *segment, struct leak_stop *stop, struct leak_space *space)
+{
+	const struct moving m = { stop, space, read_moving_at(segment), false };
+
+	return moving_count(&m);
+}
+
+unsigned leak_moving_await(
+	struct read_segment *segment, struct leak_stop *stop, struct leak_space *space)
+{
+	struct moving m = { stop, space, read_moving_at(segment), false };
+	uint64_t until_ns = clock_monotonic_ns() + RETRIES_NS;
+	unsigned count = 0;
+
+	for (unsigned i = 1; i <= RETRIES_MAX; i++) {
+		count = moving_count(&m);
+		if (count == 0 || clock_monotonic_ns() > until_ns || leak_space_cancelled(space))
+			break;
+		m.all = i % RETRY_ALL == 0;
+		leak_stop_retry(stop, is_to_go, &m);
+	}
+	return count;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Whose turn it is to scan (turn.h). Source: proc(5) on TracerPid, which is that of a thread. */
+#include "src/leak/access/scan_lock.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "src/proc/proc.h"
+#include "src/util/clock.h"
+
+#define TURN_NS                                                                                    \
+	UINT64_C(10000000000) /* a scan holds a program for less, unless it is very large          \
+			       */
+#define STEP_NS 5000000
+
+/* Of another user's only the name can be seen. */
+static bool is_heaptop(pid_t tid)
+{
+	char path[64], name[32];
+	struct stat its, ours;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)tid);
+	if (stat(path, &its) == 0 && stat("/proc/self/exe", &ours) == 0 &&
+		its.st_dev == ours.st_dev && its.st_ino == ours.st_ino)
+		return true;
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)tid);
+	return proc_slurp(path, name, sizeof(name)) > 0 && strcmp(name, "heaptop\n") == 0;
+}
+
+pid_t leak_turn_holder(pid_t pid)
+{
+	pid_t last = 0, holder = 0;
+	struct dirent *d;
+	char path[64];
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	dir = opendir(path);
+	while (dir && holder == 0 && (d = readdir(dir))) {
+		pid_t tid = (pid_t)strtol(d->d_name, NULL, 10);
+		pid_t tracer = tid > 0 ? leak_stop_tracer(tid) : 0;
+
+		if (tracer > 0 && tracer != last && is_heaptop(tracer))
+			holder = tracer;
+		last = tracer;
+	}
+	if (dir)
+		closedir(dir);
+	return holder;
+}
+
+static bool is_refused(int rc)
+{
+	return rc == -EPERM || rc == -EACCES;
+}
+
+static int stop_once(struct leak_turn *t, struct leak_stop *s, pid_t pid, char *message)
+{
+	int rc = leak_stop(s, pid, message);
+	bool refused = is_refused(rc);
+
+	for (size_t i = 0; rc == 0 && i < s->count; i++)
+		refused |= s->thread[i].state == LEAK_THREAD_UNSEIZED;
+	t->others = refused && leak_turn_holder(pid) != 0;
+	if (!t->others || rc != 0)
+		return rc;
+	leak_stop_release(s);
+	return -EPERM;
+}
+
+int leak_turn_stop(struct leak_turn *t, struct leak_stop *s, pid_t pid, char *message)
+{
+	int rc = stop_once(t, s, pid, message);
+
+	/* Who had it may have let it go before we looked who that is. */
+	if (!is_refused(rc) || t->others || leak_stop_tracer(pid) != 0)
+		return rc;
+	*message = '\0';
+	return stop_once(t, s, pid, message);
+}
+
+int leak_turn_step(struct leak_turn *t, struct leak_progress *progress)
+{
+	const struct timespec step = { .tv_nsec = STEP_NS };
+	uint64_t now = clock_monotonic_ns();
+
+	if (t->until_ns == 0)
+		t->until_ns = now + TURN_NS;
+	if (progress && progress->cancelled)
+		return -ECANCELED;
+	if (now > t->until_ns)
+		return -EBUSY;
+	if (progress)
+		progress->phase = LEAK_WAITING;
+	nanosleep(&step, NULL);
+	return 0;
+}
+
+/* The process that a thread is of. */
+static long process_of(pid_t tid)
+{
+	char path[64];
+	long pid = tid;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
+	(void)proc_status_number(path, "\nTgid:", false, &pid);
+	return pid;
+}
+
+int leak_turn_await(struct leak_turn *t, pid_t pid, struct leak_progress *progress, char *message)
+{
+	pid_t holder = 0;
+	int rc = 0;
+
+	while (rc == 0 && (holder = leak_turn_holder(pid)) != 0)
+		rc = leak_turn_step(t, progress);
+	if (progress)
+		progress->phase = LEAK_STOPPING;
+	if (rc == -EBUSY)
+		snprintf(message, LEAK_MESSAGE_MAX,
+			"%d cannot be scanned: another heaptop (%ld) is scanning it; try again "
+			"when that is through",
+			(int)pid, process_of(holder));
+	return rc;
+}

@@ -1,0 +1,502 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Stopping a process (stop.h). Source: ptrace(2), "Attaching and detaching" and "Stopped states".
+ *
+ * A stop is seen by a few system calls, which return EINTR though no signal came (signal(7):
+ * epoll_wait, sigtimedwait, semtimedop and others): such a thread is sent back to make the call
+ * again. Its time limit then begins anew.
+ */
+#include "src/leak/access/stop.h"
+
+#include <dirent.h>
+#include <elf.h>
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "src/proc/proc.h"
+#include "src/util/clock.h"
+#include "src/util/shortage.h"
+
+/* Threads stop within microseconds; what takes longer than this sleeps where no signal reaches it,
+ * or waits for a processor: that one will stop, and what it does till then is not lost on us. */
+#define STOP_TIMEOUT_NS UINT64_C(200000000)
+#define STARVED_NS	UINT64_C(2000000000)
+#define PAUSE_NS	20000 /* between two looks */
+#define GO_NS		100000 /* for a thread to leave a hook: some hundred times what it takes */
+#define VECTORS_MAX	16384u /* of XSAVE's area: with AVX-512 and AMX some 11 KB */
+
+#ifndef NT_X86_XSTATE
+#define NT_X86_XSTATE 0x202
+#endif
+
+static void pause_ns(long ns)
+{
+	struct timespec t = { .tv_nsec = ns };
+
+	nanosleep(&t, NULL);
+}
+
+static struct leak_thread *thread_find(const struct leak_stop *s, pid_t tid)
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (s->thread[i].tid == tid)
+			return &s->thread[i];
+	return NULL;
+}
+
+/* ---- letting go ---- */
+
+#ifdef __x86_64__
+/* What a system call returns inside the kernel when it is to be made again: errno.h there. */
+#define ERESTARTSYS	      512
+#define ERESTARTNOINTR	      513
+#define ERESTARTNOHAND	      514
+#define ERESTART_RESTARTBLOCK 516
+#define NR_RESTART_SYSCALL    219
+
+/*
+ * A system call that our stop has cut off is to be made again, but not if a signal's handler runs
+ * before: then EINTR is that one's, and nobody knows which it will be until the thread goes on. So
+ * this is left to the kernel, which looks for signals then; it has a number for such calls. One
+ * that closes has closed already.
+ */
+static void call_mend(struct leak_thread *t)
+{
+	struct user_regs_struct *r = &t->now;
+
+	if ((long)r->rax != -EINTR || (long)r->orig_rax < 0 || r->orig_rax == SYS_close)
+		return;
+	r->rax = (unsigned long)-ERESTARTNOHAND;
+	ptrace(PTRACE_SETREGS, t->tid, NULL, r);
+}
+
+uint64_t leak_stop_thread_pointer(const struct leak_thread *t)
+{
+	return t->regs.fs_base;
+}
+
+void leak_stop_resumed(const struct leak_thread *t, struct user_regs_struct *r)
+{
+	*r = t->regs;
+	if ((long)r->orig_rax < 0)
+		return;
+	switch (-(long)r->rax) {
+	case ERESTARTSYS:
+	case ERESTARTNOINTR:
+	case ERESTARTNOHAND:
+	case EINTR:
+		r->rax = r->orig_rax;
+		r->rip -= 2;
+		break;
+	case ERESTART_RESTARTBLOCK:
+		r->rax = NR_RESTART_SYSCALL;
+		r->rip -= 2;
+		break;
+	default:
+		break;
+	}
+}
+#else
+uint64_t leak_stop_thread_pointer(const struct leak_thread *t)
+{
+	return 0;
+}
+
+void leak_stop_resumed(const struct leak_thread *t, struct user_regs_struct *r)
+{
+	*r = t->regs;
+}
+
+static void call_mend(struct leak_thread *t)
+{
+}
+#endif
+
+static void thread_go(struct leak_stop *s, struct leak_thread *t, bool for_good)
+{
+	if (t->state == LEAK_THREAD_STOPPED)
+		call_mend(t);
+	ptrace(for_good ? PTRACE_DETACH : PTRACE_CONT, t->tid, NULL,
+		(void *)(uintptr_t)(unsigned)t->signal);
+	t->signal = 0;
+}
+
+/* ---- stopping ---- */
+
+/* The end of a thread that we trace is ours to take note of; that of our own child is reaped by who
+ * launched it. */
+static void end_take(struct leak_stop *s, struct leak_thread *t)
+{
+	t->state = LEAK_THREAD_GONE;
+	if (t->tid != s->pid || !s->is_child)
+		waitpid(t->tid, NULL, __WALL | WNOHANG);
+}
+
+static void registers_read(struct leak_thread *t)
+{
+	struct iovec io = { .iov_len = VECTORS_MAX };
+
+	if (ptrace(PTRACE_GETREGS, t->tid, NULL, &t->regs) != 0)
+		memset(&t->regs, 0, sizeof(t->regs));
+	t->now = t->regs;
+	if (!t->vectors)
+		t->vectors = malloc(VECTORS_MAX);
+	io.iov_base = t->vectors;
+	t->vector_bytes = 0;
+	/* A processor without XSAVE has what FXSAVE saves. */
+	if (t->vectors && (ptrace(PTRACE_GETREGSET, t->tid, NT_X86_XSTATE, &io) == 0 ||
+				  ptrace(PTRACE_GETREGSET, t->tid, NT_PRFPREG, &io) == 0))
+		t->vector_bytes = io.iov_len;
+}
+
+/* Looks whether a seized thread has stopped. */
+void leak_stop_look(struct leak_stop *s, struct leak_thread *t)
+{
+	siginfo_t info = { 0 };
+	int status;
+
+	if (waitid(P_PID, (id_t)t->tid, &info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL) !=
+		0) {
+		if (errno == ECHILD)
+			t->state = LEAK_THREAD_GONE;
+		return;
+	}
+	if (info.si_pid == 0)
+		return;
+	if (info.si_code == CLD_EXITED || info.si_code == CLD_KILLED ||
+		info.si_code == CLD_DUMPED) {
+		end_take(s, t);
+		return;
+	}
+	if (waitpid(t->tid, &status, __WALL | WNOHANG) != t->tid || !WIFSTOPPED(status))
+		return;
+	t->state = LEAK_THREAD_STOPPED;
+	t->event = status >> 16;
+	/* Stopped on its way to take a signal, which it gets when it goes on. */
+	t->signal = status >> 16 == 0 ? WSTOPSIG(status) : 0;
+	t->held = status >> 16 == PTRACE_EVENT_STOP && WSTOPSIG(status) == SIGTRAP;
+	registers_read(t);
+}
+
+size_t leak_stop_running(const struct leak_stop *s)
+{
+	size_t running = 0;
+
+	for (size_t i = 0; i < s->count; i++)
+		running += s->thread[i].state == LEAK_THREAD_RUNS ||
+			   s->thread[i].state == LEAK_THREAD_UNSEIZED;
+	return running;
+}
+
+/* As in /proc/PID/task/TID/stat; 'X': it is not there. */
+char leak_stop_state(const struct leak_stop *s, pid_t tid)
+{
+	char path[64], text[1024];
+	struct proc_reading r = { 0 };
+	ssize_t got;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)s->pid, (int)tid);
+	got = proc_slurp(path, text, sizeof(text));
+	return got <= 0 || proc_parse_stat(text, (size_t)got, &r) != 0 ? 'X' : r.state;
+}
+
+static bool is_zombie(const struct leak_stop *s, pid_t tid)
+{
+	char state = leak_stop_state(s, tid);
+
+	return state == 'Z' || state == 'X';
+}
+
+/* Whether it is worth while to wait on: not for a thread that sleeps where no signal reaches it.
+ * One that has stopped since it was looked at is seen at the next look. */
+static bool is_in_time(const struct leak_stop *s)
+{
+	uint64_t now = clock_monotonic_ns();
+
+	for (size_t i = 0; i < s->count && now > s->deadline_ns && now <= s->starved_ns; i++)
+		if (s->thread[i].state == LEAK_THREAD_RUNS &&
+			leak_stop_state(s, s->thread[i].tid) != 'D')
+			return true;
+	return now <= s->deadline_ns;
+}
+
+/* Waits for all that were interrupted. */
+static void threads_await(struct leak_stop *s)
+{
+	for (;;) {
+		bool waits = false;
+
+		for (size_t i = 0; i < s->count; i++) {
+			if (s->thread[i].state == LEAK_THREAD_RUNS)
+				leak_stop_look(s, &s->thread[i]);
+			waits |= s->thread[i].state == LEAK_THREAD_RUNS;
+		}
+		if (!waits || !is_in_time(s))
+			return;
+		pause_ns(PAUSE_NS);
+	}
+}
+
+/* 1, 0 if it has ended, or the error. */
+static int thread_add(struct leak_stop *s, pid_t tid)
+{
+	struct leak_thread *t = realloc(s->thread, (s->count + 1) * sizeof(*t));
+	int rc;
+
+	if (!t)
+		return -ENOMEM;
+	s->thread = t;
+	t += s->count;
+	*t = (struct leak_thread){ .tid = tid };
+	rc = ptrace(PTRACE_SEIZE, tid, NULL, NULL) != 0 ? -errno : 0;
+	if (rc == -ESRCH || (rc != 0 && is_zombie(s, tid)))
+		return 0;
+	s->count++;
+	if (rc != 0)
+		t->state = LEAK_THREAD_UNSEIZED;
+	else
+		ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
+	return rc != 0 ? rc : 1;
+}
+
+/* Seizes threads that are new. Returns how many, or the error of the first if none could be. */
+static int threads_seize(struct leak_stop *s)
+{
+	char path[64];
+	struct dirent *d;
+	int fresh = 0, rc = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)s->pid);
+	dir = opendir(path);
+	if (!dir)
+		return errno == ENOENT ? -ESRCH : -errno;
+	while ((d = readdir(dir))) {
+		pid_t tid = (pid_t)strtol(d->d_name, NULL, 10);
+
+		if (tid <= 0 || thread_find(s, tid))
+			continue;
+		rc = thread_add(s, tid);
+		fresh += rc > 0;
+		if (rc < 0 && s->count <= 1)
+			break;
+	}
+	closedir(dir);
+	return fresh == 0 && rc < 0 ? rc : fresh;
+}
+
+/* Until two looks in a row find no new thread. */
+static int threads_stop(struct leak_stop *s)
+{
+	int clean = 0;
+	uint64_t now;
+
+	s->whole = false;
+	while (clean < 2) {
+		int rc = threads_seize(s);
+
+		if (rc < 0 && (s->count <= 1 || shortage_is(rc)))
+			return rc;
+		threads_await(s);
+		clean = rc > 0 ? 0 : clean + 1;
+		/* Those that wait for a processor have stopped now, or never will. */
+		now = clock_monotonic_ns();
+		if (now > s->starved_ns || (now > s->deadline_ns && leak_stop_running(s) > 0))
+			break;
+	}
+	s->whole = clean >= 2 && leak_stop_running(s) == 0;
+	return 0;
+}
+
+/* ---- why not ---- */
+
+pid_t leak_stop_tracer(pid_t pid)
+{
+	char path[64], text[4096];
+	const char *p;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	if (proc_slurp(path, text, sizeof(text)) <= 0)
+		return 0;
+	p = strstr(text, "\nTracerPid:");
+	return p ? (pid_t)strtol(p + strlen("\nTracerPid:"), NULL, 10) : 0;
+}
+
+static int refusal(pid_t pid, int rc, char *message)
+{
+	pid_t tracer = leak_stop_tracer(pid);
+
+	if (rc == -ESRCH)
+		snprintf(message, LEAK_MESSAGE_MAX, "%d cannot be scanned: it has ended", (int)pid);
+	else if (shortage_is(rc))
+		snprintf(message, LEAK_MESSAGE_MAX,
+			"%d cannot be scanned: its threads cannot be listed: %s", (int)pid,
+			strerror(-rc));
+	else if (tracer > 0)
+		snprintf(message, LEAK_MESSAGE_MAX,
+			"%d cannot be scanned: it is traced by %d (a debugger, or strace); end "
+			"that "
+			"first",
+			(int)pid, (int)tracer);
+	else
+		snprintf(message, LEAK_MESSAGE_MAX,
+			"%d cannot be scanned: no permission to stop it (ptrace: %s; run heaptop "
+			"as "
+			"root, or start the program with it)",
+			(int)pid, strerror(-rc));
+	return rc;
+}
+
+static bool is_our_child(pid_t pid)
+{
+	siginfo_t info = { 0 };
+
+	return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+}
+
+static void stop_begin(struct leak_stop *s, pid_t pid)
+{
+	/* Sleeps of some microseconds take as long; by default they take 50 more. */
+	prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
+	*s = (struct leak_stop){ .pid = pid, .is_child = is_our_child(pid) };
+}
+
+static void patience_begin(struct leak_stop *s)
+{
+	s->deadline_ns = clock_monotonic_ns() + STOP_TIMEOUT_NS;
+	s->starved_ns = s->deadline_ns + STARVED_NS;
+}
+
+static int stop_all(struct leak_stop *s, pid_t pid, char *message)
+{
+	int rc = threads_stop(s);
+
+	if (rc == 0 && s->count == 0)
+		rc = -ESRCH;
+	if (rc == 0)
+		return 0;
+	refusal(pid, rc, message);
+	leak_stop_release(s);
+	return rc;
+}
+
+int leak_stop(struct leak_stop *s, pid_t pid, char *message)
+{
+	stop_begin(s, pid);
+	patience_begin(s);
+	return stop_all(s, pid, message);
+}
+
+int leak_stop_within(struct leak_stop *s, pid_t pid, uint64_t ns, char *message)
+{
+	stop_begin(s, pid);
+	s->deadline_ns = s->starved_ns = clock_monotonic_ns() + ns;
+	return stop_all(s, pid, message);
+}
+
+int leak_stop_thread(struct leak_stop *s, pid_t pid, pid_t tid)
+{
+	stop_begin(s, pid);
+	patience_begin(s);
+	if (thread_add(s, tid) > 0)
+		threads_await(s);
+	if (s->count == 1 && s->thread[0].state == LEAK_THREAD_STOPPED)
+		return 0;
+	leak_stop_release(s);
+	return -ESRCH;
+}
+
+size_t leak_stop_retry(
+	struct leak_stop *s, bool (*is_busy)(void *ctx, const struct leak_thread *t), void *ctx)
+{
+	size_t busy = 0;
+
+	for (size_t i = 0; i < s->count; i++) {
+		struct leak_thread *t = &s->thread[i];
+
+		if (t->state != LEAK_THREAD_STOPPED || !is_busy(ctx, t))
+			continue;
+		busy++;
+		thread_go(s, t, false);
+		t->state = LEAK_THREAD_RUNS;
+	}
+	if (busy == 0)
+		return 0;
+	pause_ns(GO_NS);
+	for (size_t i = 0; i < s->count; i++)
+		if (s->thread[i].state == LEAK_THREAD_RUNS)
+			ptrace(PTRACE_INTERRUPT, s->thread[i].tid, NULL, NULL);
+	patience_begin(s);
+	threads_stop(s); /* they may have made new ones */
+	return busy;
+}
+
+int leak_stop_trace(struct leak_stop *s, unsigned long options)
+{
+	for (size_t i = 0; i < s->count; i++) {
+		struct leak_thread *t = &s->thread[i];
+
+		if (t->state != LEAK_THREAD_STOPPED || t->told)
+			continue;
+		if (ptrace(PTRACE_SETOPTIONS, t->tid, NULL, options) != 0 && errno != ESRCH)
+			return -errno;
+		t->told = true;
+	}
+	return 0;
+}
+
+void leak_stop_resume(struct leak_stop *s, struct leak_thread *t)
+{
+	t->state = LEAK_THREAD_RUNS;
+	/* Stopped as a job is: it stays so, until it is told to continue (ptrace(2), LISTEN). */
+	if (t->event == PTRACE_EVENT_STOP && t->signal == 0 && !t->held)
+		ptrace(PTRACE_LISTEN, t->tid, NULL, NULL);
+	else
+		thread_go(s, t, false);
+}
+
+int leak_stop_add(struct leak_stop *s, pid_t tid)
+{
+	struct leak_thread *t;
+
+	if (thread_find(s, tid))
+		return 0;
+	t = realloc(s->thread, (s->count + 1) * sizeof(*t));
+	if (!t)
+		return -ENOMEM;
+	s->thread = t;
+	s->thread[s->count++] = (struct leak_thread){ .tid = tid };
+	return 0;
+}
+
+void leak_stop_go(struct leak_stop *s)
+{
+	for (size_t i = 0; i < s->count && !s->gone_on; i++) {
+		/* One that stopped too late has a call to go back to like the others. */
+		if (s->thread[i].state == LEAK_THREAD_RUNS)
+			leak_stop_look(s, &s->thread[i]);
+		if (s->thread[i].state == LEAK_THREAD_STOPPED)
+			thread_go(s, &s->thread[i], true);
+	}
+	s->gone_on = true;
+}
+
+void leak_stop_release(struct leak_stop *s)
+{
+	leak_stop_go(s);
+	for (size_t i = 0; i < s->count; i++)
+		free(s->thread[i].vectors);
+	free(s->thread);
+	*s = (struct leak_stop){ 0 };
+}

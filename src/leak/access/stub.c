@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Running a stub in another process (stub.h). Source: ptrace(2).
+ *
+ * From the moment the thread is sent to the stub it finds its way back by itself if we are killed.
+ * As long as we are not, it is led through the stub system call by system call and put back before
+ * it leaves it: no signal reaches it there, and nothing of the program runs.
+ */
+#include "src/leak/access/stub.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "src/proc/proc.h"
+#include "src/util/clock.h"
+
+#define PAUSE_NS   20000 /* between two looks */
+#define STEP_NS	   UINT64_C(20000000000) /* copying the page tables takes some 20 ms a GB */
+#define USER_CODE  0x33 /* cs of a 64-bit program */
+#define KERNEL_SET 8u /* bytes of a signal mask, as the kernel has it */
+#define SYSCALL	   (SIGTRAP | 0x80) /* of PTRACE_O_TRACESYSGOOD */
+
+#ifndef PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG
+#define PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG 0x4211
+#endif
+
+#ifdef __x86_64__
+
+/* ---- which thread ---- */
+
+/* A sandbox may kill for system calls that its program never makes. */
+static bool has_filter(pid_t tid)
+{
+	char path[64];
+	long mode;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
+	return !proc_status_number(path, "\nSeccomp:", false, &mode) || mode != 0;
+}
+
+/* Whether system calls of the stub would be another's to handle (Wine's). */
+static bool is_dispatched(pid_t tid)
+{
+	uint64_t config[4] = { 0 };
+
+	return ptrace(PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG, tid, (void *)sizeof(config),
+		       config) == 0 &&
+	       config[0] != 0;
+}
+
+/* The words of rseq(2) that say whether a thread is inside a sequence that must not be left. */
+static bool is_in_sequence(const struct leak_thread *t)
+{
+	struct __ptrace_rseq_configuration c = { 0 };
+	long word;
+
+	if (ptrace(PTRACE_GET_RSEQ_CONFIGURATION, t->tid, (void *)sizeof(c), &c) < 0)
+		return false; /* a kernel without it, or a thread */
+	if (c.rseq_abi_pointer == 0)
+		return false;
+	errno = 0;
+	word = ptrace(PTRACE_PEEKDATA, t->tid, (void *)(uintptr_t)(c.rseq_abi_pointer + 8), NULL);
+	return word != 0 || errno != 0;
+}
+
+static bool in_stub(const struct leak_stub *s, const struct user_regs_struct *r)
+{
+	return r->rip >= s->area.stub && r->rip < s->area.stub_end;
+}
+
+/* One that stands still for us alone, at best in a system call. */
+static struct leak_thread *thread_choose(const struct leak_stub *s)
+{
+	struct leak_thread *other = NULL;
+
+	for (size_t i = 0; i < s->stop->count; i++) {
+		struct leak_thread *t = &s->stop->thread[i];
+
+		if (t->state != LEAK_THREAD_STOPPED || !t->held || t->signal != 0 ||
+			t->regs.cs != USER_CODE || has_filter(t->tid) || is_dispatched(t->tid))
+			continue;
+		if ((long)t->regs.orig_rax >= 0)
+			return t;
+		if (!other && !is_in_sequence(t))
+			other = t;
+	}
+	return other;
+}
+
+/* Left behind by a viewer that was killed: it is on its way back. */
+static bool is_underway(const struct leak_stub *s)
+{
+	for (size_t i = 0; i < s->stop->count; i++)
+		if (s->stop->thread[i].state == LEAK_THREAD_STOPPED &&
+			in_stub(s, &s->stop->thread[i].regs))
+			return true;
+	return false;
+}
+
+const char *leak_stub_choose(struct leak_stub *s)
+{
+	if (has_filter(s->stop->pid))
+		return "it has a seccomp filter";
+	if (s->area.busy != 0 || is_underway(s))
+		return "it is just being copied";
+	s->thread = thread_choose(s);
+	return s->thread ? NULL : "no thread of it can be used";
+}
+
+/* ---- the area ---- */
+
+static pid_t memory_tid(const struct leak_stub *s)
+{
+	return s->thread ? s->thread->tid : proc_memory_tid(s->stop->pid);
+}
+
+static bool area_read(struct leak_stub *s)
+{
+	struct iovec here = { &s->area, sizeof(s->area) };
+	struct iovec there = { (void *)(uintptr_t)s->at, sizeof(s->area) };
+
+	return process_vm_readv(memory_tid(s), &here, 1, &there, 1, 0) ==
+		       (ssize_t)sizeof(s->area) &&
+	       s->area.magic == HT_COPY_MAGIC && s->area.stub < s->area.reap &&
+	       s->area.reap < s->area.stub_end;
+}
+
+static bool area_write(struct leak_stub *s)
+{
+	struct iovec here = { &s->area, sizeof(s->area) };
+	struct iovec there = { (void *)(uintptr_t)s->at, sizeof(s->area) };
+
+	return process_vm_writev(memory_tid(s), &here, 1, &there, 1, 0) == (ssize_t)sizeof(s->area);
+}
+
+bool leak_stub_open(struct leak_stub *s, struct leak_stop *stop, uint64_t at)
+{
+	*s = (struct leak_stub){ .stop = stop, .at = at };
+	return at != 0 && area_read(s);
+}
+
+/* ---- stops ---- */
+
+bool leak_stub_is_event(int status, int event)
+{
+	return status >= 0 && status >> 8 == (SIGTRAP | event << 8);
+}
+
+bool leak_stub_is_call(int status)
+{
+	return status >= 0 && WIFSTOPPED(status) && WSTOPSIG(status) == SYSCALL;
+}
+
+/* The end of our own child is its launcher's to take. */
+int leak_stub_await(const struct leak_stop *stop, pid_t pid, uint64_t ns)
+{
+	const struct timespec pause = { .tv_nsec = PAUSE_NS };
+	uint64_t until = clock_monotonic_ns() + ns;
+	int status = 0;
+
+	for (;;) {
+		siginfo_t info = { 0 };
+
+		if (waitid(P_PID, (id_t)pid, &info,
+			    WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL) != 0)
+			return -1;
+		if (info.si_pid != 0 && (info.si_code == CLD_EXITED || info.si_code == CLD_KILLED ||
+						info.si_code == CLD_DUMPED)) {
+			if (pid != stop->pid || !stop->is_child)
+				waitpid(pid, &status, __WALL | WNOHANG);
+			return -1;
+		}
+		if (info.si_pid != 0)
+			return waitpid(pid, &status, __WALL | WNOHANG) == pid ? status : -1;
+		if (clock_monotonic_ns() > until)
+			return -1;
+		nanosleep(&pause, NULL);
+	}
+}
+
+int leak_stub_step(const struct leak_stub *s)
+{
+	pid_t tid = s->thread->tid;
+
+	return ptrace(PTRACE_SYSCALL, tid, NULL, NULL) == 0 ? leak_stub_await(s->stop, tid, STEP_NS)
+							    : -1;
+}
+
+int leak_stub_call(const struct leak_stub *s)
+{
+	int status = leak_stub_step(s);
+
+	return leak_stub_is_call(status) ? leak_stub_step(s) : status;
+}
+
+long leak_stub_result(const struct leak_stub *s)
+{
+	struct user_regs_struct r;
+
+	return ptrace(PTRACE_GETREGS, s->thread->tid, NULL, &r) == 0 ? (long)r.rax : -ESRCH;
+}
+
+/* ---- there and back ---- */
+
+/* What the stub will need is there first, and signals wait last. */
+bool leak_stub_send(struct leak_stub *s, uint64_t entry)
+{
+	struct leak_thread *t = s->thread;
+	struct user_regs_struct r, stub = t->regs;
+	void *options = (void *)(PTRACE_O_TRACECLONE | PTRACE_O_TRACESYSGOOD);
+	uint64_t all = ~UINT64_C(0);
+
+	if (ptrace(PTRACE_GETSIGMASK, t->tid, (void *)(uintptr_t)KERNEL_SET, &s->mask) != 0)
+		return false;
+	leak_stop_resumed(t, &r);
+	s->area = (struct ht_copy){ .magic = HT_COPY_MAGIC,
+		.stub = s->area.stub,
+		.stub_end = s->area.stub_end,
+		.mask = s->mask,
+		.rip = r.rip,
+		.rax = r.rax,
+		.rbx = r.rbx,
+		.rcx = r.rcx,
+		.rdx = r.rdx,
+		.rsi = r.rsi,
+		.rdi = r.rdi,
+		.rbp = r.rbp,
+		.r8 = r.r8,
+		.r9 = r.r9,
+		.r10 = r.r10,
+		.r11 = r.r11,
+		.r12 = r.r12,
+		.r13 = r.r13,
+		.r14 = r.r14,
+		.r15 = r.r15,
+		.busy = 1,
+		.copy = s->area.copy,
+		.reap = s->area.reap };
+	stub.rip = entry;
+	stub.orig_rax = (unsigned long)-1; /* no system call to go back to */
+	if (!area_write(s) || ptrace(PTRACE_SETOPTIONS, t->tid, NULL, options) != 0 ||
+		ptrace(PTRACE_SETREGS, t->tid, NULL, &stub) != 0)
+		return false;
+	return ptrace(PTRACE_SETSIGMASK, t->tid, (void *)(uintptr_t)KERNEL_SET, &all) == 0;
+}
+
+/*
+ * It is stopped once more where the kernel looks for signals, as it was stopped before: there the
+ * kernel itself sees to a system call that is to be made again, or ends it for a signal that has
+ * come meanwhile.
+ */
+bool leak_stub_return(struct leak_stub *s, int status)
+{
+	struct leak_thread *t = s->thread;
+
+	if (leak_stub_is_call(status) || leak_stub_is_event(status, PTRACE_EVENT_CLONE)) {
+		ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL);
+		do {
+			ptrace(PTRACE_CONT, t->tid, NULL, NULL);
+			status = leak_stub_await(s->stop, t->tid, STEP_NS);
+		} while (leak_stub_is_event(status, PTRACE_EVENT_CLONE));
+	}
+	if (status < 0) {
+		t->state = LEAK_THREAD_GONE;
+		return false;
+	}
+	/* SIGSTOP cannot be blocked: it is taken when the thread goes on. */
+	t->signal = status >> 16 == 0 ? WSTOPSIG(status) : 0;
+	s->area.busy = 0;
+	return ptrace(PTRACE_SETREGS, t->tid, NULL, &t->regs) == 0 &&
+	       ptrace(PTRACE_SETSIGMASK, t->tid, (void *)(uintptr_t)KERNEL_SET, &s->mask) == 0 &&
+	       ptrace(PTRACE_SETOPTIONS, t->tid, NULL, NULL) == 0 && area_write(s);
+}
+
+#else
+
+bool leak_stub_open(struct leak_stub *s, struct leak_stop *stop, uint64_t at)
+{
+	return false;
+}
+
+const char *leak_stub_choose(struct leak_stub *s)
+{
+	return "this machine has no way to";
+}
+
+bool leak_stub_send(struct leak_stub *s, uint64_t entry)
+{
+	return false;
+}
+
+int leak_stub_step(const struct leak_stub *s)
+{
+	return -1;
+}
+
+int leak_stub_call(const struct leak_stub *s)
+{
+	return -1;
+}
+
+long leak_stub_result(const struct leak_stub *s)
+{
+	return -ENOSYS;
+}
+
+bool leak_stub_return(struct leak_stub *s, int status)
+{
+	return false;
+}
+
+int leak_stub_await(const struct leak_stop *stop, pid_t pid, uint64_t ns)
+{
+	return -1;
+}
+
+bool leak_stub_is_call(int status)
+{
+	return false;
+}
+
+bool leak_stub_is_event(int status, int event)
+{
+	return false;
+}
+
+#endif

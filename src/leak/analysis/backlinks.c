@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Pointers to what points back (backlinks.h). */
+#include "src/leak/analysis/backlinks.h"
+
+#include <stdlib.h>
+
+#include "src/leak/analysis/heuristics.h"
+#include "src/leak/analysis/shapes.h"
+
+#define WORD	      sizeof(uint64_t)
+#define LINK_BYTES    (2 * WORD)
+#define ASKED	      5u /* words: the one before that which the pointer goes to, and four */
+#define QUESTIONS_MAX 204u /* asked for together, within one call's 1,024 words */
+#define BACKS	      3u /* words that may lead back to the pointer, of each */
+#define FEW	      4096u /* pointers inside: looked at in some milliseconds */
+#define PLACES	      1024u /* a power of two; more are not counted */
+#define PLACE_MOST    512u /* looked at of each, if there are more than a few */
+
+/* Pointers inside, and the words that tell. */
+struct questions {
+	size_t count;
+	const struct leak_inside *in[QUESTIONS_MAX];
+	struct leak_word word[ASKED * QUESTIONS_MAX];
+	/* Words that hold one of these pointers, if they are what they seem. */
+	size_t backs;
+	const struct leak_inside *back_in[BACKS * QUESTIONS_MAX];
+	struct leak_word back[BACKS * QUESTIONS_MAX];
+};
+
+/* Of the words of a question. */
+enum { BEFORE, FIRST, SECOND, THIRD, FOURTH };
+
+/* How many were looked at of one place in blocks; by how far it is from their start. */
+struct place {
+	uint64_t offset; /* 0: none */
+	unsigned asked;
+};
+
+struct looking {
+	struct leak_graph *g;
+	const struct leak_memory *m;
+	bool classified; /* too many pointers inside to look at all */
+	struct questions q;
+	struct leak_shapes shapes;
+	struct place place[PLACES];
+};
+
+static bool counts(const struct looking *l, enum leak_heuristic rule)
+{
+	return l->g->heuristics >> rule & 1;
+}
+
+/* Whether there is need to look at one more pointer to this place. */
+static bool place_count(struct looking *l, uint64_t offset)
+{
+	size_t slot = (size_t)(offset / WORD) & (PLACES - 1);
+
+	if (!l->classified || !counts(l, LEAK_BY_HEADER))
+		return true; /* few, or nothing is learned of them */
+	for (size_t i = 0; i < PLACES; i++, slot = (slot + 1) & (PLACES - 1)) {
+		if (l->place[slot].offset == 0)
+			l->place[slot].offset = offset;
+		if (l->place[slot].offset == offset)
+			return l->place[slot].asked++ < PLACE_MOST;
+	}
+	return true;
+}
+
+/* Whether a pointer may lie at `at`: it is a root there, or a word of the block that has it. */
+static bool may_lie(const struct leak_graph *g, const struct leak_inside *in, uint64_t at)
+{
+	const struct leak_block *owner;
+
+	if (at % WORD != 0)
+		return false;
+	if (leak_inside_is_root(in))
+		return at == leak_inside_root_at(in);
+	owner = &g->blocks->block[leak_inside_owner(g, in)];
+	return at >= owner->addr && owner->size >= WORD && at - owner->addr <= owner->size - WORD;
+}
+
+/*
+ * A link is {next, previous} or {previous, next}. If the one before points to it, that one's next
+ * is the word that its own previous goes to, or the second one there, as both are alike; backwards
+ * it is the same. A TAILQ's previous goes to the word itself.
+ */
+static uint64_t link_back(
+	const struct leak_graph *g, const struct leak_inside *in, const struct leak_word *link)
+{
+	uint64_t second_of = link[0].value + WORD, word_itself = link[1].value;
+
+	if (!link[0].ok || !link[1].ok)
+		return 0;
+	if (may_lie(g, in, word_itself))
+		return word_itself;
+	return may_lie(g, in, second_of) ? second_of : 0;
+}
+
+/* Whether a word is the start of a block, or where a pointer is as good as to that. */
+static bool is_start(const struct leak_graph *g, uint32_t block, const struct leak_word *w)
+{
+	const struct leak_block *b = &g->blocks->block[block];
+	uint64_t offset = w->value - b->addr;
+
+	if (!w->ok || offset >= b->size)
+		return false;
+	return offset == 0 || leak_heuristics_judge(g->heuristics, g->head[block], b->size,
+				      offset) != LEAK_BY_NONE;
+}
+
+static void back_ask(struct questions *q, const struct leak_inside *in, uint64_t addr)
+{
+	q->back_in[q->backs] = in;
+	q->back[q->backs++] = (struct leak_word){ .addr = addr };
+}
+
+/*
+ * A member of a list whose links come `before` bytes behind where pointers to it go: next, then
+ * previous. The next one's previous, or the previous one's next, is the pointer itself.
+ */
+static bool ring_ask(struct looking *l, const struct leak_inside *in, const struct leak_word *link,
+	uint64_t before)
+{
+	const struct leak_word *next = &link[0], *previous = &link[1];
+
+	if (!next->ok || !previous->ok)
+		return false;
+	if (next->value == in->pointer && previous->value == in->pointer)
+		return true; /* the only one of a ring */
+	if (leak_blocks_find(l->g->blocks, next->value) != LEAK_NONE)
+		back_ask(&l->q, in, next->value + before + WORD);
+	else if (leak_blocks_find(l->g->blocks, previous->value) != LEAK_NONE)
+		back_ask(&l->q, in, previous->value + before);
+	return false;
+}
+
+/* What leads back to the start of its block, and what leads to where the pointer seems to lie, if
+ * the pointer is there; of a root's that is known. */
+static bool is_backlink(struct looking *l, const struct leak_inside *in, const struct leak_word *w)
+{
+	uint64_t back = link_back(l->g, in, &w[FIRST]);
+	uint32_t block = leak_inside_block(l->g, in);
+
+	if (is_start(l->g, block, &w[FIRST]) || is_start(l->g, block, &w[SECOND]) ||
+		(back != 0 && leak_inside_is_root(in)))
+		return true;
+	if (back != 0)
+		back_ask(&l->q, in, back);
+	return ring_ask(l, in, &w[SECOND], WORD) || ring_ask(l, in, &w[THIRD], 2 * WORD);
+}
+
+static enum leak_heuristic judge(
+	struct looking *l, const struct leak_inside *in, const struct leak_word *w)
+{
+	const struct leak_block *b = &l->g->blocks->block[leak_inside_block(l->g, in)];
+
+	if (counts(l, LEAK_BY_SLAB) && w[BEFORE].ok &&
+		leak_shapes_is_slot(b, l->m, in->pointer, w[BEFORE].value))
+		return LEAK_BY_SLAB;
+	if (counts(l, LEAK_BY_GOBJECT) && w[FIRST].ok && w[SECOND].ok &&
+		(leak_shapes_is_instance(&l->shapes, l->g, l->m, w[FIRST].value) ||
+			leak_shapes_is_closure(
+				b, l->m, in->pointer, w[FIRST].value, w[SECOND].value)))
+		return LEAK_BY_GOBJECT;
+	return counts(l, LEAK_BY_BACKLINK) && is_backlink(l, in, w) ? LEAK_BY_BACKLINK
+								    : LEAK_BY_NONE;
+}
+
+static void questions_ask(struct looking *l)
+{
+	struct questions *q = &l->q;
+
+	l->m->read(l->m->ctx, q->word, ASKED * q->count);
+	for (size_t i = 0; i < q->count; i++) {
+		const struct leak_inside *in = q->in[i];
+		const struct leak_block *b = &l->g->blocks->block[leak_inside_block(l->g, in)];
+
+		for (unsigned k = 0; k < ASKED; k++)
+			q->word[ASKED * i + k].ok &=
+				q->word[ASKED * i + k].addr + WORD <= b->addr + b->size;
+		leak_inside_settle(l->g, in, judge(l, in, &q->word[ASKED * i]));
+	}
+	l->m->read(l->m->ctx, q->back, q->backs);
+	for (size_t i = 0; i < q->backs; i++)
+		if (q->back[i].ok && q->back[i].value == q->back_in[i]->pointer)
+			leak_inside_settle(l->g, q->back_in[i], LEAK_BY_BACKLINK);
+	q->count = q->backs = 0;
+}
+
+/* A pointer that is aligned: the words before and behind where it goes. What lies behind the
+ * block does not count. */
+static void words_add(struct looking *l, const struct leak_inside *in)
+{
+	struct questions *q = &l->q;
+	struct leak_word *w = &q->word[ASKED * q->count];
+
+	for (unsigned k = 0; k < ASKED; k++)
+		w[k] = (struct leak_word){ .addr = in->pointer + k * WORD - WORD };
+	q->in[q->count] = in;
+	if (++q->count == QUESTIONS_MAX)
+		questions_ask(l);
+}
+
+static void inside_look(struct looking *l, const struct leak_inside *in)
+{
+	const struct leak_graph *g = l->g;
+	uint32_t i = leak_inside_block(g, in);
+	const struct leak_block *b = &g->blocks->block[i];
+	uint64_t offset = in->pointer - b->addr;
+	bool is_marked = offset < LEAK_SHAPES_MARKS && !leak_inside_is_root(in);
+
+	if (!leak_inside_is_open(g, in) || (l->classified && g->class[i] == LEAK_REACHABLE) ||
+		b->size < LINK_BYTES)
+		return;
+	if (is_marked) {
+		if (counts(l, LEAK_BY_MARKED) && place_count(l, offset) &&
+			leak_shapes_is_marked(g, l->m, leak_inside_owner(g, in), in->pointer))
+			leak_inside_settle(l->g, in, LEAK_BY_MARKED);
+	} else if (offset % WORD == 0 && offset <= b->size - LINK_BYTES && place_count(l, offset)) {
+		words_add(l, in);
+	}
+}
+
+void leak_backlinks_explain(struct leak_graph *g, const struct leak_memory *m)
+{
+	const unsigned rules = 1u << LEAK_BY_BACKLINK | 1u << LEAK_BY_GOBJECT | 1u << LEAK_BY_SLAB |
+			       1u << LEAK_BY_MARKED;
+	struct looking *l;
+
+	if (g->failed || g->insides == 0 || !(g->heuristics & rules))
+		return;
+	l = calloc(1, sizeof(*l));
+	if (!l)
+		return;
+	l->g = g;
+	l->m = m;
+	l->classified = g->insides > FEW && leak_graph_classify(g) == 0;
+	for (size_t i = 0; i < g->insides; i++)
+		inside_look(l, &g->inside[i]);
+	questions_ask(l);
+	free(l);
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Words for heuristics (heads.h). */
+#include "src/leak/analysis/block_headers.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/leak/analysis/backlinks.h"
+#include "src/proc/proc.h"
+
+#define PAGE	     PROC_PAGE_BYTES
+#define WORD	     sizeof(uint64_t)
+#define VTABLE_WORDS 21u /* read in search of two functions: as many as memcheck reads */
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* As below, of a process that is asked. */
+static size_t words_ask(struct leak_heads *h, struct leak_word *w, size_t count)
+{
+	struct leak_space *s = h->space;
+	uint64_t *values = h->value;
+	size_t n = count < LEAK_HEADS_WORDS ? count : LEAK_HEADS_WORDS, done;
+	ssize_t got;
+
+	for (size_t i = 0; i < n; i++)
+		values[i] = w[i].addr;
+	got = read_coop_request(s->lent, s->server, HT_COOP_WORDS, 0, values, n * WORD);
+	done = got > 0 ? (size_t)got / WORD : 0;
+	for (size_t i = 0; i < done; i++) {
+		w[i].value = values[i];
+		w[i].ok = true;
+	}
+	return done;
+}
+
+/* As many as can be had by one call; returns how many that were. */
+static size_t words_read(struct leak_heads *h, struct leak_word *w, size_t count)
+{
+	size_t n = count < LEAK_HEADS_WORDS ? count : LEAK_HEADS_WORDS, done;
+	ssize_t got;
+
+	for (size_t i = 0; i < n; i++) {
+		h->here[i] = (struct iovec){ &h->value[i], WORD };
+		h->there[i] = (struct iovec){ (void *)(uintptr_t)w[i].addr, WORD };
+	}
+	got = process_vm_readv(h->space->pid, h->here, n, h->there, n, 0);
+	done = got > 0 ? (size_t)got / WORD : 0;
+	for (size_t i = 0; i < done; i++) {
+		w[i].value = h->value[i];
+		w[i].ok = true;
+	}
+	return done;
+}
+
+/* As many as lie on the page of the first one, from the lowest to the highest; a call for each word
+ * takes long. */
+static size_t words_of_page(struct leak_space *s, struct leak_word *w, size_t count)
+{
+	uint64_t page = w->addr & ~(uint64_t)(PAGE - 1), low = w->addr, end = low + WORD;
+	uint64_t words[PAGE / WORD + 1]; /* one that is not aligned may reach over */
+	size_t n = 1;
+	ssize_t got;
+
+	for (; n < count && w[n].addr - page <= PAGE - WORD && w[n].addr % WORD == low % WORD;
+		n++) {
+		low = least(low, w[n].addr);
+		end = w[n].addr + WORD > end ? w[n].addr + WORD : end;
+	}
+	got = leak_space_read(s, low, words, end - low, true);
+	for (size_t i = 0; i < n; i++) {
+		w[i].ok = (ssize_t)(w[i].addr + WORD - low) <= got;
+		if (w[i].ok)
+			w[i].value = words[(w[i].addr - low) / WORD];
+	}
+	return n;
+}
+
+/* How many from the first on may be read: what was never touched is not. */
+static size_t words_there(struct leak_space *s, const struct leak_word *w, size_t count)
+{
+	size_t n = 0;
+
+	while (n < count && !leak_holes_has(s, w[n].addr) &&
+		!leak_holes_has(s, w[n].addr + WORD - 1))
+		n++;
+	return n;
+}
+
+/* As many as can be had at once, of those that are there. */
+static size_t words_get(struct leak_heads *h, struct leak_word *w, size_t count)
+{
+	if (count == 0)
+		return 0;
+	return h->space->lent			 ? words_ask(h, w, count)
+	       : leak_space_has_shared(h->space) ? words_of_page(h->space, w, count)
+						 : words_read(h, w, count);
+}
+
+static void memory_read(void *ctx, struct leak_word *w, size_t count)
+{
+	struct leak_space *s = ((struct leak_heads *)ctx)->space;
+	size_t there = 0; /* of those that follow */
+
+	while (count > 0 && !leak_space_cancelled(s)) {
+		size_t done;
+
+		if (there == 0)
+			there = words_there(s, w, count);
+		done = words_get(ctx, w, there);
+		there -= done;
+		if (done == 0) { /* zeros, or it cannot be read */
+			w->ok = leak_space_word(s, w->addr, &w->value);
+			done = 1;
+			there -= there > 0;
+		}
+		w += done;
+		count -= done;
+	}
+}
+
+static bool is_function(const struct leak_space *s, uint64_t addr)
+{
+	const struct leak_map *m = leak_space_map(s, addr);
+
+	return m && m->inode != 0 && m->executable;
+}
+
+/* In a file: two pointers to code, and nothing but such and zeros before. */
+static bool vtable_look(struct leak_space *s, uint64_t addr)
+{
+	const struct leak_map *m = leak_space_map(s, addr);
+	uint64_t words[VTABLE_WORDS];
+	unsigned functions = 0;
+	ssize_t got;
+
+	if (!m || m->inode == 0 || !m->readable)
+		return false;
+	got = leak_space_read(
+		s, addr, words, least(sizeof(words), m->end - addr), leak_space_has_shared(s));
+	for (ssize_t i = 0; i < got / (ssize_t)WORD && functions < 2; i++) {
+		if (words[i] == 0)
+			continue;
+		if (!is_function(s, words[i]))
+			return false;
+		functions++;
+	}
+	return functions == 2;
+}
+
+static bool memory_is_vtable(void *ctx, uint64_t addr)
+{
+	struct leak_heads *h = ctx;
+	size_t slot = addr / WORD % LEAK_HEADS_TABLES;
+
+	if (h->table[slot] != addr) {
+		h->is_table[slot] = vtable_look(h->space, addr);
+		h->table[slot] = addr;
+	}
+	return h->is_table[slot];
+}
+
+static bool memory_is_function(void *ctx, uint64_t addr)
+{
+	return is_function(((struct leak_heads *)ctx)->space, addr);
+}
+
+struct leak_memory leak_heads_memory(struct leak_heads *h, struct leak_space *s)
+{
+	memset(h, 0, sizeof(*h));
+	h->space = s;
+	return (struct leak_memory){ h, memory_read, memory_is_vtable, memory_is_function };
+}
+
+int leak_heads_explain(struct leak_graph *g, struct leak_space *s)
+{
+	struct leak_heads *h = malloc(sizeof(*h));
+	struct leak_memory memory;
+
+	if (!h)
+		return -ENOMEM;
+	memory = leak_heads_memory(h, s);
+	leak_graph_explain(g, &memory);
+	leak_backlinks_explain(g, &memory);
+	free(h);
+	return 0;
+}

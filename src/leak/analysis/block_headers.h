@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What heuristics look at in the memory of another process (space.h): single words, and whether a
+ * table of functions lies somewhere. One thread.
+ */
+#ifndef SRC_LEAK_ANALYSIS_BLOCK_HEADERS_H
+#define SRC_LEAK_ANALYSIS_BLOCK_HEADERS_H
+
+#include <sys/uio.h>
+
+#include "src/leak/analysis/graph.h"
+#include "src/leak/access/space.h"
+
+#define LEAK_HEADS_TABLES 1024u /* remembered: most objects are of few classes */
+#define LEAK_HEADS_WORDS  1024u /* pieces that one process_vm_readv takes: UIO_MAXIOV */
+
+/* Some 60 KB: not for the stack. */
+struct leak_heads {
+	struct leak_space *space;
+	struct iovec here[LEAK_HEADS_WORDS], there[LEAK_HEADS_WORDS]; /* of one call */
+	uint64_t value[LEAK_HEADS_WORDS];
+	uint64_t table[LEAK_HEADS_TABLES];
+	bool is_table[LEAK_HEADS_TABLES];
+};
+
+/* For leak_graph_explain, as long as `h` and `s` are there. */
+struct leak_memory leak_heads_memory(struct leak_heads *h, struct leak_space *s);
+/* Explains what the words of that memory can: leak_graph_explain, then backlinks.h. 0 or -ENOMEM.
+ */
+int leak_heads_explain(struct leak_graph *g, struct leak_space *s);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The words of all blocks of a stopped process, or of its copy, for the graph. Called by one
+ * thread; makes others for as long as it takes.
+ */
+#ifndef SRC_LEAK_ANALYSIS_BLOCK_WORDS_H
+#define SRC_LEAK_ANALYSIS_BLOCK_WORDS_H
+
+#include "src/leak/analysis/graph.h"
+#include "src/leak/access/space.h"
+
+#define LEAK_READERS_MAX 4u /* more would wait for memory */
+
+/* As many as there are processors for us; while the program `runs`, one of these is its own. */
+unsigned leak_heap_readers(bool runs);
+/* By so many threads, this one included; the result is the same. Leaves the graph joined. */
+void leak_heap_scan(struct leak_space *s, struct leak_graph *g, unsigned readers);
+
+#endif

@@ -1,0 +1,540 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Who points to whom (graph.h). */
+#include "src/leak/analysis/graph.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/leak/analysis/heuristics.h"
+#include "src/util/array.h"
+
+#define QUESTIONS_MAX 512u /* asked for together: two words each, within one call's 1,024 */
+
+const char *leak_class_name(enum leak_class class)
+{
+	static const char *const names[] = { "definite", "indirect", "possible", "reachable" };
+
+	return class < LEAK_CLASSES ? names[class] : "?";
+}
+
+static void *zeros(size_t count, size_t each)
+{
+	return array_large(calloc(count, each), count * each);
+}
+
+int leak_graph_start(struct leak_graph *g, struct leak_blocks *blocks)
+{
+	size_t n = (size_t)blocks->count + 1; /* never nothing */
+
+	*g = (struct leak_graph){ .blocks = blocks, .heuristics = ~0u };
+	g->root = zeros(n, 1);
+	g->root_at = zeros(n, sizeof(*g->root_at));
+	g->class = zeros(n, 1);
+	g->heuristic = zeros(n, 1);
+	g->leader = zeros(n, sizeof(*g->leader));
+	g->first = zeros(n, sizeof(*g->first));
+	g->head = zeros(n, 1);
+	if (g->root && g->root_at && g->class && g->heuristic && g->leader && g->first && g->head)
+		return 0;
+	leak_graph_free(g);
+	return -ENOMEM;
+}
+
+void leak_graph_free(struct leak_graph *g)
+{
+	free(g->root);
+	free(g->root_at);
+	free(g->class);
+	free(g->heuristic);
+	free(g->leader);
+	free(g->first);
+	free(g->edge);
+	free(g->head);
+	free(g->inside);
+	*g = (struct leak_graph){ 0 };
+}
+
+/* ---- words ---- */
+
+/* glibc: the chunk after a block's, which begins 16 bytes before its own block. */
+static uint64_t next_chunk(const struct leak_block *b)
+{
+	uint64_t chunk = (b->size + 8 + 15) & ~UINT64_C(15);
+
+	return b->addr - 16 + (chunk < 32 ? 32 : chunk);
+}
+
+/* Notes a pointer inside a block, which may turn out to be as good as one to its start. False: no
+ * memory. */
+static bool inside_note(
+	struct leak_inside **inside, size_t *count, size_t *room, struct leak_inside fresh)
+{
+	struct leak_inside *p = array_grow(*inside, *count, room, sizeof(fresh));
+
+	if (!p)
+		return false;
+	*inside = p;
+	p[(*count)++] = fresh;
+	return true;
+}
+
+static void root_word(struct leak_graph *g, uint64_t at, uint64_t word, bool bins)
+{
+	uint32_t i = leak_blocks_find(g->blocks, word);
+	const struct leak_block *b;
+
+	if (i == LEAK_NONE || g->root[i] == LEAK_TO_START + 1)
+		return;
+	b = &g->blocks->block[i];
+	if (word != b->addr && bins && word == next_chunk(b))
+		return;
+	if (word == b->addr || g->root[i] == 0)
+		g->root_at[i] = at;
+	g->root[i] = word == b->addr ? LEAK_TO_START + 1 : LEAK_TO_INSIDE + 1;
+	if (word != b->addr)
+		g->failed |= !inside_note(&g->inside, &g->insides, &g->inside_room,
+			(struct leak_inside){ word, LEAK_INSIDE_ROOT | at });
+}
+
+void leak_graph_root(
+	struct leak_graph *g, uint64_t at, const uint64_t *words, size_t count, bool bins)
+{
+	uint64_t lowest = g->blocks->lowest, span = g->blocks->span;
+
+	for (size_t i = 0; i < count; i++)
+		if (words[i] - lowest < span)
+			root_word(g, at + i * sizeof(*words), words[i], bins);
+}
+
+void leak_graph_root_block(struct leak_graph *g, uint32_t block)
+{
+	g->root[block] = LEAK_TO_START + 1;
+}
+
+void leak_graph_root_rule(struct leak_graph *g, uint32_t block, enum leak_heuristic rule)
+{
+	bool has_pointer = g->root[block] != 0 && g->root[block] != LEAK_TO_INSIDE + 1;
+
+	if (g->heuristics >> rule & 1 && !has_pointer)
+		g->root[block] = (uint8_t)(LEAK_TO_INSIDE + 1 + rule);
+}
+
+void leak_graph_forget_block(struct leak_graph *g, uint32_t block)
+{
+	for (uint64_t e = g->first[block]; e < g->first[block + 1]; e++)
+		g->edge[e] = block << LEAK_TO_BITS | LEAK_TO_START;
+	leak_graph_root_block(g, block);
+}
+
+/* ---- parts ---- */
+
+void leak_graph_store(struct leak_store *s, size_t edges)
+{
+	*s = (struct leak_store){ .edge = array_large(malloc(edges * sizeof(*s->edge)),
+					  edges * sizeof(*s->edge)) };
+	s->edge_room = s->edge ? edges : 0;
+}
+
+void leak_graph_part(struct leak_part *p, struct leak_store *s, uint32_t begins)
+{
+	*p = (struct leak_part){
+		.store = s, .edge = s->edges, .inside = s->insides, .begins = begins
+	};
+}
+
+static bool edge_add(struct leak_store *s, uint32_t edge)
+{
+	if (s->edges == s->edge_room) {
+		uint32_t *p = array_grow(s->edge, s->edges, &s->edge_room, sizeof(*p));
+
+		if (!p)
+			return false;
+		s->edge = p;
+	}
+	s->edge[s->edges++] = edge;
+	return true;
+}
+
+static void part_word(
+	const struct leak_graph *g, const struct leak_part *p, uint32_t block, uint64_t word)
+{
+	uint32_t to = leak_blocks_find(g->blocks, word);
+	struct leak_store *s = p->store;
+
+	if (to == LEAK_NONE || to == block)
+		return;
+	if (word == g->blocks->block[to].addr)
+		s->failed |= !edge_add(s, to << LEAK_TO_BITS | LEAK_TO_START);
+	else if (inside_note(&s->inside, &s->insides, &s->inside_room,
+			 (struct leak_inside){ word, s->edges - p->edge }))
+		s->failed |= !edge_add(s, to << LEAK_TO_BITS | LEAK_TO_INSIDE);
+	else
+		s->failed = true;
+}
+
+void leak_graph_scan(struct leak_graph *g, struct leak_part *p, uint32_t block,
+	const uint64_t *words, size_t count)
+{
+	uint64_t lowest = g->blocks->lowest, span = g->blocks->span;
+	size_t edges = p->store->edges;
+
+	for (size_t i = 0; i < count; i++)
+		if (words[i] - lowest < span)
+			part_word(g, p, block, words[i]);
+	p->edges = p->store->edges - p->edge;
+	p->insides = p->store->insides - p->inside;
+	if (block >= p->begins) {
+		g->first[block + 1] += p->store->edges - edges;
+	} else {
+		p->before = block;
+		p->before_edges += p->store->edges - edges;
+	}
+}
+
+void leak_graph_head(
+	struct leak_graph *g, uint32_t block, uint64_t first, uint64_t second, enum leak_first kind)
+{
+	g->head[block] = leak_heuristics_head(g->blocks->block[block].size, first, second, kind);
+}
+
+static void part_join(struct leak_graph *g, const struct leak_part *p)
+{
+	const struct leak_store *s = p->store;
+
+	if (p->before_edges)
+		g->first[p->before + 1] += p->before_edges;
+	if (p->edges && g->edge != s->edge)
+		memcpy(g->edge + g->edges, s->edge + p->edge, p->edges * sizeof(*s->edge));
+	for (size_t i = p->inside; i < p->inside + p->insides; i++)
+		g->inside[g->insides++] =
+			(struct leak_inside){ s->inside[i].pointer, g->edges + s->inside[i].edge };
+	g->edges += p->edges;
+}
+
+/* One thread's parts are in order already. */
+static bool edges_make(struct leak_graph *g, struct leak_store *stores, size_t count)
+{
+	size_t edges = 1, insides = g->insides + 1, with_edges = 0; /* never nothing */
+	struct leak_inside *inside;
+
+	for (size_t i = 0; i < count; i++) {
+		edges += stores[i].edges;
+		insides += stores[i].insides;
+		with_edges += stores[i].edges > 0;
+		if (stores[i].failed)
+			return false;
+	}
+	for (size_t i = 0; i < count && with_edges == 1; i++)
+		if (stores[i].edges > 0)
+			g->edge = stores[i].edge;
+	if (!g->edge)
+		g->edge = array_large(malloc(edges * sizeof(*g->edge)), edges * sizeof(*g->edge));
+	inside = realloc(g->inside, insides * sizeof(*inside));
+	g->inside = inside ? inside : g->inside;
+	return g->edge && inside;
+}
+
+void leak_graph_join(struct leak_graph *g, struct leak_part *parts, size_t count,
+	struct leak_store *stores, size_t store_count)
+{
+	if (!edges_make(g, stores, store_count))
+		g->failed = true;
+	for (size_t i = 0; i < count && !g->failed; i++)
+		if (parts[i].store)
+			part_join(g, &parts[i]);
+	for (uint32_t i = 0; i < g->blocks->count; i++)
+		g->first[i + 1] += g->first[i];
+	for (size_t i = 0; i < store_count; i++) {
+		if (stores[i].edge != g->edge)
+			free(stores[i].edge);
+		free(stores[i].inside);
+	}
+}
+
+/* ---- heuristics ---- */
+
+uint32_t leak_inside_block(const struct leak_graph *g, const struct leak_inside *in)
+{
+	return leak_inside_is_root(in) ? leak_blocks_find(g->blocks, in->pointer)
+				       : g->edge[in->edge] >> LEAK_TO_BITS;
+}
+
+uint32_t leak_inside_owner(const struct leak_graph *g, const struct leak_inside *in)
+{
+	uint32_t low = 0, high = g->blocks->count;
+
+	while (high - low > 1) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (g->first[middle] <= in->edge)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+bool leak_inside_is_open(const struct leak_graph *g, const struct leak_inside *in)
+{
+	if (leak_inside_is_root(in))
+		return g->root[leak_inside_block(g, in)] == LEAK_TO_INSIDE + 1;
+	return (g->edge[in->edge] & LEAK_TO_MASK) == LEAK_TO_INSIDE;
+}
+
+void leak_inside_settle(
+	struct leak_graph *g, const struct leak_inside *in, enum leak_heuristic found)
+{
+	if (found == LEAK_BY_NONE || !(g->heuristics >> found & 1) || !leak_inside_is_open(g, in))
+		return;
+	if (leak_inside_is_root(in))
+		g->root[leak_inside_block(g, in)] = (uint8_t)(LEAK_TO_INSIDE + 1 + found);
+	else
+		g->edge[in->edge] += found;
+}
+
+/* Pointers that may go to a base of a class, and the words that tell. */
+struct questions {
+	size_t count;
+	const struct leak_inside *in[QUESTIONS_MAX];
+	struct leak_word word[2 * QUESTIONS_MAX];
+};
+
+static bool is_table(const struct leak_word *w, const struct leak_memory *m)
+{
+	return w->ok && w->value % sizeof(w->value) == 0 && m->is_vtable(m->ctx, w->value);
+}
+
+static void questions_ask(struct leak_graph *g, const struct leak_memory *m, struct questions *q)
+{
+	m->read(m->ctx, q->word, 2 * q->count);
+	for (size_t i = 0; i < q->count; i++)
+		if (is_table(&q->word[2 * i + 1], m) && is_table(&q->word[2 * i], m))
+			leak_inside_settle(g, q->in[i], LEAK_BY_INHERITANCE);
+	q->count = 0;
+}
+
+static void inside_explain(struct leak_graph *g, const struct leak_memory *m,
+	const struct leak_inside *in, struct questions *q)
+{
+	uint32_t i = leak_inside_block(g, in);
+	const struct leak_block *b = &g->blocks->block[i];
+	uint64_t offset = in->pointer - b->addr;
+	enum leak_heuristic found =
+		leak_heuristics_judge(g->heuristics, g->head[i], b->size, offset);
+
+	if (!leak_inside_is_open(g, in))
+		return; /* explained already, or there is no need */
+	if (found != LEAK_BY_NONE) {
+		leak_inside_settle(g, in, found);
+	} else if (leak_heuristics_may_be_base(g->head[i], b->size, offset)) {
+		q->in[q->count] = in;
+		q->word[2 * q->count] = (struct leak_word){ .addr = b->addr };
+		q->word[2 * q->count + 1] = (struct leak_word){ .addr = in->pointer };
+		if (++q->count == QUESTIONS_MAX)
+			questions_ask(g, m, q);
+	}
+}
+
+void leak_graph_explain(struct leak_graph *g, const struct leak_memory *m)
+{
+	struct questions *q = calloc(1, sizeof(*q));
+
+	g->failed = g->failed || !q;
+	for (size_t i = 0; i < g->insides && !g->failed; i++)
+		inside_explain(g, m, &g->inside[i], q);
+	if (q)
+		questions_ask(g, m, q);
+	free(q);
+}
+
+/* ---- classes ---- */
+
+#define UNREACHED LEAK_CLASSES
+
+struct reached {
+	uint32_t block;
+	uint8_t to; /* how: LEAK_TO_* */
+};
+
+/* Blocks whose edges are still to be followed; each is in it once at most. */
+struct todo {
+	uint32_t *block;
+	size_t count;
+	uint8_t *in; /* by block */
+	struct reached *later; /* by pointers inside that do not count yet, from reachable blocks */
+	size_t laters;
+};
+
+static void todo_push(struct todo *t, uint32_t block)
+{
+	if (t->in[block])
+		return;
+	t->in[block] = 1;
+	t->block[t->count++] = block;
+}
+
+static uint32_t todo_pop(struct todo *t)
+{
+	uint32_t block = t->block[--t->count];
+
+	t->in[block] = 0;
+	return block;
+}
+
+/* Whether a pointer is as good as one to the start by one of `rules`. */
+static bool is_sure(unsigned to, unsigned rules)
+{
+	return to == LEAK_TO_START || rules >> (to - LEAK_TO_INSIDE) & 1;
+}
+
+/* A root, or a reachable block for which `before` holds what g->heuristic says, points to a block
+ * by a pointer that is_sure. */
+static void reach(struct leak_graph *g, struct todo *t, uint32_t block, unsigned to, uint8_t before)
+{
+	if (g->class[block] == LEAK_REACHABLE)
+		return;
+	g->class[block] = LEAK_REACHABLE;
+	if (to != LEAK_TO_START)
+		g->heuristic[block] = (uint8_t)(to - LEAK_TO_INSIDE);
+	else
+		g->heuristic[block] = before ? before | LEAK_BEHIND : LEAK_BY_NONE;
+	todo_push(t, block);
+}
+
+static void edges_follow(struct leak_graph *g, struct todo *t, uint32_t from, unsigned rules)
+{
+	for (uint64_t e = g->first[from]; e < g->first[from + 1]; e++) {
+		uint32_t block = g->edge[e] >> LEAK_TO_BITS;
+		unsigned to = g->edge[e] & LEAK_TO_MASK;
+
+		if (is_sure(to, rules))
+			reach(g, t, block, to, g->heuristic[from]);
+		else
+			t->later[t->laters++] = (struct reached){ block, (uint8_t)to };
+	}
+}
+
+/* All that roots lead to by pointers to starts, and such as are as good by one of `rules`. */
+static void reach_by(struct leak_graph *g, struct todo *t, unsigned rules)
+{
+	size_t left = 0;
+
+	for (uint32_t i = 0; i < g->blocks->count; i++)
+		if (g->root[i] != 0 && is_sure(g->root[i] - 1u, rules))
+			reach(g, t, i, g->root[i] - 1u, LEAK_BY_NONE);
+	for (size_t i = 0; i < t->laters; i++) {
+		const struct reached *l = &t->later[i];
+
+		if (is_sure(l->to, rules))
+			reach(g, t, l->block, l->to, LEAK_BY_NONE);
+		else
+			t->later[left++] = *l;
+	}
+	t->laters = left;
+	while (t->count > 0)
+		edges_follow(g, t, todo_pop(t), rules);
+}
+
+static void maybe_reach(struct leak_graph *g, struct todo *t, uint32_t block)
+{
+	if (g->class[block] != UNREACHED)
+		return;
+	g->class[block] = LEAK_POSSIBLE;
+	todo_push(t, block);
+}
+
+/* What is left, and is led to at all. */
+static void reach_possibly(struct leak_graph *g, struct todo *t)
+{
+	for (uint32_t i = 0; i < g->blocks->count; i++)
+		if (g->root[i] != 0)
+			maybe_reach(g, t, i);
+	for (size_t i = 0; i < t->laters; i++)
+		maybe_reach(g, t, t->later[i].block);
+	while (t->count > 0) {
+		uint32_t from = todo_pop(t);
+
+		for (uint64_t e = g->first[from]; e < g->first[from + 1]; e++)
+			maybe_reach(g, t, g->edge[e] >> LEAK_TO_BITS);
+	}
+}
+
+/* What is reachable without a rule is not counted for one, and what is by memcheck's rules is not
+ * counted for ours. */
+static void reach_all(struct leak_graph *g, struct todo *t)
+{
+	reach_by(g, t, 0);
+	reach_by(g, t, LEAK_BY_MEMCHECK);
+	reach_by(g, t, ~1u);
+	reach_possibly(g, t);
+}
+
+/* All that an unreached block leads to is its clique. One that led a clique of its own before takes
+ * that along. */
+static void clique_take(struct leak_graph *g, struct todo *t, uint32_t leader)
+{
+	todo_push(t, leader);
+	while (t->count > 0) {
+		uint32_t from = todo_pop(t);
+
+		for (uint64_t e = g->first[from]; e < g->first[from + 1]; e++) {
+			uint32_t to = g->edge[e] >> LEAK_TO_BITS;
+
+			if (to == leader || g->class[to] != UNREACHED)
+				continue;
+			g->class[to] = LEAK_INDIRECT;
+			g->leader[to] = leader;
+			todo_push(t, to);
+		}
+	}
+}
+
+/*
+ * A leader that was taken by another clique has its members' leader still be itself. The one that
+ * took it came later, so it is of a higher address: downwards, each leader's own is final before it
+ * is asked for.
+ */
+static void leaders_settle(struct leak_graph *g)
+{
+	uint32_t n = g->blocks->count;
+
+	for (uint32_t i = n; i-- > 0;)
+		if (g->class[i] == LEAK_INDIRECT && g->leader[i] > i &&
+			g->class[g->leader[i]] == LEAK_INDIRECT)
+			g->leader[i] = g->leader[g->leader[i]];
+	for (uint32_t i = 0; i < n; i++)
+		if (g->class[i] == LEAK_INDIRECT && g->leader[i] < i &&
+			g->class[g->leader[i]] == LEAK_INDIRECT)
+			g->leader[i] = g->leader[g->leader[i]];
+}
+
+static void cliques_make(struct leak_graph *g, struct todo *t)
+{
+	for (uint32_t i = 0; i < g->blocks->count; i++)
+		if (g->class[i] == UNREACHED)
+			clique_take(g, t, i);
+	for (uint32_t i = 0; i < g->blocks->count; i++)
+		if (g->class[i] == UNREACHED)
+			g->class[i] = LEAK_DEFINITE;
+	leaders_settle(g);
+}
+
+int leak_graph_classify(struct leak_graph *g)
+{
+	uint32_t n = g->blocks->count;
+	struct todo t = { .block = zeros(n + (size_t)1, sizeof(*t.block)),
+		.in = zeros(n + (size_t)1, 1),
+		.later = malloc((g->insides + 1) * sizeof(*t.later)) };
+	bool ok = t.block && t.in && t.later && !g->failed;
+
+	if (ok) {
+		memset(g->class, UNREACHED, n);
+		reach_all(g, &t);
+		cliques_make(g, &t);
+	}
+	free(t.block);
+	free(t.in);
+	free(t.later);
+	return ok ? 0 : -ENOMEM;
+}

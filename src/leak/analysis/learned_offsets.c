@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Learning where pointers go (learn.h). */
+#include "src/leak/analysis/learned_offsets.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Up to here a place may be the end of a head that blocks of any size have: the longest known, of a
+ * few words of links and counts, have 64 bytes. Further on only blocks of one size have it. */
+#define HEAD_MAX 64u
+/* So many blocks must be pointed to at one place: two may be chance. Of places further on there are
+ * more for chance to choose from, and more blocks that have them. */
+#define HEADS_LEAST  3u
+#define PLACES_LEAST 8u
+
+/* Where a pointer to a block goes. */
+struct place {
+	uint64_t offset;
+	uint64_t size; /* of the block; 0 for a head */
+	uint32_t block;
+};
+
+struct learning {
+	struct leak_graph *g;
+	struct place *place;
+	size_t count;
+	size_t learned; /* of them, the first ones, after which only these matter */
+};
+
+static int place_order(const void *left, const void *right)
+{
+	const struct place *a = left, *b = right;
+
+	if (a->offset != b->offset)
+		return a->offset < b->offset ? -1 : 1;
+	return (a->size > b->size) - (a->size < b->size);
+}
+
+static int place_block_order(const void *left, const void *right)
+{
+	const struct place *a = left, *b = right;
+	int by = place_order(a, b);
+
+	return by ? by : (a->block > b->block) - (a->block < b->block);
+}
+
+/* Of a pointer inside. */
+static struct place place_of(const struct leak_graph *g, const struct leak_inside *in)
+{
+	struct place p = { .block = leak_inside_block(g, in) };
+	const struct leak_block *b = &g->blocks->block[p.block];
+
+	p.offset = in->pointer - b->addr;
+	p.size = p.offset <= HEAD_MAX ? 0 : b->size;
+	return p;
+}
+
+/* Whether a pointer tells where those to such blocks go: all that is known of the block is it, or
+ * others like it. */
+static bool tells(const struct leak_graph *g, const struct leak_inside *in, uint32_t block)
+{
+	if (leak_inside_is_open(g, in))
+		return g->class[block] == LEAK_POSSIBLE;
+	return g->heuristic[block] == LEAK_BY_BACKLINK;
+}
+
+static int places_collect(struct learning *l)
+{
+	const struct leak_graph *g = l->g;
+
+	l->place = malloc((g->insides + 1) * sizeof(*l->place));
+	if (!l->place)
+		return -ENOMEM;
+	for (size_t i = 0; i < g->insides; i++) {
+		struct place p = place_of(g, &g->inside[i]);
+
+		if (tells(g, &g->inside[i], p.block))
+			l->place[l->count++] = p;
+	}
+	qsort(l->place, l->count, sizeof(*l->place), place_block_order);
+	return 0;
+}
+
+/* Keeps one of each place that is pointed to in enough blocks. */
+static void places_choose(struct learning *l)
+{
+	for (size_t i = 0, end; i < l->count; i = end) {
+		size_t blocks = 1;
+
+		for (end = i + 1; end < l->count && place_order(&l->place[i], &l->place[end]) == 0;
+			end++)
+			blocks += l->place[end].block != l->place[end - 1].block;
+		if (blocks >= (l->place[i].size ? PLACES_LEAST : HEADS_LEAST))
+			l->place[l->learned++] = l->place[i];
+	}
+}
+
+static void place_mark(struct learning *l, const struct leak_inside *in)
+{
+	struct place p = place_of(l->g, in);
+
+	if (leak_inside_is_open(l->g, in) &&
+		bsearch(&p, l->place, l->learned, sizeof(p), place_order))
+		leak_inside_settle(l->g, in, LEAK_BY_HEADER);
+}
+
+int leak_learn(struct leak_graph *g)
+{
+	struct learning l = { .g = g };
+
+	if (!memchr(g->class, LEAK_POSSIBLE, g->blocks->count))
+		return 0;
+	if (places_collect(&l) != 0)
+		return -ENOMEM;
+	places_choose(&l);
+	for (size_t i = 0; l.learned > 0 && i < g->insides; i++)
+		place_mark(&l, &g->inside[i]);
+	free(l.place);
+	return l.learned > 0;
+}

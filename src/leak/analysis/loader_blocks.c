@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What ld.so allocated (loader.h). */
+#include "src/leak/analysis/loader_blocks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_loader(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+
+	return strncmp(name, "ld-linux", 8) == 0 || strncmp(name, "ld-2.", 5) == 0 ||
+	       strncmp(name, "ld.so", 5) == 0 || strncmp(name, "ld-musl", 7) == 0;
+}
+
+static bool is_loaders_site(struct read_segment *segment, uint32_t node)
+{
+	struct read_frame frame;
+	struct read_module module;
+	uint32_t function;
+
+	return read_stack(segment, node, &frame, 1, &function) > 0 && frame.module != 0 &&
+	       read_module(segment, frame.module, &module) == 0 && is_loader(module.path);
+}
+
+int leak_loader_mark(struct read_segment *segment, struct leak_graph *g)
+{
+	struct read_totals totals;
+	struct read_site *site = NULL;
+	bool *is_loaders = NULL;
+	ssize_t n = read_totals(segment, &totals);
+
+	if (n == 0) {
+		site = calloc(totals.sites + 1u, sizeof(*site));
+		is_loaders = calloc(totals.sites + 1u, sizeof(*is_loaders));
+		n = site && is_loaders ? read_sites(segment, 0, site, totals.sites) : -ENOMEM;
+	}
+	for (ssize_t i = 1; i < n; i++)
+		is_loaders[i] = is_loaders_site(segment, site[i].node);
+	for (uint32_t i = 0; n >= 0 && i < g->blocks->count; i++)
+		if (g->blocks->block[i].site < (uint32_t)n && is_loaders[g->blocks->block[i].site])
+			leak_graph_root_rule(g, i, LEAK_BY_LOADER);
+	free(site);
+	free(is_loaders);
+	return n < 0 ? (int)n : 0;
+}

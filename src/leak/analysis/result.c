@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A leak scan's result (result.h). */
+#include "src/leak/analysis/result.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/leak/analysis/pointer_path.h"
+#include "src/leak/analysis/root_names.h"
+
+#define TEXT_MAX 160u /* of a root's name */
+
+struct maker {
+	struct leak_result *out;
+	const struct leak_found *found;
+	const struct leak_blocks *blocks;
+	uint32_t *index; /* the row of a site and class: its number + 1 */
+	uint32_t *number; /* of a lost block, in leak_result.behind; or NULL */
+	struct leak_trace trace;
+	size_t block_room, step_room, text_room;
+};
+
+/* ---- rows ---- */
+
+static void sum_add(struct leak_sum *s, uint64_t bytes)
+{
+	s->blocks++;
+	s->bytes += bytes;
+}
+
+static uint32_t *index_of(const struct maker *m, uint32_t site, enum leak_class class)
+{
+	return &m->index[(size_t)site * LEAK_CLASSES + class];
+}
+
+static struct leak_row *row_of(struct maker *m, uint32_t site, enum leak_class class)
+{
+	struct leak_result *r = m->out;
+	uint32_t *at = index_of(m, site, class);
+
+	if (*at == 0) {
+		r->row[r->rows] =
+			(struct leak_row){ .class = class, .site = site, .oldest = UINT32_MAX };
+		*at = (uint32_t)++r->rows;
+	}
+	return &r->row[*at - 1];
+}
+
+static int row_order(const void *left, const void *right)
+{
+	const struct leak_row *a = left, *b = right;
+	uint64_t x = a->sum.bytes + a->indirect.bytes, y = b->sum.bytes + b->indirect.bytes;
+
+	if (a->class != b->class)
+		return a->class < b->class ? -1 : 1;
+	if (x != y)
+		return x > y ? -1 : 1;
+	return a->site < b->site ? -1 : a->site > b->site;
+}
+
+/* Keeps the oldest ones of a row, in order. */
+static void row_show(struct maker *m, struct leak_row *row, uint32_t block)
+{
+	uint32_t birth = m->blocks->block[block].birth, i = row->blocks;
+
+	if (i == LEAK_SHOWN_BLOCKS && m->blocks->block[row->shown[i - 1]].birth <= birth)
+		return;
+	if (i == LEAK_SHOWN_BLOCKS)
+		i--;
+	else
+		row->blocks++;
+	for (; i > 0 && m->blocks->block[row->shown[i - 1]].birth > birth; i--)
+		row->shown[i] = row->shown[i - 1];
+	row->shown[i] = block;
+}
+
+static void rule_count(struct leak_result *r, uint8_t heuristic, uint64_t bytes)
+{
+	unsigned rule = heuristic & ~LEAK_BEHIND;
+
+	if (rule != LEAK_BY_NONE)
+		sum_add(&r->heuristic[rule], bytes);
+	if (heuristic & LEAK_BEHIND)
+		sum_add(&r->further[rule], bytes);
+}
+
+static void block_count(struct maker *m, uint32_t i)
+{
+	const struct leak_graph *g = m->found->graph;
+	const struct leak_block *b = &m->blocks->block[i];
+	enum leak_class class = g->class[i];
+	struct leak_row *row;
+
+	if (b->birth == LEAK_BIRTH_UNSURE)
+		return;
+	row = row_of(m, b->site, class);
+	sum_add(&m->out->sum[class], b->size);
+	sum_add(&row->sum, b->size);
+	row_show(m, row, i);
+	if (class == LEAK_REACHABLE)
+		rule_count(m->out, g->heuristic[i], b->size);
+	if (b->birth < row->oldest)
+		row->oldest = b->birth;
+	if (class == LEAK_INDIRECT)
+		sum_add(&row_of(m, m->blocks->block[g->leader[i]].site, LEAK_DEFINITE)->indirect,
+			b->size);
+}
+
+static int rows_make(struct maker *m)
+{
+	uint32_t sites = 0;
+	size_t cells;
+
+	for (uint32_t i = 0; i < m->blocks->count; i++)
+		if (m->blocks->block[i].site >= sites)
+			sites = m->blocks->block[i].site + 1;
+	cells = (size_t)sites * LEAK_CLASSES;
+	m->index = calloc(cells + 1, sizeof(*m->index));
+	m->out->row = calloc(cells + 1, sizeof(*m->out->row));
+	if (!m->index || !m->out->row)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < m->blocks->count; i++)
+		block_count(m, i);
+	qsort(m->out->row, m->out->rows, sizeof(*m->out->row), row_order);
+	return 0;
+}
+
+/* ---- what leads to what ---- */
+
+static uint32_t row_number(void *ctx, uint32_t block)
+{
+	const struct maker *m = ctx;
+	const struct leak_block *b = &m->blocks->block[block];
+
+	if (b->birth == LEAK_BIRTH_UNSURE)
+		return LEAK_NONE;
+	return *index_of(m, b->site, m->found->graph->class[block]) - 1;
+}
+
+static int behind_make(struct maker *m)
+{
+	m->number = malloc((m->blocks->count + (size_t)1) * sizeof(*m->number));
+	if (!m->number)
+		return -ENOMEM;
+	/* The rows are in order now. */
+	for (size_t i = 0; i < m->out->rows; i++)
+		*index_of(m, m->out->row[i].site, m->out->row[i].class) = (uint32_t)i + 1;
+	return leak_behind_make(&m->out->behind, m->found->graph, row_number, m, m->number);
+}
+
+/* ---- why ---- */
+
+/* Room for `more` at the end of an array of `size`; NULL without memory. */
+static void *room(void *array, size_t *have, size_t used, size_t more, size_t size)
+{
+	size_t n = *have ? *have : 256;
+
+	while (n < used + more)
+		n *= 2;
+	if (n > *have) {
+		void *p = realloc(array, n * size);
+
+		if (!p)
+			return NULL;
+		*have = n;
+		return p;
+	}
+	return array;
+}
+
+static int text_add(struct maker *m, const char *text, uint32_t *at)
+{
+	struct leak_result *r = m->out;
+	size_t bytes = strlen(text) + 1, begin = r->text_bytes ? r->text_bytes : 1;
+	char *p = room(r->text, &m->text_room, begin, bytes, 1);
+
+	if (!p)
+		return -ENOMEM;
+	r->text = p;
+	p[0] = '\0'; /* at 0 is nothing */
+	memcpy(p + begin, text, bytes);
+	*at = (uint32_t)begin;
+	r->text_bytes = begin + bytes;
+	return 0;
+}
+
+/* What of a root points to `block`. */
+static int root_step(struct maker *m, uint32_t block, struct leak_step *out)
+{
+	uint64_t at = m->found->graph->root_at[block];
+	char text[TEXT_MAX];
+
+	*out = (struct leak_step){ .addr = at >> 63 ? 0 : at };
+	leak_whose_text(m->found, at, text, sizeof(text));
+	return text_add(m, text, &out->root);
+}
+
+/* The blocks from `block` back to where its way begins, the nearest first. Returns how many, and
+ * leaves out the middle of more than `most`. */
+static uint32_t way_of(
+	const struct maker *m, uint32_t block, uint32_t *way, uint32_t most, uint32_t *left_out)
+{
+	const uint32_t *parent = m->trace.parent;
+	uint32_t n = 0, length = 0, skip;
+
+	for (uint32_t i = block; parent[i] != i && parent[i] != LEAK_NONE; i = parent[i])
+		length++;
+	*left_out = length > most ? length - most : 0;
+	skip = most - most / 2; /* as many are kept before what is left out */
+	for (uint32_t i = block, at = 0; parent[i] != i && parent[i] != LEAK_NONE; i = parent[i]) {
+		if (at < skip || at >= skip + *left_out)
+			way[n++] = parent[i];
+		at++;
+	}
+	return n;
+}
+
+static bool is_inside(const struct maker *m, uint32_t block, uint32_t from)
+{
+	const struct leak_graph *g = m->found->graph;
+
+	if (from == block)
+		return g->root[block] > LEAK_TO_START + 1;
+	for (uint64_t e = g->first[from]; e < g->first[from + 1]; e++)
+		if (g->edge[e] >> LEAK_TO_BITS == block &&
+			(g->edge[e] & LEAK_TO_MASK) == LEAK_TO_START)
+			return false;
+	return true;
+}
+
+static int steps_add(struct maker *m, struct leak_shown *shown, uint32_t block)
+{
+	struct leak_result *r = m->out;
+	uint32_t way[LEAK_SHOWN_STEPS], n, first;
+	struct leak_step *step;
+	int rc = 0;
+
+	step = room(r->step, &m->step_room, r->step_count, LEAK_SHOWN_STEPS, sizeof(*step));
+	if (!step)
+		return -ENOMEM;
+	r->step = step;
+	step += r->step_count;
+	n = way_of(m, block, way, LEAK_SHOWN_STEPS - 1, &shown->left_out);
+	first = n > 0 ? way[n - 1] : block;
+	if (m->trace.parent[first] == first && m->found->graph->class[first] != LEAK_DEFINITE)
+		rc = root_step(m, first, &step[shown->steps++]);
+	for (uint32_t i = n; i-- > 0;) {
+		const struct leak_block *b = &m->blocks->block[way[i]];
+
+		step[shown->steps++] =
+			(struct leak_step){ .addr = b->addr, .size = b->size, .site = b->site };
+	}
+	shown->first_step = (uint32_t)r->step_count;
+	shown->inside = shown->steps > 0 && is_inside(m, block, n > 0 ? way[0] : block);
+	r->step_count += shown->steps;
+	return rc;
+}
+
+static int block_show(struct maker *m, uint32_t block)
+{
+	struct leak_result *r = m->out;
+	const struct leak_block *b = &m->blocks->block[block];
+	struct leak_shown *shown;
+
+	shown = room(r->block, &m->block_room, r->block_count, 1, sizeof(*shown));
+	if (!shown)
+		return -ENOMEM;
+	r->block = shown;
+	shown += r->block_count++;
+	*shown = (struct leak_shown){ .addr = b->addr,
+		.size = b->size,
+		.birth = b->birth,
+		.holders = m->trace.holders[block],
+		.lost = m->number ? m->number[block] : LEAK_NONE };
+	return steps_add(m, shown, block);
+}
+
+static int why_make(struct maker *m)
+{
+	int rc = leak_trace_make(&m->trace, m->found->graph);
+
+	for (size_t i = 0; rc == 0 && i < m->out->rows; i++) {
+		struct leak_row *row = &m->out->row[i];
+
+		row->first_block = (uint32_t)m->out->block_count;
+		for (uint32_t k = 0; rc == 0 && k < row->blocks; k++)
+			rc = block_show(m, row->shown[k]);
+	}
+	return rc;
+}
+
+int leak_result_make(struct leak_result *r, const struct leak_found *found, bool why, bool behind)
+{
+	struct maker m = { .out = r, .found = found, .blocks = found->graph->blocks };
+	int rc = rows_make(&m);
+
+	if (rc == 0 && behind)
+		rc = behind_make(&m);
+	if (rc == 0 && why)
+		rc = why_make(&m);
+	leak_trace_free(&m.trace);
+	free(m.index);
+	free(m.number);
+	return rc;
+}
+
+void leak_result_free(struct leak_result *r)
+{
+	free(r->row);
+	free(r->block);
+	free(r->step);
+	free(r->text);
+	leak_behind_free(&r->behind);
+	r->row = NULL;
+	r->block = NULL;
+	r->step = NULL;
+	r->text = NULL;
+	r->rows = r->block_count = r->step_count = r->text_bytes = 0;
+}

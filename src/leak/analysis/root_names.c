@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Naming roots (whose.h). */
+#include "src/leak/analysis/root_names.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/user.h>
+
+#define FIXED_END (UINT64_C(1) << 32) /* no file that can be moved is below it */
+
+/* As struct user_regs_struct has them: sys/user.h of x86-64. */
+static const char *const register_names[] = { "r15", "r14", "r13", "r12", "rbp", "rbx", "r11",
+	"r10", "r9", "r8", "rax", "rcx", "rdx", "rsi", "rdi", "orig_rax", "rip", "cs", "eflags",
+	"rsp", "ss", "fs_base", "gs_base", "ds", "es", "fs", "gs" };
+
+static void register_text(uint64_t at, char *out, size_t cap)
+{
+	unsigned tid = (unsigned)(at >> 16 & 0xffffffff), index = (unsigned)(at >> 3 & 0x1fff);
+
+	if (index < sizeof(register_names) / sizeof(register_names[0]))
+		snprintf(out, cap, "register %s of thread %u", register_names[index], tid);
+	else
+		snprintf(out, cap, "a vector register of thread %u", tid);
+}
+
+static bool lies_in(const struct leak_map *m, uint64_t addr)
+{
+	return addr >= m->start && addr < m->end;
+}
+
+/* 0: of none that stopped. */
+static int thread_of(const struct leak_found *f, const struct leak_map *m)
+{
+	for (size_t i = 0; i < f->threads; i++)
+		if (lies_in(m, f->thread[i].stack))
+			return f->thread[i].tid;
+	return 0;
+}
+
+/* The thread that has `addr` among its own data; 0: none. */
+static int thread_with(const struct leak_found *f, uint64_t addr)
+{
+	for (size_t i = 0; i < f->threads; i++)
+		if (addr >= f->thread[i].tls.start && addr < f->thread[i].tls.end)
+			return f->thread[i].tid;
+	return 0;
+}
+
+static const char *file_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* The mapping of a file that `m` is part of, or is the zeroed rest of; NULL: none. */
+static const struct leak_map *file_of(const struct leak_found *f, const struct leak_map *m)
+{
+	const struct leak_map *below = m > f->space->map ? m - 1 : NULL;
+
+	if (m->inode != 0)
+		return m;
+	return !*m->path && below && below->end == m->start && below->inode != 0 && below->writable
+		       ? below
+		       : NULL;
+}
+
+/* Where the file begins: its first mapping, going down from `m`. */
+static uint64_t file_start(const struct leak_found *f, const struct leak_map *m)
+{
+	const struct leak_map *first = m;
+
+	for (const struct leak_map *at = m; at >= f->space->map; at--)
+		if (at->inode == m->inode && strcmp(at->path, m->path) == 0)
+			first = at;
+		else if (m->start - at->end > (UINT64_C(1) << 32))
+			break;
+	/* A program that is not to be moved has addresses of its own. */
+	return first->start < FIXED_END ? 0 : first->start;
+}
+
+void leak_whose_text(const struct leak_found *f, uint64_t at, char *out, size_t cap)
+{
+	const struct leak_map *m, *file;
+	int tid, tls;
+
+	if (at >> 63) {
+		register_text(at, out, cap);
+		return;
+	}
+	m = at != 0 ? leak_space_map(f->space, at) : NULL;
+	file = m ? file_of(f, m) : NULL;
+	tls = m ? thread_with(f, at) : 0;
+	tid = m ? thread_of(f, m) : 0;
+	if (!m)
+		snprintf(out, cap, "the loader's own");
+	else if (file)
+		snprintf(out, cap, "data of %.100s at 0x%" PRIx64, file_name(file->path),
+			at - file_start(f, file));
+	else if (tls)
+		snprintf(out, cap, "tls of thread %d", tls);
+	else if (strcmp(m->path, "[stack]") == 0)
+		snprintf(out, cap, "stack of the first thread");
+	else if (tid)
+		snprintf(out, cap, "stack of thread %d", tid);
+	else
+		snprintf(out, cap, "a mapping of %" PRIu64 "K at 0x%" PRIx64,
+			(m->end - m->start) >> 10, m->start);
+}

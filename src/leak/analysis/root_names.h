@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Roots in words: which register, whose stack, the data of which file. Any thread. */
+#ifndef SRC_LEAK_ANALYSIS_ROOT_NAMES_H
+#define SRC_LEAK_ANALYSIS_ROOT_NAMES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/leak/analysis/graph.h"
+#include "src/leak/access/space.h"
+#include "src/leak/access/words.h"
+
+/* A thread as it stood: to tell whose stack a root is in. */
+struct leak_whose {
+	int tid;
+	uint64_t stack, data; /* its stack pointer and thread pointer */
+	struct leak_range tls; /* leak_tls_of */
+};
+
+struct leak_found {
+	const struct leak_graph *graph; /* classified */
+	const struct leak_space *space; /* its mappings, to name roots by */
+	const struct leak_whose *thread;
+	size_t threads;
+};
+
+/* `at`: as in leak_graph.root_at. Addresses in a file are those of its symbol table, as nm shows
+ * them. */
+void leak_whose_text(const struct leak_found *found, uint64_t at, char *out, size_t cap);
+
+#endif

@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What is a root, mapping by mapping (roots.h). */
+#include "src/leak/analysis/roots.h"
+
+#include <string.h>
+
+#include "shm/layout.h"
+#include "src/leak/analysis/glibc_heap.h"
+#include "src/leak/analysis/tls.h"
+
+#define PAGE	      4096u
+#define GENERAL_WORDS (sizeof(struct user_regs_struct) / sizeof(uint64_t))
+#define RED_ZONE      128u /* below the stack pointer, in use by the function there: x86-64 ABI */
+#define THREAD_BYTES  16384u /* glibc's struct pthread, at the end of a stack: some 2 KB */
+
+struct scan {
+	struct leak_roots *roots;
+	struct leak_space *space;
+	const struct leak_stop *stop;
+	struct leak_graph *graph;
+	bool bins; /* malloc may have its words here, which point to the heads of chunks */
+	uint64_t skip_end; /* memory of ours goes on up to here */
+};
+
+static const char *file_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static bool begins(const char *text, const char *with)
+{
+	return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* ---- words ---- */
+
+static void root_visit(void *ctx, uint64_t addr, const uint64_t *words, size_t count)
+{
+	struct scan *s = ctx;
+
+	leak_graph_root(s->graph, addr, words, count, s->bins);
+}
+
+/* Our library's private memory says at its beginning what it is. Pieces begin with a page, or in
+ * the middle of what is no memory of ours. */
+static void anonymous_visit(void *ctx, uint64_t addr, const uint64_t *words, size_t count)
+{
+	struct scan *s = ctx;
+	size_t page_words = PAGE / sizeof(*words);
+
+	while (count > 0) {
+		size_t n = (PAGE - addr % PAGE) / sizeof(*words);
+
+		n = n < count ? n : count;
+		if (n == page_words && words[0] == HT_PRIVATE_MAGIC && words[1] == addr)
+			s->skip_end = addr + words[2];
+		if (addr >= s->skip_end)
+			leak_graph_root(s->graph, addr, words, n, s->bins);
+		addr += n * sizeof(*words);
+		words += n;
+		count -= n;
+	}
+}
+
+/* All of [start, end) but the blocks there. */
+static void around_blocks(struct scan *s, uint64_t start, uint64_t end, leak_visit *visit)
+{
+	const struct leak_blocks *b = s->graph->blocks;
+	uint32_t i = leak_blocks_from(b, start);
+	uint64_t at = start;
+
+	/* A block that begins before may reach in. */
+	if (i > 0 && b->block[i - 1].addr + b->block[i - 1].size > at)
+		at = b->block[i - 1].addr + b->block[i - 1].size;
+	for (; i < b->count && b->block[i].addr < end && !leak_space_cancelled(s->space); i++) {
+		if (b->block[i].addr > at)
+			leak_space_stream(s->space, at, b->block[i].addr, visit, s);
+		if (b->block[i].addr + b->block[i].size > at)
+			at = b->block[i].addr + b->block[i].size;
+	}
+	if (at < end)
+		leak_space_stream(s->space, at, end, visit, s);
+}
+
+/* As around_blocks, without the data of threads, which are roots of their own kind, and without
+ * what nobody holds any more at the program's end. */
+static void around_apart(struct scan *s, uint64_t start, uint64_t end, leak_visit *visit)
+{
+	const struct leak_exit_stack *e = s->roots->exit;
+
+	while (start < end) {
+		struct leak_range next = { end, end };
+
+		for (size_t i = 0; e && e->tid != 0 && i < e->deads; i++)
+			if (e->dead[i].end > start && e->dead[i].start < next.start)
+				next = e->dead[i];
+		for (const struct leak_whose *t = s->roots->thread; t && t->tid != 0; t++)
+			if (t->tls.end > start && t->tls.start < next.start)
+				next = t->tls;
+		if (next.start > start)
+			around_blocks(s, start, next.start, visit);
+		start = next.end;
+	}
+}
+
+static void tls_scan(struct scan *s)
+{
+	s->bins = s->roots->unknown;
+	for (const struct leak_whose *t = s->roots->thread; t && t->tid != 0; t++)
+		around_blocks(s, t->tls.start, t->tls.end, root_visit);
+}
+
+/* ---- whose memory it is ---- */
+
+/* Whether [start, end) has a block without a mapping of its own. */
+static bool has_small(struct scan *s, uint64_t start, uint64_t end)
+{
+	const struct leak_blocks *b = s->graph->blocks;
+
+	for (uint32_t i = leak_blocks_from(b, start); i < b->count && b->block[i].addr < end; i++)
+		if (!glibc_has_own_mapping(s->space, b->block[i].addr, b->block[i].size))
+			return true;
+	return false;
+}
+
+/* Where the next arena may begin; not where nothing was ever touched. */
+static uint64_t piece_end(struct scan *s, uint64_t at, uint64_t end)
+{
+	uint64_t next = (at | (GLIBC_HEAP_BYTES - 1)) + 1;
+	size_t pages;
+
+	if (next >= end)
+		return end;
+	next = leak_holes_skip(s->space, next, end, &pages);
+	return next < end ? next & ~(GLIBC_HEAP_BYTES - 1) : end;
+}
+
+/* Calls `visit` for what is no arena's, until it says true: then so does this. */
+static bool pieces_visit(struct scan *s, uint64_t start, uint64_t end,
+	bool (*visit)(struct scan *s, uint64_t start, uint64_t end))
+{
+	uint64_t at = start, next;
+
+	while (at < end && !leak_space_cancelled(s->space)) {
+		struct glibc_heap heap;
+
+		if (glibc_heap_at(s->space, at, end, &heap)) {
+			at = heap.end;
+			continue;
+		}
+		next = piece_end(s, at, end);
+		if (visit(s, at, next))
+			return true;
+		at = next;
+	}
+	return false;
+}
+
+static bool piece_scan(struct scan *s, uint64_t start, uint64_t end)
+{
+	around_apart(s, start, end, anonymous_visit);
+	return false;
+}
+
+/* Mappings that lie next to each other may be shown as one. Where an allocator cuts small blocks
+ * out of one that is no arena of glibc's, all of it is that allocator's. */
+static void anonymous_scan(struct scan *s, uint64_t start, uint64_t end)
+{
+	s->bins = s->roots->unknown;
+	if (s->roots->unknown)
+		piece_scan(s, start, end);
+	else if (!pieces_visit(s, start, end, has_small))
+		pieces_visit(s, start, end, piece_scan);
+}
+
+/* ---- the brk heap ---- */
+
+#define BRK_LEAST 4096u /* what a program takes by sbrk itself is hardly less */
+
+/* Between chunks, from `start` on: chunks that are free, and what is none after them. */
+static void brk_gap_scan(struct scan *s, uint64_t start, uint64_t end)
+{
+	uint64_t at = glibc_chunks_end(s->space, start, end);
+
+	if (at < end)
+		leak_space_stream(s->space, at, end, root_visit, s);
+}
+
+/*
+ * It is malloc's, but for what the program took by sbrk itself: malloc goes on behind that. A heap
+ * of another allocator's, which has no chunks as glibc's, is all that allocator's.
+ */
+static void brk_scan(struct scan *s, const struct leak_map *m)
+{
+	const struct leak_blocks *b = s->graph->blocks;
+	uint32_t i = leak_blocks_from(b, m->start);
+	uint64_t at = m->start, size;
+
+	if (i == b->count || b->block[i].addr >= m->end ||
+		!glibc_is_chunk(s->space, b->block[i].addr, b->block[i].size))
+		return;
+	for (; i < b->count && b->block[i].addr < m->end && !leak_space_cancelled(s->space); i++) {
+		const struct leak_block *block = &b->block[i];
+
+		if (block->addr - at >= 16 + BRK_LEAST)
+			brk_gap_scan(s, at, block->addr - 16);
+		at = block->addr + block->size;
+		if (i + 1 < b->count && b->block[i + 1].addr - at < BRK_LEAST)
+			continue;
+		if (!leak_space_word(s->space, block->addr - 8, &size))
+			return;
+		at = block->addr - 16 + (size & ~UINT64_C(7));
+	}
+	brk_gap_scan(s, at, m->end);
+}
+
+/* ---- stacks ---- */
+
+#ifdef __x86_64__
+static uint64_t stack_pointer(const struct leak_thread *t)
+{
+	return t->regs.rsp;
+}
+#else
+static uint64_t stack_pointer(const struct leak_thread *t)
+{
+	return 0;
+}
+#endif
+
+struct leak_whose leak_roots_whose(struct leak_space *s, const struct leak_thread *t)
+{
+	uint64_t data;
+
+	if (t->state != LEAK_THREAD_STOPPED)
+		return (struct leak_whose){ .tid = t->tid };
+	data = leak_stop_thread_pointer(t);
+	return (struct leak_whose){ t->tid, stack_pointer(t), data, leak_tls_of(s, data) };
+}
+
+static bool lies_in(const struct leak_map *m, uint64_t addr)
+{
+	return addr >= m->start && addr < m->end;
+}
+
+/* Anonymous memory with a guard below: a stack, perhaps. */
+static bool has_guard(const struct scan *s, const struct leak_map *m)
+{
+	const struct leak_map *below = m > s->space->map ? m - 1 : NULL;
+
+	return !m->shared && m->inode == 0 && !*m->path && below && below->end == m->start &&
+	       !below->readable && !below->writable;
+}
+
+/* Whether a mapping is the stack of this thread and nothing else: the first one's, or one that
+ * pthread_create made, with the thread's data at its end. */
+static bool is_stack_of(const struct scan *s, const struct leak_map *m, const struct leak_thread *t)
+{
+	if (strcmp(m->path, "[stack]") == 0)
+		return true;
+	return has_guard(s, m) && lies_in(m, leak_stop_thread_pointer(t)) &&
+	       m->end - leak_stop_thread_pointer(t) < THREAD_BYTES;
+}
+
+/*
+ * Where the words that count begin in a stack. Below a stack pointer is what functions left behind
+ * that have returned. If it is not sure that this is all (a thread has another stack for now), all
+ * counts.
+ */
+static uint64_t stack_start(const struct scan *s, const struct leak_map *m)
+{
+	const struct leak_thread *found = NULL;
+
+	for (size_t i = 0; i < s->stop->count; i++) {
+		const struct leak_thread *t = &s->stop->thread[i];
+
+		if (t->state != LEAK_THREAD_STOPPED || !lies_in(m, stack_pointer(t)))
+			continue;
+		if (found)
+			return m->start;
+		found = t;
+	}
+	if (!found || !is_stack_of(s, m, found) || stack_pointer(found) - m->start < RED_ZONE)
+		return m->start;
+	if (lies_in(m, s->roots->stack) && s->roots->stack > stack_pointer(found))
+		return s->roots->stack;
+	return stack_pointer(found) - RED_ZONE;
+}
+
+/* The first thread's stack may be left when that thread is not: nothing that it pushed counts. */
+static uint64_t whole_start(const struct scan *s, const struct leak_map *m)
+{
+	return lies_in(m, s->roots->first_stack) ? s->roots->first_stack : stack_start(s, m);
+}
+
+static bool is_threads(const struct scan *s, const struct leak_map *m)
+{
+	for (size_t i = 0; i < s->stop->count; i++)
+		if (lies_in(m, stack_pointer(&s->stop->thread[i])) ||
+			lies_in(m, leak_stop_thread_pointer(&s->stop->thread[i])))
+			return true;
+	return false;
+}
+
+#define TID_WORD                                                                                   \
+	90 /* of glibc's struct pthread, 2.4 to 2.41: 0 once the thread has ended, then -1 */
+
+struct search {
+	uint64_t found;
+	bool alive;
+};
+
+/* A thread's data begins with its own address, and has it again two words on: tcbhead_t. */
+static void tcb_visit(void *ctx, uint64_t addr, const uint64_t *words, size_t count)
+{
+	struct search *search = ctx;
+
+	for (size_t i = 0; i + 2 < count; i++)
+		if (words[i] == addr + i * sizeof(*words) && words[i + 2] == words[i]) {
+			search->found = words[i];
+			search->alive = i + TID_WORD < count && (int32_t)words[i + TID_WORD] > 0;
+		}
+}
+
+/*
+ * glibc keeps the stacks of threads that ended. What lies below the ended thread's data is as dead
+ * as it is. 0: this is no such stack.
+ */
+static uint64_t dead_stack_start(const struct scan *s, const struct leak_map *m)
+{
+	struct search search = { 0 };
+	uint64_t from = m->end - m->start > THREAD_BYTES ? m->end - THREAD_BYTES : m->start;
+
+	if (has_guard(s, m) && !is_threads(s, m))
+		leak_space_stream(s->space, from, m->end, tcb_visit, &search);
+	/* One that did not stop has its stack, too. */
+	return search.alive && leak_stop_running(s->stop) > 0 ? 0 : search.found;
+}
+
+/* ---- mappings ---- */
+
+bool leak_roots_has_segment(const struct leak_space *s, const char *path)
+{
+	for (size_t i = 0; i < s->maps; i++)
+		if (leak_map_is_segment_of(&s->map[i], path))
+			return true;
+	return false;
+}
+
+static bool is_libc(const char *path)
+{
+	const char *name = file_name(path);
+
+	return begins(name, "libc.so.") || begins(name, "libc-2.");
+}
+
+/* The file whose data ends where an anonymous mapping begins: that is its .bss. NULL: none. */
+static const char *file_of(const struct scan *s, const struct leak_map *m)
+{
+	const struct leak_map *below = m > s->space->map ? m - 1 : NULL;
+
+	if (m->shared)
+		return NULL;
+	if (m->inode != 0)
+		return m->path;
+	if (*m->path || !below || below->end != m->start || below->inode == 0 || below->shared ||
+		!below->writable)
+		return NULL;
+	return below->path;
+}
+
+static void map_scan(struct scan *s, const struct leak_map *m)
+{
+	unsigned kinds = s->roots->kinds;
+	const char *file = file_of(s, m);
+	uint64_t dead;
+
+	if (leak_map_is_segment(m))
+		return;
+	if (strcmp(m->path, "[heap]") == 0) {
+		s->bins = s->roots->unknown;
+		if (!(kinds & LEAK_ROOT_MAPS))
+			return;
+		if (s->roots->unknown)
+			around_blocks(s, m->start, m->end, root_visit);
+		else
+			brk_scan(s, m);
+		return;
+	}
+	if (leak_map_is_device(m)) {
+		s->roots->devices++;
+		return;
+	}
+	s->bins = file && is_libc(file);
+	dead = dead_stack_start(s, m);
+	if (file || m->inode != 0) {
+		if (kinds & (file ? LEAK_ROOT_GLOBALS : LEAK_ROOT_MAPS))
+			around_apart(s, m->start, m->end, root_visit);
+	} else if (strcmp(m->path, "[stack]") == 0 || (has_guard(s, m) && is_threads(s, m))) {
+		if (kinds & LEAK_ROOT_STACKS)
+			around_apart(s, whole_start(s, m), m->end, root_visit);
+	} else if (kinds & LEAK_ROOT_MAPS) {
+		anonymous_scan(s, dead ? dead : m->start, m->end);
+	}
+}
+
+/* Of the thread that ends the program, only those that exit has kept for its caller. */
+static void saved_scan(struct scan *s, const struct leak_exit_stack *e)
+{
+	if (s->roots->kinds & LEAK_ROOT_REGISTERS)
+		for (size_t i = 0; i < e->parts; i++)
+			leak_graph_root(s->graph, LEAK_REGISTER(e->tid, 0), e->saved[i],
+				LEAK_SAVED_REGISTERS, false);
+}
+
+static void registers_scan(struct scan *s, const struct leak_thread *t)
+{
+	unsigned kinds = s->roots->kinds;
+
+	if (s->roots->exit && s->roots->exit->tid == t->tid) {
+		saved_scan(s, s->roots->exit);
+		return;
+	}
+	if (kinds & LEAK_ROOT_REGISTERS)
+		leak_graph_root(s->graph, LEAK_REGISTER(t->tid, 0), (const uint64_t *)&t->regs,
+			sizeof(t->regs) / sizeof(uint64_t), false);
+	if (kinds & LEAK_ROOT_VECTORS)
+		leak_graph_root(s->graph, LEAK_REGISTER(t->tid, GENERAL_WORDS), t->vectors,
+			t->vector_bytes / sizeof(uint64_t), false);
+}
+
+void leak_roots_scan(struct leak_roots *r, struct leak_space *space, const struct leak_stop *stop,
+	struct leak_graph *g)
+{
+	struct scan s = { .roots = r, .space = space, .stop = stop, .graph = g };
+
+	for (size_t i = 0; i < stop->count; i++)
+		if (stop->thread[i].state == LEAK_THREAD_STOPPED)
+			registers_scan(&s, &stop->thread[i]);
+	if (r->kinds & LEAK_ROOT_TLS)
+		tls_scan(&s);
+	for (size_t i = 0; i < space->maps && !leak_space_cancelled(space); i++)
+		if (space->map[i].readable && space->map[i].writable)
+			map_scan(&s, &space->map[i]);
+}

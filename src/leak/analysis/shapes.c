@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Structures that prove themselves (shapes.h). */
+#include "src/leak/analysis/shapes.h"
+
+#define WORD	   sizeof(uint64_t)
+#define TYPE_WORDS 24u /* read of GLib's TypeNode and TypeData, which have some 10 to 20 */
+#define NODE_WORDS 16u /* nodes of trees that are larger are not searched for the pointer */
+#define MARKS	   (LEAK_SHAPES_MARKS - 1)
+#define SLOT_LEAST 2u /* words of a slot: its head, and something in it */
+#define SLAB_HEAD  8u /* words before the first slot, at most; perl 5.36 has 5 */
+
+/* Reads up to `most` words from `addr` on, within its block. Returns how many. */
+static unsigned words_read(const struct leak_memory *m, const struct leak_block *b, uint64_t addr,
+	struct leak_word *w, unsigned most)
+{
+	uint64_t left = (b->addr + b->size - addr) / WORD;
+	unsigned n = left < most ? (unsigned)left : most;
+
+	for (unsigned i = 0; i < n; i++)
+		w[i] = (struct leak_word){ .addr = addr + i * WORD };
+	m->read(m->ctx, w, n);
+	return n;
+}
+
+static bool words_have(const struct leak_word *w, unsigned n, uint64_t value)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (w[i].ok && w[i].value == value)
+			return true;
+	return false;
+}
+
+/* The block that begins at `addr`; NULL: none does. */
+static const struct leak_block *block_at(const struct leak_graph *g, uint64_t addr)
+{
+	uint32_t i = leak_blocks_find(g->blocks, addr);
+
+	return i != LEAK_NONE && g->blocks->block[i].addr == addr ? &g->blocks->block[i] : NULL;
+}
+
+/* ---- instances of GLib's types ---- */
+
+/* Whether a type's node has data that point to `class`. */
+static bool type_has_class(const struct leak_graph *g, const struct leak_memory *m,
+	const struct leak_word *node, unsigned n, uint64_t class)
+{
+	struct leak_word data[TYPE_WORDS];
+
+	for (unsigned i = 0; i < n; i++) {
+		const struct leak_block *b = node[i].ok ? block_at(g, node[i].value) : NULL;
+
+		if (b && b->addr != class &&
+			words_have(data, words_read(m, b, b->addr, data, TYPE_WORDS), class))
+			return true;
+	}
+	return false;
+}
+
+/* A class begins with its type, the address of a node that lists itself first among its
+ * ancestors. */
+static bool class_look(const struct leak_graph *g, const struct leak_memory *m, uint64_t class)
+{
+	const struct leak_block *b = block_at(g, class), *type;
+	struct leak_word first, node[TYPE_WORDS];
+	unsigned n;
+
+	if (!b || words_read(m, b, class, &first, 1) == 0 || !first.ok || first.value == class)
+		return false;
+	type = block_at(g, first.value);
+	n = type ? words_read(m, type, type->addr, node, TYPE_WORDS) : 0;
+	return words_have(node, n, first.value) && type_has_class(g, m, node, n, class);
+}
+
+bool leak_shapes_is_instance(struct leak_shapes *s, const struct leak_graph *g,
+	const struct leak_memory *m, uint64_t first)
+{
+	size_t slot = first / WORD / 2 % LEAK_SHAPES_CLASSES;
+
+	if (first == 0 || !block_at(g, first))
+		return false;
+	if (s->class[slot] != first) {
+		s->is_class[slot] = class_look(g, m, first);
+		s->class[slot] = first;
+	}
+	return s->is_class[slot];
+}
+
+/* ---- closures of GLib ---- */
+
+#define CLOSURE_HEAD  4u /* words of GRealClosure before GClosure: three functions, and data */
+#define CLOSURE_COUNT 0x7fffu /* how many use it, in the low bits of its first word */
+#define CLOSURE_FLAGS (UINT64_C(1) << 32)
+
+static bool is_function_or_none(const struct leak_memory *m, const struct leak_word *w)
+{
+	return w->ok && (w->value == 0 || m->is_function(m->ctx, w->value));
+}
+
+/* One that can be called from C and from its own kind: a marshaller before it, and one in it. */
+bool leak_shapes_is_closure(const struct leak_block *block, const struct leak_memory *m,
+	uint64_t pointer, uint64_t first, uint64_t second)
+{
+	struct leak_word head[CLOSURE_HEAD];
+
+	if (pointer - block->addr != sizeof(uint64_t) * CLOSURE_HEAD ||
+		(first & CLOSURE_COUNT) == 0 || first >= CLOSURE_FLAGS ||
+		!m->is_function(m->ctx, second))
+		return false;
+	return words_read(m, block, block->addr, head, CLOSURE_HEAD) == CLOSURE_HEAD &&
+	       is_function_or_none(m, &head[0]) && is_function_or_none(m, &head[2]) &&
+	       head[3].value != 0 && is_function_or_none(m, &head[3]);
+}
+
+/* ---- slots ---- */
+
+static uint64_t slot_words(uint64_t head)
+{
+	return head & 0xffff;
+}
+
+static uint64_t slot_place(uint64_t head)
+{
+	return head >> 16 & 0xffff;
+}
+
+/* The place counts from the slab, or from its first slot. Behind the slot comes another one, or the
+ * end. */
+bool leak_shapes_is_slot(const struct leak_block *block, const struct leak_memory *m,
+	uint64_t pointer, uint64_t before)
+{
+	uint64_t at = (pointer - block->addr) / WORD - 1, end = block->size / WORD;
+	uint64_t next = at + slot_words(before);
+	struct leak_word head = { .addr = block->addr + next * WORD };
+
+	if (slot_words(before) < SLOT_LEAST || slot_place(before) > at ||
+		at - slot_place(before) > SLAB_HEAD || next > end)
+		return false;
+	if (next == end)
+		return slot_place(before) > 0;
+	m->read(m->ctx, &head, 1);
+	return head.ok && slot_words(head.value) >= SLOT_LEAST &&
+	       slot_place(head.value) == slot_place(before) + slot_words(before) &&
+	       next + slot_words(head.value) <= end;
+}
+
+/* ---- marked pointers ---- */
+
+/* What a node has where the one before it has its link: nothing, or a link to a node like it. */
+static bool is_link(const struct leak_graph *g, uint64_t value, uint64_t size)
+{
+	const struct leak_block *b = block_at(g, value & ~(uint64_t)MARKS);
+
+	return (value & ~(uint64_t)MARKS) == 0 || (b && b->size == size);
+}
+
+bool leak_shapes_is_marked(
+	const struct leak_graph *g, const struct leak_memory *m, uint32_t owner, uint64_t pointer)
+{
+	const struct leak_block *from = &g->blocks->block[owner];
+	const struct leak_block *to = block_at(g, pointer & ~(uint64_t)MARKS);
+	struct leak_word holder[NODE_WORDS], link;
+	unsigned n;
+
+	if (!to || to == from || to->size != from->size ||
+		from->size > sizeof(uint64_t) * NODE_WORDS)
+		return false;
+	n = words_read(m, from, from->addr, holder, NODE_WORDS);
+	for (unsigned i = 0; i < n; i++) {
+		if (!holder[i].ok || holder[i].value != pointer)
+			continue;
+		link = (struct leak_word){ .addr = to->addr + i * WORD };
+		m->read(m->ctx, &link, 1);
+		if (link.ok && is_link(g, link.value, to->size))
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The live table, ready before the stop (table.h): a short stop before the long one, since which
+ * the library notes what of the table it changes.
+ */
+#include "src/leak/live_table.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "src/leak/access/space.h"
+#include "src/leak/access/stop.h"
+#include "src/proc/proc.h"
+#include "src/util/array.h"
+#include "src/util/clock.h"
+#include "src/util/thread.h"
+
+#define WATCH_BLOCKS  65536u /* with fewer, two stops take longer than reading them in one */
+#define STOP_NS	      UINT64_C(20000000) /* for all threads, some 80 us each; else nothing is known */
+#define HOOKS_NS      UINT64_C(50000000) /* for threads to leave their hooks: microseconds, if run */
+#define HOOKS_STEP_NS 50000
+
+/* Where it is said whether threads are inside hooks now. False: that is not known. */
+static bool busy_note(struct leak_table *t, const struct leak_stop *stop)
+{
+	int64_t at = read_busy_at(t->segment);
+
+	t->busy = calloc(stop->count + 1, sizeof(*t->busy));
+	if (!t->busy || at == 0)
+		return false;
+	for (size_t i = 0; i < stop->count; i++) {
+		uint64_t pointer = leak_stop_thread_pointer(&stop->thread[i]);
+
+		if (stop->thread[i].state != LEAK_THREAD_STOPPED)
+			continue;
+		if (pointer == 0)
+			return false;
+		t->busy[t->busies++] = pointer + (uint64_t)at;
+	}
+	return true;
+}
+
+/* What they do to the table in there is not noted. False: they are there for too long, or it cannot
+ * be told. */
+static bool hooks_await(struct leak_table *t)
+{
+	const struct timespec step = { .tv_nsec = HOOKS_STEP_NS };
+	uint64_t until = clock_monotonic_ns() + HOOKS_NS, word;
+	struct leak_space space = { .pid = proc_memory_tid(t->pid), .pagemap = -1 };
+
+	while (t->busies > 0) {
+		if (!leak_space_word(&space, t->busy[t->busies - 1], &word) ||
+			clock_monotonic_ns() > until)
+			return false;
+		if (word == 0)
+			t->busies--;
+		else
+			nanosleep(&step, NULL);
+	}
+	return true;
+}
+
+static void *short_stop(void *ctx)
+{
+	struct leak_table *t = ctx;
+	struct leak_stop stop;
+	char message[LEAK_MESSAGE_MAX];
+	uint64_t start_ns = clock_monotonic_ns();
+
+	if (leak_stop_within(&stop, t->pid, STOP_NS, message) != 0)
+		return NULL;
+	if (stop.whole && busy_note(t, &stop))
+		t->watch = read_watch_new(t->segment);
+	leak_stop_release(&stop);
+	t->stop_ns = clock_monotonic_ns() - start_ns;
+	return NULL;
+}
+
+static bool is_large(const struct leak_table *t)
+{
+	struct read_totals totals;
+
+	return read_totals(t->segment, &totals) == 0 && totals.allocs > totals.frees &&
+	       totals.allocs - totals.frees >= WATCH_BLOCKS;
+}
+
+void leak_table_freeze(struct leak_table *t)
+{
+	t->frozen = read_frozen_new(t->segment);
+}
+
+void leak_table_watch(struct leak_table *t)
+{
+	pthread_t thread;
+
+	/* One that ends traces nobody any more, whatever it may not have let go. */
+	if (!is_large(t) || thread_start(&thread, THREAD_STACK_BYTES, short_stop, t) != 0)
+		return;
+	pthread_join(thread, NULL);
+	if (!t->watch)
+		return;
+	if (!hooks_await(t) || (t->frozen && read_frozen_take(t->frozen, t->segment) != 0)) {
+		read_watch_free(t->watch);
+		t->watch = NULL;
+	}
+}
+
+int leak_table_take(struct leak_table *t)
+{
+	if (!t->frozen)
+		return 0;
+	return t->watch ? read_frozen_retake(t->frozen, t->segment, t->watch)
+			: read_frozen_take(t->frozen, t->segment);
+}
+
+/* ---- blocks ---- */
+
+struct leak_block leak_table_block(const struct read_block *b)
+{
+	return (struct leak_block){ b->addr, b->size, b->site, read_birth(b->tick) };
+}
+
+static void block_add(void *ctx, const struct read_block *b)
+{
+	struct leak_table *t = ctx;
+	struct leak_block block = leak_table_block(b);
+
+	if (t->rc == 0)
+		t->rc = leak_blocks_add(t->fresh, &block);
+}
+
+static void part_gone(void *ctx, uint64_t start, uint64_t end)
+{
+	struct leak_table *t = ctx;
+	struct leak_range *p = array_grow(t->gone, t->gones, &t->gone_room, sizeof(*p));
+
+	if (!p) {
+		t->rc = -ENOMEM;
+		return;
+	}
+	t->gone = p;
+	t->gone[t->gones++] = (struct leak_range){ start, end };
+}
+
+int leak_table_read(struct leak_table *t, struct leak_blocks *blocks)
+{
+	ssize_t n;
+
+	if (!t->watch || t->frozen)
+		return 0;
+	t->fresh = blocks;
+	n = read_blocks_paged(t->segment, block_add, t);
+	t->is_read = true;
+	return n < 0 ? (int)n : t->rc != 0 ? t->rc : leak_blocks_finish(blocks);
+}
+
+int leak_table_patch(struct leak_table *t, struct leak_blocks *blocks)
+{
+	const struct read_changes changes = { t, part_gone, block_add };
+	struct leak_blocks fresh = { 0 };
+	ssize_t n;
+	int rc;
+
+	t->fresh = &fresh;
+	n = read_blocks_changed(t->watch, &changes);
+	rc = n < 0 ? (int)n : t->rc;
+	if (rc == 0)
+		rc = leak_blocks_patch(blocks, t->gone, t->gones, &fresh);
+	leak_blocks_free(&fresh);
+	return rc;
+}
+
+void leak_table_free(struct leak_table *t)
+{
+	read_frozen_free(t->frozen);
+	read_watch_free(t->watch);
+	free(t->busy);
+	free(t->gone);
+	*t = (struct leak_table){ 0 };
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A session's marks (marks.h), on the main thread. */
+#include "src/marks/marks.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "src/util/clock.h"
+
+/* The first time that it is known whose they are. */
+static void marks_open(struct marks *m, const struct marks_of *of)
+{
+	int rc;
+
+	if (m->opened || of->pid <= 0 || of->identity->state == HT_STATE_PREPARED)
+		return;
+	m->opened = true;
+	/* Of one that has just ended, the file is still wanted. */
+	if (of->alive)
+		markfile_clean();
+	rc = markfile_find(&m->file, of->identity, of->pid);
+	if (rc != 0)
+		snprintf(m->refused, sizeof(m->refused), "%s",
+			rc == -ENOENT ? "neither XDG_STATE_HOME nor HOME is set" : strerror(-rc));
+}
+
+/* ---- taking one --------------------------------------------------------------------------- */
+
+static int sites_measure(struct read_segment *segment, uint32_t used, struct snap_moment *to)
+{
+	struct read_site *sites = calloc((size_t)used + 1, sizeof(*sites));
+	struct snap_moment_site *out = calloc((size_t)used + 1, sizeof(*out));
+	ssize_t got = sites && out ? read_sites(segment, 0, sites, used) : -ENOMEM;
+
+	for (ssize_t i = 0; i < got; i++) {
+		const struct read_site *s = &sites[i];
+
+		if (s->allocs == 0)
+			continue;
+		out[to->nsites++] = (struct snap_moment_site){ .id = (uint32_t)i,
+			.live_bytes = s->live_bytes,
+			.live_blocks = s->allocs > s->frees ? s->allocs - s->frees : 0,
+			.allocs = s->allocs,
+			.alloc_bytes = s->alloc_bytes };
+	}
+	free(sites);
+	to->sites = out;
+	return got < 0 ? (int)got : 0;
+}
+
+/*
+ * What every site has now; to->sites is the caller's to free. The program goes by our clock from
+ * here on, so that what it allocates after this is born after this.
+ */
+static int moment_measure(const struct marks_of *of, struct snap_moment *to)
+{
+	uint64_t now = clock_monotonic_ns();
+	struct read_totals t;
+	int rc;
+
+	read_publish_clock(of->segment, now);
+	rc = read_totals(of->segment, &t);
+	if (rc != 0)
+		return rc;
+	to->ns = now > of->identity->created_ns ? now - of->identity->created_ns : 0;
+	to->live_bytes = t.live_bytes;
+	to->live_blocks = t.allocs > t.frees ? t.allocs - t.frees : 0;
+	to->allocs = t.allocs;
+	to->alloc_bytes = t.alloc_bytes;
+	return sites_measure(of->segment, t.sites, to);
+}
+
+/* Without a file they are kept as long as we are here. */
+static int moment_keep(struct marks *m, struct snap_moment *moment, char *message)
+{
+	int rc = markfile_add(&m->file, &m->moments, moment);
+
+	if (rc == 0)
+		return 0;
+	snprintf(message, MARKS_MESSAGE_MAX,
+		"this viewer alone has it: it is not kept in a file: %s",
+		m->refused[0] ? m->refused : strerror(-rc));
+	moment->number = m->moments.last ? m->moments.last->number + 1 : 1;
+	return moments_add(&m->moments, moment);
+}
+
+int marks_take(struct marks *m, const struct marks_of *of, const char *name, char *message)
+{
+	struct snap_moment moment = { .number = 0 };
+	int rc = of->alive ? moment_measure(of, &moment) : -ESRCH;
+
+	*message = 0;
+	marks_open(m, of);
+	if (name)
+		moments_name(&moment, name);
+	if (rc == 0)
+		rc = moment_keep(m, &moment, message);
+	free((void *)(uintptr_t)moment.sites);
+	if (rc == 0) {
+		m->since = m->since ? m->since : m->moments.last->number;
+		return (int)m->moments.last->number;
+	}
+	snprintf(message, MARKS_MESSAGE_MAX, "no mark: %s",
+		rc == -ESRCH ? "the program does not run" : strerror(-rc));
+	return rc;
+}
+
+int marks_name(struct marks *m, unsigned number, const char *name)
+{
+	struct snap_moment *moment = moments_find(&m->moments, number);
+
+	if (!moment)
+		return -ENOENT;
+	moments_name(moment, name);
+	return markfile_name(&m->file, number, name);
+}
+
+int marks_choose(struct marks *m, unsigned since, unsigned until)
+{
+	if ((since && !moments_find(&m->moments, since)) ||
+		(until && !moments_find(&m->moments, until)))
+		return -ENOENT;
+	m->since = since;
+	m->until = until;
+	return 0;
+}
+
+/* ---- telling ------------------------------------------------------------------------------ */
+
+void marks_look(struct marks *m, const struct marks_of *of, struct snapshot *s)
+{
+	struct snap_site *sites = (struct snap_site *)(uintptr_t)s->sites;
+	bool had = m->moments.last != NULL;
+
+	marks_open(m, of);
+	markfile_load(&m->file, &m->moments);
+	/* Of those that were there before us, or came from elsewhere, the first is chosen, too. */
+	if (!had && m->moments.last) {
+		const struct snap_moment *first = m->moments.last;
+
+		while (first->before)
+			first = first->before;
+		m->since = m->since ? m->since : first->number;
+	}
+	s->moments = m->moments.last;
+	if (!s->moments)
+		return;
+	s->since = moments_find(&m->moments, m->since);
+	s->until = moments_find(&m->moments, m->until);
+	s->newest = moments_between(s, m->moments.last, NULL);
+	moments_apply(s, sites);
+}
+
+void marks_free(struct marks *m, bool gone)
+{
+	if (gone)
+		markfile_remove(&m->file);
+	moments_free(&m->moments);
+}

@@ -1,0 +1,595 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reading what a map is made of (mapping.h), and the thread that does so. */
+#include "src/memory/map_reader.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "shm/layout.h"
+#include "src/memory/allocator.h"
+#include "src/leak/analysis/blocks.h"
+#include "src/leak/analysis/glibc_heap.h"
+#include "src/proc/proc.h"
+#include "src/read/read.h"
+#include "src/util/array.h"
+#include "src/util/clock.h"
+#include "src/util/thread.h"
+#include "src/util/yield.h"
+
+#define SHARE	      10u /* readings take 1/10 of a processor's time, but for the largest */
+#define EARLY	      16u /* who asks once a second is not to be told to come a second later */
+#define PAGEMAP_BATCH 8192u /* 64 KB at a time */
+#define THREAD_BYTES  16384u /* glibc's struct pthread, at the end of a stack: some 2 KB */
+
+struct reading {
+	pid_t pid;
+	char *smaps; /* paths point into it */
+	size_t smaps_len;
+	struct map_vma *vma;
+	size_t vmas;
+	struct map_piece *piece;
+	size_t pieces, piece_room;
+	struct leak_blocks blocks;
+	struct leak_space space;
+	uint64_t stack_bytes; /* of threads that did not ask for another size */
+	bool is_foreign; /* another allocator's library is mapped */
+	struct allocator allocator;
+	bool allocator_known; /* in.glibc need not be found out any more */
+	struct map_input in;
+	uint32_t sites;
+	int rc;
+};
+
+/* ---- mappings ---- */
+
+static bool begins(const char *text, size_t len, const char *with)
+{
+	return len >= strlen(with) && memcmp(text, with, strlen(with)) == 0;
+}
+
+static bool name_begins(const struct proc_map *m, const char *with)
+{
+	const char *slash = m->path_len ? memrchr(m->path, '/', m->path_len) : NULL;
+	const char *name = slash ? slash + 1 : m->path;
+
+	return m->path_len && begins(name, (size_t)(m->path + m->path_len - name), with);
+}
+
+static bool path_begins(const struct proc_map *m, const char *with)
+{
+	return m->path_len && begins(m->path, m->path_len, with);
+}
+
+static bool is_own(const struct proc_map *m)
+{
+	return name_begins(m, "libheaptop.so") ||
+	       (m->perms[3] == 's' && name_begins(m, "heaptop-"));
+}
+
+/* Private, anonymous, and nameless but for a name that says so. */
+static bool is_plain(const struct proc_map *m)
+{
+	return m->inode == 0 && m->perms[3] == 'p' && (m->path_len == 0 || path_begins(m, "[anon"));
+}
+
+static bool is_shared(const struct proc_map *m)
+{
+	return m->perms[3] == 's' &&
+	       (m->path_len == 0 || path_begins(m, "/dev/shm/") || path_begins(m, "/dev/zero") ||
+		       path_begins(m, "/SYSV") || path_begins(m, "/memfd:"));
+}
+
+static enum map_kind kind_of(const struct proc_map *m)
+{
+	if (path_begins(m, "[heap]"))
+		return MAP_BRK;
+	if (path_begins(m, "[stack"))
+		return MAP_STACK;
+	if (is_own(m))
+		return MAP_OWN;
+	if (is_shared(m) || (m->perms[3] == 's' && m->inode == 0))
+		return MAP_SHARED;
+	return is_plain(m) ? MAP_OTHER : MAP_FILE;
+}
+
+static bool is_other_allocator(const struct proc_map *m)
+{
+	static const char *const names[] = { "libjemalloc", "libtcmalloc", "libmimalloc",
+		"libhoard", "librpmalloc", "libsnmalloc", "libtbbmalloc_proxy" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (name_begins(m, names[i]))
+			return true;
+	return false;
+}
+
+/* What follows a file's writable data without a gap is its .bss, unless blocks lie there. */
+static bool is_bss(const struct proc_map *m, const struct proc_map *before)
+{
+	return is_plain(m) && before->end == m->start && before->inode != 0 &&
+	       before->perms[1] == 'w' && before->perms[3] == 'p';
+}
+
+static int vmas_read(struct reading *r)
+{
+	struct proc_map before = { 0 };
+	struct proc_smap s;
+	size_t pos = 0, room = 0;
+	char path[64];
+	void *grown;
+	int rc;
+
+	snprintf(path, sizeof(path), "/proc/%d/smaps", (int)proc_memory_tid(r->pid));
+	r->smaps = proc_slurp_all(path, &r->smaps_len);
+	if (!r->smaps)
+		return -errno;
+	while ((rc = proc_parse_smap(r->smaps, r->smaps_len, &pos, &s)) != 0) {
+		if (rc < 0)
+			continue;
+		grown = array_grow(r->vma, r->vmas, &room, sizeof(*r->vma));
+		if (!grown)
+			return -ENOMEM;
+		r->vma = grown;
+		r->vma[r->vmas++] = (struct map_vma){ .start = s.map.start,
+			.end = s.map.end,
+			.kind = is_bss(&s.map, &before) ? MAP_FILE : kind_of(&s.map),
+			.plain = is_plain(&s.map),
+			.rss_bytes = s.rss_bytes,
+			.swap_bytes = s.swap_bytes };
+		r->is_foreign = r->is_foreign || is_other_allocator(&s.map);
+		before = s.map;
+	}
+	return r->vmas > 0 ? 0 : -ESRCH; /* a process about to end has no mappings */
+}
+
+/* ---- blocks ---- */
+
+static void block_visit(void *ctx, const struct read_block *b)
+{
+	struct leak_block block = { b->addr, b->size, b->site, 0 };
+	struct reading *r = ctx;
+
+	if (!r->allocator_known)
+		allocator_block(&r->allocator, b);
+	if (r->rc == 0 && b->site < r->sites)
+		r->rc = leak_blocks_add(&r->blocks, &block);
+}
+
+static_assert(sizeof(struct map_block) == sizeof(struct leak_block), "one takes the other's place");
+
+/* In the same memory: there may be more than a hundred million bytes of it. */
+static void blocks_turn(struct reading *r)
+{
+	struct leak_block *from = r->blocks.block;
+	struct map_block *to = (struct map_block *)(void *)from;
+
+	for (uint32_t i = 0; i < r->blocks.count; i++) {
+		struct leak_block b = from[i];
+
+		to[i] = (struct map_block){ b.addr, b.size, b.site };
+	}
+	r->in.block = to;
+	r->in.blocks = r->blocks.count;
+	r->blocks.block = NULL;
+	leak_blocks_free(&r->blocks);
+}
+
+static int blocks_read(struct reading *r, const char *path)
+{
+	char message[READ_MESSAGE_MAX];
+	struct read_segment *s = read_open(path, message);
+	struct read_totals t;
+	ssize_t n = 0;
+	int rc = s ? read_totals(s, &t) : -EIO;
+
+	if (rc == 0) {
+		r->sites = t.sites;
+		r->in.sampled = t.sample_most != 0;
+		r->in.live_bytes = t.live_bytes;
+		r->in.forked = read_is_forked(s);
+		allocator_begin(
+			&r->allocator, &r->space, s, t.allocs > t.frees ? t.allocs - t.frees : 0);
+		n = r->in.sampled || r->in.forked ? 0 : read_blocks(s, block_visit, r);
+		rc = n < 0 ? (int)n : r->rc;
+	}
+	read_close(s);
+	if (rc == 0)
+		rc = leak_blocks_finish(&r->blocks);
+	if (rc == 0)
+		blocks_turn(r);
+	return rc;
+}
+
+/* An allocator stays what it is. Where its blocks cannot tell, the libraries must. */
+static void allocator_find(struct reading *r)
+{
+	if (r->allocator_known)
+		return;
+	r->in.glibc = !r->is_foreign;
+	r->allocator_known = allocator_end(&r->allocator, &r->in.glibc) == ALLOCATOR_SURE;
+}
+
+/* ---- pieces ---- */
+
+static void piece_add(
+	struct reading *r, uint64_t start, uint64_t end, enum map_kind kind, uint64_t arena)
+{
+	void *p = array_grow(r->piece, r->pieces, &r->piece_room, sizeof(*r->piece));
+
+	if (!p) {
+		r->rc = -ENOMEM;
+		return;
+	}
+	r->piece = p;
+	r->piece[r->pieces++] = (struct map_piece){ start, end, kind, arena };
+}
+
+/* The library's private memory says what it is; the kernel merges it with its own kind only. */
+static uint64_t own_find(struct reading *r, const struct map_vma *v)
+{
+	uint64_t at = v->start, magic, self, bytes;
+
+	while (at < v->end && proc_pagemap_present(r->space.pagemap, at) &&
+		leak_space_word(&r->space, at, &magic) && magic == HT_PRIVATE_MAGIC &&
+		leak_space_word(&r->space, at + 8, &self) && self == at &&
+		leak_space_word(&r->space, at + 16, &bytes) && bytes > 0 && bytes <= v->end - at &&
+		bytes % MAP_PAGE_BYTES == 0)
+		at += bytes;
+	if (at > v->start)
+		piece_add(r, v->start, at, MAP_OWN, 0);
+	return at;
+}
+
+/* Heaps may have grown since the mappings were read. */
+static void heaps_find(struct reading *r, const struct map_vma *v)
+{
+	uint64_t at = (v->start + GLIBC_HEAP_BYTES - 1) & ~(GLIBC_HEAP_BYTES - 1);
+	struct glibc_heap heap;
+
+	for (; at >= v->start && at < v->end; at += GLIBC_HEAP_BYTES)
+		if (proc_pagemap_present(r->space.pagemap, at) &&
+			glibc_heap_at(&r->space, at, at + GLIBC_HEAP_BYTES, &heap))
+			piece_add(r, at, heap.end < v->end ? heap.end : v->end, MAP_ARENA,
+				heap.arena);
+}
+
+struct search {
+	bool found;
+};
+
+/* A thread's data begins with its own address, and has it again two words on: tcbhead_t. */
+static void tcb_visit(void *ctx, uint64_t addr, const uint64_t *words, size_t count)
+{
+	struct search *search = ctx;
+
+	for (size_t i = 0; i + 2 < count; i++)
+		if (words[i] == addr + i * sizeof(*words) && words[i + 2] == words[i])
+			search->found = true;
+}
+
+static bool ends_in_thread(struct reading *r, const struct map_vma *v, uint64_t end)
+{
+	struct search search = { false };
+	uint64_t from = end - v->start > THREAD_BYTES ? end - THREAD_BYTES : v->start;
+
+	leak_space_stream(&r->space, from, end, tcb_visit, &search);
+	return search.found;
+}
+
+/* Memory with a guard below it and a thread's data at its end: that of the mapping, or, where the
+ * kernel has merged it with what lies behind, of the usual size, with the guard or beside it. */
+static void stack_find(struct reading *r, const struct map_vma *v, const struct map_vma *guard)
+{
+	const uint64_t end[] = { v->end, v->start + r->stack_bytes,
+		v->start + r->stack_bytes - MAP_PAGE_BYTES };
+
+	if (!guard->plain || guard->end != v->start || guard->rss_bytes > 0)
+		return;
+	for (size_t i = 0; i < sizeof(end) / sizeof(end[0]); i++) {
+		if (end[i] > v->end || end[i] <= v->start || !ends_in_thread(r, v, end[i]))
+			continue;
+		piece_add(r, v->start, end[i], MAP_STACK, 0);
+		return;
+	}
+}
+
+static void pieces_find(struct reading *r)
+{
+	for (size_t i = 0; i < r->vmas; i++) {
+		const struct map_vma *v = &r->vma[i];
+		size_t before = r->pieces;
+
+		if (!v->plain || v->rss_bytes == 0)
+			continue;
+		if (own_find(r, v) == v->start)
+			heaps_find(r, v);
+		if (r->pieces == before && i > 0)
+			stack_find(r, v, v - 1);
+	}
+}
+
+static uint64_t stack_limit(pid_t pid)
+{
+	char path[64], text[4096];
+	unsigned long long bytes = 0;
+	const char *line;
+
+	snprintf(path, sizeof(path), "/proc/%d/limits", (int)pid);
+	if (proc_slurp(path, text, sizeof(text)) <= 0)
+		return 0;
+	line = strstr(text, "Max stack size");
+	return line && sscanf(line + strlen("Max stack size"), " %llu", &bytes) == 1 ? bytes : 0;
+}
+
+/* ---- pages ---- */
+
+static bool span_flags(
+	const struct reading *r, struct map *m, const struct map_span *s, uint64_t *entries)
+{
+	size_t pages = (s->end - s->start) / MAP_PAGE_BYTES;
+
+	for (size_t at = 0; at < pages;) {
+		size_t n = pages - at < PAGEMAP_BATCH ? pages - at : PAGEMAP_BATCH;
+
+		if (!proc_pagemap_read(
+			    r->space.pagemap, s->start + at * MAP_PAGE_BYTES, entries, n))
+			return false;
+		for (size_t i = 0; i < n; i++)
+			m->page[s->page + at + i].flags =
+				(entries[i] & PROC_PAGE_PRESENT ? MAP_PAGE_PRESENT : 0) |
+				(entries[i] & PROC_PAGE_SWAPPED ? MAP_PAGE_SWAPPED : 0) |
+				(entries[i] & PROC_PAGE_EXCLUSIVE ? 0 : MAP_PAGE_SHARED);
+		at += n;
+	}
+	return true;
+}
+
+static int pages_read(const struct reading *r, struct map *m)
+{
+	uint64_t *entries;
+	int rc = 0;
+
+	if (r->space.pagemap < 0)
+		return r->space.pagemap;
+	entries = calloc(PAGEMAP_BATCH, sizeof(*entries));
+	if (!entries)
+		return -ENOMEM;
+	for (size_t i = 0; i < m->spans && rc == 0; i++)
+		if (m->span[i].is_fine && !span_flags(r, m, &m->span[i], entries))
+			rc = -ESRCH;
+	free(entries);
+	return rc;
+}
+
+/* ---- all of it ---- */
+
+static const char *why_not(int rc)
+{
+	switch (-rc) {
+	case EACCES:
+	case EPERM:
+		return "the process's memory map may not be read (it takes the right to trace it)";
+	case ENOENT:
+	case ESRCH:
+		return "the process is gone: its memory map went with it";
+	case ENOMEM:
+		return "there is not enough memory to look at the process's";
+	default:
+		return "the process's memory map cannot be read";
+	}
+}
+
+static void note_make(struct map_account *a)
+{
+	if (a->sampled)
+		a->note = "blocks are sampled: live is an estimate, what is free is in other";
+	else if (a->forked)
+		a->note = "blocks from before its fork are not known: they are in other, as is "
+			  "what is free";
+	else if (!a->glibc)
+		a->note = "not glibc's allocator: arenas unknown, slack counts as free";
+}
+
+static int reading_run(struct reading *r, const char *path, struct map **out)
+{
+	int rc = vmas_read(r);
+
+	if (rc == 0)
+		rc = leak_space_open(&r->space, r->pid);
+	if (rc != 0)
+		return rc;
+	leak_space_by_file(&r->space);
+	rc = blocks_read(r, path);
+	if (rc != 0)
+		return rc;
+	allocator_find(r);
+	r->stack_bytes = stack_limit(r->pid);
+	pieces_find(r);
+	r->in.vma = r->vma;
+	r->in.vmas = r->vmas;
+	r->in.piece = r->piece;
+	r->in.pieces = r->pieces;
+	*out = r->rc == 0 ? map_new(&r->in) : NULL;
+	if (!*out)
+		return -ENOMEM;
+	rc = pages_read(r, *out);
+	return rc != 0 ? rc : map_count(*out, &r->in);
+}
+
+static struct map *map_empty(const char *why)
+{
+	static const struct map_input nothing = { 0 };
+	struct map *m = map_new(&nothing);
+
+	if (m)
+		m->account.why = why;
+	return m;
+}
+
+struct map *mapping_read(const char *path, pid_t pid, const struct map_account *before)
+{
+	struct reading r = { .pid = pid, .space = { .pagemap = -1 } };
+	uint64_t start = clock_monotonic_ns(), cpu = clock_thread_cpu_ns();
+	struct map *m = NULL;
+	int rc;
+
+	if (pid == 0)
+		return map_empty("the process cannot be seen from here");
+	r.allocator_known = before && before->allocator_known;
+	r.in.glibc = r.allocator_known && before->glibc;
+	yield_begin();
+	rc = reading_run(&r, path, &m);
+	if (rc != 0) {
+		map_unref(m);
+		m = map_empty(why_not(rc));
+		if (m)
+			m->account.gone = rc == -ENOENT || rc == -ESRCH;
+	}
+	if (m) {
+		note_make(&m->account);
+		m->account.allocator_known = m->account.known && r.allocator_known;
+		m->account.read_realtime_ns = clock_realtime_ns();
+		m->account.took_ns = clock_monotonic_ns() - start;
+		m->account.cpu_ns = clock_thread_cpu_ns() - cpu;
+	}
+	leak_space_close(&r.space);
+	leak_blocks_free(&r.blocks);
+	free((struct map_block *)(uintptr_t)r.in.block);
+	free(r.piece);
+	free(r.vma);
+	free(r.smaps);
+	yield_end();
+	return m;
+}
+
+uint64_t mapping_every_ns(const struct map_account *a, uint64_t least_ns, uint64_t ago_ns)
+{
+	uint64_t every = a->cpu_ns * SHARE, soonest = ago_ns + a->cpu_ns;
+
+	every = every < least_ns ? least_ns : every;
+	every = every < MAPPING_MOST_NS ? every : MAPPING_MOST_NS;
+	return every < soonest ? soonest : every;
+}
+
+/* ---- in a thread ---- */
+
+struct mapping {
+	char *path;
+	pid_t pid;
+	const void *owner;
+	int fd; /* the thread writes to it when it is through */
+	bool is_busy;
+	pthread_t thread;
+	struct map *made; /* by the thread; ours once it was joined */
+	struct map *newest;
+	uint64_t began_ns, due_ns;
+	uint64_t least_ns; /* from one to the next */
+};
+
+struct mapping *mapping_new(const char *path, pid_t pid, const void *owner)
+{
+	struct mapping *m = calloc(1, sizeof(*m));
+
+	if (!m)
+		return NULL;
+	m->path = strdup(path);
+	m->pid = pid;
+	m->owner = owner;
+	m->least_ns = MAPPING_FIRST_NS;
+	m->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (m->path && m->fd >= 0)
+		return m;
+	mapping_free(m);
+	return NULL;
+}
+
+void mapping_free(struct mapping *m)
+{
+	if (!m)
+		return;
+	if (m->is_busy) {
+		pthread_join(m->thread, NULL);
+		map_unref(m->made);
+	}
+	map_unref(m->newest);
+	if (m->fd >= 0)
+		close(m->fd);
+	free(m->path);
+	free(m);
+}
+
+bool mapping_is_of(const struct mapping *m, const char *path, const void *owner)
+{
+	return m->owner == owner && strcmp(m->path, path) == 0;
+}
+
+static void *mapping_run(void *ctx)
+{
+	struct mapping *m = ctx;
+
+	m->made = mapping_read(m->path, m->pid, m->newest ? &m->newest->account : NULL);
+	if (m->made)
+		m->made->owner = m->owner;
+	eventfd_write(m->fd, 1);
+	return NULL;
+}
+
+void mapping_want(struct mapping *m)
+{
+	if (m->is_busy || clock_monotonic_ns() < m->due_ns)
+		return;
+	m->began_ns = clock_monotonic_ns();
+	m->is_busy = thread_start(&m->thread, THREAD_STACK_BYTES, mapping_run, m) == 0;
+}
+
+int mapping_fd(const struct mapping *m)
+{
+	return m->fd;
+}
+
+/* The last reading of a process stays when there is nothing to read any more. */
+static bool is_worth_less(const struct map *made, const struct map *newest)
+{
+	return newest && newest->account.known && !made->account.known;
+}
+
+static void newest_take(struct mapping *m, struct map *made)
+{
+	if (is_worth_less(made, m->newest)) {
+		map_unref(made);
+		return;
+	}
+	map_unref(m->newest);
+	m->newest = made;
+}
+
+bool mapping_collect(struct mapping *m)
+{
+	uint64_t every = m->least_ns;
+	eventfd_t count;
+
+	if (!m->is_busy || eventfd_read(m->fd, &count) != 0)
+		return false;
+	pthread_join(m->thread, NULL);
+	m->is_busy = false;
+	if (m->made) {
+		every = mapping_every_ns(
+			&m->made->account, every, clock_monotonic_ns() - m->began_ns);
+		m->made->account.again_ns = every;
+		newest_take(m, m->made);
+	}
+	m->made = NULL;
+	m->due_ns = m->began_ns + every - every / EARLY;
+	m->least_ns = m->least_ns * 2 < MAPPING_EVERY_NS ? m->least_ns * 2 : MAPPING_EVERY_NS;
+	return true;
+}
+
+struct map *mapping_newest(const struct mapping *m)
+{
+	return m->newest;
+}

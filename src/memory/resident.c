@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Resident memory for reports (resident.h). */
+#include "src/memory/resident.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/memory/map_reader.h"
+#include "src/util/clock.h"
+
+/* It is looked at so often, or less (mapping_every_ns); not at once, since there is nothing to see
+ * yet. */
+#define EVERY_NS UINT64_C(1000000000)
+#define FIRST_NS UINT64_C(200000000)
+/* What somebody who ends a program waits for without asking why. */
+#define QUICK_NS UINT64_C(250000000)
+
+void resident_start(struct resident *r, uint64_t started_ns)
+{
+	r->due_ns = started_ns + FIRST_NS;
+}
+
+/* The last one that could be read stays: a program that is gone has none. One that went while it
+ * was looked at is as one that nobody looked at. */
+static void resident_take(struct resident *r, const char *path, const struct map_account *a)
+{
+	if (!a->known && (a->gone || resident_last(r, path)))
+		return;
+	free(r->path);
+	r->path = strdup(path);
+	r->account = *a;
+}
+
+void resident_look(struct resident *r, const char *path, pid_t pid)
+{
+	uint64_t now = clock_monotonic_ns(), every = EVERY_NS;
+	struct map *m;
+
+	if (now < r->due_ns)
+		return;
+	m = mapping_read(path, pid, resident_last(r, path));
+	if (m) {
+		every = mapping_every_ns(&m->account, EVERY_NS, clock_monotonic_ns() - now);
+		resident_take(r, path, &m->account);
+	}
+	map_unref(m);
+	r->due_ns = now + every;
+}
+
+void resident_look_last(struct resident *r, const char *path, pid_t pid)
+{
+	const struct map_account *last = resident_last(r, path);
+
+	if (last && last->took_ns > QUICK_NS)
+		return;
+	r->due_ns = 0;
+	resident_look(r, path, pid);
+}
+
+const struct map_account *resident_last(const struct resident *r, const char *path)
+{
+	return r->path && strcmp(r->path, path) == 0 ? &r->account : NULL;
+}
+
+void resident_free(struct resident *r)
+{
+	free(r->path);
+	*r = (struct resident){ 0 };
+}

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Reading and writing the file of settings (config.h). It is written beside itself and renamed, so
+ * that nobody ever reads half of it. Main thread.
+ */
+#include "src/run/config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "src/sym/sym.h"
+
+#define CONFIG_BYTES_MAX 65536u /* ten times what it can sensibly be */
+
+/* The directory that configurations are in. 0, or -ENOENT when nothing says where that is. */
+static int config_root(char *out, size_t cap)
+{
+	const char *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+	int n;
+
+	/* By its specification a path that is not absolute is to be ignored. */
+	if (xdg && xdg[0] == '/')
+		n = snprintf(out, cap, "%s", xdg);
+	else if (home && home[0] == '/')
+		n = snprintf(out, cap, "%s/.config", home);
+	else
+		return -ENOENT;
+	return n > 0 && (size_t)n < cap ? 0 : -ENAMETOOLONG;
+}
+
+static int config_path(char *out, size_t cap)
+{
+	char root[PATH_MAX];
+	int rc = config_root(root, sizeof(root)), n;
+
+	if (rc)
+		return rc;
+	n = snprintf(out, cap, "%s/heaptop/config", root);
+	return n > 0 && (size_t)n < cap ? 0 : -ENAMETOOLONG;
+}
+
+/* ---- reading ------------------------------------------------------------------------------ */
+
+struct trouble {
+	struct strbuf *out;
+	const char *path;
+};
+
+static void trouble_add(void *ctx, unsigned line, const char *words)
+{
+	struct trouble *t = ctx;
+
+	strbuf_printf(t->out, "%s:%u: %s\n", t->path, line, words);
+}
+
+/* The whole file, for free(); no NUL ends it. NULL and errno: also for what is no file, and might
+ * never end. */
+static char *file_read(const char *path, size_t *bytes)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	char *text = malloc(CONFIG_BYTES_MAX + 1); /* one more tells that it is longer */
+	struct stat st;
+	size_t used = 0;
+	ssize_t got = -1;
+
+	if (fd < 0 || !text)
+		goto fail;
+	errno = EINVAL;
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
+		goto fail;
+	while (used <= CONFIG_BYTES_MAX &&
+		(got = read(fd, text + used, CONFIG_BYTES_MAX + 1 - used)) > 0)
+		used += (size_t)got;
+	if (used > CONFIG_BYTES_MAX)
+		errno = EFBIG;
+	if (got < 0 || used > CONFIG_BYTES_MAX)
+		goto fail;
+	close(fd);
+	*bytes = used;
+	return text;
+fail:
+	got = errno;
+	if (fd >= 0)
+		close(fd);
+	free(text);
+	errno = (int)got;
+	return NULL;
+}
+
+/* Whether what could not be read is there, after all. */
+static bool is_there(int error)
+{
+	return error != ENOENT && error != ENOTDIR;
+}
+
+static const char *file_trouble(int error)
+{
+	return error == EINVAL ? "is no file" : strerror(error);
+}
+
+/* In a folder of somebody else's: HOME is still that of who ran su or sudo. Then nobody expects
+ * settings. */
+static bool is_out_of_sight(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) != 0 && errno == EACCES;
+}
+
+void config_load(struct settings *s, struct strbuf *troubles)
+{
+	char path[PATH_MAX];
+	struct trouble t = { troubles, path };
+	size_t bytes;
+	char *text;
+
+	settings_default(s);
+	if (config_path(path, sizeof(path)) != 0)
+		return;
+	text = file_read(path, &bytes);
+	if (text)
+		settings_parse(s, text, bytes, trouble_add, &t);
+	else if (is_there(errno) && !(errno == EACCES && is_out_of_sight(path)))
+		strbuf_printf(troubles, "%s: %s; the settings are the built-in ones\n", path,
+			file_trouble(errno));
+	free(text);
+}
+
+/* ---- writing ------------------------------------------------------------------------------ */
+
+/* The directory of `path`, and those above it. 0 or -errno. */
+static int directories_make(const char *path)
+{
+	char part[PATH_MAX];
+
+	for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		snprintf(part, sizeof(part), "%.*s", (int)(slash - path), path);
+		if (mkdir(part, 0700) != 0 && errno != EEXIST)
+			return -errno;
+	}
+	return 0;
+}
+
+/* Settings of somebody else are not ours to write: sudo leaves HOME as it was, for instance. */
+static int owner_check(const char *path)
+{
+	char directory[PATH_MAX];
+	struct stat st;
+
+	snprintf(directory, sizeof(directory), "%.*s", (int)(strrchr(path, '/') - path), path);
+	if (stat(directory, &st) != 0)
+		return -errno;
+	if (st.st_uid != geteuid())
+		return -EPERM;
+	return stat(path, &st) == 0 && st.st_uid != geteuid() ? -EPERM : 0;
+}
+
+static int file_replace(const char *path, const struct strbuf *text)
+{
+	char new[PATH_MAX + 8];
+	int fd, rc;
+
+	snprintf(new, sizeof(new), "%s.XXXXXX", path);
+	fd = mkostemp(new, O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	rc = strbuf_write(text, fd);
+	if (rc == 0 && fsync(fd) != 0 && errno != EINVAL)
+		rc = -errno;
+	if (close(fd) != 0 && rc == 0)
+		rc = -errno;
+	if (rc == 0 && rename(new, path) != 0)
+		rc = -errno;
+	if (rc)
+		unlink(new);
+	return rc;
+}
+
+/* A link to where somebody keeps such files stays one. */
+static int target_replace(const char *path, const struct strbuf *text)
+{
+	char *real = realpath(path, NULL);
+	int rc = file_replace(real ? real : path, text);
+
+	free(real);
+	return rc;
+}
+
+static void trouble_ignore(void *ctx, unsigned line, const char *words)
+{
+}
+
+/*
+ * What the file has now that we do not know is kept. 0, or -EBUSY with the message: what it says
+ * cannot be understood, and would be lost.
+ */
+static int file_keep(const char *path, struct settings *s, char *msg, size_t cap)
+{
+	static struct settings now;
+	size_t bytes;
+	char *text = file_read(path, &bytes);
+
+	if (!text && !is_there(errno))
+		return 0;
+	if (!text) {
+		snprintf(msg, cap, "%s: not saved: what is there cannot be read: %s", path,
+			file_trouble(errno));
+		return -EBUSY;
+	}
+	settings_default(&now);
+	settings_parse(&now, text, bytes, trouble_ignore, NULL);
+	free(text);
+	s->version = now.version;
+	memcpy(s->kept, now.kept, sizeof(s->kept));
+	if (!now.lost_line)
+		return 0;
+	snprintf(msg, cap, "%s: not saved: its line %u is not understood, and would be lost", path,
+		now.lost_line);
+	return -EBUSY;
+}
+
+int config_save(const struct settings *settings, char *msg, size_t cap)
+{
+	static struct settings s;
+	static char path[PATH_MAX];
+	struct strbuf text = STRBUF_INIT;
+	int rc;
+
+	snprintf(path, sizeof(path), "settings"); /* for the message, without one */
+	rc = config_path(path, sizeof(path));
+	s = *settings;
+	if (rc == 0 && file_keep(path, &s, msg, cap) != 0)
+		return -EBUSY;
+	settings_format(&s, &text);
+	if (rc == 0 && text.failed)
+		rc = -ENOMEM;
+	if (rc == 0)
+		rc = directories_make(path);
+	if (rc == 0)
+		rc = owner_check(path);
+	if (rc == 0)
+		rc = target_replace(path, &text);
+	strbuf_free(&text);
+	if (rc == 0)
+		snprintf(msg, cap, "settings saved in %s", path);
+	else
+		snprintf(msg, cap, "%s: not saved: %s", path,
+			rc == -EPERM ? "it belongs to another user" : strerror(-rc));
+	return rc;
+}
+
+/* ---- options ------------------------------------------------------------------------------ */
+
+static void start_apply(const struct settings *s, struct options *o)
+{
+	if (!options_given(o, "follow") && !options_given(o, "no-follow") && !s->follow)
+		o->follow = OPTIONS_FOLLOW_NO;
+	if (!options_given(o, "depth"))
+		o->depth = s->depth;
+	if (!options_given(o, "debuginfod"))
+		o->debuginfod = s->debuginfod;
+}
+
+void config_apply(struct settings *s, struct options *o)
+{
+	start_apply(s, o);
+	if (options_given(o, "sort"))
+		s->sort = o->sort, s->reverse = 0;
+	if (options_given(o, "group"))
+		s->group = o->group;
+	if (options_given(o, "delay"))
+		s->delay_ms = (unsigned)(o->delay_ns / 1000000);
+	if (options_given(o, "color"))
+		s->color = o->color;
+	if (options_given(o, "ascii"))
+		s->glyphs = SETTINGS_GLYPHS_ASCII;
+	if (options_given(o, "no-mouse"))
+		s->mouse = 0;
+	if (options_given(o, "full-names"))
+		s->names = o->names;
+	if (options_given(o, "show-hidden"))
+		s->show_hidden = 1;
+	o->sort = (enum column)s->sort;
+	o->reverse = s->reverse;
+	o->group = (enum group_by)s->group;
+	o->delay_ns = s->delay_ms * UINT64_C(1000000);
+	o->color = (enum options_color)s->color;
+	o->ascii = s->glyphs == SETTINGS_GLYPHS_ASCII;
+	o->no_mouse = !s->mouse;
+	o->names = (enum name_style)s->names;
+	o->show_hidden = s->show_hidden;
+}
+
+void config_rules(const struct settings *s)
+{
+	const char *rule[SETTINGS_RULES];
+
+	for (unsigned i = 0; i < s->rules; i++)
+		rule[i] = s->rule[i];
+	sym_hide_more(rule, s->rules);
+}
+
+static void lines_say(const char *line)
+{
+	while (*line) {
+		size_t len = strcspn(line, "\n");
+
+		fputs("heaptop: ", stderr);
+		fwrite(line, 1, len, stderr);
+		fputc('\n', stderr);
+		line += len + (line[len] == '\n');
+	}
+}
+
+void config_take(struct config *c, struct options *o)
+{
+	struct strbuf troubles = STRBUF_INIT;
+	const char *line;
+
+	if (o->no_config)
+		settings_default(&c->settings);
+	else
+		config_load(&c->settings, &troubles);
+	config_apply(&c->settings, o);
+	config_rules(&c->settings);
+	line = strbuf_text(&troubles);
+	snprintf(c->trouble, sizeof(c->trouble), "%.*s", (int)strcspn(line, "\n"), line);
+	if (o->batch || o->report)
+		lines_say(line);
+	strbuf_free(&troubles);
+}

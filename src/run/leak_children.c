@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Leak scans of a launch's other processes (leakkin.h). */
+#include "src/run/leak_children.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/scan/leak_summary.h"
+#include "src/scan/scan_job.h"
+#include "src/util/clock.h"
+#include "src/run/watch.h"
+
+struct kin {
+	char *path; /* of its segment: a session may be closed before us, and be another's then */
+	struct leakcheck *made; /* the last that worked, or the only one */
+	bool ended; /* it was scanned at its end, or is being */
+	struct scanjob *job; /* then */
+	uint64_t due_ns; /* the next, if there is one every so often */
+	/* For snapshots of a turn. */
+	unsigned number;
+	struct snap_leaks shown;
+	struct snap_leak_round round[2];
+};
+
+struct leakkin {
+	size_t count;
+	struct kin kin[WATCH_MEMBERS_MAX];
+};
+
+/* NULL: it was not scanned so far. */
+static struct kin *kin_find(const struct run *r, const struct session *s)
+{
+	struct leakkin *k = r->leakkin;
+
+	for (size_t i = 0; k && i < k->count; i++)
+		if (strcmp(k->kin[i].path, session_path(s)) == 0)
+			return &k->kin[i];
+	return NULL;
+}
+
+/* NULL: there is no room for more. */
+static struct kin *kin_of(struct run *r, const struct session *s)
+{
+	struct kin *found = kin_find(r, s);
+	struct leakkin *k = r->leakkin;
+
+	if (found)
+		return found;
+	if (!k)
+		k = r->leakkin = calloc(1, sizeof(*r->leakkin));
+	if (!k || k->count == WATCH_MEMBERS_MAX)
+		return NULL;
+	found = &k->kin[k->count];
+	found->path = strdup(session_path(s));
+	k->count += found->path != NULL;
+	return found->path ? found : NULL;
+}
+
+/* One that did not work says so if there is no other. True: it has worked. */
+static bool made_take(struct kin *k, struct session *s, struct leakcheck *made)
+{
+	if (!made || (k->made && leakcheck_result(made)->failed)) {
+		leakcheck_free(made);
+		return false;
+	}
+	leakcheck_compare(made, k->made);
+	session_leaks(s, leakcheck_result(made));
+	leakcheck_free(k->made);
+	k->made = made;
+	return !leakcheck_result(made)->failed;
+}
+
+static void scan_now(struct run *r, struct session *s, struct kin *k)
+{
+	struct leak_wish wish = run_leak_wish(r, session_pid(s));
+
+	made_take(k, s, leakcheck_run(session_segment(s), &wish));
+	k->ended = true;
+}
+
+static void scan_at_exit(struct run *r, struct session *s, struct kin *k)
+{
+	struct leak_wish wish = run_leak_wish(r, session_pid(s));
+
+	wish.at_exit = true;
+	wish.copying = LEAK_COPY_NEVER; /* nothing is lost while it stands still */
+	k->ended = true;
+	k->job = scanjob_start(session_path(s), &wish, false);
+	if (k->job)
+		return;
+	made_take(k, s, leakcheck_failed("no leak scan: no thread to scan with"));
+	read_leak_done(session_segment(s));
+}
+
+/* Waits for the scan, if need be. */
+static void job_take(struct kin *k, struct session *s)
+{
+	struct leakcheck *made = scanjob_take(k->job);
+
+	scanjob_free(k->job);
+	k->job = NULL;
+	made_take(k, s, made);
+}
+
+static void look(void *ctx, struct session *s)
+{
+	struct run *r = ctx;
+	struct kin *k = kin_find(r, s);
+
+	if (k && k->job && scanjob_ended(k->job))
+		job_take(k, s);
+	if (!session_alive(s) || !read_leak_waits(session_segment(s)))
+		return;
+	k = kin_of(r, s);
+	if (!k)
+		read_leak_done(session_segment(s)); /* one of more than can be kept */
+	else if (!k->ended)
+		scan_at_exit(r, s, k);
+}
+
+/* Its destructors may take for ever. */
+static bool is_still_ending(const struct kin *k)
+{
+	return k->job && scanjob_progress(k->job)->phase == LEAK_EXITING;
+}
+
+static void finish(void *ctx, struct session *s)
+{
+	struct run *r = ctx;
+	struct kin *k;
+
+	look(ctx, s);
+	k = kin_find(r, s);
+	if (k && is_still_ending(k)) {
+		scanjob_cancel(k->job);
+		scanjob_free(k->job);
+		k->job = NULL;
+		k->ended = false;
+	} else if (k && k->job) {
+		job_take(k, s);
+	}
+	k = session_alive(s) ? kin_of(r, s) : NULL;
+	if (k && !k->ended)
+		scan_now(r, s, k);
+}
+
+void leakkin_cancel(struct run *r)
+{
+	for (size_t i = 0; r->leakkin && i < r->leakkin->count; i++)
+		if (r->leakkin->kin[i].job)
+			scanjob_cancel(r->leakkin->kin[i].job);
+}
+
+void leakkin_look(struct run *r)
+{
+	if (r->child.pid)
+		watch_members(r->watch, look, r);
+}
+
+void leakkin_finish(struct run *r)
+{
+	if (r->child.pid)
+		watch_members(r->watch, finish, r);
+}
+
+/* ---- every so often ---- */
+
+struct turn {
+	struct run *run;
+	struct session *scanned; /* one at a time: others may wait at their end */
+};
+
+static bool is_due(const struct run *r, const struct session *s)
+{
+	const struct kin *k = kin_find(r, s);
+	uint64_t now = clock_monotonic_ns();
+
+	if (k)
+		return !k->ended && now >= k->due_ns;
+	return now - session_identity(s)->created_ns >= r->options->leak_every_ns;
+}
+
+/* One that cannot be scanned now is tried again. */
+static void turn_take(void *ctx, struct session *s)
+{
+	struct turn *t = ctx;
+	struct leak_wish wish;
+	struct kin *k;
+
+	if (t->scanned || !session_alive(s) || !is_due(t->run, s))
+		return;
+	k = kin_of(t->run, s);
+	if (!k)
+		return;
+	wish = run_leak_wish(t->run, session_pid(s));
+	if (made_take(k, s, leakcheck_run(session_segment(s), &wish))) {
+		k->shown = *leakcheck_result(k->made);
+		session_leaks(s, &k->shown);
+		t->scanned = s;
+	}
+	k->due_ns = clock_monotonic_ns() + t->run->options->leak_every_ns;
+}
+
+struct session *leakkin_turn(struct run *r)
+{
+	struct turn t = { .run = r };
+
+	if (r->child.pid)
+		watch_members(r->watch, turn_take, &t);
+	return t.scanned;
+}
+
+void leakkin_judge(struct run *r, struct session *session, const struct snapshot *s)
+{
+	struct kin *k = kin_of(r, session);
+
+	if (r->suppressions)
+		leakcheck_suppress(k->made, s, r->suppressions);
+	k->shown = *leakcheck_result(k->made);
+	k->round[0] = k->round[1];
+	k->round[1] = (struct snap_leak_round){
+		.number = ++k->number, .ns = k->shown.at_ns, .stop_ns = k->shown.stop_ns
+	};
+	memcpy(k->round[1].sum, k->shown.sum, sizeof(k->shown.sum));
+	k->shown.nrounds = k->number > 1 ? 2 : 1;
+	k->shown.rounds = k->round + 2 - k->shown.nrounds;
+	session_leaks(session, leakcheck_result(k->made));
+}
+
+void leakkin_suppress(struct run *r, const struct snapshot *s)
+{
+	struct leakkin *k = r->leakkin;
+
+	for (size_t i = 0; k && i < k->count; i++)
+		for (size_t j = 0; k->kin[i].made && j < s->nchildren; j++)
+			if (s->children[j]->leaks == leakcheck_result(k->kin[i].made))
+				leakcheck_suppress(k->kin[i].made, s->children[j], r->suppressions);
+}
+
+void leakkin_free(struct run *r)
+{
+	for (size_t i = 0; r->leakkin && i < r->leakkin->count; i++) {
+		if (r->leakkin->kin[i].job) {
+			scanjob_cancel(r->leakkin->kin[i].job);
+			scanjob_free(r->leakkin->kin[i].job);
+		}
+		leakcheck_free(r->leakkin->kin[i].made);
+		free(r->leakkin->kin[i].path);
+	}
+	free(r->leakkin);
+	r->leakkin = NULL;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Where frames and reports go (outfile.h). Main thread. */
+#include "src/run/output_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int failed(const struct options *o, const char *why)
+{
+	fprintf(stderr, "heaptop: %s: %s\n", o->output ? o->output : "output", why);
+	return -1;
+}
+
+static bool same_file(const char *one, const char *other)
+{
+	struct stat a, b;
+
+	return stat(one, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev &&
+	       a.st_ino == b.st_ino && S_ISREG(a.st_mode);
+}
+
+/* Whether -o names what is yet to be read: opening it would empty it. */
+static bool is_input(const struct options *o)
+{
+	bool is = o->file && same_file(o->output, o->file);
+
+	for (unsigned i = 0; !is && i < o->nsuppressions; i++)
+		is = same_file(o->output, o->suppressions[i]);
+	return is;
+}
+
+int outfile_open(const struct options *o, int stream)
+{
+	int fd;
+
+	if (!o->output)
+		return stream;
+	if (is_input(o))
+		return failed(o, "is read, so it cannot be written by -o");
+	fd = open(o->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
+	return fd < 0 ? failed(o, strerror(errno)) : fd;
+}
+
+int outfile_put(int fd, struct strbuf *text, const struct options *o)
+{
+	int rc = strbuf_write(text, fd);
+
+	strbuf_free(text);
+	if (rc != 0)
+		failed(o, strerror(-rc));
+	return rc;
+}
+
+int outfile_name(char path[OUTFILE_NAME_MAX], uint64_t pid)
+{
+	int fd = -1;
+
+	errno = EEXIST;
+	for (int n = 1; fd < 0 && n < 10000 && errno == EEXIST; n++) {
+		snprintf(path, OUTFILE_NAME_MAX, "heaptop-snapshot-%d-%d.txt", (int)pid, n);
+		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+	}
+	return fd < 0 ? -errno : fd;
+}

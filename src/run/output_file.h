@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Where frames and reports go: the file of -o, or the mode's own stream. Called by main, main
+ * thread. Says itself what failed, in one line on stderr.
+ */
+#ifndef SRC_RUN_OUTPUT_FILE_H
+#define SRC_RUN_OUTPUT_FILE_H
+
+#include "src/run/options.h"
+#include "src/util/strbuf.h"
+
+/* The file of -o, emptied, or `stream` without. -1: it cannot be written, or is yet to be read. */
+int outfile_open(const struct options *o, int stream);
+/* A new file in the current directory, heaptop-snapshot-PID-N.txt with the first N that is free:
+ * its descriptor, or -errno; says nothing. */
+#define OUTFILE_NAME_MAX 64
+int outfile_name(char path[OUTFILE_NAME_MAX], uint64_t pid);
+/* Writes all of a text and frees it. 0, or -errno. */
+int outfile_put(int fd, struct strbuf *text, const struct options *o);
+
+#endif

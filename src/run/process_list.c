@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Other recorded processes (processes.h). Main thread. */
+#include "src/run/process_list.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/proc/proc.h"
+#include "src/target/target.h"
+#include "src/run/unrecorded_children.h"
+#include "src/util/clock.h"
+#include "src/util/text.h"
+
+#define VISITS_MAX   8u /* each holds a thread, and is read at each tick */
+#define ANCESTORS    16u /* so far up is looked for one that is recorded */
+#define RATE_LOOKS   10u /* growth is over so many looks: ten seconds, as that of sites */
+#define RATE_LEAST_S 0.05 /* two looks closer than this tell nothing */
+
+/* What a process held at its last looks. */
+struct past {
+	uint64_t id;
+	unsigned count; /* looks taken, RATE_LOOKS of them kept */
+	uint64_t live[RATE_LOOKS], ns[RATE_LOOKS];
+	bool seen;
+};
+
+struct visit {
+	uint64_t id;
+	struct watch *watch;
+	unsigned shown_at; /* the one that was shown longest ago gives way */
+};
+
+struct processes {
+	struct watch *main;
+	struct visit visit[VISITS_MAX];
+	size_t visits;
+	struct watch *shown;
+	unsigned turn;
+	struct process_row row[PROCESSES_MAX];
+	size_t rows, more;
+	struct past past[PROCESSES_MAX];
+	size_t pasts;
+	struct unrecorded *unrecorded; /* NULL: they are not looked for */
+};
+
+struct processes *processes_new(struct watch *main)
+{
+	struct processes *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->main = p->shown = main;
+	p->unrecorded = unrecorded_new();
+	return p;
+}
+
+/* One that ended is nobody's but ours any more, unless its launch still has it: then it cannot be
+ * removed. */
+static void visit_close(struct visit *v)
+{
+	struct session *s = watch_session(v->watch);
+
+	session_sample_leave(s);
+	if (session_identity(s)->state == HT_STATE_EXITED)
+		session_remove(s);
+	watch_free(v->watch);
+}
+
+void processes_free(struct processes *p)
+{
+	if (!p)
+		return;
+	for (size_t i = 0; i < p->visits; i++)
+		visit_close(&p->visit[i]);
+	unrecorded_free(p->unrecorded);
+	free(p);
+}
+
+struct watch *processes_shown(const struct processes *p)
+{
+	return p->shown;
+}
+
+void processes_tick(struct processes *p)
+{
+	for (size_t i = 0; i < p->visits; i++) {
+		struct watch *w = p->visit[i].watch;
+
+		watch_poll(w);
+		if (w != p->shown)
+			snapshot_unref(session_tick(watch_session(w)));
+	}
+}
+
+/* ---- who there is ------------------------------------------------------------------------- */
+
+static uint64_t session_id(const struct session *s)
+{
+	const struct read_identity *id = session_identity(s);
+
+	return processes_id(id->pid, id->start_ticks, id->pid_namespace);
+}
+
+static struct process_row *row_find(struct processes *p, uint64_t id)
+{
+	for (size_t i = 0; i < p->rows; i++)
+		if (p->row[i].id == id)
+			return &p->row[i];
+	return NULL;
+}
+
+/* Its memory, and who started it; the nearest recorded one above is found when all are known. */
+static void row_proc(struct process_row *row)
+{
+	struct proc_reading r;
+
+	if (proc_read(row->pid, false, &r) != 0)
+		return;
+	row->rss_bytes = r.rss_bytes;
+	row->has_rss = true;
+	row->parent = r.ppid;
+	row->state = processes_state(r.state);
+}
+
+/* What the library says itself, where it records nothing or not all. */
+__attribute__((noinline)) static void row_why(struct process_row *row, struct read_segment *s)
+{
+	struct read_identity id;
+
+	if (read_identity(s, &id) == 0)
+		text_clean(row->why, sizeof(row->why), id.why, strlen(id.why));
+}
+
+static void row_live(struct process_row *row, struct read_segment *s)
+{
+	struct read_totals t;
+
+	if (read_totals(s, &t) != 0)
+		return;
+	row->live_bytes = t.live_bytes;
+	row->has_live = true;
+	row_why(row, s);
+}
+
+static int segment_take(void *ctx, const struct target_segment *t)
+{
+	char message[READ_MESSAGE_MAX];
+	struct processes *p = ctx;
+	struct read_segment *s;
+	struct process_row *row;
+
+	if ((t->state != TARGET_RUNNING && t->state != TARGET_ELSEWHERE) || t->pid <= 0)
+		return 0;
+	if (p->rows == PROCESSES_MAX) {
+		p->more++;
+		return 0;
+	}
+	row = &p->row[p->rows];
+	*row = (struct process_row){ .id = processes_id(t->pid, t->start_ticks, t->pid_namespace),
+		.pid = t->process > 0 ? t->process : t->pid,
+		.state = t->state == TARGET_RUNNING ? "running" : "elsewhere" };
+	if (row_find(p, row->id))
+		return 0; /* of one process the newest image comes first */
+	text_clean(row->command, sizeof(row->command), t->command, strlen(t->command));
+	if (t->process > 0)
+		row_proc(row);
+	s = read_open(t->path, message);
+	if (s)
+		row_live(row, s);
+	read_close(s);
+	if (t->process > 0)
+		unrecorded_left(p->unrecorded, row, strrchr(t->path, '/') + 1);
+	p->rows++;
+	return 0;
+}
+
+/* One that we have open and that has ended stays in the list while we do. */
+static void session_take(struct processes *p, struct watch *w)
+{
+	struct session *s = watch_session(w);
+	struct process_row *row = row_find(p, session_id(s));
+
+	if (!row && p->rows < PROCESSES_MAX) {
+		row = &p->row[p->rows++];
+		*row = (struct process_row){ .id = session_id(s),
+			.pid = session_pid(s) ? session_pid(s) : session_identity(s)->pid,
+			.state = session_alive(s) ? "starting" : "ended" };
+		target_command(row->command, sizeof(row->command), session_identity(s));
+		row_live(row, session_segment(s));
+	}
+	if (row && w == p->shown)
+		row->shown = true;
+}
+
+/* Up from a process that is not recorded to one that is. */
+static void parent_find(struct processes *p, struct process_row *row)
+{
+	pid_t above = row->parent;
+
+	for (unsigned i = 0; above > 1 && i < ANCESTORS; i++) {
+		struct proc_reading r;
+
+		for (size_t k = 0; k < p->rows; k++) {
+			if (p->row[k].pid == above && p->row[k].has_rss) {
+				row->parent = above;
+				return;
+			}
+		}
+		above = proc_read(above, false, &r) == 0 ? r.ppid : 0;
+	}
+	row->parent = 0;
+}
+
+/* ---- growth ------------------------------------------------------------------------------- */
+
+static struct past *past_of(struct processes *p, uint64_t id)
+{
+	for (size_t i = 0; i < p->pasts; i++)
+		if (p->past[i].id == id)
+			return &p->past[i];
+	if (p->pasts == PROCESSES_MAX)
+		return NULL;
+	p->past[p->pasts] = (struct past){ .id = id };
+	return &p->past[p->pasts++];
+}
+
+static void row_rate(struct processes *p, struct process_row *row, uint64_t now)
+{
+	struct past *past = past_of(p, row->id);
+	unsigned oldest, at;
+	double seconds;
+
+	if (!past || !row->has_live)
+		return;
+	past->seen = true;
+	oldest = past->count >= RATE_LOOKS ? past->count % RATE_LOOKS : 0;
+	if (past->count > 0) {
+		seconds = (double)(now - past->ns[oldest]) / 1e9;
+		row->has_rate = seconds > RATE_LEAST_S;
+		if (row->has_rate)
+			row->rate_bytes_per_s =
+				((double)row->live_bytes - (double)past->live[oldest]) / seconds;
+	}
+	at = past->count++ % RATE_LOOKS;
+	past->live[at] = row->live_bytes;
+	past->ns[at] = now;
+}
+
+static void rates_fill(struct processes *p)
+{
+	uint64_t now = clock_monotonic_ns();
+	size_t kept = 0;
+
+	for (size_t i = 0; i < p->pasts; i++)
+		p->past[i].seen = false;
+	for (size_t i = 0; i < p->rows; i++)
+		row_rate(p, &p->row[i], now);
+	for (size_t i = 0; i < p->pasts; i++)
+		if (p->past[i].seen)
+			p->past[kept++] = p->past[i];
+	p->pasts = kept;
+}
+
+size_t processes_list(struct processes *p, const struct process_row **rows, size_t *more)
+{
+	pid_t first = session_pid(watch_session(p->main));
+
+	p->rows = p->more = 0;
+	unrecorded_begin(p->unrecorded);
+	target_list(segment_take, p);
+	session_take(p, p->main);
+	for (size_t i = 0; i < p->visits; i++)
+		session_take(p, p->visit[i].watch);
+	p->rows = unrecorded_add(p->unrecorded, p->row, p->rows, &p->more);
+	unrecorded_end(p->unrecorded);
+	for (size_t i = 0; i < p->rows; i++)
+		parent_find(p, &p->row[i]);
+	rates_fill(p);
+	processes_arrange(p->row, p->rows, first);
+	*rows = p->row;
+	*more = p->more;
+	return p->rows;
+}
+
+/* ---- showing ------------------------------------------------------------------------------ */
+
+static struct visit *visit_room(struct processes *p)
+{
+	struct visit *oldest = &p->visit[0];
+
+	if (p->visits < VISITS_MAX)
+		return &p->visit[p->visits++];
+	for (size_t i = 1; i < p->visits; i++)
+		if (p->visit[i].shown_at < oldest->shown_at)
+			oldest = &p->visit[i];
+	visit_close(oldest);
+	return oldest;
+}
+
+struct wanted {
+	uint64_t id;
+	struct target_segment segment;
+	bool found;
+};
+
+static int wanted_is(void *ctx, const struct target_segment *t)
+{
+	struct wanted *w = ctx;
+
+	if ((t->state != TARGET_RUNNING && t->state != TARGET_ELSEWHERE) ||
+		processes_id(t->pid, t->start_ticks, t->pid_namespace) != w->id)
+		return 0;
+	w->segment = *t;
+	w->found = true;
+	return 1;
+}
+
+/* Opens it. NULL and a line in `msg` (READ_MESSAGE_MAX). */
+static struct watch *visit_open(struct processes *p, uint64_t id, char *msg)
+{
+	struct watch_options o = { .session.beside = watch_session(p->main) };
+	struct wanted wanted = { .id = id };
+	const struct process_row *row = row_find(p, id);
+	struct session *s;
+	struct watch *w;
+
+	target_list(wanted_is, &wanted);
+	snprintf(msg, READ_MESSAGE_MAX, "this process has ended");
+	if (row && row->why[0] && !row->has_live)
+		snprintf(msg, READ_MESSAGE_MAX, "%d is not recorded: %s", (int)row->pid, row->why);
+	/* What a child was between fork and exec is not worth a look. */
+	if (!wanted.found || (row && row->why[0] && wanted.segment.forked))
+		return NULL;
+	o.session.pid = wanted.segment.process;
+	s = session_open(wanted.segment.path, &o.session, msg);
+	if (!s)
+		return NULL;
+	w = watch_new(s, &o);
+	if (w)
+		return w;
+	session_close(s);
+	snprintf(msg, READ_MESSAGE_MAX, "out of memory");
+	return NULL;
+}
+
+static struct visit *visit_find(struct processes *p, uint64_t id)
+{
+	for (size_t i = 0; i < p->visits; i++)
+		if (p->visit[i].id == id)
+			return &p->visit[i];
+	return NULL;
+}
+
+int processes_show(struct processes *p, uint64_t id, char *msg, size_t cap)
+{
+	char message[READ_MESSAGE_MAX];
+	struct visit *v = visit_find(p, id);
+	struct watch *w;
+
+	if (id == session_id(watch_session(p->main))) {
+		p->shown = p->main;
+		return 0;
+	}
+	if (!v) {
+		w = visit_open(p, id, message);
+		if (!w) {
+			snprintf(msg, cap, "%s", message);
+			return -ESRCH;
+		}
+		v = visit_room(p);
+		*v = (struct visit){ .id = id, .watch = w };
+	}
+	v->shown_at = ++p->turn;
+	p->shown = v->watch;
+	return 0;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Snapshots as text, JSON or JUnit XML in a file (report.h). Main thread. */
+#include "src/run/report.h"
+
+#include "src/run/output_file.h"
+#include "src/run/selection.h"
+
+void report_options(struct export_options *e, const struct options *o)
+{
+	*e = (struct export_options){ .sort = o->sort,
+		.reverse = o->reverse,
+		.top = o->top,
+		.group = o->group,
+		.filter = o->filter,
+		.ascii = o->ascii,
+		.names = o->names,
+		.show_hidden = o->show_hidden,
+		.suppressions = o->gen_suppressions,
+		.failures = o->failures,
+		.version = HEAPTOP_VERSION };
+}
+
+static int put(int fd, struct strbuf *text, const struct options *o)
+{
+	return outfile_put(fd, text, o) == 0 ? 0 : REPORT_EXIT_FAILED;
+}
+
+int report_frame_put(int fd, const struct snapshot *s, const struct options *o)
+{
+	struct strbuf text = STRBUF_INIT;
+	struct export_options e;
+	static struct picture v;
+
+	report_options(&e, o);
+	e.sites = s->nsites;
+	picture_make(&v, s, o);
+	export_frame(&text, v.rows, &e);
+	picture_free(&v);
+	return put(fd, &text, o);
+}
+
+int report_put(int fd, const struct snapshot *s, const struct options *o,
+	const struct map_account *memory, const char *verdict)
+{
+	struct strbuf text = STRBUF_INIT;
+	struct export_options e;
+	static struct picture v;
+
+	report_options(&e, o);
+	e.sites = s->nsites;
+	e.memory = memory;
+	e.whole = s;
+	e.verdict = verdict;
+	picture_make(&v, s, o);
+	e.groups = v.rows != v.sites ? v.rows : NULL;
+	if (o->format == OPTIONS_JSON)
+		export_json(&text, v.sites, &e);
+	else if (o->format == OPTIONS_JUNIT)
+		export_junit(&text, v.rows, &e);
+	else
+		export_text(&text, v.rows, &e);
+	picture_free(&v);
+	return put(fd, &text, o);
+}

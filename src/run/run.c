@@ -1,0 +1,583 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* One use of heaptop on one program (run.h). Main thread. */
+#include "src/run/run.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "src/scan/leak_summary.h"
+#include "src/memory/map_reader.h"
+#include "src/marks/marks.h"
+#include "src/scan/scan_control.h"
+#include "src/target/means.h"
+#include "src/util/clock.h"
+#include "src/util/remedy.h"
+#include "src/util/units.h"
+
+/* A report waits so long for names at most. */
+#define NAMES_TIMEOUT_NS UINT64_C(60000000000)
+/* A program that has not reported by then will not. */
+#define SILENT_AFTER_NS UINT64_C(2000000000)
+/* For a program that was asked to end. */
+#define END_TIMEOUT_NS UINT64_C(3000000000)
+/* For one that was hung up: we must be gone within a second ourselves. */
+#define HANG_UP_TIMEOUT_NS UINT64_C(500000000)
+/* For its children, which were hung up with it and may have a last word. */
+#define FAMILY_TIMEOUT_NS UINT64_C(1000000000)
+/* For what cannot but end, on a machine that is busy with other things. */
+#define ENDING_TIMEOUT_NS UINT64_C(30000000000)
+
+static int failed(const char *message, int status)
+{
+	fprintf(stderr, "heaptop: %s\n", message);
+	return status;
+}
+
+/* Of the system; `error`: -errno. */
+static int failed_by(const char *what, int error)
+{
+	char line[TARGET_MESSAGE_MAX];
+
+	return failed(remedy_line(line, sizeof(line), what, error), RUN_EXIT_FAILED);
+}
+
+/* As the options say. Before a launched program runs, so that its first block is recorded so. */
+static int sample_start(struct run *r)
+{
+	const struct steer_wish *wish = &r->options->sample;
+	int rc = wish->given ? watch_sample(r->watch, wish) : 0;
+
+	return rc == 0 ? 0 : failed_by("cannot switch the program to sampling", rc);
+}
+
+static int watch_start(struct run *r, const char *path, uint64_t family, pid_t pid)
+{
+	struct watch_options w = { .family = family,
+		.keep_children = r->options->report,
+		.leak_check = r->options->leak_check,
+		.session = { .debuginfod = r->options->debuginfod,
+			.pid = pid,
+			.may_be_copy = r->options->mode == OPTIONS_READ,
+			.alone = r->options->follow == OPTIONS_FOLLOW_NO } };
+	char message[READ_MESSAGE_MAX];
+	struct session *s = session_open(path, &w.session, message);
+
+	if (!s)
+		return failed(message, RUN_EXIT_FAILED);
+	r->watch = watch_new(s, &w);
+	if (r->watch)
+		return sample_start(r);
+	session_close(s);
+	return failed_by("cannot make room for the program's processes", -ENOMEM);
+}
+
+static int open_attach(struct run *r)
+{
+	char message[TARGET_MESSAGE_MAX];
+	struct target_segment found;
+
+	if (target_find(r->options->pid, &found, message) != 0)
+		return failed(message, RUN_EXIT_FAILED);
+	return watch_start(r, found.path, 0, r->options->pid);
+}
+
+/* All processes wait at their end for a report, and the one on the screen for that. */
+static int leak_ask(struct run *r, bool screen)
+{
+	const struct options *o = r->options;
+	uint32_t who = 0;
+
+	if (o->leak_check)
+		who = HT_LEAK_ASK_ALL;
+	else if (screen && !o->no_exit_scan && !o->readonly && !o->sample.given)
+		who = HT_LEAK_ASK_ONE;
+	r->exit_asked = who == HT_LEAK_ASK_ONE;
+	return who ? read_leak_ask(session_segment(watch_session(r->watch)), who) : 0;
+}
+
+/* All that may fail before the child may begin. */
+static int child_prepare(struct run *r, bool screen)
+{
+	int rc = prepare_bind(r->prepared, r->child.pid);
+
+	if (rc != 0)
+		return failed_by("cannot read when the program was started, in /proc", rc);
+	rc = watch_start(r, prepare_path(r->prepared), prepare_family(r->prepared), r->child.pid);
+	if (rc != 0)
+		return rc;
+	rc = leak_ask(r, screen);
+	if (rc != 0)
+		return failed_by("cannot ask the program to wait for a leak scan", rc);
+	if (r->child.pty >= 0)
+		r->output = output_new(r->child.pty);
+	r->output_open = r->output != NULL;
+	return r->child.pty < 0 || r->output
+		       ? 0
+		       : failed_by("cannot make room for the program's output", -ENOMEM);
+}
+
+/* Forks, ties the segment to the child's pid, and lets it exec. */
+static int launch(struct run *r, const char *library, bool screen, int rows, int cols)
+{
+	static const char *const env[][2] = { [OPTIONS_FOLLOW_NO] = { "HEAPTOP_FOLLOW=0" },
+		[OPTIONS_FOLLOW_EXEC] = { "HEAPTOP_FOLLOW=exec" } };
+	const struct target_launch l = { .argv = r->options->command,
+		.library = library,
+		.segment = prepare_path(r->prepared),
+		.own_pty = screen,
+		.rows = rows,
+		.cols = cols,
+		.env = env[r->options->follow] };
+	char message[TARGET_MESSAGE_MAX];
+	int rc = target_launch(&l, &r->child, message);
+
+	if (rc != 0)
+		return failed(message, RUN_EXIT_FAILED);
+	rc = child_prepare(r, screen);
+	if (rc != 0) {
+		target_cancel(&r->child);
+		r->output_open = false;
+		return rc;
+	}
+	rc = target_go(&r->child, message);
+	if (rc != 0) {
+		r->output_open = false;
+		return failed(message, rc);
+	}
+	/* Without one its end is looked for at every tick. */
+	r->child_fd = (int)syscall(SYS_pidfd_open, r->child.pid, 0);
+	return 0;
+}
+
+static int open_launch(struct run *r, bool screen, int rows, int cols)
+{
+	static char library[PATH_MAX], path[PATH_MAX];
+	char message[TARGET_MESSAGE_MAX];
+	int rc;
+
+	if (r->options->library)
+		rc = target_library_at(r->options->library, library, sizeof(library), message);
+	else
+		rc = target_library_find(library, sizeof(library), message);
+	if (rc != 0)
+		return failed(message, RUN_EXIT_FAILED);
+	rc = target_check(r->options->command[0], path, sizeof(path), message);
+	if (rc != 0)
+		return failed(message, rc);
+	r->prepared = prepare_segment(r->options->depth, message);
+	if (!r->prepared)
+		return failed(message, RUN_EXIT_FAILED);
+	rc = launch(r, library, screen, rows, cols);
+	if (rc != 0) {
+		prepare_end(r->prepared, true);
+		r->prepared = NULL;
+	}
+	return rc;
+}
+
+/* Before anything is started: a mistake in a file is to be told then. */
+static int suppressions_load(struct run *r)
+{
+	char message[SUPPRESS_MESSAGE_MAX];
+
+	if (r->options->nsuppressions == 0)
+		return 0;
+	r->suppressions = suppress_new();
+	if (!r->suppressions)
+		return failed_by("cannot make room for suppressions", -ENOMEM);
+	for (unsigned i = 0; i < r->options->nsuppressions; i++)
+		if (suppress_load(r->suppressions, r->options->suppressions[i], message) != 0)
+			return failed(message, RUN_EXIT_FAILED);
+	return 0;
+}
+
+int run_open(struct run *r, const struct options *o, bool screen, int rows, int cols)
+{
+	char message[TARGET_MESSAGE_MAX];
+	int rc;
+
+	*r = (struct run){
+		.options = o, .child_fd = -1, .exit_timer = -1, .started_ns = clock_monotonic_ns()
+	};
+	r->marked_ns = r->started_ns;
+	r->child.pty = -1;
+	if (o->mode == OPTIONS_RUN)
+		resident_start(&r->resident, r->started_ns);
+	if (means_check(message) != 0)
+		return failed(message, RUN_EXIT_FAILED);
+	rc = suppressions_load(r);
+	if (rc != 0)
+		return rc;
+	switch (o->mode) {
+	case OPTIONS_RUN:
+		return open_launch(r, screen, rows, cols);
+	case OPTIONS_ATTACH:
+		return open_attach(r);
+	case OPTIONS_READ:
+		return watch_start(r, o->file, 0, 0);
+	case OPTIONS_NONE:
+	case OPTIONS_LIST:
+	case OPTIONS_CLEAN:
+	case OPTIONS_MARK:
+		break;
+	}
+	return RUN_EXIT_FAILED;
+}
+
+struct watch *run_shown(const struct run *r)
+{
+	return r->processes ? processes_shown(r->processes) : r->watch;
+}
+
+/* Tells the session what the kernel accounted, once the child is reaped. */
+static void usage_report(struct run *r)
+{
+	struct rusage u;
+
+	if (getrusage(RUSAGE_CHILDREN, &u) == 0)
+		session_usage(watch_session(r->watch), (uint64_t)u.ru_maxrss * 1024,
+			(uint64_t)u.ru_minflt, (uint64_t)u.ru_majflt);
+}
+
+static void child_poll(struct run *r)
+{
+	if (r->child.pid == 0 || r->ended || target_poll(&r->child, &r->wait_status) != 1)
+		return;
+	r->ended = true;
+	watch_poll(r->watch); /* its last image, if that came and went since the last look */
+	session_ended(watch_session(r->watch), r->wait_status);
+	usage_report(r);
+}
+
+/* A launched program that says nothing is told about, not shown as an empty screen. */
+static void silence_check(struct run *r, const struct snapshot *s)
+{
+	bool silent = s && s->state == SNAP_STARTING &&
+		      clock_monotonic_ns() - r->started_ns > SILENT_AFTER_NS;
+
+	session_notice(watch_session(r->watch), silent ? "no data: the program runs without the "
+							 "library (its environment was emptied, or"
+							 " the loader refused it)"
+						       : NULL);
+}
+
+/* Marks by themselves, at the first tick after their time. */
+static void mark_look(struct run *r)
+{
+	uint64_t every = r->options->mark_every_ns, now = clock_monotonic_ns();
+	char message[MARKS_MESSAGE_MAX];
+
+	if (!every || now - r->marked_ns < every)
+		return;
+	session_mark(watch_session(r->watch), NULL, message);
+	/* As often as asked for, however late this one was. */
+	r->marked_ns += (now - r->marked_ns) / every * every;
+}
+
+struct snapshot *run_tick(struct run *r)
+{
+	struct snapshot *s;
+	int error;
+
+	watch_poll(r->watch);
+	child_poll(r);
+	mark_look(r);
+	watch_steer(r->watch);
+	s = session_tick(watch_session(r->watch));
+	error = errno;
+	silence_check(r, s);
+	if (r->processes)
+		processes_tick(r->processes);
+	errno = error;
+	if (run_shown(r) == r->watch)
+		return s;
+	snapshot_unref(s);
+	return session_tick(watch_session(run_shown(r)));
+}
+
+struct leak_wish run_leak_wish(const struct run *r, pid_t pid)
+{
+	return (struct leak_wish){ .pid = pid,
+		.roots = r->options->leak_roots,
+		.heuristics = r->options->leak_heuristics,
+		.copying = (enum leak_copying)r->options->leak_copying,
+		.behind = r->suppressions != NULL,
+		.progress = r->leak_progress };
+}
+
+/* A map is of one image. */
+static struct mapping *mapping_of_now(struct run *r)
+{
+	struct session *s = watch_session(run_shown(r));
+
+	if (r->mapping && !mapping_is_of(r->mapping, session_path(s), s)) {
+		mapping_free(r->mapping);
+		r->mapping = NULL;
+	}
+	if (!r->mapping)
+		r->mapping = mapping_new(session_path(s), session_pid(s), s);
+	return r->mapping;
+}
+
+struct map *run_map(struct run *r)
+{
+	struct mapping *m = mapping_of_now(r);
+
+	if (!m)
+		return NULL;
+	if (session_alive(watch_session(run_shown(r))) || !mapping_newest(m))
+		mapping_want(m);
+	return mapping_newest(m);
+}
+
+void run_memory_look(struct run *r)
+{
+	struct session *s = watch_session(r->watch);
+
+	resident_look(&r->resident, session_path(s), session_pid(s));
+}
+
+void run_memory_look_last(struct run *r)
+{
+	struct session *s = watch_session(r->watch);
+
+	resident_look_last(&r->resident, session_path(s), session_pid(s));
+}
+
+const struct map_account *run_memory(const struct run *r)
+{
+	const struct session *s = watch_session(run_shown(r));
+	const struct map *m = r->mapping && mapping_is_of(r->mapping, session_path(s), s)
+				      ? mapping_newest(r->mapping)
+				      : NULL;
+
+	if (m)
+		return &m->account;
+	if (run_shown(r) != r->watch)
+		return NULL; /* what else is known is of the program that we watch */
+	return resident_last(&r->resident, session_path(s));
+}
+
+struct snapshot *run_final(struct run *r)
+{
+	child_poll(r);
+	watch_poll(r->watch);
+	return watch_final(r->watch, NAMES_TIMEOUT_NS);
+}
+
+bool run_alive(const struct run *r)
+{
+	return r->child.pid ? !r->ended : session_alive(watch_session(r->watch));
+}
+
+int run_fds(const struct run *r, struct pollfd *fds, int max)
+{
+	int n = 0;
+
+	if (n < max)
+		fds[n++] = (struct pollfd){ session_fd(watch_session(run_shown(r))), POLLIN, 0 };
+	if (r->mapping && n < max)
+		fds[n++] = (struct pollfd){ mapping_fd(r->mapping), POLLIN, 0 };
+	if (r->sources && n < max)
+		fds[n++] = (struct pollfd){ sourcecache_fd(r->sources), POLLIN, 0 };
+	if (r->scans)
+		n += scans_fds(r->scans, fds + n, max - n);
+	if (r->output_open && n < max)
+		fds[n++] = (struct pollfd){ r->child.pty, POLLIN, 0 };
+	if (r->child_fd >= 0 && !r->ended && n < max)
+		fds[n++] = (struct pollfd){ r->child_fd, POLLIN, 0 };
+	return n;
+}
+
+bool run_ready(struct run *r)
+{
+	bool changed = session_collect(watch_session(run_shown(r))), closed = false,
+	     was_ended = r->ended;
+
+	if (r->output_open && output_read(r->output, &closed))
+		changed = true;
+	if (closed)
+		r->output_open = false;
+	if (r->mapping && mapping_collect(r->mapping))
+		changed = true;
+	if (r->sources && sourcecache_collect(r->sources))
+		changed = true;
+	if (r->scans && scans_collect(r->scans))
+		changed = true;
+	child_poll(r);
+	return changed || r->ended != was_ended;
+}
+
+/* A wish as people type it: a limit with its percent sign, or a rate. */
+static int wish_parse(const char *text, struct steer_wish *wish)
+{
+	return strchr(text, '%') ? steer_parse_limit(text, wish) : steer_parse_rate(text, wish);
+}
+
+int run_sample(struct run *r, const char *text, char *msg, size_t cap)
+{
+	struct steer_wish wish = { 0 };
+	char rate[UNITS_MAX];
+	int rc = wish_parse(text, &wish);
+
+	if (rc != 0) {
+		snprintf(msg, cap,
+			"sampling: type exact, auto, 1K to 64M (bytes), or a limit like 5%%");
+		return rc;
+	}
+	rc = watch_sample(run_shown(r), &wish);
+	if (rc != 0)
+		snprintf(msg, cap, "sampling: the program cannot be switched: %s", strerror(-rc));
+	else if (wish.limit > 0)
+		snprintf(msg, cap, "sampling is steered to cost %g%% at most", wish.limit * 100);
+	else if (wish.bytes == 0)
+		snprintf(msg, cap, "from now on every block is recorded");
+	else
+		snprintf(msg, cap, "from now on one block in %s is recorded",
+			snapshot_rate_text(wish.bytes, rate));
+	return rc;
+}
+
+void run_end(struct run *r)
+{
+	if (r->child.pid && !r->ended && kill(r->child.pid, SIGTERM) == 0) {
+		kill(r->child.pid, SIGCONT);
+		r->ending = true;
+	}
+}
+
+/* Our terminal is gone, so the program's goes, too: closing it makes the kernel hang the program
+ * up. */
+static void terminal_drop(struct run *r)
+{
+	if (!r->hang_up || r->child.pty < 0)
+		return;
+	close(r->child.pty);
+	r->child.pty = -1;
+	r->output_open = false;
+	r->ending = true;
+}
+
+/* Gives a program that is to end the time to do so, and goes on reading what it says. */
+static void end_await(struct run *r)
+{
+	uint64_t wait = r->hang_up ? HANG_UP_TIMEOUT_NS : END_TIMEOUT_NS;
+	uint64_t begin = clock_monotonic_ns();
+
+	while (r->ending && !r->ended && clock_monotonic_ns() - begin < wait) {
+		struct pollfd fds[RUN_FDS_MAX];
+		int n = run_fds(r, fds, RUN_FDS_MAX);
+
+		poll(fds, (nfds_t)n, 100);
+		run_ready(r);
+		if (!r->ended && target_is_ending(r->child.pid))
+			wait = ENDING_TIMEOUT_NS;
+	}
+}
+
+/* Death by these is a crash, whose segment someone will want to look at. */
+static bool is_crash(int wait_status)
+{
+	static const int signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP,
+		SIGKILL };
+
+	for (size_t i = 0; WIFSIGNALED(wait_status) && i < sizeof(signals) / sizeof(signals[0]);
+		i++)
+		if (WTERMSIG(wait_status) == signals[i])
+			return true;
+	return false;
+}
+
+static void say_what_stays(const struct run *r, const char *kept)
+{
+	if (kept)
+		fprintf(stderr,
+			"heaptop: killed by SIG%s; to look at its heap again: heaptop -r %s\n",
+			sigabbrev_np(WTERMSIG(r->wait_status)), kept);
+	else if (r->ending && !r->ended && !r->hang_up)
+		fprintf(stderr, "heaptop: %d did not end on SIGTERM and still runs: kill -9 %d\n",
+			r->child.pid, r->child.pid);
+	else if (r->child.pid && !r->ended && !r->hang_up)
+		fprintf(stderr, "heaptop: %d still runs; to watch it again: heaptop -a %d\n",
+			r->child.pid, r->child.pid);
+}
+
+/* What we launched, and what ended while we were attached to it: nobody else may be left to clear
+ * it away. A file that the user names stays. */
+static bool is_ours_to_clear(const struct run *r)
+{
+	if (!r->watch || r->options->mode == OPTIONS_READ)
+		return false;
+	return r->child.pid || session_identity(watch_session(r->watch))->state == HT_STATE_EXITED;
+}
+
+/* Whether some of the program's children are worth another look: those that were hung up with it
+ * take the time that the machine needs to end them; others may, on their own, for a while. */
+static bool family_ends(struct run *r, uint64_t begin)
+{
+	struct watch_left left = watch_clear_hung_up(r->watch);
+	uint64_t waited = clock_monotonic_ns() - begin;
+
+	return left.running > 0 &&
+	       waited < (left.ending > 0 ? ENDING_TIMEOUT_NS : FAMILY_TIMEOUT_NS);
+}
+
+/* With the program its children were hung up; whoever runs on is on its own. */
+static void family_leave(struct run *r)
+{
+	const struct timespec pause = { .tv_nsec = 20000000 };
+	uint64_t begin = clock_monotonic_ns();
+
+	if (!r->watch || !r->child.pid)
+		return;
+	while (r->ending && r->ended && family_ends(r, begin))
+		nanosleep(&pause, NULL);
+	watch_disown(r->watch);
+}
+
+int run_close(struct run *r)
+{
+	const char *kept = NULL;
+	int status = 0;
+
+	scans_free(r->scans); /* nothing stands still any more */
+	r->scans = NULL;
+	processes_free(r->processes);
+	r->processes = NULL;
+	terminal_drop(r);
+	end_await(r);
+	if (r->watch)
+		session_sample_leave(watch_session(r->watch));
+	if (r->ended)
+		status = WIFSIGNALED(r->wait_status) ? 128 + WTERMSIG(r->wait_status)
+						     : WEXITSTATUS(r->wait_status);
+	if (is_ours_to_clear(r))
+		kept = watch_remove(r->watch, r->ended && is_crash(r->wait_status));
+	if (r->output_open && !r->ended && !r->hang_up)
+		output_leave(r->child.pty, r->child.pid);
+	say_what_stays(r, kept);
+	family_leave(r);
+	output_free(r->output);
+	if (r->child.pty >= 0)
+		close(r->child.pty);
+	if (r->child_fd >= 0)
+		close(r->child_fd);
+	watch_free(r->watch);
+	mapping_free(r->mapping);
+	sourcecache_free(r->sources);
+	resident_free(&r->resident);
+	leakcheck_free(r->leaks);
+	suppress_free(r->suppressions);
+	prepare_end(r->prepared, false);
+	return status;
+}

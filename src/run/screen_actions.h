@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The process that the screen shows: the one that a run watches, or another one that the user went
+ * to (src/run/process_list.h), and what is done to it. `run` is a struct run, as the screen has it
+ * (struct tui_source). Main thread.
+ */
+#ifndef SRC_RUN_SCREEN_ACTIONS_H
+#define SRC_RUN_SCREEN_ACTIONS_H
+
+#include "src/run/run.h"
+
+/* See struct tui_source: processes, process_show, mark, mark_name, since, source_text and _forget.
+ */
+size_t shown_list(void *run, const struct process_row **rows, size_t *more);
+int shown_go(void *run, uint64_t process, char *msg, size_t cap);
+int shown_mark(void *run, char *msg, size_t cap);
+void shown_mark_name(void *run, unsigned number, const char *name);
+void shown_since(void *run, unsigned since, unsigned until);
+const struct source_text *shown_source_text(void *run, const struct frame *f);
+void shown_source_forget(void *run);
+
+#endif

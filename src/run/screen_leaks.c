@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Leak scans for the screen (shownleaks.h). */
+#include "src/run/screen_leaks.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "src/export/text.h"
+#include "src/leak/analysis/suppressions.h"
+#include "src/proc/proc.h"
+#include "src/scan/scan_control.h"
+#include "src/util/units.h"
+
+#define RULE_FRAMES 499u /* valgrind reads no more than 500 lines of a stack */
+#define RULE_NAME   256u
+#define RULE_LINE   512u /* a message holds no more */
+/* Names that are missing are waited for so long: it is a key that waits. */
+#define NAMES_NS UINT64_C(1000000000)
+
+struct scans *shownleaks_scans(struct run *r)
+{
+	struct session *s = watch_session(run_shown(r));
+	struct leak_wish wish = run_leak_wish(r, session_pid(s));
+	uint64_t every = r->scans ? scans_state(r->scans)->every_ns : 0;
+
+	wish.progress = NULL; /* it has one of its own */
+	wish.why = !r->options->report && !r->options->batch;
+	wish.behind |= wish.why; /* suppressions may come, by ! */
+	if (r->scans && scans_is_of(r->scans, session_path(s), s))
+		return r->scans;
+	scans_free(r->scans);
+	r->scans = scans_new(session_path(s), &wish, s);
+	if (r->scans && every)
+		scans_every(r->scans, every);
+	return r->scans;
+}
+
+const struct leaks *shownleaks_state(void *run)
+{
+	static const struct leaks none;
+	struct scans *s = shownleaks_scans(run);
+
+	return s ? scans_state(s) : &none;
+}
+
+int shownleaks_scan(void *run, char *msg, size_t cap)
+{
+	struct run *r = run;
+	struct scans *s = shownleaks_scans(r);
+	int rc = -ENOMEM;
+
+	if (s && !session_alive(watch_session(run_shown(r))))
+		rc = -ESRCH;
+	else if (s)
+		rc = scans_start(s);
+	if (rc == -EBUSY && scans_state(s)->phase == LEAKS_ENDING)
+		snprintf(msg, cap, "the last scan is about to end");
+	else if (rc == -EBUSY)
+		snprintf(msg, cap, "a scan is under way; Esc ends it");
+	else if (rc == -EALREADY)
+		snprintf(msg, cap, "held at its end: this scan is final (E lets the program end)");
+	else if (rc == -ESRCH && !scans_state(s)->last)
+		snprintf(msg, cap, "no scan: the program has ended");
+	else if (rc == -ESRCH)
+		snprintf(msg, cap, "the program has ended; this is the scan %s",
+			scans_state(s)->last->at_exit ? "at its end" : "before its end");
+	else if (rc != 0)
+		snprintf(msg, cap, "no scan: %s", strerror(-rc));
+	return rc;
+}
+
+void shownleaks_cancel(void *run)
+{
+	struct run *r = run;
+
+	if (r->scans)
+		scans_cancel(r->scans);
+}
+
+void shownleaks_every(void *run, uint64_t ns)
+{
+	struct scans *s = shownleaks_scans(run);
+
+	if (s)
+		scans_every(s, ns);
+}
+
+void shownleaks_tick(struct run *r, const struct snapshot *s)
+{
+	struct scans *scans = r->scans ? shownleaks_scans(r) : NULL;
+
+	if (!scans)
+		return;
+	if (session_alive(watch_session(run_shown(r))))
+		scans_look(scans);
+	if (s && r->suppressions)
+		scans_suppress(scans, s, r->suppressions);
+}
+
+const struct snap_leaks *shownleaks_last(struct run *r)
+{
+	return r->scans ? scans_state(shownleaks_scans(r))->last : NULL;
+}
+
+/* ---- suppressing ---- */
+
+/* A rule for a call site, and what it matches beside what is suppressed already. */
+struct rule {
+	struct strbuf text;
+	struct suppress *parsed;
+	struct leakcheck_matched matched;
+};
+
+static void rule_free(struct rule *rule)
+{
+	strbuf_free(&rule->text);
+	suppress_free(rule->parsed);
+}
+
+/* Of the whole stack, by function or by line. 0, -EINVAL when it does not match its own site, or
+ * -ENOMEM. */
+static int rule_make(struct rule *rule, const struct scans *scans, const struct snapshot *s,
+	const struct leak_chosen *chosen, bool lines)
+{
+	const struct frame *title = &chosen->site->stack->frames[chosen->site->stack->title];
+	char name[RULE_NAME], message[SUPPRESS_MESSAGE_MAX];
+	const struct suppression how = { .name = name,
+		.kinds =
+			chosen->class == SNAP_LEAK_REACHABLE ? "all" : "definite,indirect,possible",
+		.frames = RULE_FRAMES,
+		.lines = lines };
+
+	*rule = (struct rule){ .text = STRBUF_INIT, .parsed = suppress_new() };
+	snprintf(name, sizeof(name), "leak of %s",
+		title->function ? title->function : title->module->name);
+	suppression_text(&rule->text, chosen->site, &how);
+	if (rule->text.failed || !rule->parsed)
+		return -ENOMEM;
+	if (suppress_parse(rule->parsed, rule->text.data, rule->text.len, "!", message) != 0)
+		return -EINVAL;
+	scans_match(scans, s, rule->parsed, chosen->site->id, &rule->matched);
+	return rule->matched.own ? 0 : -EINVAL;
+}
+
+/* The one that matches the fewest others: lines are for where functions are not enough, since they
+ * change with the file. */
+static int rule_choose(struct rule *rule, const struct scans *scans, const struct snapshot *s,
+	const struct leak_chosen *chosen)
+{
+	int rc = rule_make(rule, scans, s, chosen, false);
+	struct rule other;
+
+	if (rc == -ENOMEM || (rc == 0 && rule->matched.others == 0))
+		return rc;
+	if (rule_make(&other, scans, s, chosen, true) == 0 &&
+		(rc != 0 || other.matched.others < rule->matched.others)) {
+		struct rule worse = *rule;
+
+		*rule = other;
+		other = worse;
+		rc = 0;
+	}
+	rule_free(&other);
+	return rc;
+}
+
+/* Its frames, in one line. */
+static void rule_line(const struct rule *rule, char *line, size_t cap)
+{
+	const char *p = strstr(rule->text.data, "   fun:");
+	size_t n = 0;
+
+	for (; p && *p != '}' && n + 1 < cap; p++)
+		if (*p != ' ' || (p > rule->text.data && p[-1] != ' ' && p[-1] != '\n'))
+			line[n++] = *p == '\n' ? ' ' : *p;
+	line[n > 0 ? n - 1 : 0] = '\0';
+}
+
+/* The last file that is not LeakSanitizer's, which would refuse the whole of it. NULL: none; then
+ * `theirs` is one that is, if there is any. */
+static const char *file_choose(const struct options *o, const char **theirs)
+{
+	char message[SUPPRESS_MESSAGE_MAX];
+
+	*theirs = NULL;
+	for (unsigned i = o->nsuppressions; i-- > 0;) {
+		struct suppress *s = suppress_new();
+		bool is_theirs = s && suppress_load(s, o->suppressions[i], message) == 0 &&
+				 suppress_is_sanitizers(s);
+
+		suppress_free(s);
+		if (!is_theirs)
+			return o->suppressions[i];
+		*theirs = *theirs ? *theirs : o->suppressions[i];
+	}
+	return NULL;
+}
+
+/* Whole or not at all, on a line of its own. 0 or -errno. */
+static int file_append(const char *path, const struct strbuf *text)
+{
+	int fd = open(path, O_RDWR | O_APPEND | O_CLOEXEC | O_NOCTTY), rc;
+	off_t end = fd < 0 ? 0 : lseek(fd, 0, SEEK_END);
+	struct iovec part[2] = { { (char[]){ "\n" }, 0 }, { text->data, text->len } };
+	char last = '\n';
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	if (end > 0 && pread(fd, &last, 1, end - 1) == 1)
+		part[0].iov_len = last != '\n';
+	n = writev(fd, part, 2);
+	rc = n == (ssize_t)(part[0].iov_len + part[1].iov_len) ? 0 : n < 0 ? -errno : -ENOSPC;
+	if (rc != 0 && n > 0 && ftruncate(fd, end) != 0)
+		rc = -errno;
+	close(fd);
+	return rc;
+}
+
+/* Takes effect now. Returns how many blocks it hides. */
+static uint64_t rule_apply(struct run *r, struct scans *scans, const struct snapshot *s,
+	const struct rule *rule, int *rc)
+{
+	uint64_t before = scans_state(scans)->last->suppressed.blocks;
+	char message[SUPPRESS_MESSAGE_MAX];
+
+	if (!r->suppressions)
+		r->suppressions = suppress_new();
+	*rc = r->suppressions ? suppress_parse(r->suppressions, rule->text.data, rule->text.len,
+					"!", message)
+			      : -ENOMEM;
+	if (*rc != 0)
+		return 0;
+	scans_suppress(scans, s, r->suppressions);
+	return scans_state(scans)->last->suppressed.blocks - before;
+}
+
+/* Where it was written, or why it was not. */
+static int rule_write(
+	const struct options *o, const struct rule *rule, const char *hidden, char *msg, size_t cap)
+{
+	const char *theirs, *path = file_choose(o, &theirs);
+	int rc = path ? file_append(path, &rule->text) : 0;
+	char line[RULE_LINE];
+
+	rule_line(rule, line, sizeof(line));
+	if (path && rc == 0)
+		snprintf(msg, cap, "%s; written to %.200s: %s", hidden, path, line);
+	else if (path)
+		snprintf(msg, cap, "%s for now; %.200s: %s", hidden, path, strerror(-rc));
+	else if (theirs)
+		snprintf(msg, cap,
+			"%s for now; %.200s is LeakSanitizer's, which knows no stacks: "
+			"give another --suppressions FILE, too",
+			hidden, theirs);
+	else
+		snprintf(msg, cap, "%s for now; it would be kept in a --suppressions FILE: %s",
+			hidden, line);
+	return rc;
+}
+
+static int rule_take(struct run *r, struct scans *scans, const struct snapshot *s,
+	const struct rule *rule, char *msg, size_t cap)
+{
+	char hidden[128], exact[UNITS_MAX + 8];
+	int rc;
+	uint64_t blocks = rule_apply(r, scans, s, rule, &rc);
+	int n = snprintf(hidden, sizeof(hidden), "suppressed %s block%s",
+		units_exact(exact, blocks), blocks == 1 ? "" : "s");
+
+	if (rc != 0) {
+		snprintf(msg, cap, "not suppressed: %s", strerror(-rc));
+		return rc;
+	}
+	if (rule->matched.others)
+		snprintf(hidden + n, sizeof(hidden) - (size_t)n,
+			" (%zu other row%s, too: %s the same)", rule->matched.others,
+			rule->matched.others == 1 ? "" : "s",
+			rule->matched.others == 1 ? "its stack reads" : "their stacks read");
+	return rule_write(r->options, rule, hidden, msg, cap);
+}
+
+int shownleaks_suppress(void *run, const struct snapshot *s, const struct leak_chosen *chosen,
+	char *msg, size_t cap)
+{
+	struct run *r = run;
+	struct scans *scans = shownleaks_scans(r);
+	struct rule rule;
+	int rc;
+
+	if (!scans || !scans_state(scans)->last) {
+		snprintf(msg, cap, "not suppressed: there was no scan");
+		return -ESRCH;
+	}
+	if (!chosen->site->stack->resolved)
+		session_names_finish(watch_session(run_shown(r)), NAMES_NS);
+	rc = chosen->site->stack->resolved ? rule_choose(&rule, scans, s, chosen) : -EAGAIN;
+	if (rc == 0)
+		rc = rule_take(r, scans, s, &rule, msg, cap);
+	else
+		snprintf(msg, cap, "not suppressed: %s",
+			rc == -EAGAIN	? "names of functions are still being read"
+			: rc == -EINVAL ? "no rule can be written that matches its stack"
+					: strerror(-rc));
+	if (rc != -EAGAIN)
+		rule_free(&rule);
+	return rc;
+}
+
+/* ---- contents ---- */
+
+long shownleaks_bytes(void *run, uint64_t addr, void *out, size_t bytes)
+{
+	struct iovec here = { out, bytes };
+	struct iovec there = { (void *)(uintptr_t)addr, bytes };
+	pid_t pid = proc_memory_tid(session_pid(watch_session(run_shown(run))));
+
+	return pid > 0 ? (long)process_vm_readv(pid, &here, 1, &there, 1, 0) : -1;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Filtered and grouped, for frames and reports (picture.h). Main thread. */
+#include "src/run/selection.h"
+
+#include <stdlib.h>
+
+#include "src/model/filter.h"
+
+static void children_make(struct picture *v, const struct snapshot *s, const struct options *o)
+{
+	v->child = calloc(s->nchildren, sizeof(*v->child));
+	v->children = calloc(2 * s->nchildren, sizeof(struct snapshot *));
+	if (!v->child || !v->children)
+		return;
+	v->count = s->nchildren;
+	for (size_t i = 0; i < v->count; i++) {
+		picture_make(&v->child[i], s->children[i], o);
+		v->children[i] = v->child[i].sites;
+		v->children[v->count + i] = v->child[i].rows;
+	}
+	if (v->sites == s) {
+		v->matching = *s;
+		v->rows = v->rows == s ? &v->matching : v->rows;
+		v->sites = &v->matching;
+	}
+	v->matching.children = v->children;
+	v->groups.snap.children = v->children + v->count;
+}
+
+void picture_make(struct picture *v, const struct snapshot *s, const struct options *o)
+{
+	char why[FILTER_WHY_MAX];
+	struct filter *f = o->filter ? filter_parse(o->filter, why) : NULL;
+	struct groups_wish wish = { .by = o->group, .show_hidden = o->show_hidden, .filter = f };
+	size_t room = 0;
+
+	*v = (struct picture){ .sites = s };
+	if (f && filter_apply(f, s, o->show_hidden, &v->matching, &v->room, &room) == 0)
+		v->sites = &v->matching;
+	v->rows = v->sites;
+	if (o->group != GROUP_STACK && groups_make(&v->groups, s, &wish) == 0)
+		v->rows = &v->groups.snap;
+	if (s->nchildren && (f || o->group != GROUP_STACK))
+		children_make(v, s, o);
+	filter_free(f);
+}
+
+void picture_free(struct picture *v)
+{
+	for (size_t i = 0; i < v->count; i++)
+		picture_free(&v->child[i]);
+	free(v->child);
+	free(v->children);
+	free(v->room);
+	groups_free(&v->groups);
+}
+
+bool picture_wants_threads(const struct options *o)
+{
+	char why[FILTER_WHY_MAX];
+	struct filter *f = o->filter ? filter_parse(o->filter, why) : NULL;
+	bool wants = o->group == GROUP_THREAD || o->format == OPTIONS_JSON ||
+		     (f && filter_wants_threads(f));
+
+	filter_free(f);
+	return wants;
+}
+
+bool picture_wants_ages(const struct options *o)
+{
+	char why[FILTER_WHY_MAX];
+	struct filter *f = o->filter ? filter_parse(o->filter, why) : NULL;
+	bool wants = o->sort == COL_AGE || (f && filter_wants_ages(f));
+
+	filter_free(f);
+	return wants;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What of a snapshot, and of its children, is written without a screen: the call sites that the
+ * options' filter lets pass, and what they sum them up by. Main thread.
+ */
+#ifndef SRC_RUN_SELECTION_H
+#define SRC_RUN_SELECTION_H
+
+#include "src/model/groups.h"
+#include "src/run/options.h"
+
+struct picture {
+	const struct snapshot *sites, *rows; /* the same, unless rows sum up sites */
+	/* The rest is picture.c's. */
+	struct snapshot matching;
+	struct snap_site *room;
+	struct groups groups;
+	struct picture *child; /* as many as the snapshot has */
+	const struct snapshot **children; /* their sites, then their rows */
+	size_t count;
+};
+
+/* Without memory for it, more is shown than was asked for. Valid as long as `s`. */
+void picture_make(struct picture *v, const struct snapshot *s, const struct options *o);
+void picture_free(struct picture *v);
+/* Whether it needs to be known how old blocks are. */
+bool picture_wants_ages(const struct options *o);
+/* Or who allocates. */
+bool picture_wants_threads(const struct options *o);
+
+#endif

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What --fail-on and --leak-check make of the last snapshot (verdict.h). Main thread. */
+#include "src/run/verdict.h"
+
+#include <stdio.h>
+#include "src/util/strbuf.h"
+#include "src/util/units.h"
+
+/* Blocks of one class of --fail-on, in all processes of the launch. */
+struct found {
+	struct snap_leak_sum sum;
+	uint64_t processes; /* that have some */
+};
+
+static void leaks_add(struct found *f, const struct snapshot *s, unsigned class)
+{
+	struct snap_leak_sum own =
+		s->leaks && !s->leaks->failed ? s->leaks->sum[class] : (struct snap_leak_sum){ 0 };
+
+	f->sum.blocks += own.blocks;
+	f->sum.bytes += own.bytes;
+	f->processes += own.blocks > 0;
+	for (size_t i = 0; i < s->nchildren; i++)
+		leaks_add(f, s->children[i], class);
+}
+
+/* `class` is a bit number of OPTIONS_FAIL_*. Nothing where it was not asked for. */
+static struct found found_of(
+	const struct snapshot *s, const struct options *o, bool ended, unsigned class)
+{
+	struct found f = { { 0, 0 }, 0 };
+	unsigned bit = o->fail_on & 1u << class;
+
+	if (bit & OPTIONS_FAIL_LEAKS)
+		leaks_add(&f, s, class);
+	else if (bit && ended)
+		f.sum = (struct snap_leak_sum){ s->totals.live_blocks, s->totals.live_bytes };
+	return f;
+}
+
+bool verdict_failed(const struct snapshot *s, const struct options *o, bool ended)
+{
+	for (unsigned class = 0; o->fail_on >> class; class ++)
+		if (found_of(s, o, ended, class).sum.blocks > 0)
+			return true;
+	return false;
+}
+
+static const char *class_word(unsigned class)
+{
+	return 1u << class == OPTIONS_FAIL_UNFREED
+		       ? "unfreed"
+		       : snapshot_leak_word((enum snap_leak_class) class);
+}
+
+/* "456 bytes in 3 definite blocks of 2 processes, 8 bytes in 1 unfreed block", or what there is
+ * none of. */
+static void figures(
+	struct strbuf *out, const struct snapshot *s, const struct options *o, bool ended)
+{
+	bool failed = verdict_failed(s, o, ended);
+	const char *between = "";
+
+	for (unsigned class = 0; o->fail_on >> class; class ++) {
+		struct found f = found_of(s, o, ended, class);
+		char bytes[UNITS_MAX + 8], blocks[UNITS_MAX + 8];
+		const char *many = f.sum.blocks == 1 ? "" : "s";
+
+		if (!(o->fail_on >> class & 1) || failed != (f.sum.blocks > 0))
+			continue;
+		strbuf_puts(out, between);
+		if (failed)
+			strbuf_printf(out, "%s byte%s in %s %s block%s",
+				units_exact(bytes, f.sum.bytes), f.sum.bytes == 1 ? "" : "s",
+				units_exact(blocks, f.sum.blocks), class_word(class), many);
+		else
+			strbuf_printf(out, "no %s block", class_word(class));
+		if (f.processes > 1)
+			strbuf_printf(out, " of %llu processes", (unsigned long long)f.processes);
+		between = ", ";
+	}
+}
+
+const char *verdict_text(
+	const struct snapshot *s, const struct options *o, bool ended, char buf[VERDICT_MAX])
+{
+	const char *unseen = verdict_unseen(s, o);
+	struct strbuf text = STRBUF_INIT;
+
+	if (!o->fail_on)
+		return NULL;
+	if (verdict_failed(s, o, ended)) {
+		strbuf_puts(&text, "failed: ");
+		figures(&text, s, o, ended);
+	} else if (unseen) {
+		strbuf_printf(&text, "none: %s", unseen);
+	} else {
+		strbuf_puts(&text, "passed: ");
+		figures(&text, s, o, ended);
+	}
+	snprintf(buf, VERDICT_MAX, "%s", strbuf_text(&text));
+	strbuf_free(&text);
+	return buf;
+}
+
+void verdict_say(const struct snapshot *s, const struct options *o, bool ended)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	figures(&text, s, o, ended);
+	fprintf(stderr, "heaptop: --fail-on failed: %s\n", strbuf_text(&text));
+	strbuf_free(&text);
+}
+
+/* Attached, it is all that we were there for; but frames may be. */
+const char *verdict_unseen(const struct snapshot *s, const struct options *o)
+{
+	bool matters =
+		(o->fail_on & OPTIONS_FAIL_LEAKS) != 0 || (o->mode == OPTIONS_ATTACH && !o->batch);
+
+	return matters && s->leaks ? s->leaks->failed : NULL;
+}

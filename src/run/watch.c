@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A process through its life (watch.h). Segments are found by name in their directory, once a tick
+ * and only when the directory changed. Main thread.
+ */
+#include "src/run/watch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "src/target/prepare.h"
+#include "src/target/target.h"
+
+/* File times come from a clock that moves every 1 to 10 ms. */
+#define FILE_TICK_NS UINT64_C(20000000)
+/* Segments of children that were killed, beside those, which stay to be looked at with -r: where
+ * they are killed by the thousand, as workers are, one more tells nothing and takes a megabyte. A
+ * screen runs for days, and a child that went on by exec without the library looks killed, too. */
+#define KILLED_MAX	 64u
+#define KILLED_SHOWN_MAX 16u
+
+/* What a killed child left. */
+struct killed {
+	char path[sizeof(((struct target_segment *)0)->path)];
+	uint64_t created_ns;
+};
+
+struct watch {
+	struct watch_options options;
+	struct session *now;
+	/* Of a launch: new processes learn of it from the first image's segment, so that one stays
+	 * until the end. */
+	struct session *first;
+	struct session *apart; /* `first`, once replaced and not a member */
+	/* For the report: earlier images and children. */
+	struct session *members[WATCH_MEMBERS_MAX];
+	size_t count;
+	size_t not_kept; /* that ended and are not among them */
+	struct killed killed[KILLED_MAX]; /* and those whose segments stay */
+	size_t nkilled;
+	struct snapshot *last[WATCH_MEMBERS_MAX]; /* theirs, once watch_final made them */
+	char notice[96];
+	struct timespec directory_time;
+	char directory[256];
+	bool changed;
+};
+
+struct watch *watch_new(struct session *first, const struct watch_options *o)
+{
+	struct watch *w = calloc(1, sizeof(*w));
+	const char *path = session_path(first), *slash = strrchr(path, '/');
+
+	if (!w)
+		return NULL;
+	w->options = *o;
+	w->now = first;
+	w->first = o->family ? first : NULL;
+	if (slash && (size_t)(slash - path) < sizeof(w->directory))
+		memcpy(w->directory, path, (size_t)(slash - path));
+	return w;
+}
+
+static void sessions_close(struct watch *w)
+{
+	for (size_t i = 0; i < w->count; i++) {
+		snapshot_unref(w->last[i]);
+		session_close(w->members[i]);
+	}
+	session_close(w->apart);
+	session_close(w->now);
+	w->count = 0;
+	w->apart = w->now = w->first = NULL;
+}
+
+void watch_free(struct watch *w)
+{
+	if (!w)
+		return;
+	sessions_close(w);
+	free(w);
+}
+
+struct session *watch_session(const struct watch *w)
+{
+	return w->now;
+}
+
+void watch_members(struct watch *w, void (*visit)(void *ctx, struct session *s), void *ctx)
+{
+	for (size_t i = 0; i < w->count; i++)
+		visit(ctx, w->members[i]);
+}
+
+static bool is_known(const struct watch *w, const char *path)
+{
+	if (strcmp(session_path(w->now), path) == 0 ||
+		(w->apart && strcmp(session_path(w->apart), path) == 0))
+		return true;
+	for (size_t i = 0; i < w->count; i++)
+		if (strcmp(session_path(w->members[i]), path) == 0)
+			return true;
+	return false;
+}
+
+static bool is_image_of(const struct target_segment *t, const struct session *s)
+{
+	const struct read_identity *id = session_identity(s);
+
+	return t->pid == id->pid && t->start_ticks == id->start_ticks &&
+	       t->pid_namespace == id->pid_namespace;
+}
+
+static bool has_room(const struct watch *w)
+{
+	return w->options.keep_children && w->count < WATCH_MEMBERS_MAX;
+}
+
+/* Closes a session that is not kept, and removes its segment, unless that is for another viewer's
+ * launch to do. */
+static void session_drop(struct watch *w, struct session *s)
+{
+	uint64_t family = session_identity(s)->family;
+
+	if (family == 0 || family == w->options.family)
+		w->not_kept += session_remove(s);
+	session_close(s);
+}
+
+/* Keeps the session of a child or of an image that was replaced for the report, or not. */
+static void member_add(struct watch *w, struct session *s)
+{
+	if (has_room(w)) {
+		w->members[w->count++] = s;
+	} else if (s == w->first) {
+		w->apart = s;
+		w->not_kept++;
+	} else {
+		session_drop(w, s);
+	}
+}
+
+static struct session *open_segment(const struct watch *w, const struct target_segment *t)
+{
+	struct session_options o = w->options.session;
+	char message[READ_MESSAGE_MAX];
+
+	o.beside = w->now;
+	if (!is_image_of(t, w->now))
+		o.pid = 0; /* known better for the one we watch only */
+	return session_open(t->path, &o, message);
+}
+
+/* The process has a newer image: it becomes the one we show. */
+static void image_switch(struct watch *w, const struct target_segment *t)
+{
+	struct session *next = open_segment(w, t);
+
+	if (!next)
+		return;
+	session_sample_inherit(next, w->now);
+	session_replaced(w->now);
+	member_add(w, w->now);
+	w->now = next;
+	w->changed = true;
+}
+
+/* The newest stay: that one is asked for which was killed just now. */
+static void killed_add(struct watch *w, const struct target_segment *t)
+{
+	size_t most = w->options.keep_children ? KILLED_MAX : KILLED_SHOWN_MAX;
+	struct killed *at = &w->killed[0];
+
+	if (w->nkilled < most) {
+		at = &w->killed[w->nkilled++];
+	} else {
+		for (size_t i = 1; i < most; i++)
+			if (w->killed[i].created_ns < at->created_ns)
+				at = &w->killed[i];
+		if (t->created_ns < at->created_ns) {
+			w->not_kept += read_remove_file(t->path);
+			return;
+		}
+		w->not_kept += read_remove_file(at->path);
+	}
+	memcpy(at->path, t->path, sizeof(at->path));
+	at->created_ns = t->created_ns;
+}
+
+/*
+ * What is not kept is left alone while it runs, and some that were killed: that is for -r. It costs
+ * no session: programs that fork without end must not make segments faster than they go.
+ */
+static void child_left_out(struct watch *w, const struct target_segment *t)
+{
+	if (t->state == TARGET_DEAD)
+		killed_add(w, t);
+	else if (t->state == TARGET_EXITED || (t->state == TARGET_RUNNING && target_went_on(t)))
+		w->not_kept += read_remove_file(t->path);
+	else if (t->state == TARGET_RUNNING && w->options.leak_check)
+		prepare_unasked(t->path);
+}
+
+/* A child that went on by exec was not killed: of its images, all but the newest are replaced. */
+static void images_replace(struct watch *w, const struct target_segment *t, struct session *s)
+{
+	for (size_t i = 0; i < w->count; i++) {
+		if (!is_image_of(t, w->members[i]))
+			continue;
+		if (session_identity(w->members[i])->exec_gen < t->exec_gen)
+			session_replaced(w->members[i]);
+		else
+			session_replaced(s);
+	}
+}
+
+/* A child, or an image of ours that came and went between two looks. */
+static void child_found(struct watch *w, const struct target_segment *t)
+{
+	struct session *s;
+
+	if (!has_room(w)) {
+		child_left_out(w, t);
+		return;
+	}
+	s = open_segment(w, t);
+	if (!s)
+		return;
+	images_replace(w, t, s);
+	if (is_image_of(t, w->now))
+		session_replaced(s);
+	else
+		session_sample_inherit(s, w->now);
+	member_add(w, s);
+}
+
+/* A child that forked only to call exec: what it was in between is not worth telling of. */
+static void passing_drop(struct watch *w, const struct target_segment *t)
+{
+	for (size_t i = 0; i < w->count; i++)
+		if (strcmp(session_path(w->members[i]), t->path) == 0) {
+			session_remove(w->members[i]);
+			session_close(w->members[i]);
+			w->members[i] = w->members[--w->count];
+			return;
+		}
+	read_remove_file(t->path);
+}
+
+static int segment_found(void *ctx, const struct target_segment *t)
+{
+	struct watch *w = ctx;
+	uint32_t current = session_identity(w->now)->exec_gen;
+
+	if (t->forked && t->replaced && !is_image_of(t, w->now) && w->options.family != 0 &&
+		t->family == w->options.family) {
+		passing_drop(w, t);
+		return 0;
+	}
+	if (t->state == TARGET_UNREADABLE || is_known(w, t->path))
+		return 0;
+	if (is_image_of(t, w->now)) {
+		if (t->exec_gen > current)
+			image_switch(w, t);
+		else if (w->options.family != 0 && t->family == w->options.family)
+			child_found(w, t);
+	} else if (w->options.family != 0 && t->family == w->options.family) {
+		child_found(w, t);
+	}
+	return 0;
+}
+
+/* Whether a file that changes from now on gets a later time than `t`. */
+static bool has_passed(const struct timespec *t)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (now.tv_sec - t->tv_sec) * INT64_C(1000000000) + now.tv_nsec - t->tv_nsec >
+	       (int64_t)FILE_TICK_NS;
+}
+
+/* A directory that changed just now may change again without its time showing it, so such a time
+ * is not kept. */
+static bool directory_changed(struct watch *w)
+{
+	struct stat st;
+
+	if (stat(w->directory, &st) != 0 ||
+		memcmp(&st.st_mtim, &w->directory_time, sizeof(st.st_mtim)) == 0)
+		return false;
+	if (has_passed(&st.st_mtim))
+		w->directory_time = st.st_mtim;
+	return true;
+}
+
+bool watch_poll(struct watch *w)
+{
+	w->changed = false;
+	/* Without keeping, ended children only show when their files are looked at again. */
+	if (directory_changed(w) || (w->options.family != 0 && !w->options.keep_children)) {
+		w->nkilled = 0; /* they are found again */
+		target_list(segment_found, w);
+	}
+	return w->changed;
+}
+
+/* Nothing is left out in silence. */
+static void not_kept_tell(struct watch *w)
+{
+	if (!w->options.keep_children || w->not_kept + w->nkilled == 0)
+		return;
+	snprintf(w->notice, sizeof(w->notice),
+		"%zu more children and earlier images ended that this report leaves out",
+		w->not_kept + w->nkilled);
+	session_notice(w->now, w->notice);
+}
+
+/* The earliest first; images of one process as they followed each other. */
+static int member_order(const void *left, const void *right)
+{
+	const struct read_identity *a = session_identity(*(struct session *const *)left);
+	const struct read_identity *b = session_identity(*(struct session *const *)right);
+
+	if (a->created_ns != b->created_ns)
+		return a->created_ns < b->created_ns ? -1 : 1;
+	return a->pid < b->pid ? -1 : a->pid > b->pid;
+}
+
+struct snapshot *watch_final(struct watch *w, uint64_t names_timeout_ns)
+{
+	size_t n = 0;
+
+	w->directory_time = (struct timespec){ 0 }; /* an end does not change it */
+	watch_poll(w);
+	qsort(w->members, w->count, sizeof(struct session *), member_order);
+	for (size_t i = 0; i < w->count; i++) {
+		snapshot_unref(session_tick(w->members[i]));
+		session_names_finish(w->members[i], names_timeout_ns);
+		w->last[n] = session_tick(w->members[i]);
+		n += w->last[n] != NULL;
+	}
+	snapshot_unref(session_tick(w->now));
+	session_names_finish(w->now, names_timeout_ns);
+	session_children(w->now, (const struct snapshot *const *)w->last, n);
+	not_kept_tell(w);
+	return session_tick(w->now);
+}
+
+const char *watch_remove(struct watch *w, bool keep_crashed)
+{
+	for (size_t i = 0; i < w->count; i++)
+		if (!session_alive(w->members[i]))
+			session_remove(w->members[i]);
+	if (w->apart)
+		session_remove(w->apart);
+	if (session_alive(w->now))
+		return NULL;
+	if (keep_crashed)
+		return session_path(w->now);
+	session_remove(w->now);
+	return NULL;
+}
+
+int watch_sample(struct watch *w, const struct steer_wish *wish)
+{
+	/* New images and children take their rate from the first one's segment. */
+	if (w->first && w->first != w->now)
+		session_sample(w->first, wish);
+	return session_sample(w->now, wish);
+}
+
+void watch_steer(struct watch *w)
+{
+	for (size_t i = 0; i < w->count; i++)
+		if (session_alive(w->members[i]))
+			session_sample_steer(w->members[i]);
+}
+
+/*
+ * A process looks who has its segment after it has noted its end, and we look for such a note after
+ * we have written that nobody has: so one of us sees the other, and the segment goes.
+ */
+static int disown_one(void *ctx, const struct target_segment *t)
+{
+	const struct watch *w = ctx;
+	char message[READ_MESSAGE_MAX];
+	struct read_identity id;
+
+	if (t->state == TARGET_UNREADABLE || t->family != w->options.family)
+		return 0;
+	if (t->state != TARGET_EXITED)
+		prepare_disown(t->path);
+	if (t->state == TARGET_EXITED ||
+		(read_peek(t->path, &id, message) == 0 && id.state == HT_STATE_EXITED))
+		read_remove_file(t->path);
+	return 0;
+}
+
+struct clearing {
+	const struct watch *w;
+	struct watch_left left;
+};
+
+static int clear_one(void *ctx, const struct target_segment *t)
+{
+	struct clearing *c = ctx;
+	/* Whose it is cannot be read yet; what is left of one that nobody finishes is nobody's. */
+	bool being_made = t->state == TARGET_UNREADABLE && t->process > 0;
+
+	if (t->rest)
+		unlink(t->path);
+	if (!being_made && (t->state == TARGET_UNREADABLE || t->family != c->w->options.family))
+		return 0;
+	if (being_made || t->state == TARGET_RUNNING) {
+		c->left.running++;
+		c->left.ending += t->process > 0 && target_is_ending(t->process);
+	}
+	if (t->state == TARGET_DEAD)
+		read_remove_file(t->path);
+	return 0;
+}
+
+struct watch_left watch_clear_hung_up(struct watch *w)
+{
+	struct clearing c = { .w = w };
+
+	if (w->options.family != 0)
+		target_list(clear_one, &c);
+	return c.left;
+}
+
+void watch_disown(struct watch *w)
+{
+	/* A process that ends leaves a segment alone which a viewer has open, so ours go first. */
+	sessions_close(w);
+	if (w->options.family != 0)
+		target_list(disown_one, w);
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Rows of leaks, and what suppressions leave of them (leakrows.h). */
+#include "src/scan/leak_rows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What goes of a row. */
+struct part {
+	struct snap_leak_sum sum;
+	struct snap_leak_sum indirect; /* of what is lost with it */
+};
+
+int leakrows_make(struct leakrows *rows, struct leak_result *r)
+{
+	rows->count = r->rows;
+	rows->found = calloc(r->rows + 1, sizeof(*rows->found));
+	rows->how = calloc(r->rows + 1, sizeof(*rows->how));
+	rows->shown = calloc(2 * r->rows + 1, sizeof(*rows->shown));
+	rows->block_lost = calloc(r->block_count + 1, sizeof(*rows->block_lost));
+	if (!rows->found || !rows->how || !rows->shown || !rows->block_lost)
+		return -ENOMEM;
+	for (size_t i = 0; i < r->block_count; i++)
+		rows->block_lost[i] = r->block[i].lost;
+	for (unsigned i = 0; i < SNAP_LEAK_CLASSES; i++)
+		rows->sum[i] = (struct snap_leak_sum){ r->sum[i].blocks, r->sum[i].bytes };
+	rows->behind = r->behind;
+	r->behind = (struct leak_behind){ 0 };
+	return 0;
+}
+
+void leakrows_free(struct leakrows *rows)
+{
+	free(rows->found);
+	free(rows->how);
+	free(rows->shown);
+	free(rows->block_lost);
+	leak_behind_free(&rows->behind);
+	*rows = (struct leakrows){ .count = 0 };
+}
+
+/* ---- what goes ---- */
+
+static void sum_add(struct snap_leak_sum *s, uint64_t blocks, uint64_t bytes)
+{
+	s->blocks += blocks;
+	s->bytes += bytes;
+}
+
+static struct snap_leak_sum sum_less(struct snap_leak_sum a, struct snap_leak_sum b)
+{
+	return (struct snap_leak_sum){ a.blocks - b.blocks, a.bytes - b.bytes };
+}
+
+/* The blocks that go with those of a leak. NULL: none do, or there is no memory. */
+static bool *blocks_going(const struct leakrows *rows)
+{
+	const struct leak_behind *l = &rows->behind;
+	bool *going = l->count ? calloc(l->count, sizeof(*going)) : NULL, any = false;
+
+	for (uint32_t i = 0; going && i < l->count; i++) {
+		going[i] = l->row[i] != LEAK_NONE && rows->how[l->row[i]] == SUPPRESS_WITH_BEHIND;
+		any |= going[i];
+	}
+	if (any && leak_behind_reach(l, going) == 0)
+		return going;
+	free(going);
+	return NULL;
+}
+
+static void parts_count(const struct leakrows *rows, const bool *going, struct part *part)
+{
+	const struct leak_behind *l = &rows->behind;
+
+	for (uint32_t i = 0; going && i < l->count; i++) {
+		if (!going[i] || l->row[i] == LEAK_NONE)
+			continue;
+		sum_add(&part[l->row[i]].sum, 1, l->size[i]);
+		if (l->leader[i] != LEAK_NONE && l->row[l->leader[i]] != LEAK_NONE)
+			sum_add(&part[l->row[l->leader[i]]].indirect, 1, l->size[i]);
+	}
+	for (size_t i = 0; i < rows->count; i++)
+		if (rows->how[i] != SUPPRESS_NOT)
+			part[i].sum = rows->found[i].sum;
+}
+
+/* ---- rows of what is left, and of what went ---- */
+
+/* Those of its blocks that stay come first. Returns how many do. */
+static uint32_t blocks_part(
+	struct leakrows *rows, const struct snap_leak_site *row, const bool *going)
+{
+	size_t first = row->nblocks ? (size_t)(row->blocks - rows->blocks) : 0;
+	struct snap_leak_block block[LEAK_SHOWN_BLOCKS];
+	uint32_t lost[LEAK_SHOWN_BLOCKS], n = 0, stay = 0;
+
+	for (int pass = 0; pass < 2; pass++) {
+		for (uint32_t i = 0; i < row->nblocks && i < LEAK_SHOWN_BLOCKS; i++) {
+			uint32_t number = rows->block_lost[first + i];
+
+			if ((number != LEAK_NONE && going[number]) != pass)
+				continue;
+			block[n] = rows->blocks[first + i];
+			lost[n++] = number;
+		}
+		stay = pass == 0 ? n : stay;
+	}
+	memcpy(rows->blocks + first, block, n * sizeof(*block));
+	memcpy(rows->block_lost + first, lost, n * sizeof(*lost));
+	return stay;
+}
+
+/* How much more than before it was stays so: nobody knows which part that was of. */
+static struct snap_leak_sum before_part(const struct snap_leak_site *row, struct snap_leak_sum part)
+{
+	uint64_t blocks = part.blocks + row->before.blocks, bytes = part.bytes + row->before.bytes;
+
+	return (struct snap_leak_sum){ blocks > row->sum.blocks ? blocks - row->sum.blocks : 0,
+		bytes > row->sum.bytes ? bytes - row->sum.bytes : 0 };
+}
+
+/* Two rows, at `out`. */
+static void row_cut(struct leakrows *rows, const struct snap_leak_site *row,
+	const struct part *part, const bool *going, struct snap_leak_site *out)
+{
+	uint32_t stay = going ? blocks_part(rows, row, going) : row->nblocks;
+
+	out[0] = out[1] = *row;
+	out[0].sum = sum_less(row->sum, part->sum);
+	out[0].indirect = sum_less(row->indirect, part->indirect);
+	out[0].before = before_part(row, out[0].sum);
+	out[0].nblocks = stay;
+	out[1].suppressed = true;
+	out[1].sum = out[1].before = part->sum;
+	out[1].indirect = part->indirect;
+	out[1].blocks = row->nblocks ? row->blocks + stay : NULL;
+	out[1].nblocks = row->nblocks - stay;
+}
+
+/* Rows of a row, at `out`: how many. */
+static size_t row_show(struct leakrows *rows, const struct snap_leak_site *row,
+	const struct part *part, const bool *going, struct snap_leak_site *out)
+{
+	if (part->sum.blocks > 0 && part->sum.blocks < row->sum.blocks) {
+		row_cut(rows, row, part, going, out);
+		return 2;
+	}
+	*out = *row;
+	out->suppressed = part->sum.blocks > 0;
+	if (!out->suppressed)
+		out->indirect = sum_less(row->indirect, part->indirect);
+	return 1;
+}
+
+/* As the scan's. */
+static int row_order(const void *left, const void *right)
+{
+	const struct snap_leak_site *a = left, *b = right;
+	uint64_t x = a->sum.bytes + a->indirect.bytes, y = b->sum.bytes + b->indirect.bytes;
+
+	if (a->class != b->class)
+		return a->class < b->class ? -1 : 1;
+	if (x != y)
+		return x > y ? -1 : 1;
+	if (a->site != b->site)
+		return a->site < b->site ? -1 : 1;
+	return a->suppressed - b->suppressed;
+}
+
+void leakrows_show(struct leakrows *rows, struct snap_leaks *out)
+{
+	struct part *part = calloc(rows->count + 1, sizeof(*part));
+	bool *going = part ? blocks_going(rows) : NULL;
+
+	out->sites = rows->shown;
+	out->nsites = 0;
+	memcpy(out->sum, rows->sum, sizeof(out->sum));
+	out->suppressed = (struct snap_leak_sum){ 0, 0 };
+	if (part)
+		parts_count(rows, going, part);
+	for (size_t i = 0; part && i < rows->count; i++) {
+		const struct snap_leak_site *row = &rows->found[i];
+
+		out->nsites += row_show(rows, row, &part[i], going, &rows->shown[out->nsites]);
+		out->sum[row->class] = sum_less(out->sum[row->class], part[i].sum);
+		sum_add(&out->suppressed, part[i].sum.blocks, part[i].sum.bytes);
+	}
+	if (out->nsites)
+		qsort(rows->shown, out->nsites, sizeof(*rows->shown), row_order);
+	free(part);
+	free(going);
+}

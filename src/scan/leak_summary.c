@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A leak scan's result for snapshots (leakcheck.h). */
+#include "src/scan/leak_summary.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shm/layout.h"
+#include "src/leak/scan.h"
+#include "src/scan/leak_rows.h"
+#include "src/util/clock.h"
+
+struct leakcheck {
+	struct snap_leaks leaks;
+	struct leakrows rows;
+	struct snap_leak_site *gone;
+	struct snap_leak_block *blocks;
+	struct snap_leak_step *steps;
+	char *text; /* of steps */
+	char why[LEAK_MESSAGE_MAX];
+};
+
+static struct snap_leak_sum sum_of(struct leak_sum s)
+{
+	return (struct snap_leak_sum){ s.blocks, s.bytes };
+}
+
+static uint64_t birth_ns(uint32_t birth)
+{
+	return read_birth_tick(birth) << HT_TICK_SHIFT;
+}
+
+static void row_copy(struct leakcheck *c, const struct leak_row *r, struct snap_leak_site *out)
+{
+	*out = (struct snap_leak_site){
+		.class = (enum snap_leak_class)r->class,
+		.site = r->site,
+		.sum = sum_of(r->sum),
+		.indirect = sum_of(r->indirect),
+		.oldest_ns = birth_ns(r->oldest),
+	};
+	if (!c->blocks)
+		return;
+	out->blocks = c->blocks + r->first_block;
+	out->nblocks = r->blocks;
+}
+
+static void block_copy(struct leakcheck *c, const struct leak_shown *b, struct snap_leak_block *out)
+{
+	*out = (struct snap_leak_block){ .addr = b->addr,
+		.size = b->size,
+		.birth_ns = birth_ns(b->birth),
+		.holders = b->holders,
+		.left_out = b->left_out,
+		.inside = b->inside,
+		.steps = c->steps + b->first_step,
+		.nsteps = b->steps };
+}
+
+/* Takes the text of `r` over. */
+static int blocks_copy(struct leakcheck *c, struct leak_result *r)
+{
+	if (!r->block)
+		return 0;
+	c->blocks = calloc(r->block_count + 1, sizeof(*c->blocks));
+	c->steps = calloc(r->step_count + 1, sizeof(*c->steps));
+	if (!c->blocks || !c->steps)
+		return -1;
+	c->text = r->text;
+	r->text = NULL;
+	for (size_t i = 0; i < r->step_count; i++)
+		c->steps[i] = (struct snap_leak_step){ r->step[i].addr, r->step[i].size,
+			r->step[i].site, r->step[i].root ? c->text + r->step[i].root : NULL };
+	for (size_t i = 0; i < r->block_count; i++)
+		block_copy(c, &r->block[i], &c->blocks[i]);
+	return 0;
+}
+
+/* Takes what leads to what among the lost blocks over, too. */
+static int rows_copy(struct leakcheck *c, struct leak_result *r)
+{
+	if (blocks_copy(c, r) != 0 || leakrows_make(&c->rows, r) != 0)
+		return -1;
+	for (size_t i = 0; i < r->rows; i++)
+		row_copy(c, &r->row[i], &c->rows.found[i]);
+	c->rows.blocks = c->blocks;
+	leakrows_show(&c->rows, &c->leaks);
+	return 0;
+}
+
+/* Of ptrace, where it is not allowed; NULL: another, or none. */
+static const char *error_name(int rc)
+{
+	return rc == -EACCES ? "EACCES" : rc == -EPERM ? "EPERM" : NULL;
+}
+
+static void result_copy(struct snap_leaks *l, const struct leak_result *r)
+{
+	l->how = r->lent     ? "copy by the program's library"
+		 : r->copied ? "copy on write"
+			     : "stop and read";
+	l->at_exit = r->at_exit;
+	l->refused = error_name(r->refused);
+	l->snapshots = r->snapshots;
+	l->let = r->let;
+	l->no_copy = r->no_copy;
+	l->copy_left = r->copy_left;
+	for (unsigned i = 0; i < SNAP_LEAK_CLASSES; i++)
+		l->sum[i] = sum_of(r->sum[i]);
+	for (unsigned i = 0; i < SNAP_LEAK_HEURISTICS; i++) {
+		l->heuristic[i] = sum_of(r->heuristic[i + 1]);
+		l->behind[i] = sum_of(r->further[i + 1]);
+		if (i >= SNAP_LEAK_MEMCHECKS) {
+			l->moved.blocks += l->heuristic[i].blocks;
+			l->moved.bytes += l->heuristic[i].bytes;
+		}
+		l->heuristic_name[i] = leak_heuristic_name((enum leak_heuristic)(i + 1));
+	}
+	l->stop_ns = r->stop_ns;
+	l->scan_ns = r->scan_ns;
+	l->scanned_bytes = r->scanned_bytes;
+	l->unread_bytes = r->unread_bytes;
+	l->devices = r->devices;
+	l->unknown = r->unknown;
+	l->threads = r->threads;
+	l->running = r->running;
+	l->busy = r->busy;
+}
+
+/* Pointers to a block that was not recorded cannot be found in it. NULL: all were. */
+static const char *not_recorded(struct read_segment *s)
+{
+	struct read_totals t;
+
+	if (read_totals(s, &t) != 0)
+		return "no leak scan: the segment cannot be read";
+	if (t.sample_most != 0)
+		return "no leak scan: blocks were sampled, and a scan must know all of them";
+	return NULL;
+}
+
+struct leakcheck *leakcheck_failed(const char *why)
+{
+	struct leakcheck *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	snprintf(c->why, sizeof(c->why), "%s", why);
+	c->leaks.failed = c->why;
+	return c;
+}
+
+static struct leakcheck *scan(struct read_segment *s, const struct leak_wish *wish)
+{
+	const char *why = not_recorded(s);
+	char message[LEAK_MESSAGE_MAX];
+	struct leak_result r;
+	struct leakcheck *c;
+	int rc;
+
+	if (why)
+		return leakcheck_failed(why);
+	rc = leak_scan(s, wish, &r, message);
+	if (rc != 0) {
+		c = leakcheck_failed(message);
+		if (c)
+			c->leaks.refused = error_name(rc);
+		return c;
+	}
+	c = calloc(1, sizeof(*c));
+	if (c && rows_copy(c, &r) != 0) {
+		leakcheck_free(c);
+		c = NULL;
+	}
+	if (c)
+		result_copy(&c->leaks, &r);
+	leak_result_free(&r);
+	return c;
+}
+
+struct leakcheck *leakcheck_run(struct read_segment *s, const struct leak_wish *wish)
+{
+	struct read_identity id;
+	uint64_t now = clock_monotonic_ns();
+	struct leakcheck *c = scan(s, wish);
+
+	if (c && c->leaks.at_exit)
+		now = clock_monotonic_ns() - c->leaks.scan_ns;
+	if (c)
+		c->leaks.before_exit = wish->at_exit && !c->leaks.at_exit;
+	if (wish->at_exit)
+		read_leak_done(s); /* also one that was not let go on for it */
+	if (c && read_identity(s, &id) == 0 && now > id.created_ns)
+		c->leaks.at_ns = now - id.created_ns;
+	return c;
+}
+
+/* ---- since the scan before ---- */
+
+static int site_order(const void *left, const void *right)
+{
+	const struct snap_leak_site *a = left, *b = right;
+
+	if (a->class != b->class)
+		return a->class < b->class ? -1 : 1;
+	return (a->site > b->site) - (a->site < b->site);
+}
+
+/* Sorted; what was suppressed in part is one again. NULL without memory. */
+static struct snap_leak_site *rows_joined(const struct snap_leak_site *rows, size_t *count)
+{
+	struct snap_leak_site *out = calloc(*count + 1, sizeof(*out));
+	size_t n = 0;
+
+	if (!out)
+		return NULL;
+	memcpy(out, rows, *count * sizeof(*out));
+	qsort(out, *count, sizeof(*out), site_order);
+	for (size_t i = 0; i < *count; i++) {
+		if (n == 0 || site_order(&out[n - 1], &out[i]) != 0) {
+			out[n++] = out[i];
+			continue;
+		}
+		out[n - 1].sum.blocks += out[i].sum.blocks;
+		out[n - 1].sum.bytes += out[i].sum.bytes;
+		out[n - 1].suppressed &= out[i].suppressed;
+	}
+	*count = n;
+	return out;
+}
+
+/* Those of `old` that are not in `now` any more, but what is reachable: that was no leak. */
+static void gone_note(struct leakcheck *c, const struct snap_leak_site *old, size_t count,
+	const struct snap_leak_site *now, size_t found)
+{
+	size_t n = 0;
+
+	c->gone = calloc(count + 1, sizeof(*c->gone));
+	for (size_t i = 0; c->gone && i < count; i++)
+		if (old[i].class != SNAP_LEAK_REACHABLE &&
+			!bsearch(&old[i], now, found, sizeof(*now), site_order)) {
+			c->gone[n] = old[i];
+			c->gone[n].blocks = NULL; /* they go with that scan */
+			c->gone[n++].nblocks = 0;
+		}
+	c->leaks.gone = c->gone;
+	c->leaks.ngone = n;
+}
+
+/* What was suppressed stays so: its names are in already, and it is not to be shown until the rules
+ * are asked again. */
+static void how_inherit(struct leakcheck *c, const struct leakcheck *before)
+{
+	for (size_t i = 0; i < before->rows.count; i++)
+		for (size_t k = 0; before->rows.how[i] && k < c->rows.count; k++)
+			if (site_order(&before->rows.found[i], &c->rows.found[k]) == 0)
+				c->rows.how[k] = before->rows.how[i];
+}
+
+void leakcheck_compare(struct leakcheck *c, const struct leakcheck *before)
+{
+	size_t n = before ? before->leaks.nsites : 0, found = c->rows.count;
+	struct snap_leak_site *old = rows_joined(before ? before->leaks.sites : NULL, &n);
+	struct snap_leak_site *now = rows_joined(c->rows.found, &found);
+
+	for (size_t i = 0; i < c->rows.count; i++) {
+		struct snap_leak_site *row = &c->rows.found[i], *was = NULL;
+
+		if (old)
+			was = bsearch(row, old, n, sizeof(*old), site_order);
+		row->seen = was ? was->seen + 1 : 1;
+		row->before = was ? was->sum : (struct snap_leak_sum){ 0, 0 };
+	}
+	if (old && now)
+		gone_note(c, old, n, now, found);
+	if (before && before->rows.how)
+		how_inherit(c, before);
+	leakrows_show(&c->rows, &c->leaks);
+	free(old);
+	free(now);
+}
+
+/* ---- suppressions ---- */
+
+/* Without memory, nothing is suppressed. */
+static enum suppress_how how_suppressed(
+	const struct snap_leak_site *l, const struct snap_site *site, const struct suppress *rules)
+{
+	struct suppress_frame *frame = calloc(site->stack->nframes + 1, sizeof(*frame));
+	enum suppress_how how;
+	size_t n = 0;
+
+	if (!frame)
+		return SUPPRESS_NOT;
+	frame[n++] = (struct suppress_frame){ .function = site->alloc_function,
+		.symbol = snapshot_alloc_symbol(site->alloc_function) };
+	for (uint32_t i = 0; i < site->stack->nframes; i++) {
+		const struct frame *f = &site->stack->frames[i];
+
+		frame[n++] = (struct suppress_frame){ f->function, f->mangled, f->module->path,
+			f->file, f->line };
+	}
+	how = suppress_matches(rules, 1u << l->class, frame, n);
+	free(frame);
+	return how;
+}
+
+void leakcheck_match(const struct leakcheck *c, const struct snapshot *s,
+	const struct suppress *rules, uint32_t site, struct leakcheck_matched *out)
+{
+	*out = (struct leakcheck_matched){ 0 };
+	for (size_t i = 0; i < c->rows.count; i++) {
+		const struct snap_leak_site *row = &c->rows.found[i];
+		const struct snap_site *at = snapshot_site(s, row->site);
+
+		if (!at || c->rows.how[i] != SUPPRESS_NOT ||
+			how_suppressed(row, at, rules) == SUPPRESS_NOT)
+			continue;
+		out->own += row->site == site;
+		out->others += row->site != site;
+	}
+}
+
+bool leakcheck_suppress(struct leakcheck *c, const struct snapshot *s, const struct suppress *rules)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < c->rows.count; i++) {
+		const struct snap_leak_site *row = &c->rows.found[i];
+		const struct snap_site *site = snapshot_site(s, row->site);
+		enum suppress_how how = c->rows.how[i];
+
+		if (site && how != SUPPRESS_WITH_BEHIND)
+			how = how_suppressed(row, site, rules);
+		if (how > c->rows.how[i]) {
+			c->rows.how[i] = how;
+			any = true;
+		}
+	}
+	if (any)
+		leakrows_show(&c->rows, &c->leaks);
+	return any;
+}
+
+const struct snap_leaks *leakcheck_result(const struct leakcheck *c)
+{
+	return &c->leaks;
+}
+
+void leakcheck_free(struct leakcheck *c)
+{
+	if (!c)
+		return;
+	leakrows_free(&c->rows);
+	free(c->gone);
+	free(c->blocks);
+	free(c->steps);
+	free(c->text);
+	free(c);
+}

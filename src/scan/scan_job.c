@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* One leak scan in a thread (scanjob.h). */
+#include "src/scan/scan_job.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "src/util/thread.h"
+
+struct scanjob {
+	char *path;
+	struct leak_wish wish;
+	struct leak_progress progress;
+	int fd; /* the thread writes to it when it is through */
+	int release; /* and then waits for this, if it holds the process */
+	bool started, hold;
+	pthread_t thread;
+	/* By the thread, before it writes to `fd`. */
+	struct leakcheck *made;
+	bool holds;
+};
+
+static void job_wait(int fd)
+{
+	struct pollfd p = { fd, POLLIN, 0 };
+
+	while (poll(&p, 1, -1) < 0 && errno == EINTR)
+		;
+}
+
+static void *job_run(void *ctx)
+{
+	struct scanjob *j = ctx;
+	char message[READ_MESSAGE_MAX];
+	struct read_segment *segment = read_open(j->path, message);
+	struct leak_stop held = { 0 };
+
+	j->wish.hold = j->hold ? &held : NULL;
+	if (segment)
+		j->made = leakcheck_run(segment, &j->wish);
+	else
+		j->made = leakcheck_failed(message);
+	read_close(segment);
+	j->holds = held.count > 0;
+	eventfd_write(j->fd, 1);
+	if (j->holds)
+		job_wait(j->release);
+	leak_stop_release(&held);
+	return NULL;
+}
+
+void scanjob_free(struct scanjob *j)
+{
+	if (!j)
+		return;
+	if (j->started) {
+		eventfd_write(j->release, 1);
+		pthread_join(j->thread, NULL);
+	}
+	leakcheck_free(j->made);
+	if (j->fd >= 0)
+		close(j->fd);
+	if (j->release >= 0)
+		close(j->release);
+	free(j->path);
+	free(j);
+}
+
+struct scanjob *scanjob_start(const char *path, const struct leak_wish *wish, bool hold)
+{
+	struct scanjob *j = calloc(1, sizeof(*j));
+	int rc = ENOMEM;
+
+	if (!j)
+		return NULL;
+	j->path = strdup(path);
+	j->wish = *wish;
+	j->wish.progress = &j->progress;
+	j->hold = hold;
+	j->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	j->release = j->fd < 0 ? -1 : eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (j->release < 0)
+		rc = errno;
+	else if (j->path)
+		rc = -thread_start(&j->thread, THREAD_STACK_BYTES, job_run, j);
+	j->started = rc == 0;
+	if (j->started)
+		return j;
+	scanjob_free(j);
+	errno = rc;
+	return NULL;
+}
+
+int scanjob_fd(const struct scanjob *j)
+{
+	return j->fd;
+}
+
+bool scanjob_ended(const struct scanjob *j)
+{
+	struct pollfd p = { j->fd, POLLIN, 0 };
+
+	return poll(&p, 1, 0) > 0;
+}
+
+const struct leak_progress *scanjob_progress(const struct scanjob *j)
+{
+	return &j->progress;
+}
+
+void scanjob_cancel(struct scanjob *j)
+{
+	j->progress.cancelled = true;
+}
+
+bool scanjob_cancelled(const struct scanjob *j)
+{
+	return j->progress.cancelled;
+}
+
+struct leakcheck *scanjob_take(struct scanjob *j)
+{
+	struct leakcheck *made;
+
+	job_wait(j->fd);
+	made = j->made;
+	j->made = NULL;
+	return made;
+}
+
+bool scanjob_holds(const struct scanjob *j)
+{
+	return j->holds;
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Ages of live blocks (ages.h). What is kept is when blocks were born, so ages grow from one
+ * reading to the next; a block that was freed meanwhile is noticed at the next. Main thread.
+ */
+#include "src/session/age_classes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "shm/poisson.h"
+
+struct ages_site {
+	uint64_t first, last; /* births, in ticks; first > last: no live block */
+};
+
+static bool wanted_by_someone;
+
+void ages_want(bool wanted)
+{
+	wanted_by_someone = wanted;
+}
+
+bool ages_wanted(void)
+{
+	return wanted_by_someone;
+}
+
+int ages_start(struct ages *a, uint32_t sites)
+{
+	struct ages_site *grown;
+
+	if (sites > a->room) {
+		grown = realloc(a->site, (sites + sites / 2) * sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		a->site = grown;
+		a->room = sites + sites / 2;
+	}
+	for (uint32_t i = 0; i < a->room; i++)
+		a->site[i] = (struct ages_site){ .first = UINT64_MAX };
+	return 0;
+}
+
+static uint64_t since_start(uint64_t ns, uint64_t created_ns)
+{
+	return ns == UINT64_MAX ? ns : ns > created_ns ? ns - created_ns : 0;
+}
+
+void ages_start_classes(struct ages *a, uint32_t site, uint64_t allocs,
+	const struct growth_span *span, unsigned spans, uint64_t created_ns)
+{
+	struct ages_class *before = &a->class[0];
+
+	a->classes_of = site;
+	a->classes = spans + 1;
+	a->counted = allocs;
+	*before = (struct ages_class){ .to_ns = UINT64_MAX };
+	for (unsigned i = 0; i < spans; i++) {
+		a->class[i + 1] =
+			(struct ages_class){ .from_ns = since_start(span[i].from_ns, created_ns),
+				.to_ns = since_start(span[i].to_ns, created_ns),
+				.allocs = span[i].allocs };
+		allocs -= span[i].allocs < allocs ? span[i].allocs : allocs;
+	}
+	before->allocs = allocs;
+	if (spans > 0)
+		before->to_ns = a->class[1].from_ns;
+}
+
+/* Moves allocations from a class that has more than are alive. False: nothing is lacking. */
+static bool class_borrow(struct ages_class *to, struct ages_class *from)
+{
+	uint64_t lack = to->blocks > to->allocs ? to->blocks - to->allocs : 0;
+	uint64_t spare = from->allocs > from->blocks ? from->allocs - from->blocks : 0;
+	uint64_t moved = lack < spare ? lack : spare;
+
+	to->allocs += moved;
+	from->allocs -= moved;
+	return lack > moved;
+}
+
+void ages_end_classes(struct ages *a, uint64_t allocs)
+{
+	struct ages_class *class = a->class;
+
+	class[a->classes - 1].allocs += allocs > a->counted ? allocs - a->counted : 0;
+	for (unsigned i = 0; i < a->classes; i++) {
+		bool lacks = true;
+
+		for (unsigned d = 1; lacks && d < a->classes; d++)
+			lacks = (i < d || class_borrow(&class[i], &class[i - d])) &&
+				(i + d >= a->classes || class_borrow(&class[i], &class[i + d]));
+		/* A block that is in the table and not yet counted. */
+		if (class[i].allocs < class[i].blocks)
+			class[i].allocs = class[i].blocks;
+	}
+}
+
+void ages_block(struct ages *a, const struct read_block *b)
+{
+	if (b->site >= a->room)
+		return; /* newer than the sites that were read */
+	if (b->tick < a->site[b->site].first)
+		a->site[b->site].first = b->tick;
+	if (b->tick > a->site[b->site].last)
+		a->site[b->site].last = b->tick;
+}
+
+void ages_block_class(struct ages *a, const struct read_block *b)
+{
+	struct poisson_weight weight;
+	uint64_t born = b->tick << HT_TICK_SHIFT;
+	unsigned at = a->classes;
+
+	if (b->site != a->classes_of || !a->classes)
+		return;
+	while (--at > 0 && a->class[at].from_ns > born)
+		;
+	weight = poisson_weight(b->addr, b->size, b->rate);
+	a->class[at].blocks += weight.blocks;
+	a->class[at].bytes += weight.bytes;
+}
+
+/* The clock that births are taken from may be a little ahead of ours. */
+static uint64_t age_of(uint64_t tick, uint64_t uptime_ns)
+{
+	uint64_t born = tick << HT_TICK_SHIFT;
+
+	return uptime_ns > born ? uptime_ns - born : 0;
+}
+
+void ages_tell(const struct ages *a, struct snapshot *s, struct snap_site *sites)
+{
+	for (size_t i = 0; i < s->nsites; i++) {
+		const struct ages_site *in =
+			a->known && sites[i].id < a->room ? &a->site[sites[i].id] : NULL;
+
+		/* Those that were alive when the table was read may have been freed since. */
+		sites[i].has_ages = in && in->first <= in->last && sites[i].allocs > sites[i].frees;
+		if (!sites[i].has_ages)
+			continue;
+		sites[i].oldest_ns = age_of(in->first, s->uptime_ns);
+		sites[i].youngest_ns = age_of(in->last, s->uptime_ns);
+	}
+}
+
+void ages_free(struct ages *a)
+{
+	free(a->site);
+	*a = (struct ages){ 0 };
+}

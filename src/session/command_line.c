@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The words of a program (command.h), from its segment. Main thread. */
+#include "src/session/command_line.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/util/text.h"
+
+void command_free(struct command *c)
+{
+	while (c) {
+		struct command *before = c->before;
+
+		for (unsigned i = 0; i < c->argc; i++)
+			free(c->argv[i]);
+		free(c->line);
+		free(c->exe);
+		free(c);
+		c = before;
+	}
+}
+
+/* Splits the command line into its arguments, and joins them by blanks. */
+static int command_split(struct command *c, const struct read_identity *id)
+{
+	const char *p = id->command, *end = p + id->command_bytes;
+	char joined[HT_COMMAND_MAX];
+	size_t used = 0;
+
+	while (p < end) {
+		size_t len = strnlen(p, (size_t)(end - p)), room;
+
+		c->argv[c->argc] = text_clean_copy(p, len);
+		if (!c->argv[c->argc])
+			return -ENOMEM;
+		if (c->argc++ > 0 && used < sizeof(joined))
+			joined[used++] = ' ';
+		room = sizeof(joined) - used;
+		memcpy(joined + used, p, len < room ? len : room);
+		used += len < room ? len : room;
+		p += len + 1;
+	}
+	c->line = text_clean_copy(joined, used);
+	return c->line ? 0 : -ENOMEM;
+}
+
+int command_load(struct command **list, const struct read_identity *id)
+{
+	struct command *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return -ENOMEM;
+	c->exe = text_clean_copy(id->exe, strlen(id->exe));
+	if (!c->exe || command_split(c, id) != 0) {
+		command_free(c);
+		return -ENOMEM;
+	}
+	c->before = *list;
+	*list = c;
+	return 0;
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Live blocks by who allocated them (alive.h). Called by the survey, on the main thread. */
+#include "src/session/live_by_thread.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "shm/poisson.h"
+
+#define STEP_NS	  900000000ull /* a second, less the jitter of a 1 Hz tick */
+#define WINDOW_NS 10500000000ull /* what a rate is of at most, as all rates */
+
+int alive_start(struct alive *a, const struct read_segment *s, uint32_t site)
+{
+	uint32_t counters = read_counters(s);
+	struct alive_sum *grown;
+
+	a->known = false;
+	if (counters > a->room) {
+		grown = realloc(a->counter, (counters + counters / 2) * sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		a->counter = grown;
+		a->room = counters + counters / 2;
+	}
+	if (a->room > 0)
+		memset(a->counter, 0, a->room * sizeof(*a->counter));
+	memset(a->slot, 0, sizeof(a->slot));
+	a->all = a->at_site = (struct alive_sum){ 0 };
+	a->site = site;
+	return 0;
+}
+
+static void sum_add(struct alive_sum *sum, const struct poisson_weight *w)
+{
+	sum->blocks += w->blocks;
+	sum->bytes += w->bytes;
+}
+
+void alive_block(struct alive *a, const struct read_block *b)
+{
+	struct poisson_weight w = poisson_weight(b->addr, b->size, b->rate);
+
+	sum_add(&a->all, &w);
+	if (b->site == a->site)
+		sum_add(&a->at_site, &w);
+	sum_add(&a->slot[b->slot % HT_SLOTS_MAX], &w);
+	if (b->counter < a->room)
+		sum_add(&a->counter[b->counter], &w);
+}
+
+/* ---- how it grows ------------------------------------------------------------------------- */
+
+static void past_keep(struct alive *a, uint64_t now_ns)
+{
+	unsigned at = a->points % ALIVE_POINTS;
+
+	if (a->points > 0 && now_ns - a->past_ns[(a->points - 1) % ALIVE_POINTS] < STEP_NS)
+		return;
+	if (!a->past)
+		a->past = calloc(HT_SLOTS_MAX, sizeof(*a->past));
+	if (!a->past)
+		return;
+	for (unsigned i = 0; i < HT_SLOTS_MAX; i++)
+		a->past[i][at] = a->slot[i].bytes;
+	a->past_ns[at] = now_ns;
+	a->points++;
+}
+
+void alive_end(struct alive *a, uint64_t now_ns)
+{
+	a->known = true;
+	past_keep(a, now_ns);
+}
+
+/* From the oldest reading that is not too old to the latest. */
+static double growth_of(const struct alive *a, uint32_t slot)
+{
+	unsigned last, first;
+
+	if (a->points < 2)
+		return 0;
+	last = first = a->points - 1;
+	while (first > 0 && last - first < ALIVE_POINTS - 1 &&
+		a->past_ns[last % ALIVE_POINTS] - a->past_ns[(first - 1) % ALIVE_POINTS] <=
+			WINDOW_NS)
+		first--;
+	if (first == last)
+		return 0;
+	return ((double)a->past[slot][last % ALIVE_POINTS] -
+		       (double)a->past[slot][first % ALIVE_POINTS]) *
+	       1e9 / (double)(a->past_ns[last % ALIVE_POINTS] - a->past_ns[first % ALIVE_POINTS]);
+}
+
+/* ---- telling ------------------------------------------------------------------------------ */
+
+static struct alive_sum of_counter(const struct alive *a, uint32_t counter)
+{
+	return counter < a->room ? a->counter[counter] : (struct alive_sum){ 0 };
+}
+
+void alive_tell(const struct alive *a, struct snapshot *s)
+{
+	struct snap_thread *thread = (struct snap_thread *)(uintptr_t)s->threads;
+	struct snap_share *share = (struct snap_share *)(uintptr_t)s->shares;
+
+	s->has_alive = a->known;
+	s->alive_bytes = a->all.bytes;
+	if (!a->known)
+		return;
+	for (size_t i = 0; i < s->nthreads; i++) {
+		uint32_t slot = thread[i].slot % HT_SLOTS_MAX;
+
+		thread[i].live_blocks = a->slot[slot].blocks;
+		thread[i].live_bytes = a->slot[slot].bytes;
+		thread[i].live_bytes_per_s = snapshot_ended(s) ? 0 : growth_of(a, slot);
+	}
+	for (size_t i = 0; i < s->nshares; i++) {
+		struct alive_sum sum = of_counter(a, share[i].counter);
+
+		share[i].live_blocks = sum.blocks;
+		share[i].live_bytes = sum.bytes;
+	}
+}
+
+void alive_tell_site(const struct alive *a, struct snap_detail *d)
+{
+	d->has_alive = a->known && a->site == d->id;
+	d->alive_bytes = a->at_site.bytes;
+	for (unsigned i = 0; d->has_alive && i < d->nthreads; i++) {
+		struct alive_sum sum = of_counter(a, d->thread[i].counter);
+
+		d->thread[i].live_blocks = sum.blocks;
+		d->thread[i].live_bytes = sum.bytes;
+	}
+}
+
+void alive_free(struct alive *a)
+{
+	free(a->counter);
+	free(a->past);
+	*a = (struct alive){ 0 };
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The walk over all live blocks (survey.h). */
+#include "src/session/live_walk.h"
+
+#include "src/session/threads.h"
+#include "src/util/clock.h"
+
+#define SHARE	    50u /* of the time, walks may take 1/50; */
+#define SHARE_SELF  200u /* those that nobody asked for 1/200, */
+#define BLOCKS_MOST 16000000u /* and none that would stop the screen for half a second */
+#define SITE_TICKS  3u /* who shows a site asks each tick */
+#define LOOKED_NS   1000000000u /* who looked first so early was there from the start */
+
+/* What this walk is for. */
+struct walk {
+	struct survey *v;
+	bool ages, births, classes, lasting, alive;
+};
+
+static void block_visit(void *ctx, const struct read_block *b)
+{
+	struct walk *w = ctx;
+
+	if (w->ages)
+		ages_block(&w->v->ages, b);
+	if (w->births)
+		births_block(&w->v->births, b);
+	if (w->classes)
+		ages_block_class(&w->v->ages, b);
+	if (w->lasting)
+		lasting_block(&w->v->lasting, b);
+	if (w->alive)
+		alive_block(&w->v->alive, b);
+}
+
+static bool classes_start(struct survey *v, const struct survey_of *of, const struct snapshot *s)
+{
+	const struct snap_site *site = snapshot_site(s, v->site);
+	struct growth_span span[GROWTH_SPANS];
+	unsigned spans = site ? model_site_spans(of->model, v->site, span) : 0;
+
+	if (site)
+		ages_start_classes(&v->ages, v->site, site->allocs, span, spans, of->created_ns);
+	return site != NULL;
+}
+
+static bool classes_end(struct survey *v, const struct survey_of *of)
+{
+	struct read_site site = { 0 };
+
+	if (read_sites(of->segment, v->site, &site, 1) != 1)
+		return false;
+	ages_end_classes(&v->ages, site.allocs);
+	return true;
+}
+
+static bool asked(const struct walk *w)
+{
+	return w->ages || w->births || w->classes || w->alive;
+}
+
+static void walk(struct walk *w, const struct survey_of *of, const struct snapshot *s)
+{
+	struct survey *v = w->v;
+	uint64_t start = clock_monotonic_ns();
+	bool whole;
+
+	v->ages.known = v->ages.has_classes = v->lasting.known = v->alive.known = false;
+	w->ages = w->ages && ages_start(&v->ages, of->sites) == 0;
+	w->births = w->births && births_start(&v->births, of->moments, s) == 0;
+	w->classes = w->classes && classes_start(v, of, s);
+	w->lasting = w->lasting && lasting_start(&v->lasting, s, of->sites) == 0;
+	w->alive = w->alive && alive_start(&v->alive, of->segment, v->site) == 0;
+	whole = read_blocks(of->segment, block_visit, w) >= 0;
+	v->ages.known = whole && w->ages;
+	v->ages.has_classes = whole && w->classes && classes_end(v, of);
+	if (whole && w->alive)
+		alive_end(&v->alive, start);
+	if (w->births)
+		births_end(&v->births, of->moments, s, whole);
+	v->lasting.known = whole && w->lasting;
+	v->due_ns = start + (clock_monotonic_ns() - start) * (asked(w) ? SHARE : SHARE_SELF);
+}
+
+void survey_look(struct survey *v, const struct survey_of *of, struct snapshot *s)
+{
+	struct snap_site *sites = (struct snap_site *)(uintptr_t)s->sites;
+	struct walk w = { .v = v,
+		.ages = ages_wanted(),
+		.births = of->moments->last != NULL,
+		.classes = v->site_ticks > 0,
+		.lasting = s->totals.live_blocks <= BLOCKS_MOST && lasting_wanted(s),
+		.alive = v->site_ticks > 0 || threads_wanted() };
+	/* What was not asked for at the last walk does not wait. */
+	bool anew = (w.ages && !v->ages.known) || (w.alive && !v->alive.known) ||
+		    (w.births && births_differ(&v->births, of->moments, s)) ||
+		    (w.classes && (!v->ages.has_classes || v->ages.classes_of != v->site));
+
+	v->site_ticks -= v->site_ticks > 0;
+	if (!w.ages)
+		v->ages.known = false;
+	if (!w.alive)
+		v->alive.known = false;
+	if (anew || ((asked(&w) || w.lasting) && clock_monotonic_ns() >= v->due_ns))
+		walk(&w, of, s);
+	ages_tell(&v->ages, s, sites);
+	lasting_tell(&v->lasting, s, sites);
+	alive_tell(&v->alive, s);
+	if (w.births)
+		births_tell(&v->births, s, sites);
+}
+
+/* ---- of one site -------------------------------------------------------------------------- */
+
+static uint64_t age_at(uint64_t ns, uint64_t uptime_ns)
+{
+	return uptime_ns > ns ? uptime_ns - ns : 0;
+}
+
+static void class_join(struct snap_age *to, const struct ages_class *c, uint64_t uptime_ns)
+{
+	to->oldest_ns = age_at(c->from_ns, uptime_ns);
+	to->allocs += c->allocs;
+	to->alive_blocks += c->blocks;
+	to->alive_bytes += c->bytes;
+}
+
+/* It began as the program had ended, or just now. */
+static bool class_is_void(const struct ages_class *c, uint64_t uptime_ns)
+{
+	return c->from_ns >= uptime_ns && c->allocs == 0 && c->blocks == 0;
+}
+
+static bool class_is_before(const struct ages_class *c, uint64_t uptime_ns)
+{
+	return c->to_ns >= LOOKED_NS && c->to_ns < uptime_ns;
+}
+
+/* From now, or the end, backwards, mostly twice as long as the one before; the last is what came
+ * before us. */
+void survey_detail(struct survey *v, uint32_t site, uint64_t uptime_ns, struct snap_detail *out)
+{
+	unsigned left, oldest, take = 2; /* the newest may have begun just now */
+
+	v->site = site;
+	v->site_ticks = SITE_TICKS;
+	out->has_ages = v->ages.has_classes && v->ages.classes_of == site;
+	left = out->has_ages ? v->ages.classes : 0;
+	while (left > 1 && class_is_void(&v->ages.class[left - 1], uptime_ns))
+		left--;
+	/* Nothing from before us: no line. */
+	oldest = left > 1 && v->ages.class[0].allocs == 0;
+	for (out->nages = 0; left > oldest && out->nages < SNAP_AGES; out->nages++) {
+		struct snap_age *age = &out->age[out->nages];
+
+		*age = (struct snap_age){ .is_before = left == 1 &&
+						       class_is_before(v->ages.class, uptime_ns),
+			.youngest_ns = age_at(v->ages.class[left - 1].to_ns, uptime_ns) };
+		if (left == 1)
+			class_join(age, &v->ages.class[--left], uptime_ns);
+		for (unsigned i = 0; i < take && left > 1; i++)
+			class_join(age, &v->ages.class[--left], uptime_ns);
+		take *= out->nages > 0 ? 2 : 1;
+	}
+}
+
+void survey_free(struct survey *v)
+{
+	ages_free(&v->ages);
+	births_free(&v->births);
+	lasting_free(&v->lasting);
+	alive_free(&v->alive);
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Who has a segment (holder.h), by /proc. Main thread. */
+#include "src/session/liveness.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "src/proc/proc.h"
+#include "src/util/clock.h"
+#include "src/util/units.h"
+
+/* A look reads maps, which a big address space makes slow: it may take 1/50 of the time. */
+#define LOOK_SHARE 50u
+/* A new image takes its segment only when it was loaded, so one look in between means nothing. */
+#define LEFT_AFTER 2u
+
+#define SEGMENT_PREFIX "heaptop-"
+
+static const char *segment_name(const struct read_segment *s)
+{
+	const char *path = read_path(s), *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+pid_t holder_pid(const struct read_segment *s, const struct read_identity *id)
+{
+	const struct proc_claim claim = { .pid = id->pid,
+		.pid_namespace = id->pid_namespace,
+		.start_ticks = id->start_ticks,
+		.maps = segment_name(s) };
+	pid_t pid = id->pid;
+
+	return proc_resolve(&claim, &pid) == -EXDEV ? 0 : pid;
+}
+
+static bool has_segment_name(const struct read_segment *s)
+{
+	return strncmp(segment_name(s), SEGMENT_PREFIX, strlen(SEGMENT_PREFIX)) == 0;
+}
+
+bool holder_is_copy(const struct read_segment *s, const struct read_identity *id, pid_t pid)
+{
+	uint64_t ticks;
+	int has;
+
+	if (id->state == HT_STATE_EXITED || pid == 0 || proc_start_ticks(pid, &ticks) != 0 ||
+		ticks != id->start_ticks)
+		return false;
+	has = proc_maps_file(pid, read_path(s));
+	/* By exec a process loses its segment, which keeps its name. */
+	return has != 1 && (!has_segment_name(s) || proc_maps_name(pid, segment_name(s)) == 1);
+}
+
+const char *holder_copy_notice(struct holder *h, int pid, uint64_t uptime_ns)
+{
+	char when[UNITS_MAX];
+
+	snprintf(h->text, sizeof(h->text),
+		"a copy of the segment of process %d, made while it ran: its heap %s after its "
+		"start",
+		pid, units_duration(when, uptime_ns));
+	return h->text;
+}
+
+void holder_open(
+	struct holder *h, const struct read_segment *s, const struct read_identity *id, bool alone)
+{
+	*h = (struct holder){ .alone = alone,
+		.segment = read_path(s),
+		.renamed = !has_segment_name(s),
+		.forked_by = id->forked ? id->ppid : 0 };
+}
+
+struct census {
+	const char *segment; /* the parent's */
+	uint64_t before; /* children that started later may still be about to call exec */
+	unsigned unrecorded;
+};
+
+static void census_visit(void *ctx, pid_t child)
+{
+	struct census *c = ctx;
+	uint64_t ticks;
+
+	c->unrecorded += proc_start_ticks(child, &ticks) == 0 && ticks < c->before &&
+			 proc_maps_other(child, SEGMENT_PREFIX, c->segment) == 0;
+}
+
+/* Children that are there for a second and have no segment of their own. */
+static unsigned children_unrecorded(pid_t pid, const char *segment)
+{
+	struct census c = { .segment = segment };
+	uint64_t now, second = (uint64_t)sysconf(_SC_CLK_TCK);
+	struct timespec t;
+
+	if (clock_gettime(CLOCK_BOOTTIME, &t) != 0)
+		return 0;
+	now = (uint64_t)t.tv_sec * second + (uint64_t)t.tv_nsec * second / 1000000000u;
+	c.before = now > second ? now - second : 0;
+	proc_children(pid, census_visit, &c);
+	return c.unrecorded;
+}
+
+/* A program that puts itself into a sandbox, under more filters than we are, who may be in the same
+ * container: the system calls that a forked child of it would need for a segment of its own may be
+ * that child's death. */
+static void filters_look(struct holder *h, struct read_segment *s, pid_t pid)
+{
+	struct proc_reading ours = { 0 }, its = { 0 };
+
+	if (!h->fork_alone && proc_read(pid, false, &its) == 0 && its.filters > 0 &&
+		proc_read(getpid(), false, &ours) == 0 && its.filters > ours.filters)
+		h->fork_alone = read_fork_alone(s) == 0;
+}
+
+void holder_look(struct holder *h, struct read_segment *s, uint32_t state, pid_t pid)
+{
+	uint64_t now = clock_monotonic_ns();
+
+	if (state != HT_STATE_RUNNING || pid == 0 || now < h->due_ns)
+		return;
+	h->without = proc_maps_name(pid, segment_name(s)) == 0 ? h->without + 1 : 0;
+	h->unrecorded = h->alone ? 0 : children_unrecorded(pid, segment_name(s));
+	if (h->unrecorded > h->unrecorded_most)
+		h->unrecorded_most = h->unrecorded;
+	filters_look(h, s, pid);
+	h->due_ns = now + (clock_monotonic_ns() - now) * LOOK_SHARE;
+}
+
+static const char *forked_notice(struct holder *h)
+{
+	if (h->forked_by == 0)
+		return NULL;
+	snprintf(h->text, sizeof(h->text),
+		"forked by process %d: what it had before that is not counted here",
+		(int)h->forked_by);
+	return h->text;
+}
+
+/* Whether the segment lies where there is no more room, and a notice of that. Once seen it stays:
+ * what was not recorded stays so. */
+static bool is_full(struct holder *h)
+{
+	const char *slash = strrchr(h->segment, '/');
+	int length = slash ? (int)(slash - h->segment) : 0;
+	char all[UNITS_MAX], left[UNITS_MAX];
+	struct statvfs fs;
+
+	if (h->full)
+		return true;
+	if (statvfs(h->segment, &fs) != 0 || fs.f_bavail * fs.f_frsize >= HT_COMMIT_BYTES)
+		return false;
+	h->full = true;
+	snprintf(h->text, sizeof(h->text),
+		"%.*s is full (%s, %s free): not all is recorded; make it larger, or set "
+		"HEAPTOP_DIR",
+		length < 80 ? length : 80, h->segment,
+		units_bytes(all, (uint64_t)fs.f_blocks * fs.f_frsize),
+		units_bytes(left, (uint64_t)fs.f_bavail * fs.f_frsize));
+	return true;
+}
+
+/* An image that called exit says so in its segment. A killed one may have been in the middle of one
+ * event in each thread, and no more: what is told of a block is told by one word. */
+const char *holder_notice(struct holder *h, enum snap_state state, const struct read_totals *t)
+{
+	bool runs = state == SNAP_STARTING || state == SNAP_RUNNING;
+	uint32_t recorded = t->state;
+
+	if (t->commit_failed > 0 && t->untracked_blocks > 0 && is_full(h))
+		return h->text;
+	if (h->without >= LEFT_AFTER)
+		return runs ? "recording ended: the program called exec, and runs on without the "
+			      "library"
+			    : "recording ended when the program called exec without the library";
+	if (state == SNAP_KILLED)
+		return "killed: up to one live block per thread may be wrong";
+	if (state == SNAP_GONE && h->renamed)
+		return "a copy, made while the program ran or after it was killed: up to one "
+		       "live block per thread may be wrong";
+	if (state == SNAP_GONE)
+		return "killed, or went on by exec without the library: up to one live block per "
+		       "thread may be wrong";
+	if (state == SNAP_EXITED && recorded == HT_STATE_PREPARED)
+		return "no data: the program ran without the library";
+	if (state == SNAP_EXITED && recorded == HT_STATE_RUNNING)
+		return "the end is missing: it became a program that could not be recorded, or did "
+		       "not end by exit";
+	if (h->fork_alone && runs)
+		return "a filter of system calls has been set: children that it forks are left "
+		       "alone";
+	if (h->unrecorded_most == 0 || (runs && h->unrecorded == 0))
+		return forked_notice(h);
+	snprintf(h->text, sizeof(h->text),
+		"%u of its children %s not recorded: forked without exec, or without the library",
+		runs ? h->unrecorded : h->unrecorded_most, runs ? "are" : "were");
+	return h->text;
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Names for frames (naming.h). One entry per distinct address, in an open-addressed table; the
+ * frames that wait for it are a list through one array. Main thread.
+ */
+#include "src/session/name_requests.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define TABLE_START 1024u
+#define INLINES_MAX 64u /* deeper than any compiler nests; frames of an address that are named */
+
+struct waiter {
+	uint32_t site, index;
+	uint32_t next; /* in n->waiters, 0: last */
+};
+
+struct address {
+	uint64_t offset, pc;
+	uint32_t module_id;
+	uint32_t waiting; /* first waiter, 0: none */
+	const struct snap_module *module;
+	uint32_t nframes; /* 0: not answered yet */
+	const struct sym_frame *frames;
+	uint64_t hidden; /* bit i: frame i names no site */
+};
+
+struct naming {
+	struct model *model;
+	struct sym *sym;
+	struct address *addresses; /* [0] unused; the cookie of a request is its index here */
+	uint32_t count, room;
+	uint32_t *table; /* indices of addresses, by hash */
+	uint32_t mask;
+	struct waiter *waiters; /* [0] unused */
+	uint32_t waiter_count, waiter_room;
+	uint32_t waiter_free;
+};
+
+struct naming *naming_new(struct model *model, struct sym *sym)
+{
+	struct naming *n = calloc(1, sizeof(*n));
+
+	if (!n)
+		return NULL;
+	n->model = model;
+	n->sym = sym;
+	n->count = n->waiter_count = 1;
+	n->mask = TABLE_START - 1;
+	n->table = calloc(TABLE_START, sizeof(*n->table));
+	if (n->table)
+		return n;
+	free(n);
+	return NULL;
+}
+
+void naming_free(struct naming *n)
+{
+	if (!n)
+		return;
+	free(n->addresses);
+	free(n->table);
+	free(n->waiters);
+	free(n);
+}
+
+static uint32_t *table_find(struct naming *n, uint32_t module_id, uint64_t offset)
+{
+	uint64_t h = (offset ^ (uint64_t)module_id << 48) * 0x9e3779b97f4a7c15ull;
+
+	for (uint32_t i = (uint32_t)(h >> 32) & n->mask;; i = (i + 1) & n->mask) {
+		uint32_t at = n->table[i];
+
+		if (at == 0 || (n->addresses[at].offset == offset &&
+				       n->addresses[at].module_id == module_id))
+			return &n->table[i];
+	}
+}
+
+static int table_grow(struct naming *n)
+{
+	uint32_t *bigger = calloc((n->mask + 1ull) * 2, sizeof(*bigger));
+
+	if (!bigger)
+		return -ENOMEM;
+	free(n->table);
+	n->table = bigger;
+	n->mask = n->mask * 2 + 1;
+	for (uint32_t i = 1; i < n->count; i++)
+		*table_find(n, n->addresses[i].module_id, n->addresses[i].offset) = i;
+	return 0;
+}
+
+static int room_make(void **array, uint32_t *room, uint32_t count, size_t size)
+{
+	uint32_t want = *room ? *room * 2 : 1024;
+	void *p;
+
+	if (count < *room)
+		return 0;
+	p = realloc(*array, want * size);
+	if (!p)
+		return -ENOMEM;
+	*array = p;
+	*room = want;
+	return 0;
+}
+
+/* The entry of an address, asked for when it is new. NULL on failure. */
+static struct address *address_get(struct naming *n, const struct naming_frame *f)
+{
+	uint32_t *slot = table_find(n, f->module_id, f->offset);
+	struct address *a;
+
+	if (*slot)
+		return &n->addresses[*slot];
+	if (n->count * 2 > n->mask && table_grow(n) != 0)
+		return NULL;
+	if (room_make((void **)&n->addresses, &n->room, n->count, sizeof(*n->addresses)) != 0)
+		return NULL;
+	a = &n->addresses[n->count];
+	*a = (struct address){
+		.offset = f->offset, .pc = f->pc, .module_id = f->module_id, .module = f->module
+	};
+	if (sym_request(n->sym, f->module_id, f->offset, true, n->count) != 0)
+		return NULL;
+	*table_find(n, f->module_id, f->offset) = n->count++;
+	return a;
+}
+
+/* An address has a name once and is in many stacks: what names a site is decided here, not there.
+ */
+static uint64_t hidden_frames(const struct address *a)
+{
+	uint64_t hidden = 0;
+
+	for (uint32_t i = 0; i < a->nframes && i < INLINES_MAX; i++)
+		if (sym_hidden(a->frames[i].function, a->module->path))
+			hidden |= UINT64_C(1) << i;
+	return hidden;
+}
+
+static void deliver(struct naming *n, const struct address *a, uint32_t site, uint32_t index)
+{
+	struct frame frames[INLINES_MAX];
+	uint32_t count = a->nframes < INLINES_MAX ? a->nframes : INLINES_MAX;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct sym_frame *s = &a->frames[i];
+
+		frames[i] = (struct frame){ .pc = i + 1 == count ? a->pc : 0,
+			.offset = a->offset,
+			.module = a->module,
+			.function = s->function,
+			.mangled = s->function_raw,
+			.file = s->file,
+			.line = s->line,
+			.inlined = s->inlined,
+			.hidden = (a->hidden >> i & 1) != 0 };
+	}
+	model_frame_resolve(n->model, site, index, frames, count);
+}
+
+static int wait_add(struct naming *n, struct address *a, uint32_t site, uint32_t index)
+{
+	uint32_t at = n->waiter_free;
+
+	if (at) {
+		n->waiter_free = n->waiters[at].next;
+	} else {
+		if (room_make((void **)&n->waiters, &n->waiter_room, n->waiter_count,
+			    sizeof(*n->waiters)) != 0)
+			return -ENOMEM;
+		at = n->waiter_count++;
+	}
+	n->waiters[at] = (struct waiter){ site, index, a->waiting };
+	a->waiting = at;
+	return 0;
+}
+
+int naming_want(struct naming *n, const struct naming_frame *f)
+{
+	struct address *a = address_get(n, f);
+
+	if (!a)
+		return -ENOMEM;
+	if (a->nframes == 0)
+		return wait_add(n, a, f->site, f->index);
+	deliver(n, a, f->site, f->index);
+	return 0;
+}
+
+bool naming_collect(struct naming *n)
+{
+	struct sym_result r;
+	bool any = false;
+
+	while (sym_collect(n->sym, &r) == 1) {
+		struct address *a = &n->addresses[r.cookie];
+
+		a->nframes = r.nframes;
+		a->frames = r.frames;
+		a->hidden = hidden_frames(a);
+		while (a->waiting) {
+			uint32_t at = a->waiting;
+
+			a->waiting = n->waiters[at].next;
+			deliver(n, a, n->waiters[at].site, n->waiters[at].index);
+			n->waiters[at].next = n->waiter_free;
+			n->waiter_free = at;
+		}
+		any = true;
+	}
+	return any;
+}
+
+static bool frame_hidden(const struct frame *f)
+{
+	return sym_hidden(f->function, f->module->path);
+}
+
+void naming_rehide(struct naming *n)
+{
+	for (uint32_t i = 1; i < n->count; i++)
+		if (n->addresses[i].nframes)
+			n->addresses[i].hidden = hidden_frames(&n->addresses[i]);
+	model_rehide(n->model, frame_hidden);
+}

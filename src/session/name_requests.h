@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Which frame of which site waits for which address's name: the go-between of the model, which
+ * holds stacks, and the symboliser, which answers addresses. Each address is asked once. Main
+ * thread.
+ */
+#ifndef SRC_SESSION_NAME_REQUESTS_H
+#define SRC_SESSION_NAME_REQUESTS_H
+
+#include "src/model/model.h"
+#include "src/sym/sym.h"
+
+struct naming;
+
+/* Neither is owned; both must outlive it. NULL on allocation failure. */
+struct naming *naming_new(struct model *model, struct sym *sym);
+void naming_free(struct naming *n);
+
+/* An address of a registered site: frame `index` of it, innermost 0. */
+struct naming_frame {
+	uint32_t site, index;
+	uint32_t module_id; /* as the symboliser knows it */
+	const struct snap_module *module;
+	uint64_t pc, offset;
+};
+/* Names the frame at once when the address is known, else when the answer comes. 0 or -errno. */
+int naming_want(struct naming *n, const struct naming_frame *f);
+/* The rules changed: which frames name no site is decided anew. */
+void naming_rehide(struct naming *n);
+/* Hands every finished answer to the frames that wait for it. True when there was one. */
+bool naming_collect(struct naming *n);
+
+#endif

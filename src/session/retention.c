@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What lasts of what growing sites gained (lasting.h). Called by the survey, on the main thread.
+ *
+ * A site that keeps all has, of each time that it grew in, at least as many bytes alive as it
+ * gained then. One that turns over has fewer the longer ago it was: of the older time next to
+ * nothing, if blocks go in turn, or at least much less than of the younger one, if they go by
+ * chance.
+ */
+#include "src/session/retention.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shm/poisson.h"
+
+/* Such as live blocks are: one that is moved whenever it grows is always new, and lasts. */
+#define FEW    8u
+#define TRIFLE 32u /* a gain of less than 1/32 of the growth tells nothing */
+
+bool lasting_wanted(const struct snapshot *s)
+{
+	for (size_t i = 0; i < s->nsites; i++)
+		if (s->sites[i].growth.sure > 0)
+			return true;
+	return false;
+}
+
+static int room_make(struct lasting *l, uint32_t sites)
+{
+	uint8_t *grown = sites > l->room ? realloc(l->which, sites + sites / 2) : l->which;
+
+	if (sites > l->room) {
+		if (!grown)
+			return -ENOMEM;
+		l->which = grown;
+		l->room = sites + sites / 2;
+	}
+	if (l->room)
+		memset(l->which, 0, l->room);
+	return 0;
+}
+
+static uint64_t birth_of(uint64_t age_ns, uint64_t uptime_ns)
+{
+	return uptime_ns > age_ns ? uptime_ns - age_ns : 0;
+}
+
+static void site_start(struct lasting_site *l, const struct snap_site *s, uint64_t uptime_ns)
+{
+	const struct snap_growth *g = &s->growth;
+	uint64_t rise = (uint64_t)(g->bytes_per_s * (double)g->over_ns / 1e9);
+
+	*l = (struct lasting_site){ .id = s->id,
+		.from_ns = birth_of(g->old.oldest_ns, uptime_ns),
+		.middle_ns = birth_of(g->old.youngest_ns, uptime_ns),
+		.to_ns = birth_of(g->middle.youngest_ns, uptime_ns),
+		.gained_old = g->old.bytes,
+		.gained_middle = g->middle.bytes,
+		.few = s->live_blocks < FEW || g->old.bytes < rise / TRIFLE };
+}
+
+int lasting_start(struct lasting *l, const struct snapshot *s, uint32_t sites)
+{
+	uint32_t index[LASTING_SITES];
+	size_t n = growth_rank(s, index, LASTING_SITES);
+
+	l->known = false;
+	l->sites = 0;
+	if (room_make(l, sites) != 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < n && i < LASTING_SITES; i++) {
+		const struct snap_site *site = &s->sites[index[i]];
+
+		if (site->id >= l->room)
+			continue;
+		site_start(&l->site[l->sites++], site, s->uptime_ns);
+		l->which[site->id] = (uint8_t)l->sites;
+	}
+	return 0;
+}
+
+void lasting_block(struct lasting *l, const struct read_block *b)
+{
+	unsigned which = b->site < l->room ? l->which[b->site] : 0;
+	uint64_t born = b->tick << HT_TICK_SHIFT, bytes;
+	struct lasting_site *site;
+
+	if (!which)
+		return;
+	site = &l->site[which - 1];
+	if (born < site->from_ns || born >= site->to_ns)
+		return;
+	bytes = poisson_weight(b->addr, b->size, b->rate).bytes;
+	if (born < site->middle_ns)
+		site->alive_old += bytes;
+	else
+		site->alive_middle += bytes;
+}
+
+/* How much of it lasts, of 1. */
+static double part_kept(const struct lasting_site *l)
+{
+	double old = l->gained_old ? (double)l->alive_old / (double)l->gained_old : 0;
+	double middle = l->gained_middle ? (double)l->alive_middle / (double)l->gained_middle : 1;
+
+	if (middle > 1)
+		old /= middle;
+	return old < 1 ? old : 1;
+}
+
+void lasting_tell(const struct lasting *l, const struct snapshot *s, struct snap_site *sites)
+{
+	for (size_t i = 0; l->known && i < s->nsites; i++) {
+		unsigned which = sites[i].id < l->room ? l->which[sites[i].id] : 0;
+		struct snap_growth *g = &sites[i].growth;
+
+		if (!which || g->sure <= 0 || l->site[which - 1].few)
+			continue;
+		growth_kept(g, part_kept(&l->site[which - 1]));
+	}
+}
+
+void lasting_free(struct lasting *l)
+{
+	free(l->which);
+	*l = (struct lasting){ .which = NULL };
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The viewer's hand on sampling mode (sampler.h). */
+#include "src/session/sampler.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "shm/poisson.h"
+#include "src/proc/proc.h"
+
+int sampler_set(struct sampler *s, struct read_segment *segment, const struct steer_wish *wish)
+{
+	struct read_totals t;
+	int rc = read_totals(segment, &t);
+
+	if (rc == 0)
+		rc = read_control(segment, wish->has_rate ? wish->bytes : t.sample_bytes, true);
+	if (rc == 0)
+		*s = (struct sampler){ .wish = *wish };
+	return rc;
+}
+
+void sampler_inherit(struct sampler *s, struct read_segment *segment, const struct sampler *before)
+{
+	struct steer_wish wish = before->wish;
+
+	wish.has_rate = false;
+	if (wish.given)
+		sampler_set(s, segment, &wish);
+}
+
+void sampler_leave(struct sampler *s, struct read_segment *segment)
+{
+	struct read_totals t;
+
+	if (s->wish.given && read_totals(segment, &t) == 0)
+		read_control(segment, t.sample_bytes, false);
+	s->wish.given = false;
+}
+
+/*
+ * What recording cost since the last look: as many events as there were, each at what those took
+ * that were measured, lately or, if none was, since the start.
+ */
+static void cost_add(struct sampler *s, const struct read_totals *t)
+{
+	double events = (double)(t->timed_events - s->timed_events);
+	double ns = (double)(t->timed_ns - s->timed_ns);
+
+	if (events == 0) {
+		events = (double)t->timed_events;
+		ns = (double)t->timed_ns;
+	}
+	if (events > 0 && s->recorded && t->events > s->recorded)
+		s->cost_ns += (uint64_t)(ns / events * (double)(t->events - s->recorded));
+	s->recorded = t->events;
+	s->timed_events = t->timed_events;
+	s->timed_ns = t->timed_ns;
+}
+
+/* Compares what recording cost with what the program did since the last tick. */
+void sampler_look(struct sampler *s, struct read_segment *segment, pid_t pid,
+	const struct read_totals *totals)
+{
+	struct steer_reading r = { .recorded = totals->events,
+		.events = totals->allocs + totals->frees,
+		.allocs = totals->allocs,
+		.alloc_bytes = totals->alloc_bytes,
+		.bytes = totals->sample_bytes };
+	uint64_t bytes;
+
+	if (!s->wish.given || proc_cpu_ns(pid, &r.cpu_ns) != 0)
+		return;
+	cost_add(s, totals);
+	r.cost_ns = s->cost_ns;
+	bytes = steer_look(&s->steer, &s->wish, &r);
+	if (bytes != r.bytes)
+		read_control(segment, bytes, true);
+}
+
+void sampler_tell(
+	const struct sampler *s, const struct read_totals *totals, struct snap_sampling *out)
+{
+	*out = (struct snap_sampling){ .most = totals->sample_most,
+		.marks = totals->marks,
+		.limit = s->wish.limit,
+		.measured = s->steer.measured,
+		.overhead = s->steer.overhead,
+		.passing = s->steer.passing };
+	for (uint32_t i = 0; i < totals->marks; i++)
+		out->mark[i] =
+			(struct snap_mark){ totals->mark[i].ns, totals->mark[i].sample_bytes };
+	if (totals->marks)
+		out->bytes = totals->mark[totals->marks - 1].sample_bytes;
+}
+
+const char *sampler_notice(struct sampler *s)
+{
+	if (!s->steer.measured || s->wish.limit <= 0 || s->steer.last.bytes == 0 ||
+		s->steer.passing <= s->wish.limit)
+		return NULL;
+	snprintf(s->text, sizeof(s->text),
+		"the %g%% limit cannot be met: unrecorded calls alone cost %.1f%%",
+		s->wish.limit * 100, s->steer.passing * 100);
+	return s->text;
+}
+
+/* In the figure's own unit; of a difference whose parts are not read at one moment. */
+static double variance(uint64_t all, uint64_t gone, int log2)
+{
+	return all > gone ? ldexp((double)(all - gone), log2) : 0;
+}
+
+struct model_variance sampler_variance(const struct ht_spread *s, struct model_variance *total)
+{
+	struct model_variance v = {
+		.live_bytes = variance(s->bytes, s->free_bytes, POISSON_BYTES_LOG2),
+		.live_blocks = variance(s->blocks, s->free_blocks, POISSON_BLOCKS_LOG2),
+		.allocs = variance(s->blocks, 0, POISSON_BLOCKS_LOG2),
+		.alloc_bytes = variance(s->bytes, 0, POISSON_BYTES_LOG2),
+	};
+
+	total->live_bytes += v.live_bytes;
+	total->live_blocks += v.live_blocks;
+	total->allocs += v.allocs;
+	total->alloc_bytes += v.alloc_bytes;
+	return v;
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Steering (steer.h). The rate goes up at the first look that costs too much, and as far as that
+ * look says it must; it comes down slowly, one step after several cheap looks. So a program that
+ * works in bursts keeps the rate of its bursts.
+ */
+#include "src/session/sampling_control.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "shm/poisson.h"
+
+#define RATE_LEAST (UINT64_C(16) << 10) /* finer: hardly cheaper than exact */
+#define RATE_MOST                                                                                  \
+	(UINT64_C(16) << 20) /* coarser: hardly any information, and nothing left to gain */
+#define CPU_LEAST_NS	 UINT64_C(20000000) /* a look at less work than this says nothing */
+#define CALM_LOOKS	 3u
+#define CALM_PART	 0.25 /* of the limit: twice the samples still leave room */
+#define EXACT_PART	 0.5 /* of the limit: what exact recording may be expected to cost */
+#define WORTH_PART	 0.25 /* of the limit: a coarser rate saves no more than recording costs */
+#define WORTH_OF_PASSING 0.05 /* nor if it saves so little of what no rate can save */
+#define AIM_PART	 0.5 /* of the limit: where the first rate should lead */
+#define RECORDED_LEAST	 256u /* events: fewer say little of what one costs */
+#define EVENT_COST_NS	 300.0 /* of one event, before we know better: a stack never seen before */
+#define SAMPLED_COST_NS	 1000.0 /* of one that is sampled: it is far from everything */
+/* What the way through a hook costs, about, recorded or not; too little to be measured in place. */
+#define PASS_COST_NS 1.0
+/* What an event takes the program without us, at least: the fastest allocators need it. */
+#define OWN_LEAST_NS   3.0
+#define OWN_LEAST_PART (1.0 / 16) /* of all that was used */
+#define TORN_PART      4.0 /* of the same: no measure is so wrong */
+/* Of an event that is recorded, what lies around the part that is timed. */
+#define RECORD_COST_NS 4.0
+
+static uint64_t nearest_power(uint64_t bytes)
+{
+	uint64_t below = 1;
+
+	while (below <= bytes / 2)
+		below *= 2;
+	return bytes - below < 2 * below - bytes ? below : 2 * below;
+}
+
+/* Digits and a unit, nothing behind. */
+static int bytes_parse(const char *text, uint64_t *bytes)
+{
+	static const char units[] = "kmg";
+	const char *unit;
+	char *end;
+
+	errno = 0;
+	*bytes = strtoull(text, &end, 10);
+	if (*text < '0' || *text > '9' || errno)
+		return -EINVAL;
+	unit = *end ? strchr(units, *end | 0x20) : NULL;
+	if (unit) {
+		unsigned shift = 10 * (unsigned)(unit - units + 1);
+
+		if (*bytes > UINT64_MAX >> shift)
+			return -EINVAL;
+		*bytes <<= shift;
+		end++;
+	}
+	return *end == '\0' ? 0 : -EINVAL;
+}
+
+int steer_parse_rate(const char *text, struct steer_wish *wish)
+{
+	uint64_t bytes = 0;
+
+	if (strcmp(text, "auto") == 0) {
+		if (wish->limit == 0)
+			wish->limit = STEER_AUTO_LIMIT;
+		wish->given = true;
+		return 0;
+	}
+	if (strcmp(text, "exact") != 0) {
+		if (bytes_parse(text, &bytes) != 0 || bytes < 1ull << POISSON_LOG2_LEAST ||
+			bytes > 1ull << POISSON_LOG2_MOST)
+			return -EINVAL;
+		bytes = nearest_power(bytes);
+	}
+	wish->given = wish->has_rate = true;
+	wish->bytes = bytes;
+	return 0;
+}
+
+int steer_parse_limit(const char *text, struct steer_wish *wish)
+{
+	char *end;
+	double percent = strtod(text, &end);
+
+	if (*text < '0' || *text > '9' || !(percent >= 0.1 && percent <= 100))
+		return -EINVAL;
+	if (*end == '%')
+		end++;
+	if (*end != '\0')
+		return -EINVAL;
+	wish->given = true;
+	wish->limit = percent / 100;
+	return 0;
+}
+
+/* Growth of a counter; a torn reading may seem to go back. */
+static double grown(uint64_t before, uint64_t now)
+{
+	return now > before ? (double)(now - before) : 0;
+}
+
+/*
+ * What the library costs between two readings, as a part of the rest: recording, which depends on
+ * the rate, and passing on, which does not.
+ */
+struct cost {
+	double recording, passing, all;
+	double own_ns; /* the program's own time */
+};
+
+/* The measured cost may be as much as all that was used, or more. But each event takes the program
+ * itself some time, too. A reading of far more than was used is torn. */
+static double own_between(double cpu, double library, double events)
+{
+	bool torn = library > cpu * TORN_PART;
+	double least = torn ? cpu / 2 : fmax(events * OWN_LEAST_NS, cpu * OWN_LEAST_PART);
+
+	return fmax(cpu - library, fmin(least, cpu / 2));
+}
+
+static struct cost cost_between(const struct steer_reading *a, const struct steer_reading *b)
+{
+	double recording =
+		grown(a->cost_ns, b->cost_ns) + grown(a->recorded, b->recorded) * RECORD_COST_NS;
+	double cpu = grown(a->cpu_ns, b->cpu_ns), events = grown(a->events, b->events);
+	double passing = events * PASS_COST_NS, own = own_between(cpu, recording + passing, events);
+
+	passing = fmin(passing, cpu - own);
+	recording = fmin(recording, cpu - own - passing);
+	return (struct cost){ recording / own, passing / own, (recording + passing) / own, own };
+}
+
+/* What it would cost to record each event. */
+static double exact_overhead(const struct steer *s, const struct steer_reading *now)
+{
+	double recorded = grown(s->changed.recorded, now->recorded), each = EVENT_COST_NS, cost;
+	double cpu = grown(s->last.cpu_ns, now->cpu_ns);
+
+	if (recorded >= RECORDED_LEAST)
+		each = grown(s->changed.cost_ns, now->cost_ns) / recorded;
+	cost = grown(s->last.events, now->events) * (each + RECORD_COST_NS + PASS_COST_NS);
+	return cost / cpu;
+}
+
+static uint64_t rate_between(double bytes)
+{
+	uint64_t rate = RATE_LEAST;
+
+	while (rate < RATE_MOST && (double)rate < bytes)
+		rate *= 2;
+	return rate;
+}
+
+/* From exact to sampled: each sample is a block that comes and, sooner or later, goes. */
+static uint64_t first_rate(
+	const struct steer *s, double limit, const struct cost *c, const struct steer_reading *now)
+{
+	double bytes = grown(s->last.alloc_bytes, now->alloc_bytes);
+
+	return rate_between(2 * bytes * SAMPLED_COST_NS / (limit * AIM_PART * c->own_ns));
+}
+
+static uint64_t cheaper(
+	const struct steer *s, double limit, const struct cost *c, const struct steer_reading *now)
+{
+	if (now->bytes == 0)
+		return first_rate(s, limit, c, now);
+	if (now->bytes >= RATE_MOST ||
+		c->recording < fmax(limit * WORTH_PART, c->passing * WORTH_OF_PASSING))
+		return now->bytes;
+	return rate_between((double)now->bytes * (c->recording > 2 * limit ? 4 : 2));
+}
+
+static uint64_t finer(const struct steer *s, double limit, const struct steer_reading *now)
+{
+	if (exact_overhead(s, now) < limit * EXACT_PART)
+		return 0;
+	return now->bytes <= RATE_LEAST ? now->bytes : now->bytes / 2;
+}
+
+static uint64_t decide(
+	struct steer *s, double limit, const struct cost *c, const struct steer_reading *now)
+{
+	if (s->overhead > limit) {
+		s->calm = 0;
+		return cheaper(s, limit, c, now);
+	}
+	s->calm = s->overhead < limit * CALM_PART ? s->calm + 1 : 0;
+	if (now->bytes == 0 || s->calm < CALM_LOOKS)
+		return now->bytes;
+	s->calm = 0;
+	return finer(s, limit, now);
+}
+
+uint64_t steer_look(struct steer *s, const struct steer_wish *wish, const struct steer_reading *now)
+{
+	uint64_t next = now->bytes;
+	struct cost cost;
+
+	if (!s->looked || s->last.bytes != now->bytes) {
+		s->looked = true;
+		s->last = s->changed = *now;
+		return next;
+	}
+	if (grown(s->last.cpu_ns, now->cpu_ns) < (double)CPU_LEAST_NS)
+		return next; /* the next look is at more */
+	cost = cost_between(&s->last, now);
+	s->overhead = cost.all;
+	s->passing = cost.passing;
+	s->measured = true;
+	if (wish->limit > 0)
+		next = decide(s, wish->limit, &cost, now);
+	s->last = *now;
+	return next;
+}

@@ -1,0 +1,569 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * One tick: read -> model -> /proc -> snapshot (session.h). Main thread. The cost of a tick is that
+ * of copying the site counters; stacks and modules are read once, when a site is first seen.
+ */
+#include "src/session/session.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "src/model/model.h"
+#include "src/proc/proc.h"
+#include "src/session/command_line.h"
+#include "src/session/liveness.h"
+#include "src/session/stack_registration.h"
+#include "src/session/sampler.h"
+#include "src/sym/sym.h"
+#include "src/marks/marks.h"
+#include "src/session/live_walk.h"
+#include "src/session/totals.h"
+#include "src/session/threads.h"
+#include "src/util/clock.h"
+#include "src/util/remedy.h"
+#include "src/util/shortage.h"
+#include "src/util/text.h"
+
+#define PSS_SHARE 50u /* smaps_rollup may take 1/50 of the time: big address spaces take long */
+
+struct session {
+	unsigned refs; /* one of who opened it, and one of each snapshot */
+	struct read_segment *segment;
+	struct read_identity identity;
+	pid_t pid; /* as we see it; 0: it cannot be seen from here */
+	struct model *model;
+	struct sym *sym;
+	struct intake *intake;
+	struct command *command;
+	/* The last reading. */
+	struct read_site *sites;
+	struct model_site *plain;
+	uint32_t site_room, site_count, sites_known;
+	struct snap_proc proc;
+	uint64_t truncated; /* stacks without their outer frames */
+	uint64_t pss_due_ns, ended_ns, ticked_ns, ticked_cpu_ns; /* ticked: for our own cost */
+	struct threads threads;
+	struct marks marks;
+	struct survey survey;
+	struct read_totals totals; /* of a tick, and what is made of them */
+	struct model_input input;
+	/* How it ended. */
+	enum snap_state state;
+	bool replaced; /* by exec, with another image */
+	int exit_status, signal;
+	char signal_name[32];
+	const char *notice;
+	char *stopped; /* the library's own word that it does not record, or not all; or NULL */
+	struct holder holder;
+	struct sampler sampler;
+	const struct snapshot *const *children;
+	size_t nchildren;
+	const struct snap_leaks *leaks;
+};
+
+/* Before the library has reported there is only what the launcher knows; read it when it is there.
+ */
+static void identity_refresh(struct session *s)
+{
+	struct read_identity now;
+
+	if (s->identity.state != HT_STATE_PREPARED || read_identity(s->segment, &now) != 0 ||
+		now.state == HT_STATE_PREPARED || now.command_bytes == 0)
+		return;
+	s->identity = now;
+	if (s->pid == 0)
+		s->pid = holder_pid(s->segment, &now);
+	command_load(&s->command, &s->identity); /* without memory, the old one stays */
+}
+
+/* 0 or -1, with a message. */
+static int parts_make(
+	struct session *s, const char *path, const struct session_options *o, char *message)
+{
+	struct sym_options sym = { .use_debuginfod = o->debuginfod };
+	const char *what = "cannot read the segment";
+	int rc;
+
+	s->segment = read_open(path, message);
+	if (!s->segment)
+		return -1;
+	rc = read_identity(s->segment, &s->identity);
+	if (rc != 0)
+		goto fail;
+	s->sym = o->beside ? sym_join(o->beside->sym) : sym_new(&sym);
+	rc = s->sym ? 0 : -errno;
+	what = "cannot start the thread that finds names";
+	if (rc != 0)
+		goto fail;
+	s->model = model_new();
+	s->intake = s->model ? intake_new(s->segment, s->model, s->sym) : NULL;
+	what = "cannot make room for call sites";
+	if (s->intake && command_load(&s->command, &s->identity) == 0)
+		return 0;
+	rc = -ENOMEM;
+fail:
+	remedy_line(message, READ_MESSAGE_MAX, what, rc);
+	return -1;
+}
+
+static void session_free(struct session *s)
+{
+	if (!s)
+		return;
+	marks_free(&s->marks, !session_alive(s));
+	intake_free(s->intake);
+	if (s->sym)
+		sym_free(s->sym);
+	model_free(s->model);
+	read_close(s->segment);
+	command_free(s->command);
+	free(s->sites);
+	free(s->plain);
+	threads_free(&s->threads);
+	survey_free(&s->survey);
+	free(s->stopped);
+	free(s);
+}
+
+struct session *session_open(const char *path, const struct session_options *o, char *message)
+{
+	struct session *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		remedy_line(message, READ_MESSAGE_MAX, "cannot make room for a segment", ENOMEM);
+	if (!s || parts_make(s, path, o, message) != 0) {
+		session_free(s);
+		return NULL;
+	}
+	read_hold(s->segment);
+	s->refs = 1;
+	s->pid = o->pid ? o->pid : holder_pid(s->segment, &s->identity);
+	holder_open(&s->holder, s->segment, &s->identity, o->alone);
+	s->state = s->identity.state == HT_STATE_PREPARED ? SNAP_STARTING : SNAP_RUNNING;
+	if (o->may_be_copy && holder_is_copy(s->segment, &s->identity, s->pid))
+		s->state = SNAP_COPY;
+	return s;
+}
+
+/* One who held it holds it no more: its opener or a snapshot. */
+static void session_release(void *session)
+{
+	struct session *s = session;
+
+	if (--s->refs == 0)
+		session_free(s);
+}
+
+void session_close(struct session *s)
+{
+	if (s)
+		session_release(s);
+}
+
+const struct read_identity *session_identity(const struct session *s)
+{
+	return &s->identity;
+}
+
+const char *session_path(const struct session *s)
+{
+	return read_path(s->segment);
+}
+
+void session_notice(struct session *s, const char *line)
+{
+	s->notice = line;
+}
+
+void session_children(struct session *s, const struct snapshot *const *children, size_t count)
+{
+	s->children = children;
+	s->nchildren = count;
+}
+
+void session_leaks(struct session *s, const struct snap_leaks *leaks)
+{
+	s->leaks = leaks;
+}
+
+struct read_segment *session_segment(const struct session *s)
+{
+	return s->segment;
+}
+
+pid_t session_pid(const struct session *s)
+{
+	return s->pid;
+}
+
+bool session_alive(const struct session *s)
+{
+	return s->state == SNAP_RUNNING || s->state == SNAP_STARTING;
+}
+
+static void end_as(struct session *s, enum snap_state state, int exit_status, int signal)
+{
+	s->state = state;
+	s->exit_status = exit_status;
+	s->signal = signal;
+	s->ended_ns = clock_monotonic_ns();
+}
+
+void session_ended(struct session *s, int wait_status)
+{
+	if (WIFSIGNALED(wait_status))
+		end_as(s, SNAP_KILLED, 0, WTERMSIG(wait_status));
+	else
+		end_as(s, SNAP_EXITED, WEXITSTATUS(wait_status), 0);
+}
+
+void session_usage(
+	struct session *s, uint64_t hwm_bytes, uint64_t minor_faults, uint64_t major_faults)
+{
+	struct snap_proc *p = &s->proc;
+
+	p->hwm = p->valid && p->hwm > hwm_bytes ? p->hwm : hwm_bytes;
+	p->minor_faults = minor_faults;
+	p->major_faults = major_faults;
+	p->valid = true;
+}
+
+void session_replaced(struct session *s)
+{
+	s->replaced = true;
+	end_as(s, SNAP_GONE, 0, 0);
+}
+
+int session_sample(struct session *s, const struct steer_wish *wish)
+{
+	return sampler_set(&s->sampler, s->segment, wish);
+}
+
+void session_sample_inherit(struct session *s, const struct session *before)
+{
+	sampler_inherit(&s->sampler, s->segment, &before->sampler);
+}
+
+void session_sample_steer(struct session *s)
+{
+	struct read_totals t;
+
+	if (read_totals(s->segment, &t) == 0 && t.state == HT_STATE_RUNNING)
+		sampler_look(&s->sampler, s->segment, s->pid, &t);
+}
+
+void session_sample_leave(struct session *s)
+{
+	sampler_leave(&s->sampler, s->segment);
+}
+
+static struct marks_of marks_of(const struct session *s)
+{
+	return (struct marks_of){ .segment = s->segment,
+		.identity = &s->identity,
+		.pid = s->pid,
+		.alive = s->state == SNAP_RUNNING };
+}
+
+int session_mark(struct session *s, const char *name, char *message)
+{
+	struct marks_of of = marks_of(s);
+
+	return marks_take(&s->marks, &of, name, message);
+}
+
+struct marks *session_marks(struct session *s)
+{
+	return &s->marks;
+}
+
+/* ---- one tick ---- */
+
+static int sites_load(struct session *s, uint32_t used)
+{
+	uint32_t room = used + used / 2 + 256;
+	ssize_t got;
+
+	if (used > s->site_room) {
+		free(s->sites);
+		free(s->plain);
+		s->sites = calloc(room, sizeof(*s->sites));
+		s->plain = calloc(room, sizeof(*s->plain));
+		s->site_room = s->sites && s->plain ? room : 0;
+		s->site_count = 0;
+		if (s->site_room == 0)
+			return -ENOMEM;
+	}
+	got = read_sites(s->segment, 0, s->sites, used);
+	if (got < 0)
+		return (int)got;
+	s->site_count = (uint32_t)got;
+	return 0;
+}
+
+/* The program's variances are the sums of its sites'. */
+static size_t sites_plain(struct session *s, struct model_variance *total)
+{
+	size_t count = 0;
+
+	s->truncated = 0;
+	for (uint32_t i = 0; i < s->site_count; i++) {
+		const struct read_site *in = &s->sites[i];
+
+		if (in->allocs == 0)
+			continue;
+		if (in->flags & HT_SITE_TRUNCATED)
+			s->truncated += in->allocs;
+		s->plain[count] = (struct model_site){ .id = i,
+			.allocs = in->allocs,
+			.frees = in->frees,
+			.alloc_bytes = in->alloc_bytes,
+			.live_bytes = in->live_bytes,
+			.peak_bytes = in->peak_bytes,
+			.temporary = in->temporary };
+		s->plain[count++].variance = sampler_variance(&in->spread, total);
+	}
+	return count;
+}
+
+static void fill_proc(struct session *s, uint64_t now)
+{
+	struct proc_reading r = { 0 };
+	bool with_pss = now >= s->pss_due_ns;
+
+	if (!session_alive(s) || s->pid == 0 || proc_read(s->pid, with_pss, &r) != 0)
+		return;
+	if (r.rss_bytes == 0 && s->proc.valid)
+		return; /* it is ending: what it had is worth more */
+	if (with_pss) {
+		s->pss_due_ns = now + (clock_monotonic_ns() - now) * PSS_SHARE;
+		s->proc.pss = r.pss_bytes;
+		s->proc.have_pss = r.have_pss;
+	}
+	s->proc.valid = true;
+	s->proc.rss = r.rss_bytes;
+	s->proc.hwm = r.hwm_bytes;
+	s->proc.swap = r.swap_bytes;
+	s->proc.minor_faults = r.minor_faults;
+	s->proc.major_faults = r.major_faults;
+	s->proc.threads = r.threads;
+}
+
+static void fill_self(struct session *s, struct snapshot *h, uint64_t now)
+{
+	h->segment_bytes = read_memory_bytes(s->segment);
+	h->viewer_cpu_ns = clock_process_cpu_ns();
+	if (s->ticked_ns && now > s->ticked_ns)
+		h->viewer_cpu_percent = 100.0 * (double)(h->viewer_cpu_ns - s->ticked_cpu_ns) /
+					(double)(now - s->ticked_ns);
+	s->ticked_ns = now;
+	s->ticked_cpu_ns = h->viewer_cpu_ns;
+	h->viewer_rss = proc_own_rss();
+}
+
+/* Looks whether the process still runs; when nobody told us how it ended, says only what is known.
+ */
+static void liveness(struct session *s, uint32_t segment_state)
+{
+	struct read_identity final;
+	uint64_t ticks;
+	int rc;
+
+	if (!session_alive(s))
+		return;
+	if (segment_state != HT_STATE_PREPARED)
+		s->state = SNAP_RUNNING;
+	rc = proc_start_ticks(s->pid, &ticks);
+	/* That /proc cannot be read just now, for want of descriptors, says nothing. */
+	if (rc == 0 ? ticks == s->identity.start_ticks : rc != -ESRCH)
+		return;
+	if (s->pid == 0 && segment_state != HT_STATE_EXITED)
+		return; /* as far as can be told from here */
+	/* It may have ended after its state was read: now that it is gone the state is final. */
+	if (read_identity(s->segment, &final) == 0)
+		segment_state = final.state;
+	s->identity.state = segment_state; /* who closes the run asks how it ended */
+	end_as(s, segment_state == HT_STATE_EXITED ? SNAP_EXITED : SNAP_GONE,
+		segment_state == HT_STATE_EXITED ? -1 : 0, 0);
+}
+
+static const char *signal_text(struct session *s)
+{
+	const char *abbreviation = s->state == SNAP_KILLED ? sigabbrev_np(s->signal) : NULL;
+
+	if (!abbreviation)
+		return NULL;
+	snprintf(s->signal_name, sizeof(s->signal_name), "SIG%s", abbreviation);
+	return s->signal_name;
+}
+
+/* The first that there is, of what is to be said of the recording; NULL: nothing. */
+static const char *notice_choose(
+	struct session *s, const struct read_totals *t, const struct snapshot *h)
+{
+	const char *notice;
+
+	if (s->state == SNAP_COPY)
+		return holder_copy_notice(&s->holder, (int)h->pid, h->uptime_ns);
+	notice = s->stopped ? s->stopped : s->notice ? s->notice : shortage_line();
+	if (!notice && t->cramped)
+		notice = "recording is incomplete: no address space was left for its "
+			 "tables (ulimit -v)";
+	if (!notice && !s->replaced)
+		notice = holder_notice(&s->holder, s->state, t);
+	return notice ? notice : sampler_notice(&s->sampler);
+}
+
+static void fill_head(
+	struct session *s, const struct read_totals *t, struct snapshot *h, uint64_t now)
+{
+	h->owner = s;
+	h->release = session_release;
+	h->pid = s->pid ? s->pid : s->identity.pid;
+	h->command = s->command->line;
+	h->argv = (const char *const *)s->command->argv;
+	h->argc = s->command->argc;
+	h->exe = s->command->exe;
+	h->forked = s->identity.forked;
+	h->state = s->state;
+	h->exit_status = s->exit_status;
+	h->signal = s->signal;
+	h->signal_name = signal_text(s);
+	h->start_realtime_ns = s->identity.created_realtime_ns;
+	h->now_realtime_ns = clock_realtime_ns();
+	/* A segment whose program ended before we came stopped its clock then. */
+	if (s->state == SNAP_GONE || s->state == SNAP_COPY ||
+		(s->state == SNAP_EXITED && s->exit_status < 0))
+		now = t->clock_ns;
+	else if (s->ended_ns)
+		now = s->ended_ns;
+	h->uptime_ns = now > s->identity.created_ns ? now - s->identity.created_ns : 0;
+	h->notice = notice_choose(s, t, h);
+	h->leaks = s->leaks;
+	h->children = s->children;
+	h->nchildren = s->nchildren;
+	totals_fill(&h->totals, t);
+	h->totals.truncated_stacks = s->truncated;
+	sampler_tell(&s->sampler, t, &h->sampling);
+	totals_histograms_fill(h, t);
+	h->proc = s->proc;
+}
+
+/* The library's own word: it had to switch itself off, or knows that it does not see all. */
+static void stopped_note(struct session *s, uint32_t segment_state)
+{
+	struct read_identity id;
+	char line[HT_WHY_MAX + 32];
+
+	if (s->stopped || read_identity(s->segment, &id) != 0 || !id.why[0])
+		return;
+	snprintf(line, sizeof(line), "%s recorded: %s",
+		segment_state == HT_STATE_STOPPED ? "nothing is" : "not all is", id.why);
+	s->stopped = text_clean_copy(line, strlen(line));
+}
+
+/* What is told of the snapshot's sites once it is made. */
+static void session_tell(struct session *s, struct snapshot *made)
+{
+	struct marks_of of = marks_of(s);
+	struct survey_of survey = { .segment = s->segment,
+		.model = s->model,
+		.moments = &s->marks.moments,
+		.created_ns = s->identity.created_ns,
+		.sites = s->site_count };
+
+	if (s->state != SNAP_COPY) /* they are those of the program, which goes on */
+		marks_look(&s->marks, &of, made);
+	survey_look(&s->survey, &survey, made);
+}
+
+struct snapshot *session_tick(struct session *s)
+{
+	const struct read_totals *totals = &s->totals;
+	struct model_input *in = &s->input;
+	struct snapshot *made;
+	int rc;
+
+	*in = (struct model_input){ .now_ns = clock_monotonic_ns() };
+	identity_refresh(s);
+	rc = read_totals(s->segment, &s->totals);
+	if (rc == 0)
+		rc = sites_load(s, totals->sites);
+	if (rc != 0) {
+		errno = -rc;
+		return NULL;
+	}
+	intake_register(s->intake, s->sites, s->site_count);
+	intake_collect(s->intake);
+	fill_proc(s, in->now_ns);
+	liveness(s, totals->state);
+	stopped_note(s, totals->state);
+	if (s->state == SNAP_RUNNING) {
+		holder_look(&s->holder, s->segment, totals->state, s->pid);
+		read_publish_clock(s->segment, in->now_ns);
+		sampler_look(&s->sampler, s->segment, s->pid, totals);
+	}
+	in->nsites = sites_plain(s, &in->variance);
+	in->sites = s->plain;
+	fill_head(s, totals, &in->head, in->now_ns);
+	threads_look(&s->threads, s->segment, session_alive(s) ? s->pid : 0, &in->head);
+	threads_look_shares(&s->threads, s->segment, s->site_count, &in->head);
+	fill_self(s, &in->head, in->now_ns);
+	made = model_tick(s->model, in);
+	if (made)
+		session_tell(s, made);
+	s->refs += made != NULL;
+	return made;
+}
+
+int session_detail(const struct snapshot *of, uint32_t site, struct snap_detail *out)
+{
+	struct session *s = of->owner;
+	struct ht_hist h;
+	int rc = read_hist(s->segment, site, &h);
+
+	if (rc != 0)
+		return rc;
+	*out = (struct snap_detail){ .id = site };
+	for (unsigned i = 0; i < SNAP_SIZE_BUCKETS; i++) {
+		out->sizes[i].allocs = h.size_allocs[i];
+		out->sizes[i].live_blocks = totals_rest(h.size_allocs[i], h.size_frees[i]);
+	}
+	memcpy(out->lifetimes, h.life, sizeof(out->lifetimes));
+	survey_detail(&s->survey, site, of->uptime_ns, out);
+	threads_of_site(s->segment, site, out);
+	alive_tell_site(&s->survey.alive, out);
+	return 0;
+}
+
+int session_fd(const struct session *s)
+{
+	return sym_fd(s->sym);
+}
+
+bool session_collect(struct session *s)
+{
+	return intake_collect(s->intake);
+}
+
+void session_rehide(struct session *s)
+{
+	intake_rehide(s->intake);
+}
+
+int session_names_finish(struct session *s, uint64_t timeout_ns)
+{
+	int rc = sym_drain(s->sym, timeout_ns);
+
+	intake_collect(s->intake);
+	return rc;
+}
+
+bool session_remove(struct session *s)
+{
+	return read_remove_if_unused(s->segment);
+}

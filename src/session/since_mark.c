@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The births of blocks that live (births.h). Called by the survey, on the main thread. */
+#include "src/session/since_mark.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "shm/poisson.h"
+
+/* One walk. */
+struct births_walk {
+	uint64_t *ns; /* of the moments, the oldest first */
+	uint64_t *blocks, *bytes; /* born before moment i, after the one before; count + 1, */
+	uint64_t *allocs; /* of so many blocks */
+	unsigned count;
+	uint64_t from_ns, to_ns; /* what is counted by site */
+	bool by_site;
+};
+
+/* How many moments were before a birth. */
+static unsigned generation(const struct births_walk *w, uint64_t ns)
+{
+	unsigned low = 0, high = w->count;
+
+	while (low < high) {
+		unsigned mid = (low + high) / 2;
+
+		if (w->ns[mid] <= ns)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+void births_block(struct births *b, const struct read_block *block)
+{
+	struct births_walk *w = b->walk;
+	struct poisson_weight weight = poisson_weight(block->addr, block->size, block->rate);
+	/* A birth is a tick; a moment inside it comes before what was born in it. */
+	uint64_t ns = ((block->tick + 1) << HT_TICK_SHIFT) - 1;
+	unsigned at = generation(w, ns);
+
+	w->blocks[at] += weight.blocks;
+	w->bytes[at] += weight.bytes;
+	if (!w->by_site || block->site >= b->room || ns < w->from_ns || ns >= w->to_ns)
+		return;
+	b->site[block->site].blocks += weight.blocks;
+	b->site[block->site].bytes += weight.bytes;
+}
+
+/* A block may be counted before a moment and, by its thread's clock, be born after it, or the other
+ * way round: what no longer fits before a moment came after it. */
+static void blocks_carry(struct births_walk *w, unsigned i, uint64_t allocs)
+{
+	uint64_t more = w->blocks[i] > allocs ? w->blocks[i] - allocs : 0;
+	uint64_t bytes =
+		more ? (uint64_t)((double)w->bytes[i] / (double)w->blocks[i] * (double)more) : 0;
+
+	w->blocks[i] -= more;
+	w->blocks[i + 1] += more;
+	w->bytes[i] -= bytes;
+	w->bytes[i + 1] += bytes;
+}
+
+static uint64_t more_by(uint64_t now, uint64_t before)
+{
+	return now > before ? now - before : 0;
+}
+
+static void moments_carry(struct births_walk *w, const struct snap_moment *last)
+{
+	const struct snap_moment *at = last;
+
+	for (unsigned i = w->count; i-- > 0 && at; at = at->before)
+		w->allocs[i] = more_by(at->allocs, at->before ? at->before->allocs : 0);
+	for (unsigned i = 0; i < w->count; i++)
+		blocks_carry(w, i, w->allocs[i]);
+}
+
+static void moments_tell(struct births *b, const struct moments *m)
+{
+	struct births_walk *w = b->walk;
+	struct snap_moment *at = m->last;
+
+	moments_carry(w, m->last);
+
+	for (unsigned i = w->count; i-- > 0 && at;) {
+		at->alive_blocks = w->blocks[i];
+		at->alive_bytes = w->bytes[i];
+		at = (struct snap_moment *)(uintptr_t)at->before;
+	}
+	b->alive_blocks = w->blocks[w->count];
+	b->alive_bytes = w->bytes[w->count];
+}
+
+static bool sites_room(struct births *b, const struct snapshot *s)
+{
+	uint32_t most = 0;
+	struct births_site *site;
+
+	for (size_t i = 0; i < s->nsites; i++)
+		most = s->sites[i].id > most ? s->sites[i].id : most;
+	if (most >= b->room) {
+		site = realloc(b->site, ((size_t)most + most / 2 + 64) * sizeof(*site));
+		if (!site)
+			return false;
+		b->site = site;
+		b->room = most + most / 2 + 64;
+	}
+	memset(b->site, 0, b->room * sizeof(*b->site));
+	return true;
+}
+
+/* The walk comes after the counting, and what is alive was allocated. */
+static uint64_t at_least(uint64_t allocs, uint64_t alive)
+{
+	return allocs > alive ? allocs : alive;
+}
+
+/* After the walk: the counts that go with it. */
+static void walked(struct births *b, const struct moments *m, const struct snapshot *s)
+{
+	b->since = s->since;
+	b->until = s->until;
+	b->last = m->last;
+	b->of = at_least(moments_between(s, m->last, NULL).allocs, b->alive_blocks);
+	for (size_t i = 0; i < s->nsites; i++)
+		if (s->sites[i].id < b->room)
+			b->site[s->sites[i].id].of =
+				at_least(s->sites[i].since.allocs, b->site[s->sites[i].id].blocks);
+	b->known = true;
+}
+
+bool births_differ(const struct births *b, const struct moments *m, const struct snapshot *s)
+{
+	return s->since != b->since || s->until != b->until || m->last != b->last;
+}
+
+static struct births_walk *walk_new(const struct moments *m, const struct snapshot *s)
+{
+	size_t classes = (size_t)m->count + 1;
+	struct births_walk *w = calloc(1, sizeof(*w) + 4 * classes * sizeof(uint64_t));
+	const struct snap_moment *at = m->last;
+
+	if (!w)
+		return NULL;
+	*w = (struct births_walk){ .ns = (uint64_t *)(w + 1),
+		.count = m->count,
+		.by_site = s->since != NULL,
+		.from_ns = s->since ? s->since->ns : 0,
+		.to_ns = s->until ? s->until->ns : UINT64_MAX };
+	w->blocks = w->ns + classes;
+	w->bytes = w->blocks + classes;
+	w->allocs = w->bytes + classes;
+	for (unsigned i = m->count; i-- > 0; at = at->before)
+		w->ns[i] = at->ns;
+	return w;
+}
+
+int births_start(struct births *b, const struct moments *m, const struct snapshot *s)
+{
+	b->known = false;
+	b->walk = sites_room(b, s) ? walk_new(m, s) : NULL;
+	return b->walk ? 0 : -ENOMEM;
+}
+
+void births_end(struct births *b, const struct moments *m, const struct snapshot *s, bool whole)
+{
+	if (whole) {
+		moments_tell(b, m);
+		walked(b, m, s);
+	}
+	free(b->walk);
+	b->walk = NULL;
+}
+
+void births_tell(const struct births *b, struct snapshot *s, struct snap_site *sites)
+{
+	s->kept = b->known && b->since == s->since && b->until == s->until;
+	if (!s->kept)
+		return;
+	s->newest.kept_blocks = b->alive_blocks;
+	s->newest.kept_bytes = b->alive_bytes;
+	s->newest.kept_of = b->of;
+	for (size_t i = 0; s->since && i < s->nsites; i++) {
+		const struct births_site *site =
+			sites[i].id < b->room ? &b->site[sites[i].id] : NULL;
+
+		if (!site)
+			continue;
+		sites[i].since.kept_blocks = site->blocks;
+		sites[i].since.kept_bytes = site->bytes;
+		sites[i].since.kept_of = site->of;
+	}
+}
+
+void births_free(struct births *b)
+{
+	free(b->site);
+	*b = (struct births){ 0 };
+}

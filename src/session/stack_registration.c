@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Call stacks on their way from the segment to the model (intake.h). Stacks and modules never
+ * change, so each is read once. Main thread.
+ */
+#include "src/session/stack_registration.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/session/name_requests.h"
+#include "src/util/shortage.h"
+#include "src/util/text.h"
+
+struct module {
+	struct snap_module *snap; /* NULL: not met yet */
+	uint64_t bias;
+	uint32_t round; /* when it was first found unwritten; 0: never */
+};
+
+struct intake {
+	struct read_segment *segment;
+	struct model *model;
+	struct sym *sym;
+	struct naming *naming;
+	struct module *modules; /* by index */
+	uint32_t room;
+	uint32_t round; /* counts calls of intake_register, from 1 */
+};
+
+struct intake *intake_new(struct read_segment *segment, struct model *model, struct sym *sym)
+{
+	struct intake *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->segment = segment;
+	s->model = model;
+	s->sym = sym;
+	s->naming = naming_new(model, sym);
+	if (s->naming)
+		return s;
+	free(s);
+	return NULL;
+}
+
+static void module_free(struct snap_module *m)
+{
+	if (!m)
+		return;
+	free((char *)(uintptr_t)m->path);
+	free((char *)(uintptr_t)m->build_id);
+	free(m);
+}
+
+void intake_free(struct intake *s)
+{
+	if (!s)
+		return;
+	for (uint32_t i = 0; i < s->room; i++)
+		module_free(s->modules[i].snap);
+	naming_free(s->naming);
+	free(s->modules);
+	free(s);
+}
+
+static int modules_room(struct intake *s, uint32_t module)
+{
+	uint32_t room = s->room ? s->room : 64;
+	struct module *grown;
+
+	if (module < s->room)
+		return 0;
+	while (room <= module)
+		room *= 2;
+	grown = realloc(s->modules, room * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	memset(grown + s->room, 0, (room - s->room) * sizeof(*grown));
+	s->modules = grown;
+	s->room = room;
+	return 0;
+}
+
+static char *hex(const uint8_t *bytes, uint32_t count)
+{
+	char *out = malloc(count * 2 + 1);
+
+	if (!out)
+		return NULL;
+	out[0] = '\0';
+	for (uint32_t i = 0; i < count; i++)
+		sprintf(out + 2 * i, "%02x", bytes[i]);
+	return out;
+}
+
+/* Text of what the segment says of a module. NULL when memory is out. */
+static struct snap_module *snap_make(const struct read_module *info)
+{
+	struct snap_module *m = calloc(1, sizeof(*m));
+	const char *slash;
+
+	if (!m)
+		return NULL;
+	m->path = text_clean_copy(info->path, strlen(info->path));
+	m->build_id = hex(info->build_id, info->build_id_bytes);
+	if (!m->path || !m->build_id) {
+		module_free(m);
+		return NULL;
+	}
+	slash = strrchr(m->path, '/');
+	m->name = slash ? slash + 1 : m->path;
+	return m;
+}
+
+/*
+ * Whether to leave a module for the next round: its number is out a moment before its fields are
+ * written. If they still are not by then, the writer was killed in between.
+ */
+static bool is_early(struct intake *s, struct module *m)
+{
+	if (m->round == 0)
+		m->round = s->round;
+	return m->round == s->round;
+}
+
+static int module_make(struct intake *s, uint32_t module)
+{
+	struct read_module info;
+	struct sym_module sym = { .id = module, .path = info.path };
+	struct module *m = &s->modules[module];
+	int rc = module == 0 ? -EINVAL : read_module(s->segment, module, &info);
+
+	if (rc == -EAGAIN && is_early(s, m))
+		return rc;
+	if (rc != 0)
+		memset(&info, 0, sizeof(info));
+	m->bias = info.bias;
+	m->snap = snap_make(&info);
+	if (!m->snap)
+		return -ENOMEM;
+	if (info.build_id_bytes) {
+		sym.build_id = info.build_id;
+		sym.build_id_len = info.build_id_bytes;
+	}
+	sym_module_add(s->sym, &sym);
+	return 0;
+}
+
+/* The module of an index; never changes once made. NULL: not yet, or memory is out. */
+static const struct module *module_get(struct intake *s, uint32_t module)
+{
+	int rc = modules_room(s, module);
+
+	if (rc == 0 && !s->modules[module].snap)
+		rc = module_make(s, module);
+	shortage_note(rc);
+	return rc == 0 ? &s->modules[module] : NULL;
+}
+
+/*
+ * Makes plain frames of what the segment says; 0 when a module of theirs is not to be had. A stack
+ * without frames gets one that says so.
+ */
+static uint32_t frames_make(
+	struct intake *s, const struct read_frame *in, size_t count, struct frame *out)
+{
+	const struct module *m;
+	bool missing = false;
+
+	for (size_t i = 0; i < count; i++) {
+		m = module_get(s, in[i].module);
+		if (!m)
+			missing = true; /* the others are looked at all the same */
+		else
+			out[i] = (struct frame){
+				.pc = in[i].pc, .module = m->snap, .offset = in[i].pc - m->bias
+			};
+	}
+	if (count > 0)
+		return missing ? 0 : (uint32_t)count;
+	m = module_get(s, 0);
+	if (!m)
+		return 0;
+	out[0] = (struct frame){ .module = m->snap, .function = "(stack not recorded)" };
+	return 1;
+}
+
+/* Registers a site with the model and asks for its names. False: not readable yet, try again. */
+static bool site_register(struct intake *s, uint32_t id, const struct read_site *site)
+{
+	static struct read_frame raw[HT_DEPTH_MAX];
+	static struct frame frames[HT_DEPTH_MAX];
+	uint32_t function = 0, count;
+	int rc;
+	ssize_t got =
+		id == 0 ? 0 : read_stack(s->segment, site->node, raw, HT_DEPTH_MAX, &function);
+
+	if (got < 0) {
+		shortage_note((int)got);
+		return false;
+	}
+	count = frames_make(s, raw, (size_t)got, frames);
+	if (count == 0)
+		return false;
+	rc = model_site_add(s->model, id, id ? ht_function_name(function) : "several", frames,
+		count, site->flags & HT_SITE_TRUNCATED);
+	shortage_note(rc);
+	if (rc != 0)
+		return false;
+	for (uint32_t i = 0; i < (uint32_t)got; i++) {
+		struct naming_frame f = { id, i, raw[i].module, frames[i].module, frames[i].pc,
+			frames[i].offset };
+
+		naming_want(s->naming, &f);
+	}
+	return true;
+}
+
+struct fresh {
+	uint32_t id;
+	const struct read_site *site;
+};
+
+static int by_live_bytes(const void *a, const void *b)
+{
+	uint64_t x = ((const struct fresh *)a)->site->live_bytes,
+		 y = ((const struct fresh *)b)->site->live_bytes;
+
+	return (x < y) - (x > y);
+}
+
+void intake_register(struct intake *s, const struct read_site *sites, uint32_t count)
+{
+	struct fresh *fresh = malloc(count * sizeof(*fresh));
+	size_t found = 0;
+
+	s->round++;
+	shortage_note(!fresh && count > 0 ? ENOMEM : 0);
+	for (uint32_t i = 0; fresh && i < count; i++)
+		if (sites[i].allocs > 0 && !model_site_known(s->model, i))
+			fresh[found++] = (struct fresh){ i, &sites[i] };
+	if (found > 1)
+		qsort(fresh, found, sizeof(*fresh), by_live_bytes);
+	for (size_t i = 0; i < found; i++)
+		site_register(s, fresh[i].id, fresh[i].site);
+	free(fresh);
+}
+
+bool intake_collect(struct intake *s)
+{
+	return naming_collect(s->naming);
+}
+
+void intake_rehide(struct intake *s)
+{
+	naming_rehide(s->naming);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A segment's totals and histograms in a snapshot (totals.h). */
+#include "src/session/totals.h"
+
+#include <string.h>
+
+uint64_t totals_rest(uint64_t all, uint64_t gone)
+{
+	return all > gone ? all - gone : 0;
+}
+
+void totals_fill(struct snap_totals *out, const struct read_totals *t)
+{
+	*out = (struct snap_totals){ .allocs = t->allocs,
+		.frees = t->frees,
+		.reallocs = t->reallocs,
+		.alloc_bytes = t->alloc_bytes,
+		.free_bytes = t->free_bytes,
+		.live_bytes = t->live_bytes,
+		.live_blocks = totals_rest(t->allocs, t->frees),
+		.peak_live_bytes = t->peak_bytes,
+		.peak_ns = t->peak_ns,
+		.temporary = t->temporary,
+		.failed = t->failed,
+		.unknown_frees = t->unknown_frees,
+		.missed_frees = t->missed_frees,
+		.untracked_blocks = t->untracked_blocks,
+		.untracked_bytes = t->untracked_bytes,
+		.unwinds_checked = t->unwinds_checked,
+		.unwinds_wrong = t->unwinds_wrong,
+		.unwinds_shorter = t->unwinds_shorter,
+		.unwinds_longer = t->unwinds_longer };
+}
+
+void totals_histograms_fill(struct snapshot *h, const struct read_totals *t)
+{
+	for (unsigned i = 0; i < SNAP_SIZE_BUCKETS; i++)
+		h->sizes[i] = (struct snap_size){ .live_blocks = totals_rest(
+							  t->size_allocs[i], t->size_frees[i]),
+			.live_bytes = totals_rest(t->size_alloc_bytes[i], t->size_free_bytes[i]),
+			.allocs = t->size_allocs[i] };
+	memcpy(h->lifetimes, t->life, sizeof(h->lifetimes));
+	h->history_points = t->history.points;
+	h->history_step_ns = t->history.step_ns;
+	memcpy(h->history, t->history.point, sizeof(h->history));
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A segment's totals and histograms, as read, in the form that a snapshot has them. Pure. */
+#ifndef SRC_SESSION_TOTALS_H
+#define SRC_SESSION_TOTALS_H
+
+#include "src/model/snapshot.h"
+#include "src/read/read.h"
+
+/* What is left of `all` after `gone`, or 0. The two are not read at one moment: a block that one
+ * thread allocates and another frees meanwhile may be seen to end and not to begin. */
+uint64_t totals_rest(uint64_t all, uint64_t gone);
+/* All but truncated_stacks, which is a sum over the sites. */
+void totals_fill(struct snap_totals *out, const struct read_totals *t);
+/* Sizes, lifetimes and the history of live bytes. */
+void totals_histograms_fill(struct snapshot *h, const struct read_totals *t);
+
+#endif
