@@ -125,14 +125,14 @@ static bool wait_until(struct run *r, uint64_t until_ns)
 		if (r->options->report)
 			run_memory_look(r);
 		if (r->options->leak_check)
-			leaklook(r);
+			leak_request_make(r);
 		if (!forward_signal)
 			continue;
 		if (r->options->report)
 			run_memory_look_last(r);
 		if (!r->child.pid)
 			return false;
-		leaklook_cancel(r);
+		leak_request_cancel(r);
 		kill(r->child.pid, forward_signal);
 		forward_signal = 0;
 		scan_progress.cancelled = false;
@@ -153,7 +153,7 @@ static int final_status(
 	if (fired && (fd != STDERR_FILENO || o->format == OPTIONS_TEXT))
 		verdict_say(s, o, r->ended);
 	snapshot_unref(gone);
-	leaklook_free(r);
+	leak_request_free(r);
 	status = run_close(r);
 	if (rc == 0 && fired)
 		return EXIT_UNFREED;
@@ -182,7 +182,7 @@ static int show_report(struct run *r, const struct options *o, int fd)
 
 	/* -r shows what there is; the other modes wait for the end. */
 	if (o->leak_check && !o->leak_every_ns && o->mode == OPTIONS_ATTACH) {
-		leaklook(r);
+		leak_request_make(r);
 		go_on = false;
 	}
 	if (go_on && o->mode == OPTIONS_ATTACH && run_alive(r))
@@ -192,7 +192,7 @@ static int show_report(struct run *r, const struct options *o, int fd)
 		go_on = wait_until(r, clock_monotonic_ns() + o->delay_ns);
 	}
 	signals_restore();
-	s = leaklook_final(r);
+	s = leak_request_final(r);
 	if (s)
 		rc = report_put(fd, s, o, run_memory(r),
 			/* On stderr the line that says so comes right behind. */
@@ -261,7 +261,7 @@ static int shown_put(int fd, const struct tui_shown *shown, const struct snap_le
 	e.whole = shown->whole;
 	rows.leaks = leaks;
 	export_text(&text, &rows, &e);
-	return outfile_put(fd, &text, o);
+	return output_file_put(fd, &text, o);
 }
 
 static struct snapshot *screen_tick(void *ctx, const char **error)
@@ -271,7 +271,7 @@ static struct snapshot *screen_tick(void *ctx, const char **error)
 
 	if (!s)
 		*error = remedy_line(why, sizeof(why), "cannot read the segment any more", errno);
-	shownleaks_tick(ctx, s);
+	screen_leaks_tick(ctx, s);
 	return s;
 }
 
@@ -286,12 +286,12 @@ static int screen_fds(void *ctx, struct pollfd *fds, int max)
 {
 	int n = run_fds(ctx, fds, max);
 
-	return n + exitscan_fds(ctx, fds + n, max - n);
+	return n + exit_scan_fds(ctx, fds + n, max - n);
 }
 
 static bool screen_ready(void *ctx)
 {
-	bool changed = exitscan_ready(ctx);
+	bool changed = exit_scan_ready(ctx);
 
 	return run_ready(ctx) || changed;
 }
@@ -321,10 +321,10 @@ static void screen_output_resize(void *ctx, int rows, int cols)
 static int screen_save(void *ctx, const struct tui_shown *shown, char *msg, size_t cap)
 {
 	struct run *r = ctx;
-	char path[OUTFILE_NAME_MAX];
-	int fd = outfile_name(path, shown->rows->pid), rc = fd < 0 ? fd : 0;
+	char path[OUTPUT_FILE_NAME_MAX];
+	int fd = output_file_name(path, shown->rows->pid), rc = fd < 0 ? fd : 0;
 
-	if (rc == 0 && shown_put(fd, shown, shownleaks_last(r), r->options) != 0)
+	if (rc == 0 && shown_put(fd, shown, screen_leaks_last(r), r->options) != 0)
 		rc = -EIO;
 	if (fd >= 0)
 		close(fd);
@@ -347,7 +347,7 @@ static struct map *screen_map(void *ctx)
 
 static bool screen_release(void *ctx)
 {
-	return exitscan_release(ctx);
+	return exit_scan_release(ctx);
 }
 
 static void screen_end(void *ctx)
@@ -391,7 +391,7 @@ static void screen_shares(void *ctx, bool wanted)
 static void screen_ages(void *ctx, bool wanted)
 {
 	(void)ctx;
-	ages_want(wanted);
+	age_classes_want(wanted);
 }
 
 static int screen_settings_save(void *ctx, const struct settings *s, char *msg, size_t cap)
@@ -418,12 +418,12 @@ static int show_screen(
 		.fds = screen_fds,
 		.ready = screen_ready,
 		.save = screen_save,
-		.mark_name = shown_mark_name,
-		.since = shown_since,
-		.processes = shown_list,
-		.process_show = shown_go,
-		.source_text = shown_source_text,
-		.source_forget = shown_source_forget,
+		.mark_name = screen_actions_mark_name,
+		.since = screen_actions_since,
+		.processes = screen_actions_list,
+		.process_show = screen_actions_go,
+		.source_text = screen_actions_source_text,
+		.source_forget = screen_actions_source_forget,
 		.now_ns = screen_now,
 		.hide_rules = screen_rules,
 		.ages = screen_ages,
@@ -453,16 +453,16 @@ static int show_screen(
 		source.end = screen_end;
 	if (o->mode != OPTIONS_READ) {
 		source.sample = screen_sample;
-		source.mark = shown_mark;
+		source.mark = screen_actions_mark;
 	}
 	if (o->mode != OPTIONS_READ) {
 		source.map = screen_map;
-		source.leaks = shownleaks_state;
-		source.leaks_scan = shownleaks_scan;
-		source.leaks_cancel = shownleaks_cancel;
-		source.leaks_every = shownleaks_every;
-		source.leaks_suppress = shownleaks_suppress;
-		source.bytes = shownleaks_bytes;
+		source.leaks = screen_leaks_state;
+		source.leaks_scan = screen_leaks_scan;
+		source.leaks_cancel = screen_leaks_cancel;
+		source.leaks_every = screen_leaks_every;
+		source.leaks_suppress = screen_leaks_suppress;
+		source.bytes = screen_leaks_bytes;
 		source.leaks_release = o->hold ? screen_release : NULL;
 	}
 	if (r->output) {
@@ -470,9 +470,9 @@ static int show_screen(
 		source.output_line = screen_output_line;
 		source.output_resize = screen_output_resize;
 	}
-	exitscan_open(r);
+	exit_scan_open(r);
 	rc = screen_run(o, script, &source, &t, &signal);
-	exitscan_close(r);
+	exit_scan_close(r);
 	r->hang_up = rc == -EIO || rc == -EINTR;
 	status = run_close(r);
 	if (rc == -EINTR)
@@ -526,7 +526,7 @@ static int run_on_screen(const struct options *o, const struct config *config)
 static int run_as_text(const struct options *o)
 {
 	bool to_stderr = o->report && o->mode == OPTIONS_RUN;
-	int fd = outfile_open(o, to_stderr ? STDERR_FILENO : STDOUT_FILENO), rc;
+	int fd = output_file_open(o, to_stderr ? STDERR_FILENO : STDOUT_FILENO), rc;
 	static struct run r;
 
 	if (fd < 0)
@@ -538,9 +538,9 @@ static int run_as_text(const struct options *o)
 	}
 	signals_prepare(&r);
 	r.leak_progress = &scan_progress;
-	leaklook_begin(&r, fd);
-	ages_want(picture_wants_ages(o));
-	threads_want(picture_wants_threads(o));
+	leak_request_begin(&r, fd);
+	age_classes_want(selection_wants_ages(o));
+	threads_want(selection_wants_threads(o));
 	return o->report ? show_report(&r, o, fd) : show_batch(&r, o, fd);
 }
 
@@ -563,9 +563,9 @@ static int all(void *ctx)
 	if (status >= 0)
 		return status;
 	if (o.mode == OPTIONS_MARK)
-		return mark_say(o.pid, o.mark_name) == 0 ? 0 : RUN_EXIT_FAILED;
+		return mark_command_print(o.pid, o.mark_name) == 0 ? 0 : RUN_EXIT_FAILED;
 	if (o.mode == OPTIONS_LIST || o.mode == OPTIONS_CLEAN) {
-		status = o.mode == OPTIONS_LIST ? list_segments() : list_clean();
+		status = o.mode == OPTIONS_LIST ? segment_list_print() : segment_list_clean();
 		return status < 0 ? fail_by("cannot read the directory of segments", -status) : 0;
 	}
 	config_take(&config, &o);

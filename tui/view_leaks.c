@@ -42,7 +42,7 @@ static const struct table_column leak_columns[] = {
 	{ "CALL SITE", 0, false, 0, "where they were allocated" },
 };
 static unsigned leak_off; /* columns are not chosen here */
-static const struct table leak_table = { .column = leak_columns,
+static const struct table leak_live_table = { .column = leak_columns,
 	.count = sizeof(leak_columns) / sizeof(leak_columns[0]),
 	.off = &leak_off };
 
@@ -53,7 +53,7 @@ static struct list *leaks_list(struct ui *ui)
 
 static const struct table *leaks_table(const struct ui *ui)
 {
-	return &leak_table;
+	return &leak_live_table;
 }
 
 static struct table_order *leaks_order(struct ui *ui)
@@ -323,7 +323,7 @@ static void leaks_draw_row(const struct ui *ui, size_t i, int y)
 {
 	const struct leaks_row *row = &ui->leaks.row[i];
 	struct table_place place[TABLE_COLUMNS];
-	unsigned n = table_fit(&leak_table, ui->layout.width, place);
+	unsigned n = table_fit(&leak_live_table, ui->layout.width, place);
 	bool selected = i == ui->leaks.list.cursor;
 	char text[COLUMN_TEXT_MAX];
 
@@ -333,7 +333,7 @@ static void leaks_draw_row(const struct ui *ui, size_t i, int y)
 	}
 	for (unsigned k = 0; k < n; k++) {
 		leaks_cell(ui, row, &place[k], text);
-		table_draw_cell(&leak_table, place[k], y,
+		table_draw_cell(&leak_live_table, place[k], y,
 			selected		     ? INK_SELECT
 			: place[k].column == BY_KIND ? ink_of(row)
 						     : INK_PLAIN,
@@ -445,8 +445,8 @@ static void leaks_draw(struct ui *ui)
 
 	view_leaks_fresh(ui);
 	pane = leaks_pane(ui);
-	table_draw_head(
-		&leak_table, &ui->leaks.order, ui->layout.y[ROW_HEAD], (unsigned)ui->layout.width);
+	table_draw_head(&leak_live_table, &ui->leaks.order, ui->layout.y[ROW_HEAD],
+		(unsigned)ui->layout.width);
 	y += leaks_note(ui, y);
 	if (!l->count && ui->leaks.choice != 0 && y < end)
 		ink_text(y, 2, (unsigned)ui->layout.width - 2, INK_DIM,

@@ -23,7 +23,7 @@
 #define HOOKS_STEP_NS 50000
 
 /* Where it is said whether threads are inside hooks now. False: that is not known. */
-static bool busy_note(struct leak_table *t, const struct leak_stop *stop)
+static bool busy_note(struct leak_live_table *t, const struct leak_stop *stop)
 {
 	int64_t at = read_busy_at(t->segment);
 
@@ -44,7 +44,7 @@ static bool busy_note(struct leak_table *t, const struct leak_stop *stop)
 
 /* What they do to the table in there is not noted. False: they are there for too long, or it cannot
  * be told. */
-static bool hooks_await(struct leak_table *t)
+static bool hooks_await(struct leak_live_table *t)
 {
 	const struct timespec step = { .tv_nsec = HOOKS_STEP_NS };
 	uint64_t until = clock_monotonic_ns() + HOOKS_NS, word;
@@ -64,7 +64,7 @@ static bool hooks_await(struct leak_table *t)
 
 static void *short_stop(void *ctx)
 {
-	struct leak_table *t = ctx;
+	struct leak_live_table *t = ctx;
 	struct leak_stop stop;
 	char message[LEAK_MESSAGE_MAX];
 	uint64_t start_ns = clock_monotonic_ns();
@@ -78,7 +78,7 @@ static void *short_stop(void *ctx)
 	return NULL;
 }
 
-static bool is_large(const struct leak_table *t)
+static bool is_large(const struct leak_live_table *t)
 {
 	struct read_totals totals;
 
@@ -86,12 +86,12 @@ static bool is_large(const struct leak_table *t)
 	       totals.allocs - totals.frees >= WATCH_BLOCKS;
 }
 
-void leak_table_freeze(struct leak_table *t)
+void leak_live_table_freeze(struct leak_live_table *t)
 {
 	t->frozen = read_frozen_new(t->segment);
 }
 
-void leak_table_watch(struct leak_table *t)
+void leak_live_table_watch(struct leak_live_table *t)
 {
 	pthread_t thread;
 
@@ -107,7 +107,7 @@ void leak_table_watch(struct leak_table *t)
 	}
 }
 
-int leak_table_take(struct leak_table *t)
+int leak_live_table_take(struct leak_live_table *t)
 {
 	if (!t->frozen)
 		return 0;
@@ -117,15 +117,15 @@ int leak_table_take(struct leak_table *t)
 
 /* ---- blocks ---- */
 
-struct leak_block leak_table_block(const struct read_block *b)
+struct leak_block leak_live_table_block(const struct read_block *b)
 {
 	return (struct leak_block){ b->addr, b->size, b->site, read_birth(b->tick) };
 }
 
 static void block_add(void *ctx, const struct read_block *b)
 {
-	struct leak_table *t = ctx;
-	struct leak_block block = leak_table_block(b);
+	struct leak_live_table *t = ctx;
+	struct leak_block block = leak_live_table_block(b);
 
 	if (t->rc == 0)
 		t->rc = leak_blocks_add(t->fresh, &block);
@@ -133,7 +133,7 @@ static void block_add(void *ctx, const struct read_block *b)
 
 static void part_gone(void *ctx, uint64_t start, uint64_t end)
 {
-	struct leak_table *t = ctx;
+	struct leak_live_table *t = ctx;
 	struct leak_range *p = array_grow(t->gone, t->gones, &t->gone_room, sizeof(*p));
 
 	if (!p) {
@@ -144,7 +144,7 @@ static void part_gone(void *ctx, uint64_t start, uint64_t end)
 	t->gone[t->gones++] = (struct leak_range){ start, end };
 }
 
-int leak_table_read(struct leak_table *t, struct leak_blocks *blocks)
+int leak_live_table_read(struct leak_live_table *t, struct leak_blocks *blocks)
 {
 	ssize_t n;
 
@@ -156,7 +156,7 @@ int leak_table_read(struct leak_table *t, struct leak_blocks *blocks)
 	return n < 0 ? (int)n : t->rc != 0 ? t->rc : leak_blocks_finish(blocks);
 }
 
-int leak_table_patch(struct leak_table *t, struct leak_blocks *blocks)
+int leak_live_table_patch(struct leak_live_table *t, struct leak_blocks *blocks)
 {
 	const struct read_changes changes = { t, part_gone, block_add };
 	struct leak_blocks fresh = { 0 };
@@ -172,11 +172,11 @@ int leak_table_patch(struct leak_table *t, struct leak_blocks *blocks)
 	return rc;
 }
 
-void leak_table_free(struct leak_table *t)
+void leak_live_table_free(struct leak_live_table *t)
 {
 	read_frozen_free(t->frozen);
 	read_watch_free(t->watch);
 	free(t->busy);
 	free(t->gone);
-	*t = (struct leak_table){ 0 };
+	*t = (struct leak_live_table){ 0 };
 }

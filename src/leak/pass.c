@@ -19,7 +19,7 @@
 
 bool leak_pass_is_cancelled(const struct leak_pass *s)
 {
-	return s->wish->progress && s->wish->progress->cancelled;
+	return s->request->progress && s->request->progress->cancelled;
 }
 
 int leak_pass_go_on(const struct leak_pass *s, int rc)
@@ -30,7 +30,7 @@ int leak_pass_go_on(const struct leak_pass *s, int rc)
 static void block_add(void *ctx, const struct read_block *b)
 {
 	struct leak_pass *s = ctx;
-	struct leak_block block = leak_table_block(b);
+	struct leak_block block = leak_live_table_block(b);
 	bool is_sure = s->first_tick == 0 || b->tick < s->first_tick;
 
 	s->rc = leak_pass_go_on(s, s->rc);
@@ -59,7 +59,7 @@ static bool has_unknown(const struct leak_pass *s)
 
 static int memory_read(struct leak_pass *s)
 {
-	struct leak_roots roots = { .kinds = s->wish->roots,
+	struct leak_roots roots = { .kinds = s->request->roots,
 		.stack = s->last ? 0 : read_leak_stack(s->segment),
 		.exit = s->last ? &s->exit : NULL,
 		.first_stack = s->last ? leak_exit_first_stack(&s->stop) : 0,
@@ -69,14 +69,15 @@ static int memory_read(struct leak_pass *s)
 
 	if (rc != 0)
 		return rc;
-	s->graph.heuristics = s->wish->heuristics;
+	s->graph.heuristics = s->request->heuristics;
 	leak_space_still(&s->space);
 	leak_roots_scan(&roots, &s->space, &s->stop, &s->graph);
 	/* What the library reads for us comes to one. */
-	leak_heap_scan(&s->space, &s->graph, s->out->lent ? 1 : leak_heap_readers(s->out->copied));
+	leak_block_words_scan(
+		&s->space, &s->graph, s->out->lent ? 1 : leak_block_words_readers(s->out->copied));
 	rc = leak_pass_go_on(s, 0);
 	if (rc == 0)
-		rc = leak_heads_explain(&s->graph, &s->space);
+		rc = leak_block_headers_explain(&s->graph, &s->space);
 	s->out->devices = roots.devices;
 	s->out->unknown = roots.unknown;
 	return rc;
@@ -89,7 +90,7 @@ static int image_check(struct leak_pass *s)
 		return 0;
 	snprintf(s->message, LEAK_MESSAGE_MAX,
 		"%d cannot be scanned: it called exec, which discarded the recorded heap",
-		(int)s->wish->pid);
+		(int)s->request->pid);
 	return -ESTALE;
 }
 
@@ -99,8 +100,8 @@ static int space_look(struct leak_pass *s)
 	int rc;
 
 	leak_space_close(&s->space);
-	rc = leak_space_open(&s->space, s->wish->pid);
-	s->space.progress = s->wish->progress;
+	rc = leak_space_open(&s->space, s->request->pid);
+	s->space.progress = s->request->progress;
 	return rc == 0 ? image_check(s) : rc;
 }
 
@@ -110,14 +111,14 @@ static int threads_note(struct leak_pass *s)
 	if (!s->thread)
 		return -ENOMEM;
 	for (size_t i = 0; i < s->stop.count; i++)
-		s->thread[s->threads++] = leak_roots_whose(&s->space, &s->stop.thread[i]);
+		s->thread[s->threads++] = leak_roots_thread(&s->space, &s->stop.thread[i]);
 	return 0;
 }
 
 static void phase_tell(const struct leak_pass *s, enum leak_phase phase)
 {
-	if (s->wish->progress)
-		s->wish->progress->phase = phase;
+	if (s->request->progress)
+		s->request->progress->phase = phase;
 }
 
 /* ---- a copy ---- */
@@ -131,10 +132,10 @@ static void copy_prepare(struct leak_pass *s)
 	s->copier = (struct leak_copier){ 0 };
 	if (s->copying != LEAK_COPY_NEVER)
 		leak_copier_prepare(
-			&s->copier, s->wish->pid, s->copying == LEAK_COPY_AUTO ? COPY_BYTES : 0);
+			&s->copier, s->request->pid, s->copying == LEAK_COPY_AUTO ? COPY_BYTES : 0);
 	if (!s->copier.wanted)
 		return;
-	leak_table_freeze(&s->table);
+	leak_live_table_freeze(&s->table);
 	if (!s->table.frozen)
 		leak_copier_refuse(&s->copier, "out of memory for a copy of its table");
 }
@@ -168,7 +169,7 @@ static int blocks_read(struct leak_pass *s)
 	int rc;
 
 	if (s->table.is_read)
-		return leak_table_patch(&s->table, &s->blocks);
+		return leak_live_table_patch(&s->table, &s->blocks);
 	rc = table_read(s, s->table.frozen);
 	return rc != 0 ? rc : leak_blocks_finish(&s->blocks);
 }
@@ -177,9 +178,9 @@ static int blocks_read(struct leak_pass *s)
 static unsigned threads_await(struct leak_pass *s)
 {
 	if (!s->last)
-		return leak_moving_await(s->segment, &s->stop, &s->space);
+		return leak_in_realloc_await(s->segment, &s->stop, &s->space);
 	leak_exit_stack_find(&s->exit, &s->space, s->last);
-	return leak_moving_count(s->segment, &s->stop, &s->space);
+	return leak_in_realloc_count(s->segment, &s->stop, &s->space);
 }
 
 static int standing_read(struct leak_pass *s)
@@ -195,7 +196,7 @@ static int standing_read(struct leak_pass *s)
 	if (rc == 0)
 		rc = threads_note(s);
 	if (rc == 0)
-		rc = leak_pass_go_on(s, leak_table_take(&s->table));
+		rc = leak_pass_go_on(s, leak_live_table_take(&s->table));
 	if (rc == 0)
 		rc = leak_pass_go_on(s, copy_take(s));
 	if (rc == 0)
@@ -215,7 +216,7 @@ static void refusal_add(struct leak_pass *s, const char *why)
 		at = (size_t)snprintf(s->message, LEAK_MESSAGE_MAX,
 			"%d cannot be scanned: no permission to stop it (run heaptop as root, or "
 			"start the program with it)",
-			(int)s->wish->pid);
+			(int)s->request->pid);
 	snprintf(s->message + at, LEAK_MESSAGE_MAX - at, "; %s", why);
 }
 
@@ -243,7 +244,7 @@ static int lent_read(struct leak_pass *s)
 	s->stop = s->lent.stop;
 	s->lent.space = (struct leak_space){ .pagemap = -1 };
 	s->lent.stop = (struct leak_stop){ 0 };
-	s->space.progress = s->wish->progress;
+	s->space.progress = s->request->progress;
 	s->out->lent = s->out->copied = true;
 	if (s->table.is_read)
 		leak_blocks_free(&s->blocks);
@@ -276,10 +277,10 @@ static int help_take(struct leak_pass *s)
 	const char *why;
 
 	if (!s->coop)
-		s->coop = leak_coop_open(s->segment, s->wish->pid, s->wish->progress, &why);
+		s->coop = leak_coop_open(s->segment, s->request->pid, s->request->progress, &why);
 	if (s->coop && !s->out->refused && !leak_coop_trace(s->coop)) {
 		*s->message = '\0';
-		rc = leak_stop(&s->stop, s->wish->pid, s->message);
+		rc = leak_stop(&s->stop, s->request->pid, s->message);
 		s->out->let = rc != -EPERM && rc != -EACCES;
 		if (s->out->let) /* else it is not Yama alone that refuses: we may have a filter,
 				    too */
@@ -299,7 +300,7 @@ static int help_take(struct leak_pass *s)
 
 static bool is_refused(const struct leak_pass *s)
 {
-	return (s->rc == -EPERM || s->rc == -EACCES) && leak_stop_tracer(s->wish->pid) == 0;
+	return (s->rc == -EPERM || s->rc == -EACCES) && leak_stop_tracer(s->request->pid) == 0;
 }
 
 static void process_release(void *ctx)
@@ -315,16 +316,16 @@ static int last_instant_await(struct leak_pass *s)
 	int rc;
 
 	phase_tell(s, LEAK_EXITING);
-	rc = leak_exit_stop(&s->stop, process_release, s, s->wish->progress, &s->last);
+	rc = leak_exit_stop(&s->stop, process_release, s, s->request->progress, &s->last);
 	phase_tell(s, LEAK_STOPPING);
 	s->begin_ns = s->start_ns = clock_monotonic_ns();
 	s->out->at_exit = rc == 0;
 	if (rc == -ESTALE)
 		snprintf(s->message, LEAK_MESSAGE_MAX,
-			"%d was not scanned: it called exec at its end", (int)s->wish->pid);
+			"%d was not scanned: it called exec at its end", (int)s->request->pid);
 	else if (rc == -ESRCH)
 		snprintf(s->message, LEAK_MESSAGE_MAX,
-			"%d was not scanned: it ended before it could be", (int)s->wish->pid);
+			"%d was not scanned: it ended before it could be", (int)s->request->pid);
 	return rc;
 }
 
@@ -332,10 +333,10 @@ static void stop_try(struct leak_pass *s)
 {
 	s->rc = s->out->refused;
 	if (!s->rc)
-		s->rc = leak_turn_stop(&s->turn, &s->stop, s->wish->pid, s->message);
+		s->rc = leak_scan_lock_stop(&s->turn, &s->stop, s->request->pid, s->message);
 	if (!s->turn.others && is_refused(s))
 		s->rc = help_take(s);
-	else if (s->rc == 0 && s->wish->at_exit)
+	else if (s->rc == 0 && s->request->at_exit)
 		s->rc = last_instant_await(s);
 }
 
@@ -356,7 +357,7 @@ static void blocks_prepare(struct leak_pass *s)
 	uint64_t most;
 
 	if (read_totals(s->segment, &t) == 0 && t.allocs > t.frees &&
-		proc_read(s->wish->pid, false, &p) == 0) {
+		proc_read(s->request->pid, false, &p) == 0) {
 		most = p.rss_bytes / BLOCK_LEAST;
 		(void)leak_blocks_reserve(&s->blocks,
 			t.allocs - t.frees < most ? (t.allocs - t.frees) / 16 * 17 : most);
@@ -369,13 +370,13 @@ void *leak_pass_read(void *ctx)
 {
 	struct leak_pass *s = ctx;
 
-	s->table = (struct leak_table){ .segment = s->segment, .pid = s->wish->pid };
+	s->table = (struct leak_live_table){ .segment = s->segment, .pid = s->request->pid };
 	copy_prepare(s);
 	blocks_prepare(s);
-	leak_sharers_find(&s->sharers, s->wish->pid);
-	if (!s->wish->at_exit)
-		leak_table_watch(&s->table);
-	if (leak_table_read(&s->table, &s->blocks) != 0) {
+	leak_sharers_find(&s->sharers, s->request->pid);
+	if (!s->request->at_exit)
+		leak_live_table_watch(&s->table);
+	if (leak_live_table_read(&s->table, &s->blocks) != 0) {
 		leak_blocks_free(&s->blocks);
 		s->table.is_read = false;
 	}
@@ -387,8 +388,8 @@ void *leak_pass_read(void *ctx)
 		s->rc = s->out->lent ? lent_read(s) : standing_read(s);
 	read_note(s);
 	s->rc = leak_pass_go_on(s, s->rc);
-	if (s->wish->hold && s->last && s->rc == 0) {
-		*s->wish->hold = s->stop;
+	if (s->request->hold && s->last && s->rc == 0) {
+		*s->request->hold = s->stop;
 		s->stop = (struct leak_stop){ 0 };
 	}
 	leak_stop_release(&s->stop);
@@ -397,12 +398,12 @@ void *leak_pass_read(void *ctx)
 	copy_end(s);
 	if (s->out->lent)
 		s->out->copy_left = !leak_coop_return(s->coop, &s->lent);
-	leak_table_free(&s->table);
+	leak_live_table_free(&s->table);
 	phase_tell(s, LEAK_FOLLOWING);
 	if (*s->message || s->rc == -ECANCELED)
 		return NULL;
 	if (s->rc != 0)
 		snprintf(s->message, LEAK_MESSAGE_MAX, "%d cannot be scanned: %s",
-			(int)s->wish->pid, strerror(-s->rc));
+			(int)s->request->pid, strerror(-s->rc));
 	return NULL;
 }

@@ -20,7 +20,7 @@
 /* All 0 at first, but for segment, wish, out, message, copying, and space.pagemap -1. */
 struct leak_pass {
 	struct read_segment *segment;
-	const struct leak_wish *wish;
+	const struct leak_scan_options *request;
 	struct leak_result *out;
 	char *message;
 	struct leak_stop stop;
@@ -29,16 +29,16 @@ struct leak_pass {
 	struct leak_blocks blocks;
 	struct leak_blocks unsure; /* seen, but perhaps not there when the copy was made */
 	struct leak_graph graph;
-	struct leak_whose *thread; /* as they stood */
+	struct leak_thread_places *thread; /* as they stood */
 	size_t threads;
 	enum leak_copying copying;
 	struct leak_copier copier;
-	struct leak_table table; /* has a copy if one of the process is wanted */
+	struct leak_live_table table; /* has a copy if one of the process is wanted */
 	struct leak_coop *coop; /* we may not trace it; NULL: we may */
 	struct leak_lent lent; /* then */
 	uint64_t first_tick; /* blocks that were made then, or later, are unsure; 0: none is */
 	uint64_t start_ns;
-	struct leak_turn turn; /* others' */
+	struct leak_scan_lock turn; /* others' */
 	struct leak_exit_stack exit; /* of a process at its last instant */
 	pid_t last; /* the thread that ended it; 0: it goes on */
 	uint64_t begin_ns; /* of the whole scan; without the wait for a last instant */

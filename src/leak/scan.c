@@ -29,7 +29,7 @@ static int in_thread(struct leak_pass *s)
 	pthread_t thread;
 	int rc;
 
-	if (s->wish->hold) {
+	if (s->request->hold) {
 		leak_pass_read(s);
 		return s->rc;
 	}
@@ -59,7 +59,8 @@ static int turn_take(struct leak_pass *s)
 	while ((rc = in_thread(s)) != 0 && s->turn.others) {
 		pass_end(s);
 		*s->message = '\0';
-		rc = leak_turn_await(&s->turn, s->wish->pid, s->wish->progress, s->message);
+		rc = leak_scan_lock_await(
+			&s->turn, s->request->pid, s->request->progress, s->message);
 		if (rc != 0)
 			break;
 	}
@@ -74,7 +75,7 @@ static int classify(struct leak_pass *s)
 	int rc = leak_graph_classify(&s->graph);
 
 	if (rc == 0 && s->graph.heuristics >> LEAK_BY_HEADER & 1)
-		rc = leak_learn(&s->graph);
+		rc = leak_learned_offsets_find(&s->graph);
 	return rc > 0 ? leak_graph_classify(&s->graph) : rc;
 }
 
@@ -86,7 +87,7 @@ static int found_make(struct leak_pass *s)
 
 	if (leak_pass_is_cancelled(s))
 		return -ECANCELED;
-	return leak_result_make(s->out, &found, s->wish->why, s->wish->behind);
+	return leak_result_make(s->out, &found, s->request->why, s->request->behind);
 }
 
 /* Where memory was short for a copy, the program stands still after all. */
@@ -111,7 +112,7 @@ static int pass(struct leak_pass *s)
 	if (s->copier.lost && !leak_pass_is_cancelled(s))
 		rc = pass_again(s);
 	if (rc == 0)
-		rc = leak_pass_go_on(s, leak_loader_mark(s->segment, &s->graph));
+		rc = leak_pass_go_on(s, leak_loader_blocks_mark(s->segment, &s->graph));
 	return rc == 0 ? leak_pass_go_on(s, classify(s)) : rc;
 }
 
@@ -192,8 +193,8 @@ static int scan_run(struct leak_pass *s)
 	return rc;
 }
 
-int leak_scan(struct read_segment *segment, const struct leak_wish *wish, struct leak_result *out,
-	char *message)
+int leak_scan(struct read_segment *segment, const struct leak_scan_options *request,
+	struct leak_result *out, char *message)
 {
 	struct leak_pass *s = calloc(1, sizeof(*s)); /* too large for the stack */
 	int rc = -ENOMEM;
@@ -203,10 +204,10 @@ int leak_scan(struct read_segment *segment, const struct leak_wish *wish, struct
 	yield_begin();
 	if (s) {
 		s->segment = segment;
-		s->wish = wish;
+		s->request = request;
 		s->out = out;
 		s->message = message;
-		s->copying = wish->copying;
+		s->copying = request->copying;
 		s->space.pagemap = -1;
 		s->begin_ns = clock_monotonic_ns();
 		rc = scan_run(s);

@@ -15,6 +15,6 @@
 
 /* 0, or -errno with one line in `message` (LEAK_MESSAGE_MAX) that says why not; -ECANCELED when
  * progress said so. */
-int leak_scan(struct read_segment *segment, const struct leak_wish *wish, struct leak_result *out,
-	char *message);
+int leak_scan(struct read_segment *segment, const struct leak_scan_options *request,
+	struct leak_result *out, char *message);
 #endif

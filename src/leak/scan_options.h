@@ -16,7 +16,7 @@ enum leak_copying {
 	LEAK_COPY_ALWAYS
 };
 
-struct leak_wish {
+struct leak_scan_options {
 	pid_t pid; /* as we see it */
 	unsigned roots; /* enum leak_root */
 	unsigned heuristics; /* bit i for enum leak_heuristic i */

@@ -9,8 +9,9 @@
 #include "src/target/target.h"
 #include "src/util/units.h"
 
-static_assert(MARK_LINE_MAX >= TARGET_MESSAGE_MAX && MARK_LINE_MAX >= MARKS_MESSAGE_MAX &&
-		      MARK_LINE_MAX >= READ_MESSAGE_MAX,
+static_assert(MARK_COMMAND_LINE_MAX >= TARGET_MESSAGE_MAX &&
+		      MARK_COMMAND_LINE_MAX >= MARKS_MESSAGE_MAX &&
+		      MARK_COMMAND_LINE_MAX >= READ_MESSAGE_MAX,
 	"any of their messages fits");
 
 static int mark_segment(struct read_segment *segment, pid_t pid, const char *name, char *line)
@@ -27,13 +28,13 @@ static int mark_segment(struct read_segment *segment, pid_t pid, const char *nam
 	if (rc > 0 && *line)
 		rc = -EIO;
 	if (rc > 0)
-		snprintf(line, MARK_LINE_MAX, "mark %d of process %d, at %s", rc, (int)pid,
+		snprintf(line, MARK_COMMAND_LINE_MAX, "mark %d of process %d, at %s", rc, (int)pid,
 			units_duration(age, marks.moments.last->ns));
 	marks_free(&marks, false);
 	return rc < 0 ? rc : 0;
 }
 
-int mark_process(pid_t pid, const char *name, char *line)
+int mark_command_run(pid_t pid, const char *name, char *line)
 {
 	static struct target_segment found;
 	struct read_segment *segment;
@@ -49,10 +50,10 @@ int mark_process(pid_t pid, const char *name, char *line)
 	return rc;
 }
 
-int mark_say(pid_t pid, const char *name)
+int mark_command_print(pid_t pid, const char *name)
 {
-	char line[MARK_LINE_MAX];
-	int rc = mark_process(pid, name, line);
+	char line[MARK_COMMAND_LINE_MAX];
+	int rc = mark_command_run(pid, name, line);
 
 	if (rc != 0)
 		fprintf(stderr, "heaptop: %s\n", line);

@@ -53,12 +53,12 @@ static void boot_text(const uint8_t id[PROC_BOOT_ID_BYTES], char out[9])
 	snprintf(out, 9, "%02x%02x%02x%02x", id[0], id[1], id[2], id[3]);
 }
 
-int markfile_find(struct markfile *f, const struct read_identity *id, pid_t pid)
+int mark_file_find(struct mark_file *f, const struct read_identity *id, pid_t pid)
 {
 	char dir[PATH_MAX], boot[9];
 	int rc = pid > 0 ? directory(dir, false) : -ESRCH, n;
 
-	*f = (struct markfile){ .read = 0 };
+	*f = (struct mark_file){ .read = 0 };
 	if (rc != 0)
 		return rc;
 	boot_text(id->boot_id, boot);
@@ -90,7 +90,7 @@ static bool is_gone(const char *name)
 	return rc == -ESRCH || (rc == 0 && now != ticks);
 }
 
-void markfile_clean(void)
+void mark_file_clean(void)
 {
 	char path[PATH_MAX];
 	struct dirent *entry;
@@ -103,14 +103,14 @@ void markfile_clean(void)
 		closedir(dir);
 }
 
-void markfile_remove(struct markfile *f)
+void mark_file_remove(struct mark_file *f)
 {
 	if (f->path[0])
 		unlink(f->path);
 }
 
 /* A regular file of ours, locked. Descriptor or -errno. */
-static int file_open(const struct markfile *f, int flags, int lock)
+static int file_open(const struct mark_file *f, int flags, int lock)
 {
 	const struct timespec pause = { .tv_nsec = 1000000 };
 	int fd, rc = 0;
@@ -224,7 +224,7 @@ static void text_take(char *text, struct moments *to)
 	}
 }
 
-static bool load_from(struct markfile *f, int fd, struct moments *m)
+static bool load_from(struct mark_file *f, int fd, struct moments *m)
 {
 	struct stat st;
 	ssize_t got = 0;
@@ -244,7 +244,7 @@ static bool load_from(struct markfile *f, int fd, struct moments *m)
 	return got > 0;
 }
 
-bool markfile_load(struct markfile *f, struct moments *m)
+bool mark_file_load(struct mark_file *f, struct moments *m)
 {
 	struct stat st;
 	bool new;
@@ -301,7 +301,7 @@ static int text_append(int fd, const struct strbuf *text)
 	return 0;
 }
 
-int markfile_add(struct markfile *f, struct moments *m, struct snap_moment *moment)
+int mark_file_add(struct mark_file *f, struct moments *m, struct snap_moment *moment)
 {
 	struct strbuf text = STRBUF_INIT;
 	char dir[PATH_MAX];
@@ -323,7 +323,7 @@ int markfile_add(struct markfile *f, struct moments *m, struct snap_moment *mome
 	return rc;
 }
 
-int markfile_name(struct markfile *f, unsigned number, const char *name)
+int mark_file_name(struct mark_file *f, unsigned number, const char *name)
 {
 	struct strbuf text = STRBUF_INIT;
 	char clean[SNAP_MOMENT_NAME];

@@ -20,23 +20,23 @@
 #include "src/model/moments.h"
 #include "src/read/read.h"
 
-#define MARKFILE_PATH_MAX 4096
+#define MARK_FILE_PATH_MAX 4096
 
-struct markfile {
-	char path[MARKFILE_PATH_MAX]; /* "": there is none to be had */
+struct mark_file {
+	char path[MARK_FILE_PATH_MAX]; /* "": there is none to be had */
 	uint64_t read; /* bytes of it that were taken */
 };
 
 /* Where the marks of this image are, or would be; `pid` as we see it. 0 or -errno. */
-int markfile_find(struct markfile *f, const struct read_identity *id, pid_t pid);
+int mark_file_find(struct mark_file *f, const struct read_identity *id, pid_t pid);
 /* Adds to `m` what has come since the last time. True if that was anything. */
-bool markfile_load(struct markfile *f, struct moments *m);
+bool mark_file_load(struct mark_file *f, struct moments *m);
 /* Appends a moment under the next number, and loads. 0 or -errno, with nothing written. */
-int markfile_add(struct markfile *f, struct moments *m, struct snap_moment *moment);
-int markfile_name(struct markfile *f, unsigned number, const char *name);
+int mark_file_add(struct mark_file *f, struct moments *m, struct snap_moment *moment);
+int mark_file_name(struct mark_file *f, unsigned number, const char *name);
 /* The process is gone. */
-void markfile_remove(struct markfile *f);
+void mark_file_remove(struct mark_file *f);
 /* Removes the files of all processes that are gone. */
-void markfile_clean(void);
+void mark_file_clean(void);
 
 #endif

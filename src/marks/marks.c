@@ -18,8 +18,8 @@ static void marks_open(struct marks *m, const struct marks_of *of)
 	m->opened = true;
 	/* Of one that has just ended, the file is still wanted. */
 	if (of->alive)
-		markfile_clean();
-	rc = markfile_find(&m->file, of->identity, of->pid);
+		mark_file_clean();
+	rc = mark_file_find(&m->file, of->identity, of->pid);
 	if (rc != 0)
 		snprintf(m->refused, sizeof(m->refused), "%s",
 			rc == -ENOENT ? "neither XDG_STATE_HOME nor HOME is set" : strerror(-rc));
@@ -74,7 +74,7 @@ static int moment_measure(const struct marks_of *of, struct snap_moment *to)
 /* Without a file they are kept as long as we are here. */
 static int moment_keep(struct marks *m, struct snap_moment *moment, char *message)
 {
-	int rc = markfile_add(&m->file, &m->moments, moment);
+	int rc = mark_file_add(&m->file, &m->moments, moment);
 
 	if (rc == 0)
 		return 0;
@@ -113,7 +113,7 @@ int marks_name(struct marks *m, unsigned number, const char *name)
 	if (!moment)
 		return -ENOENT;
 	moments_name(moment, name);
-	return markfile_name(&m->file, number, name);
+	return mark_file_name(&m->file, number, name);
 }
 
 int marks_choose(struct marks *m, unsigned since, unsigned until)
@@ -134,7 +134,7 @@ void marks_look(struct marks *m, const struct marks_of *of, struct snapshot *s)
 	bool had = m->moments.last != NULL;
 
 	marks_open(m, of);
-	markfile_load(&m->file, &m->moments);
+	mark_file_load(&m->file, &m->moments);
 	/* Of those that were there before us, or came from elsewhere, the first is chosen, too. */
 	if (!had && m->moments.last) {
 		const struct snap_moment *first = m->moments.last;
@@ -155,6 +155,6 @@ void marks_look(struct marks *m, const struct marks_of *of, struct snapshot *s)
 void marks_free(struct marks *m, bool gone)
 {
 	if (gone)
-		markfile_remove(&m->file);
+		mark_file_remove(&m->file);
 	moments_free(&m->moments);
 }

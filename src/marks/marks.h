@@ -22,7 +22,7 @@ struct marks_of {
 /* Empty is all zeros. */
 struct marks {
 	struct moments moments;
-	struct markfile file;
+	struct mark_file file;
 	bool opened;
 	unsigned since, until; /* numbers; 0: none, and now */
 	char refused[96]; /* why marks are not kept in a file, or "" */

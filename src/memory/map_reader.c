@@ -431,7 +431,7 @@ static struct map *map_empty(const char *why)
 	return m;
 }
 
-struct map *mapping_read(const char *path, pid_t pid, const struct map_account *before)
+struct map *map_reader_read(const char *path, pid_t pid, const struct map_account *before)
 {
 	struct reading r = { .pid = pid, .space = { .pagemap = -1 } };
 	uint64_t start = clock_monotonic_ns(), cpu = clock_thread_cpu_ns();
@@ -467,18 +467,18 @@ struct map *mapping_read(const char *path, pid_t pid, const struct map_account *
 	return m;
 }
 
-uint64_t mapping_every_ns(const struct map_account *a, uint64_t least_ns, uint64_t ago_ns)
+uint64_t map_reader_every_ns(const struct map_account *a, uint64_t least_ns, uint64_t ago_ns)
 {
 	uint64_t every = a->cpu_ns * SHARE, soonest = ago_ns + a->cpu_ns;
 
 	every = every < least_ns ? least_ns : every;
-	every = every < MAPPING_MOST_NS ? every : MAPPING_MOST_NS;
+	every = every < MAP_READER_MOST_NS ? every : MAP_READER_MOST_NS;
 	return every < soonest ? soonest : every;
 }
 
 /* ---- in a thread ---- */
 
-struct mapping {
+struct map_reader {
 	char *path;
 	pid_t pid;
 	const void *owner;
@@ -491,24 +491,24 @@ struct mapping {
 	uint64_t least_ns; /* from one to the next */
 };
 
-struct mapping *mapping_new(const char *path, pid_t pid, const void *owner)
+struct map_reader *map_reader_new(const char *path, pid_t pid, const void *owner)
 {
-	struct mapping *m = calloc(1, sizeof(*m));
+	struct map_reader *m = calloc(1, sizeof(*m));
 
 	if (!m)
 		return NULL;
 	m->path = strdup(path);
 	m->pid = pid;
 	m->owner = owner;
-	m->least_ns = MAPPING_FIRST_NS;
+	m->least_ns = MAP_READER_FIRST_NS;
 	m->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (m->path && m->fd >= 0)
 		return m;
-	mapping_free(m);
+	map_reader_free(m);
 	return NULL;
 }
 
-void mapping_free(struct mapping *m)
+void map_reader_free(struct map_reader *m)
 {
 	if (!m)
 		return;
@@ -523,23 +523,23 @@ void mapping_free(struct mapping *m)
 	free(m);
 }
 
-bool mapping_is_of(const struct mapping *m, const char *path, const void *owner)
+bool map_reader_is_of(const struct map_reader *m, const char *path, const void *owner)
 {
 	return m->owner == owner && strcmp(m->path, path) == 0;
 }
 
 static void *mapping_run(void *ctx)
 {
-	struct mapping *m = ctx;
+	struct map_reader *m = ctx;
 
-	m->made = mapping_read(m->path, m->pid, m->newest ? &m->newest->account : NULL);
+	m->made = map_reader_read(m->path, m->pid, m->newest ? &m->newest->account : NULL);
 	if (m->made)
 		m->made->owner = m->owner;
 	eventfd_write(m->fd, 1);
 	return NULL;
 }
 
-void mapping_want(struct mapping *m)
+void map_reader_want(struct map_reader *m)
 {
 	if (m->is_busy || clock_monotonic_ns() < m->due_ns)
 		return;
@@ -547,7 +547,7 @@ void mapping_want(struct mapping *m)
 	m->is_busy = thread_start(&m->thread, THREAD_STACK_BYTES, mapping_run, m) == 0;
 }
 
-int mapping_fd(const struct mapping *m)
+int map_reader_fd(const struct map_reader *m)
 {
 	return m->fd;
 }
@@ -558,7 +558,7 @@ static bool is_worth_less(const struct map *made, const struct map *newest)
 	return newest && newest->account.known && !made->account.known;
 }
 
-static void newest_take(struct mapping *m, struct map *made)
+static void newest_take(struct map_reader *m, struct map *made)
 {
 	if (is_worth_less(made, m->newest)) {
 		map_unref(made);
@@ -568,7 +568,7 @@ static void newest_take(struct mapping *m, struct map *made)
 	m->newest = made;
 }
 
-bool mapping_collect(struct mapping *m)
+bool map_reader_collect(struct map_reader *m)
 {
 	uint64_t every = m->least_ns;
 	eventfd_t count;
@@ -578,18 +578,18 @@ bool mapping_collect(struct mapping *m)
 	pthread_join(m->thread, NULL);
 	m->is_busy = false;
 	if (m->made) {
-		every = mapping_every_ns(
+		every = map_reader_every_ns(
 			&m->made->account, every, clock_monotonic_ns() - m->began_ns);
 		m->made->account.again_ns = every;
 		newest_take(m, m->made);
 	}
 	m->made = NULL;
 	m->due_ns = m->began_ns + every - every / EARLY;
-	m->least_ns = m->least_ns * 2 < MAPPING_EVERY_NS ? m->least_ns * 2 : MAPPING_EVERY_NS;
+	m->least_ns = m->least_ns * 2 < MAP_READER_EVERY_NS ? m->least_ns * 2 : MAP_READER_EVERY_NS;
 	return true;
 }
 
-struct map *mapping_newest(const struct mapping *m)
+struct map *map_reader_newest(const struct map_reader *m)
 {
 	return m->newest;
 }

@@ -8,8 +8,8 @@
 #include "src/memory/map_reader.h"
 #include "src/util/clock.h"
 
-/* It is looked at so often, or less (mapping_every_ns); not at once, since there is nothing to see
- * yet. */
+/* It is looked at so often, or less (map_reader_every_ns); not at once, since there is nothing to
+ * see yet. */
 #define EVERY_NS UINT64_C(1000000000)
 #define FIRST_NS UINT64_C(200000000)
 /* What somebody who ends a program waits for without asking why. */
@@ -38,9 +38,9 @@ void resident_look(struct resident *r, const char *path, pid_t pid)
 
 	if (now < r->due_ns)
 		return;
-	m = mapping_read(path, pid, resident_last(r, path));
+	m = map_reader_read(path, pid, resident_last(r, path));
 	if (m) {
-		every = mapping_every_ns(&m->account, EVERY_NS, clock_monotonic_ns() - now);
+		every = map_reader_every_ns(&m->account, EVERY_NS, clock_monotonic_ns() - now);
 		resident_take(r, path, &m->account);
 	}
 	map_unref(m);

@@ -17,7 +17,7 @@
 /* A program is kept from its end so long at most: its heap is very large, or its end is. */
 #define SCAN_MAX_NS UINT64_C(60000000000)
 
-void exitscan_open(struct run *r)
+void exit_scan_open(struct run *r)
 {
 	const struct timespec every = { .tv_nsec = LOOK_NS };
 	const struct itimerspec t = { every, every };
@@ -30,7 +30,7 @@ void exitscan_open(struct run *r)
 }
 
 /* Nobody looks any more: a program that ends later, or is being ended, need not wait. */
-void exitscan_close(struct run *r)
+void exit_scan_close(struct run *r)
 {
 	if (r->exit_timer < 0)
 		return;
@@ -40,7 +40,7 @@ void exitscan_close(struct run *r)
 	r->exit_timer = -1;
 }
 
-int exitscan_fds(const struct run *r, struct pollfd *fds, int max)
+int exit_scan_fds(const struct run *r, struct pollfd *fds, int max)
 {
 	if (r->exit_timer < 0 || r->ended || max < 1)
 		return 0;
@@ -51,15 +51,15 @@ int exitscan_fds(const struct run *r, struct pollfd *fds, int max)
 /* Only what is on the screen: nobody waits for another one's scan. */
 static bool scan_start(struct run *r, struct session *s)
 {
-	struct scans *scans = run_shown(r) == r->watch ? shownleaks_scans(r) : NULL;
+	struct scan_control *scans = run_shown(r) == r->watch ? screen_leaks_control(r) : NULL;
 
-	if (scans && scans_start_at_exit(scans, r->options->hold) == 0)
+	if (scans && scan_control_start_at_exit(scans, r->options->hold) == 0)
 		return true;
 	read_leak_done(session_segment(s));
 	return false;
 }
 
-bool exitscan_ready(struct run *r)
+bool exit_scan_ready(struct run *r)
 {
 	struct session *s;
 	uint64_t times;
@@ -69,7 +69,7 @@ bool exitscan_ready(struct run *r)
 	watch_poll(r->watch); /* the image that ends may be a new one */
 	s = watch_session(r->watch);
 	if (r->exit_seen == s && r->scans && clock_monotonic_ns() - r->exit_since_ns > SCAN_MAX_NS)
-		scans_give_up(r->scans, "no leak scan at its end: it took more than 60 s");
+		scan_control_give_up(r->scans, "no leak scan at its end: it took more than 60 s");
 	if (r->exit_seen == s || !read_leak_waits(session_segment(s)))
 		return false;
 	r->exit_seen = s;
@@ -77,9 +77,9 @@ bool exitscan_ready(struct run *r)
 	return scan_start(r, s);
 }
 
-bool exitscan_release(struct run *r)
+bool exit_scan_release(struct run *r)
 {
-	bool held = r->scans && scans_release(r->scans);
+	bool held = r->scans && scan_control_release(r->scans);
 
 	r->ending |= held; /* it takes no more than that */
 	return held;

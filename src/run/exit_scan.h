@@ -11,12 +11,12 @@
 #include "src/run/run.h"
 
 /* After run_open. Without effect where the program was not asked to wait. */
-void exitscan_open(struct run *r);
-void exitscan_close(struct run *r);
+void exit_scan_open(struct run *r);
+void exit_scan_close(struct run *r);
 /* As run_fds and run_ready: true if anything has begun that is to be shown. */
-int exitscan_fds(const struct run *r, struct pollfd *fds, int max);
-bool exitscan_ready(struct run *r);
+int exit_scan_fds(const struct run *r, struct pollfd *fds, int max);
+bool exit_scan_ready(struct run *r);
 /* With --hold the program stays at its last instant until this. False: none is held. */
-bool exitscan_release(struct run *r);
+bool exit_scan_release(struct run *r);
 
 #endif

@@ -12,9 +12,9 @@
 
 struct kin {
 	char *path; /* of its segment: a session may be closed before us, and be another's then */
-	struct leakcheck *made; /* the last that worked, or the only one */
+	struct leak_summary *made; /* the last that worked, or the only one */
 	bool ended; /* it was scanned at its end, or is being */
-	struct scanjob *job; /* then */
+	struct scan_job *job; /* then */
 	uint64_t due_ns; /* the next, if there is one every so often */
 	/* For snapshots of a turn. */
 	unsigned number;
@@ -57,47 +57,47 @@ static struct kin *kin_of(struct run *r, const struct session *s)
 }
 
 /* One that did not work says so if there is no other. True: it has worked. */
-static bool made_take(struct kin *k, struct session *s, struct leakcheck *made)
+static bool made_take(struct kin *k, struct session *s, struct leak_summary *made)
 {
-	if (!made || (k->made && leakcheck_result(made)->failed)) {
-		leakcheck_free(made);
+	if (!made || (k->made && leak_summary_result(made)->failed)) {
+		leak_summary_free(made);
 		return false;
 	}
-	leakcheck_compare(made, k->made);
-	session_leaks(s, leakcheck_result(made));
-	leakcheck_free(k->made);
+	leak_summary_compare(made, k->made);
+	session_leaks(s, leak_summary_result(made));
+	leak_summary_free(k->made);
 	k->made = made;
-	return !leakcheck_result(made)->failed;
+	return !leak_summary_result(made)->failed;
 }
 
 static void scan_now(struct run *r, struct session *s, struct kin *k)
 {
-	struct leak_wish wish = run_leak_wish(r, session_pid(s));
+	struct leak_scan_options request = run_scan_options(r, session_pid(s));
 
-	made_take(k, s, leakcheck_run(session_segment(s), &wish));
+	made_take(k, s, leak_summary_run(session_segment(s), &request));
 	k->ended = true;
 }
 
 static void scan_at_exit(struct run *r, struct session *s, struct kin *k)
 {
-	struct leak_wish wish = run_leak_wish(r, session_pid(s));
+	struct leak_scan_options request = run_scan_options(r, session_pid(s));
 
-	wish.at_exit = true;
-	wish.copying = LEAK_COPY_NEVER; /* nothing is lost while it stands still */
+	request.at_exit = true;
+	request.copying = LEAK_COPY_NEVER; /* nothing is lost while it stands still */
 	k->ended = true;
-	k->job = scanjob_start(session_path(s), &wish, false);
+	k->job = scan_job_start(session_path(s), &request, false);
 	if (k->job)
 		return;
-	made_take(k, s, leakcheck_failed("no leak scan: no thread to scan with"));
+	made_take(k, s, leak_summary_failed("no leak scan: no thread to scan with"));
 	read_leak_done(session_segment(s));
 }
 
 /* Waits for the scan, if need be. */
 static void job_take(struct kin *k, struct session *s)
 {
-	struct leakcheck *made = scanjob_take(k->job);
+	struct leak_summary *made = scan_job_take(k->job);
 
-	scanjob_free(k->job);
+	scan_job_free(k->job);
 	k->job = NULL;
 	made_take(k, s, made);
 }
@@ -107,7 +107,7 @@ static void look(void *ctx, struct session *s)
 	struct run *r = ctx;
 	struct kin *k = kin_find(r, s);
 
-	if (k && k->job && scanjob_ended(k->job))
+	if (k && k->job && scan_job_ended(k->job))
 		job_take(k, s);
 	if (!session_alive(s) || !read_leak_waits(session_segment(s)))
 		return;
@@ -121,7 +121,7 @@ static void look(void *ctx, struct session *s)
 /* Its destructors may take for ever. */
 static bool is_still_ending(const struct kin *k)
 {
-	return k->job && scanjob_progress(k->job)->phase == LEAK_EXITING;
+	return k->job && scan_job_progress(k->job)->phase == LEAK_EXITING;
 }
 
 static void finish(void *ctx, struct session *s)
@@ -132,8 +132,8 @@ static void finish(void *ctx, struct session *s)
 	look(ctx, s);
 	k = kin_find(r, s);
 	if (k && is_still_ending(k)) {
-		scanjob_cancel(k->job);
-		scanjob_free(k->job);
+		scan_job_cancel(k->job);
+		scan_job_free(k->job);
 		k->job = NULL;
 		k->ended = false;
 	} else if (k && k->job) {
@@ -144,20 +144,20 @@ static void finish(void *ctx, struct session *s)
 		scan_now(r, s, k);
 }
 
-void leakkin_cancel(struct run *r)
+void leak_children_cancel(struct run *r)
 {
 	for (size_t i = 0; r->leakkin && i < r->leakkin->count; i++)
 		if (r->leakkin->kin[i].job)
-			scanjob_cancel(r->leakkin->kin[i].job);
+			scan_job_cancel(r->leakkin->kin[i].job);
 }
 
-void leakkin_look(struct run *r)
+void leak_children_scan(struct run *r)
 {
 	if (r->child.pid)
 		watch_members(r->watch, look, r);
 }
 
-void leakkin_finish(struct run *r)
+void leak_children_finish(struct run *r)
 {
 	if (r->child.pid)
 		watch_members(r->watch, finish, r);
@@ -184,7 +184,7 @@ static bool is_due(const struct run *r, const struct session *s)
 static void turn_take(void *ctx, struct session *s)
 {
 	struct turn *t = ctx;
-	struct leak_wish wish;
+	struct leak_scan_options request;
 	struct kin *k;
 
 	if (t->scanned || !session_alive(s) || !is_due(t->run, s))
@@ -192,16 +192,16 @@ static void turn_take(void *ctx, struct session *s)
 	k = kin_of(t->run, s);
 	if (!k)
 		return;
-	wish = run_leak_wish(t->run, session_pid(s));
-	if (made_take(k, s, leakcheck_run(session_segment(s), &wish))) {
-		k->shown = *leakcheck_result(k->made);
+	request = run_scan_options(t->run, session_pid(s));
+	if (made_take(k, s, leak_summary_run(session_segment(s), &request))) {
+		k->shown = *leak_summary_result(k->made);
 		session_leaks(s, &k->shown);
 		t->scanned = s;
 	}
 	k->due_ns = clock_monotonic_ns() + t->run->options->leak_every_ns;
 }
 
-struct session *leakkin_turn(struct run *r)
+struct session *leak_children_due(struct run *r)
 {
 	struct turn t = { .run = r };
 
@@ -210,13 +210,13 @@ struct session *leakkin_turn(struct run *r)
 	return t.scanned;
 }
 
-void leakkin_judge(struct run *r, struct session *session, const struct snapshot *s)
+void leak_children_judge(struct run *r, struct session *session, const struct snapshot *s)
 {
 	struct kin *k = kin_of(r, session);
 
 	if (r->suppressions)
-		leakcheck_suppress(k->made, s, r->suppressions);
-	k->shown = *leakcheck_result(k->made);
+		leak_summary_suppress(k->made, s, r->suppressions);
+	k->shown = *leak_summary_result(k->made);
 	k->round[0] = k->round[1];
 	k->round[1] = (struct snap_leak_round){
 		.number = ++k->number, .ns = k->shown.at_ns, .stop_ns = k->shown.stop_ns
@@ -224,27 +224,28 @@ void leakkin_judge(struct run *r, struct session *session, const struct snapshot
 	memcpy(k->round[1].sum, k->shown.sum, sizeof(k->shown.sum));
 	k->shown.nrounds = k->number > 1 ? 2 : 1;
 	k->shown.rounds = k->round + 2 - k->shown.nrounds;
-	session_leaks(session, leakcheck_result(k->made));
+	session_leaks(session, leak_summary_result(k->made));
 }
 
-void leakkin_suppress(struct run *r, const struct snapshot *s)
+void leak_children_suppress(struct run *r, const struct snapshot *s)
 {
 	struct leakkin *k = r->leakkin;
 
 	for (size_t i = 0; k && i < k->count; i++)
 		for (size_t j = 0; k->kin[i].made && j < s->nchildren; j++)
-			if (s->children[j]->leaks == leakcheck_result(k->kin[i].made))
-				leakcheck_suppress(k->kin[i].made, s->children[j], r->suppressions);
+			if (s->children[j]->leaks == leak_summary_result(k->kin[i].made))
+				leak_summary_suppress(
+					k->kin[i].made, s->children[j], r->suppressions);
 }
 
-void leakkin_free(struct run *r)
+void leak_children_free(struct run *r)
 {
 	for (size_t i = 0; r->leakkin && i < r->leakkin->count; i++) {
 		if (r->leakkin->kin[i].job) {
-			scanjob_cancel(r->leakkin->kin[i].job);
-			scanjob_free(r->leakkin->kin[i].job);
+			scan_job_cancel(r->leakkin->kin[i].job);
+			scan_job_free(r->leakkin->kin[i].job);
 		}
-		leakcheck_free(r->leakkin->kin[i].made);
+		leak_summary_free(r->leakkin->kin[i].made);
 		free(r->leakkin->kin[i].path);
 	}
 	free(r->leakkin);

@@ -9,21 +9,21 @@
 #include "src/run/run.h"
 
 /* To be called often. Who waits at its end is let go on, and scanned at its last instant. */
-void leakkin_look(struct run *r);
+void leak_children_scan(struct run *r);
 /* Such scans as are under way are to end. */
-void leakkin_cancel(struct run *r);
+void leak_children_cancel(struct run *r);
 /*
  * To be called often: scans one of them, if it is due. Its session, or NULL. When its names are in,
  * judge takes out what the rules match, and `s`, a snapshot of it, says what is new since the turn
  * before.
  */
-struct session *leakkin_turn(struct run *r);
-void leakkin_judge(struct run *r, struct session *session, const struct snapshot *s);
+struct session *leak_children_due(struct run *r);
+void leak_children_judge(struct run *r, struct session *session, const struct snapshot *s);
 /* Before the last snapshot: who still runs is scanned now. */
-void leakkin_finish(struct run *r);
+void leak_children_finish(struct run *r);
 /* After it: takes what the rules match out of the children's results. */
-void leakkin_suppress(struct run *r, const struct snapshot *s);
+void leak_children_suppress(struct run *r, const struct snapshot *s);
 /* When no snapshot is held any more. */
-void leakkin_free(struct run *r);
+void leak_children_free(struct run *r);
 
 #endif

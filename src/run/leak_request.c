@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Leak scans for reports and frames (leaklook.h). */
+/* Leak scans for reports and frames (leak_request_make.h). */
 #include "src/run/leak_request.h"
 
 #include <errno.h>
@@ -33,13 +33,13 @@ struct leakrounds {
 };
 
 /* One scan of a running process, in this thread. */
-static struct leakcheck *scan_now(struct run *r, struct session *s)
+static struct leak_summary *scan_now(struct run *r, struct session *s)
 {
-	struct leak_wish wish = run_leak_wish(r, session_pid(s));
+	struct leak_scan_options request = run_scan_options(r, session_pid(s));
 
 	r->resident.due_ns = 0; /* it stands still: there is no better moment */
 	run_memory_look(r);
-	return leakcheck_run(session_segment(s), &wish);
+	return leak_summary_run(session_segment(s), &request);
 }
 
 /* ---- one ---- */
@@ -47,17 +47,17 @@ static struct leakcheck *scan_now(struct run *r, struct session *s)
 /* The program waits at its end: it is let go on, and scanned at its last instant. */
 static void exit_scan_begin(struct run *r, struct session *s)
 {
-	struct leak_wish wish = run_leak_wish(r, session_pid(s));
+	struct leak_scan_options request = run_scan_options(r, session_pid(s));
 
 	r->resident.due_ns = 0;
 	run_memory_look(r);
-	wish.at_exit = true;
-	wish.copying = LEAK_COPY_NEVER; /* nothing is lost while it stands still */
-	r->exit_scan = scanjob_start(session_path(s), &wish, false);
+	request.at_exit = true;
+	request.copying = LEAK_COPY_NEVER; /* nothing is lost while it stands still */
+	r->exit_scan = scan_job_start(session_path(s), &request, false);
 	if (r->exit_scan)
 		return;
-	r->leaks = leakcheck_failed(errno == ENOMEM ? "no leak scan: out of memory"
-						    : "no leak scan: no thread to scan with");
+	r->leaks = leak_summary_failed(errno == ENOMEM ? "no leak scan: out of memory"
+						       : "no leak scan: no thread to scan with");
 	read_leak_done(session_segment(s));
 }
 
@@ -65,10 +65,10 @@ static void exit_scan_begin(struct run *r, struct session *s)
 static void exit_scan_drop(struct run *r)
 {
 	if (r->exit_scan)
-		scanjob_cancel(r->exit_scan);
-	scanjob_free(r->exit_scan);
+		scan_job_cancel(r->exit_scan);
+	scan_job_free(r->exit_scan);
 	r->exit_scan = NULL;
-	leakcheck_free(r->leaks);
+	leak_summary_free(r->leaks);
 	r->leaks = NULL;
 }
 
@@ -81,25 +81,25 @@ static void one_look(struct run *r, struct session *s, bool waits)
 	} else if (!r->child.pid && !r->leaks) {
 		r->leaks = scan_now(r, s);
 	}
-	if (r->exit_scan && scanjob_ended(r->exit_scan)) {
-		r->leaks = scanjob_take(r->exit_scan);
-		scanjob_free(r->exit_scan);
+	if (r->exit_scan && scan_job_ended(r->exit_scan)) {
+		r->leaks = scan_job_take(r->exit_scan);
+		scan_job_free(r->exit_scan);
 		r->exit_scan = NULL;
 	}
 }
 
-void leaklook_cancel(struct run *r)
+void leak_request_cancel(struct run *r)
 {
 	if (r->exit_scan)
-		scanjob_cancel(r->exit_scan);
+		scan_job_cancel(r->exit_scan);
 	if (r->scans)
-		scans_cancel(r->scans);
-	leakkin_cancel(r);
+		scan_control_cancel(r->scans);
+	leak_children_cancel(r);
 }
 
 /* ---- many ---- */
 
-void leaklook_begin(struct run *r, int fd)
+void leak_request_begin(struct run *r, int fd)
 {
 	const struct options *o = r->options;
 
@@ -110,7 +110,7 @@ void leaklook_begin(struct run *r, int fd)
 		return; /* it is scanned once, then */
 	r->leakrounds->fd = o->format == OPTIONS_TEXT ? fd : STDERR_FILENO;
 	r->leakrounds->shown.failed = NONE_YET;
-	shownleaks_every(r, o->leak_every_ns);
+	screen_leaks_every(r, o->leak_every_ns);
 }
 
 static void tell(struct run *r, const struct snapshot *s, bool of_other)
@@ -124,7 +124,7 @@ static void tell(struct run *r, const struct snapshot *s, bool of_other)
 	export_leak_round(&text, s, &e, of_other);
 	if (r->leakrounds->fd < 0)
 		strbuf_free(&text);
-	else if (outfile_put(r->leakrounds->fd, &text, o) != 0)
+	else if (output_file_put(r->leakrounds->fd, &text, o) != 0)
 		r->leakrounds->fd = -1;
 }
 
@@ -162,7 +162,7 @@ static void round_add(struct leakrounds *l, unsigned number)
 }
 
 /* Judges the newest result and tells of it. */
-static void round_take(struct run *r, struct session *session, struct scans *scans)
+static void round_take(struct run *r, struct session *session, struct scan_control *scans)
 {
 	struct leakrounds *l = r->leakrounds;
 	struct snapshot *s;
@@ -170,15 +170,15 @@ static void round_take(struct run *r, struct session *session, struct scans *sca
 	session_leaks(session, &l->shown);
 	s = named(session);
 	if (s && r->suppressions)
-		scans_suppress(scans, s, r->suppressions);
-	shown_set(l, scans_state(scans)->last);
-	round_add(l, scans_state(scans)->number);
+		scan_control_suppress(scans, s, r->suppressions);
+	shown_set(l, scan_control_state(scans)->last);
+	round_add(l, scan_control_state(scans)->number);
 	if (s)
 		tell(r, s, false);
 	snapshot_unref(s);
 	if (!r->options->batch)
 		session_leaks(session, NULL); /* a report has the last one's only */
-	l->version = scans_state(scans)->version;
+	l->version = scan_control_state(scans)->version;
 	free(l->failed);
 	l->failed = NULL;
 }
@@ -203,12 +203,12 @@ static void failure_take(struct run *r, const char *why)
 /* Those that it has started. */
 static void others_look(struct run *r)
 {
-	struct session *session = leakkin_turn(r);
+	struct session *session = leak_children_due(r);
 	struct snapshot *s = session ? named(session) : NULL;
 
 	if (!s)
 		return;
-	leakkin_judge(r, session, s);
+	leak_children_judge(r, session, s);
 	tell(r, s, true);
 	snapshot_unref(s);
 }
@@ -223,20 +223,20 @@ static void rounds_reset(struct leakrounds *l, unsigned version)
 static void rounds_look(struct run *r, struct session *s, bool waits)
 {
 	struct leakrounds *l = r->leakrounds;
-	struct scans *scans = shownleaks_scans(r);
+	struct scan_control *scans = screen_leaks_control(r);
 	const struct leaks *state;
 
 	if (!scans)
 		return;
-	scans_collect(scans);
+	scan_control_collect(scans);
 	if (waits && l->ended != s) {
 		l->ended = s;
-		if (scans_start_at_exit(scans, false) != 0)
+		if (scan_control_start_at_exit(scans, false) != 0)
 			read_leak_done(session_segment(s));
 	} else if (l->ended != s && session_alive(s)) {
-		scans_look(scans);
+		scan_control_poll(scans);
 	}
-	state = scans_state(scans);
+	state = scan_control_state(scans);
 	if (state->number == 0 && state->version != l->version)
 		rounds_reset(l, state->version);
 	if (r->options->batch)
@@ -250,32 +250,32 @@ static void rounds_look(struct run *r, struct session *s, bool waits)
 
 static struct snapshot *rounds_final(struct run *r)
 {
-	struct scans *scans = shownleaks_scans(r);
+	struct scan_control *scans = screen_leaks_control(r);
 	struct snapshot *s;
 
 	if (scans && r->leakrounds->ended == watch_session(r->watch))
-		scans_await(scans);
-	leaklook(r);
+		scan_control_await(scans);
+	leak_request_make(r);
 	if (scans) /* at the end of the others, nothing is told of it any more */
-		scans_stop(scans);
+		scan_control_stop(scans);
 	session_leaks(watch_session(r->watch), &r->leakrounds->shown);
 	s = run_final(r);
-	if (scans && s && r->suppressions && scans_state(scans)->last) {
-		scans_suppress(scans, s, r->suppressions);
-		shown_set(r->leakrounds, scans_state(scans)->last);
+	if (scans && s && r->suppressions && scan_control_state(scans)->last) {
+		scan_control_suppress(scans, s, r->suppressions);
+		shown_set(r->leakrounds, scan_control_state(scans)->last);
 	}
 	return s;
 }
 
 /* ---- one or many ---- */
 
-void leaklook(struct run *r)
+void leak_request_make(struct run *r)
 {
 	struct session *s;
 	bool waits;
 
 	watch_poll(r->watch);
-	leakkin_look(r);
+	leak_children_scan(r);
 	s = watch_session(r->watch);
 	waits = r->child.pid && read_leak_waits(session_segment(s));
 	if (r->leakrounds)
@@ -292,42 +292,42 @@ static struct snapshot *own_final(struct run *r)
 	if (r->leakrounds)
 		return rounds_final(r);
 	if (r->exit_scan) {
-		r->leaks = scanjob_take(r->exit_scan);
-		scanjob_free(r->exit_scan);
+		r->leaks = scan_job_take(r->exit_scan);
+		scan_job_free(r->exit_scan);
 		r->exit_scan = NULL;
 	}
 	/* The result is of the image that was scanned: the last. */
 	if (!r->leaks)
-		r->leaks = leakcheck_failed("no leak scan: the program did not end by exit, or "
-					    "without the library");
+		r->leaks = leak_summary_failed("no leak scan: the program did not end by exit, or "
+					       "without the library");
 	if (r->leaks)
-		session_leaks(watch_session(r->watch), leakcheck_result(r->leaks));
+		session_leaks(watch_session(r->watch), leak_summary_result(r->leaks));
 	s = run_final(r);
 	if (s && r->leaks && r->suppressions)
-		leakcheck_suppress(r->leaks, s, r->suppressions);
+		leak_summary_suppress(r->leaks, s, r->suppressions);
 	return s;
 }
 
-struct snapshot *leaklook_final(struct run *r)
+struct snapshot *leak_request_final(struct run *r)
 {
 	struct snapshot *s;
 
 	if (!r->options->leak_check)
 		return run_final(r);
 	watch_poll(r->watch);
-	leakkin_finish(r);
+	leak_children_finish(r);
 	s = own_final(r);
 	if (s && r->suppressions)
-		leakkin_suppress(r, s);
+		leak_children_suppress(r, s);
 	return s;
 }
 
-void leaklook_free(struct run *r)
+void leak_request_free(struct run *r)
 {
-	leakkin_free(r);
+	leak_children_free(r);
 	if (r->exit_scan)
-		scanjob_cancel(r->exit_scan);
-	scanjob_free(r->exit_scan);
+		scan_job_cancel(r->exit_scan);
+	scan_job_free(r->exit_scan);
 	r->exit_scan = NULL;
 	if (r->leakrounds)
 		free(r->leakrounds->failed);

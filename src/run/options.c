@@ -375,14 +375,14 @@ static int set_leak_copy(struct options *o, const char *value, struct why *why)
 
 static int set_sample(struct options *o, const char *value, struct why *why)
 {
-	if (steer_parse_rate(value, &o->sample) != 0)
+	if (sampling_control_parse_rate(value, &o->sample) != 0)
 		return why_set(why, "must be 1K to 64M bytes, exact or auto");
 	return 0;
 }
 
 static int set_max_overhead(struct options *o, const char *value, struct why *why)
 {
-	if (steer_parse_limit(value, &o->sample) != 0)
+	if (sampling_control_parse_limit(value, &o->sample) != 0)
 		return why_set(why, "must be a percentage from 0.1% to 100%");
 	return 0;
 }

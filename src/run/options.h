@@ -88,7 +88,7 @@ struct options {
 	/* How it is recorded and named. */
 	unsigned depth;
 	enum options_follow follow;
-	struct steer_wish sample;
+	struct sampling_request sample;
 	const char *library; /* --library, or NULL */
 	bool debuginfod;
 	unsigned fail_on; /* classes of blocks, OPTIONS_FAIL_* */

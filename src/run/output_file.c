@@ -33,7 +33,7 @@ static bool is_input(const struct options *o)
 	return is;
 }
 
-int outfile_open(const struct options *o, int stream)
+int output_file_open(const struct options *o, int stream)
 {
 	int fd;
 
@@ -45,7 +45,7 @@ int outfile_open(const struct options *o, int stream)
 	return fd < 0 ? failed(o, strerror(errno)) : fd;
 }
 
-int outfile_put(int fd, struct strbuf *text, const struct options *o)
+int output_file_put(int fd, struct strbuf *text, const struct options *o)
 {
 	int rc = strbuf_write(text, fd);
 
@@ -55,13 +55,13 @@ int outfile_put(int fd, struct strbuf *text, const struct options *o)
 	return rc;
 }
 
-int outfile_name(char path[OUTFILE_NAME_MAX], uint64_t pid)
+int output_file_name(char path[OUTPUT_FILE_NAME_MAX], uint64_t pid)
 {
 	int fd = -1;
 
 	errno = EEXIST;
 	for (int n = 1; fd < 0 && n < 10000 && errno == EEXIST; n++) {
-		snprintf(path, OUTFILE_NAME_MAX, "heaptop-snapshot-%d-%d.txt", (int)pid, n);
+		snprintf(path, OUTPUT_FILE_NAME_MAX, "heaptop-snapshot-%d-%d.txt", (int)pid, n);
 		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
 	}
 	return fd < 0 ? -errno : fd;

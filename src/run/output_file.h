@@ -10,12 +10,12 @@
 #include "src/util/strbuf.h"
 
 /* The file of -o, emptied, or `stream` without. -1: it cannot be written, or is yet to be read. */
-int outfile_open(const struct options *o, int stream);
+int output_file_open(const struct options *o, int stream);
 /* A new file in the current directory, heaptop-snapshot-PID-N.txt with the first N that is free:
  * its descriptor, or -errno; says nothing. */
-#define OUTFILE_NAME_MAX 64
-int outfile_name(char path[OUTFILE_NAME_MAX], uint64_t pid);
+#define OUTPUT_FILE_NAME_MAX 64
+int output_file_name(char path[OUTPUT_FILE_NAME_MAX], uint64_t pid);
 /* Writes all of a text and frees it. 0, or -errno. */
-int outfile_put(int fd, struct strbuf *text, const struct options *o);
+int output_file_put(int fd, struct strbuf *text, const struct options *o);
 
 #endif

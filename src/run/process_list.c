@@ -32,7 +32,7 @@ struct visit {
 	unsigned shown_at; /* the one that was shown longest ago gives way */
 };
 
-struct processes {
+struct process_list {
 	struct watch *main;
 	struct visit visit[VISITS_MAX];
 	size_t visits;
@@ -42,17 +42,17 @@ struct processes {
 	size_t rows, more;
 	struct past past[PROCESSES_MAX];
 	size_t pasts;
-	struct unrecorded *unrecorded; /* NULL: they are not looked for */
+	struct unrecorded_children *unrecorded; /* NULL: they are not looked for */
 };
 
-struct processes *processes_new(struct watch *main)
+struct process_list *process_list_new(struct watch *main)
 {
-	struct processes *p = calloc(1, sizeof(*p));
+	struct process_list *p = calloc(1, sizeof(*p));
 
 	if (!p)
 		return NULL;
 	p->main = p->shown = main;
-	p->unrecorded = unrecorded_new();
+	p->unrecorded = unrecorded_children_new();
 	return p;
 }
 
@@ -68,22 +68,22 @@ static void visit_close(struct visit *v)
 	watch_free(v->watch);
 }
 
-void processes_free(struct processes *p)
+void process_list_free(struct process_list *p)
 {
 	if (!p)
 		return;
 	for (size_t i = 0; i < p->visits; i++)
 		visit_close(&p->visit[i]);
-	unrecorded_free(p->unrecorded);
+	unrecorded_children_free(p->unrecorded);
 	free(p);
 }
 
-struct watch *processes_shown(const struct processes *p)
+struct watch *process_list_current(const struct process_list *p)
 {
 	return p->shown;
 }
 
-void processes_tick(struct processes *p)
+void process_list_tick(struct process_list *p)
 {
 	for (size_t i = 0; i < p->visits; i++) {
 		struct watch *w = p->visit[i].watch;
@@ -103,7 +103,7 @@ static uint64_t session_id(const struct session *s)
 	return processes_id(id->pid, id->start_ticks, id->pid_namespace);
 }
 
-static struct process_row *row_find(struct processes *p, uint64_t id)
+static struct process_row *row_find(struct process_list *p, uint64_t id)
 {
 	for (size_t i = 0; i < p->rows; i++)
 		if (p->row[i].id == id)
@@ -147,7 +147,7 @@ static void row_live(struct process_row *row, struct read_segment *s)
 static int segment_take(void *ctx, const struct target_segment *t)
 {
 	char message[READ_MESSAGE_MAX];
-	struct processes *p = ctx;
+	struct process_list *p = ctx;
 	struct read_segment *s;
 	struct process_row *row;
 
@@ -171,13 +171,13 @@ static int segment_take(void *ctx, const struct target_segment *t)
 		row_live(row, s);
 	read_close(s);
 	if (t->process > 0)
-		unrecorded_left(p->unrecorded, row, strrchr(t->path, '/') + 1);
+		unrecorded_children_left(p->unrecorded, row, strrchr(t->path, '/') + 1);
 	p->rows++;
 	return 0;
 }
 
 /* One that we have open and that has ended stays in the list while we do. */
-static void session_take(struct processes *p, struct watch *w)
+static void session_take(struct process_list *p, struct watch *w)
 {
 	struct session *s = watch_session(w);
 	struct process_row *row = row_find(p, session_id(s));
@@ -195,7 +195,7 @@ static void session_take(struct processes *p, struct watch *w)
 }
 
 /* Up from a process that is not recorded to one that is. */
-static void parent_find(struct processes *p, struct process_row *row)
+static void parent_find(struct process_list *p, struct process_row *row)
 {
 	pid_t above = row->parent;
 
@@ -215,7 +215,7 @@ static void parent_find(struct processes *p, struct process_row *row)
 
 /* ---- growth ------------------------------------------------------------------------------- */
 
-static struct past *past_of(struct processes *p, uint64_t id)
+static struct past *past_of(struct process_list *p, uint64_t id)
 {
 	for (size_t i = 0; i < p->pasts; i++)
 		if (p->past[i].id == id)
@@ -226,7 +226,7 @@ static struct past *past_of(struct processes *p, uint64_t id)
 	return &p->past[p->pasts++];
 }
 
-static void row_rate(struct processes *p, struct process_row *row, uint64_t now)
+static void row_rate(struct process_list *p, struct process_row *row, uint64_t now)
 {
 	struct past *past = past_of(p, row->id);
 	unsigned oldest, at;
@@ -248,7 +248,7 @@ static void row_rate(struct processes *p, struct process_row *row, uint64_t now)
 	past->ns[at] = now;
 }
 
-static void rates_fill(struct processes *p)
+static void rates_fill(struct process_list *p)
 {
 	uint64_t now = clock_monotonic_ns();
 	size_t kept = 0;
@@ -263,18 +263,18 @@ static void rates_fill(struct processes *p)
 	p->pasts = kept;
 }
 
-size_t processes_list(struct processes *p, const struct process_row **rows, size_t *more)
+size_t process_list_rows(struct process_list *p, const struct process_row **rows, size_t *more)
 {
 	pid_t first = session_pid(watch_session(p->main));
 
 	p->rows = p->more = 0;
-	unrecorded_begin(p->unrecorded);
+	unrecorded_children_begin(p->unrecorded);
 	target_list(segment_take, p);
 	session_take(p, p->main);
 	for (size_t i = 0; i < p->visits; i++)
 		session_take(p, p->visit[i].watch);
-	p->rows = unrecorded_add(p->unrecorded, p->row, p->rows, &p->more);
-	unrecorded_end(p->unrecorded);
+	p->rows = unrecorded_children_add(p->unrecorded, p->row, p->rows, &p->more);
+	unrecorded_children_end(p->unrecorded);
 	for (size_t i = 0; i < p->rows; i++)
 		parent_find(p, &p->row[i]);
 	rates_fill(p);
@@ -286,7 +286,7 @@ size_t processes_list(struct processes *p, const struct process_row **rows, size
 
 /* ---- showing ------------------------------------------------------------------------------ */
 
-static struct visit *visit_room(struct processes *p)
+static struct visit *visit_room(struct process_list *p)
 {
 	struct visit *oldest = &p->visit[0];
 
@@ -318,7 +318,7 @@ static int wanted_is(void *ctx, const struct target_segment *t)
 }
 
 /* Opens it. NULL and a line in `msg` (READ_MESSAGE_MAX). */
-static struct watch *visit_open(struct processes *p, uint64_t id, char *msg)
+static struct watch *visit_open(struct process_list *p, uint64_t id, char *msg)
 {
 	struct watch_options o = { .session.beside = watch_session(p->main) };
 	struct wanted wanted = { .id = id };
@@ -345,7 +345,7 @@ static struct watch *visit_open(struct processes *p, uint64_t id, char *msg)
 	return NULL;
 }
 
-static struct visit *visit_find(struct processes *p, uint64_t id)
+static struct visit *visit_find(struct process_list *p, uint64_t id)
 {
 	for (size_t i = 0; i < p->visits; i++)
 		if (p->visit[i].id == id)
@@ -353,7 +353,7 @@ static struct visit *visit_find(struct processes *p, uint64_t id)
 	return NULL;
 }
 
-int processes_show(struct processes *p, uint64_t id, char *msg, size_t cap)
+int process_list_show(struct process_list *p, uint64_t id, char *msg, size_t cap)
 {
 	char message[READ_MESSAGE_MAX];
 	struct visit *v = visit_find(p, id);

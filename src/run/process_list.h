@@ -10,22 +10,22 @@
 #include "src/model/processes.h"
 #include "src/run/watch.h"
 
-struct processes;
+struct process_list;
 
 /* `main`: the one that is watched; must outlive it. NULL on allocation failure. */
-struct processes *processes_new(struct watch *main);
+struct process_list *process_list_new(struct watch *main);
 /* Closes those that were looked at, and removes the segments of those that ended meanwhile. */
-void processes_free(struct processes *p);
+void process_list_free(struct process_list *p);
 /*
  * Looks who there is now. Returns how many rows, and the rows, which are good until the next call;
  * *more: how many there are besides. Costs a look at each segment: for when they are on the screen.
  */
-size_t processes_list(struct processes *p, const struct process_row **rows, size_t *more);
+size_t process_list_rows(struct process_list *p, const struct process_row **rows, size_t *more);
 /* Shows another one from now on. 0, or -errno and a line that says why not in `msg`. */
-int processes_show(struct processes *p, uint64_t id, char *msg, size_t cap);
+int process_list_show(struct process_list *p, uint64_t id, char *msg, size_t cap);
 /* The one that is shown. */
-struct watch *processes_shown(const struct processes *p);
+struct watch *process_list_current(const struct process_list *p);
 /* Reads those that were looked at and are not shown, so that nothing of their past is missing. */
-void processes_tick(struct processes *p);
+void process_list_tick(struct process_list *p);
 
 #endif

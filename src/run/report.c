@@ -22,20 +22,20 @@ void report_options(struct export_options *e, const struct options *o)
 
 static int put(int fd, struct strbuf *text, const struct options *o)
 {
-	return outfile_put(fd, text, o) == 0 ? 0 : REPORT_EXIT_FAILED;
+	return output_file_put(fd, text, o) == 0 ? 0 : REPORT_EXIT_FAILED;
 }
 
 int report_frame_put(int fd, const struct snapshot *s, const struct options *o)
 {
 	struct strbuf text = STRBUF_INIT;
 	struct export_options e;
-	static struct picture v;
+	static struct selection v;
 
 	report_options(&e, o);
 	e.sites = s->nsites;
-	picture_make(&v, s, o);
+	selection_make(&v, s, o);
 	export_frame(&text, v.rows, &e);
-	picture_free(&v);
+	selection_free(&v);
 	return put(fd, &text, o);
 }
 
@@ -44,14 +44,14 @@ int report_put(int fd, const struct snapshot *s, const struct options *o,
 {
 	struct strbuf text = STRBUF_INIT;
 	struct export_options e;
-	static struct picture v;
+	static struct selection v;
 
 	report_options(&e, o);
 	e.sites = s->nsites;
 	e.memory = memory;
 	e.whole = s;
 	e.verdict = verdict;
-	picture_make(&v, s, o);
+	selection_make(&v, s, o);
 	e.groups = v.rows != v.sites ? v.rows : NULL;
 	if (o->format == OPTIONS_JSON)
 		export_json(&text, v.sites, &e);
@@ -59,6 +59,6 @@ int report_put(int fd, const struct snapshot *s, const struct options *o,
 		export_junit(&text, v.rows, &e);
 	else
 		export_text(&text, v.rows, &e);
-	picture_free(&v);
+	selection_free(&v);
 	return put(fd, &text, o);
 }

@@ -54,8 +54,8 @@ static int failed_by(const char *what, int error)
 /* As the options say. Before a launched program runs, so that its first block is recorded so. */
 static int sample_start(struct run *r)
 {
-	const struct steer_wish *wish = &r->options->sample;
-	int rc = wish->given ? watch_sample(r->watch, wish) : 0;
+	const struct sampling_request *request = &r->options->sample;
+	int rc = request->given ? watch_sample(r->watch, request) : 0;
 
 	return rc == 0 ? 0 : failed_by("cannot switch the program to sampling", rc);
 }
@@ -186,17 +186,17 @@ static int open_launch(struct run *r, bool screen, int rows, int cols)
 }
 
 /* Before anything is started: a mistake in a file is to be told then. */
-static int suppressions_load(struct run *r)
+static int suppression_files_load(struct run *r)
 {
-	char message[SUPPRESS_MESSAGE_MAX];
+	char message[SUPPRESSIONS_MESSAGE_MAX];
 
 	if (r->options->nsuppressions == 0)
 		return 0;
-	r->suppressions = suppress_new();
+	r->suppressions = suppressions_new();
 	if (!r->suppressions)
 		return failed_by("cannot make room for suppressions", -ENOMEM);
 	for (unsigned i = 0; i < r->options->nsuppressions; i++)
-		if (suppress_load(r->suppressions, r->options->suppressions[i], message) != 0)
+		if (suppressions_load(r->suppressions, r->options->suppressions[i], message) != 0)
 			return failed(message, RUN_EXIT_FAILED);
 	return 0;
 }
@@ -215,7 +215,7 @@ int run_open(struct run *r, const struct options *o, bool screen, int rows, int 
 		resident_start(&r->resident, r->started_ns);
 	if (means_check(message) != 0)
 		return failed(message, RUN_EXIT_FAILED);
-	rc = suppressions_load(r);
+	rc = suppression_files_load(r);
 	if (rc != 0)
 		return rc;
 	switch (o->mode) {
@@ -236,7 +236,7 @@ int run_open(struct run *r, const struct options *o, bool screen, int rows, int 
 
 struct watch *run_shown(const struct run *r)
 {
-	return r->processes ? processes_shown(r->processes) : r->watch;
+	return r->processes ? process_list_current(r->processes) : r->watch;
 }
 
 /* Tells the session what the kernel accounted, once the child is reaped. */
@@ -297,7 +297,7 @@ struct snapshot *run_tick(struct run *r)
 	error = errno;
 	silence_check(r, s);
 	if (r->processes)
-		processes_tick(r->processes);
+		process_list_tick(r->processes);
 	errno = error;
 	if (run_shown(r) == r->watch)
 		return s;
@@ -305,9 +305,9 @@ struct snapshot *run_tick(struct run *r)
 	return session_tick(watch_session(run_shown(r)));
 }
 
-struct leak_wish run_leak_wish(const struct run *r, pid_t pid)
+struct leak_scan_options run_scan_options(const struct run *r, pid_t pid)
 {
-	return (struct leak_wish){ .pid = pid,
+	return (struct leak_scan_options){ .pid = pid,
 		.roots = r->options->leak_roots,
 		.heuristics = r->options->leak_heuristics,
 		.copying = (enum leak_copying)r->options->leak_copying,
@@ -316,28 +316,28 @@ struct leak_wish run_leak_wish(const struct run *r, pid_t pid)
 }
 
 /* A map is of one image. */
-static struct mapping *mapping_of_now(struct run *r)
+static struct map_reader *mapping_of_now(struct run *r)
 {
 	struct session *s = watch_session(run_shown(r));
 
-	if (r->mapping && !mapping_is_of(r->mapping, session_path(s), s)) {
-		mapping_free(r->mapping);
+	if (r->mapping && !map_reader_is_of(r->mapping, session_path(s), s)) {
+		map_reader_free(r->mapping);
 		r->mapping = NULL;
 	}
 	if (!r->mapping)
-		r->mapping = mapping_new(session_path(s), session_pid(s), s);
+		r->mapping = map_reader_new(session_path(s), session_pid(s), s);
 	return r->mapping;
 }
 
 struct map *run_map(struct run *r)
 {
-	struct mapping *m = mapping_of_now(r);
+	struct map_reader *m = mapping_of_now(r);
 
 	if (!m)
 		return NULL;
-	if (session_alive(watch_session(run_shown(r))) || !mapping_newest(m))
-		mapping_want(m);
-	return mapping_newest(m);
+	if (session_alive(watch_session(run_shown(r))) || !map_reader_newest(m))
+		map_reader_want(m);
+	return map_reader_newest(m);
 }
 
 void run_memory_look(struct run *r)
@@ -357,8 +357,8 @@ void run_memory_look_last(struct run *r)
 const struct map_account *run_memory(const struct run *r)
 {
 	const struct session *s = watch_session(run_shown(r));
-	const struct map *m = r->mapping && mapping_is_of(r->mapping, session_path(s), s)
-				      ? mapping_newest(r->mapping)
+	const struct map *m = r->mapping && map_reader_is_of(r->mapping, session_path(s), s)
+				      ? map_reader_newest(r->mapping)
 				      : NULL;
 
 	if (m)
@@ -387,11 +387,11 @@ int run_fds(const struct run *r, struct pollfd *fds, int max)
 	if (n < max)
 		fds[n++] = (struct pollfd){ session_fd(watch_session(run_shown(r))), POLLIN, 0 };
 	if (r->mapping && n < max)
-		fds[n++] = (struct pollfd){ mapping_fd(r->mapping), POLLIN, 0 };
+		fds[n++] = (struct pollfd){ map_reader_fd(r->mapping), POLLIN, 0 };
 	if (r->sources && n < max)
-		fds[n++] = (struct pollfd){ sourcecache_fd(r->sources), POLLIN, 0 };
+		fds[n++] = (struct pollfd){ source_cache_fd(r->sources), POLLIN, 0 };
 	if (r->scans)
-		n += scans_fds(r->scans, fds + n, max - n);
+		n += scan_control_fds(r->scans, fds + n, max - n);
 	if (r->output_open && n < max)
 		fds[n++] = (struct pollfd){ r->child.pty, POLLIN, 0 };
 	if (r->child_fd >= 0 && !r->ended && n < max)
@@ -408,43 +408,44 @@ bool run_ready(struct run *r)
 		changed = true;
 	if (closed)
 		r->output_open = false;
-	if (r->mapping && mapping_collect(r->mapping))
+	if (r->mapping && map_reader_collect(r->mapping))
 		changed = true;
-	if (r->sources && sourcecache_collect(r->sources))
+	if (r->sources && source_cache_collect(r->sources))
 		changed = true;
-	if (r->scans && scans_collect(r->scans))
+	if (r->scans && scan_control_collect(r->scans))
 		changed = true;
 	child_poll(r);
 	return changed || r->ended != was_ended;
 }
 
 /* A wish as people type it: a limit with its percent sign, or a rate. */
-static int wish_parse(const char *text, struct steer_wish *wish)
+static int wish_parse(const char *text, struct sampling_request *request)
 {
-	return strchr(text, '%') ? steer_parse_limit(text, wish) : steer_parse_rate(text, wish);
+	return strchr(text, '%') ? sampling_control_parse_limit(text, request)
+				 : sampling_control_parse_rate(text, request);
 }
 
 int run_sample(struct run *r, const char *text, char *msg, size_t cap)
 {
-	struct steer_wish wish = { 0 };
+	struct sampling_request request = { 0 };
 	char rate[UNITS_MAX];
-	int rc = wish_parse(text, &wish);
+	int rc = wish_parse(text, &request);
 
 	if (rc != 0) {
 		snprintf(msg, cap,
 			"sampling: type exact, auto, 1K to 64M (bytes), or a limit like 5%%");
 		return rc;
 	}
-	rc = watch_sample(run_shown(r), &wish);
+	rc = watch_sample(run_shown(r), &request);
 	if (rc != 0)
 		snprintf(msg, cap, "sampling: the program cannot be switched: %s", strerror(-rc));
-	else if (wish.limit > 0)
-		snprintf(msg, cap, "sampling is steered to cost %g%% at most", wish.limit * 100);
-	else if (wish.bytes == 0)
+	else if (request.limit > 0)
+		snprintf(msg, cap, "sampling is steered to cost %g%% at most", request.limit * 100);
+	else if (request.bytes == 0)
 		snprintf(msg, cap, "from now on every block is recorded");
 	else
 		snprintf(msg, cap, "from now on one block in %s is recorded",
-			snapshot_rate_text(wish.bytes, rate));
+			snapshot_rate_text(request.bytes, rate));
 	return rc;
 }
 
@@ -550,9 +551,9 @@ int run_close(struct run *r)
 	const char *kept = NULL;
 	int status = 0;
 
-	scans_free(r->scans); /* nothing stands still any more */
+	scan_control_free(r->scans); /* nothing stands still any more */
 	r->scans = NULL;
-	processes_free(r->processes);
+	process_list_free(r->processes);
 	r->processes = NULL;
 	terminal_drop(r);
 	end_await(r);
@@ -573,11 +574,11 @@ int run_close(struct run *r)
 	if (r->child_fd >= 0)
 		close(r->child_fd);
 	watch_free(r->watch);
-	mapping_free(r->mapping);
-	sourcecache_free(r->sources);
+	map_reader_free(r->mapping);
+	source_cache_free(r->sources);
 	resident_free(&r->resident);
-	leakcheck_free(r->leaks);
-	suppress_free(r->suppressions);
+	leak_summary_free(r->leaks);
+	suppressions_free(r->suppressions);
 	prepare_end(r->prepared, false);
 	return status;
 }

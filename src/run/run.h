@@ -24,7 +24,7 @@
 struct run {
 	const struct options *options;
 	struct watch *watch;
-	struct processes *processes; /* others, for the screen; or NULL */
+	struct process_list *processes; /* others, for the screen; or NULL */
 	struct prepared *prepared; /* launched */
 	struct target_child child; /* launched; pid 0 otherwise */
 	int child_fd; /* pidfd: readable when it has ended; -1 */
@@ -32,18 +32,18 @@ struct run {
 	int wait_status;
 	struct output *output; /* its terminal, when it has one of ours */
 	bool output_open;
-	struct suppress *suppressions;
-	struct scans *scans; /* leak scans in a thread; made when they are asked for */
-	struct mapping *mapping; /* for the screen; made when it is asked for */
-	struct sourcecache *sources; /* files, for the screen; made when they are asked for */
+	struct suppressions *suppressions;
+	struct scan_control *scans; /* leak scans in a thread; made when they are asked for */
+	struct map_reader *mapping; /* for the screen; made when it is asked for */
+	struct source_cache *sources; /* files, for the screen; made when they are asked for */
 	struct resident resident; /* for reports */
 	struct leak_progress *leak_progress; /* of scans that the main thread waits for, or NULL */
 	bool exit_asked; /* the program on the screen waits at its end (src/run/exit_scan.h) */
 	const struct session *exit_seen; /* this image of it was seen there */
 	uint64_t exit_since_ns; /* at that time */
 	int exit_timer; /* to look for it; -1 */
-	struct scanjob *exit_scan; /* for that scan, while the program ends; or NULL */
-	struct leakcheck *leaks; /* what a report's one leak scan found, or why there was none */
+	struct scan_job *exit_scan; /* for that scan, while the program ends; or NULL */
+	struct leak_summary *leaks; /* what a report's one leak scan found, or why there was none */
 	struct leakrounds *leakrounds; /* or its many scans (src/run/leak_request.h) */
 	struct leakkin *leakkin; /* and those of other processes (src/run/leak_children.h) */
 	uint64_t started_ns, marked_ns;
@@ -59,7 +59,7 @@ int run_open(struct run *r, const struct options *o, bool screen, int rows, int 
 /* A snapshot of now, after looking for the program's end and for new images. */
 struct snapshot *run_tick(struct run *r);
 /* What a leak scan of a process is to take into account. */
-struct leak_wish run_leak_wish(const struct run *r, pid_t pid);
+struct leak_scan_options run_scan_options(const struct run *r, pid_t pid);
 /* For the screen: the newest map of the process, or NULL; has another one made now and then. It is
  * valid until the next run_ready. */
 struct map *run_map(struct run *r);

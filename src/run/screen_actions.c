@@ -7,20 +7,20 @@
 
 #include "src/marks/marks.h"
 
-size_t shown_list(void *run, const struct process_row **rows, size_t *more)
+size_t screen_actions_list(void *run, const struct process_row **rows, size_t *more)
 {
 	struct run *r = run;
 
 	if (!r->processes)
-		r->processes = processes_new(r->watch);
-	return r->processes ? processes_list(r->processes, rows, more) : 0;
+		r->processes = process_list_new(r->watch);
+	return r->processes ? process_list_rows(r->processes, rows, more) : 0;
 }
 
-int shown_go(void *run, uint64_t process, char *msg, size_t cap)
+int screen_actions_go(void *run, uint64_t process, char *msg, size_t cap)
 {
 	struct run *r = run;
 
-	return r->processes ? processes_show(r->processes, process, msg, cap) : -ESRCH;
+	return r->processes ? process_list_show(r->processes, process, msg, cap) : -ESRCH;
 }
 
 static struct session *session_now(void *run)
@@ -28,7 +28,7 @@ static struct session *session_now(void *run)
 	return watch_session(run_shown(run));
 }
 
-int shown_mark(void *run, char *msg, size_t cap)
+int screen_actions_mark(void *run, char *msg, size_t cap)
 {
 	char message[MARKS_MESSAGE_MAX];
 	int rc = session_mark(session_now(run), NULL, message);
@@ -37,44 +37,44 @@ int shown_mark(void *run, char *msg, size_t cap)
 	return rc;
 }
 
-void shown_mark_name(void *run, unsigned number, const char *name)
+void screen_actions_mark_name(void *run, unsigned number, const char *name)
 {
 	marks_name(session_marks(session_now(run)), number, name);
 }
 
-void shown_since(void *run, unsigned since, unsigned until)
+void screen_actions_since(void *run, unsigned since, unsigned until)
 {
 	marks_choose(session_marks(session_now(run)), since, until);
 }
 
-static struct sourcecache *sources_make(const struct options *o)
+static struct source_cache *sources_make(const struct options *o)
 {
-	struct source_dirs dirs = { 0 };
-	struct sourcecache *made = NULL;
+	struct source_file_dirs dirs = { 0 };
+	struct source_cache *made = NULL;
 	int rc = 0;
 
 	for (unsigned i = 0; rc == 0 && i < o->nsource_paths; i++)
-		rc = sourcefile_dirs_add(&dirs, o->source_paths[i]);
+		rc = source_file_dirs_add(&dirs, o->source_paths[i]);
 	if (rc != -ENOMEM) /* more of them than are looked into: the first ones are */
-		made = sourcecache_new(&dirs);
+		made = source_cache_new(&dirs);
 	if (!made)
-		sourcefile_dirs_free(&dirs);
+		source_file_dirs_free(&dirs);
 	return made;
 }
 
-const struct source_text *shown_source_text(void *run, const struct frame *f)
+const struct source_text *screen_actions_source_text(void *run, const struct frame *f)
 {
 	struct run *r = run;
 
 	if (!r->sources)
 		r->sources = sources_make(r->options);
-	return r->sources ? sourcecache_get(r->sources, f->file, f->module->path) : NULL;
+	return r->sources ? source_cache_get(r->sources, f->file, f->module->path) : NULL;
 }
 
-void shown_source_forget(void *run)
+void screen_actions_source_forget(void *run)
 {
 	struct run *r = run;
 
 	if (r->sources)
-		sourcecache_forget(r->sources);
+		source_cache_forget(r->sources);
 }

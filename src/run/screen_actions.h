@@ -11,12 +11,12 @@
 
 /* See struct tui_source: processes, process_show, mark, mark_name, since, source_text and _forget.
  */
-size_t shown_list(void *run, const struct process_row **rows, size_t *more);
-int shown_go(void *run, uint64_t process, char *msg, size_t cap);
-int shown_mark(void *run, char *msg, size_t cap);
-void shown_mark_name(void *run, unsigned number, const char *name);
-void shown_since(void *run, unsigned since, unsigned until);
-const struct source_text *shown_source_text(void *run, const struct frame *f);
-void shown_source_forget(void *run);
+size_t screen_actions_list(void *run, const struct process_row **rows, size_t *more);
+int screen_actions_go(void *run, uint64_t process, char *msg, size_t cap);
+int screen_actions_mark(void *run, char *msg, size_t cap);
+void screen_actions_mark_name(void *run, unsigned number, const char *name);
+void screen_actions_since(void *run, unsigned since, unsigned until);
+const struct source_text *screen_actions_source_text(void *run, const struct frame *f);
+void screen_actions_source_forget(void *run);
 
 #endif

@@ -21,89 +21,89 @@
 /* Names that are missing are waited for so long: it is a key that waits. */
 #define NAMES_NS UINT64_C(1000000000)
 
-struct scans *shownleaks_scans(struct run *r)
+struct scan_control *screen_leaks_control(struct run *r)
 {
 	struct session *s = watch_session(run_shown(r));
-	struct leak_wish wish = run_leak_wish(r, session_pid(s));
-	uint64_t every = r->scans ? scans_state(r->scans)->every_ns : 0;
+	struct leak_scan_options request = run_scan_options(r, session_pid(s));
+	uint64_t every = r->scans ? scan_control_state(r->scans)->every_ns : 0;
 
-	wish.progress = NULL; /* it has one of its own */
-	wish.why = !r->options->report && !r->options->batch;
-	wish.behind |= wish.why; /* suppressions may come, by ! */
-	if (r->scans && scans_is_of(r->scans, session_path(s), s))
+	request.progress = NULL; /* it has one of its own */
+	request.why = !r->options->report && !r->options->batch;
+	request.behind |= request.why; /* suppressions may come, by ! */
+	if (r->scans && scan_control_is_of(r->scans, session_path(s), s))
 		return r->scans;
-	scans_free(r->scans);
-	r->scans = scans_new(session_path(s), &wish, s);
+	scan_control_free(r->scans);
+	r->scans = scan_control_new(session_path(s), &request, s);
 	if (r->scans && every)
-		scans_every(r->scans, every);
+		scan_control_every(r->scans, every);
 	return r->scans;
 }
 
-const struct leaks *shownleaks_state(void *run)
+const struct leaks *screen_leaks_state(void *run)
 {
 	static const struct leaks none;
-	struct scans *s = shownleaks_scans(run);
+	struct scan_control *s = screen_leaks_control(run);
 
-	return s ? scans_state(s) : &none;
+	return s ? scan_control_state(s) : &none;
 }
 
-int shownleaks_scan(void *run, char *msg, size_t cap)
+int screen_leaks_scan(void *run, char *msg, size_t cap)
 {
 	struct run *r = run;
-	struct scans *s = shownleaks_scans(r);
+	struct scan_control *s = screen_leaks_control(r);
 	int rc = -ENOMEM;
 
 	if (s && !session_alive(watch_session(run_shown(r))))
 		rc = -ESRCH;
 	else if (s)
-		rc = scans_start(s);
-	if (rc == -EBUSY && scans_state(s)->phase == LEAKS_ENDING)
+		rc = scan_control_start(s);
+	if (rc == -EBUSY && scan_control_state(s)->phase == LEAKS_ENDING)
 		snprintf(msg, cap, "the last scan is about to end");
 	else if (rc == -EBUSY)
 		snprintf(msg, cap, "a scan is under way; Esc ends it");
 	else if (rc == -EALREADY)
 		snprintf(msg, cap, "held at its end: this scan is final (E lets the program end)");
-	else if (rc == -ESRCH && !scans_state(s)->last)
+	else if (rc == -ESRCH && !scan_control_state(s)->last)
 		snprintf(msg, cap, "no scan: the program has ended");
 	else if (rc == -ESRCH)
 		snprintf(msg, cap, "the program has ended; this is the scan %s",
-			scans_state(s)->last->at_exit ? "at its end" : "before its end");
+			scan_control_state(s)->last->at_exit ? "at its end" : "before its end");
 	else if (rc != 0)
 		snprintf(msg, cap, "no scan: %s", strerror(-rc));
 	return rc;
 }
 
-void shownleaks_cancel(void *run)
+void screen_leaks_cancel(void *run)
 {
 	struct run *r = run;
 
 	if (r->scans)
-		scans_cancel(r->scans);
+		scan_control_cancel(r->scans);
 }
 
-void shownleaks_every(void *run, uint64_t ns)
+void screen_leaks_every(void *run, uint64_t ns)
 {
-	struct scans *s = shownleaks_scans(run);
+	struct scan_control *s = screen_leaks_control(run);
 
 	if (s)
-		scans_every(s, ns);
+		scan_control_every(s, ns);
 }
 
-void shownleaks_tick(struct run *r, const struct snapshot *s)
+void screen_leaks_tick(struct run *r, const struct snapshot *s)
 {
-	struct scans *scans = r->scans ? shownleaks_scans(r) : NULL;
+	struct scan_control *scans = r->scans ? screen_leaks_control(r) : NULL;
 
 	if (!scans)
 		return;
 	if (session_alive(watch_session(run_shown(r))))
-		scans_look(scans);
+		scan_control_poll(scans);
 	if (s && r->suppressions)
-		scans_suppress(scans, s, r->suppressions);
+		scan_control_suppress(scans, s, r->suppressions);
 }
 
-const struct snap_leaks *shownleaks_last(struct run *r)
+const struct snap_leaks *screen_leaks_last(struct run *r)
 {
-	return r->scans ? scans_state(shownleaks_scans(r))->last : NULL;
+	return r->scans ? scan_control_state(screen_leaks_control(r))->last : NULL;
 }
 
 /* ---- suppressing ---- */
@@ -111,45 +111,45 @@ const struct snap_leaks *shownleaks_last(struct run *r)
 /* A rule for a call site, and what it matches beside what is suppressed already. */
 struct rule {
 	struct strbuf text;
-	struct suppress *parsed;
-	struct leakcheck_matched matched;
+	struct suppressions *parsed;
+	struct leak_summary_matched matched;
 };
 
 static void rule_free(struct rule *rule)
 {
 	strbuf_free(&rule->text);
-	suppress_free(rule->parsed);
+	suppressions_free(rule->parsed);
 }
 
 /* Of the whole stack, by function or by line. 0, -EINVAL when it does not match its own site, or
  * -ENOMEM. */
-static int rule_make(struct rule *rule, const struct scans *scans, const struct snapshot *s,
+static int rule_make(struct rule *rule, const struct scan_control *scans, const struct snapshot *s,
 	const struct leak_chosen *chosen, bool lines)
 {
 	const struct frame *title = &chosen->site->stack->frames[chosen->site->stack->title];
-	char name[RULE_NAME], message[SUPPRESS_MESSAGE_MAX];
+	char name[RULE_NAME], message[SUPPRESSIONS_MESSAGE_MAX];
 	const struct suppression how = { .name = name,
 		.kinds =
 			chosen->class == SNAP_LEAK_REACHABLE ? "all" : "definite,indirect,possible",
 		.frames = RULE_FRAMES,
 		.lines = lines };
 
-	*rule = (struct rule){ .text = STRBUF_INIT, .parsed = suppress_new() };
+	*rule = (struct rule){ .text = STRBUF_INIT, .parsed = suppressions_new() };
 	snprintf(name, sizeof(name), "leak of %s",
 		title->function ? title->function : title->module->name);
 	suppression_text(&rule->text, chosen->site, &how);
 	if (rule->text.failed || !rule->parsed)
 		return -ENOMEM;
-	if (suppress_parse(rule->parsed, rule->text.data, rule->text.len, "!", message) != 0)
+	if (suppressions_parse(rule->parsed, rule->text.data, rule->text.len, "!", message) != 0)
 		return -EINVAL;
-	scans_match(scans, s, rule->parsed, chosen->site->id, &rule->matched);
+	scan_control_match(scans, s, rule->parsed, chosen->site->id, &rule->matched);
 	return rule->matched.own ? 0 : -EINVAL;
 }
 
 /* The one that matches the fewest others: lines are for where functions are not enough, since they
  * change with the file. */
-static int rule_choose(struct rule *rule, const struct scans *scans, const struct snapshot *s,
-	const struct leak_chosen *chosen)
+static int rule_choose(struct rule *rule, const struct scan_control *scans,
+	const struct snapshot *s, const struct leak_chosen *chosen)
 {
 	int rc = rule_make(rule, scans, s, chosen, false);
 	struct rule other;
@@ -184,15 +184,15 @@ static void rule_line(const struct rule *rule, char *line, size_t cap)
  * `theirs` is one that is, if there is any. */
 static const char *file_choose(const struct options *o, const char **theirs)
 {
-	char message[SUPPRESS_MESSAGE_MAX];
+	char message[SUPPRESSIONS_MESSAGE_MAX];
 
 	*theirs = NULL;
 	for (unsigned i = o->nsuppressions; i-- > 0;) {
-		struct suppress *s = suppress_new();
-		bool is_theirs = s && suppress_load(s, o->suppressions[i], message) == 0 &&
-				 suppress_is_sanitizers(s);
+		struct suppressions *s = suppressions_new();
+		bool is_theirs = s && suppressions_load(s, o->suppressions[i], message) == 0 &&
+				 suppressions_is_sanitizers(s);
 
-		suppress_free(s);
+		suppressions_free(s);
 		if (!is_theirs)
 			return o->suppressions[i];
 		*theirs = *theirs ? *theirs : o->suppressions[i];
@@ -222,21 +222,21 @@ static int file_append(const char *path, const struct strbuf *text)
 }
 
 /* Takes effect now. Returns how many blocks it hides. */
-static uint64_t rule_apply(struct run *r, struct scans *scans, const struct snapshot *s,
+static uint64_t rule_apply(struct run *r, struct scan_control *scans, const struct snapshot *s,
 	const struct rule *rule, int *rc)
 {
-	uint64_t before = scans_state(scans)->last->suppressed.blocks;
-	char message[SUPPRESS_MESSAGE_MAX];
+	uint64_t before = scan_control_state(scans)->last->suppressed.blocks;
+	char message[SUPPRESSIONS_MESSAGE_MAX];
 
 	if (!r->suppressions)
-		r->suppressions = suppress_new();
-	*rc = r->suppressions ? suppress_parse(r->suppressions, rule->text.data, rule->text.len,
+		r->suppressions = suppressions_new();
+	*rc = r->suppressions ? suppressions_parse(r->suppressions, rule->text.data, rule->text.len,
 					"!", message)
 			      : -ENOMEM;
 	if (*rc != 0)
 		return 0;
-	scans_suppress(scans, s, r->suppressions);
-	return scans_state(scans)->last->suppressed.blocks - before;
+	scan_control_suppress(scans, s, r->suppressions);
+	return scan_control_state(scans)->last->suppressed.blocks - before;
 }
 
 /* Where it was written, or why it was not. */
@@ -263,7 +263,7 @@ static int rule_write(
 	return rc;
 }
 
-static int rule_take(struct run *r, struct scans *scans, const struct snapshot *s,
+static int rule_take(struct run *r, struct scan_control *scans, const struct snapshot *s,
 	const struct rule *rule, char *msg, size_t cap)
 {
 	char hidden[128], exact[UNITS_MAX + 8];
@@ -284,15 +284,15 @@ static int rule_take(struct run *r, struct scans *scans, const struct snapshot *
 	return rule_write(r->options, rule, hidden, msg, cap);
 }
 
-int shownleaks_suppress(void *run, const struct snapshot *s, const struct leak_chosen *chosen,
+int screen_leaks_suppress(void *run, const struct snapshot *s, const struct leak_chosen *chosen,
 	char *msg, size_t cap)
 {
 	struct run *r = run;
-	struct scans *scans = shownleaks_scans(r);
+	struct scan_control *scans = screen_leaks_control(r);
 	struct rule rule;
 	int rc;
 
-	if (!scans || !scans_state(scans)->last) {
+	if (!scans || !scan_control_state(scans)->last) {
 		snprintf(msg, cap, "not suppressed: there was no scan");
 		return -ESRCH;
 	}
@@ -313,7 +313,7 @@ int shownleaks_suppress(void *run, const struct snapshot *s, const struct leak_c
 
 /* ---- contents ---- */
 
-long shownleaks_bytes(void *run, uint64_t addr, void *out, size_t bytes)
+long screen_leaks_bytes(void *run, uint64_t addr, void *out, size_t bytes)
 {
 	struct iovec here = { out, bytes };
 	struct iovec there = { (void *)(uintptr_t)addr, bytes };

@@ -48,7 +48,7 @@ static int segment(void *ctx, const struct target_segment *s)
 	return 0;
 }
 
-int list_segments(void)
+int segment_list_print(void)
 {
 	struct table t = { .cut = isatty(STDOUT_FILENO) };
 
@@ -62,7 +62,7 @@ static int unreadable_count(void *ctx, const struct target_segment *s)
 	return 0;
 }
 
-int list_clean(void)
+int segment_list_clean(void)
 {
 	int rc = target_clean();
 	unsigned left = 0;

@@ -7,8 +7,8 @@
  * A line for each segment to the standard output; commands are cut only on a terminal. 0 or -errno
  * when the directory cannot be read.
  */
-int list_segments(void);
+int segment_list_print(void);
 /* Removes what ended programs left, and prints how many. 0 or -errno. */
-int list_clean(void);
+int segment_list_clean(void);
 
 #endif

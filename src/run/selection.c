@@ -6,7 +6,7 @@
 
 #include "src/model/filter.h"
 
-static void children_make(struct picture *v, const struct snapshot *s, const struct options *o)
+static void children_make(struct selection *v, const struct snapshot *s, const struct options *o)
 {
 	v->child = calloc(s->nchildren, sizeof(*v->child));
 	v->children = calloc(2 * s->nchildren, sizeof(struct snapshot *));
@@ -14,7 +14,7 @@ static void children_make(struct picture *v, const struct snapshot *s, const str
 		return;
 	v->count = s->nchildren;
 	for (size_t i = 0; i < v->count; i++) {
-		picture_make(&v->child[i], s->children[i], o);
+		selection_make(&v->child[i], s->children[i], o);
 		v->children[i] = v->child[i].sites;
 		v->children[v->count + i] = v->child[i].rows;
 	}
@@ -27,35 +27,35 @@ static void children_make(struct picture *v, const struct snapshot *s, const str
 	v->groups.snap.children = v->children + v->count;
 }
 
-void picture_make(struct picture *v, const struct snapshot *s, const struct options *o)
+void selection_make(struct selection *v, const struct snapshot *s, const struct options *o)
 {
 	char why[FILTER_WHY_MAX];
 	struct filter *f = o->filter ? filter_parse(o->filter, why) : NULL;
-	struct groups_wish wish = { .by = o->group, .show_hidden = o->show_hidden, .filter = f };
+	struct groups_wish request = { .by = o->group, .show_hidden = o->show_hidden, .filter = f };
 	size_t room = 0;
 
-	*v = (struct picture){ .sites = s };
+	*v = (struct selection){ .sites = s };
 	if (f && filter_apply(f, s, o->show_hidden, &v->matching, &v->room, &room) == 0)
 		v->sites = &v->matching;
 	v->rows = v->sites;
-	if (o->group != GROUP_STACK && groups_make(&v->groups, s, &wish) == 0)
+	if (o->group != GROUP_STACK && groups_make(&v->groups, s, &request) == 0)
 		v->rows = &v->groups.snap;
 	if (s->nchildren && (f || o->group != GROUP_STACK))
 		children_make(v, s, o);
 	filter_free(f);
 }
 
-void picture_free(struct picture *v)
+void selection_free(struct selection *v)
 {
 	for (size_t i = 0; i < v->count; i++)
-		picture_free(&v->child[i]);
+		selection_free(&v->child[i]);
 	free(v->child);
 	free(v->children);
 	free(v->room);
 	groups_free(&v->groups);
 }
 
-bool picture_wants_threads(const struct options *o)
+bool selection_wants_threads(const struct options *o)
 {
 	char why[FILTER_WHY_MAX];
 	struct filter *f = o->filter ? filter_parse(o->filter, why) : NULL;
@@ -66,7 +66,7 @@ bool picture_wants_threads(const struct options *o)
 	return wants;
 }
 
-bool picture_wants_ages(const struct options *o)
+bool selection_wants_ages(const struct options *o)
 {
 	char why[FILTER_WHY_MAX];
 	struct filter *f = o->filter ? filter_parse(o->filter, why) : NULL;

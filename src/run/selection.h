@@ -9,23 +9,23 @@
 #include "src/model/groups.h"
 #include "src/run/options.h"
 
-struct picture {
+struct selection {
 	const struct snapshot *sites, *rows; /* the same, unless rows sum up sites */
 	/* The rest is picture.c's. */
 	struct snapshot matching;
 	struct snap_site *room;
 	struct groups groups;
-	struct picture *child; /* as many as the snapshot has */
+	struct selection *child; /* as many as the snapshot has */
 	const struct snapshot **children; /* their sites, then their rows */
 	size_t count;
 };
 
 /* Without memory for it, more is shown than was asked for. Valid as long as `s`. */
-void picture_make(struct picture *v, const struct snapshot *s, const struct options *o);
-void picture_free(struct picture *v);
+void selection_make(struct selection *v, const struct snapshot *s, const struct options *o);
+void selection_free(struct selection *v);
 /* Whether it needs to be known how old blocks are. */
-bool picture_wants_ages(const struct options *o);
+bool selection_wants_ages(const struct options *o);
 /* Or who allocates. */
-bool picture_wants_threads(const struct options *o);
+bool selection_wants_threads(const struct options *o);
 
 #endif

@@ -27,32 +27,32 @@ struct finding {
 	bool asked; /* in this look */
 };
 
-struct unrecorded {
+struct unrecorded_children {
 	struct finding found[2 * PROCESSES_MAX];
 	size_t count;
-	/* Of unrecorded_add. */
+	/* Of unrecorded_children_add. */
 	struct process_row *row;
 	size_t rows, above; /* whose children are visited */
 	size_t *more;
 };
 
-struct unrecorded *unrecorded_new(void)
+struct unrecorded_children *unrecorded_children_new(void)
 {
-	return calloc(1, sizeof(struct unrecorded));
+	return calloc(1, sizeof(struct unrecorded_children));
 }
 
-void unrecorded_free(struct unrecorded *u)
+void unrecorded_children_free(struct unrecorded_children *u)
 {
 	free(u);
 }
 
-void unrecorded_begin(struct unrecorded *u)
+void unrecorded_children_begin(struct unrecorded_children *u)
 {
 	for (size_t i = 0; u && i < u->count; i++)
 		u->found[i].asked = false;
 }
 
-void unrecorded_end(struct unrecorded *u)
+void unrecorded_children_end(struct unrecorded_children *u)
 {
 	size_t kept = 0;
 
@@ -63,7 +63,7 @@ void unrecorded_end(struct unrecorded *u)
 		u->count = kept;
 }
 
-static struct finding *finding_of(struct unrecorded *u, pid_t pid, uint64_t start_ticks)
+static struct finding *finding_of(struct unrecorded_children *u, pid_t pid, uint64_t start_ticks)
 {
 	struct finding *f = NULL;
 
@@ -86,7 +86,7 @@ static bool finding_due(const struct finding *f, uint64_t *now)
 	return *now >= f->due_ns;
 }
 
-static void finding_done(const struct unrecorded *u, struct finding *f, uint64_t began)
+static void finding_done(const struct unrecorded_children *u, struct finding *f, uint64_t began)
 {
 	f->due_ns = began + (clock_monotonic_ns() - began) * LOOK_SHARE * u->count;
 }
@@ -104,7 +104,8 @@ static void row_tell(struct process_row *row, const struct finding *f)
 	row->has_live = false;
 }
 
-void unrecorded_left(struct unrecorded *u, struct process_row *row, const char *segment)
+void unrecorded_children_left(
+	struct unrecorded_children *u, struct process_row *row, const char *segment)
 {
 	uint64_t now, ticks;
 	struct finding *f;
@@ -125,7 +126,7 @@ void unrecorded_left(struct unrecorded *u, struct process_row *row, const char *
 		row_tell(row, f);
 }
 
-static bool is_listed(const struct unrecorded *u, pid_t pid)
+static bool is_listed(const struct unrecorded_children *u, pid_t pid)
 {
 	for (size_t i = 0; i < u->rows; i++)
 		if (u->row[i].pid == pid && u->row[i].has_rss)
@@ -133,7 +134,8 @@ static bool is_listed(const struct unrecorded *u, pid_t pid)
 	return false;
 }
 
-static void row_add(struct unrecorded *u, const struct finding *f, const struct proc_reading *r)
+static void row_add(
+	struct unrecorded_children *u, const struct finding *f, const struct proc_reading *r)
 {
 	struct process_row *row = &u->row[u->rows];
 
@@ -153,7 +155,7 @@ static void row_add(struct unrecorded *u, const struct finding *f, const struct 
 
 static void child_visit(void *ctx, pid_t child)
 {
-	struct unrecorded *u = ctx;
+	struct unrecorded_children *u = ctx;
 	struct proc_reading r;
 	struct finding *f;
 	uint64_t now;
@@ -171,8 +173,8 @@ static void child_visit(void *ctx, pid_t child)
 		row_add(u, f, &r);
 }
 
-size_t unrecorded_add(
-	struct unrecorded *u, struct process_row row[PROCESSES_MAX], size_t count, size_t *more)
+size_t unrecorded_children_add(struct unrecorded_children *u, struct process_row row[PROCESSES_MAX],
+	size_t count, size_t *more)
 {
 	if (!u)
 		return count;

@@ -365,12 +365,12 @@ const char *watch_remove(struct watch *w, bool keep_crashed)
 	return NULL;
 }
 
-int watch_sample(struct watch *w, const struct steer_wish *wish)
+int watch_sample(struct watch *w, const struct sampling_request *request)
 {
 	/* New images and children take their rate from the first one's segment. */
 	if (w->first && w->first != w->now)
-		session_sample(w->first, wish);
-	return session_sample(w->now, wish);
+		session_sample(w->first, request);
+	return session_sample(w->now, request);
 }
 
 void watch_steer(struct watch *w)

@@ -57,7 +57,7 @@ struct watch_left watch_clear_hung_up(struct watch *w);
 /*
  * Switches the process to what is wished of sampling, and its later images with it. 0 or -errno.
  */
-int watch_sample(struct watch *w, const struct steer_wish *wish);
+int watch_sample(struct watch *w, const struct sampling_request *request);
 /* Steers the children that are kept, as watch_session is steered by its ticks. */
 void watch_steer(struct watch *w);
 /*

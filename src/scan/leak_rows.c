@@ -12,7 +12,7 @@ struct part {
 	struct snap_leak_sum indirect; /* of what is lost with it */
 };
 
-int leakrows_make(struct leakrows *rows, struct leak_result *r)
+int leak_rows_make(struct leak_rows *rows, struct leak_result *r)
 {
 	rows->count = r->rows;
 	rows->found = calloc(r->rows + 1, sizeof(*rows->found));
@@ -26,18 +26,18 @@ int leakrows_make(struct leakrows *rows, struct leak_result *r)
 	for (unsigned i = 0; i < SNAP_LEAK_CLASSES; i++)
 		rows->sum[i] = (struct snap_leak_sum){ r->sum[i].blocks, r->sum[i].bytes };
 	rows->behind = r->behind;
-	r->behind = (struct leak_behind){ 0 };
+	r->behind = (struct leak_lost_graph){ 0 };
 	return 0;
 }
 
-void leakrows_free(struct leakrows *rows)
+void leak_rows_free(struct leak_rows *rows)
 {
 	free(rows->found);
 	free(rows->how);
 	free(rows->shown);
 	free(rows->block_lost);
-	leak_behind_free(&rows->behind);
-	*rows = (struct leakrows){ .count = 0 };
+	leak_lost_graph_free(&rows->behind);
+	*rows = (struct leak_rows){ .count = 0 };
 }
 
 /* ---- what goes ---- */
@@ -54,24 +54,25 @@ static struct snap_leak_sum sum_less(struct snap_leak_sum a, struct snap_leak_su
 }
 
 /* The blocks that go with those of a leak. NULL: none do, or there is no memory. */
-static bool *blocks_going(const struct leakrows *rows)
+static bool *blocks_going(const struct leak_rows *rows)
 {
-	const struct leak_behind *l = &rows->behind;
+	const struct leak_lost_graph *l = &rows->behind;
 	bool *going = l->count ? calloc(l->count, sizeof(*going)) : NULL, any = false;
 
 	for (uint32_t i = 0; going && i < l->count; i++) {
-		going[i] = l->row[i] != LEAK_NONE && rows->how[l->row[i]] == SUPPRESS_WITH_BEHIND;
+		going[i] = l->row[i] != LEAK_NONE &&
+			   rows->how[l->row[i]] == SUPPRESSIONS_WITH_INDIRECT;
 		any |= going[i];
 	}
-	if (any && leak_behind_reach(l, going) == 0)
+	if (any && leak_lost_graph_reach(l, going) == 0)
 		return going;
 	free(going);
 	return NULL;
 }
 
-static void parts_count(const struct leakrows *rows, const bool *going, struct part *part)
+static void parts_count(const struct leak_rows *rows, const bool *going, struct part *part)
 {
-	const struct leak_behind *l = &rows->behind;
+	const struct leak_lost_graph *l = &rows->behind;
 
 	for (uint32_t i = 0; going && i < l->count; i++) {
 		if (!going[i] || l->row[i] == LEAK_NONE)
@@ -81,7 +82,7 @@ static void parts_count(const struct leakrows *rows, const bool *going, struct p
 			sum_add(&part[l->row[l->leader[i]]].indirect, 1, l->size[i]);
 	}
 	for (size_t i = 0; i < rows->count; i++)
-		if (rows->how[i] != SUPPRESS_NOT)
+		if (rows->how[i] != SUPPRESSIONS_NONE)
 			part[i].sum = rows->found[i].sum;
 }
 
@@ -89,7 +90,7 @@ static void parts_count(const struct leakrows *rows, const bool *going, struct p
 
 /* Those of its blocks that stay come first. Returns how many do. */
 static uint32_t blocks_part(
-	struct leakrows *rows, const struct snap_leak_site *row, const bool *going)
+	struct leak_rows *rows, const struct snap_leak_site *row, const bool *going)
 {
 	size_t first = row->nblocks ? (size_t)(row->blocks - rows->blocks) : 0;
 	struct snap_leak_block block[LEAK_SHOWN_BLOCKS];
@@ -121,7 +122,7 @@ static struct snap_leak_sum before_part(const struct snap_leak_site *row, struct
 }
 
 /* Two rows, at `out`. */
-static void row_cut(struct leakrows *rows, const struct snap_leak_site *row,
+static void row_cut(struct leak_rows *rows, const struct snap_leak_site *row,
 	const struct part *part, const bool *going, struct snap_leak_site *out)
 {
 	uint32_t stay = going ? blocks_part(rows, row, going) : row->nblocks;
@@ -139,7 +140,7 @@ static void row_cut(struct leakrows *rows, const struct snap_leak_site *row,
 }
 
 /* Rows of a row, at `out`: how many. */
-static size_t row_show(struct leakrows *rows, const struct snap_leak_site *row,
+static size_t row_show(struct leak_rows *rows, const struct snap_leak_site *row,
 	const struct part *part, const bool *going, struct snap_leak_site *out)
 {
 	if (part->sum.blocks > 0 && part->sum.blocks < row->sum.blocks) {
@@ -168,7 +169,7 @@ static int row_order(const void *left, const void *right)
 	return a->suppressed - b->suppressed;
 }
 
-void leakrows_show(struct leakrows *rows, struct snap_leaks *out)
+void leak_rows_show(struct leak_rows *rows, struct snap_leaks *out)
 {
 	struct part *part = calloc(rows->count + 1, sizeof(*part));
 	bool *going = part ? blocks_going(rows) : NULL;

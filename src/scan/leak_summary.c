@@ -12,9 +12,9 @@
 #include "src/scan/leak_rows.h"
 #include "src/util/clock.h"
 
-struct leakcheck {
+struct leak_summary {
 	struct snap_leaks leaks;
-	struct leakrows rows;
+	struct leak_rows rows;
 	struct snap_leak_site *gone;
 	struct snap_leak_block *blocks;
 	struct snap_leak_step *steps;
@@ -32,7 +32,7 @@ static uint64_t birth_ns(uint32_t birth)
 	return read_birth_tick(birth) << HT_TICK_SHIFT;
 }
 
-static void row_copy(struct leakcheck *c, const struct leak_row *r, struct snap_leak_site *out)
+static void row_copy(struct leak_summary *c, const struct leak_row *r, struct snap_leak_site *out)
 {
 	*out = (struct snap_leak_site){
 		.class = (enum snap_leak_class)r->class,
@@ -47,7 +47,8 @@ static void row_copy(struct leakcheck *c, const struct leak_row *r, struct snap_
 	out->nblocks = r->blocks;
 }
 
-static void block_copy(struct leakcheck *c, const struct leak_shown *b, struct snap_leak_block *out)
+static void block_copy(
+	struct leak_summary *c, const struct leak_shown *b, struct snap_leak_block *out)
 {
 	*out = (struct snap_leak_block){ .addr = b->addr,
 		.size = b->size,
@@ -60,7 +61,7 @@ static void block_copy(struct leakcheck *c, const struct leak_shown *b, struct s
 }
 
 /* Takes the text of `r` over. */
-static int blocks_copy(struct leakcheck *c, struct leak_result *r)
+static int blocks_copy(struct leak_summary *c, struct leak_result *r)
 {
 	if (!r->block)
 		return 0;
@@ -79,14 +80,14 @@ static int blocks_copy(struct leakcheck *c, struct leak_result *r)
 }
 
 /* Takes what leads to what among the lost blocks over, too. */
-static int rows_copy(struct leakcheck *c, struct leak_result *r)
+static int rows_copy(struct leak_summary *c, struct leak_result *r)
 {
-	if (blocks_copy(c, r) != 0 || leakrows_make(&c->rows, r) != 0)
+	if (blocks_copy(c, r) != 0 || leak_rows_make(&c->rows, r) != 0)
 		return -1;
 	for (size_t i = 0; i < r->rows; i++)
 		row_copy(c, &r->row[i], &c->rows.found[i]);
 	c->rows.blocks = c->blocks;
-	leakrows_show(&c->rows, &c->leaks);
+	leak_rows_show(&c->rows, &c->leaks);
 	return 0;
 }
 
@@ -141,9 +142,9 @@ static const char *not_recorded(struct read_segment *s)
 	return NULL;
 }
 
-struct leakcheck *leakcheck_failed(const char *why)
+struct leak_summary *leak_summary_failed(const char *why)
 {
-	struct leakcheck *c = calloc(1, sizeof(*c));
+	struct leak_summary *c = calloc(1, sizeof(*c));
 
 	if (!c)
 		return NULL;
@@ -152,26 +153,26 @@ struct leakcheck *leakcheck_failed(const char *why)
 	return c;
 }
 
-static struct leakcheck *scan(struct read_segment *s, const struct leak_wish *wish)
+static struct leak_summary *scan(struct read_segment *s, const struct leak_scan_options *request)
 {
 	const char *why = not_recorded(s);
 	char message[LEAK_MESSAGE_MAX];
 	struct leak_result r;
-	struct leakcheck *c;
+	struct leak_summary *c;
 	int rc;
 
 	if (why)
-		return leakcheck_failed(why);
-	rc = leak_scan(s, wish, &r, message);
+		return leak_summary_failed(why);
+	rc = leak_scan(s, request, &r, message);
 	if (rc != 0) {
-		c = leakcheck_failed(message);
+		c = leak_summary_failed(message);
 		if (c)
 			c->leaks.refused = error_name(rc);
 		return c;
 	}
 	c = calloc(1, sizeof(*c));
 	if (c && rows_copy(c, &r) != 0) {
-		leakcheck_free(c);
+		leak_summary_free(c);
 		c = NULL;
 	}
 	if (c)
@@ -180,17 +181,18 @@ static struct leakcheck *scan(struct read_segment *s, const struct leak_wish *wi
 	return c;
 }
 
-struct leakcheck *leakcheck_run(struct read_segment *s, const struct leak_wish *wish)
+struct leak_summary *leak_summary_run(
+	struct read_segment *s, const struct leak_scan_options *request)
 {
 	struct read_identity id;
 	uint64_t now = clock_monotonic_ns();
-	struct leakcheck *c = scan(s, wish);
+	struct leak_summary *c = scan(s, request);
 
 	if (c && c->leaks.at_exit)
 		now = clock_monotonic_ns() - c->leaks.scan_ns;
 	if (c)
-		c->leaks.before_exit = wish->at_exit && !c->leaks.at_exit;
-	if (wish->at_exit)
+		c->leaks.before_exit = request->at_exit && !c->leaks.at_exit;
+	if (request->at_exit)
 		read_leak_done(s); /* also one that was not let go on for it */
 	if (c && read_identity(s, &id) == 0 && now > id.created_ns)
 		c->leaks.at_ns = now - id.created_ns;
@@ -232,7 +234,7 @@ static struct snap_leak_site *rows_joined(const struct snap_leak_site *rows, siz
 }
 
 /* Those of `old` that are not in `now` any more, but what is reachable: that was no leak. */
-static void gone_note(struct leakcheck *c, const struct snap_leak_site *old, size_t count,
+static void gone_note(struct leak_summary *c, const struct snap_leak_site *old, size_t count,
 	const struct snap_leak_site *now, size_t found)
 {
 	size_t n = 0;
@@ -251,7 +253,7 @@ static void gone_note(struct leakcheck *c, const struct snap_leak_site *old, siz
 
 /* What was suppressed stays so: its names are in already, and it is not to be shown until the rules
  * are asked again. */
-static void how_inherit(struct leakcheck *c, const struct leakcheck *before)
+static void how_inherit(struct leak_summary *c, const struct leak_summary *before)
 {
 	for (size_t i = 0; i < before->rows.count; i++)
 		for (size_t k = 0; before->rows.how[i] && k < c->rows.count; k++)
@@ -259,7 +261,7 @@ static void how_inherit(struct leakcheck *c, const struct leakcheck *before)
 				c->rows.how[k] = before->rows.how[i];
 }
 
-void leakcheck_compare(struct leakcheck *c, const struct leakcheck *before)
+void leak_summary_compare(struct leak_summary *c, const struct leak_summary *before)
 {
 	size_t n = before ? before->leaks.nsites : 0, found = c->rows.count;
 	struct snap_leak_site *old = rows_joined(before ? before->leaks.sites : NULL, &n);
@@ -277,7 +279,7 @@ void leakcheck_compare(struct leakcheck *c, const struct leakcheck *before)
 		gone_note(c, old, n, now, found);
 	if (before && before->rows.how)
 		how_inherit(c, before);
-	leakrows_show(&c->rows, &c->leaks);
+	leak_rows_show(&c->rows, &c->leaks);
 	free(old);
 	free(now);
 }
@@ -285,54 +287,55 @@ void leakcheck_compare(struct leakcheck *c, const struct leakcheck *before)
 /* ---- suppressions ---- */
 
 /* Without memory, nothing is suppressed. */
-static enum suppress_how how_suppressed(
-	const struct snap_leak_site *l, const struct snap_site *site, const struct suppress *rules)
+static enum suppressions_how how_suppressed(const struct snap_leak_site *l,
+	const struct snap_site *site, const struct suppressions *rules)
 {
-	struct suppress_frame *frame = calloc(site->stack->nframes + 1, sizeof(*frame));
-	enum suppress_how how;
+	struct suppressions_frame *frame = calloc(site->stack->nframes + 1, sizeof(*frame));
+	enum suppressions_how how;
 	size_t n = 0;
 
 	if (!frame)
-		return SUPPRESS_NOT;
-	frame[n++] = (struct suppress_frame){ .function = site->alloc_function,
+		return SUPPRESSIONS_NONE;
+	frame[n++] = (struct suppressions_frame){ .function = site->alloc_function,
 		.symbol = snapshot_alloc_symbol(site->alloc_function) };
 	for (uint32_t i = 0; i < site->stack->nframes; i++) {
 		const struct frame *f = &site->stack->frames[i];
 
-		frame[n++] = (struct suppress_frame){ f->function, f->mangled, f->module->path,
+		frame[n++] = (struct suppressions_frame){ f->function, f->mangled, f->module->path,
 			f->file, f->line };
 	}
-	how = suppress_matches(rules, 1u << l->class, frame, n);
+	how = suppressions_matches(rules, 1u << l->class, frame, n);
 	free(frame);
 	return how;
 }
 
-void leakcheck_match(const struct leakcheck *c, const struct snapshot *s,
-	const struct suppress *rules, uint32_t site, struct leakcheck_matched *out)
+void leak_summary_match(const struct leak_summary *c, const struct snapshot *s,
+	const struct suppressions *rules, uint32_t site, struct leak_summary_matched *out)
 {
-	*out = (struct leakcheck_matched){ 0 };
+	*out = (struct leak_summary_matched){ 0 };
 	for (size_t i = 0; i < c->rows.count; i++) {
 		const struct snap_leak_site *row = &c->rows.found[i];
 		const struct snap_site *at = snapshot_site(s, row->site);
 
-		if (!at || c->rows.how[i] != SUPPRESS_NOT ||
-			how_suppressed(row, at, rules) == SUPPRESS_NOT)
+		if (!at || c->rows.how[i] != SUPPRESSIONS_NONE ||
+			how_suppressed(row, at, rules) == SUPPRESSIONS_NONE)
 			continue;
 		out->own += row->site == site;
 		out->others += row->site != site;
 	}
 }
 
-bool leakcheck_suppress(struct leakcheck *c, const struct snapshot *s, const struct suppress *rules)
+bool leak_summary_suppress(
+	struct leak_summary *c, const struct snapshot *s, const struct suppressions *rules)
 {
 	bool any = false;
 
 	for (size_t i = 0; i < c->rows.count; i++) {
 		const struct snap_leak_site *row = &c->rows.found[i];
 		const struct snap_site *site = snapshot_site(s, row->site);
-		enum suppress_how how = c->rows.how[i];
+		enum suppressions_how how = c->rows.how[i];
 
-		if (site && how != SUPPRESS_WITH_BEHIND)
+		if (site && how != SUPPRESSIONS_WITH_INDIRECT)
 			how = how_suppressed(row, site, rules);
 		if (how > c->rows.how[i]) {
 			c->rows.how[i] = how;
@@ -340,20 +343,20 @@ bool leakcheck_suppress(struct leakcheck *c, const struct snapshot *s, const str
 		}
 	}
 	if (any)
-		leakrows_show(&c->rows, &c->leaks);
+		leak_rows_show(&c->rows, &c->leaks);
 	return any;
 }
 
-const struct snap_leaks *leakcheck_result(const struct leakcheck *c)
+const struct snap_leaks *leak_summary_result(const struct leak_summary *c)
 {
 	return &c->leaks;
 }
 
-void leakcheck_free(struct leakcheck *c)
+void leak_summary_free(struct leak_summary *c)
 {
 	if (!c)
 		return;
-	leakrows_free(&c->rows);
+	leak_rows_free(&c->rows);
 	free(c->gone);
 	free(c->blocks);
 	free(c->steps);

@@ -16,17 +16,17 @@
 
 #define PROGRESS_NS 100000000l /* it is shown so often */
 
-struct scans {
+struct scan_control {
 	char *path;
-	struct leak_wish wish;
+	struct leak_scan_options request;
 	const void *owner;
 	int timer; /* readable now and then while a scan is under way */
-	struct scanjob *job; /* the scan that is; or NULL */
+	struct scan_job *job; /* the scan that is; or NULL */
 	const char *given_up; /* why the job was cancelled; NULL: it was not, or was asked to be */
-	struct scanjob *holder; /* one that is through, and holds its process; or NULL */
-	struct leakcheck *last; /* that worked */
-	struct leakcheck *before; /* kept for who has not drawn anew since */
-	struct leakcheck *failed; /* the last, if it did not */
+	struct scan_job *liveness; /* one that is through, and holds its process; or NULL */
+	struct leak_summary *last; /* that worked */
+	struct leak_summary *before; /* kept for who has not drawn anew since */
+	struct leak_summary *failed; /* the last, if it did not */
 	uint64_t due_ns, resident_bytes;
 	struct leaks state;
 };
@@ -39,24 +39,25 @@ static unsigned version_next(void)
 	return ++version;
 }
 
-struct scans *scans_new(const char *path, const struct leak_wish *wish, const void *owner)
+struct scan_control *scan_control_new(
+	const char *path, const struct leak_scan_options *request, const void *owner)
 {
-	struct scans *s = calloc(1, sizeof(*s));
+	struct scan_control *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return NULL;
 	s->path = strdup(path);
-	s->wish = *wish;
+	s->request = *request;
 	s->owner = owner;
 	s->state.version = version_next();
 	s->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (s->path && s->timer >= 0)
 		return s;
-	scans_free(s);
+	scan_control_free(s);
 	return NULL;
 }
 
-static void timer_set(struct scans *s, bool on)
+static void timer_set(struct scan_control *s, bool on)
 {
 	const struct timespec every = { .tv_nsec = on ? PROGRESS_NS : 0 };
 	const struct itimerspec t = { every, every };
@@ -64,175 +65,177 @@ static void timer_set(struct scans *s, bool on)
 	timerfd_settime(s->timer, 0, &t, NULL);
 }
 
-void scans_stop(struct scans *s)
+void scan_control_stop(struct scan_control *s)
 {
 	if (!s->job)
 		return;
-	scanjob_cancel(s->job);
-	scanjob_free(s->job);
+	scan_job_cancel(s->job);
+	scan_job_free(s->job);
 	s->job = NULL;
 	timer_set(s, false);
 }
 
-bool scans_release(struct scans *s)
+bool scan_control_release(struct scan_control *s)
 {
-	bool held = s->holder != NULL;
+	bool held = s->liveness != NULL;
 
-	scanjob_free(s->holder);
-	s->holder = NULL;
+	scan_job_free(s->liveness);
+	s->liveness = NULL;
 	return held;
 }
 
-void scans_free(struct scans *s)
+void scan_control_free(struct scan_control *s)
 {
 	if (!s)
 		return;
-	scans_stop(s);
-	scans_release(s);
-	leakcheck_free(s->last);
-	leakcheck_free(s->before);
-	leakcheck_free(s->failed);
+	scan_control_stop(s);
+	scan_control_release(s);
+	leak_summary_free(s->last);
+	leak_summary_free(s->before);
+	leak_summary_free(s->failed);
 	if (s->timer >= 0)
 		close(s->timer);
 	free(s->path);
 	free(s);
 }
 
-bool scans_is_of(const struct scans *s, const char *path, const void *owner)
+bool scan_control_is_of(const struct scan_control *s, const char *path, const void *owner)
 {
 	return s->owner == owner && strcmp(s->path, path) == 0;
 }
 
-static int job_start(struct scans *s, const struct leak_wish *wish, bool hold)
+static int job_start(struct scan_control *s, const struct leak_scan_options *request, bool hold)
 {
 	struct proc_reading r = { 0 };
 
-	s->resident_bytes = proc_read(s->wish.pid, false, &r) == 0 ? r.rss_bytes + r.swap_bytes : 0;
-	s->job = scanjob_start(s->path, wish, hold);
+	s->resident_bytes =
+		proc_read(s->request.pid, false, &r) == 0 ? r.rss_bytes + r.swap_bytes : 0;
+	s->job = scan_job_start(s->path, request, hold);
 	timer_set(s, s->job != NULL);
 	return s->job ? 0 : -errno;
 }
 
-int scans_start(struct scans *s)
+int scan_control_start(struct scan_control *s)
 {
-	if (s->holder)
+	if (s->liveness)
 		return -EALREADY;
-	return s->job ? -EBUSY : job_start(s, &s->wish, false);
+	return s->job ? -EBUSY : job_start(s, &s->request, false);
 }
 
-int scans_start_at_exit(struct scans *s, bool hold)
+int scan_control_start_at_exit(struct scan_control *s, bool hold)
 {
-	struct leak_wish wish = s->wish;
+	struct leak_scan_options request = s->request;
 
-	wish.at_exit = true;
-	wish.copying = LEAK_COPY_NEVER; /* nothing is lost while it stands still */
-	scans_stop(s);
-	return job_start(s, &wish, hold);
+	request.at_exit = true;
+	request.copying = LEAK_COPY_NEVER; /* nothing is lost while it stands still */
+	scan_control_stop(s);
+	return job_start(s, &request, hold);
 }
 
-void scans_await(struct scans *s)
+void scan_control_await(struct scan_control *s)
 {
-	struct pollfd p = { s->job ? scanjob_fd(s->job) : -1, POLLIN, 0 };
+	struct pollfd p = { s->job ? scan_job_fd(s->job) : -1, POLLIN, 0 };
 
 	while (s->job && poll(&p, 1, -1) < 0 && errno == EINTR)
 		;
 }
 
-void scans_cancel(struct scans *s)
+void scan_control_cancel(struct scan_control *s)
 {
 	if (s->job)
-		scanjob_cancel(s->job);
+		scan_job_cancel(s->job);
 }
 
-void scans_give_up(struct scans *s, const char *why)
+void scan_control_give_up(struct scan_control *s, const char *why)
 {
-	if (s->job && !scanjob_cancelled(s->job)) {
-		scanjob_cancel(s->job);
+	if (s->job && !scan_job_cancelled(s->job)) {
+		scan_job_cancel(s->job);
 		s->given_up = why;
 	}
 }
 
-void scans_every(struct scans *s, uint64_t ns)
+void scan_control_every(struct scan_control *s, uint64_t ns)
 {
 	s->state.every_ns = ns;
 	s->due_ns = clock_monotonic_ns() + ns;
 }
 
-void scans_look(struct scans *s)
+void scan_control_poll(struct scan_control *s)
 {
 	if (s->state.every_ns && !s->job && clock_monotonic_ns() >= s->due_ns)
-		scans_start(s);
+		scan_control_start(s);
 }
 
-int scans_fds(const struct scans *s, struct pollfd *fds, int max)
+int scan_control_fds(const struct scan_control *s, struct pollfd *fds, int max)
 {
 	if (max < 2 || !s->job)
 		return 0;
-	fds[0] = (struct pollfd){ scanjob_fd(s->job), POLLIN, 0 };
+	fds[0] = (struct pollfd){ scan_job_fd(s->job), POLLIN, 0 };
 	fds[1] = (struct pollfd){ s->timer, POLLIN, 0 };
 	return 2;
 }
 
-static void made_take(struct scans *s, struct leakcheck *made)
+static void made_take(struct scan_control *s, struct leak_summary *made)
 {
-	leakcheck_free(s->failed);
+	leak_summary_free(s->failed);
 	s->failed = NULL;
-	if (leakcheck_result(made)->failed) {
+	if (leak_summary_result(made)->failed) {
 		s->failed = made;
 		return;
 	}
-	leakcheck_compare(made, s->last);
-	leakcheck_free(s->before);
+	leak_summary_compare(made, s->last);
+	leak_summary_free(s->before);
 	s->before = s->last;
 	s->last = made;
 	s->state.number++;
 	s->state.version = version_next();
 }
 
-bool scans_collect(struct scans *s)
+bool scan_control_collect(struct scan_control *s)
 {
 	uint64_t times;
 	bool progress = read(s->timer, &times, sizeof(times)) > 0, cancelled;
-	struct leakcheck *made;
+	struct leak_summary *made;
 
-	if (!s->job || !scanjob_ended(s->job))
+	if (!s->job || !scan_job_ended(s->job))
 		return progress;
-	cancelled = scanjob_cancelled(s->job);
-	made = scanjob_take(s->job);
-	if (scanjob_holds(s->job))
-		s->holder = s->job;
+	cancelled = scan_job_cancelled(s->job);
+	made = scan_job_take(s->job);
+	if (scan_job_holds(s->job))
+		s->liveness = s->job;
 	else
-		scanjob_free(s->job);
+		scan_job_free(s->job);
 	s->job = NULL;
 	timer_set(s, false);
 	if (made && !cancelled)
 		made_take(s, made);
 	else
-		leakcheck_free(made);
+		leak_summary_free(made);
 	if (s->given_up) {
-		leakcheck_free(s->failed);
-		s->failed = leakcheck_failed(s->given_up);
+		leak_summary_free(s->failed);
+		s->failed = leak_summary_failed(s->given_up);
 		s->given_up = NULL;
 	}
 	s->due_ns = clock_monotonic_ns() + s->state.every_ns;
 	return true;
 }
 
-void scans_suppress(struct scans *s, const struct snapshot *snap, const struct suppress *rules)
+void scan_control_suppress(
+	struct scan_control *s, const struct snapshot *snap, const struct suppressions *rules)
 {
-	if (s->last && rules && leakcheck_suppress(s->last, snap, rules))
+	if (s->last && rules && leak_summary_suppress(s->last, snap, rules))
 		s->state.version = version_next();
 }
 
-void scans_match(const struct scans *s, const struct snapshot *snap, const struct suppress *rules,
-	uint32_t site, struct leakcheck_matched *out)
+void scan_control_match(const struct scan_control *s, const struct snapshot *snap,
+	const struct suppressions *rules, uint32_t site, struct leak_summary_matched *out)
 {
-	*out = (struct leakcheck_matched){ 0 };
+	*out = (struct leak_summary_matched){ 0 };
 	if (s->last)
-		leakcheck_match(s->last, snap, rules, site, out);
+		leak_summary_match(s->last, snap, rules, site, out);
 }
 
-static enum leaks_phase phase_of(const struct scans *s)
+static enum leaks_phase phase_of(const struct scan_control *s)
 {
 	static const enum leaks_phase phases[] = { [LEAK_STOPPING] = LEAKS_STOPPING,
 		[LEAK_READING] = LEAKS_READING,
@@ -242,19 +245,19 @@ static enum leaks_phase phase_of(const struct scans *s)
 
 	if (!s->job)
 		return LEAKS_IDLE;
-	return scanjob_cancelled(s->job) ? LEAKS_ENDING : phases[scanjob_progress(s->job)->phase];
+	return scan_job_cancelled(s->job) ? LEAKS_ENDING : phases[scan_job_progress(s->job)->phase];
 }
 
-const struct leaks *scans_state(struct scans *s)
+const struct leaks *scan_control_state(struct scan_control *s)
 {
 	uint64_t now = clock_monotonic_ns();
 
-	s->state.last = s->last ? leakcheck_result(s->last) : NULL;
-	s->state.failed = s->failed ? leakcheck_result(s->failed)->failed : NULL;
-	s->state.by_age = !s->last && s->failed && suspects_wanted(leakcheck_result(s->failed));
+	s->state.last = s->last ? leak_summary_result(s->last) : NULL;
+	s->state.failed = s->failed ? leak_summary_result(s->failed)->failed : NULL;
+	s->state.by_age = !s->last && s->failed && suspects_wanted(leak_summary_result(s->failed));
 	s->state.phase = phase_of(s);
-	s->state.held = s->holder != NULL;
-	s->state.read_bytes = s->job ? scanjob_progress(s->job)->read_bytes : 0;
+	s->state.held = s->liveness != NULL;
+	s->state.read_bytes = s->job ? scan_job_progress(s->job)->read_bytes : 0;
 	s->state.of_bytes = s->resident_bytes;
 	s->state.next_ns = s->state.every_ns && s->due_ns > now ? s->due_ns - now : 0;
 	return &s->state;

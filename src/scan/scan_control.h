@@ -13,47 +13,49 @@
 #include "src/scan/leak_summary.h"
 #include "src/model/leaks.h"
 
-struct scans;
+struct scan_control;
 
 /*
  * Of the process whose segment is at `path`. Of the wish, all but progress. `owner`: of the
  * snapshots of the same image. NULL without memory.
  */
-struct scans *scans_new(const char *path, const struct leak_wish *wish, const void *owner);
+struct scan_control *scan_control_new(
+	const char *path, const struct leak_scan_options *request, const void *owner);
 /* Ends one that is under way: the process is let go before this returns. */
-void scans_free(struct scans *s);
-bool scans_is_of(const struct scans *s, const char *path, const void *owner);
+void scan_control_free(struct scan_control *s);
+bool scan_control_is_of(const struct scan_control *s, const char *path, const void *owner);
 /* Begins one. 0, -EBUSY while one is under way, -EALREADY of a process that is held, or another
  * -errno. */
-int scans_start(struct scans *s);
+int scan_control_start(struct scan_control *s);
 /* The process waits at its end: ends a scan that is under way, lets the process go on, and scans it
  * at its last instant, where `hold` keeps it. 0 or -errno: nothing was begun. */
-int scans_start_at_exit(struct scans *s, bool hold);
+int scan_control_start_at_exit(struct scan_control *s, bool hold);
 /* Lets a process go that such a scan holds. False: none is held. */
-bool scans_release(struct scans *s);
+bool scan_control_release(struct scan_control *s);
 /* Waits until the one that is under way has ended by itself; to be collected. */
-void scans_await(struct scans *s);
+void scan_control_await(struct scan_control *s);
 /* The one that is under way is to end, and has no result. */
-void scans_cancel(struct scans *s);
+void scan_control_cancel(struct scan_control *s);
 /* The same, but its result is that it failed, for the reason `why`, which is static. */
-void scans_give_up(struct scans *s, const char *why);
+void scan_control_give_up(struct scan_control *s, const char *why);
 /* As cancel, and it waits until the process was let go. */
-void scans_stop(struct scans *s);
+void scan_control_stop(struct scan_control *s);
 /* Scans so often from now on, the time between the end of one and the next; 0: no more. */
-void scans_every(struct scans *s, uint64_t ns);
+void scan_control_every(struct scan_control *s, uint64_t ns);
 /* To be called now and then: begins one that is due. */
-void scans_look(struct scans *s);
+void scan_control_poll(struct scan_control *s);
 /* Readable when one has ended, and now and then while it is under way: fills at most `max`, returns
- * how many. scans_collect takes it, true if anything is to be shown. */
-int scans_fds(const struct scans *s, struct pollfd *fds, int max);
-bool scans_collect(struct scans *s);
+ * how many. scan_control_collect takes it, true if anything is to be shown. */
+int scan_control_fds(const struct scan_control *s, struct pollfd *fds, int max);
+bool scan_control_collect(struct scan_control *s);
 /* Takes what `rules` match out of the last result, by the names in `snap`, as often as there are
  * names or rules that are new. */
-void scans_suppress(struct scans *s, const struct snapshot *snap, const struct suppress *rules);
+void scan_control_suppress(
+	struct scan_control *s, const struct snapshot *snap, const struct suppressions *rules);
 /* What they would match beside what is suppressed, of a call site and of others (leakcheck.h). */
-void scans_match(const struct scans *s, const struct snapshot *snap, const struct suppress *rules,
-	uint32_t site, struct leakcheck_matched *out);
+void scan_control_match(const struct scan_control *s, const struct snapshot *snap,
+	const struct suppressions *rules, uint32_t site, struct leak_summary_matched *out);
 /* The state as of now; what it points to is valid until the next call of any of these. */
-const struct leaks *scans_state(struct scans *s);
+const struct leaks *scan_control_state(struct scan_control *s);
 
 #endif

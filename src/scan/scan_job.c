@@ -12,16 +12,16 @@
 
 #include "src/util/thread.h"
 
-struct scanjob {
+struct scan_job {
 	char *path;
-	struct leak_wish wish;
+	struct leak_scan_options request;
 	struct leak_progress progress;
 	int fd; /* the thread writes to it when it is through */
 	int release; /* and then waits for this, if it holds the process */
 	bool started, hold;
 	pthread_t thread;
 	/* By the thread, before it writes to `fd`. */
-	struct leakcheck *made;
+	struct leak_summary *made;
 	bool holds;
 };
 
@@ -35,16 +35,16 @@ static void job_wait(int fd)
 
 static void *job_run(void *ctx)
 {
-	struct scanjob *j = ctx;
+	struct scan_job *j = ctx;
 	char message[READ_MESSAGE_MAX];
 	struct read_segment *segment = read_open(j->path, message);
 	struct leak_stop held = { 0 };
 
-	j->wish.hold = j->hold ? &held : NULL;
+	j->request.hold = j->hold ? &held : NULL;
 	if (segment)
-		j->made = leakcheck_run(segment, &j->wish);
+		j->made = leak_summary_run(segment, &j->request);
 	else
-		j->made = leakcheck_failed(message);
+		j->made = leak_summary_failed(message);
 	read_close(segment);
 	j->holds = held.count > 0;
 	eventfd_write(j->fd, 1);
@@ -54,7 +54,7 @@ static void *job_run(void *ctx)
 	return NULL;
 }
 
-void scanjob_free(struct scanjob *j)
+void scan_job_free(struct scan_job *j)
 {
 	if (!j)
 		return;
@@ -62,7 +62,7 @@ void scanjob_free(struct scanjob *j)
 		eventfd_write(j->release, 1);
 		pthread_join(j->thread, NULL);
 	}
-	leakcheck_free(j->made);
+	leak_summary_free(j->made);
 	if (j->fd >= 0)
 		close(j->fd);
 	if (j->release >= 0)
@@ -71,16 +71,17 @@ void scanjob_free(struct scanjob *j)
 	free(j);
 }
 
-struct scanjob *scanjob_start(const char *path, const struct leak_wish *wish, bool hold)
+struct scan_job *scan_job_start(
+	const char *path, const struct leak_scan_options *request, bool hold)
 {
-	struct scanjob *j = calloc(1, sizeof(*j));
+	struct scan_job *j = calloc(1, sizeof(*j));
 	int rc = ENOMEM;
 
 	if (!j)
 		return NULL;
 	j->path = strdup(path);
-	j->wish = *wish;
-	j->wish.progress = &j->progress;
+	j->request = *request;
+	j->request.progress = &j->progress;
 	j->hold = hold;
 	j->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	j->release = j->fd < 0 ? -1 : eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -91,41 +92,41 @@ struct scanjob *scanjob_start(const char *path, const struct leak_wish *wish, bo
 	j->started = rc == 0;
 	if (j->started)
 		return j;
-	scanjob_free(j);
+	scan_job_free(j);
 	errno = rc;
 	return NULL;
 }
 
-int scanjob_fd(const struct scanjob *j)
+int scan_job_fd(const struct scan_job *j)
 {
 	return j->fd;
 }
 
-bool scanjob_ended(const struct scanjob *j)
+bool scan_job_ended(const struct scan_job *j)
 {
 	struct pollfd p = { j->fd, POLLIN, 0 };
 
 	return poll(&p, 1, 0) > 0;
 }
 
-const struct leak_progress *scanjob_progress(const struct scanjob *j)
+const struct leak_progress *scan_job_progress(const struct scan_job *j)
 {
 	return &j->progress;
 }
 
-void scanjob_cancel(struct scanjob *j)
+void scan_job_cancel(struct scan_job *j)
 {
 	j->progress.cancelled = true;
 }
 
-bool scanjob_cancelled(const struct scanjob *j)
+bool scan_job_cancelled(const struct scan_job *j)
 {
 	return j->progress.cancelled;
 }
 
-struct leakcheck *scanjob_take(struct scanjob *j)
+struct leak_summary *scan_job_take(struct scan_job *j)
 {
-	struct leakcheck *made;
+	struct leak_summary *made;
 
 	job_wait(j->fd);
 	made = j->made;
@@ -133,7 +134,7 @@ struct leakcheck *scanjob_take(struct scanjob *j)
 	return made;
 }
 
-bool scanjob_holds(const struct scanjob *j)
+bool scan_job_holds(const struct scan_job *j)
 {
 	return j->holds;
 }

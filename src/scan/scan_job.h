@@ -9,24 +9,25 @@
 #include "src/leak/scan.h"
 #include "src/scan/leak_summary.h"
 
-struct scanjob;
+struct scan_job;
 
 /* Begins a scan of the process whose segment is at `path`; it opens that anew. Of the wish all but
  * progress and hold counts. `hold`: a process that is scanned at its last instant stays there. NULL
  * with errno set. */
-struct scanjob *scanjob_start(const char *path, const struct leak_wish *wish, bool hold);
+struct scan_job *scan_job_start(
+	const char *path, const struct leak_scan_options *request, bool hold);
 /* Readable once the scan has ended. */
-int scanjob_fd(const struct scanjob *j);
-bool scanjob_ended(const struct scanjob *j);
-const struct leak_progress *scanjob_progress(const struct scanjob *j);
+int scan_job_fd(const struct scan_job *j);
+bool scan_job_ended(const struct scan_job *j);
+const struct leak_progress *scan_job_progress(const struct scan_job *j);
 /* The scan ends soon, and has no result. */
-void scanjob_cancel(struct scanjob *j);
-bool scanjob_cancelled(const struct scanjob *j);
+void scan_job_cancel(struct scan_job *j);
+bool scan_job_cancelled(const struct scan_job *j);
 /* Waits for the end. The caller owns the result; NULL without memory. */
-struct leakcheck *scanjob_take(struct scanjob *j);
-/* Whether the process is held: it waits for scanjob_free. After scanjob_take. */
-bool scanjob_holds(const struct scanjob *j);
+struct leak_summary *scan_job_take(struct scan_job *j);
+/* Whether the process is held: it waits for scan_job_free. After scan_job_take. */
+bool scan_job_holds(const struct scan_job *j);
 /* Lets a process go that is held, waits for the thread, and frees the job. `j` may be NULL. */
-void scanjob_free(struct scanjob *j);
+void scan_job_free(struct scan_job *j);
 
 #endif

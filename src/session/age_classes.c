@@ -10,25 +10,25 @@
 
 #include "shm/poisson.h"
 
-struct ages_site {
+struct age_classes_site {
 	uint64_t first, last; /* births, in ticks; first > last: no live block */
 };
 
 static bool wanted_by_someone;
 
-void ages_want(bool wanted)
+void age_classes_want(bool wanted)
 {
 	wanted_by_someone = wanted;
 }
 
-bool ages_wanted(void)
+bool age_classes_wanted(void)
 {
 	return wanted_by_someone;
 }
 
-int ages_start(struct ages *a, uint32_t sites)
+int age_classes_start(struct age_classes *a, uint32_t sites)
 {
-	struct ages_site *grown;
+	struct age_classes_site *grown;
 
 	if (sites > a->room) {
 		grown = realloc(a->site, (sites + sites / 2) * sizeof(*grown));
@@ -38,7 +38,7 @@ int ages_start(struct ages *a, uint32_t sites)
 		a->room = sites + sites / 2;
 	}
 	for (uint32_t i = 0; i < a->room; i++)
-		a->site[i] = (struct ages_site){ .first = UINT64_MAX };
+		a->site[i] = (struct age_classes_site){ .first = UINT64_MAX };
 	return 0;
 }
 
@@ -47,20 +47,20 @@ static uint64_t since_start(uint64_t ns, uint64_t created_ns)
 	return ns == UINT64_MAX ? ns : ns > created_ns ? ns - created_ns : 0;
 }
 
-void ages_start_classes(struct ages *a, uint32_t site, uint64_t allocs,
+void age_classes_start_classes(struct age_classes *a, uint32_t site, uint64_t allocs,
 	const struct growth_span *span, unsigned spans, uint64_t created_ns)
 {
-	struct ages_class *before = &a->class[0];
+	struct age_classes_class *before = &a->class[0];
 
 	a->classes_of = site;
 	a->classes = spans + 1;
 	a->counted = allocs;
-	*before = (struct ages_class){ .to_ns = UINT64_MAX };
+	*before = (struct age_classes_class){ .to_ns = UINT64_MAX };
 	for (unsigned i = 0; i < spans; i++) {
-		a->class[i + 1] =
-			(struct ages_class){ .from_ns = since_start(span[i].from_ns, created_ns),
-				.to_ns = since_start(span[i].to_ns, created_ns),
-				.allocs = span[i].allocs };
+		a->class[i + 1] = (struct age_classes_class){ .from_ns = since_start(
+								      span[i].from_ns, created_ns),
+			.to_ns = since_start(span[i].to_ns, created_ns),
+			.allocs = span[i].allocs };
 		allocs -= span[i].allocs < allocs ? span[i].allocs : allocs;
 	}
 	before->allocs = allocs;
@@ -69,7 +69,7 @@ void ages_start_classes(struct ages *a, uint32_t site, uint64_t allocs,
 }
 
 /* Moves allocations from a class that has more than are alive. False: nothing is lacking. */
-static bool class_borrow(struct ages_class *to, struct ages_class *from)
+static bool class_borrow(struct age_classes_class *to, struct age_classes_class *from)
 {
 	uint64_t lack = to->blocks > to->allocs ? to->blocks - to->allocs : 0;
 	uint64_t spare = from->allocs > from->blocks ? from->allocs - from->blocks : 0;
@@ -80,9 +80,9 @@ static bool class_borrow(struct ages_class *to, struct ages_class *from)
 	return lack > moved;
 }
 
-void ages_end_classes(struct ages *a, uint64_t allocs)
+void age_classes_end_classes(struct age_classes *a, uint64_t allocs)
 {
-	struct ages_class *class = a->class;
+	struct age_classes_class *class = a->class;
 
 	class[a->classes - 1].allocs += allocs > a->counted ? allocs - a->counted : 0;
 	for (unsigned i = 0; i < a->classes; i++) {
@@ -97,7 +97,7 @@ void ages_end_classes(struct ages *a, uint64_t allocs)
 	}
 }
 
-void ages_block(struct ages *a, const struct read_block *b)
+void age_classes_block(struct age_classes *a, const struct read_block *b)
 {
 	if (b->site >= a->room)
 		return; /* newer than the sites that were read */
@@ -107,7 +107,7 @@ void ages_block(struct ages *a, const struct read_block *b)
 		a->site[b->site].last = b->tick;
 }
 
-void ages_block_class(struct ages *a, const struct read_block *b)
+void age_classes_block_class(struct age_classes *a, const struct read_block *b)
 {
 	struct poisson_weight weight;
 	uint64_t born = b->tick << HT_TICK_SHIFT;
@@ -130,10 +130,10 @@ static uint64_t age_of(uint64_t tick, uint64_t uptime_ns)
 	return uptime_ns > born ? uptime_ns - born : 0;
 }
 
-void ages_tell(const struct ages *a, struct snapshot *s, struct snap_site *sites)
+void age_classes_fill(const struct age_classes *a, struct snapshot *s, struct snap_site *sites)
 {
 	for (size_t i = 0; i < s->nsites; i++) {
-		const struct ages_site *in =
+		const struct age_classes_site *in =
 			a->known && sites[i].id < a->room ? &a->site[sites[i].id] : NULL;
 
 		/* Those that were alive when the table was read may have been freed since. */
@@ -145,8 +145,8 @@ void ages_tell(const struct ages *a, struct snapshot *s, struct snap_site *sites
 	}
 }
 
-void ages_free(struct ages *a)
+void age_classes_free(struct age_classes *a)
 {
 	free(a->site);
-	*a = (struct ages){ 0 };
+	*a = (struct age_classes){ 0 };
 }

@@ -11,16 +11,16 @@
 #include "src/read/read.h"
 
 /* Blocks of one site that were allocated in one span of time. */
-struct ages_class {
+struct age_classes_class {
 	uint64_t from_ns, to_ns; /* since the program's start */
 	uint64_t allocs; /* so many, */
 	uint64_t blocks, bytes; /* of which these are alive */
 };
-#define AGES_CLASSES (GROWTH_SPANS + 1)
+#define AGE_CLASSES (GROWTH_SPANS + 1)
 
 /* Of one session. All zeros: nothing was read. */
-struct ages {
-	struct ages_site *site; /* by id */
+struct age_classes {
+	struct age_classes_site *site; /* by id */
 	uint32_t room;
 	bool known;
 	/* Of one site: spans, the oldest first; the first of them is what came before them. */
@@ -28,15 +28,15 @@ struct ages {
 	uint32_t classes_of;
 	uint64_t counted; /* what the site had allocated when they were made */
 	unsigned classes;
-	struct ages_class class[AGES_CLASSES];
+	struct age_classes_class class[AGE_CLASSES];
 };
 
 /* From now on all sessions read them, or none does. */
-void ages_want(bool wanted);
-bool ages_wanted(void);
+void age_classes_want(bool wanted);
+bool age_classes_wanted(void);
 /* Before a walk: the ages, or none; and the classes, or none. -ENOMEM: not the ages. */
-int ages_start(struct ages *a, uint32_t sites);
-void ages_start_classes(struct ages *a, uint32_t site, uint64_t allocs,
+int age_classes_start(struct age_classes *a, uint32_t sites);
+void age_classes_start_classes(struct age_classes *a, uint32_t site, uint64_t allocs,
 	const struct growth_span *span, unsigned spans, uint64_t created_ns);
 /*
  * After the walk: by then the site has allocated `allocs`. The spans' allocations were counted at
@@ -45,12 +45,12 @@ void ages_start_classes(struct ages *a, uint32_t site, uint64_t allocs,
  * tick and born on the other moves to the class of its birth: no class has more alive than
  * allocated.
  */
-void ages_end_classes(struct ages *a, uint64_t allocs);
+void age_classes_end_classes(struct age_classes *a, uint64_t allocs);
 /* During it, for each block. */
-void ages_block(struct ages *a, const struct read_block *b);
-void ages_block_class(struct ages *a, const struct read_block *b);
+void age_classes_block(struct age_classes *a, const struct read_block *b);
+void age_classes_block_class(struct age_classes *a, const struct read_block *b);
 /* Tells the ages that the blocks of the snapshot's sites have. */
-void ages_tell(const struct ages *a, struct snapshot *s, struct snap_site *sites);
-void ages_free(struct ages *a);
+void age_classes_fill(const struct age_classes *a, struct snapshot *s, struct snap_site *sites);
+void age_classes_free(struct age_classes *a);
 
 #endif

@@ -8,10 +8,10 @@
 
 #include "src/util/text.h"
 
-void command_free(struct command *c)
+void command_line_free(struct command_line *c)
 {
 	while (c) {
-		struct command *before = c->before;
+		struct command_line *before = c->before;
 
 		for (unsigned i = 0; i < c->argc; i++)
 			free(c->argv[i]);
@@ -23,7 +23,7 @@ void command_free(struct command *c)
 }
 
 /* Splits the command line into its arguments, and joins them by blanks. */
-static int command_split(struct command *c, const struct read_identity *id)
+static int command_split(struct command_line *c, const struct read_identity *id)
 {
 	const char *p = id->command, *end = p + id->command_bytes;
 	char joined[HT_COMMAND_MAX];
@@ -46,15 +46,15 @@ static int command_split(struct command *c, const struct read_identity *id)
 	return c->line ? 0 : -ENOMEM;
 }
 
-int command_load(struct command **list, const struct read_identity *id)
+int command_line_load(struct command_line **list, const struct read_identity *id)
 {
-	struct command *c = calloc(1, sizeof(*c));
+	struct command_line *c = calloc(1, sizeof(*c));
 
 	if (!c)
 		return -ENOMEM;
 	c->exe = text_clean_copy(id->exe, strlen(id->exe));
 	if (!c->exe || command_split(c, id) != 0) {
-		command_free(c);
+		command_line_free(c);
 		return -ENOMEM;
 	}
 	c->before = *list;

@@ -9,16 +9,16 @@
 
 #include "src/read/read.h"
 
-struct command {
-	struct command *before;
+struct command_line {
+	struct command_line *before;
 	char *line, *exe; /* the arguments joined by blanks */
 	unsigned argc;
 	char *argv[HT_COMMAND_MAX];
 };
 
 /* Puts a new one in front of `*list`. 0 or -ENOMEM: then nothing has changed. */
-int command_load(struct command **list, const struct read_identity *id);
+int command_line_load(struct command_line **list, const struct read_identity *id);
 /* Frees it and all before it. */
-void command_free(struct command *c);
+void command_line_free(struct command_line *c);
 
 #endif

@@ -10,10 +10,10 @@
 #define STEP_NS	  900000000ull /* a second, less the jitter of a 1 Hz tick */
 #define WINDOW_NS 10500000000ull /* what a rate is of at most, as all rates */
 
-int alive_start(struct alive *a, const struct read_segment *s, uint32_t site)
+int live_by_thread_start(struct live_by_thread *a, const struct read_segment *s, uint32_t site)
 {
 	uint32_t counters = read_counters(s);
-	struct alive_sum *grown;
+	struct live_by_thread_sum *grown;
 
 	a->known = false;
 	if (counters > a->room) {
@@ -26,18 +26,18 @@ int alive_start(struct alive *a, const struct read_segment *s, uint32_t site)
 	if (a->room > 0)
 		memset(a->counter, 0, a->room * sizeof(*a->counter));
 	memset(a->slot, 0, sizeof(a->slot));
-	a->all = a->at_site = (struct alive_sum){ 0 };
+	a->all = a->at_site = (struct live_by_thread_sum){ 0 };
 	a->site = site;
 	return 0;
 }
 
-static void sum_add(struct alive_sum *sum, const struct poisson_weight *w)
+static void sum_add(struct live_by_thread_sum *sum, const struct poisson_weight *w)
 {
 	sum->blocks += w->blocks;
 	sum->bytes += w->bytes;
 }
 
-void alive_block(struct alive *a, const struct read_block *b)
+void live_by_thread_block(struct live_by_thread *a, const struct read_block *b)
 {
 	struct poisson_weight w = poisson_weight(b->addr, b->size, b->rate);
 
@@ -51,11 +51,11 @@ void alive_block(struct alive *a, const struct read_block *b)
 
 /* ---- how it grows ------------------------------------------------------------------------- */
 
-static void past_keep(struct alive *a, uint64_t now_ns)
+static void past_keep(struct live_by_thread *a, uint64_t now_ns)
 {
-	unsigned at = a->points % ALIVE_POINTS;
+	unsigned at = a->points % LIVE_BY_THREAD_POINTS;
 
-	if (a->points > 0 && now_ns - a->past_ns[(a->points - 1) % ALIVE_POINTS] < STEP_NS)
+	if (a->points > 0 && now_ns - a->past_ns[(a->points - 1) % LIVE_BY_THREAD_POINTS] < STEP_NS)
 		return;
 	if (!a->past)
 		a->past = calloc(HT_SLOTS_MAX, sizeof(*a->past));
@@ -67,39 +67,42 @@ static void past_keep(struct alive *a, uint64_t now_ns)
 	a->points++;
 }
 
-void alive_end(struct alive *a, uint64_t now_ns)
+void live_by_thread_end(struct live_by_thread *a, uint64_t now_ns)
 {
 	a->known = true;
 	past_keep(a, now_ns);
 }
 
 /* From the oldest reading that is not too old to the latest. */
-static double growth_of(const struct alive *a, uint32_t slot)
+static double growth_of(const struct live_by_thread *a, uint32_t slot)
 {
 	unsigned last, first;
 
 	if (a->points < 2)
 		return 0;
 	last = first = a->points - 1;
-	while (first > 0 && last - first < ALIVE_POINTS - 1 &&
-		a->past_ns[last % ALIVE_POINTS] - a->past_ns[(first - 1) % ALIVE_POINTS] <=
+	while (first > 0 && last - first < LIVE_BY_THREAD_POINTS - 1 &&
+		a->past_ns[last % LIVE_BY_THREAD_POINTS] -
+				a->past_ns[(first - 1) % LIVE_BY_THREAD_POINTS] <=
 			WINDOW_NS)
 		first--;
 	if (first == last)
 		return 0;
-	return ((double)a->past[slot][last % ALIVE_POINTS] -
-		       (double)a->past[slot][first % ALIVE_POINTS]) *
-	       1e9 / (double)(a->past_ns[last % ALIVE_POINTS] - a->past_ns[first % ALIVE_POINTS]);
+	return ((double)a->past[slot][last % LIVE_BY_THREAD_POINTS] -
+		       (double)a->past[slot][first % LIVE_BY_THREAD_POINTS]) *
+	       1e9 /
+	       (double)(a->past_ns[last % LIVE_BY_THREAD_POINTS] -
+			a->past_ns[first % LIVE_BY_THREAD_POINTS]);
 }
 
 /* ---- telling ------------------------------------------------------------------------------ */
 
-static struct alive_sum of_counter(const struct alive *a, uint32_t counter)
+static struct live_by_thread_sum of_counter(const struct live_by_thread *a, uint32_t counter)
 {
-	return counter < a->room ? a->counter[counter] : (struct alive_sum){ 0 };
+	return counter < a->room ? a->counter[counter] : (struct live_by_thread_sum){ 0 };
 }
 
-void alive_tell(const struct alive *a, struct snapshot *s)
+void live_by_thread_fill(const struct live_by_thread *a, struct snapshot *s)
 {
 	struct snap_thread *thread = (struct snap_thread *)(uintptr_t)s->threads;
 	struct snap_share *share = (struct snap_share *)(uintptr_t)s->shares;
@@ -116,28 +119,28 @@ void alive_tell(const struct alive *a, struct snapshot *s)
 		thread[i].live_bytes_per_s = snapshot_ended(s) ? 0 : growth_of(a, slot);
 	}
 	for (size_t i = 0; i < s->nshares; i++) {
-		struct alive_sum sum = of_counter(a, share[i].counter);
+		struct live_by_thread_sum sum = of_counter(a, share[i].counter);
 
 		share[i].live_blocks = sum.blocks;
 		share[i].live_bytes = sum.bytes;
 	}
 }
 
-void alive_tell_site(const struct alive *a, struct snap_detail *d)
+void live_by_thread_fill_site(const struct live_by_thread *a, struct snap_detail *d)
 {
 	d->has_alive = a->known && a->site == d->id;
 	d->alive_bytes = a->at_site.bytes;
 	for (unsigned i = 0; d->has_alive && i < d->nthreads; i++) {
-		struct alive_sum sum = of_counter(a, d->thread[i].counter);
+		struct live_by_thread_sum sum = of_counter(a, d->thread[i].counter);
 
 		d->thread[i].live_blocks = sum.blocks;
 		d->thread[i].live_bytes = sum.bytes;
 	}
 }
 
-void alive_free(struct alive *a)
+void live_by_thread_free(struct live_by_thread *a)
 {
 	free(a->counter);
 	free(a->past);
-	*a = (struct alive){ 0 };
+	*a = (struct live_by_thread){ 0 };
 }

@@ -11,36 +11,39 @@
 #include "src/model/snapshot.h"
 #include "src/read/read.h"
 
-#define ALIVE_POINTS 12u /* of a thread's past, for its growth: one each second at most */
+#define LIVE_BY_THREAD_POINTS                                                                      \
+	12u /* of a thread's past, for its growth: one each second at most                         \
+	     */
 
-struct alive_sum {
+struct live_by_thread_sum {
 	uint64_t blocks, bytes;
 };
 
 /* Of one session. All zeros: nothing was read. */
-struct alive {
-	struct alive_sum *counter; /* owned; by number, which is that of a slot at a site */
+struct live_by_thread {
+	struct live_by_thread_sum
+		*counter; /* owned; by number, which is that of a slot at a site */
 	uint32_t room;
 	bool known;
-	struct alive_sum all, at_site; /* of all blocks, and of those of `site` */
+	struct live_by_thread_sum all, at_site; /* of all blocks, and of those of `site` */
 	uint32_t site;
-	struct alive_sum slot[HT_SLOTS_MAX];
-	/* Readings of the bytes by slot, the latest at (points - 1) % ALIVE_POINTS. */
-	uint64_t (*past)[ALIVE_POINTS]; /* owned; by slot */
-	uint64_t past_ns[ALIVE_POINTS];
+	struct live_by_thread_sum slot[HT_SLOTS_MAX];
+	/* Readings of the bytes by slot, the latest at (points - 1) % LIVE_BY_THREAD_POINTS. */
+	uint64_t (*past)[LIVE_BY_THREAD_POINTS]; /* owned; by slot */
+	uint64_t past_ns[LIVE_BY_THREAD_POINTS];
 	unsigned points;
 };
 
 /* Before a walk; one site's sum is wanted, too. -ENOMEM: none of this. */
-int alive_start(struct alive *a, const struct read_segment *s, uint32_t site);
+int live_by_thread_start(struct live_by_thread *a, const struct read_segment *s, uint32_t site);
 /* During it, for each block. */
-void alive_block(struct alive *a, const struct read_block *b);
+void live_by_thread_block(struct live_by_thread *a, const struct read_block *b);
 /* After it: at `now_ns` all were seen. */
-void alive_end(struct alive *a, uint64_t now_ns);
+void live_by_thread_end(struct live_by_thread *a, uint64_t now_ns);
 /* Tells it of the snapshot's threads and shares, which are the snapshot's own. */
-void alive_tell(const struct alive *a, struct snapshot *s);
+void live_by_thread_fill(const struct live_by_thread *a, struct snapshot *s);
 /* The same of the threads of the site that the walk was for. */
-void alive_tell_site(const struct alive *a, struct snap_detail *d);
-void alive_free(struct alive *a);
+void live_by_thread_fill_site(const struct live_by_thread *a, struct snap_detail *d);
+void live_by_thread_free(struct live_by_thread *a);
 
 #endif

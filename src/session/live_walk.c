@@ -13,8 +13,8 @@
 
 /* What this walk is for. */
 struct walk {
-	struct survey *v;
-	bool ages, births, classes, lasting, alive;
+	struct live_walk *v;
+	bool ages, births, classes, retention, alive;
 };
 
 static void block_visit(void *ctx, const struct read_block *b)
@@ -22,35 +22,37 @@ static void block_visit(void *ctx, const struct read_block *b)
 	struct walk *w = ctx;
 
 	if (w->ages)
-		ages_block(&w->v->ages, b);
+		age_classes_block(&w->v->ages, b);
 	if (w->births)
-		births_block(&w->v->births, b);
+		since_mark_block(&w->v->births, b);
 	if (w->classes)
-		ages_block_class(&w->v->ages, b);
-	if (w->lasting)
-		lasting_block(&w->v->lasting, b);
+		age_classes_block_class(&w->v->ages, b);
+	if (w->retention)
+		retention_block(&w->v->retention, b);
 	if (w->alive)
-		alive_block(&w->v->alive, b);
+		live_by_thread_block(&w->v->alive, b);
 }
 
-static bool classes_start(struct survey *v, const struct survey_of *of, const struct snapshot *s)
+static bool classes_start(
+	struct live_walk *v, const struct live_walk_of *of, const struct snapshot *s)
 {
 	const struct snap_site *site = snapshot_site(s, v->site);
 	struct growth_span span[GROWTH_SPANS];
 	unsigned spans = site ? model_site_spans(of->model, v->site, span) : 0;
 
 	if (site)
-		ages_start_classes(&v->ages, v->site, site->allocs, span, spans, of->created_ns);
+		age_classes_start_classes(
+			&v->ages, v->site, site->allocs, span, spans, of->created_ns);
 	return site != NULL;
 }
 
-static bool classes_end(struct survey *v, const struct survey_of *of)
+static bool classes_end(struct live_walk *v, const struct live_walk_of *of)
 {
 	struct read_site site = { 0 };
 
 	if (read_sites(of->segment, v->site, &site, 1) != 1)
 		return false;
-	ages_end_classes(&v->ages, site.allocs);
+	age_classes_end_classes(&v->ages, site.allocs);
 	return true;
 }
 
@@ -59,41 +61,41 @@ static bool asked(const struct walk *w)
 	return w->ages || w->births || w->classes || w->alive;
 }
 
-static void walk(struct walk *w, const struct survey_of *of, const struct snapshot *s)
+static void walk(struct walk *w, const struct live_walk_of *of, const struct snapshot *s)
 {
-	struct survey *v = w->v;
+	struct live_walk *v = w->v;
 	uint64_t start = clock_monotonic_ns();
 	bool whole;
 
-	v->ages.known = v->ages.has_classes = v->lasting.known = v->alive.known = false;
-	w->ages = w->ages && ages_start(&v->ages, of->sites) == 0;
-	w->births = w->births && births_start(&v->births, of->moments, s) == 0;
+	v->ages.known = v->ages.has_classes = v->retention.known = v->alive.known = false;
+	w->ages = w->ages && age_classes_start(&v->ages, of->sites) == 0;
+	w->births = w->births && since_mark_start(&v->births, of->moments, s) == 0;
 	w->classes = w->classes && classes_start(v, of, s);
-	w->lasting = w->lasting && lasting_start(&v->lasting, s, of->sites) == 0;
-	w->alive = w->alive && alive_start(&v->alive, of->segment, v->site) == 0;
+	w->retention = w->retention && retention_start(&v->retention, s, of->sites) == 0;
+	w->alive = w->alive && live_by_thread_start(&v->alive, of->segment, v->site) == 0;
 	whole = read_blocks(of->segment, block_visit, w) >= 0;
 	v->ages.known = whole && w->ages;
 	v->ages.has_classes = whole && w->classes && classes_end(v, of);
 	if (whole && w->alive)
-		alive_end(&v->alive, start);
+		live_by_thread_end(&v->alive, start);
 	if (w->births)
-		births_end(&v->births, of->moments, s, whole);
-	v->lasting.known = whole && w->lasting;
+		since_mark_end(&v->births, of->moments, s, whole);
+	v->retention.known = whole && w->retention;
 	v->due_ns = start + (clock_monotonic_ns() - start) * (asked(w) ? SHARE : SHARE_SELF);
 }
 
-void survey_look(struct survey *v, const struct survey_of *of, struct snapshot *s)
+void live_walk_update(struct live_walk *v, const struct live_walk_of *of, struct snapshot *s)
 {
 	struct snap_site *sites = (struct snap_site *)(uintptr_t)s->sites;
 	struct walk w = { .v = v,
-		.ages = ages_wanted(),
+		.ages = age_classes_wanted(),
 		.births = of->moments->last != NULL,
 		.classes = v->site_ticks > 0,
-		.lasting = s->totals.live_blocks <= BLOCKS_MOST && lasting_wanted(s),
+		.retention = s->totals.live_blocks <= BLOCKS_MOST && retention_wanted(s),
 		.alive = v->site_ticks > 0 || threads_wanted() };
 	/* What was not asked for at the last walk does not wait. */
 	bool anew = (w.ages && !v->ages.known) || (w.alive && !v->alive.known) ||
-		    (w.births && births_differ(&v->births, of->moments, s)) ||
+		    (w.births && since_mark_differ(&v->births, of->moments, s)) ||
 		    (w.classes && (!v->ages.has_classes || v->ages.classes_of != v->site));
 
 	v->site_ticks -= v->site_ticks > 0;
@@ -101,13 +103,13 @@ void survey_look(struct survey *v, const struct survey_of *of, struct snapshot *
 		v->ages.known = false;
 	if (!w.alive)
 		v->alive.known = false;
-	if (anew || ((asked(&w) || w.lasting) && clock_monotonic_ns() >= v->due_ns))
+	if (anew || ((asked(&w) || w.retention) && clock_monotonic_ns() >= v->due_ns))
 		walk(&w, of, s);
-	ages_tell(&v->ages, s, sites);
-	lasting_tell(&v->lasting, s, sites);
-	alive_tell(&v->alive, s);
+	age_classes_fill(&v->ages, s, sites);
+	retention_fill(&v->retention, s, sites);
+	live_by_thread_fill(&v->alive, s);
 	if (w.births)
-		births_tell(&v->births, s, sites);
+		since_mark_fill(&v->births, s, sites);
 }
 
 /* ---- of one site -------------------------------------------------------------------------- */
@@ -117,7 +119,7 @@ static uint64_t age_at(uint64_t ns, uint64_t uptime_ns)
 	return uptime_ns > ns ? uptime_ns - ns : 0;
 }
 
-static void class_join(struct snap_age *to, const struct ages_class *c, uint64_t uptime_ns)
+static void class_join(struct snap_age *to, const struct age_classes_class *c, uint64_t uptime_ns)
 {
 	to->oldest_ns = age_at(c->from_ns, uptime_ns);
 	to->allocs += c->allocs;
@@ -126,19 +128,20 @@ static void class_join(struct snap_age *to, const struct ages_class *c, uint64_t
 }
 
 /* It began as the program had ended, or just now. */
-static bool class_is_void(const struct ages_class *c, uint64_t uptime_ns)
+static bool class_is_void(const struct age_classes_class *c, uint64_t uptime_ns)
 {
 	return c->from_ns >= uptime_ns && c->allocs == 0 && c->blocks == 0;
 }
 
-static bool class_is_before(const struct ages_class *c, uint64_t uptime_ns)
+static bool class_is_before(const struct age_classes_class *c, uint64_t uptime_ns)
 {
 	return c->to_ns >= LOOKED_NS && c->to_ns < uptime_ns;
 }
 
 /* From now, or the end, backwards, mostly twice as long as the one before; the last is what came
  * before us. */
-void survey_detail(struct survey *v, uint32_t site, uint64_t uptime_ns, struct snap_detail *out)
+void live_walk_detail(
+	struct live_walk *v, uint32_t site, uint64_t uptime_ns, struct snap_detail *out)
 {
 	unsigned left, oldest, take = 2; /* the newest may have begun just now */
 
@@ -164,10 +167,10 @@ void survey_detail(struct survey *v, uint32_t site, uint64_t uptime_ns, struct s
 	}
 }
 
-void survey_free(struct survey *v)
+void live_walk_free(struct live_walk *v)
 {
-	ages_free(&v->ages);
-	births_free(&v->births);
-	lasting_free(&v->lasting);
-	alive_free(&v->alive);
+	age_classes_free(&v->ages);
+	since_mark_free(&v->births);
+	retention_free(&v->retention);
+	live_by_thread_free(&v->alive);
 }

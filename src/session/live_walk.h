@@ -15,18 +15,18 @@
 #include "src/model/model.h"
 
 /* Of one session. Empty is all zeros. */
-struct survey {
-	struct ages ages;
-	struct births births;
-	struct lasting lasting;
-	struct alive alive;
+struct live_walk {
+	struct age_classes ages;
+	struct since_mark births;
+	struct retention retention;
+	struct live_by_thread alive;
 	uint64_t due_ns;
 	uint32_t site; /* that is looked at */
 	unsigned site_ticks; /* for so many it is, unless it is asked for again */
 };
 
 /* What a walk goes by. */
-struct survey_of {
+struct live_walk_of {
 	struct read_segment *segment;
 	const struct model *model;
 	const struct moments *moments;
@@ -36,9 +36,10 @@ struct survey_of {
 
 /* Once a tick: walks, if anything is asked for and it is time to, and fills in the snapshot's
  * sites. */
-void survey_look(struct survey *v, const struct survey_of *of, struct snapshot *s);
+void live_walk_update(struct live_walk *v, const struct live_walk_of *of, struct snapshot *s);
 /* The ages of a site's blocks, as of the last walk; from now on they are looked at. */
-void survey_detail(struct survey *v, uint32_t site, uint64_t uptime_ns, struct snap_detail *out);
-void survey_free(struct survey *v);
+void live_walk_detail(
+	struct live_walk *v, uint32_t site, uint64_t uptime_ns, struct snap_detail *out);
+void live_walk_free(struct live_walk *v);
 
 #endif

@@ -27,7 +27,7 @@ static const char *segment_name(const struct read_segment *s)
 	return slash ? slash + 1 : path;
 }
 
-pid_t holder_pid(const struct read_segment *s, const struct read_identity *id)
+pid_t liveness_pid(const struct read_segment *s, const struct read_identity *id)
 {
 	const struct proc_claim claim = { .pid = id->pid,
 		.pid_namespace = id->pid_namespace,
@@ -43,7 +43,7 @@ static bool has_segment_name(const struct read_segment *s)
 	return strncmp(segment_name(s), SEGMENT_PREFIX, strlen(SEGMENT_PREFIX)) == 0;
 }
 
-bool holder_is_copy(const struct read_segment *s, const struct read_identity *id, pid_t pid)
+bool liveness_is_copy(const struct read_segment *s, const struct read_identity *id, pid_t pid)
 {
 	uint64_t ticks;
 	int has;
@@ -56,7 +56,7 @@ bool holder_is_copy(const struct read_segment *s, const struct read_identity *id
 	return has != 1 && (!has_segment_name(s) || proc_maps_name(pid, segment_name(s)) == 1);
 }
 
-const char *holder_copy_notice(struct holder *h, int pid, uint64_t uptime_ns)
+const char *liveness_copy_notice(struct liveness *h, int pid, uint64_t uptime_ns)
 {
 	char when[UNITS_MAX];
 
@@ -67,10 +67,10 @@ const char *holder_copy_notice(struct holder *h, int pid, uint64_t uptime_ns)
 	return h->text;
 }
 
-void holder_open(
-	struct holder *h, const struct read_segment *s, const struct read_identity *id, bool alone)
+void liveness_open(struct liveness *h, const struct read_segment *s, const struct read_identity *id,
+	bool alone)
 {
-	*h = (struct holder){ .alone = alone,
+	*h = (struct liveness){ .alone = alone,
 		.segment = read_path(s),
 		.renamed = !has_segment_name(s),
 		.forked_by = id->forked ? id->ppid : 0 };
@@ -109,7 +109,7 @@ static unsigned children_unrecorded(pid_t pid, const char *segment)
 /* A program that puts itself into a sandbox, under more filters than we are, who may be in the same
  * container: the system calls that a forked child of it would need for a segment of its own may be
  * that child's death. */
-static void filters_look(struct holder *h, struct read_segment *s, pid_t pid)
+static void filters_look(struct liveness *h, struct read_segment *s, pid_t pid)
 {
 	struct proc_reading ours = { 0 }, its = { 0 };
 
@@ -118,7 +118,7 @@ static void filters_look(struct holder *h, struct read_segment *s, pid_t pid)
 		h->fork_alone = read_fork_alone(s) == 0;
 }
 
-void holder_look(struct holder *h, struct read_segment *s, uint32_t state, pid_t pid)
+void liveness_check(struct liveness *h, struct read_segment *s, uint32_t state, pid_t pid)
 {
 	uint64_t now = clock_monotonic_ns();
 
@@ -132,7 +132,7 @@ void holder_look(struct holder *h, struct read_segment *s, uint32_t state, pid_t
 	h->due_ns = now + (clock_monotonic_ns() - now) * LOOK_SHARE;
 }
 
-static const char *forked_notice(struct holder *h)
+static const char *forked_notice(struct liveness *h)
 {
 	if (h->forked_by == 0)
 		return NULL;
@@ -144,7 +144,7 @@ static const char *forked_notice(struct holder *h)
 
 /* Whether the segment lies where there is no more room, and a notice of that. Once seen it stays:
  * what was not recorded stays so. */
-static bool is_full(struct holder *h)
+static bool is_full(struct liveness *h)
 {
 	const char *slash = strrchr(h->segment, '/');
 	int length = slash ? (int)(slash - h->segment) : 0;
@@ -167,7 +167,7 @@ static bool is_full(struct holder *h)
 
 /* An image that called exit says so in its segment. A killed one may have been in the middle of one
  * event in each thread, and no more: what is told of a block is told by one word. */
-const char *holder_notice(struct holder *h, enum snap_state state, const struct read_totals *t)
+const char *liveness_notice(struct liveness *h, enum snap_state state, const struct read_totals *t)
 {
 	bool runs = state == SNAP_STARTING || state == SNAP_RUNNING;
 	uint32_t recorded = t->state;

@@ -14,7 +14,7 @@
 #include "src/model/snapshot.h"
 #include "src/read/read.h"
 
-struct holder {
+struct liveness {
 	uint64_t due_ns; /* of the next look */
 	unsigned without; /* looks in a row at which it did not have the segment */
 	bool alone; /* its children are not to be recorded */
@@ -28,24 +28,24 @@ struct holder {
 };
 
 /* Its pid as we see it, or the one it had; 0: it cannot be seen from here. */
-pid_t holder_pid(const struct read_segment *s, const struct read_identity *id);
+pid_t liveness_pid(const struct read_segment *s, const struct read_identity *id);
 /*
  * Whether a segment that says that its process records is a copy, made while it did: that process
  * runs, and has another file. Such a copy stands still.
  */
-bool holder_is_copy(const struct read_segment *s, const struct read_identity *id, pid_t pid);
+bool liveness_is_copy(const struct read_segment *s, const struct read_identity *id, pid_t pid);
 /* The notice for a copy taken `uptime_ns` after the program's start. */
-const char *holder_copy_notice(struct holder *h, int pid, uint64_t uptime_ns);
+const char *liveness_copy_notice(struct liveness *h, int pid, uint64_t uptime_ns);
 /* `s` must outlive this. `alone`: its children are not to be recorded. */
-void holder_open(
-	struct holder *h, const struct read_segment *s, const struct read_identity *id, bool alone);
+void liveness_open(struct liveness *h, const struct read_segment *s, const struct read_identity *id,
+	bool alone);
 /* Looks at a running process as often as it may cost, once its segment's `state` is that it
  * records. */
-void holder_look(struct holder *h, struct read_segment *s, uint32_t state, pid_t pid);
+void liveness_check(struct liveness *h, struct read_segment *s, uint32_t state, pid_t pid);
 /*
  * What is to be said of the recording: that there was no room for it, that the process goes on
  * without it, or what its end leaves open. NULL: nothing. `t`: the segment's.
  */
-const char *holder_notice(struct holder *h, enum snap_state state, const struct read_totals *t);
+const char *liveness_notice(struct liveness *h, enum snap_state state, const struct read_totals *t);
 
 #endif

@@ -26,7 +26,7 @@ struct address {
 	uint64_t hidden; /* bit i: frame i names no site */
 };
 
-struct naming {
+struct name_requests {
 	struct model *model;
 	struct sym *sym;
 	struct address *addresses; /* [0] unused; the cookie of a request is its index here */
@@ -38,9 +38,9 @@ struct naming {
 	uint32_t waiter_free;
 };
 
-struct naming *naming_new(struct model *model, struct sym *sym)
+struct name_requests *name_requests_new(struct model *model, struct sym *sym)
 {
-	struct naming *n = calloc(1, sizeof(*n));
+	struct name_requests *n = calloc(1, sizeof(*n));
 
 	if (!n)
 		return NULL;
@@ -55,7 +55,7 @@ struct naming *naming_new(struct model *model, struct sym *sym)
 	return NULL;
 }
 
-void naming_free(struct naming *n)
+void name_requests_free(struct name_requests *n)
 {
 	if (!n)
 		return;
@@ -65,7 +65,7 @@ void naming_free(struct naming *n)
 	free(n);
 }
 
-static uint32_t *table_find(struct naming *n, uint32_t module_id, uint64_t offset)
+static uint32_t *table_find(struct name_requests *n, uint32_t module_id, uint64_t offset)
 {
 	uint64_t h = (offset ^ (uint64_t)module_id << 48) * 0x9e3779b97f4a7c15ull;
 
@@ -78,7 +78,7 @@ static uint32_t *table_find(struct naming *n, uint32_t module_id, uint64_t offse
 	}
 }
 
-static int table_grow(struct naming *n)
+static int table_grow(struct name_requests *n)
 {
 	uint32_t *bigger = calloc((n->mask + 1ull) * 2, sizeof(*bigger));
 
@@ -108,7 +108,7 @@ static int room_make(void **array, uint32_t *room, uint32_t count, size_t size)
 }
 
 /* The entry of an address, asked for when it is new. NULL on failure. */
-static struct address *address_get(struct naming *n, const struct naming_frame *f)
+static struct address *address_get(struct name_requests *n, const struct name_requests_frame *f)
 {
 	uint32_t *slot = table_find(n, f->module_id, f->offset);
 	struct address *a;
@@ -141,7 +141,7 @@ static uint64_t hidden_frames(const struct address *a)
 	return hidden;
 }
 
-static void deliver(struct naming *n, const struct address *a, uint32_t site, uint32_t index)
+static void deliver(struct name_requests *n, const struct address *a, uint32_t site, uint32_t index)
 {
 	struct frame frames[INLINES_MAX];
 	uint32_t count = a->nframes < INLINES_MAX ? a->nframes : INLINES_MAX;
@@ -162,7 +162,7 @@ static void deliver(struct naming *n, const struct address *a, uint32_t site, ui
 	model_frame_resolve(n->model, site, index, frames, count);
 }
 
-static int wait_add(struct naming *n, struct address *a, uint32_t site, uint32_t index)
+static int wait_add(struct name_requests *n, struct address *a, uint32_t site, uint32_t index)
 {
 	uint32_t at = n->waiter_free;
 
@@ -179,7 +179,7 @@ static int wait_add(struct naming *n, struct address *a, uint32_t site, uint32_t
 	return 0;
 }
 
-int naming_want(struct naming *n, const struct naming_frame *f)
+int name_requests_want(struct name_requests *n, const struct name_requests_frame *f)
 {
 	struct address *a = address_get(n, f);
 
@@ -191,7 +191,7 @@ int naming_want(struct naming *n, const struct naming_frame *f)
 	return 0;
 }
 
-bool naming_collect(struct naming *n)
+bool name_requests_collect(struct name_requests *n)
 {
 	struct sym_result r;
 	bool any = false;
@@ -220,7 +220,7 @@ static bool frame_hidden(const struct frame *f)
 	return sym_hidden(f->function, f->module->path);
 }
 
-void naming_rehide(struct naming *n)
+void name_requests_rehide(struct name_requests *n)
 {
 	for (uint32_t i = 1; i < n->count; i++)
 		if (n->addresses[i].nframes)

@@ -10,24 +10,24 @@
 #include "src/model/model.h"
 #include "src/sym/sym.h"
 
-struct naming;
+struct name_requests;
 
 /* Neither is owned; both must outlive it. NULL on allocation failure. */
-struct naming *naming_new(struct model *model, struct sym *sym);
-void naming_free(struct naming *n);
+struct name_requests *name_requests_new(struct model *model, struct sym *sym);
+void name_requests_free(struct name_requests *n);
 
 /* An address of a registered site: frame `index` of it, innermost 0. */
-struct naming_frame {
+struct name_requests_frame {
 	uint32_t site, index;
 	uint32_t module_id; /* as the symboliser knows it */
 	const struct snap_module *module;
 	uint64_t pc, offset;
 };
 /* Names the frame at once when the address is known, else when the answer comes. 0 or -errno. */
-int naming_want(struct naming *n, const struct naming_frame *f);
+int name_requests_want(struct name_requests *n, const struct name_requests_frame *f);
 /* The rules changed: which frames name no site is decided anew. */
-void naming_rehide(struct naming *n);
+void name_requests_rehide(struct name_requests *n);
 /* Hands every finished answer to the frames that wait for it. True when there was one. */
-bool naming_collect(struct naming *n);
+bool name_requests_collect(struct name_requests *n);
 
 #endif

@@ -19,7 +19,7 @@
 #define FEW    8u
 #define TRIFLE 32u /* a gain of less than 1/32 of the growth tells nothing */
 
-bool lasting_wanted(const struct snapshot *s)
+bool retention_wanted(const struct snapshot *s)
 {
 	for (size_t i = 0; i < s->nsites; i++)
 		if (s->sites[i].growth.sure > 0)
@@ -27,7 +27,7 @@ bool lasting_wanted(const struct snapshot *s)
 	return false;
 }
 
-static int room_make(struct lasting *l, uint32_t sites)
+static int room_make(struct retention *l, uint32_t sites)
 {
 	uint8_t *grown = sites > l->room ? realloc(l->which, sites + sites / 2) : l->which;
 
@@ -47,12 +47,12 @@ static uint64_t birth_of(uint64_t age_ns, uint64_t uptime_ns)
 	return uptime_ns > age_ns ? uptime_ns - age_ns : 0;
 }
 
-static void site_start(struct lasting_site *l, const struct snap_site *s, uint64_t uptime_ns)
+static void site_start(struct retention_site *l, const struct snap_site *s, uint64_t uptime_ns)
 {
 	const struct snap_growth *g = &s->growth;
 	uint64_t rise = (uint64_t)(g->bytes_per_s * (double)g->over_ns / 1e9);
 
-	*l = (struct lasting_site){ .id = s->id,
+	*l = (struct retention_site){ .id = s->id,
 		.from_ns = birth_of(g->old.oldest_ns, uptime_ns),
 		.middle_ns = birth_of(g->old.youngest_ns, uptime_ns),
 		.to_ns = birth_of(g->middle.youngest_ns, uptime_ns),
@@ -61,16 +61,16 @@ static void site_start(struct lasting_site *l, const struct snap_site *s, uint64
 		.few = s->live_blocks < FEW || g->old.bytes < rise / TRIFLE };
 }
 
-int lasting_start(struct lasting *l, const struct snapshot *s, uint32_t sites)
+int retention_start(struct retention *l, const struct snapshot *s, uint32_t sites)
 {
-	uint32_t index[LASTING_SITES];
-	size_t n = growth_rank(s, index, LASTING_SITES);
+	uint32_t index[RETENTION_SITES];
+	size_t n = growth_rank(s, index, RETENTION_SITES);
 
 	l->known = false;
 	l->sites = 0;
 	if (room_make(l, sites) != 0)
 		return -ENOMEM;
-	for (size_t i = 0; i < n && i < LASTING_SITES; i++) {
+	for (size_t i = 0; i < n && i < RETENTION_SITES; i++) {
 		const struct snap_site *site = &s->sites[index[i]];
 
 		if (site->id >= l->room)
@@ -81,11 +81,11 @@ int lasting_start(struct lasting *l, const struct snapshot *s, uint32_t sites)
 	return 0;
 }
 
-void lasting_block(struct lasting *l, const struct read_block *b)
+void retention_block(struct retention *l, const struct read_block *b)
 {
 	unsigned which = b->site < l->room ? l->which[b->site] : 0;
 	uint64_t born = b->tick << HT_TICK_SHIFT, bytes;
-	struct lasting_site *site;
+	struct retention_site *site;
 
 	if (!which)
 		return;
@@ -100,7 +100,7 @@ void lasting_block(struct lasting *l, const struct read_block *b)
 }
 
 /* How much of it lasts, of 1. */
-static double part_kept(const struct lasting_site *l)
+static double part_kept(const struct retention_site *l)
 {
 	double old = l->gained_old ? (double)l->alive_old / (double)l->gained_old : 0;
 	double middle = l->gained_middle ? (double)l->alive_middle / (double)l->gained_middle : 1;
@@ -110,7 +110,7 @@ static double part_kept(const struct lasting_site *l)
 	return old < 1 ? old : 1;
 }
 
-void lasting_tell(const struct lasting *l, const struct snapshot *s, struct snap_site *sites)
+void retention_fill(const struct retention *l, const struct snapshot *s, struct snap_site *sites)
 {
 	for (size_t i = 0; l->known && i < s->nsites; i++) {
 		unsigned which = sites[i].id < l->room ? l->which[sites[i].id] : 0;
@@ -122,8 +122,8 @@ void lasting_tell(const struct lasting *l, const struct snapshot *s, struct snap
 	}
 }
 
-void lasting_free(struct lasting *l)
+void retention_free(struct retention *l)
 {
 	free(l->which);
-	*l = (struct lasting){ .which = NULL };
+	*l = (struct retention){ .which = NULL };
 }

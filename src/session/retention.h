@@ -11,10 +11,10 @@
 #include "src/model/growth.h"
 #include "src/read/read.h"
 
-#define LASTING_SITES 64u /* are looked at: those that grow worst */
+#define RETENTION_SITES 64u /* are looked at: those that grow worst */
 
 /* One that is looked at. Births are since the program's start. */
-struct lasting_site {
+struct retention_site {
 	uint32_t id;
 	uint64_t from_ns, middle_ns, to_ns; /* two times at which it grew, one after the other; */
 	uint64_t gained_old, gained_middle; /* what it gained in them, */
@@ -23,22 +23,22 @@ struct lasting_site {
 };
 
 /* Of one session. All zeros: nothing was looked at. */
-struct lasting {
+struct retention {
 	uint8_t *which; /* by site's id: which of `site` it is, from 1; 0: none */
 	uint32_t room;
-	struct lasting_site site[LASTING_SITES];
+	struct retention_site site[RETENTION_SITES];
 	unsigned sites;
 	bool known;
 };
 
 /* Whether any of the snapshot's sites is to be looked at. */
-bool lasting_wanted(const struct snapshot *s);
+bool retention_wanted(const struct snapshot *s);
 /* Before a walk: nothing is known. `sites`: ids are below it. -ENOMEM. */
-int lasting_start(struct lasting *l, const struct snapshot *s, uint32_t sites);
+int retention_start(struct retention *l, const struct snapshot *s, uint32_t sites);
 /* During it, for each block. */
-void lasting_block(struct lasting *l, const struct read_block *b);
+void retention_block(struct retention *l, const struct read_block *b);
 /* Tells the growing sites of a snapshot, `sites`, what was seen. */
-void lasting_tell(const struct lasting *l, const struct snapshot *s, struct snap_site *sites);
-void lasting_free(struct lasting *l);
+void retention_fill(const struct retention *l, const struct snapshot *s, struct snap_site *sites);
+void retention_free(struct retention *l);
 
 #endif

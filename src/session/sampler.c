@@ -8,34 +8,36 @@
 #include "shm/poisson.h"
 #include "src/proc/proc.h"
 
-int sampler_set(struct sampler *s, struct read_segment *segment, const struct steer_wish *wish)
+int sampler_set(
+	struct sampler *s, struct read_segment *segment, const struct sampling_request *request)
 {
 	struct read_totals t;
 	int rc = read_totals(segment, &t);
 
 	if (rc == 0)
-		rc = read_control(segment, wish->has_rate ? wish->bytes : t.sample_bytes, true);
+		rc = read_control(
+			segment, request->has_rate ? request->bytes : t.sample_bytes, true);
 	if (rc == 0)
-		*s = (struct sampler){ .wish = *wish };
+		*s = (struct sampler){ .request = *request };
 	return rc;
 }
 
 void sampler_inherit(struct sampler *s, struct read_segment *segment, const struct sampler *before)
 {
-	struct steer_wish wish = before->wish;
+	struct sampling_request request = before->request;
 
-	wish.has_rate = false;
-	if (wish.given)
-		sampler_set(s, segment, &wish);
+	request.has_rate = false;
+	if (request.given)
+		sampler_set(s, segment, &request);
 }
 
 void sampler_leave(struct sampler *s, struct read_segment *segment)
 {
 	struct read_totals t;
 
-	if (s->wish.given && read_totals(segment, &t) == 0)
+	if (s->request.given && read_totals(segment, &t) == 0)
 		read_control(segment, t.sample_bytes, false);
-	s->wish.given = false;
+	s->request.given = false;
 }
 
 /*
@@ -62,18 +64,18 @@ static void cost_add(struct sampler *s, const struct read_totals *t)
 void sampler_look(struct sampler *s, struct read_segment *segment, pid_t pid,
 	const struct read_totals *totals)
 {
-	struct steer_reading r = { .recorded = totals->events,
+	struct sampling_reading r = { .recorded = totals->events,
 		.events = totals->allocs + totals->frees,
 		.allocs = totals->allocs,
 		.alloc_bytes = totals->alloc_bytes,
 		.bytes = totals->sample_bytes };
 	uint64_t bytes;
 
-	if (!s->wish.given || proc_cpu_ns(pid, &r.cpu_ns) != 0)
+	if (!s->request.given || proc_cpu_ns(pid, &r.cpu_ns) != 0)
 		return;
 	cost_add(s, totals);
 	r.cost_ns = s->cost_ns;
-	bytes = steer_look(&s->steer, &s->wish, &r);
+	bytes = sampling_control_update(&s->steer, &s->request, &r);
 	if (bytes != r.bytes)
 		read_control(segment, bytes, true);
 }
@@ -83,7 +85,7 @@ void sampler_tell(
 {
 	*out = (struct snap_sampling){ .most = totals->sample_most,
 		.marks = totals->marks,
-		.limit = s->wish.limit,
+		.limit = s->request.limit,
 		.measured = s->steer.measured,
 		.overhead = s->steer.overhead,
 		.passing = s->steer.passing };
@@ -96,12 +98,12 @@ void sampler_tell(
 
 const char *sampler_notice(struct sampler *s)
 {
-	if (!s->steer.measured || s->wish.limit <= 0 || s->steer.last.bytes == 0 ||
-		s->steer.passing <= s->wish.limit)
+	if (!s->steer.measured || s->request.limit <= 0 || s->steer.last.bytes == 0 ||
+		s->steer.passing <= s->request.limit)
 		return NULL;
 	snprintf(s->text, sizeof(s->text),
 		"the %g%% limit cannot be met: unrecorded calls alone cost %.1f%%",
-		s->wish.limit * 100, s->steer.passing * 100);
+		s->request.limit * 100, s->steer.passing * 100);
 	return s->text;
 }
 

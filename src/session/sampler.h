@@ -11,8 +11,8 @@
 #include "src/session/sampling_control.h"
 
 struct sampler {
-	struct steer_wish wish;
-	struct steer steer;
+	struct sampling_request request;
+	struct sampling_control steer;
 	uint64_t recorded, timed_events, timed_ns; /* at the last look */
 	uint64_t cost_ns; /* of all recorded events since the first look */
 	char text[96]; /* of a notice */
@@ -22,7 +22,8 @@ struct sampler {
  * Switches the program to what is wished, and steers it from now on if that has a limit. 0, or
  * -errno: it cannot be switched.
  */
-int sampler_set(struct sampler *s, struct read_segment *segment, const struct steer_wish *wish);
+int sampler_set(
+	struct sampler *s, struct read_segment *segment, const struct sampling_request *request);
 /* Goes on with the wish of the image before, from which this one has its rate. */
 void sampler_inherit(struct sampler *s, struct read_segment *segment, const struct sampler *before);
 /* Nobody steers any more: the rate stays, and the library need not measure itself. */

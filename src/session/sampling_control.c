@@ -69,14 +69,14 @@ static int bytes_parse(const char *text, uint64_t *bytes)
 	return *end == '\0' ? 0 : -EINVAL;
 }
 
-int steer_parse_rate(const char *text, struct steer_wish *wish)
+int sampling_control_parse_rate(const char *text, struct sampling_request *request)
 {
 	uint64_t bytes = 0;
 
 	if (strcmp(text, "auto") == 0) {
-		if (wish->limit == 0)
-			wish->limit = STEER_AUTO_LIMIT;
-		wish->given = true;
+		if (request->limit == 0)
+			request->limit = SAMPLING_CONTROL_AUTO_LIMIT;
+		request->given = true;
 		return 0;
 	}
 	if (strcmp(text, "exact") != 0) {
@@ -85,12 +85,12 @@ int steer_parse_rate(const char *text, struct steer_wish *wish)
 			return -EINVAL;
 		bytes = nearest_power(bytes);
 	}
-	wish->given = wish->has_rate = true;
-	wish->bytes = bytes;
+	request->given = request->has_rate = true;
+	request->bytes = bytes;
 	return 0;
 }
 
-int steer_parse_limit(const char *text, struct steer_wish *wish)
+int sampling_control_parse_limit(const char *text, struct sampling_request *request)
 {
 	char *end;
 	double percent = strtod(text, &end);
@@ -101,8 +101,8 @@ int steer_parse_limit(const char *text, struct steer_wish *wish)
 		end++;
 	if (*end != '\0')
 		return -EINVAL;
-	wish->given = true;
-	wish->limit = percent / 100;
+	request->given = true;
+	request->limit = percent / 100;
 	return 0;
 }
 
@@ -131,7 +131,7 @@ static double own_between(double cpu, double library, double events)
 	return fmax(cpu - library, fmin(least, cpu / 2));
 }
 
-static struct cost cost_between(const struct steer_reading *a, const struct steer_reading *b)
+static struct cost cost_between(const struct sampling_reading *a, const struct sampling_reading *b)
 {
 	double recording =
 		grown(a->cost_ns, b->cost_ns) + grown(a->recorded, b->recorded) * RECORD_COST_NS;
@@ -144,7 +144,7 @@ static struct cost cost_between(const struct steer_reading *a, const struct stee
 }
 
 /* What it would cost to record each event. */
-static double exact_overhead(const struct steer *s, const struct steer_reading *now)
+static double exact_overhead(const struct sampling_control *s, const struct sampling_reading *now)
 {
 	double recorded = grown(s->changed.recorded, now->recorded), each = EVENT_COST_NS, cost;
 	double cpu = grown(s->last.cpu_ns, now->cpu_ns);
@@ -165,16 +165,16 @@ static uint64_t rate_between(double bytes)
 }
 
 /* From exact to sampled: each sample is a block that comes and, sooner or later, goes. */
-static uint64_t first_rate(
-	const struct steer *s, double limit, const struct cost *c, const struct steer_reading *now)
+static uint64_t first_rate(const struct sampling_control *s, double limit, const struct cost *c,
+	const struct sampling_reading *now)
 {
 	double bytes = grown(s->last.alloc_bytes, now->alloc_bytes);
 
 	return rate_between(2 * bytes * SAMPLED_COST_NS / (limit * AIM_PART * c->own_ns));
 }
 
-static uint64_t cheaper(
-	const struct steer *s, double limit, const struct cost *c, const struct steer_reading *now)
+static uint64_t cheaper(const struct sampling_control *s, double limit, const struct cost *c,
+	const struct sampling_reading *now)
 {
 	if (now->bytes == 0)
 		return first_rate(s, limit, c, now);
@@ -184,15 +184,16 @@ static uint64_t cheaper(
 	return rate_between((double)now->bytes * (c->recording > 2 * limit ? 4 : 2));
 }
 
-static uint64_t finer(const struct steer *s, double limit, const struct steer_reading *now)
+static uint64_t finer(
+	const struct sampling_control *s, double limit, const struct sampling_reading *now)
 {
 	if (exact_overhead(s, now) < limit * EXACT_PART)
 		return 0;
 	return now->bytes <= RATE_LEAST ? now->bytes : now->bytes / 2;
 }
 
-static uint64_t decide(
-	struct steer *s, double limit, const struct cost *c, const struct steer_reading *now)
+static uint64_t decide(struct sampling_control *s, double limit, const struct cost *c,
+	const struct sampling_reading *now)
 {
 	if (s->overhead > limit) {
 		s->calm = 0;
@@ -205,7 +206,8 @@ static uint64_t decide(
 	return finer(s, limit, now);
 }
 
-uint64_t steer_look(struct steer *s, const struct steer_wish *wish, const struct steer_reading *now)
+uint64_t sampling_control_update(struct sampling_control *s, const struct sampling_request *request,
+	const struct sampling_reading *now)
 {
 	uint64_t next = now->bytes;
 	struct cost cost;
@@ -221,8 +223,8 @@ uint64_t steer_look(struct steer *s, const struct steer_wish *wish, const struct
 	s->overhead = cost.all;
 	s->passing = cost.passing;
 	s->measured = true;
-	if (wish->limit > 0)
-		next = decide(s, wish->limit, &cost, now);
+	if (request->limit > 0)
+		next = decide(s, request->limit, &cost, now);
 	s->last = *now;
 	return next;
 }

@@ -11,9 +11,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define STEER_AUTO_LIMIT 0.05 /* of "--sample auto", as a part of the program's own time */
+#define SAMPLING_CONTROL_AUTO_LIMIT                                                                \
+	0.05 /* of "--sample auto", as a part of the program's own time */
 
-struct steer_wish {
+struct sampling_request {
 	bool given; /* false: leave the program as it is */
 	bool has_rate; /* `bytes` was asked for: set it once, at the start */
 	uint64_t bytes; /* mean distance between samples, a power of two; 0: exact */
@@ -21,11 +22,11 @@ struct steer_wish {
 };
 
 /* Take "512K", "1M", "exact" or "auto"; and "5%". They add to the wish. 0 or -EINVAL. */
-int steer_parse_rate(const char *text, struct steer_wish *wish);
-int steer_parse_limit(const char *text, struct steer_wish *wish);
+int sampling_control_parse_rate(const char *text, struct sampling_request *request);
+int sampling_control_parse_limit(const char *text, struct sampling_request *request);
 
 /* A moment of the program. All but `bytes` only ever grow. */
-struct steer_reading {
+struct sampling_reading {
 	uint64_t cpu_ns; /* processor time of the whole program, recording included */
 	uint64_t cost_ns; /* of it, recording: measured by the library */
 	uint64_t recorded; /* events recorded */
@@ -35,8 +36,9 @@ struct steer_reading {
 };
 
 /* Zero at the start of a program image. */
-struct steer {
-	struct steer_reading last, changed; /* at the last look, and when the rate changed last */
+struct sampling_control {
+	struct sampling_reading last,
+		changed; /* at the last look, and when the rate changed last */
 	bool looked;
 	unsigned calm; /* looks in a row that cost little */
 	bool measured; /* `overhead` is known */
@@ -45,7 +47,7 @@ struct steer {
 };
 
 /* Looks at the program and returns the rate it should have from now on. */
-uint64_t steer_look(
-	struct steer *s, const struct steer_wish *wish, const struct steer_reading *now);
+uint64_t sampling_control_update(struct sampling_control *s, const struct sampling_request *request,
+	const struct sampling_reading *now);
 
 #endif

@@ -37,8 +37,8 @@ struct session {
 	pid_t pid; /* as we see it; 0: it cannot be seen from here */
 	struct model *model;
 	struct sym *sym;
-	struct intake *intake;
-	struct command *command;
+	struct stack_registration *registration;
+	struct command_line *command;
 	/* The last reading. */
 	struct read_site *sites;
 	struct model_site *plain;
@@ -48,7 +48,7 @@ struct session {
 	uint64_t pss_due_ns, ended_ns, ticked_ns, ticked_cpu_ns; /* ticked: for our own cost */
 	struct threads threads;
 	struct marks marks;
-	struct survey survey;
+	struct live_walk live_walk;
 	struct read_totals totals; /* of a tick, and what is made of them */
 	struct model_input input;
 	/* How it ended. */
@@ -58,7 +58,7 @@ struct session {
 	char signal_name[32];
 	const char *notice;
 	char *stopped; /* the library's own word that it does not record, or not all; or NULL */
-	struct holder holder;
+	struct liveness liveness;
 	struct sampler sampler;
 	const struct snapshot *const *children;
 	size_t nchildren;
@@ -76,8 +76,8 @@ static void identity_refresh(struct session *s)
 		return;
 	s->identity = now;
 	if (s->pid == 0)
-		s->pid = holder_pid(s->segment, &now);
-	command_load(&s->command, &s->identity); /* without memory, the old one stays */
+		s->pid = liveness_pid(s->segment, &now);
+	command_line_load(&s->command, &s->identity); /* without memory, the old one stays */
 }
 
 /* 0 or -1, with a message. */
@@ -100,9 +100,9 @@ static int parts_make(
 	if (rc != 0)
 		goto fail;
 	s->model = model_new();
-	s->intake = s->model ? intake_new(s->segment, s->model, s->sym) : NULL;
+	s->registration = s->model ? stack_registration_new(s->segment, s->model, s->sym) : NULL;
 	what = "cannot make room for call sites";
-	if (s->intake && command_load(&s->command, &s->identity) == 0)
+	if (s->registration && command_line_load(&s->command, &s->identity) == 0)
 		return 0;
 	rc = -ENOMEM;
 fail:
@@ -115,16 +115,16 @@ static void session_free(struct session *s)
 	if (!s)
 		return;
 	marks_free(&s->marks, !session_alive(s));
-	intake_free(s->intake);
+	stack_registration_free(s->registration);
 	if (s->sym)
 		sym_free(s->sym);
 	model_free(s->model);
 	read_close(s->segment);
-	command_free(s->command);
+	command_line_free(s->command);
 	free(s->sites);
 	free(s->plain);
 	threads_free(&s->threads);
-	survey_free(&s->survey);
+	live_walk_free(&s->live_walk);
 	free(s->stopped);
 	free(s);
 }
@@ -141,10 +141,10 @@ struct session *session_open(const char *path, const struct session_options *o, 
 	}
 	read_hold(s->segment);
 	s->refs = 1;
-	s->pid = o->pid ? o->pid : holder_pid(s->segment, &s->identity);
-	holder_open(&s->holder, s->segment, &s->identity, o->alone);
+	s->pid = o->pid ? o->pid : liveness_pid(s->segment, &s->identity);
+	liveness_open(&s->liveness, s->segment, &s->identity, o->alone);
 	s->state = s->identity.state == HT_STATE_PREPARED ? SNAP_STARTING : SNAP_RUNNING;
-	if (o->may_be_copy && holder_is_copy(s->segment, &s->identity, s->pid))
+	if (o->may_be_copy && liveness_is_copy(s->segment, &s->identity, s->pid))
 		s->state = SNAP_COPY;
 	return s;
 }
@@ -238,9 +238,9 @@ void session_replaced(struct session *s)
 	end_as(s, SNAP_GONE, 0, 0);
 }
 
-int session_sample(struct session *s, const struct steer_wish *wish)
+int session_sample(struct session *s, const struct sampling_request *request)
 {
-	return sampler_set(&s->sampler, s->segment, wish);
+	return sampler_set(&s->sampler, s->segment, request);
 }
 
 void session_sample_inherit(struct session *s, const struct session *before)
@@ -408,13 +408,13 @@ static const char *notice_choose(
 	const char *notice;
 
 	if (s->state == SNAP_COPY)
-		return holder_copy_notice(&s->holder, (int)h->pid, h->uptime_ns);
+		return liveness_copy_notice(&s->liveness, (int)h->pid, h->uptime_ns);
 	notice = s->stopped ? s->stopped : s->notice ? s->notice : shortage_line();
 	if (!notice && t->cramped)
 		notice = "recording is incomplete: no address space was left for its "
 			 "tables (ulimit -v)";
 	if (!notice && !s->replaced)
-		notice = holder_notice(&s->holder, s->state, t);
+		notice = liveness_notice(&s->liveness, s->state, t);
 	return notice ? notice : sampler_notice(&s->sampler);
 }
 
@@ -470,7 +470,7 @@ static void stopped_note(struct session *s, uint32_t segment_state)
 static void session_tell(struct session *s, struct snapshot *made)
 {
 	struct marks_of of = marks_of(s);
-	struct survey_of survey = { .segment = s->segment,
+	struct live_walk_of live_walk = { .segment = s->segment,
 		.model = s->model,
 		.moments = &s->marks.moments,
 		.created_ns = s->identity.created_ns,
@@ -478,7 +478,7 @@ static void session_tell(struct session *s, struct snapshot *made)
 
 	if (s->state != SNAP_COPY) /* they are those of the program, which goes on */
 		marks_look(&s->marks, &of, made);
-	survey_look(&s->survey, &survey, made);
+	live_walk_update(&s->live_walk, &live_walk, made);
 }
 
 struct snapshot *session_tick(struct session *s)
@@ -497,13 +497,13 @@ struct snapshot *session_tick(struct session *s)
 		errno = -rc;
 		return NULL;
 	}
-	intake_register(s->intake, s->sites, s->site_count);
-	intake_collect(s->intake);
+	stack_registration_register(s->registration, s->sites, s->site_count);
+	stack_registration_collect(s->registration);
 	fill_proc(s, in->now_ns);
 	liveness(s, totals->state);
 	stopped_note(s, totals->state);
 	if (s->state == SNAP_RUNNING) {
-		holder_look(&s->holder, s->segment, totals->state, s->pid);
+		liveness_check(&s->liveness, s->segment, totals->state, s->pid);
 		read_publish_clock(s->segment, in->now_ns);
 		sampler_look(&s->sampler, s->segment, s->pid, totals);
 	}
@@ -534,9 +534,9 @@ int session_detail(const struct snapshot *of, uint32_t site, struct snap_detail 
 		out->sizes[i].live_blocks = totals_rest(h.size_allocs[i], h.size_frees[i]);
 	}
 	memcpy(out->lifetimes, h.life, sizeof(out->lifetimes));
-	survey_detail(&s->survey, site, of->uptime_ns, out);
+	live_walk_detail(&s->live_walk, site, of->uptime_ns, out);
 	threads_of_site(s->segment, site, out);
-	alive_tell_site(&s->survey.alive, out);
+	live_by_thread_fill_site(&s->live_walk.alive, out);
 	return 0;
 }
 
@@ -547,19 +547,19 @@ int session_fd(const struct session *s)
 
 bool session_collect(struct session *s)
 {
-	return intake_collect(s->intake);
+	return stack_registration_collect(s->registration);
 }
 
 void session_rehide(struct session *s)
 {
-	intake_rehide(s->intake);
+	stack_registration_rehide(s->registration);
 }
 
 int session_names_finish(struct session *s, uint64_t timeout_ns)
 {
 	int rc = sym_drain(s->sym, timeout_ns);
 
-	intake_collect(s->intake);
+	stack_registration_collect(s->registration);
 	return rc;
 }
 

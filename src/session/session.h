@@ -55,7 +55,7 @@ pid_t session_pid(const struct session *s);
  * Switches the program to what is wished of sampling, and steers it at each tick from now on if
  * that has a limit. 0, or -errno: it cannot be switched.
  */
-int session_sample(struct session *s, const struct steer_wish *wish);
+int session_sample(struct session *s, const struct sampling_request *request);
 /* Goes on with the wish of the image before, which this one has taken its rate from. */
 void session_sample_inherit(struct session *s, const struct session *before);
 /* Steers one that is not ticked: a child that is kept for the report. */

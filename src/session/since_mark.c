@@ -8,7 +8,7 @@
 #include "shm/poisson.h"
 
 /* One walk. */
-struct births_walk {
+struct since_mark_walk {
 	uint64_t *ns; /* of the moments, the oldest first */
 	uint64_t *blocks, *bytes; /* born before moment i, after the one before; count + 1, */
 	uint64_t *allocs; /* of so many blocks */
@@ -18,7 +18,7 @@ struct births_walk {
 };
 
 /* How many moments were before a birth. */
-static unsigned generation(const struct births_walk *w, uint64_t ns)
+static unsigned generation(const struct since_mark_walk *w, uint64_t ns)
 {
 	unsigned low = 0, high = w->count;
 
@@ -33,9 +33,9 @@ static unsigned generation(const struct births_walk *w, uint64_t ns)
 	return low;
 }
 
-void births_block(struct births *b, const struct read_block *block)
+void since_mark_block(struct since_mark *b, const struct read_block *block)
 {
-	struct births_walk *w = b->walk;
+	struct since_mark_walk *w = b->walk;
 	struct poisson_weight weight = poisson_weight(block->addr, block->size, block->rate);
 	/* A birth is a tick; a moment inside it comes before what was born in it. */
 	uint64_t ns = ((block->tick + 1) << HT_TICK_SHIFT) - 1;
@@ -51,7 +51,7 @@ void births_block(struct births *b, const struct read_block *block)
 
 /* A block may be counted before a moment and, by its thread's clock, be born after it, or the other
  * way round: what no longer fits before a moment came after it. */
-static void blocks_carry(struct births_walk *w, unsigned i, uint64_t allocs)
+static void blocks_carry(struct since_mark_walk *w, unsigned i, uint64_t allocs)
 {
 	uint64_t more = w->blocks[i] > allocs ? w->blocks[i] - allocs : 0;
 	uint64_t bytes =
@@ -68,7 +68,7 @@ static uint64_t more_by(uint64_t now, uint64_t before)
 	return now > before ? now - before : 0;
 }
 
-static void moments_carry(struct births_walk *w, const struct snap_moment *last)
+static void moments_carry(struct since_mark_walk *w, const struct snap_moment *last)
 {
 	const struct snap_moment *at = last;
 
@@ -78,9 +78,9 @@ static void moments_carry(struct births_walk *w, const struct snap_moment *last)
 		blocks_carry(w, i, w->allocs[i]);
 }
 
-static void moments_tell(struct births *b, const struct moments *m)
+static void moments_tell(struct since_mark *b, const struct moments *m)
 {
-	struct births_walk *w = b->walk;
+	struct since_mark_walk *w = b->walk;
 	struct snap_moment *at = m->last;
 
 	moments_carry(w, m->last);
@@ -94,10 +94,10 @@ static void moments_tell(struct births *b, const struct moments *m)
 	b->alive_bytes = w->bytes[w->count];
 }
 
-static bool sites_room(struct births *b, const struct snapshot *s)
+static bool sites_room(struct since_mark *b, const struct snapshot *s)
 {
 	uint32_t most = 0;
-	struct births_site *site;
+	struct since_mark_site *site;
 
 	for (size_t i = 0; i < s->nsites; i++)
 		most = s->sites[i].id > most ? s->sites[i].id : most;
@@ -119,7 +119,7 @@ static uint64_t at_least(uint64_t allocs, uint64_t alive)
 }
 
 /* After the walk: the counts that go with it. */
-static void walked(struct births *b, const struct moments *m, const struct snapshot *s)
+static void walked(struct since_mark *b, const struct moments *m, const struct snapshot *s)
 {
 	b->since = s->since;
 	b->until = s->until;
@@ -132,20 +132,21 @@ static void walked(struct births *b, const struct moments *m, const struct snaps
 	b->known = true;
 }
 
-bool births_differ(const struct births *b, const struct moments *m, const struct snapshot *s)
+bool since_mark_differ(
+	const struct since_mark *b, const struct moments *m, const struct snapshot *s)
 {
 	return s->since != b->since || s->until != b->until || m->last != b->last;
 }
 
-static struct births_walk *walk_new(const struct moments *m, const struct snapshot *s)
+static struct since_mark_walk *walk_new(const struct moments *m, const struct snapshot *s)
 {
 	size_t classes = (size_t)m->count + 1;
-	struct births_walk *w = calloc(1, sizeof(*w) + 4 * classes * sizeof(uint64_t));
+	struct since_mark_walk *w = calloc(1, sizeof(*w) + 4 * classes * sizeof(uint64_t));
 	const struct snap_moment *at = m->last;
 
 	if (!w)
 		return NULL;
-	*w = (struct births_walk){ .ns = (uint64_t *)(w + 1),
+	*w = (struct since_mark_walk){ .ns = (uint64_t *)(w + 1),
 		.count = m->count,
 		.by_site = s->since != NULL,
 		.from_ns = s->since ? s->since->ns : 0,
@@ -158,14 +159,15 @@ static struct births_walk *walk_new(const struct moments *m, const struct snapsh
 	return w;
 }
 
-int births_start(struct births *b, const struct moments *m, const struct snapshot *s)
+int since_mark_start(struct since_mark *b, const struct moments *m, const struct snapshot *s)
 {
 	b->known = false;
 	b->walk = sites_room(b, s) ? walk_new(m, s) : NULL;
 	return b->walk ? 0 : -ENOMEM;
 }
 
-void births_end(struct births *b, const struct moments *m, const struct snapshot *s, bool whole)
+void since_mark_end(
+	struct since_mark *b, const struct moments *m, const struct snapshot *s, bool whole)
 {
 	if (whole) {
 		moments_tell(b, m);
@@ -175,7 +177,7 @@ void births_end(struct births *b, const struct moments *m, const struct snapshot
 	b->walk = NULL;
 }
 
-void births_tell(const struct births *b, struct snapshot *s, struct snap_site *sites)
+void since_mark_fill(const struct since_mark *b, struct snapshot *s, struct snap_site *sites)
 {
 	s->kept = b->known && b->since == s->since && b->until == s->until;
 	if (!s->kept)
@@ -184,7 +186,7 @@ void births_tell(const struct births *b, struct snapshot *s, struct snap_site *s
 	s->newest.kept_bytes = b->alive_bytes;
 	s->newest.kept_of = b->of;
 	for (size_t i = 0; s->since && i < s->nsites; i++) {
-		const struct births_site *site =
+		const struct since_mark_site *site =
 			sites[i].id < b->room ? &b->site[sites[i].id] : NULL;
 
 		if (!site)
@@ -195,8 +197,8 @@ void births_tell(const struct births *b, struct snapshot *s, struct snap_site *s
 	}
 }
 
-void births_free(struct births *b)
+void since_mark_free(struct since_mark *b)
 {
 	free(b->site);
-	*b = (struct births){ 0 };
+	*b = (struct since_mark){ 0 };
 }

@@ -20,26 +20,27 @@ struct module {
 	uint32_t round; /* when it was first found unwritten; 0: never */
 };
 
-struct intake {
+struct stack_registration {
 	struct read_segment *segment;
 	struct model *model;
 	struct sym *sym;
-	struct naming *naming;
+	struct name_requests *naming;
 	struct module *modules; /* by index */
 	uint32_t room;
-	uint32_t round; /* counts calls of intake_register, from 1 */
+	uint32_t round; /* counts calls of stack_registration_register, from 1 */
 };
 
-struct intake *intake_new(struct read_segment *segment, struct model *model, struct sym *sym)
+struct stack_registration *stack_registration_new(
+	struct read_segment *segment, struct model *model, struct sym *sym)
 {
-	struct intake *s = calloc(1, sizeof(*s));
+	struct stack_registration *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return NULL;
 	s->segment = segment;
 	s->model = model;
 	s->sym = sym;
-	s->naming = naming_new(model, sym);
+	s->naming = name_requests_new(model, sym);
 	if (s->naming)
 		return s;
 	free(s);
@@ -55,18 +56,18 @@ static void module_free(struct snap_module *m)
 	free(m);
 }
 
-void intake_free(struct intake *s)
+void stack_registration_free(struct stack_registration *s)
 {
 	if (!s)
 		return;
 	for (uint32_t i = 0; i < s->room; i++)
 		module_free(s->modules[i].snap);
-	naming_free(s->naming);
+	name_requests_free(s->naming);
 	free(s->modules);
 	free(s);
 }
 
-static int modules_room(struct intake *s, uint32_t module)
+static int modules_room(struct stack_registration *s, uint32_t module)
 {
 	uint32_t room = s->room ? s->room : 64;
 	struct module *grown;
@@ -119,14 +120,14 @@ static struct snap_module *snap_make(const struct read_module *info)
  * Whether to leave a module for the next round: its number is out a moment before its fields are
  * written. If they still are not by then, the writer was killed in between.
  */
-static bool is_early(struct intake *s, struct module *m)
+static bool is_early(struct stack_registration *s, struct module *m)
 {
 	if (m->round == 0)
 		m->round = s->round;
 	return m->round == s->round;
 }
 
-static int module_make(struct intake *s, uint32_t module)
+static int module_make(struct stack_registration *s, uint32_t module)
 {
 	struct read_module info;
 	struct sym_module sym = { .id = module, .path = info.path };
@@ -150,7 +151,7 @@ static int module_make(struct intake *s, uint32_t module)
 }
 
 /* The module of an index; never changes once made. NULL: not yet, or memory is out. */
-static const struct module *module_get(struct intake *s, uint32_t module)
+static const struct module *module_get(struct stack_registration *s, uint32_t module)
 {
 	int rc = modules_room(s, module);
 
@@ -165,7 +166,7 @@ static const struct module *module_get(struct intake *s, uint32_t module)
  * without frames gets one that says so.
  */
 static uint32_t frames_make(
-	struct intake *s, const struct read_frame *in, size_t count, struct frame *out)
+	struct stack_registration *s, const struct read_frame *in, size_t count, struct frame *out)
 {
 	const struct module *m;
 	bool missing = false;
@@ -189,7 +190,7 @@ static uint32_t frames_make(
 }
 
 /* Registers a site with the model and asks for its names. False: not readable yet, try again. */
-static bool site_register(struct intake *s, uint32_t id, const struct read_site *site)
+static bool site_register(struct stack_registration *s, uint32_t id, const struct read_site *site)
 {
 	static struct read_frame raw[HT_DEPTH_MAX];
 	static struct frame frames[HT_DEPTH_MAX];
@@ -211,10 +212,10 @@ static bool site_register(struct intake *s, uint32_t id, const struct read_site 
 	if (rc != 0)
 		return false;
 	for (uint32_t i = 0; i < (uint32_t)got; i++) {
-		struct naming_frame f = { id, i, raw[i].module, frames[i].module, frames[i].pc,
-			frames[i].offset };
+		struct name_requests_frame f = { id, i, raw[i].module, frames[i].module,
+			frames[i].pc, frames[i].offset };
 
-		naming_want(s->naming, &f);
+		name_requests_want(s->naming, &f);
 	}
 	return true;
 }
@@ -232,7 +233,8 @@ static int by_live_bytes(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
-void intake_register(struct intake *s, const struct read_site *sites, uint32_t count)
+void stack_registration_register(
+	struct stack_registration *s, const struct read_site *sites, uint32_t count)
 {
 	struct fresh *fresh = malloc(count * sizeof(*fresh));
 	size_t found = 0;
@@ -249,12 +251,12 @@ void intake_register(struct intake *s, const struct read_site *sites, uint32_t c
 	free(fresh);
 }
 
-bool intake_collect(struct intake *s)
+bool stack_registration_collect(struct stack_registration *s)
 {
-	return naming_collect(s->naming);
+	return name_requests_collect(s->naming);
 }
 
-void intake_rehide(struct intake *s)
+void stack_registration_rehide(struct stack_registration *s)
 {
-	naming_rehide(s->naming);
+	name_requests_rehide(s->naming);
 }

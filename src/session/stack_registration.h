@@ -10,21 +10,23 @@
 #include "src/read/read.h"
 #include "src/sym/sym.h"
 
-struct intake;
+struct stack_registration;
 
 /* Owns none of them; all must outlive it. NULL on allocation failure. */
-struct intake *intake_new(struct read_segment *segment, struct model *model, struct sym *sym);
+struct stack_registration *stack_registration_new(
+	struct read_segment *segment, struct model *model, struct sym *sym);
 /* Frees the modules that frames of the model point to. */
-void intake_free(struct intake *s);
+void stack_registration_free(struct stack_registration *s);
 /*
  * Registers those of the `count` sites that allocated and are not known yet, the largest first, so
  * that the names on the first screen come first.
  */
-void intake_register(struct intake *s, const struct read_site *sites, uint32_t count);
+void stack_registration_register(
+	struct stack_registration *s, const struct read_site *sites, uint32_t count);
 /* Takes the names that have come in. True when there were any. */
-bool intake_collect(struct intake *s);
+bool stack_registration_collect(struct stack_registration *s);
 
 /* The rules of naming changed. */
-void intake_rehide(struct intake *s);
+void stack_registration_rehide(struct stack_registration *s);
 
 #endif

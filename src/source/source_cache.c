@@ -23,8 +23,8 @@ struct kept {
 	uint64_t used;
 };
 
-struct sourcecache {
-	struct source_dirs dirs;
+struct source_cache {
+	struct source_file_dirs dirs;
 	struct kept kept[KEPT];
 	uint64_t clock; /* counts what was asked for */
 	int fd; /* the thread writes to it when it is through */
@@ -33,9 +33,9 @@ struct sourcecache {
 	struct kept job; /* its file and object; its text once it was joined */
 };
 
-struct sourcecache *sourcecache_new(const struct source_dirs *dirs)
+struct source_cache *source_cache_new(const struct source_file_dirs *dirs)
 {
-	struct sourcecache *s = calloc(1, sizeof(*s));
+	struct source_cache *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return NULL;
@@ -52,11 +52,11 @@ static void kept_free(struct kept *k)
 {
 	free(k->file);
 	free(k->object);
-	sourcefile_free(k->text);
+	source_file_free(k->text);
 	*k = (struct kept){ 0 };
 }
 
-void sourcecache_free(struct sourcecache *s)
+void source_cache_free(struct source_cache *s)
 {
 	struct timespec until;
 
@@ -66,9 +66,9 @@ void sourcecache_free(struct sourcecache *s)
 	until.tv_sec += JOIN_S;
 	if (s->is_busy && pthread_timedjoin_np(s->thread, NULL, &until) != 0)
 		return; /* it still uses all that */
-	sourcecache_forget(s);
+	source_cache_forget(s);
 	kept_free(&s->job);
-	sourcefile_dirs_free(&s->dirs);
+	source_file_dirs_free(&s->dirs);
 	close(s->fd);
 	free(s);
 }
@@ -78,7 +78,7 @@ static bool same(const char *a, const char *b)
 	return a && b ? !strcmp(a, b) : a == b;
 }
 
-static struct kept *kept_find(struct sourcecache *s, const char *file, const char *object)
+static struct kept *kept_find(struct source_cache *s, const char *file, const char *object)
 {
 	for (unsigned i = 0; i < KEPT; i++)
 		if (same(s->kept[i].file, file) && same(s->kept[i].object, object))
@@ -86,7 +86,7 @@ static struct kept *kept_find(struct sourcecache *s, const char *file, const cha
 	return NULL;
 }
 
-static struct kept *kept_oldest(struct sourcecache *s)
+static struct kept *kept_oldest(struct source_cache *s)
 {
 	struct kept *oldest = &s->kept[0];
 
@@ -98,14 +98,14 @@ static struct kept *kept_oldest(struct sourcecache *s)
 
 static void *job_run(void *ctx)
 {
-	struct sourcecache *s = ctx;
+	struct source_cache *s = ctx;
 
-	s->job.text = sourcefile_read(s->job.file, s->job.object, &s->dirs);
+	s->job.text = source_file_read(s->job.file, s->job.object, &s->dirs);
 	eventfd_write(s->fd, 1);
 	return NULL;
 }
 
-static void job_start(struct sourcecache *s, const char *file, const char *object)
+static void job_start(struct source_cache *s, const char *file, const char *object)
 {
 	s->job.file = strdup(file);
 	s->job.object = object ? strdup(object) : NULL;
@@ -116,7 +116,7 @@ static void job_start(struct sourcecache *s, const char *file, const char *objec
 		kept_free(&s->job);
 }
 
-bool sourcecache_collect(struct sourcecache *s)
+bool source_cache_collect(struct source_cache *s)
 {
 	struct kept *at;
 	eventfd_t count;
@@ -137,8 +137,8 @@ bool sourcecache_collect(struct sourcecache *s)
 	return true;
 }
 
-const struct source_text *sourcecache_get(
-	struct sourcecache *s, const char *file, const char *object)
+const struct source_text *source_cache_get(
+	struct source_cache *s, const char *file, const char *object)
 {
 	struct kept *k = kept_find(s, file, object);
 
@@ -146,7 +146,7 @@ const struct source_text *sourcecache_get(
 		struct pollfd ready = { s->fd, POLLIN, 0 };
 
 		job_start(s, file, object);
-		if (s->is_busy && poll(&ready, 1, WAIT_MS) > 0 && sourcecache_collect(s))
+		if (s->is_busy && poll(&ready, 1, WAIT_MS) > 0 && source_cache_collect(s))
 			k = kept_find(s, file, object);
 	}
 	if (!k)
@@ -155,14 +155,14 @@ const struct source_text *sourcecache_get(
 	return k->text;
 }
 
-void sourcecache_forget(struct sourcecache *s)
+void source_cache_forget(struct source_cache *s)
 {
 	for (unsigned i = 0; i < KEPT; i++)
 		kept_free(&s->kept[i]);
 	s->stale = true;
 }
 
-int sourcecache_fd(const struct sourcecache *s)
+int source_cache_fd(const struct source_cache *s)
 {
 	return s->fd;
 }

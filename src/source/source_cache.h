@@ -8,22 +8,22 @@
 
 #include "src/source/source_file.h"
 
-struct sourcecache;
+struct source_cache;
 
 /* Takes over what `dirs` owns. NULL: no memory; then `dirs` stays the caller's. */
-struct sourcecache *sourcecache_new(const struct source_dirs *dirs);
-void sourcecache_free(struct sourcecache *s);
+struct source_cache *source_cache_new(const struct source_file_dirs *dirs);
+void source_cache_free(struct source_cache *s);
 /*
  * The file of that name (sourcefile.h), or NULL while it is being looked for: asked again after
- * sourcecache_collect, it is there. Mostly it is at once. Valid until the next call of any of
+ * source_cache_collect, it is there. Mostly it is at once. Valid until the next call of any of
  * these.
  */
-const struct source_text *sourcecache_get(
-	struct sourcecache *s, const char *file, const char *object);
+const struct source_text *source_cache_get(
+	struct source_cache *s, const char *file, const char *object);
 /* They may have changed: all are read again when they are asked for. */
-void sourcecache_forget(struct sourcecache *s);
-/* Readable when a file has been read; sourcecache_collect takes it, true if so. */
-int sourcecache_fd(const struct sourcecache *s);
-bool sourcecache_collect(struct sourcecache *s);
+void source_cache_forget(struct source_cache *s);
+/* Readable when a file has been read; source_cache_collect takes it, true if so. */
+int source_cache_fd(const struct source_cache *s);
+bool source_cache_collect(struct source_cache *s);
 
 #endif

@@ -23,14 +23,14 @@
 
 /* ---- directories -------------------------------------------------------------------------- */
 
-int sourcefile_dirs_add(struct source_dirs *d, const char *list)
+int source_file_dirs_add(struct source_file_dirs *d, const char *list)
 {
 	for (;;) {
 		size_t len = strcspn(list, ":");
 
 		if (len == 0)
 			return -EINVAL;
-		if (d->count == SOURCEFILE_DIRS_MAX)
+		if (d->count == SOURCE_FILE_DIRS_MAX)
 			return -E2BIG;
 		d->dir[d->count] = strndup(list, len);
 		if (!d->dir[d->count])
@@ -42,11 +42,11 @@ int sourcefile_dirs_add(struct source_dirs *d, const char *list)
 	}
 }
 
-void sourcefile_dirs_free(struct source_dirs *d)
+void source_file_dirs_free(struct source_file_dirs *d)
 {
 	for (unsigned i = 0; i < d->count; i++)
 		free((char *)(uintptr_t)d->dir[i]);
-	*d = (struct source_dirs){ 0 };
+	*d = (struct source_file_dirs){ 0 };
 }
 
 /* ---- opening ------------------------------------------------------------------------------ */
@@ -129,7 +129,7 @@ static bool file_find_in(struct found *f, const char *dir, const char *file)
 	return false;
 }
 
-static bool file_find(struct found *f, const char *file, const struct source_dirs *dirs)
+static bool file_find(struct found *f, const char *file, const struct source_file_dirs *dirs)
 {
 	const char *slash = strrchr(file, '/');
 
@@ -157,12 +157,12 @@ static char *bytes_read(int fd, size_t want, size_t *got)
 	return NULL;
 }
 
-/* One line with blanks instead of tabs. `out` has SOURCEFILE_LINE_MAX bytes. */
+/* One line with blanks instead of tabs. `out` has SOURCE_FILE_LINE_MAX bytes. */
 static size_t tabs_expand(char *out, const char *line, size_t len)
 {
 	size_t used = 0, cell = 0;
 
-	for (size_t i = 0; i < len && used + TAB_CELLS < SOURCEFILE_LINE_MAX; i++) {
+	for (size_t i = 0; i < len && used + TAB_CELLS < SOURCE_FILE_LINE_MAX; i++) {
 		/* Bytes that go on with a character are no cell of their own. */
 		bool more = ((unsigned char)line[i] & 0xc0) == 0x80;
 
@@ -187,7 +187,7 @@ struct lines {
 
 static bool line_add(struct lines *l, const char *line, size_t len)
 {
-	char wide[SOURCEFILE_LINE_MAX], clean[SOURCEFILE_LINE_MAX * 3];
+	char wide[SOURCE_FILE_LINE_MAX], clean[SOURCE_FILE_LINE_MAX * 3];
 	uint32_t *start;
 
 	/* One more, for where the line after it begins. */
@@ -249,7 +249,8 @@ __attribute__((format(printf, 2, 3))) static void note_set(
 	strbuf_free(&line);
 }
 
-static void note_missing(struct source_text *t, const char *file, const struct source_dirs *dirs)
+static void note_missing(
+	struct source_text *t, const char *file, const struct source_file_dirs *dirs)
 {
 	if (dirs->count == 0)
 		note_set(t, "%s is not here; --source-path DIR looks in DIR, too", file);
@@ -269,10 +270,10 @@ static void file_load(struct source_text *t, const struct found *f, const char *
 	char *bytes = NULL;
 	size_t got;
 
-	if ((uint64_t)f->st.st_size > SOURCEFILE_BYTES_MAX) {
+	if ((uint64_t)f->st.st_size > SOURCE_FILE_BYTES_MAX) {
 		note_set(t, "%s is too long: %s, and %s is the most that is read", f->path,
 			units_bytes(size, (uint64_t)f->st.st_size),
-			units_bytes(most, SOURCEFILE_BYTES_MAX));
+			units_bytes(most, SOURCE_FILE_BYTES_MAX));
 		return;
 	}
 	bytes = bytes_read(f->fd, (size_t)f->st.st_size, &got);
@@ -290,8 +291,8 @@ static void file_load(struct source_text *t, const struct found *f, const char *
 	free(bytes);
 }
 
-struct source_text *sourcefile_read(
-	const char *file, const char *object, const struct source_dirs *dirs)
+struct source_text *source_file_read(
+	const char *file, const char *object, const struct source_file_dirs *dirs)
 {
 	struct source_text *t = calloc(1, sizeof(*t));
 	struct found *f = calloc(1, sizeof(*f));
@@ -313,7 +314,7 @@ struct source_text *sourcefile_read(
 	return t;
 }
 
-void sourcefile_free(struct source_text *t)
+void source_file_free(struct source_text *t)
 {
 	if (!t)
 		return;

@@ -9,19 +9,19 @@
 
 #include "src/model/sourcetext.h"
 
-#define SOURCEFILE_BYTES_MAX (16u << 20) /* sqlite3.c, the longest that people meet, has 9 MB */
-#define SOURCEFILE_LINE_MAX  1000u /* bytes of a line that are kept */
-#define SOURCEFILE_DIRS_MAX  32u
+#define SOURCE_FILE_BYTES_MAX (16u << 20) /* sqlite3.c, the longest that people meet, has 9 MB */
+#define SOURCE_FILE_LINE_MAX  1000u /* bytes of a line that are kept */
+#define SOURCE_FILE_DIRS_MAX  32u
 
 /* Where to look: the directories of --source-path, in their order. */
-struct source_dirs {
-	const char *dir[SOURCEFILE_DIRS_MAX]; /* owned */
+struct source_file_dirs {
+	const char *dir[SOURCE_FILE_DIRS_MAX]; /* owned */
 	unsigned count;
 };
 
 /* Adds those of "DIR:DIR". 0, -EINVAL: an empty one, -E2BIG, -ENOMEM. */
-int sourcefile_dirs_add(struct source_dirs *d, const char *list);
-void sourcefile_dirs_free(struct source_dirs *d);
+int source_file_dirs_add(struct source_file_dirs *d, const char *list);
+void source_file_dirs_free(struct source_file_dirs *d);
 
 /*
  * Looks for `file`, which is a path as DWARF tells it, with the compiler's directory before it
@@ -36,8 +36,8 @@ void sourcefile_dirs_free(struct source_dirs *d);
  * The first that is a regular file is read. `object`: path of the object file, for its age, or
  * NULL. NULL: no memory.
  */
-struct source_text *sourcefile_read(
-	const char *file, const char *object, const struct source_dirs *dirs);
-void sourcefile_free(struct source_text *t);
+struct source_text *source_file_read(
+	const char *file, const char *object, const struct source_file_dirs *dirs);
+void source_file_free(struct source_text *t);
 
 #endif

@@ -5,7 +5,7 @@ struct shape {
 	virtual int area() const = 0;
 };
 
-template <class T> struct holder {
+template <class T> struct liveness {
 	T *items[4];
 	int count = 0;
 

@@ -577,7 +577,7 @@ TEST(places_that_several_blocks_have_are_learned)
 {
 	pointed_to(3, 100, 3);
 	CHECK_INT(class_of(1), LEAK_POSSIBLE);
-	CHECK_INT(leak_learn(&heap.graph), 1);
+	CHECK_INT(leak_learned_offsets_find(&heap.graph), 1);
 	CHECK_INT(leak_graph_classify(&heap.graph), 0);
 	for (uint32_t i = 1; i <= 3; i++) {
 		CHECK_INT(class_of(i), LEAK_REACHABLE);
@@ -586,11 +586,11 @@ TEST(places_that_several_blocks_have_are_learned)
 	CHECK_INT(class_of(4), LEAK_POSSIBLE);
 	/* Two may be chance, and so may be seven far from the start. */
 	pointed_to(2, 100, 3);
-	CHECK_INT(leak_learn(&heap.graph), 0);
+	CHECK_INT(leak_learned_offsets_find(&heap.graph), 0);
 	pointed_to(7, 200, 100);
-	CHECK_INT(leak_learn(&heap.graph), 0);
+	CHECK_INT(leak_learned_offsets_find(&heap.graph), 0);
 	pointed_to(8, 200, 100);
-	CHECK_INT(leak_learn(&heap.graph), 1);
+	CHECK_INT(leak_learned_offsets_find(&heap.graph), 1);
 	CHECK_INT(leak_graph_classify(&heap.graph), 0);
 	CHECK_INT(class_of(8), LEAK_REACHABLE);
 	CHECK_INT(class_of(9), LEAK_POSSIBLE);
@@ -607,7 +607,7 @@ TEST(a_place_is_counted_once_in_a_block)
 	ready();
 	root(HEAP);
 	finish();
-	CHECK_INT(leak_learn(&heap.graph), 0);
+	CHECK_INT(leak_learned_offsets_find(&heap.graph), 0);
 	CHECK_INT(class_of(1), LEAK_POSSIBLE);
 }
 
@@ -624,7 +624,7 @@ TEST(places_of_roots_are_learned_too)
 		root(HEAP + 0x200 * i + 16);
 	finish();
 	CHECK_INT(class_of(4), LEAK_POSSIBLE);
-	CHECK_INT(leak_learn(&heap.graph), 1);
+	CHECK_INT(leak_learned_offsets_find(&heap.graph), 1);
 	CHECK_INT(leak_graph_classify(&heap.graph), 0);
 	CHECK_INT(class_of(0), LEAK_REACHABLE);
 	CHECK_INT(class_of(4), LEAK_REACHABLE);
@@ -793,7 +793,7 @@ TEST(a_place_of_links_is_learned)
 	finish();
 	check_all(200, LEAK_REACHABLE, LEAK_BY_BACKLINK);
 	CHECK_INT(class_of(COUNT - 1), LEAK_POSSIBLE);
-	CHECK_INT(leak_learn(&heap.graph), 1);
+	CHECK_INT(leak_learned_offsets_find(&heap.graph), 1);
 	CHECK_INT(leak_graph_classify(&heap.graph), 0);
 	check_all(200, LEAK_REACHABLE, LEAK_BY_BACKLINK);
 	CHECK_INT(class_of(COUNT - 1), LEAK_REACHABLE);

@@ -167,13 +167,13 @@ TEST(heuristics_touch_nothing)
 	char *at = mapped();
 	uint64_t start = (uint64_t)(uintptr_t)at, before;
 	struct leak_word w[1025];
-	struct leak_heads heads;
+	struct leak_block_headers heads;
 	struct leak_memory memory;
 	struct leak_space s;
 
 	CHECK_INT(leak_space_open(&s, getpid()), 0);
 	leak_space_still(&s);
-	memory = leak_heads_memory(&heads, &s);
+	memory = leak_block_headers_memory(&heads, &s);
 	for (size_t i = 0; i < 1025; i++)
 		w[i] = (struct leak_word){ .addr = start + i * STEP + STEP / 2, .value = 9 };
 	w[0].addr = start;

@@ -45,7 +45,7 @@ static bool lies_in(const struct leak_range *r, uint64_t addr)
 
 static void check_thread(struct leak_space *s, const struct thread *t)
 {
-	struct leak_whose who = { .tid = t->tid, .data = t->pointer };
+	struct leak_thread_places who = { .tid = t->tid, .data = t->pointer };
 	struct leak_found found = { .space = s, .thread = &who, .threads = 1 };
 	char text[64], want[64];
 
@@ -54,10 +54,10 @@ static void check_thread(struct leak_space *s, const struct thread *t)
 	CHECK(lies_in(&who.tls, t->last));
 	CHECK(lies_in(&who.tls, t->own));
 	CHECK(who.tls.end - who.tls.start < 65536);
-	leak_whose_text(&found, t->first, text, sizeof(text));
+	leak_root_names_text(&found, t->first, text, sizeof(text));
 	snprintf(want, sizeof(want), "tls of thread %d", t->tid);
 	CHECK_STR(text, want);
-	leak_whose_text(&found, who.tls.start - 8, text, sizeof(text));
+	leak_root_names_text(&found, who.tls.start - 8, text, sizeof(text));
 	CHECK(!strstr(text, "tls"));
 }
 

@@ -202,19 +202,19 @@ TEST(they_are_everybodys)
 	end();
 }
 
-static void file_path(char path[MARKFILE_PATH_MAX])
+static void file_path(char path[MARK_FILE_PATH_MAX])
 {
 	struct read_identity id;
-	struct markfile f;
+	struct mark_file f;
 
 	CHECK_INT(read_identity(session_segment(session), &id), 0);
-	CHECK_INT(markfile_find(&f, &id, getpid()), 0);
-	snprintf(path, MARKFILE_PATH_MAX, "%s", f.path);
+	CHECK_INT(mark_file_find(&f, &id, getpid()), 0);
+	snprintf(path, MARK_FILE_PATH_MAX, "%s", f.path);
 }
 
 TEST(the_file_ends_with_the_process)
 {
-	char path[MARKFILE_PATH_MAX], old[MARKFILE_PATH_MAX + 8];
+	char path[MARK_FILE_PATH_MAX], old[MARK_FILE_PATH_MAX + 8];
 	struct stat st;
 
 	begin();
@@ -244,7 +244,7 @@ TEST(the_file_ends_with_the_process)
 
 TEST(gone_sessions_remove_theirs)
 {
-	char path[MARKFILE_PATH_MAX];
+	char path[MARK_FILE_PATH_MAX];
 	struct stat st;
 
 	begin();
@@ -275,7 +275,7 @@ TEST(without_a_file)
 
 static unsigned count_of(const char *text)
 {
-	struct markfile f = { .read = 0 };
+	struct mark_file f = { .read = 0 };
 	struct moments m = { 0 };
 	unsigned count;
 	FILE *file;
@@ -284,7 +284,7 @@ static unsigned count_of(const char *text)
 	file = fopen(f.path, "w");
 	fputs(text, file);
 	fclose(file);
-	markfile_load(&f, &m);
+	mark_file_load(&f, &m);
 	count = m.count;
 	moments_free(&m);
 	return count;

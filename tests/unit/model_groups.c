@@ -72,10 +72,10 @@ static size_t make(enum group_by by, const char *text, bool show_hidden)
 {
 	char why[FILTER_WHY_MAX];
 	struct filter *f = text ? filter_parse(text, why) : NULL;
-	struct groups_wish wish = { .by = by, .filter = f, .show_hidden = show_hidden };
+	struct groups_wish request = { .by = by, .filter = f, .show_hidden = show_hidden };
 
 	prepare();
-	CHECK_INT(groups_make(&groups, &snap, &wish), 0);
+	CHECK_INT(groups_make(&groups, &snap, &request), 0);
 	filter_free(f);
 	return groups.snap.nsites;
 }
@@ -115,7 +115,7 @@ static size_t make_threads(bool has_alive, const char *text, uint64_t inside)
 {
 	char why[FILTER_WHY_MAX];
 	struct filter *f = text ? filter_parse(text, why) : NULL;
-	struct groups_wish wish = { .by = GROUP_THREAD, .filter = f, .inside = inside };
+	struct groups_wish request = { .by = GROUP_THREAD, .filter = f, .inside = inside };
 
 	prepare();
 	snap.has_alive = has_alive;
@@ -126,7 +126,7 @@ static size_t make_threads(bool has_alive, const char *text, uint64_t inside)
 	sites[0].shares = 2;
 	sites[1].share = &shares[2];
 	sites[1].shares = 1;
-	CHECK_INT(groups_make(&groups, &snap, &wish), 0);
+	CHECK_INT(groups_make(&groups, &snap, &request), 0);
 	filter_free(f);
 	return groups.snap.nsites;
 }
@@ -253,11 +253,11 @@ TEST(filters)
 
 TEST(the_sites_of_one)
 {
-	struct groups_wish wish = { .by = GROUP_FUNCTION };
+	struct groups_wish request = { .by = GROUP_FUNCTION };
 
 	prepare();
-	wish.inside = groups_key(GROUP_FUNCTION, &sites[1], false);
-	CHECK_INT(groups_make(&groups, &snap, &wish), 0);
+	request.inside = groups_key(GROUP_FUNCTION, &sites[1], false);
+	CHECK_INT(groups_make(&groups, &snap, &request), 0);
 	CHECK_INT(groups.snap.nsites, 3);
 	CHECK(group_of(10) && group_of(11) && group_of(12));
 	CHECK(!group_of(10)->group);

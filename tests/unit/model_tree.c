@@ -31,7 +31,7 @@ static struct snap_site sites[SITES];
 static struct snapshot snap = { .sites = sites, .nsites = SITES };
 static struct tree tree;
 static struct treerows rows;
-static struct treerows_wish wish;
+static struct treerows_wish request;
 
 static void begin(void)
 {
@@ -48,7 +48,7 @@ static void begin(void)
 	}
 	snap.nsites = SITES;
 	in_serve[0].function = "reply";
-	wish = (struct treerows_wish){ .least_permille = 10 };
+	request = (struct treerows_wish){ .least_permille = 10 };
 }
 
 static void end(void)
@@ -61,7 +61,7 @@ static void end(void)
 static void make(void)
 {
 	CHECK_INT(tree_update(&tree, &snap, tree.inverted, false), 0);
-	CHECK_INT(treerows_make(&rows, &tree, &wish), 0);
+	CHECK_INT(treerows_make(&rows, &tree, &request), 0);
 }
 
 static const struct tree_node *named(const char *parent, const char *name)
@@ -250,17 +250,17 @@ TEST(order_and_holding_it)
 	make();
 	CHECK_STR(lines(), "0all 1main 2load 3parse 2handle~ 3reply 3tiny 1parse~ ");
 	sites[2].live_bytes = 700;
-	wish.hold = true;
+	request.hold = true;
 	make();
 	CHECK_STR(lines(), "0all 1main 2load 3parse 2handle~ 3reply 3tiny 1parse~ ");
-	wish.hold = false;
+	request.hold = false;
 	make();
 	CHECK_STR(lines(), "0all 1main 2handle~ 3reply 3tiny 2load 3parse 1parse~ ");
-	wish.reverse = true;
+	request.reverse = true;
 	make();
 	CHECK_STR(lines(), "0all 1parse~ 1main 2load 3parse 2handle~ 3tiny 3reply ");
-	wish.reverse = false;
-	wish.sort = TREEROWS_NAME;
+	request.reverse = false;
+	request.sort = TREEROWS_NAME;
 	make();
 	CHECK_STR(lines(), "0all 1parse~ 1main 2load 3parse 2handle~ 3reply 3tiny ");
 	end();
@@ -298,7 +298,7 @@ TEST(a_node_that_is_not_shown_is_found_above)
 	CHECK_STR(lines(), "0all 1main 2load+ 2handle~ 3reply 3tiny 1parse~ ");
 	CHECK_INT(treerows_find(&rows, &tree, load), 2);
 	treerows_open_all(&tree, TREE_ROOT, true);
-	wish.root = load;
+	request.root = load;
 	make();
 	CHECK_STR(lines(), "0load 1parse ");
 	end();

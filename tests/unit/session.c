@@ -68,13 +68,13 @@ static void work_ns(uint64_t ns)
 
 TEST(sampling_is_switched)
 {
-	struct steer_wish wish = { .given = true, .has_rate = true, .bytes = 1 << 19 };
+	struct sampling_request request = { .given = true, .has_rate = true, .bytes = 1 << 19 };
 	struct ht_header *h;
 	struct snapshot *s;
 
 	begin(0, HT_STATE_RUNNING);
 	h = made.s.header;
-	CHECK_INT(session_sample(session, &wish), 0);
+	CHECK_INT(session_sample(session, &request), 0);
 	CHECK_INT(h->sample_bytes, 1 << 19);
 	CHECK_INT(h->measure, 1);
 	/* Asked for is not done yet. */
@@ -91,8 +91,8 @@ TEST(sampling_is_switched)
 	CHECK(s->totals.error.live_bytes > 0);
 	snapshot_unref(s);
 	/* A limit alone leaves the rate where it is. */
-	wish = (struct steer_wish){ .given = true, .limit = 0.05 };
-	CHECK_INT(session_sample(session, &wish), 0);
+	request = (struct sampling_request){ .given = true, .limit = 0.05 };
+	CHECK_INT(session_sample(session, &request), 0);
 	CHECK_INT(h->sample_bytes, 1 << 19);
 	session_sample_leave(session);
 	CHECK_INT(h->sample_bytes, 1 << 19);
@@ -102,13 +102,13 @@ TEST(sampling_is_switched)
 
 TEST(sampling_is_steered)
 {
-	struct steer_wish wish = { .given = true, .limit = 0.05 };
+	struct sampling_request request = { .given = true, .limit = 0.05 };
 	struct ht_header *h;
 	struct snapshot *s;
 
 	begin(0, HT_STATE_RUNNING);
 	h = made.s.header;
-	CHECK_INT(session_sample(session, &wish), 0);
+	CHECK_INT(session_sample(session, &request), 0);
 	snapshot_unref(tick());
 	/* A hundred thousand events in 30 ms, at 100 ns each. */
 	thread_at(&made.s, 1)->ring_head += 100000;

@@ -117,11 +117,11 @@ static bool goes_on(void *ctx)
 /* When no other heaptop has its library in use. */
 static int asking_open(struct leak_coop *c)
 {
-	struct leak_turn turn = { 0 };
+	struct leak_scan_lock turn = { 0 };
 	int rc, waited = 0;
 
 	while (!(c->asking = read_coop_open(c->segment, &rc)) && rc == -EBUSY && waited == 0)
-		waited = leak_turn_step(&turn, c->progress);
+		waited = leak_scan_lock_step(&turn, c->progress);
 	if (c->progress)
 		c->progress->phase = LEAK_STOPPING;
 	return c->asking ? 0 : rc;
@@ -298,7 +298,7 @@ static const char *look_take(struct leak_coop *c)
 		[HT_COOP_WRITTEN] = written,
 		[HT_COOP_HUGE] = "it has huge pages of its own (hugetlbfs)",
 		[HT_COOP_WATCHED] = "its page faults are another's to handle (userfaultfd)",
-		[HT_COOP_ELSEWHERE] = LEAK_ROOM_NAMESPACE };
+		[HT_COOP_ELSEWHERE] = LEAK_HEADROOM_NAMESPACE };
 	uint32_t look;
 
 	leak_space_wiped_free(&c->wiped);
@@ -453,7 +453,7 @@ static bool namespace_visit(void *ctx, pid_t tid, const char *path)
 {
 	const struct leak_coop *c = ctx;
 
-	return !leak_room_has_namespace(c->pid, tid) && !has_ended(path);
+	return !leak_headroom_has_namespace(c->pid, tid) && !has_ended(path);
 }
 
 static bool has_threads(pid_t pid)
@@ -481,13 +481,13 @@ static const char *copy_refuse(struct leak_coop *c)
 	why = c->wiped.unfit ? c->wiped.unfit : maps_refuse(c->pid);
 	if (!why)
 		why = files_refuse(c->pid);
-	return !why && threads_visit(c->pid, namespace_visit, c) ? LEAK_ROOM_NAMESPACE : why;
+	return !why && threads_visit(c->pid, namespace_visit, c) ? LEAK_HEADROOM_NAMESPACE : why;
 }
 
 const char *leak_coop_lend(struct leak_coop *c, struct leak_lent *out)
 {
-	struct leak_room *room = malloc(sizeof(*room));
-	const char *why = room ? leak_room_look(room, "", proc_memory_tid(c->pid))
+	struct leak_headroom *room = malloc(sizeof(*room));
+	const char *why = room ? leak_headroom_check(room, "", proc_memory_tid(c->pid))
 			       : "heaptop has no memory left";
 
 	free(room);

@@ -16,7 +16,7 @@ void leak_copier_refuse(struct leak_copier *c, const char *why)
 void leak_copier_prepare(struct leak_copier *c, pid_t pid, uint64_t least)
 {
 	*c = (struct leak_copier){ 0 };
-	c->why_not = leak_room_look(&c->room, "", proc_memory_tid(pid));
+	c->why_not = leak_headroom_check(&c->room, "", proc_memory_tid(pid));
 	if (c->room.own_bytes < least) {
 		c->why_not = NULL;
 		return;
@@ -75,7 +75,7 @@ int leak_copier_take(
 
 int leak_copier_begin(struct leak_copier *c)
 {
-	c->lost = !leak_copy_settle(&c->copy) || !leak_room_watch(&c->room, c->copy.pid);
+	c->lost = !leak_copy_settle(&c->copy) || !leak_headroom_watch(&c->room, c->copy.pid);
 	return c->lost ? -ENOMEM : 0;
 }
 
@@ -83,7 +83,7 @@ int leak_copier_end(struct leak_copier *c)
 {
 	if (c->copy.pid != 0) {
 		c->lost |= c->used && !leak_copy_alive(&c->copy);
-		c->lost |= leak_room_unwatch(&c->room);
+		c->lost |= leak_headroom_unwatch(&c->room);
 		c->left = !leak_copy_end(&c->copy);
 	}
 	leak_space_wiped_free(&c->wiped);

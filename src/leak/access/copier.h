@@ -12,7 +12,7 @@
 
 struct leak_copier {
 	struct leak_copy copy;
-	struct leak_room room;
+	struct leak_headroom room;
 	struct leak_wiped wiped; /* what the copy would have empty */
 	bool wiped_known;
 	bool wanted; /* one is to be made */

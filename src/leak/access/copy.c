@@ -225,8 +225,8 @@ const char *leak_copy_make(struct leak_stop *stop, uint64_t at, struct leak_copy
 	if (why)
 		return why;
 	copy->tid = s.thread->tid;
-	if (!leak_room_has_namespace(stop->pid, copy->tid))
-		return LEAK_ROOM_NAMESPACE;
+	if (!leak_headroom_has_namespace(stop->pid, copy->tid))
+		return LEAK_HEADROOM_NAMESPACE;
 	return stub_run(&s, copy, stuck);
 }
 

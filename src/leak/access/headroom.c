@@ -66,7 +66,7 @@ static bool number_in(const char *text, const char *name, unsigned base, uint64_
 
 static bool text_read(const char *dir, const char *file, char *text)
 {
-	char path[LEAK_ROOM_DIR + 64];
+	char path[LEAK_HEADROOM_DIR + 64];
 
 	snprintf(path, sizeof(path), "%s/%s", dir, file);
 	return proc_slurp(path, text, TEXT_BYTES) > 0;
@@ -80,9 +80,9 @@ static bool number_read(const char *dir, const char *file, const char *name, uin
 }
 
 /* Of a file in /proc, or in /proc/PID. */
-static bool proc_text(const struct leak_room *r, bool of_process, const char *file, char *text)
+static bool proc_text(const struct leak_headroom *r, bool of_process, const char *file, char *text)
 {
-	char dir[LEAK_ROOM_DIR];
+	char dir[LEAK_HEADROOM_DIR];
 
 	if (of_process)
 		snprintf(dir, sizeof(dir), "%s/proc/%d", r->root, (int)r->pid);
@@ -92,9 +92,9 @@ static bool proc_text(const struct leak_room *r, bool of_process, const char *fi
 }
 
 /* All of one in /proc/PID that may be long, or NULL; freed by the caller. */
-static char *process_text(const struct leak_room *r, const char *file)
+static char *process_text(const struct leak_headroom *r, const char *file)
 {
-	char path[LEAK_ROOM_DIR];
+	char path[LEAK_HEADROOM_DIR];
 	size_t len;
 
 	snprintf(path, sizeof(path), "%s/proc/%d/%s", r->root, (int)r->pid, file);
@@ -105,7 +105,7 @@ static char *process_text(const struct leak_room *r, const char *file)
 
 /* Where a hierarchy is mounted, and what of it. */
 struct mounted {
-	char root[LEAK_ROOM_DIR], point[LEAK_ROOM_DIR];
+	char root[LEAK_HEADROOM_DIR], point[LEAK_HEADROOM_DIR];
 	bool found;
 };
 
@@ -122,9 +122,10 @@ static bool has_word(const char *list, size_t len, const char *word)
 
 /* A line of mountinfo: the 4th and 5th words, and behind " - " type, source and options. */
 static void mount_take(
-	const struct leak_room *r, const char *line, const char *controller, struct mounted *m)
+	const struct leak_headroom *r, const char *line, const char *controller, struct mounted *m)
 {
-	char root[LEAK_ROOM_DIR], point[LEAK_ROOM_DIR], type[32], options[LEAK_ROOM_DIR];
+	char root[LEAK_HEADROOM_DIR], point[LEAK_HEADROOM_DIR], type[32],
+		options[LEAK_HEADROOM_DIR];
 	const char *rest = strstr(line, " - ");
 	bool unified = *controller == '\0';
 
@@ -143,7 +144,7 @@ static void mount_take(
 }
 
 static struct mounted mount_find(
-	const struct leak_room *r, const char *mounts, const char *controller)
+	const struct leak_headroom *r, const char *mounts, const char *controller)
 {
 	struct mounted m = { .found = false };
 
@@ -154,9 +155,9 @@ static struct mounted mount_find(
 	return m;
 }
 
-static bool is_first_namespace(const struct leak_room *r)
+static bool is_first_namespace(const struct leak_headroom *r)
 {
-	char path[LEAK_ROOM_DIR];
+	char path[LEAK_HEADROOM_DIR];
 	struct stat st;
 
 	snprintf(path, sizeof(path), "%s/proc/self/ns/cgroup", r->root);
@@ -164,11 +165,11 @@ static bool is_first_namespace(const struct leak_room *r)
 }
 
 /* A cgroup and all above it. False: they cannot be seen. */
-static bool levels_add(struct leak_room *r, const struct mounted *m, const char *group,
-	const struct leak_room_level *like)
+static bool levels_add(struct leak_headroom *r, const struct mounted *m, const char *group,
+	const struct leak_headroom_level *like)
 {
 	size_t above = strlen(m->root), point = strlen(m->point);
-	struct leak_room_level level = *like;
+	struct leak_headroom_level level = *like;
 
 	if (!m->found)
 		return strcmp(group, "/") == 0 && is_first_namespace(r);
@@ -179,7 +180,7 @@ static bool levels_add(struct leak_room *r, const struct mounted *m, const char 
 		return false;
 	if (access(level.dir, X_OK) != 0)
 		return false;
-	while (r->levels < LEAK_ROOM_LEVELS) {
+	while (r->levels < LEAK_HEADROOM_LEVELS) {
 		char *slash = strrchr(level.dir, '/');
 
 		r->level[r->levels++] = level;
@@ -191,11 +192,11 @@ static bool levels_add(struct leak_room *r, const struct mounted *m, const char 
 }
 
 /* A line of /proc/PID/cgroup: "4:memory:/path", "0::/path". */
-static bool group_take(struct leak_room *r, const char *line, const char *mounts)
+static bool group_take(struct leak_headroom *r, const char *line, const char *mounts)
 {
 	const char *list = strchr(line, ':'), *path = list ? strchr(list + 1, ':') : NULL;
-	struct leak_room_level like = { .unified = strncmp(line, "0::", 3) == 0 };
-	char group[LEAK_ROOM_DIR];
+	struct leak_headroom_level like = { .unified = strncmp(line, "0::", 3) == 0 };
+	char group[LEAK_HEADROOM_DIR];
 	struct mounted m;
 	size_t len;
 
@@ -216,9 +217,9 @@ static bool group_take(struct leak_room *r, const char *line, const char *mounts
 }
 
 /* False: it has some that cannot be seen. */
-static bool groups_find(struct leak_room *r)
+static bool groups_find(struct leak_headroom *r)
 {
-	char path[LEAK_ROOM_DIR], *mounts, *groups = process_text(r, "cgroup");
+	char path[LEAK_HEADROOM_DIR], *mounts, *groups = process_text(r, "cgroup");
 	bool seen = true;
 	size_t len;
 
@@ -247,7 +248,7 @@ static uint64_t less(uint64_t a, uint64_t b)
 /* What is left of a limit; what was read from files can be had back. That is added up by the
  * kernel, which takes long, and looked at only if there is less than `enough` without it. */
 static uint64_t limit_room(
-	const struct leak_room_level *l, const char *limit, const char *used, uint64_t enough)
+	const struct leak_headroom_level *l, const char *limit, const char *used, uint64_t enough)
 {
 	uint64_t most, now, cache;
 
@@ -267,7 +268,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-static uint64_t level_room(const struct leak_room_level *l, uint64_t enough)
+static uint64_t level_room(const struct leak_headroom_level *l, uint64_t enough)
 {
 	if (!l->memory)
 		return NO_LIMIT;
@@ -280,7 +281,7 @@ static uint64_t level_room(const struct leak_room_level *l, uint64_t enough)
 }
 
 /* Exact if it is less than `enough`. */
-static uint64_t groups_room(const struct leak_room *r, uint64_t enough)
+static uint64_t groups_room(const struct leak_headroom *r, uint64_t enough)
 {
 	uint64_t room = NO_LIMIT;
 
@@ -290,7 +291,7 @@ static uint64_t groups_room(const struct leak_room *r, uint64_t enough)
 }
 
 /* Whether all of a cgroup are killed together, also when it is the machine that has no memory. */
-static bool is_one(const struct leak_room *r)
+static bool is_one(const struct leak_headroom *r)
 {
 	uint64_t value;
 
@@ -302,7 +303,7 @@ static bool is_one(const struct leak_room *r)
 }
 
 /* 0 when it cannot be told. */
-static uint64_t machine_room(const struct leak_room *r)
+static uint64_t machine_room(const struct leak_headroom *r)
 {
 	char text[TEXT_BYTES];
 	uint64_t kb;
@@ -321,7 +322,7 @@ static uint64_t status_bytes(const char *status, const char *name)
 
 /* Where memory is promised only as far as there is some, the copy takes half of the rest at most.
  */
-static bool is_promised(const struct leak_room *r, const char *status)
+static bool is_promised(const struct leak_headroom *r, const char *status)
 {
 	uint64_t mode, limit, taken;
 	char text[TEXT_BYTES];
@@ -336,7 +337,7 @@ static bool is_promised(const struct leak_room *r, const char *status)
 }
 
 /* Of own_bytes. */
-static uint64_t written_bytes(const struct leak_room *r)
+static uint64_t written_bytes(const struct leak_headroom *r)
 {
 	uint64_t most = r->own_bytes / WRITTEN_PART;
 
@@ -345,7 +346,7 @@ static uint64_t written_bytes(const struct leak_room *r)
 	return is_one(r) ? r->own_bytes : least(r->own_bytes, most);
 }
 
-static const char *memory_look(struct leak_room *r, const char *status)
+static const char *memory_look(struct leak_headroom *r, const char *status)
 {
 	uint64_t other = SPARE_BYTES + status_bytes(status, "\nVmSwap:");
 	uint64_t all = other + r->own_bytes + r->own_bytes / GROWTH_PART;
@@ -357,7 +358,7 @@ static const char *memory_look(struct leak_room *r, const char *status)
 	return is_promised(r, status) ? NULL : "memory is not overcommitted, and little is left";
 }
 
-bool leak_room_is_short(const struct leak_room *r)
+bool leak_headroom_is_short(const struct leak_headroom *r)
 {
 	uint64_t need = SHORT_BYTES + r->own_bytes / SHORT_PART;
 
@@ -367,7 +368,7 @@ bool leak_room_is_short(const struct leak_room *r)
 /* ---- processes ---- */
 
 /* Of all on the machine, if that is fewer than the user may have, it need not be counted whose. */
-static bool may_have_more(const struct leak_room *r, const char *status)
+static bool may_have_more(const struct leak_headroom *r, const char *status)
 {
 	char text[TEXT_BYTES];
 	const char *slash;
@@ -384,12 +385,12 @@ static bool may_have_more(const struct leak_room *r, const char *status)
 	return slash && number_in(slash + 1, "", 10, &all) && less(most, all) >= SPARE_TASKS;
 }
 
-static bool groups_have_more(const struct leak_room *r)
+static bool groups_have_more(const struct leak_headroom *r)
 {
 	uint64_t most, now;
 
 	for (size_t i = 0; i < r->levels; i++) {
-		const struct leak_room_level *l = &r->level[i];
+		const struct leak_headroom_level *l = &r->level[i];
 
 		if (l->pids && number_read(l->dir, "pids.max", "", &most) && most != NO_LIMIT &&
 			number_read(l->dir, "pids.current", "", &now) &&
@@ -399,7 +400,7 @@ static bool groups_have_more(const struct leak_room *r)
 	return true;
 }
 
-bool leak_room_has_namespace(pid_t pid, pid_t tid)
+bool leak_headroom_has_namespace(pid_t pid, pid_t tid)
 {
 	char path[96], own[64], children[64];
 	ssize_t n, m;
@@ -421,7 +422,7 @@ static bool is_kernel_fit(void)
 	       (major > 5 || (major == 5 && minor >= 12));
 }
 
-static const char *status_look(struct leak_room *r, const char *status)
+static const char *status_look(struct leak_headroom *r, const char *status)
 {
 	r->own_bytes = status_bytes(status, "\nRssAnon:");
 	if (r->own_bytes == 0)
@@ -437,7 +438,7 @@ static const char *status_look(struct leak_room *r, const char *status)
 	return memory_look(r, status);
 }
 
-const char *leak_room_look(struct leak_room *r, const char *root, pid_t pid)
+const char *leak_headroom_check(struct leak_headroom *r, const char *root, pid_t pid)
 {
 	const char *why;
 	char *status;
@@ -455,7 +456,7 @@ const char *leak_room_look(struct leak_room *r, const char *root, pid_t pid)
 
 static void *watch_run(void *ctx)
 {
-	struct leak_room *r = ctx;
+	struct leak_headroom *r = ctx;
 	struct timespec until;
 
 	pthread_mutex_lock(&r->lock);
@@ -465,14 +466,14 @@ static void *watch_run(void *ctx)
 		until.tv_sec += until.tv_nsec / 1000000000;
 		until.tv_nsec %= 1000000000;
 		if (pthread_cond_timedwait(&r->changed, &r->lock, &until) == ETIMEDOUT &&
-			leak_room_is_short(r))
+			leak_headroom_is_short(r))
 			r->ended = kill(r->copy, SIGKILL) == 0;
 	}
 	pthread_mutex_unlock(&r->lock);
 	return NULL;
 }
 
-bool leak_room_watch(struct leak_room *r, pid_t copy)
+bool leak_headroom_watch(struct leak_headroom *r, pid_t copy)
 {
 	pthread_condattr_t a;
 
@@ -487,7 +488,7 @@ bool leak_room_watch(struct leak_room *r, pid_t copy)
 	return r->runs;
 }
 
-bool leak_room_unwatch(struct leak_room *r)
+bool leak_headroom_unwatch(struct leak_headroom *r)
 {
 	if (!r->runs)
 		return false;

@@ -13,21 +13,21 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define LEAK_ROOM_DIR	 512u
-#define LEAK_ROOM_LEVELS 64u /* of cgroups, of all kinds; a deeper one counts as unknown */
+#define LEAK_HEADROOM_DIR    512u
+#define LEAK_HEADROOM_LEVELS 64u /* of cgroups, of all kinds; a deeper one counts as unknown */
 
 /* A cgroup that the process is in, or one of those above. */
-struct leak_room_level {
-	char dir[LEAK_ROOM_DIR];
+struct leak_headroom_level {
+	char dir[LEAK_HEADROOM_DIR];
 	bool unified; /* of cgroup v2 */
 	bool memory, pids; /* what it limits */
 };
 
-struct leak_room {
+struct leak_headroom {
 	const char *root; /* in which /proc is; "" but for tests */
 	pid_t pid;
 	uint64_t own_bytes; /* of memory that would be copied when it is written */
-	struct leak_room_level level[LEAK_ROOM_LEVELS];
+	struct leak_headroom_level level[LEAK_HEADROOM_LEVELS];
 	size_t levels;
 	/* The watch. */
 	pthread_t thread;
@@ -38,18 +38,18 @@ struct leak_room {
 };
 
 /* NULL, or why a copy must not be made (static). */
-const char *leak_room_look(struct leak_room *r, const char *root, pid_t pid);
+const char *leak_headroom_check(struct leak_headroom *r, const char *root, pid_t pid);
 /*
  * Whether the children of one of its threads are of its own pid namespace. The first child in a new
  * one is that's first process, and none can be made there any more when it ends.
  */
-bool leak_room_has_namespace(pid_t pid, pid_t tid);
-#define LEAK_ROOM_NAMESPACE "its children are in another pid namespace"
+bool leak_headroom_has_namespace(pid_t pid, pid_t tid);
+#define LEAK_HEADROOM_NAMESPACE "its children are in another pid namespace"
 /* Whether memory has got short. */
-bool leak_room_is_short(const struct leak_room *r);
+bool leak_headroom_is_short(const struct leak_headroom *r);
 /* From now on the copy is killed when memory gets short. False: no thread could be had. */
-bool leak_room_watch(struct leak_room *r, pid_t copy);
+bool leak_headroom_watch(struct leak_headroom *r, pid_t copy);
 /* The end of that, if it was begun. True: the copy was killed. */
-bool leak_room_unwatch(struct leak_room *r);
+bool leak_headroom_unwatch(struct leak_headroom *r);
 
 #endif

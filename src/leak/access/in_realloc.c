@@ -46,7 +46,7 @@ static unsigned moving_count(const struct moving *m)
 	return n;
 }
 
-unsigned leak_moving_count(
+unsigned leak_in_realloc_count(
 	struct read_segment *segment, struct leak_stop *stop, struct leak_space *space)
 {
 	const struct moving m = { stop, space, read_moving_at(segment), false };
@@ -54,7 +54,7 @@ unsigned leak_moving_count(
 	return moving_count(&m);
 }
 
-unsigned leak_moving_await(
+unsigned leak_in_realloc_await(
 	struct read_segment *segment, struct leak_stop *stop, struct leak_space *space)
 {
 	struct moving m = { stop, space, read_moving_at(segment), false };

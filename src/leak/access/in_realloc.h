@@ -11,10 +11,10 @@
 #include "src/read/read.h"
 
 /* How many there are now. */
-unsigned leak_moving_count(
+unsigned leak_in_realloc_count(
 	struct read_segment *segment, struct leak_stop *stop, struct leak_space *space);
 /* Until there are none, or for too long. Returns how many there still are. */
-unsigned leak_moving_await(
+unsigned leak_in_realloc_await(
 	struct read_segment *segment, struct leak_stop *stop, struct leak_space *space);
 
 #endif

@@ -32,26 +32,26 @@ static bool is_heaptop(pid_t tid)
 	return proc_slurp(path, name, sizeof(name)) > 0 && strcmp(name, "heaptop\n") == 0;
 }
 
-pid_t leak_turn_holder(pid_t pid)
+pid_t leak_scan_lock_holder(pid_t pid)
 {
-	pid_t last = 0, holder = 0;
+	pid_t last = 0, liveness = 0;
 	struct dirent *d;
 	char path[64];
 	DIR *dir;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	dir = opendir(path);
-	while (dir && holder == 0 && (d = readdir(dir))) {
+	while (dir && liveness == 0 && (d = readdir(dir))) {
 		pid_t tid = (pid_t)strtol(d->d_name, NULL, 10);
 		pid_t tracer = tid > 0 ? leak_stop_tracer(tid) : 0;
 
 		if (tracer > 0 && tracer != last && is_heaptop(tracer))
-			holder = tracer;
+			liveness = tracer;
 		last = tracer;
 	}
 	if (dir)
 		closedir(dir);
-	return holder;
+	return liveness;
 }
 
 static bool is_refused(int rc)
@@ -59,21 +59,21 @@ static bool is_refused(int rc)
 	return rc == -EPERM || rc == -EACCES;
 }
 
-static int stop_once(struct leak_turn *t, struct leak_stop *s, pid_t pid, char *message)
+static int stop_once(struct leak_scan_lock *t, struct leak_stop *s, pid_t pid, char *message)
 {
 	int rc = leak_stop(s, pid, message);
 	bool refused = is_refused(rc);
 
 	for (size_t i = 0; rc == 0 && i < s->count; i++)
 		refused |= s->thread[i].state == LEAK_THREAD_UNSEIZED;
-	t->others = refused && leak_turn_holder(pid) != 0;
+	t->others = refused && leak_scan_lock_holder(pid) != 0;
 	if (!t->others || rc != 0)
 		return rc;
 	leak_stop_release(s);
 	return -EPERM;
 }
 
-int leak_turn_stop(struct leak_turn *t, struct leak_stop *s, pid_t pid, char *message)
+int leak_scan_lock_stop(struct leak_scan_lock *t, struct leak_stop *s, pid_t pid, char *message)
 {
 	int rc = stop_once(t, s, pid, message);
 
@@ -84,7 +84,7 @@ int leak_turn_stop(struct leak_turn *t, struct leak_stop *s, pid_t pid, char *me
 	return stop_once(t, s, pid, message);
 }
 
-int leak_turn_step(struct leak_turn *t, struct leak_progress *progress)
+int leak_scan_lock_step(struct leak_scan_lock *t, struct leak_progress *progress)
 {
 	const struct timespec step = { .tv_nsec = STEP_NS };
 	uint64_t now = clock_monotonic_ns();
@@ -112,19 +112,20 @@ static long process_of(pid_t tid)
 	return pid;
 }
 
-int leak_turn_await(struct leak_turn *t, pid_t pid, struct leak_progress *progress, char *message)
+int leak_scan_lock_await(
+	struct leak_scan_lock *t, pid_t pid, struct leak_progress *progress, char *message)
 {
-	pid_t holder = 0;
+	pid_t liveness = 0;
 	int rc = 0;
 
-	while (rc == 0 && (holder = leak_turn_holder(pid)) != 0)
-		rc = leak_turn_step(t, progress);
+	while (rc == 0 && (liveness = leak_scan_lock_holder(pid)) != 0)
+		rc = leak_scan_lock_step(t, progress);
 	if (progress)
 		progress->phase = LEAK_STOPPING;
 	if (rc == -EBUSY)
 		snprintf(message, LEAK_MESSAGE_MAX,
 			"%d cannot be scanned: another heaptop (%ld) is scanning it; try again "
 			"when that is through",
-			(int)pid, process_of(holder));
+			(int)pid, process_of(liveness));
 	return rc;
 }

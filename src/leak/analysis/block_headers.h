@@ -11,22 +11,23 @@
 #include "src/leak/analysis/graph.h"
 #include "src/leak/access/space.h"
 
-#define LEAK_HEADS_TABLES 1024u /* remembered: most objects are of few classes */
-#define LEAK_HEADS_WORDS  1024u /* pieces that one process_vm_readv takes: UIO_MAXIOV */
+#define LEAK_BLOCK_HEADERS_TABLES 1024u /* remembered: most objects are of few classes */
+#define LEAK_BLOCK_HEADERS_WORDS  1024u /* pieces that one process_vm_readv takes: UIO_MAXIOV */
 
 /* Some 60 KB: not for the stack. */
-struct leak_heads {
+struct leak_block_headers {
 	struct leak_space *space;
-	struct iovec here[LEAK_HEADS_WORDS], there[LEAK_HEADS_WORDS]; /* of one call */
-	uint64_t value[LEAK_HEADS_WORDS];
-	uint64_t table[LEAK_HEADS_TABLES];
-	bool is_table[LEAK_HEADS_TABLES];
+	struct iovec here[LEAK_BLOCK_HEADERS_WORDS],
+		there[LEAK_BLOCK_HEADERS_WORDS]; /* of one call */
+	uint64_t value[LEAK_BLOCK_HEADERS_WORDS];
+	uint64_t table[LEAK_BLOCK_HEADERS_TABLES];
+	bool is_table[LEAK_BLOCK_HEADERS_TABLES];
 };
 
 /* For leak_graph_explain, as long as `h` and `s` are there. */
-struct leak_memory leak_heads_memory(struct leak_heads *h, struct leak_space *s);
+struct leak_memory leak_block_headers_memory(struct leak_block_headers *h, struct leak_space *s);
 /* Explains what the words of that memory can: leak_graph_explain, then backlinks.h. 0 or -ENOMEM.
  */
-int leak_heads_explain(struct leak_graph *g, struct leak_space *s);
+int leak_block_headers_explain(struct leak_graph *g, struct leak_space *s);
 
 #endif

@@ -174,7 +174,7 @@ static unsigned readers_start(
 	return n;
 }
 
-void leak_heap_scan(struct leak_space *s, struct leak_graph *g, unsigned readers)
+void leak_block_words_scan(struct leak_space *s, struct leak_graph *g, unsigned readers)
 {
 	struct heap h = { .graph = g };
 	struct leak_store store[LEAK_READERS_MAX] = { 0 };
@@ -204,7 +204,7 @@ out:
 	free(h.part);
 }
 
-unsigned leak_heap_readers(bool runs)
+unsigned leak_block_words_readers(bool runs)
 {
 	cpu_set_t set;
 	int n = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;

@@ -12,8 +12,8 @@
 #define LEAK_READERS_MAX 4u /* more would wait for memory */
 
 /* As many as there are processors for us; while the program `runs`, one of these is its own. */
-unsigned leak_heap_readers(bool runs);
+unsigned leak_block_words_readers(bool runs);
 /* By so many threads, this one included; the result is the same. Leaves the graph joined. */
-void leak_heap_scan(struct leak_space *s, struct leak_graph *g, unsigned readers);
+void leak_block_words_scan(struct leak_space *s, struct leak_graph *g, unsigned readers);
 
 #endif

@@ -28,7 +28,7 @@ bool glibc_heap_at(struct leak_space *s, uint64_t start, uint64_t end, struct gl
 	       start + size <= end;
 }
 
-bool glibc_has_own_mapping(struct leak_space *s, uint64_t addr, uint64_t bytes)
+bool glibc_heap_has_own_mapping(struct leak_space *s, uint64_t addr, uint64_t bytes)
 {
 	uint64_t before, size;
 
@@ -41,20 +41,20 @@ bool glibc_has_own_mapping(struct leak_space *s, uint64_t addr, uint64_t bytes)
 	       (before + size) % PAGE == 0;
 }
 
-bool glibc_is_chunk(struct leak_space *s, uint64_t addr, uint64_t bytes)
+bool glibc_heap_is_chunk(struct leak_space *s, uint64_t addr, uint64_t bytes)
 {
 	uint64_t least = (bytes + 8 + CHUNK_ALIGN - 1) & ~(uint64_t)(CHUNK_ALIGN - 1), size;
 
 	if (addr % CHUNK_ALIGN != 0 || !leak_space_word(s, addr - 8, &size))
 		return false;
 	if (size & CHUNK_MAPPED)
-		return glibc_has_own_mapping(s, addr, bytes);
+		return glibc_heap_has_own_mapping(s, addr, bytes);
 	size &= ~(uint64_t)CHUNK_FLAGS;
 	least = least < CHUNK_LEAST ? CHUNK_LEAST : least;
 	return size % CHUNK_ALIGN == 0 && size >= least && size - least < CHUNK_SPARE;
 }
 
-uint64_t glibc_chunks_end(struct leak_space *s, uint64_t start, uint64_t end)
+uint64_t glibc_heap_chunks_end(struct leak_space *s, uint64_t start, uint64_t end)
 {
 	uint64_t size;
 

@@ -20,10 +20,10 @@ struct glibc_heap {
 /* Whether such a piece begins at `start`, in memory that can be read up to `end`. */
 bool glibc_heap_at(struct leak_space *s, uint64_t start, uint64_t end, struct glibc_heap *out);
 /* Whether a block of `bytes` bytes that were asked for has a mapping of its own. */
-bool glibc_has_own_mapping(struct leak_space *s, uint64_t addr, uint64_t bytes);
+bool glibc_heap_has_own_mapping(struct leak_space *s, uint64_t addr, uint64_t bytes);
 /* Whether a block has the head of a chunk that could be cut for `bytes` bytes. */
-bool glibc_is_chunk(struct leak_space *s, uint64_t addr, uint64_t bytes);
+bool glibc_heap_is_chunk(struct leak_space *s, uint64_t addr, uint64_t bytes);
 /* Where the chunks end that lie one behind the other from `start` on: at `end`, or before it. */
-uint64_t glibc_chunks_end(struct leak_space *s, uint64_t start, uint64_t end);
+uint64_t glibc_heap_chunks_end(struct leak_space *s, uint64_t start, uint64_t end);
 
 #endif

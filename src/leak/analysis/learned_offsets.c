@@ -105,7 +105,7 @@ static void place_mark(struct learning *l, const struct leak_inside *in)
 		leak_inside_settle(l->g, in, LEAK_BY_HEADER);
 }
 
-int leak_learn(struct leak_graph *g)
+int leak_learned_offsets_find(struct leak_graph *g)
 {
 	struct learning l = { .g = g };
 

@@ -17,6 +17,6 @@
  * pointers to them LEAK_BY_HEADER; then the graph is to be classified again. 1: there are
  * any; 0 or -ENOMEM.
  */
-int leak_learn(struct leak_graph *g);
+int leak_learned_offsets_find(struct leak_graph *g);
 
 #endif

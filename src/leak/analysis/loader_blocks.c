@@ -24,7 +24,7 @@ static bool is_loaders_site(struct read_segment *segment, uint32_t node)
 	       read_module(segment, frame.module, &module) == 0 && is_loader(module.path);
 }
 
-int leak_loader_mark(struct read_segment *segment, struct leak_graph *g)
+int leak_loader_blocks_mark(struct read_segment *segment, struct leak_graph *g)
 {
 	struct read_totals totals;
 	struct read_site *site = NULL;

@@ -9,6 +9,6 @@
 #include "src/read/read.h"
 
 /* Takes such blocks for reachable. 0 or -errno. */
-int leak_loader_mark(struct read_segment *segment, struct leak_graph *g);
+int leak_loader_blocks_mark(struct read_segment *segment, struct leak_graph *g);
 
 #endif

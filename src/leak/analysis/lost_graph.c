@@ -24,7 +24,7 @@ static uint32_t count_all(const struct leak_graph *g, uint32_t *of, uint64_t *ed
 	return n;
 }
 
-static bool room_make(struct leak_behind *l, uint32_t count, uint64_t edges)
+static bool room_make(struct leak_lost_graph *l, uint32_t count, uint64_t edges)
 {
 	l->row = malloc(count * sizeof(*l->row));
 	l->leader = malloc(count * sizeof(*l->leader));
@@ -35,7 +35,7 @@ static bool room_make(struct leak_behind *l, uint32_t count, uint64_t edges)
 }
 
 static void block_add(
-	struct leak_behind *l, const struct leak_graph *g, uint32_t i, const uint32_t *of)
+	struct leak_lost_graph *l, const struct leak_graph *g, uint32_t i, const uint32_t *of)
 {
 	uint64_t edges = l->first[l->count];
 
@@ -47,17 +47,17 @@ static void block_add(
 	l->first[l->count] = edges;
 }
 
-int leak_behind_make(struct leak_behind *l, const struct leak_graph *g,
+int leak_lost_graph_make(struct leak_lost_graph *l, const struct leak_graph *g,
 	uint32_t (*row)(void *ctx, uint32_t block), void *ctx, uint32_t *number)
 {
 	uint64_t edges;
 	uint32_t count = count_all(g, number, &edges);
 
-	*l = (struct leak_behind){ 0 };
+	*l = (struct leak_lost_graph){ 0 };
 	if (count == 0)
 		return 0;
 	if (!room_make(l, count, edges)) {
-		leak_behind_free(l);
+		leak_lost_graph_free(l);
 		return -ENOMEM;
 	}
 	l->first[0] = 0;
@@ -69,17 +69,17 @@ int leak_behind_make(struct leak_behind *l, const struct leak_graph *g,
 	return 0;
 }
 
-void leak_behind_free(struct leak_behind *l)
+void leak_lost_graph_free(struct leak_lost_graph *l)
 {
 	free(l->row);
 	free(l->leader);
 	free(l->size);
 	free(l->first);
 	free(l->edge);
-	*l = (struct leak_behind){ 0 };
+	*l = (struct leak_lost_graph){ 0 };
 }
 
-int leak_behind_reach(const struct leak_behind *l, bool *marked)
+int leak_lost_graph_reach(const struct leak_lost_graph *l, bool *marked)
 {
 	uint32_t *todo = malloc((l->count + (size_t)1) * sizeof(*todo));
 	size_t n = 0;

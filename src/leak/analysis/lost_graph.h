@@ -9,7 +9,7 @@
 #include "src/leak/analysis/graph.h"
 
 /* Definite, indirect and possible blocks, by address. All zeros: none were kept. */
-struct leak_behind {
+struct leak_lost_graph {
 	uint32_t count;
 	uint32_t *row; /* of the result; LEAK_NONE: it is not counted in any */
 	uint32_t *leader; /* number here, of the definite block that leads an indirect one; else
@@ -24,10 +24,10 @@ struct leak_behind {
  * Of a classified graph. `row` tells the row of a lost block. `number` is filled in, by block:
  * LEAK_NONE is one that is not lost. 0 or -ENOMEM.
  */
-int leak_behind_make(struct leak_behind *l, const struct leak_graph *g,
+int leak_lost_graph_make(struct leak_lost_graph *l, const struct leak_graph *g,
 	uint32_t (*row)(void *ctx, uint32_t block), void *ctx, uint32_t *number);
-void leak_behind_free(struct leak_behind *l);
+void leak_lost_graph_free(struct leak_lost_graph *l);
 /* Marks all that a way leads to from a marked one. 0 or -ENOMEM, with nothing more marked. */
-int leak_behind_reach(const struct leak_behind *l, bool *marked);
+int leak_lost_graph_reach(const struct leak_lost_graph *l, bool *marked);
 
 #endif

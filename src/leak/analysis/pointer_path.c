@@ -64,7 +64,7 @@ static void search_class(struct search *s, enum leak_class class)
 	search(s, class, class == LEAK_REACHABLE);
 }
 
-int leak_trace_make(struct leak_trace *t, const struct leak_graph *g)
+int leak_pointer_path_make(struct leak_pointer_path *t, const struct leak_graph *g)
 {
 	size_t n = (size_t)g->blocks->count + 1; /* never nothing */
 	struct search s = { .g = g, .queue = malloc(n * sizeof(*s.queue)) };
@@ -73,7 +73,7 @@ int leak_trace_make(struct leak_trace *t, const struct leak_graph *g)
 	t->holders = calloc(n, sizeof(*t->holders));
 	if (!s.queue || !t->parent || !t->holders) {
 		free(s.queue);
-		leak_trace_free(t);
+		leak_pointer_path_free(t);
 		return -ENOMEM;
 	}
 	s.parent = t->parent;
@@ -87,9 +87,9 @@ int leak_trace_make(struct leak_trace *t, const struct leak_graph *g)
 	return 0;
 }
 
-void leak_trace_free(struct leak_trace *t)
+void leak_pointer_path_free(struct leak_pointer_path *t)
 {
 	free(t->parent);
 	free(t->holders);
-	*t = (struct leak_trace){ 0 };
+	*t = (struct leak_pointer_path){ 0 };
 }

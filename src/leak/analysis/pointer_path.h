@@ -8,7 +8,7 @@
 
 #include "src/leak/analysis/graph.h"
 
-struct leak_trace {
+struct leak_pointer_path {
 	/* By block. From where it is reached by the fewest steps; itself: from a root, or it is
 	 * definite; LEAK_NONE: no such way was found. */
 	uint32_t *parent;
@@ -16,7 +16,7 @@ struct leak_trace {
 };
 
 /* Of a classified graph. Where a block is reachable, the way is such that it is. 0 or -ENOMEM. */
-int leak_trace_make(struct leak_trace *t, const struct leak_graph *g);
-void leak_trace_free(struct leak_trace *t);
+int leak_pointer_path_make(struct leak_pointer_path *t, const struct leak_graph *g);
+void leak_pointer_path_free(struct leak_pointer_path *t);
 
 #endif

@@ -18,7 +18,7 @@ struct maker {
 	const struct leak_blocks *blocks;
 	uint32_t *index; /* the row of a site and class: its number + 1 */
 	uint32_t *number; /* of a lost block, in leak_result.behind; or NULL */
-	struct leak_trace trace;
+	struct leak_pointer_path trace;
 	size_t block_room, step_room, text_room;
 };
 
@@ -147,7 +147,7 @@ static int behind_make(struct maker *m)
 	/* The rows are in order now. */
 	for (size_t i = 0; i < m->out->rows; i++)
 		*index_of(m, m->out->row[i].site, m->out->row[i].class) = (uint32_t)i + 1;
-	return leak_behind_make(&m->out->behind, m->found->graph, row_number, m, m->number);
+	return leak_lost_graph_make(&m->out->behind, m->found->graph, row_number, m, m->number);
 }
 
 /* ---- why ---- */
@@ -193,7 +193,7 @@ static int root_step(struct maker *m, uint32_t block, struct leak_step *out)
 	char text[TEXT_MAX];
 
 	*out = (struct leak_step){ .addr = at >> 63 ? 0 : at };
-	leak_whose_text(m->found, at, text, sizeof(text));
+	leak_root_names_text(m->found, at, text, sizeof(text));
 	return text_add(m, text, &out->root);
 }
 
@@ -279,7 +279,7 @@ static int block_show(struct maker *m, uint32_t block)
 
 static int why_make(struct maker *m)
 {
-	int rc = leak_trace_make(&m->trace, m->found->graph);
+	int rc = leak_pointer_path_make(&m->trace, m->found->graph);
 
 	for (size_t i = 0; rc == 0 && i < m->out->rows; i++) {
 		struct leak_row *row = &m->out->row[i];
@@ -300,7 +300,7 @@ int leak_result_make(struct leak_result *r, const struct leak_found *found, bool
 		rc = behind_make(&m);
 	if (rc == 0 && why)
 		rc = why_make(&m);
-	leak_trace_free(&m.trace);
+	leak_pointer_path_free(&m.trace);
 	free(m.index);
 	free(m.number);
 	return rc;
@@ -312,7 +312,7 @@ void leak_result_free(struct leak_result *r)
 	free(r->block);
 	free(r->step);
 	free(r->text);
-	leak_behind_free(&r->behind);
+	leak_lost_graph_free(&r->behind);
 	r->row = NULL;
 	r->block = NULL;
 	r->step = NULL;

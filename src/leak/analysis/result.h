@@ -60,7 +60,7 @@ struct leak_result {
 	struct leak_step *step;
 	char *text;
 	size_t block_count, step_count, text_bytes;
-	struct leak_behind behind; /* if that was wished for */
+	struct leak_lost_graph behind; /* if that was wished for */
 	bool copied; /* a copy was read while the process went on */
 	const char *no_copy; /* why not; NULL: it was, or was not wanted; static */
 	bool copy_left; /* it has ended, but a zombie is left of it */

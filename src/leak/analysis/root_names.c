@@ -80,7 +80,7 @@ static uint64_t file_start(const struct leak_found *f, const struct leak_map *m)
 	return first->start < FIXED_END ? 0 : first->start;
 }
 
-void leak_whose_text(const struct leak_found *f, uint64_t at, char *out, size_t cap)
+void leak_root_names_text(const struct leak_found *f, uint64_t at, char *out, size_t cap)
 {
 	const struct leak_map *m, *file;
 	int tid, tls;

@@ -11,7 +11,7 @@
 #include "src/leak/access/words.h"
 
 /* A thread as it stood: to tell whose stack a root is in. */
-struct leak_whose {
+struct leak_thread_places {
 	int tid;
 	uint64_t stack, data; /* its stack pointer and thread pointer */
 	struct leak_range tls; /* leak_tls_of */
@@ -20,12 +20,12 @@ struct leak_whose {
 struct leak_found {
 	const struct leak_graph *graph; /* classified */
 	const struct leak_space *space; /* its mappings, to name roots by */
-	const struct leak_whose *thread;
+	const struct leak_thread_places *thread;
 	size_t threads;
 };
 
 /* `at`: as in leak_graph.root_at. Addresses in a file are those of its symbol table, as nm shows
  * them. */
-void leak_whose_text(const struct leak_found *found, uint64_t at, char *out, size_t cap);
+void leak_root_names_text(const struct leak_found *found, uint64_t at, char *out, size_t cap);
 
 #endif

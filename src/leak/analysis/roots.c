@@ -96,7 +96,7 @@ static void around_apart(struct scan *s, uint64_t start, uint64_t end, leak_visi
 		for (size_t i = 0; e && e->tid != 0 && i < e->deads; i++)
 			if (e->dead[i].end > start && e->dead[i].start < next.start)
 				next = e->dead[i];
-		for (const struct leak_whose *t = s->roots->thread; t && t->tid != 0; t++)
+		for (const struct leak_thread_places *t = s->roots->thread; t && t->tid != 0; t++)
 			if (t->tls.end > start && t->tls.start < next.start)
 				next = t->tls;
 		if (next.start > start)
@@ -108,7 +108,7 @@ static void around_apart(struct scan *s, uint64_t start, uint64_t end, leak_visi
 static void tls_scan(struct scan *s)
 {
 	s->bins = s->roots->unknown;
-	for (const struct leak_whose *t = s->roots->thread; t && t->tid != 0; t++)
+	for (const struct leak_thread_places *t = s->roots->thread; t && t->tid != 0; t++)
 		around_blocks(s, t->tls.start, t->tls.end, root_visit);
 }
 
@@ -120,7 +120,7 @@ static bool has_small(struct scan *s, uint64_t start, uint64_t end)
 	const struct leak_blocks *b = s->graph->blocks;
 
 	for (uint32_t i = leak_blocks_from(b, start); i < b->count && b->block[i].addr < end; i++)
-		if (!glibc_has_own_mapping(s->space, b->block[i].addr, b->block[i].size))
+		if (!glibc_heap_has_own_mapping(s->space, b->block[i].addr, b->block[i].size))
 			return true;
 	return false;
 }
@@ -182,7 +182,7 @@ static void anonymous_scan(struct scan *s, uint64_t start, uint64_t end)
 /* Between chunks, from `start` on: chunks that are free, and what is none after them. */
 static void brk_gap_scan(struct scan *s, uint64_t start, uint64_t end)
 {
-	uint64_t at = glibc_chunks_end(s->space, start, end);
+	uint64_t at = glibc_heap_chunks_end(s->space, start, end);
 
 	if (at < end)
 		leak_space_stream(s->space, at, end, root_visit, s);
@@ -199,7 +199,7 @@ static void brk_scan(struct scan *s, const struct leak_map *m)
 	uint64_t at = m->start, size;
 
 	if (i == b->count || b->block[i].addr >= m->end ||
-		!glibc_is_chunk(s->space, b->block[i].addr, b->block[i].size))
+		!glibc_heap_is_chunk(s->space, b->block[i].addr, b->block[i].size))
 		return;
 	for (; i < b->count && b->block[i].addr < m->end && !leak_space_cancelled(s->space); i++) {
 		const struct leak_block *block = &b->block[i];
@@ -230,14 +230,14 @@ static uint64_t stack_pointer(const struct leak_thread *t)
 }
 #endif
 
-struct leak_whose leak_roots_whose(struct leak_space *s, const struct leak_thread *t)
+struct leak_thread_places leak_roots_thread(struct leak_space *s, const struct leak_thread *t)
 {
 	uint64_t data;
 
 	if (t->state != LEAK_THREAD_STOPPED)
-		return (struct leak_whose){ .tid = t->tid };
+		return (struct leak_thread_places){ .tid = t->tid };
 	data = leak_stop_thread_pointer(t);
-	return (struct leak_whose){ t->tid, stack_pointer(t), data, leak_tls_of(s, data) };
+	return (struct leak_thread_places){ t->tid, stack_pointer(t), data, leak_tls_of(s, data) };
 }
 
 static bool lies_in(const struct leak_map *m, uint64_t addr)

@@ -28,8 +28,8 @@ struct leak_roots {
 	uint64_t stack; /* read_leak_stack */
 	const struct leak_exit_stack *exit; /* the process is at its last instant; or NULL */
 	uint64_t first_stack; /* where the first thread's stack began, if that has ended; or 0 */
-	const struct leak_whose
-		*thread; /* leak_roots_whose of each, then one of tid 0; NULL: not known */
+	const struct leak_thread_places
+		*thread; /* leak_roots_thread of each, then one of tid 0; NULL: not known */
 	unsigned devices; /* mappings that were left out */
 	/* Allocators have blocks that are in no table: all of their memory outside of those that
 	 * are counts, too. */
@@ -39,7 +39,7 @@ struct leak_roots {
 /* Whether a segment is the one that the process writes to: it has mapped a file of that name. */
 bool leak_roots_has_segment(const struct leak_space *s, const char *path);
 /* Where a thread's stack and data are; 0 if it did not stop. */
-struct leak_whose leak_roots_whose(struct leak_space *s, const struct leak_thread *t);
+struct leak_thread_places leak_roots_thread(struct leak_space *s, const struct leak_thread *t);
 /* Gives the graph the words of all roots. */
 void leak_roots_scan(struct leak_roots *r, struct leak_space *s, const struct leak_stop *stop,
 	struct leak_graph *g);

@@ -29,7 +29,7 @@ struct rule {
 	size_t lines;
 };
 
-struct suppress {
+struct suppressions {
 	struct rule *rule;
 	size_t rules;
 	bool has_braces; /* also of what is none of ours */
@@ -37,15 +37,15 @@ struct suppress {
 
 /* The text being read. */
 struct reader {
-	struct suppress *to;
+	struct suppressions *to;
 	const char *at, *end, *name;
 	unsigned number; /* of the line */
 	char *message;
 };
 
-struct suppress *suppress_new(void)
+struct suppressions *suppressions_new(void)
 {
-	return calloc(1, sizeof(struct suppress));
+	return calloc(1, sizeof(struct suppressions));
 }
 
 static void rule_free(struct rule *r)
@@ -55,7 +55,7 @@ static void rule_free(struct rule *r)
 	free(r->line);
 }
 
-void suppress_free(struct suppress *s)
+void suppressions_free(struct suppressions *s)
 {
 	for (size_t i = 0; s && i < s->rules; i++)
 		rule_free(&s->rule[i]);
@@ -114,7 +114,8 @@ static char *anywhere(const char *pattern, size_t len)
 
 static int complain(struct reader *r, const char *what)
 {
-	snprintf(r->message, SUPPRESS_MESSAGE_MAX, "%.120s, line %u: %s", r->name, r->number, what);
+	snprintf(r->message, SUPPRESSIONS_MESSAGE_MAX, "%.120s, line %u: %s", r->name, r->number,
+		what);
 	return -EINVAL;
 }
 
@@ -156,7 +157,7 @@ static int line_add(struct reader *r, struct rule *rule, enum line_kind kind, ch
 	if (!more || (!pattern && kind != LINE_ANY)) {
 		rule->line = more ? more : rule->line;
 		free(pattern);
-		snprintf(r->message, SUPPRESS_MESSAGE_MAX, "%s", strerror(ENOMEM));
+		snprintf(r->message, SUPPRESSIONS_MESSAGE_MAX, "%s", strerror(ENOMEM));
 		return -ENOMEM;
 	}
 	rule->line = more;
@@ -166,11 +167,11 @@ static int line_add(struct reader *r, struct rule *rule, enum line_kind kind, ch
 
 static int rule_keep(struct reader *r, const struct rule *rule)
 {
-	struct suppress *s = r->to;
+	struct suppressions *s = r->to;
 	void *more = realloc(s->rule, (s->rules + 1) * sizeof(*s->rule));
 
 	if (!more) {
-		snprintf(r->message, SUPPRESS_MESSAGE_MAX, "%s", strerror(ENOMEM));
+		snprintf(r->message, SUPPRESSIONS_MESSAGE_MAX, "%s", strerror(ENOMEM));
 		return -ENOMEM;
 	}
 	s->rule = more;
@@ -299,8 +300,8 @@ static int leak_read(struct reader *r, const char *line, size_t len)
 	return rc;
 }
 
-int suppress_parse(
-	struct suppress *s, const char *text, size_t len, const char *name, char *message)
+int suppressions_parse(
+	struct suppressions *s, const char *text, size_t len, const char *name, char *message)
 {
 	struct reader r = {
 		.to = s, .at = text, .end = text + len, .name = name, .message = message
@@ -322,7 +323,7 @@ int suppress_parse(
 	return rc;
 }
 
-int suppress_load(struct suppress *s, const char *path, char *message)
+int suppressions_load(struct suppressions *s, const char *path, char *message)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY), rc = fd < 0 ? -errno : 0;
 	char *text = rc == 0 ? malloc(FILE_MAX) : NULL;
@@ -337,16 +338,16 @@ int suppress_load(struct suppress *s, const char *path, char *message)
 	else if (rc == 0 && used == (ssize_t)FILE_MAX)
 		rc = -EFBIG;
 	if (rc != 0)
-		snprintf(message, SUPPRESS_MESSAGE_MAX, "%.120s: %s", path, strerror(-rc));
+		snprintf(message, SUPPRESSIONS_MESSAGE_MAX, "%.120s: %s", path, strerror(-rc));
 	else
-		rc = suppress_parse(s, text, (size_t)used, path, message);
+		rc = suppressions_parse(s, text, (size_t)used, path, message);
 	if (fd >= 0)
 		close(fd);
 	free(text);
 	return rc;
 }
 
-bool suppress_is_sanitizers(const struct suppress *s)
+bool suppressions_is_sanitizers(const struct suppressions *s)
 {
 	return s->rules > 0 && !s->has_braces;
 }
@@ -359,7 +360,7 @@ static bool is_name(const struct line *l, const char *name)
 }
 
 /* Valgrind knows no directories. */
-static bool is_source(const struct line *l, const struct suppress_frame *f)
+static bool is_source(const struct line *l, const struct suppressions_frame *f)
 {
 	const char *slash = f->file ? strrchr(f->file, '/') : NULL;
 
@@ -368,7 +369,7 @@ static bool is_source(const struct line *l, const struct suppress_frame *f)
 	return is_name(l, f->file) || (slash && is_name(l, slash + 1));
 }
 
-static bool is_frame(const struct line *l, const struct suppress_frame *f)
+static bool is_frame(const struct line *l, const struct suppressions_frame *f)
 {
 	if (l->kind == LINE_OBJECT)
 		return is_name(l, f->object);
@@ -382,7 +383,7 @@ static bool is_part(const struct line *l, const char *name)
 	return name && is_like(l->pattern, name, false);
 }
 
-static bool is_somewhere(const struct line *l, const struct suppress_frame *f, size_t count)
+static bool is_somewhere(const struct line *l, const struct suppressions_frame *f, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (is_part(l, f[i].function) || is_part(l, f[i].symbol) ||
@@ -393,7 +394,7 @@ static bool is_somewhere(const struct line *l, const struct suppress_frame *f, s
 
 /* As is_like, of frames: "..." is any number of them, and what comes after the last line is free.
  */
-static bool is_stack(const struct rule *r, const struct suppress_frame *f, size_t count)
+static bool is_stack(const struct rule *r, const struct suppressions_frame *f, size_t count)
 {
 	size_t line = 0, frame = 0, any = SIZE_MAX, from = 0;
 
@@ -414,20 +415,20 @@ static bool is_stack(const struct rule *r, const struct suppress_frame *f, size_
 	return true;
 }
 
-enum suppress_how suppress_matches(
-	const struct suppress *s, unsigned kind, const struct suppress_frame *frames, size_t count)
+enum suppressions_how suppressions_matches(const struct suppressions *s, unsigned kind,
+	const struct suppressions_frame *frames, size_t count)
 {
-	enum suppress_how how = SUPPRESS_NOT;
+	enum suppressions_how how = SUPPRESSIONS_NONE;
 
-	for (size_t i = 0; i < s->rules && how != SUPPRESS_WITH_BEHIND; i++) {
+	for (size_t i = 0; i < s->rules && how != SUPPRESSIONS_WITH_INDIRECT; i++) {
 		const struct rule *r = &s->rule[i];
 
 		if (!(r->kinds & kind))
 			continue;
 		if (r->line[0].kind == LINE_SOMEWHERE && is_somewhere(&r->line[0], frames, count))
-			how = SUPPRESS_WITH_BEHIND;
+			how = SUPPRESSIONS_WITH_INDIRECT;
 		else if (r->line[0].kind != LINE_SOMEWHERE && is_stack(r, frames, count))
-			how = SUPPRESS_IT;
+			how = SUPPRESSIONS_MATCH;
 	}
 	return how;
 }

@@ -27,34 +27,34 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SUPPRESS_MESSAGE_MAX 256
+#define SUPPRESSIONS_MESSAGE_MAX 256
 
-struct suppress;
+struct suppressions;
 
-struct suppress *suppress_new(void);
-void suppress_free(struct suppress *s);
+struct suppressions *suppressions_new(void);
+void suppressions_free(struct suppressions *s);
 /* Adds what a text says; `name` is what messages call it. 0, or -EINVAL or -ENOMEM with one line in
  * `message`: which line is not understood. */
-int suppress_parse(
-	struct suppress *s, const char *text, size_t len, const char *name, char *message);
+int suppressions_parse(
+	struct suppressions *s, const char *text, size_t len, const char *name, char *message);
 /* The same of a file. 0 or -errno with a message. */
-int suppress_load(struct suppress *s, const char *path, char *message);
+int suppressions_load(struct suppressions *s, const char *path, char *message);
 /* Whether it has rules, and all of LeakSanitizer's form: its tool reads no others. */
-bool suppress_is_sanitizers(const struct suppress *s);
+bool suppressions_is_sanitizers(const struct suppressions *s);
 
 /* A frame, innermost first; the first is the allocating function. Names may be NULL. */
-struct suppress_frame {
+struct suppressions_frame {
 	const char *function, *symbol; /* as a reader and as the linker calls it: either matches */
 	const char *object, *file;
 	uint32_t line; /* 0: unknown */
 };
-enum suppress_how {
-	SUPPRESS_NOT,
-	SUPPRESS_IT, /* and nothing else */
-	SUPPRESS_WITH_BEHIND, /* and all that it leads to */
+enum suppressions_how {
+	SUPPRESSIONS_NONE,
+	SUPPRESSIONS_MATCH, /* and nothing else */
+	SUPPRESSIONS_WITH_INDIRECT, /* and all that it leads to */
 };
 /* `kind`: bit i for class i of leaks (graph.h). */
-enum suppress_how suppress_matches(
-	const struct suppress *s, unsigned kind, const struct suppress_frame *frames, size_t count);
+enum suppressions_how suppressions_matches(const struct suppressions *s, unsigned kind,
+	const struct suppressions_frame *frames, size_t count);
 
 #endif

@@ -9,7 +9,7 @@ static struct made made;
 static struct read_segment *reader;
 static struct model *model;
 static struct sym *sym;
-static struct intake *intake;
+static struct stack_registration *registration;
 
 static void begin(void)
 {
@@ -22,13 +22,13 @@ static void begin(void)
 	sym = sym_new(&o);
 	if (!model || !sym)
 		made_give_up("no memory");
-	intake = intake_new(reader, model, sym);
-	CHECK(intake != NULL);
+	registration = stack_registration_new(reader, model, sym);
+	CHECK(registration != NULL);
 }
 
 static void end(void)
 {
-	intake_free(intake);
+	stack_registration_free(registration);
 	sym_free(sym);
 	model_free(model);
 	read_close(reader);
@@ -48,7 +48,7 @@ static void take_sites(void)
 	ssize_t got = read_sites(reader, 0, sites, MADE_SITES);
 
 	CHECK(got > 0);
-	intake_register(intake, sites, (uint32_t)got);
+	stack_registration_register(registration, sites, (uint32_t)got);
 }
 
 static struct snapshot *snapshot_of(const uint32_t *ids, size_t count)
@@ -262,8 +262,8 @@ TEST(names)
 	begin();
 	take_sites();
 	CHECK_INT(sym_drain(sym, FOREVER_NS), 0);
-	CHECK(intake_collect(intake));
-	CHECK(!intake_collect(intake));
+	CHECK(stack_registration_collect(registration));
+	CHECK(!stack_registration_collect(registration));
 	s = snapshot_of(ids, 3);
 	for (size_t i = 0; i < s->nsites; i++) {
 		CHECK(s->sites[i].stack->resolved);
@@ -278,11 +278,11 @@ TEST(nothing)
 	struct read_site none = { 0 };
 
 	begin();
-	intake_register(intake, &none, 0);
-	intake_register(intake, &none, 1);
+	stack_registration_register(registration, &none, 0);
+	stack_registration_register(registration, &none, 1);
 	CHECK(!model_site_known(model, 0));
 	end();
-	intake_free(NULL);
+	stack_registration_free(NULL);
 }
 
 int main(void)

@@ -22,9 +22,9 @@ struct program {
 
 struct world {
 	struct program p;
-	struct steer steer;
-	struct steer_wish wish;
-	struct steer_reading r;
+	struct sampling_control steer;
+	struct sampling_request request;
+	struct sampling_reading r;
 	double cost, own; /* of the second before: what is true */
 	double measured; /* so much of it is measured; 0: all */
 	unsigned changes;
@@ -49,7 +49,7 @@ static void live(struct world *w)
 	w->r.events += (uint64_t)events;
 	w->r.allocs += (uint64_t)w->p.allocs;
 	w->r.alloc_bytes += (uint64_t)(w->p.allocs * w->p.size);
-	next = steer_look(&w->steer, &w->wish, &w->r);
+	next = sampling_control_update(&w->steer, &w->request, &w->r);
 	w->changes += next != w->r.bytes;
 	w->r.bytes = next;
 }
@@ -68,7 +68,7 @@ static const struct program large = { 0.5e9, 1e6, 100000, 100 }; /* exact: 40 % 
 
 static struct world begin(const struct program *p, double limit)
 {
-	return (struct world){ .p = *p, .wish = { .given = true, .limit = limit } };
+	return (struct world){ .p = *p, .request = { .given = true, .limit = limit } };
 }
 
 TEST(dear_programs_are_sampled)
@@ -221,28 +221,28 @@ TEST(without_a_limit_only_the_cost_is_told)
 TEST(torn_readings)
 {
 	struct world w = begin(&busy, 0.05);
-	struct steer_reading back;
+	struct sampling_reading back;
 
 	live_for(&w, 2);
 	back = w.r;
 	back.cost_ns = back.events = back.cpu_ns = 0;
-	CHECK_INT(steer_look(&w.steer, &w.wish, &back), w.r.bytes);
+	CHECK_INT(sampling_control_update(&w.steer, &w.request, &back), w.r.bytes);
 	back = w.r;
 	back.cpu_ns += 1000000000;
 	back.cost_ns += 5000000000; /* more than there was */
-	CHECK(steer_look(&w.steer, &w.wish, &back) > 0);
+	CHECK(sampling_control_update(&w.steer, &w.request, &back) > 0);
 	CHECK(w.steer.overhead <= 16);
 	back.cpu_ns += 1000000000;
 	back.cost_ns += 5000000000; /* so much more that it says nothing */
-	CHECK(steer_look(&w.steer, &w.wish, &back) > 0);
+	CHECK(sampling_control_update(&w.steer, &w.request, &back) > 0);
 	CHECK(w.steer.overhead <= 1);
 }
 
-static struct steer_wish rate(const char *text)
+static struct sampling_request rate(const char *text)
 {
-	struct steer_wish w = { 0 };
+	struct sampling_request w = { 0 };
 
-	if (steer_parse_rate(text, &w) != 0)
+	if (sampling_control_parse_rate(text, &w) != 0)
 		w.given = false;
 	return w;
 }
@@ -260,7 +260,7 @@ TEST(rates_are_read)
 	CHECK_INT(rate("50M").bytes, 64 << 20);
 	CHECK(rate("exact").given && rate("exact").has_rate && rate("exact").bytes == 0);
 	CHECK(rate("auto").given && !rate("auto").has_rate);
-	CHECK(rate("auto").limit == STEER_AUTO_LIMIT);
+	CHECK(rate("auto").limit == SAMPLING_CONTROL_AUTO_LIMIT);
 	CHECK(!rate("").given);
 	CHECK(!rate("512KB").given);
 	CHECK(!rate("-1").given);
@@ -277,14 +277,14 @@ TEST(rates_are_read)
 
 static double limit(const char *text)
 {
-	struct steer_wish w = { 0 };
+	struct sampling_request w = { 0 };
 
-	return steer_parse_limit(text, &w) == 0 ? w.limit : -1;
+	return sampling_control_parse_limit(text, &w) == 0 ? w.limit : -1;
 }
 
 TEST(limits_are_read)
 {
-	struct steer_wish both = { 0 };
+	struct sampling_request both = { 0 };
 
 	CHECK(limit("5%") == 0.05);
 	CHECK(limit("5") == 0.05);
@@ -297,8 +297,8 @@ TEST(limits_are_read)
 	CHECK(limit("nan") == -1);
 	CHECK(limit("5 %") == -1);
 	/* "auto" does not undo a limit that was given. */
-	CHECK_INT(steer_parse_limit("2%", &both), 0);
-	CHECK_INT(steer_parse_rate("auto", &both), 0);
+	CHECK_INT(sampling_control_parse_limit("2%", &both), 0);
+	CHECK_INT(sampling_control_parse_rate("auto", &both), 0);
 	CHECK(both.limit == 0.02);
 }
 

@@ -6,23 +6,23 @@
 #include "src/leak/analysis/suppressions.h"
 #include "tests/check.h"
 
-static const struct suppress_frame stack[] = { { .function = "malloc", .symbol = "malloc" },
+static const struct suppressions_frame stack[] = { { .function = "malloc", .symbol = "malloc" },
 	{ "strdup", NULL, "/lib/libc.so.6", NULL, 0 },
 	{ "config_read", "config_read", "/usr/bin/app", "/src/config.c", 12 },
 	{ "std::vector<int>::grow()", "_ZNSt6vectorIiE4growEv", "/usr/bin/app", "/src/grow.cc", 7 },
 	{ "main", "main", "/usr/bin/app", "/src/main.c", 40 } };
 #define FRAMES (sizeof(stack) / sizeof(stack[0]))
 
-static char message[SUPPRESS_MESSAGE_MAX];
+static char message[SUPPRESSIONS_MESSAGE_MAX];
 
 static bool matches_kind(const char *text, unsigned kind)
 {
-	struct suppress *s = suppress_new();
+	struct suppressions *s = suppressions_new();
 	bool yes;
 
-	CHECK_INT(suppress_parse(s, text, strlen(text), "t", message), 0);
-	yes = suppress_matches(s, kind, stack, FRAMES);
-	suppress_free(s);
+	CHECK_INT(suppressions_parse(s, text, strlen(text), "t", message), 0);
+	yes = suppressions_matches(s, kind, stack, FRAMES);
+	suppressions_free(s);
 	return yes;
 }
 
@@ -33,10 +33,10 @@ static bool matches(const char *text)
 
 static bool is_refused(const char *text, const char *why)
 {
-	struct suppress *s = suppress_new();
-	int rc = suppress_parse(s, text, strlen(text), "file.supp", message);
+	struct suppressions *s = suppressions_new();
+	int rc = suppressions_parse(s, text, strlen(text), "file.supp", message);
 
-	suppress_free(s);
+	suppressions_free(s);
 	return rc < 0 && strstr(message, why) && strstr(message, "file.supp");
 }
 
@@ -60,12 +60,12 @@ TEST(sanitizers)
 
 static bool is_sanitizers(const char *text)
 {
-	struct suppress *s = suppress_new();
+	struct suppressions *s = suppressions_new();
 	bool yes;
 
-	CHECK_INT(suppress_parse(s, text, strlen(text), "t", message), 0);
-	yes = suppress_is_sanitizers(s);
-	suppress_free(s);
+	CHECK_INT(suppressions_parse(s, text, strlen(text), "t", message), 0);
+	yes = suppressions_is_sanitizers(s);
+	suppressions_free(s);
 	return yes;
 }
 
@@ -148,13 +148,13 @@ TEST(mistakes)
 
 TEST(files)
 {
-	struct suppress *s = suppress_new();
+	struct suppressions *s = suppressions_new();
 
-	CHECK(suppress_load(s, "/nowhere/at/all", message) < 0);
+	CHECK(suppressions_load(s, "/nowhere/at/all", message) < 0);
 	CHECK(strstr(message, "/nowhere/at/all: No such file") != NULL);
-	CHECK_INT(suppress_load(s, "/dev/null", message), 0);
-	suppress_free(s);
-	suppress_free(NULL);
+	CHECK_INT(suppressions_load(s, "/dev/null", message), 0);
+	suppressions_free(s);
+	suppressions_free(NULL);
 }
 
 int main(void)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include "src/model/filter.h"
 #include "src/session/threads.h"
-#include "tests/unit/survey_fixture.h"
+#include "tests/unit/live_walk_fixture.h"
 
 #define S	 1000000000ull
 #define FIRST_NS (FIXTURE_CREATED_NS + 10 * S) /* the first look */
@@ -28,7 +28,7 @@ static void begin(void)
 static void end(void)
 {
 	surveyed_close(&w);
-	ages_want(false);
+	age_classes_want(false);
 }
 
 /* A block of site 1 that was born in the middle of the second that is passing. */
@@ -62,7 +62,7 @@ static struct snap_detail detail(const struct snapshot *s)
 {
 	struct snap_detail d = { .id = 1 };
 
-	survey_detail(&w.survey, 1, s->uptime_ns, &d);
+	live_walk_detail(&w.live_walk, 1, s->uptime_ns, &d);
 	return d;
 }
 
@@ -122,11 +122,11 @@ static void counted_births(uint64_t ns, unsigned count)
  * thread's clock is a little late. */
 TEST(no_more_alive_than_allocated)
 {
-	struct survey_of of;
+	struct live_walk_of of;
 	struct snap_detail d = { .id = 1 };
 
 	begin();
-	of = (struct survey_of){ .segment = w.reader,
+	of = (struct live_walk_of){ .segment = w.reader,
 		.model = w.model,
 		.moments = &w.moments,
 		.created_ns = FIXTURE_CREATED_NS,
@@ -145,9 +145,9 @@ TEST(no_more_alive_than_allocated)
 		s = model_tick(w.model, &in);
 		counted_births(now - S / 100, 5);
 		counted_births(now + S / 100, 10);
-		w.survey.due_ns = 0;
-		survey_look(&w.survey, &of, s);
-		survey_detail(&w.survey, 1, s->uptime_ns, &d);
+		w.live_walk.due_ns = 0;
+		live_walk_update(&w.live_walk, &of, s);
+		live_walk_detail(&w.live_walk, 1, s->uptime_ns, &d);
 		snapshot_unref(s);
 		for (unsigned i = 0; i < d.nages; i++) {
 			CHECK(d.age[i].alive_blocks <= d.age[i].allocs);
@@ -170,7 +170,7 @@ static struct snap_detail detail_at(uint64_t now, uint64_t uptime, bool ended)
 	in.head.uptime_ns = uptime;
 	in.head.state = ended ? SNAP_EXITED : SNAP_RUNNING;
 	s = surveyed_look(&w, &in);
-	survey_detail(&w.survey, 1, uptime, &d);
+	live_walk_detail(&w.live_walk, 1, uptime, &d);
 	snapshot_unref(s);
 	return d;
 }
@@ -215,20 +215,20 @@ TEST(one_walk_for_all_that_is_asked)
 
 	begin();
 	s = look();
-	CHECK(!s->sites[0].has_ages && !w.survey.ages.known);
+	CHECK(!s->sites[0].has_ages && !w.live_walk.ages.known);
 	detail(s);
 	snapshot_unref(s);
-	ages_want(true);
+	age_classes_want(true);
 	s = look();
 	CHECK(s->sites[0].has_ages && detail(s).has_ages);
 	CHECK_INT(s->sites[0].youngest_ns / S, 0);
 	snapshot_unref(s);
-	ages_want(false);
+	age_classes_want(false);
 	/* Who looks no more at a site needs no walk for it. */
 	for (int i = 0; i < 5; i++)
 		snapshot_unref(look());
-	CHECK(!w.survey.ages.known);
-	CHECK_INT(w.survey.site_ticks, 0);
+	CHECK(!w.live_walk.ages.known);
+	CHECK_INT(w.live_walk.site_ticks, 0);
 	end();
 }
 
@@ -333,13 +333,13 @@ TEST(what_of_a_threads_blocks_is_alive)
 	CHECK_INT(of_shares, live + s->threads[1].live_bytes);
 	CHECK_INT(s->alive_bytes, of_shares);
 	threads_of_site(w.reader, 1, &d);
-	alive_tell_site(&w.survey.alive, &d);
+	live_by_thread_fill_site(&w.live_walk.alive, &d);
 	CHECK(!d.has_alive); /* nobody had asked for that site */
-	survey_detail(&w.survey, 1, s->uptime_ns, &d);
+	live_walk_detail(&w.live_walk, 1, s->uptime_ns, &d);
 	snapshot_unref(s);
 	s = surveyed_look(&w,
 		&(struct model_input){ .now_ns = FIRST_NS + 4 * S, .sites = plain, .nsites = 3 });
-	alive_tell_site(&w.survey.alive, &d);
+	live_by_thread_fill_site(&w.live_walk.alive, &d);
 	CHECK(d.has_alive);
 	for (unsigned i = 0; i < d.nthreads; i++)
 		CHECK_INT(

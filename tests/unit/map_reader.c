@@ -15,7 +15,7 @@ static int image; /* stands for one */
 
 static void check_why(pid_t pid, const char *why)
 {
-	struct map *m = mapping_read(NOWHERE, pid, NULL);
+	struct map *m = map_reader_read(NOWHERE, pid, NULL);
 
 	CHECK(m != NULL && !m->account.known && m->rows == 0);
 	CHECK(m && m->account.why && strstr(m->account.why, why));
@@ -39,23 +39,23 @@ TEST(what_cannot_be_had_says_why)
 
 TEST(a_reading_is_handed_over_once)
 {
-	struct mapping *m = mapping_new(NOWHERE, getpid(), &image);
-	struct pollfd p = { mapping_fd(m), POLLIN, 0 };
+	struct map_reader *m = map_reader_new(NOWHERE, getpid(), &image);
+	struct pollfd p = { map_reader_fd(m), POLLIN, 0 };
 
-	CHECK(mapping_is_of(m, NOWHERE, &image));
-	CHECK(!mapping_is_of(m, NOWHERE, m) && !mapping_is_of(m, "/other", &image));
-	CHECK(!mapping_collect(m) && mapping_newest(m) == NULL);
-	mapping_want(m);
-	mapping_want(m); /* one is on its way */
+	CHECK(map_reader_is_of(m, NOWHERE, &image));
+	CHECK(!map_reader_is_of(m, NOWHERE, m) && !map_reader_is_of(m, "/other", &image));
+	CHECK(!map_reader_collect(m) && map_reader_newest(m) == NULL);
+	map_reader_want(m);
+	map_reader_want(m); /* one is on its way */
 	CHECK_INT(poll(&p, 1, -1), 1);
-	CHECK(mapping_collect(m));
-	CHECK(!mapping_collect(m));
-	CHECK(mapping_newest(m) && mapping_newest(m)->owner == &image);
-	CHECK(mapping_newest(m)->account.again_ns >= MAPPING_FIRST_NS);
-	CHECK(mapping_newest(m)->account.again_ns < MAPPING_EVERY_NS);
-	mapping_want(m); /* not so soon */
+	CHECK(map_reader_collect(m));
+	CHECK(!map_reader_collect(m));
+	CHECK(map_reader_newest(m) && map_reader_newest(m)->owner == &image);
+	CHECK(map_reader_newest(m)->account.again_ns >= MAP_READER_FIRST_NS);
+	CHECK(map_reader_newest(m)->account.again_ns < MAP_READER_EVERY_NS);
+	map_reader_want(m); /* not so soon */
 	CHECK_INT(poll(&p, 1, 0), 0);
-	mapping_free(m);
+	map_reader_free(m);
 }
 
 TEST(what_takes_long_is_read_less_often_but_read)
@@ -63,24 +63,24 @@ TEST(what_takes_long_is_read_less_often_but_read)
 	const uint64_t s = 1000000000;
 	struct map_account a = { .cpu_ns = s / 100, .took_ns = 3 * s };
 
-	CHECK_INT(mapping_every_ns(&a, s, 0), s); /* the machine was busy, not we */
-	CHECK_INT(mapping_every_ns(&a, 5 * s, 0), 5 * s);
+	CHECK_INT(map_reader_every_ns(&a, s, 0), s); /* the machine was busy, not we */
+	CHECK_INT(map_reader_every_ns(&a, 5 * s, 0), 5 * s);
 	a.cpu_ns = s / 2;
-	CHECK_INT(mapping_every_ns(&a, s, s), 5 * s);
+	CHECK_INT(map_reader_every_ns(&a, s, s), 5 * s);
 	a.cpu_ns = 8 * s;
-	CHECK_INT(mapping_every_ns(&a, s, 0), MAPPING_MOST_NS);
-	CHECK_INT(mapping_every_ns(&a, s, 9 * s), 17 * s); /* half of the time at most */
+	CHECK_INT(map_reader_every_ns(&a, s, 0), MAP_READER_MOST_NS);
+	CHECK_INT(map_reader_every_ns(&a, s, 9 * s), 17 * s); /* half of the time at most */
 }
 
 TEST(it_can_be_left_while_it_reads)
 {
 	for (int i = 0; i < 20; i++) {
-		struct mapping *m = mapping_new(NOWHERE, getpid(), NULL);
+		struct map_reader *m = map_reader_new(NOWHERE, getpid(), NULL);
 
-		mapping_want(m);
-		mapping_free(m);
+		map_reader_want(m);
+		map_reader_free(m);
 	}
-	mapping_free(NULL);
+	map_reader_free(NULL);
 }
 
 int main(void)

@@ -49,13 +49,13 @@ static void text_make(const char *name, const char *text)
 
 static struct source_text *look(const char *file, const char *dirs)
 {
-	struct source_dirs d = { 0 };
+	struct source_file_dirs d = { 0 };
 	struct source_text *t;
 
 	if (dirs)
-		CHECK_INT(sourcefile_dirs_add(&d, dirs), 0);
-	t = sourcefile_read(file, NULL, &d);
-	sourcefile_dirs_free(&d);
+		CHECK_INT(source_file_dirs_add(&d, dirs), 0);
+	t = source_file_read(file, NULL, &d);
+	source_file_dirs_free(&d);
 	CHECK(t != NULL);
 	return t;
 }
@@ -70,7 +70,7 @@ static void check_found(const char *file, const char *dirs, const char *path)
 		CHECK_STR(t->path, path);
 	else
 		CHECK(t->path == NULL && strstr(t->note, "is not here"));
-	sourcefile_free(t);
+	source_file_free(t);
 }
 
 TEST(as_it_stands_then_in_directories_then_by_its_name)
@@ -105,19 +105,19 @@ TEST(as_it_stands_then_in_directories_then_by_its_name)
 
 TEST(lists_of_directories)
 {
-	struct source_dirs d = { 0 };
+	struct source_file_dirs d = { 0 };
 
-	CHECK_INT(sourcefile_dirs_add(&d, "/a:/b"), 0);
-	CHECK_INT(sourcefile_dirs_add(&d, "c"), 0);
+	CHECK_INT(source_file_dirs_add(&d, "/a:/b"), 0);
+	CHECK_INT(source_file_dirs_add(&d, "c"), 0);
 	CHECK_INT(d.count, 3);
 	CHECK_STR(d.dir[1], "/b");
-	CHECK_INT(sourcefile_dirs_add(&d, ""), -EINVAL);
-	CHECK_INT(sourcefile_dirs_add(&d, "/a::/b"), -EINVAL);
-	CHECK_INT(sourcefile_dirs_add(&d, "/a:"), -EINVAL);
+	CHECK_INT(source_file_dirs_add(&d, ""), -EINVAL);
+	CHECK_INT(source_file_dirs_add(&d, "/a::/b"), -EINVAL);
+	CHECK_INT(source_file_dirs_add(&d, "/a:"), -EINVAL);
 	for (int rc = 0; rc == 0;)
-		rc = sourcefile_dirs_add(&d, "x");
-	CHECK_INT(d.count, SOURCEFILE_DIRS_MAX);
-	sourcefile_dirs_free(&d);
+		rc = source_file_dirs_add(&d, "x");
+	CHECK_INT(d.count, SOURCE_FILE_DIRS_MAX);
+	source_file_dirs_free(&d);
 }
 
 static void check_refused(const char *file, const char *why)
@@ -127,7 +127,7 @@ static void check_refused(const char *file, const char *why)
 	CHECK(!t->path && t->note && strstr(t->note, why) && strstr(t->note, file));
 	if (!t->note || !strstr(t->note, why))
 		fprintf(stderr, "  note: %s\n", t->note ? t->note : "(none)");
-	sourcefile_free(t);
+	source_file_free(t);
 }
 
 /* A program's debug information can name anything; none of these may be opened, or waited for. */
@@ -152,7 +152,7 @@ TEST(long_files_are_not_read)
 {
 	int fd = open(under("long.c"), O_WRONLY | O_CREAT, 0600);
 
-	CHECK_INT(ftruncate(fd, (off_t)SOURCEFILE_BYTES_MAX + 1), 0);
+	CHECK_INT(ftruncate(fd, (off_t)SOURCE_FILE_BYTES_MAX + 1), 0);
 	close(fd);
 	check_refused(under("long.c"), "is too long");
 }
@@ -174,59 +174,59 @@ TEST(lines_are_clean_and_tabs_are_blanks)
 	CHECK_STR(source_text_line(t, 6), "last ?");
 	CHECK_STR(source_text_line(t, 0), "");
 	CHECK_STR(source_text_line(t, 7), "");
-	sourcefile_free(t);
+	source_file_free(t);
 	/* One long line, of bytes that become longer; and a file of nothing. */
 	memset(wide, '\xff', 100000);
 	wide[50000] = '\n';
 	file_make("w.c", wide, 100000, 10);
 	t = look(under("w.c"), NULL);
 	CHECK_INT(t->lines, 2);
-	CHECK(strlen(source_text_line(t, 1)) < SOURCEFILE_LINE_MAX);
-	CHECK(strlen(source_text_line(t, 1)) > SOURCEFILE_LINE_MAX - 20);
-	sourcefile_free(t);
+	CHECK(strlen(source_text_line(t, 1)) < SOURCE_FILE_LINE_MAX);
+	CHECK(strlen(source_text_line(t, 1)) > SOURCE_FILE_LINE_MAX - 20);
+	source_file_free(t);
 	file_make("e.c", "", 0, 10);
 	t = look(under("e.c"), NULL);
 	CHECK(!t->note && t->lines == 0);
 	CHECK_STR(source_text_line(t, 1), "");
-	sourcefile_free(t);
+	source_file_free(t);
 	free(wide);
 }
 
 TEST(newer_than_the_object)
 {
-	struct source_dirs none = { 0 };
+	struct source_file_dirs none = { 0 };
 	struct source_text *t;
 
 	file_make("prog", "x", 1, 60);
 	file_make("old.c", "x", 1, 100);
 	file_make("new.c", "x", 1, 10);
-	t = sourcefile_read(under("old.c"), under("prog"), &none);
+	t = source_file_read(under("old.c"), under("prog"), &none);
 	CHECK(t && !t->newer);
-	sourcefile_free(t);
-	t = sourcefile_read(under("new.c"), under("prog"), &none);
+	source_file_free(t);
+	t = source_file_read(under("new.c"), under("prog"), &none);
 	CHECK(t && t->newer);
-	sourcefile_free(t);
+	source_file_free(t);
 	/* Of an object that is gone nothing can be said. */
-	t = sourcefile_read(under("new.c"), under("no-prog"), &none);
+	t = source_file_read(under("new.c"), under("no-prog"), &none);
 	CHECK(t && !t->newer);
-	sourcefile_free(t);
+	source_file_free(t);
 }
 
 /* ---- kept files --------------------------------------------------------------------------- */
 
-static const struct source_text *get(struct sourcecache *s, const char *file)
+static const struct source_text *get(struct source_cache *s, const char *file)
 {
 	const struct source_text *t;
 
-	while (!(t = sourcecache_get(s, file, NULL)))
-		sourcecache_collect(s);
+	while (!(t = source_cache_get(s, file, NULL)))
+		source_cache_collect(s);
 	return t;
 }
 
 TEST(what_was_read_is_kept_until_it_is_forgotten)
 {
-	struct source_dirs none = { 0 };
-	struct sourcecache *s = sourcecache_new(&none);
+	struct source_file_dirs none = { 0 };
+	struct source_cache *s = source_cache_new(&none);
 	const struct source_text *t;
 	char name[32];
 
@@ -236,7 +236,7 @@ TEST(what_was_read_is_kept_until_it_is_forgotten)
 	text_make("k.c", "after\n");
 	CHECK(get(s, under("k.c")) == t);
 	CHECK_STR(source_text_line(t, 1), "before");
-	sourcecache_forget(s);
+	source_cache_forget(s);
 	t = get(s, under("k.c"));
 	CHECK_STR(source_text_line(t, 1), "after");
 	/* More than are kept, round and round. */
@@ -246,8 +246,8 @@ TEST(what_was_read_is_kept_until_it_is_forgotten)
 		CHECK_STR(source_text_line(get(s, under(name)), 1), name);
 	}
 	/* One that nobody waits for. */
-	sourcecache_get(s, under("many-1.c"), "/object");
-	sourcecache_free(s);
+	source_cache_get(s, under("many-1.c"), "/object");
+	source_cache_free(s);
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A made segment, a model of its call sites, and the walk over its live blocks. */
-#ifndef TESTS_UNIT_SURVEY_FIXTURE_H
-#define TESTS_UNIT_SURVEY_FIXTURE_H
+#ifndef TESTS_UNIT_LIVE_WALK_FIXTURE_H
+#define TESTS_UNIT_LIVE_WALK_FIXTURE_H
 
 #include "src/session/live_walk.h"
 #include "tests/unit/segment_fixture.h"
@@ -10,7 +10,7 @@ struct surveyed {
 	struct made made;
 	struct read_segment *reader;
 	struct model *model;
-	struct survey survey;
+	struct live_walk live_walk;
 	struct moments moments;
 	uint32_t sites; /* ids are below it */
 };
@@ -32,7 +32,7 @@ static inline void surveyed_open(struct surveyed *w, uint32_t sites)
 
 static inline void surveyed_close(struct surveyed *w)
 {
-	survey_free(&w->survey);
+	live_walk_free(&w->live_walk);
 	model_free(w->model);
 	read_close(w->reader);
 	made_close(&w->made);
@@ -41,7 +41,7 @@ static inline void surveyed_close(struct surveyed *w)
 /* A tick of the model, and a look at the blocks, whether it is due or not. */
 static inline struct snapshot *surveyed_look(struct surveyed *w, const struct model_input *in)
 {
-	struct survey_of of = { .segment = w->reader,
+	struct live_walk_of of = { .segment = w->reader,
 		.model = w->model,
 		.moments = &w->moments,
 		.created_ns = FIXTURE_CREATED_NS,
@@ -49,8 +49,8 @@ static inline struct snapshot *surveyed_look(struct surveyed *w, const struct mo
 	struct snapshot *s = model_tick(w->model, in);
 
 	CHECK(s != NULL);
-	w->survey.due_ns = 0;
-	survey_look(&w->survey, &of, s);
+	w->live_walk.due_ns = 0;
+	live_walk_update(&w->live_walk, &of, s);
 	return s;
 }
 

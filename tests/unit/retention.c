@@ -5,7 +5,7 @@
  * on.
  */
 #include <stdlib.h>
-#include "tests/unit/survey_fixture.h"
+#include "tests/unit/live_walk_fixture.h"
 
 #define S	   1000000000ull
 #define FIRST_NS   (FIXTURE_CREATED_NS + S)
@@ -230,8 +230,8 @@ TEST(no_walk_for_nothing)
 
 	begin();
 	s = look_until(5);
-	CHECK(!w.survey.lasting.known);
-	CHECK_INT(w.survey.lasting.room, 0);
+	CHECK(!w.live_walk.retention.known);
+	CHECK_INT(w.live_walk.retention.room, 0);
 	snapshot_unref(s);
 	end();
 }

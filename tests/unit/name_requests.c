@@ -20,7 +20,7 @@ static const struct snap_module nowhere = { .path = "/no/such", .name = "such" }
 
 static struct model *model;
 static struct sym *sym;
-static struct naming *naming;
+static struct name_requests *naming;
 
 void naming_first(void)
 {
@@ -46,7 +46,7 @@ static void begin(void)
 
 	model = model_new();
 	sym = sym_new(&o);
-	naming = naming_new(model, sym);
+	naming = name_requests_new(model, sym);
 	CHECK(model && sym && naming);
 	CHECK_INT(sym_module_add(sym, &self), 0);
 	CHECK_INT(sym_module_add(sym, &none), 0);
@@ -54,7 +54,7 @@ static void begin(void)
 
 static void end(void)
 {
-	naming_free(naming);
+	name_requests_free(naming);
 	sym_free(sym);
 	model_free(model);
 }
@@ -69,10 +69,10 @@ static uint64_t inside(void (*f)(void))
 static void site(uint32_t id, void (*f)(void))
 {
 	struct frame frame = { .pc = inside(f), .offset = inside(f) - own_bias, .module = &own };
-	struct naming_frame want = { id, 0, OWN, &own, frame.pc, frame.offset };
+	struct name_requests_frame want = { id, 0, OWN, &own, frame.pc, frame.offset };
 
 	CHECK_INT(model_site_add(model, id, "malloc", &frame, 1, false), 0);
-	CHECK_INT(naming_want(naming, &want), 0);
+	CHECK_INT(name_requests_want(naming, &want), 0);
 }
 
 /* The stack of a site, as a snapshot shows it. */
@@ -98,7 +98,7 @@ static const char *name_of(uint32_t id)
 static void all_in(void)
 {
 	CHECK_INT(sym_drain(sym, FOREVER_NS), 0);
-	CHECK(naming_collect(naming));
+	CHECK(name_requests_collect(naming));
 }
 
 TEST(a_name_comes_in)
@@ -115,7 +115,7 @@ TEST(a_name_comes_in)
 	CHECK_INT(s->frames[s->nframes - 1].pc, inside(naming_first));
 	CHECK(s->frames[s->nframes - 1].module == &own);
 	CHECK(s->frames[0].file && strstr(s->frames[0].file, "naming.c"));
-	CHECK(!naming_collect(naming));
+	CHECK(!name_requests_collect(naming));
 	end();
 }
 
@@ -151,14 +151,14 @@ TEST(modules_are_told_apart)
 {
 	struct frame frames[2] = { { .pc = 1, .module = &own }, { .pc = 2, .module = &nowhere } };
 	uint64_t offset = inside(naming_first) - own_bias;
-	struct naming_frame a = { 3, 0, OWN, &own, 1, offset };
-	struct naming_frame b = { 3, 1, NOWHERE, &nowhere, 2, offset };
+	struct name_requests_frame a = { 3, 0, OWN, &own, 1, offset };
+	struct name_requests_frame b = { 3, 1, NOWHERE, &nowhere, 2, offset };
 	const struct stack *s;
 
 	begin();
 	CHECK_INT(model_site_add(model, 3, "malloc", frames, 2, false), 0);
-	CHECK_INT(naming_want(naming, &a), 0);
-	CHECK_INT(naming_want(naming, &b), 0);
+	CHECK_INT(name_requests_want(naming, &a), 0);
+	CHECK_INT(name_requests_want(naming, &b), 0);
 	CHECK_INT(sym_pending(sym), 2);
 	all_in();
 	s = stack_of(3);
@@ -178,12 +178,12 @@ TEST(many_addresses)
 
 	begin();
 	for (uint32_t id = 0; id < count; id++) {
-		struct naming_frame f = { id, 0, NOWHERE, &nowhere, id, id * 16 };
+		struct name_requests_frame f = { id, 0, NOWHERE, &nowhere, id, id * 16 };
 
 		CHECK_INT(model_site_add(model, id, "malloc", frames, 2, false), 0);
-		CHECK_INT(naming_want(naming, &f), 0);
-		f = (struct naming_frame){ id, 1, NOWHERE, &nowhere, id, id * 16 };
-		CHECK_INT(naming_want(naming, &f), 0);
+		CHECK_INT(name_requests_want(naming, &f), 0);
+		f = (struct name_requests_frame){ id, 1, NOWHERE, &nowhere, id, id * 16 };
+		CHECK_INT(name_requests_want(naming, &f), 0);
 	}
 	CHECK_INT(sym_pending(sym), count);
 	all_in();
@@ -196,16 +196,16 @@ TEST(many_addresses)
 /* Nobody was told of this module, so nobody can be asked. */
 TEST(unknown_module)
 {
-	struct naming_frame f = { 1, 0, 99, &nowhere, 5, 5 };
+	struct name_requests_frame f = { 1, 0, 99, &nowhere, 5, 5 };
 
 	begin();
-	CHECK(naming_want(naming, &f) < 0);
+	CHECK(name_requests_want(naming, &f) < 0);
 	CHECK_INT(sym_pending(sym), 0);
 	site(1, naming_first); /* and it did no harm */
 	all_in();
 	CHECK_STR(name_of(1), "naming_first");
 	end();
-	naming_free(NULL);
+	name_requests_free(NULL);
 }
 
 int main(void)

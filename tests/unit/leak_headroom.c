@@ -72,9 +72,9 @@ static void machine_end(void)
 
 static const char *look(void)
 {
-	static struct leak_room r;
+	static struct leak_headroom r;
 
-	return leak_room_look(&r, root, PID);
+	return leak_headroom_check(&r, root, PID);
 }
 
 #define CHECK_ROOM(expected)                                                                       \
@@ -192,7 +192,7 @@ TEST(processes_of_a_user)
 }
 
 /* A process in the copy's place, watched: how it ended, 0 if it had to be ended here. */
-static int watched(struct leak_room *r)
+static int watched(struct leak_headroom *r)
 {
 	pid_t copy = fork();
 	int status = 0;
@@ -201,10 +201,10 @@ static int watched(struct leak_room *r)
 		pause();
 		_exit(1);
 	}
-	CHECK(leak_room_watch(r, copy));
-	if (leak_room_is_short(r))
+	CHECK(leak_headroom_watch(r, copy));
+	if (leak_headroom_is_short(r))
 		CHECK(waitpid(copy, &status, 0) == copy);
-	CHECK(leak_room_unwatch(r) == (status != 0));
+	CHECK(leak_headroom_unwatch(r) == (status != 0));
 	if (status == 0)
 		CHECK(kill(copy, SIGKILL) == 0 && waitpid(copy, NULL, 0) == copy);
 	return status;
@@ -212,19 +212,19 @@ static int watched(struct leak_room *r)
 
 TEST(a_copy_goes_when_memory_gets_short)
 {
-	static struct leak_room r;
+	static struct leak_headroom r;
 
 	machine_make();
-	CHECK(leak_room_look(&r, root, PID) == NULL);
+	CHECK(leak_headroom_check(&r, root, PID) == NULL);
 	CHECK_INT(watched(&r), 0);
 	put_number("sys/fs/cgroup/above/memory.max", 200 * MB);
 	put_number("sys/fs/cgroup/above/memory.current", 170 * MB);
 	CHECK_INT(watched(&r), SIGKILL);
 	put_number("sys/fs/cgroup/above/memory.current", 100 * MB);
 	put("proc/meminfo", "MemTotal: 1 kB\nMemAvailable:  30000 kB\n");
-	CHECK_INT(leak_room_is_short(&r), true);
+	CHECK_INT(leak_headroom_is_short(&r), true);
 	machine_end();
-	CHECK(!leak_room_unwatch(&(struct leak_room){ 0 }));
+	CHECK(!leak_headroom_unwatch(&(struct leak_headroom){ 0 }));
 }
 
 int main(void)

@@ -12,7 +12,7 @@ static uint64_t word[WORDS];
 static struct leak_blocks blocks;
 static struct leak_graph graph;
 static struct leak_result result;
-static struct leakrows rows;
+static struct leak_rows rows;
 static struct snap_leaks leaks;
 static struct snap_leak_block shown[16];
 
@@ -50,7 +50,7 @@ static void rows_copy(void)
 {
 	for (size_t i = 0; i < result.block_count; i++)
 		shown[i].addr = result.block[i].addr;
-	CHECK_INT(leakrows_make(&rows, &result), 0);
+	CHECK_INT(leak_rows_make(&rows, &result), 0);
 	rows.blocks = shown;
 	for (size_t i = 0; i < result.rows; i++) {
 		const struct leak_row *r = &result.row[i];
@@ -64,7 +64,7 @@ static void rows_copy(void)
 			.nblocks = r->blocks,
 		};
 	}
-	leakrows_show(&rows, &leaks);
+	leak_rows_show(&rows, &leaks);
 }
 
 /*
@@ -94,7 +94,7 @@ static void make(void)
 
 static void end(void)
 {
-	leakrows_free(&rows);
+	leak_rows_free(&rows);
 	leak_result_free(&result);
 	leak_graph_free(&graph);
 	leak_blocks_free(&blocks);
@@ -102,12 +102,12 @@ static void end(void)
 	memset(&leaks, 0, sizeof(leaks));
 }
 
-static void suppress(uint32_t site, enum snap_leak_class class, enum suppress_how how)
+static void suppress(uint32_t site, enum snap_leak_class class, enum suppressions_how how)
 {
 	for (size_t i = 0; i < rows.count; i++)
 		if (rows.found[i].site == site && rows.found[i].class == class)
 			rows.how[i] = how;
-	leakrows_show(&rows, &leaks);
+	leak_rows_show(&rows, &leaks);
 }
 
 static const struct snap_leak_site *row(uint32_t site, enum snap_leak_class class, bool suppressed)
@@ -138,7 +138,7 @@ TEST(nothing_is_suppressed)
 TEST(one_alone_leaves_what_is_behind_it)
 {
 	make();
-	suppress(KNOWN, SNAP_LEAK_DEFINITE, SUPPRESS_IT);
+	suppress(KNOWN, SNAP_LEAK_DEFINITE, SUPPRESSIONS_MATCH);
 	CHECK_SUM(leaks.sum[SNAP_LEAK_DEFINITE], 2, 80);
 	CHECK_SUM(leaks.sum[SNAP_LEAK_INDIRECT], 3, 48);
 	CHECK_SUM(leaks.suppressed, 1, 64);
@@ -151,7 +151,7 @@ TEST(one_alone_leaves_what_is_behind_it)
 TEST(one_with_what_is_behind_it)
 {
 	make();
-	suppress(KNOWN, SNAP_LEAK_DEFINITE, SUPPRESS_WITH_BEHIND);
+	suppress(KNOWN, SNAP_LEAK_DEFINITE, SUPPRESSIONS_WITH_INDIRECT);
 	CHECK_SUM(leaks.sum[SNAP_LEAK_DEFINITE], 2, 80);
 	CHECK_SUM(leaks.sum[SNAP_LEAK_INDIRECT], 1, 16);
 	CHECK_SUM(leaks.sum[SNAP_LEAK_REACHABLE], 1, 8);
@@ -165,7 +165,7 @@ TEST(one_with_what_is_behind_it)
 	/* One that leads to a block goes without the one that leads that one's clique. */
 	end();
 	make();
-	suppress(BOTH, SNAP_LEAK_DEFINITE, SUPPRESS_WITH_BEHIND);
+	suppress(BOTH, SNAP_LEAK_DEFINITE, SUPPRESSIONS_WITH_INDIRECT);
 	CHECK_SUM(leaks.suppressed, 2, 48);
 	CHECK_SUM(row(KNOWN, SNAP_LEAK_DEFINITE, false)->indirect, 1, 16);
 	end();
@@ -174,8 +174,8 @@ TEST(one_with_what_is_behind_it)
 TEST(a_second_rule_takes_the_rest)
 {
 	make();
-	suppress(KNOWN, SNAP_LEAK_DEFINITE, SUPPRESS_WITH_BEHIND);
-	suppress(CHILD, SNAP_LEAK_INDIRECT, SUPPRESS_IT);
+	suppress(KNOWN, SNAP_LEAK_DEFINITE, SUPPRESSIONS_WITH_INDIRECT);
+	suppress(CHILD, SNAP_LEAK_INDIRECT, SUPPRESSIONS_MATCH);
 	CHECK_SUM(leaks.sum[SNAP_LEAK_INDIRECT], 0, 0);
 	CHECK_SUM(leaks.suppressed, 4, 112);
 	CHECK_INT(leaks.nsites, 5);
@@ -194,7 +194,7 @@ TEST(a_row_that_is_cut)
 			child = &rows.found[i];
 	CHECK_INT(child->nblocks, 3);
 	child->before = (struct snap_leak_sum){ 2, 32 };
-	suppress(BOTH, SNAP_LEAK_DEFINITE, SUPPRESS_WITH_BEHIND);
+	suppress(BOTH, SNAP_LEAK_DEFINITE, SUPPRESSIONS_WITH_INDIRECT);
 	stays = row(CHILD, SNAP_LEAK_INDIRECT, false);
 	goes = row(CHILD, SNAP_LEAK_INDIRECT, true);
 	CHECK_INT(stays->nblocks, 2);
@@ -203,7 +203,7 @@ TEST(a_row_that_is_cut)
 	CHECK_INT(goes->blocks[0].addr, HEAP + 1024);
 	CHECK_SUM(stays->before, 1, 16);
 	CHECK_SUM(goes->before, 1, 16);
-	suppress(OTHER, SNAP_LEAK_DEFINITE, SUPPRESS_WITH_BEHIND);
+	suppress(OTHER, SNAP_LEAK_DEFINITE, SUPPRESSIONS_WITH_INDIRECT);
 	stays = row(CHILD, SNAP_LEAK_INDIRECT, false);
 	CHECK_INT(stays->nblocks, 1);
 	CHECK_INT(stays->blocks[0].addr, HEAP + 1040);
