@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* heaptop --mark (mark.h). */
+/* heaptop --mark (mark_command.h). */
 #include "src/marks/mark_command.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ static int mark_segment(struct read_segment *segment, pid_t pid, const char *nam
 
 	of.alive = rc == 0 && id.state == HT_STATE_RUNNING;
 	rc = marks_take(&marks, &of, name, line);
-	/* Nobody else would know of one that is not in a file. */
+	/* A mark that is not in a file would be lost with this process. */
 	if (rc > 0 && *line)
 		rc = -EIO;
 	if (rc > 0)

@@ -8,12 +8,12 @@
 #define MARK_COMMAND_LINE_MAX 512
 
 /*
- * Reads what each call site of the process has now and keeps it with the process's marks, where any
- * viewer finds it, now or later. The process is neither signalled nor stopped. 0 and "mark 2 of
- * process 4211, at 12m41s", or -errno and why not, in `line` (MARK_COMMAND_LINE_MAX).
+ * Reads the present counts of each call site and adds them to the process's marks, where any viewer
+ * finds them, now or later. The process is neither signalled nor stopped. 0 and "mark 2 of process
+ * 4211, at 12m41s", or -errno and the reason, in `line` (MARK_COMMAND_LINE_MAX).
  */
 int mark_command_run(pid_t pid, const char *name, char *line);
-/* The same; says it on stdout, or on stderr why not. */
+/* The same; prints the line to stdout, or the reason for a failure to stderr. */
 int mark_command_print(pid_t pid, const char *name);
 
 #endif

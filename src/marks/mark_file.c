@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Marks in a file (markfile.h). What is read here may have been written by anyone: it is checked.
- */
+/* Marks in a file (mark_file.h). Anyone may have written it, so everything read is validated. */
 #include "src/marks/mark_file.h"
 
 #include <dirent.h>
@@ -21,12 +20,12 @@
 
 #define HEAD	  "heaptop-marks 1\n"
 #define PREFIX	  "marks-"
-#define BYTES_MAX (1ull << 30) /* a file that is larger is none of ours */
-#define LOCK_MS	  500 /* whoever holds the lock for longer is stopped */
+#define BYTES_MAX (1ull << 30) /* a larger file is not ours */
+#define LOCK_MS	  500 /* a process that holds the lock for longer is stopped */
 
-/* ---- where -------------------------------------------------------------------------------- */
+/* ---- location ----------------------------------------------------------------------------- */
 
-/* The directory; made, if `make`. 0 or -errno. */
+/* The directory; created if `make`. 0 or -errno. */
 static int directory(char out[PATH_MAX], bool make)
 {
 	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
@@ -71,7 +70,7 @@ int mark_file_find(struct mark_file *f, const struct read_identity *id, pid_t pi
 	return -ENAMETOOLONG;
 }
 
-/* Whether the process that a file's name speaks of is gone, as far as we can see. */
+/* Whether the process that a file name identifies is gone, as far as we can see. */
 static bool is_gone(const char *name)
 {
 	uint8_t id[PROC_BOOT_ID_BYTES];
@@ -169,7 +168,8 @@ static bool mark_parse(const char *line, struct snap_moment *m)
 	return m->number > 0 && m->nsites <= HT_SITES_MAX;
 }
 
-/* The sites of a mark and its end. False: it is not whole; *p is where the next thing may be. */
+/* The sites of a mark and its end. False: it is incomplete; *p is where the next entry may begin.
+ */
 static bool mark_take(char **p, struct snap_moment *m, struct moments *to)
 {
 	struct snap_moment_site *sites = calloc(m->nsites + 1, sizeof(*sites));
@@ -210,7 +210,7 @@ static void name_take(const char *line, struct moments *to)
 		moments_name(m, line + at);
 }
 
-/* Writers append whole marks; one that was cut off by its writer's end is passed over. */
+/* Writers append whole marks; a mark cut off by its writer's end is skipped. */
 static void text_take(char *text, struct moments *to)
 {
 	struct snap_moment m;
@@ -250,7 +250,7 @@ bool mark_file_load(struct mark_file *f, struct moments *m)
 	bool new;
 	int fd;
 
-	/* Mostly there is nothing, and that is found out without opening anything. */
+	/* Usually there is nothing new, which stat shows without opening the file. */
 	if (!f->path[0] || stat(f->path, &st) != 0 || (uint64_t)st.st_size <= f->read)
 		return false;
 	fd = file_open(f, O_RDONLY, LOCK_SH);
@@ -278,7 +278,7 @@ static void mark_print(struct strbuf *out, const struct snap_moment *m)
 	strbuf_printf(out, "end %u\n", m->number);
 }
 
-/* All or nothing: what was written of it before the disk was full is cut off again. */
+/* All or nothing: if the disk fills up, the part already written is cut off again. */
 static int text_append(int fd, const struct strbuf *text)
 {
 	off_t end = lseek(fd, 0, SEEK_END);

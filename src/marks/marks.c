@@ -8,7 +8,7 @@
 #include <string.h>
 #include "src/util/clock.h"
 
-/* The first time that it is known whose they are. */
+/* Finds the file once the process image is known. */
 static void marks_open(struct marks *m, const struct marks_of *of)
 {
 	int rc;
@@ -16,7 +16,7 @@ static void marks_open(struct marks *m, const struct marks_of *of)
 	if (m->opened || of->pid <= 0 || of->identity->state == HT_STATE_PREPARED)
 		return;
 	m->opened = true;
-	/* Of one that has just ended, the file is still wanted. */
+	/* The file of a process that has just ended is still needed. */
 	if (of->alive)
 		mark_file_clean();
 	rc = mark_file_find(&m->file, of->identity, of->pid);
@@ -25,7 +25,7 @@ static void marks_open(struct marks *m, const struct marks_of *of)
 			rc == -ENOENT ? "neither XDG_STATE_HOME nor HOME is set" : strerror(-rc));
 }
 
-/* ---- taking one --------------------------------------------------------------------------- */
+/* ---- taking a mark ------------------------------------------------------------------------ */
 
 static int sites_measure(struct read_segment *segment, uint32_t used, struct snap_moment *to)
 {
@@ -50,8 +50,8 @@ static int sites_measure(struct read_segment *segment, uint32_t used, struct sna
 }
 
 /*
- * What every site has now; to->sites is the caller's to free. The program goes by our clock from
- * here on, so that what it allocates after this is born after this.
+ * Reads the present counts of every site; the caller frees to->sites. From here on the program uses
+ * our clock, so that its later allocations have later times.
  */
 static int moment_measure(const struct marks_of *of, struct snap_moment *to)
 {
@@ -71,7 +71,7 @@ static int moment_measure(const struct marks_of *of, struct snap_moment *to)
 	return sites_measure(of->segment, t.sites, to);
 }
 
-/* Without a file they are kept as long as we are here. */
+/* Without a file the mark is kept in this viewer only. */
 static int moment_keep(struct marks *m, struct snap_moment *moment, char *message)
 {
 	int rc = mark_file_add(&m->file, &m->moments, moment);
@@ -79,7 +79,7 @@ static int moment_keep(struct marks *m, struct snap_moment *moment, char *messag
 	if (rc == 0)
 		return 0;
 	snprintf(message, MARKS_MESSAGE_MAX,
-		"this viewer alone has it: it is not kept in a file: %s",
+		"the mark is kept in this viewer only, not in a file: %s",
 		m->refused[0] ? m->refused : strerror(-rc));
 	moment->number = m->moments.last ? m->moments.last->number + 1 : 1;
 	return moments_add(&m->moments, moment);
@@ -102,7 +102,7 @@ int marks_take(struct marks *m, const struct marks_of *of, const char *name, cha
 		return (int)m->moments.last->number;
 	}
 	snprintf(message, MARKS_MESSAGE_MAX, "no mark: %s",
-		rc == -ESRCH ? "the program does not run" : strerror(-rc));
+		rc == -ESRCH ? "the program has ended" : strerror(-rc));
 	return rc;
 }
 
@@ -126,7 +126,7 @@ int marks_choose(struct marks *m, unsigned since, unsigned until)
 	return 0;
 }
 
-/* ---- telling ------------------------------------------------------------------------------ */
+/* ---- the snapshot ------------------------------------------------------------------------- */
 
 void marks_look(struct marks *m, const struct marks_of *of, struct snapshot *s)
 {
@@ -135,7 +135,7 @@ void marks_look(struct marks *m, const struct marks_of *of, struct snapshot *s)
 
 	marks_open(m, of);
 	mark_file_load(&m->file, &m->moments);
-	/* Of those that were there before us, or came from elsewhere, the first is chosen, too. */
+	/* The first mark is also chosen when it is older than this viewer, or taken elsewhere. */
 	if (!had && m->moments.last) {
 		const struct snap_moment *first = m->moments.last;
 

@@ -5,9 +5,9 @@
 #include "src/leak/analysis/glibc_heap.h"
 #include "src/proc/proc.h"
 
-#define SAMPLES	  64u /* blocks, evenly spread: one in ten may have another head */
-#define SURE	  16u /* with fewer another answer may come yet */
-#define TRIES_MAX 1024u /* of blocks that do not stay; each takes some microseconds */
+#define SAMPLES	  64u /* blocks, evenly spread: one in ten may have another header */
+#define SURE	  16u /* fewer may still lead to another answer */
+#define TRIES_MAX 1024u /* blocks that do not stay; each takes some microseconds */
 
 void allocator_begin(struct allocator *a, struct leak_space *space, struct read_segment *segment,
 	uint64_t blocks)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Whose blocks a live table has: glibc's malloc leaves a head before each, others do not. Told from
- * a program that goes on running, so each block that is looked at is looked up again after that:
- * one that was freed meanwhile says nothing. One thread.
+ * Which allocator made the blocks of a live table: glibc's malloc puts a header before each block,
+ * others do not. The program keeps running, so each block is looked up again after its header was
+ * read; one that was freed meanwhile proves nothing. One thread.
  */
 #ifndef SRC_MEMORY_ALLOCATOR_H
 #define SRC_MEMORY_ALLOCATOR_H
@@ -13,21 +13,21 @@
 #include "src/leak/access/space.h"
 #include "src/read/read.h"
 
-/* The first two are borrowed, and memory of the program is read from `space` as is now. */
+/* The first two are borrowed; `space` reads the program's memory as it is now. */
 struct allocator {
 	struct leak_space *space;
 	struct read_segment *segment;
-	uint64_t step, next; /* which blocks are looked at: every so many, and the next one */
-	uint64_t seen, tries; /* blocks told of, and those of them that were looked at */
-	unsigned stayed, chunks; /* those of these that stayed meanwhile; as glibc's do */
+	uint64_t step, next; /* every step-th block is inspected; the number of the next one */
+	uint64_t seen, tries; /* blocks visited, and blocks inspected */
+	unsigned stayed, chunks; /* inspected blocks that stayed live; those with glibc's header */
 };
 
-/* `blocks`: how many there may be, about. */
+/* `blocks`: their approximate number. */
 void allocator_begin(struct allocator *a, struct leak_space *space, struct read_segment *segment,
 	uint64_t blocks);
-/* A block, as read_blocks has just found it: later it is likely to be gone. */
+/* Visits a block that read_blocks has just found; later it is likely to be gone. */
 void allocator_block(struct allocator *a, const struct read_block *b);
-/* What they say. NONE: there was no block to tell it by; LIKELY: but few. */
+/* The verdict. NONE: no block could be inspected; LIKELY: only a few could. */
 enum allocator_sure { ALLOCATOR_NONE, ALLOCATOR_LIKELY, ALLOCATOR_SURE };
 enum allocator_sure allocator_end(const struct allocator *a, bool *is_glibc);
 

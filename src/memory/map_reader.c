@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Reading what a map is made of (mapping.h), and the thread that does so. */
+/* Reads the parts of a map (map_reader.h), and runs the thread that does so. */
 #include "src/memory/map_reader.h"
 
 #include <errno.h>
@@ -21,8 +21,8 @@
 #include "src/util/thread.h"
 #include "src/util/yield.h"
 
-#define SHARE	      10u /* readings take 1/10 of a processor's time, but for the largest */
-#define EARLY	      16u /* who asks once a second is not to be told to come a second later */
+#define SHARE	      10u /* readings take 1/10 of a processor's time, except the largest */
+#define EARLY	      16u /* a request once a second must not slip to every other second */
 #define PAGEMAP_BATCH 8192u /* 64 KB at a time */
 #define THREAD_BYTES  16384u /* glibc's struct pthread, at the end of a stack: some 2 KB */
 
@@ -36,10 +36,10 @@ struct reading {
 	size_t pieces, piece_room;
 	struct leak_blocks blocks;
 	struct leak_space space;
-	uint64_t stack_bytes; /* of threads that did not ask for another size */
+	uint64_t stack_bytes; /* of threads with the default size */
 	bool is_foreign; /* another allocator's library is mapped */
 	struct allocator allocator;
-	bool allocator_known; /* in.glibc need not be found out any more */
+	bool allocator_known; /* in.glibc has been determined */
 	struct map_input in;
 	uint32_t sites;
 	int rc;
@@ -71,7 +71,7 @@ static bool is_own(const struct proc_map *m)
 	       (m->perms[3] == 's' && name_begins(m, "heaptop-"));
 }
 
-/* Private, anonymous, and nameless but for a name that says so. */
+/* Private and anonymous, without a name or with one that says so. */
 static bool is_plain(const struct proc_map *m)
 {
 	return m->inode == 0 && m->perms[3] == 'p' && (m->path_len == 0 || path_begins(m, "[anon"));
@@ -108,7 +108,7 @@ static bool is_other_allocator(const struct proc_map *m)
 	return false;
 }
 
-/* What follows a file's writable data without a gap is its .bss, unless blocks lie there. */
+/* Memory that follows a file's writable data without a gap is its .bss, unless blocks lie there. */
 static bool is_bss(const struct proc_map *m, const struct proc_map *before)
 {
 	return is_plain(m) && before->end == m->start && before->inode != 0 &&
@@ -144,7 +144,7 @@ static int vmas_read(struct reading *r)
 		r->is_foreign = r->is_foreign || is_other_allocator(&s.map);
 		before = s.map;
 	}
-	return r->vmas > 0 ? 0 : -ESRCH; /* a process about to end has no mappings */
+	return r->vmas > 0 ? 0 : -ESRCH; /* an exiting process has no mappings */
 }
 
 /* ---- blocks ---- */
@@ -162,7 +162,7 @@ static void block_visit(void *ctx, const struct read_block *b)
 
 static_assert(sizeof(struct map_block) == sizeof(struct leak_block), "one takes the other's place");
 
-/* In the same memory: there may be more than a hundred million bytes of it. */
+/* In place: there may be more than a hundred million bytes of it. */
 static void blocks_turn(struct reading *r)
 {
 	struct leak_block *from = r->blocks.block;
@@ -205,7 +205,7 @@ static int blocks_read(struct reading *r, const char *path)
 	return rc;
 }
 
-/* An allocator stays what it is. Where its blocks cannot tell, the libraries must. */
+/* The allocator never changes. Where its blocks do not identify it, the libraries do. */
 static void allocator_find(struct reading *r)
 {
 	if (r->allocator_known)
@@ -229,7 +229,7 @@ static void piece_add(
 	r->piece[r->pieces++] = (struct map_piece){ start, end, kind, arena };
 }
 
-/* The library's private memory says what it is; the kernel merges it with its own kind only. */
+/* The library's private memory names itself; the kernel merges it with its own kind only. */
 static uint64_t own_find(struct reading *r, const struct map_vma *v)
 {
 	uint64_t at = v->start, magic, self, bytes;
@@ -262,7 +262,7 @@ struct search {
 	bool found;
 };
 
-/* A thread's data begins with its own address, and has it again two words on: tcbhead_t. */
+/* A thread's data begins with its own address, repeated two words further on: tcbhead_t. */
 static void tcb_visit(void *ctx, uint64_t addr, const uint64_t *words, size_t count)
 {
 	struct search *search = ctx;
@@ -281,8 +281,9 @@ static bool ends_in_thread(struct reading *r, const struct map_vma *v, uint64_t 
 	return search.found;
 }
 
-/* Memory with a guard below it and a thread's data at its end: that of the mapping, or, where the
- * kernel has merged it with what lies behind, of the usual size, with the guard or beside it. */
+/* Memory with a guard below it and a thread's data at its end. The end is the mapping's; or, where
+ * the kernel merged the mapping with the next one, that of the usual size, with or without guard.
+ */
 static void stack_find(struct reading *r, const struct map_vma *v, const struct map_vma *guard)
 {
 	const uint64_t end[] = { v->end, v->start + r->stack_bytes,
@@ -366,7 +367,7 @@ static int pages_read(const struct reading *r, struct map *m)
 	return rc;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole map ---- */
 
 static const char *why_not(int rc)
 {
@@ -378,7 +379,7 @@ static const char *why_not(int rc)
 	case ESRCH:
 		return "the process is gone: its memory map went with it";
 	case ENOMEM:
-		return "there is not enough memory to look at the process's";
+		return "out of memory for the process's memory map";
 	default:
 		return "the process's memory map cannot be read";
 	}
@@ -387,7 +388,7 @@ static const char *why_not(int rc)
 static void note_make(struct map_account *a)
 {
 	if (a->sampled)
-		a->note = "blocks are sampled: live is an estimate, what is free is in other";
+		a->note = "blocks are sampled: live is an estimate, and other includes free memory";
 	else if (a->forked)
 		a->note = "blocks from before its fork are not known: they are in other, as is "
 			  "what is free";
@@ -482,13 +483,13 @@ struct map_reader {
 	char *path;
 	pid_t pid;
 	const void *owner;
-	int fd; /* the thread writes to it when it is through */
+	int fd; /* the thread writes to it when it has finished */
 	bool is_busy;
 	pthread_t thread;
-	struct map *made; /* by the thread; ours once it was joined */
+	struct map *made; /* the thread's result; ours once it was joined */
 	struct map *newest;
 	uint64_t began_ns, due_ns;
-	uint64_t least_ns; /* from one to the next */
+	uint64_t least_ns; /* between two readings */
 };
 
 struct map_reader *map_reader_new(const char *path, pid_t pid, const void *owner)
@@ -552,7 +553,7 @@ int map_reader_fd(const struct map_reader *m)
 	return m->fd;
 }
 
-/* The last reading of a process stays when there is nothing to read any more. */
+/* The last reading stays once the process is gone. */
 static bool is_worth_less(const struct map *made, const struct map *newest)
 {
 	return newest && newest->account.known && !made->account.known;

@@ -8,11 +8,11 @@
 #include "src/memory/map_reader.h"
 #include "src/util/clock.h"
 
-/* It is looked at so often, or less (map_reader_every_ns); not at once, since there is nothing to
- * see yet. */
+/* The shortest interval (map_reader_every_ns makes it longer); also the delay of the first reading,
+ * since there is nothing to see at the start. */
 #define EVERY_NS UINT64_C(1000000000)
 #define FIRST_NS UINT64_C(200000000)
-/* What somebody who ends a program waits for without asking why. */
+/* A delay that nobody notices at the end of a program. */
 #define QUICK_NS UINT64_C(250000000)
 
 void resident_start(struct resident *r, uint64_t started_ns)
@@ -20,8 +20,8 @@ void resident_start(struct resident *r, uint64_t started_ns)
 	r->due_ns = started_ns + FIRST_NS;
 }
 
-/* The last one that could be read stays: a program that is gone has none. One that went while it
- * was looked at is as one that nobody looked at. */
+/* The last successful reading stays, since a program that is gone has none. A reading during which
+ * the program ended does not count. */
 static void resident_take(struct resident *r, const char *path, const struct map_account *a)
 {
 	if (!a->known && (a->gone || resident_last(r, path)))

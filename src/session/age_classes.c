@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Ages of live blocks (ages.h). What is kept is when blocks were born, so ages grow from one
- * reading to the next; a block that was freed meanwhile is noticed at the next. Main thread.
+ * Ages of live blocks (age_classes.h). Allocation times are stored, not ages, so ages grow between
+ * two walks; a block freed between them is noticed by the second. Main thread.
  */
 #include "src/session/age_classes.h"
 
@@ -11,7 +11,7 @@
 #include "shm/poisson.h"
 
 struct age_classes_site {
-	uint64_t first, last; /* births, in ticks; first > last: no live block */
+	uint64_t first, last; /* allocation times, in ticks; first > last: no live block */
 };
 
 static bool wanted_by_someone;
@@ -68,7 +68,8 @@ void age_classes_start_classes(struct age_classes *a, uint32_t site, uint64_t al
 		before->to_ns = a->class[1].from_ns;
 }
 
-/* Moves allocations from a class that has more than are alive. False: nothing is lacking. */
+/* Moves allocations from a class that has more of them than live blocks. False: none are missing.
+ */
 static bool class_borrow(struct age_classes_class *to, struct age_classes_class *from)
 {
 	uint64_t lack = to->blocks > to->allocs ? to->blocks - to->allocs : 0;
@@ -91,7 +92,7 @@ void age_classes_end_classes(struct age_classes *a, uint64_t allocs)
 		for (unsigned d = 1; lacks && d < a->classes; d++)
 			lacks = (i < d || class_borrow(&class[i], &class[i - d])) &&
 				(i + d >= a->classes || class_borrow(&class[i], &class[i + d]));
-		/* A block that is in the table and not yet counted. */
+		/* A block may be in the table before it is counted. */
 		if (class[i].allocs < class[i].blocks)
 			class[i].allocs = class[i].blocks;
 	}
@@ -122,7 +123,7 @@ void age_classes_block_class(struct age_classes *a, const struct read_block *b)
 	a->class[at].bytes += weight.bytes;
 }
 
-/* The clock that births are taken from may be a little ahead of ours. */
+/* The clock of allocation times may be a little ahead of ours. */
 static uint64_t age_of(uint64_t tick, uint64_t uptime_ns)
 {
 	uint64_t born = tick << HT_TICK_SHIFT;
@@ -136,7 +137,7 @@ void age_classes_fill(const struct age_classes *a, struct snapshot *s, struct sn
 		const struct age_classes_site *in =
 			a->known && sites[i].id < a->room ? &a->site[sites[i].id] : NULL;
 
-		/* Those that were alive when the table was read may have been freed since. */
+		/* The blocks that were live when the table was read may have been freed since. */
 		sites[i].has_ages = in && in->first <= in->last && sites[i].allocs > sites[i].frees;
 		if (!sites[i].has_ages)
 			continue;

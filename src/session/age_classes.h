@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * How old the live blocks of each call site are: the births of the oldest and the youngest; and of
- * one site, which somebody looks at, how many blocks of each age are alive. Nobody counts that as
- * the program runs: the live table is walked for it (src/session/live_walk.h). Main thread.
+ * Ages of live blocks: the oldest and the youngest of each call site, and, for the one site on
+ * display, the number of blocks in each age class. No counter of the program holds this; a walk
+ * over the live table finds it (src/session/live_walk.h). Main thread.
  */
 #ifndef SRC_SESSION_AGE_CLASSES_H
 #define SRC_SESSION_AGE_CLASSES_H
@@ -13,43 +13,44 @@
 /* Blocks of one site that were allocated in one span of time. */
 struct age_classes_class {
 	uint64_t from_ns, to_ns; /* since the program's start */
-	uint64_t allocs; /* so many, */
-	uint64_t blocks, bytes; /* of which these are alive */
+	uint64_t allocs; /* blocks allocated then */
+	uint64_t blocks, bytes; /* those of them that are live */
 };
 #define AGE_CLASSES (GROWTH_SPANS + 1)
 
-/* Of one session. All zeros: nothing was read. */
+/* The ages of one session's blocks. All zeros: no walk was made. */
 struct age_classes {
 	struct age_classes_site *site; /* by id */
 	uint32_t room;
 	bool known;
-	/* Of one site: spans, the oldest first; the first of them is what came before them. */
+	/* One site's classes, the oldest first. The first holds what came before all spans. */
 	bool has_classes;
 	uint32_t classes_of;
-	uint64_t counted; /* what the site had allocated when they were made */
+	uint64_t counted; /* the site's allocations when the classes were made */
 	unsigned classes;
 	struct age_classes_class class[AGE_CLASSES];
 };
 
-/* From now on all sessions read them, or none does. */
+/* Switches ages on or off, for all sessions. */
 void age_classes_want(bool wanted);
 bool age_classes_wanted(void);
-/* Before a walk: the ages, or none; and the classes, or none. -ENOMEM: not the ages. */
+/* Before a walk: prepares the ages, and the classes of one site. Both are optional. -ENOMEM: the
+ * walk gives no ages. */
 int age_classes_start(struct age_classes *a, uint32_t sites);
 void age_classes_start_classes(struct age_classes *a, uint32_t site, uint64_t allocs,
 	const struct growth_span *span, unsigned spans, uint64_t created_ns);
 /*
- * After the walk: by then the site has allocated `allocs`. The spans' allocations were counted at
- * ticks, the living blocks are sorted by their births, and the walk came after the last tick. So
- * what was allocated meanwhile is added to the newest class, and what was counted on one side of a
- * tick and born on the other moves to the class of its birth: no class has more alive than
- * allocated.
+ * After the walk, when the site has allocated `allocs`. Allocations were counted at ticks; live
+ * blocks are sorted by allocation time; and the walk came after the last tick. So allocations since
+ * that tick are added to the newest class, and a block counted on one side of a tick but allocated
+ * on the other moves to the class of its allocation time. No class then has more live blocks than
+ * allocations.
  */
 void age_classes_end_classes(struct age_classes *a, uint64_t allocs);
-/* During it, for each block. */
+/* During the walk, for each block. */
 void age_classes_block(struct age_classes *a, const struct read_block *b);
 void age_classes_block_class(struct age_classes *a, const struct read_block *b);
-/* Tells the ages that the blocks of the snapshot's sites have. */
+/* Fills in the ages of the snapshot's sites. */
 void age_classes_fill(const struct age_classes *a, struct snapshot *s, struct snap_site *sites);
 void age_classes_free(struct age_classes *a);
 

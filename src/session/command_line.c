@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The words of a program (command.h), from its segment. Main thread. */
+/* Reads a program's command line from its segment (command_line.h). Main thread. */
 #include "src/session/command_line.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What snapshots say of the program: its command line and its file, as clean text. Read when the
- * program is first seen, and once more when it has reported; none is freed before the session,
- * since snapshots point to it. Main thread.
+ * The program's command line and executable as clean text, for snapshots. Read when the session
+ * opens, and once more when the library has reported. Snapshots point to each version, so none is
+ * freed before the session. Main thread.
  */
 #ifndef SRC_SESSION_COMMAND_LINE_H
 #define SRC_SESSION_COMMAND_LINE_H
@@ -16,9 +16,9 @@ struct command_line {
 	char *argv[HT_COMMAND_MAX];
 };
 
-/* Puts a new one in front of `*list`. 0 or -ENOMEM: then nothing has changed. */
+/* Prepends the present command line to `*list`. 0, or -ENOMEM and no change. */
 int command_line_load(struct command_line **list, const struct read_identity *id);
-/* Frees it and all before it. */
+/* Frees it and all earlier ones. */
 void command_line_free(struct command_line *c);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Live blocks by who allocated them (alive.h). Called by the survey, on the main thread. */
+/* Live blocks per allocating thread (live_by_thread.h). Called by the live walk, on the main
+ * thread. */
 #include "src/session/live_by_thread.h"
 
 #include <errno.h>
@@ -8,7 +9,7 @@
 #include "shm/poisson.h"
 
 #define STEP_NS	  900000000ull /* a second, less the jitter of a 1 Hz tick */
-#define WINDOW_NS 10500000000ull /* what a rate is of at most, as all rates */
+#define WINDOW_NS 10500000000ull /* the longest span that a rate covers, as for all rates */
 
 int live_by_thread_start(struct live_by_thread *a, const struct read_segment *s, uint32_t site)
 {
@@ -49,7 +50,7 @@ void live_by_thread_block(struct live_by_thread *a, const struct read_block *b)
 		sum_add(&a->counter[b->counter], &w);
 }
 
-/* ---- how it grows ------------------------------------------------------------------------- */
+/* ---- growth ------------------------------------------------------------------------------- */
 
 static void past_keep(struct live_by_thread *a, uint64_t now_ns)
 {
@@ -73,7 +74,7 @@ void live_by_thread_end(struct live_by_thread *a, uint64_t now_ns)
 	past_keep(a, now_ns);
 }
 
-/* From the oldest reading that is not too old to the latest. */
+/* In bytes per second, between the latest reading and the oldest one within the window. */
 static double growth_of(const struct live_by_thread *a, uint32_t slot)
 {
 	unsigned last, first;
@@ -95,7 +96,7 @@ static double growth_of(const struct live_by_thread *a, uint32_t slot)
 			a->past_ns[first % LIVE_BY_THREAD_POINTS]);
 }
 
-/* ---- telling ------------------------------------------------------------------------------ */
+/* ---- the snapshot ------------------------------------------------------------------------- */
 
 static struct live_by_thread_sum of_counter(const struct live_by_thread *a, uint32_t counter)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The walk over all live blocks (survey.h). */
+/* The walk over all live blocks (live_walk.h). */
 #include "src/session/live_walk.h"
 
 #include "src/session/threads.h"
 #include "src/util/clock.h"
 
-#define SHARE	    50u /* of the time, walks may take 1/50; */
-#define SHARE_SELF  200u /* those that nobody asked for 1/200, */
-#define BLOCKS_MOST 16000000u /* and none that would stop the screen for half a second */
-#define SITE_TICKS  3u /* who shows a site asks each tick */
-#define LOOKED_NS   1000000000u /* who looked first so early was there from the start */
+#define SHARE	    50u /* walks may take 1/50 of the time, */
+#define SHARE_SELF  200u /* and those that no view asked for 1/200 */
+#define BLOCKS_MOST 16000000u /* more would stop the screen for half a second: no such walk */
+#define SITE_TICKS  3u /* a view that shows a site asks each tick */
+#define LOOKED_NS   1000000000u /* a first tick so early means: watched from the start */
 
 /* What this walk is for. */
 struct walk {
@@ -93,7 +93,7 @@ void live_walk_update(struct live_walk *v, const struct live_walk_of *of, struct
 		.classes = v->site_ticks > 0,
 		.retention = s->totals.live_blocks <= BLOCKS_MOST && retention_wanted(s),
 		.alive = v->site_ticks > 0 || threads_wanted() };
-	/* What was not asked for at the last walk does not wait. */
+	/* What the last walk did not count is not made to wait for the next one. */
 	bool anew = (w.ages && !v->ages.known) || (w.alive && !v->alive.known) ||
 		    (w.births && since_mark_differ(&v->births, of->moments, s)) ||
 		    (w.classes && (!v->ages.has_classes || v->ages.classes_of != v->site));
@@ -112,7 +112,7 @@ void live_walk_update(struct live_walk *v, const struct live_walk_of *of, struct
 		since_mark_fill(&v->births, s, sites);
 }
 
-/* ---- of one site -------------------------------------------------------------------------- */
+/* ---- one site ----------------------------------------------------------------------------- */
 
 static uint64_t age_at(uint64_t ns, uint64_t uptime_ns)
 {
@@ -127,7 +127,7 @@ static void class_join(struct snap_age *to, const struct age_classes_class *c, u
 	to->alive_bytes += c->bytes;
 }
 
-/* It began as the program had ended, or just now. */
+/* The class began after the program's end, or just now. */
 static bool class_is_void(const struct age_classes_class *c, uint64_t uptime_ns)
 {
 	return c->from_ns >= uptime_ns && c->allocs == 0 && c->blocks == 0;
@@ -138,8 +138,8 @@ static bool class_is_before(const struct age_classes_class *c, uint64_t uptime_n
 	return c->to_ns >= LOOKED_NS && c->to_ns < uptime_ns;
 }
 
-/* From now, or the end, backwards, mostly twice as long as the one before; the last is what came
- * before us. */
+/* Classes go backwards from now, or from the end, each twice as long as the one before; the last
+ * one is what came before heaptop watched. */
 void live_walk_detail(
 	struct live_walk *v, uint32_t site, uint64_t uptime_ns, struct snap_detail *out)
 {
@@ -151,7 +151,7 @@ void live_walk_detail(
 	left = out->has_ages ? v->ages.classes : 0;
 	while (left > 1 && class_is_void(&v->ages.class[left - 1], uptime_ns))
 		left--;
-	/* Nothing from before us: no line. */
+	/* No line for an empty time before heaptop watched. */
 	oldest = left > 1 && v->ages.class[0].allocs == 0;
 	for (out->nages = 0; left > oldest && out->nages < SNAP_AGES; out->nages++) {
 		struct snap_age *age = &out->age[out->nages];

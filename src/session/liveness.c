@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Who has a segment (holder.h), by /proc. Main thread. */
+/* Which process has a segment mapped (liveness.h), read from /proc. Main thread. */
 #include "src/session/liveness.h"
 
 #include <errno.h>
@@ -13,9 +13,10 @@
 #include "src/util/clock.h"
 #include "src/util/units.h"
 
-/* A look reads maps, which a big address space makes slow: it may take 1/50 of the time. */
+/* A check reads /proc/PID/maps, which is slow for a large address space: 1/50 of the time. */
 #define LOOK_SHARE 50u
-/* A new image takes its segment only when it was loaded, so one look in between means nothing. */
+/* A new image maps its segment only once it is loaded, so a single check in between proves
+ * nothing. */
 #define LEFT_AFTER 2u
 
 #define SEGMENT_PREFIX "heaptop-"
@@ -52,7 +53,7 @@ bool liveness_is_copy(const struct read_segment *s, const struct read_identity *
 		ticks != id->start_ticks)
 		return false;
 	has = proc_maps_file(pid, read_path(s));
-	/* By exec a process loses its segment, which keeps its name. */
+	/* By exec a process loses its segment; the file keeps its name. */
 	return has != 1 && (!has_segment_name(s) || proc_maps_name(pid, segment_name(s)) == 1);
 }
 
@@ -78,7 +79,7 @@ void liveness_open(struct liveness *h, const struct read_segment *s, const struc
 
 struct census {
 	const char *segment; /* the parent's */
-	uint64_t before; /* children that started later may still be about to call exec */
+	uint64_t before; /* children that started later may not have called exec yet */
 	unsigned unrecorded;
 };
 
@@ -91,7 +92,7 @@ static void census_visit(void *ctx, pid_t child)
 			 proc_maps_other(child, SEGMENT_PREFIX, c->segment) == 0;
 }
 
-/* Children that are there for a second and have no segment of their own. */
+/* The number of children that are a second old and have no segment of their own. */
 static unsigned children_unrecorded(pid_t pid, const char *segment)
 {
 	struct census c = { .segment = segment };
@@ -106,9 +107,9 @@ static unsigned children_unrecorded(pid_t pid, const char *segment)
 	return c.unrecorded;
 }
 
-/* A program that puts itself into a sandbox, under more filters than we are, who may be in the same
- * container: the system calls that a forked child of it would need for a segment of its own may be
- * that child's death. */
+/* A program that has more seccomp filters than we have put itself into a sandbox (a container's
+ * filters apply to both). The system calls that a forked child needs for a segment of its own may
+ * then kill that child. */
 static void filters_look(struct liveness *h, struct read_segment *s, pid_t pid)
 {
 	struct proc_reading ours = { 0 }, its = { 0 };
@@ -137,13 +138,13 @@ static const char *forked_notice(struct liveness *h)
 	if (h->forked_by == 0)
 		return NULL;
 	snprintf(h->text, sizeof(h->text),
-		"forked by process %d: what it had before that is not counted here",
+		"forked by process %d: blocks from before the fork are not counted here",
 		(int)h->forked_by);
 	return h->text;
 }
 
-/* Whether the segment lies where there is no more room, and a notice of that. Once seen it stays:
- * what was not recorded stays so. */
+/* Whether the segment's file system is full; writes a notice. Once seen it stays, for what was not
+ * recorded then never will be. */
 static bool is_full(struct liveness *h)
 {
 	const char *slash = strrchr(h->segment, '/');
@@ -157,7 +158,7 @@ static bool is_full(struct liveness *h)
 		return false;
 	h->full = true;
 	snprintf(h->text, sizeof(h->text),
-		"%.*s is full (%s, %s free): not all is recorded; make it larger, or set "
+		"%.*s is full (%s, %s free): recording is incomplete; enlarge it, or set "
 		"HEAPTOP_DIR",
 		length < 80 ? length : 80, h->segment,
 		units_bytes(all, (uint64_t)fs.f_blocks * fs.f_frsize),
@@ -165,8 +166,8 @@ static bool is_full(struct liveness *h)
 	return true;
 }
 
-/* An image that called exit says so in its segment. A killed one may have been in the middle of one
- * event in each thread, and no more: what is told of a block is told by one word. */
+/* An image that called exit says so in its segment. One that was killed may have been in the middle
+ * of one event per thread, but no more: a single word publishes a block. */
 const char *liveness_notice(struct liveness *h, enum snap_state state, const struct read_totals *t)
 {
 	bool runs = state == SNAP_STARTING || state == SNAP_RUNNING;
@@ -189,11 +190,10 @@ const char *liveness_notice(struct liveness *h, enum snap_state state, const str
 	if (state == SNAP_EXITED && recorded == HT_STATE_PREPARED)
 		return "no data: the program ran without the library";
 	if (state == SNAP_EXITED && recorded == HT_STATE_RUNNING)
-		return "the end is missing: it became a program that could not be recorded, or did "
-		       "not end by exit";
+		return "the end is missing: exec of a program that cannot be recorded, or no end "
+		       "by exit";
 	if (h->fork_alone && runs)
-		return "a filter of system calls has been set: children that it forks are left "
-		       "alone";
+		return "the program set a seccomp filter: children that it forks are not recorded";
 	if (h->unrecorded_most == 0 || (runs && h->unrecorded == 0))
 		return forked_notice(h);
 	snprintf(h->text, sizeof(h->text),

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The process that a segment speaks of: which one it is, seen from here, and whether it still has
- * the segment mapped. By exec it loses it; a new image with the library then makes another one, and
- * one without goes unrecorded from there on. And which of its children go unrecorded. Main thread.
+ * The process that writes a segment: its pid as seen from here, and whether it still has the
+ * segment mapped. By exec it loses it; a new image with the library makes another segment, and one
+ * without it is no longer recorded. Also the number of its children that are not recorded. Main
+ * thread.
  */
 #ifndef SRC_SESSION_LIVENESS_H
 #define SRC_SESSION_LIVENESS_H
@@ -15,23 +16,23 @@
 #include "src/read/read.h"
 
 struct liveness {
-	uint64_t due_ns; /* of the next look */
-	unsigned without; /* looks in a row at which it did not have the segment */
+	uint64_t due_ns; /* of the next check */
+	unsigned without; /* checks in a row that did not find the segment mapped */
 	bool alone; /* its children are not to be recorded */
-	unsigned unrecorded, unrecorded_most; /* of its children, now and at once so far */
+	unsigned unrecorded, unrecorded_most; /* children not recorded: now, and the maximum */
 	int32_t forked_by; /* the pid, as the program sees it; 0: it was started */
-	bool renamed; /* the file has no segment's name: somebody made a copy of one */
-	bool fork_alone; /* children that it forks are not recorded any more */
-	const char *segment; /* its path */
-	bool full; /* its file system was, when it could not grow */
-	char text[256]; /* of a notice */
+	bool renamed; /* the file does not have a segment's name: it is a copy */
+	bool fork_alone; /* children that it forks are no longer recorded */
+	const char *segment; /* the segment's path */
+	bool full; /* its file system was full when the segment could not grow */
+	char text[256]; /* the notice */
 };
 
-/* Its pid as we see it, or the one it had; 0: it cannot be seen from here. */
+/* The process's pid as we see it, or the one it had; 0: it is not visible from here. */
 pid_t liveness_pid(const struct read_segment *s, const struct read_identity *id);
 /*
- * Whether a segment that says that its process records is a copy, made while it did: that process
- * runs, and has another file. Such a copy stands still.
+ * Whether a segment in state "recording" is a copy made meanwhile: the process runs, and has
+ * another file mapped. Such a copy never changes.
  */
 bool liveness_is_copy(const struct read_segment *s, const struct read_identity *id, pid_t pid);
 /* The notice for a copy taken `uptime_ns` after the program's start. */
@@ -39,12 +40,11 @@ const char *liveness_copy_notice(struct liveness *h, int pid, uint64_t uptime_ns
 /* `s` must outlive this. `alone`: its children are not to be recorded. */
 void liveness_open(struct liveness *h, const struct read_segment *s, const struct read_identity *id,
 	bool alone);
-/* Looks at a running process as often as it may cost, once its segment's `state` is that it
- * records. */
+/* Checks a process that records (`state`), as often as its cost allows. */
 void liveness_check(struct liveness *h, struct read_segment *s, uint32_t state, pid_t pid);
 /*
- * What is to be said of the recording: that there was no room for it, that the process goes on
- * without it, or what its end leaves open. NULL: nothing. `t`: the segment's.
+ * A notice about the recording: that there was no room for it, that the process continues without
+ * it, or what its end leaves open. NULL: none. `t`: the segment's totals.
  */
 const char *liveness_notice(struct liveness *h, enum snap_state state, const struct read_totals *t);
 

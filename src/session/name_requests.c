@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Names for frames (naming.h). One entry per distinct address, in an open-addressed table; the
- * frames that wait for it are a list through one array. Main thread.
+ * Requests names for frames (name_requests.h). One entry per distinct address, in an open-addressed
+ * hash table; the frames that wait for it form a list through one array. Main thread.
  */
 #include "src/session/name_requests.h"
 
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #define TABLE_START 1024u
-#define INLINES_MAX 64u /* deeper than any compiler nests; frames of an address that are named */
+#define INLINES_MAX 64u /* frames named per address; deeper than any compiler nests inlines */
 
 struct waiter {
 	uint32_t site, index;
@@ -107,7 +107,7 @@ static int room_make(void **array, uint32_t *room, uint32_t count, size_t size)
 	return 0;
 }
 
-/* The entry of an address, asked for when it is new. NULL on failure. */
+/* The entry of an address; requests its name when it is new. NULL: out of memory. */
 static struct address *address_get(struct name_requests *n, const struct name_requests_frame *f)
 {
 	uint32_t *slot = table_find(n, f->module_id, f->offset);
@@ -129,7 +129,7 @@ static struct address *address_get(struct name_requests *n, const struct name_re
 	return a;
 }
 
-/* An address has a name once and is in many stacks: what names a site is decided here, not there.
+/* An address is named once but occurs in many stacks, so which frame names a site is decided here.
  */
 static uint64_t hidden_frames(const struct address *a)
 {

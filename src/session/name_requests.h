@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Which frame of which site waits for which address's name: the go-between of the model, which
- * holds stacks, and the symboliser, which answers addresses. Each address is asked once. Main
+ * Which frame of which site waits for the name of which address. Connects the model, which holds
+ * stacks, and the symboliser, which resolves addresses. Each address is requested once. Main
  * thread.
  */
 #ifndef SRC_SESSION_NAME_REQUESTS_H
@@ -12,7 +12,7 @@
 
 struct name_requests;
 
-/* Neither is owned; both must outlive it. NULL on allocation failure. */
+/* Borrows its arguments; both must outlive it. NULL: out of memory. */
 struct name_requests *name_requests_new(struct model *model, struct sym *sym);
 void name_requests_free(struct name_requests *n);
 
@@ -25,9 +25,9 @@ struct name_requests_frame {
 };
 /* Names the frame at once when the address is known, else when the answer comes. 0 or -errno. */
 int name_requests_want(struct name_requests *n, const struct name_requests_frame *f);
-/* The rules changed: which frames name no site is decided anew. */
+/* The rules changed: decides again which frames may name a site. */
 void name_requests_rehide(struct name_requests *n);
-/* Hands every finished answer to the frames that wait for it. True when there was one. */
+/* Passes every finished answer to the frames that wait for it. True when there was one. */
 bool name_requests_collect(struct name_requests *n);
 
 #endif

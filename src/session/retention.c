@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What lasts of what growing sites gained (lasting.h). Called by the survey, on the main thread.
+ * What growing sites retain of their growth (retention.h). Called by the live walk, on the main
+ * thread.
  *
- * A site that keeps all has, of each time that it grew in, at least as many bytes alive as it
- * gained then. One that turns over has fewer the longer ago it was: of the older time next to
- * nothing, if blocks go in turn, or at least much less than of the younger one, if they go by
- * chance.
+ * A site that frees nothing still has, from each span in which it grew, at least the bytes it
+ * gained then. A site that turns over has fewer the older the span is. If it frees in order, next
+ * to nothing is left of the older span; if it frees at random, much less than of the younger span.
  */
 #include "src/session/retention.h"
 
@@ -15,9 +15,9 @@
 
 #include "shm/poisson.h"
 
-/* Such as live blocks are: one that is moved whenever it grows is always new, and lasts. */
+/* Fewer live blocks are no evidence: one that realloc moves whenever it grows is always new. */
 #define FEW    8u
-#define TRIFLE 32u /* a gain of less than 1/32 of the growth tells nothing */
+#define TRIFLE 32u /* nor is a gain of less than 1/32 of the growth */
 
 bool retention_wanted(const struct snapshot *s)
 {
@@ -99,7 +99,7 @@ void retention_block(struct retention *l, const struct read_block *b)
 		site->alive_middle += bytes;
 }
 
-/* How much of it lasts, of 1. */
+/* The fraction of the growth that is retained, 0 to 1. */
 static double part_kept(const struct retention_site *l)
 {
 	double old = l->gained_old ? (double)l->alive_old / (double)l->gained_old : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The viewer's hand on sampling mode (sampler.h). */
+/* Sampling in one program (sampler.h). */
 #include "src/session/sampler.h"
 
 #include <math.h>
@@ -41,8 +41,8 @@ void sampler_leave(struct sampler *s, struct read_segment *segment)
 }
 
 /*
- * What recording cost since the last look: as many events as there were, each at what those took
- * that were measured, lately or, if none was, since the start.
+ * The cost of recording since the last reading: the number of events, times the mean cost of those
+ * measured since then, or, if none was, since the start.
  */
 static void cost_add(struct sampler *s, const struct read_totals *t)
 {
@@ -60,7 +60,7 @@ static void cost_add(struct sampler *s, const struct read_totals *t)
 	s->timed_ns = t->timed_ns;
 }
 
-/* Compares what recording cost with what the program did since the last tick. */
+/* Compares the cost of recording with the program's processor time since the last tick. */
 void sampler_look(struct sampler *s, struct read_segment *segment, pid_t pid,
 	const struct read_totals *totals)
 {
@@ -107,7 +107,7 @@ const char *sampler_notice(struct sampler *s)
 	return s->text;
 }
 
-/* In the figure's own unit; of a difference whose parts are not read at one moment. */
+/* In the figure's unit. Its two parts are not read at one moment. */
 static double variance(uint64_t all, uint64_t gone, int log2)
 {
 	return all > gone ? ldexp((double)(all - gone), log2) : 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Steering (steer.h). The rate goes up at the first look that costs too much, and as far as that
- * look says it must; it comes down slowly, one step after several cheap looks. So a program that
- * works in bursts keeps the rate of its bursts.
+ * The choice of the rate (sampling_control.h). The first reading above the limit makes the rate as
+ * coarse as that reading requires. It becomes finer slowly, by one step after several cheap
+ * readings, so that a program that works in bursts keeps the rate of its bursts.
  */
 #include "src/session/sampling_control.h"
 
@@ -18,23 +18,23 @@
 #define RATE_LEAST (UINT64_C(16) << 10) /* finer: hardly cheaper than exact */
 #define RATE_MOST                                                                                  \
 	(UINT64_C(16) << 20) /* coarser: hardly any information, and nothing left to gain */
-#define CPU_LEAST_NS	 UINT64_C(20000000) /* a look at less work than this says nothing */
+#define CPU_LEAST_NS	 UINT64_C(20000000) /* a reading of less work than this proves nothing */
 #define CALM_LOOKS	 3u
 #define CALM_PART	 0.25 /* of the limit: twice the samples still leave room */
-#define EXACT_PART	 0.5 /* of the limit: what exact recording may be expected to cost */
+#define EXACT_PART	 0.5 /* of the limit: the expected cost at which exact recording resumes */
 #define WORTH_PART	 0.25 /* of the limit: a coarser rate saves no more than recording costs */
 #define WORTH_OF_PASSING 0.05 /* nor if it saves so little of what no rate can save */
-#define AIM_PART	 0.5 /* of the limit: where the first rate should lead */
-#define RECORDED_LEAST	 256u /* events: fewer say little of what one costs */
+#define AIM_PART	 0.5 /* of the limit: the cost that the first rate aims at */
+#define RECORDED_LEAST	 256u /* events: fewer give no reliable mean cost */
 #define EVENT_COST_NS	 300.0 /* of one event, before we know better: a stack never seen before */
-#define SAMPLED_COST_NS	 1000.0 /* of one that is sampled: it is far from everything */
-/* What the way through a hook costs, about, recorded or not; too little to be measured in place. */
+#define SAMPLED_COST_NS	 1000.0 /* of a sampled event: nothing it needs is in the cache */
+/* The approximate cost of passing through a hook, recorded or not; too little to be measured. */
 #define PASS_COST_NS 1.0
-/* What an event takes the program without us, at least: the fastest allocators need it. */
+/* The least time that an event takes the program itself: the fastest allocators need it. */
 #define OWN_LEAST_NS   3.0
 #define OWN_LEAST_PART (1.0 / 16) /* of all that was used */
 #define TORN_PART      4.0 /* of the same: no measure is so wrong */
-/* Of an event that is recorded, what lies around the part that is timed. */
+/* The cost of a recorded event outside the part that is timed. */
 #define RECORD_COST_NS 4.0
 
 static uint64_t nearest_power(uint64_t bytes)
@@ -46,7 +46,7 @@ static uint64_t nearest_power(uint64_t bytes)
 	return bytes - below < 2 * below - bytes ? below : 2 * below;
 }
 
-/* Digits and a unit, nothing behind. */
+/* Digits and a unit, and nothing after it. */
 static int bytes_parse(const char *text, uint64_t *bytes)
 {
 	static const char units[] = "kmg";
@@ -106,23 +106,23 @@ int sampling_control_parse_limit(const char *text, struct sampling_request *requ
 	return 0;
 }
 
-/* Growth of a counter; a torn reading may seem to go back. */
+/* The growth of a counter; a torn reading may seem to decrease. */
 static double grown(uint64_t before, uint64_t now)
 {
 	return now > before ? (double)(now - before) : 0;
 }
 
 /*
- * What the library costs between two readings, as a part of the rest: recording, which depends on
- * the rate, and passing on, which does not.
+ * The library's cost between two readings, as a fraction of the program's own time: recording,
+ * which depends on the rate, and passing through, which does not.
  */
 struct cost {
 	double recording, passing, all;
 	double own_ns; /* the program's own time */
 };
 
-/* The measured cost may be as much as all that was used, or more. But each event takes the program
- * itself some time, too. A reading of far more than was used is torn. */
+/* The measured cost may reach or exceed the processor time used, but each event also takes the
+ * program itself some time. A cost far above the time used is a torn reading. */
 static double own_between(double cpu, double library, double events)
 {
 	bool torn = library > cpu * TORN_PART;
@@ -143,7 +143,7 @@ static struct cost cost_between(const struct sampling_reading *a, const struct s
 	return (struct cost){ recording / own, passing / own, (recording + passing) / own, own };
 }
 
-/* What it would cost to record each event. */
+/* The cost of recording every event. */
 static double exact_overhead(const struct sampling_control *s, const struct sampling_reading *now)
 {
 	double recorded = grown(s->changed.recorded, now->recorded), each = EVENT_COST_NS, cost;
@@ -164,7 +164,7 @@ static uint64_t rate_between(double bytes)
 	return rate;
 }
 
-/* From exact to sampled: each sample is a block that comes and, sooner or later, goes. */
+/* From exact to sampled: each sample is a block that is allocated and, sooner or later, freed. */
 static uint64_t first_rate(const struct sampling_control *s, double limit, const struct cost *c,
 	const struct sampling_reading *now)
 {
@@ -218,7 +218,7 @@ uint64_t sampling_control_update(struct sampling_control *s, const struct sampli
 		return next;
 	}
 	if (grown(s->last.cpu_ns, now->cpu_ns) < (double)CPU_LEAST_NS)
-		return next; /* the next look is at more */
+		return next; /* the next reading covers more */
 	cost = cost_between(&s->last, now);
 	s->overhead = cost.all;
 	s->passing = cost.passing;

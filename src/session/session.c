@@ -28,13 +28,13 @@
 #include "src/util/shortage.h"
 #include "src/util/text.h"
 
-#define PSS_SHARE 50u /* smaps_rollup may take 1/50 of the time: big address spaces take long */
+#define PSS_SHARE 50u /* smaps_rollup may take 1/50 of the time; a large address space is slow */
 
 struct session {
-	unsigned refs; /* one of who opened it, and one of each snapshot */
+	unsigned refs; /* the opener's, and one per snapshot */
 	struct read_segment *segment;
 	struct read_identity identity;
-	pid_t pid; /* as we see it; 0: it cannot be seen from here */
+	pid_t pid; /* as we see it; 0: not visible from here */
 	struct model *model;
 	struct sym *sym;
 	struct stack_registration *registration;
@@ -49,7 +49,7 @@ struct session {
 	struct threads threads;
 	struct marks marks;
 	struct live_walk live_walk;
-	struct read_totals totals; /* of a tick, and what is made of them */
+	struct read_totals totals; /* as of this tick */
 	struct model_input input;
 	/* How it ended. */
 	enum snap_state state;
@@ -57,7 +57,8 @@ struct session {
 	int exit_status, signal;
 	char signal_name[32];
 	const char *notice;
-	char *stopped; /* the library's own word that it does not record, or not all; or NULL */
+	char *stopped; /* the library's report that it records nothing, or not everything; or NULL
+			*/
 	struct liveness liveness;
 	struct sampler sampler;
 	const struct snapshot *const *children;
@@ -65,8 +66,7 @@ struct session {
 	const struct snap_leaks *leaks;
 };
 
-/* Before the library has reported there is only what the launcher knows; read it when it is there.
- */
+/* Until the library has reported, only the launcher's data are there. */
 static void identity_refresh(struct session *s)
 {
 	struct read_identity now;
@@ -149,7 +149,7 @@ struct session *session_open(const char *path, const struct session_options *o, 
 	return s;
 }
 
-/* One who held it holds it no more: its opener or a snapshot. */
+/* Drops one reference: the opener's or a snapshot's. */
 static void session_release(void *session)
 {
 	struct session *s = session;
@@ -338,7 +338,7 @@ static void fill_proc(struct session *s, uint64_t now)
 	if (!session_alive(s) || s->pid == 0 || proc_read(s->pid, with_pss, &r) != 0)
 		return;
 	if (r.rss_bytes == 0 && s->proc.valid)
-		return; /* it is ending: what it had is worth more */
+		return; /* it is ending: the last reading is worth more */
 	if (with_pss) {
 		s->pss_due_ns = now + (clock_monotonic_ns() - now) * PSS_SHARE;
 		s->proc.pss = r.pss_bytes;
@@ -365,8 +365,8 @@ static void fill_self(struct session *s, struct snapshot *h, uint64_t now)
 	h->viewer_rss = proc_own_rss();
 }
 
-/* Looks whether the process still runs; when nobody told us how it ended, says only what is known.
- */
+/* Checks whether the process still runs. Without its exit status, the state says only what is
+ * known. */
 static void liveness(struct session *s, uint32_t segment_state)
 {
 	struct read_identity final;
@@ -378,15 +378,15 @@ static void liveness(struct session *s, uint32_t segment_state)
 	if (segment_state != HT_STATE_PREPARED)
 		s->state = SNAP_RUNNING;
 	rc = proc_start_ticks(s->pid, &ticks);
-	/* That /proc cannot be read just now, for want of descriptors, says nothing. */
+	/* A failure to read /proc, as for lack of descriptors, proves nothing. */
 	if (rc == 0 ? ticks == s->identity.start_ticks : rc != -ESRCH)
 		return;
 	if (s->pid == 0 && segment_state != HT_STATE_EXITED)
-		return; /* as far as can be told from here */
-	/* It may have ended after its state was read: now that it is gone the state is final. */
+		return; /* as far as it is visible from here */
+	/* The process may have ended after its state was read; now that state is final. */
 	if (read_identity(s->segment, &final) == 0)
 		segment_state = final.state;
-	s->identity.state = segment_state; /* who closes the run asks how it ended */
+	s->identity.state = segment_state; /* the run reads it when it closes */
 	end_as(s, segment_state == HT_STATE_EXITED ? SNAP_EXITED : SNAP_GONE,
 		segment_state == HT_STATE_EXITED ? -1 : 0, 0);
 }
@@ -401,7 +401,7 @@ static const char *signal_text(struct session *s)
 	return s->signal_name;
 }
 
-/* The first that there is, of what is to be said of the recording; NULL: nothing. */
+/* The most important notice about the recording; NULL: none. */
 static const char *notice_choose(
 	struct session *s, const struct read_totals *t, const struct snapshot *h)
 {
@@ -435,7 +435,7 @@ static void fill_head(
 	h->signal_name = signal_text(s);
 	h->start_realtime_ns = s->identity.created_realtime_ns;
 	h->now_realtime_ns = clock_realtime_ns();
-	/* A segment whose program ended before we came stopped its clock then. */
+	/* The clock of a program that ended before the session opened stopped then. */
 	if (s->state == SNAP_GONE || s->state == SNAP_COPY ||
 		(s->state == SNAP_EXITED && s->exit_status < 0))
 		now = t->clock_ns;
@@ -453,7 +453,7 @@ static void fill_head(
 	h->proc = s->proc;
 }
 
-/* The library's own word: it had to switch itself off, or knows that it does not see all. */
+/* Reads the library's report that it switched itself off, or does not see everything. */
 static void stopped_note(struct session *s, uint32_t segment_state)
 {
 	struct read_identity id;
@@ -461,13 +461,15 @@ static void stopped_note(struct session *s, uint32_t segment_state)
 
 	if (s->stopped || read_identity(s->segment, &id) != 0 || !id.why[0])
 		return;
-	snprintf(line, sizeof(line), "%s recorded: %s",
-		segment_state == HT_STATE_STOPPED ? "nothing is" : "not all is", id.why);
+	snprintf(line, sizeof(line), "%s: %s",
+		segment_state == HT_STATE_STOPPED ? "nothing is recorded"
+						  : "recording is incomplete",
+		id.why);
 	s->stopped = text_clean_copy(line, strlen(line));
 }
 
-/* What is told of the snapshot's sites once it is made. */
-static void session_tell(struct session *s, struct snapshot *made)
+/* Completes the sites of a snapshot that was just made. */
+static void sites_complete(struct session *s, struct snapshot *made)
 {
 	struct marks_of of = marks_of(s);
 	struct live_walk_of live_walk = { .segment = s->segment,
@@ -476,7 +478,7 @@ static void session_tell(struct session *s, struct snapshot *made)
 		.created_ns = s->identity.created_ns,
 		.sites = s->site_count };
 
-	if (s->state != SNAP_COPY) /* they are those of the program, which goes on */
+	if (s->state != SNAP_COPY) /* marks belong to the program, which continues */
 		marks_look(&s->marks, &of, made);
 	live_walk_update(&s->live_walk, &live_walk, made);
 }
@@ -515,7 +517,7 @@ struct snapshot *session_tick(struct session *s)
 	fill_self(s, &in->head, in->now_ns);
 	made = model_tick(s->model, in);
 	if (made)
-		session_tell(s, made);
+		sites_complete(s, made);
 	s->refs += made != NULL;
 	return made;
 }

@@ -15,19 +15,18 @@ struct marks;
 
 struct session_options {
 	bool debuginfod;
-	const struct session *beside; /* open already, NULL: none; what it knows of object files,
-					 this one knows (and its debuginfod holds) */
-	bool may_be_copy; /* somebody named the file: it need not be the process's own */
+	/* An open session with which this one shares object files and debuginfod; NULL: none. */
+	const struct session *beside;
+	bool may_be_copy; /* the user named the file: it may be a copy */
 	bool alone; /* its children are not to be recorded */
-	pid_t pid; /* the process as we see it, when we know better than the segment (0: take its)
-		    */
+	pid_t pid; /* the process as we see it; 0: as the segment says */
 };
 
 /* Opens and holds the segment at `path`. NULL and one line in `message` (READ_MESSAGE_MAX). */
 struct session *session_open(const char *path, const struct session_options *o, char *message);
 /*
- * Lets go of a session. Its snapshots may outlive this: what they point to is freed, the segment
- * closed and the symboliser's thread stopped when the last of them is dropped.
+ * Drops the caller's reference. Snapshots may outlive it: the last one that is dropped frees what
+ * they point to, closes the segment and stops the symboliser's thread.
  */
 void session_close(struct session *s);
 
@@ -35,7 +34,7 @@ const struct read_identity *session_identity(const struct session *s);
 const char *session_path(const struct session *s);
 /* The viewer that launched the process reports how it ended, in waitpid's terms. */
 void session_ended(struct session *s, int wait_status);
-/* And what the kernel accounted for it: used where /proc was gone before it could be read. */
+/* The kernel's resource usage of the ended process, for figures that /proc no longer has. */
 void session_usage(
 	struct session *s, uint64_t hwm_bytes, uint64_t minor_faults, uint64_t major_faults);
 /* This image was replaced by exec. */
@@ -46,28 +45,28 @@ bool session_alive(const struct session *s);
 void session_notice(struct session *s, const char *line);
 /* Snapshots of children and earlier images to show below this one; must outlive its snapshots. */
 void session_children(struct session *s, const struct snapshot *const *children, size_t count);
-/* What a leak scan found, for the snapshots from now on; must outlive them. */
+/* A leak scan's result for the snapshots from now on; must outlive them. */
 void session_leaks(struct session *s, const struct snap_leaks *leaks);
 /* For a leak scan: the segment, and the process as we see it. */
 struct read_segment *session_segment(const struct session *s);
 pid_t session_pid(const struct session *s);
 /*
- * Switches the program to what is wished of sampling, and steers it at each tick from now on if
- * that has a limit. 0, or -errno: it cannot be switched.
+ * Switches sampling as requested; if the request has a limit, each tick from now on adjusts the
+ * rate. 0, or -errno: it cannot be switched.
  */
 int session_sample(struct session *s, const struct sampling_request *request);
-/* Goes on with the wish of the image before, which this one has taken its rate from. */
+/* Continues with the request of the image before, whose rate this one has inherited. */
 void session_sample_inherit(struct session *s, const struct session *before);
-/* Steers one that is not ticked: a child that is kept for the report. */
+/* Adjusts the rate of a session that is not ticked: a child that is kept for the report. */
 void session_sample_steer(struct session *s);
-/* Nobody steers any more: the rate stays, and the library need not measure itself. */
+/* Ends the adjusting: the rate stays, and the library stops measuring itself. */
 void session_sample_leave(struct session *s);
 /*
  * Marks this moment; `name` may be NULL. Its number, or -errno; a line for the user, or "", in
  * `message` (MARKS_MESSAGE_MAX).
  */
 int session_mark(struct session *s, const char *name, char *message);
-/* To name and choose marks; they live as long as the session. */
+/* The session's marks, to name and choose them; they live as long as the session. */
 struct marks *session_marks(struct session *s);
 /* A snapshot of now; the caller owns the reference. NULL and errno when the segment cannot be read.
  */
@@ -77,7 +76,7 @@ int session_detail(const struct snapshot *of, uint32_t site, struct snap_detail 
 /* Readable when names have come in; session_collect takes them, true when any did. */
 int session_fd(const struct session *s);
 bool session_collect(struct session *s);
-/* The rules of naming changed: sites are named by them from the next tick on. */
+/* The rules for naming sites changed: they apply from the next tick on. */
 void session_rehide(struct session *s);
 /* Waits for all names, for reports. 0 or -ETIMEDOUT. */
 int session_names_finish(struct session *s, uint64_t timeout_ns);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The births of blocks that live (births.h). Called by the survey, on the main thread. */
+/* Live blocks by the marks between which they were allocated (since_mark.h). Called by the live
+ * walk, on the main thread. */
 #include "src/session/since_mark.h"
 
 #include <errno.h>
@@ -10,14 +11,15 @@
 /* One walk. */
 struct since_mark_walk {
 	uint64_t *ns; /* of the moments, the oldest first */
-	uint64_t *blocks, *bytes; /* born before moment i, after the one before; count + 1, */
-	uint64_t *allocs; /* of so many blocks */
+	/* Count + 1 each. Live blocks allocated after moment i - 1 and before moment i, */
+	uint64_t *blocks, *bytes;
+	uint64_t *allocs; /* and all allocations between the two */
 	unsigned count;
-	uint64_t from_ns, to_ns; /* what is counted by site */
+	uint64_t from_ns, to_ns; /* the span that is counted per site */
 	bool by_site;
 };
 
-/* How many moments were before a birth. */
+/* The number of moments before an allocation. */
 static unsigned generation(const struct since_mark_walk *w, uint64_t ns)
 {
 	unsigned low = 0, high = w->count;
@@ -37,7 +39,7 @@ void since_mark_block(struct since_mark *b, const struct read_block *block)
 {
 	struct since_mark_walk *w = b->walk;
 	struct poisson_weight weight = poisson_weight(block->addr, block->size, block->rate);
-	/* A birth is a tick; a moment inside it comes before what was born in it. */
+	/* Allocation times are whole ticks; a moment within a tick comes before its allocations. */
 	uint64_t ns = ((block->tick + 1) << HT_TICK_SHIFT) - 1;
 	unsigned at = generation(w, ns);
 
@@ -49,8 +51,8 @@ void since_mark_block(struct since_mark *b, const struct read_block *block)
 	b->site[block->site].bytes += weight.bytes;
 }
 
-/* A block may be counted before a moment and, by its thread's clock, be born after it, or the other
- * way round: what no longer fits before a moment came after it. */
+/* A block may be counted before a moment although its thread's clock says after it, or the other
+ * way round. Live blocks beyond the number of allocations therefore move past the moment. */
 static void blocks_carry(struct since_mark_walk *w, unsigned i, uint64_t allocs)
 {
 	uint64_t more = w->blocks[i] > allocs ? w->blocks[i] - allocs : 0;
@@ -112,13 +114,13 @@ static bool sites_room(struct since_mark *b, const struct snapshot *s)
 	return true;
 }
 
-/* The walk comes after the counting, and what is alive was allocated. */
+/* The walk comes after the counting, and every live block was allocated. */
 static uint64_t at_least(uint64_t allocs, uint64_t alive)
 {
 	return allocs > alive ? allocs : alive;
 }
 
-/* After the walk: the counts that go with it. */
+/* After the walk: takes the counts that belong to it. */
 static void walked(struct since_mark *b, const struct moments *m, const struct snapshot *s)
 {
 	b->since = s->since;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * When the blocks that are alive were born: of what was allocated between two moments, how much is
- * still there. The live table tells: it is walked for it (src/session/live_walk.h), once a moment
- * was marked. Main thread.
+ * How much of what was allocated between two marks is still live. Once there is a mark, a walk over
+ * the live table sorts the blocks by allocation time (src/session/live_walk.h). Main thread.
  */
 #ifndef SRC_SESSION_SINCE_MARK_H
 #define SRC_SESSION_SINCE_MARK_H
@@ -11,32 +10,34 @@
 #include "src/read/read.h"
 
 struct since_mark_site {
-	uint64_t blocks, bytes; /* alive, born in between */
-	uint64_t of; /* blocks allocated in between, when that was looked at */
+	uint64_t blocks, bytes; /* live, and allocated in between */
+	uint64_t of; /* blocks allocated in between, by the time of the walk */
 };
 
-/* Empty is all zeros. */
+/* All zeros: empty. */
 struct since_mark {
 	struct since_mark_site *site; /* owned, by id */
 	uint32_t room;
 	bool known;
-	struct since_mark_walk *walk; /* while there is one */
-	/* What the last walk was of. */
+	struct since_mark_walk *walk; /* NULL between two walks */
+	/* What the last walk counted. */
 	const struct snap_moment *since, *until, *last;
-	uint64_t alive_blocks, alive_bytes, of; /* born after the last moment; of so many blocks */
+	uint64_t alive_blocks, alive_bytes; /* live, and allocated after the last moment */
+	uint64_t of; /* blocks allocated after it */
 };
 
-/* Whether what is asked for is not what was looked at last. `s` has since, until and moments set.
- */
+/* Whether the snapshot asks for another span than the last walk counted. `s` has since, until and
+ * moments set. */
 bool since_mark_differ(
 	const struct since_mark *b, const struct moments *m, const struct snapshot *s);
-/* Before a walk over the live table (src/session/live_walk.h); `s` is of now. -ENOMEM. */
+/* Before a walk over the live table (src/session/live_walk.h). `s`: the current snapshot. -ENOMEM.
+ */
 int since_mark_start(struct since_mark *b, const struct moments *m, const struct snapshot *s);
-/* During it, for each block; and after it: `whole` if all were seen. */
+/* During the walk, for each block; and after it. `whole`: it saw all blocks. */
 void since_mark_block(struct since_mark *b, const struct read_block *block);
 void since_mark_end(
 	struct since_mark *b, const struct moments *m, const struct snapshot *s, bool whole);
-/* Fills in what is known. */
+/* Fills in the counts of the last walk, if it was made for this span. */
 void since_mark_fill(const struct since_mark *b, struct snapshot *s, struct snap_site *sites);
 void since_mark_free(struct since_mark *b);
 

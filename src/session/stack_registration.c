@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Call stacks on their way from the segment to the model (intake.h). Stacks and modules never
- * change, so each is read once. Main thread.
+ * Registers call stacks of the segment with the model (stack_registration.h). Stacks and modules
+ * never change, so each is read once. Main thread.
  */
 #include "src/session/stack_registration.h"
 
@@ -15,9 +15,9 @@
 #include "src/util/text.h"
 
 struct module {
-	struct snap_module *snap; /* NULL: not met yet */
+	struct snap_module *snap; /* NULL: not seen yet */
 	uint64_t bias;
-	uint32_t round; /* when it was first found unwritten; 0: never */
+	uint32_t round; /* the one that first found it unwritten; 0: none did */
 };
 
 struct stack_registration {
@@ -97,7 +97,7 @@ static char *hex(const uint8_t *bytes, uint32_t count)
 	return out;
 }
 
-/* Text of what the segment says of a module. NULL when memory is out. */
+/* A copy of a module's text in the segment, cleaned. NULL: out of memory. */
 static struct snap_module *snap_make(const struct read_module *info)
 {
 	struct snap_module *m = calloc(1, sizeof(*m));
@@ -117,8 +117,8 @@ static struct snap_module *snap_make(const struct read_module *info)
 }
 
 /*
- * Whether to leave a module for the next round: its number is out a moment before its fields are
- * written. If they still are not by then, the writer was killed in between.
+ * Whether to leave a module for the next round: its number is visible a moment before its fields
+ * are written. If they still are missing then, the writer was killed in between.
  */
 static bool is_early(struct stack_registration *s, struct module *m)
 {
@@ -150,7 +150,7 @@ static int module_make(struct stack_registration *s, uint32_t module)
 	return 0;
 }
 
-/* The module of an index; never changes once made. NULL: not yet, or memory is out. */
+/* The module of an index; never changes once made. NULL: not yet written, or out of memory. */
 static const struct module *module_get(struct stack_registration *s, uint32_t module)
 {
 	int rc = modules_room(s, module);
@@ -162,7 +162,7 @@ static const struct module *module_get(struct stack_registration *s, uint32_t mo
 }
 
 /*
- * Makes plain frames of what the segment says; 0 when a module of theirs is not to be had. A stack
+ * Converts a stack of the segment to frames; 0 while one of its modules is unavailable. A stack
  * without frames gets one that says so.
  */
 static uint32_t frames_make(
@@ -174,7 +174,7 @@ static uint32_t frames_make(
 	for (size_t i = 0; i < count; i++) {
 		m = module_get(s, in[i].module);
 		if (!m)
-			missing = true; /* the others are looked at all the same */
+			missing = true; /* the other modules are read all the same */
 		else
 			out[i] = (struct frame){
 				.pc = in[i].pc, .module = m->snap, .offset = in[i].pc - m->bias

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Threads and their names (threads.h). A name is a system call or three, so those that are known
- * are asked for again only now and then: programs name their threads soon after they start. Main
- * thread.
+ * Threads and their names (threads.h). A name costs one to three system calls, and programs name
+ * their threads soon after the start, so a known name is read again only now and then. Main thread.
  */
 #include "src/session/threads.h"
 
@@ -15,7 +14,7 @@
 #include "src/util/array.h"
 #include "src/util/text.h"
 
-#define NAMES_AGAIN 16u /* looks */
+#define NAMES_AGAIN 16u /* ticks */
 
 static void thread_name(pid_t pid, struct snap_thread *t)
 {
@@ -23,7 +22,7 @@ static void thread_name(pid_t pid, struct snap_thread *t)
 	ssize_t len;
 
 	if (pid == 0 || t->tid == 0)
-		return; /* it has ended: what it was called last is what is known */
+		return; /* it has ended: its last name stays */
 	t->name[0] = 0;
 	snprintf(path, sizeof(path), "/proc/%d/task/%" PRIu32 "/comm", (int)pid, t->tid);
 	len = proc_slurp(path, comm, sizeof(comm));
@@ -33,7 +32,7 @@ static void thread_name(pid_t pid, struct snap_thread *t)
 		text_clean(t->name, sizeof(t->name), comm, (size_t)len);
 }
 
-/* It ended before anybody read what it was called; the first of all is known all the same. */
+/* The thread ended before its name was read; the first thread is known all the same. */
 static void thread_unseen(struct snap_thread *t, pid_t pid, pid_t first)
 {
 	if (pid == 0 && !t->name[0] && t->owners == 1 && first > 0 && t->tid == (uint32_t)first)
@@ -53,7 +52,7 @@ static void thread_fill(struct snap_thread *t, const struct read_thread *in, pid
 		.free_bytes = in->free_bytes,
 		.foreign_frees = in->foreign_frees,
 		.foreign_bytes = in->foreign_bytes };
-	/* A place that nobody has is still its last owner's. */
+	/* A free slot still belongs to its last owner. */
 	if (before.slot == t->slot && before.owners == t->owners)
 		memcpy(t->name, before.name, sizeof(t->name));
 	if (again || before.tid != t->tid || before.slot != t->slot || !t->name[0])
@@ -132,7 +131,7 @@ static void share_add(void *ctx, uint32_t site, const struct read_site_thread *i
 	struct snap_share *grown;
 
 	for (size_t i = 0; in->allocs && i < s->head->nthreads; i++) {
-		/* Rows are by slot, mostly each its own. */
+		/* Rows are by slot; mostly each has its own. */
 		const struct snap_thread *thread = &t->thread[(in->slot + i) % s->head->nthreads];
 
 		if (thread->slot != in->slot)

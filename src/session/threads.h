@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The program's threads as a snapshot has them, but for their rates (src/model makes those): read
- * from the segment, named by /proc. The session calls this once a tick, on the main thread.
+ * The program's threads for a snapshot: counters from the segment, names from /proc; src/model adds
+ * their rates. The session calls this once a tick, on the main thread.
  */
 #ifndef SRC_SESSION_THREADS_H
 #define SRC_SESSION_THREADS_H
@@ -9,7 +9,7 @@
 #include "src/model/snapshot.h"
 #include "src/read/read.h"
 
-#define THREADS_MAX 1024u /* rows; a program that has more shows these */
+#define THREADS_MAX 1024u /* rows at most */
 
 struct threads {
 	struct snap_thread *thread; /* owned; by row */
@@ -18,18 +18,17 @@ struct threads {
 	unsigned looks;
 };
 
-/* Points `head` at the threads of now, or at none where they cannot be read. `pid`: where their
- * names are; 0: it has ended, and its first thread, head->pid, is called so if it had no name yet.
- */
+/* Points `head` at the present threads, or at none where they cannot be read. `pid`: the process in
+ * /proc that has their names; 0: it has ended, and its first thread, if not named yet, is shown as
+ * head->pid. */
 void threads_look(
 	struct threads *t, struct read_segment *segment, pid_t pid, struct snapshot *head);
-/* Who allocated and freed at a site: out->thread. None where that cannot be read. */
+/* The threads that allocated or freed at a site, into out->thread. None if unreadable. */
 void threads_of_site(struct read_segment *segment, uint32_t site, struct snap_detail *out);
-/* From now on all sessions read who allocated at which site, and what of it is alive, or none does.
- */
+/* Switches the threads' shares of each site, and their live blocks, on or off for all sessions. */
 void threads_want(bool wanted);
 bool threads_wanted(void);
-/* Points `head` at them, where they are wanted. After threads_look; ids are below `sites`. */
+/* Points `head` at the shares, where they are on. After threads_look; all ids are below `sites`. */
 void threads_look_shares(
 	struct threads *t, struct read_segment *segment, uint32_t sites, struct snapshot *head);
 void threads_free(struct threads *t);

@@ -6,8 +6,8 @@
 #include "src/model/snapshot.h"
 #include "src/read/read.h"
 
-/* What is left of `all` after `gone`, or 0. The two are not read at one moment: a block that one
- * thread allocates and another frees meanwhile may be seen to end and not to begin. */
+/* `all` - `gone`, at least 0. The two are not read at one moment: if one thread allocates a block
+ * meanwhile and another frees it, only the free may be seen. */
 uint64_t totals_rest(uint64_t all, uint64_t gone);
 /* All but truncated_stacks, which is a sum over the sites. */
 void totals_fill(struct snap_totals *out, const struct read_totals *t);

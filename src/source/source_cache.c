@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Source files, kept and fetched (sources.h). One thread at a time reads one file. */
+/* Keeps and fetches source files (source_cache.h). One thread at a time reads one file. */
 #include "src/source/source_cache.h"
 #include "src/util/thread.h"
 
@@ -11,14 +11,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#define KEPT 8u /* files: the frames of a stack are in about as many */
+#define KEPT 8u /* files; the frames of a stack are in about that many */
 #define WAIT_MS                                                                                    \
 	20 /* for a file that is nearby; no eye sees it, and no frame is drawn without it          \
 	    */
-#define JOIN_S 1 /* at the end: a disk that does not answer is not waited for */
+#define JOIN_S 1 /* the wait at the end for a disk that does not answer */
 
 struct kept {
-	char *file, *object; /* what was asked for; file NULL: empty */
+	char *file, *object; /* the request; file NULL: empty */
 	struct source_text *text;
 	uint64_t used;
 };
@@ -26,9 +26,9 @@ struct kept {
 struct source_cache {
 	struct source_file_dirs dirs;
 	struct kept kept[KEPT];
-	uint64_t clock; /* counts what was asked for */
-	int fd; /* the thread writes to it when it is through */
-	bool is_busy, stale; /* stale: what it reads is to be read again */
+	uint64_t clock; /* counts requests */
+	int fd; /* the thread writes to it when it has finished */
+	bool is_busy, stale; /* stale: the file in progress must be read again */
 	pthread_t thread;
 	struct kept job; /* its file and object; its text once it was joined */
 };
@@ -65,7 +65,7 @@ void source_cache_free(struct source_cache *s)
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += JOIN_S;
 	if (s->is_busy && pthread_timedjoin_np(s->thread, NULL, &until) != 0)
-		return; /* it still uses all that */
+		return; /* the thread still uses all of it */
 	source_cache_forget(s);
 	kept_free(&s->job);
 	source_file_dirs_free(&s->dirs);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Source files (sourcefile.h). Called by the thread of src/source/source_cache.c. */
+/* Source files (source_file.h). Called by the thread of src/source/source_cache.c. */
 #include "src/source/source_file.h"
 
 #include <errno.h>
@@ -55,10 +55,10 @@ struct found {
 	int fd;
 	struct stat st;
 	char path[PATH_MAX];
-	const char *refused; /* a file was there, and was not taken: why */
+	const char *refused; /* why a file that was found was not taken; or NULL */
 };
 
-/* The kernel's own are regular files by name only: reading one may wait, or do something. */
+/* Files of /proc and /sys are regular only in name: reading one may wait, or have effects. */
 static bool is_of_kernel(int fd)
 {
 	struct statfs fs;
@@ -69,8 +69,7 @@ static bool is_of_kernel(int fd)
 	       fs.f_type == DEBUGFS_MAGIC || fs.f_type == TRACEFS_MAGIC;
 }
 
-/* Opening a FIFO would wait, and opening a device may do something: looked at before it is opened.
- */
+/* Checked before opening: opening a FIFO would wait, and opening a device may have effects. */
 static bool file_try(struct found *f, const char *path)
 {
 	char again[64];
@@ -80,7 +79,7 @@ static bool file_try(struct found *f, const char *path)
 	if (at < 0)
 		return false;
 	if (fstat(at, &f->st) != 0 || !S_ISREG(f->st.st_mode) || is_of_kernel(at)) {
-		why = "is no regular file";
+		why = "is not a regular file";
 	} else {
 		snprintf(again, sizeof(again), "/proc/self/fd/%d", at);
 		f->fd = open(again, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -103,7 +102,7 @@ static bool file_try_in(struct found *f, const char *dir, const char *below)
 	return file_try(f, path);
 }
 
-/* The rest of a path behind its first directory, or NULL. */
+/* A path without its first component, or NULL. */
 static const char *path_inner(const char *path)
 {
 	const char *slash = strchr(path, '/');
@@ -143,7 +142,7 @@ static bool file_find(struct found *f, const char *file, const struct source_fil
 
 /* ---- reading ------------------------------------------------------------------------------ */
 
-/* The bytes of a file that does not grow while it is read; it may shrink. NULL and errno. */
+/* The bytes of a file; it may shrink while it is read, and growth is ignored. NULL and errno. */
 static char *bytes_read(int fd, size_t want, size_t *got)
 {
 	char *bytes = malloc(want + 1);
@@ -163,7 +162,7 @@ static size_t tabs_expand(char *out, const char *line, size_t len)
 	size_t used = 0, cell = 0;
 
 	for (size_t i = 0; i < len && used + TAB_CELLS < SOURCE_FILE_LINE_MAX; i++) {
-		/* Bytes that go on with a character are no cell of their own. */
+		/* Continuation bytes of UTF-8 have no cell of their own. */
 		bool more = ((unsigned char)line[i] & 0xc0) == 0x80;
 
 		if (line[i] != '\t') {
@@ -190,7 +189,7 @@ static bool line_add(struct lines *l, const char *line, size_t len)
 	char wide[SOURCE_FILE_LINE_MAX], clean[SOURCE_FILE_LINE_MAX * 3];
 	uint32_t *start;
 
-	/* One more, for where the line after it begins. */
+	/* One more, for the start of the line after the last. */
 	start = array_grow(l->start, l->count + 1, &l->room, sizeof(*start));
 	if (!start)
 		return false;
@@ -234,7 +233,7 @@ static bool is_newer(const struct stat *source, const char *object)
 		       : source->st_mtim.tv_nsec > st.st_mtim.tv_nsec;
 }
 
-/* ---- what is said when there is none ------------------------------------------------------ */
+/* ---- the reason for a missing file -------------------------------------------------------- */
 
 __attribute__((format(printf, 2, 3))) static void note_set(
 	struct source_text *t, const char *fmt, ...)
@@ -253,13 +252,14 @@ static void note_missing(
 	struct source_text *t, const char *file, const struct source_file_dirs *dirs)
 {
 	if (dirs->count == 0)
-		note_set(t, "%s is not here; --source-path DIR looks in DIR, too", file);
+		note_set(t, "%s not found; --source-path DIR searches DIR, too", file);
 	else if (dirs->count == 1)
-		note_set(t, "%s is not here, nor is any end of that path in %s (--source-path)",
-			file, dirs->dir[0]);
+		note_set(t, "%s not found, nor any end of that path in %s (--source-path)", file,
+			dirs->dir[0]);
 	else
 		note_set(t,
-			"%s is not here, nor is any end of that path in the %u of --source-path",
+			"%s not found, nor any end of that path in the %u directories of "
+			"--source-path",
 			file, dirs->count);
 }
 
@@ -271,7 +271,7 @@ static void file_load(struct source_text *t, const struct found *f, const char *
 	size_t got;
 
 	if ((uint64_t)f->st.st_size > SOURCE_FILE_BYTES_MAX) {
-		note_set(t, "%s is too long: %s, and %s is the most that is read", f->path,
+		note_set(t, "%s is too large: %s, and at most %s is read", f->path,
 			units_bytes(size, (uint64_t)f->st.st_size),
 			units_bytes(most, SOURCE_FILE_BYTES_MAX));
 		return;

@@ -238,7 +238,7 @@ TEST(the_file_ends_with_the_process)
 	session = session_new();
 	session_ended(session, 0);
 	CHECK(session_mark(session, NULL, message) < 0);
-	CHECK(strstr(message, "does not run") != NULL);
+	CHECK(strstr(message, "has ended") != NULL);
 	end();
 }
 
@@ -266,7 +266,7 @@ TEST(without_a_file)
 	snprintf(blocked, sizeof(blocked), "%s/heaptop", state);
 	fclose(fopen(blocked, "w"));
 	CHECK_INT(session_mark(session, "mine", message), 1);
-	CHECK(strstr(message, "this viewer alone") != NULL);
+	CHECK(strstr(message, "this viewer only") != NULL);
 	alloc_now(1, 400);
 	CHECK_INT(session_mark(session, NULL, message), 2);
 	CHECK_INT(since_of(session, 1).blocks, 1);

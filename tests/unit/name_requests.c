@@ -114,7 +114,7 @@ TEST(a_name_comes_in)
 	CHECK_STR(name_of(7), "naming_first");
 	CHECK_INT(s->frames[s->nframes - 1].pc, inside(naming_first));
 	CHECK(s->frames[s->nframes - 1].module == &own);
-	CHECK(s->frames[0].file && strstr(s->frames[0].file, "naming.c"));
+	CHECK(s->frames[0].file && strstr(s->frames[0].file, "name_requests.c"));
 	CHECK(!name_requests_collect(naming));
 	end();
 }

@@ -354,7 +354,7 @@ TEST(library_gave_up)
 	begin(0, HT_STATE_RUNNING);
 	strcpy(made.s.header->why, "no malloc");
 	s = tick();
-	CHECK_STR(s->notice, "not all is recorded: no malloc");
+	CHECK_STR(s->notice, "recording is incomplete: no malloc");
 	snapshot_unref(s);
 	end();
 }

@@ -69,7 +69,7 @@ static void check_found(const char *file, const char *dirs, const char *path)
 	if (path)
 		CHECK_STR(t->path, path);
 	else
-		CHECK(t->path == NULL && strstr(t->note, "is not here"));
+		CHECK(t->path == NULL && strstr(t->note, "not found"));
 	source_file_free(t);
 }
 
@@ -135,13 +135,13 @@ TEST(only_regular_files_are_opened)
 {
 	alarm(20);
 	CHECK_INT(mkfifo(under("pipe.c"), 0600), 0);
-	check_refused(under("pipe.c"), "is no regular file");
-	check_refused("/dev/zero", "is no regular file");
-	check_refused("/dev/tty", "is no regular file");
-	check_refused("/tmp", "is no regular file");
-	check_refused("/proc/self/environ", "is no regular file");
+	check_refused(under("pipe.c"), "is not a regular file");
+	check_refused("/dev/zero", "is not a regular file");
+	check_refused("/dev/tty", "is not a regular file");
+	check_refused("/tmp", "is not a regular file");
+	check_refused("/proc/self/environ", "is not a regular file");
 	CHECK_INT(symlink("/dev/zero", under("link.c")), 0);
-	check_refused(under("link.c"), "is no regular file");
+	check_refused(under("link.c"), "is not a regular file");
 	/* A refused one does not hide one that is found later. */
 	text_make("later/pipe.c", "x\n");
 	check_found(under("pipe.c"), under("later"), under("later/pipe.c"));
@@ -154,7 +154,7 @@ TEST(long_files_are_not_read)
 
 	CHECK_INT(ftruncate(fd, (off_t)SOURCE_FILE_BYTES_MAX + 1), 0);
 	close(fd);
-	check_refused(under("long.c"), "is too long");
+	check_refused(under("long.c"), "is too large");
 }
 
 TEST(lines_are_clean_and_tabs_are_blanks)
