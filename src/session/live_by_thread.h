@@ -18,7 +18,7 @@ struct live_by_thread_sum {
 	uint64_t blocks, bytes;
 };
 
-/* Of one session. All zeros: no walk was made. */
+/* One session's sums. All zeros: no walk was made. */
 struct live_by_thread {
 	struct live_by_thread_sum *counter; /* owned; by counter, one for each slot and site */
 	uint32_t room;

@@ -13,7 +13,7 @@
 #include "src/session/retention.h"
 #include "src/model/model.h"
 
-/* Of one session. All zeros: empty. */
+/* One session's walks. All zeros: none yet. */
 struct live_walk {
 	struct age_classes ages;
 	struct since_mark births;

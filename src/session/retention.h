@@ -22,7 +22,7 @@ struct retention_site {
 	bool few; /* too few blocks to judge */
 };
 
-/* Of one session. All zeros: nothing was checked. */
+/* One session's checks. All zeros: none yet. */
 struct retention {
 	uint8_t *which; /* by site id: its number in `site`, from 1; 0: not checked */
 	uint32_t room;

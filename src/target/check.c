@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Before a launch: which file is it, and can a preloaded library work in it? Better one line now
- * than an empty screen. Called by main on the main thread.
+ * Checks before a launch which file will run, and whether a preloaded library can work in it: one
+ * line now is better than an empty screen. Called by src/run on the main thread.
  */
 #include "src/target/target.h"
 
@@ -20,10 +20,10 @@
 #define EXIT_CANNOT_TRACE 125
 #define EXIT_CANNOT_RUN	  126
 #define EXIT_NOT_FOUND	  127
-#define SCRIPTS_MAX	  4 /* a script may be run by a script: as many as the kernel follows */
+#define SCRIPTS_MAX	  4 /* a script may be run by a script; the kernel follows as many */
 #define DEFAULT_PATH	  "/bin:/usr/bin" /* execvp's, when PATH is unset */
 
-/* 0 when `path` is a file that we may run, or the errno that exec would fail with. */
+/* 0 when `path` is a file that we may run, else the errno with which exec would fail. */
 static int file_runnable(const char *path)
 {
 	struct stat st;
@@ -37,7 +37,7 @@ static int file_runnable(const char *path)
 	return faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) ? errno : 0;
 }
 
-/* Looks along PATH; the first file that may be run wins, and one that may not is remembered. */
+/* Searches PATH; the first file that may be run wins, and one that may not is remembered. */
 static int command_search(const char *name, char *path, size_t cap)
 {
 	const char *dir = getenv("PATH");
@@ -100,8 +100,7 @@ static int refuse_unrunnable(int err, const char *command, char *message)
 static int program_judge(int fd, const struct image *image, const char *command, char *message)
 {
 	const char *refusal = image_refusal(image), *gained;
-	/* Of another machine is a thing for the kernel to refuse, unless it is only the other
-	 * class. */
+	/* The kernel refuses a program of another machine; one of the other class it may run. */
 	int status = image->native || image->bits != sizeof(void *) * 8 ? EXIT_CANNOT_TRACE
 									: EXIT_CANNOT_RUN;
 
@@ -166,6 +165,6 @@ int target_check(const char *command, char *path, size_t cap, char *message)
 		return refuse_unrunnable(err, command, message);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return 0; /* may be run but not read: we cannot know, and it may well work */
+		return 0; /* may be run but not read: unknown, and it may well work */
 	return chain_judge(fd, command, message);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The segment of a running process, or the reason why it has none and what to do about it. Called
- * by main for -a. Main thread.
+ * Finds the segment of a running process, or the reason why it has none and what to do about it.
+ * Used for -a. Main thread.
  */
 #include "src/target/target.h"
 
@@ -21,7 +21,7 @@
 #include "src/util/text.h"
 
 #define LIBRARY_NAME "libheaptop.so"
-/* On a busy machine a start may take so long, but no more of a processor than this part of a
+/* On a busy machine a start may take this long, but no more processor time than this fraction of a
  * second. */
 #define START_MAX_S    30u
 #define START_CPU_PART 10u
@@ -30,7 +30,7 @@ struct search {
 	pid_t pid;
 	struct target_segment running, ended, unreadable;
 	bool have_running, have_ended, have_unreadable;
-	int list_error; /* of target_list: nothing is known about segments */
+	int list_error; /* target_list failed: nothing is known about segments */
 };
 
 /* target_list gives the newest image first. */
@@ -155,7 +155,7 @@ bool target_same_executable(pid_t one, pid_t other)
 	return st[0].st_dev == st[1].st_dev && st[0].st_ino == st[1].st_ino;
 }
 
-/* Whether it looks like a child that its parent, which is recorded, has made by fork alone. */
+/* Whether the process seems to be a child that its recorded parent forked without exec. */
 static bool is_forked(const struct subject *s)
 {
 	struct parent p = { .pid = s->proc.ppid };
@@ -179,7 +179,7 @@ static int why_no_segment(const struct subject *s, char *message)
 	if (s->search->have_unreadable) {
 		snprintf(why, sizeof(why), "its segment cannot be read: %s",
 			s->search->unreadable.why);
-		return say(message, -ENOENT, s, why); /* it may be in the making */
+		return say(message, -ENOENT, s, why); /* its segment may be half made */
 	}
 	if (s->search->have_ended && s->search->ended.start_ticks == s->proc.start_ticks)
 		return say(message, -ENOENT, s, "it is just ending");
@@ -251,8 +251,8 @@ static int find_once(pid_t pid, struct target_segment *out, char *message)
 }
 
 /*
- * Whether a process may not have come to its exec yet, or to its first allocation: it began less
- * than a second ago, or it has hardly had a processor since. Such a one sleeps nowhere.
+ * Whether a process may not have reached its exec or its first allocation yet: it began less than a
+ * second ago, or has had hardly any processor time since. Such a process does not sleep.
  */
 static bool is_starting(pid_t pid)
 {
@@ -278,7 +278,7 @@ int target_find(pid_t pid, struct target_segment *out, char *message)
 	int rc;
 
 	do {
-		/* Asked first: its start may end while we look for the segment. */
+		/* Read first: the start may end while we search for the segment. */
 		starting = is_starting(pid);
 		rc = find_once(pid, out, message);
 		if (rc == -ENOENT && starting)

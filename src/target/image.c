@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Reads the few facts of an executable that src/target/check.c judges by. Every offset in the file
+ * Reads the facts about an executable on which src/target/check.c decides. Every offset in the file
  * is used only to pread from it, every count is bounded, so that a hostile file costs a wrong
  * answer at worst. Only files of our own ELF class are read beyond their first bytes: no others are
  * traced.
@@ -14,11 +14,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#define HEAD_BYTES    256 /* the kernel looks at as many for "#!" (BINPRM_BUF_SIZE) */
+#define HEAD_BYTES    256 /* the kernel reads as many for "#!" (BINPRM_BUF_SIZE) */
 #define SEGMENTS_MAX  96 /* real files have about 13 */
 #define DYNAMIC_MAX   4096 /* entries; real files have tens */
 #define CHAIN_MAX     4096 /* symbols in one hash bucket; real files have a few */
-#define NAME_MAX_READ 64 /* longest sanitizer name we look for, and more */
+#define NAME_MAX_READ 64 /* more than the longest sanitizer name */
 
 #if __SIZEOF_POINTER__ == 8
 #define NATIVE_CLASS ELFCLASS64
@@ -56,7 +56,7 @@ static const struct {
 
 #define SANITIZERS (sizeof(sanitizers) / sizeof(sanitizers[0]))
 
-/* The dynamic section in numbers: file offsets once `dynamic_place` has been over them. */
+/* The dynamic section; addresses become file offsets in `dynamic_place`. */
 struct dynamic {
 	uint64_t strings, symbols;
 	uint64_t gnu_hash;
@@ -77,7 +77,7 @@ static bool read_at(int fd, void *out, size_t bytes, uint64_t offset)
 	return offset <= INT64_MAX && pread(fd, out, bytes, (off_t)offset) == (ssize_t)bytes;
 }
 
-/* A string of at most cap - 1 bytes; what the file has of it. */
+/* A string of at most cap - 1 bytes, cut at the end of the file. */
 static void string_at(int fd, char *out, size_t cap, uint64_t offset)
 {
 	ssize_t n = offset <= INT64_MAX ? pread(fd, out, cap - 1, (off_t)offset) : 0;
@@ -98,7 +98,7 @@ static void script_read(const char *head, struct image *out)
 	out->interpreter[n] = '\0';
 }
 
-/* Where in the file the address `vaddr` comes from, 0 when nowhere. */
+/* The file offset of the address `vaddr`; 0: the file has none. */
 static uint64_t file_offset(const struct reader *r, uint64_t vaddr)
 {
 	for (unsigned i = 0; i < r->count; i++) {
@@ -144,7 +144,7 @@ static const char *sanitizer_library(const struct reader *r, uint64_t name)
 	return NULL;
 }
 
-/* Notes where tables are; addresses become file offsets, as they are not relocated in the file. */
+/* Notes where the tables are. Addresses are not relocated in the file, so they become offsets. */
 static void dynamic_place(struct reader *r, const ElfW(Dyn) * d)
 {
 	struct dynamic *to = &r->dynamic;
@@ -167,8 +167,8 @@ static void dynamic_place(struct reader *r, const ElfW(Dyn) * d)
 	}
 }
 
-/* Calls for each entry: first to place the tables, then, the strings being known, to name
- * libraries. */
+/* Visits each entry twice: first to find the tables, then, with the strings known, the libraries.
+ */
 static void dynamic_read(struct reader *r, struct image *out, bool names)
 {
 	uint64_t count = r->dynamic_bytes / sizeof(ElfW(Dyn));
@@ -207,7 +207,7 @@ static bool symbol_named(const struct reader *r, uint32_t index, const char *nam
 }
 
 /*
- * Is `name` among the symbols the program itself defines? Found through DT_GNU_HASH, whose layout
+ * Whether the program itself defines the symbol `name`. Uses DT_GNU_HASH, whose layout
  * is header {buckets, first symbol, bloom words, shift}, bloom, buckets, then one hash per symbol
  * with its lowest bit set at the end of a chain.
  */
@@ -284,7 +284,7 @@ int image_read(int fd, struct image *out)
 	return 0;
 }
 
-/* The refusals, in the order in which they are asked. */
+/* The refusals, in the order in which they are checked. */
 static bool is_foreign_class(const struct image *i)
 {
 	return !i->native && i->bits != sizeof(void *) * 8;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What an executable file says about itself, as far as it decides whether a preloaded library can
- * work in it. Reads the file and nothing else; trusts nothing in it. Any thread.
- * Sources: System V ABI (ELF), elf(5), ld.so(8).
+ * The properties of an executable file that decide whether a preloaded library can work in it.
+ * Reads the file and nothing else; trusts nothing in it. Any thread. Sources: System V ABI (ELF),
+ * elf(5), ld.so(8).
  */
 #ifndef SRC_TARGET_IMAGE_H
 #define SRC_TARGET_IMAGE_H
@@ -32,15 +32,14 @@ struct image {
 		*sanitizer; /* "AddressSanitizer", ...: brings its own malloc; NULL: none. Static */
 };
 
-/* Reads what `fd` holds, from its start. 0 or -errno. */
+/* Reads the file open at `fd`, from its start. 0 or -errno. */
 int image_read(int fd, struct image *out);
 /*
  * Why a library cannot be preloaded into a native or foreign ELF program, as the end of a sentence
- * that begins "it "; NULL when it can. Static. Of scripts it knows nothing: ask about their
- * interpreter.
+ * that begins "it "; NULL when it can. Static. For a script, ask about its interpreter.
  */
 const char *image_refusal(const struct image *image);
-/* The same in a few words for a list, without what to do: "statically linked". */
+/* The same in a few words for a list, without advice: "statically linked". */
 const char *image_refusal_brief(const struct image *image);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Starts a program with the library preloaded. Between fork and exec the child waits on a socket
- * for target_go, and tells on the same socket why exec failed; exec closes it. Called by the
- * session on the viewer's main thread; the child's half uses only async-signal-safe calls, since
- * the viewer has other threads.
+ * for target_go, and reports on the same socket why exec failed; exec closes it. Called by src/run
+ * on the viewer's main thread. The viewer has other threads, so the child uses only
+ * async-signal-safe calls.
  */
 #include "src/target/target.h"
 
@@ -26,9 +26,9 @@
 #define EXIT_NOT_FOUND	127
 #define EXIT_CANNOT_RUN 126
 
-#define MADE 3 /* variables of the child's that we make */
+#define MADE 3 /* environment variables that we set for the child */
 
-/* All that the child needs, made before the fork. */
+/* Everything the child needs, prepared before the fork. */
 struct plan {
 	char *const *argv;
 	char **env; /* owned, with the strings of `made` */
@@ -40,9 +40,9 @@ struct plan {
 };
 
 /*
- * What heaptop itself was started with, kept before anything can change it: the program gets these,
- * so that `nohup heaptop -- app` ignores SIGHUP as `nohup app` would, and nothing that the screen
- * sets up leaks into it.
+ * The signal dispositions and limits with which heaptop itself was started, saved before anything
+ * changes them. The program gets these, so that `nohup heaptop -- app` ignores SIGHUP as `nohup
+ * app` would, and nothing that the screen sets up leaks into it.
  */
 static sigset_t inherited_mask;
 static bool inherited_ignored[NSIG];
@@ -98,12 +98,12 @@ static int pty_slave_open(int master, const struct target_launch *l)
 	}
 	if (l->rows > 0 && l->cols > 0)
 		ioctl(master, TIOCSWINSZ, &size);
-	/* Opened here, not in the child: a master nobody has opened the other side of cannot be
-	   told from one whose program has ended. */
+	/* Opened here, not in the child: a master whose slave was never opened looks like one whose
+	 * program has ended. */
 	return fd_above_standard(open(name, O_RDWR | O_NOCTTY | O_CLOEXEC));
 }
 
-/* The user's terminal takes UTF-8 in line editing or not: so does the new one. */
+/* The new terminal edits lines as UTF-8 if the user's terminal does. */
 static void pty_utf8_copy(int slave, int terminal)
 {
 	struct termios theirs, ours;
@@ -170,7 +170,7 @@ static bool variable_same(const char *a, const char *b)
 	return !strncmp(a, b, n) && b[n] == '=';
 }
 
-/* Sets NAME=VALUE in an array that has room for one more. */
+/* Sets NAME=VALUE in an array with one free entry. */
 static void variable_put(char **env, size_t *count, char *assignment)
 {
 	for (size_t i = 0; i < *count; i++) {
@@ -200,9 +200,9 @@ static char *segment_make(const char *segment)
 	return asprintf(&made, "HEAPTOP_SEGMENT=%s", segment) < 0 ? NULL : made;
 }
 
-/* gcc's AddressSanitizer ends a program that something was preloaded into before it. Of the
- * children of a launch some may have it (their results must not change), and it works behind us.
- * The user's own options come later, so they count. */
+/* gcc's AddressSanitizer aborts a program in which another library was preloaded before it. Some
+ * children of a launch may use it, and their results must not change; it also works when loaded
+ * after us. The user's own options come later in the string, so they win. */
 static char *sanitizer_make(void)
 {
 	const char *old = getenv("ASAN_OPTIONS");
@@ -245,7 +245,7 @@ static void plan_free(struct plan *plan)
 		close(plan->slave);
 }
 
-/* Child: tells the parent why, if it still listens, and ends. */
+/* Child: reports the error to the parent, if it still listens, and ends. */
 static _Noreturn void child_fail(const struct plan *plan)
 {
 	int err = errno;
@@ -267,7 +267,7 @@ static _Noreturn void child_run(const struct plan *plan)
 		n = recv(plan->wait, &go, 1, 0);
 	} while (n < 0 && errno == EINTR);
 	if (n != 1)
-		_exit(EXIT_CANNOT_RUN); /* the viewer is gone, and nothing was promised to anyone */
+		_exit(EXIT_CANNOT_RUN); /* the viewer is gone */
 	execvpe(plan->argv[0], plan->argv, plan->env);
 	child_fail(plan);
 }
@@ -332,8 +332,7 @@ int target_launch(const struct target_launch *l, struct target_child *child, cha
 	if (err)
 		goto out;
 	what = "cannot start a process";
-	/* Someone may have started us with SIGCHLD ignored, and then there would be no status to
-	 * wait for. */
+	/* If heaptop was started with SIGCHLD ignored, there would be no status to wait for. */
 	signal(SIGCHLD, SIG_DFL);
 	err = socket_make(ends);
 	if (err)
@@ -359,14 +358,14 @@ void target_cancel(struct target_child *child)
 {
 	if (child->pid <= 0)
 		return;
-	close(child->go); /* it waits for a word there, and ends without one */
+	close(child->go); /* the child waits there, and ends when it is closed */
 	child->go = -1;
 	while (waitpid(child->pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	child_forget(child);
 }
 
-/* Reads the child's complaint. 0: exec closed the socket, all is well; else the errno. */
+/* Reads the child's report. 0: exec closed the socket, so it succeeded; else the errno. */
 static int complaint_read(int fd)
 {
 	int err = 0;
@@ -382,7 +381,7 @@ int target_go(struct target_child *child, char *message)
 {
 	int err;
 
-	/* If the child was killed while it waited this fails, and target_poll tells. */
+	/* This fails if the child was killed while it waited; target_poll reports that. */
 	(void)!send(child->go, "g", 1, MSG_NOSIGNAL);
 	err = complaint_read(child->go);
 	close(child->go);
@@ -396,8 +395,8 @@ int target_go(struct target_child *child, char *message)
 	return err == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
 }
 
-/* Looks without taking: while another thread of ours traces the child, its stops are that one's,
- * and any waitpid here would take them from it. */
+/* Reads the status without consuming it: while another thread of ours traces the child, a waitpid
+ * here would take that thread's stops away. */
 static bool has_ended(pid_t pid, int *err)
 {
 	siginfo_t info = { 0 };

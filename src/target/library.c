@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Where libheaptop.so is: in the build tree beside the viewer, or installed under ../lib/heaptop.
- * Called by main before a launch, and by target_find for its advice. Main thread.
+ * Finds libheaptop.so: beside the viewer in the build tree, or installed under ../lib/heaptop.
+ * Called before a launch, and by target_find for its advice. Main thread.
  */
 #include "src/target/target.h"
 
@@ -15,7 +15,7 @@
 
 #define LIBRARY_NAME "libheaptop.so"
 
-/* The preload list is split at these by the loader, with no way to quote them (ld.so(8)). */
+/* The loader splits the preload list at these and knows no quoting (ld.so(8)). */
 #define PRELOAD_SEPARATORS ": "
 
 static void library_clean(char out[TARGET_MESSAGE_MAX / 2], const char *path)
@@ -35,7 +35,7 @@ static int library_take(const char *candidate, char *path, size_t cap)
 	return rc;
 }
 
-/* Is there a file at this path, relative to the directory of our own executable? Its full path. */
+/* The full path of a file, given relative to the directory of our own executable, if it exists. */
 static bool library_beside(const char *relative, char *out, size_t cap)
 {
 	ssize_t n = readlink("/proc/self/exe", out, cap - 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Descriptors and memory to begin with (means.h). Main thread. */
+/* Descriptors and memory needed at the start (means.h). Main thread. */
 #include "src/target/means.h"
 
 #include <errno.h>
@@ -13,12 +13,12 @@
 #include "src/util/remedy.h"
 #include "src/util/units.h"
 
-/* Besides those that are open at the start: a leak scan with all that watches beside it has 9. */
+/* On top of those open at the start: a leak scan and the watching around it need 9. */
 #define FILES_LEAST 12
 /* A small program's report takes some 3 MB. */
 #define MEMORY_LEAST (8ull << 20)
 
-/* How many more files may be open, up to `most`. */
+/* The number of further files that can be open, up to `most`. */
 static int files_try(int most)
 {
 	int fd[FILES_LEAST], n = 0;

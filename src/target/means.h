@@ -4,7 +4,7 @@
 #define SRC_TARGET_MEANS_H
 
 /*
- * Before anything is started: what would fail later, in the middle of a reading, fails here. 0, or
+ * Before anything is started: fails here rather than later, in the middle of a reading. 0, or
  * -errno with a message (TARGET_MESSAGE_MAX).
  */
 int means_check(char *message);

@@ -29,7 +29,7 @@ struct output {
 	size_t first, count;
 	char now[LINE_MAX_BYTES]; /* the line being written, raw */
 	size_t now_len;
-	bool restart; /* a carriage return came: the next character starts the line anew */
+	bool restart; /* after a carriage return: the next character restarts the line */
 	enum escape escape;
 	char clean[LINE_MAX_BYTES * 3 + 1];
 };
@@ -72,7 +72,7 @@ static bool is_continuation(char c)
 	return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-/* Where the last character of the line begins. UTF-8: up to three bytes may follow its first. */
+/* The offset of the line's last character. UTF-8: up to three bytes follow its first. */
 static size_t last_character(const struct output *o)
 {
 	size_t at = o->now_len;
@@ -82,7 +82,7 @@ static size_t last_character(const struct output *o)
 	return at;
 }
 
-/* The line is full before its last character is complete: that one goes into the next line. */
+/* The line is full before its last character is complete: moves that one to the next line. */
 static void line_break(struct output *o, char c)
 {
 	size_t at = is_continuation(c) ? last_character(o) : o->now_len, kept = o->now_len - at;
@@ -132,8 +132,8 @@ static void text_byte(struct output *o, char c)
 }
 
 /*
- * ECMA-48: ESC [ ... final byte; ESC ] and its kin run to BEL or ESC \. ESC begins anew wherever it
- * comes; NUL means nothing.
+ * ECMA-48: ESC [ ... final byte; ESC ] and similar strings run to BEL or ESC \. ESC restarts the
+ * sequence anywhere; NUL is ignored.
  */
 static void escape_byte(struct output *o, char c)
 {
@@ -191,7 +191,7 @@ const char *output_line(const struct output *o, size_t i)
 	return o->clean;
 }
 
-/* ---- when we leave ---- */
+/* ---- a program that outlives us ---- */
 
 static void close_others(int fd)
 {

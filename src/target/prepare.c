@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Preparing a segment (prepare.h). The name is random and made with O_EXCL, so nobody can have been
- * there first. Main thread, before the program is started.
+ * Prepares a segment (prepare.h). The name is random and created with O_EXCL, so no other user can
+ * have created it first. Main thread, before the program is started.
  */
 #include "src/target/prepare.h"
 
@@ -30,7 +30,7 @@ struct prepared {
 	uint64_t family, name;
 	unsigned depth;
 	int fd;
-	struct strbuf why; /* there is none: what each directory answered */
+	struct strbuf why; /* on failure: the error of each directory */
 };
 
 const char *prepare_variable(const char *name)
@@ -40,7 +40,7 @@ const char *prepare_variable(const char *name)
 	return value && *value ? value : NULL;
 }
 
-/* What is left of a file system is more than the words for its error say. */
+/* The free space of a file system explains more than the text of its error. */
 static void space_say(struct strbuf *out, const char *directory)
 {
 	char need[UNITS_MAX], room[UNITS_MAX];
@@ -56,7 +56,7 @@ static void space_say(struct strbuf *out, const char *directory)
 			units_bytes(room, (uint64_t)fs.f_bavail * fs.f_frsize));
 }
 
-/* One directory that would not do. */
+/* Adds one directory that failed. */
 static void place_say(struct prepared *p, const char *directory, int error)
 {
 	struct strbuf *out = &p->why;
@@ -66,7 +66,7 @@ static void place_say(struct prepared *p, const char *directory, int error)
 		space_say(out, directory);
 }
 
-/* Errors that another directory would not have. */
+/* Errors that another directory may not have. */
 static bool is_of_place(int error)
 {
 	static const int others[] = { ENOMEM, EMFILE, ENFILE, EFBIG, EINTR };
@@ -99,13 +99,13 @@ static void identity(struct segment_identity *id, unsigned depth, uint64_t famil
 	proc_boot_id(id->boot_id);
 }
 
-/* New processes of the launch leave their segments to us while they find this lock, on the first
- * byte (preload/attach.c): it goes with us, even when we are killed. */
+/* While this lock on the first byte is held, new processes of the launch leave their segments to us
+ * (preload/attach.c). It is released even when we are killed. */
 static void presence_tell(int fd)
 {
 	struct flock first = { .l_type = F_RDLCK, .l_whence = SEEK_SET, .l_len = 1 };
 
-	/* Where there are no locks, they find that, too, and leave them to us. */
+	/* On a file system without locks, they see that too, and leave their segments to us. */
 	(void)fcntl(fd, F_OFD_SETLK, &first);
 }
 
@@ -120,9 +120,9 @@ static int futexes_tell(struct robust_list *first)
 }
 
 /*
- * Processes of the launch see our end without a system call, which a sandbox might not let them
- * make at their own: the word is like a robust mutex that we hold (set_robust_list(2)). libc's list
- * of the thread is not served meanwhile; no robust mutex is used here.
+ * Lets processes of the launch see our end without a system call, which a sandbox might forbid them
+ * at their own end: the word is like a robust mutex that we hold (set_robust_list(2)). libc's list
+ * of the thread is suspended meanwhile; heaptop uses no robust mutex.
  */
 static void end_tell(struct ht_header *h)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The segment made ahead for a program about to be launched, so that its memory is checked before
- * the program starts and the viewer is there from the first allocation. Main thread.
+ * The segment for a program about to be launched. It is made first, so that its memory is checked
+ * before the program starts and the viewer sees the first allocation. Main thread.
  */
 #ifndef SRC_TARGET_PREPARE_H
 #define SRC_TARGET_PREPARE_H
@@ -15,16 +15,16 @@ const char *prepare_variable(const char *name);
 /* Makes a segment under an unguessable name. NULL and a message (TARGET_MESSAGE_MAX). */
 struct prepared *prepare_segment(unsigned depth, char *message);
 const char *prepare_path(const struct prepared *p);
-/* Names this launch: the same number is in the segments of all its children. */
+/* The number of this launch, which is also in the segments of all its children. */
 uint64_t prepare_family(const struct prepared *p);
-/* The process that is to take it, before it execs. 0 or -errno. */
+/* Assigns it to a process, before that calls exec. 0 or -errno. */
 int prepare_bind(struct prepared *p, pid_t pid);
 /* Takes a segment out of its family: its program will remove it at its end. 0 or -errno. */
 int prepare_disown(const char *path);
-/* Its program does not wait for a leak scan at its end, though it was asked to. 0 or -errno. */
+/* Cancels the request that the program waits for a leak scan at its end. 0 or -errno. */
 int prepare_unasked(const char *path);
-/* Lets go of it: processes of the launch that begin from now on clear away for themselves. `remove`
- * deletes the file. */
+/* Releases it: processes of the launch that start later remove their own segments. `remove` deletes
+ * the file. */
 void prepare_end(struct prepared *p, bool remove);
 
 #endif

@@ -12,7 +12,7 @@
 #include <sys/statvfs.h>
 #include <sys/xattr.h>
 
-/* Nothing is gained on a mount or in a process that says so. */
+/* Whether the mount (nosuid) or our process (no_new_privs) rules out a gain. */
 static bool privilege_off(int fd)
 {
 	struct statvfs mount;
@@ -29,7 +29,7 @@ const char *privilege_gained(int fd, uid_t uid, gid_t gid)
 		return NULL;
 	if ((st.st_mode & S_ISUID) && st.st_uid != uid)
 		return "setuid";
-	/* Without the group's x bit, the bit once meant mandatory locking, and exec ignores it. */
+	/* Without the group's x bit, setgid once meant mandatory locking; exec ignores it. */
 	if ((st.st_mode & S_ISGID) && (st.st_mode & S_IXGRP) && st.st_gid != gid)
 		return "setgid";
 	if (uid != 0 && fgetxattr(fd, "security.capability", NULL, 0) > 0)

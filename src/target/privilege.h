@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Does running a file change what its process may do? Then the loader ignores LD_PRELOAD
+ * Whether running a file raises the privileges of its process; the loader then ignores LD_PRELOAD
  * (AT_SECURE). Any thread. Sources: execve(2), capabilities(7), ld.so(8) "secure-execution mode".
  */
 #ifndef SRC_TARGET_PRIVILEGE_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The segments on this machine: where they lie, whose they are, and whether their program still
- * runs. A segment belongs to a process when boot, pid and start time are the same; of the images
- * that one process went through by exec, only the newest still runs. Called by main for -l and
- * --clean and by target_find. Main thread.
+ * The segments on this machine: where they are, which process owns each, and whether it still runs.
+ * A segment belongs to a process when boot, pid and start time match. If a process has several
+ * because of exec, only the newest image still runs. Used for -l and --clean, and by target_find.
+ * Main thread.
  */
 #include "src/target/target.h"
 
@@ -27,11 +27,11 @@
 
 #define NAME_PREFIX "heaptop-"
 
-/* A segment that is prepared but has no pid yet belongs to a viewer that is about to fork. If none
- * has in so long, that viewer is dead. */
+/* A prepared segment without a pid belongs to a viewer that is about to fork. After this time that
+ * viewer must be dead. */
 #define PREPARED_MAX_NS UINT64_C(10000000000)
 
-/* What is gathered before anyone is told: images of one process must be seen side by side. */
+/* All segments, gathered before any is visited: images of one process must be compared. */
 struct found {
 	struct target_segment *items;
 	size_t count, cap;
@@ -53,7 +53,7 @@ void target_command(char *out, size_t cap, const struct read_identity *id)
 	text_clean(out, cap, line, n);
 }
 
-/* The process of a segment: 0, -ESRCH when it is gone, -EXDEV when it may be out of our sight, or
+/* Finds the process of a segment. 0; -ESRCH: it is gone; -EXDEV: it may be invisible from here;
  * another -errno: /proc cannot be read. */
 static int process_find(
 	const struct found *f, const struct read_identity *id, struct target_segment *s)
@@ -92,7 +92,7 @@ static enum target_state state_of(
 	return rc == 0 || is_being_prepared(id) ? TARGET_RUNNING : TARGET_DEAD;
 }
 
-/* Who made a segment, by its name (preload/attach.c); pid 0: it says nothing. */
+/* The maker of a segment, from its name (preload/attach.c); pid 0: the name has none. */
 static struct proc_claim name_claim(const char *path)
 {
 	struct proc_claim c = { .pid_namespace = PROC_PID_NAMESPACE_FIRST };
@@ -109,7 +109,7 @@ static struct proc_claim name_claim(const char *path)
 	return c;
 }
 
-/* What is made has its magic last. */
+/* The magic is written last. */
 static bool is_unfinished(const char *path, struct stat *st)
 {
 	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -126,8 +126,8 @@ static bool is_unfinished(const char *path, struct stat *st)
 }
 
 /*
- * Whether it is being made, or is what is left where someone was killed at that. Its name tells
- * by whom, if that is one of our pid namespace; else its age does, for to make one takes no time.
+ * Whether the segment is being made, or its maker was killed meanwhile. The name has the maker, if
+ * that is in our pid namespace; otherwise the age decides, since making one takes no time.
  */
 static void unfinished_fill(struct target_segment *s)
 {
@@ -147,7 +147,7 @@ static void unfinished_fill(struct target_segment *s)
 	s->rest = age > PREPARED_MAX_NS && age < INT64_MAX;
 }
 
-/* Why it cannot be read; that its path is before it goes without saying here. */
+/* The reason why it cannot be read, without the path in front. */
 static void unreadable_fill(struct target_segment *s, const char *message)
 {
 	size_t path = strlen(s->path);
@@ -195,7 +195,7 @@ static struct target_segment *found_add(struct found *f)
 	return &f->items[f->count++];
 }
 
-/* Takes one directory entry, if it is a segment of ours. 0 or -ENOMEM. */
+/* Adds one directory entry, if it is a segment of this user. 0 or -ENOMEM. */
 static int entry_take(struct found *f, const char *dir, const char *name)
 {
 	char path[sizeof(((struct target_segment *)0)->path)];
@@ -215,7 +215,7 @@ static int entry_take(struct found *f, const char *dir, const char *name)
 	return 0;
 }
 
-/* A directory that is not there holds nothing; one that cannot be read is an error. */
+/* A missing directory is empty; an unreadable one is an error. */
 static int directory_take(struct found *f, const char *path)
 {
 	DIR *dir = opendir(path);
@@ -246,7 +246,7 @@ static int segment_order(const void *left, const void *right)
 	return strcmp(a->path, b->path);
 }
 
-/* An image that the same process has replaced by exec has ended, and in good order. */
+/* An image that its process replaced by exec has ended regularly. */
 static void images_settle(struct found *f)
 {
 	for (size_t i = 1; i < f->count; i++) {
@@ -276,7 +276,7 @@ static int found_gather(struct found *f)
 		failed += err != 0;
 		last = err ? err : last;
 	}
-	/* A place the library could not have used either is no reason to hide the other. */
+	/* One directory that the library could not have used either must not hide the other. */
 	if (failed == count)
 		return last;
 	if (f->count)
@@ -321,8 +321,7 @@ bool target_is_ending(pid_t pid)
 	return proc_is_ending(pid);
 }
 
-/* That it still has an executable afterwards tells that it was not about to end, when it has no
- * mappings at all. */
+/* A process without any mappings is exiting, unless it still has an executable afterwards. */
 bool target_went_on(const struct target_segment *s)
 {
 	char link[64], exe[HT_PATH_MAX], message[READ_MESSAGE_MAX];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Why a process that something recorded has started has no segment of its own: by its executable,
- * by what it has mapped, and by the environment that it was started with. Main thread.
+ * Why a process started by a recorded one has no segment of its own: determined from its
+ * executable, its mappings, and the environment it was started with. Main thread.
  */
 #include "src/target/target.h"
 
@@ -19,12 +19,12 @@
 #include "src/util/text.h"
 
 #define LIBRARY_NAME "libheaptop.so"
-#define LINE_MAX_RAW 4096 /* as the kernel used to cut a command line */
+#define LINE_MAX_RAW 4096 /* bytes of a command line; older kernels cut it there, too */
 
 struct subject {
 	pid_t pid;
 	struct proc_reading proc;
-	char *environment; /* each variable ended; NULL: cannot be read */
+	char *environment; /* each variable NUL-terminated; NULL: cannot be read */
 	size_t environment_bytes;
 };
 
@@ -39,7 +39,7 @@ static const char *variable(const struct subject *s, const char *name)
 	return NULL;
 }
 
-/* Each of these returns NULL when it has nothing to say. */
+/* Each of these returns the reason, or NULL if it does not apply. */
 
 static const char *by_executable(const struct subject *s, char *room)
 {
@@ -63,13 +63,13 @@ static const char *by_executable(const struct subject *s, char *room)
 	return room;
 }
 
-/* Whether it looks like its parent's other half. */
+/* Whether the process seems to be a plain fork of its parent. */
 static bool is_forked(const struct subject *s)
 {
 	return target_same_executable(s->pid, s->proc.ppid);
 }
 
-/* The library is there, and did not make a segment. */
+/* The library is loaded but made no segment. */
 static const char *by_library(const struct subject *s, char *room)
 {
 	const char *follow = variable(s, "HEAPTOP_FOLLOW");
