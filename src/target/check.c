@@ -109,7 +109,7 @@ static int program_judge(int fd, const struct image *image, const char *command,
 	gained = privilege_gained(fd, getuid(), getgid());
 	if (gained)
 		return refuse(EXIT_CANNOT_TRACE, command, message,
-			"it is %s, and the loader preloads nothing into such programs; "
+			"it is %s, so the loader ignores LD_PRELOAD; "
 			"run a copy without, or run heaptop as that user",
 			gained);
 	return 0;

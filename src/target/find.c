@@ -102,7 +102,7 @@ static int why_executable(const struct subject *s, char *message)
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)s->pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 && errno == ENOENT)
-		return say(message, -EPERM, s, "it is a part of the kernel");
+		return say(message, -EPERM, s, "it is a kernel thread");
 	if (fd < 0)
 		return say(message, -EPERM, s,
 			"it is setuid or protects itself, so nothing could be preloaded into it");
@@ -111,7 +111,7 @@ static int why_executable(const struct subject *s, char *message)
 	gained = privilege_gained(fd, s->proc.uid, getgid());
 	close(fd);
 	if (gained)
-		snprintf(why, sizeof(why), "its program is %s, and nothing is preloaded into such",
+		snprintf(why, sizeof(why), "its program is %s, so nothing can be preloaded into it",
 			gained);
 	else if (refusal)
 		snprintf(why, sizeof(why), "it %s", refusal);
@@ -124,7 +124,7 @@ static int why_unlisted(const struct subject *s, char *message)
 
 	if (s->search->list_error >= 0)
 		return 0;
-	snprintf(why, sizeof(why), "the directory of segments cannot be read: %s",
+	snprintf(why, sizeof(why), "cannot read the directory of segments: %s",
 		strerror(-s->search->list_error));
 	return say(message, s->search->list_error, s, why);
 }
@@ -182,7 +182,7 @@ static int why_no_segment(const struct subject *s, char *message)
 		return say(message, -ENOENT, s, why); /* its segment may be half made */
 	}
 	if (s->search->have_ended && s->search->ended.start_ticks == s->proc.start_ticks)
-		return say(message, -ENOENT, s, "it is just ending");
+		return say(message, -ENOENT, s, "it is exiting");
 	return say(message, -ENOENT, s,
 		"it carries the library, but has no segment here: it was forked by clone(2) itself "
 		"or where forks are not followed, it was refused at start (is /dev/shm full?), or "
@@ -229,8 +229,8 @@ static int explain(pid_t pid, const struct search *search, char *message)
 	if (err == -ESRCH)
 		return explain_gone(pid, search, message);
 	if (err) {
-		snprintf(message, TARGET_MESSAGE_MAX, "cannot look at process %d: %s", (int)pid,
-			strerror(-err));
+		snprintf(message, TARGET_MESSAGE_MAX, "cannot read /proc of process %d: %s",
+			(int)pid, strerror(-err));
 		return err;
 	}
 	text_clean(s.name, sizeof(s.name), s.proc.comm, strnlen(s.proc.comm, sizeof(s.proc.comm)));

@@ -85,7 +85,7 @@ static enum target_state state_of(
 	if (rc == -EXDEV)
 		return TARGET_ELSEWHERE;
 	if (rc != 0 && rc != -ESRCH) {
-		snprintf(s->why, sizeof(s->why), "its process cannot be looked up: %s",
+		snprintf(s->why, sizeof(s->why), "cannot read its process in /proc: %s",
 			strerror(-rc));
 		return TARGET_UNREADABLE;
 	}
@@ -158,9 +158,9 @@ static void unreadable_fill(struct target_segment *s, const char *message)
 	s->state = TARGET_UNREADABLE;
 	unfinished_fill(s);
 	if (s->rest)
-		why = "killed while it was made (heaptop --clean removes it)";
+		why = "its maker was killed (heaptop --clean removes it)";
 	else if (s->process > 0)
-		why = "not finished yet";
+		why = "still being made";
 	text_clean(s->why, sizeof(s->why), why, strlen(why));
 }
 

@@ -51,7 +51,7 @@ static const char *by_executable(const struct subject *s, char *room)
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)s->pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 && errno == ENOENT)
-		return "a part of the kernel";
+		return "a kernel thread";
 	if (fd < 0)
 		return s->proc.uid == geteuid() ? "setuid, or protects itself" : "of another user";
 	refusal = image_read(fd, &image) == 0 ? image_refusal_brief(&image) : NULL;
@@ -76,14 +76,14 @@ static const char *by_library(const struct subject *s, char *room)
 
 	(void)room;
 	if (follow && strcmp(follow, "0") == 0)
-		return "left alone: --no-follow";
+		return "not followed: --no-follow";
 	if (proc_maps_name(s->pid, LIBRARY_NAME) != 1)
 		return NULL;
 	if (follow && strcmp(follow, "exec") == 0)
-		return "left alone: --no-follow-fork";
+		return "not followed: --no-follow-fork";
 	if (!is_forked(s))
 		return "no room for its segment at its start";
-	return s->proc.filters > 0 ? "forked under a filter of system calls" : "made by clone(2)";
+	return s->proc.filters > 0 ? "forked under a seccomp filter" : "made by clone(2)";
 }
 
 static const char *by_environment(const struct subject *s, char *room)

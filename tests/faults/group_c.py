@@ -161,7 +161,7 @@ def sandboxed_fork():
     check_equal((plain.returncode, plain.stdout), (0, b"ready\nchild: 0\n"), "alone")
     with subprocess.Popen([HEAPTOP, "-b", "-d", "0.1", "--", fault_target("sandbox_fork")], env=environment(),
                           stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as viewer:
-        frames_until(viewer, b"children that it forks are left alone")
+        frames_until(viewer, b"children that it forks are not recorded")
         out, err = viewer.communicate(b"\n", timeout=30)
     check(b"child: 0" in out + err, "the child: %s" % (out + err))
     check_equal(viewer.returncode, 0, "exit status")

@@ -35,6 +35,10 @@ MAY = {
     "tui": ["src/model", "src/util"],
     "src": ["src", "tui"],
 }
+# Modules (a .c and its .h) that are one unit, and may include each other in a circle. Each is
+# explained where it says.
+UNITS = [
+]
 # What runs inside other programs' malloc has no stdio, no malloc, no locks.
 BANNED = {"shm": ["stdio.h", "malloc.h", "pthread.h", "signal.h"],
           "preload": ["stdio.h", "malloc.h", "pthread.h"]}
@@ -79,6 +83,63 @@ def check_includes(path, text):
             fail("banned_headers", "%s includes <%s>: only tui/ may" % (path, line))
 
 
+def module(path):
+    return os.path.splitext(path)[0]
+
+
+def graph_of(paths):
+    """Module -> the modules that it includes."""
+    graph = {}
+    for path in paths:
+        with open(path, encoding="utf-8", errors="replace") as f:
+            for line in re.findall(r'^#\s*include\s+"([^"]+)"', f.read(), re.M):
+                if module(line) != module(path):
+                    graph.setdefault(module(path), set()).add(module(line))
+    return graph
+
+
+def circles(graph):
+    """The sets of nodes that reach each other (Tarjan's strongly connected components)."""
+    index, low, stack, found = {}, {}, [], []
+
+    def visit(node):
+        index[node] = low[node] = len(index)
+        stack.append(node)
+        for other in sorted(graph.get(node, ())):
+            if other not in index:
+                visit(other)
+            if other in stack:
+                low[node] = min(low[node], low[other])
+        if low[node] == index[node]:
+            circle = stack[stack.index(node):]
+            del stack[stack.index(node):]
+            if len(circle) > 1:
+                found.append(sorted(circle))
+
+    for node in sorted(graph):
+        if node not in index:
+            visit(node)
+    return found
+
+
+def check_circles(paths):
+    for circle in circles(graph_of(paths)):
+        if not any(set(circle) <= set(unit) for unit in UNITS):
+            fail("circles", "modules include each other: " + ", ".join(circle))
+    # A header that needs another which needs it cannot be understood, nor compiled, by itself.
+    headers = [p for p in paths if p.endswith(".h")]
+    for circle in circles({h: {"%s" % t for t in re.findall(r'^#\s*include\s+"([^"]+)"', open(h).read(), re.M)}
+                           for h in headers}):
+        fail("circles", "headers include each other: " + ", ".join(circle))
+    rooms = {room: {m for m in may if m in MAY and m != room} for room, may in MAY.items()
+             if room not in ("src", "src/leak")}
+    for circle in circles(rooms):
+        fail("circles", "the table of rooms allows a circle: " + ", ".join(circle))
+    for unit in UNITS:
+        if not any(set(circle) == set(unit) for circle in circles(graph_of(paths))):
+            fail("circles", "no longer one unit: " + ", ".join(unit))
+
+
 def check_shape(path, text):
     if "SPDX-License-Identifier: GPL-3.0-or-later" not in text[:400]:
         fail("spdx", path)
@@ -97,16 +158,22 @@ def check_orders(path, text):
         fail("memory_orders", "%s names a memory order; shm/atomic.h does that" % path)
 
 
+def is_ours(path):
+    return re.search(r"\.[ch]$", path) and not path.startswith("tests/")
+
+
+check_circles([f for f in files() if is_ours(f)])
 for f in files():
     if not re.search(r"\.(c|h|cc|py|sh|mk)$", f):
         continue
     content = open(f, encoding="utf-8", errors="replace").read()
     check_shape(f, content)
-    if re.search(r"\.[ch]$", f) and not f.startswith("tests/"):
+    if is_ours(f):
         check_includes(f, content)
         check_orders(f, content)
 
-for test in ("rooms", "banned_headers", "spdx", "length", "file_names", "unfinished", "memory_orders"):
+for test in ("rooms", "banned_headers", "spdx", "length", "file_names", "unfinished", "memory_orders",
+             "circles"):
     wrong = failures.get(test)
     for w in wrong or []:
         print("  " + w, file=sys.stderr)

@@ -331,7 +331,7 @@ TEST(one_in_the_making_is_told_from_what_is_left_of_one)
 	CHECK_INT(l->count, 4);
 	CHECK_INT(listed(l, making)->process, getpid());
 	CHECK(!listed(l, making)->rest && listed(l, gone)->rest);
-	CHECK_STR(listed(l, making)->why, "not finished yet");
+	CHECK_STR(listed(l, making)->why, "still being made");
 	CHECK(strstr(listed(l, gone)->why, "--clean") != NULL);
 	CHECK(!listed(l, elsewhere)->rest && !listed(l, "heaptop-0123456789abcdef")->rest);
 	/* To make one takes no time. */
@@ -478,7 +478,7 @@ TEST(find_says_when_it_cannot_look)
 
 	setenv("HEAPTOP_DIR", "/etc/passwd", 1);
 	CHECK(not_found(
-		pid, -ENOTDIR, "the directory of segments cannot be read: Not a directory"));
+		pid, -ENOTDIR, "cannot read the directory of segments: Not a directory"));
 	setenv("HEAPTOP_DIR", dir, 1);
 	child_end(pid);
 }
