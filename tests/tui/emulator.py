@@ -24,7 +24,9 @@ failed = 0
 
 # libvterm 0.1 takes only the first of several modes in one sequence.
 SEVERAL = re.compile(rb"\x1b\[\?([\d;]+)([hl])")
-PARTIAL = re.compile(rb"(\x1b(\[(\?[\d;]*)?)?)?\Z")
+# The beginning of a sequence or of a letter: the emulator gets whole ones.
+PARTIAL = re.compile(rb"(\x1b(\[[0-?]*[ -/]*|\][^\a\x1b]*\x1b?|[ -/]+)?|[\xc0-\xdf]|[\xe0-\xef][\x80-\xbf]?"
+                     rb"|[\xf0-\xf7][\x80-\xbf]{0,2})?\Z")
 
 
 def one_by_one(sequence):
@@ -69,7 +71,9 @@ class Emulator(Screen):
         self.vterm.stdin.flush()
 
     def answer(self):
-        return self.vterm.stdout.readline().decode().rstrip("\n")
+        line = self.vterm.stdout.readline().decode()
+        assert line, f"the emulator ended: {self.vterm.wait(LIMIT)}"
+        return line.rstrip("\n")
 
     def show(self, data):
         """What another program writes, before or after."""
@@ -402,6 +406,24 @@ def a_scroll_region_is_not_left():
             s.close()
 
 
+def a_resize_amid_a_scroll_leaves_the_emulator_whole():
+    """libvterm alone writes outside its memory when a window becomes smaller than its scroll region."""
+    s = Emulator(command=["true"])
+    try:
+        s.tell("size 30 100")
+        s.show(b"\x1b[?1049h\x1b[17;26r\x1b[4;7H")
+        s.tell("size 10 90")
+        assert s.look().at == (3, 6), "the cursor moved"
+        s.show(b"\x1b[17;1H\x1b[3T\n\x1bM\x1b[1;30r")
+        s.tell("size 10 1")
+        s.show("表".encode())
+        for rows in range(11, 60):
+            s.tell("size %d 90" % rows)
+        assert s.look().rows == 59
+    finally:
+        s.close()
+
+
 def suspend_and_resume():
     report, report_w = os.pipe()
     go_r, go = os.pipe()
@@ -486,7 +508,7 @@ if __name__ == "__main__":
     wanted = sys.argv[1:]
     for test in (views_look_as_their_golden_screens, without_colours_they_look_as_their_golden_screens,
                  start_sort_filter_freeze, every_view_is_painted, storm_of_resizes, a_scroll_region_is_not_left,
-                 suspend_and_resume, in_a_pipeline, whatever_ends_it):
+                 a_resize_amid_a_scroll_leaves_the_emulator_whole, suspend_and_resume, in_a_pipeline, whatever_ends_it):
         if not wanted or test.__name__ in wanted:
             run(test)
     sys.exit(failed != 0)
