@@ -16,7 +16,7 @@ from table import Section
 PROGRAM = os.path.join(BENCH, "leak_pause")
 SIZES = {"100 MB": 100, "1 GB": 1000, "4 GB": 4000, "10 MB": 10}  # as it asks for, in blocks of 200 bytes
 WAYS = {"stop and read": "never", "copy on write": "always"}
-# Of a byte of heap: itself with malloc's own, the live table, and what the viewer has of each block.
+# Memory per byte of heap: the block with malloc's header, the live table, and the viewer's copy of each block.
 MEMORY_FACTOR = 1.8
 MEMORY_SPARE_MB = 500
 # What was aimed at: how long it stands still while it is copied, and what is read of it meanwhile otherwise.
@@ -26,7 +26,7 @@ MEMCHECK_MB, MEMCHECK_S = 100, 600
 
 
 def memory_mb():
-    """What could be had without taking it from anybody."""
+    """Memory that is available without swapping."""
     with open("/proc/meminfo", encoding="ascii") as f:
         found = dict(line.split(":") for line in f)
     return int(found["MemAvailable"].split()[0]) // 1024

@@ -7,8 +7,8 @@
  *
  * Usage: micro PATTERN DEPTH [PAIRS [NUMBER]]. Depth counts the program's own frames, main
  * included. Everything is done twice at the same place of the code, first untimed: a stack is known
- * then, and start-up costs nobody anything. It ends without destructors, so that a segment stays to
- * be looked at.
+ * then, and start-up costs nobody anything. It ends without destructors, so that its segment
+ * stays for inspection.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -259,7 +259,7 @@ static void *thread_main(void *arg)
 	return NULL;
 }
 
-/* Of all threads: the mean of their processor time, the longest of their wall times. */
+/* The mean processor time of all threads, and the longest of their wall times. */
 static void threads_run(struct work *w)
 {
 	struct work *own = calloc(w->number, sizeof(*own));

@@ -27,7 +27,7 @@ $(eval $(call bench_program,steady_clock.so,steady_clock.c,$$(BENCH_CC) -fPIC -s
 $(eval $(call bench_program,walker-fp.so,walker.c,$$(BENCH_CC) -fno-omit-frame-pointer -fPIC -shared -o $$@ $$<))
 $(eval $(call bench_program,walker-unwind.so,walker.c,$$(BENCH_CC) -DWALKER_LIBUNWIND -fPIC -shared -o $$@ $$< -lunwind))
 $(eval $(call bench_program,frame,frame.c,$$(CC) $$(CPPFLAGS_ALL) $$(VIEW_CFLAGS) $$(CFLAGS_ALL) $$(VIEW_SAN) -o $$@ $$< $$(VIEW_OBJ) $$(VIEW_LIBS) -lpthread))
-# The library for counting, whose cycle counter does not tell how busy the machine is.
+# The library for counting, whose cycle counter does not depend on the load of the machine.
 $(BENCH)/steady/clock.o: preload/clock.c tests/bench/steady_cycles.h $(BENCH_DEPS) $(LIB)
 	$(call say,CC.so,$<)
 	@mkdir -p $(@D)

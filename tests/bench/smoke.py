@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The bench itself still works: a few rows of it give numbers, and the tables go into a file. What the
-numbers are is not looked at."""
+"""The bench itself still works: a few rows of it give numbers, and the tables go into a file. The
+numbers themselves are not checked."""
 
 import os
 import subprocess

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The processor's cycle counter as tests/bench/instructions.py wants it, put before preload/clock.c
- * (rules.mk): it goes on by the same step at every look. The real one tells how long callgrind took
- * meanwhile, which the load of the machine decides: after a pause the library looks at every event.
+ * (rules.mk): it advances by the same step at every reading. The real one measures how long
+ * callgrind took meanwhile, which the load of the machine decides: after a pause the library looks
+ * at every event.
  */
 #ifndef TESTS_BENCH_STEADY_CYCLES_H
 #define TESTS_BENCH_STEADY_CYCLES_H

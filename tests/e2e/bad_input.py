@@ -453,7 +453,7 @@ def test_terminal_without_a_cursor():
 
 
 def test_terminal_and_bad_input():
-    """With a terminal, mistakes are told before a screen is drawn over them."""
+    """With a terminal, mistakes are reported before a screen is drawn over them."""
     for args, wanted, part in ((["--", "no-such-command-anywhere"], NOT_FOUND, "no-such-command"),
                                (["-a", ended_pid()], FAILED, "no such process"),
                                (["-r", "/no/such/file"], FAILED, "/no/such/file")):

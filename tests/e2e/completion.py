@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Options as they are told in --help, in the man page and by the completion of three shells: the same
+"""Options as listed in --help, in the man page and by the completion of three shells: the same
 everywhere, and what is offered as a value is taken."""
 
 import os

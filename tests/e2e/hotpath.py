@@ -113,7 +113,7 @@ def symbols():
         allowed = {line.strip() for line in f if line.strip() and not line.startswith("#")}
     listing = run([need("nm"), "-D", "-u", LIBRARY]).stdout.decode()
     used = {line.split()[-1].split("@")[0] for line in listing.splitlines() if line.strip()}
-    check(used, "nm tells of no undefined symbol at all")
+    check(used, "nm lists no undefined symbol at all")
     check_equal(used - allowed, set(), "symbols outside the list")
     versions = {tuple(map(int, v.split("."))) for v in re.findall(r"@GLIBC_([\d.]+)", listing)}
     check(max(v[:2] for v in versions) <= NEWEST_GLIBC, "needs GLIBC %s" % (max(versions),))

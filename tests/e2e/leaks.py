@@ -83,7 +83,7 @@ def at_end():
                     sum(b for n, (b, _) in want.items() if as_named(n) == kind), kind)
 
 
-@case("the blocks behind a lost one are told with it")
+@case("the blocks behind a lost one are reported with it")
 def cliques():
     leaks, want = leaks_of([target("leaks")])
     behind = {}
@@ -370,7 +370,7 @@ def gen_suppressions():
     suppressed = re.search(r"suppressed: ([\d,]+) bytes", said)[1].replace(",", "")
     check(int(suppressed) > plain["definite"]["bytes"] // 2, "memcheck suppressed %s" % suppressed)
     # It does not look into vector registers: what they keep is lost for it, and not for us.
-    check(all(name.startswith("reachable_") for name in lost), "memcheck still tells of %s" % lost)
+    check(all(name.startswith("reachable_") for name in lost), "memcheck still reports %s" % lost)
 
 
 @case("JUnit XML: a test that fails for each leak, and passes without")

@@ -42,7 +42,7 @@ def at_their_end():
     check_equal(lost(rep["leaks"]), {}, "the shell's")
 
 
-@case("leaks of children fail a run, are told first, and are cases of JUnit; a filter hides no stack of them")
+@case("leaks of children fail a run, are reported first, and are cases of JUnit; a filter hides no stack of them")
 def judged():
     done = run([HEAPTOP, "--fail-on", "definite", "--", *BOTH])
     check_equal(done.returncode, 1, "status")

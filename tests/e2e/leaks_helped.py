@@ -49,7 +49,7 @@ def segment_of(pid):
 
 
 def signals(pid):
-    """Of all threads; one that is just being made has all blocked, for a moment, and so has one that helps."""
+    """Masks of all threads. A thread being created has all signals blocked for a moment; so has one that helps."""
     masks = []
     for path in glob.glob("/proc/%d/task/*/status" % pid):
         with open(path, encoding="ascii") as f:
@@ -139,7 +139,7 @@ def scan_as_nobody(*command):
 @case("of a program that is not dumpable nothing can be seen in /proc but by itself: every class, all the same")
 def undumpable():
     done, leaks = scan_as_nobody("--", target("leaks"), "", "undumpable")
-    # Of the 16 pages that it shares one is touched: what is in the others only root could see.
+    # It shares 16 pages and has touched one: only root could see the contents of the others.
     check_equal((leaks["failed"], leaks["how"], leaks["unread_bytes"]), (None, LENT, 15 * 4096), "the scan")
     check_found(done.stdout.decode(), leaks)
     no_copies_left()
@@ -313,7 +313,7 @@ def idle():
         check_equal(len(line), 1, "lines of the message")
         check("no permission to stop it" in line[0] and "it does not allocate at the moment" in line[0], line[0])
         check(time.monotonic() - began < 20, "it waited for long")
-        # What was never freed is told, and not called a leak.
+        # Blocks that were never freed are reported, and not called leaks.
         check(re.search(r"suspects  by age alone.*\n  500,500 bytes in 1,000 blocks, none was freed: malloc, "
                         r"by site_crash", text + done.stderr.decode()), text)
         check(not re.search(r"definite +[\d,]+ bytes", text), "suspects are called leaks")

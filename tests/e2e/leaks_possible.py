@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Programs whose libraries keep pointers inside blocks. Of what GLib's types have in dot, no more is
-called possible than by memcheck, which GLib tells where its pointers go. Programs that draw on a
+"""Programs whose libraries keep pointers inside blocks. Among the blocks of GLib's types in
+dot, no more are possible than memcheck says, which GLib informs of its pointers. Programs that draw on a
 terminal are scanned while they wait for a key: nothing is lost, and our own rules leave at most half of
 what memcheck's alone do; memcheck itself is not run on them."""
 

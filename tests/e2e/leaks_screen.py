@@ -151,7 +151,7 @@ def suppresses():
     write(rules, "# mine")
     with leaks() as program:
         screen = suppress(program.pid, "definite_plain", "suppressed 500 in 5", rules)
-        # A loop that was unrolled is several call sites, of which nothing but the address tells.
+        # A loop that was unrolled is several call sites, which differ only in the address.
         check(re.search(r"suppressed 5 blocks( \(.* same\))?; written to %s: fun:malloc fun:definite_plain fun:"
                         % re.escape(rules), screen), screen)
         check(read(rules).startswith("# mine\n{\n   leak of definite_plain\n"), read(rules))

@@ -41,7 +41,7 @@ def pools():
             check(int(said.split()[0]) < POOL / 8, "what was nowhere has come to be: " + said)
 
 
-@case("a user's: what that user may not open is told as unread")
+@case("a user's: what that user may not open is reported as unread")
 def unread():
     prefix = []
     if os.getuid() == 0:

@@ -12,7 +12,7 @@ from proving import HEAPTOP, case, check, check_equal, environment, run, run_cas
 from scanning import Waiting, attached
 
 TOUCHES = 300
-# What each page has to be looked at for takes a minute in so much.
+# Where each page has to be checked, this much takes a minute.
 ENDLESS = "80"  # TB
 
 
@@ -60,7 +60,7 @@ def found_in(path):
         return json.load(f)["leaks"]
 
 
-@case("so it is where the kernel cannot tell where the next page is")
+@case("so it is where the kernel cannot find the next page")
 def looked_at():
     out = os.path.join(scratch, "all.json")
     with sparse("1") as program:

@@ -69,7 +69,7 @@ def seen(viewer, path):
 
 
 def totals(text):
-    """Of what the program says it made: class -> blocks."""
+    """What the program says it made: class -> blocks."""
     found = {}
     for name, (blocks, _) in account(text).items():
         found[name.split("_")[0]] = found.get(name.split("_")[0], 0) + blocks

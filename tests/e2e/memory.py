@@ -145,7 +145,7 @@ def _():
 
 @case("memory_of_a_busy_program")
 def _():
-    """Blocks that are gone by the time that their heads are looked at tell nothing of whose they were."""
+    """Blocks that are gone by the time their headers are read do not identify the allocator."""
     with Program([target("churning")]) as program:
         for _ in range(5):
             m = program.frame()["memory"]
@@ -183,7 +183,7 @@ def _():
     # One that came and went before anybody looked has none.
     _, rep = report(["/bin/true"])
     check(rep["memory"] is None or rep["memory"]["failed"] is None, "memory %s" % rep["memory"])
-    # The shell was seen, what it became was not: nobody is told the one's for the other's.
+    # The shell was seen, the image after exec was not: one's figures are not reported for the other.
     _, rep = report(["sh", "-c", "sleep 0.6; exec /bin/true"])
     check_equal(rep["memory"], None, "memory of another image")
 

@@ -125,7 +125,7 @@ def exact():
 
 
 class Phased:
-    """The truth program with the library, doing its phases as it is told."""
+    """The truth program with the library, doing its phases on command."""
 
     def __init__(self, **env):
         self.process = subprocess.Popen([PROGRAM], env=environment(TRUTH=ACCOUNT, LD_PRELOAD=LIBRARY, **env),
@@ -168,7 +168,7 @@ def there_and_back():
         p.do("smr")  # frees none of what is alive, adds to it
         rep = p.look()
         check_equal([m["bytes"] for m in rep["sampling"]["marks"]], [RATE], "marks")
-        check(rep["sampling"]["marks"][0]["ns"] > 0, "the moment is not told")
+        check(rep["sampling"]["marks"][0]["ns"] > 0, "the moment is missing")
         check_equal(rep["sampling"]["bytes"], RATE, "the rate")
         check(rep["totals"]["error_bytes"] > 0, "no error while sampled")
         check(rep["totals"]["allocs"] > before, "nothing was sampled")
@@ -238,7 +238,7 @@ def busy(*options, seconds):
     return rep
 
 
-@case("a limit switches a program that allocates much, and tells what recording costs")
+@case("a limit switches a program that allocates much, and the report says what recording costs")
 def steered():
     sampling = busy("--max-overhead", "2%", "-d", "0.3", seconds=2.5)["sampling"]
     check(sampling["marks"], "never switched: %s" % sampling)

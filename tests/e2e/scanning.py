@@ -85,7 +85,7 @@ def relatives(process):
 
 
 def children(pid):
-    """Of all its threads."""
+    """The children of all its threads."""
     found_now = []
     for path in glob.glob("/proc/%d/task/*/children" % pid):
         try:

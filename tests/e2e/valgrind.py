@@ -205,7 +205,7 @@ def is_longer_now():
 
 
 def digits(pid):
-    """Of the process, and of its parent, whose number is a little lower."""
+    """The number of digits of its pid, and of its parent's, which is a little lower."""
     return len(str(pid)), len(str(max(pid - 9, 1)))
 
 

@@ -78,7 +78,7 @@ def much_at_start():
 
 
 def early(order, **env):
-    """The output of a program whose blocks of before the start are looked at, moved and freed."""
+    """The output of a program whose blocks from before the start are read, moved and freed."""
     return run([fault_target("bootstrap"), "freeres"], env=environment(LD_PRELOAD=":".join(order), **env))
 
 

@@ -129,7 +129,7 @@ def figures(rep):
     return tuple(rep["totals"][name] for name in ("allocs", "frees", "live_blocks", "unknown_frees"))
 
 
-@row("C3b", "the heap of forked workers is nobody's: each has a segment of its own, from the fork on")
+@row("C3b", "the heap of forked workers has no owner: each worker has a segment of its own, from the fork on")
 def forked_children_recorded():
     for options in ([], ["--sample", "exact"]):
         rep = check_sides([fault_target("prefork"), "3"], options=options)
@@ -249,7 +249,7 @@ def no_null():
     check_sides(["unshare", "-rm", "sh", "-c", inside])
 
 
-@row("C19b", "a daemon cannot be looked at; of one that is not recorded the wrong is said")
+@row("C19b", "a daemon cannot be watched, or the reason given for one that is not recorded is wrong")
 def daemons_told():
     clean_start()
     for way, status, says in (("wait", 0, "in 8 blocks"), ("clone", 125, "forked by clone(2) itself")):

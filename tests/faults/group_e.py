@@ -209,7 +209,7 @@ def tables_grow():
     depth, threads = times(13, 17), 4
     rep = check_sides([fault_target("cramped"), "-t", str(threads), str(depth)], status=5)
     count = threads * ((2 << depth) - 1)
-    # Of each thread's stacks those of one size; what else there is, is libc's.
+    # Each thread's stacks allocate one size; all other sites are libc's.
     own = [s for s in rep["sites"] if s["alloc_bytes"] == 24 * s["allocs"]]
     check_equal(rep["totals"]["untracked_blocks"], 0, "untracked blocks")
     check_equal((sum(s["allocs"] for s in own), sum(s["frees"] for s in own)), (count, count), "allocs and frees")

@@ -260,7 +260,7 @@ def screen_of(command):
     return seen
 
 
-# What a terminal of ours is told: its own sequences, with nothing of the program's in them.
+# What is written to our terminal: its own sequences, with nothing of the program's in them.
 SEQUENCES = re.compile(rb"\x1b(?:\[[0-9;?>]*[A-Za-z]|\([B0]|[=>78M]|\]0;[^\x07\x1b]*\x07)|[\x08\r\n\x0e\x0f]")
 
 

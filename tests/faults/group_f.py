@@ -108,7 +108,7 @@ def tracers_around():
 
 @row("F12", "a library is pushed into a running program, which hangs or crashes from it")
 def not_pushed():
-    """-a serves programs that carry the library; others are let alone, and the user is told."""
+    """-a serves programs that carry the library; others are left alone, and the user gets a message."""
     with running("plain") as pid:
         before = seen(pid)
         done = run([HEAPTOP, "-b", "-n", "1", "-a", str(pid)])

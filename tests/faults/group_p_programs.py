@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Group P of the fault matrix: real programs (real_programs.py), each run plain and watched. Output, exit status
 and the files written must be the same, and so must be how each process of the run stands at its exit:
-signals caught, ignored and blocked, threads, descriptors. Looked at is the moment of exit_group, in which
-targets/at_exit.c holds the process: it comes once in each process, whatever the load of the machine. A third
+signals caught, ignored and blocked, threads, descriptors. They are read at exit_group, where
+targets/at_exit.c holds the process: that comes once in each process, whatever the load of the machine. A third
 run has another recorder below heaptop (targets/plugin/counted.c), and their counts must agree. make check
 runs those that are fast, make soak all of them."""
 
@@ -72,7 +72,7 @@ def ends_read(varies, loose):
 
 @contextlib.contextmanager
 def held_at_exit():
-    """What to put before a command so that its processes are looked at; returns when all have ended."""
+    """What to put before a command so that its processes are inspected; returns when all have ended."""
     reader, writer = os.pipe()
     try:
         yield [fault_target("at_exit"), ENDS, str(writer)], writer

@@ -16,7 +16,7 @@ ALLOCATORS = "/usr/lib/x86_64-linux-gnu/lib%s.so.%d"
 
 
 class Program(NamedTuple):
-    """argv[0] is looked for, and so is what `needs` names. `stdin`: text, or nothing. `drive`: for a
+    """argv[0] must be installed, and so must what `needs` names. `stdin`: text, or nothing. `drive`: for a
     program that waits for someone (servers.py): does what a client or user would, and gives what it got as
     answer. `varies`: patterns in output, answer and descriptors that differ between any two runs, and
     files that do (both as regular expressions). `loose`: why threads and descriptors come and go in it.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Those of the real programs that wait for someone: servers, each with a client that asks and ends them, and
 programs on a terminal, with someone who types. While a server waits for its next request, it and its children
-are looked at from outside; what is seen is part of what must be the same. Not a test itself."""
+are inspected from outside; the result is part of what must be the same. Not a test itself."""
 
 import functools
 import http.client

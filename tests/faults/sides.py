@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Both sides of a row: a program run plain, and run with heaptop. What the program can tell of itself
+"""Both sides of a row: a program run plain, and run with heaptop. What the program can observe about itself
 must be the same: output, exit status, and, where tests/faults/targets/witness.h prints them into its
 output, the signals that it catches, its threads and its descriptors. Not a test itself."""
 
@@ -79,7 +79,7 @@ SIGNALS = ("SigBlk", "SigIgn", "SigCgt", "Threads")
 
 
 def seen(pid):
-    """What /proc tells of a running process: its signals, how many threads it has, what kind of file
+    """What /proc says about a running process: its signals, how many threads it has, what kind of file
     each descriptor is."""
     with open("/proc/%d/status" % pid, encoding="utf-8", errors="replace") as f:
         fields = dict(line.split(":", 1) for line in f if ":" in line)

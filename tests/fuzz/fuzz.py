@@ -47,7 +47,7 @@ def large_stack():
 
 
 def processor_time():
-    """Of the fuzz programs that have ended: on a busy machine less than the time that went by."""
+    """Processor time of the fuzz programs that have ended: on a busy machine less than the time that went by."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 

@@ -3,7 +3,7 @@
  * Good segments, and changes to them, for fuzzing what reads segments. An input is a byte that
  * picks one of two segments (small: its blocks are in the overflow; full: in pieces), and a list of
  * changes of 12 bytes each: where (a 32-bit number) and what (64 bits). The uppermost bits of
- * where tell how much changes: 8 bytes, or one half of them; the next, whether it is a word of the
+ * where say how much changes: 8 bytes, or one half of them; the next, whether it is a word of the
  * header, any of them, or one that is in use, anywhere. So no input is refused for its form, and
  * every field of the header can be reached by one change.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Fuzzing of what is told of a broken segment (segment_changes.h): through a session, names and
+ * Fuzzing of what is shown of a broken segment (segment_changes.h): through a session, names and
  * all, to text, frame and JSON. The output must be whole characters, none of which moves a cursor
  * or turns text around.
  */

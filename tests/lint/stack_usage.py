@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How much stack is taken, by what the compiler says of each function (gcc's -fcallgraph-info=su). Of the thread
-that allocates, which may have little, the library's worst way through its calls; in the viewer, whose stacks a
+"""How much stack is taken, by what the compiler says of each function (gcc's -fcallgraph-info=su). For the thread
+that allocates, which may have little, the library's deepest call path; in the viewer, whose stacks a
 limit may keep small (ulimit -s), that of each function, and the worst way, too."""
 
 import glob

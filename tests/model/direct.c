@@ -248,7 +248,7 @@ static void miss_big(void)
 	if (ht_load_acquire_64(given) != C)
 		return;
 	model_require(insert(C, SMALL, 2, old) == 1, "a missed free shows");
-	model_require(is_block(&old[0], C, TOO_BIG, 1), "a missed block is told as it was");
+	model_require(is_block(&old[0], C, TOO_BIG, 1), "a missed block is reported as it was");
 	take(C, SMALL, 2);
 	ht_store_relaxed_64(freed, C);
 }

@@ -58,7 +58,8 @@ static int insert(uint64_t addr, uint32_t version)
 	struct live_block put = block(addr, version), old[LIVE_MISSED_MAX];
 	unsigned rc = live_insert(&segment, addr, &put, old);
 
-	model_require(rc != 1 || is_block(&old[0], addr, 1), "a missed block is told as it was");
+	model_require(
+		rc != 1 || is_block(&old[0], addr, 1), "a missed block is reported as it was");
 	return rc == LIVE_REFUSED ? -ENOSPC : (int)rc;
 }
 
@@ -419,7 +420,7 @@ static void setup_missed(void)
 
 static void put_a_again(void)
 {
-	model_require(insert(a, 2) == 1, "a missed free is told");
+	model_require(insert(a, 2) == 1, "a missed free is reported");
 	find(a, 2);
 }
 

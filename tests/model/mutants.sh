@@ -155,7 +155,7 @@ mutant stack "a node is published relaxed" stack.c \
 mutant stack "a chain is entered relaxed" stack.c 's/ht_load_acquire_32\(head\)/ht_load_relaxed_32(head)/'
 mutant stack "a node is published by a store" stack.c \
 	's/ht_cas_acq_rel_32\(head, &seen, fresh\)/(ht_store_release_32(head, fresh), true)/'
-mutant stack "the chain is not looked at again after a lost race" stack.c \
+mutant stack "the chain is not read again after a lost race" stack.c \
 	's/(nothing|24 bytes a frame, once per race[^\n]*\n)[^\n]*chain_find[^\n]*\n[^\n]*\n[^\n]*\n/\1/'
 mutant stack "an inner node is published relaxed" stack.c \
 	's/ht_cas_acq_rel_32\(head, &seen, node/ht_cas_relaxed_32(head, \&seen, node/'

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The search: coroutines, decisions, and the report. model.h tells what is searched. */
+/* The search: coroutines, decisions, and the report. model.h describes what is searched. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

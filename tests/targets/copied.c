@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A program that looks whether a copy is made of it: it waits for children again and again, and
- * counts those that are none of its own, and the signals that tell of them. Has so many megabytes
+ * A program that notices whether it is copied: it waits for children again and again, and counts
+ * those that are not its own, and the signals that report them. Has so many megabytes
  * in blocks, which it writes to all the time. Says "ready"; at the end of its input it writes both
  * counts.
  *

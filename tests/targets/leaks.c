@@ -178,7 +178,7 @@ __attribute__((noinline)) static void links(void)
 	m = (union any_link *)((void **)possible_unlinked(120) + 1);
 	m->tail = (struct link_tail){ NULL, (struct link_tail **)(uintptr_t)&first };
 	unlinked = &m->tail;
-	/* What tells of it lies behind, and points to it. */
+	/* Its header lies behind it, and points to it. */
 	words = reachable_by_head_behind(4000);
 	words[490] = words;
 	head_behind = &words[490];

@@ -16,7 +16,7 @@
 
 #define SLOTS  64u
 #define LOOPS  20000u
-#define ROUNDS 8 /* of which the last is looked at */
+#define ROUNDS 8 /* the last one is checked */
 
 static pthread_barrier_t barrier;
 

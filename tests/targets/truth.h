@@ -39,8 +39,7 @@ struct truth_block {
 
 static struct truth_site truth_sites[TRUTH_SITES_MAX];
 static uint64_t truth_reallocs, truth_failed, truth_live, truth_peak;
-/* The program as a whole asks for nothing but what is told here, from one thread: totals and peak.
- */
+/* The whole program allocates only what is counted here, from one thread: totals and peak. */
 static int truth_strict;
 static int truth_written;
 

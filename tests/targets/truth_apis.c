@@ -114,7 +114,7 @@ static void expect_null(void *p)
 	}
 }
 
-/* Sizes that cannot be had, and products that overflow: no block, and none may be accounted. */
+/* Sizes that no allocator has, and products that overflow: no block, and none may be counted. */
 static NOINLINE void site_huge_fails(void)
 {
 	volatile size_t huge = HUGE_BYTES, half = SIZE_MAX / 2 + 2, most = SIZE_MAX;

@@ -316,7 +316,7 @@ TEST(name_styles_of_frames)
 	f.mangled = NULL;
 	frame_name(&f, NAMES_MANGLED, 0, true, out, sizeof(out));
 	CHECK_STR(out, want[NAMES_FULL]);
-	f.function = NULL; /* none to be had: it says so in each */
+	f.function = NULL; /* unavailable: each style says so */
 	for (int style = 0; style < NAMES_COUNT; style++) {
 		frame_name(&f, (enum name_style)style, 0, true, out, sizeof(out));
 		CHECK_STR(out, "?? server+0x12");

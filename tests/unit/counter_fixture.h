@@ -112,7 +112,7 @@ static inline struct counted counted_program(const struct segment *s)
 	return out;
 }
 
-/* Slots 1 to `count` are somebody's, and `owners` count in them, slot 0's included. */
+/* Slots 1 to `count` are owned, and `owners` count in them, slot 0's included. */
 static inline void counted_owners(
 	const struct segment *s, struct counter_owner *owners, uint32_t count)
 {

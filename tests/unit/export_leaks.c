@@ -154,7 +154,7 @@ TEST(text_without_a_scan)
 	CHECK(!strstr(text(0), "leaks"));
 }
 
-/* What was never freed is told then, and not called a leak. */
+/* Blocks that were never freed are reported then, and not called leaks. */
 TEST(text_of_suspects)
 {
 	struct snap_site some[3] = { canned_sites[0], canned_sites[1], canned_sites[0] };
@@ -257,7 +257,7 @@ TEST(text_with_suppressions)
 					"   fun:malloc\n"
 					"   fun:arena_new\n"
 					"}\n"));
-	/* Of a stack that is not known nothing can be said. */
+	/* An unknown stack has no suppression. */
 	CHECK(!strstr(text(0), "match-leak-kinds: possible"));
 }
 
@@ -294,7 +294,7 @@ TEST(junit_of_a_scan)
 		"    </testcase>\n"
 		"  </testsuite>\n"
 		"</testsuites>\n");
-	/* Classes that are not failures are not told; a class without leaks has passed. */
+	/* Classes that are not failures are not reported; a class without leaks has passed. */
 	leaks.nsites = 0;
 	CHECK(strstr(junit(1u << SNAP_LEAK_DEFINITE | 1u << SNAP_LEAK_POSSIBLE, NULL),
 		"tests=\"2\" failures=\"0\""));

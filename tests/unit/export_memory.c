@@ -109,7 +109,7 @@ TEST(what_cannot_be_had)
 	check_json(NULL, "{ \"memory\": null }");
 }
 
-/* What is estimated has no figures for what cannot be told. */
+/* An estimate leaves out the figures that sampling cannot give. */
 TEST(sampled)
 {
 	struct map_account a = { .known = true, .sampled = true, .note = "estimate" };

@@ -72,7 +72,7 @@ static int class_at(uint64_t offset)
 		       : -1;
 }
 
-/* Of a block at 64 that is lost: is that of `second` taken for the same one? */
+/* Whether a lost block at 64 in `second` is taken for the one in `first`. */
 static bool is_kept(struct leak_block first, struct leak_block second)
 {
 	struct leak_lost lost;

@@ -506,7 +506,7 @@ TEST(a_long_list)
 	CHECK_INT(heap.graph.leader[N - 1], 0);
 }
 
-/* Of one string that no other is like: length and room of 2 bytes, then what says so. */
+/* A single string unlike any other: length and capacity of 2 bytes, then the type byte. */
 TEST(strings_of_redis)
 {
 	static const struct {
@@ -727,7 +727,7 @@ TEST(a_link_that_leads_elsewhere_is_a_number)
 	check_all(1, LEAK_POSSIBLE, 0);
 }
 
-/* What lies there tells of its own block: of where it starts, or where its length says it does. */
+/* The word there describes its own block: it points to its start, or where its length says. */
 TEST(what_points_to_the_start_of_its_block)
 {
 	static const struct {
@@ -777,7 +777,7 @@ TEST(without_the_rule_members_of_lists_are_possible)
 	check_all(1, LEAK_POSSIBLE, 0);
 }
 
-/* Of a place that very many have, a part is looked at, and that place is learned. */
+/* If very many blocks have pointers to one offset, only some are checked, and it is learned. */
 TEST(a_place_of_links_is_learned)
 {
 	enum { COUNT = 3000 };
@@ -800,7 +800,7 @@ TEST(a_place_of_links_is_learned)
 	CHECK_INT(heap.graph.heuristic[COUNT - 1], LEAK_BY_HEADER);
 }
 
-/* Those that are reachable without are not among the few that are looked at. */
+/* Blocks that are reachable without the rule are not among the few that are checked. */
 TEST(a_link_is_found_among_many_pointers_inside)
 {
 	reset();

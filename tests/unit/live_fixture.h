@@ -22,7 +22,7 @@ static inline bool same(const struct live_block *a, const struct live_block *b)
 	return a->size == b->size && a->tick == b->tick && a->counter == b->counter;
 }
 
-/* What live_insert says; `old` gets what it told of. */
+/* The result of live_insert; `old` gets the block that it reported. */
 static inline unsigned put_told(
 	const struct segment *s, uint64_t addr, uint64_t size, struct live_block *old)
 {

@@ -175,8 +175,8 @@ static struct snap_detail detail_at(uint64_t now, uint64_t uptime, bool ended)
 	return d;
 }
 
-/* Ages are those at the end, and time that it did not live has no line; nor was a program that was
- * looked at from its start on there before. */
+/* Ages are those at the end, and time that it did not live has no line; and a program
+ * that was watched from its start has none before that. */
 TEST(ages_of_a_program_that_ended)
 {
 	struct snap_detail d = { 0 };

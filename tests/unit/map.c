@@ -198,7 +198,7 @@ static void half_shared(struct map *m)
 		m->page[i].flags |= i % 2 ? MAP_PAGE_SHARED : 0;
 }
 
-/* Pages that were only read are present, and in nobody's memory: what RSS says is right. */
+/* Pages that were only read are present, but not resident memory: RSS is right. */
 TEST(pages_of_zeros_are_no_memory)
 {
 	static const struct map_block block[] = { { BRK + 16, 7 * PAGE, 1 } };
@@ -320,7 +320,7 @@ TEST(impossible_blocks_do_no_harm)
 	}
 }
 
-/* Reserved and not used: it is not looked at page by page, and still counts. */
+/* Reserved and not used: it is not read page by page, and still counts. */
 TEST(address_spaces_without_end)
 {
 	static const struct map_vma vma[] = { { ANON, ANON + (1ull << 44), MAP_OTHER, true,
@@ -356,7 +356,7 @@ TEST(sampled_is_estimated)
 	m = make(&in, NULL);
 	check_sum(m);
 	map_unref(m);
-	/* Of a forked process, nobody knows what it has from before. */
+	/* A forked process has unknown blocks from before the fork. */
 	in = (struct map_input){
 		.vma = vma, .vmas = 2, .glibc = true, .forked = true, .live_bytes = 30 * PAGE
 	};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Readings that cannot be had say why; the thread that makes them hands each over once. What is
- * read of real programs is told by tests/e2e/memory.py. */
+/* Readings that fail say why; the thread that makes them hands each over once. Real programs are
+ * read in tests/e2e/memory.py. */
 #include <poll.h>
 #include <signal.h>
 #include <string.h>

@@ -63,7 +63,7 @@ static uint64_t tick_now(void)
 	return (clock_monotonic_ns() - FIXTURE_CREATED_NS) >> HT_TICK_SHIFT;
 }
 
-/* A block that is born now: in no tick that a mark is in, since births are not told finer. */
+/* Allocates a block now, in a tick without a mark, since allocation times are no finer. */
 static void alloc_now(uint32_t site, uint32_t i)
 {
 	uint64_t tick = tick_now() + 1;

@@ -318,7 +318,7 @@ TEST(words)
 	CHECK_STR(growth_word_text(&p.verdict), "sure");
 	g = history(leaky_sawtooth, 0).last;
 	CHECK(strstr(growth_evidence(&g, text), ", once fell by 1.8M") != NULL);
-	/* It is the second half of the time that is looked at. */
+	/* Only the second half of the time is judged. */
 	CHECK(p.verdict.old.oldest_ns > p.verdict.old.youngest_ns);
 	CHECK_INT(p.verdict.old.youngest_ns, p.verdict.middle.oldest_ns);
 	CHECK_INT(p.verdict.old.bytes / 5000,

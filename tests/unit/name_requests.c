@@ -193,7 +193,7 @@ TEST(many_addresses)
 	end();
 }
 
-/* Nobody was told of this module, so nobody can be asked. */
+/* The symboliser does not know this module. */
 TEST(unknown_module)
 {
 	struct name_requests_frame f = { 1, 0, 99, &nowhere, 5, 5 };

@@ -53,7 +53,7 @@ static int refused(struct parsed p, const char *part)
 	return good;
 }
 
-/* What is grouped by is told by the model, too. */
+/* The model has the words for grouping, too. */
 TEST(words)
 {
 	char keys[200] = "";
@@ -309,8 +309,7 @@ TEST(leak_check_every)
 	CHECK(refused(PARSE("--leak-check=every:1s", "-r", "f"), "goes with a COMMAND"));
 }
 
-/* JUnit tells of failures: those of --fail-on, or definite leaks. The exit status is --fail-on's.
- */
+/* JUnit reports failures: those of --fail-on, or definite leaks. The exit status is --fail-on's. */
 TEST(junit)
 {
 	struct parsed p = PARSE("--format", "junit", "x");

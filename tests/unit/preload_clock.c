@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Time in the program, with a clock of ours: how often it is looked at, what is published, and that
+ * Time in the program, with a clock of ours: how often it is read, what is published, and that
  * it never runs back. The file itself is compiled in.
  */
 #include <time.h>
@@ -164,7 +164,7 @@ TEST(history)
 	end();
 }
 
-/* What a viewer wrote is seen within as many events as the clock is not looked at. */
+/* A viewer's write is seen within as many events as lie between two readings of the clock. */
 TEST(a_switch_is_noticed)
 {
 	begin();

@@ -343,7 +343,7 @@ TEST(code_stays)
 	guards_end(&g);
 }
 
-/* Nobody tells what is done with memory outside any object: asked each time. */
+/* Memory outside any object may change unnoticed, so it is checked each time. */
 TEST(code_outside)
 {
 	struct guards g = guards_made();

@@ -26,7 +26,7 @@ TEST(blocks)
 		CHECK(p && next_is_arena(p));
 		CHECK_INT((uintptr_t)p % 16, 0);
 		CHECK_INT(next_arena_size(p), sizes[i]);
-		CHECK(p >= last + ARENA_HEADER); /* its header lies in nobody's block */
+		CHECK(p >= last + ARENA_HEADER); /* its header lies in no block */
 		for (size_t k = 0; k < sizes[i]; k++)
 			CHECK(p[k] == 0);
 		memset(p, 0xff, sizes[i]);

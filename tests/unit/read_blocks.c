@@ -117,7 +117,7 @@ struct stay {
 	uint64_t stayed, gone;
 };
 
-/* Takes each block out once it was told, and puts it back as of a later moment. */
+/* Removes each block once it was visited, and inserts it again with a later time. */
 static void stay_look(void *ctx, const struct read_block *b)
 {
 	struct stay *stay = ctx;

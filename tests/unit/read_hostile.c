@@ -8,7 +8,7 @@
 #include "tests/unit/segment_fixture.h"
 
 #define WORDS	  (sizeof(struct ht_header) / sizeof(uint64_t))
-#define SITES_MAX 64u /* looked at of each hostile table */
+#define SITES_MAX 64u /* read from each hostile table */
 
 static struct made made;
 

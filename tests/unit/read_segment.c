@@ -280,7 +280,7 @@ TEST(stack_longer_than_asked_for)
 	read_close(r);
 }
 
-/* Nodes are kept once read; one that was not written yet then is looked at again. */
+/* Nodes are kept once read; one that was not written yet is read again. */
 TEST(stack_written_later)
 {
 	struct read_segment *r = made_read(&made);

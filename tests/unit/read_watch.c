@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Which parts of the live table have changed: a copy of the table that is brought up to date by
- * what is told of it is the table, whatever happened between; and nothing else is copied again.
+ * Which parts of the live table have changed: a copy that is updated by the reported parts equals
+ * the table, whatever happened in between; and nothing else is copied again.
  */
 #include <sys/stat.h>
 #include "src/leak/analysis/blocks.h"
@@ -268,7 +268,7 @@ TEST(nothing_else_is_copied)
 	read_close(r);
 }
 
-/* Two viewers would each take for unchanged what the other was told of. */
+/* Each of two viewers would take for unchanged the parts that were reported to the other. */
 TEST(one_viewer_at_once)
 {
 	struct read_segment *r = open_made(), *other = open_made();

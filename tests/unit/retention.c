@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Growth, and what of it lasts: call sites that do what programs do, in a real live table and in
- * seconds that the test makes. All of them have risen; their order is that of how surely they grow
- * on.
+ * Growth, and how much of it is retained: call sites that do what programs do, in a real live table
+ * and in seconds that the test makes. All of them have risen; their order is that of how surely
+ * they grow on.
  */
 #include <stdlib.h>
 #include "tests/unit/live_walk_fixture.h"

@@ -35,7 +35,7 @@ static double recorded_part(const struct world *w)
 	return w->r.bytes ? -expm1(-w->p.size / (double)w->r.bytes) : 1;
 }
 
-/* A second passes, and is looked at. */
+/* A second passes, and a reading is taken. */
 static void live(struct world *w)
 {
 	double events = 2 * w->p.allocs, recorded = events * recorded_part(w);

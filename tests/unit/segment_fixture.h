@@ -38,7 +38,7 @@ static inline void made_give_up(const char *why)
 	exit(1);
 }
 
-/* An empty segment in a file of its own; in memory where that is to be had, as real ones are. */
+/* An empty segment in a file of its own; in memory where possible, as real ones are. */
 static inline void made_open_as(
 	struct made *m, enum segment_size size, const struct segment_identity *id)
 {

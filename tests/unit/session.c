@@ -359,7 +359,7 @@ TEST(library_gave_up)
 	end();
 }
 
-/* What is told of an end, by the state of the segment and the wait status. */
+/* The notice about an end, by the state of the segment and the wait status. */
 static void check_ending(uint32_t state, int wait_status, const char *part)
 {
 	struct snapshot *s;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Settings as text: what is written is read back, and what is wrong is told and harms nothing. */
+/* Settings as text: what is written is read back, and what is wrong is reported and harms nothing.
+ */
 #include <string.h>
 #include "src/model/settings.h"
 #include "tests/check.h"
@@ -140,7 +141,7 @@ TEST(newer_versions_are_kept)
 	CHECK(strlen(s.kept) < sizeof(s.kept));
 }
 
-/* A zero byte ends nothing: it is told with its line, and what is behind it holds. */
+/* A zero byte ends nothing: it is reported with its line, and the text after it is valid. */
 TEST(zero_byte)
 {
 	static const char text[] =
@@ -158,7 +159,8 @@ TEST(zero_byte)
 	CHECK_INT(s.rules, 1);
 }
 
-/* A name in a list that is none is told, and written again; of a newer version nothing is said. */
+/* An unknown name in a list is reported and written again; in a file of a newer version it is not
+ * reported. */
 TEST(lists)
 {
 	struct strbuf text = STRBUF_INIT;

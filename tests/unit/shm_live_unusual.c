@@ -9,7 +9,7 @@
 
 /* ---- frees that were missed ---- */
 
-/* The second block ends the first, which is told as it was. */
+/* The second block retires the first, which is reported as it was. */
 static void check_missed(
 	bool glibc, uint64_t first, uint64_t first_size, uint64_t second, uint64_t second_size)
 {

@@ -102,7 +102,7 @@ static void commit_until_full(void)
 	CHECK_INT(segment_commit(&f.s, at - 1, 2), -ENOMEM); /* one unit there, one not */
 	CHECK(!segment_has(&f.s, at));
 	CHECK_INT(f.s.header->commit_failed, 3);
-	/* When there is memory again it can be had. */
+	/* Once there is memory again, it is used. */
 	CHECK_INT(mount("t", PLACE, "tmpfs", MS_REMOUNT, "size=8m"), 0);
 	CHECK_INT(segment_commit(&f.s, at, 1), 0);
 	memset(segment_at(&f.s, at), 0xaa, HT_COMMIT_BYTES);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The mathematics of sampling mode: the fixed-point functions against libm, and what they are for:
- * sums of weights that are right on average, with variances that tell how far off they are.
+ * sums of weights that are right on average, with variances that say how far off they are.
  */
 #include "shm/poisson.h"
 
@@ -79,7 +79,7 @@ TEST(exact_blocks_stand_for_themselves)
 		CHECK_INT(exact.bytes, sizes[i]);
 		CHECK_INT(exact.blocks_variance, 0);
 		CHECK_INT(exact.bytes_variance, 0);
-		/* Of a damaged segment. */
+		/* A rate of a damaged segment. */
 		CHECK_INT(poisson_weight(0x7f00 + i, sizes[i], 63).bytes, sizes[i]);
 		CHECK_INT(poisson_weight(0x7f00 + i, sizes[i], 9).blocks, 1);
 	}

@@ -117,7 +117,7 @@ TEST(order_and_paging)
 	fixture_close(&f);
 }
 
-/* How much of a ring can be had after `count` events: the record of the next one may be half
+/* How much of a ring is readable after `count` events: the record of the next one may be half
  * written, so one less than all. */
 static void check_lag(uint64_t count, uint64_t lost)
 {
@@ -158,7 +158,7 @@ static void check_overtaken(uint32_t before, uint32_t during, int given)
 	oldest = before + during < HT_RING_EVENTS ? 0 : before + during - HT_RING_EVENTS + 1;
 	CHECK(r.cursor >= oldest);
 	CHECK_INT(r.given + r.lost, r.cursor);
-	/* The rest is still to be had. */
+	/* The rest is still readable. */
 	while (read_some(&r, 100) > 0)
 		;
 	CHECK_INT(r.cursor, before + during);

@@ -34,7 +34,7 @@ static void give(uint32_t slot, uint32_t site, uint64_t size, uint64_t life_tick
 	counter_free_sampled(&f.s, &owners[slot], site, &e, &weight);
 }
 
-/* Of a site, over its counters. */
+/* The spread of a site over its counters. */
 static struct ht_spread spread_of(uint32_t site)
 {
 	struct ht_spread out = { 0 };

@@ -153,7 +153,7 @@ TEST(compare)
 	t.truncated = true;
 	CHECK_INT(stack_compare(&f.s, site, &t), STACK_DIFFERS);
 	t.truncated = false;
-	CHECK_INT(stack_compare(&f.s, 0, &t), STACK_DIFFERS); /* the catch-all is nobody's */
+	CHECK_INT(stack_compare(&f.s, 0, &t), STACK_DIFFERS); /* the catch-all matches nothing */
 	t.modules = NULL; /* all frames pinned: addresses suffice */
 	CHECK_INT(stack_compare(&f.s, site, &t), STACK_SAME);
 	fixture_close(&f);

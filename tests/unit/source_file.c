@@ -206,7 +206,7 @@ TEST(newer_than_the_object)
 	t = source_file_read(under("new.c"), under("prog"), &none);
 	CHECK(t && t->newer);
 	source_file_free(t);
-	/* Of an object that is gone nothing can be said. */
+	/* An object that is gone has no age. */
 	t = source_file_read(under("new.c"), under("no-prog"), &none);
 	CHECK(t && !t->newer);
 	source_file_free(t);

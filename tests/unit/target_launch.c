@@ -20,7 +20,7 @@
 #include "tests/check.h"
 #include "tests/unit/shm_fixture.h"
 
-/* Any library that is always there: it is the list that is looked at. */
+/* Any library that is always there: the test checks the list. */
 #define LIBRARY	 "libm.so.6"
 #define OTHER	 "libdl.so.2"
 #define TEXT_MAX 4096

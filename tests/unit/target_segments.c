@@ -291,7 +291,7 @@ TEST(unreadable_ones_are_listed_with_the_reason)
 	CHECK_INT(symlink("/etc/passwd", path_of("heaptop-link")), 0);
 	CHECK_INT(mkdir(path_of("heaptop-directory"), 0700), 0);
 	l = list_now();
-	CHECK_INT(l->count, 4); /* what is no file of ours is not looked at */
+	CHECK_INT(l->count, 4); /* foreign files are ignored */
 	for (unsigned i = 0; i < l->count; i++) {
 		CHECK_INT(l->items[i].state, TARGET_UNREADABLE);
 		CHECK(l->items[i].why[0] != '\0');
@@ -477,8 +477,7 @@ TEST(find_says_when_it_cannot_look)
 	pid_t pid = child_start();
 
 	setenv("HEAPTOP_DIR", "/etc/passwd", 1);
-	CHECK(not_found(
-		pid, -ENOTDIR, "cannot read the directory of segments: Not a directory"));
+	CHECK(not_found(pid, -ENOTDIR, "cannot read the directory of segments: Not a directory"));
 	setenv("HEAPTOP_DIR", dir, 1);
 	child_end(pid);
 }

@@ -402,7 +402,7 @@ TEST(children_that_went_on)
 	}
 }
 
-/* Of children that were killed some segments stay, to be looked at, and all are counted. */
+/* The segments of some killed children stay for inspection, and all are counted. */
 TEST(killed_children)
 {
 	struct snapshot *s;

@@ -2,7 +2,7 @@
 /*
  * Has children: one that has ended, one that a signal ended if asked to, one that was forked and
  * one that has called exec since. Says "ready", and when it gets a line they end, and then it does,
- * in the way that it is told. Usage: ends_alone return|exit|_exit|quick_exit [crash]
+ * in the way that its argument names. Usage: ends_alone return|exit|_exit|quick_exit [crash]
  */
 #include <signal.h>
 #include <sys/wait.h>

@@ -28,7 +28,7 @@ static NOINLINE void *site_large(size_t n)
 	return truth_got(LARGE, calloc(1, n), n);
 }
 
-/* Of one thread. */
+/* One thread's heap. */
 struct heap {
 	struct truth_block held[HELD];
 	unsigned seed;

@@ -2,7 +2,7 @@
 /*
  * Frees that come twice. Usage: free_again WHAT
  *   reused  the address is another block's by then, which the second free gives back
- *   stale   it is nobody's: for an allocator that does not mind
+ *   stale   it is unowned: for an allocator that does not mind
  * Prints how many blocks were allocated, given back, and freed in vain.
  */
 #include <stdio.h>

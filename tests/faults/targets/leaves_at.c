@@ -176,7 +176,7 @@ static void loaded(void)
 	free(plugin[0](100));
 }
 
-/* So many events that the time is looked at. */
+/* Enough events for the clock to be read. */
 static void many(void)
 {
 	for (int i = 0; i < 20; i++)

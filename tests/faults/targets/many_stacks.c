@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Allocates from COUNT different call stacks: the bits of a number tell which of two functions
+ * Allocates from COUNT different call stacks: the bits of a number decide which of two functions
  * calls which, so that one differs from the last in its inner frames, as in a recursion. Every
  * eighth block is kept. Says what it did, and ends with 5.
  */

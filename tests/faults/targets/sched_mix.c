@@ -2,7 +2,7 @@
 /*
  * Two threads on one processor, of which the one at real-time priority takes it from the other at
  * any instruction: whoever then waits for the other waits for ever. Ends with 5, or 77 where
- * real-time priority is not to be had.
+ * real-time priority is not available.
  */
 #include <pthread.h>
 #include <sched.h>

@@ -2,7 +2,7 @@
 // Threads come and go, eight at a time. Each holds a block in thread-specific data whose destructor
 // frees it, allocates another and sets the key again as often as it may; and a thread_local object
 // whose destructor allocates and frees. What they leave to the program is freed at the end. Then
-// waits for the end of its input, so that its state can be looked at. Usage: thread_tide THREADS
+// waits for the end of its input, so that its state can be read. Usage: thread_tide THREADS
 #include <climits>
 #include <pthread.h>
 

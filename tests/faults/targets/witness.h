@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define WITNESS_FDS 1024 /* descriptors looked at */
+#define WITNESS_FDS 1024 /* descriptors checked */
 #define NOINLINE    __attribute__((noinline))
 /* Ends a function after a call that must stay a call, with this frame under it. */
 #define KEEP_FRAME() __asm__ volatile("" ::: "memory")

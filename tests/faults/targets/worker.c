@@ -110,7 +110,7 @@ static void block_end(unsigned char **slot, size_t i)
 	count(&live_bytes, -(uint64_t)bytes);
 }
 
-/* `table` is not the heap's: all that is there is told. */
+/* `table` is not in the heap. All of it is reported. */
 static void round_fill(unsigned char **table)
 {
 	for (size_t i = 0; i < o.blocks; i++)

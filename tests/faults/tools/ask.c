@@ -2,7 +2,7 @@
 /*
  * ask SEGMENT tracer PID | no-tracer | copy | wait: asks a program's library for help with a leak
  * scan, as a viewer does (shm/layout.h, struct ht_coop), and says what came of it: 0 or an error.
- * With "copy" also how many bytes of mappings the copy tells of, and its pid; with "wait" it stays
+ * With "copy" also how many bytes of mappings the copy reports, and its pid; with "wait" it stays
  * until its input ends, and neither lets the thread go on nor the copy end.
  *
  * ask --where: at which byte of a segment it is that viewers ask.

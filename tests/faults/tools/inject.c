@@ -32,7 +32,7 @@
 #include <unistd.h>
 
 #define STACK_WORDS                                                                                \
-	32u /* looked at for a return address: more than any wrapper of libc's pushes              \
+	32u /* searched for a return address: more than any wrapper of libc's pushes               \
 	     */
 
 static const struct call {

@@ -85,7 +85,7 @@ static int events(struct read_segment *s)
 
 	do {
 		over = poll(&in, 1, 1) > 0 && read(0, &byte, 1) <= 0;
-		/* The totals tell how many rings there are. */
+		/* The totals have the number of rings. */
 		if (read_totals(s, &t) != 0 || read_events(s, event_count, kinds, &lost) < 0)
 			return 1;
 	} while (!over);

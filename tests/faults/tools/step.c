@@ -397,7 +397,7 @@ static bool slots_check(struct read_segment *s)
 
 	for (ssize_t i = 0; i < n; i++) {
 		if (t[i].tid == HT_NONE)
-			return fails("a slot is nobody's", t[i].slot, 0);
+			return fails("a slot has no owner", t[i].slot, 0);
 		used += t[i].slot != 0 && t[i].tid != 0;
 	}
 	return equal("slots in use", (uint64_t)used, 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Of two libraries that take each other's place (hazard_one.c): the same functions, of the same
- * size in memory, with other frames.
+ * One of two libraries that are loaded at the same address in turn (hazard_one.c): the same
+ * functions, of the same size in memory, with other frames.
  */
 #define HAZARD_BYTES 3000
 #include "tests/faults/targets/plugin/hazard.h"
