@@ -253,8 +253,10 @@ lint:
 
 # ---- install --------------------------------------------------------------------------------
 
-MAN1 := $(wildcard man/*.1)
-MAN7 := $(wildcard man/*.7)
+MAN := $(wildcard man/*.[1-9])
+# Where a page goes, below PREFIX/share.
+man_at = man/man$(patsubst .%,%,$(suffix $(1)))/$(notdir $(1))
+MAN_AT := $(foreach page,$(MAN),$(call man_at,$(page)))
 
 # Where each shell looks, below PREFIX/share, and under what name.
 COMPLETION_AT := bash-completion/completions/heaptop zsh/site-functions/_heaptop \
@@ -262,21 +264,17 @@ COMPLETION_AT := bash-completion/completions/heaptop zsh/site-functions/_heaptop
 
 install: $(LIB) $(EXE) $(COMPLETION)
 	$(INSTALL) -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/lib/heaptop' \
-		'$(DESTDIR)$(PREFIX)/share/man/man1' '$(DESTDIR)$(PREFIX)/share/man/man7' \
-		$(patsubst %,'$(DESTDIR)$(PREFIX)/share/%',$(dir $(COMPLETION_AT)))
+		$(patsubst %,'$(DESTDIR)$(PREFIX)/share/%',$(sort $(dir $(MAN_AT) $(COMPLETION_AT))))
 	$(INSTALL) -m 755 $(EXE) '$(DESTDIR)$(PREFIX)/bin/heaptop'
 	$(INSTALL) -m 644 $(LIB) '$(DESTDIR)$(PREFIX)/lib/heaptop/libheaptop.so'
-	$(INSTALL) -m 644 $(MAN1) '$(DESTDIR)$(PREFIX)/share/man/man1/'
-	$(INSTALL) -m 644 $(MAN7) '$(DESTDIR)$(PREFIX)/share/man/man7/'
+	$(foreach page,$(MAN),$(INSTALL) -m 644 $(page) '$(DESTDIR)$(PREFIX)/share/$(call man_at,$(page))' &&) true
 	$(INSTALL) -m 644 $(B)/completion/heaptop.bash '$(DESTDIR)$(PREFIX)/share/$(word 1,$(COMPLETION_AT))'
 	$(INSTALL) -m 644 $(B)/completion/heaptop.zsh '$(DESTDIR)$(PREFIX)/share/$(word 2,$(COMPLETION_AT))'
 	$(INSTALL) -m 644 $(B)/completion/heaptop.fish '$(DESTDIR)$(PREFIX)/share/$(word 3,$(COMPLETION_AT))'
 
 uninstall:
 	rm -f '$(DESTDIR)$(PREFIX)/bin/heaptop' '$(DESTDIR)$(PREFIX)/lib/heaptop/libheaptop.so' \
-		$(patsubst man/%,'$(DESTDIR)$(PREFIX)/share/man/man1/%',$(MAN1)) \
-		$(patsubst man/%,'$(DESTDIR)$(PREFIX)/share/man/man7/%',$(MAN7)) \
-		$(patsubst %,'$(DESTDIR)$(PREFIX)/share/%',$(COMPLETION_AT))
+		$(patsubst %,'$(DESTDIR)$(PREFIX)/share/%',$(MAN_AT) $(COMPLETION_AT))
 	-rmdir '$(DESTDIR)$(PREFIX)/lib/heaptop'
 
 .PHONY: all check tests faults soak demo pictures golden lint install uninstall clean help deps
