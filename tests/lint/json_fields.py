@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The fields of the JSON report: those that are written are those in the man page's section JSON."""
+"""The fields of the JSON report: those that are written are those in heaptop-json(5)."""
 
 import os
 import re
@@ -35,8 +35,7 @@ def written():
 
 
 def told():
-    section = read("man/heaptop.1").split(".Sh JSON\n")[1].split("\n.Sh ")[0]
-    lines = re.findall(r"\bLi (.*)", section)
+    lines = re.findall(r"\bLi (.*)", read("man/heaptop-json.5"))
     return {word for line in lines for word in line.split() if re.fullmatch(r"[a-z_]+", word)}
 
 

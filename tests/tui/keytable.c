@@ -227,7 +227,7 @@ TEST(hints_offer_what_can_be_done)
 	paper_close(&p);
 }
 
-#define MAN	    "man/heaptop.1"
+#define MAN	    "man/heaptop-screen.7"
 #define MAN_COLUMNS 76 /* mandoc -Tlint takes 80, and an escape takes some */
 #define MAN_BEGIN                                                                                  \
 	".\\\" From the key table: GOLDEN_UPDATE=1 build/tests/tui/keytable writes this.\n"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The pictures of the screen in README.md and in man/heaptop.1. Without arguments: what stands still in
+"""The pictures of the screen in README.md and in man/heaptop-screen.7. Without arguments: what stands still in
 README's (tabs, column headers, the bar) is what the screen of this tree shows; the manual's show canned
 data, and are so to the last character. --write (make pictures): the manual's and the demo's are made anew,
 and the tab line of the others, which show programs that are not in this tree, is set right. --write-manual
@@ -10,7 +10,7 @@ import os, re, subprocess, sys, tempfile
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 B = os.path.join(ROOT, os.environ.get("B", "build"))
 README = os.path.join(ROOT, "README.md")
-MAN = os.path.join(ROOT, "man", "heaptop.1")
+MAN = os.path.join(ROOT, "man", "heaptop-screen.7")
 # The comment has options and a script, with semicolons between their lines.
 MAN_PICTURE = re.compile(r'(^\.\\" picture: (\S*); ([^\n]*)\n\.Bd -literal\n)(.*?)(^\.Ed\n)', re.S | re.M)
 ROFF = {"\\": "\\e", "-": "\\-", "'": "\\(aq", "`": "\\(ga", "^": "\\(ha", "~": "\\(ti"}
@@ -52,7 +52,7 @@ def man_check():
     with open(MAN, encoding="utf-8") as f:
         text = f.read()
     pictures_of_it = list(MAN_PICTURE.finditer(text))
-    assert len(pictures_of_it) >= 2, "man/heaptop.1 has no pictures"
+    assert len(pictures_of_it) >= 2, "man/heaptop-screen.7 has no pictures"
     for m in pictures_of_it:
         now = man_picture(m)
         assert m.group() == now, f"not what is shown now (make pictures): {m[3]}: {now}"
