@@ -43,10 +43,23 @@ def tables_go_into_a_file(folder):
     return ""
 
 
+def one_table_goes_into_a_file(folder):
+    path, results = os.path.join(folder, "one"), os.path.join(folder, "bench.json.part")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(OLD % (BEGIN, END))
+    done = bench("--readme", path, "--only", "^programs$", "--output", results)
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
+    heads = [line for line in text.splitlines() if line.startswith("|---")]
+    if done.returncode or "| C++ " not in text or len(heads) != 1:
+        return "status %d, %s, %s" % (done.returncode, done.stderr, text)
+    return ""
+
+
 def main():
     failed = False
     with tempfile.TemporaryDirectory(prefix="heaptop-bench-") as folder:
-        for test in (numbers_come, tables_go_into_a_file):
+        for test in (numbers_come, tables_go_into_a_file, one_table_goes_into_a_file):
             why = test(folder)
             failed |= bool(why)
             print("%s - bench: %s%s" % ("not ok" if why else "ok", test.__name__.replace("_", " "),

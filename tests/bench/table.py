@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tables of the bench in Markdown that is as readable in a terminal, and their place in README.md."""
+"""Tables of the bench in Markdown that is as readable in a terminal, and their place in a file."""
 
 import re
 import textwrap

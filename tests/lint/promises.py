@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""README's promises: each names what keeps it, and every row and file that it names exists."""
+"""The promises of tests/PROMISES.md: each names what keeps it, and every row and file that it names exists."""
 
 import glob
 import os
@@ -9,7 +9,7 @@ import sys
 
 os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
 
-HEAD = "## What heaptop promises"
+PAGE = "tests/PROMISES.md"
 ROW = r"\b[A-F]\d+[a-z]?\b"
 FILE = r"`(tests/[^` ]+)`"
 
@@ -20,9 +20,8 @@ def read(path):
 
 
 def promises():
-    """The list items of the section, each on one line."""
-    section = read("README.md").split(HEAD + "\n")[1].split("\n## ")[0]
-    return [" ".join(item.split()) for item in re.findall(r"^- (.*?)(?=^- |^\S|^$)", section, re.M | re.S)]
+    """The list items, each on one line."""
+    return [" ".join(item.split()) for item in re.findall(r"^- (.*?)(?=^- |^\S|^$)", read(PAGE), re.M | re.S)]
 
 
 def rows():
@@ -41,8 +40,8 @@ def wrong():
 
 
 def main():
-    found = list(wrong()) if promises() else ["README.md has no promises"]
-    print("%s - the promises of README.md are kept by tests that exist%s" % (
+    found = list(wrong()) if promises() else [PAGE + " has no promises"]
+    print("%s - the promises of tests/PROMISES.md are kept by tests that exist%s" % (
         "not ok" if found else "ok", ": " + "; ".join(found) if found else ""))
     sys.exit(1 if found else 0)
 
