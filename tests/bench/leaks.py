@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How long a program stands still for a leak scan, by its own clock, and how long the whole scan takes;
+"""How long a program stops for a leak scan, by its own clock, and how long the whole scan takes;
 beside LeakSanitizer's and memcheck's on the same program."""
 
 import json
@@ -19,7 +19,7 @@ WAYS = {"stop and read": "never", "copy on write": "always"}
 # Memory per byte of heap: the block with malloc's header, the live table, and the viewer's copy of each block.
 MEMORY_FACTOR = 1.8
 MEMORY_SPARE_MB = 500
-# What was aimed at: how long it stands still while it is copied, and what is read of it meanwhile otherwise.
+# The aims: how long the program stops to be copied, and how fast it is read if it is not copied.
 AIM_MS, AIM_MS_GB, AIM_GB_S = 5, 20, 1.5
 READERS_MAX = 4  # src/leak/analysis/block_words.h
 MEMCHECK_MB, MEMCHECK_S = 100, 600
@@ -121,8 +121,8 @@ def middle(values):
 
 class Leaks(Section):
     key = "leaks"
-    head = ("Leak scans of a running program with blocks of 200 bytes on average in one list: how long it stands "
-            "still, by its own clock, and how long the scan takes until the report.")
+    head = ("Leak scans of a running program with blocks of 200 bytes on average in one list: how long the program "
+            "stops, by its own clock, and how long the scan takes until the report.")
     columns = [("heap, blocks", 14), ("stop and read", 13), ("scan", 7), ("copy on write", 14), ("scan", 7),
                ("LeakSanitizer", 13), ("memcheck", 8)]
 
@@ -179,10 +179,10 @@ class Leaks(Section):
         idle = max(r["idle_ms"] for r in whole)
         forks = ["%s for %s" % (ms(middle(r["fork_ms"])), row) for row, r in results.items() if r in whole]
         return notes + [
-            "The two ways of --leak-copy: never and always. Without a scan it stood still for up to %s. The kernel "
-            "alone takes %s to copy it, as for any fork; the aim was %d ms and %d ms per GB in all. While it stands "
-            "still to be read, the rate is %.1f to %.1f GB/s, %.1f to %.1f for each of %d processors, where the aim "
-            "was %.1f. LeakSanitizer's is its check on demand, and memcheck's the one at the end of a program that "
-            "ran many times slower until then: the program stands still for all of it." % (
+            "The two ways are --leak-copy never and always. Without a scan the program stopped for up to %s. The "
+            "kernel alone takes %s to copy it, as for any fork; the aim was %d ms and %d ms per GB in all. The stopped "
+            "program is read at %.1f to %.1f GB/s, %.1f to %.1f for each of %d processors, where the aim "
+            "was %.1f. LeakSanitizer's scan is its check on demand. Memcheck's is the one at the end of a program "
+            "that ran many times slower until then. Under both the program stops for the whole scan." % (
                 ms(idle), ", ".join(forks), AIM_MS, AIM_MS_GB, min(rates), max(rates), min(rates) / readers,
                 max(rates) / readers, readers, AIM_GB_S)]

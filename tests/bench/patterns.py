@@ -67,7 +67,7 @@ class Pairs(Section):
 
 class Blocks(Section):
     key = "blocks"
-    head = "The same at depth %d, with blocks that live; with threads, all at one site:" % DEPTH
+    head = "The same at depth %d: with live blocks, and with threads, all at one call site:" % DEPTH
     columns = [("ns", 26), ("plain", 13), ("heaptop", 16), ("ratio", 5), ("heaptrack", 16), ("ratio", 5)]
     GROW = "nothing freed, per malloc"
     SINGLE = {
@@ -108,11 +108,11 @@ class Blocks(Section):
         said = []
         if self.GROW in results:
             memory = statistics.median(column(results[self.GROW], "heaptop", SEGMENT))
-            said.append("Where nothing is freed, the segment takes %.0f bytes for each of a million live "
-                        "blocks of 64 bytes in the mean." % (memory / GROW_BLOCKS))
+            said.append("If nothing is freed, the segment takes %.0f bytes for each of a million live "
+                        "blocks of 64 bytes on average." % (memory / GROW_BLOCKS))
         several = [row for row in results if row.endswith(" threads")]
         if "1 thread" in results and several:
-            said.append("Processor time of a pair, by times that with one thread: %s." % "; ".join(
+            said.append("Processor time of a pair, as a multiple of that with one thread: %s." % "; ".join(
                 "%s %s" % (row, self.slowdown(results["1 thread"], results[row])) for row in several))
         return said
 
@@ -125,7 +125,7 @@ class Blocks(Section):
 
 class LiveTable(Section):
     key = "live table"
-    head = "The live table alone, 10 million blocks of 64 bytes on average in the order of their addresses:"
+    head = "The live table alone: 10 million blocks of 64 bytes on average, in the order of their addresses:"
     columns = [("ns per block", 20), ("first insert", 13), ("remove", 13), ("insert again", 13),
                ("bytes per live block", 20)]
 

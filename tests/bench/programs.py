@@ -144,15 +144,15 @@ def millions(count):
 
 class Programs(Section):
     key = "programs"
-    head = "Real programs: user + system seconds of the plain run, and how many times that a recorder takes:"
+    head = "Real programs: user + system seconds of the plain run, and the time under each recorder as a multiple of it:"
     columns = [("program", 12), ("plain", 5), ("allocs", 6), ("heaptop", 16), ("ns", 4), ("heaptrack", 16),
                ("je", 4), ("MB", 12)]
 
-    LEGEND = ("ns: what heaptop adds per allocation. je: jemalloc's profiler at every allocation, as times "
-              "jemalloc without it, one run. MB: the largest resident set, what heaptop adds to it, and the "
-              "memory of its segments. python3 runs with PYTHONMALLOC=malloc; C++ is "
-              "tests/bench/allocbound.cc, maps, strings, regular expressions and exceptions; redis-server "
-              "is the server's time alone; heaptrack does not follow the children of git gc.")
+    LEGEND = ("ns: what heaptop adds for each allocation. je: jemalloc's profiler at every allocation, as a "
+              "multiple of jemalloc without it, one run. MB: the largest resident set, what heaptop adds to it, "
+              "and the memory of its segments. python3 runs with PYTHONMALLOC=malloc. C++ is "
+              "tests/bench/allocbound.cc: maps, strings, regular expressions and exceptions. redis-server "
+              "is the server's time alone. heaptrack does not follow the children of git gc.")
 
     def rows(self):
         return list(PROGRAMS)

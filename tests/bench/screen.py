@@ -15,7 +15,7 @@ FRAME = os.path.join(B, "tests", "bench", "frame")
 
 class Screen(Section):
     key = "screen"
-    head = "One frame of the screen at 100x30, where all values change, to derive, sort and paint it (canned data):"
+    head = "One frame of the screen at 100x30, with all values changed: to derive, sort and paint it (canned data):"
     columns = [("call sites", 14), ("processor", 22), ("bytes to the terminal", 21)]
 
     def rows(self):

@@ -92,7 +92,7 @@ class Viewer(Section):
     key = "viewer"
     head = "The viewer at one frame a second, {:,} sites, {:,} live blocks, {}x{}:".format(
         SITES, BLOCKS, COLS, ROWS)
-    columns = [("program", 14), ("first frame", 11), ("until it stands", 18), ("then, of a core", 15),
+    columns = [("program", 14), ("first frame", 11), ("until it is idle", 18), ("then, of a core", 15),
                ("bytes a frame (most)", 20)]
 
     def rows(self):
