@@ -590,7 +590,9 @@ static void help_print(FILE *out)
 		if (rows[i].help)
 			help_row(&rows[i], out);
 	fputs("\nExit status: that of COMMAND (128+N if signal N ended it); 1 if --fail-on fired;\n"
-	      "2 wrong usage; 125 heaptop could not run or attach; 126, 127 as a shell.\n",
+	      "2 wrong usage; 125 heaptop could not run or attach; 126, 127 as a shell.\n"
+	      "\nOn the screen, ? lists the keys. The manual: man heaptop, heaptop-screen (views,\n"
+	      "keys), heaptop-leaks, heaptop-metrics (growth, sampling, RSS), heaptop-json.\n",
 		out);
 }
 

@@ -378,6 +378,7 @@ TEST(help_lists_what_works)
 	CHECK(strstr(p.out, "--report"));
 	CHECK(strstr(p.out, "--leak-check"));
 	CHECK(!strstr(p.out, "(null)"));
+	CHECK(strstr(p.out, "? lists the keys") && strstr(p.out, "man heaptop"));
 	for (const char *line = p.out; *line; line = strchr(line, '\n') + 1)
 		CHECK(strcspn(line, "\n") <= 80);
 	/* It is asked for, so it wins over a line that makes no sense yet. */
