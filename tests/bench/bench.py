@@ -71,7 +71,8 @@ def text(results, only):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--only", default="", metavar="REGEX", help="rows to measure (\"programs: perl\"), or tables for --readme")
+    parser.add_argument("--only", default="", metavar="REGEX",
+                        help="rows to measure, as \"programs: perl\"; with --readme, tables")
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1, help="at most so many")
     parser.add_argument("--programs", action="store_true", help="the real programs of the fault matrix, too")
     parser.add_argument("--quick", action="store_true", help="heaptop only, without the other recorders")

@@ -144,7 +144,8 @@ def millions(count):
 
 class Programs(Section):
     key = "programs"
-    head = "Real programs: user + system seconds of the plain run, and the time under each recorder as a multiple of it:"
+    head = ("Real programs: user + system seconds of the plain run, and the time under each recorder as a multiple "
+            "of it:")
     columns = [("program", 12), ("plain", 5), ("allocs", 6), ("heaptop", 16), ("ns", 4), ("heaptrack", 16),
                ("je", 4), ("MB", 12)]
 
