@@ -276,27 +276,6 @@ TEST(each_view_is_there)
 	}
 }
 
-/* The ASCII screen has no byte above 127 but those of the names it shows. */
-TEST(ascii_is_ascii)
-{
-	struct paper p;
-	char *text;
-
-	paper_open(&p, 30, 100, true);
-	p.canned.nsites = 9; /* without the site that has a Japanese name */
-	p.canned.sampled = true;
-	ui_tick(&p.ui);
-	for (const char *keys = "\r?qqpjptjlizt\t\t\t\th"; *keys; keys++) {
-		paper_draw(&p);
-		text = paper_text(&p);
-		for (const char *c = text; *c; c++)
-			CHECK((unsigned char)*c < 128);
-		free(text);
-		ui_key(&p.ui, *keys);
-	}
-	paper_close(&p);
-}
-
 int main(void)
 {
 	if (!mkdtemp(directory))
@@ -307,7 +286,6 @@ int main(void)
 	snprintf(shot_path[1], sizeof(shot_path[1]), "%s/looks", directory);
 	RUN(screens);
 	RUN(each_view_is_there);
-	RUN(ascii_is_ascii);
 	unlink(script_path);
 	rmdir(directory);
 	return check_end();
