@@ -4,7 +4,7 @@
 attributes, and what state the terminal is in afterwards. terminal.py looks at the bytes; here they
 have been understood. Nothing waits for a time: a step waits for what it must lead to, and for the
 viewer to have nothing more to say."""
-import os, random, re, signal, subprocess, sys
+import os, random, re, signal, subprocess, sys, tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import terminal
@@ -16,7 +16,7 @@ EMULATOR = os.path.join(B, "tests", "tui-emulator")
 GOLDEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "golden")
 ENV = dict(ENV, XDG_CONFIG_HOME="/nonexistent")
 CLEAR = b"\x1b[H\x1b[2J"
-# How the letters of the golden looks (tui/shot.h) look in a terminal: colour, background, bold, reverse.
+# How the signs of tui/shot.h look in a terminal: colour, background, bold, reverse.
 LOOKS = {".": "--..", "b": "--b.", "d": "--..", "r": "--.r", "R": "--br", "4": "2-.r", "5": "6-.r",
          "6": "6-.r", "7": "2-..", "8": "1-b.", "9": "1-..", "A": "6-..", "C": "6-.r"}
 failed = 0
@@ -175,59 +175,68 @@ def check_painted(s):
     assert not different, different
 
 
-# ---- canned data: what the golden screens say a terminal shows ------------------------------
+# ---- canned data: the screen as curses has it, and as a terminal shows it --------------------
 
-# The keys of tests/tui/golden.c.
+# Each view by keys, and by the script of tests/tui/scenarios.h.
 VIEWS = (("sites", ""), ("tree", "tjjl"), ("tree-up", "tijj"), ("detail", "j\r"), ("help", "?"),
          ("filtered", "\\live>10M rate>0\rj"), ("prompt", "\\json"), ("grouped", "gfjj"),
          ("group-choice", "gmg"), ("sizes", "j\t\t"), ("threads", "\t\t\tj"), ("modules", "\t\t\t\tj"),
          ("map", "\x1b[19~jll"), ("processes", "pj"))
 
 
-def golden(name, what, mode, size):
-    """A picture of tests/tui/golden: "text" or "looks", in "UTF-8 mono"; plain cells at the ends of lines are there."""
+def golden(name):
+    """The script of a golden file, and its lines at 80x24."""
     with open(os.path.join(GOLDEN, name + ".txt"), encoding="utf-8") as f:
-        for picture in f.read().split("\n==== ")[1:]:
-            head, *lines = picture.splitlines()
-            where, _, modes = head.partition(": ")
-            if where == "%dx%d %s" % (size[1], size[0], what) and mode in modes.split(", "):
-                return [line.ljust(size[1], ".") for line in lines] if what == "looks" else lines
-    raise AssertionError(f"{name}.txt has no {what} for {mode}")
+        parts = dict(part.partition("\n")[::2] for part in ("\n" + f.read()).split("\n==== ")[1:])
+    return parts["script"] + "\n", parts["80x24"].splitlines()
 
 
-def looks_like(seen, name, mode, size):
-    """The first cell that does not look as in the golden looks, told."""
-    text = golden(name, "text", mode, size)
-    for y, line in enumerate(golden(name, "looks", mode, size)):
-        for x, letter in enumerate(line):
-            if not looks_same(seen.looks[y][x], LOOKS[letter]) and not (
-                    x < len(text[y].rstrip()) and text[y][x] == " " and seen.looks[y][x][3] == LOOKS[letter][3] == "."):
-                return f"{name}, {mode}: line {y}, column {x} looks {seen.looks[y][x]}, not {letter}: {text[y]!r}"
+def drawn(script, size, *options):
+    """What the same script leaves in curses: its lines, and their looks with a sign for each cell."""
+    with tempfile.TemporaryDirectory(prefix="heaptop-drawn-") as folder:
+        path = os.path.join(folder, "script")
+        shots = [os.path.join(folder, name) for name in ("text", "looks")]
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(":size %dx%d\n%s:save-display %s\n:save-looks %s\n" % (size[1], size[0], script, *shots))
+        subprocess.run([SHOW, *options, "-p", path], env=ENV, stdin=subprocess.DEVNULL, check=True, timeout=LIMIT)
+        text, looks = (open(shot, encoding="utf-8").read().splitlines() for shot in shots)
+    return text, [line.ljust(size[1], ".") for line in looks]
+
+
+def different_look(seen, text, looks):
+    """The first cell that does not look as in curses; a blank may have any colour."""
+    for y, line in enumerate(looks):
+        for x, sign in enumerate(line):
+            if not looks_same(seen.looks[y][x], LOOKS[sign]) and not (
+                    x < len(text[y].rstrip()) and text[y][x] == " " and seen.looks[y][x][3] == LOOKS[sign][3] == "."):
+                return f"line {y}, column {x} looks {seen.looks[y][x]}, not {sign}: {text[y]!r}"
     return None
 
 
-def canned(name, keys, mode, size, *options, **env):
+def canned(name, keys, size, options=(), drawn_options=(), **env):
+    script, lines = golden(name)
+    text, looks = drawn(script, size, *options, *drawn_options)
+    assert size != (24, 80) or text == lines, f"{name}: not the golden text"
     s = Emulator("-k", "-d", "1000", *options, size=size, env=dict(ENV, **env))
     s.wait_text("LIVE")
     s.type(keys)
-    want = golden(name, "text", mode, size)
-    seen = s.wait(lambda seen: seen.text == want, "%s, %s" % (name, mode))
-    different = looks_like(seen, name, mode, size)
-    assert not different, different
+    seen = s.wait(lambda seen: seen.text == text, name)
+    different = different_look(seen, text, looks)
+    assert not different, f"{name} {options}: {different}"
     s.child.send_signal(signal.SIGTERM)  # Q would be typed into a prompt
     s.end()
     s.close()
 
 
-def views_look_as_their_golden_screens():
+def views_look_as_curses_drew_them():
     for name, keys in VIEWS:
-        canned(name, keys, "UTF-8 colour", (24, 80))
-        canned(name, keys, "ASCII colour", (30, 100), "-U")
+        canned(name, keys, (24, 80), drawn_options=("-C",))
+        canned(name, keys, (30, 100), options=("-U",), drawn_options=("-C",))
 
 
-def without_colours_they_look_as_their_golden_screens():
+def without_colours_they_look_as_curses_drew_them():
     for name, keys in VIEWS[:4]:
-        canned(name, keys, "UTF-8 mono", (24, 80), NO_COLOR="1")
+        canned(name, keys, (24, 80), NO_COLOR="1")
 
 
 # ---- a real program -------------------------------------------------------------------------
@@ -506,7 +515,7 @@ if __name__ == "__main__":
         sys.exit(0)
     signal.alarm(280)
     wanted = sys.argv[1:]
-    for test in (views_look_as_their_golden_screens, without_colours_they_look_as_their_golden_screens,
+    for test in (views_look_as_curses_drew_them, without_colours_they_look_as_curses_drew_them,
                  start_sort_filter_freeze, every_view_is_painted, storm_of_resizes, a_scroll_region_is_not_left,
                  a_resize_amid_a_scroll_leaves_the_emulator_whole, suspend_and_resume, in_a_pipeline, whatever_ends_it):
         if not wanted or test.__name__ in wanted:

@@ -1,212 +1,101 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Whole screens against files in tests/tui/golden. A screen is a script as users write them (man
- * heaptop, SCRIPTS), played on canned data with a clock of their own; its file has it at four
- * sizes, in both glyph sets, in colour and in mono: what it says, and how each cell looks
- * (tui/shot.h tells the signs). A picture that several of these share is there once. With
- * GOLDEN_UPDATE=1 the files are written instead (`make golden`); look at the difference before you
- * commit it.
+ * Whole screens against files in tests/tui/golden: each scenario (tests/tui/scenarios.h) at 80x24
+ * in UTF-8. Four of them also show their colours, the ASCII form and other sizes; screens.c checks
+ * those of all scenarios by rules. With GOLDEN_UPDATE=1 the files are written instead (`make
+ * golden`); read the difference before you commit it.
  */
-#include <unistd.h>
-#include "tests/check.h"
-#include "tests/tui/paper.h"
-#include "tui/script.h"
+#include "tests/tui/scenarios.h"
+#include "tui/ui.h"
 
 #define FOLDER "tests/tui/golden"
 
-static const struct {
-	int width, height;
-} sizes[] = { { 40, 8 }, { 80, 24 }, { 100, 30 }, { 200, 60 } };
-#define SIZES (sizeof(sizes) / sizeof(sizes[0]))
+static const char *const shown_wholly[] = { "sites", "detail", "leaks", "map" };
 
-/* In the order of their pictures in a file. */
-static const struct {
-	const char *glyphs, *ink;
-	enum tui_color color;
-	bool ascii;
-} modes[] = { { "UTF-8", "colour", TUI_COLOR_ALWAYS, false },
-	{ "UTF-8", "mono", TUI_COLOR_NEVER, false }, { "ASCII", "colour", TUI_COLOR_ALWAYS, true },
-	{ "ASCII", "mono", TUI_COLOR_NEVER, true } };
-#define MODES (sizeof(modes) / sizeof(modes[0]))
+static const struct part {
+	const char *head;
+	struct shot_mode mode;
+	bool colours;
+} parts[] = { { "80x24", { 80, 24, false, false }, false },
+	{ "80x24 colours", { 80, 24, false, false }, true },
+	{ "80x24 ASCII", { 80, 24, true, false }, false },
+	{ "40x8", { 40, 8, false, false }, false }, { "100x30", { 100, 30, false, false }, false },
+	{ "200x60", { 200, 60, false, false }, false } };
 
-static void program_sampled(struct canned *c)
+/* What the signs of tui/shot.h mean. */
+static const char *look_name(char sign)
 {
-	c->sampled = true;
+	static const char *const names[] = { ['b'] = "bold",
+		['d'] = "dim",
+		['r'] = "reverse",
+		['R'] = "reverse bold",
+		['4'] = "header",
+		['5'] = "sorted header",
+		['6'] = "cursor",
+		['7'] = "good",
+		['8'] = "bad",
+		['9'] = "warning",
+		['A'] = "information",
+		['C'] = "key's meaning" };
+
+	return names[(unsigned char)sign];
 }
 
-static void program_killed(struct canned *c)
+/* The spans of cells that are not plain: "row 6: 0-79 cursor". */
+static void row_print(FILE *to, unsigned row, const char *looks, size_t cells)
 {
-	c->state = SNAP_KILLED;
-	c->notice = "tracking ended: the program was killed";
-	c->untracked = 12;
-}
+	const char *between = "";
 
-static void program_without_leaks(struct canned *c)
-{
-	c->leaks.none = true;
-}
-
-#define LEAKS_OF_TWO_SCANS "L\n:wait 2\nL\n:wait 1\nA\n:type 30s\nEnter j\n"
-#define TWO_MARKS	   "m\n:type warm-up\nEnter\n:wait 20\nm Enter\n:wait 5\nj\n"
-
-static const struct screen {
-	const char *name, *script;
-	void (*program)(struct canned *c); /* what is special about it, or NULL */
-} screens[] = {
-	{ "sites", "", NULL },
-	{ "frozen", "3 j j Space\n:wait 2\n", NULL },
-	{ "filtered", "\\\n:type live>10M rate>0\nEnter j\n", NULL },
-	{ "prompt", "\\\n:type json\n", NULL },
-	{ "grouped", "g f j j\n", NULL },
-	{ "group-choice", "g m g\n", NULL },
-	{ "ended", "v\n", program_killed },
-	{ "sampled", "", program_sampled },
-	{ "sampled-detail", "Enter\n", program_sampled },
-	{ "detail", "j Enter\n", NULL },
-	{ "detail-end", "j Enter PgDn PgDn\n", NULL },
-	{ "tree", "t j j l\n", NULL },
-	{ "tree-up", "t i j j\n", NULL },
-	{ "tree-zoomed", "t j j z j\n", NULL },
-	{ "sizes", "j Tab Tab\n", NULL },
-	{ "threads", "Tab Tab Tab j\n", NULL },
-	{ "modules", "Tab Tab Tab Tab j\n", NULL },
-	{ "leaks", LEAKS_OF_TWO_SCANS, NULL },
-	{ "leaks-busy", LEAKS_OF_TWO_SCANS "L K K K K K K K\n", NULL },
-	{ "leaks-unscanned", "F9 j\n:wait 1\n", NULL },
-	{ "leaks-none", "L\n:wait 1\n", program_without_leaks },
-	{ "why", LEAKS_OF_TWO_SCANS "j j j H Enter\n", NULL },
-	{ "map", "F8 j l l\n", NULL },
-	{ "map-zoomed", "F8 ] ] + j\n", NULL },
-	{ "map-part", "F8 ] ] ] ] }\n", NULL },
-	{ "output", "S-Tab\n", NULL },
-	{ "marked", TWO_MARKS, NULL },
-	{ "marks", TWO_MARKS "M\n", NULL },
-	{ "processes", "p j\n", NULL },
-	{ "settings", "F2\n", NULL },
-	{ "rules", "S Enter\n:type my_alloc*\nEnter\n", NULL },
-	{ "help", "?\n", NULL },
-	{ "help-found", "? /\n:type leak\nEnter\n", NULL },
-};
-
-static char directory[] = "/tmp/heaptop-golden-XXXXXX", script_path[64], shot_path[2][64];
-
-static char *file_read(const char *path)
-{
-	FILE *f = fopen(path, "r");
-	char *text = NULL;
-	size_t cap = 0;
-
-	if (!f || getdelim(&text, &cap, 0, f) < 0) {
-		free(text);
-		text = strdup("");
-	}
-	if (f)
-		fclose(f);
-	return text;
-}
-
-static void file_write(const char *path, const char *text)
-{
-	FILE *f = fopen(path, "w");
-
-	if (!f) {
-		check_fail(path, 1, "it can be written");
-		return;
-	}
-	fputs(text, f);
-	fclose(f);
-}
-
-/* A scan that was begun is through at the next frame. */
-static struct snapshot *golden_tick(void *ctx, const char **error)
-{
-	struct canned *c = ctx;
-
-	if (c->leaks.state.phase != LEAKS_IDLE)
-		cannedleaks_end(&c->leaks, c->seconds * CANNED_S);
-	return canned_tick(ctx, error);
-}
-
-/* Plays the script that lies in its file; NULL, or why not. */
-static const char *golden_play(const struct screen *screen, size_t mode)
-{
-	static char why[SCRIPT_WHY_MAX];
-	struct canned canned = canned_default();
-	struct tui_source source = canned_source(&canned);
-	struct tui_options options = { .delay_ns = CANNED_S,
-		.sort = COL_LIVE,
-		.version = "0.1.0",
-		.color = modes[mode].color,
-		.ascii = modes[mode].ascii };
-	struct script *script = script_load(script_path, why);
-	int signal, rc;
-
-	source.tick = golden_tick;
-	if (screen->program)
-		screen->program(&canned);
-	rc = script ? script_run(script, &source, &options, &signal, why) : -1;
-	script_free(script);
-	moments_free(&canned.moments);
-	map_unref(canned.map);
-	return rc ? why : NULL;
-}
-
-/* What the screen says and how it looks, in each mode. The caller frees them. */
-static void golden_shots(const struct screen *screen, size_t size, char *shot[2][MODES])
-{
-	char script[1024];
-
-	snprintf(script, sizeof(script), ":size %dx%d\n%s:save-display %s\n:save-looks %s\n",
-		sizes[size].width, sizes[size].height, screen->script, shot_path[0], shot_path[1]);
-	file_write(script_path, script);
-	for (size_t m = 0; m < MODES; m++) {
-		const char *wrong = golden_play(screen, m);
-
-		if (wrong)
-			check_fail(screen->name, 1, wrong);
-		for (int i = 0; i < 2; i++) {
-			shot[i][m] = file_read(shot_path[i]);
-			unlink(shot_path[i]);
-		}
-	}
-}
-
-/* Each different one of the pictures, under a line that tells whose it is. */
-static void golden_print(FILE *to, size_t size, const char *what, char *shot[MODES])
-{
-	for (size_t m = 0; m < MODES; m++) {
-		size_t first = 0;
-
-		while (strcmp(shot[first], shot[m]) != 0)
-			first++;
-		if (first < m)
+	for (size_t from = 0, end; from < cells; from = end) {
+		for (end = from + 1; end < cells && looks[end] == looks[from];)
+			end++;
+		if (looks[from] == '.')
 			continue;
-		fprintf(to, "==== %dx%d %s:", sizes[size].width, sizes[size].height, what);
-		for (size_t same = m; same < MODES; same++)
-			if (!strcmp(shot[same], shot[m]))
-				fprintf(to, "%s %s %s", same == m ? "" : ",", modes[same].glyphs,
-					modes[same].ink);
-		fprintf(to, "\n%s", shot[m]);
+		if (!*between)
+			fprintf(to, "row %u:", row);
+		fprintf(to, "%s %zu-%zu %s", between, from, end - 1, look_name(looks[from]));
+		between = ",";
+	}
+	if (*between)
+		fputc('\n', to);
+}
+
+/* Rows of bold titles and of keys look the same in every view: screens.c checks their inks. */
+static void colours_print(FILE *to, const char *looks)
+{
+	for (unsigned row = 0; *looks; row++) {
+		size_t cells = strcspn(looks, "\n");
+
+		if (strspn(looks, ".bC") < cells)
+			row_print(to, row, looks, cells);
+		looks += cells + !!looks[cells];
 	}
 }
 
-static char *golden_make(const struct screen *screen)
+static bool is_shown_wholly(const struct scenario *scenario)
 {
+	for (size_t i = 0; i < sizeof(shown_wholly) / sizeof(shown_wholly[0]); i++)
+		if (!strcmp(shown_wholly[i], scenario->name))
+			return true;
+	return false;
+}
+
+static char *golden_make(const struct scenario *scenario)
+{
+	size_t count = is_shown_wholly(scenario) ? sizeof(parts) / sizeof(parts[0]) : 1, bytes = 0;
 	char *text = NULL;
-	size_t bytes = 0;
 	FILE *f = open_memstream(&text, &bytes);
 
-	fprintf(f, "==== script\n%s", screen->script);
-	for (size_t size = 0; size < SIZES; size++) {
-		char *shot[2][MODES];
+	fprintf(f, "==== script\n%s", scenario->script);
+	for (const struct part *part = parts; part < parts + count; part++) {
+		struct shot shot = scenario_shot(scenario, part->mode);
 
-		golden_shots(screen, size, shot);
-		golden_print(f, size, "text", shot[0]);
-		golden_print(f, size, "looks", shot[1]);
-		for (size_t m = 0; m < MODES; m++) {
-			free(shot[0][m]);
-			free(shot[1][m]);
-		}
+		fprintf(f, "==== %s\n", part->head);
+		if (part->colours)
+			colours_print(f, shot.looks);
+		else
+			fputs(shot.text, f);
+		shot_free(&shot);
 	}
 	fclose(f);
 	return text;
@@ -245,11 +134,11 @@ static void golden_views(const char *got)
 	}
 }
 
-static void golden_test(const struct screen *screen)
+static void golden_test(const struct scenario *scenario)
 {
-	char path[256], *want, *got = golden_make(screen);
+	char path[256], *want, *got = golden_make(scenario);
 
-	snprintf(path, sizeof(path), FOLDER "/%s.txt", screen->name);
+	snprintf(path, sizeof(path), FOLDER "/%s.txt", scenario->name);
 	if (getenv("GOLDEN_UPDATE"))
 		file_write(path, got);
 	want = file_read(path);
@@ -262,8 +151,8 @@ static void golden_test(const struct screen *screen)
 
 TEST(screens)
 {
-	for (size_t i = 0; i < sizeof(screens) / sizeof(screens[0]); i++)
-		golden_test(&screens[i]);
+	for (size_t i = 0; i < SCENARIOS; i++)
+		golden_test(&scenarios[i]);
 }
 
 /* No view is forgotten: the line of tabs names the one that is shown. */
@@ -278,15 +167,10 @@ TEST(each_view_is_there)
 
 int main(void)
 {
-	if (!mkdtemp(directory))
+	if (scenarios_begin())
 		return 1;
-	setenv("LC_ALL", "C.UTF-8", 1);
-	snprintf(script_path, sizeof(script_path), "%s/script", directory);
-	snprintf(shot_path[0], sizeof(shot_path[0]), "%s/text", directory);
-	snprintf(shot_path[1], sizeof(shot_path[1]), "%s/looks", directory);
 	RUN(screens);
 	RUN(each_view_is_there);
-	unlink(script_path);
-	rmdir(directory);
+	scenarios_end();
 	return check_end();
 }

@@ -54,6 +54,8 @@ static const struct {
 	{ "sites", L"[Sites]", 'b' },
 	{ "sites", L"+1.0M/s", '9' },
 	{ "sites", L"F10/q", 'b' },
+	{ "sites", L"Quit", 'C' },
+	{ "sites", L"leak scan", '.' },
 	{ "frozen", L"❚❚ FROZEN", '9' },
 	{ "filtered", L"filter: live", '9' },
 	{ "prompt", L"show only:", 'b' },

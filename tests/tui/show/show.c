@@ -2,8 +2,8 @@
 /*
  * The real screen with canned data that move: to look at, and for the tests in a terminal. No
  * program is watched. Usage: tui-show [-U] [-M] [-n FRAMES] [-d MS] [-s SITES] [-c
- * CRASH-AFTER-TICKS] [-e] [-k: nothing moves] [-p SCRIPT: plays it, without a terminal, a colour or
- * a clock: the pictures of the manual are made so]
+ * CRASH-AFTER-TICKS] [-e] [-k: nothing moves] [-p SCRIPT: plays it without a terminal or a clock,
+ * and without colours unless -C: the pictures of the manual are made so]
  */
 #include <signal.h>
 #include <unistd.h>
@@ -66,7 +66,6 @@ static int show_play(const char *path, struct tui_options *options)
 	struct script *script = script_load(path, why);
 	int signal, rc = -EINVAL;
 
-	options->color = TUI_COLOR_NEVER;
 	if (script)
 		rc = script_run(script, &source, options, &signal, why);
 	script_free(script);
@@ -78,6 +77,7 @@ static int show_play(const char *path, struct tui_options *options)
 int main(int argc, char **argv)
 {
 	struct tui_options options = { .delay_ns = CANNED_S, .version = "0.1.0" };
+	enum tui_color played = TUI_COLOR_NEVER;
 	struct tui_source source = canned_source(&canned);
 	const char *script = NULL;
 	int c, sig, rc;
@@ -87,9 +87,11 @@ int main(int argc, char **argv)
 	source.tick = show_tick;
 	source.fds = show_fds;
 	source.ready = show_ready;
-	while ((c = getopt(argc, argv, "UMn:d:s:c:eklf:p:")) != -1) {
+	while ((c = getopt(argc, argv, "UCMn:d:s:c:eklf:p:")) != -1) {
 		if (c == 'U')
 			options.ascii = true;
+		else if (c == 'C')
+			played = TUI_COLOR_ALWAYS;
 		else if (c == 'M')
 			options.no_mouse = true;
 		else if (c == 'n')
@@ -113,8 +115,10 @@ int main(int argc, char **argv)
 		else
 			return 2;
 	}
-	if (script)
+	if (script) {
+		options.color = played;
 		return show_play(script, &options);
+	}
 	rc = tui_run(&source, &options, &sig);
 	snapshot_unref(kept);
 	fprintf(stderr, "tui_run: %d, signal %d\n", rc, sig);
