@@ -26,7 +26,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "preload/clock.h"
+#include "preload/tick.h"
 #include "preload/orphans.h"
 #include "shm/module.h"
 #include "shm/place.h"

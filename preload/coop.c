@@ -30,9 +30,9 @@
 #include <time.h>
 
 #include "preload/call.h"
-#include "preload/clock.h"
-#include "preload/look.h"
-#include "preload/state.h"
+#include "preload/tick.h"
+#include "preload/self_check.h"
+#include "preload/lifecycle.h"
 
 #define THREAD_NS   UINT64_C(100000000) /* a viewer needs some milliseconds for the live table */
 #define COPY_NS	    UINT64_C(10000000000) /* a copy that nobody asks for so long ends */

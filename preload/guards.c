@@ -15,7 +15,7 @@
 
 #include "preload/modules.h"
 #include "preload/signals.h"
-#include "preload/state.h"
+#include "preload/lifecycle.h"
 #include "shm/private.h"
 
 #define WORDS_FIRST    (1u << 14) /* 128 KB: what most threads need */

@@ -20,7 +20,7 @@
 #include "preload/next.h"
 #include "preload/record.h"
 #include "preload/sample.h"
-#include "preload/state.h"
+#include "preload/lifecycle.h"
 #include "preload/symbols.h"
 
 #define HOOK __attribute__((visibility("default")))

@@ -7,12 +7,12 @@
 #ifndef PRELOAD_HOT_H
 #define PRELOAD_HOT_H
 
-#include "preload/clock.h"
+#include "preload/tick.h"
 #include "preload/guards.h"
 #include "preload/modules.h"
 #include "preload/record.h"
 #include "preload/recorder.h"
-#include "preload/state.h"
+#include "preload/lifecycle.h"
 #include "shm/ring.h"
 
 /* The rest of an allocation or free: at start, inside another hook, without a recorder, NULL. */

@@ -8,7 +8,7 @@
 #define PRELOAD_RECORDER_H
 
 #include "preload/guards.h"
-#include "preload/state.h"
+#include "preload/lifecycle.h"
 #include "preload/unwind.h"
 #include "shm/counter.h"
 

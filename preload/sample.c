@@ -22,7 +22,7 @@
 #include <sys/auxv.h>
 
 #include "preload/attach.h"
-#include "preload/clock.h"
+#include "preload/tick.h"
 #include "preload/coop.h"
 #include "preload/modules.h"
 #include "preload/signals.h"

@@ -24,7 +24,7 @@
 #define PRELOAD_SAMPLE_H
 
 #include "preload/next.h"
-#include "preload/state.h"
+#include "preload/lifecycle.h"
 #include "shm/live.h"
 #include "shm/poisson.h"
 

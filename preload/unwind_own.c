@@ -7,7 +7,7 @@
  * the last frame that is proved.
  */
 #include "preload/modules.h"
-#include "preload/state.h"
+#include "preload/lifecycle.h"
 #include "preload/walk.h"
 
 #define VALUE_BITS 48u

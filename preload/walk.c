@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "preload/cfi.h"
-#include "preload/state.h"
+#include "preload/lifecycle.h"
 #include "preload/symbols.h"
 
 #define PAGE_BYTES 4096u

@@ -28,15 +28,15 @@ $(eval $(call bench_program,walker-fp.so,walker.c,$$(BENCH_CC) -fno-omit-frame-p
 $(eval $(call bench_program,walker-unwind.so,walker.c,$$(BENCH_CC) -DWALKER_LIBUNWIND -fPIC -shared -o $$@ $$< -lunwind))
 $(eval $(call bench_program,frame,frame.c,$$(CC) $$(CPPFLAGS_ALL) $$(VIEW_CFLAGS) $$(CFLAGS_ALL) $$(VIEW_SAN) -o $$@ $$< $$(VIEW_OBJ) $$(VIEW_LIBS) -lpthread))
 # The library for counting, whose cycle counter does not depend on the load of the machine.
-$(BENCH)/steady/clock.o: preload/clock.c tests/bench/steady_cycles.h $(BENCH_DEPS) $(LIB)
+$(BENCH)/steady/tick.o: preload/tick.c tests/bench/steady_cycles.h $(BENCH_DEPS) $(LIB)
 	$(call say,CC.so,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(UNWIND_CFLAGS) $(CFLAGS_ALL) $(PRELOAD_CFLAGS) \
 		-include tests/bench/steady_cycles.h -c -o $@ $<
-$(BENCH)/steady/libheaptop.so: $(BENCH)/steady/clock.o $(LIB)
+$(BENCH)/steady/libheaptop.so: $(BENCH)/steady/tick.o $(LIB)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(PRELOAD_LDFLAGS) -o $@ \
-		$(patsubst $(B)/so/preload/clock.o,$<,$(PRELOAD_OBJ))
+		$(patsubst $(B)/so/preload/tick.o,$<,$(PRELOAD_OBJ))
 BENCH_BUILT += $(BENCH)/steady/libheaptop.so
 $(BENCH)/frame: $(VIEW_OBJ) $(wildcard tests/tui/*.h)
 $(BENCH)/live_table: $(SHM_SRC) $(wildcard shm/*.h)

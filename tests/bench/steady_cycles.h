@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The processor's cycle counter as tests/bench/instructions.py wants it, put before preload/clock.c
+ * The processor's cycle counter as tests/bench/instructions.py wants it, put before preload/tick.c
  * (rules.mk): it advances by the same step at every reading. The real one measures how long
  * callgrind took meanwhile, which the load of the machine decides: after a pause the library looks
  * at every event.
@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-/* More than PUBLISH_CYCLES, so that each look asks for the time; less than FAR_CYCLES of clock.c.
+/* More than PUBLISH_CYCLES, so that each look asks for the time; less than FAR_CYCLES of tick.c.
  */
 #ifndef STEADY_STEP
 #define STEADY_STEP 40000u

@@ -6,7 +6,7 @@
 #ifndef PRELOAD_FAREWELL_H
 #define PRELOAD_FAREWELL_H
 
-#include "preload/state.h"
+#include "preload/lifecycle.h"
 
 /* Returns at once if nobody asked, and within seconds of the viewer's end. errno may change. */
 void farewell_wait(struct ht_header *h);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Time in the program (clock.h). Runs in hooks, on any thread. */
-#include "preload/clock.h"
+#include "preload/tick.h"
 
 #include <errno.h>
 #include <time.h>

@@ -3,7 +3,7 @@
  * The wait for a leak scan (farewell.h). By futex, which a program that forbids itself system calls
  * hardly forbids; no descriptor, since those are the program's to close.
  */
-#include "preload/farewell.h"
+#include "preload/exit_wait.h"
 
 #include <linux/futex.h>
 #include <sys/syscall.h>

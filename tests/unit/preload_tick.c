@@ -11,7 +11,7 @@ static int told_time(clockid_t id, struct timespec *t);
 static uint64_t told_cycles(void);
 #define clock_gettime	       told_time
 #define __builtin_ia32_rdtsc() told_cycles()
-#include "preload/clock.c"
+#include "preload/tick.c"
 #undef clock_gettime
 
 #include "tests/unit/shm_fixture.h"

@@ -4,7 +4,7 @@
  * What belongs to root for others a process may read of itself: by thread-self, since a main thread
  * that has ended shows nothing.
  */
-#include "preload/look.h"
+#include "preload/self_check.h"
 
 #include <fcntl.h>
 #include <stdbool.h>

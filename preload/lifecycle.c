@@ -4,7 +4,7 @@
  * allocation after libc is up (which may be before our constructor), on the thread that makes it;
  * all its system calls are there, once a thread, and where a table takes fresh memory.
  */
-#include "preload/state.h"
+#include "preload/lifecycle.h"
 
 #include <errno.h>
 #include <sys/mman.h>
@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #include "preload/attach.h"
-#include "preload/clock.h"
+#include "preload/tick.h"
 #include "preload/coop.h"
 #include "preload/copy.h"
-#include "preload/farewell.h"
+#include "preload/exit_wait.h"
 #include "preload/hooks_cxx.h"
 #include "preload/modules.h"
 #include "preload/next.h"
