@@ -17,7 +17,6 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <linux/futex.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/file.h>
@@ -26,8 +25,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "preload/tick.h"
+#include "preload/clock.h"
+#include "preload/environment.h"
 #include "preload/orphans.h"
+#include "preload/segment_file.h"
 #include "shm/module.h"
 #include "shm/place.h"
 #include "shm/poisson.h"
@@ -41,29 +42,12 @@
 /* Inode of the machine's own pid namespace: PROC_PID_INIT_INO of linux/proc_ns.h, and of old. */
 #define PID_NAMESPACE_FIRST 0xeffffffcu
 
-extern char **environ;
-
 static char own_path[NAME_MAX_BYTES]; /* of our segment; empty: none */
 
 /* Our launch, 0: none; and a page of its first segment, where the kernel notes its viewer's end. */
 static uint64_t launch_family;
 static const struct ht_header *launch;
 static char launch_path[NAME_MAX_BYTES];
-
-bool attach_possible(void)
-{
-	return environ != NULL;
-}
-
-const char *attach_variable(const char *name)
-{
-	size_t length = strlen(name);
-
-	for (char **e = environ; e && *e; e++)
-		if (strncmp(*e, name, length) == 0 && (*e)[length] == '=')
-			return (*e)[length + 1] ? *e + length + 1 : NULL;
-	return NULL;
-}
 
 static uint64_t number(const char *text)
 {
@@ -154,7 +138,7 @@ static uint64_t pid_namespace(void)
 
 static uint32_t wanted_depth(void)
 {
-	const char *text = attach_variable("HEAPTOP_DEPTH");
+	const char *text = environment_variable("HEAPTOP_DEPTH");
 	uint64_t depth = text ? number(text) : 0;
 
 	return depth == 0 || depth > HT_DEPTH_MAX ? HT_DEPTH_DEFAULT : (uint32_t)depth;
@@ -163,7 +147,7 @@ static uint32_t wanted_depth(void)
 /* "512K": to the power of two that is not above it; nonsense is exact. */
 static uint64_t wanted_sampling(void)
 {
-	const char *text = attach_variable("HEAPTOP_SAMPLE");
+	const char *text = environment_variable("HEAPTOP_SAMPLE");
 	uint64_t bytes = text ? number(text) : 0;
 
 	while (text && *text >= '0' && *text <= '9')
@@ -189,14 +173,6 @@ static void identity(struct segment_identity *id)
 	id->created_realtime_ns = clock_realtime();
 	id->created_ns = clock_monotonic();
 	boot_id(id->boot_id);
-}
-
-bool attach_is_ours(int fd)
-{
-	struct stat st;
-
-	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
-	       (st.st_mode & 077) == 0;
 }
 
 /* Takes the segment that was prepared for this process. 1: the image before us did, or it is more
@@ -240,12 +216,12 @@ static void launch_forget(void)
 static int claim(struct segment *s, const char *path, struct segment_identity *id)
 {
 	long fd = syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-	const char *follow = attach_variable("HEAPTOP_FOLLOW");
+	const char *follow = environment_variable("HEAPTOP_FOLLOW");
 	int rc;
 
 	if (fd < 0)
 		return -errno;
-	rc = attach_is_ours((int)fd) ? segment_map_header(s, (int)fd) : -EPERM;
+	rc = segment_file_is_ours((int)fd) ? segment_map_header(s, (int)fd) : -EPERM;
 	if (rc == 0) {
 		bool ours = s->header->pid == id->pid &&
 			    s->header->start_ticks == id->start_ticks &&
@@ -328,19 +304,6 @@ static uint32_t generation(const char *dir, const struct segment_identity *id)
 	return next;
 }
 
-/* The name may be another's by now: even a FIFO's, whose other end nobody will open. */
-void attach_remove(const char *path)
-{
-	long fd =
-		syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-
-	if (fd < 0)
-		return;
-	if (attach_is_ours((int)fd) && syscall(SYS_flock, fd, LOCK_EX | LOCK_NB) == 0)
-		syscall(SYS_unlinkat, AT_FDCWD, path, 0);
-	syscall(SYS_close, fd);
-}
-
 /* Makes a segment of ours under `dir`, under the first free name. */
 static int create_named(struct segment *s, const char *dir, struct segment_identity *id)
 {
@@ -382,7 +345,7 @@ static int create_in(struct segment *s, const char *dir, struct segment_identity
 
 	if (id->family == 0 && id->exec_gen > 0) {
 		segment_name(path, sizeof(path), dir, id, id->exec_gen - 1);
-		attach_remove(path);
+		segment_file_remove(path);
 	}
 	return rc;
 }
@@ -418,7 +381,7 @@ static int create(struct segment *s, struct segment_identity *id, const char *pr
 	path_directory(prepared ? prepared : "", dir, sizeof(dir));
 	if (dir[0] && create_in(s, dir, id) == 0)
 		return 0;
-	return place_try(attach_variable, make_in, &m);
+	return place_try(environment_variable, make_in, &m);
 }
 
 static void describe(struct ht_header *h)
@@ -459,7 +422,7 @@ static void family_check(struct ht_header *h, const char *prepared)
 
 int attach_segment(struct segment *s)
 {
-	const char *prepared = attach_variable("HEAPTOP_SEGMENT");
+	const char *prepared = environment_variable("HEAPTOP_SEGMENT");
 	struct segment_identity id = { 0 };
 	int rc = 1;
 
@@ -482,7 +445,7 @@ int attach_segment(struct segment *s)
 
 bool attach_follows(const struct ht_header *parent)
 {
-	const char *follow = attach_variable("HEAPTOP_FOLLOW");
+	const char *follow = environment_variable("HEAPTOP_FOLLOW");
 
 	return !(follow && (strcmp(follow, "0") == 0 || strcmp(follow, "exec") == 0)) &&
 	       !ht_load_relaxed_32(&parent->fork_alone) && own_path[0];
@@ -490,7 +453,7 @@ bool attach_follows(const struct ht_header *parent)
 
 int attach_child(struct segment *s, const struct segment *parent)
 {
-	const char *prepared = attach_variable("HEAPTOP_SEGMENT");
+	const char *prepared = environment_variable("HEAPTOP_SEGMENT");
 	char directory[NAME_MAX_BYTES];
 	struct segment_identity id = { 0 };
 	int rc;
@@ -563,7 +526,7 @@ void attach_private(struct segment *s)
 
 	if (fd < 0)
 		return;
-	if (!attach_is_ours((int)fd) || !is_mapped_from(fd, s))
+	if (!segment_file_is_ours((int)fd) || !is_mapped_from(fd, s))
 		n = 0;
 	for (unsigned i = 0; i < n; i++)
 		range_private(s, &range[i], (int)fd);
@@ -596,5 +559,5 @@ void attach_release(const struct segment *s)
 		path_directory(own_path, directory, sizeof(directory));
 		orphans_remove(directory, launch_family, own_path, launch_path);
 	}
-	attach_remove(own_path);
+	segment_file_remove(own_path);
 }

@@ -30,9 +30,10 @@
 #include <time.h>
 
 #include "preload/call.h"
-#include "preload/tick.h"
+#include "preload/clock.h"
 #include "preload/self_check.h"
-#include "preload/lifecycle.h"
+#include "preload/state.h"
+#include "preload/thread_pointer.h"
 
 #define THREAD_NS   UINT64_C(100000000) /* a viewer needs some milliseconds for the live table */
 #define COPY_NS	    UINT64_C(10000000000) /* a copy that nobody asks for so long ends */
@@ -334,10 +335,10 @@ static __attribute__((noinline)) void copy_lend(struct ht_coop *c, uint32_t numb
 	call(SYS_rt_sigprocmask, SIG_SETMASK, call_pointer(&all), call_pointer(&before), KERNEL_SET,
 		0);
 	c->stack = stack;
-	c->pointer = coop_thread_pointer();
+	c->pointer = thread_pointer();
 	c->tid = (uint32_t)call(SYS_gettid, 0, 0, 0, 0, 0);
 	if (looks)
-		c->look = look_whether(c->data);
+		c->look = self_check(c->data);
 	result = looks && c->look != HT_COOP_FIT ? -EPERM : copy_make(c);
 	taken(c, number, result);
 	if (result == 0)

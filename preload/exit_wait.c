@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The wait for a leak scan (farewell.h). By futex, which a program that forbids itself system calls
- * hardly forbids; no descriptor, since those are the program's to close.
+ * The wait for a leak scan (exit_wait.h). By futex, which a program that forbids itself system
+ * calls hardly forbids; no descriptor, since those are the program's to close.
  */
 #include "preload/exit_wait.h"
 
@@ -13,7 +13,7 @@
 #include "preload/attach.h"
 #include "preload/coop.h"
 #include "preload/modules.h"
-#include "preload/unwind.h"
+#include "preload/unwind_own.h"
 
 #define STEP_NS	      2000000 /* the end comes this much later at most */
 #define STEPS_WITHOUT 2500u /* a viewer that gives no sign for 5 seconds is taken for dead */
@@ -37,7 +37,7 @@ static uint64_t stack_left(uintptr_t frame)
 	return unwind_own_outermost(frame, libc.module);
 }
 
-void farewell_wait(struct ht_header *h)
+void exit_wait(struct ht_header *h)
 {
 	uint32_t beat = ht_load_relaxed_32(&h->leak_beat);
 	unsigned without = 0;

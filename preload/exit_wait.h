@@ -3,12 +3,12 @@
  * At the program's end, if a viewer asked for it: waits until its memory was scanned for leaks. On
  * the thread that ends the program.
  */
-#ifndef PRELOAD_FAREWELL_H
-#define PRELOAD_FAREWELL_H
+#ifndef PRELOAD_EXIT_WAIT_H
+#define PRELOAD_EXIT_WAIT_H
 
-#include "preload/lifecycle.h"
+#include "preload/state.h"
 
 /* Returns at once if nobody asked, and within seconds of the viewer's end. errno may change. */
-void farewell_wait(struct ht_header *h);
+void exit_wait(struct ht_header *h);
 
 #endif

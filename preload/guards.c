@@ -15,7 +15,7 @@
 
 #include "preload/modules.h"
 #include "preload/signals.h"
-#include "preload/lifecycle.h"
+#include "shm/layout.h"
 #include "shm/private.h"
 
 #define WORDS_FIRST    (1u << 14) /* 128 KB: what most threads need */

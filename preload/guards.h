@@ -21,7 +21,7 @@
 #include <stddef.h>
 
 #include "preload/modules.h"
-#include "preload/unwind.h"
+#include "preload/unwind_types.h"
 
 /* What is known of a remembered stack. Valid until the next guards_keep of the thread. */
 struct guards_leaf {

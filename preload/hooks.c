@@ -9,8 +9,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "preload/hot.h"
+#include "preload/lifecycle.h"
 #include "preload/next.h"
+#include "preload/record.h"
 #include "preload/sample.h"
 
 #define HOOK __attribute__((visibility("default")))
@@ -61,7 +62,7 @@ JUMPED_TO static void *malloc_recorded(size_t size)
 {
 	void *p = next.malloc(size);
 
-	hot_alloc(RECORD_FRAME, p, size, HT_FN_MALLOC);
+	record_alloc_inline(RECORD_FRAME, p, size, HT_FN_MALLOC);
 	return p;
 }
 
@@ -157,7 +158,7 @@ HOOK void *reallocarray(void *p, size_t count, size_t size)
 
 JUMPED_TO static void free_recorded(void *p)
 {
-	if (hot_free(RECORD_FRAME, p))
+	if (record_free_inline(RECORD_FRAME, p))
 		next.free(p);
 }
 
@@ -254,7 +255,7 @@ HOOK void *pvalloc(size_t size)
  */
 HOOK void _exit(int status)
 {
-	state_exit();
+	lifecycle_exit();
 	if (next_available())
 		next.exit_now(status);
 	__builtin_trap();
@@ -267,7 +268,7 @@ HOOK void _Exit(int status)
 
 HOOK void quick_exit(int status)
 {
-	state_exit();
+	lifecycle_exit();
 	if (next_available() && next.exit_quick)
 		next.exit_quick(status);
 	_exit(status);

@@ -6,22 +6,15 @@
  * second block. An exception from it passes through these frames: the mark is undone by a cleanup.
  * Where libstdc++ was loaded later with dlopen there is no next definition in our scope; then
  * malloc serves, and the C++ runtime is looked up only to throw.
- *
- * The next definitions are found when recording starts: finding one takes the loader's lock, and a
- * thread that waited for it in its first delete would hang a library's constructor that waits for
- * the thread.
  */
-#include "preload/hooks_cxx.h"
-
 #include <dlfcn.h>
 #include <stdlib.h>
 
 #include "preload/nesting.h"
-#include "preload/next.h"
+#include "preload/next_cxx.h"
 #include "preload/record.h"
 #include "preload/sample.h"
-#include "preload/lifecycle.h"
-#include "preload/symbols.h"
+#include "preload/state.h"
 
 #define HOOK __attribute__((visibility("default")))
 
@@ -72,98 +65,6 @@ static void *runtime_symbol(const char *symbol)
 	return runtime ? dlsym(runtime, symbol) : NULL;
 }
 
-/*
- * The next definition of a hook; `missing` remembers that there is none. Pointers to all of them
- * are in one section, which the linker makes a table.
- */
-struct next_cxx {
-	const char *symbol;
-	const void *hook; /* ours */
-	void *function;
-	bool missing;
-};
-
-#define IN_TABLE __attribute__((section("next_cxx"), used))
-extern struct next_cxx *__start_next_cxx[] __attribute__((visibility("hidden")));
-extern struct next_cxx *__stop_next_cxx[] __attribute__((visibility("hidden")));
-
-/* NULL: there is none, or we are not relocated yet and cannot ask. */
-static void *find(struct next_cxx *n)
-{
-	if (n->function || n->missing || !next_available())
-		return n->function;
-	n->function = symbols_next(n->symbol);
-	n->missing = !n->function;
-	return n->function;
-}
-
-/*
- * What a C++ runtime in no scope of ours calls: the program's own allocator where that comes before
- * us. Its blocks go to the program's own free. NULL: us, so that the next one serves.
- */
-static struct {
-	void *(*malloc)(size_t);
-	void *(*aligned_alloc)(size_t, size_t);
-	void (*free)(void *);
-} front;
-
-/* The next operators do nothing but ask the next allocator, so we may do that ourselves. */
-static bool direct;
-
-/* The program's first definition of `symbol`, unless it is `ours`. */
-static void *find_front(const char *symbol, const void *ours)
-{
-	void *p = symbols_first(symbol);
-
-	return p == ours ? NULL : p;
-}
-
-/* Whether a definition is the C++ runtime's own, which is known to ask malloc and free. */
-static bool is_runtimes(const void *function)
-{
-	Dl_info info;
-	const char *name;
-
-	if (!function || dladdr(function, &info) == 0 || !info.dli_fname)
-		return false;
-	name = __builtin_strrchr(info.dli_fname, '/');
-	name = name ? name + 1 : info.dli_fname;
-	return __builtin_strncmp(name, "libstdc++.so.", 13) == 0 ||
-	       __builtin_strncmp(name, "libc++.so.", 10) == 0 ||
-	       __builtin_strncmp(name, "libc++abi.so.", 13) == 0;
-}
-
-/*
- * Whether all that lies between a hook here and the next malloc is known: no operator of the
- * program's own that the runtime's would call in turn (new[] calls new), no malloc before ours, and
- * the runtime's operators next.
- */
-static bool nothing_between(void)
-{
-	if (front.malloc || front.aligned_alloc || front.free)
-		return false;
-	for (struct next_cxx **n = __start_next_cxx; n < __stop_next_cxx; n++)
-		if (!is_runtimes((*n)->function) || find_front((*n)->symbol, (*n)->hook))
-			return false;
-	return true;
-}
-
-void hooks_cxx_find(void)
-{
-	front.malloc = (void *(*)(size_t))find_front("malloc", (void *)malloc);
-	front.aligned_alloc =
-		(void *(*)(size_t, size_t))find_front("aligned_alloc", (void *)aligned_alloc);
-	front.free = (void (*)(void *))find_front("free", (void *)free);
-	for (struct next_cxx **n = __start_next_cxx; n < __stop_next_cxx; n++)
-		find(*n);
-	direct = nothing_between();
-}
-
-bool hooks_cxx_has_front(void)
-{
-	return front.malloc != NULL;
-}
-
 /* Memory without the C++ runtime; `throws`: the runtime's own operator new raises the exception. */
 static void *plain_new(size_t size, size_t align, const char *throws)
 {
@@ -172,10 +73,11 @@ static void *plain_new(size_t size, size_t align, const char *throws)
 	if (!next_available())
 		return next_arena_alloc(size, align);
 	if (align == 0)
-		p = (front.malloc ? front.malloc : next.malloc)(size ? size : 1);
+		p = (next_cxx_front.malloc ? next_cxx_front.malloc : next.malloc)(size ? size : 1);
 	else
-		p = (front.aligned_alloc ? front.aligned_alloc : next.aligned_alloc)(
-			align, (size + align - 1) & ~(align - 1));
+		p = (next_cxx_front.aligned_alloc
+				? next_cxx_front.aligned_alloc
+				: next.aligned_alloc)(align, (size + align - 1) & ~(align - 1));
 	if (!p && throws) {
 		void *(*raise)(size_t, size_t) = runtime_symbol(throws);
 
@@ -189,7 +91,7 @@ static void *plain_new(size_t size, size_t align, const char *throws)
 static void plain_delete(void *p)
 {
 	if (next_available())
-		(front.free ? front.free : next.free)(p);
+		(next_cxx_front.free ? next_cxx_front.free : next.free)(p);
 }
 
 /* The next operator new, marked so that the malloc in there is not a second block. */
@@ -217,11 +119,11 @@ static void plain_delete(void *p)
 #define NEW(symbol, params, args, align, function, throws)                                         \
 	HOOK void *symbol params;                                                                  \
 	static struct next_cxx next_##symbol = { #symbol, (const void *)symbol, NULL, false };     \
-	static struct next_cxx *entry_##symbol IN_TABLE = &next_##symbol;                          \
+	static struct next_cxx *entry_##symbol NEXT_CXX_TABLE = &next_##symbol;                    \
 	static __attribute__((noinline)) void *next_of_##symbol WITH_FRAME params                  \
 	{                                                                                          \
 		const size_t align_wanted = align;                                                 \
-		void *(*real)params = find(&next_##symbol);                                        \
+		void *(*real)params = next_cxx_find(&next_##symbol);                               \
                                                                                                    \
 		return real ? CALL_MARKED(real args) : plain_new(size, align_wanted, throws);      \
 	}                                                                                          \
@@ -229,7 +131,7 @@ static void plain_delete(void *p)
 	{                                                                                          \
 		void *p = NULL;                                                                    \
                                                                                                    \
-		if (__builtin_expect(direct && (align) == 0, 1)) {                                 \
+		if (__builtin_expect(next_cxx_direct && (align) == 0, 1)) {                        \
 			if (__builtin_expect(next_mode != NEXT_EXACT, 0) && sample_passes(size)) { \
 				p = next.malloc(size ? size : 1);                                  \
 				if (__builtin_expect(p != NULL, 1))                                \
@@ -247,10 +149,10 @@ static void plain_delete(void *p)
 #define DELETE(symbol, params, args)                                                               \
 	HOOK void symbol params;                                                                   \
 	static struct next_cxx next_##symbol = { #symbol, (const void *)symbol, NULL, false };     \
-	static struct next_cxx *entry_##symbol IN_TABLE = &next_##symbol;                          \
+	static struct next_cxx *entry_##symbol NEXT_CXX_TABLE = &next_##symbol;                    \
 	static __attribute__((noinline)) void next_of_##symbol WITH_FRAME params                   \
 	{                                                                                          \
-		void(*real) params = find(&next_##symbol);                                         \
+		void(*real) params = next_cxx_find(&next_##symbol);                                \
                                                                                                    \
 		if (real) {                                                                        \
 			__attribute__((cleanup(guard_leave), unused)) struct guard g =             \
@@ -262,14 +164,14 @@ static void plain_delete(void *p)
 	}                                                                                          \
 	HOOK void symbol params                                                                    \
 	{                                                                                          \
-		if (__builtin_expect(next_mode != NEXT_EXACT, 0) && direct &&                      \
+		if (__builtin_expect(next_mode != NEXT_EXACT, 0) && next_cxx_direct &&             \
 			sample_is_unrecorded(p)) {                                                 \
 			next.free(p);                                                              \
 			return;                                                                    \
 		}                                                                                  \
 		if (!record_free(RECORD_FRAME, p))                                                 \
 			return;                                                                    \
-		if (__builtin_expect(direct, 1)) {                                                 \
+		if (__builtin_expect(next_cxx_direct, 1)) {                                        \
 			next.free(p);                                                              \
 			return;                                                                    \
 		}                                                                                  \
@@ -315,7 +217,7 @@ void free_aligned_sized(void *p, size_t align, size_t size);
 HOOK void free_sized(void *p, size_t size)
 {
 	(void)size;
-	(front.free ? front.free : free)(p);
+	(next_cxx_front.free ? next_cxx_front.free : free)(p);
 }
 
 HOOK void free_aligned_sized(void *p, size_t align, size_t size)

@@ -12,9 +12,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "preload/hot.h"
+#include "preload/lifecycle.h"
 #include "preload/modules.h"
 #include "preload/next.h"
+#include "preload/record.h"
 
 #define HOOK __attribute__((visibility("default")))
 
@@ -31,16 +32,17 @@ __asm__(".symver hook_daemon, daemon@GLIBC_2.2.5\n"
 
 static int forked(int pid)
 {
-	state_forked();
+	lifecycle_after_fork();
 	return pid;
 }
 
-/* Inlined, as its caller is the hook whose frame it is: state_forks looks for others below that. */
+/* Inlined, as its caller is the hook whose frame it is: lifecycle_before_fork looks for others
+ * below that. */
 __attribute__((always_inline)) static inline int fork_from(uintptr_t frame)
 {
 	if (!next_available() || !next.fork)
 		return (int)syscall(SYS_fork);
-	state_forks(frame);
+	lifecycle_before_fork(frame);
 	return forked(next.fork());
 }
 
@@ -58,7 +60,7 @@ HOOK int _Fork(void)
 {
 	if (!next_available() || !next.fork_bare)
 		return fork_from(RECORD_FRAME);
-	state_forks(RECORD_FRAME);
+	lifecycle_before_fork(RECORD_FRAME);
 	return forked(next.fork_bare());
 }
 
@@ -145,7 +147,7 @@ HOOK int hook_forkpty(int *master, char *name, const struct termios *t, const st
 	}
 	if (!forks_in_libc((const void *)next.forkpty))
 		return next.forkpty(master, name, t, size);
-	state_forks(RECORD_FRAME);
+	lifecycle_before_fork(RECORD_FRAME);
 	return forked(next.forkpty(master, name, t, size));
 }
 

@@ -12,33 +12,31 @@
 #include <unistd.h>
 
 #include "preload/attach.h"
-#include "preload/tick.h"
-#include "preload/coop.h"
+#include "preload/clock.h"
 #include "preload/copy.h"
+#include "preload/environment.h"
 #include "preload/exit_wait.h"
-#include "preload/hooks_cxx.h"
 #include "preload/modules.h"
 #include "preload/next.h"
+#include "preload/next_cxx.h"
 #include "preload/recorder.h"
 #include "preload/sample.h"
 #include "preload/signals.h"
 #include "preload/symbols.h"
+#include "preload/thread_pointer.h"
 #include "preload/unwind.h"
+#include "preload/unwind_own.h"
 #include "shm/space.h"
 
 enum phase { PHASE_NEW, PHASE_STARTING, PHASE_ON, PHASE_OFF };
 
-static const struct own own_off;
-const struct own *state_own = &own_off;
-struct segment state_segment;
-__thread struct state_thread state_thread;
+enum fork_way {
+	FORK_NONE,
+	FORK_CLEAN, /* the child will be on its own */
+	FORK_INSIDE, /* by a handler that interrupted a hook: the child will return into that */
+};
 
 static uint32_t phase;
-
-uint32_t state_pid(void)
-{
-	return (uint32_t)syscall(SYS_getpid);
-}
 
 /* One page, wiped by the kernel in a child that gets a copy of our memory. */
 static struct own *own_page(void)
@@ -99,15 +97,6 @@ static bool new_is_runtimes(void)
 	return lies_in(&r, runtime);
 }
 
-void state_way(enum own_way way)
-{
-	if (unwind_checks())
-		way = OWN_LONG;
-	/* Ours and writable while it is on; not the constant one that stands for off. */
-	if (state_own->on != OWN_OFF && state_own->on != (uint32_t)way)
-		ht_store_relaxed_32(&((struct own *)(uintptr_t)state_own)->on, way);
-}
-
 /* Leaves word for viewers why there is a segment, and not all in it, or nothing. Its first byte
  * comes last: then it is whole. */
 static void why_note(const char *why)
@@ -130,7 +119,7 @@ static int give_up(const char *why, int rc)
 static int64_t from_thread(const void *word)
 {
 #ifdef __x86_64__
-	return (int64_t)((uint64_t)(uintptr_t)word - coop_thread_pointer());
+	return (int64_t)((uint64_t)(uintptr_t)word - thread_pointer());
 #else
 	return 0;
 #endif
@@ -172,11 +161,11 @@ static int prepare(struct own **own)
 	state_segment.single_threaded = single_threaded();
 	modules_start();
 	segment_extents(&state_segment, allocator_is_glibc() && new_is_runtimes());
-	unwind_start(attach_variable("HEAPTOP_UNWINDER"));
+	unwind_start(environment_variable("HEAPTOP_UNWINDER"));
 	recorder_start();
 	scans_publish();
 	clock_publish();
-	if (hooks_cxx_has_front())
+	if (next_cxx_has_front())
 		why_note("the program has a malloc of its own, which comes before the library's");
 	return 0;
 }
@@ -193,7 +182,7 @@ static bool start_blocked(void)
 	/* The reference unwinder is opened, which allocates: not counted as the program's. */
 	state_thread.busy = (uintptr_t)__builtin_frame_address(0);
 	state_thread.unwinding = 1;
-	hooks_cxx_find();
+	next_cxx_find_all();
 	rc = prepare(&own);
 	state_thread.unwinding = 0;
 	if (rc == 0) {
@@ -212,7 +201,7 @@ static bool start(void)
 	uint64_t signals;
 	bool started;
 
-	if (!attach_possible())
+	if (!environment_is_ready())
 		return false;
 	signals = signals_block();
 	started = start_blocked();
@@ -296,7 +285,7 @@ static bool follow(void)
  * have forked: then what is left to be written in there goes to a copy. */
 static bool child_settle(void)
 {
-	enum state_fork way = state_thread.forking;
+	enum fork_way way = state_thread.forking;
 	bool follows = false;
 	int saved = errno;
 
@@ -317,20 +306,20 @@ static bool is_child(void)
 	return ht_load_acquire_32(&phase) == PHASE_ON && !ht_load_acquire_pointer(&state_own)->on;
 }
 
-void state_forks(uintptr_t frame)
+void lifecycle_before_fork(uintptr_t frame)
 {
 	if (ht_load_relaxed_32(&phase) == PHASE_ON)
 		state_thread.forking = unwind_own_passes(frame, 0) ? FORK_CLEAN : FORK_INSIDE;
 }
 
-void state_forked(void)
+void lifecycle_after_fork(void)
 {
 	if (is_child())
 		child_settle();
 	state_thread.forking = FORK_NONE;
 }
 
-bool state_wake(void)
+bool lifecycle_wake(void)
 {
 	switch ((enum phase)ht_load_acquire_32(&phase)) {
 	case PHASE_NEW:
@@ -355,14 +344,14 @@ static bool is_ourselves(void)
 static void end_note(void)
 {
 	attach_check(state_segment.header);
-	farewell_wait(state_segment.header);
+	exit_wait(state_segment.header);
 	clock_publish();
 	ht_store_relaxed_32(&state_segment.header->state, HT_STATE_EXITED);
 	ht_fence_full(); /* with the viewer's that leaves (src/run/watch.c, disown_one) */
 	attach_release(&state_segment);
 }
 
-void state_exit(void)
+void lifecycle_exit(void)
 {
 	int saved = errno;
 
@@ -396,7 +385,7 @@ int __cxa_atexit(void (*function)(void *), void *argument, void *object);
 
 __attribute__((constructor)) static void on_load(void)
 {
-	state_wake();
+	lifecycle_wake();
 	if (state_own->on && ht_load_relaxed_32(&state_segment.header->leak_ask))
 		ends_last = __cxa_atexit(end_by_exit, NULL, NULL) == 0;
 }

@@ -9,7 +9,7 @@
 #include <link.h>
 #include <stdlib.h>
 
-#include "preload/lifecycle.h"
+#include "preload/state.h"
 #include "preload/symbols.h"
 #include "shm/module.h"
 

@@ -11,15 +11,15 @@
  */
 #include "preload/nesting.h"
 
-#include "preload/hot.h"
-#include "preload/unwind.h"
+#include "preload/recorder.h"
+#include "preload/unwind_own.h"
 
 #define NEW_BYTES_MAX 16384u /* of stack that an operator new takes on its way to malloc */
 
 /* Whether the hook that `busy` tells of is still at work, among our callers. */
 static bool is_nested(uintptr_t frame)
 {
-	uintptr_t busy = state_thread.busy & ~HOT_MOVING;
+	uintptr_t busy = state_thread.busy & ~NESTING_IN_REALLOC;
 
 	if (__builtin_expect(busy == 0, 1))
 		return false;
@@ -53,7 +53,7 @@ uintptr_t nesting_pause(uintptr_t frame)
 {
 	uintptr_t busy = state_thread.busy;
 
-	if (__builtin_expect(!(busy & HOT_MOVING), 1) || !is_nested(frame))
+	if (__builtin_expect(!(busy & NESTING_IN_REALLOC), 1) || !is_nested(frame))
 		return 0;
 	state_thread.busy = 0;
 	return busy;

@@ -12,7 +12,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "preload/attach.h"
+#include "preload/segment_file.h"
+#include "shm/layout.h"
 
 #define PATH_BYTES 1024u
 #define NAME_HEAD  "heaptop-"
@@ -50,7 +51,7 @@ static bool owner_read(const char *path, struct owner *out)
 
 	if (fd < 0)
 		return false;
-	is_whole = attach_is_ours((int)fd) &&
+	is_whole = segment_file_is_ours((int)fd) &&
 		   syscall(SYS_pread64, fd, h.bytes, sizeof(h.bytes), 0L) == sizeof(h.bytes);
 	syscall(SYS_close, fd);
 	if (!is_whole || h.layout.magic != HT_MAGIC || h.layout.version != HT_VERSION ||
@@ -104,14 +105,14 @@ static void earlier_remove(const char *path, const struct owner *of, const char 
 	struct owner o;
 
 	if (owner_read(first, &o) && is_earlier(&o, of))
-		attach_remove(first);
+		segment_file_remove(first);
 	if (bytes > sizeof(name) || !strrchr(path, '-'))
 		return;
 	memcpy(name, path, bytes);
 	for (uint32_t generation = of->exec_gen; generation-- > 0;) {
 		generation_set(name, generation);
 		if (owner_read(name, &o) && is_earlier(&o, of))
-			attach_remove(name);
+			segment_file_remove(name);
 	}
 }
 
@@ -126,7 +127,7 @@ static void directory_entry(
 		o.state != HT_STATE_EXITED)
 		return;
 	earlier_remove(path, &o, first);
-	attach_remove(path);
+	segment_file_remove(path);
 }
 
 void orphans_remove(const char *directory, uint64_t family, const char *own, const char *first)

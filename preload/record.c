@@ -6,126 +6,10 @@
  */
 #include "preload/record.h"
 
-#include <errno.h>
-
-#include "preload/hot.h"
-#include "preload/nesting.h"
+#include "preload/lifecycle.h"
 #include "preload/next.h"
 #include "preload/sample.h"
 #include "preload/unwind.h"
-
-/* Takes the stack. `remembered`: what is known of it already (and is being checked), or NULL. */
-struct guards_leaf *record_leaf(
-	struct recorder *r, uintptr_t frame, uint32_t function, struct guards_leaf *remembered)
-{
-	int saved = errno;
-	struct unwind *u = &r->unwind[!r->unwind_last];
-	bool path_whole = r->path_whole;
-	struct stack_trace t;
-	uint32_t site;
-
-	/* Until both are of this stack: a handler may leave in between, and never come back. */
-	r->path_whole = false;
-	ht_fence_handler();
-	u->frame = frame;
-	unwind_take(u, &r->unwind[r->unwind_last], &r->unwind[2]);
-	r->unwind_last = !r->unwind_last;
-	t = (struct stack_trace){ function, u->count, u->truncated, u->pcs, u->modules, r->path,
-		path_whole ? u->kept : 0 };
-	site = stack_intern(&state_segment, &t);
-	ht_fence_handler();
-	r->path_whole = true;
-	if (remembered && remembered->site != site)
-		ht_add_relaxed_64(&state_segment.header->unwinds_wrong, 1);
-	if (!remembered)
-		remembered = guards_keep(&r->guards, u, function, site);
-	errno = saved;
-	return remembered;
-}
-
-void record_untracked(uint64_t blocks, uint64_t bytes)
-{
-	ht_add_relaxed_64(&state_segment.header->untracked_blocks, blocks);
-	ht_add_relaxed_64(&state_segment.header->untracked_bytes, bytes);
-}
-
-/* Counts the end of a block, a sampled one by the weight with which it came. */
-static void end_count(struct counter_owner *o, uint64_t addr, const struct live_block *b,
-	const struct counter_end *end)
-{
-	uint32_t counter = live_counter(b), rate = live_rate(b);
-	struct poisson_weight w;
-
-	if (counter == HT_COUNTER_HIDDEN)
-		return;
-	if (rate == 0) {
-		(void)counter_free_block(&state_segment, o, counter, end);
-		return;
-	}
-	sample_release(addr);
-	w = poisson_weight(addr, b->size, rate);
-	(void)counter_free_sampled_block(&state_segment, o, counter, end, &w);
-}
-
-/* The end of a block that only the shared slot counts. */
-static __attribute__((noinline)) void end_shared(uint64_t addr, const struct live_block *b)
-{
-	struct counter_end end = { .size = b->size };
-
-	end_count(&recorder_shared, addr, b, &end);
-}
-
-/*
- * A sampled block is temporary if its thread has allocated no other since; frees that passed in
- * between were not seen.
- */
-void record_ended(struct recorder *r, uint64_t addr, const struct live_block *b, uint64_t tick)
-{
-	struct counter_end end = { .size = b->size,
-		.temporary = r->last_block == addr && r->last_left == state_thread.left,
-		.life_ticks = tick > b->tick ? tick - b->tick : 0 };
-	struct live_block event = { .size = b->size, .tick = tick };
-
-	if (live_counter(b) == HT_COUNTER_HIDDEN)
-		return;
-	end_count(&r->counters, addr, b, &end);
-	hot_event(r, addr, &event, counter_site(&r->counters, live_counter(b)), HT_EVENT_FREE);
-}
-
-/* The ends of blocks whose frees we did not see, which show when their addresses come back. */
-void record_missed(uint64_t addr, const struct live_block *old, unsigned count)
-{
-	for (unsigned i = 0; i < count; i++) {
-		if (old[i].counter != HT_COUNTER_HIDDEN)
-			ht_add_relaxed_64(&state_segment.header->missed_frees, 1);
-		/* A sampled one had this very address; for the others it says nothing. */
-		end_shared(addr, &old[i]);
-	}
-}
-
-bool record_insert(uint64_t addr, uint64_t size, uint64_t tick, uint32_t counter)
-{
-	struct live_block old[LIVE_MISSED_MAX];
-	unsigned missed = live_insert_slow(&state_segment, addr, size, tick, counter, old);
-
-	record_missed(addr, old, missed & ~LIVE_REFUSED);
-	return (missed & LIVE_REFUSED) == 0;
-}
-
-void record_alloc_other(struct recorder *r, struct guards_leaf *leaf, uint64_t addr, size_t size)
-{
-	struct live_block b = { .size = size,
-		.tick = segment_tick(&state_segment),
-		.counter = counter_prepare(
-			&state_segment, &r->counters, &leaf->counter, leaf->site, size) };
-
-	if (record_insert(addr, size, b.tick, b.counter))
-		counter_alloc_at(&state_segment, &r->counters, b.counter, size);
-	else
-		record_untracked(1, size);
-	hot_event(r, addr, &b, leaf->site, HT_EVENT_ALLOC);
-	r->last_block = addr;
-}
 
 static bool block_put(uint64_t addr, const struct live_block *b)
 {
@@ -135,21 +19,16 @@ static bool block_put(uint64_t addr, const struct live_block *b)
 /* A thread without a recorder: the shared slot, the catch-all site, no event. */
 static void alloc_shared(void *p, size_t size)
 {
-	if (record_insert((uint64_t)(uintptr_t)p, size, segment_tick(&state_segment), 0))
+	if (event_insert((uint64_t)(uintptr_t)p, size, segment_tick(&state_segment), 0))
 		counter_alloc(&state_segment, &recorder_shared, 0, size);
 	else
-		record_untracked(1, size);
+		event_untracked(1, size);
 	ring_push(&state_segment, 0, NULL);
-}
-
-static inline uint32_t slot_of(const struct recorder *r)
-{
-	return r ? r->slot : 0;
 }
 
 static void count_failed(const struct recorder *r, uint64_t count)
 {
-	uint32_t slot = slot_of(r);
+	uint32_t slot = event_slot(r);
 
 	thread_add(slot, &thread_at(&state_segment, slot)->failed, count);
 }
@@ -168,12 +47,12 @@ static void alloc_sampled(struct recorder *r, uintptr_t frame, void *p, size_t s
 		  : 0;
 	unsigned missed;
 
-	b.tick = r ? clock_tick(r) : segment_tick(&state_segment);
+	b.tick = r ? tick_now(r) : segment_tick(&state_segment);
 	b.counter = counter_for_sampled(&state_segment, o, site) | rate << LIVE_RATE_SHIFT;
 	missed = live_insert_sampled(&state_segment, addr, &b, old);
-	record_missed(addr, old, missed & ~LIVE_REFUSED);
+	event_missed(addr, old, missed & ~LIVE_REFUSED);
 	if (missed & LIVE_REFUSED) {
-		record_untracked(w.blocks, w.bytes);
+		event_untracked(w.blocks, w.bytes);
 	} else {
 		sample_hold(addr);
 		counter_alloc_sampled(&state_segment, o, site, size, &w);
@@ -182,7 +61,7 @@ static void alloc_sampled(struct recorder *r, uintptr_t frame, void *p, size_t s
 		ring_push(&state_segment, 0, NULL);
 		return;
 	}
-	hot_event(r, addr, &b, site, HT_EVENT_ALLOC);
+	event_append(r, addr, &b, site, HT_EVENT_ALLOC);
 	r->last_block = addr;
 	r->last_left = state_thread.left;
 }
@@ -267,7 +146,7 @@ static void alloc_nested(
 		}
 	} else if (sample_takes(size, &rate)) {
 		w = poisson_weight((uint64_t)(uintptr_t)p, size, rate);
-		record_untracked(w.blocks, w.bytes);
+		event_untracked(w.blocks, w.bytes);
 		ht_add_relaxed_64(&state_segment.header->untracked_busy, w.blocks);
 		hide(p, size);
 	}
@@ -278,7 +157,7 @@ void record_alloc_slow(uintptr_t frame, void *p, size_t size, enum ht_function f
 {
 	uintptr_t paused;
 
-	if (!state_on() || next_is_arena(p))
+	if (!lifecycle_on() || next_is_arena(p))
 		return;
 	paused = nesting_pause(frame);
 	if (nesting_enter(frame)) {
@@ -292,18 +171,7 @@ void record_alloc_slow(uintptr_t frame, void *p, size_t size, enum ht_function f
 
 void record_alloc(uintptr_t frame, void *p, size_t size, enum ht_function function)
 {
-	hot_alloc(frame, p, size, function);
-}
-
-bool record_unknown(const struct recorder *r, const void *p)
-{
-	uint32_t slot = slot_of(r);
-
-	if (next_is_arena(p))
-		return false;
-	if (!sample_ever())
-		thread_add(slot, &thread_at(&state_segment, slot)->unknown_frees, 1);
-	return true;
+	record_alloc_inline(frame, p, size, function);
 }
 
 /* Takes a block out of the live table. */
@@ -311,7 +179,7 @@ static bool block_take(const struct recorder *r, void *p, struct live_block *out
 {
 	if (live_remove(&state_segment, (uint64_t)(uintptr_t)p, out))
 		return true;
-	(void)record_unknown(r, p);
+	(void)event_unknown(r, p);
 	return false;
 }
 
@@ -321,7 +189,7 @@ static void free_shared(void *p)
 
 	if (!block_take(NULL, p, &b))
 		return;
-	end_shared((uint64_t)(uintptr_t)p, &b);
+	event_end_shared((uint64_t)(uintptr_t)p, &b);
 	ring_push(&state_segment, 0, NULL);
 }
 
@@ -335,7 +203,7 @@ static void free_nested(void *p)
 	struct live_block b;
 
 	if (live_remove(&state_segment, addr, &b))
-		end_shared(addr, &b);
+		event_end_shared(addr, &b);
 }
 
 bool record_free_slow(uintptr_t frame, void *p)
@@ -347,7 +215,7 @@ bool record_free_slow(uintptr_t frame, void *p)
 	/* An allocator that is not there yet gave out nothing. */
 	if (next_is_arena(p) || !next_available())
 		return false;
-	if (!p || !state_on())
+	if (!p || !lifecycle_on())
 		return true;
 	paused = nesting_pause(frame);
 	if (!nesting_enter(frame)) {
@@ -369,7 +237,7 @@ bool record_free_slow(uintptr_t frame, void *p)
 
 bool record_free(uintptr_t frame, void *p)
 {
-	return hot_free(frame, p);
+	return record_free_inline(frame, p);
 }
 
 /* From before a block leaves the table until it is back, or another is in its place. A stop from
@@ -400,9 +268,9 @@ static bool move_goes_on(uintptr_t frame, const struct record_move *m)
 {
 	if (!m->recording)
 		return false;
-	if (state_thread.busy == (frame | HOT_MOVING))
+	if (state_thread.busy == (frame | NESTING_IN_REALLOC))
 		state_thread.busy = 0;
-	if (state_on())
+	if (lifecycle_on())
 		return true;
 	move_leave(false, m);
 	return false;
@@ -414,7 +282,7 @@ static __attribute__((noinline)) void move_begin_slow(
 	bool entered;
 
 	m->known = false;
-	m->recording = state_on();
+	m->recording = lifecycle_on();
 	if (!m->recording)
 		return;
 	m->paused = nesting_pause(frame);
@@ -425,12 +293,12 @@ static __attribute__((noinline)) void move_begin_slow(
 		return;
 	}
 	m->known = block_take(recorder_here(), p, &m->block);
-	state_thread.busy = frame | HOT_MOVING;
+	state_thread.busy = frame | NESTING_IN_REALLOC;
 }
 
 void record_move_begin(uintptr_t frame, struct record_move *m, void *p)
 {
-	struct recorder *r = hot_begin(frame);
+	struct recorder *r = nesting_begin(frame);
 
 	m->paused = 0;
 	if (__builtin_expect(!r, 0)) {
@@ -440,7 +308,7 @@ void record_move_begin(uintptr_t frame, struct record_move *m, void *p)
 	m->recording = true;
 	moving_begin();
 	m->known = block_take(r, p, &m->block);
-	hot_pause(r, frame);
+	nesting_suspend(r, frame);
 }
 
 /* The old block's end. */
@@ -449,14 +317,14 @@ static void move_end(struct recorder *r, const struct record_move *m, void *p)
 	if (r)
 		hot_ended(r, (uint64_t)(uintptr_t)p, &m->block);
 	else
-		end_shared((uint64_t)(uintptr_t)p, &m->block);
+		event_end_shared((uint64_t)(uintptr_t)p, &m->block);
 }
 
 static void move_done_outermost(uintptr_t frame, const struct record_move *m, void *p, void *q,
 	size_t size, enum ht_function function)
 {
 	struct recorder *r = recorder_here();
-	uint32_t slot = slot_of(r);
+	uint32_t slot = event_slot(r);
 	uint64_t count;
 
 	if (m->known)
@@ -479,7 +347,7 @@ static __attribute__((noinline)) void move_done_slow(uintptr_t frame, const stru
 		move_done_outermost(frame, m, p, q, size, function);
 	} else {
 		if (m->known) {
-			end_shared((uint64_t)(uintptr_t)p, &m->block);
+			event_end_shared((uint64_t)(uintptr_t)p, &m->block);
 			thread_add(0, &thread_at(&state_segment, 0)->reallocs, 1);
 		}
 		alloc_nested(frame, q, size, function, false);
@@ -490,10 +358,10 @@ static __attribute__((noinline)) void move_done_slow(uintptr_t frame, const stru
 void record_move_done(uintptr_t frame, struct record_move *m, void *p, void *q, size_t size,
 	enum ht_function function)
 {
-	struct recorder *r = hot_resume(frame);
+	struct recorder *r = nesting_continue(frame);
 
 	if (__builtin_expect(!r || !m->recording || !m->known || m->paused != 0, 0)) {
-		hot_end(r);
+		nesting_end(r);
 		move_done_slow(frame, m, p, q, size, function);
 		return;
 	}
@@ -501,7 +369,7 @@ void record_move_done(uintptr_t frame, struct record_move *m, void *p, void *q, 
 	ht_add_own_64(&r->counters.thread->reallocs, 1);
 	hot_alloc_recorded(r, frame, q, size, function, false);
 	moving_end(0);
-	hot_end(r);
+	nesting_end(r);
 }
 
 /* The block is still where it was; no count changes, unless another one took the room. */
@@ -519,8 +387,8 @@ static void move_undo(const struct record_move *m, void *p)
 	else
 		is_back = block_put(addr, &m->block);
 	if (!is_back) {
-		end_shared(addr, &m->block);
-		record_untracked(1, m->block.size);
+		event_end_shared(addr, &m->block);
+		event_untracked(1, m->block.size);
 	}
 }
 

@@ -8,12 +8,8 @@
 #ifndef PRELOAD_RECORD_H
 #define PRELOAD_RECORD_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "shm/layout.h"
-#include "shm/live.h"
+#include "preload/hot.h"
+#include "preload/nesting.h"
 
 /*
  * `frame` below is the frame address of the hook, where its caller's stack begins.
@@ -31,7 +27,7 @@ struct record_move {
 	struct live_block block;
 	bool recording; /* this event is recorded */
 	bool known; /* the block was in the hash */
-	uintptr_t paused; /* another realloc that this one interrupted (hot.h), or 0 */
+	uintptr_t paused; /* another realloc that this one interrupted (nesting.h), or 0 */
 };
 void record_move_begin(uintptr_t frame, struct record_move *m, void *p);
 /* It became `q`, of `size` bytes. */
@@ -40,5 +36,39 @@ void record_move_done(uintptr_t frame, struct record_move *m, void *p, void *q, 
 /* It failed to become `size` bytes: `p` is as it was, unless `freed` (size 0: the allocator freed
  * it and returned NULL). */
 void record_move_failed(uintptr_t frame, struct record_move *m, void *p, size_t size, bool freed);
+
+/* The rest of an allocation or free: at start, inside another hook, without a recorder, NULL. */
+void record_alloc_slow(uintptr_t frame, void *p, size_t size, enum ht_function function);
+bool record_free_slow(uintptr_t frame, void *p);
+
+/* record_alloc, inline: for the hottest hooks. */
+HT_HOT void record_alloc_inline(uintptr_t frame, void *p, size_t size, enum ht_function function)
+{
+	struct recorder *r = nesting_begin(frame);
+
+	if (__builtin_expect(!r || !p, 0)) {
+		nesting_end(r);
+		record_alloc_slow(frame, p, size, function);
+		return;
+	}
+	hot_alloc_recorded(r, frame, p, size, function, false);
+	nesting_end(r);
+}
+
+/* record_free, inline. */
+HT_HOT bool record_free_inline(uintptr_t frame, void *p)
+{
+	struct recorder *r = nesting_begin(frame);
+	bool ours;
+
+	modules_free_called(((const uint64_t *)frame)[1]);
+	if (__builtin_expect(!r || !p, 0)) {
+		nesting_end(r);
+		return record_free_slow(frame, p);
+	}
+	ours = hot_free_recorded(r, p);
+	nesting_end(r);
+	return ours;
+}
 
 #endif

@@ -11,10 +11,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "preload/coop.h"
-#include "shm/private.h"
-#include "preload/sample.h"
 #include "preload/signals.h"
+#include "preload/thread_pointer.h"
+#include "shm/private.h"
 #include "shm/ring.h"
 
 /* libpthread's, which a program before glibc 2.34 may be without: then it has one thread. */
@@ -42,7 +41,7 @@ static size_t bytes_of(uint32_t entries)
 
 static uint32_t entries_of(void)
 {
-	return (state_segment.header->depth + RECORDER_SPARE + 1) & ~1u;
+	return (state_segment.header->depth + UNWIND_SPARE + 1) & ~1u;
 }
 
 static void discard(struct recorder *r)
@@ -79,7 +78,7 @@ static void on_thread_exit(void *value)
 {
 	struct recorder *r = value;
 
-	sample_take_back();
+	recorder_take_back();
 	if (r != state_thread.recorder)
 		return; /* vfork, or worse: not this thread's */
 	if (++r->exit_rounds < PTHREAD_DESTRUCTOR_ITERATIONS && pthread_setspecific(key, r) == 0)
@@ -153,7 +152,7 @@ static struct recorder *make_with_slot(void)
 	counter_own(&state_segment, &r->counters, r->slot);
 	r->ring = ring_open(&state_segment, r->slot);
 	if (r->slot != 0 && guards_start(&r->guards)) {
-		pointer_note(r->slot, coop_thread_pointer());
+		pointer_note(r->slot, thread_pointer());
 		return r;
 	}
 	if (r->slot != 0)
@@ -183,7 +182,7 @@ struct recorder *recorder_claim(void)
 	struct state_thread *t = &state_thread;
 	int saved = errno;
 
-	sample_take_back();
+	recorder_take_back();
 	if (t->recorder || t->no_recorder)
 		return t->recorder;
 	claim(t);

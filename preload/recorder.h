@@ -8,8 +8,8 @@
 #define PRELOAD_RECORDER_H
 
 #include "preload/guards.h"
-#include "preload/lifecycle.h"
-#include "preload/unwind.h"
+#include "preload/state.h"
+#include "preload/unwind_types.h"
 #include "shm/counter.h"
 
 struct recorder {
@@ -19,7 +19,7 @@ struct recorder {
 	uint32_t exit_rounds; /* of thread-specific data destructors seen */
 	uint64_t last_block; /* address of the last allocation, 0 when another event came after */
 	uint64_t last_left; /* state_thread.left after the last sampled allocation */
-	uint64_t looked_cycles; /* when this thread last looked at the time (clock.h) */
+	uint64_t looked_cycles; /* when this thread last looked at the time (tick.h) */
 	uint64_t published_cycles;
 	uint32_t clock_every; /* events between two looks */
 	uint32_t clock_left;
@@ -39,8 +39,6 @@ struct recorder {
 /* Counts in the shared slot, for whoever has no recorder. */
 extern struct counter_owner recorder_shared __attribute__((visibility("hidden")));
 
-#define RECORDER_SPARE 8u /* frames of room beyond the depth asked for */
-
 /* Once, when recording starts. */
 void recorder_start(void);
 /* In a forked child, which has a segment of its own by now: this thread has no recorder yet. Those
@@ -48,6 +46,28 @@ void recorder_start(void);
 void recorder_forked(void);
 /* Slow path of recorder_here: at a thread's first event, or NULL. */
 struct recorder *recorder_claim(void);
+
+/*
+ * Sets the recorder aside, so that the thread's next event takes the long way: to be timed. In this
+ * order: a handler in between finds the recorder in one place at least.
+ */
+static inline void recorder_set_aside(struct recorder *r)
+{
+	state_thread.timed = r;
+	ht_fence_handler();
+	state_thread.recorder = NULL;
+}
+
+/* The opposite; nothing if it is not set aside. */
+static inline void recorder_take_back(void)
+{
+	struct state_thread *t = &state_thread;
+
+	if (!t->timed)
+		return;
+	t->recorder = t->timed;
+	t->timed = NULL;
+}
 
 /* The calling thread's recorder. NULL: there is none (no memory, too many threads, or the thread is
  * ending): its events are counted in the shared slot, under the catch-all site. */

@@ -21,11 +21,13 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-#include "preload/attach.h"
-#include "preload/tick.h"
+#include "preload/clock.h"
 #include "preload/coop.h"
+#include "preload/environment.h"
 #include "preload/modules.h"
+#include "preload/recorder.h"
 #include "preload/signals.h"
+#include "preload/unwind.h"
 
 #define TIMED_EVERY   64u /* two looks at the clock then cost a nanosecond an event */
 #define TIMED_MOST_NS UINT64_C(50000) /* more was a preemption, not recording */
@@ -96,7 +98,7 @@ void sample_redraw(void)
 /* A test gives the seed; else what the kernel gave the process at its start, which stays secret. */
 static uint64_t seed(void)
 {
-	const char *given = attach_variable("HEAPTOP_SEED");
+	const char *given = environment_variable("HEAPTOP_SEED");
 	const uint64_t *random = (const uint64_t *)getauxval(AT_RANDOM);
 	uint64_t value = 0;
 
@@ -140,7 +142,7 @@ static void modes_set(uint64_t bytes)
 {
 	uint8_t exact = NEXT_EXACT;
 
-	state_way(bytes ? OWN_LONG : OWN_SHORT);
+	state_way(bytes || unwind_checks() ? OWN_LONG : OWN_SHORT);
 	if (bytes)
 		(void)ht_cas_acquire_8(&next_mode, &exact, NEXT_MIXED);
 	else
@@ -228,24 +230,6 @@ bool sample_takes(uint64_t size, uint32_t *log2)
 
 /* ---- measuring ---- */
 
-void sample_take_back(void)
-{
-	struct state_thread *t = &state_thread;
-
-	if (!t->timed)
-		return;
-	t->recorder = t->timed;
-	t->timed = NULL;
-}
-
-/* In this order: a handler in between finds the recorder in one place at least. */
-static void put_aside(struct recorder *r)
-{
-	state_thread.timed = r;
-	ht_fence_handler();
-	state_thread.recorder = NULL;
-}
-
 void sample_noticed(struct recorder *r)
 {
 	struct state_thread *t = &state_thread;
@@ -259,7 +243,7 @@ void sample_noticed(struct recorder *r)
 		r->until_timed += r->clock_every;
 		if (r->until_timed >= TIMED_EVERY && t->recorder == r) {
 			r->until_timed = 0;
-			put_aside(r);
+			recorder_set_aside(r);
 		}
 	}
 }
@@ -268,7 +252,7 @@ void sample_noticed(struct recorder *r)
 static bool is_timed(struct state_thread *t)
 {
 	if (t->timed) {
-		sample_take_back();
+		recorder_take_back();
 		return true;
 	}
 	return is_sampling(t) && ht_load_relaxed_32(&state_segment.header->measure) != 0 &&

@@ -24,7 +24,7 @@
 #define PRELOAD_SAMPLE_H
 
 #include "preload/next.h"
-#include "preload/lifecycle.h"
+#include "preload/state.h"
 #include "shm/live.h"
 #include "shm/poisson.h"
 
@@ -96,14 +96,13 @@ static inline bool sample_asked(void)
 }
 
 /* It does: acts on what is new, helps it to scan for leaks, or has an event of this thread measured
- * now and then. From clock_look. */
+ * now and then. From tick_refresh. */
 void sample_noticed(struct recorder *r);
 
 /*
- * Measuring: one recorded event in 64 takes the long way and is timed there. That is told to the
- * event before it by putting the thread's recorder aside; whoever needs it takes it back.
+ * Measuring: one recorded event in 64 takes the long way and is timed there. The event before it
+ * arranges that by recorder_set_aside.
  */
-void sample_take_back(void);
 /* The time when a recorded event begins, if this one is to be timed; else 0. */
 uint64_t sample_time_begin(void);
 /* And its end. `recorded`: it was one; the time of a look in vain counts among them, too. */

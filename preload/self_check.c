@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Whether this process may be copied (look.h). Sources: proc(5) for smaps, fd and ns; getdents(2).
- * What belongs to root for others a process may read of itself: by thread-self, since a main thread
- * that has ended shows nothing.
+ * Whether this process may be copied (self_check.h). Sources: proc(5) for smaps, fd and ns;
+ * getdents(2). What belongs to root for others a process may read of itself: by thread-self, since
+ * a main thread that has ended shows nothing.
  */
 #include "preload/self_check.h"
 
@@ -214,7 +214,7 @@ static enum ht_coop_look namespace_look(char *text)
 	return HT_COOP_ELSEWHERE;
 }
 
-enum ht_coop_look look_whether(uint64_t *data)
+enum ht_coop_look self_check(uint64_t *data)
 {
 	char *text = (char *)data + text_at;
 	enum ht_coop_look is = mappings_look(data);

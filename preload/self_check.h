@@ -3,8 +3,8 @@
  * Whether this process may be copied, for a viewer that may not look into its /proc/PID: what a
  * viewer looks at otherwise (shm/coop.h, enum ht_coop_look). The thread that is to make the copy.
  */
-#ifndef PRELOAD_LOOK_H
-#define PRELOAD_LOOK_H
+#ifndef PRELOAD_SELF_CHECK_H
+#define PRELOAD_SELF_CHECK_H
 
 #include <stdint.h>
 
@@ -15,6 +15,6 @@
  * a copy has empty, and where each begins. Takes as long as walking the page tables, and opens a
  * file at a time.
  */
-enum ht_coop_look look_whether(uint64_t *data);
+enum ht_coop_look self_check(uint64_t *data);
 
 #endif

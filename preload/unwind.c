@@ -6,7 +6,9 @@
 #include "preload/unwind.h"
 
 #include "preload/cfi.h"
-#include "preload/recorder.h"
+#include "preload/state.h"
+#include "preload/unwind_libunwind.h"
+#include "preload/unwind_own.h"
 #include "preload/walk.h"
 
 static bool use_libunwind;
@@ -32,8 +34,8 @@ void unwind_start(const char *choice)
 /* Compares with the reference. A stack that only we could follow further is no difference. */
 static void compare(const struct unwind *own)
 {
-	uint64_t pcs[HT_DEPTH_DEFAULT + RECORDER_SPARE];
-	uint32_t modules[HT_DEPTH_DEFAULT + RECORDER_SPARE], i = 0;
+	uint64_t pcs[HT_DEPTH_DEFAULT + UNWIND_SPARE];
+	uint32_t modules[HT_DEPTH_DEFAULT + UNWIND_SPARE], i = 0;
 	struct unwind ref = { .frame = own->frame,
 		.pcs = pcs,
 		.modules = modules,

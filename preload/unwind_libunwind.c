@@ -8,7 +8,7 @@
  * calls for these are redirected here, in its own jump table. Sources: unw_backtrace(3),
  * unw_set_caching_policy(3), the ELF gABI's and x86-64 psABI's dynamic linking chapters.
  */
-#include "preload/unwind.h"
+#include "preload/unwind_libunwind.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -21,7 +21,7 @@
 #include <libunwind.h>
 
 #include "preload/modules.h"
-#include "preload/recorder.h"
+#include "preload/state.h"
 
 #define STRINGIFY(x) #x
 #define NAME(symbol) STRINGIFY(symbol) /* libunwind's headers add a prefix by macro */
@@ -155,7 +155,7 @@ static int backtrace_aside(uint64_t *pcs, int room)
 
 void unwind_libunwind(struct unwind *u)
 {
-	int room = (int)(u->depth + RECORDER_SPARE);
+	int room = (int)(u->depth + UNWIND_SPARE);
 	int got = backtrace_aside(u->pcs, room);
 	uint32_t taken = got > 0 ? (uint32_t)got : 0;
 

@@ -6,9 +6,13 @@
  * they are compared, and what came of them is copied. Where one is another the walk goes on, from
  * the last frame that is proved.
  */
+#include "preload/unwind_own.h"
+
+#include <stddef.h>
+
 #include "preload/modules.h"
-#include "preload/lifecycle.h"
 #include "preload/walk.h"
+#include "shm/layout.h"
 
 #define VALUE_BITS 48u
 #define VALUE_MASK ((1ull << VALUE_BITS) - 1)

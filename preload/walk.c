@@ -16,8 +16,9 @@
 #include <unistd.h>
 
 #include "preload/cfi.h"
-#include "preload/lifecycle.h"
 #include "preload/symbols.h"
+#include "preload/thread_pointer.h"
+#include "shm/layout.h"
 
 #define PAGE_BYTES 4096u
 #define VALUE_BITS 48u
@@ -55,10 +56,7 @@ static bool page_readable(uint64_t page)
  * no stack reaches across. (The main thread's lies elsewhere, and nothing is above its stack.) */
 static uint64_t thread_end(void)
 {
-	uint64_t self;
-
-	__asm__("mov %%fs:0, %0" : "=r"(self)); /* x86-64 ABI, TLS variant II */
-	return (self & ~(uint64_t)(PAGE_BYTES - 1)) + PAGE_BYTES;
+	return (thread_pointer() & ~(uint64_t)(PAGE_BYTES - 1)) + PAGE_BYTES;
 }
 
 /* Whether the page is the hook's stack's: all up to there can be read. A page that cannot, as lies

@@ -11,7 +11,7 @@
 #define PRELOAD_WALK_H
 
 #include "preload/modules.h"
-#include "preload/unwind.h"
+#include "preload/unwind_types.h"
 
 struct walk {
 	struct unwind *u;

@@ -17,7 +17,7 @@ HOOKS = ("malloc", "calloc", "realloc", "reallocarray", "free", "posix_memalign"
          "valloc", "pvalloc", "_Znwm", "_Znam", "_ZnwmSt11align_val_t", "_ZdlPv", "_ZdaPv")
 # Only when it is asked for (HEAPTOP_UNWINDER).
 REFERENCE = {"compare", "compare_fresh", "unwind_libunwind"}
-START = {"state_wake"}
+START = {"lifecycle_wake"}
 ORDINARY = re.compile(r"(malloc|free)_recorded|move|record_(alloc|free|move_begin|move_done|move_failed|enter|leave)$")
 
 FUNCTION_MOST = 8192
@@ -68,7 +68,7 @@ def judge(test, names, limit, follow):
 
 
 def library():
-    if "hot_alloc" in map(short, stack):
+    if "record_alloc_inline" in map(short, stack):
         print("skip - lint_stack: the library was built without optimisation")
         return []
     return [

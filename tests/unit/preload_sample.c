@@ -13,6 +13,7 @@ __thread struct state_thread state_thread;
 struct next next;
 uint8_t next_mode;
 char next_arena[NEXT_ARENA_BYTES];
+bool unwind_check;
 
 static struct fixture fixture;
 static enum own_way way;
@@ -40,7 +41,7 @@ uint64_t clock_monotonic(void)
 	return time_ns += tick_ns;
 }
 
-const char *attach_variable(const char *name)
+const char *environment_variable(const char *name)
 {
 	return strcmp(name, "HEAPTOP_SEED") == 0 ? seed_text : NULL;
 }
@@ -383,7 +384,7 @@ TEST(exact_events_are_timed_now_and_then)
 	sample_noticed(&r);
 	sample_noticed(&r);
 	CHECK(state_thread.recorder == NULL);
-	sample_take_back();
+	recorder_take_back();
 	CHECK(state_thread.recorder == &r);
 	CHECK(!timed(true));
 	/* A switch comes first. */

@@ -7,10 +7,11 @@
 
 #include <stdint.h>
 
-static int told_time(clockid_t id, struct timespec *t);
-static uint64_t told_cycles(void);
-#define clock_gettime	       told_time
-#define __builtin_ia32_rdtsc() told_cycles()
+static int given_time(clockid_t id, struct timespec *t);
+static uint64_t given_cycles(void);
+#define clock_gettime	       given_time
+#define __builtin_ia32_rdtsc() given_cycles()
+#include "preload/clock.c"
 #include "preload/tick.c"
 #undef clock_gettime
 
@@ -25,13 +26,13 @@ static unsigned looks, asked, switched;
 static struct recorder recorder;
 
 /* Four cycles a nanosecond. */
-static uint64_t told_cycles(void)
+static uint64_t given_cycles(void)
 {
 	looks++;
 	return 4 * time_ns;
 }
 
-static int told_time(clockid_t id, struct timespec *t)
+static int given_time(clockid_t id, struct timespec *t)
 {
 	asked++;
 	*t = (struct timespec){ (time_t)(time_ns / 1000000000), (long)(time_ns % 1000000000) };
@@ -74,7 +75,7 @@ TEST(published)
 	time_ns += 1000000000;
 	clock_publish();
 	CHECK_INT(fixture.s.header->clock_ns, time_ns);
-	CHECK_INT(clock_tick(&recorder), (time_ns - FIXTURE_CREATED_NS) >> HT_TICK_SHIFT);
+	CHECK_INT(tick_now(&recorder), (time_ns - FIXTURE_CREATED_NS) >> HT_TICK_SHIFT);
 	end();
 }
 
@@ -94,7 +95,7 @@ TEST(busy_thread)
 	begin();
 	for (unsigned i = 0; i < 6400; i++) {
 		time_ns++;
-		clock_tick(&recorder);
+		tick_now(&recorder);
 	}
 	CHECK(looks >= 6400 / EVERY_MAX && looks <= 6400 / EVERY_MAX + 7);
 	CHECK(asked <= 1 + 6400 * 4 / PUBLISH_CYCLES);
@@ -108,7 +109,7 @@ TEST(idle_thread)
 	begin();
 	for (unsigned i = 0; i < 100; i++) {
 		time_ns += FAR_CYCLES;
-		CHECK_INT(clock_tick(&recorder), (time_ns - FIXTURE_CREATED_NS) >> HT_TICK_SHIFT);
+		CHECK_INT(tick_now(&recorder), (time_ns - FIXTURE_CREATED_NS) >> HT_TICK_SHIFT);
 	}
 	CHECK_INT(looks, 100);
 	end();
@@ -119,14 +120,14 @@ TEST(busy_then_idle)
 {
 	begin();
 	for (unsigned i = 0; i < 1000; i++)
-		clock_tick(&recorder);
+		tick_now(&recorder);
 	for (unsigned i = 0; i < EVERY_MAX; i++) {
 		time_ns += FAR_CYCLES;
-		clock_tick(&recorder);
+		tick_now(&recorder);
 	}
 	for (unsigned i = 0; i < 10; i++) {
 		time_ns += FAR_CYCLES;
-		CHECK_INT(clock_tick(&recorder), (time_ns - FIXTURE_CREATED_NS) >> HT_TICK_SHIFT);
+		CHECK_INT(tick_now(&recorder), (time_ns - FIXTURE_CREATED_NS) >> HT_TICK_SHIFT);
 	}
 	end();
 }
@@ -137,7 +138,7 @@ TEST(first_event)
 	begin();
 	recorder = (struct recorder){ 0 };
 	time_ns += 5000000;
-	CHECK_INT(clock_tick(&recorder), (time_ns - FIXTURE_CREATED_NS) >> HT_TICK_SHIFT);
+	CHECK_INT(tick_now(&recorder), (time_ns - FIXTURE_CREATED_NS) >> HT_TICK_SHIFT);
 	CHECK_INT(looks, 1);
 	end();
 }
@@ -170,16 +171,16 @@ TEST(a_switch_is_noticed)
 	begin();
 	switched = 0;
 	for (unsigned i = 0; i < 1000; i++)
-		clock_tick(&recorder);
+		tick_now(&recorder);
 	CHECK_INT(switched, 0);
 	fixture.s.header->sample_bytes = 65536;
 	for (unsigned i = 0; i < EVERY_MAX; i++)
-		clock_tick(&recorder);
+		tick_now(&recorder);
 	CHECK_INT(switched, 1);
 	fixture.s.header->sample_bytes = 0;
 	fixture.s.header->measure = 1;
 	for (unsigned i = 0; i < EVERY_MAX; i++)
-		clock_tick(&recorder);
+		tick_now(&recorder);
 	CHECK_INT(switched, 2);
 	end();
 }

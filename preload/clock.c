@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The time, and its publication (clock.h). Runs in hooks, on any thread. */
+#include "preload/clock.h"
+
+#include <errno.h>
+#include <time.h>
+
+#include "preload/recorder.h"
+#include "shm/history.h"
+
+static uint64_t read_clock(clockid_t id)
+{
+	struct timespec t = { 0, 0 };
+	int saved = errno; /* without a vDSO it is a system call, which may be refused */
+
+	clock_gettime(id, &t);
+	errno = saved;
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+uint64_t clock_monotonic(void)
+{
+	return read_clock(CLOCK_MONOTONIC);
+}
+
+uint64_t clock_realtime(void)
+{
+	return read_clock(CLOCK_REALTIME);
+}
+
+void clock_publish(void)
+{
+	struct ht_header *h = state_segment.header;
+	const struct recorder *r = state_thread.recorder;
+	uint64_t now = clock_monotonic();
+	uint32_t slot = r ? r->slot : 0;
+
+	/* Relaxed, and two threads may store in the wrong order: off by the time between their
+	 * looks. */
+	if (now > ht_load_relaxed_64(&h->clock_ns))
+		ht_store_relaxed_64(&h->clock_ns, now);
+	history_note(&state_segment, slot, now, counter_live(&state_segment, slot));
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The environment of the program. getenv is not called: a program may have one of its own. Reads
+ * `environ`; no locks, no allocation.
+ *
+ * The variables that steer the library:
+ *   HEAPTOP_SEGMENT  path of a prepared segment; a process or image other than the one it was made
+ *                    for makes its own, of the same family
+ *   HEAPTOP_FOLLOW   "0": other processes than the one it was made for are not recorded; "exec":
+ *                    not before they call exec
+ *   HEAPTOP_DIR      where to make segments (shm/place.h); those of a launch are made beside the
+ *                    one that was prepared for it
+ *   HEAPTOP_DEPTH    frames kept per stack, 1 to 1024 (default 128)
+ *   HEAPTOP_SAMPLE   bytes between samples (512K, 1M), for a segment of our own; without: exact
+ *   HEAPTOP_SEED     of the samples, a number, for tests
+ *   HEAPTOP_UNWINDER own (default), libunwind, or check: both, and count where they differ
+ */
+#ifndef PRELOAD_ENVIRONMENT_H
+#define PRELOAD_ENVIRONMENT_H
+
+#include <stdbool.h>
+
+/* False before libc has set up the environment: try again later. */
+bool environment_is_ready(void);
+/* The value of an environment variable, or NULL when there is none or it is empty. */
+const char *environment_variable(const char *name);
+
+#endif

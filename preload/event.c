@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The parts of an event that are out of the ordinary (event.h). In hooks, on any thread, with the
+ * re-entry guard held. No locks, and no system calls but those that take fresh memory.
+ */
+#include "preload/event.h"
+
+#include <errno.h>
+
+#include "preload/next.h"
+#include "preload/sample.h"
+#include "preload/unwind.h"
+
+struct guards_leaf *event_leaf(
+	struct recorder *r, uintptr_t frame, uint32_t function, struct guards_leaf *remembered)
+{
+	int saved = errno;
+	struct unwind *u = &r->unwind[!r->unwind_last];
+	bool path_whole = r->path_whole;
+	struct stack_trace t;
+	uint32_t site;
+
+	/* Until both are of this stack: a handler may leave in between, and never come back. */
+	r->path_whole = false;
+	ht_fence_handler();
+	u->frame = frame;
+	unwind_take(u, &r->unwind[r->unwind_last], &r->unwind[2]);
+	r->unwind_last = !r->unwind_last;
+	t = (struct stack_trace){ function, u->count, u->truncated, u->pcs, u->modules, r->path,
+		path_whole ? u->kept : 0 };
+	site = stack_intern(&state_segment, &t);
+	ht_fence_handler();
+	r->path_whole = true;
+	if (remembered && remembered->site != site)
+		ht_add_relaxed_64(&state_segment.header->unwinds_wrong, 1);
+	if (!remembered)
+		remembered = guards_keep(&r->guards, u, function, site);
+	errno = saved;
+	return remembered;
+}
+
+void event_untracked(uint64_t blocks, uint64_t bytes)
+{
+	ht_add_relaxed_64(&state_segment.header->untracked_blocks, blocks);
+	ht_add_relaxed_64(&state_segment.header->untracked_bytes, bytes);
+}
+
+/* Counts the end of a block, a sampled one by the weight with which it came. */
+static void end_count(struct counter_owner *o, uint64_t addr, const struct live_block *b,
+	const struct counter_end *end)
+{
+	uint32_t counter = live_counter(b), rate = live_rate(b);
+	struct poisson_weight w;
+
+	if (counter == HT_COUNTER_HIDDEN)
+		return;
+	if (rate == 0) {
+		(void)counter_free_block(&state_segment, o, counter, end);
+		return;
+	}
+	sample_release(addr);
+	w = poisson_weight(addr, b->size, rate);
+	(void)counter_free_sampled_block(&state_segment, o, counter, end, &w);
+}
+
+void event_end_shared(uint64_t addr, const struct live_block *b)
+{
+	struct counter_end end = { .size = b->size };
+
+	end_count(&recorder_shared, addr, b, &end);
+}
+
+/*
+ * A sampled block is temporary if its thread has allocated no other since; frees that passed in
+ * between were not seen.
+ */
+void event_ended(struct recorder *r, uint64_t addr, const struct live_block *b, uint64_t tick)
+{
+	struct counter_end end = { .size = b->size,
+		.temporary = r->last_block == addr && r->last_left == state_thread.left,
+		.life_ticks = tick > b->tick ? tick - b->tick : 0 };
+	struct live_block event = { .size = b->size, .tick = tick };
+
+	if (live_counter(b) == HT_COUNTER_HIDDEN)
+		return;
+	end_count(&r->counters, addr, b, &end);
+	event_append(r, addr, &event, counter_site(&r->counters, live_counter(b)), HT_EVENT_FREE);
+}
+
+void event_missed(uint64_t addr, const struct live_block *old, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++) {
+		if (old[i].counter != HT_COUNTER_HIDDEN)
+			ht_add_relaxed_64(&state_segment.header->missed_frees, 1);
+		/* A sampled one had this very address; for the others it says nothing. */
+		event_end_shared(addr, &old[i]);
+	}
+}
+
+bool event_insert(uint64_t addr, uint64_t size, uint64_t tick, uint32_t counter)
+{
+	struct live_block old[LIVE_MISSED_MAX];
+	unsigned missed = live_insert_slow(&state_segment, addr, size, tick, counter, old);
+
+	event_missed(addr, old, missed & ~LIVE_REFUSED);
+	return (missed & LIVE_REFUSED) == 0;
+}
+
+void event_alloc_other(struct recorder *r, struct guards_leaf *leaf, uint64_t addr, size_t size)
+{
+	struct live_block b = { .size = size,
+		.tick = segment_tick(&state_segment),
+		.counter = counter_prepare(
+			&state_segment, &r->counters, &leaf->counter, leaf->site, size) };
+
+	if (event_insert(addr, size, b.tick, b.counter))
+		counter_alloc_at(&state_segment, &r->counters, b.counter, size);
+	else
+		event_untracked(1, size);
+	event_append(r, addr, &b, leaf->site, HT_EVENT_ALLOC);
+	r->last_block = addr;
+}
+
+bool event_unknown(const struct recorder *r, const void *p)
+{
+	uint32_t slot = event_slot(r);
+
+	if (next_is_arena(p))
+		return false;
+	if (!sample_ever())
+		thread_add(slot, &thread_at(&state_segment, slot)->unknown_frees, 1);
+	return true;
+}

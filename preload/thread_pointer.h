@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The thread pointer, which thread-local variables are addressed by. Any thread. */
+#ifndef PRELOAD_THREAD_POINTER_H
+#define PRELOAD_THREAD_POINTER_H
+
+#include <stdint.h>
+
+/* Of the calling thread (x86-64 ABI, TLS variant II). 0: not supported on this architecture. */
+static inline uint64_t thread_pointer(void)
+{
+#ifdef __x86_64__
+	uint64_t pointer;
+
+	__asm__("mov %%fs:0, %0" : "=r"(pointer));
+	return pointer;
+#else
+	return 0;
+#endif
+}
+
+#endif
