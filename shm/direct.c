@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The directly mapped part of the live table (direct.h). Runs inside hooks, on any thread of the
- * program. Edge ENTRY of shm/layout.h is kept in live.h.
+ * program. Edge ENTRY of shm/layout.h is kept in live_entry.h.
  */
 #include "shm/direct.h"
 

@@ -8,7 +8,8 @@
 #ifndef SHM_DIRECT_H
 #define SHM_DIRECT_H
 
-#include "shm/live.h"
+#include "shm/live_entry.h"
+#include "shm/segment.h"
 
 /*
  * Puts a block in, whose address is known to be in no entry. Blocks that had its granules end:

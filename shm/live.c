@@ -7,19 +7,6 @@
 #include "shm/direct.h"
 #include "shm/levels.h"
 
-uint32_t live_birth_late(uint64_t tick)
-{
-	uint32_t fours = 0;
-
-	while (tick >> LIVE_BIRTH_EXACT != 0 && fours < 7) {
-		tick >>= 2;
-		fours++;
-	}
-	if (tick >> LIVE_BIRTH_EXACT != 0) /* four years and a half: a clock gone wild */
-		tick = (1ull << LIVE_BIRTH_EXACT) - 1;
-	return fours << LIVE_BIRTH_EXACT | (uint32_t)tick;
-}
-
 bool live_find(const struct segment *s, uint64_t addr, struct live_block *out)
 {
 	return direct_find(s, addr, out) || levels_find(s, addr, out);

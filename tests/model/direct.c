@@ -6,6 +6,7 @@
  */
 #include "shm/direct.h"
 #include "shm/levels.h"
+#include "shm/live.h"
 #include "tests/model/model.h"
 
 #define PIECE	0x100000ull /* where a piece begins */

@@ -5,6 +5,7 @@
  * a full table, and memory not yet taken. walk.c adds a viewer.
  */
 #include "shm/levels.h"
+#include "shm/live.h"
 
 #include <errno.h>
 #include <stdlib.h>

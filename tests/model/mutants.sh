@@ -117,11 +117,11 @@ mutant levels "a level is put to use before it is there" levels.c \
 mutant levels "a block whose free was missed stays" live.c \
 	's/missed \+ levels_take\(s, addr, &old\[missed\]\)/missed + levels_find(s, addr, \&old[missed])/'
 
-mutant walk "a size is stored after the entry" live.h \
+mutant walk "a size is stored after the entry" live_entry.h \
 	's/(\tif \(size >= HT_ENTRY_SIZE\) \{.*)(\tht_store_release_64\(entry, live_entry[^\n]*\n)\}/\2\1}/' 
-mutant walk "an entry is published relaxed" live.h \
+mutant walk "an entry is published relaxed" live_entry.h \
 	's/ht_store_release_64(\(entry, live_entry)/ht_store_relaxed_64\1/'
-mutant walk "a size is stored relaxed" live.h \
+mutant walk "a size is stored relaxed" live_entry.h \
 	's/ht_store_release_64(\(\s*entry \+ 1)/ht_store_relaxed_64\1/'
 mutant direct "a piece is listed by a store" pieces.c \
 	's/if \(ht_cas_relaxed_64\(tag, &found, want\)\)/if (ht_store_relaxed_64(tag, want), true)/'

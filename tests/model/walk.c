@@ -4,6 +4,7 @@
  * block is one, not a key with another block's payload, nor an entry with another one's size.
  */
 #include "shm/levels.h"
+#include "shm/live.h"
 #include "tests/model/model.h"
 
 static struct segment segment;

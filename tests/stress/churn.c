@@ -10,6 +10,7 @@
 
 #include "shm/direct.h"
 #include "shm/levels.h"
+#include "shm/live.h"
 
 #define SLOTS_MOST 160000u /* of a thread's array */
 #define PITCH	   48u

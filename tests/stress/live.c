@@ -9,6 +9,7 @@
 
 #include "shm/direct.h"
 #include "shm/levels.h"
+#include "shm/live.h"
 #include "tests/unit/counter_fixture.h"
 
 #define ADDRESSES 6000u /* of each thread at first */

@@ -7,6 +7,7 @@
 
 #include "shm/direct.h"
 #include "shm/levels.h"
+#include "shm/live.h"
 
 #define BASE 0x7f5544000000ull /* where a piece begins */
 

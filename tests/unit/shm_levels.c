@@ -8,6 +8,7 @@
 
 #include "shm/direct.h"
 #include "shm/levels.h"
+#include "shm/live.h"
 
 #define CHURN_PAIRS 2500000u /* per fill: 10 million in all, a few seconds */
 

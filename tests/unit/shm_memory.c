@@ -13,6 +13,7 @@
 #include "shm/history.h"
 #include "shm/direct.h"
 #include "shm/levels.h"
+#include "shm/live.h"
 #include "shm/module.h"
 #include "shm/ring.h"
 #include "shm/stack.h"
