@@ -17,9 +17,9 @@ const uint8_t counter_small_bucket[] = { 0, 0, 1, TWICE(2), FOUR(3), EIGHT(4), S
 static uint32_t hist_new(const struct segment *s)
 {
 	const uint64_t size = sizeof(struct ht_hist);
-	const struct segment_table hists = { &s->header->hists, HT_REGION_HISTS, size,
+	const struct commit_table hists = { &s->header->hists, HT_REGION_HISTS, size,
 		segment_room(s, HT_REGION_HISTS, size) };
-	uint32_t hist = segment_take(s, &hists);
+	uint32_t hist = commit_take(s, &hists);
 
 	if (hist == 0)
 		ht_add_relaxed_64(&s->header->hists_refused, 1);
@@ -40,7 +40,7 @@ static bool owner_commit(const struct segment *s, uint32_t counter)
 {
 	uint64_t at = segment_element(s, HT_REGION_OWNERS, counter, sizeof(uint32_t));
 
-	return segment_commit(s, at, sizeof(uint32_t)) == 0;
+	return commit_range(s, at, sizeof(uint32_t)) == 0;
 }
 
 /* The second half is slot 0's: the first may be used up, and there still is one for each site. */
@@ -49,11 +49,11 @@ static uint32_t counter_new(const struct segment *s, uint32_t site, uint32_t slo
 	const uint64_t size = sizeof(struct ht_counter),
 		       room = segment_room(s, HT_REGION_COUNTERS, size),
 		       all = room < HT_COUNTER_HIDDEN ? room : HT_COUNTER_HIDDEN;
-	const struct segment_table counters = { &s->header->counters, HT_REGION_COUNTERS, size,
+	const struct commit_table counters = { &s->header->counters, HT_REGION_COUNTERS, size,
 		slot ? room / 2 : all };
 	/* Before one is taken: while there is no memory, none must be used up. */
 	uint32_t index = owner_commit(s, ht_load_relaxed_32(&s->header->counters))
-				 ? segment_take(s, &counters)
+				 ? commit_take(s, &counters)
 				 : 0;
 
 	if (index == 0 || !owner_commit(s, index))
@@ -402,7 +402,7 @@ static struct ht_spread *spread_of(
 	uint64_t at = segment_element(
 		s, HT_REGION_SPREADS, (uint64_t)(c - o->counters), sizeof(struct ht_spread));
 
-	return segment_commit(s, at, sizeof(struct ht_spread)) == 0 ? segment_at(s, at) : NULL;
+	return commit_range(s, at, sizeof(struct ht_spread)) == 0 ? segment_at(s, at) : NULL;
 }
 
 uint32_t counter_for_sampled(const struct segment *s, struct counter_owner *o, uint32_t site)

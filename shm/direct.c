@@ -71,8 +71,7 @@ static void place_touch(const struct place *at)
 /* From `at`, where a page begins. */
 static int populate(const struct segment *s, const void *at, uint64_t bytes)
 {
-	return segment_populate_pages(
-		s, (uint64_t)((const char *)at - (const char *)s->header), bytes);
+	return commit_pages(s, (uint64_t)((const char *)at - (const char *)s->header), bytes);
 }
 
 /* Populates the group that `page` is in, and says so. A page of first[] is good with the one after

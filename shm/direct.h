@@ -9,7 +9,7 @@
 #define SHM_DIRECT_H
 
 #include "shm/live_entry.h"
-#include "shm/segment.h"
+#include "shm/commit.h"
 
 /*
  * Puts a block in, whose address is known to be in no entry. Blocks that had its granules end:

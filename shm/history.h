@@ -7,7 +7,7 @@
 #ifndef SHM_HISTORY_H
 #define SHM_HISTORY_H
 
-#include "shm/segment.h"
+#include "shm/commit.h"
 
 /*
  * Notes `live` bytes at clock `now_ns`. Any thread; a thread that finds another one at it leaves.

@@ -74,7 +74,7 @@ static bool level_search(const struct segment *s, uint64_t addr, struct place *p
 		uint64_t at = bucket_offset(s, p->level, p->home, p->passed);
 		const struct ht_bucket *b = segment_at(s, at);
 
-		if (!segment_has(s, at))
+		if (!commit_has(s, at))
 			return false;
 		for (p->slot = 0; p->slot < HT_BUCKET_SLOTS; p->slot++)
 			if (ht_load_acquire_64(&b->key[p->slot]) == addr) /* LIVE */
@@ -172,7 +172,7 @@ static bool level_put(
 	for (p.passed = 0; p.passed < HT_PROBE_BUCKETS; p.passed++) {
 		uint64_t at = bucket_offset(s, level, p.home, p.passed);
 
-		if (segment_commit(s, at, sizeof(struct ht_bucket)) != 0)
+		if (commit_range(s, at, sizeof(struct ht_bucket)) != 0)
 			break;
 		if (bucket_put(s, &p, addr, block))
 			return true;
@@ -188,7 +188,7 @@ static bool grow(const struct segment *s, uint32_t levels)
 	if (levels >= s->header->live_levels_max)
 		return false;
 	/* A probe of the level's first unit: no memory, no level. */
-	if (segment_commit(s, segment_level_offset(s->header, levels), 1) != 0)
+	if (commit_range(s, segment_level_offset(s->header, levels), 1) != 0)
 		return false;
 	ht_cas_acq_rel_32(&s->header->live_levels, &levels, levels + 1); /* LEVEL */
 	return true;
@@ -217,7 +217,7 @@ static void probe_bucket(
 	uint64_t at = bucket_offset(s, level, number, 0);
 	const struct ht_bucket *b = segment_at(s, at);
 
-	if (!segment_has(s, at))
+	if (!commit_has(s, at))
 		return;
 	out->overflow += b->overflow;
 	for (unsigned i = 0; i < HT_BUCKET_SLOTS; i++) {

@@ -10,7 +10,7 @@
 #define SHM_LEVELS_H
 
 #include "shm/live_entry.h"
-#include "shm/segment.h"
+#include "shm/commit.h"
 
 /* Adds a block whose address is not there. False: no bucket has room and no level can be added. */
 bool levels_put(const struct segment *s, uint64_t addr, const struct live_block *b);

@@ -42,7 +42,7 @@ static uint32_t string_add(const struct segment *s, const char *text, uint32_t b
 		if (at + (uint64_t)bytes + 1 > r->bytes)
 			return 0;
 	} while (!ht_cas_relaxed_32(&s->header->strings_bytes, &at, at + bytes + 1));
-	if (segment_commit(s, r->offset + at, bytes + 1) != 0)
+	if (commit_range(s, r->offset + at, bytes + 1) != 0)
 		return 0;
 	__builtin_memcpy(segment_at(s, r->offset + at), text, bytes);
 	return at;
@@ -96,7 +96,7 @@ uint32_t module_intern(const struct segment *s, const struct module_info *info)
 		struct ht_module *m = module_at(s, i);
 		uint64_t found = 0;
 
-		if (segment_commit(s, segment_element(s, HT_REGION_MODULES, i, sizeof(*m)),
+		if (commit_range(s, segment_element(s, HT_REGION_MODULES, i, sizeof(*m)),
 			    sizeof(*m)) != 0)
 			break;
 		if (!ht_cas_relaxed_64(&m->key, &found, key) && found != key)
@@ -117,7 +117,7 @@ static void path_inherit(const struct segment *s, const struct segment *from, st
 
 	if (m->path == 0)
 		return;
-	if (segment_commit(s, at, m->path_bytes + 1) == 0) {
+	if (commit_range(s, at, m->path_bytes + 1) == 0) {
 		__builtin_memcpy(segment_at(s, at), segment_at(from, at), m->path_bytes);
 	} else {
 		m->path = 0;
@@ -137,7 +137,7 @@ int module_inherit(const struct segment *s, const struct segment *from)
 		uint64_t at = segment_element(s, HT_REGION_MODULES, i, sizeof(struct ht_module));
 		const struct ht_module *m = module_at(from, i);
 
-		if (segment_commit(s, at, sizeof(*m)) != 0)
+		if (commit_range(s, at, sizeof(*m)) != 0)
 			return -ENOMEM;
 		if (!(ht_load_acquire_32(&m->flags) & HT_MODULE_READY)) /* MODULE */
 			continue;

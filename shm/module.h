@@ -6,7 +6,7 @@
 #ifndef SHM_MODULE_H
 #define SHM_MODULE_H
 
-#include "shm/segment.h"
+#include "shm/commit.h"
 
 struct module_info {
 	uint64_t start, end, bias;

@@ -62,7 +62,7 @@ static bool piece_populate(const struct segment *s, const struct ht_piece *p)
 {
 	uint64_t at = (uint64_t)((const char *)&p->first[HT_PIECE_LINES] - (const char *)s->header);
 
-	return segment_populate_pages(s, at,
+	return commit_pages(s, at,
 		       offsetof(struct ht_piece, reserved) -
 			       offsetof(struct ht_piece, first[HT_PIECE_LINES])) == 0;
 }

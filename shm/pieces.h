@@ -11,7 +11,7 @@
 #ifndef SHM_PIECES_H
 #define SHM_PIECES_H
 
-#include "shm/segment.h"
+#include "shm/commit.h"
 
 /* The tag of the piece for an address; `odd`: the one for granules 1 and 3. */
 static inline uint64_t pieces_tag(uint64_t addr, bool odd)

@@ -13,7 +13,7 @@ struct ht_event *ring_open(const struct segment *s, uint32_t slot)
 	uint64_t bytes = HT_RING_EVENTS * sizeof(struct ht_event);
 	uint64_t at = segment_element(s, HT_REGION_RINGS, slot, bytes);
 
-	if (slot == 0 || segment_commit(s, at, bytes) != 0)
+	if (slot == 0 || commit_range(s, at, bytes) != 0)
 		return NULL;
 	return segment_at(s, at);
 }

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Making, mapping and checking a segment. The viewer's main thread and the library's start-up call
- * this; segment_populate also runs inside hooks, on any thread, and may only make system calls
- * there.
+ * this.
  */
 #include "shm/segment.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "shm/commit.h"
 #include "shm/pieces.h"
 #include "shm/private.h"
-#include "shm/refusal.h"
 #include "shm/space.h"
 
 #ifndef MADV_POPULATE_WRITE
@@ -94,84 +94,6 @@ static void plan_write(struct ht_header *h, const struct plan *p)
 	h->heads_log2 = p->heads_log2;
 }
 
-static void mark_committed(struct ht_header *h, uint64_t unit)
-{
-	ht_or_relaxed_64(&h->committed[unit / 64], 1ull << (unit % 64));
-}
-
-static int range_populate(const struct segment *s, uint64_t at, uint64_t bytes)
-{
-	return madvise(segment_at(s, at), bytes, MADV_POPULATE_WRITE);
-}
-
-/* Opens what is mapped, and populates. */
-static int range_take(const struct segment *s, uint64_t at, uint64_t bytes)
-{
-	int rc = range_populate(s, at, bytes);
-
-	/* EINVAL: some of it is closed still. */
-	if (rc != 0 && errno == EINVAL && space_open(s, at, bytes) == 0)
-		rc = range_populate(s, at, bytes);
-	return rc;
-}
-
-/* The same, as far as the kernel is asked. */
-static bool range_try(const struct segment *s, uint64_t at, uint64_t bytes)
-{
-	struct ht_header *h = s->header;
-
-	if (space_reach(s, at, bytes) != 0) {
-		ht_add_relaxed_64(&h->space_refused, 1);
-		return false;
-	}
-	if (refusal_passes_over(&h->commit_pass))
-		return false;
-	if (range_take(s, at, bytes) != 0) {
-		refusal_note(&h->commit_streak, &h->commit_pass);
-		return false;
-	}
-	refusal_end(&h->commit_streak);
-	return true;
-}
-
-int segment_populate_pages(const struct segment *s, uint64_t offset, uint64_t bytes)
-{
-	int saved = errno;
-	bool taken = range_try(s, offset, bytes);
-
-	errno = saved;
-	if (!taken)
-		ht_add_relaxed_64(&s->header->commit_failed, 1);
-	return taken ? 0 : -ENOMEM;
-}
-
-int segment_populate(const struct segment *s, uint64_t offset, uint64_t bytes)
-{
-	uint64_t first = offset / HT_COMMIT_BYTES, last = (offset + bytes - 1) / HT_COMMIT_BYTES;
-
-	for (uint64_t unit = first; unit <= last; unit++) {
-		if (segment_has(s, unit * HT_COMMIT_BYTES))
-			continue;
-		if (segment_populate_pages(s, unit * HT_COMMIT_BYTES, HT_COMMIT_BYTES) != 0)
-			return -ENOMEM;
-		mark_committed(s->header, unit);
-	}
-	return 0;
-}
-
-uint32_t segment_take(const struct segment *s, const struct segment_table *t)
-{
-	uint32_t index = ht_load_relaxed_32(t->used);
-
-	do {
-		if (index >= t->limit ||
-			segment_commit(s, segment_element(s, t->region, index, t->size), t->size) !=
-				0)
-			return 0;
-	} while (!ht_cas_relaxed_32(t->used, &index, index + 1));
-	return index;
-}
-
 static int limit_check(uint64_t bytes)
 {
 	struct rlimit limit;
@@ -190,7 +112,7 @@ static int open_committed(const struct segment *s)
 	int rc = 0;
 
 	for (uint64_t unit = 0; unit < units && rc == 0; unit++)
-		if (segment_has(s, unit * HT_COMMIT_BYTES))
+		if (commit_has(s, unit * HT_COMMIT_BYTES))
 			rc = space_take(s, unit * HT_COMMIT_BYTES, HT_COMMIT_BYTES);
 	for (uint32_t i = 0; i < h->pieces_max && rc == 0; i++) {
 		if (ht_load_relaxed_64(&h->pieces[i]) == 0)
@@ -265,7 +187,7 @@ static int all_take(const struct segment *s, int fd, enum segment_size size)
 	for (unsigned i = 0; i < HT_REGION_COUNT && rc == 0; i++)
 		rc = space_take(s, s->part[i].start, s->part[i].limit - s->part[i].start);
 	for (uint64_t unit = 0; unit < s->bytes / HT_COMMIT_BYTES && rc == 0; unit++)
-		mark_committed(s->header, unit);
+		commit_mark(s->header, unit);
 	return rc;
 }
 
@@ -308,7 +230,7 @@ static int first_elements(struct segment *s)
 		HT_REGION_COUNTERS, HT_REGION_OWNERS, HT_REGION_HISTS };
 
 	for (unsigned i = 0; i < sizeof(regions) / sizeof(regions[0]); i++)
-		if (segment_commit(s, s->header->region[regions[i]].offset, 1) != 0)
+		if (commit_range(s, s->header->region[regions[i]].offset, 1) != 0)
 			return -ENOSPC;
 	s->header->nodes = s->header->sites = s->header->modules = s->header->threads = 1;
 	counter_0_make(s);
@@ -351,7 +273,7 @@ int segment_create(
 	if (rc < 0)
 		goto unmap;
 	plan_write(s->header, &plan);
-	mark_committed(s->header, 0);
+	commit_mark(s->header, 0);
 	rc = all ? all_take(s, fd, size) : 0;
 	if (rc == 0)
 		rc = pieces_start(s);

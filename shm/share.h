@@ -18,7 +18,7 @@
 #ifndef SHM_SHARE_H
 #define SHM_SHARE_H
 
-#include "shm/segment.h"
+#include "shm/commit.h"
 
 /* Live bytes may be below zero, of a share for good and of a sum for a moment. */
 HT_HOT bool share_above(uint64_t a, uint64_t b)

@@ -5,6 +5,7 @@
  */
 #include "shm/space.h"
 
+#include <errno.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 

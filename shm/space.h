@@ -20,7 +20,7 @@
 #ifndef SHM_SPACE_H
 #define SHM_SPACE_H
 
-#include "shm/segment.h"
+#include "shm/segment_types.h"
 
 /*
  * Maps the beginning of each region of a file of `bytes`, closed but for the header. Fills in

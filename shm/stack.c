@@ -22,7 +22,7 @@ static uint32_t *chain_head(const struct segment *s, uint32_t parent, const stru
 	uint64_t at = segment_element(
 		s, HT_REGION_HEADS, hash >> (64 - s->header->heads_log2), sizeof(uint32_t));
 
-	return segment_commit(s, at, sizeof(uint32_t)) == 0 ? segment_at(s, at) : NULL;
+	return commit_range(s, at, sizeof(uint32_t)) == 0 ? segment_at(s, at) : NULL;
 }
 
 /* A program that forks early may become anything in its child: with fewer heads a large one's
@@ -91,7 +91,7 @@ static uint32_t branch_take(
 	do {
 		uint64_t at = segment_element(s, HT_REGION_NODES, first, size);
 
-		if (first + (uint64_t)count > room || segment_commit(s, at, count * size) != 0)
+		if (first + (uint64_t)count > room || commit_range(s, at, count * size) != 0)
 			return 0;
 		for (uint32_t k = 1; k < count; k++) {
 			const uint32_t *head = branch_head(s, t, depth, first, k);
@@ -177,9 +177,9 @@ static uint32_t site_new(const struct segment *s, uint32_t leaf, bool truncated)
 {
 	const uint64_t size = sizeof(struct ht_site);
 	uint64_t room = segment_room(s, HT_REGION_SITES, size);
-	const struct segment_table sites = { &s->header->sites, HT_REGION_SITES, size,
+	const struct commit_table sites = { &s->header->sites, HT_REGION_SITES, size,
 		room < HT_SITES_MAX ? room : HT_SITES_MAX };
-	uint32_t index = segment_take(s, &sites);
+	uint32_t index = commit_take(s, &sites);
 	struct ht_site *site = stack_site(s, index);
 
 	if (index == 0)

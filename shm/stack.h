@@ -8,7 +8,7 @@
 #ifndef SHM_STACK_H
 #define SHM_STACK_H
 
-#include "shm/segment.h"
+#include "shm/commit.h"
 
 /*
  * Where the last stack of a thread led: its nodes, outermost first. Stacks that follow each other

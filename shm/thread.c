@@ -45,7 +45,7 @@ static uint32_t take_namesake(const struct segment *s, uint32_t used, uint32_t t
 static uint32_t take_fresh(const struct segment *s, uint32_t used, uint32_t tid)
 {
 	for (uint32_t i = used; i < slot_count(s); i++) {
-		if (segment_commit(s,
+		if (commit_range(s,
 			    segment_element(s, HT_REGION_THREADS, i, sizeof(struct ht_thread)),
 			    sizeof(struct ht_thread)) != 0)
 			return 0;

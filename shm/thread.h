@@ -7,7 +7,7 @@
 #ifndef SHM_THREAD_H
 #define SHM_THREAD_H
 
-#include "shm/segment.h"
+#include "shm/commit.h"
 
 /*
  * Takes a slot for the calling thread, whose kernel id is `tid`. `alive` tells whether another id

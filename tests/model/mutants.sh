@@ -169,7 +169,7 @@ mutant stack "the newest node is left out of the second look" stack.c \
 	's/chain_find\(s, seen, before,/chain_find(s, stack_node(s, seen)->next, before,/'
 mutant stack "a node is linked once only" stack.c \
 	's/(\tfor \(;;\) \{\n\t\tuint32_t before = seen;\n\n)(\t\tstack_node\(s, fresh\)->next = seen;\n)/\2\1/'
-mutant stack "indices are taken by a load and a store" segment.c \
+mutant stack "indices are taken by a load and a store" commit.c \
 	's/while \(!ht_cas_relaxed_32\(t->used, &index, index \+ 1\)\);/while (0);\n\tht_store_relaxed_32(t->used, index + 1);/'
 mutant stack "a site is published by a store" stack.c \
 	's/ht_cas_acq_rel_32\(&n->site, &site, fresh\)/(ht_store_release_32(\&n->site, fresh), true)/'
@@ -249,7 +249,7 @@ mutant levels "a swap that should acquire is relaxed" atomic.h \
 	's/__ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE/__ATOMIC_RELAXED, __ATOMIC_RELAXED/' levels
 mutant tables "the shared slot is written as if it had one owner" thread.h \
 	's/__builtin_expect\(slot != 0, 1\)/1/' ring
-mutant tables "counters are added to by a load and a store" segment.h \
+mutant tables "counters are added to by a load and a store" segment_types.h \
 	's/else\n\t\tht_add_relaxed_64\(counter, value\);/else\n\t\tht_store_relaxed_64(counter, ht_load_relaxed_64(counter) + value);/' 'counter share'
 
 rm -rf "$work"

@@ -185,7 +185,7 @@ static bool slot_copy(const struct ht_bucket *b, uint32_t i, uint64_t *key, stru
 
 static bool is_there(const struct segment *s, const void *at)
 {
-	return segment_has(s, (uint64_t)((const char *)at - (const char *)s->header));
+	return commit_has(s, (uint64_t)((const char *)at - (const char *)s->header));
 }
 
 static void walk_level(struct stress_thread *t)

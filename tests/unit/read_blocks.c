@@ -52,7 +52,7 @@ static void kinds_owners_make(const struct segment *s)
 	uint64_t at = segment_element(s, HT_REGION_OWNERS, 0, sizeof(uint32_t));
 	uint32_t *owner = segment_at(s, at);
 
-	CHECK_INT(segment_commit(s, at, KINDS * sizeof(*owner)), 0);
+	CHECK_INT(commit_range(s, at, KINDS * sizeof(*owner)), 0);
 	for (uint32_t i = 0; i < KINDS; i++)
 		owner[i] = ht_owner(i, i % HT_SLOTS_MAX);
 	s->header->counters = KINDS;
@@ -163,7 +163,7 @@ TEST(blocks_half_done)
 	struct ht_bucket *b = segment_at(&made.s, segment_level_offset(made.s.header, 0));
 	uint64_t *key = NULL;
 
-	segment_commit(&made.s, segment_level_offset(made.s.header, 0), 1);
+	commit_range(&made.s, segment_level_offset(made.s.header, 0), 1);
 	for (unsigned i = 0; i < HT_BUCKET_SLOTS; i++)
 		if (b->key[i] == HT_KEY_FREE)
 			key = &b->key[i];

@@ -212,7 +212,7 @@ TEST(random_tables)
 
 			if ((fixture_random(&seed) & 3) == 0)
 				continue;
-			CHECK_INT(segment_commit(&made.s, at, HT_COMMIT_BYTES), 0);
+			CHECK_INT(commit_range(&made.s, at, HT_COMMIT_BYTES), 0);
 			fill_random(segment_at(&made.s, at), HT_COMMIT_BYTES, &seed);
 		}
 		made.s.header->sites = made.s.header->counters = 1000;
@@ -234,14 +234,12 @@ TEST(random_pieces)
 
 	made_open_as(&full, SEGMENT_FULL, &fixture_identity);
 	p = full.s.pieces;
-	CHECK_INT(segment_populate_pages(
-			  &full.s, (uint64_t)((char *)p - (char *)full.s.header), 1 << 20),
-		0);
-	CHECK_INT(segment_populate_pages(&full.s,
+	CHECK_INT(commit_pages(&full.s, (uint64_t)((char *)p - (char *)full.s.header), 1 << 20), 0);
+	CHECK_INT(commit_pages(&full.s,
 			  (uint64_t)((char *)p->first - (char *)full.s.header) + HT_PIECE_LINES * 8,
 			  4096),
 		0);
-	CHECK_INT(segment_populate_pages(
+	CHECK_INT(commit_pages(
 			  &full.s, (uint64_t)((char *)p->second - (char *)full.s.header), 1 << 20),
 		0);
 	r = read_open(full.path, message);

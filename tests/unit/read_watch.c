@@ -28,7 +28,7 @@ static void owners_make(const struct segment *s)
 	uint64_t at = segment_element(s, HT_REGION_OWNERS, 0, sizeof(uint32_t));
 	uint32_t *owner = segment_at(s, at);
 
-	CHECK_INT(segment_commit(s, at, COUNTERS * sizeof(*owner)), 0);
+	CHECK_INT(commit_range(s, at, COUNTERS * sizeof(*owner)), 0);
 	for (uint32_t i = 0; i < COUNTERS; i++)
 		owner[i] = ht_owner(i, i);
 	s->header->counters = COUNTERS;

@@ -530,7 +530,7 @@ static void break_tables(uint64_t *seed)
 {
 	struct ht_header *h = made.s.header;
 
-	CHECK_INT(segment_commit(&made.s, h->region[HT_REGION_SPREADS].offset, 1), 0);
+	CHECK_INT(commit_range(&made.s, h->region[HT_REGION_SPREADS].offset, 1), 0);
 	for (int region = HT_REGION_THREADS; region < HT_REGION_RINGS; region++) {
 		uint64_t *words = segment_at(&made.s, h->region[region].offset);
 

@@ -257,7 +257,7 @@ TEST(sites_that_meet)
 	const uint32_t other = 1 + COUNTER_SITES;
 
 	begin();
-	CHECK_INT(segment_commit(&f.s,
+	CHECK_INT(commit_range(&f.s,
 			  segment_element(&f.s, HT_REGION_SITES, other, sizeof(struct ht_site)),
 			  sizeof(struct ht_site)),
 		0);

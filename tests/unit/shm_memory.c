@@ -93,19 +93,19 @@ static void commit_until_full(void)
 	struct fixture f = on_tmpfs(on_size);
 	uint64_t taken = 0, at = f.s.header->region[HT_REGION_LIVE].offset;
 
-	while (segment_commit(&f.s, at, 1) == 0) {
+	while (commit_range(&f.s, at, 1) == 0) {
 		memset(segment_at(&f.s, at), 0xaa, HT_COMMIT_BYTES);
 		at += HT_COMMIT_BYTES;
 		taken++;
 	}
 	CHECK(taken > 0);
-	CHECK_INT(segment_commit(&f.s, at, 1), -ENOMEM);
-	CHECK_INT(segment_commit(&f.s, at - 1, 2), -ENOMEM); /* one unit there, one not */
-	CHECK(!segment_has(&f.s, at));
+	CHECK_INT(commit_range(&f.s, at, 1), -ENOMEM);
+	CHECK_INT(commit_range(&f.s, at - 1, 2), -ENOMEM); /* one unit there, one not */
+	CHECK(!commit_has(&f.s, at));
 	CHECK_INT(f.s.header->commit_failed, 3);
 	/* Once there is memory again, it is used. */
 	CHECK_INT(mount("t", PLACE, "tmpfs", MS_REMOUNT, "size=8m"), 0);
-	CHECK_INT(segment_commit(&f.s, at, 1), 0);
+	CHECK_INT(commit_range(&f.s, at, 1), 0);
 	memset(segment_at(&f.s, at), 0xaa, HT_COMMIT_BYTES);
 }
 
@@ -241,7 +241,7 @@ static uint64_t fill_up(const struct segment *s)
 {
 	uint64_t at = s->header->region[HT_REGION_LIVE].offset;
 
-	while (segment_commit(s, at, 1) == 0)
+	while (commit_range(s, at, 1) == 0)
 		at += HT_COMMIT_BYTES;
 	return at;
 }

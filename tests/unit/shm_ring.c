@@ -61,8 +61,8 @@ static int record(void *ctx, uint32_t index, struct ht_event *e)
 	push(r->s, r->slot, r->push_during);
 	r->push_during = 0;
 	/* Where no memory was taken, a reader of the file finds zeros. */
-	*e = segment_has(r->s, at) ? *(const struct ht_event *)segment_at(r->s, at)
-				   : (struct ht_event){ .kind = 0 };
+	*e = commit_has(r->s, at) ? *(const struct ht_event *)segment_at(r->s, at)
+				  : (struct ht_event){ .kind = 0 };
 	return 0;
 }
 
@@ -207,7 +207,7 @@ TEST(shared_slot_only_counts)
 	fixture_open(&f, SEGMENT_SMALL);
 	push(&f.s, 0, 5);
 	CHECK_INT(thread_at(&f.s, 0)->ring_head, 5);
-	CHECK(!segment_has(&f.s, f.s.header->region[HT_REGION_RINGS].offset));
+	CHECK(!commit_has(&f.s, f.s.header->region[HT_REGION_RINGS].offset));
 	r = (struct reader){ .s = &f.s };
 	CHECK_INT(read_some(&r, 100), 0);
 	CHECK_INT(r.lost, 5);
@@ -242,8 +242,8 @@ TEST(rings_do_not_overlap)
 	fixture_open(&f, SEGMENT_SMALL);
 	slots = (uint32_t)(f.s.header->region[HT_REGION_THREADS].bytes / sizeof(struct ht_thread));
 	for (uint32_t i = 1; i < slots; i++) {
-		CHECK_INT(segment_commit(
-				  &f.s, segment_element(&f.s, HT_REGION_THREADS, i, 1024), 1024),
+		CHECK_INT(
+			commit_range(&f.s, segment_element(&f.s, HT_REGION_THREADS, i, 1024), 1024),
 			0);
 		push(&f.s, i, HT_RING_EVENTS + i);
 	}

@@ -371,25 +371,25 @@ TEST(commit_takes_units)
 	fixture_open(&f, SEGMENT_FULL);
 	at = f.s.header->region[HT_REGION_NODES].offset + 10 * HT_COMMIT_BYTES;
 	before = file_memory(f.fd);
-	CHECK(!segment_has(&f.s, at));
-	CHECK_INT(segment_commit(&f.s, at + HT_COMMIT_BYTES - 1, 1), 0);
-	CHECK(segment_has(&f.s, at));
-	CHECK(segment_has(&f.s, at + HT_COMMIT_BYTES - 1));
-	CHECK(!segment_has(&f.s, at + HT_COMMIT_BYTES));
-	CHECK(!segment_has(&f.s, at - 1));
+	CHECK(!commit_has(&f.s, at));
+	CHECK_INT(commit_range(&f.s, at + HT_COMMIT_BYTES - 1, 1), 0);
+	CHECK(commit_has(&f.s, at));
+	CHECK(commit_has(&f.s, at + HT_COMMIT_BYTES - 1));
+	CHECK(!commit_has(&f.s, at + HT_COMMIT_BYTES));
+	CHECK(!commit_has(&f.s, at - 1));
 	CHECK_INT(file_memory(f.fd) - before, HT_COMMIT_BYTES);
 	/* across a border: both units */
-	CHECK_INT(segment_commit(&f.s, at + HT_COMMIT_BYTES - 1, 2), 0);
-	CHECK(segment_has(&f.s, at + HT_COMMIT_BYTES));
+	CHECK_INT(commit_range(&f.s, at + HT_COMMIT_BYTES - 1, 2), 0);
+	CHECK(commit_has(&f.s, at + HT_COMMIT_BYTES));
 	CHECK_INT(file_memory(f.fd) - before, 2 * HT_COMMIT_BYTES);
-	CHECK_INT(segment_commit(&f.s, at, 2 * HT_COMMIT_BYTES), 0);
+	CHECK_INT(commit_range(&f.s, at, 2 * HT_COMMIT_BYTES), 0);
 	CHECK_INT(file_memory(f.fd) - before, 2 * HT_COMMIT_BYTES);
 	for (uint64_t i = 0; i < 2 * HT_COMMIT_BYTES; i += 512)
 		CHECK(*(const char *)segment_at(&f.s, at + i) == 0);
 	/* the last unit before the pieces */
 	at = f.s.header->region[HT_REGION_PIECES].offset - 1;
-	CHECK_INT(segment_commit(&f.s, at, 1), 0);
-	CHECK(segment_has(&f.s, at));
+	CHECK_INT(commit_range(&f.s, at, 1), 0);
+	CHECK(commit_has(&f.s, at));
 	fixture_close(&f);
 }
 
@@ -433,7 +433,7 @@ TEST(kernel_without_populate)
 	/* everything is there, and says so */
 	CHECK(file_memory(fd) >= s.bytes);
 	for (uint64_t at = 0; at < s.bytes; at += HT_COMMIT_BYTES)
-		CHECK(segment_has(&s, at));
+		CHECK(commit_has(&s, at));
 	segment_unmap(&s);
 	close(fd);
 }

@@ -43,7 +43,7 @@ static struct ht_spread spread_of(uint32_t site)
 		uint64_t at = segment_element(&f.s, HT_REGION_SPREADS, i, sizeof(out));
 		const struct ht_spread *s = segment_at(&f.s, at);
 
-		if (ht_counter_site(counter_at(&f.s, i)->key) != site || !segment_has(&f.s, at))
+		if (ht_counter_site(counter_at(&f.s, i)->key) != site || !commit_has(&f.s, at))
 			continue;
 		out.blocks += s->blocks;
 		out.bytes += s->bytes;
@@ -143,7 +143,7 @@ TEST(exact_programs_take_no_memory_for_it)
 {
 	begin();
 	counter_alloc(&f.s, &owners[1], 5, 10);
-	CHECK(!segment_has(&f.s, f.s.header->region[HT_REGION_SPREADS].offset));
+	CHECK(!commit_has(&f.s, f.s.header->region[HT_REGION_SPREADS].offset));
 	end();
 }
 

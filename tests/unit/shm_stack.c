@@ -341,7 +341,7 @@ static uint32_t head_units(const struct segment *s)
 	uint32_t units = 0;
 
 	for (uint64_t at = 0; at < r->bytes; at += HT_COMMIT_BYTES)
-		units += segment_has(s, r->offset + at);
+		units += commit_has(s, r->offset + at);
 	return units;
 }
 

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Memory for parts of a segment's file. Each part is committed before it is touched, so that a full
+ * /dev/shm is an error code and never a SIGBUS (shm/layout.h). Any thread, also inside hooks: no
+ * malloc, no locks.
+ */
+#ifndef SHM_COMMIT_H
+#define SHM_COMMIT_H
+
+#include <errno.h>
+
+#include "shm/segment_types.h"
+
+/* Takes memory for a range of whole pages anywhere in the file, whatever `committed` says. 0, or
+ * -ENOMEM. Keeps errno. */
+int commit_pages(const struct segment *s, uint64_t offset, uint64_t bytes);
+/* Notes that a unit has memory. */
+void commit_mark(struct ht_header *h, uint64_t unit);
+/* Slow path of commit_range. Keeps errno. */
+int commit_slow(const struct segment *s, uint64_t offset, uint64_t bytes);
+/* Whether the unit that holds `offset` may be touched. Relaxed: the bit only ever gets set, and the
+ * pages it speaks of are there for every thread of the process once they are there for one. */
+static inline bool commit_has(const struct segment *s, uint64_t offset)
+{
+	uint64_t unit = offset / HT_COMMIT_BYTES;
+
+	return ht_load_relaxed_64(&s->header->committed[unit / 64]) >> (unit % 64) & 1;
+}
+
+/* Makes [offset, offset + bytes) safe to touch. 0, or -ENOMEM: nothing may be touched there. */
+static inline int commit_range(const struct segment *s, uint64_t offset, uint64_t bytes)
+{
+	if (__builtin_expect(commit_has(s, offset) && commit_has(s, offset + bytes - 1), 1))
+		return 0;
+	return commit_slow(s, offset, bytes);
+}
+
+/* A table whose elements are given out one after another, for good. */
+struct commit_table {
+	uint32_t *used; /* in the header: the next one to give out */
+	enum ht_region_id region;
+	uint64_t size; /* of an element */
+	uint64_t limit; /* elements to give out at most */
+};
+
+/*
+ * The next unused element, or 0. Its memory is taken first: while there is none, what comes again
+ * and again must not use up the table. Relaxed: indices are published by other words.
+ */
+uint32_t commit_take(const struct segment *s, const struct commit_table *t);
+
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A segment as a process has it mapped, and where things are in it. What is reached through these
+ * must have memory already (commit.h). Any thread; no system calls.
+ */
+#ifndef SHM_SEGMENT_TYPES_H
+#define SHM_SEGMENT_TYPES_H
+
+#include <stdbool.h>
+
+#include "shm/atomic.h"
+#include "shm/layout.h"
+
+/* A region, the header with the first, and how far it is mapped (shm/space.h); in offsets. */
+struct segment_part {
+	uint64_t start, limit;
+	uint64_t mapped; /* its end; only ever raised */
+	uint32_t streak, pass; /* refusals of more (shm/refusal.h) */
+};
+
+/* Where a piece of the live table is in this process, by the hash of the addresses that it covers
+ * (shm/pieces.h). Edge PLACE. */
+struct segment_place {
+	uint64_t tag; /* as in header.pieces; 0: none yet */
+	uint64_t piece; /* its address; written before `tag` */
+};
+
+/* A writable mapping of a segment. Plain data; any number of threads may use one. */
+struct segment {
+	struct ht_header *header; /* all else is at the distance from it that it has in the file */
+	uint64_t bytes; /* of the file */
+	/* Nonzero while this process has one thread (glibc's __libc_single_threaded), so that
+	 * counters need no locked instructions; points to a zero where that is not known. Never
+	 * NULL once mapped. */
+	const char *single_threaded;
+	/* Of the live table: the first piece, where all are, and how many of them there may be - 1.
+	 */
+	struct ht_piece *pieces;
+	struct segment_place *places;
+	uint64_t piece_mask;
+	/* Blocks of at least so many bytes surely have 16, 32, 64 bytes of address space to
+	 * themselves: what is known of the allocator (segment_extents). From extent_32 on, sizes
+	 * below extent_32 + extent_short are told in one entry. */
+	uint64_t extent_16, extent_32, extent_64, extent_short;
+	uint64_t most; /* of the process's address space; 0: no limit */
+	struct segment_part part[HT_REGION_COUNT];
+};
+
+HT_HOT void *segment_at(const struct segment *s, uint64_t offset)
+{
+	return (char *)s->header + offset;
+}
+
+/* Offset of element `index` of a region of elements of `size` bytes. */
+HT_HOT uint64_t segment_element(
+	const struct segment *s, enum ht_region_id region, uint64_t index, uint64_t size)
+{
+	return s->header->region[region].offset + index * size;
+}
+
+/* How many elements of `size` bytes a region has room for. */
+static inline uint64_t segment_room(
+	const struct segment *s, enum ht_region_id region, uint64_t size)
+{
+	return s->header->region[region].bytes / size;
+}
+
+/* Bytes of live level `level`, and its offset in the file. */
+static inline uint64_t segment_level_bytes(const struct ht_header *h, uint32_t level)
+{
+	return (sizeof(struct ht_bucket) << h->live_log2) << 2 * level;
+}
+
+static inline uint64_t segment_level_offset(const struct ht_header *h, uint32_t level)
+{
+	/* 1 + 4 + 16 + ... = (4^level - 1) / 3 levels of the first one's size come before */
+	uint64_t before = ((1ull << 2 * level) - 1) / 3;
+
+	return h->region[HT_REGION_LIVE].offset +
+	       (sizeof(struct ht_bucket) << h->live_log2) * before;
+}
+
+static inline uint32_t segment_level_log2(const struct ht_header *h, uint32_t level)
+{
+	return h->live_log2 + 2 * level;
+}
+
+/* The time now, as the program last heard, in ticks since the start. */
+HT_HOT uint64_t segment_tick(const struct segment *s)
+{
+	return (ht_load_relaxed_64(&s->header->clock_ns) - s->header->created_ns) >> HT_TICK_SHIFT;
+}
+
+/*
+ * Adds to a counter that any thread may write. With one thread it needs not be locked, but must
+ * still be exact when a signal handler frees a block in the middle of it.
+ */
+static inline void segment_count(const struct segment *s, uint64_t *counter, uint64_t value)
+{
+	if (*s->single_threaded)
+		ht_add_alone_64(counter, value);
+	else
+		ht_add_relaxed_64(counter, value);
+}
+
+/* The same; returns what the counter is then. */
+static inline uint64_t segment_sum(const struct segment *s, uint64_t *counter, uint64_t value)
+{
+	if (*s->single_threaded)
+		return ht_take_add_alone_64(counter, value) + value;
+	return ht_add_relaxed_64(counter, value) + value;
+}
+
+#endif
