@@ -183,7 +183,8 @@ static int claim_whole(struct segment *s, int fd, const char *path)
 
 	if (segment_map(s, fd) != 0)
 		return 1;
-	if (ht_cas_acq_rel_32(&s->header->state, &prepared, HT_STATE_RUNNING)) {
+	/* Relaxed: the header was read by edge MAGIC, and only one image takes it. */
+	if (ht_cas_relaxed_32(&s->header->state, &prepared, HT_STATE_RUNNING)) {
 		append(own_path, own_path + sizeof(own_path), path);
 		return 0;
 	}

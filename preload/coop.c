@@ -168,7 +168,7 @@ static bool request_await(struct ht_coop *c, uint32_t last)
 
 	if (ht_load_acquire_32(&c->request) == last) /* COOP */
 		call(SYS_futex, call_pointer(&c->request), FUTEX_WAIT, last, call_pointer(&t), 0);
-	return ht_load_acquire_32(&c->request) != last;
+	return ht_load_acquire_32(&c->request) != last; /* COOP */
 }
 
 /*
@@ -301,7 +301,7 @@ static int copy_make(struct ht_coop *c)
 		return rc;
 	clock_publish();
 	c->at_ns = ht_load_relaxed_64(&state_segment.header->clock_ns);
-	last_request = ht_load_acquire_32(&c->request);
+	last_request = ht_load_acquire_32(&c->request); /* COOP */
 	copy = call(SYS_clone, CLONE_FILES, 0, 0, 0, 0);
 	if (copy == 0)
 		copy_run();
@@ -381,7 +381,8 @@ void coop_asked(void)
 		(void)ht_cas_relaxed_32(&h->coop_ask, &ask, HT_COOP_NOTHING);
 		return;
 	}
-	if (!is_the_moment() || !ht_cas_acquire_32(&acted, &before, number))
+	/* Relaxed: it only chooses one thread. */
+	if (!is_the_moment() || !ht_cas_relaxed_32(&acted, &before, number))
 		return;
 	if (ask == HT_COOP_COPY || ask == HT_COOP_LOOK_COPY)
 		copy_lend(&h->coop, number, ask == HT_COOP_LOOK_COPY);

@@ -46,8 +46,8 @@ void exit_wait(struct ht_header *h)
 		ht_load_relaxed_64(&h->family) == 0)
 		return; /* without a family: the viewer that asked has gone */
 	h->leak_stack = stack_left((uintptr_t)__builtin_frame_address(0));
-	ht_store_release_32(&h->leak_wait, (uint32_t)syscall(SYS_gettid));
-	while (!ht_load_acquire_32(&h->leak_done) && without < STEPS_WITHOUT) {
+	ht_store_release_32(&h->leak_wait, (uint32_t)syscall(SYS_gettid)); /* WAIT */
+	while (!ht_load_acquire_32(&h->leak_done) /* WAIT */ && without < STEPS_WITHOUT) {
 		uint32_t now;
 
 		step(&h->leak_done);

@@ -37,7 +37,7 @@ _Noreturn void _exit(int status);
  */
 #define SPECIAL_FIRST(may, size, pass, serve)                                                      \
 	do {                                                                                       \
-		if (__builtin_expect(next_mode != NEXT_EXACT, 0)) {                                \
+		if (!next_is_exact()) {                                                            \
 			if ((may) && __builtin_expect(sample_passes(size), 1))                     \
 				return pass;                                                       \
 			if (!next_available())                                                     \
@@ -73,7 +73,7 @@ JUMPED_TO static void *malloc_special(size_t size)
 
 ALIGNED HOOK void *malloc(size_t size)
 {
-	if (__builtin_expect(next_mode == NEXT_EXACT, 1))
+	if (next_is_exact())
 		return malloc_recorded(size);
 	if (__builtin_expect(sample_passes(size), 1))
 		return next.malloc(size);
@@ -164,7 +164,7 @@ JUMPED_TO static void free_recorded(void *p)
 
 ALIGNED HOOK void free(void *p)
 {
-	if (__builtin_expect(next_mode == NEXT_EXACT, 1))
+	if (next_is_exact())
 		free_recorded(p);
 	else if (__builtin_expect(sample_is_unrecorded(p), 1))
 		next.free(p);

@@ -132,7 +132,7 @@ static void plain_delete(void *p)
 		void *p = NULL;                                                                    \
                                                                                                    \
 		if (__builtin_expect(next_cxx_direct && (align) == 0, 1)) {                        \
-			if (__builtin_expect(next_mode != NEXT_EXACT, 0) && sample_passes(size)) { \
+			if (!next_is_exact() && sample_passes(size)) {                             \
 				p = next.malloc(size ? size : 1);                                  \
 				if (__builtin_expect(p != NULL, 1))                                \
 					return p;                                                  \
@@ -164,8 +164,7 @@ static void plain_delete(void *p)
 	}                                                                                          \
 	HOOK void symbol params                                                                    \
 	{                                                                                          \
-		if (__builtin_expect(next_mode != NEXT_EXACT, 0) && next_cxx_direct &&             \
-			sample_is_unrecorded(p)) {                                                 \
+		if (!next_is_exact() && next_cxx_direct && sample_is_unrecorded(p)) {              \
 			next.free(p);                                                              \
 			return;                                                                    \
 		}                                                                                  \

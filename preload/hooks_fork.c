@@ -70,7 +70,7 @@ static bool forks_in_libc(const void *next_one)
 {
 	struct module_range libc;
 
-	if (!state_own->on)
+	if (!state_is_on())
 		return false;
 	modules_find((uint64_t)(uintptr_t)syscall, &libc);
 	return (uint64_t)(uintptr_t)next_one - libc.start < libc.end - libc.start;

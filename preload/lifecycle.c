@@ -3,6 +3,9 @@
  * On, off, forked, exited: the life of the recorder in this process. It starts at the first
  * allocation after libc is up (which may be before our constructor), on the thread that makes it;
  * all its system calls are there, once a thread, and where a table takes fresh memory.
+ *
+ * Edge PHASE: `state_own` is published before the phase is PHASE_ON. So a thread that finds
+ * PHASE_ON, and `on` unset, is in a forked child, whose page was wiped.
  */
 #include "preload/lifecycle.h"
 
@@ -105,13 +108,13 @@ static void why_note(const char *why)
 	size_t bytes = __builtin_strlen(why);
 
 	__builtin_memcpy(out + 1, why + 1, (bytes < HT_WHY_MAX ? bytes : HT_WHY_MAX - 1) - 1);
-	ht_store_release_8((uint8_t *)out, (uint8_t)*why);
+	ht_store_release_8((uint8_t *)out, (uint8_t)*why); /* WHY */
 }
 
 static int give_up(const char *why, int rc)
 {
 	why_note(why);
-	ht_store_release_32(&state_segment.header->state, HT_STATE_STOPPED);
+	ht_store_release_32(&state_segment.header->state, HT_STATE_STOPPED); /* WHY */
 	return rc;
 }
 
@@ -177,7 +180,8 @@ static bool start_blocked(void)
 	uint32_t fresh = PHASE_NEW;
 	int rc;
 
-	if (!ht_cas_acquire_32(&phase, &fresh, PHASE_STARTING))
+	/* Relaxed: only one thread ever starts. */
+	if (!ht_cas_relaxed_32(&phase, &fresh, PHASE_STARTING))
 		return false;
 	/* The reference unwinder is opened, which allocates: not counted as the program's. */
 	state_thread.busy = (uintptr_t)__builtin_frame_address(0);
@@ -188,9 +192,9 @@ static bool start_blocked(void)
 	if (rc == 0) {
 		own->on = sample_start() || unwind_checks() ? OWN_LONG : OWN_SHORT;
 		ht_store_relaxed_32(&state_segment.header->state, HT_STATE_RUNNING);
-		ht_store_release_pointer(&state_own, own);
+		ht_store_release_pointer(&state_own, own); /* START */
 	}
-	ht_store_release_32(&phase, rc == 0 ? PHASE_ON : PHASE_OFF);
+	ht_store_release_32(&phase, rc == 0 ? PHASE_ON : PHASE_OFF); /* PHASE */
 	state_thread.busy = 0;
 	return rc == 0;
 }
@@ -218,7 +222,7 @@ static void parent_unmap(struct segment *parents)
 	struct space_range range[HT_REGION_COUNT];
 	unsigned n = space_ranges_forked(parents, range);
 
-	if (next_mode == NEXT_EXACT) {
+	if (next_is_exact()) {
 		segment_unmap(parents);
 		return;
 	}
@@ -234,14 +238,16 @@ static __attribute__((noinline)) void leave_parent(void)
 	struct segment parents = state_segment;
 	uint32_t was_on = PHASE_ON;
 
-	if (ht_cas_acquire_32(&phase, &was_on, PHASE_OFF) && state_thread.busy == 0)
+	if (ht_cas_acquire_32(&phase, &was_on, PHASE_OFF) && /* PHASE */
+		state_thread.busy == 0)
 		parent_unmap(&parents);
 }
 
 /* The same, and recording goes on into a segment of our own. We are the only thread. */
 static bool follow_blocked(void)
 {
-	struct own *own = (struct own *)(uintptr_t)state_own;
+	/* START: the parent published it, and this is the only thread. */
+	struct own *own = (struct own *)(uintptr_t)ht_load_acquire_pointer(&state_own);
 	static struct segment parents, ours; /* small stacks fork, too */
 
 	ht_store_relaxed_32(&phase, PHASE_STARTING);
@@ -260,7 +266,7 @@ static bool follow_blocked(void)
 	clock_publish();
 	own->on = sample_forked() || unwind_checks() ? OWN_LONG : OWN_SHORT;
 	ht_store_relaxed_32(&state_segment.header->state, HT_STATE_RUNNING);
-	ht_store_release_32(&phase, PHASE_ON);
+	ht_store_release_32(&phase, PHASE_ON); /* PHASE */
 	return true;
 }
 
@@ -300,10 +306,10 @@ static bool child_settle(void)
 	return follows;
 }
 
-/* Recording, but off: wiped by fork. (Or another thread is just throwing the switch.) */
+/* Recording, but off: wiped by fork. */
 static bool is_child(void)
 {
-	return ht_load_acquire_32(&phase) == PHASE_ON && !ht_load_acquire_pointer(&state_own)->on;
+	return ht_load_acquire_32(&phase) == PHASE_ON && !state_is_on(); /* PHASE */
 }
 
 void lifecycle_before_fork(uintptr_t frame)
@@ -321,7 +327,7 @@ void lifecycle_after_fork(void)
 
 bool lifecycle_wake(void)
 {
-	switch ((enum phase)ht_load_acquire_32(&phase)) {
+	switch ((enum phase)ht_load_acquire_32(&phase)) { /* PHASE */
 	case PHASE_NEW:
 		return start();
 	case PHASE_ON:
@@ -355,7 +361,7 @@ void lifecycle_exit(void)
 {
 	int saved = errno;
 
-	if (state_own->on && is_ourselves())
+	if (state_is_on() && is_ourselves())
 		end_note();
 	errno = saved;
 }
@@ -368,7 +374,7 @@ static void end_by_exit(void *unused)
 {
 	int saved = errno;
 
-	if (state_own->on && (state_segment.header->family != 0 || is_ourselves()))
+	if (state_is_on() && (state_segment.header->family != 0 || is_ourselves()))
 		end_note();
 	errno = saved;
 }
@@ -386,7 +392,7 @@ int __cxa_atexit(void (*function)(void *), void *argument, void *object);
 __attribute__((constructor)) static void on_load(void)
 {
 	lifecycle_wake();
-	if (state_own->on && ht_load_relaxed_32(&state_segment.header->leak_ask))
+	if (state_is_on() && ht_load_relaxed_32(&state_segment.header->leak_ask))
 		ends_last = __cxa_atexit(end_by_exit, NULL, NULL) == 0;
 }
 

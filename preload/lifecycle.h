@@ -15,7 +15,7 @@ bool lifecycle_wake(void);
 /* Whether this event is to be recorded. */
 static inline bool lifecycle_on(void)
 {
-	return __builtin_expect(state_own->on != 0, 1) || lifecycle_wake();
+	return __builtin_expect(state_is_on(), 1) || lifecycle_wake();
 }
 
 /* Around a call of fork: in the parent before it, in both after it. `frame`: of the hook. */

@@ -39,9 +39,13 @@ static int (*find_object)(void *, struct found_object *);
 static struct module_range pinned[PINNED_MAX];
 static uint32_t pinned_count;
 
-/* An object met after start. Written once, then `ready`; recognised by all its fields. Who finds
+/*
+ * An object met after start. Written once, then `ready`; recognised by all its fields. Who finds
  * one of its key that is not ready writes it as well, and the same: a signal handler may have left
- * the thread that claimed it. */
+ * the thread that claimed it.
+ *
+ * Edge RECENT: recent_fill writes the fields before `ready`; recent_is loads `ready` before them.
+ */
 struct recent {
 	uint64_t key; /* of all that follow; 0: free */
 	uint64_t start, end;
@@ -269,7 +273,8 @@ static uint64_t head_of(const uint8_t *build_id, uint32_t bytes)
 
 static bool recent_is(const struct recent *r, const struct iterate_find *f)
 {
-	return ht_load_acquire_32(&r->ready) && r->start == (uint64_t)(uintptr_t)f->found.start &&
+	return ht_load_acquire_32(&r->ready) && /* RECENT */
+	       r->start == (uint64_t)(uintptr_t)f->found.start &&
 	       r->end == (uint64_t)(uintptr_t)f->found.end && r->link_map == f->found.link_map &&
 	       r->build_id && head_of(r->build_id, r->build_id_bytes) == r->build_id_head;
 }
@@ -292,7 +297,7 @@ static bool recent_fill(struct recent *r, const struct recent *wanted)
 
 	if (!ht_cas_relaxed_64(&r->key, &found, wanted->key) && found != wanted->key)
 		return false;
-	if (ht_load_acquire_32(&r->ready))
+	if (ht_load_acquire_32(&r->ready)) /* RECENT */
 		return true;
 	r->start = wanted->start;
 	r->end = wanted->end;
@@ -301,7 +306,7 @@ static bool recent_fill(struct recent *r, const struct recent *wanted)
 	r->build_id_head = wanted->build_id_head;
 	r->build_id_bytes = wanted->build_id_bytes;
 	r->module = wanted->module;
-	ht_store_release_32(&r->ready, 1);
+	ht_store_release_32(&r->ready, 1); /* RECENT */
 	return true;
 }
 

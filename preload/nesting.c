@@ -35,7 +35,7 @@ static __attribute__((noinline)) void clear_left(struct state_thread *t)
 	struct recorder *r = t->recorder ? t->recorder : t->timed;
 
 	t->unwinding = t->in_allocator = t->moving = 0;
-	if (r && state_own->on)
+	if (r && state_is_on())
 		share_mend(&r->counters.adding);
 }
 

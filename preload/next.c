@@ -101,14 +101,15 @@ bool next_find(void)
 {
 	uint32_t idle = 0;
 
-	if (next_mode != NEXT_UNKNOWN)
+	if (next_is_found())
 		return true;
 	if (self_relocated != next_arena)
 		return false;
-	/* One thread at a time; what it calls may come back here, and is served from the arena. */
-	if (!ht_cas_acquire_32(&finding, &idle, 1))
-		return next_mode != NEXT_UNKNOWN;
+	/* One thread at a time, for good: there is nothing to give back. What it calls may come
+	 * back here, and is served from the arena. */
+	if (!ht_cas_relaxed_32(&finding, &idle, 1))
+		return next_is_found();
 	find_all();
-	ht_store_release_8(&next_mode, NEXT_EXACT);
+	ht_store_release_8(&next_mode, NEXT_EXACT); /* NEXT */
 	return true;
 }

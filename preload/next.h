@@ -4,6 +4,9 @@
  * preloaded jemalloc, tcmalloc or mimalloc. Until it is found (before this library is relocated, or
  * while another thread looks) requests are served from a bootstrap arena, whose blocks are
  * recognised for ever after. Any thread.
+ *
+ * Edge NEXT: next_find sets the pointers before it stores the first mode; a hook loads the mode
+ * before it calls by a pointer. Whoever changes the mode later has loaded it before.
  */
 #ifndef PRELOAD_NEXT_H
 #define PRELOAD_NEXT_H
@@ -11,6 +14,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "shm/atomic.h"
 
 struct termios;
 struct winsize;
@@ -45,7 +50,21 @@ struct next {
 };
 
 extern struct next next __attribute__((visibility("hidden")));
-extern uint8_t next_mode __attribute__((visibility("hidden"))); /* enum next_mode */
+/* An enum next_mode. Read by the functions below, and where sample.h says why a relaxed load will
+ * do. */
+extern uint8_t next_mode __attribute__((visibility("hidden")));
+
+/* What a hook asks first: whether every block is recorded. */
+HT_HOT bool next_is_exact(void)
+{
+	return __builtin_expect(ht_equals_acquire_8(&next_mode, NEXT_EXACT), 1); /* NEXT */
+}
+
+/* Whether the pointers are set. */
+HT_HOT bool next_is_found(void)
+{
+	return __builtin_expect(!ht_equals_acquire_8(&next_mode, NEXT_UNKNOWN), 1); /* NEXT */
+}
 
 /*
  * Finds the next allocator. False while another call is at it, or before the library itself has
@@ -72,7 +91,7 @@ static inline bool next_is_arena(const void *p)
 
 static inline bool next_available(void)
 {
-	return __builtin_expect(next_mode != NEXT_UNKNOWN, 1) || next_find();
+	return next_is_found() || next_find();
 }
 
 #endif

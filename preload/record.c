@@ -107,7 +107,7 @@ static void hide(void *p, size_t size)
 	struct live_block b = { .size = size, .counter = HT_COUNTER_HIDDEN };
 
 	/* Where blocks pass unrecorded, what is not in the table is no surprise. */
-	if (next_mode != NEXT_EXACT)
+	if (!next_is_exact())
 		sample_redraw();
 	else
 		(void)block_put((uint64_t)(uintptr_t)p, &b);

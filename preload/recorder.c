@@ -66,7 +66,7 @@ static void release(struct recorder *r)
 	state_thread.recorder = NULL;
 	ht_fence_handler();
 	/* In a forked child the segment is our parent's. */
-	if (state_own->on) {
+	if (state_is_on()) {
 		share_mend(&r->counters.adding);
 		pointer_note(slot, 0);
 		thread_release(&state_segment, slot);

@@ -133,8 +133,8 @@ static void mark(uint64_t bytes)
 	while (bytes > most && !ht_cas_relaxed_64(&h->sample_most, &most, bytes))
 		;
 	ht_store_relaxed_64(&m->ns, 0); /* readers pass over it until it is whole */
-	ht_store_release_64(&m->sample_bytes, bytes);
-	ht_store_release_64(&m->ns, clock_monotonic());
+	ht_store_release_64(&m->sample_bytes, bytes); /* MARK */
+	ht_store_release_64(&m->ns, clock_monotonic()); /* MARK */
 }
 
 /* Which way hooks and recorder try first. */
@@ -144,9 +144,9 @@ static void modes_set(uint64_t bytes)
 
 	state_way(bytes || unwind_checks() ? OWN_LONG : OWN_SHORT);
 	if (bytes)
-		(void)ht_cas_acquire_8(&next_mode, &exact, NEXT_MIXED);
+		(void)ht_cas_acq_rel_8(&next_mode, &exact, NEXT_MIXED); /* MODE, NEXT */
 	else
-		ht_store_release_8(&next_mode, NEXT_EXACT); /* MODE */
+		ht_store_release_8(&next_mode, NEXT_EXACT); /* MODE, NEXT */
 }
 
 /* Whether there is something to act on. */
@@ -187,7 +187,7 @@ bool sample_start(void)
 		arena_hold();
 		acted = bytes;
 		mark(bytes);
-		ht_store_release_8(&next_mode, NEXT_SAMPLED);
+		ht_store_release_8(&next_mode, NEXT_SAMPLED); /* MODE, NEXT */
 	}
 	return bytes != 0;
 }
@@ -197,11 +197,11 @@ bool sample_forked(void)
 {
 	struct state_thread *t = &state_thread;
 
-	if (next_mode != NEXT_EXACT)
+	if (!next_is_exact())
 		memset(sample_held, 0, sizeof(sample_held));
 	acted = 0;
 	t->left = t->seen = 0;
-	ht_store_release_8(&next_mode, NEXT_EXACT);
+	ht_store_release_8(&next_mode, NEXT_EXACT); /* MODE, NEXT */
 	return sample_start();
 }
 

@@ -40,13 +40,17 @@ static inline uint8_t *sample_page(const void *p)
 	return &sample_held[(uintptr_t)p >> 12 & (SAMPLE_PAGES - 1)];
 }
 
-/* Whether the block at `p` surely was not recorded. Not in exact mode. */
+/* Whether the block at `p` surely was not recorded. Not in exact mode. Relaxed, as above: edge MODE
+ * of sample.c. */
 HT_HOT bool sample_is_unrecorded(const void *p)
 {
-	return ht_load_relaxed_8(sample_page(p)) == 0 &&
-	       (next_mode == NEXT_SAMPLED ||
-		       (next_mode == NEXT_MIXED &&
-			       live_is_absent(&state_segment, (uint64_t)(uintptr_t)p)));
+	uint8_t mode;
+
+	if (ht_load_relaxed_8(sample_page(p)) != 0)
+		return false;
+	mode = ht_load_relaxed_8(&next_mode);
+	return mode == NEXT_SAMPLED ||
+	       (mode == NEXT_MIXED && live_is_absent(&state_segment, (uint64_t)(uintptr_t)p));
 }
 
 /*

@@ -17,7 +17,11 @@ uint32_t state_pid(void)
 
 void state_way(enum own_way way)
 {
-	/* Ours and writable while it is on; not the constant one that stands for off. */
-	if (state_own->on != OWN_OFF && state_own->on != (uint32_t)way)
-		ht_store_relaxed_32(&((struct own *)(uintptr_t)state_own)->on, way);
+	const struct own *own = ht_load_acquire_pointer(&state_own); /* START */
+	uint32_t now = ht_load_relaxed_32(&own->on);
+
+	/* Ours and writable while it is on; not the constant one that stands for off. Relaxed: each
+	 * way is right, whoever sees it late. */
+	if (now != OWN_OFF && now != (uint32_t)way)
+		ht_store_relaxed_32(&((struct own *)(uintptr_t)own)->on, way);
 }

@@ -5,6 +5,10 @@
  * That word lies in a page that the kernel wipes in a forked child (MADV_WIPEONFORK), so a child by
  * fork or clone is off before any handler has run. A vfork child shares our memory and still counts
  * as this process.
+ *
+ * Edge START: the segment, and all else that recording needs, is written before `state_own` points
+ * to the page; whoever finds `on` set has loaded that pointer. `on` itself only says which way is
+ * tried first (sample.c).
  */
 #ifndef PRELOAD_STATE_H
 #define PRELOAD_STATE_H
@@ -21,6 +25,7 @@ struct own {
 	uint32_t on; /* enum own_way */
 };
 
+/* Read by the functions below. */
 extern const struct own *state_own __attribute__((visibility("hidden")));
 extern struct segment state_segment __attribute__((visibility("hidden")));
 
@@ -59,6 +64,22 @@ static_assert(offsetof(struct state_thread, left) == 0x20, "before relocation: t
 
 extern __thread struct state_thread state_thread
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* Whether this process is being recorded. */
+static inline bool state_is_on(void)
+{
+	const struct own *own = ht_load_acquire_pointer(&state_own); /* START */
+
+	return !ht_equals_acquire_32(&own->on, OWN_OFF);
+}
+
+/* Whether every event is recorded, the short way. */
+HT_HOT bool state_is_short(void)
+{
+	const struct own *own = ht_load_acquire_pointer(&state_own); /* START */
+
+	return ht_equals_acquire_32(&own->on, OWN_SHORT);
+}
 
 /* Changes the way while recording is on. */
 void state_way(enum own_way way);

@@ -88,6 +88,31 @@ static inline void ht_add_own_64(uint64_t *p, uint64_t v)
 #endif
 }
 
+/*
+ * Whether a word has this value: for what each hook asks first. Compares in memory, which is one
+ * instruction where a load and a comparison are two. x86 keeps loads in order by itself; "memory"
+ * keeps the compiler from moving later ones ahead.
+ */
+#if defined(__x86_64__) && defined(__GCC_ASM_FLAG_OUTPUTS__) && !defined(HT_SEEN_BY_SANITIZER)
+#define HT_EQUALS(T, S, CMP)                                                                       \
+	HT_HOT bool ht_equals_acquire_##S(const T *p, T v)                                         \
+	{                                                                                          \
+		bool equal;                                                                        \
+                                                                                                   \
+		__asm__ volatile(CMP " %2, %1" : "=@ccz"(equal) : "m"(*p), "qi"(v) : "memory");    \
+		return equal;                                                                      \
+	}
+#else
+#define HT_EQUALS(T, S, CMP)                                                                       \
+	HT_HOT bool ht_equals_acquire_##S(const T *p, T v)                                         \
+	{                                                                                          \
+		return ht_load_acquire_##S(p) == v;                                                \
+	}
+#endif
+HT_EQUALS(uint8_t, 8, "cmpb")
+HT_EQUALS(uint32_t, 32, "cmpl")
+#undef HT_EQUALS
+
 /* Keeps stores before it ahead of stores after it, as seen by an acquirer. */
 static inline void ht_fence_release(void)
 {

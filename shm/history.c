@@ -41,13 +41,13 @@ static bool writer_enter(struct ht_history *h, uint64_t mine)
 
 	if (found != 0 && !is_left(found, mine))
 		return false;
-	return ht_cas_acquire_64(&h->writer, &found, mine);
+	return ht_cas_acquire_64(&h->writer, &found, mine); /* HISTORY */
 }
 
 /* Unless another one has taken over. */
 static void writer_leave(struct ht_history *h, uint64_t mine)
 {
-	(void)ht_cas_acq_rel_64(&h->writer, &mine, 0);
+	(void)ht_cas_acq_rel_64(&h->writer, &mine, 0); /* HISTORY */
 }
 
 /*
@@ -68,7 +68,7 @@ static void merge_go_on(struct ht_history *h)
 	ht_store_relaxed_32(&h->points, (points + 1) / 2);
 	ht_store_relaxed_64(&h->step_ns, h->merged_step_ns);
 	ht_fence_handler();
-	ht_store_release_64(&h->sequence, h->sequence + 1);
+	ht_store_release_64(&h->sequence, h->sequence + 1); /* HISTORY */
 }
 
 /* Halves the resolution. The sequence is odd meanwhile, so that a reader takes no mixture. */
@@ -79,7 +79,7 @@ static void merge_neighbours(struct ht_history *h)
 	ht_store_relaxed_64(&h->merged_step_ns, h->step_ns * 2);
 	ht_fence_handler();
 	ht_store_relaxed_64(&h->sequence, h->sequence + 1);
-	ht_fence_release();
+	ht_fence_release(); /* HISTORY: the odd sequence before the points move */
 	merge_go_on(h);
 }
 
@@ -102,7 +102,7 @@ static void point_set(struct ht_history *h, uint64_t index, uint64_t live)
 		ht_store_relaxed_64(&h->point[i], last < live ? last : live);
 	ht_store_relaxed_64(&h->point[index], live);
 	ht_fence_handler();
-	ht_store_release_32(&h->points, (uint32_t)index + 1);
+	ht_store_release_32(&h->points, (uint32_t)index + 1); /* HISTORY */
 }
 
 void history_note(const struct segment *s, uint32_t slot, uint64_t now_ns, uint64_t live)
@@ -125,8 +125,8 @@ void history_note(const struct segment *s, uint32_t slot, uint64_t now_ns, uint6
 		merge_go_on(h);
 	while ((at = elapsed / h->step_ns) >= HT_HISTORY_POINTS)
 		merge_neighbours(h);
-	/* A reader that sees a point of this step also sees the sequence of the merge that led to
-	 * it, be it another thread's. */
+	/* HISTORY: a reader that sees a point of this step also sees the sequence of the merge that
+	 * led to it, be it another thread's. */
 	ht_fence_release();
 	point_set(h, at, live);
 	writer_leave(h, mine);

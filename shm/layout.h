@@ -116,6 +116,14 @@
  *   LEVEL   levels_put -> everyone: a level's memory before header.live_levels counts it
  *   PLACE   pieces_claim -> everyone: where a piece is before the tag by which it is found
  *   RING    ring_push -> ring_read: a record before the head that covers it
+ *   SLOT    thread_release -> thread_claim: what a slot's owner counted before the slot is free
+ *   HISTORY history_note -> the next writer: what the last one wrote before the writer's word is
+ *           free; and -> readers: a point before the number of points, an odd sequence before
+ *           points move, an even one after
+ *   MARK    sample.c -> readers: a mark's rate before its time
+ *   WHY     lifecycle.c -> readers: header.why before its first byte, and that before the state
+ *   WAIT    exit_wait -> the viewer that scans: `leak_stack` before `leak_wait`; and back: what
+ *           the scan did to the process before `leak_done`
  *   COOP    either side of struct ht_coop -> the other: what is written there before the word that
  *           the other waits for
  */

@@ -2,7 +2,7 @@
 /*
  * Thread slots. Called once per thread, at its first allocation, inside a hook. A slot is free, or
  * its owner's id is in it; taking one is a compare-and-swap of that id, so no two threads get the
- * same.
+ * same. Edge SLOT of shm/layout.h is kept here.
  */
 #include "shm/thread.h"
 
@@ -19,12 +19,12 @@ static void count_raise(const struct segment *s, uint32_t count)
 		;
 }
 
-/* Swaps the owner `from` for `tid`. Acquires what the owner before last wrote. */
+/* Swaps the owner `from` for `tid`. */
 static bool slot_take(const struct segment *s, uint32_t slot, uint32_t from, uint32_t tid)
 {
 	struct ht_thread *t = thread_at(s, slot);
 
-	if (!ht_cas_acquire_32(&t->tid, &from, tid))
+	if (!ht_cas_acquire_32(&t->tid, &from, tid)) /* SLOT */
 		return false;
 	t->since_ns = ht_load_relaxed_64(&s->header->clock_ns);
 	t->owners++;
@@ -67,8 +67,8 @@ static void slot_sweep(struct ht_thread *t, bool (*alive)(uint32_t))
 
 	if (owner == 0 || owner == HT_NONE || alive(owner))
 		return;
-	if (ht_cas_acquire_32(&t->tid, &owner, HT_NONE))
-		ht_store_release_32(&t->tid, alive(owner) ? owner : 0);
+	if (ht_cas_acquire_32(&t->tid, &owner, HT_NONE)) /* SLOT */
+		ht_store_release_32(&t->tid, alive(owner) ? owner : 0); /* SLOT */
 }
 
 /* Every slot at once, so that the cost is one sweep per table full of threads. */
@@ -81,7 +81,7 @@ static void sweep(const struct segment *s, uint32_t used, bool (*alive)(uint32_t
 /* Release: the next owner goes on counting from what we wrote. */
 void thread_release(const struct segment *s, uint32_t slot)
 {
-	ht_store_release_32(&thread_at(s, slot)->tid, 0);
+	ht_store_release_32(&thread_at(s, slot)->tid, 0); /* SLOT */
 }
 
 /* Of a thread that has ended. Before a fresh one: its memory is there already. */

@@ -180,11 +180,11 @@ mutant stack "a refused site is not counted" stack.c \
 	's/ht_add_relaxed_64\(&s->header->sites_refused, 1\)/(void)0/'
 
 mutant tables "a slot is taken by a load and a store" thread.c \
-	's/if \(!ht_cas_acquire_32\(&t->tid, &from, tid\)\)\n\t\treturn false;/if (ht_load_relaxed_32(\&t->tid) != from)\n\t\treturn false;\n\tht_store_relaxed_32(\&t->tid, tid);/'
+	's/if \(!ht_cas_acquire_32\(&t->tid, &from, tid\)\)[^\n]*\n\t\treturn false;/if (ht_load_relaxed_32(\&t->tid) != from)\n\t\treturn false;\n\tht_store_relaxed_32(\&t->tid, tid);/'
 mutant tables "a swept slot is freed for good though its id lives again" thread.c \
 	's/alive\(owner\) \? owner : 0/0/'
 mutant tables "a sweep frees a slot without putting it out of reach" thread.c \
-	's/if \(ht_cas_acquire_32\(&t->tid, &owner, HT_NONE\)\)\n[^\n]*\n/ht_cas_acquire_32(\&t->tid, \&owner, 0);\n/'
+	's/if \(ht_cas_acquire_32\(&t->tid, &owner, HT_NONE\)\)[^\n]*\n[^\n]*\n/ht_cas_acquire_32(\&t->tid, \&owner, 0);\n/'
 mutant tables "the number of slots is raised by one try" thread.c 's/while \(now < count/if (now < count/'
 mutant tables "a shared peak is raised by one try" share.c 's/while \(share_above\(all, peak/if (share_above(all, peak/'
 mutant tables "what was settled before is settled again" share.c 's/live - p->settled, before/live, before/'
@@ -224,7 +224,7 @@ mutant tables "a merge that was left is forgotten" history.c 's/\tif \(h->sequen
 mutant tables "the writer's word is given back relaxed" history.c \
 	's/ht_cas_acq_rel_64\(&h->writer, &mine, 0\)/ht_cas_relaxed_64(\&h->writer, \&mine, 0)/'
 mutant tables "no fence before points merge" history.c \
-	's/(h->sequence \+ 1\);\n)\tht_fence_release\(\);\n/\1/'
+	's/(h->sequence \+ 1\);\n)\tht_fence_release\(\);[^\n]*\n/\1/'
 mutant tables "the end of a merge is published relaxed" history.c \
 	's/ht_store_release_64\(&h->sequence/ht_store_relaxed_64(\&h->sequence/'
 mutant tables "no fence between a merge and the next point" history.c \
