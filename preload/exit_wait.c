@@ -13,7 +13,7 @@
 #include "preload/attach.h"
 #include "preload/coop.h"
 #include "preload/modules.h"
-#include "preload/unwind_own.h"
+#include "preload/unwind_cfi.h"
 
 #define STEP_NS	      2000000 /* the end comes this much later at most */
 #define STEPS_WITHOUT 2500u /* a viewer that gives no sign for 5 seconds is taken for dead */

@@ -16,7 +16,7 @@
 
 #include "preload/attach.h"
 #include "preload/clock.h"
-#include "preload/copy.h"
+#include "preload/copy_stub.h"
 #include "preload/environment.h"
 #include "preload/exit_wait.h"
 #include "preload/modules.h"
@@ -28,7 +28,7 @@
 #include "preload/symbols.h"
 #include "preload/thread_pointer.h"
 #include "preload/unwind.h"
-#include "preload/unwind_own.h"
+#include "preload/unwind_cfi.h"
 #include "shm/space.h"
 
 enum phase { PHASE_NEW, PHASE_STARTING, PHASE_ON, PHASE_OFF };

@@ -12,7 +12,7 @@
 #include "preload/nesting.h"
 
 #include "preload/recorder.h"
-#include "preload/unwind_own.h"
+#include "preload/unwind_cfi.h"
 
 #define NEW_BYTES_MAX 16384u /* of stack that an operator new takes on its way to malloc */
 

@@ -8,7 +8,7 @@
 #include "preload/cfi.h"
 #include "preload/state.h"
 #include "preload/unwind_libunwind.h"
-#include "preload/unwind_own.h"
+#include "preload/unwind_cfi.h"
 #include "preload/walk.h"
 
 static bool use_libunwind;

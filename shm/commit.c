@@ -4,7 +4,7 @@
 
 #include <sys/mman.h>
 
-#include "shm/refusal.h"
+#include "shm/backoff.h"
 #include "shm/space.h"
 
 #ifndef MADV_POPULATE_WRITE

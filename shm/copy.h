@@ -4,7 +4,7 @@
  * library's, which makes a child with a copy-on-write copy of the memory; and when that has ended
  * another, which takes note of its end. Each puts the thread back to where it was by itself if the
  * viewer is killed meanwhile; else the viewer does that, and better. The viewer writes here how the
- * thread stood. Offsets are those of the stubs (preload/copy.c).
+ * thread stood. Offsets are those of the stubs (preload/copy_stub.c).
  */
 #ifndef SHM_COPY_H
 #define SHM_COPY_H

@@ -6,7 +6,7 @@
  * they are compared, and what came of them is copied. Where one is another the walk goes on, from
  * the last frame that is proved.
  */
-#include "preload/unwind_own.h"
+#include "preload/unwind_cfi.h"
 
 #include <stddef.h>
 

@@ -10,7 +10,7 @@
  * do with one. It holds none of our descriptors open. The viewer traces it from its first
  * instruction on; one that it does not hold ends.
  */
-#include "preload/copy.h"
+#include "preload/copy_stub.h"
 
 #include <assert.h>
 #include <stddef.h>
