@@ -365,11 +365,11 @@ static bool is_in_time(const struct ht_coop *c)
 /* A thread inside realloc has a block that is in no table; a child of vfork is another process. */
 static bool is_the_moment(void)
 {
-	return !state_thread.moving &&
+	return !state_thread.in_realloc &&
 	       call(SYS_getpid, 0, 0, 0, 0, 0) == (long)state_segment.header->pid;
 }
 
-void coop_asked(void)
+void coop_serve(void)
 {
 	struct ht_header *h = state_segment.header;
 	uint32_t ask = ht_load_acquire_32(&h->coop_ask); /* COOP */
@@ -394,7 +394,7 @@ void coop_asked(void)
 
 #else
 
-void coop_asked(void)
+void coop_serve(void)
 {
 }
 

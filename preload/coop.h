@@ -9,6 +9,6 @@
 
 /* Does what is asked for (header.coop_ask), if this is the moment. Signals wait meanwhile, some
  * milliseconds; errno is kept. */
-void coop_asked(void);
+void coop_serve(void);
 
 #endif

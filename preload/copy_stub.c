@@ -116,7 +116,7 @@ __asm__(
 	".popsection\n");
 /* clang-format on */
 
-uint64_t copy_start(void)
+uint64_t copy_stub_publish(void)
 {
 	copy_area.stub = (uint64_t)(uintptr_t)copy_stub;
 	copy_area.reap = (uint64_t)(uintptr_t)copy_reap;
@@ -126,7 +126,7 @@ uint64_t copy_start(void)
 
 #else
 
-uint64_t copy_start(void)
+uint64_t copy_stub_publish(void)
 {
 	return 0;
 }

@@ -11,7 +11,7 @@
 #include "preload/sample.h"
 #include "preload/unwind.h"
 
-struct guards_leaf *event_leaf(
+struct guards_leaf *event_take_stack(
 	struct recorder *r, uintptr_t frame, uint32_t function, struct guards_leaf *remembered)
 {
 	int saved = errno;
@@ -39,15 +39,15 @@ struct guards_leaf *event_leaf(
 	return remembered;
 }
 
-void event_untracked(uint64_t blocks, uint64_t bytes)
+void event_count_untracked(uint64_t blocks, uint64_t bytes)
 {
 	ht_add_relaxed_64(&state_segment.header->untracked_blocks, blocks);
 	ht_add_relaxed_64(&state_segment.header->untracked_bytes, bytes);
 }
 
 /* Counts the end of a block, a sampled one by the weight with which it came. */
-static void end_count(struct counter_owner *o, uint64_t addr, const struct live_block *b,
-	const struct counter_end *end)
+static void count_freed(struct counter_owner *o, uint64_t addr, const struct live_block *b,
+	const struct counter_freed *end)
 {
 	uint32_t counter = live_counter(b), rate = live_rate(b);
 	struct poisson_weight w;
@@ -63,37 +63,37 @@ static void end_count(struct counter_owner *o, uint64_t addr, const struct live_
 	(void)counter_free_sampled_block(&state_segment, o, counter, end, &w);
 }
 
-void event_end_shared(uint64_t addr, const struct live_block *b)
+void event_free_shared(uint64_t addr, const struct live_block *b)
 {
-	struct counter_end end = { .size = b->size };
+	struct counter_freed end = { .size = b->size };
 
-	end_count(&recorder_shared, addr, b, &end);
+	count_freed(&recorder_shared, addr, b, &end);
 }
 
 /*
  * A sampled block is temporary if its thread has allocated no other since; frees that passed in
  * between were not seen.
  */
-void event_ended(struct recorder *r, uint64_t addr, const struct live_block *b, uint64_t tick)
+void event_freed(struct recorder *r, uint64_t addr, const struct live_block *b, uint64_t tick)
 {
-	struct counter_end end = { .size = b->size,
-		.temporary = r->last_block == addr && r->last_left == state_thread.left,
+	struct counter_freed end = { .size = b->size,
+		.temporary = r->last_block == addr && r->last_gap_left == state_thread.gap_left,
 		.life_ticks = tick > b->tick ? tick - b->tick : 0 };
 	struct live_block event = { .size = b->size, .tick = tick };
 
 	if (live_counter(b) == HT_COUNTER_HIDDEN)
 		return;
-	end_count(&r->counters, addr, b, &end);
+	count_freed(&r->counters, addr, b, &end);
 	event_append(r, addr, &event, counter_site(&r->counters, live_counter(b)), HT_EVENT_FREE);
 }
 
-void event_missed(uint64_t addr, const struct live_block *old, unsigned count)
+void event_missed_frees(uint64_t addr, const struct live_block *old, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++) {
 		if (old[i].counter != HT_COUNTER_HIDDEN)
 			ht_add_relaxed_64(&state_segment.header->missed_frees, 1);
 		/* A sampled one had this very address; for the others it says nothing. */
-		event_end_shared(addr, &old[i]);
+		event_free_shared(addr, &old[i]);
 	}
 }
 
@@ -102,11 +102,12 @@ bool event_insert(uint64_t addr, uint64_t size, uint64_t tick, uint32_t counter)
 	struct live_block old[LIVE_MISSED_MAX];
 	unsigned missed = live_insert_slow(&state_segment, addr, size, tick, counter, old);
 
-	event_missed(addr, old, missed & ~LIVE_REFUSED);
+	event_missed_frees(addr, old, missed & ~LIVE_REFUSED);
 	return (missed & LIVE_REFUSED) == 0;
 }
 
-void event_alloc_other(struct recorder *r, struct guards_leaf *leaf, uint64_t addr, size_t size)
+void event_alloc_unprepared(
+	struct recorder *r, struct guards_leaf *leaf, uint64_t addr, size_t size)
 {
 	struct live_block b = { .size = size,
 		.tick = segment_tick(&state_segment),
@@ -116,18 +117,18 @@ void event_alloc_other(struct recorder *r, struct guards_leaf *leaf, uint64_t ad
 	if (event_insert(addr, size, b.tick, b.counter))
 		counter_alloc_at(&state_segment, &r->counters, b.counter, size);
 	else
-		event_untracked(1, size);
+		event_count_untracked(1, size);
 	event_append(r, addr, &b, leaf->site, HT_EVENT_ALLOC);
 	r->last_block = addr;
 }
 
-bool event_unknown(const struct recorder *r, const void *p)
+bool event_unknown_free(const struct recorder *r, const void *p)
 {
 	uint32_t slot = event_slot(r);
 
 	if (next_is_arena(p))
 		return false;
-	if (!sample_ever())
+	if (!sample_was_on())
 		thread_add(slot, &thread_at(&state_segment, slot)->unknown_frees, 1);
 	return true;
 }

@@ -34,7 +34,7 @@ static uint64_t stack_left(uintptr_t frame)
 	struct module_range libc;
 
 	modules_find((uint64_t)(uintptr_t)syscall, &libc);
-	return unwind_own_outermost(frame, libc.module);
+	return unwind_cfi_outermost(frame, libc.module);
 }
 
 void exit_wait(struct ht_header *h)
@@ -55,7 +55,7 @@ void exit_wait(struct ht_header *h)
 		if (ht_load_relaxed_64(&h->family) == 0)
 			break; /* it has gone meanwhile */
 		if (ht_load_relaxed_32(&h->coop_ask) != HT_COOP_NOTHING)
-			coop_asked();
+			coop_serve();
 		now = ht_load_relaxed_32(&h->leak_beat);
 		without = now == beat ? without + 1 : 0;
 		beat = now;

@@ -53,12 +53,12 @@ _Noreturn void _exit(int status);
  */
 #define ALIGNED __attribute__((aligned(64)))
 #ifdef __OPTIMIZE__
-#define JUMPED_TO __attribute__((noinline))
+#define TAIL_CALLED __attribute__((noinline))
 #else
-#define JUMPED_TO __attribute__((always_inline)) inline
+#define TAIL_CALLED __attribute__((always_inline)) inline
 #endif
 
-JUMPED_TO static void *malloc_recorded(size_t size)
+TAIL_CALLED static void *malloc_recorded(size_t size)
 {
 	void *p = next.malloc(size);
 
@@ -66,7 +66,7 @@ JUMPED_TO static void *malloc_recorded(size_t size)
 	return p;
 }
 
-JUMPED_TO static void *malloc_special(size_t size)
+TAIL_CALLED static void *malloc_special(size_t size)
 {
 	return next_available() ? malloc_recorded(size) : next_arena_alloc(size, 1);
 }
@@ -105,18 +105,18 @@ static void *arena_realloc(void *p, size_t size)
 }
 
 /* Inlined, not called last: the stack begins at the hook's own frame, which must be there still. */
-__attribute__((always_inline)) static inline void *move(
+__attribute__((always_inline)) static inline void *realloc_recorded(
 	uintptr_t frame, void *p, size_t size, enum ht_function function)
 {
-	struct record_move m;
+	struct record_realloc m;
 	void *q;
 
-	record_move_begin(frame, &m, p);
+	record_realloc_begin(frame, &m, p);
 	q = next.realloc(p, size);
 	if (q)
-		record_move_done(frame, &m, p, q, size, function);
+		record_realloc_done(frame, &m, p, q, size, function);
 	else
-		record_move_failed(frame, &m, p, size, size == 0);
+		record_realloc_failed(frame, &m, p, size, size == 0);
 	return q;
 }
 
@@ -129,7 +129,7 @@ HOOK void *realloc(void *p, size_t size)
 	SPECIAL_FIRST(!p || sample_is_unrecorded(p), size, next.realloc(p, size),
 		next_arena_alloc(size, 1));
 	if (p)
-		return move(RECORD_FRAME, p, size, HT_FN_REALLOC);
+		return realloc_recorded(RECORD_FRAME, p, size, HT_FN_REALLOC);
 	q = next.realloc(NULL, size);
 	record_alloc(RECORD_FRAME, q, size, HT_FN_REALLOC);
 	return q;
@@ -150,13 +150,13 @@ HOOK void *reallocarray(void *p, size_t count, size_t size)
 	SPECIAL_FIRST(!p || sample_is_unrecorded(p), bytes, next.realloc(p, bytes),
 		next_arena_alloc(bytes, 1));
 	if (p)
-		return move(RECORD_FRAME, p, bytes, HT_FN_REALLOCARRAY);
+		return realloc_recorded(RECORD_FRAME, p, bytes, HT_FN_REALLOCARRAY);
 	q = next.realloc(NULL, bytes);
 	record_alloc(RECORD_FRAME, q, bytes, HT_FN_REALLOCARRAY);
 	return q;
 }
 
-JUMPED_TO static void free_recorded(void *p)
+TAIL_CALLED static void free_recorded(void *p)
 {
 	if (record_free_inline(RECORD_FRAME, p))
 		next.free(p);

@@ -33,7 +33,7 @@ struct guard {
 static void guard_leave(struct guard *g)
 {
 	state_thread.in_allocator = g->was_in_allocator;
-	ht_store_relaxed_64(&state_thread.left, g->left);
+	ht_store_relaxed_64(&state_thread.gap_left, g->left);
 	nesting_leave(g->entered);
 	nesting_resume(g->paused);
 	if (g->entered && g->is_out)
@@ -45,7 +45,7 @@ static struct guard guard_enter(uintptr_t frame, size_t size, size_t align)
 {
 	struct guard g = { .paused = nesting_pause(frame),
 		.size = size,
-		.left = ht_load_relaxed_64(&state_thread.left) };
+		.left = ht_load_relaxed_64(&state_thread.gap_left) };
 
 	g.entered = nesting_enter(frame);
 	g.was_in_allocator = state_thread.in_allocator;

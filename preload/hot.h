@@ -17,7 +17,7 @@ HT_HOT struct guards_leaf *hot_leaf(struct recorder *r, struct guards_record *ro
 	struct guards_leaf *leaf = guards_find(&r->guards, root, frame, function);
 
 	if (__builtin_expect(!leaf || checks, 0))
-		leaf = event_leaf(r, frame, function, leaf);
+		leaf = event_take_stack(r, frame, function, leaf);
 	return leaf;
 }
 
@@ -49,22 +49,22 @@ HT_HOT void hot_alloc_recorded(struct recorder *r, uintptr_t frame, void *p, siz
 	leaf = hot_leaf(r, root, frame, function, checks);
 	b.counter = leaf->counter;
 	if (__builtin_expect(!counter_find(&r->counters, b.counter, leaf->site, size, &found), 0)) {
-		event_alloc_other(r, leaf, addr, size);
+		event_alloc_unprepared(r, leaf, addr, size);
 		return;
 	}
 	if (__builtin_expect(hot_insert(entry, addr, &b), 1))
 		counter_alloc_found(&state_segment, &r->counters, &found, size);
 	else
-		event_untracked(1, size);
+		event_count_untracked(1, size);
 	event_append(r, addr, &b, leaf->site, HT_EVENT_ALLOC);
 	r->last_block = addr;
 }
 
 /* A block that was taken out of the live table. */
-HT_HOT void hot_ended(struct recorder *r, uint64_t addr, const struct live_block *b)
+HT_HOT void hot_freed(struct recorder *r, uint64_t addr, const struct live_block *b)
 {
 	uint64_t tick = tick_now(r);
-	struct counter_end end = { .size = b->size,
+	struct counter_freed end = { .size = b->size,
 		.temporary = r->last_block == addr,
 		.life_ticks = tick > b->tick ? tick - b->tick : 0 };
 	struct live_block event = { .size = b->size, .tick = tick };
@@ -73,7 +73,7 @@ HT_HOT void hot_ended(struct recorder *r, uint64_t addr, const struct live_block
 	if (__builtin_expect(b->counter >= HT_COUNTER_HIDDEN, 0)) {
 		struct live_block special = *b; /* the ordinary one stays in registers */
 
-		event_ended(r, addr, &special, tick);
+		event_freed(r, addr, &special, tick);
 		return;
 	}
 	site = counter_free_block(&state_segment, &r->counters, b->counter, &end);
@@ -88,9 +88,9 @@ HT_HOT bool hot_free_recorded(struct recorder *r, void *p)
 	bool ours = true;
 
 	if (__builtin_expect(live_remove(&state_segment, addr, &b), 1))
-		hot_ended(r, addr, &b);
+		hot_freed(r, addr, &b);
 	else
-		ours = event_unknown(r, p);
+		ours = event_unknown_free(r, p);
 	r->last_block = 0;
 	return ours;
 }

@@ -131,9 +131,9 @@ static int64_t from_thread(const void *word)
 /* What leak scans want to know of the process. */
 static void scans_publish(void)
 {
-	state_segment.header->moving_at = from_thread(&state_thread.moving);
+	state_segment.header->moving_at = from_thread(&state_thread.in_realloc);
 	state_segment.header->busy_at = from_thread(&state_thread.busy);
-	state_segment.header->copy_at = copy_start();
+	state_segment.header->copy_at = copy_stub_publish();
 }
 
 /* Our memory is not the program's: not in its core dumps. What is mapped later is like what it
@@ -160,7 +160,7 @@ static int prepare(struct own **own)
 	/* It does stay mapped in a forked child until that child's first allocation, because the
 	 * fork may have interrupted a hook. */
 	undumped(&state_segment);
-	next_arena_settle();
+	next_arena_undump();
 	state_segment.single_threaded = single_threaded();
 	modules_start();
 	segment_extents(&state_segment, allocator_is_glibc() && new_is_runtimes());
@@ -190,7 +190,7 @@ static bool start_blocked(void)
 	rc = prepare(&own);
 	state_thread.unwinding = 0;
 	if (rc == 0) {
-		own->on = sample_start() || unwind_checks() ? OWN_LONG : OWN_SHORT;
+		own->on = sample_start() || unwind_checks() ? OWN_SLOW : OWN_FAST;
 		ht_store_relaxed_32(&state_segment.header->state, HT_STATE_RUNNING);
 		ht_store_release_pointer(&state_own, own); /* START */
 	}
@@ -264,7 +264,7 @@ static bool follow_blocked(void)
 	parent_unmap(&parents);
 	scans_publish();
 	clock_publish();
-	own->on = sample_forked() || unwind_checks() ? OWN_LONG : OWN_SHORT;
+	own->on = sample_forked() || unwind_checks() ? OWN_SLOW : OWN_FAST;
 	ht_store_relaxed_32(&state_segment.header->state, HT_STATE_RUNNING);
 	ht_store_release_32(&phase, PHASE_ON); /* PHASE */
 	return true;
@@ -315,7 +315,7 @@ static bool is_child(void)
 void lifecycle_before_fork(uintptr_t frame)
 {
 	if (ht_load_relaxed_32(&phase) == PHASE_ON)
-		state_thread.forking = unwind_own_passes(frame, 0) ? FORK_CLEAN : FORK_INSIDE;
+		state_thread.forking = unwind_cfi_is_clear(frame, 0) ? FORK_CLEAN : FORK_INSIDE;
 }
 
 void lifecycle_after_fork(void)

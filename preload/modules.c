@@ -204,7 +204,7 @@ void modules_unloaded(void)
 	} while (!ht_cas_acq_rel_32(&modules_loader.generation, &now, later)); /* UNLOAD */
 }
 
-void modules_doubt(void)
+void modules_invalidate(void)
 {
 	if (modules_generation() > MODULES_NEVER)
 		modules_unloaded();

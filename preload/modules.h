@@ -39,7 +39,7 @@ extern struct modules_loader modules_loader __attribute__((visibility("hidden"))
 void modules_unloaded(void);
 
 /* Frees have passed that nobody looked at: what was proved before is to be proved again. */
-void modules_doubt(void);
+void modules_invalidate(void);
 
 /* Every free that is looked at tells where it was called from. */
 static inline void modules_free_called(uint64_t return_address)

@@ -26,17 +26,17 @@ static bool is_nested(uintptr_t frame)
 	/* Operator new at its own malloc: not worth a walk. */
 	if (state_thread.in_allocator && frame < busy && busy - frame < NEW_BYTES_MAX)
 		return true;
-	return !unwind_own_passes(frame, busy);
+	return !unwind_cfi_is_clear(frame, busy);
 }
 
 /* A handler has left the hook that `busy` tells of: what that left behind is put right. */
-static __attribute__((noinline)) void clear_left(struct state_thread *t)
+static __attribute__((noinline)) void clear_abandoned(struct state_thread *t)
 {
 	struct recorder *r = t->recorder ? t->recorder : t->timed;
 
-	t->unwinding = t->in_allocator = t->moving = 0;
+	t->unwinding = t->in_allocator = t->in_realloc = 0;
 	if (r && state_is_on())
-		share_mend(&r->counters.adding);
+		share_repair(&r->counters.adding);
 }
 
 bool nesting_enter(uintptr_t frame)
@@ -44,7 +44,7 @@ bool nesting_enter(uintptr_t frame)
 	if (is_nested(frame))
 		return false;
 	if (__builtin_expect(state_thread.busy != 0, 0))
-		clear_left(&state_thread);
+		clear_abandoned(&state_thread);
 	state_thread.busy = frame;
 	return true;
 }

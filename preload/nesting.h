@@ -37,7 +37,7 @@ HT_HOT struct recorder *nesting_begin(uintptr_t frame)
 	struct state_thread *t = &state_thread;
 	struct recorder *r = t->recorder;
 
-	if (__builtin_expect(!r || t->busy != 0 || !state_is_short(), 0))
+	if (__builtin_expect(!r || t->busy != 0 || !state_is_fast(), 0))
 		return NULL;
 	t->busy = frame;
 	return r;
@@ -61,7 +61,7 @@ HT_HOT struct recorder *nesting_continue(uintptr_t frame)
 	struct state_thread *t = &state_thread;
 	struct recorder *r = t->recorder;
 
-	if (__builtin_expect(!r || t->busy != (frame | NESTING_IN_REALLOC) || !state_is_short(), 0))
+	if (__builtin_expect(!r || t->busy != (frame | NESTING_IN_REALLOC) || !state_is_fast(), 0))
 		return NULL;
 	t->busy = frame;
 	return r;

@@ -41,7 +41,7 @@ void *next_arena_alloc(size_t size, size_t align)
 	return next_arena + start;
 }
 
-void next_arena_settle(void)
+void next_arena_undump(void)
 {
 	const uintptr_t page = 4096;
 	uintptr_t start = (uintptr_t)next_arena + ht_load_relaxed_32(&arena_used);

@@ -75,7 +75,7 @@ bool next_find(void);
 /* Zeroed memory aligned to `align` (a power of two); NULL when the arena is used up. */
 void *next_arena_alloc(size_t size, size_t align);
 /* What nobody has had of the arena by now stays out of core dumps. */
-void next_arena_settle(void);
+void next_arena_undump(void);
 /* Usable bytes of an arena block. */
 size_t next_arena_size(const void *p);
 /* Copies what of an arena block fits into `size` bytes. Calls nothing. */

@@ -22,7 +22,7 @@ static void alloc_shared(void *p, size_t size)
 	if (event_insert((uint64_t)(uintptr_t)p, size, segment_tick(&state_segment), 0))
 		counter_alloc(&state_segment, &recorder_shared, 0, size);
 	else
-		event_untracked(1, size);
+		event_count_untracked(1, size);
 	ring_push(&state_segment, 0, NULL);
 }
 
@@ -50,9 +50,9 @@ static void alloc_sampled(struct recorder *r, uintptr_t frame, void *p, size_t s
 	b.tick = r ? tick_now(r) : segment_tick(&state_segment);
 	b.counter = counter_for_sampled(&state_segment, o, site) | rate << LIVE_RATE_SHIFT;
 	missed = live_insert_sampled(&state_segment, addr, &b, old);
-	event_missed(addr, old, missed & ~LIVE_REFUSED);
+	event_missed_frees(addr, old, missed & ~LIVE_REFUSED);
 	if (missed & LIVE_REFUSED) {
-		event_untracked(w.blocks, w.bytes);
+		event_count_untracked(w.blocks, w.bytes);
 	} else {
 		sample_hold(addr);
 		counter_alloc_sampled(&state_segment, o, site, size, &w);
@@ -63,7 +63,7 @@ static void alloc_sampled(struct recorder *r, uintptr_t frame, void *p, size_t s
 	}
 	event_append(r, addr, &b, site, HT_EVENT_ALLOC);
 	r->last_block = addr;
-	r->last_left = state_thread.left;
+	r->last_gap_left = state_thread.gap_left;
 }
 
 /* Requests above this, which nobody can have meant, weigh like it: as one. */
@@ -74,7 +74,7 @@ static uint64_t count_of(size_t size, uint32_t rate)
 {
 	uint64_t capped = size < SIZE_MOST ? size : SIZE_MOST;
 
-	return rate ? poisson_weight(state_thread.left, capped, rate).blocks : 1;
+	return rate ? poisson_weight(state_thread.gap_left, capped, rate).blocks : 1;
 }
 
 /* How many blocks it was counted for: none if it is not to be recorded, 1 in exact mode. */
@@ -87,7 +87,7 @@ static uint64_t alloc_outermost(uintptr_t frame, void *p, size_t size, enum ht_f
 	if (!sample_takes(size, &rate))
 		return 0;
 	measured = sample_time_begin();
-	r = recorder_here();
+	r = recorder_current();
 	count = count_of(size, rate);
 	if (!p)
 		count_failed(r, count);
@@ -146,7 +146,7 @@ static void alloc_nested(
 		}
 	} else if (sample_takes(size, &rate)) {
 		w = poisson_weight((uint64_t)(uintptr_t)p, size, rate);
-		event_untracked(w.blocks, w.bytes);
+		event_count_untracked(w.blocks, w.bytes);
 		ht_add_relaxed_64(&state_segment.header->untracked_busy, w.blocks);
 		hide(p, size);
 	}
@@ -179,7 +179,7 @@ static bool block_take(const struct recorder *r, void *p, struct live_block *out
 {
 	if (live_remove(&state_segment, (uint64_t)(uintptr_t)p, out))
 		return true;
-	(void)event_unknown(r, p);
+	(void)event_unknown_free(r, p);
 	return false;
 }
 
@@ -189,7 +189,7 @@ static void free_shared(void *p)
 
 	if (!block_take(NULL, p, &b))
 		return;
-	event_end_shared((uint64_t)(uintptr_t)p, &b);
+	event_free_shared((uint64_t)(uintptr_t)p, &b);
 	ring_push(&state_segment, 0, NULL);
 }
 
@@ -203,7 +203,7 @@ static void free_nested(void *p)
 	struct live_block b;
 
 	if (live_remove(&state_segment, addr, &b))
-		event_end_shared(addr, &b);
+		event_free_shared(addr, &b);
 }
 
 bool record_free_slow(uintptr_t frame, void *p)
@@ -223,7 +223,7 @@ bool record_free_slow(uintptr_t frame, void *p)
 		return true;
 	}
 	measured = sample_time_begin();
-	r = recorder_here();
+	r = recorder_current();
 	events = r ? r->counters.thread->ring_head : 0;
 	if (r)
 		(void)hot_free_recorded(r, p);
@@ -242,29 +242,29 @@ bool record_free(uintptr_t frame, void *p)
 
 /* From before a block leaves the table until it is back, or another is in its place. A stop from
  * outside sees what a handler would. */
-static inline void moving_begin(void)
+static inline void in_realloc_begin(void)
 {
-	state_thread.moving = 1;
+	state_thread.in_realloc = 1;
 	ht_fence_handler();
 }
 
 /* `paused`: another realloc that this one interrupted goes on. */
-static inline void moving_end(uintptr_t paused)
+static inline void in_realloc_end(uintptr_t paused)
 {
 	ht_fence_handler();
-	state_thread.moving = paused != 0;
+	state_thread.in_realloc = paused != 0;
 }
 
-static void move_leave(bool entered, const struct record_move *m)
+static void realloc_leave(bool entered, const struct record_realloc *m)
 {
-	moving_end(m->paused);
+	in_realloc_end(m->paused);
 	nesting_leave(entered);
 	nesting_resume(m->paused);
 }
 
 /* The long way back from the next allocator. False: nothing is recorded, or not any more, since a
  * handler forked meanwhile. */
-static bool move_goes_on(uintptr_t frame, const struct record_move *m)
+static bool realloc_continues(uintptr_t frame, const struct record_realloc *m)
 {
 	if (!m->recording)
 		return false;
@@ -272,12 +272,12 @@ static bool move_goes_on(uintptr_t frame, const struct record_move *m)
 		state_thread.busy = 0;
 	if (lifecycle_on())
 		return true;
-	move_leave(false, m);
+	realloc_leave(false, m);
 	return false;
 }
 
-static __attribute__((noinline)) void move_begin_slow(
-	uintptr_t frame, struct record_move *m, void *p)
+static __attribute__((noinline)) void realloc_begin_slow(
+	uintptr_t frame, struct record_realloc *m, void *p)
 {
 	bool entered;
 
@@ -287,93 +287,93 @@ static __attribute__((noinline)) void move_begin_slow(
 		return;
 	m->paused = nesting_pause(frame);
 	entered = nesting_enter(frame);
-	moving_begin();
+	in_realloc_begin();
 	if (!entered) {
 		m->known = live_remove_slow(&state_segment, (uint64_t)(uintptr_t)p, &m->block);
 		return;
 	}
-	m->known = block_take(recorder_here(), p, &m->block);
+	m->known = block_take(recorder_current(), p, &m->block);
 	state_thread.busy = frame | NESTING_IN_REALLOC;
 }
 
-void record_move_begin(uintptr_t frame, struct record_move *m, void *p)
+void record_realloc_begin(uintptr_t frame, struct record_realloc *m, void *p)
 {
 	struct recorder *r = nesting_begin(frame);
 
 	m->paused = 0;
 	if (__builtin_expect(!r, 0)) {
-		move_begin_slow(frame, m, p);
+		realloc_begin_slow(frame, m, p);
 		return;
 	}
 	m->recording = true;
-	moving_begin();
+	in_realloc_begin();
 	m->known = block_take(r, p, &m->block);
 	nesting_suspend(r, frame);
 }
 
 /* The old block's end. */
-static void move_end(struct recorder *r, const struct record_move *m, void *p)
+static void realloc_free_old(struct recorder *r, const struct record_realloc *m, void *p)
 {
 	if (r)
-		hot_ended(r, (uint64_t)(uintptr_t)p, &m->block);
+		hot_freed(r, (uint64_t)(uintptr_t)p, &m->block);
 	else
-		event_end_shared((uint64_t)(uintptr_t)p, &m->block);
+		event_free_shared((uint64_t)(uintptr_t)p, &m->block);
 }
 
-static void move_done_outermost(uintptr_t frame, const struct record_move *m, void *p, void *q,
-	size_t size, enum ht_function function)
+static void realloc_done_outermost(uintptr_t frame, const struct record_realloc *m, void *p,
+	void *q, size_t size, enum ht_function function)
 {
-	struct recorder *r = recorder_here();
+	struct recorder *r = recorder_current();
 	uint32_t slot = event_slot(r);
 	uint64_t count;
 
 	if (m->known)
-		move_end(r, m, p);
+		realloc_free_old(r, m, p);
 	count = alloc_outermost(frame, q, size, function);
 	/* Where blocks pass unrecorded the old one need not be known. */
-	if (m->known || sample_ever())
+	if (m->known || sample_was_on())
 		thread_add(slot, &thread_at(&state_segment, slot)->reallocs, count);
 }
 
-static __attribute__((noinline)) void move_done_slow(uintptr_t frame, const struct record_move *m,
-	void *p, void *q, size_t size, enum ht_function function)
+static __attribute__((noinline)) void realloc_done_slow(uintptr_t frame,
+	const struct record_realloc *m, void *p, void *q, size_t size, enum ht_function function)
 {
 	bool entered;
 
-	if (!move_goes_on(frame, m))
+	if (!realloc_continues(frame, m))
 		return;
 	entered = nesting_enter(frame);
 	if (entered) {
-		move_done_outermost(frame, m, p, q, size, function);
+		realloc_done_outermost(frame, m, p, q, size, function);
 	} else {
 		if (m->known) {
-			event_end_shared((uint64_t)(uintptr_t)p, &m->block);
+			event_free_shared((uint64_t)(uintptr_t)p, &m->block);
 			thread_add(0, &thread_at(&state_segment, 0)->reallocs, 1);
 		}
 		alloc_nested(frame, q, size, function, false);
 	}
-	move_leave(entered, m);
+	realloc_leave(entered, m);
 }
 
-void record_move_done(uintptr_t frame, struct record_move *m, void *p, void *q, size_t size,
+void record_realloc_done(uintptr_t frame, struct record_realloc *m, void *p, void *q, size_t size,
 	enum ht_function function)
 {
 	struct recorder *r = nesting_continue(frame);
 
 	if (__builtin_expect(!r || !m->recording || !m->known || m->paused != 0, 0)) {
 		nesting_end(r);
-		move_done_slow(frame, m, p, q, size, function);
+		realloc_done_slow(frame, m, p, q, size, function);
 		return;
 	}
-	hot_ended(r, (uint64_t)(uintptr_t)p, &m->block);
+	hot_freed(r, (uint64_t)(uintptr_t)p, &m->block);
 	ht_add_own_64(&r->counters.thread->reallocs, 1);
 	hot_alloc_recorded(r, frame, q, size, function, false);
-	moving_end(0);
+	in_realloc_end(0);
 	nesting_end(r);
 }
 
 /* The block is still where it was; no count changes, unless another one took the room. */
-static void move_undo(const struct record_move *m, void *p)
+static void realloc_undo(const struct record_realloc *m, void *p)
 {
 	uint64_t addr = (uint64_t)(uintptr_t)p;
 	struct live_block old[LIVE_MISSED_MAX];
@@ -387,29 +387,30 @@ static void move_undo(const struct record_move *m, void *p)
 	else
 		is_back = block_put(addr, &m->block);
 	if (!is_back) {
-		event_end_shared(addr, &m->block);
-		event_untracked(1, m->block.size);
+		event_free_shared(addr, &m->block);
+		event_count_untracked(1, m->block.size);
 	}
 }
 
-void record_move_failed(uintptr_t frame, struct record_move *m, void *p, size_t size, bool freed)
+void record_realloc_failed(
+	uintptr_t frame, struct record_realloc *m, void *p, size_t size, bool freed)
 {
 	struct recorder *r;
 	uint32_t rate;
 	bool entered;
 
-	if (!move_goes_on(frame, m))
+	if (!realloc_continues(frame, m))
 		return;
 	entered = nesting_enter(frame);
-	r = entered ? recorder_here() : NULL;
+	r = entered ? recorder_current() : NULL;
 	if (!freed) {
-		move_undo(m, p);
+		realloc_undo(m, p);
 		if (sample_takes(size, &rate))
 			count_failed(r, count_of(size, rate));
 	} else if (m->known) {
-		move_end(r, m, p);
+		realloc_free_old(r, m, p);
 	}
 	if (freed && r)
 		r->last_block = 0;
-	move_leave(entered, m);
+	realloc_leave(entered, m);
 }

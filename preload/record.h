@@ -23,19 +23,20 @@ void record_alloc(uintptr_t frame, void *p, size_t size, enum ht_function functi
 bool record_free(uintptr_t frame, void *p);
 
 /* A block that realloc is about to move: taken out of the live table. */
-struct record_move {
+struct record_realloc {
 	struct live_block block;
 	bool recording; /* this event is recorded */
 	bool known; /* the block was in the hash */
 	uintptr_t paused; /* another realloc that this one interrupted (nesting.h), or 0 */
 };
-void record_move_begin(uintptr_t frame, struct record_move *m, void *p);
+void record_realloc_begin(uintptr_t frame, struct record_realloc *m, void *p);
 /* It became `q`, of `size` bytes. */
-void record_move_done(uintptr_t frame, struct record_move *m, void *p, void *q, size_t size,
+void record_realloc_done(uintptr_t frame, struct record_realloc *m, void *p, void *q, size_t size,
 	enum ht_function function);
 /* It failed to become `size` bytes: `p` is as it was, unless `freed` (size 0: the allocator freed
  * it and returned NULL). */
-void record_move_failed(uintptr_t frame, struct record_move *m, void *p, size_t size, bool freed);
+void record_realloc_failed(
+	uintptr_t frame, struct record_realloc *m, void *p, size_t size, bool freed);
 
 /* The rest of an allocation or free: at start, inside another hook, without a recorder, NULL. */
 void record_alloc_slow(uintptr_t frame, void *p, size_t size, enum ht_function function);

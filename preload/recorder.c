@@ -67,7 +67,7 @@ static void release(struct recorder *r)
 	ht_fence_handler();
 	/* In a forked child the segment is our parent's. */
 	if (state_is_on()) {
-		share_mend(&r->counters.adding);
+		share_repair(&r->counters.adding);
 		pointer_note(slot, 0);
 		thread_release(&state_segment, slot);
 	}
@@ -137,7 +137,7 @@ static struct recorder *make(void)
 		at = unwind_make(r, &r->unwind[i], at, entries);
 	r->path = (void *)at;
 	r->path->room = entries;
-	r->clock_every = 1;
+	r->clock_interval = 1;
 	return r;
 }
 

@@ -18,11 +18,11 @@ struct recorder {
 	uint32_t slot; /* never 0, the shared one */
 	uint32_t exit_rounds; /* of thread-specific data destructors seen */
 	uint64_t last_block; /* address of the last allocation, 0 when another event came after */
-	uint64_t last_left; /* state_thread.left after the last sampled allocation */
-	uint64_t looked_cycles; /* when this thread last looked at the time (tick.h) */
+	uint64_t last_gap_left; /* state_thread.gap_left after the last sampled allocation */
+	uint64_t read_cycles; /* when this thread last looked at the time (tick.h) */
 	uint64_t published_cycles;
-	uint32_t clock_every; /* events between two looks */
-	uint32_t clock_left;
+	uint32_t clock_interval; /* events between two looks */
+	uint32_t clock_countdown;
 	uint32_t until_timed; /* counts events, when they are measured (sample.h) */
 	struct guards guards; /* stacks remembered */
 	struct unwind_known known; /* of its stack, what may be read */
@@ -44,7 +44,7 @@ void recorder_start(void);
 /* In a forked child, which has a segment of its own by now: this thread has no recorder yet. Those
  * of its parent's other threads stay mapped. */
 void recorder_forked(void);
-/* Slow path of recorder_here: at a thread's first event, or NULL. */
+/* Slow path of recorder_current: at a thread's first event, or NULL. */
 struct recorder *recorder_claim(void);
 
 /*
@@ -71,7 +71,7 @@ static inline void recorder_take_back(void)
 
 /* The calling thread's recorder. NULL: there is none (no memory, too many threads, or the thread is
  * ending): its events are counted in the shared slot, under the catch-all site. */
-static inline struct recorder *recorder_here(void)
+static inline struct recorder *recorder_current(void)
 {
 	struct recorder *r = state_thread.recorder;
 

@@ -3,10 +3,10 @@
  * Sampling mode inside the program (sample.h). What is here is the long way: it runs once for each
  * recorded block, and when a viewer switched.
  *
- * `acted` is the word that the process last acted on; whoever moves it by compare-and-swap leaves
- * the mark. The mode bytes (next_mode, own->on) follow from it, and only say which way is tried
- * first: a thread that sees an old one for a while records more than it must, or looks at the word
- * and finds out.
+ * `applied` is the word that the process last applied on; whoever moves it by compare-and-swap
+ * leaves the mark. The mode bytes (next_mode, own->on) follow from it, and only say which way is
+ * tried first: a thread that sees an old one for a while records more than it must, or looks at the
+ * word and finds out.
  *
  * Edge MODE: next_mode is NEXT_SAMPLED from the start or never. A thread that records exactly has
  * seen it to be something else, or made it so, before; so no thread can be given an exactly
@@ -36,7 +36,7 @@
 
 uint8_t sample_held[SAMPLE_PAGES];
 
-static uint64_t acted; /* header.sample_bytes as of the last switch that took effect */
+static uint64_t applied; /* header.sample_bytes as of the last switch that took effect */
 static uint64_t draws; /* counter of poisson_mix */
 
 /* ---- pages ---- */
@@ -76,7 +76,7 @@ void sample_release(uint64_t addr)
 
 static bool is_sampling(const struct state_thread *t)
 {
-	return t->seen != SAMPLE_NEVER && t->seen != 0;
+	return t->rate_seen != SAMPLE_NEVER && t->rate_seen != 0;
 }
 
 static uint32_t rate_log2(uint64_t bytes)
@@ -90,9 +90,9 @@ void sample_redraw(void)
 	uint64_t left = 0;
 
 	if (is_sampling(t))
-		left = poisson_gap(
-			poisson_mix(ht_add_relaxed_64(&draws, POISSON_STEP)), rate_log2(t->seen));
-	ht_store_relaxed_64(&t->left, left);
+		left = poisson_gap(poisson_mix(ht_add_relaxed_64(&draws, POISSON_STEP)),
+			rate_log2(t->rate_seen));
+	ht_store_relaxed_64(&t->gap_left, left);
 }
 
 /* A test gives the seed; else what the kernel gave the process at its start, which stays secret. */
@@ -111,7 +111,7 @@ static uint64_t seed(void)
 
 /* ---- switching ---- */
 
-bool sample_ever(void)
+bool sample_was_on(void)
 {
 	return ht_load_relaxed_64(&state_segment.header->sample_most) != 0;
 }
@@ -142,7 +142,7 @@ static void modes_set(uint64_t bytes)
 {
 	uint8_t exact = NEXT_EXACT;
 
-	state_way(bytes || unwind_checks() ? OWN_LONG : OWN_SHORT);
+	state_set_mode(bytes || unwind_checks() ? OWN_SLOW : OWN_FAST);
 	if (bytes)
 		(void)ht_cas_acq_rel_8(&next_mode, &exact, NEXT_MIXED); /* MODE, NEXT */
 	else
@@ -150,30 +150,30 @@ static void modes_set(uint64_t bytes)
 }
 
 /* Whether there is something to act on. */
-static bool is_behind(const struct state_thread *t)
+static bool is_outdated(const struct state_thread *t)
 {
 	uint64_t bytes = ht_load_relaxed_64(&state_segment.header->sample_bytes);
 
-	return bytes != (t->seen == SAMPLE_NEVER ? 0 : t->seen) ||
+	return bytes != (t->rate_seen == SAMPLE_NEVER ? 0 : t->rate_seen) ||
 	       (bytes == 0) != (ht_load_acquire_8(&next_mode) == NEXT_EXACT); /* MODE */
 }
 
 /* Acts on the word, for the process and for this thread. No handler may leave this: whoever has
- * moved `acted` has to leave the mark. */
-static void look(void)
+ * moved `applied` has to leave the mark. */
+static void apply_switch(void)
 {
 	struct state_thread *t = &state_thread;
-	uint64_t bytes = wanted_bytes(), before = ht_load_relaxed_64(&acted);
+	uint64_t bytes = wanted_bytes(), before = ht_load_relaxed_64(&applied);
 	uint64_t signals = signals_block();
 
 	if (bytes != before) {
 		arena_hold();
-		if (ht_cas_relaxed_64(&acted, &before, bytes))
+		if (ht_cas_relaxed_64(&applied, &before, bytes))
 			mark(bytes);
 	}
 	modes_set(bytes);
-	modules_doubt();
-	t->seen = bytes ? bytes : SAMPLE_NEVER;
+	modules_invalidate();
+	t->rate_seen = bytes ? bytes : SAMPLE_NEVER;
 	sample_redraw();
 	signals_restore(signals);
 }
@@ -185,7 +185,7 @@ bool sample_start(void)
 	draws = seed();
 	if (bytes) {
 		arena_hold();
-		acted = bytes;
+		applied = bytes;
 		mark(bytes);
 		ht_store_release_8(&next_mode, NEXT_SAMPLED); /* MODE, NEXT */
 	}
@@ -199,8 +199,8 @@ bool sample_forked(void)
 
 	if (!next_is_exact())
 		memset(sample_held, 0, sizeof(sample_held));
-	acted = 0;
-	t->left = t->seen = 0;
+	applied = 0;
+	t->gap_left = t->rate_seen = 0;
 	ht_store_release_8(&next_mode, NEXT_EXACT); /* MODE, NEXT */
 	return sample_start();
 }
@@ -212,35 +212,35 @@ bool sample_takes(uint64_t size, uint32_t *log2)
 	struct state_thread *t = &state_thread;
 	uint64_t left;
 
-	if (is_behind(t))
-		look();
+	if (is_outdated(t))
+		apply_switch();
 	*log2 = 0;
 	if (!is_sampling(t))
 		return true;
-	left = ht_load_relaxed_64(&t->left);
+	left = ht_load_relaxed_64(&t->gap_left);
 	if (size < left) {
-		ht_store_relaxed_64(&t->left, left - size - 1);
+		ht_store_relaxed_64(&t->gap_left, left - size - 1);
 		return false;
 	}
 	sample_redraw();
-	modules_doubt();
-	*log2 = rate_log2(t->seen);
+	modules_invalidate();
+	*log2 = rate_log2(t->rate_seen);
 	return true;
 }
 
 /* ---- measuring ---- */
 
-void sample_noticed(struct recorder *r)
+void sample_serve(struct recorder *r)
 {
 	struct state_thread *t = &state_thread;
 
 	if (ht_load_relaxed_32(&state_segment.header->coop_ask) != HT_COOP_NOTHING)
-		coop_asked();
-	if (is_behind(t)) {
-		look();
+		coop_serve();
+	if (is_outdated(t)) {
+		apply_switch();
 	} else if (!is_sampling(t) && ht_load_relaxed_32(&state_segment.header->measure) != 0) {
 		/* So many events until the clock is looked at again. */
-		r->until_timed += r->clock_every;
+		r->until_timed += r->clock_interval;
 		if (r->until_timed >= TIMED_EVERY && t->recorder == r) {
 			r->until_timed = 0;
 			recorder_set_aside(r);

@@ -29,7 +29,7 @@
 #include "shm/poisson.h"
 
 #define SAMPLE_PAGES 65536u /* 256 MB of heap until two pages share a count */
-#define SAMPLE_NEVER UINT64_MAX /* state_thread.seen of a thread that records everything */
+#define SAMPLE_NEVER UINT64_MAX /* state_thread.rate_seen of a thread that records everything */
 
 /* Relaxed everywhere: whoever frees a block was given it by the thread that recorded it, in an
  * order that the program made, and that orders the count, and the mode, as well. */
@@ -62,13 +62,13 @@ HT_HOT bool sample_is_unrecorded(const void *p)
 HT_HOT bool sample_passes(uint64_t size)
 {
 	struct state_thread *t = &state_thread;
-	uint64_t left = ht_load_relaxed_64(&t->left);
+	uint64_t left = ht_load_relaxed_64(&t->gap_left);
 
 	if (__builtin_expect(size >= left, 0) ||
 		__builtin_expect(
-			ht_load_relaxed_64(&state_segment.header->sample_bytes) != t->seen, 0))
+			ht_load_relaxed_64(&state_segment.header->sample_bytes) != t->rate_seen, 0))
 		return false;
-	ht_store_relaxed_64(&t->left, left - size - 1);
+	ht_store_relaxed_64(&t->gap_left, left - size - 1);
 	return true;
 }
 
@@ -85,14 +85,14 @@ void sample_hold(uint64_t addr);
 void sample_release(uint64_t addr);
 
 /* Whether there may be blocks that were not recorded. */
-bool sample_ever(void);
+bool sample_was_on(void);
 
 /* Before recording starts: as header.sample_bytes says. True: not every block is to be recorded. */
 bool sample_start(void);
 /* The same in a forked child that has a segment of its own by now. */
 bool sample_forked(void);
 /* Whether a viewer wants anything. */
-static inline bool sample_asked(void)
+static inline bool sample_is_requested(void)
 {
 	const struct ht_header *h = state_segment.header;
 
@@ -101,7 +101,7 @@ static inline bool sample_asked(void)
 
 /* It does: acts on what is new, helps it to scan for leaks, or has an event of this thread measured
  * now and then. From tick_refresh. */
-void sample_noticed(struct recorder *r);
+void sample_serve(struct recorder *r);
 
 /*
  * Measuring: one recorded event in 64 takes the long way and is timed there. The event before it

@@ -80,7 +80,7 @@ struct mapping {
 };
 
 /* "start-end rwxs ...". */
-static enum ht_coop_look head_look(struct mapping *m, const char *line, const char *end)
+static enum ht_coop_look head_check(struct mapping *m, const char *line, const char *end)
 {
 	const char *perms = memchr(line, ' ', (size_t)(end - line));
 
@@ -95,7 +95,7 @@ static enum ht_coop_look head_look(struct mapping *m, const char *line, const ch
 									   : HT_COOP_FIT;
 }
 
-static enum ht_coop_look flags_look(
+static enum ht_coop_look flags_check(
 	const struct mapping *m, const char *line, const char *end, uint64_t *data)
 {
 	if (has(line, end, " ht") && !m->shared)
@@ -122,14 +122,14 @@ static enum ht_coop_look mappings_read(struct lines *l, uint64_t *data)
 	while (is == HT_COOP_FIT && (rc = line_next(l, &line, &end)) > 0) {
 		any = true;
 		if (end > line && (*line < 'A' || *line > 'Z'))
-			is = head_look(&m, line, end);
+			is = head_check(&m, line, end);
 		else if (has(line, end, "VmFlags:"))
-			is = flags_look(&m, line, end, data);
+			is = flags_check(&m, line, end, data);
 	}
 	return rc < 0 || !any ? HT_COOP_BLIND : is;
 }
 
-static enum ht_coop_look mappings_look(uint64_t *data)
+static enum ht_coop_look mappings_check(uint64_t *data)
 {
 	struct lines l = { .fd = open_own("/proc/thread-self/smaps", 0),
 		.text = (char *)data + text_at };
@@ -164,7 +164,7 @@ static bool reads_directly(const struct entry *e)
 	return flags >= 0 && (flags & O_DIRECT);
 }
 
-static enum ht_coop_look entries_look(int dir, char *text)
+static enum ht_coop_look entries_check(int dir, char *text)
 {
 	size_t count = 0;
 	long got;
@@ -182,14 +182,14 @@ static enum ht_coop_look entries_look(int dir, char *text)
 	return got == 0 && count > 0 ? HT_COOP_FIT : HT_COOP_BLIND;
 }
 
-static enum ht_coop_look descriptors_look(char *text)
+static enum ht_coop_look descriptors_check(char *text)
 {
 	int dir = open_own("/proc/thread-self/fd", O_DIRECTORY);
 	enum ht_coop_look is;
 
 	if (dir < 0)
 		return HT_COOP_BLIND;
-	is = entries_look(dir, text);
+	is = entries_check(dir, text);
 	call(SYS_close, dir, 0, 0, 0, 0);
 	return is;
 }
@@ -201,7 +201,7 @@ static long link_read(const char *path, char *text)
 	return call(SYS_readlinkat, AT_FDCWD, call_pointer(path), call_pointer(text), LINK_MAX, 0);
 }
 
-static enum ht_coop_look namespace_look(char *text)
+static enum ht_coop_look namespace_check(char *text)
 {
 	char *other = text + LINK_MAX;
 	long n = link_read("/proc/thread-self/ns/pid", text);
@@ -217,11 +217,11 @@ static enum ht_coop_look namespace_look(char *text)
 enum ht_coop_look self_check(uint64_t *data)
 {
 	char *text = (char *)data + text_at;
-	enum ht_coop_look is = mappings_look(data);
+	enum ht_coop_look is = mappings_check(data);
 
 	if (is == HT_COOP_FIT)
-		is = descriptors_look(text);
-	return is == HT_COOP_FIT ? namespace_look(text) : is;
+		is = descriptors_check(text);
+	return is == HT_COOP_FIT ? namespace_check(text) : is;
 }
 
 #endif

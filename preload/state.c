@@ -15,7 +15,7 @@ uint32_t state_pid(void)
 	return (uint32_t)syscall(SYS_getpid);
 }
 
-void state_way(enum own_way way)
+void state_set_mode(enum own_mode way)
 {
 	const struct own *own = ht_load_acquire_pointer(&state_own); /* START */
 	uint32_t now = ht_load_relaxed_32(&own->on);

@@ -15,14 +15,14 @@
 
 #include "shm/segment.h"
 
-enum own_way {
+enum own_mode {
 	OWN_OFF,
-	OWN_SHORT, /* every event is recorded, as fast as can be */
-	OWN_LONG, /* events are sampled, or stacks checked */
+	OWN_FAST, /* every event is recorded, as fast as can be */
+	OWN_SLOW, /* events are sampled, or stacks checked */
 };
 
 struct own {
-	uint32_t on; /* enum own_way */
+	uint32_t on; /* enum own_mode */
 };
 
 /* Read by the functions below. */
@@ -38,7 +38,7 @@ struct recorder;
  * A hook may be called before the loader has relocated us (next.h). Our TLS then seems to begin at
  * the thread pointer, where libc's own struct lies (tcbhead_t), and two of its words must send the
  * hook the long way before it writes anything: in the place of `busy` is its own address, in that
- * of `left` one that is 0 on x86-64 (sysinfo).
+ * of `gap_left` one that is 0 on x86-64 (sysinfo).
  */
 struct state_thread {
 	uintptr_t busy; /* frame address of the hook that is recording (and nesting.h), 0: none */
@@ -47,20 +47,21 @@ struct state_thread {
 		*timed; /* put aside, so that the next event takes the long way: to be timed */
 	uint64_t inner_least; /* sizes that new would ask malloc for, for its own block, up to */
 	/* Sampling (sample.h). */
-	uint64_t left; /* bytes to pass until the next block is recorded; 0 in exact mode */
-	uint64_t seen; /* header.sample_bytes as this thread last acted on it */
+	uint64_t gap_left; /* bytes to pass until the next block is recorded; 0 in exact mode */
+	uint64_t rate_seen; /* header.sample_bytes as this thread last acted on it */
 	uint64_t inner_most; /* this */
 	uint8_t until_timed; /* counts recorded events, when they are measured */
 	uint8_t unwinding; /* inside libunwind, or another that we call and that may allocate */
 	uint8_t in_allocator; /* inside operator new or delete of the next library */
 	uint8_t no_recorder; /* there was none to be had, or the thread is about to end */
 	uint8_t forking; /* enum fork_way: in the middle of fork */
-	uint8_t moving; /* inside realloc: its block is in the live table neither as it was nor as
-			   it will be; for leak scans (ht_header.moving_at) */
+	uint8_t in_realloc; /* inside realloc: its block is in the live table neither as it was nor
+			   as it will be; for leak scans (ht_header.moving_at) */
 };
 
 static_assert(offsetof(struct state_thread, busy) == 0, "before relocation: tcbhead_t.tcb");
-static_assert(offsetof(struct state_thread, left) == 0x20, "before relocation: tcbhead_t.sysinfo");
+static_assert(
+	offsetof(struct state_thread, gap_left) == 0x20, "before relocation: tcbhead_t.sysinfo");
 
 extern __thread struct state_thread state_thread
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
@@ -74,15 +75,15 @@ static inline bool state_is_on(void)
 }
 
 /* Whether every event is recorded, the short way. */
-HT_HOT bool state_is_short(void)
+HT_HOT bool state_is_fast(void)
 {
 	const struct own *own = ht_load_acquire_pointer(&state_own); /* START */
 
-	return ht_equals_acquire_32(&own->on, OWN_SHORT);
+	return ht_equals_acquire_32(&own->on, OWN_FAST);
 }
 
 /* Changes the way while recording is on. */
-void state_way(enum own_way way);
+void state_set_mode(enum own_mode way);
 
 /* Our pid by system call: libc's own may be remembered from before a clone. */
 uint32_t state_pid(void);

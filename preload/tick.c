@@ -5,8 +5,8 @@
 #include "preload/clock.h"
 #include "preload/sample.h"
 
-#define EVERY_MAX 32u /* at 7 ns a look: 0.2 ns an event */
-#define FAR_CYCLES                                                                                 \
+#define INTERVAL_MAX 32u /* at 7 ns a look: 0.2 ns an event */
+#define APART_CYCLES                                                                               \
 	(1u << 20) /* looks further apart than this, some 0.3 ms, come at every event              \
 		    */
 #define PUBLISH_CYCLES (1u << 15) /* some 10 us, a sixth of a tick */
@@ -25,14 +25,14 @@ void tick_refresh(struct recorder *r)
 {
 	uint64_t now = cycles();
 
-	if (now - r->looked_cycles > FAR_CYCLES)
-		r->clock_every = 1;
-	else if (r->clock_every < EVERY_MAX)
-		r->clock_every *= 2;
-	r->clock_left = r->clock_every;
-	if (__builtin_expect(sample_asked(), 0))
-		sample_noticed(r);
-	r->looked_cycles = now;
+	if (now - r->read_cycles > APART_CYCLES)
+		r->clock_interval = 1;
+	else if (r->clock_interval < INTERVAL_MAX)
+		r->clock_interval *= 2;
+	r->clock_countdown = r->clock_interval;
+	if (__builtin_expect(sample_is_requested(), 0))
+		sample_serve(r);
+	r->read_cycles = now;
 	if (now - r->published_cycles < PUBLISH_CYCLES)
 		return;
 	r->published_cycles = now;

@@ -16,9 +16,9 @@ void tick_refresh(struct recorder *r);
 /* The tick of this event. */
 HT_HOT uint64_t tick_now(struct recorder *r)
 {
-	if (__builtin_expect(r->clock_left == 0, 0))
+	if (__builtin_expect(r->clock_countdown == 0, 0))
 		tick_refresh(r);
-	r->clock_left--;
+	r->clock_countdown--;
 	return segment_tick(&state_segment);
 }
 

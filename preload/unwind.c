@@ -60,7 +60,7 @@ static void compare_fresh(const struct unwind *own, struct unwind *fresh)
 	bool same;
 
 	fresh->frame = own->frame;
-	unwind_own(fresh, NULL);
+	unwind_cfi(fresh, NULL);
 	same = own->count == fresh->count && own->guard_count == fresh->guard_count &&
 	       own->truncated == fresh->truncated && own->repeatable == fresh->repeatable &&
 	       own->unpinned == fresh->unpinned;
@@ -78,7 +78,7 @@ void unwind_take(struct unwind *u, const struct unwind *last, struct unwind *spa
 		unwind_libunwind(u);
 		return;
 	}
-	unwind_own(u, last);
+	unwind_cfi(u, last);
 	if (__builtin_expect(unwind_check, 0)) {
 		compare(u);
 		compare_fresh(u, spare);

@@ -163,7 +163,7 @@ static enum join join(struct walk *w, const struct unwind *last, uint32_t *next)
 	return JOIN_GO_ON;
 }
 
-void unwind_own(struct unwind *u, const struct unwind *last)
+void unwind_cfi(struct unwind *u, const struct unwind *last)
 {
 	struct walk w;
 	bool whole = false, more = walk_start(&w, u);
@@ -188,7 +188,7 @@ void unwind_own(struct unwind *u, const struct unwind *last)
 	u->truncated = !whole;
 }
 
-bool unwind_own_passes(uintptr_t frame, uintptr_t until)
+bool unwind_cfi_is_clear(uintptr_t frame, uintptr_t until)
 {
 	struct unwind_known known = { 0 };
 	struct unwind u = { .frame = frame, .known = &known };
@@ -202,7 +202,7 @@ bool unwind_own_passes(uintptr_t frame, uintptr_t until)
 	return deeper ? more && w.at.rsp > until : !unwind_is_ours(w.pc);
 }
 
-uint64_t unwind_own_outermost(uintptr_t frame, uint32_t module)
+uint64_t unwind_cfi_outermost(uintptr_t frame, uint32_t module)
 {
 	struct unwind_known known = { 0 };
 	struct unwind u = { .frame = frame, .known = &known };

@@ -5,18 +5,18 @@
  * and so on. What is read and written back may be another thread's by then: it is one request more
  * or less. Any thread, inside hooks.
  */
-#ifndef SHM_REFUSAL_H
-#define SHM_REFUSAL_H
+#ifndef SHM_BACKOFF_H
+#define SHM_BACKOFF_H
 
 #include "shm/atomic.h"
 
 /* Refusals in a row that pass for chance. */
-#define REFUSAL_FREE 16u
+#define BACKOFF_FREE 16u
 /* At worst one request in so many asks the kernel: then its answer costs less than the requests. */
-#define REFUSAL_MOST_LOG2 10u
+#define BACKOFF_MAX_LOG2 10u
 
 /* Whether this request is to be refused without asking. `pass`: how many more are. */
-static inline bool refusal_passes_over(uint32_t *pass)
+static inline bool backoff_skip(uint32_t *pass)
 {
 	uint32_t left = ht_load_relaxed_32(pass);
 
@@ -27,18 +27,18 @@ static inline bool refusal_passes_over(uint32_t *pass)
 }
 
 /* The kernel has refused. `streak`: how often in a row. */
-static inline void refusal_note(uint32_t *streak, uint32_t *pass)
+static inline void backoff_failed(uint32_t *streak, uint32_t *pass)
 {
 	uint32_t now = ht_load_relaxed_32(streak);
-	uint32_t over = now < REFUSAL_FREE ? 0 : now - REFUSAL_FREE;
+	uint32_t over = now < BACKOFF_FREE ? 0 : now - BACKOFF_FREE;
 
-	if (over < REFUSAL_MOST_LOG2)
+	if (over < BACKOFF_MAX_LOG2)
 		ht_store_relaxed_32(streak, now + 1);
 	ht_store_relaxed_32(pass, (1u << over) - 1);
 }
 
 /* It has not. */
-static inline void refusal_end(uint32_t *streak)
+static inline void backoff_reset(uint32_t *streak)
 {
 	if (ht_load_relaxed_32(streak) != 0)
 		ht_store_relaxed_32(streak, 0);

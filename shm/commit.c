@@ -41,13 +41,13 @@ static bool range_try(const struct segment *s, uint64_t at, uint64_t bytes)
 		ht_add_relaxed_64(&h->space_refused, 1);
 		return false;
 	}
-	if (refusal_passes_over(&h->commit_pass))
+	if (backoff_skip(&h->commit_pass))
 		return false;
 	if (range_take(s, at, bytes) != 0) {
-		refusal_note(&h->commit_streak, &h->commit_pass);
+		backoff_failed(&h->commit_streak, &h->commit_pass);
 		return false;
 	}
-	refusal_end(&h->commit_streak);
+	backoff_reset(&h->commit_streak);
 	return true;
 }
 

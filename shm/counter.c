@@ -18,7 +18,7 @@ static uint32_t hist_new(const struct segment *s)
 {
 	const uint64_t size = sizeof(struct ht_hist);
 	const struct commit_table hists = { &s->header->hists, HT_REGION_HISTS, size,
-		segment_room(s, HT_REGION_HISTS, size) };
+		segment_capacity(s, HT_REGION_HISTS, size) };
 	uint32_t hist = commit_take(s, &hists);
 
 	if (hist == 0)
@@ -47,7 +47,7 @@ static bool owner_commit(const struct segment *s, uint32_t counter)
 static uint32_t counter_new(const struct segment *s, uint32_t site, uint32_t slot)
 {
 	const uint64_t size = sizeof(struct ht_counter),
-		       room = segment_room(s, HT_REGION_COUNTERS, size),
+		       room = segment_capacity(s, HT_REGION_COUNTERS, size),
 		       all = room < HT_COUNTER_HIDDEN ? room : HT_COUNTER_HIDDEN;
 	const struct commit_table counters = { &s->header->counters, HT_REGION_COUNTERS, size,
 		slot ? room / 2 : all };
@@ -186,7 +186,7 @@ static void shared_alloc(
 }
 
 static void shared_free(const struct segment *s, struct ht_counter *c,
-	const struct counter_end *end, struct counter_sum sum)
+	const struct counter_freed *end, struct counter_sum sum)
 {
 	struct ht_hist *hist = hist_at(s, c->hist);
 
@@ -210,8 +210,8 @@ static void slot_0_alloc(
 		ht_store_relaxed_64(&t->peak_ns, ht_load_relaxed_64(&s->header->clock_ns));
 }
 
-static void slot_0_free(const struct segment *s, struct ht_thread *t, const struct counter_end *end,
-	struct counter_sum sum)
+static void slot_0_free(const struct segment *s, struct ht_thread *t,
+	const struct counter_freed *end, struct counter_sum sum)
 {
 	struct ht_thread_size *in = &t->size[counter_size_bucket(end->size)];
 
@@ -268,7 +268,7 @@ static void other_alloc(const struct segment *s, struct counter_owner *o, struct
 }
 
 static void other_free(const struct segment *s, struct counter_owner *o, struct ht_counter *c,
-	const struct counter_end *end, struct counter_sum sum)
+	const struct counter_freed *end, struct counter_sum sum)
 {
 	uint32_t bucket = counter_size_bucket(end->size);
 	uint32_t life = counter_life_bucket(end->life_ticks);
@@ -309,7 +309,7 @@ void counter_alloc_at(
 	}
 }
 
-void counter_alloc_other(const struct segment *s, struct counter_owner *o, uint32_t *known,
+void counter_alloc_unprepared(const struct segment *s, struct counter_owner *o, uint32_t *known,
 	uint32_t site, uint64_t size)
 {
 	counter_alloc_at(s, o, counter_prepare(s, o, known, site, size), size);
@@ -325,7 +325,7 @@ static void foreign_count(const struct counter_owner *o, uint32_t owner, struct 
 }
 
 uint32_t counter_free_foreign(const struct segment *s, struct counter_owner *o, uint32_t counter,
-	const struct counter_end *end)
+	const struct counter_freed *end)
 {
 	uint32_t owner = ht_load_relaxed_32(&o->owners[counter]);
 
@@ -334,8 +334,8 @@ uint32_t counter_free_foreign(const struct segment *s, struct counter_owner *o, 
 	return ht_owner_site(owner);
 }
 
-void counter_free_other(const struct segment *s, struct counter_owner *o, uint32_t site,
-	const struct counter_end *end)
+void counter_free_unprepared(const struct segment *s, struct counter_owner *o, uint32_t site,
+	const struct counter_freed *end)
 {
 	uint32_t bucket = counter_size_bucket(end->size);
 	uint32_t life = counter_life_bucket(end->life_ticks);
@@ -367,7 +367,7 @@ static void own_alloc(const struct segment *s, struct counter_owner *o, struct h
 }
 
 static void own_free(const struct segment *s, struct counter_owner *o, struct ht_counter *c,
-	const struct counter_end *end, struct counter_sum sum)
+	const struct counter_freed *end, struct counter_sum sum)
 {
 	uint32_t bucket = counter_size_bucket(end->size);
 	uint32_t life = counter_life_bucket(end->life_ticks);
@@ -429,7 +429,7 @@ void counter_alloc_sampled(const struct segment *s, struct counter_owner *o, uin
 }
 
 void counter_free_sampled(const struct segment *s, struct counter_owner *o, uint32_t site,
-	const struct counter_end *end, const struct poisson_weight *w)
+	const struct counter_freed *end, const struct poisson_weight *w)
 {
 	const struct counter_sum sum = { w->blocks, w->bytes };
 	struct ht_counter *c = counter_of(s, o, known_of(o, site), site);
@@ -447,7 +447,7 @@ void counter_free_sampled(const struct segment *s, struct counter_owner *o, uint
 }
 
 uint32_t counter_free_sampled_block(const struct segment *s, struct counter_owner *o,
-	uint32_t counter, const struct counter_end *end, const struct poisson_weight *w)
+	uint32_t counter, const struct counter_freed *end, const struct poisson_weight *w)
 {
 	uint32_t owner = ht_load_relaxed_32(&o->owners[counter]);
 

@@ -100,16 +100,16 @@ HT_HOT uint32_t counter_site(const struct counter_owner *o, uint32_t counter)
 	return ht_owner_site(ht_load_relaxed_32(&o->owners[counter]));
 }
 
-struct counter_end {
+struct counter_freed {
 	uint64_t size;
 	uint64_t life_ticks;
 	bool temporary; /* freed by its own thread, as that thread's very next event */
 };
 HT_HOT void counter_free(const struct segment *s, struct counter_owner *o, uint32_t site,
-	const struct counter_end *end);
+	const struct counter_freed *end);
 /* The same of a block that the live table had. Returns its site. */
 HT_HOT uint32_t counter_free_block(const struct segment *s, struct counter_owner *o,
-	uint32_t counter, const struct counter_end *end);
+	uint32_t counter, const struct counter_freed *end);
 
 /*
  * The same for a block that was sampled and stands for more than itself: `size` is its own, by
@@ -120,9 +120,9 @@ void counter_alloc_sampled(const struct segment *s, struct counter_owner *o, uin
 /* Where that counts it; a number for the live table. */
 uint32_t counter_for_sampled(const struct segment *s, struct counter_owner *o, uint32_t site);
 void counter_free_sampled(const struct segment *s, struct counter_owner *o, uint32_t site,
-	const struct counter_end *end, const struct poisson_weight *w);
+	const struct counter_freed *end, const struct poisson_weight *w);
 uint32_t counter_free_sampled_block(const struct segment *s, struct counter_owner *o,
-	uint32_t counter, const struct counter_end *end, const struct poisson_weight *w);
+	uint32_t counter, const struct counter_freed *end, const struct poisson_weight *w);
 
 /*
  * The program's live bytes, as the owner of `slot` knows them: exact while it is the only one that
@@ -146,13 +146,13 @@ uint32_t counter_claim(const struct segment *s, uint32_t site, uint32_t slot);
 
 /* Events that need more than to be counted: no counter yet, none of one's own, another size, a life
  * that is the first to need a histogram. */
-void counter_alloc_other(const struct segment *s, struct counter_owner *o, uint32_t *known,
+void counter_alloc_unprepared(const struct segment *s, struct counter_owner *o, uint32_t *known,
 	uint32_t site, uint64_t size);
-void counter_free_other(const struct segment *s, struct counter_owner *o, uint32_t site,
-	const struct counter_end *end);
+void counter_free_unprepared(const struct segment *s, struct counter_owner *o, uint32_t site,
+	const struct counter_freed *end);
 /* Another slot allocated it. Returns the site. */
 uint32_t counter_free_foreign(const struct segment *s, struct counter_owner *o, uint32_t counter,
-	const struct counter_end *end);
+	const struct counter_freed *end);
 /* Some share has gathered too much: the counter's, or the slot's. */
 void counter_settle(const struct segment *s, struct counter_owner *o, struct ht_counter *c);
 
@@ -271,12 +271,12 @@ HT_HOT void counter_alloc(
 	if (__builtin_expect(counter_find(o, *known, site, size, &found), 1))
 		counter_alloc_found(s, o, &found, size);
 	else
-		counter_alloc_other(s, o, known, site, size);
+		counter_alloc_unprepared(s, o, known, site, size);
 }
 
 /* `known`: which of the owner's counters may be the site's. */
 HT_HOT void counter_free_known(const struct segment *s, struct counter_owner *o, uint32_t known,
-	uint32_t site, const struct counter_end *end)
+	uint32_t site, const struct counter_freed *end)
 {
 	uint32_t bucket = counter_size_bucket(end->size);
 	uint32_t life = counter_life_bucket(end->life_ticks);
@@ -289,9 +289,9 @@ HT_HOT void counter_free_known(const struct segment *s, struct counter_owner *o,
 		struct ht_hist *hist = &o->hists[c->hist];
 
 		if (__builtin_expect(c->key != k.mixed && (c->key != k.all || c->hist == 0), 0)) {
-			struct counter_end other = *end; /* the ordinary one stays in registers */
+			struct counter_freed other = *end; /* the ordinary one stays in registers */
 
-			counter_free_other(s, o, site, &other);
+			counter_free_unprepared(s, o, site, &other);
 			return;
 		}
 		if (c->key == k.mixed)
@@ -306,20 +306,20 @@ HT_HOT void counter_free_known(const struct segment *s, struct counter_owner *o,
 }
 
 HT_HOT void counter_free(const struct segment *s, struct counter_owner *o, uint32_t site,
-	const struct counter_end *end)
+	const struct counter_freed *end)
 {
 	counter_free_known(s, o, o->counter[site % COUNTER_SITES], site, end);
 }
 
 /* Mostly its counter is at hand: the block is freed by who allocated it. */
 HT_HOT uint32_t counter_free_block(const struct segment *s, struct counter_owner *o,
-	uint32_t counter, const struct counter_end *end)
+	uint32_t counter, const struct counter_freed *end)
 {
 	/* The site, if the slot is ours. */
 	uint32_t site = ht_load_relaxed_32(&o->owners[counter]) ^ o->own;
 
 	if (__builtin_expect(site >= HT_SITES_MAX, 0)) {
-		struct counter_end other = *end; /* the ordinary one stays in registers */
+		struct counter_freed other = *end; /* the ordinary one stays in registers */
 
 		return counter_free_foreign(s, o, counter, &other);
 	}

@@ -2,7 +2,7 @@
 /* Entries of the live table (live_entry.h): births that need rounding. */
 #include "shm/live_entry.h"
 
-uint32_t live_birth_late(uint64_t tick)
+uint32_t live_birth_rounded(uint64_t tick)
 {
 	uint32_t fours = 0;
 

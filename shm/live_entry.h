@@ -37,11 +37,11 @@ static inline uint32_t live_counter(const struct live_block *b)
  * years. Rounded down, so that no block is born in the future.
  */
 #define LIVE_BIRTH_EXACT 27u
-uint32_t live_birth_late(uint64_t tick);
+uint32_t live_birth_rounded(uint64_t tick);
 static inline uint32_t live_birth(uint64_t tick)
 {
 	return __builtin_expect(tick < 1ull << LIVE_BIRTH_EXACT, 1) ? (uint32_t)tick
-								    : live_birth_late(tick);
+								    : live_birth_rounded(tick);
 }
 
 static inline uint64_t live_tick(uint32_t birth)

@@ -59,7 +59,7 @@ HT_HOT uint64_t segment_element(
 }
 
 /* How many elements of `size` bytes a region has room for. */
-static inline uint64_t segment_room(
+static inline uint64_t segment_capacity(
 	const struct segment *s, enum ht_region_id region, uint64_t size)
 {
 	return s->header->region[region].bytes / size;

@@ -13,7 +13,7 @@ static uint64_t limit_of(uint64_t peak)
 	return higher(peak / HT_SETTLE_PART, HT_SETTLE_LEAST);
 }
 
-void share_mend(struct share_adding *a)
+void share_repair(struct share_adding *a)
 {
 	if (!a->share)
 		return;

@@ -57,7 +57,7 @@ struct share_adding {
 };
 
 /* Finishes what was left. Before anything else that the owner does with its shares. */
-void share_mend(struct share_adding *a);
+void share_repair(struct share_adding *a);
 
 /* Settles with `sum` if the owner's own part, `live` now, has left the limits. True: a new peak. */
 bool share_settle(struct share_adding *a, struct ht_share *p, uint64_t *sum, uint64_t live);

@@ -113,13 +113,13 @@ static bool step_take(const struct segment *s, struct segment_part *p, uint64_t 
 {
 	uint64_t next = step_after(p, end);
 
-	if (!is_allowed(s, next - end) || refusal_passes_over(&p->pass))
+	if (!is_allowed(s, next - end) || backoff_skip(&p->pass))
 		return false;
 	if (!extend(s, end, next)) {
-		refusal_note(&p->streak, &p->pass);
+		backoff_failed(&p->streak, &p->pass);
 		return false;
 	}
-	refusal_end(&p->streak);
+	backoff_reset(&p->streak);
 	/* If it is not `end` any more, another thread has noted this step, and perhaps the next.
 	 * Relaxed: the kernel keeps the mapping, for all. */
 	(void)ht_cas_relaxed_64(&p->mapped, &end, next);

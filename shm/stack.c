@@ -85,7 +85,8 @@ static uint32_t *branch_head(const struct segment *s, const struct stack_trace *
 static uint32_t branch_take(
 	const struct segment *s, const struct stack_trace *t, uint32_t depth, uint32_t count)
 {
-	const uint64_t size = sizeof(struct ht_node), room = segment_room(s, HT_REGION_NODES, size);
+	const uint64_t size = sizeof(struct ht_node),
+		       room = segment_capacity(s, HT_REGION_NODES, size);
 	uint32_t first = ht_load_relaxed_32(&s->header->nodes);
 
 	do {
@@ -176,7 +177,7 @@ static uint32_t child(const struct segment *s, uint32_t parent, const struct sta
 static uint32_t site_new(const struct segment *s, uint32_t leaf, bool truncated)
 {
 	const uint64_t size = sizeof(struct ht_site);
-	uint64_t room = segment_room(s, HT_REGION_SITES, size);
+	uint64_t room = segment_capacity(s, HT_REGION_SITES, size);
 	const struct commit_table sites = { &s->header->sites, HT_REGION_SITES, size,
 		room < HT_SITES_MAX ? room : HT_SITES_MAX };
 	uint32_t index = commit_take(s, &sites);

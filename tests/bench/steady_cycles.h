@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-/* More than PUBLISH_CYCLES, so that each look asks for the time; less than FAR_CYCLES of tick.c.
+/* More than PUBLISH_CYCLES, so that each look asks for the time; less than APART_CYCLES of tick.c.
  */
 #ifndef STEADY_STEP
 #define STEADY_STEP 40000u

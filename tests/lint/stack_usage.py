@@ -18,7 +18,7 @@ HOOKS = ("malloc", "calloc", "realloc", "reallocarray", "free", "posix_memalign"
 # Only when it is asked for (HEAPTOP_UNWINDER).
 REFERENCE = {"compare", "compare_fresh", "unwind_libunwind"}
 START = {"lifecycle_wake"}
-ORDINARY = re.compile(r"(malloc|free)_recorded|move|record_(alloc|free|move_begin|move_done|move_failed|enter|leave)$")
+ORDINARY = re.compile(r"(malloc|free)_recorded|realloc_|record_(alloc|free|realloc_(begin|done|failed))$")
 
 FUNCTION_MOST = 8192
 WAY_MOST = 32768  # half of 64 KB: the rest is for libraries
@@ -73,7 +73,7 @@ def library():
         return []
     return [
         judge("lint_stack_of_an_ordinary_event", HOOKS, 512, ORDINARY.match),
-        judge("lint_stack_of_the_unwinder", ["unwind_take", "unwind_own_passes"], 1536,
+        judge("lint_stack_of_the_unwinder", ["unwind_take", "unwind_cfi_is_clear"], 1536,
               lambda n: n not in REFERENCE),
         judge("lint_stack_of_any_event", HOOKS, 3584, lambda n: n not in REFERENCE | START),
         judge("lint_stack_of_the_start", sorted(START), 4096, lambda n: True),

@@ -142,7 +142,7 @@ static void watch(void)
 
 static void count(uint32_t in, uint64_t size, bool ends)
 {
-	struct counter_end end = { .size = size, .life_ticks = 1, .temporary = true };
+	struct counter_freed end = { .size = size, .life_ticks = 1, .temporary = true };
 
 	counter_alloc(&segment, &owner[in], 1, size);
 	if (ends)

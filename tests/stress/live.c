@@ -64,7 +64,7 @@ static void release(struct stress_thread *t, uint64_t addr)
 {
 	struct pool *pool = &pools[t->number];
 	struct live_block b = { 0 };
-	struct counter_end end = { 0 };
+	struct counter_freed end = { 0 };
 
 	t->bad += !live_remove(t->s, addr, &b) || !is_block(&b, addr);
 	end.size = b.size;

@@ -123,7 +123,7 @@ static void count(struct stress_thread *t)
 
 	for (uint64_t i = 0; i < STRESS_ROUNDS(200000); i++) {
 		uint32_t site = (uint32_t)(i % SITES);
-		struct counter_end end = {
+		struct counter_freed end = {
 			.size = 24 + site, .life_ticks = i % 100, .temporary = true
 		};
 
@@ -191,7 +191,7 @@ static pthread_barrier_t top;
 /* Up together, and down together: what is alive at the top is the peak. */
 static void climb(struct stress_thread *t)
 {
-	struct counter_end end = { .size = 100 };
+	struct counter_freed end = { .size = 100 };
 
 	for (uint32_t i = 0; i < HILL; i++)
 		counter_alloc(t->s, &owners[slot_of(t)], 1, 100);
@@ -226,7 +226,7 @@ static void short_lives(struct stress_thread *t)
 {
 	static struct counter_owner own[STRESS_THREADS];
 	struct counter_owner *o = &own[t->number];
-	struct counter_end end = { .size = 64, .life_ticks = 1 };
+	struct counter_freed end = { .size = 64, .life_ticks = 1 };
 
 	for (uint32_t life = 0; life < STRESS_ROUNDS(3000); life++) {
 		uint32_t slot = thread_claim(t->s, 1000 + t->number, NULL);

@@ -236,7 +236,7 @@ TEST(who_allocates_at_a_site)
 {
 	static struct counter_owner other;
 	struct snap_detail d = { .id = 1 };
-	struct counter_end freed = { .size = 500 };
+	struct counter_freed freed = { .size = 500 };
 
 	begin();
 	threads_of_site(w.reader, 1, &d);
@@ -286,7 +286,7 @@ TEST(what_of_a_threads_blocks_is_alive)
 	struct model_site plain[3] = { { .id = 1 }, { .id = 2 }, { .id = 3 } };
 	struct threads t = { 0 };
 	struct snap_detail d = { .id = 1 };
-	struct counter_end freed = { .size = 500 };
+	struct counter_freed freed = { .size = 500 };
 	struct live_block b = { 0 };
 	uint64_t live = 0, of_shares = 0;
 	struct snapshot *s;

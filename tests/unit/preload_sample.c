@@ -16,22 +16,22 @@ char next_arena[NEXT_ARENA_BYTES];
 bool unwind_check;
 
 static struct fixture fixture;
-static enum own_way way;
+static enum own_mode way;
 static uint64_t time_ns, tick_ns;
 static unsigned doubts, helped;
 static const char *seed_text;
 
-void state_way(enum own_way wanted)
+void state_set_mode(enum own_mode wanted)
 {
 	way = wanted;
 }
 
-void modules_doubt(void)
+void modules_invalidate(void)
 {
 	doubts++;
 }
 
-void coop_asked(void)
+void coop_serve(void)
 {
 	helped++;
 }
@@ -53,15 +53,15 @@ static void begin(uint64_t bytes)
 	state_segment = fixture.s;
 	state_thread = (struct state_thread){ 0 };
 	memset(sample_held, 0, sizeof(sample_held));
-	acted = 0;
+	applied = 0;
 	next_mode = NEXT_EXACT;
-	way = OWN_SHORT;
+	way = OWN_FAST;
 	time_ns = FIXTURE_CREATED_NS;
 	tick_ns = 1;
 	seed_text = "42";
 	fixture.s.header->sample_bytes = bytes;
 	if (sample_start())
-		look();
+		apply_switch();
 }
 
 static void end(void)
@@ -86,9 +86,9 @@ TEST(exact_programs_stay_exact)
 
 	begin(0);
 	CHECK_INT(next_mode, NEXT_EXACT);
-	CHECK_INT(way, OWN_SHORT);
+	CHECK_INT(way, OWN_FAST);
 	CHECK_INT(fixture.s.header->marks, 0);
-	CHECK(!sample_ever());
+	CHECK(!sample_was_on());
 	for (unsigned i = 0; i < 1000; i++) {
 		CHECK(recorded(i, &log2));
 		CHECK_INT(log2, 0);
@@ -103,25 +103,25 @@ TEST(blocks_pass_until_the_gap_is_used_up)
 
 	begin(1 << 16);
 	CHECK_INT(next_mode, NEXT_SAMPLED);
-	CHECK_INT(way, OWN_LONG);
-	state_thread.left = 300;
+	CHECK_INT(way, OWN_SLOW);
+	state_thread.gap_left = 300;
 	CHECK(sample_passes(100));
-	CHECK_INT(state_thread.left, 199);
+	CHECK_INT(state_thread.gap_left, 199);
 	CHECK(sample_passes(0)); /* one byte */
-	CHECK_INT(state_thread.left, 198);
+	CHECK_INT(state_thread.gap_left, 198);
 	CHECK(!sample_passes(198));
 	CHECK(!sample_passes(UINT64_MAX));
 	CHECK(!sample_passes(1ull << 63));
-	CHECK_INT(state_thread.left, 198);
+	CHECK_INT(state_thread.gap_left, 198);
 	CHECK(sample_passes(197));
-	CHECK_INT(state_thread.left, 0);
+	CHECK_INT(state_thread.gap_left, 0);
 	CHECK(!sample_passes(0));
 	CHECK(sample_takes(0, &log2));
 	CHECK_INT(log2, 16);
 	/* The long way counts down as well. */
-	state_thread.left = left = 1000;
+	state_thread.gap_left = left = 1000;
 	CHECK(!sample_takes(10, &log2));
-	CHECK_INT(state_thread.left, left - 11);
+	CHECK_INT(state_thread.gap_left, left - 11);
 	end();
 }
 
@@ -132,7 +132,7 @@ TEST(nothing_is_proved_while_frees_pass)
 
 	begin(1 << 16);
 	doubts = 0;
-	state_thread.left = 10;
+	state_thread.gap_left = 10;
 	CHECK(recorded(100, &log2));
 	CHECK_INT(doubts, 1);
 	switch_to(0);
@@ -171,10 +171,10 @@ TEST(a_seed_repeats_a_run)
 	uint64_t first, second;
 
 	begin(1 << 16);
-	first = state_thread.left;
+	first = state_thread.gap_left;
 	end();
 	begin(1 << 16);
-	second = state_thread.left;
+	second = state_thread.gap_left;
 	end();
 	CHECK_INT(first, second);
 	seed_text = "43";
@@ -182,7 +182,7 @@ TEST(a_seed_repeats_a_run)
 	seed_text = NULL;
 	sample_start();
 	sample_redraw();
-	CHECK(state_thread.left != first);
+	CHECK(state_thread.gap_left != first);
 	end();
 }
 
@@ -191,17 +191,17 @@ TEST(exact_is_at_once)
 	uint32_t log2 = 99;
 
 	begin(1 << 16);
-	state_thread.left = 1 << 20;
+	state_thread.gap_left = 1 << 20;
 	CHECK(sample_passes(1));
 	switch_to(0);
 	CHECK(!sample_passes(1));
 	CHECK(sample_takes(1, &log2));
 	CHECK_INT(log2, 0);
 	CHECK_INT(next_mode, NEXT_EXACT);
-	CHECK_INT(way, OWN_SHORT);
+	CHECK_INT(way, OWN_FAST);
 	/* A hook that was interrupted by all this puts back what it had: it does not pass for it.
 	 */
-	state_thread.left = 1 << 20;
+	state_thread.gap_left = 1 << 20;
 	CHECK(!sample_passes(1));
 	CHECK(sample_takes(1, &log2));
 	CHECK_INT(log2, 0);
@@ -217,8 +217,8 @@ TEST(fresh_threads_ask)
 	state_thread = (struct state_thread){ 0 };
 	CHECK(!sample_passes(1));
 	sample_takes(1, &log2);
-	CHECK_INT(state_thread.seen, 1 << 16);
-	CHECK(state_thread.left > 0);
+	CHECK_INT(state_thread.rate_seen, 1 << 16);
+	CHECK(state_thread.gap_left > 0);
 	end();
 }
 
@@ -230,8 +230,8 @@ TEST(switches_leave_marks)
 	begin(0);
 	h = fixture.s.header;
 	switch_to(1 << 19);
-	look();
-	look();
+	apply_switch();
+	apply_switch();
 	CHECK_INT(h->marks, 1);
 	CHECK_INT(h->mark[0].sample_bytes, 1 << 19);
 	CHECK_INT(h->mark[0].ns, time_ns);
@@ -250,7 +250,7 @@ TEST(switches_leave_marks)
 	recorded(1, &log2);
 	CHECK_INT(log2, 0);
 	CHECK_INT(h->marks, 3);
-	CHECK(sample_ever());
+	CHECK(sample_was_on());
 	/* One that is sampled from its start says so. */
 	end();
 	begin(1 << 20);
@@ -292,11 +292,11 @@ TEST(what_was_exact_is_looked_for)
 
 	begin(1 << 16);
 	switch_to(0);
-	look();
+	apply_switch();
 	CHECK(!sample_is_unrecorded(p)); /* nothing passes in exact mode */
 	CHECK_INT(live_insert(&fixture.s, (uint64_t)p, &b, old), 0);
 	switch_to(1 << 16);
-	look();
+	apply_switch();
 	CHECK_INT(next_mode, NEXT_MIXED);
 	CHECK(!sample_is_unrecorded(p));
 	CHECK(sample_is_unrecorded(p + 112));
@@ -304,9 +304,9 @@ TEST(what_was_exact_is_looked_for)
 	end();
 	begin(0);
 	switch_to(1 << 16);
-	look();
+	apply_switch();
 	CHECK_INT(next_mode, NEXT_MIXED);
-	/* Switched by the word alone, with nobody having acted on it: a thread that has seen
+	/* Switched by the word alone, with nobody having applied on it: a thread that has seen
 	 * nothing yet makes it so before it records exactly. */
 	end();
 	begin(1 << 16);
@@ -363,34 +363,34 @@ TEST(one_event_in_64_is_timed)
 /* In exact mode events take the short way, but for one in 64, for which the recorder is away. */
 TEST(exact_events_are_timed_now_and_then)
 {
-	struct recorder r = { .clock_every = 32 };
+	struct recorder r = { .clock_interval = 32 };
 
 	begin(0);
 	fixture.s.header->measure = 1;
-	CHECK(sample_asked());
+	CHECK(sample_is_requested());
 	state_thread.recorder = &r;
-	sample_noticed(&r);
+	sample_serve(&r);
 	CHECK(state_thread.recorder == &r);
 	CHECK(!timed(true));
-	sample_noticed(&r);
+	sample_serve(&r);
 	CHECK(state_thread.recorder == NULL);
 	CHECK(timed(true));
 	CHECK(state_thread.recorder == &r);
 	CHECK(!timed(true));
-	CHECK_INT(way, OWN_SHORT);
+	CHECK_INT(way, OWN_FAST);
 	CHECK_INT(next_mode, NEXT_EXACT);
 	CHECK_INT(fixture.s.header->marks, 0);
 	/* Whoever needs it has it back, and then nothing is timed. */
-	sample_noticed(&r);
-	sample_noticed(&r);
+	sample_serve(&r);
+	sample_serve(&r);
 	CHECK(state_thread.recorder == NULL);
 	recorder_take_back();
 	CHECK(state_thread.recorder == &r);
 	CHECK(!timed(true));
 	/* A switch comes first. */
 	switch_to(1 << 16);
-	sample_noticed(&r);
-	sample_noticed(&r);
+	sample_serve(&r);
+	sample_serve(&r);
 	CHECK(state_thread.recorder == &r);
 	CHECK_INT(next_mode, NEXT_MIXED);
 	end();
@@ -399,24 +399,24 @@ TEST(exact_events_are_timed_now_and_then)
 /* A viewer that wants help with a scan is heard, and nothing else comes of it. */
 TEST(help_is_given_when_asked_for)
 {
-	struct recorder r = { .clock_every = 64 };
+	struct recorder r = { .clock_interval = 64 };
 
 	begin(0);
 	helped = 0;
-	CHECK(!sample_asked());
+	CHECK(!sample_is_requested());
 	fixture.s.header->coop_ask = HT_COOP_COPY;
-	CHECK(sample_asked());
+	CHECK(sample_is_requested());
 	state_thread.recorder = &r;
-	sample_noticed(&r);
-	sample_noticed(&r);
+	sample_serve(&r);
+	sample_serve(&r);
 	CHECK_INT(helped, 2);
 	CHECK(state_thread.recorder == &r);
 	fixture.s.header->coop_ask = HT_COOP_NOTHING;
-	CHECK(!sample_asked());
+	CHECK(!sample_is_requested());
 	/* Also while there is something else to do. */
 	fixture.s.header->coop_ask = HT_COOP_COPY;
 	fixture.s.header->measure = 1;
-	sample_noticed(&r);
+	sample_serve(&r);
 	CHECK_INT(helped, 3);
 	CHECK(state_thread.recorder == NULL);
 	end();

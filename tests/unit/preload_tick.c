@@ -41,7 +41,7 @@ static int given_time(clockid_t id, struct timespec *t)
 	return 0;
 }
 
-void sample_noticed(struct recorder *r)
+void sample_serve(struct recorder *r)
 {
 	switched++;
 }
@@ -50,7 +50,7 @@ static void begin(void)
 {
 	fixture_open(&fixture, SEGMENT_SMALL);
 	state_segment = fixture.s;
-	recorder = (struct recorder){ .clock_every = 1 };
+	recorder = (struct recorder){ .clock_interval = 1 };
 	time_ns = FIXTURE_CREATED_NS;
 	looks = asked = 0;
 }
@@ -89,7 +89,7 @@ TEST(never_back)
 	end();
 }
 
-/* Events a nanosecond apart: one look in up to EVERY_MAX. */
+/* Events a nanosecond apart: one look in up to INTERVAL_MAX. */
 TEST(busy_thread)
 {
 	begin();
@@ -97,9 +97,9 @@ TEST(busy_thread)
 		time_ns++;
 		tick_now(&recorder);
 	}
-	CHECK(looks >= 6400 / EVERY_MAX && looks <= 6400 / EVERY_MAX + 7);
+	CHECK(looks >= 6400 / INTERVAL_MAX && looks <= 6400 / INTERVAL_MAX + 7);
 	CHECK(asked <= 1 + 6400 * 4 / PUBLISH_CYCLES);
-	CHECK_INT(recorder.clock_every, EVERY_MAX);
+	CHECK_INT(recorder.clock_interval, INTERVAL_MAX);
 	end();
 }
 
@@ -108,7 +108,7 @@ TEST(idle_thread)
 {
 	begin();
 	for (unsigned i = 0; i < 100; i++) {
-		time_ns += FAR_CYCLES;
+		time_ns += APART_CYCLES;
 		CHECK_INT(tick_now(&recorder), (time_ns - FIXTURE_CREATED_NS) >> HT_TICK_SHIFT);
 	}
 	CHECK_INT(looks, 100);
@@ -121,12 +121,12 @@ TEST(busy_then_idle)
 	begin();
 	for (unsigned i = 0; i < 1000; i++)
 		tick_now(&recorder);
-	for (unsigned i = 0; i < EVERY_MAX; i++) {
-		time_ns += FAR_CYCLES;
+	for (unsigned i = 0; i < INTERVAL_MAX; i++) {
+		time_ns += APART_CYCLES;
 		tick_now(&recorder);
 	}
 	for (unsigned i = 0; i < 10; i++) {
-		time_ns += FAR_CYCLES;
+		time_ns += APART_CYCLES;
 		CHECK_INT(tick_now(&recorder), (time_ns - FIXTURE_CREATED_NS) >> HT_TICK_SHIFT);
 	}
 	end();
@@ -174,12 +174,12 @@ TEST(a_switch_is_noticed)
 		tick_now(&recorder);
 	CHECK_INT(switched, 0);
 	fixture.s.header->sample_bytes = 65536;
-	for (unsigned i = 0; i < EVERY_MAX; i++)
+	for (unsigned i = 0; i < INTERVAL_MAX; i++)
 		tick_now(&recorder);
 	CHECK_INT(switched, 1);
 	fixture.s.header->sample_bytes = 0;
 	fixture.s.header->measure = 1;
-	for (unsigned i = 0; i < EVERY_MAX; i++)
+	for (unsigned i = 0; i < INTERVAL_MAX; i++)
 		tick_now(&recorder);
 	CHECK_INT(switched, 2);
 	end();

@@ -332,8 +332,9 @@ TEST(chains_of_counters)
 	struct read_segment *r = read_open(made.path, message);
 	struct ht_site *site = stack_site(&made.s, 1);
 	struct ht_counter *c = counter_at(&made.s, site->counters);
-	uint32_t counters = (uint32_t)segment_room(&made.s, HT_REGION_COUNTERS, sizeof(*c)),
-		 hists = (uint32_t)segment_room(&made.s, HT_REGION_HISTS, sizeof(struct ht_hist));
+	uint32_t counters = (uint32_t)segment_capacity(&made.s, HT_REGION_COUNTERS, sizeof(*c)),
+		 hists = (uint32_t)segment_capacity(
+			 &made.s, HT_REGION_HISTS, sizeof(struct ht_hist));
 	struct ht_hist hist;
 
 	CHECK(r != NULL);

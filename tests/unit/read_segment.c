@@ -195,7 +195,7 @@ TEST(sites)
 TEST(sites_of_many_counters)
 {
 	static struct counter_owner other[3];
-	const struct counter_end end = { .size = 1001, .life_ticks = 4, .temporary = true };
+	const struct counter_freed end = { .size = 1001, .life_ticks = 4, .temporary = true };
 	struct made m;
 	struct read_segment *r;
 	char message[READ_MESSAGE_MAX];

@@ -113,7 +113,7 @@ static inline void made_alloc(struct made *m, uint32_t site, uint32_t i)
 static inline void made_free(struct made *m, uint32_t site, uint32_t i)
 {
 	struct live_block b = { 0 };
-	struct counter_end end = { .life_ticks = 1, .temporary = i == 0 };
+	struct counter_freed end = { .life_ticks = 1, .temporary = i == 0 };
 
 	CHECK(live_remove(&m->s, made_address(site, i), &b));
 	end.size = b.size;

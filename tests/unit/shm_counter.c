@@ -28,7 +28,7 @@ static void take(uint32_t slot, uint32_t site, uint64_t size)
 
 static void give(uint32_t slot, uint32_t site, uint64_t size, uint64_t life_ticks)
 {
-	struct counter_end e = { .size = size, .life_ticks = life_ticks };
+	struct counter_freed e = { .size = size, .life_ticks = life_ticks };
 
 	counter_free(&f.s, &owners[slot], site, &e);
 }
@@ -66,7 +66,7 @@ TEST(life_buckets)
 
 TEST(one_block)
 {
-	struct counter_end e = { .size = 100, .life_ticks = 5, .temporary = true };
+	struct counter_freed e = { .size = 100, .life_ticks = 5, .temporary = true };
 	const struct ht_thread *a, *b;
 	struct counted site;
 
@@ -123,7 +123,7 @@ static void foreign_are(uint32_t slot, uint64_t frees, uint64_t bytes)
 TEST(blocks_tell_who_allocated)
 {
 	const struct poisson_weight w = { .blocks = 3, .bytes = 3000 };
-	struct counter_end e = { .size = 100 };
+	struct counter_freed e = { .size = 100 };
 	uint32_t number, of_none;
 
 	begin();
@@ -326,7 +326,8 @@ TEST(private_counters_used_up)
 	begin();
 	take(1, 1, 100);
 	f.s.header->counters =
-		(uint32_t)(segment_room(&f.s, HT_REGION_COUNTERS, sizeof(struct ht_counter)) / 2);
+		(uint32_t)(segment_capacity(&f.s, HT_REGION_COUNTERS, sizeof(struct ht_counter)) /
+			   2);
 	for (uint32_t slot = 0; slot <= 3; slot++)
 		for (uint32_t i = 0; i < 10; i++) {
 			take(slot, 1, 100);
@@ -353,7 +354,7 @@ TEST(counters_used_up)
 	begin();
 	take(1, 1, 100);
 	f.s.header->counters =
-		(uint32_t)segment_room(&f.s, HT_REGION_COUNTERS, sizeof(struct ht_counter));
+		(uint32_t)segment_capacity(&f.s, HT_REGION_COUNTERS, sizeof(struct ht_counter));
 	take(1, 1, 100);
 	take(1, 2, 30);
 	give(1, 2, 30, 0);
@@ -372,7 +373,8 @@ TEST(histograms_used_up)
 	struct counted site;
 
 	begin();
-	f.s.header->hists = (uint32_t)segment_room(&f.s, HT_REGION_HISTS, sizeof(struct ht_hist));
+	f.s.header->hists =
+		(uint32_t)segment_capacity(&f.s, HT_REGION_HISTS, sizeof(struct ht_hist));
 	for (uint32_t slot = 0; slot <= 1; slot++)
 		for (uint32_t i = 0; i < 10; i++) {
 			take(slot, 1, 1u << i);

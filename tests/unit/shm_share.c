@@ -40,7 +40,7 @@ static void change(uint32_t i, uint64_t bytes)
 /* One event of the owner of `slot`. Sizes differ by phase, so that there are hills to climb. */
 static void event(uint32_t slot, uint32_t site, uint64_t random, uint64_t most)
 {
-	struct counter_end e = { .life_ticks = random >> 60 };
+	struct counter_freed e = { .life_ticks = random >> 60 };
 	uint32_t at = (uint32_t)(random % BLOCKS);
 
 	if (block[at].size != 0) {
@@ -105,10 +105,10 @@ TEST(an_addition_was_left)
 		uint64_t sum = 1000 + (added ? 50 : 0);
 		struct share_adding a = { &p, &sum, 1000, 150 };
 
-		share_mend(&a);
+		share_repair(&a);
 		CHECK_INT(p.settled, added ? 150 : 100);
 		CHECK(a.share == NULL);
-		share_mend(&a); /* nothing is left to do */
+		share_repair(&a); /* nothing is left to do */
 		CHECK(share_settle(&a, &p, &sum, 90000));
 		CHECK_INT(sum, 1000 - 100 + 90000);
 		CHECK_INT(p.settled, 90000);
@@ -198,7 +198,7 @@ TEST(a_writer_of_its_own_is_exact)
 /* The first writer stops at the height of it; one that comes later goes further up. */
 TEST(a_late_writer_knows_of_the_others)
 {
-	struct counter_end e = { .size = 1000 };
+	struct counter_freed e = { .size = 1000 };
 
 	begin();
 	for (int i = 0; i < 1000000; i++)
@@ -218,7 +218,7 @@ TEST(a_late_writer_knows_of_the_others)
 /* Between two settlings a writer adds what it allocates to what the others had. */
 TEST(a_writer_knows_its_own_part)
 {
-	struct counter_end all = { .size = 1000000 };
+	struct counter_freed all = { .size = 1000000 };
 
 	begin();
 	counter_alloc(&f.s, &owners[1], 1, 1000000);
@@ -234,7 +234,7 @@ TEST(a_writer_knows_its_own_part)
 /* Nothing much happens at any one site, but much in all. */
 TEST(many_sites_add_up)
 {
-	struct counter_end e = { .size = 3000 };
+	struct counter_freed e = { .size = 3000 };
 	const struct ht_thread *t;
 
 	begin();

@@ -29,7 +29,7 @@ static void take(uint32_t slot, uint32_t site, uint64_t size)
 
 static void give(uint32_t slot, uint32_t site, uint64_t size, uint64_t life_ticks, bool temporary)
 {
-	struct counter_end e = { .size = size, .life_ticks = life_ticks, .temporary = temporary };
+	struct counter_freed e = { .size = size, .life_ticks = life_ticks, .temporary = temporary };
 
 	counter_free_sampled(&f.s, &owners[slot], site, &e, &weight);
 }
@@ -87,7 +87,7 @@ TEST(a_sampled_block_counts_by_its_weight)
 /* Exact blocks, sampled ones, of several sizes, at one site. */
 TEST(all_kinds_at_one_site)
 {
-	struct counter_end e = { .size = 8 };
+	struct counter_freed e = { .size = 8 };
 	struct counted site;
 
 	begin();
