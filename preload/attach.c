@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Getting a segment (attach.h). Runs on the thread of the first allocation, with recording off.
- * Only plain system calls: stdio and getenv-like helpers that allocate or lock are out of bounds
+ * Attaching to a segment (attach.h). Runs on the thread of the first allocation, with recording
+ * off. Only plain system calls: stdio and getenv-like functions that allocate or lock are forbidden
  * here.
  *
- * A segment's name is heaptop-PID-STARTTIME-GENERATION, with .NAMESPACE after a PID that is a
- * container's: processes of two may have the same number, and have begun together. It is made with
- * O_EXCL | O_NOFOLLOW, mode 0600, so a name that someone else has taken is passed over, and readers
- * check the owner. The generation counts the images that one process has had: exec keeps pid and
- * start time. It is one more than that of the newest segment found, so the segment before the last
- * may be removed.
+ * A segment's name is heaptop-PID-STARTTIME-GENERATION, with .NAMESPACE after a PID of a container:
+ * processes of two containers may have the same number and start time. The file is made with O_EXCL
+ * | O_NOFOLLOW, mode 0600, so a name taken by someone else is skipped, and readers check the owner.
+ * The generation counts the images of one process: exec keeps pid and start time. It is one more
+ * than that of the newest segment found, so the segment before the last may be removed.
  */
 #include "preload/attach.h"
 
@@ -35,16 +34,18 @@
 #include "shm/space.h"
 #include "shm/stack.h"
 
-#define NAMES_TRIED_MAX 4096u /* names squatted by others, before giving up */
+#define NAMES_TRIED_MAX 4096u /* names taken by others, before giving up */
 #define NAME_MAX_BYTES	512u
 #define LAUNCH_BYTES	4096u
 
-/* Inode of the machine's own pid namespace: PROC_PID_INIT_INO of linux/proc_ns.h, and of old. */
+/* Inode of the initial pid namespace: PROC_PID_INIT_INO of linux/proc_ns.h, unchanged since it
+ * exists. */
 #define PID_NAMESPACE_FIRST 0xeffffffcu
 
 static char own_path[NAME_MAX_BYTES]; /* of our segment; empty: none */
 
-/* Our launch, 0: none; and a page of its first segment, where the kernel notes its viewer's end. */
+/* Our launch, 0: none; and a page of its first segment, where the kernel records the viewer's end.
+ * */
 static uint64_t launch_family;
 static const struct ht_header *launch;
 static char launch_path[NAME_MAX_BYTES];
@@ -94,8 +95,8 @@ static ssize_t slurp(const char *path, char *buf, size_t cap)
 	return used;
 }
 
-/* Field 22 of /proc/self/stat; the command name in field 2 may hold anything, so count from its
- * end. */
+/* Field 22 of /proc/self/stat. The command name in field 2 may contain anything, so fields count
+ * from its end. */
 static uint64_t start_ticks(void)
 {
 	char buf[1024], *p;
@@ -128,7 +129,7 @@ static void boot_id(uint8_t id[16])
 	}
 }
 
-/* The one that our pid is a number in; 0: there is no /proc to tell. */
+/* The namespace of our pid; 0: there is no /proc. */
 static uint64_t pid_namespace(void)
 {
 	struct stat st;
@@ -144,7 +145,7 @@ static uint32_t wanted_depth(void)
 	return depth == 0 || depth > HT_DEPTH_MAX ? HT_DEPTH_DEFAULT : (uint32_t)depth;
 }
 
-/* "512K": to the power of two that is not above it; nonsense is exact. */
+/* "512K", rounded down to a power of two; an invalid value means exact. */
 static uint64_t wanted_sampling(void)
 {
 	const char *text = environment_variable("HEAPTOP_SAMPLE");
@@ -175,15 +176,15 @@ static void identity(struct segment_identity *id)
 	boot_id(id->boot_id);
 }
 
-/* Takes the segment that was prepared for this process. 1: the image before us did, or it is more
- * than our limits allow. */
+/* Claims the segment that was prepared for this process. 1: the previous image claimed it, or it
+ * exceeds our limits. */
 static int claim_whole(struct segment *s, int fd, const char *path)
 {
 	uint32_t prepared = HT_STATE_PREPARED;
 
 	if (segment_map(s, fd) != 0)
 		return 1;
-	/* Relaxed: the header was read by edge MAGIC, and only one image takes it. */
+	/* Relaxed: the header was read by edge MAGIC, and only one image claims it. */
 	if (ht_cas_relaxed_32(&s->header->state, &prepared, HT_STATE_RUNNING)) {
 		append(own_path, own_path + sizeof(own_path), path);
 		return 0;
@@ -204,7 +205,7 @@ static void launch_note(int fd, const char *path, uint64_t family)
 	append(launch_path, launch_path + sizeof(launch_path), path);
 }
 
-/* Who records nothing has no part in it: what a process has mapped says what it records. */
+/* A process that records nothing leaves the launch: its mappings show what it records. */
 static void launch_forget(void)
 {
 	if (launch)
@@ -212,8 +213,8 @@ static void launch_forget(void)
 	launch = NULL;
 }
 
-/* Looks at the segment that a viewer names. 0: it is for this image, and mapped; 1: another one is
- * to be made, of the same family and depth; -ECANCELED: none is; or -errno: unusable. */
+/* Checks the segment that a viewer names. 0: it is for this image, and mapped; 1: create another,
+ * in the same launch and of the same depth; -ECANCELED: create none; or -errno: unusable. */
 static int claim(struct segment *s, const char *path, struct segment_identity *id)
 {
 	long fd = syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
@@ -235,7 +236,7 @@ static int claim(struct segment *s, const char *path, struct segment_identity *i
 		id->leak_ask = ht_load_relaxed_32(&s->header->leak_ask);
 		if (!ours && id->leak_ask == HT_LEAK_ASK_ONE)
 			id->leak_ask = 0;
-		id->exec_gen = ours ? s->header->exec_gen + 1 : 0; /* unless we take it */
+		id->exec_gen = ours ? s->header->exec_gen + 1 : 0; /* unless we claim it */
 		segment_unmap(s);
 		if (ours)
 			rc = claim_whole(s, (int)fd, path);
@@ -248,7 +249,7 @@ static int claim(struct segment *s, const char *path, struct segment_identity *i
 	return rc;
 }
 
-/* A segment's name without its generation, or the path of that. */
+/* Appends a segment's name without its generation. */
 static char *append_family(char *at, const char *end, const struct segment_identity *id)
 {
 	at = append(at, end, "heaptop-");
@@ -271,7 +272,7 @@ static void segment_name(char *buf, size_t cap, const char *dir, const struct se
 	append_number(append_family(p, end, id), end, generation);
 }
 
-/* The generation after the newest that one buffer of directory entries names; at least `next`. */
+/* The generation after the newest in one buffer of directory entries; at least `next`. */
 static uint32_t newer(const char *entries, long bytes, const char *stem, uint32_t next)
 {
 	const struct dirent64 *d;
@@ -285,11 +286,8 @@ static uint32_t newer(const char *entries, long bytes, const char *stem, uint32_
 	return next;
 }
 
-/*
- * The generation of this image: one more than that of the newest segment here that earlier images
- * of the process left. Trying names from 0 on would come upon a gap, where an older one was
- * removed.
- */
+/* The generation of this image: one more than that of the newest segment here of the process's
+ * earlier images. Trying names from 0 on would hit a gap where an older one was removed. */
 static uint32_t generation(const char *dir, const struct segment_identity *id)
 {
 	long fd = syscall(SYS_openat, AT_FDCWD, dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), got;
@@ -305,14 +303,14 @@ static uint32_t generation(const char *dir, const struct segment_identity *id)
 	return next;
 }
 
-/* Makes a segment of ours under `dir`, under the first free name. */
+/* Creates our segment in `dir`, under the first free name. */
 static int create_named(struct segment *s, const char *dir, struct segment_identity *id)
 {
 	char path[NAME_MAX_BYTES];
 	long fd;
 	int rc;
 
-	/* A child that was just forked has had no image before. */
+	/* A forked child has had no image before. */
 	id->exec_gen = id->forked ? 0 : generation(dir, id);
 	for (uint32_t tried = 0; tried < NAMES_TRIED_MAX; tried++, id->exec_gen++) {
 		segment_name(path, sizeof(path), dir, id, id->exec_gen);
@@ -338,7 +336,8 @@ static int create_named(struct segment *s, const char *dir, struct segment_ident
 	return -EEXIST;
 }
 
-/* The same. The image before this one ended in exec; without a viewer nobody will ask for it. */
+/* The same, and removes the segment of the image that ended in exec: without a viewer nobody asks
+ * for it. */
 static int create_in(struct segment *s, const char *dir, struct segment_identity *id)
 {
 	char path[NAME_MAX_BYTES];
@@ -351,7 +350,7 @@ static int create_in(struct segment *s, const char *dir, struct segment_identity
 	return rc;
 }
 
-/* What is before the last slash of a path, or nothing. */
+/* The part before the last slash of a path, or nothing. */
 static void path_directory(const char *path, char *out, size_t cap)
 {
 	const char *slash = strrchr(path, '/');
@@ -373,7 +372,7 @@ static int make_in(void *ctx, const char *dir)
 	return create_in(m->segment, dir, m->identity);
 }
 
-/* Where the launch's segments are, if there is one: that place had room for those. */
+/* In the directory of the launch, if there is one: it had room for the others. */
 static int create(struct segment *s, struct segment_identity *id, const char *prepared)
 {
 	struct making m = { s, id };
@@ -395,11 +394,9 @@ static void describe(struct ht_header *h)
 	h->command_bytes = got > 0 ? (uint32_t)got : 0;
 }
 
-/*
- * Whether the viewer of our launch is there: it holds a lock on the segment that it prepared, which
- * goes with it in whatever way it ends. To ask for it disturbs nobody. Where it cannot be asked,
- * for want of rights, descriptors or locks, it is there.
- */
+/* Whether the viewer of our launch exists: it holds a lock on the segment that it prepared, which
+ * ends with it in any case. The query disturbs nobody. If it fails, for lack of rights, descriptors
+ * or locks, the viewer counts as existing. */
 static bool viewer_is_there(const char *prepared)
 {
 	long fd = syscall(
@@ -414,7 +411,7 @@ static bool viewer_is_there(const char *prepared)
 	return there;
 }
 
-/* A launch whose viewer went has nobody to remove our segment but us. */
+/* If the viewer has gone, only we can remove our segment. */
 static void family_check(struct ht_header *h, const char *prepared)
 {
 	if (h->family != 0 && !viewer_is_there(prepared))
@@ -428,7 +425,7 @@ int attach_segment(struct segment *s)
 	int rc = 1;
 
 	if (getauxval(AT_SECURE))
-		return -EPERM; /* a setuid program takes no orders from its caller's environment */
+		return -EPERM; /* a setuid program ignores its caller's environment */
 	identity(&id);
 	if (prepared)
 		rc = claim(s, prepared, &id);
@@ -494,7 +491,7 @@ int attach_child(struct segment *s, const struct segment *parent)
 	return 0;
 }
 
-/* Whether a file's header is that of the segment we have mapped. */
+/* Whether a file's header belongs to the segment that we have mapped. */
 static bool is_mapped_from(long fd, const struct segment *s)
 {
 	const struct ht_header *h = s->header;
@@ -505,7 +502,7 @@ static bool is_mapped_from(long fd, const struct segment *s)
 	       created == h->created_ns;
 }
 
-/* A mapping's copy is whole before it takes the old one's place: in between there is nothing. */
+/* Replaces a mapping by a private one in one step: in between there would be nothing. */
 static void range_private(const struct segment *s, const struct space_range *r, int fd)
 {
 	void *copy = mmap(NULL, r->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, fd,
@@ -552,8 +549,8 @@ void attach_release(const struct segment *s)
 	if (!own_path[0])
 		return;
 	attach_check(s->header);
-	/* A segment of a launch is its viewer's to remove: then the end takes no system call here,
-	 * which a program in a sandbox might not be allowed. */
+	/* The viewer removes the segments of its launch: so the end takes no system call here,
+	 * which a sandboxed program might not be allowed. */
 	if (s->header->family != 0)
 		return;
 	if (launcher_ended()) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * System calls made bare, for what must leave errno alone, or runs where libc must not: they return
- * what the kernel does, a value or -errno. Any thread.
+ * System calls without libc's wrapper, for code that must leave errno alone or runs where libc must
+ * not. They return what the kernel returns: a value or -errno. Any thread.
  */
 #ifndef PRELOAD_CALL_H
 #define PRELOAD_CALL_H

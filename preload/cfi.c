@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * From .eh_frame to rules (cfi.h). The loader hands out an object's .eh_frame_hdr, whose sorted
- * table leads to the frame description entry (FDE) of a pc; its common entry (CIE) and its own
- * instructions are run up to the pc. The objects are mapped and were accepted by the loader, and
- * the C++ runtime trusts the same bytes; still, every read is bounded by the entry's own length.
+ * Reads .eh_frame into rules (cfi.h). The loader provides an object's .eh_frame_hdr, whose sorted
+ * table leads to the frame description entry (FDE) of a pc. The instructions of its common entry
+ * (CIE) and its own are run up to the pc. The objects are mapped and were accepted by the loader,
+ * and the C++ runtime trusts the same bytes; still, every read is bounded by the entry's own
+ * length.
  */
 #include "preload/cfi.h"
 
@@ -24,7 +25,7 @@
 
 struct reader {
 	const uint8_t *at, *end;
-	bool bad; /* ran over the end: what was read is not to be used */
+	bool bad; /* ran over the end: the values read are invalid */
 };
 
 static uint64_t read_bytes(struct reader *r, unsigned bytes)
@@ -167,7 +168,7 @@ static struct reader entry_body(const uint8_t *p)
 	return (struct reader){ p + 4, p + 4 + length, false };
 }
 
-/* The augmentation's data: what "zRSPL" announce. Unknown letters are skipped by their length. */
+/* The augmentation's data, as "zRSPL" announces it. Unknown letters are skipped by their length. */
 static bool cie_augmentation(struct entry *e, const char *text)
 {
 	uint64_t length;
@@ -251,7 +252,7 @@ struct location {
 	int64_t offset;
 };
 
-/* Small: there are some of them on a stack that may be small. */
+/* Small: several are on a stack that may be small. */
 struct row {
 	uint64_t cfa_reg;
 	int64_t cfa_offset;
@@ -304,7 +305,7 @@ static void define_cfa(struct machine *m, uint64_t reg, int64_t offset)
 	m->row.cfa_expression.at = NULL;
 }
 
-/* DW_CFA_* with their operands. False: an instruction that we do not know. */
+/* DW_CFA_* with their operands. False: an unknown instruction. */
 static bool extended(struct machine *m, struct reader *r, uint8_t op)
 {
 	int64_t align = m->e->data_align;
@@ -403,7 +404,7 @@ static bool extended(struct machine *m, struct reader *r, uint8_t op)
 	}
 }
 
-/* Runs instructions until the row for `pc` stands. */
+/* Runs instructions until the row for `pc` is complete. */
 static bool run(struct machine *m, struct reader r, uint64_t pc)
 {
 	while (r.at < r.end && !r.bad) {
@@ -418,7 +419,7 @@ static bool run(struct machine *m, struct reader r, uint64_t pc)
 		else if (!extended(m, &r, op))
 			return false;
 		if (m->location > pc)
-			return true; /* that was the advance past it: nothing changed yet */
+			return true; /* this advance is past it: nothing changed yet */
 	}
 	return !r.bad;
 }
@@ -529,10 +530,9 @@ static bool function_begins(uint64_t pc)
 	return fde && fde_parse(&e, fde, pc) && e.start == pc;
 }
 
-/*
- * The rule of a call, by its return address. One where a function begins, and nothing is known of
- * what comes before, was put there by no call but by makecontext: as the outermost frame's.
- */
+/* The rule of a call, by its return address. A return address where a function begins, without
+ * information before it, was put there by makecontext and not by a call: it is the outermost
+ * frame's. */
 static struct cfi_rule rule_of_call(uint64_t pc)
 {
 	struct cfi_rule rule = rule_read(pc - 1);

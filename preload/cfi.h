@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Call frame information: how to get from one return address to the next. Read from .eh_frame when
- * an address is first met and kept as an 8-byte rule. Only what the x86-64 ABI's compilers emit for
- * the stack pointer, the frame pointer and the return address is understood; anything else is a
- * rule that says stop. Any thread, in hooks; never allocates, takes no lock. Sources: System V ABI,
- * AMD64 supplement, 3.7; DWARF 5, 6.4; LSB core, 10.6 (.eh_frame, .eh_frame_hdr).
+ * Call frame information: how to get from one return address to the next. It is read from .eh_frame
+ * when an address is first met, and kept as an 8-byte rule. The rules cover what compilers emit
+ * under the x86-64 ABI for the stack pointer, the frame pointer and the return address; anything
+ * else becomes a rule that says stop. Any thread, in hooks; never allocates, takes no lock.
+ * Sources: System V ABI, AMD64 supplement, 3.7; DWARF 5, 6.4; LSB core, 10.6 (.eh_frame,
+ * .eh_frame_hdr).
  */
 #ifndef PRELOAD_CFI_H
 #define PRELOAD_CFI_H
@@ -14,7 +15,7 @@
 
 enum cfi_type {
 	CFI_NONE = 1, /* no information for this address */
-	CFI_STOP, /* information of a kind that we do not follow */
+	CFI_STOP, /* information of a kind that these rules do not cover */
 	CFI_END, /* outermost frame: the return address is undefined */
 	CFI_RSP, /* CFA = rsp + offset */
 	CFI_RBP, /* CFA = rbp + offset */
@@ -27,7 +28,7 @@ enum cfi_rbp {
 	CFI_RBP_SAME, /* the caller's rbp is in rbp */
 	CFI_RBP_AT_CFA, /* ... at CFA + rbp_offset */
 	CFI_RBP_AT_RBP, /* ... at rbp + rbp_offset */
-	CFI_RBP_LOST, /* ... not to be had */
+	CFI_RBP_LOST, /* ... unknown */
 };
 
 struct cfi_rule {
@@ -40,9 +41,9 @@ struct cfi_rule {
 /* Once, when recording starts. */
 void cfi_start(void);
 /*
- * The rule at `pc`, which lies in the object mapped now as `module` (ht_node.module, part of the
- * cache's key: code that replaced other code at the same address is another module). `exact`: the
- * frame was interrupted at pc; otherwise pc is a return address and the call before it counts.
+ * The rule at `pc`. `module` (ht_node.module) is the object mapped there now. It is part of the
+ * cache's key, since other code may have replaced code at the same address. `exact`: the frame was
+ * interrupted at pc; otherwise pc is a return address, and the rule is that of the call before it.
  */
 struct cfi_rule cfi_find(uint64_t pc, uint32_t module, bool exact);
 

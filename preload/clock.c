@@ -35,8 +35,8 @@ void clock_publish(void)
 	uint64_t now = clock_monotonic();
 	uint32_t slot = r ? r->slot : 0;
 
-	/* Relaxed, and two threads may store in the wrong order: off by the time between their
-	 * looks. */
+	/* Relaxed: two threads may store in the wrong order, which costs the time between their
+	 * readings. */
 	if (now > ht_load_relaxed_64(&h->clock_ns))
 		ht_store_relaxed_64(&h->clock_ns, now);
 	history_note(&state_segment, slot, now, counter_live(&state_segment, slot));

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Helping with a leak scan (coop.h). Sources: clone(2), prctl(2), close_range(2), proc(5);
- * heaptop-internals(7) tells the whole way.
+ * Cooperation with a leak scan (coop.h). Sources: clone(2), prctl(2), close_range(2), proc(5);
+ * heaptop-internals(7) describes the whole procedure.
  *
- * The copy is like that of copy.c: a child that no signal tells of and wait(2) passes over, and
- * which holds none of our descriptors. We take note of its end when the viewer says so, or before
- * the next one is made. All system calls are made bare: libc's fork would run handlers, take
- * locks, and give errno to the program. All signals are blocked, so that no handler runs in the
- * copy, nor while this thread waits.
+ * The copy is like that of copy_stub.c: a child that raises no signal and that wait(2) skips, and
+ * that holds none of our descriptors. We reap it when the viewer says so, or before the next one is
+ * made. All system calls are made bare: libc's fork would run handlers, take locks, and expose
+ * errno to the program. All signals are blocked, so that no handler runs in the copy, nor while
+ * this thread waits.
  *
  * Edge COOP: the fields before `taken`, `answer` and `left`, which are stored with release; those
  * of the viewer before `coop_ask` and `request`.
@@ -36,9 +36,9 @@
 #include "preload/thread_pointer.h"
 
 #define THREAD_NS   UINT64_C(100000000) /* a viewer needs some milliseconds for the live table */
-#define COPY_NS	    UINT64_C(10000000000) /* a copy that nobody asks for so long ends */
-#define STEP_NS	    20000000 /* between two looks whether it is so */
-#define KERNEL_SET  8u /* bytes of a signal mask, as the kernel has it */
+#define COPY_NS	    UINT64_C(10000000000) /* a copy without a request for this long ends */
+#define STEP_NS	    20000000 /* between two checks of that */
+#define KERNEL_SET  8u /* bytes of a signal mask in the kernel */
 #define UNSHARE_ALL 2u /* CLOSE_RANGE_UNSHARE */
 
 #ifndef SYS_close_range
@@ -47,7 +47,7 @@
 
 #ifdef __x86_64__
 
-static uint32_t acted; /* ht_coop.number of what was acted on last */
+static uint32_t acted; /* ht_coop.number of the last request served */
 
 static void wake(uint32_t *word)
 {
@@ -59,7 +59,7 @@ static void wake(uint32_t *word)
 struct server {
 	struct ht_coop *coop;
 	uint32_t me; /* enum ht_coop_server */
-	int unfit; /* the copy: what is wrong with it, -errno */
+	int unfit; /* the copy: why it is unusable, -errno */
 	int file[HT_COOP_END]; /* the copy's, by command */
 };
 
@@ -78,11 +78,9 @@ static long file_read(int fd, void *to, uint64_t at, uint64_t bytes)
 	return fd < 0 ? fd : call(SYS_pread64, fd, call_pointer(to), (long)bytes, (long)at, 0);
 }
 
-/*
- * Of a process that is not dumpable these files are root's, and not to be opened by it. Then a call
- * reads memory: not such as it may not read itself, and of a private page that is shared since a
- * fork it makes one of its own, of which there are few here.
- */
+/* If the process is not dumpable, root owns these files, and it cannot open them. Then a system
+ * call reads memory: only readable memory, and it unshares a private page that is shared since a
+ * fork, of which there are few here. */
 static long memory_read(int fd, void *to, uint64_t at, uint64_t bytes)
 {
 	const struct iovec here = { to, bytes }, there = { (void *)(uintptr_t)at, bytes };
@@ -105,12 +103,12 @@ static long words_read(int fd, uint64_t *word, uint64_t count)
 	return (long)(i * sizeof(value));
 }
 
-/* Then mincore(2) tells of pages, to which one that is swapped out is not there. */
+/* Then mincore(2) reports pages; it counts a swapped page as absent. */
 static long pages_read(int fd, uint64_t *entry, uint64_t at, uint64_t bytes)
 {
 	const uint64_t there = UINT64_C(1) << 63, count = bytes / sizeof(*entry);
 	uint64_t page = state_segment.header->page_bytes;
-	unsigned char *is = (unsigned char *)entry; /* is[i] is no later than entry[i] */
+	unsigned char *is = (unsigned char *)entry; /* is[i] is no later in memory than entry[i] */
 	struct sysinfo machine = { 0 };
 	long rc;
 
@@ -140,7 +138,7 @@ static long answer_make(struct ht_coop *c, uint32_t command, int fd, uint64_t by
 	}
 }
 
-/* Memory by way of a file, too: there may be such as cannot be read. */
+/* Memory is read through a file, too: some of it may be unreadable. */
 static long request_do(const struct server *s)
 {
 	struct ht_coop *c = s->coop;
@@ -153,7 +151,7 @@ static long request_do(const struct server *s)
 		return s->unfit;
 	if (command == 0 || command > HT_COOP_END)
 		return -EINVAL;
-	/* The program has no file open but for this. */
+	/* The program itself holds no open file between requests. */
 	fd = s->me == HT_COOP_CHILD ? s->file[command] : open_own(own_file[command]);
 	got = answer_make(c, command, fd, bytes);
 	if (s->me != HT_COOP_CHILD && fd >= 0)
@@ -161,7 +159,7 @@ static long request_do(const struct server *s)
 	return got;
 }
 
-/* Waits for a request other than `last`; false: not in this step. */
+/* Waits for a request other than `last`; false: none in this step. */
 static bool request_await(struct ht_coop *c, uint32_t last)
 {
 	const struct timespec t = { .tv_nsec = STEP_NS };
@@ -171,10 +169,8 @@ static bool request_await(struct ht_coop *c, uint32_t last)
 	return ht_load_acquire_32(&c->request) != last; /* COOP */
 }
 
-/*
- * Answers until it is told to end. The thread goes on as well when its time is over, the copy ends
- * when nobody has asked anything for long.
- */
+/* Answers until the viewer ends it. The thread also continues when its time is over; the copy ends
+ * when no request has come for long. */
 static void serve(const struct server *s, uint32_t last)
 {
 	struct ht_coop *c = s->coop;
@@ -185,12 +181,12 @@ static void serve(const struct server *s, uint32_t last)
 
 		if (!request_await(c, last)) {
 			if (c->number != acted)
-				return; /* its viewer is gone, and another wants something */
+				return; /* its viewer is gone, and another one requests something */
 			continue;
 		}
 		last = ht_load_acquire_32(&c->request); /* COOP */
 		if (c->number != acted)
-			return; /* that is for another copy */
+			return; /* that request is for another copy */
 		if (c->server != s->me)
 			continue;
 		ends = c->command == HT_COOP_END;
@@ -207,9 +203,9 @@ static void serve(const struct server *s, uint32_t last)
 /* ---- the copy ---- */
 
 static uint32_t last_request; /* ht_coop.request, when the copy was made */
-static long last_copy; /* its pid; 0: note has been taken of its end */
+static long last_copy; /* its pid; 0: reaped */
 
-/* When memory gets short the copy is to go, not the program. 0 or -errno. */
+/* Makes the kernel kill the copy before the program if memory runs out. 0 or -errno. */
 static int yield_memory(void)
 {
 	long fd = call(SYS_openat, AT_FDCWD, call_pointer("/proc/self/oom_score_adj"),
@@ -249,21 +245,16 @@ static bool is_of_ours(uint32_t pid)
 	       st.st_uid == own_uid();
 }
 
-/*
- * Of a process that is not dumpable the copy is for a moment: else it could open none of its files.
- * It has nothing but the memory then, which any process of the viewer's user may ask for anyway.
- */
+/* Makes the copy of a process that is not dumpable so for a moment: else it could open none of its
+ * files. It has only the memory then, which any process of the viewer's user may request anyway. */
 static void dumpable_be(uint32_t viewer)
 {
 	if (call(SYS_prctl, PR_GET_DUMPABLE, 0, 0, 0, 0) != 1 && is_of_ours(viewer))
 		call(SYS_prctl, PR_SET_DUMPABLE, 1, 0, 0, 0);
 }
 
-/*
- * The copy: a process of its own, which never leaves this function. It takes no part in the
- * program's scheduling class; and once its files are open, neither its memory nor a core of it is
- * to be had by others.
- */
+/* The copy: a separate process, which never leaves this function. It leaves the program's
+ * scheduling class; once its files are open, others can get neither its memory nor a core of it. */
 static __attribute__((noinline, noreturn)) void copy_run(void)
 {
 	const struct sched_param ordinary = { 0 };
@@ -283,7 +274,7 @@ static __attribute__((noinline, noreturn)) void copy_run(void)
 	end();
 }
 
-/* Never one that the program has made: those give a signal. */
+/* Reaps no child of the program's own: those give a signal. */
 static int copy_reap(void)
 {
 	if (last_copy > 0 && call(SYS_wait4, last_copy, 0, WNOHANG | __WCLONE, 0, 0) == 0)
@@ -310,7 +301,7 @@ static int copy_make(struct ht_coop *c)
 	return copy > 0 ? 0 : (int)copy;
 }
 
-/* ---- acting on what is asked for ---- */
+/* ---- serving a request ---- */
 
 static void taken(struct ht_coop *c, uint32_t number, int result)
 {
@@ -319,10 +310,8 @@ static void taken(struct ht_coop *c, uint32_t number, int result)
 	wake(&c->taken);
 }
 
-/*
- * All that the caller had in registers lies on the stack from `stack` on. It waits in here until
- * the viewer has taken what must be of the same moment as the copy.
- */
+/* Puts the caller's registers on the stack, from `stack` on. Waits here until the viewer has read
+ * what must be of the same moment as the copy. */
 static __attribute__((noinline)) void copy_lend(struct ht_coop *c, uint32_t number, bool looks)
 {
 	const struct server s = { .coop = c, .me = HT_COOP_THREAD };
@@ -354,7 +343,7 @@ static int tracer_let(uint32_t pid)
 	return (int)call(SYS_prctl, PR_SET_PTRACER, (long)pid, 0, 0, 0);
 }
 
-/* Whether anybody still waits for it. */
+/* Whether the viewer still waits for it. */
 static bool is_in_time(const struct ht_coop *c)
 {
 	uint64_t now = clock_monotonic(), until = c->until_ns;
@@ -362,7 +351,7 @@ static bool is_in_time(const struct ht_coop *c)
 	return until > now && until - now <= HT_COOP_NS;
 }
 
-/* A thread inside realloc has a block that is in no table; a child of vfork is another process. */
+/* A thread inside realloc holds a block that is in no table; a vfork child is another process. */
 static bool is_the_moment(void)
 {
 	return !state_thread.in_realloc &&

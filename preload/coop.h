@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Help for a viewer that is to scan for leaks and may not trace us (struct ht_coop): we let it
- * trace us, or make a copy of this process that gives it its memory. Only when asked; any thread,
- * in hooks off the hot path, or waiting at the program's end.
+ * Cooperation with a viewer that scans for leaks but may not trace this process (struct ht_coop):
+ * the library permits tracing, or makes a copy of the process that serves the viewer its memory.
+ * Only on request; any thread, in hooks off the hot path, or while it waits at the program's end.
  */
 #ifndef PRELOAD_COOP_H
 #define PRELOAD_COOP_H
 
-/* Does what is asked for (header.coop_ask), if this is the moment. Signals wait meanwhile, some
+/* Serves the request in header.coop_ask, if this is a suitable moment. Blocks signals for some
  * milliseconds; errno is kept. */
 void coop_serve(void);
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The stubs that a thread runs when a viewer wants a copy of the process, and when that has ended
- * (shm/copy.h). They use no stack, and no memory but copy_area, for the thread may stand on a very
- * small one; on the way back they change no flag, so that the stack pointer and the flags are the
- * program's all the time, and a signal may come at any instruction.
+ * (shm/copy.h). They use no stack, and no memory but copy_area, since the thread may stand on a
+ * very small one. On the way back they change no flag, so that the stack pointer and the flags are
+ * the program's all the time, and a signal may come at any instruction.
  *
- * The copy is a child that no signal tells of: wait(2) and its kind do not see such a one, unless
- * __WCLONE or __WALL is asked for. It is not left to who takes orphans, which may not know what to
- * do with one. It holds none of our descriptors open. The viewer traces it from its first
- * instruction on; one that it does not hold ends.
+ * The copy is a child that raises no signal: wait(2) and its kind do not see such a child without
+ * __WCLONE or __WALL. It is not left to the process that reaps orphans, which may not know how. It
+ * holds none of our descriptors open. The viewer traces it from its first instruction on; a copy
+ * without a tracer ends.
  */
 #include "preload/copy_stub.h"
 
@@ -53,7 +53,7 @@ __asm__(
 	"	movq %rax, %rcx\n"
 	"	jrcxz 3f\n"
 	"	movq %rax, %rbx\n"
-	/* Here a thread comes only if there is no copy, or no viewer, and then the copy ends. */
+	/* A thread gets here only if there is no copy, or no viewer, and then the copy ends. */
 	"1:	movl $247, %eax\n" /* waitid. An error of clone is no process to wait for */
 	"	movl $1, %edi\n" /* P_PID */
 	"	movq %rbx, %rsi\n"
@@ -66,7 +66,7 @@ __asm__(
 	"	jmp 2f\n"
 	"3:	jmp 4f\n" /* jrcxz does not reach far */
 	"copy_reap:\n"
-	"	movl $61, %eax\n" /* wait4: what it returns is the viewer's to look at */
+	"	movl $61, %eax\n" /* wait4: the viewer reads its result */
 	"	movq copy_area+168(%rip), %rdi\n"
 	"	movl $0, %esi\n"
 	"	movl $0x80000001, %edx\n" /* __WCLONE | WNOHANG: never one of the program's own */

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The environment of the program. getenv is not called: a program may have one of its own. Reads
+ * The program's environment. getenv is not called: a program may have one of its own. Reads
  * `environ`; no locks, no allocation.
  *
- * The variables that steer the library:
+ * The variables that configure the library:
  *   HEAPTOP_SEGMENT  path of a prepared segment; a process or image other than the one it was made
- *                    for makes its own, of the same family
- *   HEAPTOP_FOLLOW   "0": other processes than the one it was made for are not recorded; "exec":
- *                    not before they call exec
+ *                    for makes its own, in the same launch
+ *   HEAPTOP_FOLLOW   "0": record no process but the one it was made for; "exec": record others only
+ *                    after they call exec
  *   HEAPTOP_DIR      where to make segments (shm/place.h); those of a launch are made beside the
- *                    one that was prepared for it
+ *                    prepared one
  *   HEAPTOP_DEPTH    frames kept per stack, 1 to 1024 (default 128)
  *   HEAPTOP_SAMPLE   bytes between samples (512K, 1M), for a segment of our own; without: exact
- *   HEAPTOP_SEED     of the samples, a number, for tests
+ *   HEAPTOP_SEED     seed of the samples, a number, for tests
  *   HEAPTOP_UNWINDER own (default), libunwind, or check: both, and count where they differ
  */
 #ifndef PRELOAD_ENVIRONMENT_H

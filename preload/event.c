@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The parts of an event that are out of the ordinary (event.h). In hooks, on any thread, with the
- * re-entry guard held. No locks, and no system calls but those that take fresh memory.
+ * The rare parts of an event (event.h). In hooks, on any thread, with the re-entry guard held. No
+ * locks, and no system calls but those that take fresh memory.
  */
 #include "preload/event.h"
 
@@ -20,7 +20,7 @@ struct guards_leaf *event_take_stack(
 	struct stack_trace t;
 	uint32_t site;
 
-	/* Until both are of this stack: a handler may leave in between, and never come back. */
+	/* Until both are of this stack: a handler may abandon this in between. */
 	r->path_whole = false;
 	ht_fence_handler();
 	u->frame = frame;
@@ -45,7 +45,7 @@ void event_count_untracked(uint64_t blocks, uint64_t bytes)
 	ht_add_relaxed_64(&state_segment.header->untracked_bytes, bytes);
 }
 
-/* Counts the end of a block, a sampled one by the weight with which it came. */
+/* Counts the free of a block, a sampled one by its original weight. */
 static void count_freed(struct counter_owner *o, uint64_t addr, const struct live_block *b,
 	const struct counter_freed *end)
 {
@@ -70,10 +70,8 @@ void event_free_shared(uint64_t addr, const struct live_block *b)
 	count_freed(&recorder_shared, addr, b, &end);
 }
 
-/*
- * A sampled block is temporary if its thread has allocated no other since; frees that passed in
- * between were not seen.
- */
+/* A sampled block is temporary if its thread has allocated no other since; bypassing frees in
+ * between were not seen. */
 void event_freed(struct recorder *r, uint64_t addr, const struct live_block *b, uint64_t tick)
 {
 	struct counter_freed end = { .size = b->size,
@@ -92,7 +90,7 @@ void event_missed_frees(uint64_t addr, const struct live_block *old, unsigned co
 	for (unsigned i = 0; i < count; i++) {
 		if (old[i].counter != HT_COUNTER_HIDDEN)
 			ht_add_relaxed_64(&state_segment.header->missed_frees, 1);
-		/* A sampled one had this very address; for the others it says nothing. */
+		/* A sampled block had this very address; for the others it is irrelevant. */
 		event_free_shared(addr, &old[i]);
 	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The wait for a leak scan (exit_wait.h). By futex, which a program that forbids itself system
- * calls hardly forbids; no descriptor, since those are the program's to close.
+ * The wait for a leak scan (exit_wait.h). Uses a futex: a program that restricts its own system
+ * calls hardly forbids that one. Uses no descriptor, since a program may close any.
  */
 #include "preload/exit_wait.h"
 
@@ -15,8 +15,8 @@
 #include "preload/modules.h"
 #include "preload/unwind_cfi.h"
 
-#define STEP_NS	      2000000 /* the end comes this much later at most */
-#define STEPS_WITHOUT 2500u /* a viewer that gives no sign for 5 seconds is taken for dead */
+#define STEP_NS	      2000000 /* the longest delay of the end after the scan */
+#define STEPS_WITHOUT 2500u /* after 5 seconds without a sign a viewer counts as dead */
 
 static void step(const uint32_t *word)
 {
@@ -25,10 +25,8 @@ static void step(const uint32_t *word)
 	syscall(SYS_futex, word, FUTEX_WAIT, 0, &t, NULL, 0);
 }
 
-/*
- * When main has returned, nothing below _start's frame is the program's: the frames of exit lie
- * over what main left there, and have not written all of it.
- */
+/* When main has returned, nothing below _start's frame is the program's: the frames of exit cover
+ * what main left there, and have not overwritten all of it. */
 static uint64_t stack_left(uintptr_t frame)
 {
 	struct module_range libc;
@@ -44,7 +42,7 @@ void exit_wait(struct ht_header *h)
 
 	if (!ht_load_relaxed_32(&h->leak_ask) || ht_load_relaxed_32(&h->leak_done) ||
 		ht_load_relaxed_64(&h->family) == 0)
-		return; /* without a family: the viewer that asked has gone */
+		return; /* no launch: the viewer that asked has gone */
 	h->leak_stack = stack_left((uintptr_t)__builtin_frame_address(0));
 	ht_store_release_32(&h->leak_wait, (uint32_t)syscall(SYS_gettid)); /* WAIT */
 	while (!ht_load_acquire_32(&h->leak_done) /* WAIT */ && without < STEPS_WITHOUT) {
@@ -53,7 +51,7 @@ void exit_wait(struct ht_header *h)
 		step(&h->leak_done);
 		attach_check(h);
 		if (ht_load_relaxed_64(&h->family) == 0)
-			break; /* it has gone meanwhile */
+			break; /* the viewer has gone meanwhile */
 		if (ht_load_relaxed_32(&h->coop_ask) != HT_COOP_NOTHING)
 			coop_serve();
 		now = ht_load_relaxed_32(&h->leak_beat);

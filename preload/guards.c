@@ -2,12 +2,11 @@
 /*
  * Remembered stacks (guards.h).
  *
- * A record is a run of expected words that ends in a leaf. A root record begins at a hook's frame,
- * and is found by that frame and its return address. At a word that differs, the record that goes
- * on from there with the word seen, and has its own leaf at its own end, is the record's first exit
- * or in `exits`. Both tables are hashes of buckets of 4: what is overwritten there is forgotten and
- * unwound again. They grow with the memory for records; when that may not grow any more, all is
- * forgotten.
+ * A record is a run of expected words that ends in a leaf. A root record begins at a hook's frame;
+ * its key is that frame and its return address. The record that continues with another word, found
+ * where a record differs from the stack, is that record's first exit or is in `exits`. Both tables
+ * are hashes with buckets of 4: an overwritten record is forgotten and unwound again. They grow
+ * with the memory for records; when that may not grow any more, all records are forgotten.
  */
 #include "preload/guards.h"
 
@@ -22,10 +21,10 @@
 #define WORDS_MAX      (1u << 19) /* 4 MB: some ten thousand stacks */
 #define TABLE_SHIFT    3u /* words of the arena to a slot in each table: records are longer */
 #define BUCKET	       4u /* slots */
-#define UNPINNED_MAX   6u /* pieces of unloadable code in a stack; with more it is not remembered */
+#define UNPINNED_MAX   6u /* unloadable objects in a stack; with more it is not remembered */
 #define UNPINNED_WORDS 2u /* an address, and its module */
 
-#define KEY_NONE  0ull /* of no stack: record 0, and what was forgotten */
+#define KEY_NONE  0ull /* of no stack: record 0, and forgotten records */
 #define KEY_CHILD (1ull << 63)
 #define NO_WORD	  UINT16_MAX
 
@@ -57,12 +56,12 @@ static void word_set(struct guards_record *r, uint32_t i, uint64_t at, uint64_t 
 {
 	struct guards_block *b = &r->block[i / GUARDS_BLOCK];
 
-	/* In their order: what a block had there before goes with its first. */
+	/* In order: the first word of a block clears what the block held before. */
 	b->at = (i % GUARDS_BLOCK ? b->at : 0) | at << i % GUARDS_BLOCK * GUARDS_AT_BITS;
 	b->value[i % GUARDS_BLOCK] = value;
 }
 
-/* Blocks of a record of so many words, and its end. */
+/* Blocks of a record of `count` words, and its end. */
 static uint64_t blocks_of(uint64_t count)
 {
 	return count / GUARDS_BLOCK + 1;
@@ -75,7 +74,7 @@ static uint32_t at_of(const struct guards *g, const struct guards_record *r)
 	return (uint32_t)((const uint64_t *)(const void *)r - g->arena);
 }
 
-/* The record with this key among those that may be at `index`; NULL: none. */
+/* The record with this key in the bucket of `index`; NULL: none. */
 static struct guards_record *root_search(const struct guards *g, uint64_t key, uint64_t index)
 {
 	for (unsigned i = 0; i < BUCKET; i++) {
@@ -87,7 +86,7 @@ static struct guards_record *root_search(const struct guards *g, uint64_t key, u
 	return NULL;
 }
 
-/* The record that leaves `parent` at `word` with this one. */
+/* The record that leaves `parent` at `word` with the value `now`. */
 static struct guards_record *exit_search(
 	const struct guards *g, const struct guards_record *parent, uint32_t word, uint64_t now)
 {
@@ -105,7 +104,7 @@ static struct guards_record *exit_search(
 	return NULL;
 }
 
-/* What the stack has in place of a record's value; 0 if that is no word to remember. */
+/* The stack's word in place of a record's value; 0 if it cannot be remembered. */
 static uint64_t word_now(uintptr_t frame, struct guards_place place)
 {
 	uint64_t at = place.block->at >> place.in_block * GUARDS_AT_BITS & UINT16_MAX;
@@ -114,7 +113,7 @@ static uint64_t word_now(uintptr_t frame, struct guards_place place)
 	return value > GUARDS_VALUE_MASK ? 0 : at << GUARDS_VALUE_BITS | value;
 }
 
-/* Where the objects that may be unloaded are told of: an address in each, and its module. */
+/* The objects that may be unloaded: an address in each, and its module. */
 static const uint64_t *unpinned_of(const struct guards_record *r)
 {
 	return (const uint64_t *)&r->block[blocks_of(r->count)];
@@ -181,7 +180,7 @@ static size_t bytes_of(uint64_t words)
 	return words * sizeof(uint64_t) + 2 * table_slots(words) * sizeof(uint32_t);
 }
 
-/* Both tables and the arena, in one mapping. Record 0 is none: nothing has its key. */
+/* Both tables and the arena, in one mapping. Record 0 is none: no stack has its key. */
 static bool guards_map(struct guards *g, uint64_t words)
 {
 	void *p = private_map(bytes_of(words));
@@ -212,11 +211,11 @@ static void forget_all(struct guards *g)
 {
 	memset(g->roots, 0, table_slots(g->words) * sizeof(*g->roots));
 	memset(g->exits, 0, table_slots(g->words) * sizeof(*g->exits));
-	ht_fence_handler(); /* who leaves before this forgets less */
+	ht_fence_handler(); /* a handler that leaves before this forgets less */
 	g->used = sizeof(struct guards_record) / sizeof(uint64_t) + 1;
 }
 
-/* Makes a record one that nothing finds. */
+/* Makes a record impossible to find. */
 static void forget(struct guards_record *r)
 {
 	r->key = KEY_NONE;
@@ -227,7 +226,7 @@ static bool is_forgotten(const struct guards *g, uint32_t at)
 	return guards_at(g, at)->key == KEY_NONE;
 }
 
-/* Enters a record into a table: where there is room, or else over the first. */
+/* Enters a record into a table: in a free slot of its bucket, or else in place of the first. */
 static void enter(const struct guards *g, uint32_t *table, uint64_t index, uint32_t at)
 {
 	for (unsigned i = 0; i < BUCKET; i++) {
@@ -288,7 +287,8 @@ static bool grow_to(struct guards *g, uint64_t words)
 	return true;
 }
 
-/* Moves to twice the memory. False: it stays as it is. No handler may leave this in the middle. */
+/* Doubles the memory. False: it stays as it is. Signals are blocked, so that no handler abandons
+ * this. */
 static bool grow(struct guards *g)
 {
 	uint64_t signals;
@@ -314,10 +314,8 @@ static bool unpinned_has(const struct guards_record *r, uint32_t module)
 	return false;
 }
 
-/*
- * Notes one frame in each unloadable object. False: too many of them. Code outside any object is a
- * module of its own at each address, and what comes to be there is nobody's to tell.
- */
+/* Lists one frame in each unloadable object. False: there are too many. Code outside any object is
+ * a module of its own at each address, and nothing tells us what is later mapped there. */
 static bool unpinned_fill(struct guards_record *r, const struct unwind *u)
 {
 	uint64_t *out = (uint64_t *)&r->block[blocks_of(r->count)];
@@ -342,8 +340,8 @@ static bool unpinned_fill(struct guards_record *r, const struct unwind *u)
 	return true;
 }
 
-/* Writes the record of a stack's words from `from` on; a child's first is not among its blocks.
- * NULL: it cannot be remembered. */
+/* Writes the record of a stack's words from `from` on; a child's first word is not among its
+ * blocks. NULL: it cannot be remembered. */
 static struct guards_record *record_new(
 	struct guards *g, const struct unwind *u, uint32_t from, uint64_t key, uint32_t site)
 {
@@ -362,7 +360,8 @@ static struct guards_record *record_new(
 	word_set(r, r->count, GUARDS_END_AT, GUARDS_END);
 	if (!unpinned_fill(r, u))
 		return NULL;
-	/* Whole before it counts, and counted before it can be found, wherever a handler leaves. */
+	/* Complete before it counts, and counted before it can be found, wherever a handler leaves.
+	 * */
 	ht_fence_handler();
 	g->used += record_words(r->count, r->leaf.unpinned);
 	ht_fence_handler();
@@ -370,7 +369,7 @@ static struct guards_record *record_new(
 	return r;
 }
 
-/* How many words a stack, from `from` on, and a record have in common. */
+/* The number of words that a stack, from `from` on, has in common with a record. */
 static uint32_t words_common(const struct guards_record *r, const struct unwind *u, uint32_t from)
 {
 	uint32_t i = 0;
@@ -380,11 +379,8 @@ static uint32_t words_common(const struct guards_record *r, const struct unwind 
 	return i;
 }
 
-/*
- * Whether a stack parts from a record as another stack does: at a word that both have, and each
- * with a value of its own. Which word comes next depends on those before, as long as the code is
- * the same.
- */
+/* Whether a stack leaves a record as another stack does: at a word that both have, with different
+ * values. Which word comes next depends on the words before, as long as the code is the same. */
 static bool parts_rightly(
 	const struct guards_record *r, uint32_t i, const struct unwind *u, uint32_t from)
 {
@@ -392,10 +388,8 @@ static bool parts_rightly(
 	       (word_get(r, i) ^ u->guards[from + i]) >> GUARDS_VALUE_BITS == 0;
 }
 
-/*
- * Follows the stack's words to where memory ends, and adds the rest there. `begin`: the first word
- * that the current record's blocks speak of; `left`: where it was left.
- */
+/* Follows the stack's words as far as they are remembered, and adds the rest there. `begin`: the
+ * first word that the current record's blocks hold; `left`: the word at which it was left. */
 static struct guards_record *remember(
 	struct guards *g, const struct unwind *u, uint64_t root, uint32_t site)
 {
@@ -408,7 +402,7 @@ static struct guards_record *remember(
 		uint32_t i = words_common(r, u, begin);
 
 		if (!parts_rightly(r, i, u, begin)) {
-			forget_all(g); /* code was replaced, and nothing told of it */
+			forget_all(g); /* code was replaced unnoticed */
 			return record_new(g, u, 0, root, site);
 		}
 		key = child_key(at_of(g, r), i);
@@ -421,7 +415,7 @@ static struct guards_record *remember(
 	return record_new(g, u, left, key, site);
 }
 
-/* Makes room for the longest record that the stack may need. */
+/* Makes room for the longest record that the stack may need. False: that forgot all records. */
 static bool make_room(struct guards *g, const struct unwind *u)
 {
 	uint64_t words = record_words(u->guard_count, UNPINNED_MAX);

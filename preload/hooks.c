@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The C hooks: what the program calls instead of its allocator. Each does the real call and tells
- * record.h, in the order that keeps the live set right when threads share blocks: a block is taken
- * out before it goes back to the allocator, and entered after it came. Requests pass through
+ * The C hooks: the program calls them instead of its allocator. Each makes the real call and
+ * records it, in the order that keeps the live set right when threads share blocks: a block is
+ * taken out before it goes back to the allocator, and entered after it came. Requests pass through
  * unchanged.
  */
 #include <errno.h>
@@ -16,7 +16,7 @@
 
 #define HOOK __attribute__((visibility("default")))
 
-/* Declared here, because no header of libc has them all. */
+/* Declared here: no header of libc has them all. */
 void *malloc(size_t size);
 void *calloc(size_t count, size_t size);
 void *realloc(void *p, size_t size);
@@ -30,11 +30,9 @@ void *valloc(size_t size);
 void *pvalloc(size_t size);
 _Noreturn void _exit(int status);
 
-/*
- * Every hook that allocates begins with this: a block of `size` bytes that sampling passes over
- * (where `may` holds) is the next allocator's alone, and goes there by `pass`; before that one is
- * found the arena serves, by `serve`.
- */
+/* Every hook that allocates begins with this: a block of `size` bytes that sampling skips (if `may`
+ * holds) bypasses recording by `pass`; before the next allocator is found the arena serves, by
+ * `serve`. */
 #define SPECIAL_FIRST(may, size, pass, serve)                                                      \
 	do {                                                                                       \
 		if (!next_is_exact()) {                                                            \
@@ -46,10 +44,10 @@ _Noreturn void _exit(int status);
 	} while (0)
 
 /*
- * The two hottest hooks end in a jump to what needs a frame of its own, so that a block that passes
- * costs none. The caller's stack begins there as it would in the hook. Without optimisation there
- * is no such jump, and all is one function. They begin with a line of the cache: then what a block
- * that passes goes through is one line, and its jumps are foretold better (0.3 ns a pair).
+ * The two hottest hooks end in a jump to the code that needs a frame of its own, so that a
+ * bypassing block needs none. The caller's stack begins there as it would in the hook. Without
+ * optimisation there is no such jump, and all is one function. They begin at a cache line: then the
+ * bypass is one line, and its jumps are predicted better (0.3 ns a pair).
  */
 #define ALIGNED __attribute__((aligned(64)))
 #ifdef __OPTIMIZE__
@@ -94,7 +92,7 @@ HOOK void *calloc(size_t count, size_t size)
 	return p;
 }
 
-/* A block of the bootstrap arena outgrows it. */
+/* Moves a block out of the bootstrap arena. */
 static void *arena_realloc(void *p, size_t size)
 {
 	void *q = malloc(size);
@@ -104,7 +102,7 @@ static void *arena_realloc(void *p, size_t size)
 	return q;
 }
 
-/* Inlined, not called last: the stack begins at the hook's own frame, which must be there still. */
+/* Inlined, and no tail call: the stack begins at the hook's own frame, which must still exist. */
 __attribute__((always_inline)) static inline void *realloc_recorded(
 	uintptr_t frame, void *p, size_t size, enum ht_function function)
 {
@@ -249,10 +247,8 @@ HOOK void *pvalloc(size_t size)
 	return p;
 }
 
-/*
- * The ways to end that run no destructors: without these, a program that leaves by _exit would look
- * as if it had crashed.
- */
+/* The exits that run no destructors: without these hooks, a program that leaves by _exit would seem
+ * to have crashed. */
 HOOK void _exit(int status)
 {
 	lifecycle_exit();

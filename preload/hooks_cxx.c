@@ -2,10 +2,10 @@
 /*
  * operator new and delete, in all their forms, under their mangled names (Itanium C++ ABI), in C
  * and without the C++ runtime; and C23's sized frees. Each calls the next definition, usually
- * libstdc++'s, with the thread marked as inside an allocator, so that the malloc in there is not a
- * second block. An exception from it passes through these frames: the mark is undone by a cleanup.
- * Where libstdc++ was loaded later with dlopen there is no next definition in our scope; then
- * malloc serves, and the C++ runtime is looked up only to throw.
+ * libstdc++'s, with the thread marked as inside an allocator, so that the malloc in there does not
+ * count as a second block. An exception from it passes through these frames: a cleanup undoes the
+ * mark. If dlopen loads libstdc++ later, there is no next definition in our scope; then malloc
+ * serves, and the C++ runtime is looked up only to throw.
  */
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -23,10 +23,10 @@ __asm__(".weak __gcc_personality_v0\n.weak _Unwind_Resume");
 
 struct guard {
 	bool entered;
-	bool is_out; /* a call of new is out: if the guard ends now, it threw */
+	bool is_out; /* a call of new is in progress: if the guard ends now, it threw */
 	uint8_t was_in_allocator;
 	size_t size; /* asked for */
-	uint64_t left; /* the gap to the next sample: blocks in there are not new ones */
+	uint64_t left; /* the gap to the next sample: inner blocks do not use it up */
 	uintptr_t paused; /* nesting_pause */
 };
 
@@ -57,7 +57,7 @@ static struct guard guard_enter(uintptr_t frame, size_t size, size_t align)
 	return g;
 }
 
-/* `symbol` of the C++ runtime, wherever it was loaded. */
+/* `symbol` of the C++ runtime, wherever that was loaded. */
 static void *runtime_symbol(const char *symbol)
 {
 	void *runtime = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD);
@@ -65,7 +65,8 @@ static void *runtime_symbol(const char *symbol)
 	return runtime ? dlsym(runtime, symbol) : NULL;
 }
 
-/* Memory without the C++ runtime; `throws`: the runtime's own operator new raises the exception. */
+/* Allocates without the C++ runtime; `throws`: the runtime's own operator new raises the exception.
+ * */
 static void *plain_new(size_t size, size_t align, const char *throws)
 {
 	void *p = NULL;
@@ -94,7 +95,8 @@ static void plain_delete(void *p)
 		(next_cxx_front.free ? next_cxx_front.free : next.free)(p);
 }
 
-/* The next operator new, marked so that the malloc in there is not a second block. */
+/* Calls the next operator new, marked so that the malloc in there does not count as a second block.
+ * */
 #define CALL_MARKED(call)                                                                          \
 	({                                                                                         \
 		__attribute__((cleanup(guard_leave), unused)) struct guard g =                     \
@@ -107,15 +109,13 @@ static void plain_delete(void *p)
 		got;                                                                               \
 	})
 
-/* What is not at hand is out of line: a hook keeps what its ordinary way needs. */
+/* The rare case is out of line, so that a hook keeps only the registers of its ordinary one. */
 #define WITH_FRAME(...) (uintptr_t frame, __VA_ARGS__)
 #define THIS_FRAME(...) (RECORD_FRAME, __VA_ARGS__)
 
-/*
- * One hook of new: its symbol, its parameters and arguments, the alignment it asks for, and the
- * symbol that throws for it. When there is no memory the next operator new has its handler and its
- * exception.
- */
+/* One hook of new: its symbol, parameters and arguments, the alignment it requests, and the symbol
+ * that throws for it. Without memory the next operator new runs its handler and throws its
+ * exception. */
 #define NEW(symbol, params, args, align, function, throws)                                         \
 	HOOK void *symbol params;                                                                  \
 	static struct next_cxx next_##symbol = { #symbol, (const void *)symbol, NULL, false };     \
@@ -175,7 +175,7 @@ static void plain_delete(void *p)
 			return;                                                                    \
 		}                                                                                  \
 		next_of_##symbol THIS_FRAME args;                                                  \
-		__asm__ volatile(""); /* not called last: the frame must be there still */         \
+		__asm__ volatile(""); /* no tail call: the frame must exist */                     \
 	}
 
 /* clang-format off */
@@ -206,10 +206,8 @@ DELETE(_ZdlPvSt11align_val_tRKSt9nothrow_t, (void *p, size_t align, const void *
 DELETE(_ZdaPvSt11align_val_tRKSt9nothrow_t, (void *p, size_t align, const void *tag), (p, align, tag))
 /* clang-format on */
 
-/*
- * C23's frees that tell the size. A libc that has none of its own leaves a program that asks for
- * them weakly to find ours, so the program's own allocator is thought of here, too.
- */
+/* C23's sized frees. If libc lacks them, a program that refers to them weakly finds ours, so they
+ * respect the program's own allocator, too. */
 void free_sized(void *p, size_t size);
 void free_aligned_sized(void *p, size_t align, size_t size);
 

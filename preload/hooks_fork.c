@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The hooks of what forks and comes back in the child: fork under its names, and daemon and
- * forkpty, which fork inside libc, past our fork. A child that is made outside of these needs
- * nothing of us: it is off. One whose parent was inside a hook goes on in there, and must be told
- * from its parent first.
+ * The hooks of functions that fork and return in the child: fork under its names, and daemon and
+ * forkpty, which fork inside libc, past our fork. A child made in other ways needs no hook: it is
+ * off. A child whose parent was inside a hook continues in there, and must be detached from its
+ * parent first.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -25,7 +25,7 @@ int hook_daemon(int nochdir, int noclose);
 int hook_forkpty(int *master, char *name, const struct termios *t, const struct winsize *size);
 int hook_forkpty_2_34(int *master, char *name, const struct termios *t, const struct winsize *size);
 
-/* Only for what means glibc's (exports.map). */
+/* Only for references to glibc's version (exports.map). */
 __asm__(".symver hook_daemon, daemon@GLIBC_2.2.5\n"
 	".symver hook_forkpty, forkpty@GLIBC_2.2.5\n"
 	".symver hook_forkpty_2_34, forkpty@GLIBC_2.34\n");
@@ -36,8 +36,8 @@ static int forked(int pid)
 	return pid;
 }
 
-/* Inlined, as its caller is the hook whose frame it is: lifecycle_before_fork looks for others
- * below that. */
+/* Inlined: its caller is the hook that owns the frame, and lifecycle_before_fork searches the
+ * frames below that. */
 __attribute__((always_inline)) static inline int fork_from(uintptr_t frame)
 {
 	if (!next_available() || !next.fork)
@@ -64,8 +64,8 @@ HOOK int _Fork(void)
 	return forked(next.fork_bare());
 }
 
-/* Whether a call goes into libc, and is of a process that is recorded. What is another's comes to
- * our fork, and is to be jumped to: the fork would find our frame below it. */
+/* Whether a call goes into libc, in a recorded process. A definition of another library reaches our
+ * fork, and must be called by a jump: the fork would find our frame below it. */
 static bool forks_in_libc(const void *next_one)
 {
 	struct module_range libc;
@@ -89,13 +89,13 @@ static int null_open(void)
 			return fd;
 		errno = ENODEV;
 	}
-	/* What was not opened, too: so glibc's says EBADF (of 2.27 to 2.42). */
+	/* Also without an open file: so glibc's daemon returns EBADF (2.27 to 2.42). */
 	syscall(SYS_close, fd);
 	return -1;
 }
 
-/* What glibc's daemon does in the child, one step as the other; by system calls, since those steps
- * do not come to what a program calls dup2 or chdir, either. */
+/* What glibc's daemon does in the child, step by step; by system calls, since those steps do not
+ * reach the program's own dup2 or chdir, either. */
 static int daemon_child(bool chdir_root, bool to_null)
 {
 	int fd;
@@ -116,7 +116,7 @@ static int daemon_child(bool chdir_root, bool to_null)
 	return 0;
 }
 
-/* Not by libc's own: its parent ends in there, where no end of it is noted and no scan awaited. */
+/* Not by libc's own: its parent exits in there, where no hook notes the end or waits for a scan. */
 HOOK int hook_daemon(int nochdir, int noclose)
 {
 	int pid;
@@ -129,7 +129,7 @@ HOOK int hook_daemon(int nochdir, int noclose)
 	return pid == 0 ? daemon_child(!nochdir, !noclose) : -1;
 }
 
-/* Before glibc 2.34 it is in a library of its own, which may have come with a plugin. */
+/* Before glibc 2.34 it is in a separate library, which a plugin may have loaded. */
 static void *forkpty_late(void)
 {
 	void *library = dlopen("libutil.so.1", RTLD_LAZY | RTLD_NOLOAD);

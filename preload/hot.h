@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What an ordinary malloc and free go through, to be inlined into their hooks: one look whether
- * this thread may record at once, the remembered stack, the live table, the counters, the ring.
- * Nothing here locks or makes a system call; what is out of the ordinary is record.c's.
+ * The hot path of an ordinary malloc and free, inlined into their hooks: one test whether this
+ * thread may record at once, the remembered stack, the live table, the counters, the ring. Nothing
+ * here locks or makes a system call; rare cases are event.c's.
  */
 #ifndef PRELOAD_HOT_H
 #define PRELOAD_HOT_H
@@ -10,7 +10,8 @@
 #include "preload/event.h"
 #include "preload/tick.h"
 
-/* `root`: of the stacks at `frame`. `checks`: remembered stacks are taken again, and compared. */
+/* Finds the leaf of the stack at `frame`. `root`: the first record for that frame. `checks`:
+ * remembered stacks are unwound again, and compared. */
 HT_HOT struct guards_leaf *hot_leaf(struct recorder *r, struct guards_record *root, uintptr_t frame,
 	uint32_t function, bool checks)
 {
@@ -21,7 +22,7 @@ HT_HOT struct guards_leaf *hot_leaf(struct recorder *r, struct guards_record *ro
 	return leaf;
 }
 
-/* Puts a block into the live table, at `entry` if it is as usual. False: there is no room. */
+/* Inserts a block into the live table, at `entry` unless that is NULL. False: there is no room. */
 HT_HOT bool hot_insert(uint64_t *entry, uint64_t addr, const struct live_block *b)
 {
 	if (__builtin_expect(!entry, 0))
@@ -30,10 +31,8 @@ HT_HOT bool hot_insert(uint64_t *entry, uint64_t addr, const struct live_block *
 	return true;
 }
 
-/*
- * First it is found out where to look for the stack and where the block will be, last what to
- * write: the processor is at the one while it waits for the other.
- */
+/* Computes first the addresses of the stack's record and of the block's entry, last the values to
+ * write: so the processor overlaps the two cache misses. */
 HT_HOT void hot_alloc_recorded(struct recorder *r, uintptr_t frame, void *p, size_t size,
 	enum ht_function function, bool checks)
 {
@@ -60,7 +59,7 @@ HT_HOT void hot_alloc_recorded(struct recorder *r, uintptr_t frame, void *p, siz
 	r->last_block = addr;
 }
 
-/* A block that was taken out of the live table. */
+/* Counts the free of a block that was taken out of the live table. */
 HT_HOT void hot_freed(struct recorder *r, uint64_t addr, const struct live_block *b)
 {
 	uint64_t tick = tick_now(r);

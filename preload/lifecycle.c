@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * On, off, forked, exited: the life of the recorder in this process. It starts at the first
- * allocation after libc is up (which may be before our constructor), on the thread that makes it;
- * all its system calls are there, once a thread, and where a table takes fresh memory.
+ * The life of recording in this process: start, fork, exit (lifecycle.h). Recording starts at the
+ * first allocation after libc is ready (which may be before our constructor), on the thread that
+ * makes it. All system calls are there, once per thread, and where a table takes fresh memory.
  *
  * Edge PHASE: `state_own` is published before the phase is PHASE_ON. So a thread that finds
  * PHASE_ON, and `on` unset, is in a forked child, whose page was wiped.
@@ -35,8 +35,9 @@ enum phase { PHASE_NEW, PHASE_STARTING, PHASE_ON, PHASE_OFF };
 
 enum fork_way {
 	FORK_NONE,
-	FORK_CLEAN, /* the child will be on its own */
-	FORK_INSIDE, /* by a handler that interrupted a hook: the child will return into that */
+	FORK_CLEAN, /* the child will be detached */
+	FORK_INSIDE, /* by a handler that interrupted a hook: the child will return into that hook
+		      */
 };
 
 static uint32_t phase;
@@ -55,7 +56,7 @@ static struct own *own_page(void)
 	return p;
 }
 
-/* glibc 2.32's word for it: what its own malloc goes by. */
+/* glibc 2.32's flag, which its own malloc uses. */
 static const char *single_threaded(void)
 {
 	const char *flag = symbols_first("__libc_single_threaded");
@@ -68,8 +69,8 @@ static bool lies_in(const struct module_range *r, const void *p)
 	return (uint64_t)(uintptr_t)p - r->start < r->end - r->start;
 }
 
-/* Whether all of the next allocator is glibc's own, which says how far its blocks are apart. Before
- * 2.34 a program could put another one behind the same names. */
+/* Whether the next allocator is entirely glibc's own, whose minimum distance between blocks is
+ * known. Before 2.34 a program could put another one behind the same names. */
 static bool allocator_is_glibc(void)
 {
 	void *libc = symbols_first("gnu_get_libc_version");
@@ -87,7 +88,7 @@ static bool allocator_is_glibc(void)
 	return true;
 }
 
-/* Whether operator new is the C++ runtime's, which hands out blocks of malloc; or there is none. */
+/* Whether operator new is the C++ runtime's, which returns blocks of malloc; or there is none. */
 static bool new_is_runtimes(void)
 {
 	const void *p = symbols_next("_Znwm"), *runtime;
@@ -100,8 +101,8 @@ static bool new_is_runtimes(void)
 	return lies_in(&r, runtime);
 }
 
-/* Leaves word for viewers why there is a segment, and not all in it, or nothing. Its first byte
- * comes last: then it is whole. */
+/* Stores for viewers why the segment is empty or incomplete. Its first byte comes last: then it is
+ * complete. */
 static void why_note(const char *why)
 {
 	char *out = state_segment.header->why;
@@ -118,7 +119,7 @@ static int give_up(const char *why, int rc)
 	return rc;
 }
 
-/* Where a word of the thread's that leak scans look at is, from the thread pointer. */
+/* The distance of a thread's word from its thread pointer. */
 static int64_t from_thread(const void *word)
 {
 #ifdef __x86_64__
@@ -128,7 +129,7 @@ static int64_t from_thread(const void *word)
 #endif
 }
 
-/* What leak scans want to know of the process. */
+/* Publishes what leak scans need. */
 static void scans_publish(void)
 {
 	state_segment.header->moving_at = from_thread(&state_thread.in_realloc);
@@ -136,8 +137,8 @@ static void scans_publish(void)
 	state_segment.header->copy_at = copy_stub_publish();
 }
 
-/* Our memory is not the program's: not in its core dumps. What is mapped later is like what it
- * continues. */
+/* Keeps our memory out of the program's core dumps. Later mappings inherit that from what they
+ * extend. */
 static void undumped(const struct segment *s)
 {
 	struct space_range range[HT_REGION_COUNT];
@@ -147,7 +148,7 @@ static void undumped(const struct segment *s)
 		madvise(segment_at(s, range[i].at), range[i].bytes, MADV_DONTDUMP);
 }
 
-/* Everything before the switch is thrown. 0 or -errno. */
+/* Everything before recording is switched on. 0 or -errno. */
 static int prepare(struct own **own)
 {
 	int rc = attach_segment(&state_segment);
@@ -156,9 +157,11 @@ static int prepare(struct own **own)
 		return rc;
 	*own = own_page();
 	if (!*own)
-		return give_up("the kernel cannot tell us of fork (it needs Linux 4.14)", -ENOSYS);
-	/* It does stay mapped in a forked child until that child's first allocation, because the
-	 * fork may have interrupted a hook. */
+		return give_up("the kernel cannot detect forks: madvise lacks MADV_WIPEONFORK "
+			       "(Linux 4.14 or later is needed)",
+			-ENOSYS);
+	/* The segment stays mapped in a forked child until that child's first allocation, because
+	 * the fork may have interrupted a hook. */
 	undumped(&state_segment);
 	next_arena_undump();
 	state_segment.single_threaded = single_threaded();
@@ -169,11 +172,11 @@ static int prepare(struct own **own)
 	scans_publish();
 	clock_publish();
 	if (next_cxx_has_front())
-		why_note("the program has a malloc of its own, which comes before the library's");
+		why_note("the program has a malloc of its own, so its blocks bypass libheaptop");
 	return 0;
 }
 
-/* No handler may leave this: recording would be starting for ever. */
+/* Signals are blocked: a handler that abandons this would leave recording starting for ever. */
 static bool start_blocked(void)
 {
 	struct own *own = NULL;
@@ -183,7 +186,7 @@ static bool start_blocked(void)
 	/* Relaxed: only one thread ever starts. */
 	if (!ht_cas_relaxed_32(&phase, &fresh, PHASE_STARTING))
 		return false;
-	/* The reference unwinder is opened, which allocates: not counted as the program's. */
+	/* Loading the reference unwinder allocates: not counted as the program's. */
 	state_thread.busy = (uintptr_t)__builtin_frame_address(0);
 	state_thread.unwinding = 1;
 	next_cxx_find_all();
@@ -214,9 +217,9 @@ static bool start(void)
 	return started;
 }
 
-/* Lets go of the parent's segment in a forked child. Others that let blocks pass may be looking
- * into it (a thread, or what a handler of ours interrupted): then each of its mappings becomes
- * zeros, in one step, which none takes for what it has seen, nor for a block. */
+/* Unmaps the parent's segment in a forked child. Bypassing code may still read it (in another
+ * thread, or in what our handler interrupted): then each mapping becomes zero pages, in one step,
+ * which no reader mistakes for data. */
 static void parent_unmap(struct segment *parents)
 {
 	struct space_range range[HT_REGION_COUNT];
@@ -231,8 +234,8 @@ static void parent_unmap(struct segment *parents)
 			MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
 }
 
-/* We are a forked child, and the segment is our parent's: recording is over, here. If this very
- * thread was inside a hook when it forked (a signal handler did), it will go on there. */
+/* In a forked child, with the parent's segment: ends recording here. If this very thread was inside
+ * a hook when it forked (in a signal handler), it will return there. */
 static __attribute__((noinline)) void leave_parent(void)
 {
 	struct segment parents = state_segment;
@@ -243,7 +246,7 @@ static __attribute__((noinline)) void leave_parent(void)
 		parent_unmap(&parents);
 }
 
-/* The same, and recording goes on into a segment of our own. We are the only thread. */
+/* The same, and continues recording into a segment of our own. This is the only thread. */
 static bool follow_blocked(void)
 {
 	/* START: the parent published it, and this is the only thread. */
@@ -270,8 +273,8 @@ static bool follow_blocked(void)
 	return true;
 }
 
-/* No handler may leave this, as with start. A child that is not to be recorded makes no calls that
- * its sandbox might not allow. */
+/* Signals are blocked, as at start. A child that is not to be recorded makes no calls that its
+ * sandbox might not allow. */
 static bool follow(void)
 {
 	uint64_t signals;
@@ -287,8 +290,8 @@ static bool follow(void)
 	return followed;
 }
 
-/* What becomes of the parent's segment in a child of fork. A handler that interrupted a hook may
- * have forked: then what is left to be written in there goes to a copy. */
+/* Detaches a child of fork from its parent's segment. If a handler that interrupted a hook forked,
+ * the rest of that hook's writes goes to a private copy. */
 static bool child_settle(void)
 {
 	enum fork_way way = state_thread.forking;
@@ -331,7 +334,7 @@ bool lifecycle_wake(void)
 	case PHASE_NEW:
 		return start();
 	case PHASE_ON:
-		/* In the middle of fork: a handler of pthread_atfork allocates. */
+		/* In the middle of fork: a pthread_atfork handler allocates. */
 		return !is_child() || child_settle();
 	case PHASE_STARTING:
 	case PHASE_OFF:
@@ -340,8 +343,7 @@ bool lifecycle_wake(void)
 	return false;
 }
 
-/* Whether this is the process that the segment is of. A vfork child has our memory, but not our
- * pid. */
+/* Whether the segment belongs to this process. A vfork child has our memory, but not our pid. */
 static bool is_ourselves(void)
 {
 	return state_pid() == state_segment.header->pid;
@@ -353,7 +355,7 @@ static void end_note(void)
 	exit_wait(state_segment.header);
 	clock_publish();
 	ht_store_relaxed_32(&state_segment.header->state, HT_STATE_EXITED);
-	ht_fence_full(); /* with the viewer's that leaves (src/run/watch.c, disown_one) */
+	ht_fence_full(); /* pairs with that of a leaving viewer (src/run/watch.c, disown_one) */
 	attach_release(&state_segment);
 }
 
@@ -366,10 +368,8 @@ void lifecycle_exit(void)
 	errno = saved;
 }
 
-/*
- * By exit, which a vfork child may not call: in a launch this takes no system call, which could be
- * the death of a program that has forbidden itself all that it does not need.
- */
+/* By exit, which a vfork child may not call: in a launch this takes no system call, since a
+ * forbidden one could kill a sandboxed program. */
 static void end_by_exit(void *unused)
 {
 	int saved = errno;
@@ -380,10 +380,10 @@ static void end_by_exit(void *unused)
 }
 
 /*
- * A leak scan at the end is to see what all destructors have left. Ours runs before those of most
- * libraries, and not at all when one of the program's calls exit. What is registered first is
- * called last, after the loader's own entry, which runs destructors. The first entry has room
- * without an allocation (glibc stdlib/cxa_atexit.c), and our constructor holds no lock.
+ * A leak scan at the end must see what all destructors have left. Ours runs before those of most
+ * libraries, and not at all when one of the program's calls exit. An entry registered first is
+ * called last, after the loader's own entry, which runs destructors. The first entry needs no
+ * allocation (glibc stdlib/cxa_atexit.c), and our constructor holds no lock.
  */
 static bool ends_last;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Address to module (modules.h). The loader is asked through _dl_find_object (glibc 2.35:
+ * Maps addresses to modules (modules.h). Asks the loader through _dl_find_object (glibc 2.35:
  * lock-free, callable anywhere) or, before that, dl_iterate_phdr.
  */
 #include "preload/modules.h"
@@ -13,17 +13,17 @@
 #include "preload/symbols.h"
 #include "shm/module.h"
 
-/* Generations: no free of the loader's has come; counting; no numbers left (guards.h means
- * something else by the very last). */
+/* Generations: the loader has freed nothing yet; counting; no numbers left (guards.h reserves the
+ * very last). */
 #define GENERATION_UNSEEN 1u
 #define GENERATION_OVER	  MODULES_NEVER
 #define GENERATION_FIRST  (MODULES_NEVER + 1)
 #define GENERATION_LAST	  (UINT32_MAX - 1)
 
 #define PINNED_MAX	512u /* objects loaded at start; large desktop programs have some 300 */
-#define FINGERPRINT_MAX 4096u /* bytes of .eh_frame looked at, each time: such objects are rare */
+#define FINGERPRINT_MAX 4096u /* bytes of .eh_frame read, each time: such objects are rare */
 #define RECENT_SIZE	1024u /* dlopen'ed objects remembered, power of two */
-#define RECENT_TRIED	8u /* places for each */
+#define RECENT_TRIED	8u /* slots tried for each */
 
 /* As in <dlfcn.h> of glibc 2.35, which older headers lack. */
 struct found_object {
@@ -40,18 +40,18 @@ static struct module_range pinned[PINNED_MAX];
 static uint32_t pinned_count;
 
 /*
- * An object met after start. Written once, then `ready`; recognised by all its fields. Who finds
- * one of its key that is not ready writes it as well, and the same: a signal handler may have left
- * the thread that claimed it.
+ * An object first met after start. Written once, then `ready`; recognised by all its fields. A
+ * thread that finds an entry of its key that is not ready writes the same fields as well: a signal
+ * handler may have abandoned the thread that claimed it.
  *
  * Edge RECENT: recent_fill writes the fields before `ready`; recent_is loads `ready` before them.
  */
 struct recent {
-	uint64_t key; /* of all that follow; 0: free */
+	uint64_t key; /* hash of the fields below; 0: free */
 	uint64_t start, end;
 	const void *link_map;
 	const uint8_t *build_id; /* in the object's memory */
-	uint64_t build_id_head; /* its first bytes, to see that the memory still holds the same
+	uint64_t build_id_head; /* its first bytes: they show that the memory still holds the same
 				   object */
 	uint32_t build_id_bytes;
 	uint32_t module;
@@ -166,10 +166,9 @@ static const struct module_range *find_pinned(uint64_t pc)
 	return NULL;
 }
 
-/*
- * A function that is the loader's in every glibc tells where the loader is. Its frees come to us if
- * the program's first free is ours: that is the one that it looks up, once libc is there.
- */
+/* __tls_get_addr belongs to the loader in every glibc, so it shows where the loader is. The
+ * loader's frees come to us if the program's first definition of free is ours: the loader looks up
+ * that one once libc is loaded. */
 static void watch_loader(void)
 {
 	const struct module_range *r =
@@ -290,7 +289,7 @@ static uint64_t recent_key(const struct recent *r)
 	return h ? h : 1;
 }
 
-/* False: it is another's. */
+/* False: the slot holds another object. */
 static bool recent_fill(struct recent *r, const struct recent *wanted)
 {
 	uint64_t found = 0;
@@ -326,11 +325,9 @@ static void recent_note(const struct iterate_find *f, const struct module_info *
 			return;
 }
 
-/*
- * Tells an object without build-id from another one at its place and of its name, by its call frame
+/* Distinguishes an object without build-id from another of its name at its place, by its call frame
  * information: other code has other frames, and where the frames are the same the rules are, too.
- * The entries are followed by their lengths to the one of length 0 that ends them.
- */
+ * Follows the entries by their lengths to the one of length 0 that ends them. */
 static uint64_t fingerprint(const uint8_t *eh_frame_hdr)
 {
 	uint64_t h = 0xcbf29ce484222325ull;
@@ -353,10 +350,8 @@ static uint64_t fingerprint(const uint8_t *eh_frame_hdr)
 	return h;
 }
 
-/*
- * The module of an object met after start. An object without a build-id is looked up by its path
- * each time: nothing cheaper tells it from a successor at the same place.
- */
+/* The module of an object met after start. An object without a build-id is looked up by its path
+ * each time: nothing cheaper distinguishes it from a successor at the same place. */
 static uint32_t recent_module(const struct iterate_find *f)
 {
 	struct module_info m = { .start = (uint64_t)(uintptr_t)f->found.start,

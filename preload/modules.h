@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Which object file a return address is in, at this moment. Objects loaded at start stay (their
- * ranges are a sorted table); others are asked of the loader each time, so that a library unloaded
- * and another loaded at its address are told apart. Any thread, in hooks; takes no lock of ours.
+ * Finds the object file that a return address lies in, at this moment. Objects loaded at start stay
+ * (their ranges are a sorted table); for others each lookup asks the loader, which distinguishes an
+ * unloaded library from its successor at the same address. Any thread, in hooks; takes no lock of
+ * ours.
  *
- * Whoever remembers what an answer led to need not ask again while nothing was unloaded. That shows
- * without interposing dlclose, which libc's own dlclose of NSS and character set modules would
- * escape: the loader frees an object's data by the program's free, that is by our hook, right after
- * it has unmapped the object and struck it off its tables, and before it can load another one in
- * its place (glibc's _dl_close_worker: the same in 2.31, 2.36 and 2.41). So a free called from the
- * loader's own code, by whatever reason, begins a new generation.
+ * Code that remembers a result need not ask again while nothing was unloaded. Interposing dlclose
+ * would not show that: libc's own dlclose of NSS and character set modules would escape it. But the
+ * loader frees an object's data by the program's free, that is by our hook, right after it has
+ * unmapped the object and removed it from its tables, and before it can load another in its place
+ * (glibc's _dl_close_worker: the same in 2.31, 2.36 and 2.41). So a free called from the loader's
+ * own code, for whatever reason, begins a new generation.
  *
- * Edge UNLOAD: the loader's tables change before the generation does; who remembers loads the
- * generation before it asks. A stack in code that came later is reached only through the loader's
- * locks, after the generation has changed.
+ * Edge UNLOAD: the loader changes its tables before the generation changes; code that remembers
+ * loads the generation before it asks. A stack in code that came later is reached only through the
+ * loader's locks, after the generation has changed.
  */
 #ifndef PRELOAD_MODULES_H
 #define PRELOAD_MODULES_H
@@ -23,13 +24,13 @@
 
 #include "shm/atomic.h"
 
-/* Lists the objects loaded so far, and finds out whether the loader's frees come to us. Once,
+/* Lists the objects loaded so far, and determines whether the loader's frees come to us. Once,
  * before the first modules_find. */
 void modules_start(void);
 
 struct modules_loader {
 	uint64_t start, bytes; /* the loader's code */
-	uint32_t generation; /* up to MODULES_NEVER: nothing is proved by it. Never 0 */
+	uint32_t generation; /* up to MODULES_NEVER: proves nothing. Never 0 */
 };
 extern struct modules_loader modules_loader __attribute__((visibility("hidden")));
 
@@ -38,10 +39,10 @@ extern struct modules_loader modules_loader __attribute__((visibility("hidden"))
 /* The loader has freed something. */
 void modules_unloaded(void);
 
-/* Frees have passed that nobody looked at: what was proved before is to be proved again. */
+/* Ends the current generation: frees have bypassed the hook, and may have been the loader's. */
 void modules_invalidate(void);
 
-/* Every free that is looked at tells where it was called from. */
+/* Called by each recorded free with its return address. */
 static inline void modules_free_called(uint64_t return_address)
 {
 	if (__builtin_expect(return_address - modules_loader.start < modules_loader.bytes, 0))
@@ -63,7 +64,7 @@ struct module_range {
  * byte. */
 void modules_find(uint64_t pc, struct module_range *out);
 
-/* The same for each of a stack's addresses; neighbours are often in one object. */
+/* Fills in the module of each address; neighbours are often in one object. */
 void modules_fill(const uint64_t *pcs, uint32_t count, uint32_t *modules);
 /* The .eh_frame_hdr of the object that holds `pc`, or NULL. */
 const uint8_t *modules_eh_frame_hdr(uint64_t pc);

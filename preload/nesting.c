@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Hooks inside hooks (nesting.h). In hooks, on any thread; no locks, and no system calls but the
+ * The re-entry guard (nesting.h). In hooks, on any thread; no locks, and no system calls but the
  * stack walk's.
  *
- * state_thread.busy holds the frame address of the hook at work. A nested call (an
- * unwinder or operator new that allocates, a signal handler) is passed through unrecorded. If a
- * handler left by siglongjmp the word stays behind. Addresses do not tell the two apart: a
- * handler's own stack may lie on either side. So the unwinder tells whether a hook of ours is among
- * the callers.
+ * state_thread.busy holds the frame address of the active hook. A nested call (by an unwinder or
+ * operator new that allocates, by a signal handler) passes through unrecorded. If a handler left by
+ * siglongjmp, the word stays set. Addresses do not distinguish the two: a handler's own stack may
+ * lie on either side. So the unwinder decides, by whether a hook of ours is among the callers.
  */
 #include "preload/nesting.h"
 
@@ -16,7 +15,7 @@
 
 #define NEW_BYTES_MAX 16384u /* of stack that an operator new takes on its way to malloc */
 
-/* Whether the hook that `busy` tells of is still at work, among our callers. */
+/* Whether the hook at `busy` is still active, among our callers. */
 static bool is_nested(uintptr_t frame)
 {
 	uintptr_t busy = state_thread.busy & ~NESTING_IN_REALLOC;
@@ -29,7 +28,7 @@ static bool is_nested(uintptr_t frame)
 	return !unwind_cfi_is_clear(frame, busy);
 }
 
-/* A handler has left the hook that `busy` tells of: what that left behind is put right. */
+/* A handler has abandoned the hook at `busy`: repairs what the hook left behind. */
 static __attribute__((noinline)) void clear_abandoned(struct state_thread *t)
 {
 	struct recorder *r = t->recorder ? t->recorder : t->timed;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Hooks inside hooks: of an unwinder or operator new that allocates, of a signal handler; and hooks
- * that a signal handler left by longjmp. `frame`: that of the hook that asks (record.h).
+ * The re-entry guard: hooks called inside hooks, by an unwinder or operator new that allocates or
+ * by a signal handler; and hooks that a signal handler abandoned by longjmp. `frame`: that of the
+ * calling hook (record.h).
  */
 #ifndef PRELOAD_NESTING_H
 #define PRELOAD_NESTING_H
@@ -14,24 +15,18 @@
  */
 bool nesting_enter(uintptr_t frame);
 void nesting_leave(bool entered);
-/*
- * If a handler's hook interrupts a realloc that is at the next allocator: nothing of ours
- * is at work then, until nesting_resume gets what this returned.
- */
+/* If a signal handler's hook interrupts a realloc that is in the next allocator: marks the thread
+ * as outside any hook until nesting_resume gets the returned value. */
 uintptr_t nesting_pause(uintptr_t frame);
 void nesting_resume(uintptr_t paused);
 
-/*
- * While realloc is at the next allocator, `busy` is the frame of its hook with this bit: so the
- * thread's next hook finds out whether a handler has left that, and ends it. A handler's own events
- * are recorded as if nothing were at work.
- */
+/* While realloc is in the next allocator, `busy` is the frame of its hook with this bit. So the
+ * thread's next hook can determine whether a handler abandoned that realloc. A handler's own events
+ * are recorded as if no hook were active. */
 #define NESTING_IN_REALLOC ((uintptr_t)1)
 
-/*
- * The short way into a hook: recording all, a recorder there, no other hook at work. NULL: the long
- * way has to find out.
- */
+/* The fast path into a hook: recording all, a recorder present, no other hook active. NULL: take
+ * the slow path. */
 HT_HOT struct recorder *nesting_begin(uintptr_t frame)
 {
 	struct state_thread *t = &state_thread;
@@ -49,7 +44,7 @@ HT_HOT void nesting_end(struct recorder *r)
 		state_thread.busy = 0;
 }
 
-/* From a hook into its next allocator's realloc, and back. NULL: the long way. */
+/* From a hook into the next allocator's realloc, and back. NULL: take the slow path. */
 HT_HOT void nesting_suspend(struct recorder *r, uintptr_t frame)
 {
 	if (r)

@@ -15,7 +15,7 @@ uint8_t next_mode;
 char next_arena[NEXT_ARENA_BYTES] __attribute__((aligned(64)));
 
 /* Relative relocation: another address until the loader has relocated us (linkers leave NULL there,
- * or the address in the file). volatile: the compiler knows better. */
+ * or the address in the file). volatile: the compiler knows the final value. */
 static const void *volatile self_relocated = next_arena;
 
 static uint32_t arena_used;
@@ -105,8 +105,8 @@ bool next_find(void)
 		return true;
 	if (self_relocated != next_arena)
 		return false;
-	/* One thread at a time, for good: there is nothing to give back. What it calls may come
-	 * back here, and is served from the arena. */
+	/* Relaxed: only one thread ever searches. Its calls may come back here, and are served from
+	 * the arena. */
 	if (!ht_cas_relaxed_32(&finding, &idle, 1))
 		return next_is_found();
 	find_all();

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The allocator behind us: whatever comes next in the symbol search order, be it libc's or a
- * preloaded jemalloc, tcmalloc or mimalloc. Until it is found (before this library is relocated, or
- * while another thread looks) requests are served from a bootstrap arena, whose blocks are
- * recognised for ever after. Any thread.
+ * The next allocator: whatever follows in the symbol search order, be it libc's or a preloaded
+ * jemalloc, tcmalloc or mimalloc. Until it is found (before this library is relocated, or while
+ * another thread is searching), a bootstrap arena serves requests; its blocks stay recognisable.
+ * Any thread.
  *
  * Edge NEXT: next_find sets the pointers before it stores the first mode; a hook loads the mode
- * before it calls by a pointer. Whoever changes the mode later has loaded it before.
+ * before it calls by a pointer. A thread that changes the mode later has loaded it before.
  */
 #ifndef PRELOAD_NEXT_H
 #define PRELOAD_NEXT_H
@@ -20,11 +20,11 @@
 struct termios;
 struct winsize;
 
-/* What a hook must know first. */
+/* The mode, which each hook reads first. */
 enum next_mode {
 	NEXT_UNKNOWN, /* the pointers are not set: call next_find() */
 	NEXT_EXACT, /* every block is recorded */
-	/* Most pass: ask sample.h. */
+	/* Most blocks bypass recording (sample.h): */
 	NEXT_SAMPLED, /* none was ever recorded exactly */
 	NEXT_MIXED, /* some were */
 };
@@ -50,11 +50,10 @@ struct next {
 };
 
 extern struct next next __attribute__((visibility("hidden")));
-/* An enum next_mode. Read by the functions below, and where sample.h says why a relaxed load will
- * do. */
+/* An enum next_mode. Read through the functions below, and relaxed where sample.h says why. */
 extern uint8_t next_mode __attribute__((visibility("hidden")));
 
-/* What a hook asks first: whether every block is recorded. */
+/* Whether every block is recorded. Each hook asks this first. */
 HT_HOT bool next_is_exact(void)
 {
 	return __builtin_expect(ht_equals_acquire_8(&next_mode, NEXT_EXACT), 1); /* NEXT */
@@ -66,19 +65,17 @@ HT_HOT bool next_is_found(void)
 	return __builtin_expect(!ht_equals_acquire_8(&next_mode, NEXT_UNKNOWN), 1); /* NEXT */
 }
 
-/*
- * Finds the next allocator. False while another call is at it, or before the library itself has
- * been relocated: serve the request from the arena.
- */
+/* Finds the next allocator. False while another call is searching, or before the library itself has
+ * been relocated: serve the request from the arena. */
 bool next_find(void);
 
 /* Zeroed memory aligned to `align` (a power of two); NULL when the arena is used up. */
 void *next_arena_alloc(size_t size, size_t align);
-/* What nobody has had of the arena by now stays out of core dumps. */
+/* Keeps the unused rest of the arena out of core dumps. */
 void next_arena_undump(void);
 /* Usable bytes of an arena block. */
 size_t next_arena_size(const void *p);
-/* Copies what of an arena block fits into `size` bytes. Calls nothing. */
+/* Copies an arena block, `size` bytes at most. Calls nothing. */
 void next_arena_copy(void *to, const void *p, size_t size);
 
 extern char next_arena[] __attribute__((visibility("hidden")));

@@ -31,7 +31,7 @@ static void *find_front(const char *symbol, const void *ours)
 	return p == ours ? NULL : p;
 }
 
-/* Whether a definition is the C++ runtime's own, which is known to ask malloc and free. */
+/* Whether a definition is the C++ runtime's own, which is known to call malloc and free. */
 static bool is_runtimes(const void *function)
 {
 	Dl_info info;
@@ -46,11 +46,9 @@ static bool is_runtimes(const void *function)
 	       __builtin_strncmp(name, "libc++abi.so.", 13) == 0;
 }
 
-/*
- * Whether all that lies between a hook here and the next malloc is known: no operator of the
+/* Whether nothing unknown lies between a hook here and the next malloc: no operator of the
  * program's own that the runtime's would call in turn (new[] calls new), no malloc before ours, and
- * the runtime's operators next.
- */
+ * the runtime's operators next. */
 static bool nothing_between(void)
 {
 	if (next_cxx_front.malloc || next_cxx_front.aligned_alloc || next_cxx_front.free)

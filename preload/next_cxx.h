@@ -26,10 +26,8 @@ struct next_cxx {
 /* The function. NULL: there is none, or we are not relocated yet and cannot ask. */
 void *next_cxx_find(struct next_cxx *n);
 
-/*
- * What a C++ runtime in no scope of ours calls: the program's own allocator where that comes before
- * us. Its blocks go to the program's own free. NULL: us, so that the next one serves.
- */
+/* The allocator that a C++ runtime outside our scope calls: the program's own, where that precedes
+ * us. Its blocks go to the program's own free. NULL: ours, so that the next allocator serves. */
 struct next_cxx_front {
 	void *(*malloc)(size_t);
 	void *(*aligned_alloc)(size_t, size_t);
@@ -37,7 +35,7 @@ struct next_cxx_front {
 };
 extern struct next_cxx_front next_cxx_front __attribute__((visibility("hidden")));
 
-/* The next operators do nothing but ask the next allocator, so we may do that ourselves. */
+/* The next operators only call the next allocator, so the hooks call that directly. */
 extern bool next_cxx_direct __attribute__((visibility("hidden")));
 
 /*
@@ -45,8 +43,8 @@ extern bool next_cxx_direct __attribute__((visibility("hidden")));
  * may allocate.
  */
 void next_cxx_find_all(void);
-/* After that: whether the program finds another malloc before ours, so that we see nothing of it.
- */
+/* After that: whether the program finds another malloc before ours, so that we see none of its
+ * blocks. */
 bool next_cxx_has_front(void);
 
 #endif

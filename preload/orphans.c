@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Clearing away after a viewer that was killed (orphans.h). Plain system calls. Another process of
- * the launch may do the same at once: then a file is gone, or goes, which is what was wanted.
+ * Removes the segments of a killed viewer's launch (orphans.h). Plain system calls. Another process
+ * of the launch may do the same at the same time: then a file is already gone, which is what was
+ * wanted.
  */
 #include "preload/orphans.h"
 
@@ -27,7 +28,7 @@ union head {
 	} layout;
 };
 
-/* Whose a segment is. */
+/* The process that owns a segment. */
 struct owner {
 	uint64_t family, start_ticks, pid_namespace;
 	uint32_t pid, state, exec_gen;
@@ -41,7 +42,7 @@ struct owner {
 		value;                                                                             \
 	})
 
-/* False: it is none of ours, or of another layout. */
+/* False: not our user's, or of another layout. */
 static bool owner_read(const char *path, struct owner *out)
 {
 	long fd =
@@ -84,7 +85,7 @@ static bool path_make(char *out, const char *directory, const char *name)
 	return true;
 }
 
-/* Writes a generation in place of the one that a path ends with, which is no smaller. */
+/* Replaces the generation at the end of a path by a smaller one. */
 static void generation_set(char *path, uint32_t generation)
 {
 	char *at = strrchr(path, '-') + 1, digits[12], *p = digits + sizeof(digits) - 1;
@@ -97,7 +98,8 @@ static void generation_set(char *path, uint32_t generation)
 	memcpy(at, p, (size_t)(digits + sizeof(digits) - p));
 }
 
-/* The segments of a process's earlier images: they bear its name, but for the launch's first. */
+/* Removes the segments of a process's earlier images: they bear its name, except the launch's
+ * first. */
 static void earlier_remove(const char *path, const struct owner *of, const char *first)
 {
 	char name[PATH_BYTES];

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * From a hook to the segment (record.h). The hot path: one look at `on`, the
- * remembered stacks, the live table, the counters, the ring. No locks, and no system calls but
- * those that take fresh memory.
+ * The slow path of recording, and realloc (record.h). No locks, and no system calls but those that
+ * take fresh memory.
  */
 #include "preload/record.h"
 
@@ -16,7 +15,7 @@ static bool block_put(uint64_t addr, const struct live_block *b)
 	return hot_insert(live_place(&state_segment, addr, b->size), addr, b);
 }
 
-/* A thread without a recorder: the shared slot, the catch-all site, no event. */
+/* For a thread without a recorder: the shared slot, the catch-all site, no event. */
 static void alloc_shared(void *p, size_t size)
 {
 	if (event_insert((uint64_t)(uintptr_t)p, size, segment_tick(&state_segment), 0))
@@ -33,7 +32,7 @@ static void count_failed(const struct recorder *r, uint64_t count)
 	thread_add(slot, &thread_at(&state_segment, slot)->failed, count);
 }
 
-/* A sampled block, which is counted by its weight. `r` may be NULL. */
+/* Records a sampled block, which counts by its weight. `r` may be NULL. */
 static void alloc_sampled(struct recorder *r, uintptr_t frame, void *p, size_t size,
 	enum ht_function function, uint32_t rate)
 {
@@ -66,10 +65,10 @@ static void alloc_sampled(struct recorder *r, uintptr_t frame, void *p, size_t s
 	r->last_gap_left = state_thread.gap_left;
 }
 
-/* Requests above this, which nobody can have meant, weigh like it: as one. */
+/* Larger requests, which cannot be meant, are weighted like this one: as one block. */
 #define SIZE_MOST ((1ull << HT_LIVE_SIZE_BITS) - 1)
 
-/* How many requests of `size` one that was taken at `rate` stands for. */
+/* How many requests of `size` a request taken at `rate` stands for. */
 static uint64_t count_of(size_t size, uint32_t rate)
 {
 	uint64_t capped = size < SIZE_MOST ? size : SIZE_MOST;
@@ -77,7 +76,8 @@ static uint64_t count_of(size_t size, uint32_t rate)
 	return rate ? poisson_weight(state_thread.gap_left, capped, rate).blocks : 1;
 }
 
-/* How many blocks it was counted for: none if it is not to be recorded, 1 in exact mode. */
+/* Records an allocation outside other hooks. Returns how many blocks it counted as: 0 if it is not
+ * recorded, 1 in exact mode. */
 static uint64_t alloc_outermost(uintptr_t frame, void *p, size_t size, enum ht_function function)
 {
 	uint64_t measured, count;
@@ -101,29 +101,28 @@ static uint64_t alloc_outermost(uintptr_t frame, void *p, size_t size, enum ht_f
 	return count;
 }
 
-/* Notes a block that is not to be counted, so that its free is known for what it is. */
+/* Enters a block that does not count, so that its free is recognised. */
 static void hide(void *p, size_t size)
 {
 	struct live_block b = { .size = size, .counter = HT_COUNTER_HIDDEN };
 
-	/* Where blocks pass unrecorded, what is not in the table is no surprise. */
+	/* Where blocks bypass recording, an unknown free is no surprise. */
 	if (!next_is_exact())
 		sample_redraw();
 	else
 		(void)block_put((uint64_t)(uintptr_t)p, &b);
 }
 
-/* Whether this is the block that operator new asks malloc for, which the outer hook will record. */
+/* Whether this is the block that operator new requests from malloc; the outer hook will record it.
+ * */
 static bool is_inner(size_t size)
 {
 	return size >= state_thread.inner_least && size <= state_thread.inner_most;
 }
 
-/*
- * An allocation inside a hook. What we ourselves call may allocate: that is nobody's business.
- * Inside operator new it is recorded here unless the outer hook will do so: that one is not at work
- * on anything. What is left is a signal handler's, a loss to tell.
- */
+/* An allocation inside a hook. Blocks of our own callees do not count. A block inside operator new
+ * is recorded here unless the outer hook will do so: that hook is not recording yet. Any other is a
+ * signal handler's, and counts as a loss. */
 static void alloc_nested(
 	uintptr_t frame, void *p, size_t size, enum ht_function function, bool inner)
 {
@@ -137,10 +136,10 @@ static void alloc_nested(
 		hide(p, size);
 	} else if (t->in_allocator) {
 		if (!inner) {
-			/* A handler that interrupts this is inside a hook at work, not an
+			/* A handler that interrupts this is inside an active hook, not an
 			 * allocator. */
 			t->in_allocator = 0;
-			sample_redraw(); /* the outer hook has set the gap aside */
+			sample_redraw(); /* the outer hook keeps the gap */
 			alloc_outermost(frame, p, size, function);
 			t->in_allocator = 1;
 		}
@@ -152,7 +151,7 @@ static void alloc_nested(
 	}
 }
 
-/* At start, inside another hook, without memory to show for it. */
+/* At start and inside another hook there is no memory to record with. */
 void record_alloc_slow(uintptr_t frame, void *p, size_t size, enum ht_function function)
 {
 	uintptr_t paused;
@@ -193,10 +192,8 @@ static void free_shared(void *p)
 	ring_push(&state_segment, 0, NULL);
 }
 
-/*
- * A free inside a hook: of operator delete's own block, which the outer hook has taken out already;
- * of the unwinder; or by a signal handler, so nothing of the thread's own may be touched here.
- */
+/* A free inside a hook: of operator delete's own block, which the outer hook has already taken out;
+ * by the unwinder; or by a signal handler, so the thread's own data must not be touched here. */
 static void free_nested(void *p)
 {
 	uint64_t addr = (uint64_t)(uintptr_t)p;
@@ -212,7 +209,7 @@ bool record_free_slow(uintptr_t frame, void *p)
 	struct recorder *r;
 	uintptr_t paused;
 
-	/* An allocator that is not there yet gave out nothing. */
+	/* An allocator that is not found yet has returned no block. */
 	if (next_is_arena(p) || !next_available())
 		return false;
 	if (!p || !lifecycle_on())
@@ -240,15 +237,15 @@ bool record_free(uintptr_t frame, void *p)
 	return record_free_inline(frame, p);
 }
 
-/* From before a block leaves the table until it is back, or another is in its place. A stop from
- * outside sees what a handler would. */
+/* Marks the thread from before a block leaves the table until it is back, or another is in its
+ * place. A stopped thread shows what a handler would see. */
 static inline void in_realloc_begin(void)
 {
 	state_thread.in_realloc = 1;
 	ht_fence_handler();
 }
 
-/* `paused`: another realloc that this one interrupted goes on. */
+/* `paused`: the realloc that this one interrupted continues. */
 static inline void in_realloc_end(uintptr_t paused)
 {
 	ht_fence_handler();
@@ -262,7 +259,7 @@ static void realloc_leave(bool entered, const struct record_realloc *m)
 	nesting_resume(m->paused);
 }
 
-/* The long way back from the next allocator. False: nothing is recorded, or not any more, since a
+/* The slow path back from the next allocator. False: nothing is recorded, or no longer, since a
  * handler forked meanwhile. */
 static bool realloc_continues(uintptr_t frame, const struct record_realloc *m)
 {
@@ -311,7 +308,7 @@ void record_realloc_begin(uintptr_t frame, struct record_realloc *m, void *p)
 	nesting_suspend(r, frame);
 }
 
-/* The old block's end. */
+/* Counts the free of the old block. */
 static void realloc_free_old(struct recorder *r, const struct record_realloc *m, void *p)
 {
 	if (r)
@@ -330,7 +327,7 @@ static void realloc_done_outermost(uintptr_t frame, const struct record_realloc 
 	if (m->known)
 		realloc_free_old(r, m, p);
 	count = alloc_outermost(frame, q, size, function);
-	/* Where blocks pass unrecorded the old one need not be known. */
+	/* Where blocks bypass recording the old block need not be known. */
 	if (m->known || sample_was_on())
 		thread_add(slot, &thread_at(&state_segment, slot)->reallocs, count);
 }
@@ -372,7 +369,7 @@ void record_realloc_done(uintptr_t frame, struct record_realloc *m, void *p, voi
 	nesting_end(r);
 }
 
-/* The block is still where it was; no count changes, unless another one took the room. */
+/* Puts the block back. No count changes, unless another block took its place. */
 static void realloc_undo(const struct record_realloc *m, void *p)
 {
 	uint64_t addr = (uint64_t)(uintptr_t)p;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * From a hook to the segment. Any thread. errno is kept: whatever makes system calls down there
- * keeps it for itself, so that the paths without any need not. The order of calls around the real
- * allocator is the hooks' part: record_free before the real free, record_alloc after the real
- * malloc.
+ * Records what a hook saw. Any thread. errno is kept: each function that makes system calls keeps
+ * it, so that paths without any need not. The hooks order the calls around the real allocator:
+ * record_free before the real free, record_alloc after the real malloc.
  */
 #ifndef PRELOAD_RECORD_H
 #define PRELOAD_RECORD_H
@@ -11,34 +10,32 @@
 #include "preload/hot.h"
 #include "preload/nesting.h"
 
-/*
- * `frame` below is the frame address of the hook, where its caller's stack begins.
- */
+/* The hook's frame address, `frame` below: its caller's stack begins there. */
 #define RECORD_FRAME ((uintptr_t)__builtin_frame_address(0))
 
-/* The allocator gave out `p`, of `size` requested bytes; NULL counts as a failure. */
+/* The allocator returned `p` for a request of `size` bytes; NULL counts as a failure. */
 void record_alloc(uintptr_t frame, void *p, size_t size, enum ht_function function);
-/* The program gives `p` back. NULL is fine. False: it is the bootstrap arena's and must not go to
+/* The program frees `p`, which may be NULL. False: it is the bootstrap arena's and must not go to
  * the next allocator. */
 bool record_free(uintptr_t frame, void *p);
 
-/* A block that realloc is about to move: taken out of the live table. */
+/* A block that realloc is about to move. It is out of the live table meanwhile. */
 struct record_realloc {
 	struct live_block block;
 	bool recording; /* this event is recorded */
-	bool known; /* the block was in the hash */
-	uintptr_t paused; /* another realloc that this one interrupted (nesting.h), or 0 */
+	bool known; /* the block was in the live table */
+	uintptr_t paused; /* frame of the realloc that this one interrupted (nesting.h), or 0 */
 };
 void record_realloc_begin(uintptr_t frame, struct record_realloc *m, void *p);
-/* It became `q`, of `size` bytes. */
+/* The block became `q`, of `size` bytes. */
 void record_realloc_done(uintptr_t frame, struct record_realloc *m, void *p, void *q, size_t size,
 	enum ht_function function);
-/* It failed to become `size` bytes: `p` is as it was, unless `freed` (size 0: the allocator freed
- * it and returned NULL). */
+/* The block was not resized to `size` bytes: `p` is as it was, unless `freed` (size 0: the
+ * allocator freed it and returned NULL). */
 void record_realloc_failed(
 	uintptr_t frame, struct record_realloc *m, void *p, size_t size, bool freed);
 
-/* The rest of an allocation or free: at start, inside another hook, without a recorder, NULL. */
+/* The slow path: at start, inside another hook, without a recorder, for NULL. */
 void record_alloc_slow(uintptr_t frame, void *p, size_t size, enum ht_function function);
 bool record_free_slow(uintptr_t frame, void *p);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Recorders come and go with threads (recorder.h). A thread's end is learnt from a thread-specific
- * data destructor, which asks for another round until the last that there is: other libraries'
- * destructors free blocks too. What comes after even that goes to the shared slot.
+ * Creates and releases recorders as threads start and end (recorder.h). A thread-specific data
+ * destructor signals a thread's end. It requests another round until the last one: other libraries'
+ * destructors free blocks too. Events after that go to the shared slot.
  */
 #include "preload/recorder.h"
 
@@ -16,7 +16,7 @@
 #include "shm/private.h"
 #include "shm/ring.h"
 
-/* libpthread's, which a program before glibc 2.34 may be without: then it has one thread. */
+/* In libpthread, which a program before glibc 2.34 may lack: then it has one thread. */
 int pthread_key_create(unsigned *key, void (*destructor)(void *)) __attribute__((weak));
 int pthread_setspecific(unsigned key, const void *value) __attribute__((weak));
 
@@ -50,14 +50,14 @@ static void discard(struct recorder *r)
 	private_unmap(r, bytes_of(entries_of()));
 }
 
-/* Where this thread's TLS is, for leak scans. */
+/* Publishes where this thread's TLS is, for leak scans. */
 static void pointer_note(uint32_t slot, uint64_t pointer)
 {
 	if (slot < HT_COOP_SLOTS)
 		ht_store_relaxed_64(&state_segment.header->coop.threads[slot], pointer);
 }
 
-/* Gives back slot and memory. A signal handler that allocates meanwhile finds no recorder. */
+/* Releases slot and memory. A signal handler that allocates meanwhile finds no recorder. */
 static void release(struct recorder *r)
 {
 	uint32_t slot = r->slot;
@@ -80,7 +80,7 @@ static void on_thread_exit(void *value)
 
 	recorder_take_back();
 	if (r != state_thread.recorder)
-		return; /* vfork, or worse: not this thread's */
+		return; /* not this thread's: vfork */
 	if (++r->exit_rounds < PTHREAD_DESTRUCTOR_ITERATIONS && pthread_setspecific(key, r) == 0)
 		return;
 	release(r);
@@ -161,7 +161,7 @@ static struct recorder *make_with_slot(void)
 	return NULL;
 }
 
-/* No handler may leave this: a slot would be nobody's, or its owner's end never be learnt. */
+/* Signals are blocked: a handler that abandons this would orphan the slot. */
 static void claim(struct state_thread *t)
 {
 	uint64_t signals = signals_block();
@@ -169,7 +169,7 @@ static void claim(struct state_thread *t)
 	t->recorder = make_with_slot();
 	t->no_recorder = !t->recorder;
 	if (t->recorder && has_key) {
-		/* It may allocate: that is ours, not the program's. */
+		/* It may allocate: that block is ours, not the program's. */
 		t->unwinding = 1;
 		pthread_setspecific(key, t->recorder);
 		t->unwinding = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A recorder: what one thread needs to record, in one piece of private memory. It comes with a
- * slot of the segment at the thread's first event and goes when the thread ends. Only the thread
+ * A recorder: what one thread needs to record, in one piece of private memory. A thread gets it
+ * with a slot of the segment at its first event, and gives it up when it ends. Only the thread
  * itself uses it, with its re-entry guard held.
  */
 #ifndef PRELOAD_RECORDER_H
@@ -14,43 +14,40 @@
 
 struct recorder {
 	struct ht_thread *thread; /* its slot, in the segment */
-	struct ht_event *ring; /* and the slot's ring; NULL: no memory for it */
+	struct ht_event *ring; /* the slot's ring; NULL: no memory for one */
 	uint32_t slot; /* never 0, the shared one */
 	uint32_t exit_rounds; /* of thread-specific data destructors seen */
 	uint64_t last_block; /* address of the last allocation, 0 when another event came after */
 	uint64_t last_gap_left; /* state_thread.gap_left after the last sampled allocation */
-	uint64_t read_cycles; /* when this thread last looked at the time (tick.h) */
+	uint64_t read_cycles; /* the cycle counter when this thread last read it (tick.h) */
 	uint64_t published_cycles;
-	uint32_t clock_interval; /* events between two looks */
+	uint32_t clock_interval; /* events between two readings */
 	uint32_t clock_countdown;
 	uint32_t until_timed; /* counts events, when they are measured (sample.h) */
-	struct guards guards; /* stacks remembered */
-	struct unwind_known known; /* of its stack, what may be read */
-	/* Where stacks are put together, off the thread's own stack, which may be small: the last
-	 * one and the next by turns, and one to check them by; and where the last one led in the
-	 * tree. */
+	struct guards guards; /* remembered stacks */
+	struct unwind_known known; /* the readable part of its stack */
+	/* Stacks are built here, off the thread's own stack, which may be small: the last one and
+	 * the next by turns, and one to check them by; and the last one's path in the tree. */
 	struct unwind unwind[3];
 	uint32_t unwind_last;
 	struct stack_path *path;
-	bool path_whole; /* it is that of unwind[unwind_last] */
+	bool path_whole; /* it is the path of unwind[unwind_last] */
 	struct counter_owner counters;
 };
 
-/* Counts in the shared slot, for whoever has no recorder. */
+/* Counts in the shared slot, for threads without a recorder. */
 extern struct counter_owner recorder_shared __attribute__((visibility("hidden")));
 
 /* Once, when recording starts. */
 void recorder_start(void);
-/* In a forked child, which has a segment of its own by now: this thread has no recorder yet. Those
- * of its parent's other threads stay mapped. */
+/* In a forked child that has a segment of its own: this thread starts without a recorder. The
+ * recorders of its parent's other threads stay mapped. */
 void recorder_forked(void);
-/* Slow path of recorder_current: at a thread's first event, or NULL. */
+/* Slow path of recorder_current: at a thread's first event, or without a recorder. */
 struct recorder *recorder_claim(void);
 
-/*
- * Sets the recorder aside, so that the thread's next event takes the long way: to be timed. In this
- * order: a handler in between finds the recorder in one place at least.
- */
+/* Sets the recorder aside, so that the thread's next event takes the slow path, which times it. In
+ * this order: a handler in between finds the recorder in at least one place. */
 static inline void recorder_set_aside(struct recorder *r)
 {
 	state_thread.timed = r;
@@ -58,7 +55,7 @@ static inline void recorder_set_aside(struct recorder *r)
 	state_thread.recorder = NULL;
 }
 
-/* The opposite; nothing if it is not set aside. */
+/* Undoes recorder_set_aside; does nothing if the recorder is not set aside. */
 static inline void recorder_take_back(void)
 {
 	struct state_thread *t = &state_thread;

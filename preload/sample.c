@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Sampling mode inside the program (sample.h). What is here is the long way: it runs once for each
- * recorded block, and when a viewer switched.
+ * Sampling inside the program (sample.h). This is the slow path: it runs once for each recorded
+ * block, and after a viewer's switch.
  *
- * `applied` is the word that the process last applied on; whoever moves it by compare-and-swap
- * leaves the mark. The mode bytes (next_mode, own->on) follow from it, and only say which way is
- * tried first: a thread that sees an old one for a while records more than it must, or looks at the
- * word and finds out.
+ * `applied` is the rate that the process last switched to; the thread that changes it by
+ * compare-and-swap records the switch. The mode bytes (next_mode, own->on) follow from it, and only
+ * select the path tried first: a thread that sees an old one for a while records more than it must,
+ * or reads the header's word and corrects it.
  *
  * Edge MODE: next_mode is NEXT_SAMPLED from the start or never. A thread that records exactly has
- * seen it to be something else, or made it so, before; so no thread can be given an exactly
- * recorded block and pass its free by counts of sampled ones alone.
+ * seen another mode, or set it, before; so no thread can get an exactly recorded block and let its
+ * free bypass by counts of sampled blocks alone.
  *
- * Frees that pass are not looked at for the loader's (modules.h), so nothing is proved by their
- * generation: it moves before each sampled block's stack is taken, and once more when passing has
- * ended. That comes after the mode bytes, so that a free which still passed had unloaded before.
+ * Frees that bypass recording are not checked for the loader's (modules.h), so their generation
+ * proves nothing: it is advanced before each sampled block's stack is taken, and once more when the
+ * bypass has ended. That comes after the mode bytes, so that a free which still bypassed had
+ * unloaded before.
  */
 #include "preload/sample.h"
 
@@ -29,20 +30,19 @@
 #include "preload/signals.h"
 #include "preload/unwind.h"
 
-#define TIMED_EVERY   64u /* two looks at the clock then cost a nanosecond an event */
+#define TIMED_EVERY   64u /* two readings of the clock then cost a nanosecond an event */
 #define TIMED_MOST_NS UINT64_C(50000) /* more was a preemption, not recording */
 #define PAGE_BYTES    4096u
-#define PAGE_HELD     255u /* for good: the count does not come back from here */
+#define PAGE_HELD     255u /* permanent: the count does not return from here */
 
 uint8_t sample_held[SAMPLE_PAGES];
 
-static uint64_t applied; /* header.sample_bytes as of the last switch that took effect */
+static uint64_t applied; /* as of the last applied switch */
 static uint64_t draws; /* counter of poisson_mix */
 
 /* ---- pages ---- */
 
-/* Blocks of the bootstrap arena must not go to the next allocator: their frees are all looked at.
- */
+/* Blocks of the bootstrap arena must not go to the next allocator: all their frees are checked. */
 static void arena_hold(void)
 {
 	uintptr_t first = (uintptr_t)next_arena / PAGE_BYTES;
@@ -52,7 +52,7 @@ static void arena_hold(void)
 		ht_store_relaxed_8(sample_page((const void *)(page * PAGE_BYTES)), PAGE_HELD);
 }
 
-/* Counts by `delta`, unless the page is held for good. */
+/* Adds `delta`, unless the page is held permanently. */
 static void page_count(uint64_t addr, int delta)
 {
 	uint8_t *page = sample_page((const void *)(uintptr_t)addr);
@@ -95,7 +95,7 @@ void sample_redraw(void)
 	ht_store_relaxed_64(&t->gap_left, left);
 }
 
-/* A test gives the seed; else what the kernel gave the process at its start, which stays secret. */
+/* A test sets the seed; otherwise it comes from the kernel's random bytes, which stay secret. */
 static uint64_t seed(void)
 {
 	const char *given = environment_variable("HEAPTOP_SEED");
@@ -116,7 +116,7 @@ bool sample_was_on(void)
 	return ht_load_relaxed_64(&state_segment.header->sample_most) != 0;
 }
 
-/* What the word asks for; nonsense asks for nothing. */
+/* The requested rate; an invalid one means exact. */
 static uint64_t wanted_bytes(void)
 {
 	uint64_t bytes = ht_load_relaxed_64(&state_segment.header->sample_bytes);
@@ -132,12 +132,12 @@ static void mark(uint64_t bytes)
 
 	while (bytes > most && !ht_cas_relaxed_64(&h->sample_most, &most, bytes))
 		;
-	ht_store_relaxed_64(&m->ns, 0); /* readers pass over it until it is whole */
+	ht_store_relaxed_64(&m->ns, 0); /* readers skip it until it is complete */
 	ht_store_release_64(&m->sample_bytes, bytes); /* MARK */
 	ht_store_release_64(&m->ns, clock_monotonic()); /* MARK */
 }
 
-/* Which way hooks and recorder try first. */
+/* Selects the path that hooks and recorder try first. */
 static void modes_set(uint64_t bytes)
 {
 	uint8_t exact = NEXT_EXACT;
@@ -149,7 +149,7 @@ static void modes_set(uint64_t bytes)
 		ht_store_release_8(&next_mode, NEXT_EXACT); /* MODE, NEXT */
 }
 
-/* Whether there is something to act on. */
+/* Whether this thread has not applied the latest switch. */
 static bool is_outdated(const struct state_thread *t)
 {
 	uint64_t bytes = ht_load_relaxed_64(&state_segment.header->sample_bytes);
@@ -158,8 +158,8 @@ static bool is_outdated(const struct state_thread *t)
 	       (bytes == 0) != (ht_load_acquire_8(&next_mode) == NEXT_EXACT); /* MODE */
 }
 
-/* Acts on the word, for the process and for this thread. No handler may leave this: whoever has
- * moved `applied` has to leave the mark. */
+/* Applies the requested rate, for the process and for this thread. Signals are blocked: the thread
+ * that has changed `applied` must record the switch. */
 static void apply_switch(void)
 {
 	struct state_thread *t = &state_thread;
@@ -192,7 +192,7 @@ bool sample_start(void)
 	return bytes != 0;
 }
 
-/* What was noted of the parent's blocks is not for us: their frees are those of unknown blocks. */
+/* The counts of the parent's blocks do not apply: their frees are those of unknown blocks. */
 bool sample_forked(void)
 {
 	struct state_thread *t = &state_thread;
@@ -239,7 +239,7 @@ void sample_serve(struct recorder *r)
 	if (is_outdated(t)) {
 		apply_switch();
 	} else if (!is_sampling(t) && ht_load_relaxed_32(&state_segment.header->measure) != 0) {
-		/* So many events until the clock is looked at again. */
+		/* The number of events until the clock is read again. */
 		r->until_timed += r->clock_interval;
 		if (r->until_timed >= TIMED_EVERY && t->recorder == r) {
 			r->until_timed = 0;
@@ -248,7 +248,7 @@ void sample_serve(struct recorder *r)
 	}
 }
 
-/* In sampling mode all recorded events come this way, and are counted here. */
+/* In sampling mode all recorded events come through here, and are counted here. */
 static bool is_timed(struct state_thread *t)
 {
 	if (t->timed) {
@@ -267,7 +267,7 @@ uint64_t sample_time_begin(void)
 		return 0;
 	before = clock_monotonic();
 	begin = clock_monotonic();
-	/* What a look itself takes is left out. */
+	/* Excludes the cost of reading the clock. */
 	return begin + (begin - before);
 }
 

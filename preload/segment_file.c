@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Segments as files (segment_file.h). Plain system calls. */
+/* Segment files (segment_file.h). Plain system calls. */
 #include "preload/segment_file.h"
 
 #include <fcntl.h>
@@ -16,7 +16,7 @@ bool segment_file_is_ours(int fd)
 	       (st.st_mode & 077) == 0;
 }
 
-/* The name may be another's by now: even a FIFO's, whose other end nobody will open. */
+/* By now the name may belong to another file: even a FIFO, whose other end nobody will open. */
 void segment_file_remove(const char *path)
 {
 	long fd =

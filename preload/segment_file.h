@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Segments as files: whether one is ours, and removing it. At start and end; errno may change. */
+/* Segment files: whether one is ours, and removal. At start and end; errno may change. */
 #ifndef PRELOAD_SEGMENT_FILE_H
 #define PRELOAD_SEGMENT_FILE_H
 
 #include <stdbool.h>
 
-/* Whether an open file is one that only our user can have made. */
+/* Whether only our user can have made an open file. */
 bool segment_file_is_ours(int fd);
-/* Removes a segment of ours unless a viewer has it open. */
+/* Removes our segment unless a viewer has it open. */
 void segment_file_remove(const char *path);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Whether this process may be copied (self_check.h). Sources: proc(5) for smaps, fd and ns;
- * getdents(2). What belongs to root for others a process may read of itself: by thread-self, since
- * a main thread that has ended shows nothing.
+ * Whether this process can be forked safely (self_check.h). Sources: proc(5) for smaps, fd and ns;
+ * getdents(2). Files that belong to root for other processes are readable for the process itself.
+ * It reads them by thread-self, since a main thread that has ended shows nothing.
  */
 #include "preload/self_check.h"
 
@@ -16,8 +16,8 @@
 
 #ifdef __x86_64__
 
-#define WIPED_MAX 1023u /* more are not known of any program: some libraries have one */
-#define FDS_MAX	  65536u /* that are looked at: some 10 ms */
+#define WIPED_MAX 1023u /* no known program has more: some libraries have one */
+#define FDS_MAX	  65536u /* checked at most: some 10 ms */
 #define LINK_MAX  64u /* "pid:[4026531836]" */
 
 static const size_t text_at = (WIPED_MAX + 1) * sizeof(uint64_t);
@@ -37,7 +37,7 @@ struct lines {
 	size_t used, next;
 };
 
-/* The next line, without its end: 1; 0: there is none; -1: it cannot be told. */
+/* Reads the next line, without its end: 1; 0: there is none; -1: it cannot be read. */
 static int line_next(struct lines *l, const char **line, const char **end)
 {
 	for (;;) {

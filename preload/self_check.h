@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Whether this process may be copied, for a viewer that may not look into its /proc/PID: what a
- * viewer looks at otherwise (shm/coop.h, enum ht_coop_look). The thread that is to make the copy.
+ * Whether this process can be forked safely for a scan. A viewer that may read /proc/PID checks
+ * this itself; for others the process checks it here (shm/coop.h, enum ht_coop_look). On the thread
+ * that is to make the copy.
  */
 #ifndef PRELOAD_SELF_CHECK_H
 #define PRELOAD_SELF_CHECK_H
@@ -10,11 +11,9 @@
 
 #include "shm/coop.h"
 
-/*
- * `data`: HT_COOP_DATA bytes to work with. If it is HT_COOP_FIT, they begin with how many mappings
- * a copy has empty, and where each begins. Takes as long as walking the page tables, and opens a
- * file at a time.
- */
+/* Uses `data`, HT_COOP_DATA bytes, as working memory. If the result is HT_COOP_FIT, `data` holds
+ * the number of mappings that are empty in a copy, then the start of each. Takes as long as walking
+ * the page tables; opens one file at a time. */
 enum ht_coop_look self_check(uint64_t *data);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Keeps signal handlers out of what must not be left in the middle: a handler may leave by longjmp
- * and never come back. Two system calls, so only for what is rare and makes some anyway. Signals
- * that come meanwhile are delivered afterwards, some microseconds later.
+ * Blocks signals around code that must not be abandoned: a handler may leave by longjmp and never
+ * return. Two system calls, so only for rare code that makes some anyway. Signals are delivered
+ * afterwards, some microseconds later.
  */
 #ifndef PRELOAD_SIGNALS_H
 #define PRELOAD_SIGNALS_H
@@ -16,7 +16,7 @@
 #define SIGNALS_ALL   UINT64_MAX /* those that libc keeps for itself included */
 #define SIGNALS_BYTES 8 /* of a mask, as the kernel has it */
 
-/* All of the calling thread's. Returns the mask that was. Keeps errno. */
+/* Blocks all signals of the calling thread. Returns the previous mask. Keeps errno. */
 static inline uint64_t signals_block(void)
 {
 #ifdef __x86_64__

@@ -20,8 +20,8 @@ void state_set_mode(enum own_mode way)
 	const struct own *own = ht_load_acquire_pointer(&state_own); /* START */
 	uint32_t now = ht_load_relaxed_32(&own->on);
 
-	/* Ours and writable while it is on; not the constant one that stands for off. Relaxed: each
-	 * way is right, whoever sees it late. */
+	/* While it is on, the page is ours and writable; the constant one stands for off. Relaxed:
+	 * either path is right, so a thread may see the change late. */
 	if (now != OWN_OFF && now != (uint32_t)way)
 		ht_store_relaxed_32(&((struct own *)(uintptr_t)own)->on, way);
 }

@@ -20,14 +20,14 @@
 #define VERSION_FIRST  2u /* lower numbers are no version */
 #define WORD_BITS      (8u * sizeof(ElfW(Addr)))
 #define TABLES_KNOWN                                                                               \
-	64u /* objects: more than most programs have; some forty names are searched                \
+	64u /* objects: more than most programs have; some forty names are looked up               \
 	     */
 
-/* musl's loader, to which children of a launch may bring us, has none, and ends the program for it.
- */
+/* Missing in musl's loader, which may load us in children of a launch, and which ends the program
+ * for an undefined symbol. */
 int dladdr1(const void *address, Dl_info *info, void **extra, int flags) __attribute__((weak));
 
-/* What is searched for: the name, and its hash by either rule. */
+/* The name looked up, and its hash by either rule. */
 struct sought {
 	const char *name;
 	uint32_t gnu, sysv;
@@ -123,8 +123,8 @@ static bool is_definition(const struct tables *t, uint32_t index, const struct s
 	return is_same(t->strings + s->st_name, w->name);
 }
 
-/* Buckets, then words of a Bloom filter, then for each symbol from `first` on its hash, whose
- * lowest bit ends a bucket's chain. 0: not there. */
+/* Buckets, then words of a Bloom filter, then from `first` on each symbol's hash, whose lowest bit
+ * ends a bucket's chain. 0: not found. */
 static uint32_t gnu_search(const struct tables *t, const struct sought *w)
 {
 	uint32_t buckets = t->gnu[0], first = t->gnu[1], words = t->gnu[2], shift = t->gnu[3];
@@ -160,7 +160,7 @@ static uint32_t sysv_search(const struct tables *t, const struct sought *w)
 	return index;
 }
 
-/* An indirect function's symbol is of the function that chooses; a second argument would be
+/* The symbol of an indirect function is that of its resolver. A resolver's second argument would be
  * announced in the first. */
 static void *address_of(const struct tables *t, uint32_t index)
 {
@@ -197,7 +197,7 @@ static void *list_search(const struct link_map *map, const char *name, const str
 	return p;
 }
 
-/* The loader's entry for this library. NULL: it cannot say. */
+/* The loader's entry for this library. NULL: not available. */
 static const struct link_map *self(void)
 {
 	static const struct link_map *map;
@@ -219,10 +219,8 @@ static const struct link_map *first(void)
 	return map;
 }
 
-/*
- * Preloaded, we come before libc. Where it is not among what follows, a program has opened us
- * itself, and the next of every name is the program's first.
- */
+/* Preloaded, we precede libc. Where libc does not follow, a program has opened us itself, and the
+ * next definition of every name is the program's first. */
 static bool is_in_order(void)
 {
 	static enum { UNKNOWN, YES, NO } is;
@@ -232,8 +230,8 @@ static bool is_in_order(void)
 	return is == YES;
 }
 
-/* Not inlined and with work after the call: dlsym(RTLD_NEXT) looks at its return address to tell
- * whose next is meant, so it must never be a tail call. */
+/* Not inlined and with work after the call: dlsym(RTLD_NEXT) identifies its caller by the return
+ * address, so it must never be a tail call. */
 static __attribute__((noinline)) void *ask_next(const char *name)
 {
 	void *p = dlsym(RTLD_NEXT, name);
@@ -242,7 +240,7 @@ static __attribute__((noinline)) void *ask_next(const char *name)
 	return p;
 }
 
-/* Not RTLD_DEFAULT: it looks into a library linked with -Bsymbolic first, and that we are. */
+/* Not RTLD_DEFAULT: that searches a library linked with -Bsymbolic first, as ours is. */
 static void *ask_first(const char *name)
 {
 	void *program = dlopen(NULL, RTLD_LAZY);

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Time in the program (tick.h). Runs in hooks, on any thread. */
+/* The tick of an event (tick.h). Runs in hooks, on any thread. */
 #include "preload/tick.h"
 
 #include "preload/clock.h"
 #include "preload/sample.h"
 
-#define INTERVAL_MAX 32u /* at 7 ns a look: 0.2 ns an event */
+#define INTERVAL_MAX 32u /* at 7 ns a reading: 0.2 ns an event */
 #define APART_CYCLES                                                                               \
-	(1u << 20) /* looks further apart than this, some 0.3 ms, come at every event              \
-		    */
+	(1u << 20) /* readings further apart than this, some 0.3 ms, come at every event */
 #define PUBLISH_CYCLES (1u << 15) /* some 10 us, a sixth of a tick */
 
-/* Cycles of some steady counter; where there is none to be had cheaply, the time itself. */
+/* Cycles of a steady counter; without a cheap one, the time itself. */
 static uint64_t cycles(void)
 {
 #ifdef __x86_64__

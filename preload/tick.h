@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Time in the program. Events read the segment's clock word. A thread looks at the processor's
- * cycle counter once in up to 32 events, and at every event when its events are far apart; when
- * some microseconds have passed it asks for the time (vDSO, no system call) and publishes it. So a
- * busy thread pays half a nanosecond, and no stamp is older than 32 of its own events. Viewers
- * publish the time in the same word, so that after a pause even those are not far off.
+ * The tick of an event. Events read the segment's clock word. A thread reads the processor's cycle
+ * counter once in up to 32 events, and at every event when its events are far apart; after some
+ * microseconds it reads the time (vDSO, no system call) and publishes it. So a busy thread pays
+ * half a nanosecond, and no stamp is older than 32 of its own events. Viewers publish the time in
+ * the same word, so that stamps after a pause are nearly right, too.
  */
 #ifndef PRELOAD_TICK_H
 #define PRELOAD_TICK_H
 
 #include "preload/recorder.h"
 
-/* Looks whether that is due. */
+/* Reads the cycle counter, serves a viewer's request, and publishes the time when that is due. */
 void tick_refresh(struct recorder *r);
 /* The tick of this event. */
 HT_HOT uint64_t tick_now(struct recorder *r)

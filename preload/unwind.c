@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Which unwinder is at work (unwind.h). `check` takes every stack by both and counts where they
- * differ; libunwind is the reference, and nobody's dependency otherwise.
+ * Selects the unwinder (unwind.h). `check` takes every stack by both and counts where they differ;
+ * libunwind is the reference, and otherwise no dependency.
  */
 #include "preload/unwind.h"
 
@@ -31,7 +31,8 @@ void unwind_start(const char *choice)
 	use_libunwind = !unwind_check;
 }
 
-/* Compares with the reference. A stack that only we could follow further is no difference. */
+/* Compares with the reference. A stack that only our unwinder could follow further is no
+ * difference. */
 static void compare(const struct unwind *own)
 {
 	uint64_t pcs[HT_DEPTH_DEFAULT + UNWIND_SPARE];
@@ -54,7 +55,7 @@ static void compare(const struct unwind *own)
 		ht_add_relaxed_64(&h->unwinds_longer, 1);
 }
 
-/* Compares with a walk that takes nothing from the stack before. */
+/* Compares with a walk that copies nothing from the previous stack. */
 static void compare_fresh(const struct unwind *own, struct unwind *fresh)
 {
 	bool same;

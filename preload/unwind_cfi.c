@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The unwinder by call frame information. It walks (walk.h) as far as it must: a stack mostly ends
- * like the one that the thread took before. When the walk comes to a frame of that one, in the
- * state that it was in there, the way on is the same as long as the words that it depends on are;
- * they are compared, and what came of them is copied. Where one is another the walk goes on, from
- * the last frame that is proved.
+ * The unwinder by call frame information. It walks (walk.h) only as far as it must: a stack mostly
+ * ends like the thread's previous one. When the walk reaches a frame of that stack in the same
+ * state, the rest is the same as long as the words that it depends on are. It compares these words
+ * and copies the frames. Where a word differs it walks on from the last proved frame.
  */
 #include "preload/unwind_cfi.h"
 
@@ -17,7 +16,7 @@
 #define VALUE_BITS 48u
 #define VALUE_MASK ((1ull << VALUE_BITS) - 1)
 
-/* A frame of the program's becomes part of the stack. */
+/* Adds a frame of the program's to the stack. */
 static void frame_add(struct walk *w)
 {
 	struct unwind *u = w->u;
@@ -29,7 +28,7 @@ static void frame_add(struct walk *w)
 	u->frames[u->count++] = w->at;
 }
 
-/* Whether a stack before may serve: its code is where it was. */
+/* Whether the previous stack is usable: its code is where it was. */
 static bool usable(const struct unwind *last, const struct unwind *u)
 {
 	return last && last->count != 0 &&
@@ -37,7 +36,8 @@ static bool usable(const struct unwind *last, const struct unwind *u)
 		       (u->generation > MODULES_NEVER && u->generation == last->generation));
 }
 
-/* Whether the walk is where the last one was at frame `i`, as far as the way on depends on it. */
+/* Whether the walk's state equals that of the previous one at frame `i`, as far as the rest depends
+ * on it. */
 static bool state_equal(const struct walk *w, const struct unwind *last, uint32_t i)
 {
 	const struct unwind_frame *f = &last->frames[i], *at = &w->at;
@@ -49,8 +49,8 @@ static bool state_equal(const struct walk *w, const struct unwind *last, uint32_
 		       f->rbp_noted == at->rbp_noted);
 }
 
-/* Up to which of the last stack's words all are there still, from `from` on. Each is looked at only
- * when those before it are as they were: its address depends on them. */
+/* The number of the previous stack's words that are unchanged, from `from` on. Each is read only
+ * when those before it are unchanged: its address depends on them. */
 static uint32_t guards_there(const struct unwind *last, uint32_t from)
 {
 	for (; from < last->guard_count; from++) {
@@ -62,7 +62,7 @@ static uint32_t guards_there(const struct unwind *last, uint32_t from)
 	return from;
 }
 
-/* Notes the last stack's words. */
+/* Notes the previous stack's words. */
 static void guards_copy(struct unwind *u, const struct unwind *last, uint32_t from, uint32_t to)
 {
 	for (; from < to; from++) {
@@ -73,12 +73,13 @@ static void guards_copy(struct unwind *u, const struct unwind *last, uint32_t fr
 	}
 }
 
-/* How many of the last stack's frames, from `i` on, a stack of so many words has, too. */
+/* The number of the previous stack's frames, from `i` on, that depend on the first `guards` words
+ * only. */
 static uint32_t frames_there(
 	const struct unwind *u, const struct unwind *last, uint32_t i, uint32_t guards)
 {
 	uint32_t room = u->depth - u->count, n = 0;
-	/* What is in memory outside any object may have changed: ask again. */
+	/* Code outside any object may have changed: look it up again. */
 	uint32_t count = last->count - (last->modules[last->count - 1] == HT_NODE_UNPINNED);
 
 	while (n < room && i + n < count && last->frames[i + n].guards <= guards)
@@ -86,10 +87,9 @@ static uint32_t frames_there(
 	return n;
 }
 
-/*
- * Makes *to a frame of the last stack's as it is in this one. Where rbp has not changed since the
- * two met it is this walk's. What was just stored in parts is not loaded: there are many frames.
- */
+/* Makes *to a copy of the previous stack's frame, adapted to this one. Where rbp has not changed
+ * since the two met it is this walk's. Loads no word that was just stored in parts: there are many
+ * frames. */
 static void frame_move(const struct walk *w, const struct unwind_frame *met,
 	const struct unwind_frame *from, struct unwind_frame *to)
 {
@@ -105,7 +105,7 @@ static void frame_move(const struct walk *w, const struct unwind_frame *met,
 		to->rbp_noted = w->at.rbp_noted;
 }
 
-/* Adds `n` of the last stack's frames, from `i` on, where the walk is. */
+/* Adds `n` of the previous stack's frames, from `i` on, at the walk's position. */
 static void frames_copy(struct walk *w, const struct unwind *last, uint32_t i, uint32_t n)
 {
 	const struct unwind_frame *met = &last->frames[i];
@@ -121,7 +121,7 @@ static void frames_copy(struct walk *w, const struct unwind *last, uint32_t i, u
 	}
 }
 
-/* Puts the walk at the last frame added. False: that cannot be. */
+/* Moves the walk to the last frame added. False: its rbp cannot be read. */
 static bool walk_resume(struct walk *w)
 {
 	const struct unwind *u = w->u;
@@ -134,10 +134,8 @@ static bool walk_resume(struct walk *w)
 
 enum join { JOIN_NONE, JOIN_GO_ON, JOIN_DONE };
 
-/*
- * Takes from the last stack what is the same from here on. `*next`: its frames before that are
- * inside of where the walk is.
- */
+/* Copies the rest of the previous stack as far as it is unchanged. `*next`: its frames before that
+ * are deeper than the walk. */
 static enum join join(struct walk *w, const struct unwind *last, uint32_t *next)
 {
 	uint32_t i = *next < last->settled ? last->settled : *next, guards, n;

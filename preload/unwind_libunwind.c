@@ -3,9 +3,9 @@
  * The unwinder on libunwind: unw_backtrace with its per-thread trace cache. The library is opened
  * privately instead of linked: libunwind also defines _Unwind_RaiseException and its kin, and as a
  * dependency of a preloaded library it would take over the program's C++ exceptions. It also keeps
- * a pipe open, into which it writes bytes to learn whether an address is readable, and reads
- * whatever file the program may meanwhile have under that number; and it may open debug files. Its
- * calls for these are redirected here, in its own jump table. Sources: unw_backtrace(3),
+ * a pipe open, writes bytes into it to learn whether an address is readable, and reads whatever
+ * file the program may meanwhile have under that number; and it may open debug files. Its calls for
+ * these are redirected here, in its own jump table. Sources: unw_backtrace(3),
  * unw_set_caching_policy(3), the ELF gABI's and x86-64 psABI's dynamic linking chapters.
  */
 #include "preload/unwind_libunwind.h"
@@ -35,19 +35,16 @@ static int no_descriptor(void)
 	return -1;
 }
 
-/* Instead of read: the pipe is empty, and open as far as the caller can tell. */
+/* Instead of read: the pipe seems empty and open. */
 static ssize_t no_bytes(int fd, void *buf, size_t count)
 {
 	errno = EAGAIN;
 	return -1;
 }
 
-/*
- * Instead of its write of one byte at `addr`, which tells by EFAULT that the address cannot be
- * read. rt_sigprocmask copies its argument in before it looks at `how`, and fails either way, so
- * nothing is changed. (libunwind 1.6 writes through syscall(2), so as not to be a cancellation
- * point.)
- */
+/* Instead of its write of one byte at `addr`, where EFAULT means that the address is unreadable.
+ * rt_sigprocmask copies its argument in before it checks `how`, and fails either way, so nothing is
+ * changed. (libunwind 1.6 writes through syscall(2), so as not to be a cancellation point.) */
 static long probe_readable(long number, long fd, uintptr_t addr, long count)
 {
 	if (number != SYS_write)
@@ -136,13 +133,13 @@ bool unwind_libunwind_load(void)
 {
 	bool loaded = load();
 
-	/* What we asked for in vain is not the program's error. A call that succeeds takes it back;
-	 * dlerror would translate it, under a lock of libc's that this thread may be holding. */
+	/* Our failed lookups are not the program's error. A successful call clears the state;
+	 * dlerror would translate it, under a lock of libc's that this thread may hold. */
 	(void)dlsym(RTLD_DEFAULT, "free");
 	return loaded;
 }
 
-/* It may allocate: that is ours, not the program's. */
+/* It may allocate: that block is ours, not the program's. */
 static int backtrace_aside(uint64_t *pcs, int room)
 {
 	int got;
@@ -164,7 +161,7 @@ void unwind_libunwind(struct unwind *u)
 		/* The outermost frame of a thread ends in a null return address. */
 		if (!unwind_is_ours(u->pcs[i]) && u->pcs[i] != 0)
 			u->pcs[u->count++] = u->pcs[i];
-	/* Full: libunwind had no room to tell us of more. Nothing: it could not even begin. */
+	/* Full: libunwind had no room for more. Nothing: it could not even begin. */
 	u->truncated = got == room || u->count > u->depth || u->count == 0;
 	if (u->count > u->depth)
 		u->count = u->depth;

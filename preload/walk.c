@@ -2,10 +2,10 @@
 /*
  * A walk along a stack by call frame information (walk.h).
  *
- * The information may be wrong: assembly that keeps other data in rbp, and does not say so, sends
- * the walk anywhere. So it reads only pages known to be there: those of the stack that the hook is
- * on, which a thread remembers for as long as it stays there, and others after it has asked the
- * kernel. What was read from others is not remembered: they may be gone the next time.
+ * The information may be wrong: assembly that keeps other data in rbp without saying so sends the
+ * walk anywhere. So it reads only pages known to exist: those of the hook's stack, which a thread
+ * remembers for as long as it stays there, and others after asking the kernel. Words read from
+ * others are not remembered: their pages may be gone the next time.
  */
 #include "preload/walk.h"
 
@@ -23,13 +23,13 @@
 #define PAGE_BYTES 4096u
 #define VALUE_BITS 48u
 #define VALUE_MASK ((1ull << VALUE_BITS) - 1)
-/* Of a stack that was not looked at, in one piece; a page is asked for at a time. */
+/* An unchecked gap of a stack that is checked at once, page by page. */
 #define GAP_MAX (1u << 20)
 /* No function has a larger frame; a larger step is a corrupt chain. */
 #define FRAME_MAX (64u << 20)
 
 /* Where the kernel put the program's arguments, which ends the main thread's stack: the loader's
- * first frame, of which nothing is known, is there. 0: no word of it. */
+ * first frame, which has no information, is there. 0: unknown. */
 static uint64_t arguments;
 
 void walk_begin(void)
@@ -39,10 +39,8 @@ void walk_begin(void)
 	arguments = end ? *end : 0;
 }
 
-/*
- * Asks the kernel. rt_sigprocmask copies its argument in before it looks at `how`, and fails either
- * way, so nothing is changed.
- */
+/* Asks the kernel. rt_sigprocmask copies its argument in before it checks `how`, and fails either
+ * way, so nothing is changed. */
 static bool page_readable(uint64_t page)
 {
 	int saved = errno;
@@ -59,8 +57,8 @@ static uint64_t thread_end(void)
 	return (thread_pointer() & ~(uint64_t)(PAGE_BYTES - 1)) + PAGE_BYTES;
 }
 
-/* Whether the page is the hook's stack's: all up to there can be read. A page that cannot, as lies
- * between most stacks, is its end. */
+/* Whether the page belongs to the hook's stack: all pages up to it are readable. The unreadable
+ * page between most stacks is its end. */
 static bool reaches(struct unwind_known *k, uint64_t page)
 {
 	if (page < k->low || (page >= k->high && page - k->high >= GAP_MAX))
@@ -70,8 +68,8 @@ static bool reaches(struct unwind_known *k, uint64_t page)
 	return page < k->high;
 }
 
-/* The stack's part that is known begins at the hook's frame or deeper, which is there. On another
- * stack nothing is known: where the one before was may be anything by now. */
+/* Starts the known part of the stack at the hook's frame or deeper, which exists. Of another stack
+ * nothing is known: the previous one's place may hold anything by now. */
 static void known_begin(struct unwind_known *k, uint64_t page)
 {
 	uint64_t at = page + PAGE_BYTES;
@@ -82,7 +80,7 @@ static void known_begin(struct unwind_known *k, uint64_t page)
 	while (at < k->low && k->low - at < GAP_MAX && at != thread_end() && page_readable(at))
 		at += PAGE_BYTES;
 	joins = at == k->low && k->low < k->high;
-	/* Wherever a handler leaves, nothing between two stacks is known. */
+	/* Wherever a handler leaves, nothing between two stacks counts as known. */
 	if (!joins)
 		ht_store_relaxed_64(&k->high, 0);
 	ht_fence_handler();
@@ -92,7 +90,7 @@ static void known_begin(struct unwind_known *k, uint64_t page)
 		ht_store_relaxed_64(&k->high, page + PAGE_BYTES);
 }
 
-/* Something was read that is not noted. */
+/* A word was read that is not noted. */
 static void unsettle(struct unwind *u)
 {
 	u->repeatable = false;
@@ -144,7 +142,7 @@ bool walk_rbp_again(struct walk *w)
 	return w->at.rbp_at == 0 || word_read(w->u, w->at.rbp_at, &w->at.rbp);
 }
 
-/* rbp, by which the next frame is found. False: it is not known. */
+/* The next frame is found by rbp. False: rbp is unknown. */
 static bool rbp_use(struct walk *w)
 {
 	walk_rbp_needed(w);
@@ -158,7 +156,7 @@ static bool rbp_use(struct walk *w)
 	return true;
 }
 
-/* rbp is another one from here on. */
+/* rbp changes here. */
 static void rbp_change(struct walk *w, bool known, uint64_t at)
 {
 	w->at.rbp_at = at;
@@ -225,7 +223,7 @@ static bool rbp_step(struct walk *w, struct cfi_rule rule, uint64_t cfa)
 	return true;
 }
 
-/* Past the kernel's frame to the code that the signal interrupted. Never remembered. */
+/* Moves past the kernel's frame to the interrupted code. Never remembered. */
 static bool signal_step(struct walk *w)
 {
 	uint64_t registers = w->at.rsp + offsetof(ucontext_t, uc_mcontext.gregs);
