@@ -45,7 +45,7 @@
 static char own_path[NAME_MAX_BYTES]; /* of our segment; empty: none */
 
 /* Our launch, 0: none; and a page of its first segment, where the kernel records the viewer's end.
- * */
+ */
 static uint64_t launch_family;
 static const struct ht_header *launch;
 static char launch_path[NAME_MAX_BYTES];

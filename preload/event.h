@@ -23,7 +23,7 @@ void event_count_untracked(uint64_t blocks, uint64_t bytes);
 /* Counts the frees of blocks whose frees were missed; a reused address reveals them. */
 void event_missed_frees(uint64_t addr, const struct live_block *old, unsigned count);
 /* Inserts a block into the live table and retires any block in its place. False: there is no room.
- * */
+ */
 bool event_insert(uint64_t addr, uint64_t size, uint64_t tick, uint32_t counter);
 /* Counts the free of a hidden or a sampled block. */
 void event_freed(struct recorder *r, uint64_t addr, const struct live_block *b, uint64_t tick);

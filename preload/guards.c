@@ -361,7 +361,7 @@ static struct guards_record *record_new(
 	if (!unpinned_fill(r, u))
 		return NULL;
 	/* Complete before it counts, and counted before it can be found, wherever a handler leaves.
-	 * */
+	 */
 	ht_fence_handler();
 	g->used += record_words(r->count, r->leaf.unpinned);
 	ht_fence_handler();

@@ -67,7 +67,7 @@ struct guards {
 #define GUARDS_PINNED	UINT32_MAX /* all its code is in objects that stay */
 #define GUARDS_UNPROVED 0u /* must be checked each time: no generation */
 /* Words that can be remembered have this many bits; in struct unwind's guards the place is above.
- * */
+ */
 #define GUARDS_VALUE_BITS 48u
 #define GUARDS_VALUE_MASK ((1ull << GUARDS_VALUE_BITS) - 1)
 /* Ends a record, as the value of the hook's return address, which no stack has there. */

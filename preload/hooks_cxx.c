@@ -66,7 +66,7 @@ static void *runtime_symbol(const char *symbol)
 }
 
 /* Allocates without the C++ runtime; `throws`: the runtime's own operator new raises the exception.
- * */
+ */
 static void *plain_new(size_t size, size_t align, const char *throws)
 {
 	void *p = NULL;
@@ -96,7 +96,7 @@ static void plain_delete(void *p)
 }
 
 /* Calls the next operator new, marked so that the malloc in there does not count as a second block.
- * */
+ */
 #define CALL_MARKED(call)                                                                          \
 	({                                                                                         \
 		__attribute__((cleanup(guard_leave), unused)) struct guard g =                     \

@@ -9,7 +9,7 @@
 #include "preload/state.h"
 
 /* Slow path of lifecycle_on: starts recording at the first event; cleans up once in a forked child.
- * */
+ */
 bool lifecycle_wake(void);
 
 /* Whether this event is to be recorded. */

@@ -114,7 +114,7 @@ static void hide(void *p, size_t size)
 }
 
 /* Whether this is the block that operator new requests from malloc; the outer hook will record it.
- * */
+ */
 static bool is_inner(size_t size)
 {
 	return size >= state_thread.inner_least && size <= state_thread.inner_most;

@@ -9,7 +9,7 @@
 #include "preload/unwind_types.h"
 
 /* Selects the unwinder by HEAPTOP_UNWINDER: own (the default), libunwind, or check. Once, at start.
- * */
+ */
 void unwind_start(const char *choice);
 /* Whether every stack is unwound and compared, remembered or not. */
 extern bool unwind_check __attribute__((visibility("hidden")));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The only place that names memory orders. Objects in the segment are plain integers; every access
+ * The only file that names memory orders. Objects in the segment are plain integers. Every access
  * that another thread or process may race with goes through one of these, and the order is in the
  * function's name. Source: ISO C11 7.17, through the compiler's __atomic built-ins, which work on
  * plain objects and need no library for naturally aligned words up to 8 bytes.
@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What an ordinary malloc and free go through is one piece of code. */
+/* The hot path of malloc and free is one piece of code. */
 #define HT_HOT static inline __attribute__((always_inline))
 
 /* clang-format off */
@@ -39,15 +39,13 @@ HT_ATOMIC_TYPE(uint32_t, 32)
 HT_ATOMIC_TYPE(uint64_t, 64)
 #undef HT_ATOMIC_TYPE
 
-/* For a word that is published once: what it points to is written before. */
+/* For a pointer that is published once, after the data that it points to. */
 #define ht_load_acquire_pointer(p)     __atomic_load_n(p, __ATOMIC_ACQUIRE)
 #define ht_store_release_pointer(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
 
-/*
- * Adds where no other thread writes, but a signal handler of this thread may, between any two
- * instructions: so it is one instruction, though not a locked one. The second returns what was
- * there.
- */
+/* Adds where no other thread writes, but a signal handler of this thread may, between any two
+ * instructions. So it is one instruction, though not a locked one. The second returns the old
+ * value. */
 static inline void ht_add_alone_64(uint64_t *p, uint64_t v)
 {
 #ifdef __x86_64__
@@ -67,11 +65,9 @@ static inline uint64_t ht_take_add_alone_64(uint64_t *p, uint64_t v)
 #endif
 }
 
-/*
- * Adds where only this thread ever writes. A load and a store would do; as one
- * instruction it is also whole to a signal handler. The sanitizer, and the model checker that
- * stands in for it, cannot see assembly.
- */
+/* Adds where only this thread ever writes. A load and a store would do; one instruction is also
+ * atomic to a signal handler. The sanitizer, and the model checker that replaces it, cannot see
+ * assembly. */
 #if defined(__SANITIZE_THREAD__)
 #define HT_SEEN_BY_SANITIZER 1
 #elif defined(__has_feature)
@@ -88,11 +84,9 @@ static inline void ht_add_own_64(uint64_t *p, uint64_t v)
 #endif
 }
 
-/*
- * Whether a word has this value: for what each hook asks first. Compares in memory, which is one
+/* Whether a word has this value: for what each hook asks first. Compares in memory, which is one
  * instruction where a load and a comparison are two. x86 keeps loads in order by itself; "memory"
- * keeps the compiler from moving later ones ahead.
- */
+ * keeps the compiler from moving later ones ahead. */
 #if defined(__x86_64__) && defined(__GCC_ASM_FLAG_OUTPUTS__) && !defined(HT_SEEN_BY_SANITIZER)
 #define HT_EQUALS(T, S, CMP)                                                                       \
 	HT_HOT bool ht_equals_acquire_##S(const T *p, T v)                                         \
@@ -113,7 +107,7 @@ HT_EQUALS(uint8_t, 8, "cmpb")
 HT_EQUALS(uint32_t, 32, "cmpl")
 #undef HT_EQUALS
 
-/* Keeps stores before it ahead of stores after it, as seen by an acquirer. */
+/* Keeps stores before it ahead of stores after it, as an acquiring thread sees them. */
 static inline void ht_fence_release(void)
 {
 	__atomic_thread_fence(__ATOMIC_RELEASE);
@@ -125,8 +119,7 @@ static inline void ht_fence_acquire(void)
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 }
 
-/* Where each of two sides stores first and then looks for the other's store: one of them sees it.
- */
+/* For two sides that each store first and then load the other's store: at least one sees it. */
 static inline void ht_fence_full(void)
 {
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);

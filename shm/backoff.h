@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Asking the kernel seldom while it refuses. Each allocation would ask for the same memory, several
- * times; so after some refusals in a row only every other request is passed on, then every fourth,
- * and so on. What is read and written back may be another thread's by then: it is one request more
- * or less. Any thread, inside hooks.
+ * Backs off while the kernel refuses memory. Each allocation would request the same memory, several
+ * times. So after some refusals in a row only every other request is passed on, then every fourth,
+ * and so on. Races between threads only cost or save one request. Any thread, inside hooks.
  */
 #ifndef SHM_BACKOFF_H
 #define SHM_BACKOFF_H
 
 #include "shm/atomic.h"
 
-/* Refusals in a row that pass for chance. */
+/* Refusals in a row without a back-off. */
 #define BACKOFF_FREE 16u
-/* At worst one request in so many asks the kernel: then its answer costs less than the requests. */
+/* At worst one request in 2^10 reaches the kernel: then the kernel's refusals cost less than the
+ * requests. */
 #define BACKOFF_MAX_LOG2 10u
 
-/* Whether this request is to be refused without asking. `pass`: how many more are. */
+/* Whether to refuse this request without asking the kernel. `pass`: requests still to refuse. */
 static inline bool backoff_skip(uint32_t *pass)
 {
 	uint32_t left = ht_load_relaxed_32(pass);
@@ -26,7 +26,7 @@ static inline bool backoff_skip(uint32_t *pass)
 	return true;
 }
 
-/* The kernel has refused. `streak`: how often in a row. */
+/* The kernel has refused. `streak`: refusals in a row. */
 static inline void backoff_failed(uint32_t *streak, uint32_t *pass)
 {
 	uint32_t now = ht_load_relaxed_32(streak);
@@ -37,7 +37,7 @@ static inline void backoff_failed(uint32_t *streak, uint32_t *pass)
 	ht_store_relaxed_32(pass, (1u << over) - 1);
 }
 
-/* It has not. */
+/* The kernel has granted. */
 static inline void backoff_reset(uint32_t *streak)
 {
 	if (ht_load_relaxed_32(streak) != 0)

@@ -21,18 +21,18 @@ static int range_populate(const struct segment *s, uint64_t at, uint64_t bytes)
 	return madvise(segment_at(s, at), bytes, MADV_POPULATE_WRITE);
 }
 
-/* Opens what is mapped, and populates. */
+/* Makes a mapped range accessible, and populates it. */
 static int range_take(const struct segment *s, uint64_t at, uint64_t bytes)
 {
 	int rc = range_populate(s, at, bytes);
 
-	/* EINVAL: some of it is closed still. */
+	/* EINVAL: part of it is not accessible yet. */
 	if (rc != 0 && errno == EINVAL && space_open(s, at, bytes) == 0)
 		rc = range_populate(s, at, bytes);
 	return rc;
 }
 
-/* The same, as far as the kernel is asked. */
+/* The same, unless a previous failure makes it back off. */
 static bool range_try(const struct segment *s, uint64_t at, uint64_t bytes)
 {
 	struct ht_header *h = s->header;

@@ -11,15 +11,15 @@
 
 #include "shm/segment_types.h"
 
-/* Takes memory for a range of whole pages anywhere in the file, whatever `committed` says. 0, or
- * -ENOMEM. Keeps errno. */
+/* Commits a range of whole pages anywhere in the file, regardless of `committed`. 0, or -ENOMEM.
+ * Keeps errno. */
 int commit_pages(const struct segment *s, uint64_t offset, uint64_t bytes);
-/* Notes that a unit has memory. */
+/* Marks a unit as committed. */
 void commit_mark(struct ht_header *h, uint64_t unit);
 /* Slow path of commit_range. Keeps errno. */
 int commit_slow(const struct segment *s, uint64_t offset, uint64_t bytes);
-/* Whether the unit that holds `offset` may be touched. Relaxed: the bit only ever gets set, and the
- * pages it speaks of are there for every thread of the process once they are there for one. */
+/* Whether the unit that holds `offset` may be touched. Relaxed: the bit is only ever set, and its
+ * pages exist for every thread of the process once they exist for one. */
 static inline bool commit_has(const struct segment *s, uint64_t offset)
 {
 	uint64_t unit = offset / HT_COMMIT_BYTES;
@@ -35,18 +35,16 @@ static inline int commit_range(const struct segment *s, uint64_t offset, uint64_
 	return commit_slow(s, offset, bytes);
 }
 
-/* A table whose elements are given out one after another, for good. */
+/* A table of elements that are allocated in order, for good. */
 struct commit_table {
-	uint32_t *used; /* in the header: the next one to give out */
+	uint32_t *used; /* in the header: the next one to allocate */
 	enum ht_region_id region;
 	uint64_t size; /* of an element */
-	uint64_t limit; /* elements to give out at most */
+	uint64_t limit; /* elements at most */
 };
 
-/*
- * The next unused element, or 0. Its memory is taken first: while there is none, what comes again
- * and again must not use up the table. Relaxed: indices are published by other words.
- */
+/* Allocates the next element; 0: none. Its memory comes first: a lack of memory must not use up the
+ * table. Relaxed: indices are published by other words. */
 uint32_t commit_take(const struct segment *s, const struct commit_table *t);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * How a viewer has a stopped process copied for a leak scan: one of its threads runs a stub of the
- * library's, which makes a child with a copy-on-write copy of the memory; and when that has ended
- * another, which takes note of its end. Each puts the thread back to where it was by itself if the
- * viewer is killed meanwhile; else the viewer does that, and better. The viewer writes here how the
- * thread stood. Offsets are those of the stubs (preload/copy_stub.c).
+ * How a viewer makes a stopped process copy itself for a leak scan. One of its threads runs a stub
+ * of the library's, which makes a child with a copy-on-write copy of the memory; after the copy has
+ * ended, it runs another, which reaps it. If the viewer is killed meanwhile, each stub returns the
+ * thread to where it was; otherwise the viewer does that, more completely. The viewer stores the
+ * thread's state here. The stubs use these offsets (preload/copy_stub.c).
  */
 #ifndef SHM_COPY_H
 #define SHM_COPY_H
@@ -16,12 +16,12 @@
 struct ht_copy {
 	uint64_t magic;
 	uint64_t stub, stub_end; /* the code of both */
-	uint64_t mask; /* signals that the thread has blocked */
-	uint64_t rip; /* where it goes on, and with what */
+	uint64_t mask; /* signals blocked by the thread */
+	uint64_t rip; /* where it continues, and its registers */
 	uint64_t rax, rbx, rcx, rdx, rsi, rdi, rbp, r8, r9, r10, r11, r12, r13, r14, r15;
-	uint64_t busy; /* 1: a thread has yet to come back by what stands above */
-	uint64_t copy; /* pid, as the process sees it, of one of whose end it takes note; 0: none */
-	uint64_t reap; /* where the code of that begins */
+	uint64_t busy; /* 1: a thread has yet to return to the state above */
+	uint64_t copy; /* pid, as the process sees it, of the copy to reap; 0: none */
+	uint64_t reap; /* start of the code that reaps */
 };
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Counters: finding and making them, and what is rare in counting (counter.h). Inside hooks, on any
- * thread. Edge COUNTER of shm/layout.h: a walker that finds a counter's index, in a chain or in
+ * Counters: finding and creating them, and the rare cases of counting (counter.h). Inside hooks, on
+ * any thread. Edge COUNTER of shm/layout.h: a walker that finds a counter's index, in a chain or in
  * site.shared, sees its site and slot.
  */
 #include "shm/counter.h"
@@ -43,7 +43,7 @@ static bool owner_commit(const struct segment *s, uint32_t counter)
 	return commit_range(s, at, sizeof(uint32_t)) == 0;
 }
 
-/* The second half is slot 0's: the first may be used up, and there still is one for each site. */
+/* The second half is slot 0's: even when the first is used up, there is one for each site. */
 static uint32_t counter_new(const struct segment *s, uint32_t site, uint32_t slot)
 {
 	const uint64_t size = sizeof(struct ht_counter),
@@ -51,7 +51,7 @@ static uint32_t counter_new(const struct segment *s, uint32_t site, uint32_t slo
 		       all = room < HT_COUNTER_HIDDEN ? room : HT_COUNTER_HIDDEN;
 	const struct commit_table counters = { &s->header->counters, HT_REGION_COUNTERS, size,
 		slot ? room / 2 : all };
-	/* Before one is taken: while there is no memory, none must be used up. */
+	/* First the memory, then the counter: a lack of memory must not use up the table. */
 	uint32_t index = owner_commit(s, ht_load_relaxed_32(&s->header->counters))
 				 ? commit_take(s, &counters)
 				 : 0;
@@ -63,7 +63,7 @@ static uint32_t counter_new(const struct segment *s, uint32_t site, uint32_t slo
 	return index;
 }
 
-/* Nobody else makes a counter of this slot, so what is not found now will not be. */
+/* Only the owner creates counters of this slot, so a missing one stays missing meanwhile. */
 static uint32_t claim_private(const struct segment *s, uint32_t site, uint32_t slot)
 {
 	uint32_t *head = &stack_site(s, site)->counters;
@@ -81,7 +81,8 @@ static uint32_t claim_private(const struct segment *s, uint32_t site, uint32_t s
 	return counter;
 }
 
-/* Its histogram comes with it: many write it, and could not agree on when it is needed. */
+/* Its histogram is created with it: many threads write it, and could not agree on when it is
+ * needed. */
 static uint32_t claim_shared(const struct segment *s, uint32_t site)
 {
 	uint32_t *shared = &stack_site(s, site)->shared;
@@ -118,8 +119,8 @@ static void size_set(struct ht_counter *c, uint32_t size_bucket)
 		ht_counter_key(ht_counter_site(c->key), ht_counter_slot(c->key), size_bucket));
 }
 
-/* Gives it a histogram. False: refused, so that it is written to number 0 from now on, and not
- * asked for again. */
+/* Gives the counter a histogram. False: refused; it then writes to number 0, and does not ask
+ * again. */
 static bool hist_take(const struct segment *s, struct ht_counter *c)
 {
 	ht_store_relaxed_32(&c->hist, hist_new(s));
@@ -128,7 +129,7 @@ static bool hist_take(const struct segment *s, struct ht_counter *c)
 	return c->hist != 0;
 }
 
-/* Blocks so far fell into one bucket: that is what the histogram begins with. */
+/* All blocks so far fell into one bucket: the histogram begins with that one. */
 static void sizes_mix(const struct segment *s, struct ht_counter *c)
 {
 	uint32_t before = ht_counter_size(c->key);
@@ -142,7 +143,7 @@ static void sizes_mix(const struct segment *s, struct ht_counter *c)
 	size_set(c, HT_SIZE_MIXED);
 }
 
-/* Makes it ready for a block of this bucket, so that counting needs no more than to count. */
+/* Prepares the counter for a block of this bucket, so that counting alone suffices. */
 static void own_prepare(
 	const struct segment *s, struct ht_counter *c, uint32_t bucket, uint32_t life)
 {
@@ -241,7 +242,7 @@ static uint32_t counter_number(const struct counter_owner *o, const struct ht_co
 	return (uint32_t)(c - o->counters);
 }
 
-/* Where the owner counts blocks of a site, which is noted in *known. */
+/* The owner's counter for blocks of a site, which is noted in *known. */
 static struct ht_counter *counter_of(
 	const struct segment *s, const struct counter_owner *o, uint32_t *known, uint32_t site)
 {
@@ -256,7 +257,7 @@ static struct ht_counter *counter_of(
 	return &o->counters[counter];
 }
 
-/* A block that counts at slot 0's counter, by whichever slot. */
+/* Counts a block at slot 0's counter, by whichever slot. */
 static void other_alloc(const struct segment *s, struct counter_owner *o, struct ht_counter *c,
 	uint32_t bucket, struct counter_sum sum)
 {
@@ -315,7 +316,7 @@ void counter_alloc_unprepared(const struct segment *s, struct counter_owner *o, 
 	counter_alloc_at(s, o, counter_prepare(s, o, known, site, size), size);
 }
 
-/* Another slot's block ends by us; slot 0's are nobody's for certain. */
+/* Counts a free of another slot's block; blocks of slot 0 have no certain owner. */
 static void foreign_count(const struct counter_owner *o, uint32_t owner, struct counter_sum sum)
 {
 	if (o->slot == 0 || ht_owner_slot(owner) == 0 || ht_owner_slot(owner) == o->slot)
@@ -351,7 +352,7 @@ void counter_free_unprepared(const struct segment *s, struct counter_owner *o, u
 
 /* ---- sampled blocks ---- */
 
-/* A counter of one's own. */
+/* A private counter. */
 static void own_alloc(const struct segment *s, struct counter_owner *o, struct ht_counter *c,
 	uint32_t bucket, struct counter_sum sum)
 {
@@ -384,7 +385,7 @@ static void own_free(const struct segment *s, struct counter_owner *o, struct ht
 		counter_settle(s, o, c);
 }
 
-/* Adds to a variance; one that is out of all bounds stays there. */
+/* Adds to a variance, which saturates. */
 static void spread_add(uint64_t *sum, bool shared, uint64_t value)
 {
 	if (*sum + value < value)
@@ -395,7 +396,7 @@ static void spread_add(uint64_t *sum, bool shared, uint64_t value)
 		ht_add_own_64(sum, value);
 }
 
-/* The variances that belong to a counter. NULL: there is no memory for them; the header says so. */
+/* The variances of a counter. NULL: there is no memory for them; the header counts that. */
 static struct ht_spread *spread_of(
 	const struct segment *s, const struct counter_owner *o, const struct ht_counter *c)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Counting: what each block does to the counter of its site and to its thread's slot. The owner of
- * a slot counts with plain loads and stores, in lines that no other thread writes; slot 0 with
+ * Counting: how each block changes the counter of its site and its thread's slot. The owner of a
+ * slot counts with plain loads and stores, in cache lines that no other thread writes; slot 0 uses
  * atomic adds. Each number is exact by itself at any moment, and all agree when the program is
  * quiet. Any thread, inside hooks.
  */
@@ -13,7 +13,7 @@
 #include "shm/stack.h"
 #include "shm/thread.h"
 
-/* Buckets of sizes up to 512, by eighths: to look for the highest bit takes some processors longer.
+/* Buckets of sizes up to 512, by units of 8: finding the highest bit is slower on some processors.
  */
 #define COUNTER_SMALL 512u
 extern const uint8_t counter_small_bucket[COUNTER_SMALL / 8 + 1]
@@ -44,18 +44,15 @@ static inline struct ht_counter *counter_at(const struct segment *s, uint32_t co
 		s, segment_element(s, HT_REGION_COUNTERS, counter, sizeof(struct ht_counter)));
 }
 
-/*
- * What the owner of a slot counts with, in its private memory. `counter` remembers where its
- * counters are, by site; each entry is proved by the counter's key. Two sites that meet in one
- * entry cost each other a search.
- */
+/* A slot owner's private data for counting. `counter` caches the number of each site's counter; the
+ * counter's key validates an entry. Two sites that share an entry cost each other a search. */
 #define COUNTER_SITES 8192u
 struct counter_owner {
 	struct ht_thread *thread; /* the slot */
 	struct ht_counter *counters; /* number 0 */
 	struct ht_hist *hists; /* number 0 */
 	const uint32_t *owners; /* number 0 */
-	uint64_t key; /* of its counters, but for site and size; slot 0: none is like that */
+	uint64_t key; /* of its counters, without site and size; slot 0: matches none */
 	uint32_t slot;
 	uint32_t own; /* ht_owner of site 0 */
 	struct share_adding adding; /* slot 0, which has many owners, adds at once */
@@ -65,19 +62,16 @@ struct counter_owner {
 /* Fills a zeroed one. */
 void counter_own(const struct segment *s, struct counter_owner *o, uint32_t slot);
 
-/*
- * A block came to life, or ended, at `site`, by the owner of a slot. A counter that is not there is
- * made; when there is no memory for it, the block counts at the catch-all site, and the header says
- * so.
- */
+/* Counts an allocation or a free at `site`, by the owner of a slot. A missing counter is created;
+ * without memory for it, the block counts at the catch-all site, and the header counts that. */
 HT_HOT void counter_alloc(
 	const struct segment *s, struct counter_owner *o, uint32_t site, uint64_t size);
 
 /*
- * The same in two steps, for who has to tell the live table in between: finds the counter, then
- * counts the block, which may be left out. counter_find says false when there is more to do than to
- * count; then it is counter_prepare and counter_alloc_at. `known`: where the caller remembers the
- * site's counter, instead of the owner's table; what some counter_prepare left there, or 0.
+ * The same in two steps, for a caller that updates the live table in between: finds the counter,
+ * then counts the block, which the caller may omit. counter_find returns false if counting alone is
+ * not enough; then call counter_prepare and counter_alloc_at. `known`: the caller's cache of the
+ * site's counter, instead of the owner's table; a result of counter_prepare, or 0.
  */
 struct counter_found {
 	struct ht_counter *counter;
@@ -107,27 +101,23 @@ struct counter_freed {
 };
 HT_HOT void counter_free(const struct segment *s, struct counter_owner *o, uint32_t site,
 	const struct counter_freed *end);
-/* The same of a block that the live table had. Returns its site. */
+/* The same for a block from the live table. Returns its site. */
 HT_HOT uint32_t counter_free_block(const struct segment *s, struct counter_owner *o,
 	uint32_t counter, const struct counter_freed *end);
 
-/*
- * The same for a block that was sampled and stands for more than itself: `size` is its own, by
- * which it falls into a histogram's bucket; what is added is its weight.
- */
+/* The same for a sampled block, which stands for more than itself: `size` is its own, which selects
+ * the histogram's bucket; its weight is added. */
 void counter_alloc_sampled(const struct segment *s, struct counter_owner *o, uint32_t site,
 	uint64_t size, const struct poisson_weight *w);
-/* Where that counts it; a number for the live table. */
+/* The counter that counts it; a number for the live table. */
 uint32_t counter_for_sampled(const struct segment *s, struct counter_owner *o, uint32_t site);
 void counter_free_sampled(const struct segment *s, struct counter_owner *o, uint32_t site,
 	const struct counter_freed *end, const struct poisson_weight *w);
 uint32_t counter_free_sampled_block(const struct segment *s, struct counter_owner *o,
 	uint32_t counter, const struct counter_freed *end, const struct poisson_weight *w);
 
-/*
- * The program's live bytes, as the owner of `slot` knows them: exact while it is the only one that
- * counts, else off by less than a limit of each other slot.
- */
+/* The program's live bytes, as the owner of `slot` knows them: exact while only that slot counts,
+ * else off by less than one limit per other slot. */
 static inline uint64_t counter_live(const struct segment *s, uint32_t slot)
 {
 	const struct ht_thread *t = thread_at(s, slot);
@@ -136,32 +126,30 @@ static inline uint64_t counter_live(const struct segment *s, uint32_t slot)
 	return slot ? others + t->live_bytes - t->share.settled : others;
 }
 
-/*
- * The counter of a slot at a site, made if there is none. Where a private one is not to be had it
- * is that of slot 0, and where that is not either, counter 0. Only the owner of a slot may ask.
- */
+/* The counter of a slot at a site, created if missing. Without memory for a private one it is that
+ * of slot 0, and without that counter 0. Only the owner of a slot may call this. */
 uint32_t counter_claim(const struct segment *s, uint32_t site, uint32_t slot);
 
 /* ---- how it is done ---- */
 
-/* Events that need more than to be counted: no counter yet, none of one's own, another size, a life
- * that is the first to need a histogram. */
+/* Events that counting alone does not cover: no counter yet, no private one, another size, a first
+ * lifetime that needs a histogram. */
 void counter_alloc_unprepared(const struct segment *s, struct counter_owner *o, uint32_t *known,
 	uint32_t site, uint64_t size);
 void counter_free_unprepared(const struct segment *s, struct counter_owner *o, uint32_t site,
 	const struct counter_freed *end);
-/* Another slot allocated it. Returns the site. */
+/* For a block allocated by another slot. Returns the site. */
 uint32_t counter_free_foreign(const struct segment *s, struct counter_owner *o, uint32_t counter,
 	const struct counter_freed *end);
-/* Some share has gathered too much: the counter's, or the slot's. */
+/* Settles a share that exceeds its limit: the counter's, or the slot's. */
 void counter_settle(const struct segment *s, struct counter_owner *o, struct ht_counter *c);
 
-/* What an event adds: one block and its size, or the weight of a sampled one. */
+/* An event's contribution: one block and its size, or the weight of a sampled one. */
 struct counter_sum {
 	uint64_t blocks, bytes;
 };
 
-/* To a slot of one's own. False: its share has to settle. */
+/* Adds to a private slot. False: its share has to settle. */
 HT_HOT bool counter_slot_alloc(
 	const struct segment *s, struct ht_thread *t, uint32_t bucket, struct counter_sum sum)
 {
@@ -193,7 +181,7 @@ HT_HOT bool counter_slot_free(
 	return !share_above(t->share.low, live);
 }
 
-/* To a counter of one's own: all but sizes and lives. False: its share has to settle. */
+/* Adds to a private counter, except sizes and lifetimes. False: its share has to settle. */
 HT_HOT bool counter_add_alloc(struct ht_counter *c, struct counter_sum sum)
 {
 	uint64_t bytes = c->alloc_bytes + sum.bytes, live = bytes - c->free_bytes;
@@ -214,10 +202,8 @@ HT_HOT bool counter_add_free(struct ht_counter *c, bool temporary, struct counte
 	return !share_above(c->share.low, c->alloc_bytes - bytes);
 }
 
-/*
- * The owner's counter of a site, if it is known, and what the key must be for a block of some size
- * to need only counting: `all` blocks of that bucket so far, or `mixed` ones.
- */
+/* The owner's counter of a site, if it is known, and the key that it must have for a block of some
+ * size to need only counting: if `all` blocks so far are of that bucket, or if they are `mixed`. */
 struct counter_known {
 	struct ht_counter *counter;
 	uint64_t all, mixed;
@@ -274,7 +260,7 @@ HT_HOT void counter_alloc(
 		counter_alloc_unprepared(s, o, known, site, size);
 }
 
-/* `known`: which of the owner's counters may be the site's. */
+/* `known`: the owner's counter that may be the site's. */
 HT_HOT void counter_free_known(const struct segment *s, struct counter_owner *o, uint32_t known,
 	uint32_t site, const struct counter_freed *end)
 {
@@ -311,7 +297,7 @@ HT_HOT void counter_free(const struct segment *s, struct counter_owner *o, uint3
 	counter_free_known(s, o, o->counter[site % COUNTER_SITES], site, end);
 }
 
-/* Mostly its counter is at hand: the block is freed by who allocated it. */
+/* Mostly its counter is private: the thread that allocated the block frees it. */
 HT_HOT uint32_t counter_free_block(const struct segment *s, struct counter_owner *o,
 	uint32_t counter, const struct counter_freed *end)
 {

@@ -7,7 +7,7 @@
 
 #include "shm/pieces.h"
 
-/* How far from its home a piece may be that is only to say that a large block is elsewhere. */
+/* How far from its home a piece may be that only records that a large block is elsewhere. */
 #define PROBES_MARK 2u
 /*
  * Blocks of this size and more do not populate memory: the pages would hold a dozen of them at
@@ -19,7 +19,7 @@
 struct place {
 	struct ht_piece *piece;
 	uint64_t *entry;
-	uint32_t page; /* whose state must have `needs` */
+	uint32_t page; /* its state must have `needs` */
 	uint8_t needs;
 };
 
@@ -43,10 +43,8 @@ static bool page_has(const struct ht_piece *p, uint32_t page, uint8_t needs)
 	return (ht_page_state(ht_load_relaxed_8(&p->state[page])) & needs) == needs;
 }
 
-/*
- * Adds to what state[] says of a page, which is not watched any more. Relaxed: a viewer watches
- * pages while all threads stand still, and looks at them again when they do.
- */
+/* Adds bits to the state of a page, and ends its watching. Relaxed: a viewer watches pages while
+ * all threads are stopped, and checks them again when they are. */
 static void page_add(struct ht_piece *p, uint32_t page, uint8_t bits)
 {
 	uint8_t was = ht_load_relaxed_8(&p->state[page]);
@@ -56,7 +54,7 @@ static void page_add(struct ht_piece *p, uint32_t page, uint8_t bits)
 		;
 }
 
-/* Before an entry is written: what has it is not watched. The entry may be of another page than
+/* Before an entry is written: its page must not be watched. The entry may be of another page than
  * the one that its block starts in. */
 static void place_touch(const struct place *at)
 {
@@ -74,8 +72,8 @@ static int populate(const struct segment *s, const void *at, uint64_t bytes)
 	return commit_pages(s, (uint64_t)((const char *)at - (const char *)s->header), bytes);
 }
 
-/* Populates the group that `page` is in, and says so. A page of first[] is good with the one after
- * it only, the last with the spare entries. */
+/* Populates the group of `page`, and marks it. A page of first[] is usable only with the one after
+ * it, the last only with the spare entries. */
 static bool group_take(const struct segment *s, struct ht_piece *p, uint32_t page, uint8_t needs)
 {
 	uint32_t from = page / HT_GROUP_PAGES * HT_GROUP_PAGES;
@@ -93,10 +91,8 @@ static bool group_take(const struct segment *s, struct ht_piece *p, uint32_t pag
 
 /* ---- places ---- */
 
-/*
- * The places where a block at `addr` may be, one after another: those of the smaller blocks first,
- * since live_place leaves a larger one of the same address where it is. Returns how many.
- */
+/* The places where a block at `addr` may be, those of smaller blocks first, since live_place leaves
+ * a larger one of the same address where it is. Returns their number. */
 #define PLACES_MAX 3u
 static unsigned places_of(const struct segment *s, uint64_t addr, struct place *out)
 {
@@ -119,7 +115,7 @@ static unsigned places_of(const struct segment *s, uint64_t addr, struct place *
 	return n;
 }
 
-/* Whether an entry of first[] may be touched: not every one is of a page that a block starts in. */
+/* Whether an entry of first[] may be touched: some are of a page that no block starts in. */
 static bool first_has(const struct ht_piece *p, const uint64_t *entry)
 {
 	uint32_t page = (uint32_t)((uint64_t)(entry - p->first) / HT_PAGE_ENTRIES);
@@ -193,7 +189,7 @@ bool direct_take(const struct segment *s, uint64_t addr, struct live_block *out)
 
 /* ---- insertion ---- */
 
-/* Whether the entry before, which must be one of first[], has its size in this one. */
+/* Whether the entry before, in first[], has its size in this one. */
 static bool is_extension(const struct place *at, struct place *owner, uint64_t *word)
 {
 	*owner = *at;
@@ -204,7 +200,7 @@ static bool is_extension(const struct place *at, struct place *owner, uint64_t *
 	return is_extended(owner, *word);
 }
 
-/* Frees an entry that a new block owns: whatever is there is none any more. */
+/* Frees an entry that a new block owns: any block there was freed unseen. */
 static void entry_free(const struct place *at, struct live_block *old, unsigned *missed)
 {
 	uint64_t word = ht_load_relaxed_64(at->entry);
@@ -220,7 +216,7 @@ static void entry_free(const struct place *at, struct live_block *old, unsigned 
 	ht_store_relaxed_64(at->entry, 0);
 }
 
-/* The odd piece's place of a block whose granule is 1 or 3; insertions from now on look there. */
+/* The place in the odd piece for a block in granule 1 or 3; insertions then search there. */
 static bool odd_place(const struct segment *s, uint64_t addr, struct place *at)
 {
 	page_add(at->piece, at->page, HT_PAGE_MIXED);
@@ -229,7 +225,7 @@ static bool odd_place(const struct segment *s, uint64_t addr, struct place *at)
 	return at->piece != NULL;
 }
 
-/* Where a block goes, whether there is memory yet or not. */
+/* The place for a block, with or without memory yet. */
 static bool place_choose(const struct segment *s, uint64_t addr, uint64_t size, struct place *at)
 {
 	uint64_t line = offset_in(addr) / HT_LINE_BYTES;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The history. `writer` admits one thread at a time and turns others away, so nothing waits. It
- * holds the writer's slot + 1, and the clock of when it came. A signal handler may leave a writer
- * by longjmp, between any two instructions. So a thread that finds its own slot there takes over,
- * since it never comes here twice at once; slot 0 has many owners, and is never one's own. Another
- * one takes over after a second: a writer takes microseconds, and if it was only kept from the
- * processor for so long, what the two write at once are points in range. Each step leaves something
- * that the next writer can go on with.
+ * holds the writer's slot + 1, and the time of its entry. A signal handler may abandon a writer by
+ * longjmp, between any two instructions. So a thread that finds its own slot there takes over,
+ * since it never enters twice at once; slot 0 has many owners, and never counts as the thread's
+ * own. Other threads take over after a second: a writer takes microseconds, and if it was only
+ * descheduled for so long, the points that both write at once are in range. Each step leaves a
+ * state that the next writer can continue.
  */
 #include "shm/history.h"
 
@@ -25,7 +25,7 @@ static uint64_t writer_of(uint32_t slot, uint64_t now_ns)
 	return (slot + 1ull) << SINCE_BITS | (now_ns >> SINCE_SHIFT & SINCE_MASK);
 }
 
-/* Whether the writer that was found has left. */
+/* Whether the writer found has abandoned its work. */
 static bool is_left(uint64_t found, uint64_t mine)
 {
 	uint64_t since = found & SINCE_MASK, now = mine & SINCE_MASK;
@@ -44,16 +44,14 @@ static bool writer_enter(struct ht_history *h, uint64_t mine)
 	return ht_cas_acquire_64(&h->writer, &found, mine); /* HISTORY */
 }
 
-/* Unless another one has taken over. */
+/* Unless another writer has taken over. */
 static void writer_leave(struct ht_history *h, uint64_t mine)
 {
 	(void)ht_cas_acq_rel_64(&h->writer, &mine, 0); /* HISTORY */
 }
 
-/*
- * Point i becomes the larger of points 2i and 2i + 1. None of these is overwritten before i is
- * counted, so a pair may be merged twice.
- */
+/* Sets point i to the larger of points 2i and 2i + 1. None of these is overwritten before i is
+ * counted, so a pair may be merged twice. */
 static void merge_go_on(struct ht_history *h)
 {
 	uint32_t points = h->merging;
@@ -71,7 +69,7 @@ static void merge_go_on(struct ht_history *h)
 	ht_store_release_64(&h->sequence, h->sequence + 1); /* HISTORY */
 }
 
-/* Halves the resolution. The sequence is odd meanwhile, so that a reader takes no mixture. */
+/* Halves the resolution. The sequence is odd meanwhile, so that a reader rejects a mixture. */
 static void merge_neighbours(struct ht_history *h)
 {
 	ht_store_relaxed_32(&h->merging, h->points);
@@ -84,10 +82,10 @@ static void merge_neighbours(struct ht_history *h)
 }
 
 /*
- * Notes `live` in point `index`. No note meant no event, so in the points between nothing changed:
- * the value then was the one before this event. What is known of it is the last point, which may
- * be a peak within that step, and `live`, which may count the first event after the quiet time; the
- * smaller one invents nothing.
+ * Notes `live` in point `index`. Without a note there was no event, so nothing changed in the
+ * points between: their value was the one before this event. The last point may be a peak within
+ * its step, and `live` may include the first event after the quiet time; the smaller one invents
+ * nothing.
  */
 static void point_set(struct ht_history *h, uint64_t index, uint64_t live)
 {
@@ -112,8 +110,8 @@ void history_note(const struct segment *s, uint32_t slot, uint64_t now_ns, uint6
 
 	if (now_ns < s->header->created_ns || (int64_t)live < 0)
 		return;
-	/* Same point and nothing higher: no need to take the writer's word. Relaxed: a mixture of
-	 * two steps costs one note. */
+	/* Same point and nothing higher: no need to enter. Relaxed: a mixture of two steps costs
+	 * one note. */
 	at = elapsed / ht_load_relaxed_64(&h->step_ns);
 	if (at < HT_HISTORY_POINTS && at + 1 == ht_load_relaxed_32(&h->points) &&
 		live <= ht_load_relaxed_64(&h->point[at]))

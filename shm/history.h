@@ -10,10 +10,10 @@
 #include "shm/commit.h"
 
 /*
- * Notes `live` bytes at clock `now_ns`. Any thread; a thread that finds another one at it leaves.
- * `slot`: the calling thread's. A signal handler may leave this by longjmp, anywhere: the owner of
- * the same slot goes on with what was left at its next call, others when it is a second old.
- * Called when the clock word is refreshed, not per event.
+ * Notes `live` bytes at clock `now_ns`. Any thread; a thread that finds another writer returns.
+ * `slot`: the calling thread's. A signal handler may abandon this by longjmp, anywhere: the owner
+ * of the same slot continues the unfinished work at its next call, others after a second. Called
+ * when the clock word is refreshed, not per event.
  */
 void history_note(const struct segment *s, uint32_t slot, uint64_t now_ns, uint64_t live);
 

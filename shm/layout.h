@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The segment: the contract between the library inside the program and the viewer outside. A file
- * this long because it is one: who reads or writes a word finds here all that holds of it.
+ * The segment: the contract between the library inside the program and the viewer outside. This
+ * file is long because it is one contract: it states everything that holds of each word.
  *
- * One segment is one file in shared memory, of one process image: (pid, start time, exec
- * generation). It has a fixed virtual size and is sparse: memory is taken in units of
- * HT_COMMIT_BYTES, each of them populated (MADV_POPULATE_WRITE) before the first byte in it is
- * written and marked in the header's `committed` bitmap, so that a full /dev/shm is an error code
- * and never a SIGBUS. An uncommitted unit holds zeros. It must not be touched through a mapping,
- * not even read (the kernel would allocate the page); readers use pread, for which a hole costs
- * nothing.
+ * One segment is one file in shared memory, for one process image: (pid, start time, exec
+ * generation). It has a fixed virtual size and is sparse. Memory is taken in units of
+ * HT_COMMIT_BYTES. Each unit is populated (MADV_POPULATE_WRITE) before its first byte is written,
+ * and marked in the header's `committed` bitmap, so that a full /dev/shm is an error code and never
+ * a SIGBUS. An uncommitted unit holds zeros. It must not be touched through a mapping, not even
+ * read (the kernel would allocate the page); readers use pread, where a hole costs nothing.
  *
  * The file is a header followed by regions, whose offsets and sizes are in the header:
  *
@@ -22,34 +21,32 @@
  *   sites       ht_site[]: one call stack + allocation function; site 0 is the catch-all of blocks
  *               whose stack could not be kept
  *   counters    ht_counter[]: what one thread slot counted at one site; counter 0 is for site 0
- *   owners      uint32_t[]: the site and slot of the counter of that number, in memory that stays
- *               as it is, for threads that come upon another's block (ht_owner)
- *   hists       ht_hist[]: histograms of counters that need one; number 0 is none: what is written
- *               there, for want of room, means nothing
- *   spreads     ht_spread[]: how far off the counter of that number may be; of those that counted
- *               sampled blocks
+ *   owners      uint32_t[]: the site and slot of the counter of that number, in memory that does
+ *               not change, for threads that free another's block (ht_owner)
+ *   hists       ht_hist[]: histograms of counters that need one; number 0 is none: counts written
+ *               there, for lack of room, mean nothing
+ *   spreads     ht_spread[]: variances of the counter of that number, if it counted sampled blocks
  *   rings       ht_event[HT_RING_EVENTS] per thread slot: the timeline
  *   live        the overflow of the live table: a hash, in levels (below)
- *   pieces      ht_piece[]: the live table itself. Last, and not in `committed`: a piece says
+ *   pieces      ht_piece[]: the live table itself. Last, and not in `committed`: a piece records
  *               itself which of its memory is populated
  *
- * The program maps of each region only what is in use, and a little more (shm/space.h): each at its
- * distance from the header, with nothing between them. All but the tree's heads and the overflow
- * fill up from their start.
+ * The program maps only the used part of each region, and a little more (shm/space.h), at its file
+ * offset from the header. All but the tree's heads and the overflow fill up from their start.
  *
- * A call stack is one 32-bit number: a site. Walking it: ht_site.node is a leaf whose `pc` tells
- * the allocation function (HT_LEAF_FUNCTION, a number below HT_FUNCTION_COUNT); its parent is the
+ * A call stack is one 32-bit number: a site. Walking it: ht_site.node is a leaf; its `pc` holds the
+ * allocation function (HT_LEAF_FUNCTION, a number below HT_FUNCTION_COUNT); its parent is the
  * caller's frame, and so on out to node 0. Return addresses are stored as they were in memory, with
  * the module that was mapped there at that time, so an address stays right after dlclose and reuse.
  *
- * The live table says which blocks are alive. It is mapped directly: where a block is noted follows
- * from its address. The address space is covered in pieces of HT_PIECE_BYTES; header.pieces[] says
- * which of them each piece of the table covers, in the order in which the program needed them. It
- * finds them by a table of its own (struct segment_place). A line is 64 bytes of address space,
- * four granules of 16 bytes. A block surely has the address space up to some distance to itself
- * (its extent, shm/live.h), so it owns the granule it starts in, and the next one when the extent
- * is 32 or more, and the next three when it is 64 or more: always a number that makes one of them
- * the first of a line, or the first or third. Its entry is that granule's:
+ * The live table lists the live blocks. It is mapped directly: a block's address determines the
+ * place of its entry. The table covers the address space in pieces of HT_PIECE_BYTES;
+ * header.pieces[] lists the range of each, in the order in which the program needed them. The
+ * program finds them by a private table (struct segment_place). A line is 64 bytes of address
+ * space, four granules of 16 bytes. A block certainly has some address space to itself (its extent,
+ * segment_extents), so it owns the granule that it starts in, and the next one when the extent is
+ * 32 or more, and the next three when it is 64 or more. So one of them is the first of a line, or
+ * the first or third. The block's entry is that granule's:
  *
  *   first[i]    of line i, granule 0: all blocks of extent 64 or more, and half of the smaller ones
  *   second[i]   of line i, granule 2: the other half. A heap of larger blocks never touches it
@@ -58,49 +55,48 @@
  * HT_PIECE_ODD: granule 1 in first[], 3 in second[]. An entry is one word, so that no reader ever
  * sees a mixture (HT_ENTRY_* below). A block of HT_ENTRY_SIZE bytes or more has its size in the
  * next entry of first[], which it owns as well; a block that begins in the last line of a piece may
- * need the two spare ones. Memory comes in groups of HT_GROUP_PAGES pages; state[] tells of each
+ * need the two spare ones. Memory comes in groups of HT_GROUP_PAGES pages; state[] records for each
  * page whether it, and the one after it in first[], may be touched.
  *
  * Blocks that the table cannot take (of other extents, large ones where the table has no memory
  * yet, no piece left) are in the overflow. It is a hash of levels: level 0 has 2^live_log2 buckets,
- * and each further level four times as many as the one before; levels come into use one by one when
- * a block finds no room in the newest, the first with the first such block. A bucket is
- * HT_BUCKET_SLOTS keys and payloads; a block goes into its home bucket of the newest level or, when
- * that is full, into one of the next HT_PROBE_BUCKETS - 1. Each bucket passed over counts it in
- * `overflow`, and deletion takes it back out, so a search that finds `overflow` zero may stop:
- * there are no tombstones, and deletion leaves nothing behind. A key is 0 (free), 1 (claimed,
- * payload being written) or the block's address.
+ * and each further level four times as many as the one before. A level is added when a block finds
+ * no room in the newest, the first with the first such block. A bucket is HT_BUCKET_SLOTS keys and
+ * payloads; a block goes into its home bucket of the newest level or, when that is full, into one
+ * of the next HT_PROBE_BUCKETS - 1. Each bucket passed over counts the block in `overflow`, and
+ * deletion undoes that, so a search may stop where `overflow` is zero: there are no tombstones. A
+ * key is 0 (free), 1 (claimed, payload being written) or the block's address.
  *
  * Counting: a counter has one writer, the owner of its slot, so that a hot site costs no thread a
  * locked instruction or another thread's cache line. A site's numbers are the sums over its
  * counters, the program's those over the thread slots. Slot 0 is shared: by threads that found no
  * slot, and by events in signal handlers that interrupt a hook; its words take atomic adds. The
- * first half of the counters is given out for any slot, the second for slot 0 only, which so has
- * one for each site when the first half is used up. A counter needs no histogram while all its
- * blocks fall into the size bucket that its key tells, and all that ended had a life of bucket 0.
+ * first half of the counters is for any slot, the second for slot 0 only, which so has one for each
+ * site when the first half is used up. A counter needs no histogram while all its blocks fall into
+ * its key's size bucket, and all freed ones had a lifetime of bucket 0.
  *
- * Peaks: live bytes are a sum over writers, and none of them sees all of it at each event. Each has
- * a share of it (ht_share): it adds what it allocated, less what it freed, to a shared word when
- * what has gathered is more than a limit, HT_SETTLE_LEAST bytes or 1/HT_SETTLE_PART of the peak if
- * that is more. In between it knows its own part to the byte and takes that of the others to be
- * what it was. So a peak is exact where one slot counts; with n slots it is off by n limits at
- * most, either way (shm/share.h tells why).
+ * Peaks: live bytes are a sum over writers, and no writer sees all of it at each event. Each has a
+ * share of it (ht_share). It adds its allocated less its freed bytes to a shared word when they
+ * exceed a limit, HT_SETTLE_LEAST bytes or 1/HT_SETTLE_PART of the peak if that is more. In between
+ * it knows its own part to the byte and assumes that the others' is unchanged. So a peak is exact
+ * where one slot counts; with n slots it is off by n limits at most, either way (shm/share.h gives
+ * the proof).
  *
  * Time: header.clock_ns is CLOCK_MONOTONIC as of the last refresh. Hooks read that word;
  * every few events a thread refreshes it. Ticks are (clock_ns - created_ns) >> HT_TICK_SHIFT, of
  * 65.5 us each.
  *
- * Sampling: header.sample_bytes says how the program is to record: 0 exactly, else one block in so
- * many bytes, on average (shm/poisson.h). Counters then hold what the recorded blocks stand for.
- * Each change that the program acted on is a mark.
+ * Sampling: header.sample_bytes sets how the program records: 0 exactly, else one block per that
+ * number of bytes, on average (shm/poisson.h). Counters then hold the recorded blocks' weights.
+ * Each applied change of the rate is a mark.
  *
- * Who writes: only the program's own threads, once `state` has left HT_STATE_PREPARED; but for
- * these words: viewers of a running program publish the time in `clock_ns`, switch by
- * `sample_bytes` and `measure`, the one that launches it is in `viewer`, one that leaves its launch
- * alone sets `family` to 0, one that is to scan it for leaks at its end writes `leak_ask`,
- * `leak_done` and `leak_beat`, and one that has stopped it may have pages of the live table
- * watched. Readers copy by pread. A reader may find any word changing under it, and after a kill
- * any half-done update: it copies, then checks every index against the sizes below.
+ * Writers: only the program's own threads, once `state` has left HT_STATE_PREPARED, with these
+ * exceptions. Viewers of a running program publish the time in `clock_ns`, and switch by
+ * `sample_bytes` and `measure`. The viewer that launches it is in `viewer`; a viewer that abandons
+ * its launch sets `family` to 0. A viewer that is to scan it for leaks at its end writes
+ * `leak_ask`, `leak_done` and `leak_beat`, and one that has stopped it may watch pages of the live
+ * table. Readers copy by pread. A reader may find any word changing under it, and after a kill any
+ * unfinished update: it copies, then checks every index against the sizes below.
  *
  * Publication edges, labelled at both ends in the code:
  *   MAGIC   segment_create -> segment_check: the header before the magic
@@ -161,7 +157,7 @@
 	25u /* 32 MB, for 8 MB of table: what a small heap costs of the address space */
 #endif
 #define HT_PIECES_MAX	   2048u
-#define HT_MARKS	   16u /* steering changes the rate now and then; the latest are kept */
+#define HT_MARKS	   16u /* automatic control changes the rate now and then; the latest are kept */
 #define HT_BUILD_ID_MAX	   32u
 #define HT_COMMAND_MAX	   4096u
 #define HT_PATH_MAX	   1024u
@@ -176,10 +172,10 @@
 #define HT_SETTLE_PART	64u /* of the peak: 1.6 % */
 
 enum ht_state {
-	HT_STATE_PREPARED = 1, /* made by the viewer for a program not yet started */
+	HT_STATE_PREPARED = 1, /* prepared by the viewer for a program not yet started */
 	HT_STATE_RUNNING = 2,
 	HT_STATE_EXITED = 3, /* the library's destructor ran */
-	HT_STATE_STOPPED = 4, /* the library switched itself off; header.why says why */
+	HT_STATE_STOPPED = 4, /* the library switched itself off; header.why gives the reason */
 };
 
 enum ht_region_id {
@@ -230,8 +226,7 @@ enum ht_function {
 #define HT_LEAF_FUNCTION  0xffffu /* of a leaf's pc: enum ht_function */
 #define HT_LEAF_TRUNCATED 0x10000u /* of a leaf's pc: the stack is missing outer frames */
 #define HT_NODE_UNPINNED                                                                           \
-	0x80000000u /* of a node's module: it may be unloaded, or was never one                    \
-		     */
+	0x80000000u /* of a node's module: it may be unloaded, or is no object file */
 
 /* A node of the calling-context tree. Written once, then only `next` and `site` change. */
 struct ht_node {
@@ -247,30 +242,26 @@ struct ht_node {
 struct ht_site {
 	uint32_t node; /* leaf; 0 only for site 0 */
 	uint32_t flags;
-	uint32_t counters; /* the newest of its counters, but slot 0's; 0: none */
+	uint32_t counters; /* the newest of its counters, without slot 0's; 0: none */
 	uint32_t shared; /* the counter of slot 0; 0: none */
-	uint64_t live_bytes; /* what was settled of it */
+	uint64_t live_bytes; /* the settled part of it */
 	uint64_t reserved;
 };
 
-/*
- * A writer's share of a sum of live bytes. The first two are all that an event looks at: inside
- * them, nothing changes. Bytes here may be negative (a thread may free more than it allocates). All
- * zeros is a share that settles at its first event.
- */
+/* A writer's share of a sum of live bytes. An event reads only the first two: within them, nothing
+ * changes. Bytes here may be negative (a thread may free more than it allocates). All zeros is a
+ * share that settles at its first event. */
 struct ht_share {
 	uint64_t low; /* settle when own live bytes are below this */
-	uint64_t high; /* most own live bytes so far, but not above `ceiling` */
+	uint64_t high; /* peak of own live bytes, not above `ceiling` */
 	uint64_t ceiling; /* settle when they are above this */
-	uint64_t settled; /* what the shared word has of them */
-	uint64_t others; /* what it had besides, then */
-	uint64_t peak; /* most of `high` + `others` until then */
+	uint64_t settled; /* their part of the shared word */
+	uint64_t others; /* the rest of the shared word, at that time */
+	uint64_t peak; /* peak of `high` + `others` until then */
 };
 
-/*
- * Whose a counter is, and the size bucket of all blocks allocated or freed there: one word, so that
- * one comparison tells that an event needs nothing more than to be counted.
- */
+/* A counter's owner, and the size bucket of all blocks allocated or freed there: one word, so that
+ * one comparison shows that an event only needs counting. */
 #define HT_SIZE_NONE  0xffffu /* size bucket of a counter without blocks */
 #define HT_SIZE_MIXED 0xfffeu /* of one with blocks of several buckets */
 static inline uint64_t ht_counter_key(uint32_t site, uint32_t slot, uint32_t size_bucket)
@@ -293,10 +284,8 @@ static inline uint32_t ht_counter_size(uint64_t key)
 	return (uint32_t)(key >> 48);
 }
 
-/*
- * What the owner of a slot counted at a site. The first line is all that most events touch. Counts
- * never go back; the counter passes to the slot's next owner.
- */
+/* The counts of a slot's owner at a site. The first line is all that most events touch. Counts
+ * never decrease; the slot's next owner takes the counter over. */
 struct ht_counter {
 	uint64_t key; /* ht_counter_key */
 	uint64_t allocs;
@@ -306,30 +295,26 @@ struct ht_counter {
 	uint64_t temporary;
 	struct ht_share share; /* of the site's live bytes */
 	uint32_t next; /* of the site's counters, 0: end */
-	uint32_t hist; /* 0: needs none; when sizes are mixed: there was none to be had */
+	uint32_t hist; /* 0: needs none; when sizes are mixed: none was available */
 	uint64_t reserved[3];
 };
 
-/*
- * Variances of what a counter counted, by poisson_weight: of blocks and bytes allocated, and freed.
- * What is alive has the difference. Exactly recorded blocks add nothing.
- */
+/* Variances of a counter's counts, by poisson_weight: of blocks and bytes allocated, and freed.
+ * Those of live blocks are the difference. Exactly recorded blocks add nothing. */
 struct ht_spread {
 	uint64_t blocks, bytes;
 	uint64_t free_blocks, free_bytes;
 };
 
-/*
- * `size_*` is kept while the counter's size bucket is HT_SIZE_MIXED. Lives of bucket 0 are not
- * counted: they are the frees that no other bucket has.
- */
+/* `size_*` is kept while the counter's size bucket is HT_SIZE_MIXED. Lives of bucket 0 are not
+ * counted: they are the frees of no other bucket. */
 struct ht_hist {
 	uint64_t size_allocs[HT_SIZE_BUCKETS];
 	uint64_t size_frees[HT_SIZE_BUCKETS];
 	uint64_t life[HT_LIFE_BUCKETS];
 };
 
-/* Whose a counter is, once more. Written before the counter's number appears anywhere. */
+/* A counter's owner, once more. Written before the counter's number appears anywhere. */
 #define HT_SITES_MAX (1u << 21)
 #define HT_SLOTS_MAX (1u << 11)
 static inline uint32_t ht_owner(uint32_t site, uint32_t slot)
@@ -365,35 +350,32 @@ struct ht_module {
 
 enum ht_thread_state { HT_THREAD_FREE = 0, HT_THREAD_USED = 1 };
 
-/*
- * A thread's slot. Only its owner writes it (slot 0 is shared by all threads that found no slot and
- * is written with atomic adds). Counters never go back: a slot that passes to another thread keeps
- * counting, so the sum over slots is the program's total.
- */
+/* A thread's slot. Only its owner writes it (slot 0 is shared by all threads without a slot and is
+ * written with atomic adds). Counts never decrease: a slot that passes to another thread keeps
+ * counting, so the sum over slots is the program's total. */
 struct ht_thread {
 	uint64_t live_bytes; /* allocated less freed, of all buckets; slot 0: not kept */
 	uint64_t temporary;
 	struct ht_share share; /* of the program's live bytes */
 
 	uint32_t state;
-	uint32_t tid; /* as the thread sees itself; 0: nobody's, HT_NONE: being freed */
+	uint32_t tid; /* as the thread sees itself; 0: unowned, HT_NONE: being freed */
 	uint64_t since_ns; /* when this owner took the slot */
 	uint64_t
 		ring_head; /* events written since start; event i is in record i % HT_RING_EVENTS */
 	uint64_t reallocs;
 	uint64_t failed; /* allocations that returned NULL */
 	uint64_t unknown_frees; /* frees of blocks not in the live table */
-	uint64_t owners; /* how many threads have had this slot */
+	uint64_t owners; /* the number of owners so far */
 	uint64_t peak_ns; /* clock_ns when the share had its peak */
 
 	struct ht_thread_size {
 		uint64_t allocs, alloc_bytes, frees, free_bytes;
 	} size[HT_SIZE_BUCKETS];
 	uint64_t life[HT_LIFE_BUCKETS]; /* of bucket 0: not counted, as in ht_hist */
-	/* Of what it freed: blocks that another slot allocated. Slot 0's are nobody's for certain.
-	 */
+	/* The frees of blocks that another slot allocated. Slot 0's have no certain owner. */
 	uint64_t foreign_frees, foreign_bytes;
-	uint64_t reserved[62]; /* 128 of them fill whole commit units */
+	uint64_t reserved[62]; /* 128 slots fill whole commit units */
 };
 
 /* 0: a record that was never written. */
@@ -419,16 +401,15 @@ struct ht_event {
 			      : 16u) /* populated together: 64 KB, as everywhere else */
 #define HT_PIECE_SPARE 8u /* entries after the last line; two are used */
 
-/* What state[] says of 32 KB of address space. */
+/* The state of 32 KB of address space, in state[]. */
 #define HT_PAGE_FIRST  1u /* this page of first[] and the one after it are populated */
-#define HT_PAGE_SECOND 2u /* so is that of second[]; only with HT_PAGE_FIRST */
+#define HT_PAGE_SECOND 2u /* the page of second[] is populated, too; only with HT_PAGE_FIRST */
 #define HT_PAGE_MIXED  4u /* blocks that start there may be in the overflow, or the odd piece */
 /*
- * A viewer may have pages watched, to know later which of them are still as they were. It changes
- * their state from s, with HT_PAGE_FIRST, to s << HT_PAGE_WATCHED_SHIFT | HT_PAGE_MIXED, while all
- * threads stand still: with such a state every insertion and removal takes the long way, and that
- * changes it back before an entry is written. Of a page of first[], the two entries after it count
- * as its own, too.
+ * A viewer may watch pages, to learn later which are unchanged. It changes their state from s, with
+ * HT_PAGE_FIRST, to s << HT_PAGE_WATCHED_SHIFT | HT_PAGE_MIXED, while all threads are stopped. In
+ * such a state every insertion and removal takes the slow path, which restores it before an entry
+ * is written. The two entries after a page of first[] count as its own, too.
  */
 #define HT_PAGE_WATCHED_SHIFT 4u
 static inline uint8_t ht_page_watched(uint8_t state)
@@ -441,7 +422,7 @@ static inline int ht_page_is_watched(uint8_t state)
 	return state >> HT_PAGE_WATCHED_SHIFT != 0;
 }
 
-/* What it is, watched or not. */
+/* The state without watching. */
 static inline uint8_t ht_page_state(uint8_t state)
 {
 	return ht_page_is_watched(state) ? state >> HT_PAGE_WATCHED_SHIFT : state;
@@ -450,7 +431,7 @@ static inline uint8_t ht_page_state(uint8_t state)
 /* The tag of a piece: the address where it starts, HT_PIECE_USED, and HT_PIECE_ODD in one for
  * granules 1 and 3. */
 #define HT_PIECE_USED 1ull
-#define HT_PIECE_ODD  8ull /* above the bits that an aligned address leaves free: pieces_home */
+#define HT_PIECE_ODD  8ull /* above the bits that pieces_is_home ignores in an aligned address */
 
 struct ht_piece {
 	uint64_t first[HT_PIECE_LINES + HT_PIECE_SPARE];
@@ -461,11 +442,11 @@ struct ht_piece {
 };
 
 /*
- * An entry, from bit 0 on: 3 bits say what it is; 3 bits of position, where in 64 bytes the block
- * starts, in units of 8: the address's own bits; 21 bits of counter, which tells the site and who
- * allocated; 7 of size, HT_ENTRY_SIZE where it is in the next entry; 30 of birth (live_birth). So
- * an address's low six bits, plus HT_ENTRY_BLOCK, are an entry's. The other kind holds a size, in
- * its upper 48 bits.
+ * An entry, from bit 0 on: 3 bits of kind; 3 bits of position, the block's start in 64 bytes, in
+ * units of 8: the address's own bits; 21 bits of counter, which identifies the site and the
+ * allocating slot; 7 of size, HT_ENTRY_SIZE where the next entry holds it; 30 of birth
+ * (live_birth). So an address's low six bits, plus HT_ENTRY_BLOCK, are an entry's. The other kind
+ * holds a size, in its upper 48 bits.
  */
 #define HT_ENTRY_BLOCK	       4ull
 #define HT_ENTRY_EXTENSION     2ull
@@ -484,9 +465,8 @@ struct ht_live_payload {
 #define HT_LIVE_SIZE_BITS 48u
 #define HT_LIVE_TICK_BITS 40u
 #define HT_COUNTERS_MAX	  (1u << 21)
-/* Counter of a block in the live table that is nobody's business: our unwinder's, or one whose
- * allocation could not be recorded (and was counted as that). Its end counts nowhere; readers pass
- * over it. */
+/* Counter of a block in the live table that does not count: our unwinder's, or one whose allocation
+ * could not be recorded (and was counted as such). Its free counts nowhere; readers skip it. */
 #define HT_COUNTER_HIDDEN (HT_COUNTERS_MAX - 1)
 
 #define HT_KEY_FREE    0ull
@@ -499,33 +479,31 @@ struct ht_bucket {
 	uint64_t reserved[2];
 };
 
-/*
- * Live bytes over time: point i is the largest value seen in [i, i+1) * step_ns since start. When
- * all points are used, neighbours merge and step_ns doubles.
- */
+/* Live bytes over time: point i is the largest value in [i, i+1) * step_ns since start. When all
+ * points are used, neighbours merge and step_ns doubles. */
 struct ht_history {
-	uint64_t writer; /* who updates, and since when (history.c); 0: nobody */
+	uint64_t writer; /* the writer, and since when (history.c); 0: none */
 	uint64_t sequence; /* odd while points move (compaction) */
 	uint64_t step_ns;
 	uint32_t points; /* used */
-	/* While points move: how many there were, how many there are in their new place, and the
-	 * new step. Whoever finds it unfinished goes on from there. */
+	/* While points move: the number before, the number already in their new place, and the new
+	 * step. The next writer continues an unfinished merge. */
 	uint32_t merging, merged;
 	uint32_t reserved;
 	uint64_t merged_step_ns;
 	uint64_t point[HT_HISTORY_POINTS];
 };
 
-/* From `ns` on blocks were recorded so. `ns` is written last; 0: not yet. */
+/* A change of the sampling rate, at `ns`. `ns` is written last; 0: not yet. */
 struct ht_mark {
 	uint64_t ns; /* CLOCK_MONOTONIC */
 	uint64_t sample_bytes;
 };
 
-/* header.leak_ask: who waits at its end until it was scanned for leaks. */
+/* header.leak_ask: which processes wait at their end for a leak scan. */
 enum ht_leak_ask {
 	HT_LEAK_ASK_NONE,
-	HT_LEAK_ASK_ALL, /* with the children that it forks and the images that it goes on as */
+	HT_LEAK_ASK_ALL, /* this one, its forked children and its later images */
 	HT_LEAK_ASK_ONE, /* this process, whatever its image */
 };
 
@@ -545,19 +523,19 @@ struct ht_header {
 	uint64_t created_ns; /* CLOCK_MONOTONIC: time 0 of uptime and history */
 	uint8_t boot_id[16];
 	uint64_t family; /* the same in all segments of one launch; 0 without a viewer */
-	uint32_t forked; /* 1: the process was forked by one that was recorded: nothing here is of
-			    what it had from there */
-	uint32_t viewer; /* of the segment that a launch began with: its viewer's thread, a robust
-			    futex, to which the kernel adds FUTEX_OWNER_DIED when that ends in
-			    whatever way; 0: nobody can tell */
-	uint64_t pid_namespace; /* inode of the one that `pid` is a number in; 0: unknown */
+	uint32_t forked; /* 1: the process was forked from a recorded one: blocks inherited from
+			    that are not here */
+	uint32_t viewer; /* in the first segment of a launch: its viewer's thread, a robust futex,
+			    to which the kernel adds FUTEX_OWNER_DIED when that thread ends in any
+			    way; 0: unknown */
+	uint64_t pid_namespace; /* inode of the namespace of `pid`; 0: unknown */
 	struct ht_region region[HT_REGION_COUNT];
 	uint32_t live_log2; /* buckets of level 0 */
 	uint32_t live_levels_max;
 	uint32_t heads_log2;
 	uint32_t pieces_max; /* a power of two, or 0 */
 	char exe[HT_PATH_MAX];
-	char why[HT_WHY_MAX]; /* nothing, or not all, is recorded; empty: no reason */
+	char why[HT_WHY_MAX]; /* why nothing, or not all, is recorded; empty: no reason */
 	uint32_t command_bytes; /* argv, each argument terminated by NUL */
 	uint32_t page_bytes;
 	char command[HT_COMMAND_MAX];
@@ -565,19 +543,19 @@ struct ht_header {
 	/* Changing words, away from the ones above. */
 	uint64_t clock_ns __attribute__((aligned(64)));
 	uint64_t sample_bytes; /* mean distance between samples, a power of two; 0: exact */
-	/* Looked at together. */
+	/* Read together. */
 	union {
 		struct {
-			uint32_t measure; /* 1: the library is to measure what it costs */
+			uint32_t measure; /* 1: the library measures its own cost */
 			uint32_t coop_ask; /* enum ht_coop_ask */
 		};
 		uint64_t asked;
 	};
-	uint64_t sample_most; /* largest sample_bytes acted on; 0: everything was recorded */
-	uint32_t marks; /* taken so far; number i is mark[i % HT_MARKS] */
-	uint64_t live_bytes __attribute__((aligned(64))); /* what was settled of it */
+	uint64_t sample_most; /* largest sample_bytes applied; 0: everything was recorded */
+	uint32_t marks; /* so far; number i is mark[i % HT_MARKS] */
+	uint64_t live_bytes __attribute__((aligned(64))); /* the settled part of it */
 	uint32_t live_levels __attribute__((aligned(64))); /* in use */
-	uint32_t live_unmarked; /* 1: the overflow has had blocks that no piece tells of */
+	uint32_t live_unmarked; /* 1: the overflow has had blocks on pages without a piece */
 	uint32_t nodes; /* used, node 0 included */
 	uint32_t sites; /* used, site 0 included */
 	uint32_t counters; /* used, counter 0 included */
@@ -585,12 +563,11 @@ struct ht_header {
 	uint32_t modules; /* used, module 0 included */
 	uint32_t strings_bytes; /* used */
 	uint32_t threads; /* highest slot ever used + 1 */
-	/* Loss: what could not be recorded, and why. Never reset. */
-	uint64_t untracked_blocks __attribute__((aligned(64))); /* handed out, in no table */
+	/* Losses: events that could not be recorded, and why. Never reset. */
+	uint64_t untracked_blocks __attribute__((aligned(64))); /* allocated, but in no table */
 	uint64_t untracked_bytes;
-	uint64_t
-		untracked_busy; /* of them, allocated while the thread was inside a hook (signal) */
-	uint64_t missed_frees; /* blocks whose address came back from the allocator while live */
+	uint64_t untracked_busy; /* those allocated while the thread was inside a hook (signal) */
+	uint64_t missed_frees; /* blocks whose address the allocator returned again while live */
 	uint64_t nodes_refused; /* stacks that went to the catch-all site: tree full */
 	uint64_t sites_refused;
 	uint64_t modules_refused;
@@ -599,47 +576,46 @@ struct ht_header {
 	/* Stacks taken by both unwinders (HEAPTOP_UNWINDER=check), and how they compared. */
 	uint64_t unwinds_checked, unwinds_wrong, unwinds_shorter, unwinds_longer;
 	uint64_t commit_failed; /* units that could not be populated */
-	uint64_t space_refused; /* of them, because nothing could be mapped there */
-	uint32_t commit_streak; /* how often in a row */
-	uint32_t commit_pass; /* so many more requests are refused without asking the kernel */
-	/* Of the events recorded while `measure` was set, some, and what they took. */
+	uint64_t space_refused; /* those that could not be mapped */
+	uint32_t commit_streak; /* failures in a row */
+	uint32_t commit_pass; /* requests still to refuse without asking the kernel */
+	/* A sample of the events recorded while `measure` was set, and their duration. */
 	uint64_t timed_events, timed_ns;
-	/* A leak scan at the end: asked for by the viewer (HT_LEAK_ASK_*); the thread that waits
-	 * for it there (its tid; 0: none); what the viewer writes when it is over, and changes
-	 * while it is there. */
+	/* A leak scan at the end: requested by the viewer (HT_LEAK_ASK_*); the thread that waits
+	 * for it there (its tid; 0: none); set by the viewer when it is over; and a heartbeat that
+	 * the viewer changes. */
 	uint32_t leak_ask, leak_wait, leak_done, leak_beat;
-	/* Of the waiting thread: where its stack begins that is the program's, when main has
-	 * returned; 0: it may be all. */
+	/* The waiting thread's stack pointer where the program's part of the stack begins, when
+	 * main has returned; 0: it may be all. */
 	uint64_t leak_stack;
-	/* Where, from its thread pointer, a thread has a byte that is 1 while it is inside realloc:
-	 * then a block of it is missing here. 0: not known. */
+	/* The distance from a thread's thread pointer of a byte that is 1 while it is inside
+	 * realloc: then a block is missing here. 0: unknown. */
 	int64_t moving_at;
 	/* The same of 8 bytes that are not 0 while it is inside a hook, and may change the live
-	 * table; not known when moving_at is not. */
+	 * table; unknown when that one is. */
 	int64_t busy_at;
-	/* 1: children that are forked are left alone; the program has forbidden itself system calls
-	 * that the library would need (a viewer knows). */
+	/* 1: forked children are left alone: the program has forbidden itself system calls that the
+	 * library would need (set by a viewer). */
 	uint32_t fork_alone;
-	/* Where in the process its struct ht_copy is (copy.h); 0: it has none. */
+	/* The address of the process's struct ht_copy (copy.h); 0: it has none. */
 	uint64_t copy_at;
 	struct ht_mark mark[HT_MARKS];
 	struct ht_history history __attribute__((aligned(64)));
-	/* Long tables; readers of the words above leave them out. */
+	/* Long tables; readers of the words above skip them. */
 	uint64_t committed[HT_COMMITTED_WORDS]; /* bit i: unit i is populated */
-	uint64_t pieces[HT_PIECES_MAX]; /* tag of piece i; 0: this one and all after it are free */
+	uint64_t
+		pieces[HT_PIECES_MAX]; /* tag of piece i; 0: this piece and all after it are free */
 	struct ht_coop coop __attribute__((aligned(64)));
 };
 
-/*
- * How private memory of the library begins, at a page of the program's address space: what is noted
- * of blocks there is not the program's. Not in the segment.
- */
+/* The beginning of the library's private memory, at a page of the program's address space: a leak
+ * scan skips it. Not in the segment. */
 #define HT_PRIVATE_MAGIC 0x767270706f746868ull
 
 struct ht_private {
 	uint64_t magic;
 	uint64_t self; /* the address it is at */
-	uint64_t bytes; /* this included; whole pages */
+	uint64_t bytes; /* including this header; whole pages */
 	uint64_t reserved[5]; /* up to the end of a line of the cache */
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The overflow of the live table (levels.h). Runs inside hooks, on any thread of the program: no
- * locks, no system calls but the populate of a fresh unit. Edges LIVE and LEVEL of shm/layout.h are
- * kept here.
+ * locks, no system calls but those that populate a fresh unit. Edges LIVE and LEVEL of shm/layout.h
+ * are kept here.
  */
 #include "shm/levels.h"
 
@@ -17,7 +17,7 @@ struct place {
 	uint32_t slot;
 };
 
-/* Fibonacci hashing; the xor folds in the bits that tell mmap regions and arenas apart. */
+/* Fibonacci hashing; the xor folds in the bits that distinguish mmap regions and arenas. */
 static uint32_t hash_of(uint64_t v, uint32_t bits)
 {
 	return (uint32_t)((v ^ v >> 26) * 0x9e3779b97f4a7c15ull >> (64 - bits));
@@ -61,12 +61,9 @@ static void payload_store(struct ht_live_payload *p, const struct live_block *b)
 									      << HT_LIVE_TICK_BITS);
 }
 
-/*
- * Searches one level. An uncommitted bucket was never written, so nothing passed over it either. A
- * key equal to `addr` was put there before the program got the address we were called with (or by
- * this thread), so relaxed loads see it; acquire orders the payload reads for a block that another
- * thread inserted.
- */
+/* Searches one level. An uncommitted bucket was never written, so no block passed over it either. A
+ * key equal to `addr` was stored before the program got the address (or by this thread), so relaxed
+ * loads see it; acquire orders the payload reads for a block that another thread inserted. */
 static bool level_search(const struct segment *s, uint64_t addr, struct place *p)
 {
 	p->home = home_bucket(s->header, p->level, addr);
@@ -127,10 +124,8 @@ bool levels_take(const struct segment *s, uint64_t addr, struct live_block *out)
 		return false;
 	b = bucket_at(s, &p);
 	levels_unpack(&b->payload[p.slot], out);
-	/*
-	 * LIVE: release keeps the payload reads above ahead of the next owner's writes. The counts
-	 * go down after the key: while they are too high a search only looks further than it must.
-	 */
+	/* LIVE: release keeps the payload reads above ahead of the next owner's writes. The counts
+	 * go down after the key: while they are too high a search only reads more than it must. */
 	ht_store_release_64(&b->key[p.slot], HT_KEY_FREE);
 	overflow_add(s, &p, p.passed, (uint64_t)-1);
 	return true;
@@ -150,8 +145,8 @@ static bool bucket_put(
 		/* LIVE: acquire pairs with the release of the removal that freed the slot. */
 		if (!ht_cas_acquire_64(&b->key[p->slot], &expected, HT_KEY_CLAIMED))
 			continue;
-		/* LIVE: whoever sees a word of the new payload will not see the old key after it.
-		 * No instruction on x86. */
+		/* LIVE: a reader that sees a word of the new payload will not see the old key after
+		 * it. No instruction on x86. */
 		ht_fence_release();
 		payload_store(&b->payload[p->slot], block);
 		ht_store_release_64(&b->key[p->slot], addr); /* LIVE: publishes the payload */
@@ -160,10 +155,8 @@ static bool bucket_put(
 	return false;
 }
 
-/*
- * Puts a block into `level`. Every bucket passed over is counted before the block goes in further
- * on, so that no search can stop short of it; when there is no room the counts are taken back.
- */
+/* Inserts a block into `level`. Every bucket passed over is counted before the block goes in
+ * further on, so that no search can stop short of it; without room the counts are taken back. */
 static bool level_put(
 	const struct segment *s, uint32_t level, uint64_t addr, const struct live_block *block)
 {
@@ -182,7 +175,7 @@ static bool level_put(
 	return false;
 }
 
-/* Brings the next level into use, unless another thread just did. */
+/* Adds the next level, unless another thread just did. */
 static bool grow(const struct segment *s, uint32_t levels)
 {
 	if (levels >= s->header->live_levels_max)
@@ -203,7 +196,7 @@ bool levels_put(const struct segment *s, uint64_t addr, const struct live_block 
 		if (levels != 0 && level_put(s, levels - 1, addr, block))
 			return true;
 	} while (grow(s, levels));
-	/* No new level to be had: whatever room deletions left in the older ones. */
+	/* No new level is available: use the room that deletions left in the older ones. */
 	while (levels-- > 1)
 		if (level_put(s, levels - 1, addr, block))
 			return true;

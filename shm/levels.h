@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The overflow of the live table: blocks that its directly mapped part cannot take. A lock-free
- * hash by address; any thread may put and take, under the rule of shm/live.h. Bucketised open
+ * hash by address; any thread may insert and remove, under the rule of shm/live.h. Bucketised open
  * addressing with outbound overflow counts instead of tombstones, as in Bronson and Shi,
- * "Open-sourcing F14" (2019); growth by adding levels, so that nothing is ever moved while the
+ * "Open-sourcing F14" (2019). It grows by adding levels, so that nothing is ever moved while the
  * program runs.
  */
 #ifndef SHM_LEVELS_H
@@ -12,9 +12,10 @@
 #include "shm/live_entry.h"
 #include "shm/commit.h"
 
-/* Adds a block whose address is not there. False: no bucket has room and no level can be added. */
+/* Inserts a block with an address that is not there. False: no bucket has room and no level can be
+ * added. */
 bool levels_put(const struct segment *s, uint64_t addr, const struct live_block *b);
-/* Takes a block out. False: it is not there. */
+/* Removes a block. False: it is not there. */
 bool levels_take(const struct segment *s, uint64_t addr, struct live_block *out);
 bool levels_find(const struct segment *s, uint64_t addr, struct live_block *out);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The live table's two parts put together (live.h). Runs inside hooks, on any thread.
+ * Combines the two parts of the live table (live.h). Runs inside hooks, on any thread.
  */
 #include "shm/live.h"
 
@@ -17,8 +17,8 @@ bool live_remove_slow(const struct segment *s, uint64_t addr, struct live_block 
 	return direct_take(s, addr, out) || levels_take(s, addr, out);
 }
 
-/* Takes out what has this address already. Returns how many blocks that were: at most one in each
- * place, so that there is room in old[] for those that own the new one's entries. */
+/* Removes blocks that have this address already. Returns their number: at most one in each place,
+ * so that old[] has room for those that own the new block's entries. */
 static unsigned missed_take(const struct segment *s, uint64_t addr, struct live_block *old)
 {
 	unsigned missed = 0;

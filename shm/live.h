@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The live table: which blocks are alive, by address, and what is known of each. Most are in the
- * directly mapped part (shm/direct.h), where a block's entry follows from its address; its usual
- * ways are inlined here. What that part cannot take is in the overflow (shm/levels.h).
+ * The live table: the live blocks, by address. Most are in the directly mapped part (shm/direct.h),
+ * where a block's entry follows from its address; its fast path is inlined here. Blocks that this
+ * part cannot take are in the overflow (shm/levels.h).
  *
  * Any thread may insert and remove, as long as the two follow the program's own ownership of the
  * block: it is removed before the real free and inserted after the real malloc. Then the direct
- * part needs no atomic changes, only loads and stores that are whole:
+ * part needs no atomic changes, only loads and stores of whole words:
  *
- *   - An entry is that of a granule, and a block's granules are its own: from insertion to removal
- *     no other live block owns any of them (layout.h), so no other thread's insertion or removal
- *     touches its entries.
- *   - Between removal and the next insertion with the same entry lie the real free, and the real
- *     malloc that hands the memory out again. The allocator orders the two as it must order its own
- *     records of that memory, whichever threads they are on; so the second sees what the first
- * wrote.
- *   - A thread that is given a block to free was given it by the program in an order that makes the
- *     block's contents visible, and so its entry.
+ *   - An entry belongs to a granule, and a block owns its granules: from insertion to removal
+ *     no other live block owns any of them (layout.h), so no other thread's insertion or
+ *     removal touches its entries.
+ *   - Between removal and the next insertion with the same entry lie the real free, and the
+ *     real malloc that returns the memory again. The allocator orders the two as it must order
+ *     its own records of that memory, whichever threads they are on; so the second sees what
+ *     the first wrote.
+ *   - A thread that frees a block got it from the program in an order that makes the block's
+ *     contents visible, and so its entry.
  *
- * Two blocks that claim one granule mean that a free was missed, or a wild pointer: then the older
- * ends, and that is told. With stores that race an entry may be lost, but entries are words, and
- * all that is in one is checked, so nothing else is harmed. A handler that interrupts one of these
- * functions works on other blocks: this one is not the program's yet, or no longer.
+ * Two blocks that claim one granule mean a missed free, or a wild pointer: the older block is
+ * retired and counted. Racing stores may lose an entry, but entries are words, and every word is
+ * validated, so nothing else is harmed. A handler that interrupts one of these functions works on
+ * other blocks: the program does not have this one yet, or no longer.
  *
  * Readers outside (src/read) see entries in any state between. ENTRY orders what they see of a
- * block that has two: the size is stored after whatever took the block before out, and before the
- * entry.
+ * block with two entries: the size is stored after the removal of the previous block, and before
+ * the entry.
  */
 #ifndef SHM_LIVE_H
 #define SHM_LIVE_H
@@ -33,26 +33,26 @@
 #include "shm/live_entry.h"
 #include "shm/pieces.h"
 
-/* How many frees one insertion can show to have been missed: each of them is a block whose granules
- * the new one owns, or that had its address. */
+/* The number of missed frees that one insertion can reveal: blocks that own the new one's granules,
+ * or had its address. */
 #define LIVE_MISSED_MAX 6u
-/* Added to that number: the block itself found no room. */
+/* Added to that number if the block itself found no room. */
 #define LIVE_REFUSED 8u
 
-/* The same as live_insert and live_remove, out of line, and at home in unusual cases. */
+/* The slow paths of live_insert and live_remove, which handle unusual cases. */
 unsigned live_insert_slow(const struct segment *s, uint64_t addr, uint64_t size, uint64_t tick,
 	uint32_t counter, struct live_block *old);
 bool live_remove_slow(const struct segment *s, uint64_t addr, struct live_block *out);
-/* Looks without taking. */
+/* Finds a block without removing it. */
 bool live_find(const struct segment *s, uint64_t addr, struct live_block *out);
 
 /*
- * Where to live_store a block if all is as usual: its piece is in its place, the page populated and
- * not mixed, the entry free, and nobody's but this block's. NULL: it is not; live_insert then does
- * it. Looking comes first, so that what else there is to do goes on while the memory is on its way.
+ * Where to live_store a block in the usual case: its piece is in its place, the page populated and
+ * not mixed, the entry free and owned by this block alone. NULL: another case, for
+ * live_insert_slow. The lookup comes first, so that other work overlaps the memory access.
  *
- * A smaller block's first[] is not looked into for an older one of its address that was larger: a
- * removal looks into second[] before.
+ * Does not search first[] for an older, larger block at a smaller one's address: a removal reads
+ * second[] first.
  */
 HT_HOT uint64_t *live_place(const struct segment *s, uint64_t addr, uint64_t size)
 {
@@ -83,11 +83,9 @@ HT_HOT uint64_t *live_place(const struct segment *s, uint64_t addr, uint64_t siz
 	return entry;
 }
 
-/*
- * Adds a block. Returns how many blocks turned out to have gone without our knowing, with what they
- * were in old[], which has room for LIVE_MISSED_MAX; plus LIVE_REFUSED when there is no room for
- * the new one. The ordinary answer is 0.
- */
+/* Inserts a block. Returns the number of blocks whose frees were missed, which go to old[] (room
+ * for LIVE_MISSED_MAX), plus LIVE_REFUSED if there is no room for the new one. The ordinary result
+ * is 0. */
 static inline unsigned live_insert(
 	const struct segment *s, uint64_t addr, const struct live_block *b, struct live_block *old)
 {
@@ -99,15 +97,13 @@ static inline unsigned live_insert(
 	return 0;
 }
 
-/*
- * The same for a sampled block. There are few of them, and the direct part has no room for the
- * rate. Its page is not marked, so that ordinary blocks there are not slowed down for good: a
- * sampled block whose free was missed is noticed only when the next sampled one has its address.
- */
+/* The same for a sampled block. There are few of them, and the direct part has no room for the
+ * rate. Its page is not marked, so that ordinary blocks there stay fast: a missed free of a sampled
+ * block shows only when the next sampled one has its address. */
 unsigned live_insert_sampled(
 	const struct segment *s, uint64_t addr, const struct live_block *b, struct live_block *old);
 
-/* Takes a block out. False: it is not there. */
+/* Removes a block. False: it is not there. */
 HT_HOT bool live_remove(const struct segment *s, uint64_t addr, struct live_block *out)
 {
 	uint64_t at = addr & (HT_PIECE_BYTES - 1), which = live_which(addr), word;
@@ -141,7 +137,7 @@ HT_HOT bool live_remove(const struct segment *s, uint64_t addr, struct live_bloc
 		ht_store_relaxed_64(first + 1, 0);
 		return true;
 	}
-	/* Relaxed: whoever has the granule next is told so by the allocator. */
+	/* Relaxed: the allocator orders this before the granule's next owner. */
 	ht_store_relaxed_64(entry, 0);
 	return true;
 slow:
@@ -151,10 +147,8 @@ slow:
 	return true;
 }
 
-/*
- * Whether there surely is no exactly recorded block at `addr`: a short look for whoever may pass it
- * on then. False: there is one, or it takes a longer look to tell.
- */
+/* Whether there certainly is no exactly recorded block at `addr`: a short lookup for frees that may
+ * bypass recording. False: there is one, or only a longer lookup can decide. */
 HT_HOT bool live_is_absent(const struct segment *s, uint64_t addr)
 {
 	uint64_t at = addr & (HT_PIECE_BYTES - 1), which = live_which(addr);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What the live table keeps of a block, and the entry of its directly mapped part: one word, packed
- * as shm/layout.h says, and where it lies. Pure functions, but for live_store. Any thread.
+ * A block in the live table, and the entry of its directly mapped part: one word, packed as
+ * shm/layout.h says, and its place. Pure functions, except live_store. Any thread.
  */
 #ifndef SHM_LIVE_ENTRY_H
 #define SHM_LIVE_ENTRY_H
@@ -11,10 +11,9 @@
 
 struct live_block {
 	uint64_t size; /* requested bytes, below 2^48 */
-	uint64_t tick; /* birth, segment_tick; below 2^40, kept as live_birth says */
-	/* Of the slot that allocated it at its site: below HT_COUNTERS_MAX. One that was sampled
-	 * has poisson_weight's log2 above that, so that what is out of the ordinary shows in one
-	 * comparison. */
+	uint64_t tick; /* time of birth, segment_tick; below 2^40, rounded by live_birth */
+	/* The counter of its slot and site: below HT_COUNTERS_MAX. A sampled block has
+	 * poisson_weight's log2 above that, so that one comparison reveals rare cases. */
 	uint32_t counter;
 };
 
@@ -31,11 +30,9 @@ static inline uint32_t live_counter(const struct live_block *b)
 	return b->counter & (HT_COUNTERS_MAX - 1);
 }
 
-/*
- * A tick in 30 bits: 27 of them exact, 3 for how many times it was divided by 4. So births are
- * exact for the first 2.4 hours, then to 262 us for 10 hours, to 1 ms for 39, to a second after
- * years. Rounded down, so that no block is born in the future.
- */
+/* A tick in 30 bits: a mantissa of 27, and 3 that count divisions by 4. So births are exact for the
+ * first 2.4 hours, then to 262 us for 10 hours, to 1 ms for 39, to a second after years. Rounded
+ * down, so that no block is born in the future. */
 #define LIVE_BIRTH_EXACT 27u
 uint32_t live_birth_rounded(uint64_t tick);
 static inline uint32_t live_birth(uint64_t tick)
@@ -49,7 +46,7 @@ static inline uint64_t live_tick(uint32_t birth)
 	return (birth & ((1ull << LIVE_BIRTH_EXACT) - 1)) << 2 * (birth >> LIVE_BIRTH_EXACT);
 }
 
-/* Whether the half of the smaller blocks that start at `addr` is noted in second[]. */
+/* Whether a smaller block that starts at `addr` has its entry in second[]. */
 HT_HOT bool live_is_second(uint64_t addr)
 {
 	return ((addr + HT_GRANULE_BYTES) & 2 * HT_GRANULE_BYTES) != 0;
@@ -65,7 +62,7 @@ HT_HOT uint64_t *live_second(struct ht_piece *p, uint64_t at)
 	return &p->second[at / HT_LINE_BYTES];
 }
 
-/* One of two without a jump, which could not be foretold. */
+/* Selects one of two without a jump, which would be mispredicted. */
 HT_HOT uint64_t *live_choose(bool is_first, uint64_t *a, uint64_t *b)
 {
 #ifdef __x86_64__
@@ -76,7 +73,7 @@ HT_HOT uint64_t *live_choose(bool is_first, uint64_t *a, uint64_t *b)
 #endif
 }
 
-/* Kind and position of the entry of a block at `addr`; no entry has those of an odd address. */
+/* Kind and position of the entry of a block at `addr`; those of an odd address match no entry. */
 HT_HOT uint64_t live_which(uint64_t addr)
 {
 	return (addr & (HT_LINE_BYTES - 1)) + HT_ENTRY_BLOCK;
@@ -88,7 +85,7 @@ HT_HOT uint64_t live_entry(uint64_t addr, uint64_t size, uint64_t tick, uint32_t
 	       counter << HT_ENTRY_COUNTER_SHIFT | live_which(addr);
 }
 
-/* Publishes a block whose entries are known to be free, and its own. */
+/* Publishes a block. Its entries must be free, and owned by it. */
 HT_HOT void live_store(
 	uint64_t *entry, uint64_t addr, uint64_t size, uint64_t tick, uint32_t counter)
 {
@@ -100,7 +97,7 @@ HT_HOT void live_store(
 	ht_store_release_64(entry, live_entry(addr, size, tick, counter)); /* ENTRY */
 }
 
-/* What an entry says but for a size that is elsewhere. */
+/* Unpacks an entry, except a size stored elsewhere. */
 HT_HOT struct live_block live_unpack(uint64_t entry)
 {
 	return (struct live_block){ .size = entry >> HT_ENTRY_SIZE_SHIFT & HT_ENTRY_SIZE,

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The module table. Runs inside hooks, rarely, on any thread. An entry is claimed by writing its
- * key (a hash of all that identifies it) over 0, so two threads that meet a module at once get one
- * index. Who finds an entry of its key that is not READY fills it as well, since a signal handler
- * may have left the thread that claimed it by longjmp: whatever two threads write at once is the
- * same, but for the path's place and the time, of which either will do (edge MODULE of
- * shm/layout.h).
+ * The module table. Runs inside hooks, rarely, on any thread. A thread claims an entry by writing
+ * its key (a hash of all that identifies it) over 0, so two threads that meet a module at once get
+ * one index. A thread that finds an entry of its key that is not READY fills it as well, since a
+ * signal handler may have abandoned the thread that claimed it by longjmp. Both write the same,
+ * except the path's place and the time, where either will do (edge MODULE of shm/layout.h).
  */
 #include "shm/module.h"
 
@@ -48,7 +47,7 @@ static uint32_t string_add(const struct segment *s, const char *text, uint32_t b
 	return at;
 }
 
-/* Its place before its length: without a place there is no path. */
+/* The place before the length: without a place there is no path. */
 static void path_fill(const struct segment *s, struct ht_module *m, const char *path)
 {
 	uint64_t length = __builtin_strlen(path);
@@ -110,7 +109,7 @@ uint32_t module_intern(const struct segment *s, const struct module_info *info)
 	return 0;
 }
 
-/* A path may be missing there for want of memory; so it may here. */
+/* A lack of memory may have lost the path there; so it may here. */
 static void path_inherit(const struct segment *s, const struct segment *from, struct ht_module *m)
 {
 	uint64_t at = s->header->region[HT_REGION_STRINGS].offset + m->path;
@@ -131,7 +130,7 @@ int module_inherit(const struct segment *s, const struct segment *from)
 
 	if (__builtin_memcmp(s->header->region, from->header->region, sizeof(s->header->region)) !=
 		0)
-		return -ENOMEM; /* smaller than that one: our limits are tighter */
+		return -ENOMEM; /* smaller than the parent's: our limits are tighter */
 	s->header->strings_bytes = ht_load_relaxed_32(&from->header->strings_bytes);
 	for (uint32_t i = 1; i < count; i++) {
 		uint64_t at = segment_element(s, HT_REGION_MODULES, i, sizeof(struct ht_module));

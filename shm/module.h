@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The module table: which object files the return addresses belong to. An entry is never changed or
+ * The module table: the object files that return addresses lie in. An entry is never changed or
  * reused, so an address recorded before a dlclose keeps its module. Lock-free; any thread.
  */
 #ifndef SHM_MODULE_H
@@ -14,21 +14,17 @@ struct module_info {
 	const uint8_t *build_id;
 	uint32_t build_id_bytes; /* the first HT_BUILD_ID_MAX are kept */
 	uint32_t flags; /* HT_MODULE_PINNED */
-	uint64_t fingerprint; /* of an object without build-id: tells it from a later one of its
-				 name */
+	uint64_t fingerprint; /* of an object without build-id: distinguishes it from a later one of
+				 its name */
 };
 
-/*
- * The index of an object file mapped at this range: the entry with the same range, path,
- * build-id and fingerprint, made if need be. 0 when the table is full (counted).
- */
+/* The index of an object file mapped at this range: the entry with the same range, path, build-id
+ * and fingerprint, created if missing. 0 when the table is full (counted). */
 uint32_t module_intern(const struct segment *s, const struct module_info *info);
 
-/*
- * Gives a fresh segment the modules of another one, under their numbers. Reads what is mapped of
- * `from`, writers of which may have been stopped anywhere: a module that was being noted is left
- * out, and its number free. 0, or -ENOMEM.
- */
+/* Copies the modules of another segment into a fresh one, under the same numbers. Reads what is
+ * mapped of `from`. Its writers may have stopped anywhere: an incomplete module is skipped, and its
+ * number stays free. 0, or -ENOMEM. */
 int module_inherit(const struct segment *s, const struct segment *from);
 
 static inline struct ht_module *module_at(const struct segment *s, uint32_t index)

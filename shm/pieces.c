@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Finding and making pieces of the live table (pieces.h). Runs inside hooks, on any thread of the
- * program. Edge PLACE of shm/layout.h: whoever sees a place's tag sees where the piece is.
+ * Finding and creating pieces of the live table (pieces.h). Runs inside hooks, on any thread of the
+ * program. Edge PLACE of shm/layout.h: a thread that sees a place's tag sees the piece's address.
  */
 #include "shm/pieces.h"
 
@@ -10,7 +10,7 @@ static uint32_t piece_number(const struct segment *s, const struct ht_piece *p)
 	return (uint32_t)(p - s->pieces);
 }
 
-/* Odd pieces begin their search half a table away, where others are not. */
+/* Odd pieces begin their search half a table away, apart from the others. */
 static struct segment_place *place_at(
 	const struct segment *s, uint64_t addr, bool odd, uint32_t probe)
 {
@@ -21,7 +21,7 @@ static struct segment_place *place_at(
 
 static struct ht_piece *place_piece(const struct segment_place *place)
 {
-	/* Relaxed: which it is, the list says, and whoever does not see it there yet comes to it
+	/* Relaxed: the list identifies the piece; a thread that does not see it here yet reaches it
 	 * when it wants to add it. */
 	return (struct ht_piece *)(uintptr_t)ht_load_relaxed_64(&place->piece);
 }
@@ -31,7 +31,7 @@ static uint64_t list_tag(const struct segment *s, const struct ht_piece *p)
 	return ht_load_relaxed_64(&s->header->pieces[piece_number(s, p)]);
 }
 
-/* Lets hooks find a piece that is in its place. */
+/* Publishes a piece that is in its place. */
 static void place_publish(struct segment_place *place, uint64_t tag)
 {
 	ht_store_release_64(&place->tag, tag); /* PLACE */
@@ -49,7 +49,7 @@ struct ht_piece *pieces_find(const struct segment *s, uint64_t addr, bool odd)
 			break;
 		if (list_tag(s, p) != want)
 			continue;
-		/* Whoever put it there may never come to it. */
+		/* The thread that put it there may never publish it. */
 		if (ht_load_relaxed_64(&place->tag) == 0)
 			place_publish(place, want);
 		return p;
@@ -57,7 +57,7 @@ struct ht_piece *pieces_find(const struct segment *s, uint64_t addr, bool odd)
 	return NULL;
 }
 
-/* Takes the memory of a piece's state[] and spare entries, so that it may be touched. */
+/* Commits a piece's state[] and spare entries, so that they may be touched. */
 static bool piece_populate(const struct segment *s, const struct ht_piece *p)
 {
 	uint64_t at = (uint64_t)((const char *)&p->first[HT_PIECE_LINES] - (const char *)s->header);
@@ -67,10 +67,8 @@ static bool piece_populate(const struct segment *s, const struct ht_piece *p)
 			       offsetof(struct ht_piece, first[HT_PIECE_LINES])) == 0;
 }
 
-/*
- * The piece of a tag in the list, added at its end if it is not in it. Memory comes first: while
- * there is none, what comes again and again must not use up the list. NULL: no memory, or no more.
- */
+/* The piece of a tag in the list, added at its end if missing. Memory comes first: a lack of memory
+ * must not use up the list. NULL: no memory, or the list is full. */
 static struct ht_piece *list_take(const struct segment *s, uint64_t want)
 {
 	for (uint32_t i = 0; i < s->header->pieces_max; i++) {
@@ -79,7 +77,7 @@ static struct ht_piece *list_take(const struct segment *s, uint64_t want)
 		if (found == 0) {
 			if (!piece_populate(s, s->pieces + i))
 				return NULL;
-			/* Relaxed: memory that is there for us is there for every thread. */
+			/* Relaxed: memory that exists for this thread exists for every thread. */
 			if (ht_cas_relaxed_64(tag, &found, want))
 				return s->pieces + i;
 		}
@@ -89,7 +87,7 @@ static struct ht_piece *list_take(const struct segment *s, uint64_t want)
 	return NULL;
 }
 
-/* Blocks of these addresses may be in the overflow from when there was no piece. */
+/* Blocks of these addresses may be in the overflow, from before the piece existed. */
 static void piece_mix(const struct segment *s, struct ht_piece *p)
 {
 	if (!ht_load_relaxed_32(&s->header->live_unmarked))
@@ -103,8 +101,8 @@ static void piece_mix(const struct segment *s, struct ht_piece *p)
 	}
 }
 
-/* Puts a piece into the first free one of its places. A place that another thread has just taken is
- * as good if it did so for this very piece. */
+/* Puts a piece into the first free one of its places. If another thread has just taken that place
+ * for this very piece, it serves as well. */
 static bool place_take(const struct segment *s, struct ht_piece *p, uint64_t tag, uint32_t probes)
 {
 	bool odd = (tag & HT_PIECE_ODD) != 0;
@@ -121,7 +119,7 @@ static bool place_take(const struct segment *s, struct ht_piece *p, uint64_t tag
 	return false;
 }
 
-/* Whether there is a place left for a piece of this tag. */
+/* Whether a place is left for a piece of this tag. */
 static bool has_room(const struct segment *s, uint64_t tag, uint32_t probes)
 {
 	for (uint32_t i = 0; i < probes && i <= s->piece_mask; i++)

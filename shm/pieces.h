@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Which piece of the live table covers an address. Pieces are taken one after another, so that the
- * file, and the mapping of it, grow at their end: header.pieces[] has their tags, each tag once,
- * without a gap. By that list alone a piece is found slowly; `places` in struct segment, memory of
- * this process only, is a hash of it. Nothing is ever removed from either.
+ * Finds the piece of the live table that covers an address. Pieces are allocated in order, so that
+ * the file and its mapping grow at their end: header.pieces[] has their tags, each tag once,
+ * without a gap. Searching that list is slow; `places` in struct segment, memory of this process
+ * only, is a hash of it. Nothing is ever removed from either.
  *
- * Any thread may make pieces, inside hooks; each step is one swap that only one thread can win, and
- * that all others then see or finish, whether the winner goes on or not.
+ * Any thread may create pieces, inside hooks. Each step is one swap that only one thread can win;
+ * all others then see it, or finish it, whether the winner continues or not.
  */
 #ifndef SHM_PIECES_H
 #define SHM_PIECES_H
@@ -19,16 +19,14 @@ static inline uint64_t pieces_tag(uint64_t addr, bool odd)
 	return (addr & ~(HT_PIECE_BYTES - 1)) | HT_PIECE_USED | (odd ? HT_PIECE_ODD : 0);
 }
 
-/* Where the piece for an address usually is. */
+/* The usual place of the piece for an address. */
 HT_HOT const struct segment_place *pieces_home(const struct segment *s, uint64_t addr)
 {
 	return &s->places[addr >> HT_PIECE_SHIFT & s->piece_mask];
 }
 
-/*
- * Whether it is there; and not if `addr` is no multiple of 8, which no tag's low bits are that of.
- * PLACE: then its address is, too, and its state[] may be touched.
- */
+/* Whether the piece is there. False if `addr` is not a multiple of 8: no tag has such low bits.
+ * PLACE: then its address is there, too, and its state[] may be touched. */
 HT_HOT bool pieces_is_home(const struct segment_place *home, uint64_t addr)
 {
 	return ht_load_acquire_64(&home->tag) == /* PLACE */
@@ -40,14 +38,14 @@ HT_HOT struct ht_piece *pieces_at_home(const struct segment_place *home)
 	return (struct ht_piece *)(uintptr_t)ht_load_relaxed_64(&home->piece);
 }
 
-/* The piece for an address, wherever it is; NULL: there is none. */
+/* The piece for an address, in any place; NULL: there is none. */
 struct ht_piece *pieces_find(const struct segment *s, uint64_t addr, bool odd);
-/* The same, made if it can be: at most `probes` from its home in `places`. */
+/* The same, created if possible: at most `probes` from its home in `places`. */
 struct ht_piece *pieces_claim(const struct segment *s, uint64_t addr, bool odd, uint32_t probes);
-/* How far from its home a piece may be. Where so many are taken, the table is rather full. */
+/* How far from its home a piece may be. If so many places are taken, the table is nearly full. */
 #define PIECES_PROBES 16u
-/* Finds a place for piece `number` of the list, whose memory is there: for a segment that was in
- * use before it was mapped. */
+/* Gives piece `number` of the list, which has memory, its place: for a segment that was in use
+ * before it was mapped. */
 void pieces_adopt(const struct segment *s, uint32_t number);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Where segments are made (place.h). The viewer's main thread, and the library's start. */
+/* The directories for segments (place.h). The viewer's main thread, and the library's start. */
 #include "shm/place.h"
 
 unsigned place_list(place_variable *variable, const char *place[PLACE_MAX])

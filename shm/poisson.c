@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The mathematics of sampling mode (poisson.h), in fixed point: Q63 is a fraction in units of
- * 2^-63, Q40 a number in units of 2^-40. Runs in hooks, once for each recorded block when it comes
- * and once when it goes, so it may cost some hundred cycles.
+ * 2^-63, Q40 a number in units of 2^-40. Runs in hooks, once for each recorded block's allocation
+ * and once for its free, so it may cost some hundred cycles.
  */
 #include "shm/poisson.h"
 
@@ -80,7 +80,7 @@ uint64_t poisson_gap(uint64_t random, uint32_t log2)
 	return (uint64_t)((wide)nats << log2 >> LOG_BITS);
 }
 
-/* Less its last `shift` bits, rounded. */
+/* Without its last `shift` bits, rounded. */
 static uint64_t rounded(wide value, uint32_t shift)
 {
 	return (uint64_t)((value + ((wide)1 << (shift - 1))) >> shift);

@@ -9,15 +9,15 @@
  *
  * independently of every other block. A recorded block therefore stands for 1/p blocks of its kind,
  * and s/p bytes (Horvitz and Thompson, "A generalization of sampling without replacement from a
- * finite universe", 1952): sums of these are estimates without bias of what the program really did,
- * whatever the sizes. The variance of such a sum is itself estimated without bias by the sum, over
- * the recorded blocks, of s^2 (1 - p) / p^2 for bytes and (1 - p) / p^2 for blocks; the latter get
- * f (1 - f) on top, where f is the part of 1/p that is rounded at random. Blocks much larger than
- * the rate are always recorded, with weight one and no variance.
+ * finite universe", 1952): sums of these are unbiased estimates of what the program really did, for
+ * any sizes. The sum over the recorded blocks of s^2 (1 - p) / p^2 for bytes, and of (1 - p) / p^2
+ * for blocks, is itself an unbiased estimate of such a sum's variance; the latter get f (1 - f) on
+ * top, where f is the part of 1/p that is rounded at random. Blocks much larger than the rate are
+ * always recorded, with weight one and no variance.
  *
- * Everything is a pure function in integers: the floating-point state of the program (rounding,
- * traps, sticky flags) is not ours to use inside malloc, and what a block was counted for when it
- * came must be found again, to the byte, when it goes. Any thread; no calls.
+ * Everything is a pure function in integers: code inside malloc must not touch the program's
+ * floating-point state (rounding, traps, sticky flags), and a block's weight must be reproduced, to
+ * the byte, when the block is freed. Any thread; no calls.
  */
 #ifndef SHM_POISSON_H
 #define SHM_POISSON_H
@@ -26,14 +26,14 @@
 #include <stdint.h>
 
 /* Rates are powers of two: so a block keeps its own in six bits. */
-#define POISSON_LOG2_LEAST 10u /* 1 KiB: below that, recording everything is no dearer */
+#define POISSON_LOG2_LEAST 10u /* 1 KiB: below that, recording everything is as cheap */
 #define POISSON_LOG2_MOST  26u /* 64 MiB: variances of millions of samples still fit their word */
 
 /* Variances are kept in units of 2^16 bytes^2, and of 2^-4 blocks^2. */
 #define POISSON_BYTES_LOG2  16
 #define POISSON_BLOCKS_LOG2 (-4)
 
-/* What one recorded block stands for. */
+/* The weight of a recorded block. */
 struct poisson_weight {
 	uint64_t blocks, bytes;
 	uint64_t blocks_variance, bytes_variance; /* in the units above */
@@ -47,12 +47,9 @@ struct poisson_weight {
  */
 struct poisson_weight poisson_weight(uint64_t addr, uint64_t size, uint32_t log2);
 
-/*
- * How many bytes to let pass until the next sample: of exponential distribution, with mean 2^log2,
- * from 64 random bits; a block of s bytes with s >= gap is the next to be recorded, and otherwise
- * takes s + 1 from the gap. A gap is drawn afresh at any time without bias: the process has no
- * memory.
- */
+/* The number of bytes until the next sample: exponentially distributed, with mean 2^log2, from 64
+ * random bits. A block of s bytes with s >= gap is the next to be recorded; any other takes s + 1
+ * from the gap. Redrawing a gap at any time adds no bias: the process has no memory. */
 uint64_t poisson_gap(uint64_t random, uint32_t log2);
 
 /* 64 bits that look random, from a counter (Steele, Lea and Flood, "Fast splittable pseudorandom

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Memory of the library's own (private.h). */
+/* Private memory of the library (private.h). */
 #include "shm/private.h"
 
 #include <sys/mman.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Memory of the library's own, which is nobody else's business: not in the program's core dumps,
- * and marked, because a leak scan must not take what we note of blocks for the program's pointers.
- * Slow path; raw mappings, no lock. errno may change.
+ * Private memory of the library: kept out of the program's core dumps, and marked, because a leak
+ * scan must not take our notes of blocks for the program's pointers. Slow path; raw mappings, no
+ * lock. errno may change.
  */
 #ifndef SHM_PRIVATE_H
 #define SHM_PRIVATE_H

@@ -2,9 +2,9 @@
 /*
  * The timeline's two ends: ring_append runs in hooks, ring_read in viewers. Edge RING of
  * shm/layout.h, in both directions: a reader that sees the head sees the records below it; and a
- * reader that saw any word of a record being overwritten will see, when it loads the head again, at
+ * reader that saw any word of a record being overwritten will see, when it reloads the head, at
  * least the head that was published before that overwriting began, and so knows which of its copies
- * to throw away. The scheme is that of the kernel's perf ring buffer in overwrite mode.
+ * to discard. The scheme is that of the kernel's perf ring buffer in overwrite mode.
  */
 #include "shm/ring.h"
 
@@ -28,7 +28,7 @@ void ring_push(const struct segment *s, uint32_t slot, const struct ht_event *e)
 		ring_append(t, ring_open(s, slot), e);
 }
 
-/* Events below this one may be, or are being, overwritten: the slot of `head` itself is in use. */
+/* Events below this one may be overwritten, even now: the slot of `head` itself is in use. */
 static uint64_t oldest_whole(uint64_t head)
 {
 	return head < HT_RING_EVENTS ? 0 : head - HT_RING_EVENTS + 1;
@@ -60,14 +60,14 @@ int ring_read(const struct ring_source *source, uint64_t *cursor, struct ht_even
 		if (rc < 0)
 			return rc;
 		if (count == 0 && out[0].kind == 0) {
-			/* Below the head and never written: there was no memory for it then. Only
-			 * the oldest events can be so, as memory once there stays. */
+			/* Below the head and never written: there was no memory for it. Only the
+			 * oldest events can be so, as memory once committed stays. */
 			skip_to(cursor, ++first, lost);
 			continue;
 		}
 		count++;
 	}
-	ht_fence_acquire(); /* RING: the copies before the second look at the head */
+	ht_fence_acquire(); /* RING: the copies before the second load of the head */
 	rc = source->head(source->ctx, &head);
 	if (rc < 0)
 		return rc;

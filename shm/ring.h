@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The timeline: one ring per thread slot, single producer, overwriting. The producer never waits
- * and never looks at a reader; a reader learns from the head what it lost. The shared slot 0 has no
+ * and never reads a reader's state; the head shows a reader what it lost. The shared slot 0 has no
  * records: its head only counts, and all its events are lost to readers.
  */
 #ifndef SHM_RING_H
@@ -9,8 +9,7 @@
 
 #include "shm/thread.h"
 
-/* Slot `slot`'s ring, its memory taken. NULL: none to be had; or the shared slot, which has none.
- */
+/* The ring of `slot`, committed. NULL: no memory; or the shared slot, which has none. */
 struct ht_event *ring_open(const struct segment *s, uint32_t slot);
 
 /* Appends an event to the calling thread's ring; without one it is only counted. */
@@ -30,11 +29,10 @@ HT_HOT void ring_append(struct ht_thread *t, struct ht_event *ring, const struct
 	ht_store_release_64(&t->ring_head, head + 1); /* RING: the record before the head */
 }
 
-/* The same for whoever has only the slot, which may be the shared one. */
+/* The same for a caller with only the slot, which may be the shared one. */
 void ring_push(const struct segment *s, uint32_t slot, const struct ht_event *e);
 
-/*
- * How a reader gets at a ring: `head` loads ht_thread.ring_head with acquire; `record` copies
+/* A reader's access to a ring: `head` loads ht_thread.ring_head with acquire; `record` copies
  * record number `index` (0 to HT_RING_EVENTS - 1). Either may return -errno, which ends the read.
  */
 struct ring_source {
@@ -44,9 +42,9 @@ struct ring_source {
 };
 
 /*
- * Copies events from *cursor on (0 at first) into `out`, oldest first, at most `max`; advances
- * *cursor past them, and adds to *lost those that were overwritten before they could be copied or
- * never written for want of memory. Every event given out is whole. Returns how many, or -errno.
+ * Copies events from *cursor on (0 at first) into `out`, oldest first, at most `max`. Advances
+ * *cursor past them, and adds to *lost those overwritten before they could be copied, and those
+ * never written for lack of memory. Every returned event is whole. Returns their number, or -errno.
  * Any process.
  */
 int ring_read(const struct ring_source *source, uint64_t *cursor, struct ht_event *out,

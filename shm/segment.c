@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Making, mapping and checking a segment. The viewer's main thread and the library's start-up call
- * this.
+ * Creating, mapping and checking a segment. The viewer's main thread and the library's start-up
+ * call this.
  */
 #include "shm/segment.h"
 
@@ -21,10 +21,11 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-/* Under a limit on its file a segment has fewer pieces, down to these: 1 GB of address space. */
+/* Under a limit on the file size a segment has fewer pieces, at least these: 1 GB of address space.
+ */
 #define PIECES_MIN 32u
 
-/* How large each region is: number of elements, by segment size. */
+/* The size of each region: number of elements, by segment size. */
 struct plan {
 	uint32_t threads, modules, strings, heads_log2, nodes, sites, hists, live_log2, live_levels;
 	uint32_t pieces;
@@ -44,7 +45,7 @@ static uint64_t round_up(uint64_t bytes)
 	return (bytes + HT_COMMIT_BYTES - 1) / HT_COMMIT_BYTES * HT_COMMIT_BYTES;
 }
 
-/* How large each region is. Returns the size of the file. */
+/* Computes the size of each region. Returns the size of the file. */
 static uint64_t plan_bytes(const struct plan *p, uint64_t bytes[HT_REGION_COUNT])
 {
 	const uint64_t fixed[HT_REGION_COUNT] = {
@@ -104,7 +105,7 @@ static int limit_check(uint64_t bytes)
 	return 0;
 }
 
-/* Maps and opens all that was committed before we mapped it, and finds its pieces. */
+/* Maps and opens all committed memory of an existing segment, and finds its pieces. */
 static int open_committed(const struct segment *s)
 {
 	const struct ht_header *h = s->header;
@@ -128,20 +129,20 @@ static int open_committed(const struct segment *s)
 void segment_extents(struct segment *s, bool glibc)
 {
 	/* glibc: 8 more, in units of 16, at least 32 (malloc/malloc.c, request2size). Others: the
-	 * size, up to a multiple of the pointers' alignment. */
+	 * size, rounded up to a multiple of the pointers' alignment. */
 	s->extent_16 = glibc ? 0 : 9;
 	s->extent_32 = glibc ? 0 : 25;
 	s->extent_64 = glibc ? 41 : 57;
 	s->extent_short = HT_ENTRY_SIZE - s->extent_32;
 }
 
-/* How many places for pieces there are: one even without pieces, so that hooks need not ask. */
+/* The number of places for pieces: one even without pieces, so that hooks need no test. */
 static uint64_t places_bytes(const struct segment *s)
 {
 	return (s->piece_mask + 1) * sizeof(struct segment_place);
 }
 
-/* What is kept at hand from a checked header. 0 or -ENOMEM. */
+/* Caches values from a checked header. 0 or -ENOMEM. */
 static int pieces_start(struct segment *s)
 {
 	s->pieces = segment_at(s, s->header->region[HT_REGION_PIECES].offset);
@@ -151,7 +152,7 @@ static int pieces_start(struct segment *s)
 	return s->places ? 0 : -ENOMEM;
 }
 
-/* Allocates the first `bytes` of the file. A signal that comes meanwhile is no failure. */
+/* Allocates the first `bytes` of the file. An interrupting signal is no failure. */
 static int allocate(int fd, uint64_t bytes)
 {
 	int rc;
@@ -164,10 +165,8 @@ static int allocate(int fd, uint64_t bytes)
 	return errno == EOPNOTSUPP ? -EOPNOTSUPP : -ENOSPC;
 }
 
-/*
- * Takes the header's memory by fallocate, which fails cleanly, before the mapping is first touched.
- * 0, 1: the kernel has no MADV_POPULATE_WRITE, or -errno.
- */
+/* Allocates the header's memory by fallocate, which fails cleanly, before the mapping is first
+ * touched. 0, 1: the kernel has no MADV_POPULATE_WRITE, or -errno. */
 static int header_take(const struct segment *s, int fd)
 {
 	int rc = allocate(fd, HT_HEADER_BYTES);
@@ -179,7 +178,7 @@ static int header_take(const struct segment *s, int fd)
 	return errno == EINVAL ? 1 : -ENOSPC;
 }
 
-/* All of the segment's memory, for a kernel that cannot be asked for part of it. */
+/* Commits all of the segment's memory, for a kernel that cannot populate part of it. */
 static int all_take(const struct segment *s, int fd, enum segment_size size)
 {
 	int rc = size == SEGMENT_SMALL ? allocate(fd, s->bytes) : -EAGAIN;
@@ -211,7 +210,7 @@ static void identity_fill(struct ht_header *h, const struct segment_identity *id
 	__builtin_memcpy(h->boot_id, id->boot_id, sizeof(h->boot_id));
 }
 
-/* The catch-all site's counter, which any thread writes, and its histogram. */
+/* Creates the catch-all site's counter, which any thread writes, and its histogram. */
 static void counter_0_make(struct segment *s)
 {
 	struct ht_counter *c = segment_at(s, s->header->region[HT_REGION_COUNTERS].offset);
@@ -294,7 +293,7 @@ unmap:
 	return rc;
 }
 
-/* MAGIC: acquire in segment_check. The writer is our own viewer: checking in place will do. */
+/* MAGIC: acquire in segment_check. Our own viewer wrote it, so checking in place suffices. */
 static int map_checked(struct segment *s, int fd, struct stat *st)
 {
 	int rc;
@@ -365,7 +364,7 @@ static uint64_t elements(const struct ht_header *h, enum ht_region_id region, ui
 	return h->region[region].bytes / size;
 }
 
-/* Tables that share an index must have room for the same ones. */
+/* Tables that share an index must have the same capacity, at least. */
 static bool parallel_check(const struct ht_header *h)
 {
 	return elements(h, HT_REGION_RINGS, HT_RING_EVENTS * sizeof(struct ht_event)) >=
@@ -374,15 +373,14 @@ static bool parallel_check(const struct ht_header *h)
 		       elements(h, HT_REGION_COUNTERS, sizeof(struct ht_counter));
 }
 
-/* All but the pieces, which are last, is in the bitmap. */
+/* The bitmap covers all regions but the pieces, which are last. */
 static bool committed_check(const struct ht_header *h)
 {
 	return h->region[HT_REGION_PIECES].offset <=
 	       (uint64_t)HT_COMMITTED_WORDS * 64 * HT_COMMIT_BYTES;
 }
 
-/* A probe must not come back to the bucket it started in, and no hash is shifted by all its bits.
- */
+/* A probe must not wrap around to its first bucket, and no hash is shifted by all its bits. */
 static bool tables_check(const struct ht_header *h)
 {
 	uint64_t live = 0;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Making, mapping and checking a segment, and taking memory for it. Used by the viewer to prepare
- * one and by the library to fill it. No malloc, no stdio, no locks; errno may change (hooks save
- * it).
+ * Creating, mapping and checking a segment. The viewer prepares one, the library fills it. No
+ * malloc, no stdio, no locks; errno may change (hooks save it).
  */
 #ifndef SHM_SEGMENT_H
 #define SHM_SEGMENT_H
@@ -19,8 +18,8 @@
  */
 enum segment_size { SEGMENT_FULL, SEGMENT_SMALL };
 
-/* What a SEGMENT_FULL takes when it is made: the header, and the first unit of each of the regions
- * that are in use from the start. */
+/* The memory of a new SEGMENT_FULL: the header, and the first unit of each region that is in use
+ * from the start. */
 #define SEGMENT_STARTS	    8u
 #define SEGMENT_START_BYTES (HT_HEADER_BYTES + SEGMENT_STARTS * HT_COMMIT_BYTES)
 
@@ -28,24 +27,24 @@ struct segment_identity {
 	uint32_t pid, ppid, uid, exec_gen, depth;
 	uint64_t start_ticks, created_realtime_ns, created_ns, family, pid_namespace;
 	uint8_t boot_id[16];
-	uint64_t sample_bytes; /* how to record at first; 0: exactly */
+	uint64_t sample_bytes; /* sampling rate at first; 0: exact */
 	uint32_t measure;
 	uint32_t forked;
 	uint32_t leak_ask; /* HT_LEAK_ASK_*: wait for a leak scan at the end */
 };
 
 /*
- * Makes a segment in the empty file `fd`: sets its size, takes the first memory, maps it, fills the
- * header (state PREPARED) and writes the magic last. The caller keeps `fd`. 0, -ENOSPC when there
- * is no memory for the start, -EFBIG over RLIMIT_FSIZE, -ENOMEM when its beginning would take more
- * than an eighth of RLIMIT_AS, or -errno.
+ * Creates a segment in the empty file `fd`: sets its size, commits the first memory, maps it, fills
+ * the header (state PREPARED) and writes the magic last. The caller keeps `fd`. 0, -ENOSPC when
+ * there is no memory for the start, -EFBIG over RLIMIT_FSIZE, -ENOMEM when its beginning would take
+ * more than an eighth of RLIMIT_AS, or -errno.
  */
 int segment_create(
 	struct segment *s, int fd, enum segment_size size, const struct segment_identity *id);
-/* Maps an existing segment for writing. 0, -EPROTO when it is no segment of this version, or
+/* Maps an existing segment for writing. 0, -EPROTO when it is not a segment of this version, or
  * -errno. */
 int segment_map(struct segment *s, int fd);
-/* The same of its header only. */
+/* Maps its header only. */
 int segment_map_header(struct segment *s, int fd);
 void segment_unmap(struct segment *s);
 /*
@@ -53,11 +52,9 @@ void segment_unmap(struct segment *s);
  * `file_bytes`: all offsets and sizes can then be trusted.
  */
 bool segment_check(const struct ht_header *h, uint64_t file_bytes);
-/*
- * Says which allocator the blocks come from: glibc's, which puts its own 8 bytes before each and
- * makes none of less than 32, or another, of which nothing is known but that blocks do not overlap,
- * and start at multiples of 8 where that matters. The latter holds until this is called.
- */
+/* States which allocator the blocks come from: glibc's, which puts its own 8 bytes before each and
+ * makes none of less than 32, or another one. Of that it is known only that blocks do not overlap,
+ * and start at multiples of 8 where that matters. The latter holds until this is called. */
 void segment_extents(struct segment *s, bool glibc);
 
 #endif

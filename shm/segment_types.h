@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A segment as a process has it mapped, and where things are in it. What is reached through these
- * must have memory already (commit.h). Any thread; no system calls.
+ * A process's mapping of a segment, and the places in it. Memory reached through these must be
+ * committed (commit.h). Any thread; no system calls.
  */
 #ifndef SHM_SEGMENT_TYPES_H
 #define SHM_SEGMENT_TYPES_H
@@ -11,15 +11,15 @@
 #include "shm/atomic.h"
 #include "shm/layout.h"
 
-/* A region, the header with the first, and how far it is mapped (shm/space.h); in offsets. */
+/* A region (the first includes the header), and how far it is mapped (shm/space.h); in offsets. */
 struct segment_part {
 	uint64_t start, limit;
 	uint64_t mapped; /* its end; only ever raised */
-	uint32_t streak, pass; /* refusals of more (shm/refusal.h) */
+	uint32_t streak, pass; /* refusals of more (shm/backoff.h) */
 };
 
-/* Where a piece of the live table is in this process, by the hash of the addresses that it covers
- * (shm/pieces.h). Edge PLACE. */
+/* The place of a piece of the live table in this process, by the hash of the addresses that it
+ * covers (shm/pieces.h). Edge PLACE. */
 struct segment_place {
 	uint64_t tag; /* as in header.pieces; 0: none yet */
 	uint64_t piece; /* its address; written before `tag` */
@@ -27,22 +27,21 @@ struct segment_place {
 
 /* A writable mapping of a segment. Plain data; any number of threads may use one. */
 struct segment {
-	struct ht_header *header; /* all else is at the distance from it that it has in the file */
+	struct ht_header *header; /* everything else is at its file offset from here */
 	uint64_t bytes; /* of the file */
 	/* Nonzero while this process has one thread (glibc's __libc_single_threaded), so that
 	 * counters need no locked instructions; points to a zero where that is not known. Never
 	 * NULL once mapped. */
 	const char *single_threaded;
-	/* Of the live table: the first piece, where all are, and how many of them there may be - 1.
-	 */
+	/* Of the live table: the first piece, the places of all, and their number - 1. */
 	struct ht_piece *pieces;
 	struct segment_place *places;
 	uint64_t piece_mask;
-	/* Blocks of at least so many bytes surely have 16, 32, 64 bytes of address space to
+	/* Blocks of at least so many bytes certainly have 16, 32, 64 bytes of address space to
 	 * themselves: what is known of the allocator (segment_extents). From extent_32 on, sizes
-	 * below extent_32 + extent_short are told in one entry. */
+	 * below extent_32 + extent_short are stored in one entry. */
 	uint64_t extent_16, extent_32, extent_64, extent_short;
-	uint64_t most; /* of the process's address space; 0: no limit */
+	uint64_t most; /* the most address space that it may take; 0: no limit */
 	struct segment_part part[HT_REGION_COUNT];
 };
 
@@ -58,7 +57,7 @@ HT_HOT uint64_t segment_element(
 	return s->header->region[region].offset + index * size;
 }
 
-/* How many elements of `size` bytes a region has room for. */
+/* The number of elements of `size` bytes in a region. */
 static inline uint64_t segment_capacity(
 	const struct segment *s, enum ht_region_id region, uint64_t size)
 {
@@ -85,16 +84,14 @@ static inline uint32_t segment_level_log2(const struct ht_header *h, uint32_t le
 	return h->live_log2 + 2 * level;
 }
 
-/* The time now, as the program last heard, in ticks since the start. */
+/* The time that was last published, in ticks since the start. */
 HT_HOT uint64_t segment_tick(const struct segment *s)
 {
 	return (ht_load_relaxed_64(&s->header->clock_ns) - s->header->created_ns) >> HT_TICK_SHIFT;
 }
 
-/*
- * Adds to a counter that any thread may write. With one thread it needs not be locked, but must
- * still be exact when a signal handler frees a block in the middle of it.
- */
+/* Adds to a counter that any thread may write. With one thread it needs no lock, but must still be
+ * exact when a signal handler frees a block in the middle of it. */
 static inline void segment_count(const struct segment *s, uint64_t *counter, uint64_t value)
 {
 	if (*s->single_threaded)
@@ -103,7 +100,7 @@ static inline void segment_count(const struct segment *s, uint64_t *counter, uin
 		ht_add_relaxed_64(counter, value);
 }
 
-/* The same; returns what the counter is then. */
+/* The same; returns the new value. */
 static inline uint64_t segment_sum(const struct segment *s, uint64_t *counter, uint64_t value)
 {
 	if (*s->single_threaded)

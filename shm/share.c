@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Shares (share.h): what happens when one has gathered too much. Inside hooks, on any thread. */
+/* Settling of shares (share.h). Inside hooks, on any thread. */
 #include "shm/share.h"
 
 static uint64_t higher(uint64_t a, uint64_t b)
@@ -7,7 +7,7 @@ static uint64_t higher(uint64_t a, uint64_t b)
 	return share_above(a, b) ? a : b;
 }
 
-/* How far a share may go before it settles again. */
+/* The limit of a share's contribution. */
 static uint64_t limit_of(uint64_t peak)
 {
 	return higher(peak / HT_SETTLE_PART, HT_SETTLE_LEAST);
@@ -22,7 +22,7 @@ void share_repair(struct share_adding *a)
 	a->share = NULL;
 }
 
-/* Adds to the sum what it lacks. Returns what it is then. */
+/* Adds the missing contribution to the sum. Returns the new sum. */
 static uint64_t settle(struct share_adding *a, struct ht_share *p, uint64_t *sum, uint64_t live)
 {
 	uint64_t more = live - p->settled, before = ht_load_relaxed_64(sum);
@@ -48,10 +48,8 @@ static uint64_t settle(struct share_adding *a, struct ht_share *p, uint64_t *sum
 	return before + more;
 }
 
-/*
- * The new `high` is where the peak would be passed, on the scale of the owner's own bytes; not
- * above the ceiling, so that one comparison does for both.
- */
+/* The new `high` is the own part at which the peak would be passed; not above the ceiling, so that
+ * one comparison covers both. */
 bool share_settle(struct share_adding *a, struct ht_share *p, uint64_t *sum, uint64_t live)
 {
 	uint64_t before = share_peak(p), all, peak, others, limit;

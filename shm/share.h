@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A sum that many threads change, without a shared write at each change: each has a share of it
- * (struct ht_share), and moves what has gathered there to a shared word when it is more than a
- * limit. What Linux calls a per-CPU counter with a batch, with a peak on top.
+ * A sum that many threads change, without a shared write at each change: each thread has a share of
+ * it (struct ht_share), and moves its contribution to a shared word when that exceeds a limit.
+ * Linux calls this a per-CPU counter with a batch; here it also has a peak.
  *
- * Why a peak is off by less than n limits, n being the shares: let T be the true sum, W the shared
- * word. Between events each share differs from what W has of it by one limit at most, so W differs
- * from T by n. Whoever moves W up notes where it came to, so the highest W is noted: not below the
- * highest T by more than n limits. A share also notes `others` + its own, where `others` is W, as
- * it was then, less its own: at that moment W lacked only what n - 1 shares had gathered, and its
- * own has since grown by one limit at most: not above the highest T by more than n limits. With one
- * share `others` is 0, and what it notes is T.
+ * Why a peak is off by less than n limits for n shares: let T be the true sum, W the shared word.
+ * Between events each share differs from its part of W by one limit at most, so W differs from T by
+ * n. A thread that raises W notes the result, so the highest W is noted: not below the highest T by
+ * more than n limits. A share also notes `others` + its own, where `others` is W, as it was then,
+ * less its own. At that moment W lacked only the contributions of n - 1 shares, and its own has
+ * since grown by one limit at most: not above the highest T by more than n limits. With one share
+ * `others` is 0, and it notes T.
  *
- * A share is its owner's; words are read by others at any time. The owner of a share may change, as
- * that of a thread slot. Where a share has several owners at once, share_add is all that is called.
+ * Only its owner writes a share; others read its words at any time. The owner may change, as that
+ * of a thread slot. Where a share has several owners at once, only share_add is called.
  */
 #ifndef SHM_SHARE_H
 #define SHM_SHARE_H
@@ -26,7 +26,7 @@ HT_HOT bool share_above(uint64_t a, uint64_t b)
 	return (int64_t)a > (int64_t)b;
 }
 
-/* The most that the sum was, as far as this share knows. */
+/* The sum's peak, as far as this share knows. */
 static inline uint64_t share_peak(const struct ht_share *p)
 {
 	uint64_t now = p->high + p->others;
@@ -34,7 +34,8 @@ static inline uint64_t share_peak(const struct ht_share *p)
 	return share_above(now, p->peak) ? now : p->peak;
 }
 
-/* The owner's own part has become `live`, the highest yet, unless false: then it has to settle. */
+/* Notes that the owner's part has become `live`, the highest yet. False: it has to settle instead.
+ */
 HT_HOT bool share_up(struct ht_share *p, uint64_t live)
 {
 	if (share_above(live, p->ceiling))
@@ -43,23 +44,20 @@ HT_HOT bool share_up(struct ht_share *p, uint64_t live)
 	return true;
 }
 
-/*
- * What an owner is about to add, in memory of its own; zero at first. A signal handler may leave
- * between the addition and the note that it was made, and which it was tells the sum: it is as it
- * was, or not. If another thread changed it in between, the guess may be wrong, once, by what a
- * share gathers.
- */
+/* What an owner is about to add, in its private memory; zero at first. A signal handler may abandon
+ * it between the addition and its note; the sum itself shows which: changed or not. If another
+ * thread changed it in between, the guess may be wrong, once, by the contribution of one share. */
 struct share_adding {
 	struct ht_share *share; /* NULL: nothing */
 	uint64_t *sum;
 	uint64_t before; /* of the sum */
-	uint64_t live; /* what `settled` becomes */
+	uint64_t live; /* the new `settled` */
 };
 
-/* Finishes what was left. Before anything else that the owner does with its shares. */
+/* Finishes an abandoned addition. Before anything else that the owner does with its shares. */
 void share_repair(struct share_adding *a);
 
-/* Settles with `sum` if the owner's own part, `live` now, has left the limits. True: a new peak. */
+/* Settles with `sum` if the owner's part, now `live`, is outside the limits. True: a new peak. */
 bool share_settle(struct share_adding *a, struct ht_share *p, uint64_t *sum, uint64_t live);
 
 /* Adds to `sum` at once, on behalf of a share that any thread may use at any time. True: a new

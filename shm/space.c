@@ -15,30 +15,26 @@
 #define MAP_FIXED_NOREPLACE 0x100000
 #endif
 
-/* Windows that are opened at once: each is a mapping of its own at worst, and a process may have
- * some 65,000. */
+/* Size of a window: each is a separate mapping at worst, and a process may have some 65,000. */
 #define OPEN_BYTES (1u << 20)
-/* Steps: at least this, else a quarter of what the region has. So no program of a few megabytes
- * pays for more than that of each region, and a table of gigabytes takes some forty steps. */
+/* A step is at least this, else a quarter of the region's size. So a small program pays for little
+ * more than that per region, and a table of gigabytes takes some forty steps. */
 #define STEP_LEAST (256u << 10)
 #define STEP_PART  4u
-/* The last of a region's mapping stays closed while there is more to come: what is added to it is
- * closed as well. */
+/* The tail of a region's mapping stays closed while it can grow: an extension inherits that. */
 #define TAIL_BYTES HT_COMMIT_BYTES
-/*
- * Of the program's limit on its address space a segment takes a quarter at most: the rest is for
- * the program, which would have all of it without us.
- */
+/* The part of the program's address space limit that a segment may take, a quarter: the rest is for
+ * the program, which would have all of it without us. */
 #define LIMIT_PARTS 4u
-/* How far away a segment goes. Not so far that it would leave the 1.5 TB that the thread sanitizer
- * allows a program to have mappings in. */
+/* The distance of a segment from the library. Within the 1.5 TB that the thread sanitizer allows a
+ * program to have mappings in. */
 #define FAR_BYTES (256ull << 30)
 /* Places tried there: a child of fork has its parent's segment in the first, or second. */
 #define PLACES 8u
 /* Longer than any mapping can be. */
 #define ENDLESS (1ull << 46)
 
-/* Where a part's mapping ends after the next step. Depends on nothing else. */
+/* The end of a part's mapping after the next step. Depends on nothing else. */
 static uint64_t step_after(const struct segment_part *p, uint64_t end)
 {
 	uint64_t step = (end - p->start) / STEP_PART;
@@ -49,16 +45,16 @@ static uint64_t step_after(const struct segment_part *p, uint64_t end)
 	return step < p->limit - end ? end + step : p->limit;
 }
 
-/* How far a part that is mapped to `end` may be opened. */
+/* The end of the part that may be opened, when it is mapped to `end`. */
 static uint64_t usable_end(const struct segment_part *p, uint64_t end)
 {
 	return end == p->limit ? end : end - TAIL_BYTES;
 }
 
-/* The header goes with the region after it. */
+/* The header belongs to the part of the region after it. */
 static struct segment_part *part_at(const struct segment *s, uint64_t at)
 {
-	/* No segment is a constant: its parts grow where all else is only read. */
+	/* No segment is a constant: its parts grow where everything else is only read. */
 	struct segment_part *part = ((struct segment *)(uintptr_t)s)->part;
 	unsigned i = 0;
 
@@ -69,8 +65,7 @@ static struct segment_part *part_at(const struct segment *s, uint64_t at)
 
 /* ---- growing ---- */
 
-/* Whether the segment may take so much more: not beyond our part of the limit that there was at the
- * start. */
+/* Whether the segment may take `more`: not beyond our part of the limit at the start. */
 static bool is_allowed(const struct segment *s, uint64_t more)
 {
 	uint64_t all = more;
@@ -83,9 +78,9 @@ static bool is_allowed(const struct segment *s, uint64_t more)
 }
 
 /*
- * Whether the mapping that ends at `end`, as far as is known, goes on to `next`. It is asked to
- * become longer than any can be: that is refused as EFAULT where it does not reach so far (mm/
- * mremap.c, "We can't remap across vm area boundaries"), and otherwise for want of room.
+ * Whether the mapping that ends at `end`, as far as is known, really extends to `next`. Tests that
+ * by a request to make it longer than any can be: the kernel refuses with EFAULT if it ends before
+ * `next` (mm/mremap.c, "We can't remap across vm area boundaries"), and otherwise for lack of room.
  */
 static bool was_extended(const struct segment *s, uint64_t end, uint64_t next)
 {
@@ -107,8 +102,8 @@ static bool extend(const struct segment *s, uint64_t end, uint64_t next)
 	       was_extended(s, end, next);
 }
 
-/* Takes the step after `end`. Each part remembers its own refusals: what lies in the way of one is
- * not in the way of the others. */
+/* Takes the step after `end`. Each part counts its own refusals: an obstacle of one is none of the
+ * others. */
 static bool step_take(const struct segment *s, struct segment_part *p, uint64_t end)
 {
 	uint64_t next = step_after(p, end);
@@ -120,7 +115,7 @@ static bool step_take(const struct segment *s, struct segment_part *p, uint64_t 
 		return false;
 	}
 	backoff_reset(&p->streak);
-	/* If it is not `end` any more, another thread has noted this step, and perhaps the next.
+	/* If `mapped` is no longer `end`, another thread has noted this step, and perhaps the next.
 	 * Relaxed: the kernel keeps the mapping, for all. */
 	(void)ht_cas_relaxed_64(&p->mapped, &end, next);
 	return true;
@@ -132,9 +127,9 @@ int space_reach(const struct segment *s, uint64_t at, uint64_t bytes)
 	uint64_t end = ht_load_relaxed_64(&p->mapped);
 
 	while (usable_end(p, end) < at + bytes) {
-		/* If it cannot be taken, another thread may have been ahead of us. What it noted
-		 * before it opened a window is seen here: the kernel's lock on the address space,
-		 * which both had, is between. */
+		/* If it cannot be taken, another thread may have been ahead. What that thread noted
+		 * before it opened a window is visible here: both held the kernel's lock on the
+		 * address space. */
 		if (!step_take(s, p, end) && ht_load_relaxed_64(&p->mapped) == end)
 			return -ENOMEM;
 		end = ht_load_relaxed_64(&p->mapped);
@@ -206,7 +201,7 @@ void space_unmap(struct segment *s)
 	s->bytes = 0;
 }
 
-/* What a limit on the address space leaves for the segment; 0: there is none. */
+/* The segment's part of a limit on the address space; 0: there is none. */
 static uint64_t most_of(void)
 {
 	struct rlimit limit;
@@ -216,11 +211,9 @@ static uint64_t most_of(void)
 	return limit.rlim_cur / LIMIT_PARTS + 1;
 }
 
-/*
- * Where mappings disturb least, and have room to grow: far below the libraries, which the program's
- * own mappings follow downwards. Between those they would drive them apart, and be in each other's
- * way.
- */
+/* A place where mappings disturb least, and have room to grow: far below the libraries, since the
+ * program's own mappings follow downwards. Between those they would spread them apart, and be in
+ * each other's way. */
 static char *place_of(uint64_t bytes, unsigned number)
 {
 	static const char here;
@@ -230,7 +223,8 @@ static char *place_of(uint64_t bytes, unsigned number)
 	return at > 2 * below ? (char *)(at - below) : NULL;
 }
 
-/* Maps a range of the file at one place and no other. Kernels before 4.17 take that for a wish. */
+/* Maps a range of the file at one place and no other. Kernels before 4.17 take the place as a hint.
+ */
 static int range_map(char *at, int fd, uint64_t offset, uint64_t bytes)
 {
 	void *p = mmap(at, bytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, fd,
@@ -244,7 +238,7 @@ static int range_map(char *at, int fd, uint64_t offset, uint64_t bytes)
 	return -EEXIST;
 }
 
-/* Wherever the kernel has room for all of it, which is given back at once. */
+/* A place where the kernel has room for all of it, which is given back at once. */
 static char *place_any(uint64_t bytes)
 {
 	void *p = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -255,8 +249,8 @@ static char *place_any(uint64_t bytes)
 	return p;
 }
 
-/* What is mapped of a region at first. The tree's heads are in use all over from the first stack
- * on; the first block needs a piece. */
+/* The size of a region's first mapping. The tree's heads are used all over from the first stack on;
+ * the first block needs a piece. */
 static uint64_t first_bytes(const struct ht_region *region, unsigned i)
 {
 	uint64_t bytes = i == HT_REGION_HEADS	 ? region[i].bytes
@@ -266,7 +260,7 @@ static uint64_t first_bytes(const struct ht_region *region, unsigned i)
 	return bytes < region[i].bytes ? bytes : region[i].bytes;
 }
 
-/* Returns how many bytes are to be mapped at first. */
+/* Plans the parts. Returns the bytes to map at first. */
 static uint64_t parts_plan(struct segment *s, const struct ht_region *region)
 {
 	uint64_t all = 0;
@@ -308,7 +302,7 @@ int space_map(struct segment *s, int fd, const struct ht_region *region, uint64_
 
 	fresh(s);
 	s->most = most_of();
-	/* As much again must be left to grow by: else little would be recorded. */
+	/* As much again must be left for growth: else little would be recorded. */
 	if (2 * parts_plan(s, region) > s->most && s->most != 0)
 		return -ENOMEM;
 	for (unsigned i = 0; i <= PLACES && rc == -EEXIST; i++) {

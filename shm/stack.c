@@ -4,7 +4,7 @@
  */
 #include "shm/stack.h"
 
-/* What a node stands for. */
+/* A node's frame. */
 struct frame {
 	uint64_t pc;
 	uint32_t module;
@@ -25,8 +25,9 @@ static uint32_t *chain_head(const struct segment *s, uint32_t parent, const stru
 	return commit_range(s, at, sizeof(uint32_t)) == 0 ? segment_at(s, at) : NULL;
 }
 
-/* A program that forks early may become anything in its child: with fewer heads a large one's
- * chains would get long. They take four units of memory, where all may take thirty-two. */
+/* The heads of a forked child, at least: a program that forks early may become anything in its
+ * child, and fewer heads would make a large one's chains long. They take four units of memory; all
+ * may take thirty-two. */
 #define EXPECTED_LEAST_LOG2 16u
 #define HEADS_PER_NODE_LOG2 2u
 
@@ -40,7 +41,7 @@ void stack_expect(const struct segment *s, uint32_t nodes)
 		s->header->heads_log2 = log2;
 }
 
-/* Looks in a chain from `node` up to, not including, `end`. */
+/* Searches a chain from `node` up to, not including, `end`. */
 static uint32_t chain_find(const struct segment *s, uint32_t node, uint32_t end, uint32_t parent,
 	const struct frame *f)
 {
@@ -67,8 +68,7 @@ static struct frame frame_of(const struct stack_trace *t, uint32_t depth)
 	return depth == t->count ? leaf_frame(t) : (struct frame){ t->pcs[i], t->modules[i] };
 }
 
-/* The chain of the node that is to be `first + k` of a branch (below): a child of the one before.
- */
+/* The chain of node `first + k` of a branch (below), a child of the one before. */
 static uint32_t *branch_head(const struct segment *s, const struct stack_trace *t, uint32_t depth,
 	uint32_t first, uint32_t k)
 {
@@ -77,11 +77,9 @@ static uint32_t *branch_head(const struct segment *s, const struct stack_trace *
 	return chain_head(s, first + k - 1, &f);
 }
 
-/*
- * Takes `count` nodes in a row, and memory for them and for their chains, all before the nodes are
- * taken: while there is none, stacks that come again and again must not use up the table. The
- * chains' heads are all over the place: they are fetched together. 0: no room.
- */
+/* Allocates `count` nodes in a row. Commits memory for them and for their chains first: while there
+ * is none, repeated stacks must not use up the table. The chains' heads are scattered, so they are
+ * prefetched together. 0: no room. */
 static uint32_t branch_take(
 	const struct segment *s, const struct stack_trace *t, uint32_t depth, uint32_t count)
 {
@@ -105,7 +103,7 @@ static uint32_t branch_take(
 	return first;
 }
 
-/* Puts a node into a chain. Nobody else has its parent: it is not in there yet. */
+/* Puts a node into a chain. No other thread knows its parent, so it is not there yet. */
 static void node_push(const struct segment *s, uint32_t *head, uint32_t node)
 {
 	uint32_t seen = ht_load_relaxed_32(head);
@@ -115,10 +113,8 @@ static void node_push(const struct segment *s, uint32_t *head, uint32_t node)
 	} while (!ht_cas_acq_rel_32(head, &seen, node)); /* NODE: publishes the fields */
 }
 
-/*
- * Makes the nodes of a stack from `depth` on, leaf included: a branch that hangs together, but on
- * nothing yet. Returns the first, 0: the tree is full. They are in a row.
- */
+/* Creates the nodes of a stack from `depth` on, leaf included: a connected branch that is not
+ * attached yet. Returns the first, 0: the tree is full. They are in a row. */
 static uint32_t branch_new(
 	const struct segment *s, const struct stack_trace *t, uint32_t depth, uint32_t parent)
 {
@@ -137,10 +133,8 @@ static uint32_t branch_new(
 	return first;
 }
 
-/*
- * The child of `parent` for frame number `depth`, with the rest of the stack if it has to be made:
- * then *made nodes, in a row, are new. 0 when the tree is full.
- */
+/* The child of `parent` for frame number `depth`, created with the rest of the stack if missing:
+ * then *made nodes, in a row, are new. 0 when the tree is full. */
 static uint32_t child(const struct segment *s, uint32_t parent, const struct stack_trace *t,
 	uint32_t depth, uint32_t *made)
 {
@@ -166,8 +160,8 @@ static uint32_t child(const struct segment *s, uint32_t parent, const struct sta
 			*made = t->count + 1 - depth;
 			return fresh;
 		}
-		/* Others pushed in between: look at theirs only. If ours is there, the new branch
-		 * stays unused; that costs 24 bytes a frame, once per race. */
+		/* Other threads pushed in between: search theirs only. If ours is there, the new
+		 * branch stays unused; that costs 24 bytes a frame, once per race. */
 		found = chain_find(s, seen, before, parent, &f);
 		if (found)
 			return found;
@@ -203,8 +197,7 @@ static uint32_t site_of(const struct segment *s, uint32_t leaf, bool truncated)
 		ht_add_relaxed_64(&s->header->sites_refused, 1);
 		return 0;
 	}
-	/* SITE: publishes the site's fields. The loser's site is never counted in, so never shown.
-	 */
+	/* SITE: publishes the site's fields. The loser's site has no counts, so is never shown. */
 	return ht_cas_acq_rel_32(&n->site, &site, fresh) ? fresh : site;
 }
 
@@ -221,7 +214,7 @@ static bool path_has(
 	return n->parent == parent && n->pc == f.pc && n->module == f.module;
 }
 
-/* The stack led through these nodes, in a row, from `depth` on. */
+/* Notes that the stack led through these nodes, in a row, from `depth` on. */
 static void path_note(const struct stack_trace *t, uint32_t depth, uint32_t node, uint32_t count)
 {
 	struct stack_path *path = t->path;
@@ -233,14 +226,14 @@ static void path_note(const struct stack_trace *t, uint32_t depth, uint32_t node
 	}
 }
 
-/* From here on it led nowhere. */
+/* Notes that the path ends here. */
 static void path_end(const struct stack_trace *t, uint32_t depth)
 {
 	if (t->path && t->path->count > depth)
 		t->path->count = depth;
 }
 
-/* How many frames are known to be where the last stack led. */
+/* The number of frames known to be on the last stack's path. */
 static uint32_t kept_of(const struct stack_trace *t)
 {
 	if (!t->path)

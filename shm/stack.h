@@ -10,18 +10,16 @@
 
 #include "shm/commit.h"
 
-/*
- * Where the last stack of a thread led: its nodes, outermost first. Stacks that follow each other
+/* The path of a thread's last stack in the tree: its nodes, outermost first. Successive stacks
  * mostly begin alike, and a node kept here is found without a search. Each is checked before it is
- * used.
- */
+ * used. */
 struct stack_path {
 	uint32_t room; /* of nodes; set by the owner */
 	uint32_t count; /* filled; 0 at first */
 	uint32_t nodes[];
 };
 
-/* A call stack as the unwinder gave it, innermost frame first. */
+/* A call stack as the unwinder returned it, innermost frame first. */
 struct stack_trace {
 	uint32_t function; /* enum ht_function */
 	uint32_t count;
@@ -29,30 +27,26 @@ struct stack_trace {
 	const uint64_t *pcs; /* return addresses */
 	const uint32_t *modules; /* of each: index in the module table, and HT_NODE_UNPINNED */
 	struct stack_path *path; /* of the calling thread, or NULL */
-	uint32_t kept; /* that many outermost frames are those of the stack that `path` is of */
+	uint32_t kept; /* the number of outermost frames shared with the stack of `path` */
 };
 
-/* How large the tree will probably be, said before its first stack, of a segment that is nobody
- * else's yet: fewer hash chains take less memory, which is most of what a forked child costs. */
+/* Sets the expected size of the tree, before its first stack, in a segment that no other thread
+ * uses yet: fewer hash chains take less memory, which is most of the cost of a forked child. */
 void stack_expect(const struct segment *s, uint32_t nodes);
 
-/*
- * The site of a stack: the same stack always gives the same site. 0, the catch-all, when a table is
- * full; the header counts that.
- */
+/* The site of a stack: the same stack always has the same site. 0, the catch-all, when a table is
+ * full; the header counts that. */
 uint32_t stack_intern(const struct segment *s, const struct stack_trace *t);
 
 enum stack_match {
 	STACK_DIFFERS,
 	STACK_SAME,
-	/* Same addresses, but in code that may have been unloaded and replaced: modules must tell.
-	 */
+	/* Same addresses, but in code that may have been unloaded and replaced: the modules must
+	 * decide. */
 	STACK_SAME_ADDRESSES,
 };
-/*
- * Whether `site` is that of exactly this stack, by comparing every frame. With t->modules NULL the
- * answer may be STACK_SAME_ADDRESSES; ask again with the modules that are there now.
- */
+/* Whether `site` is that of exactly this stack, by comparing every frame. With t->modules NULL the
+ * result may be STACK_SAME_ADDRESSES; call again with the present modules. */
 enum stack_match stack_compare(const struct segment *s, uint32_t site, const struct stack_trace *t);
 
 static inline struct ht_site *stack_site(const struct segment *s, uint32_t site)

@@ -33,7 +33,7 @@ static bool slot_take(const struct segment *s, uint32_t slot, uint32_t from, uin
 	return true;
 }
 
-/* A slot whose owner has our id is a dead thread's: the kernel has given its id to us. */
+/* A slot with our id as its owner belongs to a dead thread: the kernel has reused its id. */
 static uint32_t take_namesake(const struct segment *s, uint32_t used, uint32_t tid)
 {
 	for (uint32_t i = 1; i < used; i++)
@@ -55,12 +55,9 @@ static uint32_t take_fresh(const struct segment *s, uint32_t used, uint32_t tid)
 	return 0;
 }
 
-/*
- * Frees a slot whose thread has ended. The kernel may give the dead thread's id to a new one
- * between the question and the answer, and that one may take the slot as its namesake: so the slot
- * is put out of reach first and asked about again. Release: whoever takes the slot next goes on
- * counting from what the dead thread wrote.
- */
+/* Frees the slot of an ended thread. The kernel may reuse the dead thread's id between the check
+ * and the swap, and the new thread may take the slot under that id: so the slot is made unavailable
+ * first and its owner checked again. */
 static void slot_sweep(struct ht_thread *t, bool (*alive)(uint32_t))
 {
 	uint32_t owner = ht_load_relaxed_32(&t->tid);
@@ -71,20 +68,20 @@ static void slot_sweep(struct ht_thread *t, bool (*alive)(uint32_t))
 		ht_store_release_32(&t->tid, alive(owner) ? owner : 0); /* SLOT */
 }
 
-/* Every slot at once, so that the cost is one sweep per table full of threads. */
+/* All slots at once, so that the cost is one sweep per table full of threads. */
 static void sweep(const struct segment *s, uint32_t used, bool (*alive)(uint32_t))
 {
 	for (uint32_t i = 1; i < used; i++)
 		slot_sweep(thread_at(s, i), alive);
 }
 
-/* Release: the next owner goes on counting from what we wrote. */
+/* The next owner continues our counts. */
 void thread_release(const struct segment *s, uint32_t slot)
 {
 	ht_store_release_32(&thread_at(s, slot)->tid, 0); /* SLOT */
 }
 
-/* Of a thread that has ended. Before a fresh one: its memory is there already. */
+/* Takes the slot of an ended thread. Preferred to a fresh one: its memory is committed already. */
 static uint32_t take_released(const struct segment *s, uint32_t used, uint32_t tid)
 {
 	for (uint32_t i = 1; i < used; i++)

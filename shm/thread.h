@@ -9,13 +9,11 @@
 
 #include "shm/commit.h"
 
-/*
- * Takes a slot for the calling thread, whose kernel id is `tid`. `alive` tells whether another id
- * still runs (the library asks the kernel). Never fails: 0 is the shared slot.
- */
+/* Takes a slot for the calling thread, with the kernel's id `tid`. `alive` reports whether another
+ * id still runs (the library asks the kernel). Never fails: 0 is the shared slot. */
 uint32_t thread_claim(const struct segment *s, uint32_t tid, bool (*alive)(uint32_t tid));
 
-/* Gives the slot back: the calling thread, its owner, is about to end. */
+/* Releases the slot: the calling thread, its owner, is about to end. */
 void thread_release(const struct segment *s, uint32_t slot);
 
 static inline struct ht_thread *thread_at(const struct segment *s, uint32_t slot)
