@@ -29,7 +29,7 @@
 #include "preload/orphans.h"
 #include "preload/segment_file.h"
 #include "shm/module.h"
-#include "shm/place.h"
+#include "shm/directories.h"
 #include "shm/poisson.h"
 #include "shm/space.h"
 #include "shm/stack.h"

@@ -8,8 +8,8 @@
  *                    for makes its own, in the same launch
  *   HEAPTOP_FOLLOW   "0": record no process but the one it was made for; "exec": record others only
  *                    after they call exec
- *   HEAPTOP_DIR      where to make segments (shm/place.h); those of a launch are made beside the
- *                    prepared one
+ *   HEAPTOP_DIR      directory for segments (shm/directories.h); those of a launch are made beside
+ *                    the prepared one
  *   HEAPTOP_DEPTH    frames kept per stack, 1 to 1024 (default 128)
  *   HEAPTOP_SAMPLE   bytes between samples (512K, 1M), for a segment of our own; without: exact
  *   HEAPTOP_SEED     seed of the samples, a number, for tests

@@ -16,7 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "shm/place.h"
+#include "shm/directories.h"
 #include "shm/segment.h"
 #include "src/proc/proc.h"
 #include "src/util/clock.h"

@@ -10,7 +10,8 @@
 
 struct prepared;
 
-/* The value of an environment variable, or NULL when there is none or it is empty (shm/place.h). */
+/* The value of an environment variable, or NULL when there is none or it is empty
+ * (shm/directories.h). */
 const char *prepare_variable(const char *name);
 /* Makes a segment under an unguessable name. NULL and a message (TARGET_MESSAGE_MAX). */
 struct prepared *prepare_segment(unsigned depth, char *message);

@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "shm/place.h"
+#include "shm/directories.h"
 #include "src/proc/proc.h"
 #include "src/read/read.h"
 #include "src/target/prepare.h"

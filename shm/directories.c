@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The directories for segments (place.h). The viewer's main thread, and the library's start. */
-#include "shm/place.h"
+#include "shm/directories.h"
 
 unsigned place_list(place_variable *variable, const char *place[PLACE_MAX])
 {
