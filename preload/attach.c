@@ -381,7 +381,7 @@ static int create(struct segment *s, struct segment_identity *id, const char *pr
 	path_directory(prepared ? prepared : "", dir, sizeof(dir));
 	if (dir[0] && create_in(s, dir, id) == 0)
 		return 0;
-	return place_try(environment_variable, make_in, &m);
+	return directories_try(environment_variable, make_in, &m);
 }
 
 static void describe(struct ht_header *h)

@@ -9,8 +9,8 @@
  * errno to the program. All signals are blocked, so that no handler runs in the copy, nor while
  * this thread waits.
  *
- * Edge COOP: the fields before `taken`, `answer` and `left`, which are stored with release; those
- * of the viewer before `coop_ask` and `request`.
+ * Edge COOP: the fields before `accepted`, `answer` and `resumed`, which are stored with release;
+ * those of the viewer before `coop_ask` and `request`.
  */
 #include "preload/coop.h"
 
@@ -303,16 +303,16 @@ static int copy_make(struct ht_coop *c)
 
 /* ---- serving a request ---- */
 
-static void taken(struct ht_coop *c, uint32_t number, int result)
+static void accepted(struct ht_coop *c, uint32_t number, int result)
 {
 	c->result = result;
-	ht_store_release_32(&c->taken, number); /* COOP */
-	wake(&c->taken);
+	ht_store_release_32(&c->accepted, number); /* COOP */
+	wake(&c->accepted);
 }
 
 /* Puts the caller's registers on the stack, from `stack` on. Waits here until the viewer has read
  * what must be of the same moment as the copy. */
-static __attribute__((noinline)) void copy_lend(struct ht_coop *c, uint32_t number, bool looks)
+static __attribute__((noinline)) void copy_lend(struct ht_coop *c, uint32_t number, bool checks)
 {
 	const struct server s = { .coop = c, .me = HT_COOP_THREAD };
 	uint64_t all = ~UINT64_C(0), before = 0;
@@ -326,13 +326,13 @@ static __attribute__((noinline)) void copy_lend(struct ht_coop *c, uint32_t numb
 	c->stack = stack;
 	c->pointer = thread_pointer();
 	c->tid = (uint32_t)call(SYS_gettid, 0, 0, 0, 0, 0);
-	if (looks)
-		c->look = self_check(c->data);
-	result = looks && c->look != HT_COOP_FIT ? -EPERM : copy_make(c);
-	taken(c, number, result);
+	if (checks)
+		c->check = self_check(c->data);
+	result = checks && c->check != HT_COOP_SAFE ? -EPERM : copy_make(c);
+	accepted(c, number, result);
 	if (result == 0)
 		serve(&s, last_request);
-	ht_store_release_32(&c->left, number); /* COOP */
+	ht_store_release_32(&c->resumed, number); /* COOP */
 	call(SYS_rt_sigprocmask, SIG_SETMASK, call_pointer(&before), 0, KERNEL_SET, 0);
 }
 
@@ -373,12 +373,12 @@ void coop_serve(void)
 	/* Relaxed: it only chooses one thread. */
 	if (!is_the_moment() || !ht_cas_relaxed_32(&acted, &before, number))
 		return;
-	if (ask == HT_COOP_COPY || ask == HT_COOP_LOOK_COPY)
-		copy_lend(&h->coop, number, ask == HT_COOP_LOOK_COPY);
+	if (ask == HT_COOP_COPY || ask == HT_COOP_CHECKED_COPY)
+		copy_lend(&h->coop, number, ask == HT_COOP_CHECKED_COPY);
 	else if (ask == HT_COOP_REAP)
-		taken(&h->coop, number, copy_reap());
+		accepted(&h->coop, number, copy_reap());
 	else
-		taken(&h->coop, number, tracer_let(ask == HT_COOP_TRACER ? h->coop.viewer : 0));
+		accepted(&h->coop, number, tracer_let(ask == HT_COOP_TRACER ? h->coop.viewer : 0));
 }
 
 #else

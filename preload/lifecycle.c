@@ -132,7 +132,7 @@ static int64_t from_thread(const void *word)
 /* Publishes what leak scans need. */
 static void scans_publish(void)
 {
-	state_segment.header->moving_at = from_thread(&state_thread.in_realloc);
+	state_segment.header->in_realloc_at = from_thread(&state_thread.in_realloc);
 	state_segment.header->busy_at = from_thread(&state_thread.busy);
 	state_segment.header->copy_at = copy_stub_publish();
 }

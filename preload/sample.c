@@ -127,14 +127,15 @@ static uint64_t wanted_bytes(void)
 static void mark(uint64_t bytes)
 {
 	struct ht_header *h = state_segment.header;
-	struct ht_mark *m = &h->mark[ht_add_relaxed_32(&h->marks, 1) % HT_MARKS];
+	struct ht_rate_change *m =
+		&h->rate_change[ht_add_relaxed_32(&h->rate_changes, 1) % HT_RATE_CHANGES];
 	uint64_t most = ht_load_relaxed_64(&h->sample_most);
 
 	while (bytes > most && !ht_cas_relaxed_64(&h->sample_most, &most, bytes))
 		;
 	ht_store_relaxed_64(&m->ns, 0); /* readers skip it until it is complete */
-	ht_store_release_64(&m->sample_bytes, bytes); /* MARK */
-	ht_store_release_64(&m->ns, clock_monotonic()); /* MARK */
+	ht_store_release_64(&m->sample_bytes, bytes); /* RATE */
+	ht_store_release_64(&m->ns, clock_monotonic()); /* RATE */
 }
 
 /* Selects the path that hooks and recorder try first. */

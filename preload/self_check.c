@@ -80,7 +80,7 @@ struct mapping {
 };
 
 /* "start-end rwxs ...". */
-static enum ht_coop_look head_check(struct mapping *m, const char *line, const char *end)
+static enum ht_coop_check head_check(struct mapping *m, const char *line, const char *end)
 {
 	const char *perms = memchr(line, ' ', (size_t)(end - line));
 
@@ -89,54 +89,54 @@ static enum ht_coop_look head_check(struct mapping *m, const char *line, const c
 		m->start =
 			m->start << 4 | (uint64_t)(*line <= '9' ? *line - '0' : *line - 'a' + 10);
 	if (!perms || end - perms < 5)
-		return HT_COOP_BLIND;
+		return HT_COOP_UNKNOWN;
 	m->shared = perms[4] == 's';
-	return has(perms, end, "[io_uring]") || has(perms, end, " /[aio]") ? HT_COOP_WRITTEN
-									   : HT_COOP_FIT;
+	return has(perms, end, "[io_uring]") || has(perms, end, " /[aio]") ? HT_COOP_KERNEL_WRITES
+									   : HT_COOP_SAFE;
 }
 
-static enum ht_coop_look flags_check(
+static enum ht_coop_check flags_check(
 	const struct mapping *m, const char *line, const char *end, uint64_t *data)
 {
 	if (has(line, end, " ht") && !m->shared)
-		return HT_COOP_HUGE;
+		return HT_COOP_HUGE_PAGES;
 	if (has(line, end, " um") || has(line, end, " uw") || has(line, end, " ui"))
-		return HT_COOP_WATCHED;
+		return HT_COOP_USERFAULT;
 	if (!has(line, end, " wf"))
-		return HT_COOP_FIT;
+		return HT_COOP_SAFE;
 	if (data[0] == WIPED_MAX)
-		return HT_COOP_BLIND;
+		return HT_COOP_UNKNOWN;
 	data[++data[0]] = m->start;
-	return HT_COOP_FIT;
+	return HT_COOP_SAFE;
 }
 
-static enum ht_coop_look mappings_read(struct lines *l, uint64_t *data)
+static enum ht_coop_check mappings_read(struct lines *l, uint64_t *data)
 {
-	enum ht_coop_look is = HT_COOP_FIT;
+	enum ht_coop_check is = HT_COOP_SAFE;
 	struct mapping m = { 0 };
 	const char *line, *end;
 	bool any = false;
 	int rc = 0;
 
 	data[0] = 0;
-	while (is == HT_COOP_FIT && (rc = line_next(l, &line, &end)) > 0) {
+	while (is == HT_COOP_SAFE && (rc = line_next(l, &line, &end)) > 0) {
 		any = true;
 		if (end > line && (*line < 'A' || *line > 'Z'))
 			is = head_check(&m, line, end);
 		else if (has(line, end, "VmFlags:"))
 			is = flags_check(&m, line, end, data);
 	}
-	return rc < 0 || !any ? HT_COOP_BLIND : is;
+	return rc < 0 || !any ? HT_COOP_UNKNOWN : is;
 }
 
-static enum ht_coop_look mappings_check(uint64_t *data)
+static enum ht_coop_check mappings_check(uint64_t *data)
 {
 	struct lines l = { .fd = open_own("/proc/thread-self/smaps", 0),
 		.text = (char *)data + text_at };
-	enum ht_coop_look is;
+	enum ht_coop_check is;
 
 	if (l.fd < 0)
-		return HT_COOP_BLIND;
+		return HT_COOP_UNKNOWN;
 	is = mappings_read(&l, data);
 	call(SYS_close, l.fd, 0, 0, 0, 0);
 	return is;
@@ -164,7 +164,7 @@ static bool reads_directly(const struct entry *e)
 	return flags >= 0 && (flags & O_DIRECT);
 }
 
-static enum ht_coop_look entries_check(int dir, char *text)
+static enum ht_coop_check entries_check(int dir, char *text)
 {
 	size_t count = 0;
 	long got;
@@ -174,21 +174,21 @@ static enum ht_coop_look entries_check(int dir, char *text)
 			const struct entry *e = (const struct entry *)(const void *)(text + at);
 
 			if (reads_directly(e))
-				return HT_COOP_WRITTEN;
+				return HT_COOP_KERNEL_WRITES;
 			if (count > FDS_MAX || e->bytes == 0)
-				return HT_COOP_BLIND;
+				return HT_COOP_UNKNOWN;
 			at += e->bytes;
 		}
-	return got == 0 && count > 0 ? HT_COOP_FIT : HT_COOP_BLIND;
+	return got == 0 && count > 0 ? HT_COOP_SAFE : HT_COOP_UNKNOWN;
 }
 
-static enum ht_coop_look descriptors_check(char *text)
+static enum ht_coop_check descriptors_check(char *text)
 {
 	int dir = open_own("/proc/thread-self/fd", O_DIRECTORY);
-	enum ht_coop_look is;
+	enum ht_coop_check is;
 
 	if (dir < 0)
-		return HT_COOP_BLIND;
+		return HT_COOP_UNKNOWN;
 	is = entries_check(dir, text);
 	call(SYS_close, dir, 0, 0, 0, 0);
 	return is;
@@ -201,27 +201,27 @@ static long link_read(const char *path, char *text)
 	return call(SYS_readlinkat, AT_FDCWD, call_pointer(path), call_pointer(text), LINK_MAX, 0);
 }
 
-static enum ht_coop_look namespace_check(char *text)
+static enum ht_coop_check namespace_check(char *text)
 {
 	char *other = text + LINK_MAX;
 	long n = link_read("/proc/thread-self/ns/pid", text);
 
 	if (n <= 0)
-		return HT_COOP_BLIND;
+		return HT_COOP_UNKNOWN;
 	if (link_read("/proc/thread-self/ns/pid_for_children", other) == n &&
 		memcmp(text, other, (size_t)n) == 0)
-		return HT_COOP_FIT;
-	return HT_COOP_ELSEWHERE;
+		return HT_COOP_SAFE;
+	return HT_COOP_OTHER_NAMESPACE;
 }
 
-enum ht_coop_look self_check(uint64_t *data)
+enum ht_coop_check self_check(uint64_t *data)
 {
 	char *text = (char *)data + text_at;
-	enum ht_coop_look is = mappings_check(data);
+	enum ht_coop_check is = mappings_check(data);
 
-	if (is == HT_COOP_FIT)
+	if (is == HT_COOP_SAFE)
 		is = descriptors_check(text);
-	return is == HT_COOP_FIT ? namespace_check(text) : is;
+	return is == HT_COOP_SAFE ? namespace_check(text) : is;
 }
 
 #endif

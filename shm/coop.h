@@ -16,21 +16,21 @@ enum ht_coop_ask {
 	HT_COOP_NO_TRACER, /* let nobody trace it any more */
 	HT_COOP_COPY, /* make a copy of the process, with readable memory */
 	HT_COOP_REAP, /* reap the copy; -EBUSY: it has not ended */
-	HT_COOP_LOOK_COPY, /* as HT_COOP_COPY, for a viewer that may not read /proc/PID: first the
-			      process checks itself, and refuses if a copy could do harm. data[]
+	HT_COOP_CHECKED_COPY, /* as HT_COOP_COPY, for a viewer that may not read /proc/PID: first
+			      the process checks itself, and refuses if a copy could do harm. data[]
 			      then has the mappings that are empty in the copy: their number, and
 			      the start of each */
 };
 
 /* The result of that check. */
-enum ht_coop_look {
-	HT_COOP_UNSEEN, /* not checked: this library cannot */
-	HT_COOP_FIT,
-	HT_COOP_BLIND, /* unknown */
-	HT_COOP_WRITTEN, /* the kernel may be writing into its memory */
-	HT_COOP_HUGE, /* it has private huge pages */
-	HT_COOP_WATCHED, /* another process handles its page faults */
-	HT_COOP_ELSEWHERE, /* its children are in another pid namespace */
+enum ht_coop_check {
+	HT_COOP_UNCHECKED, /* not checked: this library cannot */
+	HT_COOP_SAFE,
+	HT_COOP_UNKNOWN, /* unknown */
+	HT_COOP_KERNEL_WRITES, /* the kernel may be writing into its memory */
+	HT_COOP_HUGE_PAGES, /* it has private huge pages */
+	HT_COOP_USERFAULT, /* another process handles its page faults */
+	HT_COOP_OTHER_NAMESPACE, /* its children are in another pid namespace */
 };
 
 /* Which side answers requests: the thread that made the copy, which waits for a limited time, or
@@ -60,16 +60,16 @@ struct ht_coop {
 	uint64_t addr, bytes;
 	uint32_t request; /* counts requests; a futex */
 	/* Written by the program. */
-	uint32_t taken; /* `number` of the request that was accepted; a futex */
+	uint32_t accepted; /* `number` of the request that was accepted; a futex */
 	int32_t result; /* 0 or -errno */
 	uint32_t tid; /* of the thread that made the copy */
 	uint64_t stack, pointer; /* its stack pointer and thread pointer at that time */
 	uint64_t at_ns; /* the time of the copy */
 	uint32_t copy; /* its pid */
-	uint32_t left; /* `number`: the thread has continued */
+	uint32_t resumed; /* `number`: the thread has continued */
 	int64_t got;
 	uint32_t answer; /* `request` that was answered; a futex */
-	uint32_t look; /* enum ht_coop_look; the viewer sets it to 0 before */
+	uint32_t check; /* enum ht_coop_check; the viewer sets it to 0 before */
 	uint64_t threads[HT_COOP_SLOTS]; /* thread pointer of the slot's owner; 0: unowned */
 	uint64_t data[HT_COOP_DATA / 8];
 };

@@ -386,7 +386,7 @@ static void own_free(const struct segment *s, struct counter_owner *o, struct ht
 }
 
 /* Adds to a variance, which saturates. */
-static void spread_add(uint64_t *sum, bool shared, uint64_t value)
+static void variance_add(uint64_t *sum, bool shared, uint64_t value)
 {
 	if (*sum + value < value)
 		ht_store_relaxed_64(sum, UINT64_MAX);
@@ -397,13 +397,13 @@ static void spread_add(uint64_t *sum, bool shared, uint64_t value)
 }
 
 /* The variances of a counter. NULL: there is no memory for them; the header counts that. */
-static struct ht_spread *spread_of(
+static struct ht_variance *variances_of(
 	const struct segment *s, const struct counter_owner *o, const struct ht_counter *c)
 {
 	uint64_t at = segment_element(
-		s, HT_REGION_SPREADS, (uint64_t)(c - o->counters), sizeof(struct ht_spread));
+		s, HT_REGION_VARIANCES, (uint64_t)(c - o->counters), sizeof(struct ht_variance));
 
-	return commit_range(s, at, sizeof(struct ht_spread)) == 0 ? segment_at(s, at) : NULL;
+	return commit_range(s, at, sizeof(struct ht_variance)) == 0 ? segment_at(s, at) : NULL;
 }
 
 uint32_t counter_for_sampled(const struct segment *s, struct counter_owner *o, uint32_t site)
@@ -416,17 +416,17 @@ void counter_alloc_sampled(const struct segment *s, struct counter_owner *o, uin
 {
 	const struct counter_sum sum = { w->blocks, w->bytes };
 	struct ht_counter *c = counter_of(s, o, known_of(o, site), site);
-	struct ht_spread *spread = spread_of(s, o, c);
+	struct ht_variance *variances = variances_of(s, o, c);
 	bool shared = ht_counter_slot(c->key) == 0;
 
 	if (shared)
 		other_alloc(s, o, c, counter_size_bucket(size), sum);
 	else
 		own_alloc(s, o, c, counter_size_bucket(size), sum);
-	if (!spread)
+	if (!variances)
 		return;
-	spread_add(&spread->blocks, shared, w->blocks_variance);
-	spread_add(&spread->bytes, shared, w->bytes_variance);
+	variance_add(&variances->blocks, shared, w->blocks_variance);
+	variance_add(&variances->bytes, shared, w->bytes_variance);
 }
 
 void counter_free_sampled(const struct segment *s, struct counter_owner *o, uint32_t site,
@@ -434,17 +434,17 @@ void counter_free_sampled(const struct segment *s, struct counter_owner *o, uint
 {
 	const struct counter_sum sum = { w->blocks, w->bytes };
 	struct ht_counter *c = counter_of(s, o, known_of(o, site), site);
-	struct ht_spread *spread = spread_of(s, o, c);
+	struct ht_variance *variances = variances_of(s, o, c);
 	bool shared = ht_counter_slot(c->key) == 0;
 
 	if (shared)
 		other_free(s, o, c, end, sum);
 	else
 		own_free(s, o, c, end, sum);
-	if (!spread)
+	if (!variances)
 		return;
-	spread_add(&spread->free_blocks, shared, w->blocks_variance);
-	spread_add(&spread->free_bytes, shared, w->bytes_variance);
+	variance_add(&variances->free_blocks, shared, w->blocks_variance);
+	variance_add(&variances->free_bytes, shared, w->bytes_variance);
 }
 
 uint32_t counter_free_sampled_block(const struct segment *s, struct counter_owner *o,

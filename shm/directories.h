@@ -3,18 +3,19 @@
  * The directories for segments: one rule for the library, for the viewer that prepares one, and for
  * code that searches for them. No malloc, no locks.
  */
-#ifndef SHM_PLACE_H
-#define SHM_PLACE_H
+#ifndef SHM_DIRECTORIES_H
+#define SHM_DIRECTORIES_H
 
-#define PLACE_MAX 2
+#define DIRECTORIES_MAX 2
 
 /* The value of an environment variable, or NULL when there is none or it is empty. */
-typedef const char *place_variable(const char *name);
+typedef const char *directories_variable(const char *name);
 
 /* The directories, in the order tried: HEAPTOP_DIR alone, or without it /dev/shm, then
  * XDG_RUNTIME_DIR. Returns their number. */
-unsigned place_list(place_variable *variable, const char *place[PLACE_MAX]);
+unsigned directories_list(directories_variable *variable, const char *place[DIRECTORIES_MAX]);
 /* Calls `make` for each until it returns 0. Returns the last call's result. */
-int place_try(place_variable *variable, int (*make)(void *ctx, const char *directory), void *ctx);
+int directories_try(
+	directories_variable *variable, int (*make)(void *ctx, const char *directory), void *ctx);
 
 #endif

@@ -25,7 +25,7 @@
  *               not change, for threads that free another's block (ht_owner)
  *   hists       ht_hist[]: histograms of counters that need one; number 0 is none: counts written
  *               there, for lack of room, mean nothing
- *   spreads     ht_spread[]: variances of the counter of that number, if it counted sampled blocks
+ *   variances   ht_variance[]: variances of the sampled blocks of the counter of that number
  *   rings       ht_event[HT_RING_EVENTS] per thread slot: the timeline
  *   live        the overflow of the live table: a hash, in levels (below)
  *   pieces      ht_piece[]: the live table itself. Last, and not in `committed`: a piece records
@@ -88,7 +88,7 @@
  *
  * Sampling: header.sample_bytes sets how the program records: 0 exactly, else one block per that
  * number of bytes, on average (shm/poisson.h). Counters then hold the recorded blocks' weights.
- * Each applied change of the rate is a mark.
+ * Each applied change of the rate is noted (struct ht_rate_change).
  *
  * Writers: only the program's own threads, once `state` has left HT_STATE_PREPARED, with these
  * exceptions. Viewers of a running program publish the time in `clock_ns`, and switch by
@@ -116,7 +116,7 @@
  *   HISTORY history_note -> the next writer: what the last one wrote before the writer's word is
  *           free; and -> readers: a point before the number of points, an odd sequence before
  *           points move, an even one after
- *   MARK    sample.c -> readers: a mark's rate before its time
+ *   RATE    sample.c -> readers: the rate of a change before its time
  *   WHY     lifecycle.c -> readers: header.why before its first byte, and that before the state
  *   WAIT    exit_wait -> the viewer that scans: `leak_stack` before `leak_wait`; and back: what
  *           the scan did to the process before `leak_done`
@@ -157,7 +157,7 @@
 	25u /* 32 MB, for 8 MB of table: what a small heap costs of the address space */
 #endif
 #define HT_PIECES_MAX	   2048u
-#define HT_MARKS	   16u /* automatic control changes the rate now and then; the latest are kept */
+#define HT_RATE_CHANGES	   16u /* the latest are kept; automatic control makes some now and then */
 #define HT_BUILD_ID_MAX	   32u
 #define HT_COMMAND_MAX	   4096u
 #define HT_PATH_MAX	   1024u
@@ -188,7 +188,7 @@ enum ht_region_id {
 	HT_REGION_COUNTERS,
 	HT_REGION_OWNERS,
 	HT_REGION_HISTS,
-	HT_REGION_SPREADS,
+	HT_REGION_VARIANCES,
 	HT_REGION_RINGS,
 	HT_REGION_LIVE,
 	HT_REGION_PIECES,
@@ -301,7 +301,7 @@ struct ht_counter {
 
 /* Variances of a counter's counts, by poisson_weight: of blocks and bytes allocated, and freed.
  * Those of live blocks are the difference. Exactly recorded blocks add nothing. */
-struct ht_spread {
+struct ht_variance {
 	uint64_t blocks, bytes;
 	uint64_t free_blocks, free_bytes;
 };
@@ -495,7 +495,7 @@ struct ht_history {
 };
 
 /* A change of the sampling rate, at `ns`. `ns` is written last; 0: not yet. */
-struct ht_mark {
+struct ht_rate_change {
 	uint64_t ns; /* CLOCK_MONOTONIC */
 	uint64_t sample_bytes;
 };
@@ -552,7 +552,7 @@ struct ht_header {
 		uint64_t asked;
 	};
 	uint64_t sample_most; /* largest sample_bytes applied; 0: everything was recorded */
-	uint32_t marks; /* so far; number i is mark[i % HT_MARKS] */
+	uint32_t rate_changes; /* so far; number i is rate_change[i % HT_RATE_CHANGES] */
 	uint64_t live_bytes __attribute__((aligned(64))); /* the settled part of it */
 	uint32_t live_levels __attribute__((aligned(64))); /* in use */
 	uint32_t live_unmarked; /* 1: the overflow has had blocks on pages without a piece */
@@ -590,7 +590,7 @@ struct ht_header {
 	uint64_t leak_stack;
 	/* The distance from a thread's thread pointer of a byte that is 1 while it is inside
 	 * realloc: then a block is missing here. 0: unknown. */
-	int64_t moving_at;
+	int64_t in_realloc_at;
 	/* The same of 8 bytes that are not 0 while it is inside a hook, and may change the live
 	 * table; unknown when that one is. */
 	int64_t busy_at;
@@ -599,7 +599,7 @@ struct ht_header {
 	uint32_t fork_alone;
 	/* The address of the process's struct ht_copy (copy.h); 0: it has none. */
 	uint64_t copy_at;
-	struct ht_mark mark[HT_MARKS];
+	struct ht_rate_change rate_change[HT_RATE_CHANGES];
 	struct ht_history history __attribute__((aligned(64)));
 	/* Long tables; readers of the words above skip them. */
 	uint64_t committed[HT_COMMITTED_WORDS]; /* bit i: unit i is populated */
@@ -624,11 +624,13 @@ struct ht_private {
 		    sizeof(struct ht_module) * 2246822519u ^                                       \
 		    sizeof(struct ht_node) * 3266489917u ^ sizeof(struct ht_site) * 668265263u ^   \
 		    sizeof(struct ht_hist) * 374761393u ^                                          \
-		    sizeof(struct ht_counter) * 2166136261u ^ sizeof(struct ht_spread) * 709607u ^ \
-		    sizeof(struct ht_event) * 97u ^ sizeof(struct ht_bucket) * 31u ^               \
-		    sizeof(struct ht_piece) * 13u ^ offsetof(struct ht_header, clock_ns) * 7u ^    \
+		    sizeof(struct ht_counter) * 2166136261u ^                                      \
+		    sizeof(struct ht_variance) * 709607u ^ sizeof(struct ht_event) * 97u ^         \
+		    sizeof(struct ht_bucket) * 31u ^ sizeof(struct ht_piece) * 13u ^               \
+		    offsetof(struct ht_header, clock_ns) * 7u ^                                    \
 		    offsetof(struct ht_header, untracked_blocks) * 5u ^                            \
-		    offsetof(struct ht_header, mark) * 3u ^ (unsigned)HT_FUNCTION_COUNT << 20))
+		    offsetof(struct ht_header, rate_change) * 3u ^                                 \
+		    (unsigned)HT_FUNCTION_COUNT << 20))
 
 static_assert(sizeof(struct ht_node) == 24, "ht_node");
 static_assert(sizeof(struct ht_site) == 32, "ht_site");

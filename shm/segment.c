@@ -59,7 +59,7 @@ static uint64_t plan_bytes(const struct plan *p, uint64_t bytes[HT_REGION_COUNT]
 		[HT_REGION_COUNTERS] = 2ull * p->sites * sizeof(struct ht_counter),
 		[HT_REGION_OWNERS] = 2ull * p->sites * sizeof(uint32_t),
 		[HT_REGION_HISTS] = (uint64_t)p->hists * sizeof(struct ht_hist),
-		[HT_REGION_SPREADS] = 2ull * p->sites * sizeof(struct ht_spread),
+		[HT_REGION_VARIANCES] = 2ull * p->sites * sizeof(struct ht_variance),
 		[HT_REGION_PIECES] = p->pieces ? p->pieces * sizeof(struct ht_piece) : 1,
 		[HT_REGION_RINGS] = (uint64_t)p->threads * HT_RING_EVENTS * sizeof(struct ht_event),
 	};

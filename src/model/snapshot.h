@@ -19,7 +19,7 @@
 #define SNAP_SIZE_BUCKETS   24 /* = HT_SIZE_BUCKETS; bucket i holds sizes up to snap_size_le(i) */
 #define SNAP_LIFE_BUCKETS   16 /* = HT_LIFE_BUCKETS */
 #define SNAP_HISTORY_POINTS 256 /* = HT_HISTORY_POINTS */
-#define SNAP_MARKS	    16 /* = HT_MARKS */
+#define SNAP_MARKS	    16 /* = HT_RATE_CHANGES */
 
 /* Largest size in bucket i: 8, 16, 32, ... ; UINT64_MAX for the last. */
 uint64_t snap_size_le(unsigned bucket);

@@ -115,7 +115,7 @@ static int ask_put(struct read_coop *c, const struct read_coop_wish *w, uint32_t
 	if (rc == 0)
 		rc = word_put(c, AT(server), HT_COOP_THREAD);
 	if (rc == 0)
-		rc = word_put(c, AT(look), HT_COOP_UNSEEN);
+		rc = word_put(c, AT(check), HT_COOP_UNCHECKED);
 	if (rc == 0)
 		rc = read_header_put(c->segment, AT(until_ns), &until, sizeof(until));
 	return rc != 0 ? rc : word_put(c, offsetof(struct ht_header, coop_ask), w->ask);
@@ -130,17 +130,17 @@ int read_coop_ask(struct read_coop *c, const struct read_coop_wish *w)
 	c->number = number;
 	memset(c->gone, 0, sizeof(c->gone));
 
-	while (rc == 0 && (rc = word_get(c, AT(taken), &taken)) == 0 && taken != number) {
+	while (rc == 0 && (rc = word_get(c, AT(accepted), &taken)) == 0 && taken != number) {
 		if (!w->goes_on(w->ctx))
 			rc = -ECANCELED;
 		else if (clock_monotonic_ns() > until)
 			rc = -ETIMEDOUT;
 		else
-			word_await(c, AT(taken), taken);
+			word_await(c, AT(accepted), taken);
 	}
 	word_put(c, offsetof(struct ht_header, coop_ask), HT_COOP_NOTHING);
 	/* It may have come to it just now. */
-	if (word_get(c, AT(taken), &taken) != 0 || taken != number)
+	if (word_get(c, AT(accepted), &taken) != 0 || taken != number)
 		return rc != 0 ? rc : -EIO;
 	if (read_at(c->segment, AT(result), &result, sizeof(result)) != 0)
 		return -EIO;
@@ -158,20 +158,20 @@ int read_coop_copy(struct read_coop *c, struct read_coop_copy *out)
 	return read_at(s, AT(pointer), &out->pointer, sizeof(out->pointer));
 }
 
-uint32_t read_coop_look(struct read_coop *c, uint64_t *start, size_t *count)
+uint32_t read_coop_check(struct read_coop *c, uint64_t *start, size_t *count)
 {
 	uint64_t n = 0;
 	uint32_t look;
 
 	*count = 0;
-	if (word_get(c, AT(look), &look) != 0)
-		return HT_COOP_BLIND;
-	if (look != HT_COOP_FIT)
+	if (word_get(c, AT(check), &look) != 0)
+		return HT_COOP_UNKNOWN;
+	if (look != HT_COOP_SAFE)
 		return look;
 	if (read_at(c->segment, AT(data), &n, sizeof(n)) != 0 ||
 		n > HT_COOP_DATA / sizeof(*start) - 1 ||
 		read_at(c->segment, AT(data) + sizeof(n), start, n * sizeof(*start)) != 0)
-		return HT_COOP_BLIND;
+		return HT_COOP_UNKNOWN;
 	*count = (size_t)n;
 	return look;
 }
@@ -180,7 +180,7 @@ bool read_coop_waits(struct read_coop *c)
 {
 	uint32_t left;
 
-	return word_get(c, AT(left), &left) == 0 && left != c->number;
+	return word_get(c, AT(resumed), &left) == 0 && left != c->number;
 }
 
 bool read_coop_is_gone(const struct read_coop *c)

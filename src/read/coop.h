@@ -38,11 +38,11 @@ int read_coop_ask(struct read_coop *c, const struct read_coop_wish *w);
 /* After one for a copy. 0 or -EIO. */
 int read_coop_copy(struct read_coop *c, struct read_coop_copy *out);
 /*
- * After HT_COOP_LOOK_COPY, whatever came of it: what the program has found, an enum ht_coop_look;
- * not trusted. If that is HT_COOP_FIT, `start` (HT_COOP_DATA bytes) has where mappings begin that
- * the copy has empty, *count of them: before any request.
+ * After HT_COOP_CHECKED_COPY, whatever came of it: what the program has found, an enum
+ * ht_coop_check; not trusted. If that is HT_COOP_SAFE, `start` (HT_COOP_DATA bytes) has where
+ * mappings begin that the copy has empty, *count of them: before any request.
  */
-uint32_t read_coop_look(struct read_coop *c, uint64_t *start, size_t *count);
+uint32_t read_coop_check(struct read_coop *c, uint64_t *start, size_t *count);
 /* Whether the thread that made the copy is still held back. */
 bool read_coop_waits(struct read_coop *c);
 /* Whether the copy was asked in vain. */

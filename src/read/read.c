@@ -344,11 +344,11 @@ uint64_t read_leak_stack(struct read_segment *s)
 	return at;
 }
 
-int64_t read_moving_at(struct read_segment *s)
+int64_t read_in_realloc_at(struct read_segment *s)
 {
 	int64_t at = 0;
 
-	(void)read_at(s, offsetof(struct ht_header, moving_at), &at, sizeof(at));
+	(void)read_at(s, offsetof(struct ht_header, in_realloc_at), &at, sizeof(at));
 	return at;
 }
 

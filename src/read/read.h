@@ -68,7 +68,7 @@ uint64_t read_leak_stack(struct read_segment *s);
 void read_leak_done(struct read_segment *s);
 /* Where a thread, from its thread pointer, has the byte that is 1 while it is inside realloc. 0:
  * not known. */
-int64_t read_moving_at(struct read_segment *s);
+int64_t read_in_realloc_at(struct read_segment *s);
 /* The same of 8 bytes that are not 0 while it is inside a hook, and may change the live table. */
 int64_t read_busy_at(struct read_segment *s);
 /* Where in the process its struct ht_copy is, as it says (shm/copy.h); 0: nowhere. */
@@ -109,7 +109,8 @@ struct read_totals {
 	/* Sampling: as asked for, and as acted on. */
 	uint64_t sample_bytes, sample_most;
 	uint64_t timed_events, timed_ns; /* some of the events, measured */
-	struct ht_mark mark[HT_MARKS]; /* the latest, oldest first; times since the start */
+	struct ht_rate_change
+		mark[HT_RATE_CHANGES]; /* the latest, oldest first; times since the start */
 	uint32_t marks;
 	struct ht_history history;
 };
@@ -121,7 +122,7 @@ struct read_site {
 	uint32_t flags; /* HT_SITE_* */
 	uint64_t live_bytes, allocs, frees, alloc_bytes, temporary;
 	uint64_t peak_bytes; /* exact when one thread counted there, else shm/layout.h tells */
-	struct ht_spread spread; /* of what was sampled */
+	struct ht_variance spread; /* of what was sampled */
 };
 /*
  * Adds up sites [first, first + count) into `out`; returns how many are in use, or -errno. Costs a

@@ -19,7 +19,7 @@ union piece {
 	struct ht_site site[SITES_PIECE];
 	struct {
 		struct ht_counter counter[COUNTERS_PIECE];
-		struct ht_spread spread[COUNTERS_PIECE];
+		struct ht_variance spread[COUNTERS_PIECE];
 	};
 };
 
@@ -78,10 +78,10 @@ static void counter_add(const struct window *w, const struct ht_counter *c)
 }
 
 static void spread_add(
-	const struct window *w, const struct ht_counter *c, const struct ht_spread *own)
+	const struct window *w, const struct ht_counter *c, const struct ht_variance *own)
 {
 	uint32_t number = ht_counter_site(c->key);
-	struct ht_spread *out;
+	struct ht_variance *out;
 
 	if (number - w->first >= w->count)
 		return;
@@ -95,8 +95,8 @@ static void spread_add(
 /* The spreads of counters [at, at + n). */
 static int spreads_add(struct read_segment *s, const struct window *w, uint32_t at, uint32_t n)
 {
-	struct ht_spread *piece = w->piece->spread;
-	int rc = read_elements(s, HT_REGION_SPREADS, at, n, sizeof(*piece), piece);
+	struct ht_variance *piece = w->piece->spread;
+	int rc = read_elements(s, HT_REGION_VARIANCES, at, n, sizeof(*piece), piece);
 
 	for (uint32_t i = 0; i < n && rc == 0; i++)
 		spread_add(w, &w->piece->counter[i], &piece[i]);

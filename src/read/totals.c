@@ -83,10 +83,10 @@ static void totals_add_header(struct read_totals *out, const struct ht_header *h
 /* The latest marks that are written, oldest first. */
 static void totals_add_marks(struct read_totals *out, const struct ht_header *h)
 {
-	uint32_t first = h->marks > HT_MARKS ? h->marks - HT_MARKS : 0;
+	uint32_t first = h->rate_changes > HT_RATE_CHANGES ? h->rate_changes - HT_RATE_CHANGES : 0;
 
-	for (uint32_t i = first; i - first < HT_MARKS && i < h->marks; i++) {
-		struct ht_mark m = h->mark[i % HT_MARKS];
+	for (uint32_t i = first; i - first < HT_RATE_CHANGES && i < h->rate_changes; i++) {
+		struct ht_rate_change m = h->rate_change[i % HT_RATE_CHANGES];
 
 		if (m.ns == 0)
 			continue;

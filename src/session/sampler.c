@@ -113,7 +113,7 @@ static double variance(uint64_t all, uint64_t gone, int log2)
 	return all > gone ? ldexp((double)(all - gone), log2) : 0;
 }
 
-struct model_variance sampler_variance(const struct ht_spread *s, struct model_variance *total)
+struct model_variance sampler_variance(const struct ht_variance *s, struct model_variance *total)
 {
 	struct model_variance v = {
 		.live_bytes = variance(s->bytes, s->free_bytes, POISSON_BYTES_LOG2),

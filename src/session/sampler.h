@@ -37,6 +37,6 @@ void sampler_tell(
 const char *sampler_notice(struct sampler *s);
 /* The variances of a site's figures; adds them to the program's. */
 struct model_variance sampler_variance(
-	const struct ht_spread *spread, struct model_variance *total);
+	const struct ht_variance *spread, struct model_variance *total);
 
 #endif

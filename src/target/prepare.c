@@ -185,7 +185,7 @@ struct prepared *prepare_segment(unsigned depth, char *message)
 		p->name = random[0];
 		p->family = random[1] | 1; /* never 0 */
 		p->depth = depth;
-		rc = place_try(prepare_variable, create_in, p);
+		rc = directories_try(prepare_variable, create_in, p);
 	} else if (p) {
 		rc = -errno;
 	}

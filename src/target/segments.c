@@ -265,8 +265,8 @@ static void images_settle(struct found *f)
 /* 0 or -errno; the caller frees f->items either way. */
 static int found_gather(struct found *f)
 {
-	const char *dirs[PLACE_MAX];
-	unsigned count = place_list(prepare_variable, dirs), failed = 0;
+	const char *dirs[DIRECTORIES_MAX];
+	unsigned count = directories_list(prepare_variable, dirs), failed = 0;
 	int err, last = 0;
 
 	*f = (struct found){ 0 };

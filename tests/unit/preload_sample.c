@@ -87,7 +87,7 @@ TEST(exact_programs_stay_exact)
 	begin(0);
 	CHECK_INT(next_mode, NEXT_EXACT);
 	CHECK_INT(way, OWN_FAST);
-	CHECK_INT(fixture.s.header->marks, 0);
+	CHECK_INT(fixture.s.header->rate_changes, 0);
 	CHECK(!sample_was_on());
 	for (unsigned i = 0; i < 1000; i++) {
 		CHECK(recorded(i, &log2));
@@ -232,29 +232,29 @@ TEST(switches_leave_marks)
 	switch_to(1 << 19);
 	apply_switch();
 	apply_switch();
-	CHECK_INT(h->marks, 1);
-	CHECK_INT(h->mark[0].sample_bytes, 1 << 19);
-	CHECK_INT(h->mark[0].ns, time_ns);
+	CHECK_INT(h->rate_changes, 1);
+	CHECK_INT(h->rate_change[0].sample_bytes, 1 << 19);
+	CHECK_INT(h->rate_change[0].ns, time_ns);
 	CHECK_INT(h->sample_most, 1 << 19);
 	switch_to(1 << 12);
 	recorded(1, &log2);
-	CHECK_INT(h->marks, 2);
-	CHECK_INT(h->mark[1].sample_bytes, 1 << 12);
+	CHECK_INT(h->rate_changes, 2);
+	CHECK_INT(h->rate_change[1].sample_bytes, 1 << 12);
 	CHECK_INT(h->sample_most, 1 << 19);
 	switch_to(0);
 	recorded(1, &log2);
-	CHECK_INT(h->marks, 3);
-	CHECK_INT(h->mark[2].sample_bytes, 0);
+	CHECK_INT(h->rate_changes, 3);
+	CHECK_INT(h->rate_change[2].sample_bytes, 0);
 	/* Nonsense is exact, and nothing to act on. */
 	switch_to(12345);
 	recorded(1, &log2);
 	CHECK_INT(log2, 0);
-	CHECK_INT(h->marks, 3);
+	CHECK_INT(h->rate_changes, 3);
 	CHECK(sample_was_on());
 	/* One that is sampled from its start says so. */
 	end();
 	begin(1 << 20);
-	CHECK_INT(fixture.s.header->marks, 1);
+	CHECK_INT(fixture.s.header->rate_changes, 1);
 	CHECK_INT(fixture.s.header->sample_most, 1 << 20);
 	end();
 }
@@ -379,7 +379,7 @@ TEST(exact_events_are_timed_now_and_then)
 	CHECK(!timed(true));
 	CHECK_INT(way, OWN_FAST);
 	CHECK_INT(next_mode, NEXT_EXACT);
-	CHECK_INT(fixture.s.header->marks, 0);
+	CHECK_INT(fixture.s.header->rate_changes, 0);
 	/* Whoever needs it has it back, and then nothing is timed. */
 	sample_serve(&r);
 	sample_serve(&r);

@@ -78,26 +78,27 @@ TEST(marks)
 	struct ht_header *h = made.s.header;
 	struct read_totals t;
 
-	for (uint32_t i = 0; i < HT_MARKS + 3; i++)
-		h->mark[i % HT_MARKS] = (struct ht_mark){ FIXTURE_CREATED_NS + i, i % 2 << 16 };
-	h->marks = HT_MARKS + 3;
-	h->mark[2].ns = 0; /* the last */
+	for (uint32_t i = 0; i < HT_RATE_CHANGES + 3; i++)
+		h->rate_change[i % HT_RATE_CHANGES] =
+			(struct ht_rate_change){ FIXTURE_CREATED_NS + i, i % 2 << 16 };
+	h->rate_changes = HT_RATE_CHANGES + 3;
+	h->rate_change[2].ns = 0; /* the last */
 	h->sample_most = 1 << 16;
 	h->timed_ns = 99;
 	CHECK_INT(read_totals(r, &t), 0);
-	CHECK_INT(t.marks, HT_MARKS - 1);
+	CHECK_INT(t.marks, HT_RATE_CHANGES - 1);
 	CHECK_INT(t.mark[0].ns, 3);
 	CHECK_INT(t.mark[0].sample_bytes, 1 << 16);
-	CHECK_INT(t.mark[HT_MARKS - 2].ns, HT_MARKS + 1);
+	CHECK_INT(t.mark[HT_RATE_CHANGES - 2].ns, HT_RATE_CHANGES + 1);
 	CHECK_INT(t.sample_most, 1 << 16);
 	CHECK_INT(t.timed_ns, 99);
-	h->marks = 1;
+	h->rate_changes = 1;
 	CHECK_INT(read_totals(r, &t), 0);
 	CHECK_INT(t.marks, 1);
-	h->marks = UINT32_MAX;
+	h->rate_changes = UINT32_MAX;
 	CHECK_INT(read_totals(r, &t), 0);
-	CHECK(t.marks <= HT_MARKS);
-	h->marks = 0;
+	CHECK(t.marks <= HT_RATE_CHANGES);
+	h->rate_changes = 0;
 	h->sample_most = 0;
 	read_close(r);
 }

@@ -82,8 +82,8 @@ TEST(sampling_is_switched)
 	CHECK_INT(s->sampling.bytes, 0);
 	CHECK_INT(s->sampling.most, 0);
 	snapshot_unref(s);
-	h->mark[0] = (struct ht_mark){ FIXTURE_CREATED_NS + 77, 1 << 19 };
-	h->marks = 1;
+	h->rate_change[0] = (struct ht_rate_change){ FIXTURE_CREATED_NS + 77, 1 << 19 };
+	h->rate_changes = 1;
 	h->sample_most = 1 << 19;
 	s = tick();
 	CHECK_INT(s->sampling.bytes, 1 << 19);
@@ -530,7 +530,7 @@ static void break_tables(uint64_t *seed)
 {
 	struct ht_header *h = made.s.header;
 
-	CHECK_INT(commit_range(&made.s, h->region[HT_REGION_SPREADS].offset, 1), 0);
+	CHECK_INT(commit_range(&made.s, h->region[HT_REGION_VARIANCES].offset, 1), 0);
 	for (int region = HT_REGION_THREADS; region < HT_REGION_RINGS; region++) {
 		uint64_t *words = segment_at(&made.s, h->region[region].offset);
 
@@ -541,9 +541,10 @@ static void break_tables(uint64_t *seed)
 	h->sites = 900;
 	h->sample_most = fixture_random(seed);
 	h->sample_bytes = fixture_random(seed);
-	h->marks = (uint32_t)fixture_random(seed);
-	for (unsigned i = 0; i < HT_MARKS; i++)
-		h->mark[i] = (struct ht_mark){ fixture_random(seed), fixture_random(seed) };
+	h->rate_changes = (uint32_t)fixture_random(seed);
+	for (unsigned i = 0; i < HT_RATE_CHANGES; i++)
+		h->rate_change[i] =
+			(struct ht_rate_change){ fixture_random(seed), fixture_random(seed) };
 	h->history.points = UINT32_MAX;
 	h->history.step_ns = fixture_random(seed);
 	h->clock_ns = fixture_random(seed);

@@ -35,13 +35,13 @@ static void give(uint32_t slot, uint32_t site, uint64_t size, uint64_t life_tick
 }
 
 /* The spread of a site over its counters. */
-static struct ht_spread spread_of(uint32_t site)
+static struct ht_variance spread_of(uint32_t site)
 {
-	struct ht_spread out = { 0 };
+	struct ht_variance out = { 0 };
 
 	for (uint32_t i = 0; i < f.s.header->counters; i++) {
-		uint64_t at = segment_element(&f.s, HT_REGION_SPREADS, i, sizeof(out));
-		const struct ht_spread *s = segment_at(&f.s, at);
+		uint64_t at = segment_element(&f.s, HT_REGION_VARIANCES, i, sizeof(out));
+		const struct ht_variance *s = segment_at(&f.s, at);
 
 		if (ht_counter_site(counter_at(&f.s, i)->key) != site || !commit_has(&f.s, at))
 			continue;
@@ -143,7 +143,7 @@ TEST(exact_programs_take_no_memory_for_it)
 {
 	begin();
 	counter_alloc(&f.s, &owners[1], 5, 10);
-	CHECK(!commit_has(&f.s, f.s.header->region[HT_REGION_SPREADS].offset));
+	CHECK(!commit_has(&f.s, f.s.header->region[HT_REGION_VARIANCES].offset));
 	end();
 }
 

@@ -291,22 +291,24 @@ static const char *copy_error(int rc)
 /* What its library has seen where we are blind, and what is empty in the copy. NULL: it may be. */
 static const char *look_take(struct leak_coop *c)
 {
-	static const char *const why[] = { [HT_COOP_UNSEEN] = "it is not dumpable, and its library "
-							      "is too old to help then",
-		[HT_COOP_BLIND] = "it is not dumpable, and its library cannot tell whether it may "
-				  "be copied",
-		[HT_COOP_WRITTEN] = written,
-		[HT_COOP_HUGE] = "it has huge pages of its own (hugetlbfs)",
-		[HT_COOP_WATCHED] = "its page faults are another's to handle (userfaultfd)",
-		[HT_COOP_ELSEWHERE] = LEAK_HEADROOM_NAMESPACE };
+	static const char *const why[] = { [HT_COOP_UNCHECKED] =
+						   "it is not dumpable, and its library "
+						   "is too old to help then",
+		[HT_COOP_UNKNOWN] =
+			"it is not dumpable, and its library cannot tell whether it may "
+			"be copied",
+		[HT_COOP_KERNEL_WRITES] = written,
+		[HT_COOP_HUGE_PAGES] = "it has huge pages of its own (hugetlbfs)",
+		[HT_COOP_USERFAULT] = "its page faults are another's to handle (userfaultfd)",
+		[HT_COOP_OTHER_NAMESPACE] = LEAK_HEADROOM_NAMESPACE };
 	uint32_t look;
 
 	leak_space_wiped_free(&c->wiped);
 	c->wiped.start = malloc(HT_COOP_DATA);
 	if (!c->wiped.start)
 		return copy_error(-ENOMEM);
-	look = read_coop_look(c->asking, c->wiped.start, &c->wiped.count);
-	return look < sizeof(why) / sizeof(why[0]) ? why[look] : why[HT_COOP_BLIND];
+	look = read_coop_check(c->asking, c->wiped.start, &c->wiped.count);
+	return look < sizeof(why) / sizeof(why[0]) ? why[look] : why[HT_COOP_UNKNOWN];
 }
 
 struct listing {
@@ -357,11 +359,11 @@ static unsigned moving_count(struct leak_coop *c, struct leak_space *space)
 {
 	size_t n = read_coop_threads(c->asking, c->pointer, HT_COOP_SLOTS);
 	uint64_t word;
-	int64_t moving_at = read_moving_at(c->segment);
+	int64_t in_realloc_at = read_in_realloc_at(c->segment);
 	unsigned moving = 0;
 
-	for (size_t i = 0; moving_at != 0 && i < n; i++) {
-		uint64_t at = c->pointer[i] + (uint64_t)moving_at;
+	for (size_t i = 0; in_realloc_at != 0 && i < n; i++) {
+		uint64_t at = c->pointer[i] + (uint64_t)in_realloc_at;
 
 		moving += leak_space_word(space, at & ~7ull, &word) &&
 			  (word >> at % 8 * 8 & 0xff) != 0;
@@ -416,7 +418,7 @@ static const char *lend_once(struct leak_coop *c, struct leak_lent *out)
 
 	if (out->before && read_frozen_take(out->before, c->segment) != 0)
 		return "its segment cannot be read";
-	rc = ask(c, c->blind ? HT_COOP_LOOK_COPY : HT_COOP_COPY);
+	rc = ask(c, c->blind ? HT_COOP_CHECKED_COPY : HT_COOP_COPY);
 	c->copied |= rc == 0;
 	why = c->blind && (rc == 0 || rc == -EPERM) ? look_take(c) : NULL;
 	if (rc != 0 || why)

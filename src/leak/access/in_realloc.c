@@ -15,7 +15,7 @@
 struct moving {
 	struct leak_stop *stop;
 	struct leak_space *space;
-	int64_t at; /* read_moving_at */
+	int64_t at; /* read_in_realloc_at */
 	bool all; /* threads are to be let go */
 };
 
@@ -49,7 +49,7 @@ static unsigned moving_count(const struct moving *m)
 unsigned leak_in_realloc_count(
 	struct read_segment *segment, struct leak_stop *stop, struct leak_space *space)
 {
-	const struct moving m = { stop, space, read_moving_at(segment), false };
+	const struct moving m = { stop, space, read_in_realloc_at(segment), false };
 
 	return moving_count(&m);
 }
@@ -57,7 +57,7 @@ unsigned leak_in_realloc_count(
 unsigned leak_in_realloc_await(
 	struct read_segment *segment, struct leak_stop *stop, struct leak_space *space)
 {
-	struct moving m = { stop, space, read_moving_at(segment), false };
+	struct moving m = { stop, space, read_in_realloc_at(segment), false };
 	uint64_t until_ns = clock_monotonic_ns() + RETRIES_NS;
 	unsigned count = 0;
 
