@@ -355,7 +355,7 @@ static void end_note(void)
 	exit_wait(state_segment.header);
 	clock_publish();
 	ht_store_relaxed_32(&state_segment.header->state, HT_STATE_EXITED);
-	ht_fence_full(); /* pairs with that of a leaving viewer (src/run/watch.c, disown_one) */
+	ht_fence_full(); /* LEAVE */
 	attach_release(&state_segment);
 }
 

@@ -120,6 +120,8 @@
  *   WHY     lifecycle.c -> readers: header.why before its first byte, and that before the state
  *   WAIT    exit_wait -> the viewer that scans: `leak_stack` before `leak_wait`; and back: what
  *           the scan did to the process before `leak_done`
+ *   LEAVE   lifecycle.c <-> a viewer that leaves its launch: each writes its word, `state` or
+ *           `family`, before it reads the other's, so that one of them removes the segment
  *   COOP    either side of struct ht_coop -> the other: what is written there before the word that
  *           the other waits for
  */
