@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The stubs that a thread runs when a viewer wants a copy of the process, and when that has ended
- * (shm/copy.h). They use no stack, and no memory but copy_area, since the thread may stand on a
- * very small one. On the way back they change no flag, so that the stack pointer and the flags are
- * the program's all the time, and a signal may come at any instruction.
+ * (shm/copy.h). They use no stack, and no memory but copy_stub_area, since the thread may stand on
+ * a very small one. On the way back they change no flag, so that the stack pointer and the flags
+ * are the program's all the time, and a signal may come at any instruction.
  *
  * The copy is a child that raises no signal: wait(2) and its kind do not see such a child without
  * __WCLONE or __WALL. It is not left to the process that reaps orphans, which may not know how. It
@@ -20,11 +20,11 @@
 #ifdef __x86_64__
 
 extern const char copy_stub[] __attribute__((visibility("hidden")));
-extern const char copy_reap[] __attribute__((visibility("hidden")));
+extern const char copy_stub_reap[] __attribute__((visibility("hidden")));
 extern const char copy_stub_end[] __attribute__((visibility("hidden")));
-extern struct ht_copy copy_area __attribute__((visibility("hidden")));
+extern struct ht_copy copy_stub_area __attribute__((visibility("hidden")));
 
-struct ht_copy copy_area = { .magic = HT_COPY_MAGIC };
+struct ht_copy copy_stub_area = { .magic = HT_COPY_MAGIC };
 
 static_assert(offsetof(struct ht_copy, mask) == 24 && offsetof(struct ht_copy, rip) == 32 &&
 		      offsetof(struct ht_copy, rax) == 40 && offsetof(struct ht_copy, r15) == 152 &&
@@ -37,8 +37,8 @@ __asm__(
 	".pushsection .text\n"
 	".globl copy_stub\n"
 	".hidden copy_stub\n"
-	".globl copy_reap\n"
-	".hidden copy_reap\n"
+	".globl copy_stub_reap\n"
+	".hidden copy_stub_reap\n"
 	".globl copy_stub_end\n"
 	".hidden copy_stub_end\n"
 	".type copy_stub, @function\n"
@@ -65,9 +65,9 @@ __asm__(
 	"	jrcxz 1b\n"
 	"	jmp 2f\n"
 	"3:	jmp 4f\n" /* jrcxz does not reach far */
-	"copy_reap:\n"
+	"copy_stub_reap:\n"
 	"	movl $61, %eax\n" /* wait4: the viewer reads its result */
-	"	movq copy_area+168(%rip), %rdi\n"
+	"	movq copy_stub_area+168(%rip), %rdi\n"
 	"	movl $0, %esi\n"
 	"	movl $0x80000001, %edx\n" /* __WCLONE | WNOHANG: never one of the program's own */
 	"	movl $0, %r10d\n"
@@ -75,27 +75,27 @@ __asm__(
 	"2:\n"
 	"	movl $14, %eax\n" /* rt_sigprocmask */
 	"	movl $2, %edi\n" /* SIG_SETMASK */
-	"	leaq copy_area+24(%rip), %rsi\n"
+	"	leaq copy_stub_area+24(%rip), %rsi\n"
 	"	movl $0, %edx\n"
 	"	movl $8, %r10d\n"
 	"	syscall\n"
-	"	movq copy_area+40(%rip), %rax\n"
-	"	movq copy_area+48(%rip), %rbx\n"
-	"	movq copy_area+56(%rip), %rcx\n"
-	"	movq copy_area+64(%rip), %rdx\n"
-	"	movq copy_area+72(%rip), %rsi\n"
-	"	movq copy_area+80(%rip), %rdi\n"
-	"	movq copy_area+88(%rip), %rbp\n"
-	"	movq copy_area+96(%rip), %r8\n"
-	"	movq copy_area+104(%rip), %r9\n"
-	"	movq copy_area+112(%rip), %r10\n"
-	"	movq copy_area+120(%rip), %r11\n"
-	"	movq copy_area+128(%rip), %r12\n"
-	"	movq copy_area+136(%rip), %r13\n"
-	"	movq copy_area+144(%rip), %r14\n"
-	"	movq copy_area+152(%rip), %r15\n"
-	"	movq $0, copy_area+160(%rip)\n"
-	"	jmp *copy_area+32(%rip)\n"
+	"	movq copy_stub_area+40(%rip), %rax\n"
+	"	movq copy_stub_area+48(%rip), %rbx\n"
+	"	movq copy_stub_area+56(%rip), %rcx\n"
+	"	movq copy_stub_area+64(%rip), %rdx\n"
+	"	movq copy_stub_area+72(%rip), %rsi\n"
+	"	movq copy_stub_area+80(%rip), %rdi\n"
+	"	movq copy_stub_area+88(%rip), %rbp\n"
+	"	movq copy_stub_area+96(%rip), %r8\n"
+	"	movq copy_stub_area+104(%rip), %r9\n"
+	"	movq copy_stub_area+112(%rip), %r10\n"
+	"	movq copy_stub_area+120(%rip), %r11\n"
+	"	movq copy_stub_area+128(%rip), %r12\n"
+	"	movq copy_stub_area+136(%rip), %r13\n"
+	"	movq copy_stub_area+144(%rip), %r14\n"
+	"	movq copy_stub_area+152(%rip), %r15\n"
+	"	movq $0, copy_stub_area+160(%rip)\n"
+	"	jmp *copy_stub_area+32(%rip)\n"
 	/* The copy. */
 	"4:	movl $157, %eax\n" /* prctl */
 	"	movl $15, %edi\n" /* PR_SET_NAME */
@@ -118,10 +118,10 @@ __asm__(
 
 uint64_t copy_stub_publish(void)
 {
-	copy_area.stub = (uint64_t)(uintptr_t)copy_stub;
-	copy_area.reap = (uint64_t)(uintptr_t)copy_reap;
-	copy_area.stub_end = (uint64_t)(uintptr_t)copy_stub_end;
-	return (uint64_t)(uintptr_t)&copy_area;
+	copy_stub_area.stub = (uint64_t)(uintptr_t)copy_stub;
+	copy_stub_area.reap = (uint64_t)(uintptr_t)copy_stub_reap;
+	copy_stub_area.stub_end = (uint64_t)(uintptr_t)copy_stub_end;
+	return (uint64_t)(uintptr_t)&copy_stub_area;
 }
 
 #else
