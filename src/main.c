@@ -28,7 +28,7 @@
 #include "src/sym/sym.h"
 #include "src/session/threads.h"
 #include "src/util/clock.h"
-#include "src/util/ownstack.h"
+#include "src/util/large_stack.h"
 #include "src/util/remedy.h"
 #include "src/util/text.h"
 #include "src/util/units.h"

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "src/model/sourcetext.h"
+#include "src/model/source_text.h"
 #include "src/util/text.h"
 #include "tui/clip.h"
 #include "tui/detail.h"

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "src/util/yield.h"
+#include "src/util/oom_score.h"
 
 #define LIBRARY "libheaptop.so"
 

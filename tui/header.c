@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include "src/model/moments.h"
+#include "src/model/mark_list.h"
 #include "src/util/text.h"
 #include "src/util/units.h"
 #include "tui/group.h"

@@ -10,8 +10,8 @@
 #include <limits.h>
 #include "src/model/groups.h"
 #include "src/model/map.h"
-#include "src/model/objects.h"
-#include "src/model/treerows.h"
+#include "src/model/module_rows.h"
+#include "src/model/tree_rows.h"
 #include "src/util/strbuf.h"
 #include "tui/layout.h"
 #include "tui/list.h"

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "src/model/moments.h"
+#include "src/model/mark_list.h"
 #include "src/util/text.h"
 #include "src/util/units.h"
 #include "tui/actions.h"

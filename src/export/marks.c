@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "src/model/moments.h"
+#include "src/model/mark_list.h"
 #include "src/util/units.h"
 
 static const char *signed_bytes(char buf[UNITS_MAX + 1], int64_t bytes)

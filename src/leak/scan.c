@@ -15,7 +15,7 @@
 #include "src/leak/pass.h"
 #include "src/util/clock.h"
 #include "src/util/thread.h"
-#include "src/util/yield.h"
+#include "src/util/oom_score.h"
 
 /* So many copies in a row must agree. Where threads do nothing but realloc, one in some ten is
  * wrong about what they hold. */

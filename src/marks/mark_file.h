@@ -17,7 +17,7 @@
 #ifndef SRC_MARKS_MARK_FILE_H
 #define SRC_MARKS_MARK_FILE_H
 
-#include "src/model/moments.h"
+#include "src/model/mark_list.h"
 #include "src/read/read.h"
 
 #define MARK_FILE_PATH_MAX 4096

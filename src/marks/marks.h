@@ -7,7 +7,7 @@
 #define SRC_MARKS_MARKS_H
 
 #include "src/marks/mark_file.h"
-#include "src/model/moments.h"
+#include "src/model/mark_list.h"
 
 #define MARKS_MESSAGE_MAX 256
 

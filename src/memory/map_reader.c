@@ -19,7 +19,7 @@
 #include "src/util/array.h"
 #include "src/util/clock.h"
 #include "src/util/thread.h"
-#include "src/util/yield.h"
+#include "src/util/oom_score.h"
 
 #define SHARE	      10u /* readings take 1/10 of a processor's time, except the largest */
 #define EARLY	      16u /* a request once a second must not slip to every other second */

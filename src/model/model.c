@@ -13,7 +13,7 @@
 #include "src/model/interval.h"
 #include "src/model/model.h"
 #include "src/model/stacks.h"
-#include "src/model/threadpast.h"
+#include "src/model/thread_rates.h"
 
 #define BASE_POINTS	 12u /* readings kept for rates: the window and some slack */
 #define BASE_STEP_NS	 950000000ull /* a second, less the jitter of a 1 Hz tick */

@@ -6,7 +6,7 @@
 #ifndef SRC_SESSION_SINCE_MARK_H
 #define SRC_SESSION_SINCE_MARK_H
 
-#include "src/model/moments.h"
+#include "src/model/mark_list.h"
 #include "src/read/read.h"
 
 struct since_mark_site {

@@ -6,7 +6,7 @@
 #ifndef SRC_SOURCE_SOURCE_FILE_H
 #define SRC_SOURCE_SOURCE_FILE_H
 
-#include "src/model/sourcetext.h"
+#include "src/model/source_text.h"
 
 #define SOURCE_FILE_BYTES_MAX (16u << 20) /* sqlite3.c, the largest common one, has 9 MB */
 #define SOURCE_FILE_LINE_MAX  1000u /* bytes kept of a line */

@@ -11,8 +11,8 @@
 #include <string.h>
 #include "src/sym/demangle.h"
 #include "src/sym/intern.h"
-#include "src/sym/object.h"
-#include "src/sym/sources.h"
+#include "src/sym/object_file.h"
+#include "src/sym/object_cache.h"
 #include "src/util/text.h"
 
 /* A file name longer than any the system opens is not one. */

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "src/target/output.h"
-#include "src/util/name.h"
+#include "src/util/name_shorten.h"
 #include "src/util/text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);

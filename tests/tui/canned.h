@@ -14,7 +14,7 @@
 #include "tests/tui/cannedleaks.h"
 #include "tests/tui/cannedmap.h"
 #include "tests/tui/cannedsource.h"
-#include "src/model/moments.h"
+#include "src/model/mark_list.h"
 #include "tui/tui.h"
 
 #define CANNED_S	1000000000ull

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "src/model/snapshot.h"
-#include "src/model/sourcetext.h"
+#include "src/model/source_text.h"
 
 /* cache.cc has 300 lines, of which some are told; other files are not here. */
 static inline const struct source_text *cannedsource_text(const char *file, bool newer)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The call tree of a few stacks: sums, names that come in late, and what becomes a line. */
 #include <stdlib.h>
-#include "src/model/treerows.h"
+#include "src/model/tree_rows.h"
 #include "tests/check.h"
 
 static const struct snap_module app = { "/srv/app", "app", "" };

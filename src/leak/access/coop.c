@@ -24,7 +24,7 @@
 #include "src/leak/access/headroom.h"
 #include "src/leak/access/scan_lock.h"
 #include "src/proc/proc.h"
-#include "src/read/coop.h"
+#include "src/read/cooperation.h"
 #include "src/util/clock.h"
 
 #define ASK_NS	    UINT64_C(1900000000) /* one that allocates looks at the clock within it, mostly */

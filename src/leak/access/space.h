@@ -20,7 +20,7 @@
 #include "src/leak/access/progress.h"
 #include "src/leak/access/words.h"
 #include "src/proc/proc.h"
-#include "src/read/coop.h"
+#include "src/read/cooperation.h"
 
 #define LEAK_BUFFER_BYTES (1u << 20) /* fits the second cache; larger reads gain nothing */
 

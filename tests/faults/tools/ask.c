@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "src/read/coop.h"
+#include "src/read/cooperation.h"
 
 static bool goes_on(void *ctx)
 {

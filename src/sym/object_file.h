@@ -8,7 +8,7 @@
 #define SRC_SYM_OBJECT_H
 
 #include "src/sym/debugfile.h"
-#include "src/sym/scope.h"
+#include "src/sym/dwarf_reader.h"
 #include "src/sym/sym.h"
 
 struct object;

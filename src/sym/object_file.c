@@ -3,7 +3,7 @@
  * Puts the sources of names of one object file in their order. Called by resolve.c on the
  * symboliser's worker thread.
  */
-#include "src/sym/object.h"
+#include "src/sym/object_file.h"
 
 #include <errno.h>
 #include <limits.h>

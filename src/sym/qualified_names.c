@@ -3,7 +3,7 @@
  * An array of the DIEs that functions can stand in, with their parents, sorted because it is filled
  * in the order of the file. Called by scope.c on the symboliser's worker thread.
  */
-#include "src/sym/lineage.h"
+#include "src/sym/qualified_names.h"
 
 #include <dwarf.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Marked moments (moments.h). The session's marks keep them, on the main thread. */
-#include "src/model/moments.h"
+#include "src/model/mark_list.h"
 
 #include <errno.h>
 #include <stdio.h>

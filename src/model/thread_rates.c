@@ -3,7 +3,7 @@
  * Rates of threads (threadpast.h), for model.c, on the main thread. A slot that is new was zero
  * before: that is what its counters began with.
  */
-#include "src/model/threadpast.h"
+#include "src/model/thread_rates.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Asking a program for help: what a second viewer at it may do to the first, which is nothing. */
-#include "src/read/coop.h"
+#include "src/read/cooperation.h"
 #include "tests/unit/segment_fixture.h"
 
 #define COMMAND_AT (offsetof(struct ht_header, coop) + offsetof(struct ht_coop, command))

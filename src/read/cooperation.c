@@ -5,7 +5,7 @@
  * error where a look would be our end. Edge COOP as in shm/layout.h: each pwrite is a call of the
  * kernel, after those before.
  */
-#include "src/read/coop.h"
+#include "src/read/cooperation.h"
 
 #include <errno.h>
 #include <fcntl.h>

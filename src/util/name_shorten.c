@@ -4,7 +4,7 @@
  * stands between matching (), <>, [] or {}. Called by the row formatters and the screen on the main
  * thread; pure.
  */
-#include "src/util/name.h"
+#include "src/util/name_shorten.h"
 
 #include <string.h>
 #include "src/util/text.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* name_shorten: what is folded in which order, and what only looks as if it could be. */
 #include <locale.h>
-#include "src/util/name.h"
+#include "src/util/name_shorten.h"
 #include "src/util/text.h"
 #include "tests/check.h"
 

@@ -3,7 +3,7 @@
  * Sites by object file (objects.h). Called by the modules view while it is in front, once a tick;
  * it looks at each frame of each stack, so the object of a frame is found by its pointer first.
  */
-#include "src/model/objects.h"
+#include "src/model/module_rows.h"
 
 #include <errno.h>
 #include <stdlib.h>

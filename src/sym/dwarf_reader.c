@@ -4,7 +4,7 @@
  * through the file, has a depth limit and looks at the stop flag, so no input makes it loop. Called
  * by object.c on the symboliser's worker thread.
  */
-#include "src/sym/scope.h"
+#include "src/sym/dwarf_reader.h"
 
 #include <dwarf.h>
 #include <limits.h>
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include "src/sym/lineage.h"
+#include "src/sym/qualified_names.h"
 #include "src/sym/ranges.h"
 #include "src/util/array.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Object files by what they are (sources.h): a table of chains, and the open ones by last use. */
-#include "src/sym/sources.h"
+#include "src/sym/object_cache.h"
 
 #include <errno.h>
 #include <limits.h>

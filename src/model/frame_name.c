@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "src/model/columns.h"
-#include "src/util/name.h"
+#include "src/util/name_shorten.h"
 #include "src/util/text.h"
 
 #define FRAME_TEXT_MAX 4096 /* longer names are cut; C++ symbols rarely pass it */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Sites by object file. */
-#include "src/model/objects.h"
+#include "src/model/module_rows.h"
 #include "tests/check.h"
 
 static const struct snap_module app = { "/srv/app", "app", "aa" };

@@ -3,7 +3,7 @@
  * From tree to lines (treerows.h). Walks the open part only. Called by the tree view after each
  * update of the tree, on the main thread.
  */
-#include "src/model/treerows.h"
+#include "src/model/tree_rows.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Memory that gets short (yield.h). Source: proc(5), oom_score_adj. */
-#include "src/util/yield.h"
+#include "src/util/oom_score.h"
 
 #include <fcntl.h>
 #include <pthread.h>

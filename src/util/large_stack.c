@@ -3,7 +3,7 @@
  * A stack of our own (ownstack.h). It is the same thread, so that tracing, signals and waiting for
  * children go on as ever. Called by main, before anything else.
  */
-#include "src/util/ownstack.h"
+#include "src/util/large_stack.h"
 
 #include <stddef.h>
 #include <sys/mman.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* src/util/yield: who goes first when memory gets short. */
-#include "src/util/yield.h"
+#include "src/util/oom_score.h"
 
 #include <stdio.h>
 

@@ -9,7 +9,7 @@
 #define SRC_SYM_SOURCES_H
 
 #include "src/sym/debugfile.h"
-#include "src/sym/object.h"
+#include "src/sym/object_file.h"
 #include "src/sym/sym.h"
 
 struct sources;
