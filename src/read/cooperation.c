@@ -61,8 +61,7 @@ static int lock(struct read_coop *c, short kind)
 		.l_start = offsetof(struct ht_header, coop),
 		.l_len = sizeof(struct ht_coop) };
 
-	/* Nothing is written, to what another viewer may be using: that opens the file for it. */
-	if (read_header_put(c->segment, 0, "", 0) != 0)
+	if (read_write_open(c->segment) != 0)
 		return -EACCES;
 	return fcntl(c->segment->write_fd, F_OFD_SETLK, &l) == 0 ? 0
 	       : errno == EAGAIN || errno == EACCES		 ? -EBUSY

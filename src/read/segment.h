@@ -45,7 +45,9 @@ uint64_t read_capacity(const struct read_segment *s, enum ht_region_id region, s
  * were checked. 0 and *h, valid until the next call; -EIO, -ENOMEM, or -EPROTO when it is another.
  */
 int read_header_again(struct read_segment *s, const struct ht_header **h);
-/* Writes words of the header, aligned ones, that viewers may; opens `write_fd`. 0 or -errno. */
+/* Opens `write_fd`, if it is not open. 0 or -errno. */
+int read_write_open(struct read_segment *s);
+/* Writes aligned words of the header, those that viewers may write. 0 or -errno. */
 int read_header_put(struct read_segment *s, size_t at, const void *words, size_t bytes);
 
 #endif

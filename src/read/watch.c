@@ -57,8 +57,7 @@ struct read_watch *read_watch_new(struct read_segment *s)
 	if (!w)
 		return NULL;
 	w->segment = s;
-	/* Nothing is written: that opens the file for writing. */
-	if (read_header_put(s, 0, "", 0) == 0 && lock(s, F_WRLCK) == 0) {
+	if (read_write_open(s) == 0 && lock(s, F_WRLCK) == 0) {
 		if (pieces_watch(w) == 0)
 			return w;
 		lock(s, F_UNLCK);

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Words of the header that a viewer and a running program exchange: the clock, how to record, and
+ * the scan at exit (read.h). Main thread.
+ */
+#include "src/read/segment.h"
+
+void read_publish_clock(struct read_segment *s, uint64_t now_ns)
+{
+	const size_t at = offsetof(struct ht_header, clock_ns);
+	uint64_t there;
+
+	/* A look of the program's own in between is at most this call newer. */
+	if (read_at(s, at, &there, sizeof(there)) == 0 && there < now_ns)
+		read_header_put(s, at, &now_ns, sizeof(now_ns));
+}
+
+int read_control(struct read_segment *s, uint64_t sample_bytes, bool measure)
+{
+	const uint32_t measure_word = measure;
+	int rc = read_header_put(
+		s, offsetof(struct ht_header, sample_bytes), &sample_bytes, sizeof(sample_bytes));
+
+	if (rc == 0)
+		rc = read_header_put(s, offsetof(struct ht_header, measure), &measure_word,
+			sizeof(measure_word));
+	return rc;
+}
+
+int read_fork_alone(struct read_segment *s)
+{
+	const uint32_t yes = 1;
+
+	return read_header_put(s, offsetof(struct ht_header, fork_alone), &yes, sizeof(yes));
+}
+
+int read_leak_ask(struct read_segment *s, uint32_t who)
+{
+	return read_header_put(s, offsetof(struct ht_header, leak_ask), &who, sizeof(who));
+}
+
+bool read_leak_waits(struct read_segment *s)
+{
+	uint32_t waits = 0, beat = 0;
+
+	if (read_at(s, offsetof(struct ht_header, leak_wait), &waits, sizeof(waits)) != 0 ||
+		waits == 0)
+		return false;
+	if (read_at(s, offsetof(struct ht_header, leak_beat), &beat, sizeof(beat)) == 0) {
+		beat++;
+		read_header_put(s, offsetof(struct ht_header, leak_beat), &beat, sizeof(beat));
+	}
+	return true;
+}
+
+void read_leak_done(struct read_segment *s)
+{
+	const uint32_t yes = 1;
+
+	read_header_put(s, offsetof(struct ht_header, leak_done), &yes, sizeof(yes));
+}
+
+uint64_t read_leak_stack(struct read_segment *s)
+{
+	uint64_t at = 0;
+	uint32_t waits = 0;
+
+	if (read_at(s, offsetof(struct ht_header, leak_wait), &waits, sizeof(waits)) != 0 ||
+		waits == 0)
+		return 0;
+	(void)read_at(s, offsetof(struct ht_header, leak_stack), &at, sizeof(at));
+	return at;
+}
+
+int64_t read_in_realloc_at(struct read_segment *s)
+{
+	int64_t at = 0;
+
+	(void)read_at(s, offsetof(struct ht_header, in_realloc_at), &at, sizeof(at));
+	return at;
+}
+
+int64_t read_busy_at(struct read_segment *s)
+{
+	int64_t at = 0;
+
+	(void)read_at(s, offsetof(struct ht_header, busy_at), &at, sizeof(at));
+	return at;
+}
+
+uint64_t read_copy_at(struct read_segment *s)
+{
+	uint64_t at = 0;
+
+	(void)read_at(s, offsetof(struct ht_header, copy_at), &at, sizeof(at));
+	return at;
+}
