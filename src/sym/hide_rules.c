@@ -5,9 +5,10 @@
  * (malloc wrappers, allocators, the standard libraries' containers); what says what the memory is
  * for stays. Called by the model, on the main thread; pure.
  */
-#include "src/sym/sym.h"
+#include "src/sym/hide_rules.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -10,7 +10,7 @@
 
 #include "src/sym/debugfile.h"
 #include "src/sym/object_file.h"
-#include "src/sym/sym.h"
+#include "src/sym/sym_types.h"
 
 struct sources;
 struct source;

@@ -9,7 +9,7 @@
 
 #include "src/sym/debugfile.h"
 #include "src/sym/dwarf_reader.h"
-#include "src/sym/sym.h"
+#include "src/sym/sym_types.h"
 
 struct object;
 

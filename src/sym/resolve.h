@@ -8,7 +8,7 @@
 #define SRC_SYM_RESOLVE_H
 
 #include "src/sym/debugfile.h"
-#include "src/sym/sym.h"
+#include "src/sym/sym_types.h"
 
 struct resolve;
 struct resolve_module;

@@ -11,45 +11,10 @@
 #ifndef SRC_SYM_SYM_H
 #define SRC_SYM_SYM_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "src/sym/hide_rules.h"
+#include "src/sym/sym_types.h"
 
 struct sym; /* one program's questions and answers */
-
-struct sym_options {
-	bool use_debuginfod;
-	const char *debug_dir; /* NULL: /usr/lib/debug */
-	const char *root; /* prefix for module paths ("/proc/PID/root"), or NULL */
-};
-
-/* An object file that was mapped in the program. */
-struct sym_module {
-	uint32_t id; /* the caller's; requests name it */
-	const char *path; /* as the program saw it */
-	const uint8_t *build_id; /* NULL when the program's copy had none */
-	size_t build_id_len; /* bytes; a file whose build-id differs is refused (names would be
-				wrong) */
-};
-
-struct sym_frame {
-	const char *function; /* demangled; NULL: unknown */
-	const char *function_raw; /* as in the file */
-	const char *file; /* NULL: unknown */
-	uint32_t line; /* 0: unknown */
-	bool inlined; /* inlined into the frame that follows */
-};
-
-/* What an address resolved to: one frame, or several when calls were inlined, innermost first. */
-struct sym_result {
-	uint64_t cookie;
-	uint32_t nframes; /* at least 1 */
-	const struct sym_frame *frames; /* owned by the worker, until the last sym_free */
-};
-
-/* Why a module has no (or poorer) names, for the screen: a static string, NULL when it has DWARF.
- */
-enum sym_quality { SYM_PENDING, SYM_DWARF, SYM_SYMTAB, SYM_DYNSYM, SYM_NONE };
 
 /* Starts a worker. NULL and errno on failure. */
 struct sym *sym_new(const struct sym_options *options);
@@ -81,20 +46,5 @@ int sym_fd(const struct sym *s);
 /* Requests not yet collected. */
 size_t sym_pending(const struct sym *s);
 enum sym_quality sym_module_quality(const struct sym *s, uint32_t module);
-
-/*
- * The rule by which a site is named after the program's own code: true when a frame belongs to an
- * allocator or to a standard library's container or runtime (operator new, std::, __gnu_cxx::,
- * g_malloc, xmalloc, strdup, alloc::alloc::, ...) and should be passed over. `function` may be
- * NULL. Pure; the table is in hide.c and is printed by the help screen (sym_hide_rules).
- */
-bool sym_hidden(const char *function, const char *module_path);
-/*
- * Rules besides these, of functions only; they replace those given before. They are copied; without
- * memory none hold. Main thread, as sym_hidden.
- */
-int sym_hide_more(const char *const *patterns, size_t count);
-/* The rules, one per line of text; static. */
-const char *const *sym_hide_rules(size_t *count);
 
 #endif

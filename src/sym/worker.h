@@ -7,7 +7,7 @@
 #ifndef SRC_SYM_WORKER_H
 #define SRC_SYM_WORKER_H
 
-#include "src/sym/sym.h"
+#include "src/sym/sym_types.h"
 
 struct resolve_module;
 struct worker;
