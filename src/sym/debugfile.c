@@ -101,7 +101,7 @@ static char *dir_new(const char *path)
 	return slash ? strndup(path, (size_t)(slash - path)) : NULL;
 }
 
-static bool link_try_beside(struct search *s, const char *dir)
+static bool link_try_in(struct search *s, const char *dir)
 {
 	return path_try(s, s->dirs->root, dir, "", s->link) ||
 	       path_try(s, s->dirs->root, dir, "/.debug", s->link) ||
@@ -111,7 +111,7 @@ static bool link_try_beside(struct search *s, const char *dir)
 static bool link_try(struct search *s)
 {
 	char *dir = dir_new(s->path), *real = NULL, *real_dir = NULL;
-	bool found = s->link && dir && link_try_beside(s, dir);
+	bool found = s->link && dir && link_try_in(s, dir);
 
 	/* /lib may be a link to /usr/lib, and debug files are filed under the real name. */
 	if (!found && s->link && dir && !s->dirs->root[0])
@@ -119,7 +119,7 @@ static bool link_try(struct search *s)
 	if (real)
 		real_dir = dir_new(real);
 	if (real_dir && strcmp(dir, real_dir) != 0)
-		found = link_try_beside(s, real_dir);
+		found = link_try_in(s, real_dir);
 	free(dir);
 	free(real);
 	free(real_dir);
@@ -179,7 +179,7 @@ int debugfile_find(const struct elffile *f, const char *path, const struct debug
 	return -ENOENT;
 }
 
-static bool is_odd(const char *path)
+static bool is_irregular(const char *path)
 {
 	struct stat st;
 
@@ -187,13 +187,13 @@ static bool is_odd(const char *path)
 }
 
 /* Where libdw itself would look for `name` when we find nothing: it must not open a FIFO there. */
-static bool default_is_odd(const char *dir, const char *name)
+static bool default_is_irregular(const char *dir, const char *name)
 {
 	char path[PATH_MAX];
 
 	if (name[0] == '/')
-		return is_odd(name);
-	return snprintf(path, sizeof(path), "%s/%s", dir, name) >= PATH_MAX || is_odd(path);
+		return is_irregular(name);
+	return snprintf(path, sizeof(path), "%s/%s", dir, name) >= PATH_MAX || is_irregular(path);
 }
 
 /* dwz is given names like "/usr/lib/debug/.dwz/x86_64-linux-gnu/python3.11.debug". */
@@ -225,7 +225,7 @@ int debugfile_find_alt(
 	dir = dir_new(path);
 	if (!build_id_try(&s) && !alt_name_try(&s, dir ? dir : "", name)) {
 		*out = (struct elffile)ELFFILE_NONE;
-		rc = default_is_odd(dir ? dir : "", name) ? -ENOEXEC : -ENOENT;
+		rc = default_is_irregular(dir ? dir : "", name) ? -ENOEXEC : -ENOENT;
 	}
 	free(dir);
 	return rc;

@@ -25,10 +25,10 @@ struct unit {
 	Dwarf_Die *functions;
 	size_t nfunctions, functions_cap;
 	struct ranges ranges; /* of the functions */
-	struct lineage lineage; /* where they stand */
+	struct qualified_names names; /* where they stand */
 };
 
-struct scope {
+struct dwarf_reader {
 	Dwarf *dwarf;
 	const atomic_bool *stop;
 	struct unit *units;
@@ -39,7 +39,7 @@ struct scope {
 
 /* ---- units ---------------------------------------------------------------------------------- */
 
-static bool unit_add(struct scope *s, Dwarf_Die *die)
+static bool unit_add(struct dwarf_reader *s, Dwarf_Die *die)
 {
 	struct unit *units;
 	int n;
@@ -58,7 +58,7 @@ static bool unit_add(struct scope *s, Dwarf_Die *die)
 	return n >= 0;
 }
 
-static size_t unit_of_offset(const struct scope *s, Dwarf_Off offset)
+static size_t unit_of_offset(const struct dwarf_reader *s, Dwarf_Off offset)
 {
 	size_t lo = 0, hi = s->nunits;
 
@@ -75,7 +75,7 @@ static size_t unit_of_offset(const struct scope *s, Dwarf_Off offset)
 	return lo;
 }
 
-static bool aranges_add(struct scope *s)
+static bool aranges_add(struct dwarf_reader *s)
 {
 	Dwarf_Aranges *all;
 	size_t n;
@@ -98,7 +98,7 @@ static bool aranges_add(struct scope *s)
 	return true;
 }
 
-static bool units_index(struct scope *s)
+static bool units_index(struct dwarf_reader *s)
 {
 	Dwarf_CU *cu = NULL;
 	Dwarf_Die die;
@@ -114,9 +114,9 @@ static bool units_index(struct scope *s)
 	return s->ranges.count > 0 && !*s->stop;
 }
 
-struct scope *scope_new(Dwarf *dwarf, const atomic_bool *stop)
+struct dwarf_reader *dwarf_reader_new(Dwarf *dwarf, const atomic_bool *stop)
 {
-	struct scope *s = calloc(1, sizeof(*s));
+	struct dwarf_reader *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return NULL;
@@ -124,18 +124,18 @@ struct scope *scope_new(Dwarf *dwarf, const atomic_bool *stop)
 	s->stop = stop;
 	if (units_index(s))
 		return s;
-	scope_free(s);
+	dwarf_reader_free(s);
 	return NULL;
 }
 
-void scope_free(struct scope *s)
+void dwarf_reader_free(struct dwarf_reader *s)
 {
 	if (!s)
 		return;
 	for (size_t i = 0; i < s->nunits; i++) {
 		free(s->units[i].functions);
 		ranges_free(&s->units[i].ranges);
-		lineage_free(&s->units[i].lineage);
+		qualified_names_free(&s->units[i].names);
 	}
 	free(s->units);
 	ranges_free(&s->ranges);
@@ -182,7 +182,7 @@ static bool holds_functions(int tag)
  * A walk over the tree below a DIE, children before siblings, meets ever larger offsets. Broken
  * sibling references could otherwise make it meet the same DIEs 2^depth times.
  */
-static bool moves_on(Dwarf_Off *last, Dwarf_Die *die)
+static bool is_forward(Dwarf_Off *last, Dwarf_Die *die)
 {
 	Dwarf_Off at = dwarf_dieoffset(die);
 
@@ -193,7 +193,7 @@ static bool moves_on(Dwarf_Off *last, Dwarf_Die *die)
 }
 
 struct walk {
-	struct scope *scope;
+	struct dwarf_reader *reader;
 	struct unit *unit;
 	Dwarf_Off last;
 };
@@ -208,14 +208,14 @@ static bool functions_walk(struct walk *w, Dwarf_Die *parent, uint32_t parent_in
 		int tag = dwarf_tag(&die);
 		uint32_t index = parent_index;
 
-		if (*w->scope->stop || !moves_on(&w->last, &die))
+		if (*w->reader->stop || !is_forward(&w->last, &die))
 			return false;
 		if (!holds_functions(tag))
 			continue;
 		if (tag == DW_TAG_subprogram && !function_add(w->unit, &die))
 			return false;
 		if (tag != DW_TAG_lexical_block)
-			index = lineage_add(&w->unit->lineage, &die, parent_index);
+			index = qualified_names_add(&w->unit->names, &die, parent_index);
 		if (depth < DEPTH_MAX && dwarf_haschildren(&die) > 0 &&
 			!functions_walk(w, &die, index, depth + 1))
 			return false;
@@ -259,15 +259,15 @@ static void body_find(struct unit *u)
 		u->body = sub;
 }
 
-static void unit_index(struct scope *s, struct unit *u)
+static void unit_index(struct dwarf_reader *s, struct unit *u)
 {
-	struct walk w = { .scope = s, .unit = u };
+	struct walk w = { .reader = s, .unit = u };
 
 	if (u->indexed)
 		return;
 	u->indexed = true;
 	body_find(u);
-	functions_walk(&w, &u->body, LINEAGE_NONE, 0);
+	functions_walk(&w, &u->body, QUALIFIED_NAMES_NONE, 0);
 	ranges_sort(&u->ranges);
 }
 
@@ -275,7 +275,7 @@ static void unit_index(struct scope *s, struct unit *u)
  * The unit around `vaddr`, one that has a function there if possible (then *function is it),
  * indexed.
  */
-static struct unit *unit_find(struct scope *s, uint64_t vaddr, Dwarf_Die **function)
+static struct unit *unit_find(struct dwarf_reader *s, uint64_t vaddr, Dwarf_Die **function)
 {
 	struct unit *found = NULL;
 	const struct range *r, *f;
@@ -317,7 +317,7 @@ static size_t rows_before(Dwarf_Lines *lines, size_t n, uint64_t vaddr)
 	return lo;
 }
 
-static void line_find(struct unit *u, uint64_t vaddr, struct scope_frame *out)
+static void line_find(struct unit *u, uint64_t vaddr, struct raw_frame *out)
 {
 	Dwarf_Lines *lines;
 	Dwarf_Line *row;
@@ -338,7 +338,7 @@ static void line_find(struct unit *u, uint64_t vaddr, struct scope_frame *out)
 }
 
 /* Where the call that `inlined` replaced stood. */
-static void call_find(struct unit *u, Dwarf_Die *inlined, struct scope_frame *out)
+static void call_find(struct unit *u, Dwarf_Die *inlined, struct raw_frame *out)
 {
 	Dwarf_Attribute attr;
 	Dwarf_Word value;
@@ -378,7 +378,7 @@ static bool around(Dwarf_Die *die, int tag, uint64_t vaddr)
 }
 
 struct chain {
-	struct scope *scope;
+	struct dwarf_reader *reader;
 	uint64_t vaddr;
 	Dwarf_Off last;
 	Dwarf_Die *dies; /* outermost first */
@@ -392,10 +392,10 @@ static bool chain_find(struct chain *c, Dwarf_Die *parent, unsigned depth)
 	Dwarf_Die die;
 	int rc = depth < DEPTH_MAX && c->n < c->max ? dwarf_child(parent, &die) : 1;
 
-	for (; rc == 0 && !*c->scope->stop; rc = dwarf_siblingof(&die, &die)) {
+	for (; rc == 0 && !*c->reader->stop; rc = dwarf_siblingof(&die, &die)) {
 		int tag = dwarf_tag(&die);
 
-		if (!moves_on(&c->last, &die))
+		if (!is_forward(&c->last, &die))
 			return false;
 		if (!holds_inlined(tag) || !around(&die, tag, c->vaddr))
 			continue;
@@ -423,25 +423,26 @@ static const char *text_of(Dwarf_Die *die, unsigned attribute)
 	return dwarf_formstring(dwarf_attr_integrate(die, attribute, &attr));
 }
 
-static void names_find(struct unit *u, Dwarf_Die *die, struct scope_frame *out)
+static void names_find(struct unit *u, Dwarf_Die *die, struct raw_frame *out)
 {
 	out->linkage = text_of(die, DW_AT_linkage_name);
 	if (!out->linkage)
 		out->linkage = text_of(die, DW_AT_MIPS_linkage_name);
-	out->name = out->linkage ? NULL : lineage_name(&u->lineage, die);
+	out->name = out->linkage ? NULL : qualified_names_find(&u->names, die);
 	if (!out->name)
 		out->name = text_of(die, DW_AT_name);
 }
 
-size_t scope_find(struct scope *s, uint64_t vaddr, struct scope_frame out[SCOPE_FRAMES_MAX])
+size_t dwarf_reader_find(
+	struct dwarf_reader *s, uint64_t vaddr, struct raw_frame out[RAW_FRAMES_MAX])
 {
-	Dwarf_Die dies[SCOPE_FRAMES_MAX], *function;
-	struct chain c = { .scope = s, .vaddr = vaddr, .dies = dies, .max = SCOPE_FRAMES_MAX };
+	Dwarf_Die dies[RAW_FRAMES_MAX], *function;
+	struct chain c = { .reader = s, .vaddr = vaddr, .dies = dies, .max = RAW_FRAMES_MAX };
 	struct unit *u = unit_find(s, vaddr, &function);
 
 	if (!u)
 		return 0;
-	memset(out, 0, SCOPE_FRAMES_MAX * sizeof(*out));
+	memset(out, 0, RAW_FRAMES_MAX * sizeof(*out));
 	line_find(u, vaddr, &out[0]);
 	out[0].dir = directory_of(u);
 	if (!function)

@@ -15,11 +15,11 @@
 #include <stdint.h>
 
 /* Inlined calls nest this deep at most in an answer; the outermost function is always in it. */
-#define SCOPE_FRAMES_MAX 64u
+#define RAW_FRAMES_MAX 64u
 
-struct scope;
+struct dwarf_reader;
 
-struct scope_frame {
+struct raw_frame {
 	const char *linkage; /* mangled name, NULL where the language has none */
 	const char *name; /* DW_AT_name, NULL: unknown */
 	const char *file; /* NULL: unknown */
@@ -28,13 +28,14 @@ struct scope_frame {
 };
 
 /* Indexes the units of `dwarf`, which must outlive it. NULL: none has code, no memory, or *stop. */
-struct scope *scope_new(Dwarf *dwarf, const atomic_bool *stop);
-void scope_free(struct scope *s);
+struct dwarf_reader *dwarf_reader_new(Dwarf *dwarf, const atomic_bool *stop);
+void dwarf_reader_free(struct dwarf_reader *s);
 /*
  * The frames at `vaddr`, innermost first; returns how many, 0 when no unit covers it. All but the
  * last are inlined into the one that follows. Texts belong to the Dwarf and to `s`. A unit without
  * a function there (assembly) gives one frame with file and line only.
  */
-size_t scope_find(struct scope *s, uint64_t vaddr, struct scope_frame out[SCOPE_FRAMES_MAX]);
+size_t dwarf_reader_find(
+	struct dwarf_reader *s, uint64_t vaddr, struct raw_frame out[RAW_FRAMES_MAX]);
 
 #endif

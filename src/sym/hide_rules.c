@@ -152,30 +152,30 @@ static bool rules_match(bool of_modules, const char *text, size_t len)
 	return false;
 }
 
-static char **more;
-static size_t more_count;
+static char **extra;
+static size_t extra_count;
 
-static void more_drop(void)
+static void extra_free(void)
 {
-	for (size_t i = 0; i < more_count; i++)
-		free(more[i]);
-	free(more);
-	more = NULL;
-	more_count = 0;
+	for (size_t i = 0; i < extra_count; i++)
+		free(extra[i]);
+	free(extra);
+	extra = NULL;
+	extra_count = 0;
 }
 
 int sym_hide_more(const char *const *patterns, size_t count)
 {
 	char **copy = calloc(count + 1, sizeof(*copy));
 
-	more_drop();
+	extra_free();
 	if (!copy)
 		return -ENOMEM;
-	more = copy;
-	for (; more_count < count; more_count++) {
-		more[more_count] = strdup(patterns[more_count]);
-		if (!more[more_count]) {
-			more_drop();
+	extra = copy;
+	for (; extra_count < count; extra_count++) {
+		extra[extra_count] = strdup(patterns[extra_count]);
+		if (!extra[extra_count]) {
+			extra_free();
 			return -ENOMEM;
 		}
 	}
@@ -183,11 +183,11 @@ int sym_hide_more(const char *const *patterns, size_t count)
 }
 
 /* A user's pattern may be of the bare name or of all of it. */
-static bool more_match(const char *function, const char *base, size_t len)
+static bool extra_match(const char *function, const char *base, size_t len)
 {
-	for (size_t i = 0; i < more_count; i++)
-		if (glob_match(more[i], strlen(more[i]), base, len) ||
-			glob_match(more[i], strlen(more[i]), function, strlen(function)))
+	for (size_t i = 0; i < extra_count; i++)
+		if (glob_match(extra[i], strlen(extra[i]), base, len) ||
+			glob_match(extra[i], strlen(extra[i]), function, strlen(function)))
 			return true;
 	return false;
 }
@@ -272,9 +272,9 @@ static bool function_hidden(const char *function)
 	size_t len;
 
 	if (function[0] == '<')
-		return is_rust_std_impl(function) || more_match(function, function, 0);
+		return is_rust_std_impl(function) || extra_match(function, function, 0);
 	len = base_length(&base);
-	return rules_match(false, base, len) || more_match(function, base, len);
+	return rules_match(false, base, len) || extra_match(function, base, len);
 }
 
 bool sym_hidden(const char *function, const char *module_path)

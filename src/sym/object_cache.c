@@ -16,76 +16,76 @@
 #define DEBUG_MAX_BYTES ((uint64_t)1024 * 1024 * 1024)
 
 /* The file behind a path, as far as it can be told without reading it. All 0: there is none. */
-struct behind {
+struct file_identity {
 	dev_t dev;
 	ino_t ino;
 	off_t size;
 	struct timespec changed;
 };
 
-struct source {
-	struct source *next;
+struct cached_object {
+	struct cached_object *next;
 	uint64_t hash;
 	struct sym_module info;
 	char *path; /* owned, as is build_id */
 	uint8_t *build_id;
-	struct behind behind;
-	struct object *object; /* NULL: not opened, or closed again */
+	struct file_identity identity;
+	struct object_file *object; /* NULL: not opened, or closed again */
 	enum sym_quality quality;
-	struct source *older, *newer; /* open ones */
+	struct cached_object *older, *newer; /* open ones */
 };
 
-struct sources {
+struct object_cache {
 	const struct debugfile_dirs *dirs;
-	struct source *chains[CHAINS];
-	struct source *oldest, *newest; /* open ones by last use */
+	struct cached_object *chains[CHAINS];
+	struct cached_object *oldest, *newest; /* open ones by last use */
 	uint64_t open_bytes;
 };
 
-struct sources *sources_new(const struct debugfile_dirs *dirs)
+struct object_cache *object_cache_new(const struct debugfile_dirs *dirs)
 {
-	struct sources *s = calloc(1, sizeof(*s));
+	struct object_cache *s = calloc(1, sizeof(*s));
 
 	if (s)
 		s->dirs = dirs;
 	return s;
 }
 
-static void source_free(struct source *of)
+static void cached_free(struct cached_object *c)
 {
-	object_close(of->object);
-	free(of->path);
-	free(of->build_id);
-	free(of);
+	object_file_close(c->object);
+	free(c->path);
+	free(c->build_id);
+	free(c);
 }
 
-void sources_free(struct sources *s)
+void object_cache_free(struct object_cache *s)
 {
 	if (!s)
 		return;
 	for (size_t i = 0; i < CHAINS; i++) {
 		while (s->chains[i]) {
-			struct source *of = s->chains[i];
+			struct cached_object *c = s->chains[i];
 
-			s->chains[i] = of->next;
-			source_free(of);
+			s->chains[i] = c->next;
+			cached_free(c);
 		}
 	}
 	free(s);
 }
 
-static struct behind behind_path(const struct sources *s, const char *path)
+static struct file_identity identity_read(const struct object_cache *s, const char *path)
 {
 	char full[PATH_MAX];
 	struct stat st;
 
 	if (snprintf(full, sizeof(full), "%s%s", s->dirs->root, path) >= (int)sizeof(full) ||
 		stat(full, &st) != 0)
-		return (struct behind){ 0 };
-	return (struct behind){ st.st_dev, st.st_ino, st.st_size, st.st_ctim };
+		return (struct file_identity){ 0 };
+	return (struct file_identity){ st.st_dev, st.st_ino, st.st_size, st.st_ctim };
 }
 
-static bool same_file(const struct behind *a, const struct behind *b)
+static bool same_file(const struct file_identity *a, const struct file_identity *b)
 {
 	return a->dev == b->dev && a->ino == b->ino && a->size == b->size &&
 	       a->changed.tv_sec == b->changed.tv_sec && a->changed.tv_nsec == b->changed.tv_nsec;
@@ -106,98 +106,98 @@ static uint64_t hash_of(const char *path)
 	return h ^ h >> 32;
 }
 
-static struct source *source_new(const struct sym_module *m)
+static struct cached_object *cached_new(const struct sym_module *m)
 {
-	struct source *of = calloc(1, sizeof(*of));
+	struct cached_object *c = calloc(1, sizeof(*c));
 
-	if (!of)
+	if (!c)
 		return NULL;
-	of->quality = SYM_PENDING;
-	of->path = strdup(m->path);
-	of->build_id = malloc(m->build_id_len + 1);
-	if (!of->path || !of->build_id) {
-		source_free(of);
+	c->quality = SYM_PENDING;
+	c->path = strdup(m->path);
+	c->build_id = malloc(m->build_id_len + 1);
+	if (!c->path || !c->build_id) {
+		cached_free(c);
 		return NULL;
 	}
-	of->info = *m;
-	of->info.path = of->path;
-	of->info.build_id = of->build_id;
+	c->info = *m;
+	c->info.path = c->path;
+	c->info.build_id = c->build_id;
 	if (m->build_id_len > 0)
-		memcpy(of->build_id, m->build_id, m->build_id_len);
-	return of;
+		memcpy(c->build_id, m->build_id, m->build_id_len);
+	return c;
 }
 
-struct source *sources_find(struct sources *s, const struct sym_module *m)
+struct cached_object *object_cache_find(struct object_cache *s, const struct sym_module *m)
 {
 	uint64_t hash = hash_of(m->path);
-	struct source **chain = &s->chains[hash % CHAINS], *of;
-	struct behind behind = behind_path(s, m->path);
+	struct cached_object **chain = &s->chains[hash % CHAINS], *c;
+	struct file_identity identity = identity_read(s, m->path);
 
-	for (of = *chain; of; of = of->next)
-		if (of->hash == hash && same_file(&of->behind, &behind) &&
-			same_module(&of->info, m))
-			return of;
-	of = source_new(m);
-	if (!of)
+	for (c = *chain; c; c = c->next)
+		if (c->hash == hash && same_file(&c->identity, &identity) &&
+			same_module(&c->info, m))
+			return c;
+	c = cached_new(m);
+	if (!c)
 		return NULL;
-	of->hash = hash;
-	of->behind = behind;
-	of->next = *chain;
-	*chain = of;
-	return of;
+	c->hash = hash;
+	c->identity = identity;
+	c->next = *chain;
+	*chain = c;
+	return c;
 }
 
 /* ---- open ones ------------------------------------------------------------------------------ */
 
-static void open_list_remove(struct sources *s, struct source *of)
+static void open_list_remove(struct object_cache *s, struct cached_object *c)
 {
-	*(of->older ? &of->older->newer : &s->oldest) = of->newer;
-	*(of->newer ? &of->newer->older : &s->newest) = of->older;
-	of->older = of->newer = NULL;
+	*(c->older ? &c->older->newer : &s->oldest) = c->newer;
+	*(c->newer ? &c->newer->older : &s->newest) = c->older;
+	c->older = c->newer = NULL;
 }
 
-static void open_list_append(struct sources *s, struct source *of)
+static void open_list_append(struct object_cache *s, struct cached_object *c)
 {
-	of->older = s->newest;
-	*(s->newest ? &s->newest->newer : &s->oldest) = of;
-	s->newest = of;
+	c->older = s->newest;
+	*(s->newest ? &s->newest->newer : &s->oldest) = c;
+	s->newest = c;
 }
 
-static void source_close(struct sources *s, struct source *of)
+static void cached_close(struct object_cache *s, struct cached_object *c)
 {
-	open_list_remove(s, of);
-	s->open_bytes -= object_bytes(of->object);
-	object_close(of->object);
-	of->object = NULL;
+	open_list_remove(s, c);
+	s->open_bytes -= object_file_bytes(c->object);
+	object_file_close(c->object);
+	c->object = NULL;
 }
 
-static bool source_open(struct sources *s, struct source *of)
+static bool cached_open(struct object_cache *s, struct cached_object *c)
 {
-	of->object = object_open(&of->info, s->dirs);
-	if (!of->object) {
+	c->object = object_file_open(&c->info, s->dirs);
+	if (!c->object) {
 		shortage_note(ENOMEM);
 		return false;
 	}
-	of->quality = object_quality(of->object);
-	s->open_bytes += object_bytes(of->object);
-	open_list_append(s, of);
-	while (s->open_bytes > DEBUG_MAX_BYTES && s->oldest != of)
-		source_close(s, s->oldest);
+	c->quality = object_file_quality(c->object);
+	s->open_bytes += object_file_bytes(c->object);
+	open_list_append(s, c);
+	while (s->open_bytes > DEBUG_MAX_BYTES && s->oldest != c)
+		cached_close(s, s->oldest);
 	return true;
 }
 
-struct object *source_object(struct sources *s, struct source *of)
+struct object_file *object_cache_open(struct object_cache *s, struct cached_object *c)
 {
-	if (!of->object)
-		return source_open(s, of) ? of->object : NULL;
-	if (s->newest != of) {
-		open_list_remove(s, of);
-		open_list_append(s, of);
+	if (!c->object)
+		return cached_open(s, c) ? c->object : NULL;
+	if (s->newest != c) {
+		open_list_remove(s, c);
+		open_list_append(s, c);
 	}
-	return of->object;
+	return c->object;
 }
 
-enum sym_quality source_quality(const struct source *of)
+enum sym_quality object_cache_quality(const struct cached_object *c)
 {
-	return of->quality;
+	return c->quality;
 }

@@ -12,17 +12,17 @@
 #include "src/sym/object_file.h"
 #include "src/sym/sym_types.h"
 
-struct sources;
-struct source;
+struct object_cache;
+struct cached_object;
 
 /* `dirs` and what it points to must outlive it. NULL: no memory. */
-struct sources *sources_new(const struct debugfile_dirs *dirs);
-void sources_free(struct sources *s);
-/* NULL: no memory. It stays until sources_free. */
-struct source *sources_find(struct sources *s, const struct sym_module *m);
+struct object_cache *object_cache_new(const struct debugfile_dirs *dirs);
+void object_cache_free(struct object_cache *s);
+/* NULL: no memory. It stays until object_cache_free. */
+struct cached_object *object_cache_find(struct object_cache *s, const struct sym_module *m);
 /* Its object, open until the next call; NULL: no memory. */
-struct object *source_object(struct sources *s, struct source *of);
+struct object_file *object_cache_open(struct object_cache *s, struct cached_object *c);
 /* SYM_PENDING until its object was opened. */
-enum sym_quality source_quality(const struct source *of);
+enum sym_quality object_cache_quality(const struct cached_object *c);
 
 #endif

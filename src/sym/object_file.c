@@ -17,19 +17,19 @@
 /* libdw and libelf may crash without memory: so much has to be left before they are asked. */
 #define SPARE_BYTES (4u << 20)
 
-struct object {
+struct object_file {
 	struct elffile file; /* what the program mapped */
 	struct elffile debug; /* its debug file, when that had to be looked for */
 	struct elffile alt; /* what dwz moved out of them */
 	Dwarf *dwarf, *alt_dwarf;
-	struct scope *scope;
+	struct dwarf_reader *reader;
 	struct symtab *symtab, *dynsym;
 	enum sym_quality quality;
 };
 
-static enum sym_quality quality_of(const struct object *o)
+static enum sym_quality quality_of(const struct object_file *o)
 {
-	if (o->scope)
+	if (o->reader)
 		return SYM_DWARF;
 	if (o->symtab)
 		return SYM_SYMTAB;
@@ -50,7 +50,7 @@ static bool is_file_path(const char *path)
 }
 
 static int file_open(
-	struct object *o, const struct sym_module *m, const struct debugfile_dirs *dirs)
+	struct object_file *o, const struct sym_module *m, const struct debugfile_dirs *dirs)
 {
 	char path[PATH_MAX];
 	int rc;
@@ -79,10 +79,10 @@ __attribute__((noreturn)) static void on_no_memory(void)
 	longjmp(*without_memory, 1);
 }
 
-static void dwarf_give_up(struct object *o)
+static void dwarf_give_up(struct object_file *o)
 {
 	shortage_note(ENOMEM);
-	o->scope = NULL;
+	o->reader = NULL;
 	o->dwarf = o->alt_dwarf = NULL;
 }
 
@@ -100,7 +100,7 @@ static Dwarf *handle_new(const struct elffile *f)
 }
 
 /* The part that dwz shared out must be in place before libdw looks for it by itself. */
-static bool alt_open(struct object *o, const char *path, const struct debugfile_dirs *dirs)
+static bool alt_open(struct object_file *o, const char *path, const struct debugfile_dirs *dirs)
 {
 	int rc = debugfile_find_alt(o->dwarf, path, dirs, &o->alt);
 
@@ -116,18 +116,19 @@ static bool alt_open(struct object *o, const char *path, const struct debugfile_
 	return true;
 }
 
-static void scope_open(struct object *o, const struct debugfile_dirs *dirs)
+static void reader_open(struct object_file *o, const struct debugfile_dirs *dirs)
 {
 	jmp_buf here;
 
 	without_memory = &here;
 	if (setjmp(here) == 0)
-		o->scope = scope_new(o->dwarf, dirs->stop);
+		o->reader = dwarf_reader_new(o->dwarf, dirs->stop);
 	else
 		dwarf_give_up(o);
 }
 
-static size_t scope_look(struct object *o, uint64_t vaddr, struct scope_frame out[SCOPE_FRAMES_MAX])
+static size_t reader_find(
+	struct object_file *o, uint64_t vaddr, struct raw_frame out[RAW_FRAMES_MAX])
 {
 	jmp_buf here;
 
@@ -137,23 +138,23 @@ static size_t scope_look(struct object *o, uint64_t vaddr, struct scope_frame ou
 	}
 	without_memory = &here;
 	if (setjmp(here) == 0)
-		return scope_find(o->scope, vaddr, out);
+		return dwarf_reader_find(o->reader, vaddr, out);
 	dwarf_give_up(o);
 	o->quality = quality_of(o);
 	return 0;
 }
 
-static void dwarf_close(struct object *o)
+static void dwarf_close(struct object_file *o)
 {
-	scope_free(o->scope);
+	dwarf_reader_free(o->reader);
 	dwarf_end(o->dwarf);
 	dwarf_end(o->alt_dwarf);
 	elffile_close(&o->alt);
-	o->scope = NULL;
+	o->reader = NULL;
 	o->dwarf = o->alt_dwarf = NULL;
 }
 
-static void dwarf_open(struct object *o, const struct elffile *f, const char *path,
+static void dwarf_open(struct object_file *o, const struct elffile *f, const char *path,
 	const struct debugfile_dirs *dirs)
 {
 	if (!f->has_dwarf)
@@ -165,12 +166,12 @@ static void dwarf_open(struct object *o, const struct elffile *f, const char *pa
 	}
 	o->dwarf = handle_new(f);
 	if (o->dwarf && elffile_strings_end(f) && alt_open(o, path, dirs))
-		scope_open(o, dirs);
-	if (!o->scope)
+		reader_open(o, dirs);
+	if (!o->reader)
 		dwarf_close(o);
 }
 
-static void symbols_open(struct object *o, const atomic_bool *stop)
+static void symbols_open(struct object_file *o, const atomic_bool *stop)
 {
 	o->symtab = symtab_new(&o->file, SHT_SYMTAB, stop);
 	if (!o->symtab && o->debug.elf)
@@ -178,9 +179,9 @@ static void symbols_open(struct object *o, const atomic_bool *stop)
 	o->dynsym = symtab_new(&o->file, SHT_DYNSYM, stop);
 }
 
-struct object *object_open(const struct sym_module *m, const struct debugfile_dirs *dirs)
+struct object_file *object_file_open(const struct sym_module *m, const struct debugfile_dirs *dirs)
 {
-	struct object *o = calloc(1, sizeof(*o));
+	struct object_file *o = calloc(1, sizeof(*o));
 	int rc;
 
 	if (!o)
@@ -190,7 +191,7 @@ struct object *object_open(const struct sym_module *m, const struct debugfile_di
 	shortage_note(rc);
 	if (rc == 0) {
 		dwarf_open(o, &o->file, m->path, dirs);
-		if (!o->scope && debugfile_find(&o->file, m->path, dirs, &o->debug) == 0)
+		if (!o->reader && debugfile_find(&o->file, m->path, dirs, &o->debug) == 0)
 			dwarf_open(o, &o->debug, m->path, dirs);
 		symbols_open(o, dirs->stop);
 		/* All that will be used is read by now: do not hold a descriptor per library. */
@@ -202,7 +203,7 @@ struct object *object_open(const struct sym_module *m, const struct debugfile_di
 	return o;
 }
 
-void object_close(struct object *o)
+void object_file_close(struct object_file *o)
 {
 	if (!o)
 		return;
@@ -214,17 +215,17 @@ void object_close(struct object *o)
 	free(o);
 }
 
-enum sym_quality object_quality(const struct object *o)
+enum sym_quality object_file_quality(const struct object_file *o)
 {
 	return o->quality;
 }
 
-uint64_t object_bytes(const struct object *o)
+uint64_t object_file_bytes(const struct object_file *o)
 {
-	return o->scope ? o->file.debug_bytes + o->debug.debug_bytes + o->alt.debug_bytes : 0;
+	return o->reader ? o->file.debug_bytes + o->debug.debug_bytes + o->alt.debug_bytes : 0;
 }
 
-static const char *symbol_find(const struct object *o, uint64_t vaddr)
+static const char *symbol_find(const struct object_file *o, uint64_t vaddr)
 {
 	const char *name = symtab_find(o->symtab, vaddr);
 
@@ -236,17 +237,17 @@ static bool is_mangled(const char *name)
 	return name[0] == '_' && (name[1] == 'Z' || name[1] == 'R');
 }
 
-size_t object_find(struct object *o, uint64_t vaddr, struct scope_frame out[SCOPE_FRAMES_MAX])
+size_t object_file_find(struct object_file *o, uint64_t vaddr, struct raw_frame out[RAW_FRAMES_MAX])
 {
-	size_t n = o->scope ? scope_look(o, vaddr, out) : 0;
-	struct scope_frame *f = n > 0 ? &out[n - 1] : &out[0];
+	size_t n = o->reader ? reader_find(o, vaddr, out) : 0;
+	struct raw_frame *f = n > 0 ? &out[n - 1] : &out[0];
 	const char *symbol;
 
 	if (n > 0 && f->linkage)
 		return n;
 	symbol = symbol_find(o, vaddr);
 	if (n == 0)
-		out[0] = (struct scope_frame){ 0 };
+		out[0] = (struct raw_frame){ 0 };
 	/* DWARF without a mangled name has only the last part of a C++ name; the linker has it all.
 	 */
 	if (symbol && (!f->name || is_mangled(symbol)))

@@ -11,18 +11,20 @@
 #include "src/sym/dwarf_reader.h"
 #include "src/sym/sym_types.h"
 
-struct object;
+struct object_file;
 
 /*
  * Opens what there is for `m`. Never fails but by lack of memory (NULL): a file that is missing,
  * not the right one or broken is an object without names.
  */
-struct object *object_open(const struct sym_module *m, const struct debugfile_dirs *dirs);
-void object_close(struct object *o);
-enum sym_quality object_quality(const struct object *o);
+struct object_file *object_file_open(const struct sym_module *m, const struct debugfile_dirs *dirs);
+void object_file_close(struct object_file *o);
+enum sym_quality object_file_quality(const struct object_file *o);
 /* Memory the debug information takes, about, in bytes. */
-uint64_t object_bytes(const struct object *o);
-/* As scope_find, and from the symbol tables when DWARF knows no function there. 0: unknown. */
-size_t object_find(struct object *o, uint64_t vaddr, struct scope_frame out[SCOPE_FRAMES_MAX]);
+uint64_t object_file_bytes(const struct object_file *o);
+/* As dwarf_reader_find, and from the symbol tables when DWARF knows no function there. 0: unknown.
+ */
+size_t object_file_find(
+	struct object_file *o, uint64_t vaddr, struct raw_frame out[RAW_FRAMES_MAX]);
 
 #endif

@@ -20,24 +20,24 @@
 /* A concrete function refers to its abstract one, that to its declaration; libdw allows 16, too. */
 #define ORIGINS_MAX 16
 
-struct ancestor {
+struct scope_die {
 	Dwarf_Off offset;
 	Dwarf_Die die;
 	uint32_t parent;
 	char *name; /* full, made when first asked for; owned */
 };
 
-uint32_t lineage_add(struct lineage *l, Dwarf_Die *die, uint32_t parent)
+uint32_t qualified_names_add(struct qualified_names *l, Dwarf_Die *die, uint32_t parent)
 {
-	struct ancestor *items;
+	struct scope_die *items;
 
-	if (l->count >= LINEAGE_NONE)
-		return LINEAGE_NONE;
+	if (l->count >= QUALIFIED_NAMES_NONE)
+		return QUALIFIED_NAMES_NONE;
 	items = array_grow(l->items, l->count, &l->cap, sizeof(*items));
 	if (!items)
-		return LINEAGE_NONE;
+		return QUALIFIED_NAMES_NONE;
 	l->items = items;
-	items[l->count] = (struct ancestor){
+	items[l->count] = (struct scope_die){
 		.offset = dwarf_dieoffset(die),
 		.die = *die,
 		.parent = parent,
@@ -45,7 +45,7 @@ uint32_t lineage_add(struct lineage *l, Dwarf_Die *die, uint32_t parent)
 	return (uint32_t)l->count++;
 }
 
-static struct ancestor *ancestor_find(struct lineage *l, Dwarf_Off offset)
+static struct scope_die *dwarf_reader_find(struct qualified_names *l, Dwarf_Off offset)
 {
 	size_t i = sorted_before(SORTED_BY(l->items, l->count, offset), offset);
 
@@ -117,7 +117,7 @@ static void part_write(Dwarf_Die *die, const char *inner, char *out, size_t cap)
 		snprintf(out, cap, "%s", name);
 }
 
-static char *name_make(struct lineage *l, struct ancestor *a)
+static char *name_make(struct qualified_names *l, struct scope_die *a)
 {
 	char name[FULL_MAX], part[FULL_MAX / 2];
 	size_t at = sizeof(name) - 1, n;
@@ -125,7 +125,7 @@ static char *name_make(struct lineage *l, struct ancestor *a)
 
 	/* From the inside to the outside, written from the end of the buffer to its beginning. */
 	name[at] = '\0';
-	for (unsigned parts = 0; i != LINEAGE_NONE && parts < PARTS_MAX; parts++) {
+	for (unsigned parts = 0; i != QUALIFIED_NAMES_NONE && parts < PARTS_MAX; parts++) {
 		part_write(&l->items[i].die, name + at, part, sizeof(part));
 		n = strlen(part) + (parts > 0 ? 2 : 0);
 		if (n > at)
@@ -139,26 +139,26 @@ static char *name_make(struct lineage *l, struct ancestor *a)
 	return strdup(name + at);
 }
 
-const char *lineage_name(struct lineage *l, Dwarf_Die *function)
+const char *qualified_names_find(struct qualified_names *l, Dwarf_Die *function)
 {
 	Dwarf_Die origin = *function;
-	struct ancestor *a;
+	struct scope_die *a;
 
 	if (!language_has_scopes(function))
 		return NULL;
 	origin_follow(&origin);
-	a = ancestor_find(l, dwarf_dieoffset(&origin));
-	if (!a || a->parent == LINEAGE_NONE)
+	a = dwarf_reader_find(l, dwarf_dieoffset(&origin));
+	if (!a || a->parent == QUALIFIED_NAMES_NONE)
 		return NULL;
 	if (!a->name)
 		a->name = name_make(l, a);
 	return a->name;
 }
 
-void lineage_free(struct lineage *l)
+void qualified_names_free(struct qualified_names *l)
 {
 	for (size_t i = 0; i < l->count; i++)
 		free(l->items[i].name);
 	free(l->items);
-	*l = (struct lineage){ 0 };
+	*l = (struct qualified_names){ 0 };
 }

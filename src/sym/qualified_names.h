@@ -11,25 +11,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct ancestor;
+struct scope_die;
 
-struct lineage {
-	struct ancestor *items; /* in the order of the unit */
+struct qualified_names {
+	struct scope_die *items; /* in the order of the unit */
 	size_t count, cap;
 };
 
-#define LINEAGE_NONE UINT32_MAX
+#define QUALIFIED_NAMES_NONE UINT32_MAX
 
 /*
- * Notes that `die` stands in `parent`, an earlier result (LINEAGE_NONE: in the unit itself). Must
- * be called in the order of the unit. Returns its index; LINEAGE_NONE when memory is out.
+ * Notes that `die` stands in `parent`, an earlier result (QUALIFIED_NAMES_NONE: in the unit
+ * itself). Must be called in the order of the unit. Returns its index; QUALIFIED_NAMES_NONE when
+ * memory is out.
  */
-uint32_t lineage_add(struct lineage *l, Dwarf_Die *die, uint32_t parent);
+uint32_t qualified_names_add(struct qualified_names *l, Dwarf_Die *die, uint32_t parent);
 /*
  * "main::{lambda(int)}::operator()" for a function of a unit in C++ or the like; NULL when its bare
- * name is all there is. Lives until lineage_free.
+ * name is all there is. Lives until qualified_names_free.
  */
-const char *lineage_name(struct lineage *l, Dwarf_Die *function);
-void lineage_free(struct lineage *l);
+const char *qualified_names_find(struct qualified_names *l, Dwarf_Die *function);
+void qualified_names_free(struct qualified_names *l);
 
 #endif

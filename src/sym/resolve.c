@@ -22,26 +22,26 @@ struct resolve_module {
 	struct sym_module info;
 	char *path; /* owned, as is build_id */
 	uint8_t *build_id;
-	struct source *source; /* NULL: not asked for yet; the worker's */
+	struct cached_object *object; /* NULL: not asked for yet; the worker's */
 	_Atomic enum sym_quality quality;
 	atomic_uint refs;
 };
 
 struct answer {
-	const struct source *source; /* NULL: empty slot */
+	const struct cached_object *object; /* NULL: empty slot */
 	uint64_t vaddr;
 	const struct sym_frame *frames;
 	uint32_t nframes;
 };
 
 struct resolve {
-	struct sources *sources;
+	struct object_cache *objects;
 	struct intern *texts;
 	struct answer *answers; /* open addressing, power of two, at most half full */
 	size_t nslots, count;
 	size_t stack_bytes; /* for demangling */
 	/* Of the answer that is being made. */
-	struct scope_frame raw[SCOPE_FRAMES_MAX];
+	struct raw_frame raw[RAW_FRAMES_MAX];
 	char name[DEMANGLE_MAX], text[DEMANGLE_MAX];
 };
 
@@ -59,9 +59,9 @@ struct resolve *resolve_new(const struct debugfile_dirs *dirs)
 	if (!r)
 		return NULL;
 	r->stack_bytes = DEMANGLE_STACK_BYTES;
-	r->sources = sources_new(dirs);
+	r->objects = object_cache_new(dirs);
 	r->texts = intern_new();
-	if (r->sources && r->texts)
+	if (r->objects && r->texts)
 		return r;
 	resolve_free(r);
 	return NULL;
@@ -71,7 +71,7 @@ void resolve_free(struct resolve *r)
 {
 	if (!r)
 		return;
-	sources_free(r->sources);
+	object_cache_free(r->objects);
 	intern_free(r->texts);
 	free(r->answers);
 	free(r);
@@ -124,18 +124,20 @@ enum sym_quality resolve_quality(const struct resolve_module *m)
 
 /* ---- answers -------------------------------------------------------------------------------- */
 
-static size_t hash_of(const struct source *of, uint64_t vaddr)
+static size_t hash_of(const struct cached_object *object, uint64_t vaddr)
 {
-	uint64_t h = (vaddr + (uintptr_t)of) * 0x9e3779b97f4a7c15u;
+	uint64_t h = (vaddr + (uintptr_t)object) * 0x9e3779b97f4a7c15u;
 
 	return (size_t)(h ^ h >> 29);
 }
 
-static struct answer *answer_slot(struct resolve *r, const struct source *of, uint64_t vaddr)
+static struct answer *answer_slot(
+	struct resolve *r, const struct cached_object *object, uint64_t vaddr)
 {
-	size_t i = hash_of(of, vaddr) & (r->nslots - 1);
+	size_t i = hash_of(object, vaddr) & (r->nslots - 1);
 
-	while (r->answers[i].source && (r->answers[i].source != of || r->answers[i].vaddr != vaddr))
+	while (r->answers[i].object &&
+		(r->answers[i].object != object || r->answers[i].vaddr != vaddr))
 		i = (i + 1) & (r->nslots - 1);
 	return &r->answers[i];
 }
@@ -151,8 +153,8 @@ static bool answers_grow(struct resolve *r)
 	r->answers = bigger;
 	r->nslots = n;
 	for (size_t i = 0; i < old_n; i++) {
-		if (old[i].source)
-			*answer_slot(r, old[i].source, old[i].vaddr) = old[i];
+		if (old[i].object)
+			*answer_slot(r, old[i].object, old[i].vaddr) = old[i];
 	}
 	free(old);
 	return true;
@@ -168,7 +170,7 @@ static const char *clean(struct resolve *r, const char *text, size_t max)
 	return intern_text(r->texts, r->text, len);
 }
 
-static const char *file_of(struct resolve *r, const struct scope_frame *raw)
+static const char *file_of(struct resolve *r, const struct raw_frame *raw)
 {
 	const char *file = raw->file;
 	char path[FILE_MAX];
@@ -182,7 +184,7 @@ static const char *file_of(struct resolve *r, const struct scope_frame *raw)
 	return clean(r, path, FILE_MAX);
 }
 
-static struct sym_frame frame_finish(struct resolve *r, const struct scope_frame *raw, bool inlined)
+static struct sym_frame frame_finish(struct resolve *r, const struct raw_frame *raw, bool inlined)
 {
 	const char *name = raw->linkage && raw->linkage[0] ? raw->linkage : raw->name;
 	struct sym_frame f = { .line = raw->line, .inlined = inlined };
@@ -197,8 +199,7 @@ static struct sym_frame frame_finish(struct resolve *r, const struct scope_frame
 	return f;
 }
 
-static void frames_make(
-	struct resolve *r, const struct scope_frame *raw, size_t n, struct answer *a)
+static void frames_make(struct resolve *r, const struct raw_frame *raw, size_t n, struct answer *a)
 {
 	struct sym_frame *frames = intern_alloc(r->texts, n * sizeof(*frames));
 
@@ -210,29 +211,31 @@ static void frames_make(
 	a->nframes = (uint32_t)n;
 }
 
-static void answer_make(struct resolve *r, struct source *of, uint64_t vaddr, struct answer *a)
+static void answer_make(
+	struct resolve *r, struct cached_object *object, uint64_t vaddr, struct answer *a)
 {
-	struct object *o = source_object(r->sources, of);
-	size_t n = o ? object_find(o, vaddr, r->raw) : 0;
+	struct object_file *o = object_cache_open(r->objects, object);
+	size_t n = o ? object_file_find(o, vaddr, r->raw) : 0;
 
 	*a = (struct answer){
-		.source = of, .vaddr = vaddr, .frames = &unknown_frame, .nframes = 1
+		.object = object, .vaddr = vaddr, .frames = &unknown_frame, .nframes = 1
 	};
 	if (n > 0)
 		frames_make(r, r->raw, n, a);
 }
 
-static void answer_find(struct resolve *r, struct source *of, uint64_t vaddr, struct answer *a)
+static void answer_find(
+	struct resolve *r, struct cached_object *object, uint64_t vaddr, struct answer *a)
 {
 	struct answer *kept;
 
 	if (r->count * 2 >= r->nslots && !answers_grow(r)) {
-		answer_make(r, of, vaddr, a); /* no memory to remember it */
+		answer_make(r, object, vaddr, a); /* no memory to remember it */
 		return;
 	}
-	kept = answer_slot(r, of, vaddr);
-	if (!kept->source) {
-		answer_make(r, of, vaddr, kept);
+	kept = answer_slot(r, object, vaddr);
+	if (!kept->object) {
+		answer_make(r, object, vaddr, kept);
 		r->count++;
 	}
 	*a = *kept;
@@ -243,11 +246,11 @@ const struct sym_frame *resolve_address(
 {
 	struct answer a = { .frames = &unknown_frame, .nframes = 1 };
 
-	if (!m->source)
-		m->source = sources_find(r->sources, &m->info);
-	if (m->source) {
-		answer_find(r, m->source, vaddr, &a);
-		m->quality = source_quality(m->source);
+	if (!m->object)
+		m->object = object_cache_find(r->objects, &m->info);
+	if (m->object) {
+		answer_find(r, m->object, vaddr, &a);
+		m->quality = object_cache_quality(m->object);
 	}
 	*nframes = a.nframes;
 	return a.frames;

@@ -29,7 +29,7 @@ struct sym {
 static struct sym *sym_with(struct worker *w)
 {
 	struct sym *s = w ? calloc(1, sizeof(*s)) : NULL;
-	int rc = s ? inbox_init(&s->inbox) : w ? -ENOMEM : -errno;
+	int rc = s ? worker_inbox_init(&s->inbox) : w ? -ENOMEM : -errno;
 
 	if (rc == 0) {
 		s->worker = w;
@@ -56,7 +56,7 @@ void sym_free(struct sym *s)
 {
 	if (!s)
 		return;
-	inbox_clear(s->worker, &s->inbox);
+	worker_inbox_clear(s->worker, &s->inbox);
 	worker_unref(s->worker);
 	for (size_t i = 0; i < MODULE_CHAINS; i++) {
 		while (s->modules[i]) {
@@ -106,7 +106,7 @@ int sym_request(struct sym *s, uint32_t module, uint64_t vaddr, bool is_return, 
 
 	vaddr -= is_return && vaddr > 0;
 	if (m)
-		rc = worker_ask(s->worker, &s->inbox, m->resolve, vaddr, cookie);
+		rc = worker_request(s->worker, &s->inbox, m->resolve, vaddr, cookie);
 	if (rc == 0)
 		s->pending++;
 	return rc;
@@ -114,7 +114,7 @@ int sym_request(struct sym *s, uint32_t module, uint64_t vaddr, bool is_return, 
 
 int sym_collect(struct sym *s, struct sym_result *out)
 {
-	struct sym_request *r = worker_answer(s->worker, &s->inbox);
+	struct sym_request *r = worker_answer_take(s->worker, &s->inbox);
 
 	if (!r)
 		return 0;
@@ -124,7 +124,7 @@ int sym_collect(struct sym *s, struct sym_result *out)
 		.nframes = r->nframes,
 		.frames = r->frames,
 	};
-	sym_request_free(r);
+	worker_request_free(r);
 	return 1;
 }
 

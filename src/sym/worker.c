@@ -23,7 +23,7 @@
 
 struct worker {
 	pthread_mutex_t lock;
-	pthread_cond_t asked; /* the thread waits on it for requests */
+	pthread_cond_t requested; /* the thread waits on it for requests */
 	pthread_cond_t idle; /* worker_drain waits on it for an inbox's last answer */
 	pthread_t thread;
 	struct sym_queue requests;
@@ -54,7 +54,7 @@ static struct sym_request *queue_take(struct sym_queue *q)
 	return r;
 }
 
-void sym_request_free(struct sym_request *r)
+void worker_request_free(struct sym_request *r)
 {
 	resolve_module_unref(r->module);
 	free(r);
@@ -73,7 +73,7 @@ static void queue_drop(struct sym_queue *q, const struct sym_inbox *in)
 	while ((r = all.first)) {
 		all.first = r->next;
 		if (!in || r->inbox == in)
-			sym_request_free(r);
+			worker_request_free(r);
 		else
 			queue_append(q, r);
 	}
@@ -85,7 +85,7 @@ static struct sym_request *request_wait(struct worker *w)
 {
 	pthread_mutex_lock(&w->lock);
 	while (!w->stop && !w->requests.first)
-		pthread_cond_wait(&w->asked, &w->lock);
+		pthread_cond_wait(&w->requested, &w->lock);
 	w->busy = w->stop ? NULL : queue_take(&w->requests);
 	pthread_mutex_unlock(&w->lock);
 	return w->busy;
@@ -107,7 +107,7 @@ static void answer_put(struct worker *w, struct sym_request *r)
 	}
 	pthread_mutex_unlock(&w->lock);
 	if (!in)
-		sym_request_free(r);
+		worker_request_free(r);
 }
 
 static void *worker_run(void *arg)
@@ -147,7 +147,7 @@ static int locks_init(struct worker *w)
 		return ENOMEM;
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_mutex_init(&w->lock, NULL);
-	pthread_cond_init(&w->asked, NULL);
+	pthread_cond_init(&w->requested, NULL);
 	pthread_cond_init(&w->idle, &attr);
 	pthread_condattr_destroy(&attr);
 	return 0;
@@ -209,23 +209,23 @@ void worker_unref(struct worker *w)
 		return;
 	w->stop = true;
 	pthread_mutex_lock(&w->lock);
-	pthread_cond_signal(&w->asked);
+	pthread_cond_signal(&w->requested);
 	pthread_mutex_unlock(&w->lock);
 	pthread_join(w->thread, NULL);
 	pthread_cond_destroy(&w->idle);
-	pthread_cond_destroy(&w->asked);
+	pthread_cond_destroy(&w->requested);
 	pthread_mutex_destroy(&w->lock);
 	all_free(w);
 }
 
-int inbox_init(struct sym_inbox *in)
+int worker_inbox_init(struct sym_inbox *in)
 {
 	*in = (struct sym_inbox){ .answers.end = &in->answers.first };
 	in->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	return in->fd < 0 ? -errno : 0;
 }
 
-void inbox_clear(struct worker *w, struct sym_inbox *in)
+void worker_inbox_clear(struct worker *w, struct sym_inbox *in)
 {
 	pthread_mutex_lock(&w->lock);
 	queue_drop(&w->requests, in);
@@ -238,7 +238,7 @@ void inbox_clear(struct worker *w, struct sym_inbox *in)
 
 /* ---- asking --------------------------------------------------------------------------------- */
 
-int worker_ask(struct worker *w, struct sym_inbox *in, struct resolve_module *m, uint64_t vaddr,
+int worker_request(struct worker *w, struct sym_inbox *in, struct resolve_module *m, uint64_t vaddr,
 	uint64_t cookie)
 {
 	struct sym_request *r = malloc(sizeof(*r));
@@ -251,12 +251,12 @@ int worker_ask(struct worker *w, struct sym_inbox *in, struct resolve_module *m,
 	pthread_mutex_lock(&w->lock);
 	queue_append(&w->requests, r);
 	in->unanswered++;
-	pthread_cond_signal(&w->asked);
+	pthread_cond_signal(&w->requested);
 	pthread_mutex_unlock(&w->lock);
 	return 0;
 }
 
-struct sym_request *worker_answer(struct worker *w, struct sym_inbox *in)
+struct sym_request *worker_answer_take(struct worker *w, struct sym_inbox *in)
 {
 	struct sym_request *r;
 	eventfd_t count;

@@ -40,16 +40,16 @@ struct worker *worker_ref(struct worker *w);
 /* The last stops the thread at its next address and frees all that it made. */
 void worker_unref(struct worker *w);
 /* 0 or -errno. */
-int inbox_init(struct sym_inbox *in);
+int worker_inbox_init(struct sym_inbox *in);
 /* Drops its requests and answers; one that is being worked on is dropped when it is done. */
-void inbox_clear(struct worker *w, struct sym_inbox *in);
+void worker_inbox_clear(struct worker *w, struct sym_inbox *in);
 /* Asks for an address on behalf of `in`. 0 or -ENOMEM. */
-int worker_ask(struct worker *w, struct sym_inbox *in, struct resolve_module *m, uint64_t vaddr,
+int worker_request(struct worker *w, struct sym_inbox *in, struct resolve_module *m, uint64_t vaddr,
 	uint64_t cookie);
 /* Frees a request. */
-void sym_request_free(struct sym_request *r);
+void worker_request_free(struct sym_request *r);
 /* The next answer, the caller's to free, or NULL. */
-struct sym_request *worker_answer(struct worker *w, struct sym_inbox *in);
+struct sym_request *worker_answer_take(struct worker *w, struct sym_inbox *in);
 /* Waits until nothing of this inbox is unanswered. 0 or -ETIMEDOUT. */
 int worker_drain(struct worker *w, const struct sym_inbox *in, uint64_t timeout_ns);
 
