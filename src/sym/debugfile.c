@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The search for separate debug files: a list of places, each tried until one holds a file that
- * fits. Called by object.c on the symboliser's worker thread.
+ * Searches for separate debug files: a list of places, tried in turn until one holds a file that
+ * matches. Called by object_file.c on the symboliser's worker thread.
  */
 #include "src/sym/debugfile.h"
 
@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include "src/sym/debuginfod.h"
 
-/* A build-id is 20 bytes by default; longer than this is nobody's. */
+/* A build-id is 20 bytes by default; no linker writes more than this. */
 #define BUILD_ID_MAX 64u
 
 struct search {
@@ -58,7 +58,7 @@ static bool crc_is(const char *path, uint32_t want, const atomic_bool *stop)
 	return ~crc == want;
 }
 
-/* Does this open file belong to the one we search for? */
+/* Whether this open file belongs to the stripped file of the search. */
 static bool fits(const struct search *s, const struct elffile *f, const char *path)
 {
 	const uint8_t *id;
@@ -84,7 +84,7 @@ static bool path_try(
 	return false;
 }
 
-/* Debug directories are looked for inside the program's root first, then in ours. */
+/* Searches debug directories below the program's root first, then below the viewer's. */
 static bool debug_dir_try(struct search *s, const char *sub, const char *name)
 {
 	const struct debugfile_dirs *d = s->dirs;
@@ -93,7 +93,7 @@ static bool debug_dir_try(struct search *s, const char *sub, const char *name)
 	       path_try(s, "", d->debug_dir, sub, name);
 }
 
-/* The caller's to free; NULL: it names none, or there is no memory. */
+/* The directory part of `path`, which the caller frees. NULL: it has none, or out of memory. */
 static char *dir_new(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -170,7 +170,8 @@ int debugfile_find(const struct elffile *f, const char *path, const struct debug
 	s.id_len = elffile_build_id(f, &s.id);
 	s.link = dwelf_elf_gnu_debuglink(f->elf, &s.crc);
 	if (s.link && (s.link[0] == '\0' || strchr(s.link, '/')))
-		s.link = NULL; /* a name, not a path: it must not lead elsewhere */
+		s.link = NULL; /* only a file name is allowed, not a path: it must not lead
+				  elsewhere */
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 		if (!*dirs->stop && places[i](&s))
 			return 0;
@@ -186,7 +187,8 @@ static bool is_irregular(const char *path)
 	return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
 }
 
-/* Where libdw itself would look for `name` when we find nothing: it must not open a FIFO there. */
+/* Checks the place where libdw itself searches for `name` if we find nothing: it must not open a
+ * FIFO there. */
 static bool default_is_irregular(const char *dir, const char *name)
 {
 	char path[PATH_MAX];
@@ -196,7 +198,7 @@ static bool default_is_irregular(const char *dir, const char *name)
 	return snprintf(path, sizeof(path), "%s/%s", dir, name) >= PATH_MAX || is_irregular(path);
 }
 
-/* dwz is given names like "/usr/lib/debug/.dwz/x86_64-linux-gnu/python3.11.debug". */
+/* dwz records names like "/usr/lib/debug/.dwz/x86_64-linux-gnu/python3.11.debug". */
 static bool alt_name_try(struct search *s, const char *dir, const char *name)
 {
 	const char *below = strstr(name, "/.dwz/");

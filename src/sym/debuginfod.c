@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * libdebuginfod through dlopen: five functions, one call. Called by debugfile.c on the symboliser's
- * worker thread, only when the user asked for debuginfod.
+ * worker thread, only if the user enabled debuginfod.
  */
 #include "src/sym/debuginfod.h"
 
@@ -23,7 +23,7 @@ static struct {
 	int (*find)(struct client *c, const unsigned char *id, int len, char **path);
 } lib;
 
-/* Told regularly while a download runs; non-zero gives it up. */
+/* libdebuginfod calls it regularly during a download; non-zero cancels the download. */
 static int give_up(struct client *c, long a, long b)
 {
 	const atomic_bool *stop = lib.get_data(c);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * libiberty's demanglers behind one bounded function. Called by the resolver, on the symboliser's
- * worker thread. A hostile name can ask for output of exponential length, so the demanglers are
- * used through their callbacks, which are left by longjmp when there is too much; on that path they
- * hold no memory but the stack.
+ * libiberty's demanglers behind one bounded function. Called by resolve.c on the symboliser's
+ * worker thread. A hostile name can expand to output of exponential length, so the demanglers write
+ * through callbacks, and the callback leaves by longjmp when the output is full; on that path the
+ * demanglers hold no memory but the stack.
  */
 #include "src/sym/demangle.h"
 
@@ -14,13 +14,13 @@
 #include <string.h>
 #include "src/util/text.h"
 
-/* libiberty refuses names over 1,024 bytes unless told not to watch recursion; real ones reach 4
+/* libiberty refuses names over 1,024 bytes unless its recursion limit is off; real names reach 4
  * KB. */
 #define RAW_MAX	 8192u
 #define RAW_SAFE 1000u
-/* Of stack, for one byte of a name. */
+/* Stack bytes needed per byte of a name. */
 #define STACK_A_BYTE (DEMANGLE_STACK_BYTES / RAW_MAX)
-/* What is cut at DEMANGLE_MAX need not be computed any further. */
+/* Output beyond DEMANGLE_MAX would be cut anyway. */
 #define OUT_MAX DEMANGLE_MAX
 
 struct output {
@@ -49,10 +49,10 @@ static bool demangler_run(demangler *f, const char *raw, int options, struct out
 	o->len = 0;
 	if (setjmp(o->full) == 0)
 		return f(raw, options, output_add, o) != 0 && o->len > 0;
-	return true; /* cut short, but right as far as it goes */
+	return true; /* truncated, but correct so far */
 }
 
-/* D's demangler has no callback; its output is bounded by the length it may take in. */
+/* D's demangler has no callback; the length of its input bounds its output. */
 static bool d_run(const char *raw, struct output *o)
 {
 	char *text = dlang_demangle(raw, DMGL_DLANG);
@@ -84,7 +84,7 @@ static bool mangled_run(const char *raw, struct output *o)
 	return false;
 }
 
-/* Where the name proper ends: before "@VERSION" and the suffixes compilers put behind copies. */
+/* Length of the name without "@VERSION" and the suffixes that compilers append to copies. */
 static size_t stem_length(const char *raw)
 {
 	static const char *const suffixes[] = { ".constprop.", ".isra.", ".part.", ".cold",

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * DWARF, read with libdw but with our own indexes and our own bounds: every walk goes forward
- * through the file, has a depth limit and looks at the stop flag, so no input makes it loop. Called
- * by object.c on the symboliser's worker thread.
+ * Reads DWARF with libdw, but with its own indexes and bounds: every walk goes forward through the
+ * file, has a depth limit and checks the stop flag, so no input makes it loop. Called by
+ * object_file.c on the symboliser's worker thread.
  */
 #include "src/sym/dwarf_reader.h"
 
@@ -19,13 +19,13 @@
 /* Nesting of namespaces, classes, functions and blocks; compilers stay below 50. */
 #define DEPTH_MAX 200u
 struct unit {
-	Dwarf_Die die; /* of the unit in the file itself: has the line table */
-	Dwarf_Die body; /* where the functions are: the same, or that of the .dwo file */
+	Dwarf_Die die; /* the unit in the file itself: has the line table */
+	Dwarf_Die body; /* has the functions: the same DIE, or that of the .dwo file */
 	bool indexed;
 	Dwarf_Die *functions;
 	size_t nfunctions, functions_cap;
 	struct ranges ranges; /* of the functions */
-	struct qualified_names names; /* where they stand */
+	struct qualified_names names; /* and what encloses them */
 };
 
 struct dwarf_reader {
@@ -34,7 +34,7 @@ struct dwarf_reader {
 	struct unit *units;
 	size_t nunits, units_cap;
 	struct ranges ranges; /* of the units */
-	bool gaps; /* some unit told no ranges: .debug_aranges may know */
+	bool gaps; /* a unit has no ranges: .debug_aranges may have them */
 };
 
 /* ---- units ---------------------------------------------------------------------------------- */
@@ -62,7 +62,7 @@ static size_t unit_of_offset(const struct dwarf_reader *s, Dwarf_Off offset)
 {
 	size_t lo = 0, hi = s->nunits;
 
-	/* Units are in the order of the file. */
+	/* Units are in file order. */
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 		Dwarf_Die die = s->units[mid].die;
@@ -159,7 +159,7 @@ static bool function_add(struct unit *u, Dwarf_Die *die)
 	return n >= 0;
 }
 
-/* Functions can be in these, and in each other (nested functions, methods of local classes). */
+/* These can contain functions, and each other (nested functions, methods of local classes). */
 static bool holds_functions(int tag)
 {
 	switch (tag) {
@@ -179,8 +179,8 @@ static bool holds_functions(int tag)
 }
 
 /*
- * A walk over the tree below a DIE, children before siblings, meets ever larger offsets. Broken
- * sibling references could otherwise make it meet the same DIEs 2^depth times.
+ * A walk over the tree below a DIE, children before siblings, visits increasing offsets. Without
+ * this check, malformed sibling references could make it visit the same DIEs 2^depth times.
  */
 static bool is_forward(Dwarf_Off *last, Dwarf_Die *die)
 {
@@ -198,7 +198,7 @@ struct walk {
 	Dwarf_Off last;
 };
 
-/* Visits the children of `parent` and what they hold. False: out of memory, broken, or stopped. */
+/* Visits the descendants of `parent`. False: out of memory, malformed, or stopped. */
 static bool functions_walk(struct walk *w, Dwarf_Die *parent, uint32_t parent_index, unsigned depth)
 {
 	Dwarf_Die die;
@@ -224,8 +224,8 @@ static bool functions_walk(struct walk *w, Dwarf_Die *parent, uint32_t parent_in
 }
 
 /*
- * libdw opens the .dwo file where the unit says it is, whatever that is. Look first: opening a FIFO
- * would wait for ever.
+ * libdw opens the .dwo file that the unit names, whatever its type. Check it first: opening a FIFO
+ * would block forever.
  */
 static bool dwo_is_file(Dwarf_Die *die)
 {
@@ -272,8 +272,8 @@ static void unit_index(struct dwarf_reader *s, struct unit *u)
 }
 
 /*
- * The unit around `vaddr`, one that has a function there if possible (then *function is it),
- * indexed.
+ * The unit that covers `vaddr`, indexed; preferably one with a function there, which is then
+ * *function.
  */
 static struct unit *unit_find(struct dwarf_reader *s, uint64_t vaddr, Dwarf_Die **function)
 {
@@ -298,7 +298,7 @@ static struct unit *unit_find(struct dwarf_reader *s, uint64_t vaddr, Dwarf_Die 
 
 /* ---- lines ---------------------------------------------------------------------------------- */
 
-/* How many rows of the unit's line table are at or before `vaddr`. Rows are sorted by address. */
+/* Number of rows of the unit's line table at or before `vaddr`. Rows are sorted by address. */
 static size_t rows_before(Dwarf_Lines *lines, size_t n, uint64_t vaddr)
 {
 	size_t lo = 0, hi = n;
@@ -329,7 +329,7 @@ static void line_find(struct unit *u, uint64_t vaddr, struct raw_frame *out)
 		return;
 	at = rows_before(lines, n, vaddr);
 	row = at > 0 ? dwarf_onesrcline(lines, at - 1) : NULL;
-	/* Past the end of a sequence there is no code of this unit. */
+	/* The unit has no code past the end of a sequence. */
 	if (!row || dwarf_lineendsequence(row, &end) != 0 || end)
 		return;
 	out->file = dwarf_linesrc(row, NULL, NULL);
@@ -337,7 +337,7 @@ static void line_find(struct unit *u, uint64_t vaddr, struct raw_frame *out)
 		out->line = (uint32_t)line;
 }
 
-/* Where the call that `inlined` replaced stood. */
+/* The source position of the call that `inlined` replaced. */
 static void call_find(struct unit *u, Dwarf_Die *inlined, struct raw_frame *out)
 {
 	Dwarf_Attribute attr;
@@ -369,7 +369,7 @@ static bool holds_inlined(int tag)
 	}
 }
 
-/* A block without addresses of its own may still hold something that has them. */
+/* A block without addresses of its own may contain entries with addresses. */
 static bool around(Dwarf_Die *die, int tag, uint64_t vaddr)
 {
 	int has = dwarf_haspc(die, vaddr);
@@ -385,8 +385,8 @@ struct chain {
 	size_t n, max;
 };
 
-/* Appends the inlined functions around the address. True when there was one: then it is complete.
- */
+/* Appends the inlined functions that cover the address. True if there was one: the chain is
+ * complete. */
 static bool chain_find(struct chain *c, Dwarf_Die *parent, unsigned depth)
 {
 	Dwarf_Die die;
@@ -407,7 +407,7 @@ static bool chain_find(struct chain *c, Dwarf_Die *parent, unsigned depth)
 	return false;
 }
 
-/* Some builds write a relative directory to hide where they ran; that helps nobody. */
+/* Some builds write a relative directory to hide where they ran; it is useless here. */
 static const char *directory_of(struct unit *u)
 {
 	Dwarf_Attribute attr;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Opening of ELF files: what kinds of file are taken, how they are read, what is in them. Called
+ * Opens ELF files: which kinds of file are accepted, how they are read, what they contain. Called
  * on the symboliser's worker thread.
  */
 #include "src/sym/elffile.h"
@@ -13,8 +13,9 @@
 #include <unistd.h>
 
 /*
- * Files are read, not mapped, so that one which is overwritten in place while we look (a rebuild)
- * costs wrong names and not a SIGBUS. Above this much debug information the memory would hurt more.
+ * Files are read, not mapped, so that a file overwritten in place (a rebuild) causes wrong names
+ * and not a SIGBUS. With more debug information than this, the file is mapped: the memory would
+ * cost more.
  */
 #define READ_MAX_BYTES ((uint64_t)256 * 1024 * 1024)
 
@@ -23,7 +24,7 @@ static int regular_open(const char *path)
 	struct stat st;
 	int fd;
 
-	/* Looked at before the open, because opening a device can already do something. */
+	/* Checked before the open, because opening a device can have effects. */
 	if (stat(path, &st) != 0)
 		return -errno;
 	if (!S_ISREG(st.st_mode))
@@ -178,7 +179,7 @@ static bool ends_with(const char *text, size_t len, const char *end)
 	return len >= n && memcmp(text + len - n, end, n) == 0;
 }
 
-/* Also of those that were compressed, or split off: .zdebug_str, .debug_str.dwo. */
+/* Includes compressed and split ones: .zdebug_str, .debug_str.dwo. */
 static bool is_debug_strings(const char *name)
 {
 	size_t len = strlen(name);

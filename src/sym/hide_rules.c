@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The rule by which frames are passed over when a call site gets its name: a table of lines that is
- * both what is matched and what the help screen prints. What is hidden is the means of allocating
- * (malloc wrappers, allocators, the standard libraries' containers); what says what the memory is
- * for stays. Called by the model, on the main thread; pure.
+ * The rules that skip frames when a call site gets its name: one table, which is matched and which
+ * the help screen prints. They hide the means of allocating (malloc wrappers, allocators,
+ * containers of the standard libraries) and keep the frames that show what the memory is for.
+ * Called on the main thread; pure.
  */
 #include "src/sym/hide_rules.h"
 
@@ -13,9 +13,9 @@
 #include <string.h>
 
 /*
- * A title that ends in ": ", then patterns separated by ", "; lines that begin with a blank go on
- * with the title before. "*" stands for any text. Titles that begin with "in " are matched against
- * the file's name without its directory, the others against the function's name without return type
+ * A title that ends in ": ", then patterns separated by ", "; a line that begins with a blank
+ * continues the one before. "*" stands for any text. Patterns of titles that begin with "in " match
+ * the object file's name without its directory, the others the function's name without return type
  * and parameters.
  */
 static const char *const rules[] = {
@@ -96,10 +96,10 @@ static const char *const rules[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Longest name looked at; what comes after decides nothing. */
+/* Bytes of a name that are matched; the rest decides nothing. */
 #define NAME_MAX_BYTES 512u
 
-/* Shell-like match with "*" only: on a mismatch the last star takes one byte more. */
+/* Shell-like match with "*" only. On a mismatch the last star matches one byte more. */
 static bool glob_match(const char *pattern, size_t pattern_len, const char *text, size_t text_len)
 {
 	size_t p = 0, t = 0, star = SIZE_MAX, resume = 0;
@@ -182,7 +182,7 @@ int sym_hide_more(const char *const *patterns, size_t count)
 	return 0;
 }
 
-/* A user's pattern may be of the bare name or of all of it. */
+/* A user's pattern may match the bare name or the full one. */
 static bool extra_match(const char *function, const char *base, size_t len)
 {
 	for (size_t i = 0; i < extra_count; i++)
@@ -197,7 +197,7 @@ static bool starts(const char *s, const char *with)
 	return strncmp(s, with, strlen(with)) == 0;
 }
 
-/* Bytes from `s` to behind the bracket that matches the one there; up to the end when none does. */
+/* Bytes from `s` through the bracket that closes the one at `s`; to the end if none does. */
 static size_t group_length(const char *s)
 {
 	size_t depth = 0, i = 0;
@@ -214,9 +214,8 @@ static size_t group_length(const char *s)
 }
 
 /*
- * The part that names the function: from `*name`, moved past a return type, to the parameters. "("
- * of
- * "(anonymous namespace)" opens no parameters, nor does that of "operator()".
+ * Length of the part that names the function: from `*name`, which is moved past a return type, to
+ * the parameters. The "(" of "(anonymous namespace)" and of "operator()" opens no parameters.
  */
 static size_t base_length(const char **name)
 {
@@ -244,9 +243,9 @@ static bool is_rust_std(const char *path)
 }
 
 /*
- * "<X as Y>::f": the standard library's when both are. "<alloc::vec::Vec<T> as core::clone::Clone>"
- * is; a program's own type with core::fmt::Display is not, nor is its own trait on Vec. A bare "T",
- * "[T]" or "u8" is no program's own.
+ * "<X as Y>::f" belongs to the standard library if X and Y both do: "<alloc::vec::Vec<T> as
+ * core::clone::Clone>" does; a program's own type with core::fmt::Display does not, nor does its
+ * own trait on Vec. A bare "T", "[T]" or "u8" belongs to no program.
  */
 static bool is_rust_std_impl(const char *name)
 {

@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Large enough that a program's names take some dozens of blocks, small enough to waste little. */
+/*
+ * Large enough that a program's names fit in some dozens of blocks, small enough to waste little.
+ */
 #define BLOCK_BYTES ((size_t)64 * 1024)
 #define ALIGNMENT   _Alignof(max_align_t)
 
@@ -59,7 +61,7 @@ static struct block *block_add(struct intern *in, size_t bytes)
 		return NULL;
 	b->size = size;
 	if (size != BLOCK_BYTES && in->blocks) {
-		/* A large object gets a block of its own, behind the one being filled. */
+		/* A large object gets a block of its own, placed after the one being filled. */
 		b->next = in->blocks->next;
 		in->blocks->next = b;
 	} else {

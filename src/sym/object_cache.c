@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Object files by what they are (sources.h): a table of chains, and the open ones by last use. */
+/* Object files by identity (object_cache.h): a hash table of chains, and a list of the in the list
+ * of open files by last use. */
 #include "src/sym/object_cache.h"
 
 #include <errno.h>
@@ -12,10 +13,10 @@
 #include "src/util/shortage.h"
 
 #define CHAINS 1024u
-/* Above this much debug information at once, those longest unused give theirs back. */
+/* With more debug information than this in memory, the least recently used files are closed. */
 #define DEBUG_MAX_BYTES ((uint64_t)1024 * 1024 * 1024)
 
-/* The file behind a path, as far as it can be told without reading it. All 0: there is none. */
+/* Identifies the file at a path without reading it. All 0: no file. */
 struct file_identity {
 	dev_t dev;
 	ino_t ino;
@@ -30,7 +31,7 @@ struct cached_object {
 	char *path; /* owned, as is build_id */
 	uint8_t *build_id;
 	struct file_identity identity;
-	struct object_file *object; /* NULL: not opened, or closed again */
+	struct object_file *object; /* NULL: not open */
 	enum sym_quality quality;
 	struct cached_object *older, *newer; /* open ones */
 };
@@ -38,7 +39,7 @@ struct cached_object {
 struct object_cache {
 	const struct debugfile_dirs *dirs;
 	struct cached_object *chains[CHAINS];
-	struct cached_object *oldest, *newest; /* open ones by last use */
+	struct cached_object *oldest, *newest; /* list of open files by last use */
 	uint64_t open_bytes;
 };
 

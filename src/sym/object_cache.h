@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The object files that names come from, each once however many programs have it mapped: one with
- * the same path, the same build-id and, now, the same file behind the path is the same. They are
- * opened when an address is asked for, and when their debug information takes too much memory,
- * those longest unused are closed again. Worker thread of the symboliser.
+ * The object files that provide names, each once for all programs that map it: the same path,
+ * build-id and file identity mean the same object. A file is opened when one of its addresses is
+ * requested. When the debug information takes too much memory, the least recently used files are
+ * closed. Worker thread of the symboliser.
  */
 #ifndef SRC_SYM_SOURCES_H
 #define SRC_SYM_SOURCES_H
@@ -15,14 +15,14 @@
 struct object_cache;
 struct cached_object;
 
-/* `dirs` and what it points to must outlive it. NULL: no memory. */
+/* `dirs` and what it points to must outlive it. NULL: out of memory. */
 struct object_cache *object_cache_new(const struct debugfile_dirs *dirs);
 void object_cache_free(struct object_cache *s);
-/* NULL: no memory. It stays until object_cache_free. */
+/* NULL: out of memory. Valid until object_cache_free. */
 struct cached_object *object_cache_find(struct object_cache *s, const struct sym_module *m);
-/* Its object, open until the next call; NULL: no memory. */
+/* Opens its object file, until the next call; NULL: out of memory. */
 struct object_file *object_cache_open(struct object_cache *s, struct cached_object *c);
-/* SYM_PENDING until its object was opened. */
+/* SYM_PENDING until it was opened. */
 enum sym_quality object_cache_quality(const struct cached_object *c);
 
 #endif

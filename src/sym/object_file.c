@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Puts the sources of names of one object file in their order. Called by resolve.c on the
+ * Tries the sources of names of one object file in their order. Called by resolve.c on the
  * symboliser's worker thread.
  */
 #include "src/sym/object_file.h"
@@ -14,13 +14,13 @@
 #include "src/sym/symtab.h"
 #include "src/util/shortage.h"
 
-/* libdw and libelf may crash without memory: so much has to be left before they are asked. */
+/* libdw and libelf may crash without memory, so this much must be free before they are called. */
 #define SPARE_BYTES (4u << 20)
 
 struct object_file {
-	struct elffile file; /* what the program mapped */
-	struct elffile debug; /* its debug file, when that had to be looked for */
-	struct elffile alt; /* what dwz moved out of them */
+	struct elffile file; /* the file that the program mapped */
+	struct elffile debug; /* its separate debug file, if it was needed */
+	struct elffile alt; /* the part that dwz moved out of them */
 	Dwarf *dwarf, *alt_dwarf;
 	struct dwarf_reader *reader;
 	struct symtab *symtab, *dynsym;
@@ -43,7 +43,7 @@ static bool ends_with(const char *text, const char *end)
 	return n >= m && !strcmp(text + n - m, end);
 }
 
-/* "[vdso]", "" (JIT code) and removed files have no path that leads to what was mapped. */
+/* "[vdso]", "" (JIT code) and removed files have no path to the mapped content. */
 static bool is_file_path(const char *path)
 {
 	return path[0] == '/' && !ends_with(path, " (deleted)");
@@ -69,8 +69,8 @@ static int file_open(
 }
 
 /*
- * libdw ends the program when it has no memory, unless its handler does not return. What it was
- * about then is not known, so the handle is neither used nor freed any more.
+ * When out of memory, libdw ends the process unless its handler does not return. The state of the
+ * handle is unknown after that, so it is neither used nor freed.
  */
 static __thread jmp_buf *without_memory;
 
@@ -99,7 +99,7 @@ static Dwarf *handle_new(const struct elffile *f)
 	return dwarf;
 }
 
-/* The part that dwz shared out must be in place before libdw looks for it by itself. */
+/* The dwz part must be set before libdw searches for it itself. */
 static bool alt_open(struct object_file *o, const char *path, const struct debugfile_dirs *dirs)
 {
 	int rc = debugfile_find_alt(o->dwarf, path, dirs, &o->alt);
@@ -159,7 +159,7 @@ static void dwarf_open(struct object_file *o, const struct elffile *f, const cha
 {
 	if (!f->has_dwarf)
 		return;
-	/* What is read of it, and what libdw makes of that. */
+	/* The sections as read, and libdw's own data. */
 	if (!shortage_has_memory(f->debug_bytes * (f->is_compressed ? 8 : 2) + SPARE_BYTES)) {
 		shortage_note(ENOMEM);
 		return;
@@ -194,7 +194,7 @@ struct object_file *object_file_open(const struct sym_module *m, const struct de
 		if (!o->reader && debugfile_find(&o->file, m->path, dirs, &o->debug) == 0)
 			dwarf_open(o, &o->debug, m->path, dirs);
 		symbols_open(o, dirs->stop);
-		/* All that will be used is read by now: do not hold a descriptor per library. */
+		/* All that is needed has been read: do not hold a descriptor per library. */
 		elffile_seal(&o->file);
 		elffile_seal(&o->debug);
 		elffile_seal(&o->alt);
@@ -248,8 +248,8 @@ size_t object_file_find(struct object_file *o, uint64_t vaddr, struct raw_frame 
 	symbol = symbol_find(o, vaddr);
 	if (n == 0)
 		out[0] = (struct raw_frame){ 0 };
-	/* DWARF without a mangled name has only the last part of a C++ name; the linker has it all.
-	 */
+	/* DWARF without a mangled name has only the last part of a C++ name; the linker's symbol
+	 * has all of it. */
 	if (symbol && (!f->name || is_mangled(symbol)))
 		f->linkage = symbol;
 	return n > 0 || symbol ? (n > 0 ? n : 1) : 0;

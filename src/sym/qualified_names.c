@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * An array of the DIEs that functions can stand in, with their parents, sorted because it is filled
- * in the order of the file. Called by scope.c on the symboliser's worker thread.
+ * The DIEs that can enclose functions, with their parents, in an array that is sorted because it is
+ * filled in file order. Called by dwarf_reader.c on the symboliser's worker thread.
  */
 #include "src/sym/qualified_names.h"
 
@@ -14,17 +14,18 @@
 #include "src/util/array.h"
 #include "src/util/sorted.h"
 
-/* Parts of one name, and its length: more is cut from the outside. */
+/* Limits of one name: its parts and its length; outer parts beyond them are cut. */
 #define PARTS_MAX 32u
 #define FULL_MAX  2048u
-/* A concrete function refers to its abstract one, that to its declaration; libdw allows 16, too. */
+/* A concrete function refers to its abstract instance, which refers to its declaration; libdw
+ * allows 16 steps, too. */
 #define ORIGINS_MAX 16
 
 struct scope_die {
 	Dwarf_Off offset;
 	Dwarf_Die die;
 	uint32_t parent;
-	char *name; /* full, made when first asked for; owned */
+	char *name; /* qualified, made on first request; owned */
 };
 
 uint32_t qualified_names_add(struct qualified_names *l, Dwarf_Die *die, uint32_t parent)
@@ -52,7 +53,7 @@ static struct scope_die *dwarf_reader_find(struct qualified_names *l, Dwarf_Off 
 	return i < l->count && l->items[i].offset == offset ? &l->items[i] : NULL;
 }
 
-/* The DIE that stands where the function was declared: the end of its references to others. */
+/* Follows the references to the DIE where the function was declared. */
 static void origin_follow(Dwarf_Die *die)
 {
 	Dwarf_Attribute attr;
@@ -90,7 +91,7 @@ static bool language_has_scopes(Dwarf_Die *die)
 	}
 }
 
-/* GCC leaves the class of a lambda without a name; its call operator gives it away. */
+/* GCC gives the class of a lambda no name; its call operator identifies it. */
 static const char *unnamed(int tag, const char *inner)
 {
 	if (tag == DW_TAG_namespace)
@@ -98,8 +99,8 @@ static const char *unnamed(int tag, const char *inner)
 	return !strncmp(inner, "operator()", 10) ? "{lambda}" : "{unnamed}";
 }
 
-/* The name of one part, in the demangler's spelling: GCC may call a lambda's class "<lambda(int)>".
- */
+/* Writes the name of one part as the demangler spells it: GCC may call a lambda's class
+ * "<lambda(int)>". */
 static void part_write(Dwarf_Die *die, const char *inner, char *out, size_t cap)
 {
 	Dwarf_Die origin = *die;
@@ -123,7 +124,7 @@ static char *name_make(struct qualified_names *l, struct scope_die *a)
 	size_t at = sizeof(name) - 1, n;
 	uint32_t i = (uint32_t)(a - l->items);
 
-	/* From the inside to the outside, written from the end of the buffer to its beginning. */
+	/* From the innermost part outwards, written from the end of the buffer to its start. */
 	name[at] = '\0';
 	for (unsigned parts = 0; i != QUALIFIED_NAMES_NONE && parts < PARTS_MAX; parts++) {
 		part_write(&l->items[i].die, name + at, part, sizeof(part));

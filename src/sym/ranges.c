@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * A sorted array of address ranges. Called by scope.c on the symboliser's worker thread.
- */
+/* A sorted array of address ranges. Called by dwarf_reader.c on the symboliser's worker thread. */
 #include "src/sym/ranges.h"
 
 #include <stdlib.h>
 #include "src/util/array.h"
 #include "src/util/sorted.h"
 
-/* Ranges one entry may have; the largest real ones have some thousands. */
+/* Most ranges of one entry; the largest real entries have some thousands. */
 #define PER_DIE_MAX 65536
-/* Overlaps come from folded or broken code: how many ranges to look back for one that covers. */
+/* Overlaps come from folded or malformed code: number of ranges checked backwards for one that
+ * covers the address. */
 #define LOOK_BACK 16u
 
 bool ranges_add(struct ranges *l, uint64_t lo, uint64_t hi, size_t owner)
@@ -47,7 +46,7 @@ static int range_compare(const void *pa, const void *pb)
 
 	if (a->lo != b->lo)
 		return a->lo < b->lo ? -1 : 1;
-	/* The longer first: looking back from the end finds the innermost. */
+	/* The longer first, so that a search backwards finds the innermost. */
 	if (a->hi != b->hi)
 		return a->hi > b->hi ? -1 : 1;
 	return a->owner < b->owner ? -1 : a->owner > b->owner;
@@ -59,7 +58,7 @@ void ranges_sort(struct ranges *l)
 		qsort(l->items, l->count, sizeof(*l->items), range_compare);
 }
 
-/* How many ranges begin at or before `vaddr`. */
+/* Number of ranges that begin at or before `vaddr`. */
 static size_t count_before(const struct ranges *l, uint64_t vaddr)
 {
 	return sorted_through(SORTED_BY(l->items, l->count, lo), vaddr);

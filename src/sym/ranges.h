@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Address ranges with an owner each, to be searched by address. Ranges may overlap. One owner, any
+ * Address ranges, each with an owner, searched by address. Ranges may overlap. One owner, any
  * thread.
  */
 #ifndef SRC_SYM_RANGES_H
@@ -21,16 +21,16 @@ struct ranges {
 	size_t count, cap;
 };
 
-/* Adds one; an empty one, or one at address 0 (code the linker dropped), is left out. False: no
+/* Adds one; skips an empty range and one at address 0 (code that the linker dropped). False: out of
  * memory. */
 bool ranges_add(struct ranges *l, uint64_t lo, uint64_t hi, size_t owner);
-/* Adds all that `die` has. Returns how many, or -1 without memory. */
+/* Adds all ranges of `die`. Returns their number, or -1 when out of memory. */
 int ranges_add_die(struct ranges *l, Dwarf_Die *die, size_t owner);
-/* To be called after the last was added and before any search. */
+/* Call it after the last addition and before any search. */
 void ranges_sort(struct ranges *l);
 /*
- * Iterates over the ranges around `vaddr`, the one that begins last first, so that of nested ones
- * the innermost comes first. `*at` is SIZE_MAX before the first call. NULL: no more.
+ * Iterates over the ranges that cover `vaddr`, the one that begins last first, so that the
+ * innermost of nested ranges comes first. `*at` is SIZE_MAX before the first call. NULL: no more.
  */
 const struct range *ranges_next(const struct ranges *l, uint64_t vaddr, size_t *at);
 void ranges_free(struct ranges *l);

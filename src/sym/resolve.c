@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * From raw frames to what the rest of the viewer takes: demangled, cleaned, interned, cached.
- * Called by the worker in sym.c.
+ * Turns raw frames into those that the rest of the viewer uses: demangled, cleaned, interned,
+ * cached. Called by worker.c on the symboliser's thread.
  */
 #include "src/sym/resolve.h"
 
@@ -15,14 +15,14 @@
 #include "src/sym/object_cache.h"
 #include "src/util/text.h"
 
-/* A file name longer than any the system opens is not one. */
+/* Longer than any file name that the system can open. */
 #define FILE_MAX 4096u
 
 struct resolve_module {
 	struct sym_module info;
 	char *path; /* owned, as is build_id */
 	uint8_t *build_id;
-	struct cached_object *object; /* NULL: not asked for yet; the worker's */
+	struct cached_object *object; /* NULL before the first request; the worker's */
 	_Atomic enum sym_quality quality;
 	atomic_uint refs;
 };
@@ -40,7 +40,7 @@ struct resolve {
 	struct answer *answers; /* open addressing, power of two, at most half full */
 	size_t nslots, count;
 	size_t stack_bytes; /* for demangling */
-	/* Of the answer that is being made. */
+	/* Scratch space of the answer in progress. */
 	struct raw_frame raw[RAW_FRAMES_MAX];
 	char name[DEMANGLE_MAX], text[DEMANGLE_MAX];
 };
@@ -230,7 +230,7 @@ static void answer_find(
 	struct answer *kept;
 
 	if (r->count * 2 >= r->nslots && !answers_grow(r)) {
-		answer_make(r, object, vaddr, a); /* no memory to remember it */
+		answer_make(r, object, vaddr, a); /* out of memory: not cached */
 		return;
 	}
 	kept = answer_slot(r, object, vaddr);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * One program's modules, questions and answers (sym.h); the worker does the work. Main thread.
- */
+/* One program's modules and requests (sym.h); the worker resolves them. Main thread. */
 #include "src/sym/sym.h"
 
 #include <errno.h>
@@ -25,7 +23,7 @@ struct sym {
 	struct module *modules[MODULE_CHAINS];
 };
 
-/* Takes over the reference. */
+/* Takes ownership of the reference. */
 static struct sym *sym_with(struct worker *w)
 {
 	struct sym *s = w ? calloc(1, sizeof(*s)) : NULL;

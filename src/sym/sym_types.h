@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the symboliser takes and gives: options, modules, frames. Plain data; no functions. */
+/* Input and output of the symboliser: options, modules, frames. Plain data; no functions. */
 #ifndef SRC_SYM_SYM_TYPES_H
 #define SRC_SYM_SYM_TYPES_H
 
@@ -15,10 +15,10 @@ struct sym_options {
 
 /* An object file that was mapped in the program. */
 struct sym_module {
-	uint32_t id; /* the caller's; requests name it */
+	uint32_t id; /* chosen by the caller, for its requests */
 	const char *path; /* as the program saw it */
 	const uint8_t *build_id; /* NULL when the program's copy had none */
-	size_t build_id_len; /* bytes; a file whose build-id differs is refused (names would be
+	size_t build_id_len; /* bytes; a file with another build-id is refused (names would be
 				wrong) */
 };
 
@@ -37,8 +37,7 @@ struct sym_result {
 	const struct sym_frame *frames; /* owned by the worker, until the last sym_free */
 };
 
-/* Why a module has no (or poorer) names, for the screen: a static string, NULL when it has DWARF.
- */
+/* The best source of names that a module has. */
 enum sym_quality { SYM_PENDING, SYM_DWARF, SYM_SYMTAB, SYM_DYNSYM, SYM_NONE };
 
 #endif

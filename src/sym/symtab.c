@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * One sorted array per symbol table, made once per module when the first address of it is asked
- * for. Called by object.c on the symboliser's worker thread.
+ * One sorted array per symbol table, made once per module when its first address is requested.
+ * Called by object_file.c on the symboliser's worker thread.
  */
 #include "src/sym/symtab.h"
 
@@ -9,28 +9,28 @@
 #include <string.h>
 #include "src/util/sorted.h"
 
-/* Symbols that begin inside another one (labels in assembly) are few: how far to look for the
- * outer. */
+/* Few symbols begin inside another one (labels in assembly): number of symbols checked backwards
+ * for the outer one. */
 #define LOOK_BACK 16u
-/* Between two looks at the stop flag. */
+/* Symbols between two checks of the stop flag. */
 #define STOP_EVERY 4096u
 
 struct symbol {
 	uint64_t start;
 	uint64_t size;
 	uint32_t name; /* offset in the string table */
-	uint16_t rank; /* of several at one address the highest gives the name */
-	bool open_ended; /* no size told: ends where the next one begins, or its section does */
+	uint16_t rank; /* the highest of several at one address gives the name */
+	bool open_ended; /* size not recorded: it ends where the next symbol or its section does */
 };
 
 struct symtab {
 	const char *strings;
-	size_t strings_bytes; /* everything before is terminated */
+	size_t strings_bytes; /* strings in these bytes are terminated */
 	size_t count;
 	struct symbol symbols[];
 };
 
-/* How much a symbol's kind says about it being the name people know the function by. */
+/* How likely this symbol is the function's usual name, by its kind. */
 static uint16_t rank_of(const GElf_Sym *s, const char *name)
 {
 	static const uint16_t by_binding[3] = { [STB_LOCAL] = 1, [STB_GLOBAL] = 3, [STB_WEAK] = 2 };
@@ -47,7 +47,7 @@ static uint16_t rank_of(const GElf_Sym *s, const char *name)
 	return rank;
 }
 
-/* Functions; and, as assembly often leaves its functions untyped, whatever is named in code. */
+/* Functions; and untyped symbols in code, because assembly often leaves its functions untyped. */
 static bool is_code(const GElf_Sym *s, const GElf_Shdr *sh)
 {
 	unsigned type = GELF_ST_TYPE(s->st_info);
@@ -111,7 +111,7 @@ static Elf_Data *section_of_type(const struct elffile *f, uint32_t type, GElf_Sh
 	return NULL;
 }
 
-/* The string table, and how much of it can be read as strings: up to its last NUL. */
+/* Finds the string table and its usable size: up to its last NUL. */
 static bool strings_find(struct symtab *t, const struct elffile *f, uint32_t link)
 {
 	Elf_Scn *scn = elf_getscn(f->elf, link);

@@ -12,14 +12,14 @@
 struct symtab;
 
 /*
- * Reads the section of type `type` (SHT_SYMTAB or SHT_DYNSYM). NULL when there is none, nothing in
- * it is a function, memory is out, or *stop became true. `f` must stay open: names point into it.
+ * Reads the section of type `type` (SHT_SYMTAB or SHT_DYNSYM). NULL: no such section, no functions
+ * in it, out of memory, or *stop. `f` must stay open: names point into it.
  */
 struct symtab *symtab_new(const struct elffile *f, uint32_t type, const atomic_bool *stop);
 void symtab_free(struct symtab *t);
-/* The name of the function that covers `vaddr`, as in the file; NULL when none does. */
+/* The name of the function that covers `vaddr`, as in the file; NULL: none. */
 const char *symtab_find(const struct symtab *t, uint64_t vaddr);
-/* Functions in the table. */
+/* Number of functions. */
 size_t symtab_count(const struct symtab *t);
 
 #endif

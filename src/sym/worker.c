@@ -16,18 +16,18 @@
 #include "src/util/thread.h"
 
 #define NS_PER_S 1000000000u
-/* For libdw and all below, besides what demangling takes. */
+/* Stack for libdw and the libraries below it, besides that for demangling. */
 #define LIBRARIES_STACK_BYTES ((size_t)512 * 1024)
 #define DEMANGLE_STACK_LEAST  ((size_t)512 * 1024) /* names of 128 bytes */
-#define SPARE_BYTES	      ((size_t)16 * 1024 * 1024) /* left for all else */
+#define SPARE_BYTES	      ((size_t)16 * 1024 * 1024) /* memory left for everything else */
 
 struct worker {
 	pthread_mutex_t lock;
-	pthread_cond_t requested; /* the thread waits on it for requests */
-	pthread_cond_t idle; /* worker_drain waits on it for an inbox's last answer */
+	pthread_cond_t requested; /* the thread waits here for requests */
+	pthread_cond_t idle; /* worker_drain waits here for an inbox's last answer */
 	pthread_t thread;
 	struct sym_queue requests;
-	struct sym_request *busy; /* what the thread works on */
+	struct sym_request *busy; /* the thread's current request */
 	atomic_bool stop;
 	unsigned refs; /* main thread */
 	char *debug_dir, *root;
@@ -60,7 +60,7 @@ void worker_request_free(struct sym_request *r)
 	free(r);
 }
 
-/* Frees those of `in`, or all when it is NULL. */
+/* Frees the requests of `in`, or all if it is NULL. */
 static void queue_drop(struct sym_queue *q, const struct sym_inbox *in)
 {
 	struct sym_queue all = *q;
@@ -122,7 +122,7 @@ static void *worker_run(void *arg)
 	return NULL;
 }
 
-/* Under a limit on memory the longest names have to stay as the linker knows them. */
+/* Under a memory limit the stack is smaller, and the longest names stay mangled. */
 static int worker_start(struct worker *w)
 {
 	size_t bytes = DEMANGLE_STACK_BYTES;
@@ -272,7 +272,7 @@ struct sym_request *worker_answer_take(struct worker *w, struct sym_inbox *in)
 static struct timespec deadline_in(uint64_t ns)
 {
 	struct timespec t;
-	/* More than a century is for ever, and fits the addition. */
+	/* A century is long enough, and the addition does not overflow. */
 	const uint64_t most = (uint64_t)100 * 365 * 86400 * NS_PER_S;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
