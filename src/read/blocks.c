@@ -59,7 +59,7 @@ static int owners_read(struct walk *w)
 
 /* Whether it is known who a block's counter is of. One that is newer than our copy is looked for
  * again. */
-static bool owner_has(struct walk *w, uint32_t counter)
+static bool owner_is_known(struct walk *w, uint32_t counter)
 {
 	if (counter >= w->owners && counter < HT_COUNTER_HIDDEN)
 		(void)owners_read(w);
@@ -67,12 +67,12 @@ static bool owner_has(struct walk *w, uint32_t counter)
 }
 
 /* `out`: but for its place there is nothing in it yet. */
-static void give_out(
+static void block_visit(
 	struct walk *w, uint64_t addr, const struct live_block *b, struct read_block *out)
 {
 	uint32_t counter = live_counter(b);
 
-	if (addr <= HT_KEY_CLAIMED || !owner_has(w, counter))
+	if (addr <= HT_KEY_CLAIMED || !owner_is_known(w, counter))
 		return;
 	out->addr = addr;
 	out->size = b->size;
@@ -109,19 +109,19 @@ static uint64_t address_of(const struct table *t, uint64_t index, uint64_t word)
 	/* The last place in the granule; blocks noted here start less than a line before. */
 	uint64_t last = index * HT_LINE_BYTES + granule * HT_GRANULE_BYTES + HT_GRANULE_BYTES / 2;
 	uint64_t at = last - ((last - low) & (HT_LINE_BYTES - 1));
-	bool right;
+	bool valid;
 
 	if (t->is_odd)
-		right = at / HT_GRANULE_BYTES == last / HT_GRANULE_BYTES;
+		valid = at / HT_GRANULE_BYTES == last / HT_GRANULE_BYTES;
 	else if (t->is_second)
-		right = live_is_second(at);
+		valid = live_is_second(at);
 	else
-		right = at < HT_PIECE_BYTES; /* not from before the piece: that is a large number */
-	return right ? t->start + at : 0;
+		valid = at < HT_PIECE_BYTES; /* not from before the piece: that is a large number */
+	return valid ? t->start + at : 0;
 }
 
 /* `a` and `b`: two copies of an entry and the next one. */
-static void visit_entry(
+static void entry_visit(
 	struct walk *w, const struct table *t, uint64_t index, const uint64_t *a, const uint64_t *b)
 {
 	struct live_block block;
@@ -138,7 +138,7 @@ static void visit_entry(
 		out.at[1] = at + sizeof(*a);
 		out.word[1] = a[1];
 	}
-	give_out(w, address_of(t, index, a[0]), &block, &out);
+	block_visit(w, address_of(t, index, a[0]), &block, &out);
 }
 
 /* A hole has no blocks, whatever is said of it. Reading it would be no harm, but there are many. */
@@ -161,7 +161,7 @@ static int entries_walk(struct walk *w, const struct table *t, uint64_t index, u
 		return 0;
 	rc = copy_twice(w, at, bytes);
 	for (uint32_t i = 0; rc == 0 && i < count; i++)
-		visit_entry(w, t, index + i, a + i, b + i);
+		entry_visit(w, t, index + i, a + i, b + i);
 	return rc;
 }
 
@@ -219,7 +219,7 @@ static bool is_committed(const struct walk *w, uint64_t offset, uint64_t bytes)
 }
 
 /* `at`: where in the file the bucket is. */
-static void visit_slot(struct walk *w, uint64_t at, const struct ht_bucket *a,
+static void slot_visit(struct walk *w, uint64_t at, const struct ht_bucket *a,
 	const struct ht_bucket *b, unsigned i)
 {
 	struct live_block block;
@@ -233,7 +233,7 @@ static void visit_slot(struct walk *w, uint64_t at, const struct ht_bucket *a,
 		a->payload[i].counter_tick != b->payload[i].counter_tick)
 		return;
 	levels_unpack(&a->payload[i], &block);
-	give_out(w, a->key[i], &block, &out);
+	block_visit(w, a->key[i], &block, &out);
 }
 
 static int buckets_walk(struct walk *w, uint64_t offset, uint32_t buckets)
@@ -247,7 +247,7 @@ static int buckets_walk(struct walk *w, uint64_t offset, uint32_t buckets)
 	rc = copy_twice(w, offset, bytes);
 	for (uint32_t i = 0; rc == 0 && i < buckets; i++)
 		for (unsigned slot = 0; slot < HT_BUCKET_SLOTS; slot++)
-			visit_slot(w, offset + i * sizeof(*a), &a[i], &b[i], slot);
+			slot_visit(w, offset + i * sizeof(*a), &a[i], &b[i], slot);
 	return rc;
 }
 
@@ -284,7 +284,7 @@ static int tables_read(struct walk *w, uint32_t *levels)
 	return rc;
 }
 
-static int start(struct walk *w, uint32_t *levels)
+static int walk_start(struct walk *w, uint32_t *levels)
 {
 	int rc = tables_read(w, levels);
 
@@ -303,7 +303,7 @@ static int pieces_walk(struct walk *w, bool odd)
 }
 
 /* What is not noted by pages, or by pages of which nobody asks. */
-static int rest_walk(struct walk *w, uint32_t levels)
+static int unpaged_walk(struct walk *w, uint32_t levels)
 {
 	int rc = pieces_walk(w, true);
 
@@ -315,7 +315,7 @@ static int rest_walk(struct walk *w, uint32_t levels)
 static int paged_walk(struct walk *w, void *ctx)
 {
 	uint32_t levels = 0;
-	int rc = start(w, &levels);
+	int rc = walk_start(w, &levels);
 
 	return rc != 0 ? rc : pieces_walk(w, false);
 }
@@ -323,11 +323,11 @@ static int paged_walk(struct walk *w, void *ctx)
 static int all_walk(struct walk *w, void *ctx)
 {
 	uint32_t levels = 0;
-	int rc = start(w, &levels);
+	int rc = walk_start(w, &levels);
 
 	if (rc == 0)
 		rc = pieces_walk(w, false);
-	return rc != 0 ? rc : rest_walk(w, levels);
+	return rc != 0 ? rc : unpaged_walk(w, levels);
 }
 
 /* ---- what has changed ---- */
@@ -382,25 +382,25 @@ static int piece_changed(struct walk *w, uint32_t slot, const struct read_change
 	return rc != 0 ? rc : table_changed(w, &t, c);
 }
 
-struct asked {
+struct changes_request {
 	const struct read_watch *watch;
 	const struct read_changes *changes;
 };
 
 static int changed_walk(struct walk *w, void *ctx)
 {
-	const struct asked *a = ctx;
+	const struct changes_request *a = ctx;
 	uint32_t levels = 0;
-	int rc = start(w, &levels);
+	int rc = walk_start(w, &levels);
 
 	for (uint32_t slot = 0; rc == 0 && slot < w->s->header->pieces_max; slot++) {
 		if (w->tags[slot] == 0 || (w->tags[slot] & HT_PIECE_ODD))
 			continue;
-		rc = read_watch_look(a->watch, slot, w->state);
+		rc = read_watch_state(a->watch, slot, w->state);
 		if (rc == 0)
 			rc = piece_changed(w, slot, a->changes);
 	}
-	return rc != 0 ? rc : rest_walk(w, levels);
+	return rc != 0 ? rc : unpaged_walk(w, levels);
 }
 
 /* ---- asking ---- */
@@ -454,10 +454,10 @@ ssize_t read_blocks_paged(
 
 ssize_t read_blocks_changed(const struct read_watch *watch, const struct read_changes *changes)
 {
-	struct asked asked = { watch, changes };
+	struct changes_request request = { watch, changes };
 	struct walk *w = walk_new(watch->segment, changes->visit, changes->ctx);
 
-	return w ? walk(w, changed_walk, &asked) : -ENOMEM;
+	return w ? walk(w, changed_walk, &request) : -ENOMEM;
 }
 
 bool read_block_stays(const struct read_segment *s, const struct read_block *b)

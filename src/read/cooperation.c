@@ -21,8 +21,10 @@
 #include "src/util/clock.h"
 
 #define SLOTS_PIECE 128u /* thread pointers a read: 1 KB */
-#define LOOK_NS	    1000000 /* between two looks whether to go on waiting */
-#define REQUEST_NS  UINT64_C(10000000000) /* for what takes microseconds, when it can run */
+#define POLL_NS	    1000000 /* between two looks whether to go on waiting */
+#define REQUEST_TIMEOUT_NS                                                                         \
+	UINT64_C(10000000000) /* for what takes microseconds, when it can run                      \
+			       */
 
 #define AT(field) (offsetof(struct ht_header, coop) + offsetof(struct ht_coop, field))
 
@@ -31,7 +33,7 @@ struct read_coop {
 	char *map; /* of the header, not to be touched */
 	uint32_t request;
 	uint32_t number; /* of what was asked for last */
-	bool gone[HT_COOP_CHILD + 1]; /* by server: it has not answered */
+	bool unresponsive[HT_COOP_CHILD + 1]; /* by server: it has not answered */
 };
 
 static int word_get(const struct read_coop *c, size_t at, uint32_t *out)
@@ -44,9 +46,9 @@ static int word_put(struct read_coop *c, size_t at, uint32_t value)
 	return read_header_put(c->segment, at, &value, sizeof(value));
 }
 
-static void word_await(const struct read_coop *c, size_t at, uint32_t is)
+static void word_wait(const struct read_coop *c, size_t at, uint32_t is)
 {
-	const struct timespec t = { .tv_nsec = LOOK_NS };
+	const struct timespec t = { .tv_nsec = POLL_NS };
 
 	if (syscall(SYS_futex, c->map + at, FUTEX_WAIT, is, &t, NULL, 0) != 0 && errno != EAGAIN &&
 		errno != ETIMEDOUT)
@@ -127,7 +129,7 @@ int read_coop_ask(struct read_coop *c, const struct read_coop_wish *w)
 	int rc = ask_put(c, w, number), result = 0;
 
 	c->number = number;
-	memset(c->gone, 0, sizeof(c->gone));
+	memset(c->unresponsive, 0, sizeof(c->unresponsive));
 
 	while (rc == 0 && (rc = word_get(c, AT(accepted), &taken)) == 0 && taken != number) {
 		if (!w->goes_on(w->ctx))
@@ -135,7 +137,7 @@ int read_coop_ask(struct read_coop *c, const struct read_coop_wish *w)
 		else if (clock_monotonic_ns() > until)
 			rc = -ETIMEDOUT;
 		else
-			word_await(c, AT(accepted), taken);
+			word_wait(c, AT(accepted), taken);
 	}
 	word_put(c, offsetof(struct ht_header, coop_ask), HT_COOP_NOTHING);
 	/* It may have come to it just now. */
@@ -184,7 +186,7 @@ bool read_coop_waits(struct read_coop *c)
 
 bool read_coop_is_gone(const struct read_coop *c)
 {
-	return c->gone[HT_COOP_CHILD];
+	return c->unresponsive[HT_COOP_CHILD];
 }
 
 static int request_put(struct read_coop *c, enum ht_coop_server server,
@@ -205,9 +207,9 @@ static int request_put(struct read_coop *c, enum ht_coop_server server,
 	return rc;
 }
 
-static int answer_await(struct read_coop *c, enum ht_coop_server server)
+static int answer_wait(struct read_coop *c, enum ht_coop_server server)
 {
-	uint64_t until = clock_monotonic_ns() + REQUEST_NS;
+	uint64_t until = clock_monotonic_ns() + REQUEST_TIMEOUT_NS;
 	uint32_t answer;
 	int rc;
 
@@ -215,7 +217,7 @@ static int answer_await(struct read_coop *c, enum ht_coop_server server)
 		if (clock_monotonic_ns() > until ||
 			(server == HT_COOP_THREAD && !read_coop_waits(c)))
 			return -ETIMEDOUT;
-		word_await(c, AT(answer), answer);
+		word_wait(c, AT(answer), answer);
 	}
 	return rc;
 }
@@ -226,7 +228,7 @@ ssize_t read_coop_request(struct read_coop *c, enum ht_coop_server server,
 	int64_t got = 0;
 	int rc = 0;
 
-	if (c->gone[server])
+	if (c->unresponsive[server])
 		return -ETIMEDOUT;
 	if (bytes > HT_COOP_DATA)
 		bytes = HT_COOP_DATA;
@@ -238,8 +240,8 @@ ssize_t read_coop_request(struct read_coop *c, enum ht_coop_server server,
 	if (command == HT_COOP_END && server == HT_COOP_CHILD)
 		return rc;
 	if (rc == 0)
-		rc = answer_await(c, server);
-	c->gone[server] = rc != 0;
+		rc = answer_wait(c, server);
+	c->unresponsive[server] = rc != 0;
 	if (rc != 0)
 		return rc;
 	if (read_at(c->segment, AT(got), &got, sizeof(got)) != 0)

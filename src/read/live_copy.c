@@ -50,7 +50,7 @@ static int region_copy(
 }
 
 /* All but the pieces. */
-static int rest_copy(struct read_frozen *f, const struct read_segment *s)
+static int unpaged_copy(struct read_frozen *f, const struct read_segment *s)
 {
 	int rc = read_at(s, 0, f->map, sizeof(struct ht_header));
 
@@ -61,7 +61,7 @@ static int rest_copy(struct read_frozen *f, const struct read_segment *s)
 
 int read_frozen_take(struct read_frozen *f, const struct read_segment *s)
 {
-	int rc = rest_copy(f, s);
+	int rc = unpaged_copy(f, s);
 
 	return rc != 0 ? rc : region_copy(f, s, HT_REGION_PIECES);
 }
@@ -74,7 +74,7 @@ static int entries_copy(struct read_frozen *f, const struct read_segment *s, uin
 	return read_at(s, offset, f->map + offset, count * sizeof(uint64_t));
 }
 
-#define REACH 2u /* entries after a page that are told with it: read_watch_look */
+#define ENTRIES_AFTER 2u /* entries after a page that are told with it: read_watch_state */
 
 /* What has changed of a piece at `offset`. Next to each other, pages are copied together. */
 static int piece_copy(
@@ -91,7 +91,7 @@ static int piece_copy(
 			;
 		if (is & HT_PAGE_FIRST)
 			rc = entries_copy(f, s, first, i * HT_PAGE_ENTRIES,
-				(end - i) * HT_PAGE_ENTRIES + REACH);
+				(end - i) * HT_PAGE_ENTRIES + ENTRIES_AFTER);
 		if (rc == 0 && (is & HT_PAGE_SECOND))
 			rc = entries_copy(
 				f, s, second, i * HT_PAGE_ENTRIES, (end - i) * HT_PAGE_ENTRIES);
@@ -105,7 +105,7 @@ int read_frozen_retake(
 	uint64_t at = s->header->region[HT_REGION_PIECES].offset;
 	const struct ht_header *h = (const void *)f->map;
 	uint8_t state[HT_PIECE_PAGES];
-	int rc = rest_copy(f, s);
+	int rc = unpaged_copy(f, s);
 
 	for (uint32_t i = 0; rc == 0 && i < s->header->pieces_max;
 		i++, at += sizeof(struct ht_piece)) {
@@ -113,7 +113,7 @@ int read_frozen_retake(
 
 		if (h->pieces[i] == 0)
 			continue;
-		rc = read_watch_look(w, i, state);
+		rc = read_watch_state(w, i, state);
 		if (rc == 0)
 			rc = read_at(s, there, f->map + there, sizeof(state));
 		if (rc == 0)
@@ -156,6 +156,6 @@ void read_frozen_free(struct read_frozen *f)
 		munmap(f->map, f->bytes);
 	if (f->segment.fd >= 0)
 		close(f->segment.fd);
-	free(f->segment.again);
+	free(f->segment.refreshed);
 	free(f);
 }

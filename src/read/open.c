@@ -16,13 +16,13 @@
 #include "src/read/segment.h"
 #include "src/util/remedy.h"
 
-static int complain(char *message, const char *path, const char *why)
+static int refuse(char *message, const char *path, const char *why)
 {
 	snprintf(message, READ_MESSAGE_MAX, "%.120s: %s", path, why);
 	return -1;
 }
 
-static int complain_error(char *message, const char *path, int error)
+static int refuse_error(char *message, const char *path, int error)
 {
 	char what[128];
 
@@ -37,13 +37,13 @@ static int file_check(int fd, const char *path, uint64_t *bytes, char *message)
 	struct stat st;
 
 	if (fstat(fd, &st) != 0)
-		return complain(message, path, strerror(errno));
+		return refuse(message, path, strerror(errno));
 	if (!S_ISREG(st.st_mode))
-		return complain(message, path, "not a regular file");
+		return refuse(message, path, "not a regular file");
 	if (st.st_uid != geteuid() && geteuid() != 0)
-		return complain(message, path, "belongs to another user");
+		return refuse(message, path, "belongs to another user");
 	if (st.st_mode & (S_IWGRP | S_IWOTH))
-		return complain(message, path, "others may write it (chmod 600 would end that)");
+		return refuse(message, path, "others may write it (chmod 600 would end that)");
 	*bytes = (uint64_t)st.st_size;
 	return 0;
 }
@@ -54,33 +54,33 @@ static int header_check(const struct ht_header *h, const char *path, uint64_t by
 	char why[128];
 
 	if (h->magic != HT_MAGIC)
-		return complain(message, path, "not a heaptop segment");
+		return refuse(message, path, "not a heaptop segment");
 	if (h->version != HT_VERSION || h->signature != HT_SIGNATURE) {
 		snprintf(why, sizeof(why),
 			"segment format %u.%08x, this heaptop reads %u.%08x: use the heaptop it "
 			"came from",
 			h->version, h->signature, HT_VERSION, HT_SIGNATURE);
-		return complain(message, path, why);
+		return refuse(message, path, why);
 	}
 	if (h->segment_bytes > bytes) {
 		snprintf(why, sizeof(why), "cut off: %llu of %llu bytes", (unsigned long long)bytes,
 			(unsigned long long)h->segment_bytes);
-		return complain(message, path, why);
+		return refuse(message, path, why);
 	}
 	if (!segment_check(h, bytes))
-		return complain(
+		return refuse(
 			message, path, "damaged segment: sizes in its header do not fit together");
 	return 0;
 }
 
-static int load(struct read_segment *s, const char *path, char *message)
+static int segment_load(struct read_segment *s, const char *path, char *message)
 {
 	uint64_t bytes;
 
 	if (file_check(s->fd, path, &bytes, message) != 0)
 		return -1;
 	if (bytes < sizeof(*s->header) || read_at(s, 0, s->header, sizeof(*s->header)) != 0)
-		return complain(message, path, "not a heaptop segment");
+		return refuse(message, path, "not a heaptop segment");
 	return header_check(s->header, path, bytes, message);
 }
 
@@ -91,24 +91,24 @@ struct read_segment *read_open(const char *path, char *message)
 	if (s)
 		s->write_fd = -1;
 	if (!s || !(s->header = malloc(sizeof(*s->header))) || !(s->path = strdup(path))) {
-		complain_error(message, path, ENOMEM);
+		refuse_error(message, path, ENOMEM);
 		goto fail;
 	}
 	s->fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (s->fd < 0) {
 		if (errno == ELOOP)
-			complain(message, path, "is a symbolic link");
+			refuse(message, path, "is a symbolic link");
 		else
-			complain_error(message, path, errno);
+			refuse_error(message, path, errno);
 		goto fail;
 	}
-	if (load(s, path, message) != 0)
+	if (segment_load(s, path, message) != 0)
 		goto close;
 	s->cursors = calloc(
 		read_capacity(s, HT_REGION_THREADS, sizeof(struct ht_thread)), sizeof(*s->cursors));
 	if (s->cursors)
 		return s;
-	complain_error(message, path, ENOMEM);
+	refuse_error(message, path, ENOMEM);
 close:
 	close(s->fd);
 fail:
@@ -126,7 +126,7 @@ void read_close(struct read_segment *s)
 		close(s->fd);
 	if (s->write_fd >= 0)
 		close(s->write_fd);
-	free(s->again);
+	free(s->refreshed);
 	free(s->nodes);
 	free(s->cursors);
 	free(s->header);
@@ -177,7 +177,7 @@ bool read_is_forked(const struct read_segment *s)
 int read_identity(struct read_segment *s, struct read_identity *out)
 {
 	const struct ht_header *h;
-	int rc = read_header_again(s, &h);
+	int rc = read_header_refresh(s, &h);
 
 	if (rc == 0)
 		identity_fill(h, out);
@@ -205,7 +205,7 @@ int read_hold(struct read_segment *s)
  * word that says whether its viewer is there: that keeps the file, and would keep all of its
  * memory. Not where the process that writes there may still be.
  */
-static void memory_give_back(struct read_segment *s)
+static void memory_release(struct read_segment *s)
 {
 	struct read_identity id;
 	struct stat st;
@@ -227,7 +227,7 @@ bool read_remove_if_unused(struct read_segment *s)
 	if (fstat(s->fd, &mine) != 0 || lstat(s->path, &there) != 0 ||
 		mine.st_ino != there.st_ino || mine.st_dev != there.st_dev || unlink(s->path) != 0)
 		return false;
-	memory_give_back(s);
+	memory_release(s);
 	return true;
 }
 

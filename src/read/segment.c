@@ -46,20 +46,20 @@ int read_elements(const struct read_segment *s, enum ht_region_id region, uint64
 	return read_at(s, s->header->region[region].offset + first * element, out, count * element);
 }
 
-int read_header_again(struct read_segment *s, const struct ht_header **h)
+int read_header_refresh(struct read_segment *s, const struct ht_header **h)
 {
 	const size_t bytes = offsetof(struct ht_header, committed);
 
 	/* Too large for the stack, which a limit may keep small. */
-	if (!s->again)
-		s->again = malloc(bytes);
-	if (!s->again)
+	if (!s->refreshed)
+		s->refreshed = malloc(bytes);
+	if (!s->refreshed)
 		return -ENOMEM;
-	if (read_at(s, 0, s->again, bytes) != 0)
+	if (read_at(s, 0, s->refreshed, bytes) != 0)
 		return -EIO;
-	*h = s->again;
-	return s->again->magic == HT_MAGIC && memcmp(s->again->region, s->header->region,
-						      sizeof(s->again->region)) == 0
+	*h = s->refreshed;
+	return s->refreshed->magic == HT_MAGIC && memcmp(s->refreshed->region, s->header->region,
+							  sizeof(s->refreshed->region)) == 0
 		       ? 0
 		       : -EPROTO;
 }

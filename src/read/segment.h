@@ -14,7 +14,7 @@ struct read_segment {
 	struct ht_header *header; /* as it was when opened, checked: sizes and offsets are right */
 	uint64_t *cursors; /* of the rings, by thread slot */
 	uint32_t threads; /* slots in use at the last read_totals */
-	struct ht_header *again; /* room for read_header_again; NULL until it is needed */
+	struct ht_header *refreshed; /* room for read_header_refresh; NULL until it is needed */
 	struct ht_node *nodes; /* copies of nodes [0, node_count) */
 	uint32_t node_count;
 };
@@ -28,7 +28,7 @@ struct read_watch {
  * written perhaps: of first[], so are two entries after the page. `state`: HT_PIECE_PAGES. 0 or
  * -EIO.
  */
-int read_watch_look(const struct read_watch *w, uint32_t slot, uint8_t *state);
+int read_watch_state(const struct read_watch *w, uint32_t slot, uint8_t *state);
 
 /* Exactly `bytes` at `offset` of the file. 0 or -EIO. */
 int read_at(const struct read_segment *s, uint64_t offset, void *out, size_t bytes);
@@ -36,7 +36,7 @@ int read_at(const struct read_segment *s, uint64_t offset, void *out, size_t byt
 int read_elements(const struct read_segment *s, enum ht_region_id region, uint64_t first,
 	uint64_t count, size_t element, void *out);
 /* Adds the lifetimes of `frees` blocks to `out`: those of bucket 0 are what `longer` leaves. */
-void read_lives_add(uint64_t *out, uint64_t frees, const uint64_t *longer);
+void read_lifetimes_add(uint64_t *out, uint64_t frees, const uint64_t *longer);
 /* How many elements a region holds. */
 uint64_t read_capacity(const struct read_segment *s, enum ht_region_id region, size_t element);
 
@@ -44,7 +44,7 @@ uint64_t read_capacity(const struct read_segment *s, enum ht_region_id region, s
  * Reads the header afresh, without the long tables at its end; its layout words stay those that
  * were checked. 0 and *h, valid until the next call; -EIO, -ENOMEM, or -EPROTO when it is another.
  */
-int read_header_again(struct read_segment *s, const struct ht_header **h);
+int read_header_refresh(struct read_segment *s, const struct ht_header **h);
 /* Opens `write_fd`, if it is not open. 0 or -errno. */
 int read_write_open(struct read_segment *s);
 /* Writes aligned words of the header, those that viewers may write. 0 or -errno. */

@@ -185,7 +185,7 @@ static void sizes_add(struct ht_hist *out, const struct ht_counter *c, const str
 	}
 }
 
-void read_lives_add(uint64_t *out, uint64_t frees, const uint64_t *longer)
+void read_lifetimes_add(uint64_t *out, uint64_t frees, const uint64_t *longer)
 {
 	for (unsigned i = 1; i < HT_LIFE_BUCKETS; i++) {
 		out[i] += longer[i];
@@ -204,7 +204,7 @@ static int hist_add(struct read_segment *s, struct ht_hist *out, const struct ht
 	if (rc != 0 || refused)
 		return rc;
 	sizes_add(out, c, &own);
-	read_lives_add(out->life, c->frees, own.life);
+	read_lifetimes_add(out->life, c->frees, own.life);
 	return 0;
 }
 

@@ -34,7 +34,7 @@ static void totals_add_thread(struct read_totals *out, const struct ht_thread *t
 		frees += t->size[i].frees;
 	}
 	out->frees += frees;
-	read_lives_add(out->life, frees, t->life);
+	read_lifetimes_add(out->life, frees, t->life);
 	out->reallocs += t->reallocs;
 	out->temporary += t->temporary;
 	out->failed += t->failed;
@@ -55,7 +55,7 @@ static void totals_finish(struct read_totals *out, const struct ht_header *h)
 }
 
 /* One table without room may be made up for by another. */
-static bool is_cramped(const struct ht_header *h)
+static bool is_out_of_address_space(const struct ht_header *h)
 {
 	return h->space_refused > 0 && (h->untracked_blocks > 0 || h->nodes_refused > 0 ||
 					       h->sites_refused > 0 || h->counters_refused > 0);
@@ -68,7 +68,7 @@ static void totals_add_header(struct read_totals *out, const struct ht_header *h
 	out->untracked_bytes = h->untracked_bytes;
 	out->commit_failed = h->commit_failed;
 	out->missed_frees = h->missed_frees;
-	out->cramped = is_cramped(h);
+	out->cramped = is_out_of_address_space(h);
 	out->unwinds_checked = h->unwinds_checked;
 	out->unwinds_wrong = h->unwinds_wrong;
 	out->unwinds_shorter = h->unwinds_shorter;
@@ -128,7 +128,7 @@ int read_totals(struct read_segment *s, struct read_totals *out)
 {
 	const struct ht_header *h;
 	struct ht_thread t;
-	int rc = read_header_again(s, &h);
+	int rc = read_header_refresh(s, &h);
 
 	if (rc != 0)
 		return rc;

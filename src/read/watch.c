@@ -74,7 +74,7 @@ void read_watch_free(struct read_watch *w)
 	free(w);
 }
 
-int read_watch_look(const struct read_watch *w, uint32_t slot, uint8_t *state)
+int read_watch_state(const struct read_watch *w, uint32_t slot, uint8_t *state)
 {
 	int rc = read_at(w->segment, state_offset(w->segment, slot), state, HT_PIECE_PAGES);
 
