@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Walking the live table of a segment: the pieces of its directly mapped part, then the levels of
- * its overflow. What takes two words to tell is copied twice, and only what is the same in both
- * copies is given out, so that no block is shown with another one's data. Main thread.
+ * Walks the live table of a segment: the pieces of its directly mapped part, then the levels of its
+ * overflow. An entry of several words is copied twice and visited only if both copies are equal, so
+ * that no block is reported with another block's data. Main thread.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,9 +22,9 @@ struct walk {
 	struct read_segment *s;
 	uint64_t committed[HT_COMMITTED_WORDS];
 	uint64_t tags[HT_PIECES_MAX];
-	uint8_t state[HT_PIECE_PAGES]; /* of the piece at hand */
+	uint8_t state[HT_PIECE_PAGES]; /* of the current piece */
 	void *first, *second; /* copies, CHUNK_BYTES each */
-	uint32_t *owner; /* of counters [0, owners) */
+	uint32_t *owner; /* by counter: [0, owners) */
 	uint32_t owners;
 	void (*visit)(void *ctx, const struct read_block *b);
 	void *ctx;
@@ -33,7 +33,7 @@ struct walk {
 
 /* ---- owners ---- */
 
-/* Reads those that there are by now; they never change. */
+/* Reads the owners that were added since the last call; they never change. */
 static int owners_read(struct walk *w)
 {
 	uint64_t most = read_capacity(w->s, HT_REGION_OWNERS, sizeof(uint32_t));
@@ -57,8 +57,8 @@ static int owners_read(struct walk *w)
 	return rc;
 }
 
-/* Whether it is known who a block's counter is of. One that is newer than our copy is looked for
- * again. */
+/* Whether the owner of a block's counter is known. Rereads the owners if the counter is newer than
+ * our copy. */
 static bool owner_is_known(struct walk *w, uint32_t counter)
 {
 	if (counter >= w->owners && counter < HT_COUNTER_HIDDEN)
@@ -66,7 +66,7 @@ static bool owner_is_known(struct walk *w, uint32_t counter)
 	return counter < w->owners;
 }
 
-/* `out`: but for its place there is nothing in it yet. */
+/* Completes `out`, of which only `at` and `word` are set, and visits it. */
 static void block_visit(
 	struct walk *w, uint64_t addr, const struct live_block *b, struct read_block *out)
 {
@@ -94,19 +94,22 @@ static int copy_twice(struct walk *w, uint64_t offset, uint64_t bytes)
 
 /* ---- pieces ---- */
 
-/* One of the two tables of a piece. */
+/* One of a piece's two tables. */
 struct table {
-	uint64_t start; /* of the address space */
-	uint64_t offset; /* in the file */
+	uint64_t start; /* address that the piece begins at */
+	uint64_t offset; /* its place in the file */
 	bool is_second, is_odd;
 };
 
-/* The address of a block by its place and its low bits. 0: no block could be noted here so. */
+/*
+ * A block's address, from its entry's position and low bits. 0: no block can have this entry here.
+ */
 static uint64_t address_of(const struct table *t, uint64_t index, uint64_t word)
 {
 	uint64_t granule = (t->is_second ? 2 : 0) + (t->is_odd ? 1 : 0);
 	uint64_t low = (word & HT_ENTRY_WHICH) - HT_ENTRY_BLOCK;
-	/* The last place in the granule; blocks noted here start less than a line before. */
+	/* The last address of the granule; a block with an entry here starts less than a line
+	 * before it. */
 	uint64_t last = index * HT_LINE_BYTES + granule * HT_GRANULE_BYTES + HT_GRANULE_BYTES / 2;
 	uint64_t at = last - ((last - low) & (HT_LINE_BYTES - 1));
 	bool valid;
@@ -116,11 +119,12 @@ static uint64_t address_of(const struct table *t, uint64_t index, uint64_t word)
 	else if (t->is_second)
 		valid = live_is_second(at);
 	else
-		valid = at < HT_PIECE_BYTES; /* not from before the piece: that is a large number */
+		valid = at <
+			HT_PIECE_BYTES; /* an address before the piece wraps to a large number */
 	return valid ? t->start + at : 0;
 }
 
-/* `a` and `b`: two copies of an entry and the next one. */
+/* `a` and `b`: two copies of an entry and the one after it. */
 static void entry_visit(
 	struct walk *w, const struct table *t, uint64_t index, const uint64_t *a, const uint64_t *b)
 {
@@ -141,7 +145,8 @@ static void entry_visit(
 	block_visit(w, address_of(t, index, a[0]), &block, &out);
 }
 
-/* A hole has no blocks, whatever is said of it. Reading it would be no harm, but there are many. */
+/* A hole of the file has no blocks, whatever the page states say. Skipping holes saves reads: there
+ * are many. */
 static bool is_hole(const struct read_segment *s, uint64_t offset, uint64_t bytes)
 {
 	off_t data = lseek(s->fd, (off_t)offset, SEEK_DATA);
@@ -152,7 +157,7 @@ static bool is_hole(const struct read_segment *s, uint64_t offset, uint64_t byte
 static int entries_walk(struct walk *w, const struct table *t, uint64_t index, uint32_t count)
 {
 	uint64_t at = t->offset + index * sizeof(uint64_t);
-	/* The last one's size may follow, in the table where there are such. */
+	/* In the first table the last entry's size may be in the entry after it. */
 	uint64_t bytes = (count + !t->is_second) * sizeof(uint64_t);
 	const uint64_t *a = w->first, *b = w->second;
 	int rc;
@@ -165,11 +170,11 @@ static int entries_walk(struct walk *w, const struct table *t, uint64_t index, u
 	return rc;
 }
 
-/* Whether a group of pages has one that may have been written. */
+/* Whether a group has a page that may have been written. */
 static bool is_used(const struct walk *w, const struct table *t, uint32_t page)
 {
 	uint8_t bit = t->is_second ? HT_PAGE_SECOND : HT_PAGE_FIRST;
-	/* A block's entry in first[] may be the first of the next page. */
+	/* A block's entry in first[] may be the first one of the next page. */
 	uint32_t from = page > 0 && !t->is_second ? page - 1 : page;
 
 	for (uint32_t i = from; i < page + HT_GROUP_PAGES && i < HT_PIECE_PAGES; i++)
@@ -218,7 +223,7 @@ static bool is_committed(const struct walk *w, uint64_t offset, uint64_t bytes)
 	return false;
 }
 
-/* `at`: where in the file the bucket is. */
+/* `at`: the bucket's place in the file. */
 static void slot_visit(struct walk *w, uint64_t at, const struct ht_bucket *a,
 	const struct ht_bucket *b, unsigned i)
 {
@@ -291,7 +296,7 @@ static int walk_start(struct walk *w, uint32_t *levels)
 	return rc != 0 ? rc : owners_read(w);
 }
 
-/* Pieces of one kind. */
+/* Walks the pieces of one kind. */
 static int pieces_walk(struct walk *w, bool odd)
 {
 	int rc = 0;
@@ -302,7 +307,7 @@ static int pieces_walk(struct walk *w, bool odd)
 	return rc;
 }
 
-/* What is not noted by pages, or by pages of which nobody asks. */
+/* Walks the odd pieces, whose page states are not used, and the levels, which have no pages. */
 static int unpaged_walk(struct walk *w, uint32_t levels)
 {
 	int rc = pieces_walk(w, true);
@@ -332,14 +337,15 @@ static int all_walk(struct walk *w, void *ctx)
 
 /* ---- what has changed ---- */
 
-/* A run of pages of a piece; none is longer than a group. */
+/* Walks a run of pages of a piece; no run is longer than a group. */
 static int pages_walk(struct walk *w, struct table *t, uint32_t first, uint32_t count)
 {
-	/* A block's entry may be the one after. That may also be another's, which is told again. */
+	/* A block's entry may be the one after the run. That entry may also belong to another
+	 * block, which is then visited again. */
 	return entries_walk(w, t, first * HT_PAGE_ENTRIES, count * HT_PAGE_ENTRIES + !t->is_second);
 }
 
-/* Where the run that begins with page `i` ends. */
+/* End of the run that begins with page `i`. */
 static uint32_t run_end(const struct walk *w, uint32_t i)
 {
 	uint8_t is = ht_page_state(w->state[i]);
@@ -350,8 +356,7 @@ static uint32_t run_end(const struct walk *w, uint32_t i)
 	return i;
 }
 
-/* One table of a piece, all of it before the other: so blocks come in few runs of ascending order.
- */
+/* One whole table of a piece before the other, so that blocks come in few ascending runs. */
 static int table_changed(struct walk *w, struct table *t, const struct read_changes *c)
 {
 	uint8_t bit = t->is_second ? HT_PAGE_SECOND : HT_PAGE_FIRST;

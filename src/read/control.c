@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Words of the header that a viewer and a running program exchange: the clock, how to record, and
- * the scan at exit (read.h). Main thread.
+ * The words of the header that viewer and program exchange while both run: the clock, how to
+ * record, the scan at exit (read.h). Main thread.
  */
 #include "src/read/segment.h"
 
@@ -10,7 +10,7 @@ void read_publish_clock(struct read_segment *s, uint64_t now_ns)
 	const size_t at = offsetof(struct ht_header, clock_ns);
 	uint64_t there;
 
-	/* A look of the program's own in between is at most this call newer. */
+	/* If the program reads its clock in between, its time is newer by at most this call. */
 	if (read_at(s, at, &there, sizeof(there)) == 0 && there < now_ns)
 		read_header_put(s, at, &now_ns, sizeof(now_ns));
 }

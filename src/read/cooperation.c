@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Asking for help (coop.h). The words are read and written by pread and pwrite as everywhere in
- * this room; a mapping is there for futex(2) alone, which tells of a file that was cut off by an
- * error where a look would be our end. Edge COOP as in shm/layout.h: each pwrite is a call of the
- * kernel, after those before.
+ * Requests to the program (cooperation.h). Words are read and written by pread and pwrite, as
+ * everywhere in this folder. The mapping is only for futex(2), which returns an error if the file
+ * was cut short, where an access would kill us. Edge COOP as in shm/layout.h: each pwrite is a
+ * system call, ordered after the ones before it.
  */
 #include "src/read/cooperation.h"
 
@@ -20,20 +20,19 @@
 #include "src/read/segment.h"
 #include "src/util/clock.h"
 
-#define SLOTS_PIECE 128u /* thread pointers a read: 1 KB */
-#define POLL_NS	    1000000 /* between two looks whether to go on waiting */
-#define REQUEST_TIMEOUT_NS                                                                         \
-	UINT64_C(10000000000) /* for what takes microseconds, when it can run                      \
-			       */
+#define SLOTS_PIECE 128u /* thread pointers per read: 1 KB */
+#define POLL_NS	    1000000 /* between two checks whether to keep waiting */
+/* For work that takes microseconds once it is scheduled. */
+#define REQUEST_TIMEOUT_NS UINT64_C(10000000000)
 
 #define AT(field) (offsetof(struct ht_header, coop) + offsetof(struct ht_coop, field))
 
 struct read_coop {
 	struct read_segment *segment;
-	char *map; /* of the header, not to be touched */
+	char *map; /* of the header; never accessed, only for futex(2) */
 	uint32_t request;
-	uint32_t number; /* of what was asked for last */
-	bool unresponsive[HT_COOP_CHILD + 1]; /* by server: it has not answered */
+	uint32_t number; /* of the last request for help */
+	bool unresponsive[HT_COOP_CHILD + 1]; /* by server: did not answer */
 };
 
 static int word_get(const struct read_coop *c, size_t at, uint32_t *out)
@@ -55,7 +54,7 @@ static void word_wait(const struct read_coop *c, size_t at, uint32_t is)
 		nanosleep(&t, NULL);
 }
 
-/* Writing lock, which ends with the file description: when we do at the latest. */
+/* An exclusive lock, which ends with the file description, so at our exit at the latest. */
 static int lock(struct read_coop *c, short kind)
 {
 	struct flock l = { .l_type = kind,
@@ -100,7 +99,7 @@ void read_coop_close(struct read_coop *c)
 	free(c);
 }
 
-/* Other than the last ones, and than those of other segments that a forked child has had. */
+/* Differs from recent numbers, and from those of other segments that a forked child has used. */
 static uint32_t number_new(void)
 {
 	return (uint32_t)(clock_monotonic_ns() >> 8) | 1;
@@ -140,7 +139,7 @@ int read_coop_ask(struct read_coop *c, const struct read_coop_wish *w)
 			word_wait(c, AT(accepted), taken);
 	}
 	word_put(c, offsetof(struct ht_header, coop_ask), HT_COOP_NOTHING);
-	/* It may have come to it just now. */
+	/* The program may have acted just now. */
 	if (word_get(c, AT(accepted), &taken) != 0 || taken != number)
 		return rc != 0 ? rc : -EIO;
 	if (read_at(c->segment, AT(result), &result, sizeof(result)) != 0)
@@ -236,7 +235,7 @@ ssize_t read_coop_request(struct read_coop *c, enum ht_coop_server server,
 		rc = read_header_put(c->segment, AT(data), data, bytes);
 	if (rc == 0)
 		rc = request_put(c, server, command, addr, bytes);
-	/* A copy that is not there any more does not answer. */
+	/* A copy that has ended does not answer. */
 	if (command == HT_COOP_END && server == HT_COOP_CHILD)
 		return rc;
 	if (rc == 0)

@@ -7,7 +7,8 @@
 
 #define RING_PIECE 64u /* records fetched by one read */
 
-/* A ring as ring_read wants it. Records come in pieces, forgotten at each look at the head. */
+/* A ring as ring_read expects it. Records are fetched in pieces, which are dropped when the head is
+ * reread. */
 struct ring_at {
 	struct read_segment *s;
 	uint32_t slot;
@@ -42,7 +43,7 @@ static int ring_record(void *ctx, uint32_t index, struct ht_event *e)
 	return rc;
 }
 
-/* Drains one ring. Slot 0 has no records: all it counts is lost. */
+/* Drains one ring. Slot 0 has no records: all its events are lost. */
 static ssize_t ring_drain(struct read_segment *s, uint32_t slot,
 	void (*visit)(void *, uint32_t, const struct ht_event *), void *ctx, uint64_t *lost)
 {
@@ -66,8 +67,8 @@ static ssize_t ring_drain(struct read_segment *s, uint32_t slot,
 		for (int i = 0; i < got; i++)
 			visit(ctx, slot, &events[i]);
 		total += got;
-		if (total >
-			2 * (ssize_t)HT_RING_EVENTS) /* it is faster than we are: enough for now */
+		if (total > 2 * (ssize_t)HT_RING_EVENTS) /* the program writes faster than we read:
+							    stop for now */
 			break;
 	}
 	return got < 0 ? got : total;

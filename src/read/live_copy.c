@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The live table as it was at one moment, read afterwards: a copy of its bytes in a file of our own
- * that looks like the segment to the rest of this room. Copying takes about a twentieth of the time
- * of reading. Any one thread.
+ * A copy of the live table of one moment, to be read later: the bytes go to a file of our own,
+ * which looks like the segment to the rest of this folder. Copying takes about a twentieth of the
+ * time of reading. Any one thread.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ struct read_frozen {
 	uint64_t bytes;
 };
 
-/* What there is of [start, end): the file is mostly holes. */
+/* Copies the data of [start, end), not the holes: the file is mostly holes. */
 static int range_copy(
 	struct read_frozen *f, const struct read_segment *s, uint64_t start, uint64_t end)
 {
@@ -49,7 +49,7 @@ static int region_copy(
 	return range_copy(f, s, r->offset, r->offset + r->bytes);
 }
 
-/* All but the pieces. */
+/* Copies everything but the pieces. */
 static int unpaged_copy(struct read_frozen *f, const struct read_segment *s)
 {
 	int rc = read_at(s, 0, f->map, sizeof(struct ht_header));
@@ -66,7 +66,7 @@ int read_frozen_take(struct read_frozen *f, const struct read_segment *s)
 	return rc != 0 ? rc : region_copy(f, s, HT_REGION_PIECES);
 }
 
-/* Entries [from, from + count) of a table at `offset` of the file. */
+/* Copies entries [from, from + count) of a table at `offset` in the file. */
 static int entries_copy(struct read_frozen *f, const struct read_segment *s, uint64_t offset,
 	uint32_t from, uint32_t count)
 {
@@ -74,9 +74,9 @@ static int entries_copy(struct read_frozen *f, const struct read_segment *s, uin
 	return read_at(s, offset, f->map + offset, count * sizeof(uint64_t));
 }
 
-#define ENTRIES_AFTER 2u /* entries after a page that are told with it: read_watch_state */
+#define ENTRIES_AFTER 2u /* entries after a page that change with it: read_watch_state */
 
-/* What has changed of a piece at `offset`. Next to each other, pages are copied together. */
+/* Copies the changed pages of the piece at `offset`, adjacent ones together. */
 static int piece_copy(
 	struct read_frozen *f, const struct read_segment *s, uint64_t offset, const uint8_t *state)
 {
@@ -136,7 +136,7 @@ struct read_frozen *read_frozen_new(const struct read_segment *s)
 	if (f->segment.fd >= 0 && ftruncate(f->segment.fd, (off_t)f->bytes) == 0)
 		f->map = mmap(NULL, f->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
 			f->segment.fd, 0);
-	/* The pages are there then, when it matters. */
+	/* This first copy allocates the pages, so that later ones are fast. */
 	if (f->map != MAP_FAILED && read_frozen_take(f, s) == 0)
 		return f;
 	read_frozen_free(f);

@@ -31,7 +31,7 @@ static int refuse_error(char *message, const char *path, int error)
 	return -1;
 }
 
-/* Is this a file we may look into? */
+/* Checks owner, type and mode of the file. */
 static int file_check(int fd, const char *path, uint64_t *bytes, char *message)
 {
 	struct stat st;
@@ -48,7 +48,7 @@ static int file_check(int fd, const char *path, uint64_t *bytes, char *message)
 	return 0;
 }
 
-/* Says in words why a header is refused. */
+/* Checks the header; on failure writes the reason to `message`. */
 static int header_check(const struct ht_header *h, const char *path, uint64_t bytes, char *message)
 {
 	char why[128];
@@ -139,7 +139,7 @@ const char *read_path(const struct read_segment *s)
 	return s->path;
 }
 
-/* Copies a fixed-size text field, which may lack its end. */
+/* Copies a fixed-size text field, which may lack its NUL. */
 static void text_copy(char *out, const char *in, size_t cap)
 {
 	memcpy(out, in, cap);
@@ -201,9 +201,9 @@ int read_hold(struct read_segment *s)
 }
 
 /*
- * Processes of the launch have its first segment's first page mapped as long as they run, for a
- * word that says whether its viewer is there: that keeps the file, and would keep all of its
- * memory. Not where the process that writes there may still be.
+ * Processes of a launch keep the first page of its first segment mapped, for the word that says
+ * whether a viewer is there. That keeps the removed file and would keep all of its memory, so the
+ * rest is punched out; not if the process that writes the segment may still exist.
  */
 static void memory_release(struct read_segment *s)
 {
@@ -223,7 +223,7 @@ bool read_remove_if_unused(struct read_segment *s)
 
 	if (flock(s->fd, LOCK_EX | LOCK_NB) != 0)
 		return false;
-	/* The name may have gone to another file by now. */
+	/* The name may belong to another file by now. */
 	if (fstat(s->fd, &mine) != 0 || lstat(s->path, &there) != 0 ||
 		mine.st_ino != there.st_ino || mine.st_dev != there.st_dev || unlink(s->path) != 0)
 		return false;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Checked reads and writes of an open segment (segment.h). Everything is read by pread: a hole
- * costs no memory, and a file that is cut short meanwhile is a short read, not a SIGBUS. Any one
- * thread.
+ * Checked reads and writes of an open segment (segment.h). All reads use pread: a hole costs no
+ * memory, and a file that is cut short meanwhile is a short read, not a SIGBUS. Any one thread.
  */
 #include "src/read/segment.h"
 
@@ -50,7 +49,7 @@ int read_header_refresh(struct read_segment *s, const struct ht_header **h)
 {
 	const size_t bytes = offsetof(struct ht_header, committed);
 
-	/* Too large for the stack, which a limit may keep small. */
+	/* Too large for the stack, whose limit may be small. */
 	if (!s->refreshed)
 		s->refreshed = malloc(bytes);
 	if (!s->refreshed)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the files of this room share: the open segment, and checked reads of its parts. */
+/* The open segment and checked access to its parts: internal to this folder. */
 #ifndef SRC_READ_SEGMENT_H
 #define SRC_READ_SEGMENT_H
 
@@ -9,24 +9,23 @@
 
 struct read_segment {
 	int fd;
-	int write_fd; /* for the words that viewers write, once one was; -1 */
+	int write_fd; /* for the words that viewers write; -1 until the first write */
 	char *path;
-	struct ht_header *header; /* as it was when opened, checked: sizes and offsets are right */
+	struct ht_header *header; /* as of the opening, checked: sizes and offsets are valid */
 	uint64_t *cursors; /* of the rings, by thread slot */
 	uint32_t threads; /* slots in use at the last read_totals */
-	struct ht_header *refreshed; /* room for read_header_refresh; NULL until it is needed */
+	struct ht_header *refreshed; /* buffer of read_header_refresh; NULL until the first call */
 	struct ht_node *nodes; /* copies of nodes [0, node_count) */
 	uint32_t node_count;
 };
 
 struct read_watch {
 	struct read_segment *segment;
-	uint64_t tags[HT_PIECES_MAX]; /* of the pieces then */
+	uint64_t tags[HT_PIECES_MAX]; /* of the pieces when it was made */
 };
 /*
- * Of a piece that there is: state[], as it is now, with 0 for what is as it was; what is not was
- * written perhaps: of first[], so are two entries after the page. `state`: HT_PIECE_PAGES. 0 or
- * -EIO.
+ * Reads state[] of an existing piece, with 0 for unchanged pages. The others may have been written;
+ * in first[], so may the two entries after the page. `state`: HT_PIECE_PAGES. 0 or -EIO.
  */
 int read_watch_state(const struct read_watch *w, uint32_t slot, uint8_t *state);
 
@@ -35,14 +34,15 @@ int read_at(const struct read_segment *s, uint64_t offset, void *out, size_t byt
 /* Elements [first, first + count) of a region. 0, -EINVAL when out of range, -EIO. */
 int read_elements(const struct read_segment *s, enum ht_region_id region, uint64_t first,
 	uint64_t count, size_t element, void *out);
-/* Adds the lifetimes of `frees` blocks to `out`: those of bucket 0 are what `longer` leaves. */
+/* Adds the lifetimes of `frees` blocks to `out`; bucket 0 gets the blocks that are in no bucket of
+ * `longer`. */
 void read_lifetimes_add(uint64_t *out, uint64_t frees, const uint64_t *longer);
-/* How many elements a region holds. */
+/* Number of elements in a region. */
 uint64_t read_capacity(const struct read_segment *s, enum ht_region_id region, size_t element);
 
 /*
- * Reads the header afresh, without the long tables at its end; its layout words stay those that
- * were checked. 0 and *h, valid until the next call; -EIO, -ENOMEM, or -EPROTO when it is another.
+ * Rereads the header without the long tables at its end, and checks that its layout words have not
+ * changed. 0 and *h, valid until the next call; -EIO, -ENOMEM, or -EPROTO if they have.
  */
 int read_header_refresh(struct read_segment *s, const struct ht_header **h);
 /* Opens `write_fd`, if it is not open. 0 or -errno. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Adding up what the counters of a segment say of its sites. All counters in use are read in one
- * pass, in large pieces: a program of one thread has one for each site, and more are rare. Main
- * thread.
+ * Sums up the counters of a segment by site. All counters in use are read in one pass, in large
+ * pieces: a program with one thread has one counter per site, and more are rare. Main thread.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,10 +10,10 @@
 #include "shm/share.h"
 #include "src/read/segment.h"
 
-#define SITES_PIECE    1024u /* 32 KB a read */
+#define SITES_PIECE    1024u /* 32 KB per read */
 #define COUNTERS_PIECE 256u /* 32 KB a read */
 
-/* What one read takes; too large for the stack. */
+/* Buffer of one read; too large for the stack. */
 union piece {
 	struct ht_site site[SITES_PIECE];
 	struct {
@@ -30,7 +29,7 @@ struct window {
 	union piece *piece;
 };
 
-/* The header's word at `offset`, but not more than there are elements. */
+/* Reads the header's count at `offset`, limited to the region's capacity. */
 static int used_get(struct read_segment *s, uint64_t offset, enum ht_region_id region,
 	size_t element, uint32_t *used)
 {
@@ -125,7 +124,7 @@ static int counters_add(struct read_segment *s, const struct window *w)
 	return rc;
 }
 
-/* Counters of one site are not read at one moment, and their sum may be below zero. */
+/* The counters of a site are not read at one instant, so their sum may be negative. */
 static void site_finish(struct read_site *site)
 {
 	if (share_above(0, site->live_bytes))
@@ -170,7 +169,7 @@ static int hist_get(struct read_segment *s, uint32_t hist, struct ht_hist *out)
 	return hist == 0 ? 0 : read_elements(s, HT_REGION_HISTS, hist, 1, sizeof(*out), out);
 }
 
-/* All blocks of a counter in one bucket, or as its histogram has them. */
+/* Adds a counter's blocks: all in one bucket, or by its histogram. */
 static void sizes_add(struct ht_hist *out, const struct ht_counter *c, const struct ht_hist *own)
 {
 	uint32_t bucket = ht_counter_size(c->key);
@@ -194,7 +193,7 @@ void read_lifetimes_add(uint64_t *out, uint64_t frees, const uint64_t *longer)
 	out[0] += frees;
 }
 
-/* Adds a counter's histogram; what it could not keep is left out. */
+/* Adds a counter's histogram; skips a counter that has none for lack of space. */
 static int hist_add(struct read_segment *s, struct ht_hist *out, const struct ht_counter *c)
 {
 	bool refused = c->hist == 0 && ht_counter_size(c->key) == HT_SIZE_MIXED;
@@ -208,8 +207,8 @@ static int hist_add(struct read_segment *s, struct ht_hist *out, const struct ht
 	return 0;
 }
 
-/* Calls `each` for the counters of a site. A slot has one there, so a longer chain is none of ours.
- */
+/* Calls `each` for the counters of a site. A slot has at most one there, so a longer chain is
+ * malformed. */
 static int counters_of_site(struct read_segment *s, uint32_t site,
 	int (*each)(struct read_segment *s, void *ctx, uint32_t at, const struct ht_counter *c),
 	void *ctx)

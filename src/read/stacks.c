@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Walking call stacks out of a segment. Nodes never change once published, so they are copied in
- * bulk and kept; a node that was copied before it was written (its pc is 0) is read again. Main
+ * Reads call stacks from a segment. Nodes never change once published, so they are copied in bulk
+ * and cached; a node that was copied before it was written (its pc is 0) is read again. Main
  * thread.
  */
 #include <errno.h>
@@ -10,7 +10,7 @@
 
 #include "src/read/segment.h"
 
-#define NODES_STEP 16384u /* 384 KB a read */
+#define NODES_STEP 16384u /* 384 KB per read */
 
 /* Copies nodes until `node` is among them. */
 static int nodes_load(struct read_segment *s, uint32_t node)
@@ -45,12 +45,12 @@ static int node_get(struct read_segment *s, uint32_t node, struct ht_node *out)
 		rc = read_elements(s, HT_REGION_NODES, node, 1, sizeof(*out), &s->nodes[node]);
 	if (rc == 0)
 		*out = s->nodes[node];
-	/* A parent is always made before its children: a chain that does not descend is no chain.
-	 */
+	/* A parent is always created before its children, so node numbers must descend along a
+	 * chain. */
 	return rc == 0 && (out->pc == 0 || out->parent >= node) ? -EINVAL : rc;
 }
 
-/* The module of a frame; 0 when its number is none of the table's. */
+/* The module of a frame; 0 if its number is not in the table. */
 static uint32_t module_of(const struct read_segment *s, const struct ht_node *n)
 {
 	uint32_t module = n->module & ~HT_NODE_UNPINNED;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * What each thread slot of a segment counted, one row for each slot that was ever used. Main
- * thread.
- */
+/* Reads the counts of each thread slot that was ever used. Main thread. */
 #include <string.h>
 
 #include "src/read/segment.h"

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The program-wide words of a segment: of its header, and summed over its threads (read.h). Main
- * thread. */
+/* Program-wide totals: words of the header, and sums over the threads (read.h). Main thread. */
 #include "src/read/read.h"
 
 #include <string.h>
 #include "shm/share.h"
 #include "src/read/segment.h"
 
-/* The highest peak that a slot knows of, and when. */
+/* The highest peak that a slot has recorded, and its time. */
 static void totals_peak(
 	struct read_totals *out, const struct ht_header *h, const struct ht_thread *t)
 {
@@ -42,7 +41,7 @@ static void totals_add_thread(struct read_totals *out, const struct ht_thread *t
 	out->events += t->ring_head;
 }
 
-/* Slots are not read at one moment: the sum may be below zero, or above what any of them saw. */
+/* Slots are not read at one instant: the sum may be negative, or above every recorded peak. */
 static void totals_finish(struct read_totals *out, const struct ht_header *h)
 {
 	uint64_t live = out->alloc_bytes - out->free_bytes;
@@ -54,7 +53,9 @@ static void totals_finish(struct read_totals *out, const struct ht_header *h)
 	out->peak_ns = h->clock_ns > h->created_ns ? h->clock_ns - h->created_ns : 0;
 }
 
-/* One table without room may be made up for by another. */
+/*
+ * A table that could not grow matters only if records were lost: another table may have had space.
+ */
 static bool is_out_of_address_space(const struct ht_header *h)
 {
 	return h->space_refused > 0 && (h->untracked_blocks > 0 || h->nodes_refused > 0 ||
@@ -80,7 +81,7 @@ static void totals_add_header(struct read_totals *out, const struct ht_header *h
 	out->state = h->state;
 }
 
-/* The latest marks that are written, oldest first. */
+/* The latest marks, oldest first; skips one that is not written yet. */
 static void totals_add_marks(struct read_totals *out, const struct ht_header *h)
 {
 	uint32_t first = h->rate_changes > HT_RATE_CHANGES ? h->rate_changes - HT_RATE_CHANGES : 0;
@@ -99,8 +100,7 @@ static void totals_add_marks(struct read_totals *out, const struct ht_header *h)
 	out->timed_ns = h->timed_ns;
 }
 
-/* The history between two equal even sequence numbers; after a few tries as it is, with less trust.
- */
+/* Copies the history between two equal even sequence numbers; after a few tries, as it is. */
 static void history_copy(struct read_segment *s, struct ht_history *out)
 {
 	uint64_t at = offsetof(struct ht_header, history);

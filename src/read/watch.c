@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Which pages of the live table have changed since the program stood still (shm/layout.h:
- * HT_PAGE_WATCHED_SHIFT). Any one thread.
+ * Tracks which pages of the live table change (read.h; shm/layout.h: HT_PAGE_WATCHED_SHIFT). Any
+ * one thread.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 
 #include "src/read/segment.h"
 
-/* Only one viewer at once can tell: it has the tags locked in the file. */
+/* Only one viewer at a time can track: it holds a lock on the tags in the file. */
 static int lock(struct read_segment *s, short kind)
 {
 	struct flock l = { .l_type = kind,
@@ -78,7 +78,7 @@ int read_watch_state(const struct read_watch *w, uint32_t slot, uint8_t *state)
 {
 	int rc = read_at(w->segment, state_offset(w->segment, slot), state, HT_PIECE_PAGES);
 
-	/* A piece that is new has none that are watched. */
+	/* A new piece has no watched pages: all are changed. */
 	for (uint32_t i = 0; rc == 0 && i < HT_PIECE_PAGES; i++)
 		if (ht_page_is_watched(state[i]))
 			state[i] = 0;
