@@ -6,20 +6,20 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#define FIRST_ROOM  64u
-#define LARGE_PAGE  ((size_t)2 << 20)
-#define LARGE_BYTES (4 * LARGE_PAGE) /* of less, little is won, and much of it may be lost */
+#define FIRST_CAPACITY 64u
+#define LARGE_PAGE     ((size_t)2 << 20)
+#define LARGE_BYTES    (4 * LARGE_PAGE) /* below this, huge pages gain little and may waste much */
 
-void *array_grow(void *items, size_t count, size_t *room, size_t each)
+void *array_grow(void *items, size_t count, size_t *capacity, size_t each)
 {
-	size_t want = *room ? *room * 2 : FIRST_ROOM;
+	size_t want = *capacity ? *capacity * 2 : FIRST_CAPACITY;
 	void *p;
 
-	if (count < *room)
+	if (count < *capacity)
 		return items;
-	p = *room > SIZE_MAX / 2 ? NULL : reallocarray(items, want, each);
+	p = *capacity > SIZE_MAX / 2 ? NULL : reallocarray(items, want, each);
 	if (p)
-		*room = want;
+		*capacity = want;
 	return p;
 }
 

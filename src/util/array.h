@@ -6,13 +6,13 @@
 #include <stddef.h>
 
 /*
- * Room for one more element of `each` bytes behind the `count` that are there: the array, which is
- * the caller's to free and may have moved, `*room` updated. NULL without memory: `items` is as it
- * was.
+ * Makes sure that one more element of `each` bytes fits after the `count` existing ones. Returns
+ * the array, which may have moved and which the caller frees; updates `*capacity`. NULL when out of
+ * memory: `items` is unchanged.
  */
-void *array_grow(void *items, size_t count, size_t *room, size_t each);
-/* Says of a fresh array that all of it will be used: a large one had better be in large pages, with
- * fewer faults and misses. Returns `items`, which may be NULL. */
+void *array_grow(void *items, size_t count, size_t *capacity, size_t each);
+/* Asks for huge pages for a new large array that will be filled: fewer faults and TLB misses.
+ * Returns `items`, which may be NULL. */
 void *array_large(void *items, size_t bytes);
 
 #endif

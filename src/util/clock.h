@@ -11,7 +11,7 @@ uint64_t clock_monotonic_ns(void);
 uint64_t clock_realtime_ns(void);
 /* CPU time this process has used, user and system. */
 uint64_t clock_process_cpu_ns(void);
-/* The same of the calling thread. */
+/* The same for the calling thread. */
 uint64_t clock_thread_cpu_ns(void);
 /* "2026-11-21T13:05:12Z" from nanoseconds since the epoch; `buf` holds at least 32 bytes. */
 char *clock_iso8601(char buf[32], uint64_t realtime_ns);

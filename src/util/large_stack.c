@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A stack of our own (ownstack.h). It is the same thread, so that tracing, signals and waiting for
- * children go on as ever. Called by main, before anything else.
+ * Runs the program on a larger stack (large_stack.h). It stays on the same thread, because ptrace,
+ * signals and waitpid depend on the thread. Called by main, before anything else.
  */
 #include "src/util/large_stack.h"
 
@@ -10,11 +10,11 @@
 #include <sys/resource.h>
 #include <ucontext.h>
 
-/* A limit from which on the stack that is there will do: all that anything of ours, ncurses and
- * libc needs, several times over. */
-#define ENOUGH_BYTES (1u << 20)
-#define STACK_BYTES  (512u << 10)
-#define GUARD_BYTES  (64u << 10) /* a page at least, whatever its size */
+/* With at least this limit the existing stack is enough: several times the need of heaptop, ncurses
+ * and libc. */
+#define SUFFICIENT_BYTES (1u << 20)
+#define STACK_BYTES	 (512u << 10)
+#define GUARD_BYTES	 (64u << 10) /* at least one page, whatever the page size */
 
 struct call {
 	int (*body)(void *ctx);
@@ -50,7 +50,7 @@ int ownstack_run(int (*body)(void *ctx), void *ctx)
 
 	call.body = body;
 	call.ctx = ctx;
-	if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < ENOUGH_BYTES)
+	if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < SUFFICIENT_BYTES)
 		stack = stack_new();
 	if (!stack || getcontext(&call.own) != 0) {
 		call_run();

@@ -1,38 +1,38 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Folding of demangled names. A name is read once, left to right, group by group: a group is what
- * stands between matching (), <>, [] or {}. Called by the row formatters and the screen on the main
- * thread; pure.
+ * Shortens demangled names by folding groups. A name is read once, left to right, group by group: a
+ * group is the text between matching (), <>, [] or {}. Called by the row formatters and the screen
+ * on the main thread; pure.
  */
 #include "src/util/name_shorten.h"
 
 #include <string.h>
 #include "src/util/text.h"
 
-/* Longest folded name; a longer one keeps its beginning, which is elided next anyway. */
+/* Longest folded name; a longer one is cut at its end. */
 #define FOLDED_MAX 2048u
-/* Groups in groups; deeper names are left unfolded. */
+/* Deepest nesting of groups; deeper names stay unfolded. */
 #define DEPTH_MAX 200u
 
 struct fold {
 	char *out;
 	size_t cap, len;
-	bool full; /* nothing more goes in */
+	bool full; /* the buffer is full */
 	bool templates; /* fold <>, too */
 	const char *dots;
 };
 
-/* How much of `len` bytes fits into `room` without cutting a UTF-8 character. */
-static size_t whole_bytes(const char *bytes, size_t len, size_t room)
+/* Number of the `len` bytes that fit into `space` without cutting a UTF-8 character. */
+static size_t whole_bytes(const char *bytes, size_t len, size_t space)
 {
-	if (len <= room)
+	if (len <= space)
 		return len;
-	while (room > 0 && ((unsigned char)bytes[room] & 0xc0) == 0x80)
-		room--;
-	return room;
+	while (space > 0 && ((unsigned char)bytes[space] & 0xc0) == 0x80)
+		space--;
+	return space;
 }
 
-/* The byte at `s` and what continues its character. */
+/* Bytes of the character at `s`. */
 static size_t character_bytes(const char *s, const char *end)
 {
 	size_t n = 1;
@@ -63,12 +63,12 @@ static bool starts(const char *s, const char *with)
 }
 
 /*
- * Bytes of the operator's name at `s`, if one stands there at the beginning of a word, else 0. The
- * brackets in it open nothing. A conversion ("operator bool") is a plain word here.
+ * Bytes of the operator name that begins at `s`, or 0. Its brackets open no group. A conversion
+ * ("operator bool") counts as a plain word.
  */
 static size_t operator_length(const char *name, const char *s)
 {
-	/* Longer ones before their beginnings. */
+	/* Longer ones before their prefixes. */
 	static const char *const symbols[] = { "()", "[]", "<=>", "<<=", "<<", "<=", "<",
 		">>=", ">>", ">=", ">", "->*", "->", "\"\" ", "\"\"" };
 	static const char *const words[] = { " new[]", " delete[]", " new", " delete" };
@@ -102,13 +102,13 @@ static char closer_of(char c)
 	}
 }
 
-/* "((1)<(2))", "((1)<<(3))": comparisons and shifts in template arguments stand in parentheses. */
+/* "((1)<(2))", "((1)<<(3))": comparisons and shifts in template arguments are in parentheses. */
 static bool is_less_than(const char *s, char closer)
 {
 	return closer == ')' && s[0] == '<' && s[-1] == ')' && (s[1] == '(' || s[1] == '<');
 }
 
-/* The byte after the group that begins at `s`; NULL when it is never closed. */
+/* The byte after the group that begins at `s`; NULL if it is never closed. */
 static const char *group_end(const char *name, const char *s, unsigned depth)
 {
 	char closer = closer_of(*s++);
@@ -132,7 +132,7 @@ static const char *group_end(const char *name, const char *s, unsigned depth)
 	return *s ? s + 1 : NULL;
 }
 
-/* What closes without having been opened, or opens without being closed, is not a name to fold. */
+/* A name with an unmatched bracket is not folded. */
 static bool is_balanced(const char *name)
 {
 	const char *s = name;
@@ -157,8 +157,8 @@ static bool is_balanced(const char *name)
 }
 
 /*
- * Parentheses that are part of a name: "(anonymous namespace)", a Go receiver "(*T)", a pointer to
- * what comes before the parameters "(*f(int))(char)".
+ * Parentheses that are part of a name: "(anonymous namespace)", a Go receiver "(*T)", a declarator
+ * before the parameters "(*f(int))(char)".
  */
 static bool is_name_group(const char *name, const char *s)
 {
@@ -189,7 +189,7 @@ static void fold_group(struct fold *f, const char *name, const char *s, const ch
 	}
 }
 
-/* After the parameters: what is no part of the name any more. Its bytes. */
+/* Bytes of a qualifier after the parameters, which is not part of the name. */
 static size_t qualifier_length(const char *s)
 {
 	static const char *const qualifiers[] = { " const", " volatile", " noexcept", " &&", " &",
@@ -204,7 +204,7 @@ static size_t qualifier_length(const char *s)
 	return 0;
 }
 
-/* "[abi:cxx11]" says which library built it, " [clone .cold]" which copy it is. */
+/* Bytes of a tag: "[abi:cxx11]" names an ABI, " [clone .cold]" a copy. */
 static size_t tag_length(const char *s, const char *end)
 {
 	const char *close;
@@ -216,8 +216,8 @@ static size_t tag_length(const char *s, const char *end)
 }
 
 /*
- * Rust: "<alloc::vec::Vec<T> as core::ops::Drop>" qualifies what follows; the type says more than
- * "<…>". Writes the type. Its bytes with the angle brackets, 0 when `s` is not such a thing.
+ * Rust: "<alloc::vec::Vec<T> as core::ops::Drop>" qualifies what follows; the type is more useful
+ * than "<…>". Writes the type. Returns its bytes with the angle brackets; 0 if `s` is no such type.
  */
 static size_t fold_self_type(struct fold *f, const char *name, const char *s, const char *end)
 {
@@ -272,8 +272,8 @@ static void fold_run(struct fold *f, const char *name, const char *s, const char
 }
 
 /*
- * Demanglers may put the return type of a template first ("void f<int>(int)"). Where the name
- * itself begins: after the last space outside of groups that stands before the parameters.
+ * Demanglers may put the return type of a template first ("void f<int>(int)"). Returns where the
+ * name itself begins: after the last space outside of groups before the parameters.
  */
 static const char *skip_return_type(const char *name)
 {
@@ -296,7 +296,7 @@ static const char *skip_return_type(const char *name)
 			s++;
 		}
 	}
-	return name; /* no parameters: not a function's name as demanglers write it */
+	return name; /* no parameters: not a demangled function name */
 }
 
 static void fold(char *out, size_t cap, const char *name, bool templates, bool ascii)
@@ -330,7 +330,7 @@ static const char *next_scope(const char *name, const char *s)
 	return *s ? s : NULL;
 }
 
-/* "…::insert(…)": as many of the last parts as fit; within the last part, its end. */
+/* "…::insert(…)": keeps as many of the last parts as fit, at least the end of the last one. */
 static size_t elide(char *out, size_t cap, const char *name, size_t cells, bool ascii)
 {
 	const char *dots = ascii ? "..." : "…";

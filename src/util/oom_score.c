@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Memory that gets short (yield.h). Source: proc(5), oom_score_adj. */
+/* Raises our OOM score (oom_score.h). Source: proc(5), oom_score_adj. */
 #include "src/util/oom_score.h"
 
 #include <fcntl.h>
@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Before any ordinary program, whatever their sizes; after a copy, which has 1000 and whose end
- * costs nothing. */
-#define SCORE 900
+/* The OOM killer takes this before any ordinary program, whatever its size, but after a scan's
+ * copy, which has 1000 and whose loss costs nothing. */
+#define RAISED_SCORE 900
 
 static const char own_score[] = "/proc/self/oom_score_adj";
 
@@ -44,15 +44,15 @@ static bool score_write(int score)
 }
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static unsigned depth; /* with `lock` */
-static int before; /* the score; of no use while !changed */
+static unsigned depth; /* guarded by `lock` */
+static int before; /* the original score; valid if `changed` */
 static bool changed;
 
 void yield_begin(void)
 {
 	pthread_mutex_lock(&lock);
 	if (depth++ == 0)
-		changed = score_read(&before) && before < SCORE && score_write(SCORE);
+		changed = score_read(&before) && before < RAISED_SCORE && score_write(RAISED_SCORE);
 	pthread_mutex_unlock(&lock);
 }
 
@@ -74,6 +74,6 @@ void yield_spawn_begin(void)
 void yield_spawn_end(void)
 {
 	if (depth > 0 && changed)
-		(void)score_write(SCORE);
+		(void)score_write(RAISED_SCORE);
 	pthread_mutex_unlock(&lock);
 }

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Looking at all blocks of a program takes memory, some tens of bytes for each, and in a container
- * that is taken from the program's limit. When it gets short there the kernel ends the largest
- * process: that would be the program. So this one is to go first meanwhile. Any thread.
+ * Reading all blocks of a program takes memory, some tens of bytes per block, and in a container it
+ * counts against the program's limit. When memory runs out there, the kernel kills the largest
+ * process, which would be the program. So heaptop offers itself first meanwhile. Any thread.
  */
 #ifndef SRC_UTIL_YIELD_H
 #define SRC_UTIL_YIELD_H
 
-/* In pairs, which may overlap. May be in vain, in a sandbox. */
+/* Call them in pairs, which may overlap. A sandbox may make them ineffective. */
 void yield_begin(void);
 void yield_end(void);
-/* Around the start of a process, which would inherit that; nothing else of these in between. */
+/* Call them around the start of a process, which would inherit the score; call none of these
+ * functions in between. */
 void yield_spawn_begin(void);
 void yield_spawn_end(void);
 

@@ -12,7 +12,7 @@ static const struct {
 	const char *remedy;
 } table[] = {
 	{ EMFILE, "raise the limit: ulimit -n" },
-	{ ENFILE, "the machine has no more: sysctl fs.file-max" },
+	{ ENFILE, "raise the system-wide limit: sysctl fs.file-max" },
 	{ EAGAIN,
 		"raise the limit on processes and threads: ulimit -u, or pids.max of the cgroup" },
 	{ ENOMEM, "free memory, or raise the limit: ulimit -v, ulimit -d" },

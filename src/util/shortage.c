@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What heaptop has run out of (shortage.h): the last thing is kept. */
+/* The last resource that heaptop ran out of (shortage.h). */
 #include "src/util/shortage.h"
 
 #include <errno.h>

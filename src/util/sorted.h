@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Finding a place in an array that is sorted by a number of 64 bits in its items. Any thread; no
- * errors. */
+/* Binary search in an array sorted by a 64-bit number in its items. Any thread; no errors. */
 #ifndef SRC_UTIL_SORTED_H
 #define SRC_UTIL_SORTED_H
 
@@ -9,15 +8,15 @@
 #include <string.h>
 
 struct sorted {
-	const void *items; /* may be NULL when there are none */
-	size_t count, each, at; /* `at`: where the number is in an item of `each` bytes */
+	const void *items; /* may be NULL if count is 0 */
+	size_t count, each, at; /* `at`: offset of the number in an item of `each` bytes */
 };
 
 #define SORTED_BY(items, count, member)                                                            \
 	((struct sorted){                                                                          \
 		(items), (count), sizeof(*(items)), offsetof(__typeof__(*(items)), member) })
 
-/* How many items come before `key`: the place of the first whose number is not smaller. */
+/* Number of items below `key`, which is the index of the first item that is not. */
 static inline size_t sorted_before(struct sorted s, uint64_t key)
 {
 	size_t low = 0, high = s.count;
@@ -35,7 +34,7 @@ static inline size_t sorted_before(struct sorted s, uint64_t key)
 	return low;
 }
 
-/* How many do not come after it. */
+/* Number of items not above `key`. */
 static inline size_t sorted_through(struct sorted s, uint64_t key)
 {
 	return key == UINT64_MAX ? s.count : sorted_before(s, key + 1);

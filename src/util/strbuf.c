@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The growable string that exporters and the batch mode write into. Its owner's thread calls it; it
- * never writes to a file and never ends the program when memory is out (see `failed`).
+ * The growable string that exporters and batch mode write into. Its owner's thread calls it. Out of
+ * memory never ends the program (see `failed`).
  */
 #include <errno.h>
 #include <stdint.h>
@@ -18,7 +18,7 @@ const char *strbuf_text(const struct strbuf *s)
 	return s->data ? s->data : "";
 }
 
-/* Makes room for `more` bytes and the NUL. */
+/* Makes sure that `more` bytes and the NUL fit. */
 static bool strbuf_grow(struct strbuf *s, size_t more)
 {
 	size_t need, cap;

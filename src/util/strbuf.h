@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 struct strbuf {
-	char *data; /* owned; NULL until the first append */
+	char *data; /* owned; NULL before the first append */
 	size_t len; /* bytes, without the NUL */
 	size_t cap;
 	bool failed; /* an allocation failed: the text is incomplete */
@@ -22,7 +22,7 @@ struct strbuf {
 		0                                                                                  \
 	}
 
-/* The text; "" when nothing was appended. Valid until the next append. */
+/* The text; "" if nothing was appended. Valid until the next append. */
 const char *strbuf_text(const struct strbuf *s);
 void strbuf_add(struct strbuf *s, const char *bytes, size_t len);
 void strbuf_puts(struct strbuf *s, const char *text);
@@ -32,9 +32,9 @@ void strbuf_vprintf(struct strbuf *s, const char *fmt, va_list ap)
 	__attribute__((format(printf, 2, 0)));
 /* `count` times the byte `c`. */
 void strbuf_fill(struct strbuf *s, char c, size_t count);
-/* Writes all of it. 0, -ENOMEM when it is incomplete, or -errno. */
+/* Writes the whole text. 0, -ENOMEM if it is incomplete, or -errno. */
 int strbuf_write(const struct strbuf *s, int fd);
-/* Empties, keeps the memory. */
+/* Empties it but keeps the memory. */
 void strbuf_reset(struct strbuf *s);
 void strbuf_free(struct strbuf *s);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Foreign text made safe for a terminal, and measured. Readers of segments, /proc and object files
- * call text_clean before a string goes any further; the screen and the row formatter call the rest.
- * Any thread, no state.
+ * Makes foreign text safe for a terminal, and measures it. Readers of segments, /proc and object
+ * files call text_clean before they pass a string on; the screen and the row formatter call the
+ * rest. Any thread, no state.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +13,9 @@
 #define TEXT_ELLIPSIS	 "\xe2\x80\xa6"
 
 /*
- * What may not reach a terminal, beyond ill-formed bytes: controls, and the characters of Unicode's
- * category Cf and its neighbours that draw nothing, or turn the direction of what follows, and so
- * make a name look like another one. Combining marks stay: languages need them. Sorted.
+ * Characters that must not reach a terminal: controls, and those of Unicode's category Cf and
+ * similar ones that draw nothing or change the direction of the text after them, so that one name
+ * looks like another. Combining marks stay: languages need them. Sorted.
  */
 static const struct {
 	uint32_t first, last;
@@ -132,7 +132,7 @@ size_t text_clean(char *out, size_t cap, const char *in, size_t len)
 	return used;
 }
 
-/* Cells of one character: what ncurses will take; 1 where the locale knows no width. */
+/* Cells of one character, as ncurses counts; 1 if the locale has no width for it. */
 static size_t text_width(uint32_t code)
 {
 	int w;
@@ -181,7 +181,7 @@ size_t text_line(const char *text, size_t cells)
 	return at ? at : fit ? fit : 1;
 }
 
-/* The start of the longest tail that takes at most `cells`; *used gets what it takes. */
+/* The longest tail that takes at most `cells`; *used gets its cells. */
 static const char *text_tail(const char *text, size_t cells, size_t *used)
 {
 	size_t total = text_cells(text), len = strlen(text);
@@ -194,7 +194,7 @@ static const char *text_tail(const char *text, size_t cells, size_t *used)
 		text += n;
 		len -= n;
 	}
-	/* A mark whose base was cut would sit on the ellipsis. */
+	/* A combining mark whose base was cut would combine with the ellipsis. */
 	while (*text) {
 		uint32_t code;
 		size_t n = text_decode(text, len, &code);
@@ -208,7 +208,7 @@ static const char *text_tail(const char *text, size_t cells, size_t *used)
 	return text;
 }
 
-/* Bytes of the longest prefix of `text` that are whole characters and fewer than `cap`. */
+/* Bytes of the longest prefix of whole characters that is shorter than `cap`. */
 static size_t text_whole(const char *text, size_t len, size_t cap)
 {
 	size_t at = 0;
@@ -224,7 +224,7 @@ static size_t text_whole(const char *text, size_t len, size_t cap)
 	return at;
 }
 
-/* Copies whole characters, as many as there is room for; returns their cells. */
+/* Copies as many whole characters as fit; returns their cells. */
 static size_t text_copy(char *out, size_t cap, const char *text, size_t len)
 {
 	size_t n = text_whole(text, len, cap);
@@ -260,7 +260,7 @@ size_t text_elide(char *out, size_t cap, const char *text, size_t cells, bool fr
 
 char *text_clean_copy(const char *in, size_t len)
 {
-	char *out = malloc(len + 1); /* what replaces a character is never longer than it */
+	char *out = malloc(len + 1); /* a replacement is never longer than the character */
 
 	if (out)
 		text_clean(out, len + 1, in, len);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Text that came from somewhere else (symbols, paths, argv, thread names, a program's output) made
- * fit for a terminal, and measured in cells. UTF-8 is decoded here, byte by byte, independent of
- * the locale; widths are wcwidth()'s, so that they agree with ncurses. Any thread.
+ * Foreign text (symbols, paths, argv, thread names, program output), made safe for a terminal and
+ * measured in cells. UTF-8 is decoded here, byte by byte, independent of the locale; widths are
+ * wcwidth()'s, so that they agree with ncurses. Any thread.
  */
 #ifndef SRC_UTIL_TEXT_H
 #define SRC_UTIL_TEXT_H
@@ -18,16 +18,16 @@
  * the NUL; never cuts inside a character.
  */
 size_t text_clean(char *out, size_t cap, const char *in, size_t len);
-/* The same into fresh memory, which the caller frees. NULL when there is none. */
+/* The same into new memory, which the caller frees. NULL when out of memory. */
 char *text_clean_copy(const char *in, size_t len);
 /* Decodes one character; returns its bytes (1 for an invalid byte, which becomes U+FFFD). */
 size_t text_decode(const char *in, size_t len, uint32_t *code);
-/* Cells the text takes; a character of unknown width counts 1. */
+/* Cells of the text; a character of unknown width counts as 1. */
 size_t text_cells(const char *text);
 /* Bytes of the longest prefix that fits in `cells`; *used, if not NULL, gets the cells it takes. */
 size_t text_fit(const char *text, size_t cells, size_t *used);
-/* Bytes of the first line of a text that is broken at blanks to fit in `cells`, which is not 0; a
- * word that is longer is broken, too. What follows begins with the blank. */
+/* Bytes of the first line when `text` is broken at blanks to fit in `cells`, which is not 0; breaks
+ * a longer word, too. The rest begins with the blank. */
 size_t text_line(const char *text, size_t cells);
 /*
  * Writes `text` into `out` cut to at most `cells` cells; if it does not fit, the last cell is an

@@ -22,7 +22,7 @@ int thread_start(pthread_t *thread, size_t stack_bytes, void *(*run)(void *ctx),
 		rc = pthread_create(thread, &attr, run, ctx);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attr);
-	/* glibc says EAGAIN of both; what to do about it differs. */
+	/* glibc returns EAGAIN for both shortages, but their remedies differ. */
 	if (rc == EAGAIN && !shortage_has_memory(stack_bytes))
 		rc = ENOMEM;
 	return -rc;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Numbers as people read them. Everything that shows one (screen, batch, report) calls this, on any
- * thread. All arithmetic is on integers and no printf conversion here looks at the locale, so a
- * German user's report has the same points and commas as everyone's.
+ * Formats numbers for people. Screen, batch mode and report call this, on any thread. The
+ * arithmetic uses integers and no printf conversion here depends on the locale, so points and
+ * commas are the same for every user.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -20,7 +20,8 @@
 
 static const char units_prefix[] = "kMGTPE";
 
-/* `value` in `parts`ths of a unit, rounded. Wide, because a hundred times 10^18 is. */
+/* `value` in `parts`ths of a unit, rounded. Wide arithmetic, because 10^18 times 100 overflows 64
+ * bits. */
 static uint64_t units_scaled(uint64_t value, uint64_t unit, unsigned parts)
 {
 	return (uint64_t)(((unsigned __int128)value * parts + unit / 2) / unit);
@@ -90,7 +91,7 @@ char *units_count(char buf[UNITS_MAX], uint64_t count)
 	return buf;
 }
 
-/* A finite, non-negative magnitude; what is out of range is cut, so that no cast is undefined. */
+/* A finite, non-negative magnitude, clamped so that no cast is undefined. */
 static uint64_t units_magnitude(double value)
 {
 	double size = fabs(value);
@@ -100,7 +101,8 @@ static uint64_t units_magnitude(double value)
 	return (uint64_t)(size + 0.5);
 }
 
-/* "1.1M", "402k", "96": one decimal below ten units, none above. `plain` follows a bare number. */
+/* "1.1M", "402k", "96": one decimal below ten units, none above. `plain` follows a number without
+ * prefix. */
 static int units_short(char *buf, size_t cap, uint64_t value, unsigned base, const char *plain)
 {
 	uint64_t unit = 1, tenths;
@@ -147,7 +149,7 @@ char *units_freq(char buf[UNITS_MAX], double per_s)
 	return buf;
 }
 
-/* "41s", and above a minute the two largest units, the smaller one with two digits. */
+/* "41s"; from a minute on the two largest units, the smaller one with two digits. */
 static void units_clock(char buf[UNITS_MAX], uint64_t s)
 {
 	static const struct {
@@ -232,8 +234,8 @@ static const struct {
 };
 
 /*
- * Digits with at most one point, as a number of billionths of the unit; nine decimals are kept.
- * Returns the bytes read, 0 when this is no number or a huge one.
+ * Reads digits with at most one point; keeps nine decimals, as billionths. Returns the bytes read;
+ * 0 if it is no number or a huge one.
  */
 static size_t units_number(const char *text, uint64_t *whole, uint64_t *billionths)
 {

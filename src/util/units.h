@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Numbers as people read them, one spelling for screen, batch and report. All write at most
- * UNITS_MAX bytes with the NUL into `buf`, never depend on the locale, and return `buf`.
+ * Formats numbers for people, the same way on screen, in batch mode and in reports. All functions
+ * write at most UNITS_MAX bytes with the NUL into `buf`, never depend on the locale, and return
+ * `buf`.
  */
 #ifndef SRC_UTIL_UNITS_H
 #define SRC_UTIL_UNITS_H
@@ -18,7 +19,7 @@ char *units_count(char buf[UNITS_MAX], uint64_t count);
 char *units_rate(char buf[UNITS_MAX], double bytes_per_s);
 /* Events per second, unsigned: "184k/s", "0/s". */
 char *units_freq(char buf[UNITS_MAX], double per_s);
-/* A duration, two units at most: "210ms", "41s", "12m41s", "3h05m", "2d04h". */
+/* A duration, at most two units: "210ms", "41s", "12m41s", "3h05m", "2d04h". */
 char *units_duration(char buf[UNITS_MAX], uint64_t ns);
 /* A percentage of `part` in `whole`, "0" to "100", one decimal below 100: "23.4". */
 char *units_percent(char buf[UNITS_MAX], uint64_t part, uint64_t whole);
