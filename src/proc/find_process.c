@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Finding a process by what it says of itself (proc.h). In a pid namespace of its own, a container,
- * it has another number there than here; which one is found by going through /proc. Main thread.
+ * Finds a process by its own description, its mapped files or its parent (proc.h). A process in
+ * another pid namespace (a container) has another pid there than here; a search of /proc finds it.
+ * Main thread.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -19,7 +20,7 @@ uint64_t proc_pid_namespace(void)
 	return stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
 }
 
-/* The last component of a path that a line of maps ends in; "" where there is none. */
+/* The last path component of a line of maps; "" if it has no path. */
 static const char *line_name(const char *line)
 {
 	const char *slash = strrchr(line, '/');
@@ -27,12 +28,12 @@ static const char *line_name(const char *line)
 	return slash ? slash + 1 : "";
 }
 
-/* Looks for a line of maps that is wanted. 1, 0 or -errno. */
+/* Searches maps for a line that `wanted` accepts. 1, 0 or -errno. */
 static int maps_search(
 	pid_t pid, bool (*wanted)(const char *line, const void *what), const void *what)
 {
 	char path[32], *line = NULL;
-	size_t room = 0;
+	size_t capacity = 0;
 	bool found = false;
 	FILE *maps;
 	int err;
@@ -41,7 +42,7 @@ static int maps_search(
 	maps = fopen(path, "re");
 	if (!maps)
 		return errno == ENOENT ? -ESRCH : -errno;
-	while (!found && getline(&line, &room, maps) > 0)
+	while (!found && getline(&line, &capacity, maps) > 0)
 		found = wanted(line, what);
 	free(line);
 	err = ferror(maps) ? -EIO : 0;
@@ -49,7 +50,7 @@ static int maps_search(
 	return found ? 1 : err;
 }
 
-/* `name` goes on to the end of its line, or with " (deleted)". */
+/* Whether `name` is `what`, up to the end of its line or " (deleted)". */
 static bool name_is(const char *name, const char *what)
 {
 	size_t length = strlen(what);
@@ -72,7 +73,7 @@ struct file {
 	const struct stat *st;
 };
 
-/* Some file systems tell another device there than stat does. */
+/* Some file systems report another device in maps than in stat. */
 static bool line_has_file(const char *line, const void *what)
 {
 	const struct file *f = what;
@@ -110,19 +111,19 @@ int proc_maps_other(pid_t pid, const char *prefix, const char *but)
 	return maps_search(pid, line_has_other, &o);
 }
 
-/* The children that one thread has made. */
+/* Visits the children of one thread. */
 static void thread_children(
 	pid_t pid, const char *tid, void (*visit)(void *ctx, pid_t child), void *ctx)
 {
 	char path[64], *line = NULL, *at, *end;
-	size_t room = 0;
+	size_t capacity = 0;
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%.16s/children", (int)pid, tid);
 	f = fopen(path, "re");
 	if (!f)
 		return;
-	if (getline(&line, &room, f) > 0)
+	if (getline(&line, &capacity, f) > 0)
 		for (at = line; strtol(at, &end, 10) > 0; at = end)
 			visit(ctx, (pid_t)strtol(at, NULL, 10));
 	free(line);
@@ -144,7 +145,6 @@ void proc_children(pid_t pid, void (*visit)(void *ctx, pid_t child), void *ctx)
 		closedir(tasks);
 }
 
-/* The last number of the line NSpid: the pid in the innermost namespace. 0: no such line. */
 pid_t proc_parse_inner_pid(const char *buf, size_t len)
 {
 	const char *line = memmem(buf, len, "\nNSpid:", 7), *end;
@@ -163,8 +163,8 @@ pid_t proc_parse_inner_pid(const char *buf, size_t len)
 	return pid > 0 && pid < INT32_MAX ? (pid_t)pid : 0;
 }
 
-/* 0, -ESRCH when none does, or another -errno: it cannot be told. */
-static int starts_then(pid_t pid, const struct proc_claim *c)
+/* 0: the start times are equal; -ESRCH: not, or gone; another -errno: unknown. */
+static int start_matches(pid_t pid, const struct proc_claim *c)
 {
 	uint64_t ticks;
 	int rc = proc_start_ticks(pid, &ticks);
@@ -172,9 +172,9 @@ static int starts_then(pid_t pid, const struct proc_claim *c)
 	return rc == 0 && ticks != c->start_ticks ? -ESRCH : rc;
 }
 
-/* What says it has its pid elsewhere, does here and began at that time; and has the segment. As
- * starts_then. */
-static int is_it(pid_t pid, const struct proc_claim *c)
+/* Whether the process's own pid, its start time and its mapped segment match the claim. Results as
+ * start_matches. */
+static int claim_matches(pid_t pid, const struct proc_claim *c)
 {
 	char path[32], *status;
 	size_t len;
@@ -184,22 +184,22 @@ static int is_it(pid_t pid, const struct proc_claim *c)
 	status = proc_slurp_all(path, &len);
 	if (!status)
 		return shortage_is(errno) ? -errno : -ESRCH;
-	rc = proc_parse_inner_pid(status, len) == c->pid ? starts_then(pid, c) : -ESRCH;
+	rc = proc_parse_inner_pid(status, len) == c->pid ? start_matches(pid, c) : -ESRCH;
 	free(status);
 	if (rc == 0)
 		rc = proc_maps_name(pid, c->maps);
 	return rc == 1 ? 0 : shortage_is(rc) ? rc : -ESRCH;
 }
 
-/* The process. 0: there is none; -errno: it cannot be told. */
-static pid_t search(const struct proc_claim *c)
+/* The pid of the claimed process. 0: none; -errno: unknown. */
+static pid_t process_search(const struct proc_claim *c)
 {
 	DIR *dir = opendir("/proc");
 	const struct dirent *entry;
 	pid_t found = dir ? 0 : -errno;
 
 	while (dir && found == 0 && (entry = readdir(dir))) {
-		int pid = atoi(entry->d_name), rc = pid > 0 ? is_it(pid, c) : -ESRCH;
+		int pid = atoi(entry->d_name), rc = pid > 0 ? claim_matches(pid, c) : -ESRCH;
 
 		if (rc != -ESRCH)
 			found = rc == 0 ? pid : rc;
@@ -218,12 +218,12 @@ int proc_resolve(const struct proc_claim *c, pid_t *pid)
 		return -ESRCH;
 	if (c->pid_namespace == 0 || c->pid_namespace == here || here == 0) {
 		*pid = c->pid;
-		return starts_then(c->pid, c);
+		return start_matches(c->pid, c);
 	}
-	found = search(c);
+	found = process_search(c);
 	if (found < 0)
 		return found;
-	if (found == 0) /* only from the first namespace all others can be seen */
+	if (found == 0) /* only the initial namespace sees all others */
 		return here == PROC_PID_NAMESPACE_FIRST ? -ESRCH : -EXDEV;
 	*pid = found;
 	return 0;

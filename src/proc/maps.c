@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Lines of /proc/PID/maps: "START-END PERMS OFFSET DEV INODE  PATH", from proc(5). A pure function
- * over a buffer of any bytes; any thread.
+ * Parses lines of /proc/PID/maps: "START-END PERMS OFFSET DEV INODE PATH", from proc(5). A pure
+ * function over a buffer of any bytes; any thread.
  */
 #include <errno.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static int maps_digit(char c)
 	return -1;
 }
 
-/* Reads a number of `base` up to `stop`, and steps over that. */
+/* Reads a number of `base` up to `stop`, and skips `stop`. */
 static bool maps_number(const char **at, const char *end, unsigned base, char stop, uint64_t *value)
 {
 	const char *first = *at, *p;

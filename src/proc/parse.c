@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Parsers of /proc/PID/{stat,status,smaps_rollup}: pure functions over a buffer of any bytes,
- * called by proc.c and by tests, on any thread. Which field is which comes from proc(5).
+ * called by proc.c and by tests, on any thread. The fields are described in proc(5).
  */
 #include <ctype.h>
 #include <errno.h>
 #include <string.h>
 #include "src/proc/proc.h"
 
-/* What is still to be read. */
+/* The input that is not parsed yet. */
 struct cursor {
 	const char *at, *end;
 };
@@ -19,7 +19,7 @@ static void cursor_blanks(struct cursor *c)
 		c->at++;
 }
 
-/* One decimal number, which must not be cut off by a stray byte. */
+/* One decimal number, which must end at a blank or the end. */
 static bool cursor_number(struct cursor *c, uint64_t *value)
 {
 	const char *first = c->at;
@@ -42,7 +42,7 @@ static void cursor_word_skip(struct cursor *c)
 		c->at++;
 }
 
-/* Numbers of proc(5)'s list. Everything behind the command's name, so the first one here is 3. */
+/* Field numbers as in proc(5). Parsing begins after the command's name, so the first one is 3. */
 enum {
 	STAT_STATE = 3,
 	STAT_PPID = 4,
@@ -88,8 +88,8 @@ static void stat_take(struct proc_reading *r, unsigned field, uint64_t value)
 }
 
 /*
- * "PID (COMM) S PPID ...": COMM is whatever the program calls itself, with blanks, parentheses and
- * newlines if it likes, so it ends at the last parenthesis of the buffer.
+ * "PID (COMM) S PPID ...": the program chooses COMM, which may contain blanks, parentheses and
+ * newlines, so it ends at the last parenthesis of the buffer.
  */
 static bool stat_comm(struct cursor *c, struct proc_reading *r)
 {
@@ -127,7 +127,7 @@ int proc_parse_stat(const char *buf, size_t len, struct proc_reading *r)
 		if (c.at == c.end || *c.at == '\n')
 			return -EINVAL;
 		if (*c.at == '-')
-			cursor_word_skip(&c); /* tpgid, priority, nice: not ours */
+			cursor_word_skip(&c); /* tpgid, priority, nice: not needed */
 		else if (!cursor_number(&c, &value))
 			return -EINVAL;
 		stat_take(&read, field, value);
@@ -136,7 +136,7 @@ int proc_parse_stat(const char *buf, size_t len, struct proc_reading *r)
 	return 0;
 }
 
-/* "Name:\t  123 kB": which lines are wanted, where they go, and what one is worth. */
+/* "Name:\t 123 kB": the lines that are read, their destination and unit. */
 struct line_field {
 	const char *name;
 	size_t offset;
@@ -156,7 +156,7 @@ static const struct line_field status_fields[] = {
 	LINE_FIELD("VmHWM", hwm_bytes, 1024), LINE_FIELD("VmRSS", rss_bytes, 1024),
 	LINE_FIELD("VmSwap", swap_bytes, 1024), LINE_FIELD("Threads", threads, 1),
 	LINE_FIELD("Seccomp", filters, 1),
-	LINE_FIELD("Seccomp_filters", filters, 1), /* comes after that one */
+	LINE_FIELD("Seccomp_filters", filters, 1), /* follows that line and replaces it */
 };
 
 static const struct line_field rollup_fields[] = {
@@ -191,7 +191,7 @@ static bool line_parse(
 	return cursor_number(&c, &value) && line_store(f, value, r);
 }
 
-/* How many fields were found. A last line without its newline was cut off, and is not believed. */
+/* Number of fields found. A last line without newline was cut off and is ignored. */
 static unsigned lines_parse(const char *buf, size_t len, const struct line_field *fields,
 	size_t nfields, struct proc_reading *r)
 {
@@ -220,7 +220,7 @@ uint64_t proc_parse_pending(const char *buf, size_t len)
 
 	for (at = at ? at + 9 : end; at < end && isxdigit((unsigned char)*at); at++)
 		mask = mask << 4 | (uint64_t)(*at <= '9' ? *at - '0' : (*at | 32) - 'a' + 10);
-	return at < end ? mask : 0; /* or it was cut off */
+	return at < end ? mask : 0; /* otherwise it was cut off */
 }
 
 int proc_parse_smaps_rollup(const char *buf, size_t len, struct proc_reading *r)

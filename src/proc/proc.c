@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Readings of a live process: opens and reads the files, the parsers do the rest. The viewer's main
+ * Reads a live process: opens and reads the files; the parsers do the rest. The viewer's main
  * thread calls this once a tick. All files of a reading are opened through one descriptor of
- * /proc/PID, so that they speak of one process even when its number is given to another meanwhile.
+ * /proc/PID, so that they describe one process even if its pid is reused meanwhile.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -15,11 +15,11 @@
 #include <unistd.h>
 #include "src/proc/proc.h"
 
-#define PROC_FLAG_KERNEL 0x00200000u /* PF_KTHREAD: never had memory */
+#define PROC_FLAG_KERNEL 0x00200000u /* PF_KTHREAD: never has memory */
 #define PROC_FLAG_ENDING 0x00000404u /* PF_EXITING, PF_SIGNALED */
 #define PROC_FILE_MAX	 8192 /* stat, status and smaps_rollup take one or two thousand bytes */
 
-/* "No such file" of a directory in /proc means that the process is gone. */
+/* ENOENT for a directory in /proc means that the process is gone. */
 static int proc_error(int error)
 {
 	return error == ENOENT ? -ESRCH : -error;
@@ -121,8 +121,8 @@ static int stat_read(pid_t pid, struct proc_reading *r)
 	return rc;
 }
 
-/* In /proc each thread has a directory of its own, though it is not listed there. `pid`: there is
- * none; -errno: they cannot be read. */
+/* A thread of the process that has not ended; `pid`: none; -errno: the threads cannot be read. Each
+ * thread has its own, unlisted directory in /proc. */
 static pid_t living_thread(pid_t pid)
 {
 	const struct dirent *entry;
@@ -156,8 +156,8 @@ pid_t proc_memory_tid(pid_t pid)
 	return tid > 0 ? tid : pid;
 }
 
-/* Goes on with a living thread's directory, if there is one, that has all but the start time. */
-static int other_open(pid_t pid, int *dir, struct proc_reading *r)
+/* Switches to the directory of a living thread, which has everything but the start time. */
+static int living_thread_open(pid_t pid, int *dir, struct proc_reading *r)
 {
 	uint64_t start_ticks = r->start_ticks;
 	pid_t tid = living_thread(pid);
@@ -181,13 +181,14 @@ int proc_read(pid_t pid, bool with_pss, struct proc_reading *r)
 		return dir;
 	rc = proc_load(dir, "stat", proc_parse_stat, r);
 	if (!rc && has_ended(r))
-		rc = other_open(pid, &dir, r);
+		rc = living_thread_open(pid, &dir, r);
 	if (!rc)
 		rc = proc_load(dir, "status", proc_parse_status, r);
-	/* Between exit and its parent's wait there is a process, but no memory to speak of. */
+	/* Between its exit and its parent's wait, a process has no memory. */
 	if (!rc && r->hwm_bytes == 0 && !(r->flags & PROC_FLAG_KERNEL))
 		rc = -ESRCH;
-	/* Of another user's or a dying process there is no PSS: the rest of the reading stands. */
+	/* PSS is not available for another user's or a dying process; the rest of the reading is
+	 * valid. */
 	if (!rc && with_pss)
 		proc_load(dir, "smaps_rollup", proc_parse_smaps_rollup, r);
 	close(dir);
@@ -207,7 +208,7 @@ int proc_start_ticks(pid_t pid, uint64_t *ticks)
 	return rc;
 }
 
-/* As far as its status says: not without descriptors or memory to read that. */
+/* Whether status shows a pending SIGKILL; false if descriptors or memory to read it are missing. */
 static bool is_killed(pid_t pid)
 {
 	char path[32], *status;
@@ -223,7 +224,7 @@ static bool is_killed(pid_t pid)
 	return killed;
 }
 
-/* The flags last: the signal is no longer pending once they are set. */
+/* Reads the flags last: once they are set, the signal is no longer pending. */
 bool proc_is_ending(pid_t pid)
 {
 	struct proc_reading r;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What the kernel says of a process. Each proc_parse_* is a pure function over a buffer and may be
- * fed anything (0 or -EINVAL; fields it does not find stay as they were); proc_read fills a whole
- * reading from /proc/PID. The viewer's main thread calls these, once a tick; smaps_rollup is dear
- * for big processes, so the caller says how often. Sources: proc(5),
- * Documentation/filesystems/proc.rst.
+ * What the kernel reports about a process. Each proc_parse_* is a pure function over a buffer with
+ * any content (0 or -EINVAL; fields it does not find are unchanged); proc_read fills a whole
+ * reading from /proc/PID. Nothing here knows heaptop's segments. The viewer's main thread calls
+ * these once a tick; smaps_rollup is expensive for large processes, so the caller decides how
+ * often. Sources: proc(5), Documentation/filesystems/proc.rst.
  */
 #ifndef SRC_PROC_PROC_H
 #define SRC_PROC_PROC_H
@@ -15,12 +15,12 @@
 #include <sys/types.h>
 
 struct proc_reading {
-	char comm[64]; /* raw, as the kernel gave it: clean before printing */
+	char comm[64]; /* raw, as the kernel reports it: clean before printing */
 	char state; /* R S D T t Z X, or 0 when not read */
 	pid_t ppid;
 	uint32_t flags; /* PF_* of the kernel, field 9 of stat */
-	uint64_t start_ticks; /* clock ticks since boot, field 22 of stat: names the process with
-				 its pid */
+	uint64_t start_ticks; /* clock ticks since boot, field 22 of stat: identifies the process,
+				 with its pid */
 	uint64_t minor_faults; /* since start */
 	uint64_t major_faults;
 	uint64_t cpu_ticks; /* utime + stime */
@@ -28,11 +28,10 @@ struct proc_reading {
 	uint64_t rss_bytes; /* status VmRSS */
 	uint64_t hwm_bytes; /* status VmHWM: peak RSS */
 	uint64_t swap_bytes; /* status VmSwap */
-	uint64_t pss_bytes; /* smaps_rollup Pss; 0 with have_pss false when not readable */
+	uint64_t pss_bytes; /* smaps_rollup Pss; 0 and have_pss false if not readable */
 	bool have_pss;
 	uid_t uid; /* real uid */
-	uint32_t filters; /* of its system calls (seccomp); before Linux 5.9: whether there are any
-			   */
+	uint32_t filters; /* number of seccomp filters; before Linux 5.9: not 0 if there are any */
 };
 
 int proc_parse_stat(const char *buf, size_t len, struct proc_reading *r);
@@ -51,15 +50,15 @@ struct proc_map {
 /* Parses the line at *pos, advances *pos past it. 1: a map; 0: end; -EINVAL: bad line (skipped). */
 int proc_parse_map(const char *buf, size_t len, size_t *pos, struct proc_map *m);
 
-/* One mapping of /proc/PID/smaps; what its lines do not say is 0. */
+/* One mapping of /proc/PID/smaps; missing lines are 0. */
 struct proc_smap {
 	struct proc_map map;
 	uint64_t rss_bytes, pss_bytes, anonymous_bytes, swap_bytes;
-	bool wiped; /* a forked process has it empty: MADV_WIPEONFORK */
-	bool huge; /* of huge pages that are set aside (hugetlbfs) */
-	bool watched; /* faults, and forks, are told to somebody (userfaultfd) */
+	bool wiped; /* MADV_WIPEONFORK: empty in a forked process */
+	bool huge; /* of reserved huge pages (hugetlbfs) */
+	bool watched; /* userfaultfd: faults and forks are reported to a handler */
 };
-/* As proc_parse_map, with the lines that follow it. */
+/* As proc_parse_map, with the lines that follow the mapping's. */
 int proc_parse_smap(const char *buf, size_t len, size_t *pos, struct proc_smap *m);
 /* Reads a file of unknown length, terminated; the caller frees. NULL and errno. */
 char *proc_slurp_all(const char *path, size_t *len);
@@ -67,84 +66,84 @@ char *proc_slurp_all(const char *path, size_t *len);
 #define PROC_PAGE_BYTES	    4096u
 #define PROC_PAGE_PRESENT   (UINT64_C(1) << 63) /* bits of a pagemap entry */
 #define PROC_PAGE_SWAPPED   (UINT64_C(1) << 62)
-#define PROC_PAGE_FILE	    (UINT64_C(1) << 61) /* of a file, or shared memory */
-#define PROC_PAGE_EXCLUSIVE (UINT64_C(1) << 56) /* of no other process */
-/* A descriptor of /proc/PID/pagemap, or -errno: it takes the rights of ptrace, for reading. */
+#define PROC_PAGE_FILE	    (UINT64_C(1) << 61) /* a file's, or shared memory */
+#define PROC_PAGE_EXCLUSIVE (UINT64_C(1) << 56) /* mapped by no other process */
+/* A descriptor of /proc/PID/pagemap, or -errno. Needs ptrace read access. */
 int proc_pagemap_open(pid_t pid);
-/* The entries of `pages` pages from `addr` on. False: it cannot be told. */
+/* Reads the entries of `pages` pages from `addr` on. False: not readable. */
 bool proc_pagemap_read(int fd, uint64_t addr, uint64_t *entries, size_t pages);
 /*
- * The first page in [addr, end) that is present or swapped, both of them whole pages, and how many
- * such follow each other from it on, up to `most` of them. It takes no longer where there are
- * none. 1, 0: there is none, or -errno; -ENOTTY: the kernel has no way to (before Linux 6.7).
+ * Finds the first page in [addr, end) that is present or swapped, and the number of such pages in a
+ * row, at most `most`. `addr` and `end` are page-aligned. Empty ranges cost no extra time. 1:
+ * found; 0: none; or -errno; -ENOTTY: not supported by the kernel (before Linux 6.7).
  */
 int proc_pagemap_seek(
 	int fd, uint64_t addr, uint64_t end, size_t most, uint64_t *found, size_t *pages);
-/* Whether the page of an address is in memory, and known to be: reading it brings none into being.
- * Not with an `fd` below 0. */
+/* Whether the page of an address is known to be in memory, so that reading it allocates none. False
+ * for an `fd` below 0. */
 bool proc_pagemap_present(int fd, uint64_t addr);
 
 /*
  * Reads stat and status, and smaps_rollup when `with_pss` (otherwise have_pss is false). 0, -ESRCH
- * when gone, or -errno. One that has given up its memory (a zombie, or about to be one) counts as
- * gone.
+ * if gone, or -errno. A process that has released its memory (a zombie, or about to be one) counts
+ * as gone.
  */
 int proc_read(pid_t pid, bool with_pss, struct proc_reading *r);
 /*
- * A thread by whose number the process's memory is to be had in /proc, and by process_vm_readv: its
- * first, or when that has ended and the process goes on, another one. `pid` if there is none.
+ * A thread id by which the process's memory is accessible in /proc and by process_vm_readv: the
+ * first thread's or, if that has ended and the process runs on, another one's. `pid` if there is
+ * none.
  */
 pid_t proc_memory_tid(pid_t pid);
 /* Processor time of all its threads so far, those that ended included. 0 or -errno. */
 int proc_cpu_ns(pid_t pid, uint64_t *ns);
-/* Resident bytes of our own; 0: not known. */
+/* Our own resident bytes; 0: unknown. */
 uint64_t proc_own_rss(void);
-/* Start time alone, for identity checks. 0, -ESRCH or -errno. One of which no thread
- * lives counts as gone (-ESRCH): a zombie. */
+/* Start time alone, for identity checks. 0, -ESRCH or -errno. A process without a living thread (a
+ * zombie) counts as gone (-ESRCH). */
 int proc_start_ticks(pid_t pid, uint64_t *ticks);
-/* From status: the signals that wait for the first thread alone; bit n - 1 for signal n. */
+/* From status: the signals pending for the first thread; bit n - 1 for signal n. */
 uint64_t proc_parse_pending(const char *buf, size_t len);
 /*
- * Whether nothing can keep it from ending soon, or it has. A process that a signal kills, whichever
- * it is, has SIGKILL pending in each thread from when it was sent (kernel/signal.c,
- * complete_signal).
+ * Whether the process has ended or certainly ends soon. Once any fatal signal is sent, each thread
+ * has SIGKILL pending (kernel/signal.c, complete_signal).
  */
 bool proc_is_ending(pid_t pid);
-/* The last number of status's NSpid: a process's pid as itself sees it. 0: there is none. */
+/* The last number of status's NSpid: the pid in the process's own namespace. 0: none. */
 pid_t proc_parse_inner_pid(const char *buf, size_t len);
-/* Whether a process has a file of this name mapped, in whatever directory. 1, 0 or -errno. */
+/* Whether a process maps a file of this name, in any directory. 1, 0 or -errno. */
 int proc_maps_name(pid_t pid, const char *name);
-/* Whether it has this very file mapped, by whatever name. The same. */
+/* Whether it maps this very file, under any name. The same results. */
 int proc_maps_file(pid_t pid, const char *path);
-/* The first of one whose name begins with `prefix`, and is not `but`. */
+/* Whether it maps a file whose name begins with `prefix` and is not `but`. The same results. */
 int proc_maps_other(pid_t pid, const char *prefix, const char *but);
-/* Calls `visit` for each child of a process, if the kernel tells (CONFIG_PROC_CHILDREN). */
+/* Calls `visit` for each child of a process, if the kernel lists them (CONFIG_PROC_CHILDREN). */
 void proc_children(pid_t pid, void (*visit)(void *ctx, pid_t child), void *ctx);
 
-#define PROC_PID_NAMESPACE_FIRST 0xeffffffcu /* the machine's own: linux/proc_ns.h */
+#define PROC_PID_NAMESPACE_FIRST 0xeffffffcu /* the initial namespace: linux/proc_ns.h */
 /* The inode of our own pid namespace; 0: unknown. */
 uint64_t proc_pid_namespace(void);
-/* What a process says of itself. */
+/* A process as it describes itself. */
 struct proc_claim {
 	pid_t pid;
-	uint64_t pid_namespace; /* that the number is of; 0: unknown, taken for ours */
+	uint64_t pid_namespace; /* namespace of the pid; 0: unknown, assumed to be ours */
 	uint64_t start_ticks;
-	const char *maps; /* name of a file that it has mapped */
+	const char *maps; /* name of a file that it maps */
 };
 /*
- * Its pid as we see it. 0, -ESRCH when it is gone, or -EXDEV: it may be in a namespace that cannot
- * be seen from ours. Goes through all of /proc if the namespace is another one.
+ * Finds its pid in our namespace. 0, -ESRCH if it is gone, or -EXDEV: it may be in a namespace that
+ * is not visible from ours. Searches all of /proc if the namespaces differ.
  */
 int proc_resolve(const struct proc_claim *c, pid_t *pid);
 
 /* Reads a file into `buf` (NUL-terminated), as far as it fits. Bytes read, or -errno. */
 ssize_t proc_slurp(const char *path, char *buf, size_t cap);
-/* A number of a /proc/.../status, by its name as in "\nSeccomp:"; `last`: of several. False: not
- * there. */
+/* A number of a /proc/.../status, by its name as in "\nSeccomp:"; `last`: the last of several.
+ * False: not found. */
 bool proc_status_number(const char *path, const char *name, bool last, long *value);
 
 #define PROC_BOOT_ID_BYTES 16
-/* This boot's id, from its text with dashes. False when the kernel does not tell. */
+/* This boot's id. False if the kernel does not provide it. */
 bool proc_boot_id(uint8_t out[PROC_BOOT_ID_BYTES]);
 
 #endif

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * /proc/PID/smaps: a line as in maps for each mapping, then lines "Name:   123 kB" of it; and
- * pagemap: eight bytes for each page. From proc(5) and the kernel's
- * Documentation/admin-guide/mm/pagemap.rst, which has PAGEMAP_SCAN, too. The parser is a pure
- * function over a buffer of any bytes; any thread.
+ * Reads /proc/PID/smaps: per mapping a line as in maps, then lines "Name: 123 kB"; and pagemap:
+ * eight bytes per page. From proc(5) and the kernel's Documentation/admin-guide/mm/pagemap.rst,
+ * also for PAGEMAP_SCAN. The parser is a pure function over a buffer of any bytes; any thread.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +23,7 @@ static const struct {
 	{ "Swap:", offsetof(struct proc_smap, swap_bytes) },
 };
 
-/* " 123 kB", nothing else. False: this is no size. */
+/* Reads " 123 kB" and nothing else. False: not a size. */
 static bool smap_size(const char *at, const char *end, uint64_t *bytes)
 {
 	const char *digits;
@@ -41,7 +40,7 @@ static bool smap_size(const char *at, const char *end, uint64_t *bytes)
 	return !__builtin_mul_overflow(sum, 1024u, bytes);
 }
 
-/* "VmFlags: rd wr mr": words of two letters. */
+/* "VmFlags: rd wr mr": two-letter words. */
 static bool has_flag(const char *line, const char *end, const char *flag)
 {
 	size_t len = strlen(flag);
@@ -79,7 +78,7 @@ int proc_parse_smap(const char *buf, size_t len, size_t *pos, struct proc_smap *
 	rc = proc_parse_map(buf, len, pos, &m->map);
 	if (rc != 1)
 		return rc;
-	/* Addresses are in small letters, names begin with large ones. */
+	/* Addresses have lower-case letters, names begin with a capital. */
 	while (*pos < len && buf[*pos] >= 'A' && buf[*pos] <= 'Z') {
 		const char *line = buf + *pos, *end = memchr(line, '\n', len - *pos);
 
@@ -95,21 +94,21 @@ int proc_parse_smap(const char *buf, size_t len, size_t *pos, struct proc_smap *
 
 char *proc_slurp_all(const char *path, size_t *len)
 {
-	size_t room = 1u << 16, used = 0;
+	size_t capacity = 1u << 16, used = 0;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	char *text = fd < 0 ? NULL : malloc(room);
+	char *text = fd < 0 ? NULL : malloc(capacity);
 	ssize_t got = text ? 1 : -1;
 
 	while (got > 0) {
-		if (room - used < 2) {
-			char *more = realloc(text, room * 2);
+		if (capacity - used < 2) {
+			char *more = realloc(text, capacity * 2);
 
 			if (!more)
 				break;
 			text = more;
-			room *= 2;
+			capacity *= 2;
 		}
-		got = read(fd, text + used, room - used - 1);
+		got = read(fd, text + used, capacity - used - 1);
 		if (got < 0 && errno == EINTR)
 			got = 1;
 		else
@@ -144,7 +143,7 @@ bool proc_pagemap_read(int fd, uint64_t addr, uint64_t *entries, size_t pages)
 		       (off_t)(addr / PROC_PAGE_BYTES * sizeof(*entries))) == bytes;
 }
 
-/* As in the kernel's uapi/linux/fs.h, which the headers of a machine need not have yet. */
+/* As in the kernel's uapi/linux/fs.h; installed headers may lack them. */
 struct scan_region {
 	uint64_t start, end, categories;
 };
