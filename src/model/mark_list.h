@@ -3,8 +3,8 @@
  * Marked moments: what each call site had then, so that any two moments, or one and now, can be
  * compared. One takes memory by its sites, and there may be as many as anyone wants. Main thread.
  */
-#ifndef SRC_MODEL_MOMENTS_H
-#define SRC_MODEL_MOMENTS_H
+#ifndef SRC_MODEL_MARK_LIST_H
+#define SRC_MODEL_MARK_LIST_H
 
 #include "src/model/snapshot.h"
 

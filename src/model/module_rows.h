@@ -3,8 +3,8 @@
  * A snapshot by object file: what the sites named after code of each hold, and whether names and
  * lines are known of its frames. Pure; main thread.
  */
-#ifndef SRC_MODEL_OBJECTS_H
-#define SRC_MODEL_OBJECTS_H
+#ifndef SRC_MODEL_MODULE_ROWS_H
+#define SRC_MODEL_MODULE_ROWS_H
 
 #include "src/model/snapshot.h"
 

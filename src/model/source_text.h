@@ -3,8 +3,8 @@
  * A source file as the site detail shows it: found, read whole, cut into lines and cleaned, or the
  * reason why there is none. Made by src/source/source_file.h; it never changes. Any thread.
  */
-#ifndef SRC_MODEL_SOURCETEXT_H
-#define SRC_MODEL_SOURCETEXT_H
+#ifndef SRC_MODEL_SOURCE_TEXT_H
+#define SRC_MODEL_SOURCE_TEXT_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What threads had counted at earlier readings, for their rates. Only model.c calls this. */
-#ifndef SRC_MODEL_THREADPAST_H
-#define SRC_MODEL_THREADPAST_H
+#ifndef SRC_MODEL_THREAD_RATES_H
+#define SRC_MODEL_THREAD_RATES_H
 
 #include "src/model/snapshot.h"
 

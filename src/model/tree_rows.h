@@ -4,8 +4,8 @@
  * small children in one counted line. What a line shows changes with the numbers, but not what is
  * open: a node once shown stays where it is until the user closes it. Pure; main thread.
  */
-#ifndef SRC_MODEL_TREEROWS_H
-#define SRC_MODEL_TREEROWS_H
+#ifndef SRC_MODEL_TREE_ROWS_H
+#define SRC_MODEL_TREE_ROWS_H
 
 #include "src/model/tree.h"
 

@@ -3,8 +3,8 @@
  * Asks a program to help with a leak scan (struct ht_coop): the program acts at one of its next
  * allocations. One viewer at a time. Any one thread.
  */
-#ifndef SRC_READ_COOP_H
-#define SRC_READ_COOP_H
+#ifndef SRC_READ_COOPERATION_H
+#define SRC_READ_COOPERATION_H
 
 #include "src/read/read.h"
 

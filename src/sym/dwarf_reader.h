@@ -5,8 +5,8 @@
  * requested; both from the units themselves, because .debug_aranges is optional and often missing.
  * Worker thread of the symboliser. Source: DWARF 5, sections 2.17, 3.3.8, 6.2.
  */
-#ifndef SRC_SYM_SCOPE_H
-#define SRC_SYM_SCOPE_H
+#ifndef SRC_SYM_DWARF_READER_H
+#define SRC_SYM_DWARF_READER_H
 
 #include <elfutils/libdw.h>
 #include <stdatomic.h>

@@ -5,8 +5,8 @@
  * requested. When the debug information takes too much memory, the least recently used files are
  * closed. Worker thread of the symboliser.
  */
-#ifndef SRC_SYM_SOURCES_H
-#define SRC_SYM_SOURCES_H
+#ifndef SRC_SYM_OBJECT_CACHE_H
+#define SRC_SYM_OBJECT_CACHE_H
 
 #include "src/sym/debugfile.h"
 #include "src/sym/object_file.h"

@@ -4,8 +4,8 @@
  * file, their DWARF and symbol tables. Opened when the first address is requested. Worker thread of
  * the symboliser.
  */
-#ifndef SRC_SYM_OBJECT_H
-#define SRC_SYM_OBJECT_H
+#ifndef SRC_SYM_OBJECT_FILE_H
+#define SRC_SYM_OBJECT_FILE_H
 
 #include "src/sym/debugfile.h"
 #include "src/sym/dwarf_reader.h"

@@ -4,8 +4,8 @@
  * them. Functions local to a function (lambdas, and templates instantiated for them) have no
  * mangled name, so their name is built from the enclosing DIEs. Worker thread of the symboliser.
  */
-#ifndef SRC_SYM_LINEAGE_H
-#define SRC_SYM_LINEAGE_H
+#ifndef SRC_SYM_QUALIFIED_NAMES_H
+#define SRC_SYM_QUALIFIED_NAMES_H
 
 #include <elfutils/libdw.h>
 #include <stddef.h>

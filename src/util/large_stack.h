@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A larger stack if the limit on the stack (ulimit -s) is smaller than libraries need. */
-#ifndef SRC_UTIL_OWNSTACK_H
-#define SRC_UTIL_OWNSTACK_H
+#ifndef SRC_UTIL_LARGE_STACK_H
+#define SRC_UTIL_LARGE_STACK_H
 
 /*
  * Calls `body` on this thread, on a stack that is large enough for the libraries: ncurses alone

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Shortens demangled C++ and Rust names to fit a column. Pure; any thread. */
-#ifndef SRC_UTIL_NAME_H
-#define SRC_UTIL_NAME_H
+#ifndef SRC_UTIL_NAME_SHORTEN_H
+#define SRC_UTIL_NAME_SHORTEN_H
 
 #include <stdbool.h>
 #include <stddef.h>

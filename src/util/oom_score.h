@@ -4,8 +4,8 @@
  * counts against the program's limit. When memory runs out there, the kernel kills the largest
  * process, which would be the program. So heaptop offers itself first meanwhile. Any thread.
  */
-#ifndef SRC_UTIL_YIELD_H
-#define SRC_UTIL_YIELD_H
+#ifndef SRC_UTIL_OOM_SCORE_H
+#define SRC_UTIL_OOM_SCORE_H
 
 /* Call them in pairs, which may overlap. A sandbox may make them ineffective. */
 void yield_begin(void);
