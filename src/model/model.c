@@ -12,48 +12,29 @@
 #include "src/model/growth.h"
 #include "src/model/interval.h"
 #include "src/model/model.h"
+#include "src/model/rates.h"
 #include "src/model/stacks.h"
 #include "src/model/thread_rates.h"
-
-#define BASE_POINTS	 12u /* readings kept for rates: the window and some slack */
-#define BASE_STEP_NS	 950000000ull /* a second, less the jitter of a 1 Hz tick */
-#define BASE_WINDOW_NS	 10500000000ull
-#define RATE_SHORTEST_NS 50000000ull /* a rate over less is noise */
 
 /* What a site was at the recent ticks. Zeros stand for the time before it existed. */
 struct past {
 	uint64_t seen; /* number of the last tick that had it; 0: never */
 	uint64_t trend[SNAP_TREND_POINTS]; /* ring, see model_trend */
-	uint64_t base_live[BASE_POINTS]; /* ring, parallel to model.base */
-	uint64_t base_allocs[BASE_POINTS];
+	uint64_t reading_live[RATES_READINGS]; /* rings, parallel to rates.reading */
+	uint64_t reading_allocs[RATES_READINGS];
 	struct growth_site growth;
-};
-
-/* The program-wide side of one reading. */
-struct base {
-	uint64_t ns;
-	struct snap_totals totals;
-	struct snap_proc proc;
 };
 
 struct model {
 	struct stacks stacks;
-	struct threadpast threads;
+	struct thread_rates threads;
 	struct past *past; /* by position in `stacks` */
 	size_t past_cap;
 	struct growth_clock growth;
 	uint64_t ticks;
 	uint64_t last_ns;
 	bool ended; /* the last tick found the program so */
-	struct base base[BASE_POINTS]; /* ring of readings */
-	uint64_t bases; /* taken since start; reading i is at i % BASE_POINTS */
-};
-
-/* The reading that this tick's rates are taken against. */
-struct window {
-	bool valid;
-	unsigned slot;
-	double seconds;
+	struct rates rates;
 };
 
 struct model *model_new(void)
@@ -66,7 +47,7 @@ void model_free(struct model *m)
 	if (!m)
 		return;
 	stacks_free(&m->stacks);
-	threadpast_free(&m->threads);
+	thread_rates_free(&m->threads);
 	free(m->past);
 	free(m);
 }
@@ -114,85 +95,14 @@ int model_frame_resolve(
 	return stacks_resolve(&m->stacks, id, index, frames, nframes);
 }
 
-static void model_base_push(struct model *m, uint64_t ns, const struct snapshot *head)
-{
-	struct base *b = &m->base[m->bases % BASE_POINTS];
-
-	b->ns = ns;
-	b->totals = head->totals;
-	b->proc = head->proc;
-	m->bases++;
-}
-
-/*
- * Before the first tick: when the program itself is younger than the window, its start is a reading
- * too, of zeros, and the first frame already has rates.
- */
-static void model_base_start(struct model *m, const struct model_input *in)
-{
-	static const struct snapshot nothing = { .proc.valid = true };
-	uint64_t age = in->head.uptime_ns;
-
-	if (age > 0 && age <= BASE_WINDOW_NS && age <= in->now_ns)
-		model_base_push(m, in->now_ns - age, &nothing);
-}
-
-/* The oldest reading inside the window or, with ticks further apart than that, the newest. */
-static struct window model_window(const struct model *m, uint64_t now_ns)
-{
-	uint64_t kept = m->bases < BASE_POINTS ? m->bases : BASE_POINTS;
-	struct window w = { 0 };
-
-	for (uint64_t i = m->bases - kept; i < m->bases; i++) {
-		uint64_t ns = m->base[i % BASE_POINTS].ns;
-
-		if (ns > now_ns || now_ns - ns < RATE_SHORTEST_NS)
-			break;
-		w.valid = true;
-		w.slot = i % BASE_POINTS;
-		w.seconds = (double)(now_ns - ns) / 1e9;
-		if (now_ns - ns <= BASE_WINDOW_NS)
-			break;
-	}
-	return w;
-}
-
-/* Growth of a counter per second. */
-static double model_rate(struct window w, uint64_t before, uint64_t now)
-{
-	return w.valid ? ((double)now - (double)before) / w.seconds : 0;
-}
-
-/* The same for what can only rise: a torn reading may seem to fall. */
-static double model_frequency(struct window w, uint64_t before, uint64_t now)
-{
-	return now > before ? model_rate(w, before, now) : 0;
-}
-
-static void model_totals(const struct model *m, struct window w, struct snapshot *s)
-{
-	const struct base *b = &m->base[w.slot];
-	struct snap_totals *t = &s->totals;
-	struct snap_proc *p = &s->proc;
-	struct window faults = w;
-
-	t->allocs_per_s = model_frequency(w, b->totals.allocs, t->allocs);
-	t->frees_per_s = model_frequency(w, b->totals.frees, t->frees);
-	t->reallocs_per_s = model_frequency(w, b->totals.reallocs, t->reallocs);
-	t->growth_bytes_per_s = model_rate(w, b->totals.live_bytes, t->live_bytes);
-	faults.valid = w.valid && b->proc.valid && p->valid;
-	p->minor_faults_per_s = model_frequency(faults, b->proc.minor_faults, p->minor_faults);
-	p->major_faults_per_s = model_frequency(faults, b->proc.major_faults, p->major_faults);
-}
-
 /* A site that was left out for some ticks: what happened there is not known, so nothing moves. */
 static void model_past_flatten(struct past *p, const struct model_site *in)
 {
 	for (unsigned i = 0; i < SNAP_TREND_POINTS; i++)
 		p->trend[i] = in->live_bytes;
-	for (unsigned i = 0; i < BASE_POINTS; i++) {
-		p->base_live[i] = in->live_bytes;
-		p->base_allocs[i] = in->allocs;
+	for (unsigned i = 0; i < RATES_READINGS; i++) {
+		p->reading_live[i] = in->live_bytes;
+		p->reading_allocs[i] = in->allocs;
 	}
 }
 
@@ -254,9 +164,8 @@ static void model_counters(const struct model_site *in, struct snap_site *out)
 	out->temporary = in->temporary;
 }
 
-/* `keep`: this tick is also a reading that later rates are taken against, at `keep_slot`. */
 static void model_site(struct model *m, size_t position, const struct model_site *in,
-	struct window w, int keep_slot, struct snap_site *out)
+	struct rates_window w, struct snap_site *out)
 {
 	const struct stacks_entry *entry = stacks_at(&m->stacks, position);
 	struct past *p = &m->past[position];
@@ -269,12 +178,12 @@ static void model_site(struct model *m, size_t position, const struct model_site
 	p->seen = m->ticks;
 	/* Before spans end: what was allocated since the last tick is of the one that does. */
 	growth_site_count(&p->growth, in->allocs, m->ticks == 1);
-	out->rate_bytes_per_s = model_rate(w, p->base_live[w.slot], in->live_bytes);
-	out->allocs_per_s = model_frequency(w, p->base_allocs[w.slot], in->allocs);
+	out->rate_bytes_per_s = rates_change(w, p->reading_live[w.slot], in->live_bytes);
+	out->allocs_per_s = rates_frequency(w, p->reading_allocs[w.slot], in->allocs);
 	model_trend(m, p, out);
-	if (keep_slot >= 0) {
-		p->base_live[keep_slot] = in->live_bytes;
-		p->base_allocs[keep_slot] = in->allocs;
+	if (w.keep >= 0) {
+		p->reading_live[w.keep] = in->live_bytes;
+		p->reading_allocs[w.keep] = in->allocs;
 	}
 }
 
@@ -292,30 +201,16 @@ static void model_growth(struct model *m, uint64_t now_ns, struct snap_site *sit
 	}
 }
 
-/* Where this tick's reading goes, or -1 when the last one is too young. */
-static int model_keep_slot(const struct model *m, uint64_t now_ns)
-{
-	uint64_t last = m->bases ? m->base[(m->bases - 1) % BASE_POINTS].ns : 0;
-
-	if (m->bases && (now_ns < last || now_ns - last < BASE_STEP_NS))
-		return -1;
-	return (int)(m->bases % BASE_POINTS);
-}
-
 /* Threads stand behind the sites, in the snapshot's own memory. */
-static void model_threads(struct model *m, const struct model_input *in, struct window w,
-	int keep_slot, struct snapshot *s)
+static void model_threads(
+	struct model *m, const struct model_input *in, struct rates_window w, struct snapshot *s)
 {
 	struct snap_thread *threads =
 		(struct snap_thread *)((struct snap_site *)(s + 1) + in->nsites);
-	struct threadpast_window past = {
-		.valid = w.valid, .slot = w.slot, .seconds = w.seconds, .keep = keep_slot
-	};
 
-	static_assert(THREADPAST_POINTS == BASE_POINTS, "one ring of readings");
 	if (s->nthreads)
 		memcpy(threads, in->head.threads, s->nthreads * sizeof(*threads));
-	threadpast_rates(&m->threads, threads, s->nthreads, &past);
+	thread_rates_update(&m->threads, threads, s->nthreads, w);
 	s->threads = threads;
 }
 
@@ -357,8 +252,7 @@ struct snapshot *model_tick(struct model *m, const struct model_input *in)
 				    in->head.nthreads * sizeof(struct snap_thread) +
 				    in->head.nshares * sizeof(struct snap_share));
 	struct snap_site *sites;
-	struct window w = { 0 };
-	int keep_slot;
+	struct rates_window w;
 
 	static_assert(sizeof(*s) % _Alignof(struct snap_site) == 0, "sites follow the snapshot");
 	if (!s)
@@ -366,18 +260,16 @@ struct snapshot *model_tick(struct model *m, const struct model_input *in)
 	*s = in->head;
 	sites = (struct snap_site *)(s + 1);
 	if (m->ticks++ == 0)
-		model_base_start(m, in);
-	if (!snapshot_ended(&in->head))
-		w = model_window(m, in->now_ns);
+		rates_start(&m->rates, in->now_ns, in->head.uptime_ns);
+	w = rates_window(&m->rates, in->now_ns, snapshot_ended(&in->head));
 	s->rates_ns = w.valid ? (uint64_t)(w.seconds * 1e9) : 0;
-	keep_slot = model_keep_slot(m, in->now_ns);
 	s->refs = 1;
 	s->tick_ns = m->ticks > 1 && in->now_ns > m->last_ns ? in->now_ns - m->last_ns : 0;
 	m->last_ns = in->now_ns;
-	model_totals(m, w, s);
+	rates_totals(&m->rates, w, s);
 	s->totals.error = model_error(
 		&in->variance, (double)s->sampling.most, (double)s->sampling.most / INTERVAL_SMALL);
-	model_threads(m, in, w, keep_slot, s);
+	model_threads(m, in, w, s);
 	s->sites = sites;
 	s->nsites = 0;
 	for (size_t i = 0; i < in->nsites; i++) {
@@ -385,13 +277,12 @@ struct snapshot *model_tick(struct model *m, const struct model_input *in)
 
 		if (position < 0)
 			continue;
-		model_site(m, (size_t)position, &in->sites[i], w, keep_slot, &sites[s->nsites]);
+		model_site(m, (size_t)position, &in->sites[i], w, &sites[s->nsites]);
 		sites[s->nsites++].error = model_site_error(&in->sites[i], s->sampling.most);
 	}
 	model_shares(in, s, sites);
 	model_growth(m, in->now_ns, sites, s->nsites);
 	m->ended = snapshot_ended(s);
-	if (keep_slot >= 0)
-		model_base_push(m, in->now_ns, &in->head);
+	rates_keep(&m->rates, w, in->now_ns, &in->head);
 	return s;
 }

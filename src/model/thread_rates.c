@@ -8,57 +8,47 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct threadpast_one {
-	uint64_t allocs[THREADPAST_POINTS], frees[THREADPAST_POINTS];
+struct thread_past {
+	uint64_t allocs[RATES_READINGS], frees[RATES_READINGS];
 };
 
-static bool threadpast_room(struct threadpast *p, uint32_t slot)
+static bool past_reserve(struct thread_rates *r, uint32_t slot)
 {
 	uint32_t slots = slot + slot / 2 + 16;
-	struct threadpast_one *one;
+	struct thread_past *past;
 
-	if (slot < p->slots)
+	if (slot < r->slots)
 		return true;
-	one = realloc(p->one, slots * sizeof(*one));
-	if (!one)
+	past = realloc(r->past, slots * sizeof(*past));
+	if (!past)
 		return false;
-	memset(one + p->slots, 0, (slots - p->slots) * sizeof(*one));
-	p->one = one;
-	p->slots = slots;
+	memset(past + r->slots, 0, (slots - r->slots) * sizeof(*past));
+	r->past = past;
+	r->slots = slots;
 	return true;
 }
 
-static double per_second(uint64_t before, uint64_t now, double seconds)
-{
-	return now > before ? (double)(now - before) / seconds : 0;
-}
-
-static void rates_fill(
-	const struct threadpast_one *one, struct snap_thread *t, const struct threadpast_window *w)
-{
-	t->allocs_per_s = per_second(one->allocs[w->slot], t->allocs, w->seconds);
-	t->frees_per_s = per_second(one->frees[w->slot], t->frees, w->seconds);
-}
-
-void threadpast_rates(
-	struct threadpast *p, struct snap_thread *t, size_t n, const struct threadpast_window *w)
+void thread_rates_update(
+	struct thread_rates *r, struct snap_thread *t, size_t n, struct rates_window w)
 {
 	for (size_t i = 0; i < n; i++) {
-		struct threadpast_one *one;
+		struct thread_past *past;
 
-		if (!threadpast_room(p, t[i].slot))
+		if (!past_reserve(r, t[i].slot))
 			continue;
-		one = &p->one[t[i].slot];
-		if (w->valid)
-			rates_fill(one, &t[i], w);
-		if (w->keep < 0)
+		past = &r->past[t[i].slot];
+		if (w.valid) {
+			t[i].allocs_per_s = rates_frequency(w, past->allocs[w.slot], t[i].allocs);
+			t[i].frees_per_s = rates_frequency(w, past->frees[w.slot], t[i].frees);
+		}
+		if (w.keep < 0)
 			continue;
-		one->allocs[w->keep] = t[i].allocs;
-		one->frees[w->keep] = t[i].frees;
+		past->allocs[w.keep] = t[i].allocs;
+		past->frees[w.keep] = t[i].frees;
 	}
 }
 
-void threadpast_free(struct threadpast *p)
+void thread_rates_free(struct thread_rates *r)
 {
-	free(p->one);
+	free(r->past);
 }

@@ -3,26 +3,18 @@
 #ifndef SRC_MODEL_THREAD_RATES_H
 #define SRC_MODEL_THREAD_RATES_H
 
-#include "src/model/snapshot.h"
+#include "src/model/rates.h"
 
-#define THREADPAST_POINTS 12u /* as many readings as the model keeps */
-
-struct threadpast {
-	struct threadpast_one *one; /* by slot */
+/* Starts as zeros. */
+struct thread_rates {
+	struct thread_past *past; /* by slot */
 	uint32_t slots;
 };
 
-/* A reading to compare with, and one to keep. */
-struct threadpast_window {
-	bool valid;
-	unsigned slot; /* of the earlier reading */
-	double seconds; /* since */
-	int keep; /* where this reading goes, or -1 */
-};
-
-/* Fills the rates of `n` threads. Without memory they stay 0. */
-void threadpast_rates(
-	struct threadpast *p, struct snap_thread *t, size_t n, const struct threadpast_window *w);
-void threadpast_free(struct threadpast *p);
+/* Fills in the rates of `n` threads, and keeps their counts if the window says so. Without memory
+ * the rates stay 0. */
+void thread_rates_update(
+	struct thread_rates *r, struct snap_thread *t, size_t n, struct rates_window w);
+void thread_rates_free(struct thread_rates *r);
 
 #endif
