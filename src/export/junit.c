@@ -106,7 +106,7 @@ static void leak_case(struct suite *u, const struct snapshot *s, const struct sn
 	if (l->indirect.blocks) {
 		strbuf_puts(&message, ", with ");
 		sum_text(&message, l->indirect.blocks, l->indirect.bytes);
-		strbuf_puts(&message, " behind");
+		strbuf_puts(&message, " lost indirectly");
 	}
 	case_failed(u, strbuf_text(&name), "failure", snapshot_leak_word(l->class),
 		strbuf_text(&message), &body);

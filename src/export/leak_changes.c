@@ -47,7 +47,7 @@ static bool is_shown(const struct snap_leak_site *row)
 	       (row->class == SNAP_LEAK_DEFINITE || row->class == SNAP_LEAK_POSSIBLE);
 }
 
-/* `now` NULL: it has none any more. */
+/* `now` NULL: it has none left. */
 static void site_put(struct strbuf *out, const struct snapshot *s, const struct snap_leak_site *row,
 	const struct snap_leak_sum *now, const struct export_options *o)
 {
@@ -66,7 +66,7 @@ static void site_put(struct strbuf *out, const struct snapshot *s, const struct 
 	change_put(out, now ? now : &none, then);
 	strbuf_printf(out, ": %s", snapshot_leak_word(row->class));
 	if (!now)
-		strbuf_puts(out, ", none any more");
+		strbuf_puts(out, ", none left");
 	else if (then->blocks)
 		strbuf_printf(out, ", now %s bytes in %s blocks", units_exact(bytes, now->bytes),
 			units_exact(blocks, now->blocks));
@@ -96,7 +96,7 @@ static void sites_put(struct strbuf *out, const struct snapshot *s, const struct
 		strbuf_printf(
 			out, "  %s more call sites changed\n", units_exact(left, changed - o->top));
 	else if (changed == 0 && l->nrounds > 1)
-		strbuf_puts(out, "  no call site changed since the scan before\n");
+		strbuf_puts(out, "  no call site changed since the previous scan\n");
 }
 
 /* "leak scan 2 of process 4711, ./worker, at ..." */
@@ -108,7 +108,7 @@ static void head_put(struct strbuf *out, const struct snapshot *s, bool of_other
 	strbuf_printf(out, "leak scan %u", r->number);
 	if (of_other)
 		strbuf_printf(out, " of process %d, %s,", (int)s->pid, s->command);
-	strbuf_printf(out, " at %s, %s after the start; the program stood still for %s\n",
+	strbuf_printf(out, " at %s, %s after the start; the program was stopped for %s\n",
 		clock_iso8601(time, s->start_realtime_ns + r->ns), units_duration(up, r->ns),
 		units_duration(stop, r->stop_ns));
 }

@@ -82,7 +82,7 @@ static void leaks_scan(struct strbuf *out, const struct snap_leaks *l)
 {
 	char stop[UNITS_MAX], bytes[UNITS_MAX];
 
-	strbuf_printf(out, "scan      %s%s: the program stood still for %s, %s read\n",
+	strbuf_printf(out, "scan      %s%s: the program was stopped for %s, %s read\n",
 		l->at_exit ? "at the program's last instant, " : "", l->how,
 		units_duration(stop, l->stop_ns), units_bytes(bytes, l->scanned_bytes));
 	if (l->before_exit)
@@ -93,31 +93,31 @@ static void leaks_scan(struct strbuf *out, const struct snap_leaks *l)
 		strbuf_printf(out, "          it is the last of %u, %s after the start\n",
 			l->rounds[l->nrounds - 1].number, units_duration(stop, l->at_ns));
 	if (l->no_copy)
-		strbuf_printf(out, "          no copy could be read meanwhile: %s\n", l->no_copy);
+		strbuf_printf(out, "          no copy could be read instead: %s\n", l->no_copy);
 	if (l->copy_left)
 		strbuf_puts(out,
-			"          its copy has ended, and is still there as a zombie: nobody "
-			"took note of that\n");
+			"          its copy has ended but remains as a zombie: no process waited "
+			"for it\n");
 	if (l->refused)
-		strbuf_printf(out, "          we may not trace it (ptrace: %s); ", l->refused);
+		strbuf_printf(out, "          ptrace is not allowed (%s); ", l->refused);
 	if (l->refused && l->snapshots == 1)
-		strbuf_puts(out, "it made a copy, and nothing of it ran meanwhile\n");
+		strbuf_puts(out, "it made a copy, and none of its threads ran meanwhile\n");
 	else if (l->refused)
-		strbuf_printf(out, "lost is what was so in each of %u copies\n", l->snapshots);
+		strbuf_printf(out, "lost means lost in each of %u copies\n", l->snapshots);
 	if (l->let)
-		strbuf_puts(out, "          its library let us trace it, for this scan\n");
+		strbuf_puts(out, "          its library allowed ptrace for this scan\n");
 	if (l->unknown)
-		strbuf_puts(out, "          some of its blocks are not recorded, as those from "
-				 "before a fork: the words "
-				 "between blocks are roots\n");
+		strbuf_puts(out,
+			"          some blocks are not recorded, such as those from before "
+			"a fork: words between blocks count as roots\n");
 	if (l->devices)
-		strbuf_printf(out, "          %u mappings of devices were not read\n", l->devices);
+		strbuf_printf(out, "          %u device mappings were not read\n", l->devices);
 	if (l->unread_bytes)
 		strbuf_printf(out, "          %s could not be read\n",
 			units_bytes(bytes, l->unread_bytes));
 	if (l->running && l->snapshots)
-		strbuf_printf(out, "          registers of %u of %u threads not read\n", l->running,
-			l->threads);
+		strbuf_printf(out, "          registers of %u of %u threads were not read\n",
+			l->running, l->threads);
 	else if (l->running)
 		strbuf_printf(out,
 			"          %u of %u threads did not stop: their registers are "
@@ -125,9 +125,8 @@ static void leaks_scan(struct strbuf *out, const struct snap_leaks *l)
 			l->running, l->threads);
 	if (l->busy)
 		strbuf_printf(out,
-			"          %u of %u threads were inside realloc all the time: what they "
-			"move "
-			"may be missing\n",
+			"          %u of %u threads were always inside realloc: blocks that they "
+			"move may be missing\n",
 			l->busy, l->threads);
 }
 
@@ -181,7 +180,7 @@ static void leaks_site(struct strbuf *out, const struct snapshot *s, const struc
 	if (l->indirect.blocks) {
 		strbuf_puts(out, ", with ");
 		leaks_sum(out, &l->indirect);
-		strbuf_puts(out, " behind");
+		strbuf_puts(out, " lost indirectly");
 	}
 	strbuf_putc(out, '\n');
 	if (site)
@@ -225,8 +224,8 @@ static void suspects_text(struct strbuf *out, const struct snapshot *s)
 	size_t n = suspects_find(s, index);
 
 	if (n)
-		strbuf_puts(out, "suspects  by age alone, which says nothing of what "
-				 "points to them:\n");
+		strbuf_puts(out, "suspects  by age alone; pointers to them were not "
+				 "checked:\n");
 	for (size_t i = 0; i < n; i++)
 		suspect_put(out, &s->sites[index[i]]);
 }

@@ -39,9 +39,9 @@ static void memory_pins(struct strbuf *out, const struct snapshot *s, const stru
 		return;
 	strbuf_printf(out,
 		a->pinned_pages == 1
-			? "  %s page is less than half full, %s is free in it; who pins it:\n"
-			: "  %s pages are less than half full, %s is free in them; who pins "
-			  "them:\n",
+			? "  %s page is less than half full, %s is free in it; pinned by:\n"
+			: "  %s pages are less than half full, %s is free in them; pinned "
+			  "by:\n",
 		units_exact(pages, a->pinned_pages), units_bytes(bytes, a->pinned_bytes));
 	for (unsigned i = 0; i < a->pins && i < TEXT_PINS; i++) {
 		const struct snap_site *site =
@@ -67,18 +67,19 @@ void memory_text(struct strbuf *out, const struct snapshot *s, const struct expo
 		return;
 	strbuf_putc(out, '\n');
 	if (!a->known) {
-		strbuf_printf(out, "rss       not known: %s\n", a->why);
+		strbuf_printf(out, "rss       unknown: %s\n", a->why);
 		return;
 	}
 	memory_parts(out, a);
 	if (a->trim_bytes)
 		strbuf_printf(out,
-			"  %s of free is in whole pages: malloc_trim(0) could give back "
+			"  %s of the free memory is in whole pages: malloc_trim(0) could return "
 			"about as much\n",
 			units_bytes(bytes, a->trim_bytes));
 	if (a->top_bytes)
 		strbuf_printf(out,
-			"  %s of free is at the ends of arenas, where malloc_trim leaves it\n",
+			"  %s of the free memory is at the ends of arenas, which malloc_trim does "
+			"not return\n",
 			units_bytes(bytes, a->top_bytes));
 	memory_pins(out, s, a, o);
 	if (a->note)

@@ -134,11 +134,12 @@ static void text_losses(struct strbuf *out, const struct snapshot *s)
 		uint64_t count;
 		const char *what;
 	} loss[] = {
-		{ t->failed, "allocations failed (the program was told so)" },
+		{ t->failed, "allocations failed (the program got an error)" },
 		{ t->unknown_frees, s->forked ? "frees of blocks from before the fork"
-					      : "frees of blocks that heaptop did not know" },
-		{ t->missed_frees, "frees passed heaptop by, until the address came back" },
-		{ t->untracked_blocks, "blocks could not be recorded, and are in no figure here" },
+					      : "frees of blocks unknown to heaptop" },
+		{ t->missed_frees, "frees were missed, until the address was reused" },
+		{ t->untracked_blocks,
+			"blocks could not be recorded and are not in these figures" },
 		{ t->truncated_stacks, "stacks are missing outer frames" },
 	};
 	char count[UNITS_MAX + 8];

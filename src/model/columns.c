@@ -12,8 +12,8 @@
 #include "src/util/units.h"
 
 const struct column_info column_table[COL_COUNT] = {
-	[COL_LIVE] = { "live", "LIVE", "live bytes: asked for and not freed", 6, true, true },
-	[COL_ERROR] = { "error", "ERROR", "how far LIVE may be off (95 %), when sampled", 6, true,
+	[COL_LIVE] = { "live", "LIVE", "live bytes: allocated and not freed", 6, true, true },
+	[COL_ERROR] = { "error", "ERROR", "margin of error of LIVE (95 %), if sampled", 6, true,
 		true },
 	[COL_PERCENT] = { "percent", "%", "share of all live bytes", 5, true, true },
 	[COL_RATE] = { "rate", "RATE", "growth of live bytes per second, over 10 s", 9, true,
@@ -22,23 +22,22 @@ const struct column_info column_table[COL_COUNT] = {
 	[COL_SINCE_BLOCKS] = { "new", "NEW", "growth of live blocks since the mark", 7, true,
 		true },
 	[COL_KEPT] = { "kept", "KEPT",
-		"blocks allocated since the mark: how many of them are alive", 5, true, true },
-	[COL_TREND] = { "trend", "TREND", "live bytes, a cell for two ticks", 10, false, true },
+		"percentage of blocks allocated since the mark that are live", 5, true, true },
+	[COL_TREND] = { "trend", "TREND", "live bytes over time, one cell per two ticks", 10, false,
+		true },
 	[COL_BLOCKS] = { "blocks", "BLOCKS", "live blocks", 6, true, true },
 	[COL_AVG] = { "avg", "AVG", "average size of a live block", 6, true, true },
 	[COL_PEAK] = { "peak", "PEAK", "most live bytes this site ever had", 6, true, true },
 	[COL_ALLOCS] = { "allocs", "ALLOCS", "blocks allocated since start", 6, true, true },
 	[COL_TEMP] = { "temp", "TEMP", "blocks freed by the thread's very next event", 6, true,
 		true },
-	[COL_AGE] = { "age", "AGE", "of the oldest live block", 6, true, true },
+	[COL_AGE] = { "age", "AGE", "age of the oldest live block", 6, true, true },
 	[COL_SITES] = { "sites", "SITES", "call sites in the row, when it sums up several", 6, true,
 		true },
 	[COL_GROWTH] = { "growth", "GROWS",
-		"how sure it is that it grows on; the surest first, of those the fastest", 6, true,
-		true },
+		"how certain it is to keep growing; then the fastest first", 6, true, true },
 	[COL_SITE] = { "site", "CALL SITE", "the function that allocates", 0, false, false },
-	[COL_LINE] = { "line", "FILE:LINE", "where in the source, or in which object", 20, false,
-		false },
+	[COL_LINE] = { "line", "FILE:LINE", "source position, or object file", 20, false, false },
 };
 
 int column_find(const char *key)

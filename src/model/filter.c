@@ -233,17 +233,15 @@ static bool term_number(struct term *t, const char *p, size_t len, const char **
 	field = number_field_find(p, (size_t)(compare - p));
 	if (!field) {
 		if (reads_as_typo(p, compare, bound, end))
-			*why = "no such number; in quotes it is text (the numbers are live blocks "
-			       "avg "
-			       "peak allocs temp rate percent sites age youngest growth since)";
+			*why = "no such field; in quotes it is text (fields: live blocks avg peak "
+			       "allocs temp rate percent sites age youngest growth since)";
 		return *why != NULL;
 	}
 	if (!bound_read(field->kilo, bound, (size_t)(end - bound), &t->bound)) {
 		if (reads_as_name(compare, (size_t)(bound - compare), bound, (size_t)(end - bound)))
 			return false;
-		*why = field->kilo == 0
-			       ? "a time is missing behind the comparison (500ms, 60s, 5m)"
-			       : "a number is missing behind the comparison (1M, 300, 2.5k)";
+		*why = field->kilo == 0 ? "the comparison needs a time (500ms, 60s, 5m)"
+					: "the comparison needs a number (1M, 300, 2.5k)";
 	}
 	for (const char *c = compare; c < bound; c++) {
 		t->less |= *c == '<';
@@ -280,7 +278,7 @@ static const char *term_text(struct term *t, const char *p, const char **why)
 	if (close && *p != close)
 		*why = close == '"' ? "a closing \" is missing" : "a closing / is missing";
 	else if (!len)
-		*why = "there is nothing to look for";
+		*why = "there is nothing to search for";
 	if (close && *p)
 		p++;
 	t->folds_case = !has_capitals(t->word);
@@ -289,7 +287,7 @@ static const char *term_text(struct term *t, const char *p, const char **why)
 	t->is_regex = regcomp(&t->regex, t->word,
 			      REG_EXTENDED | REG_NOSUB | (t->folds_case ? REG_ICASE : 0)) == 0;
 	if (!t->is_regex)
-		*why = "this is no regular expression";
+		*why = "not a valid regular expression";
 	return p;
 }
 
@@ -336,7 +334,7 @@ struct filter *filter_parse(const char *text, char why[FILTER_WHY_MAX])
 				start, wrong);
 	}
 	if (!wrong && !f->terms)
-		snprintf(why, FILTER_WHY_MAX, "%s", wrong = "there is nothing to look for");
+		snprintf(why, FILTER_WHY_MAX, "%s", wrong = "there is nothing to search for");
 	else if (!wrong && *p)
 		snprintf(why, FILTER_WHY_MAX, "%s", wrong = "too many terms");
 	if (!wrong)

@@ -289,7 +289,7 @@ void map_unref(struct map *m)
 static const char *const row_names[MAP_KINDS] = {
 	[MAP_BRK] = "brk heap",
 	[MAP_ARENA] = "arena",
-	[MAP_POOL] = "allocator's",
+	[MAP_POOL] = "allocator pools",
 	[MAP_CHUNKS] = "mmap'ed blocks",
 	[MAP_OTHER] = "other anonymous",
 	[MAP_STACK] = "stacks",
@@ -312,13 +312,12 @@ const char *map_row_name(const struct map_row *row, char buf[48])
 static const struct {
 	const char *name, *key, *help;
 } part_table[MAP_PARTS] = {
-	[MAP_PART_LIVE] = { "live", "live_bytes", "live blocks, as asked for" },
+	[MAP_PART_LIVE] = { "live", "live_bytes", "live blocks, requested bytes" },
 	[MAP_PART_MAPPED] = { "mmap'ed", "mapped_bytes", "live blocks with mappings of their own" },
-	[MAP_PART_SLACK] = { "slack", "slack_bytes",
-		"what live blocks take beyond what was asked for, and their heads" },
-	[MAP_PART_FREE] = { "free", "free_bytes", "the allocator's, in no live block" },
+	[MAP_PART_SLACK] = { "slack", "slack_bytes", "rounding and headers of live blocks" },
+	[MAP_PART_FREE] = { "free", "free_bytes", "held by the allocator, in no live block" },
 	[MAP_PART_OTHER] = { "other", "other_bytes",
-		"anonymous memory that is not malloc's: the program's own mmap, .bss" },
+		"anonymous memory not from malloc: the program's own mmap, .bss" },
 	[MAP_PART_STACKS] = { "stacks", "stacks_bytes", "stacks of threads" },
 	[MAP_PART_FILES] = { "files", "files_bytes", "the program, libraries, mapped files" },
 	[MAP_PART_SHARED] = { "shared", "shared_bytes", "memory shared with other processes" },

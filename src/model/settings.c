@@ -35,25 +35,25 @@ static const struct setting {
 } table[] = {
 	{ "sort", KIND_COLUMN, offsetof(struct settings, sort), NULL,
 		"column that sorts the call sites (heaptop -s help lists them)" },
-	{ "reverse", KIND_WORD, offsetof(struct settings, reverse), yes_no, "the other way round" },
+	{ "reverse", KIND_WORD, offsetof(struct settings, reverse), yes_no, "reverse the order" },
 	{ "group", KIND_GROUP, offsetof(struct settings, group), NULL,
 		"what a row is: stack, caller, function, file, module, thread" },
 	{ "names", KIND_WORD, offsetof(struct settings, names), names_words,
-		"of functions: short, full, mangled, address" },
+		"how functions are named: short, full, mangled, address" },
 	{ "all-frames", KIND_WORD, offsetof(struct settings, show_hidden), yes_no,
-		"name sites by their innermost frame, whatever the rules" },
+		"name sites by their innermost frame, ignoring the rules" },
 	{ "delay", KIND_DELAY, offsetof(struct settings, delay_ms), NULL,
-		"between two looks: 0.1 to 60 seconds" },
+		"time between refreshes: 0.1 to 60 seconds" },
 	{ "tree-least", KIND_PERMILLE, offsetof(struct settings, least_permille), NULL,
-		"smaller children of the tree fold into one line" },
+		"smaller children in the tree are folded into one line" },
 	{ "glyphs", KIND_WORD, offsetof(struct settings, glyphs), settings_glyphs_words,
-		"of graphs: auto, blocks, braille, ascii" },
+		"characters of graphs: auto, blocks, braille, ascii" },
 	{ "color", KIND_WORD, offsetof(struct settings, color), settings_color_words,
-		"auto, always, never" },
+		"when to use color: auto, always, never" },
 	{ "theme", KIND_WORD, offsetof(struct settings, theme), settings_theme_words,
-		"default, or safe: no red beside green" },
-	{ "mouse", KIND_WORD, offsetof(struct settings, mouse), yes_no, "taken from the terminal" },
-	{ "header", KIND_WORD, offsetof(struct settings, header), yes_no, "the lines on top" },
+		"default, or safe: no red next to green" },
+	{ "mouse", KIND_WORD, offsetof(struct settings, mouse), yes_no, "use the mouse" },
+	{ "header", KIND_WORD, offsetof(struct settings, header), yes_no, "show the header lines" },
 	{ "columns-off.sites", KIND_LIST, offsetof(struct settings, off[SETTINGS_SITES]), NULL,
 		"columns that are never shown" },
 	{ "columns-off.tree", KIND_LIST, offsetof(struct settings, off[SETTINGS_TREE]), NULL,
@@ -67,7 +67,7 @@ static const struct setting {
 	{ "depth", KIND_NUMBER, offsetof(struct settings, depth), NULL,
 		"frames kept of a call stack, 1 to 1024" },
 	{ "debuginfod", KIND_WORD, offsetof(struct settings, debuginfod), yes_no,
-		"let debuginfod servers be asked" },
+		"query debuginfod servers" },
 };
 #define SETTINGS (sizeof(table) / sizeof(table[0]))
 
@@ -218,7 +218,7 @@ static const char *rule_read(struct settings *s, const char *value)
 {
 	int rc = settings_rule_add(s, value);
 
-	return rc == -EINVAL ? "no rule" : rc == -ENOSPC ? "one rule too many" : NULL;
+	return rc == -EINVAL ? "no rule" : rc == -ENOSPC ? "too many rules" : NULL;
 }
 
 static bool is_newer(const struct settings *s)
@@ -231,7 +231,7 @@ static const char *line_keep(struct settings *s, const char *key, const char *va
 	size_t used = strlen(s->kept);
 
 	if (used + strlen(key) + strlen(value) + 5 >= sizeof(s->kept))
-		return "too much that is not known here";
+		return "too many unknown lines";
 	snprintf(s->kept + used, sizeof(s->kept) - used, "%s = %s\n", key, value);
 	return NULL;
 }
@@ -267,7 +267,7 @@ static const char *line_read(struct settings *s, char *line, bool *kept)
 							 : "no such value";
 	}
 	if (line_keep(s, key, value))
-		return "too much that is not known here";
+		return "too many unknown lines";
 	*kept = true;
 	return is_newer(s) ? NULL : "no such key";
 }
@@ -338,7 +338,7 @@ static void value_write(const struct settings *s, const struct setting *t, struc
 void settings_format(const struct settings *s, struct strbuf *out)
 {
 	strbuf_printf(out,
-		"# heaptop's settings. The key W writes this file anew: comments of yours are "
+		"# heaptop's settings. The key W rewrites this file; your own comments are "
 		"lost.\n"
 		"version = %u\n",
 		s->version);
@@ -349,13 +349,13 @@ void settings_format(const struct settings *s, struct strbuf *out)
 		value_write(s, &table[i], out);
 		strbuf_putc(out, '\n');
 	}
-	strbuf_puts(out, "\n# Functions that name no call site, besides those of the built-in "
-			 "rules; \"*\" stands\n"
-			 "# for any text: hide = my_malloc*\n");
+	strbuf_puts(out, "\n# Functions that name no call site, in addition to the built-in "
+			 "rules; \"*\"\n"
+			 "# matches any text: hide = my_malloc*\n");
 	for (unsigned i = 0; i < s->rules; i++)
 		strbuf_printf(out, "hide = %s\n", s->rule[i]);
 	if (s->kept[0])
-		strbuf_printf(out, "\n# not known to this version\n%s", s->kept);
+		strbuf_printf(out, "\n# unknown to this version\n%s", s->kept);
 }
 
 /* ---- rules and columns -------------------------------------------------------------------- */

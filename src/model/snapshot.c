@@ -162,7 +162,7 @@ void snapshot_thread_name(const struct snap_thread *t, char *out, size_t cap)
 	char count[UNITS_MAX];
 
 	if (!t || t->slot == 0)
-		snprintf(out, cap, "(all threads without a place of their own)");
+		snprintf(out, cap, "(threads without a slot of their own)");
 	else if (t->tid == 0 && t->owners > 1)
 		snprintf(out, cap, "%s%s(ended, %s threads)", t->name, gap,
 			units_count(count, t->owners));

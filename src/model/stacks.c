@@ -111,7 +111,7 @@ int stacks_add(struct stacks *s, uint32_t id, const char *alloc_function,
 	const struct frame *frames, uint32_t nframes, bool truncated)
 {
 	/* A site without a stack (the catch-all) still has to call itself something. */
-	static const struct frame unkept = { .function = "(stack not kept)" };
+	static const struct frame unkept = { .function = "(stack not recorded)" };
 	struct stacks_entry *e;
 	bool empty = nframes == 0;
 	int rc;

@@ -43,7 +43,7 @@ static int file_check(int fd, const char *path, uint64_t *bytes, char *message)
 	if (st.st_uid != geteuid() && geteuid() != 0)
 		return refuse(message, path, "belongs to another user");
 	if (st.st_mode & (S_IWGRP | S_IWOTH))
-		return refuse(message, path, "others may write it (chmod 600 would end that)");
+		return refuse(message, path, "other users may write it (fix: chmod 600)");
 	*bytes = (uint64_t)st.st_size;
 	return 0;
 }
@@ -57,19 +57,19 @@ static int header_check(const struct ht_header *h, const char *path, uint64_t by
 		return refuse(message, path, "not a heaptop segment");
 	if (h->version != HT_VERSION || h->signature != HT_SIGNATURE) {
 		snprintf(why, sizeof(why),
-			"segment format %u.%08x, this heaptop reads %u.%08x: use the heaptop it "
-			"came from",
+			"segment format %u.%08x, but this heaptop reads %u.%08x (use the heaptop "
+			"that wrote it)",
 			h->version, h->signature, HT_VERSION, HT_SIGNATURE);
 		return refuse(message, path, why);
 	}
 	if (h->segment_bytes > bytes) {
-		snprintf(why, sizeof(why), "cut off: %llu of %llu bytes", (unsigned long long)bytes,
-			(unsigned long long)h->segment_bytes);
+		snprintf(why, sizeof(why), "truncated: %llu of %llu bytes",
+			(unsigned long long)bytes, (unsigned long long)h->segment_bytes);
 		return refuse(message, path, why);
 	}
 	if (!segment_check(h, bytes))
 		return refuse(
-			message, path, "damaged segment: sizes in its header do not fit together");
+			message, path, "damaged segment: the sizes in its header are inconsistent");
 	return 0;
 }
 

@@ -250,7 +250,7 @@ def sandboxed():
         want = account("".join(program.said))
         done = run([HEAPTOP, "--leak-check", "--leak-copy", "always", "-a", str(program.process.pid)])
         said = done.stdout.decode()
-        check("stop and read" in said and "no copy could be read meanwhile: it has a seccomp filter" in said,
+        check("stop and read" in said and "no copy could be read instead: it has a seccomp filter" in said,
               said)
         _, leaks = attached(program.process.pid, "--leak-copy", "always")
         check_classes(found(leaks), want)

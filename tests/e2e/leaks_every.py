@@ -133,7 +133,7 @@ def frames():
         os.kill(program.pid, signal.SIGKILL)
         check_equal(program.process.wait(60), 1, "status")
     text = read(OUT)
-    check("  no call site changed since the scan before\n" in text, text)
+    check("  no call site changed since the previous scan\n" in text, text)
     check(re.search(r"^leak scan 1 at (?s:.*)^heaptop  .*killed by SIGKILL", text, re.M), "frames: " + text)
 
 

@@ -198,8 +198,8 @@ def leaderless():
 def alone():
     done = run([*REFUSED, HEAPTOP, "--leak-check", "--", target("leaks"), "list", "1000"])
     text = done.stderr.decode() or done.stdout.decode()
-    check(LENT + ": the program stood still for" in text, text)
-    check("we may not trace it (ptrace: EPERM); it made a copy, and nothing of it ran meanwhile" in text, text)
+    check(LENT + ": the program was stopped for" in text, text)
+    check("ptrace is not allowed (EPERM); it made a copy, and none of its threads ran meanwhile" in text, text)
     check(re.search(r"definite +24 bytes in 1 blocks", text) and re.search(r"indirect +23,976 bytes in 999", text),
           text)
 

@@ -49,7 +49,7 @@ TEST(sites_are_found_and_followed)
 	CHECK(strstr(cursor_line(), "Shard::insert") != NULL);
 	paper_keys(&p, "/live>\r");
 	paper_draw(&p);
-	CHECK(paper_find(&p, "a number is missing") >= 0);
+	CHECK(paper_find(&p, "the comparison needs a number") >= 0);
 	paper_close(&p);
 }
 
@@ -120,7 +120,7 @@ TEST(a_filter_shows_what_matches)
 	CHECK(paper_find(&p, "no call site matches the filter") >= 0);
 	paper_keys(&p, "\\\025live>\r");
 	paper_draw(&p);
-	CHECK(paper_find(&p, "filter: \"live>\": a number is missing") >= 0);
+	CHECK(paper_find(&p, "filter: \"live>\": the comparison needs a number") >= 0);
 	CHECK_INT(p.ui.sites.list.count, 0);
 	ui_key(&p.ui, UI_KEY_ESC);
 	CHECK_INT(p.ui.sites.list.count, all);

@@ -87,14 +87,14 @@ TEST(text_of_a_scan)
 		"blocks, backlink 90 bytes in 2 blocks; 1,003 of these by rules that memcheck does "
 		"not have\n"
 		"          suppressed 7 bytes in 1 blocks\n"
-		"scan      stop and read: the program stood still for 21ms, 701.4M read\n"
-		"          some of its blocks are not recorded, as those from before a fork: the "
-		"words between blocks "
-		"are roots\n"
-		"          2 mappings of devices were not read\n"
+		"scan      stop and read: the program was stopped for 21ms, 701.4M read\n"
+		"          some blocks are not recorded, such as those from before a fork: words "
+		"between blocks count as roots\n"
+		"          2 device mappings were not read\n"
 		"          1 of 14 threads did not stop: their registers are unknown\n"
 		"\n"
-		"  1. definite: 1,500 bytes in 2 blocks, with 90 bytes in 3 blocks behind\n"
+		"  1. definite: 1,500 bytes in 2 blocks, with 90 bytes in 3 blocks lost "
+		"indirectly\n"
 		"      at malloc\n"
 		"      by arena_new (arena.c:118)\n"
 		"      .. (outer frames are missing)\n"
@@ -171,7 +171,7 @@ TEST(text_of_suspects)
 	snapshot.sites = some;
 	snapshot.nsites = 3;
 	CHECK(strstr(text(0), "leaks     1 cannot be scanned\n"
-			      "suspects  by age alone, which says nothing of what points to them:\n"
+			      "suspects  by age alone; pointers to them were not checked:\n"
 			      "  4,000 bytes in 3 blocks, none was freed, and it grows: "));
 	CHECK(!strstr(strstr(text(0), "none was freed") + 1, "none was freed"));
 	CHECK(strstr(
@@ -216,7 +216,7 @@ TEST(text_of_a_round)
 	leaks.ngone = 1;
 	CHECK(strstr(round_text(),
 		      "leak scan 2 at 1970-01-01T00:01:01Z, 1m01s after the start; the program "
-		      "stood still for 21ms\n"
+		      "was stopped for 21ms\n"
 		      "  definite  1,500 bytes in 2 blocks (-200 bytes, -1 blocks)\n"
 		      "  indirect  90 bytes in 3 blocks\n"
 		      "  possible  24 bytes in 1 blocks (+24 bytes, +1 blocks)\n"
@@ -225,9 +225,9 @@ TEST(text_of_a_round)
 	CHECK(strstr(out.data, "\n  +24 bytes, +1 blocks: possible, new: ?\n"
 			       "  1 more call sites changed\n\n"));
 	leaks.nsites = 0;
-	CHECK(strstr(round_text(), "\n  -700 bytes, -1 blocks: definite, none any more: "));
+	CHECK(strstr(round_text(), "\n  -700 bytes, -1 blocks: definite, none left: "));
 	leaks.ngone = 0;
-	CHECK(strstr(round_text(), "\n  no call site changed since the scan before\n"));
+	CHECK(strstr(round_text(), "\n  no call site changed since the previous scan\n"));
 	CHECK(strstr(text(0), "          it is the last of 2, "));
 	CHECK(strstr(json(), "\"history\": ["));
 	CHECK(strstr(json(), "\"number\": 2, \"ns\": 61000000000, "));
@@ -286,7 +286,7 @@ TEST(junit_of_a_scan)
 		"    <testcase classname=\"./server --port 80\" "
 		"name=\"definite leak: arena_new arena.c:118\">\n"
 		"      <failure type=\"definite\" message=\"1,500 bytes in 2 blocks, "
-		"with 90 bytes in 3 blocks behind\">\n"
+		"with 90 bytes in 3 blocks lost indirectly\">\n"
 		"      at malloc\n"
 		"      by arena_new (arena.c:118)\n"
 		"      .. (outer frames are missing)\n"

@@ -64,11 +64,11 @@ static void check_json(const struct map_account *a, const char *want)
 
 #define TEXT                                                                                       \
 	"\nrss       100.0M\n"                                                                     \
-	"    10.0M   10.0%  live     live blocks, as asked for\n"                                  \
-	"    80.0M   80.0%  free     the allocator's, in no live block\n"                          \
+	"    10.0M   10.0%  live     live blocks, requested bytes\n"                               \
+	"    80.0M   80.0%  free     held by the allocator, in no live block\n"                    \
 	"    10.0M   10.0%  heaptop  heaptop's own: segment and library\n"                         \
-	"  5.0M of free is in whole pages: malloc_trim(0) could give back about as much\n"         \
-	"  1,200 pages are less than half full, 4.0M is free in them; who pins them:\n"            \
+	"  5.0M of the free memory is in whole pages: malloc_trim(0) could return about as much\n" \
+	"  1,200 pages are less than half full, 4.0M is free in them; pinned by:\n"                \
 	"     3.0M  free in 1,100 pages with 2.0k of keep (a.c:7)\n"                               \
 	"  as of 1970-01-01T00:00:01Z, read in 12ms\n"
 
@@ -94,7 +94,7 @@ TEST(one_page)
 	a.pinned_pages = a.pin[0].pages = 1;
 	got = text_of(&snap, &o);
 	CHECK(got &&
-		strstr(got, "  1 page is less than half full, 4.0M is free in it; who pins it:\n"));
+		strstr(got, "  1 page is less than half full, 4.0M is free in it; pinned by:\n"));
 	CHECK(got && strstr(got, "  free in 1 page with 2.0k of keep"));
 	free(got);
 }
@@ -104,7 +104,7 @@ TEST(what_cannot_be_had)
 	struct map_account a = { .why = "the process is gone" };
 	struct export_options o = { .memory = &a };
 
-	check_text(&snap, &o, "\nrss       not known: the process is gone\n");
+	check_text(&snap, &o, "\nrss       unknown: the process is gone\n");
 	check_json(&a, "{ \"memory\": { \"failed\": \"the process is gone\", \"pins\": [] } }");
 	check_json(NULL, "{ \"memory\": null }");
 }

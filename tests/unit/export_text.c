@@ -136,8 +136,8 @@ TEST(losses_are_said_when_there_are_any)
 	s.totals.truncated_stacks = 5;
 	t = text(&s, &options);
 	CHECK(strstr(t, "\nloss      1 allocations failed") != NULL);
-	CHECK(strstr(t, "\nloss      2 frees of blocks that heaptop did not know") != NULL);
-	CHECK(strstr(t, "\nloss      6 frees passed heaptop by") != NULL);
+	CHECK(strstr(t, "\nloss      2 frees of blocks unknown to heaptop") != NULL);
+	CHECK(strstr(t, "\nloss      6 frees were missed") != NULL);
 	CHECK(strstr(t, "events") == NULL);
 	CHECK(strstr(t, "\nloss      3 blocks could not be recorded") != NULL);
 	CHECK(strstr(t, "\nloss      4,000 bytes in blocks") != NULL);

@@ -62,7 +62,7 @@ TEST(no_frames)
 	CHECK_INT(model_site_add(m, 0, "?", NULL, 0, false), 0);
 	CHECK_INT(stack_of(m, 0)->nframes, 1);
 	CHECK(stack_of(m, 0)->resolved);
-	CHECK_STR(stack_of(m, 0)->frames[0].function, "(stack not kept)");
+	CHECK_STR(stack_of(m, 0)->frames[0].function, "(stack not recorded)");
 	model_free(m);
 }
 

@@ -121,8 +121,8 @@ TEST(modes)
 TEST(filter)
 {
 	CHECK_STR(PARSE("-F", "live>1M json", "x").o.filter, "live>1M json");
-	CHECK(refused(PARSE("-F", "live>", "x"), "a number is missing"));
-	CHECK(refused(PARSE("--filter=", "x"), "nothing to look for"));
+	CHECK(refused(PARSE("-F", "live>", "x"), "the comparison needs a number"));
+	CHECK(refused(PARSE("--filter=", "x"), "nothing to search for"));
 }
 
 TEST(tree)

@@ -470,7 +470,7 @@ TEST(cut_at_every_unit)
 		r = read_open(made.path, message);
 		CHECK(!r);
 		read_close(r);
-		snprintf(want, sizeof(want), "cut off: %llu of %llu bytes", (unsigned long long)at,
+		snprintf(want, sizeof(want), "truncated: %llu of %llu bytes", (unsigned long long)at,
 			(unsigned long long)bytes);
 		CHECK(strstr(message, want) != NULL);
 		look_at_totals(before);
@@ -553,7 +553,7 @@ TEST(not_segments)
 	unlink(link);
 	for (mode_t others = 2; others <= 020; others *= 8) {
 		CHECK_INT(chmod(made.path, 0600 | others), 0);
-		CHECK(strstr(refusal(made.path), "others may write it") != NULL);
+		CHECK(strstr(refusal(made.path), "other users may write it") != NULL);
 	}
 	CHECK_INT(chmod(made.path, 0600), 0);
 	memset(longer, 'x', sizeof(longer));
