@@ -470,8 +470,8 @@ TEST(cut_at_every_unit)
 		r = read_open(made.path, message);
 		CHECK(!r);
 		read_close(r);
-		snprintf(want, sizeof(want), "truncated: %llu of %llu bytes", (unsigned long long)at,
-			(unsigned long long)bytes);
+		snprintf(want, sizeof(want), "truncated: %llu of %llu bytes",
+			(unsigned long long)at, (unsigned long long)bytes);
 		CHECK(strstr(message, want) != NULL);
 		look_at_totals(before);
 		look_at_blocks(before);
