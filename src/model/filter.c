@@ -473,16 +473,16 @@ bool filter_match_text(const struct filter *f, const char *text)
 }
 
 int filter_apply(const struct filter *f, const struct snapshot *snap, bool show_hidden,
-	struct snapshot *out, struct snap_site **sites, size_t *room)
+	struct snapshot *out, struct snap_site **sites, size_t *capacity)
 {
-	if (snap->nsites > *room || !*sites) {
+	if (snap->nsites > *capacity || !*sites) {
 		size_t more = snap->nsites + snap->nsites / 2 + 64;
 		struct snap_site *grown = realloc(*sites, more * sizeof(*grown));
 
 		if (!grown)
 			return -ENOMEM;
 		*sites = grown;
-		*room = more;
+		*capacity = more;
 	}
 	*out = *snap;
 	out->sites = *sites;

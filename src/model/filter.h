@@ -50,6 +50,6 @@ bool filter_match_text(const struct filter *f, const char *text);
  * -ENOMEM.
  */
 int filter_apply(const struct filter *f, const struct snapshot *snap, bool show_hidden,
-	struct snapshot *out, struct snap_site **sites, size_t *room);
+	struct snapshot *out, struct snap_site **sites, size_t *capacity);
 
 #endif

@@ -111,11 +111,11 @@ uint64_t groups_key(enum group_by by, const struct snap_site *site, bool show_hi
 
 #define ERRORS 4
 
-static int groups_room(struct groups *g, size_t sites)
+static int groups_reserve(struct groups *g, size_t sites)
 {
 	size_t slots = 64;
 
-	if (sites <= g->room && g->table)
+	if (sites <= g->capacity && g->table)
 		return 0;
 	groups_free(g);
 	sites += sites / 2 + 64;
@@ -129,7 +129,7 @@ static int groups_room(struct groups *g, size_t sites)
 		groups_free(g);
 		return -ENOMEM;
 	}
-	g->room = sites;
+	g->capacity = sites;
 	g->mask = slots - 1;
 	return 0;
 }
@@ -218,37 +218,37 @@ static void group_add(struct snap_site *to, struct snap_group *group, const stru
 		to->alloc_function = "several functions";
 }
 
-static bool is_wished(const struct groups_wish *wish, const struct snap_site *site)
+static bool is_selected(const struct groups_wish *request, const struct snap_site *site)
 {
-	return !wish->filter || filter_match_names(wish->filter, site, wish->show_hidden);
+	return !request->filter || filter_match_names(request->filter, site, request->show_hidden);
 }
 
 static void group_start(struct groups *g, size_t at, const struct snap_site *site, uint64_t key,
-	const struct groups_wish *wish)
+	const struct groups_wish *request)
 {
-	g->group[at] = (struct snap_group){ .by = wish->by, .sites = 1, .key = key };
+	g->group[at] = (struct snap_group){ .by = request->by, .sites = 1, .key = key };
 	g->site[at] = *site;
 	g->site[at].group = &g->group[at];
 	memset(&g->error2[at * ERRORS], 0, ERRORS * sizeof(double));
 }
 
 static void groups_sum(
-	struct groups *g, const struct snapshot *snap, const struct groups_wish *wish)
+	struct groups *g, const struct snapshot *snap, const struct groups_wish *request)
 {
 	size_t n = 0;
 
 	memset(g->table, 0, (g->mask + 1) * sizeof(*g->table));
 	for (size_t i = 0; i < snap->nsites; i++) {
 		const struct snap_site *site = &snap->sites[i];
-		uint64_t key = groups_key(wish->by, site, wish->show_hidden);
+		uint64_t key = groups_key(request->by, site, request->show_hidden);
 		uint32_t *slot = groups_slot(g, key);
 
-		if (!is_wished(wish, site))
+		if (!is_selected(request, site))
 			continue;
 		if (*slot) {
 			group_add(&g->site[*slot - 1], &g->group[*slot - 1], site);
 		} else {
-			group_start(g, n, site, key, wish);
+			group_start(g, n, site, key, request);
 			*slot = (uint32_t)++n;
 		}
 		errors_add(&g->error2[(*slot - 1) * ERRORS], &site->error);
@@ -263,11 +263,12 @@ static void groups_sum(
 }
 
 static void groups_members(
-	struct groups *g, const struct snapshot *snap, const struct groups_wish *wish)
+	struct groups *g, const struct snapshot *snap, const struct groups_wish *request)
 {
 	for (size_t i = 0; i < snap->nsites; i++)
-		if (groups_key(wish->by, &snap->sites[i], wish->show_hidden) == wish->inside &&
-			is_wished(wish, &snap->sites[i]))
+		if (groups_key(request->by, &snap->sites[i], request->show_hidden) ==
+				request->inside &&
+			is_selected(request, &snap->sites[i]))
 			g->site[g->snap.nsites++] = snap->sites[i];
 }
 
@@ -349,26 +350,26 @@ static void share_add(struct groups *g, const struct snapshot *snap, const struc
 }
 
 static void threads_sum(
-	struct groups *g, const struct snapshot *snap, const struct groups_wish *wish)
+	struct groups *g, const struct snapshot *snap, const struct groups_wish *request)
 {
 	memset(g->table, 0, (g->mask + 1) * sizeof(*g->table));
 	for (size_t i = 0; snap->has_alive && i < snap->nsites; i++) {
 		const struct snap_site *site = &snap->sites[i];
 
-		for (uint32_t k = 0; is_wished(wish, site) && k < site->shares; k++)
+		for (uint32_t k = 0; is_selected(request, site) && k < site->shares; k++)
 			share_add(g, snap, site, &site->share[k]);
 	}
 }
 
 static void thread_members(
-	struct groups *g, const struct snapshot *snap, const struct groups_wish *wish)
+	struct groups *g, const struct snapshot *snap, const struct groups_wish *request)
 {
 	for (size_t i = 0; snap->has_alive && i < snap->nsites; i++) {
 		const struct snap_site *site = &snap->sites[i];
 
 		for (uint32_t k = 0; k < site->shares; k++)
-			if (groups_thread_key(thread_id(site->share[k].slot)) == wish->inside &&
-				is_wished(wish, site))
+			if (groups_thread_key(thread_id(site->share[k].slot)) == request->inside &&
+				is_selected(request, site))
 				g->site[g->snap.nsites++] = share_site(site, &site->share[k]);
 	}
 }
@@ -387,34 +388,34 @@ static void groups_choose(struct groups *g, const struct filter *filter)
 }
 
 static void groups_fill(
-	struct groups *g, const struct snapshot *snap, const struct groups_wish *wish)
+	struct groups *g, const struct snapshot *snap, const struct groups_wish *request)
 {
 	/* Shares of what was counted at the same time. */
-	if (wish->by == GROUP_THREAD)
+	if (request->by == GROUP_THREAD)
 		g->snap.totals.live_bytes = snap->alive_bytes;
-	if (wish->by == GROUP_THREAD && wish->inside)
-		thread_members(g, snap, wish);
-	else if (wish->by == GROUP_THREAD)
-		threads_sum(g, snap, wish);
-	else if (wish->inside)
-		groups_members(g, snap, wish);
+	if (request->by == GROUP_THREAD && request->inside)
+		thread_members(g, snap, request);
+	else if (request->by == GROUP_THREAD)
+		threads_sum(g, snap, request);
+	else if (request->inside)
+		groups_members(g, snap, request);
 	else
-		groups_sum(g, snap, wish);
+		groups_sum(g, snap, request);
 }
 
-int groups_make(struct groups *g, const struct snapshot *snap, const struct groups_wish *wish)
+int groups_make(struct groups *g, const struct snapshot *snap, const struct groups_wish *request)
 {
 	/* By thread a thread is a row, or a site as far as it is one thread's. */
-	int rc = groups_room(g, snap->nsites + snap->nthreads);
+	int rc = groups_reserve(g, snap->nsites + snap->nthreads);
 
 	g->snap = *snap;
 	g->snap.sites = g->site;
 	g->snap.nsites = 0;
 	if (rc)
 		return rc;
-	groups_fill(g, snap, wish);
-	if (wish->filter)
-		groups_choose(g, wish->filter);
+	groups_fill(g, snap, request);
+	if (request->filter)
+		groups_choose(g, request->filter);
 	return 0;
 }
 

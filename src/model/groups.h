@@ -48,7 +48,7 @@ struct groups {
 	struct snap_group *group;
 	double *error2; /* of each group: live bytes, blocks, allocs, allocated bytes */
 	uint32_t *table; /* groups by key, 1 is the first */
-	size_t room, mask;
+	size_t capacity, mask;
 };
 
 /*
@@ -57,7 +57,7 @@ struct groups {
  * it has no sites.
  */
 #define GROUPS_THREAD_ID 0x80000000u
-int groups_make(struct groups *g, const struct snapshot *snap, const struct groups_wish *wish);
+int groups_make(struct groups *g, const struct snapshot *snap, const struct groups_wish *request);
 void groups_free(struct groups *g);
 /* What the sites of one group have in common, never 0. The same in every snapshot of an image. Not
  * by thread: a site may be of many. */

@@ -29,7 +29,7 @@ static uint64_t page_up(uint64_t addr)
 
 /* ---- cutting ---- */
 
-struct cutter {
+struct splitter {
 	struct map *map;
 	const struct map_input *in;
 	size_t block; /* the first one not behind us */
@@ -37,13 +37,13 @@ struct cutter {
 	bool failed;
 };
 
-static bool has_pages(struct cutter *c, uint64_t bytes)
+static bool has_pages(struct splitter *c, uint64_t bytes)
 {
 	return !c->in->sampled && !c->in->forked && c->pages + bytes / MAP_PAGE_BYTES <= PAGES_MAX;
 }
 
 /* Appends a span; one that goes on where the last one ends is the same, but for heaps of arenas. */
-static void span_add(struct cutter *c, const struct map_span *span)
+static void span_add(struct splitter *c, const struct map_span *span)
 {
 	struct map *m = c->map;
 	struct map_span *last = m->spans ? &m->span[m->spans - 1] : NULL;
@@ -57,7 +57,7 @@ static void span_add(struct cutter *c, const struct map_span *span)
 		last->end = span->end;
 		return;
 	}
-	p = array_grow(m->span, m->spans, &m->span_room, sizeof(*m->span));
+	p = array_grow(m->span, m->spans, &m->span_capacity, sizeof(*m->span));
 	if (!p) {
 		c->failed = true;
 		return;
@@ -66,13 +66,13 @@ static void span_add(struct cutter *c, const struct map_span *span)
 	m->span[m->spans++] = *span;
 }
 
-static void fine_add(struct cutter *c, uint64_t start, uint64_t end, enum map_kind kind)
+static void fine_add(struct splitter *c, uint64_t start, uint64_t end, enum map_kind kind)
 {
 	span_add(c, &(struct map_span){ start, end, kind, .is_fine = true });
 }
 
 /* The blocks of [start, end) are those from c->block on; returns the one behind the last. */
-static size_t blocks_until(const struct cutter *c, uint64_t end)
+static size_t blocks_until(const struct splitter *c, uint64_t end)
 {
 	size_t i = c->block;
 
@@ -81,12 +81,12 @@ static size_t blocks_until(const struct cutter *c, uint64_t end)
 	return i;
 }
 
-static void blocks_skip(struct cutter *c, uint64_t addr)
+static void blocks_skip(struct splitter *c, uint64_t addr)
 {
 	c->block = blocks_until(c, addr);
 }
 
-static bool has_small(const struct cutter *c, size_t until)
+static bool has_small(const struct splitter *c, size_t until)
 {
 	for (size_t i = c->block; i < until; i++)
 		if (!c->in->glibc || c->in->block[i].size < OWN_MAPPING_LEAST)
@@ -95,7 +95,7 @@ static bool has_small(const struct cutter *c, size_t until)
 }
 
 /* Blocks with mappings of their own, and what is between them. */
-static void chunks_cut(struct cutter *c, uint64_t start, uint64_t end, size_t until)
+static void chunks_split(struct splitter *c, uint64_t start, uint64_t end, size_t until)
 {
 	uint64_t at = start;
 
@@ -114,7 +114,7 @@ static void chunks_cut(struct cutter *c, uint64_t start, uint64_t end, size_t un
 
 /* Up to where the block reaches that began in the mapping before: madvise(2), of huge pages for
  * one, cuts the mapping of a large block. */
-static uint64_t reach_of_last(const struct cutter *c, uint64_t start, uint64_t end)
+static uint64_t reach_of_last(const struct splitter *c, uint64_t start, uint64_t end)
 {
 	const struct map_block *b = c->block > 0 ? &c->in->block[c->block - 1] : NULL;
 	const struct map_span *last = c->map->spans > 0 ? &c->map->span[c->map->spans - 1] : NULL;
@@ -127,12 +127,12 @@ static uint64_t reach_of_last(const struct cutter *c, uint64_t start, uint64_t e
 
 /* A part of a plain mapping of which nothing else is known. False: it is too large to be looked at
  * page by page, or has no blocks. */
-static bool plain_cut(struct cutter *c, uint64_t start, uint64_t end, bool must)
+static bool plain_split(struct splitter *c, uint64_t start, uint64_t end, bool forced)
 {
 	size_t until = blocks_until(c, end);
 	uint64_t from = reach_of_last(c, start, end);
 
-	if (!must && ((until == c->block && from == start) || !has_pages(c, end - start)))
+	if (!forced && ((until == c->block && from == start) || !has_pages(c, end - start)))
 		return false;
 	if (from > start)
 		fine_add(c, start, from, c->map->span[c->map->spans - 1].kind);
@@ -142,7 +142,7 @@ static bool plain_cut(struct cutter *c, uint64_t start, uint64_t end, bool must)
 	else if (has_small(c, until))
 		fine_add(c, start, end, MAP_POOL);
 	else
-		chunks_cut(c, start, end, until);
+		chunks_split(c, start, end, until);
 	c->block = until;
 	return true;
 }
@@ -161,7 +161,7 @@ static size_t pieces_of(const struct map_input *in, const struct map_vma *v, siz
 }
 
 /* Between the pieces there is what there is. */
-static void pieces_cut(struct cutter *c, const struct map_vma *v, size_t first, size_t count)
+static void pieces_split(struct splitter *c, const struct map_vma *v, size_t first, size_t count)
 {
 	uint64_t at = v->start;
 
@@ -173,16 +173,16 @@ static void pieces_cut(struct cutter *c, const struct map_vma *v, size_t first, 
 		if (from >= to)
 			continue;
 		if (at < from)
-			plain_cut(c, at, from, true);
+			plain_split(c, at, from, true);
 		span_add(c, &(struct map_span){ from, to, p->kind, p->arena, .is_fine = true });
 		blocks_skip(c, to);
 		at = to;
 	}
 	if (at < v->end)
-		plain_cut(c, at, v->end, true);
+		plain_split(c, at, v->end, true);
 }
 
-static void vma_cut(struct cutter *c, const struct map_vma *v)
+static void vma_split(struct splitter *c, const struct map_vma *v)
 {
 	struct map_span whole = { v->start, v->end, v->kind, .rss_bytes = v->rss_bytes,
 		.swap_bytes = v->swap_bytes };
@@ -190,12 +190,12 @@ static void vma_cut(struct cutter *c, const struct map_vma *v)
 
 	blocks_skip(c, v->start);
 	if (count > 0 && has_pages(c, v->end - v->start)) {
-		pieces_cut(c, v, first, count);
+		pieces_split(c, v, first, count);
 	} else if (count > 0) {
 		whole.kind = c->in->piece[first].kind;
 		whole.arena = c->in->piece[first].arena;
 		span_add(c, &whole);
-	} else if (!v->plain || !plain_cut(c, v->start, v->end, false)) {
+	} else if (!v->plain || !plain_split(c, v->start, v->end, false)) {
 		whole.is_fine = v->kind == MAP_BRK && has_pages(c, v->end - v->start);
 		span_add(c, &whole);
 	}
@@ -254,13 +254,13 @@ static int rows_make(struct map *m)
 
 struct map *map_new(const struct map_input *in)
 {
-	struct cutter c = { .map = calloc(1, sizeof(struct map)), .in = in };
+	struct splitter c = { .map = calloc(1, sizeof(struct map)), .in = in };
 
 	if (!c.map)
 		return NULL;
 	c.map->refs = 1;
 	for (size_t i = 0; i < in->vmas; i++)
-		vma_cut(&c, &in->vma[i]);
+		vma_split(&c, &in->vma[i]);
 	if (c.map->spans)
 		qsort(c.map->span, c.map->spans, sizeof(*c.map->span), span_order);
 	if (!c.failed && rows_make(c.map) == 0)

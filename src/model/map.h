@@ -161,7 +161,7 @@ struct map {
 	const void *owner; /* as of snapshots */
 	struct map_account account;
 	struct map_span *span; /* row by row */
-	size_t spans, span_room;
+	size_t spans, span_capacity;
 	struct map_row *row;
 	size_t rows;
 	struct map_page *page; /* row by row */

@@ -10,12 +10,12 @@
 #include "src/util/sorted.h"
 
 /* Chunks of glibc: a head of 8 bytes that is theirs alone, in steps of 16, at least 32. */
-#define HEAD_BYTES  8u
-#define CHUNK_ALIGN 16u
-#define CHUNK_LEAST 32u
+#define HEADER_BYTES 8u
+#define CHUNK_ALIGN  16u
+#define CHUNK_LEAST  32u
 /* The head of a free chunk stays: malloc_trim gives back only whole pages behind it. It begins 8
  * bytes before the end of what the block before takes. */
-#define FREE_HEAD 40u
+#define FREE_HEADER 40u
 /* Of a page whose blocks are this small there may be so many; what one address has beyond, two
  * threads have made while the table was read. */
 #define PAGE_BLOCKS (MAP_PAGE_BYTES / 8 + 2)
@@ -225,7 +225,7 @@ static void gap_add(struct counter *c, uint64_t to, bool is_last)
 	if (!c->in->glibc || !is_heap(c->span->kind) || from >= to)
 		return;
 	/* A heap begins with words of malloc's own. */
-	from += from == c->span->start ? MAP_PAGE_BYTES : FREE_HEAD;
+	from += from == c->span->start ? MAP_PAGE_BYTES : FREE_HEADER;
 	bytes = from < to ? whole_pages(c, from, to) : 0;
 	if (is_last && c->span->kind == MAP_ARENA)
 		c->map->account.top_bytes += bytes;
@@ -244,11 +244,11 @@ static void block_extent(
 	*from = b->addr;
 	*to = b->addr + (b->size ? b->size : 1);
 	if (c->span->kind == MAP_CHUNKS) {
-		*from = (b->addr - 2 * HEAD_BYTES) & ~(uint64_t)(MAP_PAGE_BYTES - 1);
+		*from = (b->addr - 2 * HEADER_BYTES) & ~(uint64_t)(MAP_PAGE_BYTES - 1);
 		*to = (*to + MAP_PAGE_BYTES - 1) & ~(uint64_t)(MAP_PAGE_BYTES - 1);
 	} else if (c->in->glibc) {
-		bytes = (b->size + HEAD_BYTES + CHUNK_ALIGN - 1) & ~(uint64_t)(CHUNK_ALIGN - 1);
-		*from = b->addr - HEAD_BYTES;
+		bytes = (b->size + HEADER_BYTES + CHUNK_ALIGN - 1) & ~(uint64_t)(CHUNK_ALIGN - 1);
+		*from = b->addr - HEADER_BYTES;
 		*to = *from + (bytes < CHUNK_LEAST ? CHUNK_LEAST : bytes);
 	}
 }
@@ -257,13 +257,13 @@ static void block_extent(
 static void block_add(struct counter *c, const struct map_block *b, uint64_t next)
 {
 	unsigned class = class_of(b->size);
-	uint64_t from, to, head = c->in->glibc && c->span->kind != MAP_CHUNKS ? HEAD_BYTES : 0;
+	uint64_t from, to, header = c->in->glibc && c->span->kind != MAP_CHUNKS ? HEADER_BYTES : 0;
 
 	block_extent(c, b, &from, &to);
 	from = from < c->end ? c->end : from;
 	to = to > c->span->end || to < from ? c->span->end : to;
-	if (c->span->kind != MAP_CHUNKS && to > next - head && next - head > from)
-		to = next - head;
+	if (c->span->kind != MAP_CHUNKS && to > next - header && next - header > from)
+		to = next - header;
 	if (from >= to)
 		return;
 	gap_add(c, from, false);
@@ -367,7 +367,7 @@ static void row_account(struct map_account *a, const struct map_row *row)
 
 /* Where not all blocks are known: what is live is told to us, and the rest of what may be the
  * allocator's is one. */
-static void account_partly(struct map_account *a, uint64_t live)
+static void account_estimate(struct map_account *a, uint64_t live)
 {
 	uint64_t all = a->part[MAP_PART_FREE] + a->part[MAP_PART_OTHER];
 
@@ -422,7 +422,7 @@ int map_count(struct map *m, const struct map_input *in)
 	m->account.sampled = in->sampled;
 	m->account.forked = in->forked;
 	if (in->sampled || in->forked)
-		account_partly(&m->account, in->live_bytes);
+		account_estimate(&m->account, in->live_bytes);
 	free(c->site);
 	free(c);
 	return 0;

@@ -78,7 +78,7 @@ struct snap_moment_site moments_site(const struct snap_moment *moment, uint32_t 
 	return found ? *found : (struct snap_moment_site){ .id = id };
 }
 
-static uint64_t more(uint64_t now, uint64_t before)
+static uint64_t increase(uint64_t now, uint64_t before)
 {
 	return now > before ? now - before : 0;
 }
@@ -95,8 +95,8 @@ static void site_since(const struct snapshot *s, struct snap_site *site)
 		to = moments_site(s->until, site->id);
 	site->since.bytes = (int64_t)(to.live_bytes - from.live_bytes);
 	site->since.blocks = (int64_t)(to.live_blocks - from.live_blocks);
-	site->since.allocs = more(to.allocs, from.allocs);
-	site->since.alloc_bytes = more(to.alloc_bytes, from.alloc_bytes);
+	site->since.allocs = increase(to.allocs, from.allocs);
+	site->since.alloc_bytes = increase(to.alloc_bytes, from.alloc_bytes);
 }
 
 void moments_apply(const struct snapshot *s, struct snap_site *sites)
@@ -121,8 +121,8 @@ struct snap_since moments_between(
 		since = &none;
 	return (struct snap_since){ .bytes = (int64_t)(until->live_bytes - since->live_bytes),
 		.blocks = (int64_t)(until->live_blocks - since->live_blocks),
-		.allocs = more(until->allocs, since->allocs),
-		.alloc_bytes = more(until->alloc_bytes, since->alloc_bytes) };
+		.allocs = increase(until->allocs, since->allocs),
+		.alloc_bytes = increase(until->alloc_bytes, since->alloc_bytes) };
 }
 
 const char *moments_text(const struct snap_moment *moment, char buf[MOMENTS_TEXT])

@@ -12,7 +12,7 @@
 
 #define RECENT 256u /* modules by pointer; programs rarely have more */
 
-struct count {
+struct counter {
 	struct objects *to;
 	struct {
 		const struct snap_module *module;
@@ -33,7 +33,7 @@ static uint64_t object_id(const struct snap_module *m)
 
 static struct object *object_new(struct objects *o, const struct snap_module *m, uint64_t id)
 {
-	struct object *grown = array_grow(o->object, o->count, &o->room, sizeof(*grown));
+	struct object *grown = array_grow(o->object, o->count, &o->capacity, sizeof(*grown));
 
 	if (!grown)
 		return NULL;
@@ -43,7 +43,7 @@ static struct object *object_new(struct objects *o, const struct snap_module *m,
 }
 
 /* A library that was loaded again is another module, and the same object. */
-static struct object *object_of(struct count *c, const struct snap_module *m)
+static struct object *object_of(struct counter *c, const struct snap_module *m)
 {
 	unsigned slot = (unsigned)((uintptr_t)m / sizeof(*m)) % RECENT;
 	struct objects *o = c->to;
@@ -65,7 +65,7 @@ static struct object *object_of(struct count *c, const struct snap_module *m)
 	return found;
 }
 
-static int count_frames(struct count *c, const struct stack *st)
+static int count_frames(struct counter *c, const struct stack *st)
 {
 	for (uint32_t i = 0; i < st->nframes; i++) {
 		const struct frame *f = &st->frames[i];
@@ -81,7 +81,7 @@ static int count_frames(struct count *c, const struct stack *st)
 	return 0;
 }
 
-static int count_site(struct count *c, const struct snap_site *site, bool show_hidden)
+static int count_site(struct counter *c, const struct snap_site *site, bool show_hidden)
 {
 	const struct stack *st = site->stack;
 	uint32_t title = show_hidden || st->title >= st->nframes ? 0 : st->title;
@@ -102,7 +102,7 @@ static int count_site(struct count *c, const struct snap_site *site, bool show_h
 
 int objects_make(struct objects *o, const struct snapshot *snap, bool show_hidden)
 {
-	struct count c = { .to = o };
+	struct counter c = { .to = o };
 	int rc = 0;
 
 	o->count = 0;

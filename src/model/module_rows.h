@@ -27,7 +27,7 @@ struct object {
 
 struct objects {
 	struct object *object;
-	size_t count, room;
+	size_t count, capacity;
 };
 
 /* `show_hidden`: sites are named after their innermost frame. 0 or -ENOMEM: then there are none. */

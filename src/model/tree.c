@@ -17,7 +17,7 @@
 struct tree_leaf {
 	uint32_t node; /* 0: not in the tree */
 	bool resolved;
-	uint64_t look;
+	uint64_t names_hash;
 };
 
 static const struct snap_module tree_nowhere = { .path = "", .name = "", .build_id = "" };
@@ -30,7 +30,7 @@ static void tree_clear(struct tree *t)
 	t->node = NULL;
 	t->table = NULL;
 	t->leaf = NULL;
-	t->count = t->room = t->mask = t->leaves = 0;
+	t->count = t->capacity = t->mask = t->leaves = 0;
 }
 
 void tree_free(struct tree *t)
@@ -116,9 +116,9 @@ bool tree_is_below(const struct tree *t, uint32_t node, uint32_t above)
 static int tree_start(struct tree *t)
 {
 	tree_clear(t);
-	t->room = t->mask = TREE_TABLE_START;
+	t->capacity = t->mask = TREE_TABLE_START;
 	t->mask--;
-	t->node = malloc(t->room * sizeof(*t->node));
+	t->node = malloc(t->capacity * sizeof(*t->node));
 	t->table = calloc(t->mask + 1ull, sizeof(*t->table));
 	if (!t->node || !t->table)
 		return -ENOMEM;
@@ -142,19 +142,19 @@ static int tree_table_grow(struct tree *t)
 	return 0;
 }
 
-static int tree_room(struct tree *t)
+static int tree_reserve(struct tree *t)
 {
 	struct tree_node *node;
 
 	if (t->count * 2ull > t->mask && tree_table_grow(t) != 0)
 		return -ENOMEM;
-	if (t->count < t->room)
+	if (t->count < t->capacity)
 		return 0;
-	node = realloc(t->node, t->room * 2ull * sizeof(*node));
+	node = realloc(t->node, t->capacity * 2ull * sizeof(*node));
 	if (!node)
 		return -ENOMEM;
 	t->node = node;
-	t->room *= 2;
+	t->capacity *= 2;
 	return 0;
 }
 
@@ -177,7 +177,7 @@ static int tree_step(struct tree *t, uint32_t parent, const struct frame *f, uin
 		}
 		id++;
 	}
-	if (tree_room(t) != 0)
+	if (tree_reserve(t) != 0)
 		return -ENOMEM;
 	n = &t->node[ *child = t->count++];
 	*n = (struct tree_node){ .frame = *frame,
@@ -219,27 +219,27 @@ static int tree_add(struct tree *t, const struct stack *st, uint32_t *leaf)
 
 /* ---- one snapshot ------------------------------------------------------------------------- */
 
-static int tree_leaves_room(struct tree *t, const struct snapshot *snap)
+static int tree_leaves_reserve(struct tree *t, const struct snapshot *snap)
 {
-	uint32_t most = 0, room;
+	uint32_t most = 0, capacity;
 	struct tree_leaf *leaf;
 
 	for (size_t i = 0; i < snap->nsites; i++)
 		most = snap->sites[i].id > most ? snap->sites[i].id : most;
 	if (most < t->leaves)
 		return 0;
-	room = most + most / 2 + 64;
-	leaf = realloc(t->leaf, room * sizeof(*leaf));
+	capacity = most + most / 2 + 64;
+	leaf = realloc(t->leaf, capacity * sizeof(*leaf));
 	if (!leaf)
 		return -ENOMEM;
-	memset(leaf + t->leaves, 0, (room - t->leaves) * sizeof(*leaf));
+	memset(leaf + t->leaves, 0, (capacity - t->leaves) * sizeof(*leaf));
 	t->leaf = leaf;
-	t->leaves = room;
+	t->leaves = capacity;
 	return 0;
 }
 
 /* Changes when one of the names does. */
-static uint64_t stack_look(const struct stack *st)
+static uint64_t stack_names_hash(const struct stack *st)
 {
 	uint64_t h = st->nframes;
 
@@ -255,7 +255,8 @@ static bool tree_outdated(const struct tree *t, const struct snapshot *snap)
 		const struct snap_site *site = &snap->sites[i];
 		const struct tree_leaf *leaf = site->id < t->leaves ? &t->leaf[site->id] : NULL;
 
-		if (leaf && leaf->node && !leaf->resolved && leaf->look != stack_look(site->stack))
+		if (leaf && leaf->node && !leaf->resolved &&
+			leaf->names_hash != stack_names_hash(site->stack))
 			return true;
 	}
 	return false;
@@ -274,7 +275,7 @@ static int tree_place(struct tree *t, const struct snap_site *site)
 		return rc;
 	*leaf = (struct tree_leaf){ .node = node, .resolved = site->stack->resolved };
 	if (!leaf->resolved)
-		leaf->look = stack_look(site->stack);
+		leaf->names_hash = stack_names_hash(site->stack);
 	return 0;
 }
 
@@ -321,7 +322,7 @@ static int tree_fill(struct tree *t, const struct snapshot *snap)
 	int rc = t->count ? 0 : tree_start(t);
 
 	if (rc == 0)
-		rc = tree_leaves_room(t, snap);
+		rc = tree_leaves_reserve(t, snap);
 	for (size_t i = 0; rc == 0 && i < snap->nsites; i++)
 		rc = tree_place(t, &snap->sites[i]);
 	if (rc)

@@ -34,7 +34,7 @@ struct tree {
 	struct tree_node *node; /* [TREE_ROOT] first; nodes move when the tree is updated */
 	uint32_t count;
 	/* The rest is tree.c's. */
-	uint32_t room, mask;
+	uint32_t capacity, mask;
 	uint32_t *table; /* node numbers, by id */
 	struct tree_leaf *leaf; /* by site id */
 	uint32_t leaves;

@@ -16,10 +16,10 @@
 struct walk {
 	struct treerows *rows;
 	struct tree *tree;
-	const struct treerows_wish *wish;
+	const struct treerows_wish *request;
 	uint64_t whole; /* bytes of the root */
-	uint32_t *kids; /* a stack of child lists */
-	size_t used, room;
+	uint32_t *children; /* a stack of child lists */
+	size_t used, capacity;
 	int rc;
 };
 
@@ -49,7 +49,7 @@ static int order_places(const struct tree_node *a, const struct tree_node *b)
 
 static int order_column(const struct walk *w, const struct tree_node *a, const struct tree_node *b)
 {
-	switch (w->wish->sort) {
+	switch (w->request->sort) {
 	case TREEROWS_SELF:
 		return order(a->self_bytes, b->self_bytes);
 	case TREEROWS_RATE:
@@ -77,10 +77,10 @@ static int order_siblings(const void *pa, const void *pb, void *ctx)
 	const struct walk *w = ctx;
 	const struct tree_node *a = &w->tree->node[*(const uint32_t *)pa];
 	const struct tree_node *b = &w->tree->node[*(const uint32_t *)pb];
-	int by = w->wish->reverse ? -order_column(w, a, b) : order_column(w, a, b);
+	int by = w->request->reverse ? -order_column(w, a, b) : order_column(w, a, b);
 
 	/* Those that had a place keep it, newcomers go behind them. */
-	if (w->wish->hold && a->rank != b->rank)
+	if (w->request->hold && a->rank != b->rank)
 		return !a->rank ? 1 : !b->rank ? -1 : a->rank < b->rank ? -1 : 1;
 	if (!by)
 		by = order(a->total_bytes, b->total_bytes);
@@ -98,7 +98,7 @@ static bool node_empty(const struct tree_node *n)
 static bool node_small(const struct walk *w, const struct tree_node *n)
 {
 	return !(n->marks & TREEROWS_SHOWN) &&
-	       (double)n->total_bytes * 1000 < (double)w->whole * w->wish->least_permille;
+	       (double)n->total_bytes * 1000 < (double)w->whole * w->request->least_permille;
 }
 
 /* The only child of a node that holds nothing itself, or 0. */
@@ -133,16 +133,16 @@ static bool node_has_children(const struct walk *w, uint32_t node)
 	return false;
 }
 
-static bool kid_push(struct walk *w, uint32_t node)
+static bool child_push(struct walk *w, uint32_t node)
 {
-	uint32_t *kids = array_grow(w->kids, w->used, &w->room, sizeof(*kids));
+	uint32_t *children = array_grow(w->children, w->used, &w->capacity, sizeof(*children));
 
-	if (!kids) {
+	if (!children) {
 		w->rc = -ENOMEM;
 		return false;
 	}
-	w->kids = kids;
-	w->kids[w->used++] = node;
+	w->children = children;
+	w->children[w->used++] = node;
 	return true;
 }
 
@@ -151,7 +151,7 @@ static bool kid_push(struct walk *w, uint32_t node)
 static struct treerow *row_add(struct walk *w)
 {
 	struct treerows *r = w->rows;
-	struct treerow *row = array_grow(r->row, r->count, &r->room, sizeof(*row));
+	struct treerow *row = array_grow(r->row, r->count, &r->capacity, sizeof(*row));
 
 	if (!row) {
 		w->rc = -ENOMEM;
@@ -188,7 +188,7 @@ static void row_chain(struct walk *w, struct treerow *row)
 static void rows_of(struct walk *w, uint32_t first, const struct treerow *above, bool last);
 
 static void row_small(struct walk *w, uint32_t node, const struct treerow *above,
-	const uint32_t *kids, size_t count)
+	const uint32_t *children, size_t count)
 {
 	struct treerow *row = row_add(w);
 
@@ -202,7 +202,7 @@ static void row_small(struct walk *w, uint32_t node, const struct treerow *above
 		.has_children = true,
 		.guides = above->guides };
 	for (size_t i = 0; i < count; i++) {
-		const struct tree_node *n = &w->tree->node[kids[i]];
+		const struct tree_node *n = &w->tree->node[children[i]];
 
 		row->small_bytes += n->total_bytes;
 		row->small_blocks += n->blocks;
@@ -212,19 +212,19 @@ static void row_small(struct walk *w, uint32_t node, const struct treerow *above
 }
 
 /* Large children go to the front. Returns how many of all become lines. */
-static size_t kids_part(struct walk *w, uint32_t node, uint32_t *kids, size_t count)
+static size_t children_partition(struct walk *w, uint32_t node, uint32_t *children, size_t count)
 {
 	size_t large = 0;
 
 	if (w->tree->node[node].marks & TREEROWS_ALL)
 		return count;
 	for (size_t i = 0; i < count; i++) {
-		uint32_t kid = kids[i];
+		uint32_t child = children[i];
 
-		if (node_small(w, &w->tree->node[kid]))
+		if (node_small(w, &w->tree->node[child]))
 			continue;
-		memmove(&kids[large + 1], &kids[large], (i - large) * sizeof(*kids));
-		kids[large++] = kid;
+		memmove(&children[large + 1], &children[large], (i - large) * sizeof(*children));
+		children[large++] = child;
 	}
 	/* A count of one would take the same line and say less. */
 	return count - large == 1 ? count : large;
@@ -236,20 +236,20 @@ static void rows_below(struct walk *w, struct treerow above)
 	size_t base = w->used, count, large;
 
 	for (uint32_t c = w->tree->node[above.node].child; c; c = w->tree->node[c].next)
-		if (!node_empty(&w->tree->node[c]) && !kid_push(w, c))
+		if (!node_empty(&w->tree->node[c]) && !child_push(w, c))
 			return;
 	count = w->used - base;
 	if (count)
-		qsort_r(w->kids + base, count, sizeof(*w->kids), order_siblings, w);
-	large = kids_part(w, above.node, w->kids + base, count);
+		qsort_r(w->children + base, count, sizeof(*w->children), order_siblings, w);
+	large = children_partition(w, above.node, w->children + base, count);
 	for (size_t i = 0; i < large && w->rc == 0; i++) {
-		uint32_t kid = w->kids[base + i];
+		uint32_t child = w->children[base + i];
 
-		w->tree->node[kid].rank = (uint32_t)(i + 1);
-		rows_of(w, kid, &above, i + 1 == count);
+		w->tree->node[child].rank = (uint32_t)(i + 1);
+		rows_of(w, child, &above, i + 1 == count);
 	}
 	if (large < count && w->rc == 0)
-		row_small(w, above.node, &above, w->kids + base + large, count - large);
+		row_small(w, above.node, &above, w->children + base + large, count - large);
 	w->used = base;
 }
 
@@ -273,19 +273,19 @@ static void rows_of(struct walk *w, uint32_t first, const struct treerow *above,
 		rows_below(w, *row);
 }
 
-int treerows_make(struct treerows *r, struct tree *t, const struct treerows_wish *wish)
+int treerows_make(struct treerows *r, struct tree *t, const struct treerows_wish *request)
 {
-	struct walk w = { .rows = r, .tree = t, .wish = wish };
+	struct walk w = { .rows = r, .tree = t, .request = request };
 
 	r->count = 0;
 	if (!t->count)
 		return 0;
 	for (uint32_t i = 0; i < t->count; i++)
 		t->node[i].row = TREE_NONE;
-	w.whole = t->node[wish->root].total_bytes;
-	t->node[wish->root].marks |= TREEROWS_OPEN | TREEROWS_DECIDED;
-	rows_of(&w, wish->root, NULL, true);
-	free(w.kids);
+	w.whole = t->node[request->root].total_bytes;
+	t->node[request->root].marks |= TREEROWS_OPEN | TREEROWS_DECIDED;
+	rows_of(&w, request->root, NULL, true);
+	free(w.children);
 	if (w.rc)
 		r->count = 0;
 	return w.rc;

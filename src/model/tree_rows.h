@@ -54,11 +54,11 @@ struct treerows_wish {
 /* Empty is all zeros. */
 struct treerows {
 	struct treerow *row;
-	size_t count, room;
+	size_t count, capacity;
 };
 
 /* 0 or -ENOMEM: then there are none. Sets marks, ranks and rows of the nodes. */
-int treerows_make(struct treerows *r, struct tree *t, const struct treerows_wish *wish);
+int treerows_make(struct treerows *r, struct tree *t, const struct treerows_wish *request);
 void treerows_free(struct treerows *r);
 /* The line that shows this node or, where it is not shown, the nearest one above it; 0 at worst. */
 size_t treerows_find(const struct treerows *r, const struct tree *t, uint32_t node);
