@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The site table's cells: what each column is called, and what it says of a site. The screen, batch
- * frames and the report all print through here, on the main thread. Order is in sites.c, graphs are
- * in spark.c and bar.c, names in site.c and frame.c.
+ * The cells of the site table: the name of each column, and its text for a site. The screen, batch
+ * frames and the report all print through here, on the main thread. The order is in sites_sort.c,
+ * graphs are in graphs.c, names in site_name.c and frame_name.c.
  */
 #include <stdio.h>
 #include <string.h>
@@ -49,7 +49,7 @@ int column_find(const char *key)
 	return -1;
 }
 
-/* One cell to be written: of which site, and how wide (which matters to the text columns only). */
+/* One cell: its site and its width, which only the text columns use. */
 struct cell {
 	const struct snapshot *snap;
 	const struct snap_site *site;
@@ -64,7 +64,7 @@ static void cell_live(const struct cell *c, char *out)
 
 static void cell_error(const struct cell *c, char *out)
 {
-	/* Of what one thread holds it is not known. */
+	/* The error of one thread's part is unknown. */
 	if (c->site->of_thread && c->snap->sampling.most)
 		strcpy(out, "-");
 	else
@@ -127,7 +127,7 @@ static void cell_trend(const struct cell *c, char *out)
 	unsigned n = c->site->trend_points < width ? c->site->trend_points : width;
 	unsigned pad = width - n;
 
-	/* Now is at the right edge, however short the past. */
+	/* The newest point is at the right edge, however few there are. */
 	memset(out, ' ', pad);
 	spark_text(c->site->trend + SNAP_TREND_POINTS - n, n, c->style->glyphs, out + pad,
 		COLUMN_TEXT_MAX - pad);
@@ -149,7 +149,7 @@ static void cell_average(const struct cell *c, char *out)
 static void cell_peak(const struct cell *c, char *out)
 {
 	if (c->site->of_thread || (c->site->group && c->site->group->sites > 1))
-		strcpy(out, "-"); /* its sites' peaks were not at once */
+		strcpy(out, "-"); /* its sites peaked at different times */
 	else
 		units_bytes(out, c->site->peak_live_bytes);
 }
@@ -250,7 +250,7 @@ size_t column_cell(enum column c, const struct snapshot *snap, const struct snap
 	if ((unsigned)c >= COL_COUNT || cells == 0)
 		return 0;
 	column_format[c](&(struct cell){ snap, site, style, cells }, text);
-	/* A number cut short would be another number: as in a spreadsheet, it is not shown. */
+	/* A truncated number would be a wrong number: show '#' instead, as a spreadsheet does. */
 	if (column_table[c].right && strlen(text) > cells) {
 		memset(text, '#', cells);
 		text[cells] = '\0';

@@ -33,10 +33,10 @@ enum column {
 enum glyphs { GLYPHS_BLOCKS, GLYPHS_BRAILLE, GLYPHS_ASCII };
 
 struct column_info {
-	const char *key; /* what -s takes: "live", "percent", "rate", ... */
+	const char *key; /* the name for -s: "live", "percent", "rate", ... */
 	const char *title; /* header, e.g. "LIVE" */
 	const char *help; /* one line for -s help and the help screen */
-	unsigned cells; /* fixed width; 0: takes the rest (COL_SITE) */
+	unsigned cells; /* fixed width; 0: the remaining width (COL_SITE) */
 	bool right; /* right-aligned */
 	bool descending; /* natural direction of the sort */
 };
@@ -45,9 +45,9 @@ extern const struct column_info column_table[COL_COUNT];
 /* The column that `key` names, or -1. */
 int column_find(const char *key);
 
-/* How functions are called. What has no name is called by its address in all of them. */
+/* How functions are named. A function without a name is shown by its address in all styles. */
 enum name_style {
-	NAMES_SHORT, /* shortened (src/util/name.h) */
+	NAMES_SHORT, /* shortened (src/util/name_shorten.h) */
 	NAMES_FULL, /* with all template arguments and parameters */
 	NAMES_MANGLED, /* as in the object file */
 	NAMES_ADDRESS, /* module+offset */
@@ -72,8 +72,8 @@ void column_text(enum column c, const struct snapshot *snap, const struct snap_s
 size_t column_cell(enum column c, const struct snapshot *snap, const struct snap_site *site,
 	const struct row_style *style, unsigned cells, char out[COLUMN_TEXT_MAX]);
 /*
- * How a site calls itself: function name of its title frame, or "?? libfoo.so+0x1234" when there is
- * none. And where: "file.c:12", or "libfoo.so" when no line is known.
+ * A site's name: the function of its title frame, or "?? libfoo.so+0x1234" if it has none. And its
+ * place: "file.c:12", or "libfoo.so" if the line is unknown.
  */
 void site_name(const struct snap_site *site, const struct row_style *style, char *out, size_t cap);
 void site_place(const struct snap_site *site, const struct row_style *style, char *out, size_t cap);
@@ -90,7 +90,7 @@ void bar_text(
 
 /*
  * Fills `order` (capacity snap->nsites) with site indices sorted by `column`; ties by live bytes,
- * then by id, so that equal rows never swap places. `reverse` turns the natural direction round.
+ * then by id, so that equal rows never swap places. `reverse` reverses the natural direction.
  */
 void sites_sort(const struct snapshot *snap, enum column column, bool reverse, uint32_t *order);
 

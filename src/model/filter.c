@@ -21,11 +21,11 @@ enum field { ANYWHERE, FUNCTION, FILENAME, MODULE, STACK, THREAD, NUMBER };
 struct term {
 	enum field field;
 	bool negated;
-	/* of text */
+	/* of terms on text */
 	char word[FILTER_TEXT_MAX];
 	bool folds_case, is_regex;
 	regex_t regex;
-	/* of numbers */
+	/* of terms on numbers */
 	double (*value)(const struct snapshot *snap, const struct snap_site *site);
 	bool less, greater, equal;
 	double bound;
@@ -61,7 +61,7 @@ static double value_avg(const struct snapshot *snap, const struct snap_site *sit
 
 static double value_peak(const struct snapshot *snap, const struct snap_site *site)
 {
-	/* That of a group is not known, and so is neither above nor below anything. */
+	/* A group's peak is unknown, so no comparison holds. */
 	return site->group && site->group->sites > 1 ? NAN : (double)site->peak_live_bytes;
 }
 
@@ -80,7 +80,7 @@ static double value_rate(const struct snapshot *snap, const struct snap_site *si
 	return site->rate_bytes_per_s;
 }
 
-/* A site without live blocks has no age, and is neither older nor younger than anything. */
+/* A site without live blocks has no age, so no comparison holds. */
 static double value_age(const struct snapshot *snap, const struct snap_site *site)
 {
 	return site->has_ages ? (double)site->oldest_ns : NAN;
@@ -111,7 +111,7 @@ static double value_since(const struct snapshot *snap, const struct snap_site *s
 static const struct number_field {
 	const char *name;
 	double (*value)(const struct snapshot *snap, const struct snap_site *site);
-	double kilo; /* of its suffixes: bytes come in 1024s; 0: it is a time */
+	double kilo; /* factor of the suffix k: 1024 for bytes; 0: the value is a time */
 } number_fields[] = {
 	{ "live", value_live, 1024 },
 	{ "blocks", value_blocks, 1000 },
@@ -144,7 +144,7 @@ static const char *skip_blanks(const char *p)
 	return p;
 }
 
-/* "1.5M", "300", "-2k", with a "/s" or "%" that says nothing new. */
+/* "1.5M", "300", "-2k"; accepts a redundant "/s" or "%". */
 static bool number_read(const char *text, size_t len, double kilo, double *out)
 {
 	char copy[FILTER_TEXT_MAX], *end;
@@ -194,7 +194,7 @@ static const struct number_field *number_field_find(const char *name, size_t len
 	return NULL;
 }
 
-/* "avg<int>", "age<<": what is compared with no number may be a name of C++. */
+/* "avg<int>", "age<<": a comparison without a number may be a C++ name. */
 static bool reads_as_name(const char *compare, size_t len, const char *bound, size_t bound_len)
 {
 	if (compare[0] != '<' || (len == 2 && compare[1] == '='))
@@ -203,7 +203,7 @@ static bool reads_as_name(const char *compare, size_t len, const char *bound, si
 	       memchr(bound, '>', bound_len) || memchr(bound, ',', bound_len);
 }
 
-/* "liev>1M" was meant as a number; "R<40>", "array<3" and "operator==" are names. */
+/* "liev>1M" was meant as a comparison; "R<40>", "array<3" and "operator==" are names. */
 static bool reads_as_typo(const char *name, const char *compare, const char *bound, const char *end)
 {
 	size_t len = (size_t)(end - bound);
@@ -218,7 +218,7 @@ static bool reads_as_typo(const char *name, const char *compare, const char *bou
 	return *compare != '<' || bound - compare > 1 || !isdigit((unsigned char)end[-1]);
 }
 
-/* "live>1M": the field's name, a comparison, a number. False: it is none of ours, so text. */
+/* "live>1M": a field's name, a comparison, a number. False: no such term, so it is text. */
 static bool term_number(struct term *t, const char *p, size_t len, const char **why)
 {
 	const struct number_field *field;
@@ -395,7 +395,7 @@ static bool frame_has(const struct term *t, const struct frame *f)
 	case MODULE:
 		return text_has(t, f->module->path);
 	case THREAD:
-		return false; /* no frame is a thread */
+		return false; /* frames have no thread */
 	case ANYWHERE:
 	case STACK:
 	case NUMBER:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * How a frame calls itself, and where it says it is: one spelling for table, stack view and report.
- * Pure; main thread, because names in stacks fill in there.
+ * The name and the place of a frame, spelled the same in table, stack view and report. Pure; main
+ * thread, because names in stacks are filled in there.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,9 +10,9 @@
 #include "src/util/name_shorten.h"
 #include "src/util/text.h"
 
-#define FRAME_TEXT_MAX 4096 /* longer names are cut; C++ symbols rarely pass it */
+#define FRAME_TEXT_MAX 4096 /* longer names are cut; C++ symbols are rarely longer */
 
-/* A width of 0 means that nothing limits the text but its buffer. */
+/* A width of 0 means that only the buffer limits the text. */
 static size_t frame_limit(unsigned cells)
 {
 	return cells ? cells : FRAME_TEXT_MAX;
@@ -27,8 +27,8 @@ static const char *frame_basename(const char *path)
 
 const char *const name_styles[NAMES_COUNT] = { "short", "full", "mangled", "address" };
 
-/* "libfoo.so.3+0x4f1c0", or the bare address of code outside any object; "??" before it says that
- * there is no name. */
+/* "libfoo.so.3+0x4f1c0", or the bare address of code outside any object; "??" before it means that
+ * the name is unknown. */
 static void frame_address(const struct frame *f, char *buf, size_t cap)
 {
 	const char *unnamed = f->function ? "" : "?? ";
@@ -68,6 +68,6 @@ void frame_place(const struct frame *f, unsigned cells, bool ascii, char *out, s
 		snprintf(text, sizeof(text), "%s:%" PRIu32, frame_basename(f->file), f->line);
 	else
 		snprintf(text, sizeof(text), "%s", frame_basename(f->file));
-	/* The end says most: the line, the number of a library's version. */
+	/* Keep the end, which matters most: the line, a library's version. */
 	text_elide(out, cap, text, frame_limit(cells), true, ascii);
 }

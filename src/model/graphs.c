@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Graphs one row high, in the three glyph sets: blocks where the terminal has UTF-8, braille on
- * wish, ASCII everywhere else. Pure; any thread.
+ * Graphs one row high (sparklines and bars), in three glyph sets: blocks if the terminal has UTF-8,
+ * braille on request, ASCII elsewhere. Pure; any thread.
  */
 #include <string.h>
 #include "src/model/columns.h"
@@ -16,7 +16,7 @@ struct levels {
 		table, sizeof(table) / sizeof((table)[0])                                          \
 	}
 
-/* A graph: n levels, the largest value shown by the last. */
+/* A sparkline: the last level is the largest value. */
 static const char *const spark_blocks[] = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
 static const char *const spark_braille[] = { "⣀", "⣤", "⣶", "⣿" };
 static const char *const spark_ascii[] = { " ", ".", ":", "-", "=", "+", "*", "#" };
@@ -80,7 +80,7 @@ void bar_text(
 	if (cap == 0)
 		return;
 	out[0] = '\0';
-	/* Something is never shown as nothing. */
+	/* Show at least one step for a value that is not 0. */
 	if (filled == 0 && part && whole)
 		filled = 1;
 	for (unsigned i = 0; i < cells; i++) {

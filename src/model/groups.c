@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Sites by what they have in common (groups.h). Called once a tick while the table is grouped, so
- * a site costs a hash of its frame's names and one look into a table. Main thread.
+ * Sums up sites that have something in common (groups.h). Called once a tick while the table is
+ * grouped, so a site costs a hash of its frame's names and one table lookup. Main thread.
  */
 #include "src/model/groups.h"
 
@@ -32,8 +32,8 @@ int group_find(const char *key)
 
 /*
  * 64 bits, eight bytes at a time, since names are long and there may be 100,000 sites: each word is
- * mixed in by a multiplication, and what that leaves in the high half is brought down. Two of
- * 100,000 groups meet once in billions of programs.
+ * mixed in by a multiplication, whose high half is then folded into the low one. Two of 100,000
+ * groups collide once in billions of programs.
  */
 static uint64_t hash_bytes(uint64_t h, const void *data, size_t len)
 {
@@ -52,13 +52,13 @@ static uint64_t hash_bytes(uint64_t h, const void *data, size_t len)
 	return (h ^ len) * 0xd6e8feb86659fd93ull;
 }
 
-/* With its end, so that "ab" "c" is not "a" "bc". */
+/* Includes the NUL, so that "ab" "c" differs from "a" "bc". */
 static uint64_t hash_text(uint64_t h, const char *text)
 {
 	return hash_bytes(h, text, strlen(text) + 1);
 }
 
-/* Code that nobody can name is told apart by where it is. */
+/* Code without a name is identified by its position. */
 static uint64_t hash_unnamed(uint64_t h, const struct frame *f)
 {
 	h = hash_text(h, f->module->path);
@@ -141,8 +141,8 @@ static uint32_t *groups_slot(struct groups *g, uint64_t key)
 			return &g->table[i];
 }
 
-/* The trends of two sites end at the same moment, and what stands below each other in them is less
- * than SNAP_TREND_TICKS apart; a younger one was nothing before it began. */
+/* The trends of two sites end at the same moment, and points with the same index are less than
+ * SNAP_TREND_TICKS apart; a younger site was 0 before it began. */
 static void trend_add(struct snap_site *to, const struct snap_site *from)
 {
 	unsigned points =
@@ -159,7 +159,7 @@ static double square(uint64_t x)
 	return (double)x * (double)x;
 }
 
-/* Errors of sums: those of the parts are independent, so it is their squares that add up. */
+/* The errors of the parts are independent, so their squares add up. */
 static void errors_add(double *sum, const struct snap_error *e)
 {
 	sum[0] += square(e->live_bytes);
@@ -209,7 +209,7 @@ static void group_add(struct snap_site *to, struct snap_group *group, const stru
 	if (growth_rank_key(&site->growth) > growth_rank_key(&to->growth))
 		to->growth = site->growth;
 	group->sites++;
-	/* The oldest gives the id, and its stack the name. */
+	/* The oldest site gives the id, and its stack the name. */
 	if (site->id < to->id) {
 		to->id = site->id;
 		to->stack = site->stack;
@@ -255,7 +255,7 @@ static void groups_sum(
 	}
 	for (size_t i = 0; i < n; i++) {
 		g->site[i].error = errors_of(&g->error2[i * ERRORS]);
-		/* Its sites' peaks were at different times, and what the sum's was is not known. */
+		/* Its sites peaked at different times; the peak of the sum is unknown. */
 		if (g->group[i].sites > 1)
 			g->site[i].peak_live_bytes = 0;
 	}
@@ -287,7 +287,7 @@ static uint32_t thread_id(uint32_t slot)
 static const struct snap_thread *thread_of(const struct snapshot *snap, uint32_t slot)
 {
 	for (size_t i = 0; i < snap->nthreads; i++) {
-		/* Rows are by slot, mostly each its own. */
+		/* Rows are mostly in the order of slots. */
 		const struct snap_thread *t = &snap->threads[(slot + i) % snap->nthreads];
 
 		if (t->slot == slot)
@@ -301,7 +301,7 @@ const struct snap_thread *groups_thread(const struct snapshot *snap, uint32_t id
 	return thread_of(snap, id & ~GROUPS_THREAD_ID);
 }
 
-/* A site as far as one thread allocated there. */
+/* One thread's part of a site. */
 static struct snap_site share_site(const struct snap_site *site, const struct snap_share *share)
 {
 	return (struct snap_site){ .id = site->id,
@@ -376,7 +376,7 @@ static void thread_members(
 
 /* ---- making ------------------------------------------------------------------------------- */
 
-/* After the sums: what the numbers' terms let pass. */
+/* Keeps the groups whose sums match the terms on numbers. */
 static void groups_choose(struct groups *g, const struct filter *filter)
 {
 	size_t kept = 0;
@@ -390,7 +390,7 @@ static void groups_choose(struct groups *g, const struct filter *filter)
 static void groups_fill(
 	struct groups *g, const struct snapshot *snap, const struct groups_wish *request)
 {
-	/* Shares of what was counted at the same time. */
+	/* Percentages refer to the total counted at the same time. */
 	if (request->by == GROUP_THREAD)
 		g->snap.totals.live_bytes = snap->alive_bytes;
 	if (request->by == GROUP_THREAD && request->inside)
@@ -405,7 +405,7 @@ static void groups_fill(
 
 int groups_make(struct groups *g, const struct snapshot *snap, const struct groups_wish *request)
 {
-	/* By thread a thread is a row, or a site as far as it is one thread's. */
+	/* By thread, a row is a thread, or one thread's part of a site. */
 	int rc = groups_reserve(g, snap->nsites + snap->nthreads);
 
 	g->snap = *snap;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Call sites summed up by what they have in common: the line, the function, the file or the object
- * that they are named after. A group is a site to all that sorts, formats and draws sites; its
- * `group` tells. Pure; main thread.
+ * Sums up call sites by the line, function, file, module or thread that they have in common. Code
+ * that sorts, formats and draws sites treats a group as a site; its `group` is set. Pure; main
+ * thread.
  */
 #ifndef SRC_MODEL_GROUPS_H
 #define SRC_MODEL_GROUPS_H
@@ -15,13 +15,13 @@ enum group_by {
 	GROUP_FUNCTION,
 	GROUP_FILE,
 	GROUP_MODULE,
-	GROUP_THREAD, /* with snapshot.has_alive and shares; else there is no row */
+	GROUP_THREAD, /* needs snapshot.has_alive and shares; otherwise there are no rows */
 	GROUP_COUNT
 };
 
 struct group_info {
-	char letter; /* chooses it */
-	const char *key; /* what --group takes */
+	char letter; /* key that chooses it */
+	const char *key; /* the name for --group */
 	const char *choice; /* with the letter, for the chooser: "f function" */
 	const char *title, *place; /* headers of COL_SITE and COL_LINE */
 	const char *many; /* "functions" */
@@ -30,40 +30,41 @@ extern const struct group_info group_table[GROUP_COUNT];
 /* The grouping that `key` names, or -1. */
 int group_find(const char *key);
 
-/* What is asked for. */
+/* A request for groups. */
 struct groups_wish {
 	enum group_by by;
 	bool show_hidden; /* sites are named after their innermost frame */
-	/* Terms on text choose the sites that are summed up, terms on numbers the sums. May be
-	 * NULL. */
+	/*
+	 * Terms on text select the sites to sum up, terms on numbers select the sums. May be NULL.
+	 */
 	const struct filter *filter;
-	uint64_t inside; /* not 0: no groups, but the sites of the group of this key */
+	uint64_t inside; /* not 0: the sites of the group with this key instead of groups */
 };
 
 /* Empty is all zeros. */
 struct groups {
 	struct snapshot snap; /* its sites are the groups; no reference */
-	/* The rest is groups.c's. */
+	/* Private to groups.c. */
 	struct snap_site *site;
 	struct snap_group *group;
-	double *error2; /* of each group: live bytes, blocks, allocs, allocated bytes */
-	uint32_t *table; /* groups by key, 1 is the first */
+	double *error2; /* squared errors of each group, ERRORS each */
+	uint32_t *table; /* hash table by key: group number, from 1 */
 	size_t capacity, mask;
 };
 
 /*
- * Makes g->snap of `snap`, which it is valid as long as. A group has the id of its oldest site, so
- * it keeps it; a thread's has GROUPS_THREAD_ID and the slot, which no site has. 0 or -ENOMEM: then
+ * Makes g->snap from `snap`; valid as long as `snap`. A group has the id of its oldest site, so the
+ * id is stable; a thread's has GROUPS_THREAD_ID and the slot, which no site has. 0 or -ENOMEM: then
  * it has no sites.
  */
 #define GROUPS_THREAD_ID 0x80000000u
 int groups_make(struct groups *g, const struct snapshot *snap, const struct groups_wish *request);
 void groups_free(struct groups *g);
-/* What the sites of one group have in common, never 0. The same in every snapshot of an image. Not
- * by thread: a site may be of many. */
+/* The key that the sites of one group share, never 0. The same in every snapshot of an image. Not
+ * by thread: a site may belong to several. */
 uint64_t groups_key(enum group_by by, const struct snap_site *site, bool show_hidden);
 
-/* The same of the group that a thread is, by its id; and the thread. NULL: there is none. */
+/* The key of a thread's group, by the group's id; and the thread, or NULL. */
 uint64_t groups_thread_key(uint32_t id);
 const struct snap_thread *groups_thread(const struct snapshot *snap, uint32_t id);
 

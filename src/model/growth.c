@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The growth detector (growth.h). The model feeds it at each tick, on the main thread; most sites
- * do not move, and are done with after one comparison.
+ * The growth detector (growth.h). The model calls it at each tick, on the main thread; most sites
+ * do not change and cost one comparison.
  */
 #include "src/model/growth.h"
 
@@ -10,21 +10,21 @@
 #include <string.h>
 
 #define SPAN_NS	   950000000ull /* a second, less the jitter of a 1 Hz tick */
-#define LEAST	   8u /* spans of a window: a past of fewer tells nothing */
-#define LAST_PARTS 3u /* of a window: where it must still grow */
-#define FORGET	   3u /* a fall counts for so many times the length of the rise before it */
-#define FRESH	   8u /* spans; and for so long whatever it was */
-#define TRIFLE	   32.0f /* a part that has less than 1/32 of the rise has not risen */
-#define EVEN	   0.25 /* slower than so at the end, it is levelling off */
-#define HALF_NS	   20e9 /* growth for so long is half as sure as growth for ever */
-#define LIKELY	   0.5 /* from here on: steady growth for 20 s, */
+#define LEAST	   8u /* least spans of a window that are judged */
+#define LAST_PARTS 3u /* last parts of a window, in which it must still grow */
+#define FORGET	   3u /* a fall counts for this many times the length of the rise before it */
+#define FRESH	   8u /* and for at least this many spans */
+#define TRIFLE	   32.0f /* a part with less than 1/32 of the rise counts as flat */
+#define EVEN	   0.25 /* with less than this of the even rate at the end, it levels off */
+#define HALF_NS	   20e9 /* growth for this long is half as certain as growth forever */
+#define LIKELY	   0.5 /* from this on: steady growth for 20 s, */
 #define SURE	   0.85 /* and for two minutes */
-#define DIES_OFF   (1.0 / 3) /* so much of its sureness is left where nothing lasts */
-#define ALL	   0.98 /* births are known to some milliseconds only */
+#define DIES_OFF   (1.0 / 3) /* factor on `sure` if no block lasts */
+#define ALL	   0.98 /* creation times are known only to some milliseconds */
 #define HALF	   0.5
 #define KEY_BITS   60u
 
-/* The spans of the whole past are used up: two become one. */
+/* All spans of the whole past are used: merge pairs. */
 static void clock_merge(struct growth_clock *c)
 {
 	c->merges = true;
@@ -88,7 +88,7 @@ void growth_site_span(struct growth_site *g, const struct growth_clock *c)
 {
 	if (!c->ends)
 		return;
-	/* The recent ones are at the end of their arrays, those of the whole past at the start. */
+	/* Recent spans fill their arrays from the end, spans of the whole past from the start. */
 	shift_in(g->recent_low, GROWTH_RECENT, g->low);
 	shift_in(g->recent_high, GROWTH_RECENT, g->high);
 	g->low = g->high = g->now;
@@ -139,7 +139,7 @@ unsigned growth_spans(const struct growth_site *g, const struct growth_clock *c,
 
 /* ---- judging ------------------------------------------------------------------------------ */
 
-/* Spans of one length, the one that lasts included. */
+/* Spans of one length, including the current one. */
 struct spans {
 	float low[GROWTH_LIFE + 1], high[GROWTH_LIFE + 1];
 	const uint64_t *began_ns;
@@ -166,7 +166,7 @@ static void spans_life(struct spans *s, const struct growth_site *g, const struc
 
 	memcpy(s->low, g->past_low, n * sizeof(float));
 	memcpy(s->high, g->past_high, n * sizeof(float));
-	/* One that has hardly begun is no span. */
+	/* A span that has hardly begun is merged with the one before. */
 	if (c->since * 2 >= c->every) {
 		s->low[n] = g->life_low;
 		s->high[n++] = g->life_high;
@@ -180,8 +180,8 @@ static void spans_life(struct spans *s, const struct growth_site *g, const struc
 }
 
 /*
- * The deepest fall that is not forgotten. A rise begins at `base` and goes to `top`; where more
- * than half of it is lost the next one begins.
+ * The deepest fall that still counts. A rise goes from `base` to `top`; when more than half of it
+ * is lost, the next rise begins.
  */
 static float spans_fall(const struct spans *s)
 {
@@ -207,26 +207,26 @@ static float spans_fall(const struct spans *s)
 	return fall;
 }
 
-/* The part that the step from span i of `n` to the next one is in. */
+/* The part that contains the step from span i of `n` to the next. */
 static unsigned part_of(unsigned i, unsigned n)
 {
 	return i * GROWTH_PARTS / (n - 1);
 }
 
-/* The first of them whose step is in that part. */
+/* The first span whose step is in that part. */
 static unsigned part_begin(unsigned part, unsigned n)
 {
 	return (part * (n - 1) + GROWTH_PARTS - 1) / GROWTH_PARTS;
 }
 
-/* By how much the last `n` spans rose, in equal parts. Returns the whole. */
+/* The rise over the last `n` spans, by equal parts. Returns the sum. */
 static float spans_rise(const struct spans *s, unsigned n, float part[GROWTH_PARTS])
 {
 	unsigned first = s->n - n;
 	float least = s->low[s->n - 1], end = least;
 
 	memset(part, 0, GROWTH_PARTS * sizeof(*part));
-	/* From now back: each span's least from there on; a part has what is gained inside it. */
+	/* From now backwards: the minimum from each span on; a part gets the gain inside it. */
 	for (unsigned i = s->n - 1; i-- > first;) {
 		float before = least;
 
@@ -236,7 +236,7 @@ static float spans_rise(const struct spans *s, unsigned n, float part[GROWTH_PAR
 	return end - least;
 }
 
-/* How much of the rise of `n` spans would be in their last parts if it were even. */
+/* Share of the last parts in an even rise over `n` spans. */
 static double share_of_last(unsigned n)
 {
 	unsigned steps = 0;
@@ -246,7 +246,7 @@ static double share_of_last(unsigned n)
 	return (double)steps / (n - 1);
 }
 
-/* What was gained between two of the window's spans, `from` and `to` quarters into it. */
+/* The gain from `from` to `to` quarters of the window. */
 static struct snap_gain window_gain(const struct spans *s, unsigned n,
 	const float part[GROWTH_PARTS], unsigned from, unsigned to)
 {
@@ -295,7 +295,7 @@ static struct snap_growth surer(struct snap_growth a, struct snap_growth b)
 	return b.sure > a.sure ? b : a;
 }
 
-/* What has not risen over the recent spans, nor since the middle of its past, is out at once. */
+/* A quick test: no rise over the recent spans, nor since the middle of the past. */
 static bool is_still(const struct growth_site *g, const struct growth_clock *c)
 {
 	float recent = c->recent ? g->recent_low[GROWTH_RECENT - c->recent] : g->low;
@@ -368,7 +368,7 @@ const char *growth_evidence(const struct snap_growth *g, char buf[GROWTH_EVIDENC
 	return buf;
 }
 
-/* By words; of those that are not sure the ones that die off come last. */
+/* By word; within a word, sites whose blocks mostly die come last. */
 static uint64_t growth_class(const struct snap_growth *g)
 {
 	return 2 * (uint64_t)growth_word(g) - (g->has_kept && g->kept < HALF);

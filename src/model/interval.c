@@ -4,12 +4,12 @@
 
 #include <math.h>
 
-#define Z    1.959964 /* 95 % of a normal distribution are within so many deviations */
-#define MOST 9e18 /* no cast is undefined */
+#define Z    1.959964 /* 95 % of a normal distribution are within this many standard deviations */
+#define MOST 9e18 /* limit that makes every cast defined */
 
 double interval_grain(double size, double rate)
 {
-	double length = (size + 1) / rate; /* of the part that it takes up, in samples */
+	double length = (size + 1) / rate; /* of the block, in units of the sampling rate */
 
 	return exp(-length / 2) / -expm1(-length);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What follows from a leak scan's result (leaks.h). */
+/* Conclusions from a leak scan's result (leaks.h). */
 #include "src/model/leaks.h"
 
 bool leaks_is_whole(const struct snap_leaks *l)
@@ -13,7 +13,7 @@ enum leaks_confidence leaks_confidence(const struct snap_leaks *l, const struct 
 		return LEAKS_NONE;
 	if (row->class == SNAP_LEAK_POSSIBLE)
 		return LEAKS_LOW;
-	/* At its last instant the program cannot be between two places. */
+	/* At its end the program cannot be in the middle of moving a pointer. */
 	return (row->seen > 1 || l->at_exit) && leaks_is_whole(l) ? LEAKS_HIGH : LEAKS_MEDIUM;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The areas of an address space (map.h): mappings, cut into what lies in them. Counting is in
- * mapcount.c. Pure.
+ * Divides an address space into areas (map.h): mappings, split by their content. map_count.c
+ * counts. Pure.
  */
 #include "src/model/map.h"
 
@@ -10,11 +10,10 @@
 #include <string.h>
 #include "src/util/array.h"
 
-/* glibc gives blocks from 128 KiB on mappings of their own, or what mallopt says; smaller ones
- * outside its heaps are in pieces that it took where brk could not grow. */
+/* glibc gives blocks from 128 KiB (or mallopt's threshold) mappings of their own. Smaller blocks
+ * outside its heaps are in areas that it mapped when brk could not grow. */
 #define OWN_MAPPING_LEAST (32u << 10)
-/* 32 GB looked at page by page take 64 MB: address spaces that are reserved and not used end here.
- */
+/* 32 GB page by page take 64 MB of memory. This limits reserved but unused address space. */
 #define PAGES_MAX (UINT64_C(8) << 20)
 
 static uint64_t page_down(uint64_t addr)
@@ -32,7 +31,7 @@ static uint64_t page_up(uint64_t addr)
 struct splitter {
 	struct map *map;
 	const struct map_input *in;
-	size_t block; /* the first one not behind us */
+	size_t block; /* the first one that is not passed yet */
 	uint64_t pages; /* so far */
 	bool failed;
 };
@@ -42,7 +41,7 @@ static bool has_pages(struct splitter *c, uint64_t bytes)
 	return !c->in->sampled && !c->in->forked && c->pages + bytes / MAP_PAGE_BYTES <= PAGES_MAX;
 }
 
-/* Appends a span; one that goes on where the last one ends is the same, but for heaps of arenas. */
+/* Appends a span; merges it with an adjacent one of the same kind, except for heaps of arenas. */
 static void span_add(struct splitter *c, const struct map_span *span)
 {
 	struct map *m = c->map;
@@ -71,7 +70,7 @@ static void fine_add(struct splitter *c, uint64_t start, uint64_t end, enum map_
 	span_add(c, &(struct map_span){ start, end, kind, .is_fine = true });
 }
 
-/* The blocks of [start, end) are those from c->block on; returns the one behind the last. */
+/* The blocks of [start, end) begin at c->block; returns the index after the last one. */
 static size_t blocks_until(const struct splitter *c, uint64_t end)
 {
 	size_t i = c->block;
@@ -94,7 +93,7 @@ static bool has_small(const struct splitter *c, size_t until)
 	return false;
 }
 
-/* Blocks with mappings of their own, and what is between them. */
+/* Splits into blocks with mappings of their own, and the gaps between them. */
 static void chunks_split(struct splitter *c, uint64_t start, uint64_t end, size_t until)
 {
 	uint64_t at = start;
@@ -112,8 +111,8 @@ static void chunks_split(struct splitter *c, uint64_t start, uint64_t end, size_
 	fine_add(c, at, end, MAP_OTHER);
 }
 
-/* Up to where the block reaches that began in the mapping before: madvise(2), of huge pages for
- * one, cuts the mapping of a large block. */
+/* End of a block that began in the mapping before: madvise(2), for example for huge pages, splits
+ * the mapping of a large block. */
 static uint64_t reach_of_last(const struct splitter *c, uint64_t start, uint64_t end)
 {
 	const struct map_block *b = c->block > 0 ? &c->in->block[c->block - 1] : NULL;
@@ -125,8 +124,8 @@ static uint64_t reach_of_last(const struct splitter *c, uint64_t start, uint64_t
 	return b->addr + b->size < end ? page_up(b->addr + b->size) : end;
 }
 
-/* A part of a plain mapping of which nothing else is known. False: it is too large to be looked at
- * page by page, or has no blocks. */
+/* Splits a part of a plain mapping without known pieces. False: it is too large for a page-by-page
+ * view, or has no blocks. */
 static bool plain_split(struct splitter *c, uint64_t start, uint64_t end, bool forced)
 {
 	size_t until = blocks_until(c, end);
@@ -147,7 +146,7 @@ static bool plain_split(struct splitter *c, uint64_t start, uint64_t end, bool f
 	return true;
 }
 
-/* Where the pieces of a mapping begin in in->piece, and how many they are. */
+/* The index of a mapping's first piece in in->piece, and the number of its pieces. */
 static size_t pieces_of(const struct map_input *in, const struct map_vma *v, size_t *first)
 {
 	size_t i = 0, n = 0;
@@ -160,7 +159,7 @@ static size_t pieces_of(const struct map_input *in, const struct map_vma *v, siz
 	return n;
 }
 
-/* Between the pieces there is what there is. */
+/* Splits a mapping into its pieces and the parts between them. */
 static void pieces_split(struct splitter *c, const struct map_vma *v, size_t first, size_t count)
 {
 	uint64_t at = v->start;
@@ -220,7 +219,7 @@ static bool is_same_row(const struct map_row *row, const struct map_row *before)
 	return row && row->id == before->id;
 }
 
-/* Gives each row its spans, and each fine span its pages. */
+/* Assigns spans to rows and pages to fine spans. */
 static int rows_make(struct map *m)
 {
 	struct map_row *row = NULL;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Where a process's resident memory is: its address space in areas, the pages of those that blocks
- * lie in, how full of live blocks each page is, and which call sites keep pages that are nearly
- * empty. Pure: made of mappings, pages and blocks that somebody else has read
- * (src/memory/map_reader.c), once for each reading, and never changed after that. One thread makes
- * it, any may read it.
+ * Explains a process's resident memory: its address space in areas, the pages that contain blocks,
+ * how full of live blocks each page is, and which call sites keep nearly empty pages. Pure: made
+ * from mappings, pages and blocks that src/memory/map_reader.c reads, once per reading, and never
+ * changed after that. One thread makes it, any thread may read it.
  */
 #ifndef SRC_MODEL_MAP_H
 #define SRC_MODEL_MAP_H
@@ -17,11 +16,11 @@
 
 #define MAP_PAGE_BYTES 4096u
 
-/* What an area is; in the order of the rows. */
+/* Kinds of areas, in the order of the rows. */
 enum map_kind {
 	MAP_BRK, /* [heap] */
 	MAP_ARENA, /* glibc's further arenas */
-	MAP_POOL, /* small blocks lie in it, and it is neither of these */
+	MAP_POOL, /* contains small blocks, and is neither of these */
 	MAP_CHUNKS, /* blocks with mappings of their own */
 	MAP_OTHER, /* private anonymous memory without blocks */
 	MAP_STACK,
@@ -35,12 +34,12 @@ enum map_kind {
 
 struct map_vma {
 	uint64_t start, end;
-	enum map_kind kind; /* as far as its name tells: no ARENA, POOL or CHUNKS */
-	bool plain; /* private, anonymous and nameless: there may be anything in it */
+	enum map_kind kind; /* by its name; never ARENA, POOL or CHUNKS */
+	bool plain; /* private, anonymous and nameless: may contain anything */
 	uint64_t rss_bytes, swap_bytes;
 };
 
-/* A part of a plain mapping of which more is known. */
+/* A known part of a plain mapping. */
 struct map_piece {
 	uint64_t start, end;
 	enum map_kind kind; /* MAP_ARENA, MAP_STACK or MAP_OWN */
@@ -48,7 +47,7 @@ struct map_piece {
 };
 
 struct map_block {
-	uint64_t addr, size; /* as asked for */
+	uint64_t addr, size; /* requested size */
 	uint32_t site;
 };
 
@@ -59,11 +58,11 @@ struct map_input {
 	size_t pieces;
 	const struct map_block *block;
 	size_t blocks;
-	bool glibc; /* blocks are chunks of glibc's malloc: its rules tell what they take */
-	/* Not all blocks are known, and pages are not looked at: they are sampled, or some come
-	 * from before the process was forked. */
+	bool glibc; /* blocks are chunks of glibc's malloc, whose rules give their real size */
+	/* Not all blocks are known (sampling, or blocks from before a fork), so pages are not
+	 * counted. */
 	bool sampled, forked;
-	uint64_t live_bytes; /* then: the estimate */
+	uint64_t live_bytes; /* in that case: the estimate */
 };
 
 /* ---- what comes of it ---- */
@@ -71,27 +70,27 @@ struct map_input {
 enum map_page_flag {
 	MAP_PAGE_PRESENT = 1,
 	MAP_PAGE_SWAPPED = 2,
-	MAP_PAGE_SHARED = 4 /* present, and perhaps nobody's, or of more processes than one */
+	MAP_PAGE_SHARED = 4 /* present; perhaps the zero page, or shared */
 };
 
 struct map_page {
-	uint32_t site; /* that has most of it; meaningless while `owned` is 0 */
-	uint16_t owned; /* bytes of live blocks, with their heads and slack */
+	uint32_t site; /* the site with the largest part; meaningless if `owned` is 0 */
+	uint16_t owned; /* bytes of live blocks, with their headers and slack */
 	uint8_t flags; /* enum map_page_flag */
-	uint8_t blocks; /* that begin in it or reach in; 255: or more */
+	uint8_t blocks; /* blocks that overlap it; 255: or more */
 };
 
-/* A range of addresses that is one thing. */
+/* An address range of one kind. */
 struct map_span {
 	uint64_t start, end;
 	enum map_kind kind;
 	uint64_t arena;
-	bool is_fine; /* it has pages */
+	bool is_fine; /* its pages are counted */
 	size_t page; /* the first */
-	uint64_t rss_bytes, swap_bytes; /* fine: of its pages, once they were counted */
+	uint64_t rss_bytes, swap_bytes; /* if is_fine: sums over its pages, once counted */
 };
 
-/* What is listed as one: all spans of a kind, or of an arena. */
+/* One row of the list: all spans of a kind, or of an arena. */
 struct map_row {
 	uint64_t id; /* the same in every map of a process */
 	enum map_kind kind;
@@ -99,8 +98,8 @@ struct map_row {
 	size_t first_span, spans; /* in map.span, in the order of addresses */
 	size_t first_page, pages;
 	uint64_t size_bytes, rss_bytes, swap_bytes;
-	uint64_t live_bytes; /* asked for and in memory */
-	uint64_t slack_bytes; /* what live blocks take beyond that, in memory */
+	uint64_t live_bytes; /* requested and in memory */
+	uint64_t slack_bytes; /* additional bytes that live blocks take, in memory */
 	uint64_t blocks;
 };
 
@@ -108,21 +107,21 @@ struct map_row {
 struct map_pin {
 	uint32_t site;
 	uint64_t pages, alone; /* alone: pages with blocks of no other site */
-	uint64_t live_bytes; /* its blocks there */
-	uint64_t cost_bytes; /* free there: shared among the sites of a page by their bytes */
+	uint64_t live_bytes; /* its blocks on these pages */
+	uint64_t cost_bytes; /* free there, divided among a page's sites by bytes */
 };
 
 /* Blocks of sizes up to snap_size_le(i). */
 struct map_class {
 	uint64_t blocks, live_bytes, slack_bytes;
-	uint64_t cost_bytes; /* as of pins */
+	uint64_t cost_bytes; /* as for pins */
 };
 
 enum map_part {
-	MAP_PART_LIVE, /* live blocks, as asked for, but for those with own mappings */
-	MAP_PART_MAPPED, /* these */
-	MAP_PART_SLACK, /* what blocks take beyond what was asked for */
-	MAP_PART_FREE, /* the allocator's, in no live block */
+	MAP_PART_LIVE, /* live blocks, requested bytes, except those with mappings of their own */
+	MAP_PART_MAPPED, /* live blocks with mappings of their own */
+	MAP_PART_SLACK, /* rounding and headers of blocks */
+	MAP_PART_FREE, /* held by the allocator, in no live block */
 	MAP_PART_OTHER,
 	MAP_PART_STACKS,
 	MAP_PART_FILES,
@@ -131,29 +130,29 @@ enum map_part {
 	MAP_PARTS
 };
 
-#define MAP_PINS 64u /* kept, the dearest */
+#define MAP_PINS 64u /* the most expensive ones are kept */
 
-/* What resident memory is: the parts add up to it. Plain data. */
+/* The account of resident memory: the parts add up to it. Plain data. */
 struct map_account {
-	bool known; /* false: there was no reading, and `why` says why */
+	bool known; /* false: there was no reading; `why` gives the reason */
 	const char *why; /* static */
-	bool gone; /* that is: the process has ended */
-	const char *note; /* what the figures cannot tell, or NULL; static */
-	/* What is free cannot be told from the rest; sampled: live is an estimate. */
+	bool gone; /* the reason is that the process has ended */
+	const char *note; /* a limit of the figures, or NULL; static */
+	/* Free memory is not separated from the rest; if sampled, live is an estimate. */
 	bool sampled, forked;
 	bool glibc;
-	bool allocator_known; /* that is right of all readings of the process; else it is likely */
+	bool allocator_known; /* `glibc` is certain; otherwise likely */
 	uint64_t rss_bytes, swap_bytes;
 	uint64_t part[MAP_PARTS];
 	uint64_t live_bytes; /* all live blocks, in memory or not */
 	uint64_t trim_bytes; /* whole free pages that malloc_trim(0) could give back */
-	uint64_t top_bytes; /* whole free pages at the ends of arenas, which it does not */
+	uint64_t top_bytes; /* whole free pages at the ends of arenas, which it does not return */
 	uint64_t pinned_pages, pinned_bytes; /* less than half full; free in them */
 	struct map_pin pin[MAP_PINS];
 	unsigned pins;
 	uint64_t read_realtime_ns, took_ns;
-	uint64_t cpu_ns; /* what the reading took of a processor's time */
-	uint64_t again_ns; /* from its beginning to the next one's; 0: not known */
+	uint64_t cpu_ns; /* processor time of the reading */
+	uint64_t again_ns; /* from its start to the next one's; 0: unknown */
 };
 
 struct map {
@@ -169,9 +168,9 @@ struct map {
 	struct map_class class[SNAP_SIZE_BUCKETS];
 };
 
-/* The areas, with pages of which nothing is known yet. NULL without memory. */
+/* Makes the areas, with pages that are not counted yet. NULL when out of memory. */
 struct map *map_new(const struct map_input *in);
-/* Counts, once the flags of all pages are filled in; with the same input. 0 or -ENOMEM. */
+/* Counts, after the caller has set the flags of all pages; takes the same input. 0 or -ENOMEM. */
 int map_count(struct map *m, const struct map_input *in);
 void map_ref(struct map *m);
 /* Frees with the last reference. map_unref(NULL) is fine. */
@@ -183,17 +182,17 @@ const char *map_row_name(const struct map_row *row, char buf[48]);
 const char *map_part_name(enum map_part part);
 const char *map_part_key(enum map_part part);
 const char *map_part_help(enum map_part part);
-/* The address of a page of this row (counted in the row), and the page that an address is in, or
+/* The address of a page, which is numbered within the row; and the page of an address, or
  * row->pages. */
 uint64_t map_page_address(const struct map *m, const struct map_row *row, size_t page);
 size_t map_page_at(const struct map *m, const struct map_row *row, uint64_t addr);
 
-/* Some pages of a row, taken together. */
+/* The sum over some pages of a row. */
 struct map_sum {
 	size_t pages, present, swapped;
 	uint64_t owned; /* in pages that are present */
 	uint64_t blocks; /* at most 255 of each page */
-	uint32_t site; /* of the page that has most free beside blocks */
+	uint32_t site; /* of the page with the most free space beside blocks */
 	bool has_site;
 };
 void map_sum(const struct map *m, const struct map_row *row, size_t page, size_t count,

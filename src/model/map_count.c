@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Counting what lies on the pages of a map (map.h): one pass over the blocks in the order of their
- * addresses, which knows of each page, when it leaves it, all that is on it. Pure.
+ * Counts the content of the pages of a map (map.h): one pass over the blocks in address order, so
+ * that a page is complete when the pass leaves it. Pure.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -9,15 +9,15 @@
 #include "src/model/map.h"
 #include "src/util/sorted.h"
 
-/* Chunks of glibc: a head of 8 bytes that is theirs alone, in steps of 16, at least 32. */
+/* Chunks of glibc: a header of 8 bytes, sizes in steps of 16, at least 32. */
 #define HEADER_BYTES 8u
 #define CHUNK_ALIGN  16u
 #define CHUNK_LEAST  32u
-/* The head of a free chunk stays: malloc_trim gives back only whole pages behind it. It begins 8
- * bytes before the end of what the block before takes. */
+/* The header of a free chunk stays: malloc_trim returns only whole pages after it. It begins 8
+ * bytes before the end of the block before it. */
 #define FREE_HEADER 40u
-/* Of a page whose blocks are this small there may be so many; what one address has beyond, two
- * threads have made while the table was read. */
+/* The most blocks on a page. There may be more entries if threads allocated while the table was
+ * read; these are ignored. */
 #define PAGE_BLOCKS (MAP_PAGE_BYTES / 8 + 2)
 
 struct on_page {
@@ -28,8 +28,8 @@ struct on_page {
 
 struct site_sum {
 	struct map_pin pin;
-	size_t stamp; /* the page that it was seen on last, + 1 */
-	uint32_t here; /* its bytes there */
+	size_t stamp; /* the last page it was seen on, + 1 */
+	uint32_t here; /* its bytes on that page */
 };
 
 struct counter {
@@ -37,10 +37,10 @@ struct counter {
 	const struct map_input *in;
 	struct map_row *row;
 	struct map_span *span;
-	uint64_t end; /* of what is owned so far in the span */
-	size_t page; /* the one at hand */
+	uint64_t end; /* end of the last block in the span */
+	size_t page; /* the current page */
 	struct on_page on[PAGE_BLOCKS];
-	unsigned count; /* of them */
+	unsigned count; /* number of entries in `on` */
 	struct site_sum *site;
 	size_t sites;
 };
@@ -48,10 +48,10 @@ struct counter {
 /* ---- pages of zeros ---- */
 
 /*
- * What was read, and never written, is the kernel's page of zeros, of 2 MB where huge pages are
- * used. pagemap calls it present, but nobody has it, and it is not in RSS. It is like a page shared
- * since a fork there; how many of these are none the mapping's own RSS tells, so that the sum is
- * right even where not which.
+ * A page that was read but never written is the kernel's zero page (2 MB with huge pages). pagemap
+ * reports it as present, but it belongs to no process and is not in RSS. It looks like a page
+ * shared since a fork. The mapping's RSS gives the number of zero pages, so the sum is right even
+ * if the choice of pages is not.
  */
 typedef void page_visit(struct map_page *page, uint64_t *surplus);
 
@@ -69,7 +69,7 @@ static void page_forget(struct map_page *page, uint64_t *surplus)
 	*surplus -= MAP_PAGE_BYTES;
 }
 
-/* All pages of a span, each with what is its mapping's. */
+/* Visits all pages of a span, each with its mapping's surplus. */
 static void span_visit(struct map *m, const struct map_input *in, const struct map_span *s,
 	page_visit *visit, uint64_t *surplus)
 {
@@ -139,7 +139,7 @@ static void site_note(struct counter *c, const struct on_page *o, uint64_t waste
 	c->map->class[o->class].cost_bytes += cost;
 }
 
-/* Says whose page it is, and who keeps it if it is nearly empty. */
+/* Sets the page's main site, and its pins if it is nearly empty. */
 static void page_leave(struct counter *c)
 {
 	struct map_page *p = &c->map->page[c->page];
@@ -183,7 +183,7 @@ static uint64_t overlap(uint64_t a, uint64_t a_end, uint64_t b, uint64_t b_end)
 	return to > from ? to - from : 0;
 }
 
-/* A block on one of its pages: [from, to) is what it takes there. */
+/* Adds a block to one of its pages, where it takes [from, to). */
 static void page_add(
 	struct counter *c, const struct map_block *b, uint64_t from, uint64_t to, unsigned class)
 {
@@ -205,7 +205,7 @@ static void page_add(
 
 /* ---- gaps ---- */
 
-/* Whole pages of [from, to) that are in memory. */
+/* Bytes of whole pages of [from, to) that are in memory. */
 static uint64_t whole_pages(const struct counter *c, uint64_t from, uint64_t to)
 {
 	uint64_t first = (from - c->span->start + MAP_PAGE_BYTES - 1) / MAP_PAGE_BYTES;
@@ -217,14 +217,14 @@ static uint64_t whole_pages(const struct counter *c, uint64_t from, uint64_t to)
 	return bytes;
 }
 
-/* What is free up to `to`; the last of a span is an arena's end, its top. */
+/* Adds the free range up to `to`; the last one of a span is the arena's top. */
 static void gap_add(struct counter *c, uint64_t to, bool is_last)
 {
 	uint64_t from = c->end, bytes;
 
 	if (!c->in->glibc || !is_heap(c->span->kind) || from >= to)
 		return;
-	/* A heap begins with words of malloc's own. */
+	/* A heap begins with malloc's own data. */
 	from += from == c->span->start ? MAP_PAGE_BYTES : FREE_HEADER;
 	bytes = from < to ? whole_pages(c, from, to) : 0;
 	if (is_last && c->span->kind == MAP_ARENA)
@@ -235,7 +235,7 @@ static void gap_add(struct counter *c, uint64_t to, bool is_last)
 
 /* ---- blocks ---- */
 
-/* What a block takes of the address space: [*from, *to). */
+/* The range that a block takes: [*from, *to). */
 static void block_extent(
 	const struct counter *c, const struct map_block *b, uint64_t *from, uint64_t *to)
 {
@@ -253,7 +253,7 @@ static void block_extent(
 	}
 }
 
-/* `next`: the address of the block behind it. Blocks that overlap were not there at one moment. */
+/* `next`: the address of the next block. Overlapping blocks did not exist at the same time. */
 static void block_add(struct counter *c, const struct map_block *b, uint64_t next)
 {
 	unsigned class = class_of(b->size);
@@ -353,7 +353,7 @@ static const enum map_part part_of[MAP_KINDS] = {
 	[MAP_OWN] = MAP_PART_OWN,
 };
 
-/* What of a row is in blocks is not free. */
+/* The part of a row that is in blocks is not free. */
 static void row_account(struct map_account *a, const struct map_row *row)
 {
 	uint64_t taken = row->live_bytes + row->slack_bytes;
@@ -365,8 +365,8 @@ static void row_account(struct map_account *a, const struct map_row *row)
 	a->part[MAP_PART_SLACK] += row->slack_bytes;
 }
 
-/* Where not all blocks are known: what is live is told to us, and the rest of what may be the
- * allocator's is one. */
+/* If not all blocks are known: live bytes are given, and the rest of the allocator's memory is not
+ * divided. */
 static void account_estimate(struct map_account *a, uint64_t live)
 {
 	uint64_t all = a->part[MAP_PART_FREE] + a->part[MAP_PART_OTHER];
@@ -393,7 +393,7 @@ static void rows_count(struct counter *c)
 		}
 		row_account(&m->account, c->row);
 		if (!is_heap(c->row->kind) && c->row->kind != MAP_CHUNKS)
-			c->row->pages = 0; /* of no interest one by one */
+			c->row->pages = 0; /* not shown page by page */
 	}
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Marked moments (moments.h). The session's marks keep them, on the main thread. */
+/* The marks of a program image (mark_list.h), on the main thread. */
 #include "src/model/mark_list.h"
 
 #include <errno.h>
@@ -37,7 +37,7 @@ int moments_add(struct moments *m, const struct snap_moment *moment)
 	return 0;
 }
 
-/* Ours to change: only readers of a snapshot see it const. */
+/* Casting const away is safe: only readers of a snapshot see it as const. */
 static struct snap_moment *moment_before(const struct snap_moment *moment)
 {
 	return (struct snap_moment *)(uintptr_t)moment->before;

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Marked moments: what each call site had then, so that any two moments, or one and now, can be
- * compared. One takes memory by its sites, and there may be as many as anyone wants. Main thread.
+ * Marks: the figures of each call site at a marked moment, so that any two marks, or one and now,
+ * can be compared. A mark takes memory in proportion to the sites; the number of marks is not
+ * limited. Main thread.
  */
 #ifndef SRC_MODEL_MARK_LIST_H
 #define SRC_MODEL_MARK_LIST_H
 
 #include "src/model/snapshot.h"
 
-/* Those of one image of the program. Empty is all zeros. Moments stay until moments_free. */
+/* The marks of one program image. Empty is all zeros. Marks stay until moments_free. */
 struct moments {
 	struct snap_moment *last;
 	unsigned count;
 };
 
 /*
- * Adds one, with a copy of its sites, in any order. A number that is not above the last one's is
- * replaced by the next. 0 or -ENOMEM.
+ * Adds a mark with a copy of its sites, which may be in any order. A number that is not above the
+ * last mark's is replaced by the next one. 0 or -ENOMEM.
  */
 int moments_add(struct moments *m, const struct snap_moment *moment);
 struct snap_moment *moments_find(const struct moments *m, unsigned number);
@@ -24,14 +25,11 @@ struct snap_moment *moments_find(const struct moments *m, unsigned number);
 void moments_name(struct snap_moment *moment, const char *name);
 void moments_free(struct moments *m);
 
-/* What the site of this id had then; zeros for one that there was not yet. */
+/* The figures of a site at a mark; zeros for a site that did not exist yet. */
 struct snap_moment_site moments_site(const struct snap_moment *moment, uint32_t id);
-/*
- * Fills `since` of all sites but for its kept_*, between s->since and s->until, which are set. Of
- * a site that was gone in between there is nothing to say.
- */
+/* Fills in `since` of all sites, except kept_*, for the time between s->since and s->until. */
 void moments_apply(const struct snapshot *s, struct snap_site *sites);
-/* The same for the whole program, of any two moments; `until` NULL: now. */
+/* The same for the whole program, between any two marks; `until` NULL: now. */
 struct snap_since moments_between(
 	const struct snapshot *s, const struct snap_moment *since, const struct snap_moment *until);
 /* "mark 2", "mark 2 (after warm-up)". */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * From raw counters to snapshots. The session calls this once a tick, on the main thread. Here is
- * what needs the past: each site's last live bytes for the trend, and readings about a second apart
- * over the last ten for rates. Which second a reading belongs to is the same for all sites, so
- * times are kept once; a site holds only values, at most 800 bytes, and a tick costs O(sites).
+ * Makes snapshots from raw counters. The session calls this once a tick, on the main thread. It
+ * keeps the past of each site: its recent live bytes for the trend, its values at the readings for
+ * rates (rates.h), its spans for growth (growth.h). That is at most 800 bytes per site, and a tick
+ * costs O(sites).
  */
 #include <assert.h>
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include "src/model/stacks.h"
 #include "src/model/thread_rates.h"
 
-/* What a site was at the recent ticks. Zeros stand for the time before it existed. */
+/* A site at recent ticks. Zeros stand for the time before it existed. */
 struct past {
 	uint64_t seen; /* number of the last tick that had it; 0: never */
 	uint64_t trend[SNAP_TREND_POINTS]; /* ring, see model_trend */
@@ -33,7 +33,7 @@ struct model {
 	struct growth_clock growth;
 	uint64_t ticks;
 	uint64_t last_ns;
-	bool ended; /* the last tick found the program so */
+	bool ended; /* the program had ended at the last tick */
 	struct rates rates;
 };
 
@@ -52,7 +52,7 @@ void model_free(struct model *m)
 	free(m);
 }
 
-/* Room for the past of every site; what is new starts as zeros. */
+/* Reserves the past of every site; new entries start as zeros. */
 static int model_past_reserve(struct model *m)
 {
 	size_t cap = m->past_cap ? m->past_cap : 256;
@@ -95,7 +95,7 @@ int model_frame_resolve(
 	return stacks_resolve(&m->stacks, id, index, frames, nframes);
 }
 
-/* A site that was left out for some ticks: what happened there is not known, so nothing moves. */
+/* A site that was missing for some ticks: its changes are unknown, so show none. */
 static void model_past_flatten(struct past *p, const struct model_site *in)
 {
 	for (unsigned i = 0; i < SNAP_TREND_POINTS; i++)
@@ -106,9 +106,11 @@ static void model_past_flatten(struct past *p, const struct model_site *in)
 	}
 }
 
-/* The newest point is now, and moves to the left after SNAP_TREND_TICKS of them. Half of the sites
- * move with the even ticks, half with the odd: a sparkline that moves is what costs a terminal
- * most, and no two frames should differ much in that. */
+/*
+ * The newest point is now; the graph shifts left every SNAP_TREND_TICKS ticks. Half of the sites
+ * shift at even ticks, half at odd ones: shifting sparklines are the most expensive output for a
+ * terminal, so the cost is spread evenly.
+ */
 static void model_trend(const struct model *m, struct past *p, struct snap_site *out)
 {
 	uint64_t phase = out->id % SNAP_TREND_TICKS;
@@ -121,7 +123,7 @@ static void model_trend(const struct model *m, struct past *p, struct snap_site 
 	out->trend_points = points < SNAP_TREND_POINTS ? (uint8_t)points : SNAP_TREND_POINTS;
 }
 
-/* `blocks_grain`: how many blocks one sample stands for. */
+/* `blocks_grain`: number of blocks that one sample represents. */
 static struct snap_error model_error(
 	const struct model_variance *v, double bytes_grain, double blocks_grain)
 {
@@ -131,16 +133,16 @@ static struct snap_error model_error(
 		.alloc_bytes = interval_half(v->alloc_bytes, bytes_grain) };
 }
 
-/* Each block stands for itself alone: large ones, and those from before the sampling. */
+/* Each block represents only itself: large blocks, and those older than the sampling. */
 static bool model_site_is_exact(const struct model_variance *v)
 {
 	return v->live_bytes <= 0 && v->live_blocks <= 0 && v->alloc_bytes <= 0 && v->allocs <= 0;
 }
 
 /*
- * Blocks of one site are much alike, so what it allocated tells how many a sample stands for. Where
- * no block was picked by chance the figures are no estimates; what a site has allocated that no
- * sample met is inside the bar of the program, like sites that are missing altogether.
+ * Blocks of one site are similar, so their average size gives the number that a sample represents.
+ * If no block was sampled by chance, the figures are not estimates; allocations that no sample hit
+ * are covered by the program's error, like sites that are missing altogether.
  */
 static struct snap_error model_site_error(const struct model_site *in, uint64_t rate)
 {
@@ -176,7 +178,7 @@ static void model_site(struct model *m, size_t position, const struct model_site
 	if (p->seen && p->seen + 1 < m->ticks)
 		model_past_flatten(p, in);
 	p->seen = m->ticks;
-	/* Before spans end: what was allocated since the last tick is of the one that does. */
+	/* Before spans end: allocations since the last tick belong to the span that ends. */
 	growth_site_count(&p->growth, in->allocs, m->ticks == 1);
 	out->rate_bytes_per_s = rates_change(w, p->reading_live[w.slot], in->live_bytes);
 	out->allocs_per_s = rates_frequency(w, p->reading_allocs[w.slot], in->allocs);
@@ -187,7 +189,7 @@ static void model_site(struct model *m, size_t position, const struct model_site
 	}
 }
 
-/* The sites of the snapshot that grow: `now_ns` is its time. */
+/* Judges the growth of the snapshot's sites; `now_ns` is its time. */
 static void model_growth(struct model *m, uint64_t now_ns, struct snap_site *sites, size_t n)
 {
 	if (!m->ended && growth_clock_tick(&m->growth, now_ns))
@@ -201,7 +203,7 @@ static void model_growth(struct model *m, uint64_t now_ns, struct snap_site *sit
 	}
 }
 
-/* Threads stand behind the sites, in the snapshot's own memory. */
+/* Threads follow the sites in the snapshot's memory. */
 static void model_threads(
 	struct model *m, const struct model_input *in, struct rates_window w, struct snapshot *s)
 {
@@ -221,7 +223,7 @@ unsigned model_site_spans(const struct model *m, uint32_t id, struct growth_span
 	return position < 0 ? 0 : growth_spans(&m->past[position].growth, &m->growth, out);
 }
 
-/* Behind the threads. Their names are those of the snapshot's own threads. */
+/* Shares follow the threads. Their names point to the snapshot's own threads. */
 static void model_shares(const struct model_input *in, struct snapshot *s, struct snap_site *sites)
 {
 	struct snap_share *share = (struct snap_share *)(uintptr_t)(s->threads + in->head.nthreads);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * From raw readings to snapshots: keeps what needs the past (rates, trends, per-second figures) and
- * the call stacks. Knows nothing of segments, files or libdw: it is fed plain structs by the
- * session (src/session/session.c) and can be tested with invented ones. Main thread only.
+ * Makes snapshots from raw readings: keeps the past (for rates, trends, growth) and the call
+ * stacks. Knows no segments, files or libdw: the session (src/session/session.c) passes plain
+ * structs, and tests pass invented ones. Main thread only.
  */
 #ifndef SRC_MODEL_MODEL_H
 #define SRC_MODEL_MODEL_H
@@ -11,7 +11,7 @@
 
 struct model;
 
-/* Variances of estimates, in bytes^2 and blocks^2; 0 where everything was recorded. */
+/* Variances of estimates, in bytes^2 and blocks^2; 0 if every block was recorded. */
 struct model_variance {
 	double live_bytes, live_blocks, allocs, alloc_bytes;
 };
@@ -26,10 +26,9 @@ struct model_site {
 /* Everything of one tick. Arrays are only read during model_tick. */
 struct model_input {
 	uint64_t now_ns; /* monotonic */
-	struct snapshot head; /* all plain fields of the snapshot (who, when, totals without
-				 rates, proc without rates, histograms, history); pointers in
-				 it must live as long as the session. sites and errors are
-				 ignored */
+	struct snapshot head; /* the snapshot's plain fields (who, when, totals and proc without
+				 rates, histograms, history); its pointers must live as long as the
+				 session. sites and errors are ignored */
 	struct model_variance variance; /* of the totals */
 	const struct model_site *sites;
 	size_t nsites;
@@ -38,10 +37,9 @@ struct model_input {
 struct model *model_new(void);
 void model_free(struct model *m);
 /*
- * Registers a site's stack the first time it is seen; later calls for the same id are refused with
- * -EEXIST. Takes ownership of nothing: frames are copied; `alloc_function` must be static. A frame
- * that brings its function's name counts as resolved; a stack of no frames gets one that says so. 0
- * or -errno.
+ * Registers a new site's stack; a call for a known id returns -EEXIST. Takes ownership of nothing:
+ * frames are copied; `alloc_function` must be static. A frame with a function name counts as
+ * resolved; an empty stack gets a frame that says so. 0 or -errno.
  */
 int model_site_add(struct model *m, uint32_t id, const char *alloc_function,
 	const struct frame *frames, uint32_t nframes, bool truncated);
@@ -53,18 +51,17 @@ bool model_site_known(const struct model *m, uint32_t id);
  */
 int model_frame_resolve(
 	struct model *m, uint32_t id, uint32_t index, const struct frame *frames, uint32_t nframes);
-/* Asks anew which frames name no site, of all that have a name, and names the sites by that. */
+/* Reevaluates `hidden` for all frames with a name, and renames the sites accordingly. */
 void model_rehide(struct model *m, bool (*hidden)(const struct frame *f));
 /*
  * Makes the next snapshot; the caller owns one reference. Rates are taken over the last ~10 s of
- * ticks; once the program has ended there are none, and what grows is what was found then. A site
- * that model_site_add does not know is left out (and counted in no total). NULL on allocation
- * failure.
+ * ticks; after the program's end there are no rates, and growth stays as last judged. Sites that
+ * were not added are left out (and are in no total). NULL on allocation failure.
  */
 struct snapshot *model_tick(struct model *m, const struct model_input *in);
 /*
- * What a site allocated in the spans of time since the first tick, as of the last one, in the
- * ticks' time: how many. 0: no such site.
+ * Fills in a site's allocations per span of time since the first tick, in the ticks' time; returns
+ * the number of spans, 0 for an unknown site.
  */
 unsigned model_site_spans(const struct model *m, uint32_t id, struct growth_span out[GROWTH_SPANS]);
 

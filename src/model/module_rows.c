@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Sites by object file (objects.h). Called by the modules view while it is in front, once a tick;
- * it looks at each frame of each stack, so the object of a frame is found by its pointer first.
+ * Sums up sites by module (module_rows.h). The modules view calls it once a tick while it is shown.
+ * It visits each frame of each stack, so it finds a frame's row by the module's pointer first.
  */
 #include "src/model/module_rows.h"
 
@@ -10,7 +10,7 @@
 #include <string.h>
 #include "src/util/array.h"
 
-#define RECENT 256u /* modules by pointer; programs rarely have more */
+#define RECENT 256u /* cached modules; programs rarely have more */
 
 struct counter {
 	struct objects *to;
@@ -42,7 +42,7 @@ static struct object *object_new(struct objects *o, const struct snap_module *m,
 	return &o->object[o->count++];
 }
 
-/* A library that was loaded again is another module, and the same object. */
+/* A library that was loaded again has another struct snap_module, but the same row. */
 static struct object *object_of(struct counter *c, const struct snap_module *m)
 {
 	unsigned slot = (unsigned)((uintptr_t)m / sizeof(*m)) % RECENT;
@@ -123,7 +123,7 @@ enum objects_names objects_names(const struct object *o)
 {
 	if (o->lined)
 		return OBJECTS_LINES;
-	/* One more stack whose names are still coming does not undo what is known. */
+	/* Pending names of another stack do not invalidate known ones. */
 	if (o->named)
 		return OBJECTS_FUNCTIONS;
 	return o->pending ? OBJECTS_PENDING : OBJECTS_NOTHING;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The tree of processes (processes.h). A few hundred at most, so each looks through all. */
+/*
+ * The tree of processes (processes.h). There are a few hundred at most, so linear searches suffice.
+ */
 #include "src/model/processes.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define LEVELS_MAX 32u /* deeper ones stand as deep as this; there are 64 guides */
+#define LEVELS_MAX 32u /* deeper rows are shown at this level; there are 64 guides */
 
 struct tree {
 	struct process_row *in, *out;
@@ -24,8 +26,8 @@ static int by_pid(const void *left, const void *right)
 
 static void place(struct tree *t, size_t i, unsigned level, uint64_t guides, bool last);
 
-/* All are taken before any is placed: with a pid that is there twice, they could be found again
- * below each other. */
+/* Takes all children before placing any: if a pid occurs twice, they could otherwise be found below
+ * each other. */
 static void place_children(struct tree *t, pid_t parent, unsigned level, uint64_t guides)
 {
 	uint16_t child[PROCESSES_MAX];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Recorded processes as the list of them shows it: who they are, what their heap is, and who
- * started whom. Pure; main thread.
+ * Recorded processes for the process list: their identity, their heap and their tree. Pure; main
+ * thread.
  */
 #ifndef SRC_MODEL_PROCESSES_H
 #define SRC_MODEL_PROCESSES_H
@@ -16,30 +16,29 @@
 #define PROCESSES_WHY	  160u
 
 struct process_row {
-	uint64_t id; /* of the process, not of an image; never 0 */
+	uint64_t id; /* of the process, stable across exec; never 0 */
 	pid_t pid;
-	pid_t parent; /* the nearest one above it that is in the list, or 0 */
+	pid_t parent; /* the nearest ancestor in the list, or 0 */
 	const char *state; /* static */
 	uint64_t live_bytes, rss_bytes;
 	double rate_bytes_per_s; /* growth of the live bytes */
 	bool has_live, has_rate, has_rss;
-	bool shown; /* the screen shows it */
+	bool shown; /* its heap is on the screen */
 	char command[PROCESSES_COMMAND]; /* clean */
-	char why[PROCESSES_WHY]; /* it is not recorded, or not all of it is; empty: it is */
+	char why[PROCESSES_WHY]; /* why it is not or only partly recorded; empty: it is recorded */
 	/* Made by processes_arrange. */
-	unsigned level; /* 0: nobody above it is in the list */
-	bool last; /* of its parent's children */
-	uint64_t guides; /* bit i: a line of level i goes on below this row */
+	unsigned level; /* 0: no ancestor is in the list */
+	bool last; /* last of its parent's children */
+	uint64_t guides; /* bit i: the line of level i continues below this row */
 };
 
-/* A process's id, from what names it. */
+/* A process's id, from its identity. */
 uint64_t processes_id(pid_t pid, uint64_t start_ticks, uint64_t pid_namespace);
-/* A letter of the kernel's as a word. Static. */
+/* The kernel's state letter as a word. Static. */
 const char *processes_state(char state);
 /*
- * Puts the rows in the order of a tree: `first` and what is below it, then the others, by pid. Rows
- * whose parents go round in a circle, which pids that are given again can make it look like, come
- * at the end, as if they had none.
+ * Sorts the rows as a tree: `first` and its descendants, then the others, by pid. Rows whose
+ * parents form a cycle, which reused pids can cause, come last, as if they had no parent.
  */
 void processes_arrange(struct process_row *rows, size_t count, pid_t first);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Settings as text (settings.h): one table of keys tells what each is called, what its values are
- * and how it is explained in the file. Main thread.
+ * Settings as text (settings.h): one table has each key, its values and its explanation in the
+ * file. Main thread.
  */
 #include "src/model/settings.h"
 
@@ -21,9 +21,9 @@ static const char *const names_words[] = { "short", "full", "mangled", "address"
 
 enum kind { KIND_WORD, KIND_COLUMN, KIND_GROUP, KIND_DELAY, KIND_PERMILLE, KIND_NUMBER, KIND_LIST };
 
-#define DELAY_LEAST_MS 100u /* as -d */
+#define DELAY_LEAST_MS 100u /* as for -d */
 #define DELAY_MOST_MS  60000u
-#define DEPTH_MOST     1024u /* as -D */
+#define DEPTH_MOST     1024u /* as for -D */
 #define PERMILLE_MOST  1000u
 
 static const struct setting {
@@ -71,7 +71,7 @@ static const struct setting {
 };
 #define SETTINGS (sizeof(table) / sizeof(table[0]))
 
-/* What the tables besides that of the sites call their columns. */
+/* Column keys of the tables other than the site table. */
 static const char *const tree_columns[] = { "total", "%", "self", "rate", "blocks", "file:line",
 	"error", "of-root", NULL };
 static const char *const thread_columns[] = { "live", "%", "rate", "alloc/s", "free/s", "frees",
@@ -91,7 +91,7 @@ void settings_default(struct settings *s)
 		.header = 1,
 		.follow = 1,
 		.depth = 128 };
-	strcpy(s->off[SETTINGS_SITES], "age"); /* it has to be read on purpose */
+	strcpy(s->off[SETTINGS_SITES], "age"); /* reading ages costs extra */
 }
 
 static unsigned *number_of(struct settings *s, const struct setting *t)
@@ -123,7 +123,8 @@ static int delay_read(const char *value, unsigned *out)
 	return 0;
 }
 
-/* A decimal number, at most `most` when taken `times`, with `unit` behind it or nothing. */
+/* A decimal number with `unit` or nothing after it; multiplied by `times` it must be in [least,
+ * most]. */
 static int scaled_read(
 	const char *value, double times, double least, double most, const char *unit, unsigned *out)
 {
@@ -152,10 +153,7 @@ static bool is_column(enum settings_table of, const char *key)
 				    : word_read(columns[of], key, &ignored) == 0;
 }
 
-/*
- * Keys with blanks between them, and commas are as good. -ENOENT: one is none of ours; all of them
- * are taken.
- */
+/* Keys separated by blanks or commas. -ENOENT: one is unknown; all are stored. */
 static int list_read(char *out, const char *value, enum settings_table of)
 {
 	char text[SETTINGS_LIST_MAX], *rest;
@@ -178,7 +176,7 @@ static enum settings_table table_of(const struct setting *t)
 	return (enum settings_table)((t->at - offsetof(struct settings, off)) / SETTINGS_LIST_MAX);
 }
 
-/* 0, -EINVAL, or -ENOENT: taken, but not all of it is known. */
+/* 0, -EINVAL, or -ENOENT: stored, but a part is unknown. */
 static int value_read(struct settings *s, const struct setting *t, const char *value)
 {
 	unsigned *number = number_of(s, t);
@@ -202,7 +200,7 @@ static int value_read(struct settings *s, const struct setting *t, const char *v
 	return list_read((char *)s + t->at, value, table_of(t));
 }
 
-/* Without blanks at both ends, in place. */
+/* Trims blanks at both ends, in place. */
 static char *trimmed(char *text)
 {
 	size_t len;
@@ -236,7 +234,7 @@ static const char *line_keep(struct settings *s, const char *key, const char *va
 	return NULL;
 }
 
-/* What is wrong with the line, or NULL. `kept`: it is written again as it is. */
+/* The error in the line, or NULL. *kept: the line will be written back unchanged. */
 static const char *line_read(struct settings *s, char *line, bool *kept)
 {
 	char *equals = strchr(line, '='), *key, *value;
@@ -254,7 +252,8 @@ static const char *line_read(struct settings *s, char *line, bool *kept)
 										     : NULL;
 	if (!strcmp(key, "hide"))
 		return rule_read(s, value);
-	/* Newer versions know more; in ours it is a slip. It is kept in any case. */
+	/* A newer version's file may have more keys; in our version it is an error. Keep the line
+	 * in both cases. */
 	for (size_t i = 0; i < SETTINGS; i++) {
 		int rc;
 
@@ -365,7 +364,7 @@ int settings_rule_add(struct settings *s, const char *rule)
 	size_t len = strlen(rule);
 
 	if (len == 0 || len >= SETTINGS_RULE_MAX || strspn(rule, "* ") == len)
-		return -EINVAL; /* one that hides everything is a slip */
+		return -EINVAL; /* a rule that hides everything is an error */
 	for (const char *c = rule; *c; c++)
 		if ((unsigned char)*c < ' ' || *c == 127 || *c == ',')
 			return -EINVAL;
@@ -386,7 +385,7 @@ void settings_rule_remove(struct settings *s, unsigned i)
 	memmove(s->rule[i], s->rule[i + 1], (s->rules - i) * sizeof(s->rule[0]));
 }
 
-/* Where `key` is in a list of words, or NULL. */
+/* The position of `key` in a list of words, or NULL. */
 static char *list_find(char *list, const char *key)
 {
 	size_t len = strlen(key);
@@ -418,7 +417,7 @@ int settings_switch(struct settings *s, enum settings_table t, const char *key, 
 		sprintf(list + used, "%s%s", used ? " " : "", key);
 		return 0;
 	}
-	/* The word, and the blank behind it or else before it. */
+	/* Remove the word and the blank after it, or else before it. */
 	if (at[len] == ' ')
 		len++;
 	else if (at > list)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a user can settle once for all programs, and its form as text: lines of "key = value". What
- * a line says that is not understood is told, and the rest of the text still holds; keys of newer
- * versions are kept. Pure; main thread.
+ * The user's settings, and their form as text: lines of "key = value". An invalid line is reported,
+ * and the rest still applies; keys of newer versions are kept. Pure; main thread.
  */
 #ifndef SRC_MODEL_SETTINGS_H
 #define SRC_MODEL_SETTINGS_H
@@ -28,57 +27,56 @@ enum settings_table {
 };
 
 enum settings_glyphs {
-	SETTINGS_GLYPHS_AUTO, /* by terminal and locale */
+	SETTINGS_GLYPHS_AUTO, /* chosen by terminal and locale */
 	SETTINGS_GLYPHS_BLOCKS,
 	SETTINGS_GLYPHS_BRAILLE,
 	SETTINGS_GLYPHS_ASCII
 };
 enum settings_color { SETTINGS_COLOR_AUTO, SETTINGS_COLOR_ALWAYS, SETTINGS_COLOR_NEVER };
-enum settings_theme { SETTINGS_THEME_DEFAULT, SETTINGS_THEME_SAFE /* no red beside green */ };
+enum settings_theme { SETTINGS_THEME_DEFAULT, SETTINGS_THEME_SAFE /* no red next to green */ };
 
 struct settings {
-	/* Numbers are all `unsigned`, so that one table tells where they are. */
+	/* All numbers are `unsigned`, so that one table can address them. */
 	unsigned sort; /* enum column */
-	unsigned reverse; /* 0 or 1, as all that are yes or no */
+	unsigned reverse; /* 0 or 1, as for all yes/no settings */
 	unsigned group; /* enum group_by */
 	unsigned names; /* enum name_style */
 	unsigned show_hidden;
 	unsigned glyphs, color, theme;
 	unsigned mouse, header;
 	unsigned delay_ms;
-	unsigned least_permille; /* children of the tree below it fold */
-	/* Of programs that are started. */
+	unsigned least_permille; /* smaller children of the tree are folded */
+	/* For programs that heaptop starts. */
 	unsigned follow, debuginfod;
 	unsigned depth;
-	/* Columns that are switched off: their keys with blanks between them. */
+	/* Keys of columns that are off, separated by blanks. */
 	char off[SETTINGS_TABLES][SETTINGS_LIST_MAX];
-	/* Patterns of functions that name no site, besides the rules that are built in. */
+	/* Patterns of functions that name no site, in addition to the built-in rules. */
 	char rule[SETTINGS_RULES][SETTINGS_RULE_MAX];
 	unsigned rules;
-	unsigned version; /* of the text: ours, or a newer one, which it stays */
-	char kept[SETTINGS_KEPT_MAX]; /* lines of newer versions */
-	/* The first line that says nothing sensible, of those that settings_format would not write;
-	 * 0: none. */
+	unsigned version; /* version of the text: ours or a newer one, which is kept */
+	char kept[SETTINGS_KEPT_MAX]; /* unknown lines, for example of newer versions */
+	/* The first invalid line that settings_format would not write back; 0: none. */
 	unsigned lost_line;
 };
 
 void settings_default(struct settings *s);
 /*
- * Takes what the `bytes` of `text` say; what they do not say stays. For each line that says nothing
- * sensible `trouble` is called with one line of words. Returns how many such lines there were.
+ * Applies `text` of `bytes`; other settings are unchanged. Calls `trouble` with a message for each
+ * invalid line. Returns the number of invalid lines.
  */
 unsigned settings_parse(struct settings *s, const char *text, size_t bytes,
 	void (*trouble)(void *ctx, unsigned line, const char *words), void *ctx);
 /* The whole text, with a comment for each key. */
 void settings_format(const struct settings *s, struct strbuf *out);
-/* Adds a rule, or takes the `i`th one out. 0, or -EINVAL for a rule that is empty, too long, has
- * a control byte or a comma, -EEXIST, -ENOSPC. */
+/* Adds a rule, or removes the `i`th one. 0, or -EINVAL for a rule that is empty, too long, has a
+ * control byte or a comma, -EEXIST, -ENOSPC. */
 int settings_rule_add(struct settings *s, const char *rule);
 void settings_rule_remove(struct settings *s, unsigned i);
-/* Whether a column of that key is switched off; and switching it. */
+/* Whether the column with this key is off; and sets it. */
 bool settings_is_off(const struct settings *s, enum settings_table table, const char *key);
 int settings_switch(struct settings *s, enum settings_table table, const char *key, bool off);
-/* The words of those settings that have words, NULL at the end. */
+/* The words of settings that have words, NULL-terminated. */
 extern const char *const settings_glyphs_words[], *const settings_color_words[],
 							  *const settings_theme_words[];
 

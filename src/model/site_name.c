@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * How a call site calls itself: after the frame that the naming rule picked, or after its innermost
- * one when the user wants to see the allocators too. Pure; main thread.
+ * The name and the place of a call site: those of its title frame, or of its innermost frame if
+ * allocators are shown, too. Pure; main thread.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ static const struct frame *site_frame(const struct snap_site *site, const struct
 	return &stack->frames[i];
 }
 
-/* A file or an object, from its end: what it is called says more than where it lies. */
+/* A path, cut at its beginning: the file name matters more than the directory. */
 static void path_name(const char *path, const struct row_style *style, char *out, size_t cap)
 {
 	text_elide(out, cap, path, style->site_cells ? style->site_cells : cap, true,
@@ -55,7 +55,7 @@ void site_name(const struct snap_site *site, const struct row_style *style, char
 		module_name(f, style, out, cap);
 		break;
 	default:
-		/* Of a function that many sites are in there is no one address. */
+		/* A function with several sites has no single address. */
 		frame_name(f, is_address_of_many(site, style) ? NAMES_FULL : style->names,
 			style->site_cells, style->glyphs == GLYPHS_ASCII, out, cap);
 	}
@@ -76,11 +76,11 @@ void site_place(const struct snap_site *site, const struct row_style *style, cha
 		text_elide(out, cap, f.module->build_id,
 			style->line_cells ? style->line_cells : cap, false, ascii);
 		return;
-	case GROUP_FILE: /* which is the name; the object is left */
+	case GROUP_FILE: /* the file is the name; show the module */
 		f.file = NULL;
 		break;
 	case GROUP_FUNCTION:
-		f.line = 0; /* it has many */
+		f.line = 0; /* it has several lines */
 		break;
 	default:
 		break;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The order of the site table. Every tick sorts all sites, up to 100,000 of them, so a row's key is
- * taken out once and numbers go through a radix sort; only names are compared. Main thread.
+ * The order of the site table. Every tick sorts all sites, up to 100,000, so each row's key is
+ * extracted once and numbers are radix sorted; only names are compared. Main thread.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ struct keyed {
 	uint32_t index;
 };
 
-/* Doubles as integers of the same order: sign bit turned, negatives reversed. NaN sorts as 0. */
+/* Doubles as integers of the same order: sign bit flipped, negatives inverted. NaN sorts as 0. */
 static uint64_t key_of_double(double value)
 {
 	uint64_t bits;
@@ -62,7 +62,7 @@ static uint64_t key_kept(const struct snap_site *s)
 		s->since.kept_of ? (double)s->since.kept_blocks / (double)s->since.kept_of : -1);
 }
 
-/* What the eye reads off a sparkline: how much higher its right end is than its left. */
+/* The visible trend of a sparkline: right end minus left end. */
 static uint64_t key_trend(const struct snap_site *s)
 {
 	unsigned n = s->trend_points < SNAP_TREND_POINTS ? s->trend_points : SNAP_TREND_POINTS;
@@ -113,7 +113,7 @@ static uint64_t key_growth(const struct snap_site *s)
 	return growth_rank_key(&s->growth);
 }
 
-/* NULL: the column is sorted by its words. */
+/* NULL: the column is sorted by text. */
 static uint64_t (*const key_of[COL_COUNT])(const struct snap_site *s) = {
 	[COL_LIVE] = key_live,
 	[COL_ERROR] = key_error,
@@ -135,7 +135,7 @@ static uint64_t (*const key_of[COL_COUNT])(const struct snap_site *s) = {
 
 /*
  * Stable, ascending. Passes over digits that are the same in all keys (most, as sizes are small)
- * are left out. `spare` has room for n rows; the result is in `rows`.
+ * are left out. `spare` holds n rows; the result is in `rows`.
  */
 static void sites_radix(struct keyed *rows, struct keyed *spare, size_t n)
 {
@@ -164,7 +164,7 @@ static void sites_radix(struct keyed *rows, struct keyed *spare, size_t n)
 		memcpy(rows, from, n * sizeof(*rows));
 }
 
-/* Sorts again by another key; what is equal keeps its order, so the weakest key goes first. */
+/* Sorts by another key; the sort is stable, so sort by the least significant key first. */
 static void sites_by(const struct snapshot *snap, struct keyed *rows, struct keyed *spare,
 	uint64_t (*key)(const struct snap_site *), bool descending)
 {
@@ -181,11 +181,11 @@ static uint64_t key_id(const struct snap_site *s)
 	return s->id;
 }
 
-/* A row and its words. `text` NULL: no name, which sorts behind all names. */
+/* A row and its text. `text` NULL: no name; sorts after all names. */
 struct worded {
 	const char *text;
-	const char *more; /* what decides between equal texts */
-	uint64_t number; /* and what decides then */
+	const char *more; /* decides between equal texts */
+	uint64_t number; /* decides after `more` */
 	uint32_t rank, index;
 };
 
@@ -196,7 +196,7 @@ static const char *sites_basename(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Rows of files and of objects have these words. False: as a site's. */
+/* Sets the text of rows by file or module. False: use a site's text. */
 static bool group_word(struct worded *w, const struct snap_site *site, const struct frame *f)
 {
 	unsigned by = site->group ? site->group->by : GROUP_STACK;
@@ -245,7 +245,7 @@ static int worded_compare(const void *pa, const void *pb, void *ctx)
 	return (a->rank > b->rank) - (a->rank < b->rank);
 }
 
-/* `rows` come in the order of the ties, and that is what `rank` keeps. */
+/* `rows` come in the order for ties, which `rank` keeps. */
 static void sites_by_word(
 	const struct snapshot *snap, struct keyed *rows, enum column column, bool descending)
 {
@@ -270,7 +270,7 @@ void sites_sort(const struct snapshot *snap, enum column column, bool reverse, u
 	struct keyed *rows = malloc((n ? 2 * n : 1) * sizeof(*rows));
 	bool descending = column_table[column].descending != reverse;
 
-	/* Without memory for it the table stays in the segment's order. */
+	/* When out of memory, the table stays in the segment's order. */
 	for (size_t i = 0; i < n; i++)
 		order[i] = (uint32_t)i;
 	if (!rows || n < 2) {

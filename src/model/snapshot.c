@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What is common to all who hold a snapshot: its references, the bounds of its histograms and the
- * words for its state. A snapshot is one allocation, sites included (model.c makes it), so the last
- * reference frees it whole. References: main thread; the rest is pure.
+ * Functions for every user of a snapshot: references, bounds of histograms, words for states. A
+ * snapshot is one allocation, including its sites (model.c makes it), so the last reference frees
+ * it whole. References: main thread; the rest is pure.
  */
 #include <assert.h>
 #include <inttypes.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The one picture of a program that everything downstream takes: screen, batch frames, reports. The
- * model makes it, once a tick, on the viewer's main thread; after that it never changes, except
- * that the names inside `struct stack` fill in between ticks as the symboliser answers. All text in
- * it is already clean (no control bytes). Sizes are bytes, times nanoseconds.
+ * The state of a program at one moment, as screen, batch frames and reports take it. The model
+ * makes it once a tick, on the viewer's main thread; after that it never changes, except that names
+ * in `struct stack` are filled in between ticks as the symboliser answers. All text in it is clean
+ * (no control bytes). Sizes are bytes, times nanoseconds.
  */
 #ifndef SRC_MODEL_SNAPSHOT_H
 #define SRC_MODEL_SNAPSHOT_H
@@ -15,7 +15,7 @@
 #include "src/util/units.h"
 
 #define SNAP_TREND_POINTS   16 /* samples of a site's live bytes: a 16-cell sparkline */
-#define SNAP_TREND_TICKS    2 /* ticks from one to the next */
+#define SNAP_TREND_TICKS    2 /* ticks between two samples */
 #define SNAP_SIZE_BUCKETS   24 /* = HT_SIZE_BUCKETS; bucket i holds sizes up to snap_size_le(i) */
 #define SNAP_LIFE_BUCKETS   16 /* = HT_LIFE_BUCKETS */
 #define SNAP_HISTORY_POINTS 256 /* = HT_HISTORY_POINTS */
@@ -29,16 +29,16 @@ uint64_t snap_life_le_ns(unsigned bucket);
 enum snap_state {
 	SNAP_STARTING, /* launched, the library has not reported yet */
 	SNAP_RUNNING,
-	SNAP_EXITED, /* ended by exit: exit_status holds, -1 when nobody could tell us */
-	SNAP_KILLED, /* ended by a signal: signal holds */
-	SNAP_GONE, /* no longer there, and nobody could tell us how it ended */
-	SNAP_COPY, /* it goes on, but what we have is as it was when somebody copied its segment */
+	SNAP_EXITED, /* ended by exit: exit_status is valid, -1 if unknown */
+	SNAP_KILLED, /* ended by a signal: signal is valid */
+	SNAP_GONE, /* gone; how it ended is unknown */
+	SNAP_COPY, /* a copy of the segment, made while the program ran */
 };
 
 struct snap_module {
 	const char *path; /* "" for code outside any object (JIT) */
 	const char *name; /* last component of path */
-	const char *build_id; /* lower-case hex, "" when it has none */
+	const char *build_id; /* lower-case hex, "" if it has none */
 };
 
 struct frame {
@@ -53,18 +53,18 @@ struct frame {
 	bool hidden; /* belongs to an allocator or a standard library (rule of src/sym) */
 };
 
-/* A call stack with inlined frames, innermost first. Lives as long as the snapshots' owner. */
+/* A call stack with inlined frames, innermost first. Valid as long as the snapshots' owner. */
 struct stack {
 	const struct frame *frames;
 	uint32_t nframes; /* at least 1 */
-	uint32_t title; /* the frame that names the site: the first one not hidden, else 0 */
+	uint32_t title; /* the frame that names the site: the first one not hidden, or 0 */
 	bool truncated; /* outer frames are missing: depth limit, or the unwinder stopped */
-	bool resolved; /* all names are in */
+	bool resolved; /* all names are resolved */
 };
 
 /*
- * How far figures may be off that sampling estimated: half the width of their 95 % intervals. All 0
- * where everything was recorded.
+ * Margins of error of figures estimated by sampling: half the width of their 95 % intervals. All 0
+ * if every block was recorded.
  */
 struct snap_error {
 	uint64_t live_bytes, live_blocks, allocs, alloc_bytes;
@@ -74,11 +74,11 @@ struct snap_error {
 struct snap_group {
 	unsigned by; /* enum group_by */
 	uint32_t sites;
-	uint64_t key; /* what they have in common */
-	const struct snap_thread *thread; /* it is what this one allocated; NULL: not by thread */
+	uint64_t key; /* the key they share */
+	const struct snap_thread *thread; /* by thread: the thread that allocated; otherwise NULL */
 };
 
-/* What a call site had at a marked moment. */
+/* The figures of a call site at a mark. */
 struct snap_moment_site {
 	uint32_t id;
 	uint64_t live_bytes, live_blocks, allocs, alloc_bytes;
@@ -87,9 +87,9 @@ struct snap_moment_site {
 #define SNAP_MOMENT_NAME 64
 
 /*
- * A moment that the user marked. It stays as it is, but for its name, which may come later, and for
- * what is told of the blocks allocated between the moment before and this one: how many of them are
- * still alive, as of the last time that was looked at.
+ * A mark: a moment that the user marked. It never changes, except its name, which may be set later,
+ * and alive_*: the live ones of the blocks allocated between the previous mark and this one, as of
+ * the last walk over the blocks.
  */
 struct snap_moment {
 	const struct snap_moment *before; /* NULL: the first */
@@ -98,103 +98,109 @@ struct snap_moment {
 	uint64_t ns; /* since the program's start */
 	uint64_t live_bytes, live_blocks, allocs, alloc_bytes;
 	uint64_t alive_blocks, alive_bytes;
-	const struct snap_moment_site *sites; /* by id; those that had allocated by then */
+	const struct snap_moment_site *sites; /* by id; the sites that had allocated by then */
 	size_t nsites;
 };
 
-/* What changed between two moments, the later of which may be now. */
+/* The changes between two marks, or between a mark and now. */
 struct snap_since {
-	int64_t bytes, blocks; /* of what is live */
+	int64_t bytes, blocks; /* change of the live bytes and blocks */
 	uint64_t allocs, alloc_bytes; /* allocated between them */
-	uint64_t kept_blocks, kept_bytes; /* of that, still alive when that was looked at, */
-	uint64_t kept_of; /* and of so many blocks */
+	uint64_t kept_blocks, kept_bytes; /* of these, still live at the last walk, */
+	uint64_t kept_of; /* out of this number of blocks */
 };
 
 #define SNAP_GROWTH_PARTS 8
 
-/* What a growing site gained in a part of the time that it grows in. */
+/* The gain of a growing site in a part of its growth. */
 struct snap_gain {
-	uint64_t oldest_ns, youngest_ns; /* so old are the blocks of that time now */
-	uint64_t bytes; /* what it gained then, and never came down from again */
+	uint64_t oldest_ns, youngest_ns; /* current ages of the blocks of that time */
+	uint64_t bytes; /* lasting gain in that time */
 };
 
-/* What src/model/growth.h says of a call site. */
+/* The growth of a call site (growth.h). */
 struct snap_growth {
-	double sure; /* 0: it does not grow; below 1: how sure it is that it will go on */
-	double bytes_per_s; /* by so much it rose, of what never came down again */
-	uint64_t over_ns; /* in so long a time, up to now */
-	unsigned parts; /* of that time's SNAP_GROWTH_PARTS equal parts, in so many */
+	double sure; /* 0: no growth; below 1: certainty that growth continues */
+	double bytes_per_s; /* lasting rise per second */
+	uint64_t over_ns; /* duration of the rise, up to now */
+	unsigned parts; /* number of the duration's SNAP_GROWTH_PARTS equal parts with a rise */
 	uint64_t fell_bytes; /* the deepest fall that counts against it */
-	struct snap_gain old, middle; /* of the first half of that time, and the quarter after it */
-	bool has_kept; /* it was looked how much of that lasts (src/session/retention.h) */
-	double kept; /* what blocks of the first half are still alive, as a part of that gain */
+	struct snap_gain old, middle; /* in the first half, and the quarter after it */
+	bool has_kept; /* `kept` is valid: the live blocks were walked (src/session/retention.h) */
+	double kept; /* live share of the first half's gain */
 };
 
 /* A thread that allocated at a site. */
 struct snap_share {
 	uint32_t site;
-	const char *thread; /* its name, "" when not known */
+	const char *thread; /* its name, "" if unknown */
 	uint32_t slot; /* as snap_thread.slot */
-	uint32_t counter; /* where it was counted; for who fills in the rest */
+	uint32_t counter; /* number of its counter; for the code that fills in live_* */
 	uint64_t allocs, alloc_bytes;
-	uint64_t live_blocks, live_bytes; /* of those; with snapshot.has_alive */
+	uint64_t live_blocks, live_bytes; /* of these blocks; with snapshot.has_alive */
 };
 
 struct snap_site {
 	uint32_t id; /* the same for the life of the program */
-	const struct snap_share *share; /* who allocated there, if that was asked for */
+	const struct snap_share *share; /* threads that allocated there, if requested */
 	uint32_t shares;
-	const struct snap_group *group; /* the row sums up sites; NULL: it is one */
-	/* Only live_*, allocs, alloc_bytes and frees are known, and they are those of the blocks
-	 * that one thread allocated. Of a group by thread `rate_bytes_per_s` is, too. */
+	const struct snap_group *group; /* not NULL: the row sums up several sites */
+	/*
+	 * One thread's part: only live_*, allocs, alloc_bytes and frees are valid, and count the
+	 * blocks that this thread allocated. For a group by thread, `rate_bytes_per_s` is valid,
+	 * too.
+	 */
 	bool of_thread;
 	const char *alloc_function; /* "malloc", "operator new[]", ... */
 	const struct stack *stack;
 	uint64_t live_bytes, live_blocks;
 	uint64_t allocs, frees, alloc_bytes;
 	uint64_t peak_live_bytes;
-	uint64_t temporary; /* freed by the same thread as its very next event */
-	bool has_ages; /* of its live blocks: they were asked for, and there are such blocks */
-	uint64_t oldest_ns, youngest_ns; /* ages, where known */
+	uint64_t temporary; /* freed by the same thread as its next event */
+	bool has_ages; /* ages are valid: they were requested, and it has live blocks */
+	uint64_t oldest_ns, youngest_ns; /* ages of its live blocks */
 	struct snap_error error;
 	double rate_bytes_per_s; /* growth of live bytes over the last ticks (about 10 s) */
 	double allocs_per_s;
-	uint64_t trend[SNAP_TREND_POINTS]; /* live bytes, SNAP_TREND_TICKS apart, oldest first; the
-					      last is now */
-	uint8_t trend_points; /* how many of the last entries are filled */
+	uint64_t trend[SNAP_TREND_POINTS]; /* live bytes, SNAP_TREND_TICKS ticks apart, oldest
+					      first; the last is now */
+	uint8_t trend_points; /* number of valid entries, at the end of `trend` */
 	struct snap_growth growth;
-	struct snap_since since; /* as snapshot.since and .until say */
+	struct snap_since since; /* between snapshot.since and .until */
 };
 
 struct snap_totals {
 	uint64_t allocs, frees, reallocs, alloc_bytes, free_bytes;
 	uint64_t live_blocks, live_bytes, peak_live_bytes;
-	uint64_t peak_ns; /* when the peak was, since start */
+	uint64_t peak_ns; /* time of the peak, since start */
 	uint64_t temporary, failed, unknown_frees;
-	uint64_t missed_frees; /* told by the block's address coming back; counted then */
-	uint64_t lost_events; /* ring records that a reader wanted and missed; sessions read none */
-	uint64_t untracked_blocks, untracked_bytes; /* could not be placed in the tables */
+	uint64_t missed_frees; /* detected, and counted, when the block's address was reused */
+	uint64_t lost_events; /* ring records that a reader missed; sessions read none */
+	uint64_t untracked_blocks, untracked_bytes; /* not recorded: the tables were full */
 	uint64_t truncated_stacks;
-	/* Of HEAPTOP_UNWINDER=check: stacks compared with the reference, and how they differed. */
+	/*
+	 * With HEAPTOP_UNWINDER=check: stacks compared with the reference, and their differences.
+	 */
 	uint64_t unwinds_checked, unwinds_wrong, unwinds_shorter, unwinds_longer;
 	double allocs_per_s, frees_per_s, reallocs_per_s, growth_bytes_per_s;
 	struct snap_error error;
 };
 
-/* From `ns` after the start on, one block in `bytes` bytes was recorded, on average; 0: each. */
+/* A change of the sampling rate: from `ns` after the start, one block per `bytes` bytes was
+ * recorded on average; 0: every block. */
 struct snap_mark {
 	uint64_t ns, bytes;
 };
 
 struct snap_sampling {
-	uint64_t bytes; /* as in the last mark: how it is now */
-	uint64_t most; /* the coarsest so far; 0: every block was recorded, figures are exact */
-	struct snap_mark mark[SNAP_MARKS]; /* when it changed, oldest first; the latest */
+	uint64_t bytes; /* the current rate, as in the last mark */
+	uint64_t most; /* the coarsest rate so far; 0: figures are exact */
+	struct snap_mark mark[SNAP_MARKS]; /* the latest changes, oldest first */
 	unsigned marks;
-	double limit; /* recording is steered to cost less than this part; 0: not steered */
+	double limit; /* target share of the cost; 0: not controlled */
 	bool measured;
-	double overhead; /* what recording costs now, as a part of the program's own time, */
-	double passing; /* and of that what calls cost that are passed through unrecorded */
+	double overhead; /* current cost of recording, as a share of the program's own time, */
+	double passing; /* of which unrecorded calls */
 };
 
 struct snap_proc {
@@ -206,7 +212,7 @@ struct snap_proc {
 	bool valid; /* false: never read (the process was already gone) */
 };
 
-/* What a leak scan found: classes are memcheck's. */
+/* Classes of a leak scan, as memcheck's. */
 enum snap_leak_class {
 	SNAP_LEAK_DEFINITE,
 	SNAP_LEAK_INDIRECT,
@@ -215,8 +221,8 @@ enum snap_leak_class {
 	SNAP_LEAK_CLASSES
 };
 
-/* The rules by which blocks are reachable to which only pointers inside lead: memcheck's first,
- * then ours. */
+/* Rules by which a block with only interior pointers counts as reachable: memcheck's first, then
+ * heaptop's. */
 #define SNAP_LEAK_HEURISTICS 11
 #define SNAP_LEAK_MEMCHECKS  4
 
@@ -224,42 +230,41 @@ struct snap_leak_sum {
 	uint64_t blocks, bytes;
 };
 
-/* What points to a block, or to what points to it. */
+/* One step of the path of pointers to a block. */
 struct snap_leak_step {
-	uint64_t addr; /* of a block that points; of a root's word, 0: a register */
+	uint64_t addr; /* of the pointing block, or of the root's word; 0: a register */
 	uint64_t size; /* of that block */
-	uint32_t site; /* where that was allocated */
-	const char *root; /* what root it is; NULL: it is a block */
+	uint32_t site; /* the block's site */
+	const char *root; /* the root's name; NULL: a block */
 };
 
-/* One block, and why it is alive: the way to it from a root, or, if it is indirect, from the
- * definite one that it was lost with. */
+/* One block and the path to it: from a root, or for an indirect one from the definite block that it
+ * was lost with. */
 struct snap_leak_block {
 	uint64_t addr, size;
-	uint64_t birth_ns; /* since the program's start; to some milliseconds */
-	uint32_t holders; /* pointers to it in blocks */
-	uint32_t left_out; /* steps in the middle of the way */
-	bool inside; /* the last step points inside it */
-	const struct snap_leak_step *steps; /* the first one points to the second, the last to it */
+	uint64_t birth_ns; /* since the program's start; accurate to some milliseconds */
+	uint32_t holders; /* number of pointers to it in blocks */
+	uint32_t left_out; /* steps omitted in the middle of the path */
+	bool inside; /* the last step is an interior pointer */
+	const struct snap_leak_step *steps; /* each points to the next one, the last to the block */
 	uint32_t nsteps;
 };
 
-/* The blocks of one call site that are of one class. */
+/* The blocks of one call site and one class. */
 struct snap_leak_site {
 	enum snap_leak_class class;
 	uint32_t site; /* id */
 	struct snap_leak_sum sum;
-	struct snap_leak_sum indirect; /* lost with them, if definite */
+	struct snap_leak_sum indirect; /* lost with them, for class definite */
 	bool suppressed;
-	uint64_t oldest_ns; /* birth of the oldest block, since the program's start */
-	unsigned seen; /* scans in a row that found such blocks, this one included; 0: only one
-			  scan is made */
-	struct snap_leak_sum before; /* of the scan before; if seen > 1 */
-	const struct snap_leak_block *blocks; /* the oldest few, if they were asked for */
+	uint64_t oldest_ns; /* creation of the oldest block, since the program's start */
+	unsigned seen; /* consecutive scans with such blocks, up to this one; 0: single scan */
+	struct snap_leak_sum before; /* of the previous scan, if seen > 1 */
+	const struct snap_leak_block *blocks; /* the oldest few, if requested */
 	uint32_t nblocks;
 };
 
-/* One of many scans. */
+/* One of a series of scans. */
 struct snap_leak_round {
 	unsigned number; /* from 1 on */
 	uint64_t ns; /* when it began, since the program's start */
@@ -268,38 +273,37 @@ struct snap_leak_round {
 };
 
 struct snap_leaks {
-	const char *failed; /* why there was no scan; NULL: there was, and the rest holds */
-	const char *how; /* the way it was done; static */
-	bool copy_left; /* a zombie is left of the copy that was read */
-	const char *no_copy; /* why the program had to stand still all the time; static, or NULL */
-	const char *refused; /* why we may not trace it, so that its library had to help; static */
-	unsigned snapshots; /* it did by so many copies that gave us their memory, and what is lost
-			       was so in each; 0: another way */
-	bool let; /* it let us trace it */
-	bool at_exit; /* made at the program's last instant, after all destructors */
-	bool before_exit; /* made at its end, but it may not be traced, and ran on a little */
-	struct snap_leak_sum sum[SNAP_LEAK_CLASSES]; /* without what is suppressed */
+	const char *failed; /* why the scan failed; NULL: it succeeded, and the rest is valid */
+	const char *how; /* how memory was read; static */
+	bool copy_left; /* the copy remains as a zombie */
+	const char *no_copy; /* why no copy was used, or NULL; static */
+	const char *refused; /* why ptrace is not allowed, or NULL; static */
+	unsigned snapshots; /* number of copies that lent their memory; lost: in each of them */
+	bool let; /* its library allowed ptrace */
+	bool at_exit; /* made at the program's end, after all destructors */
+	bool before_exit; /* made just before its end, because ptrace is not allowed */
+	struct snap_leak_sum sum[SNAP_LEAK_CLASSES]; /* without suppressed blocks */
 	struct snap_leak_sum suppressed;
-	struct snap_leak_sum heuristic[SNAP_LEAK_HEURISTICS]; /* reachable by it alone */
-	struct snap_leak_sum behind[SNAP_LEAK_HEURISTICS]; /* of these: by way of others */
+	struct snap_leak_sum heuristic[SNAP_LEAK_HEURISTICS]; /* reachable only by this rule */
+	struct snap_leak_sum behind[SNAP_LEAK_HEURISTICS]; /* of these: through other such blocks */
 	const char *heuristic_name[SNAP_LEAK_HEURISTICS];
 	struct snap_leak_sum moved; /* of these: by rules that memcheck does not have */
-	const struct snap_leak_site *sites; /* class by class; most bytes first */
+	const struct snap_leak_site *sites; /* by class, then most bytes first */
 	size_t nsites;
-	const struct snap_leak_site *gone; /* that were lost in the scan before */
+	const struct snap_leak_site *gone; /* lost in the previous scan, but not in this one */
 	size_t ngone;
-	const struct snap_leak_round *rounds; /* those until now, if there are to be many */
+	const struct snap_leak_round *rounds; /* all scans so far, in a series */
 	size_t nrounds;
 	uint64_t stop_ns, scan_ns;
 	uint64_t scanned_bytes, unread_bytes;
-	unsigned devices; /* mappings of devices: not read */
-	bool unknown; /* it has blocks that nobody recorded: what they point to counts as reachable
-		       */
-	unsigned threads, running; /* of them, could not be stopped */
-	unsigned busy; /* of them, were inside realloc whenever they were looked at */
+	unsigned devices; /* device mappings, which are not read */
+	bool unknown; /* it has unrecorded blocks: what they point to counts as reachable */
+	unsigned threads, running; /* of `threads`, could not be stopped */
+	unsigned busy; /* of `threads`, were inside realloc at every check */
 	uint64_t at_ns; /* when the scan began, since the program's start */
 };
-/* Live blocks less those that a scan has classed: what came, or, if negative, went after it. */
+/* Live blocks minus the blocks that the scan has classed: allocated or, if negative, freed after
+ * it. */
 struct snap_leak_rest {
 	int64_t blocks, bytes;
 };
@@ -307,32 +311,34 @@ struct snapshot;
 struct snap_leak_rest snapshot_leak_rest(const struct snapshot *s);
 /* "definite", ... Static. */
 const char *snapshot_leak_word(enum snap_leak_class class);
-/* An allocation function as the linker calls it: _Znwm for "operator new". */
+/* An allocation function's linker name: _Znwm for "operator new". */
 const char *snapshot_alloc_symbol(const char *alloc_function);
 
 struct snap_size {
 	uint64_t live_blocks, live_bytes, allocs;
-}; /* live_bytes 0 where not kept */
+}; /* live_bytes is 0 if not recorded */
 
-/* What one thread did; a place of threads that ended passes to the next, and goes on counting. */
+/* The counts of a thread slot. After a thread ends, its slot passes to another one and keeps its
+ * counts. */
 struct snap_thread {
-	uint32_t slot; /* 0: all that found no place of their own */
-	uint32_t tid; /* 0: no thread has the place now */
-	uint64_t owners; /* threads that have had it */
-	char name[32]; /* clean; "" when not known */
-	uint64_t allocs, frees, alloc_bytes,
-		free_bytes; /* done by it, whoever did the other half */
-	uint64_t foreign_frees, foreign_bytes; /* of its frees: blocks of other threads, for sure */
+	uint32_t slot; /* 0: shared by threads without a slot of their own */
+	uint32_t tid; /* 0: no thread has the slot now */
+	uint64_t owners; /* number of threads that have had it */
+	char name[32]; /* clean; "" if unknown */
+	uint64_t allocs, frees, alloc_bytes, free_bytes; /* by this thread */
+	uint64_t foreign_frees, foreign_bytes; /* certainly of other threads' blocks */
 	double allocs_per_s, frees_per_s;
-	/* With snapshot.has_alive: of the blocks that it allocated, whoever may free them. */
+	/* With snapshot.has_alive: of the blocks that this thread allocated. */
 	uint64_t live_blocks, live_bytes;
 	double live_bytes_per_s;
 };
 
 struct snapshot {
 	unsigned refs; /* snapshot_ref, snapshot_unref: main thread only */
-	/* Holds all that the pointers below point to. Two snapshots are of one image of the program
-	 * exactly if they have the same owner. Told by `release` (may be NULL) when this one goes.
+	/*
+	 * Owns everything that the pointers below refer to. Two snapshots are of the same program
+	 * image exactly if they have the same owner. `release` (may be NULL) is called with it when
+	 * this snapshot is freed.
 	 */
 	void *owner;
 	void (*release)(void *owner);
@@ -343,18 +349,18 @@ struct snapshot {
 	unsigned argc;
 	const char *exe;
 	enum snap_state state;
-	int exit_status; /* -1: ended by exit, but it was not our child: unknown */
+	int exit_status; /* -1: unknown, because it was not our child */
 	int signal;
-	const char *signal_name; /* "SIGSEGV", NULL unless killed */
+	const char *signal_name; /* "SIGSEGV"; NULL unless killed */
 	/* when */
 	uint64_t start_realtime_ns, now_realtime_ns, uptime_ns;
-	uint64_t tick_ns; /* distance from the snapshot before, 0 for the first */
-	uint64_t rates_ns; /* the time that all rates are over; 0: there are none, and they are 0 */
+	uint64_t tick_ns; /* time since the previous snapshot, 0 for the first */
+	uint64_t rates_ns; /* the time span of all rates; 0: no rates, all are 0 */
 	/* what */
 	struct snap_totals totals;
 	struct snap_proc proc;
 	struct snap_sampling sampling;
-	uint64_t segment_bytes; /* memory the segment takes now */
+	uint64_t segment_bytes; /* current memory of the segment */
 	uint64_t viewer_cpu_ns;
 	double viewer_cpu_percent;
 	uint64_t viewer_rss;
@@ -367,78 +373,78 @@ struct snapshot {
 	size_t nsites;
 	const struct snap_thread *threads;
 	size_t nthreads;
-	const struct snap_share *shares; /* by site; NULL: not asked for */
+	const struct snap_share *shares; /* by site; NULL: not requested */
 	size_t nshares;
-	bool has_alive; /* live_* of threads and shares were counted, */
-	uint64_t alive_bytes; /* and so were all live bytes then: what their shares are of */
-	const struct snap_leaks *leaks; /* NULL: not asked for */
-	const struct snap_moment *moments; /* the latest that was marked, or NULL */
-	/* What `since` of the sites counts from, and to. NULL: from nothing, so it is 0; to now. */
+	bool has_alive; /* live_* of threads and shares are valid, */
+	uint64_t alive_bytes; /* as is this sum of all live bytes at that time */
+	const struct snap_leaks *leaks; /* NULL: not requested */
+	const struct snap_moment *moments; /* the latest mark, or NULL */
+	/* Start and end of the sites' `since`. Start NULL: `since` is 0; end NULL: now. */
 	const struct snap_moment *since, *until;
-	bool kept; /* it was looked what is still alive: kept_* of sites and alive_* of moments */
-	struct snap_since newest; /* since the latest moment; of all that is not in any alive_* */
-	bool forked; /* by a recorded process: unknown_frees are mostly of what it had from there */
+	bool kept; /* kept_* of sites and alive_* of marks are valid */
+	struct snap_since newest; /* since the latest mark: blocks in no alive_* */
+	bool forked; /* by a recorded process: unknown_frees are mostly of inherited blocks */
 	const char *notice; /* one line the user must see ("tracking ended: ..."), or NULL */
 	const struct snapshot *const
 		*children; /* followed children and earlier images, same shape */
 	size_t nchildren;
 };
 
-/* What the threads of one place (snap_thread) did at a site. */
+/* The counts of one thread slot at a site. */
 struct snap_site_thread {
 	uint32_t slot;
 	uint64_t allocs, alloc_bytes;
-	uint64_t frees, free_bytes; /* of the site's blocks, whoever had allocated them */
+	uint64_t frees, free_bytes; /* of the site's blocks, whichever thread allocated them */
 	uint32_t counter; /* as snap_share.counter */
 	uint64_t live_blocks, live_bytes; /* with snap_detail.has_alive */
 };
 
-/* A site's blocks that were allocated in one span of time. */
+/* A site's blocks allocated in one span of time. */
 struct snap_age {
-	uint64_t youngest_ns, oldest_ns; /* so old are they now */
-	bool is_before; /* the rest: before anybody looked, at a program that had run by then */
-	uint64_t allocs; /* so many were allocated, as of the ticks around that time, */
-	uint64_t alive_blocks, alive_bytes; /* and these are alive */
+	uint64_t youngest_ns, oldest_ns; /* their current ages */
+	bool is_before; /* the rest: before heaptop attached to the running program */
+	uint64_t allocs; /* number allocated, by the ticks around that time, */
+	uint64_t alive_blocks, alive_bytes; /* of which these are live */
 };
 
 #define SNAP_AGES	  8
-#define SNAP_SITE_THREADS 32 /* those that allocated most */
+#define SNAP_SITE_THREADS 32 /* the threads that allocated most */
 
 /* One site in depth, made on request. */
 struct snap_detail {
 	uint32_t id;
 	struct snap_size sizes[SNAP_SIZE_BUCKETS];
 	uint64_t lifetimes[SNAP_LIFE_BUCKETS];
-	bool has_ages; /* they were counted; youngest first */
+	bool has_ages; /* `age` is valid; youngest first */
 	struct snap_age age[SNAP_AGES];
 	unsigned nages;
 	struct snap_site_thread thread[SNAP_SITE_THREADS]; /* most allocated bytes first */
-	unsigned nthreads, more_threads; /* more: besides these */
-	bool has_alive; /* live_* of them were counted, */
-	uint64_t alive_bytes; /* and the site's: what their shares are of */
+	unsigned nthreads, more_threads; /* more_threads: number of further ones */
+	bool has_alive; /* live_* of the threads are valid, */
+	uint64_t alive_bytes; /* as is this sum of the site */
 };
 
 void snapshot_ref(struct snapshot *s);
-/* Frees with the last reference, and tells the owner. snapshot_unref(NULL) is fine. */
+/* Frees it with the last reference, and calls `release`. snapshot_unref(NULL) is fine. */
 void snapshot_unref(struct snapshot *s);
 /* "running", "exited 0", "killed by SIGSEGV", "starting", "gone", "copied": for screen and text. */
 const char *snapshot_state_text(const struct snapshot *s, char buf[48]);
-/* A power of two, whole: "512k", "1M". */
+/* A sampling rate, as a whole power of two if it is one: "512k", "1M". */
 const char *snapshot_rate_text(uint64_t bytes, char buf[UNITS_MAX]);
 /*
- * How the figures came about: "exact"; "sampled 1/512k +-3%" while one block in 512 KiB is
+ * The accuracy of the figures: "exact"; "sampled 1/512k +-3%" while one block per 512 KiB is
  * recorded, with the error of all live bytes; "exact, was sampled +-3%" after that. At most
- * SNAP_SAMPLING_MAX bytes; `ascii`: no sign beyond ASCII.
+ * SNAP_SAMPLING_MAX bytes; `ascii`: only ASCII.
  */
 #define SNAP_SAMPLING_MAX 64
 const char *snapshot_sampling_text(
 	const struct snapshot *s, bool ascii, char buf[SNAP_SAMPLING_MAX]);
-/* What a row of threads is called: places of threads that have ended, and the one for all the rest,
- * which NULL is too, say so. */
+/* The name of a thread row; says so for slots of ended threads and for the shared slot, which NULL
+ * also means. */
 void snapshot_thread_name(const struct snap_thread *t, char *out, size_t cap);
 /* The site of that id, or NULL. */
 const struct snap_site *snapshot_site(const struct snapshot *s, uint32_t id);
-/* Its program does nothing any more. */
+/* Whether the program has ended. */
 bool snapshot_ended(const struct snapshot *s);
 /* "starting|running|exited|killed|gone" as JSON's process.state spells it (killed = "exited"). */
 const char *snapshot_state_word(const struct snapshot *s);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A source file as the site detail shows it: found, read whole, cut into lines and cleaned, or the
- * reason why there is none. Made by src/source/source_file.h; it never changes. Any thread.
+ * A source file for the site detail: found, read, split into lines and cleaned; or the reason why
+ * it is not available. Made by src/source/source_file.c; it never changes. Any thread.
  */
 #ifndef SRC_MODEL_SOURCE_TEXT_H
 #define SRC_MODEL_SOURCE_TEXT_H
@@ -10,9 +10,9 @@
 #include <stdint.h>
 
 struct source_text {
-	char *path; /* where it was found, as the system knows it; NULL: there is none */
-	char *note; /* why there is none, and what would help, clean; NULL: there is one */
-	bool newer; /* it was changed after the object file was */
+	char *path; /* absolute path of the file; NULL: not found */
+	char *note; /* why it is missing, and what would help, clean; NULL: it is there */
+	bool newer; /* modified after the object file */
 	uint32_t lines;
 	const uint32_t *start; /* lines + 1 offsets in `text` */
 	const char *text; /* each line ends with a NUL; no tabs, no control bytes */

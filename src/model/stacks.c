@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The call stacks of a session's sites, for model.c, on the main thread. Ids are the segment's site
- * numbers, which are dense, so an array finds them. Entries live in chunks because snapshots
- * already handed out hold pointers to them.
+ * numbers, which are dense, so an array finds them. Entries are in chunks that never move, because
+ * snapshots hold pointers to them.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "shm/layout.h"
 #include "src/model/stacks.h"
 
-#define STACKS_CHUNK 256u /* entries: about 20 KB, below where malloc turns to mmap */
+#define STACKS_CHUNK 256u /* entries: about 20 KB, below malloc's mmap threshold */
 
 static const struct snap_module stacks_nowhere = { .path = "", .name = "", .build_id = "" };
 
@@ -24,7 +24,7 @@ long stacks_find(const struct stacks *s, uint32_t id)
 	return id < s->ids ? (long)s->position[id] - 1 : -1;
 }
 
-/* Makes room for `id` in the index. */
+/* Extends the index to `id`. */
 static int stacks_index_grow(struct stacks *s, uint32_t id)
 {
 	size_t ids = s->ids ? s->ids : 1024;
@@ -110,7 +110,7 @@ static int stacks_entry_init(struct stacks_entry *e, const struct frame *frames,
 int stacks_add(struct stacks *s, uint32_t id, const char *alloc_function,
 	const struct frame *frames, uint32_t nframes, bool truncated)
 {
-	/* A site without a stack (the catch-all) still has to call itself something. */
+	/* A site without a stack (the catch-all) still needs a name. */
 	static const struct frame unkept = { .function = "(stack not recorded)" };
 	struct stacks_entry *e;
 	bool empty = nframes == 0;
@@ -135,7 +135,7 @@ int stacks_add(struct stacks *s, uint32_t id, const char *alloc_function,
 	return 0;
 }
 
-/* Replaces the `was` frames at `at` by `now` others. Frames behind them move. */
+/* Replaces `was` frames at `at` by `now` others; moves the frames after them. */
 static int stacks_splice(
 	struct stacks_entry *e, uint32_t at, uint32_t was, const struct frame *frames, uint32_t now)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The call stacks of a session's sites: registered once, never moved (snapshots point at them),
- * their frames replaced by resolved ones as names come in. Only model.c calls this. Main thread.
+ * The call stacks of a session's sites: registered once, never moved (snapshots point to them);
+ * their frames are replaced by resolved ones as names arrive. Only model.c calls this. Main thread.
  */
 #ifndef SRC_MODEL_STACKS_H
 #define SRC_MODEL_STACKS_H
 
 #include "src/model/snapshot.h"
 
-/* What became of one frame as it was registered. */
+/* The current form of one registered frame. */
 struct stacks_span {
-	uint16_t frames; /* how many it is now: 1, more with inlined calls */
+	uint16_t frames; /* number of frames now: 1, more with inlined calls */
 	bool resolved;
 };
 
@@ -25,7 +25,7 @@ struct stacks_entry {
 struct stacks {
 	struct stacks_entry **chunks; /* entries, in pieces that never move */
 	size_t nchunks, count;
-	uint32_t *position; /* by id: position + 1, 0 when not known */
+	uint32_t *position; /* by id: position + 1, 0 if unknown */
 	size_t ids;
 };
 

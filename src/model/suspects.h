@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Where no leak scan was possible, what else makes one look twice: call sites that hold what they
- * ever allocated. Not one of them is a leak for that. Pure.
+ * Leak suspects where no leak scan is possible: call sites that never freed a block. That alone
+ * does not make them leaks. Pure.
  */
 #ifndef SRC_MODEL_SUSPECTS_H
 #define SRC_MODEL_SUSPECTS_H
@@ -10,11 +10,11 @@
 
 #define SUSPECTS_MAX 10u
 
-/* Whether that is all there is: of a scan that was asked for, and not allowed. NULL: none was. */
+/* Whether to show suspects: a scan was requested but not permitted. NULL: no scan was requested. */
 bool suspects_wanted(const struct snap_leaks *l);
 /*
- * Fills indices into s->sites, most live bytes first; returns how many. A block that is freed now
- * and then is looked after by somebody, and a single one is mostly meant to stay.
+ * Fills in indices into s->sites, most live bytes first; returns their number. A site that frees
+ * some blocks manages them, and a single block is usually meant to stay.
  */
 size_t suspects_find(const struct snapshot *s, uint32_t index[SUSPECTS_MAX]);
 

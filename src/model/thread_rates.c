@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Rates of threads (threadpast.h), for model.c, on the main thread. A slot that is new was zero
- * before: that is what its counters began with.
+ * Rates of threads (thread_rates.h), for model.c, on the main thread. A new slot was zero before,
+ * as its counters start there.
  */
 #include "src/model/thread_rates.h"
 

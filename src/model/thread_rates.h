@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What threads had counted at earlier readings, for their rates. Only model.c calls this. */
+/* Keeps the counts of threads at the readings, for their rates. Only model.c calls this. */
 #ifndef SRC_MODEL_THREAD_RATES_H
 #define SRC_MODEL_THREAD_RATES_H
 

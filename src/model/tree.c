@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The call tree (tree.h). Nodes are in one array, parents before children, so that sums go up in
- * one backward pass; a hash of (parent, frame) finds a child. Called by the tree view on the main
- * thread. Frames are copied: the stacks' own move when inlined calls are told.
+ * The call tree (tree.h). Nodes are in one array, parents before children, so that one backward
+ * pass sums up; a hash of (parent, frame) finds a child. Called by the tree view on the main
+ * thread. Frames are copied: those of stacks move when inlined calls are resolved.
  */
 #include "src/model/tree.h"
 
@@ -13,7 +13,7 @@
 #define TREE_TABLE_START 1024u
 #define TREE_ID_ROOT	 0x9e3779b97f4a7c15ull
 
-/* Where a site's stack ends, and what the stack looked like when it was put there. */
+/* Where a site's stack ends, and the names it was added with. */
 struct tree_leaf {
 	uint32_t node; /* 0: not in the tree */
 	bool resolved;
@@ -54,7 +54,7 @@ static uint64_t mix_text(uint64_t h, const char *text)
 	return mix(h, 1);
 }
 
-/* The path `parent` and then this frame; of unnamed frames each address is its own function. */
+/* The path `parent` plus this frame; each address without a name is its own function. */
 static uint64_t tree_id(uint64_t parent, const struct frame *f, bool missing)
 {
 	if (missing)
@@ -158,7 +158,9 @@ static int tree_reserve(struct tree *t)
 	return 0;
 }
 
-/* The child of `parent` for this frame, made if need be. `f` NULL: outer frames are missing. */
+/*
+ * The child of `parent` for this frame, created if necessary. `f` NULL: outer frames are missing.
+ */
 static int tree_step(struct tree *t, uint32_t parent, const struct frame *f, uint32_t *child)
 {
 	static const struct frame missing = { .function = "(outer frames are missing)",
@@ -167,7 +169,7 @@ static int tree_step(struct tree *t, uint32_t parent, const struct frame *f, uin
 	uint64_t id = tree_id(t->node[parent].id, frame, !f);
 	struct tree_node *n;
 
-	/* Two paths of one hash: the later one gets the next number that is free. */
+	/* Two paths with one hash: the later one gets the next free id. */
 	while ((*child = *tree_slot(t, id)) != 0) {
 		n = &t->node[*child];
 		if (n->parent == parent && n->missing == !f && frame_same(&n->frame, frame)) {
@@ -198,7 +200,7 @@ static bool stack_all_hidden(const struct stack *st)
 	return true;
 }
 
-/* Puts a stack in. *leaf: where it ends. */
+/* Adds a stack. *leaf: its last node. */
 static int tree_add(struct tree *t, const struct stack *st, uint32_t *leaf)
 {
 	bool all = t->hidden_shown || stack_all_hidden(st);
@@ -238,7 +240,7 @@ static int tree_leaves_reserve(struct tree *t, const struct snapshot *snap)
 	return 0;
 }
 
-/* Changes when one of the names does. */
+/* A hash that changes with any of the names. */
 static uint64_t stack_names_hash(const struct stack *st)
 {
 	uint64_t h = st->nframes;
@@ -248,7 +250,7 @@ static uint64_t stack_names_hash(const struct stack *st)
 	return h;
 }
 
-/* Whether a stack was put in under names that are not its own any more. */
+/* Whether a stack was added with names that have changed since. */
 static bool tree_outdated(const struct tree *t, const struct snapshot *snap)
 {
 	for (size_t i = 0; i < snap->nsites; i++) {
@@ -334,7 +336,7 @@ static int tree_fill(struct tree *t, const struct snapshot *snap)
 	return 0;
 }
 
-/* Takes marks and ranks over from the tree before. */
+/* Takes over marks and ranks from the previous tree. */
 static void tree_inherit(struct tree *t, const struct tree *before)
 {
 	for (uint32_t i = 0; i < before->count; i++) {

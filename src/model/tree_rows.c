@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * From tree to lines (treerows.h). Walks the open part only. Called by the tree view after each
- * update of the tree, on the main thread.
+ * Makes lines from a call tree (tree_rows.h). Walks only the open part. The tree view calls it
+ * after each update of the tree, on the main thread.
  */
 #include "src/model/tree_rows.h"
 
@@ -10,7 +10,7 @@
 #include <string.h>
 #include "src/util/array.h"
 
-/* A child that holds so many percent of the root is open when it is first seen. */
+/* A child with at least this percentage of the root is opened when it is first shown. */
 #define OPEN_PERCENT 5u
 
 struct walk {
@@ -79,7 +79,7 @@ static int order_siblings(const void *pa, const void *pb, void *ctx)
 	const struct tree_node *b = &w->tree->node[*(const uint32_t *)pb];
 	int by = w->request->reverse ? -order_column(w, a, b) : order_column(w, a, b);
 
-	/* Those that had a place keep it, newcomers go behind them. */
+	/* Ranked siblings keep their order, new ones go after them. */
 	if (w->request->hold && a->rank != b->rank)
 		return !a->rank ? 1 : !b->rank ? -1 : a->rank < b->rank ? -1 : 1;
 	if (!by)
@@ -89,7 +89,7 @@ static int order_siblings(const void *pa, const void *pb, void *ctx)
 
 /* ---- children ----------------------------------------------------------------------------- */
 
-/* What holds nothing now is no line. */
+/* A node without live blocks gets no line. */
 static bool node_empty(const struct tree_node *n)
 {
 	return n->total_bytes == 0 && n->blocks == 0;
@@ -170,7 +170,7 @@ static void node_decide(struct walk *w, uint32_t node)
 	n->marks |= TREEROWS_DECIDED | TREEROWS_SHOWN;
 }
 
-/* Goes down to the end of the chain; nodes on the way are open, should it be split one day. */
+/* Follows the chain to its end; opens the nodes on the way, in case it is split later. */
 static void row_chain(struct walk *w, struct treerow *row)
 {
 	uint32_t next;
@@ -211,7 +211,7 @@ static void row_small(struct walk *w, uint32_t node, const struct treerow *above
 	}
 }
 
-/* Large children go to the front. Returns how many of all become lines. */
+/* Moves large children to the front. Returns the number of children that get lines. */
 static size_t children_partition(struct walk *w, uint32_t node, uint32_t *children, size_t count)
 {
 	size_t large = 0;
@@ -226,11 +226,11 @@ static size_t children_partition(struct walk *w, uint32_t node, uint32_t *childr
 		memmove(&children[large + 1], &children[large], (i - large) * sizeof(*children));
 		children[large++] = child;
 	}
-	/* A count of one would take the same line and say less. */
+	/* A line for one small child would take the same space and show less. */
 	return count - large == 1 ? count : large;
 }
 
-/* `above` is a copy: lines move as more are added. */
+/* `above` is a copy: the array of lines moves as it grows. */
 static void rows_below(struct walk *w, struct treerow above)
 {
 	size_t base = w->used, count, large;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Object files by identity (object_cache.h): a hash table of chains, and a list of the in the list
- * of open files by last use. */
+/* Object files by identity (object_cache.h): a hash table of chains, and a list by last use. */
 #include "src/sym/object_cache.h"
 
 #include <errno.h>
@@ -33,7 +32,7 @@ struct cached_object {
 	struct file_identity identity;
 	struct object_file *object; /* NULL: not open */
 	enum sym_quality quality;
-	struct cached_object *older, *newer; /* open ones */
+	struct cached_object *older, *newer; /* in the list of open files */
 };
 
 struct object_cache {
@@ -148,7 +147,7 @@ struct cached_object *object_cache_find(struct object_cache *s, const struct sym
 	return c;
 }
 
-/* ---- open ones ------------------------------------------------------------------------------ */
+/* ---- open files ----------------------------------------------------------------------------- */
 
 static void open_list_remove(struct object_cache *s, struct cached_object *c)
 {
