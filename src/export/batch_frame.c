@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * One frame of the batch mode (-b): the screen's header as plain lines, then the site table. For
- * pipes, logs and screen readers: no escapes, no trailing blanks, a blank line behind. Main thread.
+ * pipes, logs and screen readers: no escapes, no trailing blanks, one blank line at the end. Main
+ * thread.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +11,9 @@
 #include "src/util/units.h"
 
 #define FRAME_WIDTH	 100u
-#define FRAME_SITE_LEAST 16u /* narrower than this, a name says nothing: other columns go first */
+#define FRAME_SITE_LEAST 16u /* a narrower name is useless: omit other columns first */
 
-/* In the order of the row; `from` is the width from which a column is shown at all. */
+/* In the order of the row; `from` is the least width at which a column is shown. */
 static const struct {
 	enum column column;
 	unsigned from;
@@ -39,7 +40,7 @@ static const struct {
 
 #define FRAME_COLUMNS (sizeof(frame_columns) / sizeof(frame_columns[0]))
 
-/* Appends without the blanks at the end, and ends the line. */
+/* Ends the line, without trailing blanks. */
 static void frame_line(struct strbuf *out, size_t from)
 {
 	while (out->len > from && out->data[out->len - 1] == ' ')
@@ -47,7 +48,7 @@ static void frame_line(struct strbuf *out, size_t from)
 	strbuf_putc(out, '\n');
 }
 
-/* They are read for who asked for them. */
+/* Ages are read only on request. */
 static bool frame_has_ages(const struct snapshot *s)
 {
 	for (size_t i = 0; i < s->nsites; i++)
@@ -58,15 +59,15 @@ static bool frame_has_ages(const struct snapshot *s)
 
 static bool frame_shows(const struct snapshot *s, size_t i, unsigned width)
 {
-	/* Where everything was recorded there are no errors to show. */
+	/* If every block was recorded, there are no errors to show. */
 	if (frame_columns[i].column == COL_ERROR && s->sampling.most == 0)
 		return false;
 	if (frame_columns[i].column == COL_AGE && !frame_has_ages(s))
 		return false;
-	/* And where each row is a site, nothing to count. */
+	/* If each row is a site, there is nothing to count. */
 	if (frame_columns[i].column == COL_SITES && !(s->nsites && s->sites[0].group))
 		return false;
-	/* And without a mark, nothing since then. */
+	/* Without a mark, there is no `since`. */
 	if (!s->since && (frame_columns[i].column == COL_SINCE ||
 				 frame_columns[i].column == COL_SINCE_BLOCKS ||
 				 frame_columns[i].column == COL_KEPT))
@@ -79,7 +80,7 @@ static unsigned frame_width(const struct export_options *o)
 	return o->width ? o->width : FRAME_WIDTH;
 }
 
-/* Cells that the site's name gets: what the fixed columns leave. */
+/* Width of the site's name: what the fixed columns leave. */
 static unsigned frame_site_cells(const struct snapshot *s, unsigned width)
 {
 	unsigned fixed = 0;
@@ -93,7 +94,8 @@ static unsigned frame_site_cells(const struct snapshot *s, unsigned width)
 	return width > fixed + FRAME_SITE_LEAST ? width - fixed : FRAME_SITE_LEAST;
 }
 
-static void frame_who(struct strbuf *out, const struct snapshot *s, const struct export_options *o)
+static void frame_process(
+	struct strbuf *out, const struct snapshot *s, const struct export_options *o)
 {
 	char state[48], age[UNITS_MAX], memory[UNITS_MAX];
 	unsigned tenths = s->viewer_cpu_percent > 0 && s->viewer_cpu_percent < 1e6
@@ -111,7 +113,7 @@ static void frame_who(struct strbuf *out, const struct snapshot *s, const struct
 		strbuf_printf(out, "! %s\n", s->notice);
 }
 
-/* "4 sites", or with a filter "1 of 4 sites": the figures before it are those of all. */
+/* "4 sites", or with a filter "1 of 4 sites": the figures before it cover all sites. */
 static void frame_count(
 	struct strbuf *out, const struct snapshot *s, const struct export_options *o)
 {
@@ -152,7 +154,7 @@ static void frame_memory(struct strbuf *out, const struct snap_proc *p)
 
 	if (!p->valid)
 		return;
-	/* Of a program that ended before the first look, only the most it had is known. */
+	/* For a program that ended before the first reading, only the peak is known. */
 	strbuf_printf(out, "RSS  %s  hwm %s  pss %s  swap %s  faults %s min %s maj\n",
 		p->rss ? units_bytes(rss, p->rss) : "-", units_bytes(hwm, p->hwm),
 		p->have_pss ? units_bytes(pss, p->pss) : "-", units_bytes(swap, p->swap),
@@ -170,7 +172,7 @@ static void frame_operations(struct strbuf *out, const struct snap_totals *t)
 		units_count(untracked, t->untracked_blocks));
 }
 
-/* What a row is called after depends on what it sums up. */
+/* The titles of name and place depend on the grouping. */
 static const char *frame_title(const struct snapshot *s, size_t i)
 {
 	const struct snap_group *group = s->nsites ? s->sites[0].group : NULL;
@@ -242,7 +244,7 @@ void export_frame(struct strbuf *out, const struct snapshot *s, const struct exp
 		.line_cells = column_table[COL_LINE].cells,
 	};
 
-	frame_who(out, s, o);
+	frame_process(out, s, o);
 	frame_heap(out, s, o);
 	frame_memory(out, &s->proc);
 	frame_operations(out, &s->totals);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A snapshot as text, JSON or JUnit XML. Pure: writes into a strbuf, never to a file. The text
- * report and the batch frames use the rows of src/model/columns.h, so screen and text agree.
+ * Formats a snapshot as text, JSON or JUnit XML. Pure: writes into a strbuf, never to a file. The
+ * text report and the batch frames use the rows of src/model/columns.h, so screen and text agree.
  */
 #ifndef SRC_EXPORT_EXPORT_H
 #define SRC_EXPORT_EXPORT_H
@@ -11,7 +11,7 @@
 #include "src/model/map.h"
 #include "src/util/strbuf.h"
 
-#define EXPORT_FAILURE_UNFREED 8u /* every block that is left is a failure */
+#define EXPORT_FAILURE_UNFREED 8u /* every unfreed block is a failure */
 
 struct export_options {
 	enum column sort;
@@ -21,16 +21,17 @@ struct export_options {
 	bool ascii;
 	enum name_style names;
 	bool show_hidden;
-	const char *filter; /* that chose the sites of the snapshot, or NULL */
-	size_t sites; /* that there were without it */
-	enum group_by group; /* what the rows of text are */
-	const struct snapshot *groups; /* for JSON, beside the sites; NULL: they are not grouped */
+	const char *filter; /* the filter that selected the snapshot's sites, or NULL */
+	size_t sites; /* number of sites without the filter */
+	enum group_by group; /* grouping of the rows in text */
+	const struct snapshot *groups; /* for JSON, in addition to the sites; NULL: not grouped */
 	const char *version;
-	const struct snapshot *whole; /* with all call sites; NULL: the exported one is that */
-	const struct map_account *memory; /* what resident memory is; NULL: nobody looked */
-	bool suppressions; /* behind each leak, the rule that takes it out of later reports */
-	const char *verdict; /* what --fail-on says of it, or NULL */
-	unsigned failures; /* of JUnit: bit i: leaks of class i are; EXPORT_FAILURE_UNFREED */
+	const struct snapshot *whole; /* the snapshot with all call sites; NULL: the exported one */
+	const struct map_account *memory; /* account of resident memory; NULL: not read */
+	bool suppressions; /* write a suppression after each leak */
+	const char *verdict; /* the verdict of --fail-on, or NULL */
+	unsigned failures; /* for JUnit, what fails: bit i: leaks of class i; EXPORT_FAILURE_UNFREED
+			    */
 };
 
 /* One batch frame: header lines as on the screen, then the site rows. */
@@ -39,12 +40,11 @@ void export_frame(struct strbuf *out, const struct snapshot *s, const struct exp
 void export_text(struct strbuf *out, const struct snapshot *s, const struct export_options *o);
 /* The stable JSON report, one object, all sites, newline-terminated. */
 void export_json(struct strbuf *out, const struct snapshot *s, const struct export_options *o);
-/* What the newest of many leak scans found that the one before did not; or why there was none, as
- * of now_realtime_ns alone. `of_other`: of a process that is not the one that was launched, so it
- * is told which. */
+/* The changes found by the latest of a series of leak scans; or why it failed, which uses only
+ * now_realtime_ns. `of_other`: the process is not the launched one, so name it. */
 void export_leak_round(struct strbuf *out, const struct snapshot *s, const struct export_options *o,
 	bool of_other);
-/* As JUnit XML: a test for each class of `failures`, which fails once per call site. */
+/* JUnit XML: a test for each class in `failures`, which fails once per call site. */
 void export_junit(struct strbuf *out, const struct snapshot *s, const struct export_options *o);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The JSON report, whose fields and their order other people's scripts rely on: add, never rename.
- * Called by the batch mode and by --report, on the main thread. Strings leave as well-formed UTF-8
- * whatever they were, and no number is ever NaN or infinite.
+ * The JSON report. Users' scripts rely on its fields and their order: add fields, never rename one.
+ * Called by batch mode and --report, on the main thread. Strings are always written as well-formed
+ * UTF-8, and no number is NaN or infinite.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,7 +54,7 @@ static void json_time(struct writer *w, const struct snapshot *s)
 	writer_end(w);
 }
 
-/* A figure that was not estimated has no error: null. */
+/* A figure that is not an estimate has no error: null. */
 static void json_error(struct writer *w, const struct snap_error *e, bool sampled)
 {
 	const struct {
@@ -129,7 +129,7 @@ static void json_sampling(struct writer *w, const struct snap_sampling *s)
 	writer_end(w);
 }
 
-/* What was never read is null, not a zero that looks measured. */
+/* A value that was never read is null, not a zero that looks measured. */
 static void json_proc(struct writer *w, const struct snap_proc *p)
 {
 	const struct {
@@ -164,7 +164,7 @@ static void json_self(struct writer *w, const struct snapshot *s)
 	writer_end(w);
 }
 
-/* Only where the unwinder was checked against its reference. */
+/* Only if the unwinder was checked against its reference. */
 static void json_unwinds(struct writer *w, const struct snap_totals *t)
 {
 	if (t->unwinds_checked == 0)
@@ -177,7 +177,7 @@ static void json_unwinds(struct writer *w, const struct snap_totals *t)
 	writer_end(w);
 }
 
-/* A bucket's bound. The last takes everything: UINT64_MAX, and no script reads that exactly. */
+/* A bucket's bound. The last one has none: null, because scripts cannot read UINT64_MAX exactly. */
 static void json_bound(struct writer *w, const char *key, uint64_t bound)
 {
 	if (bound == UINT64_MAX)
@@ -210,7 +210,8 @@ static void json_histograms(struct writer *w, const struct snapshot *s)
 	writer_end(w);
 }
 
-/* Threads by slot, which passes on when one ends; `live_*`: of what it allocated. */
+/* Threads by slot, which another thread takes over when one ends; `live_*` count the blocks that
+ * the slot's threads allocated. */
 static void json_threads(struct writer *w, const struct snapshot *s)
 {
 	writer_array(w, "threads");
@@ -237,7 +238,7 @@ static void json_threads(struct writer *w, const struct snapshot *s)
 	writer_end(w);
 }
 
-/* An inlined frame has no address of its own: it is at that of the function it was inlined into. */
+/* An inlined frame has no address of its own; use that of the function it was inlined into. */
 static const struct frame *json_physical(const struct stack *stack, uint32_t i)
 {
 	uint32_t at = i;
@@ -270,7 +271,7 @@ static void json_stack(struct writer *w, const struct stack *stack)
 	writer_end(w);
 }
 
-/* Null: it does not grow, as far as its past can tell. */
+/* Null: no growth detected. */
 static void json_growth(struct writer *w, const struct snap_growth *g)
 {
 	if (g->sure <= 0) {
@@ -331,7 +332,7 @@ static void json_sites(struct writer *w, const struct snapshot *s, const struct 
 	free(order);
 }
 
-/* What --group asked for; the sites themselves are all there, whatever it was. */
+/* The groups of --group, in addition to all sites. */
 static void json_group(
 	struct writer *w, const struct snap_site *row, const struct export_options *o, bool sampled)
 {
@@ -400,8 +401,7 @@ static void json_leak_site(
 	struct writer *w, const struct snap_leak_site *l, const struct snap_site *site)
 {
 	writer_object(w, NULL);
-	/* A reader that picks leaks by their class must not meet those that are not to be reported.
-	 */
+	/* "suppressed" keeps suppressed leaks out of a reader's selection by class. */
 	writer_string(w, "class", l->suppressed ? "suppressed" : snapshot_leak_word(l->class));
 	writer_string(w, "kind", snapshot_leak_word(l->class));
 	writer_uint(w, "blocks", l->sum.blocks);
@@ -428,7 +428,7 @@ static void json_leak_rest(struct writer *w, struct snap_leak_rest rest)
 	writer_end(w);
 }
 
-/* What each of many scans found; of the last, there is more around it. */
+/* The results of each scan of a series; the enclosing object has more about the last one. */
 static void json_leak_history(struct writer *w, const struct snap_leaks *l)
 {
 	if (l->nrounds == 0)
@@ -448,7 +448,7 @@ static void json_leak_history(struct writer *w, const struct snap_leaks *l)
 	writer_end(w);
 }
 
-/* By age alone, where nobody could look what points to what; the sites have the rest. */
+/* Suspects by age alone, if memory could not be scanned; the sites have the other figures. */
 static void json_suspects(struct writer *w, const struct snapshot *s)
 {
 	uint32_t index[SUSPECTS_MAX];
@@ -470,7 +470,7 @@ static void json_suspects(struct writer *w, const struct snapshot *s)
 	writer_end(w);
 }
 
-/* A scan that was asked for and did not come about says why, and has no figures. */
+/* A requested scan that failed has the reason and no figures. */
 static void json_leaks(struct writer *w, const struct snapshot *s, const struct export_options *o)
 {
 	const struct snap_leaks *l = s->leaks;
@@ -505,9 +505,9 @@ static void json_leaks(struct writer *w, const struct snapshot *s, const struct 
 	writer_uint(w, "threads_running", l->running);
 	writer_uint(w, "threads_busy", l->busy);
 	writer_string(w, "how", l->how);
-	writer_string(w, "no_copy", l->no_copy); /* why not; null: it was, or was not wanted */
-	writer_bool(w, "copy_left", l->copy_left); /* its end is not taken note of: a zombie */
-	writer_string(w, "ptrace", l->refused); /* why not; null: it was allowed */
+	writer_string(w, "no_copy", l->no_copy); /* why not; null: copied, or not requested */
+	writer_bool(w, "copy_left", l->copy_left); /* the copy remains as a zombie */
+	writer_string(w, "ptrace", l->refused); /* why not; null: allowed */
 	writer_uint(w, "snapshots", l->snapshots ? l->snapshots : 1);
 	json_leak_history(w, l);
 	writer_array(w, "sites");
@@ -545,9 +545,9 @@ static void json_snapshot(
 	writer_array(w, "children");
 	writer_lines(w);
 	for (size_t i = 0; i < s->nchildren; i++) {
-		const struct export_options below = export_below(o, i);
+		const struct export_options child = export_child_options(o, i);
 
-		json_snapshot(w, NULL, s->children[i], &below);
+		json_snapshot(w, NULL, s->children[i], &child);
 	}
 	writer_end(w);
 	writer_end(w);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A report as CI shows it: what is to be found out is a test, and fails once per call site. Form:
- * the JUnit XML schema that Jenkins and GitLab read (testsuites, testsuite, testcase, failure,
+ * A report for CI: each checked class of leaks is a test, which fails once per call site. The form
+ * is the JUnit XML schema that Jenkins and GitLab read (testsuites, testsuite, testcase, failure,
  * error).
  */
 #include <stdio.h>
@@ -10,7 +10,8 @@
 #include "src/util/text.h"
 #include "src/util/units.h"
 
-/* Cleaned text may still hold what XML 1.0 section 2.2 forbids: the two that are no characters. */
+/* Writes escaped text. Cleaned text may still contain what XML 1.0 section 2.2 forbids: U+FFFE and
+ * U+FFFF. */
 static void xml_text(struct strbuf *out, const char *text)
 {
 	size_t len = strlen(text), n;
@@ -41,10 +42,10 @@ static void xml_attribute(struct strbuf *out, const char *name, const char *valu
 	strbuf_putc(out, '"');
 }
 
-/* The tests, written before their sum is known. */
+/* The tests, buffered until their number is known. */
 struct suite {
 	struct strbuf cases;
-	const char *program; /* what the tests are of */
+	const char *program; /* the tested program */
 	unsigned tests, failures, errors;
 };
 
@@ -62,7 +63,7 @@ static void case_passed(struct suite *u, const char *name)
 	strbuf_puts(&u->cases, "/>\n");
 }
 
-/* `what`: "failure" or "error"; takes over `body`, what the details are. */
+/* `what`: "failure" or "error"; takes ownership of `body`, the details. */
 static void case_failed(struct suite *u, const char *name, const char *what, const char *type,
 	const char *message, struct strbuf *body)
 {
@@ -184,7 +185,7 @@ static struct suite suite_of(const struct snapshot *s)
 	return (struct suite){ .cases = STRBUF_INIT, .program = s->command ? s->command : "?" };
 }
 
-/* Of the launch's other processes there are those that were scanned for leaks. */
+/* Of the launch's other processes, writes those that were scanned for leaks. */
 static void child_put(struct strbuf *out, const struct snapshot *s, const struct export_options *o)
 {
 	struct suite u = suite_of(s);
@@ -205,9 +206,9 @@ void export_junit(struct strbuf *out, const struct snapshot *s, const struct exp
 	suite_put(out, s, &u);
 	strbuf_free(&u.cases);
 	for (size_t i = 0; i < s->nchildren; i++) {
-		const struct export_options below = export_below(o, i);
+		const struct export_options child = export_child_options(o, i);
 
-		child_put(out, s->children[i], &below);
+		child_put(out, s->children[i], &child);
 	}
 	strbuf_puts(out, "</testsuites>\n");
 }

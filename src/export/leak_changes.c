@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One of many leak scans as text: by class and call site, what changed since the one before. */
+/*
+ * One leak scan of a series as text: by class and call site, the changes since the previous scan.
+ */
 #include "src/export/export.h"
 #include "src/util/clock.h"
 #include "src/util/units.h"
@@ -40,14 +42,14 @@ static void class_put(struct strbuf *out, const struct snap_leaks *l, enum snap_
 	strbuf_putc(out, '\n');
 }
 
-/* As in the report: what is lost behind another is told with its class alone. */
+/* As in the report: indirectly lost blocks are reported only in the sum of their class. */
 static bool is_shown(const struct snap_leak_site *row)
 {
 	return !row->suppressed &&
 	       (row->class == SNAP_LEAK_DEFINITE || row->class == SNAP_LEAK_POSSIBLE);
 }
 
-/* `now` NULL: it has none left. */
+/* `now` NULL: the site has no leaks any more. */
 static void site_put(struct strbuf *out, const struct snapshot *s, const struct snap_leak_site *row,
 	const struct snap_leak_sum *now, const struct export_options *o)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The leaks in the text report: by class, then those that are to be looked at, stack by stack. */
+/* The leaks in the text report: by class, then those to examine, stack by stack. */
 #include <inttypes.h>
 
 #include "src/export/text.h"
@@ -22,7 +22,7 @@ static void leaks_class(
 	strbuf_putc(out, '\n');
 }
 
-/* What is reachable by rules alone: no block that memcheck would call possible goes unsaid. */
+/* Blocks that are reachable only by rules: memcheck might report them as possible, so name them. */
 static void leaks_rules(struct strbuf *out, const struct snap_leaks *l)
 {
 	char blocks[UNITS_MAX + 8];
@@ -43,14 +43,15 @@ static void leaks_rules(struct strbuf *out, const struct snap_leaks *l)
 		strbuf_putc(out, '\n');
 }
 
-/* The classes are to add up to what is live, or to what was never freed: else, why not. */
+/* The classes should add up to the live or unfreed blocks; the line gives the difference and its
+ * cause. */
 static void leaks_rest(struct strbuf *out, const struct snapshot *s)
 {
 	struct snap_leak_rest rest = snapshot_leak_rest(s);
 	bool fewer = rest.blocks < 0 || (rest.blocks == 0 && rest.bytes < 0);
 	struct snap_leak_sum sum = { (uint64_t)(fewer ? -rest.blocks : rest.blocks),
 		(uint64_t)(fewer ? -rest.bytes : rest.bytes) };
-	bool mixed = (int64_t)sum.bytes < 0; /* of opposite signs: some came, some went */
+	bool mixed = (int64_t)sum.bytes < 0; /* some were allocated, some freed */
 
 	if (rest.blocks == 0 && rest.bytes == 0)
 		return;
@@ -77,7 +78,7 @@ static void leaks_classes(struct strbuf *out, const struct snapshot *s)
 	leaks_rest(out, s);
 }
 
-/* How it was found out, and what the figures do not take into account. */
+/* How the scan was made, and the limits of its figures. */
 static void leaks_scan(struct strbuf *out, const struct snap_leaks *l)
 {
 	char stop[UNITS_MAX], bytes[UNITS_MAX];
@@ -130,8 +131,8 @@ static void leaks_scan(struct strbuf *out, const struct snap_leaks *l)
 			l->busy, l->threads);
 }
 
-/* What the other processes lost whose parts of the report come below. */
-static void leaks_below(struct strbuf *out, const struct snapshot *s)
+/* Sum of the definite leaks of the other processes, whose reports follow. */
+static void leaks_children(struct strbuf *out, const struct snapshot *s)
 {
 	struct snap_leak_sum sum = { 0 };
 	size_t scanned = 0, lossy = 0;
@@ -159,7 +160,7 @@ static bool leaks_is_shown(const struct snap_leak_site *l)
 	return !l->suppressed && (l->class == SNAP_LEAK_DEFINITE || l->class == SNAP_LEAK_POSSIBLE);
 }
 
-/* As many frames as valgrind's --num-callers: enough to tell call sites apart. */
+/* As many frames as valgrind's --num-callers: enough to distinguish call sites. */
 #define RULE_FRAMES 12u
 
 static void rule_text(struct strbuf *out, const struct snap_site *site, enum snap_leak_class class)
@@ -217,7 +218,7 @@ static void suspect_put(struct strbuf *out, const struct snap_site *site)
 		site->growth.sure > 0 ? ", and it grows" : "", site->alloc_function, name);
 }
 
-/* Where nobody could look what points to what. */
+/* Suspects by age, if memory could not be scanned. */
 static void suspects_text(struct strbuf *out, const struct snapshot *s)
 {
 	uint32_t index[SUSPECTS_MAX];
@@ -239,11 +240,11 @@ void leaks_text(struct strbuf *out, const struct snapshot *s, const struct expor
 		strbuf_printf(out, "leaks     %s\n", s->leaks->failed);
 		if (suspects_wanted(s->leaks))
 			suspects_text(out, s);
-		leaks_below(out, s);
+		leaks_children(out, s);
 		return;
 	}
 	leaks_classes(out, s);
 	leaks_scan(out, s->leaks);
-	leaks_below(out, s);
+	leaks_children(out, s);
 	leaks_sites(out, s, o);
 }

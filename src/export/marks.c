@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Marked moments in reports (marks.h). Called by text.c and json.c, on the main thread. */
+/* Marks in reports (marks.h). Called by text.c and json.c, on the main thread. */
 #include "src/export/marks.h"
 
 #include <stdio.h>
@@ -17,7 +17,7 @@ static const char *signed_bytes(char buf[UNITS_MAX + 1], int64_t bytes)
 	return buf;
 }
 
-/* What is alive of what came; of the moment `to`, or now. */
+/* The live part of the allocated blocks, for mark `to` or now. */
 static void kept_text(
 	struct strbuf *out, const struct snapshot *s, const struct snap_moment *to, uint64_t allocs)
 {
@@ -54,7 +54,7 @@ static void mark_row(struct strbuf *out, const struct snapshot *s, const struct 
 	strbuf_putc(out, '\n');
 }
 
-/* All of them, the oldest first; the caller frees. NULL without memory. */
+/* All marks, oldest first; the caller frees the array. NULL when out of memory. */
 static const struct snap_moment **moments_all(const struct snapshot *s, size_t *count)
 {
 	const struct snap_moment **all;

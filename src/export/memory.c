@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What resident memory is (memory.h): the parts that add up to it, and who keeps nearly empty
+/* Resident memory (memory.h): the parts that add up to it, and the sites that pin nearly empty
  * pages. */
 #include "src/export/memory.h"
 
 #include "src/util/clock.h"
 #include "src/util/units.h"
 
-#define TEXT_PINS 5u /* a report is read for its first lines */
+#define TEXT_PINS 5u /* enough for a report */
 
-/* Five parts of nine are most often all there is. */
+/* Skips empty parts: usually five of nine have content. */
 static void memory_parts(struct strbuf *out, const struct map_account *a)
 {
 	char bytes[UNITS_MAX], share[UNITS_MAX];
@@ -95,10 +95,10 @@ static void memory_figures(struct writer *w, const struct map_account *a)
 	writer_uint(w, "rss", a->rss_bytes);
 	writer_uint(w, "swap", a->swap_bytes);
 	for (unsigned i = 0; i < MAP_PARTS; i++) {
-		bool untold = (a->sampled || a->forked) &&
-			      (i == MAP_PART_FREE || i == MAP_PART_SLACK || i == MAP_PART_MAPPED);
+		bool unknown = (a->sampled || a->forked) &&
+			       (i == MAP_PART_FREE || i == MAP_PART_SLACK || i == MAP_PART_MAPPED);
 
-		if (untold)
+		if (unknown)
 			writer_null(w, map_part_key(i));
 		else
 			writer_uint(w, map_part_key(i), a->part[i]);

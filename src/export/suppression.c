@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A rule that takes one leak out of later reports, in the form that valgrind reads, too: names as
- * the linker has them, the allocating function first. Source: valgrind's manual, 2.5.
+ * Suppressions that omit a leak from later reports, in the format that valgrind reads, too: linker
+ * names, the allocating function first. Source: valgrind's manual, 2.5.
  */
 #include <string.h>
 #include "src/export/text.h"
 
-/* Without the directory: valgrind has none. A colon would end the name, and these stand for others.
- */
+/* Writes file and line, without directory, as valgrind does. A colon would end the name, and * and
+ * ? are wildcards. */
 static bool source_text(struct strbuf *out, const struct frame *f)
 {
 	const char *slash = f->file ? strrchr(f->file, '/') : NULL;
@@ -31,7 +31,7 @@ static void frame_text(struct strbuf *out, const struct frame *f, bool lines)
 		strbuf_puts(out, "   obj:*\n");
 }
 
-/* Below main valgrind shows nothing; below a thread's first function it has frames of its own. */
+/* valgrind shows nothing below main, and frames of its own below a thread's first function. */
 static bool is_last(const struct frame *f)
 {
 	return f->mangled && (!strcmp(f->mangled, "main") || !strcmp(f->mangled, "start_thread"));

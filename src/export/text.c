@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The text report at the end of a run: how the program ended, what it left, how big its blocks
- * were, and who allocated them, stack by stack. Written by --report and the screen's `x`, on the
+ * The text report at the end of a run: how the program ended, what it did not free, the sizes of
+ * its blocks, and the call sites, stack by stack. Written by --report and the screen's `x`, on the
  * main thread; no escapes, no locale.
  */
 #include <inttypes.h>
@@ -21,7 +21,7 @@ static enum glyphs text_glyphs(const struct export_options *o)
 	return o->ascii ? GLYPHS_ASCII : GLYPHS_BLOCKS;
 }
 
-/* Nothing to say of a program whose blocks were all recorded. */
+/* Writes nothing if every block was recorded and the cost was not measured. */
 static void text_sampling(
 	struct strbuf *out, const struct snapshot *s, const struct export_options *o)
 {
@@ -65,7 +65,7 @@ static void text_head(struct strbuf *out, const struct snapshot *s, const struct
 	strbuf_putc(out, '\n');
 }
 
-/* " +-1,234" behind an estimate, nothing behind what is exact. */
+/* " +-1,234" after an estimate, nothing after an exact figure. */
 static void text_error(struct strbuf *out, uint64_t error, const struct export_options *o)
 {
 	char exact[UNITS_MAX + 8];
@@ -126,7 +126,7 @@ static void text_proc(struct strbuf *out, const struct snap_proc *p)
 		units_exact(major, p->major_faults));
 }
 
-/* What the figures above do not contain. Nothing is printed when nothing is missing. */
+/* What the figures above do not include; nothing if they are complete. */
 static void text_losses(struct strbuf *out, const struct snapshot *s)
 {
 	const struct snap_totals *t = &s->totals;
@@ -159,7 +159,7 @@ static bool text_size_used(const struct snap_size *b)
 	return b->allocs || b->live_blocks;
 }
 
-/* Ends a line at its last glyph. */
+/* Writes a bar without trailing blanks, and ends the line. */
 static void text_bar(struct strbuf *out, uint64_t part, uint64_t whole, enum glyphs glyphs)
 {
 	char bar[TEXT_BAR_CELLS * 4 + 1];
@@ -188,7 +188,7 @@ static void text_size_row(
 	text_bar(out, b->allocs, most, glyphs);
 }
 
-/* Buckets that nothing ever fell into are left out. */
+/* Skips empty buckets. */
 static void text_sizes(struct strbuf *out, const struct snapshot *s, enum glyphs glyphs)
 {
 	uint64_t most = 0;
@@ -232,7 +232,7 @@ static void text_lifetimes(struct strbuf *out, const struct snapshot *s, enum gl
 	}
 }
 
-/* "   by f(int) (file.c:12)", with the object instead where the line is not known. */
+/* " by f(int) (file.c:12)", with the module if the line is unknown. */
 static void text_frame(struct strbuf *out, const struct frame *f, const struct export_options *o)
 {
 	char name[COLUMN_TEXT_MAX * 4], place[COLUMN_TEXT_MAX];
@@ -240,7 +240,7 @@ static void text_frame(struct strbuf *out, const struct frame *f, const struct e
 	frame_name(f, o->names, 0, o->ascii, name, sizeof(name));
 	frame_place(f, 0, o->ascii, place, sizeof(place));
 	strbuf_printf(out, "      by %s", name);
-	/* A frame without a name has its object there already. */
+	/* The name of an unnamed frame already has the module. */
 	if (place[0] && (f->function || f->file))
 		strbuf_printf(out, " (%s)", place);
 	strbuf_puts(out, f->inlined ? " [inlined]\n" : "\n");
@@ -255,7 +255,7 @@ void text_stack(struct strbuf *out, const struct snap_site *site, const struct e
 		strbuf_puts(out, "      .. (outer frames are missing)\n");
 }
 
-/* A row of many sites has no stack, but a name. */
+/* A group has no stack, but a name. */
 static void text_group(
 	struct strbuf *out, const struct snap_site *site, const struct export_options *o)
 {
@@ -326,16 +326,16 @@ void text_sites(struct strbuf *out, const struct snapshot *s, const struct expor
 	free(order);
 }
 
-struct export_options export_below(const struct export_options *o, size_t i)
+struct export_options export_child_options(const struct export_options *o, size_t i)
 {
-	struct export_options below = *o;
+	struct export_options child = *o;
 
-	below.groups = NULL;
-	below.sites = 0; /* how many of theirs the filter stopped is not known */
-	below.memory = NULL; /* nobody looks at theirs */
-	below.verdict = NULL; /* it is of all */
-	below.whole = o->whole && i < o->whole->nchildren ? o->whole->children[i] : NULL;
-	return below;
+	child.groups = NULL;
+	child.sites = 0; /* the number of their sites without the filter is unknown */
+	child.memory = NULL; /* not read for children */
+	child.verdict = NULL; /* the verdict covers all processes */
+	child.whole = o->whole && i < o->whole->nchildren ? o->whole->children[i] : NULL;
+	return child;
 }
 
 static void text_process(
@@ -353,10 +353,10 @@ static void text_process(
 	text_lifetimes(out, s, text_glyphs(o));
 	text_sites(out, s, o);
 	for (size_t i = 0; i < s->nchildren; i++) {
-		const struct export_options below = export_below(o, i);
+		const struct export_options child = export_child_options(o, i);
 
 		strbuf_puts(out, "\n----\n\n");
-		text_process(out, s->children[i], &below);
+		text_process(out, s->children[i], &child);
 	}
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The JSON writer behind json.c: one thread, no locale (a decimal comma would break every reader),
- * no trust in the strings.
+ * The JSON writer (writer.h). One thread; independent of the locale, because a decimal comma would
+ * break every reader; strings are not trusted.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -11,7 +11,8 @@
 
 #define WRITER_REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 
-/* The innermost container. Too deep ones share a slot: the text is wrong then, and says so. */
+/* The innermost container. Containers beyond the limit share a slot: the text is then wrong, and
+ * marked as failed. */
 static unsigned writer_top(const struct writer *w)
 {
 	return (w->depth < WRITER_DEPTH_MAX ? w->depth : WRITER_DEPTH_MAX) - 1;
@@ -23,7 +24,7 @@ static void writer_newline(struct writer *w)
 	strbuf_fill(w->out, ' ', 2 * (size_t)w->depth);
 }
 
-/* `text` in quotes, with what RFC 8259 section 7 wants escaped, and DEL and C1 as well. */
+/* Writes `text` in quotes, with the escapes of RFC 8259 section 7, also for DEL and C1. */
 static void writer_quote(struct writer *w, const char *text)
 {
 	size_t len = strlen(text), n;
@@ -44,7 +45,7 @@ static void writer_quote(struct writer *w, const char *text)
 	strbuf_putc(w->out, '"');
 }
 
-/* What stands before a value: the comma after the last one, and the key. */
+/* Writes what precedes a value: the comma after the last one, and the key. */
 static void writer_lead(struct writer *w, const char *key)
 {
 	if (w->depth) {
@@ -123,7 +124,7 @@ void writer_double(struct writer *w, const char *key, double value)
 	uint64_t thousandths = size < 9e15 ? (uint64_t)(size * 1000 + 0.5) : 0;
 
 	writer_lead(w, key);
-	if (size >= 9e15) /* whole anyway: no decimals, and so no decimal sign */
+	if (size >= 9e15) /* a whole number at this size: no decimals, so no decimal sign */
 		strbuf_printf(w->out, "%.0f", value);
 	else
 		strbuf_printf(w->out, "%s%" PRIu64 ".%03u", value < 0 && thousandths ? "-" : "",

@@ -23,8 +23,7 @@ struct raw_frame {
 	const char *linkage; /* mangled name, NULL if the language has none */
 	const char *name; /* DW_AT_name, NULL: unknown */
 	const char *file; /* NULL: unknown */
-	const char
-		*dir; /* the compiler's working directory, to which `file` is relative; or NULL */
+	const char *dir; /* the compiler's directory, for a relative `file`; or NULL */
 	uint32_t line; /* 0: unknown */
 };
 
