@@ -135,7 +135,7 @@ static const struct {
 } text_fields[] = { { "function:", FUNCTION }, { "file:", FILENAME }, { "module:", MODULE },
 	{ "stack:", STACK }, { "thread:", THREAD } };
 
-/* ---- reading it --------------------------------------------------------------------------- */
+/* ---- parsing ------------------------------------------------------------------------------ */
 
 static const char *skip_blanks(const char *p)
 {
@@ -374,7 +374,7 @@ const char *filter_text(const struct filter *f)
 	return f->text;
 }
 
-/* ---- trying it ---------------------------------------------------------------------------- */
+/* ---- matching ----------------------------------------------------------------------------- */
 
 static bool text_has(const struct term *t, const char *text)
 {

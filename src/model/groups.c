@@ -374,7 +374,7 @@ static void thread_members(
 	}
 }
 
-/* ---- making ------------------------------------------------------------------------------- */
+/* ---- result ------------------------------------------------------------------------------- */
 
 /* Keeps the groups whose sums match the terms on numbers. */
 static void groups_choose(struct groups *g, const struct filter *filter)

@@ -26,7 +26,7 @@ static uint64_t page_up(uint64_t addr)
 	return page_down(addr + MAP_PAGE_BYTES - 1);
 }
 
-/* ---- cutting ---- */
+/* ---- splitting ---- */
 
 struct splitter {
 	struct map *map;

@@ -30,7 +30,7 @@ enum map_kind {
 	MAP_KINDS
 };
 
-/* ---- what it is made of: all in the order of addresses ---- */
+/* ---- input, all in address order ---- */
 
 struct map_vma {
 	uint64_t start, end;
@@ -65,7 +65,7 @@ struct map_input {
 	uint64_t live_bytes; /* in that case: the estimate */
 };
 
-/* ---- what comes of it ---- */
+/* ---- result ---- */
 
 enum map_page_flag {
 	MAP_PAGE_PRESENT = 1,

@@ -111,7 +111,7 @@ bool tree_is_below(const struct tree *t, uint32_t node, uint32_t above)
 	return node == above;
 }
 
-/* ---- growing ------------------------------------------------------------------------------ */
+/* ---- adding ------------------------------------------------------------------------------- */
 
 static int tree_start(struct tree *t)
 {

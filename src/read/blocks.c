@@ -272,7 +272,7 @@ static int level_walk(struct walk *w, uint32_t level)
 	return 0;
 }
 
-/* ---- both ---- */
+/* ---- pieces and levels ---- */
 
 static int tables_read(struct walk *w, uint32_t *levels)
 {
@@ -335,7 +335,7 @@ static int all_walk(struct walk *w, void *ctx)
 	return rc != 0 ? rc : unpaged_walk(w, levels);
 }
 
-/* ---- what has changed ---- */
+/* ---- changes ---- */
 
 /* Walks a run of pages of a piece; no run is longer than a group. */
 static int pages_walk(struct walk *w, struct table *t, uint32_t first, uint32_t count)
@@ -408,7 +408,7 @@ static int changed_walk(struct walk *w, void *ctx)
 	return rc != 0 ? rc : unpaged_walk(w, levels);
 }
 
-/* ---- asking ---- */
+/* ---- entry points ---- */
 
 static ssize_t walk(struct walk *w, int (*how)(struct walk *w, void *ctx), void *ctx)
 {

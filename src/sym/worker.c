@@ -137,7 +137,7 @@ static int worker_start(struct worker *w)
 	return -rc;
 }
 
-/* ---- making and freeing --------------------------------------------------------------------- */
+/* ---- creation and destruction ------------------------------------------------------------------- */
 
 static int locks_init(struct worker *w)
 {
@@ -236,7 +236,7 @@ void worker_inbox_clear(struct worker *w, struct sym_inbox *in)
 	close(in->fd);
 }
 
-/* ---- asking --------------------------------------------------------------------------------- */
+/* ---- requests ------------------------------------------------------------------------------- */
 
 int worker_request(struct worker *w, struct sym_inbox *in, struct resolve_module *m, uint64_t vaddr,
 	uint64_t cookie)

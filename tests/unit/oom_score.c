@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* src/util/yield: who goes first when memory gets short. */
+/* src/util/oom_score: heaptop raises its own score and restores it. */
 #include "src/util/oom_score.h"
 
 #include <stdio.h>
