@@ -137,7 +137,8 @@ static int worker_start(struct worker *w)
 	return -rc;
 }
 
-/* ---- creation and destruction ------------------------------------------------------------------- */
+/* ---- creation and destruction -------------------------------------------------------------------
+ */
 
 static int locks_init(struct worker *w)
 {
