@@ -6,104 +6,10 @@
 #ifndef SRC_RUN_OPTIONS_H
 #define SRC_RUN_OPTIONS_H
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <sys/types.h>
-#include "src/model/columns.h"
-#include "src/model/groups.h"
-#include "src/session/sampling_control.h"
+#include "src/run/option_types.h"
 
-#define OPTIONS_EXIT_USAGE    2
-#define OPTIONS_DEPTH_DEFAULT 128u
-#define OPTIONS_DEPTH_MAX     1024u
-#define OPTIONS_TOP_DEFAULT   20u
-
-/* What to do. Exactly one is asked for on a command line. */
-enum options_mode {
-	OPTIONS_NONE, /* never seen by the caller */
-	OPTIONS_RUN, /* `command`: start it and watch it */
-	OPTIONS_ATTACH, /* -a: `pid` */
-	OPTIONS_READ, /* -r: `file` */
-	OPTIONS_LIST,
-	OPTIONS_CLEAN,
-	OPTIONS_MARK, /* --mark: `pid`, and a name in `mark_name` or NULL */
-};
-
-/* Bit i: class i of leaks, as in enum snap_leak_class; then all that is left at the end. */
-#define OPTIONS_FAIL_DEFINITE 1u
-#define OPTIONS_FAIL_INDIRECT 2u
-#define OPTIONS_FAIL_POSSIBLE 4u
-#define OPTIONS_FAIL_LEAKS    7u
-#define OPTIONS_FAIL_UNFREED  8u
-
-#define OPTIONS_SUPPRESSIONS_MAX 16u
-#define OPTIONS_SOURCE_PATHS_MAX 8u
-#define OPTIONS_ROOTS_ALL	 63u /* = LEAK_ROOT_ALL */
-#define OPTIONS_COPY_AUTO	 1u /* = LEAK_COPY_AUTO */
-#define OPTIONS_HEURISTICS_ALL	 4094u /* bits of all of enum leak_heuristic */
-
-enum options_format { OPTIONS_TEXT, OPTIONS_JSON, OPTIONS_JUNIT };
-enum options_color { OPTIONS_COLOR_AUTO, OPTIONS_COLOR_ALWAYS, OPTIONS_COLOR_NEVER };
-enum options_follow {
-	OPTIONS_FOLLOW_DEFAULT,
-	OPTIONS_FOLLOW_YES,
-	OPTIONS_FOLLOW_EXEC, /* children that exec a program */
-	OPTIONS_FOLLOW_NO
-};
-
-/* Strings point into argv. */
-struct options {
-	enum options_mode mode;
-	char *const *command; /* argv of COMMAND, NULL-terminated */
-	pid_t pid;
-	const char *file;
-	/* How it is shown. With neither batch nor report: on the screen. */
-	bool batch;
-	bool report; /* --report, or implied by --format, --fail-on or --leak-check */
-	enum options_format format;
-	bool format_given;
-	const char *output; /* NULL: the mode's own stream */
-	unsigned top; /* sites in a text report, 0: all */
-	uint64_t delay_ns;
-	unsigned frames; /* 0: no limit */
-	const char *mark_name;
-	uint64_t mark_every_ns; /* 0: no marks but those that are asked for */
-	enum column sort;
-	bool reverse;
-	enum group_by group; /* what a row of the table is */
-	enum options_color color;
-	bool ascii, no_mouse;
-	bool tree; /* where the screen starts */
-	bool no_config; /* the file of settings is left alone */
-	uint64_t given; /* bit i: row i of the table of options was (options_given) */
-	bool readonly; /* the screen steers, writes and starts nothing */
-	const char *script; /* keys for a screen without a terminal, or NULL */
-	const char *source_paths[OPTIONS_SOURCE_PATHS_MAX]; /* lists with colons */
-	unsigned nsource_paths;
-	const char *filter; /* src/model/filter.h, understood; NULL: all */
-	bool show_hidden;
-	bool full_names;
-	enum name_style names; /* that or, from the settings, another */
-	/* How it is recorded and named. */
-	unsigned depth;
-	enum options_follow follow;
-	struct sampling_request sample;
-	const char *library; /* --library, or NULL */
-	bool debuginfod;
-	unsigned fail_on; /* classes of blocks, OPTIONS_FAIL_* */
-	unsigned failures; /* those that JUnit calls so: fail_on, or definite leaks */
-	bool leak_check; /* --leak-check, or implied by --fail-on */
-	uint64_t leak_every_ns; /* again and again; 0: once */
-	unsigned leak_roots; /* enum leak_root */
-	unsigned leak_heuristics; /* bit i for enum leak_heuristic i */
-	unsigned leak_copying; /* enum leak_copying */
-	const char *suppressions[OPTIONS_SUPPRESSIONS_MAX]; /* files; nsuppressions of them */
-	unsigned nsuppressions;
-	bool no_exit_scan; /* the screen does not scan a program at its end */
-	bool hold; /* there it stays until a key */
-	bool gen_suppressions; /* write one behind each leak */
-};
+#define OPTIONS_EXIT_USAGE 2
 
 /*
  * Fills `o` from the command line. Returns -1 when the caller is to go on, or the exit status to

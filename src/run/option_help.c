@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What --help and "help" as a value print (option_help.h). */
+#include "src/run/option_help.h"
+
+#include <limits.h>
+#include "src/run/option_table.h"
+
+#define HELP_INDENT 24 /* fits the longest option with its argument */
+
+static void help_row(const struct option_row *r, FILE *out)
+{
+	char left[64];
+	int n = 0;
+
+	if (r->key <= UCHAR_MAX)
+		n = snprintf(left, sizeof(left), "  -%c, --%s", r->key, r->name);
+	else
+		n = snprintf(left, sizeof(left), "      --%s", r->name);
+	if (r->arg)
+		snprintf(left + n, sizeof(left) - (size_t)n, "%s%s", r->arg[0] == '[' ? "" : " ",
+			r->arg);
+	fprintf(out, "%-*s %s\n", HELP_INDENT, left, r->help);
+}
+
+void option_help_print(FILE *out)
+{
+	fputs("heaptop " HEAPTOP_VERSION ": where a program's heap is, live and exactly\n\n"
+	      "  heaptop [OPTIONS] -- COMMAND [ARG...]   run COMMAND and watch it\n"
+	      "  heaptop [OPTIONS] -a PID                attach to a running process\n"
+	      "  heaptop [OPTIONS] -r FILE               read what a dead program left\n"
+	      "  heaptop -l                              list them all\n"
+	      "  heaptop --mark PID [NAME]               mark this moment in a process\n\n",
+		out);
+	for (size_t i = 0; i < OPTION_TABLE_ROWS; i++)
+		if (option_table[i].help)
+			help_row(&option_table[i], out);
+	fputs("\nExit status: that of COMMAND (128+N if signal N ended it); 1 if --fail-on fired;\n"
+	      "2 wrong usage; 125 heaptop could not run or attach; 126, 127 as a shell.\n"
+	      "\nOn the screen, ? lists the keys. The manual: man heaptop, heaptop-screen (views,\n"
+	      "keys), heaptop-leaks, heaptop-metrics (growth, sampling, RSS), heaptop-json.\n",
+		out);
+}
+
+void option_help_columns(FILE *out)
+{
+	for (int i = 0; i < COL_COUNT; i++)
+		fprintf(out, "%-10s %s\n", column_table[i].key, column_table[i].help);
+}
+
+void option_help_words(const struct option_words *w, FILE *out)
+{
+	for (size_t i = 0; w->words[i]; i++)
+		fprintf(out, "%s\n", w->words[i]);
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The table of options (option_table.h). */
+#include "src/run/option_table.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include "src/run/option_values.h"
+
+enum long_key {
+	KEY_CLEAN = 256,
+	KEY_REPORT,
+	KEY_FORMAT,
+	KEY_TOP,
+	KEY_GROUP,
+	KEY_FAIL_ON,
+	KEY_GEN_SUPPRESSIONS,
+	KEY_SAMPLE,
+	KEY_MAX_OVERHEAD,
+	KEY_FOLLOW,
+	KEY_NO_FOLLOW,
+	KEY_NO_FOLLOW_FORK,
+	KEY_SHOW_HIDDEN,
+	KEY_FULL_NAMES,
+	KEY_LIBRARY,
+	KEY_DEBUGINFOD,
+	KEY_LEAK_CHECK,
+	KEY_LEAK_ROOTS,
+	KEY_LEAK_HEURISTICS,
+	KEY_LEAK_COPY,
+	KEY_NO_EXIT_SCAN,
+	KEY_HOLD,
+	KEY_SUPPRESSIONS,
+	KEY_READONLY,
+	KEY_NO_CONFIG,
+	KEY_SCRIPT,
+	KEY_SOURCE_PATH,
+	KEY_MARK,
+	KEY_MARK_EVERY
+};
+
+#define FLAG(field) NULL, offsetof(struct options, field)
+
+/* clang-format off */
+const struct option_row option_table[] = {
+	{ 'a', "attach", "PID", option_values_attach, 0, "watch a process that already carries the library" },
+	{ 'r', "read", "FILE", option_values_read, 0, "read a segment that a program left behind" },
+	{ 'l', "list", NULL, option_values_list, 0, "list the instrumented processes and what dead ones left" },
+	{ KEY_CLEAN, "clean", NULL, option_values_clean, 0, "remove what dead programs left behind" },
+	{ KEY_MARK, "mark", "PID", option_values_mark, 0, "mark this moment in a process, under a NAME if given" },
+	{ KEY_MARK_EVERY, "mark-every", "SECS", option_values_mark_every, 0,
+		"mark a moment every SECS, to compare later" },
+	{ 'd', "delay", "SECS", option_values_delay, 0, "refresh every SECS, 0.1-60 (\"500ms\" too; default 1)" },
+	{ 'n', "frames", "N", option_values_frames, 0, "stop after N frames" },
+	{ 's', "sort", "COLUMN", option_values_sort, 0, "sort by COLUMN (\"-s help\" lists them)" },
+	{ 'F', "filter", "EXPR", option_values_filter, 0, "only call sites that match (live>1M, json, !word, /re/)" },
+	{ KEY_GROUP, "group", "BY", option_values_group, 0,
+		"sum up sites by caller, function, file, module, thread" },
+	{ 't', "tree", NULL, FLAG(tree), "start in the call tree" },
+	{ KEY_READONLY, "readonly", NULL, FLAG(readonly),
+		"the screen steers nothing, writes and starts nothing" },
+	{ KEY_SOURCE_PATH, "source-path", "DIRS", option_values_source_path, 0,
+		"the screen looks for source in DIR[:DIR...], too" },
+	{ KEY_SCRIPT, "script", "FILE", option_values_script, 0, "a screen without a terminal: FILE has its keys" },
+	{ 'b', "batch", NULL, FLAG(batch), "write text frames instead of drawing a screen" },
+	{ KEY_REPORT, "report", NULL, FLAG(report), "no screen: when COMMAND ends, write the report" },
+	{ KEY_FORMAT, "format", "FMT", option_values_format, 0, "of the report: text, json, junit (implies --report)" },
+	{ 'o', "output", "FILE", option_values_output, 0, "write frames or report to FILE" },
+	{ KEY_TOP, "top", "N", option_values_top, 0, "call sites in a text report (default 20, 0 = all)" },
+	{ KEY_LEAK_CHECK, "leak-check", "[=EVERY]", option_values_leak_check, 0,
+		"report what nothing points to (once, or every:30s)" },
+	{ KEY_LEAK_ROOTS, "leak-roots", "KINDS", option_values_leak_roots, 0,
+		"what keeps a block (registers,stacks,...; all)" },
+	{ KEY_LEAK_HEURISTICS, "leak-heuristics", "RULES", option_values_leak_heuristics, 0,
+		"pointers inside that count (memcheck, ...; all)" },
+	{ KEY_LEAK_COPY, "leak-copy", "WHEN", option_values_leak_copy, 0,
+		"scan a copy-on-write copy: auto, always or never" },
+	{ KEY_NO_EXIT_SCAN, "no-exit-scan", NULL, FLAG(no_exit_scan),
+		"no leak scan when COMMAND ends on the screen" },
+	{ KEY_HOLD, "hold", NULL, FLAG(hold), "after that scan, keep COMMAND until E is pressed" },
+	{ KEY_SUPPRESSIONS, "suppressions", "FILE", option_values_suppressions, 0,
+		"leaks not to report, as for valgrind or LSan" },
+	{ KEY_GEN_SUPPRESSIONS, "gen-suppressions", NULL, FLAG(gen_suppressions),
+		"write a suppression behind each leak" },
+	{ KEY_FAIL_ON, "fail-on", "CLASS", option_values_fail_on, 0,
+		"exit 1 if CLASS is left (unfreed, definite, ...)" },
+	{ 'D', "depth", "N", option_values_depth, 0, "frames kept per call stack (default 128, at most 1024)" },
+	{ KEY_SAMPLE, "sample", "BYTES", option_values_sample, 0,
+		"record one block in BYTES (512K, 1M), exact or auto" },
+	{ KEY_MAX_OVERHEAD, "max-overhead", "PCT", option_values_max_overhead, 0,
+		"sample so that recording costs PCT at most (5%)" },
+	{ KEY_FOLLOW, "follow", NULL, option_values_follow, 0, "record its children, too (the default)" },
+	{ KEY_NO_FOLLOW, "no-follow", NULL, option_values_no_follow, 0, "record COMMAND alone" },
+	{ KEY_NO_FOLLOW_FORK, "no-follow-fork", NULL, option_values_no_follow_fork, 0,
+		"of its children only those that exec a program" },
+	{ KEY_SHOW_HIDDEN, "show-hidden", NULL, FLAG(show_hidden),
+		"name call sites by their innermost frame" },
+	{ KEY_FULL_NAMES, "full-names", NULL, FLAG(full_names), "do not shorten function names" },
+	{ KEY_LIBRARY, "library", "PATH", option_values_library, 0, "preload this libheaptop.so" },
+	{ KEY_DEBUGINFOD, "debuginfod", NULL, FLAG(debuginfod), "let debuginfod servers be asked" },
+	{ 'C', "color", "WHEN", option_values_color, 0, "auto, always or never" },
+	{ 'U', "ascii", NULL, FLAG(ascii), "draw with ASCII only" },
+	{ 'M', "no-mouse", NULL, FLAG(no_mouse), "leave the mouse to the terminal" },
+	{ KEY_NO_CONFIG, "no-config", NULL, FLAG(no_config),
+		"do not read the file of settings" },
+	{ 'V', "version", NULL, NULL, 0, "print the version" },
+	{ 'h', "help", NULL, NULL, 0, "print this" },
+};
+/* clang-format on */
+
+const struct option_row *option_table_find(int key)
+{
+	for (size_t i = 0; i < OPTION_TABLE_ROWS; i++)
+		if (option_table[i].key == key)
+			return &option_table[i];
+	return NULL;
+}
+
+/* How a message calls an option: "-d" or "--depth". */
+void option_table_spell(const struct option_row *r, char *out, size_t cap)
+{
+	if (r->key <= UCHAR_MAX)
+		snprintf(out, cap, "-%c", r->key);
+	else
+		snprintf(out, cap, "--%s", r->name);
+}

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The values of options (option_values.h): one function for each option that takes one. */
+#include "src/run/option_values.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "src/model/leaks.h"
+#include "src/util/units.h"
+
+#define DELAY_MIN_NS UINT64_C(100000000) /* faster is unreadable and only costs */
+#define DELAY_MAX_NS UINT64_C(60000000000)
+
+static int why_set(struct option_error *why, const char *text)
+{
+	snprintf(why->text, sizeof(why->text), "%s", text);
+	return -EINVAL;
+}
+
+/* A whole decimal number in [min, max] and nothing else. */
+static int number_read(
+	const char *value, unsigned min, unsigned max, unsigned *out, struct option_error *why)
+{
+	char *end;
+	unsigned long n;
+
+	errno = 0;
+	n = strtoul(value, &end, 10);
+	if (*value < '0' || *value > '9' || *end || errno || n < min || n > max) {
+		snprintf(why->text, sizeof(why->text), "must be a number from %u to %u", min, max);
+		return -EINVAL;
+	}
+	*out = (unsigned)n;
+	return 0;
+}
+
+/* ---- values that are words ---------------------------------------------------------------- */
+
+static const char *const group_words[] = { "stack", "caller", "function", "file", "module",
+	"thread", NULL }; /* as in the enum, and so those of format, color and copying */
+static const char *const format_words[] = { "text", "json", "junit", NULL };
+static const char *const class_words[] = { "definite", "indirect", "possible", "unfreed", NULL };
+static const char *const color_words[] = { "auto", "always", "never", NULL };
+static const char *const copy_words[] = { "never", "auto", "always", NULL };
+static const char *const root_words[] = { "registers", "vectors", "stacks", "globals", "maps",
+	"tls", NULL };
+static const char *const heuristic_words[] = { "none", "stdstring", "length64", "newarray",
+	"multipleinheritance", "header", "sds", "backlink", "loader", "gobject", "slab", "marked",
+	"memcheck", "all", NULL };
+
+/* All options whose values are words: from here come their messages, what they say to "help", and
+ * so what shells offer. */
+static const struct option_words word_table[] = {
+	{ "group", group_words },
+	{ "format", format_words },
+	{ "fail-on", class_words },
+	{ "color", color_words },
+	{ "leak-copy", copy_words },
+	{ "leak-roots", root_words },
+	{ "leak-heuristics", heuristic_words },
+};
+#define WORD_TABLE (sizeof(word_table) / sizeof(word_table[0]))
+
+const struct option_words *option_values_words(const char *option)
+{
+	for (size_t i = 0; i < WORD_TABLE; i++)
+		if (!strcmp(word_table[i].option, option))
+			return &word_table[i];
+	return NULL;
+}
+
+/* "must be a, b or c". */
+static int why_words(struct option_error *why, const char *const *words, bool several)
+{
+	size_t used = (size_t)snprintf(
+		why->text, sizeof(why->text), "must be %s", several ? "some of " : "");
+
+	for (size_t i = 0; words[i] && used < sizeof(why->text); i++)
+		used += (size_t)snprintf(why->text + used, sizeof(why->text) - used, "%s%s",
+			i == 0	       ? ""
+			: several      ? ","
+			: words[i + 1] ? ", "
+				       : " or ",
+			words[i]);
+	return -EINVAL;
+}
+
+/* The index of `value` in a NULL-terminated list, or -1. */
+static int word_find(const char *value, const char *const *words)
+{
+	for (int i = 0; words[i]; i++)
+		if (!strcmp(value, words[i]))
+			return i;
+	return -1;
+}
+
+int option_values_mode(struct options *o, enum options_mode mode, struct option_error *why)
+{
+	if (o->mode != OPTIONS_NONE && o->mode != mode)
+		return why_set(
+			why, "only one of COMMAND, -a, -r, -l, --clean and --mark can be given");
+	o->mode = mode;
+	return 0;
+}
+
+static int pid_set(
+	struct options *o, enum options_mode mode, const char *value, struct option_error *why)
+{
+	unsigned pid;
+	int err = number_read(value, 1, INT_MAX, &pid, why);
+
+	if (err)
+		return why_set(why, "must be the number of a process");
+	o->pid = (pid_t)pid;
+	return option_values_mode(o, mode, why);
+}
+
+int option_values_attach(struct options *o, const char *value, struct option_error *why)
+{
+	return pid_set(o, OPTIONS_ATTACH, value, why);
+}
+
+int option_values_mark(struct options *o, const char *value, struct option_error *why)
+{
+	return pid_set(o, OPTIONS_MARK, value, why);
+}
+
+int option_values_mark_every(struct options *o, const char *value, struct option_error *why)
+{
+	if (units_parse_duration(value, &o->mark_every_ns) || o->mark_every_ns < DELAY_MIN_NS)
+		return why_set(why, "must be a time, 0.1 s or more (\"90s\", \"5m\")");
+	return 0;
+}
+
+int option_values_read(struct options *o, const char *value, struct option_error *why)
+{
+	o->file = value;
+	return option_values_mode(o, OPTIONS_READ, why);
+}
+
+int option_values_list(struct options *o, const char *value, struct option_error *why)
+{
+	return option_values_mode(o, OPTIONS_LIST, why);
+}
+
+int option_values_clean(struct options *o, const char *value, struct option_error *why)
+{
+	return option_values_mode(o, OPTIONS_CLEAN, why);
+}
+
+int option_values_delay(struct options *o, const char *value, struct option_error *why)
+{
+	uint64_t ns;
+
+	if (units_parse_duration(value, &ns) || ns < DELAY_MIN_NS || ns > DELAY_MAX_NS)
+		return why_set(why, "must be 0.1 to 60 seconds (\"500ms\" too)");
+	o->delay_ns = ns;
+	return 0;
+}
+
+int option_values_frames(struct options *o, const char *value, struct option_error *why)
+{
+	return number_read(value, 1, INT_MAX, &o->frames, why);
+}
+
+int option_values_output(struct options *o, const char *value, struct option_error *why)
+{
+	o->output = value;
+	return 0;
+}
+
+int option_values_source_path(struct options *o, const char *value, struct option_error *why)
+{
+	if (o->nsource_paths == OPTIONS_SOURCE_PATHS_MAX)
+		return why_set(why, "given too often");
+	if (!*value || *value == ':' || value[strlen(value) - 1] == ':' || strstr(value, "::"))
+		return why_set(why, "must be directories, with a colon between two");
+	o->source_paths[o->nsource_paths++] = value;
+	return 0;
+}
+
+int option_values_script(struct options *o, const char *value, struct option_error *why)
+{
+	o->script = value;
+	return 0;
+}
+
+int option_values_top(struct options *o, const char *value, struct option_error *why)
+{
+	return number_read(value, 0, INT_MAX, &o->top, why);
+}
+
+int option_values_depth(struct options *o, const char *value, struct option_error *why)
+{
+	return number_read(value, 1, OPTIONS_DEPTH_MAX, &o->depth, why);
+}
+
+int option_values_sort(struct options *o, const char *value, struct option_error *why)
+{
+	int column = column_find(value);
+
+	if (column < 0)
+		return why_set(why, "no such column (\"-s help\" lists them)");
+	o->sort = (enum column)column;
+	return 0;
+}
+
+/* The index of `value` in `words`; else -1, with the reason. */
+static int word_take(const char *value, const char *const *words, struct option_error *why)
+{
+	int found = word_find(value, words);
+
+	if (found < 0)
+		why_words(why, words, false);
+	return found;
+}
+
+int option_values_group(struct options *o, const char *value, struct option_error *why)
+{
+	int by = word_take(value, group_words, why);
+
+	if (by < 0)
+		return -EINVAL;
+	o->group = (enum group_by)by;
+	return 0;
+}
+
+int option_values_filter(struct options *o, const char *value, struct option_error *why)
+{
+	struct filter *f = filter_parse(value, why->text);
+
+	if (!f)
+		return -EINVAL;
+	filter_free(f);
+	o->filter = value;
+	return 0;
+}
+
+int option_values_format(struct options *o, const char *value, struct option_error *why)
+{
+	static const char *const later[] = { "folded", "pprof", "massif", "mtrace", NULL };
+	int found = word_take(value, format_words, why);
+
+	if (word_find(value, later) >= 0)
+		return why_set(why, "not built in yet; text, json and junit are");
+	if (found < 0)
+		return -EINVAL;
+	o->format = (enum options_format)found;
+	o->format_given = true;
+	return 0;
+}
+
+int option_values_fail_on(struct options *o, const char *value, struct option_error *why)
+{
+	int found = word_take(value, class_words, why);
+
+	if (found < 0)
+		return -EINVAL;
+	o->fail_on |= 1u << found;
+	return 0;
+}
+
+int option_values_suppressions(struct options *o, const char *value, struct option_error *why)
+{
+	if (o->nsuppressions == OPTIONS_SUPPRESSIONS_MAX)
+		return why_set(why, "given too often");
+	o->suppressions[o->nsuppressions++] = value;
+	return 0;
+}
+
+int option_values_leak_check(struct options *o, const char *value, struct option_error *why)
+{
+	uint64_t ns;
+
+	o->leak_check = true;
+	o->leak_every_ns = 0;
+	if (!value)
+		return 0;
+	if (strncmp(value, "every:", 6) || units_parse_duration(value + 6, &ns) ||
+		ns < LEAKS_EVERY_MIN_NS)
+		return why_set(
+			why, "must be every:TIME, " LEAKS_EVERY_MIN " or more (\"every:30s\")");
+	o->leak_every_ns = ns;
+	return 0;
+}
+
+/* "word,word": the bits of all. False: one is not among `words`, or there is none. */
+static bool words_find(
+	const char *value, const char *const *words, const unsigned *bits, unsigned *all)
+{
+	char word[24];
+
+	*all = 0;
+	for (const char *p = value; *p; p += *p == ',') {
+		size_t len = strcspn(p, ",");
+		int found;
+
+		snprintf(word, sizeof(word), "%.*s", (int)len, p);
+		found = word_find(word, words);
+		if (found < 0)
+			return false;
+		*all |= bits[found];
+		p += len;
+	}
+	return *value != '\0';
+}
+
+/* "stacks,globals": only these count. */
+int option_values_leak_roots(struct options *o, const char *value, struct option_error *why)
+{
+	static const unsigned bits[] = { 1u << 0, 1u << 1, 1u << 2, 1u << 3, 1u << 4, 1u << 5 };
+
+	if (words_find(value, root_words, bits, &o->leak_roots))
+		return 0;
+	return why_words(why, root_words, true);
+}
+
+/* "memcheck", "none", or some of them: only these count. */
+int option_values_leak_heuristics(struct options *o, const char *value, struct option_error *why)
+{
+	/* As enum leak_heuristic has them. */
+	static const unsigned bits[] = { 0, 1u << 1, 1u << 2, 1u << 3, 1u << 4, 1u << 5, 1u << 6,
+		1u << 7, 1u << 8, 1u << 9, 1u << 10, 1u << 11, 30u, OPTIONS_HEURISTICS_ALL };
+
+	if (words_find(value, heuristic_words, bits, &o->leak_heuristics))
+		return 0;
+	return why_words(why, heuristic_words, true);
+}
+
+int option_values_leak_copy(struct options *o, const char *value, struct option_error *why)
+{
+	int found = word_take(value, copy_words, why);
+
+	if (found < 0)
+		return -EINVAL;
+	o->leak_copying = (unsigned)found;
+	return 0;
+}
+
+int option_values_sample(struct options *o, const char *value, struct option_error *why)
+{
+	if (sampling_control_parse_rate(value, &o->sample) != 0)
+		return why_set(why, "must be 1K to 64M bytes, exact or auto");
+	return 0;
+}
+
+int option_values_max_overhead(struct options *o, const char *value, struct option_error *why)
+{
+	if (sampling_control_parse_limit(value, &o->sample) != 0)
+		return why_set(why, "must be a percentage from 0.1% to 100%");
+	return 0;
+}
+
+int option_values_color(struct options *o, const char *value, struct option_error *why)
+{
+	int found = word_take(value, color_words, why);
+
+	if (found < 0)
+		return -EINVAL;
+	o->color = (enum options_color)found;
+	return 0;
+}
+
+int option_values_follow(struct options *o, const char *value, struct option_error *why)
+{
+	o->follow = OPTIONS_FOLLOW_YES;
+	return 0;
+}
+
+int option_values_no_follow(struct options *o, const char *value, struct option_error *why)
+{
+	o->follow = OPTIONS_FOLLOW_NO;
+	return 0;
+}
+
+int option_values_no_follow_fork(struct options *o, const char *value, struct option_error *why)
+{
+	o->follow = OPTIONS_FOLLOW_EXEC;
+	return 0;
+}
+
+int option_values_library(struct options *o, const char *value, struct option_error *why)
+{
+	if (!*value)
+		return why_set(why, "must be the path of libheaptop.so");
+	o->library = value;
+	return 0;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The values of options: one function for each option that takes one, which checks the value and
+ * stores it in struct options. Pure. Called by src/run/options.c on the main thread.
+ */
+#ifndef SRC_RUN_OPTION_VALUES_H
+#define SRC_RUN_OPTION_VALUES_H
+
+#include "src/model/filter.h"
+#include "src/run/option_types.h"
+
+/* Where a function says what it wanted. */
+struct option_error {
+	char text[FILTER_WHY_MAX];
+};
+
+/* Takes a value: 0, or -EINVAL with `why` filled. */
+typedef int option_values_set(struct options *o, const char *value, struct option_error *why);
+
+option_values_set option_values_attach;
+option_values_set option_values_mark;
+option_values_set option_values_mark_every;
+option_values_set option_values_read;
+option_values_set option_values_list;
+option_values_set option_values_clean;
+option_values_set option_values_delay;
+option_values_set option_values_frames;
+option_values_set option_values_output;
+option_values_set option_values_source_path;
+option_values_set option_values_script;
+option_values_set option_values_top;
+option_values_set option_values_depth;
+option_values_set option_values_sort;
+option_values_set option_values_group;
+option_values_set option_values_filter;
+option_values_set option_values_format;
+option_values_set option_values_fail_on;
+option_values_set option_values_suppressions;
+option_values_set option_values_leak_check;
+option_values_set option_values_leak_roots;
+option_values_set option_values_leak_heuristics;
+option_values_set option_values_leak_copy;
+option_values_set option_values_sample;
+option_values_set option_values_max_overhead;
+option_values_set option_values_color;
+option_values_set option_values_follow;
+option_values_set option_values_no_follow;
+option_values_set option_values_no_follow_fork;
+option_values_set option_values_library;
+
+/* The mode of the command line; there is one only. 0, or -EINVAL with `why` filled. */
+int option_values_mode(struct options *o, enum options_mode mode, struct option_error *why);
+
+/* The words that are the values of an option; NULL for an option whose values are no words. */
+struct option_words {
+	const char *option;
+	const char *const *words; /* NULL at the end */
+};
+const struct option_words *option_values_words(const char *option);
+
+#endif
