@@ -31,7 +31,7 @@ void option_help_print(FILE *out)
 	      "  heaptop -l                              list them all\n"
 	      "  heaptop --mark PID [NAME]               mark this moment in a process\n\n",
 		out);
-	for (size_t i = 0; i < OPTION_TABLE_ROWS; i++)
+	for (size_t i = 0; option_table[i].name; i++)
 		if (option_table[i].help)
 			help_row(&option_table[i], out);
 	fputs("\nExit status: that of COMMAND (128+N if signal N ended it); 1 if --fail-on fired;\n"

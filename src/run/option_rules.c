@@ -1,55 +1,135 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Options that exclude or require each other (option_rules.h). */
+/*
+ * Options that exclude or require each other (option_rules.h), as one table over the facts that a
+ * command line states. The first broken rule gives the message.
+ */
 #include "src/run/option_rules.h"
 
-/* What only the whole line can tell. NULL when all is well. */
+#include <stddef.h>
+
+enum fact {
+	NO_MODE = 1 << 0,
+	RUN = 1 << 1,
+	ATTACH = 1 << 2,
+	READ = 1 << 3,
+	OTHER_MODE = 1 << 4, /* -l, --clean, --mark: they show no program */
+	BATCH = 1 << 5,
+	REPORT = 1 << 6,
+	SCREEN = 1 << 7, /* neither of the two */
+	OUTPUT = 1 << 8,
+	MARK_EVERY = 1 << 9,
+	READONLY = 1 << 10,
+	TREE = 1 << 11,
+	SCREEN_ONLY = 1 << 12, /* --readonly, --script, --source-path */
+	NO_EXIT_SCAN = 1 << 13,
+	HOLD = 1 << 14,
+	SAMPLING = 1 << 15, /* --sample or --max-overhead, even if they say "exact" */
+	SAMPLED = 1 << 16, /* some blocks are not recorded */
+	TEXT = 1 << 17,
+	JUNIT = 1 << 18,
+	GEN_SUPPRESSIONS = 1 << 19,
+	SUPPRESSIONS = 1 << 20,
+	LEAK_CHECK = 1 << 21,
+	LEAK_CHECK_ONCE = 1 << 22,
+	FAIL_ON = 1 << 23,
+	FAIL_UNFREED = 1 << 24
+};
+
+/* Broken if one of `given` is there, and one of `excludes` too or none of `requires`. */
+static const struct rule {
+	unsigned given, excludes, requires; /* sets of enum fact; `requires` 0: nothing */
+	const char *message;
+} rules[] = {
+	{ NO_MODE, NO_MODE, 0, "nothing to watch: give a COMMAND, -a PID or -r FILE" },
+	{ BATCH | REPORT | OUTPUT, OTHER_MODE, 0, "-l, --clean and --mark stand alone" },
+	{ MARK_EVERY, 0, RUN | ATTACH, "--mark-every goes with a COMMAND or -a PID" },
+	{ MARK_EVERY, READONLY, 0, "--mark-every writes a file, so not with --readonly" },
+	{ BATCH, REPORT, 0, "-b and --report exclude each other" },
+	{ TREE, BATCH | REPORT, 0, "-t is of the screen, so not with -b or --report" },
+	{ SCREEN_ONLY, BATCH | REPORT | OTHER_MODE, 0,
+		"--readonly, --script and --source-path are of the screen" },
+	{ NO_EXIT_SCAN | HOLD, BATCH | REPORT, RUN,
+		"--no-exit-scan and --hold require a COMMAND and the screen" },
+	{ HOLD, NO_EXIT_SCAN | READONLY | SAMPLING, 0,
+		"--hold requires the scan at the end: not with --no-exit-scan, --readonly "
+		"or sampling" },
+	{ READONLY, SAMPLING, 0,
+		"--readonly steers nothing, so not with --sample or --max-overhead" },
+	{ OUTPUT, 0, BATCH | REPORT, "-o goes with -b or --report" },
+	{ JUNIT, BATCH, 0, "--format junit is of a report, so not with -b" },
+	{ GEN_SUPPRESSIONS, 0, TEXT, "--gen-suppressions is of a report as text" },
+	{ SUPPRESSIONS, 0, LEAK_CHECK | SCREEN,
+		"--suppressions goes with --leak-check, or with the screen" },
+	{ LEAK_CHECK_ONCE, BATCH, 0,
+		"--leak-check goes with a report, not -b; --leak-check=every:TIME goes with both" },
+	{ GEN_SUPPRESSIONS, BATCH, 0, "--gen-suppressions goes with a report, not -b" },
+	{ LEAK_CHECK, 0, RUN | ATTACH, "--leak-check goes with a COMMAND or -a PID" },
+	{ FAIL_UNFREED, 0, RUN, "--fail-on unfreed goes with a COMMAND" },
+	{ FAIL_ON, SAMPLED, 0,
+		"--fail-on needs every block recorded, so not --sample or --max-overhead" },
+	{ LEAK_CHECK, SAMPLED, 0,
+		"--leak-check needs every block recorded, so not --sample or --max-overhead" },
+	{ SAMPLING, 0, RUN | ATTACH, "--sample and --max-overhead go with a COMMAND or -a PID" },
+};
+
+static unsigned mode_fact(const struct options *o)
+{
+	static const unsigned facts[] = { [OPTIONS_NONE] = NO_MODE,
+		[OPTIONS_RUN] = RUN,
+		[OPTIONS_ATTACH] = ATTACH,
+		[OPTIONS_READ] = READ,
+		[OPTIONS_LIST] = OTHER_MODE,
+		[OPTIONS_CLEAN] = OTHER_MODE,
+		[OPTIONS_MARK] = OTHER_MODE };
+
+	return facts[o->mode];
+}
+
+static unsigned facts_of(const struct options *o)
+{
+	const struct {
+		bool is;
+		unsigned fact;
+	} facts[] = {
+		{ o->batch, BATCH },
+		{ o->report, REPORT },
+		{ !o->batch && !o->report, SCREEN },
+		{ o->output, OUTPUT },
+		{ o->mark_every_ns, MARK_EVERY },
+		{ o->readonly, READONLY },
+		{ o->tree, TREE },
+		{ o->readonly || o->script || o->nsource_paths, SCREEN_ONLY },
+		{ o->no_exit_scan, NO_EXIT_SCAN },
+		{ o->hold, HOLD },
+		{ o->sample.given, SAMPLING },
+		{ o->sample.bytes || o->sample.limit > 0, SAMPLED },
+		{ o->format == OPTIONS_TEXT, TEXT },
+		{ o->format == OPTIONS_JUNIT, JUNIT },
+		{ o->gen_suppressions, GEN_SUPPRESSIONS },
+		{ o->nsuppressions, SUPPRESSIONS },
+		{ o->leak_check, LEAK_CHECK },
+		{ o->leak_check && !o->leak_every_ns, LEAK_CHECK_ONCE },
+		{ o->fail_on, FAIL_ON },
+		{ o->fail_on & OPTIONS_FAIL_UNFREED, FAIL_UNFREED },
+	};
+	unsigned all = mode_fact(o);
+
+	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
+		if (facts[i].is)
+			all |= facts[i].fact;
+	return all;
+}
+
 const char *option_rules_broken(const struct options *o)
 {
-	bool shows = o->mode == OPTIONS_RUN || o->mode == OPTIONS_ATTACH || o->mode == OPTIONS_READ;
+	unsigned facts = facts_of(o);
 
-	if (o->mode == OPTIONS_NONE)
-		return "nothing to watch: give a COMMAND, -a PID or -r FILE";
-	if (!shows && (o->batch || o->report || o->output))
-		return "-l, --clean and --mark stand alone";
-	if (o->mark_every_ns && o->mode != OPTIONS_RUN && o->mode != OPTIONS_ATTACH)
-		return "--mark-every goes with a COMMAND or -a PID";
-	if (o->mark_every_ns && o->readonly)
-		return "--mark-every writes a file, so not with --readonly";
-	if (o->batch && o->report)
-		return "-b and --report exclude each other";
-	if (o->tree && (o->batch || o->report))
-		return "-t is of the screen, so not with -b or --report";
-	if ((o->readonly || o->script || o->nsource_paths) && (o->batch || o->report || !shows))
-		return "--readonly, --script and --source-path are of the screen";
-	if ((o->no_exit_scan || o->hold) && (o->batch || o->report || o->mode != OPTIONS_RUN))
-		return "--no-exit-scan and --hold require a COMMAND and the screen";
-	if (o->hold && (o->no_exit_scan || o->readonly || o->sample.given))
-		return "--hold requires the scan at the end: not with --no-exit-scan, --readonly "
-		       "or sampling";
-	if (o->readonly && o->sample.given)
-		return "--readonly steers nothing, so not with --sample or --max-overhead";
-	if (o->output && !o->batch && !o->report)
-		return "-o goes with -b or --report";
-	if (o->format == OPTIONS_JUNIT && o->batch)
-		return "--format junit is of a report, so not with -b";
-	if (o->gen_suppressions && o->format != OPTIONS_TEXT)
-		return "--gen-suppressions is of a report as text";
-	if (o->nsuppressions && !o->leak_check && (o->batch || o->report))
-		return "--suppressions goes with --leak-check, or with the screen";
-	if (o->leak_check && o->batch && !o->leak_every_ns)
-		return "--leak-check goes with a report, not -b; --leak-check=every:TIME goes with "
-		       "both";
-	if (o->gen_suppressions && o->batch)
-		return "--gen-suppressions goes with a report, not -b";
-	if (o->leak_check && o->mode != OPTIONS_RUN && o->mode != OPTIONS_ATTACH)
-		return "--leak-check goes with a COMMAND or -a PID";
-	if ((o->fail_on & OPTIONS_FAIL_UNFREED) && o->mode != OPTIONS_RUN)
-		return "--fail-on unfreed goes with a COMMAND";
-	if (o->fail_on && (o->sample.bytes || o->sample.limit > 0))
-		return "--fail-on needs every block recorded, so not --sample or --max-overhead";
-	if (o->leak_check && (o->sample.bytes || o->sample.limit > 0))
-		return "--leak-check needs every block recorded, so not --sample or --max-overhead";
-	if (o->sample.given && o->mode != OPTIONS_RUN && o->mode != OPTIONS_ATTACH)
-		return "--sample and --max-overhead go with a COMMAND or -a PID";
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+		const struct rule *r = &rules[i];
+
+		if ((facts & r->given) &&
+			((facts & r->excludes) || (r->requires && !(facts & r->requires))))
+			return r->message;
+	}
 	return NULL;
 }

@@ -41,7 +41,7 @@ enum long_key {
 #define FLAG(field) NULL, offsetof(struct options, field)
 
 /* clang-format off */
-const struct option_row option_table[] = {
+const struct option_row option_table[OPTION_TABLE_MAX + 1] = {
 	{ 'a', "attach", "PID", option_values_attach, 0, "watch a process that already carries the library" },
 	{ 'r', "read", "FILE", option_values_read, 0, "read a segment that a program left behind" },
 	{ 'l', "list", NULL, option_values_list, 0, "list the instrumented processes and what dead ones left" },
@@ -109,7 +109,7 @@ const struct option_row option_table[] = {
 
 const struct option_row *option_table_find(int key)
 {
-	for (size_t i = 0; i < OPTION_TABLE_ROWS; i++)
+	for (size_t i = 0; option_table[i].name; i++)
 		if (option_table[i].key == key)
 			return &option_table[i];
 	return NULL;

@@ -7,7 +7,6 @@
 #ifndef SRC_RUN_OPTION_TABLE_H
 #define SRC_RUN_OPTION_TABLE_H
 
-#include <assert.h>
 #include <stddef.h>
 #include "src/run/option_values.h"
 
@@ -20,9 +19,9 @@ struct option_row {
 	const char *help; /* NULL: known, but not built in yet */
 };
 
-#define OPTION_TABLE_ROWS 45u
-extern const struct option_row option_table[OPTION_TABLE_ROWS];
-static_assert(OPTION_TABLE_ROWS <= 64, "each has a bit in struct options");
+#define OPTION_TABLE_MAX 64u /* each has a bit in struct options */
+extern const struct option_row
+	option_table[OPTION_TABLE_MAX + 1]; /* a row without a name ends it */
 
 /* The row of a key; NULL: there is none. */
 const struct option_row *option_table_find(int key);

@@ -21,8 +21,8 @@
 
 /* What getopt_long wants, made from the table. */
 struct lists {
-	char letters[3 + 2 * OPTION_TABLE_ROWS];
-	struct option names[OPTION_TABLE_ROWS + 1];
+	char letters[3 + 2 * OPTION_TABLE_MAX];
+	struct option names[OPTION_TABLE_MAX + 1];
 };
 
 static void lists_make(struct lists *l)
@@ -31,7 +31,7 @@ static void lists_make(struct lists *l)
 	char *p = stpcpy(l->letters, "+:");
 
 	memset(l->names, 0, sizeof(l->names));
-	for (size_t i = 0; i < OPTION_TABLE_ROWS; i++) {
+	for (size_t i = 0; option_table[i].name; i++) {
 		l->names[i] = (struct option){ option_table[i].name,
 			!option_table[i].arg		? no_argument
 			: option_table[i].arg[0] == '[' ? optional_argument
@@ -184,7 +184,7 @@ int options_parse(int argc, char *const argv[], struct options *o, FILE *out, FI
 
 bool options_given(const struct options *o, const char *name)
 {
-	for (size_t i = 0; i < OPTION_TABLE_ROWS; i++)
+	for (size_t i = 0; option_table[i].name; i++)
 		if (!strcmp(option_table[i].name, name))
 			return o->given >> i & 1;
 	return false;
