@@ -23,7 +23,7 @@
 #include "src/run/selection.h"
 #include "src/run/report.h"
 #include "src/run/run.h"
-#include "src/run/screen_actions.h"
+#include "src/run/screen.h"
 #include "src/run/screen_leaks.h"
 #include "src/sym/sym.h"
 #include "src/session/threads.h"

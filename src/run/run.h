@@ -84,7 +84,7 @@ bool run_ready(struct run *r);
  */
 int run_sample(struct run *r, const char *text, char *msg, size_t cap);
 /* The one on the screen: the watched one, or another that the user went to
- * (src/run/screen_actions.h). */
+ * (src/run/screen.h). */
 struct watch *run_shown(const struct run *r);
 /* Asks the launched program to end. */
 void run_end(struct run *r);

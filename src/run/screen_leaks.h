@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Leak scans of the process that the screen shows (src/run/screen_actions.h). `run` is a struct
+ * Leak scans of the process that the screen shows (src/run/screen.h). `run` is a struct
  * run, as the screen has it: see struct tui_source. Main thread.
  */
 #ifndef SRC_RUN_SCREEN_LEAKS_H

@@ -4,8 +4,8 @@
  * to (src/run/process_list.h), and what is done to it. `run` is a struct run, as the screen has it
  * (struct tui_source). Main thread.
  */
-#ifndef SRC_RUN_SCREEN_ACTIONS_H
-#define SRC_RUN_SCREEN_ACTIONS_H
+#ifndef SRC_RUN_SCREEN_H
+#define SRC_RUN_SCREEN_H
 
 #include "src/run/run.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the screen does to the process that it shows (shown.h). Main thread. */
-#include "src/run/screen_actions.h"
+#include "src/run/screen.h"
 
 #include <errno.h>
 #include <stdio.h>
