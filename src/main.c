@@ -30,6 +30,7 @@
 #include "src/util/clock.h"
 #include "src/util/large_stack.h"
 #include "src/util/remedy.h"
+#include "src/run/failure.h"
 #include "src/util/text.h"
 #include "src/util/units.h"
 #include "src/run/verdict.h"
@@ -41,20 +42,6 @@
 #define LEAK_LOOK_MS                                                                               \
 	10u /* a program that waits for its leak scan loses so much, on average half               \
 	     */
-
-static int fail(int status, const char *what, const char *why)
-{
-	fprintf(stderr, "heaptop: %s: %s\n", what, why);
-	return status;
-}
-
-static int fail_by(const char *what, int error)
-{
-	char line[256];
-
-	fprintf(stderr, "heaptop: %s\n", remedy_line(line, sizeof(line), what, error));
-	return RUN_EXIT_FAILED;
-}
 
 /* ---- waiting without a screen ---- */
 
@@ -146,7 +133,7 @@ static int final_status(
 {
 	bool fired = s && verdict_failed(s, o, r->ended);
 	const char *unseen = s ? verdict_unseen(s, o) : NULL;
-	int blind = unseen ? fail(RUN_EXIT_FAILED, "--leak-check", unseen) : 0;
+	int blind = unseen ? failure_print_reason("--leak-check", unseen) : 0;
 	struct snapshot *gone = (struct snapshot *)(uintptr_t)s;
 	int status;
 
@@ -201,7 +188,7 @@ static int show_report(struct run *r, const struct options *o, int fd)
 				? NULL
 				: verdict_text(s, o, r->ended, verdict));
 	else
-		rc = fail_by("cannot read the segment any more", errno);
+		rc = failure_print_errno("cannot read the segment any more", errno);
 	return final_status(r, fd, s, o, rc);
 }
 
@@ -230,7 +217,7 @@ static int show_batch(struct run *r, const struct options *o, int fd)
 		session_names_finish(watch_session(r->watch), o->delay_ns);
 		s = run_tick(r);
 		if (!s)
-			rc = fail_by("cannot read the segment any more", errno);
+			rc = failure_print_errno("cannot read the segment any more", errno);
 		else
 			rc = frame_put(r, fd, s, o);
 		if (last || !wait_until(r, clock_monotonic_ns() + o->delay_ns))
@@ -378,7 +365,7 @@ static int screen_run(const struct options *o, struct script *script,
 		return tui_run(source, t, signal);
 	rc = script_run(script, source, t, signal, why);
 	if (rc == -ECANCELED)
-		fail(RUN_EXIT_FAILED, "--script", why);
+		failure_print_reason("--script", why);
 	return rc;
 }
 
@@ -478,10 +465,10 @@ static int show_screen(
 	if (rc == -EINTR)
 		return 128 + signal;
 	if (rc == -ECANCELED)
-		return RUN_EXIT_FAILED;
+		return FAILURE_EXIT;
 	if (rc == -ENOTTY)
-		return fail(RUN_EXIT_FAILED, "the terminal cannot be used",
-			"is TERM set? (or use -b, --report)");
+		return failure_print_reason(
+			"the terminal cannot be used", "is TERM set? (or use -b, --report)");
 	return status;
 }
 
@@ -492,13 +479,13 @@ static int terminal_check(struct winsize *size)
 	const char *name = getenv("TERM");
 
 	if (!term_probe(size))
-		return fail(
-			RUN_EXIT_FAILED, "no terminal", "use -b for frames as text, or --report");
+		return failure_print_reason(
+			"no terminal", "use -b for frames as text, or --report");
 	if (term_can_draw())
 		return 0;
 	text_clean(term, sizeof(term), name ? name : "", name ? strlen(name) : 0);
 	snprintf(what, sizeof(what), "a terminal on which no screen can be drawn (TERM=%s)", term);
-	return fail(RUN_EXIT_FAILED, what, "use -b for frames as text, or --report");
+	return failure_print_reason(what, "use -b for frames as text, or --report");
 }
 
 static int run_on_screen(const struct options *o, const struct config *config)
@@ -509,8 +496,10 @@ static int run_on_screen(const struct options *o, const struct config *config)
 	static struct run r;
 	int rc;
 
-	if (o->script && !script)
-		return fail(OPTIONS_EXIT_USAGE, "--script", why);
+	if (o->script && !script) {
+		failure_print_reason("--script", why);
+		return OPTIONS_EXIT_USAGE;
+	}
 	rc = script ? 0 : terminal_check(&size);
 	if (rc != 0)
 		return rc;
@@ -530,7 +519,7 @@ static int run_as_text(const struct options *o)
 	static struct run r;
 
 	if (fd < 0)
-		return RUN_EXIT_FAILED;
+		return FAILURE_EXIT;
 	rc = run_open(&r, o, false, 0, 0);
 	if (rc != 0) {
 		run_close(&r);
@@ -563,10 +552,12 @@ static int all(void *ctx)
 	if (status >= 0)
 		return status;
 	if (o.mode == OPTIONS_MARK)
-		return mark_command_print(o.pid, o.mark_name) == 0 ? 0 : RUN_EXIT_FAILED;
+		return mark_command_print(o.pid, o.mark_name) == 0 ? 0 : FAILURE_EXIT;
 	if (o.mode == OPTIONS_LIST || o.mode == OPTIONS_CLEAN) {
 		status = o.mode == OPTIONS_LIST ? segment_list_print() : segment_list_clean();
-		return status < 0 ? fail_by("cannot read the directory of segments", -status) : 0;
+		return status < 0 ? failure_print_errno(
+					    "cannot read the directory of segments", -status)
+				  : 0;
 	}
 	config_take(&config, &o);
 	return o.batch || o.report ? run_as_text(&o) : run_on_screen(&o, &config);

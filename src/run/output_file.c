@@ -9,9 +9,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "src/run/failure.h"
+
 static int failed(const struct options *o, const char *why)
 {
-	fprintf(stderr, "heaptop: %s: %s\n", o->output ? o->output : "output", why);
+	failure_print_reason(o->output ? o->output : "output", why);
 	return -1;
 }
 

@@ -2,6 +2,7 @@
 /* Snapshots as text, JSON or JUnit XML in a file (report.h). Main thread. */
 #include "src/run/report.h"
 
+#include "src/run/failure.h"
 #include "src/run/output_file.h"
 #include "src/run/selection.h"
 
@@ -22,7 +23,7 @@ void report_options(struct export_options *e, const struct options *o)
 
 static int put(int fd, struct strbuf *text, const struct options *o)
 {
-	return output_file_put(fd, text, o) == 0 ? 0 : REPORT_EXIT_FAILED;
+	return output_file_put(fd, text, o) == 0 ? 0 : FAILURE_EXIT;
 }
 
 int report_frame_put(int fd, const struct snapshot *s, const struct options *o)

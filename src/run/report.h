@@ -9,8 +9,6 @@
 #include "src/export/export.h"
 #include "src/run/options.h"
 
-#define REPORT_EXIT_FAILED 125 /* as RUN_EXIT_FAILED */
-
 /* What exporters take of the options. */
 void report_options(struct export_options *e, const struct options *o);
 /* Both: 0, or the status to end with. */

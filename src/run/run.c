@@ -15,13 +15,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "src/run/failure.h"
 #include "src/scan/leak_summary.h"
 #include "src/memory/map_reader.h"
 #include "src/marks/marks.h"
 #include "src/scan/scan_control.h"
 #include "src/target/means.h"
 #include "src/util/clock.h"
-#include "src/util/remedy.h"
 #include "src/util/units.h"
 
 /* A report waits so long for names at most. */
@@ -37,27 +37,13 @@
 /* For what cannot but end, on a machine that is busy with other things. */
 #define ENDING_TIMEOUT_NS UINT64_C(30000000000)
 
-static int failed(const char *message, int status)
-{
-	fprintf(stderr, "heaptop: %s\n", message);
-	return status;
-}
-
-/* Of the system; `error`: -errno. */
-static int failed_by(const char *what, int error)
-{
-	char line[TARGET_MESSAGE_MAX];
-
-	return failed(remedy_line(line, sizeof(line), what, error), RUN_EXIT_FAILED);
-}
-
 /* As the options say. Before a launched program runs, so that its first block is recorded so. */
 static int sample_start(struct run *r)
 {
 	const struct sampling_request *request = &r->options->sample;
 	int rc = request->given ? watch_sample(r->watch, request) : 0;
 
-	return rc == 0 ? 0 : failed_by("cannot switch the program to sampling", rc);
+	return rc == 0 ? 0 : failure_print_errno("cannot switch the program to sampling", rc);
 }
 
 static int watch_start(struct run *r, const char *path, uint64_t family, pid_t pid)
@@ -73,12 +59,12 @@ static int watch_start(struct run *r, const char *path, uint64_t family, pid_t p
 	struct session *s = session_open(path, &w.session, message);
 
 	if (!s)
-		return failed(message, RUN_EXIT_FAILED);
+		return failure_print(message);
 	r->watch = watch_new(s, &w);
 	if (r->watch)
 		return sample_start(r);
 	session_close(s);
-	return failed_by("cannot make room for the program's processes", -ENOMEM);
+	return failure_print_errno("cannot make room for the program's processes", -ENOMEM);
 }
 
 static int open_attach(struct run *r)
@@ -87,7 +73,7 @@ static int open_attach(struct run *r)
 	struct target_segment found;
 
 	if (target_find(r->options->pid, &found, message) != 0)
-		return failed(message, RUN_EXIT_FAILED);
+		return failure_print(message);
 	return watch_start(r, found.path, 0, r->options->pid);
 }
 
@@ -111,19 +97,20 @@ static int child_prepare(struct run *r, bool screen)
 	int rc = prepare_bind(r->prepared, r->child.pid);
 
 	if (rc != 0)
-		return failed_by("cannot read when the program was started, in /proc", rc);
+		return failure_print_errno(
+			"cannot read when the program was started, in /proc", rc);
 	rc = watch_start(r, prepare_path(r->prepared), prepare_family(r->prepared), r->child.pid);
 	if (rc != 0)
 		return rc;
 	rc = leak_ask(r, screen);
 	if (rc != 0)
-		return failed_by("cannot ask the program to wait for a leak scan", rc);
+		return failure_print_errno("cannot ask the program to wait for a leak scan", rc);
 	if (r->child.pty >= 0)
 		r->output = output_new(r->child.pty);
 	r->output_open = r->output != NULL;
 	return r->child.pty < 0 || r->output
 		       ? 0
-		       : failed_by("cannot make room for the program's output", -ENOMEM);
+		       : failure_print_errno("cannot make room for the program's output", -ENOMEM);
 }
 
 /* Forks, ties the segment to the child's pid, and lets it exec. */
@@ -142,7 +129,7 @@ static int launch(struct run *r, const char *library, bool screen, int rows, int
 	int rc = target_launch(&l, &r->child, message);
 
 	if (rc != 0)
-		return failed(message, RUN_EXIT_FAILED);
+		return failure_print(message);
 	rc = child_prepare(r, screen);
 	if (rc != 0) {
 		target_cancel(&r->child);
@@ -151,8 +138,9 @@ static int launch(struct run *r, const char *library, bool screen, int rows, int
 	}
 	rc = target_go(&r->child, message);
 	if (rc != 0) {
+		failure_print(message);
 		r->output_open = false;
-		return failed(message, rc);
+		return rc;
 	}
 	/* Without one its end is looked for at every tick. */
 	r->child_fd = (int)syscall(SYS_pidfd_open, r->child.pid, 0);
@@ -170,13 +158,15 @@ static int open_launch(struct run *r, bool screen, int rows, int cols)
 	else
 		rc = target_library_find(library, sizeof(library), message);
 	if (rc != 0)
-		return failed(message, RUN_EXIT_FAILED);
+		return failure_print(message);
 	rc = target_check(r->options->command[0], path, sizeof(path), message);
-	if (rc != 0)
-		return failed(message, rc);
+	if (rc != 0) {
+		failure_print(message);
+		return rc;
+	}
 	r->prepared = prepare_segment(r->options->depth, message);
 	if (!r->prepared)
-		return failed(message, RUN_EXIT_FAILED);
+		return failure_print(message);
 	rc = launch(r, library, screen, rows, cols);
 	if (rc != 0) {
 		prepare_end(r->prepared, true);
@@ -194,10 +184,10 @@ static int suppression_files_load(struct run *r)
 		return 0;
 	r->suppressions = suppressions_new();
 	if (!r->suppressions)
-		return failed_by("cannot make room for suppressions", -ENOMEM);
+		return failure_print_errno("cannot make room for suppressions", -ENOMEM);
 	for (unsigned i = 0; i < r->options->nsuppressions; i++)
 		if (suppressions_load(r->suppressions, r->options->suppressions[i], message) != 0)
-			return failed(message, RUN_EXIT_FAILED);
+			return failure_print(message);
 	return 0;
 }
 
@@ -214,7 +204,7 @@ int run_open(struct run *r, const struct options *o, bool screen, int rows, int 
 	if (o->mode == OPTIONS_RUN)
 		resident_start(&r->resident, r->started_ns);
 	if (means_check(message) != 0)
-		return failed(message, RUN_EXIT_FAILED);
+		return failure_print(message);
 	rc = suppression_files_load(r);
 	if (rc != 0)
 		return rc;
@@ -231,7 +221,7 @@ int run_open(struct run *r, const struct options *o, bool screen, int rows, int 
 	case OPTIONS_MARK:
 		break;
 	}
-	return RUN_EXIT_FAILED;
+	return FAILURE_EXIT;
 }
 
 struct watch *run_shown(const struct run *r)

@@ -19,8 +19,6 @@
 #include "src/source/source_cache.h"
 #include "src/run/watch.h"
 
-#define RUN_EXIT_FAILED 125 /* could not run or attach */
-
 struct run {
 	const struct options *options;
 	struct watch *watch;

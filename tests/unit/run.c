@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include "src/run/failure.h"
 #include "src/run/run.h"
 #include "tests/unit/launch_fixture.h"
 #include "tests/unit/segment_fixture.h"
@@ -258,25 +259,25 @@ TEST(cannot_start)
 	cannot(126, "/etc/passwd");
 	launch(SHELL("exit 0"));
 	options.library = "/no/such/library.so";
-	cannot(RUN_EXIT_FAILED, "/no/such/library.so");
+	cannot(FAILURE_EXIT, "/no/such/library.so");
 }
 
 TEST(cannot_attach)
 {
 	options = (struct options){ .mode = OPTIONS_ATTACH, .pid = 0x3ffffff };
-	cannot(RUN_EXIT_FAILED, "67108863");
+	cannot(FAILURE_EXIT, "67108863");
 	options.pid = getpid();
-	cannot(RUN_EXIT_FAILED, "heaptop");
+	cannot(FAILURE_EXIT, "heaptop");
 	options = (struct options){ .mode = OPTIONS_NONE };
-	CHECK_INT(open_run(false), RUN_EXIT_FAILED);
+	CHECK_INT(open_run(false), FAILURE_EXIT);
 }
 
 TEST(cannot_read)
 {
 	options = (struct options){ .mode = OPTIONS_READ, .file = "/dev/null" };
-	cannot(RUN_EXIT_FAILED, "/dev/null: not a regular file");
+	cannot(FAILURE_EXIT, "/dev/null: not a regular file");
 	options.file = "/no/such/file";
-	cannot(RUN_EXIT_FAILED, "/no/such/file: No such file");
+	cannot(FAILURE_EXIT, "/no/such/file: No such file");
 }
 
 /* The user's file, whatever state it is of. */
