@@ -2,85 +2,95 @@
 /* The scan at the end of the program on the screen (exitscan.h). */
 #include "src/run/exit_scan.h"
 
+#include <stdlib.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "src/read/read.h"
-#include "src/scan/scan_control.h"
-#include "src/session/session.h"
-#include "src/run/screen_leaks.h"
 #include "src/util/clock.h"
-#include "src/run/watch.h"
 
 /* The longest wait until the viewer notices a program at its end; half of it on average. */
 #define LOOK_NS 50000000l
 /* A program is kept from its end so long at most: its heap is very large, or its end is. */
 #define SCAN_MAX_NS UINT64_C(60000000000)
 
-void exit_scan_open(struct run *r)
+struct exit_scan {
+	struct run *run;
+	struct screen_leaks *leaks;
+	int timer; /* to check for it; -1 */
+	const struct session *seen; /* the image that was seen at its end */
+	uint64_t seen_ns; /* at that time */
+};
+
+struct exit_scan *exit_scan_new(struct run *r, struct screen_leaks *l)
 {
 	const struct timespec every = { .tv_nsec = LOOK_NS };
 	const struct itimerspec t = { every, every };
+	struct exit_scan *e = calloc(1, sizeof(*e));
 
-	if (!r->exit_asked)
-		return;
-	r->exit_timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	if (r->exit_timer >= 0)
-		timerfd_settime(r->exit_timer, 0, &t, NULL);
+	if (!e)
+		return NULL;
+	*e = (struct exit_scan){ .run = r, .leaks = l, .timer = -1 };
+	if (run_waits_at_exit(r))
+		e->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (e->timer >= 0)
+		timerfd_settime(e->timer, 0, &t, NULL);
+	return e;
 }
 
-/* Nobody looks any more: a program that ends later, or is being ended, need not wait. */
-void exit_scan_close(struct run *r)
+void exit_scan_free(struct exit_scan *e)
 {
-	if (r->exit_timer < 0)
+	if (!e)
 		return;
-	if (!r->ended)
-		read_leak_done(session_segment(watch_session(r->watch)));
-	close(r->exit_timer);
-	r->exit_timer = -1;
+	if (e->timer >= 0 && !run_ended(e->run))
+		read_leak_done(session_segment(run_session(e->run)));
+	if (e->timer >= 0)
+		close(e->timer);
+	free(e);
 }
 
-int exit_scan_fds(const struct run *r, struct pollfd *fds, int max)
+int exit_scan_fds(const struct exit_scan *e, struct pollfd *fds, int max)
 {
-	if (r->exit_timer < 0 || r->ended || max < 1)
+	if (e->timer < 0 || run_ended(e->run) || max < 1)
 		return 0;
-	fds[0] = (struct pollfd){ r->exit_timer, POLLIN, 0 };
+	fds[0] = (struct pollfd){ e->timer, POLLIN, 0 };
 	return 1;
 }
 
 /* Only what is on the screen: nobody waits for another one's scan. */
-static bool scan_start(struct run *r, struct session *s)
+static bool scan_start(struct exit_scan *e, struct session *s, const struct watch *shown)
 {
-	struct scan_control *scans = run_shown(r) == r->watch ? screen_leaks_control(r) : NULL;
+	bool hold = run_options(e->run)->hold;
 
-	if (scans && scan_control_start_at_exit(scans, r->options->hold) == 0)
+	if (shown == run_watch(e->run) && screen_leaks_start_at_exit(e->leaks, s, hold) == 0)
 		return true;
 	read_leak_done(session_segment(s));
 	return false;
 }
 
-bool exit_scan_ready(struct run *r)
+bool exit_scan_ready(struct exit_scan *e, const struct watch *shown)
 {
 	struct session *s;
 	uint64_t times;
 
-	if (r->exit_timer < 0 || r->ended || read(r->exit_timer, &times, sizeof(times)) <= 0)
+	if (e->timer < 0 || run_ended(e->run) || read(e->timer, &times, sizeof(times)) <= 0)
 		return false;
-	watch_poll(r->watch); /* the image that ends may be a new one */
-	s = watch_session(r->watch);
-	if (r->exit_seen == s && r->scans && clock_monotonic_ns() - r->exit_since_ns > SCAN_MAX_NS)
-		scan_control_give_up(r->scans, "no leak scan at its end: it took more than 60 s");
-	if (r->exit_seen == s || !read_leak_waits(session_segment(s)))
+	watch_poll(run_watch(e->run)); /* the image that ends may be a new one */
+	s = run_session(e->run);
+	if (e->seen == s && clock_monotonic_ns() - e->seen_ns > SCAN_MAX_NS)
+		screen_leaks_give_up(e->leaks, "no leak scan at its end: it took more than 60 s");
+	if (e->seen == s || !read_leak_waits(session_segment(s)))
 		return false;
-	r->exit_seen = s;
-	r->exit_since_ns = clock_monotonic_ns();
-	return scan_start(r, s);
+	e->seen = s;
+	e->seen_ns = clock_monotonic_ns();
+	return scan_start(e, s, shown);
 }
 
-bool exit_scan_release(struct run *r)
+bool exit_scan_release(struct exit_scan *e)
 {
-	bool held = r->scans && scan_control_release(r->scans);
+	bool held = screen_leaks_release(e->leaks);
 
-	r->ending |= held; /* it takes no more than that */
+	if (held)
+		run_end_expect(e->run); /* it takes no more than that */
 	return held;
 }

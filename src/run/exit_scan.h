@@ -9,14 +9,20 @@
 #include <poll.h>
 
 #include "src/run/run.h"
+#include "src/run/screen_leaks.h"
 
-/* After run_open. Without effect where the program was not asked to wait. */
-void exit_scan_open(struct run *r);
-void exit_scan_close(struct run *r);
-/* As run_fds and run_ready: true if anything has begun that is to be shown. */
-int exit_scan_fds(const struct run *r, struct pollfd *fds, int max);
-bool exit_scan_ready(struct run *r);
+struct exit_scan;
+
+/* Has no effect where the program was not asked to wait. NULL without memory. */
+struct exit_scan *exit_scan_new(struct run *r, struct screen_leaks *l);
+/* Nobody watches any more: a program that ends later, or is being ended, need not wait. Before
+ * run_close. */
+void exit_scan_free(struct exit_scan *e);
+/* As run_fds and run_ready: true if a scan has begun. `shown`: the process on the screen, the only
+ * one that is scanned. */
+int exit_scan_fds(const struct exit_scan *e, struct pollfd *fds, int max);
+bool exit_scan_ready(struct exit_scan *e, const struct watch *shown);
 /* With --hold the program stays at its last instant until this. False: none is held. */
-bool exit_scan_release(struct run *r);
+bool exit_scan_release(struct exit_scan *e);
 
 #endif

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/run/leak_scans.h"
 #include "src/scan/leak_summary.h"
 #include "src/scan/scan_job.h"
 #include "src/util/clock.h"
-#include "src/run/watch.h"
 
 struct kin {
 	char *path; /* of its segment: a session may be closed before us, and be another's then */
@@ -22,38 +22,52 @@ struct kin {
 	struct snap_leak_round round[2];
 };
 
-struct leakkin {
+struct leak_children {
+	struct run *run;
+	struct leak_progress *progress;
 	size_t count;
 	struct kin kin[WATCH_MEMBERS_MAX];
 };
 
-/* NULL: it was not scanned so far. */
-static struct kin *kin_find(const struct run *r, const struct session *s)
+struct leak_children *leak_children_new(struct run *r, struct leak_progress *progress)
 {
-	struct leakkin *k = r->leakkin;
+	struct leak_children *l = calloc(1, sizeof(*l));
 
-	for (size_t i = 0; k && i < k->count; i++)
-		if (strcmp(k->kin[i].path, session_path(s)) == 0)
-			return &k->kin[i];
+	if (l)
+		l->run = r, l->progress = progress;
+	return l;
+}
+
+/* NULL: it was not scanned so far. */
+static struct kin *kin_find(struct leak_children *l, const struct session *s)
+{
+	for (size_t i = 0; i < l->count; i++)
+		if (strcmp(l->kin[i].path, session_path(s)) == 0)
+			return &l->kin[i];
 	return NULL;
 }
 
 /* NULL: there is no room for more. */
-static struct kin *kin_of(struct run *r, const struct session *s)
+static struct kin *kin_of(struct leak_children *l, const struct session *s)
 {
-	struct kin *found = kin_find(r, s);
-	struct leakkin *k = r->leakkin;
+	struct kin *found = kin_find(l, s);
 
 	if (found)
 		return found;
-	if (!k)
-		k = r->leakkin = calloc(1, sizeof(*r->leakkin));
-	if (!k || k->count == WATCH_MEMBERS_MAX)
+	if (l->count == WATCH_MEMBERS_MAX)
 		return NULL;
-	found = &k->kin[k->count];
+	found = &l->kin[l->count];
 	found->path = strdup(session_path(s));
-	k->count += found->path != NULL;
+	l->count += found->path != NULL;
 	return found->path ? found : NULL;
+}
+
+static struct leak_scan_options request_make(const struct leak_children *l, const struct session *s)
+{
+	struct leak_scan_options request = leak_scans_options(l->run, session_pid(s));
+
+	request.progress = l->progress;
+	return request;
 }
 
 /* One that did not work says so if there is no other. True: it has worked. */
@@ -70,17 +84,17 @@ static bool made_take(struct kin *k, struct session *s, struct leak_summary *mad
 	return !leak_summary_result(made)->failed;
 }
 
-static void scan_now(struct run *r, struct session *s, struct kin *k)
+static void scan_now(struct leak_children *l, struct session *s, struct kin *k)
 {
-	struct leak_scan_options request = run_scan_options(r, session_pid(s));
+	struct leak_scan_options request = request_make(l, s);
 
 	made_take(k, s, leak_summary_run(session_segment(s), &request));
 	k->ended = true;
 }
 
-static void scan_at_exit(struct run *r, struct session *s, struct kin *k)
+static void scan_at_exit(struct leak_children *l, struct session *s, struct kin *k)
 {
-	struct leak_scan_options request = run_scan_options(r, session_pid(s));
+	struct leak_scan_options request = request_make(l, s);
 
 	request.at_exit = true;
 	request.copying = LEAK_COPY_NEVER; /* nothing is lost while it stands still */
@@ -104,18 +118,18 @@ static void job_take(struct kin *k, struct session *s)
 
 static void look(void *ctx, struct session *s)
 {
-	struct run *r = ctx;
-	struct kin *k = kin_find(r, s);
+	struct leak_children *l = ctx;
+	struct kin *k = kin_find(l, s);
 
 	if (k && k->job && scan_job_ended(k->job))
 		job_take(k, s);
 	if (!session_alive(s) || !read_leak_waits(session_segment(s)))
 		return;
-	k = kin_of(r, s);
+	k = kin_of(l, s);
 	if (!k)
 		read_leak_done(session_segment(s)); /* one of more than can be kept */
 	else if (!k->ended)
-		scan_at_exit(r, s, k);
+		scan_at_exit(l, s, k);
 }
 
 /* Its destructors may take for ever. */
@@ -126,11 +140,11 @@ static bool is_still_ending(const struct kin *k)
 
 static void finish(void *ctx, struct session *s)
 {
-	struct run *r = ctx;
+	struct leak_children *l = ctx;
 	struct kin *k;
 
 	look(ctx, s);
-	k = kin_find(r, s);
+	k = kin_find(l, s);
 	if (k && is_still_ending(k)) {
 		scan_job_cancel(k->job);
 		scan_job_free(k->job);
@@ -139,45 +153,45 @@ static void finish(void *ctx, struct session *s)
 	} else if (k && k->job) {
 		job_take(k, s);
 	}
-	k = session_alive(s) ? kin_of(r, s) : NULL;
+	k = session_alive(s) ? kin_of(l, s) : NULL;
 	if (k && !k->ended)
-		scan_now(r, s, k);
+		scan_now(l, s, k);
 }
 
-void leak_children_cancel(struct run *r)
+void leak_children_cancel(struct leak_children *l)
 {
-	for (size_t i = 0; r->leakkin && i < r->leakkin->count; i++)
-		if (r->leakkin->kin[i].job)
-			scan_job_cancel(r->leakkin->kin[i].job);
+	for (size_t i = 0; i < l->count; i++)
+		if (l->kin[i].job)
+			scan_job_cancel(l->kin[i].job);
 }
 
-void leak_children_scan(struct run *r)
+void leak_children_scan(struct leak_children *l)
 {
-	if (r->child.pid)
-		watch_members(r->watch, look, r);
+	if (run_child(l->run))
+		watch_members(run_watch(l->run), look, l);
 }
 
-void leak_children_finish(struct run *r)
+void leak_children_finish(struct leak_children *l)
 {
-	if (r->child.pid)
-		watch_members(r->watch, finish, r);
+	if (run_child(l->run))
+		watch_members(run_watch(l->run), finish, l);
 }
 
 /* ---- every so often ---- */
 
 struct turn {
-	struct run *run;
+	struct leak_children *children;
 	struct session *scanned; /* one at a time: others may wait at their end */
 };
 
-static bool is_due(const struct run *r, const struct session *s)
+static bool is_due(struct leak_children *l, const struct session *s)
 {
-	const struct kin *k = kin_find(r, s);
+	const struct kin *k = kin_find(l, s);
 	uint64_t now = clock_monotonic_ns();
 
 	if (k)
 		return !k->ended && now >= k->due_ns;
-	return now - session_identity(s)->created_ns >= r->options->leak_every_ns;
+	return now - session_identity(s)->created_ns >= run_options(l->run)->leak_every_ns;
 }
 
 /* One that cannot be scanned now is tried again. */
@@ -187,35 +201,35 @@ static void turn_take(void *ctx, struct session *s)
 	struct leak_scan_options request;
 	struct kin *k;
 
-	if (t->scanned || !session_alive(s) || !is_due(t->run, s))
+	if (t->scanned || !session_alive(s) || !is_due(t->children, s))
 		return;
-	k = kin_of(t->run, s);
+	k = kin_of(t->children, s);
 	if (!k)
 		return;
-	request = run_scan_options(t->run, session_pid(s));
+	request = request_make(t->children, s);
 	if (made_take(k, s, leak_summary_run(session_segment(s), &request))) {
 		k->shown = *leak_summary_result(k->made);
 		session_leaks(s, &k->shown);
 		t->scanned = s;
 	}
-	k->due_ns = clock_monotonic_ns() + t->run->options->leak_every_ns;
+	k->due_ns = clock_monotonic_ns() + run_options(t->children->run)->leak_every_ns;
 }
 
-struct session *leak_children_due(struct run *r)
+struct session *leak_children_due(struct leak_children *l)
 {
-	struct turn t = { .run = r };
+	struct turn t = { .children = l };
 
-	if (r->child.pid)
-		watch_members(r->watch, turn_take, &t);
+	if (run_child(l->run))
+		watch_members(run_watch(l->run), turn_take, &t);
 	return t.scanned;
 }
 
-void leak_children_judge(struct run *r, struct session *session, const struct snapshot *s)
+void leak_children_judge(struct leak_children *l, struct session *session, const struct snapshot *s)
 {
-	struct kin *k = kin_of(r, session);
+	struct kin *k = kin_of(l, session);
 
-	if (r->suppressions)
-		leak_summary_suppress(k->made, s, r->suppressions);
+	if (run_suppressions(l->run))
+		leak_summary_suppress(k->made, s, run_suppressions(l->run));
 	k->shown = *leak_summary_result(k->made);
 	k->round[0] = k->round[1];
 	k->round[1] = (struct snap_leak_round){
@@ -227,27 +241,27 @@ void leak_children_judge(struct run *r, struct session *session, const struct sn
 	session_leaks(session, leak_summary_result(k->made));
 }
 
-void leak_children_suppress(struct run *r, const struct snapshot *s)
+void leak_children_suppress(struct leak_children *l, const struct snapshot *s)
 {
-	struct leakkin *k = r->leakkin;
+	const struct suppressions *rules = run_suppressions(l->run);
 
-	for (size_t i = 0; k && i < k->count; i++)
-		for (size_t j = 0; k->kin[i].made && j < s->nchildren; j++)
-			if (s->children[j]->leaks == leak_summary_result(k->kin[i].made))
-				leak_summary_suppress(
-					k->kin[i].made, s->children[j], r->suppressions);
+	for (size_t i = 0; i < l->count; i++)
+		for (size_t j = 0; l->kin[i].made && j < s->nchildren; j++)
+			if (s->children[j]->leaks == leak_summary_result(l->kin[i].made))
+				leak_summary_suppress(l->kin[i].made, s->children[j], rules);
 }
 
-void leak_children_free(struct run *r)
+void leak_children_free(struct leak_children *l)
 {
-	for (size_t i = 0; r->leakkin && i < r->leakkin->count; i++) {
-		if (r->leakkin->kin[i].job) {
-			scan_job_cancel(r->leakkin->kin[i].job);
-			scan_job_free(r->leakkin->kin[i].job);
+	if (!l)
+		return;
+	for (size_t i = 0; i < l->count; i++) {
+		if (l->kin[i].job) {
+			scan_job_cancel(l->kin[i].job);
+			scan_job_free(l->kin[i].job);
 		}
-		leak_summary_free(r->leakkin->kin[i].made);
-		free(r->leakkin->kin[i].path);
+		leak_summary_free(l->kin[i].made);
+		free(l->kin[i].path);
 	}
-	free(r->leakkin);
-	r->leakkin = NULL;
+	free(l);
 }

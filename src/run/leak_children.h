@@ -6,24 +6,31 @@
 #ifndef SRC_RUN_LEAK_CHILDREN_H
 #define SRC_RUN_LEAK_CHILDREN_H
 
+#include "src/leak/scan.h"
 #include "src/run/run.h"
 
-/* To be called often. Who waits at its end is let go on, and scanned at its last instant. */
-void leak_children_scan(struct run *r);
-/* Such scans as are under way are to end. */
-void leak_children_cancel(struct run *r);
-/*
- * To be called often: scans one of them, if it is due. Its session, or NULL. When its names are in,
- * judge takes out what the rules match, and `s`, a snapshot of it, says what is new since the turn
- * before.
- */
-struct session *leak_children_due(struct run *r);
-void leak_children_judge(struct run *r, struct session *session, const struct snapshot *s);
-/* Before the last snapshot: who still runs is scanned now. */
-void leak_children_finish(struct run *r);
-/* After it: takes what the rules match out of the children's results. */
-void leak_children_suppress(struct run *r, const struct snapshot *s);
+struct leak_children;
+
+/* `progress`: of scans that the main thread waits for. NULL without memory. */
+struct leak_children *leak_children_new(struct run *r, struct leak_progress *progress);
 /* When no snapshot is held any more. */
-void leak_children_free(struct run *r);
+void leak_children_free(struct leak_children *l);
+/* To be called often: lets a process that waits at its end go on, and scans it at its last instant.
+ */
+void leak_children_scan(struct leak_children *l);
+/* Cancels the scans that are under way. */
+void leak_children_cancel(struct leak_children *l);
+/*
+ * To be called often: scans one of the processes whose interval has passed. Its session, or NULL.
+ * Once its names are in, leak_children_judge applies the suppressions, and `s`, a snapshot of it,
+ * says what is new since the round before.
+ */
+struct session *leak_children_due(struct leak_children *l);
+void leak_children_judge(
+	struct leak_children *l, struct session *session, const struct snapshot *s);
+/* Before the last snapshot: scans the processes that still run. */
+void leak_children_finish(struct leak_children *l);
+/* After it: applies the suppressions to the children's results. */
+void leak_children_suppress(struct leak_children *l, const struct snapshot *s);
 
 #endif

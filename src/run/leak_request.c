@@ -10,10 +10,9 @@
 #include "src/export/export.h"
 #include "src/scan/leak_summary.h"
 #include "src/run/leak_children.h"
+#include "src/run/leak_scans.h"
 #include "src/run/output_file.h"
 #include "src/scan/scan_job.h"
-#include "src/scan/scan_control.h"
-#include "src/run/screen_leaks.h"
 #include "src/util/clock.h"
 
 /* A scan's text waits so long for names at most: meanwhile, a program that wants to end waits. */
@@ -22,7 +21,7 @@
 #define ROUNDS_MAX 4096u
 #define NONE_YET   "no leak scan: none was made so far"
 
-struct leakrounds {
+struct rounds {
 	int fd; /* for text; -1: it cannot be written any more */
 	unsigned version; /* of the last result that was taken (src/model/leaks.h) */
 	const struct session *ended; /* was scanned at its end */
@@ -32,100 +31,137 @@ struct leakrounds {
 	struct snap_leak_round round[ROUNDS_MAX];
 };
 
-/* One scan of a running process, in this thread. */
-static struct leak_summary *scan_now(struct run *r, struct session *s)
-{
-	struct leak_scan_options request = run_scan_options(r, session_pid(s));
+struct leak_request {
+	struct run *run;
+	struct leak_progress *progress;
+	struct resident *resident;
+	struct leak_children *children;
+	/* One scan. */
+	const struct session *exit_seen; /* this image waited at its end */
+	struct scan_job *exit_job; /* its scan, while the program ends; or NULL */
+	struct leak_summary *result; /* what was found, or why there was no scan */
+	/* Many scans; NULL: one. */
+	struct rounds *rounds;
+	struct scan_control *scans; /* made when they are asked for */
+};
 
-	r->resident.due_ns = 0; /* it stands still: there is no better moment */
-	run_memory_look(r);
+static struct leak_scan_options request_make(const struct leak_request *q, const struct session *s)
+{
+	struct leak_scan_options request = leak_scans_options(q->run, session_pid(s));
+
+	request.progress = q->progress;
+	return request;
+}
+
+/* The program stands still: there is no better moment. */
+static void resident_read(struct leak_request *q)
+{
+	struct session *s = run_session(q->run);
+
+	q->resident->due_ns = 0;
+	resident_look(q->resident, session_path(s), session_pid(s));
+}
+
+/* One scan of a running process, in this thread. */
+static struct leak_summary *scan_now(struct leak_request *q, struct session *s)
+{
+	struct leak_scan_options request = request_make(q, s);
+
+	resident_read(q);
 	return leak_summary_run(session_segment(s), &request);
 }
 
 /* ---- one ---- */
 
 /* The program waits at its end: it is let go on, and scanned at its last instant. */
-static void exit_scan_begin(struct run *r, struct session *s)
+static void exit_scan_begin(struct leak_request *q, struct session *s)
 {
-	struct leak_scan_options request = run_scan_options(r, session_pid(s));
+	struct leak_scan_options request = request_make(q, s);
 
-	r->resident.due_ns = 0;
-	run_memory_look(r);
+	resident_read(q);
 	request.at_exit = true;
 	request.copying = LEAK_COPY_NEVER; /* nothing is lost while it stands still */
-	r->exit_scan = scan_job_start(session_path(s), &request, false);
-	if (r->exit_scan)
+	q->exit_job = scan_job_start(session_path(s), &request, false);
+	if (q->exit_job)
 		return;
-	r->leaks = leak_summary_failed(errno == ENOMEM ? "no leak scan: out of memory"
-						       : "no leak scan: no thread to scan with");
+	q->result = leak_summary_failed(errno == ENOMEM ? "no leak scan: out of memory"
+							: "no leak scan: no thread to scan with");
 	read_leak_done(session_segment(s));
 }
 
 /* An image that went on by exec at its end is over, and its scan with it. */
-static void exit_scan_drop(struct run *r)
+static void exit_scan_drop(struct leak_request *q)
 {
-	if (r->exit_scan)
-		scan_job_cancel(r->exit_scan);
-	scan_job_free(r->exit_scan);
-	r->exit_scan = NULL;
-	leak_summary_free(r->leaks);
-	r->leaks = NULL;
+	if (q->exit_job)
+		scan_job_cancel(q->exit_job);
+	scan_job_free(q->exit_job);
+	q->exit_job = NULL;
+	leak_summary_free(q->result);
+	q->result = NULL;
 }
 
-static void one_look(struct run *r, struct session *s, bool waits)
+static void one_look(struct leak_request *q, struct session *s, bool waits)
 {
-	if (waits && r->exit_seen != s) {
-		exit_scan_drop(r);
-		r->exit_seen = s;
-		exit_scan_begin(r, s);
-	} else if (!r->child.pid && !r->leaks) {
-		r->leaks = scan_now(r, s);
+	if (waits && q->exit_seen != s) {
+		exit_scan_drop(q);
+		q->exit_seen = s;
+		exit_scan_begin(q, s);
+	} else if (!run_child(q->run) && !q->result) {
+		q->result = scan_now(q, s);
 	}
-	if (r->exit_scan && scan_job_ended(r->exit_scan)) {
-		r->leaks = scan_job_take(r->exit_scan);
-		scan_job_free(r->exit_scan);
-		r->exit_scan = NULL;
+	if (q->exit_job && scan_job_ended(q->exit_job)) {
+		q->result = scan_job_take(q->exit_job);
+		scan_job_free(q->exit_job);
+		q->exit_job = NULL;
 	}
 }
 
-void leak_request_cancel(struct run *r)
+void leak_request_cancel(struct leak_request *q)
 {
-	if (r->exit_scan)
-		scan_job_cancel(r->exit_scan);
-	if (r->scans)
-		scan_control_cancel(r->scans);
-	leak_children_cancel(r);
+	if (q->exit_job)
+		scan_job_cancel(q->exit_job);
+	if (q->scans)
+		scan_control_cancel(q->scans);
+	leak_children_cancel(q->children);
 }
 
 /* ---- many ---- */
 
-void leak_request_begin(struct run *r, int fd)
+static struct scan_control *control_of(struct leak_request *q)
 {
-	const struct options *o = r->options;
-
-	if (!o->leak_every_ns)
-		return;
-	r->leakrounds = calloc(1, sizeof(*r->leakrounds));
-	if (!r->leakrounds)
-		return; /* it is scanned once, then */
-	r->leakrounds->fd = o->format == OPTIONS_TEXT ? fd : STDERR_FILENO;
-	r->leakrounds->shown.failed = NONE_YET;
-	screen_leaks_every(r, o->leak_every_ns);
+	return q->scans = leak_scans_control(q->scans, q->run, run_session(q->run));
 }
 
-static void tell(struct run *r, const struct snapshot *s, bool of_other)
+/* Without memory for them there is one scan. */
+static void rounds_begin(struct leak_request *q, int fd)
 {
-	const struct options *o = r->options;
+	const struct options *o = run_options(q->run);
+	struct scan_control *scans;
+
+	if (o->leak_every_ns)
+		q->rounds = calloc(1, sizeof(*q->rounds));
+	if (!q->rounds)
+		return;
+	q->rounds->fd = o->format == OPTIONS_TEXT ? fd : STDERR_FILENO;
+	q->rounds->shown.failed = NONE_YET;
+	scans = control_of(q);
+	if (scans)
+		scan_control_every(scans, o->leak_every_ns);
+}
+
+static void tell(struct leak_request *q, const struct snapshot *s, bool of_other)
+{
+	const struct options *o = run_options(q->run);
 	const struct export_options e = {
 		.top = o->top, .names = o->names, .show_hidden = o->show_hidden
 	};
 	struct strbuf text = STRBUF_INIT;
 
 	export_leak_round(&text, s, &e, of_other);
-	if (r->leakrounds->fd < 0)
+	if (q->rounds->fd < 0)
 		strbuf_free(&text);
-	else if (output_file_put(r->leakrounds->fd, &text, o) != 0)
-		r->leakrounds->fd = -1;
+	else if (output_file_put(q->rounds->fd, &text, o) != 0)
+		q->rounds->fd = -1;
 }
 
 /* A snapshot with all names that can be had. */
@@ -137,7 +173,7 @@ static struct snapshot *named(struct session *s)
 }
 
 /* The result as it is now, beside the rounds that there were. */
-static void shown_set(struct leakrounds *l, const struct snap_leaks *result)
+static void shown_set(struct rounds *l, const struct snap_leaks *result)
 {
 	size_t n = l->shown.nrounds;
 
@@ -146,7 +182,7 @@ static void shown_set(struct leakrounds *l, const struct snap_leaks *result)
 	l->shown.nrounds = n;
 }
 
-static void round_add(struct leakrounds *l, unsigned number)
+static void round_add(struct rounds *l, unsigned number)
 {
 	size_t n = l->shown.nrounds;
 
@@ -162,21 +198,21 @@ static void round_add(struct leakrounds *l, unsigned number)
 }
 
 /* Judges the newest result and tells of it. */
-static void round_take(struct run *r, struct session *session, struct scan_control *scans)
+static void round_take(struct leak_request *q, struct session *session, struct scan_control *scans)
 {
-	struct leakrounds *l = r->leakrounds;
+	struct rounds *l = q->rounds;
 	struct snapshot *s;
 
 	session_leaks(session, &l->shown);
 	s = named(session);
-	if (s && r->suppressions)
-		scan_control_suppress(scans, s, r->suppressions);
+	if (s && run_suppressions(q->run))
+		scan_control_suppress(scans, s, run_suppressions(q->run));
 	shown_set(l, scan_control_state(scans)->last);
 	round_add(l, scan_control_state(scans)->number);
 	if (s)
-		tell(r, s, false);
+		tell(q, s, false);
 	snapshot_unref(s);
-	if (!r->options->batch)
+	if (!run_options(q->run)->batch)
 		session_leaks(session, NULL); /* a report has the last one's only */
 	l->version = scan_control_state(scans)->version;
 	free(l->failed);
@@ -184,9 +220,9 @@ static void round_take(struct run *r, struct session *session, struct scan_contr
 }
 
 /* It is told once, however often it happens. */
-static void failure_take(struct run *r, const char *why)
+static void failure_take(struct leak_request *q, const char *why)
 {
-	struct leakrounds *l = r->leakrounds;
+	struct rounds *l = q->rounds;
 	struct snap_leaks failed = { .failed = why };
 	struct snapshot none = { .leaks = &failed };
 
@@ -195,35 +231,35 @@ static void failure_take(struct run *r, const char *why)
 	free(l->failed);
 	l->failed = strdup(why);
 	none.now_realtime_ns = clock_realtime_ns();
-	tell(r, &none, false);
+	tell(q, &none, false);
 	if (l->shown.failed)
 		l->shown.failed = l->failed ? l->failed : NONE_YET;
 }
 
 /* Those that it has started. */
-static void others_look(struct run *r)
+static void others_look(struct leak_request *q)
 {
-	struct session *session = leak_children_due(r);
+	struct session *session = leak_children_due(q->children);
 	struct snapshot *s = session ? named(session) : NULL;
 
 	if (!s)
 		return;
-	leak_children_judge(r, session, s);
-	tell(r, s, true);
+	leak_children_judge(q->children, session, s);
+	tell(q, s, true);
 	snapshot_unref(s);
 }
 
 /* Another image: what was found in the one before says nothing of it. */
-static void rounds_reset(struct leakrounds *l, unsigned version)
+static void rounds_reset(struct rounds *l, unsigned version)
 {
 	l->shown = (struct snap_leaks){ .failed = NONE_YET };
 	l->version = version;
 }
 
-static void rounds_look(struct run *r, struct session *s, bool waits)
+static void rounds_look(struct leak_request *q, struct session *s, bool waits)
 {
-	struct leakrounds *l = r->leakrounds;
-	struct scan_control *scans = screen_leaks_control(r);
+	struct rounds *l = q->rounds;
+	struct scan_control *scans = control_of(q);
 	const struct leaks *state;
 
 	if (!scans)
@@ -239,98 +275,123 @@ static void rounds_look(struct run *r, struct session *s, bool waits)
 	state = scan_control_state(scans);
 	if (state->number == 0 && state->version != l->version)
 		rounds_reset(l, state->version);
-	if (r->options->batch)
+	if (run_options(q->run)->batch)
 		session_leaks(s, &l->shown);
 	if (state->failed)
-		failure_take(r, state->failed);
+		failure_take(q, state->failed);
 	else if (state->last && state->version != l->version)
-		round_take(r, s, scans);
-	others_look(r);
+		round_take(q, s, scans);
+	others_look(q);
 }
 
-static struct snapshot *rounds_final(struct run *r)
+static struct snapshot *rounds_final(struct leak_request *q)
 {
-	struct scan_control *scans = screen_leaks_control(r);
+	struct scan_control *scans = control_of(q);
 	struct snapshot *s;
 
-	if (scans && r->leakrounds->ended == watch_session(r->watch))
+	if (scans && q->rounds->ended == run_session(q->run))
 		scan_control_await(scans);
-	leak_request_make(r);
+	leak_request_make(q);
 	if (scans) /* at the end of the others, nothing is told of it any more */
 		scan_control_stop(scans);
-	session_leaks(watch_session(r->watch), &r->leakrounds->shown);
-	s = run_final(r);
-	if (scans && s && r->suppressions && scan_control_state(scans)->last) {
-		scan_control_suppress(scans, s, r->suppressions);
-		shown_set(r->leakrounds, scan_control_state(scans)->last);
+	session_leaks(run_session(q->run), &q->rounds->shown);
+	s = run_final(q->run);
+	if (scans && s && run_suppressions(q->run) && scan_control_state(scans)->last) {
+		scan_control_suppress(scans, s, run_suppressions(q->run));
+		shown_set(q->rounds, scan_control_state(scans)->last);
 	}
 	return s;
 }
 
 /* ---- one or many ---- */
 
-void leak_request_make(struct run *r)
+void leak_request_make(struct leak_request *q)
 {
 	struct session *s;
 	bool waits;
 
-	watch_poll(r->watch);
-	leak_children_scan(r);
-	s = watch_session(r->watch);
-	waits = r->child.pid && read_leak_waits(session_segment(s));
-	if (r->leakrounds)
-		rounds_look(r, s, waits);
+	watch_poll(run_watch(q->run));
+	leak_children_scan(q->children);
+	s = run_session(q->run);
+	waits = run_child(q->run) && read_leak_waits(session_segment(s));
+	if (q->rounds)
+		rounds_look(q, s, waits);
 	else
-		one_look(r, s, waits);
+		one_look(q, s, waits);
 }
 
 /* Of the one process, or its last image. */
-static struct snapshot *own_final(struct run *r)
+static struct snapshot *own_final(struct leak_request *q)
 {
 	struct snapshot *s;
 
-	if (r->leakrounds)
-		return rounds_final(r);
-	if (r->exit_scan) {
-		r->leaks = scan_job_take(r->exit_scan);
-		scan_job_free(r->exit_scan);
-		r->exit_scan = NULL;
+	if (q->rounds)
+		return rounds_final(q);
+	if (q->exit_job) {
+		q->result = scan_job_take(q->exit_job);
+		scan_job_free(q->exit_job);
+		q->exit_job = NULL;
 	}
 	/* The result is of the image that was scanned: the last. */
-	if (!r->leaks)
-		r->leaks = leak_summary_failed("no leak scan: the program did not end by exit, or "
-					       "without the library");
-	if (r->leaks)
-		session_leaks(watch_session(r->watch), leak_summary_result(r->leaks));
-	s = run_final(r);
-	if (s && r->leaks && r->suppressions)
-		leak_summary_suppress(r->leaks, s, r->suppressions);
+	if (!q->result)
+		q->result = leak_summary_failed("no leak scan: the program did not end by exit, or "
+						"without the library");
+	if (q->result)
+		session_leaks(run_session(q->run), leak_summary_result(q->result));
+	s = run_final(q->run);
+	if (s && q->result && run_suppressions(q->run))
+		leak_summary_suppress(q->result, s, run_suppressions(q->run));
 	return s;
 }
 
-struct snapshot *leak_request_final(struct run *r)
+struct snapshot *leak_request_final(struct leak_request *q)
 {
 	struct snapshot *s;
 
-	if (!r->options->leak_check)
-		return run_final(r);
-	watch_poll(r->watch);
-	leak_children_finish(r);
-	s = own_final(r);
-	if (s && r->suppressions)
-		leak_children_suppress(r, s);
+	if (!run_options(q->run)->leak_check)
+		return run_final(q->run);
+	watch_poll(run_watch(q->run));
+	leak_children_finish(q->children);
+	s = own_final(q);
+	if (s && run_suppressions(q->run))
+		leak_children_suppress(q->children, s);
 	return s;
 }
 
-void leak_request_free(struct run *r)
+struct leak_request *leak_request_new(
+	struct run *r, int fd, struct leak_progress *progress, struct resident *resident)
 {
-	leak_children_free(r);
-	if (r->exit_scan)
-		scan_job_cancel(r->exit_scan);
-	scan_job_free(r->exit_scan);
-	r->exit_scan = NULL;
-	if (r->leakrounds)
-		free(r->leakrounds->failed);
-	free(r->leakrounds);
-	r->leakrounds = NULL;
+	struct leak_request *q = calloc(1, sizeof(*q));
+
+	if (!q)
+		return NULL;
+	*q = (struct leak_request){ .run = r, .progress = progress, .resident = resident };
+	q->children = leak_children_new(r, progress);
+	if (!q->children) {
+		free(q);
+		return NULL;
+	}
+	rounds_begin(q, fd);
+	return q;
+}
+
+void leak_request_free(struct leak_request *q)
+{
+	if (!q)
+		return;
+	scan_control_free(q->scans); /* the program does not stand still any more */
+	leak_children_free(q->children);
+	if (q->exit_job)
+		scan_job_cancel(q->exit_job);
+	scan_job_free(q->exit_job);
+	leak_summary_free(q->result);
+	if (q->rounds)
+		free(q->rounds->failed);
+	free(q->rounds);
+	free(q);
+}
+
+int leak_request_fds(const struct leak_request *q, struct pollfd *fds, int max)
+{
+	return q->scans ? scan_control_fds(q->scans, fds, max) : 0;
 }

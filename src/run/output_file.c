@@ -56,15 +56,3 @@ int output_file_put(int fd, struct strbuf *text, const struct options *o)
 		failed(o, strerror(-rc));
 	return rc;
 }
-
-int output_file_name(char path[OUTPUT_FILE_NAME_MAX], uint64_t pid)
-{
-	int fd = -1;
-
-	errno = EEXIST;
-	for (int n = 1; fd < 0 && n < 10000 && errno == EEXIST; n++) {
-		snprintf(path, OUTPUT_FILE_NAME_MAX, "heaptop-snapshot-%d-%d.txt", (int)pid, n);
-		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-	}
-	return fd < 0 ? -errno : fd;
-}

@@ -11,10 +11,7 @@
 
 /* The file of -o, emptied, or `stream` without. -1: it cannot be written, or is yet to be read. */
 int output_file_open(const struct options *o, int stream);
-/* A new file in the current directory, heaptop-snapshot-PID-N.txt with the first N that is free:
- * its descriptor, or -errno; says nothing. */
-#define OUTPUT_FILE_NAME_MAX 64
-int output_file_name(char path[OUTPUT_FILE_NAME_MAX], uint64_t pid);
+
 /* Writes all of a text and frees it. 0, or -errno. */
 int output_file_put(int fd, struct strbuf *text, const struct options *o);
 

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -16,13 +15,11 @@
 #include <unistd.h>
 
 #include "src/run/failure.h"
-#include "src/scan/leak_summary.h"
-#include "src/memory/map_reader.h"
 #include "src/marks/marks.h"
-#include "src/scan/scan_control.h"
+#include "src/target/output.h"
+#include "src/target/prepare.h"
 #include "src/target/means.h"
 #include "src/util/clock.h"
-#include "src/util/units.h"
 
 /* A report waits so long for names at most. */
 #define NAMES_TIMEOUT_NS UINT64_C(60000000000)
@@ -36,6 +33,23 @@
 #define FAMILY_TIMEOUT_NS UINT64_C(1000000000)
 /* For what cannot but end, on a machine that is busy with other things. */
 #define ENDING_TIMEOUT_NS UINT64_C(30000000000)
+
+struct run {
+	const struct options *options;
+	struct watch *watch;
+	struct prepared *prepared; /* launched */
+	struct target_child child; /* launched; pid 0 otherwise */
+	int child_fd; /* pidfd: readable when it has ended; -1 */
+	bool ended; /* launched and ended */
+	int wait_status;
+	struct output *output; /* its terminal, when it has one of ours */
+	bool output_open;
+	struct suppressions *suppressions;
+	bool waits_at_exit;
+	uint64_t started_ns, marked_ns;
+	bool ending; /* asked to end */
+	bool hang_up; /* our terminal is gone: the program's goes with it */
+};
 
 /* As the options say. Before a launched program runs, so that its first block is recorded so. */
 static int sample_start(struct run *r)
@@ -87,7 +101,7 @@ static int leak_ask(struct run *r, bool screen)
 		who = HT_LEAK_ASK_ALL;
 	else if (screen && !o->no_exit_scan && !o->readonly && !o->sample.given)
 		who = HT_LEAK_ASK_ONE;
-	r->exit_asked = who == HT_LEAK_ASK_ONE;
+	r->waits_at_exit = who == HT_LEAK_ASK_ONE;
 	return who ? read_leak_ask(session_segment(watch_session(r->watch)), who) : 0;
 }
 
@@ -114,23 +128,23 @@ static int child_prepare(struct run *r, bool screen)
 }
 
 /* Forks, ties the segment to the child's pid, and lets it exec. */
-static int launch(struct run *r, const char *library, bool screen, int rows, int cols)
+static int launch(struct run *r, const char *library, const struct winsize *screen)
 {
 	static const char *const env[][2] = { [OPTIONS_FOLLOW_NO] = { "HEAPTOP_FOLLOW=0" },
 		[OPTIONS_FOLLOW_EXEC] = { "HEAPTOP_FOLLOW=exec" } };
 	const struct target_launch l = { .argv = r->options->command,
 		.library = library,
 		.segment = prepare_path(r->prepared),
-		.own_pty = screen,
-		.rows = rows,
-		.cols = cols,
+		.own_pty = screen != NULL,
+		.rows = screen ? screen->ws_row : 0,
+		.cols = screen ? screen->ws_col : 0,
 		.env = env[r->options->follow] };
 	char message[TARGET_MESSAGE_MAX];
 	int rc = target_launch(&l, &r->child, message);
 
 	if (rc != 0)
 		return failure_print(message);
-	rc = child_prepare(r, screen);
+	rc = child_prepare(r, screen != NULL);
 	if (rc != 0) {
 		target_cancel(&r->child);
 		r->output_open = false;
@@ -147,7 +161,7 @@ static int launch(struct run *r, const char *library, bool screen, int rows, int
 	return 0;
 }
 
-static int open_launch(struct run *r, bool screen, int rows, int cols)
+static int open_launch(struct run *r, const struct winsize *screen)
 {
 	static char library[PATH_MAX], path[PATH_MAX];
 	char message[TARGET_MESSAGE_MAX];
@@ -167,7 +181,7 @@ static int open_launch(struct run *r, bool screen, int rows, int cols)
 	r->prepared = prepare_segment(r->options->depth, message);
 	if (!r->prepared)
 		return failure_print(message);
-	rc = launch(r, library, screen, rows, cols);
+	rc = launch(r, library, screen);
 	if (rc != 0) {
 		prepare_end(r->prepared, true);
 		r->prepared = NULL;
@@ -191,30 +205,15 @@ static int suppression_files_load(struct run *r)
 	return 0;
 }
 
-int run_open(struct run *r, const struct options *o, bool screen, int rows, int cols)
+static int program_open(struct run *r, const struct winsize *screen)
 {
-	char message[TARGET_MESSAGE_MAX];
-	int rc;
-
-	*r = (struct run){
-		.options = o, .child_fd = -1, .exit_timer = -1, .started_ns = clock_monotonic_ns()
-	};
-	r->marked_ns = r->started_ns;
-	r->child.pty = -1;
-	if (o->mode == OPTIONS_RUN)
-		resident_start(&r->resident, r->started_ns);
-	if (means_check(message) != 0)
-		return failure_print(message);
-	rc = suppression_files_load(r);
-	if (rc != 0)
-		return rc;
-	switch (o->mode) {
+	switch (r->options->mode) {
 	case OPTIONS_RUN:
-		return open_launch(r, screen, rows, cols);
+		return open_launch(r, screen);
 	case OPTIONS_ATTACH:
 		return open_attach(r);
 	case OPTIONS_READ:
-		return watch_start(r, o->file, 0, 0);
+		return watch_start(r, r->options->file, 0, 0);
 	case OPTIONS_NONE:
 	case OPTIONS_LIST:
 	case OPTIONS_CLEAN:
@@ -224,10 +223,98 @@ int run_open(struct run *r, const struct options *o, bool screen, int rows, int 
 	return FAILURE_EXIT;
 }
 
-struct watch *run_shown(const struct run *r)
+int run_open(struct run **out, const struct options *o, const struct winsize *screen)
 {
-	return r->processes ? process_list_current(r->processes) : r->watch;
+	struct run *r = calloc(1, sizeof(*r));
+	char message[TARGET_MESSAGE_MAX];
+	int rc;
+
+	*out = NULL;
+	if (!r)
+		return failure_print_errno("cannot make room for the run", -ENOMEM);
+	*r = (struct run){ .options = o, .child_fd = -1, .started_ns = clock_monotonic_ns() };
+	r->marked_ns = r->started_ns;
+	r->child.pty = -1;
+	if (means_check(message) != 0)
+		rc = failure_print(message);
+	else
+		rc = suppression_files_load(r);
+	if (rc == 0)
+		rc = program_open(r, screen);
+	if (rc == 0)
+		*out = r;
+	else
+		run_close(r);
+	return rc;
 }
+
+/* ---- what others ask ---- */
+
+const struct options *run_options(const struct run *r)
+{
+	return r->options;
+}
+
+struct watch *run_watch(const struct run *r)
+{
+	return r->watch;
+}
+
+struct session *run_session(const struct run *r)
+{
+	return watch_session(r->watch);
+}
+
+pid_t run_child(const struct run *r)
+{
+	return r->child.pid;
+}
+
+bool run_ended(const struct run *r)
+{
+	return r->ended;
+}
+
+uint64_t run_started_ns(const struct run *r)
+{
+	return r->started_ns;
+}
+
+bool run_waits_at_exit(const struct run *r)
+{
+	return r->waits_at_exit;
+}
+
+struct suppressions *run_suppressions(const struct run *r)
+{
+	return r->suppressions;
+}
+
+struct suppressions *run_suppressions_make(struct run *r)
+{
+	if (!r->suppressions)
+		r->suppressions = suppressions_new();
+	return r->suppressions;
+}
+
+struct output *run_output(const struct run *r)
+{
+	return r->output;
+}
+
+void run_output_resize(struct run *r, int rows, int cols)
+{
+	struct winsize size = { .ws_row = (unsigned short)rows, .ws_col = (unsigned short)cols };
+
+	ioctl(r->child.pty, TIOCSWINSZ, &size);
+}
+
+bool run_alive(const struct run *r)
+{
+	return r->child.pid ? !r->ended : session_alive(watch_session(r->watch));
+}
+
+/* ---- ticks ---- */
 
 /* Tells the session what the kernel accounted, once the child is reaped. */
 static void usage_report(struct run *r)
@@ -286,76 +373,8 @@ struct snapshot *run_tick(struct run *r)
 	s = session_tick(watch_session(r->watch));
 	error = errno;
 	silence_check(r, s);
-	if (r->processes)
-		process_list_tick(r->processes);
 	errno = error;
-	if (run_shown(r) == r->watch)
-		return s;
-	snapshot_unref(s);
-	return session_tick(watch_session(run_shown(r)));
-}
-
-struct leak_scan_options run_scan_options(const struct run *r, pid_t pid)
-{
-	return (struct leak_scan_options){ .pid = pid,
-		.roots = r->options->leak_roots,
-		.heuristics = r->options->leak_heuristics,
-		.copying = (enum leak_copying)r->options->leak_copying,
-		.behind = r->suppressions != NULL,
-		.progress = r->leak_progress };
-}
-
-/* A map is of one image. */
-static struct map_reader *mapping_of_now(struct run *r)
-{
-	struct session *s = watch_session(run_shown(r));
-
-	if (r->mapping && !map_reader_is_of(r->mapping, session_path(s), s)) {
-		map_reader_free(r->mapping);
-		r->mapping = NULL;
-	}
-	if (!r->mapping)
-		r->mapping = map_reader_new(session_path(s), session_pid(s), s);
-	return r->mapping;
-}
-
-struct map *run_map(struct run *r)
-{
-	struct map_reader *m = mapping_of_now(r);
-
-	if (!m)
-		return NULL;
-	if (session_alive(watch_session(run_shown(r))) || !map_reader_newest(m))
-		map_reader_want(m);
-	return map_reader_newest(m);
-}
-
-void run_memory_look(struct run *r)
-{
-	struct session *s = watch_session(r->watch);
-
-	resident_look(&r->resident, session_path(s), session_pid(s));
-}
-
-void run_memory_look_last(struct run *r)
-{
-	struct session *s = watch_session(r->watch);
-
-	resident_look_last(&r->resident, session_path(s), session_pid(s));
-}
-
-const struct map_account *run_memory(const struct run *r)
-{
-	const struct session *s = watch_session(run_shown(r));
-	const struct map *m = r->mapping && map_reader_is_of(r->mapping, session_path(s), s)
-				      ? map_reader_newest(r->mapping)
-				      : NULL;
-
-	if (m)
-		return &m->account;
-	if (run_shown(r) != r->watch)
-		return NULL; /* what else is known is of the program that we watch */
-	return resident_last(&r->resident, session_path(s));
+	return s;
 }
 
 struct snapshot *run_final(struct run *r)
@@ -365,23 +384,12 @@ struct snapshot *run_final(struct run *r)
 	return watch_final(r->watch, NAMES_TIMEOUT_NS);
 }
 
-bool run_alive(const struct run *r)
-{
-	return r->child.pid ? !r->ended : session_alive(watch_session(r->watch));
-}
-
-int run_fds(const struct run *r, struct pollfd *fds, int max)
+int run_fds(const struct run *r, const struct session *shown, struct pollfd *fds, int max)
 {
 	int n = 0;
 
 	if (n < max)
-		fds[n++] = (struct pollfd){ session_fd(watch_session(run_shown(r))), POLLIN, 0 };
-	if (r->mapping && n < max)
-		fds[n++] = (struct pollfd){ map_reader_fd(r->mapping), POLLIN, 0 };
-	if (r->sources && n < max)
-		fds[n++] = (struct pollfd){ source_cache_fd(r->sources), POLLIN, 0 };
-	if (r->scans)
-		n += scan_control_fds(r->scans, fds + n, max - n);
+		fds[n++] = (struct pollfd){ session_fd(shown), POLLIN, 0 };
 	if (r->output_open && n < max)
 		fds[n++] = (struct pollfd){ r->child.pty, POLLIN, 0 };
 	if (r->child_fd >= 0 && !r->ended && n < max)
@@ -389,55 +397,19 @@ int run_fds(const struct run *r, struct pollfd *fds, int max)
 	return n;
 }
 
-bool run_ready(struct run *r)
+bool run_ready(struct run *r, struct session *shown)
 {
-	bool changed = session_collect(watch_session(run_shown(r))), closed = false,
-	     was_ended = r->ended;
+	bool changed = session_collect(shown), closed = false, was_ended = r->ended;
 
 	if (r->output_open && output_read(r->output, &closed))
 		changed = true;
 	if (closed)
 		r->output_open = false;
-	if (r->mapping && map_reader_collect(r->mapping))
-		changed = true;
-	if (r->sources && source_cache_collect(r->sources))
-		changed = true;
-	if (r->scans && scan_control_collect(r->scans))
-		changed = true;
 	child_poll(r);
 	return changed || r->ended != was_ended;
 }
 
-/* A wish as people type it: a limit with its percent sign, or a rate. */
-static int wish_parse(const char *text, struct sampling_request *request)
-{
-	return strchr(text, '%') ? sampling_control_parse_limit(text, request)
-				 : sampling_control_parse_rate(text, request);
-}
-
-int run_sample(struct run *r, const char *text, char *msg, size_t cap)
-{
-	struct sampling_request request = { 0 };
-	char rate[UNITS_MAX];
-	int rc = wish_parse(text, &request);
-
-	if (rc != 0) {
-		snprintf(msg, cap,
-			"sampling: type exact, auto, 1K to 64M (bytes), or a limit like 5%%");
-		return rc;
-	}
-	rc = watch_sample(run_shown(r), &request);
-	if (rc != 0)
-		snprintf(msg, cap, "sampling: the program cannot be switched: %s", strerror(-rc));
-	else if (request.limit > 0)
-		snprintf(msg, cap, "sampling is steered to cost %g%% at most", request.limit * 100);
-	else if (request.bytes == 0)
-		snprintf(msg, cap, "from now on every block is recorded");
-	else
-		snprintf(msg, cap, "from now on one block in %s is recorded",
-			snapshot_rate_text(request.bytes, rate));
-	return rc;
-}
+/* ---- the end ---- */
 
 void run_end(struct run *r)
 {
@@ -445,6 +417,16 @@ void run_end(struct run *r)
 		kill(r->child.pid, SIGCONT);
 		r->ending = true;
 	}
+}
+
+void run_end_expect(struct run *r)
+{
+	r->ending = true;
+}
+
+void run_hang_up(struct run *r)
+{
+	r->hang_up = true;
 }
 
 /* Our terminal is gone, so the program's goes, too: closing it makes the kernel hang the program
@@ -467,10 +449,10 @@ static void end_await(struct run *r)
 
 	while (r->ending && !r->ended && clock_monotonic_ns() - begin < wait) {
 		struct pollfd fds[RUN_FDS_MAX];
-		int n = run_fds(r, fds, RUN_FDS_MAX);
+		int n = run_fds(r, run_session(r), fds, RUN_FDS_MAX);
 
 		poll(fds, (nfds_t)n, 100);
-		run_ready(r);
+		run_ready(r, run_session(r));
 		if (!r->ended && target_is_ending(r->child.pid))
 			wait = ENDING_TIMEOUT_NS;
 	}
@@ -541,10 +523,6 @@ int run_close(struct run *r)
 	const char *kept = NULL;
 	int status = 0;
 
-	scan_control_free(r->scans); /* nothing stands still any more */
-	r->scans = NULL;
-	process_list_free(r->processes);
-	r->processes = NULL;
 	terminal_drop(r);
 	end_await(r);
 	if (r->watch)
@@ -564,11 +542,8 @@ int run_close(struct run *r)
 	if (r->child_fd >= 0)
 		close(r->child_fd);
 	watch_free(r->watch);
-	map_reader_free(r->mapping);
-	source_cache_free(r->sources);
-	resident_free(&r->resident);
-	leak_summary_free(r->leaks);
 	suppressions_free(r->suppressions);
 	prepare_end(r->prepared, false);
+	free(r);
 	return status;
 }

@@ -1,22 +1,66 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The process that the screen shows: the one that a run watches, or another one that the user went
- * to (src/run/process_list.h), and what is done to it. `run` is a struct run, as the screen has it
- * (struct tui_source). Main thread.
+ * A run as the screen sees and steers it: the functions of struct tui_source (tui/tui.h says what
+ * each of them does), whose `screen` is a struct screen. The process on the screen is the one that
+ * the run watches, or another one that the user went to. Main thread.
  */
 #ifndef SRC_RUN_SCREEN_H
 #define SRC_RUN_SCREEN_H
 
+#include "src/export/export.h"
+#include "src/model/leaks.h"
+#include "src/model/processes.h"
+#include "src/model/settings.h"
 #include "src/run/run.h"
 
-/* See struct tui_source: processes, process_show, mark, mark_name, since, source_text and _forget.
- */
-size_t screen_actions_list(void *run, const struct process_row **rows, size_t *more);
-int screen_actions_go(void *run, uint64_t process, char *msg, size_t cap);
-int screen_actions_mark(void *run, char *msg, size_t cap);
-void screen_actions_mark_name(void *run, unsigned number, const char *name);
-void screen_actions_since(void *run, unsigned since, unsigned until);
-const struct source_text *screen_actions_source_text(void *run, const struct frame *f);
-void screen_actions_source_forget(void *run);
+struct screen;
+struct source_text;
+
+/* Takes over the run. NULL after one line on stderr: the run is closed. */
+struct screen *screen_open(struct run *r);
+/* Closes the screen's parts and the run: the exit status that run_close returns. */
+int screen_close(struct screen *s);
+
+struct snapshot *screen_tick(void *screen, const char **error);
+int screen_detail(void *screen, const struct snapshot *of, uint32_t site, struct snap_detail *out);
+int screen_fds(void *screen, struct pollfd *fds, int max);
+bool screen_ready(void *screen);
+uint64_t screen_now(void *screen);
+
+size_t screen_output_lines(void *screen);
+const char *screen_output_line(void *screen, size_t i);
+void screen_output_resize(void *screen, int rows, int cols);
+
+/* Saves `rows`, what is shown, with the last leak scan; `e` is filled by screen_export_options and
+ * the screen. */
+void screen_export_options(void *screen, struct export_options *e);
+int screen_save(void *screen, const struct snapshot *rows, const struct export_options *e,
+	char *msg, size_t cap);
+
+size_t screen_processes(void *screen, const struct process_row **rows, size_t *more);
+int screen_process_show(void *screen, uint64_t id, char *msg, size_t cap);
+void screen_end(void *screen);
+int screen_sample(void *screen, const char *text, char *msg, size_t cap);
+struct map *screen_map(void *screen);
+int screen_mark(void *screen, char *msg, size_t cap);
+void screen_mark_name(void *screen, unsigned number, const char *name);
+void screen_since(void *screen, unsigned since, unsigned until);
+const struct source_text *screen_source_text(void *screen, const struct frame *f);
+void screen_source_forget(void *screen);
+
+const struct leaks *screen_scan_state(void *screen);
+int screen_scan(void *screen, char *msg, size_t cap);
+void screen_scan_cancel(void *screen);
+void screen_scan_every(void *screen, uint64_t ns);
+bool screen_scan_release(void *screen);
+int screen_suppress(void *screen, const struct snapshot *s, const struct leak_chosen *chosen,
+	char *msg, size_t cap);
+long screen_bytes(void *screen, uint64_t addr, void *out, size_t bytes);
+
+const char *const *screen_hide_rules(void *screen, size_t *count);
+void screen_ages(void *screen, bool wanted);
+void screen_shares(void *screen, bool wanted);
+int screen_settings_save(void *screen, const struct settings *settings, char *msg, size_t cap);
+void screen_rules_set(void *screen, const struct settings *settings);
 
 #endif

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -12,7 +13,7 @@
 #include "src/export/text.h"
 #include "src/leak/analysis/suppressions.h"
 #include "src/proc/proc.h"
-#include "src/scan/scan_control.h"
+#include "src/run/leak_scans.h"
 #include "src/util/units.h"
 
 #define RULE_FRAMES 499u /* valgrind reads no more than 500 lines of a stack */
@@ -21,39 +22,46 @@
 /* Names that are missing are waited for so long: it is a key that waits. */
 #define NAMES_NS UINT64_C(1000000000)
 
-struct scan_control *screen_leaks_control(struct run *r)
-{
-	struct session *s = watch_session(run_shown(r));
-	struct leak_scan_options request = run_scan_options(r, session_pid(s));
-	uint64_t every = r->scans ? scan_control_state(r->scans)->every_ns : 0;
+struct screen_leaks {
+	struct run *run;
+	struct scan_control *scans; /* made when they are asked for */
+};
 
-	request.progress = NULL; /* it has one of its own */
-	request.why = !r->options->report && !r->options->batch;
-	request.behind |= request.why; /* suppressions may come, by ! */
-	if (r->scans && scan_control_is_of(r->scans, session_path(s), s))
-		return r->scans;
-	scan_control_free(r->scans);
-	r->scans = scan_control_new(session_path(s), &request, s);
-	if (r->scans && every)
-		scan_control_every(r->scans, every);
-	return r->scans;
+struct screen_leaks *screen_leaks_new(struct run *r)
+{
+	struct screen_leaks *l = calloc(1, sizeof(*l));
+
+	if (l)
+		l->run = r;
+	return l;
 }
 
-const struct leaks *screen_leaks_state(void *run)
+void screen_leaks_free(struct screen_leaks *l)
+{
+	if (l)
+		scan_control_free(l->scans);
+	free(l);
+}
+
+static struct scan_control *control_of(struct screen_leaks *l, struct session *s)
+{
+	return l->scans = leak_scans_control(l->scans, l->run, s);
+}
+
+const struct leaks *screen_leaks_state(struct screen_leaks *l, struct session *s)
 {
 	static const struct leaks none;
-	struct scan_control *s = screen_leaks_control(run);
+	struct scan_control *scans = control_of(l, s);
 
-	return s ? scan_control_state(s) : &none;
+	return scans ? scan_control_state(scans) : &none;
 }
 
-int screen_leaks_scan(void *run, char *msg, size_t cap)
+int screen_leaks_scan(struct screen_leaks *l, struct session *session, char *msg, size_t cap)
 {
-	struct run *r = run;
-	struct scan_control *s = screen_leaks_control(r);
+	struct scan_control *s = control_of(l, session);
 	int rc = -ENOMEM;
 
-	if (s && !session_alive(watch_session(run_shown(r))))
+	if (s && !session_alive(session))
 		rc = -ESRCH;
 	else if (s)
 		rc = scan_control_start(s);
@@ -73,37 +81,67 @@ int screen_leaks_scan(void *run, char *msg, size_t cap)
 	return rc;
 }
 
-void screen_leaks_cancel(void *run)
+void screen_leaks_cancel(struct screen_leaks *l)
 {
-	struct run *r = run;
-
-	if (r->scans)
-		scan_control_cancel(r->scans);
+	if (l->scans)
+		scan_control_cancel(l->scans);
 }
 
-void screen_leaks_every(void *run, uint64_t ns)
+void screen_leaks_every(struct screen_leaks *l, struct session *s, uint64_t ns)
 {
-	struct scan_control *s = screen_leaks_control(run);
+	struct scan_control *scans = control_of(l, s);
 
-	if (s)
-		scan_control_every(s, ns);
+	if (scans)
+		scan_control_every(scans, ns);
 }
 
-void screen_leaks_tick(struct run *r, const struct snapshot *s)
+void screen_leaks_tick(struct screen_leaks *l, struct session *s, const struct snapshot *snap)
 {
-	struct scan_control *scans = r->scans ? screen_leaks_control(r) : NULL;
+	struct scan_control *scans = l->scans ? control_of(l, s) : NULL;
 
 	if (!scans)
 		return;
-	if (session_alive(watch_session(run_shown(r))))
+	if (session_alive(s))
 		scan_control_poll(scans);
-	if (s && r->suppressions)
-		scan_control_suppress(scans, s, r->suppressions);
+	if (snap && run_suppressions(l->run))
+		scan_control_suppress(scans, snap, run_suppressions(l->run));
 }
 
-const struct snap_leaks *screen_leaks_last(struct run *r)
+const struct snap_leaks *screen_leaks_last(struct screen_leaks *l, struct session *s)
 {
-	return r->scans ? scan_control_state(screen_leaks_control(r))->last : NULL;
+	struct scan_control *scans = l->scans ? control_of(l, s) : NULL;
+
+	return scans ? scan_control_state(scans)->last : NULL;
+}
+
+int screen_leaks_fds(const struct screen_leaks *l, struct pollfd *fds, int max)
+{
+	return l->scans ? scan_control_fds(l->scans, fds, max) : 0;
+}
+
+bool screen_leaks_collect(struct screen_leaks *l)
+{
+	return l->scans && scan_control_collect(l->scans);
+}
+
+/* ---- the scan at the end ---- */
+
+int screen_leaks_start_at_exit(struct screen_leaks *l, struct session *s, bool hold)
+{
+	struct scan_control *scans = control_of(l, s);
+
+	return scans ? scan_control_start_at_exit(scans, hold) : -ENOMEM;
+}
+
+void screen_leaks_give_up(struct screen_leaks *l, const char *why)
+{
+	if (l->scans)
+		scan_control_give_up(l->scans, why);
+}
+
+bool screen_leaks_release(struct screen_leaks *l)
+{
+	return l->scans && scan_control_release(l->scans);
 }
 
 /* ---- suppressing ---- */
@@ -222,21 +260,19 @@ static int file_append(const char *path, const struct strbuf *text)
 }
 
 /* Takes effect now. Returns how many blocks it hides. */
-static uint64_t rule_apply(struct run *r, struct scan_control *scans, const struct snapshot *s,
-	const struct rule *rule, int *rc)
+static uint64_t rule_apply(
+	struct screen_leaks *l, const struct snapshot *s, const struct rule *rule, int *rc)
 {
-	uint64_t before = scan_control_state(scans)->last->suppressed.blocks;
+	uint64_t before = scan_control_state(l->scans)->last->suppressed.blocks;
+	struct suppressions *rules = run_suppressions_make(l->run);
 	char message[SUPPRESSIONS_MESSAGE_MAX];
 
-	if (!r->suppressions)
-		r->suppressions = suppressions_new();
-	*rc = r->suppressions ? suppressions_parse(r->suppressions, rule->text.data, rule->text.len,
-					"!", message)
-			      : -ENOMEM;
+	*rc = rules ? suppressions_parse(rules, rule->text.data, rule->text.len, "!", message)
+		    : -ENOMEM;
 	if (*rc != 0)
 		return 0;
-	scan_control_suppress(scans, s, r->suppressions);
-	return scan_control_state(scans)->last->suppressed.blocks - before;
+	scan_control_suppress(l->scans, s, rules);
+	return scan_control_state(l->scans)->last->suppressed.blocks - before;
 }
 
 /* Where it was written, or why it was not. */
@@ -263,12 +299,12 @@ static int rule_write(
 	return rc;
 }
 
-static int rule_take(struct run *r, struct scan_control *scans, const struct snapshot *s,
-	const struct rule *rule, char *msg, size_t cap)
+static int rule_take(struct screen_leaks *l, const struct snapshot *s, const struct rule *rule,
+	char *msg, size_t cap)
 {
 	char hidden[128], exact[UNITS_MAX + 8];
 	int rc;
-	uint64_t blocks = rule_apply(r, scans, s, rule, &rc);
+	uint64_t blocks = rule_apply(l, s, rule, &rc);
 	int n = snprintf(hidden, sizeof(hidden), "suppressed %s block%s",
 		units_exact(exact, blocks), blocks == 1 ? "" : "s");
 
@@ -281,14 +317,13 @@ static int rule_take(struct run *r, struct scan_control *scans, const struct sna
 			" (%zu other row%s, too: %s the same)", rule->matched.others,
 			rule->matched.others == 1 ? "" : "s",
 			rule->matched.others == 1 ? "its stack reads" : "their stacks read");
-	return rule_write(r->options, rule, hidden, msg, cap);
+	return rule_write(run_options(l->run), rule, hidden, msg, cap);
 }
 
-int screen_leaks_suppress(void *run, const struct snapshot *s, const struct leak_chosen *chosen,
-	char *msg, size_t cap)
+int screen_leaks_suppress(struct screen_leaks *l, struct session *s, const struct snapshot *snap,
+	const struct leak_chosen *chosen, char *msg, size_t cap)
 {
-	struct run *r = run;
-	struct scan_control *scans = screen_leaks_control(r);
+	struct scan_control *scans = control_of(l, s);
 	struct rule rule;
 	int rc;
 
@@ -297,10 +332,10 @@ int screen_leaks_suppress(void *run, const struct snapshot *s, const struct leak
 		return -ESRCH;
 	}
 	if (!chosen->site->stack->resolved)
-		session_names_finish(watch_session(run_shown(r)), NAMES_NS);
-	rc = chosen->site->stack->resolved ? rule_choose(&rule, scans, s, chosen) : -EAGAIN;
+		session_names_finish(s, NAMES_NS);
+	rc = chosen->site->stack->resolved ? rule_choose(&rule, scans, snap, chosen) : -EAGAIN;
 	if (rc == 0)
-		rc = rule_take(r, scans, s, &rule, msg, cap);
+		rc = rule_take(l, snap, &rule, msg, cap);
 	else
 		snprintf(msg, cap, "not suppressed: %s",
 			rc == -EAGAIN	? "names of functions are still being read"
@@ -313,11 +348,11 @@ int screen_leaks_suppress(void *run, const struct snapshot *s, const struct leak
 
 /* ---- contents ---- */
 
-long screen_leaks_bytes(void *run, uint64_t addr, void *out, size_t bytes)
+long screen_leaks_bytes(struct session *s, uint64_t addr, void *out, size_t bytes)
 {
 	struct iovec here = { out, bytes };
 	struct iovec there = { (void *)(uintptr_t)addr, bytes };
-	pid_t pid = proc_memory_tid(session_pid(watch_session(run_shown(run))));
+	pid_t pid = proc_memory_tid(session_pid(s));
 
 	return pid > 0 ? (long)process_vm_readv(pid, &here, 1, &there, 1, 0) : -1;
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "src/run/failure.h"
 #include "src/target/target.h"
 #include "src/util/clock.h"
 #include "src/util/text.h"
@@ -48,12 +49,18 @@ static int segment(void *ctx, const struct target_segment *s)
 	return 0;
 }
 
+/* `rc`: of target_list or target_clean. */
+static int exit_status(int rc)
+{
+	return rc < 0 ? failure_print_errno("cannot read the directory of segments", rc) : 0;
+}
+
 int segment_list_print(void)
 {
 	struct table t = { .cut = isatty(STDOUT_FILENO) };
 
 	row(&t, "PID", "STATE", "MEMORY", "AGE", "COMMAND", "SEGMENT", NULL);
-	return target_list(segment, &t);
+	return exit_status(target_list(segment, &t));
 }
 
 static int unreadable_count(void *ctx, const struct target_segment *s)
@@ -68,7 +75,7 @@ int segment_list_clean(void)
 	unsigned left = 0;
 
 	if (rc < 0)
-		return rc;
+		return exit_status(rc);
 	printf("%d segment%s of ended programs removed\n", rc, rc == 1 ? "" : "s");
 	rc = target_list(unreadable_count, &left);
 	if (left)
@@ -76,5 +83,5 @@ int segment_list_clean(void)
 		       "\"heaptop -l\" tells "
 		       "why\n",
 			left, left == 1 ? " is" : "s are");
-	return rc;
+	return exit_status(rc);
 }

@@ -4,11 +4,11 @@
 #define SRC_RUN_SEGMENT_LIST_H
 
 /*
- * A line for each segment to the standard output; commands are cut only on a terminal. 0 or -errno
- * when the directory cannot be read.
+ * Prints a line for each segment to the standard output; commands are cut only on a terminal.
+ * Returns the exit status: 0, or FAILURE_EXIT after one line on stderr.
  */
 int segment_list_print(void);
-/* Removes what ended programs left, and prints how many. 0 or -errno. */
+/* Removes the segments of ended programs, and prints how many. The same. */
 int segment_list_clean(void);
 
 #endif

@@ -18,7 +18,7 @@
 
 static char library[512], said[2048];
 static struct options options;
-static struct run run;
+static struct run *run;
 
 #define ARGV(...) ((char *const[]){ __VA_ARGS__, NULL })
 #define WORD(s)	  ((char *)(uintptr_t)(s))
@@ -44,23 +44,23 @@ static int with_stderr(int (*body)(void *), void *ctx)
 
 static int open_body(void *ctx)
 {
-	return run_open(&run, &options, *(bool *)ctx, 24, 80);
+	return run_open(&run, &options, ctx);
 }
 
 static int close_body(void *ctx)
 {
-	return run_close(&run);
+	return run_close(run);
 }
 
-static int open_run(bool screen)
+static int open_run(void)
 {
-	return with_stderr(open_body, &screen);
+	return with_stderr(open_body, NULL);
 }
 
 /* The rest of a test means nothing without. */
 static void must_open(void)
 {
-	if (open_run(false) == 0)
+	if (open_run() == 0)
 		return;
 	printf("not ok - fixture: no run: %s\n", said);
 	launch_dir_drop();
@@ -82,17 +82,17 @@ static void launch(char *const *argv)
 /* Serves the run as screen and batch do, until the program has ended. */
 static void wait_for_end(void)
 {
-	while (run_alive(&run)) {
+	while (run_alive(run)) {
 		struct pollfd fds[4];
-		int n = run_fds(&run, fds, 4);
+		int n = run_fds(run, run_session(run), fds, 4);
 
 		CHECK(n >= 2 && n <= 4);
 		if (poll(fds, (nfds_t)n, WAIT_MS) <= 0) {
 			CHECK(!"the program ends");
-			kill(run.child.pid, SIGKILL);
+			kill(run_child(run), SIGKILL);
 			return;
 		}
-		run_ready(&run);
+		run_ready(run, run_session(run));
 	}
 }
 
@@ -102,9 +102,9 @@ TEST(exit_status)
 
 	launch(SHELL("exit 3"));
 	must_open();
-	CHECK(run_alive(&run));
+	CHECK(run_alive(run));
 	wait_for_end();
-	s = run_final(&run);
+	s = run_final(run);
 	CHECK_INT(s->state, SNAP_EXITED);
 	CHECK_INT(s->exit_status, 3);
 	CHECK(s->totals.allocs > 0 && s->nsites > 0);
@@ -126,7 +126,7 @@ TEST(exec)
 	launch(SHELL("exec /bin/sh -c 'exit 4'"));
 	must_open();
 	wait_for_end();
-	s = run_final(&run);
+	s = run_final(run);
 	CHECK_STR(s->command, "/bin/sh -c exit 4");
 	CHECK_INT(s->exit_status, 4);
 	snapshot_unref(s);
@@ -142,9 +142,9 @@ TEST(crash)
 
 	launch(SHELL("kill -SEGV $$"));
 	must_open();
-	snprintf(path, sizeof(path), "%s", prepare_path(run.prepared));
+	snprintf(path, sizeof(path), "%s", session_path(run_session(run)));
 	wait_for_end();
-	s = run_final(&run);
+	s = run_final(run);
 	CHECK_INT(s->state, SNAP_KILLED);
 	CHECK_INT(s->signal, SIGSEGV);
 	snapshot_unref(s);
@@ -154,10 +154,10 @@ TEST(crash)
 
 	options = (struct options){ .mode = OPTIONS_READ, .file = path };
 	must_open();
-	s = run_final(&run);
+	s = run_final(run);
 	CHECK(s && s->state == SNAP_GONE && s->totals.allocs > 0);
 	snapshot_unref(s);
-	CHECK(!run_alive(&run));
+	CHECK(!run_alive(run));
 	CHECK_INT(close_run(), 0);
 	CHECK_INT(launch_dir_files(true), 1); /* looking does not remove it */
 }
@@ -168,7 +168,7 @@ TEST(terminated)
 	launch(SHELL("kill -TERM $$"));
 	must_open();
 	wait_for_end();
-	snapshot_unref(run_tick(&run));
+	snapshot_unref(run_tick(run));
 	CHECK_INT(close_run(), 128 + SIGTERM);
 	CHECK_STR(said, "");
 	CHECK_INT(launch_dir_files(true), 0);
@@ -179,7 +179,7 @@ TEST(asked_to_end)
 {
 	launch(ARGV(WORD("sleep"), WORD("1000")));
 	must_open();
-	run_end(&run);
+	run_end(run);
 	CHECK_INT(close_run(), 128 + SIGTERM);
 	CHECK_STR(said, "");
 	CHECK_INT(launch_dir_files(true), 0);
@@ -217,13 +217,15 @@ static int terminal_open(void)
 TEST(left_running)
 {
 	struct pollfd end = { .events = POLLIN };
-	bool screen = true;
+	struct winsize screen = { .ws_row = 24, .ws_col = 80 };
 	int high, status, terminal = terminal_open();
+	pid_t child;
 
 	launch(SHELL("exec sleep 1000"));
 	end.fd = pipe_high(&high);
 	CHECK_INT(with_stderr(open_body, &screen), 0);
-	CHECK(run.child.pty >= 0);
+	CHECK(run_output(run) != NULL);
+	child = run_child(run);
 	CHECK_INT(close_run(), 0);
 	CHECK(strstr(said, "still runs"));
 	close(terminal);
@@ -231,14 +233,14 @@ TEST(left_running)
 	CHECK_INT(poll(&end, 1, WAIT_MS), 1);
 	CHECK(end.revents & POLLHUP);
 	close(end.fd);
-	CHECK_INT(kill(run.child.pid, SIGKILL), 0);
-	CHECK_INT(waitpid(run.child.pid, &status, 0), run.child.pid);
+	CHECK_INT(kill(child, SIGKILL), 0);
+	CHECK_INT(waitpid(child, &status, 0), child);
 	launch_dir_files(true);
 }
 
 static void cannot(int status, const char *why)
 {
-	int got = open_run(false);
+	int got = open_run();
 
 	CHECK_INT(got, status);
 	CHECK(strncmp(said, "heaptop: ", 9) == 0);
@@ -269,7 +271,7 @@ TEST(cannot_attach)
 	options.pid = getpid();
 	cannot(FAILURE_EXIT, "heaptop");
 	options = (struct options){ .mode = OPTIONS_NONE };
-	CHECK_INT(open_run(false), FAILURE_EXIT);
+	CHECK_INT(open_run(), FAILURE_EXIT);
 }
 
 TEST(cannot_read)
@@ -294,7 +296,7 @@ TEST(reading_removes_nothing)
 		made.s.header->state = states[i];
 		options = (struct options){ .mode = OPTIONS_READ, .file = made.path };
 		must_open();
-		s = run_tick(&run);
+		s = run_tick(run);
 		CHECK(s && s->totals.allocs == 3 * MADE_BLOCKS);
 		snapshot_unref(s);
 		CHECK_INT(close_run(), 0);

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* heaptop -b (batch.h). */
+#include "src/run/batch.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "src/run/failure.h"
+#include "src/run/report.h"
+#include "src/run/signals.h"
+#include "src/run/text_run.h"
+#include "src/util/clock.h"
+
+static int frame_put(struct text_run *t, const struct snapshot *s)
+{
+	if (!s)
+		return failure_print_errno("cannot read the segment any more", errno);
+	if (!t->options->format_given)
+		return report_frame_put(t->fd, s, t->options);
+	text_run_memory_read(t);
+	return report_put(t->fd, s, t->options, text_run_memory(t), NULL);
+}
+
+int batch_run(const struct options *o)
+{
+	static struct text_run t;
+	struct snapshot *s = NULL;
+	int rc = text_run_open(&t, o, STDOUT_FILENO);
+
+	if (rc != 0)
+		return rc;
+	/* A launched program gets a moment to allocate; one that ends meanwhile gets its last
+	 * frame. */
+	if (o->mode == OPTIONS_RUN)
+		text_run_wait(&t, clock_monotonic_ns() + o->delay_ns);
+	for (unsigned frame = 1; rc == 0; frame++) {
+		bool last = !run_alive(t.run) || frame == o->frames || signals_pending();
+
+		snapshot_unref(s);
+		snapshot_unref(run_tick(t.run));
+		session_names_finish(run_session(t.run), o->delay_ns);
+		s = run_tick(t.run);
+		rc = frame_put(&t, s);
+		if (last || !text_run_wait(&t, clock_monotonic_ns() + o->delay_ns))
+			break;
+	}
+	return text_run_close(&t, s, rc);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* heaptop --report (final_report.h). */
+#include "src/run/final_report.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "src/run/failure.h"
+#include "src/run/report.h"
+#include "src/run/signals.h"
+#include "src/run/text_run.h"
+#include "src/run/verdict.h"
+#include "src/util/clock.h"
+
+/* An attached program may never end. Names a signal only if our parent did not have us ignore it.
+ */
+static void say_what_ends_the_wait(const struct options *o)
+{
+	fprintf(stderr,
+		"heaptop: process %d is still running; the report is written when it ends. Now: %s "
+		"%d, "
+		"or heaptop -b -n 1 --format text -a %d\n",
+		(int)o->pid, signals_interrupt_ignored() ? "kill" : "Ctrl-C, kill -INT",
+		(int)getpid(), (int)o->pid);
+}
+
+/* Until the program has ended or a signal came. -r shows what there is. */
+static void end_await(struct text_run *t)
+{
+	const struct options *o = t->options;
+	bool go_on = o->mode != OPTIONS_READ;
+
+	/* One scan of an attached program is all that is asked for. */
+	if (o->leak_check && !o->leak_every_ns && o->mode == OPTIONS_ATTACH) {
+		leak_request_make(t->leaks);
+		go_on = false;
+	}
+	if (go_on && o->mode == OPTIONS_ATTACH && run_alive(t->run))
+		say_what_ends_the_wait(o);
+	while (go_on && run_alive(t->run)) {
+		snapshot_unref(run_tick(t->run));
+		go_on = text_run_wait(t, clock_monotonic_ns() + o->delay_ns);
+	}
+}
+
+static int last_put(struct text_run *t, const struct snapshot *s)
+{
+	const struct options *o = t->options;
+	bool ended = run_ended(t->run), on_stderr = t->fd == STDERR_FILENO;
+	char verdict[VERDICT_MAX];
+
+	if (!s)
+		return failure_print_errno("cannot read the segment any more", errno);
+	/* On stderr text_run_close says the same in the next line. */
+	if (on_stderr && o->format == OPTIONS_TEXT && verdict_failed(s, o, ended))
+		return report_put(t->fd, s, o, text_run_memory(t), NULL);
+	return report_put(t->fd, s, o, text_run_memory(t), verdict_text(s, o, ended, verdict));
+}
+
+int final_report_run(const struct options *o)
+{
+	static struct text_run t;
+	int rc = text_run_open(&t, o, o->mode == OPTIONS_RUN ? STDERR_FILENO : STDOUT_FILENO);
+	struct snapshot *s;
+
+	if (rc != 0)
+		return rc;
+	end_await(&t);
+	signals_restore();
+	s = leak_request_final(t.leaks);
+	return text_run_close(&t, s, last_put(&t, s));
+}
