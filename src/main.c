@@ -3,6 +3,7 @@
  * heaptop: reads the options and composes. The only file that includes both src/run and tui/: it
  * gives the screen its functions and its options.
  */
+#include <assert.h>
 #include <errno.h>
 #include <locale.h>
 #include <signal.h>
@@ -85,6 +86,11 @@ static struct tui_source source_make(struct screen *s, const struct run *r, cons
 		.shares = screen_shares,
 	};
 }
+
+static_assert((int)TUI_COLOR_AUTO == (int)OPTIONS_COLOR_AUTO &&
+		      (int)TUI_COLOR_ALWAYS == (int)OPTIONS_COLOR_ALWAYS &&
+		      (int)TUI_COLOR_NEVER == (int)OPTIONS_COLOR_NEVER,
+	"--color");
 
 static struct tui_options tui_options_make(
 	const struct run *r, const struct options *o, const struct config *config)

@@ -15,8 +15,8 @@
 #include "tui/views.h"
 
 /* The delays that --delay takes, too. */
-#define DELAY_MIN_NS 100000000ull
-#define DELAY_MAX_NS 60000000000ull
+#define DELAY_MIN_NS (SETTINGS_DELAY_MIN_MS * UINT64_C(1000000))
+#define DELAY_MAX_NS (SETTINGS_DELAY_MAX_MS * UINT64_C(1000000))
 
 void action_move(struct ui *ui, int motion, int key)
 {

@@ -21,10 +21,7 @@ static const char *const names_words[] = { "short", "full", "mangled", "address"
 
 enum kind { KIND_WORD, KIND_COLUMN, KIND_GROUP, KIND_DELAY, KIND_PERMILLE, KIND_NUMBER, KIND_LIST };
 
-#define DELAY_LEAST_MS 100u /* as for -d */
-#define DELAY_MOST_MS  60000u
-#define DEPTH_MOST     1024u /* as for -D */
-#define PERMILLE_MOST  1000u
+#define PERMILLE_MOST 1000u
 
 static const struct setting {
 	const char *key;
@@ -116,8 +113,8 @@ static int delay_read(const char *value, unsigned *out)
 {
 	uint64_t ns;
 
-	if (units_parse_duration(value, &ns) != 0 || ns < DELAY_LEAST_MS * 1000000ull ||
-		ns > DELAY_MOST_MS * 1000000ull)
+	if (units_parse_duration(value, &ns) != 0 || ns < SETTINGS_DELAY_MIN_MS * 1000000ull ||
+		ns > SETTINGS_DELAY_MAX_MS * 1000000ull)
 		return -EINVAL;
 	*out = (unsigned)(ns / 1000000);
 	return 0;
@@ -193,7 +190,7 @@ static int value_read(struct settings *s, const struct setting *t, const char *v
 	case KIND_PERMILLE:
 		return scaled_read(value, 10, 0, PERMILLE_MOST, "%", number);
 	case KIND_NUMBER:
-		return scaled_read(value, 1, 1, DEPTH_MOST, "", number);
+		return scaled_read(value, 1, 1, SETTINGS_DEPTH_MAX, "", number);
 	case KIND_LIST:
 		break;
 	}

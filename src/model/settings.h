@@ -17,6 +17,11 @@
 #define SETTINGS_KEPT_MAX    4096u
 #define SETTINGS_TROUBLE_MAX 200u
 
+/* The refresh, here, on the command line and on the screen: faster is unreadable and only costs. */
+#define SETTINGS_DELAY_MIN_MS 100u
+#define SETTINGS_DELAY_MAX_MS 60000u
+#define SETTINGS_DEPTH_MAX    1024u
+
 /* Tables whose columns can be switched off. */
 enum settings_table {
 	SETTINGS_SITES,

@@ -4,9 +4,8 @@
 
 #include <stdio.h>
 
+#include "src/target/target.h"
 #include "src/util/remedy.h"
-
-#define LINE_MAX_BYTES 512 /* as long as the messages of src/target */
 
 int failure_print(const char *message)
 {
@@ -22,7 +21,7 @@ int failure_print_reason(const char *what, const char *why)
 
 int failure_print_errno(const char *what, int error)
 {
-	char line[LINE_MAX_BYTES];
+	char line[TARGET_MESSAGE_MAX];
 
 	return failure_print(remedy_line(line, sizeof(line), what, error));
 }

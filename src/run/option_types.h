@@ -37,7 +37,7 @@ enum options_mode {
 
 #define OPTIONS_SUPPRESSIONS_MAX 16u
 #define OPTIONS_SOURCE_PATHS_MAX 8u
-#define OPTIONS_ROOTS_ALL	 63u /* = LEAK_ROOT_ALL */
+#define OPTIONS_ROOTS_ALL	 63u /* = LEAK_ROOT_ALL; these are asserted in copied_constants.c */
 #define OPTIONS_COPY_AUTO	 1u /* = LEAK_COPY_AUTO */
 #define OPTIONS_HEURISTICS_ALL	 4094u /* bits of all of enum leak_heuristic */
 

@@ -2,16 +2,21 @@
 /* The values of options (option_values.h): one function for each option that takes one. */
 #include "src/run/option_values.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "src/leak/analysis/heuristics.h"
+#include "src/leak/analysis/roots.h"
+#include "src/leak/scan_options.h"
 #include "src/model/leaks.h"
+#include "src/model/settings.h"
 #include "src/util/units.h"
 
-#define DELAY_MIN_NS UINT64_C(100000000) /* faster is unreadable and only costs */
-#define DELAY_MAX_NS UINT64_C(60000000000)
+#define DELAY_MIN_NS (SETTINGS_DELAY_MIN_MS * UINT64_C(1000000))
+#define DELAY_MAX_NS (SETTINGS_DELAY_MAX_MS * UINT64_C(1000000))
 
 static int why_set(struct option_error *why, const char *text)
 {
@@ -38,12 +43,28 @@ static int number_read(
 
 /* ---- values that are words ---------------------------------------------------------------- */
 
-static const char *const group_words[] = { "stack", "caller", "function", "file", "module",
-	"thread", NULL }; /* as in the enum, and so those of format, color and copying */
-static const char *const format_words[] = { "text", "json", "junit", NULL };
-static const char *const class_words[] = { "definite", "indirect", "possible", "unfreed", NULL };
-static const char *const color_words[] = { "auto", "always", "never", NULL };
-static const char *const copy_words[] = { "never", "auto", "always", NULL };
+static const char *const group_words[] = { [GROUP_STACK] = "stack",
+	[GROUP_CALLER] = "caller",
+	[GROUP_FUNCTION] = "function",
+	[GROUP_FILE] = "file",
+	[GROUP_MODULE] = "module",
+	[GROUP_THREAD] = "thread",
+	[GROUP_COUNT] = NULL };
+static const char *const format_words[] = {
+	[OPTIONS_TEXT] = "text", [OPTIONS_JSON] = "json", [OPTIONS_JUNIT] = "junit", NULL
+};
+static const char *const class_words[] = { [SNAP_LEAK_DEFINITE] = "definite",
+	[SNAP_LEAK_INDIRECT] = "indirect",
+	[SNAP_LEAK_POSSIBLE] = "possible",
+	"unfreed",
+	NULL };
+static const char *const color_words[] = { [OPTIONS_COLOR_AUTO] = "auto",
+	[OPTIONS_COLOR_ALWAYS] = "always",
+	[OPTIONS_COLOR_NEVER] = "never",
+	NULL };
+static const char *const copy_words[] = {
+	[LEAK_COPY_NEVER] = "never", [LEAK_COPY_AUTO] = "auto", [LEAK_COPY_ALWAYS] = "always", NULL
+};
 static const char *const root_words[] = { "registers", "vectors", "stacks", "globals", "maps",
 	"tls", NULL };
 static const char *const heuristic_words[] = { "none", "stdstring", "length64", "newarray",
@@ -310,7 +331,12 @@ static bool words_find(
 /* "stacks,globals": only these count. */
 int option_values_leak_roots(struct options *o, const char *value, struct option_error *why)
 {
-	static const unsigned bits[] = { 1u << 0, 1u << 1, 1u << 2, 1u << 3, 1u << 4, 1u << 5 };
+	static const unsigned bits[] = { LEAK_ROOT_REGISTERS, LEAK_ROOT_VECTORS, LEAK_ROOT_STACKS,
+		LEAK_ROOT_GLOBALS, LEAK_ROOT_MAPS, LEAK_ROOT_TLS };
+
+	static_assert(
+		sizeof(bits) / sizeof(bits[0]) + 1 == sizeof(root_words) / sizeof(root_words[0]),
+		"a word for each");
 
 	if (words_find(value, root_words, bits, &o->leak_roots))
 		return 0;
@@ -320,9 +346,15 @@ int option_values_leak_roots(struct options *o, const char *value, struct option
 /* "memcheck", "none", or some of them: only these count. */
 int option_values_leak_heuristics(struct options *o, const char *value, struct option_error *why)
 {
-	/* As enum leak_heuristic has them. */
-	static const unsigned bits[] = { 0, 1u << 1, 1u << 2, 1u << 3, 1u << 4, 1u << 5, 1u << 6,
-		1u << 7, 1u << 8, 1u << 9, 1u << 10, 1u << 11, 30u, OPTIONS_HEURISTICS_ALL };
+	static const unsigned bits[] = { 0, 1u << LEAK_BY_STDSTRING, 1u << LEAK_BY_LENGTH64,
+		1u << LEAK_BY_NEWARRAY, 1u << LEAK_BY_INHERITANCE, 1u << LEAK_BY_HEADER,
+		1u << LEAK_BY_SDS, 1u << LEAK_BY_BACKLINK, 1u << LEAK_BY_LOADER,
+		1u << LEAK_BY_GOBJECT, 1u << LEAK_BY_SLAB, 1u << LEAK_BY_MARKED, LEAK_BY_MEMCHECK,
+		OPTIONS_HEURISTICS_ALL };
+
+	static_assert(sizeof(bits) / sizeof(bits[0]) + 1 ==
+			      sizeof(heuristic_words) / sizeof(heuristic_words[0]),
+		"a word for each");
 
 	if (words_find(value, heuristic_words, bits, &o->leak_heuristics))
 		return 0;
