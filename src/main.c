@@ -124,12 +124,12 @@ static int terminal_check(struct winsize *size)
 
 	if (!term_probe(size))
 		return failure_print_reason(
-			"no terminal", "use -b for frames as text, or --report");
+			"no terminal for the screen", "use -b for text frames, or --report");
 	if (term_can_draw())
 		return 0;
 	text_clean(term, sizeof(term), name ? name : "", name ? strlen(name) : 0);
-	snprintf(what, sizeof(what), "a terminal on which no screen can be drawn (TERM=%s)", term);
-	return failure_print_reason(what, "use -b for frames as text, or --report");
+	snprintf(what, sizeof(what), "the terminal cannot draw a screen (TERM=%s)", term);
+	return failure_print_reason(what, "use -b for text frames, or --report");
 }
 
 /* Draws on the terminal, or plays a script, until the user leaves. Returns the exit status. */
@@ -154,7 +154,7 @@ static int screen_show(struct screen *s, struct run *r, const struct options *o,
 		return FAILURE_EXIT;
 	if (rc == -ENOTTY)
 		return failure_print_reason(
-			"the terminal cannot be used", "is TERM set? (or use -b, --report)");
+			"opening the terminal failed", "is TERM set? (or use -b or --report)");
 	return status;
 }
 

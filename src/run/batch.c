@@ -14,7 +14,7 @@
 static int frame_put(struct text_run *t, const struct snapshot *s)
 {
 	if (!s)
-		return failure_print_errno("cannot read the segment any more", errno);
+		return failure_print_errno("cannot read the segment", errno);
 	if (!t->options->format_given)
 		return report_frame_put(t->fd, s, t->options);
 	text_run_memory_read(t);

@@ -100,7 +100,7 @@ static bool is_there(int error)
 
 static const char *file_trouble(int error)
 {
-	return error == EINVAL ? "is no file" : strerror(error);
+	return error == EINVAL ? "is not a regular file" : strerror(error);
 }
 
 /* In a folder of somebody else's: HOME is still that of who ran su or sudo. Then nobody expects
@@ -126,7 +126,7 @@ void config_load(struct settings *s, struct strbuf *troubles)
 	if (text)
 		settings_parse(s, text, bytes, trouble_add, &t);
 	else if (is_there(errno) && !(errno == EACCES && is_out_of_sight(path)))
-		strbuf_printf(troubles, "%s: %s; the settings are the built-in ones\n", path,
+		strbuf_printf(troubles, "%s: %s; using the built-in settings\n", path,
 			file_trouble(errno));
 	free(text);
 }
@@ -208,7 +208,7 @@ static int file_keep(const char *path, struct settings *s, char *msg, size_t cap
 	if (!text && !is_there(errno))
 		return 0;
 	if (!text) {
-		snprintf(msg, cap, "%s: not saved: what is there cannot be read: %s", path,
+		snprintf(msg, cap, "%s: not saved: reading the existing file failed: %s", path,
 			file_trouble(errno));
 		return -EBUSY;
 	}
@@ -219,7 +219,7 @@ static int file_keep(const char *path, struct settings *s, char *msg, size_t cap
 	memcpy(s->kept, now.kept, sizeof(s->kept));
 	if (!now.lost_line)
 		return 0;
-	snprintf(msg, cap, "%s: not saved: its line %u is not understood, and would be lost", path,
+	snprintf(msg, cap, "%s: not saved: line %u of it is not understood and would be lost", path,
 		now.lost_line);
 	return -EBUSY;
 }

@@ -18,9 +18,8 @@
 static void say_what_ends_the_wait(const struct options *o)
 {
 	fprintf(stderr,
-		"heaptop: process %d is still running; the report is written when it ends. Now: %s "
-		"%d, "
-		"or heaptop -b -n 1 --format text -a %d\n",
+		"heaptop: process %d is still running; the report is written when it ends. To get "
+		"one now: %s %d, or heaptop -b -n 1 --format text -a %d\n",
 		(int)o->pid, signals_interrupt_ignored() ? "kill" : "Ctrl-C, kill -INT",
 		(int)getpid(), (int)o->pid);
 }
@@ -51,7 +50,7 @@ static int last_put(struct text_run *t, const struct snapshot *s)
 	char verdict[VERDICT_MAX];
 
 	if (!s)
-		return failure_print_errno("cannot read the segment any more", errno);
+		return failure_print_errno("cannot read the segment", errno);
 	/* On stderr text_run_close says the same in the next line. */
 	if (on_stderr && o->format == OPTIONS_TEXT && verdict_failed(s, o, ended))
 		return report_put(t->fd, s, o, text_run_memory(t), NULL);

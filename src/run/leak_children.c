@@ -102,7 +102,7 @@ static void scan_at_exit(struct leak_children *l, struct session *s, struct kin 
 	k->job = scan_job_start(session_path(s), &request, false);
 	if (k->job)
 		return;
-	made_take(k, s, leak_summary_failed("no leak scan: no thread to scan with"));
+	made_take(k, s, leak_summary_failed("no leak scan: no thread could be started"));
 	read_leak_done(session_segment(s));
 }
 

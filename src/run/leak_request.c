@@ -19,7 +19,7 @@
 #define NAMES_NS UINT64_C(3000000000)
 /* Rounds that are kept. Of more, each second one goes, so that those left are of all the time. */
 #define ROUNDS_MAX 4096u
-#define NONE_YET   "no leak scan: none was made so far"
+#define NONE_YET   "no leak scan: none has ended yet"
 
 struct rounds {
 	int fd; /* for text; -1: it cannot be written any more */
@@ -84,8 +84,9 @@ static void exit_scan_begin(struct leak_request *q, struct session *s)
 	q->exit_job = scan_job_start(session_path(s), &request, false);
 	if (q->exit_job)
 		return;
-	q->result = leak_summary_failed(errno == ENOMEM ? "no leak scan: out of memory"
-							: "no leak scan: no thread to scan with");
+	q->result =
+		leak_summary_failed(errno == ENOMEM ? "no leak scan: out of memory"
+						    : "no leak scan: no thread could be started");
 	read_leak_done(session_segment(s));
 }
 
@@ -335,7 +336,7 @@ static struct snapshot *own_final(struct leak_request *q)
 	/* The result is of the image that was scanned: the last. */
 	if (!q->result)
 		q->result = leak_summary_failed("no leak scan: the program did not end by exit, or "
-						"without the library");
+						"ran without the library");
 	if (q->result)
 		session_leaks(run_session(q->run), leak_summary_result(q->result));
 	s = run_final(q->run);

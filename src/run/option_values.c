@@ -24,6 +24,12 @@ static int why_set(struct option_error *why, const char *text)
 	return -EINVAL;
 }
 
+static int why_too_many(struct option_error *why, unsigned max)
+{
+	snprintf(why->text, sizeof(why->text), "can be given %u times at most", max);
+	return -EINVAL;
+}
+
 /* A whole decimal number in [min, max] and nothing else. */
 static int number_read(
 	const char *value, unsigned min, unsigned max, unsigned *out, struct option_error *why)
@@ -96,7 +102,7 @@ const struct option_words *option_values_words(const char *option)
 static int why_words(struct option_error *why, const char *const *words, bool several)
 {
 	size_t used = (size_t)snprintf(
-		why->text, sizeof(why->text), "must be %s", several ? "some of " : "");
+		why->text, sizeof(why->text), "must be %s", several ? "one or more of " : "");
 
 	for (size_t i = 0; words[i] && used < sizeof(why->text); i++)
 		used += (size_t)snprintf(why->text + used, sizeof(why->text) - used, "%s%s",
@@ -133,7 +139,7 @@ static int pid_set(
 	int err = number_read(value, 1, INT_MAX, &pid, why);
 
 	if (err)
-		return why_set(why, "must be the number of a process");
+		return why_set(why, "must be a process ID");
 	o->pid = (pid_t)pid;
 	return option_values_mode(o, mode, why);
 }
@@ -195,9 +201,9 @@ int option_values_output(struct options *o, const char *value, struct option_err
 int option_values_source_path(struct options *o, const char *value, struct option_error *why)
 {
 	if (o->nsource_paths == OPTIONS_SOURCE_PATHS_MAX)
-		return why_set(why, "given too often");
+		return why_too_many(why, OPTIONS_SOURCE_PATHS_MAX);
 	if (!*value || *value == ':' || value[strlen(value) - 1] == ':' || strstr(value, "::"))
-		return why_set(why, "must be directories, with a colon between two");
+		return why_set(why, "must be directories separated by colons");
 	o->source_paths[o->nsource_paths++] = value;
 	return 0;
 }
@@ -265,7 +271,7 @@ int option_values_format(struct options *o, const char *value, struct option_err
 	int found = word_take(value, format_words, why);
 
 	if (word_find(value, later) >= 0)
-		return why_set(why, "not built in yet; text, json and junit are");
+		return why_set(why, "not supported yet; use text, json or junit");
 	if (found < 0)
 		return -EINVAL;
 	o->format = (enum options_format)found;
@@ -286,7 +292,7 @@ int option_values_fail_on(struct options *o, const char *value, struct option_er
 int option_values_suppressions(struct options *o, const char *value, struct option_error *why)
 {
 	if (o->nsuppressions == OPTIONS_SUPPRESSIONS_MAX)
-		return why_set(why, "given too often");
+		return why_too_many(why, OPTIONS_SUPPRESSIONS_MAX);
 	o->suppressions[o->nsuppressions++] = value;
 	return 0;
 }

@@ -88,7 +88,7 @@ static int usage_missing(FILE *err)
 	char spelled[32];
 
 	option_table_spell(r, spelled, sizeof(spelled));
-	return usage(err, "%s needs a value (%s)", spelled, r->arg);
+	return usage(err, "%s requires a value (%s)", spelled, r->arg);
 }
 
 /* Takes one option. -1: go on. */
@@ -122,7 +122,7 @@ static int option_take(struct options *o, const struct option_row *r, FILE *out,
 	if (r->flag)
 		*(bool *)((char *)o + r->flag) = true;
 	else if (!r->set)
-		return usage(err, "%s is not built in yet", spelled);
+		return usage(err, "%s is not supported yet", spelled);
 	else if (r->set(o, optarg, &why))
 		return optarg ? usage_value(err, spelled, optarg, why.text)
 			      : usage(err, "%s: %s", spelled, why.text);

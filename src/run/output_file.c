@@ -42,7 +42,7 @@ int output_file_open(const struct options *o, int stream)
 	if (!o->output)
 		return stream;
 	if (is_input(o))
-		return failed(o, "is read, so it cannot be written by -o");
+		return failed(o, "is an input file, so -o cannot write to it");
 	fd = open(o->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
 	return fd < 0 ? failed(o, strerror(errno)) : fd;
 }

@@ -329,7 +329,8 @@ static struct watch *visit_open(struct process_list *p, uint64_t id, char *msg)
 	target_list(wanted_is, &wanted);
 	snprintf(msg, READ_MESSAGE_MAX, "this process has ended");
 	if (row && row->why[0] && !row->has_live)
-		snprintf(msg, READ_MESSAGE_MAX, "%d is not recorded: %s", (int)row->pid, row->why);
+		snprintf(msg, READ_MESSAGE_MAX, "process %d is not recorded: %s", (int)row->pid,
+			row->why);
 	/* What a child was between fork and exec is not worth a look. */
 	if (!wanted.found || (row && row->why[0] && wanted.segment.forked))
 		return NULL;

@@ -78,7 +78,7 @@ static int watch_start(struct run *r, const char *path, uint64_t family, pid_t p
 	if (r->watch)
 		return sample_start(r);
 	session_close(s);
-	return failure_print_errno("cannot make room for the program's processes", -ENOMEM);
+	return failure_print_errno("cannot observe the program's processes", -ENOMEM);
 }
 
 static int open_attach(struct run *r)
@@ -111,8 +111,7 @@ static int child_prepare(struct run *r, bool screen)
 	int rc = prepare_bind(r->prepared, r->child.pid);
 
 	if (rc != 0)
-		return failure_print_errno(
-			"cannot read when the program was started, in /proc", rc);
+		return failure_print_errno("cannot read the program's start time in /proc", rc);
 	rc = watch_start(r, prepare_path(r->prepared), prepare_family(r->prepared), r->child.pid);
 	if (rc != 0)
 		return rc;
@@ -124,7 +123,7 @@ static int child_prepare(struct run *r, bool screen)
 	r->output_open = r->output != NULL;
 	return r->child.pty < 0 || r->output
 		       ? 0
-		       : failure_print_errno("cannot make room for the program's output", -ENOMEM);
+		       : failure_print_errno("cannot read the program's output", -ENOMEM);
 }
 
 /* Forks, ties the segment to the child's pid, and lets it exec. */
@@ -198,7 +197,7 @@ static int suppression_files_load(struct run *r)
 		return 0;
 	r->suppressions = suppressions_new();
 	if (!r->suppressions)
-		return failure_print_errno("cannot make room for suppressions", -ENOMEM);
+		return failure_print_errno("cannot load suppressions", -ENOMEM);
 	for (unsigned i = 0; i < r->options->nsuppressions; i++)
 		if (suppressions_load(r->suppressions, r->options->suppressions[i], message) != 0)
 			return failure_print(message);
@@ -231,7 +230,7 @@ int run_open(struct run **out, const struct options *o, const struct winsize *sc
 
 	*out = NULL;
 	if (!r)
-		return failure_print_errno("cannot make room for the run", -ENOMEM);
+		return failure_print_errno("cannot start", -ENOMEM);
 	*r = (struct run){ .options = o, .child_fd = -1, .started_ns = clock_monotonic_ns() };
 	r->marked_ns = r->started_ns;
 	r->child.pty = -1;
@@ -342,10 +341,10 @@ static void silence_check(struct run *r, const struct snapshot *s)
 	bool silent = s && s->state == SNAP_STARTING &&
 		      clock_monotonic_ns() - r->started_ns > SILENT_AFTER_NS;
 
-	session_notice(watch_session(r->watch), silent ? "no data: the program runs without the "
-							 "library (its environment was emptied, or"
-							 " the loader refused it)"
-						       : NULL);
+	session_notice(watch_session(r->watch),
+		silent ? "no data: the program runs without libheaptop.so (its environment was "
+			 "emptied, or the dynamic loader refused the library)"
+		       : NULL);
 }
 
 /* Marks by themselves, at the first tick after their time. */
@@ -475,13 +474,17 @@ static void say_what_stays(const struct run *r, const char *kept)
 {
 	if (kept)
 		fprintf(stderr,
-			"heaptop: killed by SIG%s; to look at its heap again: heaptop -r %s\n",
+			"heaptop: the program was killed by SIG%s; to inspect its heap: heaptop -r "
+			"%s\n",
 			sigabbrev_np(WTERMSIG(r->wait_status)), kept);
 	else if (r->ending && !r->ended && !r->hang_up)
-		fprintf(stderr, "heaptop: %d did not end on SIGTERM and still runs: kill -9 %d\n",
+		fprintf(stderr,
+			"heaptop: process %d did not end on SIGTERM and is still running: kill -9 "
+			"%d\n",
 			r->child.pid, r->child.pid);
 	else if (r->child.pid && !r->ended && !r->hang_up)
-		fprintf(stderr, "heaptop: %d still runs; to watch it again: heaptop -a %d\n",
+		fprintf(stderr,
+			"heaptop: process %d is still running; to watch it again: heaptop -a %d\n",
 			r->child.pid, r->child.pid);
 }
 

@@ -43,7 +43,7 @@ static void parts_free(struct screen *s)
 
 static struct screen *open_failed(struct run *r)
 {
-	failure_print_errno("cannot make room for the screen", -ENOMEM);
+	failure_print_errno("cannot open the screen", -ENOMEM);
 	run_close(r);
 	return NULL;
 }
@@ -110,7 +110,7 @@ struct snapshot *screen_tick(void *screen, const char **error)
 	struct snapshot *snap = tick(s);
 
 	if (!snap)
-		*error = remedy_line(why, sizeof(why), "cannot read the segment any more", errno);
+		*error = remedy_line(why, sizeof(why), "cannot read the segment", errno);
 	screen_leaks_tick(s->leaks, session_shown(s), snap);
 	return snap;
 }
@@ -233,9 +233,10 @@ int screen_sample(void *screen, const char *text, char *msg, size_t cap)
 	}
 	rc = watch_sample(watch_shown(s), &request);
 	if (rc != 0)
-		snprintf(msg, cap, "sampling: the program cannot be switched: %s", strerror(-rc));
+		snprintf(msg, cap, "sampling: switching the program failed: %s", strerror(-rc));
 	else if (request.limit > 0)
-		snprintf(msg, cap, "sampling is steered to cost %g%% at most", request.limit * 100);
+		snprintf(
+			msg, cap, "sampling is adjusted to cost at most %g%%", request.limit * 100);
 	else if (request.bytes == 0)
 		snprintf(msg, cap, "from now on every block is recorded");
 	else

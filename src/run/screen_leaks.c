@@ -66,9 +66,9 @@ int screen_leaks_scan(struct screen_leaks *l, struct session *session, char *msg
 	else if (s)
 		rc = scan_control_start(s);
 	if (rc == -EBUSY && scan_control_state(s)->phase == LEAKS_ENDING)
-		snprintf(msg, cap, "the last scan is about to end");
+		snprintf(msg, cap, "the previous scan is still ending: try again");
 	else if (rc == -EBUSY)
-		snprintf(msg, cap, "a scan is under way; Esc ends it");
+		snprintf(msg, cap, "a scan is running; Esc cancels it");
 	else if (rc == -EALREADY)
 		snprintf(msg, cap, "held at its end: this scan is final (E lets the program end)");
 	else if (rc == -ESRCH && !scan_control_state(s)->last)
@@ -287,15 +287,17 @@ static int rule_write(
 	if (path && rc == 0)
 		snprintf(msg, cap, "%s; written to %.200s: %s", hidden, path, line);
 	else if (path)
-		snprintf(msg, cap, "%s for now; %.200s: %s", hidden, path, strerror(-rc));
+		snprintf(msg, cap, "%s for this session; writing %.200s failed: %s", hidden, path,
+			strerror(-rc));
 	else if (theirs)
 		snprintf(msg, cap,
-			"%s for now; %.200s is LeakSanitizer's, which knows no stacks: "
-			"give another --suppressions FILE, too",
+			"%s for this session; %.200s is LeakSanitizer's, a format without stacks: "
+			"to keep it, give another --suppressions FILE, too",
 			hidden, theirs);
 	else
-		snprintf(msg, cap, "%s for now; it would be kept in a --suppressions FILE: %s",
-			hidden, line);
+		snprintf(msg, cap,
+			"%s for this session; to keep it, give a --suppressions FILE: %s", hidden,
+			line);
 	return rc;
 }
 
@@ -328,7 +330,7 @@ int screen_leaks_suppress(struct screen_leaks *l, struct session *s, const struc
 	int rc;
 
 	if (!scans || !scan_control_state(scans)->last) {
-		snprintf(msg, cap, "not suppressed: there was no scan");
+		snprintf(msg, cap, "not suppressed: there was no leak scan");
 		return -ESRCH;
 	}
 	if (!chosen->site->stack->resolved)
@@ -338,7 +340,7 @@ int screen_leaks_suppress(struct screen_leaks *l, struct session *s, const struc
 		rc = rule_take(l, snap, &rule, msg, cap);
 	else
 		snprintf(msg, cap, "not suppressed: %s",
-			rc == -EAGAIN	? "names of functions are still being read"
+			rc == -EAGAIN	? "function names are still being read: try again"
 			: rc == -EINVAL ? "no rule can be written that matches its stack"
 					: strerror(-rc));
 	if (rc != -EAGAIN)

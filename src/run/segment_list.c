@@ -52,7 +52,7 @@ static int segment(void *ctx, const struct target_segment *s)
 /* `rc`: of target_list or target_clean. */
 static int exit_status(int rc)
 {
-	return rc < 0 ? failure_print_errno("cannot read the directory of segments", rc) : 0;
+	return rc < 0 ? failure_print_errno("cannot read the segment directory", rc) : 0;
 }
 
 int segment_list_print(void)
@@ -79,9 +79,8 @@ int segment_list_clean(void)
 	printf("%d segment%s of ended programs removed\n", rc, rc == 1 ? "" : "s");
 	rc = target_list(unreadable_count, &left);
 	if (left)
-		printf("%u file%s left that this heaptop cannot read, whether in use or not: "
-		       "\"heaptop -l\" tells "
-		       "why\n",
+		printf("%u file%s left that this heaptop cannot read, in use or not: \"heaptop "
+		       "-l\" says why\n",
 			left, left == 1 ? " is" : "s are");
 	return exit_status(rc);
 }

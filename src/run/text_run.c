@@ -37,7 +37,7 @@ int text_run_open(struct text_run *t, const struct options *o, int stream)
 	signals_catch(run_child(t->run) != 0, &progress.cancelled);
 	t->leaks = leak_request_new(t->run, t->fd, &progress, &t->resident);
 	if (!t->leaks) {
-		rc = failure_print_errno("cannot make room for leak scans", -ENOMEM);
+		rc = failure_print_errno("cannot prepare leak scans", -ENOMEM);
 		run_close(t->run);
 		return rc;
 	}

@@ -314,7 +314,7 @@ static void not_kept_tell(struct watch *w)
 	if (!w->options.keep_children || w->not_kept + w->nkilled == 0)
 		return;
 	snprintf(w->notice, sizeof(w->notice),
-		"%zu more children and earlier images ended that this report leaves out",
+		"this report leaves out %zu more children and earlier images that ended",
 		w->not_kept + w->nkilled);
 	session_notice(w->now, w->notice);
 }

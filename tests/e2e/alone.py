@@ -295,7 +295,7 @@ def exec_chain_reported():
     done, rep = report(exec_script(80))
     check_equal(done.returncode, 7, "exit status")
     check_equal(len(rep["children"]), 64, "images kept")
-    check_equal(rep["notice"], "15 more children and earlier images ended that this report leaves out", "notice")
+    check_equal(rep["notice"], "this report leaves out 15 more children and earlier images that ended", "notice")
     check_equal(segment_files(), [], "segments left")
 
 

@@ -150,7 +150,7 @@ def test_bad_values():
 
 def test_missing_value():
     for option in ("-d", "-n", "-s", "-a", "-r", "-o", "--format", "--top"):
-        refused([option], USAGE, "needs a value")
+        refused([option], USAGE, "requires a value")
 
 
 def test_nothing_to_do():
@@ -161,7 +161,7 @@ def test_nothing_to_do():
 
 def test_not_built_in_yet():
     for args in (["--format", "pprof"], ["--format", "folded"]):
-        refused([*args, "--", "true"], USAGE, "not built in yet")
+        refused([*args, "--", "true"], USAGE, "not supported yet")
 
 
 # ---- the command ------------------------------------------------------------------------------

@@ -151,7 +151,7 @@ def too_soon():
             wait_for(lambda: "live" in read(OUT).lower(), "a frame")
             check_equal(program.end()[0], 0, "the program's status")
             check_equal(viewer.wait(60), 125, "status")
-    check_equal(read(ERR), "heaptop: --leak-check: no leak scan: none was made so far\n", "what is said")
+    check_equal(read(ERR), "heaptop: --leak-check: no leak scan: none has ended yet\n", "what is said")
 
 
 run_cases()

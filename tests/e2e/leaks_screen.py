@@ -159,10 +159,10 @@ def suppresses():
         screen = play_attached(program.pid, "L\n:until suppressed 500 in 5\n:save-display -\n",
                                ["--suppressions", rules])
         check("definite_plain" not in screen, screen)
-        # Without a file it is for now; what it leads to stays.
-        screen = suppress(program.pid, "definite_tree", "it would be kept in a --suppressions FILE")
+        # Without a file it is for this session; what it leads to stays.
+        screen = suppress(program.pid, "definite_tree", "to keep it, give a --suppressions FILE")
         check("  definite_tree" not in screen and "indirect_tree" in screen, screen)
-        check("for now" in screen, screen)
+        check("for this session" in screen, screen)
 
 
 def high():
@@ -215,7 +215,7 @@ def suppresses_beside_theirs():
     write(theirs, "# known\nleak:^no such$\n")
     write(rules, "# none yet\n")
     with high() as program:
-        screen = suppress(program.pid, "inner", "suppressed 3 blocks for now", theirs)
+        screen = suppress(program.pid, "inner", "suppressed 3 blocks for this session", theirs)
         check("%s is LeakSanitizer's" % theirs in screen, screen)
         suppress(program.pid, "inner", "suppressed 3 blocks; written to", rules, theirs)
     check_equal(read(theirs), "# known\nleak:^no such$\n", "theirs")

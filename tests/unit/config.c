@@ -91,7 +91,7 @@ TEST(what_cannot_be_read)
 	CHECK(is_default(&s));
 	rmdir(path);
 	CHECK_INT(mkfifo(path, 0600), 0); /* reading would wait for ever */
-	CHECK(strstr(load(&s), "is no file") != NULL);
+	CHECK(strstr(load(&s), "is not a regular file") != NULL);
 	CHECK(is_default(&s));
 	unlink(path);
 	CHECK_INT(symlink("config", path), 0);
@@ -173,19 +173,19 @@ TEST(nothing_is_lost_by_saving)
 	char said[400];
 	FILE *f;
 
-	saved("sort = size\nnames = full\n", "its line 1 is not understood");
+	saved("sort = size\nnames = full\n", "line 1 of it is not understood");
 	CHECK(file_has("sort = size\n"));
-	saved("what\n", "its line 1 is not understood");
+	saved("what\n", "line 1 of it is not understood");
 	saved("future-key = 5\ncolumns-off.sites = live, nonsense\n", "settings saved");
 	CHECK(file_has("future-key = 5\n") && file_has("= live nonsense\n"));
 	f = fopen(path, "w");
 	CHECK(f && fwrite(zero, 1, sizeof(zero) - 1, f) == sizeof(zero) - 1 && fclose(f) == 0);
 	CHECK(strstr(load(&s), "config:2: \"?\": a zero byte") != NULL);
 	CHECK(config_save(&s, said, sizeof(said)) < 0);
-	CHECK(strstr(said, "its line 2 is not understood") != NULL);
+	CHECK(strstr(said, "line 2 of it is not understood") != NULL);
 	CHECK_INT(truncate(path, 10 << 20), 0);
 	CHECK(config_save(&s, said, sizeof(said)) < 0);
-	CHECK(strstr(said, "cannot be read: File too large") != NULL);
+	CHECK(strstr(said, "reading the existing file failed: File too large") != NULL);
 	unlink(path);
 	/* Started without it: what it keeps for others is kept. */
 	file_write("version = 3\nfuture-key = 5\n");

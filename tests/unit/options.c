@@ -67,7 +67,7 @@ TEST(words)
 	CHECK(refused(PARSE("--group", "threads", "x"),
 		"must be stack, caller, function, file, module or thread;"));
 	CHECK(refused(PARSE("--leak-roots", "all", "x"),
-		"must be some of registers,vectors,stacks,globals,maps,tls;"));
+		"must be one or more of registers,vectors,stacks,globals,maps,tls;"));
 }
 
 TEST(defaults)
@@ -147,8 +147,8 @@ TEST(sampling)
 	CHECK(!PARSE("x").o.sample.given);
 	CHECK(refused(PARSE("--sample", "some", "x"), "--sample some: must be"));
 	CHECK(refused(PARSE("--max-overhead", "0", "x"), "--max-overhead 0: must be"));
-	CHECK(refused(PARSE("--sample", "1M", "-r", "f"), "go with a COMMAND or -a"));
-	CHECK(refused(PARSE("--max-overhead", "5", "-l"), "go with a COMMAND or -a"));
+	CHECK(refused(PARSE("--sample", "1M", "-r", "f"), "require a COMMAND or -a"));
+	CHECK(refused(PARSE("--max-overhead", "5", "-l"), "require a COMMAND or -a"));
 	/* A gate must not guess. */
 	CHECK(refused(PARSE("--sample", "1M", "--fail-on", "unfreed", "x"), "every block"));
 	CHECK(refused(PARSE("--sample", "auto", "--fail-on", "unfreed", "x"), "every block"));
@@ -163,7 +163,7 @@ TEST(one_mode_only)
 	CHECK(refused(PARSE("-a", "1", "ls"), "only one of"));
 	CHECK(refused(PARSE("-a", "1", "-r", "f"), "only one of"));
 	CHECK(refused(PARSE("-l", "--clean"), "only one of"));
-	CHECK(refused(PARSE("-l", "-b"), "stand alone"));
+	CHECK(refused(PARSE("-l", "-b"), "cannot be combined"));
 }
 
 TEST(marks)
@@ -176,12 +176,12 @@ TEST(marks)
 	CHECK_STR(p.o.mark_name, "after warm-up");
 	CHECK(PARSE("--mark", "4211").o.mark_name == NULL);
 	CHECK_INT(PARSE("--mark-every", "2m", "x").o.mark_every_ns, 120000000000);
-	CHECK(refused(PARSE("--mark", "one"), "number of a process"));
+	CHECK(refused(PARSE("--mark", "one"), "must be a process ID"));
 	CHECK(refused(PARSE("--mark", "1", "two", "words"), "only one of"));
 	CHECK(refused(PARSE("--mark", "1", "-a", "2"), "only one of"));
-	CHECK(refused(PARSE("--mark", "1", "-b"), "stand alone"));
+	CHECK(refused(PARSE("--mark", "1", "-b"), "cannot be combined"));
 	CHECK(refused(PARSE("--mark-every", "0", "x"), "0.1 s or more"));
-	CHECK(refused(PARSE("--mark-every", "1", "-r", "f"), "goes with a COMMAND"));
+	CHECK(refused(PARSE("--mark-every", "1", "-r", "f"), "requires a COMMAND"));
 	CHECK(refused(PARSE("--mark-every", "1", "--readonly", "x"), "--readonly"));
 }
 
@@ -193,10 +193,10 @@ TEST(source_path)
 	CHECK_INT(p.o.nsource_paths, 2);
 	CHECK_STR(p.o.source_paths[0], "/a:/b");
 	CHECK_STR(p.o.source_paths[1], "c");
-	CHECK(refused(PARSE("--source-path", "", "x"), "with a colon between two"));
-	CHECK(refused(PARSE("--source-path", "/a::/b", "x"), "with a colon between two"));
-	CHECK(refused(PARSE("--source-path", "/a:", "x"), "with a colon between two"));
-	CHECK(refused(PARSE("--source-path", "/a", "--report", "x"), "of the screen"));
+	CHECK(refused(PARSE("--source-path", "", "x"), "separated by colons"));
+	CHECK(refused(PARSE("--source-path", "/a::/b", "x"), "separated by colons"));
+	CHECK(refused(PARSE("--source-path", "/a:", "x"), "separated by colons"));
+	CHECK(refused(PARSE("--source-path", "/a", "--report", "x"), "only to the screen"));
 }
 
 TEST(values)
@@ -247,8 +247,8 @@ TEST(report_and_format)
 	CHECK_INT(p.status, -1);
 	CHECK(!p.o.report);
 	CHECK(refused(PARSE("-b", "--report", "x"), "exclude each other"));
-	CHECK(refused(PARSE("-o", "f", "x"), "-o goes with"));
-	CHECK(refused(PARSE("--fail-on", "unfreed", "-a", "1"), "goes with a COMMAND"));
+	CHECK(refused(PARSE("-o", "f", "x"), "-o requires"));
+	CHECK(refused(PARSE("--fail-on", "unfreed", "-a", "1"), "requires a COMMAND"));
 }
 
 TEST(leak_check)
@@ -278,13 +278,13 @@ TEST(leak_check)
 	p = PARSE("--gen-suppressions", "x");
 	CHECK_INT(p.status, -1);
 	CHECK(p.o.leak_check && p.o.report && p.o.gen_suppressions);
-	CHECK(refused(PARSE("--gen-suppressions", "--format", "json", "x"), "as text"));
-	CHECK(refused(PARSE("--leak-roots", "stacks,wishes", "x"), "must be some of"));
-	CHECK(refused(PARSE("--leak-roots=", "x"), "must be some of"));
+	CHECK(refused(PARSE("--gen-suppressions", "--format", "json", "x"), "a text report"));
+	CHECK(refused(PARSE("--leak-roots", "stacks,wishes", "x"), "must be one or more of"));
+	CHECK(refused(PARSE("--leak-roots=", "x"), "must be one or more of"));
 	CHECK(refused(PARSE("--leak-heuristics=", "x"), "must be"));
-	CHECK(refused(PARSE("--leak-check", "-b", "x"), "not -b"));
-	CHECK(refused(PARSE("--leak-check", "-r", "f"), "goes with a COMMAND"));
-	CHECK(refused(PARSE("--gen-suppressions", "--leak-check=every:1s", "-b", "x"), "not -b"));
+	CHECK(refused(PARSE("--leak-check", "-b", "x"), "with -b, use --leak-check=every"));
+	CHECK(refused(PARSE("--leak-check", "-r", "f"), "requires a COMMAND"));
+	CHECK(refused(PARSE("--gen-suppressions", "--leak-check=every:1s", "-b", "x"), "not with -b"));
 	CHECK(refused(PARSE("--leak-check", "--sample", "1M", "x"), "every block"));
 }
 
@@ -306,7 +306,7 @@ TEST(leak_check_every)
 	CHECK_STR(p.o.command[0], "every:30s");
 	CHECK(refused(PARSE("--leak-check=every:10ms", "x"), "0.1 s or more"));
 	CHECK(refused(PARSE("--leak-check=always", "x"), "must be every:TIME"));
-	CHECK(refused(PARSE("--leak-check=every:1s", "-r", "f"), "goes with a COMMAND"));
+	CHECK(refused(PARSE("--leak-check=every:1s", "-r", "f"), "requires a COMMAND"));
 }
 
 /* JUnit reports failures: those of --fail-on, or definite leaks. The exit status is --fail-on's. */
@@ -323,7 +323,7 @@ TEST(junit)
 	CHECK(!p.o.leak_check);
 	CHECK_INT(p.o.failures, OPTIONS_FAIL_UNFREED);
 	CHECK(refused(PARSE("--format", "junit", "-b", "x"), "not with -b"));
-	CHECK(refused(PARSE("--format", "junit", "-r", "f"), "goes with a COMMAND"));
+	CHECK(refused(PARSE("--format", "junit", "-r", "f"), "requires a COMMAND"));
 }
 
 TEST(bad_values)
@@ -343,10 +343,10 @@ TEST(bad_values)
 
 TEST(missing_values)
 {
-	CHECK(refused(PARSE("-d"), "-d needs a value (SECS)"));
-	CHECK(refused(PARSE("--delay"), "-d needs a value (SECS)"));
-	CHECK(refused(PARSE("--top"), "--top needs a value (N)"));
-	CHECK(refused(PARSE("-b", "-a"), "-a needs a value (PID)"));
+	CHECK(refused(PARSE("-d"), "-d requires a value (SECS)"));
+	CHECK(refused(PARSE("--delay"), "-d requires a value (SECS)"));
+	CHECK(refused(PARSE("--top"), "--top requires a value (N)"));
+	CHECK(refused(PARSE("-b", "-a"), "-a requires a value (PID)"));
 	CHECK(refused(PARSE("--list=3"), "-l takes no value"));
 }
 
@@ -363,8 +363,8 @@ TEST(unknown_options)
 
 TEST(not_built_in_yet)
 {
-	CHECK(refused(PARSE("--format", "pprof", "x"), "not built in yet"));
-	CHECK(refused(PARSE("--format", "folded", "x"), "not built in yet"));
+	CHECK(refused(PARSE("--format", "pprof", "x"), "not supported yet"));
+	CHECK(refused(PARSE("--format", "folded", "x"), "not supported yet"));
 }
 
 TEST(help_lists_what_works)

@@ -227,7 +227,7 @@ TEST(left_running)
 	CHECK(run_output(run) != NULL);
 	child = run_child(run);
 	CHECK_INT(close_run(), 0);
-	CHECK(strstr(said, "still runs"));
+	CHECK(strstr(said, "is still running"));
 	close(terminal);
 	close(high);
 	CHECK_INT(poll(&end, 1, WAIT_MS), 1);

@@ -188,7 +188,7 @@ TEST(many_execs_are_counted)
 	s = watch_final(watch, (uint64_t)120 * 1000000000);
 	CHECK_INT(s->nchildren, 64);
 	CHECK_STR(
-		s->notice, "16 more children and earlier images ended that this report leaves out");
+		s->notice, "this report leaves out 16 more children and earlier images that ended");
 	snapshot_unref(s);
 	watch_remove(watch, false);
 	CHECK_INT(launch_dir_files(false), 1);
@@ -418,7 +418,7 @@ TEST(killed_children)
 	s = watch_final(watch, (uint64_t)120 * 1000000000);
 	CHECK_INT(s->nchildren, 64);
 	CHECK_STR(
-		s->notice, "96 more children and earlier images ended that this report leaves out");
+		s->notice, "this report leaves out 96 more children and earlier images that ended");
 	CHECK_INT(launch_dir_files(false), 1 + 64 + 64);
 	snapshot_unref(s);
 	end();
