@@ -27,7 +27,7 @@
 #include "tui/term.h"
 #include "tui/tui.h"
 
-/* What the screen shows, as it shows it. */
+/* Saves what the screen shows, as it shows it. */
 static int save(void *ctx, const struct tui_shown *shown, char *msg, size_t cap)
 {
 	struct export_options e;
@@ -45,8 +45,8 @@ static int save(void *ctx, const struct tui_shown *shown, char *msg, size_t cap)
 	return screen_save(ctx, shown->rows, &e, msg, cap);
 }
 
-/* A program that has ended, one that was not launched and one whose output goes elsewhere have no
- * functions for what cannot be done to them. */
+/* NULL functions: a segment that was read has no program, an attached program is not ours to end,
+ * and the output of a program without a terminal of its own is not seen. */
 static struct tui_source source_make(struct screen *s, const struct run *r, const struct options *o)
 {
 	bool live = o->mode != OPTIONS_READ, own_output = run_output(r) != NULL;
@@ -116,7 +116,7 @@ static struct tui_options tui_options_make(
 	};
 }
 
-/* Before anything is started. 0, or the exit status. */
+/* Checks the terminal before anything is started. 0, or the exit status. */
 static int terminal_check(struct winsize *size)
 {
 	char term[40], what[100];

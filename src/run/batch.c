@@ -29,8 +29,8 @@ int batch_run(const struct options *o)
 
 	if (rc != 0)
 		return rc;
-	/* A launched program gets a moment to allocate; one that ends meanwhile gets its last
-	 * frame. */
+	/* Give a launched program a moment to allocate. If it ends meanwhile, its last state is
+	 * the frame. */
 	if (o->mode == OPTIONS_RUN)
 		text_run_wait(&t, clock_monotonic_ns() + o->delay_ns);
 	for (unsigned frame = 1; rc == 0; frame++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Reading and writing the file of settings (config.h). It is written beside itself and renamed, so
- * that nobody ever reads half of it. Main thread.
+ * Reads and writes the settings file (config.h). The new file is written beside the old one and
+ * renamed, so that no reader sees half of it. Main thread.
  */
 #include "src/run/config.h"
 
@@ -15,15 +15,15 @@
 #include <unistd.h>
 #include "src/sym/sym.h"
 
-#define CONFIG_BYTES_MAX 65536u /* ten times what it can sensibly be */
+#define CONFIG_BYTES_MAX 65536u /* ten times the largest sensible file */
 
-/* The directory that configurations are in. 0, or -ENOENT when nothing says where that is. */
+/* The directory of configuration files. 0, or -ENOENT when no variable names it. */
 static int config_root(char *out, size_t cap)
 {
 	const char *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
 	int n;
 
-	/* By its specification a path that is not absolute is to be ignored. */
+	/* The XDG specification says to ignore a relative path. */
 	if (xdg && xdg[0] == '/')
 		n = snprintf(out, cap, "%s", xdg);
 	else if (home && home[0] == '/')
@@ -58,12 +58,12 @@ static void trouble_add(void *ctx, unsigned line, const char *words)
 	strbuf_printf(t->out, "%s:%u: %s\n", t->path, line, words);
 }
 
-/* The whole file, for free(); no NUL ends it. NULL and errno: also for what is no file, and might
- * never end. */
+/* Returns the whole file, for free(), without a NUL at the end. NULL and errno; EINVAL for anything
+ * but a regular file, which might never end. */
 static char *file_read(const char *path, size_t *bytes)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	char *text = malloc(CONFIG_BYTES_MAX + 1); /* one more tells that it is longer */
+	char *text = malloc(CONFIG_BYTES_MAX + 1); /* one more byte shows that it is longer */
 	struct stat st;
 	size_t used = 0;
 	ssize_t got = -1;
@@ -92,7 +92,7 @@ fail:
 	return NULL;
 }
 
-/* Whether what could not be read is there, after all. */
+/* Whether a file that could not be read exists. */
 static bool is_there(int error)
 {
 	return error != ENOENT && error != ENOTDIR;
@@ -103,9 +103,9 @@ static const char *file_trouble(int error)
 	return error == EINVAL ? "is not a regular file" : strerror(error);
 }
 
-/* In a folder of somebody else's: HOME is still that of who ran su or sudo. Then nobody expects
- * settings. */
-static bool is_out_of_sight(const char *path)
+/* In another user's directory: after su or sudo, HOME may still be the caller's. Then nobody
+ * expects settings. */
+static bool is_inaccessible(const char *path)
 {
 	struct stat st;
 
@@ -125,7 +125,7 @@ void config_load(struct settings *s, struct strbuf *troubles)
 	text = file_read(path, &bytes);
 	if (text)
 		settings_parse(s, text, bytes, trouble_add, &t);
-	else if (is_there(errno) && !(errno == EACCES && is_out_of_sight(path)))
+	else if (is_there(errno) && !(errno == EACCES && is_inaccessible(path)))
 		strbuf_printf(troubles, "%s: %s; using the built-in settings\n", path,
 			file_trouble(errno));
 	free(text);
@@ -133,7 +133,7 @@ void config_load(struct settings *s, struct strbuf *troubles)
 
 /* ---- writing ------------------------------------------------------------------------------ */
 
-/* The directory of `path`, and those above it. 0 or -errno. */
+/* Creates the directory of `path` and those above it. 0 or -errno. */
 static int directories_make(const char *path)
 {
 	char part[PATH_MAX];
@@ -146,7 +146,7 @@ static int directories_make(const char *path)
 	return 0;
 }
 
-/* Settings of somebody else are not ours to write: sudo leaves HOME as it was, for instance. */
+/* Refuses to write another user's settings: sudo leaves HOME as it was, for instance. */
 static int owner_check(const char *path)
 {
 	char directory[PATH_MAX];
@@ -181,7 +181,7 @@ static int file_replace(const char *path, const struct strbuf *text)
 	return rc;
 }
 
-/* A link to where somebody keeps such files stays one. */
+/* Follows a symbolic link, so that it stays one. */
 static int target_replace(const char *path, const struct strbuf *text)
 {
 	char *real = realpath(path, NULL);
@@ -196,10 +196,10 @@ static void trouble_ignore(void *ctx, unsigned line, const char *words)
 }
 
 /*
- * What the file has now that we do not know is kept. 0, or -EBUSY with the message: what it says
- * cannot be understood, and would be lost.
+ * Keeps the file's unknown lines. 0, or -EBUSY with the message when a line cannot be parsed and
+ * would be lost.
  */
-static int file_keep(const char *path, struct settings *s, char *msg, size_t cap)
+static int unknown_keep(const char *path, struct settings *s, char *msg, size_t cap)
 {
 	static struct settings now;
 	size_t bytes;
@@ -231,10 +231,10 @@ int config_save(const struct settings *settings, char *msg, size_t cap)
 	struct strbuf text = STRBUF_INIT;
 	int rc;
 
-	snprintf(path, sizeof(path), "settings"); /* for the message, without one */
+	snprintf(path, sizeof(path), "settings"); /* for the message when there is no path */
 	rc = config_path(path, sizeof(path));
 	s = *settings;
-	if (rc == 0 && file_keep(path, &s, msg, cap) != 0)
+	if (rc == 0 && unknown_keep(path, &s, msg, cap) != 0)
 		return -EBUSY;
 	settings_format(&s, &text);
 	if (rc == 0 && text.failed)
@@ -256,7 +256,7 @@ int config_save(const struct settings *settings, char *msg, size_t cap)
 
 /* ---- options ------------------------------------------------------------------------------ */
 
-static void start_apply(const struct settings *s, struct options *o)
+static void launch_apply(const struct settings *s, struct options *o)
 {
 	if (!options_given(o, "follow") && !options_given(o, "no-follow") && !s->follow)
 		o->follow = OPTIONS_FOLLOW_NO;
@@ -268,7 +268,7 @@ static void start_apply(const struct settings *s, struct options *o)
 
 void config_apply(struct settings *s, struct options *o)
 {
-	start_apply(s, o);
+	launch_apply(s, o);
 	if (options_given(o, "sort"))
 		s->sort = o->sort, s->reverse = 0;
 	if (options_given(o, "group"))
@@ -305,7 +305,7 @@ void config_rules(const struct settings *s)
 	sym_hide_more(rule, s->rules);
 }
 
-static void lines_say(const char *line)
+static void lines_print(const char *line)
 {
 	while (*line) {
 		size_t len = strcspn(line, "\n");
@@ -331,6 +331,6 @@ void config_take(struct config *c, struct options *o)
 	line = strbuf_text(&troubles);
 	snprintf(c->trouble, sizeof(c->trouble), "%.*s", (int)strcspn(line, "\n"), line);
 	if (o->batch || o->report)
-		lines_say(line);
+		lines_print(line);
 	strbuf_free(&troubles);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The scan at the end of the program on the screen (exitscan.h). */
+/* The scan at the end of the program on the screen (exit_scan.h). */
 #include "src/run/exit_scan.h"
 
 #include <stdlib.h>
@@ -9,22 +9,23 @@
 #include "src/read/read.h"
 #include "src/util/clock.h"
 
-/* The longest wait until the viewer notices a program at its end; half of it on average. */
-#define LOOK_NS 50000000l
-/* A program is kept from its end so long at most: its heap is very large, or its end is. */
+/* The longest time until the viewer notices a program at its end; half of it on average. */
+#define POLL_NS 50000000l
+/* The longest time that the scan delays a program's end: its heap may be very large, or its
+ * destructors slow. */
 #define SCAN_MAX_NS UINT64_C(60000000000)
 
 struct exit_scan {
 	struct run *run;
 	struct screen_leaks *leaks;
-	int timer; /* to check for it; -1 */
-	const struct session *seen; /* the image that was seen at its end */
-	uint64_t seen_ns; /* at that time */
+	int timer; /* checks for the program's end; -1: it was not asked to wait */
+	const struct session *seen; /* the image that was found waiting at its end */
+	uint64_t seen_ns; /* when it was found */
 };
 
 struct exit_scan *exit_scan_new(struct run *r, struct screen_leaks *l)
 {
-	const struct timespec every = { .tv_nsec = LOOK_NS };
+	const struct timespec every = { .tv_nsec = POLL_NS };
 	const struct itimerspec t = { every, every };
 	struct exit_scan *e = calloc(1, sizeof(*e));
 
@@ -57,7 +58,7 @@ int exit_scan_fds(const struct exit_scan *e, struct pollfd *fds, int max)
 	return 1;
 }
 
-/* Only what is on the screen: nobody waits for another one's scan. */
+/* Scans only the process on the screen: the user does not see the scan of another. */
 static bool scan_start(struct exit_scan *e, struct session *s, const struct watch *shown)
 {
 	bool hold = run_options(e->run)->hold;
@@ -75,7 +76,7 @@ bool exit_scan_ready(struct exit_scan *e, const struct watch *shown)
 
 	if (e->timer < 0 || run_ended(e->run) || read(e->timer, &times, sizeof(times)) <= 0)
 		return false;
-	watch_poll(run_watch(e->run)); /* the image that ends may be a new one */
+	watch_poll(run_watch(e->run)); /* the ending image may be a new one */
 	s = run_session(e->run);
 	if (e->seen == s && clock_monotonic_ns() - e->seen_ns > SCAN_MAX_NS)
 		screen_leaks_give_up(e->leaks, "no leak scan at its end: it took more than 60 s");
@@ -91,6 +92,6 @@ bool exit_scan_release(struct exit_scan *e)
 	bool held = screen_leaks_release(e->leaks);
 
 	if (held)
-		run_end_expect(e->run); /* it takes no more than that */
+		run_end_expect(e->run); /* the release is all that its end waited for */
 	return held;
 }

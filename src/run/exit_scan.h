@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The scan that a launched program gets at its last instant while it is on the screen, by itself:
- * it waits at its end, and is scanned and let go. Main thread.
+ * The automatic leak scan of a launched program on the screen: the program waits at its end, is
+ * scanned at its last instant, and let go. Main thread.
  */
 #ifndef SRC_RUN_EXIT_SCAN_H
 #define SRC_RUN_EXIT_SCAN_H
@@ -15,8 +15,8 @@ struct exit_scan;
 
 /* Has no effect where the program was not asked to wait. NULL without memory. */
 struct exit_scan *exit_scan_new(struct run *r, struct screen_leaks *l);
-/* Nobody watches any more: a program that ends later, or is being ended, need not wait. Before
- * run_close. */
+/* Before run_close. Tells the program not to wait: the viewer leaves, or the program is being
+ * ended. */
 void exit_scan_free(struct exit_scan *e);
 /* As run_fds and run_ready: true if a scan has begun. `shown`: the process on the screen, the only
  * one that is scanned. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Leak scans of a launch's other processes (leakkin.h). */
+/* Leak scans of a launch's other processes (leak_children.h). */
 #include "src/run/leak_children.h"
 
 #include <stdlib.h>
@@ -10,13 +10,13 @@
 #include "src/scan/scan_job.h"
 #include "src/util/clock.h"
 
-struct kin {
-	char *path; /* of its segment: a session may be closed before us, and be another's then */
-	struct leak_summary *made; /* the last that worked, or the only one */
-	bool ended; /* it was scanned at its end, or is being */
-	struct scan_job *job; /* then */
-	uint64_t due_ns; /* the next, if there is one every so often */
-	/* For snapshots of a turn. */
+struct child {
+	char *path; /* of its segment; the session may be closed first, and its address reused */
+	struct leak_summary *result; /* the last successful scan, or the only one */
+	bool ended; /* its scan at the end has begun */
+	struct scan_job *job; /* that scan */
+	uint64_t due_ns; /* the next periodic scan, if there are any */
+	/* For the snapshots of one round. */
 	unsigned number;
 	struct snap_leaks shown;
 	struct snap_leak_round round[2];
@@ -26,7 +26,7 @@ struct leak_children {
 	struct run *run;
 	struct leak_progress *progress;
 	size_t count;
-	struct kin kin[WATCH_MEMBERS_MAX];
+	struct child child[WATCH_MEMBERS_MAX];
 };
 
 struct leak_children *leak_children_new(struct run *r, struct leak_progress *progress)
@@ -38,25 +38,25 @@ struct leak_children *leak_children_new(struct run *r, struct leak_progress *pro
 	return l;
 }
 
-/* NULL: it was not scanned so far. */
-static struct kin *kin_find(struct leak_children *l, const struct session *s)
+/* NULL: it was not scanned yet. */
+static struct child *child_find(struct leak_children *l, const struct session *s)
 {
 	for (size_t i = 0; i < l->count; i++)
-		if (strcmp(l->kin[i].path, session_path(s)) == 0)
-			return &l->kin[i];
+		if (strcmp(l->child[i].path, session_path(s)) == 0)
+			return &l->child[i];
 	return NULL;
 }
 
-/* NULL: there is no room for more. */
-static struct kin *kin_of(struct leak_children *l, const struct session *s)
+/* NULL: the table is full, or there is no memory. */
+static struct child *child_of(struct leak_children *l, const struct session *s)
 {
-	struct kin *found = kin_find(l, s);
+	struct child *found = child_find(l, s);
 
 	if (found)
 		return found;
 	if (l->count == WATCH_MEMBERS_MAX)
 		return NULL;
-	found = &l->kin[l->count];
+	found = &l->child[l->count];
 	found->path = strdup(session_path(s));
 	l->count += found->path != NULL;
 	return found->path ? found : NULL;
@@ -70,175 +70,175 @@ static struct leak_scan_options request_make(const struct leak_children *l, cons
 	return request;
 }
 
-/* One that did not work says so if there is no other. True: it has worked. */
-static bool made_take(struct kin *k, struct session *s, struct leak_summary *made)
+/* Stores a result. A failed one is kept only if there is no other. True: the scan succeeded. */
+static bool result_take(struct child *c, struct session *s, struct leak_summary *result)
 {
-	if (!made || (k->made && leak_summary_result(made)->failed)) {
-		leak_summary_free(made);
+	if (!result || (c->result && leak_summary_result(result)->failed)) {
+		leak_summary_free(result);
 		return false;
 	}
-	leak_summary_compare(made, k->made);
-	session_leaks(s, leak_summary_result(made));
-	leak_summary_free(k->made);
-	k->made = made;
-	return !leak_summary_result(made)->failed;
+	leak_summary_compare(result, c->result);
+	session_leaks(s, leak_summary_result(result));
+	leak_summary_free(c->result);
+	c->result = result;
+	return !leak_summary_result(result)->failed;
 }
 
-static void scan_now(struct leak_children *l, struct session *s, struct kin *k)
+static void scan_now(struct leak_children *l, struct session *s, struct child *c)
 {
 	struct leak_scan_options request = request_make(l, s);
 
-	made_take(k, s, leak_summary_run(session_segment(s), &request));
-	k->ended = true;
+	result_take(c, s, leak_summary_run(session_segment(s), &request));
+	c->ended = true;
 }
 
-static void scan_at_exit(struct leak_children *l, struct session *s, struct kin *k)
+static void scan_at_exit(struct leak_children *l, struct session *s, struct child *c)
 {
 	struct leak_scan_options request = request_make(l, s);
 
 	request.at_exit = true;
-	request.copying = LEAK_COPY_NEVER; /* nothing is lost while it stands still */
-	k->ended = true;
-	k->job = scan_job_start(session_path(s), &request, false);
-	if (k->job)
+	request.copying = LEAK_COPY_NEVER; /* stopping it costs nothing at its end */
+	c->ended = true;
+	c->job = scan_job_start(session_path(s), &request, false);
+	if (c->job)
 		return;
-	made_take(k, s, leak_summary_failed("no leak scan: no thread could be started"));
+	result_take(c, s, leak_summary_failed("no leak scan: no thread could be started"));
 	read_leak_done(session_segment(s));
 }
 
-/* Waits for the scan, if need be. */
-static void job_take(struct kin *k, struct session *s)
+/* Stores the result of the scan, and waits for it if it has not ended. */
+static void job_take(struct child *c, struct session *s)
 {
-	struct leak_summary *made = scan_job_take(k->job);
+	struct leak_summary *result = scan_job_take(c->job);
 
-	scan_job_free(k->job);
-	k->job = NULL;
-	made_take(k, s, made);
+	scan_job_free(c->job);
+	c->job = NULL;
+	result_take(c, s, result);
 }
 
-static void look(void *ctx, struct session *s)
+static void child_check(void *ctx, struct session *s)
 {
 	struct leak_children *l = ctx;
-	struct kin *k = kin_find(l, s);
+	struct child *c = child_find(l, s);
 
-	if (k && k->job && scan_job_ended(k->job))
-		job_take(k, s);
+	if (c && c->job && scan_job_ended(c->job))
+		job_take(c, s);
 	if (!session_alive(s) || !read_leak_waits(session_segment(s)))
 		return;
-	k = kin_of(l, s);
-	if (!k)
-		read_leak_done(session_segment(s)); /* one of more than can be kept */
-	else if (!k->ended)
-		scan_at_exit(l, s, k);
+	c = child_of(l, s);
+	if (!c)
+		read_leak_done(session_segment(s)); /* the table is full */
+	else if (!c->ended)
+		scan_at_exit(l, s, c);
 }
 
-/* Its destructors may take for ever. */
-static bool is_still_ending(const struct kin *k)
+/* Its destructors may never return. */
+static bool is_still_ending(const struct child *c)
 {
-	return k->job && scan_job_progress(k->job)->phase == LEAK_EXITING;
+	return c->job && scan_job_progress(c->job)->phase == LEAK_EXITING;
 }
 
-static void finish(void *ctx, struct session *s)
+static void child_finish(void *ctx, struct session *s)
 {
 	struct leak_children *l = ctx;
-	struct kin *k;
+	struct child *c;
 
-	look(ctx, s);
-	k = kin_find(l, s);
-	if (k && is_still_ending(k)) {
-		scan_job_cancel(k->job);
-		scan_job_free(k->job);
-		k->job = NULL;
-		k->ended = false;
-	} else if (k && k->job) {
-		job_take(k, s);
+	child_check(ctx, s);
+	c = child_find(l, s);
+	if (c && is_still_ending(c)) {
+		scan_job_cancel(c->job);
+		scan_job_free(c->job);
+		c->job = NULL;
+		c->ended = false;
+	} else if (c && c->job) {
+		job_take(c, s);
 	}
-	k = session_alive(s) ? kin_of(l, s) : NULL;
-	if (k && !k->ended)
-		scan_now(l, s, k);
+	c = session_alive(s) ? child_of(l, s) : NULL;
+	if (c && !c->ended)
+		scan_now(l, s, c);
 }
 
 void leak_children_cancel(struct leak_children *l)
 {
 	for (size_t i = 0; i < l->count; i++)
-		if (l->kin[i].job)
-			scan_job_cancel(l->kin[i].job);
+		if (l->child[i].job)
+			scan_job_cancel(l->child[i].job);
 }
 
 void leak_children_scan(struct leak_children *l)
 {
 	if (run_child(l->run))
-		watch_members(run_watch(l->run), look, l);
+		watch_members(run_watch(l->run), child_check, l);
 }
 
 void leak_children_finish(struct leak_children *l)
 {
 	if (run_child(l->run))
-		watch_members(run_watch(l->run), finish, l);
+		watch_members(run_watch(l->run), child_finish, l);
 }
 
-/* ---- every so often ---- */
+/* ---- at intervals ---- */
 
-struct turn {
+struct due {
 	struct leak_children *children;
-	struct session *scanned; /* one at a time: others may wait at their end */
+	struct session *scanned; /* one at a time, since others may wait at their end */
 };
 
 static bool is_due(struct leak_children *l, const struct session *s)
 {
-	const struct kin *k = kin_find(l, s);
+	const struct child *c = child_find(l, s);
 	uint64_t now = clock_monotonic_ns();
 
-	if (k)
-		return !k->ended && now >= k->due_ns;
+	if (c)
+		return !c->ended && now >= c->due_ns;
 	return now - session_identity(s)->created_ns >= run_options(l->run)->leak_every_ns;
 }
 
-/* One that cannot be scanned now is tried again. */
-static void turn_take(void *ctx, struct session *s)
+/* Scans a process that is due. After a failure it is due again after the interval. */
+static void due_scan(void *ctx, struct session *s)
 {
-	struct turn *t = ctx;
+	struct due *t = ctx;
 	struct leak_scan_options request;
-	struct kin *k;
+	struct child *c;
 
 	if (t->scanned || !session_alive(s) || !is_due(t->children, s))
 		return;
-	k = kin_of(t->children, s);
-	if (!k)
+	c = child_of(t->children, s);
+	if (!c)
 		return;
 	request = request_make(t->children, s);
-	if (made_take(k, s, leak_summary_run(session_segment(s), &request))) {
-		k->shown = *leak_summary_result(k->made);
-		session_leaks(s, &k->shown);
+	if (result_take(c, s, leak_summary_run(session_segment(s), &request))) {
+		c->shown = *leak_summary_result(c->result);
+		session_leaks(s, &c->shown);
 		t->scanned = s;
 	}
-	k->due_ns = clock_monotonic_ns() + run_options(t->children->run)->leak_every_ns;
+	c->due_ns = clock_monotonic_ns() + run_options(t->children->run)->leak_every_ns;
 }
 
 struct session *leak_children_due(struct leak_children *l)
 {
-	struct turn t = { .children = l };
+	struct due t = { .children = l };
 
 	if (run_child(l->run))
-		watch_members(run_watch(l->run), turn_take, &t);
+		watch_members(run_watch(l->run), due_scan, &t);
 	return t.scanned;
 }
 
 void leak_children_judge(struct leak_children *l, struct session *session, const struct snapshot *s)
 {
-	struct kin *k = kin_of(l, session);
+	struct child *c = child_of(l, session);
 
 	if (run_suppressions(l->run))
-		leak_summary_suppress(k->made, s, run_suppressions(l->run));
-	k->shown = *leak_summary_result(k->made);
-	k->round[0] = k->round[1];
-	k->round[1] = (struct snap_leak_round){
-		.number = ++k->number, .ns = k->shown.at_ns, .stop_ns = k->shown.stop_ns
+		leak_summary_suppress(c->result, s, run_suppressions(l->run));
+	c->shown = *leak_summary_result(c->result);
+	c->round[0] = c->round[1];
+	c->round[1] = (struct snap_leak_round){
+		.number = ++c->number, .ns = c->shown.at_ns, .stop_ns = c->shown.stop_ns
 	};
-	memcpy(k->round[1].sum, k->shown.sum, sizeof(k->shown.sum));
-	k->shown.nrounds = k->number > 1 ? 2 : 1;
-	k->shown.rounds = k->round + 2 - k->shown.nrounds;
-	session_leaks(session, leak_summary_result(k->made));
+	memcpy(c->round[1].sum, c->shown.sum, sizeof(c->shown.sum));
+	c->shown.nrounds = c->number > 1 ? 2 : 1;
+	c->shown.rounds = c->round + 2 - c->shown.nrounds;
+	session_leaks(session, leak_summary_result(c->result));
 }
 
 void leak_children_suppress(struct leak_children *l, const struct snapshot *s)
@@ -246,9 +246,9 @@ void leak_children_suppress(struct leak_children *l, const struct snapshot *s)
 	const struct suppressions *rules = run_suppressions(l->run);
 
 	for (size_t i = 0; i < l->count; i++)
-		for (size_t j = 0; l->kin[i].made && j < s->nchildren; j++)
-			if (s->children[j]->leaks == leak_summary_result(l->kin[i].made))
-				leak_summary_suppress(l->kin[i].made, s->children[j], rules);
+		for (size_t j = 0; l->child[i].result && j < s->nchildren; j++)
+			if (s->children[j]->leaks == leak_summary_result(l->child[i].result))
+				leak_summary_suppress(l->child[i].result, s->children[j], rules);
 }
 
 void leak_children_free(struct leak_children *l)
@@ -256,12 +256,12 @@ void leak_children_free(struct leak_children *l)
 	if (!l)
 		return;
 	for (size_t i = 0; i < l->count; i++) {
-		if (l->kin[i].job) {
-			scan_job_cancel(l->kin[i].job);
-			scan_job_free(l->kin[i].job);
+		if (l->child[i].job) {
+			scan_job_cancel(l->child[i].job);
+			scan_job_free(l->child[i].job);
 		}
-		leak_summary_free(l->kin[i].made);
-		free(l->kin[i].path);
+		leak_summary_free(l->child[i].result);
+		free(l->child[i].path);
 	}
 	free(l);
 }

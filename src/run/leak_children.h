@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Leak scans of a launch's other processes, for a report: each at its end, and those that go on
- * when the report is made, then; and every so often, if that is asked for. Main thread.
+ * Leak scans of a launch's other processes, for a report: each process is scanned at its end, or,
+ * if it still runs, when the report is made; and at intervals with --leak-check=every:TIME. Main
+ * thread.
  */
 #ifndef SRC_RUN_LEAK_CHILDREN_H
 #define SRC_RUN_LEAK_CHILDREN_H

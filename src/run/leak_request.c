@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Leak scans for reports and frames (leak_request_make.h). */
+/* Leak scans for reports and frames (leak_request.h). */
 #include "src/run/leak_request.h"
 
 #include <errno.h>
@@ -15,18 +15,19 @@
 #include "src/scan/scan_job.h"
 #include "src/util/clock.h"
 
-/* A scan's text waits so long for names at most: meanwhile, a program that wants to end waits. */
+/* The longest wait of a scan's text for function names. A program at its end waits meanwhile. */
 #define NAMES_NS UINT64_C(3000000000)
-/* Rounds that are kept. Of more, each second one goes, so that those left are of all the time. */
+/* Rounds that are kept. When they are full, every second one is dropped, so that the rest spans the
+ * whole time. */
 #define ROUNDS_MAX 4096u
 #define NONE_YET   "no leak scan: none has ended yet"
 
 struct rounds {
-	int fd; /* for text; -1: it cannot be written any more */
-	unsigned version; /* of the last result that was taken (src/model/leaks.h) */
-	const struct session *ended; /* was scanned at its end */
-	char *failed; /* the last failure that was told */
-	/* For snapshots: it stays here, and is of the last scan. */
+	int fd; /* for text; -1: writing failed */
+	unsigned version; /* of the last result that was judged (src/model/leaks.h) */
+	const struct session *ended; /* the image that was scanned at its end */
+	char *failed; /* the last failure that was printed */
+	/* The last scan's result, which snapshots point to. */
 	struct snap_leaks shown;
 	struct snap_leak_round round[ROUNDS_MAX];
 };
@@ -42,7 +43,7 @@ struct leak_request {
 	struct leak_summary *result; /* what was found, or why there was no scan */
 	/* Many scans; NULL: one. */
 	struct rounds *rounds;
-	struct scan_control *scans; /* made when they are asked for */
+	struct scan_control *scans; /* made at first use */
 };
 
 static struct leak_scan_options request_make(const struct leak_request *q, const struct session *s)
@@ -53,7 +54,7 @@ static struct leak_scan_options request_make(const struct leak_request *q, const
 	return request;
 }
 
-/* The program stands still: there is no better moment. */
+/* Reads resident memory now: the program stands still, and there is no better moment. */
 static void resident_read(struct leak_request *q)
 {
 	struct session *s = run_session(q->run);
@@ -62,7 +63,7 @@ static void resident_read(struct leak_request *q)
 	resident_look(q->resident, session_path(s), session_pid(s));
 }
 
-/* One scan of a running process, in this thread. */
+/* Scans a running process in this thread. */
 static struct leak_summary *scan_now(struct leak_request *q, struct session *s)
 {
 	struct leak_scan_options request = request_make(q, s);
@@ -73,14 +74,14 @@ static struct leak_summary *scan_now(struct leak_request *q, struct session *s)
 
 /* ---- one ---- */
 
-/* The program waits at its end: it is let go on, and scanned at its last instant. */
+/* The program waits at its end: lets it go on, and scans it at its last instant. */
 static void exit_scan_begin(struct leak_request *q, struct session *s)
 {
 	struct leak_scan_options request = request_make(q, s);
 
 	resident_read(q);
 	request.at_exit = true;
-	request.copying = LEAK_COPY_NEVER; /* nothing is lost while it stands still */
+	request.copying = LEAK_COPY_NEVER; /* stopping it costs nothing at its end */
 	q->exit_job = scan_job_start(session_path(s), &request, false);
 	if (q->exit_job)
 		return;
@@ -90,7 +91,7 @@ static void exit_scan_begin(struct leak_request *q, struct session *s)
 	read_leak_done(session_segment(s));
 }
 
-/* An image that went on by exec at its end is over, and its scan with it. */
+/* An image that called exec at its end is gone, and its scan with it. */
 static void exit_scan_drop(struct leak_request *q)
 {
 	if (q->exit_job)
@@ -101,7 +102,7 @@ static void exit_scan_drop(struct leak_request *q)
 	q->result = NULL;
 }
 
-static void one_look(struct leak_request *q, struct session *s, bool waits)
+static void once_check(struct leak_request *q, struct session *s, bool waits)
 {
 	if (waits && q->exit_seen != s) {
 		exit_scan_drop(q);
@@ -133,7 +134,7 @@ static struct scan_control *control_of(struct leak_request *q)
 	return q->scans = leak_scans_control(q->scans, q->run, run_session(q->run));
 }
 
-/* Without memory for them there is one scan. */
+/* Prepares for many scans. Without memory there is one. */
 static void rounds_begin(struct leak_request *q, int fd)
 {
 	const struct options *o = run_options(q->run);
@@ -150,7 +151,7 @@ static void rounds_begin(struct leak_request *q, int fd)
 		scan_control_every(scans, o->leak_every_ns);
 }
 
-static void tell(struct leak_request *q, const struct snapshot *s, bool of_other)
+static void round_print(struct leak_request *q, const struct snapshot *s, bool of_other)
 {
 	const struct options *o = run_options(q->run);
 	const struct export_options e = {
@@ -165,15 +166,15 @@ static void tell(struct leak_request *q, const struct snapshot *s, bool of_other
 		q->rounds->fd = -1;
 }
 
-/* A snapshot with all names that can be had. */
-static struct snapshot *named(struct session *s)
+/* A snapshot with all names that arrive in time. */
+static struct snapshot *named_snapshot(struct session *s)
 {
 	snapshot_unref(session_tick(s));
 	session_names_finish(s, NAMES_NS);
 	return session_tick(s);
 }
 
-/* The result as it is now, beside the rounds that there were. */
+/* Stores the last scan's result, and keeps the rounds. */
 static void shown_set(struct rounds *l, const struct snap_leaks *result)
 {
 	size_t n = l->shown.nrounds;
@@ -198,30 +199,30 @@ static void round_add(struct rounds *l, unsigned number)
 	l->shown.nrounds = n + 1;
 }
 
-/* Judges the newest result and tells of it. */
-static void round_take(struct leak_request *q, struct session *session, struct scan_control *scans)
+/* Applies suppressions to the newest result and prints it. */
+static void round_judge(struct leak_request *q, struct session *session, struct scan_control *scans)
 {
 	struct rounds *l = q->rounds;
 	struct snapshot *s;
 
 	session_leaks(session, &l->shown);
-	s = named(session);
+	s = named_snapshot(session);
 	if (s && run_suppressions(q->run))
 		scan_control_suppress(scans, s, run_suppressions(q->run));
 	shown_set(l, scan_control_state(scans)->last);
 	round_add(l, scan_control_state(scans)->number);
 	if (s)
-		tell(q, s, false);
+		round_print(q, s, false);
 	snapshot_unref(s);
 	if (!run_options(q->run)->batch)
-		session_leaks(session, NULL); /* a report has the last one's only */
+		session_leaks(session, NULL); /* a report shows the last scan only */
 	l->version = scan_control_state(scans)->version;
 	free(l->failed);
 	l->failed = NULL;
 }
 
-/* It is told once, however often it happens. */
-static void failure_take(struct leak_request *q, const char *why)
+/* Prints a failure once, however often it repeats. */
+static void failure_print(struct leak_request *q, const char *why)
 {
 	struct rounds *l = q->rounds;
 	struct snap_leaks failed = { .failed = why };
@@ -232,32 +233,32 @@ static void failure_take(struct leak_request *q, const char *why)
 	free(l->failed);
 	l->failed = strdup(why);
 	none.now_realtime_ns = clock_realtime_ns();
-	tell(q, &none, false);
+	round_print(q, &none, false);
 	if (l->shown.failed)
 		l->shown.failed = l->failed ? l->failed : NONE_YET;
 }
 
-/* Those that it has started. */
-static void others_look(struct leak_request *q)
+/* Scans one of the program's children, if it is due. */
+static void children_check(struct leak_request *q)
 {
 	struct session *session = leak_children_due(q->children);
-	struct snapshot *s = session ? named(session) : NULL;
+	struct snapshot *s = session ? named_snapshot(session) : NULL;
 
 	if (!s)
 		return;
 	leak_children_judge(q->children, session, s);
-	tell(q, s, true);
+	round_print(q, s, true);
 	snapshot_unref(s);
 }
 
-/* Another image: what was found in the one before says nothing of it. */
+/* Another image: the results of the one before do not apply to it. */
 static void rounds_reset(struct rounds *l, unsigned version)
 {
 	l->shown = (struct snap_leaks){ .failed = NONE_YET };
 	l->version = version;
 }
 
-static void rounds_look(struct leak_request *q, struct session *s, bool waits)
+static void rounds_check(struct leak_request *q, struct session *s, bool waits)
 {
 	struct rounds *l = q->rounds;
 	struct scan_control *scans = control_of(q);
@@ -279,10 +280,10 @@ static void rounds_look(struct leak_request *q, struct session *s, bool waits)
 	if (run_options(q->run)->batch)
 		session_leaks(s, &l->shown);
 	if (state->failed)
-		failure_take(q, state->failed);
+		failure_print(q, state->failed);
 	else if (state->last && state->version != l->version)
-		round_take(q, s, scans);
-	others_look(q);
+		round_judge(q, s, scans);
+	children_check(q);
 }
 
 static struct snapshot *rounds_final(struct leak_request *q)
@@ -293,7 +294,7 @@ static struct snapshot *rounds_final(struct leak_request *q)
 	if (scans && q->rounds->ended == run_session(q->run))
 		scan_control_await(scans);
 	leak_request_make(q);
-	if (scans) /* at the end of the others, nothing is told of it any more */
+	if (scans) /* results that come while the children end are not printed */
 		scan_control_stop(scans);
 	session_leaks(run_session(q->run), &q->rounds->shown);
 	s = run_final(q->run);
@@ -316,12 +317,12 @@ void leak_request_make(struct leak_request *q)
 	s = run_session(q->run);
 	waits = run_child(q->run) && read_leak_waits(session_segment(s));
 	if (q->rounds)
-		rounds_look(q, s, waits);
+		rounds_check(q, s, waits);
 	else
-		one_look(q, s, waits);
+		once_check(q, s, waits);
 }
 
-/* Of the one process, or its last image. */
+/* The last snapshot of the watched process, or of its last image. */
 static struct snapshot *own_final(struct leak_request *q)
 {
 	struct snapshot *s;
@@ -333,7 +334,7 @@ static struct snapshot *own_final(struct leak_request *q)
 		scan_job_free(q->exit_job);
 		q->exit_job = NULL;
 	}
-	/* The result is of the image that was scanned: the last. */
+	/* The result belongs to the last image, which was scanned. */
 	if (!q->result)
 		q->result = leak_summary_failed("no leak scan: the program did not end by exit, or "
 						"ran without the library");
@@ -380,7 +381,7 @@ void leak_request_free(struct leak_request *q)
 {
 	if (!q)
 		return;
-	scan_control_free(q->scans); /* the program does not stand still any more */
+	scan_control_free(q->scans); /* lets the program go on */
 	leak_children_free(q->children);
 	if (q->exit_job)
 		scan_job_cancel(q->exit_job);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Leak scans for reports and frames, as --leak-check asks for them: one, or one every so often,
- * each of which is told when it is there. Main thread.
+ * Leak scans for reports and frames, as --leak-check asks: one scan, or repeated ones, each printed
+ * when it ends. Main thread.
  */
 #ifndef SRC_RUN_LEAK_REQUEST_H
 #define SRC_RUN_LEAK_REQUEST_H
@@ -13,9 +13,9 @@
 struct leak_request;
 
 /*
- * Before the first look. `fd`: where the report or the frames go, and, if these are text, what each
- * of many scans found; else that goes to stderr. `progress`: of scans that the main thread waits
- * for. `resident`: is read while the program stands still. NULL without memory.
+ * `fd`: the output of the report or frames; repeated scans are printed there if it is text, else on
+ * stderr. `progress`: of scans that the main thread waits for. `resident`: is read while the
+ * program stands still. NULL without memory.
  */
 struct leak_request *leak_request_new(
 	struct run *r, int fd, struct leak_progress *progress, struct resident *resident);

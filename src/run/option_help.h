@@ -10,7 +10,7 @@
 void option_help_print(FILE *out);
 /* "-s help": the columns. */
 void option_help_columns(FILE *out);
-/* "help" as the value of an option whose values are words. */
+/* "help" as a value: the choices of an option. */
 void option_help_words(const struct option_words *w, FILE *out);
 
 #endif

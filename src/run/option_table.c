@@ -115,7 +115,6 @@ const struct option_row *option_table_find(int key)
 	return NULL;
 }
 
-/* How a message calls an option: "-d" or "--depth". */
 void option_table_spell(const struct option_row *r, char *out, size_t cap)
 {
 	if (r->key <= UCHAR_MAX)

@@ -23,7 +23,7 @@ struct option_row {
 extern const struct option_row
 	option_table[OPTION_TABLE_MAX + 1]; /* a row without a name ends it */
 
-/* The row of a key; NULL: there is none. */
+/* The row of a key, or NULL. */
 const struct option_row *option_table_find(int key);
 /* How a message calls an option: "-d" or "--depth". */
 void option_table_spell(const struct option_row *r, char *out, size_t cap);

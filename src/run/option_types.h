@@ -17,7 +17,7 @@
 #define OPTIONS_DEPTH_MAX     1024u
 #define OPTIONS_TOP_DEFAULT   20u
 
-/* What to do. Exactly one is asked for on a command line. */
+/* What to do. A command line gives exactly one. */
 enum options_mode {
 	OPTIONS_NONE, /* never seen by the caller */
 	OPTIONS_RUN, /* `command`: start it and watch it */
@@ -28,7 +28,7 @@ enum options_mode {
 	OPTIONS_MARK, /* --mark: `pid`, and a name in `mark_name` or NULL */
 };
 
-/* Bit i: class i of leaks, as in enum snap_leak_class; then all that is left at the end. */
+/* Bit i: class i of enum snap_leak_class; then all blocks that are live at the end. */
 #define OPTIONS_FAIL_DEFINITE 1u
 #define OPTIONS_FAIL_INDIRECT 2u
 #define OPTIONS_FAIL_POSSIBLE 4u
@@ -37,9 +37,9 @@ enum options_mode {
 
 #define OPTIONS_SUPPRESSIONS_MAX 16u
 #define OPTIONS_SOURCE_PATHS_MAX 8u
-#define OPTIONS_ROOTS_ALL	 63u /* = LEAK_ROOT_ALL; these are asserted in copied_constants.c */
+#define OPTIONS_ROOTS_ALL	 63u /* = LEAK_ROOT_ALL; copied_constants.c asserts it */
 #define OPTIONS_COPY_AUTO	 1u /* = LEAK_COPY_AUTO */
-#define OPTIONS_HEURISTICS_ALL	 4094u /* bits of all of enum leak_heuristic */
+#define OPTIONS_HEURISTICS_ALL	 4094u /* the bits of enum leak_heuristic */
 
 enum options_format { OPTIONS_TEXT, OPTIONS_JSON, OPTIONS_JUNIT };
 enum options_color { OPTIONS_COLOR_AUTO, OPTIONS_COLOR_ALWAYS, OPTIONS_COLOR_NEVER };
@@ -56,51 +56,51 @@ struct options {
 	char *const *command; /* argv of COMMAND, NULL-terminated */
 	pid_t pid;
 	const char *file;
-	/* How it is shown. With neither batch nor report: on the screen. */
+	/* Output. With neither batch nor report: the screen. */
 	bool batch;
 	bool report; /* --report, or implied by --format, --fail-on or --leak-check */
 	enum options_format format;
 	bool format_given;
-	const char *output; /* NULL: the mode's own stream */
+	const char *output; /* NULL: the mode's default stream */
 	unsigned top; /* sites in a text report, 0: all */
 	uint64_t delay_ns;
 	unsigned frames; /* 0: no limit */
 	const char *mark_name;
-	uint64_t mark_every_ns; /* 0: no marks but those that are asked for */
+	uint64_t mark_every_ns; /* 0: no automatic marks */
 	enum column sort;
 	bool reverse;
-	enum group_by group; /* what a row of the table is */
+	enum group_by group; /* what the table's rows are */
 	enum options_color color;
 	bool ascii, no_mouse;
-	bool tree; /* where the screen starts */
-	bool no_config; /* the file of settings is left alone */
-	uint64_t given; /* bit i: row i of the table of options was (options_given) */
-	bool readonly; /* the screen steers, writes and starts nothing */
+	bool tree; /* the screen starts in the call tree */
+	bool no_config; /* the settings file is neither read nor written */
+	uint64_t given; /* bit i: the option of row i of option_table (options_given) */
+	bool readonly; /* the screen changes, writes and starts nothing */
 	const char *script; /* keys for a screen without a terminal, or NULL */
-	const char *source_paths[OPTIONS_SOURCE_PATHS_MAX]; /* lists with colons */
+	const char *source_paths[OPTIONS_SOURCE_PATHS_MAX]; /* lists separated by colons */
 	unsigned nsource_paths;
-	const char *filter; /* src/model/filter.h, understood; NULL: all */
+	const char *filter; /* a valid filter (src/model/filter.h); NULL: all */
 	bool show_hidden;
 	bool full_names;
-	enum name_style names; /* that or, from the settings, another */
-	/* How it is recorded and named. */
+	enum name_style names; /* from full_names, or from the settings */
+	/* Recording and naming. */
 	unsigned depth;
 	enum options_follow follow;
 	struct sampling_request sample;
 	const char *library; /* --library, or NULL */
 	bool debuginfod;
 	unsigned fail_on; /* classes of blocks, OPTIONS_FAIL_* */
-	unsigned failures; /* those that JUnit calls so: fail_on, or definite leaks */
+	unsigned failures; /* classes that JUnit reports as failures: fail_on, or definite leaks */
 	bool leak_check; /* --leak-check, or implied by --fail-on */
-	uint64_t leak_every_ns; /* again and again; 0: once */
+	uint64_t leak_every_ns; /* interval of repeated scans; 0: one scan */
 	unsigned leak_roots; /* enum leak_root */
 	unsigned leak_heuristics; /* bit i for enum leak_heuristic i */
 	unsigned leak_copying; /* enum leak_copying */
 	const char *suppressions[OPTIONS_SUPPRESSIONS_MAX]; /* files; nsuppressions of them */
 	unsigned nsuppressions;
-	bool no_exit_scan; /* the screen does not scan a program at its end */
-	bool hold; /* there it stays until a key */
-	bool gen_suppressions; /* write one behind each leak */
+	bool no_exit_scan; /* the screen does not scan the program at its end */
+	bool hold; /* after that scan the program stays until a key */
+	bool gen_suppressions; /* write a suppression after each leak */
 };
 
 #endif

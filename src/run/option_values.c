@@ -18,20 +18,20 @@
 #define DELAY_MIN_NS (SETTINGS_DELAY_MIN_MS * UINT64_C(1000000))
 #define DELAY_MAX_NS (SETTINGS_DELAY_MAX_MS * UINT64_C(1000000))
 
-static int why_set(struct option_error *why, const char *text)
+static int error_set(struct option_error *why, const char *text)
 {
 	snprintf(why->text, sizeof(why->text), "%s", text);
 	return -EINVAL;
 }
 
-static int why_too_many(struct option_error *why, unsigned max)
+static int error_too_many(struct option_error *why, unsigned max)
 {
 	snprintf(why->text, sizeof(why->text), "can be given %u times at most", max);
 	return -EINVAL;
 }
 
-/* A whole decimal number in [min, max] and nothing else. */
-static int number_read(
+/* Parses a decimal number in [min, max], with nothing after it. */
+static int number_parse(
 	const char *value, unsigned min, unsigned max, unsigned *out, struct option_error *why)
 {
 	char *end;
@@ -77,8 +77,8 @@ static const char *const heuristic_words[] = { "none", "stdstring", "length64", 
 	"multipleinheritance", "header", "sds", "backlink", "loader", "gobject", "slab", "marked",
 	"memcheck", "all", NULL };
 
-/* All options whose values are words: from here come their messages, what they say to "help", and
- * so what shells offer. */
+/* All options whose values are words. Their messages, the output of "help" as a value and the
+ * completion of shells come from this table. */
 static const struct option_words word_table[] = {
 	{ "group", group_words },
 	{ "format", format_words },
@@ -99,15 +99,15 @@ const struct option_words *option_values_words(const char *option)
 }
 
 /* "must be a, b or c". */
-static int why_words(struct option_error *why, const char *const *words, bool several)
+static int error_words(struct option_error *why, const char *const *words, bool list)
 {
 	size_t used = (size_t)snprintf(
-		why->text, sizeof(why->text), "must be %s", several ? "one or more of " : "");
+		why->text, sizeof(why->text), "must be %s", list ? "one or more of " : "");
 
 	for (size_t i = 0; words[i] && used < sizeof(why->text); i++)
 		used += (size_t)snprintf(why->text + used, sizeof(why->text) - used, "%s%s",
 			i == 0	       ? ""
-			: several      ? ","
+			: list	       ? ","
 			: words[i + 1] ? ", "
 				       : " or ",
 			words[i]);
@@ -126,38 +126,38 @@ static int word_find(const char *value, const char *const *words)
 int option_values_mode(struct options *o, enum options_mode mode, struct option_error *why)
 {
 	if (o->mode != OPTIONS_NONE && o->mode != mode)
-		return why_set(
+		return error_set(
 			why, "only one of COMMAND, -a, -r, -l, --clean and --mark can be given");
 	o->mode = mode;
 	return 0;
 }
 
-static int pid_set(
+static int pid_parse(
 	struct options *o, enum options_mode mode, const char *value, struct option_error *why)
 {
 	unsigned pid;
-	int err = number_read(value, 1, INT_MAX, &pid, why);
+	int err = number_parse(value, 1, INT_MAX, &pid, why);
 
 	if (err)
-		return why_set(why, "must be a process ID");
+		return error_set(why, "must be a process ID");
 	o->pid = (pid_t)pid;
 	return option_values_mode(o, mode, why);
 }
 
 int option_values_attach(struct options *o, const char *value, struct option_error *why)
 {
-	return pid_set(o, OPTIONS_ATTACH, value, why);
+	return pid_parse(o, OPTIONS_ATTACH, value, why);
 }
 
 int option_values_mark(struct options *o, const char *value, struct option_error *why)
 {
-	return pid_set(o, OPTIONS_MARK, value, why);
+	return pid_parse(o, OPTIONS_MARK, value, why);
 }
 
 int option_values_mark_every(struct options *o, const char *value, struct option_error *why)
 {
 	if (units_parse_duration(value, &o->mark_every_ns) || o->mark_every_ns < DELAY_MIN_NS)
-		return why_set(why, "must be a time, 0.1 s or more (\"90s\", \"5m\")");
+		return error_set(why, "must be a time, 0.1 s or more (\"90s\", \"5m\")");
 	return 0;
 }
 
@@ -182,14 +182,14 @@ int option_values_delay(struct options *o, const char *value, struct option_erro
 	uint64_t ns;
 
 	if (units_parse_duration(value, &ns) || ns < DELAY_MIN_NS || ns > DELAY_MAX_NS)
-		return why_set(why, "must be 0.1 to 60 seconds (\"500ms\" too)");
+		return error_set(why, "must be 0.1 to 60 seconds (\"500ms\" too)");
 	o->delay_ns = ns;
 	return 0;
 }
 
 int option_values_frames(struct options *o, const char *value, struct option_error *why)
 {
-	return number_read(value, 1, INT_MAX, &o->frames, why);
+	return number_parse(value, 1, INT_MAX, &o->frames, why);
 }
 
 int option_values_output(struct options *o, const char *value, struct option_error *why)
@@ -201,9 +201,9 @@ int option_values_output(struct options *o, const char *value, struct option_err
 int option_values_source_path(struct options *o, const char *value, struct option_error *why)
 {
 	if (o->nsource_paths == OPTIONS_SOURCE_PATHS_MAX)
-		return why_too_many(why, OPTIONS_SOURCE_PATHS_MAX);
+		return error_too_many(why, OPTIONS_SOURCE_PATHS_MAX);
 	if (!*value || *value == ':' || value[strlen(value) - 1] == ':' || strstr(value, "::"))
-		return why_set(why, "must be directories separated by colons");
+		return error_set(why, "must be directories separated by colons");
 	o->source_paths[o->nsource_paths++] = value;
 	return 0;
 }
@@ -216,12 +216,12 @@ int option_values_script(struct options *o, const char *value, struct option_err
 
 int option_values_top(struct options *o, const char *value, struct option_error *why)
 {
-	return number_read(value, 0, INT_MAX, &o->top, why);
+	return number_parse(value, 0, INT_MAX, &o->top, why);
 }
 
 int option_values_depth(struct options *o, const char *value, struct option_error *why)
 {
-	return number_read(value, 1, OPTIONS_DEPTH_MAX, &o->depth, why);
+	return number_parse(value, 1, OPTIONS_DEPTH_MAX, &o->depth, why);
 }
 
 int option_values_sort(struct options *o, const char *value, struct option_error *why)
@@ -229,24 +229,24 @@ int option_values_sort(struct options *o, const char *value, struct option_error
 	int column = column_find(value);
 
 	if (column < 0)
-		return why_set(why, "no such column (\"-s help\" lists them)");
+		return error_set(why, "no such column (\"-s help\" lists them)");
 	o->sort = (enum column)column;
 	return 0;
 }
 
-/* The index of `value` in `words`; else -1, with the reason. */
-static int word_take(const char *value, const char *const *words, struct option_error *why)
+/* The index of `value` in `words`; or -1 with `why` filled. */
+static int word_parse(const char *value, const char *const *words, struct option_error *why)
 {
 	int found = word_find(value, words);
 
 	if (found < 0)
-		why_words(why, words, false);
+		error_words(why, words, false);
 	return found;
 }
 
 int option_values_group(struct options *o, const char *value, struct option_error *why)
 {
-	int by = word_take(value, group_words, why);
+	int by = word_parse(value, group_words, why);
 
 	if (by < 0)
 		return -EINVAL;
@@ -268,10 +268,10 @@ int option_values_filter(struct options *o, const char *value, struct option_err
 int option_values_format(struct options *o, const char *value, struct option_error *why)
 {
 	static const char *const later[] = { "folded", "pprof", "massif", "mtrace", NULL };
-	int found = word_take(value, format_words, why);
+	int found = word_parse(value, format_words, why);
 
 	if (word_find(value, later) >= 0)
-		return why_set(why, "not supported yet; use text, json or junit");
+		return error_set(why, "not supported yet; use text, json or junit");
 	if (found < 0)
 		return -EINVAL;
 	o->format = (enum options_format)found;
@@ -281,7 +281,7 @@ int option_values_format(struct options *o, const char *value, struct option_err
 
 int option_values_fail_on(struct options *o, const char *value, struct option_error *why)
 {
-	int found = word_take(value, class_words, why);
+	int found = word_parse(value, class_words, why);
 
 	if (found < 0)
 		return -EINVAL;
@@ -292,7 +292,7 @@ int option_values_fail_on(struct options *o, const char *value, struct option_er
 int option_values_suppressions(struct options *o, const char *value, struct option_error *why)
 {
 	if (o->nsuppressions == OPTIONS_SUPPRESSIONS_MAX)
-		return why_too_many(why, OPTIONS_SUPPRESSIONS_MAX);
+		return error_too_many(why, OPTIONS_SUPPRESSIONS_MAX);
 	o->suppressions[o->nsuppressions++] = value;
 	return 0;
 }
@@ -307,14 +307,14 @@ int option_values_leak_check(struct options *o, const char *value, struct option
 		return 0;
 	if (strncmp(value, "every:", 6) || units_parse_duration(value + 6, &ns) ||
 		ns < LEAKS_EVERY_MIN_NS)
-		return why_set(
+		return error_set(
 			why, "must be every:TIME, " LEAKS_EVERY_MIN " or more (\"every:30s\")");
 	o->leak_every_ns = ns;
 	return 0;
 }
 
-/* "word,word": the bits of all. False: one is not among `words`, or there is none. */
-static bool words_find(
+/* "word,word": the bits of all words. False: one is unknown, or there is none. */
+static bool words_parse(
 	const char *value, const char *const *words, const unsigned *bits, unsigned *all)
 {
 	char word[24];
@@ -334,7 +334,7 @@ static bool words_find(
 	return *value != '\0';
 }
 
-/* "stacks,globals": only these count. */
+/* "stacks,globals": the kinds of roots that count. */
 int option_values_leak_roots(struct options *o, const char *value, struct option_error *why)
 {
 	static const unsigned bits[] = { LEAK_ROOT_REGISTERS, LEAK_ROOT_VECTORS, LEAK_ROOT_STACKS,
@@ -344,12 +344,12 @@ int option_values_leak_roots(struct options *o, const char *value, struct option
 		sizeof(bits) / sizeof(bits[0]) + 1 == sizeof(root_words) / sizeof(root_words[0]),
 		"a word for each");
 
-	if (words_find(value, root_words, bits, &o->leak_roots))
+	if (words_parse(value, root_words, bits, &o->leak_roots))
 		return 0;
-	return why_words(why, root_words, true);
+	return error_words(why, root_words, true);
 }
 
-/* "memcheck", "none", or some of them: only these count. */
+/* "memcheck", "none", or a list: the heuristics that count. */
 int option_values_leak_heuristics(struct options *o, const char *value, struct option_error *why)
 {
 	static const unsigned bits[] = { 0, 1u << LEAK_BY_STDSTRING, 1u << LEAK_BY_LENGTH64,
@@ -362,14 +362,14 @@ int option_values_leak_heuristics(struct options *o, const char *value, struct o
 			      sizeof(heuristic_words) / sizeof(heuristic_words[0]),
 		"a word for each");
 
-	if (words_find(value, heuristic_words, bits, &o->leak_heuristics))
+	if (words_parse(value, heuristic_words, bits, &o->leak_heuristics))
 		return 0;
-	return why_words(why, heuristic_words, true);
+	return error_words(why, heuristic_words, true);
 }
 
 int option_values_leak_copy(struct options *o, const char *value, struct option_error *why)
 {
-	int found = word_take(value, copy_words, why);
+	int found = word_parse(value, copy_words, why);
 
 	if (found < 0)
 		return -EINVAL;
@@ -380,20 +380,20 @@ int option_values_leak_copy(struct options *o, const char *value, struct option_
 int option_values_sample(struct options *o, const char *value, struct option_error *why)
 {
 	if (sampling_control_parse_rate(value, &o->sample) != 0)
-		return why_set(why, "must be 1K to 64M bytes, exact or auto");
+		return error_set(why, "must be 1K to 64M bytes, exact or auto");
 	return 0;
 }
 
 int option_values_max_overhead(struct options *o, const char *value, struct option_error *why)
 {
 	if (sampling_control_parse_limit(value, &o->sample) != 0)
-		return why_set(why, "must be a percentage from 0.1% to 100%");
+		return error_set(why, "must be a percentage from 0.1% to 100%");
 	return 0;
 }
 
 int option_values_color(struct options *o, const char *value, struct option_error *why)
 {
-	int found = word_take(value, color_words, why);
+	int found = word_parse(value, color_words, why);
 
 	if (found < 0)
 		return -EINVAL;
@@ -422,7 +422,7 @@ int option_values_no_follow_fork(struct options *o, const char *value, struct op
 int option_values_library(struct options *o, const char *value, struct option_error *why)
 {
 	if (!*value)
-		return why_set(why, "must be the path of libheaptop.so");
+		return error_set(why, "must be the path of libheaptop.so");
 	o->library = value;
 	return 0;
 }

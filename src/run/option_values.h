@@ -9,12 +9,12 @@
 #include "src/model/filter.h"
 #include "src/run/option_types.h"
 
-/* Where a function says what it wanted. */
+/* Why a value was refused. */
 struct option_error {
 	char text[FILTER_WHY_MAX];
 };
 
-/* Takes a value: 0, or -EINVAL with `why` filled. */
+/* Stores a value: 0, or -EINVAL with `why` filled. */
 typedef int option_values_set(struct options *o, const char *value, struct option_error *why);
 
 option_values_set option_values_attach;
@@ -48,10 +48,10 @@ option_values_set option_values_no_follow;
 option_values_set option_values_no_follow_fork;
 option_values_set option_values_library;
 
-/* The mode of the command line; there is one only. 0, or -EINVAL with `why` filled. */
+/* Sets the mode of the command line. 0, or -EINVAL with `why` filled when it has another one. */
 int option_values_mode(struct options *o, enum options_mode mode, struct option_error *why);
 
-/* The words that are the values of an option; NULL for an option whose values are no words. */
+/* The choices of an option whose values are words; NULL for any other option. */
 struct option_words {
 	const char *option;
 	const char *const *words; /* NULL at the end */

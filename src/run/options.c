@@ -14,20 +14,18 @@
 #include "src/run/option_table.h"
 #include "src/util/text.h"
 
-#define DELAY_DEFAULT_NS                                                                           \
-	UINT64_C(1000000000) /* what eyes follow, and what nvtop and iotop took                    \
-			      */
-#define VALUE_MAX 64 /* bytes of a bad value that a message repeats */
+#define DELAY_DEFAULT_NS UINT64_C(1000000000) /* as nvtop and iotop; eyes can follow it */
+#define VALUE_MAX	 64 /* bytes of a bad value that a message repeats */
 
-/* What getopt_long wants, made from the table. */
-struct lists {
+/* The arguments of getopt_long, made from the table. */
+struct getopt_lists {
 	char letters[3 + 2 * OPTION_TABLE_MAX];
 	struct option names[OPTION_TABLE_MAX + 1];
 };
 
-static void lists_make(struct lists *l)
+static void getopt_lists_make(struct getopt_lists *l)
 {
-	/* '+': stop at COMMAND, its options are its own. ':': tell a missing value apart. */
+	/* '+': stop at COMMAND, whose options are its own. ':': report a missing value as such. */
 	char *p = stpcpy(l->letters, "+:");
 
 	memset(l->names, 0, sizeof(l->names));
@@ -58,7 +56,7 @@ __attribute__((format(printf, 2, 3))) static int usage(FILE *err, const char *fm
 	return OPTIONS_EXIT_USAGE;
 }
 
-static int usage_value(FILE *err, const char *option, const char *value, const char *why)
+static int usage_bad_value(FILE *err, const char *option, const char *value, const char *why)
 {
 	char clean[VALUE_MAX];
 
@@ -66,7 +64,7 @@ static int usage_value(FILE *err, const char *option, const char *value, const c
 	return usage(err, "%s %s: %s", option, *clean ? clean : "\"\"", why);
 }
 
-/* getopt_long returned '?': an unknown option, an ambiguous one, or a value where none belongs. */
+/* getopt_long returned '?': the option is unknown or ambiguous, or takes no value. */
 static int usage_unknown(FILE *err, const char *arg)
 {
 	const struct option_row *r = optopt ? option_table_find(optopt) : NULL;
@@ -91,8 +89,8 @@ static int usage_missing(FILE *err)
 	return usage(err, "%s requires a value (%s)", spelled, r->arg);
 }
 
-/* Takes one option. -1: go on. */
-static int option_take(struct options *o, const struct option_row *r, FILE *out, FILE *err)
+/* Applies one option. -1: continue. */
+static int option_apply(struct options *o, const struct option_row *r, FILE *out, FILE *err)
 {
 	char spelled[32];
 	struct option_error why = { "" };
@@ -124,13 +122,13 @@ static int option_take(struct options *o, const struct option_row *r, FILE *out,
 	else if (!r->set)
 		return usage(err, "%s is not supported yet", spelled);
 	else if (r->set(o, optarg, &why))
-		return optarg ? usage_value(err, spelled, optarg, why.text)
+		return optarg ? usage_bad_value(err, spelled, optarg, why.text)
 			      : usage(err, "%s: %s", spelled, why.text);
 	return -1;
 }
 
-/* JUnit is to tell of failures: without others, definite leaks are. */
-static void leaks_imply(struct options *o)
+/* JUnit reports failures: definite leaks, if --fail-on names no class. */
+static void leak_check_imply(struct options *o)
 {
 	o->failures = o->fail_on;
 	if (o->format == OPTIONS_JUNIT && !o->failures)
@@ -140,7 +138,7 @@ static void leaks_imply(struct options *o)
 
 int options_parse(int argc, char *const argv[], struct options *o, FILE *out, FILE *err)
 {
-	struct lists lists;
+	struct getopt_lists getopt_lists;
 	const char *conflict;
 	struct option_error why;
 	int key, before, status = -1;
@@ -152,11 +150,11 @@ int options_parse(int argc, char *const argv[], struct options *o, FILE *out, FI
 		.leak_copying = OPTIONS_COPY_AUTO,
 		.leak_heuristics = OPTIONS_HEURISTICS_ALL,
 		.depth = OPTIONS_DEPTH_DEFAULT };
-	lists_make(&lists);
+	getopt_lists_make(&getopt_lists);
 	opterr = 0;
-	optind = 0; /* glibc: start afresh */
+	optind = 0; /* glibc: start anew */
 	for (before = 1; status < 0; before = optind) {
-		key = getopt_long(argc, argv, lists.letters, lists.names, NULL);
+		key = getopt_long(argc, argv, getopt_lists.letters, getopt_lists.names, NULL);
 		if (key == -1)
 			break;
 		if (key == '?')
@@ -164,7 +162,7 @@ int options_parse(int argc, char *const argv[], struct options *o, FILE *out, FI
 		else if (key == ':')
 			status = usage_missing(err);
 		else
-			status = option_take(o, option_table_find(key), out, err);
+			status = option_apply(o, option_table_find(key), out, err);
 	}
 	if (status >= 0)
 		return status;
@@ -176,7 +174,7 @@ int options_parse(int argc, char *const argv[], struct options *o, FILE *out, FI
 			return usage(err, "%s", why.text);
 	}
 	o->names = o->full_names ? NAMES_FULL : NAMES_SHORT;
-	leaks_imply(o);
+	leak_check_imply(o);
 	o->report |= (o->format_given || o->fail_on || o->leak_check) && !o->batch;
 	conflict = option_rules_broken(o);
 	return conflict ? usage(err, "%s", conflict) : -1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The command line. Main thread, once, before anything else. Pure but for the two streams it is
- * given: it opens nothing and looks at nothing but its arguments.
+ * Parses the command line. Main thread, before anything else. Pure but for the two given streams:
+ * it opens nothing and reads nothing but its arguments.
  */
 #ifndef SRC_RUN_OPTIONS_H
 #define SRC_RUN_OPTIONS_H
@@ -12,13 +12,13 @@
 #define OPTIONS_EXIT_USAGE 2
 
 /*
- * Fills `o` from the command line. Returns -1 when the caller is to go on, or the exit status to
- * end with: 0 after --help, --version and "-s help" (written to `out`), OPTIONS_EXIT_USAGE after a
- * mistake (one line on `err`). Uses getopt_long's globals; may be called again.
+ * Fills `o` from the command line. Returns -1 when the caller continues, or the exit status: 0
+ * after --help, --version and "help" as a value (written to `out`), OPTIONS_EXIT_USAGE after an
+ * error (one line on `err`). Uses getopt_long's globals; may be called again.
  */
 int options_parse(int argc, char *const argv[], struct options *o, FILE *out, FILE *err);
 
-/* Whether an option of this long name was on the command line. */
+/* Whether the command line gave the option of this long name. */
 bool options_given(const struct options *o, const char *name);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Where frames and reports go (outfile.h). Main thread. */
+/* The output of frames and reports (output_file.h). */
 #include "src/run/output_file.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@ static bool same_file(const char *one, const char *other)
 	       a.st_ino == b.st_ino && S_ISREG(a.st_mode);
 }
 
-/* Whether -o names what is yet to be read: opening it would empty it. */
+/* Whether -o names an input file: opening it would empty it. */
 static bool is_input(const struct options *o)
 {
 	bool is = o->file && same_file(o->output, o->file);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Other recorded processes (processes.h). Main thread. */
+/* The list of recorded processes (process_list.h). Main thread. */
 #include "src/run/process_list.h"
 
 #include <errno.h>
@@ -13,23 +13,23 @@
 #include "src/util/clock.h"
 #include "src/util/text.h"
 
-#define VISITS_MAX   8u /* each holds a thread, and is read at each tick */
-#define ANCESTORS    16u /* so far up is looked for one that is recorded */
-#define RATE_LOOKS   10u /* growth is over so many looks: ten seconds, as that of sites */
-#define RATE_LEAST_S 0.05 /* two looks closer than this tell nothing */
+#define VISITS_MAX    8u /* each holds a thread, and is read at each tick */
+#define ANCESTORS_MAX 16u /* levels searched upward for a recorded process */
+#define RATE_READINGS 10u /* readings that a rate spans: ten seconds, like a site's */
+#define RATE_MIN_S    0.05 /* a rate over less is noise */
 
-/* What a process held at its last looks. */
-struct past {
+/* The live bytes of a process at its last readings. */
+struct history {
 	uint64_t id;
-	unsigned count; /* looks taken, RATE_LOOKS of them kept */
-	uint64_t live[RATE_LOOKS], ns[RATE_LOOKS];
+	unsigned count; /* readings taken; the last RATE_READINGS are kept */
+	uint64_t live[RATE_READINGS], ns[RATE_READINGS];
 	bool seen;
 };
 
 struct visit {
 	uint64_t id;
 	struct watch *watch;
-	unsigned shown_at; /* the one that was shown longest ago gives way */
+	unsigned shown_at; /* by process_list.shows; the oldest is closed first */
 };
 
 struct process_list {
@@ -37,12 +37,12 @@ struct process_list {
 	struct visit visit[VISITS_MAX];
 	size_t visits;
 	struct watch *shown;
-	unsigned turn;
+	unsigned shows;
 	struct process_row row[PROCESSES_MAX];
 	size_t rows, more;
-	struct past past[PROCESSES_MAX];
-	size_t pasts;
-	struct unrecorded_children *unrecorded; /* NULL: they are not looked for */
+	struct history history[PROCESSES_MAX];
+	size_t histories;
+	struct unrecorded_children *unrecorded; /* NULL: no memory, and the list has none of them */
 };
 
 struct process_list *process_list_new(struct watch *main)
@@ -56,8 +56,8 @@ struct process_list *process_list_new(struct watch *main)
 	return p;
 }
 
-/* One that ended is nobody's but ours any more, unless its launch still has it: then it cannot be
- * removed. */
+/* Only this viewer still uses the segment of a process that ended, unless its launch has it open:
+ * then removing it fails. */
 static void visit_close(struct visit *v)
 {
 	struct session *s = watch_session(v->watch);
@@ -111,7 +111,8 @@ static struct process_row *row_find(struct process_list *p, uint64_t id)
 	return NULL;
 }
 
-/* Its memory, and who started it; the nearest recorded one above is found when all are known. */
+/* Its memory and its parent. parent_find looks up the nearest recorded ancestor once all rows are
+ * known. */
 static void row_proc(struct process_row *row)
 {
 	struct proc_reading r;
@@ -124,8 +125,8 @@ static void row_proc(struct process_row *row)
 	row->state = processes_state(r.state);
 }
 
-/* What the library says itself, where it records nothing or not all. */
-__attribute__((noinline)) static void row_why(struct process_row *row, struct read_segment *s)
+/* The library's own reason for recording nothing, or not all. */
+__attribute__((noinline)) static void row_reason(struct process_row *row, struct read_segment *s)
 {
 	struct read_identity id;
 
@@ -141,7 +142,7 @@ static void row_live(struct process_row *row, struct read_segment *s)
 		return;
 	row->live_bytes = t.live_bytes;
 	row->has_live = true;
-	row_why(row, s);
+	row_reason(row, s);
 }
 
 static int segment_take(void *ctx, const struct target_segment *t)
@@ -162,7 +163,7 @@ static int segment_take(void *ctx, const struct target_segment *t)
 		.pid = t->process > 0 ? t->process : t->pid,
 		.state = t->state == TARGET_RUNNING ? "running" : "elsewhere" };
 	if (row_find(p, row->id))
-		return 0; /* of one process the newest image comes first */
+		return 0; /* target_list returns a process's newest image first */
 	text_clean(row->command, sizeof(row->command), t->command, strlen(t->command));
 	if (t->process > 0)
 		row_proc(row);
@@ -171,12 +172,12 @@ static int segment_take(void *ctx, const struct target_segment *t)
 		row_live(row, s);
 	read_close(s);
 	if (t->process > 0)
-		unrecorded_children_left(p->unrecorded, row, strrchr(t->path, '/') + 1);
+		unrecorded_children_check(p->unrecorded, row, strrchr(t->path, '/') + 1);
 	p->rows++;
 	return 0;
 }
 
-/* One that we have open and that has ended stays in the list while we do. */
+/* An open process that has ended stays in the list while it is open. */
 static void session_take(struct process_list *p, struct watch *w)
 {
 	struct session *s = watch_session(w);
@@ -194,12 +195,12 @@ static void session_take(struct process_list *p, struct watch *w)
 		row->shown = true;
 }
 
-/* Up from a process that is not recorded to one that is. */
+/* Replaces a parent that is not recorded by the nearest recorded ancestor. */
 static void parent_find(struct process_list *p, struct process_row *row)
 {
 	pid_t above = row->parent;
 
-	for (unsigned i = 0; above > 1 && i < ANCESTORS; i++) {
+	for (unsigned i = 0; above > 1 && i < ANCESTORS_MAX; i++) {
 		struct proc_reading r;
 
 		for (size_t k = 0; k < p->rows; k++) {
@@ -215,37 +216,37 @@ static void parent_find(struct process_list *p, struct process_row *row)
 
 /* ---- growth ------------------------------------------------------------------------------- */
 
-static struct past *past_of(struct process_list *p, uint64_t id)
+static struct history *history_of(struct process_list *p, uint64_t id)
 {
-	for (size_t i = 0; i < p->pasts; i++)
-		if (p->past[i].id == id)
-			return &p->past[i];
-	if (p->pasts == PROCESSES_MAX)
+	for (size_t i = 0; i < p->histories; i++)
+		if (p->history[i].id == id)
+			return &p->history[i];
+	if (p->histories == PROCESSES_MAX)
 		return NULL;
-	p->past[p->pasts] = (struct past){ .id = id };
-	return &p->past[p->pasts++];
+	p->history[p->histories] = (struct history){ .id = id };
+	return &p->history[p->histories++];
 }
 
 static void row_rate(struct process_list *p, struct process_row *row, uint64_t now)
 {
-	struct past *past = past_of(p, row->id);
+	struct history *history = history_of(p, row->id);
 	unsigned oldest, at;
 	double seconds;
 
-	if (!past || !row->has_live)
+	if (!history || !row->has_live)
 		return;
-	past->seen = true;
-	oldest = past->count >= RATE_LOOKS ? past->count % RATE_LOOKS : 0;
-	if (past->count > 0) {
-		seconds = (double)(now - past->ns[oldest]) / 1e9;
-		row->has_rate = seconds > RATE_LEAST_S;
+	history->seen = true;
+	oldest = history->count >= RATE_READINGS ? history->count % RATE_READINGS : 0;
+	if (history->count > 0) {
+		seconds = (double)(now - history->ns[oldest]) / 1e9;
+		row->has_rate = seconds > RATE_MIN_S;
 		if (row->has_rate)
 			row->rate_bytes_per_s =
-				((double)row->live_bytes - (double)past->live[oldest]) / seconds;
+				((double)row->live_bytes - (double)history->live[oldest]) / seconds;
 	}
-	at = past->count++ % RATE_LOOKS;
-	past->live[at] = row->live_bytes;
-	past->ns[at] = now;
+	at = history->count++ % RATE_READINGS;
+	history->live[at] = row->live_bytes;
+	history->ns[at] = now;
 }
 
 static void rates_fill(struct process_list *p)
@@ -253,14 +254,14 @@ static void rates_fill(struct process_list *p)
 	uint64_t now = clock_monotonic_ns();
 	size_t kept = 0;
 
-	for (size_t i = 0; i < p->pasts; i++)
-		p->past[i].seen = false;
+	for (size_t i = 0; i < p->histories; i++)
+		p->history[i].seen = false;
 	for (size_t i = 0; i < p->rows; i++)
 		row_rate(p, &p->row[i], now);
-	for (size_t i = 0; i < p->pasts; i++)
-		if (p->past[i].seen)
-			p->past[kept++] = p->past[i];
-	p->pasts = kept;
+	for (size_t i = 0; i < p->histories; i++)
+		if (p->history[i].seen)
+			p->history[kept++] = p->history[i];
+	p->histories = kept;
 }
 
 size_t process_list_rows(struct process_list *p, const struct process_row **rows, size_t *more)
@@ -286,7 +287,7 @@ size_t process_list_rows(struct process_list *p, const struct process_row **rows
 
 /* ---- showing ------------------------------------------------------------------------------ */
 
-static struct visit *visit_room(struct process_list *p)
+static struct visit *visit_slot(struct process_list *p)
 {
 	struct visit *oldest = &p->visit[0];
 
@@ -299,43 +300,43 @@ static struct visit *visit_room(struct process_list *p)
 	return oldest;
 }
 
-struct wanted {
+struct search {
 	uint64_t id;
 	struct target_segment segment;
 	bool found;
 };
 
-static int wanted_is(void *ctx, const struct target_segment *t)
+static int search_match(void *ctx, const struct target_segment *t)
 {
-	struct wanted *w = ctx;
+	struct search *search = ctx;
 
 	if ((t->state != TARGET_RUNNING && t->state != TARGET_ELSEWHERE) ||
-		processes_id(t->pid, t->start_ticks, t->pid_namespace) != w->id)
+		processes_id(t->pid, t->start_ticks, t->pid_namespace) != search->id)
 		return 0;
-	w->segment = *t;
-	w->found = true;
+	search->segment = *t;
+	search->found = true;
 	return 1;
 }
 
-/* Opens it. NULL and a line in `msg` (READ_MESSAGE_MAX). */
+/* Opens a process. NULL and the reason in `msg` (READ_MESSAGE_MAX). */
 static struct watch *visit_open(struct process_list *p, uint64_t id, char *msg)
 {
 	struct watch_options o = { .session.beside = watch_session(p->main) };
-	struct wanted wanted = { .id = id };
+	struct search search = { .id = id };
 	const struct process_row *row = row_find(p, id);
 	struct session *s;
 	struct watch *w;
 
-	target_list(wanted_is, &wanted);
+	target_list(search_match, &search);
 	snprintf(msg, READ_MESSAGE_MAX, "this process has ended");
 	if (row && row->why[0] && !row->has_live)
 		snprintf(msg, READ_MESSAGE_MAX, "process %d is not recorded: %s", (int)row->pid,
 			row->why);
-	/* What a child was between fork and exec is not worth a look. */
-	if (!wanted.found || (row && row->why[0] && wanted.segment.forked))
+	/* A child's image between fork and exec is not worth showing. */
+	if (!search.found || (row && row->why[0] && search.segment.forked))
 		return NULL;
-	o.session.pid = wanted.segment.process;
-	s = session_open(wanted.segment.path, &o.session, msg);
+	o.session.pid = search.segment.process;
+	s = session_open(search.segment.path, &o.session, msg);
 	if (!s)
 		return NULL;
 	w = watch_new(s, &o);
@@ -370,10 +371,10 @@ int process_list_show(struct process_list *p, uint64_t id, char *msg, size_t cap
 			snprintf(msg, cap, "%s", message);
 			return -ESRCH;
 		}
-		v = visit_room(p);
+		v = visit_slot(p);
 		*v = (struct visit){ .id = id, .watch = w };
 	}
-	v->shown_at = ++p->turn;
+	v->shown_at = ++p->shows;
 	p->shown = v->watch;
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Snapshots as text, JSON or JUnit XML in a file (report.h). Main thread. */
+/* Writes snapshots as text, JSON or JUnit XML (report.h). */
 #include "src/run/report.h"
 
 #include "src/run/failure.h"

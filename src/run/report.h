@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Snapshots written out as the options want them: frames, reports, and what the screen shows.
- * Called by main, main thread. What failed is said in one line on stderr.
+ * Writes snapshots as the options ask: as frames or as reports. Prints failures in one line on
+ * stderr. Main thread.
  */
 #ifndef SRC_RUN_REPORT_H
 #define SRC_RUN_REPORT_H
@@ -9,12 +9,12 @@
 #include "src/export/export.h"
 #include "src/run/options.h"
 
-/* What exporters take of the options. */
+/* Fills in what exporters take from the options. */
 void report_options(struct export_options *e, const struct options *o);
-/* Both: 0, or the status to end with. */
+/* Both return 0, or the exit status. */
 int report_frame_put(int fd, const struct snapshot *s, const struct options *o);
-/* `memory`: what resident memory is, or NULL. `verdict`: of --fail-on, as the report's last line,
- * or NULL. */
+/* `memory`: the composition of resident memory, or NULL. `verdict`: of --fail-on, for the report's
+ * last line, or NULL. */
 int report_put(int fd, const struct snapshot *s, const struct options *o,
 	const struct map_account *memory, const char *verdict);
 #endif

@@ -21,37 +21,38 @@
 #include "src/target/means.h"
 #include "src/util/clock.h"
 
-/* A report waits so long for names at most. */
+/* The longest wait of a report for function names. */
 #define NAMES_TIMEOUT_NS UINT64_C(60000000000)
-/* A program that has not reported by then will not. */
+/* A program that has not recorded anything by then runs without the library. */
 #define SILENT_AFTER_NS UINT64_C(2000000000)
-/* For a program that was asked to end. */
+/* How long run_close waits for a program that was asked to end, */
 #define END_TIMEOUT_NS UINT64_C(3000000000)
-/* For one that was hung up: we must be gone within a second ourselves. */
+/* for one that was hung up, since heaptop itself must be gone within a second, */
 #define HANG_UP_TIMEOUT_NS UINT64_C(500000000)
-/* For its children, which were hung up with it and may have a last word. */
+/* for its children, which were hung up with it and may still have work to do, */
 #define FAMILY_TIMEOUT_NS UINT64_C(1000000000)
-/* For what cannot but end, on a machine that is busy with other things. */
+/* and for a process that is certain to end, on a busy machine. */
 #define ENDING_TIMEOUT_NS UINT64_C(30000000000)
 
 struct run {
 	const struct options *options;
 	struct watch *watch;
-	struct prepared *prepared; /* launched */
-	struct target_child child; /* launched; pid 0 otherwise */
+	struct prepared *prepared; /* of a launched program */
+	struct target_child child; /* the launched program; pid 0 otherwise */
 	int child_fd; /* pidfd: readable when it has ended; -1 */
 	bool ended; /* launched and ended */
 	int wait_status;
-	struct output *output; /* its terminal, when it has one of ours */
+	struct output *output; /* of the terminal we gave it; or NULL */
 	bool output_open;
 	struct suppressions *suppressions;
 	bool waits_at_exit;
 	uint64_t started_ns, marked_ns;
 	bool ending; /* asked to end */
-	bool hang_up; /* our terminal is gone: the program's goes with it */
+	bool hang_up; /* our terminal is gone, so the program's is closed */
 };
 
-/* As the options say. Before a launched program runs, so that its first block is recorded so. */
+/* Sets the sampling of the options before a launched program runs, so that it holds from the first
+ * block. */
 static int sample_start(struct run *r)
 {
 	const struct sampling_request *request = &r->options->sample;
@@ -91,7 +92,8 @@ static int open_attach(struct run *r)
 	return watch_start(r, found.path, 0, r->options->pid);
 }
 
-/* All processes wait at their end for a report, and the one on the screen for that. */
+/* With --leak-check all processes wait at their end for a scan; without, the launched program on
+ * the screen does. */
 static int leak_ask(struct run *r, bool screen)
 {
 	const struct options *o = r->options;
@@ -105,7 +107,7 @@ static int leak_ask(struct run *r, bool screen)
 	return who ? read_leak_ask(session_segment(watch_session(r->watch)), who) : 0;
 }
 
-/* All that may fail before the child may begin. */
+/* Everything that may fail before the child runs. */
 static int child_prepare(struct run *r, bool screen)
 {
 	int rc = prepare_bind(r->prepared, r->child.pid);
@@ -155,7 +157,7 @@ static int launch(struct run *r, const char *library, const struct winsize *scre
 		r->output_open = false;
 		return rc;
 	}
-	/* Without one its end is looked for at every tick. */
+	/* Without a pidfd, each tick checks for the end. */
 	r->child_fd = (int)syscall(SYS_pidfd_open, r->child.pid, 0);
 	return 0;
 }
@@ -188,7 +190,7 @@ static int open_launch(struct run *r, const struct winsize *screen)
 	return rc;
 }
 
-/* Before anything is started: a mistake in a file is to be told then. */
+/* Before anything is started, so that an error in a file is reported first. */
 static int suppression_files_load(struct run *r)
 {
 	char message[SUPPRESSIONS_MESSAGE_MAX];
@@ -315,7 +317,7 @@ bool run_alive(const struct run *r)
 
 /* ---- ticks ---- */
 
-/* Tells the session what the kernel accounted, once the child is reaped. */
+/* Passes the kernel's accounting to the session once the child is reaped. */
 static void usage_report(struct run *r)
 {
 	struct rusage u;
@@ -330,12 +332,12 @@ static void child_poll(struct run *r)
 	if (r->child.pid == 0 || r->ended || target_poll(&r->child, &r->wait_status) != 1)
 		return;
 	r->ended = true;
-	watch_poll(r->watch); /* its last image, if that came and went since the last look */
+	watch_poll(r->watch); /* its last image, if that came and went since the last poll */
 	session_ended(watch_session(r->watch), r->wait_status);
 	usage_report(r);
 }
 
-/* A launched program that says nothing is told about, not shown as an empty screen. */
+/* A launched program that records nothing gets a notice instead of an empty screen. */
 static void silence_check(struct run *r, const struct snapshot *s)
 {
 	bool silent = s && s->state == SNAP_STARTING &&
@@ -347,8 +349,8 @@ static void silence_check(struct run *r, const struct snapshot *s)
 		       : NULL);
 }
 
-/* Marks by themselves, at the first tick after their time. */
-static void mark_look(struct run *r)
+/* Makes the mark of --mark-every at the first tick after it is due. */
+static void mark_check(struct run *r)
 {
 	uint64_t every = r->options->mark_every_ns, now = clock_monotonic_ns();
 	char message[MARKS_MESSAGE_MAX];
@@ -356,7 +358,7 @@ static void mark_look(struct run *r)
 	if (!every || now - r->marked_ns < every)
 		return;
 	session_mark(watch_session(r->watch), NULL, message);
-	/* As often as asked for, however late this one was. */
+	/* Keeps the interval, however late this mark was. */
 	r->marked_ns += (now - r->marked_ns) / every * every;
 }
 
@@ -367,7 +369,7 @@ struct snapshot *run_tick(struct run *r)
 
 	watch_poll(r->watch);
 	child_poll(r);
-	mark_look(r);
+	mark_check(r);
 	watch_steer(r->watch);
 	s = session_tick(watch_session(r->watch));
 	error = errno;
@@ -428,8 +430,7 @@ void run_hang_up(struct run *r)
 	r->hang_up = true;
 }
 
-/* Our terminal is gone, so the program's goes, too: closing it makes the kernel hang the program
- * up. */
+/* Closes the program's terminal since ours is gone: the kernel then hangs the program up. */
 static void terminal_drop(struct run *r)
 {
 	if (!r->hang_up || r->child.pty < 0)
@@ -440,7 +441,7 @@ static void terminal_drop(struct run *r)
 	r->ending = true;
 }
 
-/* Gives a program that is to end the time to do so, and goes on reading what it says. */
+/* Waits for a program that was asked to end, and reads its output meanwhile. */
 static void end_await(struct run *r)
 {
 	uint64_t wait = r->hang_up ? HANG_UP_TIMEOUT_NS : END_TIMEOUT_NS;
@@ -457,7 +458,7 @@ static void end_await(struct run *r)
 	}
 }
 
-/* Death by these is a crash, whose segment someone will want to look at. */
+/* Death by one of these signals is a crash, whose segment is worth inspecting. */
 static bool is_crash(int wait_status)
 {
 	static const int signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP,
@@ -470,7 +471,7 @@ static bool is_crash(int wait_status)
 	return false;
 }
 
-static void say_what_stays(const struct run *r, const char *kept)
+static void remains_print(const struct run *r, const char *kept)
 {
 	if (kept)
 		fprintf(stderr,
@@ -488,18 +489,18 @@ static void say_what_stays(const struct run *r, const char *kept)
 			r->child.pid, r->child.pid);
 }
 
-/* What we launched, and what ended while we were attached to it: nobody else may be left to clear
- * it away. A file that the user names stays. */
-static bool is_ours_to_clear(const struct run *r)
+/* A launched program's segment, and that of a program that ended while we were attached: there may
+ * be no one else to remove it. A file that the user names stays. */
+static bool is_ours_to_remove(const struct run *r)
 {
 	if (!r->watch || r->options->mode == OPTIONS_READ)
 		return false;
 	return r->child.pid || session_identity(watch_session(r->watch))->state == HT_STATE_EXITED;
 }
 
-/* Whether some of the program's children are worth another look: those that were hung up with it
- * take the time that the machine needs to end them; others may, on their own, for a while. */
-static bool family_ends(struct run *r, uint64_t begin)
+/* Whether to wait longer for the program's children. Those that were hung up with it get the time
+ * that the machine needs to end them; the others get a moment. */
+static bool family_is_ending(struct run *r, uint64_t begin)
 {
 	struct watch_left left = watch_clear_hung_up(r->watch);
 	uint64_t waited = clock_monotonic_ns() - begin;
@@ -508,15 +509,15 @@ static bool family_ends(struct run *r, uint64_t begin)
 	       waited < (left.ending > 0 ? ENDING_TIMEOUT_NS : FAMILY_TIMEOUT_NS);
 }
 
-/* With the program its children were hung up; whoever runs on is on its own. */
-static void family_leave(struct run *r)
+/* Waits for children that were hung up with the program, and disowns those that keep running. */
+static void family_disown(struct run *r)
 {
 	const struct timespec pause = { .tv_nsec = 20000000 };
 	uint64_t begin = clock_monotonic_ns();
 
 	if (!r->watch || !r->child.pid)
 		return;
-	while (r->ending && r->ended && family_ends(r, begin))
+	while (r->ending && r->ended && family_is_ending(r, begin))
 		nanosleep(&pause, NULL);
 	watch_disown(r->watch);
 }
@@ -533,12 +534,12 @@ int run_close(struct run *r)
 	if (r->ended)
 		status = WIFSIGNALED(r->wait_status) ? 128 + WTERMSIG(r->wait_status)
 						     : WEXITSTATUS(r->wait_status);
-	if (is_ours_to_clear(r))
+	if (is_ours_to_remove(r))
 		kept = watch_remove(r->watch, r->ended && is_crash(r->wait_status));
 	if (r->output_open && !r->ended && !r->hang_up)
 		output_leave(r->child.pty, r->child.pid);
-	say_what_stays(r, kept);
-	family_leave(r);
+	remains_print(r, kept);
+	family_disown(r);
 	output_free(r->output);
 	if (r->child.pty >= 0)
 		close(r->child.pty);

@@ -394,7 +394,7 @@ int screen_settings_save(void *screen, const struct settings *settings, char *ms
 	return config_save(settings, msg, cap);
 }
 
-/* For all names from now on, and those that are there. */
+/* Applies to new names and to those that are known already. */
 void screen_rules_set(void *screen, const struct settings *settings)
 {
 	struct screen *s = screen;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Leak scans for the screen (shownleaks.h). */
+/* Leak scans of the process on the screen (screen_leaks.h). */
 #include "src/run/screen_leaks.h"
 
 #include <errno.h>
@@ -16,15 +16,15 @@
 #include "src/run/leak_scans.h"
 #include "src/util/units.h"
 
-#define RULE_FRAMES 499u /* valgrind reads no more than 500 lines of a stack */
+#define RULE_FRAMES 499u /* valgrind reads at most 500 lines of a stack */
 #define RULE_NAME   256u
-#define RULE_LINE   512u /* a message holds no more */
-/* Names that are missing are waited for so long: it is a key that waits. */
+#define RULE_LINE   512u /* a message is at most as long */
+/* The longest wait for missing function names: the user has pressed a key. */
 #define NAMES_NS UINT64_C(1000000000)
 
 struct screen_leaks {
 	struct run *run;
-	struct scan_control *scans; /* made when they are asked for */
+	struct scan_control *scans; /* made at first use */
 };
 
 struct screen_leaks *screen_leaks_new(struct run *r)
@@ -146,7 +146,7 @@ bool screen_leaks_release(struct screen_leaks *l)
 
 /* ---- suppressing ---- */
 
-/* A rule for a call site, and what it matches beside what is suppressed already. */
+/* A rule for a call site, and what it matches in addition to what is suppressed already. */
 struct rule {
 	struct strbuf text;
 	struct suppressions *parsed;
@@ -159,8 +159,8 @@ static void rule_free(struct rule *rule)
 	suppressions_free(rule->parsed);
 }
 
-/* Of the whole stack, by function or by line. 0, -EINVAL when it does not match its own site, or
- * -ENOMEM. */
+/* Makes a rule of the whole stack, by function or by line. 0, -EINVAL when the rule does not match
+ * its own site, or -ENOMEM. */
 static int rule_make(struct rule *rule, const struct scan_control *scans, const struct snapshot *s,
 	const struct leak_chosen *chosen, bool lines)
 {
@@ -184,8 +184,8 @@ static int rule_make(struct rule *rule, const struct scan_control *scans, const 
 	return rule->matched.own ? 0 : -EINVAL;
 }
 
-/* The one that matches the fewest others: lines are for where functions are not enough, since they
- * change with the file. */
+/* Chooses the rule that matches the fewest other sites. Lines serve only where functions do not
+ * suffice, since they change with the file. */
 static int rule_choose(struct rule *rule, const struct scan_control *scans,
 	const struct snapshot *s, const struct leak_chosen *chosen)
 {
@@ -206,7 +206,7 @@ static int rule_choose(struct rule *rule, const struct scan_control *scans,
 	return rc;
 }
 
-/* Its frames, in one line. */
+/* The rule's frames in one line. */
 static void rule_line(const struct rule *rule, char *line, size_t cap)
 {
 	const char *p = strstr(rule->text.data, "   fun:");
@@ -218,27 +218,27 @@ static void rule_line(const struct rule *rule, char *line, size_t cap)
 	line[n > 0 ? n - 1 : 0] = '\0';
 }
 
-/* The last file that is not LeakSanitizer's, which would refuse the whole of it. NULL: none; then
- * `theirs` is one that is, if there is any. */
-static const char *file_choose(const struct options *o, const char **theirs)
+/* The last --suppressions file that is not LeakSanitizer's, which would refuse the whole file.
+ * NULL: there is none; then `sanitizers` is one of LeakSanitizer's, if any. */
+static const char *file_choose(const struct options *o, const char **sanitizers)
 {
 	char message[SUPPRESSIONS_MESSAGE_MAX];
 
-	*theirs = NULL;
+	*sanitizers = NULL;
 	for (unsigned i = o->nsuppressions; i-- > 0;) {
 		struct suppressions *s = suppressions_new();
-		bool is_theirs = s && suppressions_load(s, o->suppressions[i], message) == 0 &&
-				 suppressions_is_sanitizers(s);
+		bool is_sanitizers = s && suppressions_load(s, o->suppressions[i], message) == 0 &&
+				     suppressions_is_sanitizers(s);
 
 		suppressions_free(s);
-		if (!is_theirs)
+		if (!is_sanitizers)
 			return o->suppressions[i];
-		*theirs = *theirs ? *theirs : o->suppressions[i];
+		*sanitizers = *sanitizers ? *sanitizers : o->suppressions[i];
 	}
 	return NULL;
 }
 
-/* Whole or not at all, on a line of its own. 0 or -errno. */
+/* Appends the whole text or nothing, starting on a new line. 0 or -errno. */
 static int file_append(const char *path, const struct strbuf *text)
 {
 	int fd = open(path, O_RDWR | O_APPEND | O_CLOEXEC | O_NOCTTY), rc;
@@ -259,7 +259,7 @@ static int file_append(const char *path, const struct strbuf *text)
 	return rc;
 }
 
-/* Takes effect now. Returns how many blocks it hides. */
+/* Applies the rule at once. Returns the number of blocks that it hides. */
 static uint64_t rule_apply(
 	struct screen_leaks *l, const struct snapshot *s, const struct rule *rule, int *rc)
 {
@@ -275,11 +275,11 @@ static uint64_t rule_apply(
 	return scan_control_state(l->scans)->last->suppressed.blocks - before;
 }
 
-/* Where it was written, or why it was not. */
+/* Writes the rule to a file; `msg` says where, or why not. */
 static int rule_write(
 	const struct options *o, const struct rule *rule, const char *hidden, char *msg, size_t cap)
 {
-	const char *theirs, *path = file_choose(o, &theirs);
+	const char *sanitizers, *path = file_choose(o, &sanitizers);
 	int rc = path ? file_append(path, &rule->text) : 0;
 	char line[RULE_LINE];
 
@@ -289,11 +289,11 @@ static int rule_write(
 	else if (path)
 		snprintf(msg, cap, "%s for this session; writing %.200s failed: %s", hidden, path,
 			strerror(-rc));
-	else if (theirs)
+	else if (sanitizers)
 		snprintf(msg, cap,
 			"%s for this session; %.200s is LeakSanitizer's, a format without stacks: "
 			"to keep it, give another --suppressions FILE, too",
-			hidden, theirs);
+			hidden, sanitizers);
 	else
 		snprintf(msg, cap,
 			"%s for this session; to keep it, give a --suppressions FILE: %s", hidden,
@@ -301,7 +301,7 @@ static int rule_write(
 	return rc;
 }
 
-static int rule_take(struct screen_leaks *l, const struct snapshot *s, const struct rule *rule,
+static int rule_add(struct screen_leaks *l, const struct snapshot *s, const struct rule *rule,
 	char *msg, size_t cap)
 {
 	char hidden[128], exact[UNITS_MAX + 8];
@@ -337,7 +337,7 @@ int screen_leaks_suppress(struct screen_leaks *l, struct session *s, const struc
 		session_names_finish(s, NAMES_NS);
 	rc = chosen->site->stack->resolved ? rule_choose(&rule, scans, snap, chosen) : -EAGAIN;
 	if (rc == 0)
-		rc = rule_take(l, snap, &rule, msg, cap);
+		rc = rule_add(l, snap, &rule, msg, cap);
 	else
 		snprintf(msg, cap, "not suppressed: %s",
 			rc == -EAGAIN	? "function names are still being read: try again"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The segments there are, as a table, and clearing away those of ended programs. Main thread. */
+/* heaptop -l and --clean: lists the segments, and removes those of ended programs. Main thread. */
 #ifndef SRC_RUN_SEGMENT_LIST_H
 #define SRC_RUN_SEGMENT_LIST_H
 
@@ -8,7 +8,7 @@
  * Returns the exit status: 0, or FAILURE_EXIT after one line on stderr.
  */
 int segment_list_print(void);
-/* Removes the segments of ended programs, and prints how many. The same. */
+/* Removes the segments of ended programs, and prints their number. Returns the same. */
 int segment_list_clean(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Filtered and grouped, for frames and reports (picture.h). Main thread. */
+/* Filters and groups a snapshot for frames and reports (selection.h). */
 #include "src/run/selection.h"
 
 #include <stdlib.h>
@@ -32,10 +32,10 @@ void selection_make(struct selection *v, const struct snapshot *s, const struct 
 	char why[FILTER_WHY_MAX];
 	struct filter *f = o->filter ? filter_parse(o->filter, why) : NULL;
 	struct groups_wish request = { .by = o->group, .show_hidden = o->show_hidden, .filter = f };
-	size_t room = 0;
+	size_t capacity = 0;
 
 	*v = (struct selection){ .sites = s };
-	if (f && filter_apply(f, s, o->show_hidden, &v->matching, &v->room, &room) == 0)
+	if (f && filter_apply(f, s, o->show_hidden, &v->matching, &v->site, &capacity) == 0)
 		v->sites = &v->matching;
 	v->rows = v->sites;
 	if (o->group != GROUP_STACK && groups_make(&v->groups, s, &request) == 0)
@@ -51,7 +51,7 @@ void selection_free(struct selection *v)
 		selection_free(&v->child[i]);
 	free(v->child);
 	free(v->children);
-	free(v->room);
+	free(v->site);
 	groups_free(&v->groups);
 }
 

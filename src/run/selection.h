@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What of a snapshot, and of its children, is written without a screen: the call sites that the
- * options' filter lets pass, and what they sum them up by. Main thread.
+ * Selects what of a snapshot and its children is written without a screen: the call sites that pass
+ * the options' filter, and the groups that sum them up. Main thread.
  */
 #ifndef SRC_RUN_SELECTION_H
 #define SRC_RUN_SELECTION_H
@@ -10,22 +10,22 @@
 #include "src/run/options.h"
 
 struct selection {
-	const struct snapshot *sites, *rows; /* the same, unless rows sum up sites */
-	/* The rest is picture.c's. */
+	const struct snapshot *sites, *rows; /* the same, unless rows are groups of sites */
+	/* The rest is private to selection.c. */
 	struct snapshot matching;
-	struct snap_site *room;
+	struct snap_site *site;
 	struct groups groups;
-	struct selection *child; /* as many as the snapshot has */
+	struct selection *child; /* one for each child of the snapshot */
 	const struct snapshot **children; /* their sites, then their rows */
 	size_t count;
 };
 
-/* Without memory for it, more is shown than was asked for. Valid as long as `s`. */
+/* Without memory, unfiltered or ungrouped sites are selected. Valid as long as `s`. */
 void selection_make(struct selection *v, const struct snapshot *s, const struct options *o);
 void selection_free(struct selection *v);
-/* Whether it needs to be known how old blocks are. */
+/* Whether the options need the ages of blocks. */
 bool selection_wants_ages(const struct options *o);
-/* Or who allocates. */
+/* Whether they need the allocating threads. */
 bool selection_wants_threads(const struct options *o);
 
 #endif

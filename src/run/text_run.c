@@ -121,13 +121,13 @@ int text_run_close(struct text_run *t, struct snapshot *s, int rc)
 {
 	const struct options *o = t->options;
 	bool ended = run_ended(t->run), failed = s && verdict_failed(s, o, ended);
-	const char *unseen = s ? verdict_unseen(s, o) : NULL;
-	int blind = unseen ? failure_print_reason("--leak-check", unseen) : 0;
+	const char *unscanned = s ? verdict_unscanned(s, o) : NULL;
+	int blind = unscanned ? failure_print_reason("--leak-check", unscanned) : 0;
 	int status;
 
 	/* Not into a document that is for a program to read. */
 	if (failed && (t->fd != STDERR_FILENO || o->format == OPTIONS_TEXT))
-		verdict_say(s, o, ended);
+		verdict_print(s, o, ended);
 	snapshot_unref(s);
 	leak_request_free(t->leaks);
 	status = run_close(t->run);

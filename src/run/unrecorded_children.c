@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Processes without a segment (unrecorded.h), by /proc. Main thread. */
+/* Processes without a segment (unrecorded_children.h), from /proc. Main thread. */
 #include "src/run/unrecorded_children.h"
 
 #include <stdio.h>
@@ -11,28 +11,29 @@
 #include "src/target/target.h"
 #include "src/util/clock.h"
 
-/* A look reads maps or an executable: all of them may take 1/50 of the time. */
-#define LOOK_SHARE 50u
-/* A new image takes its segment only when it was loaded, so one look in between means nothing. */
-#define LEFT_AFTER 2u
+/* A check reads maps or an executable. All checks together may take 1/50 of the time. */
+#define CHECK_SHARE 50u
+/* Checks without a segment before the library counts as lost: a new image maps its segment only
+ * once it is loaded, so one such check means nothing. */
+#define WITHOUT_MIN 2u
 
-/* What the last look at a process said. */
+/* The result of the last check of a process. */
 struct finding {
 	pid_t pid;
 	uint64_t start_ticks;
-	uint64_t due_ns; /* of the next look */
-	unsigned without; /* looks in a row at which it did not have its segment */
-	char why[PROCESSES_WHY]; /* empty: nothing is to be said of it */
+	uint64_t due_ns; /* of the next check */
+	unsigned without; /* checks in a row that found no segment */
+	char why[PROCESSES_WHY]; /* empty: there is nothing to report */
 	char command[PROCESSES_COMMAND];
-	bool asked; /* in this look */
+	bool visited; /* in this reading */
 };
 
 struct unrecorded_children {
-	struct finding found[2 * PROCESSES_MAX];
+	struct finding finding[2 * PROCESSES_MAX];
 	size_t count;
-	/* Of unrecorded_children_add. */
+	/* Arguments of unrecorded_children_add. */
 	struct process_row *row;
-	size_t rows, above; /* whose children are visited */
+	size_t rows, parent; /* `parent`: the row whose children are visited */
 	size_t *more;
 };
 
@@ -49,7 +50,7 @@ void unrecorded_children_free(struct unrecorded_children *u)
 void unrecorded_children_begin(struct unrecorded_children *u)
 {
 	for (size_t i = 0; u && i < u->count; i++)
-		u->found[i].asked = false;
+		u->finding[i].visited = false;
 }
 
 void unrecorded_children_end(struct unrecorded_children *u)
@@ -57,8 +58,8 @@ void unrecorded_children_end(struct unrecorded_children *u)
 	size_t kept = 0;
 
 	for (size_t i = 0; u && i < u->count; i++)
-		if (u->found[i].asked)
-			u->found[kept++] = u->found[i];
+		if (u->finding[i].visited)
+			u->finding[kept++] = u->finding[i];
 	if (u)
 		u->count = kept;
 }
@@ -68,18 +69,18 @@ static struct finding *finding_of(struct unrecorded_children *u, pid_t pid, uint
 	struct finding *f = NULL;
 
 	for (size_t i = 0; !f && i < u->count; i++)
-		if (u->found[i].pid == pid && u->found[i].start_ticks == start_ticks)
-			f = &u->found[i];
-	if (!f && u->count < sizeof(u->found) / sizeof(u->found[0])) {
-		f = &u->found[u->count++];
+		if (u->finding[i].pid == pid && u->finding[i].start_ticks == start_ticks)
+			f = &u->finding[i];
+	if (!f && u->count < sizeof(u->finding) / sizeof(u->finding[0])) {
+		f = &u->finding[u->count++];
 		*f = (struct finding){ .pid = pid, .start_ticks = start_ticks };
 	}
 	if (f)
-		f->asked = true;
+		f->visited = true;
 	return f;
 }
 
-/* Whether it is to be looked at now; `finding_done` ends that. */
+/* Whether a check is due; then the caller ends it with finding_done. */
 static bool finding_due(const struct finding *f, uint64_t *now)
 {
 	*now = clock_monotonic_ns();
@@ -88,23 +89,23 @@ static bool finding_due(const struct finding *f, uint64_t *now)
 
 static void finding_done(const struct unrecorded_children *u, struct finding *f, uint64_t began)
 {
-	f->due_ns = began + (clock_monotonic_ns() - began) * LOOK_SHARE * u->count;
+	f->due_ns = began + (clock_monotonic_ns() - began) * CHECK_SHARE * u->count;
 }
 
-static void reason_take(struct finding *f)
+static void reason_read(struct finding *f)
 {
 	if (target_unrecorded(f->pid, f->why, f->command, sizeof(f->command)) != 0)
 		f->why[0] = '\0';
 }
 
-static void row_tell(struct process_row *row, const struct finding *f)
+static void row_fill(struct process_row *row, const struct finding *f)
 {
 	memcpy(row->why, f->why, sizeof(row->why));
 	memcpy(row->command, f->command, sizeof(row->command));
 	row->has_live = false;
 }
 
-void unrecorded_children_left(
+void unrecorded_children_check(
 	struct unrecorded_children *u, struct process_row *row, const char *segment)
 {
 	uint64_t now, ticks;
@@ -118,12 +119,12 @@ void unrecorded_children_left(
 	if (finding_due(f, &now)) {
 		f->without = proc_maps_name(row->pid, segment) == 0 ? f->without + 1 : 0;
 		f->why[0] = '\0';
-		if (f->without >= LEFT_AFTER)
-			reason_take(f);
+		if (f->without >= WITHOUT_MIN)
+			reason_read(f);
 		finding_done(u, f, now);
 	}
 	if (f->why[0])
-		row_tell(row, f);
+		row_fill(row, f);
 }
 
 static bool is_listed(const struct unrecorded_children *u, pid_t pid)
@@ -145,11 +146,11 @@ static void row_add(
 	}
 	*row = (struct process_row){ .id = processes_id(f->pid, f->start_ticks, 0),
 		.pid = f->pid,
-		.parent = u->row[u->above].pid,
+		.parent = u->row[u->parent].pid,
 		.state = processes_state(r->state),
 		.rss_bytes = r->rss_bytes,
 		.has_rss = true };
-	row_tell(row, f);
+	row_fill(row, f);
 	u->rows++;
 }
 
@@ -166,7 +167,7 @@ static void child_visit(void *ctx, pid_t child)
 	if (!f)
 		return;
 	if (finding_due(f, &now)) {
-		reason_take(f);
+		reason_read(f);
 		finding_done(u, f, now);
 	}
 	if (f->why[0])
@@ -181,8 +182,8 @@ size_t unrecorded_children_add(struct unrecorded_children *u, struct process_row
 	u->row = row;
 	u->rows = count;
 	u->more = more;
-	for (u->above = 0; u->above < u->rows; u->above++)
-		if (row[u->above].has_rss)
-			proc_children(row[u->above].pid, child_visit, u);
+	for (u->parent = 0; u->parent < u->rows; u->parent++)
+		if (row[u->parent].has_rss)
+			proc_children(row[u->parent].pid, child_visit, u);
 	return u->rows;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What --fail-on and --leak-check make of the last snapshot (verdict.h). Main thread. */
+/* What --fail-on and --leak-check conclude from the last snapshot (verdict.h). */
 #include "src/run/verdict.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 /* Blocks of one class of --fail-on, in all processes of the launch. */
 struct found {
 	struct snap_leak_sum sum;
-	uint64_t processes; /* that have some */
+	uint64_t processes; /* processes with such blocks */
 };
 
 static void leaks_add(struct found *f, const struct snapshot *s, unsigned class)
@@ -24,8 +24,8 @@ static void leaks_add(struct found *f, const struct snapshot *s, unsigned class)
 		leaks_add(f, s->children[i], class);
 }
 
-/* `class` is a bit number of OPTIONS_FAIL_*. Nothing where it was not asked for. */
-static struct found found_of(
+/* `class` is a bit number of OPTIONS_FAIL_*. Zeros for a class that --fail-on does not name. */
+static struct found found_count(
 	const struct snapshot *s, const struct options *o, bool ended, unsigned class)
 {
 	struct found f = { { 0, 0 }, 0 };
@@ -41,7 +41,7 @@ static struct found found_of(
 bool verdict_failed(const struct snapshot *s, const struct options *o, bool ended)
 {
 	for (unsigned class = 0; o->fail_on >> class; class ++)
-		if (found_of(s, o, ended, class).sum.blocks > 0)
+		if (found_count(s, o, ended, class).sum.blocks > 0)
 			return true;
 	return false;
 }
@@ -53,16 +53,16 @@ static const char *class_word(unsigned class)
 		       : snapshot_leak_word((enum snap_leak_class) class);
 }
 
-/* "456 bytes in 3 definite blocks of 2 processes, 8 bytes in 1 unfreed block", or what there is
- * none of. */
-static void figures(
+/* "456 bytes in 3 definite blocks of 2 processes, 8 bytes in 1 unfreed block", or, if nothing was
+ * found, "no definite block". */
+static void figures_put(
 	struct strbuf *out, const struct snapshot *s, const struct options *o, bool ended)
 {
 	bool failed = verdict_failed(s, o, ended);
 	const char *between = "";
 
 	for (unsigned class = 0; o->fail_on >> class; class ++) {
-		struct found f = found_of(s, o, ended, class);
+		struct found f = found_count(s, o, ended, class);
 		char bytes[UNITS_MAX + 8], blocks[UNITS_MAX + 8];
 		const char *many = f.sum.blocks == 1 ? "" : "s";
 
@@ -84,36 +84,36 @@ static void figures(
 const char *verdict_text(
 	const struct snapshot *s, const struct options *o, bool ended, char buf[VERDICT_MAX])
 {
-	const char *unseen = verdict_unseen(s, o);
+	const char *unscanned = verdict_unscanned(s, o);
 	struct strbuf text = STRBUF_INIT;
 
 	if (!o->fail_on)
 		return NULL;
 	if (verdict_failed(s, o, ended)) {
 		strbuf_puts(&text, "failed: ");
-		figures(&text, s, o, ended);
-	} else if (unseen) {
-		strbuf_printf(&text, "none: %s", unseen);
+		figures_put(&text, s, o, ended);
+	} else if (unscanned) {
+		strbuf_printf(&text, "none: %s", unscanned);
 	} else {
 		strbuf_puts(&text, "passed: ");
-		figures(&text, s, o, ended);
+		figures_put(&text, s, o, ended);
 	}
 	snprintf(buf, VERDICT_MAX, "%s", strbuf_text(&text));
 	strbuf_free(&text);
 	return buf;
 }
 
-void verdict_say(const struct snapshot *s, const struct options *o, bool ended)
+void verdict_print(const struct snapshot *s, const struct options *o, bool ended)
 {
 	struct strbuf text = STRBUF_INIT;
 
-	figures(&text, s, o, ended);
+	figures_put(&text, s, o, ended);
 	fprintf(stderr, "heaptop: --fail-on failed: %s\n", strbuf_text(&text));
 	strbuf_free(&text);
 }
 
-/* Attached, it is all that we were there for; but frames may be. */
-const char *verdict_unseen(const struct snapshot *s, const struct options *o)
+/* The report of an attached run has no other purpose; frames do. */
+const char *verdict_unscanned(const struct snapshot *s, const struct options *o)
 {
 	bool matters =
 		(o->fail_on & OPTIONS_FAIL_LEAKS) != 0 || (o->mode == OPTIONS_ATTACH && !o->batch);

@@ -15,15 +15,15 @@
 #include "src/target/prepare.h"
 #include "src/target/target.h"
 
-/* File times come from a clock that moves every 1 to 10 ms. */
+/* File times come from a clock that advances every 1 to 10 ms. */
 #define FILE_TICK_NS UINT64_C(20000000)
-/* Segments of children that were killed, beside those, which stay to be looked at with -r: where
- * they are killed by the thousand, as workers are, one more tells nothing and takes a megabyte. A
- * screen runs for days, and a child that went on by exec without the library looks killed, too. */
+/* Segments of killed children that stay for -r, in addition to those kept. Workers may be killed by
+ * the thousand: one more segment adds no information and takes a megabyte. The screen keeps fewer:
+ * it runs for days, and a child that continued by exec without the library looks killed, too. */
 #define KILLED_MAX	 64u
 #define KILLED_SHOWN_MAX 16u
 
-/* What a killed child left. */
+/* The segment that a killed child left. */
 struct killed {
 	char path[sizeof(((struct target_segment *)0)->path)];
 	uint64_t created_ns;
@@ -32,17 +32,19 @@ struct killed {
 struct watch {
 	struct watch_options options;
 	struct session *now;
-	/* Of a launch: new processes learn of it from the first image's segment, so that one stays
+	/* New processes of a launch find its settings in the first image's segment, so that stays
 	 * until the end. */
 	struct session *first;
-	struct session *apart; /* `first`, once replaced and not a member */
-	/* For the report: earlier images and children. */
+	struct session *replaced_first; /* `first`, once it is replaced and not a member */
+	/* Earlier images and children, for the report. */
 	struct session *members[WATCH_MEMBERS_MAX];
 	size_t count;
-	size_t not_kept; /* that ended and are not among them */
-	struct killed killed[KILLED_MAX]; /* and those whose segments stay */
+	size_t not_kept; /* images and children that ended and are not among them */
+	struct killed
+		killed[KILLED_MAX]; /* killed children that are not kept and whose segments stay */
 	size_t nkilled;
-	struct snapshot *last[WATCH_MEMBERS_MAX]; /* theirs, once watch_final made them */
+	struct snapshot
+		*last[WATCH_MEMBERS_MAX]; /* the members' last snapshots, made by watch_final */
 	char notice[96];
 	struct timespec directory_time;
 	char directory[256];
@@ -70,10 +72,10 @@ static void sessions_close(struct watch *w)
 		snapshot_unref(w->last[i]);
 		session_close(w->members[i]);
 	}
-	session_close(w->apart);
+	session_close(w->replaced_first);
 	session_close(w->now);
 	w->count = 0;
-	w->apart = w->now = w->first = NULL;
+	w->replaced_first = w->now = w->first = NULL;
 }
 
 void watch_free(struct watch *w)
@@ -98,7 +100,7 @@ void watch_members(struct watch *w, void (*visit)(void *ctx, struct session *s),
 static bool is_known(const struct watch *w, const char *path)
 {
 	if (strcmp(session_path(w->now), path) == 0 ||
-		(w->apart && strcmp(session_path(w->apart), path) == 0))
+		(w->replaced_first && strcmp(session_path(w->replaced_first), path) == 0))
 		return true;
 	for (size_t i = 0; i < w->count; i++)
 		if (strcmp(session_path(w->members[i]), path) == 0)
@@ -114,13 +116,13 @@ static bool is_image_of(const struct target_segment *t, const struct session *s)
 	       t->pid_namespace == id->pid_namespace;
 }
 
-static bool has_room(const struct watch *w)
+static bool has_capacity(const struct watch *w)
 {
 	return w->options.keep_children && w->count < WATCH_MEMBERS_MAX;
 }
 
-/* Closes a session that is not kept, and removes its segment, unless that is for another viewer's
- * launch to do. */
+/* Closes a session that is not kept, and removes its segment, unless another viewer's launch owns
+ * it. */
 static void session_drop(struct watch *w, struct session *s)
 {
 	uint64_t family = session_identity(s)->family;
@@ -130,13 +132,13 @@ static void session_drop(struct watch *w, struct session *s)
 	session_close(s);
 }
 
-/* Keeps the session of a child or of an image that was replaced for the report, or not. */
+/* Keeps the session of a child or a replaced image for the report, or drops it. */
 static void member_add(struct watch *w, struct session *s)
 {
-	if (has_room(w)) {
+	if (has_capacity(w)) {
 		w->members[w->count++] = s;
 	} else if (s == w->first) {
-		w->apart = s;
+		w->replaced_first = s;
 		w->not_kept++;
 	} else {
 		session_drop(w, s);
@@ -150,11 +152,11 @@ static struct session *open_segment(const struct watch *w, const struct target_s
 
 	o.beside = w->now;
 	if (!is_image_of(t, w->now))
-		o.pid = 0; /* known better for the one we watch only */
+		o.pid = 0; /* given for the watched process only */
 	return session_open(t->path, &o, message);
 }
 
-/* The process has a newer image: it becomes the one we show. */
+/* The process has a newer image: it becomes the watched one. */
 static void image_switch(struct watch *w, const struct target_segment *t)
 {
 	struct session *next = open_segment(w, t);
@@ -168,7 +170,7 @@ static void image_switch(struct watch *w, const struct target_segment *t)
 	w->changed = true;
 }
 
-/* The newest stay: that one is asked for which was killed just now. */
+/* Keeps the newest: the user asks for the child that was killed just now. */
 static void killed_add(struct watch *w, const struct target_segment *t)
 {
 	size_t most = w->options.keep_children ? KILLED_MAX : KILLED_SHOWN_MAX;
@@ -191,10 +193,11 @@ static void killed_add(struct watch *w, const struct target_segment *t)
 }
 
 /*
- * What is not kept is left alone while it runs, and some that were killed: that is for -r. It costs
- * no session: programs that fork without end must not make segments faster than they go.
+ * A child beyond those kept is left alone while it runs. Some segments of killed ones stay for -r.
+ * Costs no session: a program that forks without end must not make segments faster than this
+ * removes them.
  */
-static void child_left_out(struct watch *w, const struct target_segment *t)
+static void child_skip(struct watch *w, const struct target_segment *t)
 {
 	if (t->state == TARGET_DEAD)
 		killed_add(w, t);
@@ -204,7 +207,7 @@ static void child_left_out(struct watch *w, const struct target_segment *t)
 		prepare_unasked(t->path);
 }
 
-/* A child that went on by exec was not killed: of its images, all but the newest are replaced. */
+/* A child that continued by exec was not killed: all of its images but the newest are replaced. */
 static void images_replace(struct watch *w, const struct target_segment *t, struct session *s)
 {
 	for (size_t i = 0; i < w->count; i++) {
@@ -217,13 +220,13 @@ static void images_replace(struct watch *w, const struct target_segment *t, stru
 	}
 }
 
-/* A child, or an image of ours that came and went between two looks. */
+/* A child, or an image of the watched process that came and went between two polls. */
 static void child_found(struct watch *w, const struct target_segment *t)
 {
 	struct session *s;
 
-	if (!has_room(w)) {
-		child_left_out(w, t);
+	if (!has_capacity(w)) {
+		child_skip(w, t);
 		return;
 	}
 	s = open_segment(w, t);
@@ -237,8 +240,8 @@ static void child_found(struct watch *w, const struct target_segment *t)
 	member_add(w, s);
 }
 
-/* A child that forked only to call exec: what it was in between is not worth telling of. */
-static void passing_drop(struct watch *w, const struct target_segment *t)
+/* A child that forked only to call exec: its image before exec is not worth reporting. */
+static void fork_image_drop(struct watch *w, const struct target_segment *t)
 {
 	for (size_t i = 0; i < w->count; i++)
 		if (strcmp(session_path(w->members[i]), t->path) == 0) {
@@ -257,7 +260,7 @@ static int segment_found(void *ctx, const struct target_segment *t)
 
 	if (t->forked && t->replaced && !is_image_of(t, w->now) && w->options.family != 0 &&
 		t->family == w->options.family) {
-		passing_drop(w, t);
+		fork_image_drop(w, t);
 		return 0;
 	}
 	if (t->state == TARGET_UNREADABLE || is_known(w, t->path))
@@ -283,8 +286,8 @@ static bool has_passed(const struct timespec *t)
 	       (int64_t)FILE_TICK_NS;
 }
 
-/* A directory that changed just now may change again without its time showing it, so such a time
- * is not kept. */
+/* A directory that changed just now may change again within the same file time, so that time is not
+ * remembered. */
 static bool directory_changed(struct watch *w)
 {
 	struct stat st;
@@ -300,16 +303,16 @@ static bool directory_changed(struct watch *w)
 bool watch_poll(struct watch *w)
 {
 	w->changed = false;
-	/* Without keeping, ended children only show when their files are looked at again. */
+	/* Children that are not kept are seen to have ended only by reading their files again. */
 	if (directory_changed(w) || (w->options.family != 0 && !w->options.keep_children)) {
-		w->nkilled = 0; /* they are found again */
+		w->nkilled = 0; /* target_list finds them again */
 		target_list(segment_found, w);
 	}
 	return w->changed;
 }
 
-/* Nothing is left out in silence. */
-static void not_kept_tell(struct watch *w)
+/* Whatever is left out is counted in a notice. */
+static void not_kept_notice(struct watch *w)
 {
 	if (!w->options.keep_children || w->not_kept + w->nkilled == 0)
 		return;
@@ -319,7 +322,7 @@ static void not_kept_tell(struct watch *w)
 	session_notice(w->now, w->notice);
 }
 
-/* The earliest first; images of one process as they followed each other. */
+/* The earliest first; images of one process in the order of their execs. */
 static int member_order(const void *left, const void *right)
 {
 	const struct read_identity *a = session_identity(*(struct session *const *)left);
@@ -334,7 +337,8 @@ struct snapshot *watch_final(struct watch *w, uint64_t names_timeout_ns)
 {
 	size_t n = 0;
 
-	w->directory_time = (struct timespec){ 0 }; /* an end does not change it */
+	w->directory_time =
+		(struct timespec){ 0 }; /* a process's end does not change the directory */
 	watch_poll(w);
 	qsort(w->members, w->count, sizeof(struct session *), member_order);
 	for (size_t i = 0; i < w->count; i++) {
@@ -346,7 +350,7 @@ struct snapshot *watch_final(struct watch *w, uint64_t names_timeout_ns)
 	snapshot_unref(session_tick(w->now));
 	session_names_finish(w->now, names_timeout_ns);
 	session_children(w->now, (const struct snapshot *const *)w->last, n);
-	not_kept_tell(w);
+	not_kept_notice(w);
 	return session_tick(w->now);
 }
 
@@ -355,8 +359,8 @@ const char *watch_remove(struct watch *w, bool keep_crashed)
 	for (size_t i = 0; i < w->count; i++)
 		if (!session_alive(w->members[i]))
 			session_remove(w->members[i]);
-	if (w->apart)
-		session_remove(w->apart);
+	if (w->replaced_first)
+		session_remove(w->replaced_first);
 	if (session_alive(w->now))
 		return NULL;
 	if (keep_crashed)
@@ -367,7 +371,7 @@ const char *watch_remove(struct watch *w, bool keep_crashed)
 
 int watch_sample(struct watch *w, const struct sampling_request *request)
 {
-	/* New images and children take their rate from the first one's segment. */
+	/* New images and children take their rate from the first image's segment. */
 	if (w->first && w->first != w->now)
 		session_sample(w->first, request);
 	return session_sample(w->now, request);
@@ -381,8 +385,9 @@ void watch_steer(struct watch *w)
 }
 
 /*
- * A process looks who has its segment after it has noted its end, and we look for such a note after
- * we have written that nobody has: so one of us sees the other, and the segment goes.
+ * A process checks who owns its segment after it has noted its end. This function checks for that
+ * note after it has written that nobody owns the segment. So at least one of the two sees the
+ * other, and the segment is removed.
  */
 static int disown_one(void *ctx, const struct target_segment *t)
 {
@@ -408,7 +413,8 @@ struct clearing {
 static int clear_one(void *ctx, const struct target_segment *t)
 {
 	struct clearing *c = ctx;
-	/* Whose it is cannot be read yet; what is left of one that nobody finishes is nobody's. */
+	/* Its family cannot be read yet. An unfinished segment without a process belongs to no
+	 * launch. */
 	bool being_made = t->state == TARGET_UNREADABLE && t->process > 0;
 
 	if (t->rest)
@@ -435,7 +441,8 @@ struct watch_left watch_clear_hung_up(struct watch *w)
 
 void watch_disown(struct watch *w)
 {
-	/* A process that ends leaves a segment alone which a viewer has open, so ours go first. */
+	/* A process that ends does not remove a segment that a viewer has open, so close ours
+	 * first. */
 	sessions_close(w);
 	if (w->options.family != 0)
 		target_list(disown_one, w);
