@@ -284,7 +284,8 @@ TEST(leak_check)
 	CHECK(refused(PARSE("--leak-heuristics=", "x"), "must be"));
 	CHECK(refused(PARSE("--leak-check", "-b", "x"), "with -b, use --leak-check=every"));
 	CHECK(refused(PARSE("--leak-check", "-r", "f"), "requires a COMMAND"));
-	CHECK(refused(PARSE("--gen-suppressions", "--leak-check=every:1s", "-b", "x"), "not with -b"));
+	CHECK(refused(
+		PARSE("--gen-suppressions", "--leak-check=every:1s", "-b", "x"), "not with -b"));
 	CHECK(refused(PARSE("--leak-check", "--sample", "1M", "x"), "every block"));
 }
 
