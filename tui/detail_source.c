@@ -9,9 +9,9 @@
 #include <string.h>
 #include "src/model/source_text.h"
 #include "src/util/text.h"
-#include "tui/clip.h"
-#include "tui/detail.h"
-#include "tui/ink.h"
+#include "tui/clipboard.h"
+#include "tui/detail_sections.h"
+#include "tui/draw.h"
 #include "tui/views.h"
 
 #define NUMBER_CELLS 9 /* "  1234 > " before a line */

@@ -7,8 +7,8 @@
 #include "tui/group.h"
 
 #include <stdio.h>
-#include "tui/ink.h"
-#include "tui/strip.h"
+#include "tui/draw.h"
+#include "tui/infoline.h"
 #include "tui/views.h"
 
 #define CHOICES "group by:  s stack  c caller  f function  l file  m module  t thread   g top"

@@ -14,7 +14,7 @@
 #include "src/util/units.h"
 #include "tui/group.h"
 #include "tui/keys.h"
-#include "tui/strip.h"
+#include "tui/infoline.h"
 
 #define BAR_LEAST     8
 #define BAR_MOST      40

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include "src/util/text.h"
 #include "src/util/units.h"
-#include "tui/ink.h"
-#include "tui/strip.h"
+#include "tui/draw.h"
+#include "tui/infoline.h"
 
 #define LABEL_CELLS  9
 #define NUMBER_CELLS 15

@@ -18,7 +18,7 @@
 #include "src/util/clock.h"
 #include "tui/curses_api.h"
 #include "tui/editor.h"
-#include "tui/ink.h"
+#include "tui/draw.h"
 #include "tui/term.h"
 #include "tui/ui.h"
 

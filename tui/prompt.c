@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "tui/curses_api.h"
-#include "tui/ink.h"
+#include "tui/draw.h"
 #include "tui/ui.h"
 
 void prompt_open(struct prompt *p, const char *question, const char *text,

@@ -16,7 +16,7 @@
 #include "src/util/array.h"
 #include "src/util/clock.h"
 #include "tui/curses_api.h"
-#include "tui/ink.h"
+#include "tui/draw.h"
 #include "tui/shot.h"
 #include "tui/ui.h"
 

@@ -6,7 +6,7 @@
 #ifndef TUI_TABLE_H
 #define TUI_TABLE_H
 
-#include "tui/ink.h"
+#include "tui/draw.h"
 
 #define TABLE_COLUMNS 9 /* a digit sorts by each */
 

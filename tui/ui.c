@@ -17,9 +17,9 @@
 #include "tui/find.h"
 #include "tui/group.h"
 #include "tui/header.h"
-#include "tui/ink.h"
+#include "tui/draw.h"
 #include "tui/keys.h"
-#include "tui/settle.h"
+#include "tui/settings_sync.h"
 #include "tui/views.h"
 
 /* How long a message stays when no key comes. */

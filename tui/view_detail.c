@@ -10,11 +10,11 @@
 #include "src/model/growth.h"
 #include "src/util/text.h"
 #include "src/util/units.h"
-#include "tui/detail.h"
+#include "tui/detail_sections.h"
 #include "tui/histogram.h"
-#include "tui/ink.h"
+#include "tui/draw.h"
 #include "tui/keys.h"
-#include "tui/strip.h"
+#include "tui/infoline.h"
 #include "tui/views.h"
 
 #define WIDE_CELLS   96 /* from here on the histograms stand at the right */

@@ -9,7 +9,7 @@
 #include <string.h>
 #include "src/util/text.h"
 #include "tui/find.h"
-#include "tui/ink.h"
+#include "tui/draw.h"
 #include "tui/keys.h"
 #include "tui/views.h"
 

@@ -12,12 +12,12 @@
 #include "src/util/text.h"
 #include "src/util/units.h"
 #include "tui/actions.h"
-#include "tui/ink.h"
+#include "tui/draw.h"
 #include "tui/keys.h"
-#include "tui/leaklist.h"
-#include "tui/strip.h"
+#include "tui/leak_list.h"
+#include "tui/infoline.h"
 #include "tui/views.h"
-#include "tui/why.h"
+#include "tui/leak_explanation.h"
 
 #define PANE_FROM   12 /* body lines from which the pane below the table is there */
 #define PANE_LEAST  5

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include "src/util/units.h"
 #include "tui/actions.h"
-#include "tui/ink.h"
+#include "tui/draw.h"
 #include "tui/keys.h"
-#include "tui/mappanes.h"
+#include "tui/map_panes.h"
 #include "tui/views.h"
 
 #define ZOOM_MOST ((size_t)1 << 20) /* 4 GB in a cell */

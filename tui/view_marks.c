@@ -12,9 +12,9 @@
 #include "src/util/text.h"
 #include "src/util/units.h"
 #include "tui/actions.h"
-#include "tui/ink.h"
+#include "tui/draw.h"
 #include "tui/keys.h"
-#include "tui/strip.h"
+#include "tui/infoline.h"
 #include "tui/table.h"
 #include "tui/views.h"
 

@@ -10,9 +10,9 @@
 #include "src/util/text.h"
 #include "src/util/units.h"
 #include "tui/find.h"
-#include "tui/ink.h"
+#include "tui/draw.h"
 #include "tui/keys.h"
-#include "tui/strip.h"
+#include "tui/infoline.h"
 #include "tui/views.h"
 
 #define PANE_LINES  4

@@ -8,7 +8,7 @@
 #include "src/util/text.h"
 #include "src/util/units.h"
 #include "tui/find.h"
-#include "tui/ink.h"
+#include "tui/draw.h"
 #include "tui/keys.h"
 #include "tui/views.h"
 

@@ -10,9 +10,9 @@
 #include "src/util/text.h"
 #include "src/util/units.h"
 #include "tui/actions.h"
-#include "tui/ink.h"
+#include "tui/draw.h"
 #include "tui/keys.h"
-#include "tui/settle.h"
+#include "tui/settings_sync.h"
 #include "tui/views.h"
 
 #define VALUE_AT 34 /* cells from the left, where there is room */

@@ -12,7 +12,7 @@
 #include "src/util/units.h"
 #include "tui/actions.h"
 #include "tui/group.h"
-#include "tui/ink.h"
+#include "tui/draw.h"
 #include "tui/keys.h"
 #include "tui/views.h"
 

@@ -9,7 +9,7 @@
 #include "src/util/text.h"
 #include "src/util/units.h"
 #include "tui/histogram.h"
-#include "tui/ink.h"
+#include "tui/draw.h"
 #include "tui/keys.h"
 #include "tui/views.h"
 

@@ -11,7 +11,7 @@
 #include <string.h>
 #include "src/util/text.h"
 #include "src/util/units.h"
-#include "tui/ink.h"
+#include "tui/draw.h"
 #include "tui/keys.h"
 #include "tui/views.h"
 

@@ -12,11 +12,11 @@
 #include "src/util/text.h"
 #include "src/util/units.h"
 #include "tui/actions.h"
-#include "tui/ink.h"
+#include "tui/draw.h"
 #include "tui/keys.h"
-#include "tui/strip.h"
+#include "tui/infoline.h"
 #include "tui/table.h"
-#include "tui/treeline.h"
+#include "tui/tree_line.h"
 #include "tui/views.h"
 
 static struct list *tree_list(struct ui *ui)

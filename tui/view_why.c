@@ -6,10 +6,10 @@
 #include "src/util/text.h"
 #include "src/util/units.h"
 #include "tui/keys.h"
-#include "tui/leaklist.h"
-#include "tui/strip.h"
+#include "tui/leak_list.h"
+#include "tui/infoline.h"
 #include "tui/views.h"
-#include "tui/why.h"
+#include "tui/leak_explanation.h"
 
 static struct list *why_list(struct ui *ui)
 {

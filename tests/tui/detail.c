@@ -2,8 +2,8 @@
 /* The site detail: the frame under the cursor, its source, and what is copied. */
 #include "tests/check.h"
 #include "tests/tui/paper.h"
-#include "tui/clip.h"
-#include "tui/detail.h"
+#include "tui/clipboard.h"
+#include "tui/detail_sections.h"
 
 static struct paper p;
 

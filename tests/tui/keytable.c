@@ -3,7 +3,7 @@
 #include "tests/check.h"
 #include "tests/tui/paper.h"
 #include "tui/actions.h"
-#include "tui/keycap.h"
+#include "tui/key_names.h"
 #include "tui/keys.h"
 #include "tui/term.h"
 #include "tui/views.h"

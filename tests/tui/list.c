@@ -2,7 +2,7 @@
 /* Cursor and window of a list, and the fitting of a line of facts. */
 #include "tests/check.h"
 #include "tui/list.h"
-#include "tui/strip.h"
+#include "tui/infoline.h"
 
 static struct list of(size_t count, size_t height)
 {

@@ -3,7 +3,7 @@
  * inside the screen at every size. */
 #include "tests/check.h"
 #include "tests/tui/paper.h"
-#include "tui/mappanes.h"
+#include "tui/map_panes.h"
 
 static struct paper p;
 

@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include "tests/tui/canned.h"
 #include "tui/curses_api.h"
-#include "tui/ink.h"
+#include "tui/draw.h"
 #include "tui/shot.h"
 #include "tui/ui.h"
 

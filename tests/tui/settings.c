@@ -2,7 +2,7 @@
 /* The settings' screen: each change is seen at once, and W writes all of it. */
 #include "tests/check.h"
 #include "tests/tui/paper.h"
-#include "tui/settle.h"
+#include "tui/settings_sync.h"
 
 static struct paper p;
 

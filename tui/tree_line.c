@@ -3,7 +3,7 @@
  * One line of the call tree as text, and what is told of the selected one in the pane below. Called
  * by view_tree.c for the lines that are seen, for each frame, on the main thread.
  */
-#include "tui/treeline.h"
+#include "tui/tree_line.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -12,8 +12,8 @@
 #include <string.h>
 #include "src/util/text.h"
 #include "src/util/units.h"
-#include "tui/ink.h"
-#include "tui/strip.h"
+#include "tui/draw.h"
+#include "tui/infoline.h"
 
 #define PANE_HEIGHT 13 /* body lines from which there is room for it */
 #define CHAIN_NAMES 64 /* more names of one line fit on no screen */

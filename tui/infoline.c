@@ -3,7 +3,7 @@
  * Fitting a line of facts into a width. Called by the header and the views for each line of that
  * kind, on the main thread; the fitting itself is pure and tested without a screen.
  */
-#include "tui/strip.h"
+#include "tui/infoline.h"
 
 #include <stdarg.h>
 #include <stdio.h>

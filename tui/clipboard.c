@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The clipboard (clip.h). Called by the site detail on the main thread. */
-#include "tui/clip.h"
+#include "tui/clipboard.h"
 
 #include <inttypes.h>
 #include <string.h>

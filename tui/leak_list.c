@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The rows of the Leaks (leaklist.h). */
-#include "tui/leaklist.h"
+#include "tui/leak_list.h"
 
 #include <assert.h>
 #include <stdlib.h>

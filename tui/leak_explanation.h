@@ -6,7 +6,7 @@
 #ifndef TUI_WHY_H
 #define TUI_WHY_H
 
-#include "tui/ink.h"
+#include "tui/draw.h"
 #include "tui/ui.h"
 
 #define WHY_LINES 400 /* a stack of a thousand frames has the rest of its lines in the detail */

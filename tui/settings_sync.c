@@ -3,14 +3,14 @@
  * Between the settings and the screen (settle.h). What keys change while it runs lies with the
  * screen, so the settings are brought up to date before they are shown or saved. Main thread.
  */
-#include "tui/settle.h"
+#include "tui/settings_sync.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include "tui/group.h"
-#include "tui/ink.h"
+#include "tui/draw.h"
 #include "tui/table.h"
 #include "tui/term.h"
 #include "tui/views.h"

@@ -3,7 +3,7 @@
  * The inks and the drawing of text. Every byte that reaches the terminal passes ink_text, which
  * cleans it, decodes it and cuts it on cells. Called by all drawing files, on the main thread.
  */
-#include "tui/ink.h"
+#include "tui/draw.h"
 
 #include <langinfo.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * Names of keys (keycap.h). Curses has codes for the keys of old terminals; those with modifiers
  * have only names there, as xterm's terminfo entry calls them: "kLFT5" is Left with Ctrl.
  */
-#include "tui/keycap.h"
+#include "tui/key_names.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #ifndef TUI_STRIP_H
 #define TUI_STRIP_H
 
-#include "tui/ink.h"
+#include "tui/draw.h"
 
 #define STRIP_PIECES 64
 #define STRIP_TEXT   512 /* of one piece */

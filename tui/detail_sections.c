@@ -9,8 +9,8 @@
 #include <string.h>
 #include "src/util/text.h"
 #include "src/util/units.h"
-#include "tui/detail.h"
-#include "tui/ink.h"
+#include "tui/detail_sections.h"
+#include "tui/draw.h"
 
 #define LABEL_CELLS   15
 #define NUMBER_CELLS  26

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The panes of the Map (mappanes.h). */
-#include "tui/mappanes.h"
+#include "tui/map_panes.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include "src/util/text.h"
 #include "src/util/units.h"
-#include "tui/ink.h"
+#include "tui/draw.h"
 
 #define CELLS_STEP    16u /* so that lines begin at addresses that can be read */
 #define CELLS_MOST    128u

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Lines about a row of leaks (why.h). */
-#include "tui/why.h"
+#include "tui/leak_explanation.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 #include "src/model/leaks.h"
 #include "src/util/text.h"
 #include "src/util/units.h"
-#include "tui/leaklist.h"
+#include "tui/leak_list.h"
 
 #define INDENT	      "  " /* of what goes on with a sentence */
 #define CONTENT_LINES 4u
