@@ -17,7 +17,7 @@
 #include "src/util/clock.h"
 #include "tui/curses_api.h"
 #include "tui/draw.h"
-#include "tui/shot.h"
+#include "tui/screen_dump.h"
 #include "tui/ui.h"
 
 #define SIZE_MAX_CELLS 500u /* of a screen's side */

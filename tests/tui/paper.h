@@ -13,7 +13,7 @@
 #include "tests/tui/canned.h"
 #include "tui/curses_api.h"
 #include "tui/draw.h"
-#include "tui/shot.h"
+#include "tui/screen_dump.h"
 #include "tui/ui.h"
 
 struct paper {

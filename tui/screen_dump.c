@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Reads the screen back from curses (shot.h). Main thread. */
-#include "tui/shot.h"
+#include "tui/screen_dump.h"
 
 #include <limits.h>
 #include <string.h>
