@@ -63,7 +63,7 @@ void action_shift(struct ui *ui, int cells, int key)
 	unsigned *shift = action_shift_of(ui);
 
 	if (cells < 0 && *shift == 0 && key == 'h')
-		ui_say(ui, "nothing further left; help is ?");
+		ui_message(ui, "nothing further left; help is ?");
 	else if (cells < 0)
 		*shift = *shift > (unsigned)-cells ? *shift - (unsigned)-cells : 0;
 	else
@@ -86,10 +86,10 @@ void action_sort(struct ui *ui, enum column column)
 	ui->reverse = column == ui->sort ? !ui->reverse : false;
 	ui->sort = column;
 	/* The order that is held is the one that was asked for last. */
-	ui->sites.held = 0;
+	ui->sites.drawn = 0;
 	ui_reorder(ui);
 	if (!action_column_shown(ui, column))
-		ui_say(ui, "sorted by %s, a column that needs a wider screen",
+		ui_message(ui, "sorted by %s, a column that needs a wider screen",
 			column_table[column].title);
 }
 
@@ -100,15 +100,15 @@ static void action_table_sort(struct ui *ui, int column)
 	struct table_order *o = ui_view(ui)->order(ui);
 
 	if (column < 0 || column >= (int)t->count) {
-		ui_say(ui, "this table has %u columns", t->count);
+		ui_message(ui, "this table has %u columns", t->count);
 		return;
 	}
 	o->reverse = (unsigned)column == o->sort ? !o->reverse : false;
 	o->sort = (unsigned)column;
-	o->anew = true;
+	o->just_chosen = true;
 	ui_reorder(ui);
 	if (!table_at(t, ui->layout.width, o->sort).cells)
-		ui_say(ui, "sorted by %s, a column that needs a wider screen",
+		ui_message(ui, "sorted by %s, a column that needs a wider screen",
 			t->column[o->sort].title);
 }
 
@@ -124,7 +124,7 @@ static void action_table_step(struct ui *ui, int step)
 			at = i;
 	at += step;
 	if (at < 0 || at >= n)
-		ui_say(ui, "no column further %s", step < 0 ? "left" : "right");
+		ui_message(ui, "no column further %s", step < 0 ? "left" : "right");
 	else
 		action_table_sort(ui, (int)place[at].column);
 }
@@ -164,7 +164,7 @@ void action_sort_step(struct ui *ui, int step, int key)
 			at = i;
 	at += step;
 	if (at < 0 || at >= n)
-		ui_say(ui, "no column further %s", step < 0 ? "left" : "right");
+		ui_message(ui, "no column further %s", step < 0 ? "left" : "right");
 	else
 		action_sort(ui, shown[at].column);
 }
@@ -186,8 +186,8 @@ void action_hold(struct ui *ui, int arg, int key)
 {
 	ui->hold = !ui->hold;
 	ui_reorder(ui);
-	ui_say(ui, ui->hold ? "order held: rows keep their places, values stay live (o frees)"
-			    : "order free");
+	ui_message(ui, ui->hold ? "order held: rows keep their places, values stay live (o frees)"
+				: "order free");
 }
 
 void action_names(struct ui *ui, int arg, int key)
@@ -200,14 +200,14 @@ void action_names(struct ui *ui, int arg, int key)
 	};
 
 	ui->names = (enum name_style)((ui->names + 1) % NAMES_COUNT);
-	ui_say(ui, "%s", said[ui->names]);
+	ui_message(ui, "%s", said[ui->names]);
 }
 
 void action_hidden(struct ui *ui, int arg, int key)
 {
 	ui->show_hidden = !ui->show_hidden;
 	ui_reorder(ui);
-	ui_say(ui, "%s",
+	ui_message(ui, "%s",
 		ui->show_hidden ? "sites are named by their innermost frame"
 				: "sites are named by the first frame that no rule hides (? lists "
 				  "the rules)");
@@ -221,7 +221,7 @@ void action_header(struct ui *ui, int arg, int key)
 void action_detail(struct ui *ui, int arg, int key)
 {
 	if (!ui->sites.has_selected) {
-		ui_say(ui, "no site is selected");
+		ui_message(ui, "no site is selected");
 		return;
 	}
 	if (ui_view(ui) == view_table[VIEW_SITES] && group_enter(ui))
@@ -237,7 +237,7 @@ void action_neighbour(struct ui *ui, int step, int key)
 	list_go(&ui->sites.list, step < 0 ? LIST_UP : LIST_DOWN);
 	view_table[VIEW_SITES]->moved(ui);
 	if (ui->sites.list.cursor == before) {
-		ui_say(ui, "no site %s this one", step < 0 ? "before" : "after");
+		ui_message(ui, "no site %s this one", step < 0 ? "before" : "after");
 		return;
 	}
 	ui->detail.site = ui->sites.selected;
@@ -264,7 +264,7 @@ static void grower_show(struct ui *ui, size_t at, size_t of, const struct snap_s
 	if (ui_view(ui) != view_table[VIEW_SITES] && ui_view(ui)->open)
 		ui_view(ui)->open(ui);
 	ui_view(ui)->update(ui);
-	ui_say(ui, "%zu of %zu that grow: %s over %s, %s: %s", at + 1, of,
+	ui_message(ui, "%zu of %zu that grow: %s over %s, %s: %s", at + 1, of,
 		units_rate(rate, site->growth.bytes_per_s),
 		units_duration(over, site->growth.over_ns), growth_word_text(&site->growth),
 		growth_evidence(&site->growth, evidence));
@@ -279,9 +279,9 @@ void action_grower(struct ui *ui, int step, int key)
 	/* From a site that does not grow it goes to the worst. */
 	at = at < 0 ? 0 : at + step;
 	if (n == 0)
-		ui_say(ui, "no site is seen to grow (? tells what that means)");
+		ui_message(ui, "no site is seen to grow (? tells what that means)");
 	else if (at < 0 || at >= (long)n)
-		ui_say(ui, "no %s site grows", step < 0 ? "worse" : "further");
+		ui_message(ui, "no %s site grows", step < 0 ? "worse" : "further");
 	else
 		grower_show(ui, (size_t)at, n, &ui->listed->sites[index[at]]);
 	free(index);
@@ -332,12 +332,12 @@ void action_save(struct ui *ui, int arg, int key)
 		.memory = ui->map.map ? &ui->map.map->account : NULL };
 
 	if (!action_can_save(ui)) {
-		ui_say(ui, "nothing to export yet");
+		ui_message(ui, "nothing to export yet");
 		return;
 	}
 	shown.sites = ui->shown->nsites;
 	ui->source->save(ui->source->ctx, &shown, text, sizeof(text));
-	ui_say(ui, "%s", text);
+	ui_message(ui, "%s", text);
 }
 
 static void delay_accept(struct ui *ui, const char *text)
@@ -348,13 +348,14 @@ static void delay_accept(struct ui *ui, const char *text)
 	if (!*text)
 		return;
 	if (units_parse_duration(text, &ns) || ns < DELAY_MIN_NS || ns > DELAY_MAX_NS) {
-		ui_say(ui, "delay: \"%s\" is not a time from 0.1 to 60 seconds (500ms works, too)",
+		ui_message(ui,
+			"delay: \"%s\" is not a time from 0.1 to 60 seconds (500ms works, too)",
 			text);
 		return;
 	}
 	ui->options.delay_ns = ns;
 	ui->delay_changed = true;
-	ui_say(ui, "a look every %s", units_duration(said, ns));
+	ui_message(ui, "a look every %s", units_duration(said, ns));
 }
 
 void action_delay(struct ui *ui, int arg, int key)
@@ -380,13 +381,13 @@ static void sample_accept(struct ui *ui, const char *text)
 	if (!*text)
 		return;
 	ui->source->sample(ui->source->ctx, text, said, sizeof(said));
-	ui_say(ui, "%s", said);
+	ui_message(ui, "%s", said);
 }
 
 void action_sample(struct ui *ui, int arg, int key)
 {
 	if (!action_can_sample(ui))
-		ui_say(ui, "no program runs that could be switched to sampling");
+		ui_message(ui, "no program runs that could be switched to sampling");
 	else
 		prompt_open(&ui->prompt, "record exact, auto, 5%, or one block in (512K):", "",
 			sample_accept);
@@ -419,14 +420,14 @@ void action_back(struct ui *ui, int may_quit, int key)
 	if (!may_quit && ui->filter) {
 		find_filter_set(ui, NULL);
 		ui_reorder(ui);
-		ui_say(ui, "the filter is off: all call sites are shown");
+		ui_message(ui, "the filter is off: all call sites are shown");
 	} else if (!may_quit) {
-		ui_say(ui, "nothing to go back from; q quits");
+		ui_message(ui, "nothing to go back from; q quits");
 	} else if (view_leaks_can_release(ui)) {
 		view_leaks_release(ui, 0, 0);
 		ui->quit = true;
 	} else if (ui->options.launched && action_program_runs(ui) && !ui->leaving) {
-		ui_say(ui, "the program still runs: q leaves it running, %sany other key stays",
+		ui_message(ui, "the program still runs: q leaves it running, %sany other key stays",
 			ui->options.readonly ? "" : "t ends it, ");
 		ui->leaving = true;
 	} else {

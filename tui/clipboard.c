@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The clipboard (clip.h). Called by the site detail on the main thread. */
+/* The clipboard (clipboard.h). Called by the site detail on the main thread. */
 #include "tui/clipboard.h"
 
 #include <inttypes.h>
@@ -9,14 +9,14 @@
 /* GNU screen keeps so much of one string (its MAXSTR is 768), and shows the rest as text. */
 #define SCREEN_STRING 512
 
-enum clip_way clip_way(const char *term, const char *tmux)
+enum clipboard_target clipboard_target(const char *term, const char *tmux)
 {
 	if (tmux)
-		return CLIP_TMUX;
-	return term && !strncmp(term, "screen", 6) ? CLIP_SCREEN : CLIP_TERMINAL;
+		return CLIPBOARD_TMUX;
+	return term && !strncmp(term, "screen", 6) ? CLIPBOARD_SCREEN : CLIPBOARD_TERMINAL;
 }
 
-const char *clip_refusal(const char *term)
+const char *clipboard_unsupported(const char *term)
 {
 	/* The kernel's console, and what prints a sequence that it does not know. */
 	static const char *const cannot[] = { "linux", "dumb", "vt", "cons", "ansi", "sun", "hurd",
@@ -46,9 +46,9 @@ static void frame_put(struct strbuf *out, const struct frame *f, uint32_t number
 	strbuf_putc(out, '\n');
 }
 
-struct clip_result clip_text(struct strbuf *out, const struct snap_site *site)
+struct clipboard_result clipboard_text(struct strbuf *out, const struct snap_site *site)
 {
-	struct clip_result r = { 0 };
+	struct clipboard_result r = { 0 };
 	struct strbuf line = STRBUF_INIT;
 	size_t start = out->len;
 
@@ -57,7 +57,7 @@ struct clip_result clip_text(struct strbuf *out, const struct snap_site *site)
 	for (uint32_t i = 0; i < site->stack->nframes; i++) {
 		strbuf_reset(&line);
 		frame_put(&line, &site->stack->frames[i], i);
-		if (out->len - start + line.len > CLIP_BYTES_MAX)
+		if (out->len - start + line.len > CLIPBOARD_BYTES_MAX)
 			break;
 		strbuf_add(out, line.data, line.len);
 		r.frames++;
@@ -121,14 +121,15 @@ static void screen_put(struct strbuf *out, const struct strbuf *text)
 	strbuf_free(&whole);
 }
 
-struct clip_result clip_stack(struct strbuf *out, const struct snap_site *site, enum clip_way way)
+struct clipboard_result clipboard_encode(
+	struct strbuf *out, const struct snap_site *site, enum clipboard_target way)
 {
 	struct strbuf text = STRBUF_INIT;
-	struct clip_result r = clip_text(&text, site);
+	struct clipboard_result r = clipboard_text(&text, site);
 
-	if (way == CLIP_TMUX) {
+	if (way == CLIPBOARD_TMUX) {
 		tmux_put(out, &text);
-	} else if (way == CLIP_SCREEN) {
+	} else if (way == CLIPBOARD_SCREEN) {
 		screen_put(out, &text);
 	} else {
 		strbuf_puts(out, "\033");

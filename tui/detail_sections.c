@@ -37,7 +37,7 @@ static void age_label(const struct snap_age *age, char *label, size_t cap)
 	if (age->is_before)
 		snprintf(label, cap, "before heaptop");
 	else if (age->youngest_ns == 0)
-		snprintf(label, cap, "%s%s old", ink_sign(SIGN_AT_MOST),
+		snprintf(label, cap, "%s%s old", draw_glyph(GLYPH_AT_MOST),
 			units_duration(a, age->oldest_ns));
 	else
 		snprintf(label, cap, "%s - %s", units_duration(a, age->youngest_ns),
@@ -56,11 +56,11 @@ static void age_draw(const struct snap_age *age, int y, int x, unsigned cells)
 	age_label(age, label, sizeof(label));
 	pad = (unsigned)text_cells(label);
 	pad = pad < LABEL_CELLS ? LABEL_CELLS - pad : 0;
-	ink_text(y, x + (int)pad, LABEL_CELLS, INK_PLAIN, label);
+	draw_text(y, x + (int)pad, LABEL_CELLS, STYLE_PLAIN, label);
 	if (room > BAR_MOST)
 		room = BAR_MOST;
-	bar_text(age->alive_blocks, age->allocs, room, ink_glyphs(), bar, sizeof(bar));
-	ink_text(y, x + LABEL_CELLS + 1, room, INK_WARN, bar);
+	bar_text(age->alive_blocks, age->allocs, room, draw_glyph_set(), bar, sizeof(bar));
+	draw_text(y, x + LABEL_CELLS + 1, room, STYLE_WARN, bar);
 	units_percent(a, age->alive_blocks, age->allocs);
 	units_count(b, age->alive_blocks);
 	units_count(c, age->allocs);
@@ -70,7 +70,7 @@ static void age_draw(const struct snap_age *age, int y, int x, unsigned cells)
 		snprintf(numbers, sizeof(numbers), "%6s%% of %6s", a, c);
 	else
 		snprintf(numbers, sizeof(numbers), "%6s%% %8s of %6s", a, b, c);
-	ink_text(y, x + (int)(cells - number - 1), number, INK_PLAIN, numbers);
+	draw_text(y, x + (int)(cells - number - 1), number, STYLE_PLAIN, numbers);
 }
 
 static void ages_draw(
@@ -79,11 +79,11 @@ static void ages_draw(
 	const struct snap_detail *d = &ui->detail.histograms;
 
 	if (i == 0)
-		ink_rule(y, x, cells, "AGE: how much of it is alive");
+		draw_rule(y, x, cells, "AGE: how much of it is alive");
 	else if (i <= d->nages && d->has_ages)
 		age_draw(&d->age[i - 1], y, x, cells);
 	else
-		ink_text(y, x + MARGIN, cells - MARGIN, INK_DIM,
+		draw_text(y, x + MARGIN, cells - MARGIN, STYLE_DIM,
 			ui->detail.has_histograms ? "the live blocks are being counted"
 						  : "not known");
 }
@@ -138,10 +138,10 @@ static void thread_draw(
 	else
 		snprintf(numbers, sizeof(numbers), "%9s %6s%% %9s %9s", a, c,
 			units_bytes(b, t->alloc_bytes), units_count(d, t->frees));
-	ink_text(y, x, used, INK_PLAIN, numbers);
+	draw_text(y, x, used, STYLE_PLAIN, numbers);
 	thread_name(ui, t->slot, name, sizeof(name));
-	text_elide(cut, sizeof(cut), name, cells - used - 1, false, ink_ascii());
-	ink_text(y, x + (int)used, cells - used - 1, INK_PLAIN, cut);
+	text_elide(cut, sizeof(cut), name, cells - used - 1, false, draw_is_ascii());
+	draw_text(y, x + (int)used, cells - used - 1, STYLE_PLAIN, cut);
 }
 
 static void threads_draw(
@@ -151,18 +151,18 @@ static void threads_draw(
 	char text[64];
 
 	if (i == 0)
-		ink_rule(y, x, cells, "THREADS that allocate or free here");
+		draw_rule(y, x, cells, "THREADS that allocate or free here");
 	else if (i == 1)
-		ink_text(y, x, cells, INK_DIM,
+		draw_text(y, x, cells, STYLE_DIM,
 			cells < NARROW ? "     live   share thread"
 				       : "     live   share allocated     frees thread");
 	else if (i - 2 < d->nthreads)
 		thread_draw(ui, &d->thread[i - 2], y, x, cells);
 	else if (d->nthreads == 0)
-		ink_text(y, x + MARGIN, cells - MARGIN, INK_DIM, "not known");
+		draw_text(y, x + MARGIN, cells - MARGIN, STYLE_DIM, "not known");
 	else {
 		snprintf(text, sizeof(text), "and %u more that allocated less", d->more_threads);
-		ink_text(y, x + MARGIN, cells - MARGIN, INK_DIM, text);
+		draw_text(y, x + MARGIN, cells - MARGIN, STYLE_DIM, text);
 	}
 }
 
@@ -208,7 +208,7 @@ static void sibling_take(struct detail_siblings *s, const struct snap_site *site
 	s->live[at] = site->live_bytes;
 }
 
-void detail_siblings_find(struct ui *ui, const struct snap_site *site)
+void detail_sections_find_siblings(struct ui *ui, const struct snap_site *site)
 {
 	struct detail_siblings *s = &ui->detail.siblings;
 	const struct frame *caller = site ? caller_of(site) : NULL;
@@ -238,16 +238,16 @@ static void sibling_draw(const struct ui *ui, uint32_t id, int y, int x, unsigne
 		return;
 	snprintf(number, sizeof(number), "%9s  site %-6" PRIu32,
 		units_bytes(live, site->live_bytes), id);
-	used = 1 + ink_text(y, x, cells, INK_PLAIN, number);
+	used = 1 + draw_text(y, x, cells, STYLE_PLAIN, number);
 	style.line_cells = place;
 	site_place(site, &style, text, sizeof(text));
 	place = (unsigned)text_cells(text);
 	if (cells < used + place + 8)
 		return;
-	ink_text(y, x + (int)(cells - place - 1), place, INK_DIM, text);
+	draw_text(y, x + (int)(cells - place - 1), place, STYLE_DIM, text);
 	style.site_cells = cells - used - place - 2;
 	site_name(site, &style, text, sizeof(text));
-	ink_text(y, x + (int)used, style.site_cells, INK_PLAIN, text);
+	draw_text(y, x + (int)used, style.site_cells, STYLE_PLAIN, text);
 }
 
 static void siblings_draw(
@@ -260,23 +260,23 @@ static void siblings_draw(
 	if (i == 0) {
 		name[0] = 0;
 		if (caller)
-			frame_name(caller, ui->names, cells > 40 ? cells - 40 : 1, ink_ascii(),
+			frame_name(caller, ui->names, cells > 40 ? cells - 40 : 1, draw_is_ascii(),
 				name, sizeof(name));
 		snprintf(text, sizeof(text), "SIBLINGS through the call in %s", name);
-		ink_rule(y, x, cells, caller ? text : "SIBLINGS");
+		draw_rule(y, x, cells, caller ? text : "SIBLINGS");
 	} else if (i - 1 < s->kept) {
 		sibling_draw(ui, s->site[i - 1], y, x, cells);
 	} else if (s->kept) {
 		snprintf(text, sizeof(text), "%" PRIu32 " in all, %s live", s->count,
 			units_bytes(live, s->bytes));
-		ink_text(y, x + MARGIN, cells - MARGIN, INK_DIM, text);
+		draw_text(y, x + MARGIN, cells - MARGIN, STYLE_DIM, text);
 	} else {
-		ink_text(y, x + MARGIN, cells - MARGIN, INK_DIM,
+		draw_text(y, x + MARGIN, cells - MARGIN, STYLE_DIM,
 			s->has_caller ? "no other site is reached through it"
 				      : "no caller of this function is known");
 	}
 }
 
-const struct detail_section detail_ages = { ages_lines, ages_draw, 1 };
-const struct detail_section detail_threads = { threads_lines, threads_draw, 2 };
-const struct detail_section detail_siblings = { siblings_lines, siblings_draw, 1 };
+const struct detail_section detail_sections_ages = { ages_lines, ages_draw, 1 };
+const struct detail_section detail_sections_threads = { threads_lines, threads_draw, 2 };
+const struct detail_section detail_sections_siblings = { siblings_lines, siblings_draw, 1 };

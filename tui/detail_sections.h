@@ -3,8 +3,8 @@
  * What the site detail is made of: sections of lines, one below the other, of which some stand
  * beside the stack where there is room. Main thread.
  */
-#ifndef TUI_DETAIL_H
-#define TUI_DETAIL_H
+#ifndef TUI_DETAIL_SECTIONS_H
+#define TUI_DETAIL_SECTIONS_H
 
 #include "tui/ui.h"
 
@@ -16,14 +16,15 @@ struct detail_section {
 	size_t heads; /* the first lines of it that say nothing by themselves */
 };
 
-extern const struct detail_section detail_ages, detail_threads, detail_siblings;
+extern const struct detail_section detail_sections_ages, detail_sections_threads,
+	detail_sections_siblings;
 /* Other sites that are reached through the call that this one's function was called by. */
-void detail_siblings_find(struct ui *ui, const struct snap_site *site);
+void detail_sections_find_siblings(struct ui *ui, const struct snap_site *site);
 
 /* The frame that was chosen, or the one that names the site; an index in the site's stack. */
-uint32_t detail_frame(const struct ui *ui, const struct snap_site *site);
+uint32_t detail_source_frame(const struct ui *ui, const struct snap_site *site);
 /* From now on that one. */
-void detail_frame_choose(struct ui *ui, const struct snap_site *site, uint32_t frame);
+void detail_source_choose_frame(struct ui *ui, const struct snap_site *site, uint32_t frame);
 
 /* Source lines around the chosen frame: as many as there are lines for. */
 void detail_source_draw(

@@ -37,7 +37,7 @@ static struct detail_frame frame_key(const struct stack *st, uint32_t frame)
 	return key;
 }
 
-uint32_t detail_frame(const struct ui *ui, const struct snap_site *site)
+uint32_t detail_source_frame(const struct ui *ui, const struct snap_site *site)
 {
 	const struct detail_frame *key = &ui->detail.frame;
 	const struct stack *st = site->stack;
@@ -55,7 +55,7 @@ uint32_t detail_frame(const struct ui *ui, const struct snap_site *site)
 	return st->title;
 }
 
-void detail_frame_choose(struct ui *ui, const struct snap_site *site, uint32_t frame)
+void detail_source_choose_frame(struct ui *ui, const struct snap_site *site, uint32_t frame)
 {
 	if (frame < site->stack->nframes)
 		ui->detail.frame = frame_key(site->stack, frame);
@@ -104,7 +104,7 @@ static void note_draw(const char *note, int y, unsigned cells, unsigned lines)
 			len = cut > 0 ? cut : len;
 		}
 		snprintf(line, sizeof(line), "%.*s", (int)len, note);
-		ink_text(y + (int)i, 2, cells - 3, INK_DIM, line);
+		draw_text(y + (int)i, 2, cells - 3, STYLE_DIM, line);
 		note += len;
 		note += *note == ' ';
 	}
@@ -127,12 +127,12 @@ static void lines_draw(const struct ui *ui, const struct source_text *t, uint32_
 		const char *line = source_text_line(t, first + i);
 
 		snprintf(text, sizeof(text), "%6" PRIu32 " %s", first + i,
-			here ? ink_sign(SIGN_HERE) : " ");
-		ink_text(y + (int)i, 0, NUMBER_CELLS, here ? INK_BOLD : INK_DIM, text);
+			here ? draw_glyph(GLYPH_HERE) : " ");
+		draw_text(y + (int)i, 0, NUMBER_CELLS, here ? STYLE_BOLD : STYLE_DIM, text);
 		text_elide(text, sizeof(text), line + text_fit(line, ui->detail.shift, NULL),
-			cells - NUMBER_CELLS - 1, false, ink_ascii());
-		ink_text(y + (int)i, NUMBER_CELLS, cells - NUMBER_CELLS,
-			here ? INK_BOLD : INK_PLAIN, text);
+			cells - NUMBER_CELLS - 1, false, draw_is_ascii());
+		draw_text(y + (int)i, NUMBER_CELLS, cells - NUMBER_CELLS,
+			here ? STYLE_BOLD : STYLE_PLAIN, text);
 	}
 }
 
@@ -147,18 +147,18 @@ static void rule_draw(const struct frame *f, const struct source_text *t, int y,
 		t && t->path ? t->path
 		: f->file    ? f->file
 			     : "",
-		room, true, ink_ascii());
+		room, true, draw_is_ascii());
 	if (f->file && f->line)
 		snprintf(title, sizeof(title), "SOURCE %s:%" PRIu32 "%s", path, f->line, newer);
 	else
 		snprintf(title, sizeof(title), "SOURCE");
-	ink_rule(y, 0, cells, title);
+	draw_rule(y, 0, cells, title);
 }
 
 void detail_source_draw(
 	const struct ui *ui, const struct snap_site *site, int y, unsigned cells, unsigned lines)
 {
-	const struct frame *f = &site->stack->frames[detail_frame(ui, site)];
+	const struct frame *f = &site->stack->frames[detail_source_frame(ui, site)];
 	const struct source_text *t = source_of(ui, f);
 	char note[UI_MESSAGE_MAX];
 
@@ -178,10 +178,10 @@ void detail_source_draw(
 
 /* ---- keys --------------------------------------------------------------------------------- */
 
-void view_detail_edit(struct ui *ui, int arg, int key)
+void detail_source_edit(struct ui *ui, int arg, int key)
 {
 	const struct snap_site *site = ui_site(ui, ui->detail.site);
-	const struct frame *f = site ? &site->stack->frames[detail_frame(ui, site)] : NULL;
+	const struct frame *f = site ? &site->stack->frames[detail_source_frame(ui, site)] : NULL;
 	const struct source_text *t = f ? source_of(ui, f) : NULL;
 	char why[UI_MESSAGE_MAX];
 
@@ -189,42 +189,43 @@ void view_detail_edit(struct ui *ui, int arg, int key)
 		return;
 	if (!t || t->note) {
 		why_none(ui, site->stack, f, t, why, sizeof(why));
-		ui_say(ui, "%s", why);
+		ui_message(ui, "%s", why);
 	} else if (!ui->has_terminal) {
-		ui_say(ui, "there is no terminal to give to an editor");
+		ui_message(ui, "there is no terminal to give to an editor");
 	} else if (!ui->editor) {
-		ui_say(ui, "there is no editor to start: set VISUAL or EDITOR");
+		ui_message(ui, "there is no editor to start: set VISUAL or EDITOR");
 	} else {
 		snprintf(ui->edit_path, sizeof(ui->edit_path), "%s", t->path);
 		ui->edit_line = f->line;
 	}
 }
 
-void view_detail_copy(struct ui *ui, int arg, int key)
+void detail_source_copy(struct ui *ui, int arg, int key)
 {
 	const struct snap_site *site = ui_site(ui, ui->detail.site);
-	const char *why = clip_refusal(getenv("TERM"));
-	enum clip_way way = clip_way(getenv("TERM"), getenv("TMUX"));
-	struct clip_result r;
+	const char *why = clipboard_unsupported(getenv("TERM"));
+	enum clipboard_target way = clipboard_target(getenv("TERM"), getenv("TMUX"));
+	struct clipboard_result r;
 
 	if (!site)
 		return;
 	if (!ui->has_terminal)
 		why = "there is no terminal to copy to";
 	if (why) {
-		ui_say(ui, "not copied: %s", why);
+		ui_message(ui, "not copied: %s", why);
 		return;
 	}
-	strbuf_reset(&ui->clip);
-	r = clip_stack(&ui->clip, site, way);
-	if (ui->clip.failed) {
-		ui_say(ui, "not copied: no memory");
+	strbuf_reset(&ui->clipboard);
+	r = clipboard_encode(&ui->clipboard, site, way);
+	if (ui->clipboard.failed) {
+		ui_message(ui, "not copied: no memory");
 		return;
 	}
-	ui_say(ui,
+	ui_message(ui,
 		"%s%" PRIu32 " frames of site %" PRIu32
 		", %zu bytes of text, sent to the terminal's "
 		"clipboard (OSC 52%s)",
 		r.frames < site->stack->nframes ? "the first " : "", r.frames, site->id, r.bytes,
-		way == CLIP_TMUX ? "; tmux: set-clipboard or allow-passthrough must be on" : "");
+		way == CLIPBOARD_TMUX ? "; tmux: set-clipboard or allow-passthrough must be on"
+				      : "");
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The inks and the drawing of text. Every byte that reaches the terminal passes ink_text, which
+ * The styles and the drawing of text. Every byte that reaches the terminal passes draw_text, which
  * cleans it, decodes it and cuts it on cells. Called by all drawing files, on the main thread.
  */
 #include "tui/draw.h"
@@ -13,50 +13,50 @@
 #include "tui/curses_api.h"
 
 /* Longest text drawn by one call; wider than any terminal we met, and cut there, not overrun. */
-#define INK_CELLS_MAX 1024
+#define DRAW_CELLS_MAX 1024
 
 static const struct {
 	short color; /* -1: the terminal's own */
 	attr_t colored, mono;
 	short safe; /* instead, in the theme without red beside green; 0: the same */
-} ink_table[INK_COUNT] = {
-	[INK_PLAIN] = { -1, A_NORMAL, A_NORMAL, 0 },
-	[INK_DIM] = { -1, A_DIM, A_DIM, 0 },
-	[INK_BOLD] = { -1, A_BOLD, A_BOLD, 0 },
-	[INK_HEAD] = { COLOR_GREEN, A_REVERSE, A_REVERSE, COLOR_CYAN },
-	[INK_HEAD_SORT] = { COLOR_CYAN, A_REVERSE, A_REVERSE | A_BOLD, 0 },
-	[INK_SELECT] = { COLOR_CYAN, A_REVERSE, A_REVERSE, 0 },
-	[INK_GOOD] = { COLOR_GREEN, A_NORMAL, A_NORMAL, COLOR_CYAN },
-	[INK_BAD] = { COLOR_RED, A_BOLD, A_BOLD, COLOR_MAGENTA },
+} style_table[STYLE_COUNT] = {
+	[STYLE_PLAIN] = { -1, A_NORMAL, A_NORMAL, 0 },
+	[STYLE_DIM] = { -1, A_DIM, A_DIM, 0 },
+	[STYLE_BOLD] = { -1, A_BOLD, A_BOLD, 0 },
+	[STYLE_HEAD] = { COLOR_GREEN, A_REVERSE, A_REVERSE, COLOR_CYAN },
+	[STYLE_HEAD_SORT] = { COLOR_CYAN, A_REVERSE, A_REVERSE | A_BOLD, 0 },
+	[STYLE_SELECT] = { COLOR_CYAN, A_REVERSE, A_REVERSE, 0 },
+	[STYLE_GOOD] = { COLOR_GREEN, A_NORMAL, A_NORMAL, COLOR_CYAN },
+	[STYLE_BAD] = { COLOR_RED, A_BOLD, A_BOLD, COLOR_MAGENTA },
 	/* Yellow would be hard to read on white. */
-	[INK_WARN] = { COLOR_RED, A_NORMAL, A_NORMAL, COLOR_MAGENTA },
-	[INK_INFO] = { COLOR_CYAN, A_NORMAL, A_NORMAL, 0 },
-	[INK_KEY] = { -1, A_BOLD, A_BOLD, 0 },
-	[INK_LABEL] = { COLOR_CYAN, A_REVERSE, A_REVERSE, 0 },
+	[STYLE_WARN] = { COLOR_RED, A_NORMAL, A_NORMAL, COLOR_MAGENTA },
+	[STYLE_INFO] = { COLOR_CYAN, A_NORMAL, A_NORMAL, 0 },
+	[STYLE_KEY] = { -1, A_BOLD, A_BOLD, 0 },
+	[STYLE_LABEL] = { COLOR_CYAN, A_REVERSE, A_REVERSE, 0 },
 };
 
-static const char *const sign_table[SIGN_COUNT][2] = {
-	[SIGN_LIVE] = { "●", "*" },
-	[SIGN_FROZEN] = { "❚❚", "||" },
-	[SIGN_DOWN] = { "▼", "v" },
-	[SIGN_UP] = { "▲", "^" },
-	[SIGN_ELLIPSIS] = { "…", "..." },
-	[SIGN_HLINE] = { "─", "-" },
-	[SIGN_VLINE] = { "│", "|" },
-	[SIGN_TEE] = { "┬", "-" },
-	[SIGN_HERE] = { "►", ">" },
-	[SIGN_AT_MOST] = { "≤", "<=" },
-	[SIGN_ELLIPSIS_1] = { "…", "." },
-	[SIGN_TREE_LINE] = { "│ ", "| " },
-	[SIGN_TREE_BRANCH] = { "├─", "|-" },
-	[SIGN_TREE_END] = { "└─", "`-" },
-	[SIGN_CALLS] = { " → ", " > " },
-	[SIGN_CALLED_BY] = { " ← ", " < " },
+static const char *const glyph_table[GLYPH_COUNT][2] = {
+	[GLYPH_LIVE] = { "●", "*" },
+	[GLYPH_FROZEN] = { "❚❚", "||" },
+	[GLYPH_DOWN] = { "▼", "v" },
+	[GLYPH_UP] = { "▲", "^" },
+	[GLYPH_ELLIPSIS] = { "…", "..." },
+	[GLYPH_HLINE] = { "─", "-" },
+	[GLYPH_VLINE] = { "│", "|" },
+	[GLYPH_TEE] = { "┬", "-" },
+	[GLYPH_HERE] = { "►", ">" },
+	[GLYPH_AT_MOST] = { "≤", "<=" },
+	[GLYPH_ELLIPSIS_1] = { "…", "." },
+	[GLYPH_TREE_LINE] = { "│ ", "| " },
+	[GLYPH_TREE_BRANCH] = { "├─", "|-" },
+	[GLYPH_TREE_END] = { "└─", "`-" },
+	[GLYPH_CALLS] = { " → ", " > " },
+	[GLYPH_CALLED_BY] = { " ← ", " < " },
 };
 
-static attr_t ink_attr[INK_COUNT];
-static short ink_pair[INK_COUNT];
-static bool ink_is_ascii = true, ink_is_braille, ink_is_safe;
+static attr_t style_attr[STYLE_COUNT];
+static short style_pair[STYLE_COUNT];
+static bool ascii_only = true, use_braille, use_safe_theme;
 
 static bool colors_wanted(enum tui_color color)
 {
@@ -67,12 +67,12 @@ static bool colors_wanted(enum tui_color color)
 	return color == TUI_COLOR_ALWAYS || !no_color || !*no_color;
 }
 
-static short ink_color(int i)
+static short style_color(int i)
 {
-	return ink_is_safe && ink_table[i].safe ? ink_table[i].safe : ink_table[i].color;
+	return use_safe_theme && style_table[i].safe ? style_table[i].safe : style_table[i].color;
 }
 
-static void ink_init_colors(bool colored)
+static void init_colors(bool colored)
 {
 	short background = -1;
 
@@ -81,13 +81,13 @@ static void ink_init_colors(bool colored)
 		if (use_default_colors() == ERR)
 			background = COLOR_BLACK;
 	}
-	for (int i = 0; i < INK_COUNT; i++) {
-		ink_attr[i] = colored ? ink_table[i].colored : ink_table[i].mono;
-		ink_pair[i] = 0;
-		if (!colored || ink_table[i].color < 0)
+	for (int i = 0; i < STYLE_COUNT; i++) {
+		style_attr[i] = colored ? style_table[i].colored : style_table[i].mono;
+		style_pair[i] = 0;
+		if (!colored || style_table[i].color < 0)
 			continue;
-		ink_pair[i] = (short)(i + 1);
-		init_pair(ink_pair[i], ink_color(i), background);
+		style_pair[i] = (short)(i + 1);
+		init_pair(style_pair[i], style_color(i), background);
 	}
 }
 
@@ -102,47 +102,48 @@ static bool term_lacks_glyphs(void)
 	return false;
 }
 
-void ink_init(enum tui_color color, bool ascii)
+void draw_init(enum tui_color color, bool ascii)
 {
-	ink_is_ascii = ascii || strcmp(nl_langinfo(CODESET), "UTF-8") != 0 || term_lacks_glyphs();
-	ink_init_colors(colors_wanted(color));
+	ascii_only = ascii || strcmp(nl_langinfo(CODESET), "UTF-8") != 0 || term_lacks_glyphs();
+	init_colors(colors_wanted(color));
 }
 
-void ink_settle(enum settings_color color, enum settings_glyphs glyphs, enum settings_theme theme)
+void draw_configure(
+	enum settings_color color, enum settings_glyphs glyphs, enum settings_theme theme)
 {
-	ink_is_safe = theme == SETTINGS_THEME_SAFE;
-	ink_init((enum tui_color)color, glyphs == SETTINGS_GLYPHS_ASCII);
+	use_safe_theme = theme == SETTINGS_THEME_SAFE;
+	draw_init((enum tui_color)color, glyphs == SETTINGS_GLYPHS_ASCII);
 	/* Asked for by name, they are drawn wherever the locale can. */
 	if (glyphs == SETTINGS_GLYPHS_BLOCKS || glyphs == SETTINGS_GLYPHS_BRAILLE)
-		ink_is_ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
-	ink_is_braille = glyphs == SETTINGS_GLYPHS_BRAILLE;
+		ascii_only = strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
+	use_braille = glyphs == SETTINGS_GLYPHS_BRAILLE;
 }
 
-bool ink_ascii(void)
+bool draw_is_ascii(void)
 {
-	return ink_is_ascii;
+	return ascii_only;
 }
 
-enum glyphs ink_glyphs(void)
+enum glyphs draw_glyph_set(void)
 {
-	if (ink_is_ascii)
+	if (ascii_only)
 		return GLYPHS_ASCII;
-	return ink_is_braille ? GLYPHS_BRAILLE : GLYPHS_BLOCKS;
+	return use_braille ? GLYPHS_BRAILLE : GLYPHS_BLOCKS;
 }
 
-const char *ink_sign(enum ink_sign sign)
+const char *draw_glyph(enum draw_glyph sign)
 {
-	return sign_table[sign][ink_is_ascii];
+	return glyph_table[sign][ascii_only];
 }
 
 /* Decodes clean text into at most `cells` cells of wide characters; returns how many of them. */
-static unsigned ink_decode(const char *text, unsigned cells, wchar_t *wide, unsigned *used)
+static unsigned decode_cells(const char *text, unsigned cells, wchar_t *wide, unsigned *used)
 {
 	size_t left = strlen(text);
 	unsigned n = 0;
 
 	*used = 0;
-	while (left && n < INK_CELLS_MAX - 1) {
+	while (left && n < DRAW_CELLS_MAX - 1) {
 		uint32_t code;
 		size_t bytes = text_decode(text, left, &code);
 		int width = wcwidth((wchar_t)code);
@@ -163,53 +164,53 @@ static unsigned ink_decode(const char *text, unsigned cells, wchar_t *wide, unsi
 	return n;
 }
 
-unsigned ink_text(int y, int x, unsigned cells, enum ink ink, const char *text)
+unsigned draw_text(int y, int x, unsigned cells, enum draw_style style, const char *text)
 {
 	/* Drawing is the main thread's alone; both are too large for a stack that may be small. */
-	static char clean[INK_CELLS_MAX * 4];
-	static wchar_t wide[INK_CELLS_MAX];
+	static char clean[DRAW_CELLS_MAX * 4];
+	static wchar_t wide[DRAW_CELLS_MAX];
 	unsigned used, n;
 
 	if (y < 0 || x < 0 || !cells)
 		return 0;
 	text_clean(clean, sizeof(clean), text, strlen(text));
-	n = ink_decode(clean, cells, wide, &used);
+	n = decode_cells(clean, cells, wide, &used);
 	if (!n)
 		return 0;
-	attr_set(ink_attr[ink], ink_pair[ink], NULL);
+	attr_set(style_attr[style], style_pair[style], NULL);
 	mvaddnwstr(y, x, wide, (int)n);
 	attr_set(A_NORMAL, 0, NULL);
 	return used;
 }
 
-void ink_fill(int y, int x, unsigned cells, enum ink ink)
+void draw_fill(int y, int x, unsigned cells, enum draw_style style)
 {
-	char blanks[INK_CELLS_MAX];
+	char blanks[DRAW_CELLS_MAX];
 
 	if (cells > sizeof(blanks) - 1)
 		cells = sizeof(blanks) - 1;
 	memset(blanks, ' ', cells);
 	blanks[cells] = 0;
-	ink_text(y, x, cells, ink, blanks);
+	draw_text(y, x, cells, style, blanks);
 }
 
-void ink_padded(int y, int x, unsigned cells, enum ink ink, const char *text)
+void draw_padded(int y, int x, unsigned cells, enum draw_style style, const char *text)
 {
-	unsigned used = ink_text(y, x, cells, ink, text);
+	unsigned used = draw_text(y, x, cells, style, text);
 
 	if (used < cells)
-		ink_fill(y, x + (int)used, cells - used, ink);
+		draw_fill(y, x + (int)used, cells - used, style);
 }
 
-void ink_rule(int y, int x, unsigned cells, const char *title)
+void draw_rule(int y, int x, unsigned cells, const char *title)
 {
 	unsigned used = 0;
 
 	for (unsigned i = 0; i < cells; i++)
-		ink_text(y, x + (int)i, 1, INK_DIM, ink_sign(SIGN_HLINE));
+		draw_text(y, x + (int)i, 1, STYLE_DIM, draw_glyph(GLYPH_HLINE));
 	if (!title || cells < 6)
 		return;
-	used = ink_text(y, x + 2, cells - 3, INK_BOLD, title);
-	ink_text(y, x + 1, 1, INK_DIM, " ");
-	ink_text(y, x + 2 + (int)used, 1, INK_DIM, " ");
+	used = draw_text(y, x + 2, cells - 3, STYLE_BOLD, title);
+	draw_text(y, x + 1, 1, STYLE_DIM, " ");
+	draw_text(y, x + 2 + (int)used, 1, STYLE_DIM, " ");
 }

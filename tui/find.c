@@ -46,9 +46,10 @@ static bool find_step(struct ui *ui, size_t from, int step, bool itself)
 		if (!v->matches(ui, ui->find, row))
 			continue;
 		if (step < 0 ? row > from : row < from)
-			ui_say(ui, "the search went round the %s", step < 0 ? "beginning" : "end");
+			ui_message(
+				ui, "the search went round the %s", step < 0 ? "beginning" : "end");
 		else if (!itself && row == from)
-			ui_say(ui, "there is no other");
+			ui_message(ui, "there is no other");
 		find_show(ui, row);
 		return true;
 	}
@@ -58,9 +59,9 @@ static bool find_step(struct ui *ui, size_t from, int step, bool itself)
 static void find_go(struct ui *ui, int step, bool itself)
 {
 	if (!ui_view(ui)->matches)
-		ui_say(ui, "there is nothing to search here");
+		ui_message(ui, "there is nothing to search here");
 	else if (!find_step(ui, find_from(ui), step, itself))
-		ui_say(ui, "not found: %s%s", filter_text(ui->find),
+		ui_message(ui, "not found: %s%s", filter_text(ui->find),
 			ui->filter ? " (a filter is on)" : "");
 }
 
@@ -75,7 +76,7 @@ static void find_accept(struct ui *ui, const char *text)
 	}
 	find = filter_parse(text, why);
 	if (!find) {
-		ui_say(ui, "find: %s", why);
+		ui_message(ui, "find: %s", why);
 		return;
 	}
 	filter_free(ui->find);
@@ -96,7 +97,7 @@ void find_again(struct ui *ui, int step, int key)
 	if (ui->find)
 		find_go(ui, step, false);
 	else
-		ui_say(ui, "nothing to look for yet: / asks");
+		ui_message(ui, "nothing to look for yet: / asks");
 }
 
 bool find_is_match(const struct ui *ui, const char *text)
@@ -111,7 +112,7 @@ void find_filter_apply(struct ui *ui)
 	ui->rows = ui->shown;
 	if (ui->shown && ui->filter &&
 		filter_apply(ui->filter, ui->shown, ui->show_hidden, &ui->matching,
-			&ui->matching_sites, &ui->matching_room) == 0)
+			&ui->matching_sites, &ui->matching_capacity) == 0)
 		ui->rows = &ui->matching;
 }
 
@@ -121,7 +122,7 @@ int find_filter_set(struct ui *ui, const char *text)
 	char why[FILTER_WHY_MAX];
 
 	if (text && *text && !(filter = filter_parse(text, why))) {
-		ui_say(ui, "filter: %s", why);
+		ui_message(ui, "filter: %s", why);
 		return -EINVAL;
 	}
 	filter_free(ui->filter);
@@ -135,7 +136,7 @@ static void find_filter_accept(struct ui *ui, const char *text)
 		return;
 	ui_reorder(ui);
 	if (!ui->filter)
-		ui_say(ui, "no filter: all call sites are shown");
+		ui_message(ui, "no filter: all call sites are shown");
 }
 
 void find_filter_ask(struct ui *ui, int arg, int key)

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include "tui/draw.h"
 #include "tui/infoline.h"
+#include "tui/key_codes.h"
 #include "tui/views.h"
 
 #define CHOICES "group by:  s stack  c caller  f function  l file  m module  t thread   g top"
@@ -33,7 +34,7 @@ void group_set(struct ui *ui, enum group_by by)
 	ui->group.by = by;
 	ui->group.is_inside = false;
 	/* No row that was held is one any more. */
-	ui->sites.held = 0;
+	ui->sites.drawn = 0;
 	ui_reorder(ui);
 }
 
@@ -48,15 +49,15 @@ bool group_choose(struct ui *ui, int key)
 			continue;
 		group_set(ui, (enum group_by)by);
 		if (by == GROUP_STACK)
-			ui_say(ui, "each row is one call site again");
+			ui_message(ui, "each row is one call site again");
 		else if (by == GROUP_THREAD)
-			ui_say(ui, "each row is what one thread allocated; Enter shows where");
+			ui_message(ui, "each row is what one thread allocated; Enter shows where");
 		else
-			ui_say(ui, "%zu %s; Enter shows the call sites of one",
+			ui_message(ui, "%zu %s; Enter shows the call sites of one",
 				ui->listed ? ui->listed->nsites : 0, group_table[by].many);
 		return true;
 	}
-	return key == UI_KEY_ESC;
+	return key == KEY_ESC;
 }
 
 /* What the sites of the open group have in common; 0: it is not there. */
@@ -104,10 +105,10 @@ bool group_enter(struct ui *ui)
 		return false;
 	ui->group.inside = ui->sites.selected;
 	ui->group.is_inside = true;
-	ui->sites.held = 0;
+	ui->sites.drawn = 0;
 	ui->sites.list.moved = false;
 	ui_reorder(ui);
-	ui_say(ui, "the call sites of one row; Esc goes back to the %s",
+	ui_message(ui, "the call sites of one row; Esc goes back to the %s",
 		group_table[ui->group.by].many);
 	return true;
 }
@@ -117,7 +118,7 @@ bool group_leave(struct ui *ui)
 	if (!ui->group.is_inside || ui_view(ui) != view_table[VIEW_SITES])
 		return false;
 	ui->group.is_inside = false;
-	ui->sites.held = 0;
+	ui->sites.drawn = 0;
 	ui->sites.selected = ui->sites.chosen = ui->group.inside;
 	ui->sites.has_selected = ui->sites.has_chosen = ui->sites.list.moved = true;
 	ui_reorder(ui);
@@ -143,18 +144,18 @@ static void group_inside_name(const struct ui *ui, unsigned cells, char *out, si
 	site_name(&named, &style, out, cap);
 }
 
-void group_facts(const struct ui *ui, struct strip *s)
+void group_facts(const struct ui *ui, struct infoline *s)
 {
 	char name[COLUMN_TEXT_MAX];
 
 	if (!group_is_grouped(ui))
 		return;
 	if (!ui->group.is_inside) {
-		strip_right(s, 86, INK_BOLD, "by %s (g)", group_table[ui->group.by].key);
+		infoline_right(s, 86, STYLE_BOLD, "by %s (g)", group_table[ui->group.by].key);
 		return;
 	}
 	group_inside_name(ui, 24, name, sizeof(name));
-	strip_right(s, 86, INK_WARN, "in %s (Esc)", name);
+	infoline_right(s, 86, STYLE_WARN, "in %s (Esc)", name);
 }
 
 void group_free(struct ui *ui)

@@ -25,7 +25,7 @@ bool group_leave(struct ui *ui);
 /* The choices, for the message line. */
 const char *group_choices(void);
 /* "callers of 12 sites in ..." for the line of tabs. */
-void group_facts(const struct ui *ui, struct strip *s);
+void group_facts(const struct ui *ui, struct infoline *s);
 void group_free(struct ui *ui);
 
 #endif

@@ -65,19 +65,19 @@ size_t histogram_lines(const struct histogram *h)
 
 /* Label, bar and numbers; `numbers` is `number_cells` wide. */
 static void bar_draw(int y, int x, unsigned cells, const char *label, uint64_t part, uint64_t whole,
-	const char *numbers, unsigned number_cells, enum ink ink)
+	const char *numbers, unsigned number_cells, enum draw_style style)
 {
 	unsigned bar_cells =
 		cells > LABEL_CELLS + number_cells + 3 ? cells - LABEL_CELLS - number_cells - 3 : 0;
-	char bar[STRIP_TEXT];
+	char bar[INFOLINE_TEXT];
 	unsigned pad = (unsigned)text_cells(label);
 
 	pad = pad < LABEL_CELLS ? LABEL_CELLS - pad : 0;
-	ink_text(y, x + (int)pad, LABEL_CELLS, INK_PLAIN, label);
-	bar_text(part, whole, bar_cells > BAR_MOST ? BAR_MOST : bar_cells, ink_glyphs(), bar,
+	draw_text(y, x + (int)pad, LABEL_CELLS, STYLE_PLAIN, label);
+	bar_text(part, whole, bar_cells > BAR_MOST ? BAR_MOST : bar_cells, draw_glyph_set(), bar,
 		sizeof(bar));
-	ink_text(y, x + LABEL_CELLS + 1, bar_cells, ink, bar);
-	ink_text(y, x + (int)(cells - number_cells - 1), number_cells, INK_PLAIN, numbers);
+	draw_text(y, x + LABEL_CELLS + 1, bar_cells, style, bar);
+	draw_text(y, x + (int)(cells - number_cells - 1), number_cells, STYLE_PLAIN, numbers);
 }
 
 /* Bytes are kept for the program only. */
@@ -106,7 +106,7 @@ static void size_draw(const struct histogram *h, unsigned bucket, int y, int x, 
 	if (bucket == SNAP_SIZE_BUCKETS - 1)
 		snprintf(label, sizeof(label), "larger");
 	else
-		snprintf(label, sizeof(label), "%s%s", ink_sign(SIGN_AT_MOST),
+		snprintf(label, sizeof(label), "%s%s", draw_glyph(GLYPH_AT_MOST),
 			units_bytes(a, snap_size_le(bucket)));
 	if (size_has_bytes(h, cells)) {
 		used = snprintf(numbers, sizeof(numbers), "%*s", BYTES_CELLS,
@@ -117,7 +117,7 @@ static void size_draw(const struct histogram *h, unsigned bucket, int y, int x, 
 		units_count(a, sizes[bucket].live_blocks), units_count(b, sizes[bucket].allocs));
 	bar_draw(y, x, cells, label, live ? sizes[bucket].live_blocks : sizes[bucket].allocs,
 		live ? most_live : most, numbers, number_cells + (used ? 2 : 0),
-		live ? INK_GOOD : INK_DIM);
+		live ? STYLE_GOOD : STYLE_DIM);
 }
 
 static void life_draw(const struct histogram *h, unsigned bucket, int y, int x, unsigned cells)
@@ -135,7 +135,7 @@ static void life_draw(const struct histogram *h, unsigned bucket, int y, int x, 
 		snprintf(label, sizeof(label), "<%s", units_duration(a, snap_life_le_ns(bucket)));
 	snprintf(numbers, sizeof(numbers), "%6s %7s%%", units_count(a, h->lifetimes[bucket]),
 		units_percent(b, h->lifetimes[bucket], sum));
-	bar_draw(y, x, cells, label, h->lifetimes[bucket], most, numbers, NUMBER_CELLS, INK_INFO);
+	bar_draw(y, x, cells, label, h->lifetimes[bucket], most, numbers, NUMBER_CELLS, STYLE_INFO);
 }
 
 void histogram_draw(const struct histogram *h, size_t i, int y, int x, unsigned cells)
@@ -144,15 +144,15 @@ void histogram_draw(const struct histogram *h, size_t i, int y, int x, unsigned 
 	size_t size_lines = size.count ? size.count : 1;
 
 	if (i == 0)
-		ink_rule(y, x, cells,
+		draw_rule(y, x, cells,
 			size_has_bytes(h, cells) ? "BLOCK SIZE: live bytes, live / all blocks"
 						 : "BLOCK SIZE: live / all");
 	else if (i <= size_lines && size.count)
 		size_draw(h, size.first + (unsigned)(i - 1), y, x, cells);
 	else if (i == size_lines + 1)
-		ink_rule(y, x, cells, "LIFETIME of freed blocks");
+		draw_rule(y, x, cells, "LIFETIME of freed blocks");
 	else if (i > size_lines + 1 && life.count)
 		life_draw(h, life.first + (unsigned)(i - size_lines - 2), y, x, cells);
 	else
-		ink_text(y, x + 2, cells - 2, INK_DIM, h->known ? "none yet" : "not known");
+		draw_text(y, x + 2, cells - 2, STYLE_DIM, h->known ? "none yet" : "not known");
 }

@@ -10,12 +10,12 @@
 #include "src/util/text.h"
 
 /* A piece of text that is cut short is a wide one, and would be cut when it is drawn. */
-__attribute__((format(printf, 2, 0))) static const char *strip_print(
-	struct strip *s, const char *fmt, va_list ap)
+__attribute__((format(printf, 2, 0))) static const char *infoline_print(
+	struct infoline *s, const char *fmt, va_list ap)
 {
 	char *at = s->text + s->text_bytes;
 	size_t room = sizeof(s->text) - s->text_bytes;
-	size_t most = room < STRIP_TEXT ? room : STRIP_TEXT;
+	size_t most = room < INFOLINE_TEXT ? room : INFOLINE_TEXT;
 	int len = vsnprintf(at, most, fmt, ap);
 	size_t used = len > 0 ? (size_t)len + 1 : 1;
 
@@ -25,73 +25,76 @@ __attribute__((format(printf, 2, 0))) static const char *strip_print(
 	return at;
 }
 
-__attribute__((format(printf, 4, 0))) static struct strip_piece *strip_add(
-	struct strip *s, unsigned rank, enum ink ink, const char *fmt, va_list ap)
+__attribute__((format(printf, 4, 0))) static struct infoline_item *infoline_add(
+	struct infoline *s, unsigned priority, enum draw_style style, const char *fmt, va_list ap)
 {
-	static struct strip_piece spare; /* takes what is too much */
-	struct strip_piece *p = s->count < STRIP_PIECES ? &s->piece[s->count++] : &spare;
+	static struct infoline_item spare; /* takes what is too much */
+	struct infoline_item *p = s->count < INFOLINE_ITEMS ? &s->item[s->count++] : &spare;
 
-	*p = (struct strip_piece){
-		.text = strip_print(s, fmt, ap), .rank = rank, .ink = ink, .gap = STRIP_GAP
-	};
+	*p = (struct infoline_item){ .text = infoline_print(s, fmt, ap),
+		.priority = priority,
+		.style = style,
+		.gap = INFOLINE_GAP };
 	p->cells = p->least = (unsigned)text_cells(p->text);
 	return p;
 }
 
-void strip_left(struct strip *s, unsigned rank, enum ink ink, const char *fmt, ...)
+void infoline_left(
+	struct infoline *s, unsigned priority, enum draw_style style, const char *fmt, ...)
 {
 	va_list ap;
 
 	va_start(ap, fmt);
-	strip_add(s, rank, ink, fmt, ap);
+	infoline_add(s, priority, style, fmt, ap);
 	va_end(ap);
 }
 
-void strip_right(struct strip *s, unsigned rank, enum ink ink, const char *fmt, ...)
+void infoline_right(
+	struct infoline *s, unsigned priority, enum draw_style style, const char *fmt, ...)
 {
 	va_list ap;
 
 	va_start(ap, fmt);
-	strip_add(s, rank, ink, fmt, ap)->right = true;
+	infoline_add(s, priority, style, fmt, ap)->right = true;
 	va_end(ap);
 }
 
-void strip_join(struct strip *s, enum ink ink, const char *fmt, ...)
+void infoline_join(struct infoline *s, enum draw_style style, const char *fmt, ...)
 {
-	struct strip_piece *p;
-	bool right = s->count && s->piece[s->count - 1].right;
-	unsigned rank = s->count ? s->piece[s->count - 1].rank : 0;
+	struct infoline_item *p;
+	bool right = s->count && s->item[s->count - 1].right;
+	unsigned priority = s->count ? s->item[s->count - 1].priority : 0;
 	va_list ap;
 
 	va_start(ap, fmt);
-	p = strip_add(s, rank, ink, fmt, ap);
+	p = infoline_add(s, priority, style, fmt, ap);
 	va_end(ap);
 	p->joined = true;
 	p->gap = 0;
 	p->right = right;
 }
 
-void strip_elastic(struct strip *s, unsigned least)
+void infoline_elastic(struct infoline *s, unsigned least)
 {
-	struct strip_piece *p = s->count ? &s->piece[s->count - 1] : NULL;
+	struct infoline_item *p = s->count ? &s->item[s->count - 1] : NULL;
 
 	if (p && least < p->cells)
 		p->least = least;
 }
 
-void strip_tight(struct strip *s)
+void infoline_tight(struct infoline *s)
 {
 	if (s->count)
-		s->piece[s->count - 1].gap = 1;
+		s->item[s->count - 1].gap = 1;
 }
 
 /* Cells of all that is left, with elastic pieces as they are or as short as they may be. */
-static unsigned strip_cells(const struct strip *s, bool least)
+static unsigned infoline_cells(const struct infoline *s, bool least)
 {
 	unsigned sum = 0;
 
 	for (unsigned i = 0; i < s->count; i++) {
-		const struct strip_piece *p = &s->piece[i];
+		const struct infoline_item *p = &s->item[i];
 
 		if (p->dropped)
 			continue;
@@ -101,33 +104,33 @@ static unsigned strip_cells(const struct strip *s, bool least)
 }
 
 /* Marks a piece and what is joined to it. */
-static void strip_mark(struct strip *s, unsigned at, bool dropped)
+static void infoline_mark(struct infoline *s, unsigned at, bool dropped)
 {
-	s->piece[at].dropped = dropped;
-	for (unsigned i = at + 1; i < s->count && s->piece[i].joined; i++)
-		s->piece[i].dropped = dropped;
+	s->item[at].dropped = dropped;
+	for (unsigned i = at + 1; i < s->count && s->item[i].joined; i++)
+		s->item[i].dropped = dropped;
 }
 
-/* The highest rank (of equals the first) that was not tried, or STRIP_PIECES. */
-static unsigned strip_next(const struct strip *s, const bool tried[STRIP_PIECES])
+/* The highest priority (of equals the first) that was not tried, or INFOLINE_ITEMS. */
+static unsigned infoline_next(const struct infoline *s, const bool tried[INFOLINE_ITEMS])
 {
-	unsigned best = STRIP_PIECES;
+	unsigned best = INFOLINE_ITEMS;
 
 	for (unsigned i = 0; i < s->count; i++)
-		if (!s->piece[i].joined && !tried[i] &&
-			(best == STRIP_PIECES || s->piece[i].rank > s->piece[best].rank))
+		if (!s->item[i].joined && !tried[i] &&
+			(best == INFOLINE_ITEMS || s->item[i].priority > s->item[best].priority))
 			best = i;
 	return best;
 }
 
 /* Gives elastic pieces what is left over; elastic ones are few, so the first takes it. */
-static void strip_shrink(struct strip *s, unsigned cells)
+static void infoline_shrink(struct infoline *s, unsigned cells)
 {
-	unsigned over = strip_cells(s, false);
+	unsigned over = infoline_cells(s, false);
 
 	over = over > cells ? over - cells : 0;
 	for (unsigned i = 0; i < s->count && over; i++) {
-		struct strip_piece *p = &s->piece[i];
+		struct infoline_item *p = &s->item[i];
 		unsigned give = p->cells - p->least;
 
 		if (p->dropped)
@@ -139,31 +142,32 @@ static void strip_shrink(struct strip *s, unsigned cells)
 	}
 }
 
-/* Takes pieces by rank, each if it still fits: a small fact may stay where a large one could not.
+/* Takes pieces by priority, each if it still fits: a small fact may stay where a large one could
+ * not.
  */
-unsigned strip_fit(struct strip *s, unsigned cells)
+unsigned infoline_fit(struct infoline *s, unsigned cells)
 {
-	bool tried[STRIP_PIECES] = { false };
+	bool tried[INFOLINE_ITEMS] = { false };
 	unsigned at;
 
 	for (unsigned i = 0; i < s->count; i++)
-		s->piece[i].dropped = true;
-	while ((at = strip_next(s, tried)) != STRIP_PIECES) {
+		s->item[i].dropped = true;
+	while ((at = infoline_next(s, tried)) != INFOLINE_ITEMS) {
 		tried[at] = true;
-		strip_mark(s, at, false);
-		if (strip_cells(s, true) > cells)
-			strip_mark(s, at, true);
+		infoline_mark(s, at, false);
+		if (infoline_cells(s, true) > cells)
+			infoline_mark(s, at, true);
 	}
-	strip_shrink(s, cells);
-	return strip_cells(s, false);
+	infoline_shrink(s, cells);
+	return infoline_cells(s, false);
 }
 
-static unsigned strip_side_cells(const struct strip *s, bool right)
+static unsigned infoline_side_cells(const struct infoline *s, bool right)
 {
 	unsigned sum = 0;
 
 	for (unsigned i = 0; i < s->count; i++) {
-		const struct strip_piece *p = &s->piece[i];
+		const struct infoline_item *p = &s->item[i];
 
 		if (!p->dropped && p->right == right)
 			sum += p->cells + (sum ? p->gap : 0);
@@ -171,29 +175,29 @@ static unsigned strip_side_cells(const struct strip *s, bool right)
 	return sum;
 }
 
-static void strip_draw_side(const struct strip *s, bool right, int y, int x)
+static void infoline_draw_side(const struct infoline *s, bool right, int y, int x)
 {
-	char cut[STRIP_TEXT];
+	char cut[INFOLINE_TEXT];
 	bool first = true;
 
 	for (unsigned i = 0; i < s->count; i++) {
-		const struct strip_piece *p = &s->piece[i];
+		const struct infoline_item *p = &s->item[i];
 
 		if (p->dropped || p->right != right)
 			continue;
 		x += first ? 0 : (int)p->gap;
-		text_elide(cut, sizeof(cut), p->text, p->cells, false, ink_ascii());
-		ink_text(y, x, p->cells, p->ink, cut);
+		text_elide(cut, sizeof(cut), p->text, p->cells, false, draw_is_ascii());
+		draw_text(y, x, p->cells, p->style, cut);
 		x += (int)p->cells;
 		first = false;
 	}
 }
 
-void strip_draw(struct strip *s, int y, int x, unsigned cells)
+void infoline_draw(struct infoline *s, int y, int x, unsigned cells)
 {
 	if (y < 0)
 		return;
-	strip_fit(s, cells);
-	strip_draw_side(s, false, y, x);
-	strip_draw_side(s, true, y, x + (int)(cells - strip_side_cells(s, true)));
+	infoline_fit(s, cells);
+	infoline_draw_side(s, false, y, x);
+	infoline_draw_side(s, true, y, x + (int)(cells - infoline_side_cells(s, true)));
 }

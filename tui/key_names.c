@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Names of keys (keycap.h). Curses has codes for the keys of old terminals; those with modifiers
+ * Names of keys (key_names.h). Curses has codes for the keys of old terminals; those with modifiers
  * have only names there, as xterm's terminfo entry calls them: "kLFT5" is Left with Ctrl.
  */
 #include "tui/key_names.h"
@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "tui/curses_api.h"
+#include "tui/key_codes.h"
 #include "tui/ui.h"
 
 #define FUNCTION_KEYS 63 /* that terminfo names */
@@ -24,7 +25,7 @@ static const struct {
 	{ '\n', "Enter" },
 	{ '\b', "Backspace" },
 	{ 127, "Backspace" },
-	{ UI_KEY_ESC, "Esc" },
+	{ KEY_ESC, "Esc" },
 	{ KEY_ENTER, "Enter" },
 	{ KEY_BACKSPACE, "Backspace" },
 	{ KEY_UP, "Up" },
@@ -60,15 +61,16 @@ static const char *const modifiers[] = { "", "Shift-", "Alt-", "Shift-Alt-", "Ct
 	"Ctrl-Alt-", "Ctrl-Shift-Alt-" };
 
 /* F13 to F24 are F1 to F12 with Shift, and so on in xterm's order. */
-static void function_key(unsigned n, char buf[KEYCAP_MAX])
+static void function_key(unsigned n, char buf[KEY_NAMES_MAX])
 {
 	static const char *const row[] = { "", "Shift-", "Ctrl-", "Ctrl-Shift-", "Alt-",
 		"Shift-Alt-" };
 
-	snprintf(buf, KEYCAP_MAX, "%sF%u", row[(n - 1) / FUNCTION_ROW], (n - 1) % FUNCTION_ROW + 1);
+	snprintf(buf, KEY_NAMES_MAX, "%sF%u", row[(n - 1) / FUNCTION_ROW],
+		(n - 1) % FUNCTION_ROW + 1);
 }
 
-static bool modified_key(const char *name, char buf[KEYCAP_MAX])
+static bool modified_key(const char *name, char buf[KEY_NAMES_MAX])
 {
 	for (size_t i = 0; i < sizeof(modified) / sizeof(modified[0]); i++) {
 		size_t len = strlen(modified[i][0]);
@@ -80,13 +82,13 @@ static bool modified_key(const char *name, char buf[KEYCAP_MAX])
 		if (held >= sizeof(modifiers) / sizeof(modifiers[0]) ||
 			(name[len] && name[len + 1]))
 			continue;
-		snprintf(buf, KEYCAP_MAX, "%s%s", modifiers[held], modified[i][1]);
+		snprintf(buf, KEY_NAMES_MAX, "%s%s", modifiers[held], modified[i][1]);
 		return true;
 	}
 	return false;
 }
 
-const char *keycap_text(int key, char buf[KEYCAP_MAX])
+const char *key_names_text(int key, char buf[KEY_NAMES_MAX])
 {
 	const char *name;
 
@@ -94,9 +96,9 @@ const char *keycap_text(int key, char buf[KEYCAP_MAX])
 		if (plain[i].key == key)
 			return strcpy(buf, plain[i].name);
 	if (key > ' ' && key < 127)
-		snprintf(buf, KEYCAP_MAX, "%c", key);
+		snprintf(buf, KEY_NAMES_MAX, "%c", key);
 	else if (key > 0 && key < ' ')
-		snprintf(buf, KEYCAP_MAX, "Ctrl-%c", key | (key <= 26 ? 0x60 : 0x40));
+		snprintf(buf, KEY_NAMES_MAX, "Ctrl-%c", key | (key <= 26 ? 0x60 : 0x40));
 	else if (key > KEY_F0 && key <= KEY_F(FUNCTION_KEYS))
 		function_key((unsigned)(key - KEY_F0), buf);
 	else if (key <= KEY_MAX || !(name = keyname(key)) || !modified_key(name, buf))

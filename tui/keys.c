@@ -9,6 +9,7 @@
 #include <string.h>
 #include "tui/actions.h"
 #include "tui/curses_api.h"
+#include "tui/key_codes.h"
 #include "tui/find.h"
 #include "tui/group.h"
 #include "tui/draw.h"
@@ -35,17 +36,17 @@ const struct key_binding keys_table[] = {
 		"this help (also ?)" },
 	{ PROG, "F2", { KEY_F(2), 0 }, IN_DATA | IN_SETTINGS, view_settings_open, 0, PLACE_BAR, "Setup",
 		NULL, NULL, "settings: columns, order, look, rules of naming" },
-	{ MOVE, "Up k", { KEY_UP, 'k', UI_CTRL('p'), 0 }, IN_ALL, action_move, LIST_UP, PLACE_HELP,
+	{ MOVE, "Up k", { KEY_UP, 'k', KEY_CTRL('p'), 0 }, IN_ALL, action_move, LIST_UP, PLACE_HELP,
 		NULL, NULL, NULL, "one row up (also ^P)" },
-	{ MOVE, "Down j", { KEY_DOWN, 'j', UI_CTRL('n'), 0 }, IN_ALL, action_move, LIST_DOWN, PLACE_HELP,
+	{ MOVE, "Down j", { KEY_DOWN, 'j', KEY_CTRL('n'), 0 }, IN_ALL, action_move, LIST_DOWN, PLACE_HELP,
 		NULL, NULL, NULL, "one row down (also ^N)" },
-	{ MOVE, "PgUp ^B", { KEY_PPAGE, UI_CTRL('b'), 0 }, IN_ALL, action_move, LIST_PAGE_UP,
+	{ MOVE, "PgUp ^B", { KEY_PPAGE, KEY_CTRL('b'), 0 }, IN_ALL, action_move, LIST_PAGE_UP,
 		PLACE_HELP, NULL, NULL, NULL, "one page up" },
-	{ MOVE, "PgDn ^F", { KEY_NPAGE, UI_CTRL('f'), 0 }, IN_ALL, action_move, LIST_PAGE_DOWN,
+	{ MOVE, "PgDn ^F", { KEY_NPAGE, KEY_CTRL('f'), 0 }, IN_ALL, action_move, LIST_PAGE_DOWN,
 		PLACE_HELP, NULL, NULL, NULL, "one page down" },
-	{ MOVE, "^U", { UI_CTRL('u'), 0 }, IN_ALL, action_move, LIST_HALF_UP, PLACE_HELP, NULL, NULL,
+	{ MOVE, "^U", { KEY_CTRL('u'), 0 }, IN_ALL, action_move, LIST_HALF_UP, PLACE_HELP, NULL, NULL,
 		NULL, "half a page up" },
-	{ MOVE, "^D", { UI_CTRL('d'), 0 }, IN_ALL, action_move, LIST_HALF_DOWN, PLACE_HELP, NULL,
+	{ MOVE, "^D", { KEY_CTRL('d'), 0 }, IN_ALL, action_move, LIST_HALF_DOWN, PLACE_HELP, NULL,
 		NULL, NULL, "half a page down" },
 	{ MOVE, "Home", { KEY_HOME, 0 }, IN_ALL, action_move, LIST_HOME, PLACE_HELP,
 		NULL, NULL, NULL, "first row; the cursor then stays on top" },
@@ -152,11 +153,11 @@ const struct key_binding keys_table[] = {
 		action_is_frozen, "freeze the rows (also Z); the header keeps moving" },
 	{ SHOW, "v", { 'v', 0 }, IN_LISTS, action_names, 0, PLACE_HINT, "names", NULL, NULL,
 		"names: short, full, as in the object file, or addresses" },
-	{ SITE, "e", { 'e', 0 }, IN_DETAIL | CHANGES, view_detail_edit, 0, PLACE_HINT, "edit", NULL, NULL,
+	{ SITE, "e", { 'e', 0 }, IN_DETAIL | CHANGES, detail_source_edit, 0, PLACE_HINT, "edit", NULL, NULL,
 		"open the source in $VISUAL or $EDITOR, at the line of the frame under the cursor" },
 	{ SITE, "Enter", { '\r', '\n', KEY_ENTER, 0 }, IN_DETAIL, view_detail_enter, 0, PLACE_HELP, NULL,
 		NULL, NULL, "in the site detail: the sibling under the cursor" },
-	{ SITE, "y", { 'y', 0 }, IN_DETAIL, view_detail_copy, 0, PLACE_HINT, "copy", NULL, NULL,
+	{ SITE, "y", { 'y', 0 }, IN_DETAIL, detail_source_copy, 0, PLACE_HINT, "copy", NULL, NULL,
 		"copy the stack as text into the terminal's clipboard (OSC 52)" },
 	{ SHOW, "H", { 'H', 0 }, IN_TICKED, action_hidden, 0, PLACE_HINT, "all frames", "hide frames",
 		action_is_hidden_shown,
@@ -207,7 +208,7 @@ const struct key_binding keys_table[] = {
 		0, PLACE_HINT, "remove rule", NULL, NULL, "take out a rule of yours (also Backspace)" },
 	{ SETUP, "S", { 'S', 0 }, IN_DATA | IN_SETTINGS, view_settings_open, 1, PLACE_HELP, NULL, NULL,
 		NULL, "the rules by which frames name no site, and rules of your own" },
-	{ SETUP, "W", { 'W', 0 }, IN_DATA | IN_SETTINGS | CHANGES, settle_save, 0, PLACE_HINT, "save",
+	{ SETUP, "W", { 'W', 0 }, IN_DATA | IN_SETTINGS | CHANGES, settings_sync_save, 0, PLACE_HINT, "save",
 		NULL, NULL, "save the settings as they are now" },
 	{ PROG, "r", { 'r', 0 }, IN_DATA | CHANGES, action_sample, 0, PLACE_HINT, "recording", NULL, NULL,
 		"ask how to record: every block, one in so many bytes, or what a limit allows" },
@@ -218,11 +219,11 @@ const struct key_binding keys_table[] = {
 		PLACE_BAR, "Show", NULL, NULL, "in Processes: show this one" },
 	{ PROG, "Backspace", { KEY_BACKSPACE, 127, '\b', 0 }, IN_PROCESSES, action_back, 0,
 		PLACE_HELP, NULL, NULL, NULL, "in Processes: back" },
-	{ PROG, "^L", { UI_CTRL('l'), 0 }, IN_ALL, action_repaint, 0, PLACE_HELP, NULL, NULL, NULL,
+	{ PROG, "^L", { KEY_CTRL('l'), 0 }, IN_ALL, action_repaint, 0, PLACE_HELP, NULL, NULL, NULL,
 		"paint the whole screen again" },
-	{ PROG, "^Z", { UI_CTRL('z'), 0 }, IN_ALL, action_suspend, 0, PLACE_HELP, NULL, NULL, NULL,
+	{ PROG, "^Z", { KEY_CTRL('z'), 0 }, IN_ALL, action_suspend, 0, PLACE_HELP, NULL, NULL, NULL,
 		"suspend heaptop; fg brings it back" },
-	{ PROG, "Esc", { UI_KEY_ESC, 0 }, IN_ALL, action_back, 0, PLACE_HELP, NULL, NULL, NULL,
+	{ PROG, "Esc", { KEY_ESC, 0 }, IN_ALL, action_back, 0, PLACE_HELP, NULL, NULL, NULL,
 		"back" },
 	{ PROG, "F10/q", { 'q', KEY_F(10), 0 }, IN_ALL, action_back, 1, PLACE_BAR, "Quit", NULL, NULL,
 		"back; in the table and the output: quit" },
@@ -306,16 +307,16 @@ static unsigned key_views(int key, char *out, size_t cap)
 /* Names the views a key works in, if there are any. */
 static void key_refuse(struct ui *ui, const struct key_binding *elsewhere, int key)
 {
-	char name[KEYCAP_MAX], views[UI_MESSAGE_MAX];
+	char name[KEY_NAMES_MAX], views[UI_MESSAGE_MAX];
 	unsigned n = key_views(key, views, sizeof(views));
 
-	keycap_text(key, name);
+	key_names_text(key, name);
 	if (n == 1)
-		ui_say(ui, "%s works only in %s (%s)", name, views, elsewhere->help);
+		ui_message(ui, "%s works only in %s (%s)", name, views, elsewhere->help);
 	else if (n > 1)
-		ui_say(ui, "%s works only in %s (? explains it)", name, views);
+		ui_message(ui, "%s works only in %s (? explains it)", name, views);
 	else
-		ui_say(ui, "%s does nothing here; ? lists the keys", name);
+		ui_message(ui, "%s does nothing here; ? lists the keys", name);
 }
 
 void keys_dispatch(struct ui *ui, int key)
@@ -328,7 +329,7 @@ void keys_dispatch(struct ui *ui, int key)
 			continue;
 		if (keys_table[i].scope & scope) {
 			if (keys_table[i].scope & CHANGES && ui->options.readonly)
-				ui_say(ui, "%s is refused: heaptop was started with --readonly",
+				ui_message(ui, "%s is refused: heaptop was started with --readonly",
 					keys_table[i].name);
 			else
 				keys_table[i].run(ui, keys_table[i].arg, key);
@@ -365,7 +366,7 @@ static const struct {
 	{ view_marks_mark, view_marks_can_mark },
 	{ action_sample, action_can_sample },
 	{ action_save, action_can_save },
-	{ settle_save, settings_can_save },
+	{ settings_sync_save, settings_can_save },
 	{ view_processes_toggle, processes_can_list },
 };
 
@@ -386,33 +387,33 @@ static bool key_advertised(const struct ui *ui, const struct key_binding *b, enu
 
 void keys_draw_hints(const struct ui *ui, int y, unsigned cells)
 {
-	struct strip s = STRIP_INIT;
-	unsigned rank = 100;
+	struct infoline s = INFOLINE_INIT;
+	unsigned priority = 100;
 
 	for (size_t i = 0; i < keys_count; i++) {
 		if (!key_advertised(ui, &keys_table[i], PLACE_HINT))
 			continue;
-		strip_left(&s, rank--, INK_KEY, "%s", keys_table[i].name);
-		strip_join(&s, INK_PLAIN, " %s", key_label(ui, &keys_table[i]));
+		infoline_left(&s, priority--, STYLE_KEY, "%s", keys_table[i].name);
+		infoline_join(&s, STYLE_PLAIN, " %s", key_label(ui, &keys_table[i]));
 	}
-	strip_right(&s, 200, INK_KEY, "?");
-	strip_join(&s, INK_PLAIN, " keys");
-	strip_draw(&s, y, 1, cells - 2);
+	infoline_right(&s, 200, STYLE_KEY, "?");
+	infoline_join(&s, STYLE_PLAIN, " keys");
+	infoline_draw(&s, y, 1, cells - 2);
 }
 
 /* Labels are narrow blocks; the last, how to get out, is never the one that is cut. */
 void keys_draw_bar(const struct ui *ui, int y, unsigned cells)
 {
-	struct strip s = STRIP_INIT;
+	struct infoline s = INFOLINE_INIT;
 
 	for (size_t i = 0; i < keys_count; i++) {
 		bool last = keys_table[i].run == action_back;
 
 		if (!key_advertised(ui, &keys_table[i], PLACE_BAR))
 			continue;
-		strip_left(&s, last ? 2 : 1, INK_KEY, "%s", keys_table[i].name);
-		strip_join(&s, INK_LABEL, "%s",
+		infoline_left(&s, last ? 2 : 1, STYLE_KEY, "%s", keys_table[i].name);
+		infoline_join(&s, STYLE_LABEL, "%s",
 			last && ui->depth > 1 ? "Back" : key_label(ui, &keys_table[i]));
 	}
-	strip_draw(&s, y, 1, cells - 1);
+	infoline_draw(&s, y, 1, cells - 1);
 }

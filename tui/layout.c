@@ -10,8 +10,8 @@
 /* From which height a row is shown; the body takes what is left. */
 static const struct {
 	int height; /* least screen height */
-	unsigned unless; /* wishes that hide it */
-	unsigned only; /* wishes it needs */
+	unsigned unless; /* flags that hide it */
+	unsigned only; /* flags it needs */
 } row_table[ROW_COUNT] = {
 	[ROW_TITLE] = { 0, LAYOUT_NO_HEADER, 0 },
 	[ROW_LIVE] = { 0, LAYOUT_NO_HEADER, 0 },
@@ -28,13 +28,13 @@ static const struct {
 	[ROW_BAR] = { 10, 0, 0 },
 };
 
-static bool row_shown(enum layout_row row, int height, unsigned wishes)
+static bool row_shown(enum layout_row row, int height, unsigned flags)
 {
-	return height >= row_table[row].height && !(wishes & row_table[row].unless) &&
-	       (wishes & row_table[row].only) == row_table[row].only;
+	return height >= row_table[row].height && !(flags & row_table[row].unless) &&
+	       (flags & row_table[row].only) == row_table[row].only;
 }
 
-void layout_make(struct layout *l, int width, int height, unsigned wishes)
+void layout_make(struct layout *l, int width, int height, unsigned flags)
 {
 	int used = 0, y = 0;
 
@@ -45,10 +45,10 @@ void layout_make(struct layout *l, int width, int height, unsigned wishes)
 	if (l->tiny)
 		return;
 	for (enum layout_row row = 0; row < ROW_COUNT; row++)
-		used += row != ROW_BODY && row_shown(row, height, wishes);
+		used += row != ROW_BODY && row_shown(row, height, flags);
 	l->body_height = height - used;
 	for (enum layout_row row = 0; row < ROW_COUNT; row++) {
-		if (!row_shown(row, height, wishes))
+		if (!row_shown(row, height, flags))
 			continue;
 		l->y[row] = y;
 		y += row == ROW_BODY ? l->body_height : 1;

@@ -30,7 +30,7 @@ enum layout_row {
 	ROW_COUNT
 };
 
-enum layout_wish {
+enum layout_flag {
 	LAYOUT_NO_HEADER = 1, /* the user hid the header lines */
 	LAYOUT_NOTICE = 2, /* there is a notice to show */
 	LAYOUT_NO_HEAD = 4, /* this view has no column headers */
@@ -50,7 +50,7 @@ struct layout_column {
 	unsigned cells;
 };
 
-void layout_make(struct layout *l, int width, int height, unsigned wishes);
+void layout_make(struct layout *l, int width, int height, unsigned flags);
 struct layout_kind {
 	bool sampled; /* figures are estimates, and the first of them has its error beside it */
 	bool marked; /* growth since a mark is shown */

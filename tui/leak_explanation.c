@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Lines about a row of leaks (why.h). */
+/* Lines about a row of leaks (leak_explanation.h). */
 #include "tui/leak_explanation.h"
 
 #include <inttypes.h>
@@ -16,22 +16,23 @@
 #define CONTENT_LINES 4u
 #define CONTENT_BYTES 16u /* of a line */
 
-static void say(struct why *w, enum ink ink, const char *fmt, ...)
+static void say(struct leak_explanation *w, enum draw_style style, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-static void line_add(struct why *w, enum ink ink, const char *indent, const char *text, size_t len)
+static void line_add(struct leak_explanation *w, enum draw_style style, const char *indent,
+	const char *text, size_t len)
 {
-	if (w->count == WHY_LINES)
+	if (w->count == LEAK_EXPLANATION_LINES)
 		return;
-	w->line[w->count].ink = ink;
-	snprintf(w->line[w->count].text, WHY_TEXT, "%s%.*s", indent, (int)len, text);
+	w->line[w->count].style = style;
+	snprintf(w->line[w->count].text, LEAK_EXPLANATION_TEXT, "%s%.*s", indent, (int)len, text);
 	w->count++;
 }
 
 /* A sentence is broken; a line of a table, which begins with a blank, is not. */
-static void say(struct why *w, enum ink ink, const char *fmt, ...)
+static void say(struct leak_explanation *w, enum draw_style style, const char *fmt, ...)
 {
-	char all[WHY_TEXT];
+	char all[LEAK_EXPLANATION_TEXT];
 	const char *text = all, *indent = "";
 	size_t cells = w->cells > strlen(INDENT) ? w->cells : SIZE_MAX;
 	va_list ap;
@@ -42,11 +43,11 @@ static void say(struct why *w, enum ink ink, const char *fmt, ...)
 	while (*all != ' ' && text_cells(text) + strlen(indent) > cells) {
 		size_t n = text_line(text, cells - strlen(indent));
 
-		line_add(w, ink, indent, text, n);
+		line_add(w, style, indent, text, n);
 		text += n + (text[n] == ' ');
 		indent = INDENT;
 	}
-	line_add(w, ink, indent, text, strlen(text));
+	line_add(w, style, indent, text, strlen(text));
 }
 
 static const char *plural(uint64_t n)
@@ -56,7 +57,7 @@ static const char *plural(uint64_t n)
 
 /* ---- why ---- */
 
-static void say_class(struct why *w, const struct snap_leak_site *row)
+static void say_class(struct leak_explanation *w, const struct snap_leak_site *row)
 {
 	char blocks[UNITS_MAX + 8], bytes[UNITS_MAX];
 	const char *n = units_exact(blocks, row->sum.blocks);
@@ -64,87 +65,90 @@ static void say_class(struct why *w, const struct snap_leak_site *row)
 
 	switch (row->class) {
 	case SNAP_LEAK_DEFINITE:
-		say(w, INK_PLAIN,
+		say(w, STYLE_PLAIN,
 			"No root, stack, register or reachable block points to %s %s block%s.",
 			one ? "this" : "these", n, plural(row->sum.blocks));
 		if (row->indirect.blocks)
-			say(w, INK_PLAIN, "With %s is lost what only %s to: %s block%s, %s.",
+			say(w, STYLE_PLAIN, "With %s is lost what only %s to: %s block%s, %s.",
 				one ? "it" : "them", one ? "it points" : "they point",
 				units_exact(blocks, row->indirect.blocks),
 				plural(row->indirect.blocks),
 				units_bytes(bytes, row->indirect.bytes));
 		break;
 	case SNAP_LEAK_INDIRECT:
-		say(w, INK_PLAIN, "Only blocks that are lost themselves point to %s %s block%s.",
+		say(w, STYLE_PLAIN, "Only blocks that are lost themselves point to %s %s block%s.",
 			one ? "this" : "these", n, plural(row->sum.blocks));
 		break;
 	case SNAP_LEAK_POSSIBLE:
-		say(w, INK_PLAIN, "Of %s %s block%s no pointer to the start was found on any way,",
+		say(w, STYLE_PLAIN,
+			"Of %s %s block%s no pointer to the start was found on any way,",
 			one ? "this" : "these", n, plural(row->sum.blocks));
-		say(w, INK_PLAIN, "only ones inside, which may be numbers that look like it.");
+		say(w, STYLE_PLAIN, "only ones inside, which may be numbers that look like it.");
 		break;
 	case SNAP_LEAK_REACHABLE:
 	case SNAP_LEAK_CLASSES:
-		say(w, INK_PLAIN, "The program can still get at %s %s block%s.",
+		say(w, STYLE_PLAIN, "The program can still get at %s %s block%s.",
 			one ? "this" : "these", n, plural(row->sum.blocks));
 		break;
 	}
 }
 
-static void say_growth(struct why *w, const struct snap_growth *g)
+static void say_growth(struct leak_explanation *w, const struct snap_growth *g)
 {
 	char rate[UNITS_MAX], over[UNITS_MAX], evidence[GROWTH_EVIDENCE_MAX];
 	size_t rose = strcspn(growth_evidence(g, evidence), ";");
 
-	say(w, INK_WARN, "Grows %s over %s, %s: %.*s.", units_rate(rate, g->bytes_per_s),
+	say(w, STYLE_WARN, "Grows %s over %s, %s: %.*s.", units_rate(rate, g->bytes_per_s),
 		units_duration(over, g->over_ns), growth_word_text(g), (int)rose, evidence);
 	if (evidence[rose])
-		say(w, INK_WARN, "Of what it gained, %s.", evidence + rose + 2);
+		say(w, STYLE_WARN, "Of what it gained, %s.", evidence + rose + 2);
 }
 
 /* Of one that is suspected because nothing better is known. */
-static void say_suspect(struct why *w, const struct leaks_row *row)
+static void say_suspect(struct leak_explanation *w, const struct leaks_row *row)
 {
 	char blocks[UNITS_MAX + 8];
 
-	say(w, INK_PLAIN,
+	say(w, STYLE_PLAIN,
 		"No leak that is known of, but a suspect by age: as no scan was possible,");
-	say(w, INK_PLAIN, "nothing is known of what points to these %s blocks.",
+	say(w, STYLE_PLAIN, "nothing is known of what points to these %s blocks.",
 		units_exact(blocks, row->site->live_blocks));
 }
 
 /* Of what is in no class of what is lost. `l`: the last scan, if there was one. */
-static void say_grower(struct why *w, const struct snap_leaks *l, const struct leaks_row *row)
+static void say_grower(
+	struct leak_explanation *w, const struct snap_leaks *l, const struct leaks_row *row)
 {
 	char blocks[UNITS_MAX + 8];
 	uint64_t then = row->leak ? row->leak->sum.blocks : 0;
 
-	say(w, INK_PLAIN, "That is no leak by itself: what fills and is used grows as well.");
+	say(w, STYLE_PLAIN, "That is no leak by itself: what fills and is used grows as well.");
 	if (!l)
-		say(w, INK_PLAIN, "Whether anything points to these blocks is not known: L scans.");
+		say(w, STYLE_PLAIN,
+			"Whether anything points to these blocks is not known: L scans.");
 	else if (then)
-		say(w, INK_PLAIN, "The last scan found a way to all of them; there were %s then.",
+		say(w, STYLE_PLAIN, "The last scan found a way to all of them; there were %s then.",
 			units_exact(blocks, then));
 	else
-		say(w, INK_PLAIN, "There were none of them when the last scan was made.");
+		say(w, STYLE_PLAIN, "There were none of them when the last scan was made.");
 }
 
-static void say_site(struct why *w, const struct snap_site *site)
+static void say_site(struct leak_explanation *w, const struct snap_site *site)
 {
 	char allocs[UNITS_MAX + 8], percent[UNITS_MAX];
 
 	if (!site)
 		return;
 	if (site->frees == 0)
-		say(w, INK_PLAIN, "No block of this call site was ever freed: %s allocated.",
+		say(w, STYLE_PLAIN, "No block of this call site was ever freed: %s allocated.",
 			units_exact(allocs, site->allocs));
 	else
-		say(w, INK_PLAIN, "Of the %s blocks allocated here %s%% were freed.",
+		say(w, STYLE_PLAIN, "Of the %s blocks allocated here %s%% were freed.",
 			units_exact(allocs, site->allocs),
 			units_percent(percent, site->frees, site->allocs));
 }
 
-static void say_since(struct why *w, const struct snap_leak_site *row)
+static void say_since(struct leak_explanation *w, const struct snap_leak_site *row)
 {
 	uint64_t now = row->sum.bytes, then = row->before.bytes;
 	char bytes[UNITS_MAX];
@@ -152,58 +156,60 @@ static void say_since(struct why *w, const struct snap_leak_site *row)
 	if (row->seen < 2)
 		return;
 	if (now == then)
-		say(w, INK_PLAIN, "Found by %u scans in a row; as much as by the one before.",
+		say(w, STYLE_PLAIN, "Found by %u scans in a row; as much as by the one before.",
 			row->seen);
 	else
-		say(w, INK_PLAIN, "Found by %u scans in a row; %s %s than by the one before.",
+		say(w, STYLE_PLAIN, "Found by %u scans in a row; %s %s than by the one before.",
 			row->seen, units_bytes(bytes, now > then ? now - then : then - now),
 			now > then ? "more" : "less");
 }
 
-static void say_how(struct why *w, const struct snap_leaks *l)
+static void say_how(struct leak_explanation *w, const struct snap_leaks *l)
 {
 	char bytes[UNITS_MAX], stop[UNITS_MAX];
 
 	if (l->snapshots)
-		say(w, INK_DIM, "Read: %s of %u cop%s by the program's library: no ptrace (%s).",
+		say(w, STYLE_DIM, "Read: %s of %u cop%s by the program's library: no ptrace (%s).",
 			units_bytes(bytes, l->scanned_bytes), l->snapshots,
 			l->snapshots == 1 ? "y" : "ies", l->refused ? l->refused : "?");
 	else if (leaks_is_whole(l))
-		say(w, INK_DIM, "Read: %s, registers of %u thread%s, in %s (%s).",
+		say(w, STYLE_DIM, "Read: %s, registers of %u thread%s, in %s (%s).",
 			units_bytes(bytes, l->scanned_bytes), l->threads, plural(l->threads),
 			units_duration(stop, l->stop_ns), l->how);
 	if (l->running && l->snapshots)
-		say(w, INK_WARN, "Registers of %u of %u threads not read.", l->running, l->threads);
+		say(w, STYLE_WARN, "Registers of %u of %u threads not read.", l->running,
+			l->threads);
 	else if (l->running)
-		say(w, INK_WARN, "%u of %u threads did not stop: their registers are not known.",
+		say(w, STYLE_WARN, "%u of %u threads did not stop: their registers are not known.",
 			l->running, l->threads);
 	if (l->busy)
-		say(w, INK_WARN, "%u threads were inside realloc: what they move may be missing.",
+		say(w, STYLE_WARN, "%u threads were inside realloc: what they move may be missing.",
 			l->busy);
 	if (l->unread_bytes)
-		say(w, INK_WARN, "%s of the program's memory could not be read.",
+		say(w, STYLE_WARN, "%s of the program's memory could not be read.",
 			units_bytes(bytes, l->unread_bytes));
 	if (l->unknown)
-		say(w, INK_DIM,
+		say(w, STYLE_DIM,
 			"Some of its blocks are not recorded, as those from before a fork: the "
 			"words between "
 			"blocks are roots.");
 	if (l->devices)
-		say(w, INK_DIM, "Not read: %u mapping%s of devices.", l->devices,
+		say(w, STYLE_DIM, "Not read: %u mapping%s of devices.", l->devices,
 			plural(l->devices));
 }
 
 /* ---- blocks ---- */
 
 /* Each as of now: the program goes on, and the block may be another by then. */
-static void say_contents(struct why *w, const struct ui *ui, const struct snap_leak_block *b)
+static void say_contents(
+	struct leak_explanation *w, const struct ui *ui, const struct snap_leak_block *b)
 {
 	unsigned char bytes[CONTENT_LINES * CONTENT_BYTES];
 	size_t n = b->size < sizeof(bytes) ? b->size : sizeof(bytes);
 	long got = ui->source->bytes ? ui->source->bytes(ui->source->ctx, b->addr, bytes, n) : -1;
 
 	if (got <= 0 && n > 0)
-		say(w, INK_DIM, "      its contents cannot be read");
+		say(w, STYLE_DIM, "      its contents cannot be read");
 	for (size_t at = 0; (long)at < got; at += CONTENT_BYTES) {
 		char hex[3 * CONTENT_BYTES + 1], text[CONTENT_BYTES + 1];
 		size_t end = (size_t)got - at < CONTENT_BYTES ? (size_t)got - at : CONTENT_BYTES;
@@ -215,11 +221,12 @@ static void say_contents(struct why *w, const struct ui *ui, const struct snap_l
 			text[i] = c >= ' ' && c <= '~' ? (char)c : '.';
 		}
 		text[end] = '\0';
-		say(w, INK_PLAIN, "      %-48s %s", hex, text);
+		say(w, STYLE_PLAIN, "      %-48s %s", hex, text);
 	}
 }
 
-static void say_step(struct why *w, const struct ui *ui, const struct snap_leak_step *step)
+static void say_step(
+	struct leak_explanation *w, const struct ui *ui, const struct snap_leak_step *step)
 {
 	const struct snap_site *site = step->root ? NULL : ui_site(ui, step->site);
 	struct row_style style = ui_style(ui);
@@ -228,38 +235,40 @@ static void say_step(struct why *w, const struct ui *ui, const struct snap_leak_
 	if (site)
 		site_name(site, &style, name, sizeof(name));
 	if (step->root && step->addr)
-		say(w, INK_PLAIN, "      0x%012" PRIx64 "  %s", step->addr, step->root);
+		say(w, STYLE_PLAIN, "      0x%012" PRIx64 "  %s", step->addr, step->root);
 	else if (step->root)
-		say(w, INK_PLAIN, "      %s", step->root);
+		say(w, STYLE_PLAIN, "      %s", step->root);
 	else
-		say(w, INK_PLAIN, "      0x%012" PRIx64 "  %6s of %s", step->addr,
+		say(w, STYLE_PLAIN, "      0x%012" PRIx64 "  %6s of %s", step->addr,
 			units_bytes(size, step->size), name);
 }
 
 /* The way to it, from the top down. */
-static void say_way(struct why *w, const struct ui *ui, const struct snap_leak_block *b)
+static void say_way(
+	struct leak_explanation *w, const struct ui *ui, const struct snap_leak_block *b)
 {
 	uint32_t before = b->nsteps > 4 ? b->nsteps - 4 : 0;
 	char left[UNITS_MAX + 8];
 
 	if (b->nsteps > 0)
-		say(w, INK_DIM, "    pointed to, from the top down, by");
+		say(w, STYLE_DIM, "    pointed to, from the top down, by");
 	for (uint32_t i = 0; i < b->nsteps; i++) {
 		if (i == before && b->left_out)
-			say(w, INK_DIM, "      ... %s more block%s ...",
+			say(w, STYLE_DIM, "      ... %s more block%s ...",
 				units_exact(left, b->left_out), plural(b->left_out));
 		say_step(w, ui, &b->steps[i]);
 	}
 	if (b->inside)
-		say(w, INK_WARN, "      by a pointer inside the block, not to its start");
+		say(w, STYLE_WARN, "      by a pointer inside the block, not to its start");
 }
 
-static void say_block(struct why *w, const struct ui *ui, const struct snap_leak_block *b)
+static void say_block(
+	struct leak_explanation *w, const struct ui *ui, const struct snap_leak_block *b)
 {
 	uint64_t now = ui->shown ? ui->shown->uptime_ns : 0;
 	char size[UNITS_MAX], age[UNITS_MAX];
 
-	say(w, INK_BOLD, "  0x%012" PRIx64 "  %6s  %s old%s", b->addr, units_bytes(size, b->size),
+	say(w, STYLE_BOLD, "  0x%012" PRIx64 "  %6s  %s old%s", b->addr, units_bytes(size, b->size),
 		units_duration(age, now > b->birth_ns ? now - b->birth_ns : 0),
 		b->holders > 1 ? "  (more than one block points to it)" : "");
 	if (ui->leaks.contents)
@@ -267,55 +276,56 @@ static void say_block(struct why *w, const struct ui *ui, const struct snap_leak
 	say_way(w, ui, b);
 }
 
-static void say_blocks(struct why *w, const struct ui *ui, const struct snap_leak_site *row)
+static void say_blocks(
+	struct leak_explanation *w, const struct ui *ui, const struct snap_leak_site *row)
 {
 	char all[UNITS_MAX + 8];
 
 	if (!row->nblocks)
 		return;
 	if (row->sum.blocks > row->nblocks)
-		say(w, INK_PLAIN, "The %u oldest of %s blocks%s:", row->nblocks,
+		say(w, STYLE_PLAIN, "The %u oldest of %s blocks%s:", row->nblocks,
 			units_exact(all, row->sum.blocks),
 			ui->leaks.contents ? ", with what they hold now" : "");
 	else
-		say(w, INK_PLAIN,
+		say(w, STYLE_PLAIN,
 			"The blocks%s:", ui->leaks.contents ? ", with what they hold now" : "");
 	for (uint32_t i = 0; i < row->nblocks; i++)
 		say_block(w, ui, &row->blocks[i]);
 }
 
-static void say_stack(struct why *w, const struct ui *ui, const struct snap_site *site)
+static void say_stack(struct leak_explanation *w, const struct ui *ui, const struct snap_site *site)
 {
 	char name[256], place[128];
 
-	say(w, INK_PLAIN, "%s", "");
-	say(w, INK_PLAIN, "Allocated with %s by:", site ? site->alloc_function : "?");
+	say(w, STYLE_PLAIN, "%s", "");
+	say(w, STYLE_PLAIN, "Allocated with %s by:", site ? site->alloc_function : "?");
 	for (uint32_t i = 0; site && i < site->stack->nframes; i++) {
 		const struct frame *f = &site->stack->frames[i];
 
-		frame_name(f, ui->names, 200, ink_ascii(), name, sizeof(name));
-		frame_place(f, 100, ink_ascii(), place, sizeof(place));
-		say(w, i == site->stack->title ? INK_BOLD : INK_PLAIN, "%4u %s%-40s  %s", i,
+		frame_name(f, ui->names, 200, draw_is_ascii(), name, sizeof(name));
+		frame_place(f, 100, draw_is_ascii(), place, sizeof(place));
+		say(w, i == site->stack->title ? STYLE_BOLD : STYLE_PLAIN, "%4u %s%-40s  %s", i,
 			i == site->stack->title ? "> " : "  ", name, place);
 	}
 }
 
-void why_make(struct why *w, unsigned cells, const struct ui *ui, const struct snap_leaks *l,
-	const struct leaks_row *row)
+void leak_explanation_make(struct leak_explanation *w, unsigned cells, const struct ui *ui,
+	const struct snap_leaks *l, const struct leaks_row *row)
 {
 	w->count = 0;
 	w->cells = cells;
 	if (row->leak && row->leak->suppressed)
-		say(w, INK_WARN, "Suppressed: not counted in its class.");
+		say(w, STYLE_WARN, "Suppressed: not counted in its class.");
 	if (row->kind == KIND_SUSPECT)
 		say_suspect(w, row);
-	else if (leaklist_is_found(row))
+	else if (leak_list_is_found(row))
 		say_class(w, row->leak);
-	if (leaklist_grows(row))
+	if (leak_list_grows(row))
 		say_growth(w, &row->site->growth);
 	if (row->kind == KIND_GROWING)
 		say_grower(w, l, row);
-	else if (leaklist_is_found(row))
+	else if (leak_list_is_found(row))
 		say_since(w, row->leak);
 	say_site(w, row->site);
 	if (row->leak) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The rows of the Leaks (leaklist.h). */
+/* The rows of the Leaks (leak_list.h). */
 #include "tui/leak_list.h"
 
 #include <assert.h>
@@ -30,7 +30,7 @@ static const struct {
 	{ "suppressed", NULL, SUPPRESSED },
 	{ "all", NULL, LOST | GROWING | 1u << KIND_REACHABLE | SUPPRESSED },
 };
-static_assert(sizeof(choices) / sizeof(choices[0]) == LEAKLIST_CHOICES, "all have a name");
+static_assert(sizeof(choices) / sizeof(choices[0]) == LEAK_LIST_CHOICES, "all have a name");
 
 static enum leaks_kind kind_of(enum snap_leak_class class)
 {
@@ -44,10 +44,10 @@ static enum leaks_kind kind_of(enum snap_leak_class class)
 
 static const char *choice_name(const struct ui *ui, unsigned choice)
 {
-	return leaklist_state(ui)->by_age ? choices[choice].no_scan : choices[choice].name;
+	return leak_list_state(ui)->by_age ? choices[choice].no_scan : choices[choice].name;
 }
 
-const char *leaklist_choice(const struct ui *ui)
+const char *leak_list_choice(const struct ui *ui)
 {
 	const char *name = choice_name(ui, ui->leaks.choice);
 
@@ -56,14 +56,14 @@ const char *leaklist_choice(const struct ui *ui)
 	return name ? name : choices[ui->leaks.choice].no_scan;
 }
 
-void leaklist_choose_next(struct ui *ui)
+void leak_list_choose_next(struct ui *ui)
 {
 	do
-		ui->leaks.choice = (ui->leaks.choice + 1) % LEAKLIST_CHOICES;
+		ui->leaks.choice = (ui->leaks.choice + 1) % LEAK_LIST_CHOICES;
 	while (!choice_name(ui, ui->leaks.choice));
 }
 
-const struct leaks *leaklist_state(const struct ui *ui)
+const struct leaks *leak_list_state(const struct ui *ui)
 {
 	return ui->source->leaks(ui->source->ctx);
 }
@@ -77,47 +77,47 @@ const struct leaks_row *view_leaks_selected(const struct ui *ui)
 
 /* ---- what is known of a row ---- */
 
-bool leaklist_is_found(const struct leaks_row *row)
+bool leak_list_is_found(const struct leaks_row *row)
 {
 	return row->kind != KIND_GROWING && row->kind != KIND_SUSPECT;
 }
 
-const char *leaklist_kind(const struct leaks_row *row)
+const char *leak_list_kind(const struct leaks_row *row)
 {
-	if (!leaklist_is_found(row))
+	if (!leak_list_is_found(row))
 		return row->kind == KIND_GROWING ? "growing" : "suspect";
 	return row->leak->suppressed ? "suppressed" : snapshot_leak_word(row->leak->class);
 }
 
-struct snap_leak_sum leaklist_sum(const struct leaks_row *row)
+struct snap_leak_sum leak_list_sum(const struct leaks_row *row)
 {
-	if (!leaklist_is_found(row))
+	if (!leak_list_is_found(row))
 		return (struct snap_leak_sum){ row->site->live_blocks, row->site->live_bytes };
 	return row->leak->sum;
 }
 
-bool leaklist_grows(const struct leaks_row *row)
+bool leak_list_grows(const struct leaks_row *row)
 {
 	return row->site && row->site->growth.sure > 0;
 }
 
-bool leaklist_since(const struct ui *ui, const struct leaks_row *row, double *bytes)
+bool leak_list_since(const struct ui *ui, const struct leaks_row *row, double *bytes)
 {
-	bool found = leaklist_is_found(row);
+	bool found = leak_list_is_found(row);
 	uint64_t then;
 
 	if (found ? row->leak->seen < 2 : !ui->leaks.last)
 		return false;
 	then = found ? row->leak->before.bytes : row->leak ? row->leak->sum.bytes : 0;
-	*bytes = (double)leaklist_sum(row).bytes - (double)then;
+	*bytes = (double)leak_list_sum(row).bytes - (double)then;
 	return true;
 }
 
-bool leaklist_oldest(const struct ui *ui, const struct leaks_row *row, uint64_t *ns)
+bool leak_list_oldest(const struct ui *ui, const struct leaks_row *row, uint64_t *ns)
 {
 	uint64_t now = ui->shown ? ui->shown->uptime_ns : 0;
 
-	if (!leaklist_is_found(row)) {
+	if (!leak_list_is_found(row)) {
 		*ns = row->site->oldest_ns;
 		return row->site->has_ages;
 	}
@@ -125,14 +125,14 @@ bool leaklist_oldest(const struct ui *ui, const struct leaks_row *row, uint64_t 
 	return true;
 }
 
-enum leaks_confidence leaklist_confidence(const struct ui *ui, const struct leaks_row *row)
+enum leaks_confidence leak_list_confidence(const struct ui *ui, const struct leaks_row *row)
 {
-	return leaklist_is_found(row) ? leaks_confidence(ui->leaks.last, row->leak) : LEAKS_NONE;
+	return leak_list_is_found(row) ? leaks_confidence(ui->leaks.last, row->leak) : LEAKS_NONE;
 }
 
-static uint64_t behind(const struct leaks_row *row)
+static uint64_t indirect_bytes(const struct leaks_row *row)
 {
-	return leaklist_is_found(row) ? row->leak->indirect.bytes : 0;
+	return leak_list_is_found(row) ? row->leak->indirect.bytes : 0;
 }
 
 static uint64_t growth_key(const struct leaks_row *row)
@@ -163,31 +163,31 @@ static double since(const struct ui *ui, const struct leaks_row *row)
 {
 	double bytes;
 
-	return leaklist_since(ui, row, &bytes) ? bytes : 0;
+	return leak_list_since(ui, row, &bytes) ? bytes : 0;
 }
 
 static double oldest(const struct ui *ui, const struct leaks_row *row)
 {
 	uint64_t ns;
 
-	return leaklist_oldest(ui, row, &ns) ? (double)ns : 0;
+	return leak_list_oldest(ui, row, &ns) ? (double)ns : 0;
 }
 
 static int leaks_by(const struct ui *ui, const struct leaks_row *a, const struct leaks_row *b)
 {
 	switch (ui->leaks.order.sort) {
 	case BY_BYTES:
-		return down((double)leaklist_sum(a).bytes, (double)leaklist_sum(b).bytes);
+		return down((double)leak_list_sum(a).bytes, (double)leak_list_sum(b).bytes);
 	case BY_BLOCKS:
-		return down((double)leaklist_sum(a).blocks, (double)leaklist_sum(b).blocks);
-	case BY_BEHIND:
-		return down((double)behind(a), (double)behind(b));
+		return down((double)leak_list_sum(a).blocks, (double)leak_list_sum(b).blocks);
+	case BY_INDIRECT:
+		return down((double)indirect_bytes(a), (double)indirect_bytes(b));
 	case BY_OLDEST:
 		return down(oldest(ui, a), oldest(ui, b));
 	case BY_SINCE:
 		return down(since(ui, a), since(ui, b));
 	case BY_CONFIDENCE:
-		return down(leaklist_confidence(ui, a), leaklist_confidence(ui, b));
+		return down(leak_list_confidence(ui, a), leak_list_confidence(ui, b));
 	case BY_GROWTH:
 		return (growth_key(a) < growth_key(b)) - (growth_key(a) > growth_key(b));
 	case BY_SITE:
@@ -205,7 +205,7 @@ static unsigned nth_of(const struct leaks_row *row)
 
 static uint32_t site_of(const struct leaks_row *row)
 {
-	return leaklist_is_found(row) ? row->leak->site : row->site->id;
+	return leak_list_is_found(row) ? row->leak->site : row->site->id;
 }
 
 /*
@@ -225,8 +225,8 @@ static int leaks_compare(const void *pa, const void *pb, void *ctx)
 	if (!by && a->kind == KIND_GROWING)
 		by = (growth_key(a) < growth_key(b)) - (growth_key(a) > growth_key(b));
 	if (!by)
-		by = down((double)(leaklist_sum(a).bytes + behind(a)),
-			(double)(leaklist_sum(b).bytes + behind(b)));
+		by = down((double)(leak_list_sum(a).bytes + indirect_bytes(a)),
+			(double)(leak_list_sum(b).bytes + indirect_bytes(b)));
 	if (!by)
 		by = (site_of(a) > site_of(b)) - (site_of(a) < site_of(b));
 	return by ? by : (int)nth_of(a) - (int)nth_of(b);
@@ -293,7 +293,7 @@ static void suspect_rows(struct leaks_state *st, const struct ui *ui, struct kno
 	const struct snapshot *s = ui->shown;
 	uint32_t index[SUSPECTS_MAX];
 
-	st->suspects = by && s && leaklist_state(ui)->by_age ? suspects_find(s, index) : 0;
+	st->suspects = by && s && leak_list_state(ui)->by_age ? suspects_find(s, index) : 0;
 	for (size_t i = 0; i < st->suspects; i++) {
 		const struct snap_site *site = &s->sites[index[i]];
 		unsigned kinds = SUSPECT | (site->growth.sure > 0 ? GROWING : 0);
@@ -326,14 +326,14 @@ static void growing_rows(struct leaks_state *st, const struct ui *ui, const stru
 	}
 }
 
-static bool room_make(struct leaks_state *st, size_t n)
+static bool capacity_grow(struct leaks_state *st, size_t n)
 {
-	void *p = n > st->room ? realloc(st->row, n * sizeof(*st->row)) : st->row;
+	void *p = n > st->capacity ? realloc(st->row, n * sizeof(*st->row)) : st->row;
 
-	if (n > st->room && !p)
+	if (n > st->capacity && !p)
 		return false;
 	st->row = p;
-	st->room = n > st->room ? n : st->room;
+	st->capacity = n > st->capacity ? n : st->capacity;
 	return true;
 }
 
@@ -346,7 +346,7 @@ static void rows_make(struct ui *ui)
 	uint32_t ids;
 
 	st->list.count = 0;
-	if (!room_make(st, n + SUSPECTS_MAX + grow))
+	if (!capacity_grow(st, n + SUSPECTS_MAX + grow))
 		return;
 	by = known_make(ui, &ids);
 	for (size_t i = 0; i < n; i++) {
@@ -361,7 +361,7 @@ static void rows_make(struct ui *ui)
 	free(by);
 }
 
-void leaklist_select_cursor(struct ui *ui)
+void leak_list_select_cursor(struct ui *ui)
 {
 	const struct leaks_row *row = view_leaks_selected(ui);
 
@@ -391,8 +391,8 @@ void view_leaks_update(struct ui *ui)
 
 	if (!ui->source->leaks)
 		return;
-	st->last = leaklist_state(ui)->last;
-	st->version = leaklist_state(ui)->version;
+	st->last = leak_list_state(ui)->last;
+	st->version = leak_list_state(ui)->version;
 	rows_make(ui);
 	at = st->list.moved ? selected_find(st) : 0;
 	if (st->list.moved && at >= 0)
@@ -401,13 +401,13 @@ void view_leaks_update(struct ui *ui)
 	/* Who reads why does not want to read of another row all at once. */
 	st->is_gone = at < 0 && st->has_selected && ui_view(ui) == view_table[VIEW_WHY];
 	if (!st->is_gone)
-		leaklist_select_cursor(ui);
+		leak_list_select_cursor(ui);
 }
 
 /* A result may come between two ticks, and the one before is gone then. */
 void view_leaks_fresh(struct ui *ui)
 {
-	if (ui->source->leaks && leaklist_state(ui)->version != ui->leaks.version)
+	if (ui->source->leaks && leak_list_state(ui)->version != ui->leaks.version)
 		view_leaks_update(ui);
 }
 
@@ -420,7 +420,7 @@ bool view_leaks_wants_ages(const struct ui *ui)
 void view_leaks_free(struct ui *ui)
 {
 	free(ui->leaks.row);
-	free(ui->leaks.why);
+	free(ui->leaks.explanation);
 	ui->leaks = (struct leaks_state){ .list.height = ui->leaks.list.height,
 		.choice = ui->leaks.choice,
 		.order = ui->leaks.order };

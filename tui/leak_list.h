@@ -6,8 +6,8 @@
  * suspected, too, has no row for that it grows. They are made anew when there is another scan or
  * snapshot. Main thread.
  */
-#ifndef TUI_LEAKLIST_H
-#define TUI_LEAKLIST_H
+#ifndef TUI_LEAK_LIST_H
+#define TUI_LEAK_LIST_H
 
 #include "tui/ui.h"
 
@@ -15,7 +15,7 @@ enum {
 	BY_KIND,
 	BY_BYTES,
 	BY_BLOCKS,
-	BY_BEHIND,
+	BY_INDIRECT,
 	BY_OLDEST,
 	BY_SINCE,
 	BY_CONFIDENCE,
@@ -23,28 +23,28 @@ enum {
 	BY_SITE
 };
 
-#define LEAKLIST_CHOICES 9 /* of kinds */
+#define LEAK_LIST_CHOICES 9 /* of kinds */
 
 /* What K chose. Static. And the next that there may be rows of. */
-const char *leaklist_choice(const struct ui *ui);
-void leaklist_choose_next(struct ui *ui);
-const struct leaks *leaklist_state(const struct ui *ui);
+const char *leak_list_choice(const struct ui *ui);
+void leak_list_choose_next(struct ui *ui);
+const struct leaks *leak_list_state(const struct ui *ui);
 /* "definite", ..., "suspect", "growing". Static. */
-const char *leaklist_kind(const struct leaks_row *row);
+const char *leak_list_kind(const struct leaks_row *row);
 /* Whether it is what a scan found. */
-bool leaklist_is_found(const struct leaks_row *row);
+bool leak_list_is_found(const struct leaks_row *row);
 /* What the row is about: as the scan found it, or else what lives now. */
-struct snap_leak_sum leaklist_sum(const struct leaks_row *row);
+struct snap_leak_sum leak_list_sum(const struct leaks_row *row);
 /* Whether it grows, whatever else it does. */
-bool leaklist_grows(const struct leaks_row *row);
+bool leak_list_grows(const struct leaks_row *row);
 /*
  * Bytes more than by the scan before; of what only grows, than by the last one. False: there is
  * none to compare with.
  */
-bool leaklist_since(const struct ui *ui, const struct leaks_row *row, double *bytes);
+bool leak_list_since(const struct ui *ui, const struct leaks_row *row, double *bytes);
 /* Age of its oldest block. False: not known. */
-bool leaklist_oldest(const struct ui *ui, const struct leaks_row *row, uint64_t *ns);
-enum leaks_confidence leaklist_confidence(const struct ui *ui, const struct leaks_row *row);
-void leaklist_select_cursor(struct ui *ui);
+bool leak_list_oldest(const struct ui *ui, const struct leaks_row *row, uint64_t *ns);
+enum leaks_confidence leak_list_confidence(const struct ui *ui, const struct leaks_row *row);
+void leak_list_select_cursor(struct ui *ui);
 
 #endif

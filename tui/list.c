@@ -14,7 +14,7 @@ static size_t list_top_max(const struct list *l)
 }
 
 /* Keeps top in range and the cursor in sight. */
-static void list_settle(struct list *l)
+static void list_clamp(struct list *l)
 {
 	if (l->cursor >= l->count)
 		l->cursor = l->count ? l->count - 1 : 0;
@@ -33,13 +33,13 @@ static void list_settle(struct list *l)
 void list_resize(struct list *l, size_t height)
 {
 	l->height = height;
-	list_settle(l);
+	list_clamp(l);
 }
 
 void list_recount(struct list *l, size_t count)
 {
 	l->count = count;
-	list_settle(l);
+	list_clamp(l);
 }
 
 static size_t list_back(size_t from, size_t by)
@@ -50,7 +50,7 @@ static size_t list_back(size_t from, size_t by)
 static void list_scroll(struct list *l, size_t to)
 {
 	l->top = to;
-	list_settle(l);
+	list_clamp(l);
 }
 
 void list_go(struct list *l, enum list_motion motion)
@@ -106,7 +106,7 @@ void list_select(struct list *l, size_t row)
 	if (row != l->cursor)
 		l->moved = true;
 	l->cursor = row;
-	list_settle(l);
+	list_clamp(l);
 	l->line = l->cursor - l->top;
 }
 
@@ -124,7 +124,7 @@ void list_follow(struct list *l, size_t row)
 
 	l->cursor = row;
 	l->top = list_back(row, line);
-	list_settle(l);
+	list_clamp(l);
 }
 
 bool list_at_end(const struct list *l)

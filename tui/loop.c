@@ -268,20 +268,20 @@ static void loop_edit(struct loop *l)
 	if (ui->source->source_forget)
 		ui->source->source_forget(ui->source->ctx);
 	if (pid < 0)
-		ui_say(ui, "%s: %s", ui->editor, strerror(-(int)pid));
+		ui_message(ui, "%s: %s", ui->editor, strerror(-(int)pid));
 	else if (WIFEXITED(status) && WEXITSTATUS(status))
-		ui_say(ui, "%s ended with %d%s", ui->editor, WEXITSTATUS(status),
+		ui_message(ui, "%s ended with %d%s", ui->editor, WEXITSTATUS(status),
 			WEXITSTATUS(status) == 127 ? ": there is no such command" : "");
 	else if (WIFSIGNALED(status))
-		ui_say(ui, "%s was ended by signal %d", ui->editor, WTERMSIG(status));
+		ui_message(ui, "%s was ended by signal %d", ui->editor, WTERMSIG(status));
 	else
-		ui_say(ui, "back from %s", ui->editor);
+		ui_message(ui, "back from %s", ui->editor);
 }
 
-static void loop_clip(struct loop *l)
+static void loop_clipboard(struct loop *l)
 {
-	term_write(l->ui.clip.data, l->ui.clip.len);
-	strbuf_reset(&l->ui.clip);
+	term_write(l->ui.clipboard.data, l->ui.clipboard.len);
+	strbuf_reset(&l->ui.clipboard);
 }
 
 /* ---- one turn ----------------------------------------------------------------------------- */
@@ -342,8 +342,8 @@ static void loop_turn(struct loop *l)
 		loop_source(l, fds + FD_SOURCE, more);
 	if (l->ui.suspend && !l->ui.quit)
 		loop_suspend(l);
-	if (l->ui.clip.len)
-		loop_clip(l);
+	if (l->ui.clipboard.len)
+		loop_clipboard(l);
 	if (l->ui.edit_line && !l->ui.quit)
 		loop_edit(l);
 }
@@ -371,7 +371,7 @@ static int loop_all(
 
 	if (err)
 		return err;
-	ink_init(options->color, options->ascii);
+	draw_init(options->color, options->ascii);
 	ui_init(&l->ui, source, options);
 	l->ui.has_terminal = true;
 	l->ui.editor = editor_name();

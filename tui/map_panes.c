@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The panes of the Map (mappanes.h). */
+/* The panes of the Map (map_panes.h). */
 #include "tui/map_panes.h"
 
 #include <inttypes.h>
@@ -33,12 +33,12 @@ static int clamp(int value, int least, int most)
 	return value > most ? most : value < least ? least : value;
 }
 
-void mappanes_make(struct mappanes *p, const struct ui *ui)
+void map_panes_make(struct map_panes *p, const struct ui *ui)
 {
 	int y = ui->layout.y[ROW_BODY], left = ui->layout.body_height, width = ui->layout.width;
 	int rows = ui->map.map ? (int)ui->map.map->rows : 1;
 
-	*p = (struct mappanes){ .account_y = y, .classes_x = -1 };
+	*p = (struct map_panes){ .account_y = y, .classes_x = -1 };
 	p->account = left >= 6 && width < ONE_LINE ? 2 : 1;
 	left -= p->account + 1;
 	p->rows_y = y + p->account + 1;
@@ -52,26 +52,26 @@ void mappanes_make(struct mappanes *p, const struct ui *ui)
 	p->pins_y = p->grid_y + p->grid + 1 + 2;
 	if (width >= CLASSES_WIDTH)
 		p->classes_x = width - CLASSES_CELLS;
-	p->cells = cells_in((p->classes_x < 0 ? width : p->classes_x - 1) - MAPPANES_ADDRESS - 1);
+	p->cells = cells_in((p->classes_x < 0 ? width : p->classes_x - 1) - MAP_PANES_ADDRESS - 1);
 }
 
-const struct map_row *mappanes_row(const struct ui *ui)
+const struct map_row *map_panes_row(const struct ui *ui)
 {
 	const struct map *m = ui->map.map;
 
 	return m && ui->map.row < m->rows ? &m->row[ui->map.row] : NULL;
 }
 
-size_t mappanes_top(const struct ui *ui, const struct mappanes *p)
+size_t map_panes_top(const struct ui *ui, const struct map_panes *p)
 {
 	size_t rows = (size_t)(p->rows > 0 ? p->rows : 1);
 
 	return ui->map.row < rows ? 0 : ui->map.row - rows + 1;
 }
 
-size_t mappanes_zoom(const struct ui *ui, const struct mappanes *p)
+size_t map_panes_zoom(const struct ui *ui, const struct map_panes *p)
 {
-	const struct map_row *row = mappanes_row(ui);
+	const struct map_row *row = map_panes_row(ui);
 	size_t cells = p->cells * (size_t)(p->grid > 0 ? p->grid : 1), zoom = 1;
 
 	if (ui->map.zoom)
@@ -81,17 +81,17 @@ size_t mappanes_zoom(const struct ui *ui, const struct mappanes *p)
 	return zoom;
 }
 
-size_t mappanes_lines(const struct ui *ui, const struct mappanes *p)
+size_t map_panes_lines(const struct ui *ui, const struct map_panes *p)
 {
-	const struct map_row *row = mappanes_row(ui);
-	size_t pages = mappanes_zoom(ui, p) * p->cells;
+	const struct map_row *row = map_panes_row(ui);
+	size_t pages = map_panes_zoom(ui, p) * p->cells;
 
 	return row ? (row->pages + pages - 1) / pages : 0;
 }
 
-size_t mappanes_cursor(const struct ui *ui)
+size_t map_panes_cursor(const struct ui *ui)
 {
-	const struct map_row *row = mappanes_row(ui);
+	const struct map_row *row = map_panes_row(ui);
 	size_t page = row ? map_page_at(ui->map.map, row, ui->map.cursor) : 0;
 
 	return row && page < row->pages ? page : 0;
@@ -131,12 +131,12 @@ static void cells_draw(const struct map *m, const struct map_row *row, size_t fi
 		struct map_sum sum;
 
 		map_sum(m, row, first + i * zoom, zoom, &sum);
-		glyph = fill_glyph[ink_ascii()][fill_of(&sum)];
+		glyph = fill_glyph[draw_is_ascii()][fill_of(&sum)];
 		memcpy(text + len, glyph, strlen(glyph));
 		len += strlen(glyph);
 	}
 	text[len] = 0;
-	ink_text(y, x, cells, INK_PLAIN, text);
+	draw_text(y, x, cells, STYLE_PLAIN, text);
 }
 
 /* ---- what RSS is ---- */
@@ -146,7 +146,7 @@ struct flow {
 	int y, x, lines, width;
 };
 
-static void flow_put(struct flow *f, enum ink ink, const char *text)
+static void flow_put(struct flow *f, enum draw_style style, const char *text)
 {
 	int cells = (int)text_cells(text);
 
@@ -156,11 +156,12 @@ static void flow_put(struct flow *f, enum ink ink, const char *text)
 		f->lines--;
 	}
 	if (f->lines > 0)
-		ink_text(f->y, f->x, (unsigned)(f->width > f->x ? f->width - f->x : 0), ink, text);
+		draw_text(
+			f->y, f->x, (unsigned)(f->width > f->x ? f->width - f->x : 0), style, text);
 	f->x += cells;
 }
 
-static void account_draw(const struct ui *ui, const struct mappanes *p)
+static void account_draw(const struct ui *ui, const struct map_panes *p)
 {
 	const struct map_account *a = &ui->map.map->account;
 	struct flow f = { p->account_y, 1, p->account, ui->layout.width };
@@ -168,13 +169,13 @@ static void account_draw(const struct ui *ui, const struct mappanes *p)
 	const char *sign = " = ";
 
 	snprintf(text, sizeof(text), "RSS %s", units_bytes(bytes, a->rss_bytes));
-	flow_put(&f, INK_BOLD, text);
+	flow_put(&f, STYLE_BOLD, text);
 	for (unsigned i = 0; i < MAP_PARTS; i++) {
 		if (!a->part[i])
 			continue;
 		snprintf(text, sizeof(text), "%s%s %s", sign, map_part_name(i),
 			units_bytes(bytes, a->part[i]));
-		flow_put(&f, i == MAP_PART_FREE ? INK_BOLD : INK_PLAIN, text);
+		flow_put(&f, i == MAP_PART_FREE ? STYLE_BOLD : STYLE_PLAIN, text);
 		sign = " + ";
 	}
 }
@@ -207,19 +208,19 @@ static unsigned occupancy_x(const struct ui *ui)
 	return is_wide(ui) ? NAME_CELLS + 5 * 7 + 2 : (unsigned)ui->layout.width;
 }
 
-static void rows_head(const struct ui *ui, const struct mappanes *p)
+static void rows_head(const struct ui *ui, const struct map_panes *p)
 {
 	static const char *const heads[] = { "SIZE", "RSS", "LIVE", "SLACK", "FREE" };
 	unsigned width = (unsigned)ui->layout.width, x = figures_x(ui);
 	char text[64];
 
-	ink_fill(p->rows_y - 1, 0, width, INK_HEAD);
+	draw_fill(p->rows_y - 1, 0, width, STYLE_HEAD);
 	snprintf(text, sizeof(text), "MAPPING %zu of %zu", ui->map.row + 1, ui->map.map->rows);
-	ink_text(p->rows_y - 1, 1, x - 1, INK_HEAD, text);
+	draw_text(p->rows_y - 1, 1, x - 1, STYLE_HEAD, text);
 	figures_put(text, sizeof(text), is_wide(ui), heads);
-	ink_text(p->rows_y - 1, (int)x, width - x, INK_HEAD, text);
+	draw_text(p->rows_y - 1, (int)x, width - x, STYLE_HEAD, text);
 	if (is_wide(ui))
-		ink_text(p->rows_y - 1, (int)occupancy_x(ui), width - occupancy_x(ui), INK_HEAD,
+		draw_text(p->rows_y - 1, (int)occupancy_x(ui), width - occupancy_x(ui), STYLE_HEAD,
 			"OCCUPANCY");
 }
 
@@ -245,16 +246,16 @@ static void row_draw(const struct ui *ui, size_t i, int y)
 	const struct map_row *row = &m->row[i];
 	unsigned width = (unsigned)ui->layout.width, x = figures_x(ui), end = occupancy_x(ui);
 	unsigned cells = width > end + 1 ? width - end - 1 : 0;
-	enum ink ink = i == ui->map.row ? INK_SELECT : INK_PLAIN;
+	enum draw_style style = i == ui->map.row ? STYLE_SELECT : STYLE_PLAIN;
 	char name[48], text[128];
 
 	if (i == ui->map.row) {
-		ink_fill(y, 0, is_wide(ui) ? end - 1 : width, INK_SELECT);
-		ink_text(y, 0, 1, INK_SELECT, ">");
+		draw_fill(y, 0, is_wide(ui) ? end - 1 : width, STYLE_SELECT);
+		draw_text(y, 0, 1, STYLE_SELECT, ">");
 	}
-	ink_text(y, 1, x - 1, ink, map_row_name(row, name));
+	draw_text(y, 1, x - 1, style, map_row_name(row, name));
 	row_figures(ui, row, text, sizeof(text));
-	ink_text(y, (int)x, width - x, ink, text);
+	draw_text(y, (int)x, width - x, style, text);
 	cells = cells < CELLS_MOST ? cells : CELLS_MOST;
 	if (row->pages > 0 && cells > 0)
 		cells_draw(m, row, 0, (row->pages + cells - 1) / cells, y, (int)end, cells);
@@ -263,10 +264,10 @@ static void row_draw(const struct ui *ui, size_t i, int y)
 /* ---- pages ---- */
 
 /* "brk heap: 1 cell = 4 pages", and what the cells mean if there is room. */
-static void grid_head(const struct ui *ui, const struct mappanes *p, size_t zoom)
+static void grid_head(const struct ui *ui, const struct map_panes *p, size_t zoom)
 {
-	const char *const *glyph = fill_glyph[ink_ascii()];
-	const struct map_row *row = mappanes_row(ui);
+	const char *const *glyph = fill_glyph[draw_is_ascii()];
+	const struct map_row *row = map_panes_row(ui);
 	char name[48], size[UNITS_MAX], title[256];
 
 	if (row->pages == 0)
@@ -278,27 +279,27 @@ static void grid_head(const struct ui *ui, const struct mappanes *p, size_t zoom
 		snprintf(title + strlen(title), sizeof(title) - strlen(title),
 			"  %s full %s <90%% %s <50%% %s free %s absent", glyph[FILL_FULL],
 			glyph[FILL_HIGH], glyph[FILL_LOW], glyph[FILL_IDLE], glyph[FILL_ABSENT]);
-	ink_rule(p->grid_y - 1, 0,
+	draw_rule(p->grid_y - 1, 0,
 		(unsigned)(p->classes_x < 0 ? ui->layout.width : p->classes_x - 1), title);
 }
 
 static void grid_line(
-	const struct ui *ui, const struct mappanes *p, size_t line, size_t zoom, int y)
+	const struct ui *ui, const struct map_panes *p, size_t line, size_t zoom, int y)
 {
 	const struct map *m = ui->map.map;
-	const struct map_row *row = mappanes_row(ui);
-	size_t first = line * p->cells * zoom, cursor = mappanes_cursor(ui);
+	const struct map_row *row = map_panes_row(ui);
+	size_t first = line * p->cells * zoom, cursor = map_panes_cursor(ui);
 	char address[32];
 	struct map_sum sum;
 
 	snprintf(address, sizeof(address), "%13" PRIx64, map_page_address(m, row, first));
-	ink_text(y, 0, MAPPANES_ADDRESS, INK_DIM, address);
-	cells_draw(m, row, first, zoom, y, MAPPANES_ADDRESS, p->cells);
+	draw_text(y, 0, MAP_PANES_ADDRESS, STYLE_DIM, address);
+	cells_draw(m, row, first, zoom, y, MAP_PANES_ADDRESS, p->cells);
 	if (cursor < first || cursor >= first + p->cells * zoom)
 		return;
 	map_sum(m, row, cursor / zoom * zoom, zoom, &sum);
-	ink_text(y, MAPPANES_ADDRESS + (int)((cursor - first) / zoom), 1, INK_SELECT,
-		fill_glyph[ink_ascii()][fill_of(&sum)]);
+	draw_text(y, MAP_PANES_ADDRESS + (int)((cursor - first) / zoom), 1, STYLE_SELECT,
+		fill_glyph[draw_is_ascii()][fill_of(&sum)]);
 }
 
 /* The site that has most of the page, and what that means for it. */
@@ -315,10 +316,10 @@ static void cursor_site(const struct ui *ui, const struct map_sum *sum, char *te
 	snprintf(text, cap, "   %s%s", sum->pages > 1 ? "emptiest: " : "", name);
 }
 
-static void grid_cursor(const struct ui *ui, const struct mappanes *p, size_t zoom)
+static void grid_cursor(const struct ui *ui, const struct map_panes *p, size_t zoom)
 {
-	const struct map_row *row = mappanes_row(ui);
-	size_t page = mappanes_cursor(ui) / zoom * zoom;
+	const struct map_row *row = map_panes_row(ui);
+	size_t page = map_panes_cursor(ui) / zoom * zoom;
 	char text[COLUMN_TEXT_MAX + 256], cut[COLUMN_TEXT_MAX + 256], site[COLUMN_TEXT_MAX + 16];
 	char there[UNITS_MAX], owned[UNITS_MAX], blocks[UNITS_MAX];
 	unsigned width = (unsigned)ui->layout.width;
@@ -330,12 +331,12 @@ static void grid_cursor(const struct ui *ui, const struct mappanes *p, size_t zo
 		map_page_address(ui->map.map, row, page),
 		units_bytes(there, sum.present * MAP_PAGE_BYTES), units_bytes(owned, sum.owned),
 		units_count(blocks, sum.blocks), sum.blocks == 1 ? "" : "s", site);
-	text_elide(cut, sizeof(cut), text, width - 1, false, ink_ascii());
-	ink_text(p->grid_y + p->grid, 1, width - 1, INK_BOLD, cut);
+	text_elide(cut, sizeof(cut), text, width - 1, false, draw_is_ascii());
+	draw_text(p->grid_y + p->grid, 1, width - 1, STYLE_BOLD, cut);
 }
 
 /* What has no pages to show is listed: its mappings, of which the chosen one is always seen. */
-static void parts_draw(const struct ui *ui, const struct mappanes *p, const struct map_row *row)
+static void parts_draw(const struct ui *ui, const struct map_panes *p, const struct map_row *row)
 {
 	unsigned width = (unsigned)(p->classes_x < 0 ? ui->layout.width : p->classes_x - 1);
 	size_t part = ui->map.part < row->spans ? ui->map.part : 0;
@@ -349,19 +350,19 @@ static void parts_draw(const struct ui *ui, const struct mappanes *p, const stru
 		snprintf(text, sizeof(text), "%12" PRIx64 "-%-12" PRIx64 " %7s  %7s resident",
 			s->start, s->end, units_bytes(size, s->end - s->start),
 			units_bytes(rss, s->rss_bytes));
-		ink_padded(p->grid_y + (int)(i - top), 0, width, chosen ? INK_SELECT : INK_PLAIN,
-			chosen ? ">" : "");
-		ink_text(p->grid_y + (int)(i - top), 1, width - 1, chosen ? INK_SELECT : INK_PLAIN,
-			text);
+		draw_padded(p->grid_y + (int)(i - top), 0, width,
+			chosen ? STYLE_SELECT : STYLE_PLAIN, chosen ? ">" : "");
+		draw_text(p->grid_y + (int)(i - top), 1, width - 1,
+			chosen ? STYLE_SELECT : STYLE_PLAIN, text);
 	}
-	ink_text(p->grid_y + p->grid, 1, width - 1, INK_DIM,
+	draw_text(p->grid_y + p->grid, 1, width - 1, STYLE_DIM,
 		"no blocks of malloc are in it: its pages are not looked at");
 }
 
-static void grid_draw(const struct ui *ui, const struct mappanes *p)
+static void grid_draw(const struct ui *ui, const struct map_panes *p)
 {
-	const struct map_row *row = mappanes_row(ui);
-	size_t zoom = mappanes_zoom(ui, p), lines = mappanes_lines(ui, p);
+	const struct map_row *row = map_panes_row(ui);
+	size_t zoom = map_panes_zoom(ui, p), lines = map_panes_lines(ui, p);
 
 	grid_head(ui, p, zoom);
 	if (row->pages == 0) {
@@ -399,24 +400,24 @@ static void class_draw(const struct map *m, int i, int y, int x)
 	bool last = i == SNAP_SIZE_BUCKETS - 1;
 
 	units_bytes(le, snap_size_le((unsigned)(last ? i - 1 : i)));
-	snprintf(text, sizeof(text), "%s%-6s %7s %5s%% %7s", last ? ">" : ink_sign(SIGN_AT_MOST),
+	snprintf(text, sizeof(text), "%s%-6s %7s %5s%% %7s", last ? ">" : draw_glyph(GLYPH_AT_MOST),
 		le, units_count(blocks, c->blocks),
 		units_percent(use, c->live_bytes, c->live_bytes + class_waste(c)),
 		units_bytes(waste, class_waste(c)));
-	ink_text(y, x + 1, CLASSES_CELLS - 1, INK_PLAIN, text);
+	draw_text(y, x + 1, CLASSES_CELLS - 1, STYLE_PLAIN, text);
 }
 
 /* The sizes that waste most: in their slack, and free beside them on nearly empty pages. */
-static void classes_draw(const struct ui *ui, const struct mappanes *p)
+static void classes_draw(const struct ui *ui, const struct map_panes *p)
 {
 	bool done[SNAP_SIZE_BUCKETS] = { false };
 	const struct map *m = ui->map.map;
 
-	ink_rule(p->grid_y - 1, p->classes_x, CLASSES_CELLS, "SIZE   BLOCKS   USE   WASTE");
+	draw_rule(p->grid_y - 1, p->classes_x, CLASSES_CELLS, "SIZE   BLOCKS   USE   WASTE");
 	for (int i = 0; i < p->grid; i++) {
 		int class = class_next(m, done);
 
-		ink_text(p->grid_y + i, p->classes_x - 1, 1, INK_DIM, ink_sign(SIGN_VLINE));
+		draw_text(p->grid_y + i, p->classes_x - 1, 1, STYLE_DIM, draw_glyph(GLYPH_VLINE));
 		if (class < 0)
 			continue;
 		done[class] = true;
@@ -446,14 +447,14 @@ static void pin_draw(const struct ui *ui, unsigned i, int y)
 	snprintf(text, sizeof(text), "%c%7s%8s%8s%9s", i < 9 ? (char)('1' + i) : ' ',
 		units_bytes(cost, pin->cost_bytes), units_count(pages, pin->pages),
 		units_count(alone, pin->alone), units_bytes(live, pin->live_bytes));
-	ink_text(y, 1, width - 1, INK_PLAIN, text);
-	text_elide(cut, sizeof(cut), name, room, false, ink_ascii());
-	ink_text(y, 36, room, INK_PLAIN, cut);
-	text_elide(cut, sizeof(cut), place, right ? right - 1 : 0, true, ink_ascii());
-	ink_text(y, (int)(width - right), right, INK_PLAIN, cut);
+	draw_text(y, 1, width - 1, STYLE_PLAIN, text);
+	text_elide(cut, sizeof(cut), name, room, false, draw_is_ascii());
+	draw_text(y, 36, room, STYLE_PLAIN, cut);
+	text_elide(cut, sizeof(cut), place, right ? right - 1 : 0, true, draw_is_ascii());
+	draw_text(y, (int)(width - right), right, STYLE_PLAIN, cut);
 }
 
-static void pins_draw(const struct ui *ui, const struct mappanes *p)
+static void pins_draw(const struct ui *ui, const struct map_panes *p)
 {
 	const struct map_account *a = &ui->map.map->account;
 	unsigned width = (unsigned)ui->layout.width;
@@ -463,14 +464,14 @@ static void pins_draw(const struct ui *ui, const struct mappanes *p)
 		a->pinned_pages == 1 ? "WHO PINS IT: %s page less than half full, %s free in it"
 				     : "WHO PINS IT: %s pages less than half full, %s free in them",
 		units_count(pages, a->pinned_pages), units_bytes(bytes, a->pinned_bytes));
-	ink_rule(p->pins_y - 2, 0, width, title);
-	ink_fill(p->pins_y - 1, 0, width, INK_HEAD);
-	ink_text(p->pins_y - 1, 1, width - 1, INK_HEAD,
+	draw_rule(p->pins_y - 2, 0, width, title);
+	draw_fill(p->pins_y - 1, 0, width, STYLE_HEAD);
+	draw_text(p->pins_y - 1, 1, width - 1, STYLE_HEAD,
 		"    COST   PAGES   ALONE     LIVE  CALL SITE");
 	for (unsigned i = 0; i < (unsigned)p->pins && i < a->pins; i++)
 		pin_draw(ui, i, p->pins_y + (int)i);
 	if (!a->pins)
-		ink_text(p->pins_y, 2, width - 2, INK_DIM,
+		draw_text(p->pins_y, 2, width - 2, STYLE_DIM,
 			a->sampled  ? "blocks are sampled: it cannot be told"
 			: a->forked ? "blocks from before its fork are not known: it cannot be told"
 				    : "nobody: no page of the heap is less than half full");
@@ -478,24 +479,24 @@ static void pins_draw(const struct ui *ui, const struct mappanes *p)
 
 /* ---- all ---- */
 
-void mappanes_draw(const struct ui *ui)
+void map_panes_draw(const struct ui *ui)
 {
 	const struct map *m = ui->map.map;
-	struct mappanes p;
+	struct map_panes p;
 	size_t top;
 
-	mappanes_make(&p, ui);
+	map_panes_make(&p, ui);
 	if (!m || !m->account.known) {
-		ink_text(p.account_y, 2, (unsigned)ui->layout.width - 2, INK_DIM,
+		draw_text(p.account_y, 2, (unsigned)ui->layout.width - 2, STYLE_DIM,
 			m ? m->account.why : "reading the address space");
 		return;
 	}
 	account_draw(ui, &p);
 	rows_head(ui, &p);
-	top = mappanes_top(ui, &p);
+	top = map_panes_top(ui, &p);
 	for (int i = 0; i < p.rows && top + (size_t)i < m->rows; i++)
 		row_draw(ui, top + (size_t)i, p.rows_y + i);
-	if (p.grid && mappanes_row(ui)) {
+	if (p.grid && map_panes_row(ui)) {
 		grid_draw(ui, &p);
 		if (p.classes_x >= 0)
 			classes_draw(ui, &p);

@@ -3,15 +3,15 @@
  * The panes of the Map: where they are on the screen, and what is drawn in them. What is selected,
  * and what keys do about it, is in view_map.c. Main thread.
  */
-#ifndef TUI_MAPPANES_H
-#define TUI_MAPPANES_H
+#ifndef TUI_MAP_PANES_H
+#define TUI_MAP_PANES_H
 
 #include "tui/ui.h"
 
-#define MAPPANES_ADDRESS 14 /* cells of a line's address, with what is beside it */
+#define MAP_PANES_ADDRESS 14 /* cells of a line's address, with what is beside it */
 
 /* Lines of the body, from the top; a pane of no lines is not there. */
-struct mappanes {
+struct map_panes {
 	int account_y, account; /* what RSS is */
 	int rows_y, rows; /* mappings, below a line of headers */
 	int grid_y, grid; /* cells, below a line that tells what they are; then one of the cursor */
@@ -20,16 +20,16 @@ struct mappanes {
 	int classes_x; /* of the size classes beside it; -1: none */
 };
 
-void mappanes_make(struct mappanes *p, const struct ui *ui);
+void map_panes_make(struct map_panes *p, const struct ui *ui);
 /* The row that is selected, or NULL. */
-const struct map_row *mappanes_row(const struct ui *ui);
+const struct map_row *map_panes_row(const struct ui *ui);
 /* The first row that is seen. */
-size_t mappanes_top(const struct ui *ui, const struct mappanes *p);
+size_t map_panes_top(const struct ui *ui, const struct map_panes *p);
 /* Pages of a cell, and lines of cells that the selected row takes. */
-size_t mappanes_zoom(const struct ui *ui, const struct mappanes *p);
-size_t mappanes_lines(const struct ui *ui, const struct mappanes *p);
+size_t map_panes_zoom(const struct ui *ui, const struct map_panes *p);
+size_t map_panes_lines(const struct ui *ui, const struct map_panes *p);
 /* The page of the row that the cursor is on. */
-size_t mappanes_cursor(const struct ui *ui);
-void mappanes_draw(const struct ui *ui);
+size_t map_panes_cursor(const struct ui *ui);
+void map_panes_draw(const struct ui *ui);
 
 #endif

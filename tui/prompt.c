@@ -9,6 +9,7 @@
 #include <string.h>
 #include "tui/curses_api.h"
 #include "tui/draw.h"
+#include "tui/key_codes.h"
 #include "tui/ui.h"
 
 void prompt_open(struct prompt *p, const char *question, const char *text,
@@ -46,8 +47,8 @@ void prompt_key(struct prompt *p, struct ui *ui, int key)
 		p->open = false;
 		p->accept(ui, p->text);
 		return;
-	case UI_KEY_ESC:
-	case UI_CTRL('g'):
+	case KEY_ESC:
+	case KEY_CTRL('g'):
 		p->open = false;
 		return;
 	case KEY_BACKSPACE:
@@ -55,10 +56,10 @@ void prompt_key(struct prompt *p, struct ui *ui, int key)
 	case '\b':
 		prompt_rubout(p, p->len ? p->len - 1 : 0);
 		return;
-	case UI_CTRL('u'):
+	case KEY_CTRL('u'):
 		prompt_rubout(p, 0);
 		return;
-	case UI_CTRL('w'):
+	case KEY_CTRL('w'):
 		prompt_rubout(p, prompt_word_start(p));
 		return;
 	default:
@@ -72,13 +73,13 @@ void prompt_key(struct prompt *p, struct ui *ui, int key)
 /* Of a long answer its end is seen, where the typing is. */
 void prompt_draw(const struct prompt *p, int y, unsigned cells)
 {
-	unsigned x = ink_text(y, 1, cells - 1, INK_BOLD, p->question) + 1;
+	unsigned x = draw_text(y, 1, cells - 1, STYLE_BOLD, p->question) + 1;
 	size_t hidden = 0;
 
 	if (x + 2 >= cells)
 		return;
 	if (p->len + x + 2 > cells)
 		hidden = p->len + x + 2 - cells;
-	x += 1 + ink_text(y, (int)x + 1, cells - x - 1, INK_PLAIN, p->text + hidden);
-	ink_text(y, (int)x, cells - x, INK_SELECT, " ");
+	x += 1 + draw_text(y, (int)x + 1, cells - x - 1, STYLE_PLAIN, p->text + hidden);
+	draw_text(y, (int)x, cells - x, STYLE_SELECT, " ");
 }

@@ -17,7 +17,7 @@ const char *shot_line(int y, char text[SHOT_LINE]);
 void shot_text(FILE *to);
 /*
  * How it looks, each line ended and without the plain cells at its end. A cell is . b d r R: plain,
- * bold, dim, reversed, bold and reversed. One in colour is the sign of its ink: 4 a column's
+ * bold, dim, reversed, bold and reversed. One in colour is the sign of its style: 4 a column's
  * header, 5 the one that sorts, 6 the row under the cursor, 7 good, 8 bad, 9 a warning, A
  * information, C what a key does.
  */

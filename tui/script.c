@@ -17,6 +17,7 @@
 #include "src/util/clock.h"
 #include "tui/curses_api.h"
 #include "tui/draw.h"
+#include "tui/key_codes.h"
 #include "tui/screen_dump.h"
 #include "tui/ui.h"
 
@@ -47,7 +48,7 @@ struct step {
 struct script {
 	char *path;
 	struct step *step;
-	size_t count, room;
+	size_t count, capacity;
 };
 
 struct player {
@@ -80,7 +81,7 @@ static const struct {
 	{ "Home", KEY_HOME },
 	{ "End", KEY_END },
 	{ "Enter", '\r' },
-	{ "Esc", UI_KEY_ESC },
+	{ "Esc", KEY_ESC },
 	{ "Tab", '\t' },
 	{ "S-Tab", KEY_BTAB },
 	{ "S-F3", KEY_F(15) },
@@ -100,7 +101,7 @@ int script_key(const char *name)
 	if (name[0] > ' ' && name[0] < 127 && !name[1])
 		return name[0];
 	if (name[0] == '^' && name[1] >= '@' && name[1] <= '_' && !name[2])
-		return UI_CTRL(name[1]);
+		return KEY_CTRL(name[1]);
 	if (name[0] != 'F' || name[1] < '1' || name[1] > '9')
 		return -1;
 	n = strtol(name + 1, &end, 10);
@@ -109,7 +110,7 @@ int script_key(const char *name)
 
 static struct step *step_add(struct script *s, enum step_what what, unsigned line)
 {
-	struct step *step = array_grow(s->step, s->count, &s->room, sizeof(*step));
+	struct step *step = array_grow(s->step, s->count, &s->capacity, sizeof(*step));
 
 	if (!step)
 		return NULL;
@@ -400,7 +401,7 @@ static int player_open(struct player *p, const struct tui_options *options)
 	if (!p->screen)
 		return -ENOTTY;
 	keypad(stdscr, TRUE);
-	ink_init(options->color, options->ascii);
+	draw_init(options->color, options->ascii);
 	return 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Between the settings and the screen (settle.h). What keys change while it runs lies with the
- * screen, so the settings are brought up to date before they are shown or saved. Main thread.
+ * Between the settings and the screen (settings_sync.h). What keys change while it runs lies with
+ * the screen, so the settings are brought up to date before they are shown or saved. Main thread.
  */
 #include "tui/settings_sync.h"
 
@@ -18,7 +18,7 @@
 /* ---- columns ------------------------------------------------------------------------------ */
 
 /* The tables that have columns of their own; that of the sites has those of the model. */
-static const struct table *settle_table(unsigned table)
+static const struct table *settings_sync_table(unsigned table)
 {
 	static const struct ui none;
 
@@ -34,21 +34,21 @@ static const struct table *settle_table(unsigned table)
 	}
 }
 
-unsigned settle_columns(unsigned table)
+unsigned settings_sync_columns(unsigned table)
 {
-	return table == SETTINGS_SITES ? COL_COUNT : settle_table(table)->count;
+	return table == SETTINGS_SITES ? COL_COUNT : settings_sync_table(table)->count;
 }
 
-const char *settle_column_title(unsigned table, unsigned column)
+const char *settings_sync_column_title(unsigned table, unsigned column)
 {
 	return table == SETTINGS_SITES ? column_table[column].title
-				       : settle_table(table)->column[column].title;
+				       : settings_sync_table(table)->column[column].title;
 }
 
-const char *settle_column_help(unsigned table, unsigned column)
+const char *settings_sync_column_help(unsigned table, unsigned column)
 {
 	return table == SETTINGS_SITES ? column_table[column].help
-				       : settle_table(table)->column[column].help;
+				       : settings_sync_table(table)->column[column].help;
 }
 
 /* Titles in small letters, with no blank in them, are keys. */
@@ -63,13 +63,13 @@ static const char *title_key(const char *title)
 	return key;
 }
 
-const char *settle_column_key(unsigned table, unsigned column)
+const char *settings_sync_column_key(unsigned table, unsigned column)
 {
 	const struct table_column *c;
 
 	if (table == SETTINGS_SITES)
 		return column == COL_SITE ? NULL : column_table[column].key;
-	c = &settle_table(table)->column[column];
+	c = &settings_sync_table(table)->column[column];
 	return c->cells ? title_key(c->title) : NULL;
 }
 
@@ -77,9 +77,10 @@ static unsigned columns_off(const struct settings *s, unsigned table)
 {
 	unsigned off = 0;
 
-	for (unsigned i = 0; i < settle_columns(table); i++)
-		if (settle_column_key(table, i) &&
-			settings_is_off(s, (enum settings_table)table, settle_column_key(table, i)))
+	for (unsigned i = 0; i < settings_sync_columns(table); i++)
+		if (settings_sync_column_key(table, i) &&
+			settings_is_off(
+				s, (enum settings_table)table, settings_sync_column_key(table, i)))
 			off |= 1u << i;
 	return off;
 }
@@ -88,16 +89,16 @@ static void columns_apply(struct ui *ui)
 {
 	ui->columns_off = columns_off(&ui->settings, SETTINGS_SITES);
 	for (unsigned t = SETTINGS_SITES + 1; t < SETTINGS_TABLES; t++)
-		*settle_table(t)->off = columns_off(&ui->settings, t);
+		*settings_sync_table(t)->off = columns_off(&ui->settings, t);
 }
 
-void settle_column_switch(struct ui *ui, unsigned table, unsigned column)
+void settings_sync_column_switch(struct ui *ui, unsigned table, unsigned column)
 {
-	const char *key = settle_column_key(table, column);
+	const char *key = settings_sync_column_key(table, column);
 	enum settings_table t = (enum settings_table)table;
 
 	if (settings_switch(&ui->settings, t, key, !settings_is_off(&ui->settings, t, key)) != 0)
-		ui_say(ui, "there is no room to note that");
+		ui_message(ui, "there is no room to note that");
 	columns_apply(ui);
 }
 
@@ -105,12 +106,12 @@ void settle_column_switch(struct ui *ui, unsigned table, unsigned column)
 
 static void look_apply(const struct settings *s)
 {
-	ink_settle((enum settings_color)s->color, (enum settings_glyphs)s->glyphs,
+	draw_configure((enum settings_color)s->color, (enum settings_glyphs)s->glyphs,
 		(enum settings_theme)s->theme);
 	term_mouse(s->mouse);
 }
 
-void settle_apply(struct ui *ui)
+void settings_sync_apply(struct ui *ui)
 {
 	const struct settings *s = &ui->settings;
 
@@ -127,11 +128,11 @@ void settle_apply(struct ui *ui)
 		group_set(ui, (enum group_by)s->group);
 	columns_apply(ui);
 	look_apply(s);
-	ui->sites.held = 0;
+	ui->sites.drawn = 0;
 	ui_reorder(ui);
 }
 
-void settle_take(struct ui *ui)
+void settings_sync_collect(struct ui *ui)
 {
 	struct settings *s = &ui->settings;
 
@@ -145,7 +146,7 @@ void settle_take(struct ui *ui)
 	s->group = ui->group.by;
 }
 
-void settle_start(struct ui *ui)
+void settings_sync_start(struct ui *ui)
 {
 	const struct settings *s = ui->options.settings;
 
@@ -159,18 +160,18 @@ void settle_start(struct ui *ui)
 	if (s)
 		look_apply(s);
 	if (ui->options.trouble)
-		ui_say(ui, "%s", ui->options.trouble);
+		ui_message(ui, "%s", ui->options.trouble);
 }
 
-void settle_save(struct ui *ui, int arg, int key)
+void settings_sync_save(struct ui *ui, int arg, int key)
 {
 	char said[UI_MESSAGE_MAX] = "";
 
 	if (!ui->source->settings_save) {
-		ui_say(ui, "there is nowhere to save settings");
+		ui_message(ui, "there is nowhere to save settings");
 		return;
 	}
-	settle_take(ui);
+	settings_sync_collect(ui);
 	ui->source->settings_save(ui->source->ctx, &ui->settings, said, sizeof(said));
-	ui_say(ui, "%s", said);
+	ui_message(ui, "%s", said);
 }

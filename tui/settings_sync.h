@@ -3,25 +3,25 @@
  * Settings and what they are of: from struct settings to the screen, back from it, and into their
  * file. Main thread.
  */
-#ifndef TUI_SETTLE_H
-#define TUI_SETTLE_H
+#ifndef TUI_SETTINGS_SYNC_H
+#define TUI_SETTINGS_SYNC_H
 
 #include "tui/ui.h"
 
 /* As the program starts: what the options say. */
-void settle_start(struct ui *ui);
+void settings_sync_start(struct ui *ui);
 /* The screen becomes what the settings say. */
-void settle_apply(struct ui *ui);
+void settings_sync_apply(struct ui *ui);
 /* The settings become what keys have made of the screen. */
-void settle_take(struct ui *ui);
+void settings_sync_collect(struct ui *ui);
 /* The key W. */
-void settle_save(struct ui *ui, int arg, int key);
+void settings_sync_save(struct ui *ui, int arg, int key);
 
 /* Columns of the tables, by enum settings_table. A key of NULL: it cannot be switched off. */
-unsigned settle_columns(unsigned table);
-const char *settle_column_key(unsigned table, unsigned column);
-const char *settle_column_title(unsigned table, unsigned column);
-const char *settle_column_help(unsigned table, unsigned column);
-void settle_column_switch(struct ui *ui, unsigned table, unsigned column);
+unsigned settings_sync_columns(unsigned table);
+const char *settings_sync_column_key(unsigned table, unsigned column);
+const char *settings_sync_column_title(unsigned table, unsigned column);
+const char *settings_sync_column_help(unsigned table, unsigned column);
+void settings_sync_column_switch(struct ui *ui, unsigned table, unsigned column);
 
 #endif

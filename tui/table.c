@@ -63,16 +63,16 @@ static void table_draw_title(
 {
 	const struct table_column *c = &t->column[p->column];
 	bool sorts = p->column == o->sort;
-	enum ink ink = sorts ? INK_HEAD_SORT : INK_HEAD;
+	enum draw_style style = sorts ? STYLE_HEAD_SORT : STYLE_HEAD;
 	char text[64];
 	int pad;
 
 	snprintf(text, sizeof(text), "%u%s", p->column + 1, c->title);
 	pad = c->right ? (int)p->cells - (int)strlen(text) : 0;
-	ink_text(y, p->x + (pad > 0 ? pad : 0), p->cells, ink, text);
+	draw_text(y, p->x + (pad > 0 ? pad : 0), p->cells, style, text);
 	if (sorts)
-		ink_text(y, p->x + (c->right ? (int)p->cells : (int)strlen(text)), 1, ink,
-			ink_sign(table_descends(t, o) ? SIGN_DOWN : SIGN_UP));
+		draw_text(y, p->x + (c->right ? (int)p->cells : (int)strlen(text)), 1, style,
+			draw_glyph(table_descends(t, o) ? GLYPH_DOWN : GLYPH_UP));
 }
 
 void table_draw_head(const struct table *t, const struct table_order *o, int y, unsigned width)
@@ -80,7 +80,7 @@ void table_draw_head(const struct table *t, const struct table_order *o, int y, 
 	struct table_place place[TABLE_COLUMNS];
 	unsigned n = table_fit(t, (int)width, place);
 
-	ink_fill(y, 0, width, INK_HEAD);
+	draw_fill(y, 0, width, STYLE_HEAD);
 	for (unsigned i = 0; i < n; i++)
 		table_draw_title(t, o, &place[i], y);
 }
@@ -96,12 +96,12 @@ int table_column_at(const struct table *t, int width, int x)
 	return -1;
 }
 
-void table_draw_cell(
-	const struct table *t, struct table_place place, int y, enum ink ink, const char *text)
+void table_draw_cell(const struct table *t, struct table_place place, int y, enum draw_style style,
+	const char *text)
 {
 	unsigned used = (unsigned)text_cells(text);
 	int pad =
 		t->column[place.column].right && used < place.cells ? (int)(place.cells - used) : 0;
 
-	ink_text(y, place.x + pad, place.cells, ink, text);
+	draw_text(y, place.x + pad, place.cells, style, text);
 }

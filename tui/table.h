@@ -29,7 +29,7 @@ struct table {
 struct table_order {
 	unsigned sort; /* column */
 	bool reverse;
-	bool anew; /* just chosen: a held order gives way once */
+	bool just_chosen; /* by the last key: a held order gives way once */
 };
 
 struct table_place {
@@ -46,8 +46,8 @@ void table_draw_head(const struct table *t, const struct table_order *o, int y, 
 /* The column whose header is at cell x, or -1. */
 int table_column_at(const struct table *t, int width, int x);
 /* A cell's text on its side of its place, blank when the place has no cells. */
-void table_draw_cell(
-	const struct table *t, struct table_place place, int y, enum ink ink, const char *text);
+void table_draw_cell(const struct table *t, struct table_place place, int y, enum draw_style style,
+	const char *text);
 /* Which way numbers and names of this column go: the arrow of its header. */
 bool table_descends(const struct table *t, const struct table_order *o);
 

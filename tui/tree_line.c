@@ -49,7 +49,7 @@ static const struct table up_table = { up_columns, TREE_COLUMNS - 1, NULL, &tree
 static const struct table down_sampled = { down_columns, TREE_COLUMNS, sampled_places, &tree_off };
 static const struct table up_sampled = { up_columns, TREE_COLUMNS, sampled_places, &tree_off };
 
-const struct table *treeline_table(const struct ui *ui)
+const struct table *tree_line_table(const struct ui *ui)
 {
 	if (ui_is_sampled(ui))
 		return ui->tree.inverted ? &up_sampled : &down_sampled;
@@ -62,22 +62,23 @@ const struct table *treeline_table(const struct ui *ui)
 static void tree_prefix(const struct ui *ui, const struct treerow *row, unsigned cells, char *out)
 {
 	unsigned from = 1, most = cells / 4 > 1 ? cells / 4 : 1;
-	bool open = treeline_node(ui, row->node)->marks & TREEROWS_OPEN;
+	bool open = tree_line_node(ui, row->node)->marks & TREEROWS_OPEN;
 
 	*out = 0;
 	if (row->level == 0)
 		return;
 	if (row->level > most) {
 		from = row->level - most + 1;
-		out = stpcpy(out, ink_sign(SIGN_ELLIPSIS_1));
+		out = stpcpy(out, draw_glyph(GLYPH_ELLIPSIS_1));
 	}
 	for (unsigned i = from; i < row->level; i++)
-		out = stpcpy(out, i < 64 && row->guides >> i & 1 ? ink_sign(SIGN_TREE_LINE) : "  ");
-	out = stpcpy(out, ink_sign(row->last ? SIGN_TREE_END : SIGN_TREE_BRANCH));
+		out = stpcpy(
+			out, i < 64 && row->guides >> i & 1 ? draw_glyph(GLYPH_TREE_LINE) : "  ");
+	out = stpcpy(out, draw_glyph(row->last ? GLYPH_TREE_END : GLYPH_TREE_BRANCH));
 	stpcpy(out, !row->has_children ? "  " : open && !row->small ? "- " : "+ ");
 }
 
-void treeline_name(const struct ui *ui, const struct tree_node *n, unsigned cells,
+void tree_line_name(const struct ui *ui, const struct tree_node *n, unsigned cells,
 	enum name_style style, char *out)
 {
 	/* Where frames of several lines were merged there is no one address. */
@@ -85,9 +86,9 @@ void treeline_name(const struct ui *ui, const struct tree_node *n, unsigned cell
 		style = NAMES_FULL;
 	if (n->missing)
 		text_elide(out, COLUMN_TEXT_MAX, n->frame.function, cells ? cells : COLUMN_TEXT_MAX,
-			false, ink_ascii());
+			false, draw_is_ascii());
 	else
-		frame_name(&n->frame, style, cells, ink_ascii(), out, COLUMN_TEXT_MAX);
+		frame_name(&n->frame, style, cells, draw_is_ascii(), out, COLUMN_TEXT_MAX);
 }
 
 /* The nodes of a chain, outermost first, as many as could ever be written. Returns how many. */
@@ -101,7 +102,7 @@ static uint32_t tree_chain(
 			out[i] = n;
 		if (i == 0)
 			break;
-		n = treeline_node(ui, n)->parent;
+		n = tree_line_node(ui, n)->parent;
 	}
 	return row->folded + 1 < CHAIN_NAMES ? row->folded + 1 : CHAIN_NAMES;
 }
@@ -119,12 +120,12 @@ static void chain_append(char *out, const char *more)
 static unsigned chain_add(
 	const struct ui *ui, uint32_t node, const char *format, unsigned room, char *out)
 {
-	const char *arrow = ink_sign(ui->tree.inverted ? SIGN_CALLED_BY : SIGN_CALLS);
+	const char *arrow = draw_glyph(ui->tree.inverted ? GLYPH_CALLED_BY : GLYPH_CALLS);
 	char name[COLUMN_TEXT_MAX];
 	size_t used = strlen(out);
 	unsigned cells;
 
-	treeline_name(ui, treeline_node(ui, node), 0, ui->names, name);
+	tree_line_name(ui, tree_line_node(ui, node), 0, ui->names, name);
 	cells = (unsigned)(text_cells(name) + text_cells(arrow));
 	if (cells > room || used + strlen(name) + CHAIN_SPARE > COLUMN_TEXT_MAX)
 		return 0;
@@ -136,11 +137,11 @@ static unsigned chain_add(
 static void chain_down(const struct ui *ui, const struct treerow *row, unsigned cells, char *out)
 {
 	uint32_t chain[CHAIN_NAMES], count = tree_chain(ui, row, chain), i, took;
-	const char *arrow = ink_sign(SIGN_CALLS), *gap = ink_sign(SIGN_ELLIPSIS);
+	const char *arrow = draw_glyph(GLYPH_CALLS), *gap = draw_glyph(GLYPH_ELLIPSIS);
 	unsigned gap_cells = (unsigned)(text_cells(gap) + text_cells(arrow)), room;
 	char last[COLUMN_TEXT_MAX];
 
-	treeline_name(ui, treeline_node(ui, row->node), cells, ui->names, last);
+	tree_line_name(ui, tree_line_node(ui, row->node), cells, ui->names, last);
 	room = cells - (unsigned)text_cells(last);
 	for (i = 0; i + 1 < count; i++) {
 		unsigned spare = i + 2 < count ? gap_cells : 0;
@@ -159,10 +160,10 @@ static void chain_down(const struct ui *ui, const struct treerow *row, unsigned 
 static void chain_up(const struct ui *ui, const struct treerow *row, unsigned cells, char *out)
 {
 	uint32_t chain[CHAIN_NAMES], count = tree_chain(ui, row, chain), i, took;
-	const char *arrow = ink_sign(SIGN_CALLED_BY), *gap = ink_sign(SIGN_ELLIPSIS);
+	const char *arrow = draw_glyph(GLYPH_CALLED_BY), *gap = draw_glyph(GLYPH_ELLIPSIS);
 	unsigned gap_cells = (unsigned)(text_cells(gap) + text_cells(arrow)), room;
 
-	treeline_name(ui, treeline_node(ui, row->first), cells, ui->names, out);
+	tree_line_name(ui, tree_line_node(ui, row->first), cells, ui->names, out);
 	room = cells - (unsigned)text_cells(out);
 	for (i = 1; i < count; i++) {
 		unsigned spare = i + 1 < count ? gap_cells : 0;
@@ -193,7 +194,7 @@ static void tree_chain_name(
 static void tree_name(const struct ui *ui, const struct treerow *row, unsigned cells, char *out)
 {
 	char text[COLUMN_TEXT_MAX];
-	uint32_t all = treeline_node(ui, row->node)->parent;
+	uint32_t all = tree_line_node(ui, row->node)->parent;
 
 	if (row->small) {
 		snprintf(text, sizeof(text), "%" PRIu32 " more below %g%%", row->small,
@@ -203,15 +204,15 @@ static void tree_name(const struct ui *ui, const struct treerow *row, unsigned c
 	} else if (row->folded) {
 		tree_chain_name(ui, row, cells, text);
 	} else {
-		treeline_name(ui, treeline_node(ui, row->node), cells, ui->names, text);
+		tree_line_name(ui, tree_line_node(ui, row->node), cells, ui->names, text);
 	}
-	text_elide(out, COLUMN_TEXT_MAX, text, cells, false, ink_ascii());
+	text_elide(out, COLUMN_TEXT_MAX, text, cells, false, draw_is_ascii());
 }
 
 /* Of a chain, the function nearest to the allocation: the one that its line is about. */
 static const struct tree_node *tree_near(const struct ui *ui, const struct treerow *row)
 {
-	return treeline_node(ui, ui->tree.inverted ? row->first : row->node);
+	return tree_line_node(ui, ui->tree.inverted ? row->first : row->node);
 }
 
 static void tree_place(const struct ui *ui, const struct tree_node *n, unsigned cells, char *out)
@@ -222,15 +223,15 @@ static void tree_place(const struct ui *ui, const struct tree_node *n, unsigned 
 	if (n->place_differs)
 		f.line = 0;
 	if (!n->missing && n->frame.module->name)
-		frame_place(&f, cells, ink_ascii(), out, COLUMN_TEXT_MAX);
+		frame_place(&f, cells, draw_is_ascii(), out, COLUMN_TEXT_MAX);
 }
 
 /* The text of one cell. */
 static void tree_cell(
 	const struct ui *ui, const struct treerow *row, const struct table_place *p, char *out)
 {
-	const struct tree_node *n = treeline_node(ui, row->node);
-	uint64_t whole = treeline_node(ui, ui->tree.rows.row[0].node)->total_bytes;
+	const struct tree_node *n = tree_line_node(ui, row->node);
+	uint64_t whole = tree_line_node(ui, ui->tree.rows.row[0].node)->total_bytes;
 	uint64_t bytes = row->small ? row->small_bytes : n->total_bytes;
 	char name[COLUMN_TEXT_MAX];
 
@@ -264,44 +265,45 @@ static void tree_cell(
 			tree_place(ui, tree_near(ui, row), p->cells, out);
 		break;
 	default:
-		bar_text(bytes, whole, p->cells, ink_glyphs(), out, COLUMN_TEXT_MAX);
+		bar_text(bytes, whole, p->cells, draw_glyph_set(), out, COLUMN_TEXT_MAX);
 	}
 }
 
-static enum ink tree_ink(const struct ui *ui, const struct treerow *row, unsigned column)
+static enum draw_style tree_style(const struct ui *ui, const struct treerow *row, unsigned column)
 {
-	double rate = row->small ? row->small_rate : treeline_node(ui, row->node)->rate_bytes_per_s;
+	double rate =
+		row->small ? row->small_rate : tree_line_node(ui, row->node)->rate_bytes_per_s;
 	double matters = (double)ui->shown->totals.live_bytes / 1000;
 
 	if (column == TREEROWS_BAR)
-		return INK_GOOD;
+		return STYLE_GOOD;
 	if (column != TREEROWS_RATE || rate == 0)
-		return INK_PLAIN;
-	return rate >= matters ? INK_WARN : -rate >= matters ? INK_GOOD : INK_PLAIN;
+		return STYLE_PLAIN;
+	return rate >= matters ? STYLE_WARN : -rate >= matters ? STYLE_GOOD : STYLE_PLAIN;
 }
 
-void treeline_draw(const struct ui *ui, size_t at, int y)
+void tree_line_draw(const struct ui *ui, size_t at, int y)
 {
 	const struct treerow *row = &ui->tree.rows.row[at];
 	struct table_place place[TABLE_COLUMNS];
-	unsigned n = table_fit(treeline_table(ui), ui->layout.width, place);
+	unsigned n = table_fit(tree_line_table(ui), ui->layout.width, place);
 	bool selected = at == ui->tree.list.cursor;
 	char text[2 * COLUMN_TEXT_MAX];
 
 	if (selected) {
-		ink_fill(y, 0, (unsigned)ui->layout.width, INK_SELECT);
-		ink_text(y, 0, 1, INK_SELECT, ">");
+		draw_fill(y, 0, (unsigned)ui->layout.width, STYLE_SELECT);
+		draw_text(y, 0, 1, STYLE_SELECT, ">");
 	}
 	for (unsigned i = 0; i < n; i++) {
 		tree_cell(ui, row, &place[i], text);
-		table_draw_cell(treeline_table(ui), place[i], y,
-			selected ? INK_SELECT : tree_ink(ui, row, place[i].column), text);
+		table_draw_cell(tree_line_table(ui), place[i], y,
+			selected ? STYLE_SELECT : tree_style(ui, row, place[i].column), text);
 	}
 }
 
 /* ---- the pane below ----------------------------------------------------------------------- */
 
-bool treeline_has_pane(const struct ui *ui)
+bool tree_line_has_pane(const struct ui *ui)
 {
 	return ui->layout.body_height >= PANE_HEIGHT;
 }
@@ -313,69 +315,69 @@ static void pane_name(const struct ui *ui, const struct tree_node *n, int y, uns
 
 	tree_place(ui, n, width / 3, text);
 	place = (unsigned)text_cells(text);
-	ink_text(y, (int)(width - place - 1), place, INK_DIM, text);
-	treeline_name(
+	draw_text(y, (int)(width - place - 1), place, STYLE_DIM, text);
+	tree_line_name(
 		ui, n, width - place - 4, ui->names == NAMES_SHORT ? NAMES_FULL : ui->names, text);
-	ink_text(y, 1, width - place - 3, INK_BOLD, text);
+	draw_text(y, 1, width - place - 3, STYLE_BOLD, text);
 }
 
 static void pane_numbers(const struct ui *ui, const struct tree_node *n, int y, unsigned width)
 {
-	struct strip s = STRIP_INIT;
+	struct infoline s = INFOLINE_INIT;
 	char a[UNITS_MAX + 8];
 
-	strip_left(&s, 90, INK_PLAIN, "total %s", units_bytes(a, n->total_bytes));
+	infoline_left(&s, 90, STYLE_PLAIN, "total %s", units_bytes(a, n->total_bytes));
 	if (ui_is_sampled(ui))
-		strip_join(&s, INK_WARN, " %s%s", ink_ascii() ? "+-" : "±",
+		infoline_join(&s, STYLE_WARN, " %s%s", draw_is_ascii() ? "+-" : "±",
 			units_bytes(a, (uint64_t)sqrt(n->error2)));
 	if (!ui->tree.inverted)
-		strip_left(&s, 80, INK_PLAIN, "self %s", units_bytes(a, n->self_bytes));
-	strip_left(&s, 75, INK_PLAIN, "%s block%s", units_exact(a, n->blocks),
+		infoline_left(&s, 80, STYLE_PLAIN, "self %s", units_bytes(a, n->self_bytes));
+	infoline_left(&s, 75, STYLE_PLAIN, "%s block%s", units_exact(a, n->blocks),
 		n->blocks == 1 ? "" : "s");
-	strip_left(
-		&s, 70, INK_PLAIN, "%" PRIu64 " call site%s", n->sites, n->sites == 1 ? "" : "s");
-	strip_left(&s, 40, INK_PLAIN, "allocs %s", units_freq(a, n->allocs_per_s));
-	strip_right(&s, 85, n->rate_bytes_per_s > 0 ? INK_WARN : INK_PLAIN, "growth %s",
+	infoline_left(
+		&s, 70, STYLE_PLAIN, "%" PRIu64 " call site%s", n->sites, n->sites == 1 ? "" : "s");
+	infoline_left(&s, 40, STYLE_PLAIN, "allocs %s", units_freq(a, n->allocs_per_s));
+	infoline_right(&s, 85, n->rate_bytes_per_s > 0 ? STYLE_WARN : STYLE_PLAIN, "growth %s",
 		units_rate(a, n->rate_bytes_per_s));
-	strip_draw(&s, y, 1, width - 2);
+	infoline_draw(&s, y, 1, width - 2);
 }
 
 /* The way from the root to here; what does not fit is missing at its beginning. */
 static void pane_path(const struct ui *ui, uint32_t node, int y, unsigned width)
 {
-	const char *arrow = ink_sign(ui->tree.inverted ? SIGN_CALLED_BY : SIGN_CALLS);
+	const char *arrow = draw_glyph(ui->tree.inverted ? GLYPH_CALLED_BY : GLYPH_CALLS);
 	char name[COLUMN_TEXT_MAX], path[COLUMN_TEXT_MAX] = "", longer[2 * COLUMN_TEXT_MAX + 8];
 	uint32_t n = node;
 
-	for (; n != TREE_ROOT; n = treeline_node(ui, n)->parent) {
-		treeline_name(ui, treeline_node(ui, n), 0, NAMES_SHORT, name);
+	for (; n != TREE_ROOT; n = tree_line_node(ui, n)->parent) {
+		tree_line_name(ui, tree_line_node(ui, n), 0, NAMES_SHORT, name);
 		snprintf(longer, sizeof(longer), "%s%s%s", name, *path ? arrow : "", path);
 		if (text_cells(longer) + 8 > width || strlen(longer) >= sizeof(path))
 			break;
 		strcpy(path, longer);
 	}
-	snprintf(longer, sizeof(longer), "%s%s%s", n != TREE_ROOT ? ink_sign(SIGN_ELLIPSIS) : "",
+	snprintf(longer, sizeof(longer), "%s%s%s", n != TREE_ROOT ? draw_glyph(GLYPH_ELLIPSIS) : "",
 		n != TREE_ROOT ? arrow : "", path);
-	ink_text(y, 1, width - 2, INK_DIM, longer);
+	draw_text(y, 1, width - 2, STYLE_DIM, longer);
 }
 
-void treeline_draw_pane(const struct ui *ui, int y)
+void tree_line_draw_pane(const struct ui *ui, int y)
 {
-	const struct treerow *row = treeline_selected(ui);
+	const struct treerow *row = tree_line_selected(ui);
 	unsigned width = (unsigned)ui->layout.width;
 	const struct tree_node *n;
 
-	ink_rule(y, 0, width, "SELECTED");
+	draw_rule(y, 0, width, "SELECTED");
 	if (!row)
 		return;
-	n = treeline_node(ui, row->node);
+	n = tree_line_node(ui, row->node);
 	if (row->small) {
-		ink_text(y + 1, 1, width - 2, INK_PLAIN,
+		draw_text(y + 1, 1, width - 2, STYLE_PLAIN,
 			"small children: Right shows them all, T sets what is small");
 		return;
 	}
 	if (row->node == TREE_ROOT)
-		ink_text(y + 1, 1, width - 2, INK_BOLD, "all call stacks");
+		draw_text(y + 1, 1, width - 2, STYLE_BOLD, "all call stacks");
 	else
 		pane_name(ui, tree_near(ui, row), y + 1, width);
 	pane_numbers(ui, n, y + 2, width);

@@ -2,20 +2,20 @@
 /* Lines of the call tree as they are seen, and the pane that tells of the selected one. Main
  * thread.
  */
-#ifndef TUI_TREELINE_H
-#define TUI_TREELINE_H
+#ifndef TUI_TREE_LINE_H
+#define TUI_TREE_LINE_H
 
 #include "tui/ui.h"
 
-#define TREELINE_PANE 4 /* lines of the pane */
+#define TREE_LINE_PANE 4 /* lines of the pane */
 
-static inline const struct tree_node *treeline_node(const struct ui *ui, uint32_t node)
+static inline const struct tree_node *tree_line_node(const struct ui *ui, uint32_t node)
 {
 	return &ui->tree.tree[ui->tree.inverted].node[node];
 }
 
 /* The line under the cursor, or NULL. */
-static inline const struct treerow *treeline_selected(const struct ui *ui)
+static inline const struct treerow *tree_line_selected(const struct ui *ui)
 {
 	const struct tree_state *st = &ui->tree;
 
@@ -23,15 +23,15 @@ static inline const struct treerow *treeline_selected(const struct ui *ui)
 }
 
 /* The columns of the tree, as it stands now. */
-const struct table *treeline_table(const struct ui *ui);
+const struct table *tree_line_table(const struct ui *ui);
 /* What a node is called, in at most `cells` cells (0: no limit); `out` has COLUMN_TEXT_MAX bytes.
  */
-void treeline_name(const struct ui *ui, const struct tree_node *n, unsigned cells,
+void tree_line_name(const struct ui *ui, const struct tree_node *n, unsigned cells,
 	enum name_style style, char *out);
 /* Line `at` of ui->tree.rows at y. */
-void treeline_draw(const struct ui *ui, size_t at, int y);
+void tree_line_draw(const struct ui *ui, size_t at, int y);
 /* Whether the body is high enough for the pane, and the pane. */
-bool treeline_has_pane(const struct ui *ui);
-void treeline_draw_pane(const struct ui *ui, int y);
+bool tree_line_has_pane(const struct ui *ui);
+void tree_line_draw_pane(const struct ui *ui, int y);
 
 #endif

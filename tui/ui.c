@@ -53,7 +53,7 @@ void ui_init(struct ui *ui, const struct tui_source *source, const struct tui_op
 	ui->output.follow = true;
 	ui->group.by = options->group;
 	find_filter_set(ui, options->filter);
-	settle_start(ui);
+	settings_sync_start(ui);
 }
 
 void ui_free(struct ui *ui)
@@ -70,7 +70,7 @@ void ui_free(struct ui *ui)
 	view_help_free(ui);
 	find_free(ui);
 	group_free(ui);
-	strbuf_free(&ui->clip);
+	strbuf_free(&ui->clipboard);
 	*ui = (struct ui){ 0 };
 }
 
@@ -100,11 +100,11 @@ struct layout_kind ui_kind(const struct ui *ui)
 struct row_style ui_style(const struct ui *ui)
 {
 	return (struct row_style){
-		.glyphs = ink_glyphs(), .names = ui->names, .show_hidden = ui->show_hidden
+		.glyphs = draw_glyph_set(), .names = ui->names, .show_hidden = ui->show_hidden
 	};
 }
 
-void ui_say(struct ui *ui, const char *fmt, ...)
+void ui_message(struct ui *ui, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -127,13 +127,13 @@ const struct snap_site *ui_site(const struct ui *ui, uint32_t id)
 static void ui_layout(struct ui *ui)
 {
 	const struct view *v = ui_view(ui);
-	unsigned wishes = v->wishes;
+	unsigned flags = v->flags;
 
 	if (ui->header_off)
-		wishes |= LAYOUT_NO_HEADER;
+		flags |= LAYOUT_NO_HEADER;
 	if (ui->error || (ui->current && ui->current->notice))
-		wishes |= LAYOUT_NOTICE;
-	layout_make(&ui->layout, ui->layout.width, ui->layout.height, wishes);
+		flags |= LAYOUT_NOTICE;
+	layout_make(&ui->layout, ui->layout.width, ui->layout.height, flags);
 	if (!ui->layout.tiny)
 		list_resize(v->list(ui), (size_t)(v->rows ? v->rows(ui) : ui->layout.body_height));
 }
@@ -210,7 +210,7 @@ static void ui_image_changed(struct ui *ui)
 	while ((ui_view(ui)->scope & (IN_DETAIL | IN_WHY)) && ui_pop(ui))
 		;
 	ui->sites.has_selected = ui->sites.has_chosen = ui->group.is_inside = false;
-	ui->sites.held = 0;
+	ui->sites.drawn = 0;
 	view_tree_reset(ui);
 	view_modules_free(ui);
 	view_threads_free(ui);
@@ -219,7 +219,7 @@ static void ui_image_changed(struct ui *ui)
 	if (other)
 		view_processes_entered(ui, ui->current);
 	else
-		ui_say(ui, "the program called exec: a new image, and its sites start anew");
+		ui_message(ui, "the program called exec: a new image, and its sites start anew");
 }
 
 /* With the columns since a mark goes the order by one of them. */
@@ -300,7 +300,7 @@ void ui_tick(struct ui *ui)
 void ui_freeze(struct ui *ui, bool on)
 {
 	if (on && !ui->shown) {
-		ui_say(ui, "nothing to freeze yet");
+		ui_message(ui, "nothing to freeze yet");
 		return;
 	}
 	ui->frozen = on;
@@ -373,9 +373,9 @@ static void ui_draw_tiny(const struct ui *ui)
 
 	snprintf(line, sizeof(line), "%dx%d, need %dx%d", ui->layout.width, ui->layout.height,
 		LAYOUT_MIN_WIDTH, LAYOUT_MIN_HEIGHT);
-	ink_text(0, 0, width, INK_PLAIN, line);
+	draw_text(0, 0, width, STYLE_PLAIN, line);
 	if (ui->layout.height > 1)
-		ink_text(1, 0, width, INK_PLAIN, "q quits heaptop");
+		draw_text(1, 0, width, STYLE_PLAIN, "q quits heaptop");
 }
 
 static void ui_draw_status(struct ui *ui)
@@ -386,8 +386,8 @@ static void ui_draw_status(struct ui *ui)
 	if (ui->layout.y[ROW_STATUS] < 0)
 		return;
 	ui_view(ui)->status(ui, text, sizeof(text));
-	text_elide(cut, sizeof(cut), text, width - 2, false, ink_ascii());
-	ink_text(ui->layout.y[ROW_STATUS], 1, width - 2, INK_PLAIN, cut);
+	text_elide(cut, sizeof(cut), text, width - 2, false, draw_is_ascii());
+	draw_text(ui->layout.y[ROW_STATUS], 1, width - 2, STYLE_PLAIN, cut);
 }
 
 /* Why it ended with an error is mostly in its own words. */
@@ -435,8 +435,8 @@ static void ui_draw_message(struct ui *ui)
 		prompt_draw(&ui->prompt, y, width);
 		return;
 	}
-	text_elide(cut, sizeof(cut), said ? ui->message : text, width - 2, false, ink_ascii());
-	ink_text(y, 1, width - 2, said ? INK_BOLD : INK_PLAIN, cut);
+	text_elide(cut, sizeof(cut), said ? ui->message : text, width - 2, false, draw_is_ascii());
+	draw_text(y, 1, width - 2, said ? STYLE_BOLD : STYLE_PLAIN, cut);
 }
 
 void ui_draw(struct ui *ui)
@@ -451,8 +451,8 @@ void ui_draw(struct ui *ui)
 		ui_view(ui)->draw(ui);
 		ui_draw_status(ui);
 		if (ui->prompt.open && ui->prompt.hint)
-			ink_text(ui->layout.y[ROW_HINT], 1, (unsigned)ui->layout.width - 2, INK_DIM,
-				ui->prompt.hint);
+			draw_text(ui->layout.y[ROW_HINT], 1, (unsigned)ui->layout.width - 2,
+				STYLE_DIM, ui->prompt.hint);
 		else
 			keys_draw_hints(ui, ui->layout.y[ROW_HINT], (unsigned)ui->layout.width);
 		ui_draw_message(ui);

@@ -22,19 +22,15 @@
 #define UI_MESSAGE_MAX 512
 #define UI_STACK_MAX   4 /* views opened from one another: table, detail, help */
 
-/* Keys that no terminal sends as one byte, apart from curses' own codes. */
-#define UI_KEY_ESC 27
-#define UI_CTRL(c) ((c)&0x1f)
-
 struct ui;
-struct strip;
+struct infoline;
 
 /* A view is a table of functions; the tab line, the keys and the frame around it are not its
  * matter. */
 struct view {
 	const char *title; /* in the tab line; a view that opens from another one says so there */
 	unsigned scope; /* its bit in the key table (keys.h) */
-	unsigned wishes; /* enum layout_wish */
+	unsigned flags; /* enum layout_flag */
 	bool (*present)(const struct ui *ui); /* NULL: always */
 	void (*open)(struct ui *ui); /* it came to the front; may be NULL */
 	void (*update)(struct ui *ui); /* ui->shown is new, or its order changed */
@@ -52,7 +48,7 @@ struct view {
 	 * digits and clicks choose. May be NULL. */
 	const struct table *(*table)(const struct ui *ui);
 	struct table_order *(*order)(struct ui *ui);
-	void (*facts)(const struct ui *ui, struct strip *s); /* for ROW_TABS; may be NULL */
+	void (*facts)(const struct ui *ui, struct infoline *s); /* for ROW_TABS; may be NULL */
 };
 
 /* The views, in the order of their tabs; those behind VIEW_TABS open from another one. */
@@ -85,7 +81,7 @@ struct sites_state {
 	struct list list;
 	uint32_t *order; /* owned, `capacity` entries, list.count used */
 	uint32_t *ids; /* the ids of the rows drawn last: what `o` holds */
-	size_t capacity, held;
+	size_t capacity, drawn;
 	uint32_t selected; /* site id: under the cursor */
 	uint32_t chosen; /* the same, or what is hidden now */
 	bool has_selected, has_chosen;
@@ -151,9 +147,9 @@ struct sizes_state {
 struct threads_state {
 	struct list list;
 	struct table_order order;
-	uint32_t *row; /* owned: indices into ui->shown->threads, `room` of them */
-	uint32_t *held; /* owned: the slots drawn last, which `o` holds */
-	size_t room, held_count;
+	uint32_t *row; /* owned: indices into ui->shown->threads, `capacity` of them */
+	uint32_t *drawn; /* owned: the slots drawn last, which `o` holds */
+	size_t capacity, drawn_count;
 	uint32_t selected; /* slot */
 	bool has_selected;
 };
@@ -163,7 +159,7 @@ struct modules_state {
 	struct objects objects; /* in the order of the rows */
 	struct table_order order;
 	uint64_t *ids; /* owned: the order drawn last, which `o` holds */
-	size_t held;
+	size_t drawn;
 	uint64_t selected, chosen; /* id of an object; as in the site table */
 	bool has_selected, has_chosen;
 };
@@ -195,8 +191,8 @@ struct leaks_state {
 	struct table_order order;
 	const struct snap_leaks *last; /* the source's */
 	unsigned version; /* of it */
-	struct leaks_row *row; /* owned, `room` of them */
-	size_t room;
+	struct leaks_row *row; /* owned, `capacity` of them */
+	size_t capacity;
 	uint32_t selected; /* call site, */
 	unsigned selected_nth; /* and which of its rows */
 	bool has_selected;
@@ -208,8 +204,8 @@ struct leaks_state {
 	size_t growing; /* call sites that grow and are not suppressed, */
 	double growing_bytes_per_s; /* and how fast all of them do */
 	bool contents; /* of blocks are shown */
-	struct why *why; /* owned; of the selected row */
-	struct list why_list;
+	struct leak_explanation *explanation; /* owned; of the selected row */
+	struct list explanation_list;
 };
 
 struct map_state {
@@ -287,13 +283,13 @@ struct ui {
 	const struct snapshot *rows;
 	struct snapshot matching;
 	struct snap_site *matching_sites; /* owned */
-	size_t matching_room;
+	size_t matching_capacity;
 	const struct snapshot *listed; /* the rows of the site table: `rows`, or groups of them */
 	const char *error; /* of the last tick, or NULL */
 	size_t growing; /* sites of `current` that grow */
 	unsigned ticks;
 	/* What the user chose. */
-	struct settings settings; /* what of it lies elsewhere is taken there (settle.h) */
+	struct settings settings; /* what of it lies elsewhere is taken there (settings_sync.h) */
 	unsigned columns_off; /* of the sites' table: bit i is column i */
 	enum column sort;
 	bool reverse, show_hidden, header_off;
@@ -319,7 +315,7 @@ struct ui {
 	bool had_ages, had_threads; /* the last look asked for them */
 	char edit_path[PATH_MAX]; /* to be opened in the editor, at edit_line, unless that is 0 */
 	uint32_t edit_line;
-	struct strbuf clip; /* to be sent to the terminal as it is, unless it is empty */
+	struct strbuf clipboard; /* to be sent to the terminal as it is, unless it is empty */
 	/* What it says of the terminal. */
 	bool has_terminal; /* one that can be lent */
 	const char *editor; /* a shell's word or words; NULL: none is set */
@@ -360,7 +356,7 @@ void ui_draw(struct ui *ui);
 /* For views and actions. */
 const struct view *ui_view(const struct ui *ui);
 /* One line for the user, in the message line until the next key or some seconds have passed. */
-void ui_say(struct ui *ui, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void ui_message(struct ui *ui, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Moves the list of the view in front. */
 void ui_move(struct ui *ui, enum list_motion motion);
 /* Opens a view on top, or goes back from it. */

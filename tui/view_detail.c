@@ -66,29 +66,30 @@ static struct histogram detail_histogram(const struct ui *ui)
 
 /* ---- facts -------------------------------------------------------------------------------- */
 
-static void facts_live(const struct ui *ui, const struct snap_site *site, struct strip *s)
+static void facts_live(const struct ui *ui, const struct snap_site *site, struct infoline *s)
 {
 	char a[UNITS_MAX], b[UNITS_MAX + 8];
 
-	strip_left(s, 90, INK_BOLD, "live %s", units_bytes(a, site->live_bytes));
+	infoline_left(s, 90, STYLE_BOLD, "live %s", units_bytes(a, site->live_bytes));
 	if (site->error.live_bytes)
-		strip_join(s, INK_WARN, " %s%s", ink_ascii() ? "+-" : "±",
+		infoline_join(s, STYLE_WARN, " %s%s", draw_is_ascii() ? "+-" : "±",
 			units_bytes(a, site->error.live_bytes));
-	strip_left(s, 85, INK_PLAIN, "in %s blocks", units_exact(b, site->live_blocks));
+	infoline_left(s, 85, STYLE_PLAIN, "in %s blocks", units_exact(b, site->live_blocks));
 	if (site->error.live_blocks)
-		strip_join(s, INK_WARN, " %s%s", ink_ascii() ? "+-" : "±",
+		infoline_join(s, STYLE_WARN, " %s%s", draw_is_ascii() ? "+-" : "±",
 			units_count(a, site->error.live_blocks));
-	strip_left(s, 60, INK_PLAIN, "average %s",
+	infoline_left(s, 60, STYLE_PLAIN, "average %s",
 		units_bytes(a, site->live_blocks ? site->live_bytes / site->live_blocks : 0));
-	strip_left(s, 70, INK_PLAIN, "peak %s", units_bytes(a, site->peak_live_bytes));
-	strip_left(s, 50, INK_PLAIN, "%s%% of all live bytes",
+	infoline_left(s, 70, STYLE_PLAIN, "peak %s", units_bytes(a, site->peak_live_bytes));
+	infoline_left(s, 50, STYLE_PLAIN, "%s%% of all live bytes",
 		units_percent(a, site->live_bytes, ui->shown->totals.live_bytes));
-	strip_right(s, 87, site->rate_bytes_per_s > 0 ? INK_WARN : INK_PLAIN, "growth %s",
+	infoline_right(s, 87, site->rate_bytes_per_s > 0 ? STYLE_WARN : STYLE_PLAIN, "growth %s",
 		units_rate(a, site->rate_bytes_per_s));
 }
 
 /* What came between the marks that are compared, and how much of it is there. */
-static void facts_since(const struct snapshot *snap, const struct snap_site *site, struct strip *s)
+static void facts_since(
+	const struct snapshot *snap, const struct snap_site *site, struct infoline *s)
 {
 	const struct snap_since *since = &site->since;
 	char text[UNITS_MAX];
@@ -96,13 +97,13 @@ static void facts_since(const struct snapshot *snap, const struct snap_site *sit
 
 	if (!snap->since)
 		return;
-	strip_right(s, 75, INK_WARN, "since mark %u: %s%s", snap->since->number,
+	infoline_right(s, 75, STYLE_WARN, "since mark %u: %s%s", snap->since->number,
 		since->bytes < 0   ? "-"
 		: since->bytes > 0 ? "+"
 				   : "",
 		units_bytes(text, bytes));
 	if (snap->kept && since->kept_of)
-		strip_join(s, INK_PLAIN, ", %s%% of %" PRIu64 " new alive",
+		infoline_join(s, STYLE_PLAIN, ", %s%% of %" PRIu64 " new alive",
 			units_percent(text,
 				since->kept_blocks < since->kept_of ? since->kept_blocks
 								    : since->kept_of,
@@ -110,73 +111,73 @@ static void facts_since(const struct snapshot *snap, const struct snap_site *sit
 			since->kept_of);
 }
 
-static void facts_total(const struct ui *ui, const struct snap_site *site, struct strip *s)
+static void facts_total(const struct ui *ui, const struct snap_site *site, struct infoline *s)
 {
 	char a[UNITS_MAX], b[UNITS_MAX];
 
-	strip_left(s, 90, INK_PLAIN, "allocated %s", units_bytes(a, site->alloc_bytes));
-	strip_left(s, 80, INK_PLAIN, "in %s blocks", units_count(a, site->allocs));
-	strip_left(s, 70, INK_PLAIN, "freed %s (%s%%)", units_count(a, site->frees),
+	infoline_left(s, 90, STYLE_PLAIN, "allocated %s", units_bytes(a, site->alloc_bytes));
+	infoline_left(s, 80, STYLE_PLAIN, "in %s blocks", units_count(a, site->allocs));
+	infoline_left(s, 70, STYLE_PLAIN, "freed %s (%s%%)", units_count(a, site->frees),
 		units_percent(b, site->frees, site->allocs));
-	strip_left(s, 50, INK_PLAIN, "temporary %s%%",
+	infoline_left(s, 50, STYLE_PLAIN, "temporary %s%%",
 		units_percent(a, site->temporary, site->allocs));
-	strip_right(s, 60, INK_PLAIN, "%s", units_freq(a, site->allocs_per_s));
+	infoline_right(s, 60, STYLE_PLAIN, "%s", units_freq(a, site->allocs_per_s));
 	facts_since(ui->shown, site, s);
 }
 
 /* Where somebody asked for them: a column or a filter. */
-static void facts_ages(const struct snap_site *site, struct strip *s)
+static void facts_ages(const struct snap_site *site, struct infoline *s)
 {
 	char a[UNITS_MAX], b[UNITS_MAX];
 
 	if (site->has_ages)
-		strip_left(s, 70, INK_PLAIN, "live blocks are %s to %s old",
+		infoline_left(s, 70, STYLE_PLAIN, "live blocks are %s to %s old",
 			units_duration(a, site->youngest_ns), units_duration(b, site->oldest_ns));
 }
 
 /* What lasts is told only beside how it rose. */
-static void facts_evidence(const struct snap_growth *g, struct strip *s)
+static void facts_evidence(const struct snap_growth *g, struct infoline *s)
 {
 	char evidence[GROWTH_EVIDENCE_MAX];
 	size_t rose = strcspn(growth_evidence(g, evidence), ";");
 
-	strip_left(s, 65, INK_PLAIN, "%.*s", (int)rose, evidence);
-	strip_tight(s);
+	infoline_left(s, 65, STYLE_PLAIN, "%.*s", (int)rose, evidence);
+	infoline_tight(s);
 	if (evidence[rose])
-		strip_left(s, 55, INK_PLAIN, "%s", evidence + rose + 2);
+		infoline_left(s, 55, STYLE_PLAIN, "%s", evidence + rose + 2);
 }
 
-static void facts_trend(const struct ui *ui, const struct snap_site *site, struct strip *s)
+static void facts_trend(const struct ui *ui, const struct snap_site *site, struct infoline *s)
 {
 	unsigned n =
 		site->trend_points < SNAP_TREND_POINTS ? site->trend_points : SNAP_TREND_POINTS;
 	char graph[SNAP_TREND_POINTS * 4 + 1], rate[UNITS_MAX], over[UNITS_MAX];
 
-	spark_text(site->trend + SNAP_TREND_POINTS - n, n, ink_glyphs(), graph, sizeof(graph));
-	strip_left(s, 90, INK_PLAIN, "trend");
-	strip_left(s, 90, INK_INFO, "%s", graph);
-	strip_left(s, 48, INK_DIM, "live bytes, last %u ticks", n * SNAP_TREND_TICKS);
+	spark_text(site->trend + SNAP_TREND_POINTS - n, n, draw_glyph_set(), graph, sizeof(graph));
+	infoline_left(s, 90, STYLE_PLAIN, "trend");
+	infoline_left(s, 90, STYLE_INFO, "%s", graph);
+	infoline_left(s, 48, STYLE_DIM, "live bytes, last %u ticks", n * SNAP_TREND_TICKS);
 	if (site->growth.sure > 0) {
-		strip_left(s, 70, INK_WARN, "grows %s over %s",
+		infoline_left(s, 70, STYLE_WARN, "grows %s over %s",
 			units_rate(rate, site->growth.bytes_per_s),
 			units_duration(over, site->growth.over_ns));
-		strip_join(s, INK_WARN, ", %s:", growth_word_text(&site->growth));
+		infoline_join(s, STYLE_WARN, ", %s:", growth_word_text(&site->growth));
 		facts_evidence(&site->growth, s);
 	} else {
-		strip_left(s, 50, INK_DIM, "no lasting growth seen");
+		infoline_left(s, 50, STYLE_DIM, "no lasting growth seen");
 	}
 	facts_ages(site, s);
-	strip_right(s, 52, INK_PLAIN, "by %s", site->alloc_function);
+	infoline_right(s, 52, STYLE_PLAIN, "by %s", site->alloc_function);
 }
 
 static void detail_draw_fact(const struct ui *ui, unsigned i, int y, unsigned cells)
 {
 	static void (*const facts[FACT_LINES])(const struct ui *, const struct snap_site *,
-		struct strip *) = { facts_live, facts_total, facts_trend };
-	struct strip s = STRIP_INIT;
+		struct infoline *) = { facts_live, facts_total, facts_trend };
+	struct infoline s = INFOLINE_INIT;
 
 	facts[i](ui, detail_site(ui), &s);
-	strip_draw(&s, y, 1, cells - 2);
+	infoline_draw(&s, y, 1, cells - 2);
 }
 
 /* ---- stack -------------------------------------------------------------------------------- */
@@ -193,11 +194,11 @@ static void stack_draw_rule(const struct stack *st, int y, unsigned cells)
 
 	snprintf(title, sizeof(title), "STACK, %" PRIu32 " frames%s", st->nframes,
 		st->resolved ? "" : ", names are coming");
-	ink_rule(y, 0, cells, title);
+	draw_rule(y, 0, cells, title);
 }
 
 static void frame_draw_name(
-	const struct ui *ui, const struct frame *f, enum ink ink, int y, unsigned cells)
+	const struct ui *ui, const struct frame *f, enum draw_style style, int y, unsigned cells)
 {
 	static const char inlined[] = "  inlined";
 	unsigned shift = ui->detail.shift, keep = f->inlined ? sizeof(inlined) - 1 : 0, used;
@@ -206,25 +207,25 @@ static void frame_draw_name(
 	if (cells <= keep + 8)
 		keep = 0;
 	frame_name(f, ui->names == NAMES_SHORT && shift ? NAMES_FULL : ui->names,
-		shift || ui->names != NAMES_SHORT ? 0 : cells - keep, ink_ascii(), full,
+		shift || ui->names != NAMES_SHORT ? 0 : cells - keep, draw_is_ascii(), full,
 		sizeof(full));
 	text_elide(name, sizeof(name), full + text_fit(full, shift, NULL), cells - keep, false,
-		ink_ascii());
-	used = ink_text(y, NUMBER_CELLS, cells - keep, ink, name);
+		draw_is_ascii());
+	used = draw_text(y, NUMBER_CELLS, cells - keep, style, name);
 	if (keep)
-		ink_text(y, NUMBER_CELLS + (int)used, keep, ink == INK_SELECT ? ink : INK_DIM,
-			inlined);
+		draw_text(y, NUMBER_CELLS + (int)used, keep,
+			style == STYLE_SELECT ? style : STYLE_DIM, inlined);
 }
 
-static enum ink frame_ink(const struct ui *ui, const struct snap_site *site, uint32_t i)
+static enum draw_style frame_style(const struct ui *ui, const struct snap_site *site, uint32_t i)
 {
 	const struct frame *f = &site->stack->frames[i];
 
-	if (i == detail_frame(ui, site))
-		return INK_SELECT;
+	if (i == detail_source_frame(ui, site))
+		return STYLE_SELECT;
 	if (ui->find && filter_match_frame(ui->find, f))
-		return INK_INFO;
-	return i == site->stack->title ? INK_BOLD : f->hidden ? INK_DIM : INK_PLAIN;
+		return STYLE_INFO;
+	return i == site->stack->title ? STYLE_BOLD : f->hidden ? STYLE_DIM : STYLE_PLAIN;
 }
 
 static void frame_draw(
@@ -232,20 +233,20 @@ static void frame_draw(
 {
 	const struct frame *f = &site->stack->frames[i];
 	bool names = i == site->stack->title;
-	enum ink ink = frame_ink(ui, site, i), place_ink;
+	enum draw_style style = frame_style(ui, site, i), place_style;
 	unsigned place = cells / 3 > 36 ? 36 : cells / 3, used;
 	char text[COLUMN_TEXT_MAX];
 
-	place_ink = ink == INK_SELECT || names ? ink : INK_DIM;
-	if (ink == INK_SELECT)
-		ink_fill(y, 0, cells, ink);
-	snprintf(text, sizeof(text), "%s%3" PRIu32 " %s", ink == INK_SELECT ? ">" : " ", i,
-		names ? ink_sign(SIGN_HERE) : " ");
-	ink_text(y, 0, NUMBER_CELLS, ink, text);
-	frame_draw_name(ui, f, ink, y, cells - NUMBER_CELLS - place - 2);
-	frame_place(f, place, ink_ascii(), text, sizeof(text));
+	place_style = style == STYLE_SELECT || names ? style : STYLE_DIM;
+	if (style == STYLE_SELECT)
+		draw_fill(y, 0, cells, style);
+	snprintf(text, sizeof(text), "%s%3" PRIu32 " %s", style == STYLE_SELECT ? ">" : " ", i,
+		names ? draw_glyph(GLYPH_HERE) : " ");
+	draw_text(y, 0, NUMBER_CELLS, style, text);
+	frame_draw_name(ui, f, style, y, cells - NUMBER_CELLS - place - 2);
+	frame_place(f, place, draw_is_ascii(), text, sizeof(text));
 	used = (unsigned)text_cells(text);
-	ink_text(y, (int)(cells - 1 - (used < place ? used : place)), place, place_ink, text);
+	draw_text(y, (int)(cells - 1 - (used < place ? used : place)), place, place_style, text);
 }
 
 static void stack_draw_line(
@@ -256,11 +257,11 @@ static void stack_draw_line(
 	if (i == 0)
 		stack_draw_rule(st, y, cells);
 	else if (i == 1)
-		ink_text(y, NUMBER_CELLS, cells - NUMBER_CELLS, INK_DIM, site->alloc_function);
+		draw_text(y, NUMBER_CELLS, cells - NUMBER_CELLS, STYLE_DIM, site->alloc_function);
 	else if (i - STACK_HEAD < st->nframes)
 		frame_draw(ui, site, (uint32_t)(i - STACK_HEAD), y, cells);
 	else
-		ink_text(y, NUMBER_CELLS, cells - NUMBER_CELLS, INK_WARN,
+		draw_text(y, NUMBER_CELLS, cells - NUMBER_CELLS, STYLE_WARN,
 			"outer frames are missing: depth limit or unwinder");
 }
 
@@ -316,7 +317,7 @@ static const struct detail_section stack = { stack_lines, stack_draw_line, STACK
 static const struct detail_section sizes = { sizes_lines, sizes_draw, 1 };
 static const struct detail_section lives = { lives_lines, lives_draw, 1 };
 static const struct detail_section *const sections[SECTIONS] = { &facts, &stack, &sizes, &lives,
-	&detail_ages, &detail_threads, &detail_siblings };
+	&detail_sections_ages, &detail_sections_threads, &detail_sections_siblings };
 
 /* How many lines each has in the list, and beside it. */
 struct plan {
@@ -381,7 +382,7 @@ static void detail_moved(struct ui *ui)
 
 	ui->detail.on_frame = site && at >= first && at - first < site->stack->nframes;
 	if (ui->detail.on_frame)
-		detail_frame_choose(ui, site, (uint32_t)(at - first));
+		detail_source_choose_frame(ui, site, (uint32_t)(at - first));
 }
 
 static void detail_read(struct ui *ui, const struct snap_site *site)
@@ -406,14 +407,14 @@ static void detail_update(struct ui *ui)
 	size_t row;
 
 	detail_read(ui, site);
-	detail_siblings_find(ui, site);
+	detail_sections_find_siblings(ui, site);
 	if (!site) {
 		list_recount(&st->list, 0);
 		return;
 	}
 	plan_make(&p, ui, site);
 	list_recount(&st->list, plan_lines(p.list));
-	row = detail_frame_line(ui, detail_frame(ui, site));
+	row = detail_frame_line(ui, detail_source_frame(ui, site));
 	if (st->on_frame && st->list.cursor != row)
 		list_select(&st->list, row);
 }
@@ -438,7 +439,7 @@ void view_detail_enter(struct ui *ui, int arg, int key)
 	plan_make(&p, ui, site);
 	if (plan_find(p.list, &line) != SECTION_SIBLINGS || line < 1 ||
 		line - 1 >= ui->detail.siblings.kept) {
-		ui_say(ui, "Enter goes to a sibling: they are at the end (G)");
+		ui_message(ui, "Enter goes to a sibling: they are at the end (G)");
 		return;
 	}
 	ui->detail.site = ui->detail.siblings.site[line - 1];
@@ -482,7 +483,7 @@ static void detail_draw_lines(const struct ui *ui, const struct snap_site *site,
 		if (at < SECTIONS)
 			sections[at]->draw(ui, site, line, y + (int)i, 0, cells);
 		if (l->top + i == l->cursor && at != SECTION_STACK)
-			ink_text(y + (int)i, 0, 1, INK_SELECT, ">");
+			draw_text(y + (int)i, 0, 1, STYLE_SELECT, ">");
 	}
 }
 
@@ -493,7 +494,7 @@ static void detail_draw_aside(const struct ui *ui, const struct snap_site *site,
 		size_t line = i;
 		unsigned at = plan_find(lines, &line);
 
-		ink_text(y + (int)i, x - 1, 1, INK_DIM, ink_sign(i ? SIGN_VLINE : SIGN_TEE));
+		draw_text(y + (int)i, x - 1, 1, STYLE_DIM, draw_glyph(i ? GLYPH_VLINE : GLYPH_TEE));
 		if (at < SECTIONS)
 			sections[at]->draw(ui, site, line, y + (int)i, x, cells);
 	}
@@ -507,18 +508,18 @@ static void detail_draw_head(const struct ui *ui, const struct snap_site *site)
 	int y = ui->layout.y[ROW_HEAD];
 	char text[COLUMN_TEXT_MAX], id[32];
 
-	ink_fill(y, 0, width, INK_HEAD);
+	draw_fill(y, 0, width, STYLE_HEAD);
 	if (style.names == NAMES_SHORT)
 		style.names = NAMES_FULL;
 	style.line_cells = width / 3;
 	site_place(site, &style, text, sizeof(text));
 	place = (unsigned)text_cells(text);
-	ink_text(y, (int)(width - place - 1), place, INK_HEAD, text);
+	draw_text(y, (int)(width - place - 1), place, STYLE_HEAD, text);
 	snprintf(id, sizeof(id), "SITE %" PRIu32, site->id);
-	x = 3 + ink_text(y, 1, width - place - 3, INK_HEAD, id);
+	x = 3 + draw_text(y, 1, width - place - 3, STYLE_HEAD, id);
 	style.site_cells = width > place + x + 3 ? width - place - x - 3 : 1;
 	site_name(site, &style, text, sizeof(text));
-	ink_text(y, (int)x, style.site_cells, INK_HEAD, text);
+	draw_text(y, (int)x, style.site_cells, STYLE_HEAD, text);
 }
 
 static void detail_draw(struct ui *ui)
@@ -529,7 +530,8 @@ static void detail_draw(struct ui *ui)
 	struct plan p;
 
 	if (!site) {
-		ink_text(y, 2, width - 2, INK_DIM, "this site is no longer there; Esc goes back");
+		draw_text(
+			y, 2, width - 2, STYLE_DIM, "this site is no longer there; Esc goes back");
 		return;
 	}
 	detail_draw_head(ui, site);
@@ -559,13 +561,13 @@ static void detail_status(struct ui *ui, char *text, size_t cap)
 {
 	const struct snap_site *site = detail_site(ui);
 	const char *more = list_at_end(&ui->detail.list) ? "" : "   more below: PgDn";
-	uint32_t frame = site ? detail_frame(ui, site) : 0;
+	uint32_t frame = site ? detail_source_frame(ui, site) : 0;
 
 	if (!site)
 		text[0] = 0;
 	else if (frame == site->stack->title)
 		snprintf(text, cap, "%s names the site: the first frame that no rule hides (?)%s",
-			ink_sign(SIGN_HERE), more);
+			draw_glyph(GLYPH_HERE), more);
 	else
 		snprintf(text, cap, "frame %" PRIu32 " of %" PRIu32 "%s", frame,
 			site->stack->nframes, more);
@@ -574,7 +576,7 @@ static void detail_status(struct ui *ui, char *text, size_t cap)
 const struct view view_detail = {
 	.title = "Site detail",
 	.scope = IN_DETAIL,
-	.wishes = LAYOUT_COMPACT,
+	.flags = LAYOUT_COMPACT,
 	.open = detail_open,
 	.update = detail_update,
 	.moved = detail_moved,

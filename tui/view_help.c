@@ -171,11 +171,11 @@ static void help_draw(struct ui *ui)
 	for (size_t i = 0; i < l->height && l->top + i < l->count; i++) {
 		const char *line = ui->help.line[l->top + i];
 
-		text_elide(cut, sizeof(cut), line, width - 2, false, ink_ascii());
-		ink_text(ui->layout.y[ROW_BODY] + (int)i, 1, width - 2,
-			find_is_match(ui, line) ? INK_SELECT
-			: line[0] == ' '	? INK_PLAIN
-						: INK_BOLD,
+		text_elide(cut, sizeof(cut), line, width - 2, false, draw_is_ascii());
+		draw_text(ui->layout.y[ROW_BODY] + (int)i, 1, width - 2,
+			find_is_match(ui, line) ? STYLE_SELECT
+			: line[0] == ' '	? STYLE_PLAIN
+						: STYLE_BOLD,
 			cut);
 	}
 }
@@ -196,7 +196,7 @@ static void help_status(struct ui *ui, char *text, size_t cap)
 const struct view view_help = {
 	.title = "Help",
 	.scope = IN_HELP,
-	.wishes = LAYOUT_NO_HEAD | LAYOUT_COMPACT,
+	.flags = LAYOUT_NO_HEAD | LAYOUT_COMPACT,
 	.open = help_open,
 	.update = help_update,
 	.draw = help_draw,

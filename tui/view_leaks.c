@@ -42,7 +42,7 @@ static const struct table_column leak_columns[] = {
 	{ "CALL SITE", 0, false, 0, "where they were allocated" },
 };
 static unsigned leak_off; /* columns are not chosen here */
-static const struct table leak_live_table = { .column = leak_columns,
+static const struct table leak_table = { .column = leak_columns,
 	.count = sizeof(leak_columns) / sizeof(leak_columns[0]),
 	.off = &leak_off };
 
@@ -53,7 +53,7 @@ static struct list *leaks_list(struct ui *ui)
 
 static const struct table *leaks_table(const struct ui *ui)
 {
-	return &leak_live_table;
+	return &leak_table;
 }
 
 static struct table_order *leaks_order(struct ui *ui)
@@ -78,25 +78,25 @@ void view_leaks_scan(struct ui *ui, int arg, int key)
 	char text[UI_MESSAGE_MAX] = "";
 
 	if (!ui->source->leaks) {
-		ui_say(ui, "there is no running program to scan for leaks");
+		ui_message(ui, "there is no running program to scan for leaks");
 		return;
 	}
 	ui_tab(ui, VIEW_LEAKS);
 	if (ui->source->leaks_scan(ui->source->ctx, text, sizeof(text)) != 0)
-		ui_say(ui, "%s", text);
+		ui_message(ui, "%s", text);
 }
 
 bool view_leaks_can_release(const struct ui *ui)
 {
-	return ui->source->leaks_release && leaklist_state(ui)->held;
+	return ui->source->leaks_release && leak_list_state(ui)->held;
 }
 
 void view_leaks_release(struct ui *ui, int arg, int key)
 {
 	if (ui->source->leaks_release && ui->source->leaks_release(ui->source->ctx))
-		ui_say(ui, "the program ends now");
+		ui_message(ui, "the program ends now");
 	else
-		ui_say(ui, "the program is not held (start heaptop with --hold)");
+		ui_message(ui, "the program is not held (start heaptop with --hold)");
 }
 
 #define READ_NS 3000000000ull /* another message is read in this time */
@@ -108,19 +108,20 @@ static void end_say(struct ui *ui, const struct leaks *l)
 	char bytes[UNITS_MAX + 8], blocks[UNITS_MAX + 8];
 
 	if (lost->blocks)
-		ui_say(ui, "scanned at its end: definite %s bytes in %s block%s; L shows them%s",
+		ui_message(ui,
+			"scanned at its end: definite %s bytes in %s block%s; L shows them%s",
 			units_exact(bytes, lost->bytes), units_exact(blocks, lost->blocks),
 			lost->blocks == 1 ? "" : "s", then);
 	else if (perhaps)
-		ui_say(ui, "scanned at its end: %s block%s possibly lost; L shows them%s",
+		ui_message(ui, "scanned at its end: %s block%s possibly lost; L shows them%s",
 			units_exact(blocks, perhaps), perhaps == 1 ? "" : "s", then);
 	else
-		ui_say(ui, "scanned at its end: no leaks%s", then);
+		ui_message(ui, "scanned at its end: no leaks%s", then);
 }
 
 void view_leaks_tick(struct ui *ui)
 {
-	const struct leaks *l = ui->source->leaks ? leaklist_state(ui) : NULL;
+	const struct leaks *l = ui->source->leaks ? leak_list_state(ui) : NULL;
 
 	if (!l || !l->last || !l->last->at_exit || ui->leaks.end_version == l->version ||
 		(ui->message[0] && ui_now_ns(ui) - ui->message_ns < READ_NS))
@@ -137,7 +138,7 @@ void view_leaks_tab(struct ui *ui, int arg, int key)
 	if (ui->source->leaks)
 		ui_tab(ui, VIEW_LEAKS);
 	else
-		ui_say(ui, "there is no running program to scan for leaks");
+		ui_message(ui, "there is no running program to scan for leaks");
 }
 
 /* And is to come to an end of its own. */
@@ -150,10 +151,10 @@ bool view_leaks_cancel(struct ui *ui)
 {
 	bool here = ui_view(ui)->scope & (IN_LEAKS | IN_WHY);
 
-	if (!here || !leaks_is_under_way(leaklist_state(ui)))
+	if (!here || !leaks_is_under_way(leak_list_state(ui)))
 		return false;
 	ui->source->leaks_cancel(ui->source->ctx);
-	ui_say(ui, "the scan is ended; what the one before found stays");
+	ui_message(ui, "the scan is ended; what the one before found stays");
 	return true;
 }
 
@@ -166,15 +167,15 @@ static void every_accept(struct ui *ui, const char *text)
 		return;
 	if (strcmp(text, "0") != 0 &&
 		(units_parse_duration(text, &ns) || ns < LEAKS_EVERY_MIN_NS)) {
-		ui_say(ui, "\"%s\" is no time of " LEAKS_EVERY_MIN " or more, and not 0", text);
+		ui_message(ui, "\"%s\" is no time of " LEAKS_EVERY_MIN " or more, and not 0", text);
 		return;
 	}
 	ui->source->leaks_every(ui->source->ctx, ns);
 	if (ns)
-		ui_say(ui, "a scan every %s; each makes the program stand still",
+		ui_message(ui, "a scan every %s; each makes the program stand still",
 			units_duration(said, ns));
 	else
-		ui_say(ui, "no more scans by themselves");
+		ui_message(ui, "no more scans by themselves");
 }
 
 void view_leaks_every(struct ui *ui, int arg, int key)
@@ -184,17 +185,17 @@ void view_leaks_every(struct ui *ui, int arg, int key)
 
 void view_leaks_kind(struct ui *ui, int arg, int key)
 {
-	leaklist_choose_next(ui);
+	leak_list_choose_next(ui);
 	ui_reorder(ui);
-	ui_say(ui, "shown: %s", leaklist_choice(ui));
+	ui_message(ui, "shown: %s", leak_list_choice(ui));
 }
 
 void view_leaks_contents(struct ui *ui, int arg, int key)
 {
 	ui->leaks.contents = !ui->leaks.contents;
 	ui_reorder(ui);
-	ui_say(ui, ui->leaks.contents ? "what blocks hold is shown: it may be secret"
-				      : "what blocks hold is hidden");
+	ui_message(ui, ui->leaks.contents ? "what blocks hold is shown: it may be secret"
+					  : "what blocks hold is hidden");
 }
 
 void view_leaks_suppress(struct ui *ui, int arg, int key)
@@ -202,18 +203,19 @@ void view_leaks_suppress(struct ui *ui, int arg, int key)
 	const struct leaks_row *row = view_leaks_selected(ui);
 	char text[UI_MESSAGE_MAX] = "";
 
-	if (!row || !row->site || !leaklist_is_found(row) || row->leak->suppressed) {
-		ui_say(ui, !row			     ? "nothing to suppress"
-			   : !row->site		     ? "this call site is not known yet"
-			   : !leaklist_is_found(row) ? "only leaks are suppressed, and this is "
-						       "none"
-						     : "this is suppressed already");
+	if (!row || !row->site || !leak_list_is_found(row) || row->leak->suppressed) {
+		ui_message(ui, !row	    ? "nothing to suppress"
+			       : !row->site ? "this call site is not known yet"
+			       : !leak_list_is_found(row)
+				       ? "only leaks are suppressed, and this is "
+					 "none"
+				       : "this is suppressed already");
 		return;
 	}
 	ui->source->leaks_suppress(ui->source->ctx, ui->shown,
 		&(struct leak_chosen){ row->site, row->leak->class }, text, sizeof(text));
 	ui_look(ui);
-	ui_say(ui, "%s", text);
+	ui_message(ui, "%s", text);
 }
 
 void view_leaks_why(struct ui *ui, int arg, int key)
@@ -221,7 +223,7 @@ void view_leaks_why(struct ui *ui, int arg, int key)
 	if (view_leaks_selected(ui))
 		ui_push(ui, VIEW_WHY);
 	else
-		ui_say(ui, "no row is selected: L scans, K chooses the kinds that are shown");
+		ui_message(ui, "no row is selected: L scans, K chooses the kinds that are shown");
 }
 
 bool view_leaks_has_contents(const struct ui *ui)
@@ -236,13 +238,13 @@ static void since_text(const struct ui *ui, const struct leaks_row *row, char *o
 	char bytes[UNITS_MAX];
 	double since;
 
-	if (leaklist_since(ui, row, &since))
+	if (leak_list_since(ui, row, &since))
 		sprintf(out, "%s%s",
 			since > 0   ? "+"
 			: since < 0 ? "-"
 				    : "",
 			units_bytes(bytes, (uint64_t)(since < 0 ? -since : since)));
-	else if (leaklist_is_found(row))
+	else if (leak_list_is_found(row))
 		strcpy(out, "new");
 }
 
@@ -258,7 +260,7 @@ static void leaks_site_text(
 	char name[512], place[128], text[700];
 
 	if (!row->site) {
-		text_elide(out, COLUMN_TEXT_MAX, "(not known yet)", cells, false, ink_ascii());
+		text_elide(out, COLUMN_TEXT_MAX, "(not known yet)", cells, false, draw_is_ascii());
 		return;
 	}
 	style.site_cells = cells;
@@ -267,9 +269,9 @@ static void leaks_site_text(
 	if (text_cells(name) + text_cells(place) + 2 <= cells) {
 		snprintf(text, sizeof(text), "%s%*s%s", name,
 			(int)(cells - text_cells(name) - text_cells(place)), "", place);
-		text_elide(out, COLUMN_TEXT_MAX, text, cells, false, ink_ascii());
+		text_elide(out, COLUMN_TEXT_MAX, text, cells, false, draw_is_ascii());
 	} else {
-		text_elide(out, COLUMN_TEXT_MAX, name, cells, false, ink_ascii());
+		text_elide(out, COLUMN_TEXT_MAX, name, cells, false, draw_is_ascii());
 	}
 }
 
@@ -281,30 +283,30 @@ static void leaks_cell(const struct ui *ui, const struct leaks_row *row,
 	*out = 0;
 	switch (p->column) {
 	case BY_KIND:
-		strcpy(out, is_suppressed(row) ? "suppressd" : leaklist_kind(row));
+		strcpy(out, is_suppressed(row) ? "suppressd" : leak_list_kind(row));
 		break;
 	case BY_BYTES:
-		units_bytes(out, leaklist_sum(row).bytes);
+		units_bytes(out, leak_list_sum(row).bytes);
 		break;
 	case BY_BLOCKS:
-		units_count(out, leaklist_sum(row).blocks);
+		units_count(out, leak_list_sum(row).blocks);
 		break;
-	case BY_BEHIND:
+	case BY_INDIRECT:
 		if (row->leak && row->leak->indirect.blocks)
 			units_bytes(out, row->leak->indirect.bytes);
 		break;
 	case BY_OLDEST:
-		if (leaklist_oldest(ui, row, &ns))
+		if (leak_list_oldest(ui, row, &ns))
 			units_duration(out, ns);
 		break;
 	case BY_SINCE:
 		since_text(ui, row, out);
 		break;
 	case BY_CONFIDENCE:
-		strcpy(out, leaks_confidence_word(leaklist_confidence(ui, row)));
+		strcpy(out, leaks_confidence_word(leak_list_confidence(ui, row)));
 		break;
 	case BY_GROWTH:
-		if (leaklist_grows(row))
+		if (leak_list_grows(row))
 			strcpy(out, growth_word_text(&row->site->growth));
 		break;
 	default:
@@ -312,31 +314,31 @@ static void leaks_cell(const struct ui *ui, const struct leaks_row *row,
 	}
 }
 
-static enum ink ink_of(const struct leaks_row *row)
+static enum draw_style row_style_of(const struct leaks_row *row)
 {
 	if (is_suppressed(row) || row->kind == KIND_REACHABLE)
-		return INK_DIM;
-	return row->kind == KIND_DEFINITE ? INK_BAD : INK_PLAIN;
+		return STYLE_DIM;
+	return row->kind == KIND_DEFINITE ? STYLE_BAD : STYLE_PLAIN;
 }
 
 static void leaks_draw_row(const struct ui *ui, size_t i, int y)
 {
 	const struct leaks_row *row = &ui->leaks.row[i];
 	struct table_place place[TABLE_COLUMNS];
-	unsigned n = table_fit(&leak_live_table, ui->layout.width, place);
+	unsigned n = table_fit(&leak_table, ui->layout.width, place);
 	bool selected = i == ui->leaks.list.cursor;
 	char text[COLUMN_TEXT_MAX];
 
 	if (selected) {
-		ink_fill(y, 0, (unsigned)ui->layout.width, INK_SELECT);
-		ink_text(y, 0, 1, INK_SELECT, ">");
+		draw_fill(y, 0, (unsigned)ui->layout.width, STYLE_SELECT);
+		draw_text(y, 0, 1, STYLE_SELECT, ">");
 	}
 	for (unsigned k = 0; k < n; k++) {
 		leaks_cell(ui, row, &place[k], text);
-		table_draw_cell(&leak_live_table, place[k], y,
-			selected		     ? INK_SELECT
-			: place[k].column == BY_KIND ? ink_of(row)
-						     : INK_PLAIN,
+		table_draw_cell(&leak_table, place[k], y,
+			selected		     ? STYLE_SELECT
+			: place[k].column == BY_KIND ? row_style_of(row)
+						     : STYLE_PLAIN,
 			text);
 	}
 }
@@ -344,12 +346,12 @@ static void leaks_draw_row(const struct ui *ui, size_t i, int y)
 /* ---- what stands above the rows ---- */
 
 /* What is not to be seen from them. NULL: nothing. */
-static const char *note_text(const struct ui *ui, enum ink *ink)
+static const char *note_text(const struct ui *ui, enum draw_style *style)
 {
-	const struct leaks *l = leaklist_state(ui);
+	const struct leaks *l = leak_list_state(ui);
 	uint64_t lost = 0;
 
-	*ink = l->failed ? INK_WARN : INK_DIM;
+	*style = l->failed ? STYLE_WARN : STYLE_DIM;
 	if (l->failed)
 		return l->failed;
 	if (leaks_is_under_way(l) && !l->last)
@@ -377,17 +379,17 @@ static int leaks_note(const struct ui *ui, int y)
 	int body = ui->layout.body_height, lines = 0;
 	unsigned cells = (unsigned)ui->layout.width - 2;
 	char line[UI_MESSAGE_MAX], cut[UI_MESSAGE_MAX];
-	enum ink ink;
-	const char *text = note_text(ui, &ink);
+	enum draw_style style;
+	const char *text = note_text(ui, &style);
 
 	while (text && *text && lines < NOTE_MOST && body >= (lines + 1) * NOTE_BODY) {
 		size_t n = text_line(text, cells);
 		bool is_last = lines + 1 == NOTE_MOST || body < (lines + 2) * NOTE_BODY;
 
 		snprintf(line, sizeof(line), "%.*s", is_last ? -1 : (int)n, text);
-		text_elide(cut, sizeof(cut), line, cells, false, ink_ascii());
+		text_elide(cut, sizeof(cut), line, cells, false, draw_is_ascii());
 		if (y >= 0)
-			ink_text(y + lines, 2, cells, ink, cut);
+			draw_text(y + lines, 2, cells, style, cut);
 		text += n + (text[n] == ' ');
 		lines++;
 	}
@@ -415,26 +417,28 @@ static void leaks_draw_pane(struct ui *ui, int y, int height)
 {
 	const struct leaks_row *row = view_leaks_selected(ui);
 	unsigned width = (unsigned)ui->layout.width;
-	char title[COLUMN_TEXT_MAX], cut[WHY_TEXT];
+	char title[COLUMN_TEXT_MAX], cut[LEAK_EXPLANATION_TEXT];
 	struct row_style style = ui_style(ui);
 
-	if (!ui->leaks.why)
-		ui->leaks.why = malloc(sizeof(*ui->leaks.why));
-	if (!row || !ui->leaks.why || height < 2)
+	if (!ui->leaks.explanation)
+		ui->leaks.explanation = malloc(sizeof(*ui->leaks.explanation));
+	if (!row || !ui->leaks.explanation || height < 2)
 		return;
 	strcpy(title, "WHY ");
 	if (row->site)
 		site_name(row->site, &style, title + 4, sizeof(title) - 4);
-	text_elide(cut, sizeof(cut), title, width > 8 ? width - 8 : width, false, ink_ascii());
-	ink_rule(y, 0, width, cut);
-	why_make(ui->leaks.why, width - 2, ui, ui->leaks.last, row);
-	for (int i = 1; i < height && (size_t)i <= ui->leaks.why->count; i++) {
-		bool more = i == height - 1 && (size_t)i < ui->leaks.why->count;
+	text_elide(cut, sizeof(cut), title, width > 8 ? width - 8 : width, false, draw_is_ascii());
+	draw_rule(y, 0, width, cut);
+	leak_explanation_make(ui->leaks.explanation, width - 2, ui, ui->leaks.last, row);
+	for (int i = 1; i < height && (size_t)i <= ui->leaks.explanation->count; i++) {
+		bool more = i == height - 1 && (size_t)i < ui->leaks.explanation->count;
 
 		text_elide(cut, sizeof(cut),
-			more ? "... Enter shows all of it" : ui->leaks.why->line[i - 1].text,
-			width - 2, false, ink_ascii());
-		ink_text(y + i, 1, width - 2, more ? INK_DIM : ui->leaks.why->line[i - 1].ink, cut);
+			more ? "... Enter shows all of it"
+			     : ui->leaks.explanation->line[i - 1].text,
+			width - 2, false, draw_is_ascii());
+		draw_text(y + i, 1, width - 2,
+			more ? STYLE_DIM : ui->leaks.explanation->line[i - 1].style, cut);
 	}
 }
 
@@ -445,11 +449,11 @@ static void leaks_draw(struct ui *ui)
 
 	view_leaks_fresh(ui);
 	pane = leaks_pane(ui);
-	table_draw_head(&leak_live_table, &ui->leaks.order, ui->layout.y[ROW_HEAD],
+	table_draw_head(&leak_table, &ui->leaks.order, ui->layout.y[ROW_HEAD],
 		(unsigned)ui->layout.width);
 	y += leaks_note(ui, y);
 	if (!l->count && ui->leaks.choice != 0 && y < end)
-		ink_text(y, 2, (unsigned)ui->layout.width - 2, INK_DIM,
+		draw_text(y, 2, (unsigned)ui->layout.width - 2, STYLE_DIM,
 			"none of the kind that is shown; K shows others");
 	for (size_t i = 0; i < l->height && l->top + i < l->count; i++)
 		leaks_draw_row(ui, l->top + i, y + (int)i);
@@ -459,15 +463,15 @@ static void leaks_draw(struct ui *ui)
 
 /* ---- lines around ---- */
 
-static void progress_fact(const struct leaks *l, struct strip *s)
+static void progress_fact(const struct leaks *l, struct infoline *s)
 {
 	char read[UNITS_MAX], of[UNITS_MAX];
 
 	if (l->phase == LEAKS_READING && l->of_bytes)
-		strip_right(s, 95, INK_WARN, "reading: %s of %s at most",
+		infoline_right(s, 95, STYLE_WARN, "reading: %s of %s at most",
 			units_bytes(read, l->read_bytes), units_bytes(of, l->of_bytes));
 	else
-		strip_right(s, 95, INK_WARN, "%s",
+		infoline_right(s, 95, STYLE_WARN, "%s",
 			l->phase == LEAKS_STOPPING  ? "stopping threads"
 			: l->phase == LEAKS_READING ? "reading memory"
 			: l->phase == LEAKS_ENDING  ? "ending the scan"
@@ -475,12 +479,12 @@ static void progress_fact(const struct leaks *l, struct strip *s)
 			: l->phase == LEAKS_EXITING ? "the program is exiting: its destructors run"
 						    : "following pointers");
 	if (leaks_is_under_way(l))
-		strip_right(s, 80, INK_KEY, "Esc ends it");
+		infoline_right(s, 80, STYLE_KEY, "Esc ends it");
 }
 
-void view_leaks_facts(const struct ui *ui, struct strip *s)
+void view_leaks_facts(const struct ui *ui, struct infoline *s)
 {
-	const struct leaks *l = leaklist_state(ui);
+	const struct leaks *l = leak_list_state(ui);
 	char a[UNITS_MAX], b[UNITS_MAX];
 
 	if (l->phase != LEAKS_IDLE) {
@@ -488,17 +492,18 @@ void view_leaks_facts(const struct ui *ui, struct strip *s)
 		return;
 	}
 	if (l->every_ns)
-		strip_right(s, 60, INK_INFO, "next in %s", units_duration(a, l->next_ns));
+		infoline_right(s, 60, STYLE_INFO, "next in %s", units_duration(a, l->next_ns));
 	if (!l->last)
 		return;
 	if (l->held)
-		strip_right(s, 98, INK_WARN, "held at its end");
-	strip_right(s, 70, INK_PLAIN, l->last->at_exit ? "scan at its end" : "scan %u", l->number);
+		infoline_right(s, 98, STYLE_WARN, "held at its end");
+	infoline_right(
+		s, 70, STYLE_PLAIN, l->last->at_exit ? "scan at its end" : "scan %u", l->number);
 	if (!l->last->at_exit && ui->shown && ui->shown->uptime_ns >= l->last->at_ns)
-		strip_join(s, INK_PLAIN, ", %s ago",
+		infoline_join(s, STYLE_PLAIN, ", %s ago",
 			units_duration(a, ui->shown->uptime_ns - l->last->at_ns));
-	strip_right(s, 75, INK_PLAIN, "stood still %s", units_duration(a, l->last->stop_ns));
-	strip_right(s, 50, INK_PLAIN, "%s read", units_bytes(b, l->last->scanned_bytes));
+	infoline_right(s, 75, STYLE_PLAIN, "stood still %s", units_duration(a, l->last->stop_ns));
+	infoline_right(s, 50, STYLE_PLAIN, "%s read", units_bytes(b, l->last->scanned_bytes));
 }
 
 static size_t sum_text(
@@ -537,7 +542,7 @@ static void leaks_status(struct ui *ui, char *text, size_t cap)
 	size_t used;
 
 	used = (size_t)snprintf(
-		text, cap, "%s%s (K)   ", wide ? "shown: " : "", leaklist_choice(ui));
+		text, cap, "%s%s (K)   ", wide ? "shown: " : "", leak_list_choice(ui));
 	if (ui->leaks.suspects)
 		used += (size_t)snprintf(text + used, cap - used,
 			"no scan was possible   suspects by age %zu   ", ui->leaks.suspects);
@@ -575,7 +580,7 @@ static void leaks_click(struct ui *ui, int y, int x)
 	if (line >= l->height || row >= l->count)
 		return;
 	list_select(l, row);
-	leaklist_select_cursor(ui);
+	leak_list_select_cursor(ui);
 	if (again)
 		view_leaks_why(ui, 0, 0);
 }
@@ -583,11 +588,11 @@ static void leaks_click(struct ui *ui, int y, int x)
 const struct view view_leaks = {
 	.title = "Leaks",
 	.scope = IN_LEAKS,
-	.wishes = LAYOUT_COMPACT,
+	.flags = LAYOUT_COMPACT,
 	.present = leaks_present,
 	.open = view_leaks_update,
 	.update = view_leaks_update,
-	.moved = leaklist_select_cursor,
+	.moved = leak_list_select_cursor,
 	.rows = leaks_rows,
 	.draw = leaks_draw,
 	.status = leaks_status,

@@ -34,18 +34,18 @@ static bool map_present(const struct ui *ui)
 static void list_make(struct ui *ui)
 {
 	struct map_state *st = &ui->map;
-	struct mappanes p;
+	struct map_panes p;
 
-	mappanes_make(&p, ui);
+	map_panes_make(&p, ui);
 	list_resize(&st->list, (size_t)(p.grid > 0 ? p.grid : 1));
-	list_recount(&st->list, mappanes_lines(ui, &p));
+	list_recount(&st->list, map_panes_lines(ui, &p));
 	if (st->list.count > 0)
-		list_to(&st->list, mappanes_cursor(ui) / (mappanes_zoom(ui, &p) * p.cells));
+		list_to(&st->list, map_panes_cursor(ui) / (map_panes_zoom(ui, &p) * p.cells));
 }
 
 static void cursor_set(struct ui *ui, size_t page)
 {
-	const struct map_row *row = mappanes_row(ui);
+	const struct map_row *row = map_panes_row(ui);
 
 	if (!row || row->pages == 0)
 		return;
@@ -58,11 +58,11 @@ static void cursor_set(struct ui *ui, size_t page)
 static void map_moved(struct ui *ui)
 {
 	size_t column, pages, line = ui->map.list.cursor;
-	struct mappanes p;
+	struct map_panes p;
 
-	mappanes_make(&p, ui);
-	pages = mappanes_zoom(ui, &p) * p.cells;
-	column = mappanes_cursor(ui) % pages;
+	map_panes_make(&p, ui);
+	pages = map_panes_zoom(ui, &p) * p.cells;
+	column = map_panes_cursor(ui) % pages;
 	cursor_set(ui, line * pages + column);
 }
 
@@ -121,23 +121,23 @@ void view_map_neighbour(struct ui *ui, int step, int key)
 	const struct map *m = ui->map.map;
 
 	if (!m || (step < 0 ? ui->map.row == 0 : ui->map.row + 1 >= m->rows))
-		ui_say(ui, "there is no mapping %s this one", step < 0 ? "before" : "after");
+		ui_message(ui, "there is no mapping %s this one", step < 0 ? "before" : "after");
 	else
 		row_select(ui, step < 0 ? ui->map.row - 1 : ui->map.row + 1);
 }
 
 void view_map_cell(struct ui *ui, int step, int key)
 {
-	const struct map_row *row = mappanes_row(ui);
-	struct mappanes p;
-	size_t zoom, page = mappanes_cursor(ui);
+	const struct map_row *row = map_panes_row(ui);
+	struct map_panes p;
+	size_t zoom, page = map_panes_cursor(ui);
 
 	if (row && row->pages == 0) {
 		view_map_part(ui, step, key);
 		return;
 	}
-	mappanes_make(&p, ui);
-	zoom = mappanes_zoom(ui, &p);
+	map_panes_make(&p, ui);
+	zoom = map_panes_zoom(ui, &p);
 	if (step < 0)
 		cursor_set(ui, page >= zoom ? page - zoom : 0);
 	else
@@ -146,13 +146,13 @@ void view_map_cell(struct ui *ui, int step, int key)
 
 void view_map_zoom(struct ui *ui, int in, int key)
 {
-	struct mappanes p;
+	struct map_panes p;
 	size_t zoom;
 
-	mappanes_make(&p, ui);
-	zoom = mappanes_zoom(ui, &p);
-	if (in ? zoom == 1 : zoom >= ZOOM_MOST || mappanes_lines(ui, &p) <= 1) {
-		ui_say(ui, in ? "a cell is one page" : "all of it is in one line");
+	map_panes_make(&p, ui);
+	zoom = map_panes_zoom(ui, &p);
+	if (in ? zoom == 1 : zoom >= ZOOM_MOST || map_panes_lines(ui, &p) <= 1) {
+		ui_message(ui, in ? "a cell is one page" : "all of it is in one line");
 		return;
 	}
 	ui->map.zoom = in ? zoom / 2 : zoom * 2;
@@ -171,7 +171,7 @@ static void part_show(struct ui *ui, size_t part)
 	ui->map.part = part;
 	if (s->is_fine)
 		cursor_set(ui, map_page_at(ui->map.map, row, s->start));
-	ui_say(ui, "%s, part %zu of %zu: %" PRIx64 "-%" PRIx64 ", %s, %s resident",
+	ui_message(ui, "%s, part %zu of %zu: %" PRIx64 "-%" PRIx64 ", %s, %s resident",
 		map_row_name(row, name), part + 1, row->spans, s->start, s->end,
 		units_bytes(size, s->end - s->start), units_bytes(rss, s->rss_bytes));
 }
@@ -190,14 +190,14 @@ static size_t part_now(const struct ui *ui, const struct map_row *row)
 
 void view_map_part(struct ui *ui, int step, int key)
 {
-	const struct map_row *row = mappanes_row(ui);
+	const struct map_row *row = map_panes_row(ui);
 	size_t now = row ? part_now(ui, row) : 0;
 
 	if (!row || row->spans == 0)
-		ui_say(ui, "there is no mapping here");
+		ui_message(ui, "there is no mapping here");
 	else if (step < 0 ? now == 0 : now + 1 >= row->spans)
-		ui_say(ui, "it has no part %s this one (%zu of %zu)", step < 0 ? "before" : "after",
-			now + 1, row->spans);
+		ui_message(ui, "it has no part %s this one (%zu of %zu)",
+			step < 0 ? "before" : "after", now + 1, row->spans);
 	else
 		part_show(ui, step < 0 ? now - 1 : now + 1);
 }
@@ -221,7 +221,7 @@ static void address_show(struct ui *ui, uint64_t addr)
 			return;
 		}
 	}
-	ui_say(ui, "no mapping that is listed has the address %" PRIx64, addr);
+	ui_message(ui, "no mapping that is listed has the address %" PRIx64, addr);
 }
 
 static void address_accept(struct ui *ui, const char *text)
@@ -235,7 +235,7 @@ static void address_accept(struct ui *ui, const char *text)
 	addr = strtoull(text, &end, 16);
 	/* "7f12a4000000-7f12a4021000", as maps has it, is its beginning. */
 	if (end == text || errno || !isxdigit((unsigned char)*text) || (*end && *end != '-'))
-		ui_say(ui, "\"%s\" is no address (hexadecimal, with or without 0x)", text);
+		ui_message(ui, "\"%s\" is no address (hexadecimal, with or without 0x)", text);
 	else
 		address_show(ui, addr);
 }
@@ -243,7 +243,7 @@ static void address_accept(struct ui *ui, const char *text)
 void view_map_address(struct ui *ui, int arg, int key)
 {
 	if (!ui->map.map)
-		ui_say(ui, "there is no map yet");
+		ui_message(ui, "there is no map yet");
 	else
 		prompt_open(&ui->prompt, "go to address (hex):", "", address_accept);
 }
@@ -251,7 +251,7 @@ void view_map_address(struct ui *ui, int arg, int key)
 static void site_show(struct ui *ui, uint32_t site)
 {
 	if (!ui_site(ui, site)) {
-		ui_say(ui, "this call site is not known yet");
+		ui_message(ui, "this call site is not known yet");
 		return;
 	}
 	view_sites_select(ui, site);
@@ -260,19 +260,19 @@ static void site_show(struct ui *ui, uint32_t site)
 
 void view_map_detail(struct ui *ui, int arg, int key)
 {
-	const struct map_row *row = mappanes_row(ui);
+	const struct map_row *row = map_panes_row(ui);
 	struct map_sum sum = { 0 };
-	struct mappanes p;
+	struct map_panes p;
 	size_t zoom;
 
-	mappanes_make(&p, ui);
-	zoom = mappanes_zoom(ui, &p);
+	map_panes_make(&p, ui);
+	zoom = map_panes_zoom(ui, &p);
 	if (row)
-		map_sum(ui->map.map, row, mappanes_cursor(ui) / zoom * zoom, zoom, &sum);
+		map_sum(ui->map.map, row, map_panes_cursor(ui) / zoom * zoom, zoom, &sum);
 	if (sum.has_site)
 		site_show(ui, sum.site);
 	else
-		ui_say(ui, "no live block is here");
+		ui_message(ui, "no live block is here");
 }
 
 void view_map_pin(struct ui *ui, int arg, int key)
@@ -280,7 +280,7 @@ void view_map_pin(struct ui *ui, int arg, int key)
 	unsigned i = (unsigned)(key - '1');
 
 	if (!ui->map.map || i >= ui->map.map->account.pins)
-		ui_say(ui, "no call site has the number %c here", key);
+		ui_message(ui, "no call site has the number %c here", key);
 	else
 		site_show(ui, ui->map.map->account.pin[i].site);
 }
@@ -290,26 +290,26 @@ void view_map_tab(struct ui *ui, int arg, int key)
 	if (map_present(ui))
 		ui_tab(ui, VIEW_MAP);
 	else
-		ui_say(ui, "there is no process whose memory could be looked at");
+		ui_message(ui, "there is no process whose memory could be looked at");
 }
 
 static void map_click(struct ui *ui, int y, int x)
 {
-	struct mappanes p;
+	struct map_panes p;
 	size_t zoom, line, i;
 
-	mappanes_make(&p, ui);
+	map_panes_make(&p, ui);
 	if (!ui->map.map)
 		return;
-	zoom = mappanes_zoom(ui, &p);
+	zoom = map_panes_zoom(ui, &p);
 	if (y >= p.rows_y && y < p.rows_y + p.rows) {
-		i = mappanes_top(ui, &p) + (size_t)(y - p.rows_y);
+		i = map_panes_top(ui, &p) + (size_t)(y - p.rows_y);
 		if (i < ui->map.map->rows)
 			row_select(ui, i);
-	} else if (y >= p.grid_y && y < p.grid_y + p.grid && x >= MAPPANES_ADDRESS &&
-		   x < MAPPANES_ADDRESS + (int)p.cells) {
+	} else if (y >= p.grid_y && y < p.grid_y + p.grid && x >= MAP_PANES_ADDRESS &&
+		   x < MAP_PANES_ADDRESS + (int)p.cells) {
 		line = ui->map.list.top + (size_t)(y - p.grid_y);
-		cursor_set(ui, (line * p.cells + (size_t)(x - MAPPANES_ADDRESS)) * zoom);
+		cursor_set(ui, (line * p.cells + (size_t)(x - MAP_PANES_ADDRESS)) * zoom);
 	} else if (y >= p.pins_y && y < p.pins_y + p.pins) {
 		i = (size_t)(y - p.pins_y);
 		if (i < ui->map.map->account.pins)
@@ -321,9 +321,9 @@ static void map_click(struct ui *ui, int y, int x)
 
 static int map_rows(const struct ui *ui)
 {
-	struct mappanes p;
+	struct map_panes p;
 
-	mappanes_make(&p, ui);
+	map_panes_make(&p, ui);
 	return p.grid > 0 ? p.grid : 1;
 }
 
@@ -332,7 +332,7 @@ static void map_draw(struct ui *ui)
 {
 	if (!ui->map.map)
 		map_update(ui);
-	mappanes_draw(ui);
+	map_panes_draw(ui);
 }
 
 static bool is_running(const struct ui *ui)
@@ -372,7 +372,7 @@ static void map_status(struct ui *ui, char *text, size_t cap)
 const struct view view_map = {
 	.title = "Map",
 	.scope = IN_MAP,
-	.wishes = LAYOUT_NO_HEAD | LAYOUT_COMPACT,
+	.flags = LAYOUT_NO_HEAD | LAYOUT_COMPACT,
 	.present = map_present,
 	.open = map_update,
 	.update = map_update,

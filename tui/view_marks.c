@@ -170,7 +170,7 @@ static void mark_cell(const struct ui *ui, const struct mark_line *line, unsigne
 		break;
 	default:
 		text_elide(out, COLUMN_TEXT_MAX, line->to ? line->to->name : "", cells, false,
-			ink_ascii());
+			draw_is_ascii());
 	}
 }
 
@@ -179,10 +179,10 @@ static void marks_draw_head(const struct ui *ui, int y)
 	struct table_place place[TABLE_COLUMNS];
 	unsigned n = table_fit(&mark_table, ui->layout.width, place);
 
-	ink_fill(y, 0, (unsigned)ui->layout.width, INK_HEAD);
+	draw_fill(y, 0, (unsigned)ui->layout.width, STYLE_HEAD);
 	for (unsigned i = 0; i < n; i++)
 		table_draw_cell(
-			&mark_table, place[i], y, INK_HEAD, mark_columns[place[i].column].title);
+			&mark_table, place[i], y, STYLE_HEAD, mark_columns[place[i].column].title);
 }
 
 static void marks_draw_row(const struct ui *ui, size_t row, int y)
@@ -194,12 +194,13 @@ static void marks_draw_row(const struct ui *ui, size_t row, int y)
 	char text[COLUMN_TEXT_MAX];
 
 	if (selected) {
-		ink_fill(y, 0, (unsigned)ui->layout.width, INK_SELECT);
-		ink_text(y, 0, 1, INK_SELECT, ">");
+		draw_fill(y, 0, (unsigned)ui->layout.width, STYLE_SELECT);
+		draw_text(y, 0, 1, STYLE_SELECT, ">");
 	}
 	for (unsigned i = 0; i < n; i++) {
 		mark_cell(ui, &line, place[i].column, place[i].cells, text);
-		table_draw_cell(&mark_table, place[i], y, selected ? INK_SELECT : INK_PLAIN, text);
+		table_draw_cell(
+			&mark_table, place[i], y, selected ? STYLE_SELECT : STYLE_PLAIN, text);
 	}
 }
 
@@ -212,7 +213,7 @@ static void marks_draw(struct ui *ui)
 	for (size_t i = 0; i < l->height && l->top + i < l->count; i++)
 		marks_draw_row(ui, l->top + i, y + (int)i);
 	if (l->count <= 1 && l->height > 2)
-		ink_text(y + 2, 2, (unsigned)ui->layout.width - 2, INK_DIM,
+		draw_text(y + 2, 2, (unsigned)ui->layout.width - 2, STYLE_DIM,
 			ui->current ? "nothing is marked yet: m marks this moment"
 				    : "waiting for the first snapshot");
 }
@@ -261,13 +262,13 @@ static void marks_choose(struct ui *ui, unsigned since, unsigned until)
 	ui_look(ui);
 	s = ui->current;
 	if (!s || !s->since) {
-		ui_say(ui, "the columns since a mark are off");
+		ui_message(ui, "the columns since a mark are off");
 		return;
 	}
 	moments_text(s->since, from);
 	if (s->until)
 		moments_text(s->until, to);
-	ui_say(ui, "SINCE, NEW and KEPT count from %s to %s%s", from, to,
+	ui_message(ui, "SINCE, NEW and KEPT count from %s to %s%s", from, to,
 		ui->frozen ? ", when the rows move again" : "");
 }
 
@@ -292,15 +293,15 @@ static unsigned mark_now(struct ui *ui)
 
 	/* b in this view only takes a mark when the cursor is on now. */
 	if (!ui->source->mark || ui->options.readonly) {
-		ui_say(ui, ui->source->mark ? "no new mark: heaptop was started with --readonly"
-					    : "no program runs that could be marked");
+		ui_message(ui, ui->source->mark ? "no new mark: heaptop was started with --readonly"
+						: "no program runs that could be marked");
 		return 0;
 	}
 	number = ui->source->mark(ui->source->ctx, text, sizeof(text));
 	if (number > 0)
 		ui_look(ui);
 	if (*text)
-		ui_say(ui, "%s", text);
+		ui_message(ui, "%s", text);
 	return number > 0 ? (unsigned)number : 0;
 }
 
@@ -312,7 +313,8 @@ void view_marks_mark(struct ui *ui, int arg, int key)
 		return;
 	ui->marks.naming = number;
 	if (!ui->message[0])
-		ui_say(ui, "mark %u: SINCE, NEW and KEPT in the table; M compares marks", number);
+		ui_message(
+			ui, "mark %u: SINCE, NEW and KEPT in the table; M compares marks", number);
 	prompt_open(&ui->prompt, "marked; a name for it, or Enter:", "", name_accept);
 }
 
@@ -331,9 +333,9 @@ void view_marks_to(struct ui *ui, int arg, int key)
 	unsigned since = ui->current ? number_of(ui->current->since) : 0;
 
 	if (!since)
-		ui_say(ui, "first choose a mark to count from (b)");
+		ui_message(ui, "first choose a mark to count from (b)");
 	else if (ui->marks.selected && ui->marks.selected <= since)
-		ui_say(ui, "that is not after mark %u, which is counted from", since);
+		ui_message(ui, "that is not after mark %u, which is counted from", since);
 	else
 		marks_choose(ui, since, ui->marks.selected);
 }
@@ -354,7 +356,7 @@ void view_marks_show(struct ui *ui, int arg, int key)
 void view_marks_sites(struct ui *ui, int arg, int key)
 {
 	if (!ui->current || !ui->current->since) {
-		ui_say(ui, "first choose a mark to count from (b)");
+		ui_message(ui, "first choose a mark to count from (b)");
 		return;
 	}
 	ui->sort = COL_SINCE;

@@ -111,7 +111,7 @@ static void modules_keep_order(struct modules_state *st)
 {
 	size_t placed = 0;
 
-	for (size_t k = 0; k < st->held; k++) {
+	for (size_t k = 0; k < st->drawn; k++) {
 		for (size_t i = placed; i < st->objects.count; i++) {
 			struct object found = st->objects.object[i];
 
@@ -128,13 +128,13 @@ static void modules_remember(struct modules_state *st)
 {
 	uint64_t *ids = realloc(st->ids, (st->objects.count + 1) * sizeof(*ids));
 
-	st->held = 0;
+	st->drawn = 0;
 	if (!ids)
 		return;
 	st->ids = ids;
-	while (st->held < st->objects.count) {
-		st->ids[st->held] = st->objects.object[st->held].id;
-		st->held++;
+	while (st->drawn < st->objects.count) {
+		st->ids[st->drawn] = st->objects.object[st->drawn].id;
+		st->drawn++;
 	}
 }
 
@@ -183,9 +183,9 @@ static void modules_update(struct ui *ui)
 		st->objects.count)
 		qsort_r(st->objects.object, st->objects.count, sizeof(struct object),
 			modules_compare, &st->order);
-	if (ui->hold && !st->order.anew)
+	if (ui->hold && !st->order.just_chosen)
 		modules_keep_order(st);
-	st->order.anew = false;
+	st->order.just_chosen = false;
 	modules_remember(st);
 	st->list.count = st->objects.count;
 	modules_follow(st);
@@ -229,16 +229,17 @@ static void modules_cell(
 		strcpy(out, names_words[objects_names(o)]);
 		break;
 	case BY_BUILD_ID:
-		text_elide(out, COLUMN_TEXT_MAX, o->module->build_id, p->cells, false, ink_ascii());
+		text_elide(out, COLUMN_TEXT_MAX, o->module->build_id, p->cells, false,
+			draw_is_ascii());
 		break;
 	default:
-		text_elide(out, COLUMN_TEXT_MAX, module_name(o), p->cells, true, ink_ascii());
+		text_elide(out, COLUMN_TEXT_MAX, module_name(o), p->cells, true, draw_is_ascii());
 	}
 }
 
-static enum ink modules_ink(const struct object *o, unsigned column)
+static enum draw_style modules_style(const struct object *o, unsigned column)
 {
-	return column == BY_NAMES && objects_names(o) == OBJECTS_NOTHING ? INK_WARN : INK_PLAIN;
+	return column == BY_NAMES && objects_names(o) == OBJECTS_NOTHING ? STYLE_WARN : STYLE_PLAIN;
 }
 
 static void modules_draw_row(const struct ui *ui, size_t row, int y)
@@ -249,15 +250,15 @@ static void modules_draw_row(const struct ui *ui, size_t row, int y)
 	char text[COLUMN_TEXT_MAX];
 
 	if (selected) {
-		ink_fill(y, 0, (unsigned)ui->layout.width, INK_SELECT);
-		ink_text(y, 0, 1, INK_SELECT, ">");
+		draw_fill(y, 0, (unsigned)ui->layout.width, STYLE_SELECT);
+		draw_text(y, 0, 1, STYLE_SELECT, ">");
 	}
 	for (unsigned i = 0; i < n; i++) {
 		const struct object *o = modules_row(ui, row);
 
 		modules_cell(ui, o, &place[i], text);
 		table_draw_cell(&module_table, place[i], y,
-			selected ? INK_SELECT : modules_ink(o, place[i].column), text);
+			selected ? STYLE_SELECT : modules_style(o, place[i].column), text);
 	}
 }
 
@@ -302,15 +303,15 @@ static void modules_draw_pane(const struct ui *ui, int y)
 	char text[COLUMN_TEXT_MAX], cut[COLUMN_TEXT_MAX];
 	const struct object *o;
 
-	ink_rule(y, 0, width, "SELECTED");
+	draw_rule(y, 0, width, "SELECTED");
 	if (ui->modules.list.cursor >= ui->modules.objects.count)
 		return;
 	o = modules_row(ui, ui->modules.list.cursor);
-	text_elide(cut, sizeof(cut), module_name(o), width - 2, true, ink_ascii());
-	ink_text(y + 1, 1, width - 2, INK_BOLD, cut);
-	ink_text(y + 2, 1, width - 2, INK_PLAIN, modules_advice(o));
+	text_elide(cut, sizeof(cut), module_name(o), width - 2, true, draw_is_ascii());
+	draw_text(y + 1, 1, width - 2, STYLE_BOLD, cut);
+	draw_text(y + 2, 1, width - 2, STYLE_PLAIN, modules_advice(o));
 	modules_id(o, text, sizeof(text));
-	ink_text(y + 3, 1, width - 2, INK_DIM, text);
+	draw_text(y + 3, 1, width - 2, STYLE_DIM, text);
 }
 
 static int modules_rows(const struct ui *ui)
@@ -326,7 +327,7 @@ static void modules_draw(struct ui *ui)
 	table_draw_head(&module_table, &ui->modules.order, ui->layout.y[ROW_HEAD],
 		(unsigned)ui->layout.width);
 	if (!l->count) {
-		ink_text(y, 2, (unsigned)ui->layout.width - 2, INK_DIM,
+		draw_text(y, 2, (unsigned)ui->layout.width - 2, STYLE_DIM,
 			!ui->shown ? "waiting for the first snapshot" : "no call site to show");
 		return;
 	}
@@ -371,12 +372,12 @@ void view_modules_sites(struct ui *ui, int arg, int key)
 	const struct object *o;
 
 	if (!ui->modules.has_selected) {
-		ui_say(ui, "no module is selected");
+		ui_message(ui, "no module is selected");
 		return;
 	}
 	o = modules_row(ui, ui->modules.list.cursor);
 	if (!o->module->name[0] || strchr(o->module->name, '"')) {
-		ui_say(ui, "no filter can name this module");
+		ui_message(ui, "no filter can name this module");
 		return;
 	}
 	snprintf(text, sizeof(text), "module:\"/%.100s\"", o->module->name);
@@ -384,7 +385,7 @@ void view_modules_sites(struct ui *ui, int arg, int key)
 		return;
 	ui_tab(ui, VIEW_SITES);
 	ui_reorder(ui);
-	ui_say(ui, "the call sites of %s; Esc shows all again", o->module->name);
+	ui_message(ui, "the call sites of %s; Esc shows all again", o->module->name);
 }
 
 const struct view view_modules = {

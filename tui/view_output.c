@@ -44,14 +44,14 @@ static void output_draw(struct ui *ui)
 
 	output_update(ui);
 	if (!l->count)
-		ink_text(ui->layout.y[ROW_BODY], 2, width - 2, INK_DIM,
+		draw_text(ui->layout.y[ROW_BODY], 2, width - 2, STYLE_DIM,
 			"the program has written nothing yet");
 	for (size_t i = 0; i < l->height && l->top + i < l->count; i++) {
 		const char *line = ui->source->output_line(ui->source->ctx, l->top + i);
 
 		if (line)
-			ink_text(ui->layout.y[ROW_BODY] + (int)i, 0, width,
-				find_is_match(ui, line) ? INK_SELECT : INK_PLAIN,
+			draw_text(ui->layout.y[ROW_BODY] + (int)i, 0, width,
+				find_is_match(ui, line) ? STYLE_SELECT : STYLE_PLAIN,
 				line + text_fit(line, ui->output.shift, NULL));
 	}
 }
@@ -81,7 +81,7 @@ void view_output_tell_size(struct ui *ui)
 	if (!ui->source->output_resize || !output_present(ui))
 		return;
 	/* As it is with the header on: hiding the header must not disturb the program. */
-	layout_make(&l, ui->layout.width, ui->layout.height, view_output.wishes);
+	layout_make(&l, ui->layout.width, ui->layout.height, view_output.flags);
 	if (l.tiny || (l.body_height == st->rows && l.width == st->cols))
 		return;
 	st->rows = l.body_height;
@@ -92,7 +92,7 @@ void view_output_tell_size(struct ui *ui)
 const struct view view_output = {
 	.title = "Output",
 	.scope = IN_OUTPUT,
-	.wishes = LAYOUT_NO_HEAD | LAYOUT_COMPACT,
+	.flags = LAYOUT_NO_HEAD | LAYOUT_COMPACT,
 	.present = output_present,
 	.update = output_update,
 	.moved = output_moved,

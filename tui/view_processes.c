@@ -61,7 +61,7 @@ void view_processes_entered(struct ui *ui, const struct snapshot *s)
 {
 	const struct process_place *p = place_of(ui, s);
 
-	ui_say(ui, "now shown: pid %d, %s", (int)s->pid, s->command ? s->command : "?");
+	ui_message(ui, "now shown: pid %d, %s", (int)s->pid, s->command ? s->command : "?");
 	if (!p)
 		return;
 	p = place_of(ui, s);
@@ -138,7 +138,7 @@ void view_processes_toggle(struct ui *ui, int arg, int key)
 	else if (ui->source->processes)
 		ui_push(ui, VIEW_PROCESSES);
 	else
-		ui_say(ui, "there is no list of processes here");
+		ui_message(ui, "there is no list of processes here");
 }
 
 void view_processes_show(struct ui *ui, int arg, int key)
@@ -150,7 +150,7 @@ void view_processes_show(struct ui *ui, int arg, int key)
 	if (!st->has_selected)
 		return;
 	if (ui->source->process_show(ui->source->ctx, id, why, sizeof(why)) != 0) {
-		ui_say(ui, "%s", why);
+		ui_message(ui, "%s", why);
 		return;
 	}
 	if (ui->frozen)
@@ -168,10 +168,10 @@ static void processes_tree_text(const struct process_row *row, char *out, size_t
 	*out = 0;
 	for (unsigned i = 1; i < row->level; i++)
 		out += snprintf(out, (size_t)(end - out), "%s",
-			row->guides >> i & 1 ? ink_sign(SIGN_TREE_LINE) : "  ");
+			row->guides >> i & 1 ? draw_glyph(GLYPH_TREE_LINE) : "  ");
 	if (row->level)
 		snprintf(out, (size_t)(end - out), "%s ",
-			ink_sign(row->last ? SIGN_TREE_END : SIGN_TREE_BRANCH));
+			draw_glyph(row->last ? GLYPH_TREE_END : GLYPH_TREE_BRANCH));
 }
 
 static bool is_recorded(const struct process_row *row)
@@ -193,7 +193,7 @@ static void processes_name(const char *full, size_t cells, char out[PROCESSES_CO
 		folder = 0;
 	if (cells < path - folder + 1)
 		cells = path - folder + 1; /* and the sign that more follows */
-	text_elide(out, PROCESSES_COMMAND, full, cells, false, ink_ascii());
+	text_elide(out, PROCESSES_COMMAND, full, cells, false, draw_is_ascii());
 }
 
 static void processes_command(const struct process_row *row, unsigned cells, char *out)
@@ -207,7 +207,7 @@ static void processes_command(const struct process_row *row, unsigned cells, cha
 	taken = text_cells(text) + (row->why[0] ? text_cells(row->why) + 2 : 0);
 	processes_name(full, cells > taken ? cells - taken : 0, name);
 	snprintf(text + at, sizeof(text) - at, "%s%s%s", name, row->why[0] ? ": " : "", row->why);
-	text_elide(out, COLUMN_TEXT_MAX, text, cells, false, ink_ascii());
+	text_elide(out, COLUMN_TEXT_MAX, text, cells, false, draw_is_ascii());
 }
 
 static void processes_cell(
@@ -245,21 +245,21 @@ static void processes_draw_row(const struct ui *ui, size_t i, int y)
 	struct table_place place[TABLE_COLUMNS];
 	unsigned n = table_fit(&process_table, ui->layout.width, place);
 	bool selected = i == ui->processes.list.cursor;
-	enum ink ink = selected		  ? INK_SELECT
-		       : row->shown	  ? INK_BOLD
-		       : is_recorded(row) ? INK_PLAIN
-					  : INK_DIM;
+	enum draw_style style = selected	   ? STYLE_SELECT
+				: row->shown	   ? STYLE_BOLD
+				: is_recorded(row) ? STYLE_PLAIN
+						   : STYLE_DIM;
 	char text[COLUMN_TEXT_MAX];
 
 	if (selected)
-		ink_fill(y, 0, (unsigned)ui->layout.width, INK_SELECT);
-	ink_text(y, 0, 1, ink, selected ? ">" : " ");
+		draw_fill(y, 0, (unsigned)ui->layout.width, STYLE_SELECT);
+	draw_text(y, 0, 1, style, selected ? ">" : " ");
 	for (unsigned k = 0; k < n; k++) {
 		processes_cell(row, &place[k], text);
-		table_draw_cell(&process_table, place[k], y, ink, text);
+		table_draw_cell(&process_table, place[k], y, style, text);
 	}
 	if (row->shown) /* a pid has seven digits at most */
-		ink_text(y, 1, 1, ink, "*");
+		draw_text(y, 1, 1, style, "*");
 }
 
 /* Nothing sorts a tree, so there are no digits. */
@@ -268,9 +268,9 @@ static void processes_draw_head(const struct ui *ui, int y)
 	struct table_place place[TABLE_COLUMNS];
 	unsigned n = table_fit(&process_table, ui->layout.width, place);
 
-	ink_fill(y, 0, (unsigned)ui->layout.width, INK_HEAD);
+	draw_fill(y, 0, (unsigned)ui->layout.width, STYLE_HEAD);
 	for (unsigned k = 0; k < n; k++)
-		table_draw_cell(&process_table, place[k], y, INK_HEAD,
+		table_draw_cell(&process_table, place[k], y, STYLE_HEAD,
 			process_columns[place[k].column].title);
 }
 
@@ -281,7 +281,7 @@ static void processes_draw(struct ui *ui)
 
 	processes_draw_head(ui, ui->layout.y[ROW_HEAD]);
 	if (!l->count)
-		ink_text(y, 2, (unsigned)ui->layout.width - 2, INK_DIM,
+		draw_text(y, 2, (unsigned)ui->layout.width - 2, STYLE_DIM,
 			"no process of yours is recorded now");
 	for (size_t i = 0; i < l->height && l->top + i < l->count; i++)
 		processes_draw_row(ui, l->top + i, y + (int)i);
@@ -329,7 +329,7 @@ static void processes_click(struct ui *ui, int y, int x)
 const struct view view_processes = {
 	.title = "Processes",
 	.scope = IN_PROCESSES,
-	.wishes = LAYOUT_COMPACT,
+	.flags = LAYOUT_COMPACT,
 	.open = processes_open,
 	.update = processes_update,
 	.moved = processes_select_cursor,

@@ -125,7 +125,7 @@ static void choice_step(struct ui *ui, const struct choice *c, int step)
 			at += count - (unsigned)step; /* the step that follows is this one */
 		*value = c->steps[(at + count + (unsigned)step) % count];
 	}
-	settle_apply(ui);
+	settings_sync_apply(ui);
 }
 
 /* ---- lines -------------------------------------------------------------------------------- */
@@ -150,8 +150,8 @@ static void settings_lines(struct ui *ui)
 		line_add(st, SETUP_CHOICE, i, 0);
 	for (unsigned t = 0; t < SETTINGS_TABLES; t++) {
 		line_add(st, SETUP_HEAD, 1, t);
-		for (unsigned i = 0; i < settle_columns(t); i++)
-			if (settle_column_key(t, i))
+		for (unsigned i = 0; i < settings_sync_columns(t); i++)
+			if (settings_sync_column_key(t, i))
 				line_add(st, SETUP_COLUMN, i, t);
 	}
 	line_add(st, SETUP_HEAD, 2, 0);
@@ -167,7 +167,7 @@ static void settings_lines(struct ui *ui)
 
 static void settings_update(struct ui *ui)
 {
-	settle_take(ui);
+	settings_sync_collect(ui);
 	settings_lines(ui);
 	list_recount(&ui->setup.list, ui->setup.count);
 }
@@ -219,10 +219,11 @@ static void line_text(const struct ui *ui, const struct setup_line *l, char *out
 	case SETUP_COLUMN:
 		snprintf(out, cap, "[%c] %-12s %s",
 			settings_is_off(&ui->settings, (enum settings_table)l->of,
-				settle_column_key(l->of, l->index))
+				settings_sync_column_key(l->of, l->index))
 				? ' '
 				: 'x',
-			settle_column_title(l->of, l->index), settle_column_help(l->of, l->index));
+			settings_sync_column_title(l->of, l->index),
+			settings_sync_column_help(l->of, l->index));
 		break;
 	case SETUP_RULE:
 		snprintf(out, cap, "%s", ui->settings.rule[l->index]);
@@ -245,16 +246,16 @@ static void settings_draw_line(const struct ui *ui, size_t row, int y)
 	int x = l->kind == SETUP_HEAD ? 1 : 3;
 
 	line_text(ui, l, text, sizeof(text));
-	text_elide(cut, sizeof(cut), text, width - (unsigned)x - 1, false, ink_ascii());
+	text_elide(cut, sizeof(cut), text, width - (unsigned)x - 1, false, draw_is_ascii());
 	if (selected) {
-		ink_fill(y, 0, width, INK_SELECT);
-		ink_text(y, 0, 1, INK_SELECT, ">");
+		draw_fill(y, 0, width, STYLE_SELECT);
+		draw_text(y, 0, 1, STYLE_SELECT, ">");
 	}
-	ink_text(y, x, width - (unsigned)x - 1,
-		selected		    ? INK_SELECT
-		: l->kind == SETUP_HEAD	    ? INK_BOLD
-		: l->kind == SETUP_BUILT_IN ? INK_DIM
-					    : INK_PLAIN,
+	draw_text(y, x, width - (unsigned)x - 1,
+		selected		    ? STYLE_SELECT
+		: l->kind == SETUP_HEAD	    ? STYLE_BOLD
+		: l->kind == SETUP_BUILT_IN ? STYLE_DIM
+					    : STYLE_PLAIN,
 		cut);
 }
 
@@ -297,17 +298,17 @@ static void rule_accept(struct ui *ui, const char *text)
 		return;
 	rc = settings_rule_add(&ui->settings, text);
 	if (rc == -EEXIST)
-		ui_say(ui, "there is such a rule");
+		ui_message(ui, "there is such a rule");
 	else if (rc == -ENOSPC)
-		ui_say(ui, "there is no room for more than %u rules", SETTINGS_RULES);
+		ui_message(ui, "there is no room for more than %u rules", SETTINGS_RULES);
 	else if (rc)
-		ui_say(ui,
+		ui_message(ui,
 			"a rule is the name of a function, or a part of it with *, up to %u bytes",
 			SETTINGS_RULE_MAX - 1);
 	if (rc)
 		return;
 	rules_changed(ui);
-	ui_say(ui, "no site is named after %s any more", text);
+	ui_message(ui, "no site is named after %s any more", text);
 }
 
 static const struct setup_line *settings_line(const struct ui *ui)
@@ -327,17 +328,17 @@ void view_settings_step(struct ui *ui, int step, int key)
 		choice_step(ui, &choices[l->index], step);
 		break;
 	case SETUP_COLUMN:
-		settle_column_switch(ui, l->of, l->index);
+		settings_sync_column_switch(ui, l->of, l->index);
 		break;
 	case SETUP_ADD:
 		prompt_open(&ui->prompt, "name sites after no function called:", "", rule_accept);
 		break;
 	case SETUP_RULE:
-		ui_say(ui, "Delete takes the rule out");
+		ui_message(ui, "Delete takes the rule out");
 		break;
 	case SETUP_HEAD:
 	case SETUP_BUILT_IN:
-		ui_say(ui, "nothing to choose here");
+		ui_message(ui, "nothing to choose here");
 		break;
 	}
 	settings_lines(ui);
@@ -348,7 +349,7 @@ void view_settings_delete(struct ui *ui, int arg, int key)
 	const struct setup_line *l = settings_line(ui);
 
 	if (!l || l->kind != SETUP_RULE) {
-		ui_say(ui, "only rules of yours can be taken out");
+		ui_message(ui, "only rules of yours can be taken out");
 		return;
 	}
 	settings_rule_remove(&ui->settings, l->index);
@@ -395,7 +396,7 @@ static void settings_click(struct ui *ui, int y, int x)
 const struct view view_settings = {
 	.title = "Settings",
 	.scope = IN_SETTINGS,
-	.wishes = LAYOUT_NO_HEAD | LAYOUT_COMPACT,
+	.flags = LAYOUT_NO_HEAD | LAYOUT_COMPACT,
 	.open = settings_open,
 	.update = settings_update,
 	.draw = settings_draw,

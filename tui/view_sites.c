@@ -30,7 +30,7 @@ static const struct snap_site *sites_row(const struct ui *ui, size_t row)
 
 /* ---- order -------------------------------------------------------------------------------- */
 
-static bool sites_room(struct sites_state *st, size_t rows)
+static bool sites_grow(struct sites_state *st, size_t rows)
 {
 	size_t capacity = rows + rows / 2 + 64;
 	uint32_t *order, *ids;
@@ -75,7 +75,7 @@ static bool sites_keep_order(struct ui *ui, size_t n)
 	for (size_t i = 0; i < n; i++)
 		rank[i] = (struct sites_rank){ ui->listed->sites[i].id, (uint32_t)i };
 	qsort(rank, n, sizeof(*rank), sites_rank_compare);
-	for (size_t i = 0; i < st->held && rows < n; i++) {
+	for (size_t i = 0; i < st->drawn && rows < n; i++) {
 		struct sites_rank *r = bsearch(&(struct sites_rank){ st->ids[i], 0 }, rank, n,
 			sizeof(*rank), sites_rank_compare);
 
@@ -139,13 +139,13 @@ static void sites_update(struct ui *ui)
 	struct sites_state *st = &ui->sites;
 	size_t n = ui->listed ? ui->listed->nsites : 0;
 
-	if (!sites_room(st, n))
+	if (!sites_grow(st, n))
 		n = 0;
-	if (n && !(ui->hold && st->held && sites_keep_order(ui, n)))
+	if (n && !(ui->hold && st->drawn && sites_keep_order(ui, n)))
 		sites_sort(ui->listed, ui->sort, ui->reverse, st->order);
 	for (size_t i = 0; i < n; i++)
 		st->ids[i] = ui->listed->sites[st->order[i]].id;
-	st->held = n;
+	st->drawn = n;
 	/* Not list_recount: the cursor's line must still be known when the site is found again. */
 	st->list.count = n;
 	sites_follow(ui);
@@ -170,16 +170,16 @@ static void sites_draw_title(const struct ui *ui, const struct layout_column *c,
 {
 	const struct column_info *info = &column_table[c->column];
 	const char *title = sites_column_title(ui, c->column);
-	enum ink ink = c->column == ui->sort ? INK_HEAD_SORT : INK_HEAD;
+	enum draw_style style = c->column == ui->sort ? STYLE_HEAD_SORT : STYLE_HEAD;
 	char digit = keys_digit(c->column), text[64];
 	int pad;
 
 	snprintf(text, sizeof(text), "%.*s%s", digit != 0, &digit, title);
 	pad = info->right ? (int)c->cells - (int)strlen(text) : 0;
-	ink_text(y, c->x + (pad > 0 ? pad : 0), c->cells, ink, text);
+	draw_text(y, c->x + (pad > 0 ? pad : 0), c->cells, style, text);
 	if (c->column == ui->sort)
-		ink_text(y, c->x + (info->right ? (int)c->cells : (int)strlen(text)), 1, ink,
-			ink_sign(info->descending != ui->reverse ? SIGN_DOWN : SIGN_UP));
+		draw_text(y, c->x + (info->right ? (int)c->cells : (int)strlen(text)), 1, style,
+			draw_glyph(info->descending != ui->reverse ? GLYPH_DOWN : GLYPH_UP));
 }
 
 /* A name that was moved sideways is shown whole, from where it was moved to. */
@@ -193,22 +193,23 @@ static void sites_shifted_name(const struct ui *ui, const struct snap_site *site
 		style.names = NAMES_FULL;
 	site_name(site, &style, name, sizeof(name));
 	text_elide(text, COLUMN_TEXT_MAX, name + text_fit(name, ui->sites.shift, NULL), cells,
-		false, ink_ascii());
+		false, draw_is_ascii());
 }
 
 /*
- * Colour only where it matters, on rates that move the whole heap: every change of ink is up to
+ * Colour only where it matters, on rates that move the whole heap: every change of style is up to
  * twenty bytes on the line, for each row and frame, and the sign says it anyway.
  */
-static enum ink sites_cell_ink(const struct ui *ui, const struct snap_site *site, enum column c)
+static enum draw_style sites_cell_style(
+	const struct ui *ui, const struct snap_site *site, enum column c)
 {
 	double matters = (double)ui->shown->totals.live_bytes / RATE_MATTERS;
 
 	if (c != COL_RATE || site->rate_bytes_per_s == 0)
-		return INK_PLAIN;
+		return STYLE_PLAIN;
 	if (site->rate_bytes_per_s >= matters)
-		return INK_WARN;
-	return -site->rate_bytes_per_s >= matters ? INK_GOOD : INK_PLAIN;
+		return STYLE_WARN;
+	return -site->rate_bytes_per_s >= matters ? STYLE_GOOD : STYLE_PLAIN;
 }
 
 static void sites_draw_cell(const struct ui *ui, const struct snap_site *site,
@@ -222,8 +223,8 @@ static void sites_draw_cell(const struct ui *ui, const struct snap_site *site,
 		sites_shifted_name(ui, site, c->cells, text);
 	else
 		column_cell(c->column, ui->shown, site, &style, c->cells, text);
-	ink_text(y, c->x, c->cells, selected ? INK_SELECT : sites_cell_ink(ui, site, c->column),
-		text);
+	draw_text(y, c->x, c->cells,
+		selected ? STYLE_SELECT : sites_cell_style(ui, site, c->column), text);
 }
 
 static void sites_draw_row(
@@ -232,8 +233,8 @@ static void sites_draw_row(
 	bool selected = row == ui->sites.list.cursor;
 
 	if (selected) {
-		ink_fill(y, 0, (unsigned)ui->layout.width, INK_SELECT);
-		ink_text(y, 0, 1, INK_SELECT, ">");
+		draw_fill(y, 0, (unsigned)ui->layout.width, STYLE_SELECT);
+		draw_text(y, 0, 1, STYLE_SELECT, ">");
 	}
 	for (unsigned i = 0; i < n; i++)
 		sites_draw_cell(ui, sites_row(ui, row), &columns[i], y, selected);
@@ -248,7 +249,7 @@ static void sites_draw_empty(const struct ui *ui)
 				  ? "no call site matches the filter: \\ changes it, Esc ends it"
 				  : "no call site yet: the program has not allocated";
 
-	ink_text(ui->layout.y[ROW_BODY], 2, (unsigned)ui->layout.width - 2, INK_DIM, why);
+	draw_text(ui->layout.y[ROW_BODY], 2, (unsigned)ui->layout.width - 2, STYLE_DIM, why);
 }
 
 static void sites_draw(struct ui *ui)
@@ -257,7 +258,7 @@ static void sites_draw(struct ui *ui)
 	unsigned n = layout_columns(ui->layout.width, ui_kind(ui), columns);
 	const struct list *l = &ui->sites.list;
 
-	ink_fill(ui->layout.y[ROW_HEAD], 0, (unsigned)ui->layout.width, INK_HEAD);
+	draw_fill(ui->layout.y[ROW_HEAD], 0, (unsigned)ui->layout.width, STYLE_HEAD);
 	for (unsigned i = 0; i < n; i++)
 		sites_draw_title(ui, &columns[i], ui->layout.y[ROW_HEAD]);
 	if (!l->count)

@@ -80,7 +80,7 @@ static void sizes_program_line(const struct ui *ui, size_t i, int y, unsigned ce
 		snprintf(text, sizeof(text), "whole program   %s live blocks   %s allocated",
 			units_count(a, ui->shown->totals.live_blocks),
 			units_count(b, ui->shown->totals.allocs));
-		ink_text(y, 1, cells - 2, INK_BOLD, text);
+		draw_text(y, 1, cells - 2, STYLE_BOLD, text);
 	}
 }
 
@@ -101,7 +101,7 @@ static void sizes_site_name(const struct ui *ui, int y, int x, unsigned cells)
 	unsigned used;
 
 	if (!site || !ui->sites.has_selected) {
-		ink_text(y, x + 1, cells - 2, INK_DIM, "no site is selected in the table");
+		draw_text(y, x + 1, cells - 2, STYLE_DIM, "no site is selected in the table");
 		return;
 	}
 	if (sizes_row_sites(ui) > 1)
@@ -109,10 +109,10 @@ static void sizes_site_name(const struct ui *ui, int y, int x, unsigned cells)
 			sizes_row_sites(ui));
 	else
 		snprintf(id, sizeof(id), "site %" PRIu32, site->id);
-	used = ink_text(y, x + 1, cells - 2, INK_BOLD, id) + 3;
+	used = draw_text(y, x + 1, cells - 2, STYLE_BOLD, id) + 3;
 	style.site_cells = cells > used + 2 ? cells - used - 2 : 1;
 	site_name(site, &style, text, sizeof(text));
-	ink_text(y, x + (int)used, style.site_cells, INK_BOLD, text);
+	draw_text(y, x + (int)used, style.site_cells, STYLE_BOLD, text);
 }
 
 static void sizes_site_line(const struct ui *ui, size_t i, int y, int x, unsigned cells)
@@ -131,7 +131,7 @@ static void sizes_draw_line(const struct ui *ui, size_t i, int y)
 
 	if (sizes_wide(ui)) {
 		sizes_program_line(ui, i, y, left);
-		ink_text(y, (int)left, 1, INK_DIM, ink_sign(SIGN_VLINE));
+		draw_text(y, (int)left, 1, STYLE_DIM, draw_glyph(GLYPH_VLINE));
 		sizes_site_line(ui, i, y, (int)left + 1, width - left - 1);
 	} else if (i < ui->sizes.program_lines) {
 		sizes_program_line(ui, i, y, width);
@@ -145,7 +145,7 @@ static void sizes_draw(struct ui *ui)
 	const struct list *l = &ui->sizes.list;
 
 	if (!ui->shown)
-		ink_text(ui->layout.y[ROW_BODY], 2, (unsigned)ui->layout.width - 2, INK_DIM,
+		draw_text(ui->layout.y[ROW_BODY], 2, (unsigned)ui->layout.width - 2, STYLE_DIM,
 			"waiting for the first snapshot");
 	for (size_t i = 0; i < l->height && l->top + i < l->count; i++)
 		sizes_draw_line(ui, l->top + i, ui->layout.y[ROW_BODY] + (int)i);
@@ -164,14 +164,14 @@ void view_sizes_neighbour(struct ui *ui, int step, int key)
 	list_go(&ui->sites.list, step < 0 ? LIST_UP : LIST_DOWN);
 	view_sites.moved(ui);
 	if (ui->sites.list.cursor == before)
-		ui_say(ui, "no site %s this one", step < 0 ? "before" : "after");
+		ui_message(ui, "no site %s this one", step < 0 ? "before" : "after");
 	sizes_update(ui);
 }
 
 const struct view view_sizes = {
 	.title = "Sizes",
 	.scope = IN_SIZES,
-	.wishes = LAYOUT_NO_HEAD,
+	.flags = LAYOUT_NO_HEAD,
 	.update = sizes_update,
 	.draw = sizes_draw,
 	.status = sizes_status,

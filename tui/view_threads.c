@@ -106,21 +106,21 @@ static int threads_compare(const void *pa, const void *pb, void *ctx)
 	return by ? by : (a->slot > b->slot) - (a->slot < b->slot);
 }
 
-static bool threads_room(struct threads_state *st, size_t n)
+static bool threads_grow(struct threads_state *st, size_t n)
 {
-	uint32_t *row, *held;
+	uint32_t *row, *drawn;
 
-	if (n <= st->room)
+	if (n <= st->capacity)
 		return true;
 	row = realloc(st->row, n * 2 * sizeof(*row));
 	if (row)
 		st->row = row;
-	held = realloc(st->held, n * 2 * sizeof(*held));
-	if (held)
-		st->held = held;
-	if (!row || !held)
+	drawn = realloc(st->drawn, n * 2 * sizeof(*drawn));
+	if (drawn)
+		st->drawn = drawn;
+	if (!row || !drawn)
 		return false;
-	st->room = n * 2;
+	st->capacity = n * 2;
 	return true;
 }
 
@@ -130,11 +130,11 @@ static void threads_keep_order(struct ui *ui, size_t n)
 	struct threads_state *st = &ui->threads;
 	size_t placed = 0;
 
-	for (size_t k = 0; k < st->held_count; k++) {
+	for (size_t k = 0; k < st->drawn_count; k++) {
 		for (size_t i = placed; i < n; i++) {
 			uint32_t found = st->row[i];
 
-			if (ui->shown->threads[found].slot != st->held[k])
+			if (ui->shown->threads[found].slot != st->drawn[k])
 				continue;
 			st->row[i] = st->row[placed];
 			st->row[placed++] = found;
@@ -157,20 +157,20 @@ static void threads_update(struct ui *ui)
 	struct threads_state *st = &ui->threads;
 	size_t n = ui->shown ? ui->shown->nthreads : 0;
 
-	if (!threads_room(st, n))
+	if (!threads_grow(st, n))
 		n = 0;
 	for (uint32_t i = 0; i < n; i++)
 		st->row[i] = i;
 	if (n)
 		qsort_r(st->row, n, sizeof(*st->row), threads_compare, ui);
-	if (ui->hold && !st->order.anew)
+	if (ui->hold && !st->order.just_chosen)
 		threads_keep_order(ui, n);
-	st->order.anew = false;
-	st->held_count = n;
+	st->order.just_chosen = false;
+	st->drawn_count = n;
 	st->list.count = n;
 	for (size_t i = 0; i < n; i++) {
-		st->held[i] = threads_row(ui, i)->slot;
-		if (st->list.moved && st->has_selected && st->held[i] == st->selected)
+		st->drawn[i] = threads_row(ui, i)->slot;
+		if (st->list.moved && st->has_selected && st->drawn[i] == st->selected)
 			list_follow(&st->list, i);
 	}
 	list_recount(&st->list, n);
@@ -180,7 +180,7 @@ static void threads_update(struct ui *ui)
 void view_threads_free(struct ui *ui)
 {
 	free(ui->threads.row);
-	free(ui->threads.held);
+	free(ui->threads.drawn);
 	ui->threads = (struct threads_state){ .list.height = ui->threads.list.height,
 		.order = ui->threads.order };
 }
@@ -225,7 +225,7 @@ static void threads_cell(
 		break;
 	default:
 		snapshot_thread_name(t, name, sizeof(name));
-		text_elide(out, COLUMN_TEXT_MAX, name, p->cells, false, ink_ascii());
+		text_elide(out, COLUMN_TEXT_MAX, name, p->cells, false, draw_is_ascii());
 	}
 }
 
@@ -237,13 +237,13 @@ static void threads_draw_row(const struct ui *ui, size_t row, int y)
 	char text[COLUMN_TEXT_MAX];
 
 	if (selected) {
-		ink_fill(y, 0, (unsigned)ui->layout.width, INK_SELECT);
-		ink_text(y, 0, 1, INK_SELECT, ">");
+		draw_fill(y, 0, (unsigned)ui->layout.width, STYLE_SELECT);
+		draw_text(y, 0, 1, STYLE_SELECT, ">");
 	}
 	for (unsigned i = 0; i < n; i++) {
 		threads_cell(ui, threads_row(ui, row), &place[i], text);
 		table_draw_cell(
-			&thread_table, place[i], y, selected ? INK_SELECT : INK_PLAIN, text);
+			&thread_table, place[i], y, selected ? STYLE_SELECT : STYLE_PLAIN, text);
 	}
 }
 
@@ -255,7 +255,7 @@ static void threads_draw(struct ui *ui)
 	table_draw_head(&thread_table, &ui->threads.order, ui->layout.y[ROW_HEAD],
 		(unsigned)ui->layout.width);
 	if (!l->count)
-		ink_text(y, 2, (unsigned)ui->layout.width - 2, INK_DIM,
+		draw_text(y, 2, (unsigned)ui->layout.width - 2, STYLE_DIM,
 			ui->shown ? "no thread has allocated yet"
 				  : "waiting for the first snapshot");
 	for (size_t i = 0; i < l->height && l->top + i < l->count; i++)

@@ -51,12 +51,12 @@ void view_tree_reset(struct ui *ui)
 static void tree_select_cursor(struct ui *ui)
 {
 	struct tree_state *st = &ui->tree;
-	const struct treerow *row = treeline_selected(ui);
+	const struct treerow *row = tree_line_selected(ui);
 
 	st->has_selected = row != NULL;
 	if (!row)
 		return;
-	st->selected = treeline_node(ui, row->node)->id;
+	st->selected = tree_line_node(ui, row->node)->id;
 	st->selected_small = row->small != 0;
 }
 
@@ -112,7 +112,7 @@ static void tree_view_update(struct ui *ui)
 	struct tree_state *st = &ui->tree;
 	struct treerows_wish wish = { .sort = (enum treerows_sort)st->order.sort,
 		.reverse = st->order.reverse,
-		.hold = ui->hold && !st->order.anew,
+		.hold = ui->hold && !st->order.just_chosen,
 		.least_permille = st->least_permille };
 
 	st->rows.count = 0;
@@ -120,7 +120,7 @@ static void tree_view_update(struct ui *ui)
 		wish.root = tree_root(ui);
 		treerows_make(&st->rows, tree_now(ui), &wish);
 	}
-	st->order.anew = false;
+	st->order.just_chosen = false;
 	st->list.count = st->rows.count;
 	if (st->list.moved && (st->has_chosen || st->has_selected) && st->rows.count)
 		list_follow(&st->list, tree_selected_row(ui));
@@ -149,7 +149,7 @@ static void tree_select_node(struct ui *ui, uint32_t node)
 
 static int tree_rows(const struct ui *ui)
 {
-	return ui->layout.body_height - (treeline_has_pane(ui) ? TREELINE_PANE : 0);
+	return ui->layout.body_height - (tree_line_has_pane(ui) ? TREE_LINE_PANE : 0);
 }
 
 static void tree_draw(struct ui *ui)
@@ -157,18 +157,18 @@ static void tree_draw(struct ui *ui)
 	const struct list *l = &ui->tree.list;
 	int y = ui->layout.y[ROW_BODY];
 
-	table_draw_head(treeline_table(ui), &ui->tree.order, ui->layout.y[ROW_HEAD],
+	table_draw_head(tree_line_table(ui), &ui->tree.order, ui->layout.y[ROW_HEAD],
 		(unsigned)ui->layout.width);
 	if (!l->count) {
-		ink_text(y, 2, (unsigned)ui->layout.width - 2, INK_DIM,
+		draw_text(y, 2, (unsigned)ui->layout.width - 2, STYLE_DIM,
 			ui->shown ? "no call site yet: the program has not allocated"
 				  : "waiting for the first snapshot");
 		return;
 	}
 	for (size_t i = 0; i < l->height && l->top + i < l->count; i++)
-		treeline_draw(ui, l->top + i, y + (int)i);
-	if (treeline_has_pane(ui))
-		treeline_draw_pane(ui, y + tree_rows(ui));
+		tree_line_draw(ui, l->top + i, y + (int)i);
+	if (tree_line_has_pane(ui))
+		tree_line_draw_pane(ui, y + tree_rows(ui));
 }
 
 static void tree_status(struct ui *ui, char *text, size_t cap)
@@ -185,17 +185,17 @@ static void tree_status(struct ui *ui, char *text, size_t cap)
 			l->moved ? "> is followed: its line stays put" : "");
 }
 
-static void tree_facts(const struct ui *ui, struct strip *s)
+static void tree_facts(const struct ui *ui, struct infoline *s)
 {
 	const struct tree_state *st = &ui->tree;
 	char name[COLUMN_TEXT_MAX];
 
-	strip_right(s, 84, INK_BOLD, "%s",
+	infoline_right(s, 84, STYLE_BOLD, "%s",
 		st->inverted ? "BOTTOM-UP: callers (i)" : "TOP-DOWN (i inverts)");
 	if (!st->zooms || !st->rows.count)
 		return;
-	treeline_name(ui, treeline_node(ui, st->rows.row[0].node), 24, NAMES_SHORT, name);
-	strip_right(s, 86, INK_WARN, "root: %s (Bksp)", name);
+	tree_line_name(ui, tree_line_node(ui, st->rows.row[0].node), 24, NAMES_SHORT, name);
+	infoline_right(s, 86, STYLE_WARN, "root: %s (Bksp)", name);
 }
 
 static void tree_click(struct ui *ui, int y, int x)
@@ -218,7 +218,7 @@ static void tree_click(struct ui *ui, int y, int x)
 static bool tree_is_open(const struct ui *ui, const struct treerow *row)
 {
 	return !row->small && row->has_children &&
-	       (treeline_node(ui, row->node)->marks & TREEROWS_OPEN);
+	       (tree_line_node(ui, row->node)->marks & TREEROWS_OPEN);
 }
 
 static void tree_mark(struct ui *ui, uint32_t node, unsigned set, unsigned clear)
@@ -232,14 +232,14 @@ static void tree_mark(struct ui *ui, uint32_t node, unsigned set, unsigned clear
 
 void view_tree_open(struct ui *ui, int arg, int key)
 {
-	const struct treerow *row = treeline_selected(ui);
+	const struct treerow *row = tree_line_selected(ui);
 
 	if (!row)
 		return;
 	if (row->small)
 		tree_mark(ui, row->node, TREEROWS_ALL, 0);
 	else if (!row->has_children)
-		ui_say(ui, "nothing below it; Enter shows the call site");
+		ui_message(ui, "nothing below it; Enter shows the call site");
 	else if (!tree_is_open(ui, row))
 		tree_mark(ui, row->node, TREEROWS_OPEN | TREEROWS_DECIDED, 0);
 	else if (key != '+')
@@ -248,21 +248,21 @@ void view_tree_open(struct ui *ui, int arg, int key)
 
 void view_tree_parent(struct ui *ui, int arg, int key)
 {
-	const struct treerow *row = treeline_selected(ui);
+	const struct treerow *row = tree_line_selected(ui);
 
 	if (!row)
 		return;
 	if (row->level == 0)
-		ui_say(ui, ui->tree.zooms ? "this is the root; Backspace zooms out"
-					  : "nothing above the root; help is ?");
+		ui_message(ui, ui->tree.zooms ? "this is the root; Backspace zooms out"
+					      : "nothing above the root; help is ?");
 	else
 		tree_select_node(
-			ui, row->small ? row->node : treeline_node(ui, row->first)->parent);
+			ui, row->small ? row->node : tree_line_node(ui, row->first)->parent);
 }
 
 void view_tree_close(struct ui *ui, int arg, int key)
 {
-	const struct treerow *row = treeline_selected(ui);
+	const struct treerow *row = tree_line_selected(ui);
 
 	if (row && tree_is_open(ui, row) && row->level)
 		tree_mark(ui, row->node, 0, TREEROWS_OPEN | TREEROWS_ALL);
@@ -272,7 +272,7 @@ void view_tree_close(struct ui *ui, int arg, int key)
 
 void view_tree_toggle(struct ui *ui, int arg, int key)
 {
-	const struct treerow *row = treeline_selected(ui);
+	const struct treerow *row = tree_line_selected(ui);
 
 	if (row && tree_is_open(ui, row))
 		view_tree_close(ui, 0, '-');
@@ -282,14 +282,14 @@ void view_tree_toggle(struct ui *ui, int arg, int key)
 
 void view_tree_all(struct ui *ui, int open, int key)
 {
-	const struct treerow *row = treeline_selected(ui);
+	const struct treerow *row = tree_line_selected(ui);
 
 	if (!row)
 		return;
 	treerows_open_all(tree_now(ui), row->node, open != 0);
 	tree_moved(ui);
 	tree_changed(ui);
-	ui_say(ui, open ? "all below it is open" : "all below it is closed");
+	ui_message(ui, open ? "all below it is open" : "all below it is closed");
 }
 
 void view_tree_invert(struct ui *ui, int arg, int key)
@@ -300,22 +300,23 @@ void view_tree_invert(struct ui *ui, int arg, int key)
 	st->zooms = 0;
 	st->list = (struct list){ .height = st->list.height };
 	tree_view_update(ui);
-	ui_say(ui, st->inverted ? "bottom-up: the functions that allocate, below each its callers"
-				: "top-down: from main to the functions that allocate");
+	ui_message(ui, st->inverted
+			       ? "bottom-up: the functions that allocate, below each its callers"
+			       : "top-down: from main to the functions that allocate");
 }
 
 void view_tree_zoom(struct ui *ui, int in, int key)
 {
 	struct tree_state *st = &ui->tree;
-	const struct treerow *row = treeline_selected(ui);
+	const struct treerow *row = tree_line_selected(ui);
 
 	if (in && row && row->level && !row->small && st->zooms < TREE_ZOOMS) {
-		st->zoom[st->zooms++] = treeline_node(ui, row->node)->id;
+		st->zoom[st->zooms++] = tree_line_node(ui, row->node)->id;
 	} else if (!in && st->zooms) {
 		st->zooms--;
 	} else {
-		ui_say(ui, in ? "select a function below the root to zoom into"
-			      : "the root is all there is; z zooms in");
+		ui_message(ui, in ? "select a function below the root to zoom into"
+				  : "the root is all there is; z zooms in");
 		return;
 	}
 	tree_changed(ui);
@@ -333,10 +334,10 @@ void view_tree_least(struct ui *ui, int arg, int key)
 	treerows_forget_shown(tree_now(ui));
 	tree_changed(ui);
 	if (st->least_permille)
-		ui_say(ui, "children below %g%% of the root are folded into one line",
+		ui_message(ui, "children below %g%% of the root are folded into one line",
 			st->least_permille / 10.0);
 	else
-		ui_say(ui, "no child is too small for a line");
+		ui_message(ui, "no child is too small for a line");
 }
 
 /* The site that holds most of what is below a node. */
@@ -357,7 +358,7 @@ static const struct snap_site *tree_largest_site(struct ui *ui, uint32_t node)
 
 void view_tree_detail(struct ui *ui, int arg, int key)
 {
-	const struct treerow *row = treeline_selected(ui);
+	const struct treerow *row = tree_line_selected(ui);
 	const struct snap_site *site;
 	uint64_t sites;
 
@@ -366,13 +367,13 @@ void view_tree_detail(struct ui *ui, int arg, int key)
 		return;
 	}
 	site = tree_largest_site(ui, row->node);
-	sites = treeline_node(ui, row->node)->sites;
+	sites = tree_line_node(ui, row->node)->sites;
 	if (!site)
 		return;
 	view_sites_select(ui, site->id);
 	action_detail(ui, 0, key);
 	if (sites > 1)
-		ui_say(ui, "the largest of the %" PRIu64 " call sites below that line", sites);
+		ui_message(ui, "the largest of the %" PRIu64 " call sites below that line", sites);
 }
 
 /* Opens the way to a node, and selects it. */
@@ -380,10 +381,10 @@ static void tree_show(struct ui *ui, uint32_t node)
 {
 	struct tree_state *st = &ui->tree;
 
-	st->chosen = treeline_node(ui, node)->id;
+	st->chosen = tree_line_node(ui, node)->id;
 	st->chosen_small = false;
 	st->has_chosen = true;
-	for (uint32_t n = node; n != TREE_ROOT; n = treeline_node(ui, n)->parent) {
+	for (uint32_t n = node; n != TREE_ROOT; n = tree_line_node(ui, n)->parent) {
 		tree_now(ui)->node[n].marks |= TREEROWS_SHOWN;
 		if (n != node)
 			tree_now(ui)->node[n].marks |= TREEROWS_OPEN | TREEROWS_DECIDED;
@@ -408,11 +409,11 @@ static bool tree_matches(const struct ui *ui, const struct filter *f, size_t at)
 	uint32_t n = row->node;
 
 	while (!row->small && row->node != TREE_ROOT) {
-		if (filter_match_frame(f, &treeline_node(ui, n)->frame))
+		if (filter_match_frame(f, &tree_line_node(ui, n)->frame))
 			return true;
 		if (n == row->first)
 			break;
-		n = treeline_node(ui, n)->parent;
+		n = tree_line_node(ui, n)->parent;
 	}
 	return false;
 }
@@ -447,7 +448,7 @@ const struct view view_tree = {
 	.click = tree_click,
 	.matches = tree_matches,
 	.reveal = tree_reveal,
-	.table = treeline_table,
+	.table = tree_line_table,
 	.order = tree_order,
 	.facts = tree_facts,
 };

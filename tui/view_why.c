@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* All that is known of one row of leaks, line by line (why.h). Main thread. */
+/* All that is known of one row of leaks, line by line (leak_explanation.h). Main thread. */
 #include <stdio.h>
 #include <stdlib.h>
 #include "src/model/leaks.h"
@@ -13,7 +13,7 @@
 
 static struct list *why_list(struct ui *ui)
 {
-	return &ui->leaks.why_list;
+	return &ui->leaks.explanation_list;
 }
 
 static void why_update(struct ui *ui)
@@ -22,19 +22,21 @@ static void why_update(struct ui *ui)
 
 	view_leaks_update(ui);
 	row = view_leaks_selected(ui);
-	if (!ui->leaks.why)
-		ui->leaks.why = malloc(sizeof(*ui->leaks.why));
-	if (ui->leaks.why && row)
-		why_make(ui->leaks.why, (unsigned)ui->layout.width - 2, ui, ui->leaks.last, row);
-	else if (ui->leaks.why)
-		ui->leaks.why->count = 0;
-	list_recount(&ui->leaks.why_list, ui->leaks.why ? ui->leaks.why->count : 0);
+	if (!ui->leaks.explanation)
+		ui->leaks.explanation = malloc(sizeof(*ui->leaks.explanation));
+	if (ui->leaks.explanation && row)
+		leak_explanation_make(ui->leaks.explanation, (unsigned)ui->layout.width - 2, ui,
+			ui->leaks.last, row);
+	else if (ui->leaks.explanation)
+		ui->leaks.explanation->count = 0;
+	list_recount(&ui->leaks.explanation_list,
+		ui->leaks.explanation ? ui->leaks.explanation->count : 0);
 }
 
 static void why_open(struct ui *ui)
 {
-	ui->leaks.why_list =
-		(struct list){ .height = ui->leaks.why_list.height, .scroll_only = true };
+	ui->leaks.explanation_list =
+		(struct list){ .height = ui->leaks.explanation_list.height, .scroll_only = true };
 	/* The selection stays with its row, whatever the next scan finds. */
 	ui->leaks.list.moved = true;
 }
@@ -44,47 +46,48 @@ static void why_draw_head(const struct ui *ui, int y)
 	const struct leaks_row *row = view_leaks_selected(ui);
 	unsigned width = (unsigned)ui->layout.width;
 	struct row_style style = ui_style(ui);
-	struct strip s = STRIP_INIT;
-	char name[STRIP_TEXT], text[UNITS_MAX];
+	struct infoline s = INFOLINE_INIT;
+	char name[INFOLINE_TEXT], text[UNITS_MAX];
 
-	ink_fill(y, 0, width, INK_HEAD);
+	draw_fill(y, 0, width, STYLE_HEAD);
 	if (!row)
 		return;
-	strip_left(&s, 80, INK_HEAD, "%s", leaklist_kind(row));
-	strip_left(&s, 70, INK_HEAD, "%s", units_bytes(text, leaklist_sum(row).bytes));
-	strip_left(&s, 60, INK_HEAD, "in %s", units_count(text, leaklist_sum(row).blocks));
+	infoline_left(&s, 80, STYLE_HEAD, "%s", leak_list_kind(row));
+	infoline_left(&s, 70, STYLE_HEAD, "%s", units_bytes(text, leak_list_sum(row).bytes));
+	infoline_left(&s, 60, STYLE_HEAD, "in %s", units_count(text, leak_list_sum(row).blocks));
 	if (row->site) {
 		site_name(row->site, &style, name, sizeof(name));
-		strip_left(&s, 90, INK_HEAD, "%s", name);
-		strip_elastic(&s, 12);
+		infoline_left(&s, 90, STYLE_HEAD, "%s", name);
+		infoline_elastic(&s, 12);
 	}
-	strip_draw(&s, y, 1, width - 2);
+	infoline_draw(&s, y, 1, width - 2);
 }
 
 static void why_draw(struct ui *ui)
 {
-	const struct list *l = &ui->leaks.why_list;
+	const struct list *l = &ui->leaks.explanation_list;
 	unsigned width = (unsigned)ui->layout.width;
 	int y = ui->layout.y[ROW_BODY];
-	char cut[WHY_TEXT];
+	char cut[LEAK_EXPLANATION_TEXT];
 
 	if (ui->leaks.version != ui->source->leaks(ui->source->ctx)->version ||
-		(ui->leaks.why && ui->leaks.why->cells != width - 2))
+		(ui->leaks.explanation && ui->leaks.explanation->cells != width - 2))
 		why_update(ui);
 	why_draw_head(ui, ui->layout.y[ROW_HEAD]);
 	for (size_t i = 0; i < l->height && l->top + i < l->count; i++) {
-		text_elide(cut, sizeof(cut), ui->leaks.why->line[l->top + i].text, width - 2, false,
-			ink_ascii());
-		ink_text(y + (int)i, 1, width - 2, ui->leaks.why->line[l->top + i].ink, cut);
+		text_elide(cut, sizeof(cut), ui->leaks.explanation->line[l->top + i].text,
+			width - 2, false, draw_is_ascii());
+		draw_text(y + (int)i, 1, width - 2, ui->leaks.explanation->line[l->top + i].style,
+			cut);
 	}
 	if (!l->count)
-		ink_text(y, 2, width - 2, INK_DIM,
+		draw_text(y, 2, width - 2, STYLE_DIM,
 			"it is none of the kinds that are shown any more");
 }
 
 static void why_status(struct ui *ui, char *text, size_t cap)
 {
-	const struct list *l = &ui->leaks.why_list;
+	const struct list *l = &ui->leaks.explanation_list;
 	size_t end = l->top + l->height < l->count ? l->top + l->height : l->count;
 
 	if (l->count)
@@ -94,13 +97,13 @@ static void why_status(struct ui *ui, char *text, size_t cap)
 
 static bool why_matches(const struct ui *ui, const struct filter *f, size_t row)
 {
-	return filter_match_text(f, ui->leaks.why->line[row].text);
+	return filter_match_text(f, ui->leaks.explanation->line[row].text);
 }
 
 const struct view view_why = {
 	.title = "Why",
 	.scope = IN_WHY,
-	.wishes = LAYOUT_COMPACT,
+	.flags = LAYOUT_COMPACT,
 	.open = why_open,
 	.update = why_update,
 	.draw = why_draw,

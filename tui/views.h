@@ -18,8 +18,8 @@ void view_sizes_neighbour(struct ui *ui, int step, int key);
 
 /* Keys of the site detail: the editor at the chosen frame's line; the stack into the terminal's
  * clipboard. */
-void view_detail_edit(struct ui *ui, int arg, int key);
-void view_detail_copy(struct ui *ui, int arg, int key);
+void detail_source_edit(struct ui *ui, int arg, int key);
+void detail_source_copy(struct ui *ui, int arg, int key);
 /* The sibling under the cursor. */
 void view_detail_enter(struct ui *ui, int arg, int key);
 
@@ -60,7 +60,7 @@ bool view_leaks_cancel(struct ui *ui);
 void view_leaks_update(struct ui *ui);
 /* The same, if there is a result that is not shown yet. */
 void view_leaks_fresh(struct ui *ui);
-void view_leaks_facts(const struct ui *ui, struct strip *s);
+void view_leaks_facts(const struct ui *ui, struct infoline *s);
 /* The row that is selected, or NULL. */
 const struct leaks_row *view_leaks_selected(const struct ui *ui);
 /* Whether rows are looked at of which no scan tells how old they are. */

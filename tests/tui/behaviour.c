@@ -249,9 +249,9 @@ TEST(ways_out)
 	begin(30, 100);
 	paper_keys(&p, "\r?q");
 	CHECK(ui_view(&p.ui) == view_table[VIEW_DETAIL]);
-	ui_key(&p.ui, UI_KEY_ESC);
+	ui_key(&p.ui, KEY_ESC);
 	CHECK(ui_view(&p.ui) == view_table[VIEW_SITES]);
-	ui_key(&p.ui, UI_KEY_ESC);
+	ui_key(&p.ui, KEY_ESC);
 	CHECK(!p.ui.quit);
 	paper_keys(&p, "q");
 	CHECK(p.ui.quit);
@@ -432,7 +432,7 @@ TEST(never_colour_alone)
 	wchar_t wide[CCHARW_MAX + 1];
 
 	begin(30, 100);
-	ink_init(TUI_COLOR_NEVER, false);
+	draw_init(TUI_COLOR_NEVER, false);
 	paper_draw(&p);
 	for (int y = 0; y < 30; y++) {
 		for (int x = 0; x < 100; x++) {
@@ -456,12 +456,12 @@ TEST(no_color_is_heeded)
 
 	begin(30, 100);
 	setenv("NO_COLOR", "1", 1);
-	ink_init(TUI_COLOR_AUTO, false);
+	draw_init(TUI_COLOR_AUTO, false);
 	paper_draw(&p);
 	mvin_wch(p.ui.layout.y[ROW_HEAD], 3, &cell);
 	getcchar(&cell, wide, &attrs, &pair, NULL);
 	CHECK_INT(pair, 0);
-	ink_init(TUI_COLOR_ALWAYS, false);
+	draw_init(TUI_COLOR_ALWAYS, false);
 	paper_draw(&p);
 	mvin_wch(p.ui.layout.y[ROW_HEAD], 3, &cell);
 	getcchar(&cell, wide, &attrs, &pair, NULL);
@@ -474,7 +474,7 @@ TEST(no_color_is_heeded)
 TEST(unclean_text_is_never_drawn)
 {
 	begin(30, 100);
-	ink_text(3, 0, 40, INK_PLAIN,
+	draw_text(3, 0, 40, STYLE_PLAIN,
 		"a\033[31m\x07\xff\xc3"
 		"b\xe2\x80\xae"
 		"c\ttab");

@@ -19,7 +19,7 @@ static void begin(int height, int width)
 
 static uint32_t frame(void)
 {
-	return detail_frame(&p.ui, ui_site(&p.ui, p.ui.detail.site));
+	return detail_source_frame(&p.ui, ui_site(&p.ui, p.ui.detail.site));
 }
 
 TEST(the_source_of_the_frame_under_the_cursor)
@@ -93,17 +93,17 @@ TEST(a_frame_is_followed)
 		static const uint32_t now[] = { 1, 2, 5, 6 };
 
 		site.stack = &before;
-		detail_frame_choose(&p.ui, &site, i);
-		CHECK_INT(detail_frame(&p.ui, &site), i);
+		detail_source_choose_frame(&p.ui, &site, i);
+		CHECK_INT(detail_source_frame(&p.ui, &site), i);
 		site.stack = &after;
-		CHECK_INT(detail_frame(&p.ui, &site), now[i]);
+		CHECK_INT(detail_source_frame(&p.ui, &site), now[i]);
 	}
 	for (uint32_t i = 0; i < 7; i++) {
-		detail_frame_choose(&p.ui, &site, i);
-		CHECK_INT(detail_frame(&p.ui, &site), i);
+		detail_source_choose_frame(&p.ui, &site, i);
+		CHECK_INT(detail_source_frame(&p.ui, &site), i);
 	}
 	p.ui.detail.frame.chosen = false;
-	CHECK_INT(detail_frame(&p.ui, &site), 6);
+	CHECK_INT(detail_source_frame(&p.ui, &site), 6);
 	paper_close(&p);
 }
 
@@ -260,10 +260,10 @@ TEST(y_copies_the_stack)
 	paper_keys(&p, "yy");
 	paper_draw(&p);
 	CHECK(paper_find(&p, "7 frames of site 17, ") > 0);
-	CHECK(p.ui.clip.len > 0);
-	CHECK(!strncmp(p.ui.clip.data, "\033]52;c;c2l0ZSAxNzog", 19)); /* "site 17: " */
-	CHECK(!strstr(p.ui.clip.data + 1, "\033"));
-	CHECK_INT(p.ui.clip.data[p.ui.clip.len - 1], '\a');
+	CHECK(p.ui.clipboard.len > 0);
+	CHECK(!strncmp(p.ui.clipboard.data, "\033]52;c;c2l0ZSAxNzog", 19)); /* "site 17: " */
+	CHECK(!strstr(p.ui.clipboard.data + 1, "\033"));
+	CHECK_INT(p.ui.clipboard.data[p.ui.clipboard.len - 1], '\a');
 	paper_close(&p);
 }
 
@@ -275,7 +275,7 @@ TEST(what_is_copied)
 		.live_blocks = 2,
 		.stack = &canned_rows[0].stack };
 	struct strbuf out = STRBUF_INIT;
-	struct clip_result r = clip_text(&out, &site);
+	struct clipboard_result r = clipboard_text(&out, &site);
 
 	CHECK_INT(r.frames, 7);
 	CHECK_INT(r.bytes, out.len);
@@ -287,7 +287,7 @@ TEST(what_is_copied)
 	CHECK(strstr(out.data, "\n#4   ev::Loop::run() at /src/ev.cc:71\n"));
 	strbuf_reset(&out);
 	/* tmux: once as it is, once wrapped, with each escape doubled. */
-	clip_stack(&out, &site, CLIP_TMUX);
+	clipboard_encode(&out, &site, CLIPBOARD_TMUX);
 	CHECK(strstr(out.data, "\a\033Ptmux;\033\033]52;c;c2l0"));
 	CHECK(!strcmp(out.data + out.len - 3, "\a\033\\"));
 	strbuf_free(&out);
@@ -299,27 +299,27 @@ TEST(what_is_copied_is_bounded)
 	struct stack st = { .frames = many, .nframes = 2000 };
 	struct snap_site site = { .alloc_function = "malloc", .stack = &st };
 	struct strbuf out = STRBUF_INIT;
-	struct clip_result r;
+	struct clipboard_result r;
 
 	for (int i = 0; i < 2000; i++)
 		many[i] = (struct frame){ .pc = 1,
 			.module = &canned_app,
 			.function = "a::rather<long>::name(of a function, with arguments)" };
-	r = clip_stack(&out, &site, CLIP_TERMINAL);
+	r = clipboard_encode(&out, &site, CLIPBOARD_TERMINAL);
 	CHECK(r.frames > 100 && r.frames < 2000);
-	CHECK(r.bytes <= CLIP_BYTES_MAX && out.len <= CLIP_BYTES_MAX / 3 * 4 + 16);
+	CHECK(r.bytes <= CLIPBOARD_BYTES_MAX && out.len <= CLIPBOARD_BYTES_MAX / 3 * 4 + 16);
 	strbuf_free(&out);
 }
 
 TEST(who_has_a_clipboard)
 {
-	CHECK(!clip_refusal("xterm-256color") && !clip_refusal("foot"));
-	CHECK(!clip_refusal("screen-256color") && clip_refusal("linux"));
-	CHECK(clip_refusal("vt100") && clip_refusal("dumb"));
-	CHECK(clip_refusal(NULL) && clip_refusal(""));
-	CHECK_INT(clip_way("xterm-256color", NULL), CLIP_TERMINAL);
-	CHECK_INT(clip_way("screen-256color", "/tmp/tmux-0/default,1,0"), CLIP_TMUX);
-	CHECK_INT(clip_way("screen", NULL), CLIP_SCREEN);
+	CHECK(!clipboard_unsupported("xterm-256color") && !clipboard_unsupported("foot"));
+	CHECK(!clipboard_unsupported("screen-256color") && clipboard_unsupported("linux"));
+	CHECK(clipboard_unsupported("vt100") && clipboard_unsupported("dumb"));
+	CHECK(clipboard_unsupported(NULL) && clipboard_unsupported(""));
+	CHECK_INT(clipboard_target("xterm-256color", NULL), CLIPBOARD_TERMINAL);
+	CHECK_INT(clipboard_target("screen-256color", "/tmp/tmux-0/default,1,0"), CLIPBOARD_TMUX);
+	CHECK_INT(clipboard_target("screen", NULL), CLIPBOARD_SCREEN);
 }
 
 /* What GNU screen hands on, without what it is wrapped in, is the plain sequence. */
@@ -329,8 +329,8 @@ TEST(screen_gets_it_in_pieces)
 	struct strbuf plain = STRBUF_INIT, wrapped = STRBUF_INIT, joined = STRBUF_INIT;
 	unsigned pieces = 0;
 
-	clip_stack(&plain, &site, CLIP_TERMINAL);
-	clip_stack(&wrapped, &site, CLIP_SCREEN);
+	clipboard_encode(&plain, &site, CLIPBOARD_TERMINAL);
+	clipboard_encode(&wrapped, &site, CLIPBOARD_SCREEN);
 	for (const char *at = wrapped.data, *end; *at; at = end + 2, pieces++) {
 		CHECK(!strncmp(at, "\033P", 2));
 		end = strstr(at + 2, "\033\\");

@@ -122,7 +122,7 @@ TEST(a_filter_shows_what_matches)
 	paper_draw(&p);
 	CHECK(paper_find(&p, "filter: \"live>\": the comparison needs a number") >= 0);
 	CHECK_INT(p.ui.sites.list.count, 0);
-	ui_key(&p.ui, UI_KEY_ESC);
+	ui_key(&p.ui, KEY_ESC);
 	CHECK_INT(p.ui.sites.list.count, all);
 	paper_keys(&p, "\\rate>0\r");
 	CHECK(p.ui.sites.list.count > 3 && p.ui.sites.list.count < all);
@@ -141,7 +141,7 @@ TEST(selection_survives_the_filter)
 	id = p.ui.sites.selected;
 	paper_keys(&p, "\\arena\r");
 	CHECK_INT(p.ui.sites.selected, id);
-	ui_key(&p.ui, UI_KEY_ESC);
+	ui_key(&p.ui, KEY_ESC);
 	CHECK_INT(p.ui.sites.selected, id);
 	CHECK_INT(p.ui.sites.list.cursor, 3);
 	paper_close(&p);

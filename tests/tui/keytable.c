@@ -58,8 +58,8 @@ static bool works(unsigned scope, int key)
 
 TEST(help_and_the_ways_out_work_everywhere)
 {
-	static const int keys[] = { 'q', 'Q', UI_KEY_ESC, KEY_F(10), KEY_F(1), '?', UI_CTRL('l'),
-		UI_CTRL('z'), KEY_UP, KEY_DOWN, KEY_NPAGE, KEY_PPAGE, KEY_HOME, KEY_END, 'j', 'k',
+	static const int keys[] = { 'q', 'Q', KEY_ESC, KEY_F(10), KEY_F(1), '?', KEY_CTRL('l'),
+		KEY_CTRL('z'), KEY_UP, KEY_DOWN, KEY_NPAGE, KEY_PPAGE, KEY_HOME, KEY_END, 'j', 'k',
 		'G' };
 
 	for (int v = 0; v < VIEW_COUNT; v++)
@@ -104,7 +104,7 @@ TEST(a_refused_key_says_why)
 	paper_keys(&p, "h");
 	paper_draw(&p);
 	CHECK(paper_find(&p, "help is ?") >= 0);
-	ui_key(&p.ui, UI_KEY_ESC);
+	ui_key(&p.ui, KEY_ESC);
 	paper_draw(&p);
 	CHECK(paper_find(&p, "q quits") >= 0);
 	paper_close(&p);
@@ -136,26 +136,26 @@ TEST(keys_have_plain_names)
 		const char *name;
 	} some[] = { { KEY_F(17), "Shift-F5" }, { KEY_F(36), "Ctrl-F12" },
 		{ KEY_SLEFT, "Shift-Left" }, { KEY_BTAB, "Shift-Tab" }, { ' ', "Space" },
-		{ UI_CTRL('a'), "Ctrl-a" }, { 0xe4, "that key" }, { TERM_KEY_UNKNOWN, "that key" },
+		{ KEY_CTRL('a'), "Ctrl-a" }, { 0xe4, "that key" }, { TERM_KEY_UNKNOWN, "that key" },
 		{ 'x', "x" }, { 28, "Ctrl-\\" } };
 	static const struct {
 		const char *terminfo, *name;
 	} held[] = { { "kLFT5", "Ctrl-Left" }, { "kUP", "Shift-Up" }, { "kDN3", "Alt-Down" },
 		{ "kNXT6", "Ctrl-Shift-PgDn" }, { "kDC7", "Ctrl-Alt-Delete" } };
-	char name[KEYCAP_MAX];
+	char name[KEY_NAMES_MAX];
 
 	paper_open(&p, 30, 100, false);
 	for (size_t i = 0; i < sizeof(some) / sizeof(some[0]); i++)
-		CHECK_STR(keycap_text(some[i].key, name), some[i].name);
+		CHECK_STR(key_names_text(some[i].key, name), some[i].name);
 	for (size_t i = 0; i < sizeof(held) / sizeof(held[0]); i++) {
 		const char *sequence = tigetstr(held[i].terminfo);
 		int key = sequence && sequence != (char *)-1 ? key_defined(sequence) : 0;
 
 		CHECK(key > 0);
-		CHECK_STR(keycap_text(key, name), held[i].name);
+		CHECK_STR(key_names_text(key, name), held[i].name);
 	}
 	for (int key = -10; key < 4096; key++) {
-		keycap_text(key, name);
+		key_names_text(key, name);
 		CHECK(name[0] && !strstr(name, "KEY_") && strncmp(name, "M-", 2) != 0 &&
 			(name[0] != 'k' || !name[1]) && (name[0] != '^' || !name[1]));
 	}

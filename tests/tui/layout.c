@@ -6,7 +6,7 @@
 
 #define WIDTH_MOST  250
 #define HEIGHT_MOST 80
-#define WISHES_END  16
+#define FLAGS_END   16
 
 static void check_rows(const struct layout *l)
 {
@@ -31,10 +31,10 @@ static void check_rows(const struct layout *l)
 TEST(rows_fill_the_screen_and_never_overlap)
 {
 	for (int h = 1; h <= HEIGHT_MOST; h++) {
-		for (unsigned wishes = 0; wishes < WISHES_END; wishes++) {
+		for (unsigned flags = 0; flags < FLAGS_END; flags++) {
 			struct layout l;
 
-			layout_make(&l, 100, h, wishes);
+			layout_make(&l, 100, h, flags);
 			CHECK_INT(l.tiny, h < LAYOUT_MIN_HEIGHT);
 			if (!l.tiny)
 				check_rows(&l);
@@ -45,13 +45,13 @@ TEST(rows_fill_the_screen_and_never_overlap)
 TEST(body_message_and_tabs_are_always_there)
 {
 	for (int h = LAYOUT_MIN_HEIGHT; h <= HEIGHT_MOST; h++) {
-		for (unsigned wishes = 0; wishes < WISHES_END; wishes++) {
+		for (unsigned flags = 0; flags < FLAGS_END; flags++) {
 			struct layout l;
 
-			layout_make(&l, LAYOUT_MIN_WIDTH, h, wishes);
+			layout_make(&l, LAYOUT_MIN_WIDTH, h, flags);
 			CHECK(l.body_height >= 2);
 			CHECK(l.y[ROW_BODY] >= 0 && l.y[ROW_MESSAGE] >= 0 && l.y[ROW_TABS] >= 0);
-			CHECK_INT(l.y[ROW_NOTICE] >= 0, (wishes & LAYOUT_NOTICE) != 0);
+			CHECK_INT(l.y[ROW_NOTICE] >= 0, (flags & LAYOUT_NOTICE) != 0);
 		}
 	}
 }

@@ -79,12 +79,12 @@ TEST(l_scans_from_everywhere_and_esc_ends_it)
 	CHECK(sees("reading: 340.0M of 740.0M at most") && sees("Esc ends it"));
 	paper_keys(&p, "L");
 	CHECK(sees("a scan is under way; Esc ends it"));
-	ui_key(&p.ui, UI_KEY_ESC);
+	ui_key(&p.ui, KEY_ESC);
 	CHECK_INT(p.canned.leaks.state.phase, LEAKS_IDLE);
 	CHECK(sees("the scan is ended"));
 	CHECK(sees("L scans for leaks"));
 	/* Only then is Esc the way back again. */
-	ui_key(&p.ui, UI_KEY_ESC);
+	ui_key(&p.ui, KEY_ESC);
 	CHECK(sees("nothing to go back from"));
 	paper_close(&p);
 }
@@ -97,7 +97,7 @@ TEST(one_that_is_about_to_end_cannot_be_ended_again)
 	p.canned.leaks.state.phase = LEAKS_ENDING;
 	CHECK(sees("ending the scan") && sees("the scan is about to end"));
 	CHECK(!sees("reading") && !sees("Esc ends it"));
-	ui_key(&p.ui, UI_KEY_ESC);
+	ui_key(&p.ui, KEY_ESC);
 	CHECK(sees("nothing to go back from"));
 	paper_close(&p);
 }
@@ -183,7 +183,7 @@ TEST(why_tells_who_points_to_it)
 	CHECK(ui_view(&p.ui) == view_table[VIEW_WHY]);
 	CHECK(sees("The program can still get at these 96,593 blocks."));
 	CHECK(sees("Allocated with operator new by:"));
-	ui_key(&p.ui, UI_KEY_ESC);
+	ui_key(&p.ui, KEY_ESC);
 	paper_keys(&p, "gg");
 	for (int i = 0; i < 7 && !sees("data of server at 0x30048"); i++)
 		paper_keys(&p, "j");
@@ -265,7 +265,7 @@ TEST(what_grows_is_there_before_any_scan)
 {
 	begin(30, 100);
 	paper_keys(&p, "L");
-	ui_key(&p.ui, UI_KEY_ESC);
+	ui_key(&p.ui, KEY_ESC);
 	CHECK_INT(p.ui.leaks.list.count, 3);
 	/* How old they are is asked for at the next look, and only while they are looked at. */
 	CHECK(!p.canned.ages && ui_wants_look(&p.ui));
@@ -308,7 +308,7 @@ TEST(what_grows_is_one_row_of_its_site)
 	CHECK(sees("The last scan found a way to all of them; there were 96,593 then."));
 	paper_keys(&p, "j\r");
 	CHECK(sees("data of server at 0x30048") && sees("growing"));
-	ui_key(&p.ui, UI_KEY_ESC);
+	ui_key(&p.ui, KEY_ESC);
 	paper_keys(&p, "KKKK");
 	CHECK_INT(p.ui.leaks.list.count, 3);
 	CHECK(sees("shown: growing (K)"));

@@ -96,32 +96,32 @@ TEST(text_scrolls_without_a_cursor)
 	CHECK_INT(l.top, 12);
 }
 
-TEST(strip_never_takes_more_than_it_has)
+TEST(infoline_never_takes_more_than_it_has)
 {
 	for (unsigned cells = 0; cells < 120; cells++) {
-		struct strip s = STRIP_INIT;
+		struct infoline s = INFOLINE_INIT;
 
-		strip_left(&s, 3, INK_PLAIN, "first fact");
-		strip_left(&s, 9, INK_PLAIN, "a fact that may be cut");
-		strip_elastic(&s, 5);
-		strip_left(&s, 5, INK_PLAIN, "label");
-		strip_join(&s, INK_PLAIN, ": its value");
-		strip_right(&s, 7, INK_PLAIN, "at the right");
-		CHECK(strip_fit(&s, cells) <= cells);
-		CHECK_INT(s.piece[1].dropped, cells < 5);
-		CHECK_INT(s.piece[2].dropped, s.piece[3].dropped);
+		infoline_left(&s, 3, STYLE_PLAIN, "first fact");
+		infoline_left(&s, 9, STYLE_PLAIN, "a fact that may be cut");
+		infoline_elastic(&s, 5);
+		infoline_left(&s, 5, STYLE_PLAIN, "label");
+		infoline_join(&s, STYLE_PLAIN, ": its value");
+		infoline_right(&s, 7, STYLE_PLAIN, "at the right");
+		CHECK(infoline_fit(&s, cells) <= cells);
+		CHECK_INT(s.item[1].dropped, cells < 5);
+		CHECK_INT(s.item[2].dropped, s.item[3].dropped);
 	}
 }
 
-TEST(strip_drops_by_rank)
+TEST(infoline_drops_by_rank)
 {
-	struct strip s = STRIP_INIT;
+	struct infoline s = INFOLINE_INIT;
 
-	strip_left(&s, 1, INK_PLAIN, "low");
-	strip_left(&s, 3, INK_PLAIN, "high");
-	strip_left(&s, 2, INK_PLAIN, "middle");
-	CHECK_INT(strip_fit(&s, 13), 12);
-	CHECK(s.piece[0].dropped && !s.piece[1].dropped && !s.piece[2].dropped);
+	infoline_left(&s, 1, STYLE_PLAIN, "low");
+	infoline_left(&s, 3, STYLE_PLAIN, "high");
+	infoline_left(&s, 2, STYLE_PLAIN, "middle");
+	CHECK_INT(infoline_fit(&s, 13), 12);
+	CHECK(s.item[0].dropped && !s.item[1].dropped && !s.item[2].dropped);
 }
 
 int main(void)
@@ -131,7 +131,7 @@ int main(void)
 	RUN(cursor_stays_in_sight_when_the_window_shrinks);
 	RUN(follow_keeps_the_line);
 	RUN(text_scrolls_without_a_cursor);
-	RUN(strip_never_takes_more_than_it_has);
-	RUN(strip_drops_by_rank);
+	RUN(infoline_never_takes_more_than_it_has);
+	RUN(infoline_drops_by_rank);
 	return check_end();
 }

@@ -19,15 +19,15 @@ static void begin(int height, int width)
 static void check_panes(int height, int width)
 {
 	int end = p.ui.layout.y[ROW_BODY] + p.ui.layout.body_height, used;
-	struct mappanes q;
+	struct map_panes q;
 
-	mappanes_make(&q, &p.ui);
+	map_panes_make(&q, &p.ui);
 	used = q.account + 1 + q.rows + (q.grid ? q.grid + 2 : 0) + (q.pins ? q.pins + 2 : 0);
 	CHECK(q.account >= 1 && q.rows >= 0 && used <= p.ui.layout.body_height);
 	CHECK(q.rows_y + q.rows <= end);
 	CHECK(!q.grid || (q.grid_y > q.rows_y + q.rows && q.grid_y + q.grid + 1 <= end));
 	CHECK(!q.pins || (q.grid && q.pins_y - 2 > q.grid_y + q.grid && q.pins_y + q.pins <= end));
-	CHECK(MAPPANES_ADDRESS + (int)q.cells <= (q.classes_x < 0 ? width : q.classes_x - 1));
+	CHECK(MAP_PANES_ADDRESS + (int)q.cells <= (q.classes_x < 0 ? width : q.classes_x - 1));
 	if (height >= 24 && width >= 80)
 		CHECK(q.rows >= 3 && q.grid >= 3 && q.pins >= 2);
 }
@@ -102,7 +102,7 @@ TEST(row_and_page_stay_what_they_are)
 	paper_keys(&p, "]]lll");
 	id = p.ui.map.row_id;
 	page = p.ui.map.cursor;
-	CHECK_STR(map_row_name(mappanes_row(&p.ui), (char[48]){ 0 }), "arena 2");
+	CHECK_STR(map_row_name(map_panes_row(&p.ui), (char[48]){ 0 }), "arena 2");
 	next = cannedmap_new();
 	next->row[1] = next->row[2]; /* arena 1 is gone */
 	memmove(&next->row[2], &next->row[3], (next->rows - 3) * sizeof(*next->row));
@@ -150,21 +150,21 @@ TEST(another_image_has_another_map)
 TEST(zoom_keeps_the_page)
 {
 	uint64_t page;
-	struct mappanes q;
+	struct map_panes q;
 	size_t zoom;
 
 	begin(30, 100);
 	paper_keys(&p, "jjll");
 	page = p.ui.map.cursor;
-	mappanes_make(&q, &p.ui);
-	zoom = mappanes_zoom(&p.ui, &q);
+	map_panes_make(&q, &p.ui);
+	zoom = map_panes_zoom(&p.ui, &q);
 	paper_keys(&p, "+");
-	CHECK_INT(mappanes_zoom(&p.ui, &q), zoom / 2);
+	CHECK_INT(map_panes_zoom(&p.ui, &q), zoom / 2);
 	CHECK_INT(p.ui.map.cursor, page);
 	paper_keys(&p, "++++++++++");
-	CHECK_INT(mappanes_zoom(&p.ui, &q), 1);
+	CHECK_INT(map_panes_zoom(&p.ui, &q), 1);
 	CHECK_INT(p.ui.map.cursor, page);
-	CHECK_INT(p.ui.map.list.cursor, mappanes_cursor(&p.ui) / q.cells);
+	CHECK_INT(p.ui.map.list.cursor, map_panes_cursor(&p.ui) / q.cells);
 	paper_draw(&p);
 	CHECK(paper_find(&p, "a cell is one page") >= 0);
 	for (int i = 0; i < 40; i++)
@@ -176,21 +176,21 @@ TEST(zoom_keeps_the_page)
 
 TEST(down_keeps_the_column_and_ends_at_the_end)
 {
-	struct mappanes q;
+	struct map_panes q;
 	uint64_t page;
 
 	begin(30, 100);
 	paper_keys(&p, "lllll");
-	page = mappanes_cursor(&p.ui);
+	page = map_panes_cursor(&p.ui);
 	paper_keys(&p, "j");
-	mappanes_make(&q, &p.ui);
-	CHECK_INT(mappanes_cursor(&p.ui), page + q.cells * mappanes_zoom(&p.ui, &q));
+	map_panes_make(&q, &p.ui);
+	CHECK_INT(map_panes_cursor(&p.ui), page + q.cells * map_panes_zoom(&p.ui, &q));
 	paper_keys(&p, "k");
-	CHECK_INT(mappanes_cursor(&p.ui), page);
+	CHECK_INT(map_panes_cursor(&p.ui), page);
 	paper_keys(&p, "G");
 	for (int i = 0; i < 100; i++)
 		paper_keys(&p, "l");
-	CHECK_INT(mappanes_cursor(&p.ui), mappanes_row(&p.ui)->pages - 1);
+	CHECK_INT(map_panes_cursor(&p.ui), map_panes_row(&p.ui)->pages - 1);
 	paper_close(&p);
 }
 
@@ -200,11 +200,11 @@ TEST(enter_and_digits_show_the_site)
 	paper_keys(&p, "1");
 	CHECK(ui_view(&p.ui) == view_table[VIEW_DETAIL]);
 	CHECK_INT(p.ui.detail.site, 23);
-	ui_key(&p.ui, UI_KEY_ESC);
+	ui_key(&p.ui, KEY_ESC);
 	CHECK(ui_view(&p.ui) == view_table[VIEW_MAP]);
 	paper_keys(&p, "\r");
 	CHECK_INT(p.ui.detail.site, 17);
-	ui_key(&p.ui, UI_KEY_ESC);
+	ui_key(&p.ui, KEY_ESC);
 	paper_keys(&p, "9");
 	paper_draw(&p);
 	CHECK(paper_find(&p, "no call site has the number 9") >= 0);
@@ -223,24 +223,24 @@ TEST(an_address_is_gone_to)
 		(unsigned long long)CANNEDMAP_ARENA + (64 << 20) + 5 * 4096 + 17);
 	paper_keys(&p, text);
 	paper_draw(&p);
-	CHECK_INT(mappanes_row(&p.ui)->kind, MAP_ARENA);
+	CHECK_INT(map_panes_row(&p.ui)->kind, MAP_ARENA);
 	CHECK_INT(p.ui.map.cursor, CANNEDMAP_ARENA + (64 << 20) + 5 * 4096);
 	CHECK_INT(p.ui.map.zoom, 1);
 	/* As a line of maps begins; and one of which no pages are told. */
 	snprintf(text, sizeof(text), "a%llx-%llx\r", (unsigned long long)CANNEDMAP_BRK,
 		(unsigned long long)CANNEDMAP_BRK + 4096);
 	paper_keys(&p, text);
-	CHECK_INT(mappanes_row(&p.ui)->kind, MAP_BRK);
+	CHECK_INT(map_panes_row(&p.ui)->kind, MAP_BRK);
 	CHECK_INT(p.ui.map.cursor, CANNEDMAP_BRK);
 	paper_keys(&p, "a7ffc00001000\r");
 	paper_draw(&p);
-	CHECK_INT(mappanes_row(&p.ui)->kind, MAP_STACK);
+	CHECK_INT(map_panes_row(&p.ui)->kind, MAP_STACK);
 	CHECK(paper_find(&p, "part 1 of 1: 7ffc00000000-7ffc00084000, 528.0k, 132.0k resident") >=
 		0);
 	paper_keys(&p, "a1234\r");
 	paper_draw(&p);
 	CHECK(paper_find(&p, "no mapping that is listed has the address 1234") >= 0);
-	CHECK_INT(mappanes_row(&p.ui)->kind, MAP_STACK);
+	CHECK_INT(map_panes_row(&p.ui)->kind, MAP_STACK);
 	paper_keys(&p, "azebra\r");
 	paper_draw(&p);
 	CHECK(paper_find(&p, "\"zebra\" is no address") >= 0);
@@ -252,11 +252,11 @@ TEST(parts_of_what_is_several_mappings)
 	size_t parts = 1;
 
 	begin(30, 100);
-	for (int i = 0; i < 10 && mappanes_row(&p.ui)->spans < 2; i++)
+	for (int i = 0; i < 10 && map_panes_row(&p.ui)->spans < 2; i++)
 		paper_keys(&p, "]");
-	CHECK(mappanes_row(&p.ui)->spans >= 2);
-	for (size_t i = 1; i < mappanes_row(&p.ui)->spans; i++) {
-		const struct map_row *row = mappanes_row(&p.ui);
+	CHECK(map_panes_row(&p.ui)->spans >= 2);
+	for (size_t i = 1; i < map_panes_row(&p.ui)->spans; i++) {
+		const struct map_row *row = map_panes_row(&p.ui);
 		const struct map_span *s = &p.ui.map.map->span[row->first_span + i];
 		char text[64];
 
@@ -269,7 +269,7 @@ TEST(parts_of_what_is_several_mappings)
 		CHECK(paper_find(&p, text) >= 0);
 		parts++;
 	}
-	CHECK_INT(parts, mappanes_row(&p.ui)->spans);
+	CHECK_INT(parts, map_panes_row(&p.ui)->spans);
 	paper_keys(&p, "}");
 	paper_draw(&p);
 	CHECK(paper_find(&p, "it has no part after this one") >= 0);
@@ -285,9 +285,9 @@ TEST(parts_without_pages_are_listed)
 	int y;
 
 	begin(30, 100);
-	for (int i = 0; i < 10 && mappanes_row(&p.ui)->kind != MAP_OTHER; i++)
+	for (int i = 0; i < 10 && map_panes_row(&p.ui)->kind != MAP_OTHER; i++)
 		paper_keys(&p, "]");
-	CHECK_INT(mappanes_row(&p.ui)->spans, 2);
+	CHECK_INT(map_panes_row(&p.ui)->spans, 2);
 	paper_draw(&p);
 	y = paper_find(&p, "4.0M resident");
 	CHECK(y > 0 && paper_line(&p, y)[0] == '>');
@@ -304,14 +304,14 @@ TEST(parts_without_pages_are_listed)
 
 TEST(clicks)
 {
-	struct mappanes q;
+	struct map_panes q;
 
 	begin(30, 100);
-	mappanes_make(&q, &p.ui);
+	map_panes_make(&q, &p.ui);
 	ui_mouse(&p.ui, UI_CLICK, q.rows_y + 2, 5);
 	CHECK_INT(p.ui.map.row, 2);
-	ui_mouse(&p.ui, UI_CLICK, q.grid_y + 1, MAPPANES_ADDRESS + 3);
-	CHECK_INT(mappanes_cursor(&p.ui), (q.cells + 3) * mappanes_zoom(&p.ui, &q));
+	ui_mouse(&p.ui, UI_CLICK, q.grid_y + 1, MAP_PANES_ADDRESS + 3);
+	CHECK_INT(map_panes_cursor(&p.ui), (q.cells + 3) * map_panes_zoom(&p.ui, &q));
 	ui_mouse(&p.ui, UI_CLICK, q.pins_y + 1, 40);
 	CHECK_INT(p.ui.detail.site, 18);
 	paper_close(&p);

@@ -39,7 +39,7 @@ TEST(m_marks_at_once_and_then_asks_for_a_name)
 	CHECK(sees("+11.5M") || sees("+12.6M"));
 	/* Esc leaves out the name and not the mark. */
 	paper_keys(&p, "m");
-	ui_key(&p.ui, UI_KEY_ESC);
+	ui_key(&p.ui, KEY_ESC);
 	CHECK_INT(p.canned.moments.count, 2);
 	CHECK_STR(p.canned.moments.last->name, "");
 	CHECK(sees("since mark 1"));

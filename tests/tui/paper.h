@@ -13,6 +13,7 @@
 #include "tests/tui/canned.h"
 #include "tui/curses_api.h"
 #include "tui/draw.h"
+#include "tui/key_codes.h"
 #include "tui/screen_dump.h"
 #include "tui/ui.h"
 
@@ -38,7 +39,7 @@ static inline void paper_open(struct paper *p, int height, int width, bool ascii
 	p->screen = newterm("xterm-256color", p->out, p->in);
 	resizeterm(height, width);
 	keypad(stdscr, TRUE);
-	ink_init(TUI_COLOR_ALWAYS, ascii);
+	draw_init(TUI_COLOR_ALWAYS, ascii);
 	ui_init(&p->ui, &p->source, &options);
 	ui_resize(&p->ui, height, width);
 }

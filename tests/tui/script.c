@@ -166,7 +166,7 @@ TEST(keys_are_called_as_in_the_help)
 			CHECK(known);
 		}
 	}
-	CHECK_INT(script_key("^L"), UI_CTRL('l'));
+	CHECK_INT(script_key("^L"), KEY_CTRL('l'));
 	CHECK_INT(script_key("F12"), KEY_F(12));
 	CHECK_INT(script_key(""), -1);
 }

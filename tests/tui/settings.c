@@ -90,11 +90,11 @@ TEST(glyphs_and_colors)
 	begin(30, 100);
 	go_to("Graphs");
 	paper_keys(&p, "ll");
-	CHECK_INT(ink_glyphs(), GLYPHS_BRAILLE);
+	CHECK_INT(draw_glyph_set(), GLYPHS_BRAILLE);
 	paper_keys(&p, "l");
-	CHECK(ink_ascii());
+	CHECK(draw_is_ascii());
 	paper_keys(&p, "l");
-	CHECK_INT(ink_glyphs(), GLYPHS_BLOCKS);
+	CHECK_INT(draw_glyph_set(), GLYPHS_BLOCKS);
 	go_to("Theme");
 	paper_keys(&p, "l");
 	CHECK(seen("safe"));
@@ -116,8 +116,8 @@ TEST(columns_are_switched_off)
 	CHECK(!seen("5BLOCKS") && seen("6AVG"));
 	/* Those of other tables, where each keeps its digit. */
 	ui_key(&p.ui, KEY_F(2));
-	settle_column_switch(&p.ui, SETTINGS_MODULES, 2);
-	settle_column_switch(&p.ui, SETTINGS_TREE, 4);
+	settings_sync_column_switch(&p.ui, SETTINGS_MODULES, 2);
+	settings_sync_column_switch(&p.ui, SETTINGS_TREE, 4);
 	paper_keys(&p, "\033");
 	ui_tab(&p.ui, VIEW_MODULES);
 	CHECK(!seen("3RATE") && seen("4BLOCKS"));
@@ -149,8 +149,8 @@ TEST(columns_are_called_alike)
 	begin(30, 100);
 	settings_default(&s);
 	for (unsigned t = 0; t < SETTINGS_TABLES; t++)
-		for (unsigned c = 0; c < settle_columns(t); c++) {
-			const char *key = settle_column_key(t, c);
+		for (unsigned c = 0; c < settings_sync_columns(t); c++) {
+			const char *key = settings_sync_column_key(t, c);
 			char text[100];
 
 			if (!key)
@@ -224,7 +224,7 @@ TEST(a_screen_begins_with_them)
 	CHECK(!seen("2%"));
 	CHECK_INT(p.ui.layout.y[ROW_LIVE], -1);
 	CHECK_INT(p.ui.tree.least_permille, 50);
-	CHECK_INT(ink_glyphs(), GLYPHS_BRAILLE);
+	CHECK_INT(draw_glyph_set(), GLYPHS_BRAILLE);
 	paper_close(&p);
 }
 

@@ -18,7 +18,7 @@ TEST(what_is_saved_is_what_the_filter_shows)
 	begin(30, 100);
 	paper_keys(&p, "\\libssl\rx");
 	CHECK_INT(p.canned.saved_sites, 1);
-	ui_key(&p.ui, UI_KEY_ESC);
+	ui_key(&p.ui, KEY_ESC);
 	paper_keys(&p, "x");
 	CHECK_INT(p.canned.saved_sites, p.canned.nsites);
 	paper_close(&p);
@@ -71,7 +71,7 @@ TEST(ages_are_asked_for_by_who_looks_at_them)
 	paper_keys(&p, "\\age>60s\r");
 	ui_tick(&p.ui);
 	CHECK(p.canned.ages);
-	ui_key(&p.ui, UI_KEY_ESC);
+	ui_key(&p.ui, KEY_ESC);
 	ui_tick(&p.ui);
 	CHECK(!p.canned.ages);
 	p.ui.columns_off = 0;
@@ -181,7 +181,7 @@ TEST(groups_are_filtered_frozen_and_saved)
 	CHECK_INT(p.canned.saved_group, GROUP_FUNCTION);
 	paper_keys(&p, "\\\x15!step\r"); /* ^U: instead of what stands there */
 	CHECK_INT(p.ui.sites.list.count, 10);
-	ui_key(&p.ui, UI_KEY_ESC);
+	ui_key(&p.ui, KEY_ESC);
 	paper_keys(&p, " ");
 	ui_tick(&p.ui);
 	paper_draw(&p);

@@ -88,7 +88,7 @@ TEST(modules_sum_up_their_sites)
 	CHECK(ui_view(&p.ui) == view_table[VIEW_SITES]);
 	CHECK_INT(p.ui.sites.list.count, 1);
 	CHECK(paper_find(&p, "?? libssl.so.3+0x4f1c0") >= 0);
-	ui_key(&p.ui, UI_KEY_ESC);
+	ui_key(&p.ui, KEY_ESC);
 	CHECK_INT(p.ui.sites.list.count, p.canned.nsites);
 	paper_close(&p);
 }
