@@ -11,8 +11,11 @@
 #include "src/util/units.h"
 #include "tui/find.h"
 #include "tui/group.h"
-#include "tui/keys.h"
-#include "tui/views.h"
+#include "tui/refresh.h"
+#include "tui/view_detail.h"
+#include "tui/view_leaks.h"
+#include "tui/view_sites.h"
+#include "tui/view_tree.h"
 
 /* The delays that --delay takes, too. */
 #define DELAY_MIN_NS (SETTINGS_DELAY_MIN_MS * UINT64_C(1000000))
@@ -70,29 +73,6 @@ void action_shift(struct ui *ui, int cells, int key)
 		*shift = cells && *shift < 4096 ? *shift + (unsigned)cells : 0;
 }
 
-static bool action_column_shown(const struct ui *ui, enum column column)
-{
-	struct layout_column shown[COL_COUNT];
-	unsigned n = layout_columns(ui->layout.width, ui_kind(ui), shown);
-
-	for (unsigned i = 0; i < n; i++)
-		if (shown[i].column == column)
-			return true;
-	return false;
-}
-
-void action_sort(struct ui *ui, enum column column)
-{
-	ui->reverse = column == ui->sort ? !ui->reverse : false;
-	ui->sort = column;
-	/* The order that is held is the one that was asked for last. */
-	ui->sites.drawn = 0;
-	ui_reorder(ui);
-	if (!action_column_shown(ui, column))
-		ui_message(ui, "sorted by %s, a column that needs a wider screen",
-			column_table[column].title);
-}
-
 /* The same for a table that has columns of its own. */
 static void action_table_sort(struct ui *ui, int column)
 {
@@ -106,7 +86,7 @@ static void action_table_sort(struct ui *ui, int column)
 	o->reverse = (unsigned)column == o->sort ? !o->reverse : false;
 	o->sort = (unsigned)column;
 	o->just_chosen = true;
-	ui_reorder(ui);
+	refresh_views(ui);
 	if (!table_at(t, ui->layout.width, o->sort).cells)
 		ui_message(ui, "sorted by %s, a column that needs a wider screen",
 			t->column[o->sort].title);
@@ -142,12 +122,12 @@ void action_sort_click(struct ui *ui, int x)
 
 void action_sort_digit(struct ui *ui, int arg, int key)
 {
-	int column = keys_column(key);
+	int column = layout_digit_column(key);
 
 	if (ui_view(ui)->table)
 		action_table_sort(ui, key - '1');
 	else if (column >= 0)
-		action_sort(ui, (enum column)column);
+		view_sites_sort(ui, (enum column)column);
 }
 
 void action_sort_step(struct ui *ui, int step, int key)
@@ -166,7 +146,7 @@ void action_sort_step(struct ui *ui, int step, int key)
 	if (at < 0 || at >= n)
 		ui_message(ui, "no column further %s", step < 0 ? "left" : "right");
 	else
-		action_sort(ui, shown[at].column);
+		view_sites_sort(ui, shown[at].column);
 }
 
 void action_reverse(struct ui *ui, int arg, int key)
@@ -174,18 +154,18 @@ void action_reverse(struct ui *ui, int arg, int key)
 	if (ui_view(ui)->table)
 		action_table_sort(ui, (int)ui_view(ui)->order(ui)->sort);
 	else
-		action_sort(ui, ui->sort);
+		view_sites_sort(ui, ui->sort);
 }
 
 void action_freeze(struct ui *ui, int arg, int key)
 {
-	ui_freeze(ui, !ui->frozen);
+	refresh_freeze(ui, !ui->frozen);
 }
 
 void action_hold(struct ui *ui, int arg, int key)
 {
 	ui->hold = !ui->hold;
-	ui_reorder(ui);
+	refresh_views(ui);
 	ui_message(ui, ui->hold ? "order held: rows keep their places, values stay live (o frees)"
 				: "order free");
 }
@@ -206,7 +186,7 @@ void action_names(struct ui *ui, int arg, int key)
 void action_hidden(struct ui *ui, int arg, int key)
 {
 	ui->show_hidden = !ui->show_hidden;
-	ui_reorder(ui);
+	refresh_views(ui);
 	ui_message(ui, "%s",
 		ui->show_hidden ? "sites are named by their innermost frame"
 				: "sites are named by the first frame that no rule hides (? lists "
@@ -220,14 +200,8 @@ void action_header(struct ui *ui, int arg, int key)
 
 void action_detail(struct ui *ui, int arg, int key)
 {
-	if (!ui->sites.has_selected) {
-		ui_message(ui, "no site is selected");
-		return;
-	}
-	if (ui_view(ui) == view_table[VIEW_SITES] && group_enter(ui))
-		return;
-	ui->detail.site = ui->sites.selected;
-	ui_push(ui, VIEW_DETAIL);
+	if (ui_view(ui) != view_table[VIEW_SITES] || !group_enter(ui))
+		view_detail_show(ui);
 }
 
 void action_neighbour(struct ui *ui, int step, int key)
@@ -363,15 +337,9 @@ void action_delay(struct ui *ui, int arg, int key)
 	prompt_open(&ui->prompt, "delay, 0.1 to 60 s:", "", delay_accept);
 }
 
-bool action_program_runs(const struct ui *ui)
-{
-	return ui->current &&
-	       (ui->current->state == SNAP_RUNNING || ui->current->state == SNAP_STARTING);
-}
-
 bool action_can_sample(const struct ui *ui)
 {
-	return ui->source->sample && action_program_runs(ui);
+	return ui->source->sample && ui_program_runs(ui);
 }
 
 static void sample_accept(struct ui *ui, const char *text)
@@ -419,14 +387,14 @@ void action_back(struct ui *ui, int may_quit, int key)
 		return;
 	if (!may_quit && ui->filter) {
 		find_filter_set(ui, NULL);
-		ui_reorder(ui);
+		refresh_views(ui);
 		ui_message(ui, "the filter is off: all call sites are shown");
 	} else if (!may_quit) {
 		ui_message(ui, "nothing to go back from; q quits");
 	} else if (view_leaks_can_release(ui)) {
 		view_leaks_release(ui, 0, 0);
 		ui->quit = true;
-	} else if (ui->options.launched && action_program_runs(ui) && !ui->leaving) {
+	} else if (ui->options.launched && ui_program_runs(ui) && !ui->leaving) {
 		ui_message(ui, "the program still runs: q leaves it running, %sany other key stays",
 			ui->options.readonly ? "" : "t ends it, ");
 		ui->leaving = true;

@@ -12,7 +12,6 @@ void action_move_pair(struct ui *ui, int motion, int key); /* `g g` moves, Home 
 void action_shift(struct ui *ui, int cells, int key); /* names sideways; 0: back to the start */
 void action_sort_digit(struct ui *ui, int arg, int key);
 void action_sort_step(struct ui *ui, int step, int key);
-void action_sort(struct ui *ui, enum column column); /* not a key: digit, click */
 void action_sort_click(struct ui *ui, int x); /* on a header */
 void action_reverse(struct ui *ui, int arg, int key);
 void action_freeze(struct ui *ui, int arg, int key);
@@ -34,7 +33,6 @@ void action_suspend(struct ui *ui, int arg, int key);
 void action_back(struct ui *ui, int may_quit, int key);
 void action_quit(struct ui *ui, int arg, int key);
 
-bool action_program_runs(const struct ui *ui);
 bool action_can_sample(const struct ui *ui);
 bool action_can_save(const struct ui *ui);
 bool action_is_frozen(const struct ui *ui);

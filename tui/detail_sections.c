@@ -3,13 +3,14 @@
  * Of the site detail: how much of what was allocated when is still alive, which threads allocated
  * and freed here, and which other sites are reached through the same call. Main thread.
  */
+#include "tui/detail_sections.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "src/util/text.h"
 #include "src/util/units.h"
-#include "tui/detail_sections.h"
 #include "tui/draw.h"
 
 #define LABEL_CELLS   15

@@ -21,13 +21,4 @@ extern const struct detail_section detail_sections_ages, detail_sections_threads
 /* Other sites that are reached through the call that this one's function was called by. */
 void detail_sections_find_siblings(struct ui *ui, const struct snap_site *site);
 
-/* The frame that was chosen, or the one that names the site; an index in the site's stack. */
-uint32_t detail_source_frame(const struct ui *ui, const struct snap_site *site);
-/* From now on that one. */
-void detail_source_choose_frame(struct ui *ui, const struct snap_site *site, uint32_t frame);
-
-/* Source lines around the chosen frame: as many as there are lines for. */
-void detail_source_draw(
-	const struct ui *ui, const struct snap_site *site, int y, unsigned cells, unsigned lines);
-
 #endif

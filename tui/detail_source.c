@@ -3,6 +3,8 @@
  * The chosen frame of the site detail: which one it is, its lines of source, and the keys that take
  * it elsewhere. The source gives the text (it keeps it), so drawing opens nothing. Main thread.
  */
+#include "tui/detail_source.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,9 +12,7 @@
 #include "src/model/source_text.h"
 #include "src/util/text.h"
 #include "tui/clipboard.h"
-#include "tui/detail_sections.h"
 #include "tui/draw.h"
-#include "tui/views.h"
 
 #define NUMBER_CELLS 9 /* "  1234 > " before a line */
 

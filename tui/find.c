@@ -7,8 +7,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include "tui/keys.h"
-#include "tui/views.h"
+#include "tui/refresh.h"
 
 #define EXPRESSIONS "word  !word  /regex/  live>1M  rate>0  age>60s  module:libssl  thread:worker"
 
@@ -107,15 +106,6 @@ bool find_is_match(const struct ui *ui, const char *text)
 
 /* ---- filter ------------------------------------------------------------------------------- */
 
-void find_filter_apply(struct ui *ui)
-{
-	ui->rows = ui->shown;
-	if (ui->shown && ui->filter &&
-		filter_apply(ui->filter, ui->shown, ui->show_hidden, &ui->matching,
-			&ui->matching_sites, &ui->matching_capacity) == 0)
-		ui->rows = &ui->matching;
-}
-
 int find_filter_set(struct ui *ui, const char *text)
 {
 	struct filter *filter = NULL;
@@ -134,7 +124,7 @@ static void find_filter_accept(struct ui *ui, const char *text)
 {
 	if (find_filter_set(ui, text) != 0)
 		return;
-	ui_reorder(ui);
+	refresh_views(ui);
 	if (!ui->filter)
 		ui_message(ui, "no filter: all call sites are shown");
 }

@@ -16,8 +16,6 @@ bool find_has_filter(const struct ui *ui);
 
 /* Shows what matches only; NULL or empty: everything. 0, or -EINVAL after saying why. */
 int find_filter_set(struct ui *ui, const char *text);
-/* Makes ui->rows of ui->shown: it, or what of it matches. */
-void find_filter_apply(struct ui *ui);
 /* Whether a line of text is one of those looked for, and so stands out. */
 bool find_is_match(const struct ui *ui, const char *text);
 void find_free(struct ui *ui);

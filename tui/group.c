@@ -10,7 +10,8 @@
 #include "tui/draw.h"
 #include "tui/infoline.h"
 #include "tui/key_codes.h"
-#include "tui/views.h"
+#include "tui/refresh.h"
+#include "tui/rows.h"
 
 #define CHOICES "group by:  s stack  c caller  f function  l file  m module  t thread   g top"
 
@@ -24,18 +25,13 @@ void group_ask(struct ui *ui, int arg, int key)
 	ui->pending = 'g';
 }
 
-bool group_is_grouped(const struct ui *ui)
-{
-	return ui->group.by != GROUP_STACK;
-}
-
 void group_set(struct ui *ui, enum group_by by)
 {
 	ui->group.by = by;
 	ui->group.is_inside = false;
 	/* No row that was held is one any more. */
 	ui->sites.drawn = 0;
-	ui_reorder(ui);
+	refresh_views(ui);
 }
 
 bool group_choose(struct ui *ui, int key)
@@ -60,54 +56,15 @@ bool group_choose(struct ui *ui, int key)
 	return key == KEY_ESC;
 }
 
-/* What the sites of the open group have in common; 0: it is not there. */
-static uint64_t group_inside(const struct ui *ui)
-{
-	const struct snap_site *site = ui->group.is_inside ? ui_site(ui, ui->group.inside) : NULL;
-
-	if (ui->group.is_inside && ui->group.by == GROUP_THREAD)
-		return groups_thread_key(ui->group.inside);
-	/* Asked for each time: names that come in change it. */
-	return site ? groups_key(ui->group.by, site, ui->show_hidden) : 0;
-}
-
-void group_apply(struct ui *ui)
-{
-	struct groups_wish wish = { .by = ui->group.by,
-		.show_hidden = ui->show_hidden,
-		.filter = ui->filter,
-		.inside = group_inside(ui) };
-
-	ui->listed = ui->rows;
-	if (!ui->shown || !group_is_grouped(ui))
-		return;
-	groups_make(&ui->group.groups, ui->shown, &wish);
-	ui->listed = &ui->group.groups.snap;
-}
-
-uint32_t group_row_of(const struct ui *ui, uint32_t id)
-{
-	const struct snap_site *site = ui_site(ui, id);
-	uint64_t key;
-
-	if (!site || !group_is_grouped(ui) || ui->group.is_inside || ui->group.by == GROUP_THREAD)
-		return id;
-	key = groups_key(ui->group.by, site, ui->show_hidden);
-	for (size_t i = 0; i < ui->listed->nsites; i++)
-		if (ui->listed->sites[i].group->key == key)
-			return ui->listed->sites[i].id;
-	return id;
-}
-
 bool group_enter(struct ui *ui)
 {
-	if (!group_is_grouped(ui) || ui->group.is_inside || !ui->sites.has_selected)
+	if (!rows_are_grouped(ui) || ui->group.is_inside || !ui->sites.has_selected)
 		return false;
 	ui->group.inside = ui->sites.selected;
 	ui->group.is_inside = true;
 	ui->sites.drawn = 0;
 	ui->sites.list.moved = false;
-	ui_reorder(ui);
+	refresh_views(ui);
 	ui_message(ui, "the call sites of one row; Esc goes back to the %s",
 		group_table[ui->group.by].many);
 	return true;
@@ -121,7 +78,7 @@ bool group_leave(struct ui *ui)
 	ui->sites.drawn = 0;
 	ui->sites.selected = ui->sites.chosen = ui->group.inside;
 	ui->sites.has_selected = ui->sites.has_chosen = ui->sites.list.moved = true;
-	ui_reorder(ui);
+	refresh_views(ui);
 	return true;
 }
 
@@ -148,7 +105,7 @@ void group_facts(const struct ui *ui, struct infoline *s)
 {
 	char name[COLUMN_TEXT_MAX];
 
-	if (!group_is_grouped(ui))
+	if (!rows_are_grouped(ui))
 		return;
 	if (!ui->group.is_inside) {
 		infoline_right(s, 86, STYLE_BOLD, "by %s (g)", group_table[ui->group.by].key);
@@ -156,9 +113,4 @@ void group_facts(const struct ui *ui, struct infoline *s)
 	}
 	group_inside_name(ui, 24, name, sizeof(name));
 	infoline_right(s, 86, STYLE_WARN, "in %s (Esc)", name);
-}
-
-void group_free(struct ui *ui)
-{
-	groups_free(&ui->group.groups);
 }

@@ -9,15 +9,10 @@
 
 /* Keys. */
 void group_ask(struct ui *ui, int arg, int key); /* the next key chooses (group_choose) */
-bool group_is_grouped(const struct ui *ui);
 
 /* What `key` chooses after group_ask. False: it is no choice, and means what it does otherwise. */
 bool group_choose(struct ui *ui, int key);
 void group_set(struct ui *ui, enum group_by by);
-/* Makes ui->listed of ui->rows: the rows of the table. */
-void group_apply(struct ui *ui);
-/* The row that has this site in it, by its id; the site itself where there is none. */
-uint32_t group_row_of(const struct ui *ui, uint32_t site);
 /* Shows the sites of the selected row. False: it is a site. */
 bool group_enter(struct ui *ui);
 /* Back to the groups. False: they are what is seen. */
@@ -26,6 +21,5 @@ bool group_leave(struct ui *ui);
 const char *group_choices(void);
 /* "callers of 12 sites in ..." for the line of tabs. */
 void group_facts(const struct ui *ui, struct infoline *s);
-void group_free(struct ui *ui);
 
 #endif

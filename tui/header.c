@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The header lines, from the newest snapshot even while the rows are frozen. Called by ui_draw for
- * each frame, on the main thread. Each line is a strip of facts by priority (infoline.h), so every
- * width has its most important ones.
+ * The header lines, from the newest snapshot even while the rows are frozen. Called by screen_draw
+ * for each frame, on the main thread. Each line is a strip of facts by priority (infoline.h), so
+ * every width has its most important ones.
  */
 #include "tui/header.h"
 
@@ -12,8 +12,8 @@
 #include "src/model/mark_list.h"
 #include "src/util/text.h"
 #include "src/util/units.h"
+#include "tui/draw.h"
 #include "tui/group.h"
-#include "tui/keys.h"
 #include "tui/infoline.h"
 
 #define BAR_LEAST     8

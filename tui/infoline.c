@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include "src/util/text.h"
+#include "tui/draw.h"
 
 /* A piece of text that is cut short is a wide one, and would be cut when it is drawn. */
 __attribute__((format(printf, 2, 0))) static const char *infoline_print(

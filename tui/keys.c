@@ -9,14 +9,23 @@
 #include <string.h>
 #include "tui/actions.h"
 #include "tui/curses_api.h"
-#include "tui/key_codes.h"
+#include "tui/detail_source.h"
+#include "tui/draw.h"
 #include "tui/find.h"
 #include "tui/group.h"
-#include "tui/draw.h"
+#include "tui/infoline.h"
+#include "tui/key_codes.h"
 #include "tui/key_names.h"
 #include "tui/settings_sync.h"
-#include "tui/infoline.h"
-#include "tui/views.h"
+#include "tui/view_detail.h"
+#include "tui/view_leaks.h"
+#include "tui/view_map.h"
+#include "tui/view_marks.h"
+#include "tui/view_modules.h"
+#include "tui/view_processes.h"
+#include "tui/view_settings.h"
+#include "tui/view_sizes.h"
+#include "tui/view_tree.h"
 
 #define MOVE  "Moving"
 #define TABLE "Tables"
@@ -234,36 +243,6 @@ const struct key_binding keys_table[] = {
 const char *const keys_groups[] = { MOVE, FIND, TABLE, TREE, MAP, LEAK, SHOW, MARK, SITE, SETUP,
 	PROG, NULL };
 const size_t keys_count = sizeof(keys_table) / sizeof(keys_table[0]);
-
-/* A column keeps its digit at every width. ALLOCS and TEMP are reached by < and >. */
-static const enum column digit_columns[] = {
-	COL_LIVE,
-	COL_PERCENT,
-	COL_RATE,
-	COL_TREND,
-	COL_BLOCKS,
-	COL_AVG,
-	COL_SITE,
-	COL_LINE,
-	COL_PEAK,
-};
-
-int keys_column(int key)
-{
-	int i = key - '1';
-
-	return i >= 0 && i < (int)(sizeof(digit_columns) / sizeof(digit_columns[0]))
-		       ? (int)digit_columns[i]
-		       : -1;
-}
-
-char keys_digit(enum column column)
-{
-	for (size_t i = 0; i < sizeof(digit_columns) / sizeof(digit_columns[0]); i++)
-		if (digit_columns[i] == column)
-			return (char)('1' + i);
-	return 0;
-}
 
 static bool key_has(const struct key_binding *b, int key)
 {

@@ -10,33 +10,8 @@
 
 #define KEYS_CODES 10
 
-/* Where a key works: one bit per view. */
-enum keys_scope {
-	IN_SITES = 1,
-	IN_OUTPUT = 2,
-	IN_DETAIL = 4,
-	IN_HELP = 8,
-	IN_TREE = 16,
-	IN_MODULES = 64,
-	IN_THREADS = 128,
-	IN_MARKS = 512,
-	IN_LEAKS = 4096,
-	IN_WHY = 8192,
-	IN_TABLES = IN_SITES | IN_TREE | IN_MODULES | IN_THREADS | IN_LEAKS, /* sorted by columns */
-	IN_MAP = 256,
-	IN_SIZES = 32,
-	IN_FILTERED = IN_SITES | IN_TREE | IN_MODULES,
-	IN_TICKED = (IN_TABLES & ~IN_LEAKS) | IN_DETAIL | IN_SIZES | IN_MAP, /* new at each tick */
-	IN_LISTS = IN_TICKED | IN_LEAKS | IN_WHY,
-	IN_SHIFTED = IN_SITES | IN_DETAIL | IN_OUTPUT, /* long lines that can be moved sideways */
-	IN_DATA = IN_LISTS | IN_OUTPUT,
-	IN_SETTINGS = 1024,
-	IN_PROCESSES = 2048,
-	IN_ALL = IN_DATA | IN_MARKS | IN_HELP | IN_SETTINGS | IN_PROCESSES,
-	/* No view: the key steers the program, writes a file or starts a command. */
-	CHANGES = 1 << 30,
-	IN_SEARCHED = IN_ALL & ~IN_SIZES & ~IN_SETTINGS, /* where there are names */
-};
+/* With the views that a key works in: it steers the program, writes a file or starts a command. */
+#define CHANGES (1u << 30)
 
 enum keys_place { PLACE_HELP, PLACE_HINT, PLACE_BAR }; /* where it is advertised besides the help */
 
@@ -64,8 +39,5 @@ void keys_dispatch(struct ui *ui, int key);
 /* Draws the hint line, or the bottom bar, of the view in front. */
 void keys_draw_hints(const struct ui *ui, int y, unsigned cells);
 void keys_draw_bar(const struct ui *ui, int y, unsigned cells);
-/* The column that digit `key` sorts by, or -1; and the digit of a column, or 0. */
-int keys_column(int key);
-char keys_digit(enum column column);
 
 #endif

@@ -147,3 +147,33 @@ unsigned layout_columns(int width, struct layout_kind kind, struct layout_column
 	}
 	return n;
 }
+
+/* A column keeps its digit at every width. ALLOCS and TEMP are reached by < and >. */
+static const enum column digit_columns[] = {
+	COL_LIVE,
+	COL_PERCENT,
+	COL_RATE,
+	COL_TREND,
+	COL_BLOCKS,
+	COL_AVG,
+	COL_SITE,
+	COL_LINE,
+	COL_PEAK,
+};
+
+int layout_digit_column(int key)
+{
+	int i = key - '1';
+
+	return i >= 0 && i < (int)(sizeof(digit_columns) / sizeof(digit_columns[0]))
+		       ? (int)digit_columns[i]
+		       : -1;
+}
+
+char layout_column_digit(enum column column)
+{
+	for (size_t i = 0; i < sizeof(digit_columns) / sizeof(digit_columns[0]); i++)
+		if (digit_columns[i] == column)
+			return (char)('1' + i);
+	return 0;
+}

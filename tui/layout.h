@@ -59,5 +59,8 @@ struct layout_kind {
 };
 /* The columns of the site table in this width, left to right. Returns how many. */
 unsigned layout_columns(int width, struct layout_kind kind, struct layout_column out[COL_COUNT]);
+/* The column that the digit `key` sorts by, or -1; and the digit of a column, or 0. */
+int layout_digit_column(int key);
+char layout_column_digit(enum column column);
 
 #endif

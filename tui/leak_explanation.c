@@ -10,6 +10,7 @@
 #include "src/model/leaks.h"
 #include "src/util/text.h"
 #include "src/util/units.h"
+#include "tui/draw.h"
 #include "tui/leak_list.h"
 
 #define INDENT	      "  " /* of what goes on with a sentence */

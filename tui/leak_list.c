@@ -7,8 +7,6 @@
 #include <string.h>
 #include "src/model/growth.h"
 #include "src/model/suspects.h"
-#include "tui/keys.h"
-#include "tui/views.h"
 
 #define LOST	   (1u << KIND_DEFINITE | 1u << KIND_INDIRECT | 1u << KIND_POSSIBLE)
 #define SUSPECT	   (1u << KIND_SUSPECT)
@@ -68,7 +66,7 @@ const struct leaks *leak_list_state(const struct ui *ui)
 	return ui->source->leaks(ui->source->ctx);
 }
 
-const struct leaks_row *view_leaks_selected(const struct ui *ui)
+const struct leaks_row *leak_list_selected(const struct ui *ui)
 {
 	const struct leaks_state *st = &ui->leaks;
 
@@ -363,7 +361,7 @@ static void rows_make(struct ui *ui)
 
 void leak_list_select_cursor(struct ui *ui)
 {
-	const struct leaks_row *row = view_leaks_selected(ui);
+	const struct leaks_row *row = leak_list_selected(ui);
 
 	ui->leaks.has_selected = row != NULL;
 	if (!row)
@@ -384,7 +382,7 @@ static long selected_find(const struct leaks_state *st)
 	return at;
 }
 
-void view_leaks_update(struct ui *ui)
+void leak_list_update(struct ui *ui)
 {
 	struct leaks_state *st = &ui->leaks;
 	long at;
@@ -405,19 +403,19 @@ void view_leaks_update(struct ui *ui)
 }
 
 /* A result may come between two ticks, and the one before is gone then. */
-void view_leaks_fresh(struct ui *ui)
+void leak_list_catch_up(struct ui *ui)
 {
 	if (ui->source->leaks && leak_list_state(ui)->version != ui->leaks.version)
-		view_leaks_update(ui);
+		leak_list_update(ui);
 }
 
-bool view_leaks_wants_ages(const struct ui *ui)
+bool leak_list_wants_ages(const struct ui *ui)
 {
 	return (ui_view(ui)->scope & (IN_LEAKS | IN_WHY)) &&
 	       (ui->leaks.suspects || ui->leaks.growing);
 }
 
-void view_leaks_free(struct ui *ui)
+void leak_list_reset(struct ui *ui)
 {
 	free(ui->leaks.row);
 	free(ui->leaks.explanation);

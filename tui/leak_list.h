@@ -46,5 +46,14 @@ bool leak_list_since(const struct ui *ui, const struct leaks_row *row, double *b
 bool leak_list_oldest(const struct ui *ui, const struct leaks_row *row, uint64_t *ns);
 enum leaks_confidence leak_list_confidence(const struct ui *ui, const struct leaks_row *row);
 void leak_list_select_cursor(struct ui *ui);
+/* The row that is selected, or NULL. */
+const struct leaks_row *leak_list_selected(const struct ui *ui);
+/* Makes the rows of what the last scan found and of the snapshot. */
+void leak_list_update(struct ui *ui);
+/* The same, if there is a result that is not shown yet. */
+void leak_list_catch_up(struct ui *ui);
+/* Are there rows that no scan knows the age of? */
+bool leak_list_wants_ages(const struct ui *ui);
+void leak_list_reset(struct ui *ui);
 
 #endif

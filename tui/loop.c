@@ -4,8 +4,6 @@
  * paints one frame. Runs on the main thread from tui_run until the user leaves. It never spins: a
  * terminal that hung up, or that is readable and gives nothing, ends it.
  */
-#include "tui/tui.h"
-
 #include <errno.h>
 #include <locale.h>
 #include <signal.h>
@@ -17,9 +15,12 @@
 #include <unistd.h>
 #include "src/util/clock.h"
 #include "tui/curses_api.h"
-#include "tui/editor.h"
 #include "tui/draw.h"
+#include "tui/editor.h"
+#include "tui/refresh.h"
+#include "tui/screen.h"
 #include "tui/term.h"
+#include "tui/tui.h"
 #include "tui/ui.h"
 
 #define SOURCE_FDS_MAX	8
@@ -89,7 +90,7 @@ static void loop_resized(struct loop *l)
 	int height, width;
 
 	term_measure(&height, &width);
-	ui_resize(&l->ui, height, width);
+	screen_resize(&l->ui, height, width);
 	l->urgent = true;
 }
 
@@ -108,11 +109,11 @@ static void loop_mouse(struct loop *l)
 	if (getmouse(&e) == ERR)
 		return;
 	if (e.bstate & BUTTON4_PRESSED)
-		ui_mouse(&l->ui, UI_WHEEL_UP, e.y, e.x);
+		screen_mouse(&l->ui, SCREEN_WHEEL_UP, e.y, e.x);
 	else if (e.bstate & BUTTON5_PRESSED)
-		ui_mouse(&l->ui, UI_WHEEL_DOWN, e.y, e.x);
+		screen_mouse(&l->ui, SCREEN_WHEEL_DOWN, e.y, e.x);
 	else if (e.bstate & (BUTTON1_PRESSED | BUTTON1_CLICKED))
-		ui_mouse(&l->ui, UI_CLICK, e.y, e.x);
+		screen_mouse(&l->ui, SCREEN_CLICK, e.y, e.x);
 }
 
 /* Takes all keys there are before anything is drawn, so that a held key cannot outrun us. */
@@ -125,7 +126,7 @@ static void loop_keys(struct loop *l)
 		if (key == KEY_MOUSE)
 			loop_mouse(l);
 		else if (key != KEY_RESIZE)
-			ui_key(&l->ui, key);
+			screen_key(&l->ui, key);
 	}
 	l->urgent |= keys > 0;
 	l->empty_reads = keys ? 0 : l->empty_reads + 1;
@@ -134,7 +135,7 @@ static void loop_keys(struct loop *l)
 	if (l->ui.delay_changed) {
 		l->early_over = true;
 		loop_arm(l, loop_delay_ns(l));
-	} else if (!loop_is_early(l) && ui_wants_look(&l->ui)) {
+	} else if (!loop_is_early(l) && refresh_is_due(&l->ui)) {
 		loop_arm(l, 0); /* nobody waits a delay for what a key brings up */
 	}
 	l->ui.delay_changed = false;
@@ -154,7 +155,7 @@ static void loop_tick(struct loop *l)
 
 	if (read(l->timer, &times, sizeof(times)) < 0)
 		return;
-	ui_tick(&l->ui);
+	refresh_tick(&l->ui);
 	l->urgent = true;
 	if (loop_is_early(l)) {
 		l->early++;
@@ -297,7 +298,7 @@ static void loop_draw(struct loop *l)
 	if (l->ui.repaint || now - l->painted_ns > REPAINT_NS)
 		l->painted_ns = now;
 	l->ui.repaint = false;
-	ui_draw(&l->ui);
+	screen_draw(&l->ui);
 	doupdate();
 	l->dirty = l->urgent = false;
 	l->drawn_ns = now;
@@ -352,7 +353,7 @@ static void loop_run(struct loop *l)
 {
 	loop_resized(l);
 	l->painted_ns = clock_monotonic_ns();
-	ui_tick(&l->ui);
+	refresh_tick(&l->ui);
 	if (l->ui.options.frames == 1) {
 		loop_draw(l);
 		return;
@@ -372,7 +373,7 @@ static int loop_all(
 	if (err)
 		return err;
 	draw_init(options->color, options->ascii);
-	ui_init(&l->ui, source, options);
+	screen_init(&l->ui, source, options);
 	l->ui.has_terminal = true;
 	l->ui.editor = editor_name();
 	l->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
@@ -380,7 +381,7 @@ static int loop_all(
 	err = l->timer < 0 ? -errno : loop_arm_early(l);
 	if (!err)
 		loop_run(l);
-	ui_free(&l->ui);
+	screen_free(&l->ui);
 	if (l->timer >= 0)
 		close(l->timer);
 	term_close();

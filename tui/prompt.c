@@ -10,7 +10,6 @@
 #include "tui/curses_api.h"
 #include "tui/draw.h"
 #include "tui/key_codes.h"
-#include "tui/ui.h"
 
 void prompt_open(struct prompt *p, const char *question, const char *text,
 	void (*accept)(struct ui *, const char *))

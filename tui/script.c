@@ -18,6 +18,8 @@
 #include "tui/curses_api.h"
 #include "tui/draw.h"
 #include "tui/key_codes.h"
+#include "tui/refresh.h"
+#include "tui/screen.h"
 #include "tui/screen_dump.h"
 #include "tui/ui.h"
 
@@ -265,7 +267,7 @@ void script_free(struct script *s)
 
 static void player_draw(struct player *p)
 {
-	ui_draw(&p->ui);
+	screen_draw(&p->ui);
 	doupdate();
 }
 
@@ -316,7 +318,7 @@ static void frame_await(struct player *p)
 static void frame_next(struct player *p)
 {
 	frame_await(p);
-	ui_tick(&p->ui);
+	refresh_tick(&p->ui);
 	if (p->ui.options.frames && p->ui.ticks >= p->ui.options.frames)
 		p->ui.quit = true;
 	player_draw(p);
@@ -360,18 +362,18 @@ static int step_do(struct player *p, const struct step *step)
 {
 	switch (step->what) {
 	case STEP_KEY:
-		ui_key(&p->ui, step->a);
+		screen_key(&p->ui, step->a);
 		break;
 	case STEP_TYPE:
 		for (const char *c = step->text; *c; c++)
-			ui_key(&p->ui, (unsigned char)*c);
+			screen_key(&p->ui, (unsigned char)*c);
 		break;
 	case STEP_CLICK:
-		ui_mouse(&p->ui, UI_CLICK, step->b, step->a);
+		screen_mouse(&p->ui, SCREEN_CLICK, step->b, step->a);
 		break;
 	case STEP_SIZE:
 		resizeterm(step->b, step->a);
-		ui_resize(&p->ui, step->b, step->a);
+		screen_resize(&p->ui, step->b, step->a);
 		break;
 	case STEP_WAIT:
 		for (int i = 0; i < step->a && !p->ui.quit && !script_signal; i++)
@@ -434,14 +436,14 @@ static int steps_do(struct player *p, const struct script *s, const struct tui_s
 	int rc = 0;
 
 	signals_take();
-	ui_init(&p->ui, source, options);
+	screen_init(&p->ui, source, options);
 	resizeterm(24, 80);
-	ui_resize(&p->ui, 24, 80);
-	ui_tick(&p->ui);
+	screen_resize(&p->ui, 24, 80);
+	refresh_tick(&p->ui);
 	player_draw(p);
 	for (size_t i = 0; rc == 0 && i < s->count && !p->ui.quit && !script_signal; i++)
 		rc = step_do(p, &s->step[i]);
-	ui_free(&p->ui);
+	screen_free(&p->ui);
 	return rc;
 }
 

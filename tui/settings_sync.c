@@ -9,11 +9,11 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include "tui/group.h"
 #include "tui/draw.h"
+#include "tui/group.h"
+#include "tui/refresh.h"
 #include "tui/table.h"
 #include "tui/term.h"
-#include "tui/views.h"
 
 /* ---- columns ------------------------------------------------------------------------------ */
 
@@ -24,11 +24,11 @@ static const struct table *settings_sync_table(unsigned table)
 
 	switch (table) {
 	case SETTINGS_TREE:
-		return view_tree.table(&none);
+		return view_table[VIEW_TREE]->table(&none);
 	case SETTINGS_THREADS:
-		return view_threads.table(&none);
+		return view_table[VIEW_THREADS]->table(&none);
 	case SETTINGS_MODULES:
-		return view_modules.table(&none);
+		return view_table[VIEW_MODULES]->table(&none);
 	default:
 		return NULL;
 	}
@@ -129,7 +129,7 @@ void settings_sync_apply(struct ui *ui)
 	columns_apply(ui);
 	look_apply(s);
 	ui->sites.drawn = 0;
-	ui_reorder(ui);
+	refresh_views(ui);
 }
 
 void settings_sync_collect(struct ui *ui)

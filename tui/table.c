@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "src/util/text.h"
+#include "tui/draw.h"
 
 /* A column is as wide as its header at least: a digit and the title. */
 static unsigned table_cells(const struct table_column *c)

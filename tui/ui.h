@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The state behind the screen and what happens to it: a tick brings a snapshot, a key changes
- * something, a draw paints everything on stdscr. It waits for nothing and owns no terminal (loop.c
- * and term.c do), so tests drive it with canned snapshots on an off-screen curses. Main thread.
+ * The state of the screen, that of each view included, and what all views ask of it. Snapshots come
+ * into it by refresh.h, keys and clicks by screen.h. Main thread.
  */
 #ifndef TUI_UI_H
 #define TUI_UI_H
@@ -18,59 +17,10 @@
 #include "tui/prompt.h"
 #include "tui/table.h"
 #include "tui/tui.h"
+#include "tui/view.h"
 
 #define UI_MESSAGE_MAX 512
 #define UI_STACK_MAX   4 /* views opened from one another: table, detail, help */
-
-struct ui;
-struct infoline;
-
-/* A view is a table of functions; the tab line, the keys and the frame around it are not its
- * matter. */
-struct view {
-	const char *title; /* in the tab line; a view that opens from another one says so there */
-	unsigned scope; /* its bit in the key table (keys.h) */
-	unsigned flags; /* enum layout_flag */
-	bool (*present)(const struct ui *ui); /* NULL: always */
-	void (*open)(struct ui *ui); /* it came to the front; may be NULL */
-	void (*update)(struct ui *ui); /* ui->shown is new, or its order changed */
-	void (*moved)(struct ui *ui); /* a key or the wheel moved the list; may be NULL */
-	int (*rows)(const struct ui *ui); /* list lines in ROW_BODY; NULL: all of them */
-	void (*draw)(struct ui *ui); /* ROW_HEAD and ROW_BODY */
-	void (*status)(struct ui *ui, char *text, size_t cap); /* for ROW_STATUS */
-	struct list *(*list)(struct ui *ui); /* what the motion keys move */
-	void (*click)(struct ui *ui, int y, int x); /* inside ROW_BODY; may be NULL */
-	/* Finding: whether line `row` matches; and, when no line does, an attempt to bring one to
-	 * the front that is not seen. Either may be NULL. */
-	bool (*matches)(const struct ui *ui, const struct filter *f, size_t row);
-	bool (*reveal)(struct ui *ui, const struct filter *f);
-	/* Of views that are tables, but for that of the sites: their columns, and the order that
-	 * digits and clicks choose. May be NULL. */
-	const struct table *(*table)(const struct ui *ui);
-	struct table_order *(*order)(struct ui *ui);
-	void (*facts)(const struct ui *ui, struct infoline *s); /* for ROW_TABS; may be NULL */
-};
-
-/* The views, in the order of their tabs; those behind VIEW_TABS open from another one. */
-enum view_id {
-	VIEW_SITES,
-	VIEW_TREE,
-	VIEW_SIZES,
-	VIEW_THREADS,
-	VIEW_MODULES,
-	VIEW_LEAKS,
-	VIEW_MAP,
-	VIEW_OUTPUT,
-	VIEW_TABS,
-	VIEW_DETAIL = VIEW_TABS,
-	VIEW_WHY,
-	VIEW_MARKS,
-	VIEW_HELP,
-	VIEW_SETTINGS,
-	VIEW_PROCESSES,
-	VIEW_COUNT
-};
-extern const struct view *const view_table[VIEW_COUNT];
 
 /*
  * The site table. Rows are indices into ui->shown->sites; the selection is a site id. What the user
@@ -232,7 +182,7 @@ struct output_state {
 	int rows, cols; /* told to the program last */
 };
 
-#define UI_PLACES 16 /* processes whose selection is remembered */
+#define UI_SELECTIONS 16 /* processes whose selection is remembered */
 
 struct processes_state {
 	struct list list;
@@ -242,15 +192,15 @@ struct processes_state {
 	unsigned loaded_tick;
 	uint64_t selected; /* id of a process */
 	bool has_selected;
-	struct process_place {
+	struct process_selection {
 		pid_t pid;
 		uint64_t start_ns; /* of the image */
 		struct list list;
 		uint32_t site;
 		uint64_t node;
 		bool has_site, has_node;
-	} place[UI_PLACES];
-	unsigned places; /* so many were written, round and round */
+	} saved[UI_SELECTIONS];
+	unsigned saves; /* so far: the oldest entry is overwritten */
 };
 
 struct help_state {
@@ -336,45 +286,28 @@ struct ui {
 	struct processes_state processes;
 };
 
-void ui_init(struct ui *ui, const struct tui_source *source, const struct tui_options *options);
-void ui_free(struct ui *ui);
-/* Takes a snapshot from the source: for a tick, and in between. */
-void ui_look(struct ui *ui);
-/* Whether something is shown now that the last look did not ask for. */
-bool ui_wants_look(const struct ui *ui);
-/* The time between two snapshots has passed. */
-void ui_tick(struct ui *ui);
-/* A key as getch returns it; KEY_MOUSE is ui_mouse's. */
-void ui_key(struct ui *ui, int key);
-enum ui_mouse { UI_CLICK, UI_WHEEL_UP, UI_WHEEL_DOWN };
-void ui_mouse(struct ui *ui, enum ui_mouse what, int y, int x);
-/* The screen is this large now. */
-void ui_resize(struct ui *ui, int height, int width);
-/* Paints stdscr; the caller does the doupdate. */
-void ui_draw(struct ui *ui);
-
-/* For views and actions. */
+/* The view in front. */
 const struct view *ui_view(const struct ui *ui);
 /* One line for the user, in the message line until the next key or some seconds have passed. */
 void ui_message(struct ui *ui, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Moves the list of the view in front. */
 void ui_move(struct ui *ui, enum list_motion motion);
-/* Opens a view on top, or goes back from it. */
+/* Opens a view on top of the one in front, or goes back from it. */
 void ui_push(struct ui *ui, enum view_id id);
 bool ui_pop(struct ui *ui);
 /* Puts a tab in front and closes what is on top of it. */
 void ui_tab(struct ui *ui, enum view_id id);
-void ui_freeze(struct ui *ui, bool on);
-/* The order or the look of the rows changed: all views update. */
-void ui_reorder(struct ui *ui);
-/* The site of this id in ui->shown, or NULL: also one that the filter hides. */
+/* Gives the rows of the screen their places, by its size and the view in front. */
+void ui_layout(struct ui *ui);
+/* The site of this id in ui->shown, also if the filter hides it; or NULL. */
 const struct snap_site *ui_site(const struct ui *ui, uint32_t id);
-uint64_t ui_now_ns(const struct ui *ui);
-/* Of what the columns of the site table depend on. */
-struct layout_kind ui_kind(const struct ui *ui);
-/* Whether the rows hold estimates. */
+bool ui_program_runs(const struct ui *ui);
+/* Do the rows hold estimates? */
 bool ui_is_sampled(const struct ui *ui);
-/* How names are to be written now. */
+uint64_t ui_now_ns(const struct ui *ui);
+/* What decides which columns the site table has. */
+struct layout_kind ui_kind(const struct ui *ui);
+/* How names are written now. */
 struct row_style ui_style(const struct ui *ui);
 
 #endif

@@ -4,6 +4,8 @@
  * under the cursor, sizes and lifetimes of its blocks. On a wide screen what fits stands beside the
  * stack, the rest follows it in the same list. Main thread.
  */
+#include "tui/view_detail.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,11 +13,11 @@
 #include "src/util/text.h"
 #include "src/util/units.h"
 #include "tui/detail_sections.h"
-#include "tui/histogram.h"
+#include "tui/detail_source.h"
 #include "tui/draw.h"
-#include "tui/keys.h"
+#include "tui/histogram.h"
 #include "tui/infoline.h"
-#include "tui/views.h"
+#include "tui/view_sites.h"
 
 #define WIDE_CELLS   96 /* from here on the histograms stand at the right */
 #define FACT_LINES   3
@@ -426,6 +428,15 @@ static void detail_open(struct ui *ui)
 	ui->detail.frame.chosen = false;
 	ui->detail.on_frame = detail_fixed(ui) != 0;
 	ui->detail.histograms.id = ~ui->detail.site;
+}
+
+void view_detail_show(struct ui *ui)
+{
+	ui->detail.site = ui->sites.selected;
+	if (ui->sites.has_selected)
+		ui_push(ui, VIEW_DETAIL);
+	else
+		ui_message(ui, "no site is selected");
 }
 
 void view_detail_enter(struct ui *ui, int arg, int key)

@@ -3,22 +3,23 @@
  * The help screen: made of the key table, the column table and the naming rules each time it opens,
  * so that it says what the program does and nothing else. Main thread.
  */
+#include "tui/view_help.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "src/util/text.h"
-#include "tui/find.h"
 #include "tui/draw.h"
+#include "tui/find.h"
 #include "tui/keys.h"
-#include "tui/views.h"
 
 static struct list *help_list(struct ui *ui)
 {
 	return &ui->help.list;
 }
 
-void view_help_free(struct ui *ui)
+static void help_free(struct ui *ui)
 {
 	for (size_t i = 0; i < ui->help.count; i++)
 		free(ui->help.line[i]);
@@ -67,7 +68,7 @@ static void help_add_columns(struct ui *ui)
 {
 	help_add(ui, "Columns of Sites");
 	for (int i = 0; i < COL_COUNT; i++) {
-		char digit = keys_digit((enum column)i);
+		char digit = layout_column_digit((enum column)i);
 
 		help_add(ui, "  %c %-10s %s", digit ? digit : ' ', column_table[i].title,
 			column_table[i].help);
@@ -147,7 +148,7 @@ static void help_add_rules(struct ui *ui)
 
 static void help_open(struct ui *ui)
 {
-	view_help_free(ui);
+	help_free(ui);
 	ui->help.list = (struct list){ .scroll_only = true, .height = ui->help.list.height };
 	help_add_keys(ui);
 	help_add_columns(ui);
@@ -203,4 +204,5 @@ const struct view view_help = {
 	.status = help_status,
 	.list = help_list,
 	.matches = help_matches,
+	.free = help_free,
 };

@@ -4,6 +4,8 @@
  * site that grows; below them what is known of the selected one. A scan is made when it is asked
  * for; its rows stay until the next one. Main thread.
  */
+#include "tui/view_leaks.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,13 +13,11 @@
 #include "src/model/leaks.h"
 #include "src/util/text.h"
 #include "src/util/units.h"
-#include "tui/actions.h"
 #include "tui/draw.h"
-#include "tui/keys.h"
-#include "tui/leak_list.h"
-#include "tui/infoline.h"
-#include "tui/views.h"
 #include "tui/leak_explanation.h"
+#include "tui/leak_facts.h"
+#include "tui/leak_list.h"
+#include "tui/refresh.h"
 
 #define PANE_FROM   12 /* body lines from which the pane below the table is there */
 #define PANE_LEAST  5
@@ -70,7 +70,7 @@ static bool leaks_present(const struct ui *ui)
 
 bool view_leaks_can_scan(const struct ui *ui)
 {
-	return ui->source->leaks && action_program_runs(ui);
+	return ui->source->leaks && ui_program_runs(ui);
 }
 
 void view_leaks_scan(struct ui *ui, int arg, int key)
@@ -119,7 +119,7 @@ static void end_say(struct ui *ui, const struct leaks *l)
 		ui_message(ui, "scanned at its end: no leaks%s", then);
 }
 
-void view_leaks_tick(struct ui *ui)
+static void leaks_refreshed(struct ui *ui)
 {
 	const struct leaks *l = ui->source->leaks ? leak_list_state(ui) : NULL;
 
@@ -141,17 +141,11 @@ void view_leaks_tab(struct ui *ui, int arg, int key)
 		ui_message(ui, "there is no running program to scan for leaks");
 }
 
-/* And is to come to an end of its own. */
-static bool leaks_is_under_way(const struct leaks *l)
-{
-	return l->phase != LEAKS_IDLE && l->phase != LEAKS_ENDING;
-}
-
 bool view_leaks_cancel(struct ui *ui)
 {
 	bool here = ui_view(ui)->scope & (IN_LEAKS | IN_WHY);
 
-	if (!here || !leaks_is_under_way(leak_list_state(ui)))
+	if (!here || !leak_facts_is_scanning(leak_list_state(ui)))
 		return false;
 	ui->source->leaks_cancel(ui->source->ctx);
 	ui_message(ui, "the scan is ended; what the one before found stays");
@@ -186,21 +180,21 @@ void view_leaks_every(struct ui *ui, int arg, int key)
 void view_leaks_kind(struct ui *ui, int arg, int key)
 {
 	leak_list_choose_next(ui);
-	ui_reorder(ui);
+	refresh_views(ui);
 	ui_message(ui, "shown: %s", leak_list_choice(ui));
 }
 
 void view_leaks_contents(struct ui *ui, int arg, int key)
 {
 	ui->leaks.contents = !ui->leaks.contents;
-	ui_reorder(ui);
+	refresh_views(ui);
 	ui_message(ui, ui->leaks.contents ? "what blocks hold is shown: it may be secret"
 					  : "what blocks hold is hidden");
 }
 
 void view_leaks_suppress(struct ui *ui, int arg, int key)
 {
-	const struct leaks_row *row = view_leaks_selected(ui);
+	const struct leaks_row *row = leak_list_selected(ui);
 	char text[UI_MESSAGE_MAX] = "";
 
 	if (!row || !row->site || !leak_list_is_found(row) || row->leak->suppressed) {
@@ -214,13 +208,13 @@ void view_leaks_suppress(struct ui *ui, int arg, int key)
 	}
 	ui->source->leaks_suppress(ui->source->ctx, ui->shown,
 		&(struct leak_chosen){ row->site, row->leak->class }, text, sizeof(text));
-	ui_look(ui);
+	refresh_now(ui);
 	ui_message(ui, "%s", text);
 }
 
 void view_leaks_why(struct ui *ui, int arg, int key)
 {
-	if (view_leaks_selected(ui))
+	if (leak_list_selected(ui))
 		ui_push(ui, VIEW_WHY);
 	else
 		ui_message(ui, "no row is selected: L scans, K chooses the kinds that are shown");
@@ -354,11 +348,11 @@ static const char *note_text(const struct ui *ui, enum draw_style *style)
 	*style = l->failed ? STYLE_WARN : STYLE_DIM;
 	if (l->failed)
 		return l->failed;
-	if (leaks_is_under_way(l) && !l->last)
+	if (leak_facts_is_scanning(l) && !l->last)
 		return "the scan is under way; Esc ends it";
 	if (l->phase == LEAKS_ENDING && !l->last)
 		return "the scan is about to end";
-	if (!l->last && !action_program_runs(ui))
+	if (!l->last && !ui_program_runs(ui))
 		return "the program has ended, and was not scanned for leaks";
 	if (!l->last)
 		return "L scans for leaks: blocks that nothing points to any more. The program "
@@ -415,7 +409,7 @@ static int leaks_rows(const struct ui *ui)
 
 static void leaks_draw_pane(struct ui *ui, int y, int height)
 {
-	const struct leaks_row *row = view_leaks_selected(ui);
+	const struct leaks_row *row = leak_list_selected(ui);
 	unsigned width = (unsigned)ui->layout.width;
 	char title[COLUMN_TEXT_MAX], cut[LEAK_EXPLANATION_TEXT];
 	struct row_style style = ui_style(ui);
@@ -447,7 +441,7 @@ static void leaks_draw(struct ui *ui)
 	const struct list *l = &ui->leaks.list;
 	int y = ui->layout.y[ROW_BODY], end = y + ui->layout.body_height, pane;
 
-	view_leaks_fresh(ui);
+	leak_list_catch_up(ui);
 	pane = leaks_pane(ui);
 	table_draw_head(&leak_table, &ui->leaks.order, ui->layout.y[ROW_HEAD],
 		(unsigned)ui->layout.width);
@@ -462,49 +456,6 @@ static void leaks_draw(struct ui *ui)
 }
 
 /* ---- lines around ---- */
-
-static void progress_fact(const struct leaks *l, struct infoline *s)
-{
-	char read[UNITS_MAX], of[UNITS_MAX];
-
-	if (l->phase == LEAKS_READING && l->of_bytes)
-		infoline_right(s, 95, STYLE_WARN, "reading: %s of %s at most",
-			units_bytes(read, l->read_bytes), units_bytes(of, l->of_bytes));
-	else
-		infoline_right(s, 95, STYLE_WARN, "%s",
-			l->phase == LEAKS_STOPPING  ? "stopping threads"
-			: l->phase == LEAKS_READING ? "reading memory"
-			: l->phase == LEAKS_ENDING  ? "ending the scan"
-			: l->phase == LEAKS_WAITING ? "waiting for another heaptop's scan"
-			: l->phase == LEAKS_EXITING ? "the program is exiting: its destructors run"
-						    : "following pointers");
-	if (leaks_is_under_way(l))
-		infoline_right(s, 80, STYLE_KEY, "Esc ends it");
-}
-
-void view_leaks_facts(const struct ui *ui, struct infoline *s)
-{
-	const struct leaks *l = leak_list_state(ui);
-	char a[UNITS_MAX], b[UNITS_MAX];
-
-	if (l->phase != LEAKS_IDLE) {
-		progress_fact(l, s);
-		return;
-	}
-	if (l->every_ns)
-		infoline_right(s, 60, STYLE_INFO, "next in %s", units_duration(a, l->next_ns));
-	if (!l->last)
-		return;
-	if (l->held)
-		infoline_right(s, 98, STYLE_WARN, "held at its end");
-	infoline_right(
-		s, 70, STYLE_PLAIN, l->last->at_exit ? "scan at its end" : "scan %u", l->number);
-	if (!l->last->at_exit && ui->shown && ui->shown->uptime_ns >= l->last->at_ns)
-		infoline_join(s, STYLE_PLAIN, ", %s ago",
-			units_duration(a, ui->shown->uptime_ns - l->last->at_ns));
-	infoline_right(s, 75, STYLE_PLAIN, "stood still %s", units_duration(a, l->last->stop_ns));
-	infoline_right(s, 50, STYLE_PLAIN, "%s read", units_bytes(b, l->last->scanned_bytes));
-}
 
 static size_t sum_text(
 	char *out, size_t cap, bool wide, const char *name, const struct snap_leak_sum *sum)
@@ -590,8 +541,8 @@ const struct view view_leaks = {
 	.scope = IN_LEAKS,
 	.flags = LAYOUT_COMPACT,
 	.present = leaks_present,
-	.open = view_leaks_update,
-	.update = view_leaks_update,
+	.open = leak_list_update,
+	.update = leak_list_update,
 	.moved = leak_list_select_cursor,
 	.rows = leaks_rows,
 	.draw = leaks_draw,
@@ -601,5 +552,8 @@ const struct view view_leaks = {
 	.matches = leaks_matches,
 	.table = leaks_table,
 	.order = leaks_order,
-	.facts = view_leaks_facts,
+	.facts = leak_facts_add,
+	.wants_ages = leak_list_wants_ages,
+	.refreshed = leaks_refreshed,
+	.reset = leak_list_reset,
 };

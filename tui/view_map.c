@@ -4,17 +4,17 @@
  * are, and which call sites keep nearly empty ones. What is selected is a row by its id and a page
  * by its address, so that both stay where they are when the next reading comes. Main thread.
  */
+#include "tui/view_map.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "src/util/units.h"
-#include "tui/actions.h"
-#include "tui/draw.h"
-#include "tui/keys.h"
 #include "tui/map_panes.h"
-#include "tui/views.h"
+#include "tui/view_detail.h"
+#include "tui/view_sites.h"
 
 #define ZOOM_MOST ((size_t)1 << 20) /* 4 GB in a cell */
 
@@ -93,7 +93,7 @@ static void row_follow(struct ui *ui)
 	row_select(ui, 0);
 }
 
-void view_map_reset(struct ui *ui)
+static void map_reset(struct ui *ui)
 {
 	map_unref(ui->map.map);
 	ui->map = (struct map_state){ .list.height = ui->map.list.height };
@@ -255,7 +255,7 @@ static void site_show(struct ui *ui, uint32_t site)
 		return;
 	}
 	view_sites_select(ui, site);
-	action_detail(ui, 0, 0);
+	view_detail_show(ui);
 }
 
 void view_map_detail(struct ui *ui, int arg, int key)
@@ -382,4 +382,5 @@ const struct view view_map = {
 	.status = map_status,
 	.list = map_list,
 	.click = map_click,
+	.reset = map_reset,
 };

@@ -4,6 +4,8 @@
  * mark above it to its own: what is live more, what was allocated, and how much of that is still
  * alive. Here it is chosen which two of them the table of sites compares. Main thread.
  */
+#include "tui/view_marks.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,12 +13,9 @@
 #include "src/model/mark_list.h"
 #include "src/util/text.h"
 #include "src/util/units.h"
-#include "tui/actions.h"
 #include "tui/draw.h"
-#include "tui/keys.h"
-#include "tui/infoline.h"
+#include "tui/refresh.h"
 #include "tui/table.h"
-#include "tui/views.h"
 
 enum { IS_NUMBER, IS_USE, IS_TIME, IS_LIVE, IS_GREW, IS_ALLOCS, IS_ALIVE, IS_KEPT, IS_NAME };
 
@@ -259,7 +258,7 @@ static void marks_choose(struct ui *ui, unsigned since, unsigned until)
 	const struct snapshot *s;
 
 	ui->source->since(ui->source->ctx, since, until);
-	ui_look(ui);
+	refresh_now(ui);
 	s = ui->current;
 	if (!s || !s->since) {
 		ui_message(ui, "the columns since a mark are off");
@@ -277,13 +276,13 @@ static void name_accept(struct ui *ui, const char *text)
 	if (!*text)
 		return;
 	ui->source->mark_name(ui->source->ctx, ui->marks.naming, text);
-	ui_look(ui);
+	refresh_now(ui);
 }
 
 /* Its number, or 0 after a message. */
 bool view_marks_can_mark(const struct ui *ui)
 {
-	return ui->source->mark && action_program_runs(ui);
+	return ui->source->mark && ui_program_runs(ui);
 }
 
 static unsigned mark_now(struct ui *ui)
@@ -299,7 +298,7 @@ static unsigned mark_now(struct ui *ui)
 	}
 	number = ui->source->mark(ui->source->ctx, text, sizeof(text));
 	if (number > 0)
-		ui_look(ui);
+		refresh_now(ui);
 	if (*text)
 		ui_message(ui, "%s", text);
 	return number > 0 ? (unsigned)number : 0;
@@ -362,7 +361,7 @@ void view_marks_sites(struct ui *ui, int arg, int key)
 	ui->sort = COL_SINCE;
 	ui->reverse = false;
 	ui_tab(ui, VIEW_SITES);
-	ui_reorder(ui);
+	refresh_views(ui);
 }
 
 const struct view view_marks = {

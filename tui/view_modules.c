@@ -3,17 +3,17 @@
  * The call sites by object file: what the code of each holds, and whether it can be named. Enter
  * shows the sites of one. Main thread.
  */
+#include "tui/view_modules.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "src/util/text.h"
 #include "src/util/units.h"
-#include "tui/find.h"
 #include "tui/draw.h"
-#include "tui/keys.h"
-#include "tui/infoline.h"
-#include "tui/views.h"
+#include "tui/find.h"
+#include "tui/refresh.h"
 
 #define PANE_LINES  4
 #define PANE_HEIGHT 12 /* body lines from which there is room for it */
@@ -196,7 +196,7 @@ static void modules_update(struct ui *ui)
 		modules_moved(ui);
 }
 
-void view_modules_free(struct ui *ui)
+static void modules_reset(struct ui *ui)
 {
 	objects_free(&ui->modules.objects);
 	free(ui->modules.ids);
@@ -384,7 +384,7 @@ void view_modules_sites(struct ui *ui, int arg, int key)
 	if (find_filter_set(ui, text) != 0)
 		return;
 	ui_tab(ui, VIEW_SITES);
-	ui_reorder(ui);
+	refresh_views(ui);
 	ui_message(ui, "the call sites of %s; Esc shows all again", o->module->name);
 }
 
@@ -401,4 +401,5 @@ const struct view view_modules = {
 	.matches = modules_matches,
 	.table = modules_table,
 	.order = modules_order,
+	.reset = modules_reset,
 };

@@ -4,13 +4,13 @@
  * Lines come from the source by number, already clean; only those seen are asked for. While the end
  * is seen, it stays seen. Main thread.
  */
+#include "tui/view_output.h"
+
 #include <stdio.h>
 #include "src/util/text.h"
 #include "src/util/units.h"
-#include "tui/find.h"
 #include "tui/draw.h"
-#include "tui/keys.h"
-#include "tui/views.h"
+#include "tui/find.h"
 
 static struct list *output_list(struct ui *ui)
 {
@@ -73,7 +73,7 @@ static void output_status(struct ui *ui, char *text, size_t cap)
 				  : "scrolled back; G or End follows again");
 }
 
-void view_output_tell_size(struct ui *ui)
+void view_output_resize(struct ui *ui)
 {
 	struct output_state *st = &ui->output;
 	struct layout l;

@@ -3,15 +3,16 @@
  * The recorded processes of this user as a tree, and going over to another one. What was selected
  * in a process is selected again when the screen comes back to it. Main thread.
  */
+#include "tui/view_processes.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include "src/util/text.h"
 #include "src/util/units.h"
 #include "tui/draw.h"
-#include "tui/keys.h"
+#include "tui/refresh.h"
 #include "tui/table.h"
-#include "tui/views.h"
 
 enum { BY_PID, BY_STATE, BY_LIVE, BY_RATE, BY_RSS, BY_COMMAND };
 
@@ -28,50 +29,6 @@ static unsigned process_off; /* columns are not chosen here */
 static const struct table process_table = { .column = process_columns,
 	.count = sizeof(process_columns) / sizeof(process_columns[0]),
 	.off = &process_off };
-
-/* ---- where the user was ------------------------------------------------------------------- */
-
-static struct process_place *place_of(struct ui *ui, const struct snapshot *s)
-{
-	struct processes_state *st = &ui->processes;
-
-	for (unsigned i = 0; i < UI_PLACES; i++)
-		if (st->place[i].pid == s->pid && st->place[i].start_ns == s->start_realtime_ns)
-			return &st->place[i];
-	return NULL;
-}
-
-void view_processes_left(struct ui *ui, const struct snapshot *s)
-{
-	struct processes_state *st = &ui->processes;
-	struct process_place *p = place_of(ui, s);
-
-	if (!p)
-		p = &st->place[st->places++ % UI_PLACES];
-	*p = (struct process_place){ .pid = s->pid,
-		.start_ns = s->start_realtime_ns,
-		.list = ui->sites.list,
-		.site = ui->sites.chosen,
-		.has_site = ui->sites.has_chosen,
-		.node = ui->tree.chosen,
-		.has_node = ui->tree.has_chosen };
-}
-
-void view_processes_entered(struct ui *ui, const struct snapshot *s)
-{
-	const struct process_place *p = place_of(ui, s);
-
-	ui_message(ui, "now shown: pid %d, %s", (int)s->pid, s->command ? s->command : "?");
-	if (!p)
-		return;
-	p = place_of(ui, s);
-	ui->sites.list = p->list;
-	ui->sites.selected = ui->sites.chosen = p->site;
-	ui->sites.has_selected = ui->sites.has_chosen = p->has_site;
-	ui->tree.selected = ui->tree.chosen = p->node;
-	ui->tree.has_selected = ui->tree.has_chosen = p->has_node;
-	ui->tree.list.moved = p->has_node;
-}
 
 /* ---- the list ----------------------------------------------------------------------------- */
 
@@ -154,9 +111,9 @@ void view_processes_show(struct ui *ui, int arg, int key)
 		return;
 	}
 	if (ui->frozen)
-		ui_freeze(ui, false);
+		refresh_freeze(ui, false);
 	ui_pop(ui);
-	ui_tick(ui);
+	refresh_tick(ui);
 }
 
 /* ---- drawing ------------------------------------------------------------------------------ */

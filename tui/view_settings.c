@@ -4,16 +4,17 @@
  * rules of naming. A change holds at once, and beyond this run when W has written it. The lines are
  * made anew after each change. Main thread.
  */
+#include "tui/view_settings.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include "src/util/text.h"
 #include "src/util/units.h"
-#include "tui/actions.h"
 #include "tui/draw.h"
-#include "tui/keys.h"
+#include "tui/refresh.h"
 #include "tui/settings_sync.h"
-#include "tui/views.h"
+#include "tui/view_tree.h"
 
 #define VALUE_AT 34 /* cells from the left, where there is room */
 
@@ -287,7 +288,7 @@ static void rules_changed(struct ui *ui)
 		ui->source->rules_set(ui->source->ctx, &ui->settings);
 	/* Frames that were hidden may be nodes now, and the other way round. */
 	view_tree_reset(ui);
-	ui_reorder(ui);
+	refresh_views(ui);
 }
 
 static void rule_accept(struct ui *ui, const char *text)

@@ -4,17 +4,17 @@
  * batch and report); all of them are sorted, once a snapshot. What is selected is a site, not a
  * row: after each sort it is found again and keeps its line on the screen. Main thread.
  */
+#include "tui/view_sites.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "src/util/text.h"
 #include "src/util/units.h"
-#include "tui/actions.h"
-#include "tui/group.h"
 #include "tui/draw.h"
-#include "tui/keys.h"
-#include "tui/views.h"
+#include "tui/refresh.h"
+#include "tui/rows.h"
 
 #define RATE_MATTERS 1000 /* a rate of so small a part of all live bytes per second is coloured */
 
@@ -127,11 +127,10 @@ static void sites_follow(struct ui *ui)
 {
 	struct sites_state *st = &ui->sites;
 
-	if (!st->list.moved ||
-		(st->has_chosen && sites_follow_row(st, group_row_of(ui, st->chosen))))
+	if (!st->list.moved || (st->has_chosen && sites_follow_row(st, rows_find(ui, st->chosen))))
 		return;
 	if (st->has_selected)
-		sites_follow_row(st, group_row_of(ui, st->selected));
+		sites_follow_row(st, rows_find(ui, st->selected));
 }
 
 static void sites_update(struct ui *ui)
@@ -156,6 +155,19 @@ static void sites_update(struct ui *ui)
 		sites_moved(ui);
 }
 
+static void sites_reset(struct ui *ui)
+{
+	ui->sites.has_selected = ui->sites.has_chosen = ui->group.is_inside = false;
+	ui->sites.drawn = 0;
+	ui->sites.list = (struct list){ .height = ui->sites.list.height };
+}
+
+static void sites_free(struct ui *ui)
+{
+	free(ui->sites.order);
+	free(ui->sites.ids);
+}
+
 /* ---- drawing ------------------------------------------------------------------------------ */
 
 /* What a row is called after depends on what it sums up. */
@@ -171,7 +183,7 @@ static void sites_draw_title(const struct ui *ui, const struct layout_column *c,
 	const struct column_info *info = &column_table[c->column];
 	const char *title = sites_column_title(ui, c->column);
 	enum draw_style style = c->column == ui->sort ? STYLE_HEAD_SORT : STYLE_HEAD;
-	char digit = keys_digit(c->column), text[64];
+	char digit = layout_column_digit(c->column), text[64];
 	int pad;
 
 	snprintf(text, sizeof(text), "%.*s%s", digit != 0, &digit, title);
@@ -287,6 +299,29 @@ static void sites_status(struct ui *ui, char *text, size_t cap)
 		l->moved ? "> is followed: its line stays put" : "");
 }
 
+static bool sites_column_shown(const struct ui *ui, enum column column)
+{
+	struct layout_column shown[COL_COUNT];
+	unsigned n = layout_columns(ui->layout.width, ui_kind(ui), shown);
+
+	for (unsigned i = 0; i < n; i++)
+		if (shown[i].column == column)
+			return true;
+	return false;
+}
+
+void view_sites_sort(struct ui *ui, enum column column)
+{
+	ui->reverse = column == ui->sort ? !ui->reverse : false;
+	ui->sort = column;
+	/* The order that is held is the one that was asked for last. */
+	ui->sites.drawn = 0;
+	refresh_views(ui);
+	if (!sites_column_shown(ui, column))
+		ui_message(ui, "sorted by %s, a column that needs a wider screen",
+			column_table[column].title);
+}
+
 void view_sites_click_head(struct ui *ui, int x)
 {
 	struct layout_column columns[COL_COUNT];
@@ -294,7 +329,7 @@ void view_sites_click_head(struct ui *ui, int x)
 
 	for (unsigned i = 0; i < n; i++)
 		if (x >= columns[i].x && x <= columns[i].x + (int)columns[i].cells)
-			action_sort(ui, columns[i].column);
+			view_sites_sort(ui, columns[i].column);
 }
 
 static bool sites_matches(const struct ui *ui, const struct filter *f, size_t row)
@@ -333,4 +368,6 @@ const struct view view_sites = {
 	.list = sites_list,
 	.click = sites_click,
 	.matches = sites_matches,
+	.reset = sites_reset,
+	.free = sites_free,
 };

@@ -3,15 +3,15 @@
  * How large blocks are and how long they live: of the whole program and, beside it or below, of the
  * call site that is selected in the table. Main thread.
  */
+#include "tui/view_sizes.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include "src/util/text.h"
 #include "src/util/units.h"
-#include "tui/histogram.h"
 #include "tui/draw.h"
-#include "tui/keys.h"
-#include "tui/views.h"
+#include "tui/histogram.h"
 
 #define WIDE_CELLS 96 /* from here on the site stands at the right */
 
@@ -162,7 +162,7 @@ void view_sizes_neighbour(struct ui *ui, int step, int key)
 	size_t before = ui->sites.list.cursor;
 
 	list_go(&ui->sites.list, step < 0 ? LIST_UP : LIST_DOWN);
-	view_sites.moved(ui);
+	view_table[VIEW_SITES]->moved(ui);
 	if (ui->sites.list.cursor == before)
 		ui_message(ui, "no site %s this one", step < 0 ? "before" : "after");
 	sizes_update(ui);

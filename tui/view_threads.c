@@ -4,6 +4,8 @@
  * blocks and of others', and how fast. A block is the thread's that asked for it, whoever frees it.
  * Main thread.
  */
+#include "tui/view_threads.h"
+
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,8 +14,6 @@
 #include "src/util/text.h"
 #include "src/util/units.h"
 #include "tui/draw.h"
-#include "tui/keys.h"
-#include "tui/views.h"
 
 enum {
 	BY_LIVE,
@@ -177,7 +177,7 @@ static void threads_update(struct ui *ui)
 	threads_select_cursor(ui);
 }
 
-void view_threads_free(struct ui *ui)
+static void threads_reset(struct ui *ui)
 {
 	free(ui->threads.row);
 	free(ui->threads.drawn);
@@ -305,4 +305,5 @@ const struct view view_threads = {
 	.matches = threads_matches,
 	.table = threads_table,
 	.order = threads_order,
+	.reset = threads_reset,
 };

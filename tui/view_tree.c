@@ -5,19 +5,20 @@
  * a path, not a line: it keeps its line on the screen while the tree around it changes. Main
  * thread.
  */
+#include "tui/view_tree.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "src/util/text.h"
 #include "src/util/units.h"
-#include "tui/actions.h"
 #include "tui/draw.h"
-#include "tui/keys.h"
 #include "tui/infoline.h"
 #include "tui/table.h"
 #include "tui/tree_line.h"
-#include "tui/views.h"
+#include "tui/view_detail.h"
+#include "tui/view_sites.h"
 
 static struct list *tree_list(struct ui *ui)
 {
@@ -371,7 +372,7 @@ void view_tree_detail(struct ui *ui, int arg, int key)
 	if (!site)
 		return;
 	view_sites_select(ui, site->id);
-	action_detail(ui, 0, key);
+	view_detail_show(ui);
 	if (sites > 1)
 		ui_message(ui, "the largest of the %" PRIu64 " call sites below that line", sites);
 }
@@ -451,4 +452,5 @@ const struct view view_tree = {
 	.table = tree_line_table,
 	.order = tree_order,
 	.facts = tree_facts,
+	.reset = view_tree_reset,
 };

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* All that is known of one row of leaks, line by line (leak_explanation.h). Main thread. */
+#include "tui/view_why.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include "src/model/leaks.h"
 #include "src/util/text.h"
 #include "src/util/units.h"
-#include "tui/keys.h"
-#include "tui/leak_list.h"
+#include "tui/draw.h"
 #include "tui/infoline.h"
-#include "tui/views.h"
 #include "tui/leak_explanation.h"
+#include "tui/leak_facts.h"
+#include "tui/leak_list.h"
 
 static struct list *why_list(struct ui *ui)
 {
@@ -20,8 +22,8 @@ static void why_update(struct ui *ui)
 {
 	const struct leaks_row *row;
 
-	view_leaks_update(ui);
-	row = view_leaks_selected(ui);
+	leak_list_update(ui);
+	row = leak_list_selected(ui);
 	if (!ui->leaks.explanation)
 		ui->leaks.explanation = malloc(sizeof(*ui->leaks.explanation));
 	if (ui->leaks.explanation && row)
@@ -43,7 +45,7 @@ static void why_open(struct ui *ui)
 
 static void why_draw_head(const struct ui *ui, int y)
 {
-	const struct leaks_row *row = view_leaks_selected(ui);
+	const struct leaks_row *row = leak_list_selected(ui);
 	unsigned width = (unsigned)ui->layout.width;
 	struct row_style style = ui_style(ui);
 	struct infoline s = INFOLINE_INIT;
@@ -110,5 +112,6 @@ const struct view view_why = {
 	.status = why_status,
 	.list = why_list,
 	.matches = why_matches,
-	.facts = view_leaks_facts,
+	.facts = leak_facts_add,
+	.wants_ages = leak_list_wants_ages,
 };

@@ -13,7 +13,7 @@ static struct paper p;
 static void begin(int height, int width)
 {
 	paper_open(&p, height, width, false);
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	paper_draw(&p);
 }
 
@@ -32,8 +32,8 @@ TEST(selection_is_a_site_and_keeps_its_line)
 	site = p.ui.sites.selected;
 	line = cursor_line();
 	for (const char *key = "352461"; *key; key++) {
-		ui_key(&p.ui, *key);
-		ui_tick(&p.ui);
+		screen_key(&p.ui, *key);
+		refresh_tick(&p.ui);
 		paper_draw(&p);
 		CHECK_INT(p.ui.sites.selected, site);
 		CHECK_INT(p.ui.shown->sites[p.ui.sites.order[p.ui.sites.list.cursor]].id, site);
@@ -49,15 +49,15 @@ TEST(selection_deep_in_the_list_keeps_its_line)
 
 	begin(30, 100);
 	for (int i = 0; i < 1000; i++)
-		ui_key(&p.ui, 'j');
+		screen_key(&p.ui, 'j');
 	for (int i = 0; i < 7; i++)
-		ui_key(&p.ui, 'k');
+		screen_key(&p.ui, 'k');
 	paper_draw(&p);
 	site = p.ui.sites.selected;
 	for (int i = 0; i < 10; i++) {
 		int line = cursor_line();
 
-		ui_tick(&p.ui);
+		refresh_tick(&p.ui);
 		paper_draw(&p);
 		CHECK_INT(p.ui.sites.selected, site);
 		CHECK_INT(cursor_line(), line);
@@ -124,8 +124,8 @@ TEST(frozen_rows_stand_still_while_the_header_moves)
 	paper_draw(&p);
 	strcpy(row, paper_line(&p, y));
 	strcpy(title, paper_line(&p, 0));
-	ui_tick(&p.ui);
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
+	refresh_tick(&p.ui);
 	paper_draw(&p);
 	CHECK_STR(paper_line(&p, y), row);
 	CHECK(strcmp(paper_line(&p, 0), title) != 0);
@@ -145,10 +145,10 @@ TEST(exec_forgets_what_was_picked)
 
 	begin(30, 100);
 	p.canned.image = &images[0];
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	paper_keys(&p, "jjj\r ");
 	p.canned.image = &images[1];
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	paper_draw(&p);
 	CHECK(ui_view(&p.ui) == view_table[VIEW_DETAIL]); /* frozen: still the one before */
 	CHECK(p.ui.shown->owner == &images[0]);
@@ -168,11 +168,11 @@ TEST(held_order_keeps_places_and_updates_values)
 	paper_keys(&p, "1o");
 	memcpy(ids, p.ui.sites.ids, sizeof(ids));
 	for (int i = 0; i < 9; i++)
-		ui_tick(&p.ui); /* the sawtooth and the falling sites change places */
+		refresh_tick(&p.ui); /* the sawtooth and the falling sites change places */
 	CHECK(!memcmp(ids, p.ui.sites.ids, sizeof(ids)));
 	CHECK_INT(p.ui.shown->uptime_ns / CANNED_S, 770);
 	p.canned.nsites += 5; /* new sites come, and do not push */
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	CHECK(!memcmp(ids, p.ui.sites.ids, sizeof(ids)));
 	CHECK_INT(p.ui.sites.list.count, p.canned.nsites);
 	paper_draw(&p);
@@ -187,12 +187,12 @@ TEST(sites_that_vanish_do_no_harm)
 	begin(30, 100);
 	paper_keys(&p, "G");
 	p.canned.nsites = 3;
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	paper_draw(&p);
 	CHECK_INT(p.ui.sites.list.cursor, 2);
 	paper_keys(&p, "\r");
 	p.canned.nsites = 0;
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	paper_draw(&p);
 	CHECK(paper_find(&p, "no longer there") >= 0);
 	paper_keys(&p, "q\r");
@@ -230,17 +230,17 @@ TEST(clicks)
 
 	begin(30, 100);
 	layout_columns(100, (struct layout_kind){ 0 }, c);
-	ui_mouse(&p.ui, UI_CLICK, p.ui.layout.y[ROW_BODY] + 4, 20);
+	screen_mouse(&p.ui, SCREEN_CLICK, p.ui.layout.y[ROW_BODY] + 4, 20);
 	CHECK_INT(p.ui.sites.list.cursor, 4);
 	CHECK_INT(p.ui.sites.selected, p.ui.sites.ids[4]);
-	ui_mouse(&p.ui, UI_CLICK, p.ui.layout.y[ROW_HEAD], c[2].x + 1);
+	screen_mouse(&p.ui, SCREEN_CLICK, p.ui.layout.y[ROW_HEAD], c[2].x + 1);
 	CHECK_INT(p.ui.sort, COL_RATE);
-	ui_mouse(&p.ui, UI_WHEEL_DOWN, 12, 12);
-	ui_mouse(&p.ui, UI_CLICK, p.ui.layout.y[ROW_TABS], 10);
+	screen_mouse(&p.ui, SCREEN_WHEEL_DOWN, 12, 12);
+	screen_mouse(&p.ui, SCREEN_CLICK, p.ui.layout.y[ROW_TABS], 10);
 	CHECK_INT(p.ui.stack[0], VIEW_TREE);
 	/* Anywhere else, and outside: nothing. */
 	for (int y = 0; y < 35; y++)
-		ui_mouse(&p.ui, UI_CLICK, y, 250);
+		screen_mouse(&p.ui, SCREEN_CLICK, y, 250);
 	paper_close(&p);
 }
 
@@ -249,9 +249,9 @@ TEST(ways_out)
 	begin(30, 100);
 	paper_keys(&p, "\r?q");
 	CHECK(ui_view(&p.ui) == view_table[VIEW_DETAIL]);
-	ui_key(&p.ui, KEY_ESC);
+	screen_key(&p.ui, KEY_ESC);
 	CHECK(ui_view(&p.ui) == view_table[VIEW_SITES]);
-	ui_key(&p.ui, KEY_ESC);
+	screen_key(&p.ui, KEY_ESC);
 	CHECK(!p.ui.quit);
 	paper_keys(&p, "q");
 	CHECK(p.ui.quit);
@@ -277,7 +277,7 @@ TEST(leaving_a_running_program_is_asked)
 	begin(30, 100);
 	p.ui.options.launched = true;
 	p.canned.state = SNAP_EXITED;
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	paper_keys(&p, "q");
 	CHECK(p.ui.quit);
 	paper_close(&p);
@@ -343,13 +343,13 @@ TEST(a_failed_tick_is_a_line_and_not_a_crash)
 {
 	paper_open(&p, 30, 100, false);
 	p.canned.error = "the segment was cut off";
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	paper_draw(&p);
 	CHECK(paper_find(&p, "cut off") >= 0);
 	paper_keys(&p, "\r j3oHv dxq");
 	p.ui.prompt.open = false;
 	p.canned.error = NULL;
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	paper_draw(&p);
 	CHECK_INT(paper_find(&p, "cut off"), -1);
 	paper_close(&p);
@@ -404,18 +404,18 @@ TEST(tabs_go_round)
 			snprintf(title, sizeof(title), "[%s]", view_table[p.ui.stack[0]]->title);
 			paper_draw(&p);
 			CHECK_INT(paper_find(&p, title), p.ui.layout.y[ROW_TABS]);
-			ui_key(&p.ui, '\t');
+			screen_key(&p.ui, '\t');
 		}
 		CHECK_INT(p.ui.stack[0], VIEW_SITES);
 		CHECK_INT(seen, (1u << VIEW_TABS) - 1);
-		ui_key(&p.ui, KEY_BTAB);
+		screen_key(&p.ui, KEY_BTAB);
 		CHECK_INT(p.ui.stack[0], VIEW_TABS - 1);
 		/* A click on a tab that is seen opens that one. */
 		for (int x = 0; x < width; x++) {
 			int tab = header_tab_at(&p.ui, x);
 
 			if (tab >= 0) {
-				ui_mouse(&p.ui, UI_CLICK, p.ui.layout.y[ROW_TABS], x);
+				screen_mouse(&p.ui, SCREEN_CLICK, p.ui.layout.y[ROW_TABS], x);
 				CHECK_INT(p.ui.stack[0], tab);
 			}
 		}
@@ -492,13 +492,13 @@ TEST(every_size_draws)
 
 	begin(30, 100);
 	p.canned.nsites = 40;
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	for (int h = 1; h <= 80; h += h < 26 ? 1 : 9) {
 		for (int w = 1; w <= 250; w += w < 44 ? 1 : 23) {
 			paper_resize(&p, h, w);
 			for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 				paper_keys(&p, keys[i]);
-				ui_draw(&p.ui);
+				screen_draw(&p.ui);
 				if (w >= 15 && h >= 2 && p.ui.layout.tiny)
 					CHECK(paper_find(&p, "q quits") >= 0);
 			}
@@ -518,18 +518,18 @@ TEST(any_keys_in_any_order)
 	p.canned.nsites = 60;
 	for (int i = 0; i < 20000; i++) {
 		seed = seed * 1664525u + 1013904223u;
-		ui_key(&p.ui, (seed >> 8) % 10 ? (int)(seed >> 16) % 128
-					       : KEY_MIN + (int)(seed >> 16) % 400);
+		screen_key(&p.ui, (seed >> 8) % 10 ? (int)(seed >> 16) % 128
+						   : KEY_MIN + (int)(seed >> 16) % 400);
 		if (i % 37 == 0)
 			p.canned.nsites = (seed >> 12) % 60;
 		if (i % 11 == 0)
-			ui_tick(&p.ui);
+			refresh_tick(&p.ui);
 		if (i % 29 == 0 && p.canned.leaks.state.phase != LEAKS_IDLE)
 			cannedleaks_end(&p.canned.leaks, 1);
 		if (i % 53 == 0)
 			paper_resize(&p, 1 + (int)(seed >> 9) % 50, 1 + (int)(seed >> 19) % 160);
 		if (i % 7 == 0)
-			ui_draw(&p.ui);
+			screen_draw(&p.ui);
 		p.ui.quit = p.ui.suspend = false;
 		CHECK(p.ui.depth >= 1 && p.ui.depth <= UI_STACK_MAX);
 		CHECK(!p.ui.sites.list.count || p.ui.sites.list.cursor < p.ui.sites.list.count);
@@ -545,11 +545,11 @@ TEST(steady_frame_is_below_1_kb)
 
 	begin(30, 100);
 	p.canned.nsites = 10000;
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	paper_draw(&p);
 	before = paper_bytes(&p);
 	for (int i = 0; i < frames; i++) {
-		ui_tick(&p.ui);
+		refresh_tick(&p.ui);
 		paper_draw(&p);
 	}
 	CHECK(paper_bytes(&p) - before > 0);
@@ -557,10 +557,10 @@ TEST(steady_frame_is_below_1_kb)
 	fprintf(stderr, "%ld bytes per frame\n", (paper_bytes(&p) - before) / frames);
 	/* When nothing changes, nothing is sent. */
 	p.canned.still = true;
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	paper_draw(&p);
 	before = paper_bytes(&p);
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	paper_draw(&p);
 	CHECK_INT(paper_bytes(&p) - before, 0);
 	paper_close(&p);

@@ -3,7 +3,7 @@
 #include "tests/check.h"
 #include "tests/tui/paper.h"
 #include "tui/clipboard.h"
-#include "tui/detail_sections.h"
+#include "tui/detail_source.h"
 
 static struct paper p;
 
@@ -11,7 +11,7 @@ static struct paper p;
 static void begin(int height, int width)
 {
 	paper_open(&p, height, width, false);
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	paper_keys(&p, "j\r");
 	paper_draw(&p);
 	CHECK_INT(p.ui.detail.site, 17);
@@ -54,7 +54,7 @@ TEST(on_a_small_screen_it_is_one_line)
 	CHECK(paper_find(&p, "   214 ►") == paper_find(&p, "SOURCE") + 1);
 	CHECK_INT(paper_find(&p, "   213"), -1);
 	paper_resize(&p, 8, 40);
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	paper_draw(&p);
 	CHECK_INT(paper_find(&p, "SOURCE"), -1);
 	paper_close(&p);
@@ -112,11 +112,11 @@ TEST(found_clicked_and_the_next_site_begins_anew)
 	begin(30, 100);
 	paper_keys(&p, "/main\r");
 	CHECK_INT(frame(), 5);
-	ui_mouse(&p.ui, UI_CLICK, p.ui.layout.y[ROW_BODY] + 3 + 2 + 1, 10);
+	screen_mouse(&p.ui, SCREEN_CLICK, p.ui.layout.y[ROW_BODY] + 3 + 2 + 1, 10);
 	CHECK_INT(frame(), 1);
 	/* A click beside it, on the rule and far below mean nothing worse. */
 	for (int y = 0; y < 30; y++)
-		ui_mouse(&p.ui, UI_CLICK, y, 90);
+		screen_mouse(&p.ui, SCREEN_CLICK, y, 90);
 	paper_keys(&p, "\r");
 	begin(30, 100);
 	paper_keys(&p, "j]");
@@ -156,7 +156,7 @@ TEST(no_heading_stands_alone)
 	for (size_t w = 0; w < sizeof(widths) / sizeof(widths[0]); w++)
 		for (int height = 12; height < 60; height++) {
 			begin(height, widths[w]);
-			ui_tick(&p.ui);
+			refresh_tick(&p.ui);
 			paper_draw(&p);
 			for (int y = p.ui.layout.y[ROW_BODY]; y < p.ui.layout.y[ROW_STATUS]; y++) {
 				const char *rule = "\u2500 ";

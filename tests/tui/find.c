@@ -8,7 +8,7 @@ static struct paper p;
 static void begin(void)
 {
 	paper_open(&p, 30, 120, false);
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	paper_draw(&p);
 }
 
@@ -29,7 +29,7 @@ TEST(sites_are_found_and_followed)
 	paper_draw(&p);
 	CHECK(paper_find(&p, "there is no other") >= 0);
 	for (int i = 0; i < 5; i++)
-		ui_tick(&p.ui);
+		refresh_tick(&p.ui);
 	CHECK(strstr(cursor_line(), "zlib::inflate_window") != NULL);
 	paper_keys(&p, "gg/blocks>50k\r");
 	CHECK(strstr(cursor_line(), "Shard::insert") != NULL);
@@ -111,7 +111,7 @@ TEST(a_filter_shows_what_matches)
 	CHECK_INT(paper_find(&p, "index::load"), -1);
 	CHECK_INT(p.ui.tree.tree[0].node[TREE_ROOT].sites, 1);
 	paper_keys(&p, "t");
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	CHECK_INT(p.ui.sites.list.count, 1);
 	/* What is wrong leaves it as it is; what matches nothing says so. */
 	paper_keys(&p, "\\ nothere\r");
@@ -122,7 +122,7 @@ TEST(a_filter_shows_what_matches)
 	paper_draw(&p);
 	CHECK(paper_find(&p, "filter: \"live>\": the comparison needs a number") >= 0);
 	CHECK_INT(p.ui.sites.list.count, 0);
-	ui_key(&p.ui, KEY_ESC);
+	screen_key(&p.ui, KEY_ESC);
 	CHECK_INT(p.ui.sites.list.count, all);
 	paper_keys(&p, "\\rate>0\r");
 	CHECK(p.ui.sites.list.count > 3 && p.ui.sites.list.count < all);
@@ -141,7 +141,7 @@ TEST(selection_survives_the_filter)
 	id = p.ui.sites.selected;
 	paper_keys(&p, "\\arena\r");
 	CHECK_INT(p.ui.sites.selected, id);
-	ui_key(&p.ui, KEY_ESC);
+	screen_key(&p.ui, KEY_ESC);
 	CHECK_INT(p.ui.sites.selected, id);
 	CHECK_INT(p.ui.sites.list.cursor, 3);
 	paper_close(&p);
@@ -166,7 +166,7 @@ TEST(selection_outlives_what_hides_it)
 	line = p.ui.sites.list.cursor - p.ui.sites.list.top;
 	for (size_t i = 0; i < sizeof(hiding) / sizeof(hiding[0]); i++) {
 		paper_keys(&p, hiding[i][0]);
-		ui_tick(&p.ui);
+		refresh_tick(&p.ui);
 		paper_draw(&p);
 		CHECK(p.ui.sites.list.count <= 1 || p.ui.sites.has_selected);
 		paper_keys(&p, hiding[i][1]);
@@ -189,10 +189,10 @@ TEST(it_can_start_with_one)
 	struct tui_options options = { .delay_ns = CANNED_S, .filter = "live>100M", .tree = true };
 
 	begin();
-	ui_free(&p.ui);
-	ui_init(&p.ui, &p.source, &options);
-	ui_resize(&p.ui, 30, 120);
-	ui_tick(&p.ui);
+	screen_free(&p.ui);
+	screen_init(&p.ui, &p.source, &options);
+	screen_resize(&p.ui, 30, 120);
+	refresh_tick(&p.ui);
 	paper_draw(&p);
 	CHECK(ui_view(&p.ui) == view_table[VIEW_TREE]);
 	CHECK_INT(p.ui.rows->nsites, 1);

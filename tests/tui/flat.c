@@ -53,14 +53,14 @@ static void look_around(unsigned frame)
 	static const char keys[] = "\t\t\t\t\tt\rqjo 3o/x\r1?qMqvH g\x1b";
 
 	if (frame % 10 == 0)
-		ui_key(&p.ui, keys[frame / 10 % (sizeof(keys) - 1)]);
+		screen_key(&p.ui, keys[frame / 10 % (sizeof(keys) - 1)]);
 }
 
 static void frames(unsigned count)
 {
 	for (unsigned i = 0; i < count; i++) {
 		look_around(i);
-		ui_tick(&p.ui);
+		refresh_tick(&p.ui);
 		paper_draw(&p);
 		if (i % 1000 == 0 && ftruncate(fileno(p.out), 0))
 			CHECK(false);
@@ -80,14 +80,14 @@ static void view_go(int view)
 		ui_tab(&p.ui, (enum view_id)view);
 	else
 		ui_push(&p.ui, (enum view_id)view);
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	paper_draw(&p);
 }
 
 static void view_frames(unsigned count)
 {
 	for (unsigned i = 0; i < count; i++) {
-		ui_tick(&p.ui);
+		refresh_tick(&p.ui);
 		paper_draw(&p);
 		if (i % 1000 == 0 && ftruncate(fileno(p.out), 0))
 			CHECK(false);
@@ -149,7 +149,7 @@ TEST(steady_frames_are_below_1_kb)
 		view_go(view);
 		before = paper_bytes(&p);
 		for (int i = 0; i < count; i++) {
-			ui_tick(&p.ui);
+			refresh_tick(&p.ui);
 			paper_draw(&p);
 		}
 		bytes = (paper_bytes(&p) - before) / count;
@@ -239,11 +239,11 @@ TEST(busy_frames_are_below_1_kb)
 	p.source.tick = busy_tick;
 	p.canned.nsites = 20;
 	p.canned.seconds = 40;
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	paper_draw(&p);
 	before = paper_bytes(&p);
 	for (int i = 0; i < count; i++) {
-		ui_tick(&p.ui);
+		refresh_tick(&p.ui);
 		paper_draw(&p);
 	}
 	bytes = (paper_bytes(&p) - before) / count;

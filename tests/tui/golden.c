@@ -165,6 +165,27 @@ TEST(each_view_is_there)
 	}
 }
 
+/* The ASCII screen has no byte above 127 but those of the names it shows. */
+TEST(ascii_is_ascii)
+{
+	struct paper p;
+	char *text;
+
+	paper_open(&p, 30, 100, true);
+	p.canned.nsites = 9; /* without the site that has a Japanese name */
+	p.canned.sampled = true;
+	refresh_tick(&p.ui);
+	for (const char *keys = "\r?qqpjptjlizt\t\t\t\th"; *keys; keys++) {
+		paper_draw(&p);
+		text = paper_text(&p);
+		for (const char *c = text; *c; c++)
+			CHECK((unsigned char)*c < 128);
+		free(text);
+		screen_key(&p.ui, *keys);
+	}
+	paper_close(&p);
+}
+
 int main(void)
 {
 	if (scenarios_begin())

@@ -8,7 +8,7 @@ static struct paper p;
 static void begin(void)
 {
 	paper_open(&p, 30, 120, false);
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	paper_draw(&p);
 }
 
@@ -34,7 +34,7 @@ TEST(the_header_says_what_rates_are_over)
 	CHECK(strstr(paper_line(&p, p.ui.layout.y[ROW_LIVE]), "over") == NULL);
 	p.canned.state = SNAP_EXITED;
 	paper_resize(&p, 30, 120);
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	paper_draw(&p);
 	CHECK(strstr(paper_line(&p, p.ui.layout.y[ROW_LIVE]), "over") == NULL);
 	CHECK(strstr(paper_line(&p, p.ui.layout.y[ROW_LIVE]), "/s") == NULL);
@@ -59,7 +59,7 @@ TEST(braces_walk_the_growers_from_the_worst_on)
 	CHECK(paper_find(&p, "no further site grows") >= 0);
 	paper_keys(&p, "{");
 	CHECK_INT(p.ui.sites.selected, 18);
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	CHECK_INT(p.ui.sites.selected, 18);
 	paper_close(&p);
 }

@@ -2,11 +2,9 @@
 /* The key table against itself, the help screen and the bottom lines. */
 #include "tests/check.h"
 #include "tests/tui/paper.h"
-#include "tui/actions.h"
 #include "tui/key_names.h"
 #include "tui/keys.h"
 #include "tui/term.h"
-#include "tui/views.h"
 
 char *tigetstr(const char *capability); /* <term.h> has macros for common words */
 
@@ -25,8 +23,8 @@ TEST(every_key_is_in_the_help)
 	size_t lines = 0;
 
 	paper_open(&p, 30, 100, false);
-	ui_tick(&p.ui);
-	ui_key(&p.ui, '?');
+	refresh_tick(&p.ui);
+	screen_key(&p.ui, '?');
 	for (size_t i = 0; i < keys_count; i++)
 		CHECK(help_has(keys_table[i].name, keys_table[i].help));
 	for (size_t i = 0; i < p.ui.help.count; i++)
@@ -83,15 +81,15 @@ TEST(every_key_has_a_group_that_is_shown)
 TEST(digits_and_columns_agree)
 {
 	for (int key = '1'; key <= '9'; key++)
-		CHECK_INT(keys_digit((enum column)keys_column(key)), key);
-	CHECK_INT(keys_column('0'), -1);
-	CHECK_INT(keys_column('a'), -1);
+		CHECK_INT(layout_column_digit((enum column)layout_digit_column(key)), key);
+	CHECK_INT(layout_digit_column('0'), -1);
+	CHECK_INT(layout_digit_column('a'), -1);
 }
 
 TEST(a_refused_key_says_why)
 {
 	paper_open(&p, 30, 100, false);
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	paper_keys(&p, "[");
 	paper_draw(&p);
 	CHECK(paper_find(&p, "[ works only in Map, Sizes, Site detail (? expl") >= 0);
@@ -104,7 +102,7 @@ TEST(a_refused_key_says_why)
 	paper_keys(&p, "h");
 	paper_draw(&p);
 	CHECK(paper_find(&p, "help is ?") >= 0);
-	ui_key(&p.ui, KEY_ESC);
+	screen_key(&p.ui, KEY_ESC);
 	paper_draw(&p);
 	CHECK(paper_find(&p, "q quits") >= 0);
 	paper_close(&p);
@@ -120,9 +118,9 @@ TEST(refusals_name_a_view_once)
 			if (keys_table[i].scope & view_table[from[f]]->scope)
 				continue;
 			paper_open(&p, 30, 100, false);
-			ui_tick(&p.ui);
+			refresh_tick(&p.ui);
 			ui_push(&p.ui, from[f]);
-			ui_key(&p.ui, keys_table[i].code[0]);
+			screen_key(&p.ui, keys_table[i].code[0]);
 			CHECK(!strstr(p.ui.message, ": in "));
 			paper_close(&p);
 		}
@@ -168,7 +166,7 @@ TEST(the_bar_says_how_to_get_out)
 
 	for (size_t i = 0; i < sizeof(widths) / sizeof(widths[0]); i++) {
 		paper_open(&p, 24, widths[i], false);
-		ui_tick(&p.ui);
+		refresh_tick(&p.ui);
 		paper_draw(&p);
 		CHECK(strstr(paper_line(&p, 23), "F10/qQuit") != NULL);
 		CHECK(strstr(paper_line(&p, p.ui.layout.y[ROW_HINT]), "? keys") != NULL);
@@ -182,7 +180,7 @@ TEST(the_bar_says_how_to_get_out)
 TEST(hints_follow_the_state)
 {
 	paper_open(&p, 30, 100, false);
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	paper_draw(&p);
 	CHECK(paper_find(&p, "Space freeze") >= 0);
 	paper_keys(&p, " ");
@@ -203,12 +201,12 @@ TEST(hints_offer_what_can_be_done)
 	static const char *const hints[] = { "L leak scan", "m mark", "r recording" };
 
 	paper_open(&p, 30, 200, false);
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	for (size_t i = 0; i < 3; i++)
 		CHECK(hinted(hints[i]));
 	CHECK(hinted("p processes") && hinted("W save") && hinted("x export"));
 	p.canned.state = SNAP_KILLED;
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	for (size_t i = 0; i < 3; i++)
 		CHECK(!hinted(hints[i]));
 	CHECK(hinted("p processes") && hinted("W save") && hinted("x export"));
@@ -220,7 +218,7 @@ TEST(hints_offer_what_can_be_done)
 	p.source.sample = NULL;
 	p.source.processes = NULL;
 	p.source.settings_save = NULL;
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	for (size_t i = 0; i < 3; i++)
 		CHECK(!hinted(hints[i]));
 	CHECK(!hinted("p processes") && !hinted("W save"));

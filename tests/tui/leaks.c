@@ -36,7 +36,7 @@ static void begin(int height, int width)
 	p.source.tick = tick;
 	memset(still, 0, sizeof(still));
 	memset(kept, 0, sizeof(kept));
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 }
 
 static void begin_still(int height, int width)
@@ -44,14 +44,14 @@ static void begin_still(int height, int width)
 	begin(height, width);
 	for (uint32_t i = 0; i < 3; i++)
 		still[i] = 17 + i;
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 }
 
 static void scan(void)
 {
 	paper_keys(&p, "L");
 	cannedleaks_end(&p.canned.leaks, p.canned.seconds * CANNED_S);
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	paper_draw(&p);
 }
 
@@ -79,12 +79,12 @@ TEST(l_scans_from_everywhere_and_esc_ends_it)
 	CHECK(sees("reading: 340.0M of 740.0M at most") && sees("Esc ends it"));
 	paper_keys(&p, "L");
 	CHECK(sees("a scan is under way; Esc ends it"));
-	ui_key(&p.ui, KEY_ESC);
+	screen_key(&p.ui, KEY_ESC);
 	CHECK_INT(p.canned.leaks.state.phase, LEAKS_IDLE);
 	CHECK(sees("the scan is ended"));
 	CHECK(sees("L scans for leaks"));
 	/* Only then is Esc the way back again. */
-	ui_key(&p.ui, KEY_ESC);
+	screen_key(&p.ui, KEY_ESC);
 	CHECK(sees("nothing to go back from"));
 	paper_close(&p);
 }
@@ -97,7 +97,7 @@ TEST(one_that_is_about_to_end_cannot_be_ended_again)
 	p.canned.leaks.state.phase = LEAKS_ENDING;
 	CHECK(sees("ending the scan") && sees("the scan is about to end"));
 	CHECK(!sees("reading") && !sees("Esc ends it"));
-	ui_key(&p.ui, KEY_ESC);
+	screen_key(&p.ui, KEY_ESC);
 	CHECK(sees("nothing to go back from"));
 	paper_close(&p);
 }
@@ -183,7 +183,7 @@ TEST(why_tells_who_points_to_it)
 	CHECK(ui_view(&p.ui) == view_table[VIEW_WHY]);
 	CHECK(sees("The program can still get at these 96,593 blocks."));
 	CHECK(sees("Allocated with operator new by:"));
-	ui_key(&p.ui, KEY_ESC);
+	screen_key(&p.ui, KEY_ESC);
 	paper_keys(&p, "gg");
 	for (int i = 0; i < 7 && !sees("data of server at 0x30048"); i++)
 		paper_keys(&p, "j");
@@ -255,7 +255,7 @@ TEST(rows_are_never_of_an_old_result)
 	/* Another image: nothing of it is left. */
 	p.canned.image = &p;
 	p.canned.leaks = (struct cannedleaks){ .state.version = 99 };
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	CHECK(ui_view(&p.ui) == view_table[VIEW_LEAKS] && !p.ui.leaks.last);
 	CHECK(sees("L scans for leaks"));
 	paper_close(&p);
@@ -265,12 +265,12 @@ TEST(what_grows_is_there_before_any_scan)
 {
 	begin(30, 100);
 	paper_keys(&p, "L");
-	ui_key(&p.ui, KEY_ESC);
+	screen_key(&p.ui, KEY_ESC);
 	CHECK_INT(p.ui.leaks.list.count, 3);
 	/* How old they are is asked for at the next look, and only while they are looked at. */
-	CHECK(!p.canned.ages && ui_wants_look(&p.ui));
-	ui_tick(&p.ui);
-	CHECK(p.canned.ages && !ui_wants_look(&p.ui));
+	CHECK(!p.canned.ages && refresh_is_due(&p.ui));
+	refresh_tick(&p.ui);
+	CHECK(p.canned.ages && !refresh_is_due(&p.ui));
 	CHECK(sees("  12m42s"));
 	CHECK(sees("L scans for leaks") && sees("as if nothing had been."));
 	CHECK(sees("not scanned yet (L)   growing 3") && sees(">growing") && sees("sure"));
@@ -282,7 +282,7 @@ TEST(what_grows_is_there_before_any_scan)
 	paper_keys(&p, "\r");
 	CHECK(sees("Grows +1.0M/s over 9m36s, sure") && sees("Allocated with operator new by:"));
 	ui_tab(&p.ui, VIEW_TREE);
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	CHECK(!p.canned.ages);
 	paper_close(&p);
 }
@@ -308,7 +308,7 @@ TEST(what_grows_is_one_row_of_its_site)
 	CHECK(sees("The last scan found a way to all of them; there were 96,593 then."));
 	paper_keys(&p, "j\r");
 	CHECK(sees("data of server at 0x30048") && sees("growing"));
-	ui_key(&p.ui, KEY_ESC);
+	screen_key(&p.ui, KEY_ESC);
 	paper_keys(&p, "KKKK");
 	CHECK_INT(p.ui.leaks.list.count, 3);
 	CHECK(sees("shown: growing (K)"));
@@ -349,14 +349,14 @@ TEST(what_grows_no_more_is_not_another_row_s_why)
 	paper_keys(&p, "\r");
 	CHECK(sees("http::Conn"));
 	still[0] = 18;
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	CHECK(sees("none of the kinds that are shown any more") && !sees("Allocated with"));
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	CHECK(!sees("Allocated with"));
 	paper_keys(&p, "!");
 	CHECK(sees("nothing to suppress"));
 	still[0] = 0;
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	CHECK(sees("http::Conn") && sees("Allocated with"));
 	paper_close(&p);
 }
@@ -367,11 +367,11 @@ TEST(where_no_scan_was_possible_there_are_suspects)
 	begin(30, 100);
 	kept[0] = 18, kept[1] = 24;
 	ui_tab(&p.ui, VIEW_LEAKS);
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	CHECK_INT(p.ui.leaks.list.count, 3); /* they grow; nobody has tried to scan */
 	p.canned.leaks.state.failed = "4211 cannot be scanned: no permission to stop it";
 	p.canned.leaks.state.by_age = true;
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	CHECK_INT(p.ui.leaks.list.count, 4);
 	CHECK(sees("4211 cannot be scanned: no permission to stop it"));
 	CHECK(sees("suspects, growing (K)   no scan was possible   suspects by age 2   growing 3"));
@@ -410,9 +410,9 @@ TEST(why_there_was_no_scan_stands_above_the_rows)
 	CHECK(sees("cannot be scanned: no permission to stop it") && sees("copy: it may sleep"));
 	CHECK(sees(" definite "));
 	/* A click is on what is seen there. */
-	ui_mouse(&p.ui, UI_CLICK, p.ui.layout.y[ROW_BODY], 5);
+	screen_mouse(&p.ui, SCREEN_CLICK, p.ui.layout.y[ROW_BODY], 5);
 	CHECK(ui_view(&p.ui) == view_table[VIEW_LEAKS]);
-	ui_mouse(&p.ui, UI_CLICK, p.ui.layout.y[ROW_BODY] + 3, 5);
+	screen_mouse(&p.ui, SCREEN_CLICK, p.ui.layout.y[ROW_BODY] + 3, 5);
 	CHECK_INT(p.ui.leaks.list.cursor, 1);
 	paper_close(&p);
 }
@@ -424,9 +424,9 @@ TEST(every_size_draws)
 	for (int h = 1; h <= 80; h += h < 26 ? 1 : 9) {
 		for (int w = 1; w <= 250; w += w < 90 ? 1 : 23) {
 			paper_resize(&p, h, w);
-			ui_draw(&p.ui);
+			screen_draw(&p.ui);
 			paper_keys(&p, "KKKKKKKj\rH");
-			ui_draw(&p.ui);
+			screen_draw(&p.ui);
 			paper_keys(&p, "qK");
 		}
 	}
@@ -442,7 +442,7 @@ TEST(still_leaks_send_little)
 	scan();
 	before = paper_bytes(&p);
 	for (int i = 0; i < 20; i++) {
-		ui_tick(&p.ui);
+		refresh_tick(&p.ui);
 		paper_draw(&p);
 	}
 	CHECK((paper_bytes(&p) - before) / 20 <= 1024);

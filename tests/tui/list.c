@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Cursor and window of a list, and the fitting of a line of facts. */
 #include "tests/check.h"
-#include "tui/list.h"
+#include "tui/draw.h"
 #include "tui/infoline.h"
+#include "tui/list.h"
 
 static struct list of(size_t count, size_t height)
 {

@@ -10,8 +10,8 @@ static struct paper p;
 static void begin(int height, int width)
 {
 	paper_open(&p, height, width, false);
-	ui_tick(&p.ui);
-	ui_key(&p.ui, KEY_F(8));
+	refresh_tick(&p.ui);
+	screen_key(&p.ui, KEY_F(8));
 	CHECK(ui_view(&p.ui) == view_table[VIEW_MAP]);
 	paper_draw(&p);
 }
@@ -37,7 +37,7 @@ TEST(panes_are_inside_at_every_size)
 	begin(30, 100);
 	for (int h = LAYOUT_MIN_HEIGHT; h <= 80; h++) {
 		for (int w = LAYOUT_MIN_WIDTH; w <= 250; w += w < 110 ? 1 : 13) {
-			ui_resize(&p.ui, h, w);
+			screen_resize(&p.ui, h, w);
 			check_panes(h, w);
 		}
 	}
@@ -109,7 +109,7 @@ TEST(row_and_page_stay_what_they_are)
 	next->rows--;
 	map_unref(p.canned.map);
 	p.canned.map = next;
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	CHECK(p.ui.map.map == next);
 	CHECK_INT(p.ui.map.row, 1);
 	CHECK_INT(p.ui.map.row_id, id);
@@ -126,7 +126,7 @@ TEST(frozen_it_stays)
 	paper_keys(&p, " ");
 	map_unref(p.canned.map);
 	p.canned.map = NULL;
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	CHECK(p.ui.map.map == before);
 	paper_keys(&p, " ");
 	CHECK(p.ui.map.map != before && p.ui.map.map);
@@ -140,7 +140,7 @@ TEST(another_image_has_another_map)
 	begin(30, 100);
 	p.canned.image = &image;
 	p.canned.no_map = true;
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	CHECK(p.ui.map.map == NULL);
 	paper_draw(&p);
 	CHECK(paper_find(&p, "reading the address space") >= 0);
@@ -200,11 +200,11 @@ TEST(enter_and_digits_show_the_site)
 	paper_keys(&p, "1");
 	CHECK(ui_view(&p.ui) == view_table[VIEW_DETAIL]);
 	CHECK_INT(p.ui.detail.site, 23);
-	ui_key(&p.ui, KEY_ESC);
+	screen_key(&p.ui, KEY_ESC);
 	CHECK(ui_view(&p.ui) == view_table[VIEW_MAP]);
 	paper_keys(&p, "\r");
 	CHECK_INT(p.ui.detail.site, 17);
-	ui_key(&p.ui, KEY_ESC);
+	screen_key(&p.ui, KEY_ESC);
 	paper_keys(&p, "9");
 	paper_draw(&p);
 	CHECK(paper_find(&p, "no call site has the number 9") >= 0);
@@ -292,11 +292,11 @@ TEST(parts_without_pages_are_listed)
 	y = paper_find(&p, "4.0M resident");
 	CHECK(y > 0 && paper_line(&p, y)[0] == '>');
 	CHECK_INT(paper_find(&p, "1.0M resident"), y + 1);
-	ui_key(&p.ui, KEY_RIGHT);
+	screen_key(&p.ui, KEY_RIGHT);
 	paper_draw(&p);
 	CHECK(paper_line(&p, y + 1)[0] == '>');
 	CHECK(paper_find(&p, "part 2 of 2") >= 0);
-	ui_key(&p.ui, KEY_LEFT);
+	screen_key(&p.ui, KEY_LEFT);
 	paper_draw(&p);
 	CHECK(paper_line(&p, y)[0] == '>');
 	paper_close(&p);
@@ -308,11 +308,11 @@ TEST(clicks)
 
 	begin(30, 100);
 	map_panes_make(&q, &p.ui);
-	ui_mouse(&p.ui, UI_CLICK, q.rows_y + 2, 5);
+	screen_mouse(&p.ui, SCREEN_CLICK, q.rows_y + 2, 5);
 	CHECK_INT(p.ui.map.row, 2);
-	ui_mouse(&p.ui, UI_CLICK, q.grid_y + 1, MAP_PANES_ADDRESS + 3);
+	screen_mouse(&p.ui, SCREEN_CLICK, q.grid_y + 1, MAP_PANES_ADDRESS + 3);
 	CHECK_INT(map_panes_cursor(&p.ui), (q.cells + 3) * map_panes_zoom(&p.ui, &q));
-	ui_mouse(&p.ui, UI_CLICK, q.pins_y + 1, 40);
+	screen_mouse(&p.ui, SCREEN_CLICK, q.pins_y + 1, 40);
 	CHECK_INT(p.ui.detail.site, 18);
 	paper_close(&p);
 }
@@ -332,8 +332,8 @@ TEST(a_map_without_process_is_no_tab)
 {
 	paper_open(&p, 24, 80, false);
 	p.source.map = NULL;
-	ui_tick(&p.ui);
-	ui_key(&p.ui, KEY_F(8));
+	refresh_tick(&p.ui);
+	screen_key(&p.ui, KEY_F(8));
 	paper_draw(&p);
 	CHECK(ui_view(&p.ui) == view_table[VIEW_SITES]);
 	CHECK(paper_find(&p, "no process whose memory") >= 0);
@@ -348,7 +348,7 @@ TEST(steady_frames_are_small)
 	begin(30, 100);
 	before = paper_bytes(&p);
 	for (int i = 0; i < 10; i++) {
-		ui_tick(&p.ui);
+		refresh_tick(&p.ui);
 		paper_draw(&p);
 	}
 	CHECK((paper_bytes(&p) - before) / 10 <= 1024);

@@ -8,7 +8,7 @@ static struct paper p;
 static void begin(void)
 {
 	paper_open(&p, 30, 120, false);
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	paper_draw(&p);
 }
 
@@ -21,7 +21,7 @@ static bool sees(const char *what)
 static void seconds(int n)
 {
 	for (int i = 0; i < n; i++)
-		ui_tick(&p.ui);
+		refresh_tick(&p.ui);
 }
 
 TEST(m_marks_at_once_and_then_asks_for_a_name)
@@ -39,7 +39,7 @@ TEST(m_marks_at_once_and_then_asks_for_a_name)
 	CHECK(sees("+11.5M") || sees("+12.6M"));
 	/* Esc leaves out the name and not the mark. */
 	paper_keys(&p, "m");
-	ui_key(&p.ui, KEY_ESC);
+	screen_key(&p.ui, KEY_ESC);
 	CHECK_INT(p.canned.moments.count, 2);
 	CHECK_STR(p.canned.moments.last->name, "");
 	CHECK(sees("since mark 1"));

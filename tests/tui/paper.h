@@ -14,6 +14,7 @@
 #include "tui/curses_api.h"
 #include "tui/draw.h"
 #include "tui/key_codes.h"
+#include "tui/screen.h"
 #include "tui/screen_dump.h"
 #include "tui/ui.h"
 
@@ -40,13 +41,13 @@ static inline void paper_open(struct paper *p, int height, int width, bool ascii
 	resizeterm(height, width);
 	keypad(stdscr, TRUE);
 	draw_init(TUI_COLOR_ALWAYS, ascii);
-	ui_init(&p->ui, &p->source, &options);
-	ui_resize(&p->ui, height, width);
+	screen_init(&p->ui, &p->source, &options);
+	screen_resize(&p->ui, height, width);
 }
 
 static inline void paper_close(struct paper *p)
 {
-	ui_free(&p->ui);
+	screen_free(&p->ui);
 	moments_free(&p->canned.moments);
 	map_unref(p->canned.map);
 	endwin();
@@ -58,19 +59,19 @@ static inline void paper_close(struct paper *p)
 static inline void paper_resize(struct paper *p, int height, int width)
 {
 	resizeterm(height, width);
-	ui_resize(&p->ui, height, width);
+	screen_resize(&p->ui, height, width);
 }
 
 static inline void paper_draw(struct paper *p)
 {
-	ui_draw(&p->ui);
+	screen_draw(&p->ui);
 	doupdate();
 }
 
 static inline void paper_keys(struct paper *p, const char *keys)
 {
 	for (; *keys; keys++)
-		ui_key(&p->ui, (unsigned char)*keys);
+		screen_key(&p->ui, (unsigned char)*keys);
 }
 
 /* Bytes sent to the terminal so far. */

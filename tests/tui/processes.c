@@ -2,14 +2,15 @@
 /* The list of processes, and the screen that goes from one to another. */
 #include "tests/check.h"
 #include "tests/tui/paper.h"
-#include "tui/views.h"
+#include "tui/view_processes.h"
+#include "tui/view_sites.h"
 
 static struct paper p;
 
 static void begin(int height, int width)
 {
 	paper_open(&p, height, width, false);
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	paper_draw(&p);
 }
 
@@ -115,13 +116,13 @@ TEST(processes_come_and_go)
 	draw("pG");
 	CHECK_INT(p.ui.processes.selected, 104);
 	p.canned.fewer_processes = true;
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	paper_draw(&p);
 	CHECK_INT(p.ui.processes.list.count, 2);
 	CHECK(p.ui.processes.has_selected && p.ui.processes.list.cursor == 1);
 	CHECK(paper_find(&p, "and 300 more") >= 0);
 	p.canned.fewer_processes = false;
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	CHECK_INT(p.ui.processes.list.cursor, 1); /* by identity, not by place */
 	CHECK_INT(p.ui.processes.selected, 101);
 	paper_close(&p);
@@ -140,9 +141,9 @@ TEST(a_second_click_shows)
 {
 	begin(30, 100);
 	draw("p");
-	ui_mouse(&p.ui, UI_CLICK, p.ui.layout.y[ROW_BODY] + 1, 5);
+	screen_mouse(&p.ui, SCREEN_CLICK, p.ui.layout.y[ROW_BODY] + 1, 5);
 	CHECK(ui_view(&p.ui) == &view_processes);
-	ui_mouse(&p.ui, UI_CLICK, p.ui.layout.y[ROW_BODY] + 1, 5);
+	screen_mouse(&p.ui, SCREEN_CLICK, p.ui.layout.y[ROW_BODY] + 1, 5);
 	CHECK_INT(p.ui.shown->pid, 4300);
 	paper_close(&p);
 }
@@ -151,7 +152,7 @@ TEST(where_there_is_no_list_p_says_so)
 {
 	paper_open(&p, 30, 100, false);
 	p.source.processes = NULL;
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	draw("p");
 	CHECK(ui_view(&p.ui) == &view_sites);
 	CHECK(paper_find(&p, "no list of processes") >= 0);

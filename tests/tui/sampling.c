@@ -9,7 +9,7 @@ static struct paper p;
 static void begin(int height, int width)
 {
 	paper_open(&p, height, width, false);
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	paper_draw(&p);
 }
 
@@ -25,13 +25,13 @@ TEST(sampling_is_switched)
 	CHECK_STR(p.canned.asked, "64K");
 	/* One that has ended is not switched. */
 	p.canned.state = SNAP_EXITED;
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	paper_keys(&p, "r");
 	CHECK(!p.ui.prompt.open);
 	paper_draw(&p);
 	CHECK(paper_find(&p, "no program runs") >= 0);
 	p.canned.state = SNAP_RUNNING;
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	p.source.sample = NULL;
 	paper_keys(&p, "r");
 	CHECK(!p.ui.prompt.open);
@@ -49,7 +49,7 @@ TEST(sampling_is_told)
 	CHECK(paper_find(&p, "exact") >= 0);
 	CHECK_INT(paper_find(&p, "ERROR"), -1);
 	p.canned.sampled = true;
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	paper_draw(&p);
 	CHECK(paper_find(&p, "sampled 1/512k") >= 0);
 	CHECK(paper_find(&p, "ERROR") >= 0);

@@ -84,7 +84,7 @@ TEST(it_shows_what_a_terminal_shows)
 	struct paper p;
 
 	paper_open(&p, 30, 100, false);
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	paper_keys(&p, "tjjl");
 	paper_draw(&p);
 	want = paper_text(&p);
@@ -179,7 +179,7 @@ TEST(read_only_refuses_and_says_so)
 	CHECK(shows("x\n", false, "saved heaptop-snapshot"));
 	paper_open(&p, 30, 100, false);
 	p.ui.options.readonly = true;
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	paper_draw(&p);
 	CHECK(paper_find(&p, "read only") == 0);
 	CHECK_INT(paper_find(&p, "export"), -1); /* nor is it advertised */
@@ -193,7 +193,7 @@ TEST(read_only_refuses_and_says_so)
 				continue;
 			p.ui.depth = 1;
 			ui_push(&p.ui, (enum view_id)v);
-			ui_key(&p.ui, b->code[0]);
+			screen_key(&p.ui, b->code[0]);
 			CHECK(strstr(p.ui.message, refused) != NULL);
 			CHECK(!p.ui.prompt.open);
 		}
@@ -217,7 +217,7 @@ TEST(read_only_ends_no_program)
 		p.source.end = ended;
 		p.ui.options.launched = true;
 		p.ui.options.readonly = readonly;
-		ui_tick(&p.ui);
+		refresh_tick(&p.ui);
 		paper_keys(&p, "q");
 		CHECK_INT(strstr(p.ui.message, "t ends it") == NULL, readonly);
 		paper_keys(&p, "t");

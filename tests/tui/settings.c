@@ -9,8 +9,8 @@ static struct paper p;
 static void begin(int height, int width)
 {
 	paper_open(&p, height, width, false);
-	ui_tick(&p.ui);
-	ui_key(&p.ui, KEY_F(2));
+	refresh_tick(&p.ui);
+	screen_key(&p.ui, KEY_F(2));
 	paper_draw(&p);
 }
 
@@ -18,7 +18,7 @@ static void begin(int height, int width)
 static void go_to(const char *words)
 {
 	paper_keys(&p, "G");
-	ui_key(&p.ui, KEY_HOME);
+	screen_key(&p.ui, KEY_HOME);
 	for (unsigned i = 0; i < p.ui.setup.count; i++) {
 		paper_draw(&p);
 		for (int y = 0; y < p.ui.layout.height; y++) {
@@ -71,16 +71,16 @@ TEST(values_go_forth_and_back)
 	CHECK(p.ui.options.delay_ns == 2 * CANNED_S && p.ui.delay_changed);
 	/* What is between two steps goes to the next one, or to the one before. */
 	p.ui.options.delay_ns = 1500000000;
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	paper_keys(&p, "l");
 	CHECK_INT(p.ui.options.delay_ns, 2 * CANNED_S);
 	p.ui.options.delay_ns = 1500000000;
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	paper_keys(&p, "h");
 	CHECK_INT(p.ui.options.delay_ns, CANNED_S);
 	/* And a key of another view is seen here. */
 	paper_keys(&p, "\033v");
-	ui_key(&p.ui, KEY_F(2));
+	screen_key(&p.ui, KEY_F(2));
 	CHECK(seen("mangled"));
 	paper_close(&p);
 }
@@ -115,7 +115,7 @@ TEST(columns_are_switched_off)
 	paper_keys(&p, "\033");
 	CHECK(!seen("5BLOCKS") && seen("6AVG"));
 	/* Those of other tables, where each keeps its digit. */
-	ui_key(&p.ui, KEY_F(2));
+	screen_key(&p.ui, KEY_F(2));
 	settings_sync_column_switch(&p.ui, SETTINGS_MODULES, 2);
 	settings_sync_column_switch(&p.ui, SETTINGS_TREE, 4);
 	paper_keys(&p, "\033");
@@ -124,12 +124,12 @@ TEST(columns_are_switched_off)
 	ui_tab(&p.ui, VIEW_TREE);
 	CHECK(seen("4RATE") && !seen("5BLOCKS"));
 	p.canned.sampled = true; /* a table of its own, and the same columns */
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	CHECK(seen("4RATE") && !seen("5BLOCKS") && seen("9ERROR"));
 	paper_close(&p);
 	/* The next screen has them all again. */
 	paper_open(&p, 30, 100, false);
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	ui_tab(&p.ui, VIEW_MODULES);
 	CHECK(seen("3RATE"));
 	paper_close(&p);
@@ -176,9 +176,9 @@ TEST(rules_of_ones_own)
 	paper_keys(&p, "j\r**\r");
 	CHECK(seen("a rule is the name of a function"));
 	paper_keys(&p, "S");
-	ui_key(&p.ui, KEY_DC);
+	screen_key(&p.ui, KEY_DC);
 	CHECK_INT(p.canned.rules, 0);
-	ui_key(&p.ui, KEY_DC);
+	screen_key(&p.ui, KEY_DC);
 	CHECK(seen("only rules of yours"));
 	CHECK(seen("std:: and __gnu_cxx::"));
 	paper_close(&p);
@@ -210,16 +210,16 @@ TEST(a_screen_begins_with_them)
 	struct settings s;
 
 	paper_open(&p, 30, 100, false);
-	ui_free(&p.ui);
+	screen_free(&p.ui);
 	settings_default(&s);
 	s.header = 0;
 	s.least_permille = 50;
 	s.glyphs = SETTINGS_GLYPHS_BRAILLE;
 	settings_switch(&s, SETTINGS_SITES, "percent", true);
 	options.settings = &s;
-	ui_init(&p.ui, &p.source, &options);
-	ui_resize(&p.ui, 30, 100);
-	ui_tick(&p.ui);
+	screen_init(&p.ui, &p.source, &options);
+	screen_resize(&p.ui, 30, 100);
+	refresh_tick(&p.ui);
 	CHECK(seen("config:3: no such key"));
 	CHECK(!seen("2%"));
 	CHECK_INT(p.ui.layout.y[ROW_LIVE], -1);

@@ -9,7 +9,7 @@ static struct paper p;
 static void begin(int height, int width)
 {
 	paper_open(&p, height, width, false);
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	paper_draw(&p);
 }
 
@@ -18,7 +18,7 @@ TEST(what_is_saved_is_what_the_filter_shows)
 	begin(30, 100);
 	paper_keys(&p, "\\libssl\rx");
 	CHECK_INT(p.canned.saved_sites, 1);
-	ui_key(&p.ui, KEY_ESC);
+	screen_key(&p.ui, KEY_ESC);
 	paper_keys(&p, "x");
 	CHECK_INT(p.canned.saved_sites, p.canned.nsites);
 	paper_close(&p);
@@ -29,7 +29,7 @@ TEST(what_ended_badly_has_said_why_in_output)
 	begin(24, 80);
 	p.canned.state = SNAP_EXITED;
 	p.canned.exit_status = 127;
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	paper_draw(&p);
 	CHECK(paper_find(&p, "the program exited 127; what it wrote is in the Output tab") >= 0);
 	ui_tab(&p.ui, VIEW_OUTPUT);
@@ -41,7 +41,7 @@ TEST(what_ended_badly_has_said_why_in_output)
 	CHECK_INT(paper_find(&p, "what it wrote is in"), -1);
 	p.canned.lines = 1;
 	p.canned.exit_status = 0;
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	paper_draw(&p);
 	CHECK_INT(paper_find(&p, "what it wrote is in"), -1);
 	paper_close(&p);
@@ -66,16 +66,16 @@ TEST(v_goes_through_the_styles_of_names)
 TEST(ages_are_asked_for_by_who_looks_at_them)
 {
 	begin(30, 120);
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	CHECK(!p.canned.ages);
 	paper_keys(&p, "\\age>60s\r");
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	CHECK(p.canned.ages);
-	ui_key(&p.ui, KEY_ESC);
-	ui_tick(&p.ui);
+	screen_key(&p.ui, KEY_ESC);
+	refresh_tick(&p.ui);
 	CHECK(!p.canned.ages);
 	p.ui.columns_off = 0;
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	paper_draw(&p);
 	CHECK(p.canned.ages);
 	CHECK(strstr(paper_line(&p, p.ui.layout.y[ROW_HEAD]), "AGE") != NULL);
@@ -130,7 +130,7 @@ TEST(a_group_is_followed_held_and_found)
 	CHECK_INT(row(p.ui.sites.list.cursor)->id, p.ui.sites.selected);
 	CHECK(p.ui.sites.list.cursor != 3);
 	paper_keys(&p, "o");
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	CHECK_INT(row(p.ui.sites.list.cursor)->id, p.ui.sites.selected);
 	paper_keys(&p, "o/worker::step\r");
 	CHECK_INT(row(p.ui.sites.list.cursor)->group->sites, p.canned.nsites - CANNED_ROWS);
@@ -165,7 +165,7 @@ TEST(a_group_opens)
 	/* Another image of the program has no such group. */
 	paper_keys(&p, "\r");
 	p.canned.image = &p;
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	CHECK(!p.ui.group.is_inside);
 	CHECK_INT(p.ui.sites.list.count, 2);
 	paper_close(&p);
@@ -181,9 +181,9 @@ TEST(groups_are_filtered_frozen_and_saved)
 	CHECK_INT(p.canned.saved_group, GROUP_FUNCTION);
 	paper_keys(&p, "\\\x15!step\r"); /* ^U: instead of what stands there */
 	CHECK_INT(p.ui.sites.list.count, 10);
-	ui_key(&p.ui, KEY_ESC);
+	screen_key(&p.ui, KEY_ESC);
 	paper_keys(&p, " ");
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	paper_draw(&p);
 	CHECK_INT(p.ui.sites.list.count, 11);
 	paper_close(&p);

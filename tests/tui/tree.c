@@ -9,7 +9,7 @@ static struct paper p;
 static void begin(int height, int width)
 {
 	paper_open(&p, height, width, false);
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	paper_keys(&p, "t");
 	paper_draw(&p);
 }
@@ -82,7 +82,7 @@ TEST(small_children_open_by_their_line)
 
 	begin(30, 100);
 	p.canned.nsites = 8;
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	paper_keys(&p, "TTT"); /* 5 % */
 	paper_draw(&p);
 	lines = p.ui.tree.list.count;
@@ -111,7 +111,7 @@ TEST(selection_is_a_path_and_keeps_its_line)
 	line = p.ui.tree.list.cursor - p.ui.tree.list.top;
 	for (size_t i = 0; i < sizeof(doings) / sizeof(doings[0]); i++) {
 		paper_keys(&p, doings[i]);
-		ui_tick(&p.ui);
+		refresh_tick(&p.ui);
 		CHECK(strstr(selected_line(), "http::Conn") != NULL);
 		CHECK(p.ui.tree.selected == id);
 		if (p.ui.tree.list.top > 0 && !list_at_end(&p.ui.tree.list))
@@ -130,11 +130,11 @@ TEST(selection_outlives_what_hides_it)
 
 	begin(30, 100);
 	p.canned.nsites = 8;
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	select_name("session::Store");
 	for (size_t i = 0; i < sizeof(hiding) / sizeof(hiding[0]); i++) {
 		paper_keys(&p, hiding[i][0]);
-		ui_tick(&p.ui);
+		refresh_tick(&p.ui);
 		CHECK(strstr(selected_line(), "session::Store") == NULL);
 		paper_keys(&p, hiding[i][1]);
 		CHECK(strstr(selected_line(), "session::Store") != NULL);
@@ -170,18 +170,18 @@ TEST(zoom_goes_in_and_out)
 	CHECK(paper_find(&p, "root: ") >= 0);
 	CHECK_INT(p.ui.tree.rows.row[0].level, 0);
 	for (int i = 0; i < 3; i++)
-		ui_tick(&p.ui);
+		refresh_tick(&p.ui);
 	CHECK_INT(p.ui.tree.zooms, 1);
-	ui_key(&p.ui, KEY_BACKSPACE);
+	screen_key(&p.ui, KEY_BACKSPACE);
 	CHECK(strstr(selected_line(), "Cache::put") != NULL);
-	ui_key(&p.ui, KEY_BACKSPACE);
+	screen_key(&p.ui, KEY_BACKSPACE);
 	paper_draw(&p);
 	CHECK(paper_find(&p, "the root is all there is") >= 0);
 	/* What was zoomed into may go: then all is seen again. */
 	select_name("index::load");
 	paper_keys(&p, "z");
 	p.canned.nsites = 0;
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	paper_draw(&p);
 	CHECK(p.ui.tree.list.count >= 1);
 	paper_close(&p);
@@ -218,11 +218,11 @@ TEST(clicks_select_sort_and_open)
 	begin(30, 100);
 	y = p.ui.layout.y[ROW_BODY];
 	lines = p.ui.tree.list.count;
-	ui_mouse(&p.ui, UI_CLICK, y + 1, 40);
+	screen_mouse(&p.ui, SCREEN_CLICK, y + 1, 40);
 	CHECK_INT(p.ui.tree.list.cursor, 1);
-	ui_mouse(&p.ui, UI_CLICK, y + 1, 40);
+	screen_mouse(&p.ui, SCREEN_CLICK, y + 1, 40);
 	CHECK(p.ui.tree.list.count < lines);
-	ui_mouse(&p.ui, UI_CLICK, p.ui.layout.y[ROW_HEAD],
+	screen_mouse(&p.ui, SCREEN_CLICK, p.ui.layout.y[ROW_HEAD],
 		table_at(view_table[VIEW_TREE]->table(&p.ui), 100, TREEROWS_BLOCKS).x + 1);
 	CHECK_INT(p.ui.tree.order.sort, TREEROWS_BLOCKS);
 	paper_close(&p);
@@ -235,12 +235,12 @@ TEST(exec_begins_a_new_tree)
 
 	begin(30, 100);
 	p.canned.image = &images[0];
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	select_name("index::load");
 	paper_keys(&p, "z");
 	p.canned.image = &images[1];
 	p.canned.nsites = 2;
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	paper_draw(&p);
 	CHECK_INT(p.ui.tree.zooms, 0);
 	CHECK_INT(p.ui.tree.list.cursor, 0);
@@ -258,7 +258,7 @@ TEST(steady_frame_is_below_1_kb)
 	paper_draw(&p);
 	before = paper_bytes(&p);
 	for (int i = 0; i < frames; i++) {
-		ui_tick(&p.ui);
+		refresh_tick(&p.ui);
 		paper_draw(&p);
 	}
 	fprintf(stderr, "%ld bytes per frame\n", (paper_bytes(&p) - before) / frames);

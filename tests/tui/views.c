@@ -9,7 +9,7 @@ static struct paper p;
 static void begin(enum view_id view, int height, int width)
 {
 	paper_open(&p, height, width, false);
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	ui_tab(&p.ui, view);
 	paper_draw(&p);
 }
@@ -33,7 +33,7 @@ TEST(sizes_of_the_program_and_of_a_site)
 	paper_keys(&p, "/");
 	CHECK(!p.ui.prompt.open);
 	p.canned.no_detail = true;
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	paper_draw(&p);
 	CHECK(paper_find(&p, "not known") >= 0);
 	paper_close(&p);
@@ -64,7 +64,7 @@ TEST(frozen_sizes_stand_still)
 	y = paper_find(&p, "whole program");
 	strcpy(line, paper_line(&p, y));
 	for (int i = 0; i < 3; i++)
-		ui_tick(&p.ui);
+		refresh_tick(&p.ui);
 	paper_draw(&p);
 	CHECK_STR(paper_line(&p, y), line);
 	paper_keys(&p, " ");
@@ -88,7 +88,7 @@ TEST(modules_sum_up_their_sites)
 	CHECK(ui_view(&p.ui) == view_table[VIEW_SITES]);
 	CHECK_INT(p.ui.sites.list.count, 1);
 	CHECK(paper_find(&p, "?? libssl.so.3+0x4f1c0") >= 0);
-	ui_key(&p.ui, KEY_ESC);
+	screen_key(&p.ui, KEY_ESC);
 	CHECK_INT(p.ui.sites.list.count, p.canned.nsites);
 	paper_close(&p);
 }
@@ -106,7 +106,7 @@ TEST(modules_are_sorted_held_and_followed)
 	paper_keys(&p, "I"); /* a held order gives way to one that is asked for */
 	CHECK(strcmp(p.ui.modules.objects.object[0].module->name, "server") != 0);
 	p.ui.modules.order.reverse = false; /* not by a key: it is held */
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	CHECK(strcmp(p.ui.modules.objects.object[0].module->name, "server") != 0);
 	/* With the frames that rules hide, the library's own are named. */
 	paper_keys(&p, "oH");
@@ -121,12 +121,12 @@ TEST(a_module_that_a_filter_hides_stays_selected)
 	uint64_t id;
 
 	paper_open(&p, 30, 100, false);
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	ui_tab(&p.ui, VIEW_MODULES);
 	paper_keys(&p, "j");
 	id = p.ui.modules.selected;
 	paper_keys(&p, "\\index::load\r");
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	CHECK(p.ui.modules.selected != id);
 	paper_keys(&p, "\x1b");
 	CHECK(p.ui.modules.selected == id);
@@ -144,7 +144,7 @@ TEST(threads_tell_who_frees_for_whom)
 	CHECK(paper_find(&p, "(ended, 3 threads)") >= 0);
 	paper_keys(&p, "/writer\r9o");
 	CHECK_INT(p.ui.threads.selected, 3);
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	paper_keys(&p, "1");
 	paper_draw(&p);
 	CHECK_INT(p.ui.threads.selected, 3);
@@ -164,7 +164,7 @@ static void check_tab(enum view_id tab, enum view_id top, int width)
 
 	paper_open(&p, 30, width, false);
 	p.canned.sampled = true;
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	paper_keys(&p, "m\rm\r\\live>10M rate>0 module:libssl\ro");
 	ui_tab(&p.ui, tab);
 	p.ui.stack[1] = top;

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The chosen frame of the site detail: which one it is, its lines of source, and the keys that take
+ * it to an editor or the clipboard. Main thread.
+ */
+#ifndef TUI_DETAIL_SOURCE_H
+#define TUI_DETAIL_SOURCE_H
+
+#include "tui/ui.h"
+
+/* The frame that was chosen, or the one that names the site; an index in the site's stack. */
+uint32_t detail_source_frame(const struct ui *ui, const struct snap_site *site);
+/* From now on that one. */
+void detail_source_choose_frame(struct ui *ui, const struct snap_site *site, uint32_t frame);
+
+/* Source lines around the chosen frame: as many as there are lines for. */
+void detail_source_draw(
+	const struct ui *ui, const struct snap_site *site, int y, unsigned cells, unsigned lines);
+
+/* Keys: the editor at the chosen frame's line; the stack into the terminal's clipboard. */
+void detail_source_edit(struct ui *ui, int arg, int key);
+void detail_source_copy(struct ui *ui, int arg, int key);
+
+#endif

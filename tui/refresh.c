@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * New data on the screen (refresh.h): a snapshot from the source, what another image of the program
+ * changes, and the views' updates. Called by loop.c and script.c at each tick, by screen.c and by
+ * keys; never waits.
+ */
+#include "tui/refresh.h"
+
+#include "src/model/growth.h"
+#include "tui/process_selection.h"
+#include "tui/rows.h"
+
+void refresh_views(struct ui *ui)
+{
+	const struct view *sites = view_table[VIEW_SITES];
+
+	rows_update(ui);
+	/* The site detail steps through the table, so the table is kept in order behind it. */
+	sites->update(ui);
+	if (ui_view(ui) != sites)
+		ui_view(ui)->update(ui);
+}
+
+/* Site ids belong to one image of the program: a selection means nothing in the next one. */
+static void image_changed(struct ui *ui)
+{
+	bool other = ui->shown->pid != ui->current->pid;
+
+	if (other)
+		process_selection_save(ui, ui->shown);
+	while ((ui_view(ui)->scope & (IN_DETAIL | IN_WHY)) && ui_pop(ui))
+		;
+	for (int id = 0; id < VIEW_COUNT; id++)
+		if (view_table[id]->reset)
+			view_table[id]->reset(ui);
+	if (other)
+		process_selection_restore(ui, ui->current);
+	else
+		ui_message(ui, "the program called exec: a new image, and its sites start anew");
+}
+
+/* With the columns since a mark goes the order by one of them. */
+static void marks_ended(struct ui *ui)
+{
+	if (ui->sort != COL_SINCE && ui->sort != COL_SINCE_BLOCKS && ui->sort != COL_KEPT)
+		return;
+	ui->sort = COL_LIVE;
+	ui->reverse = false;
+}
+
+static void show_current(struct ui *ui)
+{
+	bool marked = ui->shown && ui->shown->since;
+
+	if (ui->shown && ui->shown->owner != ui->current->owner)
+		image_changed(ui);
+	snapshot_unref(ui->shown);
+	ui->shown = ui->current;
+	if (ui->shown)
+		snapshot_ref(ui->shown);
+	if (marked && !(ui->shown && ui->shown->since))
+		marks_ended(ui);
+	refresh_views(ui);
+}
+
+/* They take time to read, so only for who looks at them. */
+static bool wants_ages(const struct ui *ui)
+{
+	return ui->sort == COL_AGE || !(ui->columns_off >> COL_AGE & 1) ||
+	       (ui_view(ui)->wants_ages && ui_view(ui)->wants_ages(ui)) ||
+	       (ui->filter && filter_wants_ages(ui->filter));
+}
+
+static bool wants_threads(const struct ui *ui)
+{
+	return ui->group.by == GROUP_THREAD || ui_view(ui) == view_table[VIEW_THREADS] ||
+	       (ui->filter && filter_wants_threads(ui->filter));
+}
+
+bool refresh_is_due(const struct ui *ui)
+{
+	return !ui->frozen &&
+	       ((wants_ages(ui) && !ui->had_ages) || (wants_threads(ui) && !ui->had_threads));
+}
+
+void refresh_now(struct ui *ui)
+{
+	const char *error = NULL;
+	struct snapshot *s;
+
+	ui->had_ages = wants_ages(ui);
+	ui->had_threads = wants_threads(ui);
+	if (ui->source->ages)
+		ui->source->ages(ui->source->ctx, ui->had_ages);
+	if (ui->source->shares)
+		ui->source->shares(ui->source->ctx, ui->had_threads);
+	s = ui->source->tick(ui->source->ctx, &error);
+
+	ui->error = error;
+	if (!s)
+		return;
+	snapshot_unref(ui->current);
+	ui->current = s;
+	ui->growing = growth_rank(s, NULL, 0);
+	if (ui->frozen)
+		ui->waiting++;
+	else
+		show_current(ui);
+	for (int id = 0; id < VIEW_COUNT; id++)
+		if (view_table[id]->refreshed)
+			view_table[id]->refreshed(ui);
+}
+
+void refresh_tick(struct ui *ui)
+{
+	ui->ticks++;
+	refresh_now(ui);
+}
+
+void refresh_freeze(struct ui *ui, bool on)
+{
+	if (on && !ui->shown) {
+		ui_message(ui, "nothing to freeze yet");
+		return;
+	}
+	ui->frozen = on;
+	ui->frozen_ns = ui_now_ns(ui);
+	ui->waiting = 0;
+	if (!on)
+		show_current(ui);
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The screen as a whole (screen.h): what a key, a click and a new size do, and the frame that is
+ * drawn around the view in front. Called by loop.c, script.c and tests, on the main thread; never
+ * waits.
+ */
+#include "tui/screen.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "src/util/text.h"
+#include "tui/actions.h"
+#include "tui/curses_api.h"
+#include "tui/draw.h"
+#include "tui/find.h"
+#include "tui/group.h"
+#include "tui/header.h"
+#include "tui/keys.h"
+#include "tui/rows.h"
+#include "tui/settings_sync.h"
+#include "tui/view_output.h"
+
+/* How long a message stays when no key comes. */
+#define MESSAGE_NS 10000000000ull
+
+void screen_init(struct ui *ui, const struct tui_source *source, const struct tui_options *options)
+{
+	*ui = (struct ui){ .source = source, .options = *options, .depth = 1 };
+	ui->sort = options->sort;
+	ui->reverse = options->reverse;
+	ui->names = options->names;
+	ui->show_hidden = options->show_hidden;
+	ui->stack[0] = options->tree ? VIEW_TREE : VIEW_SITES;
+	ui->output.follow = true;
+	ui->group.by = options->group;
+	find_filter_set(ui, options->filter);
+	settings_sync_start(ui);
+}
+
+void screen_free(struct ui *ui)
+{
+	snapshot_unref(ui->current);
+	snapshot_unref(ui->shown);
+	for (int id = 0; id < VIEW_COUNT; id++) {
+		if (view_table[id]->reset)
+			view_table[id]->reset(ui);
+		if (view_table[id]->free)
+			view_table[id]->free(ui);
+	}
+	find_free(ui);
+	rows_free(ui);
+	strbuf_free(&ui->clipboard);
+	*ui = (struct ui){ 0 };
+}
+
+void screen_resize(struct ui *ui, int height, int width)
+{
+	ui->layout.width = width;
+	ui->layout.height = height;
+	ui_layout(ui);
+}
+
+/* ---- input -------------------------------------------------------------------------------- */
+
+void screen_key(struct ui *ui, int key)
+{
+	ui->message[0] = 0;
+	if (ui->prompt.open) {
+		prompt_key(&ui->prompt, ui, key);
+		return;
+	}
+	if (ui->pending == 'g' && ui_view(ui) == view_table[VIEW_SITES]) {
+		ui->pending = 0;
+		if (group_choose(ui, key))
+			return;
+	}
+	if (key != 'g')
+		ui->pending = 0;
+	if (ui->leaving && key == 't' && ui->source->end && !ui->options.readonly) {
+		ui->source->end(ui->source->ctx);
+		ui->quit = true;
+		return;
+	}
+	if (key != 'q' && key != KEY_F(10))
+		ui->leaving = false;
+	keys_dispatch(ui, key);
+}
+
+static bool is_in_row(const struct ui *ui, enum layout_row row, int y)
+{
+	int top = ui->layout.y[row], height = row == ROW_BODY ? ui->layout.body_height : 1;
+
+	return top >= 0 && y >= top && y < top + height;
+}
+
+void screen_mouse(struct ui *ui, enum screen_mouse what, int y, int x)
+{
+	int tab;
+
+	if (ui->prompt.open || ui->layout.tiny)
+		return;
+	ui->message[0] = 0;
+	if (what != SCREEN_CLICK) {
+		ui_move(ui, what == SCREEN_WHEEL_UP ? LIST_WHEEL_UP : LIST_WHEEL_DOWN);
+	} else if (is_in_row(ui, ROW_TABS, y)) {
+		tab = header_tab_at(ui, x);
+		if (tab >= 0)
+			ui_tab(ui, (enum view_id)tab);
+	} else if (is_in_row(ui, ROW_HEAD, y)) {
+		action_sort_click(ui, x);
+	} else if (ui_view(ui)->click && is_in_row(ui, ROW_BODY, y)) {
+		ui_view(ui)->click(ui, y, x);
+	}
+}
+
+/* ---- drawing ------------------------------------------------------------------------------ */
+
+/* Too small for anything: what is there, what is needed, and how to get out. */
+static void draw_too_small(const struct ui *ui)
+{
+	char line[64];
+	unsigned width = (unsigned)ui->layout.width;
+
+	snprintf(line, sizeof(line), "%dx%d, need %dx%d", ui->layout.width, ui->layout.height,
+		LAYOUT_MIN_WIDTH, LAYOUT_MIN_HEIGHT);
+	draw_text(0, 0, width, STYLE_PLAIN, line);
+	if (ui->layout.height > 1)
+		draw_text(1, 0, width, STYLE_PLAIN, "q quits heaptop");
+}
+
+static void draw_status(struct ui *ui)
+{
+	char text[UI_MESSAGE_MAX] = "", cut[UI_MESSAGE_MAX];
+	unsigned width = (unsigned)ui->layout.width;
+
+	if (ui->layout.y[ROW_STATUS] < 0)
+		return;
+	ui_view(ui)->status(ui, text, sizeof(text));
+	text_elide(cut, sizeof(cut), text, width - 2, false, draw_is_ascii());
+	draw_text(ui->layout.y[ROW_STATUS], 1, width - 2, STYLE_PLAIN, cut);
+}
+
+/* Why it ended with an error is mostly in its own words. */
+static bool output_explains(const struct ui *ui)
+{
+	const struct snapshot *s = ui->current;
+
+	return s && ui->source->output_lines && ui->stack[0] != VIEW_OUTPUT &&
+	       (s->state == SNAP_KILLED || (s->state == SNAP_EXITED && s->exit_status > 0)) &&
+	       ui->source->output_lines(ui->source->ctx) > 0;
+}
+
+/* What the message line says when nobody has anything to say. */
+static void idle_text(const struct ui *ui, char *text, size_t cap)
+{
+	char how[48];
+
+	text[0] = 0;
+	if (ui->pending == 'g' && ui_view(ui) == view_table[VIEW_SITES])
+		snprintf(text, cap, "%s", group_choices());
+	else if (ui->frozen)
+		snprintf(text, cap,
+			"frozen: %u newer snapshot%s waiting; the header keeps moving, the rows do "
+			"not",
+			ui->waiting, ui->waiting == 1 ? " is" : "s are");
+	else if (output_explains(ui))
+		snprintf(text, cap, "the program %s; what it wrote is in the Output tab (S-Tab)",
+			snapshot_state_text(ui->current, how));
+	else if (ui->layout.y[ROW_BAR] < 0)
+		snprintf(text, cap, "? help  q %s", ui->depth > 1 ? "back" : "quit");
+}
+
+static void draw_message(struct ui *ui)
+{
+	char text[UI_MESSAGE_MAX], cut[UI_MESSAGE_MAX];
+	unsigned width = (unsigned)ui->layout.width;
+	int y = ui->layout.y[ROW_MESSAGE];
+	bool said;
+
+	if (ui->message[0] && ui_now_ns(ui) - ui->message_ns > MESSAGE_NS)
+		ui->message[0] = 0;
+	said = ui->message[0];
+	idle_text(ui, text, sizeof(text));
+	if (ui->prompt.open) {
+		prompt_draw(&ui->prompt, y, width);
+		return;
+	}
+	text_elide(cut, sizeof(cut), said ? ui->message : text, width - 2, false, draw_is_ascii());
+	draw_text(y, 1, width - 2, said ? STYLE_BOLD : STYLE_PLAIN, cut);
+}
+
+void screen_draw(struct ui *ui)
+{
+	view_output_resize(ui);
+	ui_layout(ui);
+	erase();
+	if (ui->layout.tiny) {
+		draw_too_small(ui);
+	} else {
+		header_draw(ui);
+		ui_view(ui)->draw(ui);
+		draw_status(ui);
+		if (ui->prompt.open && ui->prompt.hint)
+			draw_text(ui->layout.y[ROW_HINT], 1, (unsigned)ui->layout.width - 2,
+				STYLE_DIM, ui->prompt.hint);
+		else
+			keys_draw_hints(ui, ui->layout.y[ROW_HINT], (unsigned)ui->layout.width);
+		draw_message(ui);
+		keys_draw_bar(ui, ui->layout.y[ROW_BAR], (unsigned)ui->layout.width);
+	}
+	wnoutrefresh(stdscr);
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The recorded processes. Main thread. */
+#ifndef TUI_VIEW_PROCESSES_H
+#define TUI_VIEW_PROCESSES_H
+
+#include "tui/ui.h"
+
+extern const struct view view_processes;
+
+/* Keys: the list, and back from it; the process under the cursor comes to the screen. */
+void view_processes_toggle(struct ui *ui, int arg, int key);
+void view_processes_show(struct ui *ui, int arg, int key);
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The table of call sites. Main thread. */
+#ifndef TUI_VIEW_SITES_H
+#define TUI_VIEW_SITES_H
+
+#include "tui/ui.h"
+
+extern const struct view view_sites;
+
+/* Selects the row of this site in the table. */
+void view_sites_select(struct ui *ui, uint32_t site);
+/* Sorts by a column; a second time: in reverse. */
+void view_sites_sort(struct ui *ui, enum column column);
+void view_sites_click_head(struct ui *ui, int x);
+
+#endif

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* All that is known about one row of Leaks. Main thread. */
+#ifndef TUI_VIEW_WHY_H
+#define TUI_VIEW_WHY_H
+
+#include "tui/ui.h"
+
+extern const struct view view_why;
+
+#endif
