@@ -66,7 +66,7 @@ void action_shift(struct ui *ui, int cells, int key)
 	unsigned *shift = action_shift_of(ui);
 
 	if (cells < 0 && *shift == 0 && key == 'h')
-		ui_message(ui, "nothing further left; help is ?");
+		ui_message(ui, "nothing further left (? is help)");
 	else if (cells < 0)
 		*shift = *shift > (unsigned)-cells ? *shift - (unsigned)-cells : 0;
 	else
@@ -88,7 +88,7 @@ static void action_table_sort(struct ui *ui, int column)
 	o->just_chosen = true;
 	refresh_views(ui);
 	if (!table_at(t, ui->layout.width, o->sort).cells)
-		ui_message(ui, "sorted by %s, a column that needs a wider screen",
+		ui_message(ui, "sorted by %s; that column needs a wider screen",
 			t->column[o->sort].title);
 }
 
@@ -166,8 +166,9 @@ void action_hold(struct ui *ui, int arg, int key)
 {
 	ui->hold = !ui->hold;
 	refresh_views(ui);
-	ui_message(ui, ui->hold ? "order held: rows keep their places, values stay live (o frees)"
-				: "order free");
+	ui_message(ui,
+		ui->hold ? "order held: rows keep their places, values keep updating (o releases)"
+			 : "order released");
 }
 
 void action_names(struct ui *ui, int arg, int key)
@@ -175,7 +176,7 @@ void action_names(struct ui *ui, int arg, int key)
 	static const char *const said[NAMES_COUNT] = {
 		"short names",
 		"full names (arrows scroll them)",
-		"names as in the object files (arrows scroll them)",
+		"mangled names (arrows scroll them)",
 		"addresses: module+offset",
 	};
 
@@ -188,9 +189,9 @@ void action_hidden(struct ui *ui, int arg, int key)
 	ui->show_hidden = !ui->show_hidden;
 	refresh_views(ui);
 	ui_message(ui, "%s",
-		ui->show_hidden ? "sites are named by their innermost frame"
-				: "sites are named by the first frame that no rule hides (? lists "
-				  "the rules)");
+		ui->show_hidden ? "sites are named after their innermost frame"
+				: "sites are named after the first frame that no rule hides (? "
+				  "lists them)");
 }
 
 void action_header(struct ui *ui, int arg, int key)
@@ -211,7 +212,7 @@ void action_neighbour(struct ui *ui, int step, int key)
 	list_go(&ui->sites.list, step < 0 ? LIST_UP : LIST_DOWN);
 	view_table[VIEW_SITES]->moved(ui);
 	if (ui->sites.list.cursor == before) {
-		ui_message(ui, "no site %s this one", step < 0 ? "before" : "after");
+		ui_message(ui, "this is the %s site", step < 0 ? "first" : "last");
 		return;
 	}
 	ui->detail.site = ui->sites.selected;
@@ -238,7 +239,7 @@ static void grower_show(struct ui *ui, size_t at, size_t of, const struct snap_s
 	if (ui_view(ui) != view_table[VIEW_SITES] && ui_view(ui)->open)
 		ui_view(ui)->open(ui);
 	ui_view(ui)->update(ui);
-	ui_message(ui, "%zu of %zu that grow: %s over %s, %s: %s", at + 1, of,
+	ui_message(ui, "growing site %zu of %zu: %s over %s, %s: %s", at + 1, of,
 		units_rate(rate, site->growth.bytes_per_s),
 		units_duration(over, site->growth.over_ns), growth_word_text(&site->growth),
 		growth_evidence(&site->growth, evidence));
@@ -253,9 +254,9 @@ void action_grower(struct ui *ui, int step, int key)
 	/* From a site that does not grow it goes to the worst. */
 	at = at < 0 ? 0 : at + step;
 	if (n == 0)
-		ui_message(ui, "no site is seen to grow (? tells what that means)");
+		ui_message(ui, "no site is growing (? explains GROWS)");
 	else if (at < 0 || at >= (long)n)
-		ui_message(ui, "no %s site grows", step < 0 ? "worse" : "further");
+		ui_message(ui, "this is the %s growing site", step < 0 ? "first" : "last");
 	else
 		grower_show(ui, (size_t)at, n, &ui->listed->sites[index[at]]);
 	free(index);
@@ -322,14 +323,13 @@ static void delay_accept(struct ui *ui, const char *text)
 	if (!*text)
 		return;
 	if (units_parse_duration(text, &ns) || ns < DELAY_MIN_NS || ns > DELAY_MAX_NS) {
-		ui_message(ui,
-			"delay: \"%s\" is not a time from 0.1 to 60 seconds (500ms works, too)",
+		ui_message(ui, "delay: \"%s\" is not a time from 0.1 to 60 s (such as 2 or 500ms)",
 			text);
 		return;
 	}
 	ui->options.delay_ns = ns;
 	ui->delay_changed = true;
-	ui_message(ui, "a look every %s", units_duration(said, ns));
+	ui_message(ui, "refreshing every %s", units_duration(said, ns));
 }
 
 void action_delay(struct ui *ui, int arg, int key)
@@ -355,9 +355,10 @@ static void sample_accept(struct ui *ui, const char *text)
 void action_sample(struct ui *ui, int arg, int key)
 {
 	if (!action_can_sample(ui))
-		ui_message(ui, "no program runs that could be switched to sampling");
+		ui_message(ui, "the recording cannot be changed: no program is running");
 	else
-		prompt_open(&ui->prompt, "record exact, auto, 5%, or one block in (512K):", "",
+		prompt_open(&ui->prompt,
+			"record exact, auto, a limit (5%), or an interval (512K):", "",
 			sample_accept);
 }
 
@@ -388,14 +389,15 @@ void action_back(struct ui *ui, int may_quit, int key)
 	if (!may_quit && ui->filter) {
 		find_filter_set(ui, NULL);
 		refresh_views(ui);
-		ui_message(ui, "the filter is off: all call sites are shown");
+		ui_message(ui, "filter cleared: all call sites are shown");
 	} else if (!may_quit) {
-		ui_message(ui, "nothing to go back from; q quits");
+		ui_message(ui, "nothing to go back to; q quits");
 	} else if (view_leaks_can_release(ui)) {
 		view_leaks_release(ui, 0, 0);
 		ui->quit = true;
 	} else if (ui->options.launched && ui_program_runs(ui) && !ui->leaving) {
-		ui_message(ui, "the program still runs: q leaves it running, %sany other key stays",
+		ui_message(ui,
+			"the program is still running: q quits without it, %sother keys cancel",
 			ui->options.readonly ? "" : "t ends it, ");
 		ui->leaving = true;
 	} else {

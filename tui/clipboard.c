@@ -26,7 +26,7 @@ const char *clipboard_unsupported(const char *term)
 		return "TERM is not set";
 	for (size_t i = 0; i < sizeof(cannot) / sizeof(cannot[0]); i++)
 		if (!strncmp(term, cannot[i], strlen(cannot[i])))
-			return "this type of terminal (TERM) has no clipboard (OSC 52)";
+			return "this terminal type (TERM) has no clipboard (OSC 52)";
 	return NULL;
 }
 

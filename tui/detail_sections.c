@@ -80,13 +80,12 @@ static void ages_draw(
 	const struct snap_detail *d = &ui->detail.histograms;
 
 	if (i == 0)
-		draw_rule(y, x, cells, "AGE: how much of it is alive");
+		draw_rule(y, x, cells, "AGE: share still alive");
 	else if (i <= d->nages && d->has_ages)
 		age_draw(&d->age[i - 1], y, x, cells);
 	else
 		draw_text(y, x + MARGIN, cells - MARGIN, STYLE_DIM,
-			ui->detail.has_histograms ? "the live blocks are being counted"
-						  : "not known");
+			ui->detail.has_histograms ? "counting live blocks" : "unknown");
 }
 
 /* ---- threads ------------------------------------------------------------------------------ */
@@ -109,10 +108,10 @@ static const struct snap_thread *thread_of(const struct ui *ui, uint32_t slot)
 static void thread_name(const struct ui *ui, uint32_t slot, char *out, size_t cap)
 {
 	const struct snap_thread *t = thread_of(ui, slot);
-	const char *many = t && t->owners > 1 ? ", and before it others" : "";
+	const char *many = t && t->owners > 1 ? ", and others before" : "";
 
 	if (slot == 0)
-		snprintf(out, cap, "(threads that share a place)");
+		snprintf(out, cap, "(other threads)");
 	else if (!t || t->tid == 0)
 		snprintf(out, cap, "(ended)");
 	else if (t->name[0])
@@ -160,7 +159,7 @@ static void threads_draw(
 	else if (i - 2 < d->nthreads)
 		thread_draw(ui, &d->thread[i - 2], y, x, cells);
 	else if (d->nthreads == 0)
-		draw_text(y, x + MARGIN, cells - MARGIN, STYLE_DIM, "not known");
+		draw_text(y, x + MARGIN, cells - MARGIN, STYLE_DIM, "unknown");
 	else {
 		snprintf(text, sizeof(text), "and %u more that allocated less", d->more_threads);
 		draw_text(y, x + MARGIN, cells - MARGIN, STYLE_DIM, text);
@@ -273,8 +272,8 @@ static void siblings_draw(
 		draw_text(y, x + MARGIN, cells - MARGIN, STYLE_DIM, text);
 	} else {
 		draw_text(y, x + MARGIN, cells - MARGIN, STYLE_DIM,
-			s->has_caller ? "no other site is reached through it"
-				      : "no caller of this function is known");
+			s->has_caller ? "no other site is reached through this call"
+				      : "the caller of this function is unknown");
 	}
 }
 

@@ -77,17 +77,17 @@ static void why_none(const struct ui *ui, const struct stack *st, const struct f
 	if (t && t->note)
 		snprintf(out, cap, "%s", t->note);
 	else if (!ui->source->source_text)
-		snprintf(out, cap, "no source is looked for here");
+		snprintf(out, cap, "no source is available here");
 	else if (f->file && f->line)
 		snprintf(out, cap, "looking for %s", f->file);
 	else if (!st->resolved && !f->function)
-		snprintf(out, cap, "names are coming");
+		snprintf(out, cap, "resolving names");
 	else if (!f->module->path[0])
-		snprintf(out, cap, "code that was made at run time has no source");
+		snprintf(out, cap, "code generated at run time has no source");
 	else
 		snprintf(out, cap,
-			"no line is known: %s has no debug information for it (-g when it is "
-			"built, its debug package, or --debuginfod)",
+			"unknown line: %s has no debug information for this code (build it with "
+			"-g, install its debug package, or use --debuginfod)",
 			f->module->name);
 }
 
@@ -138,7 +138,7 @@ static void lines_draw(const struct ui *ui, const struct source_text *t, uint32_
 
 static void rule_draw(const struct frame *f, const struct source_text *t, int y, unsigned cells)
 {
-	const char *newer = t && t->newer ? ", source is newer than the object" : "";
+	const char *newer = t && t->newer ? ", source newer than the object file" : "";
 	char title[COLUMN_TEXT_MAX * 2], path[COLUMN_TEXT_MAX];
 	unsigned room = cells > 24 ? cells - 24 : 1;
 
@@ -168,7 +168,7 @@ void detail_source_draw(
 		note_draw(note, y + 1, cells, lines - 1);
 	} else if (f->line > t->lines) {
 		snprintf(note, sizeof(note),
-			"this file has %" PRIu32 " lines: it is not the one that was compiled",
+			"this file has %" PRIu32 " lines: it is not the file that was compiled",
 			t->lines);
 		note_draw(note, y + 1, cells, lines - 1);
 	} else {
@@ -191,9 +191,9 @@ void detail_source_edit(struct ui *ui, int arg, int key)
 		why_none(ui, site->stack, f, t, why, sizeof(why));
 		ui_message(ui, "%s", why);
 	} else if (!ui->has_terminal) {
-		ui_message(ui, "there is no terminal to give to an editor");
+		ui_message(ui, "no terminal for an editor");
 	} else if (!ui->editor) {
-		ui_message(ui, "there is no editor to start: set VISUAL or EDITOR");
+		ui_message(ui, "no editor: set VISUAL or EDITOR");
 	} else {
 		snprintf(ui->edit_path, sizeof(ui->edit_path), "%s", t->path);
 		ui->edit_line = f->line;
@@ -210,7 +210,7 @@ void detail_source_copy(struct ui *ui, int arg, int key)
 	if (!site)
 		return;
 	if (!ui->has_terminal)
-		why = "there is no terminal to copy to";
+		why = "no terminal to copy to";
 	if (why) {
 		ui_message(ui, "not copied: %s", why);
 		return;
@@ -218,7 +218,7 @@ void detail_source_copy(struct ui *ui, int arg, int key)
 	strbuf_reset(&ui->clipboard);
 	r = clipboard_encode(&ui->clipboard, site, way);
 	if (ui->clipboard.failed) {
-		ui_message(ui, "not copied: no memory");
+		ui_message(ui, "not copied: out of memory");
 		return;
 	}
 	ui_message(ui,

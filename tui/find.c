@@ -46,9 +46,9 @@ static bool find_step(struct ui *ui, size_t from, int step, bool itself)
 			continue;
 		if (step < 0 ? row > from : row < from)
 			ui_message(
-				ui, "the search went round the %s", step < 0 ? "beginning" : "end");
+				ui, "search continued from the %s", step < 0 ? "end" : "beginning");
 		else if (!itself && row == from)
-			ui_message(ui, "there is no other");
+			ui_message(ui, "no other match");
 		find_show(ui, row);
 		return true;
 	}
@@ -58,7 +58,7 @@ static bool find_step(struct ui *ui, size_t from, int step, bool itself)
 static void find_go(struct ui *ui, int step, bool itself)
 {
 	if (!ui_view(ui)->matches)
-		ui_message(ui, "there is nothing to search here");
+		ui_message(ui, "nothing to search here");
 	else if (!find_step(ui, find_from(ui), step, itself))
 		ui_message(ui, "not found: %s%s", filter_text(ui->find),
 			ui->filter ? " (a filter is on)" : "");
@@ -96,7 +96,7 @@ void find_again(struct ui *ui, int step, int key)
 	if (ui->find)
 		find_go(ui, step, false);
 	else
-		ui_message(ui, "nothing to look for yet: / asks");
+		ui_message(ui, "no search yet: / starts one");
 }
 
 bool find_is_match(const struct ui *ui, const char *text)

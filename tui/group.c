@@ -45,11 +45,11 @@ bool group_choose(struct ui *ui, int key)
 			continue;
 		group_set(ui, (enum group_by)by);
 		if (by == GROUP_STACK)
-			ui_message(ui, "each row is one call site again");
+			ui_message(ui, "each row is one call site");
 		else if (by == GROUP_THREAD)
-			ui_message(ui, "each row is what one thread allocated; Enter shows where");
+			ui_message(ui, "each row is one thread; Enter shows where it allocated");
 		else
-			ui_message(ui, "%zu %s; Enter shows the call sites of one",
+			ui_message(ui, "%zu %s; Enter shows the call sites of a row",
 				ui->listed ? ui->listed->nsites : 0, group_table[by].many);
 		return true;
 	}
@@ -65,7 +65,7 @@ bool group_enter(struct ui *ui)
 	ui->sites.drawn = 0;
 	ui->sites.list.moved = false;
 	refresh_views(ui);
-	ui_message(ui, "the call sites of one row; Esc goes back to the %s",
+	ui_message(ui, "the call sites of one row; Esc returns to the %s",
 		group_table[ui->group.by].many);
 	return true;
 }

@@ -175,7 +175,7 @@ static void header_rss(const struct ui *ui, int y, unsigned width)
 
 	header_bar(&s, "RSS ", p->rss, p->hwm, width);
 	if (!p->valid || (ended && !p->rss))
-		infoline_left(&s, 90, STYLE_DIM, "not read: the program was gone");
+		infoline_left(&s, 90, STYLE_DIM, "unknown: the program had already ended");
 	if (p->valid && ended && !p->rss) {
 		infoline_left(&s, 80, STYLE_PLAIN, "hwm %s", units_bytes(a, p->hwm));
 	} else if (p->valid) {

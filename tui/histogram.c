@@ -154,5 +154,5 @@ void histogram_draw(const struct histogram *h, size_t i, int y, int x, unsigned 
 	else if (i > size_lines + 1 && life.count)
 		life_draw(h, life.first + (unsigned)(i - size_lines - 2), y, x, cells);
 	else
-		draw_text(y, x + 2, cells - 2, STYLE_DIM, h->known ? "none yet" : "not known");
+		draw_text(y, x + 2, cells - 2, STYLE_DIM, h->known ? "none yet" : "unknown");
 }

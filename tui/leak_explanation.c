@@ -70,25 +70,25 @@ static void say_class(struct leak_explanation *w, const struct snap_leak_site *r
 			"No root, stack, register or reachable block points to %s %s block%s.",
 			one ? "this" : "these", n, plural(row->sum.blocks));
 		if (row->indirect.blocks)
-			say(w, STYLE_PLAIN, "With %s is lost what only %s to: %s block%s, %s.",
-				one ? "it" : "them", one ? "it points" : "they point",
+			say(w, STYLE_PLAIN,
+				"%s block%s (%s) reachable only through %s %s lost as well.",
 				units_exact(blocks, row->indirect.blocks),
 				plural(row->indirect.blocks),
-				units_bytes(bytes, row->indirect.bytes));
+				units_bytes(bytes, row->indirect.bytes), one ? "it" : "them",
+				row->indirect.blocks == 1 ? "is" : "are");
 		break;
 	case SNAP_LEAK_INDIRECT:
-		say(w, STYLE_PLAIN, "Only blocks that are lost themselves point to %s %s block%s.",
+		say(w, STYLE_PLAIN, "Only lost blocks point to %s %s block%s.",
 			one ? "this" : "these", n, plural(row->sum.blocks));
 		break;
 	case SNAP_LEAK_POSSIBLE:
-		say(w, STYLE_PLAIN,
-			"Of %s %s block%s no pointer to the start was found on any way,",
+		say(w, STYLE_PLAIN, "No pointer to the start of %s %s block%s was found,",
 			one ? "this" : "these", n, plural(row->sum.blocks));
-		say(w, STYLE_PLAIN, "only ones inside, which may be numbers that look like it.");
+		say(w, STYLE_PLAIN, "only interior ones, which may be coincidence.");
 		break;
 	case SNAP_LEAK_REACHABLE:
 	case SNAP_LEAK_CLASSES:
-		say(w, STYLE_PLAIN, "The program can still get at %s %s block%s.",
+		say(w, STYLE_PLAIN, "The program can still reach %s %s block%s.",
 			one ? "this" : "these", n, plural(row->sum.blocks));
 		break;
 	}
@@ -102,7 +102,7 @@ static void say_growth(struct leak_explanation *w, const struct snap_growth *g)
 	say(w, STYLE_WARN, "Grows %s over %s, %s: %.*s.", units_rate(rate, g->bytes_per_s),
 		units_duration(over, g->over_ns), growth_word_text(g), (int)rose, evidence);
 	if (evidence[rose])
-		say(w, STYLE_WARN, "Of what it gained, %s.", evidence + rose + 2);
+		say(w, STYLE_WARN, "In this time, %s.", evidence + rose + 2);
 }
 
 /* Of one that is suspected because nothing better is known. */
@@ -110,9 +110,8 @@ static void say_suspect(struct leak_explanation *w, const struct leaks_row *row)
 {
 	char blocks[UNITS_MAX + 8];
 
-	say(w, STYLE_PLAIN,
-		"No leak that is known of, but a suspect by age: as no scan was possible,");
-	say(w, STYLE_PLAIN, "nothing is known of what points to these %s blocks.",
+	say(w, STYLE_PLAIN, "Not a known leak, but a suspect by age: no scan was possible,");
+	say(w, STYLE_PLAIN, "so what points to these %s blocks is unknown.",
 		units_exact(blocks, row->site->live_blocks));
 }
 
@@ -123,15 +122,14 @@ static void say_grower(
 	char blocks[UNITS_MAX + 8];
 	uint64_t then = row->leak ? row->leak->sum.blocks : 0;
 
-	say(w, STYLE_PLAIN, "That is no leak by itself: what fills and is used grows as well.");
+	say(w, STYLE_PLAIN, "Growth alone is no leak: a cache or buffer in use grows as well.");
 	if (!l)
-		say(w, STYLE_PLAIN,
-			"Whether anything points to these blocks is not known: L scans.");
+		say(w, STYLE_PLAIN, "What points to these blocks is unknown: L scans.");
 	else if (then)
-		say(w, STYLE_PLAIN, "The last scan found a way to all of them; there were %s then.",
+		say(w, STYLE_PLAIN, "The last scan could reach all of them; there were %s then.",
 			units_exact(blocks, then));
 	else
-		say(w, STYLE_PLAIN, "There were none of them when the last scan was made.");
+		say(w, STYLE_PLAIN, "None of them existed at the last scan.");
 }
 
 static void say_site(struct leak_explanation *w, const struct snap_site *site)
@@ -144,9 +142,9 @@ static void say_site(struct leak_explanation *w, const struct snap_site *site)
 		say(w, STYLE_PLAIN, "No block of this call site was ever freed: %s allocated.",
 			units_exact(allocs, site->allocs));
 	else
-		say(w, STYLE_PLAIN, "Of the %s blocks allocated here %s%% were freed.",
-			units_exact(allocs, site->allocs),
-			units_percent(percent, site->frees, site->allocs));
+		say(w, STYLE_PLAIN, "%s%% of the %s blocks allocated here were freed.",
+			units_percent(percent, site->frees, site->allocs),
+			units_exact(allocs, site->allocs));
 }
 
 static void say_since(struct leak_explanation *w, const struct snap_leak_site *row)
@@ -157,10 +155,10 @@ static void say_since(struct leak_explanation *w, const struct snap_leak_site *r
 	if (row->seen < 2)
 		return;
 	if (now == then)
-		say(w, STYLE_PLAIN, "Found by %u scans in a row; as much as by the one before.",
+		say(w, STYLE_PLAIN, "Found by %u scans in a row; as much as at the previous one.",
 			row->seen);
 	else
-		say(w, STYLE_PLAIN, "Found by %u scans in a row; %s %s than by the one before.",
+		say(w, STYLE_PLAIN, "Found by %u scans in a row; %s %s than at the previous one.",
 			row->seen, units_bytes(bytes, now > then ? now - then : then - now),
 			now > then ? "more" : "less");
 }
@@ -170,7 +168,9 @@ static void say_how(struct leak_explanation *w, const struct snap_leaks *l)
 	char bytes[UNITS_MAX], stop[UNITS_MAX];
 
 	if (l->snapshots)
-		say(w, STYLE_DIM, "Read: %s of %u cop%s by the program's library: no ptrace (%s).",
+		say(w, STYLE_DIM,
+			"Read: %s from %u cop%s made by the library in the program: no ptrace "
+			"(%s).",
 			units_bytes(bytes, l->scanned_bytes), l->snapshots,
 			l->snapshots == 1 ? "y" : "ies", l->refused ? l->refused : "?");
 	else if (leaks_is_whole(l))
@@ -178,25 +178,24 @@ static void say_how(struct leak_explanation *w, const struct snap_leaks *l)
 			units_bytes(bytes, l->scanned_bytes), l->threads, plural(l->threads),
 			units_duration(stop, l->stop_ns), l->how);
 	if (l->running && l->snapshots)
-		say(w, STYLE_WARN, "Registers of %u of %u threads not read.", l->running,
+		say(w, STYLE_WARN, "The registers of %u of %u threads were not read.", l->running,
 			l->threads);
 	else if (l->running)
-		say(w, STYLE_WARN, "%u of %u threads did not stop: their registers are not known.",
+		say(w, STYLE_WARN, "%u of %u threads did not stop: their registers are unknown.",
 			l->running, l->threads);
 	if (l->busy)
-		say(w, STYLE_WARN, "%u threads were inside realloc: what they move may be missing.",
+		say(w, STYLE_WARN,
+			"%u threads were inside realloc: the blocks they move may be missing.",
 			l->busy);
 	if (l->unread_bytes)
 		say(w, STYLE_WARN, "%s of the program's memory could not be read.",
 			units_bytes(bytes, l->unread_bytes));
 	if (l->unknown)
 		say(w, STYLE_DIM,
-			"Some of its blocks are not recorded, as those from before a fork: the "
-			"words between "
-			"blocks are roots.");
+			"Some blocks are not recorded, such as those from before a fork: the "
+			"memory between recorded blocks counts as roots.");
 	if (l->devices)
-		say(w, STYLE_DIM, "Not read: %u mapping%s of devices.", l->devices,
-			plural(l->devices));
+		say(w, STYLE_DIM, "Not read: %u device mapping%s.", l->devices, plural(l->devices));
 }
 
 /* ---- blocks ---- */
@@ -210,7 +209,7 @@ static void say_contents(
 	long got = ui->source->bytes ? ui->source->bytes(ui->source->ctx, b->addr, bytes, n) : -1;
 
 	if (got <= 0 && n > 0)
-		say(w, STYLE_DIM, "      its contents cannot be read");
+		say(w, STYLE_DIM, "      the contents cannot be read");
 	for (size_t at = 0; (long)at < got; at += CONTENT_BYTES) {
 		char hex[3 * CONTENT_BYTES + 1], text[CONTENT_BYTES + 1];
 		size_t end = (size_t)got - at < CONTENT_BYTES ? (size_t)got - at : CONTENT_BYTES;
@@ -231,7 +230,7 @@ static void say_step(
 {
 	const struct snap_site *site = step->root ? NULL : ui_site(ui, step->site);
 	struct row_style style = ui_style(ui);
-	char name[256] = "a call site that is not known yet", size[UNITS_MAX];
+	char name[256] = "a call site not known yet", size[UNITS_MAX];
 
 	if (site)
 		site_name(site, &style, name, sizeof(name));
@@ -252,7 +251,7 @@ static void say_way(
 	char left[UNITS_MAX + 8];
 
 	if (b->nsteps > 0)
-		say(w, STYLE_DIM, "    pointed to, from the top down, by");
+		say(w, STYLE_DIM, "    reached, from the root down, through");
 	for (uint32_t i = 0; i < b->nsteps; i++) {
 		if (i == before && b->left_out)
 			say(w, STYLE_DIM, "      ... %s more block%s ...",
@@ -260,7 +259,7 @@ static void say_way(
 		say_step(w, ui, &b->steps[i]);
 	}
 	if (b->inside)
-		say(w, STYLE_WARN, "      by a pointer inside the block, not to its start");
+		say(w, STYLE_WARN, "      by a pointer into the block, not to its start");
 }
 
 static void say_block(
@@ -287,10 +286,10 @@ static void say_blocks(
 	if (row->sum.blocks > row->nblocks)
 		say(w, STYLE_PLAIN, "The %u oldest of %s blocks%s:", row->nblocks,
 			units_exact(all, row->sum.blocks),
-			ui->leaks.contents ? ", with what they hold now" : "");
+			ui->leaks.contents ? ", with their contents now" : "");
 	else
 		say(w, STYLE_PLAIN,
-			"The blocks%s:", ui->leaks.contents ? ", with what they hold now" : "");
+			"The blocks%s:", ui->leaks.contents ? ", with their contents now" : "");
 	for (uint32_t i = 0; i < row->nblocks; i++)
 		say_block(w, ui, &row->blocks[i]);
 }

@@ -22,12 +22,12 @@ static void progress_fact(const struct leaks *l, struct infoline *s)
 		infoline_right(s, 95, STYLE_WARN, "%s",
 			l->phase == LEAKS_STOPPING  ? "stopping threads"
 			: l->phase == LEAKS_READING ? "reading memory"
-			: l->phase == LEAKS_ENDING  ? "ending the scan"
+			: l->phase == LEAKS_ENDING  ? "cancelling the scan"
 			: l->phase == LEAKS_WAITING ? "waiting for another heaptop's scan"
 			: l->phase == LEAKS_EXITING ? "the program is exiting: its destructors run"
 						    : "following pointers");
 	if (leak_facts_is_scanning(l))
-		infoline_right(s, 80, STYLE_KEY, "Esc ends it");
+		infoline_right(s, 80, STYLE_KEY, "Esc cancels");
 }
 
 void leak_facts_add(const struct ui *ui, struct infoline *s)
@@ -40,16 +40,15 @@ void leak_facts_add(const struct ui *ui, struct infoline *s)
 		return;
 	}
 	if (l->every_ns)
-		infoline_right(s, 60, STYLE_INFO, "next in %s", units_duration(a, l->next_ns));
+		infoline_right(s, 60, STYLE_INFO, "next scan in %s", units_duration(a, l->next_ns));
 	if (!l->last)
 		return;
 	if (l->held)
-		infoline_right(s, 98, STYLE_WARN, "held at its end");
-	infoline_right(
-		s, 70, STYLE_PLAIN, l->last->at_exit ? "scan at its end" : "scan %u", l->number);
+		infoline_right(s, 98, STYLE_WARN, "held at exit");
+	infoline_right(s, 70, STYLE_PLAIN, l->last->at_exit ? "exit scan" : "scan %u", l->number);
 	if (!l->last->at_exit && ui->shown && ui->shown->uptime_ns >= l->last->at_ns)
 		infoline_join(s, STYLE_PLAIN, ", %s ago",
 			units_duration(a, ui->shown->uptime_ns - l->last->at_ns));
-	infoline_right(s, 75, STYLE_PLAIN, "stood still %s", units_duration(a, l->last->stop_ns));
+	infoline_right(s, 75, STYLE_PLAIN, "paused for %s", units_duration(a, l->last->stop_ns));
 	infoline_right(s, 50, STYLE_PLAIN, "%s read", units_bytes(b, l->last->scanned_bytes));
 }

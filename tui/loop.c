@@ -271,10 +271,10 @@ static void loop_edit(struct loop *l)
 	if (pid < 0)
 		ui_message(ui, "%s: %s", ui->editor, strerror(-(int)pid));
 	else if (WIFEXITED(status) && WEXITSTATUS(status))
-		ui_message(ui, "%s ended with %d%s", ui->editor, WEXITSTATUS(status),
-			WEXITSTATUS(status) == 127 ? ": there is no such command" : "");
+		ui_message(ui, "%s exited with status %d%s", ui->editor, WEXITSTATUS(status),
+			WEXITSTATUS(status) == 127 ? ": command not found" : "");
 	else if (WIFSIGNALED(status))
-		ui_message(ui, "%s was ended by signal %d", ui->editor, WTERMSIG(status));
+		ui_message(ui, "%s was killed by signal %d", ui->editor, WTERMSIG(status));
 	else
 		ui_message(ui, "back from %s", ui->editor);
 }

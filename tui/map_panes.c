@@ -356,7 +356,7 @@ static void parts_draw(const struct ui *ui, const struct map_panes *p, const str
 			chosen ? STYLE_SELECT : STYLE_PLAIN, text);
 	}
 	draw_text(p->grid_y + p->grid, 1, width - 1, STYLE_DIM,
-		"no blocks of malloc are in it: its pages are not looked at");
+		"no blocks of malloc here: the pages are not read");
 }
 
 static void grid_draw(const struct ui *ui, const struct map_panes *p)
@@ -433,7 +433,7 @@ static void pin_draw(const struct ui *ui, unsigned i, int y)
 	const struct snap_site *site = ui_site(ui, pin->site);
 	unsigned width = (unsigned)ui->layout.width;
 	struct row_style style = ui_style(ui);
-	char text[64], name[COLUMN_TEXT_MAX] = "a call site that is not known yet";
+	char text[64], name[COLUMN_TEXT_MAX] = "a call site not known yet";
 	char place[COLUMN_TEXT_MAX] = "", cut[COLUMN_TEXT_MAX], cost[UNITS_MAX], pages[UNITS_MAX];
 	char alone[UNITS_MAX], live[UNITS_MAX];
 	unsigned right = width >= 80 ? width / 4 : 0,
@@ -461,8 +461,8 @@ static void pins_draw(const struct ui *ui, const struct map_panes *p)
 	char title[128], pages[UNITS_MAX], bytes[UNITS_MAX];
 
 	snprintf(title, sizeof(title),
-		a->pinned_pages == 1 ? "WHO PINS IT: %s page less than half full, %s free in it"
-				     : "WHO PINS IT: %s pages less than half full, %s free in them",
+		a->pinned_pages == 1 ? "PINNED BY: %s page less than half full, %s free in it"
+				     : "PINNED BY: %s pages less than half full, %s free in them",
 		units_count(pages, a->pinned_pages), units_bytes(bytes, a->pinned_bytes));
 	draw_rule(p->pins_y - 2, 0, width, title);
 	draw_fill(p->pins_y - 1, 0, width, STYLE_HEAD);
@@ -472,9 +472,9 @@ static void pins_draw(const struct ui *ui, const struct map_panes *p)
 		pin_draw(ui, i, p->pins_y + (int)i);
 	if (!a->pins)
 		draw_text(p->pins_y, 2, width - 2, STYLE_DIM,
-			a->sampled  ? "blocks are sampled: it cannot be told"
-			: a->forked ? "blocks from before its fork are not known: it cannot be told"
-				    : "nobody: no page of the heap is less than half full");
+			a->sampled  ? "unknown: blocks are sampled"
+			: a->forked ? "unknown: blocks from before the fork are not recorded"
+				    : "nothing: no page of the heap is less than half full");
 }
 
 /* ---- all ---- */

@@ -36,7 +36,7 @@ static void image_changed(struct ui *ui)
 	if (other)
 		process_selection_restore(ui, ui->current);
 	else
-		ui_message(ui, "the program called exec: a new image, and its sites start anew");
+		ui_message(ui, "the program called exec: its call sites start from zero");
 }
 
 /* With the columns since a mark goes the order by one of them. */

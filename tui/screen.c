@@ -161,11 +161,11 @@ static void idle_text(const struct ui *ui, char *text, size_t cap)
 		snprintf(text, cap, "%s", group_choices());
 	else if (ui->frozen)
 		snprintf(text, cap,
-			"frozen: %u newer snapshot%s waiting; the header keeps moving, the rows do "
-			"not",
+			"frozen: %u newer snapshot%s waiting; the header keeps updating, the rows "
+			"do not",
 			ui->waiting, ui->waiting == 1 ? " is" : "s are");
 	else if (output_explains(ui))
-		snprintf(text, cap, "the program %s; what it wrote is in the Output tab (S-Tab)",
+		snprintf(text, cap, "the program %s; its output is in the Output tab (S-Tab)",
 			snapshot_state_text(ui->current, how));
 	else if (ui->layout.y[ROW_BAR] < 0)
 		snprintf(text, cap, "? help  q %s", ui->depth > 1 ? "back" : "quit");

@@ -127,8 +127,8 @@ static const char *number_pair(const char *args, struct step *step, int least, i
 
 	if (sscanf(args, "%4d%*[x ]%4d%n", &step->a, &step->b, &used) != 2 || args[used] ||
 		step->a < least || step->b < least || step->a > most || step->b > most)
-		return step->what == STEP_SIZE ? "wants WIDTHxHEIGHT, to 500x500"
-					       : "wants a column and a row, from 1";
+		return step->what == STEP_SIZE ? "needs WIDTHxHEIGHT, at most 500x500"
+					       : "needs a column and a row, from 1";
 	return NULL;
 }
 
@@ -143,7 +143,7 @@ static const char *step_argument(struct step *step, const char *args)
 		step->a = (int)strtol(args, &end, 10);
 		return *args && !*end && step->a >= 1 && step->a <= (int)WAIT_MAX
 			       ? NULL
-			       : "wants a number of frames";
+			       : "needs a number of frames";
 	case STEP_SIZE:
 		return number_pair(args, step, 1, SIZE_MAX_CELLS);
 	case STEP_CLICK:
@@ -161,8 +161,8 @@ static const char *step_argument(struct step *step, const char *args)
 	step->text = *args ? strdup(args) : NULL;
 	if (step->text)
 		return NULL;
-	return step->what == STEP_TYPE || step->what == STEP_UNTIL ? "wants text"
-								   : "wants a file, or -";
+	return step->what == STEP_TYPE || step->what == STEP_UNTIL ? "needs text"
+								   : "needs a file name, or -";
 }
 
 static const char *command_parse(struct script *s, const char *text, unsigned line)
@@ -184,7 +184,7 @@ static const char *command_parse(struct script *s, const char *text, unsigned li
 		step = step_add(s, commands[i].what, line);
 		return step ? step_argument(step, args) : "out of memory";
 	}
-	return "no such command (type, wait, until, size, click, save-display, save-looks)";
+	return "unknown command (type, wait, until, size, click, save-display, save-looks)";
 }
 
 static const char *keys_parse(struct script *s, char *text, unsigned line)
@@ -198,7 +198,7 @@ static const char *keys_parse(struct script *s, char *text, unsigned line)
 			return "out of memory";
 		step->a = script_key(word);
 		if (step->a < 0)
-			return "no such key (j, Enter, PgDn, F5, ^L; text is for :type)";
+			return "unknown key (such as j, Enter, PgDn, F5, ^L; for text use :type)";
 	}
 	return NULL;
 }
@@ -338,7 +338,7 @@ static int step_until(struct player *p, const struct step *step)
 		if (script_signal || p->ui.quit)
 			return 0;
 		if (clock_monotonic_ns() > end || n == UNTIL_FRAMES)
-			return step_failed(p, step, "this never came on the screen");
+			return step_failed(p, step, "this never appeared on the screen");
 		frame_next(p);
 	}
 	return 0;

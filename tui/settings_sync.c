@@ -98,7 +98,7 @@ void settings_sync_column_switch(struct ui *ui, unsigned table, unsigned column)
 	enum settings_table t = (enum settings_table)table;
 
 	if (settings_switch(&ui->settings, t, key, !settings_is_off(&ui->settings, t, key)) != 0)
-		ui_message(ui, "there is no room to note that");
+		ui_message(ui, "not changed: too many columns are switched off");
 	columns_apply(ui);
 }
 
@@ -168,7 +168,7 @@ void settings_sync_save(struct ui *ui, int arg, int key)
 	char said[UI_MESSAGE_MAX] = "";
 
 	if (!ui->source->settings_save) {
-		ui_message(ui, "there is nowhere to save settings");
+		ui_message(ui, "not saved: there is no settings file");
 		return;
 	}
 	settings_sync_collect(ui);

@@ -23,14 +23,14 @@
 #define TREE_TABLE(title, self_width)                                                              \
 	{                                                                                          \
 		{ "TOTAL", 6, true, 0, "live bytes of all stacks through this function" },         \
-			{ "%", 5, true, 62, "their share of the root's" },                         \
-			{ "SELF", 6, true, self_width, "live bytes it asked for itself" },         \
+			{ "%", 5, true, 62, "share of the root's live bytes" },                    \
+			{ "SELF", 6, true, self_width, "live bytes that it allocated itself" },    \
 			{ "RATE", 9, true, 48, "growth of TOTAL per second, over 10 s" },          \
 			{ "BLOCKS", 6, true, 76, "live blocks of all these stacks" },              \
 			{ title, 0, false, 0, "the functions, each below its caller" },            \
-			{ "FILE:LINE", 18, false, 92, "where in the function, if in one place" },  \
-			{ "OF ROOT", 10, false, 116, "the share as a bar" },                       \
-			{ "ERROR", 6, true, 48, "how far TOTAL may be off (95 %), when sampled" }, \
+			{ "FILE:LINE", 18, false, 92, "line in the function, if only one" },       \
+			{ "OF ROOT", 10, false, 116, "share of the root as a bar" },               \
+			{ "ERROR", 6, true, 48, "error bound of TOTAL (95 %), when sampled" },     \
 	}
 
 static const struct table_column down_columns[] = TREE_TABLE("CALL TREE", 56);
@@ -373,7 +373,7 @@ void tree_line_draw_pane(const struct ui *ui, int y)
 	n = tree_line_node(ui, row->node);
 	if (row->small) {
 		draw_text(y + 1, 1, width - 2, STYLE_PLAIN,
-			"small children: Right shows them all, T sets what is small");
+			"small children: Right shows them all, T sets the limit");
 		return;
 	}
 	if (row->node == TREE_ROOT)

@@ -105,7 +105,7 @@ static void facts_since(
 				   : "",
 		units_bytes(text, bytes));
 	if (snap->kept && since->kept_of)
-		infoline_join(s, STYLE_PLAIN, ", %s%% of %" PRIu64 " new alive",
+		infoline_join(s, STYLE_PLAIN, ", %s%% of %" PRIu64 " new blocks alive",
 			units_percent(text,
 				since->kept_blocks < since->kept_of ? since->kept_blocks
 								    : since->kept_of,
@@ -166,7 +166,7 @@ static void facts_trend(const struct ui *ui, const struct snap_site *site, struc
 		infoline_join(s, STYLE_WARN, ", %s:", growth_word_text(&site->growth));
 		facts_evidence(&site->growth, s);
 	} else {
-		infoline_left(s, 50, STYLE_DIM, "no lasting growth seen");
+		infoline_left(s, 50, STYLE_DIM, "no steady growth");
 	}
 	facts_ages(site, s);
 	infoline_right(s, 52, STYLE_PLAIN, "by %s", site->alloc_function);
@@ -195,7 +195,7 @@ static void stack_draw_rule(const struct stack *st, int y, unsigned cells)
 	char title[64];
 
 	snprintf(title, sizeof(title), "STACK, %" PRIu32 " frames%s", st->nframes,
-		st->resolved ? "" : ", names are coming");
+		st->resolved ? "" : ", resolving names");
 	draw_rule(y, 0, cells, title);
 }
 
@@ -264,7 +264,7 @@ static void stack_draw_line(
 		frame_draw(ui, site, (uint32_t)(i - STACK_HEAD), y, cells);
 	else
 		draw_text(y, NUMBER_CELLS, cells - NUMBER_CELLS, STYLE_WARN,
-			"outer frames are missing: depth limit or unwinder");
+			"outer frames are missing: depth limit, or the unwinder stopped");
 }
 
 /* ---- the other sections ------------------------------------------------------------------- */
@@ -450,7 +450,7 @@ void view_detail_enter(struct ui *ui, int arg, int key)
 	plan_make(&p, ui, site);
 	if (plan_find(p.list, &line) != SECTION_SIBLINGS || line < 1 ||
 		line - 1 >= ui->detail.siblings.kept) {
-		ui_message(ui, "Enter goes to a sibling: they are at the end (G)");
+		ui_message(ui, "Enter opens a sibling; they are listed at the end (G)");
 		return;
 	}
 	ui->detail.site = ui->detail.siblings.site[line - 1];
@@ -541,8 +541,7 @@ static void detail_draw(struct ui *ui)
 	struct plan p;
 
 	if (!site) {
-		draw_text(
-			y, 2, width - 2, STYLE_DIM, "this site is no longer there; Esc goes back");
+		draw_text(y, 2, width - 2, STYLE_DIM, "this site no longer exists; Esc goes back");
 		return;
 	}
 	detail_draw_head(ui, site);

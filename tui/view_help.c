@@ -94,20 +94,25 @@ static void help_add_tables(struct ui *ui)
 static void help_add_words(struct ui *ui)
 {
 	static const char *const words[][2] = {
-		{ "Live", "bytes that the program asked for and has not freed" },
-		{ "peak, @", "most live bytes at once, and when, in time since start" },
-		{ "RSS, hwm", "memory the kernel gave it, and the most it ever had" },
-		{ "pss", "RSS with shared pages divided among those who share them" },
-		{ "/s, over", "rates are over that time: 10 seconds, or all that is known yet" },
-		{ "0:00 strip", "live bytes from the start until now" },
-		{ "untracked", "blocks that could not be recorded: missing from the table" },
-		{ "exact", "every block is recorded; else one in so many bytes, and" },
-		{ "+-3%", "all live bytes may be off by so much, a call site by its ERROR" },
-		{ "cost", "of recording, in the program: a part of its own time" },
-		{ "self", "what heaptop itself costs" },
+		{ "Live", "bytes that the program allocated and has not freed" },
+		{ "peak, @", "most live bytes at once, and when (time since start)" },
+		{ "RSS, hwm", "resident memory, and its maximum (high-water mark)" },
+		{ "pss", "RSS with each shared page divided by its number of users" },
+		{ "/s, over", "rates cover this time: 10 seconds, less at the start" },
+		{ "0:00 graph", "live bytes from the start until now" },
+		{ "untracked", "blocks that could not be recorded; missing from the table" },
+		{ "exact", "every block is recorded; otherwise the sampling interval" },
+		{ "+-3%", "sampling error of the live bytes; of a call site: ERROR" },
+		{ "definite", "a leak: nothing points to the blocks" },
+		{ "indirect", "a leak: only lost blocks point to the blocks" },
+		{ "possible", "perhaps a leak: only interior pointers were found" },
+		{ "suspect", "no block was freed for long, and no scan was possible" },
+		{ "growing", "more and more blocks, which need not be a leak" },
+		{ "cost", "share of the program's own time that recording takes" },
+		{ "self", "CPU and memory of heaptop itself" },
 	};
 
-	help_add(ui, "Words");
+	help_add(ui, "Terms");
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		help_add(ui, "  %-10s %s", words[i][0], words[i][1]);
 	help_add(ui, "%s", "");
@@ -116,19 +121,19 @@ static void help_add_words(struct ui *ui)
 static void help_add_filter(struct ui *ui)
 {
 	static const char *const terms[][2] = {
-		{ "word", "in the function, file or object that the site is named after" },
-		{ "\"a b\" /re/", "with a blank in it; an extended regular expression" },
-		{ "!word", "not in them" },
-		{ "thread:word",
-			"a thread of that name allocated there; those that ended have none" },
-		{ "stack:word", "in any frame of the stack; so function: file: module: in one" },
+		{ "word", "in the function, file or module that the site is named after" },
+		{ "\"a b\" /re/", "text with a blank; an extended regular expression" },
+		{ "!word", "not there" },
+		{ "thread:word", "allocated by a thread of that name that has not ended" },
+		{ "stack:word",
+			"in any frame of the stack; function: file: module: in that alone" },
 		{ "live>1M", "live, blocks, avg, peak, allocs, temp, rate, percent: > < >= <= =" },
-		{ "R<40>", "is a word, as operator<< is; in quotes anything is: \"live>1M\"" },
-		{ "age>60s", "of the oldest live block; youngest<1s: of the youngest" },
-		{ "sites>9", "of rows that sum up sites: how many; numbers are the sums there" },
+		{ "R<40>", "is a word, like operator<<; and so is \"live>1M\" in quotes" },
+		{ "age>60s", "age of the oldest live block; youngest<1s: of the youngest" },
+		{ "sites>9", "number of sites in a grouped row; its numbers are sums" },
 	};
 
-	help_add(ui, "Filter and find: terms with blanks between them, which all must hold");
+	help_add(ui, "Filter and find: terms with blanks between them; all must match");
 	for (size_t i = 0; i < sizeof(terms) / sizeof(terms[0]); i++)
 		help_add(ui, "  %-10s %s", terms[i][0], terms[i][1]);
 	help_add(ui, "%s", "");
@@ -140,8 +145,7 @@ static void help_add_rules(struct ui *ui)
 	const char *const *rule =
 		ui->source->hide_rules ? ui->source->hide_rules(ui->source->ctx, &count) : NULL;
 
-	help_add(ui,
-		"Names: a site is called after its first frame that is not one of these (H: all)");
+	help_add(ui, "Names: a site is named after its first frame not listed here (H: all)");
 	for (size_t i = 0; i < count; i++)
 		help_add(ui, "  %s", rule[i]);
 }

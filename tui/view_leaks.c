@@ -26,20 +26,16 @@
 #define NOTE_BODY   4 /* each for so many lines that there are */
 
 static const struct table_column leak_columns[] = {
-	{ "KIND", 9, false, 0,
-		"definite: nothing points to them; indirect: only lost blocks do; possible: only "
-		"pointers inside; suspect: none was freed, and nobody may look what points to "
-		"them; growing: they are more and more" },
-	{ "BYTES", 7, true, 0, "in blocks of this call site and kind" },
-	{ "BLOCKS", 7, true, 0, "so many they are" },
-	{ "BEHIND", 7, true, 96, "bytes that are lost with them: only they point there" },
-	{ "OLDEST", 7, true, 56, "age of the oldest" },
-	{ "SINCE", 8, true, 66,
-		"bytes more than by the scan before; of what grows, than by the last one" },
-	{ "SURE", 6, false, 76,
-		"high: found twice, and all was read; medium: found once; low: may be chance" },
-	{ "GROWS", 6, false, 76, "how sure it is that the call site goes on growing" },
-	{ "CALL SITE", 0, false, 0, "where they were allocated" },
+	{ "KIND", 10, false, 0, "definite, indirect, possible, suspect or growing (see Terms)" },
+	{ "BYTES", 7, true, 0, "bytes in blocks of this call site and kind" },
+	{ "BLOCKS", 7, true, 0, "number of these blocks" },
+	{ "INDIRECT", 9, true, 96, "bytes reachable only through them, and lost as well" },
+	{ "OLDEST", 7, true, 56, "age of the oldest block" },
+	{ "CHANGE", 8, true, 66,
+		"bytes more than at the previous scan (if only growing: the last)" },
+	{ "SURE", 6, false, 76, "high: found twice; medium: found once; low: may be coincidence" },
+	{ "GROWS", 6, false, 76, "how sure it is that the call site keeps growing" },
+	{ "CALL SITE", 0, false, 0, "the function that allocated them" },
 };
 static unsigned leak_off; /* columns are not chosen here */
 static const struct table leak_table = { .column = leak_columns,
@@ -78,7 +74,7 @@ void view_leaks_scan(struct ui *ui, int arg, int key)
 	char text[UI_MESSAGE_MAX] = "";
 
 	if (!ui->source->leaks) {
-		ui_message(ui, "there is no running program to scan for leaks");
+		ui_message(ui, "no running program to scan for leaks");
 		return;
 	}
 	ui_tab(ui, VIEW_LEAKS);
@@ -94,29 +90,28 @@ bool view_leaks_can_release(const struct ui *ui)
 void view_leaks_release(struct ui *ui, int arg, int key)
 {
 	if (ui->source->leaks_release && ui->source->leaks_release(ui->source->ctx))
-		ui_message(ui, "the program ends now");
+		ui_message(ui, "released: the program ends now");
 	else
 		ui_message(ui, "the program is not held (start heaptop with --hold)");
 }
 
 #define READ_NS 3000000000ull /* another message is read in this time */
-static void end_say(struct ui *ui, const struct leaks *l)
+static void exit_scan_message(struct ui *ui, const struct leaks *l)
 {
 	const struct snap_leak_sum *lost = &l->last->sum[SNAP_LEAK_DEFINITE];
-	uint64_t perhaps = l->last->sum[SNAP_LEAK_POSSIBLE].blocks;
-	const char *then = l->held ? "; E in Leaks lets it end" : "";
+	uint64_t possible = l->last->sum[SNAP_LEAK_POSSIBLE].blocks;
+	const char *next = l->held ? "; E in Leaks (F9) lets it end" : "; F9 shows them";
 	char bytes[UNITS_MAX + 8], blocks[UNITS_MAX + 8];
 
 	if (lost->blocks)
-		ui_message(ui,
-			"scanned at its end: definite %s bytes in %s block%s; L shows them%s",
+		ui_message(ui, "exit scan: definite %s bytes in %s block%s%s",
 			units_exact(bytes, lost->bytes), units_exact(blocks, lost->blocks),
-			lost->blocks == 1 ? "" : "s", then);
-	else if (perhaps)
-		ui_message(ui, "scanned at its end: %s block%s possibly lost; L shows them%s",
-			units_exact(blocks, perhaps), perhaps == 1 ? "" : "s", then);
+			lost->blocks == 1 ? "" : "s", next);
+	else if (possible)
+		ui_message(ui, "exit scan: %s block%s possibly lost%s",
+			units_exact(blocks, possible), possible == 1 ? "" : "s", next);
 	else
-		ui_message(ui, "scanned at its end: no leaks%s", then);
+		ui_message(ui, "exit scan: no leaks%s", l->held ? next : "");
 }
 
 static void leaks_refreshed(struct ui *ui)
@@ -128,7 +123,7 @@ static void leaks_refreshed(struct ui *ui)
 		return;
 	/* Suppressions make other versions of it. */
 	if (ui->leaks.end_ns != l->last->at_ns)
-		end_say(ui, l);
+		exit_scan_message(ui, l);
 	ui->leaks.end_version = l->version;
 	ui->leaks.end_ns = l->last->at_ns;
 }
@@ -138,7 +133,7 @@ void view_leaks_tab(struct ui *ui, int arg, int key)
 	if (ui->source->leaks)
 		ui_tab(ui, VIEW_LEAKS);
 	else
-		ui_message(ui, "there is no running program to scan for leaks");
+		ui_message(ui, "no running program to scan for leaks");
 }
 
 bool view_leaks_cancel(struct ui *ui)
@@ -148,7 +143,7 @@ bool view_leaks_cancel(struct ui *ui)
 	if (!here || !leak_facts_is_scanning(leak_list_state(ui)))
 		return false;
 	ui->source->leaks_cancel(ui->source->ctx);
-	ui_message(ui, "the scan is ended; what the one before found stays");
+	ui_message(ui, "scan cancelled; the previous results stay");
 	return true;
 }
 
@@ -161,20 +156,21 @@ static void every_accept(struct ui *ui, const char *text)
 		return;
 	if (strcmp(text, "0") != 0 &&
 		(units_parse_duration(text, &ns) || ns < LEAKS_EVERY_MIN_NS)) {
-		ui_message(ui, "\"%s\" is no time of " LEAKS_EVERY_MIN " or more, and not 0", text);
+		ui_message(
+			ui, "\"%s\" is neither 0 nor a time of " LEAKS_EVERY_MIN " or more", text);
 		return;
 	}
 	ui->source->leaks_every(ui->source->ctx, ns);
 	if (ns)
-		ui_message(ui, "a scan every %s; each makes the program stand still",
+		ui_message(ui, "scanning every %s; each scan pauses the program",
 			units_duration(said, ns));
 	else
-		ui_message(ui, "no more scans by themselves");
+		ui_message(ui, "automatic scans are off");
 }
 
 void view_leaks_every(struct ui *ui, int arg, int key)
 {
-	prompt_open(&ui->prompt, "scan every (30s; 0: only by L):", "", every_accept);
+	prompt_open(&ui->prompt, "scan every (30s; 0: only with L):", "", every_accept);
 }
 
 void view_leaks_kind(struct ui *ui, int arg, int key)
@@ -188,8 +184,8 @@ void view_leaks_contents(struct ui *ui, int arg, int key)
 {
 	ui->leaks.contents = !ui->leaks.contents;
 	refresh_views(ui);
-	ui_message(ui, ui->leaks.contents ? "what blocks hold is shown: it may be secret"
-					  : "what blocks hold is hidden");
+	ui_message(ui, ui->leaks.contents ? "the contents of blocks are shown: they may be secret"
+					  : "the contents of blocks are hidden");
 }
 
 void view_leaks_suppress(struct ui *ui, int arg, int key)
@@ -198,12 +194,10 @@ void view_leaks_suppress(struct ui *ui, int arg, int key)
 	char text[UI_MESSAGE_MAX] = "";
 
 	if (!row || !row->site || !leak_list_is_found(row) || row->leak->suppressed) {
-		ui_message(ui, !row	    ? "nothing to suppress"
-			       : !row->site ? "this call site is not known yet"
-			       : !leak_list_is_found(row)
-				       ? "only leaks are suppressed, and this is "
-					 "none"
-				       : "this is suppressed already");
+		ui_message(ui, !row			  ? "nothing to suppress"
+			       : !row->site		  ? "this call site is not known yet"
+			       : !leak_list_is_found(row) ? "not suppressed: this is not a leak"
+							  : "this is already suppressed");
 		return;
 	}
 	ui->source->leaks_suppress(ui->source->ctx, ui->shown,
@@ -217,7 +211,7 @@ void view_leaks_why(struct ui *ui, int arg, int key)
 	if (leak_list_selected(ui))
 		ui_push(ui, VIEW_WHY);
 	else
-		ui_message(ui, "no row is selected: L scans, K chooses the kinds that are shown");
+		ui_message(ui, "no row is selected: L scans, K chooses the kinds shown");
 }
 
 bool view_leaks_has_contents(const struct ui *ui)
@@ -277,7 +271,7 @@ static void leaks_cell(const struct ui *ui, const struct leaks_row *row,
 	*out = 0;
 	switch (p->column) {
 	case BY_KIND:
-		strcpy(out, is_suppressed(row) ? "suppressd" : leak_list_kind(row));
+		strcpy(out, is_suppressed(row) ? "suppressed" : leak_list_kind(row));
 		break;
 	case BY_BYTES:
 		units_bytes(out, leak_list_sum(row).bytes);
@@ -349,22 +343,21 @@ static const char *note_text(const struct ui *ui, enum draw_style *style)
 	if (l->failed)
 		return l->failed;
 	if (leak_facts_is_scanning(l) && !l->last)
-		return "the scan is under way; Esc ends it";
+		return "scanning; Esc cancels";
 	if (l->phase == LEAKS_ENDING && !l->last)
-		return "the scan is about to end";
+		return "the scan is being cancelled";
 	if (!l->last && !ui_program_runs(ui))
-		return "the program has ended, and was not scanned for leaks";
+		return "the program ended without a leak scan";
 	if (!l->last)
-		return "L scans for leaks: blocks that nothing points to any more. The program "
-		       "stands still while its memory is read (the scan reports how long), and "
-		       "then "
-		       "goes on as if nothing had been.";
+		return "L scans for leaks: blocks that nothing points to any more. The scan pauses "
+		       "the program while it reads its memory (it reports for how long); then the "
+		       "program continues undisturbed.";
 	for (unsigned i = 0; i < SNAP_LEAK_REACHABLE; i++)
 		lost += l->last->sum[i].blocks;
 	if (lost)
 		return NULL;
-	return l->last->suppressed.blocks ? "no leaks but those that are suppressed"
-					  : "no leaks: a way to every block was found";
+	return l->last->suppressed.blocks ? "no leaks except suppressed ones"
+					  : "no leaks: every block is reachable";
 }
 
 /* With a negative `y` it is not drawn. Returns the lines it takes. */
@@ -428,8 +421,7 @@ static void leaks_draw_pane(struct ui *ui, int y, int height)
 		bool more = i == height - 1 && (size_t)i < ui->leaks.explanation->count;
 
 		text_elide(cut, sizeof(cut),
-			more ? "... Enter shows all of it"
-			     : ui->leaks.explanation->line[i - 1].text,
+			more ? "... Enter shows the rest" : ui->leaks.explanation->line[i - 1].text,
 			width - 2, false, draw_is_ascii());
 		draw_text(y + i, 1, width - 2,
 			more ? STYLE_DIM : ui->leaks.explanation->line[i - 1].style, cut);
@@ -448,7 +440,7 @@ static void leaks_draw(struct ui *ui)
 	y += leaks_note(ui, y);
 	if (!l->count && ui->leaks.choice != 0 && y < end)
 		draw_text(y, 2, (unsigned)ui->layout.width - 2, STYLE_DIM,
-			"none of the kind that is shown; K shows others");
+			"none of the kinds shown; K shows others");
 	for (size_t i = 0; i < l->height && l->top + i < l->count; i++)
 		leaks_draw_row(ui, l->top + i, y + (int)i);
 	if (pane)

@@ -120,8 +120,10 @@ void view_map_neighbour(struct ui *ui, int step, int key)
 {
 	const struct map *m = ui->map.map;
 
-	if (!m || (step < 0 ? ui->map.row == 0 : ui->map.row + 1 >= m->rows))
-		ui_message(ui, "there is no mapping %s this one", step < 0 ? "before" : "after");
+	if (!m)
+		ui_message(ui, "no map yet");
+	else if (step < 0 ? ui->map.row == 0 : ui->map.row + 1 >= m->rows)
+		ui_message(ui, "this is the %s mapping", step < 0 ? "first" : "last");
 	else
 		row_select(ui, step < 0 ? ui->map.row - 1 : ui->map.row + 1);
 }
@@ -152,7 +154,8 @@ void view_map_zoom(struct ui *ui, int in, int key)
 	map_panes_make(&p, ui);
 	zoom = map_panes_zoom(ui, &p);
 	if (in ? zoom == 1 : zoom >= ZOOM_MOST || map_panes_lines(ui, &p) <= 1) {
-		ui_message(ui, in ? "a cell is one page" : "all of it is in one line");
+		ui_message(
+			ui, in ? "a cell is one page already" : "all of it is on one line already");
 		return;
 	}
 	ui->map.zoom = in ? zoom / 2 : zoom * 2;
@@ -194,10 +197,10 @@ void view_map_part(struct ui *ui, int step, int key)
 	size_t now = row ? part_now(ui, row) : 0;
 
 	if (!row || row->spans == 0)
-		ui_message(ui, "there is no mapping here");
+		ui_message(ui, "no mapping here");
 	else if (step < 0 ? now == 0 : now + 1 >= row->spans)
-		ui_message(ui, "it has no part %s this one (%zu of %zu)",
-			step < 0 ? "before" : "after", now + 1, row->spans);
+		ui_message(ui, "this is the %s part (%zu of %zu)", step < 0 ? "first" : "last",
+			now + 1, row->spans);
 	else
 		part_show(ui, step < 0 ? now - 1 : now + 1);
 }
@@ -221,7 +224,7 @@ static void address_show(struct ui *ui, uint64_t addr)
 			return;
 		}
 	}
-	ui_message(ui, "no mapping that is listed has the address %" PRIx64, addr);
+	ui_message(ui, "no listed mapping contains the address %" PRIx64, addr);
 }
 
 static void address_accept(struct ui *ui, const char *text)
@@ -235,7 +238,7 @@ static void address_accept(struct ui *ui, const char *text)
 	addr = strtoull(text, &end, 16);
 	/* "7f12a4000000-7f12a4021000", as maps has it, is its beginning. */
 	if (end == text || errno || !isxdigit((unsigned char)*text) || (*end && *end != '-'))
-		ui_message(ui, "\"%s\" is no address (hexadecimal, with or without 0x)", text);
+		ui_message(ui, "\"%s\" is not an address (hexadecimal, with or without 0x)", text);
 	else
 		address_show(ui, addr);
 }
@@ -243,7 +246,7 @@ static void address_accept(struct ui *ui, const char *text)
 void view_map_address(struct ui *ui, int arg, int key)
 {
 	if (!ui->map.map)
-		ui_message(ui, "there is no map yet");
+		ui_message(ui, "no map yet");
 	else
 		prompt_open(&ui->prompt, "go to address (hex):", "", address_accept);
 }
@@ -272,7 +275,7 @@ void view_map_detail(struct ui *ui, int arg, int key)
 	if (sum.has_site)
 		site_show(ui, sum.site);
 	else
-		ui_message(ui, "no live block is here");
+		ui_message(ui, "no live block here");
 }
 
 void view_map_pin(struct ui *ui, int arg, int key)
@@ -280,7 +283,7 @@ void view_map_pin(struct ui *ui, int arg, int key)
 	unsigned i = (unsigned)(key - '1');
 
 	if (!ui->map.map || i >= ui->map.map->account.pins)
-		ui_message(ui, "no call site has the number %c here", key);
+		ui_message(ui, "no call site has the number %c in PINNED BY", key);
 	else
 		site_show(ui, ui->map.map->account.pin[i].site);
 }
@@ -290,7 +293,7 @@ void view_map_tab(struct ui *ui, int arg, int key)
 	if (map_present(ui))
 		ui_tab(ui, VIEW_MAP);
 	else
-		ui_message(ui, "there is no process whose memory could be looked at");
+		ui_message(ui, "no process whose memory can be read");
 }
 
 static void map_click(struct ui *ui, int y, int x)
@@ -357,14 +360,13 @@ static void map_status(struct ui *ui, char *text, size_t cap)
 		return;
 	units_duration(age, age_ns(ui, a));
 	if (!is_running(ui))
-		snprintf(text, cap, "%s",
-			a->note ? a->note : "as it was last read, before the program ended");
+		snprintf(text, cap, "%s", a->note ? a->note : "last read before the program ended");
 	else if (a->note && age_ns(ui, a) > a->again_ns)
 		snprintf(text, cap, "read %s ago   %s", age, a->note);
 	else if (a->note)
 		snprintf(text, cap, "%s", a->note);
 	else
-		snprintf(text, cap, "malloc_trim could give back %s   read %s ago, every %s, in %s",
+		snprintf(text, cap, "malloc_trim could release %s   read %s ago, every %s, in %s",
 			units_bytes(bytes, a->trim_bytes), age, units_duration(every, a->again_ns),
 			units_duration(took, a->took_ns));
 }

@@ -20,14 +20,14 @@
 enum { IS_NUMBER, IS_USE, IS_TIME, IS_LIVE, IS_GREW, IS_ALLOCS, IS_ALIVE, IS_KEPT, IS_NAME };
 
 static const struct table_column mark_columns[] = {
-	{ "MARK", 4, true, 0, "its number" },
-	{ "", 4, false, 50, "what the table of sites counts from, and to" },
-	{ "TIME", 7, true, 0, "since the start of the program" },
-	{ "LIVE", 6, true, 0, "bytes that were live" },
-	{ "GREW", 7, true, 0, "more than at the mark above" },
+	{ "MARK", 4, true, 0, "number of the mark" },
+	{ "", 4, false, 50, "what the site table counts from, and to" },
+	{ "TIME", 7, true, 0, "time since the program's start" },
+	{ "LIVE", 6, true, 0, "live bytes at that moment" },
+	{ "GREW", 7, true, 0, "growth since the mark above" },
 	{ "ALLOCS", 6, true, 64, "blocks allocated since the mark above" },
-	{ "ALIVE", 6, true, 72, "bytes of these that are alive now" },
-	{ "KEPT", 5, true, 56, "how many of these blocks are alive now, in percent" },
+	{ "ALIVE", 6, true, 72, "bytes of these still alive" },
+	{ "KEPT", 5, true, 56, "share of these blocks still alive, in percent" },
 	{ "NAME", 0, false, 0, "" },
 };
 static unsigned mark_off; /* all are shown */
@@ -213,7 +213,7 @@ static void marks_draw(struct ui *ui)
 		marks_draw_row(ui, l->top + i, y + (int)i);
 	if (l->count <= 1 && l->height > 2)
 		draw_text(y + 2, 2, (unsigned)ui->layout.width - 2, STYLE_DIM,
-			ui->current ? "nothing is marked yet: m marks this moment"
+			ui->current ? "no marks yet: m marks this moment"
 				    : "waiting for the first snapshot");
 }
 
@@ -222,9 +222,9 @@ static void marks_status(struct ui *ui, char *text, size_t cap)
 	size_t n = marks_count(ui);
 	char count[UNITS_MAX];
 
-	snprintf(text, cap, "%s mark%s   a line is what came since the one above%s",
-		units_count(count, n), n == 1 ? "" : "s",
-		ui->current && ui->current->kept ? "; ALIVE, KEPT: alive of it" : "");
+	snprintf(text, cap, "%s mark%s   a line counts from the one above%s", units_count(count, n),
+		n == 1 ? "" : "s",
+		ui->current && ui->current->kept ? "; ALIVE, KEPT: what is still alive" : "");
 }
 
 static bool marks_matches(const struct ui *ui, const struct filter *f, size_t row)
@@ -261,14 +261,14 @@ static void marks_choose(struct ui *ui, unsigned since, unsigned until)
 	refresh_now(ui);
 	s = ui->current;
 	if (!s || !s->since) {
-		ui_message(ui, "the columns since a mark are off");
+		ui_message(ui, "growth since a mark is no longer shown");
 		return;
 	}
 	moments_text(s->since, from);
 	if (s->until)
 		moments_text(s->until, to);
 	ui_message(ui, "SINCE, NEW and KEPT count from %s to %s%s", from, to,
-		ui->frozen ? ", when the rows move again" : "");
+		ui->frozen ? ", once the rows are unfrozen" : "");
 }
 
 static void name_accept(struct ui *ui, const char *text)
@@ -292,8 +292,8 @@ static unsigned mark_now(struct ui *ui)
 
 	/* b in this view only takes a mark when the cursor is on now. */
 	if (!ui->source->mark || ui->options.readonly) {
-		ui_message(ui, ui->source->mark ? "no new mark: heaptop was started with --readonly"
-						: "no program runs that could be marked");
+		ui_message(ui, ui->source->mark ? "not marked: heaptop was started with --readonly"
+						: "not marked: no program is running");
 		return 0;
 	}
 	number = ui->source->mark(ui->source->ctx, text, sizeof(text));
@@ -312,9 +312,9 @@ void view_marks_mark(struct ui *ui, int arg, int key)
 		return;
 	ui->marks.naming = number;
 	if (!ui->message[0])
-		ui_message(
-			ui, "mark %u: SINCE, NEW and KEPT in the table; M compares marks", number);
-	prompt_open(&ui->prompt, "marked; a name for it, or Enter:", "", name_accept);
+		ui_message(ui, "mark %u: the table shows SINCE, NEW and KEPT; M compares marks",
+			number);
+	prompt_open(&ui->prompt, "marked; name (Enter: none):", "", name_accept);
 }
 
 void view_marks_from(struct ui *ui, int arg, int key)
@@ -334,7 +334,7 @@ void view_marks_to(struct ui *ui, int arg, int key)
 	if (!since)
 		ui_message(ui, "first choose a mark to count from (b)");
 	else if (ui->marks.selected && ui->marks.selected <= since)
-		ui_message(ui, "that is not after mark %u, which is counted from", since);
+		ui_message(ui, "that is not after mark %u, where counting starts", since);
 	else
 		marks_choose(ui, since, ui->marks.selected);
 }

@@ -21,21 +21,21 @@
 enum { BY_LIVE, BY_PERCENT, BY_RATE, BY_BLOCKS, BY_SITES, BY_NAMES, BY_MODULE, BY_BUILD_ID };
 
 static const struct table_column module_columns[] = {
-	{ "LIVE", 6, true, 0, "live bytes of the sites that are named after its code" },
+	{ "LIVE", 6, true, 0, "live bytes of the sites named after its code" },
 	{ "%", 5, true, 62, "share of all live bytes" },
 	{ "RATE", 9, true, 48, "growth of LIVE per second, over 10 s" },
 	{ "BLOCKS", 6, true, 70, "live blocks of these sites" },
-	{ "SITES", 6, true, 56, "how many sites they are" },
-	{ "NAMES", 6, false, 0, "what is known of its code: lines, names, or nothing (none)" },
+	{ "SITES", 6, true, 56, "number of these sites" },
+	{ "NAMES", 7, false, 0, "what is known about its code: lines, names, or none" },
 	{ "MODULE", 0, false, 0, "the object file" },
-	{ "BUILD-ID", 16, false, 110, "by which its debug information is found" },
+	{ "BUILD-ID", 16, false, 110, "identifies its debug information" },
 };
 static unsigned module_off;
 static const struct table module_table = { module_columns,
 	sizeof(module_columns) / sizeof(module_columns[0]), NULL, &module_off };
 
 static const char *const names_words[] = {
-	[OBJECTS_PENDING] = "coming",
+	[OBJECTS_PENDING] = "pending",
 	[OBJECTS_LINES] = "lines",
 	[OBJECTS_FUNCTIONS] = "names",
 	[OBJECTS_NOTHING] = "none",
@@ -275,9 +275,9 @@ static const char *modules_advice(const struct object *o)
 		break;
 	}
 	if (!o->module->path[0])
-		return "made at run time: there are no names to be had";
+		return "generated at run time: no names are available";
 	if (strlen(o->module->build_id) <= 2)
-		return "no lines: built without -g, or stripped, and no build-id to look for";
+		return "no lines: built without -g or stripped, and no build-id to search by";
 	return "no lines: debug information is missing (-dbgsym package, or --debuginfod)";
 }
 
@@ -346,7 +346,7 @@ static void modules_status(struct ui *ui, char *text, size_t cap)
 	for (size_t i = 0; i < l->count; i++)
 		lack += objects_names(modules_row(ui, i)) > OBJECTS_LINES;
 	if (l->count)
-		snprintf(text, cap, "%s-%s of %s modules   %zu without lines",
+		snprintf(text, cap, "%s-%s of %s modules   %zu without line numbers",
 			units_count(a, l->top + 1), units_count(b, end), units_count(c, l->count),
 			lack);
 }

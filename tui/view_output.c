@@ -69,8 +69,7 @@ static void output_status(struct ui *ui, char *text, size_t cap)
 	char a[UNITS_MAX];
 
 	snprintf(text, cap, "%s lines   %s", units_count(a, l->count),
-		ui->output.follow ? "the end is followed"
-				  : "scrolled back; G or End follows again");
+		ui->output.follow ? "following the end" : "scrolled back; G or End follows again");
 }
 
 void view_output_resize(struct ui *ui)

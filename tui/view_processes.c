@@ -17,13 +17,13 @@
 enum { BY_PID, BY_STATE, BY_LIVE, BY_RATE, BY_RSS, BY_COMMAND };
 
 static const struct table_column process_columns[] = {
-	{ "PID", 8, true, 0, "its number, as it is seen from here" },
+	{ "PID", 8, true, 0, "process id, as seen from here" },
 	{ "STATE", 9, false, 56,
 		"running, stopped, ended, elsewhere (cannot be seen from here), or no data" },
 	{ "LIVE", 7, true, 0, "live bytes" },
-	{ "RATE", 9, true, 48, "growth of LIVE per second, over the last looks" },
-	{ "RSS", 7, true, 64, "resident memory, as the kernel says" },
-	{ "COMMAND", 0, false, 0, "below the one that started it" },
+	{ "RATE", 9, true, 48, "growth of LIVE per second, over the last refreshes" },
+	{ "RSS", 7, true, 64, "resident memory" },
+	{ "COMMAND", 0, false, 0, "command line, below the process that started it" },
 };
 static unsigned process_off; /* columns are not chosen here */
 static const struct table process_table = { .column = process_columns,
@@ -95,7 +95,7 @@ void view_processes_toggle(struct ui *ui, int arg, int key)
 	else if (ui->source->processes)
 		ui_push(ui, VIEW_PROCESSES);
 	else
-		ui_message(ui, "there is no list of processes here");
+		ui_message(ui, "no list of processes here");
 }
 
 void view_processes_show(struct ui *ui, int arg, int key)
@@ -239,7 +239,7 @@ static void processes_draw(struct ui *ui)
 	processes_draw_head(ui, ui->layout.y[ROW_HEAD]);
 	if (!l->count)
 		draw_text(y, 2, (unsigned)ui->layout.width - 2, STYLE_DIM,
-			"no process of yours is recorded now");
+			"none of your processes is recorded");
 	for (size_t i = 0; i < l->height && l->top + i < l->count; i++)
 		processes_draw_row(ui, l->top + i, y + (int)i);
 }
@@ -255,9 +255,9 @@ static void processes_status(struct ui *ui, char *text, size_t cap)
 	if (st->more)
 		snprintf(more, sizeof(more), ", and %s more", units_count(a, st->more));
 	if (recorded < st->count)
-		snprintf(others, sizeof(others), ", %zu are not", st->count - recorded);
-	snprintf(text, cap, "%zu recorded process%s%s%s, each below %s   * is on the screen",
-		recorded, recorded == 1 ? "" : "es", others, more,
+		snprintf(others, sizeof(others), ", %zu not recorded", st->count - recorded);
+	snprintf(text, cap, "%zu recorded process%s%s%s, each below %s   * is shown", recorded,
+		recorded == 1 ? "" : "es", others, more,
 		*others ? "its parent" : "the one that started it");
 }
 

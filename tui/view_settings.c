@@ -74,21 +74,21 @@ static const unsigned group_steps[] = { GROUP_STACK, GROUP_CALLER, GROUP_FUNCTIO
 
 /* clang-format off */
 static const struct choice choices[] = {
-	{ "Sites: sorted by", AT(sort), NULL, column_steps, format_column, "the order at first" },
-	{ "Sites: reversed", AT(reverse), no_yes, NULL, NULL, "the other way round" },
-	{ "Sites: a row is one", AT(group), NULL, group_steps, format_group, "what rows sum up (g)" },
-	{ "Names", AT(names), names_words, NULL, NULL, "how functions are called (v)" },
-	{ "All frames", AT(show_hidden), no_yes, NULL, NULL, "no rule hides any (H)" },
+	{ "Sites: sorted by", AT(sort), NULL, column_steps, format_column, "initial order" },
+	{ "Sites: reversed", AT(reverse), no_yes, NULL, NULL, "reverse order" },
+	{ "Sites: a row is one", AT(group), NULL, group_steps, format_group, "grouping of the rows (g)" },
+	{ "Names", AT(names), names_words, NULL, NULL, "form of function names (v)" },
+	{ "All frames", AT(show_hidden), no_yes, NULL, NULL, "hide no frames (H)" },
 	{ "Tree: children fold below", AT(least_permille), NULL, least_steps, format_permille, "of the root's bytes (T)" },
-	{ "Time between two looks", AT(delay_ms), NULL, delay_steps, format_delay, "any time: key d" },
+	{ "Delay between refreshes", AT(delay_ms), NULL, delay_steps, format_delay, "other values: key d" },
 	{ "Header lines", AT(header), no_yes, NULL, NULL, "key #" },
-	{ "Graphs", AT(glyphs), settings_glyphs_words, NULL, NULL, "made of which characters" },
-	{ "Colors", AT(color), settings_color_words, NULL, NULL, "auto: as the terminal can, unless NO_COLOR is set" },
+	{ "Graphs", AT(glyphs), settings_glyphs_words, NULL, NULL, "characters to draw with" },
+	{ "Colors", AT(color), settings_color_words, NULL, NULL, "auto: unless NO_COLOR is set" },
 	{ "Theme", AT(theme), settings_theme_words, NULL, NULL, "safe: no red beside green" },
-	{ "Mouse", AT(mouse), no_yes, NULL, NULL, "Shift selects text while it is on" },
-	{ "Follow children", AT(follow), no_yes, NULL, NULL, "of programs started later (W)" },
-	{ "Frames of a stack", AT(depth), NULL, depth_steps, format_number, "of programs started later (W)" },
-	{ "Ask debuginfod servers", AT(debuginfod), no_yes, NULL, NULL, "of later runs (W)" },
+	{ "Mouse", AT(mouse), no_yes, NULL, NULL, "while on, Shift selects text" },
+	{ "Follow children", AT(follow), no_yes, NULL, NULL, "for programs started later (W)" },
+	{ "Frames per stack", AT(depth), NULL, depth_steps, format_number, "for programs started later (W)" },
+	{ "Ask debuginfod servers", AT(debuginfod), no_yes, NULL, NULL, "for later runs (W)" },
 };
 /* clang-format on */
 #define CHOICES (sizeof(choices) / sizeof(choices[0]))
@@ -185,13 +185,13 @@ static void settings_open(struct ui *ui)
 static void head_text(const struct setup_line *l, char *out, size_t cap)
 {
 	static const char *const heads[] = { "SETTINGS", NULL,
-		"FUNCTIONS THAT NAME NO SITE: yours; * stands for any text",
-		"THE SAME: built in; lines that begin with \"in\" are of object files" };
+		"FUNCTIONS THAT NEVER NAME A SITE: yours; * matches any text",
+		"THE SAME: built in; lines that begin with \"in\" match object files" };
 
 	if (heads[l->index])
 		snprintf(out, cap, "%s", heads[l->index]);
 	else
-		snprintf(out, cap, "COLUMNS OF %s, where the screen is wide enough",
+		snprintf(out, cap, "COLUMNS OF %s, if the screen is wide enough",
 			view_table[table_view[l->of]]->title);
 }
 
@@ -274,9 +274,9 @@ static void settings_draw(struct ui *ui)
 
 static void settings_status(struct ui *ui, char *text, size_t cap)
 {
-	snprintf(text, cap, "changes hold at once%s",
+	snprintf(text, cap, "changes take effect at once%s",
 		ui->options.readonly	    ? ""
-		: ui->source->settings_save ? "; W saves them for other runs"
+		: ui->source->settings_save ? "; W saves them for later runs"
 					    : "");
 }
 
@@ -299,12 +299,11 @@ static void rule_accept(struct ui *ui, const char *text)
 		return;
 	rc = settings_rule_add(&ui->settings, text);
 	if (rc == -EEXIST)
-		ui_message(ui, "there is such a rule");
+		ui_message(ui, "this rule exists already");
 	else if (rc == -ENOSPC)
-		ui_message(ui, "there is no room for more than %u rules", SETTINGS_RULES);
+		ui_message(ui, "at most %u rules are possible", SETTINGS_RULES);
 	else if (rc)
-		ui_message(ui,
-			"a rule is the name of a function, or a part of it with *, up to %u bytes",
+		ui_message(ui, "a rule is a function name, or part of one with *, up to %u bytes",
 			SETTINGS_RULE_MAX - 1);
 	if (rc)
 		return;
@@ -332,10 +331,10 @@ void view_settings_step(struct ui *ui, int step, int key)
 		settings_sync_column_switch(ui, l->of, l->index);
 		break;
 	case SETUP_ADD:
-		prompt_open(&ui->prompt, "name sites after no function called:", "", rule_accept);
+		prompt_open(&ui->prompt, "never name a site after:", "", rule_accept);
 		break;
 	case SETUP_RULE:
-		ui_message(ui, "Delete takes the rule out");
+		ui_message(ui, "the Delete key deletes this rule");
 		break;
 	case SETUP_HEAD:
 	case SETUP_BUILT_IN:
@@ -350,7 +349,7 @@ void view_settings_delete(struct ui *ui, int arg, int key)
 	const struct setup_line *l = settings_line(ui);
 
 	if (!l || l->kind != SETUP_RULE) {
-		ui_message(ui, "only rules of yours can be taken out");
+		ui_message(ui, "only your own rules can be deleted");
 		return;
 	}
 	settings_rule_remove(&ui->settings, l->index);

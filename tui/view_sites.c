@@ -256,10 +256,10 @@ static void sites_draw_empty(const struct ui *ui)
 {
 	const char *why = !ui->shown ? "waiting for the first snapshot"
 			  : ui->group.by == GROUP_THREAD && !ui->shown->has_alive
-				  ? "the live blocks are being counted, by thread"
+				  ? "counting live blocks by thread"
 			  : ui->shown->nsites
-				  ? "no call site matches the filter: \\ changes it, Esc ends it"
-				  : "no call site yet: the program has not allocated";
+				  ? "no call site matches the filter: \\ changes it, Esc clears it"
+				  : "no call sites yet: the program has not allocated anything";
 
 	draw_text(ui->layout.y[ROW_BODY], 2, (unsigned)ui->layout.width - 2, STYLE_DIM, why);
 }
@@ -291,12 +291,12 @@ static void sites_status(struct ui *ui, char *text, size_t cap)
 		return;
 	for (size_t i = l->top; i < end; i++)
 		sum += sites_row(ui, i)->live_bytes;
-	snprintf(text, cap, "%s-%s of %s %s%s   these hold %s = %s%%   %s",
+	snprintf(text, cap, "%s-%s of %s %s%s   these hold %s (%s%%)   %s",
 		units_count(first, l->top + 1), units_count(last, end), units_count(all, l->count),
 		group_table[ui->group.is_inside ? GROUP_STACK : ui->group.by].many,
 		ui->filter ? " that match" : "", units_bytes(bytes, sum),
 		units_percent(percent, sum, ui->shown->totals.live_bytes),
-		l->moved ? "> is followed: its line stays put" : "");
+		l->moved ? "> keeps its line" : "");
 }
 
 static bool sites_column_shown(const struct ui *ui, enum column column)
@@ -318,7 +318,7 @@ void view_sites_sort(struct ui *ui, enum column column)
 	ui->sites.drawn = 0;
 	refresh_views(ui);
 	if (!sites_column_shown(ui, column))
-		ui_message(ui, "sorted by %s, a column that needs a wider screen",
+		ui_message(ui, "sorted by %s; that column needs a wider screen",
 			column_table[column].title);
 }
 

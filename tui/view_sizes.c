@@ -153,7 +153,7 @@ static void sizes_draw(struct ui *ui)
 
 static void sizes_status(struct ui *ui, char *text, size_t cap)
 {
-	snprintf(text, cap, "bars: live blocks of a size, freed blocks of a lifetime%s",
+	snprintf(text, cap, "bars: live blocks by size, freed blocks by lifetime%s",
 		list_at_end(&ui->sizes.list) ? "" : "   more below: PgDn");
 }
 
@@ -164,7 +164,7 @@ void view_sizes_neighbour(struct ui *ui, int step, int key)
 	list_go(&ui->sites.list, step < 0 ? LIST_UP : LIST_DOWN);
 	view_table[VIEW_SITES]->moved(ui);
 	if (ui->sites.list.cursor == before)
-		ui_message(ui, "no site %s this one", step < 0 ? "before" : "after");
+		ui_message(ui, "this is the %s site", step < 0 ? "first" : "last");
 	sizes_update(ui);
 }
 

@@ -28,15 +28,15 @@ enum {
 };
 
 static const struct table_column thread_columns[] = {
-	{ "LIVE", 7, true, 0, "live bytes that it allocated, whoever may free them" },
+	{ "LIVE", 7, true, 0, "live bytes it allocated, whichever thread frees them" },
 	{ "%", 5, true, 70, "share of all live bytes" },
 	{ "RATE", 9, true, 48, "growth of LIVE per second, over 10 s" },
 	{ "ALLOC/s", 8, true, 56, "blocks it allocates per second" },
 	{ "FREE/s", 8, true, 64, "blocks it frees per second" },
-	{ "FREES", 6, true, 92, "blocks it freed, whoever allocated them" },
-	{ "OTHERS'", 7, true, 62, "of these, blocks that other threads allocated" },
-	{ "TID", 8, true, 76, "its number, as it sees itself" },
-	{ "THREAD", 0, false, 0, "its name" },
+	{ "FREES", 6, true, 92, "blocks it freed, whichever thread allocated them" },
+	{ "OTHERS'", 7, true, 62, "of these, blocks allocated by other threads" },
+	{ "TID", 8, true, 76, "thread id, as the program sees it" },
+	{ "THREAD", 0, false, 0, "name of the thread" },
 };
 static_assert(sizeof(thread_columns) / sizeof(thread_columns[0]) <= TABLE_COLUMNS, "columns");
 static unsigned thread_off;
@@ -271,8 +271,8 @@ static void threads_status(struct ui *ui, char *text, size_t cap)
 	if (l->count)
 		snprintf(text, cap, "%s-%s of %s threads that allocated   %s",
 			units_count(a, l->top + 1), units_count(b, end), units_count(c, l->count),
-			ui->shown->has_alive ? "LIVE: its blocks, whoever may free them"
-					     : "the live blocks are being counted");
+			ui->shown->has_alive ? "LIVE: its blocks, whoever frees them"
+					     : "counting live blocks");
 }
 
 static bool threads_matches(const struct ui *ui, const struct filter *f, size_t row)

@@ -162,7 +162,7 @@ static void tree_draw(struct ui *ui)
 		(unsigned)ui->layout.width);
 	if (!l->count) {
 		draw_text(y, 2, (unsigned)ui->layout.width - 2, STYLE_DIM,
-			ui->shown ? "no call site yet: the program has not allocated"
+			ui->shown ? "no call sites yet: the program has not allocated anything"
 				  : "waiting for the first snapshot");
 		return;
 	}
@@ -183,7 +183,7 @@ static void tree_status(struct ui *ui, char *text, size_t cap)
 		snprintf(text, cap, "%s-%s of %s lines   children below %g%% are folded (T)   %s",
 			units_count(first, l->top + 1), units_count(last, end),
 			units_count(all, l->count), st->least_permille / 10.0,
-			l->moved ? "> is followed: its line stays put" : "");
+			l->moved ? "> keeps its line" : "");
 }
 
 static void tree_facts(const struct ui *ui, struct infoline *s)
@@ -240,7 +240,7 @@ void view_tree_open(struct ui *ui, int arg, int key)
 	if (row->small)
 		tree_mark(ui, row->node, TREEROWS_ALL, 0);
 	else if (!row->has_children)
-		ui_message(ui, "nothing below it; Enter shows the call site");
+		ui_message(ui, "nothing below this line; Enter shows the call site");
 	else if (!tree_is_open(ui, row))
 		tree_mark(ui, row->node, TREEROWS_OPEN | TREEROWS_DECIDED, 0);
 	else if (key != '+')
@@ -255,7 +255,7 @@ void view_tree_parent(struct ui *ui, int arg, int key)
 		return;
 	if (row->level == 0)
 		ui_message(ui, ui->tree.zooms ? "this is the root; Backspace zooms out"
-					      : "nothing above the root; help is ?");
+					      : "nothing above the root (? is help)");
 	else
 		tree_select_node(
 			ui, row->small ? row->node : tree_line_node(ui, row->first)->parent);
@@ -290,7 +290,8 @@ void view_tree_all(struct ui *ui, int open, int key)
 	treerows_open_all(tree_now(ui), row->node, open != 0);
 	tree_moved(ui);
 	tree_changed(ui);
-	ui_message(ui, open ? "all below it is open" : "all below it is closed");
+	ui_message(ui,
+		open ? "everything below the line is open" : "everything below the line is closed");
 }
 
 void view_tree_invert(struct ui *ui, int arg, int key)
@@ -301,9 +302,9 @@ void view_tree_invert(struct ui *ui, int arg, int key)
 	st->zooms = 0;
 	st->list = (struct list){ .height = st->list.height };
 	tree_view_update(ui);
-	ui_message(ui, st->inverted
-			       ? "bottom-up: the functions that allocate, below each its callers"
-			       : "top-down: from main to the functions that allocate");
+	ui_message(ui,
+		st->inverted ? "bottom-up: the functions that allocate, each with its callers below"
+			     : "top-down: from main to the functions that allocate");
 }
 
 void view_tree_zoom(struct ui *ui, int in, int key)
@@ -317,7 +318,7 @@ void view_tree_zoom(struct ui *ui, int in, int key)
 		st->zooms--;
 	} else {
 		ui_message(ui, in ? "select a function below the root to zoom into"
-				  : "the root is all there is; z zooms in");
+				  : "not zoomed in; z zooms in");
 		return;
 	}
 	tree_changed(ui);
@@ -338,7 +339,7 @@ void view_tree_least(struct ui *ui, int arg, int key)
 		ui_message(ui, "children below %g%% of the root are folded into one line",
 			st->least_permille / 10.0);
 	else
-		ui_message(ui, "no child is too small for a line");
+		ui_message(ui, "no children are folded");
 }
 
 /* The site that holds most of what is below a node. */

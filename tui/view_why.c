@@ -83,8 +83,8 @@ static void why_draw(struct ui *ui)
 			cut);
 	}
 	if (!l->count)
-		draw_text(y, 2, width - 2, STYLE_DIM,
-			"it is none of the kinds that are shown any more");
+		draw_text(
+			y, 2, width - 2, STYLE_DIM, "this row is no longer among the kinds shown");
 }
 
 static void why_status(struct ui *ui, char *text, size_t cap)
@@ -93,8 +93,8 @@ static void why_status(struct ui *ui, char *text, size_t cap)
 	size_t end = l->top + l->height < l->count ? l->top + l->height : l->count;
 
 	if (l->count)
-		snprintf(text, cap, "lines %zu-%zu of %zu   H %s what the blocks hold", l->top + 1,
-			end, l->count, ui->leaks.contents ? "hides" : "shows");
+		snprintf(text, cap, "lines %zu-%zu of %zu   H %s the contents of the blocks",
+			l->top + 1, end, l->count, ui->leaks.contents ? "hides" : "shows");
 }
 
 static bool why_matches(const struct ui *ui, const struct filter *f, size_t row)

@@ -11,7 +11,7 @@ from proving import (HEAPTOP, add_case, case, check, check_equal, environment, r
                      segment_files, target, wait_for)
 
 SIZE = ":size 100x30\n"
-ENDS = "scanned at its end"
+ENDS = "exit scan: "
 
 
 def play(keys, *command, options=()):
@@ -38,10 +38,10 @@ def state_of(pid):
 
 @case("a program that ends on the screen is scanned at its last instant, and L shows the result")
 def on_screen():
-    status, screen, errors = play(":until %s\n:save-display -\nL\n:until scan at its end\n:save-display -\nq\n" % ENDS,
+    status, screen, errors = play(":until %s\n:save-display -\nL\n:until exit scan\n:save-display -\nq\n" % ENDS,
                                   target("exit_matrix"), "list", "exit")
     check_equal((status, errors), (3, ""), "status and errors")
-    check("definite 48 bytes in 1 block; L shows them" in screen, screen)
+    check("definite 48 bytes in 1 block; F9 shows them" in screen, screen)
     rows = [line for line in screen.splitlines() if line.lstrip(">").strip().startswith("definite ")]
     check(rows and " high " in rows[-1], screen)
     check("the program has ended; this is the scan at its end" in screen, screen)
@@ -50,7 +50,7 @@ def on_screen():
 @case("where nothing is lost, that is said, too")
 def nothing_lost():
     _, screen, _ = play(":until %s\n:save-display -\nq\n" % ENDS, target("exit_matrix"), "global", "exit")
-    check("scanned at its end: no leaks" in screen, screen)
+    check("exit scan: no leaks" in screen, screen)
 
 
 @case("--no-exit-scan: it ends at once, and L says that there was no scan")
@@ -63,13 +63,13 @@ def without():
 @case("--hold keeps the program at its last instant until E: its memory is there")
 def hold():
     path = os.path.join(scratch, "held")
-    status, screen, errors = play(":until %s\nL H\n:until what they hold now\nL\n:save-display %s\nE\n"
+    status, screen, errors = play(":until %s\nL H\n:until their contents now\nL\n:save-display %s\nE\n"
                                   ":until exited 3\n:save-display -\nq\n" % (ENDS, path),
                                   target("exit_matrix"), "list", "exit", options=["--hold"])
     check_equal((status, errors), (3, ""), "status and errors")
     with open(path, encoding="utf-8") as f:
         held = f.read()
-    check("held at its end" in held and "LIVE" in held and "E let it end" in held, held)
+    check("held at exit" in held and "LIVE" in held and "E let it end" in held, held)
     check("held at its end: this scan is final (E lets the program end)" in held, held)
     check("exited 3" in screen, screen)
 
@@ -89,7 +89,7 @@ def play_endless(keys):
 @case("Esc lets a program end without a scan, however long that takes")
 def escape():
     screen = play_endless("Esc\n:until L scans for leaks\n")
-    check("Esc ends it" in screen, screen)
+    check("Esc cancels" in screen, screen)
 
 
 if os.environ.get("SOAK"):

@@ -116,7 +116,7 @@ def why():
             program.pid, "L\n:until definite_plain\n/\n:type definite_tree\nEnter\nEnter\n"
             ":until Allocated\n:save-display -\n")
         check("No root, stack, register or reachable block points to" in screen, screen)
-        check("With it is lost what only it points to" in screen, screen)
+        check("reachable only through it are lost as well" in screen, screen)
         check(" 00 00 00 " not in screen, "contents: " + screen)
         screen = play_attached(program.pid, "L\n:until definite_plain\n/\n:type definite_plain\nEnter\nEnter\nH\n"
                                ":until 00 00 00\n:save-display -\n")

@@ -174,7 +174,7 @@ def unrecorded():
     # The first two are forked and recorded until they call exec; the last is a recorded child of one that is not.
     shell = ("%s %s & env -u LD_PRELOAD cat %s & env -u LD_PRELOAD sh -c 'LD_PRELOAD=%s cat %s; :' & cat %s; wait" %
              (static, gate, gate, LIBRARY, gate, gate))
-    viewer = start("p\n:until : statically linked\n:until 3 recorded processes, 3 are not\n:save-display %s\n"
+    viewer = start("p\n:until : statically linked\n:until 3 recorded processes, 3 not recorded\n:save-display %s\n"
                    "/\n:type /^[^ ]*still /\nEnter Enter\n:until is not recorded: statically linked\n:save-display -\n"
                    % path_of("seen"), ["--", "sh", "-c", shell])
     try:

@@ -35,7 +35,7 @@ def ends():
     mark = os.path.join(scratch, "mark")
     done = play(":jump\n", ["touch", mark])
     check_equal(done.returncode, 2, "status")
-    check(b"script:1: no such command" in done.stderr, done.stderr)
+    check(b"script:1: unknown command" in done.stderr, done.stderr)
     check(not os.path.exists(mark), "the program ran")
     check_equal(play(":until exited\n", ["sh", "-c", "exit 7"]).returncode, 7, "status")
 

@@ -194,11 +194,11 @@ TEST(sites_that_vanish_do_no_harm)
 	p.canned.nsites = 0;
 	refresh_tick(&p.ui);
 	paper_draw(&p);
-	CHECK(paper_find(&p, "no longer there") >= 0);
+	CHECK(paper_find(&p, "no longer exists") >= 0);
 	paper_keys(&p, "q\r");
 	paper_draw(&p);
 	CHECK(paper_find(&p, "no site is selected") >= 0);
-	CHECK(paper_find(&p, "no call site yet") >= 0);
+	CHECK(paper_find(&p, "no call sites yet") >= 0);
 	paper_close(&p);
 }
 

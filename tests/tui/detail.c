@@ -42,7 +42,7 @@ TEST(the_source_of_the_frame_under_the_cursor)
 		paper_keys(&p, "kkkk");
 		paper_draw(&p);
 		CHECK_INT(frame(), 0);
-		CHECK(paper_find(&p, "libstdc++.so.6 has no debug information for it") > 0);
+		CHECK(paper_find(&p, "libstdc++.so.6 has no debug information for this") > 0);
 		paper_close(&p);
 	}
 }
@@ -69,7 +69,7 @@ TEST(a_file_that_is_late_or_newer)
 	p.canned.source_is_late = false;
 	p.canned.source_is_newer = true;
 	paper_draw(&p);
-	CHECK(paper_find(&p, "SOURCE /src/cache.cc:214, source is newer than the object") > 0);
+	CHECK(paper_find(&p, "SOURCE /src/cache.cc:214, source newer than the object file") > 0);
 	paper_close(&p);
 }
 
@@ -177,7 +177,7 @@ TEST(no_heading_stands_alone)
 TEST(ages_and_threads)
 {
 	begin(60, 200);
-	CHECK(paper_find(&p, "AGE: how much of it is alive") > 0);
+	CHECK(paper_find(&p, "AGE: share still alive") > 0);
 	CHECK(strstr(paper_line(&p, paper_find(&p, "≤2.0s old")), " 80.0%      160 of    200"));
 	CHECK(strstr(paper_line(&p, paper_find(&p, "16s - 1m30s")), "20.0%    1,480 of  7,400"));
 	CHECK(strstr(paper_line(&p, paper_find(&p, "before heaptop")), " nothing"));
@@ -198,7 +198,7 @@ TEST(siblings_are_gone_to)
 {
 	begin(60, 200);
 	CHECK(paper_find(&p, "SIBLINGS through the call in cache::Cache::put") > 0);
-	CHECK(paper_find(&p, "no other site is reached through it") > 0);
+	CHECK(paper_find(&p, "no other site is reached through this call") > 0);
 	paper_keys(&p, "]");
 	paper_draw(&p);
 	CHECK(paper_find(&p, "SIBLINGS through the call in ev::Loop::run()") > 0);
@@ -206,7 +206,7 @@ TEST(siblings_are_gone_to)
 	CHECK(strstr(paper_line(&p, paper_find(&p, " site 20 ")), "124.9M"));
 	paper_keys(&p, "\r");
 	paper_draw(&p);
-	CHECK(paper_find(&p, "Enter goes to a sibling") > 0);
+	CHECK(paper_find(&p, "Enter opens a sibling") > 0);
 	paper_keys(&p, "Gk\r"); /* the last that is named */
 	CHECK(p.ui.detail.site != 18);
 	CHECK_INT(p.ui.sites.selected, p.ui.detail.site);
@@ -221,11 +221,11 @@ TEST(e_asks_for_the_editor_at_the_line)
 	begin(30, 100);
 	paper_keys(&p, "e");
 	paper_draw(&p);
-	CHECK(paper_find(&p, "there is no terminal to give to an editor") > 0);
+	CHECK(paper_find(&p, "no terminal for an editor") > 0);
 	p.ui.has_terminal = true;
 	paper_keys(&p, "e");
 	paper_draw(&p);
-	CHECK(paper_find(&p, "there is no editor to start: set VISUAL or EDITOR") > 0);
+	CHECK(paper_find(&p, "no editor: set VISUAL or EDITOR") > 0);
 	p.ui.editor = "vi";
 	paper_keys(&p, "e");
 	CHECK_INT(p.ui.edit_line, 214);
@@ -249,13 +249,13 @@ TEST(y_copies_the_stack)
 	begin(30, 100);
 	paper_keys(&p, "y");
 	paper_draw(&p);
-	CHECK(paper_find(&p, "not copied: there is no terminal to copy to") > 0);
+	CHECK(paper_find(&p, "not copied: no terminal to copy to") > 0);
 	p.ui.has_terminal = true;
 	unsetenv("TMUX");
 	setenv("TERM", "linux", 1);
 	paper_keys(&p, "y");
 	paper_draw(&p);
-	CHECK(paper_find(&p, "not copied: this type of terminal (TERM) has no clipboard") > 0);
+	CHECK(paper_find(&p, "not copied: this terminal type (TERM) has no clipboard") > 0);
 	setenv("TERM", "xterm-256color", 1);
 	paper_keys(&p, "yy");
 	paper_draw(&p);

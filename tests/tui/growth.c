@@ -47,7 +47,7 @@ TEST(braces_walk_the_growers_from_the_worst_on)
 	paper_keys(&p, "jjj}");
 	CHECK_INT(p.ui.sites.selected, 17);
 	paper_draw(&p);
-	CHECK(paper_find(&p, "1 of 3 that grow: +1.0M/s over 9m36s, sure: rose all along; "
+	CHECK(paper_find(&p, "growing site 1 of 3: +1.0M/s over 9m36s, sure: rose all along; "
 			     "blocks over 4m48s old stay") >= 0);
 	paper_keys(&p, "}");
 	CHECK_INT(p.ui.sites.selected, 18);
@@ -56,7 +56,7 @@ TEST(braces_walk_the_growers_from_the_worst_on)
 	paper_keys(&p, "}");
 	CHECK_INT(p.ui.sites.selected, 19);
 	paper_draw(&p);
-	CHECK(paper_find(&p, "no further site grows") >= 0);
+	CHECK(paper_find(&p, "this is the last growing site") >= 0);
 	paper_keys(&p, "{");
 	CHECK_INT(p.ui.sites.selected, 18);
 	refresh_tick(&p.ui);
@@ -87,7 +87,7 @@ TEST(only_among_what_is_shown)
 	CHECK_INT(p.ui.sites.selected, 19);
 	paper_keys(&p, "\\zlib\r}");
 	paper_draw(&p);
-	CHECK(paper_find(&p, "no site is seen to grow") >= 0);
+	CHECK(paper_find(&p, "no site is growing") >= 0);
 	paper_close(&p);
 }
 

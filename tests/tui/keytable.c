@@ -95,13 +95,13 @@ TEST(a_refused_key_says_why)
 	CHECK(paper_find(&p, "[ works only in Map, Sizes, Site detail (? expl") >= 0);
 	paper_keys(&p, "K");
 	paper_draw(&p);
-	CHECK(paper_find(&p, "K works only in Leaks (which kinds") >= 0);
+	CHECK(paper_find(&p, "K works only in Leaks (next kinds") >= 0);
 	paper_keys(&p, "_");
 	paper_draw(&p);
 	CHECK(paper_find(&p, "_ does nothing here") >= 0);
 	paper_keys(&p, "h");
 	paper_draw(&p);
-	CHECK(paper_find(&p, "help is ?") >= 0);
+	CHECK(paper_find(&p, "? is help") >= 0);
 	screen_key(&p.ui, KEY_ESC);
 	paper_draw(&p);
 	CHECK(paper_find(&p, "q quits") >= 0);
@@ -185,7 +185,7 @@ TEST(hints_follow_the_state)
 	CHECK(paper_find(&p, "Space freeze") >= 0);
 	paper_keys(&p, " ");
 	paper_draw(&p);
-	CHECK(paper_find(&p, "Space thaw") >= 0);
+	CHECK(paper_find(&p, "Space unfreeze") >= 0);
 	paper_close(&p);
 }
 

@@ -76,16 +76,16 @@ TEST(l_scans_from_everywhere_and_esc_ends_it)
 	paper_keys(&p, "\r"); /* from the detail, too */
 	paper_keys(&p, "L");
 	CHECK(ui_view(&p.ui) == view_table[VIEW_LEAKS]);
-	CHECK(sees("reading: 340.0M of 740.0M at most") && sees("Esc ends it"));
+	CHECK(sees("reading: 340.0M of 740.0M at most") && sees("Esc cancels"));
 	paper_keys(&p, "L");
 	CHECK(sees("a scan is under way; Esc ends it"));
 	screen_key(&p.ui, KEY_ESC);
 	CHECK_INT(p.canned.leaks.state.phase, LEAKS_IDLE);
-	CHECK(sees("the scan is ended"));
+	CHECK(sees("scan cancelled"));
 	CHECK(sees("L scans for leaks"));
 	/* Only then is Esc the way back again. */
 	screen_key(&p.ui, KEY_ESC);
-	CHECK(sees("nothing to go back from"));
+	CHECK(sees("nothing to go back to"));
 	paper_close(&p);
 }
 
@@ -95,10 +95,10 @@ TEST(one_that_is_about_to_end_cannot_be_ended_again)
 	begin(30, 100);
 	paper_keys(&p, "L");
 	p.canned.leaks.state.phase = LEAKS_ENDING;
-	CHECK(sees("ending the scan") && sees("the scan is about to end"));
-	CHECK(!sees("reading") && !sees("Esc ends it"));
+	CHECK(sees("cancelling the scan") && sees("the scan is being cancelled"));
+	CHECK(!sees("reading") && !sees("Esc cancels"));
 	screen_key(&p.ui, KEY_ESC);
-	CHECK(sees("nothing to go back from"));
+	CHECK(sees("nothing to go back to"));
 	paper_close(&p);
 }
 
@@ -129,7 +129,7 @@ TEST(rows_are_the_lost_ones_and_since_the_scan_before)
 	scan();
 	CHECK_INT(p.ui.leaks.list.count, 5);
 	CHECK(sees("definite 1.7M in 22,072   indirect 4.0k in 12   possible 204.1k in 330"));
-	CHECK(sees("stood still 21ms") && sees("scan 1, ") && sees("medium"));
+	CHECK(sees("paused for 21ms") && sees("scan 1, ") && sees("medium"));
 	CHECK(!sees("high"));
 	scan();
 	CHECK(sees("high") && sees("medium") && sees("low") && sees("+2.0k") && sees("new"));
@@ -153,7 +153,7 @@ TEST(k_chooses_kinds)
 		paper_draw(&p);
 	}
 	paper_keys(&p, "KKKKKK");
-	CHECK(sees("none of the kind that is shown"));
+	CHECK(sees("none of the kinds shown"));
 	paper_close(&p);
 }
 
@@ -168,7 +168,7 @@ TEST(what_is_suppressed_is_gone_and_can_be_seen)
 	CHECK_INT(p.ui.leaks.list.count, 1);
 	CHECK(sees("Suppressed: not counted in its class"));
 	paper_keys(&p, "!");
-	CHECK(sees("this is suppressed already"));
+	CHECK(sees("this is already suppressed"));
 	paper_close(&p);
 }
 
@@ -177,11 +177,11 @@ TEST(why_tells_who_points_to_it)
 	begin_still(40, 120);
 	scan();
 	CHECK(sees("WHY http::Conn::Conn") && sees("No root, stack, register or reachable block"));
-	CHECK(sees("With them is lost what only they point to: 12 blocks, 4.0k."));
+	CHECK(sees("12 blocks (4.0k) reachable only through them are lost as well."));
 	paper_keys(&p, "KKKKKKK"); /* all */
 	paper_keys(&p, "G\r");
 	CHECK(ui_view(&p.ui) == view_table[VIEW_WHY]);
-	CHECK(sees("The program can still get at these 96,593 blocks."));
+	CHECK(sees("The program can still reach these 96,593 blocks."));
 	CHECK(sees("Allocated with operator new by:"));
 	screen_key(&p.ui, KEY_ESC);
 	paper_keys(&p, "gg");
@@ -227,10 +227,10 @@ TEST(a_scans_by_itself)
 	ui_tab(&p.ui, VIEW_LEAKS);
 	paper_keys(&p, "A30s\r");
 	CHECK_INT(p.canned.leaks.state.every_ns / CANNED_S, 30);
-	CHECK(sees("next in 15s"));
+	CHECK(sees("next scan in 15s"));
 	paper_keys(&p, "A10ms\r");
 	CHECK_INT(p.canned.leaks.state.every_ns / CANNED_S, 30);
-	CHECK(sees("is no time of 0.1 s or more"));
+	CHECK(sees("is neither 0 nor a time of 0.1 s or more"));
 	paper_keys(&p, "A100ms\r"); /* as --leak-check=every: */
 	CHECK_INT(p.canned.leaks.state.every_ns, 100000000);
 	paper_keys(&p, "A0\r");
@@ -249,7 +249,7 @@ TEST(rows_are_never_of_an_old_result)
 	cannedleaks_end(&p.canned.leaks, 1);
 	paper_draw(&p);
 	CHECK_INT(p.ui.leaks.list.count, 0);
-	CHECK(sees("no leaks: a way to every block was found"));
+	CHECK(sees("no leaks: every block is reachable"));
 	paper_keys(&p, "\r!");
 	CHECK(sees("nothing to suppress"));
 	/* Another image: nothing of it is left. */
@@ -272,13 +272,13 @@ TEST(what_grows_is_there_before_any_scan)
 	refresh_tick(&p.ui);
 	CHECK(p.canned.ages && !refresh_is_due(&p.ui));
 	CHECK(sees("  12m42s"));
-	CHECK(sees("L scans for leaks") && sees("as if nothing had been."));
+	CHECK(sees("L scans for leaks") && sees("continues undisturbed."));
 	CHECK(sees("not scanned yet (L)   growing 3") && sees(">growing") && sees("sure"));
 	CHECK(sees("WHY cache::Shard") && sees("Grows +1.0M/s over 9m36s, sure: rose all along"));
-	CHECK(sees("is no leak by itself") && sees("is not known: L scans"));
+	CHECK(sees("Growth alone is no leak") && sees("is unknown: L scans"));
 	CHECK(!sees(" definite ") && !sees("  new "));
 	paper_keys(&p, "!");
-	CHECK(sees("only leaks are suppressed"));
+	CHECK(sees("not suppressed: this is not a leak"));
 	paper_keys(&p, "\r");
 	CHECK(sees("Grows +1.0M/s over 9m36s, sure") && sees("Allocated with operator new by:"));
 	ui_tab(&p.ui, VIEW_TREE);
@@ -305,7 +305,7 @@ TEST(what_grows_is_one_row_of_its_site)
 	select_row(18);
 	CHECK(sees("No root, stack, register") && sees("Grows +393k/s over"));
 	select_row(17);
-	CHECK(sees("The last scan found a way to all of them; there were 96,593 then."));
+	CHECK(sees("The last scan could reach all of them; there were 96,593 then."));
 	paper_keys(&p, "j\r");
 	CHECK(sees("data of server at 0x30048") && sees("growing"));
 	screen_key(&p.ui, KEY_ESC);
@@ -350,7 +350,7 @@ TEST(what_grows_no_more_is_not_another_row_s_why)
 	CHECK(sees("http::Conn"));
 	still[0] = 18;
 	refresh_tick(&p.ui);
-	CHECK(sees("none of the kinds that are shown any more") && !sees("Allocated with"));
+	CHECK(sees("no longer among the kinds shown") && !sees("Allocated with"));
 	refresh_tick(&p.ui);
 	CHECK(!sees("Allocated with"));
 	paper_keys(&p, "!");
@@ -375,12 +375,12 @@ TEST(where_no_scan_was_possible_there_are_suspects)
 	CHECK_INT(p.ui.leaks.list.count, 4);
 	CHECK(sees("4211 cannot be scanned: no permission to stop it"));
 	CHECK(sees("suspects, growing (K)   no scan was possible   suspects by age 2   growing 3"));
-	CHECK(sees(">suspect     4") && sees(" suspect      8.4M") && sees(" growing "));
-	CHECK(sees("No leak that is known of") && sees("what points to these 10,"));
+	CHECK(sees(">suspect      4") && sees(" suspect       8.4M") && sees(" growing "));
+	CHECK(sees("Not a known leak") && sees("what points to these 10,"));
 	CHECK(sees("Grows +393k/s") && sees("No block of this call site was ever freed"));
 	CHECK(!sees("definite") && !sees("lost") && !sees("not scanned yet"));
 	paper_keys(&p, "!");
-	CHECK(sees("only leaks are suppressed, and this is none"));
+	CHECK(sees("not suppressed: this is not a leak"));
 	paper_keys(&p, "K");
 	CHECK_INT(p.ui.leaks.list.count, 2);
 	CHECK(sees("shown: suspects"));

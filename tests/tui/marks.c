@@ -30,7 +30,7 @@ TEST(m_marks_at_once_and_then_asks_for_a_name)
 	CHECK(!sees("SINCE"));
 	paper_keys(&p, "m");
 	CHECK_INT(p.canned.moments.count, 1); /* however long the name takes to type */
-	CHECK(sees("a name for it, or Enter:"));
+	CHECK(sees("name (Enter: none):"));
 	paper_keys(&p, "warm-up\r");
 	CHECK_STR(p.canned.moments.last->name, "warm-up");
 	CHECK(sees("SINCE") && sees("KEPT") && sees("since mark 1 (warm-up)"));
@@ -84,7 +84,7 @@ TEST(any_two_marks_are_compared)
 	}
 	paper_keys(&p, "M");
 	CHECK(sees("[Sites > Marks]") && sees("now to"));
-	CHECK(sees("alive of it")); /* the end of the line that explains them */
+	CHECK(sees("what is still alive")); /* the end of the line that explains them */
 	/* The cursor is on now; what comes later than what is counted from can be counted to. */
 	paper_keys(&p, "kkb");
 	CHECK(sees("2 from"));
@@ -98,7 +98,7 @@ TEST(any_two_marks_are_compared)
 	CHECK(sees("SINCE▼") && sees("mark 2 to mark 3"));
 	CHECK_INT(p.ui.rows->sites[p.ui.sites.order[0]].id, 17);
 	paper_keys(&p, "\r");
-	CHECK(sees("SITE 17") && sees("since mark 2: +11.") && sees("new alive"));
+	CHECK(sees("SITE 17") && sees("since mark 2: +11.") && sees("new blocks alive"));
 	paper_close(&p);
 }
 
@@ -128,7 +128,7 @@ TEST(read_only_nothing_is_marked)
 	begin();
 	p.ui.options.readonly = true;
 	paper_keys(&p, "mMb");
-	CHECK(sees("no new mark"));
+	CHECK(sees("not marked: heaptop was started"));
 	CHECK_INT(p.canned.moments.count, 0);
 	paper_close(&p);
 }
@@ -138,10 +138,10 @@ TEST(where_nothing_runs_nothing_is_marked)
 	begin();
 	p.source.mark = NULL;
 	paper_keys(&p, "m");
-	CHECK(sees("no program runs that could be marked"));
+	CHECK(sees("not marked: no program is running"));
 	CHECK(!p.ui.prompt.open);
 	paper_keys(&p, "M");
-	CHECK(sees("nothing is marked yet"));
+	CHECK(sees("no marks yet"));
 	paper_keys(&p, "e");
 	CHECK(sees("first choose a mark"));
 	paper_keys(&p, "b\r");

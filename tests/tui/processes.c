@@ -89,7 +89,7 @@ TEST(one_that_is_not_recorded_says_why)
 		      "no data         -             40.0M │   └─ busybox…: statically linked") >=
 		0);
 	CHECK(paper_find(&p, "└─ helper --l…: without LD_PRELOAD") >= 0);
-	CHECK(paper_find(&p, "5 recorded processes, 2 are not") >= 0);
+	CHECK(paper_find(&p, "5 recorded processes, 2 not recorded") >= 0);
 	draw("/busybox\r\r");
 	CHECK(ui_view(&p.ui) == &view_processes);
 	CHECK(paper_find(&p, "4303 is not recorded: statically linked") >= 0);

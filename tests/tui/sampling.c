@@ -29,7 +29,7 @@ TEST(sampling_is_switched)
 	paper_keys(&p, "r");
 	CHECK(!p.ui.prompt.open);
 	paper_draw(&p);
-	CHECK(paper_find(&p, "no program runs") >= 0);
+	CHECK(paper_find(&p, "no program is running") >= 0);
 	p.canned.state = SNAP_RUNNING;
 	refresh_tick(&p.ui);
 	p.source.sample = NULL;

@@ -124,7 +124,7 @@ TEST(looks_are_one_sign_for_each_cell)
 TEST(it_ends_where_it_cannot_go_on)
 {
 	CHECK_INT(play(":until no such words\n", false), -ECANCELED);
-	CHECK(strstr(why, ":1: this never came") != NULL);
+	CHECK(strstr(why, ":1: this never appeared") != NULL);
 	CHECK_INT(play("j\n:save-display /no/such/folder/shot\n", false), -ECANCELED);
 	CHECK(strstr(why, ":2: /no/such/folder/shot: No such file") != NULL);
 	CHECK_INT(play("Q\n:until no such words\n", false), 0);

@@ -66,7 +66,7 @@ TEST(values_go_forth_and_back)
 	go_to("Header");
 	paper_keys(&p, "l");
 	CHECK(p.ui.header_off);
-	go_to("Time between");
+	go_to("Delay between");
 	paper_keys(&p, "l");
 	CHECK(p.ui.options.delay_ns == 2 * CANNED_S && p.ui.delay_changed);
 	/* What is between two steps goes to the next one, or to the one before. */
@@ -174,12 +174,12 @@ TEST(rules_of_ones_own)
 	paper_keys(&p, "S\rarena_*\r"); /* S: on the first rule, so this is a hint */
 	CHECK_INT(p.ui.settings.rules, 1);
 	paper_keys(&p, "j\r**\r");
-	CHECK(seen("a rule is the name of a function"));
+	CHECK(seen("a rule is a function name"));
 	paper_keys(&p, "S");
 	screen_key(&p.ui, KEY_DC);
 	CHECK_INT(p.canned.rules, 0);
 	screen_key(&p.ui, KEY_DC);
-	CHECK(seen("only rules of yours"));
+	CHECK(seen("only your own rules"));
 	CHECK(seen("std:: and __gnu_cxx::"));
 	paper_close(&p);
 }
@@ -199,7 +199,7 @@ TEST(w_saves)
 	p.ui.options.readonly = false;
 	p.source.settings_save = NULL;
 	paper_keys(&p, "W");
-	CHECK(seen("nowhere to save"));
+	CHECK(seen("there is no settings file"));
 	paper_close(&p);
 }
 

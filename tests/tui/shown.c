@@ -31,25 +31,25 @@ TEST(what_ended_badly_has_said_why_in_output)
 	p.canned.exit_status = 127;
 	refresh_tick(&p.ui);
 	paper_draw(&p);
-	CHECK(paper_find(&p, "the program exited 127; what it wrote is in the Output tab") >= 0);
+	CHECK(paper_find(&p, "the program exited 127; its output is in the Output tab") >= 0);
 	ui_tab(&p.ui, VIEW_OUTPUT);
 	paper_draw(&p);
-	CHECK_INT(paper_find(&p, "what it wrote is in"), -1);
+	CHECK_INT(paper_find(&p, "its output is in"), -1);
 	ui_tab(&p.ui, VIEW_SITES);
 	p.canned.lines = 0;
 	paper_draw(&p);
-	CHECK_INT(paper_find(&p, "what it wrote is in"), -1);
+	CHECK_INT(paper_find(&p, "its output is in"), -1);
 	p.canned.lines = 1;
 	p.canned.exit_status = 0;
 	refresh_tick(&p.ui);
 	paper_draw(&p);
-	CHECK_INT(paper_find(&p, "what it wrote is in"), -1);
+	CHECK_INT(paper_find(&p, "its output is in"), -1);
 	paper_close(&p);
 }
 
 TEST(v_goes_through_the_styles_of_names)
 {
-	static const char *const said[] = { "full names", "as in the object files", "addresses",
+	static const char *const said[] = { "full names", "mangled names", "addresses",
 		"short names" };
 
 	begin(30, 120);

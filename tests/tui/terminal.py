@@ -92,7 +92,7 @@ def lone_escape_is_no_sequence():
     s = Screen()
     s.wait_for(b"LIVE")
     s.keys(b"\x1b")
-    s.wait_for(b"nothing to go back from")
+    s.wait_for(b"nothing to go back to")
     s.keys(b"\x1b[Bj\x1bOB\r")
     s.wait_for(b"STACK")
     s.keys(b"Q")
@@ -184,7 +184,7 @@ def end_of_input_ends():
     s = Screen()
     s.wait_for(b"LIVE")
     s.keys(b"\x04" * 3)  # in our mode ^D is a key and no end
-    s.wait_for(b"> is followed")
+    s.wait_for(b"> keeps its line")
     s.keys(b"q")
     assert s.end() == 0
     s.close()
@@ -309,7 +309,7 @@ def mouse():
     s = Screen("-d", "60000")
     s.wait_for(b"F10/q")
     s.keys(b"\x1b[<0;20;13M\x1b[<0;20;13m")
-    s.wait_for(b"> is followed")
+    s.wait_for(b"> keeps its line")
     at = len(s.seen)
     s.keys(b"\x1b[<65;20;13M\x1b[<0;12;6M")
     s.wait_for(b"TOP-DOWN", at)
@@ -385,7 +385,7 @@ def editor_gets_the_terminal_and_gives_it_back():
 def editor_that_is_not_there_is_told():
     s = editor_screen("/dev/null", VISUAL="no-such-editor --wait")
     s.keys(b"e")
-    s.wait_for(b"no-such-editor --wait ended with 127: there is no such command")
+    s.wait_for(b"no-such-editor --wait exited with status 127: command not found")
     s.keys(b"Q")
     assert s.end() == 0
     s.check_restored()

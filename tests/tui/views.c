@@ -26,7 +26,7 @@ TEST(sizes_of_the_program_and_of_a_site)
 	CHECK_INT(p.ui.sites.selected, 17);
 	paper_keys(&p, "[[");
 	paper_draw(&p);
-	CHECK(paper_find(&p, "no site before this one") >= 0);
+	CHECK(paper_find(&p, "this is the first site") >= 0);
 	CHECK(paper_find(&p, "site 20  index::load") >= 0);
 	/* Nothing there has a name to be found by. */
 	CHECK_INT(paper_find(&p, "F3Find"), -1);
@@ -35,7 +35,7 @@ TEST(sizes_of_the_program_and_of_a_site)
 	p.canned.no_detail = true;
 	refresh_tick(&p.ui);
 	paper_draw(&p);
-	CHECK(paper_find(&p, "not known") >= 0);
+	CHECK(paper_find(&p, "unknown") >= 0);
 	paper_close(&p);
 }
 
