@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The actions behind the key table (keys.c) and the mouse (ui.c). Main thread. An action whose
- * effect cannot be seen at once says what it did.
+ * The actions of the key table (keys.c) and of the mouse (screen.c). An action reports what it did,
+ * unless the effect is visible at once. Main thread.
  */
 #include "tui/actions.h"
 
@@ -17,9 +17,9 @@
 #include "tui/view_sites.h"
 #include "tui/view_tree.h"
 
-/* The delays that --delay takes, too. */
-#define DELAY_MIN_NS (SETTINGS_DELAY_MIN_MS * UINT64_C(1000000))
-#define DELAY_MAX_NS (SETTINGS_DELAY_MAX_MS * UINT64_C(1000000))
+/* The same limits as for --delay. */
+#define DELAY_MIN_NS 100000000ull
+#define DELAY_MAX_NS 60000000000ull
 
 void action_move(struct ui *ui, int motion, int key)
 {
@@ -73,7 +73,7 @@ void action_shift(struct ui *ui, int cells, int key)
 		*shift = cells && *shift < 4096 ? *shift + (unsigned)cells : 0;
 }
 
-/* The same for a table that has columns of its own. */
+/* Sorts a table other than Sites. */
 static void action_table_sort(struct ui *ui, int column)
 {
 	const struct table *t = ui_view(ui)->table(ui);
@@ -92,7 +92,7 @@ static void action_table_sort(struct ui *ui, int column)
 			t->column[o->sort].title);
 }
 
-/* The next column that is shown to the left or right of the one that sorts. */
+/* Sorts by the next visible column to the left or right. */
 static void action_table_step(struct ui *ui, int step)
 {
 	const struct table *t = ui_view(ui)->table(ui);
@@ -220,7 +220,7 @@ void action_neighbour(struct ui *ui, int step, int key)
 	view_table[VIEW_DETAIL]->update(ui);
 }
 
-/* Which of the growing sites is selected, or -1. */
+/* The index of the selected site among the growing ones, or -1. */
 static long grower_at(const struct ui *ui, const uint32_t *index, size_t n)
 {
 	for (size_t i = 0; ui->sites.has_selected && i < n; i++)
@@ -251,7 +251,7 @@ void action_grower(struct ui *ui, int step, int key)
 	size_t n = index ? growth_rank(ui->listed, index, ui->listed->nsites) : 0;
 	long at = index ? grower_at(ui, index, n) : -1;
 
-	/* From a site that does not grow it goes to the worst. */
+	/* From any other site the key goes to the worst. */
 	at = at < 0 ? 0 : at + step;
 	if (n == 0)
 		ui_message(ui, "no site is growing (? explains GROWS)");
@@ -396,8 +396,7 @@ void action_back(struct ui *ui, int may_quit, int key)
 		view_leaks_release(ui, 0, 0);
 		ui->quit = true;
 	} else if (ui->options.launched && ui_program_runs(ui) && !ui->leaving) {
-		ui_message(ui,
-			"the program is still running: q quits without it, %sother keys cancel",
+		ui_message(ui, "the program still runs: q leaves it running, %sother keys cancel",
 			ui->options.readonly ? "" : "t ends it, ");
 		ui->leaving = true;
 	} else {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What keys do. Each takes the binding's argument and the key that was pressed; main thread.
+ * What keys do. Each action takes the binding's argument and the key pressed. Main thread.
  */
 #ifndef TUI_ACTIONS_H
 #define TUI_ACTIONS_H
@@ -9,7 +9,7 @@
 
 void action_move(struct ui *ui, int motion, int key); /* enum list_motion */
 void action_move_pair(struct ui *ui, int motion, int key); /* `g g` moves, Home moves at once */
-void action_shift(struct ui *ui, int cells, int key); /* names sideways; 0: back to the start */
+void action_shift(struct ui *ui, int cells, int key); /* sideways; 0: back to the start */
 void action_sort_digit(struct ui *ui, int arg, int key);
 void action_sort_step(struct ui *ui, int step, int key);
 void action_sort_click(struct ui *ui, int x); /* on a header */
@@ -20,8 +20,8 @@ void action_names(struct ui *ui, int arg, int key);
 void action_hidden(struct ui *ui, int arg, int key);
 void action_header(struct ui *ui, int arg, int key);
 void action_detail(struct ui *ui, int arg, int key);
-void action_neighbour(struct ui *ui, int step, int key); /* next or previous site, in detail */
-void action_grower(struct ui *ui, int step, int key); /* among those that grow */
+void action_neighbour(struct ui *ui, int step, int key); /* next or previous site in Site detail */
+void action_grower(struct ui *ui, int step, int key); /* next or previous growing site */
 void action_tab(struct ui *ui, int step, int key);
 void action_tree(struct ui *ui, int arg, int key); /* the tree, and back from it */
 void action_save(struct ui *ui, int arg, int key);

@@ -6,7 +6,7 @@
 #include <string.h>
 #include "src/util/text.h"
 
-/* GNU screen keeps so much of one string (its MAXSTR is 768), and shows the rest as text. */
+/* GNU screen accepts strings up to its MAXSTR of 768 bytes and shows the rest as text. */
 #define SCREEN_STRING 512
 
 enum clipboard_target clipboard_target(const char *term, const char *tmux)
@@ -18,7 +18,7 @@ enum clipboard_target clipboard_target(const char *term, const char *tmux)
 
 const char *clipboard_unsupported(const char *term)
 {
-	/* The kernel's console, and what prints a sequence that it does not know. */
+	/* The kernel's console, and terminals that print unknown sequences. */
 	static const char *const cannot[] = { "linux", "dumb", "vt", "cons", "ansi", "sun", "hurd",
 		"cygwin", "unknown", "eterm" };
 
@@ -93,7 +93,7 @@ static void sequence_put(struct strbuf *out, const struct strbuf *text)
 	strbuf_puts(out, "\a");
 }
 
-/* As it was set up, tmux takes it itself, or passes on what is wrapped so. */
+/* Depending on its settings, tmux takes the sequence itself or passes on the wrapped copy. */
 static void tmux_put(struct strbuf *out, const struct strbuf *text)
 {
 	strbuf_puts(out, "\033");
@@ -103,8 +103,7 @@ static void tmux_put(struct strbuf *out, const struct strbuf *text)
 	strbuf_puts(out, "\033\\");
 }
 
-/* Screen passes device control strings on as they are (screen(1), "ESC P"), one behind the other.
- */
+/* Screen passes device control strings on unchanged, one after another (screen(1), "ESC P"). */
 static void screen_put(struct strbuf *out, const struct strbuf *text)
 {
 	struct strbuf whole = STRBUF_INIT;

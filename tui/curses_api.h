@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The one door to curses: the wide-character interface, as plain functions (its macros take names
- * such as clear, move and box). Included by the drawing and terminal files of this room only.
+ * The only include of curses: the wide-character interface as plain functions (its macros take
+ * names such as clear, move and box). Only the drawing and terminal files of this room include it.
  */
 #ifndef TUI_CURSES_API_H
 #define TUI_CURSES_API_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Of the site detail: how much of what was allocated when is still alive, which threads allocated
- * and freed here, and which other sites are reached through the same call. Main thread.
+ * Sections of the site detail: the share of blocks still alive by age, the threads that allocate
+ * and free here, and the other sites reached through the same call. Main thread.
  */
 #include "tui/detail_sections.h"
 
@@ -15,7 +15,7 @@
 
 #define LABEL_CELLS   15
 #define NUMBER_CELLS  26
-#define NARROW	      56 /* cells below which numbers are left out: */
+#define NARROW	      56 /* with fewer cells, some numbers are left out: */
 #define NUMBER_NARROW 17
 #define THREAD_CELLS  38 /* numbers of a thread */
 #define THREAD_NARROW 18
@@ -45,7 +45,7 @@ static void age_label(const struct snap_age *age, char *label, size_t cap)
 			units_duration(b, age->oldest_ns));
 }
 
-/* The share that is alive, as a bar of the whole, and the numbers it is of. */
+/* A bar of the share still alive, and its numbers. */
 static void age_draw(const struct snap_age *age, int y, int x, unsigned cells)
 {
 	char label[UNITS_MAX * 3], bar[BAR_MOST * 4 + 1], numbers[UNITS_MAX * 4], a[UNITS_MAX],
@@ -168,7 +168,7 @@ static void threads_draw(
 
 /* ---- siblings ----------------------------------------------------------------------------- */
 
-/* The frame that called the one that names the site, or NULL. */
+/* The caller of the frame that names the site, or NULL. */
 static const struct frame *caller_of(const struct snap_site *site)
 {
 	const struct stack *st = site->stack;
@@ -190,7 +190,7 @@ static bool passes(const struct stack *st, uint64_t pc)
 	return false;
 }
 
-/* The largest come first; those that hold less than all of them are counted only. */
+/* Keeps the largest sites, in order; smaller ones are only counted. */
 static void sibling_take(struct detail_siblings *s, const struct snap_site *site)
 {
 	unsigned at = s->kept;

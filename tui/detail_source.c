@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The chosen frame of the site detail: which one it is, its lines of source, and the keys that take
- * it elsewhere. The source gives the text (it keeps it), so drawing opens nothing. Main thread.
+ * The chosen frame of the site detail (detail_source.h). The data source keeps the text of source
+ * files, so drawing opens no file. Main thread.
  */
 #include "tui/detail_source.h"
 
@@ -19,9 +19,9 @@
 /* ---- which frame -------------------------------------------------------------------------- */
 
 /*
- * Frames get names as these come in, and more of them by what was inlined. So a frame is known by
- * the address that is returned to, by how many frames with the same are further in (recursion), and
- * by its place among the frames inlined there.
+ * Frames are named while the stack is shown, and inlined frames are added then. So a frame is
+ * identified by its return address, by the number of inner frames with the same address
+ * (recursion), and by its position among the frames inlined there.
  */
 static struct detail_frame frame_key(const struct stack *st, uint32_t frame)
 {
@@ -70,7 +70,7 @@ static const struct source_text *source_of(const struct ui *ui, const struct fra
 		       : NULL;
 }
 
-/* Why no source is shown, and what would help. */
+/* Why no source is shown, and what the user can do about it. */
 static void why_none(const struct ui *ui, const struct stack *st, const struct frame *f,
 	const struct source_text *t, char *out, size_t cap)
 {
@@ -91,7 +91,7 @@ static void why_none(const struct ui *ui, const struct stack *st, const struct f
 			f->module->name);
 }
 
-/* As many lines as it takes, cut at blanks where there are some. */
+/* Wraps the text at blanks. */
 static void note_draw(const char *note, int y, unsigned cells, unsigned lines)
 {
 	for (unsigned i = 0; i < lines && *note; i++) {
@@ -113,8 +113,7 @@ static void note_draw(const char *note, int y, unsigned cells, unsigned lines)
 static void lines_draw(const struct ui *ui, const struct source_text *t, uint32_t at, int y,
 	unsigned cells, unsigned lines)
 {
-	/* The line stands where a third is above it; at an end of the file there is nothing more.
-	 */
+	/* A third of the lines is above the chosen one, except near the ends of the file. */
 	uint32_t first = at > lines / 3 ? at - lines / 3 : 1;
 	char text[COLUMN_TEXT_MAX * 2];
 

@@ -8,12 +8,12 @@
 
 #include "tui/ui.h"
 
-/* The frame that was chosen, or the one that names the site; an index in the site's stack. */
+/* The index of the chosen frame in the site's stack; at first, of the frame that names the site. */
 uint32_t detail_source_frame(const struct ui *ui, const struct snap_site *site);
-/* From now on that one. */
+/* Chooses a frame. */
 void detail_source_choose_frame(struct ui *ui, const struct snap_site *site, uint32_t frame);
 
-/* Source lines around the chosen frame: as many as there are lines for. */
+/* Draws `lines` lines of source around the chosen frame. */
 void detail_source_draw(
 	const struct ui *ui, const struct snap_site *site, int y, unsigned cells, unsigned lines);
 

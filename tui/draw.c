@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The styles and the drawing of text. Every byte that reaches the terminal passes draw_text, which
- * cleans it, decodes it and cuts it on cells. Called by all drawing files, on the main thread.
+ * Styles and text (draw.h). Every byte that reaches the terminal passes draw_text, which cleans,
+ * decodes and truncates it. Called by all drawing files, on the main thread.
  */
 #include "tui/draw.h"
 
@@ -12,13 +12,13 @@
 #include "src/util/text.h"
 #include "tui/curses_api.h"
 
-/* Longest text drawn by one call; wider than any terminal we met, and cut there, not overrun. */
+/* The longest text drawn by one call, more than any terminal is wide; longer text is truncated. */
 #define DRAW_CELLS_MAX 1024
 
 static const struct {
 	short color; /* -1: the terminal's own */
 	attr_t colored, mono;
-	short safe; /* instead, in the theme without red beside green; 0: the same */
+	short safe; /* in the theme without red beside green; 0: the same */
 } style_table[STYLE_COUNT] = {
 	[STYLE_PLAIN] = { -1, A_NORMAL, A_NORMAL, 0 },
 	[STYLE_DIM] = { -1, A_DIM, A_DIM, 0 },
@@ -113,7 +113,7 @@ void draw_configure(
 {
 	use_safe_theme = theme == SETTINGS_THEME_SAFE;
 	draw_init((enum tui_color)color, glyphs == SETTINGS_GLYPHS_ASCII);
-	/* Asked for by name, they are drawn wherever the locale can. */
+	/* An explicit choice holds wherever the locale can encode it. */
 	if (glyphs == SETTINGS_GLYPHS_BLOCKS || glyphs == SETTINGS_GLYPHS_BRAILLE)
 		ascii_only = strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
 	use_braille = glyphs == SETTINGS_GLYPHS_BRAILLE;
@@ -136,7 +136,7 @@ const char *draw_glyph(enum draw_glyph sign)
 	return glyph_table[sign][ascii_only];
 }
 
-/* Decodes clean text into at most `cells` cells of wide characters; returns how many of them. */
+/* Decodes clean text into wide characters of at most `cells` cells; returns their number. */
 static unsigned decode_cells(const char *text, unsigned cells, wchar_t *wide, unsigned *used)
 {
 	size_t left = strlen(text);
@@ -154,7 +154,7 @@ static unsigned decode_cells(const char *text, unsigned cells, wchar_t *wide, un
 		}
 		if (*used + (unsigned)width > cells)
 			break;
-		if (width || n) /* a combining mark needs something to stand on */
+		if (width || n) /* a combining mark needs a base character */
 			wide[n++] = (wchar_t)code;
 		*used += (unsigned)width;
 		text += bytes;
@@ -166,7 +166,7 @@ static unsigned decode_cells(const char *text, unsigned cells, wchar_t *wide, un
 
 unsigned draw_text(int y, int x, unsigned cells, enum draw_style style, const char *text)
 {
-	/* Drawing is the main thread's alone; both are too large for a stack that may be small. */
+	/* Static, since only the main thread draws and the stack may be small. */
 	static char clean[DRAW_CELLS_MAX * 4];
 	static wchar_t wide[DRAW_CELLS_MAX];
 	unsigned used, n;

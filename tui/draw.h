@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Putting text on the screen: in one of a few styles, cut to cells, cleaned. What an style looks
- * like is decided once (colours, mono, NO_COLOR), and so is the set of glyphs. Draws on stdscr;
- * main thread; one screen per process.
+ * Draws text on stdscr: cleaned, in one of a few styles, truncated to a number of cells. How a
+ * style looks and which glyphs are used is decided once (colours, mono, NO_COLOR). Main thread; one
+ * screen per process.
  */
 #ifndef TUI_DRAW_H
 #define TUI_DRAW_H
@@ -11,13 +11,13 @@
 #include "src/model/columns.h"
 #include "tui/tui.h"
 
-/* Colour never stands alone: wherever an style says something, a sign or a word says it too. */
+/* Colour is never the only sign: a glyph or a word says the same. */
 enum draw_style {
 	STYLE_PLAIN,
 	STYLE_DIM,
 	STYLE_BOLD,
 	STYLE_HEAD, /* column headers */
-	STYLE_HEAD_SORT, /* the header that sorts */
+	STYLE_HEAD_SORT, /* the column that sorts */
 	STYLE_SELECT, /* the row under the cursor */
 	STYLE_GOOD,
 	STYLE_BAD,
@@ -28,7 +28,7 @@ enum draw_style {
 	STYLE_COUNT
 };
 
-/* Signs that differ between the glyph sets. */
+/* Glyphs that differ between the glyph sets. */
 enum draw_glyph {
 	GLYPH_LIVE,
 	GLYPH_FROZEN,
@@ -50,12 +50,12 @@ enum draw_glyph {
 };
 
 /*
- * Decides colours and glyphs; the screen must have been opened. Colours: `color`, then NO_COLOR,
- * then what the terminal can. Glyphs: ASCII when asked for, when the locale is not UTF-8, or on a
- * terminal that is known to lack the others (TERM linux, dumb, vt100).
+ * Chooses colours and glyphs; the screen must be open. Colours depend on `color`, then NO_COLOR,
+ * then the terminal. Glyphs are ASCII if requested, if the locale is not UTF-8, or if the terminal
+ * is known to lack the others (TERM linux, dumb, vt100).
  */
 void draw_init(enum tui_color color, bool ascii);
-/* The same by the settings, at any time. */
+/* The same from the settings, at any time. */
 void draw_configure(
 	enum settings_color color, enum settings_glyphs glyphs, enum settings_theme theme);
 bool draw_is_ascii(void);
@@ -67,7 +67,7 @@ unsigned draw_text(int y, int x, unsigned cells, enum draw_style style, const ch
 /* The same, then blanks in the same style up to `cells`. */
 void draw_padded(int y, int x, unsigned cells, enum draw_style style, const char *text);
 void draw_fill(int y, int x, unsigned cells, enum draw_style style);
-/* A line of GLYPH_HLINE with " title " near its left end. */
+/* A horizontal line with " title " near its left end. */
 void draw_rule(int y, int x, unsigned cells, const char *title);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The user's editor (editor.h). Called by the loop, with the terminal given back. */
+/* The user's editor (editor.h). Called by loop.c after the terminal was released. */
 #include "tui/editor.h"
 
 #include <errno.h>
@@ -35,7 +35,7 @@ static bool is_ours(const char *path, size_t len)
 	       (len == own || path[len - own - 1] == '/');
 }
 
-/* "LD_PRELOAD=" and what of `value` is not ours. The caller frees. */
+/* "LD_PRELOAD=" and `value` without our library. The caller frees. */
 static char *preload_without_ours(const char *value)
 {
 	char *made = malloc(strlen(value) + sizeof("LD_PRELOAD="));
@@ -55,7 +55,8 @@ static char *preload_without_ours(const char *value)
 	return made;
 }
 
-/* Our environment without the library and what is for it. *made: what of it to free, too. */
+/* Our environment without the library and its variables. *made: a string of it for the caller to
+ * free. */
 static char **environment(char **made)
 {
 	size_t n = 0, kept = 0;
@@ -86,7 +87,7 @@ static int spawn(pid_t *pid, char *const argv[], char *const env[], int in, int 
 	if (rc != 0)
 		return rc;
 	posix_spawnattr_init(&attr);
-	/* What we ignore for ourselves is not ignored there. */
+	/* Signals that we ignore are not ignored in the editor. */
 	sigemptyset(&back);
 	sigaddset(&back, SIGXFSZ);
 	sigaddset(&back, SIGPIPE);
@@ -114,10 +115,10 @@ pid_t editor_start(const char *editor, const char *path, uint32_t line, int in, 
 	int rc = ENOMEM;
 
 	snprintf(at, sizeof(at), "+%" PRIu32, line);
-	/* ^C is the editor's: the shell waits for it, whatever it makes of that. */
+	/* ^C goes to the editor; the shell waits for it whatever it does. */
 	if (asprintf(&command, "trap : INT QUIT; %s \"$@\"", editor) < 0)
 		command = NULL;
-	/* A name that begins with a dash is no option. */
+	/* A name that begins with a dash must not be taken as an option. */
 	if (asprintf(&whole, "%s%s", path[0] == '/' ? "" : "./", path) < 0)
 		whole = NULL;
 	if (env && command && whole) {

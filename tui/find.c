@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Find and filter (find.h). A view says which of its lines match; going through them is the same
- * everywhere. Called by the key table and by ui.c on the main thread.
+ * Find and filter (find.h). A view decides which of its lines match; the search is the same for all
+ * views. Called by the key table, screen.c and views, on the main thread.
  */
 #include "tui/find.h"
 
@@ -13,7 +13,7 @@
 
 /* ---- find --------------------------------------------------------------------------------- */
 
-/* Where the search goes on from: the line found last where nothing is selected, else the cursor. */
+/* Where the search starts: at the cursor or, in a view without one, at the line found last. */
 static size_t find_from(struct ui *ui)
 {
 	const struct list *l = ui_view(ui)->list(ui);
@@ -33,7 +33,7 @@ static void find_show(struct ui *ui, size_t row)
 		ui_view(ui)->moved(ui);
 }
 
-/* The next line that matches, from `from` on by `step`, once round. False: there is none. */
+/* Shows the next matching line from `from` on, wrapping around once. False: there is none. */
 static bool find_step(struct ui *ui, size_t from, int step, bool itself)
 {
 	const struct view *v = ui_view(ui);
@@ -69,7 +69,7 @@ static void find_accept(struct ui *ui, const char *text)
 	char why[FILTER_WHY_MAX];
 	struct filter *find;
 
-	if (!*text) { /* as in editors: the same again */
+	if (!*text) { /* as in editors: repeats the last search */
 		find_again(ui, 1, 0);
 		return;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Finding a line (/ n N) and showing only those call sites that match (\). Both take the
- * expressions of src/model/filter.h. Main thread.
+ * Finds a line (/ n N), and filters the call sites (\). Both take the expressions of
+ * src/model/filter.h. Main thread.
  */
 #ifndef TUI_FIND_H
 #define TUI_FIND_H
@@ -14,9 +14,9 @@ void find_again(struct ui *ui, int step, int key);
 void find_filter_ask(struct ui *ui, int arg, int key);
 bool find_has_filter(const struct ui *ui);
 
-/* Shows what matches only; NULL or empty: everything. 0, or -EINVAL after saying why. */
+/* Sets the filter; NULL or empty: none. Returns 0, or -EINVAL after a message. */
 int find_filter_set(struct ui *ui, const char *text);
-/* Whether a line of text is one of those looked for, and so stands out. */
+/* Does a line of text match the last search, and so is highlighted? */
 bool find_is_match(const struct ui *ui, const char *text);
 void find_free(struct ui *ui);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Grouping of the site table (group.h). The groups are made anew of each snapshot; what is kept is
- * how, and which of them is open, by one of its sites. Called by the key table and by ui.c on the
- * main thread.
+ * Grouping of the site table (group.h); rows.c makes the groups. Called by the key table and
+ * screen.c, on the main thread.
  */
 #include "tui/group.h"
 
@@ -29,7 +28,7 @@ void group_set(struct ui *ui, enum group_by by)
 {
 	ui->group.by = by;
 	ui->group.is_inside = false;
-	/* No row that was held is one any more. */
+	/* The rows whose order was held are gone. */
 	ui->sites.drawn = 0;
 	refresh_views(ui);
 }
@@ -82,7 +81,7 @@ bool group_leave(struct ui *ui)
 	return true;
 }
 
-/* The open group, as its row called itself. */
+/* The name of the open group, as in its row. */
 static void group_inside_name(const struct ui *ui, unsigned cells, char *out, size_t cap)
 {
 	const struct snap_site *site = ui_site(ui, ui->group.inside);

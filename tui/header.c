@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The header lines, from the newest snapshot even while the rows are frozen. Called by screen_draw
- * for each frame, on the main thread. Each line is a strip of facts by priority (infoline.h), so
- * every width has its most important ones.
+ * The header lines, from the newest snapshot even while the rows are frozen. Each line is an
+ * infoline, so the most important facts remain at every width. Called by screen_draw for each
+ * frame, on the main thread.
  */
 #include "tui/header.h"
 
@@ -18,8 +18,8 @@
 
 #define BAR_LEAST     8
 #define BAR_MOST      40
-#define NARROW	      90 /* where words are spared */
-#define COMMAND_LEAST 14 /* below this, other facts of the title go first */
+#define NARROW	      90 /* with fewer cells, words are left out */
+#define COMMAND_LEAST 14 /* with fewer cells, other facts of the title are dropped first */
 
 /* "12:41", "1:02:03", "2d 03:04:05": a clock that ticks, where units_duration would jump. */
 static const char *header_clock(char buf[UNITS_MAX], uint64_t ns)
@@ -69,7 +69,7 @@ static void header_state(const struct ui *ui, struct infoline *s)
 		infoline_right(s, 90, STYLE_GOOD, "%s LIVE", draw_glyph(GLYPH_LIVE));
 }
 
-/* The command line; where it is long, without the directory of the program. */
+/* The command line; without the program's directory if it is long. */
 static const char *header_command(const struct snapshot *snap, unsigned width)
 {
 	const char *command = snap->command ? snap->command : "?";
@@ -77,7 +77,7 @@ static const char *header_command(const struct snapshot *snap, unsigned width)
 
 	if (text_cells(command) <= width / 4)
 		return command;
-	/* argv[0] may hold blanks; the slash that counts is the last one inside it. */
+	/* argv[0] may hold blanks, so search for its last slash within its length. */
 	for (size_t i = strnlen(command, program); i > 0; i--)
 		if (command[i - 1] == '/' && i < program)
 			return command + i;
@@ -94,7 +94,7 @@ static void header_title(const struct ui *ui, int y, unsigned width)
 	infoline_left(&s, 80, STYLE_INFO, "%s", header_command(snap, width));
 	infoline_elastic(&s, COMMAND_LEAST);
 	infoline_left(&s, 70, STYLE_PLAIN, "pid %d", (int)snap->pid);
-	/* Of a program that has ended, /proc was not always seen in time. */
+	/* If the program ended early, /proc was perhaps never read. */
 	if (snap->proc.valid && snap->proc.threads)
 		infoline_left(&s, 50, STYLE_PLAIN, "%" PRIu32 " thr", snap->proc.threads);
 	infoline_left(&s, 65, STYLE_PLAIN, "up %s", header_clock(text, snap->uptime_ns));
@@ -107,7 +107,7 @@ static void header_title(const struct ui *ui, int y, unsigned width)
 	infoline_draw(&s, y, 1, width - 2);
 }
 
-/* A label and a bar, with the bar's size by the screen's. */
+/* A label and a bar in proportion to the screen's width. */
 static void header_bar(
 	struct infoline *s, const char *label, uint64_t part, uint64_t whole, unsigned width)
 {
@@ -120,13 +120,13 @@ static void header_bar(
 	infoline_left(s, 60, STYLE_BOLD, "[");
 	s->item[s->count - 1].gap = 0;
 	infoline_join(s, STYLE_GOOD, "%s", bar);
-	/* A bar that ends early is padded, so that what follows never moves. */
+	/* Padding keeps the text after the bar in its place. */
 	for (unsigned have = (unsigned)text_cells(bar); have < cells; have++)
 		infoline_join(s, STYLE_PLAIN, " ");
 	infoline_join(s, STYLE_BOLD, "]");
 }
 
-/* What the rates are over: less than it will be, while the program is young. */
+/* The period of the rates, which is shorter while the program is young. */
 static void header_window(const struct snapshot *snap, struct infoline *s)
 {
 	const uint64_t second = 1000000000u, ns = snap->rates_ns;
@@ -165,7 +165,7 @@ static void header_live(const struct ui *ui, int y, unsigned width)
 	infoline_draw(&s, y, 1, width - 2);
 }
 
-/* After the end it is what was seen last, or the kernel's word of the most there was. */
+/* After the end: the last value read, or the maximum that the kernel reported. */
 static void header_rss(const struct ui *ui, int y, unsigned width)
 {
 	const struct snap_proc *p = &ui->current->proc;
@@ -187,7 +187,7 @@ static void header_rss(const struct ui *ui, int y, unsigned width)
 			infoline_left(&s, 70, STYLE_PLAIN, "pss %s", units_bytes(a, p->pss));
 		infoline_left(&s, 60, p->swap ? STYLE_WARN : STYLE_PLAIN, "swap %s",
 			units_bytes(a, p->swap));
-		/* What is live may have gone on changing after that. */
+		/* After the end, live bytes may be newer than the last RSS. */
 		if (!ended && ui->current->totals.live_bytes) {
 			double times = (double)p->rss / (double)ui->current->totals.live_bytes;
 
@@ -225,7 +225,7 @@ static void header_ops(const struct ui *ui, int y, unsigned width)
 	infoline_draw(&s, y, 1, width - 2);
 }
 
-/* The facts at the right of the history. */
+/* The counts to the right of the history graph. */
 static void header_counts(const struct snapshot *snap, struct infoline *s)
 {
 	const struct snap_totals *t = &snap->totals;
@@ -241,7 +241,7 @@ static void header_counts(const struct snapshot *snap, struct infoline *s)
 		infoline_right(s, 65, STYLE_PLAIN, "untracked 0");
 }
 
-/* The program notes a point when its heap changes: after the last one, up to now, nothing did. */
+/* The program adds a point when its heap changes; since the last point nothing changed. */
 static uint64_t header_points_till_now(const struct snapshot *snap)
 {
 	uint64_t step = snap->history_step_ns, points = snap->history_points;
@@ -251,10 +251,9 @@ static uint64_t header_points_till_now(const struct snapshot *snap)
 }
 
 /*
- * `n` points, of which `in` has the first `known` and the others are like its last, as at most
- * `cells`: each cell shows the largest of as many points as the others, so that what is past stands
- * still as the graph gets longer, and is not painted anew. Returns how many cells it takes; *each:
- * points in one.
+ * Resamples `n` points to at most `cells` cells. `in` has the first `known` points; the others
+ * equal its last. Each cell is the maximum of *each points, the same number in each, so that past
+ * cells do not change, and are not repainted, when the graph grows. Returns the number of cells.
  */
 static unsigned header_resample(const uint64_t *in, unsigned known, uint64_t n,
 	uint64_t out[SNAP_HISTORY_POINTS], unsigned cells, uint64_t *each)
@@ -277,7 +276,7 @@ static unsigned header_resample(const uint64_t *in, unsigned known, uint64_t n,
 	return used;
 }
 
-/* A line across the graph where recording changed; a cell of it is so long. */
+/* A vertical line in the graph wherever the recording changed; a cell covers `cell_ns`. */
 static void header_marks(
 	const struct snapshot *snap, int y, int x, unsigned cells, uint64_t cell_ns)
 {
@@ -325,7 +324,7 @@ static void header_notice(const struct ui *ui, int y, unsigned width)
 	draw_text(y, 3, width - 4, STYLE_BAD, cut);
 }
 
-/* "[Sites > Site detail] Output": the tab in front, with what is open on top of it. */
+/* "[Sites > Site detail] Output": the tab in front, with the views open on top of it. */
 static void header_tab_text(const struct ui *ui, int id, char text[INFOLINE_TEXT])
 {
 	bool front = ui->stack[0] == (enum view_id)id;
@@ -342,7 +341,7 @@ static bool header_tab_present(const struct ui *ui, int id)
 	return !view_table[id]->present || view_table[id]->present(ui);
 }
 
-/* How the figures of the header came about, and what that costs the program. */
+/* Exact or sampled, and what the recording costs the program. */
 static void header_sampling(const struct ui *ui, struct infoline *s)
 {
 	const struct snapshot *snap = ui->current;
@@ -395,8 +394,8 @@ static void header_order(const struct ui *ui, struct infoline *s)
 		infoline_right(s, 50, STYLE_PLAIN, "%s names (v)", name_styles[ui->names]);
 }
 
-/* The line of tabs; piece i of it is the tab id[i]. Where not all fit, the one in front stays, and
- * whole, as long as it can be alone. */
+/* The line of tabs; item i is the tab id[i]. If not all fit, the tab in front stays, and is only
+ * truncated if it does not fit alone. */
 static void header_tab_line(const struct ui *ui, struct infoline *s, int id[VIEW_TABS])
 {
 	unsigned width = (unsigned)ui->layout.width - 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Histograms as lines (histogram.h). Called by the site detail and the sizes view for the lines
- * that are seen, on the main thread.
+ * Histograms as lines (histogram.h). Called by Site detail and Sizes for each visible line, on the
+ * main thread.
  */
 #include "tui/histogram.h"
 
@@ -13,11 +13,11 @@
 
 #define LABEL_CELLS  9
 #define NUMBER_CELLS 15
-#define BYTES_CELLS  8 /* of live bytes, where there is room for them */
-#define BYTES_WIDTH  54 /* cells from which there is */
+#define BYTES_CELLS  8 /* of live bytes, if there is room for them */
+#define BYTES_WIDTH  54 /* with fewer cells there is no room for them */
 #define BAR_MOST     40
 
-/* Which buckets are worth a line: from the first that holds something to the last. */
+/* The buckets shown: from the first to the last that is not empty. */
 struct span {
 	unsigned first, count;
 };
@@ -80,7 +80,7 @@ static void bar_draw(int y, int x, unsigned cells, const char *label, uint64_t p
 	draw_text(y, x + (int)(cells - number_cells - 1), number_cells, STYLE_PLAIN, numbers);
 }
 
-/* Bytes are kept for the program only. */
+/* Bytes are known for the program, not for a single site. */
 static bool size_has_bytes(const struct histogram *h, unsigned cells)
 {
 	for (unsigned i = 0; i < SNAP_SIZE_BUCKETS; i++)
@@ -102,7 +102,7 @@ static void size_draw(const struct histogram *h, unsigned bucket, int y, int x, 
 		most_live = sizes[i].live_blocks > most_live ? sizes[i].live_blocks : most_live;
 		most = sizes[i].allocs > most ? sizes[i].allocs : most;
 	}
-	live = most_live; /* nothing lives: the bars show what was */
+	live = most_live; /* if no block is live, the bars show all blocks ever allocated */
 	if (bucket == SNAP_SIZE_BUCKETS - 1)
 		snprintf(label, sizeof(label), "larger");
 	else

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Sizes and lifetimes of blocks as bars, of the program or of one site: a list of lines, headings
- * included, drawn wherever a view wants them. Main thread.
+ * Histograms of block sizes and lifetimes, of the program or of one site: a list of lines, with
+ * headings, that a view draws anywhere. Main thread.
  */
 #ifndef TUI_HISTOGRAM_H
 #define TUI_HISTOGRAM_H
@@ -15,9 +15,9 @@ struct histogram {
 };
 
 size_t histogram_lines(const struct histogram *h);
-/* Those of the sizes, which come first. */
+/* The lines about sizes, which come first. */
 size_t histogram_size_lines(const struct histogram *h);
-/* Line i, which is below histogram_lines. */
+/* Draws line i, which is less than histogram_lines. */
 void histogram_draw(const struct histogram *h, size_t i, int y, int x, unsigned cells);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Fitting a line of facts into a width. Called by the header and the views for each line of that
- * kind, on the main thread; the fitting itself is pure and tested without a screen.
+ * Lines of items (infoline.h). Called by the header and the views, on the main thread; the fitting
+ * is pure and tested without a screen.
  */
 #include "tui/infoline.h"
 
@@ -10,7 +10,7 @@
 #include "src/util/text.h"
 #include "tui/draw.h"
 
-/* A piece of text that is cut short is a wide one, and would be cut when it is drawn. */
+/* An item this long is truncated here, as it would be when drawn. */
 __attribute__((format(printf, 2, 0))) static const char *infoline_print(
 	struct infoline *s, const char *fmt, va_list ap)
 {
@@ -21,7 +21,7 @@ __attribute__((format(printf, 2, 0))) static const char *infoline_print(
 	size_t used = len > 0 ? (size_t)len + 1 : 1;
 
 	s->text_bytes += used < most ? used : most;
-	if (s->text_bytes == sizeof(s->text)) /* full: what comes later is empty */
+	if (s->text_bytes == sizeof(s->text)) /* full: later items are empty */
 		s->text_bytes--;
 	return at;
 }
@@ -29,7 +29,7 @@ __attribute__((format(printf, 2, 0))) static const char *infoline_print(
 __attribute__((format(printf, 4, 0))) static struct infoline_item *infoline_add(
 	struct infoline *s, unsigned priority, enum draw_style style, const char *fmt, va_list ap)
 {
-	static struct infoline_item spare; /* takes what is too much */
+	static struct infoline_item spare; /* takes the items that are too many */
 	struct infoline_item *p = s->count < INFOLINE_ITEMS ? &s->item[s->count++] : &spare;
 
 	*p = (struct infoline_item){ .text = infoline_print(s, fmt, ap),
@@ -89,7 +89,7 @@ void infoline_tight(struct infoline *s)
 		s->item[s->count - 1].gap = 1;
 }
 
-/* Cells of all that is left, with elastic pieces as they are or as short as they may be. */
+/* Cells of the items kept, with elastic ones at full or at least width. */
 static unsigned infoline_cells(const struct infoline *s, bool least)
 {
 	unsigned sum = 0;
@@ -104,7 +104,7 @@ static unsigned infoline_cells(const struct infoline *s, bool least)
 	return sum;
 }
 
-/* Marks a piece and what is joined to it. */
+/* Drops or keeps an item and those joined to it. */
 static void infoline_mark(struct infoline *s, unsigned at, bool dropped)
 {
 	s->item[at].dropped = dropped;
@@ -112,7 +112,7 @@ static void infoline_mark(struct infoline *s, unsigned at, bool dropped)
 		s->item[i].dropped = dropped;
 }
 
-/* The highest priority (of equals the first) that was not tried, or INFOLINE_ITEMS. */
+/* The item of the highest priority not tried yet, the first of equals; or INFOLINE_ITEMS. */
 static unsigned infoline_next(const struct infoline *s, const bool tried[INFOLINE_ITEMS])
 {
 	unsigned best = INFOLINE_ITEMS;
@@ -124,7 +124,7 @@ static unsigned infoline_next(const struct infoline *s, const bool tried[INFOLIN
 	return best;
 }
 
-/* Gives elastic pieces what is left over; elastic ones are few, so the first takes it. */
+/* Shortens elastic items until the line fits, the first one first. */
 static void infoline_shrink(struct infoline *s, unsigned cells)
 {
 	unsigned over = infoline_cells(s, false);
@@ -143,9 +143,8 @@ static void infoline_shrink(struct infoline *s, unsigned cells)
 	}
 }
 
-/* Takes pieces by priority, each if it still fits: a small fact may stay where a large one could
- * not.
- */
+/* Takes items by priority, each if it still fits: a short item may stay where a long one did not
+ * fit. */
 unsigned infoline_fit(struct infoline *s, unsigned cells)
 {
 	bool tried[INFOLINE_ITEMS] = { false };

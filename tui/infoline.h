@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * One line of facts that must fit: pieces of text from the left and from the right, each with a
- * priority; when the line is too narrow, pieces of a high priority get their room first. Main
- * thread.
+ * A line of items that must fit a width: texts from the left and from the right, each with a
+ * priority. If the line is too narrow, items of low priority are dropped. Main thread.
  */
 #ifndef TUI_INFOLINE_H
 #define TUI_INFOLINE_H
@@ -10,17 +9,17 @@
 #include "tui/draw.h"
 
 #define INFOLINE_ITEMS 64
-#define INFOLINE_TEXT  512 /* of one piece */
-#define INFOLINE_TEXTS 2048 /* of all: more than the widest line has room for */
-#define INFOLINE_GAP   2 /* cells between two pieces */
+#define INFOLINE_TEXT  512 /* of one item */
+#define INFOLINE_TEXTS 2048 /* of all items: more than the widest line has room for */
+#define INFOLINE_GAP   2 /* cells between two items */
 
 struct infoline_item {
-	const char *text; /* in the strip */
+	const char *text; /* in infoline.text */
 	enum draw_style style;
 	unsigned priority; /* higher stays longer */
 	unsigned cells; /* it takes */
-	unsigned least; /* may be cut down to this; = cells for a stiff piece */
-	bool right, joined; /* joined: no gap before it, goes with the piece before */
+	unsigned least; /* may be truncated to this; = cells if it is not elastic */
+	bool right, joined; /* joined: no gap before it, dropped with the item before */
 	bool dropped;
 	unsigned gap; /* cells before it, unless it is the first */
 };
@@ -37,20 +36,20 @@ struct infoline {
 		.count = 0                                                                         \
 	}
 
-/* A piece at the left, in order. */
+/* Adds an item at the left, in order. */
 void infoline_left(struct infoline *s, unsigned priority, enum draw_style style, const char *fmt,
 	...) __attribute__((format(printf, 4, 5)));
-/* A piece at the right; the first one added ends up leftmost of them. */
+/* Adds an item at the right; the first one added is the leftmost of them. */
 void infoline_right(struct infoline *s, unsigned priority, enum draw_style style, const char *fmt,
 	...) __attribute__((format(printf, 4, 5)));
-/* A piece that follows the last one without a gap, and is dropped with it. */
+/* Adds an item after the last one, without a gap; it is dropped with that one. */
 void infoline_join(struct infoline *s, enum draw_style style, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/* The last piece may be cut to `least` cells (with an ellipsis) before anything is dropped. */
+/* The last item may be truncated to `least` cells (with an ellipsis) before any item is dropped. */
 void infoline_elastic(struct infoline *s, unsigned least);
-/* The last piece stands one cell from the one before, as part of the same fact. */
+/* The last item is one cell from the one before, as part of the same fact. */
 void infoline_tight(struct infoline *s);
-/* Decides what stays in `cells` cells. Pure. Returns the cells taken, gaps included. */
+/* Decides which items fit into `cells` cells. Pure. Returns the cells taken, with gaps. */
 unsigned infoline_fit(struct infoline *s, unsigned cells);
 /* Fits, then draws at line y from column x. */
 void infoline_draw(struct infoline *s, int y, int x, unsigned cells);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Names of keys (key_names.h). Curses has codes for the keys of old terminals; those with modifiers
- * have only names there, as xterm's terminfo entry calls them: "kLFT5" is Left with Ctrl.
+ * Names of keys (key_names.h). Curses has codes for the keys of old terminals. Keys with modifiers
+ * have only terminfo's names there: xterm's "kLFT5" is Ctrl-Left.
  */
 #include "tui/key_names.h"
 
@@ -12,7 +12,7 @@
 #include "tui/key_codes.h"
 #include "tui/ui.h"
 
-#define FUNCTION_KEYS 63 /* that terminfo names */
+#define FUNCTION_KEYS 63 /* that terminfo has names for */
 #define FUNCTION_ROW  12 /* on a keyboard: higher numbers are these with modifiers */
 
 static const struct {
@@ -52,11 +52,11 @@ static const struct {
 	{ KEY_B2, "5 (keypad)" },
 };
 
-/* Terminfo's names before the digit that says which modifiers are held. */
+/* Terminfo's names, before the digit of the modifiers. */
 static const char *const modified[][2] = { { "kUP", "Up" }, { "kDN", "Down" }, { "kLFT", "Left" },
 	{ "kRIT", "Right" }, { "kHOM", "Home" }, { "kEND", "End" }, { "kPRV", "PgUp" },
 	{ "kNXT", "PgDn" }, { "kIC", "Insert" }, { "kDC", "Delete" } };
-/* That digit: 1, and 1, 2 and 4 for Shift, Alt and Ctrl. */
+/* That digit is 1 plus 1 for Shift, 2 for Alt and 4 for Ctrl. */
 static const char *const modifiers[] = { "", "Shift-", "Alt-", "Shift-Alt-", "Ctrl-", "Ctrl-Shift-",
 	"Ctrl-Alt-", "Ctrl-Shift-Alt-" };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Names of keys for people: "Ctrl-Left", not what terminfo or curses call them. Any key has one.
- * Main thread, after curses is open.
+ * Readable names of keys: "Ctrl-Left", not those of terminfo or curses. Every key has one. Main
+ * thread, after curses was opened.
  */
 #ifndef TUI_KEY_NAMES_H
 #define TUI_KEY_NAMES_H

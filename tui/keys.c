@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The key table and everything made from it. ui.c hands every key here unless a prompt is open; the
- * help view reads the table. Main thread.
+ * The key table and everything made from it. screen.c passes every key here unless a prompt is
+ * open; the help view reads the table. Main thread.
  */
 #include "tui/keys.h"
 
@@ -252,7 +252,7 @@ static bool key_has(const struct key_binding *b, int key)
 	return false;
 }
 
-/* The first view of a scope; every binding has one. */
+/* The title of the first view of a scope; every binding has one. */
 static const char *scope_title(unsigned scope)
 {
 	for (int id = 0; id < VIEW_COUNT; id++)
@@ -261,7 +261,7 @@ static const char *scope_title(unsigned scope)
 	return "";
 }
 
-/* "Map, Sizes": the views of all bindings of a key. */
+/* "Map, Sizes": the titles of the views where a key works. Returns their number. */
 static unsigned key_views(int key, char *out, size_t cap)
 {
 	const char *before = "";
@@ -283,7 +283,7 @@ static unsigned key_views(int key, char *out, size_t cap)
 	return n;
 }
 
-/* Names the views a key works in, if there are any. */
+/* Says where the key works, if anywhere. */
 static void key_refuse(struct ui *ui, const struct key_binding *elsewhere, int key)
 {
 	char name[KEY_NAMES_MAX], views[UI_MESSAGE_MAX];
@@ -334,7 +334,7 @@ static bool processes_can_list(const struct ui *ui)
 	return ui->source->processes != NULL;
 }
 
-/* Keys that are refused where there is no program, or no more of it than its segment. */
+/* Keys that need a running program, or a source that supports them. */
 static const struct {
 	void (*run)(struct ui *ui, int arg, int key);
 	bool (*can)(const struct ui *ui);
@@ -357,7 +357,7 @@ static bool key_can(const struct ui *ui, const struct key_binding *b)
 	return true;
 }
 
-/* What would be refused is not offered. */
+/* Keys that would be refused are not advertised. */
 static bool key_advertised(const struct ui *ui, const struct key_binding *b, enum keys_place place)
 {
 	return b->place == place && (b->scope & ui_view(ui)->scope) &&
@@ -380,7 +380,7 @@ void keys_draw_hints(const struct ui *ui, int y, unsigned cells)
 	infoline_draw(&s, y, 1, cells - 2);
 }
 
-/* Labels are narrow blocks; the last, how to get out, is never the one that is cut. */
+/* The last label, how to leave, has the highest priority. */
 void keys_draw_bar(const struct ui *ui, int y, unsigned cells)
 {
 	struct infoline s = INFOLINE_INIT;

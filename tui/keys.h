@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The one table of keys. Dispatch, the hint line, the bottom bar and the help screen are all made
- * from it, so that none of them can be wrong about another. Main thread.
+ * The table of keys. Dispatch, the hint line, the bottom bar and the help screen are all made from
+ * it, so they cannot contradict one another. Main thread.
  */
 #ifndef TUI_KEYS_H
 #define TUI_KEYS_H
@@ -10,31 +10,31 @@
 
 #define KEYS_CODES 10
 
-/* With the views that a key works in: it steers the program, writes a file or starts a command. */
+/* In a binding's scope: the key changes the program, writes a file or starts a command. */
 #define CHANGES (1u << 30)
 
 enum keys_place { PLACE_HELP, PLACE_HINT, PLACE_BAR }; /* where it is advertised besides the help */
 
 struct key_binding {
 	const char *group; /* heading in the help screen */
-	const char *name; /* as written for people: "PgDn" */
+	const char *name; /* as shown: "PgDn" */
 	int code[KEYS_CODES]; /* as getch gives it; 0 ends */
 	unsigned scope;
 	void (*run)(struct ui *ui, int arg, int key);
 	int arg;
 	enum keys_place place;
 	const char *label; /* in hint line and bar */
-	const char *label_on; /* instead, while `on` says so; may be NULL */
+	const char *label_on; /* replaces label while `on` is true; may be NULL */
 	bool (*on)(const struct ui *ui);
 	const char *help;
 };
 
 extern const struct key_binding keys_table[];
 extern const size_t keys_count;
-/* The groups in the order of the help screen, NULL at the end. */
+/* The groups in the order of the help screen; NULL ends. */
 extern const char *const keys_groups[];
 
-/* Runs what the key means in the view in front; a key that means nothing there says why. */
+/* Runs the key's action in the view in front. A key without one there gives a message. */
 void keys_dispatch(struct ui *ui, int key);
 /* Draws the hint line, or the bottom bar, of the view in front. */
 void keys_draw_hints(const struct ui *ui, int y, unsigned cells);

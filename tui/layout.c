@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Rows and columns by the size of the screen. Called before each frame by ui.c and by the site
- * table; pure.
+ * Rows and columns by the size of the screen (layout.h). Called before each frame, by ui.c and the
+ * site table; pure.
  */
 #include "tui/layout.h"
 
 #include <string.h>
 
-/* From which height a row is shown; the body takes what is left. */
+/* The least height at which a row is shown; the body gets the remaining lines. */
 static const struct {
 	int height; /* least screen height */
 	unsigned unless; /* flags that hide it */
@@ -56,13 +56,13 @@ void layout_make(struct layout *l, int width, int height, unsigned flags)
 }
 
 #define NEVER	1000000
-#define GROUPED 48 /* from here on rows of groups say how many sites they sum up */
+#define GROUPED 48 /* from this width on, groups show their number of sites */
 
-/* In the order they are shown, with the least screen width for each. */
+/* In display order, with the least screen width for each. */
 static const struct {
 	enum column column;
 	int width;
-	int sampled_width; /* where errors are shown, too */
+	int sampled_width; /* with the errors of sampling */
 } column_order[] = {
 	{ COL_LIVE, 0, 0 },
 	{ COL_ERROR, NEVER, 48 },
@@ -84,7 +84,7 @@ static const struct {
 	{ COL_LINE, 62, 62 },
 };
 
-/* A file and line need about this much; long paths may have more where there is room. */
+/* Enough for a file and line; more for long paths if there is room. */
 static unsigned line_cells(int width)
 {
 	unsigned cells = (unsigned)width / 5;
@@ -92,7 +92,7 @@ static unsigned line_cells(int width)
 	return cells < 14 ? 14 : cells > 32 ? 32 : cells;
 }
 
-/* A column is as wide as its numbers, or as its header: one digit (the key) and the title. */
+/* A column is as wide as its numbers or as its header, a digit (the key) and the title. */
 static unsigned column_cells(enum column c, int width)
 {
 	unsigned title = (unsigned)strlen(column_table[c].title) + 1;
@@ -112,10 +112,10 @@ static bool column_shown(unsigned i, int width, struct layout_kind kind)
 		return counted && !(kind.hidden >> c & 1);
 	if (c == COL_SINCE || c == COL_SINCE_BLOCKS || c == COL_KEPT)
 		return kind.marked && width >= least && !(kind.hidden >> c & 1);
-	/* So does what is shown since a mark. */
+	/* So do the columns since a mark. */
 	if (kind.marked)
 		width -= (int)(column_table[COL_SINCE].cells + column_table[COL_KEPT].cells) + 2;
-	/* The count takes its cells from the columns that need a wide screen. */
+	/* The number of sites takes cells from the columns that need a wide screen. */
 	if (counted)
 		width -= (int)column_table[COL_SITES].cells + 1;
 	return width >= least && (c == COL_SITE || !(kind.hidden >> c & 1));
@@ -148,7 +148,7 @@ unsigned layout_columns(int width, struct layout_kind kind, struct layout_column
 	return n;
 }
 
-/* A column keeps its digit at every width. ALLOCS and TEMP are reached by < and >. */
+/* A column has the same digit at every width. ALLOCS and TEMP are reached with < and >. */
 static const enum column digit_columns[] = {
 	COL_LIVE,
 	COL_PERCENT,

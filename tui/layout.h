@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Where things go: a pure function of the screen's size, tested for every size without a screen.
- * Full at 80x24 and above; smaller screens lose columns, then header lines, then the bottom bar,
- * down to 40x8; below that `tiny` is set and only two lines are said.
+ * The places of rows and columns: a pure function of the screen's size, tested for every size
+ * without a screen. Complete at 80x24 and above; smaller screens lose columns, then header lines,
+ * then the bottom bar, down to 40x8. Below that `tiny` is set and only two lines are drawn.
  */
 #ifndef TUI_LAYOUT_H
 #define TUI_LAYOUT_H
@@ -52,9 +52,9 @@ struct layout_column {
 
 void layout_make(struct layout *l, int width, int height, unsigned flags);
 struct layout_kind {
-	bool sampled; /* figures are estimates, and the first of them has its error beside it */
+	bool sampled; /* figures are estimates; LIVE has its error beside it */
 	bool marked; /* growth since a mark is shown */
-	bool grouped; /* rows sum up sites, and say how many */
+	bool grouped; /* rows are groups and show their number of sites */
 	unsigned hidden; /* bit i: column i was switched off; never the site's */
 };
 /* The columns of the site table in this width, left to right. Returns how many. */

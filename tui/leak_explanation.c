@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Lines about a row of leaks (leak_explanation.h). */
+/* The explanation of a row of Leaks (leak_explanation.h). */
 #include "tui/leak_explanation.h"
 
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 #include "tui/draw.h"
 #include "tui/leak_list.h"
 
-#define INDENT	      "  " /* of what goes on with a sentence */
+#define INDENT	      "  " /* of a sentence's further lines */
 #define CONTENT_LINES 4u
 #define CONTENT_BYTES 16u /* of a line */
 
@@ -30,7 +30,7 @@ static void line_add(struct leak_explanation *w, enum draw_style style, const ch
 	w->count++;
 }
 
-/* A sentence is broken; a line of a table, which begins with a blank, is not. */
+/* Wraps a sentence, but not a line of a table, which begins with a blank. */
 static void say(struct leak_explanation *w, enum draw_style style, const char *fmt, ...)
 {
 	char all[LEAK_EXPLANATION_TEXT];
@@ -105,7 +105,7 @@ static void say_growth(struct leak_explanation *w, const struct snap_growth *g)
 		say(w, STYLE_WARN, "In this time, %s.", evidence + rose + 2);
 }
 
-/* Of one that is suspected because nothing better is known. */
+/* About a suspect: no scan was possible. */
 static void say_suspect(struct leak_explanation *w, const struct leaks_row *row)
 {
 	char blocks[UNITS_MAX + 8];
@@ -115,7 +115,7 @@ static void say_suspect(struct leak_explanation *w, const struct leaks_row *row)
 		units_exact(blocks, row->site->live_blocks));
 }
 
-/* Of what is in no class of what is lost. `l`: the last scan, if there was one. */
+/* About a site that only grows. `l`: the last scan, or NULL. */
 static void say_grower(
 	struct leak_explanation *w, const struct snap_leaks *l, const struct leaks_row *row)
 {
@@ -200,7 +200,8 @@ static void say_how(struct leak_explanation *w, const struct snap_leaks *l)
 
 /* ---- blocks ---- */
 
-/* Each as of now: the program goes on, and the block may be another by then. */
+/* The current contents: the program keeps running, so the block may have been reused since the
+ * scan. */
 static void say_contents(
 	struct leak_explanation *w, const struct ui *ui, const struct snap_leak_block *b)
 {
@@ -243,7 +244,7 @@ static void say_step(
 			units_bytes(size, step->size), name);
 }
 
-/* The way to it, from the top down. */
+/* The chain of pointers to the block, from the root. */
 static void say_way(
 	struct leak_explanation *w, const struct ui *ui, const struct snap_leak_block *b)
 {

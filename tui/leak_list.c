@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The rows of the Leaks (leak_list.h). */
+/* The rows of Leaks (leak_list.h). */
 #include "tui/leak_list.h"
 
 #include <assert.h>
@@ -13,7 +13,7 @@
 #define GROWING	   (1u << KIND_GROWING)
 #define SUPPRESSED (1u << KIND_COUNT)
 
-/* What K goes through; no_scan: its name where no scan was possible, NULL: there is none then. */
+/* The choices of key K. no_scan: the name if no scan was possible; NULL: then it is no choice. */
 static const struct {
 	const char *name, *no_scan;
 	unsigned kinds;
@@ -49,7 +49,7 @@ const char *leak_list_choice(const struct ui *ui)
 {
 	const char *name = choice_name(ui, ui->leaks.choice);
 
-	if (!name) /* chosen before a scan became possible, or was not any more */
+	if (!name) /* chosen when a scan was possible, or was not */
 		name = choices[ui->leaks.choice].name;
 	return name ? name : choices[ui->leaks.choice].no_scan;
 }
@@ -195,7 +195,7 @@ static int leaks_by(const struct ui *ui, const struct leaks_row *a, const struct
 	}
 }
 
-/* Of the rows of a call site, which one it is: some of a kind may be suppressed. */
+/* Tells the rows of one call site apart: by kind, and suppressed or not. */
 static unsigned nth_of(const struct leaks_row *row)
 {
 	return 2 * row->kind + (row->leak && row->leak->suppressed);
@@ -207,8 +207,8 @@ static uint32_t site_of(const struct leaks_row *row)
 }
 
 /*
- * Ties: by kind, and by what a definite one takes along, or by how bad it grows; at last by id, so
- * that rows stay.
+ * Ties are resolved by kind, then by the bytes lost with the blocks or by growth, and at last by
+ * id, so that rows keep their order.
  */
 static int leaks_compare(const void *pa, const void *pb, void *ctx)
 {
@@ -232,14 +232,14 @@ static int leaks_compare(const void *pa, const void *pb, void *ctx)
 
 /* ---- rows ---- */
 
-/* What is known of one call site before there are rows. */
+/* What is known about one call site while the rows are made. */
 struct known {
 	const struct snap_site *site;
-	const struct snap_leak_site *reachable; /* what the last scan could reach */
-	bool has_row, suppressed, lost; /* lost: and not suppressed */
+	const struct snap_leak_site *reachable; /* its reachable blocks in the last scan */
+	bool has_row, suppressed, lost; /* lost: by a class that is not suppressed */
 };
 
-/* By id; NULL without memory. */
+/* Indexed by site id; NULL if out of memory. */
 static struct known *known_make(const struct ui *ui, uint32_t *count)
 {
 	const struct snapshot *s = ui->shown;
@@ -256,7 +256,7 @@ static struct known *known_make(const struct ui *ui, uint32_t *count)
 	return by;
 }
 
-/* What is lost and grows is one of those that grow, too. */
+/* A lost site that grows also belongs to the growing ones. */
 static bool is_chosen(const struct ui *ui, const struct snap_leak_site *l, const struct known *k)
 {
 	unsigned kinds = choices[ui->leaks.choice].kinds, kind = 1u << kind_of(l->class);
@@ -285,7 +285,7 @@ static void leak_row(struct leaks_state *st, const struct ui *ui, const struct s
 		k->reachable = l;
 }
 
-/* Where they are all there is to see. */
+/* The suspects, if no scan was possible. */
 static void suspect_rows(struct leaks_state *st, const struct ui *ui, struct known *by)
 {
 	const struct snapshot *s = ui->shown;
@@ -303,7 +303,7 @@ static void suspect_rows(struct leaks_state *st, const struct ui *ui, struct kno
 	}
 }
 
-/* Nobody wants to be told of what he has suppressed. */
+/* The growing sites, except those that were suppressed. */
 static void growing_rows(struct leaks_state *st, const struct ui *ui, const struct known *by)
 {
 	const struct snapshot *s = ui->shown;
@@ -370,7 +370,8 @@ void leak_list_select_cursor(struct ui *ui)
 	ui->leaks.selected_nth = nth_of(row);
 }
 
-/* The row that was selected, or another of its call site: what grew may be lost now. -1: none. */
+/* The selected row, or another one of its call site, since a growing site may be lost by now. -1:
+ * none. */
 static long selected_find(const struct leaks_state *st)
 {
 	long at = -1;
@@ -396,13 +397,13 @@ void leak_list_update(struct ui *ui)
 	if (st->list.moved && at >= 0)
 		list_follow(&st->list, (size_t)at);
 	list_recount(&st->list, st->list.count);
-	/* Who reads why does not want to read of another row all at once. */
+	/* Why must not switch to another row while it is read. */
 	st->is_gone = at < 0 && st->has_selected && ui_view(ui) == view_table[VIEW_WHY];
 	if (!st->is_gone)
 		leak_list_select_cursor(ui);
 }
 
-/* A result may come between two ticks, and the one before is gone then. */
+/* A result may arrive between two ticks, and then the previous one is no longer valid. */
 void leak_list_catch_up(struct ui *ui)
 {
 	if (ui->source->leaks && leak_list_state(ui)->version != ui->leaks.version)

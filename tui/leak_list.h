@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The rows of the Leaks: those of the kinds that are chosen, in the order that is chosen, and which
- * one is selected. They are what the last scan found, and the call sites that grow, before any
- * scan, too; where no scan was possible, also the suspects by age. A site that grows and is lost or
- * suspected, too, has no row for that it grows. They are made anew when there is another scan or
- * snapshot. Main thread.
+ * The rows of Leaks: their kinds, their order and the selection. There is a row for each site and
+ * class of the last scan and, even before a scan, one for each growing site; if no scan was
+ * possible, also one for each suspect by age. A growing site that is lost or suspect has no second
+ * row for its growth. Each scan and each snapshot make new rows. Main thread.
  */
 #ifndef TUI_LEAK_LIST_H
 #define TUI_LEAK_LIST_H
@@ -25,21 +24,21 @@ enum {
 
 #define LEAK_LIST_CHOICES 9 /* of kinds */
 
-/* What K chose. Static. And the next that there may be rows of. */
+/* The name of the chosen kinds (static), and the choice of the next ones. */
 const char *leak_list_choice(const struct ui *ui);
 void leak_list_choose_next(struct ui *ui);
 const struct leaks *leak_list_state(const struct ui *ui);
 /* "definite", ..., "suspect", "growing". Static. */
 const char *leak_list_kind(const struct leaks_row *row);
-/* Whether it is what a scan found. */
+/* Is the row a scan's result? */
 bool leak_list_is_found(const struct leaks_row *row);
-/* What the row is about: as the scan found it, or else what lives now. */
+/* The row's bytes and blocks: of the scan, or else the live ones. */
 struct snap_leak_sum leak_list_sum(const struct leaks_row *row);
-/* Whether it grows, whatever else it does. */
+/* Does the site grow, of whatever kind the row is? */
 bool leak_list_grows(const struct leaks_row *row);
 /*
- * Bytes more than by the scan before; of what only grows, than by the last one. False: there is
- * none to compare with.
+ * Bytes more than at the previous scan; if the site only grows, than at the last one. False: there
+ * is no scan to compare with.
  */
 bool leak_list_since(const struct ui *ui, const struct leaks_row *row, double *bytes);
 /* Age of its oldest block. False: not known. */
@@ -48,11 +47,11 @@ enum leaks_confidence leak_list_confidence(const struct ui *ui, const struct lea
 void leak_list_select_cursor(struct ui *ui);
 /* The row that is selected, or NULL. */
 const struct leaks_row *leak_list_selected(const struct ui *ui);
-/* Makes the rows of what the last scan found and of the snapshot. */
+/* Makes the rows from the last scan and the snapshot. */
 void leak_list_update(struct ui *ui);
-/* The same, if there is a result that is not shown yet. */
+/* The same if there is a new result. */
 void leak_list_catch_up(struct ui *ui);
-/* Are there rows that no scan knows the age of? */
+/* Are there rows whose ages only a snapshot has? */
 bool leak_list_wants_ages(const struct ui *ui);
 void leak_list_reset(struct ui *ui);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Cursor and window arithmetic of every scrolling thing on the screen. Called by the views and the
- * motion keys on the main thread; no curses, no data.
+ * Cursor and window arithmetic of every list on the screen. Called by the views and the motion
+ * keys, on the main thread; no curses, no data.
  */
 #include "tui/list.h"
 
-/* Rows a turn of the wheel moves; three is what terminals and editors do. */
+/* Rows per step of the wheel; terminals and editors use three. */
 #define LIST_WHEEL_ROWS 3
 
 static size_t list_top_max(const struct list *l)
@@ -94,7 +94,7 @@ void list_go(struct list *l, enum list_motion motion)
 		list_scroll(l, to);
 	else
 		list_select(l, to);
-	/* Going home is how the cursor is given back to row 0. */
+	/* Home returns the cursor to row 0 for good. */
 	if (motion == LIST_HOME)
 		l->moved = false;
 }

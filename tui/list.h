@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A list that is drawn only where it is seen: how many rows there are, where the cursor is, which
- * row is at the top. It holds no data. Pure; whoever owns the list finds rows by their identity
- * after a sort and calls list_follow.
+ * A scrolling list: the number of rows, the cursor and the row at the top. It holds no data; after
+ * a sort its owner finds the selected row by its identity and calls list_follow. Pure.
  */
 #ifndef TUI_LIST_H
 #define TUI_LIST_H
@@ -13,10 +12,10 @@
 struct list {
 	size_t count; /* rows there are */
 	size_t cursor; /* the selected one; 0 in an empty list */
-	size_t top; /* first one seen */
-	size_t height; /* rows seen at once */
-	size_t line; /* of the window: where the user put the cursor, and where it is kept */
-	bool moved; /* false: the cursor belongs to row 0 and not to what stands there */
+	size_t top; /* the first visible row */
+	size_t height; /* visible rows */
+	size_t line; /* line of the window where the user put the cursor, and where it stays */
+	bool moved; /* false: the cursor stays on row 0, whatever that holds */
 	bool scroll_only; /* text: the cursor is the top row, nothing is selected */
 };
 
@@ -33,21 +32,21 @@ enum list_motion {
 	LIST_WHEEL_DOWN
 };
 
-/* The window became this high; the cursor stays in sight. */
+/* The window has this height now; the cursor stays visible. */
 void list_resize(struct list *l, size_t height);
-/* The number of rows changed; cursor and top are kept where they still exist. */
+/* The number of rows changed; cursor and top stay if they still exist. */
 void list_recount(struct list *l, size_t count);
 void list_go(struct list *l, enum list_motion motion);
 /* The cursor goes to row `row`, e.g. by a click. */
 void list_select(struct list *l, size_t row);
-/* The same; where nothing is selected, the row comes into sight. */
+/* The same; in a scroll_only list the row becomes visible. */
 void list_to(struct list *l, size_t row);
 /*
- * After a sort: what was selected is now at `row`. The list scrolls so that it keeps its line on
- * the screen, as far as the ends allow.
+ * After a sort: the selected row is at `row` now. The list scrolls so that it keeps its line on the
+ * screen, as far as the ends allow.
  */
 void list_follow(struct list *l, size_t row);
-/* Is the last row seen? */
+/* Is the last row visible? */
 bool list_at_end(const struct list *l);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The loop: waits for a key, the clock, a signal or the source, whichever comes first; drains it;
- * paints one frame. Runs on the main thread from tui_run until the user leaves. It never spins: a
- * terminal that hung up, or that is readable and gives nothing, ends it.
+ * The main loop: waits for a key, the clock, a signal or the source, handles all that is ready, and
+ * draws one frame. It never spins: a terminal that hangs up, or is readable without data, ends it.
+ * Main thread, from tui_run until the user leaves.
  */
 #include <errno.h>
 #include <locale.h>
@@ -24,15 +24,14 @@
 #include "tui/ui.h"
 
 #define SOURCE_FDS_MAX	8
-#define EMPTY_READS_MAX 3 /* readable, yet no key: so often in a row means that nobody is there */
-/* Frames for output and names that trickle in, at most one in this time; keys are not kept waiting.
- */
+#define EMPTY_READS_MAX 3 /* reads without a key, in a row, that mean the terminal is gone */
+/* At most one frame in this time for output and names that arrive; keys do not wait. */
 #define FRAME_GAP_NS 50000000ull
-/* Something else may write on our terminal (wall); then the damage ends after this. */
+/* Another program may write on our terminal (wall); a repaint after this time removes that. */
 #define REPAINT_NS 60000000000ull
 
-/* The first frames come sooner than later ones, so that nobody looks at an empty screen: so long
- * after the start, if that is shorter than the delay. */
+/* The first frames come earlier than the delay, so that the screen fills soon: at these times after
+ * the start, if the delay is longer. */
 static const uint64_t early_ns[] = { 100000000, 300000000, 1000000000, 3000000000, 10000000000,
 	30000000000 };
 #define EARLY (sizeof(early_ns) / sizeof(early_ns[0]))
@@ -40,11 +39,11 @@ static const uint64_t early_ns[] = { 100000000, 300000000, 1000000000, 300000000
 struct loop {
 	struct ui ui;
 	int timer;
-	unsigned early; /* of the early frames, so many were */
+	unsigned early; /* early frames drawn so far */
 	uint64_t start_ns;
 	bool early_over; /* the user chose a delay */
 	int empty_reads;
-	bool dirty, urgent; /* a frame is due; at once */
+	bool dirty, urgent; /* a frame is due; and at once */
 	uint64_t drawn_ns, painted_ns;
 	int result, signal;
 };
@@ -67,7 +66,7 @@ static struct timespec loop_timespec(uint64_t ns)
 		.tv_nsec = (long)(ns % 1000000000u) };
 }
 
-/* From `first` from now on, and then after each delay. */
+/* Ticks `first_ns` from now, and then after each delay. */
 static int loop_arm(struct loop *l, uint64_t first_ns)
 {
 	struct itimerspec every = { .it_interval = loop_timespec(loop_delay_ns(l)),
@@ -116,7 +115,7 @@ static void loop_mouse(struct loop *l)
 		screen_mouse(&l->ui, SCREEN_CLICK, e.y, e.x);
 }
 
-/* Takes all keys there are before anything is drawn, so that a held key cannot outrun us. */
+/* Handles all waiting keys before a frame is drawn, so that a held key cannot outrun us. */
 static void loop_keys(struct loop *l)
 {
 	int key, keys = 0;
@@ -136,7 +135,7 @@ static void loop_keys(struct loop *l)
 		l->early_over = true;
 		loop_arm(l, loop_delay_ns(l));
 	} else if (!loop_is_early(l) && refresh_is_due(&l->ui)) {
-		loop_arm(l, 0); /* nobody waits a delay for what a key brings up */
+		loop_arm(l, 0); /* data that a key asks for is fetched at once */
 	}
 	l->ui.delay_changed = false;
 }
@@ -186,7 +185,8 @@ static void loop_signals(struct loop *l)
 		l->ui.suspend = true;
 	else if (s.resume)
 		term_resume();
-	/* Made smaller and as large as before meanwhile, a terminal has lost what it cut off. */
+	/* A terminal that was made smaller and larger again between two frames has lost what it cut
+	 * off. */
 	if (s.resized)
 		l->ui.repaint = true;
 	if (s.resume || s.resized)
@@ -206,10 +206,10 @@ static void loop_source(struct loop *l, const struct pollfd *fds, int count)
 
 /* ---- the editor --------------------------------------------------------------------------- */
 
-#define EDITOR_LOOK_MS 200 /* whether it has ended, where nothing else tells */
-#define EDITOR_LAST_NS 500000000ull /* it has so long to end when we have to */
+#define EDITOR_LOOK_MS 200 /* how often to check for its end without a pidfd */
+#define EDITOR_LAST_NS 500000000ull /* its time to end when we must */
 
-/* The program goes on meanwhile: its output is taken, and it is looked at. */
+/* The program keeps running meanwhile: its output is read, and snapshots are taken. */
 static void lent_wait(struct loop *l, int ended)
 {
 	struct pollfd fds[FD_SOURCE + SOURCE_FDS_MAX] = {
@@ -228,7 +228,7 @@ static void lent_wait(struct loop *l, int ended)
 		loop_source(l, fds + FD_SOURCE, more);
 }
 
-/* Waits for the editor; what the terminal sends as a signal is for it. The status of its end. */
+/* Waits for the editor, which gets the terminal's signals. Returns its wait status. */
 static int lent_until_end(struct loop *l, pid_t pid)
 {
 	int ended = pidfd_open(pid, 0), status = 0;
@@ -360,7 +360,7 @@ static void loop_run(struct loop *l)
 	}
 	while (!l->ui.quit)
 		loop_turn(l);
-	/* The last of a number of frames is there to be seen. */
+	/* With --frames the last frame is drawn, too. */
 	if (l->urgent && l->ui.options.frames && !l->result)
 		loop_draw(l);
 }

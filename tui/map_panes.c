@@ -9,11 +9,11 @@
 #include "src/util/units.h"
 #include "tui/draw.h"
 
-#define CELLS_STEP    16u /* so that lines begin at addresses that can be read */
+#define CELLS_STEP    16u /* so that lines begin at round addresses */
 #define CELLS_MOST    128u
 #define CLASSES_CELLS 33
 #define CLASSES_WIDTH 96 /* of the screen that has room for them */
-#define ONE_LINE      150 /* of the screen on which RSS is told in one */
+#define ONE_LINE      150 /* of the screen on which RSS takes one line */
 #define NAME_CELLS    21
 #define NAME_NARROW   18
 #define ALL_FIGURES   60 /* of the screen that has room for all columns */
@@ -119,7 +119,8 @@ static enum fill fill_of(const struct map_sum *s)
 	return s->owned * 10 < there * 9 ? FILL_HIGH : FILL_FULL;
 }
 
-/* `cells` cells of `zoom` pages each, from page `first` on; what is behind the last stays blank. */
+/* Draws `cells` cells of `zoom` pages each, from page `first` on; after the last page they stay
+ * blank. */
 static void cells_draw(const struct map *m, const struct map_row *row, size_t first, size_t zoom,
 	int y, int x, unsigned cells)
 {
@@ -141,7 +142,7 @@ static void cells_draw(const struct map *m, const struct map_row *row, size_t fi
 
 /* ---- what RSS is ---- */
 
-/* Writes pieces one behind the other, on the next line where one does not fit. */
+/* Draws texts one after another, on the next line if one does not fit. */
 struct flow {
 	int y, x, lines, width;
 };
@@ -182,7 +183,7 @@ static void account_draw(const struct ui *ui, const struct map_panes *p)
 
 /* ---- mappings ---- */
 
-/* Figures: size, RSS, live, slack, free; of a narrow screen without the first and the fourth. */
+/* Size, RSS, live, slack and free; on a narrow screen without size and slack. */
 static void figures_put(char *text, size_t cap, bool wide, const char *const figure[5])
 {
 	if (wide)
@@ -202,7 +203,7 @@ static unsigned figures_x(const struct ui *ui)
 	return is_wide(ui) ? NAME_CELLS : NAME_NARROW;
 }
 
-/* Where the occupancy begins; the width of the screen if there is none. */
+/* The first cell of the occupancy; the screen's width if there is none. */
 static unsigned occupancy_x(const struct ui *ui)
 {
 	return is_wide(ui) ? NAME_CELLS + 5 * 7 + 2 : (unsigned)ui->layout.width;
@@ -302,7 +303,7 @@ static void grid_line(
 		fill_glyph[draw_is_ascii()][fill_of(&sum)]);
 }
 
-/* The site that has most of the page, and what that means for it. */
+/* The site that has most of the page. */
 static void cursor_site(const struct ui *ui, const struct map_sum *sum, char *text, size_t cap)
 {
 	const struct row_style style = ui_style(ui);
@@ -335,7 +336,7 @@ static void grid_cursor(const struct ui *ui, const struct map_panes *p, size_t z
 	draw_text(p->grid_y + p->grid, 1, width - 1, STYLE_BOLD, cut);
 }
 
-/* What has no pages to show is listed: its mappings, of which the chosen one is always seen. */
+/* A row without pages is a list of its mappings; the chosen one is always visible. */
 static void parts_draw(const struct ui *ui, const struct map_panes *p, const struct map_row *row)
 {
 	unsigned width = (unsigned)(p->classes_x < 0 ? ui->layout.width : p->classes_x - 1);
@@ -381,7 +382,7 @@ static uint64_t class_waste(const struct map_class *c)
 	return c->slack_bytes + c->cost_bytes;
 }
 
-/* The class that wastes most of those that waste less than `below`; equal ones by their number. */
+/* The class that wastes most of those not done yet; the first of equals. -1: none. */
 static int class_next(const struct map *m, const bool done[SNAP_SIZE_BUCKETS])
 {
 	int best = -1;
@@ -407,7 +408,7 @@ static void class_draw(const struct map *m, int i, int y, int x)
 	draw_text(y, x + 1, CLASSES_CELLS - 1, STYLE_PLAIN, text);
 }
 
-/* The sizes that waste most: in their slack, and free beside them on nearly empty pages. */
+/* The size classes that waste most: slack, and free memory beside them on nearly empty pages. */
 static void classes_draw(const struct ui *ui, const struct map_panes *p)
 {
 	bool done[SNAP_SIZE_BUCKETS] = { false };

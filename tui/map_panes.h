@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The panes of the Map: where they are on the screen, and what is drawn in them. What is selected,
- * and what keys do about it, is in view_map.c. Main thread.
+ * The panes of Map: their places and their drawing. The selection and the keys are in view_map.c.
+ * Main thread.
  */
 #ifndef TUI_MAP_PANES_H
 #define TUI_MAP_PANES_H
 
 #include "tui/ui.h"
 
-#define MAP_PANES_ADDRESS 14 /* cells of a line's address, with what is beside it */
+#define MAP_PANES_ADDRESS 14 /* cells of a line's address and the gap after it */
 
-/* Lines of the body, from the top; a pane of no lines is not there. */
+/* First lines and heights of the panes; a pane of no lines is not shown. */
 struct map_panes {
 	int account_y, account; /* what RSS is */
 	int rows_y, rows; /* mappings, below a line of headers */
-	int grid_y, grid; /* cells, below a line that tells what they are; then one of the cursor */
+	int grid_y, grid; /* cells, below a legend; after them a line about the cursor */
 	int pins_y, pins; /* sites, below a rule and a line of headers */
 	unsigned cells; /* in a line of the grid */
 	int classes_x; /* of the size classes beside it; -1: none */
@@ -23,7 +23,7 @@ struct map_panes {
 void map_panes_make(struct map_panes *p, const struct ui *ui);
 /* The row that is selected, or NULL. */
 const struct map_row *map_panes_row(const struct ui *ui);
-/* The first row that is seen. */
+/* The first visible row. */
 size_t map_panes_top(const struct ui *ui, const struct map_panes *p);
 /* Pages of a cell, and lines of cells that the selected row takes. */
 size_t map_panes_zoom(const struct ui *ui, const struct map_panes *p);

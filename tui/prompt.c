@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The typed answer: characters, Backspace, ^U, ^W, Enter, Esc. Opened by actions.c, fed by ui.c, on
- * the main thread. ASCII only: what it asks for are numbers and words of our own.
+ * The typed answer (prompt.h): characters, Backspace, ^U, ^W, Enter, Esc. ASCII only, since answers
+ * are numbers and names. Opened by actions and views, fed by screen.c, on the main thread.
  */
 #include "tui/prompt.h"
 
@@ -69,7 +69,7 @@ void prompt_key(struct prompt *p, struct ui *ui, int key)
 	}
 }
 
-/* Of a long answer its end is seen, where the typing is. */
+/* A long answer is shown from its end, where it is typed. */
 void prompt_draw(const struct prompt *p, int y, unsigned cells)
 {
 	unsigned x = draw_text(y, 1, cells - 1, STYLE_BOLD, p->question) + 1;

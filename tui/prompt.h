@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * One question in the message line, answered by typing. While it is open it takes every key; no key
- * means anything else. Main thread.
+ * A question in the message line, answered by typing. While it is open it takes every key. Main
+ * thread.
  */
 #ifndef TUI_PROMPT_H
 #define TUI_PROMPT_H
@@ -16,13 +16,13 @@ struct ui;
 struct prompt {
 	bool open;
 	const char *question; /* static */
-	const char *hint; /* static: how an answer looks, for the line above; or NULL */
+	const char *hint; /* static: examples of answers, for the line above; or NULL */
 	char text[PROMPT_TEXT_MAX];
 	size_t len;
 	void (*accept)(struct ui *ui, const char *text);
 };
 
-/* `text` stands in the answer already. */
+/* Opens the question with `text` as the answer so far. */
 void prompt_open(struct prompt *p, const char *question, const char *text,
 	void (*accept)(struct ui *, const char *));
 /* Handles a key. Enter closes and calls accept, Esc closes. */

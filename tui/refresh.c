@@ -39,7 +39,7 @@ static void image_changed(struct ui *ui)
 		ui_message(ui, "the program called exec: its call sites start from zero");
 }
 
-/* With the columns since a mark goes the order by one of them. */
+/* The columns since a mark are gone, so the table cannot stay sorted by one of them. */
 static void marks_ended(struct ui *ui)
 {
 	if (ui->sort != COL_SINCE && ui->sort != COL_SINCE_BLOCKS && ui->sort != COL_KEPT)
@@ -63,7 +63,7 @@ static void show_current(struct ui *ui)
 	refresh_views(ui);
 }
 
-/* They take time to read, so only for who looks at them. */
+/* Ages take time to collect, so they are requested only if they are shown. */
 static bool wants_ages(const struct ui *ui)
 {
 	return ui->sort == COL_AGE || !(ui->columns_off >> COL_AGE & 1) ||

@@ -14,14 +14,14 @@ static void rows_filter(struct ui *ui)
 		ui->rows = &ui->matching;
 }
 
-/* What the sites of the open group have in common; 0: it is not there. */
+/* The key of the open group; 0: no group is open, or it is gone. */
 static uint64_t rows_group_key(const struct ui *ui)
 {
 	const struct snap_site *site = ui->group.is_inside ? ui_site(ui, ui->group.inside) : NULL;
 
 	if (ui->group.is_inside && ui->group.by == GROUP_THREAD)
 		return groups_thread_key(ui->group.inside);
-	/* Asked for each time: names that come in change it. */
+	/* Computed each time, since names that are resolved later change it. */
 	return site ? groups_key(ui->group.by, site, ui->show_hidden) : 0;
 }
 

@@ -116,7 +116,7 @@ void screen_mouse(struct ui *ui, enum screen_mouse what, int y, int x)
 
 /* ---- drawing ------------------------------------------------------------------------------ */
 
-/* Too small for anything: what is there, what is needed, and how to get out. */
+/* The screen is too small: its size, the least size, and how to leave. */
 static void draw_too_small(const struct ui *ui)
 {
 	char line[64];
@@ -141,7 +141,7 @@ static void draw_status(struct ui *ui)
 	draw_text(ui->layout.y[ROW_STATUS], 1, width - 2, STYLE_PLAIN, cut);
 }
 
-/* Why it ended with an error is mostly in its own words. */
+/* Did the program end badly, with output that may tell why? */
 static bool output_explains(const struct ui *ui)
 {
 	const struct snapshot *s = ui->current;
@@ -151,7 +151,7 @@ static bool output_explains(const struct ui *ui)
 	       ui->source->output_lines(ui->source->ctx) > 0;
 }
 
-/* What the message line says when nobody has anything to say. */
+/* The message line when there is no message. */
 static void idle_text(const struct ui *ui, char *text, size_t cap)
 {
 	char how[48];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Reads the screen back from curses (shot.h). Main thread. */
+/* Reads the screen back from curses (screen_dump.h). Main thread. */
 #include "tui/screen_dump.h"
 
 #include <limits.h>
@@ -35,7 +35,7 @@ void shot_text(FILE *to)
 		fprintf(to, "%s\n", shot_line(y, text));
 }
 
-/* Inks have pairs from 1 on, so that 4 is always the same one. */
+/* Styles have the pairs from 1 on, so that 4 is always the same one. */
 static char cell_look(int y, int x)
 {
 	wchar_t wide[CCHARW_MAX + 1];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What is on the screen, written down: what it says, and how that looks. For scripts and for tests.
- * Main thread; the screen must have been opened.
+ * Writes what is on the screen, as text and as styles, for scripts and for tests. Main thread; the
+ * screen must be open.
  */
 #ifndef TUI_SHOT_H
 #define TUI_SHOT_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Scripts for the screen (script.h). A line is keys, with blanks between them, or a colon and a
- * command; # begins a comment. All lines are understood before the first is done. The screen is
- * curses on /dev/null, so what it shows is what a terminal of that size would. Main thread.
+ * Scripts for the screen (script.h). A line has keys, with blanks between them, or a colon and a
+ * command; # begins a comment. The whole script is parsed before it starts. The screen is curses on
+ * /dev/null, so it shows what a terminal of that size would. Main thread.
  */
 #include "tui/script.h"
 
@@ -25,8 +25,8 @@
 
 #define SIZE_MAX_CELLS 500u /* of a screen's side */
 #define WAIT_MAX       100000u
-#define UNTIL_NS       60000000000ull /* what has not come by then will not */
-#define UNTIL_FRAMES   1000u /* the same, where frames take no time */
+#define UNTIL_NS       60000000000ull /* time after which :until gives up */
+#define UNTIL_FRAMES   1000u /* the same if frames take no time */
 #define SOURCE_FDS_MAX 8
 
 enum step_what {
@@ -132,7 +132,7 @@ static const char *number_pair(const char *args, struct step *step, int least, i
 	return NULL;
 }
 
-/* What an argument means; NULL, or what it should have been. */
+/* Parses an argument. NULL, or what it should have been. */
 static const char *step_argument(struct step *step, const char *args)
 {
 	const char *wrong;
@@ -203,7 +203,7 @@ static const char *keys_parse(struct script *s, char *text, unsigned line)
 	return NULL;
 }
 
-/* "#" alone is a key, so a comment begins a line and has a blank behind its sign. */
+/* "#" alone is a key, so a comment begins a line and has a blank after its "#". */
 static bool is_comment(const char *line)
 {
 	return line[0] == '#' && (line[1] == ' ' || line[1] == '!');
@@ -298,7 +298,7 @@ static int screen_save(const char *path, void (*shot)(FILE *to))
 
 /* ---- doing -------------------------------------------------------------------------------- */
 
-/* Until the next frame is due; takes what the source has meanwhile. */
+/* Waits until the next frame is due, and handles the source meanwhile. */
 static void frame_await(struct player *p)
 {
 	const struct tui_source *source = p->ui.source;
@@ -397,7 +397,7 @@ static int player_open(struct player *p, const struct tui_options *options)
 	p->in = fopen("/dev/null", "re");
 	p->out = fopen("/dev/null", "we");
 	for (size_t i = 0; !p->screen && p->in && p->out && i < 3; i++) {
-		setenv("TERM", terms[i], 1); /* the glyphs are those of the text, too */
+		setenv("TERM", terms[i], 1); /* it decides the glyphs, too */
 		p->screen = newterm(terms[i], p->out, p->in);
 	}
 	if (!p->screen)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Between the settings and the screen (settings_sync.h). What keys change while it runs lies with
- * the screen, so the settings are brought up to date before they are shown or saved. Main thread.
+ * Between the settings and the screen (settings_sync.h). Keys change the state of the screen, so
+ * the settings are updated from it before they are shown or saved. Main thread.
  */
 #include "tui/settings_sync.h"
 
@@ -17,7 +17,7 @@
 
 /* ---- columns ------------------------------------------------------------------------------ */
 
-/* The tables that have columns of their own; that of the sites has those of the model. */
+/* The table's columns; NULL for Sites, whose columns are those of the model. */
 static const struct table *settings_sync_table(unsigned table)
 {
 	static const struct ui none;
@@ -51,7 +51,7 @@ const char *settings_sync_column_help(unsigned table, unsigned column)
 				       : settings_sync_table(table)->column[column].help;
 }
 
-/* Titles in small letters, with no blank in them, are keys. */
+/* A column's key is its title in lower case, with dashes for blanks. */
 static const char *title_key(const char *title)
 {
 	static char key[32];

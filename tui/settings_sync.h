@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Settings and what they are of: from struct settings to the screen, back from it, and into their
- * file. Main thread.
+ * Keeps the settings and the screen in agreement: from struct settings to the screen, back, and
+ * into their file. Main thread.
  */
 #ifndef TUI_SETTINGS_SYNC_H
 #define TUI_SETTINGS_SYNC_H
 
 #include "tui/ui.h"
 
-/* As the program starts: what the options say. */
+/* At the start: the settings that the options give. */
 void settings_sync_start(struct ui *ui);
-/* The screen becomes what the settings say. */
+/* Applies the settings to the screen. */
 void settings_sync_apply(struct ui *ui);
-/* The settings become what keys have made of the screen. */
+/* Updates the settings from the screen, which keys have changed. */
 void settings_sync_collect(struct ui *ui);
 /* The key W. */
 void settings_sync_save(struct ui *ui, int arg, int key);

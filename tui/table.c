@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Columns and headers of tables (table.h). Called by the views that are tables for each frame, on
+ * Columns and headers of tables (table.h). Called for each frame by the views that are tables, on
  * the main thread.
  */
 #include "tui/table.h"
@@ -10,7 +10,7 @@
 #include "src/util/text.h"
 #include "tui/draw.h"
 
-/* A column is as wide as its header at least: a digit and the title. */
+/* A column is at least as wide as its header, a digit and the title. */
 static unsigned table_cells(const struct table_column *c)
 {
 	unsigned title = (unsigned)strlen(c->title) + 1;

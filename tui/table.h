@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What all tables but that of the call sites share: which columns a width has room for, their
- * headers with the digit that sorts by them, and cells of numbers. Fitting is pure; main thread.
+ * Tables other than Sites: which columns fit a width, their headers with the digits that sort by
+ * them, and cells. Fitting is pure; main thread.
  */
 #ifndef TUI_TABLE_H
 #define TUI_TABLE_H
@@ -13,8 +13,8 @@
 struct table_column {
 	const char *title;
 	unsigned cells; /* 0: takes the rest */
-	bool right; /* a number: right-aligned, sorted downwards */
-	int width; /* of the screen that has it, at least */
+	bool right; /* a number: right-aligned, largest first */
+	int width; /* least width of the screen for it */
 	const char *help;
 };
 
@@ -40,15 +40,15 @@ struct table_place {
 
 /* The columns of a table in this width, left to right. Returns how many. */
 unsigned table_fit(const struct table *t, int width, struct table_place out[TABLE_COLUMNS]);
-/* Where `column` is; of no cells when it is not shown. */
+/* The place of `column`; of no cells if it is not shown. */
 struct table_place table_at(const struct table *t, int width, unsigned column);
 void table_draw_head(const struct table *t, const struct table_order *o, int y, unsigned width);
 /* The column whose header is at cell x, or -1. */
 int table_column_at(const struct table *t, int width, int x);
-/* A cell's text on its side of its place, blank when the place has no cells. */
+/* Draws a cell, aligned in its place. */
 void table_draw_cell(const struct table *t, struct table_place place, int y, enum draw_style style,
 	const char *text);
-/* Which way numbers and names of this column go: the arrow of its header. */
+/* Is the order descending? It decides the header's arrow. */
 bool table_descends(const struct table *t, const struct table_order *o);
 
 #endif

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Taking the terminal and giving it back. Called by loop.c on the main thread, except for the
- * signal handlers, which only set flags, write to a descriptor, or (on a crash) restore the
- * terminal with calls that are allowed there: bytes and modes are prepared beforehand, endwin is
- * not called.
+ * Takes the terminal and restores it. Called by loop.c on the main thread. The signal handlers only
+ * set flags and write to a descriptor. On a crash they restore the terminal with async-signal-safe
+ * calls: the bytes and modes are prepared beforehand, and endwin is not called.
  */
 #include "tui/term.h"
 
@@ -21,7 +20,7 @@
 #include "tui/curses_api.h"
 #include <term.h> /* needs what curses declares */
 
-#define ESC_DELAY_MS 25 /* a lone Esc is known after this; sequences arrive faster even by ssh */
+#define ESC_DELAY_MS 25 /* after this, Esc was a key; sequences arrive faster, even over ssh */
 #define CRASH_STACK  65536
 #define ESC	     27
 
@@ -74,7 +73,7 @@ static const int loop_signals[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGTSTP, S
 #define LOOP_COUNT (sizeof(loop_signals) / sizeof(loop_signals[0]))
 static struct sigaction loop_before[LOOP_COUNT];
 
-/* Copies what was written to our stderr meanwhile; read and write only, for the crash path. */
+/* Copies what was written to our stderr meanwhile. Only read and write, for the crash path. */
 static void stderr_replay(void)
 {
 	char buf[4096];
@@ -107,7 +106,8 @@ static void term_leave_raw(void)
 	stderr_restore();
 }
 
-/* The terminal first, then whoever handled this before us (a sanitizer, the default). */
+/* Restores the terminal, then leaves the signal to its previous handler (of a sanitizer, or none).
+ */
 static void term_on_crash(int sig, siginfo_t *info, void *context)
 {
 	(void)context;
@@ -132,7 +132,7 @@ static void term_catch(void)
 		sigaltstack(&stack, NULL);
 	for (size_t i = 0; i < LOOP_COUNT; i++) {
 		sigaction(loop_signals[i], &loop, &loop_before[i]);
-		/* What our parent had us ignore (nohup) stays ignored. */
+		/* Signals that our parent made us ignore (nohup) stay ignored. */
 		if (loop_before[i].sa_handler == SIG_IGN)
 			sigaction(loop_signals[i], &loop_before[i], NULL);
 	}
@@ -140,8 +140,8 @@ static void term_catch(void)
 		sigaction(crash_signals[i], &crash, &crash_before[i]);
 }
 
-/* A hang-up comes more than once, and must not cut short what is done after the first: SIGHUP stays
- * ignored. */
+/* SIGHUP stays ignored: it may come more than once, and must not interrupt the clean-up after the
+ * first. */
 static void term_uncatch(void)
 {
 	stack_t none = { .ss_flags = SS_DISABLE };
@@ -187,7 +187,7 @@ static void term_files_close(void)
 	fclose(term.out);
 }
 
-/* Our messages would tear the screen. A stderr that is a file already is left alone. */
+/* Messages on stderr would damage the screen. A stderr that is not a terminal is left alone. */
 static void stderr_take(void)
 {
 	if (!isatty(STDERR_FILENO))
@@ -229,9 +229,10 @@ static void leave_add(const char *capability)
 }
 
 /*
- * Curses scrolls within a region, and ends that by setting one as high as it knows the screen to
- * be. Resized meanwhile, the terminal is left with less than all of it, for whoever writes next.
- * This form is the whole screen, however high; the cursor is at home after it. NULL: unknown.
+ * Curses scrolls within a region, and afterwards sets one of the height that it knows. If the
+ * terminal was resized meanwhile, that is less than the screen, and the next program would scroll
+ * only there. This sequence sets the whole screen, whatever its height, and moves the cursor home.
+ * NULL: unknown.
  */
 static const char *whole_region(void)
 {
@@ -242,8 +243,8 @@ static const char *whole_region(void)
 }
 
 /*
- * All of the screen scrolls, colours off, keypad off, cursor on, the screen that was there before;
- * mouse reports off.
+ * Whole screen scrolls, colours off, keypad off, cursor on, the previous screen back, mouse reports
+ * off.
  */
 static void leave_prepare(bool mouse)
 {
@@ -316,7 +317,7 @@ static void curses_set_up(bool mouse)
 	leave_prepare(mouse);
 }
 
-/* A terminal that terminfo does not know is most likely to understand this one. */
+/* A terminal that terminfo does not know most likely understands vt100. */
 static SCREEN *curses_new(void)
 {
 	SCREEN *s = newterm(NULL, term.out, term.in);
@@ -326,7 +327,8 @@ static SCREEN *curses_new(void)
 	return s;
 }
 
-/* Ours may be a pipe's end (`make | heaptop -- app >log`), and the terminal is there. */
+/* Our stdin and stdout may be pipes or files while there is a terminal (`make | heaptop -- app
+ * >log`). */
 bool term_probe(struct winsize *size)
 {
 	bool ours = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
@@ -346,7 +348,7 @@ bool term_can_draw(void)
 	int found;
 
 	if (setupterm(NULL, STDOUT_FILENO, &found) != OK)
-		return found != 1; /* 1: one that prints on paper */
+		return found != 1; /* 1: a hardcopy terminal */
 	address = tigetstr("cup");
 	found = address && address != (char *)-1;
 	del_curterm(cur_term);
@@ -380,7 +382,7 @@ no_files:
 	return -ENOTTY;
 }
 
-/* What curses wrote last is out; the next that it writes says where it is. */
+/* Curses has flushed its output, and positions the cursor before it writes again. */
 static void region_reset(void)
 {
 	const char *region = whole_region();
@@ -434,7 +436,7 @@ struct term_signals term_signals_take(void)
 	return s;
 }
 
-/* Curses writes everything again, modes included. */
+/* Curses sets its modes and repaints everything. */
 static void curses_back(void)
 {
 	reset_prog_mode();
@@ -486,7 +488,7 @@ void term_write(const char *bytes, size_t len)
 		ssize_t n = write(fd, bytes, len);
 
 		if (n < 0 && errno != EINTR)
-			return; /* the terminal is gone, which the loop finds out */
+			return; /* the terminal is gone; the loop notices */
 		bytes += n > 0 ? n : 0;
 		len -= n > 0 ? (size_t)n : 0;
 	}
@@ -512,8 +514,8 @@ void term_measure(int *height, int *width)
 	*width = COLS;
 }
 
-/* Takes the rest of a control sequence (ECMA-48, 5.4: up to a byte from 0x40 to 0x7e) or of a key
- * in application mode, which is one byte more. It may still be under way. */
+/* Skips the rest of a control sequence (ECMA-48, 5.4: up to a byte from 0x40 to 0x7e) or of a key
+ * in application mode (one more byte). The rest may still be on its way. */
 static void sequence_skip(int kind)
 {
 	int byte;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * One line of the call tree as text, and what is told of the selected one in the pane below. Called
- * by view_tree.c for the lines that are seen, for each frame, on the main thread.
+ * One line of the call tree as text, and the pane about the selected line. Called by view_tree.c
+ * for each visible line, on the main thread.
  */
 #include "tui/tree_line.h"
 
@@ -15,10 +15,10 @@
 #include "tui/draw.h"
 #include "tui/infoline.h"
 
-#define PANE_HEIGHT 13 /* body lines from which there is room for it */
-#define CHAIN_NAMES 64 /* more names of one line fit on no screen */
+#define PANE_HEIGHT 13 /* with fewer body lines there is no pane */
+#define CHAIN_NAMES 64 /* more names than fit on any screen */
 #define CHAIN_SPARE 64 /* bytes for arrows, dots and the count */
-#define CHAIN_LEAST 12 /* cells for names, else the count of a chain is left out */
+#define CHAIN_LEAST 12 /* with fewer cells for names, the count of a chain is left out */
 
 #define TREE_TABLE(title, self_width)                                                              \
 	{                                                                                          \
@@ -34,11 +34,11 @@
 	}
 
 static const struct table_column down_columns[] = TREE_TABLE("CALL TREE", 56);
-/* Stacks end at main there: what a function asked for itself is the first line's TOTAL. */
+/* Without SELF: in the inverted tree, a function's own bytes are the TOTAL of its first line. */
 static const struct table_column up_columns[] = TREE_TABLE("CALLERS", 1000000);
 #define TREE_COLUMNS (sizeof(down_columns) / sizeof(down_columns[0]))
-/* What was counted has no error: there the column, which is the last, is left out. Else it stands
- * beside what it is of. */
+/* Exact counts have no error, so the last column, ERROR, is left out. If sampled, it is beside
+ * TOTAL. */
 static const unsigned char sampled_places[] = { TREEROWS_TOTAL, TREEROWS_ERROR, TREEROWS_PERCENT,
 	TREEROWS_SELF, TREEROWS_RATE, TREEROWS_BLOCKS, TREEROWS_NAME, TREEROWS_PLACE,
 	TREEROWS_BAR };
@@ -58,7 +58,7 @@ const struct table *tree_line_table(const struct ui *ui)
 
 /* ---- drawing ------------------------------------------------------------------------------ */
 
-/* "│ ├─+ ": the lines of the tree before a name. Deep ones lose their beginning. */
+/* "│ ├─+ ": the branches before a name. Deep ones lose their beginning. */
 static void tree_prefix(const struct ui *ui, const struct treerow *row, unsigned cells, char *out)
 {
 	unsigned from = 1, most = cells / 4 > 1 ? cells / 4 : 1;
@@ -81,7 +81,7 @@ static void tree_prefix(const struct ui *ui, const struct treerow *row, unsigned
 void tree_line_name(const struct ui *ui, const struct tree_node *n, unsigned cells,
 	enum name_style style, char *out)
 {
-	/* Where frames of several lines were merged there is no one address. */
+	/* Frames of several lines were merged, so there is no single address. */
 	if (style == NAMES_ADDRESS && n->place_differs)
 		style = NAMES_FULL;
 	if (n->missing)
@@ -91,7 +91,7 @@ void tree_line_name(const struct ui *ui, const struct tree_node *n, unsigned cel
 		frame_name(&n->frame, style, cells, draw_is_ascii(), out, COLUMN_TEXT_MAX);
 }
 
-/* The nodes of a chain, outermost first, as many as could ever be written. Returns how many. */
+/* The nodes of a chain, outermost first, as many as could ever be drawn. Returns their number. */
 static uint32_t tree_chain(
 	const struct ui *ui, const struct treerow *row, uint32_t out[CHAIN_NAMES])
 {
@@ -107,7 +107,7 @@ static uint32_t tree_chain(
 	return row->folded + 1 < CHAIN_NAMES ? row->folded + 1 : CHAIN_NAMES;
 }
 
-/* Of what is too long, as much as there is room for in COLUMN_TEXT_MAX bytes. */
+/* Appends as much as fits into COLUMN_TEXT_MAX bytes. */
 static void chain_append(char *out, const char *more)
 {
 	size_t used = strlen(out);
@@ -115,8 +115,8 @@ static void chain_append(char *out, const char *more)
 	snprintf(out + used, COLUMN_TEXT_MAX - used, "%s", more);
 }
 
-/* Adds "NAME → " (or " ← NAME") to out if it fits in `room` cells. Returns the cells it took, 0:
- * none. */
+/* Appends "NAME → " (or " ← NAME") if it fits into `room` cells. Returns the cells taken; 0: it
+ * does not fit. */
 static unsigned chain_add(
 	const struct ui *ui, uint32_t node, const char *format, unsigned room, char *out)
 {
@@ -133,7 +133,7 @@ static unsigned chain_add(
 	return cells;
 }
 
-/* "main → run → step": the last is always there, of the others as many as fit. */
+/* "main → run → step": always the last name, and as many of the others as fit. */
 static void chain_down(const struct ui *ui, const struct treerow *row, unsigned cells, char *out)
 {
 	uint32_t chain[CHAIN_NAMES], count = tree_chain(ui, row, chain), i, took;
@@ -156,7 +156,7 @@ static void chain_down(const struct ui *ui, const struct treerow *row, unsigned 
 	chain_append(out, last);
 }
 
-/* "step ← run ← main": the first is always there, of the others as many as fit. */
+/* "step ← run ← main": always the first name, and as many of the others as fit. */
 static void chain_up(const struct ui *ui, const struct treerow *row, unsigned cells, char *out)
 {
 	uint32_t chain[CHAIN_NAMES], count = tree_chain(ui, row, chain), i, took;
@@ -177,7 +177,7 @@ static void chain_up(const struct ui *ui, const struct treerow *row, unsigned ce
 		strcat(strcat(out, arrow), gap);
 }
 
-/* The names of a chain, with how many were folded into one line. */
+/* The names of a chain, and the number of lines folded into it. */
 static void tree_chain_name(
 	const struct ui *ui, const struct treerow *row, unsigned cells, char *out)
 {
@@ -209,7 +209,7 @@ static void tree_name(const struct ui *ui, const struct treerow *row, unsigned c
 	text_elide(out, COLUMN_TEXT_MAX, text, cells, false, draw_is_ascii());
 }
 
-/* Of a chain, the function nearest to the allocation: the one that its line is about. */
+/* The function of a chain nearest to the allocation, which its line is about. */
 static const struct tree_node *tree_near(const struct ui *ui, const struct treerow *row)
 {
 	return tree_line_node(ui, ui->tree.inverted ? row->first : row->node);
@@ -342,7 +342,7 @@ static void pane_numbers(const struct ui *ui, const struct tree_node *n, int y, 
 	infoline_draw(&s, y, 1, width - 2);
 }
 
-/* The way from the root to here; what does not fit is missing at its beginning. */
+/* The path from the root, without the beginning if that does not fit. */
 static void pane_path(const struct ui *ui, uint32_t node, int y, unsigned width)
 {
 	const char *arrow = draw_glyph(ui->tree.inverted ? GLYPH_CALLED_BY : GLYPH_CALLS);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Lines of the call tree as they are seen, and the pane that tells of the selected one. Main
- * thread.
- */
+/* Lines of the call tree, and the pane about the selected line. Main thread. */
 #ifndef TUI_TREE_LINE_H
 #define TUI_TREE_LINE_H
 
@@ -22,15 +20,14 @@ static inline const struct treerow *tree_line_selected(const struct ui *ui)
 	return st->list.cursor < st->rows.count ? &st->rows.row[st->list.cursor] : NULL;
 }
 
-/* The columns of the tree, as it stands now. */
+/* The columns of the tree, inverted or not, sampled or not. */
 const struct table *tree_line_table(const struct ui *ui);
-/* What a node is called, in at most `cells` cells (0: no limit); `out` has COLUMN_TEXT_MAX bytes.
- */
+/* A node's name, in at most `cells` cells (0: no limit); `out` has COLUMN_TEXT_MAX bytes. */
 void tree_line_name(const struct ui *ui, const struct tree_node *n, unsigned cells,
 	enum name_style style, char *out);
-/* Line `at` of ui->tree.rows at y. */
+/* Draws line `at` of ui->tree.rows at y. */
 void tree_line_draw(const struct ui *ui, size_t at, int y);
-/* Whether the body is high enough for the pane, and the pane. */
+/* Is the body high enough for the pane? And its drawing. */
 bool tree_line_has_pane(const struct ui *ui);
 void tree_line_draw_pane(const struct ui *ui, int y);
 

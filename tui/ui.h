@@ -23,39 +23,39 @@
 #define UI_STACK_MAX   4 /* views opened from one another: table, detail, help */
 
 /*
- * The site table. Rows are indices into ui->shown->sites; the selection is a site id. What the user
- * chose stays chosen while a filter or a group hides it, until the cursor is moved: then the cursor
- * stands on a row near where it was, and goes back when the row does.
+ * The site table. Rows are indices into ui->listed->sites; the selection is a site id. While a
+ * filter or a group hides the chosen site, the cursor is on a row nearby; it returns with the site,
+ * unless the user has moved it meanwhile.
  */
 struct sites_state {
 	struct list list;
 	uint32_t *order; /* owned, `capacity` entries, list.count used */
-	uint32_t *ids; /* the ids of the rows drawn last: what `o` holds */
+	uint32_t *ids; /* owned: ids of the rows drawn last, whose order `o` holds */
 	size_t capacity, drawn;
 	uint32_t selected; /* site id: under the cursor */
-	uint32_t chosen; /* the same, or what is hidden now */
+	uint32_t chosen; /* the site that the user chose, which may be hidden now */
 	bool has_selected, has_chosen;
-	unsigned shift; /* cells the names are moved to the left */
+	unsigned shift; /* cells that names are scrolled to the left */
 };
 
-#define TREE_ZOOMS 32 /* zooms into zooms */
+#define TREE_ZOOMS 32 /* nested zooms */
 
 /* What the rows of the site table are. */
 struct group_state {
 	enum group_by by;
-	bool is_inside; /* the sites of one group are seen: that of this site */
+	bool is_inside; /* the sites of one group are shown: that of site `inside` */
 	uint32_t inside;
 	struct groups groups;
 };
 
 struct tree_state {
 	struct list list;
-	struct tree tree[2]; /* top-down, inverted; each made when it is first seen */
+	struct tree tree[2]; /* top-down, inverted; each is made when it is first shown */
 	struct treerows rows;
 	bool inverted;
 	struct table_order order;
 	uint64_t selected; /* id of a node */
-	bool has_selected, selected_small; /* small: the line of its small children */
+	bool has_selected, selected_small; /* small: it is the line of the node's small children */
 	uint64_t chosen; /* as in the site table */
 	bool has_chosen, chosen_small;
 	unsigned least_permille;
@@ -63,7 +63,7 @@ struct tree_state {
 	unsigned zooms;
 };
 
-#define DETAIL_SIBLINGS 8 /* that are named */
+#define DETAIL_SIBLINGS 8 /* sites that are listed */
 
 struct detail_state {
 	struct list list;
@@ -80,7 +80,7 @@ struct detail_state {
 	struct detail_siblings {
 		bool has_caller;
 		unsigned kept;
-		uint32_t count; /* those that are not named included */
+		uint32_t count; /* of all siblings */
 		uint64_t bytes;
 		uint32_t site[DETAIL_SIBLINGS]; /* most live bytes first */
 		uint64_t live[DETAIL_SIBLINGS];
@@ -98,7 +98,7 @@ struct threads_state {
 	struct list list;
 	struct table_order order;
 	uint32_t *row; /* owned: indices into ui->shown->threads, `capacity` of them */
-	uint32_t *drawn; /* owned: the slots drawn last, which `o` holds */
+	uint32_t *drawn; /* owned: the slots drawn last, whose order `o` holds */
 	size_t capacity, drawn_count;
 	uint32_t selected; /* slot */
 	bool has_selected;
@@ -108,15 +108,15 @@ struct modules_state {
 	struct list list;
 	struct objects objects; /* in the order of the rows */
 	struct table_order order;
-	uint64_t *ids; /* owned: the order drawn last, which `o` holds */
+	uint64_t *ids; /* owned: ids of the rows drawn last, whose order `o` holds */
 	size_t drawn;
 	uint64_t selected, chosen; /* id of an object; as in the site table */
 	bool has_selected, has_chosen;
 };
 
 /*
- * In their order. Suspects, by age, are there where no scan was possible. They are no leaks, nor is
- * what grows.
+ * In sort order. Suspects by age exist only if no scan was possible. Suspects and growing sites are
+ * not leaks.
  */
 enum leaks_kind {
 	KIND_DEFINITE,
@@ -130,8 +130,7 @@ enum leaks_kind {
 
 struct leaks_row {
 	enum leaks_kind kind;
-	/* What the last scan found; of what grows, that can be reached, or NULL: it found nothing,
-	 * or there was none, as for suspects. */
+	/* The result of the last scan; for a growing site, its reachable blocks. NULL: none. */
 	const struct snap_leak_site *leak;
 	const struct snap_site *site; /* NULL: not known yet */
 };
@@ -146,8 +145,8 @@ struct leaks_state {
 	uint32_t selected; /* call site, */
 	unsigned selected_nth; /* and which of its rows */
 	bool has_selected;
-	bool is_gone; /* there is no such row any more, and why it was there is read */
-	unsigned end_version; /* of the last result of a scan at the program's end that was said, */
+	bool is_gone; /* the row is gone, while Why shows it */
+	unsigned end_version; /* of the last exit scan that a message reported, */
 	uint64_t end_ns; /* and when it was made */
 	unsigned choice; /* which kinds are shown */
 	size_t suspects; /* call sites that are suspected by age */
@@ -165,8 +164,8 @@ struct map_state {
 	uint64_t row_id;
 	bool has_row;
 	uint64_t cursor; /* address */
-	size_t part; /* of the row: its span that was gone to last */
-	size_t zoom; /* pages of a cell; 0: as many as make all of the row seen */
+	size_t part; /* the row's span that was selected last */
+	size_t zoom; /* pages per cell; 0: the whole row fits */
 };
 
 struct marks_state {
@@ -177,12 +176,12 @@ struct marks_state {
 
 struct output_state {
 	struct list list;
-	bool follow; /* the end is seen, and stays seen */
+	bool follow; /* the list follows the end */
 	unsigned shift;
-	int rows, cols; /* told to the program last */
+	int rows, cols; /* the size that the program got last */
 };
 
-#define UI_SELECTIONS 16 /* processes whose selection is remembered */
+#define UI_SELECTIONS 16 /* processes that have a saved selection */
 
 struct processes_state {
 	struct list list;
@@ -229,7 +228,7 @@ struct ui {
 	struct tui_options options;
 	/* Data: the header draws `current`, the rows draw `shown`; each holds one reference. */
 	struct snapshot *current, *shown;
-	/* `shown` or, of it, what the filter lets pass. */
+	/* `shown`, or the part of it that the filter passes. */
 	const struct snapshot *rows;
 	struct snapshot matching;
 	struct snap_site *matching_sites; /* owned */
@@ -239,19 +238,19 @@ struct ui {
 	size_t growing; /* sites of `current` that grow */
 	unsigned ticks;
 	/* What the user chose. */
-	struct settings settings; /* what of it lies elsewhere is taken there (settings_sync.h) */
+	struct settings settings; /* updated by settings_sync_collect */
 	unsigned columns_off; /* of the sites' table: bit i is column i */
 	enum column sort;
 	bool reverse, show_hidden, header_off;
 	enum name_style names;
-	bool hold; /* the order of the rows stays */
+	bool hold; /* the order of the rows is held */
 	struct filter *filter; /* owned, or NULL */
-	struct filter *find; /* what was looked for last; owned, or NULL */
+	struct filter *find; /* the last search; owned, or NULL */
 	size_t found; /* the line it was found in */
-	bool frozen; /* the rows stay */
+	bool frozen; /* the rows are frozen */
 	uint64_t frozen_ns;
-	unsigned waiting; /* snapshots that came since */
-	/* Where we are. */
+	unsigned waiting; /* snapshots that arrived since */
+	/* The view in front, and what is open around it. */
 	enum view_id stack[UI_STACK_MAX];
 	unsigned depth; /* views on the stack, at least 1 */
 	struct layout layout;
@@ -259,16 +258,16 @@ struct ui {
 	char message[UI_MESSAGE_MAX];
 	uint64_t message_ns;
 	int pending; /* first key of a pair (g g), or 0 */
-	bool leaving; /* the next `q` means it */
-	/* What the loop must do. */
+	bool leaving; /* the next `q` quits */
+	/* Requests to the loop. */
 	bool quit, suspend, repaint, delay_changed;
-	bool had_ages, had_threads; /* the last look asked for them */
-	char edit_path[PATH_MAX]; /* to be opened in the editor, at edit_line, unless that is 0 */
+	bool had_ages, had_threads; /* the last snapshot was requested with them */
+	char edit_path[PATH_MAX]; /* to open in the editor, at edit_line, unless that is 0 */
 	uint32_t edit_line;
-	struct strbuf clipboard; /* to be sent to the terminal as it is, unless it is empty */
-	/* What it says of the terminal. */
-	bool has_terminal; /* one that can be lent */
-	const char *editor; /* a shell's word or words; NULL: none is set */
+	struct strbuf clipboard; /* to send to the terminal unchanged, unless it is empty */
+	/* What the loop knows about the terminal. */
+	bool has_terminal; /* one that an editor can use */
+	const char *editor; /* a shell command; NULL: none is set */
 	/* The views' own. */
 	struct sites_state sites;
 	struct group_state group;

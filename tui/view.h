@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a view is: a table of functions on the state of the screen (ui.h). Views know nothing of one
- * another but what their own headers declare; views.c alone knows them all. Main thread.
+ * What a view is: a table of functions on the state of the screen (ui.h). views.c alone knows all
+ * views. Main thread.
  */
 #ifndef TUI_VIEW_H
 #define TUI_VIEW_H
@@ -34,7 +34,7 @@ enum view_scope {
 	IN_FILTERED = IN_SITES | IN_TREE | IN_MODULES,
 	IN_TICKED = (IN_TABLES & ~IN_LEAKS) | IN_DETAIL | IN_SIZES | IN_MAP, /* new at each tick */
 	IN_LISTS = IN_TICKED | IN_LEAKS | IN_WHY,
-	IN_SHIFTED = IN_SITES | IN_DETAIL | IN_OUTPUT, /* long lines that can be moved sideways */
+	IN_SHIFTED = IN_SITES | IN_DETAIL | IN_OUTPUT, /* long lines that scroll sideways */
 	IN_DATA = IN_LISTS | IN_OUTPUT,
 	IN_SETTINGS = 1024,
 	IN_PROCESSES = 2048,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * One site in depth: what it holds, its whole stack with inlined frames, the source of the frame
- * under the cursor, sizes and lifetimes of its blocks. On a wide screen what fits stands beside the
- * stack, the rest follows it in the same list. Main thread.
+ * One site in depth: its totals, its whole stack with inlined frames, the source of the frame under
+ * the cursor, and the sections of detail_sections.h. On a wide screen, sections that fit are beside
+ * the stack; the others follow it in the same list. Main thread.
  */
 #include "tui/view_detail.h"
 
@@ -19,13 +19,13 @@
 #include "tui/infoline.h"
 #include "tui/view_sites.h"
 
-#define WIDE_CELLS   96 /* from here on the histograms stand at the right */
+#define WIDE_CELLS   96 /* from this width on, sections are beside the stack */
 #define FACT_LINES   3
-#define FACTS_HEIGHT 9 /* body lines below which the facts scroll with the rest */
+#define FACTS_HEIGHT 9 /* with fewer body lines, the facts scroll with the rest */
 #define NUMBER_CELLS 7 /* "  12 > " before a frame's name */
 #define STACK_HEAD   2 /* lines before the first frame */
-#define SOURCE_ROWS  12 /* lines from which the source has some */
-#define SOURCE_FEW   6 /* and the chosen line alone */
+#define SOURCE_ROWS  12 /* with fewer lines, the source gets none, */
+#define SOURCE_FEW   6 /* or only the chosen line */
 #define SOURCE_MOST  17
 
 static struct list *detail_list(struct ui *ui)
@@ -43,13 +43,13 @@ static bool detail_wide(const struct ui *ui)
 	return ui->layout.width >= WIDE_CELLS && ui->layout.body_height >= FACTS_HEIGHT;
 }
 
-/* Lines of facts that stand still above the list. */
+/* Fixed lines of facts above the list. */
 static int detail_fixed(const struct ui *ui)
 {
 	return ui->layout.body_height >= FACTS_HEIGHT ? FACT_LINES : 0;
 }
 
-/* Lines of source that stand still below it. */
+/* Fixed lines of source below the list. */
 static int detail_source_lines(const struct ui *ui)
 {
 	int rows = ui->layout.body_height - detail_fixed(ui), lines = rows / 3;
@@ -89,7 +89,7 @@ static void facts_live(const struct ui *ui, const struct snap_site *site, struct
 		units_rate(a, site->rate_bytes_per_s));
 }
 
-/* What came between the marks that are compared, and how much of it is there. */
+/* The growth between the compared marks, and the share of new blocks still alive. */
 static void facts_since(
 	const struct snapshot *snap, const struct snap_site *site, struct infoline *s)
 {
@@ -127,7 +127,7 @@ static void facts_total(const struct ui *ui, const struct snap_site *site, struc
 	facts_since(ui->shown, site, s);
 }
 
-/* Where somebody asked for them: a column or a filter. */
+/* Known only if a column or a filter asked for ages. */
 static void facts_ages(const struct snap_site *site, struct infoline *s)
 {
 	char a[UNITS_MAX], b[UNITS_MAX];
@@ -137,7 +137,7 @@ static void facts_ages(const struct snap_site *site, struct infoline *s)
 			units_duration(a, site->youngest_ns), units_duration(b, site->oldest_ns));
 }
 
-/* What lasts is told only beside how it rose. */
+/* How long blocks last is shown only after how the site rose. */
 static void facts_evidence(const struct snap_growth *g, struct infoline *s)
 {
 	char evidence[GROWTH_EVIDENCE_MAX];
@@ -184,7 +184,7 @@ static void detail_draw_fact(const struct ui *ui, unsigned i, int y, unsigned ce
 
 /* ---- stack -------------------------------------------------------------------------------- */
 
-/* One line for the function that was called, one per frame, one when the outer end is missing. */
+/* A heading, the allocation function, a line per frame, and one if outer frames are missing. */
 static size_t stack_lines(const struct ui *ui, const struct snap_site *site)
 {
 	return STACK_HEAD + site->stack->nframes + site->stack->truncated;
@@ -310,8 +310,8 @@ static void lives_draw(
 	histogram_draw(&h, histogram_size_lines(&h) + i, y, x, cells);
 }
 
-/* Those before FIRST_ASIDE are of the list, and the siblings, which can be gone to; the others
- * stand beside it, where they fit. */
+/* The sections before FIRST_ASIDE and the siblings, which Enter opens, are in the list. The others
+ * are beside it if they fit. */
 enum { SECTION_STACK = 1, FIRST_ASIDE, SECTION_SIBLINGS = 6, SECTIONS };
 
 static const struct detail_section facts = { facts_lines, facts_draw, 0 };
@@ -321,7 +321,7 @@ static const struct detail_section lives = { lives_lines, lives_draw, 1 };
 static const struct detail_section *const sections[SECTIONS] = { &facts, &stack, &sizes, &lives,
 	&detail_sections_ages, &detail_sections_threads, &detail_sections_siblings };
 
-/* How many lines each has in the list, and beside it. */
+/* The lines of each section in the list, and beside it. */
 struct plan {
 	size_t list[SECTIONS], aside[SECTIONS];
 };
@@ -353,7 +353,7 @@ static size_t plan_lines(const size_t *lines)
 	return sum;
 }
 
-/* The section that line `*i` is of; *i becomes its line in that. SECTIONS: there is none. */
+/* The section of line `*i`; *i becomes the line within it. SECTIONS: there is none. */
 static unsigned plan_find(const size_t *lines, size_t *i)
 {
 	unsigned at = 0;
@@ -370,13 +370,13 @@ static int detail_rows(const struct ui *ui)
 	return ui->layout.body_height - detail_fixed(ui) - detail_source_lines(ui);
 }
 
-/* The line of the list that has this frame. */
+/* The line of a frame in the list. */
 static size_t detail_frame_line(const struct ui *ui, uint32_t frame)
 {
 	return (detail_fixed(ui) ? 0 : FACT_LINES) + STACK_HEAD + frame;
 }
 
-/* The cursor went to another line. */
+/* The cursor moved to another line. */
 static void detail_moved(struct ui *ui)
 {
 	const struct snap_site *site = detail_site(ui);
@@ -469,7 +469,7 @@ static void detail_click(struct ui *ui, int y, int x)
 	detail_moved(ui);
 }
 
-/* Lines from here on are headings alone, with nothing below them before the list's end is cut. */
+/* The end of the visible lines, without headings that have nothing visible below them. */
 static size_t headings_cut(const struct ui *ui, const size_t *lines)
 {
 	const struct list *l = &ui->detail.list;

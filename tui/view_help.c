@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The help screen: made of the key table, the column table and the naming rules each time it opens,
- * so that it says what the program does and nothing else. Main thread.
+ * The help screen: made from the key table, the column table and the naming rules each time it
+ * opens, so that it is always right. Main thread.
  */
 #include "tui/view_help.h"
 
@@ -90,7 +90,7 @@ static void help_add_tables(struct ui *ui)
 	}
 }
 
-/* What the words of the header mean that do not explain themselves. */
+/* Terms of the header that need an explanation. */
 static void help_add_words(struct ui *ui)
 {
 	static const char *const words[][2] = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a leak scan found: a row for the blocks of each call site and class, and one for each other
- * site that grows; below them what is known of the selected one. A scan is made when it is asked
- * for; its rows stay until the next one. Main thread.
+ * The results of a leak scan: a row for the blocks of each call site and class, and one for each
+ * other growing site; below them, all about the selected row. The rows stay until the next scan.
+ * Main thread.
  */
 #include "tui/view_leaks.h"
 
@@ -19,11 +19,11 @@
 #include "tui/leak_list.h"
 #include "tui/refresh.h"
 
-#define PANE_FROM   12 /* body lines from which the pane below the table is there */
+#define PANE_FROM   12 /* with fewer body lines there is no pane below the table */
 #define PANE_LEAST  5
-#define STATUS_WIDE 120 /* cells that have room for blocks beside bytes */
+#define STATUS_WIDE 120 /* from this width on, there is room for blocks beside bytes */
 #define NOTE_MOST   3 /* lines above the rows, */
-#define NOTE_BODY   4 /* each for so many lines that there are */
+#define NOTE_BODY   4 /* one for each this many body lines */
 
 static const struct table_column leak_columns[] = {
 	{ "KIND", 10, false, 0, "definite, indirect, possible, suspect or growing (see Terms)" },
@@ -37,7 +37,7 @@ static const struct table_column leak_columns[] = {
 	{ "GROWS", 6, false, 76, "how sure it is that the call site keeps growing" },
 	{ "CALL SITE", 0, false, 0, "the function that allocated them" },
 };
-static unsigned leak_off; /* columns are not chosen here */
+static unsigned leak_off; /* these columns cannot be switched off */
 static const struct table leak_table = { .column = leak_columns,
 	.count = sizeof(leak_columns) / sizeof(leak_columns[0]),
 	.off = &leak_off };
@@ -95,7 +95,7 @@ void view_leaks_release(struct ui *ui, int arg, int key)
 		ui_message(ui, "the program is not held (start heaptop with --hold)");
 }
 
-#define READ_NS 3000000000ull /* another message is read in this time */
+#define READ_NS 3000000000ull /* time to read another message */
 static void exit_scan_message(struct ui *ui, const struct leaks *l)
 {
 	const struct snap_leak_sum *lost = &l->last->sum[SNAP_LEAK_DEFINITE];
@@ -121,7 +121,7 @@ static void leaks_refreshed(struct ui *ui)
 	if (!l || !l->last || !l->last->at_exit || ui->leaks.end_version == l->version ||
 		(ui->message[0] && ui_now_ns(ui) - ui->message_ns < READ_NS))
 		return;
-	/* Suppressions make other versions of it. */
+	/* A suppression makes a new version of the same result. */
 	if (ui->leaks.end_ns != l->last->at_ns)
 		exit_scan_message(ui, l);
 	ui->leaks.end_version = l->version;
@@ -333,7 +333,7 @@ static void leaks_draw_row(const struct ui *ui, size_t i, int y)
 
 /* ---- what stands above the rows ---- */
 
-/* What is not to be seen from them. NULL: nothing. */
+/* A note above the rows: what they do not show. NULL: nothing. */
 static const char *note_text(const struct ui *ui, enum draw_style *style)
 {
 	const struct leaks *l = leak_list_state(ui);
@@ -360,7 +360,7 @@ static const char *note_text(const struct ui *ui, enum draw_style *style)
 					  : "no leaks: every block is reachable";
 }
 
-/* With a negative `y` it is not drawn. Returns the lines it takes. */
+/* Draws the note, unless `y` is negative. Returns its number of lines. */
 static int leaks_note(const struct ui *ui, int y)
 {
 	int body = ui->layout.body_height, lines = 0;
@@ -477,7 +477,7 @@ static size_t growing_text(char *out, size_t cap, bool wide, const struct leaks_
 	return n < 0 ? 0 : (size_t)n < cap ? (size_t)n : cap - 1;
 }
 
-/* Which kinds are shown, and what there is of each. */
+/* The kinds shown, and the sum of each kind. */
 static void leaks_status(struct ui *ui, char *text, size_t cap)
 {
 	const struct snap_leaks *l = ui->leaks.last;

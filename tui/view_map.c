@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The address space: what resident memory is, its mappings, how full of live blocks their pages
- * are, and which call sites keep nearly empty ones. What is selected is a row by its id and a page
- * by its address, so that both stay where they are when the next reading comes. Main thread.
+ * The address space: the parts of resident memory, the mappings, how full of live blocks their
+ * pages are, and which call sites pin nearly empty pages. The selection is a row by its id and a
+ * page by its address, so both survive the next reading. Main thread.
  */
 #include "tui/view_map.h"
 
@@ -30,7 +30,7 @@ static bool map_present(const struct ui *ui)
 
 /* ---- what is selected ---- */
 
-/* The list's line is that of the cursor's page. */
+/* Puts the list's line on the cursor's page. */
 static void list_make(struct ui *ui)
 {
 	struct map_state *st = &ui->map;
@@ -54,7 +54,7 @@ static void cursor_set(struct ui *ui, size_t page)
 	list_make(ui);
 }
 
-/* A key has moved the list: the cursor goes with it, and keeps its column. */
+/* A key moved the list: the cursor follows, and keeps its column. */
 static void map_moved(struct ui *ui)
 {
 	size_t column, pages, line = ui->map.list.cursor;
@@ -79,7 +79,7 @@ static void row_select(struct ui *ui, size_t row)
 	list_make(ui);
 }
 
-/* The row of before; what is not there any more gives way to the first. */
+/* Follows the selected row; if it is gone, selects the first. */
 static void row_follow(struct ui *ui)
 {
 	struct map_state *st = &ui->map;
@@ -164,7 +164,7 @@ void view_map_zoom(struct ui *ui, int in, int key)
 
 /* ---- addresses and parts ---- */
 
-/* The cursor goes to the part's first page, if it has pages; what it is, is said. */
+/* Moves the cursor to the part's first page, if it has pages, and describes the part. */
 static void part_show(struct ui *ui, size_t part)
 {
 	const struct map_row *row = &ui->map.map->row[ui->map.row];
@@ -179,7 +179,7 @@ static void part_show(struct ui *ui, size_t part)
 		units_bytes(size, s->end - s->start), units_bytes(rss, s->rss_bytes));
 }
 
-/* The part that the cursor is in; where it cannot be in one, the last that was gone to. */
+/* The part that the cursor is in; in a row without pages, the one selected last. */
 static size_t part_now(const struct ui *ui, const struct map_row *row)
 {
 	for (size_t i = 0; row->pages && i < row->spans; i++) {
@@ -236,7 +236,7 @@ static void address_accept(struct ui *ui, const char *text)
 		return;
 	errno = 0;
 	addr = strtoull(text, &end, 16);
-	/* "7f12a4000000-7f12a4021000", as maps has it, is its beginning. */
+	/* A range as in /proc/PID/maps, "7f12a4000000-7f12a4021000", means its beginning. */
 	if (end == text || errno || !isxdigit((unsigned char)*text) || (*end && *end != '-'))
 		ui_message(ui, "\"%s\" is not an address (hexadecimal, with or without 0x)", text);
 	else
@@ -330,7 +330,7 @@ static int map_rows(const struct ui *ui)
 	return p.grid > 0 ? p.grid : 1;
 }
 
-/* The first reading is shown as soon as it is there, the next ones with their snapshots. */
+/* The first reading is shown as soon as it arrives, later ones with their snapshots. */
 static void map_draw(struct ui *ui)
 {
 	if (!ui->map.map)
@@ -343,7 +343,7 @@ static bool is_running(const struct ui *ui)
 	return ui->shown && (ui->shown->state == SNAP_RUNNING || ui->shown->state == SNAP_STARTING);
 }
 
-/* How old what is shown is. */
+/* The age of the reading shown. */
 static uint64_t age_ns(const struct ui *ui, const struct map_account *a)
 {
 	uint64_t now = ui->current ? ui->current->now_realtime_ns : 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The marked moments, the oldest first, and behind them now. A line tells what happened from the
- * mark above it to its own: what is live more, what was allocated, and how much of that is still
- * alive. Here it is chosen which two of them the table of sites compares. Main thread.
+ * The marks, the oldest first, and after them now. Each line shows the changes since the mark above
+ * it: growth, allocations, and how much of them is still alive. The user chooses here which two
+ * marks the site table compares. Main thread.
  */
 #include "tui/view_marks.h"
 
@@ -30,12 +30,12 @@ static const struct table_column mark_columns[] = {
 	{ "KEPT", 5, true, 56, "share of these blocks still alive, in percent" },
 	{ "NAME", 0, false, 0, "" },
 };
-static unsigned mark_off; /* all are shown */
+static unsigned mark_off; /* no column can be switched off */
 static const struct table mark_table = { .off = &mark_off,
 	.column = mark_columns,
 	.count = sizeof(mark_columns) / sizeof(mark_columns[0]) };
 
-/* What a line tells: of the moment `to`, or now; since the one above it, or the start. */
+/* The period of a line: until the moment `to`, or now; since the moment above, or the start. */
 struct mark_line {
 	const struct snap_moment *to, *from;
 };
@@ -81,7 +81,7 @@ static void marks_moved(struct ui *ui)
 	ui->marks.selected = marks_selected(ui);
 }
 
-/* The selection is a mark, and new ones come at the end. */
+/* The selection is a mark; new marks are added at the end. */
 static void marks_update(struct ui *ui)
 {
 	struct list *l = &ui->marks.list;
@@ -251,7 +251,7 @@ static unsigned number_of(const struct snap_moment *m)
 	return m ? m->number : 0;
 }
 
-/* The columns of what is shown now are the next snapshot's. */
+/* The columns since a mark come with the next snapshot. */
 static void marks_choose(struct ui *ui, unsigned since, unsigned until)
 {
 	char from[MOMENTS_TEXT], to[MOMENTS_TEXT] = "now";
@@ -279,7 +279,6 @@ static void name_accept(struct ui *ui, const char *text)
 	refresh_now(ui);
 }
 
-/* Its number, or 0 after a message. */
 bool view_marks_can_mark(const struct ui *ui)
 {
 	return ui->source->mark && ui_program_runs(ui);
@@ -290,7 +289,7 @@ static unsigned mark_now(struct ui *ui)
 	char text[UI_MESSAGE_MAX] = "";
 	int number;
 
-	/* b in this view only takes a mark when the cursor is on now. */
+	/* Checked here too: b in this view sets a mark if the cursor is on "now". */
 	if (!ui->source->mark || ui->options.readonly) {
 		ui_message(ui, ui->source->mark ? "not marked: heaptop was started with --readonly"
 						: "not marked: no program is running");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The call sites by object file: what the code of each holds, and whether it can be named. Enter
- * shows the sites of one. Main thread.
+ * The call sites by object file: what the code of each holds, and what is known about its names.
+ * Enter shows the sites of one. Main thread.
  */
 #include "tui/view_modules.h"
 
@@ -16,7 +16,7 @@
 #include "tui/refresh.h"
 
 #define PANE_LINES  4
-#define PANE_HEIGHT 12 /* body lines from which there is room for it */
+#define PANE_HEIGHT 12 /* with fewer body lines there is no pane */
 
 enum { BY_LIVE, BY_PERCENT, BY_RATE, BY_BLOCKS, BY_SITES, BY_NAMES, BY_MODULE, BY_BUILD_ID };
 
@@ -106,7 +106,7 @@ static int modules_compare(const void *pa, const void *pb, void *ctx)
 	return by ? by : strcmp(a->module->path, b->module->path);
 }
 
-/* The objects that were there before in the order they had, new ones behind them. */
+/* Known objects keep their order; new ones come after them. */
 static void modules_keep_order(struct modules_state *st)
 {
 	size_t placed = 0;
@@ -147,7 +147,7 @@ static void modules_select_cursor(struct ui *ui)
 		st->selected = modules_row(ui, st->list.cursor)->id;
 }
 
-/* The user put the cursor there. */
+/* The user moved the cursor. */
 static void modules_moved(struct ui *ui)
 {
 	modules_select_cursor(ui);
@@ -262,7 +262,7 @@ static void modules_draw_row(const struct ui *ui, size_t row, int y)
 	}
 }
 
-/* What would bring the names that are missing. */
+/* How to get the missing names. */
 static const char *modules_advice(const struct object *o)
 {
 	switch (objects_names(o)) {
@@ -281,7 +281,7 @@ static const char *modules_advice(const struct object *o)
 	return "no lines: debug information is missing (-dbgsym package, or --debuginfod)";
 }
 
-/* The file that would bring them, or what it would be found by. */
+/* The debug file that would have them, or the build-id to find it by. */
 static void modules_id(const struct object *o, char *text, size_t cap)
 {
 	const char *id = o->module->build_id;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The program's own output: what it wrote to the terminal we gave it, with what has scrolled by.
- * Lines come from the source by number, already clean; only those seen are asked for. While the end
- * is seen, it stays seen. Main thread.
+ * The program's own output: what it wrote to the terminal that we gave it, with its scrollback.
+ * Lines come from the source by number, already clean; only visible ones are read. The list follows
+ * the end until it is scrolled back. Main thread.
  */
 #include "tui/view_output.h"
 
@@ -79,7 +79,7 @@ void view_output_resize(struct ui *ui)
 
 	if (!ui->source->output_resize || !output_present(ui))
 		return;
-	/* As it is with the header on: hiding the header must not disturb the program. */
+	/* The size with the header: hiding it must not resize the program's terminal. */
 	layout_make(&l, ui->layout.width, ui->layout.height, view_output.flags);
 	if (l.tiny || (l.body_height == st->rows && l.width == st->cols))
 		return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The recorded processes of this user as a tree, and going over to another one. What was selected
- * in a process is selected again when the screen comes back to it. Main thread.
+ * The recorded processes of this user as a tree, and the change to another one (process_selection.h
+ * keeps the selections). Main thread.
  */
 #include "tui/view_processes.h"
 
@@ -25,7 +25,7 @@ static const struct table_column process_columns[] = {
 	{ "RSS", 7, true, 64, "resident memory" },
 	{ "COMMAND", 0, false, 0, "command line, below the process that started it" },
 };
-static unsigned process_off; /* columns are not chosen here */
+static unsigned process_off; /* these columns cannot be switched off */
 static const struct table process_table = { .column = process_columns,
 	.count = sizeof(process_columns) / sizeof(process_columns[0]),
 	.off = &process_off };
@@ -46,7 +46,7 @@ static void processes_select_cursor(struct ui *ui)
 		st->selected = st->row[st->list.cursor].id;
 }
 
-/* The rows of now; an update that is not a tick's does not go and look again. */
+/* Reads the rows once per tick, however often the view updates. */
 static void processes_load(struct ui *ui)
 {
 	struct processes_state *st = &ui->processes;
@@ -71,7 +71,7 @@ static void processes_update(struct ui *ui)
 	processes_select_cursor(ui);
 }
 
-/* The cursor begins on the one that is shown. */
+/* The cursor starts on the process that is shown. */
 static void processes_open(struct ui *ui)
 {
 	struct processes_state *st = &ui->processes;
@@ -136,8 +136,7 @@ static bool is_recorded(const struct process_row *row)
 	return row->has_live || !row->why[0];
 }
 
-/* In at most `cells`, but never less than the program's name, which goes without its folder if need
- * be. */
+/* At most `cells` cells, but at least the program's name, without its directory if necessary. */
 static void processes_name(const char *full, size_t cells, char out[PROCESSES_COMMAND])
 {
 	size_t path = strcspn(full, " "), folder = path;
@@ -149,7 +148,7 @@ static void processes_name(const char *full, size_t cells, char out[PROCESSES_CO
 	else
 		folder = 0;
 	if (cells < path - folder + 1)
-		cells = path - folder + 1; /* and the sign that more follows */
+		cells = path - folder + 1; /* and the ellipsis */
 	text_elide(out, PROCESSES_COMMAND, full, cells, false, draw_is_ascii());
 }
 
@@ -219,7 +218,7 @@ static void processes_draw_row(const struct ui *ui, size_t i, int y)
 		draw_text(y, 1, 1, style, "*");
 }
 
-/* Nothing sorts a tree, so there are no digits. */
+/* A tree is not sorted, so its columns have no digits. */
 static void processes_draw_head(const struct ui *ui, int y)
 {
 	struct table_place place[TABLE_COLUMNS];

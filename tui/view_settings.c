@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The settings: what can be chosen once for all, the columns of the tables, and the user's own
- * rules of naming. A change holds at once, and beyond this run when W has written it. The lines are
- * made anew after each change. Main thread.
+ * The settings: the choices, the columns of the tables, and the user's naming rules. A change takes
+ * effect at once, and in later runs once W has saved it. The lines are made again after each
+ * change. Main thread.
  */
 #include "tui/view_settings.h"
 
@@ -16,7 +16,7 @@
 #include "tui/settings_sync.h"
 #include "tui/view_tree.h"
 
-#define VALUE_AT 34 /* cells from the left, where there is room */
+#define VALUE_AT 34 /* first cell of a value */
 
 static struct list *settings_list(struct ui *ui)
 {
@@ -25,12 +25,12 @@ static struct list *settings_list(struct ui *ui)
 
 /* ---- the choices -------------------------------------------------------------------------- */
 
-/* A number that goes through steps, or an index into words. */
+/* A choice's value is a number out of `steps`, or an index into `words`. */
 struct choice {
 	const char *label;
 	size_t at; /* in struct settings */
 	const char *const *words; /* NULL: `steps` */
-	const unsigned *steps; /* 0 ends, but as the first */
+	const unsigned *steps; /* 0 ends, unless it is the first */
 	void (*format)(unsigned value, char *out);
 	const char *help;
 };
@@ -108,7 +108,7 @@ static void choice_format(const struct ui *ui, const struct choice *c, char out[
 		c->format(value, out);
 }
 
-/* The next one, or the one before; from a value that is no step, the next larger. */
+/* Goes to the next or previous value; from a value between two steps, to the next larger one. */
 static void choice_step(struct ui *ui, const struct choice *c, int step)
 {
 	unsigned *value = choice_value(&ui->settings, c), count = 0, at;
@@ -123,7 +123,7 @@ static void choice_step(struct ui *ui, const struct choice *c, int step)
 		for (at = 0; at < count && c->steps[at] < *value; at++)
 			;
 		if (at == count || (c->steps[at] != *value && step > 0))
-			at += count - (unsigned)step; /* the step that follows is this one */
+			at += count - (unsigned)step; /* the step below comes back here */
 		*value = c->steps[(at + count + (unsigned)step) % count];
 	}
 	settings_sync_apply(ui);
@@ -203,7 +203,7 @@ static void built_in_text(const struct ui *ui, unsigned i, char *out, size_t cap
 	snprintf(out, cap, "%s", i < count ? rule[i] : "");
 }
 
-/* What is chosen at the left, how at the right. */
+/* The name at the left, the value at the right. */
 static void line_text(const struct ui *ui, const struct setup_line *l, char *out, size_t cap)
 {
 	char value[UNITS_MAX];
@@ -265,7 +265,7 @@ static void settings_draw(struct ui *ui)
 	const struct list *l = &ui->setup.list;
 	size_t end = l->top + l->height < l->count ? l->top + l->height : l->count;
 
-	/* A heading is seen with what follows it. */
+	/* A heading is only shown together with a line after it. */
 	while (end < l->count && end - 1 > l->cursor && ui->setup.line[end - 1].kind == SETUP_HEAD)
 		end--;
 	for (size_t i = 0; l->top + i < end; i++)
@@ -286,7 +286,7 @@ static void rules_changed(struct ui *ui)
 {
 	if (ui->source->rules_set)
 		ui->source->rules_set(ui->source->ctx, &ui->settings);
-	/* Frames that were hidden may be nodes now, and the other way round. */
+	/* Frames that were hidden may be nodes now, and vice versa. */
 	view_tree_reset(ui);
 	refresh_views(ui);
 }
@@ -357,7 +357,7 @@ void view_settings_delete(struct ui *ui, int arg, int key)
 	settings_update(ui);
 }
 
-/* As much of the rules as there is room for, from their heading on. */
+/* Shows the rules from their heading on, as many as fit. */
 static void settings_show_rules(struct ui *ui)
 {
 	struct list *l = &ui->setup.list;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The table of call sites. Only the rows that are seen are formatted (by src/model/columns.c, as in
- * batch and report); all of them are sorted, once a snapshot. What is selected is a site, not a
+ * The table of call sites. All rows are sorted once per snapshot, but only visible ones are
+ * formatted (by src/model/columns.c, as in batch mode and reports). The selection is a site, not a
  * row: after each sort it is found again and keeps its line on the screen. Main thread.
  */
 #include "tui/view_sites.h"
@@ -16,7 +16,7 @@
 #include "tui/refresh.h"
 #include "tui/rows.h"
 
-#define RATE_MATTERS 1000 /* a rate of so small a part of all live bytes per second is coloured */
+#define RATE_MATTERS 1000 /* a rate is coloured from this part of all live bytes per second on */
 
 static struct list *sites_list(struct ui *ui)
 {
@@ -61,8 +61,8 @@ static int sites_rank_compare(const void *a, const void *b)
 }
 
 /*
- * Puts the rows where their sites were before; sites that are new come last, by id. False when
- * there is no memory for it, and then nothing has changed.
+ * Keeps the rows of known sites in their places; new sites come last, by id. False if out of
+ * memory, with nothing changed.
  */
 static bool sites_keep_order(struct ui *ui, size_t n)
 {
@@ -100,7 +100,7 @@ static void sites_select_cursor(struct ui *ui)
 		st->selected = sites_row(ui, st->list.cursor)->id;
 }
 
-/* The user put the cursor there. */
+/* The user moved the cursor. */
 static void sites_moved(struct ui *ui)
 {
 	struct sites_state *st = &ui->sites;
@@ -121,8 +121,8 @@ static bool sites_follow_row(struct sites_state *st, uint32_t id)
 	return false;
 }
 
-/* Finds the new row of the site that was chosen or, while that is hidden, of the one that the
- * cursor stands on; a cursor that was never moved stays on row 0. */
+/* Finds the new row of the chosen site or, while that is hidden, of the site under the cursor. A
+ * cursor that was never moved stays on row 0. */
 static void sites_follow(struct ui *ui)
 {
 	struct sites_state *st = &ui->sites;
@@ -170,7 +170,7 @@ static void sites_free(struct ui *ui)
 
 /* ---- drawing ------------------------------------------------------------------------------ */
 
-/* What a row is called after depends on what it sums up. */
+/* The titles of some columns depend on the grouping. */
 static const char *sites_column_title(const struct ui *ui, enum column c)
 {
 	const struct group_info *g = &group_table[ui->group.is_inside ? GROUP_STACK : ui->group.by];
@@ -194,7 +194,7 @@ static void sites_draw_title(const struct ui *ui, const struct layout_column *c,
 			draw_glyph(info->descending != ui->reverse ? GLYPH_DOWN : GLYPH_UP));
 }
 
-/* A name that was moved sideways is shown whole, from where it was moved to. */
+/* A name that is scrolled sideways is shown in full, without its beginning. */
 static void sites_shifted_name(const struct ui *ui, const struct snap_site *site, unsigned cells,
 	char text[COLUMN_TEXT_MAX])
 {
@@ -209,8 +209,8 @@ static void sites_shifted_name(const struct ui *ui, const struct snap_site *site
 }
 
 /*
- * Colour only where it matters, on rates that move the whole heap: every change of style is up to
- * twenty bytes on the line, for each row and frame, and the sign says it anyway.
+ * Only rates that move the whole heap are coloured: each change of style costs up to twenty bytes
+ * on the line, for each row and frame, and the number's sign says the same.
  */
 static enum draw_style sites_cell_style(
 	const struct ui *ui, const struct snap_site *site, enum column c)
@@ -314,7 +314,7 @@ void view_sites_sort(struct ui *ui, enum column column)
 {
 	ui->reverse = column == ui->sort ? !ui->reverse : false;
 	ui->sort = column;
-	/* The order that is held is the one that was asked for last. */
+	/* A held order is the one requested last. */
 	ui->sites.drawn = 0;
 	refresh_views(ui);
 	if (!sites_column_shown(ui, column))

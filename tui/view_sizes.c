@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * How large blocks are and how long they live: of the whole program and, beside it or below, of the
- * call site that is selected in the table. Main thread.
+ * Sizes and lifetimes of blocks: of the whole program and, beside it or below, of the call site
+ * selected in the table. Main thread.
  */
 #include "tui/view_sizes.h"
 
@@ -13,7 +13,7 @@
 #include "tui/draw.h"
 #include "tui/histogram.h"
 
-#define WIDE_CELLS 96 /* from here on the site stands at the right */
+#define WIDE_CELLS 96 /* from this width on, the site is at the right */
 
 static struct list *sizes_list(struct ui *ui)
 {
@@ -57,7 +57,7 @@ static void sizes_update(struct ui *ui)
 		if (!st->has_site)
 			memset(&st->site, 0, sizeof(st->site));
 	}
-	/* Each has a line with its name above. */
+	/* Each histogram has a line with a name above it. */
 	h = sizes_program(ui);
 	program = histogram_lines(&h) + 1;
 	h = sizes_site(ui);
@@ -84,7 +84,7 @@ static void sizes_program_line(const struct ui *ui, size_t i, int y, unsigned ce
 	}
 }
 
-/* How many sites the selected row of the table sums up: histograms are of its oldest. */
+/* The number of sites in the selected row of the table; the histograms are those of the oldest. */
 static uint32_t sizes_row_sites(const struct ui *ui)
 {
 	for (size_t i = 0; ui->listed && i < ui->listed->nsites; i++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The program's threads: what each allocated, what of that is alive, what it freed of its own
- * blocks and of others', and how fast. A block is the thread's that asked for it, whoever frees it.
- * Main thread.
+ * The program's threads: what each allocated, how much of it is alive, which blocks it freed, its
+ * own and others', and the rates. A block belongs to the thread that allocated it, whichever thread
+ * frees it. Main thread.
  */
 #include "tui/view_threads.h"
 
@@ -124,7 +124,7 @@ static bool threads_grow(struct threads_state *st, size_t n)
 	return true;
 }
 
-/* Those that were there before in the order they had, new ones behind them. */
+/* Known threads keep their order; new ones come after them. */
 static void threads_keep_order(struct ui *ui, size_t n)
 {
 	struct threads_state *st = &ui->threads;

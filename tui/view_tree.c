@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The call tree: who calls whom until something is allocated, and how much of it lives. What a line
- * is comes from src/model/treerows.c; here it is drawn, and moved through by keys. The selection is
+ * The call tree: the calls that lead to allocations, and the live bytes of each.
+ * src/model/treerows.c makes the lines; this file draws them and handles the keys. The selection is
  * a path, not a line: it keeps its line on the screen while the tree around it changes. Main
  * thread.
  */
@@ -61,7 +61,7 @@ static void tree_select_cursor(struct ui *ui)
 	st->selected_small = row->small != 0;
 }
 
-/* The user put the cursor there. */
+/* The user moved the cursor. */
 static void tree_moved(struct ui *ui)
 {
 	struct tree_state *st = &ui->tree;
@@ -72,8 +72,8 @@ static void tree_moved(struct ui *ui)
 	st->chosen_small = st->selected_small;
 }
 
-/* The line of what was chosen, or of what it is folded into. Where a filter hides all of that: of
- * what the cursor stands on. */
+/* The line of the chosen node, or of the line that it is folded into. If a filter hides both: of
+ * the node under the cursor. */
 static size_t tree_selected_row(struct ui *ui)
 {
 	struct tree_state *st = &ui->tree;
@@ -92,7 +92,7 @@ static size_t tree_selected_row(struct ui *ui)
 	return row;
 }
 
-/* The node that is the root of what is seen; zooms into what is no longer there are left. */
+/* The node that is zoomed into; zooms into nodes that are gone end. */
 static uint32_t tree_root(struct ui *ui)
 {
 	struct tree_state *st = &ui->tree;
@@ -132,7 +132,7 @@ static void tree_view_update(struct ui *ui)
 		tree_moved(ui);
 }
 
-/* The lines changed by the user's doing: the cursor goes with what it was on. */
+/* The user changed the lines: the cursor stays on its node. */
 static void tree_changed(struct ui *ui)
 {
 	ui->tree.list.moved = true;
@@ -342,7 +342,7 @@ void view_tree_least(struct ui *ui, int arg, int key)
 		ui_message(ui, "no children are folded");
 }
 
-/* The site that holds most of what is below a node. */
+/* The site with most live bytes below a node. */
 static const struct snap_site *tree_largest_site(struct ui *ui, uint32_t node)
 {
 	const struct snap_site *best = NULL;
@@ -378,7 +378,7 @@ void view_tree_detail(struct ui *ui, int arg, int key)
 		ui_message(ui, "the largest of the %" PRIu64 " call sites below that line", sites);
 }
 
-/* Opens the way to a node, and selects it. */
+/* Opens the path to a node, and selects it. */
 static void tree_show(struct ui *ui, uint32_t node)
 {
 	struct tree_state *st = &ui->tree;
@@ -420,7 +420,7 @@ static bool tree_matches(const struct ui *ui, const struct filter *f, size_t at)
 	return false;
 }
 
-/* Of the nodes that are folded away, the one that holds most. */
+/* The matching node with most live bytes, folded away or not. */
 static bool tree_reveal(struct ui *ui, const struct filter *f)
 {
 	const struct tree *t = tree_now(ui);

@@ -9,7 +9,7 @@ extern const struct view view_tree;
 
 /* Opens the path to where a site's stack ends, and selects it. */
 void view_tree_show_site(struct ui *ui, uint32_t site);
-/* Forgets all nodes: those of another image, or with other naming rules, are others. */
+/* Forgets all nodes: another image or other naming rules make other nodes. */
 void view_tree_reset(struct ui *ui);
 
 /* Keys; the arguments are the key table's. */

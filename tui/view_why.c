@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* All that is known of one row of leaks, line by line (leak_explanation.h). Main thread. */
+/* All that is known about one row of Leaks, line by line (leak_explanation.h). Main thread. */
 #include "tui/view_why.h"
 
 #include <stdio.h>
@@ -39,7 +39,7 @@ static void why_open(struct ui *ui)
 {
 	ui->leaks.explanation_list =
 		(struct list){ .height = ui->leaks.explanation_list.height, .scroll_only = true };
-	/* The selection stays with its row, whatever the next scan finds. */
+	/* The selection stays on its row whatever the next scan finds. */
 	ui->leaks.list.moved = true;
 }
 
