@@ -462,8 +462,8 @@ static void pins_draw(const struct ui *ui, const struct map_panes *p)
 	char title[128], pages[UNITS_MAX], bytes[UNITS_MAX];
 
 	snprintf(title, sizeof(title),
-		a->pinned_pages == 1 ? "PINNED BY: %s page less than half full, %s free in it"
-				     : "PINNED BY: %s pages less than half full, %s free in them",
+		a->pinned_pages == 1 ? "PINNED PAGES: %s less than half full, %s free in it"
+				     : "PINNED PAGES: %s less than half full, %s free in them",
 		units_count(pages, a->pinned_pages), units_bytes(bytes, a->pinned_bytes));
 	draw_rule(p->pins_y - 2, 0, width, title);
 	draw_fill(p->pins_y - 1, 0, width, STYLE_HEAD);

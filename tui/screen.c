@@ -161,8 +161,7 @@ static void idle_text(const struct ui *ui, char *text, size_t cap)
 		snprintf(text, cap, "%s", group_choices());
 	else if (ui->frozen)
 		snprintf(text, cap,
-			"frozen: %u newer snapshot%s waiting; the header keeps updating, the rows "
-			"do not",
+			"frozen: %u newer snapshot%s waiting; only the header keeps updating",
 			ui->waiting, ui->waiting == 1 ? " is" : "s are");
 	else if (output_explains(ui))
 		snprintf(text, cap, "the program %s; its output is in the Output tab (S-Tab)",

@@ -283,7 +283,7 @@ void view_map_pin(struct ui *ui, int arg, int key)
 	unsigned i = (unsigned)(key - '1');
 
 	if (!ui->map.map || i >= ui->map.map->account.pins)
-		ui_message(ui, "no call site has the number %c in PINNED BY", key);
+		ui_message(ui, "no call site has the number %c in PINNED PAGES", key);
 	else
 		site_show(ui, ui->map.map->account.pin[i].site);
 }

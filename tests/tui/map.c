@@ -55,7 +55,7 @@ TEST(rss_is_the_sum_of_its_parts)
 		sum += a->part[i];
 	CHECK_INT(sum, a->rss_bytes);
 	CHECK(paper_find(&p, "RSS 50.8M = live 7.2M + mmap'ed 10.0M") >= 0);
-	CHECK(paper_find(&p, "PINNED BY") >= 0);
+	CHECK(paper_find(&p, "PINNED PAGES") >= 0);
 	CHECK(paper_find(&p, "…::Store::touch(…) ") >= 0);
 	paper_close(&p);
 }
