@@ -154,14 +154,14 @@ TEST(ascii_is_ascii)
 	paper_open(&p, 30, 100, true);
 	p.canned.nsites = 9; /* without the site that has a Japanese name */
 	p.canned.sampled = true;
-	ui_tick(&p.ui);
+	refresh_tick(&p.ui);
 	for (const char *keys = "\r?qqpjptjlizt\t\t\t\th"; *keys; keys++) {
 		paper_draw(&p);
 		text = paper_text(&p);
 		for (const char *c = text; *c; c++)
 			CHECK((unsigned char)*c < 128);
 		free(text);
-		ui_key(&p.ui, *keys);
+		screen_key(&p.ui, *keys);
 	}
 	paper_close(&p);
 }

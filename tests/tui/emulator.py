@@ -16,7 +16,7 @@ EMULATOR = os.path.join(B, "tests", "tui-emulator")
 GOLDEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "golden")
 ENV = dict(ENV, XDG_CONFIG_HOME="/nonexistent")
 CLEAR = b"\x1b[H\x1b[2J"
-# How the signs of tui/shot.h look in a terminal: colour, background, bold, reverse.
+# How the signs of tui/screen_dump.h look in a terminal: colour, background, bold, reverse.
 LOOKS = {".": "--..", "b": "--b.", "d": "--..", "r": "--.r", "R": "--br", "4": "2-.r", "5": "6-.r",
          "6": "6-.r", "7": "2-..", "8": "1-b.", "9": "1-..", "A": "6-..", "C": "6-.r"}
 failed = 0

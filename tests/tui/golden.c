@@ -22,7 +22,7 @@ static const struct part {
 	{ "40x8", { 40, 8, false, false }, false }, { "100x30", { 100, 30, false, false }, false },
 	{ "200x60", { 200, 60, false, false }, false } };
 
-/* What the signs of tui/shot.h mean. */
+/* What the signs of tui/screen_dump.h mean. */
 static const char *look_name(char sign)
 {
 	static const char *const names[] = { ['b'] = "bold",
@@ -163,27 +163,6 @@ TEST(each_view_is_there)
 			fprintf(stderr, "%s\n", view_table[v]->title);
 		CHECK(view_seen[v]);
 	}
-}
-
-/* The ASCII screen has no byte above 127 but those of the names it shows. */
-TEST(ascii_is_ascii)
-{
-	struct paper p;
-	char *text;
-
-	paper_open(&p, 30, 100, true);
-	p.canned.nsites = 9; /* without the site that has a Japanese name */
-	p.canned.sampled = true;
-	refresh_tick(&p.ui);
-	for (const char *keys = "\r?qqpjptjlizt\t\t\t\th"; *keys; keys++) {
-		paper_draw(&p);
-		text = paper_text(&p);
-		for (const char *c = text; *c; c++)
-			CHECK((unsigned char)*c < 128);
-		free(text);
-		screen_key(&p.ui, *keys);
-	}
-	paper_close(&p);
 }
 
 int main(void)

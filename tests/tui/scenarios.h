@@ -75,7 +75,7 @@ static const struct scenario scenarios[] = {
 };
 #define SCENARIOS (sizeof(scenarios) / sizeof(scenarios[0]))
 
-/* One screen: what it says, and how each cell looks (tui/shot.h lists the signs). */
+/* One screen: what it says, and how each cell looks (tui/screen_dump.h lists the signs). */
 struct shot {
 	char *text, *looks;
 };
