@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "src/leak/access/exit_stop.h"
-#include "src/leak/analysis/block_headers.h"
+#include "src/leak/analysis/word_reader.h"
 #include "src/leak/analysis/block_words.h"
 #include "src/leak/access/in_realloc.h"
 #include "src/proc/proc.h"

@@ -7,12 +7,12 @@
 #ifndef SRC_LEAK_PASS_H
 #define SRC_LEAK_PASS_H
 
-#include "src/leak/access/coop.h"
-#include "src/leak/access/copier.h"
+#include "src/leak/access/lent_access.h"
+#include "src/leak/access/copy_access.h"
 #include "src/leak/access/exit_stack.h"
 #include "src/leak/analysis/result.h"
 #include "src/leak/analysis/roots.h"
-#include "src/leak/access/sharers.h"
+#include "src/leak/access/vm_sharers.h"
 #include "src/leak/live_table.h"
 #include "src/leak/access/scan_lock.h"
 #include "src/leak/scan_options.h"

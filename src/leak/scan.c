@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "src/leak/analysis/confirm.h"
+#include "src/leak/analysis/lost_blocks.h"
 #include "src/leak/analysis/learned_offsets.h"
 #include "src/leak/analysis/loader_blocks.h"
 #include "src/leak/pass.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "src/leak/analysis/block_headers.h"
+#include "src/leak/analysis/word_reader.h"
 #include "src/leak/access/space.h"
 #include "tests/check.h"
 

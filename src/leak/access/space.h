@@ -14,8 +14,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "src/leak/access/backing.h"
-#include "src/leak/access/holes.h"
+#include "src/leak/access/mapped_file.h"
+#include "src/leak/access/pages.h"
 #include "src/leak/access/map.h"
 #include "src/leak/access/progress.h"
 #include "src/leak/access/words.h"

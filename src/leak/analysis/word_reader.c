@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Words for heuristics (heads.h). */
-#include "src/leak/analysis/block_headers.h"
+#include "src/leak/analysis/word_reader.h"
 
 #include <errno.h>
 #include <stdlib.h>

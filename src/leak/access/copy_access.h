@@ -6,7 +6,7 @@
 #ifndef SRC_LEAK_ACCESS_COPIER_H
 #define SRC_LEAK_ACCESS_COPIER_H
 
-#include "src/leak/access/copy.h"
+#include "src/leak/access/forked_copy.h"
 #include "src/leak/access/headroom.h"
 #include "src/leak/access/space.h"
 

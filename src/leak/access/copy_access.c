@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A scan's copy of the process (copier.h). */
-#include "src/leak/access/copier.h"
+#include "src/leak/access/copy_access.h"
 
 #include <errno.h>
 #include <string.h>

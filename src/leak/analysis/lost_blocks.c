@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Twice lost (confirm.h). */
-#include "src/leak/analysis/confirm.h"
+#include "src/leak/analysis/lost_blocks.h"
 
 #include <errno.h>
 #include <stdlib.h>

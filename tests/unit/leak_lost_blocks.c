@@ -2,7 +2,7 @@
 /* src/leak: what several snapshots of a program at work say together, in invented memories. */
 #include <stdlib.h>
 
-#include "src/leak/analysis/confirm.h"
+#include "src/leak/analysis/lost_blocks.h"
 #include "tests/check.h"
 
 #define HEAP  0x10000000ull

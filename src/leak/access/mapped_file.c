@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The files of shared mappings (backing.h). Source: proc(5), lseek(2). */
-#include "src/leak/access/backing.h"
+#include "src/leak/access/mapped_file.h"
 
 #include <dirent.h>
 #include <errno.h>

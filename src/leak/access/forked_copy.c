@@ -10,7 +10,7 @@
  * it, for a moment, when the copy has given back its memory and we, who trace it, have kept its end
  * to ourselves so far.
  */
-#include "src/leak/access/copy.h"
+#include "src/leak/access/forked_copy.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -7,7 +7,7 @@
  * not have: shared mappings, and those of MADV_DONTFORK. Where it is the only one, all this is of
  * one moment.
  */
-#include "src/leak/access/coop.h"
+#include "src/leak/access/lent_access.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Where there are no pages (holes.h). Source: proc.h on pagemap. */
-#include "src/leak/access/holes.h"
+#include "src/leak/access/pages.h"
 
 #include <stdlib.h>
 

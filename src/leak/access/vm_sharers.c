@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Who shares a process's memory (sharers.h). Source: kcmp(2). */
-#include "src/leak/access/sharers.h"
+#include "src/leak/access/vm_sharers.h"
 
 #include <linux/kcmp.h>
 #include <stdlib.h>
