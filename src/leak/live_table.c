@@ -134,7 +134,7 @@ static void block_add(void *ctx, const struct read_block *b)
 static void part_gone(void *ctx, uint64_t start, uint64_t end)
 {
 	struct leak_live_table *t = ctx;
-	struct leak_range *p = array_grow(t->gone, t->gones, &t->gone_room, sizeof(*p));
+	struct leak_range *p = array_grow(t->gone, t->gones, &t->gone_capacity, sizeof(*p));
 
 	if (!p) {
 		t->rc = -ENOMEM;

@@ -24,7 +24,7 @@ struct leak_live_table {
 	size_t busies;
 	bool is_read; /* leak_live_table_read */
 	struct leak_range *gone; /* where blocks have changed since, */
-	size_t gones, gone_room;
+	size_t gones, gone_capacity;
 	struct leak_blocks *fresh; /* and what there is now */
 	int rc;
 	uint64_t stop_ns; /* how long the process stood still for it */

@@ -70,14 +70,14 @@ static int memory_read(struct leak_pass *s)
 	if (rc != 0)
 		return rc;
 	s->graph.heuristics = s->request->heuristics;
-	leak_space_still(&s->space);
+	leak_space_freeze(&s->space);
 	leak_roots_scan(&roots, &s->space, &s->stop, &s->graph);
 	/* What the library reads for us comes to one. */
 	leak_block_words_scan(
 		&s->space, &s->graph, s->out->lent ? 1 : leak_block_words_readers(s->out->copied));
 	rc = leak_pass_go_on(s, 0);
 	if (rc == 0)
-		rc = leak_block_headers_explain(&s->graph, &s->space);
+		rc = leak_word_reader_explain(&s->graph, &s->space);
 	s->out->devices = roots.devices;
 	s->out->unknown = roots.unknown;
 	return rc;
@@ -129,35 +129,35 @@ static void phase_tell(const struct leak_pass *s, enum leak_phase phase)
 /* What takes longer than the process is to stand still. */
 static void copy_prepare(struct leak_pass *s)
 {
-	s->copier = (struct leak_copier){ 0 };
+	s->copier = (struct leak_copy_access){ 0 };
 	if (s->copying != LEAK_COPY_NEVER)
-		leak_copier_prepare(
+		leak_copy_access_prepare(
 			&s->copier, s->request->pid, s->copying == LEAK_COPY_AUTO ? COPY_BYTES : 0);
 	if (!s->copier.wanted)
 		return;
 	leak_live_table_freeze(&s->table);
 	if (!s->table.frozen)
-		leak_copier_refuse(&s->copier, "out of memory for a copy of its table");
+		leak_copy_access_refuse(&s->copier, "out of memory for a copy of its table");
 }
 
 /* Lets the process go on, and its copy be read instead of it; if that cannot be done, nothing. 0,
  * or -errno: a thread was lost, or the copy. */
 static int copy_take(struct leak_pass *s)
 {
-	int rc = leak_copier_take(&s->copier, &s->stop, &s->space, read_copy_at(s->segment));
+	int rc = leak_copy_access_take(&s->copier, &s->stop, &s->space, read_copy_at(s->segment));
 
 	s->out->no_copy = s->copier.why_not;
 	if (rc != 0 || !s->copier.used)
 		return rc;
 	s->out->copied = true;
-	leak_stop_go(&s->stop);
+	leak_stop_detach(&s->stop);
 	s->out->stop_ns = s->table.stop_ns + clock_monotonic_ns() - s->start_ns;
-	return leak_copier_begin(&s->copier);
+	return leak_copy_access_begin(&s->copier);
 }
 
 static void copy_end(struct leak_pass *s)
 {
-	int rc = leak_copier_end(&s->copier);
+	int rc = leak_copy_access_end(&s->copier);
 
 	s->out->copy_left = s->copier.left;
 	if (rc != 0 && s->rc == 0)
@@ -190,7 +190,7 @@ static int standing_read(struct leak_pass *s)
 	if (rc != 0)
 		return rc;
 	s->out->busy = threads_await(s);
-	leak_sharers_note(&s->sharers, &s->stop);
+	leak_vm_sharers_note(&s->sharers, &s->stop);
 	phase_tell(s, LEAK_READING);
 	rc = leak_pass_go_on(s, space_look(s));
 	if (rc == 0)
@@ -362,7 +362,7 @@ static void blocks_prepare(struct leak_pass *s)
 		(void)leak_blocks_reserve(&s->blocks,
 			t.allocs - t.frees < most ? (t.allocs - t.frees) / 16 * 17 : most);
 	}
-	for (uint32_t i = 0; i < s->blocks.room; i += BLOCKS_A_PAGE)
+	for (uint32_t i = 0; i < s->blocks.capacity; i += BLOCKS_A_PAGE)
 		s->blocks.block[i].addr = 0; /* so that it is there */
 }
 
@@ -373,7 +373,7 @@ void *leak_pass_read(void *ctx)
 	s->table = (struct leak_live_table){ .segment = s->segment, .pid = s->request->pid };
 	copy_prepare(s);
 	blocks_prepare(s);
-	leak_sharers_find(&s->sharers, s->request->pid);
+	leak_vm_sharers_find(&s->sharers, s->request->pid);
 	if (!s->request->at_exit)
 		leak_live_table_watch(&s->table);
 	if (leak_live_table_read(&s->table, &s->blocks) != 0) {

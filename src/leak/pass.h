@@ -24,7 +24,7 @@ struct leak_pass {
 	struct leak_result *out;
 	char *message;
 	struct leak_stop stop;
-	struct leak_sharers sharers;
+	struct leak_vm_sharers sharers;
 	struct leak_space space;
 	struct leak_blocks blocks;
 	struct leak_blocks unsure; /* seen, but perhaps not there when the copy was made */
@@ -32,7 +32,7 @@ struct leak_pass {
 	struct leak_thread_places *thread; /* as they stood */
 	size_t threads;
 	enum leak_copying copying;
-	struct leak_copier copier;
+	struct leak_copy_access copier;
 	struct leak_live_table table; /* has a copy if one of the process is wanted */
 	struct leak_coop *coop; /* we may not trace it; NULL: we may */
 	struct leak_lent lent; /* then */

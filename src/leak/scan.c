@@ -81,7 +81,7 @@ static int classify(struct leak_pass *s)
 
 static int found_make(struct leak_pass *s)
 {
-	const struct leak_found found = {
+	const struct leak_root_context found = {
 		.graph = &s->graph, .space = &s->space, .thread = s->thread, .threads = s->threads
 	};
 
@@ -93,7 +93,7 @@ static int found_make(struct leak_pass *s)
 /* Where memory was short for a copy, the program stands still after all. */
 static int pass_again(struct leak_pass *s)
 {
-	bool short_of_memory = s->copier.room.ended;
+	bool short_of_memory = s->copier.headroom.ended;
 
 	pass_end(s);
 	s->out->copied = false;
@@ -121,7 +121,7 @@ static void unsure_keep(struct leak_pass *s)
 {
 	leak_blocks_free(&s->unsure);
 	s->unsure = (struct leak_blocks){
-		.block = s->blocks.block, .count = s->blocks.count, .room = s->blocks.room
+		.block = s->blocks.block, .count = s->blocks.count, .capacity = s->blocks.capacity
 	};
 	s->blocks.block = NULL;
 }
@@ -142,7 +142,7 @@ static void apart_wait(const struct leak_pass *s)
  * from one place to another may be in neither, or in a block that is in no table. So there are
  * more of them, until several in a row have nothing to say against what is left.
  */
-static int passes_more(struct leak_pass *s, struct leak_lost *lost)
+static int passes_more(struct leak_pass *s, struct leak_lost_blocks *lost)
 {
 	unsigned agreed = 0, unsure = 0;
 	int rc = 0;
@@ -156,7 +156,7 @@ static int passes_more(struct leak_pass *s, struct leak_lost *lost)
 		s->out->snapshots++;
 		if (rc != 0)
 			break;
-		if (leak_lost_keep(lost, &s->graph) > 0)
+		if (leak_lost_blocks_intersect(lost, &s->graph) > 0)
 			agreed = 0;
 		else if (s->out->busy == 0)
 			agreed++;
@@ -167,14 +167,14 @@ static int passes_more(struct leak_pass *s, struct leak_lost *lost)
 
 static int lost_confirm(struct leak_pass *s)
 {
-	struct leak_lost lost = { 0 };
-	int rc = leak_lost_take(&lost, &s->graph);
+	struct leak_lost_blocks lost = { 0 };
+	int rc = leak_lost_blocks_collect(&lost, &s->graph);
 
 	if (rc == 0)
 		rc = passes_more(s, &lost);
-	if (rc == 0 && leak_lost_confirm(&lost, &s->graph))
+	if (rc == 0 && leak_lost_blocks_apply(&lost, &s->graph))
 		rc = leak_graph_classify(&s->graph);
-	leak_lost_free(&lost);
+	leak_lost_blocks_free(&lost);
 	return rc;
 }
 

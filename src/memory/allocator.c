@@ -26,7 +26,7 @@ void allocator_block(struct allocator *a, const struct read_block *b)
 	if (!proc_pagemap_present(a->space->pagemap, b->addr - 8) ||
 		!leak_space_word(a->space, b->addr - 8, &word))
 		return;
-	chunk = glibc_heap_is_chunk(a->space, b->addr, b->size);
+	chunk = leak_glibc_heap_is_chunk(a->space, b->addr, b->size);
 	if (!read_block_stays(a->segment, b))
 		return; /* the next one is tried */
 	a->next = a->seen - 1 + a->step;

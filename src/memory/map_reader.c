@@ -33,7 +33,7 @@ struct reading {
 	struct map_vma *vma;
 	size_t vmas;
 	struct map_piece *piece;
-	size_t pieces, piece_room;
+	size_t pieces, piece_capacity;
 	struct leak_blocks blocks;
 	struct leak_space space;
 	uint64_t stack_bytes; /* of threads with the default size */
@@ -219,7 +219,7 @@ static void allocator_find(struct reading *r)
 static void piece_add(
 	struct reading *r, uint64_t start, uint64_t end, enum map_kind kind, uint64_t arena)
 {
-	void *p = array_grow(r->piece, r->pieces, &r->piece_room, sizeof(*r->piece));
+	void *p = array_grow(r->piece, r->pieces, &r->piece_capacity, sizeof(*r->piece));
 
 	if (!p) {
 		r->rc = -ENOMEM;
@@ -248,12 +248,12 @@ static uint64_t own_find(struct reading *r, const struct map_vma *v)
 /* Heaps may have grown since the mappings were read. */
 static void heaps_find(struct reading *r, const struct map_vma *v)
 {
-	uint64_t at = (v->start + GLIBC_HEAP_BYTES - 1) & ~(GLIBC_HEAP_BYTES - 1);
-	struct glibc_heap heap;
+	uint64_t at = (v->start + LEAK_GLIBC_HEAP_BYTES - 1) & ~(LEAK_GLIBC_HEAP_BYTES - 1);
+	struct leak_glibc_heap heap;
 
-	for (; at >= v->start && at < v->end; at += GLIBC_HEAP_BYTES)
+	for (; at >= v->start && at < v->end; at += LEAK_GLIBC_HEAP_BYTES)
 		if (proc_pagemap_present(r->space.pagemap, at) &&
-			glibc_heap_at(&r->space, at, at + GLIBC_HEAP_BYTES, &heap))
+			leak_glibc_heap_at(&r->space, at, at + LEAK_GLIBC_HEAP_BYTES, &heap))
 			piece_add(r, at, heap.end < v->end ? heap.end : v->end, MAP_ARENA,
 				heap.arena);
 }

@@ -25,8 +25,8 @@ int leak_rows_make(struct leak_rows *rows, struct leak_result *r)
 		rows->block_lost[i] = r->block[i].lost;
 	for (unsigned i = 0; i < SNAP_LEAK_CLASSES; i++)
 		rows->sum[i] = (struct snap_leak_sum){ r->sum[i].blocks, r->sum[i].bytes };
-	rows->behind = r->behind;
-	r->behind = (struct leak_lost_graph){ 0 };
+	rows->lost_graph = r->lost_graph;
+	r->lost_graph = (struct leak_lost_graph){ 0 };
 	return 0;
 }
 
@@ -36,7 +36,7 @@ void leak_rows_free(struct leak_rows *rows)
 	free(rows->how);
 	free(rows->shown);
 	free(rows->block_lost);
-	leak_lost_graph_free(&rows->behind);
+	leak_lost_graph_free(&rows->lost_graph);
 	*rows = (struct leak_rows){ .count = 0 };
 }
 
@@ -56,7 +56,7 @@ static struct snap_leak_sum sum_less(struct snap_leak_sum a, struct snap_leak_su
 /* The blocks that go with those of a leak. NULL: none do, or there is no memory. */
 static bool *blocks_going(const struct leak_rows *rows)
 {
-	const struct leak_lost_graph *l = &rows->behind;
+	const struct leak_lost_graph *l = &rows->lost_graph;
 	bool *going = l->count ? calloc(l->count, sizeof(*going)) : NULL, any = false;
 
 	for (uint32_t i = 0; going && i < l->count; i++) {
@@ -72,7 +72,7 @@ static bool *blocks_going(const struct leak_rows *rows)
 
 static void parts_count(const struct leak_rows *rows, const bool *going, struct part *part)
 {
-	const struct leak_lost_graph *l = &rows->behind;
+	const struct leak_lost_graph *l = &rows->lost_graph;
 
 	for (uint32_t i = 0; going && i < l->count; i++) {
 		if (!going[i] || l->row[i] == LEAK_NONE)

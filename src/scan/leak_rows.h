@@ -17,7 +17,7 @@ struct leak_rows {
 	size_t count;
 	struct snap_leak_site *shown; /* what is left, and what went */
 	struct snap_leak_sum sum[SNAP_LEAK_CLASSES]; /* as the scan found them */
-	struct leak_lost_graph behind;
+	struct leak_lost_graph lost_graph;
 	struct snap_leak_block *blocks; /* of all rows; the caller's, NULL: none are shown */
 	uint32_t *block_lost; /* by these: their numbers in `behind` */
 };

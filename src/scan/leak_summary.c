@@ -112,12 +112,12 @@ static void result_copy(struct snap_leaks *l, const struct leak_result *r)
 		l->sum[i] = sum_of(r->sum[i]);
 	for (unsigned i = 0; i < SNAP_LEAK_HEURISTICS; i++) {
 		l->heuristic[i] = sum_of(r->heuristic[i + 1]);
-		l->behind[i] = sum_of(r->further[i + 1]);
+		l->behind[i] = sum_of(r->heuristic_indirect[i + 1]);
 		if (i >= SNAP_LEAK_MEMCHECKS) {
 			l->moved.blocks += l->heuristic[i].blocks;
 			l->moved.bytes += l->heuristic[i].bytes;
 		}
-		l->heuristic_name[i] = leak_heuristic_name((enum leak_heuristic)(i + 1));
+		l->heuristic_name[i] = leak_heuristics_name((enum leak_heuristic)(i + 1));
 	}
 	l->stop_ns = r->stop_ns;
 	l->scan_ns = r->scan_ns;

@@ -23,7 +23,7 @@ struct scan_control {
 	int timer; /* readable now and then while a scan is under way */
 	struct scan_job *job; /* the scan that is; or NULL */
 	const char *given_up; /* why the job was cancelled; NULL: it was not, or was asked to be */
-	struct scan_job *liveness; /* one that is through, and holds its process; or NULL */
+	struct scan_job *holding; /* one that is through, and holds its process; or NULL */
 	struct leak_summary *last; /* that worked */
 	struct leak_summary *before; /* kept for who has not drawn anew since */
 	struct leak_summary *failed; /* the last, if it did not */
@@ -77,10 +77,10 @@ void scan_control_stop(struct scan_control *s)
 
 bool scan_control_release(struct scan_control *s)
 {
-	bool held = s->liveness != NULL;
+	bool held = s->holding != NULL;
 
-	scan_job_free(s->liveness);
-	s->liveness = NULL;
+	scan_job_free(s->holding);
+	s->holding = NULL;
 	return held;
 }
 
@@ -117,7 +117,7 @@ static int job_start(struct scan_control *s, const struct leak_scan_options *req
 
 int scan_control_start(struct scan_control *s)
 {
-	if (s->liveness)
+	if (s->holding)
 		return -EALREADY;
 	return s->job ? -EBUSY : job_start(s, &s->request, false);
 }
@@ -202,7 +202,7 @@ bool scan_control_collect(struct scan_control *s)
 	cancelled = scan_job_cancelled(s->job);
 	made = scan_job_take(s->job);
 	if (scan_job_holds(s->job))
-		s->liveness = s->job;
+		s->holding = s->job;
 	else
 		scan_job_free(s->job);
 	s->job = NULL;
@@ -256,7 +256,7 @@ const struct leaks *scan_control_state(struct scan_control *s)
 	s->state.failed = s->failed ? leak_summary_result(s->failed)->failed : NULL;
 	s->state.by_age = !s->last && s->failed && suspects_wanted(leak_summary_result(s->failed));
 	s->state.phase = phase_of(s);
-	s->state.held = s->liveness != NULL;
+	s->state.held = s->holding != NULL;
 	s->state.read_bytes = s->job ? scan_job_progress(s->job)->read_bytes : 0;
 	s->state.of_bytes = s->resident_bytes;
 	s->state.next_ns = s->state.every_ns && s->due_ns > now ? s->due_ns - now : 0;

@@ -47,11 +47,11 @@ static bool memory_is_function(void *ctx, uint64_t addr)
 	return addr - CODE < 0x1000;
 }
 
-static enum leak_first first_kind(uint64_t word)
+static enum leak_word_kind first_kind(uint64_t word)
 {
 	if (memory_is_vtable(NULL, word))
-		return LEAK_FIRST_FILE;
-	return word == heap.mapped ? LEAK_FIRST_ADDRESS : LEAK_FIRST_NUMBER;
+		return LEAK_WORD_FILE;
+	return word == heap.mapped ? LEAK_WORD_ADDRESS : LEAK_WORD_NUMBER;
 }
 
 static void reset(void)
@@ -100,7 +100,7 @@ static void part_scan(struct leak_part *part, uint64_t from, uint64_t to)
 		const uint64_t *words = &heap.word[start];
 
 		if (start >= from && start < to && end > start)
-			leak_graph_head(&heap.graph, i, words[0], end > start + 1 ? words[1] : 0,
+			leak_graph_header(&heap.graph, i, words[0], end > start + 1 ? words[1] : 0,
 				first_kind(words[0]));
 		start = start > from ? start : from;
 		end = end < to ? end : to;

@@ -377,8 +377,8 @@ TEST(ways_by_rules)
 	for (uint32_t i = 0; i < 5; i++)
 		CHECK_INT(class_of(i), LEAK_REACHABLE);
 	CHECK_INT(heap.graph.heuristic[0], LEAK_BY_LENGTH64);
-	CHECK_INT(heap.graph.heuristic[1], LEAK_BEHIND | LEAK_BY_LENGTH64);
-	CHECK_INT(heap.graph.heuristic[2], LEAK_BEHIND | LEAK_BY_LENGTH64);
+	CHECK_INT(heap.graph.heuristic[1], LEAK_INDIRECTLY | LEAK_BY_LENGTH64);
+	CHECK_INT(heap.graph.heuristic[2], LEAK_INDIRECTLY | LEAK_BY_LENGTH64);
 	CHECK_INT(heap.graph.heuristic[3], LEAK_BY_LOADER);
 	CHECK_INT(heap.graph.heuristic[4], LEAK_BY_NONE);
 }
@@ -628,7 +628,7 @@ TEST(places_of_roots_are_learned_too)
 	CHECK_INT(leak_graph_classify(&heap.graph), 0);
 	CHECK_INT(class_of(0), LEAK_REACHABLE);
 	CHECK_INT(class_of(4), LEAK_REACHABLE);
-	CHECK_INT(heap.graph.heuristic[4], LEAK_BEHIND | LEAK_BY_HEADER);
+	CHECK_INT(heap.graph.heuristic[4], LEAK_INDIRECTLY | LEAK_BY_HEADER);
 }
 
 /* ---- what points back ---- */
@@ -817,7 +817,7 @@ TEST(a_link_is_found_among_many_pointers_inside)
 	for (unsigned i = 0; i < 1000; i++)
 		root(HEAP + 0x7018);
 	finish();
-	CHECK(heap.graph.insides > 4096);
+	CHECK(heap.graph.interiors > 4096);
 	CHECK_INT(class_of(2), LEAK_REACHABLE);
 	CHECK_INT(heap.graph.heuristic[2], LEAK_BY_BACKLINK);
 }

@@ -75,21 +75,21 @@ static int class_at(uint64_t offset)
 /* Whether a lost block at 64 in `second` is taken for the one in `first`. */
 static bool is_kept(struct leak_block first, struct leak_block second)
 {
-	struct leak_lost lost;
+	struct leak_lost_blocks lost;
 	size_t left;
 
 	begin();
 	CHECK_INT(leak_blocks_add(&shot.blocks, &first), 0);
 	classify(0);
-	CHECK_INT(leak_lost_take(&lost, &shot.graph), 0);
+	CHECK_INT(leak_lost_blocks_collect(&lost, &shot.graph), 0);
 	CHECK_INT(lost.count, 1);
 	begin();
 	CHECK_INT(leak_blocks_add(&shot.blocks, &second), 0);
 	classify(0);
-	CHECK_INT(leak_lost_keep(&lost, &shot.graph), lost.count == 0);
+	CHECK_INT(leak_lost_blocks_intersect(&lost, &shot.graph), lost.count == 0);
 	left = lost.count;
-	CHECK_INT(leak_lost_confirm(&lost, &shot.graph), left == 0);
-	leak_lost_free(&lost);
+	CHECK_INT(leak_lost_blocks_apply(&lost, &shot.graph), left == 0);
+	leak_lost_blocks_free(&lost);
 	return left == 1;
 }
 
@@ -113,23 +113,23 @@ TEST(another_block_of_the_same_address_is_another)
  * snapshots if one goes by the table alone. */
 TEST(what_was_seen_another_time_holds_blocks)
 {
-	struct leak_lost lost;
+	struct leak_lost_blocks lost;
 
 	begin();
 	listed(512, 16, 1);
 	points(64, 512);
 	classify(64);
 	CHECK_INT(class_at(512), LEAK_DEFINITE);
-	CHECK_INT(leak_lost_take(&lost, &shot.graph), 0);
+	CHECK_INT(leak_lost_blocks_collect(&lost, &shot.graph), 0);
 	begin();
 	listed(512, 16, 1);
 	seen(64, 32);
 	points(64, 512);
 	classify(64);
 	CHECK_INT(class_at(512), LEAK_REACHABLE);
-	CHECK_INT(leak_lost_keep(&lost, &shot.graph), 1);
+	CHECK_INT(leak_lost_blocks_intersect(&lost, &shot.graph), 1);
 	CHECK_INT(lost.count, 0);
-	leak_lost_free(&lost);
+	leak_lost_blocks_free(&lost);
 }
 
 /* It was larger another time, and may be when the memory was copied. */
@@ -150,7 +150,7 @@ TEST(the_longer_end_counts)
 /* Nothing points to what was seen there: then a block that it seems to hold is lost by itself. */
 TEST(what_was_seen_is_not_lost_itself)
 {
-	struct leak_lost lost;
+	struct leak_lost_blocks lost;
 
 	begin();
 	listed(512, 16, 1);
@@ -158,20 +158,20 @@ TEST(what_was_seen_is_not_lost_itself)
 	points(64, 512);
 	classify(0);
 	CHECK_INT(class_at(512), LEAK_INDIRECT);
-	CHECK_INT(leak_lost_take(&lost, &shot.graph), 0);
+	CHECK_INT(leak_lost_blocks_collect(&lost, &shot.graph), 0);
 	CHECK_INT(lost.count, 1);
-	CHECK_INT(leak_lost_keep(&lost, &shot.graph), 0);
-	CHECK(leak_lost_confirm(&lost, &shot.graph));
+	CHECK_INT(leak_lost_blocks_intersect(&lost, &shot.graph), 0);
+	CHECK(leak_lost_blocks_apply(&lost, &shot.graph));
 	CHECK_INT(leak_graph_classify(&shot.graph), 0);
 	CHECK_INT(class_at(512), LEAK_DEFINITE);
 	CHECK_INT(class_at(64), LEAK_REACHABLE);
-	leak_lost_free(&lost);
+	leak_lost_blocks_free(&lost);
 }
 
 /* A pointer inside it is enough: it may not be the block that was seen. */
 TEST(what_may_be_reached_holds_blocks)
 {
-	struct leak_lost lost = { 0 };
+	struct leak_lost_blocks lost = { 0 };
 
 	begin();
 	listed(512, 16, 1);
@@ -179,7 +179,7 @@ TEST(what_may_be_reached_holds_blocks)
 	points(64, 512);
 	classify(64 + 8);
 	CHECK_INT(class_at(512), LEAK_POSSIBLE);
-	CHECK(leak_lost_confirm(&lost, &shot.graph));
+	CHECK(leak_lost_blocks_apply(&lost, &shot.graph));
 	CHECK_INT(leak_graph_classify(&shot.graph), 0);
 	CHECK_INT(class_at(512), LEAK_REACHABLE);
 }

@@ -74,7 +74,7 @@ static void rows_copy(void)
 static void make(void)
 {
 	static const struct leak_space space;
-	const struct leak_found found = { .graph = &graph, .space = &space };
+	const struct leak_root_context found = { .graph = &graph, .space = &space };
 
 	memset(word, 0, sizeof(word));
 	block(0, 64, KNOWN);

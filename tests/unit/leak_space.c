@@ -104,7 +104,7 @@ static void check_words(bool still)
 
 	CHECK_INT(leak_space_open(&s, getpid()), 0);
 	if (still)
-		leak_space_still(&s);
+		leak_space_freeze(&s);
 	before = page_tables_kb();
 	for (uint64_t i = STEP; i < LARGE; i += STEP)
 		CHECK(leak_space_word(&s, start + i + 8, &word) && word == 0);
@@ -155,7 +155,7 @@ TEST(a_file_that_was_not_touched_is_read)
 	at = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
 	CHECK(at != MAP_FAILED);
 	CHECK_INT(leak_space_open(&s, getpid()), 0);
-	leak_space_still(&s);
+	leak_space_freeze(&s);
 	CHECK(leak_space_word(&s, (uint64_t)(uintptr_t)at + 8, &word) && word == 4712);
 	leak_space_close(&s);
 	munmap(at, PAGE);
@@ -167,13 +167,13 @@ TEST(heuristics_touch_nothing)
 	char *at = mapped();
 	uint64_t start = (uint64_t)(uintptr_t)at, before;
 	struct leak_word w[1025];
-	struct leak_block_headers heads;
+	struct leak_word_reader heads;
 	struct leak_memory memory;
 	struct leak_space s;
 
 	CHECK_INT(leak_space_open(&s, getpid()), 0);
-	leak_space_still(&s);
-	memory = leak_block_headers_memory(&heads, &s);
+	leak_space_freeze(&s);
+	memory = leak_word_reader_memory(&heads, &s);
 	for (size_t i = 0; i < 1025; i++)
 		w[i] = (struct leak_word){ .addr = start + i * STEP + STEP / 2, .value = 9 };
 	w[0].addr = start;

@@ -46,7 +46,7 @@ static bool lies_in(const struct leak_range *r, uint64_t addr)
 static void check_thread(struct leak_space *s, const struct thread *t)
 {
 	struct leak_thread_places who = { .tid = t->tid, .data = t->pointer };
-	struct leak_found found = { .space = s, .thread = &who, .threads = 1 };
+	struct leak_root_context found = { .space = s, .thread = &who, .threads = 1 };
 	char text[64], want[64];
 
 	who.tls = leak_tls_of(s, t->pointer);
@@ -73,7 +73,7 @@ TEST(of_the_first_thread_and_of_another)
 	sem_wait(&other.seen);
 	thread_note(&first);
 	CHECK_INT(leak_space_open(&s, getpid()), 0);
-	leak_space_still(&s);
+	leak_space_freeze(&s);
 	check_thread(&s, &first);
 	check_thread(&s, &other);
 	leak_space_close(&s);
@@ -90,7 +90,7 @@ TEST(of_no_thread)
 
 	self[0] = self[2] = (uint64_t)(uintptr_t)self;
 	CHECK_INT(leak_space_open(&s, getpid()), 0);
-	leak_space_still(&s);
+	leak_space_freeze(&s);
 	r = leak_tls_of(&s, 0);
 	CHECK(r.start == 0 && r.end == 0);
 	r = leak_tls_of(&s, 8);

@@ -7,17 +7,17 @@
 
 #include "src/proc/proc.h"
 
-void leak_copier_refuse(struct leak_copier *c, const char *why)
+void leak_copy_access_refuse(struct leak_copy_access *c, const char *why)
 {
 	c->why_not = why;
 	c->wanted = false;
 }
 
-void leak_copier_prepare(struct leak_copier *c, pid_t pid, uint64_t least)
+void leak_copy_access_prepare(struct leak_copy_access *c, pid_t pid, uint64_t least)
 {
-	*c = (struct leak_copier){ 0 };
-	c->why_not = leak_headroom_check(&c->room, "", proc_memory_tid(pid));
-	if (c->room.own_bytes < least) {
+	*c = (struct leak_copy_access){ 0 };
+	c->why_not = leak_headroom_check(&c->headroom, "", proc_memory_tid(pid));
+	if (c->headroom.own_bytes < least) {
 		c->why_not = NULL;
 		return;
 	}
@@ -38,7 +38,7 @@ static bool is_reading_ahead(const struct leak_space *s)
 }
 
 /* What can be told only of a process that stands still, and is traced by us. */
-static const char *refuse(struct leak_copier *c, const struct leak_space *space)
+static const char *refuse(struct leak_copy_access *c, const struct leak_space *space)
 {
 	if (is_reading_ahead(space))
 		return "the kernel may be writing into its memory (io_uring, aio)";
@@ -48,8 +48,8 @@ static const char *refuse(struct leak_copier *c, const struct leak_space *space)
 	return c->wiped.unfit;
 }
 
-int leak_copier_take(
-	struct leak_copier *c, struct leak_stop *stop, struct leak_space *space, uint64_t at)
+int leak_copy_access_take(
+	struct leak_copy_access *c, struct leak_stop *stop, struct leak_space *space, uint64_t at)
 {
 	bool stuck;
 	int rc;
@@ -57,10 +57,10 @@ int leak_copier_take(
 	if (c->wanted)
 		c->why_not = refuse(c, space);
 	if (!c->wanted || c->why_not) {
-		(void)leak_copy_tidy(stop, at, &stuck);
+		(void)leak_forked_copy_tidy(stop, at, &stuck);
 		return stuck ? -ESRCH : 0;
 	}
-	c->why_not = leak_copy_make(stop, at, &c->copy, &stuck);
+	c->why_not = leak_forked_copy_make(stop, at, &c->copy, &stuck);
 	if (stuck)
 		return -ESRCH;
 	if (c->why_not)
@@ -73,18 +73,19 @@ int leak_copier_take(
 	return 0;
 }
 
-int leak_copier_begin(struct leak_copier *c)
+int leak_copy_access_begin(struct leak_copy_access *c)
 {
-	c->lost = !leak_copy_settle(&c->copy) || !leak_headroom_watch(&c->room, c->copy.pid);
+	c->lost = !leak_forked_copy_settle(&c->copy) ||
+		  !leak_headroom_watch(&c->headroom, c->copy.pid);
 	return c->lost ? -ENOMEM : 0;
 }
 
-int leak_copier_end(struct leak_copier *c)
+int leak_copy_access_end(struct leak_copy_access *c)
 {
 	if (c->copy.pid != 0) {
-		c->lost |= c->used && !leak_copy_alive(&c->copy);
-		c->lost |= leak_headroom_unwatch(&c->room);
-		c->left = !leak_copy_end(&c->copy);
+		c->lost |= c->used && !leak_forked_copy_alive(&c->copy);
+		c->lost |= leak_headroom_unwatch(&c->headroom);
+		c->left = !leak_forked_copy_end(&c->copy);
 	}
 	leak_space_wiped_free(&c->wiped);
 	return c->lost ? -ENOMEM : 0;

@@ -114,7 +114,7 @@ static void stops_take(struct leaving *l)
 	for (size_t i = 0; i < s->count; i++) {
 		if (s->thread[i].state != LEAK_THREAD_RUNS)
 			continue;
-		leak_stop_look(s, &s->thread[i]);
+		leak_stop_poll(s, &s->thread[i]);
 		if (s->thread[i].state != LEAK_THREAD_STOPPED)
 			continue;
 		/* One that could not be stopped before, as the parent of a child of vfork. */

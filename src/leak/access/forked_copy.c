@@ -112,7 +112,7 @@ static const char *clone_error(long rc)
 
 /* From the call of clone on: what the thread comes to by itself, if there is no copy, is to wait
  * for its end. The status of its last stop. */
-static int clone_run(struct leak_stub *s, struct leak_copy *copy, const char **why)
+static int clone_run(struct leak_stub *s, struct leak_forked_copy *copy, const char **why)
 {
 	int status = leak_stub_step(s);
 
@@ -137,7 +137,7 @@ static int clone_run(struct leak_stub *s, struct leak_copy *copy, const char **w
 	return leak_stub_call(s); /* waitid */
 }
 
-static const char *stub_run(struct leak_stub *s, struct leak_copy *copy, bool *stuck)
+static const char *stub_run(struct leak_stub *s, struct leak_forked_copy *copy, bool *stuck)
 {
 	const char *why = "its registers cannot be set";
 	int status;
@@ -192,7 +192,7 @@ static enum reaped tidy(struct leak_stub *s, bool *stuck)
 	return reap_run(s, stuck);
 }
 
-bool leak_copy_tidy(struct leak_stop *stop, uint64_t at, bool *stuck)
+bool leak_forked_copy_tidy(struct leak_stop *stop, uint64_t at, bool *stuck)
 {
 	struct leak_stub s;
 
@@ -200,12 +200,13 @@ bool leak_copy_tidy(struct leak_stop *stop, uint64_t at, bool *stuck)
 	return !leak_stub_open(&s, stop, at) || tidy(&s, stuck) == REAPED;
 }
 
-const char *leak_copy_make(struct leak_stop *stop, uint64_t at, struct leak_copy *copy, bool *stuck)
+const char *leak_forked_copy_make(
+	struct leak_stop *stop, uint64_t at, struct leak_forked_copy *copy, bool *stuck)
 {
 	struct leak_stub s;
 	const char *why;
 
-	*copy = (struct leak_copy){ .of = stop->pid, .at = at };
+	*copy = (struct leak_forked_copy){ .of = stop->pid, .at = at };
 	*stuck = false;
 	if (!leak_stub_open(&s, stop, at))
 		return no_stub;
@@ -248,7 +249,7 @@ static bool copy_call(pid_t copy)
 	return calls == 2;
 }
 
-bool leak_copy_settle(const struct leak_copy *copy)
+bool leak_forked_copy_settle(const struct leak_forked_copy *copy)
 {
 	const struct sched_param ordinary = { 0 };
 	struct user_regs_struct r;
@@ -261,7 +262,7 @@ bool leak_copy_settle(const struct leak_copy *copy)
 	       r.rax == 0; /* its descriptors */
 }
 
-bool leak_copy_alive(const struct leak_copy *copy)
+bool leak_forked_copy_alive(const struct leak_forked_copy *copy)
 {
 	siginfo_t info = { 0 };
 
@@ -289,7 +290,7 @@ static void copy_exit(pid_t copy)
 }
 
 /* By one thread. From waitpid until the call a zombie can be seen in the process. */
-static enum reaped reap_by(struct leak_copy *copy, pid_t tid)
+static enum reaped reap_by(struct leak_forked_copy *copy, pid_t tid)
 {
 	enum reaped result = UNREAPED;
 	struct leak_stop stop;
@@ -308,7 +309,7 @@ static enum reaped reap_by(struct leak_copy *copy, pid_t tid)
 }
 
 /* By whichever thread can be stopped. */
-static bool reap(struct leak_copy *copy)
+static bool reap(struct leak_forked_copy *copy)
 {
 	enum reaped result = reap_by(copy, copy->tid);
 	unsigned tries = 0;
@@ -331,7 +332,7 @@ static bool reap(struct leak_copy *copy)
 	return result == REAPED;
 }
 
-bool leak_copy_end(struct leak_copy *copy)
+bool leak_forked_copy_end(struct leak_forked_copy *copy)
 {
 	uint64_t ticks;
 	bool done;
@@ -347,28 +348,29 @@ bool leak_copy_end(struct leak_copy *copy)
 
 #else
 
-const char *leak_copy_make(struct leak_stop *stop, uint64_t at, struct leak_copy *copy, bool *stuck)
+const char *leak_forked_copy_make(
+	struct leak_stop *stop, uint64_t at, struct leak_forked_copy *copy, bool *stuck)
 {
 	*stuck = false;
 	return "this machine has no way to";
 }
 
-bool leak_copy_settle(const struct leak_copy *copy)
+bool leak_forked_copy_settle(const struct leak_forked_copy *copy)
 {
 	return false;
 }
 
-bool leak_copy_alive(const struct leak_copy *copy)
+bool leak_forked_copy_alive(const struct leak_forked_copy *copy)
 {
 	return false;
 }
 
-bool leak_copy_end(struct leak_copy *copy)
+bool leak_forked_copy_end(struct leak_forked_copy *copy)
 {
 	return true;
 }
 
-bool leak_copy_tidy(struct leak_stop *stop, uint64_t at, bool *stuck)
+bool leak_forked_copy_tidy(struct leak_stop *stop, uint64_t at, bool *stuck)
 {
 	*stuck = false;
 	return true;

@@ -34,7 +34,7 @@
 #define GROWTH_PART	 8u /* what it may take beside, before the copy goes */
 #define SHORT_BYTES	 (32 * MB) /* less, and the copy goes: what a thread writes in 20 ms */
 #define SHORT_PART	 16u
-#define LOOK_NS		 2000000 /* between two looks whether it is so, each of some 0.05 ms */
+#define POLL_NS		 2000000 /* between two looks whether it is so, each of some 0.05 ms */
 #define SPARE_TASKS	 16u /* processes and threads that the program can still make */
 #define TEXT_BYTES	 4096u /* of a file with a few dozen lines */
 #define CGROUP_FIRST	 0xeffffffbu /* inode of the first cgroup namespace: linux/proc_ns.h */
@@ -240,14 +240,14 @@ static bool groups_find(struct leak_headroom *r)
 
 /* ---- memory ---- */
 
-static uint64_t less(uint64_t a, uint64_t b)
+static uint64_t subtract(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : 0;
 }
 
 /* What is left of a limit; what was read from files can be had back. That is added up by the
  * kernel, which takes long, and looked at only if there is less than `enough` without it. */
-static uint64_t limit_room(
+static uint64_t limit_headroom(
 	const struct leak_headroom_level *l, const char *limit, const char *used, uint64_t enough)
 {
 	uint64_t most, now, cache;
@@ -255,12 +255,12 @@ static uint64_t limit_room(
 	if (!number_read(l->dir, limit, "", &most) || most == NO_LIMIT ||
 		!number_read(l->dir, used, "", &now))
 		return NO_LIMIT; /* the first of all has none */
-	if (less(most, now) >= enough)
-		return less(most, now);
+	if (subtract(most, now) >= enough)
+		return subtract(most, now);
 	if (!number_read(l->dir, "memory.stat",
 		    l->unified ? "\ninactive_file" : "\ntotal_inactive_file", &cache))
 		cache = 0;
-	return less(most, less(now, cache));
+	return subtract(most, subtract(now, cache));
 }
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -268,30 +268,30 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-static uint64_t level_room(const struct leak_headroom_level *l, uint64_t enough)
+static uint64_t level_headroom(const struct leak_headroom_level *l, uint64_t enough)
 {
 	if (!l->memory)
 		return NO_LIMIT;
 	if (l->unified) /* over `high` it is held up again and again */
-		return least(limit_room(l, "memory.max", "memory.current", enough),
-			limit_room(l, "memory.high", "memory.current", enough));
-	return least(limit_room(l, "memory.limit_in_bytes", "memory.usage_in_bytes", enough),
-		limit_room(
+		return least(limit_headroom(l, "memory.max", "memory.current", enough),
+			limit_headroom(l, "memory.high", "memory.current", enough));
+	return least(limit_headroom(l, "memory.limit_in_bytes", "memory.usage_in_bytes", enough),
+		limit_headroom(
 			l, "memory.memsw.limit_in_bytes", "memory.memsw.usage_in_bytes", enough));
 }
 
 /* Exact if it is less than `enough`. */
-static uint64_t groups_room(const struct leak_headroom *r, uint64_t enough)
+static uint64_t groups_headroom(const struct leak_headroom *r, uint64_t enough)
 {
-	uint64_t room = NO_LIMIT;
+	uint64_t headroom = NO_LIMIT;
 
 	for (size_t i = 0; i < r->levels; i++)
-		room = least(room, level_room(&r->level[i], enough));
-	return room;
+		headroom = least(headroom, level_headroom(&r->level[i], enough));
+	return headroom;
 }
 
 /* Whether all of a cgroup are killed together, also when it is the machine that has no memory. */
-static bool is_one(const struct leak_headroom *r)
+static bool is_killed_as_group(const struct leak_headroom *r)
 {
 	uint64_t value;
 
@@ -303,7 +303,7 @@ static bool is_one(const struct leak_headroom *r)
 }
 
 /* 0 when it cannot be told. */
-static uint64_t machine_room(const struct leak_headroom *r)
+static uint64_t machine_headroom(const struct leak_headroom *r)
 {
 	char text[TEXT_BYTES];
 	uint64_t kb;
@@ -322,7 +322,7 @@ static uint64_t status_bytes(const char *status, const char *name)
 
 /* Where memory is promised only as far as there is some, the copy takes half of the rest at most.
  */
-static bool is_promised(const struct leak_headroom *r, const char *status)
+static bool has_commit_headroom(const struct leak_headroom *r, const char *status)
 {
 	uint64_t mode, limit, taken;
 	char text[TEXT_BYTES];
@@ -333,7 +333,7 @@ static bool is_promised(const struct leak_headroom *r, const char *status)
 	return proc_text(r, false, "meminfo", text) &&
 	       number_in(text, "\nCommitLimit:", 10, &limit) &&
 	       number_in(text, "\nCommitted_AS:", 10, &taken) &&
-	       less(limit, taken) / 2 * 1024 >= status_bytes(status, "\nVmData:");
+	       subtract(limit, taken) / 2 * 1024 >= status_bytes(status, "\nVmData:");
 }
 
 /* Of own_bytes. */
@@ -343,26 +343,27 @@ static uint64_t written_bytes(const struct leak_headroom *r)
 
 	if (most < WRITTEN_BYTES)
 		most = WRITTEN_BYTES;
-	return is_one(r) ? r->own_bytes : least(r->own_bytes, most);
+	return is_killed_as_group(r) ? r->own_bytes : least(r->own_bytes, most);
 }
 
-static const char *memory_look(struct leak_headroom *r, const char *status)
+static const char *memory_check(struct leak_headroom *r, const char *status)
 {
 	uint64_t other = SPARE_BYTES + status_bytes(status, "\nVmSwap:");
 	uint64_t all = other + r->own_bytes + r->own_bytes / GROWTH_PART;
 
-	if (groups_room(r, all) < all)
+	if (groups_headroom(r, all) < all)
 		return "its cgroup has too little memory left";
-	if (machine_room(r) < other + written_bytes(r))
+	if (machine_headroom(r) < other + written_bytes(r))
 		return "the machine has too little memory left";
-	return is_promised(r, status) ? NULL : "memory is not overcommitted, and little is left";
+	return has_commit_headroom(r, status) ? NULL
+					      : "memory is not overcommitted, and little is left";
 }
 
 bool leak_headroom_is_short(const struct leak_headroom *r)
 {
 	uint64_t need = SHORT_BYTES + r->own_bytes / SHORT_PART;
 
-	return machine_room(r) < need || groups_room(r, need) < need;
+	return machine_headroom(r) < need || groups_headroom(r, need) < need;
 }
 
 /* ---- processes ---- */
@@ -382,7 +383,7 @@ static bool may_have_more(const struct leak_headroom *r, const char *status)
 	if (most == NO_LIMIT)
 		return true;
 	slash = proc_text(r, false, "loadavg", text) ? strchr(text, '/') : NULL;
-	return slash && number_in(slash + 1, "", 10, &all) && less(most, all) >= SPARE_TASKS;
+	return slash && number_in(slash + 1, "", 10, &all) && subtract(most, all) >= SPARE_TASKS;
 }
 
 static bool groups_have_more(const struct leak_headroom *r)
@@ -394,7 +395,7 @@ static bool groups_have_more(const struct leak_headroom *r)
 
 		if (l->pids && number_read(l->dir, "pids.max", "", &most) && most != NO_LIMIT &&
 			number_read(l->dir, "pids.current", "", &now) &&
-			less(most, now) < SPARE_TASKS)
+			subtract(most, now) < SPARE_TASKS)
 			return false;
 	}
 	return true;
@@ -413,7 +414,7 @@ bool leak_headroom_has_namespace(pid_t pid, pid_t tid)
 }
 
 /* Before, pages that devices write to might go to the copy (clone(2) and pinned pages). */
-static bool is_kernel_fit(void)
+static bool is_kernel_recent(void)
 {
 	struct utsname name;
 	unsigned major, minor;
@@ -422,12 +423,12 @@ static bool is_kernel_fit(void)
 	       (major > 5 || (major == 5 && minor >= 12));
 }
 
-static const char *status_look(struct leak_headroom *r, const char *status)
+static const char *status_check(struct leak_headroom *r, const char *status)
 {
 	r->own_bytes = status_bytes(status, "\nRssAnon:");
 	if (r->own_bytes == 0)
 		return "its memory cannot be counted";
-	if (!is_kernel_fit())
+	if (!is_kernel_recent())
 		return "this kernel is older than 5.12";
 	if (!groups_find(r))
 		return unknown;
@@ -435,7 +436,7 @@ static const char *status_look(struct leak_headroom *r, const char *status)
 		return "it may have hardly more processes (RLIMIT_NPROC)";
 	if (!groups_have_more(r))
 		return "its cgroup may have hardly more processes (pids.max)";
-	return memory_look(r, status);
+	return memory_check(r, status);
 }
 
 const char *leak_headroom_check(struct leak_headroom *r, const char *root, pid_t pid)
@@ -447,7 +448,7 @@ const char *leak_headroom_check(struct leak_headroom *r, const char *root, pid_t
 	r->root = root;
 	r->pid = pid;
 	status = process_text(r, "status");
-	why = status && *status ? status_look(r, status) : "its status cannot be read";
+	why = status && *status ? status_check(r, status) : "its status cannot be read";
 	free(status);
 	return why;
 }
@@ -462,7 +463,7 @@ static void *watch_run(void *ctx)
 	pthread_mutex_lock(&r->lock);
 	while (!r->ends && !r->ended) {
 		clock_gettime(CLOCK_MONOTONIC, &until);
-		until.tv_nsec += LOOK_NS;
+		until.tv_nsec += POLL_NS;
 		until.tv_sec += until.tv_nsec / 1000000000;
 		until.tv_nsec %= 1000000000;
 		if (pthread_cond_timedwait(&r->changed, &r->lock, &until) == ETIMEDOUT &&

@@ -12,14 +12,14 @@
  * allocator. */
 #define RETRY_ALL 4u
 
-struct moving {
+struct realloc_check {
 	struct leak_stop *stop;
 	struct leak_space *space;
 	int64_t at; /* read_in_realloc_at */
 	bool all; /* threads are to be let go */
 };
 
-static bool is_moving(const struct moving *m, const struct leak_thread *t)
+static bool is_in_realloc(const struct realloc_check *m, const struct leak_thread *t)
 {
 	uint64_t at = leak_stop_thread_pointer(t) + (uint64_t)m->at, word;
 
@@ -29,44 +29,44 @@ static bool is_moving(const struct moving *m, const struct leak_thread *t)
 	return (word >> at % 8 * 8 & 0xff) != 0;
 }
 
-static bool is_to_go(void *ctx, const struct leak_thread *t)
+static bool is_to_resume(void *ctx, const struct leak_thread *t)
 {
-	const struct moving *m = ctx;
+	const struct realloc_check *m = ctx;
 
-	return m->all || is_moving(m, t);
+	return m->all || is_in_realloc(m, t);
 }
 
-static unsigned moving_count(const struct moving *m)
+static unsigned in_realloc_count(const struct realloc_check *m)
 {
 	unsigned n = 0;
 
 	for (size_t i = 0; i < m->stop->count; i++)
 		n += m->stop->thread[i].state == LEAK_THREAD_STOPPED &&
-		     is_moving(m, &m->stop->thread[i]);
+		     is_in_realloc(m, &m->stop->thread[i]);
 	return n;
 }
 
 unsigned leak_in_realloc_count(
 	struct read_segment *segment, struct leak_stop *stop, struct leak_space *space)
 {
-	const struct moving m = { stop, space, read_in_realloc_at(segment), false };
+	const struct realloc_check m = { stop, space, read_in_realloc_at(segment), false };
 
-	return moving_count(&m);
+	return in_realloc_count(&m);
 }
 
 unsigned leak_in_realloc_await(
 	struct read_segment *segment, struct leak_stop *stop, struct leak_space *space)
 {
-	struct moving m = { stop, space, read_in_realloc_at(segment), false };
+	struct realloc_check m = { stop, space, read_in_realloc_at(segment), false };
 	uint64_t until_ns = clock_monotonic_ns() + RETRIES_NS;
 	unsigned count = 0;
 
 	for (unsigned i = 1; i <= RETRIES_MAX; i++) {
-		count = moving_count(&m);
+		count = in_realloc_count(&m);
 		if (count == 0 || clock_monotonic_ns() > until_ns || leak_space_cancelled(space))
 			break;
 		m.all = i % RETRY_ALL == 0;
-		leak_stop_retry(stop, is_to_go, &m);
+		leak_stop_retry(stop, is_to_resume, &m);
 	}
 	return count;
 }

@@ -341,7 +341,7 @@ static bool threads_make(
 {
 	struct listing l = { .stop = stop, .maker = copy->tid };
 
-	*stop = (struct leak_stop){ .pid = c->pid, .gone_on = true };
+	*stop = (struct leak_stop){ .pid = c->pid, .detached = true };
 	(void)threads_visit(c->pid, thread_list, &l);
 #ifdef __x86_64__
 	for (size_t i = 0; i < stop->count; i++) {
@@ -488,11 +488,11 @@ static const char *copy_refuse(struct leak_coop *c)
 
 const char *leak_coop_lend(struct leak_coop *c, struct leak_lent *out)
 {
-	struct leak_headroom *room = malloc(sizeof(*room));
-	const char *why = room ? leak_headroom_check(room, "", proc_memory_tid(c->pid))
-			       : "heaptop has no memory left";
+	struct leak_headroom *headroom = malloc(sizeof(*headroom));
+	const char *why = headroom ? leak_headroom_check(headroom, "", proc_memory_tid(c->pid))
+				   : "heaptop has no memory left";
 
-	free(room);
+	free(headroom);
 	*out = (struct leak_lent){ .space.pagemap = -1 };
 	if (!why)
 		why = copy_refuse(c);

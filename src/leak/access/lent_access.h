@@ -4,8 +4,8 @@
  * ht_coop): it lets us trace it, where Yama leaves that to it; or it makes a copy of itself, which
  * gives us its memory. What has been asked of it is taken back when this is closed. One thread.
  */
-#ifndef SRC_LEAK_ACCESS_COOP_H
-#define SRC_LEAK_ACCESS_COOP_H
+#ifndef SRC_LEAK_ACCESS_LENT_ACCESS_H
+#define SRC_LEAK_ACCESS_LENT_ACCESS_H
 
 #include "src/leak/access/progress.h"
 #include "src/leak/access/space.h"

@@ -73,13 +73,13 @@ static int mapping_open(const struct leak_space *s, const struct leak_map *m)
 
 /* A part of the file without a hole; false: there is no more of it. */
 static bool part_stream(struct leak_space *s, const struct leak_map *m, uint64_t start,
-	uint64_t end, leak_backing_visit *visit, void *ctx)
+	uint64_t end, leak_mapped_file_visit *visit, void *ctx)
 {
 	while (start < end && !leak_space_cancelled(s)) {
 		uint64_t bytes = end - start < LEAK_BUFFER_BYTES ? end - start : LEAK_BUFFER_BYTES;
 		ssize_t got = -1;
 
-		if (s->backing.read_bytes + bytes <= LEAK_BACKING_MAX)
+		if (s->backing.read_bytes + bytes <= LEAK_MAPPED_FILE_MAX)
 			got = pread(s->backing.fd, s->buffer, bytes,
 				(off_t)(start - m->start + m->offset));
 		if (got < 0)
@@ -95,14 +95,14 @@ static bool part_stream(struct leak_space *s, const struct leak_map *m, uint64_t
 	return true;
 }
 
-void leak_backing_stream(struct leak_space *s, const struct leak_map *m, uint64_t start,
-	uint64_t end, leak_backing_visit *visit, void *ctx)
+void leak_mapped_file_stream(struct leak_space *s, const struct leak_map *m, uint64_t start,
+	uint64_t end, leak_mapped_file_visit *visit, void *ctx)
 {
-	struct leak_backing *b = &s->backing;
+	struct leak_mapped_file *b = &s->backing;
 	uint64_t shift = m->start - m->offset; /* of an address over its place in the file */
 
 	if (!b->is_open || b->start != m->start) {
-		leak_backing_close(b);
+		leak_mapped_file_close(b);
 		b->fd = mapping_open(s, m);
 		b->start = m->start;
 		b->is_open = true;
@@ -128,7 +128,7 @@ void leak_backing_stream(struct leak_space *s, const struct leak_map *m, uint64_
 	}
 }
 
-void leak_backing_close(struct leak_backing *b)
+void leak_mapped_file_close(struct leak_mapped_file *b)
 {
 	if (b->is_open && b->fd >= 0)
 		close(b->fd);

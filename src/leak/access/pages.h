@@ -4,8 +4,8 @@
  * would make page tables for it, in the process's cgroup: of a large mapping that is almost empty,
  * gigabytes. One thread.
  */
-#ifndef SRC_LEAK_ACCESS_HOLES_H
-#define SRC_LEAK_ACCESS_HOLES_H
+#ifndef SRC_LEAK_ACCESS_PAGES_H
+#define SRC_LEAK_ACCESS_PAGES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -34,24 +34,24 @@ static bool is_heaptop(pid_t tid)
 
 pid_t leak_scan_lock_holder(pid_t pid)
 {
-	pid_t last = 0, liveness = 0;
+	pid_t last = 0, tracer_tid = 0;
 	struct dirent *d;
 	char path[64];
 	DIR *dir;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	dir = opendir(path);
-	while (dir && liveness == 0 && (d = readdir(dir))) {
+	while (dir && tracer_tid == 0 && (d = readdir(dir))) {
 		pid_t tid = (pid_t)strtol(d->d_name, NULL, 10);
 		pid_t tracer = tid > 0 ? leak_stop_tracer(tid) : 0;
 
 		if (tracer > 0 && tracer != last && is_heaptop(tracer))
-			liveness = tracer;
+			tracer_tid = tracer;
 		last = tracer;
 	}
 	if (dir)
 		closedir(dir);
-	return liveness;
+	return tracer_tid;
 }
 
 static bool is_refused(int rc)
@@ -115,10 +115,10 @@ static long process_of(pid_t tid)
 int leak_scan_lock_await(
 	struct leak_scan_lock *t, pid_t pid, struct leak_progress *progress, char *message)
 {
-	pid_t liveness = 0;
+	pid_t tracer_tid = 0;
 	int rc = 0;
 
-	while (rc == 0 && (liveness = leak_scan_lock_holder(pid)) != 0)
+	while (rc == 0 && (tracer_tid = leak_scan_lock_holder(pid)) != 0)
 		rc = leak_scan_lock_step(t, progress);
 	if (progress)
 		progress->phase = LEAK_STOPPING;
@@ -126,6 +126,6 @@ int leak_scan_lock_await(
 		snprintf(message, LEAK_MESSAGE_MAX,
 			"%d cannot be scanned: another heaptop (%ld) is scanning it; try again "
 			"when that is through",
-			(int)pid, process_of(liveness));
+			(int)pid, process_of(tracer_tid));
 	return rc;
 }

@@ -139,22 +139,22 @@ static ssize_t lent_get(const struct leak_space *s, enum ht_coop_command command
 
 int leak_space_open_lent(struct leak_space *s, struct read_coop *coop, enum ht_coop_server server)
 {
-	size_t len = 0, room = 0;
+	size_t len = 0, capacity = 0;
 	ssize_t got;
 
 	*s = (struct leak_space){ .pagemap = -1, .lent = coop, .server = server };
 	do {
-		char *more = realloc(s->text, room += HT_COOP_DATA);
+		char *more = realloc(s->text, capacity += HT_COOP_DATA);
 
 		if (!more) {
 			leak_space_close(s);
 			return -ENOMEM;
 		}
 		s->text = more;
-		got = lent_get(s, HT_COOP_MAPS, len, s->text + len, room - len);
+		got = lent_get(s, HT_COOP_MAPS, len, s->text + len, capacity - len);
 		len += got > 0 ? (size_t)got : 0;
 	} while (got > 0);
-	if (got == 0 && len > 0 && len < room)
+	if (got == 0 && len > 0 && len < capacity)
 		return maps_take(s, len);
 	leak_space_close(s);
 	return got < 0 ? (int)got : -EIO;
@@ -165,7 +165,7 @@ void leak_space_by_file(struct leak_space *s)
 	s->by_file = true;
 }
 
-void leak_space_still(struct leak_space *s)
+void leak_space_freeze(struct leak_space *s)
 {
 	if (!s->holes)
 		s->holes = leak_holes_new();
@@ -174,7 +174,7 @@ void leak_space_still(struct leak_space *s)
 void leak_space_close(struct leak_space *s)
 {
 	mem_close(s);
-	leak_backing_close(&s->backing);
+	leak_mapped_file_close(&s->backing);
 	leak_holes_free(s->holes);
 	if (s->pagemap >= 0)
 		close(s->pagemap);
@@ -191,7 +191,7 @@ int leak_space_share(struct leak_space *s, const struct leak_space *of)
 {
 	*s = *of;
 	s->scanned_bytes = s->unread_bytes = s->absent_bytes = 0;
-	s->backing = (struct leak_backing){ 0 };
+	s->backing = (struct leak_mapped_file){ 0 };
 	s->holes = NULL;
 	s->buffer = buffer_new();
 	return s->buffer ? 0 : -ENOMEM;
@@ -203,7 +203,7 @@ void leak_space_join(struct leak_space *s, struct leak_space *of)
 	of->unread_bytes += s->unread_bytes;
 	of->absent_bytes += s->absent_bytes;
 	of->shared_seen |= s->shared_seen;
-	leak_backing_close(&s->backing);
+	leak_mapped_file_close(&s->backing);
 	free(s->buffer);
 }
 
@@ -336,7 +336,7 @@ static void absent_stream(
 	const struct leak_map *m = leak_space_map(s, start);
 
 	if (m && m->shared)
-		leak_backing_stream(s, m, start, least(end, m->end), visit, ctx);
+		leak_mapped_file_stream(s, m, start, least(end, m->end), visit, ctx);
 }
 
 /* `from` and `end`: parts of `count` pages that begin at `base`. */
@@ -438,7 +438,7 @@ static void keep_visit(void *ctx, uint64_t addr, const uint64_t *words, size_t c
 		k->rc = -E2BIG;
 		return;
 	}
-	p = array_grow(s->piece, s->pieces, &s->piece_room, sizeof(*p));
+	p = array_grow(s->piece, s->pieces, &s->piece_capacity, sizeof(*p));
 	if (p) {
 		s->piece = p;
 		p += s->pieces;
@@ -457,7 +457,7 @@ int leak_space_wiped(struct leak_wiped *w, pid_t pid)
 {
 	char path[64];
 	struct proc_smap m;
-	size_t len = 0, pos = 0, room = 0;
+	size_t len = 0, pos = 0, capacity = 0;
 	char *text;
 	int rc;
 
@@ -477,7 +477,7 @@ int leak_space_wiped(struct leak_wiped *w, pid_t pid)
 			w->unfit = "its page faults are another's to handle (userfaultfd)";
 		if (!m.wiped)
 			continue;
-		p = array_grow(w->start, w->count, &room, sizeof(*p));
+		p = array_grow(w->start, w->count, &capacity, sizeof(*p));
 		if (!p)
 			break;
 		w->start = p;
@@ -570,7 +570,7 @@ bool leak_space_word(struct leak_space *s, uint64_t addr, uint64_t *value)
 	return leak_space_read(s, addr, value, WORD, leak_space_has_shared(s)) == (ssize_t)WORD;
 }
 
-enum leak_first leak_space_first(struct leak_space *s, uint64_t addr)
+enum leak_word_kind leak_space_word_kind(struct leak_space *s, uint64_t addr)
 {
 	const struct leak_map *m;
 
@@ -578,9 +578,9 @@ enum leak_first leak_space_first(struct leak_space *s, uint64_t addr)
 		return s->last_first;
 	m = leak_space_map(s, addr);
 	if (!m)
-		return LEAK_FIRST_NUMBER;
+		return LEAK_WORD_NUMBER;
 	s->last_start = m->start;
 	s->last_end = m->end;
-	s->last_first = m->inode != 0 && m->readable ? LEAK_FIRST_FILE : LEAK_FIRST_ADDRESS;
+	s->last_first = m->inode != 0 && m->readable ? LEAK_WORD_FILE : LEAK_WORD_ADDRESS;
 	return s->last_first;
 }

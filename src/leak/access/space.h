@@ -52,16 +52,16 @@ struct leak_space {
 	struct leak_map *map;
 	size_t maps;
 	uint64_t last_start, last_end; /* the mapping that leak_space_first looked up last */
-	enum leak_first last_first;
+	enum leak_word_kind last_first;
 	char *text; /* paths point into it */
 	uint64_t *buffer;
 	uint64_t scanned_bytes; /* read so far */
 	uint64_t unread_bytes; /* of those that should have been */
 	uint64_t absent_bytes; /* the same, of shared mappings where it has no page */
-	struct leak_backing backing;
+	struct leak_mapped_file backing;
 	bool is_copy; /* leak_space_copied */
 	struct leak_piece *piece; /* by address */
-	size_t pieces, piece_room;
+	size_t pieces, piece_capacity;
 	uint64_t kept_bytes;
 	struct leak_progress *progress; /* told of what is read; NULL: nobody waits */
 };
@@ -74,7 +74,7 @@ int leak_space_open(struct leak_space *s, pid_t pid);
  */
 void leak_space_by_file(struct leak_space *s);
 /* From now on none of its pages comes or goes, so that what is seen of them can be remembered. */
-void leak_space_still(struct leak_space *s);
+void leak_space_freeze(struct leak_space *s);
 void leak_space_close(struct leak_space *s);
 /* The same of a process that is asked for it, or of its copy. */
 int leak_space_open_lent(struct leak_space *s, struct read_coop *coop, enum ht_coop_server server);
@@ -132,6 +132,6 @@ void leak_space_count(struct leak_space *s, uint64_t bytes);
 /* One word. False: it cannot be read. */
 bool leak_space_word(struct leak_space *s, uint64_t addr, uint64_t *value);
 /* What the word `addr` is that begins a block. */
-enum leak_first leak_space_first(struct leak_space *s, uint64_t addr);
+enum leak_word_kind leak_space_word_kind(struct leak_space *s, uint64_t addr);
 
 #endif

@@ -71,7 +71,7 @@ static struct leak_thread *thread_find(const struct leak_stop *s, pid_t tid)
  * this is left to the kernel, which looks for signals then; it has a number for such calls. One
  * that closes has closed already.
  */
-static void call_mend(struct leak_thread *t)
+static void syscall_restart(struct leak_thread *t)
 {
 	struct user_regs_struct *r = &t->now;
 
@@ -86,7 +86,7 @@ uint64_t leak_stop_thread_pointer(const struct leak_thread *t)
 	return t->regs.fs_base;
 }
 
-void leak_stop_resumed(const struct leak_thread *t, struct user_regs_struct *r)
+void leak_stop_resume_registers(const struct leak_thread *t, struct user_regs_struct *r)
 {
 	*r = t->regs;
 	if ((long)r->orig_rax < 0)
@@ -113,12 +113,12 @@ uint64_t leak_stop_thread_pointer(const struct leak_thread *t)
 	return 0;
 }
 
-void leak_stop_resumed(const struct leak_thread *t, struct user_regs_struct *r)
+void leak_stop_resume_registers(const struct leak_thread *t, struct user_regs_struct *r)
 {
 	*r = t->regs;
 }
 
-static void call_mend(struct leak_thread *t)
+static void syscall_restart(struct leak_thread *t)
 {
 }
 #endif
@@ -126,7 +126,7 @@ static void call_mend(struct leak_thread *t)
 static void thread_go(struct leak_stop *s, struct leak_thread *t, bool for_good)
 {
 	if (t->state == LEAK_THREAD_STOPPED)
-		call_mend(t);
+		syscall_restart(t);
 	ptrace(for_good ? PTRACE_DETACH : PTRACE_CONT, t->tid, NULL,
 		(void *)(uintptr_t)(unsigned)t->signal);
 	t->signal = 0;
@@ -136,7 +136,7 @@ static void thread_go(struct leak_stop *s, struct leak_thread *t, bool for_good)
 
 /* The end of a thread that we trace is ours to take note of; that of our own child is reaped by who
  * launched it. */
-static void end_take(struct leak_stop *s, struct leak_thread *t)
+static void exit_reap(struct leak_stop *s, struct leak_thread *t)
 {
 	t->state = LEAK_THREAD_GONE;
 	if (t->tid != s->pid || !s->is_child)
@@ -161,7 +161,7 @@ static void registers_read(struct leak_thread *t)
 }
 
 /* Looks whether a seized thread has stopped. */
-void leak_stop_look(struct leak_stop *s, struct leak_thread *t)
+void leak_stop_poll(struct leak_stop *s, struct leak_thread *t)
 {
 	siginfo_t info = { 0 };
 	int status;
@@ -176,7 +176,7 @@ void leak_stop_look(struct leak_stop *s, struct leak_thread *t)
 		return;
 	if (info.si_code == CLD_EXITED || info.si_code == CLD_KILLED ||
 		info.si_code == CLD_DUMPED) {
-		end_take(s, t);
+		exit_reap(s, t);
 		return;
 	}
 	if (waitpid(t->tid, &status, __WALL | WNOHANG) != t->tid || !WIFSTOPPED(status))
@@ -220,7 +220,7 @@ static bool is_zombie(const struct leak_stop *s, pid_t tid)
 
 /* Whether it is worth while to wait on: not for a thread that sleeps where no signal reaches it.
  * One that has stopped since it was looked at is seen at the next look. */
-static bool is_in_time(const struct leak_stop *s)
+static bool is_worth_waiting(const struct leak_stop *s)
 {
 	uint64_t now = clock_monotonic_ns();
 
@@ -232,17 +232,17 @@ static bool is_in_time(const struct leak_stop *s)
 }
 
 /* Waits for all that were interrupted. */
-static void threads_await(struct leak_stop *s)
+static void threads_wait(struct leak_stop *s)
 {
 	for (;;) {
 		bool waits = false;
 
 		for (size_t i = 0; i < s->count; i++) {
 			if (s->thread[i].state == LEAK_THREAD_RUNS)
-				leak_stop_look(s, &s->thread[i]);
+				leak_stop_poll(s, &s->thread[i]);
 			waits |= s->thread[i].state == LEAK_THREAD_RUNS;
 		}
-		if (!waits || !is_in_time(s))
+		if (!waits || !is_worth_waiting(s))
 			return;
 		pause_ns(PAUSE_NS);
 	}
@@ -308,7 +308,7 @@ static int threads_stop(struct leak_stop *s)
 
 		if (rc < 0 && (s->count <= 1 || shortage_is(rc)))
 			return rc;
-		threads_await(s);
+		threads_wait(s);
 		clean = rc > 0 ? 0 : clean + 1;
 		/* Those that wait for a processor have stopped now, or never will. */
 		now = clock_monotonic_ns();
@@ -372,7 +372,7 @@ static void stop_begin(struct leak_stop *s, pid_t pid)
 	*s = (struct leak_stop){ .pid = pid, .is_child = is_our_child(pid) };
 }
 
-static void patience_begin(struct leak_stop *s)
+static void timeouts_start(struct leak_stop *s)
 {
 	s->deadline_ns = clock_monotonic_ns() + STOP_TIMEOUT_NS;
 	s->starved_ns = s->deadline_ns + STARVED_NS;
@@ -394,7 +394,7 @@ static int stop_all(struct leak_stop *s, pid_t pid, char *message)
 int leak_stop(struct leak_stop *s, pid_t pid, char *message)
 {
 	stop_begin(s, pid);
-	patience_begin(s);
+	timeouts_start(s);
 	return stop_all(s, pid, message);
 }
 
@@ -408,9 +408,9 @@ int leak_stop_within(struct leak_stop *s, pid_t pid, uint64_t ns, char *message)
 int leak_stop_thread(struct leak_stop *s, pid_t pid, pid_t tid)
 {
 	stop_begin(s, pid);
-	patience_begin(s);
+	timeouts_start(s);
 	if (thread_add(s, tid) > 0)
-		threads_await(s);
+		threads_wait(s);
 	if (s->count == 1 && s->thread[0].state == LEAK_THREAD_STOPPED)
 		return 0;
 	leak_stop_release(s);
@@ -437,7 +437,7 @@ size_t leak_stop_retry(
 	for (size_t i = 0; i < s->count; i++)
 		if (s->thread[i].state == LEAK_THREAD_RUNS)
 			ptrace(PTRACE_INTERRUPT, s->thread[i].tid, NULL, NULL);
-	patience_begin(s);
+	timeouts_start(s);
 	threads_stop(s); /* they may have made new ones */
 	return busy;
 }
@@ -447,11 +447,11 @@ int leak_stop_trace(struct leak_stop *s, unsigned long options)
 	for (size_t i = 0; i < s->count; i++) {
 		struct leak_thread *t = &s->thread[i];
 
-		if (t->state != LEAK_THREAD_STOPPED || t->told)
+		if (t->state != LEAK_THREAD_STOPPED || t->reports)
 			continue;
 		if (ptrace(PTRACE_SETOPTIONS, t->tid, NULL, options) != 0 && errno != ESRCH)
 			return -errno;
-		t->told = true;
+		t->reports = true;
 	}
 	return 0;
 }
@@ -480,21 +480,21 @@ int leak_stop_add(struct leak_stop *s, pid_t tid)
 	return 0;
 }
 
-void leak_stop_go(struct leak_stop *s)
+void leak_stop_detach(struct leak_stop *s)
 {
-	for (size_t i = 0; i < s->count && !s->gone_on; i++) {
+	for (size_t i = 0; i < s->count && !s->detached; i++) {
 		/* One that stopped too late has a call to go back to like the others. */
 		if (s->thread[i].state == LEAK_THREAD_RUNS)
-			leak_stop_look(s, &s->thread[i]);
+			leak_stop_poll(s, &s->thread[i]);
 		if (s->thread[i].state == LEAK_THREAD_STOPPED)
 			thread_go(s, &s->thread[i], true);
 	}
-	s->gone_on = true;
+	s->detached = true;
 }
 
 void leak_stop_release(struct leak_stop *s)
 {
-	leak_stop_go(s);
+	leak_stop_detach(s);
 	for (size_t i = 0; i < s->count; i++)
 		free(s->thread[i].vectors);
 	free(s->thread);

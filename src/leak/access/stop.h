@@ -30,7 +30,7 @@ struct leak_thread {
 	bool listed; /* at the last look */
 	bool held; /* stopped by us and by nothing else */
 	int event; /* PTRACE_EVENT_* of the last stop; 0: a signal */
-	bool told; /* what to report: leak_stop_trace */
+	bool reports; /* what to report: leak_stop_trace */
 	bool leaving; /* it was let go at its end: it ends, and stops no more (exit_stop.h) */
 	struct user_regs_struct regs; /* when it was last stopped */
 	struct user_regs_struct now; /* with which it goes on */
@@ -44,7 +44,7 @@ struct leak_stop {
 	struct leak_thread *thread;
 	size_t count;
 	bool whole; /* nothing of it runs: all threads that there are stopped in time */
-	bool gone_on; /* leak_stop_go */
+	bool detached; /* leak_stop_go */
 	uint64_t deadline_ns; /* for threads that could stop at once */
 	uint64_t starved_ns; /* for those that wait for a processor to do so */
 };
@@ -75,7 +75,7 @@ size_t leak_stop_retry(
  */
 int leak_stop_trace(struct leak_stop *s, unsigned long options);
 void leak_stop_resume(struct leak_stop *s, struct leak_thread *t);
-void leak_stop_look(struct leak_stop *s, struct leak_thread *t);
+void leak_stop_poll(struct leak_stop *s, struct leak_thread *t);
 int leak_stop_add(struct leak_stop *s, pid_t tid);
 /* The state of a thread as in /proc/PID/task/TID/stat; 'X': there is none. */
 char leak_stop_state(const struct leak_stop *s, pid_t tid);
@@ -84,13 +84,13 @@ uint64_t leak_stop_thread_pointer(const struct leak_thread *t);
 /* How many threads did not stop. */
 size_t leak_stop_running(const struct leak_stop *s);
 /* Lets all that stopped go on, for good. How they stood is still known. */
-void leak_stop_go(struct leak_stop *s);
+void leak_stop_detach(struct leak_stop *s);
 /* Frees that; lets go before, if that has not been done. */
 void leak_stop_release(struct leak_stop *s);
 /*
  * The registers with which a thread may be sent on later, from elsewhere, as the kernel would send
  * it on now: a system call that the stop cut off is made again.
  */
-void leak_stop_resumed(const struct leak_thread *t, struct user_regs_struct *r);
+void leak_stop_resume_registers(const struct leak_thread *t, struct user_regs_struct *r);
 
 #endif

@@ -219,7 +219,7 @@ bool leak_stub_send(struct leak_stub *s, uint64_t entry)
 
 	if (ptrace(PTRACE_GETSIGMASK, t->tid, (void *)(uintptr_t)KERNEL_SET, &s->mask) != 0)
 		return false;
-	leak_stop_resumed(t, &r);
+	leak_stop_resume_registers(t, &r);
 	s->area = (struct ht_copy){ .magic = HT_COPY_MAGIC,
 		.stub = s->area.stub,
 		.stub_end = s->area.stub_end,

@@ -17,19 +17,19 @@ static bool is_shared(pid_t one, pid_t other)
 
 static void child_visit(void *ctx, pid_t child)
 {
-	struct leak_sharers *s = ctx;
+	struct leak_vm_sharers *s = ctx;
 
-	if (s->count < LEAK_SHARERS_MAX && is_shared(s->of, child))
+	if (s->count < LEAK_VM_SHARERS_MAX && is_shared(s->of, child))
 		s->pid[s->count++] = child;
 }
 
-void leak_sharers_find(struct leak_sharers *s, pid_t pid)
+void leak_vm_sharers_find(struct leak_vm_sharers *s, pid_t pid)
 {
-	*s = (struct leak_sharers){ .of = proc_memory_tid(pid) };
+	*s = (struct leak_vm_sharers){ .of = proc_memory_tid(pid) };
 	proc_children(pid, child_visit, s);
 }
 
-void leak_sharers_note(const struct leak_sharers *s, struct leak_stop *stop)
+void leak_vm_sharers_note(const struct leak_vm_sharers *s, struct leak_stop *stop)
 {
 	if (leak_stop_running(stop) > 0)
 		return;

@@ -6,22 +6,22 @@
  * child of vfork is one, too, until it calls exec; its parent waits for it and does not stop, which
  * is said already.
  */
-#ifndef SRC_LEAK_ACCESS_SHARERS_H
-#define SRC_LEAK_ACCESS_SHARERS_H
+#ifndef SRC_LEAK_ACCESS_VM_SHARERS_H
+#define SRC_LEAK_ACCESS_VM_SHARERS_H
 
 #include "src/leak/access/stop.h"
 
-#define LEAK_SHARERS_MAX 16u /* one is enough to say so */
+#define LEAK_VM_SHARERS_MAX 16u /* one is enough to say so */
 
-struct leak_sharers {
+struct leak_vm_sharers {
 	pid_t of;
-	pid_t pid[LEAK_SHARERS_MAX];
+	pid_t pid[LEAK_VM_SHARERS_MAX];
 	size_t count;
 };
 
 /* Before it stands still: its children are listed thread by thread. */
-void leak_sharers_find(struct leak_sharers *s, pid_t pid);
+void leak_vm_sharers_find(struct leak_vm_sharers *s, pid_t pid);
 /* When it does: those that still share it are among the threads from now on, as not stopped. */
-void leak_sharers_note(const struct leak_sharers *s, struct leak_stop *stop);
+void leak_vm_sharers_note(const struct leak_vm_sharers *s, struct leak_stop *stop);
 
 #endif

@@ -12,10 +12,10 @@ struct leak_range {
 };
 
 /* What the first word of a block is. */
-enum leak_first {
-	LEAK_FIRST_NUMBER, /* no address of memory */
-	LEAK_FIRST_ADDRESS,
-	LEAK_FIRST_FILE /* one in a file's memory, where tables of functions are */
+enum leak_word_kind {
+	LEAK_WORD_NUMBER, /* no address of memory */
+	LEAK_WORD_ADDRESS,
+	LEAK_WORD_FILE /* one in a file's memory, where tables of functions are */
 };
 
 #endif

@@ -7,23 +7,23 @@
 #include "src/leak/analysis/heuristics.h"
 #include "src/leak/analysis/shapes.h"
 
-#define WORD	      sizeof(uint64_t)
-#define LINK_BYTES    (2 * WORD)
-#define ASKED	      5u /* words: the one before that which the pointer goes to, and four */
-#define QUESTIONS_MAX 204u /* asked for together, within one call's 1,024 words */
-#define BACKS	      3u /* words that may lead back to the pointer, of each */
-#define FEW	      4096u /* pointers inside: looked at in some milliseconds */
-#define PLACES	      1024u /* a power of two; more are not counted */
-#define PLACE_MOST    512u /* looked at of each, if there are more than a few */
+#define WORD		sizeof(uint64_t)
+#define LINK_BYTES	(2 * WORD)
+#define ASKED		5u /* words: the one before that which the pointer goes to, and four */
+#define QUESTIONS_MAX	204u /* asked for together, within one call's 1,024 words */
+#define BACKS		3u /* words that may lead back to the pointer, of each */
+#define FEW		4096u /* pointers inside: looked at in some milliseconds */
+#define PLACES		1024u /* a power of two; more are not counted */
+#define DIRECTORIES_MAX 512u /* looked at of each, if there are more than a few */
 
 /* Pointers inside, and the words that tell. */
 struct questions {
 	size_t count;
-	const struct leak_inside *in[QUESTIONS_MAX];
+	const struct leak_interior *in[QUESTIONS_MAX];
 	struct leak_word word[ASKED * QUESTIONS_MAX];
 	/* Words that hold one of these pointers, if they are what they seem. */
 	size_t backs;
-	const struct leak_inside *back_in[BACKS * QUESTIONS_MAX];
+	const struct leak_interior *back_in[BACKS * QUESTIONS_MAX];
 	struct leak_word back[BACKS * QUESTIONS_MAX];
 };
 
@@ -61,21 +61,21 @@ static bool place_count(struct looking *l, uint64_t offset)
 		if (l->place[slot].offset == 0)
 			l->place[slot].offset = offset;
 		if (l->place[slot].offset == offset)
-			return l->place[slot].asked++ < PLACE_MOST;
+			return l->place[slot].asked++ < DIRECTORIES_MAX;
 	}
 	return true;
 }
 
 /* Whether a pointer may lie at `at`: it is a root there, or a word of the block that has it. */
-static bool may_lie(const struct leak_graph *g, const struct leak_inside *in, uint64_t at)
+static bool may_lie(const struct leak_graph *g, const struct leak_interior *in, uint64_t at)
 {
 	const struct leak_block *owner;
 
 	if (at % WORD != 0)
 		return false;
-	if (leak_inside_is_root(in))
-		return at == leak_inside_root_at(in);
-	owner = &g->blocks->block[leak_inside_owner(g, in)];
+	if (leak_interior_is_root(in))
+		return at == leak_interior_root_at(in);
+	owner = &g->blocks->block[leak_graph_interior_owner(g, in)];
 	return at >= owner->addr && owner->size >= WORD && at - owner->addr <= owner->size - WORD;
 }
 
@@ -85,7 +85,7 @@ static bool may_lie(const struct leak_graph *g, const struct leak_inside *in, ui
  * it is the same. A TAILQ's previous goes to the word itself.
  */
 static uint64_t link_back(
-	const struct leak_graph *g, const struct leak_inside *in, const struct leak_word *link)
+	const struct leak_graph *g, const struct leak_interior *in, const struct leak_word *link)
 {
 	uint64_t second_of = link[0].value + WORD, word_itself = link[1].value;
 
@@ -104,11 +104,11 @@ static bool is_start(const struct leak_graph *g, uint32_t block, const struct le
 
 	if (!w->ok || offset >= b->size)
 		return false;
-	return offset == 0 || leak_heuristics_judge(g->heuristics, g->head[block], b->size,
+	return offset == 0 || leak_heuristics_judge(g->heuristics, g->header[block], b->size,
 				      offset) != LEAK_BY_NONE;
 }
 
-static void back_ask(struct questions *q, const struct leak_inside *in, uint64_t addr)
+static void back_ask(struct questions *q, const struct leak_interior *in, uint64_t addr)
 {
 	q->back_in[q->backs] = in;
 	q->back[q->backs++] = (struct leak_word){ .addr = addr };
@@ -118,8 +118,8 @@ static void back_ask(struct questions *q, const struct leak_inside *in, uint64_t
  * A member of a list whose links come `before` bytes behind where pointers to it go: next, then
  * previous. The next one's previous, or the previous one's next, is the pointer itself.
  */
-static bool ring_ask(struct looking *l, const struct leak_inside *in, const struct leak_word *link,
-	uint64_t before)
+static bool ring_ask(struct looking *l, const struct leak_interior *in,
+	const struct leak_word *link, uint64_t before)
 {
 	const struct leak_word *next = &link[0], *previous = &link[1];
 
@@ -136,13 +136,14 @@ static bool ring_ask(struct looking *l, const struct leak_inside *in, const stru
 
 /* What leads back to the start of its block, and what leads to where the pointer seems to lie, if
  * the pointer is there; of a root's that is known. */
-static bool is_backlink(struct looking *l, const struct leak_inside *in, const struct leak_word *w)
+static bool is_backlink(
+	struct looking *l, const struct leak_interior *in, const struct leak_word *w)
 {
 	uint64_t back = link_back(l->g, in, &w[FIRST]);
-	uint32_t block = leak_inside_block(l->g, in);
+	uint32_t block = leak_graph_interior_block(l->g, in);
 
 	if (is_start(l->g, block, &w[FIRST]) || is_start(l->g, block, &w[SECOND]) ||
-		(back != 0 && leak_inside_is_root(in)))
+		(back != 0 && leak_interior_is_root(in)))
 		return true;
 	if (back != 0)
 		back_ask(&l->q, in, back);
@@ -150,9 +151,9 @@ static bool is_backlink(struct looking *l, const struct leak_inside *in, const s
 }
 
 static enum leak_heuristic judge(
-	struct looking *l, const struct leak_inside *in, const struct leak_word *w)
+	struct looking *l, const struct leak_interior *in, const struct leak_word *w)
 {
-	const struct leak_block *b = &l->g->blocks->block[leak_inside_block(l->g, in)];
+	const struct leak_block *b = &l->g->blocks->block[leak_graph_interior_block(l->g, in)];
 
 	if (counts(l, LEAK_BY_SLAB) && w[BEFORE].ok &&
 		leak_shapes_is_slot(b, l->m, in->pointer, w[BEFORE].value))
@@ -172,24 +173,25 @@ static void questions_ask(struct looking *l)
 
 	l->m->read(l->m->ctx, q->word, ASKED * q->count);
 	for (size_t i = 0; i < q->count; i++) {
-		const struct leak_inside *in = q->in[i];
-		const struct leak_block *b = &l->g->blocks->block[leak_inside_block(l->g, in)];
+		const struct leak_interior *in = q->in[i];
+		const struct leak_block *b =
+			&l->g->blocks->block[leak_graph_interior_block(l->g, in)];
 
 		for (unsigned k = 0; k < ASKED; k++)
 			q->word[ASKED * i + k].ok &=
 				q->word[ASKED * i + k].addr + WORD <= b->addr + b->size;
-		leak_inside_settle(l->g, in, judge(l, in, &q->word[ASKED * i]));
+		leak_graph_interior_settle(l->g, in, judge(l, in, &q->word[ASKED * i]));
 	}
 	l->m->read(l->m->ctx, q->back, q->backs);
 	for (size_t i = 0; i < q->backs; i++)
 		if (q->back[i].ok && q->back[i].value == q->back_in[i]->pointer)
-			leak_inside_settle(l->g, q->back_in[i], LEAK_BY_BACKLINK);
+			leak_graph_interior_settle(l->g, q->back_in[i], LEAK_BY_BACKLINK);
 	q->count = q->backs = 0;
 }
 
 /* A pointer that is aligned: the words before and behind where it goes. What lies behind the
  * block does not count. */
-static void words_add(struct looking *l, const struct leak_inside *in)
+static void words_add(struct looking *l, const struct leak_interior *in)
 {
 	struct questions *q = &l->q;
 	struct leak_word *w = &q->word[ASKED * q->count];
@@ -201,21 +203,22 @@ static void words_add(struct looking *l, const struct leak_inside *in)
 		questions_ask(l);
 }
 
-static void inside_look(struct looking *l, const struct leak_inside *in)
+static void interior_inspect(struct looking *l, const struct leak_interior *in)
 {
 	const struct leak_graph *g = l->g;
-	uint32_t i = leak_inside_block(g, in);
+	uint32_t i = leak_graph_interior_block(g, in);
 	const struct leak_block *b = &g->blocks->block[i];
 	uint64_t offset = in->pointer - b->addr;
-	bool is_marked = offset < LEAK_SHAPES_MARKS && !leak_inside_is_root(in);
+	bool is_marked = offset < LEAK_SHAPES_MARKS && !leak_interior_is_root(in);
 
-	if (!leak_inside_is_open(g, in) || (l->classified && g->class[i] == LEAK_REACHABLE) ||
-		b->size < LINK_BYTES)
+	if (!leak_graph_interior_is_open(g, in) ||
+		(l->classified && g->class[i] == LEAK_REACHABLE) || b->size < LINK_BYTES)
 		return;
 	if (is_marked) {
 		if (counts(l, LEAK_BY_MARKED) && place_count(l, offset) &&
-			leak_shapes_is_marked(g, l->m, leak_inside_owner(g, in), in->pointer))
-			leak_inside_settle(l->g, in, LEAK_BY_MARKED);
+			leak_shapes_is_marked(
+				g, l->m, leak_graph_interior_owner(g, in), in->pointer))
+			leak_graph_interior_settle(l->g, in, LEAK_BY_MARKED);
 	} else if (offset % WORD == 0 && offset <= b->size - LINK_BYTES && place_count(l, offset)) {
 		words_add(l, in);
 	}
@@ -227,16 +230,16 @@ void leak_backlinks_explain(struct leak_graph *g, const struct leak_memory *m)
 			       1u << LEAK_BY_MARKED;
 	struct looking *l;
 
-	if (g->failed || g->insides == 0 || !(g->heuristics & rules))
+	if (g->failed || g->interiors == 0 || !(g->heuristics & rules))
 		return;
 	l = calloc(1, sizeof(*l));
 	if (!l)
 		return;
 	l->g = g;
 	l->m = m;
-	l->classified = g->insides > FEW && leak_graph_classify(g) == 0;
-	for (size_t i = 0; i < g->insides; i++)
-		inside_look(l, &g->inside[i]);
+	l->classified = g->interiors > FEW && leak_graph_classify(g) == 0;
+	for (size_t i = 0; i < g->interiors; i++)
+		interior_inspect(l, &g->interior[i]);
 	questions_ask(l);
 	free(l);
 }

@@ -56,7 +56,8 @@ static void head_visit(struct walk *w, const uint64_t *words, size_t count)
 		second = words[1];
 	else if (b->size >= 2 * sizeof(*words))
 		(void)leak_space_word(w->space, b->addr + sizeof(*words), &second);
-	leak_graph_head(w->graph, w->block, words[0], second, leak_space_first(w->space, words[0]));
+	leak_graph_header(
+		w->graph, w->block, words[0], second, leak_space_word_kind(w->space, words[0]));
 }
 
 static void block_visit(void *ctx, uint64_t addr, const uint64_t *words, size_t count)

@@ -20,25 +20,25 @@
 
 int leak_blocks_reserve(struct leak_blocks *b, uint64_t count)
 {
-	uint32_t room = count < LEAK_BLOCKS_MAX ? (uint32_t)count : LEAK_BLOCKS_MAX;
+	uint32_t capacity = count < LEAK_BLOCKS_MAX ? (uint32_t)count : LEAK_BLOCKS_MAX;
 	void *p;
 
-	if (room <= b->room)
+	if (capacity <= b->capacity)
 		return 0;
-	p = realloc(b->block, room * sizeof(*b->block));
+	p = realloc(b->block, capacity * sizeof(*b->block));
 	if (!p)
 		return -ENOMEM;
-	b->block = array_large(p, room * sizeof(*b->block));
-	b->room = room;
+	b->block = array_large(p, capacity * sizeof(*b->block));
+	b->capacity = capacity;
 	return 0;
 }
 
 int leak_blocks_add(struct leak_blocks *b, const struct leak_block *block)
 {
-	if (b->count == b->room) {
-		if (b->room >= LEAK_BLOCKS_MAX)
+	if (b->count == b->capacity) {
+		if (b->capacity >= LEAK_BLOCKS_MAX)
 			return -E2BIG;
-		if (leak_blocks_reserve(b, b->room ? b->room * 2ull : 4096) != 0)
+		if (leak_blocks_reserve(b, b->capacity ? b->capacity * 2ull : 4096) != 0)
 			return -ENOMEM;
 	}
 	b->block[b->count++] = *block;
@@ -95,7 +95,7 @@ static int blocks_sort(struct leak_blocks *b)
 
 	if (run_end(from, 0, b->count) == b->count)
 		return 0;
-	other = array_large(malloc(b->room * sizeof(*other)), b->room * sizeof(*other));
+	other = array_large(malloc(b->capacity * sizeof(*other)), b->capacity * sizeof(*other));
 	if (!other)
 		return -ENOMEM;
 	to = other;
@@ -244,15 +244,15 @@ static int index_make(const struct leak_blocks *b, struct leak_cluster *c)
 static int clusters_make(struct leak_blocks *b)
 {
 	struct leak_cluster c;
-	uint32_t room = 0;
+	uint32_t capacity = 0;
 	int rc = 0;
 
 	for (uint32_t first = 0; rc == 0 && first < b->count;) {
-		if (b->clusters == room) {
+		if (b->clusters == capacity) {
 			void *p;
 
-			room = room ? room * 2 : 64;
-			p = realloc(b->cluster, room * sizeof(*b->cluster));
+			capacity = capacity ? capacity * 2 : 64;
+			p = realloc(b->cluster, capacity * sizeof(*b->cluster));
 			if (!p)
 				return -ENOMEM;
 			b->cluster = p;

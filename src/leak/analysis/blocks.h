@@ -36,7 +36,7 @@ struct leak_cluster {
 
 struct leak_blocks {
 	struct leak_block *block;
-	uint32_t count, room;
+	uint32_t count, capacity;
 	struct leak_cluster *cluster;
 	uint32_t clusters;
 	uint64_t lowest, span; /* no block has a byte outside */

@@ -14,21 +14,22 @@
  * keep a little more. */
 #define CHUNK_SPARE 64u
 
-bool glibc_heap_at(struct leak_space *s, uint64_t start, uint64_t end, struct glibc_heap *out)
+bool leak_glibc_heap_at(
+	struct leak_space *s, uint64_t start, uint64_t end, struct leak_glibc_heap *out)
 {
 	uint64_t arena, size, writable;
 
-	if (start % GLIBC_HEAP_BYTES != 0 || !leak_space_word(s, start, &arena) ||
+	if (start % LEAK_GLIBC_HEAP_BYTES != 0 || !leak_space_word(s, start, &arena) ||
 		!leak_space_word(s, start + 16, &size) ||
 		!leak_space_word(s, start + 24, &writable))
 		return false;
-	*out = (struct glibc_heap){ .start = start, .end = start + size, .arena = arena };
-	return arena % GLIBC_HEAP_BYTES < ARENA_HEAD && arena % GLIBC_HEAP_BYTES != 0 &&
-	       size != 0 && size % PAGE == 0 && size <= writable && writable <= GLIBC_HEAP_BYTES &&
-	       start + size <= end;
+	*out = (struct leak_glibc_heap){ .start = start, .end = start + size, .arena = arena };
+	return arena % LEAK_GLIBC_HEAP_BYTES < ARENA_HEAD && arena % LEAK_GLIBC_HEAP_BYTES != 0 &&
+	       size != 0 && size % PAGE == 0 && size <= writable &&
+	       writable <= LEAK_GLIBC_HEAP_BYTES && start + size <= end;
 }
 
-bool glibc_heap_has_own_mapping(struct leak_space *s, uint64_t addr, uint64_t bytes)
+bool leak_glibc_heap_has_own_mapping(struct leak_space *s, uint64_t addr, uint64_t bytes)
 {
 	uint64_t before, size;
 
@@ -41,20 +42,20 @@ bool glibc_heap_has_own_mapping(struct leak_space *s, uint64_t addr, uint64_t by
 	       (before + size) % PAGE == 0;
 }
 
-bool glibc_heap_is_chunk(struct leak_space *s, uint64_t addr, uint64_t bytes)
+bool leak_glibc_heap_is_chunk(struct leak_space *s, uint64_t addr, uint64_t bytes)
 {
 	uint64_t least = (bytes + 8 + CHUNK_ALIGN - 1) & ~(uint64_t)(CHUNK_ALIGN - 1), size;
 
 	if (addr % CHUNK_ALIGN != 0 || !leak_space_word(s, addr - 8, &size))
 		return false;
 	if (size & CHUNK_MAPPED)
-		return glibc_heap_has_own_mapping(s, addr, bytes);
+		return leak_glibc_heap_has_own_mapping(s, addr, bytes);
 	size &= ~(uint64_t)CHUNK_FLAGS;
 	least = least < CHUNK_LEAST ? CHUNK_LEAST : least;
 	return size % CHUNK_ALIGN == 0 && size >= least && size - least < CHUNK_SPARE;
 }
 
-uint64_t glibc_heap_chunks_end(struct leak_space *s, uint64_t start, uint64_t end)
+uint64_t leak_glibc_heap_chunks_end(struct leak_space *s, uint64_t start, uint64_t end)
 {
 	uint64_t size;
 

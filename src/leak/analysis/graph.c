@@ -11,7 +11,7 @@
 
 #define QUESTIONS_MAX 512u /* asked for together: two words each, within one call's 1,024 */
 
-const char *leak_class_name(enum leak_class class)
+const char *leak_classes_name(enum leak_class class)
 {
 	static const char *const names[] = { "definite", "indirect", "possible", "reachable" };
 
@@ -34,8 +34,8 @@ int leak_graph_start(struct leak_graph *g, struct leak_blocks *blocks)
 	g->heuristic = zeros(n, 1);
 	g->leader = zeros(n, sizeof(*g->leader));
 	g->first = zeros(n, sizeof(*g->first));
-	g->head = zeros(n, 1);
-	if (g->root && g->root_at && g->class && g->heuristic && g->leader && g->first && g->head)
+	g->header = zeros(n, 1);
+	if (g->root && g->root_at && g->class && g->heuristic && g->leader && g->first && g->header)
 		return 0;
 	leak_graph_free(g);
 	return -ENOMEM;
@@ -50,8 +50,8 @@ void leak_graph_free(struct leak_graph *g)
 	free(g->leader);
 	free(g->first);
 	free(g->edge);
-	free(g->head);
-	free(g->inside);
+	free(g->header);
+	free(g->interior);
 	*g = (struct leak_graph){ 0 };
 }
 
@@ -67,14 +67,14 @@ static uint64_t next_chunk(const struct leak_block *b)
 
 /* Notes a pointer inside a block, which may turn out to be as good as one to its start. False: no
  * memory. */
-static bool inside_note(
-	struct leak_inside **inside, size_t *count, size_t *room, struct leak_inside fresh)
+static bool interior_add(
+	struct leak_interior **interior, size_t *count, size_t *room, struct leak_interior fresh)
 {
-	struct leak_inside *p = array_grow(*inside, *count, room, sizeof(fresh));
+	struct leak_interior *p = array_grow(*interior, *count, room, sizeof(fresh));
 
 	if (!p)
 		return false;
-	*inside = p;
+	*interior = p;
 	p[(*count)++] = fresh;
 	return true;
 }
@@ -91,10 +91,10 @@ static void root_word(struct leak_graph *g, uint64_t at, uint64_t word, bool bin
 		return;
 	if (word == b->addr || g->root[i] == 0)
 		g->root_at[i] = at;
-	g->root[i] = word == b->addr ? LEAK_TO_START + 1 : LEAK_TO_INSIDE + 1;
+	g->root[i] = word == b->addr ? LEAK_TO_START + 1 : LEAK_TO_INTERIOR + 1;
 	if (word != b->addr)
-		g->failed |= !inside_note(&g->inside, &g->insides, &g->inside_room,
-			(struct leak_inside){ word, LEAK_INSIDE_ROOT | at });
+		g->failed |= !interior_add(&g->interior, &g->interiors, &g->interior_capacity,
+			(struct leak_interior){ word, LEAK_INTERIOR_ROOT | at });
 }
 
 void leak_graph_root(
@@ -114,10 +114,10 @@ void leak_graph_root_block(struct leak_graph *g, uint32_t block)
 
 void leak_graph_root_rule(struct leak_graph *g, uint32_t block, enum leak_heuristic rule)
 {
-	bool has_pointer = g->root[block] != 0 && g->root[block] != LEAK_TO_INSIDE + 1;
+	bool has_pointer = g->root[block] != 0 && g->root[block] != LEAK_TO_INTERIOR + 1;
 
 	if (g->heuristics >> rule & 1 && !has_pointer)
-		g->root[block] = (uint8_t)(LEAK_TO_INSIDE + 1 + rule);
+		g->root[block] = (uint8_t)(LEAK_TO_INTERIOR + 1 + rule);
 }
 
 void leak_graph_forget_block(struct leak_graph *g, uint32_t block)
@@ -133,20 +133,20 @@ void leak_graph_store(struct leak_store *s, size_t edges)
 {
 	*s = (struct leak_store){ .edge = array_large(malloc(edges * sizeof(*s->edge)),
 					  edges * sizeof(*s->edge)) };
-	s->edge_room = s->edge ? edges : 0;
+	s->edge_capacity = s->edge ? edges : 0;
 }
 
 void leak_graph_part(struct leak_part *p, struct leak_store *s, uint32_t begins)
 {
 	*p = (struct leak_part){
-		.store = s, .edge = s->edges, .inside = s->insides, .begins = begins
+		.store = s, .edge = s->edges, .interior = s->interiors, .begins = begins
 	};
 }
 
 static bool edge_add(struct leak_store *s, uint32_t edge)
 {
-	if (s->edges == s->edge_room) {
-		uint32_t *p = array_grow(s->edge, s->edges, &s->edge_room, sizeof(*p));
+	if (s->edges == s->edge_capacity) {
+		uint32_t *p = array_grow(s->edge, s->edges, &s->edge_capacity, sizeof(*p));
 
 		if (!p)
 			return false;
@@ -166,9 +166,9 @@ static void part_word(
 		return;
 	if (word == g->blocks->block[to].addr)
 		s->failed |= !edge_add(s, to << LEAK_TO_BITS | LEAK_TO_START);
-	else if (inside_note(&s->inside, &s->insides, &s->inside_room,
-			 (struct leak_inside){ word, s->edges - p->edge }))
-		s->failed |= !edge_add(s, to << LEAK_TO_BITS | LEAK_TO_INSIDE);
+	else if (interior_add(&s->interior, &s->interiors, &s->interior_capacity,
+			 (struct leak_interior){ word, s->edges - p->edge }))
+		s->failed |= !edge_add(s, to << LEAK_TO_BITS | LEAK_TO_INTERIOR);
 	else
 		s->failed = true;
 }
@@ -183,7 +183,7 @@ void leak_graph_scan(struct leak_graph *g, struct leak_part *p, uint32_t block,
 		if (words[i] - lowest < span)
 			part_word(g, p, block, words[i]);
 	p->edges = p->store->edges - p->edge;
-	p->insides = p->store->insides - p->inside;
+	p->interiors = p->store->interiors - p->interior;
 	if (block >= p->begins) {
 		g->first[block + 1] += p->store->edges - edges;
 	} else {
@@ -192,10 +192,11 @@ void leak_graph_scan(struct leak_graph *g, struct leak_part *p, uint32_t block,
 	}
 }
 
-void leak_graph_head(
-	struct leak_graph *g, uint32_t block, uint64_t first, uint64_t second, enum leak_first kind)
+void leak_graph_header(struct leak_graph *g, uint32_t block, uint64_t first, uint64_t second,
+	enum leak_word_kind kind)
 {
-	g->head[block] = leak_heuristics_head(g->blocks->block[block].size, first, second, kind);
+	g->header[block] =
+		leak_heuristics_header(g->blocks->block[block].size, first, second, kind);
 }
 
 static void part_join(struct leak_graph *g, const struct leak_part *p)
@@ -206,21 +207,21 @@ static void part_join(struct leak_graph *g, const struct leak_part *p)
 		g->first[p->before + 1] += p->before_edges;
 	if (p->edges && g->edge != s->edge)
 		memcpy(g->edge + g->edges, s->edge + p->edge, p->edges * sizeof(*s->edge));
-	for (size_t i = p->inside; i < p->inside + p->insides; i++)
-		g->inside[g->insides++] =
-			(struct leak_inside){ s->inside[i].pointer, g->edges + s->inside[i].edge };
+	for (size_t i = p->interior; i < p->interior + p->interiors; i++)
+		g->interior[g->interiors++] = (struct leak_interior){ s->interior[i].pointer,
+			g->edges + s->interior[i].edge };
 	g->edges += p->edges;
 }
 
 /* One thread's parts are in order already. */
 static bool edges_make(struct leak_graph *g, struct leak_store *stores, size_t count)
 {
-	size_t edges = 1, insides = g->insides + 1, with_edges = 0; /* never nothing */
-	struct leak_inside *inside;
+	size_t edges = 1, interiors = g->interiors + 1, with_edges = 0; /* never nothing */
+	struct leak_interior *interior;
 
 	for (size_t i = 0; i < count; i++) {
 		edges += stores[i].edges;
-		insides += stores[i].insides;
+		interiors += stores[i].interiors;
 		with_edges += stores[i].edges > 0;
 		if (stores[i].failed)
 			return false;
@@ -230,9 +231,9 @@ static bool edges_make(struct leak_graph *g, struct leak_store *stores, size_t c
 			g->edge = stores[i].edge;
 	if (!g->edge)
 		g->edge = array_large(malloc(edges * sizeof(*g->edge)), edges * sizeof(*g->edge));
-	inside = realloc(g->inside, insides * sizeof(*inside));
-	g->inside = inside ? inside : g->inside;
-	return g->edge && inside;
+	interior = realloc(g->interior, interiors * sizeof(*interior));
+	g->interior = interior ? interior : g->interior;
+	return g->edge && interior;
 }
 
 void leak_graph_join(struct leak_graph *g, struct leak_part *parts, size_t count,
@@ -248,19 +249,19 @@ void leak_graph_join(struct leak_graph *g, struct leak_part *parts, size_t count
 	for (size_t i = 0; i < store_count; i++) {
 		if (stores[i].edge != g->edge)
 			free(stores[i].edge);
-		free(stores[i].inside);
+		free(stores[i].interior);
 	}
 }
 
 /* ---- heuristics ---- */
 
-uint32_t leak_inside_block(const struct leak_graph *g, const struct leak_inside *in)
+uint32_t leak_graph_interior_block(const struct leak_graph *g, const struct leak_interior *in)
 {
-	return leak_inside_is_root(in) ? leak_blocks_find(g->blocks, in->pointer)
-				       : g->edge[in->edge] >> LEAK_TO_BITS;
+	return leak_interior_is_root(in) ? leak_blocks_find(g->blocks, in->pointer)
+					 : g->edge[in->edge] >> LEAK_TO_BITS;
 }
 
-uint32_t leak_inside_owner(const struct leak_graph *g, const struct leak_inside *in)
+uint32_t leak_graph_interior_owner(const struct leak_graph *g, const struct leak_interior *in)
 {
 	uint32_t low = 0, high = g->blocks->count;
 
@@ -275,20 +276,21 @@ uint32_t leak_inside_owner(const struct leak_graph *g, const struct leak_inside 
 	return low;
 }
 
-bool leak_inside_is_open(const struct leak_graph *g, const struct leak_inside *in)
+bool leak_graph_interior_is_open(const struct leak_graph *g, const struct leak_interior *in)
 {
-	if (leak_inside_is_root(in))
-		return g->root[leak_inside_block(g, in)] == LEAK_TO_INSIDE + 1;
-	return (g->edge[in->edge] & LEAK_TO_MASK) == LEAK_TO_INSIDE;
+	if (leak_interior_is_root(in))
+		return g->root[leak_graph_interior_block(g, in)] == LEAK_TO_INTERIOR + 1;
+	return (g->edge[in->edge] & LEAK_TO_MASK) == LEAK_TO_INTERIOR;
 }
 
-void leak_inside_settle(
-	struct leak_graph *g, const struct leak_inside *in, enum leak_heuristic found)
+void leak_graph_interior_settle(
+	struct leak_graph *g, const struct leak_interior *in, enum leak_heuristic found)
 {
-	if (found == LEAK_BY_NONE || !(g->heuristics >> found & 1) || !leak_inside_is_open(g, in))
+	if (found == LEAK_BY_NONE || !(g->heuristics >> found & 1) ||
+		!leak_graph_interior_is_open(g, in))
 		return;
-	if (leak_inside_is_root(in))
-		g->root[leak_inside_block(g, in)] = (uint8_t)(LEAK_TO_INSIDE + 1 + found);
+	if (leak_interior_is_root(in))
+		g->root[leak_graph_interior_block(g, in)] = (uint8_t)(LEAK_TO_INTERIOR + 1 + found);
 	else
 		g->edge[in->edge] += found;
 }
@@ -296,7 +298,7 @@ void leak_inside_settle(
 /* Pointers that may go to a base of a class, and the words that tell. */
 struct questions {
 	size_t count;
-	const struct leak_inside *in[QUESTIONS_MAX];
+	const struct leak_interior *in[QUESTIONS_MAX];
 	struct leak_word word[2 * QUESTIONS_MAX];
 };
 
@@ -310,24 +312,24 @@ static void questions_ask(struct leak_graph *g, const struct leak_memory *m, str
 	m->read(m->ctx, q->word, 2 * q->count);
 	for (size_t i = 0; i < q->count; i++)
 		if (is_table(&q->word[2 * i + 1], m) && is_table(&q->word[2 * i], m))
-			leak_inside_settle(g, q->in[i], LEAK_BY_INHERITANCE);
+			leak_graph_interior_settle(g, q->in[i], LEAK_BY_INHERITANCE);
 	q->count = 0;
 }
 
-static void inside_explain(struct leak_graph *g, const struct leak_memory *m,
-	const struct leak_inside *in, struct questions *q)
+static void interior_explain(struct leak_graph *g, const struct leak_memory *m,
+	const struct leak_interior *in, struct questions *q)
 {
-	uint32_t i = leak_inside_block(g, in);
+	uint32_t i = leak_graph_interior_block(g, in);
 	const struct leak_block *b = &g->blocks->block[i];
 	uint64_t offset = in->pointer - b->addr;
 	enum leak_heuristic found =
-		leak_heuristics_judge(g->heuristics, g->head[i], b->size, offset);
+		leak_heuristics_judge(g->heuristics, g->header[i], b->size, offset);
 
-	if (!leak_inside_is_open(g, in))
+	if (!leak_graph_interior_is_open(g, in))
 		return; /* explained already, or there is no need */
 	if (found != LEAK_BY_NONE) {
-		leak_inside_settle(g, in, found);
-	} else if (leak_heuristics_may_be_base(g->head[i], b->size, offset)) {
+		leak_graph_interior_settle(g, in, found);
+	} else if (leak_heuristics_may_be_base(g->header[i], b->size, offset)) {
 		q->in[q->count] = in;
 		q->word[2 * q->count] = (struct leak_word){ .addr = b->addr };
 		q->word[2 * q->count + 1] = (struct leak_word){ .addr = in->pointer };
@@ -341,8 +343,8 @@ void leak_graph_explain(struct leak_graph *g, const struct leak_memory *m)
 	struct questions *q = calloc(1, sizeof(*q));
 
 	g->failed = g->failed || !q;
-	for (size_t i = 0; i < g->insides && !g->failed; i++)
-		inside_explain(g, m, &g->inside[i], q);
+	for (size_t i = 0; i < g->interiors && !g->failed; i++)
+		interior_explain(g, m, &g->interior[i], q);
 	if (q)
 		questions_ask(g, m, q);
 	free(q);
@@ -383,9 +385,9 @@ static uint32_t todo_pop(struct todo *t)
 }
 
 /* Whether a pointer is as good as one to the start by one of `rules`. */
-static bool is_sure(unsigned to, unsigned rules)
+static bool is_start_like(unsigned to, unsigned rules)
 {
-	return to == LEAK_TO_START || rules >> (to - LEAK_TO_INSIDE) & 1;
+	return to == LEAK_TO_START || rules >> (to - LEAK_TO_INTERIOR) & 1;
 }
 
 /* A root, or a reachable block for which `before` holds what g->heuristic says, points to a block
@@ -396,9 +398,9 @@ static void reach(struct leak_graph *g, struct todo *t, uint32_t block, unsigned
 		return;
 	g->class[block] = LEAK_REACHABLE;
 	if (to != LEAK_TO_START)
-		g->heuristic[block] = (uint8_t)(to - LEAK_TO_INSIDE);
+		g->heuristic[block] = (uint8_t)(to - LEAK_TO_INTERIOR);
 	else
-		g->heuristic[block] = before ? before | LEAK_BEHIND : LEAK_BY_NONE;
+		g->heuristic[block] = before ? before | LEAK_INDIRECTLY : LEAK_BY_NONE;
 	todo_push(t, block);
 }
 
@@ -408,7 +410,7 @@ static void edges_follow(struct leak_graph *g, struct todo *t, uint32_t from, un
 		uint32_t block = g->edge[e] >> LEAK_TO_BITS;
 		unsigned to = g->edge[e] & LEAK_TO_MASK;
 
-		if (is_sure(to, rules))
+		if (is_start_like(to, rules))
 			reach(g, t, block, to, g->heuristic[from]);
 		else
 			t->later[t->laters++] = (struct reached){ block, (uint8_t)to };
@@ -421,12 +423,12 @@ static void reach_by(struct leak_graph *g, struct todo *t, unsigned rules)
 	size_t left = 0;
 
 	for (uint32_t i = 0; i < g->blocks->count; i++)
-		if (g->root[i] != 0 && is_sure(g->root[i] - 1u, rules))
+		if (g->root[i] != 0 && is_start_like(g->root[i] - 1u, rules))
 			reach(g, t, i, g->root[i] - 1u, LEAK_BY_NONE);
 	for (size_t i = 0; i < t->laters; i++) {
 		const struct reached *l = &t->later[i];
 
-		if (is_sure(l->to, rules))
+		if (is_start_like(l->to, rules))
 			reach(g, t, l->block, l->to, LEAK_BY_NONE);
 		else
 			t->later[left++] = *l;
@@ -525,7 +527,7 @@ int leak_graph_classify(struct leak_graph *g)
 	uint32_t n = g->blocks->count;
 	struct todo t = { .block = zeros(n + (size_t)1, sizeof(*t.block)),
 		.in = zeros(n + (size_t)1, 1),
-		.later = malloc((g->insides + 1) * sizeof(*t.later)) };
+		.later = malloc((g->interiors + 1) * sizeof(*t.later)) };
 	bool ok = t.block && t.in && t.later && !g->failed;
 
 	if (ok) {

@@ -21,7 +21,7 @@
 
 enum leak_class { LEAK_DEFINITE, LEAK_INDIRECT, LEAK_POSSIBLE, LEAK_REACHABLE, LEAK_CLASSES };
 /* "definite", ... Static. */
-const char *leak_class_name(enum leak_class class);
+const char *leak_classes_name(enum leak_class class);
 
 struct leak_graph {
 	struct leak_blocks *blocks;
@@ -38,48 +38,48 @@ struct leak_graph {
 	uint64_t *first;
 	uint32_t *edge;
 	uint64_t edges;
-	uint8_t *head; /* leak_heuristics_head */
+	uint8_t *header; /* leak_heuristics_head */
 	/* Pointers inside blocks that a heuristic may explain. */
-	struct leak_inside *inside;
-	size_t insides, inside_room;
+	struct leak_interior *interior;
+	size_t interiors, interior_capacity;
 	unsigned heuristics; /* those that count: bit i for enum leak_heuristic i; all at first */
 	bool failed; /* no memory: the result would be wrong */
 };
 
-#define LEAK_BEHIND 0x80u
+#define LEAK_INDIRECTLY 0x80u
 
 /* The low bits of an edge: LEAK_TO_START, LEAK_TO_INSIDE, or LEAK_TO_INSIDE + the heuristic. */
-#define LEAK_TO_BITS   4u
-#define LEAK_TO_MASK   ((1u << LEAK_TO_BITS) - 1)
-#define LEAK_TO_START  0u
-#define LEAK_TO_INSIDE 1u
+#define LEAK_TO_BITS	 4u
+#define LEAK_TO_MASK	 ((1u << LEAK_TO_BITS) - 1)
+#define LEAK_TO_START	 0u
+#define LEAK_TO_INTERIOR 1u
 
 /* A pointer inside a block. */
-struct leak_inside {
+struct leak_interior {
 	uint64_t pointer;
 	uint64_t edge; /* its number; of a root: LEAK_INSIDE_ROOT, and where it is */
 };
-#define LEAK_INSIDE_ROOT (UINT64_C(1) << 63)
+#define LEAK_INTERIOR_ROOT (UINT64_C(1) << 63)
 
-static inline bool leak_inside_is_root(const struct leak_inside *in)
+static inline bool leak_interior_is_root(const struct leak_interior *in)
 {
-	return (in->edge & LEAK_INSIDE_ROOT) != 0;
+	return (in->edge & LEAK_INTERIOR_ROOT) != 0;
 }
 
 /* Where a root's is; of a register's, the low bits of LEAK_REGISTER. */
-static inline uint64_t leak_inside_root_at(const struct leak_inside *in)
+static inline uint64_t leak_interior_root_at(const struct leak_interior *in)
 {
-	return in->edge & ~LEAK_INSIDE_ROOT;
+	return in->edge & ~LEAK_INTERIOR_ROOT;
 }
 /* The block that it goes to. */
-uint32_t leak_inside_block(const struct leak_graph *g, const struct leak_inside *in);
+uint32_t leak_graph_interior_block(const struct leak_graph *g, const struct leak_interior *in);
 /* The block that has it, unless it is a root's. */
-uint32_t leak_inside_owner(const struct leak_graph *g, const struct leak_inside *in);
+uint32_t leak_graph_interior_owner(const struct leak_graph *g, const struct leak_interior *in);
 /* Whether it counts, and nothing explains it yet. */
-bool leak_inside_is_open(const struct leak_graph *g, const struct leak_inside *in);
+bool leak_graph_interior_is_open(const struct leak_graph *g, const struct leak_interior *in);
 /* Explains one that is open; not if that heuristic does not count. */
-void leak_inside_settle(
-	struct leak_graph *g, const struct leak_inside *in, enum leak_heuristic found);
+void leak_graph_interior_settle(
+	struct leak_graph *g, const struct leak_interior *in, enum leak_heuristic found);
 
 /* `blocks` is finished, and stays the caller's. 0 or -ENOMEM. */
 int leak_graph_start(struct leak_graph *g, struct leak_blocks *blocks);
@@ -107,13 +107,13 @@ void leak_graph_forget_block(struct leak_graph *g, uint32_t block);
  */
 struct leak_store {
 	uint32_t *edge;
-	struct leak_inside *inside; /* edges are counted from where the part begins */
-	size_t edges, edge_room, insides, inside_room;
+	struct leak_interior *interior; /* edges are counted from where the part begins */
+	size_t edges, edge_capacity, interiors, interior_capacity;
 	bool failed;
 };
 struct leak_part {
 	struct leak_store *store; /* whose it is; NULL: nobody's, and there is nothing in it */
-	size_t edge, edges, inside, insides; /* where they begin in the store, and how many */
+	size_t edge, edges, interior, interiors; /* where they begin in the store, and how many */
 	uint32_t begins; /* the first block that begins here */
 	uint32_t before; /* one that reaches in from before */
 	size_t before_edges; /* of that one; they come first */
@@ -128,8 +128,8 @@ void leak_graph_scan(struct leak_graph *g, struct leak_part *p, uint32_t block,
 	const uint64_t *words, size_t count);
 /* The first two words of a block that begins in a part, if they could be read; src/leak/
  * heuristics.h. */
-void leak_graph_head(struct leak_graph *g, uint32_t block, uint64_t first, uint64_t second,
-	enum leak_first kind);
+void leak_graph_header(struct leak_graph *g, uint32_t block, uint64_t first, uint64_t second,
+	enum leak_word_kind kind);
 /* Once. Frees what the stores hold. */
 void leak_graph_join(struct leak_graph *g, struct leak_part *parts, size_t count,
 	struct leak_store *stores, size_t store_count);

@@ -20,7 +20,7 @@
 /* The heads of redis' strings, in bytes: a pointer goes behind one. */
 static const uint8_t sds_heads[SDS_FORMS] = { 1, 3, 5, 9 };
 
-const char *leak_heuristic_name(enum leak_heuristic heuristic)
+const char *leak_heuristics_name(enum leak_heuristic heuristic)
 {
 	static const char *const names[] = { "", "stdstring", "length64", "newarray",
 		"multipleinheritance", "header", "sds", "backlink", "loader", "gobject", "slab",
@@ -29,7 +29,7 @@ const char *leak_heuristic_name(enum leak_heuristic heuristic)
 	return heuristic < LEAK_HEURISTICS ? names[heuristic] : "?";
 }
 
-/* What is told of a string comes before its characters: length, and room. */
+/* What is told of a string comes before its characters: length, and capacity. */
 static bool is_string(uint64_t size, uint64_t first, uint64_t second)
 {
 	return size > STRING_HEAD && second == size - STRING_HEAD - 1 && first <= second;
@@ -42,21 +42,22 @@ static bool is_array(uint64_t size, uint64_t first)
 }
 
 /*
- * A string of redis (sds.h): length and room as numbers of 1, 2 or 4 bytes, then a byte of which
- * the low 3 bits say which; there the pointer goes, to the characters, and behind these is a zero.
- * The room is what malloc_usable_size says, and that may be more than was asked for.
+ * A string of redis (sds.h): length and capacity as numbers of 1, 2 or 4 bytes, then a byte of
+ * which the low 3 bits say which; there the pointer goes, to the characters, and behind these is a
+ * zero. The capacity is what malloc_usable_size says, and that may be more than was asked for.
  */
-static bool is_sds(uint64_t size, uint64_t length, uint64_t room, unsigned form)
+static bool is_sds(uint64_t size, uint64_t length, uint64_t capacity, unsigned form)
 {
-	return length <= room && length + sds_heads[form] < size &&
-	       room < size + size / 4 + NEAR_BYTES;
+	return length <= capacity && length + sds_heads[form] < size &&
+	       capacity < size + size / 4 + NEAR_BYTES;
 }
 
 static unsigned sds_forms(uint64_t size, uint64_t first, uint64_t second)
 {
 	unsigned found = 0;
 
-	if ((first & 0xff) == (size - 2) << 3) /* short: all in one byte, and no room to spare */
+	if ((first & 0xff) == (size - 2)
+				      << 3) /* short: all in one byte, and no capacity to spare */
 		found |= IS_SDS;
 	if ((first >> 16 & 0xff) == 1 && is_sds(size, first & 0xff, first >> 8 & 0xff, 1))
 		found |= IS_SDS << 1;
@@ -67,7 +68,8 @@ static unsigned sds_forms(uint64_t size, uint64_t first, uint64_t second)
 	return found;
 }
 
-uint8_t leak_heuristics_head(uint64_t size, uint64_t first, uint64_t second, enum leak_first kind)
+uint8_t leak_heuristics_header(
+	uint64_t size, uint64_t first, uint64_t second, enum leak_word_kind kind)
 {
 	unsigned head = 0;
 
@@ -75,7 +77,7 @@ uint8_t leak_heuristics_head(uint64_t size, uint64_t first, uint64_t second, enu
 		return 0;
 	/* An address is no length and no text, whatever its low bytes are: some in a thousand
 	 * blocks that begin with a pointer would pass for a string. */
-	if (kind == LEAK_FIRST_NUMBER)
+	if (kind == LEAK_WORD_NUMBER)
 		head = sds_forms(size, first, second);
 	if (is_string(size, first, second))
 		head |= IS_STRING;
@@ -83,7 +85,7 @@ uint8_t leak_heuristics_head(uint64_t size, uint64_t first, uint64_t second, enu
 		head |= HAS_LENGTH; /* and IS_ARRAY, of as many parts of a byte each */
 	if (is_array(size, first))
 		head |= IS_ARRAY;
-	if (kind == LEAK_FIRST_FILE && first % WORD == 0 && first >= FIRST_PAGE_END)
+	if (kind == LEAK_WORD_FILE && first % WORD == 0 && first >= FIRST_PAGE_END)
 		head |= HAS_TABLE;
 	return (uint8_t)head;
 }

@@ -32,13 +32,14 @@ enum leak_heuristic {
 	(1u << LEAK_BY_STDSTRING | 1u << LEAK_BY_LENGTH64 | 1u << LEAK_BY_NEWARRAY |               \
 		1u << LEAK_BY_INHERITANCE)
 /* As in memcheck, where it has them: "stdstring", ... Static. */
-const char *leak_heuristic_name(enum leak_heuristic heuristic);
+const char *leak_heuristics_name(enum leak_heuristic heuristic);
 
 /*
  * What the beginning of a block says of pointers inside it, as bits; 0: nothing. `first`, `second`:
  * its first two words, 0 where it has none; `kind`: what the first is, as an address.
  */
-uint8_t leak_heuristics_head(uint64_t size, uint64_t first, uint64_t second, enum leak_first kind);
+uint8_t leak_heuristics_header(
+	uint64_t size, uint64_t first, uint64_t second, enum leak_word_kind kind);
 /* Which of `rules` (bit i: enum leak_heuristic i) explains a pointer `offset` bytes into a block
  * that begins so. Each rule judges for itself: the answer of one that counts never depends on one
  * that does not. */

@@ -46,9 +46,9 @@ static int place_block_order(const void *left, const void *right)
 }
 
 /* Of a pointer inside. */
-static struct place place_of(const struct leak_graph *g, const struct leak_inside *in)
+static struct place place_of(const struct leak_graph *g, const struct leak_interior *in)
 {
-	struct place p = { .block = leak_inside_block(g, in) };
+	struct place p = { .block = leak_graph_interior_block(g, in) };
 	const struct leak_block *b = &g->blocks->block[p.block];
 
 	p.offset = in->pointer - b->addr;
@@ -58,9 +58,9 @@ static struct place place_of(const struct leak_graph *g, const struct leak_insid
 
 /* Whether a pointer tells where those to such blocks go: all that is known of the block is it, or
  * others like it. */
-static bool tells(const struct leak_graph *g, const struct leak_inside *in, uint32_t block)
+static bool tells(const struct leak_graph *g, const struct leak_interior *in, uint32_t block)
 {
-	if (leak_inside_is_open(g, in))
+	if (leak_graph_interior_is_open(g, in))
 		return g->class[block] == LEAK_POSSIBLE;
 	return g->heuristic[block] == LEAK_BY_BACKLINK;
 }
@@ -69,13 +69,13 @@ static int places_collect(struct learning *l)
 {
 	const struct leak_graph *g = l->g;
 
-	l->place = malloc((g->insides + 1) * sizeof(*l->place));
+	l->place = malloc((g->interiors + 1) * sizeof(*l->place));
 	if (!l->place)
 		return -ENOMEM;
-	for (size_t i = 0; i < g->insides; i++) {
-		struct place p = place_of(g, &g->inside[i]);
+	for (size_t i = 0; i < g->interiors; i++) {
+		struct place p = place_of(g, &g->interior[i]);
 
-		if (tells(g, &g->inside[i], p.block))
+		if (tells(g, &g->interior[i], p.block))
 			l->place[l->count++] = p;
 	}
 	qsort(l->place, l->count, sizeof(*l->place), place_block_order);
@@ -96,13 +96,13 @@ static void places_choose(struct learning *l)
 	}
 }
 
-static void place_mark(struct learning *l, const struct leak_inside *in)
+static void place_mark(struct learning *l, const struct leak_interior *in)
 {
 	struct place p = place_of(l->g, in);
 
-	if (leak_inside_is_open(l->g, in) &&
+	if (leak_graph_interior_is_open(l->g, in) &&
 		bsearch(&p, l->place, l->learned, sizeof(p), place_order))
-		leak_inside_settle(l->g, in, LEAK_BY_HEADER);
+		leak_graph_interior_settle(l->g, in, LEAK_BY_HEADER);
 }
 
 int leak_learned_offsets_find(struct leak_graph *g)
@@ -114,8 +114,8 @@ int leak_learned_offsets_find(struct leak_graph *g)
 	if (places_collect(&l) != 0)
 		return -ENOMEM;
 	places_choose(&l);
-	for (size_t i = 0; l.learned > 0 && i < g->insides; i++)
-		place_mark(&l, &g->inside[i]);
+	for (size_t i = 0; l.learned > 0 && i < g->interiors; i++)
+		place_mark(&l, &g->interior[i]);
 	free(l.place);
 	return l.learned > 0;
 }

@@ -10,7 +10,7 @@ static bool is_lost(const struct leak_graph *g, uint32_t i)
 	return g->class[i] != LEAK_REACHABLE && g->blocks->block[i].birth != LEAK_BIRTH_UNSURE;
 }
 
-int leak_lost_take(struct leak_lost *l, const struct leak_graph *g)
+int leak_lost_blocks_collect(struct leak_lost_blocks *l, const struct leak_graph *g)
 {
 	uint32_t n = g->blocks->count;
 
@@ -27,10 +27,10 @@ int leak_lost_take(struct leak_lost *l, const struct leak_graph *g)
 	return 0;
 }
 
-void leak_lost_free(struct leak_lost *l)
+void leak_lost_blocks_free(struct leak_lost_blocks *l)
 {
 	free(l->block);
-	*l = (struct leak_lost){ 0 };
+	*l = (struct leak_lost_blocks){ 0 };
 }
 
 static bool is_same(const struct leak_block *a, const struct leak_block *b)
@@ -38,7 +38,7 @@ static bool is_same(const struct leak_block *a, const struct leak_block *b)
 	return a->addr == b->addr && a->birth == b->birth && a->site == b->site;
 }
 
-size_t leak_lost_keep(struct leak_lost *l, const struct leak_graph *g)
+size_t leak_lost_blocks_intersect(struct leak_lost_blocks *l, const struct leak_graph *g)
 {
 	size_t kept = 0, before = l->count;
 
@@ -53,7 +53,7 @@ size_t leak_lost_keep(struct leak_lost *l, const struct leak_graph *g)
 	return before - kept;
 }
 
-bool leak_lost_confirm(const struct leak_lost *then, struct leak_graph *g)
+bool leak_lost_blocks_apply(const struct leak_lost_blocks *then, struct leak_graph *g)
 {
 	bool any = false;
 	size_t at = 0;

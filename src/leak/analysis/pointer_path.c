@@ -30,7 +30,7 @@ static void follow(struct search *s, uint32_t from, enum leak_class class, bool 
 		uint32_t to = g->edge[e] >> LEAK_TO_BITS;
 		unsigned how = g->edge[e] & LEAK_TO_MASK;
 
-		if (g->class[to] == class && !(sure && how == LEAK_TO_INSIDE))
+		if (g->class[to] == class && !(sure && how == LEAK_TO_INTERIOR))
 			visit(s, from, to);
 	}
 }
@@ -47,7 +47,7 @@ static bool is_first(const struct leak_graph *g, uint32_t i, enum leak_class cla
 	if (class == LEAK_INDIRECT)
 		return g->class[i] == LEAK_DEFINITE;
 	return g->class[i] == class && g->root[i] != 0 &&
-	       (class == LEAK_POSSIBLE || g->root[i] != LEAK_TO_INSIDE + 1);
+	       (class == LEAK_POSSIBLE || g->root[i] != LEAK_TO_INTERIOR + 1);
 }
 
 static void search_class(struct search *s, enum leak_class class)

@@ -14,12 +14,12 @@
 
 struct maker {
 	struct leak_result *out;
-	const struct leak_found *found;
+	const struct leak_root_context *found;
 	const struct leak_blocks *blocks;
 	uint32_t *index; /* the row of a site and class: its number + 1 */
 	uint32_t *number; /* of a lost block, in leak_result.behind; or NULL */
 	struct leak_pointer_path trace;
-	size_t block_room, step_room, text_room;
+	size_t block_capacity, step_capacity, text_capacity;
 };
 
 /* ---- rows ---- */
@@ -78,12 +78,12 @@ static void row_show(struct maker *m, struct leak_row *row, uint32_t block)
 
 static void rule_count(struct leak_result *r, uint8_t heuristic, uint64_t bytes)
 {
-	unsigned rule = heuristic & ~LEAK_BEHIND;
+	unsigned rule = heuristic & ~LEAK_INDIRECTLY;
 
 	if (rule != LEAK_BY_NONE)
 		sum_add(&r->heuristic[rule], bytes);
-	if (heuristic & LEAK_BEHIND)
-		sum_add(&r->further[rule], bytes);
+	if (heuristic & LEAK_INDIRECTLY)
+		sum_add(&r->heuristic_indirect[rule], bytes);
 }
 
 static void block_count(struct maker *m, uint32_t i)
@@ -139,7 +139,7 @@ static uint32_t row_number(void *ctx, uint32_t block)
 	return *index_of(m, b->site, m->found->graph->class[block]) - 1;
 }
 
-static int behind_make(struct maker *m)
+static int lost_graph_make(struct maker *m)
 {
 	m->number = malloc((m->blocks->count + (size_t)1) * sizeof(*m->number));
 	if (!m->number)
@@ -147,7 +147,7 @@ static int behind_make(struct maker *m)
 	/* The rows are in order now. */
 	for (size_t i = 0; i < m->out->rows; i++)
 		*index_of(m, m->out->row[i].site, m->out->row[i].class) = (uint32_t)i + 1;
-	return leak_lost_graph_make(&m->out->behind, m->found->graph, row_number, m, m->number);
+	return leak_lost_graph_make(&m->out->lost_graph, m->found->graph, row_number, m, m->number);
 }
 
 /* ---- why ---- */
@@ -174,7 +174,7 @@ static int text_add(struct maker *m, const char *text, uint32_t *at)
 {
 	struct leak_result *r = m->out;
 	size_t bytes = strlen(text) + 1, begin = r->text_bytes ? r->text_bytes : 1;
-	char *p = room(r->text, &m->text_room, begin, bytes, 1);
+	char *p = room(r->text, &m->text_capacity, begin, bytes, 1);
 
 	if (!p)
 		return -ENOMEM;
@@ -237,7 +237,7 @@ static int steps_add(struct maker *m, struct leak_shown *shown, uint32_t block)
 	struct leak_step *step;
 	int rc = 0;
 
-	step = room(r->step, &m->step_room, r->step_count, LEAK_SHOWN_STEPS, sizeof(*step));
+	step = room(r->step, &m->step_capacity, r->step_count, LEAK_SHOWN_STEPS, sizeof(*step));
 	if (!step)
 		return -ENOMEM;
 	r->step = step;
@@ -264,7 +264,7 @@ static int block_show(struct maker *m, uint32_t block)
 	const struct leak_block *b = &m->blocks->block[block];
 	struct leak_shown *shown;
 
-	shown = room(r->block, &m->block_room, r->block_count, 1, sizeof(*shown));
+	shown = room(r->block, &m->block_capacity, r->block_count, 1, sizeof(*shown));
 	if (!shown)
 		return -ENOMEM;
 	r->block = shown;
@@ -291,13 +291,14 @@ static int why_make(struct maker *m)
 	return rc;
 }
 
-int leak_result_make(struct leak_result *r, const struct leak_found *found, bool why, bool behind)
+int leak_result_make(
+	struct leak_result *r, const struct leak_root_context *found, bool why, bool with_lost)
 {
 	struct maker m = { .out = r, .found = found, .blocks = found->graph->blocks };
 	int rc = rows_make(&m);
 
-	if (rc == 0 && behind)
-		rc = behind_make(&m);
+	if (rc == 0 && with_lost)
+		rc = lost_graph_make(&m);
 	if (rc == 0 && why)
 		rc = why_make(&m);
 	leak_pointer_path_free(&m.trace);
@@ -312,7 +313,7 @@ void leak_result_free(struct leak_result *r)
 	free(r->block);
 	free(r->step);
 	free(r->text);
-	leak_lost_graph_free(&r->behind);
+	leak_lost_graph_free(&r->lost_graph);
 	r->row = NULL;
 	r->block = NULL;
 	r->step = NULL;

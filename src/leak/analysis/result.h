@@ -53,14 +53,15 @@ struct leak_shown {
 struct leak_result {
 	struct leak_sum sum[LEAK_CLASSES];
 	struct leak_sum heuristic[LEAK_HEURISTICS]; /* not reachable without it */
-	struct leak_sum further[LEAK_HEURISTICS]; /* of these: what it leads to further on */
+	struct leak_sum
+		heuristic_indirect[LEAK_HEURISTICS]; /* of these: what it leads to further on */
 	struct leak_row *row; /* definite first; in a class, most bytes first */
 	size_t rows;
 	struct leak_shown *block; /* if they were wished for */
 	struct leak_step *step;
 	char *text;
 	size_t block_count, step_count, text_bytes;
-	struct leak_lost_graph behind; /* if that was wished for */
+	struct leak_lost_graph lost_graph; /* if that was wished for */
 	bool copied; /* a copy was read while the process went on */
 	const char *no_copy; /* why not; NULL: it was, or was not wanted; static */
 	bool copy_left; /* it has ended, but a zombie is left of it */
@@ -80,7 +81,8 @@ struct leak_result {
 
 /* Fills in sums and rows; with `why`, blocks, too, and with `behind`, what they point to. 0 or
  * -ENOMEM. */
-int leak_result_make(struct leak_result *r, const struct leak_found *found, bool why, bool behind);
+int leak_result_make(
+	struct leak_result *r, const struct leak_root_context *found, bool why, bool with_lost);
 void leak_result_free(struct leak_result *r);
 
 #endif

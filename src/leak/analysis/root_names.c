@@ -30,7 +30,7 @@ static bool lies_in(const struct leak_map *m, uint64_t addr)
 }
 
 /* 0: of none that stopped. */
-static int thread_of(const struct leak_found *f, const struct leak_map *m)
+static int thread_of(const struct leak_root_context *f, const struct leak_map *m)
 {
 	for (size_t i = 0; i < f->threads; i++)
 		if (lies_in(m, f->thread[i].stack))
@@ -39,7 +39,7 @@ static int thread_of(const struct leak_found *f, const struct leak_map *m)
 }
 
 /* The thread that has `addr` among its own data; 0: none. */
-static int thread_with(const struct leak_found *f, uint64_t addr)
+static int thread_with(const struct leak_root_context *f, uint64_t addr)
 {
 	for (size_t i = 0; i < f->threads; i++)
 		if (addr >= f->thread[i].tls.start && addr < f->thread[i].tls.end)
@@ -55,7 +55,7 @@ static const char *file_name(const char *path)
 }
 
 /* The mapping of a file that `m` is part of, or is the zeroed rest of; NULL: none. */
-static const struct leak_map *file_of(const struct leak_found *f, const struct leak_map *m)
+static const struct leak_map *file_of(const struct leak_root_context *f, const struct leak_map *m)
 {
 	const struct leak_map *below = m > f->space->map ? m - 1 : NULL;
 
@@ -67,7 +67,7 @@ static const struct leak_map *file_of(const struct leak_found *f, const struct l
 }
 
 /* Where the file begins: its first mapping, going down from `m`. */
-static uint64_t file_start(const struct leak_found *f, const struct leak_map *m)
+static uint64_t file_start(const struct leak_root_context *f, const struct leak_map *m)
 {
 	const struct leak_map *first = m;
 
@@ -80,7 +80,7 @@ static uint64_t file_start(const struct leak_found *f, const struct leak_map *m)
 	return first->start < FIXED_END ? 0 : first->start;
 }
 
-void leak_root_names_text(const struct leak_found *f, uint64_t at, char *out, size_t cap)
+void leak_root_names_text(const struct leak_root_context *f, uint64_t at, char *out, size_t cap)
 {
 	const struct leak_map *m, *file;
 	int tid, tls;

@@ -17,7 +17,7 @@ struct leak_thread_places {
 	struct leak_range tls; /* leak_tls_of */
 };
 
-struct leak_found {
+struct leak_root_context {
 	const struct leak_graph *graph; /* classified */
 	const struct leak_space *space; /* its mappings, to name roots by */
 	const struct leak_thread_places *thread;
@@ -26,6 +26,7 @@ struct leak_found {
 
 /* `at`: as in leak_graph.root_at. Addresses in a file are those of its symbol table, as nm shows
  * them. */
-void leak_root_names_text(const struct leak_found *found, uint64_t at, char *out, size_t cap);
+void leak_root_names_text(
+	const struct leak_root_context *found, uint64_t at, char *out, size_t cap);
 
 #endif

@@ -120,7 +120,7 @@ static bool has_small(struct scan *s, uint64_t start, uint64_t end)
 	const struct leak_blocks *b = s->graph->blocks;
 
 	for (uint32_t i = leak_blocks_from(b, start); i < b->count && b->block[i].addr < end; i++)
-		if (!glibc_heap_has_own_mapping(s->space, b->block[i].addr, b->block[i].size))
+		if (!leak_glibc_heap_has_own_mapping(s->space, b->block[i].addr, b->block[i].size))
 			return true;
 	return false;
 }
@@ -128,13 +128,13 @@ static bool has_small(struct scan *s, uint64_t start, uint64_t end)
 /* Where the next arena may begin; not where nothing was ever touched. */
 static uint64_t piece_end(struct scan *s, uint64_t at, uint64_t end)
 {
-	uint64_t next = (at | (GLIBC_HEAP_BYTES - 1)) + 1;
+	uint64_t next = (at | (LEAK_GLIBC_HEAP_BYTES - 1)) + 1;
 	size_t pages;
 
 	if (next >= end)
 		return end;
 	next = leak_holes_skip(s->space, next, end, &pages);
-	return next < end ? next & ~(GLIBC_HEAP_BYTES - 1) : end;
+	return next < end ? next & ~(LEAK_GLIBC_HEAP_BYTES - 1) : end;
 }
 
 /* Calls `visit` for what is no arena's, until it says true: then so does this. */
@@ -144,9 +144,9 @@ static bool pieces_visit(struct scan *s, uint64_t start, uint64_t end,
 	uint64_t at = start, next;
 
 	while (at < end && !leak_space_cancelled(s->space)) {
-		struct glibc_heap heap;
+		struct leak_glibc_heap heap;
 
-		if (glibc_heap_at(s->space, at, end, &heap)) {
+		if (leak_glibc_heap_at(s->space, at, end, &heap)) {
 			at = heap.end;
 			continue;
 		}
@@ -182,7 +182,7 @@ static void anonymous_scan(struct scan *s, uint64_t start, uint64_t end)
 /* Between chunks, from `start` on: chunks that are free, and what is none after them. */
 static void brk_gap_scan(struct scan *s, uint64_t start, uint64_t end)
 {
-	uint64_t at = glibc_heap_chunks_end(s->space, start, end);
+	uint64_t at = leak_glibc_heap_chunks_end(s->space, start, end);
 
 	if (at < end)
 		leak_space_stream(s->space, at, end, root_visit, s);
@@ -199,7 +199,7 @@ static void brk_scan(struct scan *s, const struct leak_map *m)
 	uint64_t at = m->start, size;
 
 	if (i == b->count || b->block[i].addr >= m->end ||
-		!glibc_heap_is_chunk(s->space, b->block[i].addr, b->block[i].size))
+		!leak_glibc_heap_is_chunk(s->space, b->block[i].addr, b->block[i].size))
 		return;
 	for (; i < b->count && b->block[i].addr < m->end && !leak_space_cancelled(s->space); i++) {
 		const struct leak_block *block = &b->block[i];

@@ -158,15 +158,15 @@ bool leak_shapes_is_marked(
 {
 	const struct leak_block *from = &g->blocks->block[owner];
 	const struct leak_block *to = block_at(g, pointer & ~(uint64_t)MARKS);
-	struct leak_word liveness[NODE_WORDS], link;
+	struct leak_word words[NODE_WORDS], link;
 	unsigned n;
 
 	if (!to || to == from || to->size != from->size ||
 		from->size > sizeof(uint64_t) * NODE_WORDS)
 		return false;
-	n = words_read(m, from, from->addr, liveness, NODE_WORDS);
+	n = words_read(m, from, from->addr, words, NODE_WORDS);
 	for (unsigned i = 0; i < n; i++) {
-		if (!liveness[i].ok || liveness[i].value != pointer)
+		if (!words[i].ok || words[i].value != pointer)
 			continue;
 		link = (struct leak_word){ .addr = to->addr + i * WORD };
 		m->read(m->ctx, &link, 1);

@@ -19,11 +19,11 @@ static uint64_t least(uint64_t a, uint64_t b)
 }
 
 /* As below, of a process that is asked. */
-static size_t words_ask(struct leak_block_headers *h, struct leak_word *w, size_t count)
+static size_t words_ask(struct leak_word_reader *h, struct leak_word *w, size_t count)
 {
 	struct leak_space *s = h->space;
 	uint64_t *values = h->value;
-	size_t n = count < LEAK_BLOCK_HEADERS_WORDS ? count : LEAK_BLOCK_HEADERS_WORDS, done;
+	size_t n = count < LEAK_WORD_READER_WORDS ? count : LEAK_WORD_READER_WORDS, done;
 	ssize_t got;
 
 	for (size_t i = 0; i < n; i++)
@@ -38,9 +38,9 @@ static size_t words_ask(struct leak_block_headers *h, struct leak_word *w, size_
 }
 
 /* As many as can be had by one call; returns how many that were. */
-static size_t words_read(struct leak_block_headers *h, struct leak_word *w, size_t count)
+static size_t words_read(struct leak_word_reader *h, struct leak_word *w, size_t count)
 {
-	size_t n = count < LEAK_BLOCK_HEADERS_WORDS ? count : LEAK_BLOCK_HEADERS_WORDS, done;
+	size_t n = count < LEAK_WORD_READER_WORDS ? count : LEAK_WORD_READER_WORDS, done;
 	ssize_t got;
 
 	for (size_t i = 0; i < n; i++) {
@@ -91,7 +91,7 @@ static size_t words_there(struct leak_space *s, const struct leak_word *w, size_
 }
 
 /* As many as can be had at once, of those that are there. */
-static size_t words_get(struct leak_block_headers *h, struct leak_word *w, size_t count)
+static size_t words_get(struct leak_word_reader *h, struct leak_word *w, size_t count)
 {
 	if (count == 0)
 		return 0;
@@ -102,7 +102,7 @@ static size_t words_get(struct leak_block_headers *h, struct leak_word *w, size_
 
 static void memory_read(void *ctx, struct leak_word *w, size_t count)
 {
-	struct leak_space *s = ((struct leak_block_headers *)ctx)->space;
+	struct leak_space *s = ((struct leak_word_reader *)ctx)->space;
 	size_t there = 0; /* of those that follow */
 
 	while (count > 0 && !leak_space_cancelled(s)) {
@@ -153,8 +153,8 @@ static bool vtable_look(struct leak_space *s, uint64_t addr)
 
 static bool memory_is_vtable(void *ctx, uint64_t addr)
 {
-	struct leak_block_headers *h = ctx;
-	size_t slot = addr / WORD % LEAK_BLOCK_HEADERS_TABLES;
+	struct leak_word_reader *h = ctx;
+	size_t slot = addr / WORD % LEAK_WORD_READER_TABLES;
 
 	if (h->table[slot] != addr) {
 		h->is_table[slot] = vtable_look(h->space, addr);
@@ -165,24 +165,24 @@ static bool memory_is_vtable(void *ctx, uint64_t addr)
 
 static bool memory_is_function(void *ctx, uint64_t addr)
 {
-	return is_function(((struct leak_block_headers *)ctx)->space, addr);
+	return is_function(((struct leak_word_reader *)ctx)->space, addr);
 }
 
-struct leak_memory leak_block_headers_memory(struct leak_block_headers *h, struct leak_space *s)
+struct leak_memory leak_word_reader_memory(struct leak_word_reader *h, struct leak_space *s)
 {
 	memset(h, 0, sizeof(*h));
 	h->space = s;
 	return (struct leak_memory){ h, memory_read, memory_is_vtable, memory_is_function };
 }
 
-int leak_block_headers_explain(struct leak_graph *g, struct leak_space *s)
+int leak_word_reader_explain(struct leak_graph *g, struct leak_space *s)
 {
-	struct leak_block_headers *h = malloc(sizeof(*h));
+	struct leak_word_reader *h = malloc(sizeof(*h));
 	struct leak_memory memory;
 
 	if (!h)
 		return -ENOMEM;
-	memory = leak_block_headers_memory(h, s);
+	memory = leak_word_reader_memory(h, s);
 	leak_graph_explain(g, &memory);
 	leak_backlinks_explain(g, &memory);
 	free(h);

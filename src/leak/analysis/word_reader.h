@@ -3,31 +3,30 @@
  * What heuristics look at in the memory of another process (space.h): single words, and whether a
  * table of functions lies somewhere. One thread.
  */
-#ifndef SRC_LEAK_ANALYSIS_BLOCK_HEADERS_H
-#define SRC_LEAK_ANALYSIS_BLOCK_HEADERS_H
+#ifndef SRC_LEAK_ANALYSIS_WORD_READER_H
+#define SRC_LEAK_ANALYSIS_WORD_READER_H
 
 #include <sys/uio.h>
 
 #include "src/leak/analysis/graph.h"
 #include "src/leak/access/space.h"
 
-#define LEAK_BLOCK_HEADERS_TABLES 1024u /* remembered: most objects are of few classes */
-#define LEAK_BLOCK_HEADERS_WORDS  1024u /* pieces that one process_vm_readv takes: UIO_MAXIOV */
+#define LEAK_WORD_READER_TABLES 1024u /* remembered: most objects are of few classes */
+#define LEAK_WORD_READER_WORDS	1024u /* pieces that one process_vm_readv takes: UIO_MAXIOV */
 
 /* Some 60 KB: not for the stack. */
-struct leak_block_headers {
+struct leak_word_reader {
 	struct leak_space *space;
-	struct iovec here[LEAK_BLOCK_HEADERS_WORDS],
-		there[LEAK_BLOCK_HEADERS_WORDS]; /* of one call */
-	uint64_t value[LEAK_BLOCK_HEADERS_WORDS];
-	uint64_t table[LEAK_BLOCK_HEADERS_TABLES];
-	bool is_table[LEAK_BLOCK_HEADERS_TABLES];
+	struct iovec here[LEAK_WORD_READER_WORDS], there[LEAK_WORD_READER_WORDS]; /* of one call */
+	uint64_t value[LEAK_WORD_READER_WORDS];
+	uint64_t table[LEAK_WORD_READER_TABLES];
+	bool is_table[LEAK_WORD_READER_TABLES];
 };
 
 /* For leak_graph_explain, as long as `h` and `s` are there. */
-struct leak_memory leak_block_headers_memory(struct leak_block_headers *h, struct leak_space *s);
+struct leak_memory leak_word_reader_memory(struct leak_word_reader *h, struct leak_space *s);
 /* Explains what the words of that memory can: leak_graph_explain, then backlinks.h. 0 or -ENOMEM.
  */
-int leak_block_headers_explain(struct leak_graph *g, struct leak_space *s);
+int leak_word_reader_explain(struct leak_graph *g, struct leak_space *s);
 
 #endif
