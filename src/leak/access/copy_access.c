@@ -21,7 +21,7 @@ void leak_copy_access_prepare(struct leak_copy_access *c, pid_t pid, uint64_t le
 		c->why_not = NULL;
 		return;
 	}
-	c->wiped_known = leak_space_wiped(&c->wiped, pid) == 0;
+	c->wiped_known = leak_uncopied_find(&c->wiped, pid) == 0;
 	if (!c->why_not)
 		c->why_not = c->wiped.unfit;
 	c->wanted = !c->why_not;
@@ -43,7 +43,7 @@ static const char *refuse(struct leak_copy_access *c, const struct leak_space *s
 	if (is_reading_ahead(space))
 		return "the kernel may be writing into its memory (io_uring, aio)";
 	/* It may have been refused as long as we did not trace it. */
-	if (!c->wiped_known && leak_space_wiped(&c->wiped, space->pid) != 0)
+	if (!c->wiped_known && leak_uncopied_find(&c->wiped, space->pid) != 0)
 		return "it cannot be told what a copy would have";
 	return c->wiped.unfit;
 }
@@ -65,7 +65,7 @@ int leak_copy_access_take(
 		return -ESRCH;
 	if (c->why_not)
 		return 0;
-	rc = leak_space_copied(space, c->copy.pid, leak_map_holds_pointers, &c->wiped);
+	rc = leak_uncopied_adopt(space, c->copy.pid, leak_map_holds_pointers, &c->wiped);
 	c->used = rc == 0;
 	if (rc != 0)
 		c->why_not = rc == -E2BIG ? "it shares too much memory with others"
@@ -87,6 +87,6 @@ int leak_copy_access_end(struct leak_copy_access *c)
 		c->lost |= leak_headroom_unwatch(&c->headroom);
 		c->left = !leak_forked_copy_end(&c->copy);
 	}
-	leak_space_wiped_free(&c->wiped);
+	leak_uncopied_free(&c->wiped);
 	return c->lost ? -ENOMEM : 0;
 }

@@ -9,11 +9,12 @@
 #include "src/leak/access/forked_copy.h"
 #include "src/leak/access/headroom.h"
 #include "src/leak/access/space.h"
+#include "src/leak/access/uncopied.h"
 
 struct leak_copy_access {
 	struct leak_forked_copy copy;
 	struct leak_headroom headroom;
-	struct leak_wiped wiped; /* what the copy would have empty */
+	struct leak_uncopied wiped; /* what the copy would have empty */
 	bool wiped_known;
 	bool wanted; /* one is to be made */
 	const char *why_not; /* though it would be worth it; static */

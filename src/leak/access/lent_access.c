@@ -23,6 +23,7 @@
 
 #include "src/leak/access/headroom.h"
 #include "src/leak/access/scan_lock.h"
+#include "src/leak/access/uncopied.h"
 #include "src/proc/proc.h"
 #include "src/read/cooperation.h"
 #include "src/util/clock.h"
@@ -41,7 +42,7 @@ struct leak_coop {
 	struct read_coop *asking;
 	pid_t pid;
 	struct leak_progress *progress;
-	struct leak_wiped wiped; /* mappings that are empty in a copy */
+	struct leak_uncopied wiped; /* mappings that are empty in a copy */
 	bool blind; /* we may not read what /proc says of its memory and files: its library does */
 	bool traced; /* it lets us */
 	bool copied; /* it has made a copy, of whose end it has to take note */
@@ -183,7 +184,7 @@ void leak_coop_close(struct leak_coop *c)
 	if (c->traced)
 		(void)ask(c, HT_COOP_NO_TRACER);
 	read_coop_close(c->asking);
-	leak_space_wiped_free(&c->wiped);
+	leak_uncopied_free(&c->wiped);
 	free(c);
 }
 
@@ -303,7 +304,7 @@ static const char *look_take(struct leak_coop *c)
 		[HT_COOP_OTHER_NAMESPACE] = LEAK_HEADROOM_NAMESPACE };
 	uint32_t look;
 
-	leak_space_wiped_free(&c->wiped);
+	leak_uncopied_free(&c->wiped);
 	c->wiped.start = malloc(HT_COOP_DATA);
 	if (!c->wiped.start)
 		return copy_error(-ENOMEM);
@@ -374,7 +375,7 @@ static unsigned moving_count(struct leak_coop *c, struct leak_space *space)
 /* While the thread is held back. */
 static const char *moment_take(struct leak_coop *c, struct leak_lent *out, struct leak_space *of)
 {
-	const struct leak_keep keep = { leak_map_holds_pointers, &c->wiped, KEPT_MAX };
+	const struct leak_uncopied_request keep = { leak_map_holds_pointers, &c->wiped, KEPT_MAX };
 	int rc = leak_space_open_lent(&out->space, c->asking, HT_COOP_THREAD);
 
 	if (rc == 0)
@@ -387,7 +388,7 @@ static const char *moment_take(struct leak_coop *c, struct leak_lent *out, struc
 	if (rc != 0)
 		return "its copy cannot read its own mappings, or cannot give way when memory is "
 		       "short";
-	rc = leak_space_keep(&out->space, of, &keep);
+	rc = leak_uncopied_keep(&out->space, of, &keep);
 	if (rc == -E2BIG)
 		return "it shares too much memory with others";
 	if (rc != 0 || (out->space.unread_bytes > 0 && !read_coop_waits(c->asking)))
@@ -473,8 +474,8 @@ static const char *copy_refuse(struct leak_coop *c)
 	const char *why;
 	int rc;
 
-	leak_space_wiped_free(&c->wiped);
-	rc = leak_space_wiped(&c->wiped, c->pid);
+	leak_uncopied_free(&c->wiped);
+	rc = leak_uncopied_find(&c->wiped, c->pid);
 	c->blind = rc == -EACCES || rc == -EPERM;
 	if (c->blind)
 		return NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The files of shared mappings (backing.h). Source: proc(5), lseek(2). */
+/* The files of shared mappings (mapped_file.h). Source: proc(5), lseek(2). */
 #include "src/leak/access/mapped_file.h"
 
 #include <dirent.h>
@@ -10,12 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "src/leak/access/space.h"
-
 #define PATH_BYTES (4096 + 32) /* of a path in its root */
 #define WORD	   sizeof(uint64_t)
 
-/* Opens the file if it is that of the mapping: to open a device could do something. */
+/* Opens the file if it is the mapping's: opening a device could have effects. */
 static int file_open(const char *path, const struct leak_map *m, bool any_device)
 {
 	int there = open(path, O_PATH | O_CLOEXEC), fd = -1;
@@ -33,7 +31,7 @@ static int file_open(const char *path, const struct leak_map *m, bool any_device
 	return fd;
 }
 
-/* Memory with a name, or a file without, that it still has open. */
+/* Named memory (memfd), or an unlinked file, that the process still has open. */
 static int descriptor_open(pid_t pid, const struct leak_map *m)
 {
 	char path[64];
@@ -53,84 +51,83 @@ static int descriptor_open(pid_t pid, const struct leak_map *m)
 	return fd;
 }
 
-/* A file system of layers has another device than the mapping tells, so by its path any will do. */
-static int mapping_open(const struct leak_space *s, const struct leak_map *m)
+/* A layered file system reports another device than the mapping, so a path matches any device. */
+static int mapping_open(pid_t pid, const struct leak_map *m)
 {
 	char path[PATH_BYTES];
 	int fd;
 
-	if (s->lent) /* all that is its own is closed to us */
+	if (pid == 0)
 		return *m->path == '/' ? file_open(m->path, m, true) : -1;
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)s->pid,
-		m->start, m->end);
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid, m->start,
+		m->end);
 	fd = file_open(path, m, true);
 	if (fd < 0 && *m->path == '/') {
-		snprintf(path, sizeof(path), "/proc/%d/root%.4000s", (int)s->pid, m->path);
+		snprintf(path, sizeof(path), "/proc/%d/root%.4000s", (int)pid, m->path);
 		fd = file_open(path, m, true);
 	}
-	return fd >= 0 ? fd : descriptor_open(s->pid, m);
+	return fd >= 0 ? fd : descriptor_open(pid, m);
 }
 
-/* A part of the file without a hole; false: there is no more of it. */
-static bool part_stream(struct leak_space *s, const struct leak_map *m, uint64_t start,
-	uint64_t end, leak_mapped_file_visit *visit, void *ctx)
+/* Reads a part of the file without a hole; *absent counts what cannot be read. False: the file
+ * ends there. */
+static bool part_stream(struct leak_mapped_file *f, const struct leak_mapped_file_reader *r,
+	const struct leak_map *m, uint64_t start, uint64_t end, uint64_t *absent)
 {
-	while (start < end && !leak_space_cancelled(s)) {
+	while (start < end && !leak_progress_is_cancelled(r->progress)) {
 		uint64_t bytes = end - start < LEAK_BUFFER_BYTES ? end - start : LEAK_BUFFER_BYTES;
 		ssize_t got = -1;
 
-		if (s->backing.read_bytes + bytes <= LEAK_MAPPED_FILE_MAX)
-			got = pread(s->backing.fd, s->buffer, bytes,
-				(off_t)(start - m->start + m->offset));
+		if (f->read_bytes + bytes <= LEAK_MAPPED_FILE_MAX)
+			got = pread(f->fd, r->buffer, bytes, (off_t)(start - m->start + m->offset));
 		if (got < 0)
-			s->absent_bytes += end - start;
+			*absent += end - start;
 		if (got < (ssize_t)WORD)
 			return got < 0;
 		got -= got % (ssize_t)WORD;
-		s->backing.read_bytes += (uint64_t)got;
-		leak_space_count(s, (uint64_t)got);
-		visit(ctx, start, s->buffer, (size_t)got / WORD);
+		f->read_bytes += (uint64_t)got;
+		r->visit(r->ctx, start, r->buffer, (size_t)got / WORD);
 		start += (uint64_t)got;
 	}
 	return true;
 }
 
-void leak_mapped_file_stream(struct leak_space *s, const struct leak_map *m, uint64_t start,
-	uint64_t end, leak_mapped_file_visit *visit, void *ctx)
+uint64_t leak_mapped_file_stream(struct leak_mapped_file *f,
+	const struct leak_mapped_file_reader *r, const struct leak_map *m, uint64_t start,
+	uint64_t end)
 {
-	struct leak_mapped_file *b = &s->backing;
-	uint64_t shift = m->start - m->offset; /* of an address over its place in the file */
+	uint64_t shift = m->start - m->offset; /* an address minus its place in the file */
+	uint64_t absent = 0;
 
-	if (!b->is_open || b->start != m->start) {
-		leak_mapped_file_close(b);
-		b->fd = mapping_open(s, m);
-		b->start = m->start;
-		b->is_open = true;
+	if (!f->is_open || f->start != m->start) {
+		leak_mapped_file_close(f);
+		f->fd = mapping_open(r->pid, m);
+		f->start = m->start;
+		f->is_open = true;
 	}
-	if (b->fd < 0) {
-		s->absent_bytes += end - start;
-		return;
-	}
-	while (start < end && !leak_space_cancelled(s)) {
-		off_t data = lseek(b->fd, (off_t)(start - shift), SEEK_DATA), hole;
+	if (f->fd < 0)
+		return end - start;
+	while (start < end && !leak_progress_is_cancelled(r->progress)) {
+		off_t data = lseek(f->fd, (off_t)(start - shift), SEEK_DATA), hole;
 		uint64_t to = end;
 
 		if (data < 0 && errno == ENXIO)
-			return; /* nothing but a hole, or the file ends */
+			break; /* the rest is a hole, or the file ends */
 		if (data >= 0)
 			start = (uint64_t)data + shift;
-		hole = lseek(b->fd, (off_t)(start - shift), SEEK_HOLE);
+		hole = lseek(f->fd, (off_t)(start - shift), SEEK_HOLE);
 		if (hole >= 0 && (uint64_t)hole + shift < end)
 			to = (uint64_t)hole + shift;
-		if (start >= to || !part_stream(s, m, start, to, visit, ctx))
-			return;
+		if (start >= to || !part_stream(f, r, m, start, to, &absent))
+			break;
 		start = to;
 	}
+	return absent;
 }
 
-void leak_mapped_file_close(struct leak_mapped_file *b)
+void leak_mapped_file_close(struct leak_mapped_file *f)
 {
-	if (b->is_open && b->fd >= 0)
-		close(b->fd);
-	b->is_open = false;
+	if (f->is_open && f->fd >= 0)
+		close(f->fd);
+	f->is_open = false;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What lies in a shared mapping where the process has no page: that says nothing, for another
- * process may have written there, a page that was written back goes, and a forked process has none
- * at first. Its file has it, and to read that gives the process no page. One thread.
+ * Words of a shared mapping where the process has no page. A missing page says nothing there:
+ * another process may have written it, it may have been written back and dropped, and a forked
+ * process has none at first. The mapping's file has the words, and reading the file gives the
+ * process no page. One thread.
  */
 #ifndef SRC_LEAK_ACCESS_MAPPED_FILE_H
 #define SRC_LEAK_ACCESS_MAPPED_FILE_H
@@ -10,29 +11,40 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
-struct leak_map;
-struct leak_space;
+#include "src/leak/access/map.h"
+#include "src/leak/access/progress.h"
+#include "src/leak/access/words.h"
 
-/* It may come from a disk while the process stands still. */
+/* Read at most: it may come from a disk while the process stands still. */
 #define LEAK_MAPPED_FILE_MAX (UINT64_C(256) << 20)
 
-/* All 0: none was read so far. */
+/* All 0: nothing was read so far. */
 struct leak_mapped_file {
 	uint64_t start; /* of the mapping whose file is open */
-	int fd; /* then; -1: it cannot be opened */
+	int fd; /* -1: it cannot be opened; valid if is_open */
 	bool is_open;
 	uint64_t read_bytes;
 };
 
-typedef void leak_mapped_file_visit(void *ctx, uint64_t addr, const uint64_t *words, size_t count);
+/* Whose mapping it is, and what to read with. */
+struct leak_mapped_file_reader {
+	pid_t pid; /* 0: we may not open what the process has, only files by their path */
+	uint64_t *buffer; /* LEAK_BUFFER_BYTES */
+	const struct leak_progress *progress; /* may be NULL */
+	leak_visit *visit;
+	void *ctx;
+};
+
 /*
- * Gives the words of [start, end) of a shared mapping to `visit`, in order and in pieces, but for
- * holes of the file. What cannot be read is counted in the space's absent_bytes: the file of
- * anonymous memory is for root to open, and after LEAK_BACKING_MAX it is enough.
+ * Gives the words of [start, end) of a shared mapping to the reader's `visit`, in order and in
+ * pieces, without the holes of the file. Returns how many bytes could not be read: only root may
+ * open the file of anonymous memory, and reading ends after LEAK_MAPPED_FILE_MAX.
  */
-void leak_mapped_file_stream(struct leak_space *s, const struct leak_map *m, uint64_t start,
-	uint64_t end, leak_mapped_file_visit *visit, void *ctx);
-void leak_mapped_file_close(struct leak_mapped_file *b);
+uint64_t leak_mapped_file_stream(struct leak_mapped_file *f,
+	const struct leak_mapped_file_reader *r, const struct leak_map *m, uint64_t start,
+	uint64_t end);
+void leak_mapped_file_close(struct leak_mapped_file *f);
 
 #endif

@@ -20,13 +20,14 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "src/leak/access/lent_memory.h"
 #include "src/proc/proc.h"
-#include "src/util/array.h"
 #include "src/util/sorted.h"
 
 #define PAGE	      PROC_PAGE_BYTES
 #define PAGEMAP_BATCH 512u
 #define PAGEMAP_MOST  3072u /* six pages of entries */
+#define SEEK_PAGES    512u /* read together, as without seeking */
 #define PAGE_OURS     (PROC_PAGE_EXCLUSIVE | PROC_PAGE_FILE) /* or that of a file: no copy is made */
 #define WORD	      sizeof(uint64_t)
 
@@ -119,24 +120,6 @@ int leak_space_open(struct leak_space *s, pid_t pid)
 	return rc;
 }
 
-/* ---- of one that is asked ---- */
-
-static ssize_t lent_get(const struct leak_space *s, enum ht_coop_command command, uint64_t addr,
-	void *out, size_t bytes)
-{
-	size_t done = 0;
-
-	while (done < bytes) {
-		ssize_t got = read_coop_request(
-			s->lent, s->server, command, addr + done, (char *)out + done, bytes - done);
-
-		if (got <= 0)
-			return done > 0 ? (ssize_t)done : got;
-		done += (size_t)got;
-	}
-	return (ssize_t)done;
-}
-
 int leak_space_open_lent(struct leak_space *s, struct read_coop *coop, enum ht_coop_server server)
 {
 	size_t len = 0, capacity = 0;
@@ -151,7 +134,8 @@ int leak_space_open_lent(struct leak_space *s, struct read_coop *coop, enum ht_c
 			return -ENOMEM;
 		}
 		s->text = more;
-		got = lent_get(s, HT_COOP_MAPS, len, s->text + len, capacity - len);
+		got = leak_lent_memory_read(
+			coop, server, HT_COOP_MAPS, len, s->text + len, capacity - len);
 		len += got > 0 ? (size_t)got : 0;
 	} while (got > 0);
 	if (got == 0 && len > 0 && len < capacity)
@@ -167,15 +151,15 @@ void leak_space_by_file(struct leak_space *s)
 
 void leak_space_freeze(struct leak_space *s)
 {
-	if (!s->holes)
-		s->holes = leak_holes_new();
+	if (!s->pages)
+		s->pages = leak_pages_cache_new();
 }
 
 void leak_space_close(struct leak_space *s)
 {
 	mem_close(s);
-	leak_mapped_file_close(&s->backing);
-	leak_holes_free(s->holes);
+	leak_mapped_file_close(&s->file);
+	leak_pages_cache_free(s->pages);
 	if (s->pagemap >= 0)
 		close(s->pagemap);
 	free(s->text);
@@ -187,12 +171,27 @@ void leak_space_close(struct leak_space *s)
 	*s = (struct leak_space){ .pagemap = -1 };
 }
 
+void leak_space_become(struct leak_space *s, struct leak_space *copy)
+{
+	s->pid = copy->pid;
+	s->is_copy = true;
+	s->server = copy->server;
+	if (s->pagemap >= 0)
+		close(s->pagemap);
+	s->pagemap = copy->pagemap;
+	copy->pagemap = -1;
+	mem_close(s);
+	s->mem = copy->mem;
+	s->has_mem = copy->has_mem;
+	copy->has_mem = false;
+}
+
 int leak_space_share(struct leak_space *s, const struct leak_space *of)
 {
 	*s = *of;
 	s->scanned_bytes = s->unread_bytes = s->absent_bytes = 0;
-	s->backing = (struct leak_mapped_file){ 0 };
-	s->holes = NULL;
+	s->file = (struct leak_mapped_file){ 0 };
+	s->pages = NULL;
 	s->buffer = buffer_new();
 	return s->buffer ? 0 : -ENOMEM;
 }
@@ -203,7 +202,7 @@ void leak_space_join(struct leak_space *s, struct leak_space *of)
 	of->unread_bytes += s->unread_bytes;
 	of->absent_bytes += s->absent_bytes;
 	of->shared_seen |= s->shared_seen;
-	leak_mapped_file_close(&s->backing);
+	leak_mapped_file_close(&s->file);
 	free(s->buffer);
 }
 
@@ -238,7 +237,7 @@ static ssize_t words_get(struct leak_space *s, uint64_t addr, void *buf, size_t 
 	struct iovec there = { (void *)(uintptr_t)addr, bytes };
 
 	if (s->lent)
-		return lent_get(s, HT_COOP_READ, addr, buf, bytes);
+		return leak_lent_memory_read(s->lent, s->server, HT_COOP_READ, addr, buf, bytes);
 	if (s->by_file)
 		return s->has_mem ? pread(s->mem, buf, bytes, (off_t)addr) : -1;
 	if (shared && s->has_mem)
@@ -257,7 +256,7 @@ ssize_t leak_space_read(struct leak_space *s, uint64_t addr, void *buf, size_t b
 		size_t part = (size_t)least(bytes - done, PAGE - at % PAGE);
 		ssize_t got = (ssize_t)part;
 
-		if (leak_holes_has(s, at))
+		if (leak_space_is_untouched(s, at))
 			memset((char *)buf + done, 0, part);
 		else
 			got = words_get(s, at, (char *)buf + done, part, shared);
@@ -275,10 +274,10 @@ bool leak_space_has_shared(const struct leak_space *s)
 
 bool leak_space_cancelled(const struct leak_space *s)
 {
-	return s->progress && s->progress->cancelled;
+	return leak_progress_is_cancelled(s->progress);
 }
 
-void leak_space_count(struct leak_space *s, uint64_t bytes)
+static void bytes_count(struct leak_space *s, uint64_t bytes)
 {
 	s->scanned_bytes += bytes;
 	if (s->progress)
@@ -295,7 +294,7 @@ static void present_stream(struct leak_space *s, uint64_t start, uint64_t end, b
 
 		if (got > 0) {
 			got -= got % (ssize_t)WORD;
-			leak_space_count(s, (uint64_t)got);
+			bytes_count(s, (uint64_t)got);
 			visit(ctx, start, s->buffer, (size_t)got / WORD);
 			start += (uint64_t)got;
 		} else {
@@ -307,14 +306,57 @@ static void present_stream(struct leak_space *s, uint64_t start, uint64_t end, b
 	}
 }
 
+static struct leak_pages pages_of(const struct leak_space *s)
+{
+	return (struct leak_pages){ s->pagemap, s->lent, s->server };
+}
+
 bool leak_space_pages(const struct leak_space *s, uint64_t addr, uint64_t *entries, size_t count)
 {
-	size_t bytes = count * sizeof(*entries);
+	const struct leak_pages pages = pages_of(s);
 
-	if (s->lent)
-		return lent_get(s, HT_COOP_PAGES, addr / PAGE * sizeof(*entries), entries, bytes) ==
-		       (ssize_t)bytes;
-	return s->pagemap >= 0 && proc_pagemap_read(s->pagemap, addr, entries, count);
+	return leak_pages_read(&pages, addr, entries, count);
+}
+
+bool leak_space_is_untouched(struct leak_space *s, uint64_t addr)
+{
+	const struct leak_pages pages = pages_of(s);
+	const struct leak_map *m;
+
+	if ((s->pagemap < 0 && !s->lent) || leak_pages_is_there(&pages, s->pages, addr))
+		return false;
+	m = leak_space_map(s, addr);
+	return m && !m->shared && m->inode == 0;
+}
+
+/* [addr, end) lies in one mapping. */
+static uint64_t page_seek(struct leak_space *s, uint64_t addr, uint64_t end, size_t *pages)
+{
+	uint64_t found = end;
+	int rc = proc_pagemap_seek(s->pagemap, addr, end, SEEK_PAGES, &found, pages);
+
+	if (rc >= 0)
+		return found;
+	s->seekless = true;
+	*pages = PAGEMAP_MOST;
+	return addr;
+}
+
+uint64_t leak_space_skip_untouched(struct leak_space *s, uint64_t addr, uint64_t end, size_t *pages)
+{
+	size_t i = sorted_through(SORTED_BY(s->map, s->maps, end), addr);
+	const struct leak_map *m = i < s->maps ? &s->map[i] : NULL;
+
+	*pages = SEEK_PAGES;
+	if (!m || m->start > addr) /* between mappings */
+		return m ? least(m->start, end) : end;
+	if (m->shared) /* a missing page does not mean missing data there */
+		return addr;
+	end = (least(end, m->end) + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+	if (s->pagemap >= 0 && !s->seekless)
+		return page_seek(s, addr, end, pages);
+	*pages = PAGEMAP_MOST;
+	return addr;
 }
 
 enum page_is { PAGE_ABSENT, PAGE_OWN, PAGE_SHARED };
@@ -329,14 +371,35 @@ static enum page_is page_is(struct leak_space *s, uint64_t entry)
 	return PAGE_SHARED;
 }
 
-/* There is nothing in memory of its own; in what it shares there may be. */
+struct file_visit {
+	struct leak_space *space;
+	leak_visit *visit;
+	void *ctx;
+};
+
+static void file_words(void *ctx, uint64_t addr, const uint64_t *words, size_t count)
+{
+	struct file_visit *f = ctx;
+
+	bytes_count(f->space, count * WORD);
+	f->visit(f->ctx, addr, words, count);
+}
+
+/* An absent page of private memory holds nothing; one of a shared mapping may. */
 static void absent_stream(
 	struct leak_space *s, uint64_t start, uint64_t end, leak_visit *visit, void *ctx)
 {
 	const struct leak_map *m = leak_space_map(s, start);
+	struct file_visit f = { s, visit, ctx };
+	const struct leak_mapped_file_reader reader = { .pid = s->lent ? 0 : s->pid,
+		.buffer = s->buffer,
+		.progress = s->progress,
+		.visit = file_words,
+		.ctx = &f };
 
 	if (m && m->shared)
-		leak_mapped_file_stream(s, m, start, least(end, m->end), visit, ctx);
+		s->absent_bytes +=
+			leak_mapped_file_stream(&s->file, &reader, m, start, least(end, m->end));
 }
 
 /* `from` and `end`: parts of `count` pages that begin at `base`. */
@@ -369,7 +432,7 @@ static void pages_stream(
 	for (; base < end && !leak_space_cancelled(s); base += count * PAGE) {
 		count = PAGEMAP_BATCH;
 		if (in_hole)
-			base = leak_holes_skip(s, base, end, &count);
+			base = leak_space_skip_untouched(s, base, end, &count);
 		if (base >= end)
 			break;
 		count = (size_t)least(count, (end - base + PAGE - 1) / PAGE);
@@ -415,156 +478,6 @@ void leak_space_stream(
 	}
 }
 
-/* ---- a copy of the process ---- */
-
-#define KEPT_MAX  (UINT64_C(256) << 20) /* read while all stands still */
-#define KEEP_STEP (UINT64_C(16) << 20) /* before it is seen whether that is too much */
-
-struct keeping {
-	struct leak_space *space;
-	uint64_t most;
-	int rc;
-};
-
-static void keep_visit(void *ctx, uint64_t addr, const uint64_t *words, size_t count)
-{
-	struct keeping *k = ctx;
-	struct leak_space *s = k->space;
-	struct leak_piece *p;
-
-	if (k->rc != 0)
-		return;
-	if (s->kept_bytes + count * WORD > k->most) {
-		k->rc = -E2BIG;
-		return;
-	}
-	p = array_grow(s->piece, s->pieces, &s->piece_capacity, sizeof(*p));
-	if (p) {
-		s->piece = p;
-		p += s->pieces;
-		*p = (struct leak_piece){ addr, addr + count * WORD, malloc(count * WORD) };
-	}
-	if (!p || !p->words) {
-		k->rc = -ENOMEM;
-		return;
-	}
-	memcpy(p->words, words, count * WORD);
-	s->pieces++;
-	s->kept_bytes += count * WORD;
-}
-
-int leak_space_wiped(struct leak_wiped *w, pid_t pid)
-{
-	char path[64];
-	struct proc_smap m;
-	size_t len = 0, pos = 0, capacity = 0;
-	char *text;
-	int rc;
-
-	*w = (struct leak_wiped){ 0 };
-	snprintf(path, sizeof(path), "/proc/%d/smaps", (int)proc_memory_tid(pid));
-	text = proc_slurp_all(path, &len);
-	if (!text)
-		return -errno;
-	while ((rc = proc_parse_smap(text, len, &pos, &m)) != 0) {
-		uint64_t *p;
-
-		if (rc < 0)
-			continue;
-		if (m.huge && m.map.perms[3] != 's')
-			w->unfit = "it has huge pages of its own (hugetlbfs)";
-		if (m.watched)
-			w->unfit = "its page faults are another's to handle (userfaultfd)";
-		if (!m.wiped)
-			continue;
-		p = array_grow(w->start, w->count, &capacity, sizeof(*p));
-		if (!p)
-			break;
-		w->start = p;
-		w->start[w->count++] = m.map.start;
-	}
-	free(text);
-	return rc == 0 ? 0 : -ENOMEM;
-}
-
-void leak_space_wiped_free(struct leak_wiped *w)
-{
-	free(w->start);
-	*w = (struct leak_wiped){ 0 };
-}
-
-static bool is_wiped(const struct leak_wiped *w, const struct leak_map *m)
-{
-	for (size_t i = 0; i < w->count; i++)
-		if (w->start[i] >= m->start && w->start[i] < m->end)
-			return true;
-	return false;
-}
-
-/* All will be read again. */
-static void keep_forget(struct leak_space *s, uint64_t scanned, uint64_t unread, uint64_t absent)
-{
-	for (size_t i = 0; i < s->maps; i++)
-		s->map[i].kept = false;
-	s->scanned_bytes = scanned;
-	s->unread_bytes = unread;
-	s->absent_bytes = absent;
-	s->backing.read_bytes = 0;
-}
-
-int leak_space_keep(
-	struct leak_space *s, const struct leak_space *copy, const struct leak_keep *keep)
-{
-	struct keeping k = { .space = s, .most = keep->most };
-	uint64_t scanned = s->scanned_bytes, unread = s->unread_bytes, absent = s->absent_bytes;
-
-	for (size_t i = 0; i < s->maps; i++) {
-		struct leak_map *m = &s->map[i];
-
-		if (!keep->wanted(m) ||
-			(!m->shared && leak_space_map(copy, m->start) && !is_wiped(keep->wiped, m)))
-			continue;
-		for (uint64_t at = m->start; at < m->end && k.rc == 0; at += KEEP_STEP)
-			pages_stream(s, at, least(at + KEEP_STEP, m->end), keep_visit, &k);
-		m->kept = true;
-		if (k.rc != 0)
-			break;
-	}
-	if (k.rc != 0)
-		keep_forget(s, scanned, unread, absent);
-	return k.rc;
-}
-
-void leak_space_become(struct leak_space *s, struct leak_space *copy)
-{
-	s->pid = copy->pid;
-	s->is_copy = true;
-	s->server = copy->server;
-	if (s->pagemap >= 0)
-		close(s->pagemap);
-	s->pagemap = copy->pagemap;
-	copy->pagemap = -1;
-	mem_close(s);
-	s->mem = copy->mem;
-	s->has_mem = copy->has_mem;
-	copy->has_mem = false;
-}
-
-int leak_space_copied(struct leak_space *s, pid_t copy, bool (*wanted)(const struct leak_map *m),
-	const struct leak_wiped *wiped)
-{
-	const struct leak_keep keep = { wanted, wiped, KEPT_MAX };
-	struct leak_space of;
-	int rc = leak_space_open(&of, copy);
-
-	if (rc == 0)
-		rc = leak_space_keep(s, &of, &keep);
-	if (rc == 0)
-		leak_space_become(s, &of);
-	leak_space_close(&of);
-	return rc;
-}
-
 bool leak_space_word(struct leak_space *s, uint64_t addr, uint64_t *value)
 {
 	return leak_space_read(s, addr, value, WORD, leak_space_has_shared(s)) == (ssize_t)WORD;
@@ -575,12 +488,12 @@ enum leak_word_kind leak_space_word_kind(struct leak_space *s, uint64_t addr)
 	const struct leak_map *m;
 
 	if (addr >= s->last_start && addr < s->last_end)
-		return s->last_first;
+		return s->last_kind;
 	m = leak_space_map(s, addr);
 	if (!m)
 		return LEAK_WORD_NUMBER;
 	s->last_start = m->start;
 	s->last_end = m->end;
-	s->last_first = m->inode != 0 && m->readable ? LEAK_WORD_FILE : LEAK_WORD_ADDRESS;
-	return s->last_first;
+	s->last_kind = m->inode != 0 && m->readable ? LEAK_WORD_FILE : LEAK_WORD_ADDRESS;
+	return s->last_kind;
 }

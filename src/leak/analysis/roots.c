@@ -133,7 +133,7 @@ static uint64_t piece_end(struct scan *s, uint64_t at, uint64_t end)
 
 	if (next >= end)
 		return end;
-	next = leak_holes_skip(s->space, next, end, &pages);
+	next = leak_space_skip_untouched(s->space, next, end, &pages);
 	return next < end ? next & ~(LEAK_GLIBC_HEAP_BYTES - 1) : end;
 }
 

@@ -84,8 +84,8 @@ static size_t words_there(struct leak_space *s, const struct leak_word *w, size_
 {
 	size_t n = 0;
 
-	while (n < count && !leak_holes_has(s, w[n].addr) &&
-		!leak_holes_has(s, w[n].addr + WORD - 1))
+	while (n < count && !leak_space_is_untouched(s, w[n].addr) &&
+		!leak_space_is_untouched(s, w[n].addr + WORD - 1))
 		n++;
 	return n;
 }
