@@ -86,9 +86,10 @@ static bool is_large(const struct leak_live_table *t)
 	       totals.allocs - totals.frees >= WATCH_BLOCKS;
 }
 
-void leak_live_table_freeze(struct leak_live_table *t)
+bool leak_live_table_freeze(struct leak_live_table *t)
 {
 	t->frozen = read_frozen_new(t->segment);
+	return t->frozen != NULL;
 }
 
 void leak_live_table_watch(struct leak_live_table *t)

@@ -30,8 +30,8 @@ struct leak_live_table {
 	uint64_t stop_ns; /* how long the process stood still for it */
 };
 
-/* Makes a copy of it. */
-void leak_live_table_freeze(struct leak_live_table *t);
+/* Makes a copy of it. False: out of memory. */
+bool leak_live_table_freeze(struct leak_live_table *t);
 /* Stops the process for a moment, if the table is large enough; brings the copy up to date. */
 void leak_live_table_watch(struct leak_live_table *t);
 /* While the process stands still: brings the copy up to date. 0 or -errno. */

@@ -17,14 +17,25 @@
 #include "src/util/thread.h"
 #include "src/util/oom_score.h"
 
-/* So many copies in a row must agree. Where threads do nothing but realloc, one in some ten is
- * wrong about what they hold. */
+/* Lent copies in a row that must agree. Where threads do nothing but realloc, about one copy in ten
+ * is wrong about what they hold. */
 #define AGREED	   3u
-#define UNSURE_MAX 10u /* copies with threads inside realloc, which do not agree */
+#define UNSURE_MAX 10u /* copies with threads inside realloc, which cannot agree */
 
-/* In a thread that ends with it, and that takes no signal of ours; or in this one, which holds it.
- */
-static int in_thread(struct leak_pass *s)
+static bool is_cancelled(const struct leak_pass *s)
+{
+	return leak_progress_is_cancelled(s->request->progress);
+}
+
+/* `rc`, or -ECANCELED if that is 0 and the scan was cancelled. */
+static int continued(const struct leak_pass *s, int rc)
+{
+	return rc == 0 && is_cancelled(s) ? -ECANCELED : rc;
+}
+
+/* Reads in a thread that ends afterwards and takes no signal of ours; or in this thread, which will
+ * hold the process. */
+static int pass_run(struct leak_pass *s)
 {
 	pthread_t thread;
 	int rc;
@@ -37,13 +48,14 @@ static int in_thread(struct leak_pass *s)
 	if (rc == 0)
 		pthread_join(thread, NULL);
 	else
-		snprintf(s->message, LEAK_MESSAGE_MAX, "no thread to scan with: %s", strerror(-rc));
+		snprintf(s->access.message, LEAK_MESSAGE_MAX, "no thread to scan with: %s",
+			strerror(-rc));
 	return rc == 0 ? s->rc : rc;
 }
 
 static void pass_end(struct leak_pass *s)
 {
-	leak_space_close(&s->space);
+	leak_access_reset(&s->access);
 	leak_graph_free(&s->graph);
 	leak_blocks_free(&s->blocks);
 	free(s->thread);
@@ -51,16 +63,15 @@ static void pass_end(struct leak_pass *s)
 	s->threads = 0;
 }
 
-/* When no other heaptop scans it. */
-static int turn_take(struct leak_pass *s)
+/* Waits while another heaptop scans the process. */
+static int pass_when_unlocked(struct leak_pass *s)
 {
 	int rc;
 
-	while ((rc = in_thread(s)) != 0 && s->turn.others) {
+	while ((rc = pass_run(s)) != 0 && leak_access_is_locked(&s->access)) {
 		pass_end(s);
-		*s->message = '\0';
-		rc = leak_scan_lock_await(
-			&s->turn, s->request->pid, s->request->progress, s->message);
+		*s->access.message = '\0';
+		rc = leak_access_wait(&s->access);
 		if (rc != 0)
 			break;
 	}
@@ -69,7 +80,7 @@ static int turn_take(struct leak_pass *s)
 
 /* ---- classes ---- */
 
-/* What is learned of heads of blocks may make more of them reachable. */
+/* Offsets that are learned from the classes may make more blocks reachable. */
 static int classify(struct leak_pass *s)
 {
 	int rc = leak_graph_classify(&s->graph);
@@ -79,44 +90,36 @@ static int classify(struct leak_pass *s)
 	return rc > 0 ? leak_graph_classify(&s->graph) : rc;
 }
 
-static int found_make(struct leak_pass *s)
+static int result_make(struct leak_pass *s)
 {
-	const struct leak_root_context found = {
-		.graph = &s->graph, .space = &s->space, .thread = s->thread, .threads = s->threads
-	};
+	const struct leak_root_context context = { .graph = &s->graph,
+		.space = &s->access.space,
+		.thread = s->thread,
+		.threads = s->threads };
 
-	if (leak_pass_is_cancelled(s))
+	if (is_cancelled(s))
 		return -ECANCELED;
-	return leak_result_make(s->out, &found, s->request->why, s->request->behind);
+	return leak_result_make(s->out, &context, s->request->why, s->request->behind);
 }
 
-/* Where memory was short for a copy, the program stands still after all. */
-static int pass_again(struct leak_pass *s)
-{
-	bool short_of_memory = s->copier.headroom.ended;
+/* ---- passes ---- */
 
-	pass_end(s);
-	s->out->copied = false;
-	s->copying = LEAK_COPY_NEVER;
-	*s->message = '\0';
-	s->rc = turn_take(s);
-	s->out->no_copy = short_of_memory ? "memory got short, and it was given up"
-					  : "it was killed before it was read";
-	return s->rc;
-}
-
+/* A lost copy is not replaced: the process stands still for the second attempt. */
 static int pass(struct leak_pass *s)
 {
-	int rc = turn_take(s);
+	int rc = pass_when_unlocked(s);
 
-	if (s->copier.lost && !leak_pass_is_cancelled(s))
-		rc = pass_again(s);
+	if (!is_cancelled(s) && leak_access_retry_in_place(&s->access)) {
+		pass_end(s);
+		*s->access.message = '\0';
+		rc = s->rc = pass_when_unlocked(s);
+	}
 	if (rc == 0)
-		rc = leak_pass_go_on(s, leak_loader_blocks_mark(s->segment, &s->graph));
-	return rc == 0 ? leak_pass_go_on(s, classify(s)) : rc;
+		rc = continued(s, leak_loader_blocks_mark(s->access.segment, &s->graph));
+	return rc == 0 ? continued(s, classify(s)) : rc;
 }
 
-/* The blocks are such as may be there the next time. */
+/* The blocks of this pass may be live in the next one. */
 static void unsure_keep(struct leak_pass *s)
 {
 	leak_blocks_free(&s->unsure);
@@ -126,41 +129,40 @@ static void unsure_keep(struct leak_pass *s)
 	s->blocks.block = NULL;
 }
 
-/* In steps, for it may be cancelled. */
-static void apart_wait(const struct leak_pass *s)
+/* Waits in steps, since the scan may be cancelled. */
+static void between_wait(const struct leak_pass *s)
 {
 	const struct timespec step = { .tv_nsec = 10000000 };
-	uint64_t until =
-		clock_monotonic_ns() + (s->out->snapshots < 2 ? LEAK_APART_NS : LEAK_APART_NS / 5);
+	uint64_t until = clock_monotonic_ns() +
+			 (s->out->access.snapshots < 2 ? LEAK_APART_NS : LEAK_APART_NS / 5);
 
-	while (clock_monotonic_ns() < until && !leak_pass_is_cancelled(s))
+	while (clock_monotonic_ns() < until && !is_cancelled(s))
 		nanosleep(&step, NULL);
 }
 
 /*
- * What a copy says may be wrong where others were at work while it was made: a pointer on its way
- * from one place to another may be in neither, or in a block that is in no table. So there are
- * more of them, until several in a row have nothing to say against what is left.
+ * A copy made while other threads ran may be wrong: a pointer that a thread was moving may be in
+ * neither place, or in a block that is in no table. So passes repeat until several in a row confirm
+ * all blocks that are still considered lost.
  */
-static int passes_more(struct leak_pass *s, struct leak_lost_blocks *lost)
+static int passes_repeat(struct leak_pass *s, struct leak_lost_blocks *lost)
 {
 	unsigned agreed = 0, unsure = 0;
 	int rc = 0;
 
-	while (rc == 0 && (s->out->snapshots < 2 || (lost->count > 0 && agreed < AGREED)) &&
+	while (rc == 0 && (s->out->access.snapshots < 2 || (lost->count > 0 && agreed < AGREED)) &&
 		unsure < UNSURE_MAX) {
 		unsure_keep(s);
 		pass_end(s);
-		apart_wait(s);
+		between_wait(s);
 		rc = pass(s);
-		s->out->snapshots++;
 		if (rc != 0)
 			break;
 		if (leak_lost_blocks_intersect(lost, &s->graph) > 0)
 			agreed = 0;
-		else if (s->out->busy == 0)
+		else if (s->out->access.busy == 0)
 			agreed++;
-		unsure += s->out->busy > 0;
+		unsure += s->out->access.busy > 0;
 	}
 	return rc;
 }
@@ -171,7 +173,7 @@ static int lost_confirm(struct leak_pass *s)
 	int rc = leak_lost_blocks_collect(&lost, &s->graph);
 
 	if (rc == 0)
-		rc = passes_more(s, &lost);
+		rc = passes_repeat(s, &lost);
 	if (rc == 0 && leak_lost_blocks_apply(&lost, &s->graph))
 		rc = leak_graph_classify(&s->graph);
 	leak_lost_blocks_free(&lost);
@@ -182,36 +184,52 @@ static int scan_run(struct leak_pass *s)
 {
 	int rc = pass(s);
 
-	s->out->snapshots = s->out->lent;
-	if (rc == 0 && s->out->lent && !s->lent.sure)
+	if (rc == 0 && !s->access.exact)
 		rc = lost_confirm(s);
 	if (rc == 0)
-		rc = found_make(s);
+		rc = result_make(s);
 	pass_end(s);
 	leak_blocks_free(&s->unsure);
-	leak_coop_close(s->coop);
+	leak_access_close(&s->access);
 	return rc;
+}
+
+/* NULL: out of memory. It is too large for the stack. */
+static struct leak_pass *pass_new(struct read_segment *segment,
+	const struct leak_scan_options *request, struct leak_result *out, char *message)
+{
+	struct leak_pass *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->request = request;
+	s->out = out;
+	s->access.segment = segment;
+	s->access.pid = request->pid;
+	s->access.copying = request->copying;
+	s->access.at_exit = request->at_exit;
+	s->access.progress = request->progress;
+	s->access.message = message;
+	s->access.report = &out->access;
+	s->access.space.pagemap = -1;
+	return s;
 }
 
 int leak_scan(struct read_segment *segment, const struct leak_scan_options *request,
 	struct leak_result *out, char *message)
 {
-	struct leak_pass *s = calloc(1, sizeof(*s)); /* too large for the stack */
+	struct leak_pass *s = pass_new(segment, request, out, message);
+	uint64_t start_ns = clock_monotonic_ns();
 	int rc = -ENOMEM;
 
 	*out = (struct leak_result){ 0 };
 	*message = '\0';
 	yield_begin();
 	if (s) {
-		s->segment = segment;
-		s->request = request;
-		s->out = out;
-		s->message = message;
-		s->copying = request->copying;
-		s->space.pagemap = -1;
-		s->begin_ns = clock_monotonic_ns();
 		rc = scan_run(s);
-		out->scan_ns = clock_monotonic_ns() - s->begin_ns;
+		if (s->access.exit_ns) /* without the wait for the program's end */
+			start_ns = s->access.exit_ns;
+		out->scan_ns = clock_monotonic_ns() - start_ns;
 	}
 	if (rc != 0 && !*message)
 		snprintf(message, LEAK_MESSAGE_MAX, "no leak scan: %s",

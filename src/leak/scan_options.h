@@ -6,15 +6,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-struct leak_progress;
-struct leak_stop;
-
-/* Whether a copy of the process is read, so that it may go on meanwhile. */
-enum leak_copying {
-	LEAK_COPY_NEVER,
-	LEAK_COPY_AUTO, /* if it has much: a copy takes milliseconds for each GB, and some memory */
-	LEAK_COPY_ALWAYS
-};
+#include "src/leak/access/access.h"
 
 struct leak_scan_options {
 	pid_t pid; /* as we see it */

@@ -20,6 +20,7 @@ struct leak_summary {
 	struct snap_leak_step *steps;
 	char *text; /* of steps */
 	char why[LEAK_MESSAGE_MAX];
+	char no_copy[LEAK_REASON_MAX];
 };
 
 static struct snap_leak_sum sum_of(struct leak_sum s)
@@ -97,17 +98,24 @@ static const char *error_name(int rc)
 	return rc == -EACCES ? "EACCES" : rc == -EPERM ? "EPERM" : NULL;
 }
 
+static void access_copy(struct leak_summary *c, const struct leak_access_report *a)
+{
+	struct snap_leaks *l = &c->leaks;
+
+	snprintf(c->no_copy, sizeof(c->no_copy), "%s", a->no_copy);
+	l->how = a->how;
+	l->at_exit = a->at_exit;
+	l->refused = error_name(a->refused);
+	l->snapshots = a->snapshots;
+	l->let = a->consented;
+	l->no_copy = *c->no_copy ? c->no_copy : NULL;
+	l->copy_left = a->copy_left;
+	l->stop_ns = a->stop_ns;
+	l->busy = a->busy;
+}
+
 static void result_copy(struct snap_leaks *l, const struct leak_result *r)
 {
-	l->how = r->lent     ? "copy by the program's library"
-		 : r->copied ? "copy on write"
-			     : "stop and read";
-	l->at_exit = r->at_exit;
-	l->refused = error_name(r->refused);
-	l->snapshots = r->snapshots;
-	l->let = r->let;
-	l->no_copy = r->no_copy;
-	l->copy_left = r->copy_left;
 	for (unsigned i = 0; i < SNAP_LEAK_CLASSES; i++)
 		l->sum[i] = sum_of(r->sum[i]);
 	for (unsigned i = 0; i < SNAP_LEAK_HEURISTICS; i++) {
@@ -119,7 +127,6 @@ static void result_copy(struct snap_leaks *l, const struct leak_result *r)
 		}
 		l->heuristic_name[i] = leak_heuristics_name((enum leak_heuristic)(i + 1));
 	}
-	l->stop_ns = r->stop_ns;
 	l->scan_ns = r->scan_ns;
 	l->scanned_bytes = r->scanned_bytes;
 	l->unread_bytes = r->unread_bytes;
@@ -127,7 +134,6 @@ static void result_copy(struct snap_leaks *l, const struct leak_result *r)
 	l->unknown = r->unknown;
 	l->threads = r->threads;
 	l->running = r->running;
-	l->busy = r->busy;
 }
 
 /* Pointers to a block that was not recorded cannot be found in it. NULL: all were. */
@@ -175,8 +181,10 @@ static struct leak_summary *scan(struct read_segment *s, const struct leak_scan_
 		leak_summary_free(c);
 		c = NULL;
 	}
-	if (c)
+	if (c) {
+		access_copy(c, &r.access);
 		result_copy(&c->leaks, &r);
+	}
 	leak_result_free(&r);
 	return c;
 }

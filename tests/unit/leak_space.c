@@ -115,7 +115,8 @@ static void check_words(bool still)
 	crossing[1] = 1;
 	CHECK_INT(leak_space_read(&s, start + 2 * PAGE - 8, crossing, 16, false), 16);
 	CHECK(crossing[0] == 0 && crossing[1] == 0);
-	CHECK(!leak_space_is_untouched(&s, start + PAGE) && leak_space_is_untouched(&s, start + 2 * PAGE));
+	CHECK(!leak_space_is_untouched(&s, start + PAGE) &&
+		leak_space_is_untouched(&s, start + 2 * PAGE));
 	leak_space_close(&s);
 	munmap(at, LARGE);
 }

@@ -1,34 +1,46 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A scan's copy of the process (copier.h). */
+/* Access to a copy of the process (copy_access.h). */
 #include "src/leak/access/copy_access.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "src/leak/access/access_ops.h"
+#include "src/leak/access/stop_access.h"
 #include "src/proc/proc.h"
+#include "src/util/clock.h"
 
-void leak_copy_access_refuse(struct leak_copy_access *c, const char *why)
-{
-	c->why_not = why;
-	c->wanted = false;
-}
+/* A copy of less is not worth it: 16 MB are read in 15 ms, and a copy of 2 MB takes as long as
+ * reading them. */
+#define COPY_BYTES (UINT64_C(16) << 20)
 
-void leak_copy_access_prepare(struct leak_copy_access *c, pid_t pid, uint64_t least)
+static void copy_prepare(struct leak_access *a)
 {
-	*c = (struct leak_copy_access){ 0 };
-	c->why_not = leak_headroom_check(&c->headroom, "", proc_memory_tid(pid));
-	if (c->headroom.own_bytes < least) {
+	struct leak_access_copy *c = &a->copy;
+
+	c->why_not = leak_headroom_check(&c->headroom, "", proc_memory_tid(a->pid));
+	if (a->copying == LEAK_COPY_AUTO && c->headroom.own_bytes < COPY_BYTES) {
 		c->why_not = NULL;
 		return;
 	}
-	c->wiped_known = leak_uncopied_find(&c->wiped, pid) == 0;
+	c->uncopied_known = leak_uncopied_find(&c->uncopied, a->pid) == 0;
 	if (!c->why_not)
-		c->why_not = c->wiped.unfit;
-	c->wanted = !c->why_not;
+		c->why_not = c->uncopied.unfit;
+	c->wanted = a->needs_table = !c->why_not;
 }
 
+static void access_prepare(struct leak_access *a)
+{
+	a->copy = (struct leak_access_copy){ 0 };
+	copy_prepare(a);
+	leak_stop_access_prepare(a);
+}
+
+/* ---- making the copy ---- */
+
 /* What the kernel writes by itself may go to the copy instead of the program. */
-static bool is_reading_ahead(const struct leak_space *s)
+static bool has_kernel_writes(const struct leak_space *s)
 {
 	for (size_t i = 0; i < s->maps; i++)
 		if (strstr(s->map[i].path, "[io_uring]") ||
@@ -37,56 +49,94 @@ static bool is_reading_ahead(const struct leak_space *s)
 	return false;
 }
 
-/* What can be told only of a process that stands still, and is traced by us. */
-static const char *refuse(struct leak_copy_access *c, const struct leak_space *space)
+/* What is known only of a process that stands still, and that we trace. */
+static const char *refuse(struct leak_access *a)
 {
-	if (is_reading_ahead(space))
-		return "the kernel may be writing into its memory (io_uring, aio)";
-	/* It may have been refused as long as we did not trace it. */
-	if (!c->wiped_known && leak_uncopied_find(&c->wiped, space->pid) != 0)
-		return "it cannot be told what a copy would have";
-	return c->wiped.unfit;
-}
-
-int leak_copy_access_take(
-	struct leak_copy_access *c, struct leak_stop *stop, struct leak_space *space, uint64_t at)
-{
-	bool stuck;
+	struct leak_access_copy *c = &a->copy;
 	int rc;
 
-	if (c->wanted)
-		c->why_not = refuse(c, space);
-	if (!c->wanted || c->why_not) {
-		(void)leak_forked_copy_tidy(stop, at, &stuck);
-		return stuck ? -ESRCH : 0;
-	}
-	c->why_not = leak_forked_copy_make(stop, at, &c->copy, &stuck);
-	if (stuck)
-		return -ESRCH;
-	if (c->why_not)
-		return 0;
-	rc = leak_uncopied_adopt(space, c->copy.pid, leak_map_holds_pointers, &c->wiped);
+	if (!a->has_table)
+		return "out of memory for a copy of its table";
+	if (has_kernel_writes(&a->space))
+		return "the kernel may be writing into its memory (io_uring, aio)";
+	/* The first attempt may have been refused because we did not trace it yet. */
+	rc = c->uncopied_known ? 0 : leak_uncopied_find(&c->uncopied, a->space.pid);
+	return rc == 0 ? c->uncopied.unfit
+		       : leak_access_ops_reason(a, "its mappings cannot be read", rc);
+}
+
+/* Makes the copy, and has a->space read it. NULL, or why there is none. */
+static const char *make(struct leak_access *a, bool *stuck)
+{
+	struct leak_access_copy *c = &a->copy;
+	const char *why_not =
+		leak_forked_copy_make(&a->stop, read_copy_at(a->segment), &c->process, stuck);
+	int rc;
+
+	if (*stuck || why_not)
+		return why_not;
+	rc = leak_uncopied_adopt(&a->space, c->process.pid, leak_map_holds_pointers, &c->uncopied);
 	c->used = rc == 0;
-	if (rc != 0)
-		c->why_not = rc == -E2BIG ? "it shares too much memory with others"
-					  : "its copy cannot be read";
-	return 0;
+	if (rc == 0)
+		return NULL;
+	return rc == -E2BIG ? "it shares too much memory with others"
+			    : leak_access_ops_reason(a, "its copy cannot be read", rc);
 }
 
-int leak_copy_access_begin(struct leak_copy_access *c)
+/* The process goes on; the copy is read. -ENOMEM: the copy is lost. */
+static int process_resume(struct leak_access *a)
 {
-	c->lost = !leak_forked_copy_settle(&c->copy) ||
-		  !leak_headroom_watch(&c->headroom, c->copy.pid);
+	struct leak_access_copy *c = &a->copy;
+
+	a->report->copied = true;
+	a->report->how = "copy on write";
+	leak_stop_detach(&a->stop);
+	a->report->stop_ns = clock_monotonic_ns() - a->start_ns;
+	c->lost = !leak_forked_copy_settle(&c->process) ||
+		  !leak_headroom_watch(&c->headroom, c->process.pid);
 	return c->lost ? -ENOMEM : 0;
 }
 
-int leak_copy_access_end(struct leak_copy_access *c)
+static int copy_detach(struct leak_access *a)
 {
-	if (c->copy.pid != 0) {
-		c->lost |= c->used && !leak_forked_copy_alive(&c->copy);
+	struct leak_access_copy *c = &a->copy;
+	bool stuck = false;
+	int rc = 0;
+
+	if (c->wanted)
+		c->why_not = refuse(a);
+	if (!c->wanted || c->why_not)
+		rc = leak_stop_access_detach(a);
+	else
+		c->why_not = make(a, &stuck);
+	snprintf(
+		a->report->no_copy, sizeof(a->report->no_copy), "%s", c->why_not ? c->why_not : "");
+	if (rc != 0 || stuck)
+		return -ESRCH;
+	return c->used ? process_resume(a) : 0;
+}
+
+/* ---- its end ---- */
+
+/* The copy goes after the process was let go. */
+static int copy_release(struct leak_access *a)
+{
+	struct leak_access_copy *c = &a->copy;
+
+	leak_stop_access_release(a);
+	if (c->process.pid != 0) {
+		c->lost |= c->used && !leak_forked_copy_alive(&c->process);
 		c->lost |= leak_headroom_unwatch(&c->headroom);
-		c->left = !leak_forked_copy_end(&c->copy);
+		a->report->copy_left = !leak_forked_copy_end(&c->process);
 	}
-	leak_uncopied_free(&c->wiped);
+	leak_uncopied_free(&c->uncopied);
 	return c->lost ? -ENOMEM : 0;
 }
+
+const struct leak_access_ops leak_copy_access = {
+	.prepare = access_prepare,
+	.take = leak_stop_access_take,
+	.open = leak_stop_access_open,
+	.detach = copy_detach,
+	.release = copy_release,
+};

@@ -205,10 +205,12 @@ out:
 	free(h.part);
 }
 
-unsigned leak_block_words_readers(bool runs)
+unsigned leak_block_words_readers(const struct leak_space *s, bool runs)
 {
 	cpu_set_t set;
 	int n = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
 
+	if (s->lent)
+		return 1;
 	return n > 1 && runs ? (unsigned)n - 1 : (unsigned)n;
 }

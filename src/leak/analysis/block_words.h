@@ -11,8 +11,9 @@
 
 #define LEAK_READERS_MAX 4u /* more would wait for memory */
 
-/* As many as there are processors for us; while the program `runs`, one of these is its own. */
-unsigned leak_block_words_readers(bool runs);
+/* How many threads are to read: as many as there are processors for us, of which the program takes
+ * one while it `runs`. One if the program's library reads for us. */
+unsigned leak_block_words_readers(const struct leak_space *s, bool runs);
 /* By so many threads, this one included; the result is the same. Leaves the graph joined. */
 void leak_block_words_scan(struct leak_space *s, struct leak_graph *g, unsigned readers);
 

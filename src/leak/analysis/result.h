@@ -9,6 +9,7 @@
 #include "src/leak/analysis/graph.h"
 #include "src/leak/analysis/root_names.h"
 #include "src/leak/analysis/lost_graph.h"
+#include "src/leak/access/access_report.h"
 #include "src/leak/access/space.h"
 
 #define LEAK_APART_NS	  UINT64_C(1000000000) /* between the first two of these */
@@ -62,21 +63,12 @@ struct leak_result {
 	char *text;
 	size_t block_count, step_count, text_bytes;
 	struct leak_lost_graph lost_graph; /* if that was wished for */
-	bool copied; /* a copy was read while the process went on */
-	const char *no_copy; /* why not; NULL: it was, or was not wanted; static */
-	bool copy_left; /* it has ended, but a zombie is left of it */
-	bool lent; /* by the program's library: we may not trace it */
-	unsigned snapshots; /* then: lost is what was so in each of these */
-	int refused; /* the error of ptrace; 0: it was allowed, or our library made it so */
-	bool let; /* that did */
-	bool at_exit; /* it was scanned at its last instant */
-	uint64_t stop_ns; /* the process stood still */
+	struct leak_access_report access;
 	uint64_t scan_ns; /* all in all */
 	uint64_t scanned_bytes, unread_bytes;
 	unsigned devices; /* mappings not read */
 	bool unknown; /* blocks that are in no table may point to others: leak_roots */
 	unsigned threads, running; /* of them, did not stop */
-	unsigned busy; /* threads that were inside realloc whenever they were looked at */
 };
 
 /* Fills in sums and rows; with `why`, blocks, too, and with `behind`, what they point to. 0 or

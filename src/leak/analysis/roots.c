@@ -341,14 +341,6 @@ static uint64_t dead_stack_start(const struct scan *s, const struct leak_map *m)
 
 /* ---- mappings ---- */
 
-bool leak_roots_has_segment(const struct leak_space *s, const char *path)
-{
-	for (size_t i = 0; i < s->maps; i++)
-		if (leak_map_is_segment_of(&s->map[i], path))
-			return true;
-	return false;
-}
-
 static bool is_libc(const char *path)
 {
 	const char *name = file_name(path);

@@ -36,8 +36,6 @@ struct leak_roots {
 	bool unknown;
 };
 
-/* Whether a segment is the one that the process writes to: it has mapped a file of that name. */
-bool leak_roots_has_segment(const struct leak_space *s, const char *path);
 /* Where a thread's stack and data are; 0 if it did not stop. */
 struct leak_thread_places leak_roots_thread(struct leak_space *s, const struct leak_thread *t);
 /* Gives the graph the words of all roots. */

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The plain way of access: the process is stopped (stop.h), stands still while it is read, and is
+ * then let go.
+ */
+#ifndef SRC_LEAK_ACCESS_STOP_ACCESS_H
+#define SRC_LEAK_ACCESS_STOP_ACCESS_H
+
+struct leak_access;
+struct leak_access_ops;
+
+extern const struct leak_access_ops leak_stop_access;
+
+/* These steps, for the way that reads a copy of a stopped process. */
+void leak_stop_access_prepare(struct leak_access *a);
+int leak_stop_access_take(struct leak_access *a);
+int leak_stop_access_open(struct leak_access *a);
+int leak_stop_access_detach(struct leak_access *a);
+int leak_stop_access_release(struct leak_access *a);
+
+#endif
