@@ -9,9 +9,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "src/leak/analysis/lost_blocks.h"
+#include "src/leak/analysis/classes.h"
 #include "src/leak/analysis/learned_offsets.h"
 #include "src/leak/analysis/loader_blocks.h"
+#include "src/leak/analysis/lost_blocks.h"
 #include "src/leak/pass.h"
 #include "src/util/clock.h"
 #include "src/util/thread.h"
@@ -83,11 +84,11 @@ static int pass_when_unlocked(struct leak_pass *s)
 /* Offsets that are learned from the classes may make more blocks reachable. */
 static int classify(struct leak_pass *s)
 {
-	int rc = leak_graph_classify(&s->graph);
+	int rc = leak_classes_assign(&s->graph);
 
 	if (rc == 0 && s->graph.heuristics >> LEAK_BY_HEADER & 1)
 		rc = leak_learned_offsets_find(&s->graph);
-	return rc > 0 ? leak_graph_classify(&s->graph) : rc;
+	return rc > 0 ? leak_classes_assign(&s->graph) : rc;
 }
 
 static int result_make(struct leak_pass *s)
@@ -175,7 +176,7 @@ static int lost_confirm(struct leak_pass *s)
 	if (rc == 0)
 		rc = passes_repeat(s, &lost);
 	if (rc == 0 && leak_lost_blocks_apply(&lost, &s->graph))
-		rc = leak_graph_classify(&s->graph);
+		rc = leak_classes_assign(&s->graph);
 	leak_lost_blocks_free(&lost);
 	return rc;
 }

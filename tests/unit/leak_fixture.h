@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "src/leak/analysis/backlinks.h"
-#include "src/leak/analysis/graph.h"
+#include "src/leak/analysis/classes.h"
 #include "tests/check.h"
 
 #define HEAP   0x10000000ull
@@ -135,7 +135,7 @@ static void finish(void)
 	leak_graph_join(&heap.graph, part, PARTS, store, 2);
 	leak_graph_explain(&heap.graph, &m);
 	leak_backlinks_explain(&heap.graph, &m);
-	CHECK_INT(leak_graph_classify(&heap.graph), 0);
+	CHECK_INT(leak_classes_assign(&heap.graph), 0);
 }
 
 static unsigned class_of(uint32_t i)

@@ -500,7 +500,7 @@ TEST(a_long_list)
 		leak_graph_scan(&heap.graph, &part, i, &next, 1);
 	}
 	leak_graph_join(&heap.graph, &part, 1, &store, 1);
-	CHECK_INT(leak_graph_classify(&heap.graph), 0);
+	CHECK_INT(leak_classes_assign(&heap.graph), 0);
 	CHECK_INT(class_of(0), LEAK_DEFINITE);
 	CHECK_INT(class_of(N - 1), LEAK_INDIRECT);
 	CHECK_INT(heap.graph.leader[N - 1], 0);
@@ -578,7 +578,7 @@ TEST(places_that_several_blocks_have_are_learned)
 	pointed_to(3, 100, 3);
 	CHECK_INT(class_of(1), LEAK_POSSIBLE);
 	CHECK_INT(leak_learned_offsets_find(&heap.graph), 1);
-	CHECK_INT(leak_graph_classify(&heap.graph), 0);
+	CHECK_INT(leak_classes_assign(&heap.graph), 0);
 	for (uint32_t i = 1; i <= 3; i++) {
 		CHECK_INT(class_of(i), LEAK_REACHABLE);
 		CHECK_INT(heap.graph.heuristic[i], LEAK_BY_HEADER);
@@ -591,7 +591,7 @@ TEST(places_that_several_blocks_have_are_learned)
 	CHECK_INT(leak_learned_offsets_find(&heap.graph), 0);
 	pointed_to(8, 200, 100);
 	CHECK_INT(leak_learned_offsets_find(&heap.graph), 1);
-	CHECK_INT(leak_graph_classify(&heap.graph), 0);
+	CHECK_INT(leak_classes_assign(&heap.graph), 0);
 	CHECK_INT(class_of(8), LEAK_REACHABLE);
 	CHECK_INT(class_of(9), LEAK_POSSIBLE);
 }
@@ -625,7 +625,7 @@ TEST(places_of_roots_are_learned_too)
 	finish();
 	CHECK_INT(class_of(4), LEAK_POSSIBLE);
 	CHECK_INT(leak_learned_offsets_find(&heap.graph), 1);
-	CHECK_INT(leak_graph_classify(&heap.graph), 0);
+	CHECK_INT(leak_classes_assign(&heap.graph), 0);
 	CHECK_INT(class_of(0), LEAK_REACHABLE);
 	CHECK_INT(class_of(4), LEAK_REACHABLE);
 	CHECK_INT(heap.graph.heuristic[4], LEAK_INDIRECTLY | LEAK_BY_HEADER);
@@ -794,7 +794,7 @@ TEST(a_place_of_links_is_learned)
 	check_all(200, LEAK_REACHABLE, LEAK_BY_BACKLINK);
 	CHECK_INT(class_of(COUNT - 1), LEAK_POSSIBLE);
 	CHECK_INT(leak_learned_offsets_find(&heap.graph), 1);
-	CHECK_INT(leak_graph_classify(&heap.graph), 0);
+	CHECK_INT(leak_classes_assign(&heap.graph), 0);
 	check_all(200, LEAK_REACHABLE, LEAK_BY_BACKLINK);
 	CHECK_INT(class_of(COUNT - 1), LEAK_REACHABLE);
 	CHECK_INT(heap.graph.heuristic[COUNT - 1], LEAK_BY_HEADER);

@@ -2,6 +2,7 @@
 /* src/leak: what several snapshots of a program at work say together, in invented memories. */
 #include <stdlib.h>
 
+#include "src/leak/analysis/classes.h"
 #include "src/leak/analysis/lost_blocks.h"
 #include "tests/check.h"
 
@@ -59,7 +60,7 @@ static void classify(uint64_t root)
 			&shot.word[(shot.blocks.block[i].addr - HEAP) / 8],
 			shot.blocks.block[i].size / 8);
 	leak_graph_join(&shot.graph, &part, 1, &store, 1);
-	CHECK_INT(leak_graph_classify(&shot.graph), 0);
+	CHECK_INT(leak_classes_assign(&shot.graph), 0);
 }
 
 /* The class of the block there; -1: there is none. */
@@ -162,7 +163,7 @@ TEST(what_was_seen_is_not_lost_itself)
 	CHECK_INT(lost.count, 1);
 	CHECK_INT(leak_lost_blocks_intersect(&lost, &shot.graph), 0);
 	CHECK(leak_lost_blocks_apply(&lost, &shot.graph));
-	CHECK_INT(leak_graph_classify(&shot.graph), 0);
+	CHECK_INT(leak_classes_assign(&shot.graph), 0);
 	CHECK_INT(class_at(512), LEAK_DEFINITE);
 	CHECK_INT(class_at(64), LEAK_REACHABLE);
 	leak_lost_blocks_free(&lost);
@@ -180,7 +181,7 @@ TEST(what_may_be_reached_holds_blocks)
 	classify(64 + 8);
 	CHECK_INT(class_at(512), LEAK_POSSIBLE);
 	CHECK(leak_lost_blocks_apply(&lost, &shot.graph));
-	CHECK_INT(leak_graph_classify(&shot.graph), 0);
+	CHECK_INT(leak_classes_assign(&shot.graph), 0);
 	CHECK_INT(class_at(512), LEAK_REACHABLE);
 }
 

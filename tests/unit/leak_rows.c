@@ -42,7 +42,7 @@ static void classify(void)
 		leak_graph_scan(&graph, &part, i, &word[(blocks.block[i].addr - HEAP) / 8],
 			blocks.block[i].size / 8);
 	leak_graph_join(&graph, &part, 1, &store, 1);
-	CHECK_INT(leak_graph_classify(&graph), 0);
+	CHECK_INT(leak_classes_assign(&graph), 0);
 }
 
 /* As src/scan/leak_summary.c copies them; births are offsets. */

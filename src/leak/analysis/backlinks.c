@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "src/leak/analysis/classes.h"
 #include "src/leak/analysis/heuristics.h"
 #include "src/leak/analysis/shapes.h"
 
@@ -237,7 +238,7 @@ void leak_backlinks_explain(struct leak_graph *g, const struct leak_memory *m)
 		return;
 	l->g = g;
 	l->m = m;
-	l->classified = g->interiors > FEW && leak_graph_classify(g) == 0;
+	l->classified = g->interiors > FEW && leak_classes_assign(g) == 0;
 	for (size_t i = 0; i < g->interiors; i++)
 		interior_inspect(l, &g->interior[i]);
 	questions_ask(l);

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Who points to whom, and what follows from it: the classes of memcheck. Pure: it is given words of
- * memory, and knows nothing of processes. First every root's words and every block's, while the
- * program stands still; then, at leisure, classify. One thread, but for parts.
+ * The graph of pointers between blocks and from roots. Pure: it takes words of memory, and knows
+ * nothing of processes. All words of roots and blocks are added while the program stands still; the
+ * classes follow afterwards (classes.h). One thread, but for parts.
  *
- * A word points to a block if it is aligned and its value lies in the block. To the block's start,
- * or inside to where one of memcheck's heuristics finds that a program would keep its pointer: then
- * it is as good as one to the start. From roots by such pointers alone: reachable. By a way that
- * has another pointer inside: possible. The others are definite, but for those that are reached
- * from another one of them: indirect. The blocks that are reached from one definite block are its
- * clique; in a cycle the block of the lowest address leads, as in memcheck.
+ * A word points to a block if it is aligned and its value lies in the block: at its start, or
+ * inside. An interior pointer counts as one to the start where a heuristic finds that programs keep
+ * their only pointer to such a block there.
  */
 #ifndef SRC_LEAK_ANALYSIS_GRAPH_H
 #define SRC_LEAK_ANALYSIS_GRAPH_H
@@ -18,10 +15,6 @@
 
 #include "src/leak/analysis/blocks.h"
 #include "src/leak/analysis/heuristics.h"
-
-enum leak_class { LEAK_DEFINITE, LEAK_INDIRECT, LEAK_POSSIBLE, LEAK_REACHABLE, LEAK_CLASSES };
-/* "definite", ... Static. */
-const char *leak_classes_name(enum leak_class class);
 
 struct leak_graph {
 	struct leak_blocks *blocks;
@@ -149,7 +142,5 @@ struct leak_memory {
 };
 /* When all words are joined, and before classify: looks which pointers heuristics explain. */
 void leak_graph_explain(struct leak_graph *g, const struct leak_memory *m);
-/* 0 or -ENOMEM (also if anything before failed). */
-int leak_graph_classify(struct leak_graph *g);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/leak/analysis/classes.h"
 /* Up to here a place may be the end of a head that blocks of any size have: the longest known, of a
  * few words of links and counts, have 64 bytes. Further on only blocks of one size have it. */
 #define HEAD_MAX 64u

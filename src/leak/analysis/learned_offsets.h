@@ -13,7 +13,7 @@
 #include "src/leak/analysis/graph.h"
 
 /*
- * After leak_graph_classify: looks for such places of blocks that are possible. With any, marks the
+ * After leak_classes_assign: looks for such places of blocks that are possible. With any, marks the
  * pointers to them LEAK_BY_HEADER; then the graph is to be classified again. 1: there are
  * any; 0 or -ENOMEM.
  */

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "src/leak/analysis/classes.h"
 static bool is_lost(const struct leak_graph *g, uint32_t block)
 {
 	return g->class[block] != LEAK_REACHABLE;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/leak/analysis/classes.h"
 struct search {
 	const struct leak_graph *g;
 	uint32_t *parent;

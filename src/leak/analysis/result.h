@@ -6,7 +6,7 @@
 #ifndef SRC_LEAK_ANALYSIS_RESULT_H
 #define SRC_LEAK_ANALYSIS_RESULT_H
 
-#include "src/leak/analysis/graph.h"
+#include "src/leak/analysis/classes.h"
 #include "src/leak/analysis/root_names.h"
 #include "src/leak/analysis/lost_graph.h"
 #include "src/leak/access/access_report.h"
