@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The live table, ready before the stop (table.h): a short stop before the long one, since which
- * the library notes what of the table it changes.
+ * The live table, read before the stop (live_table.h). A short stop comes before the long one;
+ * since then the library notes which parts of the table it changes.
  */
 #include "src/leak/live_table.h"
 
@@ -17,12 +17,16 @@
 #include "src/util/clock.h"
 #include "src/util/thread.h"
 
-#define WATCH_BLOCKS  65536u /* with fewer, two stops take longer than reading them in one */
-#define STOP_NS	      UINT64_C(20000000) /* for all threads, some 80 us each; else nothing is known */
-#define HOOKS_NS      UINT64_C(50000000) /* for threads to leave their hooks: microseconds, if run */
+#define WATCH_BLOCKS                                                                               \
+	65536u /* with fewer blocks, two stops take longer than one that reads them all */
+#define STOP_NS                                                                                    \
+	UINT64_C(20000000) /* for all threads, some 80 us each; after that the changes are unknown \
+			    */
+#define HOOKS_NS                                                                                   \
+	UINT64_C(50000000) /* for threads to leave their hooks: microseconds, if they run */
 #define HOOKS_STEP_NS 50000
 
-/* Where it is said whether threads are inside hooks now. False: that is not known. */
+/* Finds the words that say whether threads are inside hooks. False: that is unknown. */
 static bool busy_note(struct leak_live_table *t, const struct leak_stop *stop)
 {
 	int64_t at = read_busy_at(t->segment);
@@ -42,8 +46,8 @@ static bool busy_note(struct leak_live_table *t, const struct leak_stop *stop)
 	return true;
 }
 
-/* What they do to the table in there is not noted. False: they are there for too long, or it cannot
- * be told. */
+/* Waits until threads have left their hooks, whose changes are not noted. False: they took too
+ * long, or cannot be read. */
 static bool hooks_await(struct leak_live_table *t)
 {
 	const struct timespec step = { .tv_nsec = HOOKS_STEP_NS };
@@ -62,7 +66,7 @@ static bool hooks_await(struct leak_live_table *t)
 	return true;
 }
 
-static void *short_stop(void *ctx)
+static void *watch_start(void *ctx)
 {
 	struct leak_live_table *t = ctx;
 	struct leak_stop stop;
@@ -96,8 +100,8 @@ void leak_live_table_watch(struct leak_live_table *t)
 {
 	pthread_t thread;
 
-	/* One that ends traces nobody any more, whatever it may not have let go. */
-	if (!is_large(t) || thread_start(&thread, THREAD_STACK_BYTES, short_stop, t) != 0)
+	/* A thread that has ended traces nothing, even if it could not release all. */
+	if (!is_large(t) || thread_start(&thread, THREAD_STACK_BYTES, watch_start, t) != 0)
 		return;
 	pthread_join(thread, NULL);
 	if (!t->watch)
@@ -132,7 +136,7 @@ static void block_add(void *ctx, const struct read_block *b)
 		t->rc = leak_blocks_add(t->fresh, &block);
 }
 
-static void part_gone(void *ctx, uint64_t start, uint64_t end)
+static void part_changed(void *ctx, uint64_t start, uint64_t end)
 {
 	struct leak_live_table *t = ctx;
 	struct leak_range *p = array_grow(t->gone, t->gones, &t->gone_capacity, sizeof(*p));
@@ -159,7 +163,7 @@ int leak_live_table_read(struct leak_live_table *t, struct leak_blocks *blocks)
 
 int leak_live_table_patch(struct leak_live_table *t, struct leak_blocks *blocks)
 {
-	const struct read_changes changes = { t, part_gone, block_add };
+	const struct read_changes changes = { t, part_changed, block_add };
 	struct leak_blocks fresh = { 0 };
 	ssize_t n;
 	int rc;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The live table of a process that is to be stopped, had ready before: what it takes while the
- * process stands still is only what has changed meanwhile. One thread; none of it on one that
- * traces somebody.
+ * The live table of a process, read before the process is stopped, so that during the stop only
+ * what has changed since is read. One thread, which must not trace any process.
  */
 #ifndef SRC_LEAK_LIVE_TABLE_H
 #define SRC_LEAK_LIVE_TABLE_H
@@ -18,32 +17,32 @@
 struct leak_live_table {
 	struct read_segment *segment;
 	pid_t pid;
-	struct read_frozen *frozen; /* NULL: none was wanted, or there is no memory for it */
-	struct read_watch *watch; /* NULL: what has changed is not known */
-	uint64_t *busy; /* words that are 0 once threads have left their hooks */
+	struct read_frozen *frozen; /* a copy of the table; NULL: not wanted, or out of memory */
+	struct read_watch *watch; /* the changes since; NULL: unknown */
+	uint64_t *busy; /* addresses of words that are 0 once threads have left their hooks */
 	size_t busies;
 	bool is_read; /* leak_live_table_read */
-	struct leak_range *gone; /* where blocks have changed since, */
+	struct leak_range *gone; /* where blocks have changed since the table was read, */
 	size_t gones, gone_capacity;
-	struct leak_blocks *fresh; /* and what there is now */
+	struct leak_blocks *fresh; /* and the blocks there now */
 	int rc;
-	uint64_t stop_ns; /* how long the process stood still for it */
+	uint64_t stop_ns; /* how long the short stop took */
 };
 
-/* Makes a copy of it. False: out of memory. */
+/* Prepares a copy of the table. False: out of memory. */
 bool leak_live_table_freeze(struct leak_live_table *t);
-/* Stops the process for a moment, if the table is large enough; brings the copy up to date. */
+/* Stops the process for a moment, if the table is large enough, to note changes from then on;
+ * updates the copy. */
 void leak_live_table_watch(struct leak_live_table *t);
-/* While the process stands still: brings the copy up to date. 0 or -errno. */
+/* While the process is stopped: updates the copy. 0 or -errno. */
 int leak_live_table_take(struct leak_live_table *t);
 /*
- * Without a copy: reads and finishes the blocks, if it will be known what of them has changed. Then
- * while the process stands still `patch` brings them up to date, which takes the less the less that
- * is. 0 or -errno.
+ * Without a copy: reads and finishes the blocks, if changes are noted. `patch` then updates them
+ * while the process is stopped; it takes as long as there are changes. 0 or -errno.
  */
 int leak_live_table_read(struct leak_live_table *t, struct leak_blocks *blocks);
 int leak_live_table_patch(struct leak_live_table *t, struct leak_blocks *blocks);
-/* What leak scans keep of it. */
+/* A block of the table as leak scans keep it. */
 struct leak_block leak_live_table_block(const struct read_block *b);
 void leak_live_table_free(struct leak_live_table *t);
 

@@ -49,8 +49,8 @@ static int pass_run(struct leak_pass *s)
 	if (rc == 0)
 		pthread_join(thread, NULL);
 	else
-		snprintf(s->access.message, LEAK_MESSAGE_MAX, "no thread to scan with: %s",
-			strerror(-rc));
+		snprintf(s->access.message, LEAK_MESSAGE_MAX,
+			"no leak scan: cannot start a thread: %s", strerror(-rc));
 	return rc == 0 ? s->rc : rc;
 }
 
@@ -234,7 +234,7 @@ int leak_scan(struct read_segment *segment, const struct leak_scan_options *requ
 	}
 	if (rc != 0 && !*message)
 		snprintf(message, LEAK_MESSAGE_MAX, "no leak scan: %s",
-			rc == -ECANCELED ? "it was ended before it was through" : strerror(-rc));
+			rc == -ECANCELED ? "it was cancelled" : strerror(-rc));
 	free(s);
 	yield_end();
 	if (rc != 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A leak scan of a running process, from outside: stop it, read its live table and its memory, let
- * it go on, and then find out what nothing points to. Any thread; what stops the process is a
- * thread of its own, which the call waits for (stop.h tells why).
+ * A leak scan of a running process, from outside: reads the live table and the memory of one
+ * instant, lets the process go on, and then finds the blocks to which nothing points. Any
+ * thread. A thread of its own stops the process, and the call waits for it (stop.h says why).
  */
 #ifndef SRC_LEAK_SCAN_H
 #define SRC_LEAK_SCAN_H
@@ -13,8 +13,8 @@
 #include "src/leak/scan_options.h"
 #include "src/read/read.h"
 
-/* 0, or -errno with one line in `message` (LEAK_MESSAGE_MAX) that says why not; -ECANCELED when
- * progress said so. */
+/* 0, or -errno with one line in `message` (LEAK_MESSAGE_MAX) that says why; -ECANCELED if
+ * `request->progress` was cancelled. */
 int leak_scan(struct read_segment *segment, const struct leak_scan_options *request,
 	struct leak_result *out, char *message);
 #endif

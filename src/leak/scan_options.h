@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a leak scan is asked for. Plain data. */
+/* The options of a leak scan. Plain data. */
 #ifndef SRC_LEAK_SCAN_OPTIONS_H
 #define SRC_LEAK_SCAN_OPTIONS_H
 
@@ -13,12 +13,13 @@ struct leak_scan_options {
 	unsigned roots; /* enum leak_root */
 	unsigned heuristics; /* bit i for enum leak_heuristic i */
 	enum leak_copying copying;
-	bool at_exit; /* it waits at its end: it is let go on, and scanned at its last instant */
-	/* Then: the process stays there, and is the caller's to release (leak_stop_release), on
-	 * this thread, which takes no signals. NULL: it is let go once it was read. */
+	bool at_exit; /* it waits at its end: let it go on, and scan it at its last instant */
+	/* With at_exit: the process stays stopped there, and is the caller's to release
+	 * (leak_stop_release), on this thread, which takes no signals. NULL: it is let go once it
+	 * was read. */
 	struct leak_stop *hold;
-	bool why; /* blocks are to be shown, too, and who points to them */
-	bool behind; /* it is to be known what goes with a leak that is suppressed */
+	bool why; /* show blocks, and what points to them */
+	bool behind; /* keep which lost blocks point to which, for suppressions */
 	struct leak_progress *progress; /* may be NULL */
 };
 

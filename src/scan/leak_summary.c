@@ -144,7 +144,7 @@ static const char *not_recorded(struct read_segment *s)
 	if (read_totals(s, &t) != 0)
 		return "no leak scan: the segment cannot be read";
 	if (t.sample_most != 0)
-		return "no leak scan: blocks were sampled, and a scan must know all of them";
+		return "no leak scan: blocks were sampled, and a scan needs all of them";
 	return NULL;
 }
 

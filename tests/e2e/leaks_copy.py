@@ -78,7 +78,7 @@ def starved():
 
 REFUSED = {"any": "it waits for children of every kind",
            "namespace": "its children are in another pid namespace",
-           "watched": "its page faults are another's to handle (userfaultfd)"}
+           "watched": "its page faults are handled elsewhere (userfaultfd)"}
 
 
 @case("none is made where it would be noticed, or break something, and that is said")
@@ -144,9 +144,9 @@ def killed():
             scan.join()
             check(result, "the scan failed")
             check_equal(zombies(pid), [], "zombies")
-            if result[0] == (STOOD, "it was killed before it was read"):
+            if result[0] == (STOOD, "the copy was killed before it was read"):
                 break
-        check_equal(result[0], (STOOD, "it was killed before it was read"), "how")
+        check_equal(result[0], (STOOD, "the copy was killed before it was read"), "how")
         check_equal(program.end(), (0, "0 strangers, 0 signals\n"), "the program's end")
 
 
@@ -198,7 +198,7 @@ def little_room():
     for kind, limit, want in (
             ("memory", 100 << 20, (STOOD, "its cgroup has too little memory left")),
             ("memory", 900 << 20, (COPIED, None)),
-            ("pids", 4, (STOOD, "its cgroup may have hardly more processes (pids.max)")),
+            ("pids", 4, (STOOD, "its cgroup allows few more processes (pids.max)")),
             ("pids", 400, (COPIED, None))):
         with cgroup(kind, limit) as path, Waiting(*joined(path, command)) as program:
             check_equal(how_of(program.process.pid), want, "%s %d" % (kind, limit))
@@ -280,7 +280,7 @@ def few_processes():
                                stdout=subprocess.PIPE, text=True)
     check_equal(program.stdout.readline(), "ready\n", "it said")
     leaks = attached(program.pid)[1]
-    check_equal((leaks["how"], leaks["no_copy"]), (STOOD, "it may have hardly more processes (RLIMIT_NPROC)"), "how")
+    check_equal((leaks["how"], leaks["no_copy"]), (STOOD, "it may create few more processes (RLIMIT_NPROC)"), "how")
     program.stdin.close()
     check_equal(program.stdout.read(), "0 strangers, 0 signals\n", "it said at its end")
     program.wait()

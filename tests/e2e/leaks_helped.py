@@ -228,7 +228,7 @@ def hot():
     no_copies_left()
 
 
-# Two processors for minutes; what it is about, tests/unit/leak_confirm.c has in small.
+# Two processors for minutes; what it is about, tests/unit/leak_lost_blocks.c has in small.
 if SOAK:
     case("a server that does nothing but realloc has lost nothing, whatever a copy of it lacks")(hot)
 

@@ -87,7 +87,7 @@ def terminated():
             pass
         viewer.send_signal(signal.SIGTERM)
         said = viewer.communicate()[1].decode()
-        check_equal(found_in(out)["failed"], "no leak scan: it was ended before it was through", said)
+        check_equal(found_in(out)["failed"], "no leak scan: it was cancelled", said)
         check_goes_on(program)
 
 

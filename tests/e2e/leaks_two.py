@@ -108,7 +108,7 @@ def ends():
 def named():
     with Waiting(target("leaks"), "wait") as program:
         for name, wants in (("heaptop", "another heaptop (%d) is scanning it"),
-                            ("gdb", "it is traced by %d (a debugger, or strace)")):
+                            ("gdb", "it is traced by %d (a debugger or strace; end that first)")):
             with Held(program.pid, name) as held:
                 done = run([HEAPTOP, "--leak-check", "-a", str(program.pid)])
                 check_equal(done.returncode, 125, "status")
@@ -132,7 +132,7 @@ def terminated():
             viewer.terminate()
             err = viewer.communicate(60)[1]
         check_equal(viewer.returncode, 125, "status")
-        check("no leak scan: it was ended before it was through" in err, err)
+        check("no leak scan: it was cancelled" in err, err)
 
 
 @case("a scan by the program's library waits while another heaptop has that")

@@ -149,7 +149,7 @@ TEST(cgroups_of_version_1)
 	put("sys/fs/cgroup/memory/memory.stat", "cache 9\ntotal_inactive_file 31457280\n");
 	CHECK_ROOM("room");
 	put("sys/fs/cgroup/pids/p/pids.max", "110\n");
-	CHECK_ROOM("its cgroup may have hardly more processes (pids.max)");
+	CHECK_ROOM("its cgroup allows few more processes (pids.max)");
 	machine_end();
 }
 
@@ -157,13 +157,13 @@ TEST(a_cgroup_that_cannot_be_seen_is_no_room)
 {
 	machine_make();
 	put("proc/77/cgroup", "0::/../other\n");
-	CHECK_ROOM("the limits of its cgroup cannot be read");
+	CHECK_ROOM("the limits of its cgroups are not visible");
 	put("proc/77/cgroup", "0::/gone\n");
-	CHECK_ROOM("the limits of its cgroup cannot be read");
+	CHECK_ROOM("the limits of its cgroups are not visible");
 	put("proc/77/cgroup", "0::/\n");
 	CHECK_ROOM("room");
 	put("proc/self/mountinfo", "25 1 0:2 / /sys rw - sysfs sysfs rw\n");
-	CHECK_ROOM("the limits of its cgroup cannot be read"); /* not the machine's namespace */
+	CHECK_ROOM("the limits of its cgroups are not visible"); /* not the machine's namespace */
 	machine_end();
 }
 
@@ -174,7 +174,7 @@ TEST(promised_memory)
 	CHECK_ROOM("room");
 	put("proc/meminfo", "MemTotal: 9 kB\nMemAvailable:  4194304 kB\nCommitLimit:  1000000 kB\n"
 			    "Committed_AS:  800000 kB\n");
-	CHECK_ROOM("memory is not overcommitted, and little is left");
+	CHECK_ROOM("memory overcommit is off (vm.overcommit_memory=2), and little is left");
 	machine_end();
 }
 
@@ -182,7 +182,7 @@ TEST(processes_of_a_user)
 {
 	machine_make();
 	put("proc/loadavg", "0.10 0.20 0.30 3/4090 12345\n");
-	CHECK_ROOM("it may have hardly more processes (RLIMIT_NPROC)");
+	CHECK_ROOM("it may create few more processes (RLIMIT_NPROC)");
 	put("proc/77/limits", "Max processes             unlimited            unlimited\n");
 	CHECK_ROOM("room");
 	put("proc/77/limits", "Max processes             4096                 8192    processes\n");

@@ -131,8 +131,8 @@ bool leak_access_retry_in_place(struct leak_access *a)
 	a->copy.lost = false;
 	a->report->copied = false;
 	snprintf(a->report->no_copy, sizeof(a->report->no_copy), "%s",
-		a->copy.headroom.ended ? "memory got short, and it was given up"
-				       : "it was killed before it was read");
+		a->copy.headroom.ended ? "memory got short, so the copy was ended"
+				       : "the copy was killed before it was read");
 	return true;
 }
 

@@ -8,35 +8,35 @@
 #ifdef __x86_64__
 #include <libunwind-ptrace.h>
 
-/* Deeper frames all count: at their rate of some 50,000 a second this is 10 ms. */
+/* Deeper frames all count. Some 50,000 are unwound per second, so this takes 10 ms. */
 #define FRAMES_MAX 512u
 
 enum owner { PROGRAM, LIBC, LOADER_OR_OURS };
 
 /*
- * What the kernel pushes for a handler, from the stack pointer of its frame on (struct rt_sigframe
- * after pretcode: arch/x86/include/asm/sigframe.h): ucontext, siginfo, a gap, the vector registers,
- * a gap. It writes siginfo for handlers that take one only, and the gaps and what is reserved
- * never.
+ * What the kernel pushes for a handler, from the stack pointer of its frame on (struct
+ * rt_sigframe after pretcode: arch/x86/include/asm/sigframe.h): ucontext, siginfo, a gap, the
+ * vector registers, a gap. It writes siginfo only for handlers that take one, and never the gaps
+ * and the reserved words.
  */
 #define UCONTEXT_BYTES	     304u
 #define SIGINFO_BYTES	     128u
-#define UCONTEXT_STACK	     16u /* uc_stack: sigaltstack(2) as it was, start and */
+#define UCONTEXT_STACK	     16u /* uc_stack, sigaltstack(2) before: its start */
 #define UCONTEXT_STACK_BYTES 32u
-#define FPSTATE_GAP_MAX	     64u /* it is aligned to that */
-#define UCONTEXT_FPSTATE     224u /* where uc_mcontext.fpstate is; behind it, words that it */
-#define UCONTEXT_RESERVED    232u /* does not write, */
+#define FPSTATE_GAP_MAX	     64u /* its alignment */
+#define UCONTEXT_FPSTATE     224u /* uc_mcontext.fpstate; the words after it are reserved */
+#define UCONTEXT_RESERVED    232u /* not written by the kernel, */
 #define UCONTEXT_SIGMASK     296u /* up to here */
-#define FPSTATE_MAGIC	     464u /* in the vector registers' part: struct _fpx_sw_bytes, */
+#define FPSTATE_MAGIC	     464u /* in the vector registers: struct _fpx_sw_bytes, */
 #define FPSTATE_MAGIC1	     0x46505853u
-#define FPSTATE_LEGACY	     512u /* without that, so long; with it, what its second word says */
+#define FPSTATE_LEGACY	     512u /* size without that; with it, the second word is the size */
 #define RED_ZONE	     128u
 #define SIGNAL_FRAME	     4096u /* with the vector registers of AVX-512, rounded up */
 #define SIGNAL_NUMBER_MAX    64u
 
 struct frame {
 	uint64_t pc, sp;
-	bool interrupted; /* by a handler: the frame inside of it is what the kernel pushed */
+	bool interrupted; /* by a signal: the next inner frame is the kernel's */
 	enum owner owner;
 	const struct leak_map *stack; /* the mapping that sp is in */
 };
@@ -46,10 +46,10 @@ struct unwinding {
 	unw_cursor_t cursor;
 	struct leak_exit_stack *out;
 	uint64_t end_sp; /* the stack pointer at the end */
-	uint64_t run; /* where frames that are not the program's begin; 0: there are none */
+	uint64_t run; /* where a run of frames begins that are not the program's; 0: none */
 	const struct leak_map *run_stack;
-	bool open; /* the frame before was the program's, or of a function that it called */
-	bool run_is_exit; /* they are those of exit, of the loader, or ours */
+	bool open; /* the frame before was the program's, or of a function it called */
+	bool run_is_exit; /* that run is of exit, of the loader, or ours */
 };
 
 static bool begins(const char *text, const char *with)
@@ -76,7 +76,7 @@ static bool frame_read(struct unwinding *u, struct frame *f)
 	if (unw_get_reg(&u->cursor, UNW_REG_IP, &pc) != 0 ||
 		unw_get_reg(&u->cursor, UNW_REG_SP, &sp) != 0 || pc == 0)
 		return false;
-	/* A return address may lie behind a function that ends with its call. */
+	/* A return address may lie after a function that ends with its call. */
 	*f = (struct frame){ .pc = pc,
 		.sp = sp,
 		.owner = owner_of(u->space, pc - 1),
@@ -85,7 +85,7 @@ static bool frame_read(struct unwinding *u, struct frame *f)
 	return f->stack != NULL;
 }
 
-/* Whether a frame of libc's is that of exit or quick_exit. */
+/* Whether a frame of libc is that of exit or quick_exit. */
 static bool is_exit(struct unwinding *u)
 {
 	char name[64];
@@ -108,7 +108,7 @@ static void saved_read(struct unwinding *u, uint64_t *saved)
 	}
 }
 
-/* Words of [from, to) do not count. Where there is no room to note it, they do. */
+/* The words of [from, to) do not count. They do if the table of such ranges is full. */
 static void dead_add(struct unwinding *u, uint64_t from, uint64_t to)
 {
 	if (from < to && u->out->deads < LEAK_EXIT_DEAD)
@@ -125,8 +125,8 @@ static uint64_t fpstate_bytes(struct unwinding *u, uint64_t fpstate)
 	return magic_and_size >> 32;
 }
 
-/* A handler's own stack, from the frame that the kernel pushed on it: what lies deeper is left over
- * from calls that have returned. */
+/* A handler's alternate stack, below the frame that the kernel pushed on it, holds only words left
+ * over from calls that have returned. */
 static void handler_stack_cut(struct unwinding *u, uint64_t frame)
 {
 	uint64_t start = 0, bytes = 0;
@@ -138,16 +138,17 @@ static void handler_stack_cut(struct unwinding *u, uint64_t frame)
 }
 
 /*
- * What the kernel did not write of the frame that it pushed, from `sp` on, when it interrupted `f`,
- * perhaps on another stack. Functions of libc that a signal reaches are system calls, and keep
- * nothing in their red zone.
+ * Excludes what the kernel did not write of the frame that it pushed at `sp` when it interrupted
+ * `f`, perhaps on another stack. Functions of libc that a signal interrupts are in system calls,
+ * and keep nothing in their red zone.
  */
 static void signal_cut(struct unwinding *u, uint64_t sp, const struct frame *f, bool same_stack)
 {
 	uint64_t siginfo = sp + UCONTEXT_BYTES, end = siginfo + SIGINFO_BYTES, number, fpstate;
 
 	handler_stack_cut(u, sp);
-	/* Its first half word is the number, the next is an error, which the kernel leaves 0. */
+	/* Its first half word is the signal's number. The next is an error, which the kernel leaves
+	 * 0. */
 	if (!leak_space_word(u->space, siginfo, &number) ||
 		!leak_space_word(u->space, sp + UCONTEXT_FPSTATE, &fpstate))
 		return;
@@ -161,7 +162,7 @@ static void signal_cut(struct unwinding *u, uint64_t sp, const struct frame *f, 
 	dead_add(u, fpstate, f->owner == LIBC ? f->sp : f->sp - RED_ZONE);
 }
 
-/* What lies before a frame of the program's may have been exit's, or another stack. */
+/* The frames before one of the program may have been exit's, or on another stack. */
 static void program_take(struct unwinding *u, const struct frame *f)
 {
 	bool apart = u->run != 0 && u->run_stack != f->stack;
@@ -178,7 +179,7 @@ static void program_take(struct unwinding *u, const struct frame *f)
 	u->run_is_exit = false;
 }
 
-/* The kernel may push a signal's frame below the stack pointer at any time: nothing is kept there.
+/* The kernel may push a signal frame below the stack pointer at any time, so nothing is kept there.
  */
 static uint64_t below(const struct frame *f)
 {
@@ -214,7 +215,8 @@ static bool frames_take(struct unwinding *u)
 		inner = f;
 		more = unw_step(&u->cursor);
 	}
-	/* A thread that has returned, or called pthread_exit: nothing of it is the program's. */
+	/* A thread that has returned, or has called pthread_exit: none of its stack is the
+	 * program's. */
 	if (u->out->parts == 0 && more == 0)
 		dead_add(u, u->run, f.sp);
 	return u->out->parts > 0 || more == 0;

@@ -13,19 +13,19 @@
 #include "src/proc/proc.h"
 #include "src/util/clock.h"
 
-/* Destructors mostly end at once; a program that takes longer is asked less often. */
+/* Destructors mostly end at once. A program that takes longer is polled less often. */
 #define SOON_NS	   UINT64_C(20000000)
 #define PAUSE_SOON 50000
 #define PAUSE_LATE 2000000
-/* Threads that were killed by exit_group stop at once, but for those that wait for a processor or
- * sleep where no signal reaches them. */
+/* Threads that exit_group kills stop at once, unless they wait for a processor or sleep
+ * uninterruptibly. */
 #define OTHERS_NS UINT64_C(2200000000)
 
 #define REPORTED (PTRACE_O_TRACEEXIT | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC)
 
 struct leaving {
 	struct leak_stop *stop;
-	uint64_t last_ns; /* when the first thread stood at its end; 0: none does */
+	uint64_t last_ns; /* when the first thread was at its end; 0: none is */
 	bool exec;
 	int rc;
 };
@@ -44,7 +44,7 @@ static bool at_exit(const struct leak_thread *t)
 	return t->state == LEAK_THREAD_STOPPED && t->event == PTRACE_EVENT_EXIT;
 }
 
-/* The system call by which it came to its end; -1: it was killed. */
+/* The system call that ended the thread; -1: it was killed. */
 static long call_of(const struct leak_thread *t)
 {
 #ifdef __x86_64__
@@ -54,7 +54,7 @@ static long call_of(const struct leak_thread *t)
 #endif
 }
 
-/* A thread that will not stop any more. */
+/* Whether a thread will not stop any more. */
 static bool is_dead(const struct leak_stop *s, const struct leak_thread *t)
 {
 	char state;
@@ -117,7 +117,8 @@ static void stops_take(struct leaving *l)
 		leak_stop_poll(s, &s->thread[i]);
 		if (s->thread[i].state != LEAK_THREAD_STOPPED)
 			continue;
-		/* One that could not be stopped before, as the parent of a child of vfork. */
+		/* Sets the options of a thread that could not be stopped before, such as a parent
+		 * in vfork. */
 		(void)leak_stop_trace(s, REPORTED);
 		stop_take(l, i);
 	}
@@ -125,7 +126,7 @@ static void stops_take(struct leaving *l)
 
 /* ---- where the whole process is ---- */
 
-/* A thread that calls exec waits for all others to end, and for that they must not be held. */
+/* A thread in exec waits for all others to end, so these must not be held. */
 static bool is_in_exec(const struct leak_stop *s, pid_t tid)
 {
 	char path[64], text[128];
@@ -174,7 +175,7 @@ static void ends_release(struct leaving *l)
 	l->last_ns = 0;
 }
 
-/* Whether nothing is to be waited for any more. */
+/* Whether no other thread is worth waiting for. */
 static bool is_last(struct leaving *l, const struct standing *n)
 {
 	uint64_t now = clock_monotonic_ns();
@@ -190,7 +191,7 @@ static bool is_last(struct leaving *l, const struct standing *n)
 	return n->group && now - l->last_ns > OTHERS_NS;
 }
 
-/* Who ended the process: by exit_group, or as the last of its threads. */
+/* The thread that ended the process: by exit_group, or as the last one. */
 static pid_t last_of(const struct leak_stop *s)
 {
 	pid_t last = 0;
@@ -223,7 +224,7 @@ static int leave_await(struct leaving *l, struct leak_progress *progress)
 	}
 }
 
-/* A thread that was killed just as it was sent on after another stop did not stop at its end. */
+/* A thread that was killed just as it was resumed after another stop did not stop at its end. */
 static void missed_note(struct leak_stop *s)
 {
 	for (size_t i = 0; i < s->count; i++)
@@ -243,7 +244,7 @@ int leak_exit_stop(struct leak_stop *s, void (*go)(void *ctx), void *ctx,
 	for (size_t i = 0; i < s->count; i++)
 		if (s->thread[i].state == LEAK_THREAD_STOPPED)
 			leak_stop_resume(s, &s->thread[i]);
-	/* Not before: a thread that had come to its end meanwhile would be sent past it. */
+	/* Not earlier: a thread that had reached its end meanwhile would be resumed past it. */
 	go(ctx);
 	rc = leave_await(&l, progress);
 	if (rc == 0) {
@@ -266,7 +267,7 @@ uint64_t leak_exit_first_stack(const struct leak_stop *s)
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)s->pid, (int)tid);
 	if (proc_slurp(path, text, sizeof(text)) <= 0)
 		return 0;
-	p = strrchr(text, ')'); /* the end of field 2, a name that may have any in it */
+	p = strrchr(text, ')'); /* the end of field 2, a name that may contain ')' */
 	for (int field = 2; p && field < STARTSTACK; field++)
 		p = strchr(p + 1, ' ');
 	return p ? strtoull(p, NULL, 10) : 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The last instant of a process: all its threads have ended as far as the program goes, every
- * destructor has run, and its memory is still whole. Source: ptrace(2), PTRACE_O_TRACEEXIT. On the
- * thread that stopped the process (stop.h).
+ * Stops a process at its last instant: all threads have left the program's code, all destructors
+ * have run, and its memory is still whole. Source: ptrace(2), PTRACE_O_TRACEEXIT. On the thread
+ * that stopped the process (stop.h).
  */
 #ifndef SRC_LEAK_ACCESS_EXIT_STOP_H
 #define SRC_LEAK_ACCESS_EXIT_STOP_H
@@ -12,18 +12,18 @@
 
 /*
  * Lets a stopped process go on, calls `go`, which has it end, and returns when it has stopped on
- * its way out of the kernel's do_exit. Signals reach the process meanwhile, threads that it makes
- * are followed, and single threads may end. There is no time limit: `progress` (may be NULL)
+ * its way out, in the kernel's do_exit. Meanwhile signals reach the process, new threads are
+ * followed, and single threads may end. There is no time limit: `progress` (may be NULL)
  * cancels.
  *
- * 0: it stands at its last instant, `*last` is the thread that ended it. -ESTALE: it called exec
- * and was let go. -ESRCH: it was gone without a stop. -ECANCELED. Another -errno.
+ * 0: it is at its last instant, and `*last` is the thread that ended it. -ESTALE: it called exec
+ * and was let go. -ESRCH: it ended without a stop. -ECANCELED. Another -errno.
  */
 int leak_exit_stop(struct leak_stop *s, void (*go)(void *ctx), void *ctx,
 	struct leak_progress *progress, pid_t *last);
 
-/* Where the first thread's stack began when the process was made, if that thread has ended already;
- * else 0. Of a process at its last instant. */
+/* For a process at its last instant: where the first thread's stack began when the process was
+ * made, if that thread has already ended; else 0. */
 uint64_t leak_exit_first_stack(const struct leak_stop *s);
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Copying a process (copy.h). Sources: ptrace(2) on PTRACE_O_TRACECLONE; clone(2); waitpid(2) on
- * __WCLONE.
+ * Copying a process (forked_copy.h). Sources: ptrace(2) on PTRACE_O_TRACECLONE; clone(2);
+ * waitpid(2) on __WCLONE.
  *
- * The copy is a child that gives no signal at its end (clone(2)), which the process's own calls of
- * wait(2) pass over. Somebody must take note of its end, or a zombie stays: not who takes orphans,
- * for in a container that is often a program that does not know of such children, or makes much of
- * how they ended, or the process itself. So it is the process: one thread is stopped once more for
- * it, for a moment, when the copy has given back its memory and we, who trace it, have kept its end
- * to ourselves so far.
+ * The copy is a child that sends no signal when it ends (clone(2)), so the process's own calls
+ * of wait(2) pass over it. It must be reaped, or a zombie stays. Whatever adopts orphans cannot
+ * do that: in a container it is often a program that does not expect such children, reacts to
+ * how they ended, or is the process itself. So the process reaps it: when the copy has given
+ * back its memory, and we, who trace it, have kept its end from its parent so far, one thread is
+ * stopped once more for a moment.
  */
 #include "src/leak/access/forked_copy.h"
 
@@ -29,17 +29,17 @@
 #include "src/leak/access/stub.h"
 #include "src/proc/proc.h"
 
-#define STEP_NS	    UINT64_C(5000000000) /* for what takes microseconds on an idle machine */
-#define STOPS_MAX   16u /* by signals, before the copy has done what it is to do */
-#define THREADS_MAX 16u /* that are tried in vain */
+#define STEP_NS	    UINT64_C(5000000000) /* what takes microseconds on an idle machine */
+#define STOPS_MAX   16u /* stops by signals before the copy has made its system call */
+#define THREADS_MAX 16u /* that are tried to reap it */
 
 #ifdef __x86_64__
 
-static const char no_stub[] = "its library has no way to";
+static const char no_stub[] = "its library cannot make one";
 
 /* ---- whether ---- */
 
-/* Whether a thread waits for children of any kind: it would wait for the copy, too. */
+/* Whether a thread waits for children of any kind, and so for the copy, too. */
 static bool awaits_any(const struct leak_stop *stop)
 {
 	const uint64_t kinds = (uint32_t)(__WALL | __WCLONE);
@@ -63,7 +63,7 @@ static void copy_kill(pid_t copy)
 	waitpid(copy, NULL, __WALL);
 }
 
-/* The process that one has just cloned, once it has stopped. 0: none. */
+/* The new process, once it has stopped. 0: none. */
 static pid_t cloned(const struct leak_stub *s)
 {
 	unsigned long fresh = 0;
@@ -76,8 +76,9 @@ static pid_t cloned(const struct leak_stub *s)
 	return 0;
 }
 
-/* When memory gets short the copy is to go, not the program. It has a memory of its own. */
-static bool yields(pid_t copy)
+/* When memory gets short the kernel is to kill the copy, not the program. oom_score_adj belongs to
+ * the memory, and the copy has its own. */
+static bool oom_prefer(pid_t copy)
 {
 	char path[64];
 	int fd;
@@ -91,18 +92,18 @@ static bool yields(pid_t copy)
 	return done;
 }
 
-static bool hold(pid_t copy)
+static bool options_set(pid_t copy)
 {
 	void *options = (void *)(PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD);
 
-	return ptrace(PTRACE_SETOPTIONS, copy, NULL, options) == 0 && yields(copy);
+	return ptrace(PTRACE_SETOPTIONS, copy, NULL, options) == 0 && oom_prefer(copy);
 }
 
 static const char *clone_error(long rc)
 {
 	switch (-rc) {
 	case EAGAIN:
-		return "it may have no more processes";
+		return "it may create no more processes";
 	case ENOMEM:
 		return "memory is short";
 	default:
@@ -110,21 +111,21 @@ static const char *clone_error(long rc)
 	}
 }
 
-/* From the call of clone on: what the thread comes to by itself, if there is no copy, is to wait
- * for its end. The status of its last stop. */
+/* Runs the stub from the call of clone on. Without a copy the thread comes to its waitid by itself.
+ * The status of its last stop. */
 static int clone_run(struct leak_stub *s, struct leak_forked_copy *copy, const char **why)
 {
 	int status = leak_stub_step(s);
 
 	if (leak_stub_is_call(status))
-		status = leak_stub_step(s); /* an event, or the end of a clone in vain */
+		status = leak_stub_step(s); /* the event, or the end of a failed clone */
 	if (leak_stub_is_event(status, PTRACE_EVENT_CLONE)) {
 		copy->pid = cloned(s);
 		status = leak_stub_step(s); /* the end of clone */
 	}
 	if (!leak_stub_is_call(status))
 		return status;
-	if (copy->pid != 0 && hold(copy->pid)) {
+	if (copy->pid != 0 && options_set(copy->pid)) {
 		s->area.copy = copy->inner = (uint64_t)leak_stub_result(s);
 		*why = NULL;
 		return status;
@@ -155,11 +156,11 @@ static const char *stub_run(struct leak_stub *s, struct leak_forked_copy *copy, 
 
 enum reaped {
 	REAPED,
-	LIVES, /* there is nothing to take note of yet */
+	LIVES, /* it has not ended */
 	UNREAPED,
 };
 
-/* Of `area.copy`. */
+/* Has the process reap `area.copy`. */
 static enum reaped reap_run(struct leak_stub *s, bool *stuck)
 {
 	enum reaped result = UNREAPED;
@@ -182,7 +183,7 @@ static enum reaped reap_run(struct leak_stub *s, bool *stuck)
 	return result;
 }
 
-/* What a viewer left that was killed, or could not stop any thread then. */
+/* Reaps the copy of a viewer that was killed, or that could not stop any thread then. */
 static enum reaped tidy(struct leak_stub *s, bool *stuck)
 {
 	if (s->area.copy == 0)
@@ -211,16 +212,16 @@ const char *leak_forked_copy_make(
 	if (!leak_stub_open(&s, stop, at))
 		return no_stub;
 	if (leak_stop_running(stop) > 0)
-		return "threads of it could not be stopped";
+		return "some of its threads could not be stopped";
 	if (awaits_any(stop))
 		return "it waits for children of every kind";
 	switch (tidy(&s, stuck)) {
 	case REAPED:
 		break;
 	case LIVES:
-		return "it is just being copied";
+		return "a copy is already in progress";
 	case UNREAPED:
-		return "a copy that has ended could not be taken from it";
+		return "it could not reap an earlier copy";
 	}
 	why = leak_stub_choose(&s);
 	if (why)
@@ -231,7 +232,7 @@ const char *leak_forked_copy_make(
 	return stub_run(&s, copy, stuck);
 }
 
-/* To the end of the copy's next system call. */
+/* Runs the copy to the end of its next system call. */
 static bool copy_call(pid_t copy)
 {
 	const struct leak_stop none = { 0 };
@@ -270,8 +271,8 @@ bool leak_forked_copy_alive(const struct leak_forked_copy *copy)
 	       info.si_pid == 0;
 }
 
-/* It exits with 0, which says nothing bad to whoever has become its parent meanwhile. Its end is
- * still ours to take note of. */
+/* The copy exits with 0, which is harmless if another process has become its parent. Its end is
+ * still ours to report. */
 static void copy_exit(pid_t copy)
 {
 	for (unsigned i = 0;; i++) {
@@ -289,7 +290,7 @@ static void copy_exit(pid_t copy)
 	}
 }
 
-/* By one thread. From waitpid until the call a zombie can be seen in the process. */
+/* Reaps by one thread. Between our waitpid and its call the process has a visible zombie. */
 static enum reaped reap_by(struct leak_forked_copy *copy, pid_t tid)
 {
 	enum reaped result = UNREAPED;
@@ -308,7 +309,7 @@ static enum reaped reap_by(struct leak_forked_copy *copy, pid_t tid)
 	return result;
 }
 
-/* By whichever thread can be stopped. */
+/* Reaps by the first thread that can be stopped. */
 static bool reap(struct leak_forked_copy *copy)
 {
 	enum reaped result = reap_by(copy, copy->tid);
@@ -341,7 +342,7 @@ bool leak_forked_copy_end(struct leak_forked_copy *copy)
 		return true;
 	copy_exit(copy->pid);
 	done = reap(copy);
-	waitpid(copy->pid, NULL, __WALL | WNOHANG); /* if that has not done it */
+	waitpid(copy->pid, NULL, __WALL | WNOHANG); /* if the process has not reaped it */
 	copy->pid = 0;
 	return done || proc_start_ticks(copy->of, &ticks) != 0;
 }
@@ -352,7 +353,7 @@ const char *leak_forked_copy_make(
 	struct leak_stop *stop, uint64_t at, struct leak_forked_copy *copy, bool *stuck)
 {
 	*stuck = false;
-	return "this machine has no way to";
+	return "not supported on this architecture";
 }
 
 bool leak_forked_copy_settle(const struct leak_forked_copy *copy)

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Room for a copy (room.h). Sources: the kernel's Documentation/admin-guide/cgroup-v2.rst and
- * cgroup-v1/memory.rst, mm/overcommit-accounting.rst; proc(5) for mountinfo; getrlimit(2).
+ * Memory headroom for a copy (headroom.h). Sources: the kernel's
+ * Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/memory.rst,
+ * mm/overcommit-accounting.rst; proc(5) for mountinfo; getrlimit(2).
  *
- * When memory is short the kernel takes the copy first (copy.c), and what the program has written
- * since fits again. But a cgroup that is killed as a whole (memory.oom.group, the rule under
- * Kubernetes) takes the program with it, systemd ends a service of which any process was killed so
- * (OOMPolicy=stop, its default), and while a copy that was killed otherwise, by us, is giving back
- * its memory, the kernel does not see it any more, and takes the program. So memory must not get
- * short by the copy alone: of a limit of its cgroups all that could be written must be left, on the
- * machine, where much else can be had back first, a part of it in large programs. What else takes
- * memory meanwhile is watched.
+ * When memory is short the kernel kills the copy first (forked_copy.c), and the pages that the
+ * program has written since fit again. Three cases are worse. A cgroup that is killed as a whole
+ * (memory.oom.group, the default under Kubernetes) takes the program with it. systemd ends a
+ * service when any of its processes was killed in that way (OOMPolicy=stop, its default). And
+ * while a copy that we killed gives back its memory, the kernel no longer counts it as a victim,
+ * and kills the program. So the copy alone must not make memory short. A limit of the cgroups
+ * must leave headroom for all that could be written. On the machine, where much other memory can
+ * be reclaimed first, a part of that is enough for a large program. What else takes memory
+ * meanwhile, the watch notices: it kills the copy early.
  */
 #include "src/leak/access/headroom.h"
 
@@ -27,26 +29,28 @@
 #include "src/proc/proc.h"
 #include "src/util/thread.h"
 
-#define MB		 (UINT64_C(1) << 20)
-#define SPARE_BYTES	 (64 * MB) /* that must be left in any case */
-#define WRITTEN_PART	 4u /* so much of a large program's memory is written before we can act */
-#define WRITTEN_BYTES	 (1024 * MB) /* what is less may all be written */
-#define GROWTH_PART	 8u /* what it may take beside, before the copy goes */
-#define SHORT_BYTES	 (32 * MB) /* less, and the copy goes: what a thread writes in 20 ms */
+#define MB	    (UINT64_C(1) << 20)
+#define SPARE_BYTES (64 * MB) /* left in any case */
+#define WRITTEN_PART                                                                               \
+	4u /* the part of a large program's memory that is written before we can act               \
+	    */
+#define WRITTEN_BYTES	 (1024 * MB) /* less than this may all be written */
+#define GROWTH_PART	 8u /* what the program may allocate before the copy ends */
+#define SHORT_BYTES	 (32 * MB) /* with less, the copy ends: what a thread writes in 20 ms */
 #define SHORT_PART	 16u
-#define POLL_NS		 2000000 /* between two looks whether it is so, each of some 0.05 ms */
-#define SPARE_TASKS	 16u /* processes and threads that the program can still make */
-#define TEXT_BYTES	 4096u /* of a file with a few dozen lines */
+#define POLL_NS		 2000000 /* between two checks of 0.05 ms each */
+#define SPARE_TASKS	 16u /* processes and threads that the program can still create */
+#define TEXT_BYTES	 4096u /* a file with a few dozen lines */
 #define CGROUP_FIRST	 0xeffffffbu /* inode of the first cgroup namespace: linux/proc_ns.h */
 #define CAP_SYS_ADMIN	 21
 #define CAP_SYS_RESOURCE 24
 #define NO_LIMIT	 UINT64_MAX
 
-static const char unknown[] = "the limits of its cgroup cannot be read";
+static const char unknown[] = "the limits of its cgroups are not visible";
 
 /* ---- numbers in files ---- */
 
-/* The number behind `name`, the first one if that is "". "max", "unlimited": NO_LIMIT. */
+/* The number after `name`, or the first one if `name` is "". "max", "unlimited": NO_LIMIT. */
 static bool number_in(const char *text, const char *name, unsigned base, uint64_t *value)
 {
 	const char *p = *name ? strstr(text, name) : text;
@@ -79,7 +83,7 @@ static bool number_read(const char *dir, const char *file, const char *name, uin
 	return text_read(dir, file, text) && number_in(text, name, 10, value);
 }
 
-/* Of a file in /proc, or in /proc/PID. */
+/* Reads a file in /proc, or in /proc/PID. */
 static bool proc_text(const struct leak_headroom *r, bool of_process, const char *file, char *text)
 {
 	char dir[LEAK_HEADROOM_DIR];
@@ -91,7 +95,7 @@ static bool proc_text(const struct leak_headroom *r, bool of_process, const char
 	return text_read(dir, file, text);
 }
 
-/* All of one in /proc/PID that may be long, or NULL; freed by the caller. */
+/* Reads all of a file in /proc/PID that may be long; NULL on failure. The caller frees it. */
 static char *process_text(const struct leak_headroom *r, const char *file)
 {
 	char path[LEAK_HEADROOM_DIR];
@@ -103,7 +107,7 @@ static char *process_text(const struct leak_headroom *r, const char *file)
 
 /* ---- its cgroups ---- */
 
-/* Where a hierarchy is mounted, and what of it. */
+/* Where a hierarchy is mounted, and which part of it. */
 struct mounted {
 	char root[LEAK_HEADROOM_DIR], point[LEAK_HEADROOM_DIR];
 	bool found;
@@ -120,7 +124,7 @@ static bool has_word(const char *list, size_t len, const char *word)
 	return false;
 }
 
-/* A line of mountinfo: the 4th and 5th words, and behind " - " type, source and options. */
+/* Parses a line of mountinfo: the 4th and 5th words, and after " - " type, source and options. */
 static void mount_take(
 	const struct leak_headroom *r, const char *line, const char *controller, struct mounted *m)
 {
@@ -164,7 +168,7 @@ static bool is_first_namespace(const struct leak_headroom *r)
 	return stat(path, &st) == 0 && st.st_ino == CGROUP_FIRST;
 }
 
-/* A cgroup and all above it. False: they cannot be seen. */
+/* Adds a cgroup and its ancestors. False: they are not visible. */
 static bool levels_add(struct leak_headroom *r, const struct mounted *m, const char *group,
 	const struct leak_headroom_level *like)
 {
@@ -191,7 +195,7 @@ static bool levels_add(struct leak_headroom *r, const struct mounted *m, const c
 	return false;
 }
 
-/* A line of /proc/PID/cgroup: "4:memory:/path", "0::/path". */
+/* Parses a line of /proc/PID/cgroup: "4:memory:/path", "0::/path". */
 static bool group_take(struct leak_headroom *r, const char *line, const char *mounts)
 {
 	const char *list = strchr(line, ':'), *path = list ? strchr(list + 1, ':') : NULL;
@@ -216,7 +220,7 @@ static bool group_take(struct leak_headroom *r, const char *line, const char *mo
 	return levels_add(r, &m, group, &like);
 }
 
-/* False: it has some that cannot be seen. */
+/* False: some cgroups are not visible. */
 static bool groups_find(struct leak_headroom *r)
 {
 	char path[LEAK_HEADROOM_DIR], *mounts, *groups = process_text(r, "cgroup");
@@ -224,7 +228,7 @@ static bool groups_find(struct leak_headroom *r)
 	size_t len;
 
 	if (!groups)
-		return access("/proc/self/cgroup", F_OK) != 0; /* a kernel without */
+		return access("/proc/self/cgroup", F_OK) != 0; /* a kernel without cgroups */
 	snprintf(path, sizeof(path), "%s/proc/self/mountinfo", r->root);
 	mounts = proc_slurp_all(path, &len);
 	seen = mounts != NULL;
@@ -245,8 +249,8 @@ static uint64_t subtract(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
-/* What is left of a limit; what was read from files can be had back. That is added up by the
- * kernel, which takes long, and looked at only if there is less than `enough` without it. */
+/* The headroom below a limit. Page cache can be reclaimed, so it does not count; the kernel takes
+ * long to add it up, so it is read only if less than `enough` is left without it. */
 static uint64_t limit_headroom(
 	const struct leak_headroom_level *l, const char *limit, const char *used, uint64_t enough)
 {
@@ -254,7 +258,7 @@ static uint64_t limit_headroom(
 
 	if (!number_read(l->dir, limit, "", &most) || most == NO_LIMIT ||
 		!number_read(l->dir, used, "", &now))
-		return NO_LIMIT; /* the first of all has none */
+		return NO_LIMIT; /* the root cgroup has no limit */
 	if (subtract(most, now) >= enough)
 		return subtract(most, now);
 	if (!number_read(l->dir, "memory.stat",
@@ -272,7 +276,7 @@ static uint64_t level_headroom(const struct leak_headroom_level *l, uint64_t eno
 {
 	if (!l->memory)
 		return NO_LIMIT;
-	if (l->unified) /* over `high` it is held up again and again */
+	if (l->unified) /* above `high` the kernel throttles it */
 		return least(limit_headroom(l, "memory.max", "memory.current", enough),
 			limit_headroom(l, "memory.high", "memory.current", enough));
 	return least(limit_headroom(l, "memory.limit_in_bytes", "memory.usage_in_bytes", enough),
@@ -280,7 +284,7 @@ static uint64_t level_headroom(const struct leak_headroom_level *l, uint64_t eno
 			l, "memory.memsw.limit_in_bytes", "memory.memsw.usage_in_bytes", enough));
 }
 
-/* Exact if it is less than `enough`. */
+/* Exact if less than `enough`. */
 static uint64_t groups_headroom(const struct leak_headroom *r, uint64_t enough)
 {
 	uint64_t headroom = NO_LIMIT;
@@ -290,7 +294,8 @@ static uint64_t groups_headroom(const struct leak_headroom *r, uint64_t enough)
 	return headroom;
 }
 
-/* Whether all of a cgroup are killed together, also when it is the machine that has no memory. */
+/* Whether the kernel kills all processes of the cgroup together, even when the machine is out of
+ * memory. */
 static bool is_killed_as_group(const struct leak_headroom *r)
 {
 	uint64_t value;
@@ -302,7 +307,7 @@ static bool is_killed_as_group(const struct leak_headroom *r)
 	return false;
 }
 
-/* 0 when it cannot be told. */
+/* 0 when it is unknown. */
 static uint64_t machine_headroom(const struct leak_headroom *r)
 {
 	char text[TEXT_BYTES];
@@ -320,8 +325,7 @@ static uint64_t status_bytes(const char *status, const char *name)
 	return number_in(status, name, 10, &kb) ? kb * 1024 : 0;
 }
 
-/* Where memory is promised only as far as there is some, the copy takes half of the rest at most.
- */
+/* Under strict overcommit, the copy takes at most half of the commit limit's rest. */
 static bool has_commit_headroom(const struct leak_headroom *r, const char *status)
 {
 	uint64_t mode, limit, taken;
@@ -336,7 +340,7 @@ static bool has_commit_headroom(const struct leak_headroom *r, const char *statu
 	       subtract(limit, taken) / 2 * 1024 >= status_bytes(status, "\nVmData:");
 }
 
-/* Of own_bytes. */
+/* The part of own_bytes that may be written. */
 static uint64_t written_bytes(const struct leak_headroom *r)
 {
 	uint64_t most = r->own_bytes / WRITTEN_PART;
@@ -355,8 +359,9 @@ static const char *memory_check(struct leak_headroom *r, const char *status)
 		return "its cgroup has too little memory left";
 	if (machine_headroom(r) < other + written_bytes(r))
 		return "the machine has too little memory left";
-	return has_commit_headroom(r, status) ? NULL
-					      : "memory is not overcommitted, and little is left";
+	return has_commit_headroom(r, status)
+		       ? NULL
+		       : "memory overcommit is off (vm.overcommit_memory=2), and little is left";
 }
 
 bool leak_headroom_is_short(const struct leak_headroom *r)
@@ -368,7 +373,8 @@ bool leak_headroom_is_short(const struct leak_headroom *r)
 
 /* ---- processes ---- */
 
-/* Of all on the machine, if that is fewer than the user may have, it need not be counted whose. */
+/* Counts all processes of the machine: if these are few enough, the user's own need not be counted.
+ */
 static bool may_have_more(const struct leak_headroom *r, const char *status)
 {
 	char text[TEXT_BYTES];
@@ -413,7 +419,8 @@ bool leak_headroom_has_namespace(pid_t pid, pid_t tid)
 	return n > 0 && n == m && memcmp(own, children, (size_t)n) == 0;
 }
 
-/* Before, pages that devices write to might go to the copy (clone(2) and pinned pages). */
+/* On older kernels, pages that devices write to might go to the copy (clone(2) and pinned pages).
+ */
 static bool is_kernel_recent(void)
 {
 	struct utsname name;
@@ -427,15 +434,15 @@ static const char *status_check(struct leak_headroom *r, const char *status)
 {
 	r->own_bytes = status_bytes(status, "\nRssAnon:");
 	if (r->own_bytes == 0)
-		return "its memory cannot be counted";
+		return "its /proc/PID/status does not give its private memory (RssAnon)";
 	if (!is_kernel_recent())
 		return "this kernel is older than 5.12";
 	if (!groups_find(r))
 		return unknown;
 	if (!may_have_more(r, status))
-		return "it may have hardly more processes (RLIMIT_NPROC)";
+		return "it may create few more processes (RLIMIT_NPROC)";
 	if (!groups_have_more(r))
-		return "its cgroup may have hardly more processes (pids.max)";
+		return "its cgroup allows few more processes (pids.max)";
 	return memory_check(r, status);
 }
 
@@ -448,7 +455,7 @@ const char *leak_headroom_check(struct leak_headroom *r, const char *root, pid_t
 	r->root = root;
 	r->pid = pid;
 	status = process_text(r, "status");
-	why = status && *status ? status_check(r, status) : "its status cannot be read";
+	why = status && *status ? status_check(r, status) : "its /proc/PID/status is not readable";
 	free(status);
 	return why;
 }

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Threads inside realloc (moving.h). */
+/* Threads inside realloc (in_realloc.h). */
 #include "src/leak/access/in_realloc.h"
 
 #include "src/util/clock.h"
 
-/* A thread is through with realloc after microseconds; with that of a large block after
- * milliseconds. */
+/* A realloc takes microseconds, of a large block milliseconds. */
 #define RETRIES_MAX 200u
-#define RETRIES_NS  5000000000ull /* or so long: the program hardly gets on meanwhile */
-/* So often all threads are let go: one may wait for another that stands still, for a lock of the
- * allocator. */
+#define RETRIES_NS  5000000000ull /* the time limit: the program hardly progresses meanwhile */
+/* Every so many times all threads are resumed: one may wait for an allocator's lock that a stopped
+ * thread holds. */
 #define RETRY_ALL 4u
 
 struct realloc_check {
 	struct leak_stop *stop;
 	struct leak_space *space;
 	int64_t at; /* read_in_realloc_at */
-	bool all; /* threads are to be let go */
+	bool all; /* resume all threads */
 };
 
 static bool is_in_realloc(const struct realloc_check *m, const struct leak_thread *t)

@@ -123,8 +123,8 @@ static const char *findings_take(struct leak_access *a)
 			"it is not dumpable, and its library cannot tell whether it may "
 			"be copied",
 		[HT_COOP_KERNEL_WRITES] = written,
-		[HT_COOP_HUGE_PAGES] = "it has huge pages of its own (hugetlbfs)",
-		[HT_COOP_USERFAULT] = "its page faults are another's to handle (userfaultfd)",
+		[HT_COOP_HUGE_PAGES] = "it has private huge pages (hugetlbfs)",
+		[HT_COOP_USERFAULT] = "its page faults are handled elsewhere (userfaultfd)",
 		[HT_COOP_OTHER_NAMESPACE] = LEAK_HEADROOM_NAMESPACE };
 	struct leak_uncopied *u = &a->lent.uncopied;
 	uint32_t found;
@@ -137,7 +137,7 @@ static const char *findings_take(struct leak_access *a)
 	return found < sizeof(why) / sizeof(why[0]) ? why[found] : why[HT_COOP_UNKNOWN];
 }
 
-static const char *copy_error(int rc)
+static const char *copy_error(struct leak_access *a, int rc)
 {
 	switch (-rc) {
 	case ETIMEDOUT:
@@ -147,11 +147,11 @@ static const char *copy_error(int rc)
 	case EBUSY:
 		return "its last copy has not ended";
 	case EAGAIN:
-		return "it cannot be copied: it may have no more processes";
+		return "it cannot be copied: it may create no more processes";
 	case ENOMEM:
 		return "it cannot be copied: memory is short";
 	default:
-		return "it cannot be copied here";
+		return leak_access_ops_reason(a, "it cannot be copied", rc);
 	}
 }
 
@@ -287,12 +287,12 @@ static const char *copy_once(struct leak_access *a)
 	a->lent.copied |= rc == 0;
 	why = a->lent.blind && (rc == 0 || rc == -EPERM) ? findings_take(a) : NULL;
 	if (rc != 0 || why)
-		return why ? why : copy_error(rc);
+		return why ? why : copy_error(a, rc);
 	rc = read_coop_copy(a->library->coop, &made);
 	if (rc != 0)
 		return leak_access_ops_reason(a, "its segment cannot be read", rc);
 	a->at_ns = made.at_ns;
-	why = threads_list(a, &made) ? instant_use(a, &made) : "its threads cannot be listed";
+	why = threads_list(a, &made) ? instant_use(a, &made) : "/proc lists none of its threads";
 	if (!why)
 		a->report->busy = in_realloc_count(a);
 	return why;

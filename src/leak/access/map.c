@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a mapping is, judged by its name and its rights (map.h). */
+/* Classifies a mapping by its name and its rights (map.h). */
 #include "src/leak/access/map.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Whose turn it is to scan (turn.h). Source: proc(5) on TracerPid, which is that of a thread. */
+/* One scan at a time (scan_lock.h). Source: proc(5) on TracerPid, which is a thread's id. */
 #include "src/leak/access/scan_lock.h"
 
 #include <dirent.h>
@@ -13,12 +13,10 @@
 #include "src/proc/proc.h"
 #include "src/util/clock.h"
 
-#define TURN_NS                                                                                    \
-	UINT64_C(10000000000) /* a scan holds a program for less, unless it is very large          \
-			       */
+#define WAIT_NS UINT64_C(10000000000) /* a scan takes less, unless the program is very large */
 #define STEP_NS 5000000
 
-/* Of another user's only the name can be seen. */
+/* Only the name of another user's process can be read. */
 static bool is_heaptop(pid_t tid)
 {
 	char path[64], name[32];
@@ -59,41 +57,41 @@ static bool is_refused(int rc)
 	return rc == -EPERM || rc == -EACCES;
 }
 
-static int stop_once(struct leak_scan_lock *t, struct leak_stop *s, pid_t pid, char *message)
+static int stop_once(struct leak_scan_lock *l, struct leak_stop *s, pid_t pid, char *message)
 {
 	int rc = leak_stop(s, pid, message);
 	bool refused = is_refused(rc);
 
 	for (size_t i = 0; rc == 0 && i < s->count; i++)
 		refused |= s->thread[i].state == LEAK_THREAD_UNSEIZED;
-	t->others = refused && leak_scan_lock_holder(pid) != 0;
-	if (!t->others || rc != 0)
+	l->others = refused && leak_scan_lock_holder(pid) != 0;
+	if (!l->others || rc != 0)
 		return rc;
 	leak_stop_release(s);
 	return -EPERM;
 }
 
-int leak_scan_lock_stop(struct leak_scan_lock *t, struct leak_stop *s, pid_t pid, char *message)
+int leak_scan_lock_stop(struct leak_scan_lock *l, struct leak_stop *s, pid_t pid, char *message)
 {
-	int rc = stop_once(t, s, pid, message);
+	int rc = stop_once(l, s, pid, message);
 
-	/* Who had it may have let it go before we looked who that is. */
-	if (!is_refused(rc) || t->others || leak_stop_tracer(pid) != 0)
+	/* The other heaptop may have let it go before we looked for it. */
+	if (!is_refused(rc) || l->others || leak_stop_tracer(pid) != 0)
 		return rc;
 	*message = '\0';
-	return stop_once(t, s, pid, message);
+	return stop_once(l, s, pid, message);
 }
 
-int leak_scan_lock_step(struct leak_scan_lock *t, struct leak_progress *progress)
+int leak_scan_lock_step(struct leak_scan_lock *l, struct leak_progress *progress)
 {
 	const struct timespec step = { .tv_nsec = STEP_NS };
 	uint64_t now = clock_monotonic_ns();
 
-	if (t->until_ns == 0)
-		t->until_ns = now + TURN_NS;
+	if (l->until_ns == 0)
+		l->until_ns = now + WAIT_NS;
 	if (progress && progress->cancelled)
 		return -ECANCELED;
-	if (now > t->until_ns)
+	if (now > l->until_ns)
 		return -EBUSY;
 	if (progress)
 		progress->phase = LEAK_WAITING;
@@ -101,7 +99,7 @@ int leak_scan_lock_step(struct leak_scan_lock *t, struct leak_progress *progress
 	return 0;
 }
 
-/* The process that a thread is of. */
+/* The process of a thread. */
 static long process_of(pid_t tid)
 {
 	char path[64];
@@ -113,19 +111,19 @@ static long process_of(pid_t tid)
 }
 
 int leak_scan_lock_await(
-	struct leak_scan_lock *t, pid_t pid, struct leak_progress *progress, char *message)
+	struct leak_scan_lock *l, pid_t pid, struct leak_progress *progress, char *message)
 {
 	pid_t tracer_tid = 0;
 	int rc = 0;
 
 	while (rc == 0 && (tracer_tid = leak_scan_lock_holder(pid)) != 0)
-		rc = leak_scan_lock_step(t, progress);
+		rc = leak_scan_lock_step(l, progress);
 	if (progress)
 		progress->phase = LEAK_STOPPING;
 	if (rc == -EBUSY)
 		snprintf(message, LEAK_MESSAGE_MAX,
 			"%d cannot be scanned: another heaptop (%ld) is scanning it; try again "
-			"when that is through",
+			"when that scan has ended",
 			(int)pid, process_of(tracer_tid));
 	return rc;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Two viewers that scan one process: only one can trace it, or ask its library, and the other waits
- * until it is its turn, for a while. Any thread.
+ * Mutual exclusion between viewers that scan the same process: only one can trace it, or ask its
+ * library. The others wait, for a while. Any thread.
  */
 #ifndef SRC_LEAK_ACCESS_SCAN_LOCK_H
 #define SRC_LEAK_ACCESS_SCAN_LOCK_H
@@ -13,25 +13,24 @@
 #include "src/leak/access/progress.h"
 #include "src/leak/access/stop.h"
 
-/* One for each scan, all 0 at first. */
+/* One per scan, all 0 at first. */
 struct leak_scan_lock {
 	uint64_t until_ns; /* set by the first wait */
-	bool others; /* leak_scan_lock_stop */
+	bool others; /* another heaptop had threads: leak_scan_lock_stop */
 };
 
-/* The heaptop that traces a process, or a thread of it, by the pid of its thread that does; 0: none
- * does. */
+/* The heaptop that traces a process or one of its threads, by the pid of its tracing thread; 0:
+ * none does. */
 pid_t leak_scan_lock_holder(pid_t pid);
-/* leak_stop, but nothing is stopped where another heaptop has threads: then t->others, and -EPERM.
- */
-int leak_scan_lock_stop(struct leak_scan_lock *t, struct leak_stop *s, pid_t pid, char *message);
+/* leak_stop, but stops nothing where another heaptop traces threads: then l->others, and -EPERM. */
+int leak_scan_lock_stop(struct leak_scan_lock *l, struct leak_stop *s, pid_t pid, char *message);
 /*
- * Waits a step, some milliseconds; meanwhile `progress`, which may be NULL, says so. 0; -EBUSY: it
- * has been 10 s in all; -ECANCELED, when progress said so.
+ * Waits a step of some milliseconds, which `progress` (may be NULL) reports. 0; -EBUSY: it has
+ * been 10 s in all; -ECANCELED: the scan was cancelled.
  */
-int leak_scan_lock_step(struct leak_scan_lock *t, struct leak_progress *progress);
-/* Waits until no heaptop traces it any more. As above, with a message for -EBUSY. */
+int leak_scan_lock_step(struct leak_scan_lock *l, struct leak_progress *progress);
+/* Waits until no heaptop traces the process. As above, with a message for -EBUSY. */
 int leak_scan_lock_await(
-	struct leak_scan_lock *t, pid_t pid, struct leak_progress *progress, char *message);
+	struct leak_scan_lock *l, pid_t pid, struct leak_progress *progress, char *message);
 
 #endif

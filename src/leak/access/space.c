@@ -3,12 +3,12 @@
  * The memory of another process (space.h). Sources: proc(5) for maps, the kernel's
  * Documentation/admin-guide/mm/pagemap.rst for pagemap, gup_must_unshare in mm/internal.h.
  *
- * Of an anonymous page that two processes share since a fork, process_vm_readv (since Linux 5.19)
- * makes a page of its own for the one that is read: it pins what it reads. A copy would so come to
- * take as much memory as the program while it is read, in the program's cgroup, and what keeps it
- * waiting for memory there keeps the copy's memory, too, even when that was killed to make room; of
- * a server's worker that shares its memory with others, that would stay. Such pages are read by
- * /proc/PID/mem, which does not pin.
+ * process_vm_readv pins the pages that it reads. If two processes share an anonymous page since
+ * a fork, that unshares it (since Linux 5.19): the process that is read gets a page of its own.
+ * A copy would so take as much memory as the program while it is read, in the program's cgroup.
+ * If it then waits for memory there, it keeps the copy's memory, even after the copy was killed
+ * to make room. A server's worker that shares memory with others would keep the pages. So shared
+ * pages are read by /proc/PID/mem, which does not pin.
  */
 #include "src/leak/access/space.h"
 
@@ -28,10 +28,11 @@
 #define PAGEMAP_BATCH 512u
 #define PAGEMAP_MOST  3072u /* six pages of entries */
 #define SEEK_PAGES    512u /* read together, as without seeking */
-#define PAGE_OURS     (PROC_PAGE_EXCLUSIVE | PROC_PAGE_FILE) /* or that of a file: no copy is made */
-#define WORD	      sizeof(uint64_t)
+#define PAGE_PRIVATE                                                                               \
+	(PROC_PAGE_EXCLUSIVE | PROC_PAGE_FILE) /* or of a file: reading it copies nothing */
+#define WORD sizeof(uint64_t)
 
-/* For words, and behind them entries of pagemap. */
+/* For words, followed by entries of pagemap. */
 static uint64_t *buffer_new(void)
 {
 	return aligned_alloc(PAGE, LEAK_BUFFER_BYTES + PAGEMAP_MOST * sizeof(uint64_t));
@@ -71,7 +72,7 @@ static void maps_parse(struct leak_space *s, size_t len)
 	}
 }
 
-/* Of `s->text`. */
+/* Parses `s->text`. */
 static int maps_take(struct leak_space *s, size_t len)
 {
 	s->map = calloc(lines_count(s->text, len), sizeof(*s->map));
@@ -220,7 +221,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* The file has what the process itself may not read, too. */
+/* /proc/PID/mem also gives what the process itself may not read. */
 static ssize_t file_read(const struct leak_space *s, uint64_t addr, void *buf, size_t bytes)
 {
 	const struct leak_map *m = leak_space_map(s, addr);
@@ -230,7 +231,7 @@ static ssize_t file_read(const struct leak_space *s, uint64_t addr, void *buf, s
 	return pread(s->mem, buf, least(bytes, m->end - addr), (off_t)addr);
 }
 
-/* Of memory that is there, or is not the process's alone. */
+/* Reads memory that is populated, or not private to the process. */
 static ssize_t words_get(struct leak_space *s, uint64_t addr, void *buf, size_t bytes, bool shared)
 {
 	struct iovec here = { buf, bytes };
@@ -284,7 +285,7 @@ static void bytes_count(struct leak_space *s, uint64_t bytes)
 		s->progress->read_bytes += bytes;
 }
 
-/* Reads [start, end), whose pages are there. A page that cannot be read is passed over. */
+/* Reads [start, end), whose pages are populated. Skips a page that cannot be read. */
 static void present_stream(struct leak_space *s, uint64_t start, uint64_t end, bool shared,
 	leak_visit *visit, void *ctx)
 {
@@ -365,7 +366,7 @@ static enum page_is page_is(struct leak_space *s, uint64_t entry)
 {
 	if (!(entry & LEAK_PAGE_THERE))
 		return PAGE_ABSENT;
-	if (!s->is_copy && (entry & PAGE_OURS))
+	if (!s->is_copy && (entry & PAGE_PRIVATE))
 		return PAGE_OWN;
 	s->shared_seen = true;
 	return PAGE_SHARED;
@@ -402,7 +403,7 @@ static void absent_stream(
 			leak_mapped_file_stream(&s->file, &reader, m, start, least(end, m->end));
 }
 
-/* `from` and `end`: parts of `count` pages that begin at `base`. */
+/* `from` and `end` bound the words, within `count` pages that begin at `base`. */
 static void batch_stream(struct leak_space *s, uint64_t base, const uint64_t *entries, size_t count,
 	uint64_t from, uint64_t end, leak_visit *visit, void *ctx)
 {
@@ -427,7 +428,7 @@ static void pages_stream(
 	uint64_t *entries = s->buffer + LEAK_BUFFER_BYTES / WORD;
 	uint64_t base = start & ~(uint64_t)(PAGE - 1), from, to;
 	size_t count;
-	bool in_hole = false; /* what comes next may be one */
+	bool in_hole = false; /* the next page may be in a hole */
 
 	for (; base < end && !leak_space_cancelled(s); base += count * PAGE) {
 		count = PAGEMAP_BATCH;
@@ -448,7 +449,7 @@ static void pages_stream(
 	}
 }
 
-/* The part of what was kept that lies in [start, end). */
+/* Gives the kept words of [start, end). */
 static void kept_stream(
 	struct leak_space *s, uint64_t start, uint64_t end, leak_visit *visit, void *ctx)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Stopping a process (stop.h). Source: ptrace(2), "Attaching and detaching" and "Stopped states".
+ * Stopping a process (stop.h). Source: ptrace(2), "Attaching and detaching" and "Stopped
+ * states".
  *
- * A stop is seen by a few system calls, which return EINTR though no signal came (signal(7):
- * epoll_wait, sigtimedwait, semtimedop and others): such a thread is sent back to make the call
- * again. Its time limit then begins anew.
+ * A few system calls notice a stop: they return EINTR though no signal came (signal(7):
+ * epoll_wait, sigtimedwait, semtimedop and others). Such a call is restarted. Its time limit
+ * begins anew.
  */
 #include "src/leak/access/stop.h"
 
@@ -28,13 +29,13 @@
 #include "src/util/clock.h"
 #include "src/util/shortage.h"
 
-/* Threads stop within microseconds; what takes longer than this sleeps where no signal reaches it,
- * or waits for a processor: that one will stop, and what it does till then is not lost on us. */
+/* Threads stop within microseconds. One that takes longer sleeps uninterruptibly, or waits for a
+ * processor; the latter will stop, and what it does till then is not missed. */
 #define STOP_TIMEOUT_NS UINT64_C(200000000)
 #define STARVED_NS	UINT64_C(2000000000)
-#define PAUSE_NS	20000 /* between two looks */
-#define GO_NS		100000 /* for a thread to leave a hook: some hundred times what it takes */
-#define VECTORS_MAX	16384u /* of XSAVE's area: with AVX-512 and AMX some 11 KB */
+#define PAUSE_NS	20000 /* between two polls */
+#define GO_NS		100000 /* for a thread to leave a hook: some hundred times what that takes */
+#define VECTORS_MAX	16384u /* the size of XSAVE's area: some 11 KB with AVX-512 and AMX */
 
 #ifndef NT_X86_XSTATE
 #define NT_X86_XSTATE 0x202
@@ -58,7 +59,7 @@ static struct leak_thread *thread_find(const struct leak_stop *s, pid_t tid)
 /* ---- letting go ---- */
 
 #ifdef __x86_64__
-/* What a system call returns inside the kernel when it is to be made again: errno.h there. */
+/* What a system call returns inside the kernel when it is to be restarted: the kernel's errno.h. */
 #define ERESTARTSYS	      512
 #define ERESTARTNOINTR	      513
 #define ERESTARTNOHAND	      514
@@ -66,10 +67,10 @@ static struct leak_thread *thread_find(const struct leak_stop *s, pid_t tid)
 #define NR_RESTART_SYSCALL    219
 
 /*
- * A system call that our stop has cut off is to be made again, but not if a signal's handler runs
- * before: then EINTR is that one's, and nobody knows which it will be until the thread goes on. So
- * this is left to the kernel, which looks for signals then; it has a number for such calls. One
- * that closes has closed already.
+ * Restarts a system call that our stop interrupted, but not if a signal's handler runs first:
+ * then the EINTR is the handler's. Whether one runs is unknown until the thread goes on. So the
+ * kernel decides, which checks for signals then; it has an error number for such calls. An
+ * interrupted close has closed already.
  */
 static void syscall_restart(struct leak_thread *t)
 {
@@ -134,8 +135,7 @@ static void thread_go(struct leak_stop *s, struct leak_thread *t, bool for_good)
 
 /* ---- stopping ---- */
 
-/* The end of a thread that we trace is ours to take note of; that of our own child is reaped by who
- * launched it. */
+/* Reaps a thread that we trace. The launcher reaps our own child. */
 static void exit_reap(struct leak_stop *s, struct leak_thread *t)
 {
 	t->state = LEAK_THREAD_GONE;
@@ -154,13 +154,13 @@ static void registers_read(struct leak_thread *t)
 		t->vectors = malloc(VECTORS_MAX);
 	io.iov_base = t->vectors;
 	t->vector_bytes = 0;
-	/* A processor without XSAVE has what FXSAVE saves. */
+	/* A processor without XSAVE has the layout of FXSAVE. */
 	if (t->vectors && (ptrace(PTRACE_GETREGSET, t->tid, NT_X86_XSTATE, &io) == 0 ||
 				  ptrace(PTRACE_GETREGSET, t->tid, NT_PRFPREG, &io) == 0))
 		t->vector_bytes = io.iov_len;
 }
 
-/* Looks whether a seized thread has stopped. */
+/* Whether a seized thread has stopped or ended. */
 void leak_stop_poll(struct leak_stop *s, struct leak_thread *t)
 {
 	siginfo_t info = { 0 };
@@ -183,7 +183,7 @@ void leak_stop_poll(struct leak_stop *s, struct leak_thread *t)
 		return;
 	t->state = LEAK_THREAD_STOPPED;
 	t->event = status >> 16;
-	/* Stopped on its way to take a signal, which it gets when it goes on. */
+	/* It stopped before taking a signal, which it gets when it is resumed. */
 	t->signal = status >> 16 == 0 ? WSTOPSIG(status) : 0;
 	t->held = status >> 16 == PTRACE_EVENT_STOP && WSTOPSIG(status) == SIGTRAP;
 	registers_read(t);
@@ -199,7 +199,7 @@ size_t leak_stop_running(const struct leak_stop *s)
 	return running;
 }
 
-/* As in /proc/PID/task/TID/stat; 'X': it is not there. */
+/* As in /proc/PID/task/TID/stat; 'X': there is no such thread. */
 char leak_stop_state(const struct leak_stop *s, pid_t tid)
 {
 	char path[64], text[1024];
@@ -218,8 +218,8 @@ static bool is_zombie(const struct leak_stop *s, pid_t tid)
 	return state == 'Z' || state == 'X';
 }
 
-/* Whether it is worth while to wait on: not for a thread that sleeps where no signal reaches it.
- * One that has stopped since it was looked at is seen at the next look. */
+/* Whether to wait on: not for a thread that sleeps uninterruptibly. The next poll sees one that has
+ * stopped since the last. */
 static bool is_worth_waiting(const struct leak_stop *s)
 {
 	uint64_t now = clock_monotonic_ns();
@@ -231,7 +231,7 @@ static bool is_worth_waiting(const struct leak_stop *s)
 	return now <= s->deadline_ns;
 }
 
-/* Waits for all that were interrupted. */
+/* Waits for all threads that were interrupted. */
 static void threads_wait(struct leak_stop *s)
 {
 	for (;;) {
@@ -248,7 +248,7 @@ static void threads_wait(struct leak_stop *s)
 	}
 }
 
-/* 1, 0 if it has ended, or the error. */
+/* 1; 0: it has ended; or -errno. */
 static int thread_add(struct leak_stop *s, pid_t tid)
 {
 	struct leak_thread *t = realloc(s->thread, (s->count + 1) * sizeof(*t));
@@ -270,7 +270,7 @@ static int thread_add(struct leak_stop *s, pid_t tid)
 	return rc != 0 ? rc : 1;
 }
 
-/* Seizes threads that are new. Returns how many, or the error of the first if none could be. */
+/* Seizes new threads. Returns how many, or the first error if none could be seized. */
 static int threads_seize(struct leak_stop *s)
 {
 	char path[64];
@@ -296,7 +296,7 @@ static int threads_seize(struct leak_stop *s)
 	return fresh == 0 && rc < 0 ? rc : fresh;
 }
 
-/* Until two looks in a row find no new thread. */
+/* Repeats until two listings in a row have no new thread. */
 static int threads_stop(struct leak_stop *s)
 {
 	int clean = 0;
@@ -310,7 +310,7 @@ static int threads_stop(struct leak_stop *s)
 			return rc;
 		threads_wait(s);
 		clean = rc > 0 ? 0 : clean + 1;
-		/* Those that wait for a processor have stopped now, or never will. */
+		/* Threads that wait for a processor have stopped by now, or never will. */
 		now = clock_monotonic_ns();
 		if (now > s->starved_ns || (now > s->deadline_ns && leak_stop_running(s) > 0))
 			break;
@@ -345,15 +345,13 @@ static int refusal(pid_t pid, int rc, char *message)
 			strerror(-rc));
 	else if (tracer > 0)
 		snprintf(message, LEAK_MESSAGE_MAX,
-			"%d cannot be scanned: it is traced by %d (a debugger, or strace); end "
-			"that "
-			"first",
+			"%d cannot be scanned: it is traced by %d (a debugger "
+			"or strace; end that first)",
 			(int)pid, (int)tracer);
 	else
 		snprintf(message, LEAK_MESSAGE_MAX,
 			"%d cannot be scanned: no permission to stop it (ptrace: %s; run heaptop "
-			"as "
-			"root, or start the program with it)",
+			"as root, or start the program with it)",
 			(int)pid, strerror(-rc));
 	return rc;
 }
@@ -367,7 +365,7 @@ static bool is_our_child(pid_t pid)
 
 static void stop_begin(struct leak_stop *s, pid_t pid)
 {
-	/* Sleeps of some microseconds take as long; by default they take 50 more. */
+	/* Sleeps of some microseconds take 50 more by default. */
 	prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
 	*s = (struct leak_stop){ .pid = pid, .is_child = is_our_child(pid) };
 }
@@ -438,7 +436,7 @@ size_t leak_stop_retry(
 		if (s->thread[i].state == LEAK_THREAD_RUNS)
 			ptrace(PTRACE_INTERRUPT, s->thread[i].tid, NULL, NULL);
 	timeouts_start(s);
-	threads_stop(s); /* they may have made new ones */
+	threads_stop(s); /* they may have created new threads */
 	return busy;
 }
 
@@ -459,7 +457,7 @@ int leak_stop_trace(struct leak_stop *s, unsigned long options)
 void leak_stop_resume(struct leak_stop *s, struct leak_thread *t)
 {
 	t->state = LEAK_THREAD_RUNS;
-	/* Stopped as a job is: it stays so, until it is told to continue (ptrace(2), LISTEN). */
+	/* A job-control stop lasts until SIGCONT (ptrace(2), LISTEN). */
 	if (t->event == PTRACE_EVENT_STOP && t->signal == 0 && !t->held)
 		ptrace(PTRACE_LISTEN, t->tid, NULL, NULL);
 	else
@@ -483,7 +481,7 @@ int leak_stop_add(struct leak_stop *s, pid_t tid)
 void leak_stop_detach(struct leak_stop *s)
 {
 	for (size_t i = 0; i < s->count && !s->detached; i++) {
-		/* One that stopped too late has a call to go back to like the others. */
+		/* A thread that stopped too late has a call to restart, like the others. */
 		if (s->thread[i].state == LEAK_THREAD_RUNS)
 			leak_stop_poll(s, &s->thread[i]);
 		if (s->thread[i].state == LEAK_THREAD_STOPPED)

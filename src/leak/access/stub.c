@@ -2,9 +2,9 @@
 /*
  * Running a stub in another process (stub.h). Source: ptrace(2).
  *
- * From the moment the thread is sent to the stub it finds its way back by itself if we are killed.
- * As long as we are not, it is led through the stub system call by system call and put back before
- * it leaves it: no signal reaches it there, and nothing of the program runs.
+ * Once the thread is pointed at the stub, it finds its own way back if we are killed. Otherwise
+ * we step it through the stub, one system call at a time, and restore it before it leaves: no
+ * signal reaches it there, and no code of the program runs.
  */
 #include "src/leak/access/stub.h"
 
@@ -21,10 +21,10 @@
 #include "src/proc/proc.h"
 #include "src/util/clock.h"
 
-#define PAUSE_NS   20000 /* between two looks */
-#define STEP_NS	   UINT64_C(20000000000) /* copying the page tables takes some 20 ms a GB */
+#define PAUSE_NS   20000 /* between two polls */
+#define STEP_NS	   UINT64_C(20000000000) /* copying page tables takes some 20 ms per GB */
 #define USER_CODE  0x33 /* cs of a 64-bit program */
-#define KERNEL_SET 8u /* bytes of a signal mask, as the kernel has it */
+#define KERNEL_SET 8u /* size of the kernel's signal mask */
 #define SYSCALL	   (SIGTRAP | 0x80) /* of PTRACE_O_TRACESYSGOOD */
 
 #ifndef PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG
@@ -35,7 +35,7 @@
 
 /* ---- which thread ---- */
 
-/* A sandbox may kill for system calls that its program never makes. */
+/* A sandbox may kill a thread for system calls that its program never makes. */
 static bool has_filter(pid_t tid)
 {
 	char path[64];
@@ -45,7 +45,7 @@ static bool has_filter(pid_t tid)
 	return !proc_status_number(path, "\nSeccomp:", false, &mode) || mode != 0;
 }
 
-/* Whether system calls of the stub would be another's to handle (Wine's). */
+/* Whether the program handles the system calls of the stub itself (Wine). */
 static bool is_dispatched(pid_t tid)
 {
 	uint64_t config[4] = { 0 };
@@ -55,14 +55,14 @@ static bool is_dispatched(pid_t tid)
 	       config[0] != 0;
 }
 
-/* The words of rseq(2) that say whether a thread is inside a sequence that must not be left. */
+/* Whether a thread is inside a restartable sequence (rseq(2)), which it must not leave. */
 static bool is_in_sequence(const struct leak_thread *t)
 {
 	struct __ptrace_rseq_configuration c = { 0 };
 	long word;
 
 	if (ptrace(PTRACE_GET_RSEQ_CONFIGURATION, t->tid, (void *)sizeof(c), &c) < 0)
-		return false; /* a kernel without it, or a thread */
+		return false; /* the kernel or the thread has no rseq */
 	if (c.rseq_abi_pointer == 0)
 		return false;
 	errno = 0;
@@ -75,7 +75,7 @@ static bool in_stub(const struct leak_stub *s, const struct user_regs_struct *r)
 	return r->rip >= s->area.stub && r->rip < s->area.stub_end;
 }
 
-/* One that stands still for us alone, at best in a system call. */
+/* A thread that only we stopped, preferably in a system call. */
 static struct leak_thread *thread_choose(const struct leak_stub *s)
 {
 	struct leak_thread *other = NULL;
@@ -94,7 +94,7 @@ static struct leak_thread *thread_choose(const struct leak_stub *s)
 	return other;
 }
 
-/* Left behind by a viewer that was killed: it is on its way back. */
+/* Whether a thread is still on its way back from a stub, after a viewer was killed. */
 static bool is_underway(const struct leak_stub *s)
 {
 	for (size_t i = 0; i < s->stop->count; i++)
@@ -109,9 +109,9 @@ const char *leak_stub_choose(struct leak_stub *s)
 	if (has_filter(s->stop->pid))
 		return "it has a seccomp filter";
 	if (s->area.busy != 0 || is_underway(s))
-		return "it is just being copied";
+		return "a copy is already in progress";
 	s->thread = thread_choose(s);
-	return s->thread ? NULL : "no thread of it can be used";
+	return s->thread ? NULL : "none of its threads can be used";
 }
 
 /* ---- the area ---- */
@@ -158,7 +158,7 @@ bool leak_stub_is_call(int status)
 	return status >= 0 && WIFSTOPPED(status) && WSTOPSIG(status) == SYSCALL;
 }
 
-/* The end of our own child is its launcher's to take. */
+/* The launcher reaps our own child. */
 int leak_stub_await(const struct leak_stop *stop, pid_t pid, uint64_t ns)
 {
 	const struct timespec pause = { .tv_nsec = PAUSE_NS };
@@ -209,7 +209,7 @@ long leak_stub_result(const struct leak_stub *s)
 
 /* ---- there and back ---- */
 
-/* What the stub will need is there first, and signals wait last. */
+/* The area is written first, and signals are blocked last. */
 bool leak_stub_send(struct leak_stub *s, uint64_t entry)
 {
 	struct leak_thread *t = s->thread;
@@ -244,7 +244,7 @@ bool leak_stub_send(struct leak_stub *s, uint64_t entry)
 		.copy = s->area.copy,
 		.reap = s->area.reap };
 	stub.rip = entry;
-	stub.orig_rax = (unsigned long)-1; /* no system call to go back to */
+	stub.orig_rax = (unsigned long)-1; /* no system call to restart */
 	if (!area_write(s) || ptrace(PTRACE_SETOPTIONS, t->tid, NULL, options) != 0 ||
 		ptrace(PTRACE_SETREGS, t->tid, NULL, &stub) != 0)
 		return false;
@@ -252,8 +252,8 @@ bool leak_stub_send(struct leak_stub *s, uint64_t entry)
 }
 
 /*
- * It is stopped once more where the kernel looks for signals, as it was stopped before: there the
- * kernel itself sees to a system call that is to be made again, or ends it for a signal that has
+ * The thread is stopped once more where the kernel checks for signals, as it was stopped before.
+ * There the kernel itself restarts an interrupted system call, or ends it for a signal that has
  * come meanwhile.
  */
 bool leak_stub_return(struct leak_stub *s, int status)
@@ -271,7 +271,7 @@ bool leak_stub_return(struct leak_stub *s, int status)
 		t->state = LEAK_THREAD_GONE;
 		return false;
 	}
-	/* SIGSTOP cannot be blocked: it is taken when the thread goes on. */
+	/* SIGSTOP cannot be blocked: the thread takes it when it goes on. */
 	t->signal = status >> 16 == 0 ? WSTOPSIG(status) : 0;
 	s->area.busy = 0;
 	return ptrace(PTRACE_SETREGS, t->tid, NULL, &t->regs) == 0 &&
@@ -288,7 +288,7 @@ bool leak_stub_open(struct leak_stub *s, struct leak_stop *stop, uint64_t at)
 
 const char *leak_stub_choose(struct leak_stub *s)
 {
-	return "this machine has no way to";
+	return "not supported on this architecture";
 }
 
 bool leak_stub_send(struct leak_stub *s, uint64_t entry)

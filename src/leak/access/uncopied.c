@@ -66,9 +66,9 @@ int leak_uncopied_find(struct leak_uncopied *u, pid_t pid)
 		if (rc < 0)
 			continue;
 		if (m.huge && m.map.perms[3] != 's')
-			u->unfit = "it has huge pages of its own (hugetlbfs)";
+			u->unfit = "it has private huge pages (hugetlbfs)";
 		if (m.watched)
-			u->unfit = "its page faults are another's to handle (userfaultfd)";
+			u->unfit = "its page faults are handled elsewhere (userfaultfd)";
 		if (!m.wiped)
 			continue;
 		p = array_grow(u->start, u->count, &capacity, sizeof(*p));

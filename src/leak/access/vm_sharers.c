@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Who shares a process's memory (sharers.h). Source: kcmp(2). */
+/* Processes that share an address space (vm_sharers.h). Source: kcmp(2). */
 #include "src/leak/access/vm_sharers.h"
 
 #include <linux/kcmp.h>
@@ -9,7 +9,7 @@
 
 #include "src/proc/proc.h"
 
-/* False, too, where the kernel cannot tell (CONFIG_KCMP), or we may not ask. */
+/* False, too, where the kernel lacks CONFIG_KCMP, or we may not call it. */
 static bool is_shared(pid_t one, pid_t other)
 {
 	return syscall(SYS_kcmp, one, other, KCMP_VM, 0, 0) == 0;

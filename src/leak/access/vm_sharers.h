@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Processes that share a process's memory and are none of its threads: of clone with CLONE_VM
- * alone, as some sandboxes and runtimes make them. They go on while it stands still, and what they
- * have in registers alone is not seen: that is to be said, and a copy would be of no one moment. A
- * child of vfork is one, too, until it calls exec; its parent waits for it and does not stop, which
- * is said already.
+ * Processes that share a process's address space but are none of its threads: children of clone
+ * with CLONE_VM alone, as some sandboxes and runtimes make them. They run on while the process
+ * is stopped, and their registers are unknown. The scan reports that, and makes no copy, which
+ * would not be of one instant. A child of vfork is one, too, until it calls exec; its parent
+ * does not stop, which is reported already.
  */
 #ifndef SRC_LEAK_ACCESS_VM_SHARERS_H
 #define SRC_LEAK_ACCESS_VM_SHARERS_H
 
 #include "src/leak/access/stop.h"
 
-#define LEAK_VM_SHARERS_MAX 16u /* one is enough to say so */
+#define LEAK_VM_SHARERS_MAX 16u /* one is enough to report it */
 
 struct leak_vm_sharers {
 	pid_t of;
@@ -19,9 +19,9 @@ struct leak_vm_sharers {
 	size_t count;
 };
 
-/* Before it stands still: its children are listed thread by thread. */
+/* Before the process is stopped: lists its children, thread by thread. */
 void leak_vm_sharers_find(struct leak_vm_sharers *s, pid_t pid);
-/* When it does: those that still share it are among the threads from now on, as not stopped. */
+/* While it is stopped: adds those that still share its memory to the threads, as not stopped. */
 void leak_vm_sharers_note(const struct leak_vm_sharers *s, struct leak_stop *stop);
 
 #endif
