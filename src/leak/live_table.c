@@ -17,13 +17,9 @@
 #include "src/util/clock.h"
 #include "src/util/thread.h"
 
-#define WATCH_BLOCKS                                                                               \
-	65536u /* with fewer blocks, two stops take longer than one that reads them all */
-#define STOP_NS                                                                                    \
-	UINT64_C(20000000) /* for all threads, some 80 us each; after that the changes are unknown \
-			    */
-#define HOOKS_NS                                                                                   \
-	UINT64_C(50000000) /* for threads to leave their hooks: microseconds, if they run */
+#define WATCH_BLOCKS  65536u /* with fewer, two stops take longer than one that reads all */
+#define STOP_NS	      UINT64_C(20000000) /* for all threads, some 80 us each */
+#define HOOKS_NS      UINT64_C(50000000) /* for threads to leave their hooks: microseconds */
 #define HOOKS_STEP_NS 50000
 
 /* Finds the words that say whether threads are inside hooks. False: that is unknown. */

@@ -41,8 +41,7 @@ struct leak_access_ops {
 	int (*open)(struct leak_access *a);
 	/* The caller has read the live table: lets the process go on, if this way can. */
 	int (*detach)(struct leak_access *a);
-	/* All has been read: lets the process go on for good. -ENOMEM: what was read is not whole.
-	 */
+	/* All has been read: lets the process go on. -ENOMEM: what was read is not whole. */
 	int (*release)(struct leak_access *a);
 	/* At the end of the scan: takes back what the program was asked for. */
 	void (*close)(struct leak_access *a);

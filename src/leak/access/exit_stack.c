@@ -179,8 +179,7 @@ static void program_take(struct unwinding *u, const struct frame *f)
 	u->run_is_exit = false;
 }
 
-/* The kernel may push a signal frame below the stack pointer at any time, so nothing is kept there.
- */
+/* The kernel may push a signal frame below the stack pointer at any time: nothing is kept there. */
 static uint64_t below(const struct frame *f)
 {
 	return f->sp - f->stack->start > SIGNAL_FRAME ? f->sp - SIGNAL_FRAME : f->stack->start;

@@ -20,8 +20,7 @@
 
 struct leak_exit_stack {
 	pid_t tid; /* 0: unknown, and all that lies above the stack pointer counts */
-	/* Words that do not count, by address. Stacks of handlers and coroutines may lie anywhere.
-	 */
+	/* Words that do not count, by address. Handlers' stacks may lie anywhere. */
 	struct leak_range dead[LEAK_EXIT_DEAD];
 	size_t deads;
 	/* Registers in the innermost frame of each run of the program's frames. */

@@ -29,11 +29,9 @@
 #include "src/proc/proc.h"
 #include "src/util/thread.h"
 
-#define MB	    (UINT64_C(1) << 20)
-#define SPARE_BYTES (64 * MB) /* left in any case */
-#define WRITTEN_PART                                                                               \
-	4u /* the part of a large program's memory that is written before we can act               \
-	    */
+#define MB		 (UINT64_C(1) << 20)
+#define SPARE_BYTES	 (64 * MB) /* left in any case */
+#define WRITTEN_PART	 4u /* of a large program: written before we can act */
 #define WRITTEN_BYTES	 (1024 * MB) /* less than this may all be written */
 #define GROWTH_PART	 8u /* what the program may allocate before the copy ends */
 #define SHORT_BYTES	 (32 * MB) /* with less, the copy ends: what a thread writes in 20 ms */
@@ -373,8 +371,7 @@ bool leak_headroom_is_short(const struct leak_headroom *r)
 
 /* ---- processes ---- */
 
-/* Counts all processes of the machine: if these are few enough, the user's own need not be counted.
- */
+/* Counts all processes of the machine: the user's own are fewer. */
 static bool may_have_more(const struct leak_headroom *r, const char *status)
 {
 	char text[TEXT_BYTES];
@@ -419,8 +416,7 @@ bool leak_headroom_has_namespace(pid_t pid, pid_t tid)
 	return n > 0 && n == m && memcmp(own, children, (size_t)n) == 0;
 }
 
-/* On older kernels, pages that devices write to might go to the copy (clone(2) and pinned pages).
- */
+/* On older kernels, pages that devices write to may go to the copy (clone(2), pinned pages). */
 static bool is_kernel_recent(void)
 {
 	struct utsname name;

@@ -13,9 +13,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define LEAK_HEADROOM_DIR 512u
-#define LEAK_HEADROOM_LEVELS                                                                       \
-	64u /* of cgroups of all hierarchies; with a deeper one the limits are unknown */
+#define LEAK_HEADROOM_DIR    512u
+#define LEAK_HEADROOM_LEVELS 64u /* cgroups; with more, the limits are unknown */
 
 /* A cgroup of the process, or one of its ancestors. */
 struct leak_headroom_level {
@@ -48,8 +47,7 @@ bool leak_headroom_has_namespace(pid_t pid, pid_t tid);
 #define LEAK_HEADROOM_NAMESPACE "its children are in another pid namespace"
 /* Whether memory is short. */
 bool leak_headroom_is_short(const struct leak_headroom *r);
-/* Starts the watch: the copy is killed when memory gets short. False: no thread could be started.
- */
+/* Starts the watch: the copy is killed when memory gets short. False: no thread started. */
 bool leak_headroom_watch(struct leak_headroom *r, pid_t copy);
 /* Ends the watch, if it was started. True: it has killed the copy. */
 bool leak_headroom_unwatch(struct leak_headroom *r);

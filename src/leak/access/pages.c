@@ -10,9 +10,7 @@
 #define WINDOW_PAGES 64u /* one bit each */
 #define WINDOW_BYTES ((uint64_t)WINDOW_PAGES * PAGE)
 #define WINDOWS	     4096u /* cached: 1 GB of memory */
-#define LENT_WINDOWS                                                                               \
-	48u /* one request to a process for so many takes hardly longer than for one               \
-	     */
+#define LENT_WINDOWS 48u /* read by one request, which takes hardly longer than for one */
 
 struct window {
 	uint64_t start; /* 0: the entry is free */

@@ -28,9 +28,8 @@
 #define PAGEMAP_BATCH 512u
 #define PAGEMAP_MOST  3072u /* six pages of entries */
 #define SEEK_PAGES    512u /* read together, as without seeking */
-#define PAGE_PRIVATE                                                                               \
-	(PROC_PAGE_EXCLUSIVE | PROC_PAGE_FILE) /* or of a file: reading it copies nothing */
-#define WORD sizeof(uint64_t)
+#define PAGE_PRIVATE  (PROC_PAGE_EXCLUSIVE | PROC_PAGE_FILE) /* reading it copies nothing */
+#define WORD	      sizeof(uint64_t)
 
 /* For words, followed by entries of pagemap. */
 static uint64_t *buffer_new(void)

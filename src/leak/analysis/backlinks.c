@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Pointers to what points back (backlinks.h). */
+/* Pointers to structures that point back (backlinks.h). */
 #include "src/leak/analysis/backlinks.h"
 
 #include <stdlib.h>
@@ -10,54 +10,54 @@
 
 #define WORD		sizeof(uint64_t)
 #define LINK_BYTES	(2 * WORD)
-#define ASKED		5u /* words: the one before that which the pointer goes to, and four */
-#define QUESTIONS_MAX	204u /* asked for together, within one call's 1,024 words */
-#define BACKS		3u /* words that may lead back to the pointer, of each */
-#define FEW		4096u /* pointers inside: looked at in some milliseconds */
-#define PLACES		1024u /* a power of two; more are not counted */
-#define DIRECTORIES_MAX 512u /* looked at of each, if there are more than a few */
+#define ASKED		5u /* words read: the one before the target, and four from it on */
+#define QUESTIONS_MAX	204u /* read together, within one call's 1,024 words */
+#define BACKS		3u /* words that may lead back to the pointer, for each */
+#define FEW		4096u /* interior pointers that are checked in some milliseconds */
+#define PLACES		1024u /* a power of two; more offsets are not counted */
+#define DIRECTORIES_MAX 512u /* pointers checked for each offset, if there are more than a few */
 
-/* Pointers inside, and the words that tell. */
+/* Interior pointers, and the words that show what they go to. */
 struct questions {
 	size_t count;
 	const struct leak_interior *in[QUESTIONS_MAX];
 	struct leak_word word[ASKED * QUESTIONS_MAX];
-	/* Words that hold one of these pointers, if they are what they seem. */
+	/* Words that hold one of these pointers, if it goes to what it seems to. */
 	size_t backs;
 	const struct leak_interior *back_in[BACKS * QUESTIONS_MAX];
 	struct leak_word back[BACKS * QUESTIONS_MAX];
 };
 
-/* Of the words of a question. */
+/* The words of a question. */
 enum { BEFORE, FIRST, SECOND, THIRD, FOURTH };
 
-/* How many were looked at of one place in blocks; by how far it is from their start. */
+/* How many pointers to one offset in blocks were checked. */
 struct place {
 	uint64_t offset; /* 0: none */
 	unsigned asked;
 };
 
-struct looking {
+struct backlink_search {
 	struct leak_graph *g;
 	const struct leak_memory *m;
-	bool classified; /* too many pointers inside to look at all */
+	bool classified; /* too many interior pointers to check all */
 	struct questions q;
 	struct leak_shapes shapes;
 	struct place place[PLACES];
 };
 
-static bool counts(const struct looking *l, enum leak_heuristic rule)
+static bool counts(const struct backlink_search *l, enum leak_heuristic rule)
 {
 	return l->g->heuristics >> rule & 1;
 }
 
-/* Whether there is need to look at one more pointer to this place. */
-static bool place_count(struct looking *l, uint64_t offset)
+/* Whether one more pointer to this offset is to be checked. */
+static bool place_count(struct backlink_search *l, uint64_t offset)
 {
 	size_t slot = (size_t)(offset / WORD) & (PLACES - 1);
 
 	if (!l->classified || !counts(l, LEAK_BY_HEADER))
-		return true; /* few, or nothing is learned of them */
+		return true; /* few pointers, or offsets are not learned */
 	for (size_t i = 0; i < PLACES; i++, slot = (slot + 1) & (PLACES - 1)) {
 		if (l->place[slot].offset == 0)
 			l->place[slot].offset = offset;
@@ -67,7 +67,7 @@ static bool place_count(struct looking *l, uint64_t offset)
 	return true;
 }
 
-/* Whether a pointer may lie at `at`: it is a root there, or a word of the block that has it. */
+/* Whether the pointer may lie at `at`: a root there, or a word of the block that has it. */
 static bool may_lie(const struct leak_graph *g, const struct leak_interior *in, uint64_t at)
 {
 	const struct leak_block *owner;
@@ -81,9 +81,9 @@ static bool may_lie(const struct leak_graph *g, const struct leak_interior *in, 
 }
 
 /*
- * A link is {next, previous} or {previous, next}. If the one before points to it, that one's next
- * is the word that its own previous goes to, or the second one there, as both are alike; backwards
- * it is the same. A TAILQ's previous goes to the word itself.
+ * A link is {next, previous} or {previous, next}. If the previous member points to it, that
+ * member's next is the word that our previous points to, or the second word there, as both layouts
+ * are alike; backwards it is the same. A TAILQ's previous points to the word itself.
  */
 static uint64_t link_back(
 	const struct leak_graph *g, const struct leak_interior *in, const struct leak_word *link)
@@ -97,7 +97,7 @@ static uint64_t link_back(
 	return may_lie(g, in, second_of) ? second_of : 0;
 }
 
-/* Whether a word is the start of a block, or where a pointer is as good as to that. */
+/* Whether a word points to the start of a block, or to where a pointer counts as one. */
 static bool is_start(const struct leak_graph *g, uint32_t block, const struct leak_word *w)
 {
 	const struct leak_block *b = &g->blocks->block[block];
@@ -116,10 +116,10 @@ static void back_ask(struct questions *q, const struct leak_interior *in, uint64
 }
 
 /*
- * A member of a list whose links come `before` bytes behind where pointers to it go: next, then
- * previous. The next one's previous, or the previous one's next, is the pointer itself.
+ * Checks for a list member whose links (next, previous) follow `before` bytes after the place that
+ * pointers go to: the next member's previous, or the previous member's next, is the pointer itself.
  */
-static bool ring_ask(struct looking *l, const struct leak_interior *in,
+static bool ring_ask(struct backlink_search *l, const struct leak_interior *in,
 	const struct leak_word *link, uint64_t before)
 {
 	const struct leak_word *next = &link[0], *previous = &link[1];
@@ -127,7 +127,7 @@ static bool ring_ask(struct looking *l, const struct leak_interior *in,
 	if (!next->ok || !previous->ok)
 		return false;
 	if (next->value == in->pointer && previous->value == in->pointer)
-		return true; /* the only one of a ring */
+		return true; /* the only member of a ring */
 	if (leak_blocks_find(l->g->blocks, next->value) != LEAK_NONE)
 		back_ask(&l->q, in, next->value + before + WORD);
 	else if (leak_blocks_find(l->g->blocks, previous->value) != LEAK_NONE)
@@ -135,10 +135,10 @@ static bool ring_ask(struct looking *l, const struct leak_interior *in,
 	return false;
 }
 
-/* What leads back to the start of its block, and what leads to where the pointer seems to lie, if
- * the pointer is there; of a root's that is known. */
+/* Whether a word leads back to the start of its block, or to where the pointer seems to lie. For a
+ * root that is certain; for a block, the word there is read next. */
 static bool is_backlink(
-	struct looking *l, const struct leak_interior *in, const struct leak_word *w)
+	struct backlink_search *l, const struct leak_interior *in, const struct leak_word *w)
 {
 	uint64_t back = link_back(l->g, in, &w[FIRST]);
 	uint32_t block = leak_graph_interior_block(l->g, in);
@@ -152,7 +152,7 @@ static bool is_backlink(
 }
 
 static enum leak_heuristic judge(
-	struct looking *l, const struct leak_interior *in, const struct leak_word *w)
+	struct backlink_search *l, const struct leak_interior *in, const struct leak_word *w)
 {
 	const struct leak_block *b = &l->g->blocks->block[leak_graph_interior_block(l->g, in)];
 
@@ -168,7 +168,7 @@ static enum leak_heuristic judge(
 								    : LEAK_BY_NONE;
 }
 
-static void questions_ask(struct looking *l)
+static void questions_answer(struct backlink_search *l)
 {
 	struct questions *q = &l->q;
 
@@ -190,9 +190,8 @@ static void questions_ask(struct looking *l)
 	q->count = q->backs = 0;
 }
 
-/* A pointer that is aligned: the words before and behind where it goes. What lies behind the
- * block does not count. */
-static void words_add(struct looking *l, const struct leak_interior *in)
+/* Asks for the words around an aligned pointer's target. Words after the block do not count. */
+static void words_add(struct backlink_search *l, const struct leak_interior *in)
 {
 	struct questions *q = &l->q;
 	struct leak_word *w = &q->word[ASKED * q->count];
@@ -201,10 +200,10 @@ static void words_add(struct looking *l, const struct leak_interior *in)
 		w[k] = (struct leak_word){ .addr = in->pointer + k * WORD - WORD };
 	q->in[q->count] = in;
 	if (++q->count == QUESTIONS_MAX)
-		questions_ask(l);
+		questions_answer(l);
 }
 
-static void interior_inspect(struct looking *l, const struct leak_interior *in)
+static void interior_inspect(struct backlink_search *l, const struct leak_interior *in)
 {
 	const struct leak_graph *g = l->g;
 	uint32_t i = leak_graph_interior_block(g, in);
@@ -229,7 +228,7 @@ void leak_backlinks_explain(struct leak_graph *g, const struct leak_memory *m)
 {
 	const unsigned rules = 1u << LEAK_BY_BACKLINK | 1u << LEAK_BY_GOBJECT | 1u << LEAK_BY_SLAB |
 			       1u << LEAK_BY_MARKED;
-	struct looking *l;
+	struct backlink_search *l;
 
 	if (g->failed || g->interiors == 0 || !(g->heuristics & rules))
 		return;
@@ -241,6 +240,6 @@ void leak_backlinks_explain(struct leak_graph *g, const struct leak_memory *m)
 	l->classified = g->interiors > FEW && leak_classes_assign(g) == 0;
 	for (size_t i = 0; i < g->interiors; i++)
 		interior_inspect(l, &g->interior[i]);
-	questions_ask(l);
+	questions_answer(l);
 	free(l);
 }

@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Pointers inside blocks to something that points back. Members of lists by a link inside them:
- * Linux' list_head, Wayland's wl_list, the BSDs' TAILQ of what is part of something else, as
- * libevent's callbacks are; where such a list is all that knows a block, a pointer inside it is all
- * there is. A link is two words, one of which leads back to where the pointer to it lies. And heads
- * that lie behind what they tell of, and point to it, as those of sqlite's pages: one of the first
- * two words is the start of their own block. And members whose links, next and previous, come one
- * or two words behind where pointers to them go, as in GLib's lists and slabs: a neighbor's link is
- * the same pointer. A number that only looks like a pointer would go to no such words. Pure, but
- * for what it asks `m`; one thread.
+ * Interior pointers to structures that point back. A number that only looks like a pointer would
+ * not go to such words.
+ *
+ * List members with a link inside them: Linux' list_head, Wayland's wl_list, the BSDs' TAILQ
+ * embedded in another structure, as in libevent's callbacks. Where such a list alone knows a block,
+ * there is only the interior pointer. A link is two words, one of which leads back to where the
+ * pointer lies.
+ *
+ * Headers that follow what they describe, and point to it, as sqlite's page headers: one of the
+ * first two words is the start of their own block.
+ *
+ * Members whose links, next and previous, follow one or two words after the place that pointers go
+ * to, as in GLib's lists and slabs: a neighbor's link is the same pointer.
+ *
+ * Pure, but for what it reads by `m`; one thread.
  */
 #ifndef SRC_LEAK_ANALYSIS_BACKLINKS_H
 #define SRC_LEAK_ANALYSIS_BACKLINKS_H
@@ -16,11 +22,11 @@
 #include "src/leak/analysis/graph.h"
 
 /*
- * After leak_graph_explain, while the memory is as it was scanned: looks for such among the
- * pointers inside that nothing explains, and marks these LEAK_BY_BACKLINK; those to shapes that
- * prove themselves (shapes.h) by the rule of these. Where there are
- * thousands, it looks at those of blocks that are not reachable without, and of one place in blocks
- * at some hundreds at most: learn.h learns it from them. Without memory it finds none.
+ * After leak_graph_explain, while the memory is as it was scanned: finds such structures among the
+ * unexplained interior pointers and marks these LEAK_BY_BACKLINK; pointers to shapes that prove
+ * themselves (shapes.h) get those rules. With thousands of pointers, it checks only those to blocks
+ * that are not reachable otherwise, and at most some hundreds to one offset: learned_offsets.h
+ * learns the offset from them. Out of memory, it finds none.
  */
 void leak_backlinks_explain(struct leak_graph *g, const struct leak_memory *m);
 

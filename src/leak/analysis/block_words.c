@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The words of all blocks (heap.h), read by several threads: the heap is cut into pieces, and each
- * thread takes the next piece that nobody has taken.
+ * Reading the words of all blocks (block_words.h) by several threads: the heap is cut into pieces,
+ * and each thread takes the next free one.
  */
 #include "src/leak/analysis/block_words.h"
 #include "src/util/thread.h"
@@ -12,13 +12,13 @@
 #include <stdlib.h>
 
 #define PAGE	    4096u
-#define PIECE_BYTES (UINT64_C(4) << 20) /* some milliseconds: so much longer the slowest takes */
-#define PIECES_MAX  65536u /* of more memory, larger ones: most of it is not there */
+#define PIECE_BYTES (UINT64_C(4) << 20) /* read in some milliseconds, the longest wait */
+#define PIECES_MAX  65536u /* with more memory, pieces are larger: most of it is not populated */
 
 struct piece {
 	uint64_t start, end;
 	uint32_t begins; /* the first block that begins here */
-	uint32_t first; /* block that has words here */
+	uint32_t first; /* the first block that has words here */
 };
 
 struct heap {
@@ -29,7 +29,7 @@ struct heap {
 	atomic_size_t next;
 };
 
-/* One of those who read. */
+/* One reading thread. */
 struct reader {
 	struct heap *heap;
 	struct leak_space space;
@@ -43,10 +43,10 @@ struct walk {
 	struct leak_space *space;
 	struct leak_graph *graph;
 	struct leak_part *part;
-	uint32_t block; /* the next one that may have words */
+	uint32_t block; /* the next block that may have words here */
 };
 
-/* Of a block whose first words these are. */
+/* Notes the header of a block whose first words these are. */
 static void head_visit(struct walk *w, const uint64_t *words, size_t count)
 {
 	const struct leak_block *b = &w->graph->blocks->block[w->block];
@@ -116,7 +116,7 @@ static uint64_t piece_bytes(const struct leak_blocks *b)
 	return piece;
 }
 
-/* Cuts one cluster; without room, only counts. */
+/* Cuts one cluster into pieces; without `out`, only counts them. */
 static size_t cluster_cut(const struct leak_blocks *b, const struct leak_cluster *c, uint64_t bytes,
 	struct piece *out)
 {
@@ -130,7 +130,7 @@ static size_t cluster_cut(const struct leak_blocks *b, const struct leak_cluster
 		if (!out)
 			continue;
 		begins = leak_blocks_from(b, at);
-		/* The one before may reach in. */
+		/* The block before may reach in. */
 		out[n] = (struct piece){ at, end, begins, begins > c->first ? begins - 1 : begins };
 	}
 	return n;
@@ -155,7 +155,7 @@ static bool heap_cut(struct heap *h)
 
 /* ---- readers ---- */
 
-/* Returns how many there are besides this thread. */
+/* Returns how many were started. */
 static unsigned readers_start(
 	struct heap *h, struct reader *r, const struct leak_space *s, unsigned most)
 {

@@ -11,11 +11,11 @@
 
 #include "src/util/sorted.h"
 
-#define GRANULE_SHIFT 9u /* 512 bytes: at most 32 blocks to look through, and 0.8 % of the heap */
-/* Blocks further apart are of different clusters: an index of the gap would cost more than one more
- * step of the search. */
+#define GRANULE_SHIFT 9u /* 512 bytes: at most 32 blocks to search, and 0.8 % of the heap */
+/* Blocks further apart belong to different clusters: an index of the gap would cost more than one
+ * more step of the search. */
 #define GAP_BYTES (1u << 20)
-/* A block that needs no index, and would need a large one. */
+/* A larger block needs no index, and its index would be large. */
 #define LARGE_BYTES (1u << 26)
 
 int leak_blocks_reserve(struct leak_blocks *b, uint64_t count)
@@ -88,7 +88,7 @@ static uint32_t merge_pass(struct leak_block *to, const struct leak_block *from,
 	return runs;
 }
 
-/* The live table is read in some hundreds of ascending runs at most, so merging beats qsort. */
+/* The live table has some hundreds of ascending runs at most, so merging beats qsort. */
 static int blocks_sort(struct leak_blocks *b)
 {
 	struct leak_block *other, *from = b->block, *to;
@@ -134,7 +134,7 @@ static uint64_t block_end(const struct leak_block *b)
 
 /* ---- filling gaps ---- */
 
-/* Those of one address become one, of the largest size. */
+/* Joins blocks of one address, with the largest size. */
 static void unsure_join(struct leak_blocks *b)
 {
 	uint32_t kept = 0;
@@ -150,11 +150,11 @@ static void unsure_join(struct leak_blocks *b)
 	b->count = kept;
 }
 
-/* Adds those that begin in no block. Both are in order; the blocks, no longer. */
+/* Adds those that begin in no block. Both are sorted; `b` is not afterwards. */
 static int gaps_fill(struct leak_blocks *b, const struct leak_blocks *unsure)
 {
 	uint32_t known = b->count, at = 0;
-	uint64_t end = 0; /* of what lies before */
+	uint64_t end = 0; /* of the blocks before */
 
 	for (uint32_t i = 0; i < unsure->count; i++) {
 		struct leak_block u = unsure->block[i];
@@ -274,7 +274,7 @@ static void index_free(struct leak_blocks *b)
 	b->lowest = b->span = 0;
 }
 
-/* Of blocks in order. */
+/* Indexes sorted blocks. */
 static int all_index(struct leak_blocks *b)
 {
 	int rc = b->count > 0 ? clusters_make(b) : 0;
@@ -307,7 +307,7 @@ static int range_compare(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-/* Closes the gaps that forgotten blocks leave. */
+/* Drops the blocks of `parts`. */
 static void parts_forget(struct leak_blocks *b, const struct leak_range *parts, size_t count)
 {
 	uint32_t kept = 0, at = 0;
@@ -328,7 +328,7 @@ static void parts_forget(struct leak_blocks *b, const struct leak_range *parts, 
 	b->count = kept;
 }
 
-/* From the end on, where there is room. Of one address, the fresh one is the last. */
+/* Merges from the end, where memory is reserved. Of one address, the fresh block comes last. */
 static void fresh_join(struct leak_blocks *b, const struct leak_blocks *fresh)
 {
 	uint32_t old = b->count, i = fresh->count;
@@ -395,7 +395,7 @@ uint32_t leak_blocks_find(const struct leak_blocks *b, uint64_t word)
 		return LEAK_NONE;
 	i = c->index ? c->index[((word - c->start) >> GRANULE_SHIFT) + 1] - 1 : c->first;
 	while (b->block[i].addr > word)
-		i--; /* the cluster's first block starts where it does */
+		i--; /* ends at the cluster's first block, which starts where the cluster does */
 	return word < block_end(&b->block[i]) ? i : LEAK_NONE;
 }
 

@@ -17,15 +17,16 @@ static void *zeros(size_t count, size_t each)
 
 struct reached {
 	uint32_t block;
-	uint8_t to; /* how: LEAK_TO_* */
+	uint8_t to; /* the pointer: LEAK_TO_* */
 };
 
-/* Blocks whose edges are still to be followed; each is in it once at most. */
+/* Blocks whose edges are still to be followed, each once at most. */
 struct todo {
 	uint32_t *block;
 	size_t count;
-	uint8_t *in; /* by block */
-	struct reached *later; /* by pointers inside that do not count yet, from reachable blocks */
+	uint8_t *in; /* per block: it is in the list */
+	struct reached *later; /* reached from reachable blocks by interior pointers that no enabled
+				  rule explains yet */
 	size_t laters;
 };
 
@@ -45,14 +46,14 @@ static uint32_t todo_pop(struct todo *t)
 	return block;
 }
 
-/* Whether a pointer is as good as one to the start by one of `rules`. */
+/* Whether a pointer counts as one to the start by one of `rules`. */
 static bool is_start_like(unsigned to, unsigned rules)
 {
 	return to == LEAK_TO_START || rules >> (to - LEAK_TO_INTERIOR) & 1;
 }
 
-/* A root, or a reachable block for which `before` holds what g->heuristic says, points to a block
- * by a pointer that is_sure. */
+/* A root, or a reachable block whose g->heuristic is `before`, points to a block by a pointer that
+ * is_start_like. */
 static void reach(struct leak_graph *g, struct todo *t, uint32_t block, unsigned to, uint8_t before)
 {
 	if (g->class[block] == LEAK_REACHABLE)
@@ -78,7 +79,8 @@ static void edges_follow(struct leak_graph *g, struct todo *t, uint32_t from, un
 	}
 }
 
-/* All that roots lead to by pointers to starts, and such as are as good by one of `rules`. */
+/* Reaches all blocks that roots lead to by pointers to starts, or by interior pointers that `rules`
+ * explain. */
 static void reach_by(struct leak_graph *g, struct todo *t, unsigned rules)
 {
 	size_t left = 0;
@@ -107,7 +109,7 @@ static void maybe_reach(struct leak_graph *g, struct todo *t, uint32_t block)
 	todo_push(t, block);
 }
 
-/* What is left, and is led to at all. */
+/* Reaches the remaining blocks by any pointers: they are possible. */
 static void reach_possibly(struct leak_graph *g, struct todo *t)
 {
 	for (uint32_t i = 0; i < g->blocks->count; i++)
@@ -123,8 +125,8 @@ static void reach_possibly(struct leak_graph *g, struct todo *t)
 	}
 }
 
-/* What is reachable without a rule is not counted for one, and what is by memcheck's rules is not
- * counted for ours. */
+/* A block that is reachable without a rule is not counted for one, and one that is by memcheck's
+ * rules is not counted for ours. */
 static void reach_all(struct leak_graph *g, struct todo *t)
 {
 	reach_by(g, t, 0);
@@ -133,8 +135,8 @@ static void reach_all(struct leak_graph *g, struct todo *t)
 	reach_possibly(g, t);
 }
 
-/* All that an unreached block leads to is its clique. One that led a clique of its own before takes
- * that along. */
+/* Makes all blocks that an unreached one leads to its clique, with the members of any clique that
+ * one of them led before. */
 static void clique_take(struct leak_graph *g, struct todo *t, uint32_t leader)
 {
 	todo_push(t, leader);
@@ -154,9 +156,9 @@ static void clique_take(struct leak_graph *g, struct todo *t, uint32_t leader)
 }
 
 /*
- * A leader that was taken by another clique has its members' leader still be itself. The one that
- * took it came later, so it is of a higher address: downwards, each leader's own is final before it
- * is asked for.
+ * The members of a clique that another one absorbed still have its leader. The absorbing leader
+ * came later, so it has a higher address: going down, each leader's own leader is final before it
+ * is read.
  */
 static void leaders_settle(struct leak_graph *g)
 {

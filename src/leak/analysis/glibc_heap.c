@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* glibc's heaps and chunks (glibc.h). */
+/* glibc's heaps and chunks (glibc_heap.h). */
 #include "src/leak/analysis/glibc_heap.h"
 
 #include "src/proc/proc.h"
 
 #define PAGE	     PROC_PAGE_BYTES
-#define ARENA_HEAD   256u /* malloc_state begins so soon after heap_info, at most */
+#define ARENA_HEAD   256u /* malloc_state begins at most so far after heap_info */
 #define CHUNK_MAPPED 2u /* in a chunk's size: it has a mapping of its own */
 #define CHUNK_FLAGS  7u
 #define CHUNK_ALIGN  16u
 #define CHUNK_LEAST  32u
-/* A chunk is cut off a larger one only if what is left could be one, too; with memalign it may
- * keep a little more. */
+/* malloc splits a chunk only if the rest can be a chunk, too; memalign may leave a little more. */
 #define CHUNK_SPARE 64u
 
 bool leak_glibc_heap_at(

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Who points to whom (graph.h). */
+/* The graph of pointers (graph.h). */
 #include "src/leak/analysis/graph.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include "src/leak/analysis/heuristics.h"
 #include "src/util/array.h"
 
-#define QUESTIONS_MAX 512u /* asked for together: two words each, within one call's 1,024 */
+#define QUESTIONS_MAX 512u /* read together: two words each, within one call's 1,024 */
 
 static void *zeros(size_t count, size_t each)
 {
@@ -50,7 +50,7 @@ void leak_graph_free(struct leak_graph *g)
 
 /* ---- words ---- */
 
-/* glibc: the chunk after a block's, which begins 16 bytes before its own block. */
+/* glibc: the chunk after this block's, which begins 16 bytes before its own block. */
 static uint64_t next_chunk(const struct leak_block *b)
 {
 	uint64_t chunk = (b->size + 8 + 15) & ~UINT64_C(15);
@@ -58,8 +58,7 @@ static uint64_t next_chunk(const struct leak_block *b)
 	return b->addr - 16 + (chunk < 32 ? 32 : chunk);
 }
 
-/* Notes a pointer inside a block, which may turn out to be as good as one to its start. False: no
- * memory. */
+/* Notes an interior pointer, which may turn out to count as one to the start. False: no memory. */
 static bool interior_add(
 	struct leak_interior **interior, size_t *count, size_t *room, struct leak_interior fresh)
 {
@@ -288,7 +287,7 @@ void leak_graph_interior_settle(
 		g->edge[in->edge] += found;
 }
 
-/* Pointers that may go to a base of a class, and the words that tell. */
+/* Pointers that may go to a base class, and the words that show it. */
 struct questions {
 	size_t count;
 	const struct leak_interior *in[QUESTIONS_MAX];
@@ -300,7 +299,7 @@ static bool is_table(const struct leak_word *w, const struct leak_memory *m)
 	return w->ok && w->value % sizeof(w->value) == 0 && m->is_vtable(m->ctx, w->value);
 }
 
-static void questions_ask(struct leak_graph *g, const struct leak_memory *m, struct questions *q)
+static void questions_answer(struct leak_graph *g, const struct leak_memory *m, struct questions *q)
 {
 	m->read(m->ctx, q->word, 2 * q->count);
 	for (size_t i = 0; i < q->count; i++)
@@ -319,7 +318,7 @@ static void interior_explain(struct leak_graph *g, const struct leak_memory *m,
 		leak_heuristics_judge(g->heuristics, g->header[i], b->size, offset);
 
 	if (!leak_graph_interior_is_open(g, in))
-		return; /* explained already, or there is no need */
+		return; /* explained already, or it does not matter */
 	if (found != LEAK_BY_NONE) {
 		leak_graph_interior_settle(g, in, found);
 	} else if (leak_heuristics_may_be_base(g->header[i], b->size, offset)) {
@@ -327,7 +326,7 @@ static void interior_explain(struct leak_graph *g, const struct leak_memory *m,
 		q->word[2 * q->count] = (struct leak_word){ .addr = b->addr };
 		q->word[2 * q->count + 1] = (struct leak_word){ .addr = in->pointer };
 		if (++q->count == QUESTIONS_MAX)
-			questions_ask(g, m, q);
+			questions_answer(g, m, q);
 	}
 }
 
@@ -339,6 +338,6 @@ void leak_graph_explain(struct leak_graph *g, const struct leak_memory *m)
 	for (size_t i = 0; i < g->interiors && !g->failed; i++)
 		interior_explain(g, m, &g->interior[i], q);
 	if (q)
-		questions_ask(g, m, q);
+		questions_answer(g, m, q);
 	free(q);
 }

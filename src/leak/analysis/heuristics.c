@@ -8,16 +8,16 @@
 #define NEAR_PARTS     16u
 #define FIRST_PAGE_END 4096u /* nothing is mapped below it */
 
-/* Bits of a head. */
+/* Bits of a header. */
 #define IS_STRING  1u /* a std::string of the old ABI */
 #define HAS_LENGTH 2u /* the first word is the size of the rest */
-#define IS_ARRAY   4u /* the rest has so many parts as the first word says */
-#define HAS_TABLE  8u /* perhaps */
-/* A string of redis, in its four forms. */
+#define IS_ARRAY   4u /* the first word divides the rest into that many parts */
+#define HAS_TABLE  8u /* perhaps a vtable pointer */
+/* A redis string, in its four forms. */
 #define SDS_FORMS 4u
 #define IS_SDS	  16u
 
-/* The heads of redis' strings, in bytes: a pointer goes behind one. */
+/* The headers of redis' strings, in bytes: a pointer goes right behind one. */
 static const uint8_t sds_heads[SDS_FORMS] = { 1, 3, 5, 9 };
 
 const char *leak_heuristics_name(enum leak_heuristic heuristic)
@@ -29,7 +29,7 @@ const char *leak_heuristics_name(enum leak_heuristic heuristic)
 	return heuristic < LEAK_HEURISTICS ? names[heuristic] : "?";
 }
 
-/* What is told of a string comes before its characters: length, and capacity. */
+/* A string's length and capacity come before its characters. */
 static bool is_string(uint64_t size, uint64_t first, uint64_t second)
 {
 	return size > STRING_HEAD && second == size - STRING_HEAD - 1 && first <= second;
@@ -42,9 +42,9 @@ static bool is_array(uint64_t size, uint64_t first)
 }
 
 /*
- * A string of redis (sds.h): length and capacity as numbers of 1, 2 or 4 bytes, then a byte of
- * which the low 3 bits say which; there the pointer goes, to the characters, and behind these is a
- * zero. The capacity is what malloc_usable_size says, and that may be more than was asked for.
+ * A redis string (sds.h): length and capacity as numbers of 1, 2 or 4 bytes, then a byte whose low
+ * 3 bits give that size. Pointers go behind that byte, to the characters; a zero follows these. The
+ * capacity is what malloc_usable_size returns, which may exceed the requested size.
  */
 static bool is_sds(uint64_t size, uint64_t length, uint64_t capacity, unsigned form)
 {
@@ -56,8 +56,7 @@ static unsigned sds_forms(uint64_t size, uint64_t first, uint64_t second)
 {
 	unsigned found = 0;
 
-	if ((first & 0xff) == (size - 2)
-				      << 3) /* short: all in one byte, and no capacity to spare */
+	if ((first & 0xff) == (size - 2) << 3) /* short: one byte for all, and no spare capacity */
 		found |= IS_SDS;
 	if ((first >> 16 & 0xff) == 1 && is_sds(size, first & 0xff, first >> 8 & 0xff, 1))
 		found |= IS_SDS << 1;
@@ -75,14 +74,14 @@ uint8_t leak_heuristics_header(
 
 	if (size < WORD)
 		return 0;
-	/* An address is no length and no text, whatever its low bytes are: some in a thousand
-	 * blocks that begin with a pointer would pass for a string. */
+	/* An address is neither a length nor text, whatever its low bytes are: of blocks that begin
+	 * with a pointer, a few in a thousand would pass for a string. */
 	if (kind == LEAK_WORD_NUMBER)
 		head = sds_forms(size, first, second);
 	if (is_string(size, first, second))
 		head |= IS_STRING;
 	if (first > 0 && first == size - WORD)
-		head |= HAS_LENGTH; /* and IS_ARRAY, of as many parts of a byte each */
+		head |= HAS_LENGTH; /* IS_ARRAY as well, of parts of one byte */
 	if (is_array(size, first))
 		head |= IS_ARRAY;
 	if (kind == LEAK_WORD_FILE && first % WORD == 0 && first >= FIRST_PAGE_END)
@@ -90,13 +89,12 @@ uint8_t leak_heuristics_header(
 	return (uint8_t)head;
 }
 
-/* In memcheck's order, then ours: what a rule that does not count would explain is left to the next
- * one. */
+/* memcheck's order, then ours. What a disabled rule would explain is left to the next one. */
 static const struct explanation {
 	enum leak_heuristic by;
-	unsigned head; /* the bit of the head that it needs */
+	unsigned head; /* the header's bit that it needs */
 	uint64_t from, to; /* offsets of the pointer */
-	uint64_t size; /* of the block, at least */
+	uint64_t size; /* least size of the block */
 } explanations[] = {
 	{ LEAK_BY_STDSTRING, IS_STRING, STRING_HEAD, STRING_HEAD, 0 },
 	{ LEAK_BY_LENGTH64, HAS_LENGTH, WORD, WORD, 0 },
@@ -105,8 +103,8 @@ static const struct explanation {
 	{ LEAK_BY_SDS, IS_SDS << 1, 3, 3, 0 },
 	{ LEAK_BY_SDS, IS_SDS << 2, 5, 5, 0 },
 	{ LEAK_BY_SDS, IS_SDS << 3, 9, 9, 0 },
-	/* The length, and the pointer is a little further on: into a large block, where few numbers
-	 * that only look like pointers would go. */
+	/* A length, and the pointer is a little further on, in a large block, where few numbers
+	   that only look like pointers would go. */
 	{ LEAK_BY_HEADER, HAS_LENGTH, 1, NEAR_BYTES, NEAR_PARTS *NEAR_BYTES },
 };
 #define EXPLANATIONS (sizeof(explanations) / sizeof(explanations[0]))
@@ -124,7 +122,7 @@ enum leak_heuristic leak_heuristics_judge(
 	return LEAK_BY_NONE;
 }
 
-/* A pointer to a base that is not the first one. */
+/* A pointer to a base class that is not the first one. */
 bool leak_heuristics_may_be_base(uint8_t head, uint64_t size, uint64_t offset)
 {
 	return head & HAS_TABLE && offset % WORD == 0 && offset <= size - WORD;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Learning where pointers go (learn.h). */
+/* Learning offsets of pointers (learned_offsets.h). */
 #include "src/leak/analysis/learned_offsets.h"
 
 #include <errno.h>
@@ -7,18 +7,20 @@
 #include <string.h>
 
 #include "src/leak/analysis/classes.h"
-/* Up to here a place may be the end of a head that blocks of any size have: the longest known, of a
- * few words of links and counts, have 64 bytes. Further on only blocks of one size have it. */
-#define HEAD_MAX 64u
-/* So many blocks must be pointed to at one place: two may be chance. Of places further on there are
- * more for chance to choose from, and more blocks that have them. */
-#define HEADS_LEAST  3u
-#define PLACES_LEAST 8u
 
-/* Where a pointer to a block goes. */
+/* Up to here an offset may be the end of a header that blocks of any size have: the longest known,
+ * a few words of links and counts, has 64 bytes. Further offsets count only for blocks of one size.
+ */
+#define HEADER_MAX 64u
+/* So many blocks must have pointers to one offset: two may be chance. Further offsets are more in
+ * number, and more blocks have them, so chance hits one more often. */
+#define HEADERS_LEAST 3u
+#define PLACES_LEAST  8u
+
+/* The place that a pointer goes to. */
 struct place {
 	uint64_t offset;
-	uint64_t size; /* of the block; 0 for a head */
+	uint64_t size; /* of the block; 0 for an offset within HEADER_MAX */
 	uint32_t block;
 };
 
@@ -26,7 +28,7 @@ struct learning {
 	struct leak_graph *g;
 	struct place *place;
 	size_t count;
-	size_t learned; /* of them, the first ones, after which only these matter */
+	size_t learned; /* of these, the first ones; the rest no longer matters */
 };
 
 static int place_order(const void *left, const void *right)
@@ -46,20 +48,19 @@ static int place_block_order(const void *left, const void *right)
 	return by ? by : (a->block > b->block) - (a->block < b->block);
 }
 
-/* Of a pointer inside. */
+/* The place of an interior pointer. */
 static struct place place_of(const struct leak_graph *g, const struct leak_interior *in)
 {
 	struct place p = { .block = leak_graph_interior_block(g, in) };
 	const struct leak_block *b = &g->blocks->block[p.block];
 
 	p.offset = in->pointer - b->addr;
-	p.size = p.offset <= HEAD_MAX ? 0 : b->size;
+	p.size = p.offset <= HEADER_MAX ? 0 : b->size;
 	return p;
 }
 
-/* Whether a pointer tells where those to such blocks go: all that is known of the block is it, or
- * others like it. */
-static bool tells(const struct leak_graph *g, const struct leak_interior *in, uint32_t block)
+/* Whether a pointer is evidence: the block is known only by it, or by others like it. */
+static bool is_evidence(const struct leak_graph *g, const struct leak_interior *in, uint32_t block)
 {
 	if (leak_graph_interior_is_open(g, in))
 		return g->class[block] == LEAK_POSSIBLE;
@@ -76,15 +77,15 @@ static int places_collect(struct learning *l)
 	for (size_t i = 0; i < g->interiors; i++) {
 		struct place p = place_of(g, &g->interior[i]);
 
-		if (tells(g, &g->interior[i], p.block))
+		if (is_evidence(g, &g->interior[i], p.block))
 			l->place[l->count++] = p;
 	}
 	qsort(l->place, l->count, sizeof(*l->place), place_block_order);
 	return 0;
 }
 
-/* Keeps one of each place that is pointed to in enough blocks. */
-static void places_choose(struct learning *l)
+/* Keeps each place that enough blocks have. */
+static void places_filter(struct learning *l)
 {
 	for (size_t i = 0, end; i < l->count; i = end) {
 		size_t blocks = 1;
@@ -92,7 +93,7 @@ static void places_choose(struct learning *l)
 		for (end = i + 1; end < l->count && place_order(&l->place[i], &l->place[end]) == 0;
 			end++)
 			blocks += l->place[end].block != l->place[end - 1].block;
-		if (blocks >= (l->place[i].size ? PLACES_LEAST : HEADS_LEAST))
+		if (blocks >= (l->place[i].size ? PLACES_LEAST : HEADERS_LEAST))
 			l->place[l->learned++] = l->place[i];
 	}
 }
@@ -114,7 +115,7 @@ int leak_learned_offsets_find(struct leak_graph *g)
 		return 0;
 	if (places_collect(&l) != 0)
 		return -ENOMEM;
-	places_choose(&l);
+	places_filter(&l);
 	for (size_t i = 0; l.learned > 0 && i < g->interiors; i++)
 		place_mark(&l, &g->interior[i]);
 	free(l.place);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What ld.so allocated (loader.h). */
+/* Blocks of ld.so (loader_blocks.h). */
 #include "src/leak/analysis/loader_blocks.h"
 
 #include <errno.h>

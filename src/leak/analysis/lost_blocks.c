@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Twice lost (confirm.h). */
+/* Blocks that stay lost (lost_blocks.h). */
 #include "src/leak/analysis/lost_blocks.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "src/leak/analysis/classes.h"
+
 static bool is_lost(const struct leak_graph *g, uint32_t i)
 {
 	return g->class[i] != LEAK_REACHABLE && g->blocks->block[i].birth != LEAK_BIRTH_UNSURE;

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Lost blocks, and where they point (behind.h). */
+/* The graph of lost blocks (lost_graph.h). */
 #include "src/leak/analysis/lost_graph.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "src/leak/analysis/classes.h"
+
 static bool is_lost(const struct leak_graph *g, uint32_t block)
 {
 	return g->class[block] != LEAK_REACHABLE;
 }
 
-/* Numbers them. Returns how many; *edges: from one to another. */
+/* Numbers the lost blocks. Returns how many; *edges: edges between them. */
 static uint32_t count_all(const struct leak_graph *g, uint32_t *of, uint64_t *edges)
 {
 	uint32_t n = 0;
@@ -25,7 +26,7 @@ static uint32_t count_all(const struct leak_graph *g, uint32_t *of, uint64_t *ed
 	return n;
 }
 
-static bool room_make(struct leak_lost_graph *l, uint32_t count, uint64_t edges)
+static bool arrays_allocate(struct leak_lost_graph *l, uint32_t count, uint64_t edges)
 {
 	l->row = malloc(count * sizeof(*l->row));
 	l->leader = malloc(count * sizeof(*l->leader));
@@ -57,7 +58,7 @@ int leak_lost_graph_make(struct leak_lost_graph *l, const struct leak_graph *g,
 	*l = (struct leak_lost_graph){ 0 };
 	if (count == 0)
 		return 0;
-	if (!room_make(l, count, edges)) {
+	if (!arrays_allocate(l, count, edges)) {
 		leak_lost_graph_free(l);
 		return -ENOMEM;
 	}

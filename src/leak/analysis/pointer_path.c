@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Ways through the graph (trace.h), by a search in the order of their lengths. */
+/* Paths through the graph (pointer_path.h), by breadth-first search. */
 #include "src/leak/analysis/pointer_path.h"
 
 #include <errno.h>
@@ -7,10 +7,11 @@
 #include <string.h>
 
 #include "src/leak/analysis/classes.h"
+
 struct search {
 	const struct leak_graph *g;
 	uint32_t *parent;
-	uint32_t *queue; /* each block is in it once at most */
+	uint32_t *queue; /* each block is in it at most once */
 	uint32_t head, tail;
 };
 
@@ -22,7 +23,7 @@ static void visit(struct search *s, uint32_t from, uint32_t block)
 	s->queue[s->tail++] = block;
 }
 
-/* Visits blocks of `class` that `from` points to; `sure`: not by pointers inside. */
+/* Visits blocks of `class` that `from` points to; `sure`: not by interior pointers. */
 static void follow(struct search *s, uint32_t from, enum leak_class class, bool sure)
 {
 	const struct leak_graph *g = s->g;
@@ -42,8 +43,8 @@ static void search(struct search *s, enum leak_class class, bool sure)
 		follow(s, s->queue[s->head++], class, sure);
 }
 
-/* Those that begin a way. */
-static bool is_first(const struct leak_graph *g, uint32_t i, enum leak_class class)
+/* Whether a path may begin with the block. */
+static bool is_path_start(const struct leak_graph *g, uint32_t i, enum leak_class class)
 {
 	if (class == LEAK_INDIRECT)
 		return g->class[i] == LEAK_DEFINITE;
@@ -56,9 +57,9 @@ static void search_class(struct search *s, enum leak_class class)
 	const struct leak_graph *g = s->g;
 
 	for (uint32_t i = 0; i < g->blocks->count; i++)
-		if (is_first(g, i, class))
+		if (is_path_start(g, i, class))
 			visit(s, i, i);
-	/* A possible one may hang on a reachable one. */
+	/* A possible block may be reached from a reachable one. */
 	for (uint32_t i = 0; class == LEAK_POSSIBLE && i < g->blocks->count; i++)
 		if (g->class[i] == LEAK_REACHABLE)
 			follow(s, i, class, false);

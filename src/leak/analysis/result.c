@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A leak scan's result (result.h). */
+/* The result of a leak scan (result.h). */
 #include "src/leak/analysis/result.h"
 
 #include <errno.h>
@@ -10,14 +10,14 @@
 #include "src/leak/analysis/pointer_path.h"
 #include "src/leak/analysis/root_names.h"
 
-#define TEXT_MAX 160u /* of a root's name */
+#define TEXT_MAX 160u /* size of a root's name */
 
 struct maker {
 	struct leak_result *out;
 	const struct leak_root_context *found;
 	const struct leak_blocks *blocks;
-	uint32_t *index; /* the row of a site and class: its number + 1 */
-	uint32_t *number; /* of a lost block, in leak_result.behind; or NULL */
+	uint32_t *index; /* the row of a call site and class, + 1 */
+	uint32_t *number; /* of a lost block, in leak_result.lost_graph; NULL: not requested */
 	struct leak_pointer_path trace;
 	size_t block_capacity, step_capacity, text_capacity;
 };
@@ -60,8 +60,8 @@ static int row_order(const void *left, const void *right)
 	return a->site < b->site ? -1 : a->site > b->site;
 }
 
-/* Keeps the oldest ones of a row, in order. */
-static void row_show(struct maker *m, struct leak_row *row, uint32_t block)
+/* Keeps the oldest blocks of a row, sorted. */
+static void row_block_add(struct maker *m, struct leak_row *row, uint32_t block)
 {
 	uint32_t birth = m->blocks->block[block].birth, i = row->blocks;
 
@@ -98,7 +98,7 @@ static void block_count(struct maker *m, uint32_t i)
 	row = row_of(m, b->site, class);
 	sum_add(&m->out->sum[class], b->size);
 	sum_add(&row->sum, b->size);
-	row_show(m, row, i);
+	row_block_add(m, row, i);
 	if (class == LEAK_REACHABLE)
 		rule_count(m->out, g->heuristic[i], b->size);
 	if (b->birth < row->oldest)
@@ -144,7 +144,7 @@ static int lost_graph_make(struct maker *m)
 	m->number = malloc((m->blocks->count + (size_t)1) * sizeof(*m->number));
 	if (!m->number)
 		return -ENOMEM;
-	/* The rows are in order now. */
+	/* The rows are sorted now. */
 	for (size_t i = 0; i < m->out->rows; i++)
 		*index_of(m, m->out->row[i].site, m->out->row[i].class) = (uint32_t)i + 1;
 	return leak_lost_graph_make(&m->out->lost_graph, m->found->graph, row_number, m, m->number);
@@ -152,8 +152,8 @@ static int lost_graph_make(struct maker *m)
 
 /* ---- why ---- */
 
-/* Room for `more` at the end of an array of `size`; NULL without memory. */
-static void *room(void *array, size_t *have, size_t used, size_t more, size_t size)
+/* Reserves memory for `more` elements at the end of an array; NULL: out of memory. */
+static void *reserve(void *array, size_t *have, size_t used, size_t more, size_t size)
 {
 	size_t n = *have ? *have : 256;
 
@@ -174,19 +174,19 @@ static int text_add(struct maker *m, const char *text, uint32_t *at)
 {
 	struct leak_result *r = m->out;
 	size_t bytes = strlen(text) + 1, begin = r->text_bytes ? r->text_bytes : 1;
-	char *p = room(r->text, &m->text_capacity, begin, bytes, 1);
+	char *p = reserve(r->text, &m->text_capacity, begin, bytes, 1);
 
 	if (!p)
 		return -ENOMEM;
 	r->text = p;
-	p[0] = '\0'; /* at 0 is nothing */
+	p[0] = '\0'; /* offset 0 means none */
 	memcpy(p + begin, text, bytes);
 	*at = (uint32_t)begin;
 	r->text_bytes = begin + bytes;
 	return 0;
 }
 
-/* What of a root points to `block`. */
+/* The step of the root word that points to `block`. */
 static int root_step(struct maker *m, uint32_t block, struct leak_step *out)
 {
 	uint64_t at = m->found->graph->root_at[block];
@@ -197,10 +197,10 @@ static int root_step(struct maker *m, uint32_t block, struct leak_step *out)
 	return text_add(m, text, &out->root);
 }
 
-/* The blocks from `block` back to where its way begins, the nearest first. Returns how many, and
- * leaves out the middle of more than `most`. */
-static uint32_t way_of(
-	const struct maker *m, uint32_t block, uint32_t *way, uint32_t most, uint32_t *left_out)
+/* The blocks from `block` back to the start of its path, the nearest first. Returns how many;
+ * leaves out the middle if there are more than `most`. */
+static uint32_t path_of(
+	const struct maker *m, uint32_t block, uint32_t *path, uint32_t most, uint32_t *left_out)
 {
 	const uint32_t *parent = m->trace.parent;
 	uint32_t n = 0, length = 0, skip;
@@ -208,10 +208,10 @@ static uint32_t way_of(
 	for (uint32_t i = block; parent[i] != i && parent[i] != LEAK_NONE; i = parent[i])
 		length++;
 	*left_out = length > most ? length - most : 0;
-	skip = most - most / 2; /* as many are kept before what is left out */
+	skip = most - most / 2; /* so many are kept before the part left out */
 	for (uint32_t i = block, at = 0; parent[i] != i && parent[i] != LEAK_NONE; i = parent[i]) {
 		if (at < skip || at >= skip + *left_out)
-			way[n++] = parent[i];
+			path[n++] = parent[i];
 		at++;
 	}
 	return n;
@@ -233,38 +233,38 @@ static bool is_inside(const struct maker *m, uint32_t block, uint32_t from)
 static int steps_add(struct maker *m, struct leak_shown *shown, uint32_t block)
 {
 	struct leak_result *r = m->out;
-	uint32_t way[LEAK_SHOWN_STEPS], n, first;
+	uint32_t path[LEAK_SHOWN_STEPS], n, first;
 	struct leak_step *step;
 	int rc = 0;
 
-	step = room(r->step, &m->step_capacity, r->step_count, LEAK_SHOWN_STEPS, sizeof(*step));
+	step = reserve(r->step, &m->step_capacity, r->step_count, LEAK_SHOWN_STEPS, sizeof(*step));
 	if (!step)
 		return -ENOMEM;
 	r->step = step;
 	step += r->step_count;
-	n = way_of(m, block, way, LEAK_SHOWN_STEPS - 1, &shown->left_out);
-	first = n > 0 ? way[n - 1] : block;
+	n = path_of(m, block, path, LEAK_SHOWN_STEPS - 1, &shown->left_out);
+	first = n > 0 ? path[n - 1] : block;
 	if (m->trace.parent[first] == first && m->found->graph->class[first] != LEAK_DEFINITE)
 		rc = root_step(m, first, &step[shown->steps++]);
 	for (uint32_t i = n; i-- > 0;) {
-		const struct leak_block *b = &m->blocks->block[way[i]];
+		const struct leak_block *b = &m->blocks->block[path[i]];
 
 		step[shown->steps++] =
 			(struct leak_step){ .addr = b->addr, .size = b->size, .site = b->site };
 	}
 	shown->first_step = (uint32_t)r->step_count;
-	shown->inside = shown->steps > 0 && is_inside(m, block, n > 0 ? way[0] : block);
+	shown->inside = shown->steps > 0 && is_inside(m, block, n > 0 ? path[0] : block);
 	r->step_count += shown->steps;
 	return rc;
 }
 
-static int block_show(struct maker *m, uint32_t block)
+static int block_add(struct maker *m, uint32_t block)
 {
 	struct leak_result *r = m->out;
 	const struct leak_block *b = &m->blocks->block[block];
 	struct leak_shown *shown;
 
-	shown = room(r->block, &m->block_capacity, r->block_count, 1, sizeof(*shown));
+	shown = reserve(r->block, &m->block_capacity, r->block_count, 1, sizeof(*shown));
 	if (!shown)
 		return -ENOMEM;
 	r->block = shown;
@@ -286,7 +286,7 @@ static int why_make(struct maker *m)
 
 		row->first_block = (uint32_t)m->out->block_count;
 		for (uint32_t k = 0; rc == 0 && k < row->blocks; k++)
-			rc = block_show(m, row->shown[k]);
+			rc = block_add(m, row->shown[k]);
 	}
 	return rc;
 }

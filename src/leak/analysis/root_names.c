@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Naming roots (whose.h). */
+/* Names of roots (root_names.h). */
 #include "src/leak/analysis/root_names.h"
 
 #include <inttypes.h>
@@ -7,9 +7,9 @@
 #include <string.h>
 #include <sys/user.h>
 
-#define FIXED_END (UINT64_C(1) << 32) /* no file that can be moved is below it */
+#define FIXED_END (UINT64_C(1) << 32) /* no position-independent file is mapped below it */
 
-/* As struct user_regs_struct has them: sys/user.h of x86-64. */
+/* In the order of struct user_regs_struct: sys/user.h of x86-64. */
 static const char *const register_names[] = { "r15", "r14", "r13", "r12", "rbp", "rbx", "r11",
 	"r10", "r9", "r8", "rax", "rcx", "rdx", "rsi", "rdi", "orig_rax", "rip", "cs", "eflags",
 	"rsp", "ss", "fs_base", "gs_base", "ds", "es", "fs", "gs" };
@@ -29,7 +29,7 @@ static bool lies_in(const struct leak_map *m, uint64_t addr)
 	return addr >= m->start && addr < m->end;
 }
 
-/* 0: of none that stopped. */
+/* The thread whose stack is in `m`; 0: none that stopped. */
 static int thread_of(const struct leak_root_context *f, const struct leak_map *m)
 {
 	for (size_t i = 0; i < f->threads; i++)
@@ -38,7 +38,7 @@ static int thread_of(const struct leak_root_context *f, const struct leak_map *m
 	return 0;
 }
 
-/* The thread that has `addr` among its own data; 0: none. */
+/* The thread whose own data `addr` is in; 0: none. */
 static int thread_with(const struct leak_root_context *f, uint64_t addr)
 {
 	for (size_t i = 0; i < f->threads; i++)
@@ -54,7 +54,8 @@ static const char *file_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* The mapping of a file that `m` is part of, or is the zeroed rest of; NULL: none. */
+/* The mapping of the file that `m` belongs to: `m` itself, or the one before it, whose zeroed rest
+ * it is; NULL: none. */
 static const struct leak_map *file_of(const struct leak_root_context *f, const struct leak_map *m)
 {
 	const struct leak_map *below = m > f->space->map ? m - 1 : NULL;
@@ -66,7 +67,7 @@ static const struct leak_map *file_of(const struct leak_root_context *f, const s
 		       : NULL;
 }
 
-/* Where the file begins: its first mapping, going down from `m`. */
+/* The start of the file's first mapping, going down from `m`. */
 static uint64_t file_start(const struct leak_root_context *f, const struct leak_map *m)
 {
 	const struct leak_map *first = m;
@@ -76,7 +77,7 @@ static uint64_t file_start(const struct leak_root_context *f, const struct leak_
 			first = at;
 		else if (m->start - at->end > (UINT64_C(1) << 32))
 			break;
-	/* A program that is not to be moved has addresses of its own. */
+	/* A position-dependent program has the addresses of its symbol table. */
 	return first->start < FIXED_END ? 0 : first->start;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Roots in words: which register, whose stack, the data of which file. Any thread. */
+/* Names roots: a register, a thread's stack, a file's data. Any thread. */
 #ifndef SRC_LEAK_ANALYSIS_ROOT_NAMES_H
 #define SRC_LEAK_ANALYSIS_ROOT_NAMES_H
 
@@ -10,7 +10,7 @@
 #include "src/leak/access/space.h"
 #include "src/leak/access/words.h"
 
-/* A thread as it stood: to tell whose stack a root is in. */
+/* Where a thread's stack and data were, to name roots there. */
 struct leak_thread_places {
 	int tid;
 	uint64_t stack, data; /* its stack pointer and thread pointer */
@@ -19,12 +19,12 @@ struct leak_thread_places {
 
 struct leak_root_context {
 	const struct leak_graph *graph; /* classified */
-	const struct leak_space *space; /* its mappings, to name roots by */
+	const struct leak_space *space; /* its mappings name roots */
 	const struct leak_thread_places *thread;
 	size_t threads;
 };
 
-/* `at`: as in leak_graph.root_at. Addresses in a file are those of its symbol table, as nm shows
+/* `at`: as in leak_graph.root_at. Addresses in a file are those of its symbol table, as nm prints
  * them. */
 void leak_root_names_text(
 	const struct leak_root_context *found, uint64_t at, char *out, size_t cap);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is a root, mapping by mapping (roots.h). */
+/* Finding roots, mapping by mapping (roots.h). */
 #include "src/leak/analysis/roots.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 
 #define PAGE	      4096u
 #define GENERAL_WORDS (sizeof(struct user_regs_struct) / sizeof(uint64_t))
-#define RED_ZONE      128u /* below the stack pointer, in use by the function there: x86-64 ABI */
+#define RED_ZONE      128u /* below the stack pointer, used by the innermost function: x86-64 ABI */
 #define THREAD_BYTES  16384u /* glibc's struct pthread, at the end of a stack: some 2 KB */
 
 struct scan {
@@ -18,8 +18,8 @@ struct scan {
 	struct leak_space *space;
 	const struct leak_stop *stop;
 	struct leak_graph *graph;
-	bool bins; /* malloc may have its words here, which point to the heads of chunks */
-	uint64_t skip_end; /* memory of ours goes on up to here */
+	bool bins; /* malloc may keep its words here, which point to chunk headers */
+	uint64_t skip_end; /* the library's memory reaches up to here */
 };
 
 static const char *file_name(const char *path)
@@ -43,8 +43,8 @@ static void root_visit(void *ctx, uint64_t addr, const uint64_t *words, size_t c
 	leak_graph_root(s->graph, addr, words, count, s->bins);
 }
 
-/* Our library's private memory says at its beginning what it is. Pieces begin with a page, or in
- * the middle of what is no memory of ours. */
+/* The library's private memory begins with a magic word. Pieces begin at a page, or within memory
+ * that is not the library's. */
 static void anonymous_visit(void *ctx, uint64_t addr, const uint64_t *words, size_t count)
 {
 	struct scan *s = ctx;
@@ -64,7 +64,7 @@ static void anonymous_visit(void *ctx, uint64_t addr, const uint64_t *words, siz
 	}
 }
 
-/* All of [start, end) but the blocks there. */
+/* Reads all of [start, end) but the blocks in it. */
 static void around_blocks(struct scan *s, uint64_t start, uint64_t end, leak_visit *visit)
 {
 	const struct leak_blocks *b = s->graph->blocks;
@@ -84,8 +84,8 @@ static void around_blocks(struct scan *s, uint64_t start, uint64_t end, leak_vis
 		leak_space_stream(s->space, at, end, visit, s);
 }
 
-/* As around_blocks, without the data of threads, which are roots of their own kind, and without
- * what nobody holds any more at the program's end. */
+/* As around_blocks, but without thread-local data, which are roots of their own kind, and without
+ * dead parts of the stack at the program's end. */
 static void around_apart(struct scan *s, uint64_t start, uint64_t end, leak_visit *visit)
 {
 	const struct leak_exit_stack *e = s->roots->exit;
@@ -112,7 +112,7 @@ static void tls_scan(struct scan *s)
 		around_blocks(s, t->tls.start, t->tls.end, root_visit);
 }
 
-/* ---- whose memory it is ---- */
+/* ---- memory of allocators ---- */
 
 /* Whether [start, end) has a block without a mapping of its own. */
 static bool has_small(struct scan *s, uint64_t start, uint64_t end)
@@ -125,7 +125,7 @@ static bool has_small(struct scan *s, uint64_t start, uint64_t end)
 	return false;
 }
 
-/* Where the next arena may begin; not where nothing was ever touched. */
+/* Where the next arena may begin, skipping untouched memory. */
 static uint64_t piece_end(struct scan *s, uint64_t at, uint64_t end)
 {
 	uint64_t next = (at | (LEAK_GLIBC_HEAP_BYTES - 1)) + 1;
@@ -137,7 +137,7 @@ static uint64_t piece_end(struct scan *s, uint64_t at, uint64_t end)
 	return next < end ? next & ~(LEAK_GLIBC_HEAP_BYTES - 1) : end;
 }
 
-/* Calls `visit` for what is no arena's, until it says true: then so does this. */
+/* Calls `visit` for parts outside arenas, until it returns true. Whether it did. */
 static bool pieces_visit(struct scan *s, uint64_t start, uint64_t end,
 	bool (*visit)(struct scan *s, uint64_t start, uint64_t end))
 {
@@ -164,8 +164,8 @@ static bool piece_scan(struct scan *s, uint64_t start, uint64_t end)
 	return false;
 }
 
-/* Mappings that lie next to each other may be shown as one. Where an allocator cuts small blocks
- * out of one that is no arena of glibc's, all of it is that allocator's. */
+/* The kernel may show adjacent mappings as one. If an allocator other than glibc's cuts small
+ * blocks out of it, all of it is that allocator's. */
 static void anonymous_scan(struct scan *s, uint64_t start, uint64_t end)
 {
 	s->bins = s->roots->unknown;
@@ -177,9 +177,9 @@ static void anonymous_scan(struct scan *s, uint64_t start, uint64_t end)
 
 /* ---- the brk heap ---- */
 
-#define BRK_LEAST 4096u /* what a program takes by sbrk itself is hardly less */
+#define BRK_LEAST 4096u /* a program's own sbrk hardly takes less */
 
-/* Between chunks, from `start` on: chunks that are free, and what is none after them. */
+/* Reads what follows the chunks, free ones, that begin at `start`. */
 static void brk_gap_scan(struct scan *s, uint64_t start, uint64_t end)
 {
 	uint64_t at = leak_glibc_heap_chunks_end(s->space, start, end);
@@ -189,8 +189,8 @@ static void brk_gap_scan(struct scan *s, uint64_t start, uint64_t end)
 }
 
 /*
- * It is malloc's, but for what the program took by sbrk itself: malloc goes on behind that. A heap
- * of another allocator's, which has no chunks as glibc's, is all that allocator's.
+ * The brk heap is malloc's, but for what the program took by sbrk itself: malloc continues after
+ * that. A heap without glibc's chunks is another allocator's as a whole.
  */
 static void brk_scan(struct scan *s, const struct leak_map *m)
 {
@@ -245,7 +245,7 @@ static bool lies_in(const struct leak_map *m, uint64_t addr)
 	return addr >= m->start && addr < m->end;
 }
 
-/* Anonymous memory with a guard below: a stack, perhaps. */
+/* Anonymous memory above a guard page: perhaps a stack. */
 static bool has_guard(const struct scan *s, const struct leak_map *m)
 {
 	const struct leak_map *below = m > s->space->map ? m - 1 : NULL;
@@ -254,8 +254,8 @@ static bool has_guard(const struct scan *s, const struct leak_map *m)
 	       !below->readable && !below->writable;
 }
 
-/* Whether a mapping is the stack of this thread and nothing else: the first one's, or one that
- * pthread_create made, with the thread's data at its end. */
+/* Whether a mapping is the stack of this thread and nothing else: the first thread's, or one of
+ * pthread_create, with the thread's data at its end. */
 static bool is_stack_of(const struct scan *s, const struct leak_map *m, const struct leak_thread *t)
 {
 	if (strcmp(m->path, "[stack]") == 0)
@@ -265,9 +265,8 @@ static bool is_stack_of(const struct scan *s, const struct leak_map *m, const st
 }
 
 /*
- * Where the words that count begin in a stack. Below a stack pointer is what functions left behind
- * that have returned. If it is not sure that this is all (a thread has another stack for now), all
- * counts.
+ * Where the live part of a stack begins. Below the stack pointer are leftovers of functions that
+ * have returned. If the live part is uncertain (a thread is on another stack for now), all counts.
  */
 static uint64_t stack_start(const struct scan *s, const struct leak_map *m)
 {
@@ -289,13 +288,13 @@ static uint64_t stack_start(const struct scan *s, const struct leak_map *m)
 	return stack_pointer(found) - RED_ZONE;
 }
 
-/* The first thread's stack may be left when that thread is not: nothing that it pushed counts. */
-static uint64_t whole_start(const struct scan *s, const struct leak_map *m)
+/* The first thread's stack may outlive it: nothing that it pushed counts then. */
+static uint64_t first_stack_start(const struct scan *s, const struct leak_map *m)
 {
 	return lies_in(m, s->roots->first_stack) ? s->roots->first_stack : stack_start(s, m);
 }
 
-static bool is_threads(const struct scan *s, const struct leak_map *m)
+static bool is_of_thread(const struct scan *s, const struct leak_map *m)
 {
 	for (size_t i = 0; i < s->stop->count; i++)
 		if (lies_in(m, stack_pointer(&s->stop->thread[i])) ||
@@ -304,15 +303,15 @@ static bool is_threads(const struct scan *s, const struct leak_map *m)
 	return false;
 }
 
-#define TID_WORD                                                                                   \
-	90 /* of glibc's struct pthread, 2.4 to 2.41: 0 once the thread has ended, then -1 */
+/* Index in glibc's struct pthread, 2.4 to 2.41: 0 once the thread has ended, then -1. */
+#define TID_WORD 90
 
 struct search {
 	uint64_t found;
 	bool alive;
 };
 
-/* A thread's data begins with its own address, and has it again two words on: tcbhead_t. */
+/* A thread's data begins with its own address, which repeats two words on: tcbhead_t. */
 static void tcb_visit(void *ctx, uint64_t addr, const uint64_t *words, size_t count)
 {
 	struct search *search = ctx;
@@ -325,17 +324,17 @@ static void tcb_visit(void *ctx, uint64_t addr, const uint64_t *words, size_t co
 }
 
 /*
- * glibc keeps the stacks of threads that ended. What lies below the ended thread's data is as dead
- * as it is. 0: this is no such stack.
+ * glibc caches the stacks of ended threads. Words below the ended thread's data are dead. 0: this
+ * is no such stack.
  */
 static uint64_t dead_stack_start(const struct scan *s, const struct leak_map *m)
 {
 	struct search search = { 0 };
 	uint64_t from = m->end - m->start > THREAD_BYTES ? m->end - THREAD_BYTES : m->start;
 
-	if (has_guard(s, m) && !is_threads(s, m))
+	if (has_guard(s, m) && !is_of_thread(s, m))
 		leak_space_stream(s->space, from, m->end, tcb_visit, &search);
-	/* One that did not stop has its stack, too. */
+	/* A thread that did not stop has its stack, too. */
 	return search.alive && leak_stop_running(s->stop) > 0 ? 0 : search.found;
 }
 
@@ -348,7 +347,7 @@ static bool is_libc(const char *path)
 	return begins(name, "libc.so.") || begins(name, "libc-2.");
 }
 
-/* The file whose data ends where an anonymous mapping begins: that is its .bss. NULL: none. */
+/* The file whose data ends where an anonymous mapping begins, which is its .bss; NULL: none. */
 static const char *file_of(const struct scan *s, const struct leak_map *m)
 {
 	const struct leak_map *below = m > s->space->map ? m - 1 : NULL;
@@ -390,15 +389,15 @@ static void map_scan(struct scan *s, const struct leak_map *m)
 	if (file || m->inode != 0) {
 		if (kinds & (file ? LEAK_ROOT_GLOBALS : LEAK_ROOT_MAPS))
 			around_apart(s, m->start, m->end, root_visit);
-	} else if (strcmp(m->path, "[stack]") == 0 || (has_guard(s, m) && is_threads(s, m))) {
+	} else if (strcmp(m->path, "[stack]") == 0 || (has_guard(s, m) && is_of_thread(s, m))) {
 		if (kinds & LEAK_ROOT_STACKS)
-			around_apart(s, whole_start(s, m), m->end, root_visit);
+			around_apart(s, first_stack_start(s, m), m->end, root_visit);
 	} else if (kinds & LEAK_ROOT_MAPS) {
 		anonymous_scan(s, dead ? dead : m->start, m->end);
 	}
 }
 
-/* Of the thread that ends the program, only those that exit has kept for its caller. */
+/* The thread that ends the program: only the registers that exit has saved for its caller. */
 static void saved_scan(struct scan *s, const struct leak_exit_stack *e)
 {
 	if (s->roots->kinds & LEAK_ROOT_REGISTERS)

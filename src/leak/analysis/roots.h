@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a program can get at without following a pointer: registers, stacks, its writable data, and
- * the mappings it made. All that is readable and writable counts, but for the memory of allocators,
- * of devices, and of ours. A block in such memory is no root: it counts as a block. One thread.
+ * Finds the roots: the words that a program can read without following a pointer. These are
+ * registers, stacks, its writable data, and mappings it made: all readable and writable memory, but
+ * for that of allocators, devices, and heaptop. A block in such memory is no root; it counts as a
+ * block. One thread.
  */
 #ifndef SRC_LEAK_ANALYSIS_ROOTS_H
 #define SRC_LEAK_ANALYSIS_ROOTS_H
@@ -14,8 +15,8 @@
 #include "src/leak/access/stop.h"
 
 enum leak_root {
-	LEAK_ROOT_REGISTERS = 1, /* general ones */
-	LEAK_ROOT_VECTORS = 2, /* and the others */
+	LEAK_ROOT_REGISTERS = 1, /* general registers */
+	LEAK_ROOT_VECTORS = 2, /* vector registers */
 	LEAK_ROOT_STACKS = 4, /* of threads */
 	LEAK_ROOT_GLOBALS = 8, /* writable data of object files */
 	LEAK_ROOT_MAPS = 16, /* all other mappings */
@@ -26,19 +27,19 @@ enum leak_root {
 struct leak_roots {
 	unsigned kinds; /* enum leak_root: those that count */
 	uint64_t stack; /* read_leak_stack */
-	const struct leak_exit_stack *exit; /* the process is at its last instant; or NULL */
-	uint64_t first_stack; /* where the first thread's stack began, if that has ended; or 0 */
-	const struct leak_thread_places
-		*thread; /* leak_roots_thread of each, then one of tid 0; NULL: not known */
-	unsigned devices; /* mappings that were left out */
-	/* Allocators have blocks that are in no table: all of their memory outside of those that
-	 * are counts, too. */
+	const struct leak_exit_stack *exit; /* of a process at its last instant; or NULL */
+	uint64_t first_stack; /* where the first thread's stack began, if that thread has ended; or
+				 0 */
+	const struct leak_thread_places *thread; /* ends with tid 0; NULL: unknown */
+	unsigned devices; /* device mappings that were not read */
+	/* Some blocks are in no table, so all memory of allocators outside known blocks counts,
+	 * too. */
 	bool unknown;
 };
 
-/* Where a thread's stack and data are; 0 if it did not stop. */
+/* A thread's stack and data; 0 if it did not stop. */
 struct leak_thread_places leak_roots_thread(struct leak_space *s, const struct leak_thread *t);
-/* Gives the graph the words of all roots. */
+/* Adds the words of all roots to the graph. */
 void leak_roots_scan(struct leak_roots *r, struct leak_space *s, const struct leak_stop *stop,
 	struct leak_graph *g);
 

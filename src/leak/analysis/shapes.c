@@ -2,12 +2,12 @@
 /* Structures that prove themselves (shapes.h). */
 #include "src/leak/analysis/shapes.h"
 
-#define WORD	   sizeof(uint64_t)
-#define TYPE_WORDS 24u /* read of GLib's TypeNode and TypeData, which have some 10 to 20 */
-#define NODE_WORDS 16u /* nodes of trees that are larger are not searched for the pointer */
-#define MARKS	   (LEAK_SHAPES_MARKS - 1)
-#define SLOT_LEAST 2u /* words of a slot: its head, and something in it */
-#define SLAB_HEAD  8u /* words before the first slot, at most; perl 5.36 has 5 */
+#define WORD	    sizeof(uint64_t)
+#define TYPE_WORDS  24u /* words read of GLib's TypeNode and TypeData, which have some 10 to 20 */
+#define NODE_WORDS  16u /* larger nodes of trees are not searched for the pointer */
+#define MARKS	    (LEAK_SHAPES_MARKS - 1)
+#define SLOT_LEAST  2u /* words of a slot: its header, and its contents */
+#define SLAB_HEADER 8u /* words before the first slot, at most; perl 5.36 has 5 */
 
 /* Reads up to `most` words from `addr` on, within its block. Returns how many. */
 static unsigned words_read(const struct leak_memory *m, const struct leak_block *b, uint64_t addr,
@@ -56,9 +56,8 @@ static bool type_has_class(const struct leak_graph *g, const struct leak_memory 
 	return false;
 }
 
-/* A class begins with its type, the address of a node that lists itself first among its
- * ancestors. */
-static bool class_look(const struct leak_graph *g, const struct leak_memory *m, uint64_t class)
+/* A class begins with its type: a node that lists itself first among its ancestors. */
+static bool class_check(const struct leak_graph *g, const struct leak_memory *m, uint64_t class)
 {
 	const struct leak_block *b = block_at(g, class), *type;
 	struct leak_word first, node[TYPE_WORDS];
@@ -79,7 +78,7 @@ bool leak_shapes_is_instance(struct leak_shapes *s, const struct leak_graph *g,
 	if (first == 0 || !block_at(g, first))
 		return false;
 	if (s->class[slot] != first) {
-		s->is_class[slot] = class_look(g, m, first);
+		s->is_class[slot] = class_check(g, m, first);
 		s->class[slot] = first;
 	}
 	return s->is_class[slot];
@@ -88,7 +87,7 @@ bool leak_shapes_is_instance(struct leak_shapes *s, const struct leak_graph *g,
 /* ---- closures of GLib ---- */
 
 #define CLOSURE_HEAD  4u /* words of GRealClosure before GClosure: three functions, and data */
-#define CLOSURE_COUNT 0x7fffu /* how many use it, in the low bits of its first word */
+#define CLOSURE_COUNT 0x7fffu /* reference count, in the low bits of its first word */
 #define CLOSURE_FLAGS (UINT64_C(1) << 32)
 
 static bool is_function_or_none(const struct leak_memory *m, const struct leak_word *w)
@@ -96,7 +95,7 @@ static bool is_function_or_none(const struct leak_memory *m, const struct leak_w
 	return w->ok && (w->value == 0 || m->is_function(m->ctx, w->value));
 }
 
-/* One that can be called from C and from its own kind: a marshaller before it, and one in it. */
+/* A closure that C and its own kind can call has a marshaller before it and one inside. */
 bool leak_shapes_is_closure(const struct leak_block *block, const struct leak_memory *m,
 	uint64_t pointer, uint64_t first, uint64_t second)
 {
@@ -118,13 +117,12 @@ static uint64_t slot_words(uint64_t head)
 	return head & 0xffff;
 }
 
-static uint64_t slot_place(uint64_t head)
+static uint64_t slot_position(uint64_t head)
 {
 	return head >> 16 & 0xffff;
 }
 
-/* The place counts from the slab, or from its first slot. Behind the slot comes another one, or the
- * end. */
+/* The position counts from the slab or from its first slot. Another slot follows, or the end. */
 bool leak_shapes_is_slot(const struct leak_block *block, const struct leak_memory *m,
 	uint64_t pointer, uint64_t before)
 {
@@ -132,20 +130,20 @@ bool leak_shapes_is_slot(const struct leak_block *block, const struct leak_memor
 	uint64_t next = at + slot_words(before);
 	struct leak_word head = { .addr = block->addr + next * WORD };
 
-	if (slot_words(before) < SLOT_LEAST || slot_place(before) > at ||
-		at - slot_place(before) > SLAB_HEAD || next > end)
+	if (slot_words(before) < SLOT_LEAST || slot_position(before) > at ||
+		at - slot_position(before) > SLAB_HEADER || next > end)
 		return false;
 	if (next == end)
-		return slot_place(before) > 0;
+		return slot_position(before) > 0;
 	m->read(m->ctx, &head, 1);
 	return head.ok && slot_words(head.value) >= SLOT_LEAST &&
-	       slot_place(head.value) == slot_place(before) + slot_words(before) &&
+	       slot_position(head.value) == slot_position(before) + slot_words(before) &&
 	       next + slot_words(head.value) <= end;
 }
 
 /* ---- marked pointers ---- */
 
-/* What a node has where the one before it has its link: nothing, or a link to a node like it. */
+/* The word of a node at the link's offset: empty, or a link to a node of its kind. */
 static bool is_link(const struct leak_graph *g, uint64_t value, uint64_t size)
 {
 	const struct leak_block *b = block_at(g, value & ~(uint64_t)MARKS);

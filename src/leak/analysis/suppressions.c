@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Suppressions (suppress.h). Sources: valgrind's manual, 2.5; LeakSanitizer's wiki page. */
+/* Suppressions (suppressions.h). Sources: valgrind's manual, 2.5; LeakSanitizer's wiki page. */
 #include "src/leak/analysis/suppressions.h"
 
 #include <errno.h>
@@ -11,10 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FILE_MAX     (16u << 20) /* nobody writes more by hand or by --gen-suppressions */
-#define PATTERNS_MAX 512u /* of one stack: valgrind's own limit is 500 callers */
+#define FILE_MAX     (16u << 20) /* more than is written by hand or by --gen-suppressions */
+#define PATTERNS_MAX 512u /* frames of one rule: valgrind's own limit is 500 callers */
 
-/* What a frame must be. */
+/* What a line matches. */
 enum line_kind { LINE_FUNCTION, LINE_OBJECT, LINE_SOURCE, LINE_ANY, LINE_SOMEWHERE };
 
 struct line {
@@ -32,7 +32,7 @@ struct rule {
 struct suppressions {
 	struct rule *rule;
 	size_t rules;
-	bool has_braces; /* also of what is none of ours */
+	bool has_braces; /* also rules of other tools */
 };
 
 /* The text being read. */
@@ -66,8 +66,8 @@ void suppressions_free(struct suppressions *s)
 
 /* ---- patterns ---- */
 
-/* "*" anything, "?" one character if `one`. Without recursion: only the last "*" is ever gone back
- * to. */
+/* "*" matches anything, "?" one character if `one`. No recursion: only the last "*" is ever
+ * retried. */
 static bool is_like(const char *pattern, const char *text, bool one)
 {
 	const char *star = NULL, *from = NULL;
@@ -91,7 +91,7 @@ static bool is_like(const char *pattern, const char *text, bool one)
 	return *pattern == '\0';
 }
 
-/* LeakSanitizer's form: anywhere in the name, unless tied to its ends. */
+/* LeakSanitizer's form: anywhere in the name, unless "^" or "$" anchors it. */
 static char *anywhere(const char *pattern, size_t len)
 {
 	bool from_start = len > 0 && pattern[0] == '^';
@@ -119,7 +119,7 @@ static int complain(struct reader *r, const char *what)
 	return -EINVAL;
 }
 
-/* The next line without blanks around it; false at the end. */
+/* The next line, without surrounding blanks; false at the end. */
 static bool line_next(struct reader *r, const char **line, size_t *len)
 {
 	const char *newline;
@@ -209,7 +209,7 @@ static int kinds_read(struct reader *r, const char *line, size_t len, unsigned *
 	return 0;
 }
 
-/* "FILE" or "FILE:LINE"; as in valgrind, what is no number there is any line. */
+/* "FILE" or "FILE:LINE"; as in valgrind, a LINE that is no number matches any. */
 static int source_read(struct reader *r, struct rule *rule, const char *text, size_t len)
 {
 	const char *colon = memchr(text, ':', len);
@@ -226,7 +226,7 @@ static int source_read(struct reader *r, struct rule *rule, const char *text, si
 	return 0;
 }
 
-/* A line inside { }, after name and kind. */
+/* A line inside { }, after the name and the kind. */
 static int frame_read(struct reader *r, struct rule *rule, const char *line, size_t len)
 {
 	static const char kinds[] = "match-leak-kinds:";
@@ -248,7 +248,7 @@ static int frame_read(struct reader *r, struct rule *rule, const char *line, siz
 	return complain(r, "expected fun:, obj:, src:, ... or }");
 }
 
-/* Other tools' and other kinds of errors are none of ours. */
+/* Rules of other tools, and of other errors, do not apply. */
 static bool is_of_leaks(const char *line, size_t len)
 {
 	const char *colon = memchr(line, ':', len);
@@ -258,7 +258,7 @@ static bool is_of_leaks(const char *line, size_t len)
 	       memmem(line, tools, "emcheck", 7) != NULL;
 }
 
-/* From "{" to "}". */
+/* Reads from "{" to "}". */
 static int braces_read(struct reader *r)
 {
 	struct rule rule = { .kinds = 15 };
@@ -359,7 +359,7 @@ static bool is_name(const struct line *l, const char *name)
 	return is_like(l->pattern, name ? name : "", true);
 }
 
-/* Valgrind knows no directories. */
+/* valgrind matches file names without directories. */
 static bool is_source(const struct line *l, const struct suppressions_frame *f)
 {
 	const char *slash = f->file ? strrchr(f->file, '/') : NULL;
@@ -392,8 +392,8 @@ static bool is_somewhere(const struct line *l, const struct suppressions_frame *
 	return false;
 }
 
-/* As is_like, of frames: "..." is any number of them, and what comes after the last line is free.
- */
+/* As is_like, for frames: "..." matches any number of them, and frames after the last line are
+ * free. */
 static bool is_stack(const struct rule *r, const struct suppressions_frame *f, size_t count)
 {
 	size_t line = 0, frame = 0, any = SIZE_MAX, from = 0;

@@ -2,18 +2,18 @@
 /* A thread's own data (tls.h), as glibc and the ABI of x86-64 lay them out. */
 #include "src/leak/analysis/tls.h"
 
-/* ELF Handling For Thread-Local Storage, variant II: the variables end where the thread pointer
- * goes, and there struct pthread begins: {itself, dtv, itself, ...}. */
+/* ELF Handling For Thread-Local Storage, variant II: the variables end at the thread pointer, where
+ * struct pthread begins: {itself, dtv, itself, ...}. */
 #define WORD	     sizeof(uint64_t)
-#define THREAD_BYTES 2304u /* of struct pthread, glibc 2.17 to 2.41 */
-/* The dtv has two words for each object, the address of its variables first; before entry 0 is how
- * many there are. A program hardly has more. */
+#define THREAD_BYTES 2304u /* size of struct pthread, glibc 2.17 to 2.41 */
+/* The dtv has two words for each object, first the address of its variables; before entry 0 is the
+ * number of entries. A program hardly has more. */
 #define ENTRY_BYTES (2 * WORD)
 #define ENTRIES_MAX 4096u
 
 struct search {
-	uint64_t dtv; /* where its first entry is */
-	uint64_t start; /* of the mapping */
+	uint64_t dtv; /* address of its first entry */
+	uint64_t start; /* start of the thread's mapping */
 	uint64_t lowest;
 };
 
@@ -27,7 +27,7 @@ static void dtv_visit(void *ctx, uint64_t addr, const uint64_t *words, size_t co
 			s->lowest = words[i];
 }
 
-/* Objects that were loaded later have blocks of their own, which are in no mapping with this. */
+/* Objects that were loaded later have blocks of their own, in other mappings. */
 static uint64_t lowest_variable(struct leak_space *s, const struct leak_map *m, uint64_t pointer)
 {
 	struct search search = { .start = m->start, .lowest = pointer };

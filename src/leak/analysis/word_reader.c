@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Words for heuristics (heads.h). */
+/* Single words of memory (word_reader.h). */
 #include "src/leak/analysis/word_reader.h"
 
 #include <errno.h>
@@ -11,15 +11,15 @@
 
 #define PAGE	     PROC_PAGE_BYTES
 #define WORD	     sizeof(uint64_t)
-#define VTABLE_WORDS 21u /* read in search of two functions: as many as memcheck reads */
+#define VTABLE_WORDS 21u /* read to find two functions: as many as memcheck reads */
 
 static uint64_t least(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
 
-/* As below, of a process that is asked. */
-static size_t words_ask(struct leak_word_reader *h, struct leak_word *w, size_t count)
+/* As below, by the program's library. */
+static size_t words_lent(struct leak_word_reader *h, struct leak_word *w, size_t count)
 {
 	struct leak_space *s = h->space;
 	uint64_t *values = h->value;
@@ -37,7 +37,7 @@ static size_t words_ask(struct leak_word_reader *h, struct leak_word *w, size_t 
 	return done;
 }
 
-/* As many as can be had by one call; returns how many that were. */
+/* Reads as many words as one call can. Returns how many. */
 static size_t words_read(struct leak_word_reader *h, struct leak_word *w, size_t count)
 {
 	size_t n = count < LEAK_WORD_READER_WORDS ? count : LEAK_WORD_READER_WORDS, done;
@@ -56,12 +56,12 @@ static size_t words_read(struct leak_word_reader *h, struct leak_word *w, size_t
 	return done;
 }
 
-/* As many as lie on the page of the first one, from the lowest to the highest; a call for each word
- * takes long. */
+/* Reads the words on the first one's page, from the lowest to the highest: a call for each word
+ * takes long. Returns how many. */
 static size_t words_of_page(struct leak_space *s, struct leak_word *w, size_t count)
 {
 	uint64_t page = w->addr & ~(uint64_t)(PAGE - 1), low = w->addr, end = low + WORD;
-	uint64_t words[PAGE / WORD + 1]; /* one that is not aligned may reach over */
+	uint64_t words[PAGE / WORD + 1]; /* an unaligned one may reach over */
 	size_t n = 1;
 	ssize_t got;
 
@@ -79,8 +79,8 @@ static size_t words_of_page(struct leak_space *s, struct leak_word *w, size_t co
 	return n;
 }
 
-/* How many from the first on may be read: what was never touched is not. */
-static size_t words_there(struct leak_space *s, const struct leak_word *w, size_t count)
+/* How many from the first on may be read: untouched pages may not. */
+static size_t words_readable(struct leak_space *s, const struct leak_word *w, size_t count)
 {
 	size_t n = 0;
 
@@ -90,12 +90,12 @@ static size_t words_there(struct leak_space *s, const struct leak_word *w, size_
 	return n;
 }
 
-/* As many as can be had at once, of those that are there. */
+/* Reads as many as one call can, by the way that fits the memory. */
 static size_t words_get(struct leak_word_reader *h, struct leak_word *w, size_t count)
 {
 	if (count == 0)
 		return 0;
-	return h->space->lent			 ? words_ask(h, w, count)
+	return h->space->lent			 ? words_lent(h, w, count)
 	       : leak_space_has_shared(h->space) ? words_of_page(h->space, w, count)
 						 : words_read(h, w, count);
 }
@@ -103,16 +103,16 @@ static size_t words_get(struct leak_word_reader *h, struct leak_word *w, size_t 
 static void memory_read(void *ctx, struct leak_word *w, size_t count)
 {
 	struct leak_space *s = ((struct leak_word_reader *)ctx)->space;
-	size_t there = 0; /* of those that follow */
+	size_t there = 0; /* how many of the next words may be read */
 
 	while (count > 0 && !leak_space_cancelled(s)) {
 		size_t done;
 
 		if (there == 0)
-			there = words_there(s, w, count);
+			there = words_readable(s, w, count);
 		done = words_get(ctx, w, there);
 		there -= done;
-		if (done == 0) { /* zeros, or it cannot be read */
+		if (done == 0) { /* untouched, or unreadable */
 			w->ok = leak_space_word(s, w->addr, &w->value);
 			done = 1;
 			there -= there > 0;
@@ -129,8 +129,9 @@ static bool is_function(const struct leak_space *s, uint64_t addr)
 	return m && m->inode != 0 && m->executable;
 }
 
-/* In a file: two pointers to code, and nothing but such and zeros before. */
-static bool vtable_look(struct leak_space *s, uint64_t addr)
+/* A vtable lies in a file's mapping: two pointers to code, with nothing but such pointers and zeros
+ * before them. */
+static bool vtable_check(struct leak_space *s, uint64_t addr)
 {
 	const struct leak_map *m = leak_space_map(s, addr);
 	uint64_t words[VTABLE_WORDS];
@@ -157,7 +158,7 @@ static bool memory_is_vtable(void *ctx, uint64_t addr)
 	size_t slot = addr / WORD % LEAK_WORD_READER_TABLES;
 
 	if (h->table[slot] != addr) {
-		h->is_table[slot] = vtable_look(h->space, addr);
+		h->is_table[slot] = vtable_check(h->space, addr);
 		h->table[slot] = addr;
 	}
 	return h->is_table[slot];

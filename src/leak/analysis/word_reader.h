@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What heuristics look at in the memory of another process (space.h): single words, and whether a
- * table of functions lies somewhere. One thread.
+ * Reads single words of another process's memory (space.h) for heuristics, and finds vtables in it.
+ * One thread.
  */
 #ifndef SRC_LEAK_ANALYSIS_WORD_READER_H
 #define SRC_LEAK_ANALYSIS_WORD_READER_H
@@ -11,8 +11,8 @@
 #include "src/leak/analysis/graph.h"
 #include "src/leak/access/space.h"
 
-#define LEAK_WORD_READER_TABLES 1024u /* remembered: most objects are of few classes */
-#define LEAK_WORD_READER_WORDS	1024u /* pieces that one process_vm_readv takes: UIO_MAXIOV */
+#define LEAK_WORD_READER_TABLES 1024u /* cached: most objects are of few classes */
+#define LEAK_WORD_READER_WORDS	1024u /* words that one process_vm_readv takes: UIO_MAXIOV */
 
 /* Some 60 KB: not for the stack. */
 struct leak_word_reader {
@@ -23,10 +23,10 @@ struct leak_word_reader {
 	bool is_table[LEAK_WORD_READER_TABLES];
 };
 
-/* For leak_graph_explain, as long as `h` and `s` are there. */
+/* The interface of struct leak_memory, valid while `h` and `s` are. */
 struct leak_memory leak_word_reader_memory(struct leak_word_reader *h, struct leak_space *s);
-/* Explains what the words of that memory can: leak_graph_explain, then backlinks.h. 0 or -ENOMEM.
- */
+/* Explains interior pointers by the words there: leak_graph_explain, then leak_backlinks_explain. 0
+ * or -ENOMEM. */
 int leak_word_reader_explain(struct leak_graph *g, struct leak_space *s);
 
 #endif
