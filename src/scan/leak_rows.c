@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Rows of leaks, and what suppressions leave of them (leakrows.h). */
+/* Rows of leaks after suppressions (leak_rows.h). */
 #include "src/scan/leak_rows.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What goes of a row. */
+/* The suppressed part of a row. */
 struct part {
 	struct snap_leak_sum sum;
-	struct snap_leak_sum indirect; /* of what is lost with it */
+	struct snap_leak_sum indirect; /* of the blocks lost with it */
 };
 
 int leak_rows_make(struct leak_rows *rows, struct leak_result *r)
@@ -40,7 +40,7 @@ void leak_rows_free(struct leak_rows *rows)
 	*rows = (struct leak_rows){ .count = 0 };
 }
 
-/* ---- what goes ---- */
+/* ---- suppressed blocks ---- */
 
 static void sum_add(struct snap_leak_sum *s, uint64_t blocks, uint64_t bytes)
 {
@@ -48,34 +48,34 @@ static void sum_add(struct snap_leak_sum *s, uint64_t blocks, uint64_t bytes)
 	s->bytes += bytes;
 }
 
-static struct snap_leak_sum sum_less(struct snap_leak_sum a, struct snap_leak_sum b)
+static struct snap_leak_sum sum_subtract(struct snap_leak_sum a, struct snap_leak_sum b)
 {
 	return (struct snap_leak_sum){ a.blocks - b.blocks, a.bytes - b.bytes };
 }
 
-/* The blocks that go with those of a leak. NULL: none do, or there is no memory. */
-static bool *blocks_going(const struct leak_rows *rows)
+/* The blocks that suppressed leaks lead to. NULL: none, or out of memory. */
+static bool *blocks_suppressed(const struct leak_rows *rows)
 {
 	const struct leak_lost_graph *l = &rows->lost_graph;
-	bool *going = l->count ? calloc(l->count, sizeof(*going)) : NULL, any = false;
+	bool *suppressed = l->count ? calloc(l->count, sizeof(*suppressed)) : NULL, any = false;
 
-	for (uint32_t i = 0; going && i < l->count; i++) {
-		going[i] = l->row[i] != LEAK_NONE &&
-			   rows->how[l->row[i]] == SUPPRESSIONS_WITH_INDIRECT;
-		any |= going[i];
+	for (uint32_t i = 0; suppressed && i < l->count; i++) {
+		suppressed[i] = l->row[i] != LEAK_NONE &&
+				rows->how[l->row[i]] == SUPPRESSIONS_WITH_INDIRECT;
+		any |= suppressed[i];
 	}
-	if (any && leak_lost_graph_reach(l, going) == 0)
-		return going;
-	free(going);
+	if (any && leak_lost_graph_reach(l, suppressed) == 0)
+		return suppressed;
+	free(suppressed);
 	return NULL;
 }
 
-static void parts_count(const struct leak_rows *rows, const bool *going, struct part *part)
+static void parts_count(const struct leak_rows *rows, const bool *suppressed, struct part *part)
 {
 	const struct leak_lost_graph *l = &rows->lost_graph;
 
-	for (uint32_t i = 0; going && i < l->count; i++) {
-		if (!going[i] || l->row[i] == LEAK_NONE)
+	for (uint32_t i = 0; suppressed && i < l->count; i++) {
+		if (!suppressed[i] || l->row[i] == LEAK_NONE)
 			continue;
 		sum_add(&part[l->row[i]].sum, 1, l->size[i]);
 		if (l->leader[i] != LEAK_NONE && l->row[l->leader[i]] != LEAK_NONE)
@@ -86,33 +86,34 @@ static void parts_count(const struct leak_rows *rows, const bool *going, struct 
 			part[i].sum = rows->found[i].sum;
 }
 
-/* ---- rows of what is left, and of what went ---- */
+/* ---- remaining and suppressed rows ---- */
 
-/* Those of its blocks that stay come first. Returns how many do. */
-static uint32_t blocks_part(
-	struct leak_rows *rows, const struct snap_leak_site *row, const bool *going)
+/* Moves the remaining blocks to the front. Returns how many there are. */
+static uint32_t blocks_partition(
+	struct leak_rows *rows, const struct snap_leak_site *row, const bool *suppressed)
 {
 	size_t first = row->nblocks ? (size_t)(row->blocks - rows->blocks) : 0;
 	struct snap_leak_block block[LEAK_SHOWN_BLOCKS];
-	uint32_t lost[LEAK_SHOWN_BLOCKS], n = 0, stay = 0;
+	uint32_t lost[LEAK_SHOWN_BLOCKS], n = 0, left = 0;
 
 	for (int pass = 0; pass < 2; pass++) {
 		for (uint32_t i = 0; i < row->nblocks && i < LEAK_SHOWN_BLOCKS; i++) {
 			uint32_t number = rows->block_lost[first + i];
 
-			if ((number != LEAK_NONE && going[number]) != pass)
+			if ((number != LEAK_NONE && suppressed[number]) != pass)
 				continue;
 			block[n] = rows->blocks[first + i];
 			lost[n++] = number;
 		}
-		stay = pass == 0 ? n : stay;
+		left = pass == 0 ? n : left;
 	}
 	memcpy(rows->blocks + first, block, n * sizeof(*block));
 	memcpy(rows->block_lost + first, lost, n * sizeof(*lost));
-	return stay;
+	return left;
 }
 
-/* How much more than before it was stays so: nobody knows which part that was of. */
+/* The part's sum in the previous scan. The growth of the row counts for the part, since it is
+ * unknown which part grew. */
 static struct snap_leak_sum before_part(const struct snap_leak_site *row, struct snap_leak_sum part)
 {
 	uint64_t blocks = part.blocks + row->before.blocks, bytes = part.bytes + row->before.bytes;
@@ -121,40 +122,40 @@ static struct snap_leak_sum before_part(const struct snap_leak_site *row, struct
 		bytes > row->sum.bytes ? bytes - row->sum.bytes : 0 };
 }
 
-/* Two rows, at `out`. */
-static void row_cut(struct leak_rows *rows, const struct snap_leak_site *row,
-	const struct part *part, const bool *going, struct snap_leak_site *out)
+/* Makes two rows at `out`. */
+static void row_split(struct leak_rows *rows, const struct snap_leak_site *row,
+	const struct part *part, const bool *suppressed, struct snap_leak_site *out)
 {
-	uint32_t stay = going ? blocks_part(rows, row, going) : row->nblocks;
+	uint32_t left = suppressed ? blocks_partition(rows, row, suppressed) : row->nblocks;
 
 	out[0] = out[1] = *row;
-	out[0].sum = sum_less(row->sum, part->sum);
-	out[0].indirect = sum_less(row->indirect, part->indirect);
+	out[0].sum = sum_subtract(row->sum, part->sum);
+	out[0].indirect = sum_subtract(row->indirect, part->indirect);
 	out[0].before = before_part(row, out[0].sum);
-	out[0].nblocks = stay;
+	out[0].nblocks = left;
 	out[1].suppressed = true;
 	out[1].sum = out[1].before = part->sum;
 	out[1].indirect = part->indirect;
-	out[1].blocks = row->nblocks ? row->blocks + stay : NULL;
-	out[1].nblocks = row->nblocks - stay;
+	out[1].blocks = row->nblocks ? row->blocks + left : NULL;
+	out[1].nblocks = row->nblocks - left;
 }
 
-/* Rows of a row, at `out`: how many. */
+/* Makes the rows of a row at `out`. Returns how many. */
 static size_t row_show(struct leak_rows *rows, const struct snap_leak_site *row,
-	const struct part *part, const bool *going, struct snap_leak_site *out)
+	const struct part *part, const bool *suppressed, struct snap_leak_site *out)
 {
 	if (part->sum.blocks > 0 && part->sum.blocks < row->sum.blocks) {
-		row_cut(rows, row, part, going, out);
+		row_split(rows, row, part, suppressed, out);
 		return 2;
 	}
 	*out = *row;
 	out->suppressed = part->sum.blocks > 0;
 	if (!out->suppressed)
-		out->indirect = sum_less(row->indirect, part->indirect);
+		out->indirect = sum_subtract(row->indirect, part->indirect);
 	return 1;
 }
 
-/* As the scan's. */
+/* The scan's order. */
 static int row_order(const void *left, const void *right)
 {
 	const struct snap_leak_site *a = left, *b = right;
@@ -172,23 +173,23 @@ static int row_order(const void *left, const void *right)
 void leak_rows_show(struct leak_rows *rows, struct snap_leaks *out)
 {
 	struct part *part = calloc(rows->count + 1, sizeof(*part));
-	bool *going = part ? blocks_going(rows) : NULL;
+	bool *suppressed = part ? blocks_suppressed(rows) : NULL;
 
 	out->sites = rows->shown;
 	out->nsites = 0;
 	memcpy(out->sum, rows->sum, sizeof(out->sum));
 	out->suppressed = (struct snap_leak_sum){ 0, 0 };
 	if (part)
-		parts_count(rows, going, part);
+		parts_count(rows, suppressed, part);
 	for (size_t i = 0; part && i < rows->count; i++) {
 		const struct snap_leak_site *row = &rows->found[i];
 
-		out->nsites += row_show(rows, row, &part[i], going, &rows->shown[out->nsites]);
-		out->sum[row->class] = sum_less(out->sum[row->class], part[i].sum);
+		out->nsites += row_show(rows, row, &part[i], suppressed, &rows->shown[out->nsites]);
+		out->sum[row->class] = sum_subtract(out->sum[row->class], part[i].sum);
 		sum_add(&out->suppressed, part[i].sum.blocks, part[i].sum.bytes);
 	}
 	if (out->nsites)
 		qsort(rows->shown, out->nsites, sizeof(*rows->shown), row_order);
 	free(part);
-	free(going);
+	free(suppressed);
 }

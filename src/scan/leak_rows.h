@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The rows of a leak scan's result, and what is left of them when some are suppressed: a row's
- * blocks may go in part, with the leaks that lead to them. Then there are two rows, of what stays
- * and of what went. Main thread.
+ * The rows of a leak scan's result, and what suppressions leave of them. If only some blocks of a
+ * row are suppressed, with the leak that leads to them, two rows replace it: the remaining and the
+ * suppressed blocks. Main thread.
  */
 #ifndef SRC_SCAN_LEAK_ROWS_H
 #define SRC_SCAN_LEAK_ROWS_H
@@ -12,21 +12,21 @@
 #include "src/model/snapshot.h"
 
 struct leak_rows {
-	struct snap_leak_site *found; /* as the scan found them, for the caller to fill in */
-	enum suppressions_how *how; /* of each, for the caller to set; SUPPRESSIONS_NONE at first */
+	struct snap_leak_site *found; /* as the scan found them; the caller fills them in */
+	enum suppressions_how *how; /* of each row, set by the caller; SUPPRESSIONS_NONE at first */
 	size_t count;
-	struct snap_leak_site *shown; /* what is left, and what went */
+	struct snap_leak_site *shown; /* remaining and suppressed rows */
 	struct snap_leak_sum sum[SNAP_LEAK_CLASSES]; /* as the scan found them */
 	struct leak_lost_graph lost_graph;
-	struct snap_leak_block *blocks; /* of all rows; the caller's, NULL: none are shown */
-	uint32_t *block_lost; /* by these: their numbers in `behind` */
+	struct snap_leak_block *blocks; /* of all rows, the caller's; NULL: none are shown */
+	uint32_t *block_lost; /* per shown block: its number in `lost_graph` */
 };
 
-/* Room for the rows of a result, of which it takes `behind`. 0 or -ENOMEM. */
+/* Makes the rows of a result, and takes over its lost_graph. 0 or -ENOMEM. */
 int leak_rows_make(struct leak_rows *rows, struct leak_result *r);
 void leak_rows_free(struct leak_rows *rows);
-/* Sets sites and sums of the result to what `how` leaves. The blocks of a row that is cut in two
- * change places. */
+/* Sets the sites and sums of `out` to what `how` leaves. Reorders the blocks of a row that is
+ * split. */
 void leak_rows_show(struct leak_rows *rows, struct snap_leaks *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A leak scan's result for snapshots (leakcheck.h). */
+/* A leak scan's result as part of a snapshot (leak_summary.h). */
 #include "src/scan/leak_summary.h"
 
 #include <errno.h>
@@ -61,7 +61,7 @@ static void block_copy(
 		.nsteps = b->steps };
 }
 
-/* Takes the text of `r` over. */
+/* Takes over the text of `r`. */
 static int blocks_copy(struct leak_summary *c, struct leak_result *r)
 {
 	if (!r->block)
@@ -80,7 +80,7 @@ static int blocks_copy(struct leak_summary *c, struct leak_result *r)
 	return 0;
 }
 
-/* Takes what leads to what among the lost blocks over, too. */
+/* Takes over the graph of lost blocks, too. */
 static int rows_copy(struct leak_summary *c, struct leak_result *r)
 {
 	if (blocks_copy(c, r) != 0 || leak_rows_make(&c->rows, r) != 0)
@@ -92,7 +92,7 @@ static int rows_copy(struct leak_summary *c, struct leak_result *r)
 	return 0;
 }
 
-/* Of ptrace, where it is not allowed; NULL: another, or none. */
+/* The name of ptrace's refusal; NULL: another error, or none. */
 static const char *error_name(int rc)
 {
 	return rc == -EACCES ? "EACCES" : rc == -EPERM ? "EPERM" : NULL;
@@ -136,16 +136,20 @@ static void result_copy(struct snap_leaks *l, const struct leak_result *r)
 	l->running = r->running;
 }
 
-/* Pointers to a block that was not recorded cannot be found in it. NULL: all were. */
-static const char *not_recorded(struct read_segment *s)
+/* Whether a scan would be wrong, and why: a block that was not recorded cannot be searched for
+ * pointers. */
+static bool is_unrecorded(struct read_segment *s, char *why)
 {
 	struct read_totals t;
+	int rc = read_totals(s, &t);
 
-	if (read_totals(s, &t) != 0)
-		return "no leak scan: the segment cannot be read";
-	if (t.sample_most != 0)
-		return "no leak scan: blocks were sampled, and a scan needs all of them";
-	return NULL;
+	if (rc != 0)
+		snprintf(why, LEAK_MESSAGE_MAX, "no leak scan: the segment cannot be read: %s",
+			strerror(-rc));
+	else if (t.sample_most != 0)
+		snprintf(why, LEAK_MESSAGE_MAX,
+			"no leak scan: blocks were sampled, and a scan needs all of them");
+	return rc != 0 || t.sample_most != 0;
 }
 
 struct leak_summary *leak_summary_failed(const char *why)
@@ -161,14 +165,13 @@ struct leak_summary *leak_summary_failed(const char *why)
 
 static struct leak_summary *scan(struct read_segment *s, const struct leak_scan_options *request)
 {
-	const char *why = not_recorded(s);
 	char message[LEAK_MESSAGE_MAX];
 	struct leak_result r;
 	struct leak_summary *c;
 	int rc;
 
-	if (why)
-		return leak_summary_failed(why);
+	if (is_unrecorded(s, message))
+		return leak_summary_failed(message);
 	rc = leak_scan(s, request, &r, message);
 	if (rc != 0) {
 		c = leak_summary_failed(message);
@@ -201,7 +204,7 @@ struct leak_summary *leak_summary_run(
 	if (c)
 		c->leaks.before_exit = request->at_exit && !c->leaks.at_exit;
 	if (request->at_exit)
-		read_leak_done(s); /* also one that was not let go on for it */
+		read_leak_done(s); /* also if the process was not scanned at its last instant */
 	if (c && read_identity(s, &id) == 0 && now > id.created_ns)
 		c->leaks.at_ns = now - id.created_ns;
 	return c;
@@ -218,7 +221,7 @@ static int site_order(const void *left, const void *right)
 	return (a->site > b->site) - (a->site < b->site);
 }
 
-/* Sorted; what was suppressed in part is one again. NULL without memory. */
+/* The rows, sorted; the two rows of a split one are joined. NULL: out of memory. */
 static struct snap_leak_site *rows_joined(const struct snap_leak_site *rows, size_t *count)
 {
 	struct snap_leak_site *out = calloc(*count + 1, sizeof(*out));
@@ -241,7 +244,7 @@ static struct snap_leak_site *rows_joined(const struct snap_leak_site *rows, siz
 	return out;
 }
 
-/* Those of `old` that are not in `now` any more, but what is reachable: that was no leak. */
+/* Notes the leaks of `old` that are not in `now`. Reachable rows were no leaks. */
 static void gone_note(struct leak_summary *c, const struct snap_leak_site *old, size_t count,
 	const struct snap_leak_site *now, size_t found)
 {
@@ -252,15 +255,14 @@ static void gone_note(struct leak_summary *c, const struct snap_leak_site *old, 
 		if (old[i].class != SNAP_LEAK_REACHABLE &&
 			!bsearch(&old[i], now, found, sizeof(*now), site_order)) {
 			c->gone[n] = old[i];
-			c->gone[n].blocks = NULL; /* they go with that scan */
+			c->gone[n].blocks = NULL; /* they belong to that scan */
 			c->gone[n++].nblocks = 0;
 		}
 	c->leaks.gone = c->gone;
 	c->leaks.ngone = n;
 }
 
-/* What was suppressed stays so: its names are in already, and it is not to be shown until the rules
- * are asked again. */
+/* Suppressed rows stay so until the rules are matched again: their names are known. */
 static void how_inherit(struct leak_summary *c, const struct leak_summary *before)
 {
 	for (size_t i = 0; i < before->rows.count; i++)
@@ -294,7 +296,7 @@ void leak_summary_compare(struct leak_summary *c, const struct leak_summary *bef
 
 /* ---- suppressions ---- */
 
-/* Without memory, nothing is suppressed. */
+/* Out of memory, nothing is suppressed. */
 static enum suppressions_how how_suppressed(const struct snap_leak_site *l,
 	const struct snap_site *site, const struct suppressions *rules)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Leak scans in a thread (scans.h). */
+/* Leak scans for the screen (scan_control.h). */
 #include "src/scan/scan_control.h"
 
 #include <errno.h>
@@ -14,24 +14,24 @@
 #include "src/scan/scan_job.h"
 #include "src/util/clock.h"
 
-#define PROGRESS_NS 100000000l /* it is shown so often */
+#define PROGRESS_NS 100000000l /* between two updates of the progress */
 
 struct scan_control {
 	char *path;
 	struct leak_scan_options request;
 	const void *owner;
-	int timer; /* readable now and then while a scan is under way */
-	struct scan_job *job; /* the scan that is; or NULL */
-	const char *given_up; /* why the job was cancelled; NULL: it was not, or was asked to be */
-	struct scan_job *holding; /* one that is through, and holds its process; or NULL */
-	struct leak_summary *last; /* that worked */
-	struct leak_summary *before; /* kept for who has not drawn anew since */
-	struct leak_summary *failed; /* the last, if it did not */
+	int timer; /* readable regularly while a scan runs */
+	struct scan_job *job; /* the running scan; or NULL */
+	const char *given_up; /* why the job was cancelled; NULL: it was not, or by the user */
+	struct scan_job *holding; /* a finished scan that holds its process; or NULL */
+	struct leak_summary *last; /* the last successful scan */
+	struct leak_summary *before; /* kept until the screen has been redrawn */
+	struct leak_summary *failed; /* the last scan, if it failed */
 	uint64_t due_ns, resident_bytes;
 	struct leaks state;
 };
 
-/* Never the same again, whatever process it is of. */
+/* A new version, unique among all processes. */
 static unsigned version_next(void)
 {
 	static unsigned version;
@@ -175,7 +175,7 @@ int scan_control_fds(const struct scan_control *s, struct pollfd *fds, int max)
 	return 2;
 }
 
-static void made_take(struct scan_control *s, struct leak_summary *made)
+static void summary_take(struct scan_control *s, struct leak_summary *made)
 {
 	leak_summary_free(s->failed);
 	s->failed = NULL;
@@ -208,7 +208,7 @@ bool scan_control_collect(struct scan_control *s)
 	s->job = NULL;
 	timer_set(s, false);
 	if (made && !cancelled)
-		made_take(s, made);
+		summary_take(s, made);
 	else
 		leak_summary_free(made);
 	if (s->given_up) {

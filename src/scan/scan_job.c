@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One leak scan in a thread (scanjob.h). */
+/* One leak scan in a thread (scan_job.h). */
 #include "src/scan/scan_job.h"
 
 #include <errno.h>
@@ -16,11 +16,11 @@ struct scan_job {
 	char *path;
 	struct leak_scan_options request;
 	struct leak_progress progress;
-	int fd; /* the thread writes to it when it is through */
+	int fd; /* the thread writes to it at the end of the scan */
 	int release; /* and then waits for this, if it holds the process */
 	bool started, hold;
 	pthread_t thread;
-	/* By the thread, before it writes to `fd`. */
+	/* Written by the thread before it writes to `fd`. */
 	struct leak_summary *made;
 	bool holds;
 };
