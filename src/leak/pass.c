@@ -120,7 +120,7 @@ static int memory_read(struct leak_pass *s)
 	struct leak_roots roots = { .kinds = s->request->roots,
 		.stack = s->access.last ? 0 : read_leak_stack(s->access.segment),
 		.exit = s->access.last ? &s->access.exit : NULL,
-		.first_stack = s->access.last ? leak_exit_first_stack(&s->access.stop) : 0,
+		.first_stack = s->access.last ? leak_exit_stop_first_stack(&s->access.stop) : 0,
 		.thread = s->thread,
 		.unknown = has_unknown(s) };
 	int rc = leak_graph_start(&s->graph, &s->blocks);

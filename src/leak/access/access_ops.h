@@ -23,8 +23,7 @@
 /* Whether a copy of the process is read, so that the process may go on meanwhile. */
 enum leak_copying {
 	LEAK_COPY_NEVER,
-	LEAK_COPY_AUTO, /* if it has much memory: a copy costs milliseconds per GB, and some memory
-			 */
+	LEAK_COPY_AUTO, /* if it has much memory: a copy takes milliseconds per GB */
 	LEAK_COPY_ALWAYS
 };
 

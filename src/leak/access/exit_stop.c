@@ -256,7 +256,7 @@ int leak_exit_stop(struct leak_stop *s, void (*go)(void *ctx), void *ctx,
 
 #define STARTSTACK 28 /* field of /proc/PID/stat: proc(5) */
 
-uint64_t leak_exit_first_stack(const struct leak_stop *s)
+uint64_t leak_exit_stop_first_stack(const struct leak_stop *s)
 {
 	char path[64], text[1024];
 	const char *p;

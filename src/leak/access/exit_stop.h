@@ -24,6 +24,6 @@ int leak_exit_stop(struct leak_stop *s, void (*go)(void *ctx), void *ctx,
 
 /* For a process at its last instant: where the first thread's stack began when the process was
  * made, if that thread has already ended; else 0. */
-uint64_t leak_exit_first_stack(const struct leak_stop *s);
+uint64_t leak_exit_stop_first_stack(const struct leak_stop *s);
 
 #endif

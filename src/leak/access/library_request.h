@@ -21,7 +21,7 @@ struct leak_library_request {
 };
 
 /* NULL with the reason in *why (static): the library must not be asked, or another heaptop was
- * asking it for all the time that we waited. `rc`, if not 0, is the error to append to *why. */
+ * asking it all the time that we waited. *rc, if not 0, is the error to append to it. */
 struct leak_library_request *leak_library_request_open(struct read_segment *segment, pid_t pid,
 	struct leak_progress *progress, const char **why, int *rc);
 void leak_library_request_close(struct leak_library_request *l);
