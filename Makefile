@@ -6,8 +6,13 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 B       ?= build
 
-CC       ?= gcc
-CXX      ?= g++
+# make has values of its own for these, so ?= would do nothing.
+ifeq ($(origin CC),default)
+  CC := gcc
+endif
+ifeq ($(origin CXX),default)
+  CXX := g++
+endif
 PKGCONF  ?= pkg-config
 INSTALL  ?= install
 

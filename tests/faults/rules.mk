@@ -28,6 +28,9 @@ $(B)/tests/faults/targets/plugin/%.so: tests/faults/targets/plugin/%.cc $(FAULT_
 	@mkdir -p $(@D)
 	$(Q)$(CXX) -I. -D_GNU_SOURCE $(TARGET_CXXFLAGS) -shared -fPIC -Wl,-soname,$*.so -o $@ $<
 
+# Small frames without a frame pointer are what these are about.
+$(B)/tests/faults/targets/plugin/hazard_%.so: private TARGET_CFLAGS += -fomit-frame-pointer
+
 # What the rows work with: a maker of failing system calls, and a look into segments.
 FAULT_TOOLS := $(B)/tests/faults/tools/inject $(B)/tests/faults/tools/look \
 	$(B)/tests/faults/tools/ask \

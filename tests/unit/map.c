@@ -303,7 +303,7 @@ TEST(impossible_blocks_do_no_harm)
 		{ BRK + 16, UINT64_MAX, 2 }, { BRK + 24, 400, 3 }, { BRK + 24, 400, 4 },
 		{ BRK + 8 * PAGE - 16, 1 << 20, 5 }, { ANON, UINT64_MAX / 2, 6 },
 		{ UINT64_MAX - 1, UINT64_MAX, 7 } };
-	static const struct map_vma vma[] = { heap,
+	const struct map_vma vma[] = { heap,
 		{ ANON, ANON + 4 * PAGE, MAP_OTHER, true, 4 * PAGE, 0 } };
 	struct map_input in = { .vma = vma, .vmas = 2, .block = block, .blocks = 8 };
 
@@ -338,7 +338,7 @@ TEST(address_spaces_without_end)
 
 TEST(sampled_is_estimated)
 {
-	static const struct map_vma vma[] = { heap,
+	const struct map_vma vma[] = { heap,
 		{ ANON, ANON + 100 * PAGE, MAP_OTHER, true, 50 * PAGE, 0 } };
 	struct map_input in = {
 		.vma = vma, .vmas = 2, .glibc = true, .sampled = true, .live_bytes = 30 * PAGE

@@ -11,9 +11,10 @@ static size_t count;
 
 static void row(pid_t pid, pid_t parent)
 {
-	rows[count++] = (struct process_row){
+	rows[count] = (struct process_row){
 		.id = (uint64_t)pid + 1000 * count, .pid = pid, .parent = parent
 	};
+	count++;
 }
 
 /* "10 >20 >>30": pids, with a > for each level. */

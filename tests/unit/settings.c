@@ -60,7 +60,7 @@ TEST(what_is_written_is_read)
 				settings_switch(&s, SETTINGS_SITES, column_table[c].key, true);
 		settings_rule_add(&s, "my_malloc*");
 		if (i % 3)
-			settings_rule_add(&s, "ns::alloc<int> = x" + (i % 2 ? 0 : 3));
+			settings_rule_add(&s, &"ns::alloc<int> = x"[i % 2 ? 0 : 3]);
 		check_round(&s);
 	}
 }

@@ -199,9 +199,9 @@ static uint32_t frames_kept(const struct stack_trace *t, const uint64_t *last_pc
  */
 TEST(along_the_last_stack)
 {
-	static struct {
+	static union {
 		struct stack_path path;
-		uint32_t nodes[8];
+		unsigned char bytes[sizeof(struct stack_path) + 8 * sizeof(uint32_t)];
 	} kept = { .path = { .room = 8 } };
 	struct fixture f;
 	uint64_t random = 3;
@@ -306,9 +306,9 @@ TEST(nodes_full)
 /* A stack that there was no room for leads nowhere; the next is not to be found along it. */
 TEST(refused_along_the_last_stack)
 {
-	static struct {
+	static union {
 		struct stack_path path;
-		uint32_t nodes[64];
+		unsigned char bytes[sizeof(struct stack_path) + 64 * sizeof(uint32_t)];
 	} kept = { .path = { .room = 64 } };
 	struct fixture f;
 	struct stack_trace t;

@@ -25,7 +25,7 @@ static void plain_function(void)
 {
 }
 
-static void (*resolve(void))(void)
+__attribute__((used)) static void (*resolve(void))(void)
 {
 	keep(malloc(BYTES));
 	keep(calloc(1, BYTES));

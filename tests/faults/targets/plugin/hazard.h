@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What hazard_one.c and hazard_two.c have in common: frames by rsp, by rbp, and with an
  * over-aligned local, each of HAZARD_BYTES and more. */
-#pragma GCC optimize("omit-frame-pointer") /* the targets are built with one */
 
 #include <alloca.h>
 #include <stdlib.h>
