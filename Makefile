@@ -117,6 +117,9 @@ ifeq ($(DEBUG),1)
 endif
 CPPFLAGS_ALL := -I. -D_GNU_SOURCE -DHEAPTOP_VERSION='"$(VERSION)"' $(CPPFLAGS)
 CFLAGS_ALL   := -std=gnu11 $(OPT) $(WARN) $(CFLAGS)
+# Of the tests, which are many: quick to build, and small; a backtrace still has its lines.
+OPT_TEST     := $(if $(filter 1,$(DEBUG)),$(OPT),-O1 -g1)
+CFLAGS_TEST  := -std=gnu11 $(OPT_TEST) $(WARN) $(CFLAGS)
 LDFLAGS_ALL  := $(LDFLAGS)
 # gcc says that its thread sanitizer does not follow fences. What they order here are atomic
 # accesses, which are no races to it in any order.
@@ -149,6 +152,8 @@ MAIN_OBJ    := $(B)/view/src/main.o
 
 LIB := $(B)/libheaptop.so
 EXE := $(B)/heaptop
+# The viewer without main, for the tests: a thin archive, so that each links only what it calls.
+VIEWER := $(B)/viewer.a
 
 # Completion is made from the option table, by way of --help.
 COMPLETION := $(B)/completion/heaptop.bash $(B)/completion/heaptop.zsh $(B)/completion/heaptop.fish
@@ -174,9 +179,36 @@ $(LIB): $(PRELOAD_OBJ) preload/exports.map
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(PRELOAD_LDFLAGS) -o $@ $(PRELOAD_OBJ)
 
-$(EXE): $(MAIN_OBJ) $(VIEW_OBJ)
+$(EXE): $(MAIN_OBJ) $(VIEW_OBJ) $(B)/viewer.list
 	$(call say,LD,$@)
-	$(Q)$(CC) $(CFLAGS_ALL) $(VIEW_SAN) $(LDFLAGS_ALL) -o $@ $^ $(VIEW_LIBS) -lpthread
+	$(Q)$(CC) $(CFLAGS_ALL) $(VIEW_SAN) $(LDFLAGS_ALL) -o $@ $(MAIN_OBJ) $(VIEW_OBJ) $(VIEW_LIBS) -lpthread
+
+$(VIEWER): $(VIEW_OBJ) $(B)/viewer.list
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcsT $@ $(VIEW_OBJ)
+
+# The names of the viewer's objects. It changes when a file comes, goes or moves, which no object's
+# time tells; all that is linked with them is then linked again.
+ifneq ($(file <$(B)/viewer.list),$(VIEW_OBJ))
+.PHONY: $(B)/viewer.list
+endif
+$(B)/viewer.list:
+	@mkdir -p $(@D)
+	$(Q)printf '%s\n' '$(VIEW_OBJ)' >$@
+
+# $(call link_viewer,compiler and flags,archive): a program of $< and of what it calls of the viewer.
+# The linker says which members it took (-t), and $@.d keeps that: the program is linked again when
+# one of these objects changes, and not when another does. A linker that does not print members of a
+# thin archive as files makes the program depend on the archive.
+define link_viewer
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(1) $(LDFLAGS_ALL) -o $@ $< $(2) $(VIEW_LIBS) -lpthread -Wl,-t >$@.took
+	$(Q)awk -v program='$@' -v archive='$(2)' \
+		'/\.o$$/ && index($$0, "$(B)/") == 1 { print program ": " $$0; print $$0 ":" } \
+		index($$0, archive "(") == 1 { print program ": " archive }' $@.took >$@.d
+	@rm $@.took
+endef
 
 # Small programs: no warnings exempted, but built as a user would build them, with frames to see.
 TARGET_CFLAGS := -std=gnu11 -O1 -g -Wall -Wextra -fno-omit-frame-pointer -fno-builtin
@@ -200,20 +232,19 @@ $(B)/tests/targets/%: tests/targets/%.cc $(wildcard tests/targets/*.h) shm/layou
 	$(Q)$(CXX) -I. -D_GNU_SOURCE $(TARGET_CXXFLAGS) -o $@ $< -lpthread -ldl
 
 # ---- tests ----------------------------------------------------------------------------------
-# Unit and tui tests: one program per file, linked with everything but main.
+# Unit and tui tests: one program per file, linked with what it calls of the viewer.
 UNIT := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/unit/*.c tests/tui/*.c))
+# What else is linked so, for tests to run.
+WITH_VIEWER := $(B)/tests/tui/show/show $(B)/tests/bench/frame \
+	$(addprefix $(B)/tests/faults/tools/,ask look step)
 
-$(B)/tests/unit/% $(B)/tests/tui/%: $(VIEW_OBJ)
-
-$(B)/tests/unit/%: tests/unit/%.c tests/check.h $(VIEW_OBJ) Makefile
+$(patsubst %,%.o,$(UNIT) $(WITH_VIEWER)): $(B)/tests/%.o: tests/%.c Makefile
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS_ALL) $(VIEW_CFLAGS) $(CFLAGS_ALL) $(VIEW_SAN) -o $@ $< $(VIEW_OBJ) $(VIEW_LIBS) -lpthread
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(VIEW_CFLAGS) $(CFLAGS_TEST) $(VIEW_SAN) -MMD -MP -c -o $@ $<
 
-$(B)/tests/tui/%: tests/tui/%.c tests/check.h $(wildcard tests/tui/*.h) $(VIEW_OBJ) Makefile
-	$(call say,CC,$<)
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS_ALL) $(VIEW_CFLAGS) $(CFLAGS_ALL) $(VIEW_SAN) -o $@ $< $(VIEW_OBJ) $(VIEW_LIBS) -lpthread
+$(UNIT) $(WITH_VIEWER): %: %.o $(B)/viewer.list | $(VIEWER)
+	$(call link_viewer,$(CC) $(CFLAGS_TEST) $(VIEW_SAN),$(VIEWER))
 
 # Files a room needs beyond these rules (stress, model, bench) say so in their own fragment.
 -include $(sort $(wildcard tests/*/rules.mk))
@@ -242,12 +273,12 @@ demo: all
 	$(Q)$(EXE) -- $(B)/demo 3600
 
 # Pictures of the screen: the manual's and README's demo are drawn anew, the fixed lines of README's others are set right.
-pictures: all $(B)/tests/tui-show
+pictures: all $(B)/tests/tui/show/show
 	$(Q)B='$(B)' tests/tui/pictures.py --write
 
 # What the screen says and how it looks, in tests/tui/golden and in the manual: look at the difference before you
 # commit it.
-golden: $(B)/tests/tui/golden $(B)/tests/tui-show
+golden: $(B)/tests/tui/golden $(B)/tests/tui/show/show
 	$(Q)GOLDEN_UPDATE=1 $(B)/tests/tui/golden
 	$(Q)B='$(B)' tests/tui/pictures.py --write-manual
 

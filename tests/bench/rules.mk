@@ -26,7 +26,7 @@ $(eval $(call bench_program,live_table,live_table.c,$$(BENCH_CC) -o $$@ $$< $$(S
 $(eval $(call bench_program,steady_clock.so,steady_clock.c,$$(BENCH_CC) -fPIC -shared -o $$@ $$<))
 $(eval $(call bench_program,walker-fp.so,walker.c,$$(BENCH_CC) -fno-omit-frame-pointer -fPIC -shared -o $$@ $$<))
 $(eval $(call bench_program,walker-unwind.so,walker.c,$$(BENCH_CC) -DWALKER_LIBUNWIND -fPIC -shared -o $$@ $$< -lunwind))
-$(eval $(call bench_program,frame,frame.c,$$(CC) $$(CPPFLAGS_ALL) $$(VIEW_CFLAGS) $$(CFLAGS_ALL) $$(VIEW_SAN) -o $$@ $$< $$(VIEW_OBJ) $$(VIEW_LIBS) -lpthread))
+BENCH_BUILT += $(BENCH)/frame
 # The library for counting, whose cycle counter does not depend on the load of the machine.
 $(BENCH)/steady/tick.o: preload/tick.c tests/bench/steady_cycles.h $(BENCH_DEPS) $(LIB)
 	$(call say,CC.so,$<)
@@ -38,7 +38,6 @@ $(BENCH)/steady/libheaptop.so: $(BENCH)/steady/tick.o $(LIB)
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(PRELOAD_LDFLAGS) -o $@ \
 		$(patsubst $(B)/so/preload/tick.o,$<,$(PRELOAD_OBJ))
 BENCH_BUILT += $(BENCH)/steady/libheaptop.so
-$(BENCH)/frame: $(VIEW_OBJ) $(wildcard tests/tui/*.h)
 $(BENCH)/live_table: $(SHM_SRC) $(wildcard shm/*.h)
 
 TEST_EXTRA += $(BENCH_BUILT)

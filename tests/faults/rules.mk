@@ -47,21 +47,6 @@ $(B)/tests/faults/tools/inside: tests/faults/tools/inside.c shm/layout.h Makefil
 	@mkdir -p $(@D)
 	$(Q)$(CC) -I. -D_GNU_SOURCE $(CFLAGS_ALL) -o $@ $<
 
-$(B)/tests/faults/tools/ask: tests/faults/tools/ask.c $(VIEW_OBJ) Makefile
-	$(call say,CC,$<)
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(VIEW_SAN) -o $@ $< $(VIEW_OBJ) $(VIEW_LIBS) -lpthread
-
-$(B)/tests/faults/tools/look: tests/faults/tools/look.c $(VIEW_OBJ) Makefile
-	$(call say,CC,$<)
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(VIEW_SAN) -o $@ $< $(VIEW_OBJ) $(VIEW_LIBS) -lpthread
-
-$(B)/tests/faults/tools/step: tests/faults/tools/step.c tests/faults/targets/leaves_at.h $(VIEW_OBJ) Makefile
-	$(call say,CC,$<)
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(VIEW_SAN) -o $@ $< $(VIEW_OBJ) $(VIEW_LIBS) -lpthread
-
 # A library whose segments are of another version: the same sources, another number.
 OTHER := $(B)/tests/faults/other
 TEST_EXTRA += $(OTHER)/libheaptop.so

@@ -15,25 +15,22 @@ FUZZ_ALL     := read show proc sym demangle text keys
 FUZZ	     ?= $(FUZZ_ALL)
 FUZZ_CLANG   ?= clang
 FUZZ_SAN     := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-FUZZ_CFLAGS  := -DFUZZ_LIBFUZZER -std=gnu11 -O1 -g $(FUZZ_SAN)
-FUZZ_HEADERS := $(wildcard shm/*.h src/*/*.h tests/unit/*.h tests/fuzz/*.h) Makefile tests/fuzz/rules.mk
+FUZZ_CC	     = $(FUZZ_CLANG) -std=gnu11 -O1 -gline-tables-only $(FUZZ_SAN) $(WARN) $(CFLAGS)
 FUZZ_OBJ     := $(patsubst %.c,$(B)/fuzz/obj/%.o,$(VIEW_SRC) $(SHM_SRC))
 FUZZ_SRC_read := $(sort $(wildcard src/read/*.c src/util/*.c)) $(SHM_SRC)
 
 $(B)/fuzz/obj/%.o: %.c Makefile tests/fuzz/rules.mk
 	$(call say,CC.fuzz,$<)
 	@mkdir -p $(@D)
-	$(Q)$(FUZZ_CLANG) $(CPPFLAGS_ALL) $(FUZZ_CFLAGS) $(WARN) $(CFLAGS) -fsanitize=fuzzer-no-link -MMD -MP -c -o $@ $<
+	$(Q)$(FUZZ_CC) $(CPPFLAGS_ALL) -DFUZZ_LIBFUZZER -fsanitize=fuzzer-no-link -MMD -MP -c -o $@ $<
 
 # All that the targets may want of the viewer, made once.
-$(B)/fuzz/viewer.a: $(FUZZ_OBJ)
-	$(Q)rm -f $@
-	$(Q)$(AR) rcs $@ $^
+FUZZ_VIEWER := $(B)/fuzz/viewer.a
+$(FUZZ_VIEWER): $(FUZZ_OBJ) $(B)/viewer.list
+	$(Q)rm -f $@ && $(AR) rcsT $@ $(FUZZ_OBJ)
 
-$(B)/fuzz/%: tests/fuzz/%_fuzz.c $(B)/fuzz/viewer.a $(FUZZ_HEADERS)
-	$(call say,FUZZ,$<)
-	$(Q)$(FUZZ_CLANG) $(CPPFLAGS_ALL) $(FUZZ_CFLAGS) $(WARN) $(CFLAGS) -fsanitize=fuzzer -o $@ $< $(B)/fuzz/viewer.a \
-		$(VIEW_LIBS) -lpthread
+$(FUZZ_ALL:%=$(B)/fuzz/%): $(B)/fuzz/%: $(B)/fuzz/obj/tests/fuzz/%_fuzz.o $(B)/viewer.list | $(FUZZ_VIEWER)
+	$(call link_viewer,$(FUZZ_CC) -fsanitize=fuzzer,$(FUZZ_VIEWER))
 
 # What sym_fuzz changes.
 $(B)/fuzz/sym_base: tests/fuzz/sym_base.cc
@@ -44,15 +41,18 @@ ifneq ($(shell command -v $(FUZZ_CLANG)),)
 TEST_EXTRA += $(FUZZ_ALL:%=$(B)/fuzz/%) $(B)/fuzz/sym_base $(B)/fuzz/keys_alone
 endif
 
-$(B)/fuzz/read_alone: tests/fuzz/read_fuzz.c $(FUZZ_SRC_read) $(FUZZ_HEADERS)
+$(B)/fuzz/read_alone: tests/fuzz/read_fuzz.c $(FUZZ_SRC_read) Makefile tests/fuzz/rules.mk
 	$(call say,CC.fuzz,$<)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS_ALL) -std=gnu11 -O1 -g $(WARN) $(CFLAGS) $(FUZZ_SAN) -o $@ $< $(FUZZ_SRC_read)
+	$(Q)$(CC) $(CPPFLAGS_ALL) -std=gnu11 -O1 -g $(WARN) $(CFLAGS) $(FUZZ_SAN) -MMD -MP -o $@ $< $(FUZZ_SRC_read)
 
-$(B)/fuzz/keys_alone: tests/fuzz/keys_fuzz.c $(B)/fuzz/viewer.a $(FUZZ_HEADERS)
-	$(call say,FUZZ,$@)
-	$(Q)$(FUZZ_CLANG) $(CPPFLAGS_ALL) $(filter-out -DFUZZ_LIBFUZZER,$(FUZZ_CFLAGS)) $(WARN) $(CFLAGS) -o $@ $< \
-		$(B)/fuzz/viewer.a $(VIEW_LIBS) -lpthread
+$(B)/fuzz/keys_alone.o: tests/fuzz/keys_fuzz.c Makefile tests/fuzz/rules.mk
+	$(call say,CC.fuzz,$<)
+	@mkdir -p $(@D)
+	$(Q)$(FUZZ_CC) $(CPPFLAGS_ALL) -MMD -MP -c -o $@ $<
+
+$(B)/fuzz/keys_alone: %: %.o $(B)/viewer.list | $(FUZZ_VIEWER)
+	$(call link_viewer,$(FUZZ_CC),$(FUZZ_VIEWER))
 
 .PHONY: fuzz fuzz_alone fuzz_keys
 fuzz: $(FUZZ:%=$(B)/fuzz/%) $(B)/fuzz/sym_base

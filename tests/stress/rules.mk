@@ -1,23 +1,35 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Stress tests: the code of shm/ under threads, built twice. The second time the sanitizer sees
-# shm/ too, so it is compiled into the program and not taken from VIEW_OBJ. Not churn: what it is
-# about takes long, and threads meet in the others.
+# Stress tests: the code of shm/ under threads, built twice: plain, and with the thread
+# sanitizer, which sees shm/ too. Not churn: what it is about takes long, and threads meet in the
+# others.
 
 STRESS_SRC := $(wildcard tests/stress/*.c)
-STRESS_DEPS := tests/check.h tests/stress/stress.h tests/unit/shm_fixture.h tests/stress/rules.mk \
-	$(SHM_SRC) $(wildcard shm/*.h) Makefile
 STRESS_CC = $(CC) $(CPPFLAGS_ALL) -std=gnu11 -O2 -g $(WARN) $(CFLAGS)
-STRESS_TSAN = -fsanitize=thread $(NO_TSAN_WARN)
+STRESS := $(STRESS_SRC:tests/%.c=$(B)/tests/%)
+STRESS_TSAN := $(patsubst tests/%.c,$(B)/tests/%.tsan,$(filter-out %/churn.c,$(STRESS_SRC)))
 
-$(B)/tests/stress/%.tsan: tests/stress/%.c $(STRESS_DEPS)
-	$(call say,CC.tsan,$<)
-	@mkdir -p $(@D)
-	$(Q)$(STRESS_CC) $(STRESS_TSAN) -o $@ $< $(SHM_SRC) -lpthread
-
-$(B)/tests/stress/%: tests/stress/%.c $(STRESS_DEPS)
+$(B)/stress/plain/%.o: %.c tests/stress/rules.mk Makefile
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
-	$(Q)$(STRESS_CC) -o $@ $< $(SHM_SRC) -lpthread
+	$(Q)$(STRESS_CC) -MMD -MP -c -o $@ $<
 
-TEST_EXTRA += $(STRESS_SRC:tests/%.c=$(B)/tests/%) \
-	$(patsubst tests/%.c,$(B)/tests/%.tsan,$(filter-out %/churn.c,$(STRESS_SRC)))
+$(B)/stress/tsan/%.o: %.c tests/stress/rules.mk Makefile
+	$(call say,CC.tsan,$<)
+	@mkdir -p $(@D)
+	$(Q)$(STRESS_CC) -fsanitize=thread $(NO_TSAN_WARN) -MMD -MP -c -o $@ $<
+
+$(STRESS): $(B)/%: $(B)/stress/plain/%.o $(SHM_SRC:%.c=$(B)/stress/plain/%.o)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -o $@ $^ -lpthread
+
+$(STRESS_TSAN): $(B)/%.tsan: $(B)/stress/tsan/%.o $(SHM_SRC:%.c=$(B)/stress/tsan/%.o)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -fsanitize=thread -o $@ $^ -lpthread
+
+# Kept, to be linked again.
+.SECONDARY: $(STRESS_SRC:%.c=$(B)/stress/plain/%.o) $(STRESS_SRC:%.c=$(B)/stress/tsan/%.o) \
+	$(SHM_SRC:%.c=$(B)/stress/plain/%.o) $(SHM_SRC:%.c=$(B)/stress/tsan/%.o)
+
+TEST_EXTRA += $(STRESS) $(STRESS_TSAN)

@@ -40,7 +40,7 @@ def man_picture(m):
     with tempfile.NamedTemporaryFile("w", prefix="heaptop-pictures-") as script:
         script.write(m[3].replace("; ", "\n") + "\n:save-display -\n")
         script.flush()
-        shown = subprocess.run([os.path.join(B, "tests", "tui-show"), m[2], "-p", script.name], check=True,
+        shown = subprocess.run([os.path.join(B, "tests", "tui", "show", "show"), m[2], "-p", script.name], check=True,
                                stdin=subprocess.DEVNULL, capture_output=True, text=True,
                                env=dict(os.environ, LC_ALL="C.UTF-8")).stdout
     assert shown.isascii(), "the manual's pictures are of ASCII"

@@ -1,11 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The screen with canned data, for the tests in a terminal and for looking.
-TEST_EXTRA += $(B)/tests/tui-show
-
-$(B)/tests/tui-show: tests/tui/show/show.c $(wildcard tests/tui/*.h) $(VIEW_OBJ) Makefile
-	$(call say,CC,$<)
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS_ALL) $(VIEW_CFLAGS) $(CFLAGS_ALL) $(VIEW_SAN) -o $@ $< $(VIEW_OBJ) $(VIEW_LIBS) -lpthread
+TEST_EXTRA += $(B)/tests/tui/show/show
 
 # A terminal to look at; without libvterm the tests that need it say so (libvterm-dev).
 ifneq ($(if $(NEED_LIBS),$(shell $(PKGCONF) --exists vterm 2>/dev/null && echo yes)),)

@@ -4,7 +4,7 @@
 time: each step waits for what it needs to see, and a stuck program fails by the limit."""
 import ast, base64, fcntl, os, pty, re, select, shutil, signal, struct, subprocess, sys, tempfile, termios, time
 
-SHOW = os.path.join(os.environ.get("B", "build"), "tests", "tui-show")
+SHOW = os.path.join(os.environ.get("B", "build"), "tests", "tui", "show", "show")
 LIMIT = 30.0
 ENV = dict(os.environ, TERM="xterm-256color", LC_ALL="C.UTF-8")
 ENV.pop("LINES", None)
@@ -15,7 +15,7 @@ failed = 0
 
 
 class Screen:
-    """tui-show as a session leader on its own pty."""
+    """tui/show as a session leader on its own pty."""
 
     def __init__(self, *args, command=None, size=(30, 100), env=ENV, **redirect):
         self.master, slave = pty.openpty()
