@@ -55,7 +55,7 @@ mutant() {
 		echo "not ok - mutant, $3: $2: not built: ${said:0:200}"
 		return
 	fi
-	{ timeout 100 "$dir/run" >"$dir/said" 2>"$dir/trace"; } 2>/dev/null # the shell has a word on crashes
+	{ MODEL_FIRST=1000 timeout 100 "$dir/run" >"$dir/said" 2>"$dir/trace"; } 2>/dev/null # the shell has a word on crashes
 	status=$?
 	said=$(sed -n 's/^not ok - //p' "$dir/said")
 	# 124 is the timeout's; it has seen nothing then.
