@@ -6,7 +6,6 @@ viewers, a viewer that is killed, what a crash leaves behind, and that nothing e
 import json
 import os
 import pty
-import shutil
 import signal
 import subprocess
 
@@ -121,7 +120,9 @@ def copied():
         path = segment_files()[0]
         aside = os.path.join(scratch, "aside")
         os.makedirs(aside, exist_ok=True)
-        copies = [shutil.copy(path, os.path.join(scratch, "copy.segment")), shutil.copy(path, aside)]
+        copies = [os.path.join(scratch, "copy.segment"), os.path.join(aside, os.path.basename(path))]
+        for copy in copies:
+            run(["cp", path, copy])  # without its holes, unlike shutil.copy
         for copy in copies:
             rep = report_of_segment(copy)
             check_equal(rep["process"]["state"], "copy", "state of " + copy)
