@@ -6,6 +6,11 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 B       ?= build
 
+# One job per processor unless -j says otherwise; several goals are made in the order they are given.
+ifeq ($(word 2,$(MAKECMDGOALS)),)
+  MAKEFLAGS += -j$(shell nproc)
+endif
+
 # make has values of its own for these, so ?= would do nothing.
 ifeq ($(origin CC),default)
   CC := gcc
