@@ -155,23 +155,6 @@ bool elffile_build_id_is(const struct elffile *f, const uint8_t *id, size_t len)
 	return len > 0 && elffile_build_id(f, &own) == len && !memcmp(own, id, len);
 }
 
-Elf_Scn *elffile_section(const struct elffile *f, const char *name, GElf_Shdr *shdr)
-{
-	size_t names;
-	Elf_Scn *scn = NULL;
-
-	if (!f->elf || elf_getshdrstrndx(f->elf, &names) != 0)
-		return NULL;
-	while ((scn = elf_nextscn(f->elf, scn))) {
-		const char *s =
-			gelf_getshdr(scn, shdr) ? elf_strptr(f->elf, names, shdr->sh_name) : NULL;
-
-		if (s && !strcmp(s, name))
-			return scn;
-	}
-	return NULL;
-}
-
 static bool ends_with(const char *text, size_t len, const char *end)
 {
 	size_t n = strlen(end);

@@ -40,8 +40,6 @@ void elffile_close(struct elffile *f);
 size_t elffile_build_id(const struct elffile *f, const uint8_t **id);
 /* True when both have a build-id, and the same one. */
 bool elffile_build_id_is(const struct elffile *f, const uint8_t *id, size_t len);
-/* The section of this name; NULL when there is none. */
-Elf_Scn *elffile_section(const struct elffile *f, const char *name, GElf_Shdr *shdr);
 /*
  * True if all debug strings end within their section, which libdw assumes. Call it after
  * dwarf_begin_elf, which decompresses them.

@@ -206,8 +206,3 @@ const char *symtab_find(const struct symtab *t, uint64_t vaddr)
 	}
 	return NULL;
 }
-
-size_t symtab_count(const struct symtab *t)
-{
-	return t ? t->count : 0;
-}

@@ -19,7 +19,5 @@ struct symtab *symtab_new(const struct elffile *f, uint32_t type, const atomic_b
 void symtab_free(struct symtab *t);
 /* The name of the function that covers `vaddr`, as in the file; NULL: none. */
 const char *symtab_find(const struct symtab *t, uint64_t vaddr);
-/* Number of functions. */
-size_t symtab_count(const struct symtab *t);
 
 #endif
