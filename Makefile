@@ -257,7 +257,7 @@ $(UNIT) $(WITH_VIEWER): %: %.o $(B)/viewer.list | $(VIEWER)
 tests: all $(UNIT) $(TARGETS) $(TEST_EXTRA)
 
 check: tests
-	$(Q)B='$(B)' TESTS='$(UNIT) $(TEST_EXTRA)' tests/run.sh '$(T)'
+	$(Q)B='$(B)' BUILT_BY='$(BUILT_BY)' TESTS='$(UNIT) $(TEST_EXTRA)' tests/run.sh '$(T)'
 
 # The fault matrix as a table; soak: with long runs.
 faults: all $(TARGETS) $(TEST_EXTRA)
@@ -289,8 +289,20 @@ golden: $(B)/tests/tui/golden $(B)/tests/tui/show/show
 
 # ---- lint -----------------------------------------------------------------------------------
 
-lint:
-	$(Q)B='$(B)' tests/run.sh '^tests/lint/'
+# For tests/lint/compilers.sh: the compiler that has built without a warning.
+BUILT_BY := $(if $(filter 0,$(WERROR))$(filter 1,$(DEBUG)),,$(CC))
+
+lint: all
+	$(Q)B='$(B)' BUILT_BY='$(BUILT_BY)' tests/run.sh '^tests/lint/'
+
+# The C sources of the tests, read and not built, by another compiler than theirs.
+SYNTAX_SRC := $(wildcard tests/unit/*.c tests/tui/*.c tests/tui/show/*.c tests/stress/*.c tests/model/*.c \
+	tests/bench/*.c tests/faults/tools/*.c tests/fuzz/*.c)
+syntax: $(SYNTAX_SRC:%.c=$(B)/syntax/%.read)
+$(B)/syntax/%.read: %.c Makefile
+	$(call say,READ,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(VIEW_CFLAGS) $(CFLAGS_TEST) -fsyntax-only -MMD -MP -MF $@.d -MT $@ $< && touch $@
 
 # ---- install --------------------------------------------------------------------------------
 
@@ -318,7 +330,7 @@ uninstall:
 		$(patsubst %,'$(DESTDIR)$(PREFIX)/share/%',$(MAN_AT) $(COMPLETION_AT))
 	-rmdir '$(DESTDIR)$(PREFIX)/lib/heaptop'
 
-.PHONY: all check tests faults soak demo pictures golden lint install uninstall clean help deps
+.PHONY: all check tests faults soak demo pictures golden lint syntax install uninstall clean help deps
 help:
 	@echo 'make                  build/heaptop and build/libheaptop.so'
 	@echo 'make deps             install what build and tests need (Debian/Ubuntu, apt-get, asks for root)'
@@ -341,7 +353,7 @@ help:
 clean:
 	rm -rf $(B)
 
--include $(shell find $(B) -name '*.d' 2>/dev/null)
+-include $(shell find $(B) -path $(B)/lint -prune -o -name '*.d' -print 2>/dev/null)
 .DELETE_ON_ERROR:
 
 endif # deps
