@@ -165,10 +165,10 @@ COMPLETION := $(B)/completion/heaptop.bash $(B)/completion/heaptop.zsh $(B)/comp
 
 all: $(LIB) $(EXE) $(B)/demo $(COMPLETION)
 
-$(COMPLETION): $(B)/completion/heaptop.%: $(EXE) completion/make.awk
+$(COMPLETION): $(B)/completion/heaptop.%: $(EXE) src/run/completion.awk
 	$(call say,AWK,$@)
 	@mkdir -p $(@D)
-	$(Q)$(EXE) --help >$@.help && awk -v shell=$* -v heaptop=$(EXE) -f completion/make.awk <$@.help >$@ && rm $@.help
+	$(Q)$(EXE) --help >$@.help && awk -v shell=$* -v heaptop=$(EXE) -f src/run/completion.awk <$@.help >$@ && rm $@.help
 
 $(B)/so/%.o: %.c Makefile
 	$(call say,CC.so,$<)

@@ -196,7 +196,7 @@ def _():
 
 @p.case("an_unknown_kind_of_value_is_an_error")
 def _():
-    script = os.path.join(p.ROOT, "completion", "make.awk")
+    script = os.path.join(p.ROOT, "src", "run", "completion.awk")
     done = p.run(["awk", "-v", "shell=bash", "-f", script], stdin=b"      --new THING  what\n")
     p.check(done.returncode != 0 and b"THING" in done.stderr, "taken: %r" % done.stdout)
 

@@ -18,7 +18,7 @@ BEGIN {
 }
 
 function fail(why) {
-	printf "completion/make.awk: %s\n", why > "/dev/stderr"
+	printf "src/run/completion.awk: %s\n", why > "/dev/stderr"
 	failed = 1
 	exit 1
 }
