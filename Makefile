@@ -259,6 +259,12 @@ tests: all $(UNIT) $(TARGETS) $(TEST_EXTRA)
 check: tests
 	$(Q)B='$(B)' BUILT_BY='$(BUILT_BY)' TESTS='$(UNIT) $(TEST_EXTRA)' tests/run.sh '$(T)'
 
+# In less than a minute from one changed file: what is quick of all kinds of tests, and each job once.
+QUICK_TESTS := $(UNIT) $(MODEL_TESTS)
+quick: all $(QUICK_TESTS) $(TUI_EXTRA) $(addprefix $(B)/tests/targets/,crash leaks)
+	$(Q)B='$(B)' BUILT_BY='$(BUILT_BY)' LINT_CHANGED=1 TESTS='$(QUICK_TESTS)' \
+		tests/run.sh '/tests/(unit|tui|model)/|^tests/(tui|lint)/|^tests/e2e/jobs.py$$'
+
 # The fault matrix as a table; soak: with long runs.
 faults: all $(TARGETS) $(TEST_EXTRA)
 	$(Q)B='$(B)' tests/faults/matrix.py $(T)
@@ -330,12 +336,13 @@ uninstall:
 		$(patsubst %,'$(DESTDIR)$(PREFIX)/share/%',$(MAN_AT) $(COMPLETION_AT))
 	-rmdir '$(DESTDIR)$(PREFIX)/lib/heaptop'
 
-.PHONY: all check tests faults soak demo pictures golden lint syntax install uninstall clean help deps
+.PHONY: all check quick tests faults soak demo pictures golden lint syntax install uninstall clean help deps
 help:
 	@echo 'make                  build/heaptop and build/libheaptop.so'
 	@echo 'make deps             install what build and tests need (Debian/Ubuntu, apt-get, asks for root)'
 	@echo 'make demo             run heaptop live on a small demo program'
 	@echo 'make check            all tests; last line: N passed, N failed, N skipped (T=PATTERN: some)'
+	@echo 'make quick            some of them, in less than a minute: before each commit'
 	@echo 'make faults           the fault matrix as a table (T="A1 E": rows, groups); make soak: with long runs'
 	@echo 'make lint             formatting, include rules, static analysis, man pages'
 	@echo 'make bench            what heaptop costs beside other recorders (T=PATTERN, BENCH_ROUNDS=5, QUICK=1)'

@@ -13,19 +13,20 @@ jobs=$(nproc)
 logs=$B/tests/log
 rm -rf "$logs" && mkdir -p "$logs"
 
+# The long ones first, so that none of them runs alone at the end.
 list() {
 	local t
-	for t in ${TESTS:-}; do
-		case $t in "$B"/tests/unit/* | "$B"/tests/tui/* | "$B"/tests/model/* | "$B"/tests/stress/*) echo "$t" ;; esac
-	done
 	for t in tests/e2e/*.sh tests/e2e/*.py tests/faults/group_*.py tests/tui/*.sh tests/tui/*.py tests/lint/*.sh tests/lint/*.py \
 		tests/bench/instructions.py tests/bench/smoke.py tests/fuzz/fuzz.py; do
 		[ -f "$t" ] && [ -x "$t" ] && echo "$t"
 	done
+	for t in ${TESTS:-}; do
+		case $t in "$B"/tests/unit/* | "$B"/tests/tui/* | "$B"/tests/model/* | "$B"/tests/stress/*) echo "$t" ;; esac
+	done
 }
 
 one() {
-	local t=$1 name log rc
+	local t=$1 name log rc start=$EPOCHSECONDS
 	name=${t//\//_}
 	log=$2/$name.log
 	timeout -k 5 "${TEST_TIMEOUT:-300}" "$t" >"$log" 2>"$log.err" </dev/null
@@ -37,8 +38,8 @@ one() {
 	elif ! grep -qE '^(ok|not ok|skip) - ' "$log"; then
 		echo "not ok - $t: ran no test" >>"$log"
 	fi
-	printf '%-44s %4s ok %3s failed %3s skipped\n' "$t" "$(grep -c '^ok - ' "$log")" \
-		"$(grep -c '^not ok - ' "$log")" "$(grep -c '^skip - ' "$log")"
+	printf '%-44s %4s ok %3s failed %3s skipped %3s s\n' "$t" "$(grep -c '^ok - ' "$log")" \
+		"$(grep -c '^not ok - ' "$log")" "$(grep -c '^skip - ' "$log")" $((EPOCHSECONDS - start))
 	if grep -q '^not ok - ' "$log"; then
 		grep '^not ok - ' "$log" | sed 's/^/    /'
 		tail -n 15 "$log.err" | sed 's/^/    | /'

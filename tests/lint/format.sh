@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# clang-format decides; shellcheck reads the scripts; mandoc the manual pages.
+# clang-format decides; shellcheck reads the scripts; mandoc the manual pages. LINT_CHANGED: only what
+# differs from the last commit.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 
@@ -8,8 +9,17 @@ verdict() {
 	if [ "$2" -eq 0 ]; then echo "ok - lint_$1"; else echo "not ok - lint_$1: $3"; fi
 }
 
+files() { # PATTERN...
+	if [ -n "${LINT_CHANGED:-}" ]; then
+		git diff --name-only --diff-filter=d HEAD -- "$@"
+		git ls-files -o --exclude-standard "$@"
+	else
+		git ls-files -co --exclude-standard "$@"
+	fi
+}
+
 if command -v clang-format >/dev/null; then
-	bad=$(git ls-files -co --exclude-standard '*.c' '*.h' | xargs clang-format --dry-run -Werror 2>&1 |
+	bad=$(files '*.c' '*.h' | xargs -r clang-format --dry-run -Werror 2>&1 |
 		sed -n 's/^\([^ :]*\):[0-9].*/\1/p' | sort -u | head -5 | tr '\n' ' ')
 	[ -z "$bad" ]
 	verdict format $? "run clang-format -i on: $bad"
@@ -18,7 +28,7 @@ else
 fi
 
 if command -v shellcheck >/dev/null; then
-	bad=$(git ls-files -co --exclude-standard '*.sh' .ci/run | xargs shellcheck -S warning -f gcc 2>&1 | head -3)
+	bad=$(files '*.sh' .ci/run | xargs -r shellcheck -S warning -f gcc 2>&1 | head -3)
 	[ -z "$bad" ]
 	verdict shellcheck $? "$bad"
 else

@@ -41,4 +41,5 @@ $(MUTANTS): $(B)/tests/model/mutants-%: tests/model/mutants.sh $(MODEL_PROGRAMS:
 		'$(CC)' '$(B)/model' '$(filter-out -Werror -g -DHEAPTOP_VERSION=%,$(MODEL_SHM_FLAGS))' >$@
 	$(Q)chmod +x $@
 
-TEST_EXTRA += $(MODEL_PROGRAMS:%=$(B)/tests/model/%) $(MUTANTS)
+MODEL_TESTS := $(MODEL_PROGRAMS:%=$(B)/tests/model/%)
+TEST_EXTRA += $(MODEL_TESTS) $(MUTANTS)

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The screen with canned data, for the tests in a terminal and for looking.
-TEST_EXTRA += $(B)/tests/tui/show/show
+TUI_EXTRA := $(B)/tests/tui/show/show
 
 # A terminal to look at; without libvterm the tests that need it say so (libvterm-dev).
 ifneq ($(if $(NEED_LIBS),$(shell $(PKGCONF) --exists vterm 2>/dev/null && echo yes)),)
-TEST_EXTRA += $(B)/tests/tui-emulator
+TUI_EXTRA += $(B)/tests/tui-emulator
 endif
+TEST_EXTRA += $(TUI_EXTRA)
 
 $(B)/tests/tui-emulator: tests/tui/emulator/emulator.c Makefile
 	$(call say,CC,$<)
