@@ -215,5 +215,5 @@ int main(int argc, char **argv)
 {
 	struct arguments a = { argc, argv };
 
-	return ownstack_run(run_all, &a);
+	return large_stack_run(run_all, &a);
 }

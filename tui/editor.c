@@ -98,10 +98,10 @@ static int spawn(pid_t *pid, char *const argv[], char *const env[], int in, int 
 		rc = posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
 	if (rc == 0)
 		rc = posix_spawn_file_actions_adddup2(&files, out, STDERR_FILENO);
-	yield_spawn_begin();
+	oom_score_spawn_begin();
 	if (rc == 0)
 		rc = posix_spawn(pid, "/bin/sh", &files, &attr, argv, env);
-	yield_spawn_end();
+	oom_score_spawn_end();
 	posix_spawnattr_destroy(&attr);
 	posix_spawn_file_actions_destroy(&files);
 	return rc;

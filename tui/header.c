@@ -358,13 +358,13 @@ static void header_sampling(const struct ui *ui, struct infoline *s)
 
 static void header_since(const struct snapshot *snap, struct infoline *s)
 {
-	char from[MOMENTS_TEXT], to[MOMENTS_TEXT];
+	char from[MARK_LIST_TEXT], to[MARK_LIST_TEXT];
 
 	if (snap->until)
-		infoline_right(s, 88, STYLE_WARN, "%s to %s", moments_text(snap->since, from),
-			moments_text(snap->until, to));
+		infoline_right(s, 88, STYLE_WARN, "%s to %s", mark_list_text(snap->since, from),
+			mark_list_text(snap->until, to));
 	else
-		infoline_right(s, 88, STYLE_WARN, "since %s", moments_text(snap->since, from));
+		infoline_right(s, 88, STYLE_WARN, "since %s", mark_list_text(snap->since, from));
 	infoline_elastic(s, 12);
 }
 

@@ -27,7 +27,7 @@ static uint64_t rows_group_key(const struct ui *ui)
 
 static void rows_group(struct ui *ui)
 {
-	struct groups_wish wish = { .by = ui->group.by,
+	struct groups_request wish = { .by = ui->group.by,
 		.show_hidden = ui->show_hidden,
 		.filter = ui->filter,
 		.inside = rows_group_key(ui) };

@@ -39,9 +39,9 @@ static const struct table_column up_columns[] = TREE_TABLE("CALLERS", 1000000);
 #define TREE_COLUMNS (sizeof(down_columns) / sizeof(down_columns[0]))
 /* Exact counts have no error, so the last column, ERROR, is left out. If sampled, it is beside
  * TOTAL. */
-static const unsigned char sampled_places[] = { TREEROWS_TOTAL, TREEROWS_ERROR, TREEROWS_PERCENT,
-	TREEROWS_SELF, TREEROWS_RATE, TREEROWS_BLOCKS, TREEROWS_NAME, TREEROWS_PLACE,
-	TREEROWS_BAR };
+static const unsigned char sampled_places[] = { TREE_ROWS_TOTAL, TREE_ROWS_ERROR, TREE_ROWS_PERCENT,
+	TREE_ROWS_SELF, TREE_ROWS_RATE, TREE_ROWS_BLOCKS, TREE_ROWS_NAME, TREE_ROWS_PLACE,
+	TREE_ROWS_BAR };
 static_assert(sizeof(sampled_places) == TREE_COLUMNS, "each column has a place");
 static unsigned tree_off;
 static const struct table down_table = { down_columns, TREE_COLUMNS - 1, NULL, &tree_off };
@@ -59,10 +59,10 @@ const struct table *tree_line_table(const struct ui *ui)
 /* ---- drawing ------------------------------------------------------------------------------ */
 
 /* "│ ├─+ ": the branches before a name. Deep ones lose their beginning. */
-static void tree_prefix(const struct ui *ui, const struct treerow *row, unsigned cells, char *out)
+static void tree_prefix(const struct ui *ui, const struct tree_row *row, unsigned cells, char *out)
 {
 	unsigned from = 1, most = cells / 4 > 1 ? cells / 4 : 1;
-	bool open = tree_line_node(ui, row->node)->marks & TREEROWS_OPEN;
+	bool open = tree_line_node(ui, row->node)->marks & TREE_ROWS_OPEN;
 
 	*out = 0;
 	if (row->level == 0)
@@ -93,7 +93,7 @@ void tree_line_name(const struct ui *ui, const struct tree_node *n, unsigned cel
 
 /* The nodes of a chain, outermost first, as many as could ever be drawn. Returns their number. */
 static uint32_t tree_chain(
-	const struct ui *ui, const struct treerow *row, uint32_t out[CHAIN_NAMES])
+	const struct ui *ui, const struct tree_row *row, uint32_t out[CHAIN_NAMES])
 {
 	uint32_t n = row->node;
 
@@ -134,7 +134,7 @@ static unsigned chain_add(
 }
 
 /* "main → run → step": always the last name, and as many of the others as fit. */
-static void chain_down(const struct ui *ui, const struct treerow *row, unsigned cells, char *out)
+static void chain_down(const struct ui *ui, const struct tree_row *row, unsigned cells, char *out)
 {
 	uint32_t chain[CHAIN_NAMES], count = tree_chain(ui, row, chain), i, took;
 	const char *arrow = draw_glyph(GLYPH_CALLS), *gap = draw_glyph(GLYPH_ELLIPSIS);
@@ -157,7 +157,7 @@ static void chain_down(const struct ui *ui, const struct treerow *row, unsigned 
 }
 
 /* "step ← run ← main": always the first name, and as many of the others as fit. */
-static void chain_up(const struct ui *ui, const struct treerow *row, unsigned cells, char *out)
+static void chain_up(const struct ui *ui, const struct tree_row *row, unsigned cells, char *out)
 {
 	uint32_t chain[CHAIN_NAMES], count = tree_chain(ui, row, chain), i, took;
 	const char *arrow = draw_glyph(GLYPH_CALLED_BY), *gap = draw_glyph(GLYPH_ELLIPSIS);
@@ -179,7 +179,7 @@ static void chain_up(const struct ui *ui, const struct treerow *row, unsigned ce
 
 /* The names of a chain, and the number of lines folded into it. */
 static void tree_chain_name(
-	const struct ui *ui, const struct treerow *row, unsigned cells, char *out)
+	const struct ui *ui, const struct tree_row *row, unsigned cells, char *out)
 {
 	char tail[CHAIN_SPARE / 2];
 
@@ -191,7 +191,7 @@ static void tree_chain_name(
 	chain_append(out, tail);
 }
 
-static void tree_name(const struct ui *ui, const struct treerow *row, unsigned cells, char *out)
+static void tree_name(const struct ui *ui, const struct tree_row *row, unsigned cells, char *out)
 {
 	char text[COLUMN_TEXT_MAX];
 	uint32_t all = tree_line_node(ui, row->node)->parent;
@@ -210,7 +210,7 @@ static void tree_name(const struct ui *ui, const struct treerow *row, unsigned c
 }
 
 /* The function of a chain nearest to the allocation, which its line is about. */
-static const struct tree_node *tree_near(const struct ui *ui, const struct treerow *row)
+static const struct tree_node *tree_near(const struct ui *ui, const struct tree_row *row)
 {
 	return tree_line_node(ui, ui->tree.inverted ? row->first : row->node);
 }
@@ -228,7 +228,7 @@ static void tree_place(const struct ui *ui, const struct tree_node *n, unsigned 
 
 /* The text of one cell. */
 static void tree_cell(
-	const struct ui *ui, const struct treerow *row, const struct table_place *p, char *out)
+	const struct ui *ui, const struct tree_row *row, const struct table_place *p, char *out)
 {
 	const struct tree_node *n = tree_line_node(ui, row->node);
 	uint64_t whole = tree_line_node(ui, ui->tree.rows.row[0].node)->total_bytes;
@@ -237,30 +237,30 @@ static void tree_cell(
 
 	*out = 0;
 	switch (p->column) {
-	case TREEROWS_TOTAL:
+	case TREE_ROWS_TOTAL:
 		units_bytes(out, bytes);
 		break;
-	case TREEROWS_PERCENT:
+	case TREE_ROWS_PERCENT:
 		units_percent(out, bytes, whole);
 		break;
-	case TREEROWS_ERROR:
+	case TREE_ROWS_ERROR:
 		units_bytes(out, (uint64_t)sqrt(row->small ? row->small_error2 : n->error2));
 		break;
-	case TREEROWS_SELF:
+	case TREE_ROWS_SELF:
 		units_bytes(out, row->small ? 0 : n->self_bytes);
 		break;
-	case TREEROWS_RATE:
+	case TREE_ROWS_RATE:
 		units_rate(out, row->small ? row->small_rate : n->rate_bytes_per_s);
 		break;
-	case TREEROWS_BLOCKS:
+	case TREE_ROWS_BLOCKS:
 		units_count(out, row->small ? row->small_blocks : n->blocks);
 		break;
-	case TREEROWS_NAME:
+	case TREE_ROWS_NAME:
 		tree_prefix(ui, row, p->cells, out);
 		tree_name(ui, row, p->cells - (unsigned)text_cells(out), name);
 		strcat(out, name);
 		break;
-	case TREEROWS_PLACE:
+	case TREE_ROWS_PLACE:
 		if (!row->small && row->node != TREE_ROOT)
 			tree_place(ui, tree_near(ui, row), p->cells, out);
 		break;
@@ -269,22 +269,22 @@ static void tree_cell(
 	}
 }
 
-static enum draw_style tree_style(const struct ui *ui, const struct treerow *row, unsigned column)
+static enum draw_style tree_style(const struct ui *ui, const struct tree_row *row, unsigned column)
 {
 	double rate =
 		row->small ? row->small_rate : tree_line_node(ui, row->node)->rate_bytes_per_s;
 	double matters = (double)ui->shown->totals.live_bytes / 1000;
 
-	if (column == TREEROWS_BAR)
+	if (column == TREE_ROWS_BAR)
 		return STYLE_GOOD;
-	if (column != TREEROWS_RATE || rate == 0)
+	if (column != TREE_ROWS_RATE || rate == 0)
 		return STYLE_PLAIN;
 	return rate >= matters ? STYLE_WARN : -rate >= matters ? STYLE_GOOD : STYLE_PLAIN;
 }
 
 void tree_line_draw(const struct ui *ui, size_t at, int y)
 {
-	const struct treerow *row = &ui->tree.rows.row[at];
+	const struct tree_row *row = &ui->tree.rows.row[at];
 	struct table_place place[TABLE_COLUMNS];
 	unsigned n = table_fit(tree_line_table(ui), ui->layout.width, place);
 	bool selected = at == ui->tree.list.cursor;
@@ -363,7 +363,7 @@ static void pane_path(const struct ui *ui, uint32_t node, int y, unsigned width)
 
 void tree_line_draw_pane(const struct ui *ui, int y)
 {
-	const struct treerow *row = tree_line_selected(ui);
+	const struct tree_row *row = tree_line_selected(ui);
 	unsigned width = (unsigned)ui->layout.width;
 	const struct tree_node *n;
 

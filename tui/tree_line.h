@@ -13,7 +13,7 @@ static inline const struct tree_node *tree_line_node(const struct ui *ui, uint32
 }
 
 /* The line under the cursor, or NULL. */
-static inline const struct treerow *tree_line_selected(const struct ui *ui)
+static inline const struct tree_row *tree_line_selected(const struct ui *ui)
 {
 	const struct tree_state *st = &ui->tree;
 

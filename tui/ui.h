@@ -51,7 +51,7 @@ struct group_state {
 struct tree_state {
 	struct list list;
 	struct tree tree[2]; /* top-down, inverted; each is made when it is first shown */
-	struct treerows rows;
+	struct tree_rows rows;
 	bool inverted;
 	struct table_order order;
 	uint64_t selected; /* id of a node */
@@ -106,7 +106,7 @@ struct threads_state {
 
 struct modules_state {
 	struct list list;
-	struct objects objects; /* in the order of the rows */
+	struct module_rows objects; /* in the order of the rows */
 	struct table_order order;
 	uint64_t *ids; /* owned: ids of the rows drawn last, whose order `o` holds */
 	size_t drawn;

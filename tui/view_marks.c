@@ -37,7 +37,7 @@ static const struct table mark_table = { .off = &mark_off,
 
 /* The period of a line: until the moment `to`, or now; since the moment above, or the start. */
 struct mark_line {
-	const struct snap_moment *to, *from;
+	const struct snap_mark *to, *from;
 };
 
 static struct list *marks_list(struct ui *ui)
@@ -49,7 +49,7 @@ static size_t marks_count(const struct ui *ui)
 {
 	size_t n = 0;
 
-	for (const struct snap_moment *m = ui->current ? ui->current->moments : NULL; m;
+	for (const struct snap_mark *m = ui->current ? ui->current->moments : NULL; m;
 		m = m->before)
 		n++;
 	return n;
@@ -57,7 +57,7 @@ static size_t marks_count(const struct ui *ui)
 
 static struct mark_line marks_line(const struct ui *ui, size_t row)
 {
-	const struct snap_moment *m = ui->current->moments;
+	const struct snap_mark *m = ui->current->moments;
 
 	if (row + 1 == ui->marks.list.count)
 		return (struct mark_line){ .from = m };
@@ -131,7 +131,7 @@ static void mark_cell(const struct ui *ui, const struct mark_line *line, unsigne
 	unsigned cells, char out[COLUMN_TEXT_MAX])
 {
 	const struct snapshot *s = ui->current;
-	struct snap_since since = moments_between(s, line->from, line->to);
+	struct snap_since since = mark_list_between(s, line->from, line->to);
 	uint64_t alive = line->to ? line->to->alive_blocks : s->newest.kept_blocks;
 	uint64_t bytes = line->to ? line->to->alive_bytes : s->newest.kept_bytes;
 	uint64_t of = line->to ? since.allocs : s->newest.kept_of;
@@ -246,7 +246,7 @@ static void marks_click(struct ui *ui, int y, int x)
 
 /* ---- keys --------------------------------------------------------------------------------- */
 
-static unsigned number_of(const struct snap_moment *m)
+static unsigned number_of(const struct snap_mark *m)
 {
 	return m ? m->number : 0;
 }
@@ -254,7 +254,7 @@ static unsigned number_of(const struct snap_moment *m)
 /* The columns since a mark come with the next snapshot. */
 static void marks_choose(struct ui *ui, unsigned since, unsigned until)
 {
-	char from[MOMENTS_TEXT], to[MOMENTS_TEXT] = "now";
+	char from[MARK_LIST_TEXT], to[MARK_LIST_TEXT] = "now";
 	const struct snapshot *s;
 
 	ui->source->since(ui->source->ctx, since, until);
@@ -264,9 +264,9 @@ static void marks_choose(struct ui *ui, unsigned since, unsigned until)
 		ui_message(ui, "growth since a mark is no longer shown");
 		return;
 	}
-	moments_text(s->since, from);
+	mark_list_text(s->since, from);
 	if (s->until)
-		moments_text(s->until, to);
+		mark_list_text(s->until, to);
 	ui_message(ui, "SINCE, NEW and KEPT count from %s to %s%s", from, to,
 		ui->frozen ? ", once the rows are unfrozen" : "");
 }

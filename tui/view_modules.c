@@ -35,10 +35,10 @@ static const struct table module_table = { module_columns,
 	sizeof(module_columns) / sizeof(module_columns[0]), NULL, &module_off };
 
 static const char *const names_words[] = {
-	[OBJECTS_PENDING] = "pending",
-	[OBJECTS_LINES] = "lines",
-	[OBJECTS_FUNCTIONS] = "names",
-	[OBJECTS_NOTHING] = "none",
+	[MODULE_ROWS_PENDING] = "pending",
+	[MODULE_ROWS_LINES] = "lines",
+	[MODULE_ROWS_FUNCTIONS] = "names",
+	[MODULE_ROWS_NOTHING] = "none",
 };
 
 static struct list *modules_list(struct ui *ui)
@@ -56,12 +56,12 @@ static struct table_order *modules_order(struct ui *ui)
 	return &ui->modules.order;
 }
 
-static const struct object *modules_row(const struct ui *ui, size_t row)
+static const struct module_row *modules_row(const struct ui *ui, size_t row)
 {
 	return &ui->modules.objects.object[row];
 }
 
-static const char *module_name(const struct object *o)
+static const char *module_name(const struct module_row *o)
 {
 	return o->module->path[0] ? o->module->path : "(code outside any object file)";
 }
@@ -73,7 +73,7 @@ static int down(double a, double b)
 	return (a < b) - (a > b);
 }
 
-static int modules_by(unsigned column, const struct object *a, const struct object *b)
+static int modules_by(unsigned column, const struct module_row *a, const struct module_row *b)
 {
 	switch (column) {
 	case BY_RATE:
@@ -83,7 +83,7 @@ static int modules_by(unsigned column, const struct object *a, const struct obje
 	case BY_SITES:
 		return down((double)a->sites, (double)b->sites);
 	case BY_NAMES:
-		return -down(objects_names(a), objects_names(b));
+		return -down(module_rows_names(a), module_rows_names(b));
 	case BY_MODULE:
 		return strcmp(a->module->name, b->module->name);
 	case BY_BUILD_ID:
@@ -96,7 +96,7 @@ static int modules_by(unsigned column, const struct object *a, const struct obje
 static int modules_compare(const void *pa, const void *pb, void *ctx)
 {
 	const struct table_order *o = ctx;
-	const struct object *a = pa, *b = pb;
+	const struct module_row *a = pa, *b = pb;
 	int by = modules_by(o->sort, a, b);
 
 	if (o->reverse)
@@ -113,7 +113,7 @@ static void modules_keep_order(struct modules_state *st)
 
 	for (size_t k = 0; k < st->drawn; k++) {
 		for (size_t i = placed; i < st->objects.count; i++) {
-			struct object found = st->objects.object[i];
+			struct module_row found = st->objects.object[i];
 
 			if (found.id != st->ids[k])
 				continue;
@@ -179,9 +179,9 @@ static void modules_update(struct ui *ui)
 	struct modules_state *st = &ui->modules;
 
 	st->objects.count = 0;
-	if (ui->rows && objects_make(&st->objects, ui->rows, ui->show_hidden) == 0 &&
+	if (ui->rows && module_rows_make(&st->objects, ui->rows, ui->show_hidden) == 0 &&
 		st->objects.count)
-		qsort_r(st->objects.object, st->objects.count, sizeof(struct object),
+		qsort_r(st->objects.object, st->objects.count, sizeof(struct module_row),
 			modules_compare, &st->order);
 	if (ui->hold && !st->order.just_chosen)
 		modules_keep_order(st);
@@ -198,7 +198,7 @@ static void modules_update(struct ui *ui)
 
 static void modules_reset(struct ui *ui)
 {
-	objects_free(&ui->modules.objects);
+	module_rows_free(&ui->modules.objects);
 	free(ui->modules.ids);
 	ui->modules = (struct modules_state){ .list.height = ui->modules.list.height,
 		.order = ui->modules.order };
@@ -207,7 +207,7 @@ static void modules_reset(struct ui *ui)
 /* ---- drawing ------------------------------------------------------------------------------ */
 
 static void modules_cell(
-	const struct ui *ui, const struct object *o, const struct table_place *p, char *out)
+	const struct ui *ui, const struct module_row *o, const struct table_place *p, char *out)
 {
 	switch (p->column) {
 	case BY_LIVE:
@@ -226,7 +226,7 @@ static void modules_cell(
 		units_count(out, o->sites);
 		break;
 	case BY_NAMES:
-		strcpy(out, names_words[objects_names(o)]);
+		strcpy(out, names_words[module_rows_names(o)]);
 		break;
 	case BY_BUILD_ID:
 		text_elide(out, COLUMN_TEXT_MAX, o->module->build_id, p->cells, false,
@@ -237,9 +237,10 @@ static void modules_cell(
 	}
 }
 
-static enum draw_style modules_style(const struct object *o, unsigned column)
+static enum draw_style modules_style(const struct module_row *o, unsigned column)
 {
-	return column == BY_NAMES && objects_names(o) == OBJECTS_NOTHING ? STYLE_WARN : STYLE_PLAIN;
+	return column == BY_NAMES && module_rows_names(o) == MODULE_ROWS_NOTHING ? STYLE_WARN
+										 : STYLE_PLAIN;
 }
 
 static void modules_draw_row(const struct ui *ui, size_t row, int y)
@@ -254,7 +255,7 @@ static void modules_draw_row(const struct ui *ui, size_t row, int y)
 		draw_text(y, 0, 1, STYLE_SELECT, ">");
 	}
 	for (unsigned i = 0; i < n; i++) {
-		const struct object *o = modules_row(ui, row);
+		const struct module_row *o = modules_row(ui, row);
 
 		modules_cell(ui, o, &place[i], text);
 		table_draw_cell(&module_table, place[i], y,
@@ -263,15 +264,15 @@ static void modules_draw_row(const struct ui *ui, size_t row, int y)
 }
 
 /* How to get the missing names. */
-static const char *modules_advice(const struct object *o)
+static const char *modules_advice(const struct module_row *o)
 {
-	switch (objects_names(o)) {
-	case OBJECTS_LINES:
+	switch (module_rows_names(o)) {
+	case MODULE_ROWS_LINES:
 		return "functions and lines are known";
-	case OBJECTS_PENDING:
+	case MODULE_ROWS_PENDING:
 		return "names are still being looked up";
-	case OBJECTS_FUNCTIONS:
-	case OBJECTS_NOTHING:
+	case MODULE_ROWS_FUNCTIONS:
+	case MODULE_ROWS_NOTHING:
 		break;
 	}
 	if (!o->module->path[0])
@@ -282,11 +283,11 @@ static const char *modules_advice(const struct object *o)
 }
 
 /* The debug file that would have them, or the build-id to find it by. */
-static void modules_id(const struct object *o, char *text, size_t cap)
+static void modules_id(const struct module_row *o, char *text, size_t cap)
 {
 	const char *id = o->module->build_id;
 
-	if (strlen(id) > 2 && objects_names(o) > OBJECTS_LINES)
+	if (strlen(id) > 2 && module_rows_names(o) > MODULE_ROWS_LINES)
 		snprintf(text, cap, "/usr/lib/debug/.build-id/%.2s/%s.debug", id, id + 2);
 	else
 		snprintf(text, cap, "%s%s", *id ? "build-id " : "", id);
@@ -301,7 +302,7 @@ static void modules_draw_pane(const struct ui *ui, int y)
 {
 	unsigned width = (unsigned)ui->layout.width;
 	char text[COLUMN_TEXT_MAX], cut[COLUMN_TEXT_MAX];
-	const struct object *o;
+	const struct module_row *o;
 
 	draw_rule(y, 0, width, "SELECTED");
 	if (ui->modules.list.cursor >= ui->modules.objects.count)
@@ -344,7 +345,7 @@ static void modules_status(struct ui *ui, char *text, size_t cap)
 	char a[UNITS_MAX], b[UNITS_MAX], c[UNITS_MAX];
 
 	for (size_t i = 0; i < l->count; i++)
-		lack += objects_names(modules_row(ui, i)) > OBJECTS_LINES;
+		lack += module_rows_names(modules_row(ui, i)) > MODULE_ROWS_LINES;
 	if (l->count)
 		snprintf(text, cap, "%s-%s of %s modules   %zu without line numbers",
 			units_count(a, l->top + 1), units_count(b, end), units_count(c, l->count),
@@ -369,7 +370,7 @@ static void modules_click(struct ui *ui, int y, int x)
 void view_modules_sites(struct ui *ui, int arg, int key)
 {
 	char text[FILTER_TEXT_MAX];
-	const struct object *o;
+	const struct module_row *o;
 
 	if (!ui->modules.has_selected) {
 		ui_message(ui, "no module is selected");

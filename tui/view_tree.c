@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The call tree: the calls that lead to allocations, and the live bytes of each.
- * src/model/treerows.c makes the lines; this file draws them and handles the keys. The selection is
- * a path, not a line: it keeps its line on the screen while the tree around it changes. Main
+ * src/model/tree_rows.c makes the lines; this file draws them and handles the keys. The selection
+ * is a path, not a line: it keeps its line on the screen while the tree around it changes. Main
  * thread.
  */
 #include "tui/view_tree.h"
@@ -41,7 +41,7 @@ void view_tree_reset(struct ui *ui)
 
 	tree_free(&st->tree[0]);
 	tree_free(&st->tree[1]);
-	treerows_free(&st->rows);
+	tree_rows_free(&st->rows);
 	st->zooms = 0;
 	st->has_selected = st->has_chosen = false;
 	st->list = (struct list){ .height = st->list.height };
@@ -52,7 +52,7 @@ void view_tree_reset(struct ui *ui)
 static void tree_select_cursor(struct ui *ui)
 {
 	struct tree_state *st = &ui->tree;
-	const struct treerow *row = tree_line_selected(ui);
+	const struct tree_row *row = tree_line_selected(ui);
 
 	st->has_selected = row != NULL;
 	if (!row)
@@ -85,7 +85,7 @@ static size_t tree_selected_row(struct ui *ui)
 		node = tree_find(tree_now(ui), st->selected);
 	if (node == TREE_NONE)
 		return st->list.cursor;
-	row = treerows_find(&st->rows, tree_now(ui), node);
+	row = tree_rows_find(&st->rows, tree_now(ui), node);
 	for (size_t i = row; small && i < st->rows.count; i++)
 		if (st->rows.row[i].small && st->rows.row[i].node == node)
 			return i;
@@ -111,7 +111,7 @@ static uint32_t tree_root(struct ui *ui)
 static void tree_view_update(struct ui *ui)
 {
 	struct tree_state *st = &ui->tree;
-	struct treerows_wish wish = { .sort = (enum treerows_sort)st->order.sort,
+	struct tree_rows_request wish = { .sort = (enum tree_rows_sort)st->order.sort,
 		.reverse = st->order.reverse,
 		.hold = ui->hold && !st->order.just_chosen,
 		.least_permille = st->least_permille };
@@ -119,7 +119,7 @@ static void tree_view_update(struct ui *ui)
 	st->rows.count = 0;
 	if (ui->rows && tree_update(tree_now(ui), ui->rows, st->inverted, ui->show_hidden) == 0) {
 		wish.root = tree_root(ui);
-		treerows_make(&st->rows, tree_now(ui), &wish);
+		tree_rows_make(&st->rows, tree_now(ui), &wish);
 	}
 	st->order.just_chosen = false;
 	st->list.count = st->rows.count;
@@ -142,7 +142,7 @@ static void tree_changed(struct ui *ui)
 
 static void tree_select_node(struct ui *ui, uint32_t node)
 {
-	list_select(&ui->tree.list, treerows_find(&ui->tree.rows, tree_now(ui), node));
+	list_select(&ui->tree.list, tree_rows_find(&ui->tree.rows, tree_now(ui), node));
 	tree_moved(ui);
 }
 
@@ -216,10 +216,10 @@ static void tree_click(struct ui *ui, int y, int x)
 
 /* ---- keys --------------------------------------------------------------------------------- */
 
-static bool tree_is_open(const struct ui *ui, const struct treerow *row)
+static bool tree_is_open(const struct ui *ui, const struct tree_row *row)
 {
 	return !row->small && row->has_children &&
-	       (tree_line_node(ui, row->node)->marks & TREEROWS_OPEN);
+	       (tree_line_node(ui, row->node)->marks & TREE_ROWS_OPEN);
 }
 
 static void tree_mark(struct ui *ui, uint32_t node, unsigned set, unsigned clear)
@@ -233,23 +233,23 @@ static void tree_mark(struct ui *ui, uint32_t node, unsigned set, unsigned clear
 
 void view_tree_open(struct ui *ui, int arg, int key)
 {
-	const struct treerow *row = tree_line_selected(ui);
+	const struct tree_row *row = tree_line_selected(ui);
 
 	if (!row)
 		return;
 	if (row->small)
-		tree_mark(ui, row->node, TREEROWS_ALL, 0);
+		tree_mark(ui, row->node, TREE_ROWS_ALL, 0);
 	else if (!row->has_children)
 		ui_message(ui, "nothing below this line; Enter shows the call site");
 	else if (!tree_is_open(ui, row))
-		tree_mark(ui, row->node, TREEROWS_OPEN | TREEROWS_DECIDED, 0);
+		tree_mark(ui, row->node, TREE_ROWS_OPEN | TREE_ROWS_DECIDED, 0);
 	else if (key != '+')
 		ui_move(ui, LIST_DOWN);
 }
 
 void view_tree_parent(struct ui *ui, int arg, int key)
 {
-	const struct treerow *row = tree_line_selected(ui);
+	const struct tree_row *row = tree_line_selected(ui);
 
 	if (!row)
 		return;
@@ -263,17 +263,17 @@ void view_tree_parent(struct ui *ui, int arg, int key)
 
 void view_tree_close(struct ui *ui, int arg, int key)
 {
-	const struct treerow *row = tree_line_selected(ui);
+	const struct tree_row *row = tree_line_selected(ui);
 
 	if (row && tree_is_open(ui, row) && row->level)
-		tree_mark(ui, row->node, 0, TREEROWS_OPEN | TREEROWS_ALL);
+		tree_mark(ui, row->node, 0, TREE_ROWS_OPEN | TREE_ROWS_ALL);
 	else if (row && key != '-')
 		view_tree_parent(ui, 0, key);
 }
 
 void view_tree_toggle(struct ui *ui, int arg, int key)
 {
-	const struct treerow *row = tree_line_selected(ui);
+	const struct tree_row *row = tree_line_selected(ui);
 
 	if (row && tree_is_open(ui, row))
 		view_tree_close(ui, 0, '-');
@@ -283,11 +283,11 @@ void view_tree_toggle(struct ui *ui, int arg, int key)
 
 void view_tree_all(struct ui *ui, int open, int key)
 {
-	const struct treerow *row = tree_line_selected(ui);
+	const struct tree_row *row = tree_line_selected(ui);
 
 	if (!row)
 		return;
-	treerows_open_all(tree_now(ui), row->node, open != 0);
+	tree_rows_open_all(tree_now(ui), row->node, open != 0);
 	tree_moved(ui);
 	tree_changed(ui);
 	ui_message(ui,
@@ -310,7 +310,7 @@ void view_tree_invert(struct ui *ui, int arg, int key)
 void view_tree_zoom(struct ui *ui, int in, int key)
 {
 	struct tree_state *st = &ui->tree;
-	const struct treerow *row = tree_line_selected(ui);
+	const struct tree_row *row = tree_line_selected(ui);
 
 	if (in && row && row->level && !row->small && st->zooms < TREE_ZOOMS) {
 		st->zoom[st->zooms++] = tree_line_node(ui, row->node)->id;
@@ -333,7 +333,7 @@ void view_tree_least(struct ui *ui, int arg, int key)
 	while (i < 3 && steps[i] != st->least_permille)
 		i++;
 	st->least_permille = steps[(i + 1) % 4];
-	treerows_forget_shown(tree_now(ui));
+	tree_rows_forget_shown(tree_now(ui));
 	tree_changed(ui);
 	if (st->least_permille)
 		ui_message(ui, "children below %g%% of the root are folded into one line",
@@ -360,7 +360,7 @@ static const struct snap_site *tree_largest_site(struct ui *ui, uint32_t node)
 
 void view_tree_detail(struct ui *ui, int arg, int key)
 {
-	const struct treerow *row = tree_line_selected(ui);
+	const struct tree_row *row = tree_line_selected(ui);
 	const struct snap_site *site;
 	uint64_t sites;
 
@@ -387,9 +387,9 @@ static void tree_show(struct ui *ui, uint32_t node)
 	st->chosen_small = false;
 	st->has_chosen = true;
 	for (uint32_t n = node; n != TREE_ROOT; n = tree_line_node(ui, n)->parent) {
-		tree_now(ui)->node[n].marks |= TREEROWS_SHOWN;
+		tree_now(ui)->node[n].marks |= TREE_ROWS_SHOWN;
 		if (n != node)
-			tree_now(ui)->node[n].marks |= TREEROWS_OPEN | TREEROWS_DECIDED;
+			tree_now(ui)->node[n].marks |= TREE_ROWS_OPEN | TREE_ROWS_DECIDED;
 	}
 	tree_changed(ui);
 }
@@ -407,7 +407,7 @@ void view_tree_show_site(struct ui *ui, uint32_t site)
 
 static bool tree_matches(const struct ui *ui, const struct filter *f, size_t at)
 {
-	const struct treerow *row = &ui->tree.rows.row[at];
+	const struct tree_row *row = &ui->tree.rows.row[at];
 	uint32_t n = row->node;
 
 	while (!row->small && row->node != TREE_ROOT) {

@@ -19,7 +19,7 @@ static const char *signed_bytes(char buf[UNITS_MAX + 1], int64_t bytes)
 
 /* The live part of the allocated blocks, for mark `to` or now. */
 static void kept_text(
-	struct strbuf *out, const struct snapshot *s, const struct snap_moment *to, uint64_t allocs)
+	struct strbuf *out, const struct snapshot *s, const struct snap_mark *to, uint64_t allocs)
 {
 	uint64_t blocks = to ? to->alive_blocks : s->newest.kept_blocks;
 	uint64_t bytes = to ? to->alive_bytes : s->newest.kept_bytes;
@@ -35,10 +35,10 @@ static void kept_text(
 	strbuf_printf(out, "  %6s  %5s", units_bytes(alive, bytes), share);
 }
 
-static void mark_row(struct strbuf *out, const struct snapshot *s, const struct snap_moment *to,
-	const struct snap_moment *from)
+static void mark_row(struct strbuf *out, const struct snapshot *s, const struct snap_mark *to,
+	const struct snap_mark *from)
 {
-	struct snap_since since = moments_between(s, from, to);
+	struct snap_since since = mark_list_between(s, from, to);
 	char number[16] = "now", time[UNITS_MAX], live[UNITS_MAX], grew[UNITS_MAX + 1],
 	     allocs[UNITS_MAX];
 
@@ -55,16 +55,16 @@ static void mark_row(struct strbuf *out, const struct snapshot *s, const struct 
 }
 
 /* All marks, oldest first; the caller frees the array. NULL when out of memory. */
-static const struct snap_moment **moments_all(const struct snapshot *s, size_t *count)
+static const struct snap_mark **moments_all(const struct snapshot *s, size_t *count)
 {
-	const struct snap_moment **all;
+	const struct snap_mark **all;
 	size_t n = 0;
 
-	for (const struct snap_moment *m = s->moments; m; m = m->before)
+	for (const struct snap_mark *m = s->moments; m; m = m->before)
 		n++;
 	*count = n;
 	all = malloc((n + 1) * sizeof(*all));
-	for (const struct snap_moment *m = s->moments; all && m; m = m->before)
+	for (const struct snap_mark *m = s->moments; all && m; m = m->before)
 		all[--n] = m;
 	return all;
 }
@@ -72,7 +72,7 @@ static const struct snap_moment **moments_all(const struct snapshot *s, size_t *
 void marks_text(struct strbuf *out, const struct snapshot *s)
 {
 	size_t n = 0;
-	const struct snap_moment **all = s->moments ? moments_all(s, &n) : NULL;
+	const struct snap_mark **all = s->moments ? moments_all(s, &n) : NULL;
 
 	if (!s->moments)
 		return;
@@ -87,12 +87,12 @@ void marks_text(struct strbuf *out, const struct snapshot *s)
 void marks_text_site(struct strbuf *out, const struct snapshot *s, const struct snap_site *site)
 {
 	const struct snap_since *since = &site->since;
-	char bytes[UNITS_MAX + 1], allocs[UNITS_MAX + 8], kept[UNITS_MAX], from[MOMENTS_TEXT];
+	char bytes[UNITS_MAX + 1], allocs[UNITS_MAX + 8], kept[UNITS_MAX], from[MARK_LIST_TEXT];
 
 	if (!s->since || (since->allocs == 0 && since->bytes == 0))
 		return;
 	strbuf_printf(out, "     since %s: %s bytes, %s%lld blocks; %s allocated",
-		moments_text(s->since, from), signed_bytes(bytes, since->bytes),
+		mark_list_text(s->since, from), signed_bytes(bytes, since->bytes),
 		since->blocks > 0 ? "+" : "", (long long)since->blocks,
 		units_exact(allocs, since->allocs));
 	if (s->kept && since->kept_of)
@@ -104,11 +104,11 @@ void marks_text_site(struct strbuf *out, const struct snapshot *s, const struct 
 	strbuf_putc(out, '\n');
 }
 
-static void json_moment_sites(struct writer *w, const struct snap_moment *m)
+static void json_moment_sites(struct writer *w, const struct snap_mark *m)
 {
 	writer_array(w, "sites");
 	for (size_t i = 0; i < m->nsites; i++) {
-		const struct snap_moment_site *site = &m->sites[i];
+		const struct snap_mark_site *site = &m->sites[i];
 
 		writer_object(w, NULL);
 		writer_uint(w, "id", site->id);
@@ -121,7 +121,7 @@ static void json_moment_sites(struct writer *w, const struct snap_moment *m)
 	writer_end(w);
 }
 
-static void json_moment(struct writer *w, const struct snapshot *s, const struct snap_moment *m)
+static void json_moment(struct writer *w, const struct snapshot *s, const struct snap_mark *m)
 {
 	writer_object(w, NULL);
 	writer_uint(w, "number", m->number);
@@ -145,7 +145,7 @@ static void json_moment(struct writer *w, const struct snapshot *s, const struct
 void marks_json(struct writer *w, const struct snapshot *s)
 {
 	size_t n = 0;
-	const struct snap_moment **all = s->moments ? moments_all(s, &n) : NULL;
+	const struct snap_mark **all = s->moments ? moments_all(s, &n) : NULL;
 
 	if (!s->moments)
 		return;

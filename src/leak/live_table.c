@@ -25,7 +25,7 @@
 /* Finds the words that say whether threads are inside hooks. False: that is unknown. */
 static bool busy_note(struct leak_live_table *t, const struct leak_stop *stop)
 {
-	int64_t at = read_busy_at(t->segment);
+	int64_t at = read_in_hook_at(t->segment);
 
 	t->busy = calloc(stop->count + 1, sizeof(*t->busy));
 	if (!t->busy || at == 0)
@@ -88,7 +88,7 @@ static bool is_large(const struct leak_live_table *t)
 
 bool leak_live_table_freeze(struct leak_live_table *t)
 {
-	t->frozen = read_frozen_new(t->segment);
+	t->frozen = read_live_copy_new(t->segment);
 	return t->frozen != NULL;
 }
 
@@ -102,7 +102,7 @@ void leak_live_table_watch(struct leak_live_table *t)
 	pthread_join(thread, NULL);
 	if (!t->watch)
 		return;
-	if (!hooks_await(t) || (t->frozen && read_frozen_take(t->frozen, t->segment) != 0)) {
+	if (!hooks_await(t) || (t->frozen && read_live_copy_take(t->frozen, t->segment) != 0)) {
 		read_watch_free(t->watch);
 		t->watch = NULL;
 	}
@@ -112,15 +112,15 @@ int leak_live_table_take(struct leak_live_table *t)
 {
 	if (!t->frozen)
 		return 0;
-	return t->watch ? read_frozen_retake(t->frozen, t->segment, t->watch)
-			: read_frozen_take(t->frozen, t->segment);
+	return t->watch ? read_live_copy_update(t->frozen, t->segment, t->watch)
+			: read_live_copy_take(t->frozen, t->segment);
 }
 
 /* ---- blocks ---- */
 
 struct leak_block leak_live_table_block(const struct read_block *b)
 {
-	return (struct leak_block){ b->addr, b->size, b->site, read_birth(b->tick) };
+	return (struct leak_block){ b->addr, b->size, b->site, read_tick_pack(b->tick) };
 }
 
 static void block_add(void *ctx, const struct read_block *b)
@@ -175,7 +175,7 @@ int leak_live_table_patch(struct leak_live_table *t, struct leak_blocks *blocks)
 
 void leak_live_table_free(struct leak_live_table *t)
 {
-	read_frozen_free(t->frozen);
+	read_live_copy_free(t->frozen);
 	read_watch_free(t->watch);
 	free(t->busy);
 	free(t->gone);

@@ -34,9 +34,9 @@ static void block_add(void *ctx, const struct read_block *b)
 }
 
 /* `frozen`: a copy of the table; NULL: the table itself. */
-static int table_read(struct leak_pass *s, struct read_frozen *frozen)
+static int table_read(struct leak_pass *s, struct read_live_copy *frozen)
 {
-	struct read_segment *from = frozen ? read_frozen_segment(frozen) : s->access.segment;
+	struct read_segment *from = frozen ? read_live_copy_segment(frozen) : s->access.segment;
 	ssize_t n = read_blocks(from, block_add, s);
 
 	return n < 0 ? (int)n : s->rc;
@@ -67,8 +67,8 @@ static int blocks_of_access(struct leak_pass *s)
 	if (s->table.is_read)
 		leak_blocks_free(&s->blocks);
 	/* Rounded as the blocks' creation times are. */
-	s->first_tick =
-		read_birth_tick(read_birth((s->access.at_ns - id.created_ns) >> HT_TICK_SHIFT));
+	s->first_tick = read_tick_unpack(
+		read_tick_pack((s->access.at_ns - id.created_ns) >> HT_TICK_SHIFT));
 	rc = tables_read(s);
 	return continued(s, rc == 0 ? leak_blocks_finish(&s->blocks) : rc);
 }
@@ -118,7 +118,7 @@ static bool has_unknown(const struct leak_pass *s)
 static int memory_read(struct leak_pass *s)
 {
 	struct leak_roots roots = { .kinds = s->request->roots,
-		.stack = s->access.last ? 0 : read_leak_stack(s->access.segment),
+		.stack = s->access.last ? 0 : read_exit_scan_stack(s->access.segment),
 		.exit = s->access.last ? &s->access.exit : NULL,
 		.first_stack = s->access.last ? leak_exit_stop_first_stack(&s->access.stop) : 0,
 		.thread = s->thread,

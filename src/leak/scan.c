@@ -225,7 +225,7 @@ int leak_scan(struct read_segment *segment, const struct leak_scan_options *requ
 
 	*out = (struct leak_result){ 0 };
 	*message = '\0';
-	yield_begin();
+	oom_score_raise();
 	if (s) {
 		rc = scan_run(s);
 		if (s->access.exit_ns) /* without the wait for the program's end */
@@ -236,7 +236,7 @@ int leak_scan(struct read_segment *segment, const struct leak_scan_options *requ
 		snprintf(message, LEAK_MESSAGE_MAX, "no leak scan: %s",
 			rc == -ECANCELED ? "it was cancelled" : strerror(-rc));
 	free(s);
-	yield_end();
+	oom_score_restore();
 	if (rc != 0)
 		leak_result_free(out);
 	return rc;

@@ -148,31 +148,31 @@ static char *line_next(char **p)
 	return line;
 }
 
-static bool site_parse(const char *line, struct snap_moment_site *s)
+static bool site_parse(const char *line, struct snap_mark_site *s)
 {
 	return sscanf(line, "%" SCNu32 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64, &s->id,
 		       &s->live_bytes, &s->live_blocks, &s->allocs, &s->alloc_bytes) == 5;
 }
 
-static bool mark_parse(const char *line, struct snap_moment *m)
+static bool mark_parse(const char *line, struct snap_mark *m)
 {
 	int at = 0;
 
-	*m = (struct snap_moment){ 0 };
+	*m = (struct snap_mark){ 0 };
 	if (sscanf(line,
 		    "mark %u %" SCNu64 " %zu %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 "%n",
 		    &m->number, &m->ns, &m->nsites, &m->live_bytes, &m->live_blocks, &m->allocs,
 		    &m->alloc_bytes, &at) != 7)
 		return false;
-	moments_name(m, line[at] == ' ' ? line + at + 1 : "");
+	mark_list_rename(m, line[at] == ' ' ? line + at + 1 : "");
 	return m->number > 0 && m->nsites <= HT_SITES_MAX;
 }
 
 /* The sites of a mark and its end. False: it is incomplete; *p is where the next entry may begin.
  */
-static bool mark_take(char **p, struct snap_moment *m, struct moments *to)
+static bool mark_take(char **p, struct snap_mark *m, struct mark_list *to)
 {
-	struct snap_moment_site *sites = calloc(m->nsites + 1, sizeof(*sites));
+	struct snap_mark_site *sites = calloc(m->nsites + 1, sizeof(*sites));
 	bool whole = sites != NULL;
 	unsigned end = 0;
 	char *line;
@@ -192,28 +192,28 @@ static bool mark_take(char **p, struct snap_moment *m, struct moments *to)
 	}
 	m->sites = sites;
 	if (whole)
-		whole = moments_add(to, m) == 0;
+		whole = mark_list_add(to, m) == 0;
 	free(sites);
 	return whole;
 }
 
-static void name_take(const char *line, struct moments *to)
+static void name_take(const char *line, struct mark_list *to)
 {
-	struct snap_moment *m;
+	struct snap_mark *m;
 	unsigned number;
 	int at = 0;
 
 	if (sscanf(line, "name %u %n", &number, &at) != 1 || !at)
 		return;
-	m = moments_find(to, number);
+	m = mark_list_find(to, number);
 	if (m)
-		moments_name(m, line + at);
+		mark_list_rename(m, line + at);
 }
 
 /* Writers append whole marks; a mark cut off by its writer's end is skipped. */
-static void text_take(char *text, struct moments *to)
+static void text_take(char *text, struct mark_list *to)
 {
-	struct snap_moment m;
+	struct snap_mark m;
 	char *line;
 
 	while ((line = line_next(&text))) {
@@ -224,7 +224,7 @@ static void text_take(char *text, struct moments *to)
 	}
 }
 
-static bool load_from(struct mark_file *f, int fd, struct moments *m)
+static bool load_from(struct mark_file *f, int fd, struct mark_list *m)
 {
 	struct stat st;
 	ssize_t got = 0;
@@ -244,7 +244,7 @@ static bool load_from(struct mark_file *f, int fd, struct moments *m)
 	return got > 0;
 }
 
-bool mark_file_load(struct mark_file *f, struct moments *m)
+bool mark_file_load(struct mark_file *f, struct mark_list *m)
 {
 	struct stat st;
 	bool new;
@@ -263,14 +263,14 @@ bool mark_file_load(struct mark_file *f, struct moments *m)
 
 /* ---- writing ------------------------------------------------------------------------------ */
 
-static void mark_print(struct strbuf *out, const struct snap_moment *m)
+static void mark_print(struct strbuf *out, const struct snap_mark *m)
 {
 	strbuf_printf(out,
 		"mark %u %" PRIu64 " %zu %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %s\n",
 		m->number, m->ns, m->nsites, m->live_bytes, m->live_blocks, m->allocs,
 		m->alloc_bytes, m->name);
 	for (size_t i = 0; i < m->nsites; i++) {
-		const struct snap_moment_site *s = &m->sites[i];
+		const struct snap_mark_site *s = &m->sites[i];
 
 		strbuf_printf(out, "%" PRIu32 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
 			s->id, s->live_bytes, s->live_blocks, s->allocs, s->alloc_bytes);
@@ -301,7 +301,7 @@ static int text_append(int fd, const struct strbuf *text)
 	return 0;
 }
 
-int mark_file_add(struct mark_file *f, struct moments *m, struct snap_moment *moment)
+int mark_file_add(struct mark_file *f, struct mark_list *m, struct snap_mark *moment)
 {
 	struct strbuf text = STRBUF_INIT;
 	char dir[PATH_MAX];
@@ -326,7 +326,7 @@ int mark_file_add(struct mark_file *f, struct moments *m, struct snap_moment *mo
 int mark_file_name(struct mark_file *f, unsigned number, const char *name)
 {
 	struct strbuf text = STRBUF_INIT;
-	char clean[SNAP_MOMENT_NAME];
+	char clean[SNAP_MARK_NAME];
 	int fd = file_open(f, O_RDWR, LOCK_EX), rc;
 
 	if (fd < 0)

@@ -30,9 +30,9 @@ struct mark_file {
 /* Determines where this image's marks are, or would be; `pid` as we see it. 0 or -errno. */
 int mark_file_find(struct mark_file *f, const struct read_identity *id, pid_t pid);
 /* Adds the marks since the last load to `m`. True if there were any. */
-bool mark_file_load(struct mark_file *f, struct moments *m);
+bool mark_file_load(struct mark_file *f, struct mark_list *m);
 /* Appends a moment under the next number, and loads. 0 or -errno, with nothing written. */
-int mark_file_add(struct mark_file *f, struct moments *m, struct snap_moment *moment);
+int mark_file_add(struct mark_file *f, struct mark_list *m, struct snap_mark *moment);
 int mark_file_name(struct mark_file *f, unsigned number, const char *name);
 /* Removes the file: the process is gone. */
 void mark_file_remove(struct mark_file *f);

@@ -27,10 +27,10 @@ static void marks_open(struct marks *m, const struct marks_of *of)
 
 /* ---- taking a mark ------------------------------------------------------------------------ */
 
-static int sites_measure(struct read_segment *segment, uint32_t used, struct snap_moment *to)
+static int sites_measure(struct read_segment *segment, uint32_t used, struct snap_mark *to)
 {
 	struct read_site *sites = calloc((size_t)used + 1, sizeof(*sites));
-	struct snap_moment_site *out = calloc((size_t)used + 1, sizeof(*out));
+	struct snap_mark_site *out = calloc((size_t)used + 1, sizeof(*out));
 	ssize_t got = sites && out ? read_sites(segment, 0, sites, used) : -ENOMEM;
 
 	for (ssize_t i = 0; i < got; i++) {
@@ -38,7 +38,7 @@ static int sites_measure(struct read_segment *segment, uint32_t used, struct sna
 
 		if (s->allocs == 0)
 			continue;
-		out[to->nsites++] = (struct snap_moment_site){ .id = (uint32_t)i,
+		out[to->nsites++] = (struct snap_mark_site){ .id = (uint32_t)i,
 			.live_bytes = s->live_bytes,
 			.live_blocks = s->allocs > s->frees ? s->allocs - s->frees : 0,
 			.allocs = s->allocs,
@@ -53,7 +53,7 @@ static int sites_measure(struct read_segment *segment, uint32_t used, struct sna
  * Reads the present counts of every site; the caller frees to->sites. From here on the program uses
  * our clock, so that its later allocations have later times.
  */
-static int moment_measure(const struct marks_of *of, struct snap_moment *to)
+static int moment_measure(const struct marks_of *of, struct snap_mark *to)
 {
 	uint64_t now = clock_monotonic_ns();
 	struct read_totals t;
@@ -72,7 +72,7 @@ static int moment_measure(const struct marks_of *of, struct snap_moment *to)
 }
 
 /* Without a file the mark is kept in this viewer only. */
-static int moment_keep(struct marks *m, struct snap_moment *moment, char *message)
+static int moment_keep(struct marks *m, struct snap_mark *moment, char *message)
 {
 	int rc = mark_file_add(&m->file, &m->moments, moment);
 
@@ -82,18 +82,18 @@ static int moment_keep(struct marks *m, struct snap_moment *moment, char *messag
 		"the mark is kept in this viewer only, not in a file: %s",
 		m->refused[0] ? m->refused : strerror(-rc));
 	moment->number = m->moments.last ? m->moments.last->number + 1 : 1;
-	return moments_add(&m->moments, moment);
+	return mark_list_add(&m->moments, moment);
 }
 
 int marks_take(struct marks *m, const struct marks_of *of, const char *name, char *message)
 {
-	struct snap_moment moment = { .number = 0 };
+	struct snap_mark moment = { .number = 0 };
 	int rc = of->alive ? moment_measure(of, &moment) : -ESRCH;
 
 	*message = 0;
 	marks_open(m, of);
 	if (name)
-		moments_name(&moment, name);
+		mark_list_rename(&moment, name);
 	if (rc == 0)
 		rc = moment_keep(m, &moment, message);
 	free((void *)(uintptr_t)moment.sites);
@@ -108,18 +108,18 @@ int marks_take(struct marks *m, const struct marks_of *of, const char *name, cha
 
 int marks_name(struct marks *m, unsigned number, const char *name)
 {
-	struct snap_moment *moment = moments_find(&m->moments, number);
+	struct snap_mark *moment = mark_list_find(&m->moments, number);
 
 	if (!moment)
 		return -ENOENT;
-	moments_name(moment, name);
+	mark_list_rename(moment, name);
 	return mark_file_name(&m->file, number, name);
 }
 
 int marks_choose(struct marks *m, unsigned since, unsigned until)
 {
-	if ((since && !moments_find(&m->moments, since)) ||
-		(until && !moments_find(&m->moments, until)))
+	if ((since && !mark_list_find(&m->moments, since)) ||
+		(until && !mark_list_find(&m->moments, until)))
 		return -ENOENT;
 	m->since = since;
 	m->until = until;
@@ -137,7 +137,7 @@ void marks_look(struct marks *m, const struct marks_of *of, struct snapshot *s)
 	mark_file_load(&m->file, &m->moments);
 	/* The first mark is also chosen when it is older than this viewer, or taken elsewhere. */
 	if (!had && m->moments.last) {
-		const struct snap_moment *first = m->moments.last;
+		const struct snap_mark *first = m->moments.last;
 
 		while (first->before)
 			first = first->before;
@@ -146,15 +146,15 @@ void marks_look(struct marks *m, const struct marks_of *of, struct snapshot *s)
 	s->moments = m->moments.last;
 	if (!s->moments)
 		return;
-	s->since = moments_find(&m->moments, m->since);
-	s->until = moments_find(&m->moments, m->until);
-	s->newest = moments_between(s, m->moments.last, NULL);
-	moments_apply(s, sites);
+	s->since = mark_list_find(&m->moments, m->since);
+	s->until = mark_list_find(&m->moments, m->until);
+	s->newest = mark_list_between(s, m->moments.last, NULL);
+	mark_list_apply(s, sites);
 }
 
 void marks_free(struct marks *m, bool gone)
 {
 	if (gone)
 		mark_file_remove(&m->file);
-	moments_free(&m->moments);
+	mark_list_free(&m->moments);
 }

@@ -21,7 +21,7 @@ struct marks_of {
 
 /* All zeros: empty. */
 struct marks {
-	struct moments moments;
+	struct mark_list moments;
 	struct mark_file file;
 	bool opened;
 	unsigned since, until; /* mark numbers; 0: none, and now */

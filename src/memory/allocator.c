@@ -27,7 +27,7 @@ void allocator_block(struct allocator *a, const struct read_block *b)
 		!leak_space_word(a->space, b->addr - 8, &word))
 		return;
 	chunk = leak_glibc_heap_is_chunk(a->space, b->addr, b->size);
-	if (!read_block_stays(a->segment, b))
+	if (!read_block_is_unchanged(a->segment, b))
 		return; /* the next one is tried */
 	a->next = a->seen - 1 + a->step;
 	a->stayed++;

@@ -125,7 +125,7 @@ static int vmas_read(struct reading *r)
 	int rc;
 
 	snprintf(path, sizeof(path), "/proc/%d/smaps", (int)proc_memory_tid(r->pid));
-	r->smaps = proc_slurp_all(path, &r->smaps_len);
+	r->smaps = proc_file_read_all(path, &r->smaps_len);
 	if (!r->smaps)
 		return -errno;
 	while ((rc = proc_parse_smap(r->smaps, r->smaps_len, &pos, &s)) != 0) {
@@ -321,7 +321,7 @@ static uint64_t stack_limit(pid_t pid)
 	const char *line;
 
 	snprintf(path, sizeof(path), "/proc/%d/limits", (int)pid);
-	if (proc_slurp(path, text, sizeof(text)) <= 0)
+	if (proc_file_read(path, text, sizeof(text)) <= 0)
 		return 0;
 	line = strstr(text, "Max stack size");
 	return line && sscanf(line + strlen("Max stack size"), " %llu", &bytes) == 1 ? bytes : 0;
@@ -443,7 +443,7 @@ struct map *map_reader_read(const char *path, pid_t pid, const struct map_accoun
 		return map_empty("the process cannot be seen from here");
 	r.allocator_known = before && before->allocator_known;
 	r.in.glibc = r.allocator_known && before->glibc;
-	yield_begin();
+	oom_score_raise();
 	rc = reading_run(&r, path, &m);
 	if (rc != 0) {
 		map_unref(m);
@@ -464,7 +464,7 @@ struct map *map_reader_read(const char *path, pid_t pid, const struct map_accoun
 	free(r.piece);
 	free(r.vma);
 	free(r.smaps);
-	yield_end();
+	oom_score_restore();
 	return m;
 }
 

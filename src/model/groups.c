@@ -218,13 +218,13 @@ static void group_add(struct snap_site *to, struct snap_group *group, const stru
 		to->alloc_function = "several functions";
 }
 
-static bool is_selected(const struct groups_wish *request, const struct snap_site *site)
+static bool is_selected(const struct groups_request *request, const struct snap_site *site)
 {
 	return !request->filter || filter_match_names(request->filter, site, request->show_hidden);
 }
 
 static void group_start(struct groups *g, size_t at, const struct snap_site *site, uint64_t key,
-	const struct groups_wish *request)
+	const struct groups_request *request)
 {
 	g->group[at] = (struct snap_group){ .by = request->by, .sites = 1, .key = key };
 	g->site[at] = *site;
@@ -233,7 +233,7 @@ static void group_start(struct groups *g, size_t at, const struct snap_site *sit
 }
 
 static void groups_sum(
-	struct groups *g, const struct snapshot *snap, const struct groups_wish *request)
+	struct groups *g, const struct snapshot *snap, const struct groups_request *request)
 {
 	size_t n = 0;
 
@@ -263,7 +263,7 @@ static void groups_sum(
 }
 
 static void groups_members(
-	struct groups *g, const struct snapshot *snap, const struct groups_wish *request)
+	struct groups *g, const struct snapshot *snap, const struct groups_request *request)
 {
 	for (size_t i = 0; i < snap->nsites; i++)
 		if (groups_key(request->by, &snap->sites[i], request->show_hidden) ==
@@ -350,7 +350,7 @@ static void share_add(struct groups *g, const struct snapshot *snap, const struc
 }
 
 static void threads_sum(
-	struct groups *g, const struct snapshot *snap, const struct groups_wish *request)
+	struct groups *g, const struct snapshot *snap, const struct groups_request *request)
 {
 	memset(g->table, 0, (g->mask + 1) * sizeof(*g->table));
 	for (size_t i = 0; snap->has_alive && i < snap->nsites; i++) {
@@ -362,7 +362,7 @@ static void threads_sum(
 }
 
 static void thread_members(
-	struct groups *g, const struct snapshot *snap, const struct groups_wish *request)
+	struct groups *g, const struct snapshot *snap, const struct groups_request *request)
 {
 	for (size_t i = 0; snap->has_alive && i < snap->nsites; i++) {
 		const struct snap_site *site = &snap->sites[i];
@@ -388,7 +388,7 @@ static void groups_choose(struct groups *g, const struct filter *filter)
 }
 
 static void groups_fill(
-	struct groups *g, const struct snapshot *snap, const struct groups_wish *request)
+	struct groups *g, const struct snapshot *snap, const struct groups_request *request)
 {
 	/* Percentages refer to the total counted at the same time. */
 	if (request->by == GROUP_THREAD)
@@ -403,7 +403,7 @@ static void groups_fill(
 		groups_sum(g, snap, request);
 }
 
-int groups_make(struct groups *g, const struct snapshot *snap, const struct groups_wish *request)
+int groups_make(struct groups *g, const struct snapshot *snap, const struct groups_request *request)
 {
 	/* By thread, a row is a thread, or one thread's part of a site. */
 	int rc = groups_reserve(g, snap->nsites + snap->nthreads);

@@ -31,7 +31,7 @@ extern const struct group_info group_table[GROUP_COUNT];
 int group_find(const char *key);
 
 /* A request for groups. */
-struct groups_wish {
+struct groups_request {
 	enum group_by by;
 	bool show_hidden; /* sites are named after their innermost frame */
 	/*
@@ -58,7 +58,8 @@ struct groups {
  * it has no sites.
  */
 #define GROUPS_THREAD_ID 0x80000000u
-int groups_make(struct groups *g, const struct snapshot *snap, const struct groups_wish *request);
+int groups_make(
+	struct groups *g, const struct snapshot *snap, const struct groups_request *request);
 void groups_free(struct groups *g);
 /* The key that the sites of one group share, never 0. The same in every snapshot of an image. Not
  * by thread: a site may belong to several. */

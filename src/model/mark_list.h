@@ -9,9 +9,9 @@
 
 #include "src/model/snapshot.h"
 
-/* The marks of one program image. Empty is all zeros. Marks stay until moments_free. */
-struct moments {
-	struct snap_moment *last;
+/* The marks of one program image. Empty is all zeros. Marks stay until mark_list_free. */
+struct mark_list {
+	struct snap_mark *last;
 	unsigned count;
 };
 
@@ -19,21 +19,21 @@ struct moments {
  * Adds a mark with a copy of its sites, which may be in any order. A number that is not above the
  * last mark's is replaced by the next one. 0 or -ENOMEM.
  */
-int moments_add(struct moments *m, const struct snap_moment *moment);
-struct snap_moment *moments_find(const struct moments *m, unsigned number);
+int mark_list_add(struct mark_list *m, const struct snap_mark *moment);
+struct snap_mark *mark_list_find(const struct mark_list *m, unsigned number);
 /* `name` is cleaned and cut. */
-void moments_name(struct snap_moment *moment, const char *name);
-void moments_free(struct moments *m);
+void mark_list_rename(struct snap_mark *moment, const char *name);
+void mark_list_free(struct mark_list *m);
 
 /* The figures of a site at a mark; zeros for a site that did not exist yet. */
-struct snap_moment_site moments_site(const struct snap_moment *moment, uint32_t id);
+struct snap_mark_site mark_list_site(const struct snap_mark *moment, uint32_t id);
 /* Fills in `since` of all sites, except kept_*, for the time between s->since and s->until. */
-void moments_apply(const struct snapshot *s, struct snap_site *sites);
+void mark_list_apply(const struct snapshot *s, struct snap_site *sites);
 /* The same for the whole program, between any two marks; `until` NULL: now. */
-struct snap_since moments_between(
-	const struct snapshot *s, const struct snap_moment *since, const struct snap_moment *until);
+struct snap_since mark_list_between(
+	const struct snapshot *s, const struct snap_mark *since, const struct snap_mark *until);
 /* "mark 2", "mark 2 (after warm-up)". */
-#define MOMENTS_TEXT (SNAP_MOMENT_NAME + 24)
-const char *moments_text(const struct snap_moment *moment, char buf[MOMENTS_TEXT]);
+#define MARK_LIST_TEXT (SNAP_MARK_NAME + 24)
+const char *mark_list_text(const struct snap_mark *moment, char buf[MARK_LIST_TEXT]);
 
 #endif

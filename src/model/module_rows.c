@@ -13,7 +13,7 @@
 #define RECENT 256u /* cached modules; programs rarely have more */
 
 struct counter {
-	struct objects *to;
+	struct module_rows *to;
 	struct {
 		const struct snap_module *module;
 		size_t at;
@@ -31,23 +31,24 @@ static uint64_t object_id(const struct snap_module *m)
 	return h;
 }
 
-static struct object *object_new(struct objects *o, const struct snap_module *m, uint64_t id)
+static struct module_row *object_new(
+	struct module_rows *o, const struct snap_module *m, uint64_t id)
 {
-	struct object *grown = array_grow(o->object, o->count, &o->capacity, sizeof(*grown));
+	struct module_row *grown = array_grow(o->object, o->count, &o->capacity, sizeof(*grown));
 
 	if (!grown)
 		return NULL;
 	o->object = grown;
-	o->object[o->count] = (struct object){ .module = m, .id = id };
+	o->object[o->count] = (struct module_row){ .module = m, .id = id };
 	return &o->object[o->count++];
 }
 
 /* A library that was loaded again has another struct snap_module, but the same row. */
-static struct object *object_of(struct counter *c, const struct snap_module *m)
+static struct module_row *object_of(struct counter *c, const struct snap_module *m)
 {
 	unsigned slot = (unsigned)((uintptr_t)m / sizeof(*m)) % RECENT;
-	struct objects *o = c->to;
-	struct object *found = NULL;
+	struct module_rows *o = c->to;
+	struct module_row *found = NULL;
 	uint64_t id;
 
 	if (c->recent[slot].module == m)
@@ -69,7 +70,7 @@ static int count_frames(struct counter *c, const struct stack *st)
 {
 	for (uint32_t i = 0; i < st->nframes; i++) {
 		const struct frame *f = &st->frames[i];
-		struct object *o = object_of(c, f->module);
+		struct module_row *o = object_of(c, f->module);
 
 		if (!o)
 			return -ENOMEM;
@@ -85,7 +86,7 @@ static int count_site(struct counter *c, const struct snap_site *site, bool show
 {
 	const struct stack *st = site->stack;
 	uint32_t title = show_hidden || st->title >= st->nframes ? 0 : st->title;
-	struct object *o;
+	struct module_row *o;
 
 	if (count_frames(c, st) != 0)
 		return -ENOMEM;
@@ -100,7 +101,7 @@ static int count_site(struct counter *c, const struct snap_site *site, bool show
 	return 0;
 }
 
-int objects_make(struct objects *o, const struct snapshot *snap, bool show_hidden)
+int module_rows_make(struct module_rows *o, const struct snapshot *snap, bool show_hidden)
 {
 	struct counter c = { .to = o };
 	int rc = 0;
@@ -113,18 +114,18 @@ int objects_make(struct objects *o, const struct snapshot *snap, bool show_hidde
 	return rc;
 }
 
-void objects_free(struct objects *o)
+void module_rows_free(struct module_rows *o)
 {
 	free(o->object);
-	*o = (struct objects){ 0 };
+	*o = (struct module_rows){ 0 };
 }
 
-enum objects_names objects_names(const struct object *o)
+enum module_rows_names module_rows_names(const struct module_row *o)
 {
 	if (o->lined)
-		return OBJECTS_LINES;
+		return MODULE_ROWS_LINES;
 	/* Pending names of another stack do not invalidate known ones. */
 	if (o->named)
-		return OBJECTS_FUNCTIONS;
-	return o->pending ? OBJECTS_PENDING : OBJECTS_NOTHING;
+		return MODULE_ROWS_FUNCTIONS;
+	return o->pending ? MODULE_ROWS_PENDING : MODULE_ROWS_NOTHING;
 }

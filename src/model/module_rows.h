@@ -9,14 +9,14 @@
 #include "src/model/snapshot.h"
 
 /* What is known about a module's frames, worst last. */
-enum objects_names {
-	OBJECTS_PENDING, /* names are still being looked up */
-	OBJECTS_LINES, /* debug information: functions and lines */
-	OBJECTS_FUNCTIONS, /* symbols only */
-	OBJECTS_NOTHING, /* stripped: only addresses */
+enum module_rows_names {
+	MODULE_ROWS_PENDING, /* names are still being looked up */
+	MODULE_ROWS_LINES, /* debug information: functions and lines */
+	MODULE_ROWS_FUNCTIONS, /* symbols only */
+	MODULE_ROWS_NOTHING, /* stripped: only addresses */
 };
 
-struct object {
+struct module_row {
 	const struct snap_module *module; /* one of the modules with this path and build-id */
 	uint64_t id; /* the same in every snapshot */
 	uint64_t live_bytes, live_blocks, sites;
@@ -25,14 +25,14 @@ struct object {
 	bool pending;
 };
 
-struct objects {
-	struct object *object;
+struct module_rows {
+	struct module_row *object;
 	size_t count, capacity;
 };
 
 /* `show_hidden`: sites are named after their innermost frame. 0 or -ENOMEM: then there are none. */
-int objects_make(struct objects *o, const struct snapshot *snap, bool show_hidden);
-void objects_free(struct objects *o);
-enum objects_names objects_names(const struct object *o);
+int module_rows_make(struct module_rows *o, const struct snapshot *snap, bool show_hidden);
+void module_rows_free(struct module_rows *o);
+enum module_rows_names module_rows_names(const struct module_row *o);
 
 #endif

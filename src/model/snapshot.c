@@ -16,7 +16,7 @@
 static_assert(SNAP_SIZE_BUCKETS == HT_SIZE_BUCKETS, "one bucket here is one bucket there");
 static_assert(SNAP_LIFE_BUCKETS == HT_LIFE_BUCKETS, "one bucket here is one bucket there");
 static_assert(SNAP_HISTORY_POINTS == HT_HISTORY_POINTS, "one point here is one point there");
-static_assert(SNAP_MARKS == HT_RATE_CHANGES, "one mark here is one mark there");
+static_assert(SNAP_RATE_CHANGES == HT_RATE_CHANGES, "one mark here is one mark there");
 
 uint64_t snap_size_le(unsigned bucket)
 {

@@ -19,7 +19,7 @@
 #define SNAP_SIZE_BUCKETS   24 /* = HT_SIZE_BUCKETS; bucket i holds sizes up to snap_size_le(i) */
 #define SNAP_LIFE_BUCKETS   16 /* = HT_LIFE_BUCKETS */
 #define SNAP_HISTORY_POINTS 256 /* = HT_HISTORY_POINTS */
-#define SNAP_MARKS	    16 /* = HT_RATE_CHANGES */
+#define SNAP_RATE_CHANGES   16 /* = HT_RATE_CHANGES */
 
 /* Largest size in bucket i: 8, 16, 32, ... ; UINT64_MAX for the last. */
 uint64_t snap_size_le(unsigned bucket);
@@ -79,26 +79,26 @@ struct snap_group {
 };
 
 /* The figures of a call site at a mark. */
-struct snap_moment_site {
+struct snap_mark_site {
 	uint32_t id;
 	uint64_t live_bytes, live_blocks, allocs, alloc_bytes;
 };
 
-#define SNAP_MOMENT_NAME 64
+#define SNAP_MARK_NAME 64
 
 /*
  * A mark: a moment that the user marked. It never changes, except its name, which may be set later,
  * and alive_*: the live ones of the blocks allocated between the previous mark and this one, as of
  * the last walk over the blocks.
  */
-struct snap_moment {
-	const struct snap_moment *before; /* NULL: the first */
+struct snap_mark {
+	const struct snap_mark *before; /* NULL: the first */
 	unsigned number; /* from 1 */
-	char name[SNAP_MOMENT_NAME]; /* clean; "" for none */
+	char name[SNAP_MARK_NAME]; /* clean; "" for none */
 	uint64_t ns; /* since the program's start */
 	uint64_t live_bytes, live_blocks, allocs, alloc_bytes;
 	uint64_t alive_blocks, alive_bytes;
-	const struct snap_moment_site *sites; /* by id; the sites that had allocated by then */
+	const struct snap_mark_site *sites; /* by id; the sites that had allocated by then */
 	size_t nsites;
 };
 
@@ -188,14 +188,14 @@ struct snap_totals {
 
 /* A change of the sampling rate: from `ns` after the start, one block per `bytes` bytes was
  * recorded on average; 0: every block. */
-struct snap_mark {
+struct snap_rate_change {
 	uint64_t ns, bytes;
 };
 
 struct snap_sampling {
 	uint64_t bytes; /* the current rate, as in the last mark */
 	uint64_t most; /* the coarsest rate so far; 0: figures are exact */
-	struct snap_mark mark[SNAP_MARKS]; /* the latest changes, oldest first */
+	struct snap_rate_change mark[SNAP_RATE_CHANGES]; /* the latest changes, oldest first */
 	unsigned marks;
 	double limit; /* target share of the cost; 0: not controlled */
 	bool measured;
@@ -378,9 +378,9 @@ struct snapshot {
 	bool has_alive; /* live_* of threads and shares are valid, */
 	uint64_t alive_bytes; /* as is this sum of all live bytes at that time */
 	const struct snap_leaks *leaks; /* NULL: not requested */
-	const struct snap_moment *moments; /* the latest mark, or NULL */
+	const struct snap_mark *moments; /* the latest mark, or NULL */
 	/* Start and end of the sites' `since`. Start NULL: `since` is 0; end NULL: now. */
-	const struct snap_moment *since, *until;
+	const struct snap_mark *since, *until;
 	bool kept; /* kept_* of sites and alive_* of marks are valid */
 	struct snap_since newest; /* since the latest mark: blocks in no alive_* */
 	bool forked; /* by a recorded process: unknown_frees are mostly of inherited blocks */

@@ -14,9 +14,9 @@
 #define OPEN_PERCENT 5u
 
 struct walk {
-	struct treerows *rows;
+	struct tree_rows *rows;
 	struct tree *tree;
-	const struct treerows_wish *request;
+	const struct tree_rows_request *request;
 	uint64_t whole; /* bytes of the root */
 	uint32_t *children; /* a stack of child lists */
 	size_t used, capacity;
@@ -50,23 +50,23 @@ static int order_places(const struct tree_node *a, const struct tree_node *b)
 static int order_column(const struct walk *w, const struct tree_node *a, const struct tree_node *b)
 {
 	switch (w->request->sort) {
-	case TREEROWS_SELF:
+	case TREE_ROWS_SELF:
 		return order(a->self_bytes, b->self_bytes);
-	case TREEROWS_RATE:
+	case TREE_ROWS_RATE:
 		return (a->rate_bytes_per_s < b->rate_bytes_per_s) -
 		       (a->rate_bytes_per_s > b->rate_bytes_per_s);
-	case TREEROWS_BLOCKS:
+	case TREE_ROWS_BLOCKS:
 		return order(a->blocks, b->blocks);
-	case TREEROWS_NAME:
+	case TREE_ROWS_NAME:
 		return order_names(a, b);
-	case TREEROWS_PLACE:
+	case TREE_ROWS_PLACE:
 		return order_places(a, b);
-	case TREEROWS_ERROR:
+	case TREE_ROWS_ERROR:
 		return (a->error2 < b->error2) - (a->error2 > b->error2);
-	case TREEROWS_TOTAL:
-	case TREEROWS_PERCENT:
-	case TREEROWS_BAR:
-	case TREEROWS_COUNT:
+	case TREE_ROWS_TOTAL:
+	case TREE_ROWS_PERCENT:
+	case TREE_ROWS_BAR:
+	case TREE_ROWS_COUNT:
 		break;
 	}
 	return order(a->total_bytes, b->total_bytes);
@@ -97,7 +97,7 @@ static bool node_empty(const struct tree_node *n)
 
 static bool node_small(const struct walk *w, const struct tree_node *n)
 {
-	return !(n->marks & TREEROWS_SHOWN) &&
+	return !(n->marks & TREE_ROWS_SHOWN) &&
 	       (double)n->total_bytes * 1000 < (double)w->whole * w->request->least_permille;
 }
 
@@ -107,19 +107,19 @@ static uint32_t node_only_child(struct walk *w, uint32_t node)
 	struct tree_node *n = &w->tree->node[node];
 	uint32_t only = 0;
 
-	if (n->marks & TREEROWS_SPLIT)
+	if (n->marks & TREE_ROWS_SPLIT)
 		return 0;
 	for (uint32_t c = n->child; c; c = w->tree->node[c].next) {
 		if (node_empty(&w->tree->node[c]))
 			continue;
 		if (only) {
-			n->marks |= TREEROWS_SPLIT;
+			n->marks |= TREE_ROWS_SPLIT;
 			return 0;
 		}
 		only = c;
 	}
 	if (n->self_bytes && only) {
-		n->marks |= TREEROWS_SPLIT;
+		n->marks |= TREE_ROWS_SPLIT;
 		return 0;
 	}
 	return only;
@@ -148,10 +148,10 @@ static bool child_push(struct walk *w, uint32_t node)
 
 /* ---- lines -------------------------------------------------------------------------------- */
 
-static struct treerow *row_add(struct walk *w)
+static struct tree_row *row_add(struct walk *w)
 {
-	struct treerows *r = w->rows;
-	struct treerow *row = array_grow(r->row, r->count, &r->capacity, sizeof(*row));
+	struct tree_rows *r = w->rows;
+	struct tree_row *row = array_grow(r->row, r->count, &r->capacity, sizeof(*row));
 
 	if (!row) {
 		w->rc = -ENOMEM;
@@ -165,19 +165,20 @@ static void node_decide(struct walk *w, uint32_t node)
 {
 	struct tree_node *n = &w->tree->node[node];
 
-	if (!(n->marks & TREEROWS_DECIDED) && n->total_bytes * 100 >= w->whole * OPEN_PERCENT)
-		n->marks |= TREEROWS_OPEN;
-	n->marks |= TREEROWS_DECIDED | TREEROWS_SHOWN;
+	if (!(n->marks & TREE_ROWS_DECIDED) && n->total_bytes * 100 >= w->whole * OPEN_PERCENT)
+		n->marks |= TREE_ROWS_OPEN;
+	n->marks |= TREE_ROWS_DECIDED | TREE_ROWS_SHOWN;
 }
 
 /* Follows the chain to its end; opens the nodes on the way, in case it is split later. */
-static void row_chain(struct walk *w, struct treerow *row)
+static void row_chain(struct walk *w, struct tree_row *row)
 {
 	uint32_t next;
 
 	row->node = row->first;
 	while (row->level && (next = node_only_child(w, row->node)) != 0) {
-		w->tree->node[row->node].marks |= TREEROWS_OPEN | TREEROWS_DECIDED | TREEROWS_SHOWN;
+		w->tree->node[row->node].marks |=
+			TREE_ROWS_OPEN | TREE_ROWS_DECIDED | TREE_ROWS_SHOWN;
 		w->tree->node[row->node].row = (uint32_t)(w->rows->count - 1);
 		row->node = next;
 		row->folded++;
@@ -185,16 +186,16 @@ static void row_chain(struct walk *w, struct treerow *row)
 	w->tree->node[row->node].row = (uint32_t)(w->rows->count - 1);
 }
 
-static void rows_of(struct walk *w, uint32_t first, const struct treerow *above, bool last);
+static void rows_of(struct walk *w, uint32_t first, const struct tree_row *above, bool last);
 
-static void row_small(struct walk *w, uint32_t node, const struct treerow *above,
+static void row_small(struct walk *w, uint32_t node, const struct tree_row *above,
 	const uint32_t *children, size_t count)
 {
-	struct treerow *row = row_add(w);
+	struct tree_row *row = row_add(w);
 
 	if (!row)
 		return;
-	*row = (struct treerow){ .first = node,
+	*row = (struct tree_row){ .first = node,
 		.node = node,
 		.small = (uint32_t)count,
 		.level = above->level + 1,
@@ -216,7 +217,7 @@ static size_t children_partition(struct walk *w, uint32_t node, uint32_t *childr
 {
 	size_t large = 0;
 
-	if (w->tree->node[node].marks & TREEROWS_ALL)
+	if (w->tree->node[node].marks & TREE_ROWS_ALL)
 		return count;
 	for (size_t i = 0; i < count; i++) {
 		uint32_t child = children[i];
@@ -231,7 +232,7 @@ static size_t children_partition(struct walk *w, uint32_t node, uint32_t *childr
 }
 
 /* `above` is a copy: the array of lines moves as it grows. */
-static void rows_below(struct walk *w, struct treerow above)
+static void rows_below(struct walk *w, struct tree_row above)
 {
 	size_t base = w->used, count, large;
 
@@ -253,13 +254,13 @@ static void rows_below(struct walk *w, struct treerow above)
 	w->used = base;
 }
 
-static void rows_of(struct walk *w, uint32_t first, const struct treerow *above, bool last)
+static void rows_of(struct walk *w, uint32_t first, const struct tree_row *above, bool last)
 {
-	struct treerow *row = row_add(w);
+	struct tree_row *row = row_add(w);
 
 	if (!row)
 		return;
-	*row = (struct treerow){ .first = first, .last = last };
+	*row = (struct tree_row){ .first = first, .last = last };
 	if (above) {
 		row->level = above->level + 1;
 		row->guides = above->guides;
@@ -269,11 +270,11 @@ static void rows_of(struct walk *w, uint32_t first, const struct treerow *above,
 	row_chain(w, row);
 	node_decide(w, row->node);
 	row->has_children = node_has_children(w, row->node);
-	if (row->has_children && (w->tree->node[row->node].marks & TREEROWS_OPEN))
+	if (row->has_children && (w->tree->node[row->node].marks & TREE_ROWS_OPEN))
 		rows_below(w, *row);
 }
 
-int treerows_make(struct treerows *r, struct tree *t, const struct treerows_wish *request)
+int tree_rows_make(struct tree_rows *r, struct tree *t, const struct tree_rows_request *request)
 {
 	struct walk w = { .rows = r, .tree = t, .request = request };
 
@@ -283,7 +284,7 @@ int treerows_make(struct treerows *r, struct tree *t, const struct treerows_wish
 	for (uint32_t i = 0; i < t->count; i++)
 		t->node[i].row = TREE_NONE;
 	w.whole = t->node[request->root].total_bytes;
-	t->node[request->root].marks |= TREEROWS_OPEN | TREEROWS_DECIDED;
+	t->node[request->root].marks |= TREE_ROWS_OPEN | TREE_ROWS_DECIDED;
 	rows_of(&w, request->root, NULL, true);
 	free(w.children);
 	if (w.rc)
@@ -291,34 +292,34 @@ int treerows_make(struct treerows *r, struct tree *t, const struct treerows_wish
 	return w.rc;
 }
 
-void treerows_free(struct treerows *r)
+void tree_rows_free(struct tree_rows *r)
 {
 	free(r->row);
-	*r = (struct treerows){ 0 };
+	*r = (struct tree_rows){ 0 };
 }
 
-size_t treerows_find(const struct treerows *r, const struct tree *t, uint32_t node)
+size_t tree_rows_find(const struct tree_rows *r, const struct tree *t, uint32_t node)
 {
 	while (node < t->count && t->node[node].row == TREE_NONE && node != TREE_ROOT)
 		node = t->node[node].parent;
 	return node < t->count && t->node[node].row < r->count ? t->node[node].row : 0;
 }
 
-void treerows_open_all(struct tree *t, uint32_t node, bool open)
+void tree_rows_open_all(struct tree *t, uint32_t node, bool open)
 {
 	for (uint32_t i = node; i < t->count; i++) {
 		if (!tree_is_below(t, i, node))
 			continue;
-		t->node[i].marks |= TREEROWS_DECIDED;
+		t->node[i].marks |= TREE_ROWS_DECIDED;
 		if (open)
-			t->node[i].marks |= TREEROWS_OPEN;
+			t->node[i].marks |= TREE_ROWS_OPEN;
 		else
-			t->node[i].marks &= (unsigned char)~(TREEROWS_OPEN | TREEROWS_ALL);
+			t->node[i].marks &= (unsigned char)~(TREE_ROWS_OPEN | TREE_ROWS_ALL);
 	}
 }
 
-void treerows_forget_shown(struct tree *t)
+void tree_rows_forget_shown(struct tree *t)
 {
 	for (uint32_t i = 0; i < t->count; i++)
-		t->node[i].marks &= (unsigned char)~(TREEROWS_SHOWN | TREEROWS_ALL);
+		t->node[i].marks &= (unsigned char)~(TREE_ROWS_SHOWN | TREE_ROWS_ALL);
 }

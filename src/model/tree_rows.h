@@ -9,29 +9,29 @@
 
 #include "src/model/tree.h"
 
-enum treerows_sort {
-	TREEROWS_TOTAL,
-	TREEROWS_PERCENT,
-	TREEROWS_SELF,
-	TREEROWS_RATE,
-	TREEROWS_BLOCKS,
-	TREEROWS_NAME,
-	TREEROWS_PLACE,
-	TREEROWS_BAR, /* as TREEROWS_TOTAL */
-	TREEROWS_ERROR,
-	TREEROWS_COUNT
+enum tree_rows_sort {
+	TREE_ROWS_TOTAL,
+	TREE_ROWS_PERCENT,
+	TREE_ROWS_SELF,
+	TREE_ROWS_RATE,
+	TREE_ROWS_BLOCKS,
+	TREE_ROWS_NAME,
+	TREE_ROWS_PLACE,
+	TREE_ROWS_BAR, /* as TREE_ROWS_TOTAL */
+	TREE_ROWS_ERROR,
+	TREE_ROWS_COUNT
 };
 
 /* In tree_node.marks. */
-enum treerows_mark {
-	TREEROWS_OPEN = 1, /* its children are lines */
-	TREEROWS_DECIDED = 2, /* open or closed was decided, by us or by the user */
-	TREEROWS_SPLIT = 4, /* ends its chain permanently */
-	TREEROWS_SHOWN = 8, /* was a line, so it is not folded into the small ones */
-	TREEROWS_ALL = 16, /* its small children are lines, too */
+enum tree_rows_mark {
+	TREE_ROWS_OPEN = 1, /* its children are lines */
+	TREE_ROWS_DECIDED = 2, /* open or closed was decided, by us or by the user */
+	TREE_ROWS_SPLIT = 4, /* ends its chain permanently */
+	TREE_ROWS_SHOWN = 8, /* was a line, so it is not folded into the small ones */
+	TREE_ROWS_ALL = 16, /* its small children are lines, too */
 };
 
-struct treerow {
+struct tree_row {
 	uint32_t first, node; /* a chain from `first` down to `node`; mostly the same */
 	uint32_t small; /* not 0: summary line for this number of small children of `node` */
 	uint32_t level; /* 0: the root */
@@ -43,28 +43,28 @@ struct treerow {
 	double small_rate, small_error2;
 };
 
-struct treerows_wish {
+struct tree_rows_request {
 	uint32_t root; /* TREE_ROOT, or the node zoomed into */
-	enum treerows_sort sort;
+	enum tree_rows_sort sort;
 	bool reverse; /* reverses the natural order: numbers descending, names ascending */
 	bool hold; /* keep the previous order of siblings */
 	unsigned least_permille; /* share of the root's bytes below which a child is small */
 };
 
 /* Empty is all zeros. */
-struct treerows {
-	struct treerow *row;
+struct tree_rows {
+	struct tree_row *row;
 	size_t count, capacity;
 };
 
 /* 0 or -ENOMEM: then there are none. Sets marks, ranks and rows of the nodes. */
-int treerows_make(struct treerows *r, struct tree *t, const struct treerows_wish *request);
-void treerows_free(struct treerows *r);
+int tree_rows_make(struct tree_rows *r, struct tree *t, const struct tree_rows_request *request);
+void tree_rows_free(struct tree_rows *r);
 /* The line of this node or, if it is not shown, of the nearest shown ancestor; 0 at worst. */
-size_t treerows_find(const struct treerows *r, const struct tree *t, uint32_t node);
+size_t tree_rows_find(const struct tree_rows *r, const struct tree *t, uint32_t node);
 /* Opens or closes `node` and all its descendants. */
-void treerows_open_all(struct tree *t, uint32_t node, bool open);
+void tree_rows_open_all(struct tree *t, uint32_t node, bool open);
 /* Reevaluates which small children get lines, after a change of least_permille. */
-void treerows_forget_shown(struct tree *t);
+void tree_rows_forget_shown(struct tree *t);
 
 #endif

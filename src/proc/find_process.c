@@ -181,7 +181,7 @@ static int claim_matches(pid_t pid, const struct proc_claim *c)
 	int rc;
 
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	status = proc_slurp_all(path, &len);
+	status = proc_file_read_all(path, &len);
 	if (!status)
 		return shortage_is(errno) ? -errno : -ESRCH;
 	rc = proc_parse_inner_pid(status, len) == c->pid ? start_matches(pid, c) : -ESRCH;

@@ -60,7 +60,7 @@ static ssize_t proc_slurp_at(int dir, const char *path, char *buf, size_t cap)
 	return n;
 }
 
-ssize_t proc_slurp(const char *path, char *buf, size_t cap)
+ssize_t proc_file_read(const char *path, char *buf, size_t cap)
 {
 	return proc_slurp_at(AT_FDCWD, path, buf, cap);
 }
@@ -71,7 +71,7 @@ bool proc_status_number(const char *path, const char *name, bool last, long *val
 	const char *p;
 	char *end;
 
-	if (proc_slurp(path, text, sizeof(text)) <= 0)
+	if (proc_file_read(path, text, sizeof(text)) <= 0)
 		return false;
 	p = strstr(text, name);
 	if (!p)
@@ -216,7 +216,7 @@ static bool is_killed(pid_t pid)
 	size_t len;
 
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	status = proc_slurp_all(path, &len);
+	status = proc_file_read_all(path, &len);
 	if (!status)
 		return errno == ENOENT || errno == ESRCH;
 	killed = (proc_parse_pending(status, len) >> (SIGKILL - 1) & 1) != 0;
@@ -241,7 +241,7 @@ uint64_t proc_own_rss(void)
 	unsigned long pages = 0;
 	char buf[64];
 
-	if (proc_slurp("/proc/self/statm", buf, sizeof(buf)) <= 0 ||
+	if (proc_file_read("/proc/self/statm", buf, sizeof(buf)) <= 0 ||
 		sscanf(buf, "%*u %lu", &pages) != 1)
 		return 0;
 	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
@@ -259,7 +259,7 @@ bool proc_boot_id(uint8_t out[PROC_BOOT_ID_BYTES])
 	char text[64];
 	unsigned digits = 0;
 
-	if (proc_slurp("/proc/sys/kernel/random/boot_id", text, sizeof(text)) < 0)
+	if (proc_file_read("/proc/sys/kernel/random/boot_id", text, sizeof(text)) < 0)
 		return false;
 	memset(out, 0, PROC_BOOT_ID_BYTES);
 	for (const char *p = text; *p && digits < 2 * PROC_BOOT_ID_BYTES; p++) {

@@ -61,7 +61,7 @@ struct proc_smap {
 /* As proc_parse_map, with the lines that follow the mapping's. */
 int proc_parse_smap(const char *buf, size_t len, size_t *pos, struct proc_smap *m);
 /* Reads a file of unknown length, terminated; the caller frees. NULL and errno. */
-char *proc_slurp_all(const char *path, size_t *len);
+char *proc_file_read_all(const char *path, size_t *len);
 
 #define PROC_PAGE_BYTES	    4096u
 #define PROC_PAGE_PRESENT   (UINT64_C(1) << 63) /* bits of a pagemap entry */
@@ -137,7 +137,7 @@ struct proc_claim {
 int proc_resolve(const struct proc_claim *c, pid_t *pid);
 
 /* Reads a file into `buf` (NUL-terminated), as far as it fits. Bytes read, or -errno. */
-ssize_t proc_slurp(const char *path, char *buf, size_t cap);
+ssize_t proc_file_read(const char *path, char *buf, size_t cap);
 /* A number of a /proc/.../status, by its name as in "\nSeccomp:"; `last`: the last of several.
  * False: not found. */
 bool proc_status_number(const char *path, const char *name, bool last, long *value);

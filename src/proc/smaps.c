@@ -92,7 +92,7 @@ int proc_parse_smap(const char *buf, size_t len, size_t *pos, struct proc_smap *
 	return 1;
 }
 
-char *proc_slurp_all(const char *path, size_t *len)
+char *proc_file_read_all(const char *path, size_t *len)
 {
 	size_t capacity = 1u << 16, used = 0;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);

@@ -465,7 +465,7 @@ ssize_t read_blocks_changed(const struct read_watch *watch, const struct read_ch
 	return w ? walk(w, changed_walk, &request) : -ENOMEM;
 }
 
-bool read_block_stays(const struct read_segment *s, const struct read_block *b)
+bool read_block_is_unchanged(const struct read_segment *s, const struct read_block *b)
 {
 	uint64_t word;
 
@@ -475,12 +475,12 @@ bool read_block_stays(const struct read_segment *s, const struct read_block *b)
 	return true;
 }
 
-uint32_t read_birth(uint64_t tick)
+uint32_t read_tick_pack(uint64_t tick)
 {
 	return live_birth(tick);
 }
 
-uint64_t read_birth_tick(uint32_t birth)
+uint64_t read_tick_unpack(uint32_t birth)
 {
 	return live_tick(birth);
 }

@@ -27,19 +27,19 @@ int read_control(struct read_segment *s, uint64_t sample_bytes, bool measure)
 	return rc;
 }
 
-int read_fork_alone(struct read_segment *s)
+int read_forks_ignore(struct read_segment *s)
 {
 	const uint32_t yes = 1;
 
 	return read_header_put(s, offsetof(struct ht_header, fork_alone), &yes, sizeof(yes));
 }
 
-int read_leak_ask(struct read_segment *s, uint32_t who)
+int read_exit_scan_request(struct read_segment *s, uint32_t who)
 {
 	return read_header_put(s, offsetof(struct ht_header, leak_ask), &who, sizeof(who));
 }
 
-bool read_leak_waits(struct read_segment *s)
+bool read_exit_scan_is_waiting(struct read_segment *s)
 {
 	uint32_t waits = 0, beat = 0;
 
@@ -53,14 +53,14 @@ bool read_leak_waits(struct read_segment *s)
 	return true;
 }
 
-void read_leak_done(struct read_segment *s)
+void read_exit_scan_done(struct read_segment *s)
 {
 	const uint32_t yes = 1;
 
 	read_header_put(s, offsetof(struct ht_header, leak_done), &yes, sizeof(yes));
 }
 
-uint64_t read_leak_stack(struct read_segment *s)
+uint64_t read_exit_scan_stack(struct read_segment *s)
 {
 	uint64_t at = 0;
 	uint32_t waits = 0;
@@ -80,7 +80,7 @@ int64_t read_in_realloc_at(struct read_segment *s)
 	return at;
 }
 
-int64_t read_busy_at(struct read_segment *s)
+int64_t read_in_hook_at(struct read_segment *s)
 {
 	int64_t at = 0;
 

@@ -105,7 +105,7 @@ static uint32_t number_new(void)
 	return (uint32_t)(clock_monotonic_ns() >> 8) | 1;
 }
 
-static int ask_put(struct read_coop *c, const struct read_coop_wish *w, uint32_t number)
+static int ask_put(struct read_coop *c, const struct read_coop_question *w, uint32_t number)
 {
 	uint64_t until = clock_monotonic_ns() + w->ns;
 	int rc = word_put(c, AT(number), number);
@@ -121,7 +121,7 @@ static int ask_put(struct read_coop *c, const struct read_coop_wish *w, uint32_t
 	return rc != 0 ? rc : word_put(c, offsetof(struct ht_header, coop_ask), w->ask);
 }
 
-int read_coop_ask(struct read_coop *c, const struct read_coop_wish *w)
+int read_coop_ask(struct read_coop *c, const struct read_coop_question *w)
 {
 	uint64_t until = clock_monotonic_ns() + w->ns;
 	uint32_t number = number_new(), taken = 0;
@@ -176,7 +176,7 @@ uint32_t read_coop_check(struct read_coop *c, uint64_t *start, size_t *count)
 	return look;
 }
 
-bool read_coop_waits(struct read_coop *c)
+bool read_coop_is_waiting(struct read_coop *c)
 {
 	uint32_t left;
 
@@ -214,7 +214,7 @@ static int answer_wait(struct read_coop *c, enum ht_coop_server server)
 
 	while ((rc = word_get(c, AT(answer), &answer)) == 0 && answer != c->request) {
 		if (clock_monotonic_ns() > until ||
-			(server == HT_COOP_THREAD && !read_coop_waits(c)))
+			(server == HT_COOP_THREAD && !read_coop_is_waiting(c)))
 			return -ETIMEDOUT;
 		word_wait(c, AT(answer), answer);
 	}

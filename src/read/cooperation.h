@@ -28,14 +28,14 @@ void read_coop_close(struct read_coop *c);
  * `goes_on` is called each millisecond; false cancels. 0; -ETIMEDOUT: the program does not
  * allocate; -ECANCELED; or the error that the program reports.
  */
-struct read_coop_wish {
+struct read_coop_question {
 	enum ht_coop_ask ask;
 	uint32_t viewer; /* pid, as the program sees it */
 	uint64_t ns;
 	bool (*goes_on)(void *ctx);
 	void *ctx;
 };
-int read_coop_ask(struct read_coop *c, const struct read_coop_wish *w);
+int read_coop_ask(struct read_coop *c, const struct read_coop_question *w);
 /* After a request for a copy. 0 or -EIO. */
 int read_coop_copy(struct read_coop *c, struct read_coop_copy *out);
 /*
@@ -45,7 +45,7 @@ int read_coop_copy(struct read_coop *c, struct read_coop_copy *out);
  */
 uint32_t read_coop_check(struct read_coop *c, uint64_t *start, size_t *count);
 /* Whether the thread that made the copy still waits. */
-bool read_coop_waits(struct read_coop *c);
+bool read_coop_is_waiting(struct read_coop *c);
 /* Whether the copy has stopped answering. */
 bool read_coop_is_gone(const struct read_coop *c);
 /*

@@ -12,7 +12,7 @@
 
 #include "src/read/segment.h"
 
-struct read_frozen {
+struct read_live_copy {
 	struct read_segment segment; /* reads the copy */
 	char *map;
 	uint64_t bytes;
@@ -20,7 +20,7 @@ struct read_frozen {
 
 /* Copies the data of [start, end), not the holes: the file is mostly holes. */
 static int range_copy(
-	struct read_frozen *f, const struct read_segment *s, uint64_t start, uint64_t end)
+	struct read_live_copy *f, const struct read_segment *s, uint64_t start, uint64_t end)
 {
 	uint64_t at = start;
 
@@ -42,7 +42,7 @@ static int range_copy(
 }
 
 static int region_copy(
-	struct read_frozen *f, const struct read_segment *s, enum ht_region_id region)
+	struct read_live_copy *f, const struct read_segment *s, enum ht_region_id region)
 {
 	const struct ht_region *r = &s->header->region[region];
 
@@ -50,7 +50,7 @@ static int region_copy(
 }
 
 /* Copies everything but the pieces. */
-static int unpaged_copy(struct read_frozen *f, const struct read_segment *s)
+static int unpaged_copy(struct read_live_copy *f, const struct read_segment *s)
 {
 	int rc = read_at(s, 0, f->map, sizeof(struct ht_header));
 
@@ -59,7 +59,7 @@ static int unpaged_copy(struct read_frozen *f, const struct read_segment *s)
 	return rc != 0 ? rc : region_copy(f, s, HT_REGION_LIVE);
 }
 
-int read_frozen_take(struct read_frozen *f, const struct read_segment *s)
+int read_live_copy_take(struct read_live_copy *f, const struct read_segment *s)
 {
 	int rc = unpaged_copy(f, s);
 
@@ -67,7 +67,7 @@ int read_frozen_take(struct read_frozen *f, const struct read_segment *s)
 }
 
 /* Copies entries [from, from + count) of a table at `offset` in the file. */
-static int entries_copy(struct read_frozen *f, const struct read_segment *s, uint64_t offset,
+static int entries_copy(struct read_live_copy *f, const struct read_segment *s, uint64_t offset,
 	uint32_t from, uint32_t count)
 {
 	offset += from * sizeof(uint64_t);
@@ -77,8 +77,8 @@ static int entries_copy(struct read_frozen *f, const struct read_segment *s, uin
 #define ENTRIES_AFTER 2u /* entries after a page that change with it: read_watch_state */
 
 /* Copies the changed pages of the piece at `offset`, adjacent ones together. */
-static int piece_copy(
-	struct read_frozen *f, const struct read_segment *s, uint64_t offset, const uint8_t *state)
+static int piece_copy(struct read_live_copy *f, const struct read_segment *s, uint64_t offset,
+	const uint8_t *state)
 {
 	uint64_t first = offset + offsetof(struct ht_piece, first);
 	uint64_t second = offset + offsetof(struct ht_piece, second);
@@ -99,8 +99,8 @@ static int piece_copy(
 	return rc;
 }
 
-int read_frozen_retake(
-	struct read_frozen *f, const struct read_segment *s, const struct read_watch *w)
+int read_live_copy_update(
+	struct read_live_copy *f, const struct read_segment *s, const struct read_watch *w)
 {
 	uint64_t at = s->header->region[HT_REGION_PIECES].offset;
 	const struct ht_header *h = (const void *)f->map;
@@ -122,9 +122,9 @@ int read_frozen_retake(
 	return rc;
 }
 
-struct read_frozen *read_frozen_new(const struct read_segment *s)
+struct read_live_copy *read_live_copy_new(const struct read_segment *s)
 {
-	struct read_frozen *f = calloc(1, sizeof(*f));
+	struct read_live_copy *f = calloc(1, sizeof(*f));
 
 	if (!f)
 		return NULL;
@@ -137,18 +137,18 @@ struct read_frozen *read_frozen_new(const struct read_segment *s)
 		f->map = mmap(NULL, f->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
 			f->segment.fd, 0);
 	/* This first copy allocates the pages, so that later ones are fast. */
-	if (f->map != MAP_FAILED && read_frozen_take(f, s) == 0)
+	if (f->map != MAP_FAILED && read_live_copy_take(f, s) == 0)
 		return f;
-	read_frozen_free(f);
+	read_live_copy_free(f);
 	return NULL;
 }
 
-struct read_segment *read_frozen_segment(struct read_frozen *f)
+struct read_segment *read_live_copy_segment(struct read_live_copy *f)
 {
 	return &f->segment;
 }
 
-void read_frozen_free(struct read_frozen *f)
+void read_live_copy_free(struct read_live_copy *f)
 {
 	if (!f)
 		return;

@@ -184,7 +184,7 @@ int read_identity(struct read_segment *s, struct read_identity *out)
 	return rc;
 }
 
-int read_peek(const char *path, struct read_identity *out, char *message)
+int read_identity_of_file(const char *path, struct read_identity *out, char *message)
 {
 	struct read_segment *s = read_open(path, message);
 
@@ -195,7 +195,7 @@ int read_peek(const char *path, struct read_identity *out, char *message)
 	return 0;
 }
 
-int read_hold(struct read_segment *s)
+int read_viewer_lock(struct read_segment *s)
 {
 	return flock(s->fd, LOCK_SH | LOCK_NB) == 0 ? 0 : -errno;
 }

@@ -52,26 +52,26 @@ int read_identity(struct read_segment *s, struct read_identity *out);
 /* Whether the segment is that of a forked child. */
 bool read_is_forked(const struct read_segment *s);
 /* Reads a file's identity, for lists: opens, fills, closes. 0, or -errno and a message. */
-int read_peek(const char *path, struct read_identity *out, char *message);
+int read_identity_of_file(const char *path, struct read_identity *out, char *message);
 /* Takes the shared lock by which others see that a viewer is here. */
-int read_hold(struct read_segment *s);
+int read_viewer_lock(struct read_segment *s);
 /* Tells the library not to record children that the program forks from now on. 0 or -errno. */
-int read_fork_alone(struct read_segment *s);
+int read_forks_ignore(struct read_segment *s);
 /* Asks the program to wait at its exit until it was scanned for leaks. `who`: HT_LEAK_ASK_*. 0 or
  * -errno. */
-int read_leak_ask(struct read_segment *s, uint32_t who);
+int read_exit_scan_request(struct read_segment *s, uint32_t who);
 /* Whether it waits for the scan; also signals that the viewer is alive. */
-bool read_leak_waits(struct read_segment *s);
+bool read_exit_scan_is_waiting(struct read_segment *s);
 /* Where the program's part of the waiting thread's stack begins; 0: unknown. */
-uint64_t read_leak_stack(struct read_segment *s);
+uint64_t read_exit_scan_stack(struct read_segment *s);
 /* Lets the waiting program exit. */
-void read_leak_done(struct read_segment *s);
+void read_exit_scan_done(struct read_segment *s);
 /* Offset from a thread pointer to the byte that is 1 while the thread is inside realloc. 0:
  * unknown. */
 int64_t read_in_realloc_at(struct read_segment *s);
 /* The same for the 8 bytes that are not 0 while the thread is inside a hook and may change the live
  * table. */
-int64_t read_busy_at(struct read_segment *s);
+int64_t read_in_hook_at(struct read_segment *s);
 /* Address of the process's struct ht_copy (shm/copy.h), as it reports; 0: none. */
 uint64_t read_copy_at(struct read_segment *s);
 /*
@@ -204,22 +204,22 @@ struct read_block {
 	uint32_t counter; /* of that slot at that site; below the current read_counters */
 	uint32_t rate; /* if sampled, poisson_weight's log2; 0: the block represents itself */
 	uint64_t at[2], word[2]; /* where its entry is in the segment, and the entry's words:
-				    read_block_stays */
+				    read_block_is_unchanged */
 };
 ssize_t read_blocks(
 	struct read_segment *s, void (*visit)(void *ctx, const struct read_block *b), void *ctx);
 /* Whether a visited block's entry is unchanged: then it has been live since. */
-bool read_block_stays(const struct read_segment *s, const struct read_block *b);
+bool read_block_is_unchanged(const struct read_segment *s, const struct read_block *b);
 /*
  * Packs a tick in 32 bits, as in the live table, and unpacks it. Rounds down after the first hours.
  */
-uint32_t read_birth(uint64_t tick);
-uint64_t read_birth_tick(uint32_t birth);
+uint32_t read_tick_pack(uint64_t tick);
+uint64_t read_tick_unpack(uint32_t birth);
 /*
  * Tracks which pages of the live table change. Call `new` while all threads of the program are
- * stopped; changes by a hook in which a thread is stopped (read_busy_at) are not tracked, so read
- * the table after that. NULL: not possible, for example because another viewer tracks. Costs the
- * program less than a microsecond per changed page, once.
+ * stopped; changes by a hook in which a thread is stopped (read_in_hook_at) are not tracked, so
+ * read the table after that. NULL: not possible, for example because another viewer tracks. Costs
+ * the program less than a microsecond per changed page, once.
  */
 struct read_watch;
 struct read_watch *read_watch_new(struct read_segment *s);
@@ -243,14 +243,14 @@ ssize_t read_blocks_changed(const struct read_watch *w, const struct read_change
  * A copy of the live table's bytes as of the last `take`, for read_blocks to read while the program
  * runs on. The segment must outlive it. NULL or -errno on failure.
  */
-struct read_frozen;
-struct read_frozen *read_frozen_new(const struct read_segment *s);
-int read_frozen_take(struct read_frozen *f, const struct read_segment *s);
+struct read_live_copy;
+struct read_live_copy *read_live_copy_new(const struct read_segment *s);
+int read_live_copy_take(struct read_live_copy *f, const struct read_segment *s);
 /* The same after a `take` since `w` was made: copies only changed pages. While the program is
  * stopped. */
-int read_frozen_retake(
-	struct read_frozen *f, const struct read_segment *s, const struct read_watch *w);
-struct read_segment *read_frozen_segment(struct read_frozen *f);
-void read_frozen_free(struct read_frozen *f);
+int read_live_copy_update(
+	struct read_live_copy *f, const struct read_segment *s, const struct read_watch *w);
+struct read_segment *read_live_copy_segment(struct read_live_copy *f);
+void read_live_copy_free(struct read_live_copy *f);
 
 #endif

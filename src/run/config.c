@@ -302,7 +302,7 @@ void config_rules(const struct settings *s)
 
 	for (unsigned i = 0; i < s->rules; i++)
 		rule[i] = s->rule[i];
-	sym_hide_more(rule, s->rules);
+	hide_rules_set(rule, s->rules);
 }
 
 static void lines_print(const char *line)

@@ -44,7 +44,7 @@ void exit_scan_free(struct exit_scan *e)
 	if (!e)
 		return;
 	if (e->timer >= 0 && !run_ended(e->run))
-		read_leak_done(session_segment(run_session(e->run)));
+		read_exit_scan_done(session_segment(run_session(e->run)));
 	if (e->timer >= 0)
 		close(e->timer);
 	free(e);
@@ -65,7 +65,7 @@ static bool scan_start(struct exit_scan *e, struct session *s, const struct watc
 
 	if (shown == run_watch(e->run) && screen_leaks_start_at_exit(e->leaks, s, hold) == 0)
 		return true;
-	read_leak_done(session_segment(s));
+	read_exit_scan_done(session_segment(s));
 	return false;
 }
 
@@ -80,7 +80,7 @@ bool exit_scan_ready(struct exit_scan *e, const struct watch *shown)
 	s = run_session(e->run);
 	if (e->seen == s && clock_monotonic_ns() - e->seen_ns > SCAN_MAX_NS)
 		screen_leaks_give_up(e->leaks, "no leak scan at its end: it took more than 60 s");
-	if (e->seen == s || !read_leak_waits(session_segment(s)))
+	if (e->seen == s || !read_exit_scan_is_waiting(session_segment(s)))
 		return false;
 	e->seen = s;
 	e->seen_ns = clock_monotonic_ns();

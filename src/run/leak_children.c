@@ -103,7 +103,7 @@ static void scan_at_exit(struct leak_children *l, struct session *s, struct chil
 	if (c->job)
 		return;
 	result_take(c, s, leak_summary_failed("no leak scan: no thread could be started"));
-	read_leak_done(session_segment(s));
+	read_exit_scan_done(session_segment(s));
 }
 
 /* Stores the result of the scan, and waits for it if it has not ended. */
@@ -123,11 +123,11 @@ static void child_check(void *ctx, struct session *s)
 
 	if (c && c->job && scan_job_ended(c->job))
 		job_take(c, s);
-	if (!session_alive(s) || !read_leak_waits(session_segment(s)))
+	if (!session_alive(s) || !read_exit_scan_is_waiting(session_segment(s)))
 		return;
 	c = child_of(l, s);
 	if (!c)
-		read_leak_done(session_segment(s)); /* the table is full */
+		read_exit_scan_done(session_segment(s)); /* the table is full */
 	else if (!c->ended)
 		scan_at_exit(l, s, c);
 }

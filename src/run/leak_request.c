@@ -88,7 +88,7 @@ static void exit_scan_begin(struct leak_request *q, struct session *s)
 	q->result =
 		leak_summary_failed(errno == ENOMEM ? "no leak scan: out of memory"
 						    : "no leak scan: no thread could be started");
-	read_leak_done(session_segment(s));
+	read_exit_scan_done(session_segment(s));
 }
 
 /* An image that called exec at its end is gone, and its scan with it. */
@@ -270,7 +270,7 @@ static void rounds_check(struct leak_request *q, struct session *s, bool waits)
 	if (waits && l->ended != s) {
 		l->ended = s;
 		if (scan_control_start_at_exit(scans, false) != 0)
-			read_leak_done(session_segment(s));
+			read_exit_scan_done(session_segment(s));
 	} else if (l->ended != s && session_alive(s)) {
 		scan_control_poll(scans);
 	}
@@ -315,7 +315,7 @@ void leak_request_make(struct leak_request *q)
 	watch_poll(run_watch(q->run));
 	leak_children_scan(q->children);
 	s = run_session(q->run);
-	waits = run_child(q->run) && read_leak_waits(session_segment(s));
+	waits = run_child(q->run) && read_exit_scan_is_waiting(session_segment(s));
 	if (q->rounds)
 		rounds_check(q, s, waits);
 	else

@@ -104,7 +104,7 @@ static int leak_ask(struct run *r, bool screen)
 	else if (screen && !o->no_exit_scan && !o->readonly && !o->sample.given)
 		who = HT_LEAK_ASK_ONE;
 	r->waits_at_exit = who == HT_LEAK_ASK_ONE;
-	return who ? read_leak_ask(session_segment(watch_session(r->watch)), who) : 0;
+	return who ? read_exit_scan_request(session_segment(watch_session(r->watch)), who) : 0;
 }
 
 /* Everything that may fail before the child runs. */

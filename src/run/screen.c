@@ -376,7 +376,7 @@ long screen_bytes(void *screen, uint64_t addr, void *out, size_t bytes)
 
 const char *const *screen_hide_rules(void *screen, size_t *count)
 {
-	return sym_hide_rules(count);
+	return hide_rules_lines(count);
 }
 
 void screen_ages(void *screen, bool wanted)

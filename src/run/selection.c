@@ -31,7 +31,9 @@ void selection_make(struct selection *v, const struct snapshot *s, const struct 
 {
 	char why[FILTER_WHY_MAX];
 	struct filter *f = o->filter ? filter_parse(o->filter, why) : NULL;
-	struct groups_wish request = { .by = o->group, .show_hidden = o->show_hidden, .filter = f };
+	struct groups_request request = {
+		.by = o->group, .show_hidden = o->show_hidden, .filter = f
+	};
 	size_t capacity = 0;
 
 	*v = (struct selection){ .sites = s };

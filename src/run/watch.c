@@ -400,7 +400,7 @@ static int disown_one(void *ctx, const struct target_segment *t)
 	if (t->state != TARGET_EXITED)
 		prepare_disown(t->path);
 	if (t->state == TARGET_EXITED ||
-		(read_peek(t->path, &id, message) == 0 && id.state == HT_STATE_EXITED))
+		(read_identity_of_file(t->path, &id, message) == 0 && id.state == HT_STATE_EXITED))
 		read_remove_file(t->path);
 	return 0;
 }

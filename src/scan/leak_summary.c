@@ -30,7 +30,7 @@ static struct snap_leak_sum sum_of(struct leak_sum s)
 
 static uint64_t birth_ns(uint32_t birth)
 {
-	return read_birth_tick(birth) << HT_TICK_SHIFT;
+	return read_tick_unpack(birth) << HT_TICK_SHIFT;
 }
 
 static void row_copy(struct leak_summary *c, const struct leak_row *r, struct snap_leak_site *out)
@@ -204,7 +204,8 @@ struct leak_summary *leak_summary_run(
 	if (c)
 		c->leaks.before_exit = request->at_exit && !c->leaks.at_exit;
 	if (request->at_exit)
-		read_leak_done(s); /* also if the process was not scanned at its last instant */
+		read_exit_scan_done(
+			s); /* also if the process was not scanned at its last instant */
 	if (c && read_identity(s, &id) == 0 && now > id.created_ns)
 		c->leaks.at_ns = now - id.created_ns;
 	return c;

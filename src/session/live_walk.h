@@ -28,7 +28,7 @@ struct live_walk {
 struct live_walk_of {
 	struct read_segment *segment;
 	const struct model *model;
-	const struct moments *moments;
+	const struct mark_list *moments;
 	uint64_t created_ns; /* the program's start */
 	uint32_t sites; /* all ids are below it */
 };

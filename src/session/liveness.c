@@ -116,7 +116,7 @@ static void filters_look(struct liveness *h, struct read_segment *s, pid_t pid)
 
 	if (!h->fork_alone && proc_read(pid, false, &its) == 0 && its.filters > 0 &&
 		proc_read(getpid(), false, &ours) == 0 && its.filters > ours.filters)
-		h->fork_alone = read_fork_alone(s) == 0;
+		h->fork_alone = read_forks_ignore(s) == 0;
 }
 
 void liveness_check(struct liveness *h, struct read_segment *s, uint32_t state, pid_t pid)

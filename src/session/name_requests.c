@@ -136,7 +136,7 @@ static uint64_t hidden_frames(const struct address *a)
 	uint64_t hidden = 0;
 
 	for (uint32_t i = 0; i < a->nframes && i < INLINES_MAX; i++)
-		if (sym_hidden(a->frames[i].function, a->module->path))
+		if (hide_rules_match(a->frames[i].function, a->module->path))
 			hidden |= UINT64_C(1) << i;
 	return hidden;
 }
@@ -217,7 +217,7 @@ bool name_requests_collect(struct name_requests *n)
 
 static bool frame_hidden(const struct frame *f)
 {
-	return sym_hidden(f->function, f->module->path);
+	return hide_rules_match(f->function, f->module->path);
 }
 
 void name_requests_rehide(struct name_requests *n)

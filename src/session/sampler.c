@@ -90,8 +90,8 @@ void sampler_tell(
 		.overhead = s->steer.overhead,
 		.passing = s->steer.passing };
 	for (uint32_t i = 0; i < totals->marks; i++)
-		out->mark[i] =
-			(struct snap_mark){ totals->mark[i].ns, totals->mark[i].sample_bytes };
+		out->mark[i] = (struct snap_rate_change){ totals->mark[i].ns,
+			totals->mark[i].sample_bytes };
 	if (totals->marks)
 		out->bytes = totals->mark[totals->marks - 1].sample_bytes;
 }

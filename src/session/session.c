@@ -139,7 +139,7 @@ struct session *session_open(const char *path, const struct session_options *o, 
 		session_free(s);
 		return NULL;
 	}
-	read_hold(s->segment);
+	read_viewer_lock(s->segment);
 	s->refs = 1;
 	s->pid = o->pid ? o->pid : liveness_pid(s->segment, &s->identity);
 	liveness_open(&s->liveness, s->segment, &s->identity, o->alone);

@@ -70,9 +70,9 @@ static uint64_t more_by(uint64_t now, uint64_t before)
 	return now > before ? now - before : 0;
 }
 
-static void moments_carry(struct since_mark_walk *w, const struct snap_moment *last)
+static void moments_carry(struct since_mark_walk *w, const struct snap_mark *last)
 {
-	const struct snap_moment *at = last;
+	const struct snap_mark *at = last;
 
 	for (unsigned i = w->count; i-- > 0 && at; at = at->before)
 		w->allocs[i] = more_by(at->allocs, at->before ? at->before->allocs : 0);
@@ -80,17 +80,17 @@ static void moments_carry(struct since_mark_walk *w, const struct snap_moment *l
 		blocks_carry(w, i, w->allocs[i]);
 }
 
-static void moments_tell(struct since_mark *b, const struct moments *m)
+static void moments_tell(struct since_mark *b, const struct mark_list *m)
 {
 	struct since_mark_walk *w = b->walk;
-	struct snap_moment *at = m->last;
+	struct snap_mark *at = m->last;
 
 	moments_carry(w, m->last);
 
 	for (unsigned i = w->count; i-- > 0 && at;) {
 		at->alive_blocks = w->blocks[i];
 		at->alive_bytes = w->bytes[i];
-		at = (struct snap_moment *)(uintptr_t)at->before;
+		at = (struct snap_mark *)(uintptr_t)at->before;
 	}
 	b->alive_blocks = w->blocks[w->count];
 	b->alive_bytes = w->bytes[w->count];
@@ -121,12 +121,12 @@ static uint64_t at_least(uint64_t allocs, uint64_t alive)
 }
 
 /* After the walk: takes the counts that belong to it. */
-static void walked(struct since_mark *b, const struct moments *m, const struct snapshot *s)
+static void walked(struct since_mark *b, const struct mark_list *m, const struct snapshot *s)
 {
 	b->since = s->since;
 	b->until = s->until;
 	b->last = m->last;
-	b->of = at_least(moments_between(s, m->last, NULL).allocs, b->alive_blocks);
+	b->of = at_least(mark_list_between(s, m->last, NULL).allocs, b->alive_blocks);
 	for (size_t i = 0; i < s->nsites; i++)
 		if (s->sites[i].id < b->room)
 			b->site[s->sites[i].id].of =
@@ -135,16 +135,16 @@ static void walked(struct since_mark *b, const struct moments *m, const struct s
 }
 
 bool since_mark_differ(
-	const struct since_mark *b, const struct moments *m, const struct snapshot *s)
+	const struct since_mark *b, const struct mark_list *m, const struct snapshot *s)
 {
 	return s->since != b->since || s->until != b->until || m->last != b->last;
 }
 
-static struct since_mark_walk *walk_new(const struct moments *m, const struct snapshot *s)
+static struct since_mark_walk *walk_new(const struct mark_list *m, const struct snapshot *s)
 {
 	size_t classes = (size_t)m->count + 1;
 	struct since_mark_walk *w = calloc(1, sizeof(*w) + 4 * classes * sizeof(uint64_t));
-	const struct snap_moment *at = m->last;
+	const struct snap_mark *at = m->last;
 
 	if (!w)
 		return NULL;
@@ -161,7 +161,7 @@ static struct since_mark_walk *walk_new(const struct moments *m, const struct sn
 	return w;
 }
 
-int since_mark_start(struct since_mark *b, const struct moments *m, const struct snapshot *s)
+int since_mark_start(struct since_mark *b, const struct mark_list *m, const struct snapshot *s)
 {
 	b->known = false;
 	b->walk = sites_room(b, s) ? walk_new(m, s) : NULL;
@@ -169,7 +169,7 @@ int since_mark_start(struct since_mark *b, const struct moments *m, const struct
 }
 
 void since_mark_end(
-	struct since_mark *b, const struct moments *m, const struct snapshot *s, bool whole)
+	struct since_mark *b, const struct mark_list *m, const struct snapshot *s, bool whole)
 {
 	if (whole) {
 		moments_tell(b, m);

@@ -21,7 +21,7 @@ struct since_mark {
 	bool known;
 	struct since_mark_walk *walk; /* NULL between two walks */
 	/* What the last walk counted. */
-	const struct snap_moment *since, *until, *last;
+	const struct snap_mark *since, *until, *last;
 	uint64_t alive_blocks, alive_bytes; /* live, and allocated after the last moment */
 	uint64_t of; /* blocks allocated after it */
 };
@@ -29,14 +29,14 @@ struct since_mark {
 /* Whether the snapshot asks for another span than the last walk counted. `s` has since, until and
  * moments set. */
 bool since_mark_differ(
-	const struct since_mark *b, const struct moments *m, const struct snapshot *s);
+	const struct since_mark *b, const struct mark_list *m, const struct snapshot *s);
 /* Before a walk over the live table (src/session/live_walk.h). `s`: the current snapshot. -ENOMEM.
  */
-int since_mark_start(struct since_mark *b, const struct moments *m, const struct snapshot *s);
+int since_mark_start(struct since_mark *b, const struct mark_list *m, const struct snapshot *s);
 /* During the walk, for each block; and after it. `whole`: it saw all blocks. */
 void since_mark_block(struct since_mark *b, const struct read_block *block);
 void since_mark_end(
-	struct since_mark *b, const struct moments *m, const struct snapshot *s, bool whole);
+	struct since_mark *b, const struct mark_list *m, const struct snapshot *s, bool whole);
 /* Fills in the counts of the last walk, if it was made for this span. */
 void since_mark_fill(const struct since_mark *b, struct snapshot *s, struct snap_site *sites);
 void since_mark_free(struct since_mark *b);

@@ -25,7 +25,7 @@ static void thread_name(pid_t pid, struct snap_thread *t)
 		return; /* it has ended: its last name stays */
 	t->name[0] = 0;
 	snprintf(path, sizeof(path), "/proc/%d/task/%" PRIu32 "/comm", (int)pid, t->tid);
-	len = proc_slurp(path, comm, sizeof(comm));
+	len = proc_file_read(path, comm, sizeof(comm));
 	if (len > 0 && comm[len - 1] == '\n')
 		len--;
 	if (len > 0)

@@ -164,7 +164,7 @@ static void extra_free(void)
 	extra_count = 0;
 }
 
-int sym_hide_more(const char *const *patterns, size_t count)
+int hide_rules_set(const char *const *patterns, size_t count)
 {
 	char **copy = calloc(count + 1, sizeof(*copy));
 
@@ -276,7 +276,7 @@ static bool function_hidden(const char *function)
 	return rules_match(false, base, len) || extra_match(function, base, len);
 }
 
-bool sym_hidden(const char *function, const char *module_path)
+bool hide_rules_match(const char *function, const char *module_path)
 {
 	const char *slash = module_path ? strrchr(module_path, '/') : NULL;
 	const char *file = slash ? slash + 1 : module_path;
@@ -286,7 +286,7 @@ bool sym_hidden(const char *function, const char *module_path)
 	return function && function_hidden(function);
 }
 
-const char *const *sym_hide_rules(size_t *count)
+const char *const *hide_rules_lines(size_t *count)
 {
 	*count = COUNT(rules);
 	return rules;

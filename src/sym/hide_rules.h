@@ -11,13 +11,13 @@
  * new, std::, __gnu_cxx::, g_malloc, xmalloc, strdup, alloc::alloc::, ...), so that it names no
  * site. `function` may be NULL.
  */
-bool sym_hidden(const char *function, const char *module_path);
+bool hide_rules_match(const char *function, const char *module_path);
 /*
  * Sets further patterns, which match functions only, in place of those set before. They are copied.
  * 0 or -ENOMEM: then there are none.
  */
-int sym_hide_more(const char *const *patterns, size_t count);
+int hide_rules_set(const char *const *patterns, size_t count);
 /* The built-in rules as lines of text, for the help screen; static. */
-const char *const *sym_hide_rules(size_t *count);
+const char *const *hide_rules_lines(size_t *count);
 
 #endif

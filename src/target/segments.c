@@ -169,7 +169,7 @@ static void segment_fill(const struct found *f, struct target_segment *s)
 	char message[READ_MESSAGE_MAX] = "";
 	struct read_identity id;
 
-	if (read_peek(s->path, &id, message)) {
+	if (read_identity_of_file(s->path, &id, message)) {
 		unreadable_fill(s, message);
 		return;
 	}
@@ -330,7 +330,8 @@ bool target_went_on(const struct target_segment *s)
 
 	snprintf(link, sizeof(link), "/proc/%d/exe", (int)s->process);
 	n = readlink(link, exe, sizeof(exe) - 1);
-	if (n <= 0 || read_peek(s->path, &id, message) != 0 || id.state != HT_STATE_RUNNING)
+	if (n <= 0 || read_identity_of_file(s->path, &id, message) != 0 ||
+		id.state != HT_STATE_RUNNING)
 		return false;
 	exe[n] = '\0';
 	return id.exe[0] && strcmp(exe, id.exe) != 0 &&

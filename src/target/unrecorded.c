@@ -116,7 +116,7 @@ static void command_read(const struct subject *s, char *out, size_t cap)
 	ssize_t n;
 
 	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)s->pid);
-	n = proc_slurp(path, line, sizeof(line));
+	n = proc_file_read(path, line, sizeof(line));
 	while (n > 0 && !line[n - 1])
 		n--;
 	for (ssize_t i = 0; i < n; i++)
@@ -142,7 +142,7 @@ int target_unrecorded(pid_t pid, char why[TARGET_REASON_MAX], char *command, siz
 	if (is_young(&s.proc))
 		return -EAGAIN;
 	snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
-	s.environment = proc_slurp_all(path, &s.environment_bytes);
+	s.environment = proc_file_read_all(path, &s.environment_bytes);
 	for (size_t i = 0; !reason && i < sizeof(reasons) / sizeof(reasons[0]); i++)
 		reason = reasons[i](&s, room);
 	snprintf(why, TARGET_REASON_MAX, "%s", reason);

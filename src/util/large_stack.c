@@ -43,7 +43,7 @@ static void *stack_new(void)
 	return NULL;
 }
 
-int ownstack_run(int (*body)(void *ctx), void *ctx)
+int large_stack_run(int (*body)(void *ctx), void *ctx)
 {
 	struct rlimit limit;
 	char *stack = NULL;

@@ -8,6 +8,6 @@
  * takes 70 KB to read a terminal description. Without memory for such a stack, uses the existing
  * one. Returns the result of `body`. Main thread, once.
  */
-int ownstack_run(int (*body)(void *ctx), void *ctx);
+int large_stack_run(int (*body)(void *ctx), void *ctx);
 
 #endif

@@ -48,7 +48,7 @@ static unsigned depth; /* guarded by `lock` */
 static int before; /* the original score; valid if `changed` */
 static bool changed;
 
-void yield_begin(void)
+void oom_score_raise(void)
 {
 	pthread_mutex_lock(&lock);
 	if (depth++ == 0)
@@ -56,7 +56,7 @@ void yield_begin(void)
 	pthread_mutex_unlock(&lock);
 }
 
-void yield_end(void)
+void oom_score_restore(void)
 {
 	pthread_mutex_lock(&lock);
 	if (--depth == 0 && changed)
@@ -64,14 +64,14 @@ void yield_end(void)
 	pthread_mutex_unlock(&lock);
 }
 
-void yield_spawn_begin(void)
+void oom_score_spawn_begin(void)
 {
 	pthread_mutex_lock(&lock);
 	if (depth > 0 && changed)
 		(void)score_write(before);
 }
 
-void yield_spawn_end(void)
+void oom_score_spawn_end(void)
 {
 	if (depth > 0 && changed)
 		(void)score_write(RAISED_SCORE);

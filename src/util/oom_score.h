@@ -8,11 +8,11 @@
 #define SRC_UTIL_OOM_SCORE_H
 
 /* Call them in pairs, which may overlap. A sandbox may make them ineffective. */
-void yield_begin(void);
-void yield_end(void);
+void oom_score_raise(void);
+void oom_score_restore(void);
 /* Call them around the start of a process, which would inherit the score; call none of these
  * functions in between. */
-void yield_spawn_begin(void);
-void yield_spawn_end(void);
+void oom_score_spawn_begin(void);
+void oom_score_spawn_end(void);
 
 #endif

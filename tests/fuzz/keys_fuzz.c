@@ -44,7 +44,7 @@ static void begin(void)
 		__sanitizer_set_death_callback(told);
 	}
 	ui_free(&paper.ui);
-	moments_free(&paper.canned.moments);
+	mark_list_free(&paper.canned.moments);
 	map_unref(paper.canned.map);
 	paper.canned = canned_default();
 	paper.canned.nsites = 40;

@@ -43,7 +43,7 @@ struct canned {
 	char asked[32]; /* how to record */
 	bool no_detail;
 	bool source_is_late, source_is_newer;
-	struct moments moments;
+	struct mark_list moments;
 	unsigned since, until; /* marks, by number */
 	void *image; /* owner of its snapshots */
 	struct map *map; /* made when it is first asked for */
@@ -317,14 +317,14 @@ static inline void canned_threads(struct snapshot *s, struct snap_thread *out, u
 static inline void canned_marks(struct snapshot *s, struct snap_site *sites, const struct canned *c)
 {
 	s->moments = c->moments.last;
-	s->since = moments_find(&c->moments, c->since);
-	s->until = moments_find(&c->moments, c->until);
+	s->since = mark_list_find(&c->moments, c->since);
+	s->until = mark_list_find(&c->moments, c->until);
 	s->kept = s->since != NULL;
-	s->newest = moments_between(s, s->moments, NULL);
+	s->newest = mark_list_between(s, s->moments, NULL);
 	s->newest.kept_of = s->newest.allocs;
 	s->newest.kept_blocks = s->newest.allocs / 3;
 	s->newest.kept_bytes = 12 << 20;
-	moments_apply(s, sites);
+	mark_list_apply(s, sites);
 	for (size_t i = 0; s->since && i < s->nsites; i++) {
 		sites[i].since.kept_of = sites[i].since.allocs;
 		sites[i].since.kept_blocks = sites[i].since.allocs / 3;
@@ -468,8 +468,8 @@ static inline int canned_mark(void *ctx, char *msg, size_t cap)
 {
 	struct canned *c = ctx;
 	struct snapshot *s = canned_snapshot(c);
-	struct snap_moment_site *sites = calloc(s->nsites + 1, sizeof(*sites));
-	struct snap_moment m = { .number = 1,
+	struct snap_mark_site *sites = calloc(s->nsites + 1, sizeof(*sites));
+	struct snap_mark m = { .number = 1,
 		.ns = s->uptime_ns,
 		.live_bytes = s->totals.live_bytes,
 		.live_blocks = s->totals.live_blocks,
@@ -480,9 +480,9 @@ static inline int canned_mark(void *ctx, char *msg, size_t cap)
 		.nsites = s->nsites };
 
 	for (size_t i = 0; i < s->nsites; i++)
-		sites[i] = (struct snap_moment_site){ s->sites[i].id, s->sites[i].live_bytes,
+		sites[i] = (struct snap_mark_site){ s->sites[i].id, s->sites[i].live_bytes,
 			s->sites[i].live_blocks, s->sites[i].allocs, s->sites[i].alloc_bytes };
-	moments_add(&c->moments, &m);
+	mark_list_add(&c->moments, &m);
 	free(sites);
 	snapshot_unref(s);
 	if (!c->since)
@@ -492,7 +492,7 @@ static inline int canned_mark(void *ctx, char *msg, size_t cap)
 
 static inline void canned_mark_name(void *ctx, unsigned number, const char *name)
 {
-	moments_name(moments_find(&((struct canned *)ctx)->moments, number), name);
+	mark_list_rename(mark_list_find(&((struct canned *)ctx)->moments, number), name);
 }
 
 static inline void canned_since(void *ctx, unsigned since, unsigned until)

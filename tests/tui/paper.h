@@ -48,7 +48,7 @@ static inline void paper_open(struct paper *p, int height, int width, bool ascii
 static inline void paper_close(struct paper *p)
 {
 	screen_free(&p->ui);
-	moments_free(&p->canned.moments);
+	mark_list_free(&p->canned.moments);
 	map_unref(p->canned.map);
 	endwin();
 	delscreen(p->screen);

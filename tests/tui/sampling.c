@@ -63,7 +63,7 @@ TEST(sampling_is_told)
 		       (double)p.ui.shown->sites[i].error.live_bytes;
 	CHECK(fabs(p.ui.tree.tree[0].node[0].error2 / sum - 1) < 1e-9);
 	paper_keys(&p, "9");
-	CHECK_INT(p.ui.tree.order.sort, TREEROWS_ERROR);
+	CHECK_INT(p.ui.tree.order.sort, TREE_ROWS_ERROR);
 	ui_tab(&p.ui, VIEW_SITES);
 	paper_resize(&p, 8, 40);
 	paper_draw(&p);

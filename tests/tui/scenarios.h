@@ -144,7 +144,7 @@ static inline const char *scenario_play(const struct scenario *scenario, struct 
 		scenario->program(&canned);
 	rc = script ? script_run(script, &source, &options, &signal, why) : -1;
 	script_free(script);
-	moments_free(&canned.moments);
+	mark_list_free(&canned.moments);
 	map_unref(canned.map);
 	return rc ? why : NULL;
 }

@@ -11,7 +11,7 @@ struct surveyed {
 	struct read_segment *reader;
 	struct model *model;
 	struct live_walk live_walk;
-	struct moments moments;
+	struct mark_list moments;
 	uint32_t sites; /* ids are below it */
 };
 

@@ -169,7 +169,7 @@ TEST(no_more_alive_than_allocated)
 	for (uint32_t i = 202; i < 205; i++)
 		alloc_late(1, i, late);
 	s = session_tick(session);
-	CHECK_INT(moments_between(s, s->moments->before, s->moments).allocs, 2);
+	CHECK_INT(mark_list_between(s, s->moments->before, s->moments).allocs, 2);
 	CHECK_INT(s->moments->alive_blocks, 2);
 	CHECK_INT(s->moments->alive_bytes, 2 * (1200 + 1204) / 2); /* of five, on average */
 	CHECK_INT(s->newest.kept_blocks, 3);
@@ -276,7 +276,7 @@ TEST(without_a_file)
 static unsigned count_of(const char *text)
 {
 	struct mark_file f = { .read = 0 };
-	struct moments m = { 0 };
+	struct mark_list m = { 0 };
 	unsigned count;
 	FILE *file;
 
@@ -286,7 +286,7 @@ static unsigned count_of(const char *text)
 	fclose(file);
 	mark_file_load(&f, &m);
 	count = m.count;
-	moments_free(&m);
+	mark_list_free(&m);
 	return count;
 }
 

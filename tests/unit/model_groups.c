@@ -72,7 +72,7 @@ static size_t make(enum group_by by, const char *text, bool show_hidden)
 {
 	char why[FILTER_WHY_MAX];
 	struct filter *f = text ? filter_parse(text, why) : NULL;
-	struct groups_wish request = { .by = by, .filter = f, .show_hidden = show_hidden };
+	struct groups_request request = { .by = by, .filter = f, .show_hidden = show_hidden };
 
 	prepare();
 	CHECK_INT(groups_make(&groups, &snap, &request), 0);
@@ -115,7 +115,7 @@ static size_t make_threads(bool has_alive, const char *text, uint64_t inside)
 {
 	char why[FILTER_WHY_MAX];
 	struct filter *f = text ? filter_parse(text, why) : NULL;
-	struct groups_wish request = { .by = GROUP_THREAD, .filter = f, .inside = inside };
+	struct groups_request request = { .by = GROUP_THREAD, .filter = f, .inside = inside };
 
 	prepare();
 	snap.has_alive = has_alive;
@@ -253,7 +253,7 @@ TEST(filters)
 
 TEST(the_sites_of_one)
 {
-	struct groups_wish request = { .by = GROUP_FUNCTION };
+	struct groups_request request = { .by = GROUP_FUNCTION };
 
 	prepare();
 	request.inside = groups_key(GROUP_FUNCTION, &sites[1], false);

@@ -26,11 +26,11 @@ static const struct snap_site sites[] = {
 	{ .id = 3, .stack = &stacks[2], .live_bytes = 40, .live_blocks = 4 },
 };
 static const struct snapshot snap = { .sites = sites, .nsites = 3 };
-static struct objects objects;
+static struct module_rows objects;
 
-static const struct object *named(const char *name)
+static const struct module_row *named(const char *name)
 {
-	static const struct object none = { .sites = 99 };
+	static const struct module_row none = { .sites = 99 };
 
 	for (size_t i = 0; i < objects.count; i++)
 		if (!strcmp(objects.object[i].module->name, name))
@@ -40,7 +40,7 @@ static const struct object *named(const char *name)
 
 TEST(sites_count_for_the_object_they_are_named_after)
 {
-	CHECK_INT(objects_make(&objects, &snap, false), 0);
+	CHECK_INT(module_rows_make(&objects, &snap, false), 0);
 	CHECK_INT(objects.count, 3);
 	CHECK_INT(named("app")->live_bytes, 30); /* both loads of it */
 	CHECK_INT(named("app")->live_blocks, 3);
@@ -48,30 +48,30 @@ TEST(sites_count_for_the_object_they_are_named_after)
 	CHECK_INT(named("app")->rate_bytes_per_s, 4);
 	CHECK_INT(named("lib.so")->sites, 0);
 	CHECK_INT(named("bare.so")->live_bytes, 40);
-	CHECK_INT(objects_make(&objects, &snap, true), 0);
+	CHECK_INT(module_rows_make(&objects, &snap, true), 0);
 	CHECK_INT(objects.count, 3);
 	CHECK_INT(named("lib.so")->live_bytes, 10);
 	CHECK_INT(named("app")->live_bytes, 20);
-	objects_free(&objects);
+	module_rows_free(&objects);
 }
 
 TEST(what_is_known_of_their_code)
 {
-	CHECK_INT(objects_make(&objects, &snap, false), 0);
-	CHECK_INT(objects_names(named("app")), OBJECTS_LINES);
-	CHECK_INT(objects_names(named("lib.so")), OBJECTS_FUNCTIONS);
-	CHECK_INT(objects_names(named("bare.so")), OBJECTS_NOTHING);
+	CHECK_INT(module_rows_make(&objects, &snap, false), 0);
+	CHECK_INT(module_rows_names(named("app")), MODULE_ROWS_LINES);
+	CHECK_INT(module_rows_names(named("lib.so")), MODULE_ROWS_FUNCTIONS);
+	CHECK_INT(module_rows_names(named("bare.so")), MODULE_ROWS_NOTHING);
 	CHECK_INT(named("app")->frames, 3);
 	stacks[2].resolved = false;
-	CHECK_INT(objects_make(&objects, &snap, false), 0);
-	CHECK_INT(objects_names(named("bare.so")), OBJECTS_PENDING);
-	CHECK_INT(objects_names(named("app")), OBJECTS_LINES);
+	CHECK_INT(module_rows_make(&objects, &snap, false), 0);
+	CHECK_INT(module_rows_names(named("bare.so")), MODULE_ROWS_PENDING);
+	CHECK_INT(module_rows_names(named("app")), MODULE_ROWS_LINES);
 	in_bare[1].module = &lib;
 	in_bare[1].function = in_bare[1].file = NULL;
-	CHECK_INT(objects_make(&objects, &snap, false), 0);
-	CHECK_INT(objects_names(named("lib.so")), OBJECTS_FUNCTIONS);
+	CHECK_INT(module_rows_make(&objects, &snap, false), 0);
+	CHECK_INT(module_rows_names(named("lib.so")), MODULE_ROWS_FUNCTIONS);
 	stacks[2].resolved = true;
-	objects_free(&objects);
+	module_rows_free(&objects);
 }
 
 int main(void)

@@ -30,8 +30,8 @@ static struct stack stacks[] = { STACK(in_load), STACK(in_parse), STACK(in_serve
 static struct snap_site sites[SITES];
 static struct snapshot snap = { .sites = sites, .nsites = SITES };
 static struct tree tree;
-static struct treerows rows;
-static struct treerows_wish request;
+static struct tree_rows rows;
+static struct tree_rows_request request;
 
 static void begin(void)
 {
@@ -48,20 +48,20 @@ static void begin(void)
 	}
 	snap.nsites = SITES;
 	in_serve[0].function = "reply";
-	request = (struct treerows_wish){ .least_permille = 10 };
+	request = (struct tree_rows_request){ .least_permille = 10 };
 }
 
 static void end(void)
 {
 	tree_free(&tree);
 	tree = (struct tree){ 0 };
-	treerows_free(&rows);
+	tree_rows_free(&rows);
 }
 
 static void make(void)
 {
 	CHECK_INT(tree_update(&tree, &snap, tree.inverted, false), 0);
-	CHECK_INT(treerows_make(&rows, &tree, &request), 0);
+	CHECK_INT(tree_rows_make(&rows, &tree, &request), 0);
 }
 
 static const struct tree_node *named(const char *parent, const char *name)
@@ -88,7 +88,7 @@ static const char *lines(void)
 	size_t used = 0;
 
 	for (size_t i = 0; i < rows.count; i++) {
-		const struct treerow *r = &rows.row[i];
+		const struct tree_row *r = &rows.row[i];
 		const struct tree_node *n = &tree.node[r->node];
 		const char *name = r->node ? n->frame.function : "all";
 
@@ -97,7 +97,7 @@ static const char *lines(void)
 		else
 			used += (size_t)sprintf(text + used, "%u%.6s%s%s ", r->level, name,
 				r->folded ? "~" : "",
-				r->has_children && !(n->marks & TREEROWS_OPEN) ? "+" : "");
+				r->has_children && !(n->marks & TREE_ROWS_OPEN) ? "+" : "");
 	}
 	text[used] = 0;
 	return text;
@@ -234,10 +234,10 @@ TEST(many_small_children_share_a_line)
 	s[0].live_bytes = s[0].live_blocks = 0;
 	make();
 	CHECK_STR(lines(), "0all 1main 2f1 2f7 2*5 ");
-	treerows_forget_shown(&tree);
+	tree_rows_forget_shown(&tree);
 	make();
 	CHECK_STR(lines(), "0all 1main 2f1 2*6 ");
-	tree.node[named(NULL, "main") - tree.node].marks |= TREEROWS_ALL;
+	tree.node[named(NULL, "main") - tree.node].marks |= TREE_ROWS_ALL;
 	make();
 	CHECK_STR(lines(), "0all 1main 2f1 2f6 2f5 2f4 2f3 2f2 2f7 ");
 	snap.sites = sites;
@@ -260,7 +260,7 @@ TEST(order_and_holding_it)
 	make();
 	CHECK_STR(lines(), "0all 1parse~ 1main 2load 3parse 2handle~ 3tiny 3reply ");
 	request.reverse = false;
-	request.sort = TREEROWS_NAME;
+	request.sort = TREE_ROWS_NAME;
 	make();
 	CHECK_STR(lines(), "0all 1parse~ 1main 2load 3parse 2handle~ 3reply 3tiny ");
 	end();
@@ -292,12 +292,12 @@ TEST(a_node_that_is_not_shown_is_found_above)
 	parse = (uint32_t)(named("load", "parse") - tree.node);
 	if (tree.node[tree.node[load].parent].missing)
 		return;
-	CHECK_INT(treerows_find(&rows, &tree, parse) > 0, 1);
-	treerows_open_all(&tree, load, false);
+	CHECK_INT(tree_rows_find(&rows, &tree, parse) > 0, 1);
+	tree_rows_open_all(&tree, load, false);
 	make();
 	CHECK_STR(lines(), "0all 1main 2load+ 2handle~ 3reply 3tiny 1parse~ ");
-	CHECK_INT(treerows_find(&rows, &tree, load), 2);
-	treerows_open_all(&tree, TREE_ROOT, true);
+	CHECK_INT(tree_rows_find(&rows, &tree, load), 2);
+	tree_rows_open_all(&tree, TREE_ROOT, true);
 	request.root = load;
 	make();
 	CHECK_STR(lines(), "0load 1parse ");

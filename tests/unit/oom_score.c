@@ -21,12 +21,12 @@ TEST(it_yields_while_any_pair_is_open)
 {
 	int before = score();
 
-	yield_begin();
+	oom_score_raise();
 	CHECK(score() > before);
-	yield_begin();
-	yield_end();
+	oom_score_raise();
+	oom_score_restore();
 	CHECK(score() > before);
-	yield_end();
+	oom_score_restore();
 	CHECK_INT(score(), before);
 }
 
@@ -34,16 +34,16 @@ TEST(a_process_that_is_started_meanwhile_does_not)
 {
 	int before = score();
 
-	yield_spawn_begin();
+	oom_score_spawn_begin();
 	CHECK_INT(score(), before);
-	yield_spawn_end();
+	oom_score_spawn_end();
 	CHECK_INT(score(), before);
-	yield_begin();
-	yield_spawn_begin();
+	oom_score_raise();
+	oom_score_spawn_begin();
 	CHECK_INT(score(), before);
-	yield_spawn_end();
+	oom_score_spawn_end();
 	CHECK(score() > before);
-	yield_end();
+	oom_score_restore();
 	CHECK_INT(score(), before);
 }
 

@@ -70,7 +70,7 @@ TEST(bad_lines_are_skipped)
 TEST(ourselves)
 {
 	static char buf[1 << 20];
-	ssize_t len = proc_slurp("/proc/self/maps", buf, sizeof(buf));
+	ssize_t len = proc_file_read("/proc/self/maps", buf, sizeof(buf));
 	uint64_t here = (uint64_t)(uintptr_t)&test_ourselves;
 	struct proc_map m;
 	size_t pos = 0;

@@ -290,13 +290,13 @@ TEST(slurp)
 {
 	char buf[6];
 
-	CHECK_INT(proc_slurp("/proc/self/stat", buf, sizeof(buf)), 5);
+	CHECK_INT(proc_file_read("/proc/self/stat", buf, sizeof(buf)), 5);
 	CHECK_INT(buf[5], 0);
-	CHECK_INT(proc_slurp("/nonexistent/file", buf, sizeof(buf)), -ENOENT);
+	CHECK_INT(proc_file_read("/nonexistent/file", buf, sizeof(buf)), -ENOENT);
 	CHECK_STR(buf, "");
-	CHECK_INT(proc_slurp("/proc/self", buf, sizeof(buf)), -EISDIR);
-	CHECK_INT(proc_slurp("/dev/null", buf, sizeof(buf)), 0);
-	CHECK_INT(proc_slurp("/proc/self/stat", buf, 0), -EINVAL);
+	CHECK_INT(proc_file_read("/proc/self", buf, sizeof(buf)), -EISDIR);
+	CHECK_INT(proc_file_read("/dev/null", buf, sizeof(buf)), 0);
+	CHECK_INT(proc_file_read("/proc/self/stat", buf, 0), -EINVAL);
 }
 
 int main(void)

@@ -92,7 +92,7 @@ TEST(ourselves)
 
 	CHECK(mem != MAP_FAILED);
 	mem[0] = mem[3 * page] = mem[7 * page] = 1;
-	text = proc_slurp_all("/proc/self/smaps", &len);
+	text = proc_file_read_all("/proc/self/smaps", &len);
 	CHECK(text != NULL);
 	while (text && (rc = proc_parse_smap(text, len, &pos, &m)) != 0) {
 		CHECK_INT(rc, 1);
@@ -147,8 +147,8 @@ TEST(nobody)
 	size_t len;
 
 	CHECK(proc_pagemap_open(0x7ffffff0) < 0);
-	CHECK(proc_slurp_all("/nonexistent/file", &len) == NULL);
-	CHECK(proc_slurp_all("/proc/self", &len) == NULL);
+	CHECK(proc_file_read_all("/nonexistent/file", &len) == NULL);
+	CHECK(proc_file_read_all("/proc/self", &len) == NULL);
 }
 
 int main(void)

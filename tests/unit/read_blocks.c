@@ -123,13 +123,13 @@ static void stay_look(void *ctx, const struct read_block *b)
 	struct stay *stay = ctx;
 	struct live_block was, later, old[LIVE_MISSED_MAX];
 
-	stay->stayed += read_block_stays(stay->segment, b);
+	stay->stayed += read_block_is_unchanged(stay->segment, b);
 	CHECK(live_remove(stay->s, b->addr, &was));
-	stay->gone += !read_block_stays(stay->segment, b);
+	stay->gone += !read_block_is_unchanged(stay->segment, b);
 	later = was;
 	later.tick = was.tick + (1u << 20);
 	CHECK_INT(live_insert(stay->s, b->addr, &later, old), 0);
-	stay->gone += !read_block_stays(stay->segment, b);
+	stay->gone += !read_block_is_unchanged(stay->segment, b);
 	CHECK(live_remove(stay->s, b->addr, &was));
 }
 

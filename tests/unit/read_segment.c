@@ -38,7 +38,7 @@ TEST(identity)
 	CHECK_INT(id.command_bytes, 12);
 	CHECK(memcmp(id.command, "made\0--fast", 12) == 0);
 	CHECK_STR(read_path(r), made.path);
-	CHECK_INT(read_peek(made.path, &peeked, message), 0);
+	CHECK_INT(read_identity_of_file(made.path, &peeked, message), 0);
 	CHECK(memcmp(&peeked, &id, sizeof(id)) == 0);
 	read_close(r);
 }
@@ -389,8 +389,8 @@ TEST(removed_by_the_last_viewer)
 	b = read_open(m.path, message);
 	if (!a || !b)
 		made_give_up(message);
-	CHECK_INT(read_hold(a), 0);
-	CHECK_INT(read_hold(b), 0);
+	CHECK_INT(read_viewer_lock(a), 0);
+	CHECK_INT(read_viewer_lock(b), 0);
 	CHECK(!read_remove_if_unused(a));
 	CHECK_INT(access(m.path, F_OK), 0);
 	read_close(b);

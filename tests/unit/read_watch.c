@@ -141,7 +141,7 @@ static void kept_check(struct read_segment *r, const struct read_watch *w, struc
 	leak_blocks_free(&k->fresh);
 }
 
-static void round_check(struct read_segment *r, struct read_frozen *f)
+static void round_check(struct read_segment *r, struct read_live_copy *f)
 {
 	struct read_watch *w;
 	struct sum is, copied;
@@ -152,13 +152,13 @@ static void round_check(struct read_segment *r, struct read_frozen *f)
 	CHECK(w != NULL);
 	if (!w)
 		return;
-	CHECK_INT(read_frozen_take(f, r), 0);
+	CHECK_INT(read_live_copy_take(f, r), 0);
 	CHECK(read_blocks_paged(r, keep_block, &k) >= 0);
 	CHECK_INT(leak_blocks_finish(&k.blocks), 0);
 	change(&made.s, any(4) ? any(10) : any(CHANGES));
-	CHECK_INT(read_frozen_retake(f, r, w), 0);
+	CHECK_INT(read_live_copy_update(f, r, w), 0);
 	is = sum_of(r);
-	copied = sum_of(read_frozen_segment(f));
+	copied = sum_of(read_live_copy_segment(f));
 	CHECK_INT(copied.blocks, is.blocks);
 	CHECK(copied.all == is.all);
 	kept_check(r, w, &k);
@@ -168,12 +168,12 @@ static void round_check(struct read_segment *r, struct read_frozen *f)
 TEST(what_changed_is_told)
 {
 	struct read_segment *r = open_made();
-	struct read_frozen *f = read_frozen_new(r);
+	struct read_live_copy *f = read_live_copy_new(r);
 
 	CHECK(f != NULL);
 	for (unsigned i = 0; f && i < ROUNDS; i++)
 		round_check(r, f);
-	read_frozen_free(f);
+	read_live_copy_free(f);
 	read_close(r);
 }
 
@@ -210,22 +210,22 @@ static void edge_words_check(const struct read_segment *r, const struct read_seg
 static void edge_check(uint64_t before, uint64_t size, uint64_t after)
 {
 	struct read_segment *r = open_made();
-	struct read_frozen *f = read_frozen_new(r);
+	struct read_live_copy *f = read_live_copy_new(r);
 	struct read_watch *w;
 
 	put(before, size);
 	w = read_watch_new(r);
 	CHECK(f && w);
 	if (f && w) {
-		CHECK_INT(read_frozen_take(f, r), 0);
+		CHECK_INT(read_live_copy_take(f, r), 0);
 		after ? put(after, 100) : take(before);
-		CHECK_INT(read_frozen_retake(f, r, w), 0);
-		CHECK_INT(sum_of(read_frozen_segment(f)).blocks, sum_of(r).blocks);
-		CHECK(sum_of(read_frozen_segment(f)).all == sum_of(r).all);
-		edge_words_check(r, read_frozen_segment(f));
+		CHECK_INT(read_live_copy_update(f, r, w), 0);
+		CHECK_INT(sum_of(read_live_copy_segment(f)).blocks, sum_of(r).blocks);
+		CHECK(sum_of(read_live_copy_segment(f)).all == sum_of(r).all);
+		edge_words_check(r, read_live_copy_segment(f));
 	}
 	read_watch_free(w);
-	read_frozen_free(f);
+	read_live_copy_free(f);
 	read_close(r);
 }
 
@@ -244,7 +244,7 @@ TEST(over_the_edge_of_a_page)
 TEST(nothing_else_is_copied)
 {
 	struct read_segment *r = open_made();
-	struct read_frozen *f = read_frozen_new(r);
+	struct read_live_copy *f = read_live_copy_new(r);
 	struct read_watch *w = read_watch_new(r);
 	const struct live_block b = { .size = 100, .counter = 1 };
 	struct live_block old[LIVE_MISSED_MAX];
@@ -253,18 +253,18 @@ TEST(nothing_else_is_copied)
 	CHECK(f && w);
 	if (f && w) {
 		live_insert(&made.s, addr, &b, old); /* the page changes ... */
-		CHECK_INT(read_frozen_take(f, r), 0);
+		CHECK_INT(read_live_copy_take(f, r), 0);
 		read_watch_free(w);
 		w = read_watch_new(r); /* ... no more */
 		CHECK(w != NULL);
-		blocks = sum_of(read_frozen_segment(f)).blocks;
+		blocks = sum_of(read_live_copy_segment(f)).blocks;
 		*live_first(pieces_find(&made.s, addr, false), addr & (HT_PIECE_BYTES - 1)) = 0;
 		CHECK_INT(sum_of(r).blocks, blocks - 1);
-		CHECK_INT(w ? read_frozen_retake(f, r, w) : -1, 0);
-		CHECK_INT(sum_of(read_frozen_segment(f)).blocks, blocks);
+		CHECK_INT(w ? read_live_copy_update(f, r, w) : -1, 0);
+		CHECK_INT(sum_of(read_live_copy_segment(f)).blocks, blocks);
 	}
 	read_watch_free(w);
-	read_frozen_free(f);
+	read_live_copy_free(f);
 	read_close(r);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* sym_hidden: what gives no site its name, and what must never be passed over. */
+/* hide_rules_match: what gives no site its name, and what must never be passed over. */
 #include "src/sym/sym.h"
 #include "src/util/text.h"
 #include "tests/check.h"
@@ -90,16 +90,16 @@ static const char *const shown[] = {
 TEST(functions)
 {
 	for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++) {
-		if (!sym_hidden(hidden[i], "/usr/bin/app"))
+		if (!hide_rules_match(hidden[i], "/usr/bin/app"))
 			check_fail(__FILE__, __LINE__, hidden[i]);
 	}
 	for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++) {
-		if (sym_hidden(shown[i], "/usr/bin/app"))
+		if (hide_rules_match(shown[i], "/usr/bin/app"))
 			check_fail(__FILE__, __LINE__, shown[i]);
 	}
-	CHECK(!sym_hidden(NULL, NULL));
-	CHECK(!sym_hidden(NULL, "/usr/bin/app"));
-	CHECK(sym_hidden("malloc", NULL));
+	CHECK(!hide_rules_match(NULL, NULL));
+	CHECK(!hide_rules_match(NULL, "/usr/bin/app"));
+	CHECK(hide_rules_match("malloc", NULL));
 }
 
 TEST(modules)
@@ -111,11 +111,11 @@ TEST(modules)
 		"/usr/lib/libcurl.so.4", "/usr/bin/ld", "", "[vdso]", "/usr/lib/libc++abi-app" };
 
 	for (size_t i = 0; i < sizeof(in) / sizeof(in[0]); i++) {
-		if (!sym_hidden("anything", in[i]) || !sym_hidden(NULL, in[i]))
+		if (!hide_rules_match("anything", in[i]) || !hide_rules_match(NULL, in[i]))
 			check_fail(__FILE__, __LINE__, in[i]);
 	}
 	for (size_t i = 0; i < sizeof(out) / sizeof(out[0]); i++) {
-		if (sym_hidden("anything", out[i]))
+		if (hide_rules_match("anything", out[i]))
 			check_fail(__FILE__, __LINE__, out[i]);
 	}
 }
@@ -124,7 +124,7 @@ TEST(modules)
 TEST(rules_are_printable)
 {
 	size_t n = 0;
-	const char *const *lines = sym_hide_rules(&n);
+	const char *const *lines = hide_rules_lines(&n);
 	bool seen_new = false;
 
 	CHECK(n > 10);
@@ -145,14 +145,14 @@ TEST(more_rules)
 {
 	static const char *const mine[] = { "pool_get*", "ns::make*" };
 
-	CHECK(!sym_hidden("pool_get_7", "/srv/server"));
-	CHECK_INT(sym_hide_more(mine, 2), 0);
-	CHECK(sym_hidden("pool_get_7", "/srv/server"));
-	CHECK(sym_hidden("int ns::make<char>(int)", "/srv/server"));
-	CHECK(!sym_hidden("my_pool_get", "/srv/server"));
-	CHECK(sym_hidden("operator new(unsigned long)", "/srv/server"));
-	CHECK_INT(sym_hide_more(mine, 0), 0);
-	CHECK(!sym_hidden("pool_get_7", "/srv/server"));
+	CHECK(!hide_rules_match("pool_get_7", "/srv/server"));
+	CHECK_INT(hide_rules_set(mine, 2), 0);
+	CHECK(hide_rules_match("pool_get_7", "/srv/server"));
+	CHECK(hide_rules_match("int ns::make<char>(int)", "/srv/server"));
+	CHECK(!hide_rules_match("my_pool_get", "/srv/server"));
+	CHECK(hide_rules_match("operator new(unsigned long)", "/srv/server"));
+	CHECK_INT(hide_rules_set(mine, 0), 0);
+	CHECK(!hide_rules_match("pool_get_7", "/srv/server"));
 }
 
 int main(void)

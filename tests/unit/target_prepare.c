@@ -96,14 +96,14 @@ TEST(contents)
 	char message[READ_MESSAGE_MAX], text[64] = "", *dash;
 	struct read_identity id;
 
-	CHECK_INT(read_peek(prepare_path(p), &id, message), 0);
+	CHECK_INT(read_identity_of_file(prepare_path(p), &id, message), 0);
 	CHECK_INT(id.state, HT_STATE_PREPARED);
 	CHECK_INT(id.depth, 77);
 	CHECK_INT(id.uid, geteuid());
 	CHECK_INT(id.pid, 0);
 	CHECK_INT(id.family, prepare_family(p));
 	CHECK(id.created_ns > 0 && id.created_realtime_ns > id.created_ns);
-	proc_slurp("/proc/sys/kernel/random/boot_id", text, sizeof(text));
+	proc_file_read("/proc/sys/kernel/random/boot_id", text, sizeof(text));
 	while ((dash = strchr(text, '-')))
 		memmove(dash, dash + 1, strlen(dash));
 	for (int i = 0; i < 16 && text[0]; i++) {
@@ -124,7 +124,7 @@ TEST(bind)
 
 	CHECK_INT(prepare_bind(p, getpid()), 0);
 	CHECK_INT(proc_start_ticks(getpid(), &ticks), 0);
-	CHECK_INT(read_peek(prepare_path(p), &id, message), 0);
+	CHECK_INT(read_identity_of_file(prepare_path(p), &id, message), 0);
 	CHECK_INT(id.pid, getpid());
 	CHECK_INT(id.ppid, getpid());
 	CHECK_INT(id.start_ticks, ticks);
@@ -141,7 +141,7 @@ TEST(disown)
 	snprintf(path, sizeof(path), "%s", prepare_path(p));
 	CHECK_INT(prepare_disown(path), 0);
 	prepare_end(p, false);
-	CHECK_INT(read_peek(path, &id, message), 0);
+	CHECK_INT(read_identity_of_file(path, &id, message), 0);
 	CHECK_INT(id.family, 0);
 	CHECK_INT(unlink(path), 0);
 	CHECK_INT(prepare_disown(path), -ENOENT);

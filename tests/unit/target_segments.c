@@ -37,7 +37,7 @@ static void boot_id_now(uint8_t id[16])
 	char text[64] = "";
 	unsigned byte[16];
 
-	proc_slurp("/proc/sys/kernel/random/boot_id", text, sizeof(text));
+	proc_file_read("/proc/sys/kernel/random/boot_id", text, sizeof(text));
 	CHECK_INT(sscanf(text, "%2x%2x%2x%2x-%2x%2x-%2x%2x-%2x%2x-%2x%2x%2x%2x%2x%2x", &byte[0],
 			  &byte[1], &byte[2], &byte[3], &byte[4], &byte[5], &byte[6], &byte[7],
 			  &byte[8], &byte[9], &byte[10], &byte[11], &byte[12], &byte[13], &byte[14],
@@ -386,7 +386,7 @@ TEST(clean_keeps_what_is_used)
 		.state = HT_STATE_RUNNING);
 	held = read_open(path_of("heaptop-watched"), message);
 	CHECK(held != NULL);
-	CHECK_INT(read_hold(held), 0);
+	CHECK_INT(read_viewer_lock(held), 0);
 	CHECK_INT(target_clean(), 2);
 	CHECK(there("heaptop-running") && there("heaptop-watched"));
 	CHECK(!there("heaptop-exited") && !there("heaptop-crashed"));

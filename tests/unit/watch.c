@@ -487,7 +487,7 @@ static uint64_t family_of(const char *path)
 	char message[READ_MESSAGE_MAX];
 	struct read_identity id = { .family = 1 };
 
-	CHECK_INT(read_peek(path, &id, message), 0);
+	CHECK_INT(read_identity_of_file(path, &id, message), 0);
 	return id.family;
 }
 

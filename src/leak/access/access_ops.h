@@ -84,7 +84,7 @@ struct leak_access {
 	bool exact; /* nothing changed while it was taken */
 	/* The live table at that instant, and shortly before it (or NULL). NULL: the caller reads
 	 * the table itself before detach. */
-	struct read_frozen *table, *table_before;
+	struct read_live_copy *table, *table_before;
 	uint64_t at_ns; /* CLOCK_MONOTONIC; with `table` */
 	bool needs_table; /* the caller must copy the table: the process may go on after detach */
 	bool has_table; /* it did */

@@ -17,7 +17,7 @@ static long yama_scope(void)
 {
 	char text[16];
 
-	return proc_slurp("/proc/sys/kernel/yama/ptrace_scope", text, sizeof(text)) > 0
+	return proc_file_read("/proc/sys/kernel/yama/ptrace_scope", text, sizeof(text)) > 0
 		       ? strtol(text, NULL, 10)
 		       : -1;
 }

@@ -133,7 +133,7 @@ static bool is_in_exec(const struct leak_stop *s, pid_t tid)
 	long call;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", (int)s->pid, (int)tid);
-	if (proc_slurp(path, text, sizeof(text)) <= 0)
+	if (proc_file_read(path, text, sizeof(text)) <= 0)
 		return false;
 	call = strtol(text, NULL, 10);
 	return call == SYS_execve || call == SYS_execveat;
@@ -265,7 +265,7 @@ uint64_t leak_exit_stop_first_stack(const struct leak_stop *s)
 	if (tid == 0 || leak_stop_state(s, s->pid) != 'Z')
 		return 0;
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)s->pid, (int)tid);
-	if (proc_slurp(path, text, sizeof(text)) <= 0)
+	if (proc_file_read(path, text, sizeof(text)) <= 0)
 		return 0;
 	p = strrchr(text, ')'); /* the end of field 2, a name that may contain ')' */
 	for (int field = 2; p && field < STARTSTACK; field++)

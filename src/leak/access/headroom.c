@@ -71,7 +71,7 @@ static bool text_read(const char *dir, const char *file, char *text)
 	char path[LEAK_HEADROOM_DIR + 64];
 
 	snprintf(path, sizeof(path), "%s/%s", dir, file);
-	return proc_slurp(path, text, TEXT_BYTES) > 0;
+	return proc_file_read(path, text, TEXT_BYTES) > 0;
 }
 
 static bool number_read(const char *dir, const char *file, const char *name, uint64_t *value)
@@ -100,7 +100,7 @@ static char *process_text(const struct leak_headroom *r, const char *file)
 	size_t len;
 
 	snprintf(path, sizeof(path), "%s/proc/%d/%s", r->root, (int)r->pid, file);
-	return proc_slurp_all(path, &len);
+	return proc_file_read_all(path, &len);
 }
 
 /* ---- its cgroups ---- */
@@ -228,7 +228,7 @@ static bool groups_find(struct leak_headroom *r)
 	if (!groups)
 		return access("/proc/self/cgroup", F_OK) != 0; /* a kernel without cgroups */
 	snprintf(path, sizeof(path), "%s/proc/self/mountinfo", r->root);
-	mounts = proc_slurp_all(path, &len);
+	mounts = proc_file_read_all(path, &len);
 	seen = mounts != NULL;
 	for (const char *line = groups; seen && line && *line; line = strchr(line, '\n')) {
 		line += *line == '\n';

@@ -64,7 +64,7 @@ static const char *files_refuse(struct leak_access *a)
 		const char *flags;
 
 		snprintf(path, sizeof(path), "/proc/%d/fdinfo/%s", (int)pid, d->d_name);
-		if (*d->d_name == '.' || proc_slurp(path, text, sizeof(text)) <= 0)
+		if (*d->d_name == '.' || proc_file_read(path, text, sizeof(text)) <= 0)
 			continue;
 		flags = strstr(text, "flags:");
 		if (flags && (strtoul(flags + 6, NULL, 8) & O_DIRECT))
@@ -79,7 +79,7 @@ static bool has_ended(const char *path)
 {
 	char text[4096];
 
-	return proc_slurp(path, text, sizeof(text)) <= 0 || strstr(text, "\nState:\tZ") ||
+	return proc_file_read(path, text, sizeof(text)) <= 0 || strstr(text, "\nState:\tZ") ||
 	       strstr(text, "\nState:\tX");
 }
 
@@ -238,9 +238,9 @@ static const char *instant_take(struct leak_access *a, struct leak_space *copy)
 	int rc = leak_space_open_lent(&a->space, coop, HT_COOP_THREAD);
 
 	if (rc == 0)
-		rc = read_frozen_take(a->table, a->segment);
+		rc = read_live_copy_take(a->table, a->segment);
 	if (rc != 0)
-		return read_coop_waits(coop)
+		return read_coop_is_waiting(coop)
 			       ? leak_access_ops_reason(a, "it cannot read its own mappings", rc)
 			       : late;
 	rc = leak_space_open_lent(copy, coop, HT_COOP_CHILD);
@@ -254,7 +254,7 @@ static const char *instant_take(struct leak_access *a, struct leak_space *copy)
 	rc = leak_uncopied_keep(&a->space, copy, &request);
 	if (rc == -E2BIG)
 		return "it shares too much memory with others";
-	if (rc != 0 || (a->space.unread_bytes > 0 && !read_coop_waits(coop)))
+	if (rc != 0 || (a->space.unread_bytes > 0 && !read_coop_is_waiting(coop)))
 		return late;
 	return NULL;
 }
@@ -265,7 +265,7 @@ static const char *instant_use(struct leak_access *a, const struct read_coop_cop
 	struct leak_space copy = { .pagemap = -1 };
 	const char *why = instant_take(a, &copy);
 
-	a->exact = a->stop.count == 1 && read_coop_waits(a->library->coop);
+	a->exact = a->stop.count == 1 && read_coop_is_waiting(a->library->coop);
 	read_coop_request(a->library->coop, HT_COOP_THREAD, HT_COOP_END, 0, NULL, 0);
 	a->report->stop_ns = clock_monotonic_ns() - made->at_ns;
 	if (!why)
@@ -278,7 +278,7 @@ static const char *copy_once(struct leak_access *a)
 {
 	struct read_coop_copy made;
 	const char *why;
-	int rc = a->table_before ? read_frozen_take(a->table_before, a->segment) : 0;
+	int rc = a->table_before ? read_live_copy_take(a->table_before, a->segment) : 0;
 
 	if (rc != 0)
 		return leak_access_ops_reason(a, "its segment cannot be read", rc);
@@ -313,8 +313,8 @@ static bool copy_return(struct leak_access *a)
 	copy_end(a);
 	if (a->lent.copied)
 		a->lent.copied = leak_library_request_ask(a->library, HT_COOP_REAP) != 0;
-	read_frozen_free(a->table_before);
-	read_frozen_free(a->table);
+	read_live_copy_free(a->table_before);
+	read_live_copy_free(a->table);
 	a->table_before = a->table = NULL;
 	return !a->lent.copied;
 }
@@ -348,8 +348,8 @@ static const char *copy_borrow(struct leak_access *a)
 		why = copy_refuse(a);
 	if (why)
 		return why;
-	a->table = read_frozen_new(a->segment);
-	a->table_before = has_threads(a->pid) ? read_frozen_new(a->segment) : NULL;
+	a->table = read_live_copy_new(a->segment);
+	a->table_before = has_threads(a->pid) ? read_live_copy_new(a->segment) : NULL;
 	why = a->table ? copies_try(a) : "out of memory for a copy of its table";
 	if (why) {
 		(void)copy_return(a);

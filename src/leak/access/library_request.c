@@ -94,7 +94,7 @@ struct leak_library_request *leak_library_request_open(struct read_segment *segm
 
 static int ask_once(struct leak_library_request *l, enum ht_coop_ask what)
 {
-	struct read_coop_wish w = { .ask = what,
+	struct read_coop_question w = { .ask = what,
 		.viewer = (uint32_t)getpid(),
 		.ns = ASK_NS,
 		.goes_on = may_continue,

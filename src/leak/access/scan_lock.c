@@ -27,7 +27,7 @@ static bool is_heaptop(pid_t tid)
 		its.st_dev == ours.st_dev && its.st_ino == ours.st_ino)
 		return true;
 	snprintf(path, sizeof(path), "/proc/%d/comm", (int)tid);
-	return proc_slurp(path, name, sizeof(name)) > 0 && strcmp(name, "heaptop\n") == 0;
+	return proc_file_read(path, name, sizeof(name)) > 0 && strcmp(name, "heaptop\n") == 0;
 }
 
 pid_t leak_scan_lock_holder(pid_t pid)

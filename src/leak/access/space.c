@@ -109,7 +109,7 @@ int leak_space_open(struct leak_space *s, pid_t pid)
 
 	*s = (struct leak_space){ .pid = proc_memory_tid(pid), .pagemap = -1 };
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)s->pid);
-	s->text = proc_slurp_all(path, &len);
+	s->text = proc_file_read_all(path, &len);
 	if (!s->text)
 		return -errno;
 	rc = maps_take(s, len);

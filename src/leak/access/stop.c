@@ -207,7 +207,7 @@ char leak_stop_state(const struct leak_stop *s, pid_t tid)
 	ssize_t got;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)s->pid, (int)tid);
-	got = proc_slurp(path, text, sizeof(text));
+	got = proc_file_read(path, text, sizeof(text));
 	return got <= 0 || proc_parse_stat(text, (size_t)got, &r) != 0 ? 'X' : r.state;
 }
 
@@ -327,7 +327,7 @@ pid_t leak_stop_tracer(pid_t pid)
 	const char *p;
 
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	if (proc_slurp(path, text, sizeof(text)) <= 0)
+	if (proc_file_read(path, text, sizeof(text)) <= 0)
 		return 0;
 	p = strstr(text, "\nTracerPid:");
 	return p ? (pid_t)strtol(p + strlen("\nTracerPid:"), NULL, 10) : 0;

@@ -21,7 +21,7 @@ static void process_release(void *ctx)
 {
 	struct leak_access *a = ctx;
 
-	read_leak_done(a->segment);
+	read_exit_scan_done(a->segment);
 }
 
 /* The process waits for us at its end: lets it go on, and stops it at its last instant. */

@@ -57,7 +57,7 @@ int leak_uncopied_find(struct leak_uncopied *u, pid_t pid)
 
 	*u = (struct leak_uncopied){ 0 };
 	snprintf(path, sizeof(path), "/proc/%d/smaps", (int)proc_memory_tid(pid));
-	text = proc_slurp_all(path, &len);
+	text = proc_file_read_all(path, &len);
 	if (!text)
 		return -errno;
 	while ((rc = proc_parse_smap(text, len, &pos, &m)) != 0) {

@@ -19,7 +19,7 @@
 struct leak_block {
 	uint64_t addr, size;
 	uint32_t site;
-	uint32_t birth; /* creation time as in the live table: read_birth */
+	uint32_t birth; /* creation time as in the live table: read_tick_pack */
 };
 
 /* The birth of a block that may have existed: what it leads to is in use, but it is not lost

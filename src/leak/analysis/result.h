@@ -26,7 +26,7 @@ struct leak_row {
 	uint32_t site;
 	struct leak_sum sum;
 	struct leak_sum indirect; /* of their cliques, if the class is definite */
-	uint32_t oldest; /* creation time of the oldest block: read_birth */
+	uint32_t oldest; /* creation time of the oldest block: read_tick_pack */
 	uint32_t shown[LEAK_SHOWN_BLOCKS]; /* the oldest blocks, while the result is made */
 	uint32_t first_block, blocks; /* in leak_result.block, the oldest first */
 };
@@ -41,7 +41,7 @@ struct leak_step {
 
 struct leak_shown {
 	uint64_t addr, size;
-	uint32_t birth; /* read_birth */
+	uint32_t birth; /* read_tick_pack */
 	uint32_t holders; /* pointers to it in blocks */
 	/* The path to it, in leak_result.step: from the root on, or from the definite block that
 	 * leads it. Of a longer path, the beginning and the end. */

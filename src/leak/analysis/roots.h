@@ -26,7 +26,7 @@ enum leak_root {
 
 struct leak_roots {
 	unsigned kinds; /* enum leak_root: those that count */
-	uint64_t stack; /* read_leak_stack */
+	uint64_t stack; /* read_exit_scan_stack */
 	const struct leak_exit_stack *exit; /* of a process at its last instant; or NULL */
 	uint64_t first_stack; /* where the first thread's stack began, if that thread has ended; or
 				 0 */

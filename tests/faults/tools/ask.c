@@ -35,7 +35,7 @@ static long maps_bytes(struct read_coop *c)
 int main(int argc, char *argv[])
 {
 	char message[READ_MESSAGE_MAX], c;
-	struct read_coop_wish w = { .ns = UINT64_C(1900000000), .goes_on = goes_on };
+	struct read_coop_question w = { .ns = UINT64_C(1900000000), .goes_on = goes_on };
 	struct read_coop_copy copy;
 	struct read_segment *s;
 	struct read_coop *asking;

@@ -410,7 +410,7 @@ static bool words_check(const struct program *p, struct read_segment *s, uint64_
 	uint64_t busy = 1;
 	struct iovec here[2] = { { &moving, 1 }, { &busy, 8 } };
 	struct iovec there[2] = { { (void *)(pointer + (uint64_t)read_in_realloc_at(s)), 1 },
-		{ (void *)(pointer + (uint64_t)read_busy_at(s)), 8 } };
+		{ (void *)(pointer + (uint64_t)read_in_hook_at(s)), 8 } };
 
 	if (p->stepped != p->pid)
 		return true;
