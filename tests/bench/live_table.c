@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "shm/live.h"
+#include "shm/segment.h"
 
 #define BLOCKS	    10000000u
 #define HEAP_START  0x555555600010ull

@@ -43,15 +43,15 @@ static void begin(void)
 		atexit(told);
 		__sanitizer_set_death_callback(told);
 	}
-	ui_free(&paper.ui);
+	screen_free(&paper.ui);
 	mark_list_free(&paper.canned.moments);
 	map_unref(paper.canned.map);
 	paper.canned = canned_default();
 	paper.canned.nsites = 40;
 	paper.source = canned_source(&paper.canned);
-	ui_init(&paper.ui, &paper.source, &options);
+	screen_init(&paper.ui, &paper.source, &options);
 	paper_resize(&paper, 30, 100);
-	ui_tick(&paper.ui);
+	refresh_tick(&paper.ui);
 }
 
 static void data_change(struct canned *c, unsigned how)
@@ -98,16 +98,16 @@ static void event(struct ui *ui, unsigned kind, unsigned what)
 {
 	if (kind < 170) {
 		keys++;
-		ui_key(ui, what < 128 ? (int)what : KEY_MIN + (int)(kind * 7 + what) % 400);
+		screen_key(ui, what < 128 ? (int)what : KEY_MIN + (int)(kind * 7 + what) % 400);
 	} else if (kind < 200) {
 		clicks++;
-		ui_mouse(ui, (enum ui_mouse)(what % 3), (int)(kind - 170) * 2, (int)what);
+		screen_mouse(ui, (enum screen_mouse)(what % 3), (int)(kind - 170) * 2, (int)what);
 	} else if (kind < 220) {
 		size_change(kind, what);
 	} else {
 		ticks++;
 		if (kind < 245)
-			ui_tick(ui);
+			refresh_tick(ui);
 		else
 			data_change(&paper.canned, what);
 	}
@@ -130,9 +130,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		/* As after a frame: a wish to quit or to be suspended is not heard here. */
 		paper.ui.quit = paper.ui.suspend = paper.ui.repaint = false;
 		if (i % 8 == 0)
-			ui_draw(&paper.ui);
+			screen_draw(&paper.ui);
 	}
-	ui_draw(&paper.ui);
+	screen_draw(&paper.ui);
 	return 0;
 }
 

@@ -4,6 +4,7 @@
 #define TESTS_UNIT_LAUNCH_FIXTURE_H
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
