@@ -128,7 +128,7 @@ int marks_choose(struct marks *m, unsigned since, unsigned until)
 
 /* ---- the snapshot ------------------------------------------------------------------------- */
 
-void marks_look(struct marks *m, const struct marks_of *of, struct snapshot *s)
+void marks_read(struct marks *m, const struct marks_of *of, struct snapshot *s)
 {
 	struct snap_site *sites = (struct snap_site *)(uintptr_t)s->sites;
 	bool had = m->moments.last != NULL;

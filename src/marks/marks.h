@@ -38,7 +38,7 @@ int marks_name(struct marks *m, unsigned number, const char *name);
 int marks_choose(struct marks *m, unsigned since, unsigned until);
 /* Once a tick: loads marks taken elsewhere, and fills in the snapshot's marks, except the live
  * blocks since each (src/session/live_walk.h). */
-void marks_look(struct marks *m, const struct marks_of *of, struct snapshot *s);
+void marks_read(struct marks *m, const struct marks_of *of, struct snapshot *s);
 /* `gone`: the process has ended and its marks are no longer needed. */
 void marks_free(struct marks *m, bool gone);
 

@@ -31,7 +31,7 @@ static void resident_take(struct resident *r, const char *path, const struct map
 	r->account = *a;
 }
 
-void resident_look(struct resident *r, const char *path, pid_t pid)
+void resident_update(struct resident *r, const char *path, pid_t pid)
 {
 	uint64_t now = clock_monotonic_ns(), every = EVERY_NS;
 	struct map *m;
@@ -47,14 +47,14 @@ void resident_look(struct resident *r, const char *path, pid_t pid)
 	r->due_ns = now + every;
 }
 
-void resident_look_last(struct resident *r, const char *path, pid_t pid)
+void resident_read_last(struct resident *r, const char *path, pid_t pid)
 {
 	const struct map_account *last = resident_last(r, path);
 
 	if (last && last->took_ns > QUICK_NS)
 		return;
 	r->due_ns = 0;
-	resident_look(r, path, pid);
+	resident_update(r, path, pid);
 }
 
 const struct map_account *resident_last(const struct resident *r, const char *path)

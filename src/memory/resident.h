@@ -19,9 +19,9 @@ struct resident {
 /* Schedules the first reading for when there is something to see; the program starts now. */
 void resident_start(struct resident *r, uint64_t started_ns);
 /* Reads the image that has its segment at `path`, if a reading is due. */
-void resident_look(struct resident *r, const char *path, pid_t pid);
+void resident_update(struct resident *r, const char *path, pid_t pid);
 /* The same before it is due, if it is too quick to be noticed: the program is about to end. */
-void resident_look_last(struct resident *r, const char *path, pid_t pid);
+void resident_read_last(struct resident *r, const char *path, pid_t pid);
 /* The last reading if it is of that image, since another image has other sites; or NULL. */
 const struct map_account *resident_last(const struct resident *r, const char *path);
 void resident_free(struct resident *r);

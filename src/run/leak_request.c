@@ -60,7 +60,7 @@ static void resident_read(struct leak_request *q)
 	struct session *s = run_session(q->run);
 
 	q->resident->due_ns = 0;
-	resident_look(q->resident, session_path(s), session_pid(s));
+	resident_update(q->resident, session_path(s), session_pid(s));
 }
 
 /* Scans a running process in this thread. */

@@ -50,7 +50,7 @@ void text_run_memory_read(struct text_run *t)
 {
 	struct session *s = run_session(t->run);
 
-	resident_look(&t->resident, session_path(s), session_pid(s));
+	resident_update(&t->resident, session_path(s), session_pid(s));
 }
 
 /* The program is about to be asked to end, or we are. */
@@ -58,7 +58,7 @@ static void memory_read_last(struct text_run *t)
 {
 	struct session *s = run_session(t->run);
 
-	resident_look_last(&t->resident, session_path(s), session_pid(s));
+	resident_read_last(&t->resident, session_path(s), session_pid(s));
 }
 
 const struct map_account *text_run_memory(const struct text_run *t)

@@ -479,7 +479,7 @@ static void sites_complete(struct session *s, struct snapshot *made)
 		.sites = s->site_count };
 
 	if (s->state != SNAP_COPY) /* marks belong to the program, which continues */
-		marks_look(&s->marks, &of, made);
+		marks_read(&s->marks, &of, made);
 	live_walk_update(&s->live_walk, &live_walk, made);
 }
 
@@ -512,8 +512,8 @@ struct snapshot *session_tick(struct session *s)
 	in->nsites = sites_plain(s, &in->variance);
 	in->sites = s->plain;
 	fill_head(s, totals, &in->head, in->now_ns);
-	threads_look(&s->threads, s->segment, session_alive(s) ? s->pid : 0, &in->head);
-	threads_look_shares(&s->threads, s->segment, s->site_count, &in->head);
+	threads_read(&s->threads, s->segment, session_alive(s) ? s->pid : 0, &in->head);
+	threads_read_shares(&s->threads, s->segment, s->site_count, &in->head);
 	fill_self(s, &in->head, in->now_ns);
 	made = model_tick(s->model, in);
 	if (made)

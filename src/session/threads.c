@@ -59,7 +59,7 @@ static void thread_fill(struct snap_thread *t, const struct read_thread *in, pid
 		thread_name(pid, t);
 }
 
-void threads_look(struct threads *t, struct read_segment *segment, pid_t pid, struct snapshot *head)
+void threads_read(struct threads *t, struct read_segment *segment, pid_t pid, struct snapshot *head)
 {
 	struct read_thread *read = malloc(THREADS_MAX * sizeof(*read));
 	bool again = t->looks++ % NAMES_AGAIN == 0;
@@ -157,7 +157,7 @@ static int by_site(const void *a, const void *b)
 	return x->site < y->site ? -1 : x->site > y->site;
 }
 
-void threads_look_shares(
+void threads_read_shares(
 	struct threads *t, struct read_segment *segment, uint32_t sites, struct snapshot *head)
 {
 	struct shares s = { t, head };

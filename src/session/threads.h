@@ -21,15 +21,15 @@ struct threads {
 /* Points `head` at the present threads, or at none where they cannot be read. `pid`: the process in
  * /proc that has their names; 0: it has ended, and its first thread, if not named yet, is shown as
  * head->pid. */
-void threads_look(
+void threads_read(
 	struct threads *t, struct read_segment *segment, pid_t pid, struct snapshot *head);
 /* The threads that allocated or freed at a site, into out->thread. None if unreadable. */
 void threads_of_site(struct read_segment *segment, uint32_t site, struct snap_detail *out);
 /* Switches the threads' shares of each site, and their live blocks, on or off for all sessions. */
 void threads_want(bool wanted);
 bool threads_wanted(void);
-/* Points `head` at the shares, where they are on. After threads_look; all ids are below `sites`. */
-void threads_look_shares(
+/* Points `head` at the shares, where they are on. After threads_read; all ids are below `sites`. */
+void threads_read_shares(
 	struct threads *t, struct read_segment *segment, uint32_t sites, struct snapshot *head);
 void threads_free(struct threads *t);
 

@@ -35,14 +35,14 @@ static void frames(size_t sites)
 		made[i] = canned_tick(&paper.canned, &error);
 	}
 	paper.source.tick = made_tick;
-	ui_tick(&paper.ui);
+	refresh_tick(&paper.ui);
 	paper_draw(&paper);
-	ui_tick(&paper.ui);
+	refresh_tick(&paper.ui);
 	paper_draw(&paper);
 	bytes = paper_bytes(&paper);
 	begin = clock_process_cpu_ns();
 	for (unsigned i = 0; i < FRAMES; i++) {
-		ui_tick(&paper.ui);
+		refresh_tick(&paper.ui);
 		paper_draw(&paper);
 	}
 	printf("%zu sites: %.2f ms of processor and %ld bytes a frame\n", sites,

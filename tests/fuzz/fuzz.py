@@ -47,7 +47,7 @@ def large_stack():
 
 
 def processor_time():
-    """Processor time of the fuzz programs that have ended: on a busy machine less than the time that went by."""
+    """The processor time of the fuzz programs that ended; on a busy machine less than the elapsed time."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 

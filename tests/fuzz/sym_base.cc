@@ -5,7 +5,7 @@ struct shape {
 	virtual int area() const = 0;
 };
 
-template <class T> struct liveness {
+template <class T> struct holder {
 	T *items[4];
 	int count = 0;
 

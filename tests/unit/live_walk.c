@@ -309,8 +309,8 @@ TEST(what_of_a_threads_blocks_is_alive)
 			.now_ns = FIRST_NS + pass * 2 * S, .sites = plain, .nsites = 3
 		};
 
-		threads_look(&t, w.reader, 0, &in.head);
-		threads_look_shares(&t, w.reader, MADE_SITES, &in.head);
+		threads_read(&t, w.reader, 0, &in.head);
+		threads_read_shares(&t, w.reader, MADE_SITES, &in.head);
 		s = surveyed_look(&w, &in);
 		if (pass == 0)
 			snapshot_unref(s);
@@ -369,17 +369,17 @@ TEST(who_allocates_where)
 	memset(&other, 0, sizeof(other));
 	counter_own(&w.made.s, &other, 2);
 	counter_alloc(&w.made.s, &other, 2, 500);
-	threads_look(&t, w.reader, 0, &in.head);
+	threads_read(&t, w.reader, 0, &in.head);
 	CHECK_INT(in.head.nthreads, 2);
 	for (size_t i = 0; i < in.head.nthreads; i++)
 		snprintf(t.thread[i].name, sizeof(t.thread[i].name), "worker-%u", t.thread[i].slot);
-	threads_look_shares(&t, w.reader, MADE_SITES, &in.head);
+	threads_read_shares(&t, w.reader, MADE_SITES, &in.head);
 	CHECK(!in.head.shares); /* nobody asked */
 	threads_want(true);
-	threads_look_shares(&t, w.reader, MADE_SITES, &in.head);
+	threads_read_shares(&t, w.reader, MADE_SITES, &in.head);
 	CHECK_INT(in.head.nshares, 4);
 	/* Names that were known stay when the program has gone. */
-	threads_look(&t, w.reader, 0, &in.head);
+	threads_read(&t, w.reader, 0, &in.head);
 	CHECK_STR(t.thread[0].name, "worker-1");
 	s = model_tick(w.model, &in);
 	for (size_t i = 0; i < t.shares; i++)

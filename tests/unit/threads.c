@@ -70,22 +70,22 @@ TEST(names_are_those_of_now)
 	thread_at(&made.s, 1)->tid = (uint32_t)gettid();
 	thread_at(&made.s, 1)->owners = 3;
 	prctl(PR_SET_NAME, "wor\033ker");
-	threads_look(&threads, r, getpid(), &head);
+	threads_read(&threads, r, getpid(), &head);
 	CHECK_INT(head.nthreads, 1);
 	CHECK_INT(head.threads[0].slot, 1);
 	CHECK_INT(head.threads[0].owners, 3);
 	CHECK_STR(head.threads[0].name, "wor?ker");
 	/* It ends: its place has its name until another has it; then nobody has. */
 	thread_at(&made.s, 1)->tid = HT_NONE;
-	threads_look(&threads, r, getpid(), &head);
+	threads_read(&threads, r, getpid(), &head);
 	CHECK_INT(head.threads[0].tid, 0);
 	CHECK_STR(head.threads[0].name, "wor?ker");
 	thread_at(&made.s, 1)->owners++;
 	thread_at(&made.s, 1)->tid = 0x3ffffff;
-	threads_look(&threads, r, getpid(), &head);
+	threads_read(&threads, r, getpid(), &head);
 	CHECK_STR(head.threads[0].name, "");
 	thread_at(&made.s, 1)->tid = HT_NONE;
-	threads_look(&threads, r, getpid(), &head);
+	threads_read(&threads, r, getpid(), &head);
 	CHECK_INT(head.threads[0].tid, 0);
 	CHECK_STR(head.threads[0].name, "");
 	threads_free(&threads);
@@ -101,12 +101,12 @@ TEST(the_first_thread_has_a_name_without_proc)
 
 	thread_at(&made.s, 1)->tid = 4711;
 	thread_at(&made.s, 1)->owners = 1;
-	threads_look(&threads, r, 0, &head);
+	threads_read(&threads, r, 0, &head);
 	CHECK_STR(head.threads[0].name, "(main thread)");
 	threads_free(&threads);
 	memset(&threads, 0, sizeof(threads));
 	head.pid = 4712; /* it is another */
-	threads_look(&threads, r, 0, &head);
+	threads_read(&threads, r, 0, &head);
 	CHECK_STR(head.threads[0].name, "");
 	threads_free(&threads);
 	end(r);
