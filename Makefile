@@ -201,6 +201,8 @@ $(B)/viewer.list:
 	@mkdir -p $(@D)
 	$(Q)printf '%s\n' '$(VIEW_OBJ)' >$@
 
+# What such a program may depend on: not on an object that another build made of a file that is gone.
+LINKED = $(VIEW_OBJ) $(FUZZ_OBJ) $(VIEWER) $(FUZZ_VIEWER)
 # $(call link_viewer,compiler and flags,archive): a program of $< and of what it calls of the viewer.
 # The linker says which members it took (-t), and $@.d keeps that: the program is linked again when
 # one of these objects changes, and not when another does. A linker that does not print members of a
@@ -208,10 +210,11 @@ $(B)/viewer.list:
 define link_viewer
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
-	$(Q)$(1) $(LDFLAGS_ALL) -o $@ $< $(2) $(VIEW_LIBS) -lpthread -Wl,-t >$@.took
-	$(Q)awk -v program='$@' -v archive='$(2)' \
-		'/\.o$$/ && index($$0, "$(B)/") == 1 { print program ": " $$0; print $$0 ":" } \
-		index($$0, archive "(") == 1 { print program ": " archive }' $@.took >$@.d
+	$(Q)$(1) $(LDFLAGS_ALL) -o $@ $< $(2) $(VIEW_LIBS) -lpthread \
+		-Wl,--compress-debug-sections=zlib -Wl,-t >$@.took
+	$(Q)awk -v program='$@' -v archive='$(2)' 'BEGIN { printf "%s: $$(filter $$(LINKED),", program } \
+		/\.o$$/ && index($$0, "$(B)/") == 1 { printf " %s", $$0 } \
+		index($$0, archive "(") == 1 { printf " %s", archive } END { print ")" }' $@.took >$@.d
 	@rm $@.took
 endef
 
