@@ -21,7 +21,7 @@ list() {
 		[ -f "$t" ] && [ -x "$t" ] && echo "$t"
 	done
 	for t in ${TESTS:-}; do
-		case $t in "$B"/tests/unit/* | "$B"/tests/tui/* | "$B"/tests/model/* | "$B"/tests/stress/*) echo "$t" ;; esac
+		case $t in "$B"/tests/tui/show/*) ;; "$B"/tests/unit/* | "$B"/tests/tui/* | "$B"/tests/model/* | "$B"/tests/stress/*) echo "$t" ;; esac
 	done
 }
 

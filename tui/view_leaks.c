@@ -435,8 +435,8 @@ static void leaks_draw(struct ui *ui)
 
 	leak_list_catch_up(ui);
 	pane = leaks_pane(ui);
-	table_draw_head(&leak_table, &ui->leaks.order, ui->layout.y[ROW_HEAD],
-		(unsigned)ui->layout.width);
+	table_draw_head(
+		&leak_table, &ui->leaks.order, ui->layout.y[ROW_HEAD], (unsigned)ui->layout.width);
 	y += leaks_note(ui, y);
 	if (!l->count && ui->leaks.choice != 0 && y < end)
 		draw_text(y, 2, (unsigned)ui->layout.width - 2, STYLE_DIM,

@@ -257,7 +257,7 @@ def other_root():
 
 def check_said(rep):
     """That the program that was run in the end is not in the report."""
-    check("became a program that could not be recorded" in (rep["notice"] or ""), "notice: %s" % rep["notice"])
+    check("exec of a program that cannot be recorded" in (rep["notice"] or ""), "notice: %s" % rep["notice"])
 
 
 OVERFLOW = """#include <stdlib.h>

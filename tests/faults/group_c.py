@@ -328,7 +328,7 @@ def followed():
 def environment_emptied():
     command = [fault_target("exec_self"), "2", "env", "-i", target("crash"), "wait"]
     rep = check_sides(command, status=5)
-    check("could not be recorded" in (rep["notice"] or ""), "notice of the report: %s" % rep["notice"])
+    check("cannot be recorded" in (rep["notice"] or ""), "notice of the report: %s" % rep["notice"])
     check_equal(rep["process"]["exit_status"], 5, "status in the report")
     viewer = subprocess.Popen([HEAPTOP, "-b", "-d", "0.1", "--", *command], env=environment(), stdin=subprocess.PIPE,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)

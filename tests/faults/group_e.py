@@ -123,7 +123,7 @@ def limit_holds(command, **limits):
     if rep["process"]["exe"] == os.path.realpath(command[0]):
         check_account(rep, said(plain), lost=False)
     else:
-        check("could not be recorded" in (rep["notice"] or ""), "no word of what is missing: %s" % rep["notice"])
+        check("cannot be recorded" in (rep["notice"] or ""), "no word of what is missing: %s" % rep["notice"])
     return plain
 
 

@@ -8,15 +8,16 @@
 #include "src/leak/analysis/heuristics.h"
 #include "src/leak/analysis/shapes.h"
 
-#define WORD		  sizeof(uint64_t)
-#define LINK_BYTES	  (2 * WORD)
-#define ASKED		  5u /* words read: the one before the target, and four from it on */
-#define QUESTIONS_MAX	  204u /* read together, within one call's 1,024 words */
-#define BACKS		  3u /* words that may lead back to the pointer, for each */
-#define FEW		  4096u /* interior pointers that are checked in some milliseconds */
-#define PLACES		  1024u /* a power of two; more offsets are not counted */
-#define OFFSET_CHECKS_MAX 512u /* pointers checked for each offset, if there are more than a few   \
-				*/
+#define WORD	      sizeof(uint64_t)
+#define LINK_BYTES    (2 * WORD)
+#define ASKED	      5u /* words read: the one before the target, and four from it on */
+#define QUESTIONS_MAX 204u /* read together, within one call's 1,024 words */
+#define BACKS	      3u /* words that may lead back to the pointer, for each */
+#define FEW	      4096u /* interior pointers that are checked in some milliseconds */
+#define PLACES	      1024u /* a power of two; more offsets are not counted */
+#define OFFSET_CHECKS_MAX                                                                          \
+	512u /* pointers checked for each offset, if there are more than a few                     \
+	      */
 
 /* Interior pointers, and the words that show what they go to. */
 struct questions {
