@@ -102,7 +102,7 @@ ifdef NEED_LIBS
   endif
   VIEW_CFLAGS := $(shell $(PKGCONF) --cflags ncursesw libdw libelf)
   VIEW_LIBS   := $(shell $(PKGCONF) --libs ncursesw libdw libelf) -liberty -lm
-  # gcc tells how much stack each function takes, and whom it calls (tests/lint/stack_usage.py).
+  # gcc reports the stack use of each function, and what it calls (tests/lint/stack_usage.py).
   STACK_INFO := $(shell $(CC) -Werror -fcallgraph-info=su -x c -E /dev/null >/dev/null 2>&1 && echo -fcallgraph-info=su)
   UNWIND_CFLAGS := $(shell $(PKGCONF) --cflags libunwind)
   VIEW_LIBS += -lunwind-ptrace -lunwind-generic
@@ -122,7 +122,7 @@ ifeq ($(DEBUG),1)
 endif
 CPPFLAGS_ALL := -I. -D_GNU_SOURCE -DHEAPTOP_VERSION='"$(VERSION)"' $(CPPFLAGS)
 CFLAGS_ALL   := -std=gnu11 $(OPT) $(WARN) $(CFLAGS)
-# Of the tests, which are many: quick to build, and small; a backtrace still has its lines.
+# The tests are many, so they are quick to build and small; a backtrace still has its lines.
 OPT_TEST     := $(if $(filter 1,$(DEBUG)),$(OPT),-O1 -g1)
 CFLAGS_TEST  := -std=gnu11 $(OPT_TEST) $(WARN) $(CFLAGS)
 LDFLAGS_ALL  := $(LDFLAGS)

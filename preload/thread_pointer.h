@@ -5,7 +5,8 @@
 
 #include <stdint.h>
 
-/* Of the calling thread (x86-64 ABI, TLS variant II). 0: not supported on this architecture. */
+/* The calling thread's pointer (x86-64 ABI, TLS variant II). 0: not supported on this architecture.
+ */
 static inline uint64_t thread_pointer(void)
 {
 #ifdef __x86_64__

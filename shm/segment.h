@@ -53,8 +53,8 @@ void segment_unmap(struct segment *s);
  */
 bool segment_check(const struct ht_header *h, uint64_t file_bytes);
 /* States which allocator the blocks come from: glibc's, which puts its own 8 bytes before each and
- * makes none of less than 32, or another one. Of that it is known only that blocks do not overlap,
- * and start at multiples of 8 where that matters. The latter holds until this is called. */
+ * makes none of less than 32, or another one. The other one's blocks are known only not to overlap,
+ * and to start at multiples of 8 where that matters. The latter holds until this is called. */
 void segment_extents(struct segment *s, bool glibc);
 
 #endif

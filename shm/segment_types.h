@@ -33,7 +33,7 @@ struct segment {
 	 * counters need no locked instructions; points to a zero where that is not known. Never
 	 * NULL once mapped. */
 	const char *single_threaded;
-	/* Of the live table: the first piece, the places of all, and their number - 1. */
+	/* The live table: its first piece, the places of all pieces, and their number - 1. */
 	struct ht_piece *pieces;
 	struct segment_place *places;
 	uint64_t piece_mask;

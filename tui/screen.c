@@ -141,7 +141,7 @@ static void draw_status(struct ui *ui)
 	draw_text(ui->layout.y[ROW_STATUS], 1, width - 2, STYLE_PLAIN, cut);
 }
 
-/* Did the program end badly, with output that may tell why? */
+/* Whether the program ended badly, with output that may explain it. */
 static bool output_explains(const struct ui *ui)
 {
 	const struct snapshot *s = ui->current;

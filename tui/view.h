@@ -60,7 +60,7 @@ struct view {
 	 * screen, if there is one. Either may be NULL. */
 	bool (*matches)(const struct ui *ui, const struct filter *f, size_t row);
 	bool (*reveal)(struct ui *ui, const struct filter *f);
-	/* Of a table other than Sites: its columns, and the order that digits and clicks choose.
+	/* For a table other than Sites: its columns, and the order that digits and clicks choose.
 	 * May be NULL. */
 	const struct table *(*table)(const struct ui *ui);
 	struct table_order *(*order)(struct ui *ui);

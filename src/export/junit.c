@@ -185,7 +185,7 @@ static struct suite suite_of(const struct snapshot *s)
 	return (struct suite){ .cases = STRBUF_INIT, .program = s->command ? s->command : "?" };
 }
 
-/* Of the launch's other processes, writes those that were scanned for leaks. */
+/* Writes those of the launch's other processes that were scanned for leaks. */
 static void child_put(struct strbuf *out, const struct snapshot *s, const struct export_options *o)
 {
 	struct suite u = suite_of(s);

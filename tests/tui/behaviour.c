@@ -263,7 +263,7 @@ TEST(ways_out)
 	paper_close(&p);
 }
 
-/* Of a program that we launched and that still runs, q asks once. */
+/* q asks once if the program was launched and still runs. */
 TEST(leaving_a_running_program_is_asked)
 {
 	begin(30, 100);

@@ -313,7 +313,7 @@ static inline void canned_threads(struct snapshot *s, struct snap_thread *out, u
 	s->alive_bytes = s->totals.live_bytes;
 }
 
-/* Of what was allocated since the mark, a third is alive. */
+/* A third of the allocations since the mark is live. */
 static inline void canned_marks(struct snapshot *s, struct snap_site *sites, const struct canned *c)
 {
 	s->moments = c->moments.last;

@@ -44,8 +44,7 @@ static inline size_t cannedmap_blocks(struct map_block *block)
 	return n;
 }
 
-/* Of the heap, the last pages but a few were never touched; of the large blocks the third is half
- * there. */
+/* The heap's last pages but a few were never touched; half of the third large block is present. */
 static inline void cannedmap_pages(struct map *m)
 {
 	for (size_t r = 0; r < m->rows; r++) {

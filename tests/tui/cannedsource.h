@@ -8,7 +8,7 @@
 #include "src/model/snapshot.h"
 #include "src/model/source_text.h"
 
-/* cache.cc has 300 lines, of which some are told; other files are not here. */
+/* cache.cc has 300 lines, some of which are given; other files are missing. */
 static inline const struct source_text *cannedsource_text(const char *file, bool newer)
 {
 	static char text[8192], note[256];

@@ -162,7 +162,7 @@ def first_difference(was, now):
 
 
 def looks_same(a, b):
-    """Of a blank, only what is seen counts: its background."""
+    """Only the background of a blank is visible, so only that counts."""
     return a == b or (a[1] == b[1] and a[3] == b[3] == ".")
 
 

@@ -108,7 +108,7 @@ static void close_all(void)
 	made_close(&made);
 }
 
-/* What a view leaks with each frame is found even in one that is looked at now and then only. */
+/* A leak per frame is found even in a view that is shown only now and then. */
 TEST(memory_is_flat_in_each_view)
 {
 	unsigned count = getenv("SOAK") ? SOAK_FRAMES / VIEW_COUNT : VIEW_FRAMES;

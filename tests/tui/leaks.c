@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The Leaks: scanning, ending a scan, choosing kinds, suppressing, what grows, and what is told of
- * a row. Of the canned sites 17, 18 and 19 grow. */
+/* The Leaks: scanning, ending a scan, choosing kinds, suppressing, what grows, and the details
+ * of a row. The canned sites 17, 18 and 19 grow. */
 #include "tests/check.h"
 #include "tests/tui/paper.h"
 
@@ -267,7 +267,7 @@ TEST(what_grows_is_there_before_any_scan)
 	paper_keys(&p, "L");
 	screen_key(&p.ui, KEY_ESC);
 	CHECK_INT(p.ui.leaks.list.count, 3);
-	/* How old they are is asked for at the next look, and only while they are looked at. */
+	/* Ages are requested at the next refresh, and only while they are shown. */
 	CHECK(!p.canned.ages && refresh_is_due(&p.ui));
 	refresh_tick(&p.ui);
 	CHECK(p.canned.ages && !refresh_is_due(&p.ui));
@@ -333,7 +333,7 @@ TEST(what_grows_and_turns_out_lost_stays_selected)
 	scan();
 	CHECK_INT(p.ui.leaks.selected, 18);
 	CHECK(sees(">definite"));
-	/* Nobody wants to be told of it any more. */
+	/* It is no longer to be reported. */
 	paper_keys(&p, "!");
 	CHECK(sees("growing +1.1M/s at 2 sites"));
 	for (size_t i = 0; i < p.ui.leaks.list.count; i++)

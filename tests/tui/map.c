@@ -226,7 +226,7 @@ TEST(an_address_is_gone_to)
 	CHECK_INT(map_panes_row(&p.ui)->kind, MAP_ARENA);
 	CHECK_INT(p.ui.map.cursor, CANNEDMAP_ARENA + (64 << 20) + 5 * 4096);
 	CHECK_INT(p.ui.map.zoom, 1);
-	/* As a line of maps begins; and one of which no pages are told. */
+	/* As a line of maps begins; and a mapping without known pages. */
 	snprintf(text, sizeof(text), "a%llx-%llx\r", (unsigned long long)CANNEDMAP_BRK,
 		(unsigned long long)CANNEDMAP_BRK + 4096);
 	paper_keys(&p, text);

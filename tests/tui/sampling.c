@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Sampling on the screen: how it is switched, and how estimates are told from what was counted. */
+/* Sampling on the screen: how it is switched, and how estimates differ from counts. */
 #include <math.h>
 #include "tests/check.h"
 #include "tests/tui/paper.h"

@@ -203,7 +203,7 @@ TEST(w_saves)
 	paper_close(&p);
 }
 
-/* A screen that begins with settings is as they say, and tells what was wrong with their file. */
+/* A screen that starts with settings follows them, and reports what was wrong with their file. */
 TEST(a_screen_begins_with_them)
 {
 	struct tui_options options = { .delay_ns = CANNED_S, .trouble = "config:3: no such key" };

@@ -180,7 +180,7 @@ def hang_up_without_a_signal_ends():
 
 
 def end_of_input_ends():
-    # /dev/null as a terminal's input cannot be had; a pty whose other end sends EOF can.
+    # A terminal's input cannot be /dev/null, but a pty's other end can send EOF.
     s = Screen()
     s.wait_for(b"LIVE")
     s.keys(b"\x04" * 3)  # in our mode ^D is a key and no end

@@ -119,9 +119,8 @@ static const char *findings_take(struct leak_access *a)
 	static const char *const why[] = { [HT_COOP_UNCHECKED] =
 						   "it is not dumpable, and its library "
 						   "is too old to help then",
-		[HT_COOP_UNKNOWN] =
-			"it is not dumpable, and its library cannot tell whether it may "
-			"be copied",
+		[HT_COOP_UNKNOWN] = "it is not dumpable, and its library does not know whether it "
+				    "may be copied",
 		[HT_COOP_KERNEL_WRITES] = written,
 		[HT_COOP_HUGE_PAGES] = "it has private huge pages (hugetlbfs)",
 		[HT_COOP_USERFAULT] = "its page faults are handled elsewhere (userfaultfd)",

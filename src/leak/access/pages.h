@@ -14,7 +14,7 @@
 #include "src/proc/proc.h"
 #include "src/read/cooperation.h"
 
-/* Of a page's entry in pagemap: the page is populated. */
+/* Bits of a pagemap entry: the page is populated. */
 #define LEAK_PAGE_THERE (PROC_PAGE_PRESENT | PROC_PAGE_SWAPPED)
 
 /* Where the entries come from. */

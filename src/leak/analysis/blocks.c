@@ -328,7 +328,7 @@ static void parts_forget(struct leak_blocks *b, const struct leak_range *parts, 
 	b->count = kept;
 }
 
-/* Merges from the end, where memory is reserved. Of one address, the fresh block comes last. */
+/* Merges from the end, where memory is reserved. At equal addresses, the fresh block comes last. */
 static void fresh_join(struct leak_blocks *b, const struct leak_blocks *fresh)
 {
 	uint32_t old = b->count, i = fresh->count;

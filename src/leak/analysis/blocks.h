@@ -57,7 +57,7 @@ int leak_blocks_finish(struct leak_blocks *b);
 int leak_blocks_fill(struct leak_blocks *b, struct leak_blocks *unsure);
 /*
  * After leak_blocks_finish: drops the blocks that start in one of `parts`, adds those of `fresh`,
- * and finishes again. Sorts `parts` and `fresh`. Of one address, the fresh block stays. 0 or
+ * and finishes again. Sorts `parts` and `fresh`. At equal addresses, the fresh block stays. 0 or
  * -ENOMEM.
  */
 int leak_blocks_patch(

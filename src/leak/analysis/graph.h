@@ -23,8 +23,8 @@ struct leak_graph {
 	uint64_t *root_at; /* where that pointer is; undefined without one */
 	uint8_t *class; /* enum leak_class, once classified */
 	/* The heuristic without which the block would not be reachable. With LEAK_INDIRECTLY: the
-	 * heuristic of a block that leads to it by pointers to starts. Of several paths, one
-	 * without a heuristic counts, then one with memcheck's only. */
+	 * heuristic of a block that leads to it by pointers to starts. Among several paths,
+	 * one without a heuristic counts, then one with memcheck's only. */
 	uint8_t *heuristic;
 	uint32_t *leader; /* the definite block that leads an indirect one */
 	/* The edges of block i: [first[i], first[i + 1]); to: index << LEAK_TO_BITS | LEAK_TO_*. */

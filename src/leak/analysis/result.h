@@ -44,7 +44,7 @@ struct leak_shown {
 	uint32_t birth; /* read_tick_pack */
 	uint32_t holders; /* pointers to it in blocks */
 	/* The path to it, in leak_result.step: from the root on, or from the definite block that
-	 * leads it. Of a longer path, the beginning and the end. */
+	 * leads it. A longer path is cut in the middle. */
 	uint32_t first_step, steps;
 	uint32_t left_out; /* steps left out between these */
 	bool inside; /* the last step's pointer is an interior one */
@@ -54,7 +54,7 @@ struct leak_shown {
 struct leak_result {
 	struct leak_sum sum[LEAK_CLASSES];
 	struct leak_sum heuristic[LEAK_HEURISTICS]; /* blocks not reachable without it */
-	/* Of these, the blocks that others of them lead to. */
+	/* Those of these blocks that others of them lead to. */
 	struct leak_sum heuristic_indirect[LEAK_HEURISTICS];
 	struct leak_row *row; /* definite first; within a class, most bytes first */
 	size_t rows;

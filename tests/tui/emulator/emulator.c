@@ -91,7 +91,7 @@ static char color_letter(const VTermColor *color)
 			      : '?');
 }
 
-/* Of each cell four letters: colour, background, b bold, r reverse. libvterm has no dim. */
+/* Four letters per cell: colour, background, b bold, r reverse. libvterm has no dim. */
 static void put_looks(int row, int cols)
 {
 	for (int col = 0; col < cols; col++) {
