@@ -204,7 +204,7 @@ $(B)/viewer.list:
 # What such a program may depend on: not on an object that another build made of a file that is gone.
 LINKED = $(VIEW_OBJ) $(FUZZ_OBJ) $(VIEWER) $(FUZZ_VIEWER)
 # $(call link_viewer,compiler and flags,archive): a program of $< and of what it calls of the viewer.
-# The linker says which members it took (-t), and $@.d keeps that: the program is linked again when
+# The linker says which members it took (-t), and $@.link.d keeps that: the program is linked again when
 # one of these objects changes, and not when another does. A linker that does not print members of a
 # thin archive as files makes the program depend on the archive.
 define link_viewer
@@ -214,7 +214,7 @@ define link_viewer
 		-Wl,--compress-debug-sections=zlib -Wl,-t >$@.took
 	$(Q)awk -v program='$@' -v archive='$(2)' 'BEGIN { printf "%s: $$(filter $$(LINKED),", program } \
 		/\.o$$/ && index($$0, "$(B)/") == 1 { printf " %s", $$0 } \
-		index($$0, archive "(") == 1 { printf " %s", archive } END { print ")" }' $@.took >$@.d
+		index($$0, archive "(") == 1 { printf " %s", archive } END { print ")" }' $@.took >$@.link.d
 	@rm $@.took
 endef
 

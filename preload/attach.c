@@ -31,7 +31,7 @@
 #include "shm/module.h"
 #include "shm/directories.h"
 #include "shm/poisson.h"
-#include "shm/space.h"
+#include "shm/mapping.h"
 #include "shm/stack.h"
 
 #define NAMES_TRIED_MAX 4096u /* names taken by others, before giving up */
@@ -503,7 +503,7 @@ static bool is_mapped_from(long fd, const struct segment *s)
 }
 
 /* Replaces a mapping by a private one in one step: in between there would be nothing. */
-static void range_private(const struct segment *s, const struct space_range *r, int fd)
+static void range_private(const struct segment *s, const struct mapping_range *r, int fd)
 {
 	void *copy = mmap(NULL, r->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, fd,
 		(off_t)r->at);
@@ -516,8 +516,8 @@ static void range_private(const struct segment *s, const struct space_range *r, 
 
 void attach_private(struct segment *s)
 {
-	struct space_range range[HT_REGION_COUNT];
-	unsigned n = space_ranges_forked(s, range);
+	struct mapping_range range[HT_REGION_COUNT];
+	unsigned n = mapping_ranges_forked(s, range);
 	long fd = own_path[0] ? syscall(SYS_openat, AT_FDCWD, own_path,
 					O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
 			      : -1;

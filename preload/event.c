@@ -7,12 +7,12 @@
 
 #include <errno.h>
 
-#include "preload/next.h"
+#include "preload/next_allocator.h"
 #include "preload/sample.h"
 #include "preload/unwind.h"
 
-struct guards_leaf *event_take_stack(
-	struct recorder *r, uintptr_t frame, uint32_t function, struct guards_leaf *remembered)
+struct stack_cache_leaf *event_take_stack(
+	struct recorder *r, uintptr_t frame, uint32_t function, struct stack_cache_leaf *remembered)
 {
 	int saved = errno;
 	struct unwind *u = &r->unwind[!r->unwind_last];
@@ -34,7 +34,7 @@ struct guards_leaf *event_take_stack(
 	if (remembered && remembered->site != site)
 		ht_add_relaxed_64(&state_segment.header->unwinds_wrong, 1);
 	if (!remembered)
-		remembered = guards_keep(&r->guards, u, function, site);
+		remembered = stack_cache_keep(&r->guards, u, function, site);
 	errno = saved;
 	return remembered;
 }
@@ -105,7 +105,7 @@ bool event_insert(uint64_t addr, uint64_t size, uint64_t tick, uint32_t counter)
 }
 
 void event_alloc_unprepared(
-	struct recorder *r, struct guards_leaf *leaf, uint64_t addr, size_t size)
+	struct recorder *r, struct stack_cache_leaf *leaf, uint64_t addr, size_t size)
 {
 	struct live_block b = { .size = size,
 		.tick = segment_tick(&state_segment),

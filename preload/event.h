@@ -13,11 +13,11 @@
 
 /* Unwinds the stack and finds its site. `remembered`: the leaf known so far, which is being
  * checked, or NULL. */
-struct guards_leaf *event_take_stack(
-	struct recorder *r, uintptr_t frame, uint32_t function, struct guards_leaf *remembered);
+struct stack_cache_leaf *event_take_stack(struct recorder *r, uintptr_t frame, uint32_t function,
+	struct stack_cache_leaf *remembered);
 /* Records an allocation whose counter must first be found or prepared. */
 void event_alloc_unprepared(
-	struct recorder *r, struct guards_leaf *leaf, uint64_t addr, size_t size);
+	struct recorder *r, struct stack_cache_leaf *leaf, uint64_t addr, size_t size);
 /* Counts blocks that no table has room for. */
 void event_count_untracked(uint64_t blocks, uint64_t bytes);
 /* Counts the frees of blocks whose frees were missed; a reused address reveals them. */

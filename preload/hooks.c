@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "preload/lifecycle.h"
-#include "preload/next.h"
+#include "preload/next_allocator.h"
 #include "preload/record.h"
 #include "preload/sample.h"
 

@@ -10,8 +10,8 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 
-#include "preload/nesting.h"
-#include "preload/next_cxx.h"
+#include "preload/reentry.h"
+#include "preload/next_operators.h"
 #include "preload/record.h"
 #include "preload/sample.h"
 #include "preload/state.h"
@@ -27,15 +27,15 @@ struct guard {
 	uint8_t was_in_allocator;
 	size_t size; /* asked for */
 	uint64_t left; /* the gap to the next sample: inner blocks do not use it up */
-	uintptr_t paused; /* nesting_pause */
+	uintptr_t paused; /* reentry_pause */
 };
 
 static void guard_leave(struct guard *g)
 {
 	state_thread.in_allocator = g->was_in_allocator;
 	ht_store_relaxed_64(&state_thread.gap_left, g->left);
-	nesting_leave(g->entered);
-	nesting_resume(g->paused);
+	reentry_leave(g->entered);
+	reentry_resume(g->paused);
 	if (g->entered && g->is_out)
 		record_alloc(RECORD_FRAME, NULL, g->size, HT_FN_NEW);
 }
@@ -43,11 +43,11 @@ static void guard_leave(struct guard *g)
 /* `size` and `align` are those of new: it may round up, and asks for at least one byte. */
 static struct guard guard_enter(uintptr_t frame, size_t size, size_t align)
 {
-	struct guard g = { .paused = nesting_pause(frame),
+	struct guard g = { .paused = reentry_pause(frame),
 		.size = size,
 		.left = ht_load_relaxed_64(&state_thread.gap_left) };
 
-	g.entered = nesting_enter(frame);
+	g.entered = reentry_enter(frame);
 	g.was_in_allocator = state_thread.in_allocator;
 	if (g.entered) {
 		state_thread.inner_least = size;

@@ -14,7 +14,7 @@
 
 #include "preload/lifecycle.h"
 #include "preload/modules.h"
-#include "preload/next.h"
+#include "preload/next_allocator.h"
 #include "preload/record.h"
 
 #define HOOK __attribute__((visibility("default")))

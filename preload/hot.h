@@ -12,10 +12,10 @@
 
 /* Finds the leaf of the stack at `frame`. `root`: the first record for that frame. `checks`:
  * remembered stacks are unwound again, and compared. */
-HT_HOT struct guards_leaf *hot_leaf(struct recorder *r, struct guards_record *root, uintptr_t frame,
-	uint32_t function, bool checks)
+HT_HOT struct stack_cache_leaf *hot_leaf(struct recorder *r, struct stack_cache_record *root,
+	uintptr_t frame, uint32_t function, bool checks)
 {
-	struct guards_leaf *leaf = guards_find(&r->guards, root, frame, function);
+	struct stack_cache_leaf *leaf = stack_cache_find(&r->guards, root, frame, function);
 
 	if (__builtin_expect(!leaf || checks, 0))
 		leaf = event_take_stack(r, frame, function, leaf);
@@ -36,11 +36,11 @@ HT_HOT bool hot_insert(uint64_t *entry, uint64_t addr, const struct live_block *
 HT_HOT void hot_alloc_recorded(struct recorder *r, uintptr_t frame, void *p, size_t size,
 	enum ht_function function, bool checks)
 {
-	struct guards_record *root = guards_root(&r->guards, frame);
+	struct stack_cache_record *root = stack_cache_root(&r->guards, frame);
 	uint64_t addr = (uint64_t)(uintptr_t)p, *entry;
 	struct live_block b = { .size = size };
 	struct counter_found found;
-	struct guards_leaf *leaf;
+	struct stack_cache_leaf *leaf;
 
 	__asm__ volatile("" : "+r"(root));
 	entry = live_place(&state_segment, addr, size);

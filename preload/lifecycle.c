@@ -20,8 +20,8 @@
 #include "preload/environment.h"
 #include "preload/exit_wait.h"
 #include "preload/modules.h"
-#include "preload/next.h"
-#include "preload/next_cxx.h"
+#include "preload/next_allocator.h"
+#include "preload/next_operators.h"
 #include "preload/recorder.h"
 #include "preload/sample.h"
 #include "preload/signals.h"
@@ -29,7 +29,7 @@
 #include "preload/thread_pointer.h"
 #include "preload/unwind.h"
 #include "preload/unwind_cfi.h"
-#include "shm/space.h"
+#include "shm/mapping.h"
 
 enum phase { PHASE_NEW, PHASE_STARTING, PHASE_ON, PHASE_OFF };
 
@@ -141,8 +141,8 @@ static void scans_publish(void)
  * extend. */
 static void undumped(const struct segment *s)
 {
-	struct space_range range[HT_REGION_COUNT];
-	unsigned n = space_ranges(s, range);
+	struct mapping_range range[HT_REGION_COUNT];
+	unsigned n = mapping_ranges(s, range);
 
 	for (unsigned i = 0; i < n; i++)
 		madvise(segment_at(s, range[i].at), range[i].bytes, MADV_DONTDUMP);
@@ -222,8 +222,8 @@ static bool start(void)
  * which no reader mistakes for data. */
 static void parent_unmap(struct segment *parents)
 {
-	struct space_range range[HT_REGION_COUNT];
-	unsigned n = space_ranges_forked(parents, range);
+	struct mapping_range range[HT_REGION_COUNT];
+	unsigned n = mapping_ranges_forked(parents, range);
 
 	if (next_is_exact()) {
 		segment_unmap(parents);

@@ -13,8 +13,8 @@
 #include "preload/symbols.h"
 #include "shm/module.h"
 
-/* Generations: the loader has freed nothing yet; counting; no numbers left (guards.h reserves the
- * very last). */
+/* Generations: the loader has freed nothing yet; counting; no numbers left (stack_cache.h reserves
+ * the very last). */
 #define GENERATION_UNSEEN 1u
 #define GENERATION_OVER	  MODULES_NEVER
 #define GENERATION_FIRST  (MODULES_NEVER + 1)

@@ -6,7 +6,7 @@
 #include "preload/record.h"
 
 #include "preload/lifecycle.h"
-#include "preload/next.h"
+#include "preload/next_allocator.h"
 #include "preload/sample.h"
 #include "preload/unwind.h"
 
@@ -40,10 +40,10 @@ static void alloc_sampled(struct recorder *r, uintptr_t frame, void *p, size_t s
 	struct counter_owner *o = r ? &r->counters : &recorder_shared;
 	struct poisson_weight w = poisson_weight(addr, size, rate);
 	struct live_block old[LIVE_MISSED_MAX], b = { .size = size };
-	uint32_t site =
-		r ? hot_leaf(r, guards_root(&r->guards, frame), frame, function, unwind_checks())
-				->site
-		  : 0;
+	uint32_t site = r ? hot_leaf(r, stack_cache_root(&r->guards, frame), frame, function,
+				    unwind_checks())
+					->site
+			  : 0;
 	unsigned missed;
 
 	b.tick = r ? tick_now(r) : segment_tick(&state_segment);
@@ -158,14 +158,14 @@ void record_alloc_slow(uintptr_t frame, void *p, size_t size, enum ht_function f
 
 	if (!lifecycle_on() || next_is_arena(p))
 		return;
-	paused = nesting_pause(frame);
-	if (nesting_enter(frame)) {
+	paused = reentry_pause(frame);
+	if (reentry_enter(frame)) {
 		alloc_outermost(frame, p, size, function);
-		nesting_leave(true);
+		reentry_leave(true);
 	} else {
 		alloc_nested(frame, p, size, function, is_inner(size));
 	}
-	nesting_resume(paused);
+	reentry_resume(paused);
 }
 
 void record_alloc(uintptr_t frame, void *p, size_t size, enum ht_function function)
@@ -214,8 +214,8 @@ bool record_free_slow(uintptr_t frame, void *p)
 		return false;
 	if (!p || !lifecycle_on())
 		return true;
-	paused = nesting_pause(frame);
-	if (!nesting_enter(frame)) {
+	paused = reentry_pause(frame);
+	if (!reentry_enter(frame)) {
 		free_nested(p);
 		return true;
 	}
@@ -227,8 +227,8 @@ bool record_free_slow(uintptr_t frame, void *p)
 	else
 		free_shared(p);
 	sample_time_end(measured, !r || r->counters.thread->ring_head != events);
-	nesting_leave(true);
-	nesting_resume(paused);
+	reentry_leave(true);
+	reentry_resume(paused);
 	return true;
 }
 
@@ -255,8 +255,8 @@ static inline void in_realloc_end(uintptr_t paused)
 static void realloc_leave(bool entered, const struct record_realloc *m)
 {
 	in_realloc_end(m->paused);
-	nesting_leave(entered);
-	nesting_resume(m->paused);
+	reentry_leave(entered);
+	reentry_resume(m->paused);
 }
 
 /* The slow path back from the next allocator. False: nothing is recorded, or no longer, since a
@@ -265,7 +265,7 @@ static bool realloc_continues(uintptr_t frame, const struct record_realloc *m)
 {
 	if (!m->recording)
 		return false;
-	if (state_thread.busy == (frame | NESTING_IN_REALLOC))
+	if (state_thread.busy == (frame | REENTRY_IN_REALLOC))
 		state_thread.busy = 0;
 	if (lifecycle_on())
 		return true;
@@ -282,20 +282,20 @@ static __attribute__((noinline)) void realloc_begin_slow(
 	m->recording = lifecycle_on();
 	if (!m->recording)
 		return;
-	m->paused = nesting_pause(frame);
-	entered = nesting_enter(frame);
+	m->paused = reentry_pause(frame);
+	entered = reentry_enter(frame);
 	in_realloc_begin();
 	if (!entered) {
 		m->known = live_remove_slow(&state_segment, (uint64_t)(uintptr_t)p, &m->block);
 		return;
 	}
 	m->known = block_take(recorder_current(), p, &m->block);
-	state_thread.busy = frame | NESTING_IN_REALLOC;
+	state_thread.busy = frame | REENTRY_IN_REALLOC;
 }
 
 void record_realloc_begin(uintptr_t frame, struct record_realloc *m, void *p)
 {
-	struct recorder *r = nesting_begin(frame);
+	struct recorder *r = reentry_begin(frame);
 
 	m->paused = 0;
 	if (__builtin_expect(!r, 0)) {
@@ -305,7 +305,7 @@ void record_realloc_begin(uintptr_t frame, struct record_realloc *m, void *p)
 	m->recording = true;
 	in_realloc_begin();
 	m->known = block_take(r, p, &m->block);
-	nesting_suspend(r, frame);
+	reentry_suspend(r, frame);
 }
 
 /* Counts the free of the old block. */
@@ -339,7 +339,7 @@ static __attribute__((noinline)) void realloc_done_slow(uintptr_t frame,
 
 	if (!realloc_continues(frame, m))
 		return;
-	entered = nesting_enter(frame);
+	entered = reentry_enter(frame);
 	if (entered) {
 		realloc_done_outermost(frame, m, p, q, size, function);
 	} else {
@@ -355,10 +355,10 @@ static __attribute__((noinline)) void realloc_done_slow(uintptr_t frame,
 void record_realloc_done(uintptr_t frame, struct record_realloc *m, void *p, void *q, size_t size,
 	enum ht_function function)
 {
-	struct recorder *r = nesting_continue(frame);
+	struct recorder *r = reentry_continue(frame);
 
 	if (__builtin_expect(!r || !m->recording || !m->known || m->paused != 0, 0)) {
-		nesting_end(r);
+		reentry_end(r);
 		realloc_done_slow(frame, m, p, q, size, function);
 		return;
 	}
@@ -366,7 +366,7 @@ void record_realloc_done(uintptr_t frame, struct record_realloc *m, void *p, voi
 	ht_add_own_64(&r->counters.thread->reallocs, 1);
 	hot_alloc_recorded(r, frame, q, size, function, false);
 	in_realloc_end(0);
-	nesting_end(r);
+	reentry_end(r);
 }
 
 /* Puts the block back. No count changes, unless another block took its place. */
@@ -398,7 +398,7 @@ void record_realloc_failed(
 
 	if (!realloc_continues(frame, m))
 		return;
-	entered = nesting_enter(frame);
+	entered = reentry_enter(frame);
 	r = entered ? recorder_current() : NULL;
 	if (!freed) {
 		realloc_undo(m, p);

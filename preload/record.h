@@ -8,7 +8,7 @@
 #define PRELOAD_RECORD_H
 
 #include "preload/hot.h"
-#include "preload/nesting.h"
+#include "preload/reentry.h"
 
 /* The hook's frame address, `frame` below: its caller's stack begins there. */
 #define RECORD_FRAME ((uintptr_t)__builtin_frame_address(0))
@@ -24,7 +24,7 @@ struct record_realloc {
 	struct live_block block;
 	bool recording; /* this event is recorded */
 	bool known; /* the block was in the live table */
-	uintptr_t paused; /* frame of the realloc that this one interrupted (nesting.h), or 0 */
+	uintptr_t paused; /* frame of the realloc that this one interrupted (reentry.h), or 0 */
 };
 void record_realloc_begin(uintptr_t frame, struct record_realloc *m, void *p);
 /* The block became `q`, of `size` bytes. */
@@ -42,30 +42,30 @@ bool record_free_slow(uintptr_t frame, void *p);
 /* record_alloc, inline: for the hottest hooks. */
 HT_HOT void record_alloc_inline(uintptr_t frame, void *p, size_t size, enum ht_function function)
 {
-	struct recorder *r = nesting_begin(frame);
+	struct recorder *r = reentry_begin(frame);
 
 	if (__builtin_expect(!r || !p, 0)) {
-		nesting_end(r);
+		reentry_end(r);
 		record_alloc_slow(frame, p, size, function);
 		return;
 	}
 	hot_alloc_recorded(r, frame, p, size, function, false);
-	nesting_end(r);
+	reentry_end(r);
 }
 
 /* record_free, inline. */
 HT_HOT bool record_free_inline(uintptr_t frame, void *p)
 {
-	struct recorder *r = nesting_begin(frame);
+	struct recorder *r = reentry_begin(frame);
 	bool ours;
 
 	modules_free_called(((const uint64_t *)frame)[1]);
 	if (__builtin_expect(!r || !p, 0)) {
-		nesting_end(r);
+		reentry_end(r);
 		return record_free_slow(frame, p);
 	}
 	ours = hot_free_recorded(r, p);
-	nesting_end(r);
+	reentry_end(r);
 	return ours;
 }
 

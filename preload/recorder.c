@@ -46,7 +46,7 @@ static uint32_t entries_of(void)
 
 static void discard(struct recorder *r)
 {
-	guards_end(&r->guards);
+	stack_cache_end(&r->guards);
 	private_unmap(r, bytes_of(entries_of()));
 }
 
@@ -67,7 +67,7 @@ static void release(struct recorder *r)
 	ht_fence_handler();
 	/* In a forked child the segment is our parent's. */
 	if (state_is_on()) {
-		share_repair(&r->counters.adding);
+		counter_batch_repair(&r->counters.adding);
 		pointer_note(slot, 0);
 		thread_release(&state_segment, slot);
 	}
@@ -151,7 +151,7 @@ static struct recorder *make_with_slot(void)
 	r->thread = thread_at(&state_segment, r->slot);
 	counter_own(&state_segment, &r->counters, r->slot);
 	r->ring = ring_open(&state_segment, r->slot);
-	if (r->slot != 0 && guards_start(&r->guards)) {
+	if (r->slot != 0 && stack_cache_start(&r->guards)) {
 		pointer_note(r->slot, thread_pointer());
 		return r;
 	}

@@ -7,7 +7,7 @@
 #ifndef PRELOAD_RECORDER_H
 #define PRELOAD_RECORDER_H
 
-#include "preload/guards.h"
+#include "preload/stack_cache.h"
 #include "preload/state.h"
 #include "preload/unwind_types.h"
 #include "shm/counter.h"
@@ -24,7 +24,7 @@ struct recorder {
 	uint32_t clock_interval; /* events between two readings */
 	uint32_t clock_countdown;
 	uint32_t until_timed; /* counts events, when they are measured (sample.h) */
-	struct guards guards; /* remembered stacks */
+	struct stack_cache guards; /* remembered stacks */
 	struct unwind_known known; /* the readable part of its stack */
 	/* Stacks are built here, off the thread's own stack, which may be small: the last one and
 	 * the next by turns, and one to check them by; and the last one's path in the tree. */

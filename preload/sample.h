@@ -22,7 +22,7 @@
 #ifndef PRELOAD_SAMPLE_H
 #define PRELOAD_SAMPLE_H
 
-#include "preload/next.h"
+#include "preload/next_allocator.h"
 #include "preload/state.h"
 #include "shm/live.h"
 #include "shm/poisson.h"

@@ -35,13 +35,13 @@ struct recorder;
  * A thread's part, in TLS; zero at its start. Static TLS is scarce: 64 bytes at most. The rest is
  * in its recorder (recorder.h).
  *
- * A hook may be called before the loader has relocated us (next.h). Our TLS then seems to begin at
- * the thread pointer, where libc's own struct lies (tcbhead_t). Two of its words must send the hook
- * to the slow path before it writes anything: `busy` coincides with the struct's own address,
- * `gap_left` with a word that is 0 on x86-64 (sysinfo).
+ * A hook may be called before the loader has relocated us (next_allocator.h). Our TLS then seems to
+ * begin at the thread pointer, where libc's own struct lies (tcbhead_t). Two of its words must send
+ * the hook to the slow path before it writes anything: `busy` coincides with the struct's own
+ * address, `gap_left` with a word that is 0 on x86-64 (sysinfo).
  */
 struct state_thread {
-	uintptr_t busy; /* frame address of the hook that is recording (and nesting.h), 0: none */
+	uintptr_t busy; /* frame address of the hook that is recording (and reentry.h), 0: none */
 	struct recorder *recorder; /* NULL: none yet, none available, or it is in `timed` */
 	struct recorder
 		*timed; /* set aside, so that the next event takes the slow path: to be timed */

@@ -4,8 +4,9 @@
  * caller's three. It stops cleanly at the outermost frame, and at anything that it cannot prove: no
  * information, a rule of another kind, a frame that does not move outwards.
  *
- * On the way it notes the words of the stack that the result depends on (guards.h): each return
- * address, and a saved rbp at the moment a rule uses it (until then it is the program's data).
+ * On the way it notes the words of the stack that the result depends on (stack_cache.h): each
+ * return address, and a saved rbp at the moment a rule uses it (until then it is the program's
+ * data).
  */
 #ifndef PRELOAD_WALK_H
 #define PRELOAD_WALK_H

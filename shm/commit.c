@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 
 #include "shm/backoff.h"
-#include "shm/space.h"
+#include "shm/mapping.h"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
@@ -27,7 +27,7 @@ static int range_take(const struct segment *s, uint64_t at, uint64_t bytes)
 	int rc = range_populate(s, at, bytes);
 
 	/* EINVAL: part of it is not accessible yet. */
-	if (rc != 0 && errno == EINVAL && space_open(s, at, bytes) == 0)
+	if (rc != 0 && errno == EINVAL && mapping_open(s, at, bytes) == 0)
 		rc = range_populate(s, at, bytes);
 	return rc;
 }
@@ -37,7 +37,7 @@ static bool range_try(const struct segment *s, uint64_t at, uint64_t bytes)
 {
 	struct ht_header *h = s->header;
 
-	if (space_reach(s, at, bytes) != 0) {
+	if (mapping_reach(s, at, bytes) != 0) {
 		ht_add_relaxed_64(&h->space_refused, 1);
 		return false;
 	}

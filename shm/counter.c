@@ -167,9 +167,9 @@ void counter_settle(const struct segment *s, struct counter_owner *o, struct ht_
 	struct ht_thread *t = o->thread;
 
 	if (ht_counter_slot(c->key) != 0)
-		share_settle(
+		counter_batch_settle(
 			&o->adding, &c->share, site_live(s, c), c->alloc_bytes - c->free_bytes);
-	if (share_settle(&o->adding, &t->share, &s->header->live_bytes, t->live_bytes))
+	if (counter_batch_settle(&o->adding, &t->share, &s->header->live_bytes, t->live_bytes))
 		ht_store_relaxed_64(&t->peak_ns, ht_load_relaxed_64(&s->header->clock_ns));
 }
 
@@ -183,7 +183,7 @@ static void shared_alloc(
 	segment_count(s, &c->allocs, sum.blocks);
 	segment_count(s, &c->alloc_bytes, sum.bytes);
 	segment_count(s, &hist->size_allocs[bucket], sum.blocks);
-	share_add(s, &c->share, site_live(s, c), sum.bytes);
+	counter_batch_add(s, &c->share, site_live(s, c), sum.bytes);
 }
 
 static void shared_free(const struct segment *s, struct ht_counter *c,
@@ -197,7 +197,7 @@ static void shared_free(const struct segment *s, struct ht_counter *c,
 	segment_count(s, &hist->life[counter_life_bucket(end->life_ticks)], sum.blocks);
 	if (end->temporary)
 		segment_count(s, &c->temporary, sum.blocks);
-	share_add(s, &c->share, site_live(s, c), -sum.bytes);
+	counter_batch_add(s, &c->share, site_live(s, c), -sum.bytes);
 }
 
 /* ---- slot 0 ---- */
@@ -207,7 +207,7 @@ static void slot_0_alloc(
 {
 	segment_count(s, &t->size[bucket].allocs, sum.blocks);
 	segment_count(s, &t->size[bucket].alloc_bytes, sum.bytes);
-	if (share_add(s, &t->share, &s->header->live_bytes, sum.bytes))
+	if (counter_batch_add(s, &t->share, &s->header->live_bytes, sum.bytes))
 		ht_store_relaxed_64(&t->peak_ns, ht_load_relaxed_64(&s->header->clock_ns));
 }
 
@@ -218,7 +218,7 @@ static void slot_0_free(const struct segment *s, struct ht_thread *t,
 
 	segment_count(s, &in->frees, sum.blocks);
 	segment_count(s, &in->free_bytes, sum.bytes);
-	share_add(s, &t->share, &s->header->live_bytes, -sum.bytes);
+	counter_batch_add(s, &t->share, &s->header->live_bytes, -sum.bytes);
 	segment_count(s, &t->life[counter_life_bucket(end->life_ticks)], sum.blocks);
 	if (end->temporary)
 		segment_count(s, &t->temporary, sum.blocks);

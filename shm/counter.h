@@ -9,7 +9,7 @@
 #define SHM_COUNTER_H
 
 #include "shm/poisson.h"
-#include "shm/share.h"
+#include "shm/counter_batch.h"
 #include "shm/stack.h"
 #include "shm/thread.h"
 
@@ -55,7 +55,7 @@ struct counter_owner {
 	uint64_t key; /* of its counters, without site and size; slot 0: matches none */
 	uint32_t slot;
 	uint32_t own; /* ht_owner of site 0 */
-	struct share_adding adding; /* slot 0, which has many owners, adds at once */
+	struct counter_batch_adding adding; /* slot 0, which has many owners, adds at once */
 	uint32_t counter[COUNTER_SITES]; /* of slot 0: all 0, since it has many owners */
 };
 
@@ -158,9 +158,9 @@ HT_HOT bool counter_slot_alloc(
 	ht_add_own_64(&t->size[bucket].allocs, sum.blocks);
 	ht_add_own_64(&t->size[bucket].alloc_bytes, sum.bytes);
 	ht_store_relaxed_64(&t->live_bytes, live);
-	if (!share_above(live, t->share.high))
+	if (!counter_batch_above(live, t->share.high))
 		return true;
-	if (!share_up(&t->share, live))
+	if (!counter_batch_up(&t->share, live))
 		return false;
 	ht_store_relaxed_64(&t->peak_ns, ht_load_relaxed_64(&s->header->clock_ns));
 	return true;
@@ -178,7 +178,7 @@ HT_HOT bool counter_slot_free(
 		ht_add_own_64(&t->life[life], sum.blocks);
 	if (temporary)
 		ht_add_own_64(&t->temporary, sum.blocks);
-	return !share_above(t->share.low, live);
+	return !counter_batch_above(t->share.low, live);
 }
 
 /* Adds to a private counter, except sizes and lifetimes. False: its share has to settle. */
@@ -188,7 +188,7 @@ HT_HOT bool counter_add_alloc(struct ht_counter *c, struct counter_sum sum)
 
 	ht_add_own_64(&c->allocs, sum.blocks);
 	ht_store_relaxed_64(&c->alloc_bytes, bytes);
-	return !share_above(live, c->share.high) || share_up(&c->share, live);
+	return !counter_batch_above(live, c->share.high) || counter_batch_up(&c->share, live);
 }
 
 HT_HOT bool counter_add_free(struct ht_counter *c, bool temporary, struct counter_sum sum)
@@ -199,7 +199,7 @@ HT_HOT bool counter_add_free(struct ht_counter *c, bool temporary, struct counte
 	ht_store_relaxed_64(&c->free_bytes, bytes);
 	if (temporary)
 		ht_add_own_64(&c->temporary, sum.blocks);
-	return !share_above(c->share.low, c->alloc_bytes - bytes);
+	return !counter_batch_above(c->share.low, c->alloc_bytes - bytes);
 }
 
 /* The owner's counter of a site, if it is known, and the key that it must have for a block of some

@@ -31,8 +31,8 @@
  *   pieces      ht_piece[]: the live table itself. Last, and not in `committed`: a piece records
  *               itself which of its memory is populated
  *
- * The program maps only the used part of each region, and a little more (shm/space.h), at its file
- * offset from the header. All but the tree's heads and the overflow fill up from their start.
+ * The program maps only the used part of each region, and a little more (shm/mapping.h), at its
+ * file offset from the header. All but the tree's heads and the overflow fill up from their start.
  *
  * A call stack is one 32-bit number: a site. Walking it: ht_site.node is a leaf; its `pc` holds the
  * allocation function (HT_LEAF_FUNCTION, a number below HT_FUNCTION_COUNT); its parent is the
@@ -79,8 +79,8 @@
  * share of it (ht_share). It adds its allocated less its freed bytes to a shared word when they
  * exceed a limit, HT_SETTLE_LEAST bytes or 1/HT_SETTLE_PART of the peak if that is more. In between
  * it knows its own part to the byte and assumes that the others' is unchanged. So a peak is exact
- * where one slot counts; with n slots it is off by n limits at most, either way (shm/share.h gives
- * the proof).
+ * where one slot counts; with n slots it is off by n limits at most, either way
+ * (shm/counter_batch.h gives the proof).
  *
  * Time: header.clock_ns is CLOCK_MONOTONIC as of the last refresh. Hooks read that word;
  * every few events a thread refreshes it. Ticks are (clock_ns - created_ns) >> HT_TICK_SHIFT, of
@@ -107,10 +107,10 @@
  *   MODULE  module_intern -> readers: a module's fields before HT_MODULE_READY
  *   ENTRY   live_insert -> readers: what was taken out before, then a block's size in the next
  *           entry, then its entry
- *   LIVE    levels_put -> readers: payload before the key; levels_take -> levels_put: payload
- *           reads before the key is freed
- *   LEVEL   levels_put -> everyone: a level's memory before header.live_levels counts it
- *   PLACE   pieces_claim -> everyone: where a piece is before the tag by which it is found
+ *   LIVE    live_overflow_put -> readers: payload before the key; live_overflow_take ->
+ *           live_overflow_put: payload reads before the key is freed
+ *   LEVEL   live_overflow_put -> everyone: a level's memory before header.live_levels counts it
+ *   PLACE   live_pieces_claim -> everyone: where a piece is before the tag by which it is found
  *   RING    ring_push -> ring_read: a record before the head that covers it
  *   SLOT    thread_release -> thread_claim: what a slot's owner counted before the slot is free
  *   HISTORY history_note -> the next writer: what the last one wrote before the writer's word is
@@ -433,7 +433,8 @@ static inline uint8_t ht_page_state(uint8_t state)
 /* The tag of a piece: the address where it starts, HT_PIECE_USED, and HT_PIECE_ODD in one for
  * granules 1 and 3. */
 #define HT_PIECE_USED 1ull
-#define HT_PIECE_ODD  8ull /* above the bits that pieces_is_home ignores in an aligned address */
+#define HT_PIECE_ODD                                                                               \
+	8ull /* above the bits that live_pieces_is_home ignores in an aligned address */
 
 struct ht_piece {
 	uint64_t first[HT_PIECE_LINES + HT_PIECE_SPARE];
@@ -535,7 +536,7 @@ struct ht_header {
 	uint32_t live_log2; /* buckets of level 0 */
 	uint32_t live_levels_max;
 	uint32_t heads_log2;
-	uint32_t pieces_max; /* a power of two, or 0 */
+	uint32_t live_pieces_max; /* a power of two, or 0 */
 	char exe[HT_PATH_MAX];
 	char why[HT_WHY_MAX]; /* why nothing, or not all, is recorded; empty: no reason */
 	uint32_t command_bytes; /* argv, each argument terminated by NUL */

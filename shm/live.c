@@ -4,17 +4,17 @@
  */
 #include "shm/live.h"
 
-#include "shm/direct.h"
-#include "shm/levels.h"
+#include "shm/live_direct.h"
+#include "shm/live_overflow.h"
 
 bool live_find(const struct segment *s, uint64_t addr, struct live_block *out)
 {
-	return direct_find(s, addr, out) || levels_find(s, addr, out);
+	return live_direct_find(s, addr, out) || live_overflow_find(s, addr, out);
 }
 
 bool live_remove_slow(const struct segment *s, uint64_t addr, struct live_block *out)
 {
-	return direct_take(s, addr, out) || levels_take(s, addr, out);
+	return live_direct_take(s, addr, out) || live_overflow_take(s, addr, out);
 }
 
 /* Removes blocks that have this address already. Returns their number: at most one in each place,
@@ -23,9 +23,9 @@ static unsigned missed_take(const struct segment *s, uint64_t addr, struct live_
 {
 	unsigned missed = 0;
 
-	while (missed < LIVE_MISSED_MAX - 3 && direct_take(s, addr, &old[missed]))
+	while (missed < LIVE_MISSED_MAX - 3 && live_direct_take(s, addr, &old[missed]))
 		missed++;
-	return missed + levels_take(s, addr, &old[missed]);
+	return missed + live_overflow_take(s, addr, &old[missed]);
 }
 
 unsigned live_insert_sampled(
@@ -33,7 +33,7 @@ unsigned live_insert_sampled(
 {
 	unsigned missed = missed_take(s, addr, old);
 
-	return levels_put(s, addr, b) ? missed : missed | LIVE_REFUSED;
+	return live_overflow_put(s, addr, b) ? missed : missed | LIVE_REFUSED;
 }
 
 unsigned live_insert_slow(const struct segment *s, uint64_t addr, uint64_t size, uint64_t tick,
@@ -42,8 +42,8 @@ unsigned live_insert_slow(const struct segment *s, uint64_t addr, uint64_t size,
 	struct live_block b = { .size = size, .tick = tick, .counter = counter };
 	unsigned missed = missed_take(s, addr, old);
 
-	if (direct_put(s, addr, &b, old, &missed))
+	if (live_direct_put(s, addr, &b, old, &missed))
 		return missed;
-	direct_mark(s, addr);
-	return levels_put(s, addr, &b) ? missed : missed | LIVE_REFUSED;
+	live_direct_mark(s, addr);
+	return live_overflow_put(s, addr, &b) ? missed : missed | LIVE_REFUSED;
 }

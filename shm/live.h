@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The live table: the live blocks, by address. Most are in the directly mapped part (shm/direct.h),
- * where a block's entry follows from its address; its fast path is inlined here. Blocks that this
- * part cannot take are in the overflow (shm/levels.h).
+ * The live table: the live blocks, by address. Most are in the directly mapped part
+ * (shm/live_direct.h), where a block's entry follows from its address; its fast path is inlined
+ * here. Blocks that this part cannot take are in the overflow (shm/live_overflow.h).
  *
  * Any thread may insert and remove, as long as the two follow the program's own ownership of the
  * block: it is removed before the real free and inserted after the real malloc. Then the direct
@@ -31,7 +31,7 @@
 #define SHM_LIVE_H
 
 #include "shm/live_entry.h"
-#include "shm/pieces.h"
+#include "shm/live_pieces.h"
 
 /* The number of missed frees that one insertion can reveal: blocks that own the new one's granules,
  * or had its address. */
@@ -57,14 +57,14 @@ bool live_find(const struct segment *s, uint64_t addr, struct live_block *out);
 HT_HOT uint64_t *live_place(const struct segment *s, uint64_t addr, uint64_t size)
 {
 	uint64_t at = addr & (HT_PIECE_BYTES - 1), which = live_which(addr);
-	const struct segment_place *home = pieces_home(s, addr);
+	const struct segment_place *home = live_pieces_home(s, addr);
 	uint64_t *first, *entry, *second;
 	struct ht_piece *p;
 	uint32_t state;
 
-	if (__builtin_expect(!pieces_is_home(home, addr), 0))
+	if (__builtin_expect(!live_pieces_is_home(home, addr), 0))
 		return NULL;
-	p = pieces_at_home(home);
+	p = live_pieces_at_home(home);
 	first = entry = live_first(p, at);
 	state = ht_load_relaxed_8(&p->state[at / HT_PAGE_SPAN]);
 	if (state == (HT_PAGE_FIRST | HT_PAGE_SECOND)) {
@@ -107,15 +107,15 @@ unsigned live_insert_sampled(
 HT_HOT bool live_remove(const struct segment *s, uint64_t addr, struct live_block *out)
 {
 	uint64_t at = addr & (HT_PIECE_BYTES - 1), which = live_which(addr), word;
-	const struct segment_place *home = pieces_home(s, addr);
+	const struct segment_place *home = live_pieces_home(s, addr);
 	uint64_t *first, *entry, *second;
 	struct live_block slow;
 	struct ht_piece *p;
 	uint32_t state;
 
-	if (__builtin_expect(!pieces_is_home(home, addr), 0))
+	if (__builtin_expect(!live_pieces_is_home(home, addr), 0))
 		goto slow;
-	p = pieces_at_home(home);
+	p = live_pieces_at_home(home);
 	first = entry = live_first(p, at);
 	state = ht_load_relaxed_8(&p->state[at / HT_PAGE_SPAN]);
 	if (__builtin_expect((state & HT_PAGE_FIRST) == 0, 0))
@@ -152,13 +152,13 @@ slow:
 HT_HOT bool live_is_absent(const struct segment *s, uint64_t addr)
 {
 	uint64_t at = addr & (HT_PIECE_BYTES - 1), which = live_which(addr);
-	const struct segment_place *home = pieces_home(s, addr);
+	const struct segment_place *home = live_pieces_home(s, addr);
 	struct ht_piece *p;
 	uint32_t state;
 
-	if (__builtin_expect(!pieces_is_home(home, addr), 0))
+	if (__builtin_expect(!live_pieces_is_home(home, addr), 0))
 		return false;
-	p = pieces_at_home(home);
+	p = live_pieces_at_home(home);
 	state = ht_load_relaxed_8(&p->state[at / HT_PAGE_SPAN]);
 	if (__builtin_expect((state & HT_PAGE_MIXED) != 0, 0))
 		return false;

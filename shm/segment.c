@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "shm/commit.h"
-#include "shm/pieces.h"
+#include "shm/live_pieces.h"
 #include "shm/private.h"
-#include "shm/space.h"
+#include "shm/mapping.h"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
@@ -91,7 +91,7 @@ static void plan_write(struct ht_header *h, const struct plan *p)
 	h->segment_bytes = plan_lay_out(p, h->region);
 	h->live_log2 = p->live_log2;
 	h->live_levels_max = p->live_levels;
-	h->pieces_max = p->pieces;
+	h->live_pieces_max = p->pieces;
 	h->heads_log2 = p->heads_log2;
 }
 
@@ -114,14 +114,15 @@ static int open_committed(const struct segment *s)
 
 	for (uint64_t unit = 0; unit < units && rc == 0; unit++)
 		if (commit_has(s, unit * HT_COMMIT_BYTES))
-			rc = space_take(s, unit * HT_COMMIT_BYTES, HT_COMMIT_BYTES);
-	for (uint32_t i = 0; i < h->pieces_max && rc == 0; i++) {
+			rc = mapping_take(s, unit * HT_COMMIT_BYTES, HT_COMMIT_BYTES);
+	for (uint32_t i = 0; i < h->live_pieces_max && rc == 0; i++) {
 		if (ht_load_relaxed_64(&h->pieces[i]) == 0)
 			break;
-		rc = space_take(s, segment_element(s, HT_REGION_PIECES, i, sizeof(struct ht_piece)),
+		rc = mapping_take(s,
+			segment_element(s, HT_REGION_PIECES, i, sizeof(struct ht_piece)),
 			sizeof(struct ht_piece));
 		if (rc == 0)
-			pieces_adopt(s, i);
+			live_pieces_adopt(s, i);
 	}
 	return rc;
 }
@@ -146,7 +147,7 @@ static uint64_t places_bytes(const struct segment *s)
 static int pieces_start(struct segment *s)
 {
 	s->pieces = segment_at(s, s->header->region[HT_REGION_PIECES].offset);
-	s->piece_mask = s->header->pieces_max ? s->header->pieces_max - 1 : 0;
+	s->piece_mask = s->header->live_pieces_max ? s->header->live_pieces_max - 1 : 0;
 	segment_extents(s, false);
 	s->places = private_map(places_bytes(s));
 	return s->places ? 0 : -ENOMEM;
@@ -184,7 +185,7 @@ static int all_take(const struct segment *s, int fd, enum segment_size size)
 	int rc = size == SEGMENT_SMALL ? allocate(fd, s->bytes) : -EAGAIN;
 
 	for (unsigned i = 0; i < HT_REGION_COUNT && rc == 0; i++)
-		rc = space_take(s, s->part[i].start, s->part[i].limit - s->part[i].start);
+		rc = mapping_take(s, s->part[i].start, s->part[i].limit - s->part[i].start);
 	for (uint64_t unit = 0; unit < s->bytes / HT_COMMIT_BYTES && rc == 0; unit++)
 		commit_mark(s->header, unit);
 	return rc;
@@ -265,7 +266,7 @@ int segment_create(
 	if (rc == 0 && ftruncate(fd, (off_t)bytes) != 0)
 		rc = -errno;
 	if (rc == 0)
-		rc = space_map(s, fd, region, bytes);
+		rc = mapping_map(s, fd, region, bytes);
 	if (rc != 0)
 		return rc;
 	rc = all = header_take(s, fd);
@@ -302,7 +303,7 @@ static int map_checked(struct segment *s, int fd, struct stat *st)
 		return -errno;
 	if ((uint64_t)st->st_size < HT_HEADER_BYTES)
 		return -EPROTO;
-	rc = space_map_header(s, fd);
+	rc = mapping_map_header(s, fd);
 	if (rc != 0 || segment_check(s->header, (uint64_t)st->st_size))
 		return rc;
 	segment_unmap(s);
@@ -319,7 +320,7 @@ int segment_map(struct segment *s, int fd)
 		return rc;
 	__builtin_memcpy(region, s->header->region, sizeof(region));
 	segment_unmap(s);
-	rc = space_map(s, fd, region, (uint64_t)st.st_size);
+	rc = mapping_map(s, fd, region, (uint64_t)st.st_size);
 	if (rc == 0)
 		rc = pieces_start(s);
 	if (rc == 0)
@@ -341,7 +342,7 @@ void segment_unmap(struct segment *s)
 	if (s->places)
 		private_unmap(s->places, places_bytes(s));
 	s->places = NULL;
-	space_unmap(s);
+	mapping_unmap(s);
 }
 
 static bool regions_check(const struct ht_header *h)
@@ -388,8 +389,9 @@ static bool tables_check(const struct ht_header *h)
 	if (h->live_log2 > 24 || 1u << h->live_log2 < HT_PROBE_BUCKETS || h->live_levels_max == 0 ||
 		h->live_levels_max > HT_LIVE_LEVELS || h->heads_log2 == 0 || h->heads_log2 > 28)
 		return false;
-	if (h->pieces_max > HT_PIECES_MAX || (h->pieces_max & (h->pieces_max - 1)) != 0 ||
-		h->pieces_max > elements(h, HT_REGION_PIECES, sizeof(struct ht_piece)))
+	if (h->live_pieces_max > HT_PIECES_MAX ||
+		(h->live_pieces_max & (h->live_pieces_max - 1)) != 0 ||
+		h->live_pieces_max > elements(h, HT_REGION_PIECES, sizeof(struct ht_piece)))
 		return false;
 	for (uint32_t i = 0; i < h->live_levels_max; i++)
 		live += segment_level_bytes(h, i);

@@ -11,7 +11,8 @@
 #include "shm/atomic.h"
 #include "shm/layout.h"
 
-/* A region (the first includes the header), and how far it is mapped (shm/space.h); in offsets. */
+/* A region (the first includes the header), and how far it is mapped (shm/mapping.h); in offsets.
+ */
 struct segment_part {
 	uint64_t start, limit;
 	uint64_t mapped; /* its end; only ever raised */
@@ -19,7 +20,7 @@ struct segment_part {
 };
 
 /* The place of a piece of the live table in this process, by the hash of the addresses that it
- * covers (shm/pieces.h). Edge PLACE. */
+ * covers (shm/live_pieces.h). Edge PLACE. */
 struct segment_place {
 	uint64_t tag; /* as in header.pieces; 0: none yet */
 	uint64_t piece; /* its address; written before `tag` */

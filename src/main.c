@@ -19,8 +19,8 @@
 #include "src/run/final_report.h"
 #include "src/run/options.h"
 #include "src/run/run.h"
-#include "src/run/screen.h"
-#include "src/run/segment_list.h"
+#include "src/run/screen_source.h"
+#include "src/run/list_command.h"
 #include "src/util/large_stack.h"
 #include "src/util/text.h"
 #include "tui/script.h"
@@ -32,7 +32,7 @@ static int save(void *ctx, const struct tui_shown *shown, char *msg, size_t cap)
 {
 	struct export_options e;
 
-	screen_export_options(ctx, &e);
+	screen_source_export_options(ctx, &e);
 	e.filter = shown->filter;
 	e.group = shown->group;
 	e.sites = shown->sites;
@@ -42,48 +42,49 @@ static int save(void *ctx, const struct tui_shown *shown, char *msg, size_t cap)
 	e.show_hidden = shown->show_hidden;
 	e.memory = shown->memory;
 	e.whole = shown->whole;
-	return screen_save(ctx, shown->rows, &e, msg, cap);
+	return screen_source_save(ctx, shown->rows, &e, msg, cap);
 }
 
 /* NULL functions: a segment that was read has no program, an attached program is not ours to end,
  * and the output of a program without a terminal of its own is not seen. */
-static struct tui_source source_make(struct screen *s, const struct run *r, const struct options *o)
+static struct tui_source source_make(
+	struct screen_source *s, const struct run *r, const struct options *o)
 {
 	bool live = o->mode != OPTIONS_READ, own_output = run_output(r) != NULL;
 
 	return (struct tui_source){
 		.ctx = s,
-		.tick = screen_tick,
-		.detail = screen_detail,
-		.fds = screen_fds,
-		.ready = screen_ready,
-		.now_ns = screen_now,
-		.output_lines = own_output ? screen_output_lines : NULL,
-		.output_line = own_output ? screen_output_line : NULL,
-		.output_resize = own_output ? screen_output_resize : NULL,
+		.tick = screen_source_tick,
+		.detail = screen_source_detail,
+		.fds = screen_source_fds,
+		.ready = screen_source_ready,
+		.now_ns = screen_source_now,
+		.output_lines = own_output ? screen_source_output_lines : NULL,
+		.output_line = own_output ? screen_source_output_line : NULL,
+		.output_resize = own_output ? screen_source_output_resize : NULL,
 		.save = save,
-		.end = run_child(r) ? screen_end : NULL,
-		.sample = live ? screen_sample : NULL,
-		.map = live ? screen_map : NULL,
-		.mark = live ? screen_mark : NULL,
-		.mark_name = screen_mark_name,
-		.since = screen_since,
-		.processes = screen_processes,
-		.process_show = screen_process_show,
-		.leaks = live ? screen_scan_state : NULL,
-		.leaks_scan = live ? screen_scan : NULL,
-		.leaks_cancel = live ? screen_scan_cancel : NULL,
-		.leaks_release = live && o->hold ? screen_scan_release : NULL,
-		.leaks_every = live ? screen_scan_every : NULL,
-		.leaks_suppress = live ? screen_suppress : NULL,
-		.bytes = live ? screen_bytes : NULL,
+		.end = run_child(r) ? screen_source_end : NULL,
+		.sample = live ? screen_source_sample : NULL,
+		.map = live ? screen_source_map : NULL,
+		.mark = live ? screen_source_mark : NULL,
+		.mark_name = screen_source_mark_name,
+		.since = screen_source_since,
+		.processes = screen_source_processes,
+		.process_show = screen_source_process_show,
+		.leaks = live ? screen_source_scan_state : NULL,
+		.leaks_scan = live ? screen_source_scan : NULL,
+		.leaks_cancel = live ? screen_source_scan_cancel : NULL,
+		.leaks_release = live && o->hold ? screen_source_scan_release : NULL,
+		.leaks_every = live ? screen_source_scan_every : NULL,
+		.leaks_suppress = live ? screen_source_suppress : NULL,
+		.bytes = live ? screen_source_bytes : NULL,
 		.source_text = screen_source_text,
-		.source_forget = screen_source_forget,
-		.hide_rules = screen_hide_rules,
-		.rules_set = screen_rules_set,
-		.settings_save = screen_settings_save,
-		.ages = screen_ages,
-		.shares = screen_shares,
+		.source_forget = screen_source_text_forget,
+		.hide_rules = screen_source_hide_rules,
+		.rules_set = screen_source_rules_set,
+		.settings_save = screen_source_settings_save,
+		.ages = screen_source_ages,
+		.shares = screen_source_shares,
 	};
 }
 
@@ -133,7 +134,7 @@ static int terminal_check(struct winsize *size)
 }
 
 /* Draws on the terminal, or plays a script, until the user leaves. Returns the exit status. */
-static int screen_show(struct screen *s, struct run *r, const struct options *o,
+static int screen_show(struct screen_source *s, struct run *r, const struct options *o,
 	const struct config *config, struct script *script)
 {
 	struct tui_source source = source_make(s, r, o);
@@ -147,7 +148,7 @@ static int screen_show(struct screen *s, struct run *r, const struct options *o,
 		failure_print_reason("--script", why);
 	if (rc == -EIO || rc == -EINTR)
 		run_hang_up(r);
-	status = screen_close(s);
+	status = screen_source_close(s);
 	if (rc == -EINTR)
 		return 128 + signal;
 	if (rc == -ECANCELED)
@@ -163,7 +164,7 @@ static int run_on_screen(const struct options *o, const struct config *config)
 	struct winsize size = { .ws_row = 24, .ws_col = 80 };
 	char why[SCRIPT_WHY_MAX];
 	struct script *script = o->script ? script_load(o->script, why) : NULL;
-	struct screen *s;
+	struct screen_source *s;
 	struct run *r;
 	int rc;
 
@@ -174,7 +175,7 @@ static int run_on_screen(const struct options *o, const struct config *config)
 	rc = script ? 0 : terminal_check(&size);
 	if (rc == 0)
 		rc = run_open(&r, o, &size);
-	s = rc == 0 ? screen_open(r) : NULL;
+	s = rc == 0 ? screen_source_open(r) : NULL;
 	if (rc == 0)
 		rc = s ? screen_show(s, r, o, config, script) : FAILURE_EXIT;
 	script_free(script);
@@ -202,9 +203,9 @@ static int run_all(void *ctx)
 	if (o.mode == OPTIONS_MARK)
 		return mark_command_print(o.pid, o.mark_name) == 0 ? 0 : FAILURE_EXIT;
 	if (o.mode == OPTIONS_LIST)
-		return segment_list_print();
+		return list_command_print();
 	if (o.mode == OPTIONS_CLEAN)
-		return segment_list_clean();
+		return list_command_clean();
 	config_take(&config, &o);
 	if (o.report)
 		return final_report_run(&o);

@@ -7,16 +7,16 @@
 #include <wchar.h>
 #include "tui/curses_api.h"
 
-#define SHOT_CELLS 500
+#define SCREEN_DUMP_CELLS 500
 
-const char *shot_line(int y, char text[SHOT_LINE])
+const char *screen_dump_line(int y, char text[SCREEN_DUMP_LINE])
 {
-	wchar_t wide[SHOT_CELLS + 1];
-	int n = mvinnwstr(y, 0, wide, COLS < SHOT_CELLS ? COLS : SHOT_CELLS);
+	wchar_t wide[SCREEN_DUMP_CELLS + 1];
+	int n = mvinnwstr(y, 0, wide, COLS < SCREEN_DUMP_CELLS ? COLS : SCREEN_DUMP_CELLS);
 	mbstate_t state = { 0 };
 	size_t len = 0;
 
-	for (int i = 0; i < n && len + MB_LEN_MAX < SHOT_LINE; i++) {
+	for (int i = 0; i < n && len + MB_LEN_MAX < SCREEN_DUMP_LINE; i++) {
 		size_t k = wcrtomb(text + len, wide[i], &state);
 
 		len += k == (size_t)-1 ? 0 : k;
@@ -27,12 +27,12 @@ const char *shot_line(int y, char text[SHOT_LINE])
 	return text;
 }
 
-void shot_text(FILE *to)
+void screen_dump_text(FILE *to)
 {
-	char text[SHOT_LINE];
+	char text[SCREEN_DUMP_LINE];
 
 	for (int y = 0; y < LINES; y++)
-		fprintf(to, "%s\n", shot_line(y, text));
+		fprintf(to, "%s\n", screen_dump_line(y, text));
 }
 
 /* Styles have the pairs from 1 on, so that 4 is always the same one. */
@@ -52,11 +52,11 @@ static char cell_look(int y, int x)
 	return attrs & A_BOLD ? 'b' : attrs & A_DIM ? 'd' : '.';
 }
 
-void shot_looks(FILE *to)
+void screen_dump_looks(FILE *to)
 {
 	for (int y = 0; y < LINES; y++) {
-		char looks[SHOT_CELLS];
-		int n = COLS < SHOT_CELLS ? COLS : SHOT_CELLS;
+		char looks[SCREEN_DUMP_CELLS];
+		int n = COLS < SCREEN_DUMP_CELLS ? COLS : SCREEN_DUMP_CELLS;
 
 		for (int x = 0; x < n; x++)
 			looks[x] = cell_look(y, x);

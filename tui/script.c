@@ -273,15 +273,15 @@ static void player_draw(struct player *p)
 
 static bool screen_has(const char *what)
 {
-	char text[SHOT_LINE];
+	char text[SCREEN_DUMP_LINE];
 
 	for (int y = 0; y < LINES; y++)
-		if (strstr(shot_line(y, text), what))
+		if (strstr(screen_dump_line(y, text), what))
 			return true;
 	return false;
 }
 
-static int screen_save(const char *path, void (*shot)(FILE *to))
+static int screen_source_save(const char *path, void (*shot)(FILE *to))
 {
 	bool to_stdout = !strcmp(path, "-");
 	FILE *f = to_stdout ? stdout : fopen(path, "we");
@@ -351,7 +351,8 @@ static int step_save(struct player *p, const struct step *step)
 
 	if (p->ui.options.readonly && strcmp(step->text, "-"))
 		return step_failed(p, step, "no file is written with --readonly (- is stdout)");
-	rc = screen_save(step->text, step->what == STEP_LOOKS ? shot_looks : shot_text);
+	rc = screen_source_save(
+		step->text, step->what == STEP_LOOKS ? screen_dump_looks : screen_dump_text);
 	if (!rc)
 		return 0;
 	snprintf(what, sizeof(what), "%s: %s", step->text, strerror(-rc));

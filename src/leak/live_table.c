@@ -72,7 +72,7 @@ static void *watch_start(void *ctx)
 	if (leak_stop_within(&stop, t->pid, STOP_NS, message) != 0)
 		return NULL;
 	if (stop.whole && busy_note(t, &stop))
-		t->watch = read_watch_new(t->segment);
+		t->watch = read_live_changes_new(t->segment);
 	leak_stop_release(&stop);
 	t->stop_ns = clock_monotonic_ns() - start_ns;
 	return NULL;
@@ -103,7 +103,7 @@ void leak_live_table_watch(struct leak_live_table *t)
 	if (!t->watch)
 		return;
 	if (!hooks_await(t) || (t->frozen && read_live_copy_take(t->frozen, t->segment) != 0)) {
-		read_watch_free(t->watch);
+		read_live_changes_free(t->watch);
 		t->watch = NULL;
 	}
 }
@@ -176,7 +176,7 @@ int leak_live_table_patch(struct leak_live_table *t, struct leak_blocks *blocks)
 void leak_live_table_free(struct leak_live_table *t)
 {
 	read_live_copy_free(t->frozen);
-	read_watch_free(t->watch);
+	read_live_changes_free(t->watch);
 	free(t->busy);
 	free(t->gone);
 	*t = (struct leak_live_table){ 0 };

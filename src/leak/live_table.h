@@ -18,7 +18,7 @@ struct leak_live_table {
 	struct read_segment *segment;
 	pid_t pid;
 	struct read_live_copy *frozen; /* a copy of the table; NULL: not wanted, or out of memory */
-	struct read_watch *watch; /* the changes since; NULL: unknown */
+	struct read_live_changes *watch; /* the changes since; NULL: unknown */
 	uint64_t *busy; /* addresses of words that are 0 once threads have left their hooks */
 	size_t busies;
 	bool is_read; /* leak_live_table_read */

@@ -299,7 +299,7 @@ static void stack_find(struct reading *r, const struct map_vma *v, const struct 
 	}
 }
 
-static void pieces_find(struct reading *r)
+static void live_pieces_find(struct reading *r)
 {
 	for (size_t i = 0; i < r->vmas; i++) {
 		const struct map_vma *v = &r->vma[i];
@@ -410,7 +410,7 @@ static int reading_run(struct reading *r, const char *path, struct map **out)
 		return rc;
 	allocator_find(r);
 	r->stack_bytes = stack_limit(r->pid);
-	pieces_find(r);
+	live_pieces_find(r);
 	r->in.vma = r->vma;
 	r->in.vmas = r->vmas;
 	r->in.piece = r->piece;

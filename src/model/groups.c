@@ -326,8 +326,8 @@ static void part_add(struct snap_site *to, struct snap_group *group, const struc
 	group->sites++;
 }
 
-static void share_add(struct groups *g, const struct snapshot *snap, const struct snap_site *site,
-	const struct snap_share *share)
+static void counter_batch_add(struct groups *g, const struct snapshot *snap,
+	const struct snap_site *site, const struct snap_share *share)
 {
 	uint32_t id = thread_id(share->slot), *slot = groups_slot(g, groups_thread_key(id));
 	struct snap_site part = share_site(site, share);
@@ -357,7 +357,7 @@ static void threads_sum(
 		const struct snap_site *site = &snap->sites[i];
 
 		for (uint32_t k = 0; is_selected(request, site) && k < site->shares; k++)
-			share_add(g, snap, site, &site->share[k]);
+			counter_batch_add(g, snap, site, &site->share[k]);
 	}
 }
 

@@ -79,9 +79,9 @@ int model_site_add(struct model *m, uint32_t id, const char *alloc_function,
 	return rc ? rc : stacks_add(&m->stacks, id, alloc_function, frames, nframes, truncated);
 }
 
-void model_rehide(struct model *m, bool (*hidden)(const struct frame *f))
+void model_hide_again(struct model *m, bool (*hidden)(const struct frame *f))
 {
-	stacks_rehide(&m->stacks, hidden);
+	stacks_hide_again(&m->stacks, hidden);
 }
 
 bool model_site_known(const struct model *m, uint32_t id)
@@ -180,7 +180,7 @@ static void model_site(struct model *m, size_t position, const struct model_site
 	p->seen = m->ticks;
 	/* Before spans end: allocations since the last tick belong to the span that ends. */
 	growth_site_count(&p->growth, in->allocs, m->ticks == 1);
-	out->rate_bytes_per_s = rates_change(w, p->reading_live[w.slot], in->live_bytes);
+	out->rate_bytes_per_s = rates_per_second(w, p->reading_live[w.slot], in->live_bytes);
 	out->allocs_per_s = rates_frequency(w, p->reading_allocs[w.slot], in->allocs);
 	model_trend(m, p, out);
 	if (w.keep >= 0) {

@@ -52,7 +52,7 @@ bool model_site_known(const struct model *m, uint32_t id);
 int model_frame_resolve(
 	struct model *m, uint32_t id, uint32_t index, const struct frame *frames, uint32_t nframes);
 /* Reevaluates `hidden` for all frames with a name, and renames the sites accordingly. */
-void model_rehide(struct model *m, bool (*hidden)(const struct frame *f));
+void model_hide_again(struct model *m, bool (*hidden)(const struct frame *f));
 /*
  * Makes the next snapshot; the caller owns one reference. Rates are taken over the last ~10 s of
  * ticks; after the program's end there are no rates, and growth stays as last judged. Sites that

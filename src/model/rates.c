@@ -67,14 +67,14 @@ void rates_keep(
 		reading_push(r, now_ns, head);
 }
 
-double rates_change(struct rates_window w, uint64_t before, uint64_t now)
+double rates_per_second(struct rates_window w, uint64_t before, uint64_t now)
 {
 	return w.valid ? ((double)now - (double)before) / w.seconds : 0;
 }
 
 double rates_frequency(struct rates_window w, uint64_t before, uint64_t now)
 {
-	return now > before ? rates_change(w, before, now) : 0;
+	return now > before ? rates_per_second(w, before, now) : 0;
 }
 
 void rates_totals(const struct rates *r, struct rates_window w, struct snapshot *s)
@@ -87,7 +87,7 @@ void rates_totals(const struct rates *r, struct rates_window w, struct snapshot 
 	t->allocs_per_s = rates_frequency(w, b->totals.allocs, t->allocs);
 	t->frees_per_s = rates_frequency(w, b->totals.frees, t->frees);
 	t->reallocs_per_s = rates_frequency(w, b->totals.reallocs, t->reallocs);
-	t->growth_bytes_per_s = rates_change(w, b->totals.live_bytes, t->live_bytes);
+	t->growth_bytes_per_s = rates_per_second(w, b->totals.live_bytes, t->live_bytes);
 	faults.valid = w.valid && b->proc.valid && p->valid;
 	p->minor_faults_per_s = rates_frequency(faults, b->proc.minor_faults, p->minor_faults);
 	p->major_faults_per_s = rates_frequency(faults, b->proc.major_faults, p->major_faults);

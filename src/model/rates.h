@@ -41,7 +41,7 @@ struct rates_window rates_window(const struct rates *r, uint64_t now_ns, bool en
 void rates_keep(
 	struct rates *r, struct rates_window w, uint64_t now_ns, const struct snapshot *head);
 /* Change of a figure per second. */
-double rates_change(struct rates_window w, uint64_t before, uint64_t now);
+double rates_per_second(struct rates_window w, uint64_t before, uint64_t now);
 /* The same for a figure that only rises; 0 if a torn reading seems to fall. */
 double rates_frequency(struct rates_window w, uint64_t before, uint64_t now);
 /* Fills in the rates of totals and proc. */

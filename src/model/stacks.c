@@ -181,7 +181,7 @@ int stacks_resolve(
 	return 0;
 }
 
-void stacks_rehide(struct stacks *s, bool (*hidden)(const struct frame *f))
+void stacks_hide_again(struct stacks *s, bool (*hidden)(const struct frame *f))
 {
 	for (size_t i = 0; i < s->count; i++) {
 		struct stacks_entry *e = stacks_at(s, i);

@@ -38,8 +38,8 @@ struct stacks_entry *stacks_at(const struct stacks *s, size_t position);
 /* As model_frame_resolve: 0, -ENOENT, -EINVAL, -ENOMEM. */
 int stacks_resolve(struct stacks *s, uint32_t id, uint32_t index, const struct frame *frames,
 	uint32_t nframes);
-/* As model_rehide. */
-void stacks_rehide(struct stacks *s, bool (*hidden)(const struct frame *f));
+/* As model_hide_again. */
+void stacks_hide_again(struct stacks *s, bool (*hidden)(const struct frame *f));
 /* Frees what it holds, not `s`. */
 void stacks_free(struct stacks *s);
 

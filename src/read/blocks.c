@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "shm/levels.h"
+#include "shm/live_overflow.h"
 #include "shm/live.h"
 #include "src/read/segment.h"
 
@@ -237,7 +237,7 @@ static void slot_visit(struct walk *w, uint64_t at, const struct ht_bucket *a,
 		a->payload[i].size_rate != b->payload[i].size_rate ||
 		a->payload[i].counter_tick != b->payload[i].counter_tick)
 		return;
-	levels_unpack(&a->payload[i], &block);
+	live_overflow_unpack(&a->payload[i], &block);
 	block_visit(w, a->key[i], &block, &out);
 }
 
@@ -301,7 +301,7 @@ static int pieces_walk(struct walk *w, bool odd)
 {
 	int rc = 0;
 
-	for (uint32_t slot = 0; rc == 0 && slot < w->s->header->pieces_max; slot++)
+	for (uint32_t slot = 0; rc == 0 && slot < w->s->header->live_pieces_max; slot++)
 		if (w->tags[slot] != 0 && ((w->tags[slot] & HT_PIECE_ODD) != 0) == odd)
 			rc = piece_walk(w, slot);
 	return rc;
@@ -388,7 +388,7 @@ static int piece_changed(struct walk *w, uint32_t slot, const struct read_change
 }
 
 struct changes_request {
-	const struct read_watch *watch;
+	const struct read_live_changes *watch;
 	const struct read_changes *changes;
 };
 
@@ -398,10 +398,10 @@ static int changed_walk(struct walk *w, void *ctx)
 	uint32_t levels = 0;
 	int rc = walk_start(w, &levels);
 
-	for (uint32_t slot = 0; rc == 0 && slot < w->s->header->pieces_max; slot++) {
+	for (uint32_t slot = 0; rc == 0 && slot < w->s->header->live_pieces_max; slot++) {
 		if (w->tags[slot] == 0 || (w->tags[slot] & HT_PIECE_ODD))
 			continue;
-		rc = read_watch_state(a->watch, slot, w->state);
+		rc = read_live_changes_state(a->watch, slot, w->state);
 		if (rc == 0)
 			rc = piece_changed(w, slot, a->changes);
 	}
@@ -457,7 +457,8 @@ ssize_t read_blocks_paged(
 	return w ? walk(w, paged_walk, NULL) : -ENOMEM;
 }
 
-ssize_t read_blocks_changed(const struct read_watch *watch, const struct read_changes *changes)
+ssize_t read_blocks_changed(
+	const struct read_live_changes *watch, const struct read_changes *changes)
 {
 	struct changes_request request = { watch, changes };
 	struct walk *w = walk_new(watch->segment, changes->visit, changes->ctx);

@@ -74,7 +74,7 @@ static int entries_copy(struct read_live_copy *f, const struct read_segment *s, 
 	return read_at(s, offset, f->map + offset, count * sizeof(uint64_t));
 }
 
-#define ENTRIES_AFTER 2u /* entries after a page that change with it: read_watch_state */
+#define ENTRIES_AFTER 2u /* entries after a page that change with it: read_live_changes_state */
 
 /* Copies the changed pages of the piece at `offset`, adjacent ones together. */
 static int piece_copy(struct read_live_copy *f, const struct read_segment *s, uint64_t offset,
@@ -100,20 +100,20 @@ static int piece_copy(struct read_live_copy *f, const struct read_segment *s, ui
 }
 
 int read_live_copy_update(
-	struct read_live_copy *f, const struct read_segment *s, const struct read_watch *w)
+	struct read_live_copy *f, const struct read_segment *s, const struct read_live_changes *w)
 {
 	uint64_t at = s->header->region[HT_REGION_PIECES].offset;
 	const struct ht_header *h = (const void *)f->map;
 	uint8_t state[HT_PIECE_PAGES];
 	int rc = unpaged_copy(f, s);
 
-	for (uint32_t i = 0; rc == 0 && i < s->header->pieces_max;
+	for (uint32_t i = 0; rc == 0 && i < s->header->live_pieces_max;
 		i++, at += sizeof(struct ht_piece)) {
 		uint64_t there = at + offsetof(struct ht_piece, state);
 
 		if (h->pieces[i] == 0)
 			continue;
-		rc = read_watch_state(w, i, state);
+		rc = read_live_changes_state(w, i, state);
 		if (rc == 0)
 			rc = read_at(s, there, f->map + there, sizeof(state));
 		if (rc == 0)

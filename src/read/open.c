@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "src/read/segment.h"
-#include "src/util/remedy.h"
+#include "src/util/error_hint.h"
 
 static int refuse(char *message, const char *path, const char *why)
 {
@@ -27,7 +27,7 @@ static int refuse_error(char *message, const char *path, int error)
 	char what[128];
 
 	snprintf(what, sizeof(what), "%.120s", path);
-	remedy_line(message, READ_MESSAGE_MAX, what, error);
+	error_hint_line(message, READ_MESSAGE_MAX, what, error);
 	return -1;
 }
 

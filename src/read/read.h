@@ -221,9 +221,9 @@ uint64_t read_tick_unpack(uint32_t birth);
  * read the table after that. NULL: not possible, for example because another viewer tracks. Costs
  * the program less than a microsecond per changed page, once.
  */
-struct read_watch;
-struct read_watch *read_watch_new(struct read_segment *s);
-void read_watch_free(struct read_watch *w);
+struct read_live_changes;
+struct read_live_changes *read_live_changes_new(struct read_segment *s);
+void read_live_changes_free(struct read_live_changes *w);
 /* As read_blocks, but only blocks on tracked pages: those that read_blocks_changed updates. */
 ssize_t read_blocks_paged(
 	struct read_segment *s, void (*visit)(void *ctx, const struct read_block *b), void *ctx);
@@ -238,7 +238,7 @@ struct read_changes {
 	void (*gone)(void *ctx, uint64_t start, uint64_t end);
 	void (*visit)(void *ctx, const struct read_block *b);
 };
-ssize_t read_blocks_changed(const struct read_watch *w, const struct read_changes *changes);
+ssize_t read_blocks_changed(const struct read_live_changes *w, const struct read_changes *changes);
 /*
  * A copy of the live table's bytes as of the last `take`, for read_blocks to read while the program
  * runs on. The segment must outlive it. NULL or -errno on failure.
@@ -249,7 +249,7 @@ int read_live_copy_take(struct read_live_copy *f, const struct read_segment *s);
 /* The same after a `take` since `w` was made: copies only changed pages. While the program is
  * stopped. */
 int read_live_copy_update(
-	struct read_live_copy *f, const struct read_segment *s, const struct read_watch *w);
+	struct read_live_copy *f, const struct read_segment *s, const struct read_live_changes *w);
 struct read_segment *read_live_copy_segment(struct read_live_copy *f);
 void read_live_copy_free(struct read_live_copy *f);
 

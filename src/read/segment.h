@@ -19,7 +19,7 @@ struct read_segment {
 	uint32_t node_count;
 };
 
-struct read_watch {
+struct read_live_changes {
 	struct read_segment *segment;
 	uint64_t tags[HT_PIECES_MAX]; /* of the pieces when it was made */
 };
@@ -27,7 +27,7 @@ struct read_watch {
  * Reads state[] of an existing piece, with 0 for unchanged pages. The others may have been written;
  * in first[], so may the two entries after the page. `state`: HT_PIECE_PAGES. 0 or -EIO.
  */
-int read_watch_state(const struct read_watch *w, uint32_t slot, uint8_t *state);
+int read_live_changes_state(const struct read_live_changes *w, uint32_t slot, uint8_t *state);
 
 /* Exactly `bytes` at `offset` of the file. 0 or -EIO. */
 int read_at(const struct read_segment *s, uint64_t offset, void *out, size_t bytes);

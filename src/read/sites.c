@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shm/share.h"
+#include "shm/counter_batch.h"
 #include "src/read/segment.h"
 
 #define SITES_PIECE    1024u /* 32 KB per read */
@@ -61,7 +61,7 @@ static int sites_copy(struct read_segment *s, const struct window *w)
 static void counter_add(const struct window *w, const struct ht_counter *c)
 {
 	uint32_t number = ht_counter_site(c->key);
-	uint64_t peak = share_peak(&c->share);
+	uint64_t peak = counter_batch_peak(&c->share);
 	struct read_site *site;
 
 	if (number - w->first >= w->count)
@@ -72,7 +72,7 @@ static void counter_add(const struct window *w, const struct ht_counter *c)
 	site->alloc_bytes += c->alloc_bytes;
 	site->live_bytes += c->alloc_bytes - c->free_bytes;
 	site->temporary += c->temporary;
-	if (share_above(peak, site->peak_bytes))
+	if (counter_batch_above(peak, site->peak_bytes))
 		site->peak_bytes = peak;
 }
 
@@ -127,7 +127,7 @@ static int counters_add(struct read_segment *s, const struct window *w)
 /* The counters of a site are not read at one instant, so their sum may be negative. */
 static void site_finish(struct read_site *site)
 {
-	if (share_above(0, site->live_bytes))
+	if (counter_batch_above(0, site->live_bytes))
 		site->live_bytes = 0;
 	if (site->peak_bytes < site->live_bytes)
 		site->peak_bytes = site->live_bytes;

@@ -3,16 +3,16 @@
 #include "src/read/read.h"
 
 #include <string.h>
-#include "shm/share.h"
+#include "shm/counter_batch.h"
 #include "src/read/segment.h"
 
 /* The highest peak that a slot has recorded, and its time. */
 static void totals_peak(
 	struct read_totals *out, const struct ht_header *h, const struct ht_thread *t)
 {
-	uint64_t peak = share_peak(&t->share);
+	uint64_t peak = counter_batch_peak(&t->share);
 
-	if (!share_above(peak, out->peak_bytes))
+	if (!counter_batch_above(peak, out->peak_bytes))
 		return;
 	out->peak_bytes = peak;
 	out->peak_ns = t->peak_ns > h->created_ns ? t->peak_ns - h->created_ns : 0;
@@ -46,7 +46,7 @@ static void totals_finish(struct read_totals *out, const struct ht_header *h)
 {
 	uint64_t live = out->alloc_bytes - out->free_bytes;
 
-	out->live_bytes = share_above(0, live) ? 0 : live;
+	out->live_bytes = counter_batch_above(0, live) ? 0 : live;
 	if (out->peak_bytes >= out->live_bytes)
 		return;
 	out->peak_bytes = out->live_bytes;

@@ -8,31 +8,31 @@
 #include "src/run/failure.h"
 #include "src/run/report.h"
 #include "src/run/signals.h"
-#include "src/run/text_run.h"
+#include "src/run/headless.h"
 #include "src/util/clock.h"
 
-static int frame_put(struct text_run *t, const struct snapshot *s)
+static int frame_put(struct headless *t, const struct snapshot *s)
 {
 	if (!s)
 		return failure_print_errno("cannot read the segment", errno);
 	if (!t->options->format_given)
 		return report_frame_put(t->fd, s, t->options);
-	text_run_memory_read(t);
-	return report_put(t->fd, s, t->options, text_run_memory(t), NULL);
+	headless_memory_read(t);
+	return report_put(t->fd, s, t->options, headless_memory(t), NULL);
 }
 
 int batch_run(const struct options *o)
 {
-	static struct text_run t;
+	static struct headless t;
 	struct snapshot *s = NULL;
-	int rc = text_run_open(&t, o, STDOUT_FILENO);
+	int rc = headless_open(&t, o, STDOUT_FILENO);
 
 	if (rc != 0)
 		return rc;
 	/* Give a launched program a moment to allocate. If it ends meanwhile, its last state is
 	 * the frame. */
 	if (o->mode == OPTIONS_RUN)
-		text_run_wait(&t, clock_monotonic_ns() + o->delay_ns);
+		headless_wait(&t, clock_monotonic_ns() + o->delay_ns);
 	for (unsigned frame = 1; rc == 0; frame++) {
 		bool last = !run_alive(t.run) || frame == o->frames || signals_pending();
 
@@ -41,8 +41,8 @@ int batch_run(const struct options *o)
 		session_names_finish(run_session(t.run), o->delay_ns);
 		s = run_tick(t.run);
 		rc = frame_put(&t, s);
-		if (last || !text_run_wait(&t, clock_monotonic_ns() + o->delay_ns))
+		if (last || !headless_wait(&t, clock_monotonic_ns() + o->delay_ns))
 			break;
 	}
-	return text_run_close(&t, s, rc);
+	return headless_close(&t, s, rc);
 }

@@ -59,7 +59,7 @@ int exit_scan_fds(const struct exit_scan *e, struct pollfd *fds, int max)
 }
 
 /* Scans only the process on the screen: the user does not see the scan of another. */
-static bool scan_start(struct exit_scan *e, struct session *s, const struct watch *shown)
+static bool scan_start(struct exit_scan *e, struct session *s, const struct process_tree *shown)
 {
 	bool hold = run_options(e->run)->hold;
 
@@ -69,14 +69,14 @@ static bool scan_start(struct exit_scan *e, struct session *s, const struct watc
 	return false;
 }
 
-bool exit_scan_ready(struct exit_scan *e, const struct watch *shown)
+bool exit_scan_ready(struct exit_scan *e, const struct process_tree *shown)
 {
 	struct session *s;
 	uint64_t times;
 
 	if (e->timer < 0 || run_ended(e->run) || read(e->timer, &times, sizeof(times)) <= 0)
 		return false;
-	watch_poll(run_watch(e->run)); /* the ending image may be a new one */
+	process_tree_poll(run_watch(e->run)); /* the ending image may be a new one */
 	s = run_session(e->run);
 	if (e->seen == s && clock_monotonic_ns() - e->seen_ns > SCAN_MAX_NS)
 		screen_leaks_give_up(e->leaks, "no leak scan at its end: it took more than 60 s");

@@ -21,7 +21,7 @@ void exit_scan_free(struct exit_scan *e);
 /* As run_fds and run_ready: true if a scan has begun. `shown`: the process on the screen, the only
  * one that is scanned. */
 int exit_scan_fds(const struct exit_scan *e, struct pollfd *fds, int max);
-bool exit_scan_ready(struct exit_scan *e, const struct watch *shown);
+bool exit_scan_ready(struct exit_scan *e, const struct process_tree *shown);
 /* With --hold the program stays at its last instant until this. False: none is held. */
 bool exit_scan_release(struct exit_scan *e);
 

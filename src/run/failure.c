@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "src/target/target.h"
-#include "src/util/remedy.h"
+#include "src/util/error_hint.h"
 
 int failure_print(const char *message)
 {
@@ -23,5 +23,5 @@ int failure_print_errno(const char *what, int error)
 {
 	char line[TARGET_MESSAGE_MAX];
 
-	return failure_print(remedy_line(line, sizeof(line), what, error));
+	return failure_print(error_hint_line(line, sizeof(line), what, error));
 }

@@ -9,7 +9,7 @@
 #include "src/run/failure.h"
 #include "src/run/report.h"
 #include "src/run/signals.h"
-#include "src/run/text_run.h"
+#include "src/run/headless.h"
 #include "src/run/verdict.h"
 #include "src/util/clock.h"
 
@@ -25,7 +25,7 @@ static void say_what_ends_the_wait(const struct options *o)
 }
 
 /* Until the program has ended or a signal came. -r shows what there is. */
-static void end_await(struct text_run *t)
+static void end_await(struct headless *t)
 {
 	const struct options *o = t->options;
 	bool go_on = o->mode != OPTIONS_READ;
@@ -39,11 +39,11 @@ static void end_await(struct text_run *t)
 		say_what_ends_the_wait(o);
 	while (go_on && run_alive(t->run)) {
 		snapshot_unref(run_tick(t->run));
-		go_on = text_run_wait(t, clock_monotonic_ns() + o->delay_ns);
+		go_on = headless_wait(t, clock_monotonic_ns() + o->delay_ns);
 	}
 }
 
-static int last_put(struct text_run *t, const struct snapshot *s)
+static int last_put(struct headless *t, const struct snapshot *s)
 {
 	const struct options *o = t->options;
 	bool ended = run_ended(t->run), on_stderr = t->fd == STDERR_FILENO;
@@ -51,16 +51,16 @@ static int last_put(struct text_run *t, const struct snapshot *s)
 
 	if (!s)
 		return failure_print_errno("cannot read the segment", errno);
-	/* On stderr text_run_close says the same in the next line. */
+	/* On stderr headless_close says the same in the next line. */
 	if (on_stderr && o->format == OPTIONS_TEXT && verdict_failed(s, o, ended))
-		return report_put(t->fd, s, o, text_run_memory(t), NULL);
-	return report_put(t->fd, s, o, text_run_memory(t), verdict_text(s, o, ended, verdict));
+		return report_put(t->fd, s, o, headless_memory(t), NULL);
+	return report_put(t->fd, s, o, headless_memory(t), verdict_text(s, o, ended, verdict));
 }
 
 int final_report_run(const struct options *o)
 {
-	static struct text_run t;
-	int rc = text_run_open(&t, o, o->mode == OPTIONS_RUN ? STDERR_FILENO : STDOUT_FILENO);
+	static struct headless t;
+	int rc = headless_open(&t, o, o->mode == OPTIONS_RUN ? STDERR_FILENO : STDOUT_FILENO);
 	struct snapshot *s;
 
 	if (rc != 0)
@@ -68,5 +68,5 @@ int final_report_run(const struct options *o)
 	end_await(&t);
 	signals_restore();
 	s = leak_request_final(t.leaks);
-	return text_run_close(&t, s, last_put(&t, s));
+	return headless_close(&t, s, last_put(&t, s));
 }

@@ -26,7 +26,7 @@ struct leak_children {
 	struct run *run;
 	struct leak_progress *progress;
 	size_t count;
-	struct child child[WATCH_MEMBERS_MAX];
+	struct child child[PROCESS_TREE_MEMBERS_MAX];
 };
 
 struct leak_children *leak_children_new(struct run *r, struct leak_progress *progress)
@@ -54,7 +54,7 @@ static struct child *child_of(struct leak_children *l, const struct session *s)
 
 	if (found)
 		return found;
-	if (l->count == WATCH_MEMBERS_MAX)
+	if (l->count == PROCESS_TREE_MEMBERS_MAX)
 		return NULL;
 	found = &l->child[l->count];
 	found->path = strdup(session_path(s));
@@ -168,13 +168,13 @@ void leak_children_cancel(struct leak_children *l)
 void leak_children_scan(struct leak_children *l)
 {
 	if (run_child(l->run))
-		watch_members(run_watch(l->run), child_check, l);
+		process_tree_members(run_watch(l->run), child_check, l);
 }
 
 void leak_children_finish(struct leak_children *l)
 {
 	if (run_child(l->run))
-		watch_members(run_watch(l->run), child_finish, l);
+		process_tree_members(run_watch(l->run), child_finish, l);
 }
 
 /* ---- at intervals ---- */
@@ -220,7 +220,7 @@ struct session *leak_children_due(struct leak_children *l)
 	struct due t = { .children = l };
 
 	if (run_child(l->run))
-		watch_members(run_watch(l->run), due_scan, &t);
+		process_tree_members(run_watch(l->run), due_scan, &t);
 	return t.scanned;
 }
 

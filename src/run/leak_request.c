@@ -312,7 +312,7 @@ void leak_request_make(struct leak_request *q)
 	struct session *s;
 	bool waits;
 
-	watch_poll(run_watch(q->run));
+	process_tree_poll(run_watch(q->run));
 	leak_children_scan(q->children);
 	s = run_session(q->run);
 	waits = run_child(q->run) && read_exit_scan_is_waiting(session_segment(s));
@@ -352,7 +352,7 @@ struct snapshot *leak_request_final(struct leak_request *q)
 
 	if (!run_options(q->run)->leak_check)
 		return run_final(q->run);
-	watch_poll(run_watch(q->run));
+	process_tree_poll(run_watch(q->run));
 	leak_children_finish(q->children);
 	s = own_final(q);
 	if (s && run_suppressions(q->run))

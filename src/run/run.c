@@ -18,7 +18,7 @@
 #include "src/marks/marks.h"
 #include "src/target/output.h"
 #include "src/target/prepare.h"
-#include "src/target/means.h"
+#include "src/target/limits_check.h"
 #include "src/util/clock.h"
 
 /* The longest wait of a report for function names. */
@@ -36,7 +36,7 @@
 
 struct run {
 	const struct options *options;
-	struct watch *watch;
+	struct process_tree *watch;
 	struct prepared *prepared; /* of a launched program */
 	struct target_child child; /* the launched program; pid 0 otherwise */
 	int child_fd; /* pidfd: readable when it has ended; -1 */
@@ -56,14 +56,14 @@ struct run {
 static int sample_start(struct run *r)
 {
 	const struct sampling_request *request = &r->options->sample;
-	int rc = request->given ? watch_sample(r->watch, request) : 0;
+	int rc = request->given ? process_tree_sample(r->watch, request) : 0;
 
 	return rc == 0 ? 0 : failure_print_errno("cannot switch the program to sampling", rc);
 }
 
 static int watch_start(struct run *r, const char *path, uint64_t family, pid_t pid)
 {
-	struct watch_options w = { .family = family,
+	struct process_tree_options w = { .family = family,
 		.keep_children = r->options->report,
 		.leak_check = r->options->leak_check,
 		.session = { .debuginfod = r->options->debuginfod,
@@ -75,7 +75,7 @@ static int watch_start(struct run *r, const char *path, uint64_t family, pid_t p
 
 	if (!s)
 		return failure_print(message);
-	r->watch = watch_new(s, &w);
+	r->watch = process_tree_new(s, &w);
 	if (r->watch)
 		return sample_start(r);
 	session_close(s);
@@ -104,7 +104,8 @@ static int leak_ask(struct run *r, bool screen)
 	else if (screen && !o->no_exit_scan && !o->readonly && !o->sample.given)
 		who = HT_LEAK_ASK_ONE;
 	r->waits_at_exit = who == HT_LEAK_ASK_ONE;
-	return who ? read_exit_scan_request(session_segment(watch_session(r->watch)), who) : 0;
+	return who ? read_exit_scan_request(session_segment(process_tree_session(r->watch)), who)
+		   : 0;
 }
 
 /* Everything that may fail before the child runs. */
@@ -236,7 +237,7 @@ int run_open(struct run **out, const struct options *o, const struct winsize *sc
 	*r = (struct run){ .options = o, .child_fd = -1, .started_ns = clock_monotonic_ns() };
 	r->marked_ns = r->started_ns;
 	r->child.pty = -1;
-	if (means_check(message) != 0)
+	if (limits_check(message) != 0)
 		rc = failure_print(message);
 	else
 		rc = suppression_files_load(r);
@@ -256,14 +257,14 @@ const struct options *run_options(const struct run *r)
 	return r->options;
 }
 
-struct watch *run_watch(const struct run *r)
+struct process_tree *run_watch(const struct run *r)
 {
 	return r->watch;
 }
 
 struct session *run_session(const struct run *r)
 {
-	return watch_session(r->watch);
+	return process_tree_session(r->watch);
 }
 
 pid_t run_child(const struct run *r)
@@ -312,7 +313,7 @@ void run_output_resize(struct run *r, int rows, int cols)
 
 bool run_alive(const struct run *r)
 {
-	return r->child.pid ? !r->ended : session_alive(watch_session(r->watch));
+	return r->child.pid ? !r->ended : session_alive(process_tree_session(r->watch));
 }
 
 /* ---- ticks ---- */
@@ -323,7 +324,7 @@ static void usage_report(struct run *r)
 	struct rusage u;
 
 	if (getrusage(RUSAGE_CHILDREN, &u) == 0)
-		session_usage(watch_session(r->watch), (uint64_t)u.ru_maxrss * 1024,
+		session_usage(process_tree_session(r->watch), (uint64_t)u.ru_maxrss * 1024,
 			(uint64_t)u.ru_minflt, (uint64_t)u.ru_majflt);
 }
 
@@ -332,8 +333,8 @@ static void child_poll(struct run *r)
 	if (r->child.pid == 0 || r->ended || target_poll(&r->child, &r->wait_status) != 1)
 		return;
 	r->ended = true;
-	watch_poll(r->watch); /* its last image, if that came and went since the last poll */
-	session_ended(watch_session(r->watch), r->wait_status);
+	process_tree_poll(r->watch); /* its last image, if that came and went since the last poll */
+	session_ended(process_tree_session(r->watch), r->wait_status);
 	usage_report(r);
 }
 
@@ -343,7 +344,7 @@ static void silence_check(struct run *r, const struct snapshot *s)
 	bool silent = s && s->state == SNAP_STARTING &&
 		      clock_monotonic_ns() - r->started_ns > SILENT_AFTER_NS;
 
-	session_notice(watch_session(r->watch),
+	session_notice(process_tree_session(r->watch),
 		silent ? "no data: the program runs without libheaptop.so (its environment was "
 			 "emptied, or the dynamic loader refused the library)"
 		       : NULL);
@@ -357,7 +358,7 @@ static void mark_check(struct run *r)
 
 	if (!every || now - r->marked_ns < every)
 		return;
-	session_mark(watch_session(r->watch), NULL, message);
+	session_mark(process_tree_session(r->watch), NULL, message);
 	/* Keeps the interval, however late this mark was. */
 	r->marked_ns += (now - r->marked_ns) / every * every;
 }
@@ -367,11 +368,11 @@ struct snapshot *run_tick(struct run *r)
 	struct snapshot *s;
 	int error;
 
-	watch_poll(r->watch);
+	process_tree_poll(r->watch);
 	child_poll(r);
 	mark_check(r);
-	watch_steer(r->watch);
-	s = session_tick(watch_session(r->watch));
+	process_tree_sample_adjust(r->watch);
+	s = session_tick(process_tree_session(r->watch));
 	error = errno;
 	silence_check(r, s);
 	errno = error;
@@ -381,8 +382,8 @@ struct snapshot *run_tick(struct run *r)
 struct snapshot *run_final(struct run *r)
 {
 	child_poll(r);
-	watch_poll(r->watch);
-	return watch_final(r->watch, NAMES_TIMEOUT_NS);
+	process_tree_poll(r->watch);
+	return process_tree_final(r->watch, NAMES_TIMEOUT_NS);
 }
 
 int run_fds(const struct run *r, const struct session *shown, struct pollfd *fds, int max)
@@ -495,14 +496,15 @@ static bool is_ours_to_remove(const struct run *r)
 {
 	if (!r->watch || r->options->mode == OPTIONS_READ)
 		return false;
-	return r->child.pid || session_identity(watch_session(r->watch))->state == HT_STATE_EXITED;
+	return r->child.pid ||
+	       session_identity(process_tree_session(r->watch))->state == HT_STATE_EXITED;
 }
 
 /* Whether to wait longer for the program's children. Those that were hung up with it get the time
  * that the machine needs to end them; the others get a moment. */
 static bool family_is_ending(struct run *r, uint64_t begin)
 {
-	struct watch_left left = watch_clear_hung_up(r->watch);
+	struct process_tree_left left = process_tree_clear_hung_up(r->watch);
 	uint64_t waited = clock_monotonic_ns() - begin;
 
 	return left.running > 0 &&
@@ -519,7 +521,7 @@ static void family_disown(struct run *r)
 		return;
 	while (r->ending && r->ended && family_is_ending(r, begin))
 		nanosleep(&pause, NULL);
-	watch_disown(r->watch);
+	process_tree_disown(r->watch);
 }
 
 int run_close(struct run *r)
@@ -530,12 +532,12 @@ int run_close(struct run *r)
 	terminal_drop(r);
 	end_await(r);
 	if (r->watch)
-		session_sample_leave(watch_session(r->watch));
+		session_sample_leave(process_tree_session(r->watch));
 	if (r->ended)
 		status = WIFSIGNALED(r->wait_status) ? 128 + WTERMSIG(r->wait_status)
 						     : WEXITSTATUS(r->wait_status);
 	if (is_ours_to_remove(r))
-		kept = watch_remove(r->watch, r->ended && is_crash(r->wait_status));
+		kept = process_tree_remove(r->watch, r->ended && is_crash(r->wait_status));
 	if (r->output_open && !r->ended && !r->hang_up)
 		output_leave(r->child.pty, r->child.pid);
 	remains_print(r, kept);
@@ -545,7 +547,7 @@ int run_close(struct run *r)
 		close(r->child.pty);
 	if (r->child_fd >= 0)
 		close(r->child_fd);
-	watch_free(r->watch);
+	process_tree_free(r->watch);
 	suppressions_free(r->suppressions);
 	prepare_end(r->prepared, false);
 	free(r);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * One use of heaptop on one program: launched, attached to, or read from the segment it left.
- * Brings together the program (src/target), its segments (watch.h) and its output; the screen
- * (screen.h) and the runs without one (text_run.h) work on top of it. Main thread.
+ * Brings together the program (src/target), its segments (process_tree.h) and its output; the
+ * screen (screen.h) and the runs without one (headless.h) work on top of it. Main thread.
  */
 #ifndef SRC_RUN_RUN_H
 #define SRC_RUN_RUN_H
@@ -12,7 +12,7 @@
 
 #include "src/leak/analysis/suppressions.h"
 #include "src/run/options.h"
-#include "src/run/watch.h"
+#include "src/run/process_tree.h"
 
 struct run;
 
@@ -30,8 +30,8 @@ struct snapshot *run_final(struct run *r);
 bool run_alive(const struct run *r);
 
 const struct options *run_options(const struct run *r);
-struct watch *run_watch(const struct run *r);
-/* The session of the program's current image: watch_session. */
+struct process_tree *run_watch(const struct run *r);
+/* The session of the program's current image: process_tree_session. */
 struct session *run_session(const struct run *r);
 /* The launched program; 0: it was not launched. */
 pid_t run_child(const struct run *r);

@@ -220,10 +220,10 @@ static bool frame_hidden(const struct frame *f)
 	return hide_rules_match(f->function, f->module->path);
 }
 
-void name_requests_rehide(struct name_requests *n)
+void name_requests_hide_again(struct name_requests *n)
 {
 	for (uint32_t i = 1; i < n->count; i++)
 		if (n->addresses[i].nframes)
 			n->addresses[i].hidden = hidden_frames(&n->addresses[i]);
-	model_rehide(n->model, frame_hidden);
+	model_hide_again(n->model, frame_hidden);
 }

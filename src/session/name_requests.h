@@ -26,7 +26,7 @@ struct name_requests_frame {
 /* Names the frame at once when the address is known, else when the answer comes. 0 or -errno. */
 int name_requests_want(struct name_requests *n, const struct name_requests_frame *f);
 /* The rules changed: decides again which frames may name a site. */
-void name_requests_rehide(struct name_requests *n);
+void name_requests_hide_again(struct name_requests *n);
 /* Passes every finished answer to the frames that wait for it. True when there was one. */
 bool name_requests_collect(struct name_requests *n);
 

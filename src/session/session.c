@@ -17,14 +17,14 @@
 #include "src/session/command_line.h"
 #include "src/session/liveness.h"
 #include "src/session/stack_registration.h"
-#include "src/session/sampler.h"
+#include "src/session/sampling.h"
 #include "src/sym/sym.h"
 #include "src/marks/marks.h"
 #include "src/session/live_walk.h"
 #include "src/session/totals.h"
 #include "src/session/threads.h"
 #include "src/util/clock.h"
-#include "src/util/remedy.h"
+#include "src/util/error_hint.h"
 #include "src/util/shortage.h"
 #include "src/util/text.h"
 
@@ -60,7 +60,7 @@ struct session {
 	char *stopped; /* the library's report that it records nothing, or not everything; or NULL
 			*/
 	struct liveness liveness;
-	struct sampler sampler;
+	struct sampling sampler;
 	const struct snapshot *const *children;
 	size_t nchildren;
 	const struct snap_leaks *leaks;
@@ -106,7 +106,7 @@ static int parts_make(
 		return 0;
 	rc = -ENOMEM;
 fail:
-	remedy_line(message, READ_MESSAGE_MAX, what, rc);
+	error_hint_line(message, READ_MESSAGE_MAX, what, rc);
 	return -1;
 }
 
@@ -134,7 +134,8 @@ struct session *session_open(const char *path, const struct session_options *o, 
 	struct session *s = calloc(1, sizeof(*s));
 
 	if (!s)
-		remedy_line(message, READ_MESSAGE_MAX, "cannot make room for a segment", ENOMEM);
+		error_hint_line(
+			message, READ_MESSAGE_MAX, "cannot make room for a segment", ENOMEM);
 	if (!s || parts_make(s, path, o, message) != 0) {
 		session_free(s);
 		return NULL;
@@ -240,25 +241,25 @@ void session_replaced(struct session *s)
 
 int session_sample(struct session *s, const struct sampling_request *request)
 {
-	return sampler_set(&s->sampler, s->segment, request);
+	return sampling_set(&s->sampler, s->segment, request);
 }
 
 void session_sample_inherit(struct session *s, const struct session *before)
 {
-	sampler_inherit(&s->sampler, s->segment, &before->sampler);
+	sampling_inherit(&s->sampler, s->segment, &before->sampler);
 }
 
-void session_sample_steer(struct session *s)
+void session_sample_adjust(struct session *s)
 {
 	struct read_totals t;
 
 	if (read_totals(s->segment, &t) == 0 && t.state == HT_STATE_RUNNING)
-		sampler_look(&s->sampler, s->segment, s->pid, &t);
+		sampling_update(&s->sampler, s->segment, s->pid, &t);
 }
 
 void session_sample_leave(struct session *s)
 {
-	sampler_leave(&s->sampler, s->segment);
+	sampling_leave(&s->sampler, s->segment);
 }
 
 static struct marks_of marks_of(const struct session *s)
@@ -325,7 +326,7 @@ static size_t sites_plain(struct session *s, struct model_variance *total)
 			.live_bytes = in->live_bytes,
 			.peak_bytes = in->peak_bytes,
 			.temporary = in->temporary };
-		s->plain[count++].variance = sampler_variance(&in->spread, total);
+		s->plain[count++].variance = sampling_variance(&in->spread, total);
 	}
 	return count;
 }
@@ -415,7 +416,7 @@ static const char *notice_choose(
 			 "tables (ulimit -v)";
 	if (!notice && !s->replaced)
 		notice = liveness_notice(&s->liveness, s->state, t);
-	return notice ? notice : sampler_notice(&s->sampler);
+	return notice ? notice : sampling_notice(&s->sampler);
 }
 
 static void fill_head(
@@ -448,7 +449,7 @@ static void fill_head(
 	h->nchildren = s->nchildren;
 	totals_fill(&h->totals, t);
 	h->totals.truncated_stacks = s->truncated;
-	sampler_tell(&s->sampler, t, &h->sampling);
+	sampling_fill(&s->sampler, t, &h->sampling);
 	totals_histograms_fill(h, t);
 	h->proc = s->proc;
 }
@@ -507,7 +508,7 @@ struct snapshot *session_tick(struct session *s)
 	if (s->state == SNAP_RUNNING) {
 		liveness_check(&s->liveness, s->segment, totals->state, s->pid);
 		read_publish_clock(s->segment, in->now_ns);
-		sampler_look(&s->sampler, s->segment, s->pid, totals);
+		sampling_update(&s->sampler, s->segment, s->pid, totals);
 	}
 	in->nsites = sites_plain(s, &in->variance);
 	in->sites = s->plain;
@@ -552,9 +553,9 @@ bool session_collect(struct session *s)
 	return stack_registration_collect(s->registration);
 }
 
-void session_rehide(struct session *s)
+void session_hide_again(struct session *s)
 {
-	stack_registration_rehide(s->registration);
+	stack_registration_hide_again(s->registration);
 }
 
 int session_names_finish(struct session *s, uint64_t timeout_ns)

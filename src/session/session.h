@@ -58,7 +58,7 @@ int session_sample(struct session *s, const struct sampling_request *request);
 /* Continues with the request of the image before, whose rate this one has inherited. */
 void session_sample_inherit(struct session *s, const struct session *before);
 /* Adjusts the rate of a session that is not ticked: a child that is kept for the report. */
-void session_sample_steer(struct session *s);
+void session_sample_adjust(struct session *s);
 /* Ends the adjusting: the rate stays, and the library stops measuring itself. */
 void session_sample_leave(struct session *s);
 /*
@@ -77,7 +77,7 @@ int session_detail(const struct snapshot *of, uint32_t site, struct snap_detail 
 int session_fd(const struct session *s);
 bool session_collect(struct session *s);
 /* The rules for naming sites changed: they apply from the next tick on. */
-void session_rehide(struct session *s);
+void session_hide_again(struct session *s);
 /* Waits for all names, for reports. 0 or -ETIMEDOUT. */
 int session_names_finish(struct session *s, uint64_t timeout_ns);
 /* Deletes the segment's file if no other viewer holds it. */

@@ -256,7 +256,7 @@ bool stack_registration_collect(struct stack_registration *s)
 	return name_requests_collect(s->naming);
 }
 
-void stack_registration_rehide(struct stack_registration *s)
+void stack_registration_hide_again(struct stack_registration *s)
 {
-	name_requests_rehide(s->naming);
+	name_requests_hide_again(s->naming);
 }

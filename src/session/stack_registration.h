@@ -27,6 +27,6 @@ void stack_registration_register(
 bool stack_registration_collect(struct stack_registration *s);
 
 /* The rules for naming sites changed. */
-void stack_registration_rehide(struct stack_registration *s);
+void stack_registration_hide_again(struct stack_registration *s);
 
 #endif

@@ -124,7 +124,7 @@ struct shares {
 	const struct snapshot *head;
 };
 
-static void share_add(void *ctx, uint32_t site, const struct read_site_thread *in)
+static void counter_batch_add(void *ctx, uint32_t site, const struct read_site_thread *in)
 {
 	struct shares *s = ctx;
 	struct threads *t = s->t;
@@ -163,7 +163,7 @@ void threads_read_shares(
 	struct shares s = { t, head };
 
 	t->shares = 0;
-	if (!wanted_by_someone || read_shares(segment, sites, share_add, &s) != 0)
+	if (!wanted_by_someone || read_shares(segment, sites, counter_batch_add, &s) != 0)
 		return;
 	if (t->shares > 0)
 		qsort(t->share, t->shares, sizeof(*t->share), by_site);

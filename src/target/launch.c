@@ -20,7 +20,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "src/util/remedy.h"
+#include "src/util/error_hint.h"
 
 #define FIRST_FREE_FD	3 /* 0-2 are the program's, even where they are closed */
 #define EXIT_NOT_FOUND	127
@@ -349,7 +349,7 @@ out:
 	plan_free(&plan);
 	if (!err)
 		return 0;
-	remedy_line(message, TARGET_MESSAGE_MAX, what, err);
+	error_hint_line(message, TARGET_MESSAGE_MAX, what, err);
 	child_forget(child);
 	return err;
 }
@@ -391,7 +391,7 @@ int target_go(struct target_child *child, char *message)
 	while (waitpid(child->pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	child_forget(child);
-	remedy_line(message, TARGET_MESSAGE_MAX, "cannot run the command", err);
+	error_hint_line(message, TARGET_MESSAGE_MAX, "cannot run the command", err);
 	return err == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
 }
 

@@ -15,7 +15,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "src/util/remedy.h"
+#include "src/util/error_hint.h"
 #include "src/util/text.h"
 
 #define LINES_MAX      10000u /* scrollback: some MB at worst */
@@ -233,7 +233,7 @@ void output_leave(int fd, pid_t program)
 			"cannot start a process that drains the terminal of %d, so heaptop stays "
 			"until that program ends",
 			(int)program);
-		fprintf(stderr, "heaptop: %s\n", remedy_line(line, sizeof(line), what, errno));
+		fprintf(stderr, "heaptop: %s\n", error_hint_line(line, sizeof(line), what, errno));
 		drain(fd);
 		return;
 	}

@@ -20,7 +20,7 @@
 #include "shm/segment.h"
 #include "src/proc/proc.h"
 #include "src/util/clock.h"
-#include "src/util/remedy.h"
+#include "src/util/error_hint.h"
 #include "src/util/strbuf.h"
 #include "src/util/units.h"
 

@@ -322,7 +322,7 @@ bool target_is_ending(pid_t pid)
 }
 
 /* A process without any mappings is exiting, unless it still has an executable afterwards. */
-bool target_went_on(const struct target_segment *s)
+bool target_execed_unrecorded(const struct target_segment *s)
 {
 	char link[64], exe[HT_PATH_MAX], message[READ_MESSAGE_MAX];
 	struct read_identity id;

@@ -94,7 +94,7 @@ struct target_segment {
 int target_list(int (*visit)(void *ctx, const struct target_segment *s), void *ctx);
 /* Whether the process of a running segment called exec and continues without the library: it has
  * another executable, and not the segment. False if that cannot be read. */
-bool target_went_on(const struct target_segment *s);
+bool target_execed_unrecorded(const struct target_segment *s);
 /* A recorded argv as one clean line: spaces between the arguments. `cap` bytes at most. */
 void target_command(char *out, size_t cap, const struct read_identity *id);
 /* Whether two processes run the same executable file, as far as it can be read. */

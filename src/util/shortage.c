@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "src/util/remedy.h"
+#include "src/util/error_hint.h"
 
 #define LINE_MAX_BYTES 256
 
@@ -39,7 +39,7 @@ const char *shortage_line(void)
 {
 	static char line[LINE_MAX_BYTES];
 
-	return noted ? remedy_line(line, sizeof(line),
+	return noted ? error_hint_line(line, sizeof(line),
 			       "names or call sites are missing: heaptop ran out of a resource",
 			       noted)
 		     : NULL;

@@ -16,9 +16,9 @@ BUILD = sys.argv[1]
 # Called by tests alone, and what each is for there.
 FOR_TESTS = {
     "demangle_name": "a name demangled without a module; the fuzzer's way in",
-    "direct_count": "entries that pieces hold, which must be those that were put in",
+    "live_direct_count": "entries that pieces hold, which must be those that were put in",
     "intern_count": "how many different texts are kept",
-    "levels_probe_length": "how far searches go, which bounds the cost of a full table",
+    "live_overflow_probe_length": "how far searches go, which bounds the cost of a full table",
     "live_find": "whether a block is in the table, without taking it out",
     "read_events": "the reader of the rings, by which tests see the events that the library wrote",
     "stack_compare": "whether a site has the frames that it was made of",

@@ -4,8 +4,8 @@
  * are a race; pieces that two threads make, memory that two threads take, and blocks of the
  * overflow.
  */
-#include "shm/direct.h"
-#include "shm/levels.h"
+#include "shm/live_direct.h"
+#include "shm/live_overflow.h"
 #include "shm/live.h"
 #include "tests/model/model.h"
 
@@ -66,10 +66,10 @@ static void find(uint64_t addr, uint64_t size, uint32_t version)
 
 static void blocks_are(uint64_t count)
 {
-	struct levels_probe p;
+	struct live_overflow_probe p;
 
-	levels_probe_length(&segment, &p);
-	model_require(p.blocks + direct_count(&segment) == count, "every block is in once");
+	live_overflow_probe_length(&segment, &p);
+	model_require(p.blocks + live_direct_count(&segment) == count, "every block is in once");
 	model_require(p.overflow == p.buckets_passed, "no count is left behind");
 }
 
@@ -191,7 +191,7 @@ static void end_first(void)
 {
 	find(A, SMALL, 1);
 	find(B, LARGE, 1);
-	model_require(direct_count(&segment) == 2, "both are in the piece");
+	model_require(live_direct_count(&segment) == 2, "both are in the piece");
 	model_require(segment.header->pieces[1] == 0, "it is one piece");
 	model_require(
 		segment.places[0].piece == 0 || segment.places[1].piece == 0, "it is in one place");

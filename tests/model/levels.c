@@ -4,7 +4,7 @@
  * that several threads want, blocks that pass over full buckets, blocks that change hands, growth,
  * a full table, and memory not yet taken. walk.c adds a viewer.
  */
-#include "shm/levels.h"
+#include "shm/live_overflow.h"
 #include "shm/live.h"
 
 #include <errno.h>
@@ -174,18 +174,18 @@ static uint64_t blocks_at_start;
 
 static void sound(uint64_t blocks)
 {
-	struct levels_probe p;
+	struct live_overflow_probe p;
 
-	levels_probe_length(&segment, &p);
+	live_overflow_probe_length(&segment, &p);
 	model_require(p.blocks == blocks, "every block is in once");
 	model_require(p.overflow == p.buckets_passed, "no count is left behind");
 }
 
 static void started(void)
 {
-	struct levels_probe p;
+	struct live_overflow_probe p;
 
-	levels_probe_length(&segment, &p);
+	live_overflow_probe_length(&segment, &p);
 	blocks_at_start = p.blocks;
 }
 

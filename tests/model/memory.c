@@ -505,7 +505,7 @@ void model_segment(struct segment *s, uint32_t live_log2, uint32_t levels)
 
 void model_pieces(struct segment *s, uint32_t count)
 {
-	s->header->pieces_max = count;
+	s->header->live_pieces_max = count;
 	s->pieces = segment_at(s, s->header->region[HT_REGION_PIECES].offset);
 	s->piece_mask = count - 1;
 	s->places = model_shared(count * sizeof(*s->places));

@@ -82,40 +82,40 @@ mutant ring "what the second look shows is not counted as lost" ring.c \
 mutant ring "overtaken copies are not thrown away" ring.c \
 	's/stale = [^;]*;/stale = 0;/'
 
-mutant walk "the key is published before the payload" levels.c \
+mutant walk "the key is published before the payload" live_overflow.c \
 	's/(\t\tpayload_store[^\n]*\n)(\t\tht_store_release_64\(&b->key[^\n]*\n)/\2\1/'
-mutant walk "the key is published relaxed" levels.c \
+mutant walk "the key is published relaxed" live_overflow.c \
 	's/ht_store_release_64(\(&b->key\[p->slot\], addr)/ht_store_relaxed_64\1/'
-mutant levels "a slot is claimed by a load and a store" levels.c \
+mutant levels "a slot is claimed by a load and a store" live_overflow.c \
 	's/if \(!ht_cas_acquire_64\((&b->key\[p->slot\]), &expected, HT_KEY_CLAIMED\)\)\n[^\n]*\n/ht_store_relaxed_64(\1, HT_KEY_CLAIMED);\n/'
-mutant levels "a slot is claimed relaxed" levels.c 's/ht_cas_acquire_64\(&b->key/ht_cas_relaxed_64(\&b->key/'
-mutant walk "no fence between claim and payload" levels.c 's/\tht_fence_release[^\n]*\n//'
-mutant levels "the key is freed before the payload is read" levels.c \
-	's/(\tlevels_unpack\(&b->payload\[p.slot\], out\);\n)(.*)(\tht_store_release_64\(&b->key\[p.slot\], HT_KEY_FREE\);\n)/\2\3\1/'
-mutant levels "the key is freed relaxed" levels.c \
+mutant levels "a slot is claimed relaxed" live_overflow.c 's/ht_cas_acquire_64\(&b->key/ht_cas_relaxed_64(\&b->key/'
+mutant walk "no fence between claim and payload" live_overflow.c 's/\tht_fence_release[^\n]*\n//'
+mutant levels "the key is freed before the payload is read" live_overflow.c \
+	's/(\tlive_overflow_unpack\(&b->payload\[p.slot\], out\);\n)(.*)(\tht_store_release_64\(&b->key\[p.slot\], HT_KEY_FREE\);\n)/\2\3\1/'
+mutant levels "the key is freed relaxed" live_overflow.c \
 	's/ht_store_release_64(\(&b->key\[p.slot\], HT_KEY_FREE)/ht_store_relaxed_64\1/'
-mutant levels "a bucket passed over is not counted" levels.c \
+mutant levels "a bucket passed over is not counted" live_overflow.c \
 	's/\t\tht_add_relaxed_64\(&bucket_at\(s, &p\)->overflow, 1\);\n//'
-mutant levels "buckets passed over are counted when the block is in" levels.c \
+mutant levels "buckets passed over are counted when the block is in" live_overflow.c \
 	's/(if \(bucket_put\(s, &p, addr, block\)\))\n\t\t\treturn true;\n[^\n]*overflow, 1\);\n\t\}\n[^\n]*\n/\1\n\t\t\treturn overflow_add(s, \&p, p.passed, 1), true;\n\t}\n/'
-mutant levels "counts go down before the key is freed" levels.c \
+mutant levels "counts go down before the key is freed" live_overflow.c \
 	's/(\tht_store_release_64\(&b->key\[p.slot\], HT_KEY_FREE\);\n)(\toverflow_add\(s, &p, p.passed, \(uint64_t\)-1\);\n)/\2\1/'
-mutant levels "counts do not go down when a block goes" levels.c \
+mutant levels "counts do not go down when a block goes" live_overflow.c \
 	's/(HT_KEY_FREE\);\n)\toverflow_add[^\n]*\n/\1/'
-mutant levels "counts do not go down when a level is full" levels.c \
+mutant levels "counts do not go down when a level is full" live_overflow.c \
 	's/\toverflow_add(\(s, &p, p.passed, \(uint64_t\)-1\);\n\treturn false;)/(void)overflow_add;\n\treturn false;/'
-mutant levels "counts change by a load and a store" levels.c \
+mutant levels "counts change by a load and a store" live_overflow.c \
 	's/ht_add_relaxed_64\(&bucket_at\(s, &q\)->overflow, delta\)/ht_store_relaxed_64(\&bucket_at(s, \&q)->overflow, ht_load_relaxed_64(\&bucket_at(s, \&q)->overflow) + delta)/'
-mutant levels "a search looks at the newest level only" levels.c \
+mutant levels "a search looks at the newest level only" live_overflow.c \
 	's/if \(level_search\(s, addr, p\)\)\n\t\t\treturn true;/return level_search(s, addr, p);/'
-mutant levels "a search stops at the home bucket" levels.c \
+mutant levels "a search stops at the home bucket" live_overflow.c \
 	's/if \(ht_load_relaxed_64\(&b->overflow\) == 0\)/if (1)/'
-mutant levels "two threads that grow the table add two levels" levels.c \
+mutant levels "two threads that grow the table add two levels" live_overflow.c \
 	's/ht_cas_acq_rel_32\(&s->header->live_levels, &levels, levels \+ 1\)/ht_add_relaxed_32(\&s->header->live_levels, 1)/'
-mutant levels "a level is put to use before it is there" levels.c \
+mutant levels "a level is put to use before it is there" live_overflow.c \
 	's/while \(grow\(s, levels\)\)/while (ht_add_relaxed_32(\&s->header->live_levels, 1), levels < s->header->live_levels_max)/'
 mutant levels "a block whose free was missed stays" live.c \
-	's/missed \+ levels_take\(s, addr, &old\[missed\]\)/missed + levels_find(s, addr, \&old[missed])/'
+	's/missed \+ live_overflow_take\(s, addr, &old\[missed\]\)/missed + live_overflow_find(s, addr, \&old[missed])/'
 
 mutant walk "a size is stored after the entry" live_entry.h \
 	's/(\tif \(size >= HT_ENTRY_SIZE\) \{.*)(\tht_store_release_64\(entry, live_entry[^\n]*\n)\}/\2\1}/' 
@@ -123,29 +123,29 @@ mutant walk "an entry is published relaxed" live_entry.h \
 	's/ht_store_release_64(\(entry, live_entry)/ht_store_relaxed_64\1/'
 mutant walk "a size is stored relaxed" live_entry.h \
 	's/ht_store_release_64(\(\s*entry \+ 1)/ht_store_relaxed_64\1/'
-mutant direct "a piece is listed by a store" pieces.c \
+mutant direct "a piece is listed by a store" live_pieces.c \
 	's/if \(ht_cas_relaxed_64\(tag, &found, want\)\)/if (ht_store_relaxed_64(tag, want), true)/'
-mutant direct "a piece is listed though another thread just did" pieces.c \
+mutant direct "a piece is listed though another thread just did" live_pieces.c \
 	's/(\t\tif \(found == want\)\n)/\t\tif (false)\n/'
-mutant direct "a piece takes its place by a store" pieces.c \
+mutant direct "a piece takes its place by a store" live_pieces.c \
 	's/!ht_cas_relaxed_64\(&place->piece, &found, mine\)/(ht_store_release_64(\&place->piece, mine), false)/'
-mutant direct "a piece takes another place if it has one" pieces.c 's/ && found != mine//'
-mutant direct "where a piece is, is published after its tag" pieces.c \
+mutant direct "a piece takes another place if it has one" live_pieces.c 's/ && found != mine//'
+mutant direct "where a piece is, is published after its tag" live_pieces.c \
 	's/(\t\tstruct segment_place \*place = place_at\(s, tag, odd, i\);\n[^\n]*\n\n)/\1\t\tif (!place_piece(place)) place_publish(place, tag);\n/'
-mutant direct "where a piece is, is published relaxed" pieces.c \
+mutant direct "where a piece is, is published relaxed" live_pieces.c \
 	's/ht_store_release_64\(&place->tag/ht_store_relaxed_64(\&place->tag/'
-mutant direct "where a piece is, is taken relaxed" pieces.h \
-	's/ht_load_acquire_64\(&home->tag\)/ht_load_relaxed_64(\&home->tag)/' 'live direct pieces'
-mutant direct "what a page has is noted by a load and a store" direct.c \
+mutant direct "where a piece is, is taken relaxed" live_pieces.h \
+	's/ht_load_acquire_64\(&home->tag\)/ht_load_relaxed_64(\&home->tag)/' 'live live_direct live_pieces'
+mutant direct "what a page has is noted by a load and a store" live_direct.c \
 	's/!ht_cas_relaxed_8\((&p->state\[page\]), &was, (ht_page_state\(was\) \| bits)\)\)/(ht_store_relaxed_8(\1, \2), false))/'
-mutant direct "a watched page has nothing" direct.c \
+mutant direct "a watched page has nothing" live_direct.c \
 	's/ht_page_state\(ht_load_relaxed_8\((&p->state\[page\])\)\)/ht_load_relaxed_8(\1)/'
-mutant direct "a watched page stays so" direct.c 's/\tplace_touch\(&?at\);\n//g'
-mutant direct "no word is left of a block elsewhere" live.c 's/\tdirect_mark\(s, addr\);\n//'
+mutant direct "a watched page stays so" live_direct.c 's/\tplace_touch\(&?at\);\n//g'
+mutant direct "no word is left of a block elsewhere" live.c 's/\tlive_direct_mark\(s, addr\);\n//'
 mutant direct "a block elsewhere whose free was missed stays" live.c \
-	's/missed \+ levels_take\(s, addr, &old\[missed\]\)/missed + levels_find(s, addr, \&old[missed])/'
+	's/missed \+ live_overflow_take\(s, addr, &old\[missed\]\)/missed + live_overflow_find(s, addr, \&old[missed])/'
 mutant direct "a block elsewhere is not found" live.c \
-	's/direct_take\(s, addr, out\) \|\| levels_take\(s, addr, out\)/direct_take(s, addr, out)/'
+	's/live_direct_take\(s, addr, out\) \|\| live_overflow_take\(s, addr, out\)/live_direct_take(s, addr, out)/'
 mutant direct "pages with blocks elsewhere are as others" live.h \
 	's/state != HT_PAGE_FIRST \|\|/(state \& HT_PAGE_FIRST) == 0 ||/'
 mutant direct "an entry stays" live.h 's/\tht_store_relaxed_64\(entry, 0\);\n\treturn true;/\treturn true;/'
@@ -186,9 +186,9 @@ mutant tables "a swept slot is freed for good though its id lives again" thread.
 mutant tables "a sweep frees a slot without putting it out of reach" thread.c \
 	's/if \(ht_cas_acquire_32\(&t->tid, &owner, HT_NONE\)\)[^\n]*\n[^\n]*\n/ht_cas_acquire_32(\&t->tid, \&owner, 0);\n/'
 mutant tables "the number of slots is raised by one try" thread.c 's/while \(now < count/if (now < count/'
-mutant tables "a shared peak is raised by one try" share.c 's/while \(share_above\(all, peak/if (share_above(all, peak/'
-mutant tables "what was settled before is settled again" share.c 's/live - p->settled, before/live, before/'
-mutant tables "a share does not note what all have" share.c 's/peak = higher\(before, all\)/peak = higher(before, live)/'
+mutant tables "a shared peak is raised by one try" counter_batch.c 's/while \(counter_batch_above\(all, peak/if (counter_batch_above(all, peak/'
+mutant tables "what was settled before is settled again" counter_batch.c 's/live - p->settled, before/live, before/'
+mutant tables "a share does not note what all have" counter_batch.c 's/peak = higher\(before, all\)/peak = higher(before, live)/'
 mutant tables "a counter is published by a store" counter.c \
 	's/while \(!ht_cas_acq_rel_32\(head, &seen, counter\)\);/while (0);\n\tht_store_release_32(head, counter);/'
 mutant tables "a counter is published relaxed" counter.c \
@@ -230,15 +230,15 @@ mutant tables "the end of a merge is published relaxed" history.c \
 mutant tables "no fence between a merge and the next point" history.c \
 	's/\tht_fence_release\(\);\n(\tpoint_set)/\1/'
 
-mutant space "a step is noted by a store" space.c \
+mutant space "a step is noted by a store" mapping.c \
 	's/\(void\)ht_cas_relaxed_64\(&p->mapped, &end, next\)/ht_store_relaxed_64(\&p->mapped, next)/'
-mutant space "a step is noted before it is taken" space.c \
+mutant space "a step is noted before it is taken" mapping.c \
 	's/(\tif \(!extend\(s, end, next\)\))/\tht_cas_relaxed_64(\&p->mapped, \&(uint64_t){ end }, next);\n\1/'
-mutant space "a step that another thread took is not seen" space.c \
+mutant space "a step that another thread took is not seen" mapping.c \
 	's/\|\|\s+was_extended\(s, end, next\)/|| (0 \&\& was_extended(s, end, next))/'
-mutant space "a step is refused though another thread was ahead" space.c \
+mutant space "a step is refused though another thread was ahead" mapping.c \
 	's/ && ht_load_relaxed_64\(&p->mapped\) == end\)/)/'
-mutant space "the tail is opened" space.c 's/end : end - TAIL_BYTES/end : end/'
+mutant space "the tail is opened" mapping.c 's/end : end - TAIL_BYTES/end : end/'
 
 mutant ring "release is relaxed" atomic.h 's/__ATOMIC_RELEASE\); \}/__ATOMIC_RELAXED); }/g' ring
 mutant ring "a release fence is none" atomic.h 's/fence\(__ATOMIC_RELEASE/fence(__ATOMIC_RELAXED/' ring
@@ -246,10 +246,10 @@ mutant ring "an acquire fence is none" atomic.h 's/fence\(__ATOMIC_ACQUIRE/fence
 mutant stack "acquire is relaxed" atomic.h 's/load_n\(p, __ATOMIC_ACQUIRE/load_n(p, __ATOMIC_RELAXED/' stack
 mutant stack "acq_rel is relaxed" atomic.h 's/__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE/__ATOMIC_RELAXED, __ATOMIC_RELAXED/' stack
 mutant levels "a swap that should acquire is relaxed" atomic.h \
-	's/__ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE/__ATOMIC_RELAXED, __ATOMIC_RELAXED/' levels
+	's/__ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE/__ATOMIC_RELAXED, __ATOMIC_RELAXED/' live_overflow
 mutant tables "the shared slot is written as if it had one owner" thread.h \
 	's/__builtin_expect\(slot != 0, 1\)/1/' ring
 mutant tables "counters are added to by a load and a store" segment_types.h \
-	's/else\n\t\tht_add_relaxed_64\(counter, value\);/else\n\t\tht_store_relaxed_64(counter, ht_load_relaxed_64(counter) + value);/' 'counter share'
+	's/else\n\t\tht_add_relaxed_64\(counter, value\);/else\n\t\tht_store_relaxed_64(counter, ht_load_relaxed_64(counter) + value);/' 'counter counter_batch'
 
 rm -rf "$work"

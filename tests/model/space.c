@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <sys/mman.h>
 
-#include "shm/space.h"
+#include "shm/mapping.h"
 #include "tests/model/model.h"
 
 #define REGION HT_REGION_NODES
@@ -91,7 +91,7 @@ static void begin_short(void)
 static int take(uint64_t steps)
 {
 	uint64_t bytes = (1 + steps) * FIRST - TAIL;
-	int rc = space_take(segment, START + bytes - 64, 64);
+	int rc = mapping_take(segment, START + bytes - 64, 64);
 
 	model_require(rc != 0 || kernel_open >= START + bytes, "what was taken is open");
 	return rc;

@@ -212,8 +212,8 @@ static void end_counters(void)
 	model_require(segment.header->live_bytes == in[1]->share.settled + in[2]->share.settled &&
 			      segment.header->live_bytes == 12,
 		"what is settled is the sum of the shares");
-	model_require(share_peak(&thread_at(&segment, 1)->share) == highest[0] ||
-			      share_peak(&thread_at(&segment, 2)->share) == highest[0],
+	model_require(counter_batch_peak(&thread_at(&segment, 1)->share) == highest[0] ||
+			      counter_batch_peak(&thread_at(&segment, 2)->share) == highest[0],
 		"somebody has noted the highest");
 }
 

@@ -3,7 +3,7 @@
  * A viewer walks the live table while blocks come and go in one of its places: what it takes for a
  * block is one, not a key with another block's payload, nor an entry with another one's size.
  */
-#include "shm/levels.h"
+#include "shm/live_overflow.h"
 #include "shm/live.h"
 #include "tests/model/model.h"
 
@@ -84,7 +84,7 @@ static void walk_slot(uint32_t i)
 	if (copy[0][0] != copy[1][0] || copy[0][0] <= HT_KEY_CLAIMED || copy[0][1] != copy[1][1] ||
 		copy[0][2] != copy[1][2])
 		return;
-	levels_unpack(&(struct ht_live_payload){ copy[0][1], copy[0][2] }, &got);
+	live_overflow_unpack(&(struct ht_live_payload){ copy[0][1], copy[0][2] }, &got);
 	model_require(is_block(&got, copy[0][0], 1) || is_block(&got, copy[0][0], 2),
 		"a viewer sees no block with another's data");
 }

@@ -8,8 +8,8 @@
  */
 #include "tests/stress/stress.h"
 
-#include "shm/direct.h"
-#include "shm/levels.h"
+#include "shm/live_direct.h"
+#include "shm/live_overflow.h"
 #include "shm/live.h"
 
 #define SLOTS_MOST 160000u /* of a thread's array */
@@ -162,12 +162,12 @@ static uint64_t refused(void)
 /* All stand still. */
 static void look(const struct segment *s, uint64_t number)
 {
-	uint64_t direct = direct_count(s), done = operations / looks * number;
-	struct levels_probe p;
+	uint64_t direct = live_direct_count(s), done = operations / looks * number;
+	struct live_overflow_probe p;
 	double mean;
 
 	CHECK_INT(stress_run(s, compare), 0);
-	levels_probe_length(s, &p);
+	live_overflow_probe_length(s, &p);
 	CHECK_INT(p.blocks + direct, blocks_wanted());
 	CHECK_INT(p.overflow, p.buckets_passed);
 	CHECK(p.longest < HT_PROBE_BUCKETS);

@@ -7,8 +7,8 @@
  */
 #include "tests/stress/stress.h"
 
-#include "shm/direct.h"
-#include "shm/levels.h"
+#include "shm/live_direct.h"
+#include "shm/live_overflow.h"
 #include "shm/live.h"
 #include "tests/unit/counter_fixture.h"
 
@@ -118,7 +118,7 @@ static void pools_fill(void)
 static void check_totals(const struct segment *s)
 {
 	uint64_t bytes = 0, blocks = 0, bad = 0, live = 0;
-	struct levels_probe p;
+	struct live_overflow_probe p;
 	struct live_block b;
 
 	for (uint32_t i = 0; i < HANDED; i++) {
@@ -130,10 +130,10 @@ static void check_totals(const struct segment *s)
 	}
 	for (uint32_t i = 0; i < SITES; i++)
 		live += counted_site(s, i).live_bytes;
-	levels_probe_length(s, &p);
+	live_overflow_probe_length(s, &p);
 	CHECK_INT(bad, 0);
-	CHECK_INT(p.blocks + direct_count(s), blocks);
-	CHECK_INT(p.blocks, s->header->pieces_max ? 0 : blocks);
+	CHECK_INT(p.blocks + live_direct_count(s), blocks);
+	CHECK_INT(p.blocks, s->header->live_pieces_max ? 0 : blocks);
 	CHECK_INT(p.overflow, p.buckets_passed);
 	CHECK_INT(live, bytes);
 	CHECK_INT(counted_program(s).live_bytes, bytes);
@@ -179,7 +179,7 @@ static bool slot_copy(const struct ht_bucket *b, uint32_t i, uint64_t *key, stru
 	if (memcmp(copy[0], copy[1], sizeof(copy[0])) != 0)
 		return false;
 	*key = copy[0][0];
-	levels_unpack(&(struct ht_live_payload){ copy[0][1], copy[0][2] }, out);
+	live_overflow_unpack(&(struct ht_live_payload){ copy[0][1], copy[0][2] }, out);
 	return true;
 }
 
@@ -227,9 +227,10 @@ static void walk_pieces(struct stress_thread *t)
 
 	for (uint64_t i = 0; i < ADDRESSES * STRESS_THREADS; i++) {
 		uint64_t addr = address(i), at = addr % HT_PIECE_BYTES;
-		const struct segment_place *home = pieces_home(t->s, addr);
+		const struct segment_place *home = live_pieces_home(t->s, addr);
 
-		struct ht_piece *p = pieces_is_home(home, addr) ? pieces_at_home(home) : NULL;
+		struct ht_piece *p =
+			live_pieces_is_home(home, addr) ? live_pieces_at_home(home) : NULL;
 
 		if (addr >= LONG_BASE && p &&
 			(ht_load_relaxed_8(&p->state[at / HT_PAGE_SPAN]) & HT_PAGE_FIRST) != 0 &&
@@ -246,7 +247,7 @@ static void work_or_walk(struct stress_thread *t)
 		return;
 	}
 	while (ht_load_relaxed_32(&done) < STRESS_THREADS - 2)
-		if (t->s->header->pieces_max)
+		if (t->s->header->live_pieces_max)
 			walk_pieces(t);
 		else
 			walk_level(t);
@@ -301,12 +302,12 @@ static void empty(struct stress_thread *t)
 TEST(growth_and_full_table)
 {
 	struct fixture f;
-	struct levels_probe p;
+	struct live_overflow_probe p;
 
 	fixture_open(&f, SEGMENT_SMALL);
 	CHECK_INT(stress_run(&f.s, fill), 0);
 	CHECK_INT(stress_run(&f.s, empty), 0);
-	levels_probe_length(&f.s, &p);
+	live_overflow_probe_length(&f.s, &p);
 	CHECK_INT(p.blocks, 0);
 	CHECK_INT(p.overflow, 0);
 	CHECK_INT(f.s.header->live_levels, f.s.header->live_levels_max);

@@ -9,7 +9,7 @@
 #include <sys/prctl.h>
 #include <signal.h>
 #include "shm/ring.h"
-#include "shm/space.h"
+#include "shm/mapping.h"
 
 #define WRITERS 4u
 
@@ -126,7 +126,7 @@ static int open_all(const struct segment *s)
 	int rc = 0;
 
 	for (unsigned i = 0; i < HT_REGION_COUNT && rc == 0; i++)
-		rc = space_take(s, s->part[i].start, s->part[i].limit - s->part[i].start);
+		rc = mapping_take(s, s->part[i].start, s->part[i].limit - s->part[i].start);
 	return rc;
 }
 

@@ -115,7 +115,7 @@ TEST(history_reaches_from_the_start_until_now)
 
 TEST(frozen_rows_stand_still_while_the_header_moves)
 {
-	char row[SHOT_LINE], title[SHOT_LINE];
+	char row[SCREEN_DUMP_LINE], title[SCREEN_DUMP_LINE];
 	int y;
 
 	begin(30, 100);

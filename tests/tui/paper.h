@@ -86,9 +86,9 @@ static inline long paper_bytes(struct paper *p)
 /* One line of the screen, without the blanks at its end. */
 static inline const char *paper_line(struct paper *p, int y)
 {
-	static char text[SHOT_LINE];
+	static char text[SCREEN_DUMP_LINE];
 
-	return shot_line(y, text);
+	return screen_dump_line(y, text);
 }
 
 /* Is `what` anywhere on the screen? Returns the line, or -1. */
@@ -107,7 +107,7 @@ static inline char *paper_text(struct paper *p)
 	size_t size = 0;
 	FILE *f = open_memstream(&text, &size);
 
-	shot_text(f);
+	screen_dump_text(f);
 	fclose(f);
 	return text;
 }

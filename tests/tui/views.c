@@ -55,7 +55,7 @@ TEST(narrow_sizes_scroll)
 
 TEST(frozen_sizes_stand_still)
 {
-	char line[SHOT_LINE];
+	char line[SCREEN_DUMP_LINE];
 	int y;
 
 	begin(VIEW_SIZES, 60, 120);

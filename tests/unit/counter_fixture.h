@@ -18,9 +18,9 @@ struct counted {
 
 static inline void counted_peak(struct counted *out, const struct ht_share *p)
 {
-	uint64_t peak = share_peak(p);
+	uint64_t peak = counter_batch_peak(p);
 
-	if (share_above(peak, out->peak))
+	if (counter_batch_above(peak, out->peak))
 		out->peak = peak;
 }
 
@@ -81,7 +81,7 @@ static inline struct counted counted_site(const struct segment *s, uint32_t site
 	}
 	if (site == 0 || e->shared != 0)
 		counted_counter(s, &out, counter_at(s, site == 0 ? 0 : e->shared));
-	if (share_above(out.live_bytes, out.peak))
+	if (counter_batch_above(out.live_bytes, out.peak))
 		out.peak = out.live_bytes;
 	return out;
 }
@@ -107,7 +107,7 @@ static inline struct counted counted_program(const struct segment *s)
 		out.temporary += t->temporary;
 		counted_peak(&out, &t->share);
 	}
-	if (share_above(out.live_bytes, out.peak))
+	if (counter_batch_above(out.live_bytes, out.peak))
 		out.peak = out.live_bytes;
 	return out;
 }

@@ -5,8 +5,8 @@
 
 #include "tests/unit/shm_fixture.h"
 
-#include "shm/direct.h"
-#include "shm/levels.h"
+#include "shm/live_direct.h"
+#include "shm/live_overflow.h"
 #include "shm/live.h"
 
 #define BASE 0x7f5544000000ull /* where a piece begins */
@@ -55,16 +55,16 @@ static inline bool take(const struct segment *s, uint64_t addr, uint64_t size)
 
 static inline uint64_t in_levels(const struct segment *s)
 {
-	struct levels_probe p;
+	struct live_overflow_probe p;
 
-	levels_probe_length(s, &p);
+	live_overflow_probe_length(s, &p);
 	CHECK_INT(p.overflow, p.buckets_passed);
 	return p.blocks;
 }
 
 static inline uint64_t blocks_in(const struct segment *s)
 {
-	return direct_count(s) + in_levels(s);
+	return live_direct_count(s) + in_levels(s);
 }
 
 static inline void open_full(struct fixture *f, bool glibc)

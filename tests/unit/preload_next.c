@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The bootstrap arena, and finding what comes next. The file itself is compiled in. */
-#include "preload/next.c"
+#include "preload/next_allocator.c"
 
 #include "preload/symbols.c"
 

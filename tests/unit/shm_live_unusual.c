@@ -112,11 +112,11 @@ TEST(large_blocks)
 	CHECK_INT(in_levels(&f.s), 100);
 	CHECK(file_memory(f.fd) - before < 8 * HT_COMMIT_BYTES);
 	CHECK_INT(put(&f.s, BASE + 999000, 20), 0);
-	CHECK_INT(direct_count(&f.s), 1);
+	CHECK_INT(live_direct_count(&f.s), 1);
 	/* It has their memory now. */
 	CHECK(take(&f.s, BASE + 1000000, 900000));
 	CHECK_INT(put(&f.s, BASE + 1000000, 900000), 0);
-	CHECK_INT(direct_count(&f.s), 2);
+	CHECK_INT(live_direct_count(&f.s), 2);
 	fixture_close(&f);
 }
 
@@ -167,7 +167,7 @@ static double bytes_a_block(uint64_t size)
 	before = file_memory(f.fd);
 	for (uint64_t i = 0; i < n; i++)
 		put(&f.s, BASE + i * pitch(true, size), size);
-	CHECK_INT(direct_count(&f.s), n);
+	CHECK_INT(live_direct_count(&f.s), n);
 	result = (double)(file_memory(f.fd) - before) / (double)n;
 	fixture_close(&f);
 	return result;
@@ -193,7 +193,7 @@ TEST(more_than_all_pieces)
 	open_full(&f, true);
 	for (uint64_t i = 0; i < n; i++)
 		bad += put(&f.s, BASE + i * HT_PIECE_BYTES + 64, 64) != 0;
-	CHECK_INT(direct_count(&f.s), HT_PIECES_MAX);
+	CHECK_INT(live_direct_count(&f.s), HT_PIECES_MAX);
 	CHECK_INT(in_levels(&f.s), 100);
 	CHECK_INT(f.s.header->live_unmarked, 1);
 	for (uint64_t i = 0; i < n; i++)
@@ -214,7 +214,7 @@ TEST(pieces_collide)
 		for (uint64_t at = 0; at < 1000; at++)
 			bad += put(&f.s, BASE + i * HT_PIECES_MAX * HT_PIECE_BYTES + at * 32, 20) !=
 			       0;
-	CHECK_INT(direct_count(&f.s), 10000);
+	CHECK_INT(live_direct_count(&f.s), 10000);
 	for (uint64_t i = 0; i < 10; i++)
 		for (uint64_t at = 0; at < 1000; at++)
 			bad += !take(&f.s, BASE + i * HT_PIECES_MAX * HT_PIECE_BYTES + at * 32, 20);
@@ -234,7 +234,7 @@ TEST(wild_entry)
 
 	open_full(&f, true);
 	CHECK_INT(put(&f.s, at, 20), 0);
-	entry = live_second(pieces_find(&f.s, at, false), at % HT_PIECE_BYTES);
+	entry = live_second(live_pieces_find(&f.s, at, false), at % HT_PIECE_BYTES);
 	CHECK((char *)(entry + 1) == (char *)(f.s.pieces + 1));
 	*entry |= (uint64_t)HT_ENTRY_SIZE << HT_ENTRY_SIZE_SHIFT;
 	CHECK(live_remove(&f.s, at, &got));

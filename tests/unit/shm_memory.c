@@ -11,8 +11,8 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include "shm/history.h"
-#include "shm/direct.h"
-#include "shm/levels.h"
+#include "shm/live_direct.h"
+#include "shm/live_overflow.h"
 #include "shm/live.h"
 #include "shm/module.h"
 #include "shm/ring.h"
@@ -134,11 +134,11 @@ static uint64_t address(uint64_t i)
 
 static uint64_t blocks_in(const struct segment *s)
 {
-	struct levels_probe p;
+	struct live_overflow_probe p;
 
-	levels_probe_length(s, &p);
+	live_overflow_probe_length(s, &p);
 	CHECK_INT(p.overflow, p.buckets_passed);
-	return p.blocks + direct_count(s);
+	return p.blocks + live_direct_count(s);
 }
 
 /* Insert all that goes in; what was refused is not there, what was taken is, to the last byte. */
@@ -160,8 +160,8 @@ static void live_until_full(void)
 		held += rc == 0;
 	}
 	CHECK(held > 150000 && held < BLOCKS);
-	CHECK(direct_count(&f.s) > 100000);
-	CHECK(direct_count(&f.s) < held);
+	CHECK(live_direct_count(&f.s) > 100000);
+	CHECK(live_direct_count(&f.s) < held);
 	CHECK_INT(blocks_in(&f.s), held);
 	for (uint64_t i = 0; i < BLOCKS; i++) {
 		bool there = live_remove(&f.s, address(i), &b);
@@ -346,9 +346,9 @@ static void limit_pieces(void)
 
 		CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
 		CHECK_INT(segment_create(&s, fd, SEGMENT_FULL, &fixture_identity), 0);
-		CHECK(s.header->pieces_max < last && s.header->pieces_max >= 32);
+		CHECK(s.header->live_pieces_max < last && s.header->live_pieces_max >= 32);
 		CHECK(s.bytes <= limit.rlim_cur);
-		last = s.header->pieces_max;
+		last = s.header->live_pieces_max;
 		segment_unmap(&s);
 		close(fd);
 	}

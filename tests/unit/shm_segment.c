@@ -85,8 +85,8 @@ static void check_layout(enum segment_size size)
 	CHECK_INT(f.s.bytes, at);
 	CHECK(fstat(f.fd, &st) == 0 && (uint64_t)st.st_size == at);
 	CHECK(h->region[HT_REGION_PIECES].offset / HT_COMMIT_BYTES <= HT_COMMITTED_WORDS * 64);
-	CHECK(h->region[HT_REGION_PIECES].bytes >= h->pieces_max * sizeof(struct ht_piece));
-	CHECK_INT(h->pieces_max, size == SEGMENT_FULL ? HT_PIECES_MAX : 0);
+	CHECK(h->region[HT_REGION_PIECES].bytes >= h->live_pieces_max * sizeof(struct ht_piece));
+	CHECK_INT(h->live_pieces_max, size == SEGMENT_FULL ? HT_PIECES_MAX : 0);
 	threads = h->region[HT_REGION_THREADS].bytes / sizeof(struct ht_thread);
 	CHECK_INT(h->region[HT_REGION_RINGS].bytes,
 		threads * HT_RING_EVENTS * sizeof(struct ht_event));
@@ -189,10 +189,10 @@ static const struct damage damages[] = {
 	SET(live_log2, UINT32_MAX),
 	SET(live_levels_max, 0),
 	SET(live_levels_max, 3),
-	SET(pieces_max, 1),
-	SET(pieces_max, 3),
-	SET(pieces_max, 2 * HT_PIECES_MAX),
-	SET(pieces_max, UINT32_MAX),
+	SET(live_pieces_max, 1),
+	SET(live_pieces_max, 3),
+	SET(live_pieces_max, 2 * HT_PIECES_MAX),
+	SET(live_pieces_max, UINT32_MAX),
 	SET(live_levels_max, HT_LIVE_LEVELS + 1),
 	SET(live_levels_max, UINT32_MAX),
 	SET(heads_log2, 0),

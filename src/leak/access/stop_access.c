@@ -52,7 +52,7 @@ int leak_stop_access_take(struct leak_access *a)
 
 /* ---- the memory ---- */
 
-static int space_open(struct leak_access *a)
+static int mapping_open(struct leak_access *a)
 {
 	int rc;
 
@@ -74,7 +74,7 @@ static unsigned realloc_wait(struct leak_access *a)
 /* Reads the mappings twice: they may have changed while threads were resumed. */
 int leak_stop_access_open(struct leak_access *a)
 {
-	int rc = space_open(a);
+	int rc = mapping_open(a);
 
 	if (rc != 0)
 		return rc;
@@ -83,7 +83,7 @@ int leak_stop_access_open(struct leak_access *a)
 	a->report->busy = realloc_wait(a);
 	leak_vm_sharers_note(&a->sharers, &a->stop);
 	leak_access_ops_phase(a, LEAK_READING);
-	return leak_access_ops_continue(a, space_open(a));
+	return leak_access_ops_continue(a, mapping_open(a));
 }
 
 /* Has the process reap a copy that an earlier scan left. */

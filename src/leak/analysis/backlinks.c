@@ -6,7 +6,7 @@
 
 #include "src/leak/analysis/classes.h"
 #include "src/leak/analysis/heuristics.h"
-#include "src/leak/analysis/shapes.h"
+#include "src/leak/analysis/known_layouts.h"
 
 #define WORD	      sizeof(uint64_t)
 #define LINK_BYTES    (2 * WORD)
@@ -44,7 +44,7 @@ struct backlink_search {
 	const struct leak_memory *m;
 	bool classified; /* too many interior pointers to check all */
 	struct questions q;
-	struct leak_shapes shapes;
+	struct leak_known_layouts shapes;
 	struct place place[PLACES];
 };
 
@@ -159,11 +159,11 @@ static enum leak_heuristic judge(
 	const struct leak_block *b = &l->g->blocks->block[leak_graph_interior_block(l->g, in)];
 
 	if (counts(l, LEAK_BY_SLAB) && w[BEFORE].ok &&
-		leak_shapes_is_slot(b, l->m, in->pointer, w[BEFORE].value))
+		leak_known_layouts_is_slot(b, l->m, in->pointer, w[BEFORE].value))
 		return LEAK_BY_SLAB;
 	if (counts(l, LEAK_BY_GOBJECT) && w[FIRST].ok && w[SECOND].ok &&
-		(leak_shapes_is_instance(&l->shapes, l->g, l->m, w[FIRST].value) ||
-			leak_shapes_is_closure(
+		(leak_known_layouts_is_instance(&l->shapes, l->g, l->m, w[FIRST].value) ||
+			leak_known_layouts_is_closure(
 				b, l->m, in->pointer, w[FIRST].value, w[SECOND].value)))
 		return LEAK_BY_GOBJECT;
 	return counts(l, LEAK_BY_BACKLINK) && is_backlink(l, in, w) ? LEAK_BY_BACKLINK
@@ -211,14 +211,14 @@ static void interior_inspect(struct backlink_search *l, const struct leak_interi
 	uint32_t i = leak_graph_interior_block(g, in);
 	const struct leak_block *b = &g->blocks->block[i];
 	uint64_t offset = in->pointer - b->addr;
-	bool is_marked = offset < LEAK_SHAPES_MARKS && !leak_interior_is_root(in);
+	bool is_marked = offset < LEAK_KNOWN_LAYOUTS_MARKS && !leak_interior_is_root(in);
 
 	if (!leak_graph_interior_is_open(g, in) ||
 		(l->classified && g->class[i] == LEAK_REACHABLE) || b->size < LINK_BYTES)
 		return;
 	if (is_marked) {
 		if (counts(l, LEAK_BY_MARKED) && place_count(l, offset) &&
-			leak_shapes_is_marked(
+			leak_known_layouts_is_marked(
 				g, l->m, leak_graph_interior_owner(g, in), in->pointer))
 			leak_graph_interior_settle(l->g, in, LEAK_BY_MARKED);
 	} else if (offset % WORD == 0 && offset <= b->size - LINK_BYTES && place_count(l, offset)) {

@@ -24,9 +24,9 @@
 /*
  * After leak_graph_explain, while the memory is as it was scanned: finds such structures among the
  * unexplained interior pointers and marks these LEAK_BY_BACKLINK; pointers to shapes that prove
- * themselves (shapes.h) get those rules. With thousands of pointers, it checks only those to blocks
- * that are not reachable otherwise, and at most some hundreds to one offset: learned_offsets.h
- * learns the offset from them. Out of memory, it finds none.
+ * themselves (known_layouts.h) get those rules. With thousands of pointers, it checks only those to
+ * blocks that are not reachable otherwise, and at most some hundreds to one offset:
+ * learned_offsets.h learns the offset from them. Out of memory, it finds none.
  */
 void leak_backlinks_explain(struct leak_graph *g, const struct leak_memory *m);
 

@@ -22,7 +22,7 @@ enum leak_heuristic {
 	LEAK_BY_SDS, /* not memcheck's: redis' strings */
 	LEAK_BY_BACKLINK, /* not memcheck's: backlinks.h */
 	LEAK_BY_LOADER, /* not memcheck's: loader_blocks.h; applies to blocks, not pointers */
-	LEAK_BY_GOBJECT, /* not memcheck's, like the next two: shapes.h */
+	LEAK_BY_GOBJECT, /* not memcheck's, like the next two: known_layouts.h */
 	LEAK_BY_SLAB,
 	LEAK_BY_MARKED,
 	LEAK_HEURISTICS

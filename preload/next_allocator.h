@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The next allocator: whatever follows in the symbol search order, be it libc's or a preloaded
+ * jemalloc, tcmalloc or mimalloc. Until it is found (before this library is relocated, or while
+ * another thread is searching), a bootstrap arena serves requests; its blocks stay recognisable.
+ * Any thread.
+ *
+ * Edge NEXT: next_find sets the pointers before it stores the first mode; a hook loads the mode
+ * before it calls by a pointer. A thread that changes the mode later has loaded it before.
+ */
+#ifndef PRELOAD_NEXT_ALLOCATOR_H
+#define PRELOAD_NEXT_ALLOCATOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "shm/atomic.h"
+
+struct termios;
+struct winsize;
+
+/* The mode, which each hook reads first. */
+enum next_mode {
+	NEXT_UNKNOWN, /* the pointers are not set: call next_find() */
+	NEXT_EXACT, /* every block is recorded */
+	/* Most blocks bypass recording (sample.h): */
+	NEXT_SAMPLED, /* none was ever recorded exactly */
+	NEXT_MIXED, /* some were */
+};
+
+struct next {
+	void *(*malloc)(size_t);
+	void *(*calloc)(size_t, size_t);
+	void *(*realloc)(void *, size_t);
+	void (*free)(void *);
+	int (*posix_memalign)(void **, size_t, size_t);
+	void *(*aligned_alloc)(size_t, size_t);
+	void *(*memalign)(size_t, size_t);
+	/* These may be missing (NULL): the hooks then do without. */
+	void *(*reallocarray)(void *, size_t, size_t);
+	void *(*valloc)(size_t);
+	void *(*pvalloc)(size_t);
+	void (*exit_now)(int); /* _exit */
+	void (*exit_quick)(int); /* quick_exit */
+	int (*fork)(void);
+	int (*fork_bare)(void); /* _Fork; may be missing */
+	int (*daemon)(int, int);
+	int (*forkpty)(int *, char *, const struct termios *, const struct winsize *);
+};
+
+extern struct next next __attribute__((visibility("hidden")));
+/* An enum next_mode. Read through the functions below, and relaxed where sample.h says why. */
+extern uint8_t next_mode __attribute__((visibility("hidden")));
+
+/* Whether every block is recorded. Each hook asks this first. */
+HT_HOT bool next_is_exact(void)
+{
+	return __builtin_expect(ht_equals_acquire_8(&next_mode, NEXT_EXACT), 1); /* NEXT */
+}
+
+/* Whether the pointers are set. */
+HT_HOT bool next_is_found(void)
+{
+	return __builtin_expect(!ht_equals_acquire_8(&next_mode, NEXT_UNKNOWN), 1); /* NEXT */
+}
+
+/* Finds the next allocator. False while another call is searching, or before the library itself has
+ * been relocated: serve the request from the arena. */
+bool next_find(void);
+
+/* Zeroed memory aligned to `align` (a power of two); NULL when the arena is used up. */
+void *next_arena_alloc(size_t size, size_t align);
+/* Keeps the unused rest of the arena out of core dumps. */
+void next_arena_undump(void);
+/* Usable bytes of an arena block. */
+size_t next_arena_size(const void *p);
+/* Copies an arena block, `size` bytes at most. Calls nothing. */
+void next_arena_copy(void *to, const void *p, size_t size);
+
+extern char next_arena[] __attribute__((visibility("hidden")));
+#define NEXT_ARENA_BYTES (1u << 20) /* bss: untouched pages cost nothing */
+
+static inline bool next_is_arena(const void *p)
+{
+	return (uintptr_t)p - (uintptr_t)next_arena < NEXT_ARENA_BYTES;
+}
+
+static inline bool next_available(void)
+{
+	return next_is_found() || next_find();
+}
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Finding the next definitions of the C++ operators (next_operators.h). */
+#include "preload/next_operators.h"
+
+#include <dlfcn.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "preload/symbols.h"
+
+struct next_cxx_front next_cxx_front;
+bool next_cxx_direct;
+
+extern struct next_cxx *__start_next_cxx[] __attribute__((visibility("hidden")));
+extern struct next_cxx *__stop_next_cxx[] __attribute__((visibility("hidden")));
+
+void *next_cxx_find(struct next_cxx *n)
+{
+	if (n->function || n->missing || !next_available())
+		return n->function;
+	n->function = symbols_next(n->symbol);
+	n->missing = !n->function;
+	return n->function;
+}
+
+/* The program's first definition of `symbol`, unless it is `ours`. */
+static void *find_front(const char *symbol, const void *ours)
+{
+	void *p = symbols_first(symbol);
+
+	return p == ours ? NULL : p;
+}
+
+/* Whether a definition is the C++ runtime's own, which is known to call malloc and free. */
+static bool is_runtimes(const void *function)
+{
+	Dl_info info;
+	const char *name;
+
+	if (!function || dladdr(function, &info) == 0 || !info.dli_fname)
+		return false;
+	name = __builtin_strrchr(info.dli_fname, '/');
+	name = name ? name + 1 : info.dli_fname;
+	return __builtin_strncmp(name, "libstdc++.so.", 13) == 0 ||
+	       __builtin_strncmp(name, "libc++.so.", 10) == 0 ||
+	       __builtin_strncmp(name, "libc++abi.so.", 13) == 0;
+}
+
+/* Whether nothing unknown lies between a hook here and the next malloc: no operator of the
+ * program's own that the runtime's would call in turn (new[] calls new), no malloc before ours, and
+ * the runtime's operators next. */
+static bool nothing_between(void)
+{
+	if (next_cxx_front.malloc || next_cxx_front.aligned_alloc || next_cxx_front.free)
+		return false;
+	for (struct next_cxx **n = __start_next_cxx; n < __stop_next_cxx; n++)
+		if (!is_runtimes((*n)->function) || find_front((*n)->symbol, (*n)->hook))
+			return false;
+	return true;
+}
+
+void next_cxx_find_all(void)
+{
+	next_cxx_front.malloc = (void *(*)(size_t))find_front("malloc", (void *)malloc);
+	next_cxx_front.aligned_alloc =
+		(void *(*)(size_t, size_t))find_front("aligned_alloc", (void *)aligned_alloc);
+	next_cxx_front.free = (void (*)(void *))find_front("free", (void *)free);
+	for (struct next_cxx **n = __start_next_cxx; n < __stop_next_cxx; n++)
+		next_cxx_find(*n);
+	next_cxx_direct = nothing_between();
+}
+
+bool next_cxx_has_front(void)
+{
+	return next_cxx_front.malloc != NULL;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "src/run/list_command.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "src/run/failure.h"
+#include "src/target/target.h"
+#include "src/util/clock.h"
+#include "src/util/text.h"
+#include "src/util/units.h"
+
+#define COMMAND_CELLS 40u
+
+struct table {
+	bool cut; /* a reader that is a program wants all of it */
+};
+
+/* `why`: what is to be said of the file, or NULL. */
+static void row(const struct table *t, const char *pid, const char *state, const char *memory,
+	const char *age, const char *command, const char *path, const char *why)
+{
+	char text[COMMAND_CELLS * 4 + 1];
+	size_t used = text_elide(text, sizeof(text), command, COMMAND_CELLS, false, true);
+
+	printf("%8s %-10s %7s %7s  %s%*s  %s%s%s\n", pid, state, memory, age,
+		t->cut ? text : command, (int)(COMMAND_CELLS - used), "", path, why ? ": " : "",
+		why ? why : "");
+}
+
+static int segment(void *ctx, const struct target_segment *s)
+{
+	static const char *const states[] = { [TARGET_RUNNING] = "running",
+		[TARGET_EXITED] = "exited",
+		[TARGET_DEAD] = "dead",
+		[TARGET_ELSEWHERE] = "elsewhere",
+		[TARGET_UNREADABLE] = "unreadable" };
+	const struct table *t = ctx;
+	char pid[16] = "?", memory[UNITS_MAX], age[UNITS_MAX] = "?";
+	bool readable = s->state != TARGET_UNREADABLE;
+	uint64_t now = clock_realtime_ns();
+
+	if (s->process > 0 || s->pid > 0)
+		snprintf(pid, sizeof(pid), "%d", (int)(s->process > 0 ? s->process : s->pid));
+	if (s->created_ns && now > s->created_ns)
+		units_duration(age, now - s->created_ns);
+	row(t, pid, states[s->state], units_bytes(memory, s->memory_bytes), age,
+		readable ? s->command : "?", s->path, readable ? NULL : s->why);
+	return 0;
+}
+
+/* `rc`: of target_list or target_clean. */
+static int exit_status(int rc)
+{
+	return rc < 0 ? failure_print_errno("cannot read the segment directory", rc) : 0;
+}
+
+int list_command_print(void)
+{
+	struct table t = { .cut = isatty(STDOUT_FILENO) };
+
+	row(&t, "PID", "STATE", "MEMORY", "AGE", "COMMAND", "SEGMENT", NULL);
+	return exit_status(target_list(segment, &t));
+}
+
+static int unreadable_count(void *ctx, const struct target_segment *s)
+{
+	*(unsigned *)ctx += s->state == TARGET_UNREADABLE;
+	return 0;
+}
+
+int list_command_clean(void)
+{
+	int rc = target_clean();
+	unsigned left = 0;
+
+	if (rc < 0)
+		return exit_status(rc);
+	printf("%d segment%s of ended programs removed\n", rc, rc == 1 ? "" : "s");
+	rc = target_list(unreadable_count, &left);
+	if (left)
+		printf("%u file%s left that this heaptop cannot read, in use or not: \"heaptop "
+		       "-l\" says why\n",
+			left, left == 1 ? " is" : "s are");
+	return exit_status(rc);
+}

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The list of recorded processes (process_table.h). Main thread. */
+#include "src/run/process_table.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/proc/proc.h"
+#include "src/target/target.h"
+#include "src/run/unrecorded_children.h"
+#include "src/util/clock.h"
+#include "src/util/text.h"
+
+#define VISITS_MAX    8u /* each holds a thread, and is read at each tick */
+#define ANCESTORS_MAX 16u /* levels searched upward for a recorded process */
+#define RATE_READINGS 10u /* readings that a rate spans: ten seconds, like a site's */
+#define RATE_MIN_S    0.05 /* a rate over less is noise */
+
+/* The live bytes of a process at its last readings. */
+struct history {
+	uint64_t id;
+	unsigned count; /* readings taken; the last RATE_READINGS are kept */
+	uint64_t live[RATE_READINGS], ns[RATE_READINGS];
+	bool seen;
+};
+
+struct visit {
+	uint64_t id;
+	struct process_tree *watch;
+	unsigned shown_at; /* by process_table.shows; the oldest is closed first */
+};
+
+struct process_table {
+	struct process_tree *main;
+	struct visit visit[VISITS_MAX];
+	size_t visits;
+	struct process_tree *shown;
+	unsigned shows;
+	struct process_row row[PROCESSES_MAX];
+	size_t rows, more;
+	struct history history[PROCESSES_MAX];
+	size_t histories;
+	struct unrecorded_children *unrecorded; /* NULL: no memory, and the list has none of them */
+};
+
+struct process_table *process_table_new(struct process_tree *main)
+{
+	struct process_table *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->main = p->shown = main;
+	p->unrecorded = unrecorded_children_new();
+	return p;
+}
+
+/* Only this viewer still uses the segment of a process that ended, unless its launch has it open:
+ * then removing it fails. */
+static void visit_close(struct visit *v)
+{
+	struct session *s = process_tree_session(v->watch);
+
+	session_sample_leave(s);
+	if (session_identity(s)->state == HT_STATE_EXITED)
+		session_remove(s);
+	process_tree_free(v->watch);
+}
+
+void process_table_free(struct process_table *p)
+{
+	if (!p)
+		return;
+	for (size_t i = 0; i < p->visits; i++)
+		visit_close(&p->visit[i]);
+	unrecorded_children_free(p->unrecorded);
+	free(p);
+}
+
+struct process_tree *process_table_current(const struct process_table *p)
+{
+	return p->shown;
+}
+
+void process_table_tick(struct process_table *p)
+{
+	for (size_t i = 0; i < p->visits; i++) {
+		struct process_tree *w = p->visit[i].watch;
+
+		process_tree_poll(w);
+		if (w != p->shown)
+			snapshot_unref(session_tick(process_tree_session(w)));
+	}
+}
+
+/* ---- who there is ------------------------------------------------------------------------- */
+
+static uint64_t session_id(const struct session *s)
+{
+	const struct read_identity *id = session_identity(s);
+
+	return processes_id(id->pid, id->start_ticks, id->pid_namespace);
+}
+
+static struct process_row *row_find(struct process_table *p, uint64_t id)
+{
+	for (size_t i = 0; i < p->rows; i++)
+		if (p->row[i].id == id)
+			return &p->row[i];
+	return NULL;
+}
+
+/* Its memory and its parent. parent_find looks up the nearest recorded ancestor once all rows are
+ * known. */
+static void row_proc(struct process_row *row)
+{
+	struct proc_reading r;
+
+	if (proc_read(row->pid, false, &r) != 0)
+		return;
+	row->rss_bytes = r.rss_bytes;
+	row->has_rss = true;
+	row->parent = r.ppid;
+	row->state = processes_state(r.state);
+}
+
+/* The library's own reason for recording nothing, or not all. */
+__attribute__((noinline)) static void row_reason(struct process_row *row, struct read_segment *s)
+{
+	struct read_identity id;
+
+	if (read_identity(s, &id) == 0)
+		text_clean(row->why, sizeof(row->why), id.why, strlen(id.why));
+}
+
+static void row_live(struct process_row *row, struct read_segment *s)
+{
+	struct read_totals t;
+
+	if (read_totals(s, &t) != 0)
+		return;
+	row->live_bytes = t.live_bytes;
+	row->has_live = true;
+	row_reason(row, s);
+}
+
+static int segment_take(void *ctx, const struct target_segment *t)
+{
+	char message[READ_MESSAGE_MAX];
+	struct process_table *p = ctx;
+	struct read_segment *s;
+	struct process_row *row;
+
+	if ((t->state != TARGET_RUNNING && t->state != TARGET_ELSEWHERE) || t->pid <= 0)
+		return 0;
+	if (p->rows == PROCESSES_MAX) {
+		p->more++;
+		return 0;
+	}
+	row = &p->row[p->rows];
+	*row = (struct process_row){ .id = processes_id(t->pid, t->start_ticks, t->pid_namespace),
+		.pid = t->process > 0 ? t->process : t->pid,
+		.state = t->state == TARGET_RUNNING ? "running" : "elsewhere" };
+	if (row_find(p, row->id))
+		return 0; /* target_list returns a process's newest image first */
+	text_clean(row->command, sizeof(row->command), t->command, strlen(t->command));
+	if (t->process > 0)
+		row_proc(row);
+	s = read_open(t->path, message);
+	if (s)
+		row_live(row, s);
+	read_close(s);
+	if (t->process > 0)
+		unrecorded_children_check(p->unrecorded, row, strrchr(t->path, '/') + 1);
+	p->rows++;
+	return 0;
+}
+
+/* An open process that has ended stays in the list while it is open. */
+static void session_take(struct process_table *p, struct process_tree *w)
+{
+	struct session *s = process_tree_session(w);
+	struct process_row *row = row_find(p, session_id(s));
+
+	if (!row && p->rows < PROCESSES_MAX) {
+		row = &p->row[p->rows++];
+		*row = (struct process_row){ .id = session_id(s),
+			.pid = session_pid(s) ? session_pid(s) : session_identity(s)->pid,
+			.state = session_alive(s) ? "starting" : "ended" };
+		target_command(row->command, sizeof(row->command), session_identity(s));
+		row_live(row, session_segment(s));
+	}
+	if (row && w == p->shown)
+		row->shown = true;
+}
+
+/* Replaces a parent that is not recorded by the nearest recorded ancestor. */
+static void parent_find(struct process_table *p, struct process_row *row)
+{
+	pid_t above = row->parent;
+
+	for (unsigned i = 0; above > 1 && i < ANCESTORS_MAX; i++) {
+		struct proc_reading r;
+
+		for (size_t k = 0; k < p->rows; k++) {
+			if (p->row[k].pid == above && p->row[k].has_rss) {
+				row->parent = above;
+				return;
+			}
+		}
+		above = proc_read(above, false, &r) == 0 ? r.ppid : 0;
+	}
+	row->parent = 0;
+}
+
+/* ---- growth ------------------------------------------------------------------------------- */
+
+static struct history *history_of(struct process_table *p, uint64_t id)
+{
+	for (size_t i = 0; i < p->histories; i++)
+		if (p->history[i].id == id)
+			return &p->history[i];
+	if (p->histories == PROCESSES_MAX)
+		return NULL;
+	p->history[p->histories] = (struct history){ .id = id };
+	return &p->history[p->histories++];
+}
+
+static void row_rate(struct process_table *p, struct process_row *row, uint64_t now)
+{
+	struct history *history = history_of(p, row->id);
+	unsigned oldest, at;
+	double seconds;
+
+	if (!history || !row->has_live)
+		return;
+	history->seen = true;
+	oldest = history->count >= RATE_READINGS ? history->count % RATE_READINGS : 0;
+	if (history->count > 0) {
+		seconds = (double)(now - history->ns[oldest]) / 1e9;
+		row->has_rate = seconds > RATE_MIN_S;
+		if (row->has_rate)
+			row->rate_bytes_per_s =
+				((double)row->live_bytes - (double)history->live[oldest]) / seconds;
+	}
+	at = history->count++ % RATE_READINGS;
+	history->live[at] = row->live_bytes;
+	history->ns[at] = now;
+}
+
+static void rates_fill(struct process_table *p)
+{
+	uint64_t now = clock_monotonic_ns();
+	size_t kept = 0;
+
+	for (size_t i = 0; i < p->histories; i++)
+		p->history[i].seen = false;
+	for (size_t i = 0; i < p->rows; i++)
+		row_rate(p, &p->row[i], now);
+	for (size_t i = 0; i < p->histories; i++)
+		if (p->history[i].seen)
+			p->history[kept++] = p->history[i];
+	p->histories = kept;
+}
+
+size_t process_table_rows(struct process_table *p, const struct process_row **rows, size_t *more)
+{
+	pid_t first = session_pid(process_tree_session(p->main));
+
+	p->rows = p->more = 0;
+	unrecorded_children_begin(p->unrecorded);
+	target_list(segment_take, p);
+	session_take(p, p->main);
+	for (size_t i = 0; i < p->visits; i++)
+		session_take(p, p->visit[i].watch);
+	p->rows = unrecorded_children_add(p->unrecorded, p->row, p->rows, &p->more);
+	unrecorded_children_end(p->unrecorded);
+	for (size_t i = 0; i < p->rows; i++)
+		parent_find(p, &p->row[i]);
+	rates_fill(p);
+	processes_arrange(p->row, p->rows, first);
+	*rows = p->row;
+	*more = p->more;
+	return p->rows;
+}
+
+/* ---- showing ------------------------------------------------------------------------------ */
+
+static struct visit *visit_slot(struct process_table *p)
+{
+	struct visit *oldest = &p->visit[0];
+
+	if (p->visits < VISITS_MAX)
+		return &p->visit[p->visits++];
+	for (size_t i = 1; i < p->visits; i++)
+		if (p->visit[i].shown_at < oldest->shown_at)
+			oldest = &p->visit[i];
+	visit_close(oldest);
+	return oldest;
+}
+
+struct search {
+	uint64_t id;
+	struct target_segment segment;
+	bool found;
+};
+
+static int search_match(void *ctx, const struct target_segment *t)
+{
+	struct search *search = ctx;
+
+	if ((t->state != TARGET_RUNNING && t->state != TARGET_ELSEWHERE) ||
+		processes_id(t->pid, t->start_ticks, t->pid_namespace) != search->id)
+		return 0;
+	search->segment = *t;
+	search->found = true;
+	return 1;
+}
+
+/* Opens a process. NULL and the reason in `msg` (READ_MESSAGE_MAX). */
+static struct process_tree *visit_open(struct process_table *p, uint64_t id, char *msg)
+{
+	struct process_tree_options o = { .session.beside = process_tree_session(p->main) };
+	struct search search = { .id = id };
+	const struct process_row *row = row_find(p, id);
+	struct session *s;
+	struct process_tree *w;
+
+	target_list(search_match, &search);
+	snprintf(msg, READ_MESSAGE_MAX, "this process has ended");
+	if (row && row->why[0] && !row->has_live)
+		snprintf(msg, READ_MESSAGE_MAX, "process %d is not recorded: %s", (int)row->pid,
+			row->why);
+	/* A child's image between fork and exec is not worth showing. */
+	if (!search.found || (row && row->why[0] && search.segment.forked))
+		return NULL;
+	o.session.pid = search.segment.process;
+	s = session_open(search.segment.path, &o.session, msg);
+	if (!s)
+		return NULL;
+	w = process_tree_new(s, &o);
+	if (w)
+		return w;
+	session_close(s);
+	snprintf(msg, READ_MESSAGE_MAX, "out of memory");
+	return NULL;
+}
+
+static struct visit *visit_find(struct process_table *p, uint64_t id)
+{
+	for (size_t i = 0; i < p->visits; i++)
+		if (p->visit[i].id == id)
+			return &p->visit[i];
+	return NULL;
+}
+
+int process_table_show(struct process_table *p, uint64_t id, char *msg, size_t cap)
+{
+	char message[READ_MESSAGE_MAX];
+	struct visit *v = visit_find(p, id);
+	struct process_tree *w;
+
+	if (id == session_id(process_tree_session(p->main))) {
+		p->shown = p->main;
+		return 0;
+	}
+	if (!v) {
+		w = visit_open(p, id, message);
+		if (!w) {
+			snprintf(msg, cap, "%s", message);
+			return -ESRCH;
+		}
+		v = visit_slot(p);
+		*v = (struct visit){ .id = id, .watch = w };
+	}
+	v->shown_at = ++p->shows;
+	p->shown = v->watch;
+	return 0;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The list of this user's recorded processes, and which of them is on the screen. A process that
+ * was shown stays open and is read on, so that its trends are complete when the user comes back.
+ * Viewing a process never changes what it records. Main thread.
+ */
+#ifndef SRC_RUN_PROCESS_TABLE_H
+#define SRC_RUN_PROCESS_TABLE_H
+
+#include "src/model/processes.h"
+#include "src/run/process_tree.h"
+
+struct process_table;
+
+/* `main`: the watched process; must outlive the list. NULL on allocation failure. */
+struct process_table *process_table_new(struct process_tree *main);
+/* Closes the processes that were shown, and removes the segments of those that ended meanwhile. */
+void process_table_free(struct process_table *p);
+/*
+ * Reads the list. Returns the number of rows, and the rows, which are valid until the next call;
+ * *more: the number of processes without a row. Reads each segment, so call it only while the list
+ * is on the screen.
+ */
+size_t process_table_rows(struct process_table *p, const struct process_row **rows, size_t *more);
+/* Shows the process `id` from now on. 0, or -errno and the reason in `msg`. */
+int process_table_show(struct process_table *p, uint64_t id, char *msg, size_t cap);
+/* The process that is shown. */
+struct process_tree *process_table_current(const struct process_table *p);
+/* Reads the open processes that are not shown, so that their trends have no gap. */
+void process_table_tick(struct process_table *p);
+
+#endif

@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A process through its life (process_tree.h). Segments are found by name in their directory, once
+ * a tick and only when the directory changed. Main thread.
+ */
+#include "src/run/process_tree.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "src/target/prepare.h"
+#include "src/target/target.h"
+
+/* File times come from a clock that advances every 1 to 10 ms. */
+#define FILE_TICK_NS UINT64_C(20000000)
+/* Segments of killed children that stay for -r, in addition to those kept. Workers may be killed by
+ * the thousand: one more segment adds no information and takes a megabyte. The screen keeps fewer:
+ * it runs for days, and a child that continued by exec without the library looks killed, too. */
+#define KILLED_MAX	 64u
+#define KILLED_SHOWN_MAX 16u
+
+/* The segment that a killed child left. */
+struct killed {
+	char path[sizeof(((struct target_segment *)0)->path)];
+	uint64_t created_ns;
+};
+
+struct process_tree {
+	struct process_tree_options options;
+	struct session *now;
+	/* New processes of a launch find its settings in the first image's segment, so that stays
+	 * until the end. */
+	struct session *first;
+	struct session *replaced_first; /* `first`, once it is replaced and not a member */
+	/* Earlier images and children, for the report. */
+	struct session *members[PROCESS_TREE_MEMBERS_MAX];
+	size_t count;
+	size_t not_kept; /* images and children that ended and are not among them */
+	struct killed
+		killed[KILLED_MAX]; /* killed children that are not kept and whose segments stay */
+	size_t nkilled;
+	struct snapshot *last[PROCESS_TREE_MEMBERS_MAX]; /* the members' last snapshots, made by
+							    process_tree_final */
+	char notice[96];
+	struct timespec directory_time;
+	char directory[256];
+	bool changed;
+};
+
+struct process_tree *process_tree_new(struct session *first, const struct process_tree_options *o)
+{
+	struct process_tree *w = calloc(1, sizeof(*w));
+	const char *path = session_path(first), *slash = strrchr(path, '/');
+
+	if (!w)
+		return NULL;
+	w->options = *o;
+	w->now = first;
+	w->first = o->family ? first : NULL;
+	if (slash && (size_t)(slash - path) < sizeof(w->directory))
+		memcpy(w->directory, path, (size_t)(slash - path));
+	return w;
+}
+
+static void sessions_close(struct process_tree *w)
+{
+	for (size_t i = 0; i < w->count; i++) {
+		snapshot_unref(w->last[i]);
+		session_close(w->members[i]);
+	}
+	session_close(w->replaced_first);
+	session_close(w->now);
+	w->count = 0;
+	w->replaced_first = w->now = w->first = NULL;
+}
+
+void process_tree_free(struct process_tree *w)
+{
+	if (!w)
+		return;
+	sessions_close(w);
+	free(w);
+}
+
+struct session *process_tree_session(const struct process_tree *w)
+{
+	return w->now;
+}
+
+void process_tree_members(
+	struct process_tree *w, void (*visit)(void *ctx, struct session *s), void *ctx)
+{
+	for (size_t i = 0; i < w->count; i++)
+		visit(ctx, w->members[i]);
+}
+
+static bool is_known(const struct process_tree *w, const char *path)
+{
+	if (strcmp(session_path(w->now), path) == 0 ||
+		(w->replaced_first && strcmp(session_path(w->replaced_first), path) == 0))
+		return true;
+	for (size_t i = 0; i < w->count; i++)
+		if (strcmp(session_path(w->members[i]), path) == 0)
+			return true;
+	return false;
+}
+
+static bool is_image_of(const struct target_segment *t, const struct session *s)
+{
+	const struct read_identity *id = session_identity(s);
+
+	return t->pid == id->pid && t->start_ticks == id->start_ticks &&
+	       t->pid_namespace == id->pid_namespace;
+}
+
+static bool has_capacity(const struct process_tree *w)
+{
+	return w->options.keep_children && w->count < PROCESS_TREE_MEMBERS_MAX;
+}
+
+/* Closes a session that is not kept, and removes its segment, unless another viewer's launch owns
+ * it. */
+static void session_drop(struct process_tree *w, struct session *s)
+{
+	uint64_t family = session_identity(s)->family;
+
+	if (family == 0 || family == w->options.family)
+		w->not_kept += session_remove(s);
+	session_close(s);
+}
+
+/* Keeps the session of a child or a replaced image for the report, or drops it. */
+static void member_add(struct process_tree *w, struct session *s)
+{
+	if (has_capacity(w)) {
+		w->members[w->count++] = s;
+	} else if (s == w->first) {
+		w->replaced_first = s;
+		w->not_kept++;
+	} else {
+		session_drop(w, s);
+	}
+}
+
+static struct session *open_segment(const struct process_tree *w, const struct target_segment *t)
+{
+	struct session_options o = w->options.session;
+	char message[READ_MESSAGE_MAX];
+
+	o.beside = w->now;
+	if (!is_image_of(t, w->now))
+		o.pid = 0; /* given for the watched process only */
+	return session_open(t->path, &o, message);
+}
+
+/* The process has a newer image: it becomes the watched one. */
+static void exec_follow(struct process_tree *w, const struct target_segment *t)
+{
+	struct session *next = open_segment(w, t);
+
+	if (!next)
+		return;
+	session_sample_inherit(next, w->now);
+	session_replaced(w->now);
+	member_add(w, w->now);
+	w->now = next;
+	w->changed = true;
+}
+
+/* Keeps the newest: the user asks for the child that was killed just now. */
+static void killed_add(struct process_tree *w, const struct target_segment *t)
+{
+	size_t most = w->options.keep_children ? KILLED_MAX : KILLED_SHOWN_MAX;
+	struct killed *at = &w->killed[0];
+
+	if (w->nkilled < most) {
+		at = &w->killed[w->nkilled++];
+	} else {
+		for (size_t i = 1; i < most; i++)
+			if (w->killed[i].created_ns < at->created_ns)
+				at = &w->killed[i];
+		if (t->created_ns < at->created_ns) {
+			w->not_kept += read_remove_file(t->path);
+			return;
+		}
+		w->not_kept += read_remove_file(at->path);
+	}
+	memcpy(at->path, t->path, sizeof(at->path));
+	at->created_ns = t->created_ns;
+}
+
+/*
+ * A child beyond those kept is left alone while it runs. Some segments of killed ones stay for -r.
+ * Costs no session: a program that forks without end must not make segments faster than this
+ * removes them.
+ */
+static void child_skip(struct process_tree *w, const struct target_segment *t)
+{
+	if (t->state == TARGET_DEAD)
+		killed_add(w, t);
+	else if (t->state == TARGET_EXITED ||
+		 (t->state == TARGET_RUNNING && target_execed_unrecorded(t)))
+		w->not_kept += read_remove_file(t->path);
+	else if (t->state == TARGET_RUNNING && w->options.leak_check)
+		prepare_unasked(t->path);
+}
+
+/* A child that continued by exec was not killed: all of its images but the newest are replaced. */
+static void images_replace(
+	struct process_tree *w, const struct target_segment *t, struct session *s)
+{
+	for (size_t i = 0; i < w->count; i++) {
+		if (!is_image_of(t, w->members[i]))
+			continue;
+		if (session_identity(w->members[i])->exec_gen < t->exec_gen)
+			session_replaced(w->members[i]);
+		else
+			session_replaced(s);
+	}
+}
+
+/* A child, or an image of the watched process that came and went between two polls. */
+static void child_found(struct process_tree *w, const struct target_segment *t)
+{
+	struct session *s;
+
+	if (!has_capacity(w)) {
+		child_skip(w, t);
+		return;
+	}
+	s = open_segment(w, t);
+	if (!s)
+		return;
+	images_replace(w, t, s);
+	if (is_image_of(t, w->now))
+		session_replaced(s);
+	else
+		session_sample_inherit(s, w->now);
+	member_add(w, s);
+}
+
+/* A child that forked only to call exec: its image before exec is not worth reporting. */
+static void fork_image_drop(struct process_tree *w, const struct target_segment *t)
+{
+	for (size_t i = 0; i < w->count; i++)
+		if (strcmp(session_path(w->members[i]), t->path) == 0) {
+			session_remove(w->members[i]);
+			session_close(w->members[i]);
+			w->members[i] = w->members[--w->count];
+			return;
+		}
+	read_remove_file(t->path);
+}
+
+static int segment_found(void *ctx, const struct target_segment *t)
+{
+	struct process_tree *w = ctx;
+	uint32_t current = session_identity(w->now)->exec_gen;
+
+	if (t->forked && t->replaced && !is_image_of(t, w->now) && w->options.family != 0 &&
+		t->family == w->options.family) {
+		fork_image_drop(w, t);
+		return 0;
+	}
+	if (t->state == TARGET_UNREADABLE || is_known(w, t->path))
+		return 0;
+	if (is_image_of(t, w->now)) {
+		if (t->exec_gen > current)
+			exec_follow(w, t);
+		else if (w->options.family != 0 && t->family == w->options.family)
+			child_found(w, t);
+	} else if (w->options.family != 0 && t->family == w->options.family) {
+		child_found(w, t);
+	}
+	return 0;
+}
+
+/* Whether a file that changes from now on gets a later time than `t`. */
+static bool has_passed(const struct timespec *t)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (now.tv_sec - t->tv_sec) * INT64_C(1000000000) + now.tv_nsec - t->tv_nsec >
+	       (int64_t)FILE_TICK_NS;
+}
+
+/* A directory that changed just now may change again within the same file time, so that time is not
+ * remembered. */
+static bool directory_changed(struct process_tree *w)
+{
+	struct stat st;
+
+	if (stat(w->directory, &st) != 0 ||
+		memcmp(&st.st_mtim, &w->directory_time, sizeof(st.st_mtim)) == 0)
+		return false;
+	if (has_passed(&st.st_mtim))
+		w->directory_time = st.st_mtim;
+	return true;
+}
+
+bool process_tree_poll(struct process_tree *w)
+{
+	w->changed = false;
+	/* Children that are not kept are seen to have ended only by reading their files again. */
+	if (directory_changed(w) || (w->options.family != 0 && !w->options.keep_children)) {
+		w->nkilled = 0; /* target_list finds them again */
+		target_list(segment_found, w);
+	}
+	return w->changed;
+}
+
+/* Whatever is left out is counted in a notice. */
+static void not_kept_notice(struct process_tree *w)
+{
+	if (!w->options.keep_children || w->not_kept + w->nkilled == 0)
+		return;
+	snprintf(w->notice, sizeof(w->notice),
+		"this report leaves out %zu more children and earlier images that ended",
+		w->not_kept + w->nkilled);
+	session_notice(w->now, w->notice);
+}
+
+/* The earliest first; images of one process in the order of their execs. */
+static int member_order(const void *left, const void *right)
+{
+	const struct read_identity *a = session_identity(*(struct session *const *)left);
+	const struct read_identity *b = session_identity(*(struct session *const *)right);
+
+	if (a->created_ns != b->created_ns)
+		return a->created_ns < b->created_ns ? -1 : 1;
+	return a->pid < b->pid ? -1 : a->pid > b->pid;
+}
+
+struct snapshot *process_tree_final(struct process_tree *w, uint64_t names_timeout_ns)
+{
+	size_t n = 0;
+
+	w->directory_time =
+		(struct timespec){ 0 }; /* a process's end does not change the directory */
+	process_tree_poll(w);
+	qsort(w->members, w->count, sizeof(struct session *), member_order);
+	for (size_t i = 0; i < w->count; i++) {
+		snapshot_unref(session_tick(w->members[i]));
+		session_names_finish(w->members[i], names_timeout_ns);
+		w->last[n] = session_tick(w->members[i]);
+		n += w->last[n] != NULL;
+	}
+	snapshot_unref(session_tick(w->now));
+	session_names_finish(w->now, names_timeout_ns);
+	session_children(w->now, (const struct snapshot *const *)w->last, n);
+	not_kept_notice(w);
+	return session_tick(w->now);
+}
+
+const char *process_tree_remove(struct process_tree *w, bool keep_crashed)
+{
+	for (size_t i = 0; i < w->count; i++)
+		if (!session_alive(w->members[i]))
+			session_remove(w->members[i]);
+	if (w->replaced_first)
+		session_remove(w->replaced_first);
+	if (session_alive(w->now))
+		return NULL;
+	if (keep_crashed)
+		return session_path(w->now);
+	session_remove(w->now);
+	return NULL;
+}
+
+int process_tree_sample(struct process_tree *w, const struct sampling_request *request)
+{
+	/* New images and children take their rate from the first image's segment. */
+	if (w->first && w->first != w->now)
+		session_sample(w->first, request);
+	return session_sample(w->now, request);
+}
+
+void process_tree_sample_adjust(struct process_tree *w)
+{
+	for (size_t i = 0; i < w->count; i++)
+		if (session_alive(w->members[i]))
+			session_sample_adjust(w->members[i]);
+}
+
+/*
+ * A process checks who owns its segment after it has noted its end. This function checks for that
+ * note after it has written that nobody owns the segment. So at least one of the two sees the
+ * other, and the segment is removed.
+ */
+static int disown_one(void *ctx, const struct target_segment *t)
+{
+	const struct process_tree *w = ctx;
+	char message[READ_MESSAGE_MAX];
+	struct read_identity id;
+
+	if (t->state == TARGET_UNREADABLE || t->family != w->options.family)
+		return 0;
+	if (t->state != TARGET_EXITED)
+		prepare_disown(t->path);
+	if (t->state == TARGET_EXITED ||
+		(read_identity_of_file(t->path, &id, message) == 0 && id.state == HT_STATE_EXITED))
+		read_remove_file(t->path);
+	return 0;
+}
+
+struct clearing {
+	const struct process_tree *w;
+	struct process_tree_left left;
+};
+
+static int clear_one(void *ctx, const struct target_segment *t)
+{
+	struct clearing *c = ctx;
+	/* Its family cannot be read yet. An unfinished segment without a process belongs to no
+	 * launch. */
+	bool being_made = t->state == TARGET_UNREADABLE && t->process > 0;
+
+	if (t->rest)
+		unlink(t->path);
+	if (!being_made && (t->state == TARGET_UNREADABLE || t->family != c->w->options.family))
+		return 0;
+	if (being_made || t->state == TARGET_RUNNING) {
+		c->left.running++;
+		c->left.ending += t->process > 0 && target_is_ending(t->process);
+	}
+	if (t->state == TARGET_DEAD)
+		read_remove_file(t->path);
+	return 0;
+}
+
+struct process_tree_left process_tree_clear_hung_up(struct process_tree *w)
+{
+	struct clearing c = { .w = w };
+
+	if (w->options.family != 0)
+		target_list(clear_one, &c);
+	return c.left;
+}
+
+void process_tree_disown(struct process_tree *w)
+{
+	/* A process that ends does not remove a segment that a viewer has open, so close ours
+	 * first. */
+	sessions_close(w);
+	if (w->options.family != 0)
+		target_list(disown_one, w);
+}

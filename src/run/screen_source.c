@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A run as the screen sees and steers it (screen.h). Main thread. */
+#include "src/run/screen_source.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/marks/marks.h"
+#include "src/memory/map_reader.h"
+#include "src/run/config.h"
+#include "src/run/exit_scan.h"
+#include "src/run/failure.h"
+#include "src/run/process_table.h"
+#include "src/run/report.h"
+#include "src/run/screen_leaks.h"
+#include "src/run/snapshot_file.h"
+#include "src/session/age_classes.h"
+#include "src/session/threads.h"
+#include "src/source/source_cache.h"
+#include "src/sym/sym.h"
+#include "src/target/output.h"
+#include "src/util/clock.h"
+#include "src/util/error_hint.h"
+#include "src/util/units.h"
+
+struct screen_source {
+	struct run *run;
+	struct process_table *processes; /* and which of them is on the screen */
+	struct screen_leaks *leaks;
+	struct exit_scan *exit_scan;
+	struct map_reader *mapping; /* made when it is asked for */
+	struct source_cache *sources; /* made when they are asked for */
+};
+
+static void parts_free(struct screen_source *s)
+{
+	exit_scan_free(s->exit_scan);
+	screen_leaks_free(s->leaks);
+	process_table_free(s->processes);
+}
+
+static struct screen_source *open_failed(struct run *r)
+{
+	failure_print_errno("cannot open the screen", -ENOMEM);
+	run_close(r);
+	return NULL;
+}
+
+struct screen_source *screen_source_open(struct run *r)
+{
+	struct screen_source *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return open_failed(r);
+	s->run = r;
+	s->processes = process_table_new(run_watch(r));
+	s->leaks = screen_leaks_new(r);
+	s->exit_scan = s->leaks ? exit_scan_new(r, s->leaks) : NULL;
+	if (s->processes && s->exit_scan)
+		return s;
+	parts_free(s);
+	free(s);
+	return open_failed(r);
+}
+
+int screen_source_close(struct screen_source *s)
+{
+	int status;
+
+	parts_free(s);
+	status = run_close(s->run);
+	map_reader_free(s->mapping); /* may wait for a reading: the program ends meanwhile */
+	source_cache_free(s->sources);
+	free(s);
+	return status;
+}
+
+/* The process on the screen. */
+static struct process_tree *watch_shown(const struct screen_source *s)
+{
+	return process_table_current(s->processes);
+}
+
+static struct session *session_shown(const struct screen_source *s)
+{
+	return process_tree_session(watch_shown(s));
+}
+
+/* ---- ticks and waiting ---- */
+
+static struct snapshot *tick(struct screen_source *s)
+{
+	struct snapshot *snap = run_tick(s->run);
+	int error = errno;
+
+	process_table_tick(s->processes);
+	errno = error;
+	if (watch_shown(s) == run_watch(s->run))
+		return snap;
+	snapshot_unref(snap);
+	return session_tick(session_shown(s));
+}
+
+struct snapshot *screen_source_tick(void *screen, const char **error)
+{
+	static char why[256];
+	struct screen_source *s = screen;
+	struct snapshot *snap = tick(s);
+
+	if (!snap)
+		*error = error_hint_line(why, sizeof(why), "cannot read the segment", errno);
+	screen_leaks_tick(s->leaks, session_shown(s), snap);
+	return snap;
+}
+
+int screen_source_detail(
+	void *screen, const struct snapshot *of, uint32_t site, struct snap_detail *out)
+{
+	return session_detail(of, site, out);
+}
+
+int screen_source_fds(void *screen, struct pollfd *fds, int max)
+{
+	struct screen_source *s = screen;
+	int n = run_fds(s->run, session_shown(s), fds, max);
+
+	if (s->mapping && n < max)
+		fds[n++] = (struct pollfd){ map_reader_fd(s->mapping), POLLIN, 0 };
+	if (s->sources && n < max)
+		fds[n++] = (struct pollfd){ source_cache_fd(s->sources), POLLIN, 0 };
+	n += screen_leaks_fds(s->leaks, fds + n, max - n);
+	return n + exit_scan_fds(s->exit_scan, fds + n, max - n);
+}
+
+bool screen_source_ready(void *screen)
+{
+	struct screen_source *s = screen;
+	bool changed = exit_scan_ready(s->exit_scan, watch_shown(s));
+
+	changed |= s->mapping && map_reader_collect(s->mapping);
+	changed |= s->sources && source_cache_collect(s->sources);
+	changed |= screen_leaks_collect(s->leaks);
+	return run_ready(s->run, session_shown(s)) || changed;
+}
+
+uint64_t screen_source_now(void *screen)
+{
+	return clock_monotonic_ns();
+}
+
+/* ---- the program's output, and a file ---- */
+
+size_t screen_source_output_lines(void *screen)
+{
+	struct screen_source *s = screen;
+
+	return output_lines(run_output(s->run));
+}
+
+const char *screen_source_output_line(void *screen, size_t i)
+{
+	struct screen_source *s = screen;
+
+	return output_line(run_output(s->run), i);
+}
+
+void screen_source_output_resize(void *screen, int rows, int cols)
+{
+	struct screen_source *s = screen;
+
+	run_output_resize(s->run, rows, cols);
+}
+
+void screen_source_export_options(void *screen, struct export_options *e)
+{
+	struct screen_source *s = screen;
+
+	report_options(e, run_options(s->run));
+}
+
+int screen_source_save(void *screen, const struct snapshot *rows, const struct export_options *e,
+	char *msg, size_t cap)
+{
+	struct screen_source *s = screen;
+	struct snapshot saved = *rows;
+
+	saved.leaks = screen_leaks_last(s->leaks, session_shown(s));
+	return snapshot_file_save(&saved, e, run_options(s->run), msg, cap);
+}
+
+/* ---- processes ---- */
+
+size_t screen_source_processes(void *screen, const struct process_row **rows, size_t *more)
+{
+	struct screen_source *s = screen;
+
+	return process_table_rows(s->processes, rows, more);
+}
+
+int screen_source_process_show(void *screen, uint64_t id, char *msg, size_t cap)
+{
+	struct screen_source *s = screen;
+
+	return process_table_show(s->processes, id, msg, cap);
+}
+
+void screen_source_end(void *screen)
+{
+	struct screen_source *s = screen;
+
+	run_end(s->run);
+}
+
+/* A request as people type it: a limit with its percent sign, or a rate. */
+static int sampling_parse(const char *text, struct sampling_request *request)
+{
+	return strchr(text, '%') ? sampling_control_parse_limit(text, request)
+				 : sampling_control_parse_rate(text, request);
+}
+
+int screen_source_sample(void *screen, const char *text, char *msg, size_t cap)
+{
+	struct screen_source *s = screen;
+	struct sampling_request request = { 0 };
+	char rate[UNITS_MAX];
+	int rc = sampling_parse(text, &request);
+
+	if (rc != 0) {
+		snprintf(msg, cap,
+			"sampling: type exact, auto, 1K to 64M (bytes), or a limit like 5%%");
+		return rc;
+	}
+	rc = process_tree_sample(watch_shown(s), &request);
+	if (rc != 0)
+		snprintf(msg, cap, "sampling: switching the program failed: %s", strerror(-rc));
+	else if (request.limit > 0)
+		snprintf(
+			msg, cap, "sampling is adjusted to cost at most %g%%", request.limit * 100);
+	else if (request.bytes == 0)
+		snprintf(msg, cap, "from now on every block is recorded");
+	else
+		snprintf(msg, cap, "from now on one block in %s is recorded",
+			snapshot_rate_text(request.bytes, rate));
+	return rc;
+}
+
+/* A map is of one image. */
+static struct map_reader *mapping_of_now(struct screen_source *s)
+{
+	struct session *session = session_shown(s);
+
+	if (s->mapping && !map_reader_is_of(s->mapping, session_path(session), session)) {
+		map_reader_free(s->mapping);
+		s->mapping = NULL;
+	}
+	if (!s->mapping)
+		s->mapping = map_reader_new(session_path(session), session_pid(session), session);
+	return s->mapping;
+}
+
+struct map *screen_source_map(void *screen)
+{
+	struct screen_source *s = screen;
+	struct map_reader *m = mapping_of_now(s);
+
+	if (!m)
+		return NULL;
+	if (session_alive(session_shown(s)) || !map_reader_newest(m))
+		map_reader_want(m);
+	return map_reader_newest(m);
+}
+
+int screen_source_mark(void *screen, char *msg, size_t cap)
+{
+	char message[MARKS_MESSAGE_MAX];
+	int rc = session_mark(session_shown(screen), NULL, message);
+
+	snprintf(msg, cap, "%s", message);
+	return rc;
+}
+
+void screen_source_mark_name(void *screen, unsigned number, const char *name)
+{
+	marks_name(session_marks(session_shown(screen)), number, name);
+}
+
+void screen_source_since(void *screen, unsigned since, unsigned until)
+{
+	marks_choose(session_marks(session_shown(screen)), since, until);
+}
+
+static struct source_cache *sources_make(const struct options *o)
+{
+	struct source_file_dirs dirs = { 0 };
+	struct source_cache *made = NULL;
+	int rc = 0;
+
+	for (unsigned i = 0; rc == 0 && i < o->nsource_paths; i++)
+		rc = source_file_dirs_add(&dirs, o->source_paths[i]);
+	if (rc != -ENOMEM) /* -E2BIG and the like: the first directories are searched */
+		made = source_cache_new(&dirs);
+	if (!made)
+		source_file_dirs_free(&dirs);
+	return made;
+}
+
+const struct source_text *screen_source_text(void *screen, const struct frame *f)
+{
+	struct screen_source *s = screen;
+
+	if (!s->sources)
+		s->sources = sources_make(run_options(s->run));
+	return s->sources ? source_cache_get(s->sources, f->file, f->module->path) : NULL;
+}
+
+void screen_source_text_forget(void *screen)
+{
+	struct screen_source *s = screen;
+
+	if (s->sources)
+		source_cache_forget(s->sources);
+}
+
+/* ---- leak scans ---- */
+
+const struct leaks *screen_source_scan_state(void *screen)
+{
+	struct screen_source *s = screen;
+
+	return screen_leaks_state(s->leaks, session_shown(s));
+}
+
+int screen_source_scan(void *screen, char *msg, size_t cap)
+{
+	struct screen_source *s = screen;
+
+	return screen_leaks_scan(s->leaks, session_shown(s), msg, cap);
+}
+
+void screen_source_scan_cancel(void *screen)
+{
+	struct screen_source *s = screen;
+
+	screen_leaks_cancel(s->leaks);
+}
+
+void screen_source_scan_every(void *screen, uint64_t ns)
+{
+	struct screen_source *s = screen;
+
+	screen_leaks_every(s->leaks, session_shown(s), ns);
+}
+
+bool screen_source_scan_release(void *screen)
+{
+	struct screen_source *s = screen;
+
+	return exit_scan_release(s->exit_scan);
+}
+
+int screen_source_suppress(void *screen, const struct snapshot *snap,
+	const struct leak_chosen *chosen, char *msg, size_t cap)
+{
+	struct screen_source *s = screen;
+
+	return screen_leaks_suppress(s->leaks, session_shown(s), snap, chosen, msg, cap);
+}
+
+long screen_source_bytes(void *screen, uint64_t addr, void *out, size_t bytes)
+{
+	return screen_leaks_bytes(session_shown(screen), addr, out, bytes);
+}
+
+/* ---- settings ---- */
+
+const char *const *screen_source_hide_rules(void *screen, size_t *count)
+{
+	return hide_rules_lines(count);
+}
+
+void screen_source_ages(void *screen, bool wanted)
+{
+	age_classes_want(wanted);
+}
+
+void screen_source_shares(void *screen, bool wanted)
+{
+	threads_want(wanted);
+}
+
+int screen_source_settings_save(
+	void *screen, const struct settings *settings, char *msg, size_t cap)
+{
+	return config_save(settings, msg, cap);
+}
+
+/* Applies to new names and to those that are known already. */
+void screen_source_rules_set(void *screen, const struct settings *settings)
+{
+	struct screen_source *s = screen;
+
+	config_rules(settings);
+	session_hide_again(run_session(s->run));
+}
