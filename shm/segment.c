@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,94 +15,11 @@
 #include "shm/live_pieces.h"
 #include "shm/private.h"
 #include "shm/mapping.h"
+#include "shm/segment_sizes.h"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
-
-/* Under a limit on the file size a segment has fewer pieces, at least these: 1 GB of address space.
- */
-#define PIECES_MIN 32u
-
-/* The size of each region: number of elements, by segment size. */
-struct plan {
-	uint32_t threads, modules, strings, heads_log2, nodes, sites, hists, live_log2, live_levels;
-	uint32_t pieces;
-};
-
-static const struct plan plans[] = {
-	/* 8 M nodes and 1 M stacks; the last level of the overflow alone holds 58 M blocks. 2.9 GB
-	   virtual, and 16 for the pieces */
-	[SEGMENT_FULL] = { 1024, 16384, 4u << 20, 19, 1u << 23, 1u << 20, 1u << 19, 9, 8,
-		HT_PIECES_MAX },
-	/* 41 MB in all: leaves room in a 64 MB /dev/shm */
-	[SEGMENT_SMALL] = { 128, 1024, 256u << 10, 16, 1u << 18, 1u << 15, 1u << 14, 13, 2, 0 },
-};
-
-static uint64_t round_up(uint64_t bytes)
-{
-	return (bytes + HT_COMMIT_BYTES - 1) / HT_COMMIT_BYTES * HT_COMMIT_BYTES;
-}
-
-/* Computes the size of each region. Returns the size of the file. */
-static uint64_t plan_bytes(const struct plan *p, uint64_t bytes[HT_REGION_COUNT])
-{
-	const uint64_t fixed[HT_REGION_COUNT] = {
-		[HT_REGION_THREADS] = (uint64_t)p->threads * sizeof(struct ht_thread),
-		[HT_REGION_MODULES] = (uint64_t)p->modules * sizeof(struct ht_module),
-		[HT_REGION_STRINGS] = p->strings,
-		[HT_REGION_HEADS] = sizeof(uint32_t) << p->heads_log2,
-		[HT_REGION_NODES] = (uint64_t)p->nodes * sizeof(struct ht_node),
-		[HT_REGION_SITES] = (uint64_t)p->sites * sizeof(struct ht_site),
-		/* half of them are slot 0's, one for each site */
-		[HT_REGION_COUNTERS] = 2ull * p->sites * sizeof(struct ht_counter),
-		[HT_REGION_OWNERS] = 2ull * p->sites * sizeof(uint32_t),
-		[HT_REGION_HISTS] = (uint64_t)p->hists * sizeof(struct ht_hist),
-		[HT_REGION_VARIANCES] = 2ull * p->sites * sizeof(struct ht_variance),
-		[HT_REGION_PIECES] = p->pieces ? p->pieces * sizeof(struct ht_piece) : 1,
-		[HT_REGION_RINGS] = (uint64_t)p->threads * HT_RING_EVENTS * sizeof(struct ht_event),
-	};
-	uint64_t all = HT_HEADER_BYTES, live = 0;
-
-	for (uint32_t i = 0; i < p->live_levels; i++)
-		live += (sizeof(struct ht_bucket) << p->live_log2) << 2 * i;
-	for (int i = 0; i < HT_REGION_COUNT; i++) {
-		bytes[i] = round_up(i == HT_REGION_LIVE ? live : fixed[i]);
-		all += bytes[i];
-	}
-	return all;
-}
-
-/* Lays out the regions one after another. Returns the size of the file. */
-static uint64_t plan_lay_out(const struct plan *p, struct ht_region region[HT_REGION_COUNT])
-{
-	uint64_t bytes[HT_REGION_COUNT], at = HT_HEADER_BYTES, all = plan_bytes(p, bytes);
-
-	for (int i = 0; i < HT_REGION_COUNT; i++) {
-		region[i] = (struct ht_region){ .offset = at, .bytes = bytes[i] };
-		at += bytes[i];
-	}
-	return all;
-}
-
-static void plan_write(struct ht_header *h, const struct plan *p)
-{
-	h->segment_bytes = plan_lay_out(p, h->region);
-	h->live_log2 = p->live_log2;
-	h->live_levels_max = p->live_levels;
-	h->live_pieces_max = p->pieces;
-	h->heads_log2 = p->heads_log2;
-}
-
-static int limit_check(uint64_t bytes)
-{
-	struct rlimit limit;
-
-	/* Past the limit ftruncate would raise SIGXFSZ in the program. */
-	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < bytes)
-		return -EFBIG;
-	return 0;
-}
 
 /* Maps and opens all committed memory of an existing segment, and finds its pieces. */
 static int open_committed(const struct segment *s)
@@ -240,29 +156,15 @@ static int first_elements(struct segment *s)
 	return 0;
 }
 
-/* The plan for a size, with as many pieces as our limits allow. Returns the size of the file. */
-static uint64_t plan_choose(enum segment_size size, struct plan *p)
-{
-	uint64_t bytes[HT_REGION_COUNT], all;
-
-	*p = plans[size];
-	for (;;) {
-		all = plan_bytes(p, bytes);
-		if (p->pieces <= PIECES_MIN || limit_check(all) == 0)
-			return all;
-		p->pieces /= 2;
-	}
-}
-
 int segment_create(
 	struct segment *s, int fd, enum segment_size size, const struct segment_identity *id)
 {
 	struct ht_region region[HT_REGION_COUNT];
-	struct plan plan;
-	uint64_t bytes = plan_choose(size, &plan);
-	int rc = limit_check(bytes), all;
+	struct segment_sizes sizes;
+	uint64_t bytes = segment_sizes_choose(size, &sizes);
+	int rc = segment_sizes_check(bytes), all;
 
-	plan_lay_out(&plan, region);
+	segment_sizes_lay_out(&sizes, region);
 	if (rc == 0 && ftruncate(fd, (off_t)bytes) != 0)
 		rc = -errno;
 	if (rc == 0)
@@ -272,7 +174,7 @@ int segment_create(
 	rc = all = header_take(s, fd);
 	if (rc < 0)
 		goto unmap;
-	plan_write(s->header, &plan);
+	segment_sizes_write(s->header, &sizes);
 	commit_mark(s->header, 0);
 	rc = all ? all_take(s, fd, size) : 0;
 	if (rc == 0)

@@ -8,15 +8,8 @@
 
 #include <stdbool.h>
 
+#include "shm/segment_sizes.h"
 #include "shm/segment_types.h"
-
-/*
- * SEGMENT_FULL is sparse and takes memory as it grows (up to ~60 million blocks in the overflow
- * alone, a million sites). Its live table covers 64 GB of the address space, or less under limits.
- * SEGMENT_SMALL fits everything into 48 MB, for kernels that cannot populate a range on request
- * (before Linux 5.14, where all of it is allocated at once) and for tight limits.
- */
-enum segment_size { SEGMENT_FULL, SEGMENT_SMALL };
 
 /* The memory of a new SEGMENT_FULL: the header, and the first unit of each region that is in use
  * from the start. */

@@ -180,8 +180,7 @@ static void model_site(struct model *m, size_t position, const struct model_site
 	p->seen = m->ticks;
 	/* Before spans end: allocations since the last tick belong to the span that ends. */
 	growth_site_count(&p->growth, in->allocs, m->ticks == 1);
-	out->rate_bytes_per_s = rates_per_second(w, p->reading_live[w.slot], in->live_bytes);
-	out->allocs_per_s = rates_frequency(w, p->reading_allocs[w.slot], in->allocs);
+	rates_site(w, p->reading_live[w.slot], p->reading_allocs[w.slot], out);
 	model_trend(m, p, out);
 	if (w.keep >= 0) {
 		p->reading_live[w.keep] = in->live_bytes;

@@ -77,6 +77,12 @@ double rates_frequency(struct rates_window w, uint64_t before, uint64_t now)
 	return now > before ? rates_per_second(w, before, now) : 0;
 }
 
+void rates_site(struct rates_window w, uint64_t live_bytes, uint64_t allocs, struct snap_site *site)
+{
+	site->rate_bytes_per_s = rates_per_second(w, live_bytes, site->live_bytes);
+	site->allocs_per_s = rates_frequency(w, allocs, site->allocs);
+}
+
 void rates_totals(const struct rates *r, struct rates_window w, struct snapshot *s)
 {
 	const struct rates_reading *b = &r->reading[w.slot];

@@ -44,6 +44,10 @@ void rates_keep(
 double rates_per_second(struct rates_window w, uint64_t before, uint64_t now);
 /* The same for a figure that only rises; 0 if a torn reading seems to fall. */
 double rates_frequency(struct rates_window w, uint64_t before, uint64_t now);
+/* Fills in a site's rates, the column RATE among them: the change since the window's reading, in
+ * which the site had `live_bytes` and `allocs`. */
+void rates_site(
+	struct rates_window w, uint64_t live_bytes, uint64_t allocs, struct snap_site *site);
 /* Fills in the rates of totals and proc. */
 void rates_totals(const struct rates *r, struct rates_window w, struct snapshot *s);
 

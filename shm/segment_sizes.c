@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The sizes of a new segment's regions (segment_sizes.h). */
+#include "shm/segment_sizes.h"
+
+#include <errno.h>
+#include <sys/resource.h>
+
+/* Under a limit on the file size a segment has fewer pieces, at least these: 1 GB of address space.
+ */
+#define PIECES_MIN 32u
+
+static const struct segment_sizes table[] = {
+	/* 8 M nodes and 1 M stacks; the last level of the overflow alone holds 58 M blocks. 2.9 GB
+	   virtual, and 16 for the pieces */
+	[SEGMENT_FULL] = { 1024, 16384, 4u << 20, 19, 1u << 23, 1u << 20, 1u << 19, 9, 8,
+		HT_PIECES_MAX },
+	/* 41 MB in all: leaves room in a 64 MB /dev/shm */
+	[SEGMENT_SMALL] = { 128, 1024, 256u << 10, 16, 1u << 18, 1u << 15, 1u << 14, 13, 2, 0 },
+};
+
+static uint64_t round_up(uint64_t bytes)
+{
+	return (bytes + HT_COMMIT_BYTES - 1) / HT_COMMIT_BYTES * HT_COMMIT_BYTES;
+}
+
+/* Computes the size of each region. Returns the size of the file. */
+static uint64_t regions_size(const struct segment_sizes *p, uint64_t bytes[HT_REGION_COUNT])
+{
+	const uint64_t fixed[HT_REGION_COUNT] = {
+		[HT_REGION_THREADS] = (uint64_t)p->threads * sizeof(struct ht_thread),
+		[HT_REGION_MODULES] = (uint64_t)p->modules * sizeof(struct ht_module),
+		[HT_REGION_STRINGS] = p->strings,
+		[HT_REGION_HEADS] = sizeof(uint32_t) << p->heads_log2,
+		[HT_REGION_NODES] = (uint64_t)p->nodes * sizeof(struct ht_node),
+		[HT_REGION_SITES] = (uint64_t)p->sites * sizeof(struct ht_site),
+		/* half of them are slot 0's, one for each site */
+		[HT_REGION_COUNTERS] = 2ull * p->sites * sizeof(struct ht_counter),
+		[HT_REGION_OWNERS] = 2ull * p->sites * sizeof(uint32_t),
+		[HT_REGION_HISTS] = (uint64_t)p->hists * sizeof(struct ht_hist),
+		[HT_REGION_VARIANCES] = 2ull * p->sites * sizeof(struct ht_variance),
+		[HT_REGION_PIECES] = p->pieces ? p->pieces * sizeof(struct ht_piece) : 1,
+		[HT_REGION_RINGS] = (uint64_t)p->threads * HT_RING_EVENTS * sizeof(struct ht_event),
+	};
+	uint64_t all = HT_HEADER_BYTES, live = 0;
+
+	for (uint32_t i = 0; i < p->live_levels; i++)
+		live += (sizeof(struct ht_bucket) << p->live_log2) << 2 * i;
+	for (int i = 0; i < HT_REGION_COUNT; i++) {
+		bytes[i] = round_up(i == HT_REGION_LIVE ? live : fixed[i]);
+		all += bytes[i];
+	}
+	return all;
+}
+
+uint64_t segment_sizes_lay_out(
+	const struct segment_sizes *p, struct ht_region region[HT_REGION_COUNT])
+{
+	uint64_t bytes[HT_REGION_COUNT], at = HT_HEADER_BYTES, all = regions_size(p, bytes);
+
+	for (int i = 0; i < HT_REGION_COUNT; i++) {
+		region[i] = (struct ht_region){ .offset = at, .bytes = bytes[i] };
+		at += bytes[i];
+	}
+	return all;
+}
+
+void segment_sizes_write(struct ht_header *h, const struct segment_sizes *p)
+{
+	h->segment_bytes = segment_sizes_lay_out(p, h->region);
+	h->live_log2 = p->live_log2;
+	h->live_levels_max = p->live_levels;
+	h->live_pieces_max = p->pieces;
+	h->heads_log2 = p->heads_log2;
+}
+
+int segment_sizes_check(uint64_t bytes)
+{
+	struct rlimit limit;
+
+	/* Past the limit ftruncate would raise SIGXFSZ in the program. */
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < bytes)
+		return -EFBIG;
+	return 0;
+}
+
+uint64_t segment_sizes_choose(enum segment_size size, struct segment_sizes *p)
+{
+	uint64_t bytes[HT_REGION_COUNT], all;
+
+	*p = table[size];
+	for (;;) {
+		all = regions_size(p, bytes);
+		if (p->pieces <= PIECES_MIN || segment_sizes_check(all) == 0)
+			return all;
+		p->pieces /= 2;
+	}
+}
