@@ -192,14 +192,16 @@ $(VIEWER): $(VIEW_OBJ) $(B)/viewer.list
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) rcsT $@ $(VIEW_OBJ)
 
-# The names of the viewer's objects. It changes when a file comes, goes or moves, which no object's
+# The names of the viewer's objects, from the build folder on, since that may be given as an absolute
+# path, too. It changes when a file comes, goes or moves, which no object's
 # time tells; all that is linked with them is then linked again.
-ifneq ($(file <$(B)/viewer.list),$(VIEW_OBJ))
+VIEW_NAMES := $(VIEW_OBJ:$(B)/%=%)
+ifneq ($(file <$(B)/viewer.list),$(VIEW_NAMES))
 .PHONY: $(B)/viewer.list
 endif
 $(B)/viewer.list:
 	@mkdir -p $(@D)
-	$(Q)printf '%s\n' '$(VIEW_OBJ)' >$@
+	$(Q)printf '%s\n' '$(VIEW_NAMES)' >$@
 
 # What such a program may depend on: not on an object that another build made of a file that is gone.
 LINKED = $(VIEW_OBJ) $(FUZZ_OBJ) $(VIEWER) $(FUZZ_VIEWER)

@@ -21,8 +21,9 @@
 #include "src/leak/analysis/graph.h"
 
 #define LEAK_KNOWN_LAYOUTS_CLASSES 256u /* a power of two */
-#define LEAK_KNOWN_LAYOUTS_MARKS   4u /* marks are less: low bits that are 0 in addresses of blocks \
-				       */
+#define LEAK_KNOWN_LAYOUTS_MARKS                                                                   \
+	4u /* marks are less: low bits that are 0 in addresses of blocks                           \
+	    */
 
 /* Classes found so far, by address. All 0: none. */
 struct leak_known_layouts {
