@@ -565,7 +565,7 @@ static inline int canned_process_show(void *ctx, uint64_t id, char *msg, size_t 
 
 	snprintf(msg, cap, "this process has ended");
 	if (id == 105)
-		snprintf(msg, cap, "4303 is not recorded: statically linked");
+		snprintf(msg, cap, "process 4303 is not recorded: statically linked");
 	if (id == 102 || id == 105)
 		return -ESRCH;
 	c->other_pid = canned_pids[id - 100];

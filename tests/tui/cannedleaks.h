@@ -104,7 +104,7 @@ static inline int cannedleaks_scan(void *ctx, char *msg, size_t cap)
 	struct cannedleaks *c = ctx;
 
 	if (c->state.phase != LEAKS_IDLE) {
-		snprintf(msg, cap, "a scan is under way; Esc ends it");
+		snprintf(msg, cap, "a scan is running; Esc cancels it");
 		return -EBUSY;
 	}
 	c->state.phase = LEAKS_READING;
@@ -136,7 +136,9 @@ static inline int cannedleaks_suppress(void *ctx, const struct snapshot *s,
 			c->result.suppressed.bytes += c->row[i].sum.bytes;
 		}
 	c->state.version++;
-	snprintf(msg, cap, "suppressed 2 blocks for now");
+	snprintf(msg, cap,
+		"suppressed 2 blocks for this session; to keep it, give a --suppressions FILE: "
+		"fun:malloc");
 	return 0;
 }
 

@@ -78,7 +78,7 @@ TEST(l_scans_from_everywhere_and_esc_ends_it)
 	CHECK(ui_view(&p.ui) == view_table[VIEW_LEAKS]);
 	CHECK(sees("reading: 340.0M of 740.0M at most") && sees("Esc cancels"));
 	paper_keys(&p, "L");
-	CHECK(sees("a scan is under way; Esc ends it"));
+	CHECK(sees("a scan is running; Esc cancels it"));
 	screen_key(&p.ui, KEY_ESC);
 	CHECK_INT(p.canned.leaks.state.phase, LEAKS_IDLE);
 	CHECK(sees("scan cancelled"));
@@ -163,7 +163,7 @@ TEST(what_is_suppressed_is_gone_and_can_be_seen)
 	scan();
 	paper_keys(&p, "!");
 	CHECK_INT(p.ui.leaks.list.count, 4);
-	CHECK(sees("suppressed 2 blocks for now") && sees("suppressed 1.3M in 21,870"));
+	CHECK(sees("suppressed 2 blocks for this session") && sees("suppressed 1.3M in 21,870"));
 	paper_keys(&p, "KKKKKK");
 	CHECK_INT(p.ui.leaks.list.count, 1);
 	CHECK(sees("Suppressed: not counted in its class"));

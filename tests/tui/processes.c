@@ -92,7 +92,7 @@ TEST(one_that_is_not_recorded_says_why)
 	CHECK(paper_find(&p, "5 recorded processes, 2 not recorded") >= 0);
 	draw("/busybox\r\r");
 	CHECK(ui_view(&p.ui) == &view_processes);
-	CHECK(paper_find(&p, "4303 is not recorded: statically linked") >= 0);
+	CHECK(paper_find(&p, "process 4303 is not recorded: statically linked") >= 0);
 	CHECK_INT(p.ui.shown->pid, 4211);
 	paper_close(&p);
 }
