@@ -79,7 +79,7 @@ bool exit_scan_ready(struct exit_scan *e, const struct process_tree *shown)
 	process_tree_poll(run_watch(e->run)); /* the ending image may be a new one */
 	s = run_session(e->run);
 	if (e->seen == s && clock_monotonic_ns() - e->seen_ns > SCAN_MAX_NS)
-		screen_leaks_give_up(e->leaks, "no leak scan at its end: it took more than 60 s");
+		screen_leaks_give_up(e->leaks, "no leak scan at exit: it took more than 60 s");
 	if (e->seen == s || !read_exit_scan_is_waiting(session_segment(s)))
 		return false;
 	e->seen = s;

@@ -70,12 +70,12 @@ int screen_leaks_scan(struct screen_leaks *l, struct session *session, char *msg
 	else if (rc == -EBUSY)
 		snprintf(msg, cap, "a scan is running; Esc cancels it");
 	else if (rc == -EALREADY)
-		snprintf(msg, cap, "held at its end: this scan is final (E lets the program end)");
+		snprintf(msg, cap, "held at exit: this scan is final (E lets the program end)");
 	else if (rc == -ESRCH && !scan_control_state(s)->last)
 		snprintf(msg, cap, "no scan: the program has ended");
 	else if (rc == -ESRCH)
-		snprintf(msg, cap, "the program has ended; this is the scan %s",
-			scan_control_state(s)->last->at_exit ? "at its end" : "before its end");
+		snprintf(msg, cap, "the program has ended; this is its %s scan",
+			scan_control_state(s)->last->at_exit ? "exit" : "last");
 	else if (rc != 0)
 		snprintf(msg, cap, "no scan: %s", strerror(-rc));
 	return rc;

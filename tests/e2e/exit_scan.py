@@ -44,7 +44,7 @@ def on_screen():
     check("definite 48 bytes in 1 block; F9 shows them" in screen, screen)
     rows = [line for line in screen.splitlines() if line.lstrip(">").strip().startswith("definite ")]
     check(rows and " high " in rows[-1], screen)
-    check("the program has ended; this is the scan at its end" in screen, screen)
+    check("the program has ended; this is its exit scan" in screen, screen)
 
 
 @case("where nothing is lost, that is said, too")
@@ -70,7 +70,7 @@ def hold():
     with open(path, encoding="utf-8") as f:
         held = f.read()
     check("held at exit" in held and "LIVE" in held and "E let it end" in held, held)
-    check("held at its end: this scan is final (E lets the program end)" in held, held)
+    check("held at exit: this scan is final (E lets the program end)" in held, held)
     check("exited 3" in screen, screen)
 
 
