@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The documents hold together: manual pages refer to each other in both directions, fit a terminal of 80
-columns, and name keys that exist; links in Markdown lead somewhere; README is short, and its table is
-that of tests/bench/README.md."""
+columns, and name keys that exist; links in Markdown lead somewhere; a room's README.md names files and
+functions that exist; README is short, and its table is that of tests/bench/README.md."""
 
 import glob
 import os
@@ -19,6 +19,10 @@ TERMS = 40
 ALSO = ("q", "?")
 # Whole names in code spans that are paths of the tree.
 PATH = r"`((?:man|preload|shm|src|tests|tui)/[\w./-]*)`"
+# Rooms with a README.md that lists every file.
+TABLED = ("shm/", "preload/")
+# `function` (`file`), as src/README.md says where something is.
+DEFINED = r"`(\w+)` \(`((?:[\w-]+/)*[\w-]+\.[ch])`\)"
 
 
 def read(path):
@@ -106,6 +110,30 @@ def dead_links():
                     if not os.path.exists(name))
 
 
+def unknown_names():
+    """Names in code spans are words of the code or files, a function is in the file given for it, and the tables of
+    shm/ and preload/ have each of their files."""
+    code = {path: read(path) for room in ("shm", "preload", "src", "tui")
+            for path in glob.glob(room + "/**/*.[ch]", recursive=True)}
+    words = set(re.findall(r"\w+", " ".join(code.values())))
+    words |= {re.sub(r"\.[ch]$", "", os.path.basename(path)) for path in code}
+    files = {os.path.basename(path) for path in code}
+    for page in sorted({os.path.dirname(path) + "/README.md" for path in code} | {"src/README.md"}):
+        text = read(page)
+        yield from ("%s: no such name: %s" % (page, name) for name in re.findall(r"`([a-z]\w*)`", text)
+                    if name not in words)
+        yield from ("%s: no such file: %s" % (page, name) for name in re.findall(r"\b\w+\.[ch]\b", text)
+                    if name not in files)
+        listed = re.findall(r"`(\w+)`", text)
+        yield from ("%s: not there: %s" % (page, name) for name in
+                    sorted({os.path.basename(path)[:-2] for path in code if path.startswith(TABLED) and
+                            os.path.dirname(path) == os.path.dirname(page)}) if name not in listed)
+        for name, where in re.findall(DEFINED, text):
+            if not any(re.search(r"^\w.*\b%s\(" % name, code[path], re.M) for path in code
+                       if ("/" + path).endswith("/" + where)):
+                yield "%s: %s is not in %s" % (page, name, where)
+
+
 def readme():
     text = read("README.md")
     if len(text.splitlines()) >= README_LINES:
@@ -119,7 +147,8 @@ def readme():
 
 def main():
     failed = False
-    for test in (one_way_references, sections_elsewhere, wide_lines, unknown_keys, glossary, dead_links, readme):
+    for test in (one_way_references, sections_elsewhere, wide_lines, unknown_keys, glossary, dead_links, unknown_names,
+                 readme):
         found = list(test())
         failed |= bool(found)
         print("%s - docs: %s%s" % ("not ok" if found else "ok", test.__name__.replace("_", " "),
