@@ -27,8 +27,8 @@ void option_help_print(FILE *out)
 	fputs("heaptop " HEAPTOP_VERSION ": where a program's heap is, live and exactly\n\n"
 	      "  heaptop [OPTIONS] -- COMMAND [ARG...]   run COMMAND and watch it\n"
 	      "  heaptop [OPTIONS] -a PID                attach to a running process\n"
-	      "  heaptop [OPTIONS] -r FILE               read what a dead program left\n"
-	      "  heaptop -l                              list them all\n"
+	      "  heaptop [OPTIONS] -r FILE               read a segment left behind\n"
+	      "  heaptop -l                              list recorded processes and segments\n"
 	      "  heaptop --mark PID [NAME]               mark this moment in a process\n\n",
 		out);
 	for (size_t i = 0; option_table[i].name; i++)
