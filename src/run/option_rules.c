@@ -52,7 +52,7 @@ static const struct rule {
 	{ NO_EXIT_SCAN | HOLD, BATCH | REPORT, RUN,
 		"--no-exit-scan and --hold require a COMMAND and the screen" },
 	{ HOLD, NO_EXIT_SCAN | READONLY | SAMPLING, 0,
-		"--hold requires the scan at the end: not with --no-exit-scan, --readonly "
+		"--hold requires the exit scan: not with --no-exit-scan, --readonly "
 		"or sampling" },
 	{ READONLY, SAMPLING, 0,
 		"--readonly changes nothing in the program: not with --sample or --max-overhead" },
