@@ -28,7 +28,7 @@ struct tui_shown {
 };
 #include "src/model/processes.h"
 
-struct source_text; /* src/model/sourcetext.h */
+struct source_text; /* src/model/source_text.h */
 
 struct tui_source {
 	void *ctx;

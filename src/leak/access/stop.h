@@ -43,7 +43,7 @@ struct leak_stop {
 	struct leak_thread *thread;
 	size_t count;
 	bool whole; /* nothing of it runs: all threads stopped in time */
-	bool detached; /* leak_stop_go */
+	bool detached; /* leak_stop_detach */
 	uint64_t deadline_ns; /* for threads that can stop at once */
 	uint64_t starved_ns; /* for threads that wait for a processor */
 };
