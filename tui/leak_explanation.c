@@ -102,7 +102,7 @@ static void say_growth(struct leak_explanation *w, const struct snap_growth *g)
 	say(w, STYLE_WARN, "Grows %s over %s, %s: %.*s.", units_rate(rate, g->bytes_per_s),
 		units_duration(over, g->over_ns), growth_word_text(g), (int)rose, evidence);
 	if (evidence[rose])
-		say(w, STYLE_WARN, "In this time, %s.", evidence + rose + 2);
+		say(w, STYLE_WARN, "Over this time, %s.", evidence + rose + 2);
 }
 
 /* About a suspect: no scan was possible. */
@@ -122,7 +122,7 @@ static void say_grower(
 	char blocks[UNITS_MAX + 8];
 	uint64_t then = row->leak ? row->leak->sum.blocks : 0;
 
-	say(w, STYLE_PLAIN, "Growth alone is no leak: a cache or buffer in use grows as well.");
+	say(w, STYLE_PLAIN, "Growth alone is not a leak: caches and buffers in use grow, too.");
 	if (!l)
 		say(w, STYLE_PLAIN, "What points to these blocks is unknown: L scans.");
 	else if (then)

@@ -349,9 +349,9 @@ static const char *note_text(const struct ui *ui, enum draw_style *style)
 	if (!l->last && !ui_program_runs(ui))
 		return "the program ended without a leak scan";
 	if (!l->last)
-		return "L scans for leaks: blocks that nothing points to any more. The scan pauses "
-		       "the program while it reads its memory (it reports for how long); then the "
-		       "program continues undisturbed.";
+		return "L scans for leaks: blocks that nothing points to any more. The program is "
+		       "paused briefly, usually for milliseconds; the scan then shows for how "
+		       "long.";
 	for (unsigned i = 0; i < SNAP_LEAK_REACHABLE; i++)
 		lost += l->last->sum[i].blocks;
 	if (lost)

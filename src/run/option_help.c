@@ -24,7 +24,7 @@ static void help_row(const struct option_row *r, FILE *out)
 
 void option_help_print(FILE *out)
 {
-	fputs("heaptop " HEAPTOP_VERSION ": where a program's heap is, live and exactly\n\n"
+	fputs("heaptop " HEAPTOP_VERSION ": show live which call sites hold a program's heap\n\n"
 	      "  heaptop [OPTIONS] -- COMMAND [ARG...]   run COMMAND and watch it\n"
 	      "  heaptop [OPTIONS] -a PID                attach to a running process\n"
 	      "  heaptop [OPTIONS] -r FILE               read a segment left behind\n"

@@ -108,7 +108,7 @@ void verdict_print(const struct snapshot *s, const struct options *o, bool ended
 	struct strbuf text = STRBUF_INIT;
 
 	figures_put(&text, s, o, ended);
-	fprintf(stderr, "heaptop: --fail-on failed: %s\n", strbuf_text(&text));
+	fprintf(stderr, "heaptop: exit status 1 because of --fail-on: %s\n", strbuf_text(&text));
 	strbuf_free(&text);
 }
 

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "src/target/image.h"
+#include "src/target/executable.h"
 #include "src/target/privilege.h"
 #include "src/util/text.h"
 
@@ -97,9 +97,9 @@ static int refuse_unrunnable(int err, const char *command, char *message)
 }
 
 /* Judges the ELF program behind `fd`. 0 or the exit status. */
-static int program_judge(int fd, const struct image *image, const char *command, char *message)
+static int program_judge(int fd, const struct executable *image, const char *command, char *message)
 {
-	const char *refusal = image_refusal(image), *gained;
+	const char *refusal = executable_refusal(image), *gained;
 	/* The kernel refuses a program of another machine; one of the other class it may run. */
 	int status = image->native || image->bits != sizeof(void *) * 8 ? EXIT_CANNOT_TRACE
 									: EXIT_CANNOT_RUN;
@@ -132,15 +132,15 @@ static int interpreter_open(const char *interpreter, const char *command, char *
 /* Follows scripts to the program that runs them. 0 or the exit status. Takes `fd`. */
 static int chain_judge(int fd, const char *command, char *message)
 {
-	struct image image;
+	struct executable image;
 	int status = 0;
 
-	for (int scripts = 0; !image_read(fd, &image); scripts++) {
-		if (image.kind == IMAGE_OTHER)
+	for (int scripts = 0; !executable_read(fd, &image); scripts++) {
+		if (image.kind == EXECUTABLE_OTHER)
 			status = refuse(EXIT_CANNOT_RUN, command, message, "%s", strerror(ENOEXEC));
-		else if (image.kind == IMAGE_ELF)
+		else if (image.kind == EXECUTABLE_ELF)
 			status = program_judge(fd, &image, command, message);
-		if (image.kind == IMAGE_OTHER || image.kind == IMAGE_ELF)
+		if (image.kind == EXECUTABLE_OTHER || image.kind == EXECUTABLE_ELF)
 			break;
 		if (scripts == SCRIPTS_MAX) {
 			status = refuse(EXIT_CANNOT_RUN, command, message, "%s", strerror(ELOOP));
@@ -148,8 +148,8 @@ static int chain_judge(int fd, const char *command, char *message)
 		}
 		close(fd);
 		message[0] = '\0';
-		fd = interpreter_open(
-			image.kind == IMAGE_TEXT ? "/bin/sh" : image.interpreter, command, message);
+		fd = interpreter_open(image.kind == EXECUTABLE_TEXT ? "/bin/sh" : image.interpreter,
+			command, message);
 		if (fd < 0)
 			return message[0] ? EXIT_CANNOT_RUN : 0;
 	}

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "src/proc/proc.h"
-#include "src/target/image.h"
+#include "src/target/executable.h"
 #include "src/target/privilege.h"
 #include "src/util/text.h"
 
@@ -95,7 +95,7 @@ static int why_other_user(const struct subject *s, char *message)
 static int why_executable(const struct subject *s, char *message)
 {
 	char path[64], why[256];
-	struct image image;
+	struct executable image;
 	const char *refusal, *gained;
 	int fd, err;
 
@@ -106,8 +106,8 @@ static int why_executable(const struct subject *s, char *message)
 	if (fd < 0)
 		return say(message, -EPERM, s,
 			"it is setuid or protects itself, so nothing could be preloaded into it");
-	err = image_read(fd, &image);
-	refusal = err ? NULL : image_refusal(&image);
+	err = executable_read(fd, &image);
+	refusal = err ? NULL : executable_refusal(&image);
 	gained = privilege_gained(fd, s->proc.uid, getgid());
 	close(fd);
 	if (gained)

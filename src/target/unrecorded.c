@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "src/proc/proc.h"
-#include "src/target/image.h"
+#include "src/target/executable.h"
 #include "src/target/privilege.h"
 #include "src/util/text.h"
 
@@ -44,7 +44,7 @@ static const char *variable(const struct subject *s, const char *name)
 static const char *by_executable(const struct subject *s, char *room)
 {
 	const char *refusal, *gained;
-	struct image image;
+	struct executable image;
 	char path[32];
 	int fd;
 
@@ -54,7 +54,7 @@ static const char *by_executable(const struct subject *s, char *room)
 		return "a kernel thread";
 	if (fd < 0)
 		return s->proc.uid == geteuid() ? "setuid, or protects itself" : "of another user";
-	refusal = image_read(fd, &image) == 0 ? image_refusal_brief(&image) : NULL;
+	refusal = executable_read(fd, &image) == 0 ? executable_refusal_brief(&image) : NULL;
 	gained = privilege_gained(fd, s->proc.uid, getgid());
 	close(fd);
 	if (!gained)

@@ -306,7 +306,7 @@ def fail_on_says():
         done = run([HEAPTOP, "--fail-on", "definite", "--fail-on", "unfreed", "--format", fmt, "-o", out, "--",
                     target("leaks"), "list", "10"])
         check_equal(done.returncode, 1, "status")
-        line = re.findall(r"^heaptop: --fail-on failed: (.*)$", done.stderr.decode(), re.MULTILINE)
+        line = re.findall(r"^heaptop: exit status 1 because of --fail-on: (.*)$", done.stderr.decode(), re.MULTILINE)
         check_equal(len(line), 1, "lines on stderr of " + fmt)
         with open(out, encoding="utf-8") as f:
             figures[fmt] = line[0], f.read()
@@ -319,12 +319,12 @@ def fail_on_says():
     check_equal(report["verdict"], "failed: " + figures["json"][0], "JSON's verdict")
     # On stderr it is said once, at the end.
     done = run([HEAPTOP, "--fail-on", "unfreed", "--", target("leaks"), "list", "10"])
-    check_equal(done.stderr.decode().splitlines()[-1], "heaptop: --fail-on failed: " + want, "the last line of stderr")
+    check_equal(done.stderr.decode().splitlines()[-1], "heaptop: exit status 1 because of --fail-on: " + want, "the last line of stderr")
     check("verdict" not in done.stderr.decode(), "the verdict is said twice")
     done = run([HEAPTOP, "--fail-on", "definite", "--", "true"])
     check_equal(done.stderr.decode().splitlines()[-1], "verdict   passed: no definite block", "the last line of one that passes")
     done = run([HEAPTOP, "--fail-on", "unfreed", "-b", "--", target("leaks"), "list", "10"])
-    check_equal(done.stderr.decode().splitlines()[-1], "heaptop: --fail-on failed: " + want, "the line with frames")
+    check_equal(done.stderr.decode().splitlines()[-1], "heaptop: exit status 1 because of --fail-on: " + want, "the line with frames")
     # A document on stderr stays one.
     done = run([HEAPTOP, "--fail-on", "unfreed", "--format", "json", "--", target("leaks"), "list", "10"])
     check_equal(json.loads(done.stderr)["verdict"], "failed: " + want, "JSON on stderr")

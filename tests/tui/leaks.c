@@ -272,10 +272,10 @@ TEST(what_grows_is_there_before_any_scan)
 	refresh_tick(&p.ui);
 	CHECK(p.canned.ages && !refresh_is_due(&p.ui));
 	CHECK(sees("  12m42s"));
-	CHECK(sees("L scans for leaks") && sees("continues undisturbed."));
+	CHECK(sees("L scans for leaks") && sees("for how long."));
 	CHECK(sees("not scanned yet (L)   growing 3") && sees(">growing") && sees("sure"));
 	CHECK(sees("WHY cache::Shard") && sees("Grows +1.0M/s over 9m36s, sure: rose all along"));
-	CHECK(sees("Growth alone is no leak") && sees("is unknown: L scans"));
+	CHECK(sees("Growth alone is not a leak") && sees("is unknown: L scans"));
 	CHECK(!sees(" definite ") && !sees("  new "));
 	paper_keys(&p, "!");
 	CHECK(sees("not suppressed: this is not a leak"));

@@ -12,7 +12,7 @@
 #include <sys/statvfs.h>
 #include <sys/xattr.h>
 #include <unistd.h>
-#include "src/target/image.h"
+#include "src/target/executable.h"
 #include "src/target/privilege.h"
 #include "src/target/target.h"
 #include "tests/check.h"
@@ -265,14 +265,14 @@ TEST(programs)
 
 TEST(sanitizer_is_named)
 {
-	struct image image;
+	struct executable image;
 	int fd;
 
 	if (!is_x86_64())
 		SKIP("the programs made here are for x86-64");
 	fd = open(
 		MADE("msan", .interpreter = GLIBC, .symbol = "__msan_init"), O_RDONLY | O_CLOEXEC);
-	CHECK_INT(image_read(fd, &image), 0);
+	CHECK_INT(executable_read(fd, &image), 0);
 	close(fd);
 	CHECK_STR(image.sanitizer, "MemorySanitizer");
 	CHECK_STR(image.interpreter, GLIBC);
@@ -369,15 +369,15 @@ TEST(file_capabilities)
 /* The real thing, where it is installed. */
 TEST(programs_of_this_machine)
 {
-	struct image image;
+	struct executable image;
 	int fd;
 
 	fd = open("/bin/sh", O_RDONLY | O_CLOEXEC);
-	CHECK_INT(image_read(fd, &image), 0);
+	CHECK_INT(executable_read(fd, &image), 0);
 	close(fd);
-	CHECK(image.kind == IMAGE_ELF && image.native && !image.sanitizer && !image.loader);
+	CHECK(image.kind == EXECUTABLE_ELF && image.native && !image.sanitizer && !image.loader);
 	CHECK(strstr(image.interpreter, "/ld-") != NULL);
-	CHECK(!image_refusal(&image));
+	CHECK(!executable_refusal(&image));
 }
 
 static void directory_remove(void)

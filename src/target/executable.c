@@ -5,7 +5,7 @@
  * answer at worst. Only files of our own ELF class are read beyond their first bytes: no others are
  * traced.
  */
-#include "src/target/image.h"
+#include "src/target/executable.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -85,7 +85,7 @@ static void string_at(int fd, char *out, size_t cap, uint64_t offset)
 	out[n > 0 ? n : 0] = '\0';
 }
 
-static void script_read(const char *head, struct image *out)
+static void script_read(const char *head, struct executable *out)
 {
 	size_t n;
 
@@ -110,7 +110,7 @@ static uint64_t file_offset(const struct reader *r, uint64_t vaddr)
 	return 0;
 }
 
-static bool segments_read(struct reader *r, struct image *out)
+static bool segments_read(struct reader *r, struct executable *out)
 {
 	ElfW(Ehdr) h;
 
@@ -169,7 +169,7 @@ static void dynamic_place(struct reader *r, const ElfW(Dyn) * d)
 
 /* Visits each entry twice: first to find the tables, then, with the strings known, the libraries.
  */
-static void dynamic_read(struct reader *r, struct image *out, bool names)
+static void dynamic_read(struct reader *r, struct executable *out, bool names)
 {
 	uint64_t count = r->dynamic_bytes / sizeof(ElfW(Dyn));
 	ElfW(Dyn) d;
@@ -235,12 +235,12 @@ static bool symbol_defined(const struct reader *r, const char *name)
 	return false;
 }
 
-static void elf_read(int fd, struct image *out)
+static void elf_read(int fd, struct executable *out)
 {
 	struct reader r = { .fd = fd };
 
 	if (!segments_read(&r, out)) {
-		out->kind = IMAGE_OTHER;
+		out->kind = EXECUTABLE_OTHER;
 		return;
 	}
 	dynamic_read(&r, out, false);
@@ -258,7 +258,7 @@ static unsigned machine_read(const unsigned char *head)
 	return head[EI_DATA] == ELFDATA2MSB ? first << 8 | second : second << 8 | first;
 }
 
-int image_read(int fd, struct image *out)
+int executable_read(int fd, struct executable *out)
 {
 	unsigned char head[HEAD_BYTES + 1];
 	ssize_t n = pread(fd, head, HEAD_BYTES, 0);
@@ -266,12 +266,12 @@ int image_read(int fd, struct image *out)
 	if (n < 0)
 		return -errno;
 	head[n] = '\0';
-	*out = (struct image){ .kind = IMAGE_OTHER };
+	*out = (struct executable){ .kind = EXECUTABLE_OTHER };
 	if (n >= 2 && head[0] == '#' && head[1] == '!') {
-		out->kind = IMAGE_SCRIPT;
+		out->kind = EXECUTABLE_SCRIPT;
 		script_read((const char *)head, out);
 	} else if (n >= 20 && !memcmp(head, ELFMAG, SELFMAG)) {
-		out->kind = IMAGE_ELF;
+		out->kind = EXECUTABLE_ELF;
 		out->bits = head[EI_CLASS] == ELFCLASS32 ? 32 : 64;
 		out->machine = machine_read(head);
 		out->native = head[EI_CLASS] == NATIVE_CLASS && head[EI_DATA] == NATIVE_DATA &&
@@ -279,39 +279,39 @@ int image_read(int fd, struct image *out)
 		if (out->native)
 			elf_read(fd, out);
 	} else if (!memchr(head, '\0', (size_t)n)) {
-		out->kind = IMAGE_TEXT;
+		out->kind = EXECUTABLE_TEXT;
 	}
 	return 0;
 }
 
 /* The refusals, in the order in which they are checked. */
-static bool is_foreign_class(const struct image *i)
+static bool is_foreign_class(const struct executable *i)
 {
 	return !i->native && i->bits != sizeof(void *) * 8;
 }
 
-static bool is_foreign(const struct image *i)
+static bool is_foreign(const struct executable *i)
 {
 	return !i->native;
 }
 
-static bool is_static(const struct image *i)
+static bool is_static(const struct executable *i)
 {
 	return !i->interpreter[0] && !i->loader;
 }
 
-static bool is_musl(const struct image *i)
+static bool is_musl(const struct executable *i)
 {
 	return strstr(i->interpreter, "/ld-musl-") != NULL;
 }
 
-static bool is_sanitized(const struct image *i)
+static bool is_sanitized(const struct executable *i)
 {
 	return i->sanitizer != NULL;
 }
 
 static const struct refusal {
-	bool (*is)(const struct image *i);
+	bool (*is)(const struct executable *i);
 	const char *why, *brief;
 } refusals[] = {
 #if __SIZEOF_POINTER__ == 8
@@ -330,9 +330,9 @@ static const struct refusal {
 		"built with a sanitizer" },
 };
 
-static const struct refusal *refusal_of(const struct image *image)
+static const struct refusal *refusal_of(const struct executable *image)
 {
-	if (image->kind != IMAGE_ELF)
+	if (image->kind != EXECUTABLE_ELF)
 		return NULL;
 	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++)
 		if (refusals[i].is(image))
@@ -340,14 +340,14 @@ static const struct refusal *refusal_of(const struct image *image)
 	return NULL;
 }
 
-const char *image_refusal(const struct image *image)
+const char *executable_refusal(const struct executable *image)
 {
 	const struct refusal *r = refusal_of(image);
 
 	return r ? r->why : NULL;
 }
 
-const char *image_refusal_brief(const struct image *image)
+const char *executable_refusal_brief(const struct executable *image)
 {
 	const struct refusal *r = refusal_of(image);
 
