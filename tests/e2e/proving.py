@@ -129,7 +129,7 @@ def report(command, options=(), **how):
     if os.path.exists(out):
         os.unlink(out)
     done = run([HEAPTOP, "--report", "--format", "json", "-o", out, *options, "--", *command], **how)
-    if not os.path.exists(out):
+    if not os.path.exists(out) or os.path.getsize(out) == 0:
         raise Failure("no report; status %d: %s" % (
             done.returncode, done.stderr.decode(errors="replace")))
     with open(out, encoding="utf-8") as f:

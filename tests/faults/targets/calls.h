@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * An allocator that counts how often it is called, for a program's own or to be preloaded
- * (plugin/calls.c). It hands out ever higher addresses and takes nothing back.
+ * (plugin/calls.c). It hands out ever higher addresses and takes nothing back. Any thread: it is
+ * preloaded into heaptop, too.
  */
 #ifndef TESTS_FAULTS_TARGETS_CALLS_H
 #define TESTS_FAULTS_TARGETS_CALLS_H
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -28,17 +30,19 @@ static char pool[CALLS_POOL] __attribute__((aligned(16)));
 
 static void *give(size_t align, size_t size)
 {
-	size_t at;
+	size_t before = __atomic_load_n(&used, __ATOMIC_RELAXED), at;
 
-	calls++;
+	__atomic_fetch_add(&calls, 1, __ATOMIC_RELAXED);
 	if (align < 16)
 		align = 16;
-	if (size > CALLS_POOL / 2 || used + 16 + align + size > CALLS_POOL) {
-		errno = ENOMEM;
-		return NULL;
-	}
-	at = (used + 16 + align - 1) & ~(align - 1);
-	used = at + ((size + 15) & ~(size_t)15);
+	do {
+		if (size > CALLS_POOL / 2 || before + 16 + align + size > CALLS_POOL) {
+			errno = ENOMEM;
+			return NULL;
+		}
+		at = (before + 16 + align - 1) & ~(align - 1);
+	} while (!__atomic_compare_exchange_n(&used, &before, at + ((size + 15) & ~(size_t)15),
+		false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
 	memcpy(pool + at - sizeof(size), &size, sizeof(size));
 	return pool + at;
 }
@@ -93,7 +97,8 @@ int posix_memalign(void **out, size_t align, size_t size)
 
 void free(void *p)
 {
-	calls += p != NULL;
+	if (p)
+		__atomic_fetch_add(&calls, 1, __ATOMIC_RELAXED);
 }
 
 #endif
