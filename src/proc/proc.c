@@ -16,7 +16,7 @@
 #include "src/proc/proc.h"
 
 #define PROC_FLAG_KERNEL 0x00200000u /* PF_KTHREAD: never has memory */
-#define PROC_FLAG_ENDING 0x00000404u /* PF_EXITING, PF_SIGNALED */
+#define PROC_FLAG_KILLED 0x00000400u /* PF_SIGNALED: a signal has killed it */
 #define PROC_FILE_MAX	 8192 /* stat, status and smaps_rollup take one or two thousand bytes */
 
 /* ENOENT for a directory in /proc means that the process is gone. */
@@ -233,7 +233,7 @@ bool proc_is_ending(pid_t pid)
 	if (is_killed(pid))
 		return true;
 	rc = proc_read(pid, false, &r);
-	return rc == -ESRCH || (rc == 0 && (r.flags & PROC_FLAG_ENDING) != 0);
+	return rc == -ESRCH || (rc == 0 && (r.flags & (PROC_FLAG_EXITING | PROC_FLAG_KILLED)) != 0);
 }
 
 uint64_t proc_own_rss(void)

@@ -63,6 +63,8 @@ int proc_parse_smap(const char *buf, size_t len, size_t *pos, struct proc_smap *
 /* Reads a file of unknown length, terminated; the caller frees. NULL and errno. */
 char *proc_file_read_all(const char *path, size_t *len);
 
+#define PROC_FLAG_EXITING 0x00000004u /* PF_EXITING: the kernel takes the process apart */
+
 #define PROC_PAGE_BYTES	    4096u
 #define PROC_PAGE_PRESENT   (UINT64_C(1) << 63) /* bits of a pagemap entry */
 #define PROC_PAGE_SWAPPED   (UINT64_C(1) << 62)
