@@ -32,7 +32,6 @@
 #include "shm/directories.h"
 #include "shm/poisson.h"
 #include "shm/mapping.h"
-#include "shm/stack.h"
 
 #define NAMES_TRIED_MAX 4096u /* names taken by others, before giving up */
 #define NAME_MAX_BYTES	512u
@@ -473,7 +472,6 @@ int attach_child(struct segment *s, const struct segment *parent)
 	if (rc != 0)
 		return rc;
 	s->single_threaded = parent->single_threaded;
-	stack_expect(s, ht_load_relaxed_32(&parent->header->nodes));
 	rc = module_inherit(s, parent);
 	if (rc != 0) {
 		syscall(SYS_unlinkat, AT_FDCWD, own_path, 0);

@@ -36,7 +36,7 @@ static size_t unwind_bytes(uint32_t entries)
 static size_t bytes_of(uint32_t entries)
 {
 	return sizeof(struct recorder) + UNWINDS * unwind_bytes(entries) +
-	       sizeof(struct stack_path) + entries * sizeof(uint32_t);
+	       sizeof(struct stack_path) + entries * sizeof(struct stack_step);
 }
 
 static uint32_t entries_of(void)

@@ -16,7 +16,7 @@
  *   threads     ht_thread[]: one slot per thread that allocates; totals that only it writes
  *   modules     ht_module[]: object files that return addresses were found in, never reused
  *   strings     module paths, each terminated by NUL; a module holds offset and length
- *   heads       uint32_t[]: hash chains of the calling-context tree
+ *   index       uint32_t[]: finds the nodes of the calling-context tree, in levels (below)
  *   nodes       ht_node[]: the calling-context tree; node 0 is the root and has no frame
  *   sites       ht_site[]: one call stack + allocation function; site 0 is the catch-all of blocks
  *               whose stack could not be kept
@@ -32,12 +32,18 @@
  *               itself which of its memory is populated
  *
  * The program maps only the used part of each region, and a little more (shm/mapping.h), at its
- * file offset from the header. All but the tree's heads and the overflow fill up from their start.
+ * file offset from the header. All but the index and the overflow fill up from their start.
  *
  * A call stack is one 32-bit number: a site. Walking it: ht_site.node is a leaf; its `pc` holds the
  * allocation function (HT_LEAF_FUNCTION, a number below HT_FUNCTION_COUNT); its parent is the
  * caller's frame, and so on out to node 0. Return addresses are stored as they were in memory, with
  * the module that was mapped there at that time, so an address stays right after dlclose and reuse.
+ *
+ * The index finds a node by a hash of all frames from the outermost in to it; only the library
+ * reads it. It has levels: level 0 has 2^index_log2 lines, and each further level four times as
+ * many as the one before. A line is HT_INDEX_SLOTS slots, used in order. A node goes into its line
+ * of the first level where that is not full; when the last level's is full too, into one of the
+ * next HT_INDEX_PROBE_LINES - 1 there. A slot is 0 (free), or a node and seven bits of its hash.
  *
  * The live table lists the live blocks. It is mapped directly: a block's address determines the
  * place of its entry. The table covers the address space in pieces of HT_PIECE_BYTES;
@@ -100,7 +106,7 @@
  *
  * Publication edges, labelled at both ends in the code:
  *   MAGIC   segment_create -> segment_check: the header before the magic
- *   NODE    stack_intern -> any walker: a node's fields before its index appears in a chain
+ *   NODE    stack_intern -> any walker: a node's fields before its number is in the index
  *   SITE    stack_intern -> site users: a site's fields before node.site
  *   COUNTER counter_claim -> any walker: a counter's fields, and its owner, before its index is in
  *           site.counters, a counter's `next` or site.shared, or in an entry
@@ -149,7 +155,16 @@
 #ifndef HT_RING_EVENTS
 #define HT_RING_EVENTS 2048u /* 64 KB a thread: one commit unit */
 #endif
-#define HT_BUCKET_SLOTS 7u /* keys and overflow count fill one 64-byte line */
+#ifndef HT_INDEX_SLOTS
+#define HT_INDEX_SLOTS 16u /* of the tree's index: a line of the cache */
+#endif
+#ifndef HT_INDEX_PROBE_LINES
+#define HT_INDEX_PROBE_LINES 8u /* 128 slots reachable: three quarters get used, at least */
+#endif
+#define HT_INDEX_GROWTH_LOG2 2u
+#define HT_INDEX_LEVELS	     8u
+#define HT_INDEX_NODE	     0x1ffffffu /* of a slot; the other bits, never all 0, are the hash's */
+#define HT_BUCKET_SLOTS	     7u /* keys and overflow count fill one 64-byte line */
 #ifndef HT_PROBE_BUCKETS
 #define HT_PROBE_BUCKETS 8u /* 56 slots reachable: about 90 % full before a level overflows */
 #endif
@@ -184,7 +199,7 @@ enum ht_region_id {
 	HT_REGION_THREADS,
 	HT_REGION_MODULES,
 	HT_REGION_STRINGS,
-	HT_REGION_HEADS,
+	HT_REGION_INDEX,
 	HT_REGION_NODES,
 	HT_REGION_SITES,
 	HT_REGION_COUNTERS,
@@ -230,13 +245,15 @@ enum ht_function {
 #define HT_NODE_UNPINNED                                                                           \
 	0x80000000u /* of a node's module: it may be unloaded, or is no object file */
 
-/* A node of the calling-context tree. Written once, then only `next` and `site` change. */
+#define HT_NODES_MAX (HT_INDEX_NODE + 1)
+
+/* A node of the calling-context tree. Written once, then only `site` changes. */
 struct ht_node {
 	uint64_t pc; /* return address, or HT_LEAF_* in a leaf */
 	uint32_t parent; /* node index; 0: outermost */
 	uint32_t module; /* module index (0: none, JIT), and HT_NODE_UNPINNED */
-	uint32_t next; /* next node in the hash chain, 0: end */
 	uint32_t site; /* of a leaf; 0: none yet */
+	uint32_t reserved;
 };
 
 #define HT_SITE_TRUNCATED 1u /* the stack is missing outer frames */
@@ -535,7 +552,7 @@ struct ht_header {
 	struct ht_region region[HT_REGION_COUNT];
 	uint32_t live_log2; /* buckets of level 0 */
 	uint32_t live_levels_max;
-	uint32_t heads_log2;
+	uint32_t index_log2, index_levels; /* lines of level 0 */
 	uint32_t live_pieces_max; /* a power of two, or 0 */
 	char exe[HT_PATH_MAX];
 	char why[HT_WHY_MAX]; /* why nothing, or not all, is recorded; empty: no reason */
@@ -630,6 +647,7 @@ struct ht_private {
 		    sizeof(struct ht_counter) * 2166136261u ^                                      \
 		    sizeof(struct ht_variance) * 709607u ^ sizeof(struct ht_event) * 97u ^         \
 		    sizeof(struct ht_bucket) * 31u ^ sizeof(struct ht_piece) * 13u ^               \
+		    offsetof(struct ht_node, site) * 40487u ^                                      \
 		    offsetof(struct ht_header, clock_ns) * 7u ^                                    \
 		    offsetof(struct ht_header, untracked_blocks) * 5u ^                            \
 		    offsetof(struct ht_header, rate_change) * 3u ^                                 \

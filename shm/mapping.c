@@ -249,13 +249,10 @@ static char *place_any(uint64_t bytes)
 	return p;
 }
 
-/* The size of a region's first mapping. The tree's heads are used all over from the first stack on;
- * the first block needs a piece. */
+/* The size of a region's first mapping. The first block needs a piece. */
 static uint64_t first_bytes(const struct ht_region *region, unsigned i)
 {
-	uint64_t bytes = i == HT_REGION_HEADS	 ? region[i].bytes
-			 : i == HT_REGION_PIECES ? sizeof(struct ht_piece) + TAIL_BYTES
-						 : STEP_LEAST;
+	uint64_t bytes = i == HT_REGION_PIECES ? sizeof(struct ht_piece) + TAIL_BYTES : STEP_LEAST;
 
 	return bytes < region[i].bytes ? bytes : region[i].bytes;
 }

@@ -286,10 +286,12 @@ static bool committed_check(const struct ht_header *h)
 /* A probe must not wrap around to its first bucket, and no hash is shifted by all its bits. */
 static bool tables_check(const struct ht_header *h)
 {
-	uint64_t live = 0;
+	uint64_t live = 0, index = 0;
 
 	if (h->live_log2 > 24 || 1u << h->live_log2 < HT_PROBE_BUCKETS || h->live_levels_max == 0 ||
-		h->live_levels_max > HT_LIVE_LEVELS || h->heads_log2 == 0 || h->heads_log2 > 28)
+		h->live_levels_max > HT_LIVE_LEVELS)
+		return false;
+	if (h->index_log2 > 24 || h->index_levels == 0 || h->index_levels > HT_INDEX_LEVELS)
 		return false;
 	if (h->live_pieces_max > HT_PIECES_MAX ||
 		(h->live_pieces_max & (h->live_pieces_max - 1)) != 0 ||
@@ -297,8 +299,9 @@ static bool tables_check(const struct ht_header *h)
 		return false;
 	for (uint32_t i = 0; i < h->live_levels_max; i++)
 		live += segment_level_bytes(h, i);
-	return live <= h->region[HT_REGION_LIVE].bytes &&
-	       sizeof(uint32_t) << h->heads_log2 <= h->region[HT_REGION_HEADS].bytes;
+	for (uint32_t i = 0; i < h->index_levels; i++)
+		index += segment_index_bytes(h->index_log2, i);
+	return live <= h->region[HT_REGION_LIVE].bytes && index <= h->region[HT_REGION_INDEX].bytes;
 }
 
 bool segment_check(const struct ht_header *h, uint64_t file_bytes)

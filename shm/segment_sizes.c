@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <sys/resource.h>
 
+#include "shm/segment_types.h"
+
 /* Under a limit on the file size a segment has fewer pieces, at least these: 1 GB of address space.
  */
 #define PIECES_MIN 32u
@@ -12,11 +14,14 @@
 static const struct segment_sizes table[] = {
 	/* 8 M nodes and 1 M stacks; the last level of the overflow alone holds 58 M blocks. 2.9 GB
 	   virtual, and 16 for the pieces */
-	[SEGMENT_FULL] = { 1024, 16384, 4u << 20, 19, 1u << 23, 1u << 20, 1u << 19, 9, 8,
+	[SEGMENT_FULL] = { 1024, 16384, 4u << 20, 6, 1u << 23, 1u << 20, 1u << 19, 9, 8,
 		HT_PIECES_MAX },
-	/* 41 MB in all: leaves room in a 64 MB /dev/shm */
-	[SEGMENT_SMALL] = { 128, 1024, 256u << 10, 16, 1u << 18, 1u << 15, 1u << 14, 13, 2, 0 },
+	/* 42 MB in all: leaves room in a 64 MB /dev/shm */
+	[SEGMENT_SMALL] = { 128, 1024, 256u << 10, 3, 1u << 18, 1u << 15, 1u << 14, 13, 2, 0 },
 };
+
+/* Lines of the index's level 0: one unit of memory, which is all that a small program needs. */
+#define INDEX_LOG2 10u
 
 static uint64_t round_up(uint64_t bytes)
 {
@@ -30,7 +35,6 @@ static uint64_t regions_size(const struct segment_sizes *p, uint64_t bytes[HT_RE
 		[HT_REGION_THREADS] = (uint64_t)p->threads * sizeof(struct ht_thread),
 		[HT_REGION_MODULES] = (uint64_t)p->modules * sizeof(struct ht_module),
 		[HT_REGION_STRINGS] = p->strings,
-		[HT_REGION_HEADS] = sizeof(uint32_t) << p->heads_log2,
 		[HT_REGION_NODES] = (uint64_t)p->nodes * sizeof(struct ht_node),
 		[HT_REGION_SITES] = (uint64_t)p->sites * sizeof(struct ht_site),
 		/* half of them are slot 0's, one for each site */
@@ -41,12 +45,16 @@ static uint64_t regions_size(const struct segment_sizes *p, uint64_t bytes[HT_RE
 		[HT_REGION_PIECES] = p->pieces ? p->pieces * sizeof(struct ht_piece) : 1,
 		[HT_REGION_RINGS] = (uint64_t)p->threads * HT_RING_EVENTS * sizeof(struct ht_event),
 	};
-	uint64_t all = HT_HEADER_BYTES, live = 0;
+	uint64_t all = HT_HEADER_BYTES, live = 0, index = 0;
 
+	for (uint32_t i = 0; i < p->index_levels; i++)
+		index += segment_index_bytes(INDEX_LOG2, i);
 	for (uint32_t i = 0; i < p->live_levels; i++)
 		live += (sizeof(struct ht_bucket) << p->live_log2) << 2 * i;
 	for (int i = 0; i < HT_REGION_COUNT; i++) {
-		bytes[i] = round_up(i == HT_REGION_LIVE ? live : fixed[i]);
+		bytes[i] = round_up(i == HT_REGION_LIVE	   ? live
+				    : i == HT_REGION_INDEX ? index
+							   : fixed[i]);
 		all += bytes[i];
 	}
 	return all;
@@ -70,7 +78,8 @@ void segment_sizes_write(struct ht_header *h, const struct segment_sizes *p)
 	h->live_log2 = p->live_log2;
 	h->live_levels_max = p->live_levels;
 	h->live_pieces_max = p->pieces;
-	h->heads_log2 = p->heads_log2;
+	h->index_log2 = INDEX_LOG2;
+	h->index_levels = p->index_levels;
 }
 
 int segment_sizes_check(uint64_t bytes)

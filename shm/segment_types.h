@@ -65,6 +65,12 @@ static inline uint64_t segment_capacity(
 	return s->header->region[region].bytes / size;
 }
 
+/* Bytes of a level of the index whose level 0 has 2^log2 lines. */
+static inline uint64_t segment_index_bytes(uint32_t log2, uint32_t level)
+{
+	return HT_INDEX_SLOTS * (uint64_t)sizeof(uint32_t) << (log2 + HT_INDEX_GROWTH_LOG2 * level);
+}
+
 /* Bytes of live level `level`, and its offset in the file. */
 static inline uint64_t segment_level_bytes(const struct ht_header *h, uint32_t level)
 {

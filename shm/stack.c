@@ -10,49 +10,12 @@ struct frame {
 	uint32_t module;
 };
 
-static uint64_t mix(uint64_t h, uint64_t v)
+/* The hash of a stack from the outermost frame in to one with hash `outer`, and one more. */
+static uint64_t hash_in(uint64_t outer, const struct frame *f)
 {
-	h = (h ^ v) * 0x9fb21c651e98df25ull;
+	uint64_t h = (outer ^ f->pc ^ (uint64_t)f->module << 47) * 0x9fb21c651e98df25ull;
+
 	return h ^ h >> 32;
-}
-
-static uint32_t *chain_head(const struct segment *s, uint32_t parent, const struct frame *f)
-{
-	uint64_t hash = mix(mix(f->pc, parent), f->module) * 0x9e3779b97f4a7c15ull;
-	uint64_t at = segment_element(
-		s, HT_REGION_HEADS, hash >> (64 - s->header->heads_log2), sizeof(uint32_t));
-
-	return commit_range(s, at, sizeof(uint32_t)) == 0 ? segment_at(s, at) : NULL;
-}
-
-/* The heads of a forked child, at least: a program that forks early may become anything in its
- * child, and fewer heads would make a large one's chains long. They take four units of memory; all
- * may take thirty-two. */
-#define EXPECTED_LEAST_LOG2 16u
-#define HEADS_PER_NODE_LOG2 2u
-
-void stack_expect(const struct segment *s, uint32_t nodes)
-{
-	uint32_t log2 = EXPECTED_LEAST_LOG2;
-
-	while (log2 < s->header->heads_log2 && nodes >> (log2 - HEADS_PER_NODE_LOG2) != 0)
-		log2++;
-	if (log2 < s->header->heads_log2)
-		s->header->heads_log2 = log2;
-}
-
-/* Searches a chain from `node` up to, not including, `end`. */
-static uint32_t chain_find(const struct segment *s, uint32_t node, uint32_t end, uint32_t parent,
-	const struct frame *f)
-{
-	for (; node != end && node != 0;) {
-		const struct ht_node *n = stack_node(s, node);
-
-		if (n->pc == f->pc && n->parent == parent && n->module == f->module)
-			return node;
-		node = n->next;
-	}
-	return 0;
 }
 
 static struct frame leaf_frame(const struct stack_trace *t)
@@ -68,104 +31,388 @@ static struct frame frame_of(const struct stack_trace *t, uint32_t depth)
 	return depth == t->count ? leaf_frame(t) : (struct frame){ t->pcs[i], t->modules[i] };
 }
 
-/* The chain of node `first + k` of a branch (below), a child of the one before. */
-static uint32_t *branch_head(const struct segment *s, const struct stack_trace *t, uint32_t depth,
-	uint32_t first, uint32_t k)
-{
-	struct frame f = frame_of(t, depth + k);
+/* ---- the index ---- */
 
-	return chain_head(s, first + k - 1, &f);
+/* A line of the index that a node may be in: first one in each level, then the next ones of the
+ * last level. */
+struct line {
+	uint64_t first, count; /* its level: number of its first line, and of lines */
+	uint64_t home; /* the line in each level, before masking */
+	uint32_t level, past; /* lines past it in the last level */
+};
+
+static struct line line_first(const struct segment *s, uint64_t hash)
+{
+	return (struct line){ .count = 1ull << s->header->index_log2, .home = hash };
 }
 
-/* Allocates `count` nodes in a row. Commits memory for them and for their chains first: while there
- * is none, repeated stacks must not use up the table. The chains' heads are scattered, so they are
- * prefetched together. 0: no room. */
-static uint32_t branch_take(
-	const struct segment *s, const struct stack_trace *t, uint32_t depth, uint32_t count)
+/* False: there is no further line. */
+static bool line_next(const struct segment *s, struct line *l)
+{
+	if (l->level + 1 == s->header->index_levels)
+		return ++l->past < HT_INDEX_PROBE_LINES;
+	l->level++;
+	l->first += l->count;
+	l->count <<= HT_INDEX_GROWTH_LOG2;
+	return true;
+}
+
+static uint64_t line_offset(const struct segment *s, const struct line *l)
+{
+	uint64_t number = l->first + ((l->home + l->past) & (l->count - 1));
+
+	return segment_element(
+		s, HT_REGION_INDEX, number, HT_INDEX_SLOTS * (uint64_t)sizeof(uint32_t));
+}
+
+/* The slots of a line. NULL: it has no memory yet. */
+static uint32_t *line_slots(const struct segment *s, const struct line *l)
+{
+	uint64_t at = line_offset(s, l);
+
+	return commit_has(s, at) ? segment_at(s, at) : NULL;
+}
+
+/* Which number of a slot is a node's with this hash. Not 0. */
+static uint32_t tag_of(uint64_t hash)
+{
+	uint32_t tag = (uint32_t)(hash >> 32) & ~HT_INDEX_NODE;
+
+	return tag ? tag : HT_INDEX_NODE + 1;
+}
+
+/* Fetches the lines that a node may be in, so that they arrive together. */
+static void index_prefetch(const struct segment *s, uint64_t hash)
+{
+	struct line l = line_first(s, hash);
+
+	do {
+		const uint32_t *slots = line_slots(s, &l);
+
+		if (!slots)
+			return;
+		__builtin_prefetch(slots);
+	} while (line_next(s, &l) && l.past == 0);
+}
+
+/* A search in the index. */
+struct search {
+	struct line line;
+	uint32_t tag, at; /* the next slot of the line */
+	uint32_t *slots; /* of the line; NULL: not entered yet */
+	uint32_t *free; /* at its end: where the node would be; NULL: no room, or no memory */
+};
+
+static struct search search_start(const struct segment *s, uint64_t hash)
+{
+	return (struct search){ .line = line_first(s, hash), .tag = tag_of(hash) };
+}
+
+/*
+ * The next node that may be the one searched for, 0: there is none.
+ *
+ * The slots of a line are used in order, and a node goes into the next level only when its line is
+ * full, which no line ceases to be. So a node is in no slot after a free one. Two threads that put
+ * the same node in pass over the same slots, each of which they compare, and meet at the same free
+ * one: only one of them is successful.
+ */
+static uint32_t search_next(const struct segment *s, struct search *p)
+{
+	for (;;) {
+		if (!p->slots && !(p->slots = line_slots(s, &p->line)))
+			return 0;
+		while (p->at < HT_INDEX_SLOTS) {
+			uint32_t seen = ht_load_acquire_32(&p->slots[p->at]); /* NODE */
+
+			if (seen == 0) {
+				p->free = &p->slots[p->at];
+				return 0;
+			}
+			p->at++;
+			if ((seen ^ p->tag) <= HT_INDEX_NODE)
+				return seen & HT_INDEX_NODE;
+		}
+		if (!line_next(s, &p->line))
+			return 0;
+		p->at = 0;
+		p->slots = NULL;
+	}
+}
+
+static bool node_is(const struct segment *s, uint32_t node, uint32_t parent, const struct frame *f)
+{
+	const struct ht_node *n = stack_node(s, node);
+
+	return n->pc == f->pc && n->parent == parent && n->module == f->module;
+}
+
+/* The child of `parent` for a frame, 0: there is none. */
+static uint32_t child_find(
+	const struct segment *s, uint32_t parent, const struct frame *f, uint64_t hash)
+{
+	struct search p = search_start(s, hash);
+	uint32_t node;
+
+	do
+		node = search_next(s, &p);
+	while (node && !node_is(s, node, parent, f));
+	return node;
+}
+
+/* Commits the memory of the slot where a node would be now. False: no room, or no memory. */
+static bool index_reserve(const struct segment *s, uint64_t hash)
+{
+	struct line l = line_first(s, hash);
+
+	do {
+		uint64_t at = line_offset(s, &l);
+		const uint32_t *slots = segment_at(s, at);
+
+		if (commit_range(s, at, sizeof(*slots)) != 0)
+			return false;
+		/* Relaxed: nothing is read through it. */
+		if (ht_load_relaxed_32(&slots[HT_INDEX_SLOTS - 1]) == 0)
+			return true;
+	} while (line_next(s, &l));
+	return false;
+}
+
+/* Puts a new node in, unless there is one for the same stack: then returns that. 0: no room. */
+static uint32_t index_put(const struct segment *s, uint32_t fresh, uint64_t hash)
+{
+	const struct ht_node *n = stack_node(s, fresh);
+	const struct frame f = { n->pc, n->module };
+	struct search p = search_start(s, hash);
+
+	for (;;) {
+		uint32_t node = search_next(s, &p), none = 0;
+
+		if (node && node_is(s, node, n->parent, &f))
+			return node;
+		if (node)
+			continue;
+		if (p.free && ht_cas_acq_rel_32(p.free, &none, p.tag | fresh)) /* NODE */
+			return fresh;
+		/* Another thread's node is there, and comes next; or the line has no memory. */
+		if (!p.free && (p.slots || !index_reserve(s, hash)))
+			return 0;
+		p.free = NULL;
+	}
+}
+
+/* ---- nodes ---- */
+
+/* A way from the root into the tree, along a stack. */
+struct way {
+	uint32_t depth; /* frames of the stack on it */
+	uint32_t node; /* where they lead; 0: the root */
+	uint64_t hash; /* of them */
+};
+
+/* Allocates nodes, in a row, for the rest of a stack, leaf included. Commits memory for them and
+ * for their places in the index first: while there is none, repeated stacks must not use up the
+ * table. 0: no room. */
+static uint32_t row_take(const struct segment *s, const struct stack_trace *t, const struct way *w)
 {
 	const uint64_t size = sizeof(struct ht_node),
-		       room = segment_capacity(s, HT_REGION_NODES, size);
-	uint32_t first = ht_load_relaxed_32(&s->header->nodes);
+		       capacity = segment_capacity(s, HT_REGION_NODES, size),
+		       room = capacity < HT_NODES_MAX ? capacity : HT_NODES_MAX;
+	uint32_t first = ht_load_relaxed_32(&s->header->nodes), count = t->count + 1 - w->depth;
+	uint64_t hash = w->hash;
 
+	if (first + (uint64_t)count > room)
+		return 0;
+	for (uint32_t depth = w->depth; depth <= t->count; depth++) {
+		struct frame f = frame_of(t, depth);
+
+		hash = hash_in(hash, &f);
+		if (!index_reserve(s, hash))
+			return 0;
+	}
 	do {
 		uint64_t at = segment_element(s, HT_REGION_NODES, first, size);
 
 		if (first + (uint64_t)count > room || commit_range(s, at, count * size) != 0)
 			return 0;
-		for (uint32_t k = 1; k < count; k++) {
-			const uint32_t *head = branch_head(s, t, depth, first, k);
-
-			if (!head)
-				return 0;
-			__builtin_prefetch(head, 1);
-		}
 	} while (!ht_cas_relaxed_32(&s->header->nodes, &first, first + count));
 	return first;
 }
 
-/* Puts a node into a chain. No other thread knows its parent, so it is not there yet. */
-static void node_push(const struct segment *s, uint32_t *head, uint32_t node)
+/* Makes a node and puts it into the index. Returns it, or the one that another thread made. */
+static uint32_t child_new(const struct segment *s, uint32_t fresh, uint32_t parent,
+	const struct frame *f, uint64_t hash)
 {
-	uint32_t seen = ht_load_relaxed_32(head);
+	struct ht_node *n = stack_node(s, fresh);
 
-	do {
-		stack_node(s, node)->next = seen;
-	} while (!ht_cas_acq_rel_32(head, &seen, node)); /* NODE: publishes the fields */
+	n->pc = f->pc;
+	n->parent = parent;
+	n->module = f->module;
+	return index_put(s, fresh, hash);
 }
 
-/* Creates the nodes of a stack from `depth` on, leaf included: a connected branch that is not
- * attached yet. Returns the first, 0: the tree is full. They are in a row. */
-static uint32_t branch_new(
-	const struct segment *s, const struct stack_trace *t, uint32_t depth, uint32_t parent)
+/* ---- the last stack's path ---- */
+
+/* Whether the last stack had this frame here, after the same ones. */
+static bool path_has(const struct segment *s, const struct stack_trace *t, const struct way *w)
 {
-	uint32_t count = t->count + 1 - depth, first = branch_take(s, t, depth, count);
+	struct frame f = frame_of(t, w->depth);
 
-	for (uint32_t k = 0; first && k < count; k++) {
-		struct ht_node *n = stack_node(s, first + k);
-		struct frame f = frame_of(t, depth + k);
+	if (!t->path || w->depth >= t->path->count || w->depth == t->count)
+		return false;
+	return node_is(s, t->path->steps[w->depth].node, w->node, &f);
+}
 
-		n->pc = f.pc;
-		n->parent = k ? first + k - 1 : parent;
-		n->module = f.module;
+/* Notes that the path ends here. */
+static void path_end(const struct stack_trace *t, uint32_t depth)
+{
+	if (t->path)
+		t->path->count = depth < t->path->room ? depth : t->path->room;
+}
+
+/* The step for frame number `depth`; NULL: there is no room for it. */
+static struct stack_step *path_step(const struct stack_trace *t, uint32_t depth)
+{
+	return t->path && depth < t->path->room ? &t->path->steps[depth] : NULL;
+}
+
+/* Goes on to the next frame, which leads to `node`. */
+static void way_step(const struct stack_trace *t, struct way *w, uint32_t node, uint64_t hash)
+{
+	struct stack_step *step = w->depth < t->count ? path_step(t, w->depth) : NULL;
+
+	if (step)
+		*step = (struct stack_step){ .hash = hash, .node = node };
+	w->depth++;
+	w->node = node;
+	w->hash = hash;
+}
+
+/* The part of a stack that it shares with the last one. The first frames are known to be the same.
+ * Only their hashes are right for sure: a signal handler may have left the function in between. */
+static struct way way_along(const struct segment *s, const struct stack_trace *t)
+{
+	struct way w = { .depth = 0 };
+
+	if (t->path && t->path->count && t->kept) {
+		w.depth = t->kept < t->path->count ? t->kept : t->path->count;
+		w.node = t->path->steps[w.depth - 1].node;
+		w.hash = t->path->steps[w.depth - 1].hash;
 	}
-	for (uint32_t k = 1; first && k < count; k++)
-		node_push(s, branch_head(s, t, depth, first, k), first + k);
-	return first;
+	while (path_has(s, t, &w)) {
+		struct frame f = frame_of(t, w.depth);
+
+		way_step(t, &w, t->path->steps[w.depth].node, hash_in(w.hash, &f));
+	}
+	return w;
 }
 
-/* The child of `parent` for frame number `depth`, created with the rest of the stack if missing:
- * then *made nodes, in a row, are new. 0 when the tree is full. */
-static uint32_t child(const struct segment *s, uint32_t parent, const struct stack_trace *t,
-	uint32_t depth, uint32_t *made)
+/* ---- leaves ---- */
+
+/* Whether a node is the leaf of a stack that begins like this. Notes the path as it goes: these
+ * nodes are in the tree in any case. */
+static bool leaf_is(
+	const struct segment *s, const struct stack_trace *t, const struct way *w, uint32_t leaf)
 {
-	struct frame f = frame_of(t, depth);
-	uint32_t *head = chain_head(s, parent, &f);
-	uint32_t seen, found, fresh;
+	const struct ht_node *n = stack_node(s, leaf);
 
-	*made = 0;
-	if (!head)
-		return 0;
-	seen = ht_load_acquire_32(head); /* NODE */
-	found = chain_find(s, seen, 0, parent, &f);
-	if (found)
-		return found;
-	fresh = branch_new(s, t, depth, parent);
-	if (!fresh)
-		return 0;
-	for (;;) {
-		uint32_t before = seen;
+	if (n->pc != leaf_frame(t).pc)
+		return false;
+	for (uint32_t i = 0; i < t->count - w->depth; i++) {
+		struct stack_step *step = path_step(t, t->count - 1 - i);
+		uint32_t node = n->parent;
 
-		stack_node(s, fresh)->next = seen;
-		if (ht_cas_acq_rel_32(head, &seen, fresh)) { /* NODE: publishes the fields */
-			*made = t->count + 1 - depth;
-			return fresh;
+		n = stack_node(s, node);
+		if (node == 0 || n->pc != t->pcs[i] || n->module != t->modules[i])
+			return false;
+		if (step)
+			step->node = node;
+	}
+	return n->parent == w->node;
+}
+
+/* The leaf of a stack, by its hash, without looking for the nodes on the way. 0: there is none. */
+static uint32_t leaf_find(const struct segment *s, const struct stack_trace *t, const struct way *w)
+{
+	struct frame f = leaf_frame(t);
+	uint64_t hash = w->hash;
+	struct search p;
+	uint32_t node;
+
+	for (uint32_t depth = w->depth; depth < t->count; depth++) {
+		struct frame inner = frame_of(t, depth);
+		struct stack_step *step = path_step(t, depth);
+
+		hash = hash_in(hash, &inner);
+		if (step)
+			step->hash = hash;
+	}
+	hash = hash_in(hash, &f);
+	index_prefetch(s, hash);
+	p = search_start(s, hash);
+	do
+		node = search_next(s, &p);
+	while (node && !leaf_is(s, t, w, node));
+	return node;
+}
+
+/* Fetches what will be read for the rest of a stack, as far as is worth it. */
+#define PREFETCH_FRAMES 16u
+static void rest_prefetch(const struct segment *s, const struct stack_trace *t, struct way w)
+{
+	for (uint32_t i = 0; i < PREFETCH_FRAMES && w.depth + i < t->count; i++) {
+		struct frame f = frame_of(t, w.depth + i);
+
+		w.hash = hash_in(w.hash, &f);
+		index_prefetch(s, w.hash);
+	}
+}
+
+/*
+ * Goes on to the leaf of a stack, and creates what is missing. False: the tree is full.
+ *
+ * From the outermost frame inwards, and a node's parent is in the index before the node is: so no
+ * stack ever has two leaves, and a leaf that is found by its hash alone is the one.
+ */
+static bool leaf_make(const struct segment *s, const struct stack_trace *t, struct way *w)
+{
+	uint32_t fresh = 0;
+
+	rest_prefetch(s, t, *w);
+	while (w->depth <= t->count) {
+		struct frame f = frame_of(t, w->depth);
+		uint64_t hash = hash_in(w->hash, &f);
+		uint32_t node = fresh ? 0 : child_find(s, w->node, &f, hash);
+
+		if (!node && !fresh)
+			fresh = row_take(s, t, w);
+		if (!node && fresh) {
+			node = child_new(s, fresh, w->node, &f, hash);
+			/* Where another thread was first, the node serves for the next frame; at
+			 * the end one stays unused, once per race. */
+			fresh += node == fresh;
 		}
-		/* Other threads pushed in between: search theirs only. If ours is there, the new
-		 * branch stays unused; that costs 24 bytes a frame, once per race. */
-		found = chain_find(s, seen, before, parent, &f);
-		if (found)
-			return found;
+		if (!node)
+			return false;
+		way_step(t, w, node, hash);
 	}
+	return true;
+}
+
+/* The leaf of a stack; 0 when the tree is full. */
+static uint32_t leaf_of(const struct segment *s, const struct stack_trace *t)
+{
+	struct way w = way_along(s, t);
+	uint32_t kept = w.depth, leaf = leaf_find(s, t, &w);
+	bool made = !leaf && leaf_make(s, t, &w);
+
+	if (leaf || made) {
+		/* A stack that ends on the last one's path leaves the rest of that as it is. */
+		if (kept < t->count)
+			path_end(t, t->count);
+		return leaf ? leaf : w.node;
+	}
+	path_end(t, w.depth);
+	return 0;
 }
 
 static uint32_t site_new(const struct segment *s, uint32_t leaf, bool truncated)
@@ -199,68 +446,6 @@ static uint32_t site_of(const struct segment *s, uint32_t leaf, bool truncated)
 	}
 	/* SITE: publishes the site's fields. The loser's site has no counts, so is never shown. */
 	return ht_cas_acq_rel_32(&n->site, &site, fresh) ? fresh : site;
-}
-
-/* Whether the last stack had this frame here, after the same ones. */
-static bool path_has(
-	const struct segment *s, const struct stack_trace *t, uint32_t depth, uint32_t parent)
-{
-	struct frame f = frame_of(t, depth);
-	const struct ht_node *n;
-
-	if (!t->path || depth >= t->path->count || depth == t->count)
-		return false;
-	n = stack_node(s, t->path->nodes[depth]);
-	return n->parent == parent && n->pc == f.pc && n->module == f.module;
-}
-
-/* Notes that the stack led through these nodes, in a row, from `depth` on. */
-static void path_note(const struct stack_trace *t, uint32_t depth, uint32_t node, uint32_t count)
-{
-	struct stack_path *path = t->path;
-
-	for (uint32_t k = 0; path && k < count && depth + k < t->count && depth + k < path->room;
-		k++) {
-		path->nodes[depth + k] = node + k;
-		path->count = depth + k + 1;
-	}
-}
-
-/* Notes that the path ends here. */
-static void path_end(const struct stack_trace *t, uint32_t depth)
-{
-	if (t->path && t->path->count > depth)
-		t->path->count = depth;
-}
-
-/* The number of frames known to be on the last stack's path. */
-static uint32_t kept_of(const struct stack_trace *t)
-{
-	if (!t->path)
-		return 0;
-	return t->kept < t->path->count ? t->kept : t->path->count;
-}
-
-/* The leaf of a stack; 0 when the tree is full. */
-static uint32_t leaf_of(const struct segment *s, const struct stack_trace *t)
-{
-	uint32_t depth = kept_of(t), node = depth ? t->path->nodes[depth - 1] : 0, made;
-
-	for (; depth <= t->count; depth++) {
-		if (path_has(s, t, depth, node)) {
-			node = t->path->nodes[depth];
-			continue;
-		}
-		node = child(s, node, t, depth, &made);
-		if (node == 0) {
-			path_end(t, depth);
-			return 0;
-		}
-		path_note(t, depth, node, made ? made : 1);
-		if (made)
-			return node + made - 1;
-	}
-	return node;
 }
 
 uint32_t stack_intern(const struct segment *s, const struct stack_trace *t)

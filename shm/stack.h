@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The calling-context tree: a call stack becomes one number, its site. Insert-only and lock-free
- * (hash chains whose heads are swung by compare-and-swap); any thread. After Ammons, Ball and
- * Larus, "Exploiting hardware performance counters with flow and context sensitive profiling" (PLDI
- * 1997).
+ * The calling-context tree: a call stack becomes one number, its site. Insert-only and lock-free (a
+ * hash whose slots are filled by compare-and-swap); any thread. After Ammons, Ball and Larus,
+ * "Exploiting hardware performance counters with flow and context sensitive profiling" (PLDI 1997).
  */
 #ifndef SHM_STACK_H
 #define SHM_STACK_H
@@ -13,10 +12,14 @@
 /* The path of a thread's last stack in the tree: its nodes, outermost first. Successive stacks
  * mostly begin alike, and a node kept here is found without a search. Each is checked before it is
  * used. */
+struct stack_step {
+	uint64_t hash; /* of all frames out from this one */
+	uint32_t node;
+};
 struct stack_path {
-	uint32_t room; /* of nodes; set by the owner */
+	uint32_t room; /* of steps; set by the owner */
 	uint32_t count; /* filled; 0 at first */
-	uint32_t nodes[];
+	struct stack_step steps[];
 };
 
 /* A call stack as the unwinder returned it, innermost frame first. */
@@ -29,10 +32,6 @@ struct stack_trace {
 	struct stack_path *path; /* of the calling thread, or NULL */
 	uint32_t kept; /* the number of outermost frames shared with the stack of `path` */
 };
-
-/* Sets the expected size of the tree, before its first stack, in a segment that no other thread
- * uses yet: fewer hash chains take less memory, which is most of the cost of a forked child. */
-void stack_expect(const struct segment *s, uint32_t nodes);
 
 /* The site of a stack: the same stack always has the same site. 0, the catch-all, when a table is
  * full; the header counts that. */

@@ -496,7 +496,7 @@ void model_segment(struct segment *s, uint32_t live_log2, uint32_t levels)
 	s->places = model_shared(sizeof(*s->places)); /* hooks look there, pieces or not */
 	h->live_log2 = live_log2;
 	h->live_levels_max = levels;
-	h->heads_log2 = 1;
+	h->index_levels = 2;
 	h->nodes = h->sites = h->modules = h->threads = h->strings_bytes = 1;
 	h->counters = 1;
 	h->hists = 2;

@@ -47,8 +47,8 @@ int model_run(const struct model_scenario *scenarios, unsigned count);
 void model_require(bool holds, const char *property);
 
 /* A segment in the checked memory with tables of one unit each, all committed, no piece of the live
- * table but an overflow of 2^live_log2 buckets in level 0, and a tree with two hash chains. For
- * setups. */
+ * table but an overflow of 2^live_log2 buckets in level 0, and one line at level 0 of the tree's
+ * index. For setups. */
 void model_segment(struct segment *s, uint32_t live_log2, uint32_t levels);
 /* Gives it room for pieces, up to three of 64 KB of address space, with nothing in them. */
 void model_pieces(struct segment *s, uint32_t count);

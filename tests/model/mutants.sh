@@ -151,24 +151,28 @@ mutant direct "pages with blocks elsewhere are as others" live.h \
 mutant direct "an entry stays" live.h 's/\tht_store_relaxed_64\(entry, 0\);\n\treturn true;/\treturn true;/'
 
 mutant stack "a node is published relaxed" stack.c \
-	's/ht_cas_acq_rel_32\(head, &seen/ht_cas_relaxed_32(head, \&seen/'
-mutant stack "a chain is entered relaxed" stack.c 's/ht_load_acquire_32\(head\)/ht_load_relaxed_32(head)/'
+	's/ht_cas_acq_rel_32\(p.free, &none/ht_cas_relaxed_32(p.free, \&none/'
+mutant stack "a slot is read relaxed" stack.c 's/ht_load_acquire_32\(&p->slots/ht_load_relaxed_32(\&p->slots/'
 mutant stack "a node is published by a store" stack.c \
-	's/ht_cas_acq_rel_32\(head, &seen, fresh\)/(ht_store_release_32(head, fresh), true)/'
-mutant stack "the chain is not read again after a lost race" stack.c \
-	's/(nothing|24 bytes a frame, once per race[^\n]*\n)[^\n]*chain_find[^\n]*\n[^\n]*\n[^\n]*\n/\1/'
-mutant stack "an inner node is published relaxed" stack.c \
-	's/ht_cas_acq_rel_32\(head, &seen, node/ht_cas_relaxed_32(head, \&seen, node/'
-mutant stack "an inner node is published by a store" stack.c \
-	's/ht_cas_acq_rel_32\(head, &seen, node\)/(ht_store_release_32(head, node), true)/'
-mutant stack "an inner node is linked once only" stack.c \
-	's/(\tdo \{\n)(\t\tstack_node\(s, node\)->next = seen;\n)/\2\1/'
+	's/ht_cas_acq_rel_32\(p.free, &none, p.tag \| fresh\)/(ht_store_release_32(p.free, p.tag | fresh), true)/'
+mutant stack "a node that another thread put first is not compared" stack.c \
+	's/p\.free = NULL;/p.free = NULL, p.at++;/'
+mutant stack "a search passes over free slots" stack.c \
+	's/(\t\t\tif \(seen == 0)(\) \{\n)/\1 \&\& p->at + 1 < HT_INDEX_SLOTS \&\& ++p->at)\n\t\t\t\tcontinue;\n\1\2/'
+mutant stack "the next level is taken while a line has a free slot" stack.c \
+	's/while \(p->at < HT_INDEX_SLOTS\)/while (p->at < HT_INDEX_SLOTS - !p->line.level)/'
+mutant stack "the first level is not searched once it is full" stack.c \
+	's/(search_start\(const struct segment \*s, uint64_t hash\)\n\{\n)/\1\tstruct line l = line_first(s, hash);\n\n\tif (ht_load_relaxed_32(line_slots(s, \&l) + HT_INDEX_SLOTS - 1) \&\& line_next(s, \&l))\n\t\treturn (struct search){ .line = l, .tag = tag_of(hash) };\n/'
+mutant stack "a full line is the end" stack.c 's/\t\tif \(!line_next\(s, &p->line\)\)\n/\t\tif (true)\n/'
+mutant stack "a node that another thread put first is not taken" stack.c \
+	's/return index_put\(s, fresh, hash\);/return index_put(s, fresh, hash) ? fresh : 0;/'
+mutant stack "a node that is in serves once more" stack.c 's/fresh \+= node == fresh;/fresh += node != fresh;/'
+mutant stack "a node is filled when it is in" stack.c \
+	's/\tn->pc = f->pc;\n(.*return index_put)/\t\1/; s/return index_put\(s, fresh, hash\);/fresh = index_put(s, fresh, hash);\n\tn->pc = f->pc;\n\treturn fresh;/'
+mutant stack "nodes are taken before there is room in the index" stack.c \
+	's/if \(!index_reserve\(s, hash\)\)\n\t\t\treturn 0;/(void)hash;/'
 mutant stack "nodes are taken by a load and a store" stack.c \
 	's/while \(!ht_cas_relaxed_32\(&s->header->nodes, &first, first \+ count\)\);/while (0);\n\tht_store_relaxed_32(\&s->header->nodes, first + count);/'
-mutant stack "the newest node is left out of the second look" stack.c \
-	's/chain_find\(s, seen, before,/chain_find(s, stack_node(s, seen)->next, before,/'
-mutant stack "a node is linked once only" stack.c \
-	's/(\tfor \(;;\) \{\n\t\tuint32_t before = seen;\n\n)(\t\tstack_node\(s, fresh\)->next = seen;\n)/\2\1/'
 mutant stack "indices are taken by a load and a store" commit.c \
 	's/while \(!ht_cas_relaxed_32\(t->used, &index, index \+ 1\)\);/while (0);\n\tht_store_relaxed_32(t->used, index + 1);/'
 mutant stack "a site is published by a store" stack.c \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The stack tree's protocol, with two hash chains so that everything collides: the same stack by
- * several threads, different ones with common frames, full tables, and a site that another thread
- * made.
+ * The stack tree's protocol, with lines of two slots so that the index soon goes on to its second
+ * level: the same stack by several threads, different ones with common frames, one found along the
+ * last, full tables, and a site that another thread made.
  */
 #include "shm/stack.h"
 #include "tests/model/model.h"
@@ -75,7 +75,7 @@ static void setup(void)
 	given = model_shared(sizeof(*given));
 }
 
-/* Some stacks are there already, in both chains. */
+/* A stack is there already, in both levels. */
 static void setup_known(void)
 {
 	static const uint64_t known[] = { 0x777, 0x999 };
@@ -86,7 +86,7 @@ static void setup_known(void)
 	stack_intern(&segment, &t);
 }
 
-/* Interning again changes nothing: no stack has two sites, no node is lost from its chain. */
+/* Interning again changes nothing: no stack has two sites, no node is lost from the index. */
 static void again(uint32_t which, uint32_t want)
 {
 	struct stack_trace t = trace(which);
@@ -126,6 +126,32 @@ static void end_three(void)
 	again(2, site[2]);
 	model_require(
 		site[2] != site[0] && site[2] != site[1], "different stacks have different sites");
+}
+
+/* ---- along the last stack ---- */
+
+static void along_by_0(void)
+{
+	union {
+		struct stack_path path;
+		unsigned char bytes[sizeof(struct stack_path) + 2 * sizeof(struct stack_step)];
+	} kept = { .path = { .room = 2 } };
+
+	for (uint32_t which = 0; which < 2; which++) {
+		struct stack_trace t = trace(which);
+
+		t.path = &kept.path;
+		t.kept = which;
+		site[0] = stack_intern(&segment, &t);
+		model_require(stack_compare(&segment, site[0], &t) == STACK_SAME,
+			"a site is that of its stack");
+	}
+}
+
+static void end_along(void)
+{
+	again(1, site[0]);
+	again(1, site[1]);
 }
 
 /* ---- handed over ---- */
@@ -174,6 +200,11 @@ static void try_1(void)
 	intern(1, 1);
 }
 
+static void try_third(void)
+{
+	intern(2, 2);
+}
+
 static void end_last_site(void)
 {
 	model_require((site[0] != 0) + (site[1] != 0) == 1, "one gets the last site");
@@ -197,6 +228,31 @@ static void end_last_nodes(void)
 		"refusals are counted");
 	if (site[0] || site[1])
 		again(site[0] ? 0 : 1, site[0] + site[1]);
+}
+
+/* Four slots are left in the index: enough for one of the stacks, or for parts of both. */
+static void setup_last_slots(void)
+{
+	setup();
+	segment.header->index_log2 = segment.header->index_levels = 1;
+}
+
+static void end_last_slots(void)
+{
+	uint32_t nodes = segment.header->nodes;
+
+	model_require(!site[0] || !site[2], "what is full is full");
+	model_require(!site[0] + (uint64_t)!site[2] == segment.header->nodes_refused,
+		"refusals are counted");
+	for (uint32_t i = 0; i < 2; i++) {
+		struct stack_trace t = trace(2 * i);
+
+		if (site[2 * i])
+			again(2 * i, site[2 * i]);
+		else
+			model_require(stack_intern(&segment, &t) == 0, "what is full stays full");
+	}
+	model_require(segment.header->nodes == nodes, "refusals use up no nodes");
 }
 
 static const struct model_scenario scenarios[] = {
@@ -224,6 +280,12 @@ static const struct model_scenario scenarios[] = {
 		.thread = { same_by_0, other_by_1, third_by_2 },
 		.end = end_three,
 		.deviations = 2 },
+	{ .name = "two threads meet a stack, one of them along its last",
+		.setup = setup,
+		.begin = begin,
+		.thread = { along_by_0, other_by_1 },
+		.end = end_along,
+		.deviations = 3 },
 	{ .name = "a site is handed to another thread",
 		.setup = setup,
 		.begin = begin,
@@ -241,6 +303,12 @@ static const struct model_scenario scenarios[] = {
 		.begin = begin,
 		.thread = { try_0, try_1 },
 		.end = end_last_nodes,
+		.deviations = 4 },
+	{ .name = "two threads want the last slots of the index",
+		.setup = setup_last_slots,
+		.begin = begin,
+		.thread = { try_0, try_third },
+		.end = end_last_slots,
 		.deviations = 4 },
 };
 

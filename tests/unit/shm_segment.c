@@ -195,11 +195,14 @@ static const struct damage damages[] = {
 	SET(live_pieces_max, UINT32_MAX),
 	SET(live_levels_max, HT_LIVE_LEVELS + 1),
 	SET(live_levels_max, UINT32_MAX),
-	SET(heads_log2, 0),
-	SET(heads_log2, 17),
-	SET(heads_log2, 29),
-	SET(heads_log2, 64),
-	SET(heads_log2, UINT32_MAX),
+	SET(index_log2, 11),
+	SET(index_log2, 25),
+	SET(index_log2, 64),
+	SET(index_log2, UINT32_MAX),
+	SET(index_levels, 0),
+	SET(index_levels, 4),
+	SET(index_levels, 9),
+	SET(index_levels, UINT32_MAX),
 };
 
 static void damage_apply(struct ht_header *h, const struct damage *d)
@@ -293,8 +296,8 @@ TEST(check_refuses_tables_that_disagree)
 	CHECK(!border_accepted(good, bytes, HT_REGION_THREADS, unit));
 	/* owners for fewer counters than there are */
 	CHECK(!border_accepted(good, bytes, HT_REGION_OWNERS, -unit));
-	/* heads fewer than heads_log2 says */
-	CHECK(!border_accepted(good, bytes, HT_REGION_HEADS, -unit));
+	/* the index's levels larger than their region */
+	CHECK(!border_accepted(good, bytes, HT_REGION_INDEX, -unit));
 	/* live levels larger than their region */
 	CHECK(!border_accepted(good, bytes, HT_REGION_RINGS, unit));
 	free(good);

@@ -201,7 +201,7 @@ TEST(along_the_last_stack)
 {
 	static union {
 		struct stack_path path;
-		unsigned char bytes[sizeof(struct stack_path) + 8 * sizeof(uint32_t)];
+		unsigned char bytes[sizeof(struct stack_path) + 8 * sizeof(struct stack_step)];
 	} kept = { .path = { .room = 8 } };
 	struct fixture f;
 	uint64_t random = 3;
@@ -308,7 +308,7 @@ TEST(refused_along_the_last_stack)
 {
 	static union {
 		struct stack_path path;
-		unsigned char bytes[sizeof(struct stack_path) + 64 * sizeof(uint32_t)];
+		unsigned char bytes[sizeof(struct stack_path) + 64 * sizeof(struct stack_step)];
 	} kept = { .path = { .room = 64 } };
 	struct fixture f;
 	struct stack_trace t;
@@ -333,11 +333,10 @@ TEST(refused_along_the_last_stack)
 	fixture_close(&f);
 }
 
-/* Several thousand stacks over few frames: long chains, shared prefixes, all told apart. */
-/* Units of memory that the chains' heads have. */
-static uint32_t head_units(const struct segment *s)
+/* Units of memory that the index has. */
+static uint32_t index_units(const struct segment *s)
 {
-	const struct ht_region *r = &s->header->region[HT_REGION_HEADS];
+	const struct ht_region *r = &s->header->region[HT_REGION_INDEX];
 	uint32_t units = 0;
 
 	for (uint64_t at = 0; at < r->bytes; at += HT_COMMIT_BYTES)
@@ -345,29 +344,61 @@ static uint32_t head_units(const struct segment *s)
 	return units;
 }
 
-/* A segment of which little is expected takes little, and holds what comes all the same. */
-TEST(expected)
+/* The index takes memory in proportion to the nodes, and one unit while they are few. */
+TEST(index_grows)
 {
 	static const struct {
-		uint32_t nodes, log2, least, most;
-	} cases[] = { { 0, 16, 1, 4 }, { 40000, 18, 5, 16 }, { 1u << 20, 19, 17, 32 } };
+		uint32_t nodes, most;
+	} cases[] = { { 6000, 1 }, { 30000, 5 }, { 100000, 21 }, { 400000, 85 } };
+	struct fixture f;
+	uint64_t seed = 0;
 
+	fixture_open(&f, SEGMENT_FULL);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct fixture f;
+		while (f.s.header->nodes < cases[i].nodes) {
+			struct stack_trace t = trace(seed++, 20);
 
-		fixture_open(&f, SEGMENT_FULL);
-		stack_expect(&f.s, cases[i].nodes);
-		CHECK_INT(f.s.header->heads_log2, cases[i].log2);
-		for (uint64_t seed = 0; seed < 100; seed++) {
-			struct stack_trace t = trace(seed, 20);
-
-			check_walk(&f.s, stack_intern(&f.s, &t), &t);
+			if (stack_intern(&f.s, &t) != seed)
+				CHECK_INT(seed, 0);
 		}
-		CHECK(head_units(&f.s) >= cases[i].least && head_units(&f.s) <= cases[i].most);
-		fixture_close(&f);
+		CHECK(index_units(&f.s) <= cases[i].most);
 	}
+	for (uint64_t i = 0; i < seed; i++) {
+		struct stack_trace t = trace(i, 20);
+
+		CHECK_INT(stack_intern(&f.s, &t), i + 1);
+	}
+	CHECK_INT(f.s.header->nodes, 1 + 21 * seed);
+	fixture_close(&f);
 }
 
+/* An index with room for fewer nodes than there are takes most of that, and counts the rest. */
+TEST(index_full)
+{
+	enum { SLOTS = 16 << 10 };
+	struct fixture f;
+	uint64_t seed = 0;
+
+	fixture_open(&f, SEGMENT_FULL);
+	f.s.header->index_levels = 1;
+	for (;; seed++) {
+		struct stack_trace t = trace(seed, 3);
+
+		if (stack_intern(&f.s, &t) == 0)
+			break;
+	}
+	CHECK(4 * seed > SLOTS / 4 * 3);
+	CHECK_INT(f.s.header->nodes, 1 + 4 * seed);
+	CHECK_INT(f.s.header->nodes_refused, 1);
+	for (uint64_t i = 0; i < seed; i++) {
+		struct stack_trace t = trace(i, 3);
+
+		CHECK_INT(stack_intern(&f.s, &t), i + 1);
+	}
+	fixture_close(&f);
+}
+
+/* Several thousand stacks over few frames: shared prefixes, all told apart. */
 TEST(many)
 {
 	enum { STACKS = 30000 };
@@ -409,7 +440,8 @@ int main(void)
 	RUN(sites_full);
 	RUN(nodes_full);
 	RUN(refused_along_the_last_stack);
-	RUN(expected);
+	RUN(index_grows);
+	RUN(index_full);
 	RUN(many);
 	return check_end();
 }
