@@ -179,7 +179,7 @@
 #define HT_COMMAND_MAX	   4096u
 #define HT_PATH_MAX	   1024u
 #define HT_WHY_MAX	   128u
-#define HT_COMMITTED_WORDS 768u /* 49,152 units: 3 GB, all regions but the pieces */
+#define HT_COMMITTED_WORDS 1408u /* 90,112 units: 5.9 GB, all regions but the pieces */
 #define HT_DEPTH_MAX	   1024u
 #define HT_DEPTH_DEFAULT   128u
 
@@ -334,11 +334,12 @@ struct ht_hist {
 };
 
 /* A counter's owner, once more. Written before the counter's number appears anywhere. */
-#define HT_SITES_MAX (1u << 21)
-#define HT_SLOTS_MAX (1u << 11)
+#define HT_SITES_LOG2 22u
+#define HT_SITES_MAX  (1u << HT_SITES_LOG2)
+#define HT_SLOTS_MAX  (1u << (32 - HT_SITES_LOG2))
 static inline uint32_t ht_owner(uint32_t site, uint32_t slot)
 {
-	return site | slot << 21;
+	return site | slot << HT_SITES_LOG2;
 }
 
 static inline uint32_t ht_owner_site(uint32_t owner)
@@ -348,7 +349,7 @@ static inline uint32_t ht_owner_site(uint32_t owner)
 
 static inline uint32_t ht_owner_slot(uint32_t owner)
 {
-	return owner >> 21;
+	return owner >> HT_SITES_LOG2;
 }
 
 #define HT_MODULE_READY	 1u /* all fields are written */
@@ -462,20 +463,22 @@ struct ht_piece {
 };
 
 /*
- * An entry, from bit 0 on: 3 bits of kind; 3 bits of position, the block's start in 64 bytes, in
- * units of 8: the address's own bits; 21 bits of counter, which identifies the site and the
- * allocating slot; 7 of size, HT_ENTRY_SIZE where the next entry holds it; 30 of birth
- * (live_birth). So an address's low six bits, plus HT_ENTRY_BLOCK, are an entry's. The other kind
+ * An entry. Its upper 21 bits, followed by bits 0 and 1, are the counter, which identifies the site
+ * and the allocating slot: so one rotation extracts it. Bit 2 tells a block from the other kind.
+ * Then 3 bits of position, the block's start in 64 bytes, in units of 8: the address's own bits; 7
+ * of size, HT_ENTRY_SIZE where the next entry holds it; 30 of birth (live_birth). So an address's
+ * low six bits, plus HT_ENTRY_BLOCK, are an entry's, except the counter's two. The other kind
  * holds a size, in its upper 48 bits.
  */
-#define HT_ENTRY_BLOCK	       4ull
+#define HT_ENTRY_KIND	       7ull /* mask of HT_ENTRY_EXTENSION */
+#define HT_ENTRY_BLOCK	       4ull /* set in a block's */
 #define HT_ENTRY_EXTENSION     2ull
-#define HT_ENTRY_WHICH	       0x3full /* kind and position */
-#define HT_ENTRY_COUNTER_SHIFT 6u
-#define HT_ENTRY_SIZE_SHIFT    27u
+#define HT_ENTRY_WHICH	       0x3cull /* kind and position of a block */
+#define HT_ENTRY_SIZE_SHIFT    6u
 #define HT_ENTRY_SIZE	       127u
 #define HT_ENTRY_LONG_SHIFT    16u
-#define HT_ENTRY_BIRTH_SHIFT   34u
+#define HT_ENTRY_BIRTH_SHIFT   13u
+#define HT_ENTRY_COUNTER_SHIFT 43u /* to the right, with wrap-around */
 
 struct ht_live_payload {
 	uint64_t size_rate; /* size in the low 48 bits, poisson_weight's log2 above */
@@ -484,7 +487,7 @@ struct ht_live_payload {
 
 #define HT_LIVE_SIZE_BITS 48u
 #define HT_LIVE_TICK_BITS 40u
-#define HT_COUNTERS_MAX	  (1u << 21)
+#define HT_COUNTERS_MAX	  (1u << 23)
 /* Counter of a block in the live table that does not count: our unwinder's, or one whose allocation
  * could not be recorded (and was counted as such). Its free counts nowhere; readers skip it. */
 #define HT_COUNTER_HIDDEN (HT_COUNTERS_MAX - 1)

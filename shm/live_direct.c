@@ -126,7 +126,7 @@ static bool first_has(const struct ht_piece *p, const uint64_t *entry)
 
 static bool is_extended(const struct place *at, uint64_t word)
 {
-	return at->needs == HT_PAGE_FIRST && (word & 7) == HT_ENTRY_BLOCK &&
+	return at->needs == HT_PAGE_FIRST && (word & HT_ENTRY_BLOCK) != 0 &&
 	       (word >> HT_ENTRY_SIZE_SHIFT & HT_ENTRY_SIZE) == HT_ENTRY_SIZE;
 }
 
@@ -208,7 +208,7 @@ static void entry_free(const struct place *at, struct live_block *old, unsigned 
 
 	if (word == 0)
 		return;
-	if ((word & 7) == HT_ENTRY_BLOCK || is_extension(at, &from, &word)) {
+	if ((word & HT_ENTRY_BLOCK) != 0 || is_extension(at, &from, &word)) {
 		old[(*missed)++] = block_read(&from, word);
 		block_clear(&from, word);
 	}
@@ -287,7 +287,7 @@ static uint64_t entries_count(const uint64_t *entries, uint64_t n)
 	uint64_t blocks = 0;
 
 	for (uint64_t i = 0; i < n; i++)
-		blocks += (ht_load_relaxed_64(&entries[i]) & 7) == HT_ENTRY_BLOCK;
+		blocks += (ht_load_relaxed_64(&entries[i]) & HT_ENTRY_BLOCK) != 0;
 	return blocks;
 }
 

@@ -35,15 +35,19 @@ static inline uint32_t live_counter(const struct live_block *b)
  * down, so that no block is born in the future. */
 #define LIVE_BIRTH_EXACT 27u
 uint32_t live_birth_rounded(uint64_t tick);
-static inline uint32_t live_birth(uint64_t tick)
+static inline uint64_t live_birth(uint64_t tick)
 {
-	return __builtin_expect(tick < 1ull << LIVE_BIRTH_EXACT, 1) ? (uint32_t)tick
+	return __builtin_expect(tick < 1ull << LIVE_BIRTH_EXACT, 1) ? tick
 								    : live_birth_rounded(tick);
 }
 
-static inline uint64_t live_tick(uint32_t birth)
+static inline uint64_t live_tick(uint64_t birth)
 {
-	return (birth & ((1ull << LIVE_BIRTH_EXACT) - 1)) << 2 * (birth >> LIVE_BIRTH_EXACT);
+	uint64_t exact = (1ull << LIVE_BIRTH_EXACT) - 1;
+
+	return __builtin_expect(birth <= exact, 1)
+		       ? birth
+		       : (birth & exact) << 2 * (birth >> LIVE_BIRTH_EXACT);
 }
 
 /* Whether a smaller block that starts at `addr` has its entry in second[]. */
@@ -81,8 +85,11 @@ HT_HOT uint64_t live_which(uint64_t addr)
 
 HT_HOT uint64_t live_entry(uint64_t addr, uint64_t size, uint64_t tick, uint32_t counter)
 {
-	return ((uint64_t)live_birth(tick) << HT_ENTRY_BIRTH_SHIFT) | size << HT_ENTRY_SIZE_SHIFT |
-	       counter << HT_ENTRY_COUNTER_SHIFT | live_which(addr);
+	uint64_t number = counter;
+
+	number = number >> (64 - HT_ENTRY_COUNTER_SHIFT) | number << HT_ENTRY_COUNTER_SHIFT;
+	return number | live_birth(tick) << HT_ENTRY_BIRTH_SHIFT | size << HT_ENTRY_SIZE_SHIFT |
+	       live_which(addr);
 }
 
 /* Publishes a block. Its entries must be free, and owned by it. */
@@ -97,12 +104,16 @@ HT_HOT void live_store(
 	ht_store_release_64(entry, live_entry(addr, size, tick, counter)); /* ENTRY */
 }
 
-/* Unpacks an entry, except a size stored elsewhere. */
+/* Unpacks an entry, except a size stored elsewhere. Rotated, it begins with the counter and ends
+ * with the birth. */
 HT_HOT struct live_block live_unpack(uint64_t entry)
 {
-	return (struct live_block){ .size = entry >> HT_ENTRY_SIZE_SHIFT & HT_ENTRY_SIZE,
-		.tick = live_tick((uint32_t)(entry >> HT_ENTRY_BIRTH_SHIFT)),
-		.counter = (uint32_t)(entry >> HT_ENTRY_COUNTER_SHIFT) & (HT_COUNTERS_MAX - 1) };
+	const uint32_t turn = 64 - HT_ENTRY_COUNTER_SHIFT;
+	uint64_t turned = entry << turn | entry >> HT_ENTRY_COUNTER_SHIFT;
+
+	return (struct live_block){ .size = turned >> (HT_ENTRY_SIZE_SHIFT + turn) & HT_ENTRY_SIZE,
+		.tick = live_tick(turned >> (HT_ENTRY_BIRTH_SHIFT + turn)),
+		.counter = (uint32_t)turned & (HT_COUNTERS_MAX - 1) };
 }
 
 #endif

@@ -3,18 +3,20 @@
 #include "shm/segment_sizes.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <sys/resource.h>
 
 #include "shm/segment_types.h"
 
 /* Under a limit on the file size a segment has fewer pieces, at least these: 1 GB of address space.
- */
+ * Then it holds fewer stacks, at least these: some 3.3 GB of file. */
 #define PIECES_MIN 32u
+#define SITES_MIN  (1u << 20)
 
 static const struct segment_sizes table[] = {
-	/* 8 M nodes and 1 M stacks; the last level of the overflow alone holds 58 M blocks. 2.9 GB
+	/* 32 M nodes and 4 M stacks; the last level of the overflow alone holds 58 M blocks. 5.3 GB
 	   virtual, and 16 for the pieces */
-	[SEGMENT_FULL] = { 1024, 16384, 4u << 20, 6, 1u << 23, 1u << 20, 1u << 19, 9, 8,
+	[SEGMENT_FULL] = { 1024, 16384, 4u << 20, 7, 1u << 25, 1u << 22, 1u << 21, 9, 8,
 		HT_PIECES_MAX },
 	/* 42 MB in all: leaves room in a 64 MB /dev/shm */
 	[SEGMENT_SMALL] = { 128, 1024, 256u << 10, 3, 1u << 18, 1u << 15, 1u << 14, 13, 2, 0 },
@@ -92,15 +94,28 @@ int segment_sizes_check(uint64_t bytes)
 	return 0;
 }
 
+/* Halves what matters least of what a segment can do without. False: there is nothing left. */
+static bool sizes_shrink(struct segment_sizes *p)
+{
+	if (p->pieces > PIECES_MIN) {
+		p->pieces /= 2;
+		return true;
+	}
+	if (p->sites <= SITES_MIN)
+		return false;
+	p->sites /= 2;
+	p->nodes /= 2;
+	p->hists /= 2;
+	return true;
+}
+
 uint64_t segment_sizes_choose(enum segment_size size, struct segment_sizes *p)
 {
 	uint64_t bytes[HT_REGION_COUNT], all;
 
 	*p = table[size];
-	for (;;) {
+	do {
 		all = regions_size(p, bytes);
-		if (p->pieces <= PIECES_MIN || segment_sizes_check(all) == 0)
-			return all;
-		p->pieces /= 2;
-	}
+	} while (segment_sizes_check(all) != 0 && sizes_shrink(p));
+	return all;
 }

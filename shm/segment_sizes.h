@@ -10,9 +10,9 @@
 
 /*
  * SEGMENT_FULL is sparse and takes memory as it grows (up to ~60 million blocks in the overflow
- * alone, a million sites). Its live table covers 64 GB of the address space, or less under limits.
- * SEGMENT_SMALL fits everything into 48 MB, for kernels that cannot populate a range on request
- * (before Linux 5.14, where all of it is allocated at once) and for tight limits.
+ * alone, four million sites). Its live table covers 64 GB of the address space, or less under
+ * limits. SEGMENT_SMALL fits everything into 48 MB, for kernels that cannot populate a range on
+ * request (before Linux 5.14, where all of it is allocated at once) and for tight limits.
  */
 enum segment_size { SEGMENT_FULL, SEGMENT_SMALL };
 
@@ -24,8 +24,8 @@ struct segment_sizes {
 	uint32_t pieces;
 };
 
-/* The sizes for a new segment, with as many pieces as our limits allow. Returns the size of the
- * file in bytes. */
+/* The sizes for a new segment, with as many pieces, then sites, as our limits allow. Returns the
+ * size of the file in bytes. */
 uint64_t segment_sizes_choose(enum segment_size size, struct segment_sizes *sizes);
 /* 0, or -EFBIG: a file of `bytes` would exceed RLIMIT_FSIZE, and growing it raise SIGXFSZ. */
 int segment_sizes_check(uint64_t bytes);

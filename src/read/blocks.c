@@ -132,11 +132,11 @@ static void entry_visit(
 	uint64_t at = t->offset + index * sizeof(*a);
 	struct read_block out = { .at = { at, at }, .word = { a[0], a[0] } };
 
-	if ((a[0] & 7) != HT_ENTRY_BLOCK || a[0] != b[0])
+	if ((a[0] & HT_ENTRY_BLOCK) == 0 || a[0] != b[0])
 		return;
 	block = live_unpack(a[0]);
 	if (block.size == HT_ENTRY_SIZE) {
-		if (t->is_second || a[1] != b[1] || (a[1] & 7) != HT_ENTRY_EXTENSION)
+		if (t->is_second || a[1] != b[1] || (a[1] & HT_ENTRY_KIND) != HT_ENTRY_EXTENSION)
 			return;
 		block.size = a[1] >> HT_ENTRY_LONG_SHIFT;
 		out.at[1] = at + sizeof(*a);

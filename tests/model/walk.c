@@ -161,8 +161,8 @@ static void walk_entry(void)
 		copy[pass][1] = ht_load_relaxed_64(entry + 1);
 		ht_fence_acquire();
 	}
-	if ((copy[0][0] & 7) != HT_ENTRY_BLOCK || copy[0][0] != copy[1][0] ||
-		copy[0][1] != copy[1][1] || (copy[0][1] & 7) != HT_ENTRY_EXTENSION)
+	if ((copy[0][0] & HT_ENTRY_BLOCK) == 0 || copy[0][0] != copy[1][0] ||
+		copy[0][1] != copy[1][1] || (copy[0][1] & HT_ENTRY_KIND) != HT_ENTRY_EXTENSION)
 		return;
 	got = live_unpack(copy[0][0]);
 	got.size = copy[0][1] >> HT_ENTRY_LONG_SHIFT;

@@ -213,8 +213,8 @@ static bool entry_copy(const uint64_t *entry, struct live_block *out)
 		copy[pass][1] = ht_load_relaxed_64(entry + 1);
 		ht_fence_acquire();
 	}
-	if (memcmp(copy[0], copy[1], sizeof(copy[0])) != 0 || (copy[0][0] & 7) != HT_ENTRY_BLOCK ||
-		(copy[0][1] & 7) != HT_ENTRY_EXTENSION)
+	if (memcmp(copy[0], copy[1], sizeof(copy[0])) != 0 || (copy[0][0] & HT_ENTRY_BLOCK) == 0 ||
+		(copy[0][1] & HT_ENTRY_KIND) != HT_ENTRY_EXTENSION)
 		return false;
 	*out = live_unpack(copy[0][0]);
 	out->size = copy[0][1] >> HT_ENTRY_LONG_SHIFT;

@@ -31,6 +31,29 @@ TEST(births)
 	CHECK_INT(live_tick((1u << 30) - 1), ((1ull << LIVE_BIRTH_EXACT) - 1) << 14);
 }
 
+/* Every bit of each field comes back, whatever the others are, and none is in another's. */
+TEST(entries)
+{
+	uint64_t bad = 0;
+
+	for (unsigned i = 0; i < 100000; i++) {
+		uint64_t r = fixture_random(&random_state), addr = BASE + (r & 0xffff8);
+		uint64_t size = fixture_random(&random_state) & HT_ENTRY_SIZE;
+		uint64_t tick = fixture_random(&random_state) % (1ull << LIVE_BIRTH_EXACT);
+		uint32_t counter = (uint32_t)(r >> 32) & (HT_COUNTERS_MAX - 1);
+		uint64_t entry = live_entry(addr, size, tick, counter);
+		struct live_block b = live_unpack(entry);
+
+		bad += b.size != size || b.tick != tick || b.counter != counter;
+		bad += (entry & HT_ENTRY_WHICH) != live_which(addr);
+		bad += (entry & HT_ENTRY_WHICH) == live_which(addr + 1 + r % 7);
+		bad += (entry & HT_ENTRY_KIND) == HT_ENTRY_EXTENSION;
+	}
+	CHECK_INT(bad, 0);
+	CHECK_INT(
+		live_unpack(live_entry(BASE, 0, 0, HT_COUNTER_HIDDEN)).counter, HT_COUNTER_HIDDEN);
+}
+
 /* ---- one block at a time ---- */
 
 /* At every offset in a line; at the start and end of a page, a group of pages, and a piece. */
@@ -291,6 +314,7 @@ TEST(random_walk_any_allocator)
 int main(void)
 {
 	RUN(births);
+	RUN(entries);
 	RUN(edges_glibc);
 	RUN(edges_any_allocator);
 	RUN(other_addresses);

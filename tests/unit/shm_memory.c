@@ -332,15 +332,19 @@ TEST(address_space_limit)
 	fixture_in_child(limit_address_space);
 }
 
-/* With less room in the file there are fewer pieces; those are not what a segment is refused for.
- */
+/* With less room in the file there are fewer pieces, then fewer stacks; those are not what a
+ * segment is refused for. */
 static void limit_pieces(void)
 {
-	static const rlim_t megabytes[] = { 25000, 16000, 8000, 4000 };
+	static const struct {
+		rlim_t megabytes;
+		uint32_t sites;
+	} cases[] = { { 25000, 1u << 22 }, { 16000, 1u << 22 }, { 8000, 1u << 22 },
+		{ 4000, 1u << 21 } };
 	uint32_t last = HT_PIECES_MAX + 1;
 
-	for (unsigned i = 0; i < sizeof(megabytes) / sizeof(megabytes[0]); i++) {
-		struct rlimit limit = { megabytes[i] << 20, megabytes[i] << 20 };
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct rlimit limit = { cases[i].megabytes << 20, cases[i].megabytes << 20 };
 		struct segment s = { 0 };
 		int fd = memfd_create("segment", MFD_CLOEXEC);
 
@@ -349,6 +353,8 @@ static void limit_pieces(void)
 		CHECK(s.header->live_pieces_max < last && s.header->live_pieces_max >= 32);
 		CHECK(s.bytes <= limit.rlim_cur);
 		last = s.header->live_pieces_max;
+		CHECK_INT(segment_capacity(&s, HT_REGION_SITES, sizeof(struct ht_site)),
+			cases[i].sites);
 		segment_unmap(&s);
 		close(fd);
 	}

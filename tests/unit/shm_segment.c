@@ -95,6 +95,9 @@ static void check_layout(enum segment_size size)
 		h->region[HT_REGION_SITES].bytes / sizeof(struct ht_site));
 	CHECK(threads <= HT_SLOTS_MAX); /* as ht_owner has it */
 	CHECK(h->region[HT_REGION_SITES].bytes / sizeof(struct ht_site) <= HT_SITES_MAX);
+	CHECK(h->region[HT_REGION_COUNTERS].bytes / sizeof(struct ht_counter) <= HT_COUNTERS_MAX);
+	if (size == SEGMENT_FULL)
+		CHECK_INT(h->region[HT_REGION_SITES].bytes / sizeof(struct ht_site), 1u << 22);
 	CHECK(segment_check(h, at));
 	fixture_close(&f);
 }
