@@ -11,6 +11,12 @@
 #include "preload/sample.h"
 #include "preload/unwind.h"
 
+/* Whether a site is that of stacks without room, which may have found room since. */
+static bool is_ancestor(uint32_t site)
+{
+	return (stack_site(&state_segment, site)->flags & HT_SITE_ANCESTOR) != 0;
+}
+
 struct stack_cache_leaf *event_take_stack(
 	struct recorder *r, uintptr_t frame, uint32_t function, struct stack_cache_leaf *remembered)
 {
@@ -31,7 +37,7 @@ struct stack_cache_leaf *event_take_stack(
 	site = stack_intern(&state_segment, &t);
 	ht_fence_handler();
 	r->path_whole = true;
-	if (remembered && remembered->site != site)
+	if (remembered && remembered->site != site && !is_ancestor(remembered->site))
 		ht_add_relaxed_64(&state_segment.header->unwinds_wrong, 1);
 	if (!remembered)
 		remembered = stack_cache_keep(&r->guards, u, function, site);

@@ -18,8 +18,9 @@
  *   strings     module paths, each terminated by NUL; a module holds offset and length
  *   index       uint32_t[]: finds the nodes of the calling-context tree, in levels (below)
  *   nodes       ht_node[]: the calling-context tree; node 0 is the root and has no frame
- *   sites       ht_site[]: one call stack + allocation function; site 0 is the catch-all of blocks
- *               whose stack could not be kept
+ *   sites       ht_site[]: one call stack + allocation function, or what all stacks through a node
+ *               have in common that found no room (HT_SITE_ANCESTOR); site 0 is the catch-all of
+ *               blocks whose stack is unknown
  *   counters    ht_counter[]: what one thread slot counted at one site; counter 0 is for site 0
  *   owners      uint32_t[]: the site and slot of the counter of that number, in memory that does
  *               not change, for threads that free another's block (ht_owner)
@@ -107,7 +108,7 @@
  * Publication edges, labelled at both ends in the code:
  *   MAGIC   segment_create -> segment_check: the header before the magic
  *   NODE    stack_intern -> any walker: a node's fields before its number is in the index
- *   SITE    stack_intern -> site users: a site's fields before node.site
+ *   SITE    stack_intern, stack_ancestor_site -> site users: a site's fields before node.site
  *   COUNTER counter_claim -> any walker: a counter's fields, and its owner, before its index is in
  *           site.counters, a counter's `next` or site.shared, or in an entry
  *   MODULE  module_intern -> readers: a module's fields before HT_MODULE_READY
@@ -242,6 +243,7 @@ enum ht_function {
 
 #define HT_LEAF_FUNCTION  0xffffu /* of a leaf's pc: enum ht_function */
 #define HT_LEAF_TRUNCATED 0x10000u /* of a leaf's pc: the stack is missing outer frames */
+#define HT_LEAF_END	  0x20000u /* a leaf's pc is below this, and no frame's is */
 #define HT_NODE_UNPINNED                                                                           \
 	0x80000000u /* of a node's module: it may be unloaded, or is no object file */
 
@@ -252,14 +254,18 @@ struct ht_node {
 	uint64_t pc; /* return address, or HT_LEAF_* in a leaf */
 	uint32_t parent; /* node index; 0: outermost */
 	uint32_t module; /* module index (0: none, JIT), and HT_NODE_UNPINNED */
-	uint32_t site; /* of a leaf; 0: none yet */
+	uint32_t site; /* of a leaf; of others: for stacks beyond it that found no room; 0: none yet
+			*/
 	uint32_t reserved;
 };
 
 #define HT_SITE_TRUNCATED 1u /* the stack is missing outer frames */
+/* The site is for all stacks through `node` that found no room: inner frames and function are
+ * missing (shm/stack_ancestor.h). */
+#define HT_SITE_ANCESTOR 2u
 
 struct ht_site {
-	uint32_t node; /* leaf; 0 only for site 0 */
+	uint32_t node; /* leaf; with HT_SITE_ANCESTOR the innermost frame's, 0: none */
 	uint32_t flags;
 	uint32_t counters; /* the newest of its counters, without slot 0's; 0: none */
 	uint32_t shared; /* the counter of slot 0; 0: none */
@@ -591,8 +597,8 @@ struct ht_header {
 	uint64_t untracked_bytes;
 	uint64_t untracked_busy; /* those allocated while the thread was inside a hook (signal) */
 	uint64_t missed_frees; /* blocks whose address the allocator returned again while live */
-	uint64_t nodes_refused; /* stacks that went to the catch-all site: tree full */
-	uint64_t sites_refused;
+	uint64_t nodes_refused; /* stacks that went to an ancestor's site: no room in the tree, */
+	uint64_t sites_refused; /* or for sites */
 	uint64_t modules_refused;
 	uint64_t counters_refused; /* events counted at site 0: no memory for a counter */
 	uint64_t hists_refused; /* counters whose histogram is missing: no room */

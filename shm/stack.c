@@ -4,6 +4,8 @@
  */
 #include "shm/stack.h"
 
+#include "shm/stack_ancestor.h"
+
 /* A node's frame. */
 struct frame {
 	uint64_t pc;
@@ -220,7 +222,7 @@ static uint32_t row_take(const struct segment *s, const struct stack_trace *t, c
 	uint32_t first = ht_load_relaxed_32(&s->header->nodes), count = t->count + 1 - w->depth;
 	uint64_t hash = w->hash;
 
-	if (first + (uint64_t)count > room)
+	if (first + (uint64_t)count > room || !stack_ancestor_spares(s))
 		return 0;
 	for (uint32_t depth = w->depth; depth <= t->count; depth++) {
 		struct frame f = frame_of(t, depth);
@@ -398,8 +400,8 @@ static bool leaf_make(const struct segment *s, const struct stack_trace *t, stru
 	return true;
 }
 
-/* The leaf of a stack; 0 when the tree is full. */
-static uint32_t leaf_of(const struct segment *s, const struct stack_trace *t)
+/* The leaf of a stack; 0 when the tree is full: then *last is its innermost node there. */
+static uint32_t leaf_of(const struct segment *s, const struct stack_trace *t, uint32_t *last)
 {
 	struct way w = way_along(s, t);
 	uint32_t kept = w.depth, leaf = leaf_find(s, t, &w);
@@ -412,15 +414,15 @@ static uint32_t leaf_of(const struct segment *s, const struct stack_trace *t)
 		return leaf ? leaf : w.node;
 	}
 	path_end(t, w.depth);
+	*last = w.node;
 	return 0;
 }
 
 static uint32_t site_new(const struct segment *s, uint32_t leaf, bool truncated)
 {
 	const uint64_t size = sizeof(struct ht_site);
-	uint64_t room = segment_capacity(s, HT_REGION_SITES, size);
 	const struct commit_table sites = { &s->header->sites, HT_REGION_SITES, size,
-		room < HT_SITES_MAX ? room : HT_SITES_MAX };
+		stack_ancestor_limit(s) };
 	uint32_t index = commit_take(s, &sites);
 	struct ht_site *site = stack_site(s, index);
 
@@ -450,12 +452,18 @@ static uint32_t site_of(const struct segment *s, uint32_t leaf, bool truncated)
 
 uint32_t stack_intern(const struct segment *s, const struct stack_trace *t)
 {
-	uint32_t leaf = leaf_of(s, t);
+	uint32_t last = 0, leaf = leaf_of(s, t, &last);
+	uint32_t site = leaf ? site_of(s, leaf, t->truncated) : 0;
 
+	if (site != 0)
+		return site;
 	if (leaf != 0)
-		return site_of(s, leaf, t->truncated);
-	ht_add_relaxed_64(&s->header->nodes_refused, 1);
-	return 0;
+		last = stack_node(s, leaf)->parent;
+	else if (ht_load_relaxed_32(&s->header->sites) >= stack_ancestor_limit(s))
+		ht_add_relaxed_64(&s->header->sites_refused, 1);
+	else
+		ht_add_relaxed_64(&s->header->nodes_refused, 1);
+	return stack_ancestor_site(s, last, t->truncated);
 }
 
 enum stack_match stack_compare(const struct segment *s, uint32_t site, const struct stack_trace *t)

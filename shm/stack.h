@@ -33,8 +33,8 @@ struct stack_trace {
 	uint32_t kept; /* the number of outermost frames shared with the stack of `path` */
 };
 
-/* The site of a stack: the same stack always has the same site. 0, the catch-all, when a table is
- * full; the header counts that. */
+/* The site of a stack: the same stack always has the same site. When a table is full, the site of
+ * an ancestor (stack_ancestor.h); the header counts that. 0, the catch-all, without any memory. */
 uint32_t stack_intern(const struct segment *s, const struct stack_trace *t);
 
 enum stack_match {

@@ -118,7 +118,7 @@ int read_totals(struct read_segment *s, struct read_totals *out);
 
 /* A call site: the sums over its counters. */
 struct read_site {
-	uint32_t node; /* leaf, for read_stack */
+	uint32_t node; /* for read_stack; 0: the stack is unknown */
 	uint32_t flags; /* HT_SITE_* */
 	uint64_t live_bytes, allocs, frees, alloc_bytes, temporary;
 	uint64_t peak_bytes; /* exact if one thread counted there; otherwise see shm/layout.h */
@@ -169,8 +169,9 @@ struct read_frame {
 	uint32_t module; /* an index in the module table; 0: none */
 };
 /*
- * The stack of a leaf node, innermost first, without the leaf itself. Returns the number of frames,
- * or -EINVAL for a malformed chain; *function gets the leaf's ht_function.
+ * The stack of a site's node, innermost first: of a leaf, without the leaf itself; of an ancestor
+ * (HT_SITE_ANCESTOR), from its own frame on. Returns the number of frames, or -EINVAL for a
+ * malformed chain; *function gets the leaf's ht_function, or HT_FN_NONE.
  */
 ssize_t read_stack(struct read_segment *s, uint32_t node, struct read_frame *out, size_t max,
 	uint32_t *function);

@@ -70,7 +70,9 @@ ssize_t read_stack(struct read_segment *s, uint32_t node, struct read_frame *out
 	rc = node_get(s, node, &n);
 	if (rc != 0)
 		return rc;
-	*function = (uint32_t)n.pc & HT_LEAF_FUNCTION;
+	*function = n.pc < HT_LEAF_END ? (uint32_t)n.pc & HT_LEAF_FUNCTION : HT_FN_NONE;
+	if (n.pc >= HT_LEAF_END && count < max)
+		out[count++] = (struct read_frame){ n.pc, module_of(s, &n) };
 	while (n.parent != 0 && count < max) {
 		rc = node_get(s, n.parent, &n);
 		if (rc != 0)

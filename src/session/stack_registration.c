@@ -196,8 +196,9 @@ static bool site_register(struct stack_registration *s, uint32_t id, const struc
 	static struct frame frames[HT_DEPTH_MAX];
 	uint32_t function = 0, count;
 	int rc;
-	ssize_t got =
-		id == 0 ? 0 : read_stack(s->segment, site->node, raw, HT_DEPTH_MAX, &function);
+	ssize_t got = site->node == 0
+			      ? 0
+			      : read_stack(s->segment, site->node, raw, HT_DEPTH_MAX, &function);
 
 	if (got < 0) {
 		shortage_note((int)got);
@@ -206,7 +207,7 @@ static bool site_register(struct stack_registration *s, uint32_t id, const struc
 	count = frames_make(s, raw, (size_t)got, frames);
 	if (count == 0)
 		return false;
-	rc = model_site_add(s->model, id, id ? ht_function_name(function) : "several", frames,
+	rc = model_site_add(s->model, id, function ? ht_function_name(function) : "several", frames,
 		count, site->flags & HT_SITE_TRUNCATED);
 	shortage_note(rc);
 	if (rc != 0)

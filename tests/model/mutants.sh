@@ -183,6 +183,23 @@ mutant stack "a site is taken relaxed" stack.c 's/ht_load_acquire_32\(&n->site\)
 mutant stack "a refused site is not counted" stack.c \
 	's/ht_add_relaxed_64\(&s->header->sites_refused, 1\)/(void)0/'
 
+mutant ancestor "an ancestor's site is published by a store" stack_ancestor.c \
+	's/ht_cas_acq_rel_32\(&node_at\(s, node\)->site, &seen, fresh\)/(ht_store_release_32(\&node_at(s, node)->site, fresh), true)/'
+mutant ancestor "an ancestor's site is published relaxed" stack_ancestor.c \
+	's/ht_cas_acq_rel_32\((&node_at\(s, node\)->site, &seen, fresh)/ht_cas_relaxed_32(\1/'
+mutant ancestor "a choice is noted by a store" stack_ancestor.c \
+	's/ht_cas_acq_rel_32\(&node_at\(s, node\)->site, &seen, choice\)/(ht_store_release_32(\&node_at(s, node)->site, choice), true)/'
+mutant ancestor "a choice is noted relaxed" stack_ancestor.c \
+	's/ht_cas_acq_rel_32\((&node_at\(s, node\)->site, &seen, choice)/ht_cas_relaxed_32(\1/'
+mutant ancestor "a choice is taken relaxed" stack_ancestor.c \
+	's/choice = ht_load_acquire_32/choice = ht_load_relaxed_32/'
+mutant ancestor "an ancestor's site is taken relaxed" stack_ancestor.c \
+	's/site = ht_load_acquire_32/site = ht_load_relaxed_32/'
+mutant ancestor "the site that another thread gave a node is not taken" stack_ancestor.c \
+	's/(site, &seen, fresh\)) \? fresh : seen/\1 ? fresh : fresh/'
+mutant ancestor "any node takes a site of the reserve" stack_ancestor.c 's/site == 0 && depth <= allowed/site == 0/'
+mutant ancestor "ancestors leave the stacks' sites unused" stack_ancestor.h 's/return room - room/return room \/ 2 - room/' 'stack stack_ancestor'
+
 mutant tables "a slot is taken by a load and a store" thread.c \
 	's/if \(!ht_cas_acquire_32\(&t->tid, &from, tid\)\)[^\n]*\n\t\treturn false;/if (ht_load_relaxed_32(\&t->tid) != from)\n\t\treturn false;\n\tht_store_relaxed_32(\&t->tid, tid);/'
 mutant tables "a swept slot is freed for good though its id lives again" thread.c \

@@ -5,6 +5,7 @@
  * last, full tables, and a site that another thread made.
  */
 #include "shm/stack.h"
+#include "shm/stack_ancestor.h"
 #include "tests/model/model.h"
 
 static struct segment segment;
@@ -185,9 +186,7 @@ static void end_given(void)
 static void setup_last_site(void)
 {
 	setup();
-	segment.header->sites =
-		(uint32_t)(segment.header->region[HT_REGION_SITES].bytes / sizeof(struct ht_site)) -
-		1;
+	segment.header->sites = (uint32_t)stack_ancestor_limit(&segment) - 1;
 }
 
 static void try_0(void)
@@ -205,11 +204,17 @@ static void try_third(void)
 	intern(2, 2);
 }
 
+static bool has_own(uint32_t thread)
+{
+	return (stack_site(&segment, site[thread])->flags & HT_SITE_ANCESTOR) == 0;
+}
+
 static void end_last_site(void)
 {
-	model_require((site[0] != 0) + (site[1] != 0) == 1, "one gets the last site");
+	model_require(has_own(0) + has_own(1) == 1, "one gets the last site");
+	model_require(site[0] != 0 && site[1] != 0, "the other is counted at an ancestor");
 	model_require(segment.header->sites_refused == 1, "the refusal is counted");
-	again(site[0] ? 0 : 1, site[0] + site[1]);
+	again(has_own(0) ? 0 : 1, site[has_own(0) ? 0 : 1]);
 }
 
 /* Three nodes are left: enough for one of the stacks alone. */
@@ -223,11 +228,11 @@ static void setup_last_nodes(void)
 
 static void end_last_nodes(void)
 {
-	model_require(!site[0] || !site[1], "what is full is full");
-	model_require(!site[0] + (uint64_t)!site[1] == segment.header->nodes_refused,
+	model_require(!has_own(0) || !has_own(1), "what is full is full");
+	model_require(!has_own(0) + (uint64_t)!has_own(1) == segment.header->nodes_refused,
 		"refusals are counted");
-	if (site[0] || site[1])
-		again(site[0] ? 0 : 1, site[0] + site[1]);
+	if (has_own(0) || has_own(1))
+		again(has_own(0) ? 0 : 1, site[has_own(0) ? 0 : 1]);
 }
 
 /* Four slots are left in the index: enough for one of the stacks, or for parts of both. */
@@ -241,16 +246,17 @@ static void end_last_slots(void)
 {
 	uint32_t nodes = segment.header->nodes;
 
-	model_require(!site[0] || !site[2], "what is full is full");
-	model_require(!site[0] + (uint64_t)!site[2] == segment.header->nodes_refused,
+	model_require(!has_own(0) || !has_own(2), "what is full is full");
+	model_require(!has_own(0) + (uint64_t)!has_own(2) == segment.header->nodes_refused,
 		"refusals are counted");
 	for (uint32_t i = 0; i < 2; i++) {
 		struct stack_trace t = trace(2 * i);
 
-		if (site[2 * i])
+		if (has_own(2 * i))
 			again(2 * i, site[2 * i]);
 		else
-			model_require(stack_intern(&segment, &t) == 0, "what is full stays full");
+			model_require(stack_intern(&segment, &t) == site[2 * i],
+				"what is full stays full");
 	}
 	model_require(segment.header->nodes == nodes, "refusals use up no nodes");
 }

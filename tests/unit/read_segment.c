@@ -269,6 +269,23 @@ TEST(stacks)
 	read_close(r);
 }
 
+/* The site of a stack without room names an inner node; the root's names none. */
+TEST(stack_of_an_ancestor)
+{
+	const struct ht_node *leaf = stack_node(&made.s, stack_site(&made.s, 3)->node);
+	struct read_segment *r = made_read(&made);
+	struct read_frame frames[8];
+	uint32_t function = 1;
+
+	CHECK_INT(read_stack(r, leaf->parent, frames, 8, &function), 4);
+	CHECK_INT(function, HT_FN_NONE);
+	for (uint32_t i = 0; i < 4; i++)
+		CHECK_INT(frames[i].pc, made_pc(3, i));
+	CHECK_INT(read_stack(r, leaf->parent, frames, 0, &function), 0);
+	CHECK_INT(read_stack(r, 0, frames, 8, &function), -EINVAL);
+	read_close(r);
+}
+
 TEST(stack_longer_than_asked_for)
 {
 	struct read_segment *r = made_read(&made);
@@ -439,6 +456,7 @@ int main(void)
 	RUN(sites_of_many_counters);
 	RUN(sites_in_parts);
 	RUN(stacks);
+	RUN(stack_of_an_ancestor);
 	RUN(stack_longer_than_asked_for);
 	RUN(stack_written_later);
 	RUN(modules);

@@ -3,6 +3,7 @@
 #include "tests/unit/shm_fixture.h"
 
 #include "shm/stack.h"
+#include "shm/stack_ancestor.h"
 
 static uint64_t pcs[HT_DEPTH_MAX];
 static uint32_t modules[HT_DEPTH_MAX];
@@ -240,6 +241,26 @@ TEST(along_the_last_stack)
 	fixture_close(&f);
 }
 
+/* That the site is an ancestor's, with the `kept` outermost frames of the stack and no others. */
+static void check_ancestor(
+	const struct segment *s, uint32_t site, const struct stack_trace *t, uint32_t kept)
+{
+	const struct ht_site *e = stack_site(s, site);
+	uint32_t node = e->node, i = t->count - kept;
+
+	CHECK(site != 0 && site < s->header->sites);
+	CHECK_INT((e->flags & HT_SITE_ANCESTOR) != 0, 1);
+	CHECK_INT((e->flags & HT_SITE_TRUNCATED) != 0, t->truncated);
+	CHECK_INT(stack_node(s, node)->site, site);
+	for (; node != 0 && i < t->count; i++, node = stack_node(s, node)->parent) {
+		CHECK_INT(stack_node(s, node)->pc, t->pcs[i]);
+		CHECK_INT(stack_node(s, node)->module, t->modules[i]);
+	}
+	CHECK_INT(node, 0);
+	CHECK_INT(i, t->count);
+	CHECK_INT(stack_compare(s, site, t), STACK_DIFFERS);
+}
+
 TEST(sites_full)
 {
 	struct fixture f;
@@ -247,20 +268,21 @@ TEST(sites_full)
 	uint32_t limit, bad = 0;
 
 	fixture_open(&f, SEGMENT_SMALL);
-	limit = (uint32_t)(f.s.header->region[HT_REGION_SITES].bytes / sizeof(struct ht_site));
+	limit = (uint32_t)stack_ancestor_limit(&f.s);
 	for (uint32_t i = 1; i < limit; i++) {
 		t = trace(i, 3);
 		bad += stack_intern(&f.s, &t) != i;
 	}
 	CHECK_INT(bad, 0);
 	CHECK_INT(f.s.header->sites_refused, 0);
+	/* None of these has a frame in the tree: they have only the root in common. */
 	for (uint32_t i = 0; i < 50; i++) {
 		t = trace(limit + i % 5, 3);
-		CHECK_INT(stack_intern(&f.s, &t), 0);
+		check_ancestor(&f.s, stack_intern(&f.s, &t), &t, 0);
 	}
 	CHECK_INT(f.s.header->sites_refused, 50);
 	CHECK_INT(f.s.header->nodes_refused, 0);
-	CHECK_INT(f.s.header->sites, limit);
+	CHECK_INT(f.s.header->sites, limit + 1);
 	for (uint32_t i = 1; i < limit; i++) {
 		t = trace(i, 3);
 		bad += stack_intern(&f.s, &t) != i;
@@ -281,7 +303,7 @@ TEST(nodes_full)
 	limit = (uint32_t)(f.s.header->region[HT_REGION_NODES].bytes / sizeof(struct ht_node));
 	for (known = 0;; known++) {
 		t = trace(known, 1000);
-		if (stack_intern(&f.s, &t) == 0)
+		if (stack_site(&f.s, stack_intern(&f.s, &t))->flags & HT_SITE_ANCESTOR)
 			break;
 	}
 	CHECK_INT(known, (limit - 1) / 1001);
@@ -290,7 +312,7 @@ TEST(nodes_full)
 	refused = 1;
 	for (uint32_t i = 0; i < 20; i++, refused++) {
 		t = trace(known + i, 1000);
-		CHECK_INT(stack_intern(&f.s, &t), 0);
+		check_ancestor(&f.s, stack_intern(&f.s, &t), &t, 0);
 	}
 	CHECK_INT(f.s.header->nodes_refused, refused);
 	CHECK_INT(f.s.header->sites_refused, 0);
@@ -317,12 +339,12 @@ TEST(refused_along_the_last_stack)
 	fixture_open(&f, SEGMENT_SMALL);
 	t = trace(1, 20);
 	t.path = &kept.path;
-	CHECK(stack_intern(&f.s, &t) != 0);
+	check_walk(&f.s, stack_intern(&f.s, &t), &t);
 	f.s.header->nodes =
 		(uint32_t)(f.s.header->region[HT_REGION_NODES].bytes / sizeof(struct ht_node)) - 30;
 	t = trace(2, 40);
 	t.path = &kept.path;
-	CHECK_INT(stack_intern(&f.s, &t), 0);
+	check_ancestor(&f.s, stack_intern(&f.s, &t), &t, 0);
 	for (uint32_t i = 0; i < 20; i++)
 		pcs[i] = pcs[i + 20];
 	t.count = 20;
@@ -330,6 +352,90 @@ TEST(refused_along_the_last_stack)
 	site = stack_intern(&f.s, &t);
 	CHECK(site != 0);
 	check_walk(&f.s, site, &t);
+	fixture_close(&f);
+}
+
+/* Makes the tables full for stacks of their own, with `left` sites for ancestors. */
+static void fill(const struct segment *s, uint64_t left)
+{
+	s->header->sites =
+		(uint32_t)(segment_capacity(s, HT_REGION_SITES, sizeof(struct ht_site)) - left);
+	CHECK_INT(commit_range(s,
+			  segment_element(
+				  s, HT_REGION_SITES, s->header->sites, sizeof(struct ht_site)),
+			  sizeof(struct ht_site)),
+		0);
+}
+
+/* Each stack without room is counted at the innermost of its frames that the tree has. */
+TEST(nearest_ancestor)
+{
+	struct fixture f;
+	struct stack_trace t = trace(1, 20);
+	uint32_t sites[21], nodes;
+
+	fixture_open(&f, SEGMENT_SMALL);
+	check_walk(&f.s, stack_intern(&f.s, &t), &t);
+	fill(&f.s, segment_capacity(&f.s, HT_REGION_SITES, sizeof(struct ht_site)) /
+			   STACK_ANCESTOR_PART);
+	nodes = f.s.header->nodes;
+	for (uint32_t kept = 0; kept <= 20; kept++) {
+		t = trace(1, 20);
+		t.truncated = kept % 2;
+		if (kept < 20)
+			pcs[20 - 1 - kept] ^= 1; /* an inner one */
+		else
+			t.function = HT_FN_CALLOC;
+		sites[kept] = stack_intern(&f.s, &t);
+		check_ancestor(&f.s, sites[kept], &t, kept);
+		CHECK_INT(stack_intern(&f.s, &t), sites[kept]);
+		for (uint32_t i = 0; i < kept; i++)
+			CHECK(sites[i] != sites[kept]);
+	}
+	CHECK_INT(f.s.header->nodes, nodes);
+	CHECK_INT(f.s.header->sites_refused, 2 * 21);
+	fixture_close(&f);
+}
+
+/* With less and less left of the reserve, stacks go further out; with nothing left, to one that has
+ * a site; and the choice of a node stays. */
+TEST(the_reserve_lasts)
+{
+	struct fixture f;
+	struct stack_trace t = trace(1, 64);
+	uint64_t reserve;
+	uint32_t half, quarter, eighth, root;
+
+	fixture_open(&f, SEGMENT_SMALL);
+	reserve = segment_capacity(&f.s, HT_REGION_SITES, sizeof(struct ht_site)) /
+		  STACK_ANCESTOR_PART;
+	check_walk(&f.s, stack_intern(&f.s, &t), &t);
+	pcs[0] ^= 1; /* 63 frames are there */
+	fill(&f.s, reserve * 3 / 4 - 1);
+	half = stack_intern(&f.s, &t);
+	check_ancestor(&f.s, half, &t, 31);
+	fill(&f.s, reserve / 2 - 1);
+	pcs[32] ^= 1; /* 31 */
+	CHECK_INT(stack_intern(&f.s, &t), half);
+	pcs[33] ^= 1; /* 30 */
+	quarter = stack_intern(&f.s, &t);
+	check_ancestor(&f.s, quarter, &t, 7);
+	fill(&f.s, reserve / 4 - 1);
+	pcs[57] ^= 1; /* 6 */
+	eighth = stack_intern(&f.s, &t);
+	check_ancestor(&f.s, eighth, &t, 1);
+	fill(&f.s, 7);
+	pcs[63] ^= 1; /* 0 */
+	root = stack_intern(&f.s, &t);
+	check_ancestor(&f.s, root, &t, 0);
+	fill(&f.s, 0);
+	t = trace(1, 64);
+	pcs[58] ^= 1; /* 5, of which only the outermost has a site */
+	CHECK_INT(stack_intern(&f.s, &t), eighth);
+	CHECK_INT(stack_node(&f.s, 5)->site, eighth);
+	t = trace(1, 64);
+	pcs[10] ^= 1; /* 53: on the way out is the one of 31 */
+	CHECK_INT(stack_intern(&f.s, &t), half);
 	fixture_close(&f);
 }
 
@@ -384,7 +490,7 @@ TEST(index_full)
 	for (;; seed++) {
 		struct stack_trace t = trace(seed, 3);
 
-		if (stack_intern(&f.s, &t) == 0)
+		if (stack_site(&f.s, stack_intern(&f.s, &t))->flags & HT_SITE_ANCESTOR)
 			break;
 	}
 	CHECK(4 * seed > SLOTS / 4 * 3);
@@ -440,6 +546,8 @@ int main(void)
 	RUN(sites_full);
 	RUN(nodes_full);
 	RUN(refused_along_the_last_stack);
+	RUN(nearest_ancestor);
+	RUN(the_reserve_lasts);
 	RUN(index_grows);
 	RUN(index_full);
 	RUN(many);

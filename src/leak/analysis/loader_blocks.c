@@ -14,13 +14,15 @@ static bool is_loader(const char *path)
 	       strncmp(name, "ld.so", 5) == 0 || strncmp(name, "ld-musl", 7) == 0;
 }
 
-static bool is_loaders_site(struct read_segment *segment, uint32_t node)
+/* The frame that allocated decides; an ancestor's site does not have it. */
+static bool is_loaders_site(struct read_segment *segment, const struct read_site *site)
 {
 	struct read_frame frame;
 	struct read_module module;
 	uint32_t function;
 
-	return read_stack(segment, node, &frame, 1, &function) > 0 && frame.module != 0 &&
+	return (site->flags & HT_SITE_ANCESTOR) == 0 &&
+	       read_stack(segment, site->node, &frame, 1, &function) > 0 && frame.module != 0 &&
 	       read_module(segment, frame.module, &module) == 0 && is_loader(module.path);
 }
 
@@ -37,7 +39,7 @@ int leak_loader_blocks_mark(struct read_segment *segment, struct leak_graph *g)
 		n = site && is_loaders ? read_sites(segment, 0, site, totals.sites) : -ENOMEM;
 	}
 	for (ssize_t i = 1; i < n; i++)
-		is_loaders[i] = is_loaders_site(segment, site[i].node);
+		is_loaders[i] = is_loaders_site(segment, &site[i]);
 	for (uint32_t i = 0; n >= 0 && i < g->blocks->count; i++)
 		if (g->blocks->block[i].site < (uint32_t)n && is_loaders[g->blocks->block[i].site])
 			leak_graph_root_rule(g, i, LEAK_BY_LOADER);
