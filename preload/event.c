@@ -51,6 +51,24 @@ void event_count_untracked(uint64_t blocks, uint64_t bytes)
 	ht_add_relaxed_64(&state_segment.header->untracked_bytes, bytes);
 }
 
+void event_write(
+	const struct recorder *r, uint64_t addr, uint64_t size, uint32_t site, uint32_t kind)
+{
+	struct ht_event e = { .addr = addr,
+		.size = size,
+		.tick = segment_tick(&state_segment),
+		.site = site,
+		.kind = kind };
+
+	ring_append(r->counters.thread, r->ring, &e);
+}
+
+void event_missed(void)
+{
+	if (ring_is_wanted(&state_segment))
+		ring_push(&state_segment, 0, NULL);
+}
+
 /* Counts the free of a block, a sampled one by its original weight. */
 static void count_freed(struct counter_owner *o, uint64_t addr, const struct live_block *b,
 	const struct counter_freed *end)
@@ -83,12 +101,11 @@ void event_freed(struct recorder *r, uint64_t addr, const struct live_block *b, 
 	struct counter_freed end = { .size = b->size,
 		.temporary = r->last_block == addr && r->last_gap_left == state_thread.gap_left,
 		.life_ticks = tick > b->tick ? tick - b->tick : 0 };
-	struct live_block event = { .size = b->size, .tick = tick };
 
 	if (live_counter(b) == HT_COUNTER_HIDDEN)
 		return;
 	count_freed(&r->counters, addr, b, &end);
-	event_append(r, addr, &event, counter_site(&r->counters, live_counter(b)), HT_EVENT_FREE);
+	event_append(r, addr, b->size, counter_site(&r->counters, live_counter(b)), HT_EVENT_FREE);
 }
 
 void event_missed_frees(uint64_t addr, const struct live_block *old, unsigned count)
@@ -122,7 +139,7 @@ void event_alloc_unprepared(
 		counter_alloc_at(&state_segment, &r->counters, b.counter, size);
 	else
 		event_count_untracked(1, size);
-	event_append(r, addr, &b, leaf->site, HT_EVENT_ALLOC);
+	event_append(r, addr, size, leaf->site, HT_EVENT_ALLOC);
 	r->last_block = addr;
 }
 

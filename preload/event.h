@@ -39,14 +39,18 @@ static inline uint32_t event_slot(const struct recorder *r)
 	return r ? r->slot : 0;
 }
 
-HT_HOT void event_append(const struct recorder *r, uint64_t addr, const struct live_block *b,
-	uint32_t site, uint32_t kind)
-{
-	struct ht_event e = {
-		.addr = addr, .size = b->size, .tick = b->tick, .site = site, .kind = kind
-	};
+/* Writes an event to the thread's ring. */
+void event_write(
+	const struct recorder *r, uint64_t addr, uint64_t size, uint32_t site, uint32_t kind);
+/* Counts an event in the shared slot as one that readers miss. */
+void event_missed(void);
 
-	ring_append(r->counters.thread, r->ring, &e);
+/* The same if a viewer wants events. */
+HT_HOT void event_append(
+	const struct recorder *r, uint64_t addr, uint64_t size, uint32_t site, uint32_t kind)
+{
+	if (__builtin_expect(r->events, 0))
+		event_write(r, addr, size, site, kind);
 }
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The hot path of an ordinary malloc and free, inlined into their hooks: one test whether this
- * thread may record at once, the remembered stack, the live table, the counters, the ring. Nothing
+ * thread may record at once, the remembered stack, the live table, the counters. Nothing
  * here locks or makes a system call; rare cases are event.c's.
  */
 #ifndef PRELOAD_HOT_H
@@ -55,7 +55,7 @@ HT_HOT void hot_alloc_recorded(struct recorder *r, uintptr_t frame, void *p, siz
 		counter_alloc_found(&state_segment, &r->counters, &found, size);
 	else
 		event_count_untracked(1, size);
-	event_append(r, addr, &b, leaf->site, HT_EVENT_ALLOC);
+	event_append(r, addr, size, leaf->site, HT_EVENT_ALLOC);
 	r->last_block = addr;
 }
 
@@ -66,7 +66,6 @@ HT_HOT void hot_freed(struct recorder *r, uint64_t addr, const struct live_block
 	struct counter_freed end = { .size = b->size,
 		.temporary = r->last_block == addr,
 		.life_ticks = tick > b->tick ? tick - b->tick : 0 };
-	struct live_block event = { .size = b->size, .tick = tick };
 	uint32_t site;
 
 	if (__builtin_expect(b->counter >= HT_COUNTER_HIDDEN, 0)) {
@@ -76,20 +75,23 @@ HT_HOT void hot_freed(struct recorder *r, uint64_t addr, const struct live_block
 		return;
 	}
 	site = counter_free_block(&state_segment, &r->counters, b->counter, &end);
-	event_append(r, addr, &event, site, HT_EVENT_FREE);
+	event_append(r, addr, b->size, site, HT_EVENT_FREE);
 }
 
-/* False: the block is the bootstrap arena's. */
-HT_HOT bool hot_free_recorded(struct recorder *r, void *p)
+/* False: the block is the bootstrap arena's. *counts: the free of this block counts. */
+HT_HOT bool hot_free_recorded(struct recorder *r, void *p, bool *counts)
 {
 	uint64_t addr = (uint64_t)(uintptr_t)p;
 	struct live_block b;
 	bool ours = true;
 
-	if (__builtin_expect(live_remove(&state_segment, addr, &b), 1))
+	*counts = false;
+	if (__builtin_expect(live_remove(&state_segment, addr, &b), 1)) {
+		*counts = live_counter(&b) != HT_COUNTER_HIDDEN;
 		hot_freed(r, addr, &b);
-	else
+	} else {
 		ours = event_unknown_free(r, p);
+	}
 	r->last_block = 0;
 	return ours;
 }

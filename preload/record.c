@@ -15,14 +15,15 @@ static bool block_put(uint64_t addr, const struct live_block *b)
 	return hot_insert(live_place(&state_segment, addr, b->size), addr, b);
 }
 
-/* For a thread without a recorder: the shared slot, the catch-all site, no event. */
+/* For a thread without a recorder: the shared slot, the catch-all site, no event that readers see.
+ */
 static void alloc_shared(void *p, size_t size)
 {
 	if (event_insert((uint64_t)(uintptr_t)p, size, segment_tick(&state_segment), 0))
 		counter_alloc(&state_segment, &recorder_shared, 0, size);
 	else
 		event_count_untracked(1, size);
-	ring_push(&state_segment, 0, NULL);
+	event_missed();
 }
 
 static void count_failed(const struct recorder *r, uint64_t count)
@@ -57,10 +58,10 @@ static void alloc_sampled(struct recorder *r, uintptr_t frame, void *p, size_t s
 		counter_alloc_sampled(&state_segment, o, site, size, &w);
 	}
 	if (!r) {
-		ring_push(&state_segment, 0, NULL);
+		event_missed();
 		return;
 	}
-	event_append(r, addr, &b, site, HT_EVENT_ALLOC);
+	event_append(r, addr, size, site, HT_EVENT_ALLOC);
 	r->last_block = addr;
 	r->last_gap_left = state_thread.gap_left;
 }
@@ -189,7 +190,7 @@ static void free_shared(void *p)
 	if (!block_take(NULL, p, &b))
 		return;
 	event_free_shared((uint64_t)(uintptr_t)p, &b);
-	ring_push(&state_segment, 0, NULL);
+	event_missed();
 }
 
 /* A free inside a hook: of operator delete's own block, which the outer hook has already taken out;
@@ -205,9 +206,10 @@ static void free_nested(void *p)
 
 bool record_free_slow(uintptr_t frame, void *p)
 {
-	uint64_t measured, events;
 	struct recorder *r;
+	uint64_t measured;
 	uintptr_t paused;
+	bool counts = true;
 
 	/* An allocator that is not found yet has returned no block. */
 	if (next_is_arena(p) || !next_available())
@@ -221,12 +223,11 @@ bool record_free_slow(uintptr_t frame, void *p)
 	}
 	measured = sample_time_begin();
 	r = recorder_current();
-	events = r ? r->counters.thread->ring_head : 0;
 	if (r)
-		(void)hot_free_recorded(r, p);
+		(void)hot_free_recorded(r, p, &counts);
 	else
 		free_shared(p);
-	sample_time_end(measured, !r || r->counters.thread->ring_head != events);
+	sample_time_end(measured, counts);
 	reentry_leave(true);
 	reentry_resume(paused);
 	return true;

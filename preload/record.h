@@ -57,14 +57,14 @@ HT_HOT void record_alloc_inline(uintptr_t frame, void *p, size_t size, enum ht_f
 HT_HOT bool record_free_inline(uintptr_t frame, void *p)
 {
 	struct recorder *r = reentry_begin(frame);
-	bool ours;
+	bool ours, counts;
 
 	modules_free_called(((const uint64_t *)frame)[1]);
 	if (__builtin_expect(!r || !p, 0)) {
 		reentry_end(r);
 		return record_free_slow(frame, p);
 	}
-	ours = hot_free_recorded(r, p);
+	ours = hot_free_recorded(r, p, &counts);
 	reentry_end(r);
 	return ours;
 }

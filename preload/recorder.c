@@ -150,7 +150,6 @@ static struct recorder *make_with_slot(void)
 	r->slot = thread_claim(&state_segment, (uint32_t)syscall(SYS_gettid), thread_alive);
 	r->thread = thread_at(&state_segment, r->slot);
 	counter_own(&state_segment, &r->counters, r->slot);
-	r->ring = ring_open(&state_segment, r->slot);
 	if (r->slot != 0 && stack_cache_start(&r->guards)) {
 		pointer_note(r->slot, thread_pointer());
 		return r;
@@ -175,6 +174,13 @@ static void claim(struct state_thread *t)
 		t->unwinding = 0;
 	}
 	signals_restore(signals);
+}
+
+void recorder_switch_events(struct recorder *r)
+{
+	if (!r->events && !r->ring)
+		r->ring = ring_open(&state_segment, r->slot);
+	r->events = !r->events;
 }
 
 struct recorder *recorder_claim(void)

@@ -14,7 +14,8 @@
 
 struct recorder {
 	struct ht_thread *thread; /* its slot, in the segment */
-	struct ht_event *ring; /* the slot's ring; NULL: no memory for one */
+	struct ht_event *ring; /* the slot's ring; NULL: not needed yet, or no memory for one */
+	bool events; /* this thread writes events */
 	uint32_t slot; /* never 0, the shared one */
 	uint32_t exit_rounds; /* of thread-specific data destructors seen */
 	uint64_t last_block; /* address of the last allocation, 0 when another event came after */
@@ -45,6 +46,9 @@ void recorder_start(void);
 void recorder_forked(void);
 /* Slow path of recorder_current: at a thread's first event, or without a recorder. */
 struct recorder *recorder_claim(void);
+
+/* Starts or stops writing events: a viewer wants them, or no longer. */
+void recorder_switch_events(struct recorder *r);
 
 /* Sets the recorder aside, so that the thread's next event takes the slow path, which times it. In
  * this order: a handler in between finds the recorder in at least one place. */

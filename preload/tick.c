@@ -4,6 +4,7 @@
 
 #include "preload/clock.h"
 #include "preload/sample.h"
+#include "shm/ring.h"
 
 #define INTERVAL_MAX 32u /* at 7 ns a reading: 0.2 ns an event */
 #define APART_CYCLES                                                                               \
@@ -31,6 +32,8 @@ void tick_refresh(struct recorder *r)
 	r->clock_countdown = r->clock_interval;
 	if (__builtin_expect(sample_is_requested(), 0))
 		sample_serve(r);
+	if (__builtin_expect(ring_is_wanted(&state_segment) != r->events, 0))
+		recorder_switch_events(r);
 	r->read_cycles = now;
 	if (now - r->published_cycles < PUBLISH_CYCLES)
 		return;

@@ -406,6 +406,12 @@ static struct ht_variance *variances_of(
 	return commit_range(s, at, sizeof(struct ht_variance)) == 0 ? segment_at(s, at) : NULL;
 }
 
+/* Counts the blocks that a sampled one stands for, beyond itself. */
+static void weight_add(const struct counter_owner *o, const struct poisson_weight *w)
+{
+	thread_add(o->slot, &o->thread->weights, w->blocks - 1);
+}
+
 uint32_t counter_for_sampled(const struct segment *s, struct counter_owner *o, uint32_t site)
 {
 	return counter_number(o, counter_of(s, o, known_of(o, site), site));
@@ -423,6 +429,7 @@ void counter_alloc_sampled(const struct segment *s, struct counter_owner *o, uin
 		other_alloc(s, o, c, counter_size_bucket(size), sum);
 	else
 		own_alloc(s, o, c, counter_size_bucket(size), sum);
+	weight_add(o, w);
 	if (!variances)
 		return;
 	variance_add(&variances->blocks, shared, w->blocks_variance);
@@ -441,6 +448,7 @@ void counter_free_sampled(const struct segment *s, struct counter_owner *o, uint
 		other_free(s, o, c, end, sum);
 	else
 		own_free(s, o, c, end, sum);
+	weight_add(o, w);
 	if (!variances)
 		return;
 	variance_add(&variances->free_blocks, shared, w->blocks_variance);

@@ -27,7 +27,7 @@
  *   hists       ht_hist[]: histograms of counters that need one; number 0 is none: counts written
  *               there, for lack of room, mean nothing
  *   variances   ht_variance[]: variances of the sampled blocks of the counter of that number
- *   rings       ht_event[HT_RING_EVENTS] per thread slot: the timeline
+ *   rings       ht_event[HT_RING_EVENTS] per thread slot: the timeline, while a viewer wants it
  *   live        the overflow of the live table: a hash, in levels (below)
  *   pieces      ht_piece[]: the live table itself. Last, and not in `committed`: a piece records
  *               itself which of its memory is populated
@@ -97,13 +97,17 @@
  * number of bytes, on average (shm/poisson.h). Counters then hold the recorded blocks' weights.
  * Each applied change of the rate is noted (struct ht_rate_change).
  *
+ * Timeline: threads write events only while header.events_until is ahead of the clock. A viewer
+ * that wants events moves it on from time to time, so that a dead viewer's wish ends by itself. A
+ * thread that has never written any has no memory for a ring.
+ *
  * Writers: only the program's own threads, once `state` has left HT_STATE_PREPARED, with these
  * exceptions. Viewers of a running program publish the time in `clock_ns`, and switch by
- * `sample_bytes` and `measure`. The viewer that launches it is in `viewer`; a viewer that abandons
- * its launch sets `family` to 0. A viewer that is to scan it for leaks at its end writes
- * `leak_ask`, `leak_done` and `leak_beat`, and one that has stopped it may watch pages of the live
- * table. Readers copy by pread. A reader may find any word changing under it, and after a kill any
- * unfinished update: it copies, then checks every index against the sizes below.
+ * `sample_bytes`, `measure` and `events_until`. The viewer that launches it is in `viewer`; a
+ * viewer that abandons its launch sets `family` to 0. A viewer that is to scan it for leaks at its
+ * end writes `leak_ask`, `leak_done` and `leak_beat`, and one that has stopped it may watch pages
+ * of the live table. Readers copy by pread. A reader may find any word changing under it, and after
+ * a kill any unfinished update: it copies, then checks every index against the sizes below.
  *
  * Publication edges, labelled at both ends in the code:
  *   MAGIC   segment_create -> segment_check: the header before the magic
@@ -387,8 +391,8 @@ struct ht_thread {
 	uint32_t state;
 	uint32_t tid; /* as the thread sees itself; 0: unowned, HT_NONE: being freed */
 	uint64_t since_ns; /* when this owner took the slot */
-	uint64_t
-		ring_head; /* events written since start; event i is in record i % HT_RING_EVENTS */
+	uint64_t ring_head; /* events so far while a viewer wanted them; event i is in record
+			       i % HT_RING_EVENTS */
 	uint64_t reallocs;
 	uint64_t failed; /* allocations that returned NULL */
 	uint64_t unknown_frees; /* frees of blocks not in the live table */
@@ -401,7 +405,10 @@ struct ht_thread {
 	uint64_t life[HT_LIFE_BUCKETS]; /* of bucket 0: not counted, as in ht_hist */
 	/* The frees of blocks that another slot allocated. Slot 0's have no certain owner. */
 	uint64_t foreign_frees, foreign_bytes;
-	uint64_t reserved[62]; /* 128 slots fill whole commit units */
+	/* The blocks that sampled ones stood for when they were allocated or freed, beyond
+	 * themselves. */
+	uint64_t weights;
+	uint64_t reserved[61]; /* 128 slots fill whole commit units */
 };
 
 /* 0: a record that was never written. */
@@ -582,6 +589,7 @@ struct ht_header {
 	};
 	uint64_t sample_most; /* largest sample_bytes applied; 0: everything was recorded */
 	uint32_t rate_changes; /* so far; number i is rate_change[i % HT_RATE_CHANGES] */
+	uint64_t events_until; /* CLOCK_MONOTONIC: until then threads write events; 0: never */
 	uint64_t live_bytes __attribute__((aligned(64))); /* the settled part of it */
 	uint32_t live_levels __attribute__((aligned(64))); /* in use */
 	uint32_t live_unmarked; /* 1: the overflow has had blocks on pages without a piece */
@@ -658,6 +666,7 @@ struct ht_private {
 		    sizeof(struct ht_bucket) * 31u ^ sizeof(struct ht_piece) * 13u ^               \
 		    offsetof(struct ht_node, site) * 40487u ^                                      \
 		    offsetof(struct ht_header, clock_ns) * 7u ^                                    \
+		    offsetof(struct ht_header, events_until) * 11u ^                               \
 		    offsetof(struct ht_header, untracked_blocks) * 5u ^                            \
 		    offsetof(struct ht_header, rate_change) * 3u ^                                 \
 		    (unsigned)HT_FUNCTION_COUNT << 20))

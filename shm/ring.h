@@ -1,13 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The timeline: one ring per thread slot, single producer, overwriting. The producer never waits
- * and never reads a reader's state; the head shows a reader what it lost. The shared slot 0 has no
- * records: its head only counts, and all its events are lost to readers.
+ * The timeline: one ring per thread slot, single producer, overwriting, written only while a viewer
+ * wants events. The producer never waits and never reads a reader's state; the head shows a reader
+ * what it lost. The shared slot 0 has no records: its head only counts, and all its events are lost
+ * to readers.
  */
 #ifndef SHM_RING_H
 #define SHM_RING_H
 
 #include "shm/thread.h"
+
+/* Whether a viewer wants events now. Relaxed: a thread that sees it late misses the first ones. */
+static inline bool ring_is_wanted(const struct segment *s)
+{
+	return ht_load_relaxed_64(&s->header->events_until) >
+	       ht_load_relaxed_64(&s->header->clock_ns);
+}
 
 /* The ring of `slot`, committed. NULL: no memory; or the shared slot, which has none. */
 struct ht_event *ring_open(const struct segment *s, uint32_t slot);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Reading the event rings of a segment (read.h; the protocol is in shm/ring.h). Main thread.
+ * Reading the event rings of a segment, and asking for events (read.h; the protocol is in
+ * shm/ring.h). Main thread.
  */
 #include "shm/ring.h"
 #include "src/read/segment.h"
@@ -72,6 +73,33 @@ static ssize_t ring_drain(struct read_segment *s, uint32_t slot,
 			break;
 	}
 	return got < 0 ? got : total;
+}
+
+/* Moves the cursors to the ends of all rings. */
+static int events_skip(struct read_segment *s)
+{
+	struct ring_at at = { .s = s };
+	uint64_t capacity = read_capacity(s, HT_REGION_THREADS, sizeof(struct ht_thread));
+	uint32_t used;
+	int rc = read_at(s, offsetof(struct ht_header, threads), &used, sizeof(used));
+
+	for (; rc == 0 && at.slot < used && at.slot < capacity; at.slot++)
+		rc = ring_head(&at, &s->cursors[at.slot]);
+	return rc;
+}
+
+int read_events_request(struct read_segment *s, uint64_t until_ns)
+{
+	const size_t at = offsetof(struct ht_header, events_until);
+	uint64_t there = 0;
+	int rc = s->events_asked ? 0 : events_skip(s);
+
+	if (rc == 0)
+		rc = read_at(s, at, &there, sizeof(there));
+	if (rc == 0 && there < until_ns) /* another viewer may want them for longer */
+		rc = read_header_put(s, at, &until_ns, sizeof(until_ns));
+	s->events_asked |= rc == 0;
+	return rc;
 }
 
 ssize_t read_events(struct read_segment *s,

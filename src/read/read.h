@@ -100,7 +100,7 @@ struct read_totals {
 	bool cramped; /* recording is incomplete: no address space was left */
 	uint64_t commit_failed; /* number of times that the segment could not grow */
 	uint64_t unwinds_checked, unwinds_wrong, unwinds_shorter, unwinds_longer;
-	uint64_t events; /* written to all rings */
+	uint64_t events; /* recorded: a sampled block is one, whatever it stands for */
 	uint64_t size_allocs[HT_SIZE_BUCKETS], size_frees[HT_SIZE_BUCKETS];
 	uint64_t size_alloc_bytes[HT_SIZE_BUCKETS], size_free_bytes[HT_SIZE_BUCKETS];
 	uint64_t life[HT_LIFE_BUCKETS];
@@ -185,6 +185,12 @@ struct read_module {
 /* 0, -EAGAIN while it is being written (forever if its writer was killed), -EINVAL, -EIO. */
 int read_module(struct read_segment *s, uint32_t module, struct read_module *out);
 
+/*
+ * Asks a running program to write events until `until_ns` (CLOCK_MONOTONIC). Repeat it before that;
+ * without a repetition, also after a viewer's death, the program stops. Each of its threads obeys
+ * within 32 of its events. The first call skips what an earlier viewer asked for. 0 or -errno.
+ */
+int read_events_request(struct read_segment *s, uint64_t until_ns);
 /*
  * Reads the new events of every ring: calls `visit` for each, in order per thread, and adds the
  * number of overwritten ones to *lost. Returns the number visited, or -errno.

@@ -13,6 +13,7 @@ struct read_segment {
 	char *path;
 	struct ht_header *header; /* as of the opening, checked: sizes and offsets are valid */
 	uint64_t *cursors; /* of the rings, by thread slot */
+	bool events_asked; /* by this reader: the cursors are at events that it asked for */
 	uint32_t threads; /* slots in use at the last read_totals */
 	struct ht_header *refreshed; /* buffer of read_header_refresh; NULL until the first call */
 	struct ht_node *nodes; /* copies of nodes [0, node_count) */

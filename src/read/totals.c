@@ -38,7 +38,7 @@ static void totals_add_thread(struct read_totals *out, const struct ht_thread *t
 	out->temporary += t->temporary;
 	out->failed += t->failed;
 	out->unknown_frees += t->unknown_frees;
-	out->events += t->ring_head;
+	out->events += -t->weights;
 }
 
 /* Slots are not read at one instant: the sum may be negative, or above every recorded peak. */
@@ -46,6 +46,7 @@ static void totals_finish(struct read_totals *out, const struct ht_header *h)
 {
 	uint64_t live = out->alloc_bytes - out->free_bytes;
 
+	out->events += out->allocs + out->frees;
 	out->live_bytes = counter_batch_above(0, live) ? 0 : live;
 	if (out->peak_bytes >= out->live_bytes)
 		return;

@@ -183,18 +183,24 @@ def threads_wait():
 def events_accounted():
     clear_segments()
     env = environment(LD_PRELOAD=LIBRARY, ACCOUNT=os.path.join(scratch, "account"))
-    with subprocess.Popen([fault_target("churn"), "4"], env=env, stdout=subprocess.PIPE) as program:
-        check_equal(program.stdout.readline(), b"ready\n", "what it says")
+    with subprocess.Popen([fault_target("churn"), "4", "wait"], env=env, stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE) as program:
+        check_equal(program.stdout.readline(), b"waits\n", "what it says")
         path, = segment_files()
         look = subprocess.Popen([fault_tool("look"), "events", path], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        check_equal(look.stdout.readline(), b"asked\n", "what the reader says")
         start = looked(path)["allocs"]
+        program.stdin.write(b"\n")
+        program.stdin.flush()
+        check_equal(program.stdout.readline(), b"ready\n", "what it says")
         wait_for(lambda: looked(path)["allocs"] > start + times(300000, 100000000), "some events", 600)
         program.terminate()
         check_equal(program.wait(30), 5, "the program's end")
         out, _ = deadline.finish(look, 60)
     e = json.loads(out)
-    check_equal(e["allocs_seen"] + e["frees_seen"] + e["lost"], e["written"], "seen + lost, of %s" % e)
-    check_equal(e["written"], e["allocs"] + e["frees"], "written, of %s" % e)
+    # New threads see the wish at their first event; the first one may still have 32 before that.
+    missing = e["allocs"] + e["frees"] - e["allocs_seen"] - e["frees_seen"] - e["lost"]
+    check(0 <= missing <= 32, "%d events neither seen nor lost, of %s" % (missing, e))
     check_equal(e["odd"], 0, "events of no kind")
     check(e["allocs_seen"] > 1000, "hardly any was seen: %s" % e)
 

@@ -93,6 +93,31 @@ static void write_over(void)
 	push(HT_RING_EVENTS, 2 * HT_RING_EVENTS);
 }
 
+/* Writes only while a reader wants events, as a hook does; the reader's wish ends by the clock. */
+static void write_wanted(void)
+{
+	for (uint64_t i = 0, at = 0; i < HT_RING_EVENTS + 2; i++)
+		if (ring_is_wanted(&segment)) {
+			push(at, at + 1);
+			at++;
+		}
+}
+
+static void ask_and_read(void)
+{
+	struct reader r = { 0, 0, 0 };
+
+	ht_store_relaxed_64(
+		&segment.header->events_until, ht_load_relaxed_64(&segment.header->clock_ns) + 1);
+	read_once(&r);
+}
+
+static void let_time_pass(void)
+{
+	ht_store_relaxed_64(
+		&segment.header->clock_ns, ht_load_relaxed_64(&segment.header->clock_ns) + 2);
+}
+
 static void read_twice(void)
 {
 	struct reader r = { 0, 0, 0 };
@@ -131,6 +156,11 @@ static const struct model_scenario scenarios[] = {
 		.thread = { write_over, read_twice },
 		.end = end,
 		.deviations = 4 },
+	{ .name = "a reader asks for events and is gone",
+		.setup = setup_empty,
+		.thread = { write_wanted, ask_and_read, let_time_pass },
+		.end = end,
+		.deviations = 3 },
 	{ .name = "two readers of one ring",
 		.setup = setup_filled,
 		.thread = { write_over, read_from_middle, read_from_middle },

@@ -46,6 +46,11 @@ void sample_serve(struct recorder *r)
 	switched++;
 }
 
+void recorder_switch_events(struct recorder *r)
+{
+	r->events = !r->events;
+}
+
 static void begin(void)
 {
 	fixture_open(&fixture, SEGMENT_SMALL);
@@ -185,6 +190,28 @@ TEST(a_switch_is_noticed)
 	end();
 }
 
+/* Events are written while a viewer wants them, and not for a viewer that is gone. */
+TEST(events_begin_and_end)
+{
+	begin();
+	for (unsigned i = 0; i < 1000; i++)
+		tick_now(&recorder);
+	CHECK(!recorder.events);
+	fixture.s.header->events_until = time_ns + 1000000;
+	for (unsigned i = 0; i < INTERVAL_MAX; i++)
+		tick_now(&recorder);
+	CHECK(recorder.events);
+	for (unsigned i = 0; i < 1000; i++)
+		tick_now(&recorder);
+	CHECK(recorder.events);
+	time_ns += 1000000;
+	clock_publish();
+	for (unsigned i = 0; i < INTERVAL_MAX; i++)
+		tick_now(&recorder);
+	CHECK(!recorder.events);
+	end();
+}
+
 int main(void)
 {
 	RUN(clocks);
@@ -196,5 +223,6 @@ int main(void)
 	RUN(first_event);
 	RUN(history);
 	RUN(a_switch_is_noticed);
+	RUN(events_begin_and_end);
 	return check_end();
 }

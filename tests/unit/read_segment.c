@@ -395,6 +395,65 @@ TEST(events_lost)
 	made_close(&busy);
 }
 
+/* A viewer asks for events: it gets none that were written for another one, and shortens nobody's
+ * wish. */
+TEST(events_requested)
+{
+	struct made busy;
+	struct read_segment *r;
+	struct read_totals t;
+	struct heard h = { 0 };
+	uint64_t lost = 0;
+
+	made_open(&busy, &fixture_identity);
+	CHECK_INT(thread_claim(&busy.s, 1, NULL), 1);
+	for (unsigned i = 0; i < HT_RING_EVENTS + 10; i++)
+		made_push(&busy, HT_EVENT_ALLOC, 1, 64 + i, 1);
+	thread_at(&busy.s, 0)->ring_head = 7;
+	busy.s.header->clock_ns = 1000;
+	CHECK(!ring_is_wanted(&busy.s));
+	r = made_read(&busy);
+	CHECK_INT(read_events_request(r, 2000), 0);
+	CHECK(ring_is_wanted(&busy.s));
+	for (unsigned i = 0; i < 5; i++)
+		made_push(&busy, HT_EVENT_ALLOC, 1, 64 + i, 1);
+	CHECK_INT(read_events_request(r, 3000), 0);
+	CHECK_INT(read_events_request(r, 2500), 0);
+	CHECK_INT(busy.s.header->events_until, 3000);
+	CHECK_INT(read_totals(r, &t), 0);
+	CHECK_INT(read_events(r, hear, &h, &lost), 5);
+	CHECK_INT(lost, 0);
+	busy.s.header->clock_ns = 3000;
+	CHECK(!ring_is_wanted(&busy.s));
+	read_close(r);
+	made_close(&busy);
+}
+
+/* A sampled block is one event, by whatever it counts. */
+TEST(events_of_samples)
+{
+	const struct poisson_weight w = { .blocks = 50, .bytes = 5000 };
+	struct counter_freed end_of = { .size = 100 };
+	struct made busy;
+	struct read_segment *r;
+	struct read_totals t;
+
+	made_open(&busy, &fixture_identity);
+	CHECK_INT(thread_claim(&busy.s, 1, NULL), 1);
+	counter_own(&busy.s, &busy.owner, 1);
+	for (unsigned i = 0; i < 3; i++)
+		counter_alloc_sampled(&busy.s, &busy.owner, 0, 100, &w);
+	counter_free_sampled(&busy.s, &busy.owner, 0, &end_of, &w);
+	counter_alloc(&busy.s, &busy.owner, 0, 100);
+	r = made_read(&busy);
+	CHECK_INT(read_totals(r, &t), 0);
+	CHECK_INT(t.allocs, 151);
+	CHECK_INT(t.frees, 50);
+	CHECK_INT(t.events, 5);
+	read_close(r);
+	made_close(&busy);
+}
+
 TEST(removed_by_the_last_viewer)
 {
 	struct made m;
@@ -462,6 +521,8 @@ int main(void)
 	RUN(modules);
 	RUN(events);
 	RUN(events_lost);
+	RUN(events_requested);
+	RUN(events_of_samples);
 	RUN(removed_by_the_last_viewer);
 	RUN(another_file_of_that_name_stays);
 	RUN(close_of_nothing);

@@ -111,7 +111,7 @@ TEST(sampling_is_steered)
 	CHECK_INT(session_sample(session, &request), 0);
 	snapshot_unref(tick());
 	/* A hundred thousand events in 30 ms, at 100 ns each. */
-	thread_at(&made.s, 1)->ring_head += 100000;
+	thread_at(&made.s, 1)->size[0].frees += 100000;
 	h->timed_events = 10;
 	h->timed_ns = 1000;
 	work_ns(30000000);
@@ -123,7 +123,7 @@ TEST(sampling_is_steered)
 	session_sample_leave(session);
 	h->sample_bytes = 0;
 	snapshot_unref(tick());
-	thread_at(&made.s, 1)->ring_head += 100000;
+	thread_at(&made.s, 1)->size[0].frees += 100000;
 	work_ns(30000000);
 	snapshot_unref(tick());
 	CHECK_INT(h->sample_bytes, 0);

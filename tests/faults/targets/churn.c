@@ -2,8 +2,9 @@
 /*
  * Allocates, moves and frees without end in THREADS threads, and keeps an account of its blocks in
  * the file $ACCOUNT, mapped shared, so that it is there when the program is killed at any
- * instruction. Says "ready" on stdout; ends, with status 5, when a signal asks it to. Each block
- * has a size of 7 more than a multiple of 16, by which others' can be told apart.
+ * instruction. With a second argument it first says "waits" and waits for a byte. Says "ready" on
+ * stdout; ends, with status 5, when a signal asks it to. Each block has a size of 7 more than a
+ * multiple of 16, by which others' can be told apart.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -84,6 +85,7 @@ int main(int argc, char **argv)
 	const size_t bytes = sizeof(*account) * THREADS_MAX;
 	int fd = open(getenv("ACCOUNT"), O_RDWR | O_CREAT | O_TRUNC, 0600);
 	pthread_t thread[THREADS_MAX];
+	char byte;
 
 	if (fd < 0 || threads > THREADS_MAX || ftruncate(fd, (off_t)bytes) != 0)
 		return 2;
@@ -92,6 +94,8 @@ int main(int argc, char **argv)
 	if (account == MAP_FAILED)
 		return 2;
 	signal(SIGTERM, stop);
+	if (argc > 2 && (write(1, "waits\n", 6) != 6 || read(0, &byte, 1) != 1))
+		return 2;
 	for (unsigned i = 0; i < threads; i++)
 		if (pthread_create(&thread[i], NULL, thread_main, (void *)(uintptr_t)i) != 0)
 			return 2;
