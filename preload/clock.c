@@ -7,6 +7,7 @@
 
 #include "preload/recorder.h"
 #include "shm/history.h"
+#include "shm/live_entry.h"
 
 static uint64_t read_clock(clockid_t id)
 {
@@ -37,7 +38,9 @@ void clock_publish(void)
 
 	/* Relaxed: two threads may store in the wrong order, which costs the time between their
 	 * readings. */
-	if (now > ht_load_relaxed_64(&h->clock_ns))
+	if (now > ht_load_relaxed_64(&h->clock_ns)) {
 		ht_store_relaxed_64(&h->clock_ns, now);
+		ht_store_relaxed_32(&h->clock_birth, live_birth(segment_tick(&state_segment)));
+	}
 	history_note(&state_segment, slot, now, counter_live(&state_segment, slot));
 }

@@ -9,6 +9,7 @@
 
 #include "preload/next_allocator.h"
 #include "preload/sample.h"
+#include "preload/tick.h"
 #include "preload/unwind.h"
 
 /* Whether a site is that of stacks without room, which may have found room since. */
@@ -96,16 +97,37 @@ void event_free_shared(uint64_t addr, const struct live_block *b)
 
 /* A sampled block is temporary if its thread has allocated no other since; bypassing frees in
  * between were not seen. */
-void event_freed(struct recorder *r, uint64_t addr, const struct live_block *b, uint64_t tick)
+bool event_freed(struct recorder *r, uint64_t addr, const struct live_block *b)
 {
+	uint64_t tick = tick_now(r);
 	struct counter_freed end = { .size = b->size,
-		.temporary = r->last_block == addr && r->last_gap_left == state_thread.gap_left,
+		.temporary = r->last_block == addr &&
+			     (live_rate(b) == 0 || r->last_gap_left == state_thread.gap_left),
 		.life_ticks = tick > b->tick ? tick - b->tick : 0 };
 
 	if (live_counter(b) == HT_COUNTER_HIDDEN)
-		return;
+		return false;
 	count_freed(&r->counters, addr, b, &end);
 	event_append(r, addr, b->size, counter_site(&r->counters, live_counter(b)), HT_EVENT_FREE);
+	return true;
+}
+
+bool event_free_unusual(struct recorder *r, const void *p, uint64_t entry, bool *counts)
+{
+	uint64_t addr = (uint64_t)(uintptr_t)p;
+	struct live_block b;
+
+	bool ours = true;
+
+	*counts = false;
+	if (!entry) {
+		if (live_remove_slow(&state_segment, addr, &b))
+			*counts = event_freed(r, addr, &b);
+		else
+			ours = event_unknown_free(r, p);
+	}
+	r->last_block = 0;
+	return ours;
 }
 
 void event_missed_frees(uint64_t addr, const struct live_block *old, unsigned count)

@@ -25,14 +25,27 @@ void event_missed_frees(uint64_t addr, const struct live_block *old, unsigned co
 /* Inserts a block into the live table and retires any block in its place. False: there is no room.
  */
 bool event_insert(uint64_t addr, uint64_t size, uint64_t tick, uint32_t counter);
-/* Counts the free of a hidden or a sampled block. */
-void event_freed(struct recorder *r, uint64_t addr, const struct live_block *b, uint64_t tick);
+/* Counts the free of a block that was taken out of the live table, a hidden or sampled one, too.
+ * Returns whether it counts. */
+bool event_freed(struct recorder *r, uint64_t addr, const struct live_block *b);
+/* Frees a block whose entry is not the usual one, or hidden: `entry` is what live_take returned, 0
+ * if the block is still in the live table. False: the block is the bootstrap arena's. *counts: its
+ * free counts. */
+bool event_free_unusual(struct recorder *r, const void *p, uint64_t entry, bool *counts);
 /* Counts the free of a block that is not in the live table, and so is unknown. False: it is the
  * bootstrap arena's. */
 bool event_unknown_free(const struct recorder *r, const void *p);
 
 /* Counts the free of a block in the shared slot only. */
 void event_free_shared(uint64_t addr, const struct live_block *b);
+
+/* The lifetime of a block that is freed now. */
+static inline uint64_t event_life(uint64_t birth)
+{
+	uint64_t now = segment_tick(&state_segment), then = live_tick((uint32_t)birth);
+
+	return now > then ? now - then : 0;
+}
 
 static inline uint32_t event_slot(const struct recorder *r)
 {

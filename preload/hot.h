@@ -22,12 +22,13 @@ HT_HOT struct stack_cache_leaf *hot_leaf(struct recorder *r, struct stack_cache_
 	return leaf;
 }
 
-/* Inserts a block into the live table, at `entry` unless that is NULL. False: there is no room. */
-HT_HOT bool hot_insert(uint64_t *entry, uint64_t addr, const struct live_block *b)
+/* Inserts a block, born now, into the live table, at `entry` unless that is NULL. False: there is
+ * no room. */
+HT_HOT bool hot_insert(uint64_t *entry, uint64_t addr, size_t size, uint32_t counter)
 {
 	if (__builtin_expect(!entry, 0))
-		return event_insert(addr, b->size, b->tick, b->counter);
-	live_store(entry, addr, b->size, b->tick, b->counter);
+		return event_insert(addr, size, segment_tick(&state_segment), counter);
+	live_store(entry, addr, size, segment_birth(&state_segment), counter);
 	return true;
 }
 
@@ -38,20 +39,20 @@ HT_HOT void hot_alloc_recorded(struct recorder *r, uintptr_t frame, void *p, siz
 {
 	struct stack_cache_record *root = stack_cache_root(&r->guards, frame);
 	uint64_t addr = (uint64_t)(uintptr_t)p, *entry;
-	struct live_block b = { .size = size };
 	struct counter_found found;
 	struct stack_cache_leaf *leaf;
+	uint32_t counter;
 
 	__asm__ volatile("" : "+r"(root));
 	entry = live_place(&state_segment, addr, size);
-	b.tick = tick_now(r);
+	tick_count(r);
 	leaf = hot_leaf(r, root, frame, function, checks);
-	b.counter = leaf->counter;
-	if (__builtin_expect(!counter_find(&r->counters, b.counter, leaf->site, size, &found), 0)) {
+	counter = leaf->counter;
+	if (__builtin_expect(!counter_find(&r->counters, counter, size, &found), 0)) {
 		event_alloc_unprepared(r, leaf, addr, size);
 		return;
 	}
-	if (__builtin_expect(hot_insert(entry, addr, &b), 1))
+	if (__builtin_expect(hot_insert(entry, addr, size, counter), 1))
 		counter_alloc_found(&state_segment, &r->counters, &found, size);
 	else
 		event_count_untracked(1, size);
@@ -59,41 +60,33 @@ HT_HOT void hot_alloc_recorded(struct recorder *r, uintptr_t frame, void *p, siz
 	r->last_block = addr;
 }
 
-/* Counts the free of a block that was taken out of the live table. */
-HT_HOT void hot_freed(struct recorder *r, uint64_t addr, const struct live_block *b)
+/* Counts the free of a block that was taken out of the live table: an exactly recorded one. */
+HT_HOT void hot_freed(
+	struct recorder *r, uint64_t addr, uint64_t size, uint32_t counter, uint32_t birth)
 {
-	uint64_t tick = tick_now(r);
-	struct counter_freed end = { .size = b->size,
-		.temporary = r->last_block == addr,
-		.life_ticks = tick > b->tick ? tick - b->tick : 0 };
+	struct counter_freed end = { .size = size, .temporary = r->last_block == addr };
 	uint32_t site;
 
-	if (__builtin_expect(b->counter >= HT_COUNTER_HIDDEN, 0)) {
-		struct live_block special = *b; /* the ordinary one stays in registers */
-
-		event_freed(r, addr, &special, tick);
-		return;
-	}
-	site = counter_free_block(&state_segment, &r->counters, b->counter, &end);
-	event_append(r, addr, b->size, site, HT_EVENT_FREE);
+	tick_count(r);
+	if (birth != segment_birth(&state_segment))
+		end.life_ticks = event_life(birth);
+	site = counter_free_block(&state_segment, &r->counters, counter, &end);
+	event_append(r, addr, size, site, HT_EVENT_FREE);
 }
 
 /* False: the block is the bootstrap arena's. *counts: the free of this block counts. */
 HT_HOT bool hot_free_recorded(struct recorder *r, void *p, bool *counts)
 {
-	uint64_t addr = (uint64_t)(uintptr_t)p;
-	struct live_block b;
-	bool ours = true;
+	uint64_t addr = (uint64_t)(uintptr_t)p, size;
+	uint64_t entry = live_take(&state_segment, addr, &size);
+	uint32_t counter = live_entry_counter(entry);
 
-	*counts = false;
-	if (__builtin_expect(live_remove(&state_segment, addr, &b), 1)) {
-		*counts = live_counter(&b) != HT_COUNTER_HIDDEN;
-		hot_freed(r, addr, &b);
-	} else {
-		ours = event_unknown_free(r, p);
-	}
+	if (__builtin_expect(!entry || counter == HT_COUNTER_HIDDEN, 0))
+		return event_free_unusual(r, p, entry, counts);
+	hot_freed(r, addr, size, counter, live_entry_birth(entry));
 	r->last_block = 0;
-	return ours;
+	*counts = true;
+	return true;
 }
 
 #endif

@@ -12,7 +12,7 @@
 
 static bool block_put(uint64_t addr, const struct live_block *b)
 {
-	return hot_insert(live_place(&state_segment, addr, b->size), addr, b);
+	return event_insert(addr, b->size, b->tick, b->counter);
 }
 
 /* For a thread without a recorder: the shared slot, the catch-all site, no event that readers see.
@@ -313,7 +313,7 @@ void record_realloc_begin(uintptr_t frame, struct record_realloc *m, void *p)
 static void realloc_free_old(struct recorder *r, const struct record_realloc *m, void *p)
 {
 	if (r)
-		hot_freed(r, (uint64_t)(uintptr_t)p, &m->block);
+		(void)event_freed(r, (uint64_t)(uintptr_t)p, &m->block);
 	else
 		event_free_shared((uint64_t)(uintptr_t)p, &m->block);
 }
@@ -363,7 +363,11 @@ void record_realloc_done(uintptr_t frame, struct record_realloc *m, void *p, voi
 		realloc_done_slow(frame, m, p, q, size, function);
 		return;
 	}
-	hot_freed(r, (uint64_t)(uintptr_t)p, &m->block);
+	if (__builtin_expect(m->block.counter < HT_COUNTER_HIDDEN, 1))
+		hot_freed(r, (uint64_t)(uintptr_t)p, m->block.size, m->block.counter,
+			live_birth(m->block.tick));
+	else
+		(void)event_freed(r, (uint64_t)(uintptr_t)p, &m->block);
 	ht_add_own_64(&r->counters.thread->reallocs, 1);
 	hot_alloc_recorded(r, frame, q, size, function, false);
 	in_realloc_end(0);

@@ -23,7 +23,7 @@ struct recorder {
 	uint64_t read_cycles; /* the cycle counter when this thread last read it (tick.h) */
 	uint64_t published_cycles;
 	uint32_t clock_interval; /* events between two readings */
-	uint32_t clock_countdown;
+	uint32_t clock_countdown; /* events before the next one */
 	uint32_t until_timed; /* counts events, when they are measured (sample.h) */
 	struct stack_cache guards; /* remembered stacks */
 	struct unwind_known known; /* the readable part of its stack */

@@ -29,7 +29,7 @@ void tick_refresh(struct recorder *r)
 		r->clock_interval = 1;
 	else if (r->clock_interval < INTERVAL_MAX)
 		r->clock_interval *= 2;
-	r->clock_countdown = r->clock_interval;
+	r->clock_countdown = r->clock_interval - 1; /* without this one */
 	if (__builtin_expect(sample_is_requested(), 0))
 		sample_serve(r);
 	if (__builtin_expect(ring_is_wanted(&state_segment) != r->events, 0))

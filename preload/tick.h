@@ -13,12 +13,17 @@
 
 /* Reads the cycle counter, serves a viewer's request, and publishes the time when that is due. */
 void tick_refresh(struct recorder *r);
-/* The tick of this event. */
-HT_HOT uint64_t tick_now(struct recorder *r)
+/* Counts an event: the clock word is then as new as it must be. */
+HT_HOT void tick_count(struct recorder *r)
 {
-	if (__builtin_expect(r->clock_countdown == 0, 0))
+	if (__builtin_expect((int32_t)--r->clock_countdown < 0, 0))
 		tick_refresh(r);
-	r->clock_countdown--;
+}
+
+/* The tick of this event. */
+static inline uint64_t tick_now(struct recorder *r)
+{
+	tick_count(r);
 	return segment_tick(&state_segment);
 }
 

@@ -58,7 +58,7 @@ static uint32_t counter_new(const struct segment *s, uint32_t site, uint32_t slo
 
 	if (index == 0 || !owner_commit(s, index))
 		return 0;
-	counter_at(s, index)->key = ht_counter_key(site, slot, slot ? HT_SIZE_NONE : HT_SIZE_MIXED);
+	counter_at(s, index)->key = ht_counter_key(site, slot, slot ? HT_SIZE_NONE : HT_SIZE_ANY);
 	ht_store_relaxed_32(owner_word(s, index), ht_owner(site, slot));
 	return index;
 }
@@ -234,7 +234,6 @@ void counter_own(const struct segment *s, struct counter_owner *o, uint32_t slot
 	o->owners = owner_word(s, 0);
 	o->slot = slot;
 	o->own = ht_owner(0, slot);
-	o->key = ht_counter_key(0, slot ? slot : 0xffff, 0);
 }
 
 static uint32_t counter_number(const struct counter_owner *o, const struct ht_counter *c)
@@ -247,14 +246,24 @@ static struct ht_counter *counter_of(
 	const struct segment *s, const struct counter_owner *o, uint32_t *known, uint32_t site)
 {
 	uint32_t counter = *known;
-	uint64_t key = ht_load_relaxed_64(&o->counters[counter].key);
 
-	if (ht_counter_site(key) == site && ht_counter_slot(key) == o->slot)
+	if (counter_is_own(o, counter, site))
 		return &o->counters[counter];
 	counter = counter_claim(s, site, o->slot);
 	if (o->slot != 0)
 		*known = counter;
 	return &o->counters[counter];
+}
+
+/* Adds a free's lifetime, and whether the block was temporary, to a private slot. */
+static void slot_ended(struct ht_thread *t, const struct counter_freed *end, struct counter_sum sum)
+{
+	uint32_t life = counter_life_bucket(end->life_ticks);
+
+	if (life != 0)
+		ht_add_own_64(&t->life[life], sum.blocks);
+	if (end->temporary)
+		ht_add_own_64(&t->temporary, sum.blocks);
 }
 
 /* Counts a block at slot 0's counter, by whichever slot. */
@@ -264,7 +273,7 @@ static void other_alloc(const struct segment *s, struct counter_owner *o, struct
 	shared_alloc(s, c, bucket, sum);
 	if (o->slot == 0)
 		slot_0_alloc(s, o->thread, bucket, sum);
-	else if (!counter_slot_alloc(s, o->thread, bucket, sum))
+	else if (!counter_slot_up(s, o->thread, counter_slot_add(o->thread, bucket, sum)))
 		counter_settle(s, o, c);
 }
 
@@ -272,13 +281,15 @@ static void other_free(const struct segment *s, struct counter_owner *o, struct 
 	const struct counter_freed *end, struct counter_sum sum)
 {
 	uint32_t bucket = counter_size_bucket(end->size);
-	uint32_t life = counter_life_bucket(end->life_ticks);
 
 	shared_free(s, c, end, sum);
 	if (o->slot == 0)
 		slot_0_free(s, o->thread, end, sum);
-	else if (!counter_slot_free(o->thread, bucket, life, end->temporary, sum))
+	else {
+		slot_ended(o->thread, end, sum);
+		(void)counter_slot_take(o->thread, bucket, sum);
 		counter_settle(s, o, c);
+	}
 }
 
 static uint32_t *known_of(struct counter_owner *o, uint32_t site)
@@ -305,7 +316,7 @@ void counter_alloc_at(
 	if (ht_counter_slot(c->key) == 0)
 		other_alloc(s, o, c, counter_size_bucket(size), (struct counter_sum){ 1, size });
 	else {
-		(void)counter_find(o, counter, ht_counter_site(c->key), size, &found);
+		(void)counter_find(o, counter, size, &found);
 		counter_alloc_found(s, o, &found, size);
 	}
 }
@@ -344,7 +355,7 @@ void counter_free_unprepared(const struct segment *s, struct counter_owner *o, u
 
 	if (ht_counter_slot(c->key) != 0) {
 		own_prepare(s, c, bucket, life);
-		counter_free_known(s, o, counter_number(o, c), site, end);
+		counter_free_own(s, o, counter_number(o, c), site, end);
 		return;
 	}
 	other_free(s, o, c, end, (struct counter_sum){ 1, end->size });
@@ -361,8 +372,8 @@ static void own_alloc(const struct segment *s, struct counter_owner *o, struct h
 	own_prepare(s, c, bucket, 0);
 	if (ht_counter_size(c->key) == HT_SIZE_MIXED)
 		ht_add_own_64(&hist_at(s, c->hist)->size_allocs[bucket], sum.blocks);
-	fine = counter_add_alloc(c, sum);
-	fine &= counter_slot_alloc(s, o->thread, bucket, sum);
+	fine = counter_slot_up(s, o->thread, counter_slot_add(o->thread, bucket, sum));
+	fine &= counter_up(c, counter_add(c, sum));
 	if (!fine)
 		counter_settle(s, o, c);
 }
@@ -372,17 +383,18 @@ static void own_free(const struct segment *s, struct counter_owner *o, struct ht
 {
 	uint32_t bucket = counter_size_bucket(end->size);
 	uint32_t life = counter_life_bucket(end->life_ticks);
-	bool fine;
 
 	own_prepare(s, c, bucket, life);
 	if (ht_counter_size(c->key) == HT_SIZE_MIXED)
 		ht_add_own_64(&hist_at(s, c->hist)->size_frees[bucket], sum.blocks);
 	if (life != 0)
 		ht_add_own_64(&hist_at(s, c->hist)->life[life], sum.blocks);
-	fine = counter_add_free(c, end->temporary, sum);
-	fine &= counter_slot_free(o->thread, bucket, life, end->temporary, sum);
-	if (!fine)
-		counter_settle(s, o, c);
+	if (end->temporary)
+		ht_add_own_64(&c->temporary, sum.blocks);
+	slot_ended(o->thread, end, sum);
+	(void)counter_slot_take(o->thread, bucket, sum);
+	(void)counter_take(c, sum);
+	counter_settle(s, o, c);
 }
 
 /* Adds to a variance, which saturates. */

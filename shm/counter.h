@@ -52,7 +52,6 @@ struct counter_owner {
 	struct ht_counter *counters; /* number 0 */
 	struct ht_hist *hists; /* number 0 */
 	const uint32_t *owners; /* number 0 */
-	uint64_t key; /* of its counters, without site and size; slot 0: matches none */
 	uint32_t slot;
 	uint32_t own; /* ht_owner of site 0 */
 	struct counter_batch_adding adding; /* slot 0, which has many owners, adds at once */
@@ -71,15 +70,15 @@ HT_HOT void counter_alloc(
  * The same in two steps, for a caller that updates the live table in between: finds the counter,
  * then counts the block, which the caller may omit. counter_find returns false if counting alone is
  * not enough; then call counter_prepare and counter_alloc_at. `known`: the caller's cache of the
- * site's counter, instead of the owner's table; a result of counter_prepare, or 0.
+ * site's counter, instead of the owner's table; what counter_prepare noted for this site, or 0.
  */
 struct counter_found {
 	struct ht_counter *counter;
 	uint32_t bucket;
-	uint64_t *size_allocs; /* of the histogram; NULL: none is kept */
+	uint32_t kept; /* the counter's size bucket */
 };
-HT_HOT bool counter_find(const struct counter_owner *o, uint32_t known, uint32_t site,
-	uint64_t size, struct counter_found *out);
+HT_HOT bool counter_find(
+	const struct counter_owner *o, uint32_t known, uint64_t size, struct counter_found *out);
 HT_HOT void counter_alloc_found(const struct segment *s, struct counter_owner *o,
 	const struct counter_found *found, uint64_t size);
 /* Returns the counter's number, for the live table. */
@@ -149,15 +148,51 @@ struct counter_sum {
 	uint64_t blocks, bytes;
 };
 
-/* Adds to a private slot. False: its share has to settle. */
-HT_HOT bool counter_slot_alloc(
-	const struct segment *s, struct ht_thread *t, uint32_t bucket, struct counter_sum sum)
+/* Adds to a private slot, except lifetimes and temporary blocks. Returns its live bytes. */
+HT_HOT uint64_t counter_slot_add(struct ht_thread *t, uint32_t bucket, struct counter_sum sum)
 {
+	struct ht_thread_size *in = &t->size[bucket];
 	uint64_t live = t->live_bytes + sum.bytes;
 
-	ht_add_own_64(&t->size[bucket].allocs, sum.blocks);
-	ht_add_own_64(&t->size[bucket].alloc_bytes, sum.bytes);
+	ht_add_own_64(&in->allocs, sum.blocks);
+	ht_add_own_64(&in->alloc_bytes, sum.bytes);
 	ht_store_relaxed_64(&t->live_bytes, live);
+	return live;
+}
+
+HT_HOT uint64_t counter_slot_take(struct ht_thread *t, uint32_t bucket, struct counter_sum sum)
+{
+	struct ht_thread_size *in = &t->size[bucket];
+	uint64_t live = t->live_bytes - sum.bytes;
+
+	ht_add_own_64(&in->frees, sum.blocks);
+	ht_add_own_64(&in->free_bytes, sum.bytes);
+	ht_store_relaxed_64(&t->live_bytes, live);
+	return live;
+}
+
+/* Adds to a private counter, except its histogram and temporary blocks. Returns its live bytes. */
+HT_HOT uint64_t counter_add(struct ht_counter *c, struct counter_sum sum)
+{
+	uint64_t bytes = c->alloc_bytes + sum.bytes;
+
+	ht_add_own_64(&c->allocs, sum.blocks);
+	ht_store_relaxed_64(&c->alloc_bytes, bytes);
+	return bytes - c->free_bytes;
+}
+
+HT_HOT uint64_t counter_take(struct ht_counter *c, struct counter_sum sum)
+{
+	uint64_t bytes = c->free_bytes + sum.bytes;
+
+	ht_add_own_64(&c->frees, sum.blocks);
+	ht_store_relaxed_64(&c->free_bytes, bytes);
+	return c->alloc_bytes - bytes;
+}
+
+/* Notes a slot's live bytes where they are a new peak. False: its share has to settle. */
+HT_HOT bool counter_slot_up(const struct segment *s, struct ht_thread *t, uint64_t live)
+{
 	if (!counter_batch_above(live, t->share.high))
 		return true;
 	if (!counter_batch_up(&t->share, live))
@@ -166,86 +201,48 @@ HT_HOT bool counter_slot_alloc(
 	return true;
 }
 
-HT_HOT bool counter_slot_free(
-	struct ht_thread *t, uint32_t bucket, uint32_t life, bool temporary, struct counter_sum sum)
+HT_HOT bool counter_up(struct ht_counter *c, uint64_t live)
 {
-	uint64_t live = t->live_bytes - sum.bytes;
-
-	ht_add_own_64(&t->size[bucket].frees, sum.blocks);
-	ht_add_own_64(&t->size[bucket].free_bytes, sum.bytes);
-	ht_store_relaxed_64(&t->live_bytes, live);
-	if (life != 0)
-		ht_add_own_64(&t->life[life], sum.blocks);
-	if (temporary)
-		ht_add_own_64(&t->temporary, sum.blocks);
-	return !counter_batch_above(t->share.low, live);
-}
-
-/* Adds to a private counter, except sizes and lifetimes. False: its share has to settle. */
-HT_HOT bool counter_add_alloc(struct ht_counter *c, struct counter_sum sum)
-{
-	uint64_t bytes = c->alloc_bytes + sum.bytes, live = bytes - c->free_bytes;
-
-	ht_add_own_64(&c->allocs, sum.blocks);
-	ht_store_relaxed_64(&c->alloc_bytes, bytes);
 	return !counter_batch_above(live, c->share.high) || counter_batch_up(&c->share, live);
 }
 
-HT_HOT bool counter_add_free(struct ht_counter *c, bool temporary, struct counter_sum sum)
+/* The size bucket alone tells what an event must do: slot 0's counters, and new ones, have none. */
+HT_HOT bool counter_find(
+	const struct counter_owner *o, uint32_t known, uint64_t size, struct counter_found *out)
 {
-	uint64_t bytes = c->free_bytes + sum.bytes;
+	struct ht_counter *c = &o->counters[known];
 
-	ht_add_own_64(&c->frees, sum.blocks);
-	ht_store_relaxed_64(&c->free_bytes, bytes);
-	if (temporary)
-		ht_add_own_64(&c->temporary, sum.blocks);
-	return !counter_batch_above(c->share.low, c->alloc_bytes - bytes);
-}
-
-/* The owner's counter of a site, if it is known, and the key that it must have for a block of some
- * size to need only counting: if `all` blocks so far are of that bucket, or if they are `mixed`. */
-struct counter_known {
-	struct ht_counter *counter;
-	uint64_t all, mixed;
-};
-
-HT_HOT struct counter_known counter_known(
-	const struct counter_owner *o, uint32_t known, uint32_t site, uint32_t bucket)
-{
-	uint64_t key = o->key | ht_counter_key(site, 0, 0);
-
-	return (struct counter_known){ &o->counters[known], key | ht_counter_key(0, 0, bucket),
-		key | ht_counter_key(0, 0, HT_SIZE_MIXED) };
-}
-
-HT_HOT bool counter_find(const struct counter_owner *o, uint32_t known, uint32_t site,
-	uint64_t size, struct counter_found *out)
-{
-	uint32_t bucket = counter_size_bucket(size);
-	struct counter_known k = counter_known(o, known, site, bucket);
-	uint64_t key = k.counter->key;
-
-	*out = (struct counter_found){ .counter = k.counter, .bucket = bucket };
-	if (key != k.all) {
-		if (__builtin_expect(key != k.mixed, 0))
-			return false;
-		out->size_allocs = &o->hists[k.counter->hist].size_allocs[bucket];
-	}
-	return true;
+	*out = (struct counter_found){
+		.counter = c, .bucket = counter_size_bucket(size), .kept = ht_counter_size(c->key)
+	};
+	return out->kept == out->bucket || __builtin_expect(out->kept == HT_SIZE_MIXED, 1);
 }
 
 HT_HOT void counter_alloc_found(const struct segment *s, struct counter_owner *o,
 	const struct counter_found *found, uint64_t size)
 {
+	struct ht_counter *c = found->counter;
+	struct ht_thread *t = o->thread;
 	const struct counter_sum one = { 1, size };
+	uint64_t all, live;
 	bool fine;
 
-	if (found->size_allocs)
-		ht_add_own_64(found->size_allocs, 1);
-	fine = counter_add_alloc(found->counter, one);
-	fine &= counter_slot_alloc(s, o->thread, found->bucket, one);
+	if (found->kept == HT_SIZE_MIXED)
+		ht_add_own_64(&o->hists[c->hist].size_allocs[found->bucket], 1);
+	all = counter_slot_add(t, found->bucket, one);
+	live = counter_add(c, one);
+	fine = counter_slot_up(s, t, all);
+	fine &= counter_up(c, live);
 	if (__builtin_expect(!fine, 0))
-		counter_settle(s, o, found->counter);
+		counter_settle(s, o, c);
+}
+
+/* Whether the counter is the owner's for that site. */
+HT_HOT bool counter_is_own(const struct counter_owner *o, uint32_t counter, uint32_t site)
+{
+	uint64_t key = o->counters[counter].key;
+
+	return ht_counter_site(key) == site && ht_counter_slot(key) == o->slot;
 }
 
 HT_HOT void counter_alloc(
@@ -254,47 +251,61 @@ HT_HOT void counter_alloc(
 	uint32_t *known = &o->counter[site % COUNTER_SITES];
 	struct counter_found found;
 
-	if (__builtin_expect(counter_find(o, *known, site, size, &found), 1))
+	if (__builtin_expect(
+		    counter_is_own(o, *known, site) && counter_find(o, *known, size, &found), 1))
 		counter_alloc_found(s, o, &found, size);
 	else
 		counter_alloc_unprepared(s, o, known, site, size);
 }
 
-/* `known`: the owner's counter that may be the site's. */
-HT_HOT void counter_free_known(const struct segment *s, struct counter_owner *o, uint32_t known,
+/* `counter`: the owner's for that site. */
+HT_HOT void counter_free_own(const struct segment *s, struct counter_owner *o, uint32_t counter,
 	uint32_t site, const struct counter_freed *end)
 {
 	uint32_t bucket = counter_size_bucket(end->size);
-	uint32_t life = counter_life_bucket(end->life_ticks);
-	struct counter_known k = counter_known(o, known, site, bucket);
 	const struct counter_sum one = { 1, end->size };
-	struct ht_counter *c = k.counter;
-	bool fine;
+	struct ht_counter *c = &o->counters[counter];
+	uint32_t kept = ht_counter_kept(c);
+	struct ht_thread *t = o->thread;
+	uint64_t all, live;
 
-	if (c->key != k.all || life != 0) {
-		struct ht_hist *hist = &o->hists[c->hist];
+	if (kept != bucket && __builtin_expect(kept != HT_SIZE_MIXED, 0))
+		goto unprepared;
+	if (end->life_ticks != 0) {
+		uint32_t life = counter_life_bucket(end->life_ticks);
 
-		if (__builtin_expect(c->key != k.mixed && (c->key != k.all || c->hist == 0), 0)) {
-			struct counter_freed other = *end; /* the ordinary one stays in registers */
-
-			counter_free_unprepared(s, o, site, &other);
-			return;
-		}
-		if (c->key == k.mixed)
-			ht_add_own_64(&hist->size_frees[bucket], 1);
-		if (life != 0)
-			ht_add_own_64(&hist->life[life], 1);
+		if (__builtin_expect(c->hist == 0 && kept != HT_SIZE_MIXED, 0))
+			goto unprepared;
+		ht_add_own_64(&o->hists[c->hist].life[life], 1);
+		ht_add_own_64(&t->life[life], 1);
 	}
-	fine = counter_add_free(c, end->temporary, one);
-	fine &= counter_slot_free(o->thread, bucket, life, end->temporary, one);
-	if (__builtin_expect(!fine, 0))
+	if (kept == HT_SIZE_MIXED)
+		ht_add_own_64(&o->hists[c->hist].size_frees[bucket], 1);
+	if (end->temporary) {
+		ht_add_own_64(&c->temporary, 1);
+		ht_add_own_64(&t->temporary, 1);
+	}
+	all = counter_slot_take(t, bucket, one);
+	live = counter_take(c, one);
+	if (__builtin_expect(counter_batch_above(t->share.low, all), 0) ||
+		__builtin_expect(counter_batch_above(c->share.low, live), 0))
 		counter_settle(s, o, c);
+	return;
+unprepared:;
+	struct counter_freed other = *end; /* the ordinary one stays in registers */
+
+	counter_free_unprepared(s, o, site, &other);
 }
 
 HT_HOT void counter_free(const struct segment *s, struct counter_owner *o, uint32_t site,
 	const struct counter_freed *end)
 {
-	counter_free_known(s, o, o->counter[site % COUNTER_SITES], site, end);
+	uint32_t known = o->counter[site % COUNTER_SITES];
+
+	if (__builtin_expect(counter_is_own(o, known, site), 1))
+		counter_free_own(s, o, known, site, end);
+	else
+		counter_free_unprepared(s, o, site, end);
 }
 
 /* Mostly its counter is private: the thread that allocated the block frees it. */
@@ -309,7 +320,7 @@ HT_HOT uint32_t counter_free_block(const struct segment *s, struct counter_owner
 
 		return counter_free_foreign(s, o, counter, &other);
 	}
-	counter_free_known(s, o, counter, site, end);
+	counter_free_own(s, o, counter, site, end);
 	return site;
 }
 

@@ -89,9 +89,9 @@
  * where one slot counts; with n slots it is off by n limits at most, either way
  * (shm/counter_batch.h gives the proof).
  *
- * Time: header.clock_ns is CLOCK_MONOTONIC as of the last refresh. Hooks read that word;
- * every few events a thread refreshes it. Ticks are (clock_ns - created_ns) >> HT_TICK_SHIFT, of
- * 65.5 us each.
+ * Time: header.clock_ns is CLOCK_MONOTONIC as of the last refresh. Every few events a thread
+ * refreshes it. Ticks are (clock_ns - created_ns) >> HT_TICK_SHIFT, of 65.5 us each. Hooks read
+ * clock_birth, the tick in the form of an entry of the live table (live_birth).
  *
  * Sampling: header.sample_bytes sets how the program records: 0 exactly, else one block per that
  * number of bytes, on average (shm/poisson.h). Counters then hold the recorded blocks' weights.
@@ -102,12 +102,13 @@
  * thread that has never written any has no memory for a ring.
  *
  * Writers: only the program's own threads, once `state` has left HT_STATE_PREPARED, with these
- * exceptions. Viewers of a running program publish the time in `clock_ns`, and switch by
- * `sample_bytes`, `measure` and `events_until`. The viewer that launches it is in `viewer`; a
- * viewer that abandons its launch sets `family` to 0. A viewer that is to scan it for leaks at its
- * end writes `leak_ask`, `leak_done` and `leak_beat`, and one that has stopped it may watch pages
- * of the live table. Readers copy by pread. A reader may find any word changing under it, and after
- * a kill any unfinished update: it copies, then checks every index against the sizes below.
+ * exceptions. Viewers of a running program publish the time in `clock_ns` and
+ * `clock_birth`, and switch by `sample_bytes`, `measure` and `events_until`. The viewer that
+ * launches it is in `viewer`; a viewer that abandons its launch sets `family` to 0. A viewer that
+ * is to scan it for leaks at its end writes `leak_ask`, `leak_done` and `leak_beat`, and one that
+ * has stopped it may watch pages of the live table. Readers copy by pread. A reader may find any
+ * word changing under it, and after a kill any unfinished update: it copies, then checks every
+ * index against the sizes below.
  *
  * Publication edges, labelled at both ends in the code:
  *   MAGIC   segment_create -> segment_check: the header before the magic
@@ -293,6 +294,7 @@ struct ht_share {
  * one comparison shows that an event only needs counting. */
 #define HT_SIZE_NONE  0xffffu /* size bucket of a counter without blocks */
 #define HT_SIZE_MIXED 0xfffeu /* of one with blocks of several buckets */
+#define HT_SIZE_ANY   0xfffdu /* of slot 0's, which begins with a histogram */
 static inline uint64_t ht_counter_key(uint32_t site, uint32_t slot, uint32_t size_bucket)
 {
 	return site | (uint64_t)slot << 32 | (uint64_t)size_bucket << 48;
@@ -328,6 +330,15 @@ struct ht_counter {
 	uint64_t reserved[3];
 };
 
+/* The size bucket of its key, for its owner. */
+static inline uint32_t ht_counter_kept(const struct ht_counter *c)
+{
+	uint16_t size;
+
+	__builtin_memcpy(&size, (const char *)&c->key + 6, sizeof(size));
+	return size;
+}
+
 /* Variances of a counter's counts, by poisson_weight: of blocks and bytes allocated, and freed.
  * Those of live blocks are the difference. Exactly recorded blocks add nothing. */
 struct ht_variance {
@@ -335,8 +346,8 @@ struct ht_variance {
 	uint64_t free_blocks, free_bytes;
 };
 
-/* `size_*` is kept while the counter's size bucket is HT_SIZE_MIXED. Lives of bucket 0 are not
- * counted: they are the frees of no other bucket. */
+/* `size_*` is kept while the counter's size bucket is HT_SIZE_MIXED or HT_SIZE_ANY. Lives of bucket
+ * 0 are not counted: they are the frees of no other bucket. */
 struct ht_hist {
 	uint64_t size_allocs[HT_SIZE_BUCKETS];
 	uint64_t size_frees[HT_SIZE_BUCKETS];
@@ -589,6 +600,7 @@ struct ht_header {
 	};
 	uint64_t sample_most; /* largest sample_bytes applied; 0: everything was recorded */
 	uint32_t rate_changes; /* so far; number i is rate_change[i % HT_RATE_CHANGES] */
+	uint32_t clock_birth; /* that of a block born at clock_ns */
 	uint64_t events_until; /* CLOCK_MONOTONIC: until then threads write events; 0: never */
 	uint64_t live_bytes __attribute__((aligned(64))); /* the settled part of it */
 	uint32_t live_levels __attribute__((aligned(64))); /* in use */
@@ -666,6 +678,7 @@ struct ht_private {
 		    sizeof(struct ht_bucket) * 31u ^ sizeof(struct ht_piece) * 13u ^               \
 		    offsetof(struct ht_node, site) * 40487u ^                                      \
 		    offsetof(struct ht_header, clock_ns) * 7u ^                                    \
+		    offsetof(struct ht_header, clock_birth) * 17u ^                                \
 		    offsetof(struct ht_header, events_until) * 11u ^                               \
 		    offsetof(struct ht_header, untracked_blocks) * 5u ^                            \
 		    offsetof(struct ht_header, rate_change) * 3u ^                                 \

@@ -68,10 +68,10 @@ HT_HOT uint64_t *live_place(const struct segment *s, uint64_t addr, uint64_t siz
 	first = entry = live_first(p, at);
 	state = ht_load_relaxed_8(&p->state[at / HT_PAGE_SPAN]);
 	if (state == (HT_PAGE_FIRST | HT_PAGE_SECOND)) {
-		second = live_choose(live_is_second(addr), live_second(p, at), first);
+		second = live_choose_second(addr, live_second(p, at), first);
 		if (__builtin_expect((ht_load_relaxed_64(second) & HT_ENTRY_WHICH) == which, 0))
 			return NULL;
-		entry = live_choose(size < s->extent_64, second, first);
+		entry = live_choose_below(size, s->extent_64, second, first);
 	} else if (state != HT_PAGE_FIRST || (size < s->extent_64 && live_is_second(addr))) {
 		return NULL;
 	}
@@ -93,7 +93,7 @@ static inline unsigned live_insert(
 
 	if (!entry)
 		return live_insert_slow(s, addr, b->size, b->tick, b->counter, old);
-	live_store(entry, addr, b->size, b->tick, b->counter);
+	live_store(entry, addr, b->size, live_birth(b->tick), b->counter);
 	return 0;
 }
 
@@ -103,47 +103,54 @@ static inline unsigned live_insert(
 unsigned live_insert_sampled(
 	const struct segment *s, uint64_t addr, const struct live_block *b, struct live_block *old);
 
-/* Removes a block. False: it is not there. */
-HT_HOT bool live_remove(const struct segment *s, uint64_t addr, struct live_block *out)
+/* Removes a block in the usual case. Returns its entry, and its size. 0: another case, for
+ * live_remove_slow. */
+HT_HOT uint64_t live_take(const struct segment *s, uint64_t addr, uint64_t *size)
 {
 	uint64_t at = addr & (HT_PIECE_BYTES - 1), which = live_which(addr), word;
 	const struct segment_place *home = live_pieces_home(s, addr);
 	uint64_t *first, *entry, *second;
-	struct live_block slow;
 	struct ht_piece *p;
 	uint32_t state;
 
 	if (__builtin_expect(!live_pieces_is_home(home, addr), 0))
-		goto slow;
+		return 0;
 	p = live_pieces_at_home(home);
 	first = entry = live_first(p, at);
 	state = ht_load_relaxed_8(&p->state[at / HT_PAGE_SPAN]);
 	if (__builtin_expect((state & HT_PAGE_FIRST) == 0, 0))
-		goto slow;
+		return 0;
 	if ((state & HT_PAGE_SECOND) != 0) {
-		second = live_choose(live_is_second(addr), live_second(p, at), first);
-		entry = live_choose(
-			(ht_load_relaxed_64(second) & HT_ENTRY_WHICH) == which, second, first);
+		second = live_choose_second(addr, live_second(p, at), first);
+		entry = live_choose_equal(
+			ht_load_relaxed_64(second) & HT_ENTRY_WHICH, which, second, first);
 	}
 	word = ht_load_relaxed_64(entry);
 	if (__builtin_expect((word & HT_ENTRY_WHICH) != which, 0))
-		goto slow;
-	*out = live_unpack(word);
-	if (out->size == HT_ENTRY_SIZE) {
+		return 0;
+	*size = live_entry_size(word);
+	if (*size == HT_ENTRY_SIZE) {
 		if (__builtin_expect(entry != first, 0))
-			goto slow;
-		out->size = ht_load_relaxed_64(first + 1) >> HT_ENTRY_LONG_SHIFT;
+			return 0;
+		*size = ht_load_relaxed_64(first + 1) >> HT_ENTRY_LONG_SHIFT;
 		ht_store_relaxed_64(first, 0);
 		ht_store_relaxed_64(first + 1, 0);
-		return true;
+		return word;
 	}
 	/* Relaxed: the allocator orders this before the granule's next owner. */
 	ht_store_relaxed_64(entry, 0);
-	return true;
-slow:
-	if (!live_remove_slow(s, addr, &slow))
-		return false;
-	*out = slow;
+	return word;
+}
+
+/* Removes a block. False: it is not there. */
+static inline bool live_remove(const struct segment *s, uint64_t addr, struct live_block *out)
+{
+	uint64_t size, entry = live_take(s, addr, &size);
+
+	if (__builtin_expect(!entry, 0))
+		return live_remove_slow(s, addr, out);
+	*out = live_unpack(entry);
+	out->size = size;
 	return true;
 }
 

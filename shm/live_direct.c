@@ -268,7 +268,7 @@ bool live_direct_put(const struct segment *s, uint64_t addr, const struct live_b
 		entry_free(&next, old, missed);
 	}
 	place_touch(&at);
-	live_store(at.entry, addr, b->size, b->tick, b->counter);
+	live_store(at.entry, addr, b->size, live_birth(b->tick), b->counter);
 	return true;
 }
 

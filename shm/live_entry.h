@@ -66,14 +66,39 @@ HT_HOT uint64_t *live_second(struct ht_piece *p, uint64_t at)
 	return &p->second[at / HT_LINE_BYTES];
 }
 
-/* Selects one of two without a jump, which would be mispredicted. */
-HT_HOT uint64_t *live_choose(bool is_first, uint64_t *a, uint64_t *b)
+/* These select one of two without a jump, which would be mispredicted. `a` if live_is_second. */
+HT_HOT uint64_t *live_choose_second(uint64_t addr, uint64_t *a, uint64_t *b)
 {
 #ifdef __x86_64__
-	__asm__("test %1, %1\n\tcmovne %2, %0" : "+r"(b) : "q"(is_first), "r"(a) : "cc");
+	__asm__("testl %1, %2\n\tcmovne %3, %0"
+		: "+r"(b)
+		: "i"(2 * HT_GRANULE_BYTES), "r"((uint32_t)addr + HT_GRANULE_BYTES), "r"(a)
+		: "cc");
 	return b;
 #else
-	return is_first ? a : b;
+	return live_is_second(addr) ? a : b;
+#endif
+}
+
+/* `a` if x = y. */
+HT_HOT uint64_t *live_choose_equal(uint64_t x, uint64_t y, uint64_t *a, uint64_t *b)
+{
+#ifdef __x86_64__
+	__asm__("cmpq %1, %2\n\tcmove %3, %0" : "+r"(b) : "r"(x), "r"(y), "r"(a) : "cc");
+	return b;
+#else
+	return x == y ? a : b;
+#endif
+}
+
+/* `a` if x < y. */
+HT_HOT uint64_t *live_choose_below(uint64_t x, uint64_t y, uint64_t *a, uint64_t *b)
+{
+#ifdef __x86_64__
+	__asm__("cmpq %1, %2\n\tcmovb %3, %0" : "+r"(b) : "rm"(y), "r"(x), "r"(a) : "cc");
+	return b;
+#else
+	return x < y ? a : b;
 #endif
 }
 
@@ -83,37 +108,55 @@ HT_HOT uint64_t live_which(uint64_t addr)
 	return (addr & (HT_LINE_BYTES - 1)) + HT_ENTRY_BLOCK;
 }
 
-HT_HOT uint64_t live_entry(uint64_t addr, uint64_t size, uint64_t tick, uint32_t counter)
+HT_HOT uint64_t live_entry(uint64_t addr, uint64_t size, uint64_t birth, uint32_t counter)
 {
 	uint64_t number = counter;
 
 	number = number >> (64 - HT_ENTRY_COUNTER_SHIFT) | number << HT_ENTRY_COUNTER_SHIFT;
-	return number | live_birth(tick) << HT_ENTRY_BIRTH_SHIFT | size << HT_ENTRY_SIZE_SHIFT |
+	return number | birth << HT_ENTRY_BIRTH_SHIFT | size << HT_ENTRY_SIZE_SHIFT |
 	       live_which(addr);
 }
 
-/* Publishes a block. Its entries must be free, and owned by it. */
+/* Publishes a block of that live_birth. Its entries must be free, and owned by it. */
 HT_HOT void live_store(
-	uint64_t *entry, uint64_t addr, uint64_t size, uint64_t tick, uint32_t counter)
+	uint64_t *entry, uint64_t addr, uint64_t size, uint64_t birth, uint32_t counter)
 {
 	if (size >= HT_ENTRY_SIZE) {
 		ht_store_release_64(
 			entry + 1, size << HT_ENTRY_LONG_SHIFT | HT_ENTRY_EXTENSION); /* ENTRY */
 		size = HT_ENTRY_SIZE;
 	}
-	ht_store_release_64(entry, live_entry(addr, size, tick, counter)); /* ENTRY */
+	ht_store_release_64(entry, live_entry(addr, size, birth, counter)); /* ENTRY */
 }
 
-/* Unpacks an entry, except a size stored elsewhere. Rotated, it begins with the counter and ends
- * with the birth. */
+/* Rotated, an entry begins with its counter and ends with its birth. */
+#define LIVE_ENTRY_TURN (64 - HT_ENTRY_COUNTER_SHIFT)
+HT_HOT uint64_t live_entry_turned(uint64_t entry)
+{
+	return entry << LIVE_ENTRY_TURN | entry >> HT_ENTRY_COUNTER_SHIFT;
+}
+
+/* The parts of an entry. The size may be stored elsewhere. */
+HT_HOT uint64_t live_entry_size(uint64_t entry)
+{
+	return entry >> HT_ENTRY_SIZE_SHIFT & HT_ENTRY_SIZE;
+}
+
+HT_HOT uint32_t live_entry_birth(uint64_t entry)
+{
+	return (uint32_t)(live_entry_turned(entry) >> (HT_ENTRY_BIRTH_SHIFT + LIVE_ENTRY_TURN));
+}
+
+HT_HOT uint32_t live_entry_counter(uint64_t entry)
+{
+	return (uint32_t)live_entry_turned(entry) & (HT_COUNTERS_MAX - 1);
+}
+
 HT_HOT struct live_block live_unpack(uint64_t entry)
 {
-	const uint32_t turn = 64 - HT_ENTRY_COUNTER_SHIFT;
-	uint64_t turned = entry << turn | entry >> HT_ENTRY_COUNTER_SHIFT;
-
-	return (struct live_block){ .size = turned >> (HT_ENTRY_SIZE_SHIFT + turn) & HT_ENTRY_SIZE,
-		.tick = live_tick(turned >> (HT_ENTRY_BIRTH_SHIFT + turn)),
-		.counter = (uint32_t)turned & (HT_COUNTERS_MAX - 1) };
+	return (struct live_block){ .size = live_entry_size(entry),
+		.tick = live_tick(live_entry_birth(entry)),
+		.counter = live_entry_counter(entry) };
 }
 
 #endif

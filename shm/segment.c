@@ -132,7 +132,7 @@ static void counter_0_make(struct segment *s)
 {
 	struct ht_counter *c = segment_at(s, s->header->region[HT_REGION_COUNTERS].offset);
 
-	c->key = ht_counter_key(0, 0, HT_SIZE_MIXED);
+	c->key = ht_counter_key(0, 0, HT_SIZE_ANY);
 	c->hist = 1;
 	s->header->counters = 1;
 	s->header->hists = 2;

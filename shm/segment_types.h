@@ -97,6 +97,12 @@ HT_HOT uint64_t segment_tick(const struct segment *s)
 	return (ht_load_relaxed_64(&s->header->clock_ns) - s->header->created_ns) >> HT_TICK_SHIFT;
 }
 
+/* The live_birth of a block born then. */
+HT_HOT uint32_t segment_birth(const struct segment *s)
+{
+	return ht_load_relaxed_32(&s->header->clock_birth);
+}
+
 /* Adds to a counter that any thread may write. With one thread it needs no lock, but must still be
  * exact when a signal handler frees a block in the middle of it. */
 static inline void segment_count(const struct segment *s, uint64_t *counter, uint64_t value)

@@ -173,12 +173,13 @@ static int hist_get(struct read_segment *s, uint32_t hist, struct ht_hist *out)
 static void sizes_add(struct ht_hist *out, const struct ht_counter *c, const struct ht_hist *own)
 {
 	uint32_t bucket = ht_counter_size(c->key);
+	bool mixed = bucket == HT_SIZE_MIXED || bucket == HT_SIZE_ANY;
 
 	if (bucket < HT_SIZE_BUCKETS) {
 		out->size_allocs[bucket] += c->allocs;
 		out->size_frees[bucket] += c->frees;
 	}
-	for (unsigned i = 0; i < HT_SIZE_BUCKETS && bucket == HT_SIZE_MIXED; i++) {
+	for (unsigned i = 0; i < HT_SIZE_BUCKETS && mixed; i++) {
 		out->size_allocs[i] += own->size_allocs[i];
 		out->size_frees[i] += own->size_frees[i];
 	}
@@ -196,7 +197,8 @@ void read_lifetimes_add(uint64_t *out, uint64_t frees, const uint64_t *longer)
 /* Adds a counter's histogram; skips a counter that has none for lack of space. */
 static int hist_add(struct read_segment *s, struct ht_hist *out, const struct ht_counter *c)
 {
-	bool refused = c->hist == 0 && ht_counter_size(c->key) == HT_SIZE_MIXED;
+	uint32_t bucket = ht_counter_size(c->key);
+	bool refused = c->hist == 0 && (bucket == HT_SIZE_MIXED || bucket == HT_SIZE_ANY);
 	struct ht_hist own;
 	int rc = hist_get(s, c->hist, &own);
 

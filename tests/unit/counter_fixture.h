@@ -43,7 +43,7 @@ static inline void counted_hist(
 	if (c->hist != 0) {
 		h = segment_at(s, segment_element(s, HT_REGION_HISTS, c->hist, sizeof(*h)));
 		out->hists++;
-	} else if (bucket == HT_SIZE_MIXED) {
+	} else if ((bucket == HT_SIZE_MIXED || bucket == HT_SIZE_ANY)) {
 		return; /* refused */
 	}
 	counted_lives(out, c->frees, h->life);
@@ -51,7 +51,8 @@ static inline void counted_hist(
 		out->size_allocs[bucket] += c->allocs;
 		out->size_frees[bucket] += c->frees;
 	}
-	for (uint32_t i = 0; i < HT_SIZE_BUCKETS && bucket == HT_SIZE_MIXED; i++) {
+	for (uint32_t i = 0;
+		i < HT_SIZE_BUCKETS && (bucket == HT_SIZE_MIXED || bucket == HT_SIZE_ANY); i++) {
 		out->size_allocs[i] += h->size_allocs[i];
 		out->size_frees[i] += h->size_frees[i];
 	}

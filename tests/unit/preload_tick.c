@@ -80,6 +80,7 @@ TEST(published)
 	time_ns += 1000000000;
 	clock_publish();
 	CHECK_INT(fixture.s.header->clock_ns, time_ns);
+	CHECK_INT(segment_birth(&fixture.s), 1000000000 >> HT_TICK_SHIFT);
 	CHECK_INT(tick_now(&recorder), (time_ns - FIXTURE_CREATED_NS) >> HT_TICK_SHIFT);
 	end();
 }

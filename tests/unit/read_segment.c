@@ -48,7 +48,12 @@ TEST(clock_published)
 {
 	struct read_segment *r = made_read(&made);
 	uint64_t kept = made.s.header->clock_ns;
+	uint32_t birth = segment_birth(&made.s);
 
+	read_publish_clock(r, kept + (7ull << HT_TICK_SHIFT));
+	CHECK_INT(segment_birth(&made.s), live_birth(segment_tick(&made.s)));
+	made.s.header->clock_ns = kept;
+	made.s.header->clock_birth = birth;
 	read_publish_clock(r, kept + 1000);
 	CHECK_INT(made.s.header->clock_ns, kept + 1000);
 	read_publish_clock(r, kept + 500);
@@ -395,8 +400,8 @@ TEST(events_lost)
 	made_close(&busy);
 }
 
-/* A viewer asks for events: it gets none that were written for another one, and shortens nobody's
- * wish. */
+/* A viewer asks for events: it gets none that were written for another one, and does not shorten
+ * that one's time. */
 TEST(events_requested)
 {
 	struct made busy;
