@@ -149,16 +149,14 @@ bool event_insert(uint64_t addr, uint64_t size, uint64_t tick, uint32_t counter)
 	return (missed & LIVE_REFUSED) == 0;
 }
 
-void event_alloc_unprepared(
-	struct recorder *r, struct stack_cache_leaf *leaf, uint64_t addr, size_t size)
+void event_alloc_unprepared(struct recorder *r, struct stack_cache_leaf *leaf, uint64_t *entry,
+	uint64_t addr, size_t size)
 {
-	struct live_block b = { .size = size,
-		.tick = segment_tick(&state_segment),
-		.counter = counter_prepare(
-			&state_segment, &r->counters, &leaf->counter, leaf->site, size) };
+	uint32_t counter =
+		counter_prepare(&state_segment, &r->counters, &leaf->counter, leaf->site, size);
 
-	if (event_insert(addr, size, b.tick, b.counter))
-		counter_alloc_at(&state_segment, &r->counters, b.counter, size);
+	if (event_insert_at(entry, addr, size, counter))
+		counter_alloc_at(&state_segment, &r->counters, counter, size);
 	else
 		event_count_untracked(1, size);
 	event_append(r, addr, size, leaf->site, HT_EVENT_ALLOC);

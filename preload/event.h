@@ -15,9 +15,9 @@
  * checked, or NULL. */
 struct stack_cache_leaf *event_take_stack(struct recorder *r, uintptr_t frame, uint32_t function,
 	struct stack_cache_leaf *remembered);
-/* Records an allocation whose counter must first be found or prepared. */
-void event_alloc_unprepared(
-	struct recorder *r, struct stack_cache_leaf *leaf, uint64_t addr, size_t size);
+/* Records an allocation whose counter must first be found or prepared. `entry`: as live_place. */
+void event_alloc_unprepared(struct recorder *r, struct stack_cache_leaf *leaf, uint64_t *entry,
+	uint64_t addr, size_t size);
 /* Counts blocks that no table has room for. */
 void event_count_untracked(uint64_t blocks, uint64_t bytes);
 /* Counts the frees of blocks whose frees were missed; a reused address reveals them. */
@@ -25,6 +25,16 @@ void event_missed_frees(uint64_t addr, const struct live_block *old, unsigned co
 /* Inserts a block into the live table and retires any block in its place. False: there is no room.
  */
 bool event_insert(uint64_t addr, uint64_t size, uint64_t tick, uint32_t counter);
+/* Inserts a block, born now, into the live table, at `entry` unless that is NULL. False: there is
+ * no room. */
+HT_HOT bool event_insert_at(uint64_t *entry, uint64_t addr, size_t size, uint32_t counter)
+{
+	if (__builtin_expect(!entry, 0))
+		return event_insert(addr, size, segment_tick(&state_segment), counter);
+	live_store(entry, addr, size, segment_birth(&state_segment), counter);
+	return true;
+}
+
 /* Counts the free of a block that was taken out of the live table, a hidden or sampled one, too.
  * Returns whether it counts. */
 bool event_freed(struct recorder *r, uint64_t addr, const struct live_block *b);

@@ -22,16 +22,6 @@ HT_HOT struct stack_cache_leaf *hot_leaf(struct recorder *r, struct stack_cache_
 	return leaf;
 }
 
-/* Inserts a block, born now, into the live table, at `entry` unless that is NULL. False: there is
- * no room. */
-HT_HOT bool hot_insert(uint64_t *entry, uint64_t addr, size_t size, uint32_t counter)
-{
-	if (__builtin_expect(!entry, 0))
-		return event_insert(addr, size, segment_tick(&state_segment), counter);
-	live_store(entry, addr, size, segment_birth(&state_segment), counter);
-	return true;
-}
-
 /* Computes first the addresses of the stack's record and of the block's entry, last the values to
  * write: so the processor overlaps the two cache misses. */
 HT_HOT void hot_alloc_recorded(struct recorder *r, uintptr_t frame, void *p, size_t size,
@@ -49,10 +39,10 @@ HT_HOT void hot_alloc_recorded(struct recorder *r, uintptr_t frame, void *p, siz
 	leaf = hot_leaf(r, root, frame, function, checks);
 	counter = leaf->counter;
 	if (__builtin_expect(!counter_find(&r->counters, counter, size, &found), 0)) {
-		event_alloc_unprepared(r, leaf, addr, size);
+		event_alloc_unprepared(r, leaf, entry, addr, size);
 		return;
 	}
-	if (__builtin_expect(hot_insert(entry, addr, size, counter), 1))
+	if (__builtin_expect(event_insert_at(entry, addr, size, counter), 1))
 		counter_alloc_found(&state_segment, &r->counters, &found, size);
 	else
 		event_count_untracked(1, size);

@@ -31,6 +31,12 @@ static struct ht_hist *hist_at(const struct segment *s, uint32_t hist)
 	return segment_at(s, segment_element(s, HT_REGION_HISTS, hist, sizeof(struct ht_hist)));
 }
 
+/* A counter without one: number 0. */
+static struct ht_hist *hist_of(const struct segment *s, const struct ht_counter *c)
+{
+	return hist_at(s, c->hist == HT_HIST_FEW ? 0 : c->hist);
+}
+
 static uint32_t *owner_word(const struct segment *s, uint32_t counter)
 {
 	return segment_at(s, segment_element(s, HT_REGION_OWNERS, counter, sizeof(uint32_t)));
@@ -59,6 +65,7 @@ static uint32_t counter_new(const struct segment *s, uint32_t site, uint32_t slo
 	if (index == 0 || !owner_commit(s, index))
 		return 0;
 	counter_at(s, index)->key = ht_counter_key(site, slot, slot ? HT_SIZE_NONE : HT_SIZE_ANY);
+	counter_at(s, index)->hist = HT_HIST_FEW;
 	ht_store_relaxed_32(owner_word(s, index), ht_owner(site, slot));
 	return index;
 }
@@ -75,6 +82,9 @@ static uint32_t claim_private(const struct segment *s, uint32_t site, uint32_t s
 	counter = counter_new(s, site, slot);
 	if (counter == 0)
 		return 0;
+	if (*s->single_threaded) /* several threads know more when each settles its first event */
+		counter_batch_begin(
+			&counter_at(s, counter)->share, &stack_site(s, site)->live_bytes);
 	do {
 		counter_at(s, counter)->next = seen;
 	} while (!ht_cas_acq_rel_32(head, &seen, counter)); /* COUNTER: publishes the fields */
@@ -119,42 +129,104 @@ static void size_set(struct ht_counter *c, uint32_t size_bucket)
 		ht_counter_key(ht_counter_site(c->key), ht_counter_slot(c->key), size_bucket));
 }
 
-/* Gives the counter a histogram. False: refused; it then writes to number 0, and does not ask
- * again. */
-static bool hist_take(const struct segment *s, struct ht_counter *c)
+static bool few_fits(uint64_t word, uint32_t bucket, uint64_t count)
 {
-	ht_store_relaxed_32(&c->hist, hist_new(s));
-	if (c->hist == 0)
-		size_set(c, HT_SIZE_MIXED);
-	return c->hist != 0;
+	return bucket < HT_FEW_BUCKETS && count <= HT_FEW_MOST - ht_few(word, bucket);
 }
 
-/* All blocks so far fell into one bucket: the histogram begins with that one. */
+static void few_add(uint64_t *word, uint32_t bucket, uint64_t count)
+{
+	ht_add_own_64(word, count << 4 * bucket);
+}
+
+/* Copies into the histogram what the counter knows of sizes by itself. */
+static void hist_sizes(struct ht_hist *hist, const struct ht_counter *c)
+{
+	uint32_t kept = ht_counter_kept(c);
+
+	if (kept < HT_SIZE_BUCKETS) {
+		ht_store_relaxed_64(&hist->size_allocs[kept], c->allocs);
+		ht_store_relaxed_64(&hist->size_frees[kept], c->frees);
+	}
+	for (uint32_t i = 0; i < HT_FEW_BUCKETS && kept == HT_SIZE_FEW; i++) {
+		ht_store_relaxed_64(&hist->size_allocs[i], ht_few(c->few_allocs, i));
+		ht_store_relaxed_64(&hist->size_frees[i], ht_few(c->few_frees, i));
+	}
+}
+
+/* Gives the counter a histogram that continues its own counts. Without room it writes to number 0,
+ * and does not ask again. A handler may abandon this anywhere: nothing counts until the number is
+ * there. */
+static void hist_take(const struct segment *s, struct ht_counter *c)
+{
+	uint32_t number = hist_new(s);
+
+	for (uint32_t i = 1; i < HT_LIFE_BUCKETS && number != 0; i++)
+		ht_store_relaxed_64(&hist_at(s, number)->life[i], ht_few(c->few_lives, i));
+	ht_store_relaxed_32(&c->hist, number);
+	if (number == 0)
+		size_set(c, HT_SIZE_MIXED);
+}
+
+/* From now on the histogram counts sizes. */
 static void sizes_mix(const struct segment *s, struct ht_counter *c)
 {
-	uint32_t before = ht_counter_size(c->key);
-	struct ht_hist *hist;
-
-	if (c->hist == 0 && !hist_take(s, c))
-		return;
-	hist = hist_at(s, c->hist);
-	ht_store_relaxed_64(&hist->size_allocs[before], c->allocs);
-	ht_store_relaxed_64(&hist->size_frees[before], c->frees);
+	if (c->hist == HT_HIST_FEW)
+		hist_take(s, c);
+	if (c->hist != 0)
+		hist_sizes(hist_at(s, c->hist), c);
 	size_set(c, HT_SIZE_MIXED);
 }
 
-/* Prepares the counter for a block of this bucket, so that counting alone suffices. */
-static void own_prepare(
-	const struct segment *s, struct ht_counter *c, uint32_t bucket, uint32_t life)
+/* Begins to count several sizes in the counter itself. False: there are too many blocks. */
+static bool sizes_few(struct ht_counter *c)
 {
-	uint32_t before = ht_counter_size(c->key);
+	uint32_t kept = ht_counter_kept(c);
 
-	if (before == HT_SIZE_NONE)
+	if (c->hist != HT_HIST_FEW || !few_fits(0, kept, c->allocs) || !few_fits(0, kept, c->frees))
+		return false;
+	ht_store_relaxed_64(&c->few_allocs, c->allocs << 4 * kept);
+	ht_store_relaxed_64(&c->few_frees, c->frees << 4 * kept);
+	size_set(c, HT_SIZE_FEW);
+	return true;
+}
+
+/* Prepares the counter for blocks of this bucket, which `few` will count if sizes are few. */
+static void own_prepare(const struct segment *s, struct ht_counter *c, const uint64_t *few,
+	uint32_t bucket, uint64_t count)
+{
+	uint32_t kept = ht_counter_kept(c);
+
+	if (kept == HT_SIZE_NONE)
 		size_set(c, bucket);
-	else if (before != bucket && before != HT_SIZE_MIXED)
+	else if (kept != bucket && kept != HT_SIZE_MIXED &&
+		 ((kept != HT_SIZE_FEW && !sizes_few(c)) || c->hist != HT_HIST_FEW ||
+			 !few_fits(*few, bucket, count)))
 		sizes_mix(s, c);
-	if (life != 0 && c->hist == 0 && ht_counter_size(c->key) != HT_SIZE_MIXED)
+}
+
+/* Counts a size in the counter's `few` or in the histogram's `many`, where one is kept. */
+static void own_size(
+	struct ht_counter *c, uint64_t *few, uint64_t *many, uint64_t count, uint32_t bucket)
+{
+	uint32_t kept = ht_counter_kept(c);
+
+	if (kept == HT_SIZE_FEW)
+		few_add(few, bucket, count);
+	else if (kept == HT_SIZE_MIXED)
+		ht_add_own_64(&many[bucket], count);
+}
+
+static void own_life(const struct segment *s, struct ht_counter *c, uint32_t life, uint64_t count)
+{
+	if (life == 0)
+		return;
+	if (c->hist == HT_HIST_FEW && !few_fits(c->few_lives, life, count))
 		hist_take(s, c);
+	if (c->hist == HT_HIST_FEW)
+		few_add(&c->few_lives, life, count);
+	else
+		ht_add_own_64(&hist_at(s, c->hist)->life[life], count);
 }
 
 static uint64_t *site_live(const struct segment *s, const struct ht_counter *c)
@@ -292,6 +364,36 @@ static void other_free(const struct segment *s, struct counter_owner *o, struct 
 	}
 }
 
+/* The same at a private counter, by its owner. */
+static void own_alloc(const struct segment *s, struct counter_owner *o, struct ht_counter *c,
+	uint32_t bucket, struct counter_sum sum)
+{
+	bool fine;
+
+	own_prepare(s, c, &c->few_allocs, bucket, sum.blocks);
+	own_size(c, &c->few_allocs, hist_of(s, c)->size_allocs, sum.blocks, bucket);
+	fine = counter_slot_up(s, o->thread, counter_slot_add(o->thread, bucket, sum));
+	fine &= counter_up(c, counter_add(c, sum));
+	if (!fine)
+		counter_settle(s, o, c);
+}
+
+static void own_free(const struct segment *s, struct counter_owner *o, struct ht_counter *c,
+	const struct counter_freed *end, struct counter_sum sum)
+{
+	uint32_t bucket = counter_size_bucket(end->size);
+
+	own_life(s, c, counter_life_bucket(end->life_ticks), sum.blocks);
+	own_prepare(s, c, &c->few_frees, bucket, sum.blocks);
+	own_size(c, &c->few_frees, hist_of(s, c)->size_frees, sum.blocks, bucket);
+	if (end->temporary)
+		ht_add_own_64(&c->temporary, sum.blocks);
+	slot_ended(o->thread, end, sum);
+	(void)counter_slot_take(o->thread, bucket, sum);
+	(void)counter_take(c, sum);
+	counter_settle(s, o, c);
+}
+
 static uint32_t *known_of(struct counter_owner *o, uint32_t site)
 {
 	return &o->counter[site % COUNTER_SITES];
@@ -303,7 +405,7 @@ uint32_t counter_prepare(const struct segment *s, struct counter_owner *o, uint3
 	struct ht_counter *c = counter_of(s, o, known, site);
 
 	if (ht_counter_slot(c->key) != 0)
-		own_prepare(s, c, counter_size_bucket(size), 0);
+		own_prepare(s, c, &c->few_allocs, counter_size_bucket(size), 1);
 	return counter_number(o, c);
 }
 
@@ -311,14 +413,12 @@ void counter_alloc_at(
 	const struct segment *s, struct counter_owner *o, uint32_t counter, uint64_t size)
 {
 	struct ht_counter *c = &o->counters[counter];
-	struct counter_found found;
+	const struct counter_sum one = { 1, size };
 
 	if (ht_counter_slot(c->key) == 0)
-		other_alloc(s, o, c, counter_size_bucket(size), (struct counter_sum){ 1, size });
-	else {
-		(void)counter_find(o, counter, size, &found);
-		counter_alloc_found(s, o, &found, size);
-	}
+		other_alloc(s, o, c, counter_size_bucket(size), one);
+	else
+		own_alloc(s, o, c, counter_size_bucket(size), one);
 }
 
 void counter_alloc_unprepared(const struct segment *s, struct counter_owner *o, uint32_t *known,
@@ -349,53 +449,16 @@ uint32_t counter_free_foreign(const struct segment *s, struct counter_owner *o, 
 void counter_free_unprepared(const struct segment *s, struct counter_owner *o, uint32_t site,
 	const struct counter_freed *end)
 {
-	uint32_t bucket = counter_size_bucket(end->size);
-	uint32_t life = counter_life_bucket(end->life_ticks);
 	struct ht_counter *c = counter_of(s, o, known_of(o, site), site);
+	const struct counter_sum one = { 1, end->size };
 
-	if (ht_counter_slot(c->key) != 0) {
-		own_prepare(s, c, bucket, life);
-		counter_free_own(s, o, counter_number(o, c), site, end);
-		return;
-	}
-	other_free(s, o, c, end, (struct counter_sum){ 1, end->size });
+	if (ht_counter_slot(c->key) != 0)
+		own_free(s, o, c, end, one);
+	else
+		other_free(s, o, c, end, one);
 }
 
 /* ---- sampled blocks ---- */
-
-/* A private counter. */
-static void own_alloc(const struct segment *s, struct counter_owner *o, struct ht_counter *c,
-	uint32_t bucket, struct counter_sum sum)
-{
-	bool fine;
-
-	own_prepare(s, c, bucket, 0);
-	if (ht_counter_size(c->key) == HT_SIZE_MIXED)
-		ht_add_own_64(&hist_at(s, c->hist)->size_allocs[bucket], sum.blocks);
-	fine = counter_slot_up(s, o->thread, counter_slot_add(o->thread, bucket, sum));
-	fine &= counter_up(c, counter_add(c, sum));
-	if (!fine)
-		counter_settle(s, o, c);
-}
-
-static void own_free(const struct segment *s, struct counter_owner *o, struct ht_counter *c,
-	const struct counter_freed *end, struct counter_sum sum)
-{
-	uint32_t bucket = counter_size_bucket(end->size);
-	uint32_t life = counter_life_bucket(end->life_ticks);
-
-	own_prepare(s, c, bucket, life);
-	if (ht_counter_size(c->key) == HT_SIZE_MIXED)
-		ht_add_own_64(&hist_at(s, c->hist)->size_frees[bucket], sum.blocks);
-	if (life != 0)
-		ht_add_own_64(&hist_at(s, c->hist)->life[life], sum.blocks);
-	if (end->temporary)
-		ht_add_own_64(&c->temporary, sum.blocks);
-	slot_ended(o->thread, end, sum);
-	(void)counter_slot_take(o->thread, bucket, sum);
-	(void)counter_take(c, sum);
-	counter_settle(s, o, c);
-}
 
 /* Adds to a variance, which saturates. */
 static void variance_add(uint64_t *sum, bool shared, uint64_t value)

@@ -131,8 +131,8 @@ uint32_t counter_claim(const struct segment *s, uint32_t site, uint32_t slot);
 
 /* ---- how it is done ---- */
 
-/* Events that counting alone does not cover: no counter yet, no private one, another size, a first
- * lifetime that needs a histogram. */
+/* Events that counting alone does not cover: no counter yet, no private one, another size, a
+ * lifetime without a histogram. */
 void counter_alloc_unprepared(const struct segment *s, struct counter_owner *o, uint32_t *known,
 	uint32_t site, uint64_t size);
 void counter_free_unprepared(const struct segment *s, struct counter_owner *o, uint32_t site,
@@ -206,7 +206,8 @@ HT_HOT bool counter_up(struct ht_counter *c, uint64_t live)
 	return !counter_batch_above(live, c->share.high) || counter_batch_up(&c->share, live);
 }
 
-/* The size bucket alone tells what an event must do: slot 0's counters, and new ones, have none. */
+/* The size bucket alone decides what an event must do: slot 0's counters, and new ones, have none.
+ */
 HT_HOT bool counter_find(
 	const struct counter_owner *o, uint32_t known, uint64_t size, struct counter_found *out)
 {
@@ -274,7 +275,7 @@ HT_HOT void counter_free_own(const struct segment *s, struct counter_owner *o, u
 	if (end->life_ticks != 0) {
 		uint32_t life = counter_life_bucket(end->life_ticks);
 
-		if (__builtin_expect(c->hist == 0 && kept != HT_SIZE_MIXED, 0))
+		if (__builtin_expect(c->hist == HT_HIST_FEW, 0))
 			goto unprepared;
 		ht_add_own_64(&o->hists[c->hist].life[life], 1);
 		ht_add_own_64(&t->life[life], 1);

@@ -49,25 +49,39 @@ static uint64_t settle(
 	return before + more;
 }
 
-/* The new `high` is the own part at which the peak would be passed; not above the ceiling, so that
- * one comparison covers both. */
-bool counter_batch_settle(
-	struct counter_batch_adding *a, struct ht_share *p, uint64_t *sum, uint64_t live)
+/* Notes the state of the sum, `all`, of which `live` is the own part: the highest yet is `peak`. */
+static void note(struct ht_share *p, uint64_t all, uint64_t live, uint64_t peak)
 {
-	uint64_t before = counter_batch_peak(p), all, peak, others, limit;
+	uint64_t others = all - live, limit = limit_of(peak);
 
-	if (!counter_batch_above(live, p->ceiling) && !counter_batch_above(p->low, live))
-		return false;
-	all = settle(a, p, sum, live);
-	peak = higher(before, all);
-	others = all - live;
-	limit = limit_of(peak);
 	ht_store_relaxed_64(&p->peak, peak);
 	ht_store_relaxed_64(&p->others, others);
 	ht_store_relaxed_64(&p->low, live - limit);
 	ht_store_relaxed_64(&p->ceiling, live + limit);
 	ht_store_relaxed_64(&p->high,
 		counter_batch_above(peak - others, live + limit) ? live + limit : peak - others);
+}
+
+void counter_batch_begin(struct ht_share *p, const uint64_t *sum)
+{
+	uint64_t all = ht_load_relaxed_64(sum);
+
+	note(p, all, 0, higher(0, all));
+	ht_store_relaxed_64(&p->low, 0); /* more frees than allocations are some other's blocks */
+}
+
+/* The new `high` is the own part at which the peak would be passed; not above the ceiling, so that
+ * one comparison covers both. */
+bool counter_batch_settle(
+	struct counter_batch_adding *a, struct ht_share *p, uint64_t *sum, uint64_t live)
+{
+	uint64_t before = counter_batch_peak(p), all, peak;
+
+	if (!counter_batch_above(live, p->ceiling) && !counter_batch_above(p->low, live))
+		return false;
+	all = settle(a, p, sum, live);
+	peak = higher(before, all);
+	note(p, all, live, peak);
 	return counter_batch_above(peak, before);
 }
 

@@ -57,6 +57,9 @@ struct counter_batch_adding {
 /* Finishes an abandoned addition. Before anything else that the owner does with its shares. */
 void counter_batch_repair(struct counter_batch_adding *a);
 
+/* Fills in a new share, as if it had just settled nothing: so that its first events need not. */
+void counter_batch_begin(struct ht_share *p, const uint64_t *sum);
+
 /* Settles with `sum` if the owner's part, now `live`, is outside the limits. True: a new peak. */
 bool counter_batch_settle(
 	struct counter_batch_adding *a, struct ht_share *p, uint64_t *sum, uint64_t live);

@@ -80,7 +80,8 @@
  * slot, and by events in signal handlers that interrupt a hook; its words take atomic adds. The
  * first half of the counters is for any slot, the second for slot 0 only, which so has one for each
  * site when the first half is used up. A counter needs no histogram while all its blocks fall into
- * its key's size bucket, and all freed ones had a lifetime of bucket 0.
+ * its key's size bucket, and all freed ones had a lifetime of bucket 0; and while no other bucket
+ * has more than HT_FEW_MOST blocks, which it counts itself (ht_counter.few_*).
  *
  * Peaks: live bytes are a sum over writers, and no writer sees all of it at each event. Each has a
  * share of it (ht_share). It adds its allocated less its freed bytes to a shared word when they
@@ -295,6 +296,7 @@ struct ht_share {
 #define HT_SIZE_NONE  0xffffu /* size bucket of a counter without blocks */
 #define HT_SIZE_MIXED 0xfffeu /* of one with blocks of several buckets */
 #define HT_SIZE_ANY   0xfffdu /* of slot 0's, which begins with a histogram */
+#define HT_SIZE_FEW   0xfffcu /* of one with few blocks, of several buckets: in few_* */
 static inline uint64_t ht_counter_key(uint32_t site, uint32_t slot, uint32_t size_bucket)
 {
 	return site | (uint64_t)slot << 32 | (uint64_t)size_bucket << 48;
@@ -326,9 +328,19 @@ struct ht_counter {
 	uint64_t temporary;
 	struct ht_share share; /* of the site's live bytes */
 	uint32_t next; /* of the site's counters, 0: end */
-	uint32_t hist; /* 0: needs none; when sizes are mixed: none was available */
-	uint64_t reserved[3];
+	uint32_t hist; /* HT_HIST_FEW: needs none; 0: none was available */
+	/* Four bits for each of the buckets 0 to 15, without a histogram: of sizes, while the size
+	 * bucket is HT_SIZE_FEW; and of lifetimes. */
+	uint64_t few_allocs, few_frees, few_lives;
 };
+
+#define HT_HIST_FEW    UINT32_MAX
+#define HT_FEW_BUCKETS 16u
+#define HT_FEW_MOST    15u
+static inline uint64_t ht_few(uint64_t word, uint32_t bucket)
+{
+	return word >> 4 * bucket & HT_FEW_MOST;
+}
 
 /* The size bucket of its key, for its owner. */
 static inline uint32_t ht_counter_kept(const struct ht_counter *c)

@@ -169,12 +169,26 @@ static int hist_get(struct read_segment *s, uint32_t hist, struct ht_hist *out)
 	return hist == 0 ? 0 : read_elements(s, HT_REGION_HISTS, hist, 1, sizeof(*out), out);
 }
 
-/* Adds a counter's blocks: all in one bucket, or by its histogram. */
+/* A counter's histogram; without one, the lifetimes that it counts itself. */
+static int hist_of_counter(struct read_segment *s, const struct ht_counter *c, struct ht_hist *out)
+{
+	int rc = hist_get(s, c->hist == HT_HIST_FEW ? 0 : c->hist, out);
+
+	for (unsigned i = 1; i < HT_FEW_BUCKETS && c->hist == HT_HIST_FEW; i++)
+		out->life[i] = ht_few(c->few_lives, i);
+	return rc;
+}
+
+/* Adds a counter's blocks: all in one bucket, as it counts them, or by its histogram. */
 static void sizes_add(struct ht_hist *out, const struct ht_counter *c, const struct ht_hist *own)
 {
 	uint32_t bucket = ht_counter_size(c->key);
 	bool mixed = bucket == HT_SIZE_MIXED || bucket == HT_SIZE_ANY;
 
+	for (unsigned i = 0; i < HT_FEW_BUCKETS && bucket == HT_SIZE_FEW; i++) {
+		out->size_allocs[i] += ht_few(c->few_allocs, i);
+		out->size_frees[i] += ht_few(c->few_frees, i);
+	}
 	if (bucket < HT_SIZE_BUCKETS) {
 		out->size_allocs[bucket] += c->allocs;
 		out->size_frees[bucket] += c->frees;
@@ -200,7 +214,7 @@ static int hist_add(struct read_segment *s, struct ht_hist *out, const struct ht
 	uint32_t bucket = ht_counter_size(c->key);
 	bool refused = c->hist == 0 && (bucket == HT_SIZE_MIXED || bucket == HT_SIZE_ANY);
 	struct ht_hist own;
-	int rc = hist_get(s, c->hist, &own);
+	int rc = hist_of_counter(s, c, &own);
 
 	if (rc != 0 || refused)
 		return rc;

@@ -205,7 +205,9 @@ static void end_counters(void)
 	model_require(
 		in[1]->alloc_bytes == 5000 && in[1]->free_bytes == 5000 && in[2]->alloc_bytes == 12,
 		"no bytes are lost");
-	model_require(hist_of(in[1])->life[1] == 1 && in[2]->hist == 0, "the histograms are right");
+	model_require(in[1]->hist == HT_HIST_FEW && ht_few(in[1]->few_lives, 1) == 1 &&
+			      in[2]->hist == HT_HIST_FEW && in[2]->few_lives == 0,
+		"the counters know the lifetimes themselves");
 	model_require(thread_at(&segment, 1)->size[10].free_bytes == 5000 &&
 			      thread_at(&segment, 2)->live_bytes == 12,
 		"the slots' sums are right");

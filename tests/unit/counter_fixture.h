@@ -36,25 +36,31 @@ static inline void counted_lives(struct counted *out, uint64_t frees, const uint
 static inline void counted_hist(
 	const struct segment *s, struct counted *out, const struct ht_counter *c)
 {
-	static const struct ht_hist none;
 	uint32_t bucket = ht_counter_size(c->key);
-	const struct ht_hist *h = &none;
+	bool mixed = bucket == HT_SIZE_MIXED || bucket == HT_SIZE_ANY;
+	struct ht_hist own = { .life = { 0 } };
 
-	if (c->hist != 0) {
-		h = segment_at(s, segment_element(s, HT_REGION_HISTS, c->hist, sizeof(*h)));
+	for (uint32_t i = 0; i < HT_FEW_BUCKETS && c->hist == HT_HIST_FEW; i++) {
+		own.size_allocs[i] = c->few_allocs >> 4 * i & 15;
+		own.size_frees[i] = c->few_frees >> 4 * i & 15;
+		own.life[i] = c->few_lives >> 4 * i & 15;
+	}
+	if (c->hist != 0 && c->hist != HT_HIST_FEW) {
+		own = *(struct ht_hist *)segment_at(
+			s, segment_element(s, HT_REGION_HISTS, c->hist, sizeof(own)));
 		out->hists++;
-	} else if ((bucket == HT_SIZE_MIXED || bucket == HT_SIZE_ANY)) {
+	}
+	if (mixed && c->hist == 0)
 		return; /* refused */
-	}
-	counted_lives(out, c->frees, h->life);
-	if (bucket < HT_SIZE_BUCKETS) {
-		out->size_allocs[bucket] += c->allocs;
-		out->size_frees[bucket] += c->frees;
-	}
-	for (uint32_t i = 0;
-		i < HT_SIZE_BUCKETS && (bucket == HT_SIZE_MIXED || bucket == HT_SIZE_ANY); i++) {
-		out->size_allocs[i] += h->size_allocs[i];
-		out->size_frees[i] += h->size_frees[i];
+	counted_lives(out, c->frees, own.life);
+	for (uint32_t i = 0; i < HT_SIZE_BUCKETS; i++) {
+		if (i == bucket) {
+			out->size_allocs[i] += c->allocs;
+			out->size_frees[i] += c->frees;
+		} else if (mixed || bucket == HT_SIZE_FEW) {
+			out->size_allocs[i] += own.size_allocs[i];
+			out->size_frees[i] += own.size_frees[i];
+		}
 	}
 }
 

@@ -190,41 +190,32 @@ TEST(freed_before_counted)
 	end();
 }
 
-/* As long as all blocks are of one bucket and short-lived, a counter is all there is. */
-TEST(histograms_where_needed)
+/* With one thread the first events of a counter, which stay below its limit, write nothing that is
+ * shared. */
+TEST(a_new_counter_is_settled)
 {
-	struct counted site;
+	static const char yes = 1, no;
 
 	begin();
-	for (int i = 0; i < 10; i++) {
-		take(1, 1, 100);
-		give(1, 1, 128, 0);
-	}
-	CHECK_INT(counted_site(&f.s, 1).hists, 0);
-	CHECK_INT(f.s.header->hists, 2);
-	take(1, 1, 129);
-	site = counted_site(&f.s, 1);
-	CHECK_INT(site.hists, 1);
-	CHECK_INT(site.size_allocs[4], 10);
-	CHECK_INT(site.size_frees[4], 10);
-	CHECK_INT(site.size_allocs[5], 1);
-	CHECK_INT(site.life[0], 10);
-	give(1, 1, 129, 0);
-	CHECK_INT(counted_site(&f.s, 1).size_frees[5], 1);
-	CHECK_INT(counted_site(&f.s, 1).size_frees[4], 10);
-	/* the other way to one: a longer life, and then a first block that ends, of another size */
-	take(1, 2, 8);
-	give(1, 2, 8, 1);
-	site = counted_site(&f.s, 2);
-	CHECK_INT(site.hists, 1);
-	CHECK_INT(site.life[0], 0);
-	CHECK_INT(site.life[1], 1);
-	give(1, 2, 9, 0);
-	site = counted_site(&f.s, 2);
-	CHECK_INT(site.size_allocs[0], 1);
-	CHECK_INT(site.size_frees[0], 1);
-	CHECK_INT(site.size_frees[1], 1);
-	CHECK_INT(site.life[0], 1);
+	f.s.single_threaded = &yes;
+	take(1, 1, 1000);
+	CHECK_INT(stack_site(&f.s, 1)->live_bytes, 0);
+	CHECK_INT(counted_site(&f.s, 1).peak, 1000);
+	give(1, 1, 1000, 0);
+	take(1, 1, 900);
+	CHECK_INT(stack_site(&f.s, 1)->live_bytes, 0);
+	CHECK_INT(counted_site(&f.s, 1).peak, 1000);
+	take(1, 1, HT_SETTLE_LEAST);
+	CHECK_INT(stack_site(&f.s, 1)->live_bytes, HT_SETTLE_LEAST + 900);
+	/* Later there are more threads: each knows what the others have settled. */
+	f.s.single_threaded = &no;
+	take(3, 1, 10);
+	CHECK_INT(stack_site(&f.s, 1)->live_bytes, HT_SETTLE_LEAST + 910);
+	CHECK_INT(counted_site(&f.s, 1).peak, HT_SETTLE_LEAST + 910);
+	/* Who begins with the free of another's block settles. */
+	f.s.single_threaded = &yes;
+	give(4, 1, 10, 0);
+	CHECK_INT(stack_site(&f.s, 1)->live_bytes, HT_SETTLE_LEAST + 900);
 	end();
 }
 
@@ -368,27 +359,6 @@ TEST(counters_used_up)
 	end();
 }
 
-TEST(histograms_used_up)
-{
-	struct counted site;
-
-	begin();
-	f.s.header->hists =
-		(uint32_t)segment_capacity(&f.s, HT_REGION_HISTS, sizeof(struct ht_hist));
-	for (uint32_t slot = 0; slot <= 1; slot++)
-		for (uint32_t i = 0; i < 10; i++) {
-			take(slot, 1, 1u << i);
-			give(slot, 1, 1u << i, i);
-		}
-	site = counted_site(&f.s, 1);
-	CHECK_INT(site.allocs, 20);
-	CHECK_INT(site.frees, 20);
-	CHECK_INT(site.hists, 0);
-	CHECK_INT(f.s.header->hists_refused, 2); /* asked for once each */
-	CHECK_INT(counted_program(&f.s).life[0], 2);
-	end();
-}
-
 #define BLOCKS 20000
 #define SITES  50u
 
@@ -521,14 +491,13 @@ int main(void)
 	RUN(blocks_tell_who_allocated);
 	RUN(empty_blocks_count);
 	RUN(freed_before_counted);
-	RUN(histograms_where_needed);
+	RUN(a_new_counter_is_settled);
 	RUN(a_hot_site_is_private);
 	RUN(sites_that_meet);
 	RUN(slot_passes_on);
 	RUN(catch_all_and_shared_slot);
 	RUN(private_counters_used_up);
 	RUN(counters_used_up);
-	RUN(histograms_used_up);
 	RUN(sums);
 	RUN(counts_in_a_handler);
 	RUN(counts_alone);
