@@ -98,6 +98,8 @@ static void json_totals(struct writer *w, const struct snap_totals *t, bool samp
 		{ "untracked_bytes", t->untracked_bytes },
 		{ "peak_ns", t->peak_ns },
 		{ "truncated_stacks", t->truncated_stacks },
+		{ "ancestor_allocs", t->ancestor_allocs },
+		{ "ancestor_live_bytes", t->ancestor_live_bytes },
 	};
 
 	writer_object(w, "totals");
@@ -312,6 +314,7 @@ static void json_site(struct writer *w, const struct snapshot *s, const struct s
 	marks_json_site(w, s, site);
 	json_stack(w, site->stack);
 	writer_bool(w, "truncated", site->stack->truncated);
+	writer_bool(w, "ancestor", site->stack->ancestor);
 	writer_end(w);
 }
 

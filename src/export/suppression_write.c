@@ -45,7 +45,10 @@ void suppression_text(
 
 	strbuf_printf(out, "{\n   %s\n   Memcheck:Leak\n   match-leak-kinds: %s\n", how->name,
 		how->kinds);
-	strbuf_printf(out, "   fun:%s\n", snapshot_alloc_symbol(site->alloc_function));
+	if (stack->ancestor)
+		strbuf_puts(out, "   ...\n");
+	else
+		strbuf_printf(out, "   fun:%s\n", snapshot_alloc_symbol(site->alloc_function));
 	for (uint32_t i = 0; i < count; i++) {
 		frame_text(out, &stack->frames[i], how->lines);
 		if (is_last(&stack->frames[i]))

@@ -141,6 +141,8 @@ static void text_losses(struct strbuf *out, const struct snapshot *s)
 		{ t->untracked_blocks,
 			"blocks could not be recorded and are not in these figures" },
 		{ t->truncated_stacks, "stacks are missing outer frames" },
+		{ t->ancestor_allocs,
+			"allocations are counted at a caller: no room for more stacks" },
 	};
 	char count[UNITS_MAX + 8];
 

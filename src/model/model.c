@@ -72,11 +72,11 @@ static int model_past_reserve(struct model *m)
 }
 
 int model_site_add(struct model *m, uint32_t id, const char *alloc_function,
-	const struct frame *frames, uint32_t nframes, bool truncated)
+	const struct frame *frames, uint32_t nframes, unsigned missing)
 {
 	int rc = model_past_reserve(m);
 
-	return rc ? rc : stacks_add(&m->stacks, id, alloc_function, frames, nframes, truncated);
+	return rc ? rc : stacks_add(&m->stacks, id, alloc_function, frames, nframes, missing);
 }
 
 void model_hide_again(struct model *m, bool (*hidden)(const struct frame *f))

@@ -38,11 +38,11 @@ struct model *model_new(void);
 void model_free(struct model *m);
 /*
  * Registers a new site's stack; a call for a known id returns -EEXIST. Takes ownership of nothing:
- * frames are copied; `alloc_function` must be static. A frame with a function name counts as
- * resolved; an empty stack gets a frame that says so. 0 or -errno.
+ * frames are copied; `alloc_function` must be static; `missing`: SNAP_MISSING_*. A frame with a
+ * function name counts as resolved; an empty stack gets a frame that says so. 0 or -errno.
  */
 int model_site_add(struct model *m, uint32_t id, const char *alloc_function,
-	const struct frame *frames, uint32_t nframes, bool truncated);
+	const struct frame *frames, uint32_t nframes, unsigned missing);
 bool model_site_known(const struct model *m, uint32_t id);
 /*
  * Replaces frame `index` (counted in the frames first registered, innermost 0) of a site by its

@@ -5,6 +5,7 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include "src/model/columns.h"
 #include "src/model/groups.h"
 #include "src/util/text.h"
@@ -35,6 +36,26 @@ static bool is_address_of_many(const struct snap_site *site, const struct row_st
 	return style->names == NAMES_ADDRESS && site->group && site->group->by == GROUP_FUNCTION;
 }
 
+/* An ancestor's name is that of a caller. */
+static void stack_name(
+	const struct snap_site *site, const struct row_style *style, char *out, size_t cap)
+{
+	static const char deeper[] = "deeper than ";
+	const unsigned prefix = sizeof(deeper) - 1;
+	unsigned cells = style->site_cells;
+	bool ascii = style->glyphs == GLYPHS_ASCII;
+	char text[COLUMN_TEXT_MAX];
+
+	if (!site->stack->ancestor || site->stack->frames[0].module->path[0] == '\0') {
+		frame_name(site_frame(site, style), style->names, cells, ascii, out, cap);
+		return;
+	}
+	memcpy(text, deeper, sizeof(deeper));
+	frame_name(site_frame(site, style), style->names, cells > prefix ? cells - prefix : cells,
+		ascii, text + prefix, sizeof(text) - prefix);
+	text_elide(out, cap, text, cells ? cells : cap, false, ascii);
+}
+
 void site_name(const struct snap_site *site, const struct row_style *style, char *out, size_t cap)
 {
 	const struct frame *f = site_frame(site, style);
@@ -53,6 +74,9 @@ void site_name(const struct snap_site *site, const struct row_style *style, char
 		break;
 	case GROUP_MODULE:
 		module_name(f, style, out, cap);
+		break;
+	case GROUP_STACK:
+		stack_name(site, style, out, cap);
 		break;
 	default:
 		/* A function with several sites has no single address. */

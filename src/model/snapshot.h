@@ -53,6 +53,10 @@ struct frame {
 	bool hidden; /* belongs to an allocator or a standard library (rule of src/sym) */
 };
 
+/* The frames that a stack lacks. */
+#define SNAP_MISSING_OUTER 1u
+#define SNAP_MISSING_INNER 2u
+
 /* A call stack with inlined frames, innermost first. Valid as long as the snapshots' owner. */
 struct stack {
 	const struct frame *frames;
@@ -60,6 +64,9 @@ struct stack {
 	uint32_t title; /* the frame that names the site: the first one not hidden, or 0 */
 	bool truncated; /* outer frames are missing: depth limit, or the unwinder stopped */
 	bool resolved; /* all names are resolved */
+	/* Inner frames are missing: it stands for all stacks through its innermost frame that found
+	 * no room. */
+	bool ancestor;
 };
 
 /*
@@ -178,6 +185,7 @@ struct snap_totals {
 	uint64_t lost_events; /* ring records that a reader missed; sessions read none */
 	uint64_t untracked_blocks, untracked_bytes; /* not recorded: the tables were full */
 	uint64_t truncated_stacks;
+	uint64_t ancestor_allocs, ancestor_live_bytes; /* counted at ancestors, for lack of room */
 	/*
 	 * With HEAPTOP_UNWINDER=check: stacks compared with the reference, and their differences.
 	 */

@@ -108,7 +108,7 @@ static int stacks_entry_init(struct stacks_entry *e, const struct frame *frames,
 }
 
 int stacks_add(struct stacks *s, uint32_t id, const char *alloc_function,
-	const struct frame *frames, uint32_t nframes, bool truncated)
+	const struct frame *frames, uint32_t nframes, unsigned missing)
 {
 	/* A site without a stack (the catch-all) still needs a name. */
 	static const struct frame unkept = { .function = "(stack not recorded)" };
@@ -130,7 +130,8 @@ int stacks_add(struct stacks *s, uint32_t id, const char *alloc_function,
 	if (rc)
 		return rc;
 	e->alloc_function = alloc_function;
-	e->stack.truncated = truncated;
+	e->stack.truncated = (missing & SNAP_MISSING_OUTER) != 0;
+	e->stack.ancestor = (missing & SNAP_MISSING_INNER) != 0;
 	s->position[id] = (uint32_t)++s->count;
 	return 0;
 }

@@ -31,7 +31,7 @@ struct stacks {
 
 /* 0, -EEXIST, -EINVAL for an id no segment has, -ENOMEM. Positions count up from 0. */
 int stacks_add(struct stacks *s, uint32_t id, const char *alloc_function,
-	const struct frame *frames, uint32_t nframes, bool truncated);
+	const struct frame *frames, uint32_t nframes, unsigned missing);
 /* Position of the site, or -1. */
 long stacks_find(const struct stacks *s, uint32_t id);
 struct stacks_entry *stacks_at(const struct stacks *s, size_t position);

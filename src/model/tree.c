@@ -158,21 +158,23 @@ static int tree_reserve(struct tree *t)
 	return 0;
 }
 
-/*
- * The child of `parent` for this frame, created if necessary. `f` NULL: outer frames are missing.
- */
-static int tree_step(struct tree *t, uint32_t parent, const struct frame *f, uint32_t *child)
+/* In place of the frames that a stack lacks. */
+static const struct frame tree_outer = { .function = "(outer frames are missing)",
+	.module = &tree_nowhere };
+static const struct frame tree_inner = { .function = "(deeper calls not kept)",
+	.module = &tree_nowhere };
+
+/* The child of `parent` for this frame, created if necessary. */
+static int tree_step(struct tree *t, uint32_t parent, const struct frame *frame, uint32_t *child)
 {
-	static const struct frame missing = { .function = "(outer frames are missing)",
-		.module = &tree_nowhere };
-	const struct frame *frame = f ? f : &missing;
-	uint64_t id = tree_id(t->node[parent].id, frame, !f);
+	bool missing = frame == &tree_outer || frame == &tree_inner;
+	uint64_t id = tree_id(t->node[parent].id, frame, missing);
 	struct tree_node *n;
 
 	/* Two paths with one hash: the later one gets the next free id. */
 	while ((*child = *tree_slot(t, id)) != 0) {
 		n = &t->node[*child];
-		if (n->parent == parent && n->missing == !f && frame_same(&n->frame, frame)) {
+		if (n->parent == parent && n->missing == missing && frame_same(&n->frame, frame)) {
 			n->place_differs |= n->frame.line != frame->line ||
 					    !text_same(n->frame.file, frame->file);
 			return 0;
@@ -183,7 +185,7 @@ static int tree_step(struct tree *t, uint32_t parent, const struct frame *f, uin
 		return -ENOMEM;
 	n = &t->node[ *child = t->count++];
 	*n = (struct tree_node){ .frame = *frame,
-		.missing = !f,
+		.missing = missing,
 		.parent = parent,
 		.next = t->node[parent].child,
 		.id = id };
@@ -203,9 +205,13 @@ static bool stack_all_hidden(const struct stack *st)
 /* Adds a stack. *leaf: its last node. */
 static int tree_add(struct tree *t, const struct stack *st, uint32_t *leaf)
 {
+	const struct frame *outer = st->truncated ? &tree_outer : NULL;
+	const struct frame *inner = st->ancestor ? &tree_inner : NULL;
 	bool all = t->hidden_shown || stack_all_hidden(st);
 	uint32_t at = TREE_ROOT;
-	int rc = st->truncated && !t->inverted ? tree_step(t, at, NULL, &at) : 0;
+	const struct frame *first = t->inverted ? inner : outer,
+			   *last = t->inverted ? outer : inner;
+	int rc = first ? tree_step(t, at, first, &at) : 0;
 
 	for (uint32_t i = 0; rc == 0 && i < st->nframes; i++) {
 		const struct frame *f = &st->frames[t->inverted ? i : st->nframes - 1 - i];
@@ -213,8 +219,8 @@ static int tree_add(struct tree *t, const struct stack *st, uint32_t *leaf)
 		if (all || !f->hidden)
 			rc = tree_step(t, at, f, &at);
 	}
-	if (rc == 0 && st->truncated && t->inverted)
-		rc = tree_step(t, at, NULL, &at);
+	if (rc == 0 && last)
+		rc = tree_step(t, at, last, &at);
 	*leaf = at;
 	return rc;
 }

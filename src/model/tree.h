@@ -16,7 +16,7 @@
 struct tree_node {
 	struct frame frame; /* one of the frames merged here: same function, same callers */
 	bool place_differs; /* the frames are at different lines */
-	bool missing; /* no frame: represents the missing outer frames of truncated stacks */
+	bool missing; /* no frame: represents the frames that stacks lack, outer or inner ones */
 	unsigned char marks; /* private to the owner; kept while the node's path exists */
 	uint32_t parent; /* always before the node; the root is its own */
 	uint32_t child, next; /* first child, next sibling; 0: none */

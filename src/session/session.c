@@ -14,6 +14,7 @@
 
 #include "src/model/model.h"
 #include "src/proc/proc.h"
+#include "src/session/ancestors.h"
 #include "src/session/command_line.h"
 #include "src/session/liveness.h"
 #include "src/session/stack_registration.h"
@@ -45,6 +46,7 @@ struct session {
 	uint32_t site_room, site_count, sites_known;
 	struct snap_proc proc;
 	uint64_t truncated; /* stacks without their outer frames */
+	struct ancestors ancestors;
 	uint64_t pss_due_ns, ended_ns, ticked_ns, ticked_cpu_ns; /* ticked: for our own cost */
 	struct threads threads;
 	struct marks marks;
@@ -312,6 +314,7 @@ static size_t sites_plain(struct session *s, struct model_variance *total)
 	size_t count = 0;
 
 	s->truncated = 0;
+	ancestors_begin(&s->ancestors);
 	for (uint32_t i = 0; i < s->site_count; i++) {
 		const struct read_site *in = &s->sites[i];
 
@@ -319,6 +322,7 @@ static size_t sites_plain(struct session *s, struct model_variance *total)
 			continue;
 		if (in->flags & HT_SITE_TRUNCATED)
 			s->truncated += in->allocs;
+		ancestors_add(&s->ancestors, in);
 		s->plain[count] = (struct model_site){ .id = i,
 			.allocs = in->allocs,
 			.frees = in->frees,
@@ -427,6 +431,8 @@ static const char *notice_choose(
 			 "tables (ulimit -v)";
 	if (!notice && !s->replaced)
 		notice = liveness_notice(&s->liveness, s->state, t);
+	if (!notice)
+		notice = ancestors_notice(&s->ancestors);
 	return notice ? notice : sampling_notice(&s->sampler);
 }
 
@@ -460,6 +466,7 @@ static void fill_head(
 	h->nchildren = s->nchildren;
 	totals_fill(&h->totals, t);
 	h->totals.truncated_stacks = s->truncated;
+	ancestors_fill(&s->ancestors, &h->totals);
 	sampling_fill(&s->sampler, t, &h->sampling);
 	totals_histograms_fill(h, t);
 	h->proc = s->proc;

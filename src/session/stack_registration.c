@@ -189,6 +189,19 @@ static uint32_t frames_make(
 	return 1;
 }
 
+static const char *alloc_function(const struct read_site *site, uint32_t function)
+{
+	if (site->flags & HT_SITE_ANCESTOR)
+		return "(deeper calls not kept)";
+	return function ? ht_function_name(function) : "several";
+}
+
+static unsigned missing_of(const struct read_site *site)
+{
+	return (site->flags & HT_SITE_TRUNCATED ? SNAP_MISSING_OUTER : 0) |
+	       (site->flags & HT_SITE_ANCESTOR ? SNAP_MISSING_INNER : 0);
+}
+
 /* Registers a site with the model and asks for its names. False: not readable yet, try again. */
 static bool site_register(struct stack_registration *s, uint32_t id, const struct read_site *site)
 {
@@ -207,8 +220,8 @@ static bool site_register(struct stack_registration *s, uint32_t id, const struc
 	count = frames_make(s, raw, (size_t)got, frames);
 	if (count == 0)
 		return false;
-	rc = model_site_add(s->model, id, function ? ht_function_name(function) : "several", frames,
-		count, site->flags & HT_SITE_TRUNCATED);
+	rc = model_site_add(
+		s->model, id, alloc_function(site, function), frames, count, missing_of(site));
 	shortage_note(rc);
 	if (rc != 0)
 		return false;

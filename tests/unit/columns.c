@@ -55,6 +55,27 @@ TEST(cells_of_numbers)
 	CHECK_STR(text(COL_COUNT, 0, &utf8), "");
 }
 
+/* An ancestor's row does not pass for the caller that it is named after. */
+TEST(names_of_ancestors)
+{
+	struct stack stack = canned_stacks[0];
+	struct snap_site site = canned_sites[0];
+	struct row_style style = utf8;
+	char out[COLUMN_TEXT_MAX];
+
+	stack.ancestor = true;
+	site.stack = &stack;
+	site_name(&site, &style, out, sizeof(out));
+	CHECK_STR(out, "deeper than cache::Shard::insert(int)");
+	style.site_cells = 20;
+	site_name(&site, &style, out, sizeof(out));
+	CHECK_STR(out, "deeper than cache::…");
+	for (style.site_cells = 1; style.site_cells < 60; style.site_cells++) {
+		site_name(&site, &style, out, sizeof(out));
+		CHECK(text_cells(out) <= style.site_cells);
+	}
+}
+
 TEST(cells_of_names)
 {
 	CHECK_STR(text(COL_SITE, 0, &utf8), "cache::Shard::insert(int)");
@@ -328,6 +349,7 @@ int main(void)
 	setlocale(LC_ALL, "C.UTF-8");
 	RUN(table_is_complete);
 	RUN(cells_of_numbers);
+	RUN(names_of_ancestors);
 	RUN(cells_of_names);
 	RUN(innermost_frame_on_wish);
 	RUN(names_fit_their_column);

@@ -319,6 +319,7 @@ TEST(fields)
 		{ "sites.0.stack.1.inlined", "false" },
 		{ "sites.0.stack.3", "(none)" },
 		{ "sites.1.truncated", "true" },
+		{ "sites.1.ancestor", "false" },
 		{ "sites.2.stack.0.function", "null" },
 		{ "sites.2.stack.0.file", "null" },
 		{ "sites.2.stack.0.line", "null" },
@@ -364,6 +365,23 @@ TEST(states)
 	s.signal = 40;
 	s.signal_name = NULL;
 	CHECK_STR(at(json(&s), "process.signal"), "\"SIG40\"");
+}
+
+TEST(ancestors)
+{
+	struct stack stack = canned_stacks[0];
+	struct snap_site site = canned_sites[0];
+	struct snapshot s = canned;
+
+	stack.ancestor = true;
+	site.stack = &stack;
+	s.sites = &site;
+	s.nsites = 1;
+	s.totals.ancestor_allocs = 7;
+	s.totals.ancestor_live_bytes = 800;
+	CHECK_STR(at(json(&s), "sites.0.ancestor"), "true");
+	CHECK_STR(at(json(&s), "totals.ancestor_allocs"), "7");
+	CHECK_STR(at(json(&s), "totals.ancestor_live_bytes"), "800");
 }
 
 TEST(what_is_not_known_is_null)
@@ -490,6 +508,7 @@ int main(void)
 	RUN(fields);
 	RUN(sampling);
 	RUN(states);
+	RUN(ancestors);
 	RUN(what_is_not_known_is_null);
 	RUN(empty);
 	RUN(strings);

@@ -134,6 +134,7 @@ TEST(losses_are_said_when_there_are_any)
 	s.totals.untracked_blocks = 3;
 	s.totals.untracked_bytes = 4000;
 	s.totals.truncated_stacks = 5;
+	s.totals.ancestor_allocs = 70;
 	t = text(&s, &options);
 	CHECK(strstr(t, "\nloss      1 allocations failed") != NULL);
 	CHECK(strstr(t, "\nloss      2 frees of blocks unknown to heaptop") != NULL);
@@ -142,6 +143,7 @@ TEST(losses_are_said_when_there_are_any)
 	CHECK(strstr(t, "\nloss      3 blocks could not be recorded") != NULL);
 	CHECK(strstr(t, "\nloss      4,000 bytes in blocks") != NULL);
 	CHECK(strstr(t, "\nloss      5 stacks are missing") != NULL);
+	CHECK(strstr(t, "\nloss      70 allocations are counted at a caller") != NULL);
 }
 
 TEST(running_and_never_read)

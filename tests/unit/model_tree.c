@@ -127,6 +127,24 @@ TEST(sums_go_up)
 	end();
 }
 
+/* What is deeper than a frame is not mistaken for what that frame allocates itself. */
+TEST(ancestors)
+{
+	begin();
+	stacks[1].ancestor = stacks[4].ancestor = true;
+	make();
+	CHECK_INT(named("parse", "(deeper calls not kept)")->self_bytes, 208 - 8);
+	CHECK_INT(named("load", "parse")->self_bytes, 0);
+	CHECK_INT(named(NULL, "(outer frames are missing)")->total_bytes, 8);
+	tree_free(&tree);
+	CHECK_INT(tree_update(&tree, &snap, true, false), 0);
+	CHECK_INT(named(NULL, "(deeper calls not kept)")->total_bytes, 208);
+	CHECK_INT(named("(deeper calls not kept)", "parse")->total_bytes, 208);
+	CHECK_INT(named("load", "(outer frames are missing)")->total_bytes, 8);
+	stacks[1].ancestor = stacks[4].ancestor = false;
+	end();
+}
+
 TEST(inverted_it_shows_callers)
 {
 	begin();
@@ -355,6 +373,7 @@ TEST(sums_hold_for_any_stacks)
 int main(void)
 {
 	RUN(sums_go_up);
+	RUN(ancestors);
 	RUN(inverted_it_shows_callers);
 	RUN(late_names_move_nodes);
 	RUN(places_differ_or_not);

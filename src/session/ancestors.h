@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What a full tree of call stacks counts at ancestors (HT_SITE_ANCESTOR), and the notice about it.
+ * Main thread.
+ */
+#ifndef SRC_SESSION_ANCESTORS_H
+#define SRC_SESSION_ANCESTORS_H
+
+#include "src/model/snapshot.h"
+#include "src/read/read.h"
+
+struct ancestors {
+	uint64_t allocs, live_bytes; /* counted at ancestors */
+	uint64_t kept; /* sites with a stack of their own */
+	char notice[160];
+};
+
+/* A new reading: begin, then add each site that has allocated. */
+void ancestors_begin(struct ancestors *a);
+void ancestors_add(struct ancestors *a, const struct read_site *site);
+void ancestors_fill(const struct ancestors *a, struct snap_totals *out);
+/* NULL: all stacks had room. Valid until the next call. */
+const char *ancestors_notice(struct ancestors *a);
+
+#endif
