@@ -42,6 +42,7 @@ int main(int argc, char **argv)
 	SHOW(missed_frees);
 	SHOW(untracked_blocks);
 	SHOW(untracked_busy);
+	SHOW(nodes_refused);
 	SHOW(sites_refused);
 	SHOW(modules_refused);
 	SHOW(threads);
