@@ -186,7 +186,7 @@
 #define HT_COMMAND_MAX	   4096u
 #define HT_PATH_MAX	   1024u
 #define HT_WHY_MAX	   128u
-#define HT_COMMITTED_WORDS 1408u /* 90,112 units: 5.9 GB, all regions but the pieces */
+#define HT_COMMITTED_WORDS 1432u /* 91,648 units: 6.0 GB, all regions but the pieces */
 #define HT_DEPTH_MAX	   1024u
 #define HT_DEPTH_DEFAULT   128u
 

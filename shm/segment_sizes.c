@@ -14,7 +14,7 @@
 #define SITES_MIN  (1u << 20)
 
 static const struct segment_sizes table[] = {
-	/* 32 M nodes and 4 M stacks; the last level of the overflow alone holds 58 M blocks. 5.3 GB
+	/* 32 M nodes and 4 M stacks; the last level of the overflow alone holds 58 M blocks. 5.7 GB
 	   virtual, and 16 for the pieces */
 	[SEGMENT_FULL] = { 1024, 16384, 4u << 20, 7, 1u << 25, 1u << 22, 1u << 21, 9, 8,
 		HT_PIECES_MAX },
