@@ -33,6 +33,14 @@ static struct frame frame_of(const struct stack_trace *t, uint32_t depth)
 	return depth == t->count ? leaf_frame(t) : (struct frame){ t->pcs[i], t->modules[i] };
 }
 
+/* The hash in to frame number `depth`, from that of the frames out from it. */
+static uint64_t hash_of(const struct stack_trace *t, uint32_t depth, uint64_t outer)
+{
+	struct frame f = frame_of(t, depth);
+
+	return hash_in(outer, &f);
+}
+
 /* ---- the index ---- */
 
 /* A line of the index that a node may be in: first one in each level, then the next ones of the
@@ -110,6 +118,16 @@ static struct search search_start(const struct segment *s, uint64_t hash)
 	return (struct search){ .line = line_first(s, hash), .tag = tag_of(hash) };
 }
 
+/* Whether a slot of a full line has this tag. */
+static bool line_has(const uint32_t *slots, uint32_t tag)
+{
+	bool has = false;
+
+	for (unsigned i = 0; i < HT_INDEX_SLOTS; i++)
+		has |= (slots[i] ^ tag) <= HT_INDEX_NODE;
+	return has;
+}
+
 /*
  * The next node that may be the one searched for, 0: there is none.
  *
@@ -123,6 +141,11 @@ static uint32_t search_next(const struct segment *s, struct search *p)
 	for (;;) {
 		if (!p->slots && !(p->slots = line_slots(s, &p->line)))
 			return 0;
+		/* A full line is final, and can be read at once. NODE: who used the last slot has
+		 * seen the others. */
+		if (p->at == 0 && ht_load_acquire_32(&p->slots[HT_INDEX_SLOTS - 1]) &&
+			!line_has(p->slots, p->tag))
+			p->at = HT_INDEX_SLOTS;
 		while (p->at < HT_INDEX_SLOTS) {
 			uint32_t seen = ht_load_acquire_32(&p->slots[p->at]); /* NODE */
 
@@ -148,57 +171,56 @@ static bool node_is(const struct segment *s, uint32_t node, uint32_t parent, con
 	return n->pc == f->pc && n->parent == parent && n->module == f->module;
 }
 
-/* The child of `parent` for a frame, 0: there is none. */
-static uint32_t child_find(
-	const struct segment *s, uint32_t parent, const struct frame *f, uint64_t hash)
+/* The next child of `parent` for a frame that the search comes to, 0: there is none. */
+static uint32_t search_child(
+	const struct segment *s, struct search *p, uint32_t parent, const struct frame *f)
 {
-	struct search p = search_start(s, hash);
 	uint32_t node;
 
 	do
-		node = search_next(s, &p);
+		node = search_next(s, p);
 	while (node && !node_is(s, node, parent, f));
 	return node;
 }
 
-/* Commits the memory of the slot where a node would be now. False: no room, or no memory. */
-static bool index_reserve(const struct segment *s, uint64_t hash)
+static bool line_commit(const struct segment *s, const struct line *l)
 {
-	struct line l = line_first(s, hash);
+	return commit_range(s, line_offset(s, l), sizeof(uint32_t)) == 0;
+}
 
+/* Starts a search behind all full lines, for a node that no other thread can have put in when they
+ * were read. Commits the line's memory. False: no room, or no memory. */
+static bool search_open(const struct segment *s, struct search *p, uint64_t hash)
+{
+	*p = search_start(s, hash);
 	do {
-		uint64_t at = line_offset(s, &l);
-		const uint32_t *slots = segment_at(s, at);
-
-		if (commit_range(s, at, sizeof(*slots)) != 0)
+		if (!line_commit(s, &p->line))
 			return false;
 		/* Relaxed: nothing is read through it. */
-		if (ht_load_relaxed_32(&slots[HT_INDEX_SLOTS - 1]) == 0)
+		if (!ht_load_relaxed_32(&line_slots(s, &p->line)[HT_INDEX_SLOTS - 1]))
 			return true;
-	} while (line_next(s, &l));
+	} while (line_next(s, &p->line));
 	return false;
 }
 
-/* Puts a new node in, unless there is one for the same stack: then returns that. 0: no room. */
-static uint32_t index_put(const struct segment *s, uint32_t fresh, uint64_t hash)
+/* Puts a new node in where the search is, unless one for the same stack comes there: then returns
+ * that. 0: no room. */
+static uint32_t index_put(const struct segment *s, struct search *p, uint32_t fresh)
 {
 	const struct ht_node *n = stack_node(s, fresh);
 	const struct frame f = { n->pc, n->module };
-	struct search p = search_start(s, hash);
 
 	for (;;) {
-		uint32_t node = search_next(s, &p), none = 0;
+		uint32_t node = search_child(s, p, n->parent, &f), none = 0;
 
-		if (node && node_is(s, node, n->parent, &f))
-			return node;
 		if (node)
-			continue;
-		if (p.free && ht_cas_acq_rel_32(p.free, &none, p.tag | fresh)) /* NODE */
+			return node;
+		if (p->free && ht_cas_acq_rel_32(p->free, &none, p->tag | fresh)) /* NODE */
 			return fresh;
 		/* Another thread's node is there, and comes next; or the line has no memory. */
-		if (!p.free && (p.slots || !index_reserve(s, hash)))
+		if (!p->free && (p->slots || !line_commit(s, &p->line)))
 			return 0;
-		p.free = NULL;
+		p->free = NULL;
 	}
 }
 
@@ -221,14 +243,13 @@ static uint32_t row_take(const struct segment *s, const struct stack_trace *t, c
 		       room = capacity < HT_NODES_MAX ? capacity : HT_NODES_MAX;
 	uint32_t first = ht_load_relaxed_32(&s->header->nodes), count = t->count + 1 - w->depth;
 	uint64_t hash = w->hash;
+	struct search p;
 
 	if (first + (uint64_t)count > room || !stack_ancestor_spares(s))
 		return 0;
 	for (uint32_t depth = w->depth; depth <= t->count; depth++) {
-		struct frame f = frame_of(t, depth);
-
-		hash = hash_in(hash, &f);
-		if (!index_reserve(s, hash))
+		hash = hash_of(t, depth, hash);
+		if (!search_open(s, &p, hash))
 			return 0;
 	}
 	do {
@@ -240,16 +261,13 @@ static uint32_t row_take(const struct segment *s, const struct stack_trace *t, c
 	return first;
 }
 
-/* Makes a node and puts it into the index. Returns it, or the one that another thread made. */
-static uint32_t child_new(const struct segment *s, uint32_t fresh, uint32_t parent,
-	const struct frame *f, uint64_t hash)
+static void node_fill(const struct segment *s, uint32_t node, uint32_t parent, struct frame f)
 {
-	struct ht_node *n = stack_node(s, fresh);
+	struct ht_node *n = stack_node(s, node);
 
-	n->pc = f->pc;
+	n->pc = f.pc;
 	n->parent = parent;
-	n->module = f->module;
-	return index_put(s, fresh, hash);
+	n->module = f.module;
 }
 
 /* ---- the last stack's path ---- */
@@ -290,7 +308,8 @@ static void way_step(const struct stack_trace *t, struct way *w, uint32_t node, 
 }
 
 /* The part of a stack that it shares with the last one. The first frames are known to be the same.
- * Only their hashes are right for sure: a signal handler may have left the function in between. */
+ * The hashes of further ones are computed anew: a signal handler may have left this between a
+ * step's hash and its node. */
 static struct way way_along(const struct segment *s, const struct stack_trace *t)
 {
 	struct way w = { .depth = 0 };
@@ -300,11 +319,8 @@ static struct way way_along(const struct segment *s, const struct stack_trace *t
 		w.node = t->path->steps[w.depth - 1].node;
 		w.hash = t->path->steps[w.depth - 1].hash;
 	}
-	while (path_has(s, t, &w)) {
-		struct frame f = frame_of(t, w.depth);
-
-		way_step(t, &w, t->path->steps[w.depth].node, hash_in(w.hash, &f));
-	}
+	while (path_has(s, t, &w))
+		way_step(t, &w, t->path->steps[w.depth].node, hash_of(t, w.depth, w.hash));
 	return w;
 }
 
@@ -335,20 +351,18 @@ static bool leaf_is(
 /* The leaf of a stack, by its hash, without looking for the nodes on the way. 0: there is none. */
 static uint32_t leaf_find(const struct segment *s, const struct stack_trace *t, const struct way *w)
 {
-	struct frame f = leaf_frame(t);
 	uint64_t hash = w->hash;
 	struct search p;
 	uint32_t node;
 
 	for (uint32_t depth = w->depth; depth < t->count; depth++) {
-		struct frame inner = frame_of(t, depth);
 		struct stack_step *step = path_step(t, depth);
 
-		hash = hash_in(hash, &inner);
+		hash = hash_of(t, depth, hash);
 		if (step)
 			step->hash = hash;
 	}
-	hash = hash_in(hash, &f);
+	hash = hash_of(t, t->count, hash);
 	index_prefetch(s, hash);
 	p = search_start(s, hash);
 	do
@@ -362,10 +376,25 @@ static uint32_t leaf_find(const struct segment *s, const struct stack_trace *t, 
 static void rest_prefetch(const struct segment *s, const struct stack_trace *t, struct way w)
 {
 	for (uint32_t i = 0; i < PREFETCH_FRAMES && w.depth + i < t->count; i++) {
-		struct frame f = frame_of(t, w.depth + i);
-
-		w.hash = hash_in(w.hash, &f);
+		w.hash = hash_of(t, w.depth + i, w.hash);
 		index_prefetch(s, w.hash);
+	}
+}
+
+/* Goes on along a stack as far as nodes are known. *p is where the next one would be. */
+static void way_known(
+	const struct segment *s, const struct stack_trace *t, struct way *w, struct search *p)
+{
+	while (w->depth <= t->count) {
+		struct frame f = frame_of(t, w->depth);
+		uint64_t hash = hash_in(w->hash, &f);
+		uint32_t node;
+
+		*p = search_start(s, hash);
+		node = search_child(s, p, w->node, &f);
+		if (!node)
+			return;
+		way_step(t, w, node, hash);
 	}
 }
 
@@ -377,27 +406,33 @@ static void rest_prefetch(const struct segment *s, const struct stack_trace *t, 
  */
 static bool leaf_make(const struct segment *s, const struct stack_trace *t, struct way *w)
 {
-	uint32_t fresh = 0;
+	struct search p, next;
+	uint32_t fresh, node;
 
 	rest_prefetch(s, t, *w);
-	while (w->depth <= t->count) {
-		struct frame f = frame_of(t, w->depth);
-		uint64_t hash = hash_in(w->hash, &f);
-		uint32_t node = fresh ? 0 : child_find(s, w->node, &f, hash);
+	way_known(s, t, w, &p);
+	fresh = w->depth <= t->count ? row_take(s, t, w) : 0;
+	for (; fresh && w->depth <= t->count; p = next) {
+		uint64_t hash = hash_of(t, w->depth, w->hash);
+		bool is_leaf = w->depth == t->count;
+		uint64_t inner = is_leaf ? 0 : hash_of(t, w->depth + 1, hash);
 
-		if (!node && !fresh)
-			fresh = row_take(s, t, w);
-		if (!node && fresh) {
-			node = child_new(s, fresh, w->node, &f, hash);
-			/* Where another thread was first, the node serves for the next frame; at
-			 * the end one stays unused, once per race. */
-			fresh += node == fresh;
-		}
+		node_fill(s, fresh, w->node, frame_of(t, w->depth));
+		/* Before the node is in: no other thread knows it, or has put in a child of it. */
+		if (!is_leaf && !search_open(s, &next, inner))
+			return false;
+		node = index_put(s, &p, fresh);
 		if (!node)
 			return false;
 		way_step(t, w, node, hash);
+		/* Another thread put it in: perhaps a child, too. Ours serves for that, or at the
+		 * end stays unused, once per race. */
+		if (node == fresh)
+			fresh++;
+		else
+			next = search_start(s, inner);
 	}
-	return true;
+	return w->depth > t->count;
 }
 
 /* The leaf of a stack; 0 when the tree is full: then *last is its innermost node there. */

@@ -151,12 +151,17 @@ mutant direct "pages with blocks elsewhere are as others" live.h \
 mutant direct "an entry stays" live.h 's/\tht_store_relaxed_64\(entry, 0\);\n\treturn word;/\treturn word;/'
 
 mutant stack "a node is published relaxed" stack.c \
-	's/ht_cas_acq_rel_32\(p.free, &none/ht_cas_relaxed_32(p.free, \&none/'
-mutant stack "a slot is read relaxed" stack.c 's/ht_load_acquire_32\(&p->slots/ht_load_relaxed_32(\&p->slots/'
+	's/ht_cas_acq_rel_32\(p->free, &none/ht_cas_relaxed_32(p->free, \&none/'
+mutant stack "a slot is read relaxed" stack.c \
+	's/ht_load_acquire_32\(&p->slots\[p->at/ht_load_relaxed_32(\&p->slots[p->at/'
+mutant stack "a full line is read relaxed" stack.c \
+	's/ht_load_acquire_32\(&p->slots\[HT_INDEX_SLOTS/ht_load_relaxed_32(\&p->slots[HT_INDEX_SLOTS/'
+mutant stack "a line is read at once before it is full" stack.c \
+	's/ht_load_acquire_32\(&p->slots\[HT_INDEX_SLOTS - 1\]\)/ht_load_acquire_32(\&p->slots[0])/'
 mutant stack "a node is published by a store" stack.c \
-	's/ht_cas_acq_rel_32\(p.free, &none, p.tag \| fresh\)/(ht_store_release_32(p.free, p.tag | fresh), true)/'
+	's/ht_cas_acq_rel_32\(p->free, &none, p->tag \| fresh\)/(ht_store_release_32(p->free, p->tag | fresh), true)/'
 mutant stack "a node that another thread put first is not compared" stack.c \
-	's/p\.free = NULL;/p.free = NULL, p.at++;/'
+	's/p->free = NULL;/p->free = NULL, p->at++;/'
 mutant stack "a search passes over free slots" stack.c \
 	's/(\t\t\tif \(seen == 0)(\) \{\n)/\1 \&\& p->at + 1 < HT_INDEX_SLOTS \&\& ++p->at)\n\t\t\t\tcontinue;\n\1\2/'
 mutant stack "the next level is taken while a line has a free slot" stack.c \
@@ -164,13 +169,17 @@ mutant stack "the next level is taken while a line has a free slot" stack.c \
 mutant stack "the first level is not searched once it is full" stack.c \
 	's/(search_start\(const struct segment \*s, uint64_t hash\)\n\{\n)/\1\tstruct line l = line_first(s, hash);\n\n\tif (ht_load_relaxed_32(line_slots(s, \&l) + HT_INDEX_SLOTS - 1) \&\& line_next(s, \&l))\n\t\treturn (struct search){ .line = l, .tag = tag_of(hash) };\n/'
 mutant stack "a full line is the end" stack.c 's/\t\tif \(!line_next\(s, &p->line\)\)\n/\t\tif (true)\n/'
+mutant stack "full lines are passed over when the parent is in" stack.c \
+	's/(\t\tif \(!is_leaf && !search_open[^\n]*\n[^\n]*\n)(\t\tnode = index_put[^\n]*\n)/\2\1/'
+mutant stack "full lines are passed over below a node of another thread" stack.c \
+	's/\t\telse\n\t\t\tnext = search_start\(s, inner\);\n//'
 mutant stack "a node that another thread put first is not taken" stack.c \
-	's/return index_put\(s, fresh, hash\);/return index_put(s, fresh, hash) ? fresh : 0;/'
-mutant stack "a node that is in serves once more" stack.c 's/fresh \+= node == fresh;/fresh += node != fresh;/'
+	's/node = index_put\(s, &p, fresh\);/node = index_put(s, \&p, fresh) ? fresh : 0;/'
+mutant stack "a node that is in serves once more" stack.c 's/if \(node == fresh\)\n/if (node != fresh)\n/'
 mutant stack "a node is filled when it is in" stack.c \
-	's/\tn->pc = f->pc;\n(.*return index_put)/\t\1/; s/return index_put\(s, fresh, hash\);/fresh = index_put(s, fresh, hash);\n\tn->pc = f->pc;\n\treturn fresh;/'
+	's/(\t\tnode_fill\([^\n]*\n)(.*\t\tnode = index_put[^\n]*\n)/\2\1/'
 mutant stack "nodes are taken before there is room in the index" stack.c \
-	's/if \(!index_reserve\(s, hash\)\)\n\t\t\treturn 0;/(void)hash;/'
+	's/if \(!search_open\(s, &p, hash\)\)\n\t\t\treturn 0;/(void)p;/'
 mutant stack "nodes are taken by a load and a store" stack.c \
 	's/while \(!ht_cas_relaxed_32\(&s->header->nodes, &first, first \+ count\)\);/while (0);\n\tht_store_relaxed_32(\&s->header->nodes, first + count);/'
 mutant stack "indices are taken by a load and a store" commit.c \
