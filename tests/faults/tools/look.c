@@ -41,7 +41,8 @@ static int totals(struct read_segment *s)
 	static struct read_totals t;
 	struct sum sum = { 0 };
 	struct read_site *sites;
-	uint64_t allocs = 0, live = 0;
+	uint64_t allocs = 0, live = 0, ancestors_allocs = 0;
+	uint32_t ancestors = 0;
 	ssize_t n;
 
 	if (read_totals(s, &t) != 0 || read_blocks(s, block_add, &sum) < 0)
@@ -53,12 +54,17 @@ static int totals(struct read_segment *s)
 	for (ssize_t i = 0; i < n; i++) {
 		allocs += sites[i].allocs;
 		live += sites[i].live_bytes;
+		if (sites[i].flags & HT_SITE_ANCESTOR) {
+			ancestors++;
+			ancestors_allocs += sites[i].allocs;
+		}
 	}
 	printf("{\"state\":%u,\"allocs\":%" PRIu64 ",\"frees\":%" PRIu64 ",\"live_bytes\":%" PRIu64
 	       ",\"untracked_blocks\":%" PRIu64 ",\"untracked_bytes\":%" PRIu64
 	       ",\"missed_frees\":%" PRIu64 ",\"unknown_frees\":%" PRIu64,
 		t.state, t.allocs, t.frees, t.live_bytes, t.untracked_blocks, t.untracked_bytes,
 		t.missed_frees, t.unknown_frees);
+	printf(",\"ancestors\":%u,\"ancestors_allocs\":%" PRIu64, ancestors, ancestors_allocs);
 	printf(",\"sites\":%u,\"nodes\":%u,\"modules\":%u,\"levels\":%u,\"catch_all_allocs\":"
 	       "%" PRIu64 ",\"blocks\":%" PRIu64 ",\"block_bytes\":%" PRIu64 ",\"memory\":%" PRIu64
 	       ",\"sites_allocs\":%" PRIu64 ",\"sites_live\":%" PRIu64 "}\n",
