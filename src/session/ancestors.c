@@ -11,6 +11,34 @@ void ancestors_begin(struct ancestors *a)
 	a->allocs = a->live_bytes = a->kept = 0;
 }
 
+static void site_fold(struct read_site *to, struct read_site *from)
+{
+	to->allocs += from->allocs;
+	to->frees += from->frees;
+	to->alloc_bytes += from->alloc_bytes;
+	to->live_bytes += from->live_bytes;
+	to->temporary += from->temporary;
+	to->spread.blocks += from->spread.blocks;
+	to->spread.bytes += from->spread.bytes;
+	to->spread.free_blocks += from->spread.free_blocks;
+	to->spread.free_bytes += from->spread.free_bytes;
+	if (to->peak_bytes < to->live_bytes)
+		to->peak_bytes = to->live_bytes;
+	from->allocs = 0;
+}
+
+void ancestors_fold(
+	struct ancestors *a, const struct model *model, struct read_site *sites, uint32_t count)
+{
+	a->folded = 0;
+	for (uint32_t i = 1; i < count; i++) {
+		if (sites[i].allocs == 0 || model_site_known(model, i))
+			continue;
+		site_fold(&sites[0], &sites[i]);
+		a->folded++;
+	}
+}
+
 void ancestors_add(struct ancestors *a, const struct read_site *site)
 {
 	if ((site->flags & HT_SITE_ANCESTOR) == 0) {
@@ -31,6 +59,13 @@ const char *ancestors_notice(struct ancestors *a)
 {
 	char kept[UNITS_MAX + 8], allocs[UNITS_MAX], live[UNITS_MAX];
 
+	if (a->folded > 0) {
+		snprintf(a->notice, sizeof(a->notice),
+			"too many call stacks for a viewer: %s of them are one row, \"(stack not "
+			"recorded)\"",
+			units_exact(kept, a->folded));
+		return a->notice;
+	}
 	if (a->allocs == 0)
 		return NULL;
 	snprintf(a->notice, sizeof(a->notice),

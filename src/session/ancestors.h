@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a full tree of call stacks counts at ancestors (HT_SITE_ANCESTOR), and the notice about it.
- * Main thread.
+ * What a full tree of call stacks counts at ancestors (HT_SITE_ANCESTOR), what the viewer itself
+ * has no room for, and the notice about either. Main thread.
  */
 #ifndef SRC_SESSION_ANCESTORS_H
 #define SRC_SESSION_ANCESTORS_H
 
-#include "src/model/snapshot.h"
+#include "src/model/model.h"
 #include "src/read/read.h"
 
 struct ancestors {
 	uint64_t allocs, live_bytes; /* counted at ancestors */
 	uint64_t kept; /* sites with a stack of their own */
+	uint64_t folded; /* sites that the viewer has no room for */
 	char notice[160];
 };
 
@@ -21,5 +22,9 @@ void ancestors_add(struct ancestors *a, const struct read_site *site);
 void ancestors_fill(const struct ancestors *a, struct snap_totals *out);
 /* NULL: all stacks had room. Valid until the next call. */
 const char *ancestors_notice(struct ancestors *a);
+
+/* Adds the counts of sites that the model does not have to those of site 0, and clears them. */
+void ancestors_fold(
+	struct ancestors *a, const struct model *model, struct read_site *sites, uint32_t count);
 
 #endif

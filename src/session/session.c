@@ -29,7 +29,8 @@
 #include "src/util/shortage.h"
 #include "src/util/text.h"
 
-#define PSS_SHARE 50u /* smaps_rollup may take 1/50 of the time; a large address space is slow */
+#define SITES_MOST (1u << 20) /* sites shown: some 6 KB of our memory each, with names */
+#define PSS_SHARE  50u /* smaps_rollup may take 1/50 of the time; a large address space is slow */
 
 struct session {
 	unsigned refs; /* the opener's, and one per snapshot */
@@ -59,8 +60,7 @@ struct session {
 	int exit_status, signal;
 	char signal_name[32];
 	const char *notice;
-	char *stopped; /* the library's report that it records nothing, or not everything; or NULL
-			*/
+	char *stopped; /* the library's report that it records nothing, or not all; or NULL */
 	struct liveness liveness;
 	struct sampling sampler;
 	const struct snapshot *const *children;
@@ -308,6 +308,16 @@ static int sites_load(struct session *s, uint32_t used)
 	return 0;
 }
 
+static void sites_register(struct session *s)
+{
+	stack_registration_limit(s->registration, SITES_MOST);
+	stack_registration_register(s->registration, s->sites, s->site_count);
+	if (stack_registration_is_full(s->registration) && s->site_count > 0) {
+		ancestors_fold(&s->ancestors, s->model, s->sites, s->site_count);
+		stack_registration_register(s->registration, s->sites, 1);
+	}
+}
+
 /* The program's variances are the sums of its sites'. */
 static size_t sites_plain(struct session *s, struct model_variance *total)
 {
@@ -518,7 +528,7 @@ struct snapshot *session_tick(struct session *s)
 		errno = -rc;
 		return NULL;
 	}
-	stack_registration_register(s->registration, s->sites, s->site_count);
+	sites_register(s);
 	stack_registration_collect(s->registration);
 	fill_proc(s, in->now_ns);
 	liveness(s, totals->state);

@@ -28,6 +28,7 @@ struct stack_registration {
 	struct module *modules; /* by index */
 	uint32_t room;
 	uint32_t round; /* counts calls of stack_registration_register, from 1 */
+	uint32_t registered, most; /* sites in the model, and their limit */
 };
 
 struct stack_registration *stack_registration_new(
@@ -40,6 +41,7 @@ struct stack_registration *stack_registration_new(
 	s->segment = segment;
 	s->model = model;
 	s->sym = sym;
+	s->most = UINT32_MAX;
 	s->naming = name_requests_new(model, sym);
 	if (s->naming)
 		return s;
@@ -247,13 +249,32 @@ static int by_live_bytes(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
+void stack_registration_limit(struct stack_registration *s, uint32_t most)
+{
+	s->most = most;
+}
+
+bool stack_registration_is_full(const struct stack_registration *s)
+{
+	return s->registered >= s->most;
+}
+
+/* Site 0 may be registered at any time: it stands for all sites beyond the limit. */
+static bool may_register(const struct stack_registration *s, uint32_t id)
+{
+	return id == 0 || !stack_registration_is_full(s);
+}
+
 void stack_registration_register(
 	struct stack_registration *s, const struct read_site *sites, uint32_t count)
 {
-	struct fresh *fresh = malloc(count * sizeof(*fresh));
+	struct fresh *fresh;
 	size_t found = 0;
 
 	s->round++;
+	if (stack_registration_is_full(s) && count > 1)
+		count = 1;
+	fresh = malloc(count * sizeof(*fresh));
 	shortage_note(!fresh && count > 0 ? ENOMEM : 0);
 	for (uint32_t i = 0; fresh && i < count; i++)
 		if (sites[i].allocs > 0 && !model_site_known(s->model, i))
@@ -261,7 +282,8 @@ void stack_registration_register(
 	if (found > 1)
 		qsort(fresh, found, sizeof(*fresh), by_live_bytes);
 	for (size_t i = 0; i < found; i++)
-		site_register(s, fresh[i].id, fresh[i].site);
+		if (may_register(s, fresh[i].id))
+			s->registered += site_register(s, fresh[i].id, fresh[i].site);
 	free(fresh);
 }
 

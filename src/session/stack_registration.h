@@ -23,6 +23,9 @@ void stack_registration_free(struct stack_registration *s);
  */
 void stack_registration_register(
 	struct stack_registration *s, const struct read_site *sites, uint32_t count);
+/* Registers at most so many sites, and site 0; no limit at first. */
+void stack_registration_limit(struct stack_registration *s, uint32_t most);
+bool stack_registration_is_full(const struct stack_registration *s);
 /* Takes the names that have come in. True when there were any. */
 bool stack_registration_collect(struct stack_registration *s);
 

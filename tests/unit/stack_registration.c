@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Call sites of a segment whose contents are known, as the model gets them. */
+#include "src/session/ancestors.h"
 #include "src/session/stack_registration.h"
 #include "tests/unit/segment_fixture.h"
 
@@ -86,6 +87,67 @@ TEST(stacks)
 	}
 	snapshot_unref(s);
 	end();
+}
+
+/* Beyond its limit a viewer shows the largest sites, and the sums of the others in one row. */
+TEST(more_sites_than_shown)
+{
+	struct read_site sites[MADE_SITES], before[MADE_SITES];
+	struct ancestors rest = { 0 };
+	uint32_t largest = 1;
+
+	begin();
+	CHECK_INT(read_sites(reader, 0, sites, MADE_SITES), MADE_SITES);
+	memcpy(before, sites, sizeof(sites));
+	for (uint32_t i = 2; i < MADE_SITES; i++)
+		if (sites[i].live_bytes > sites[largest].live_bytes)
+			largest = i;
+	stack_registration_limit(registration, 1);
+	CHECK(!stack_registration_is_full(registration));
+	stack_registration_register(registration, sites, MADE_SITES);
+	CHECK(stack_registration_is_full(registration));
+	ancestors_fold(&rest, model, sites, MADE_SITES);
+	stack_registration_register(registration, sites, 1);
+	for (uint32_t i = 1; i < MADE_SITES; i++) {
+		CHECK_INT(model_site_known(model, i), i == largest);
+		CHECK_INT(sites[i].allocs, i == largest ? before[i].allocs : 0);
+		if (i == largest)
+			continue;
+		before[0].allocs += before[i].allocs;
+		before[0].frees += before[i].frees;
+		before[0].live_bytes += before[i].live_bytes;
+		before[0].alloc_bytes += before[i].alloc_bytes;
+	}
+	CHECK(model_site_known(model, 0));
+	CHECK_INT(sites[0].allocs, before[0].allocs);
+	CHECK_INT(sites[0].frees, before[0].frees);
+	CHECK_INT(sites[0].live_bytes, before[0].live_bytes);
+	CHECK_INT(sites[0].alloc_bytes, before[0].alloc_bytes);
+	CHECK_INT(rest.folded, MADE_SITES - 2);
+	CHECK(strstr(ancestors_notice(&rest), "too many call stacks") != NULL);
+	end();
+}
+
+/* What found no room is summed up, and said. */
+TEST(ancestors)
+{
+	const struct read_site own = { .allocs = 3, .live_bytes = 9 }, ancestor = {
+		.flags = HT_SITE_ANCESTOR, .allocs = 1200, .live_bytes = 5000
+	};
+	struct snap_totals totals = { 0 };
+	struct ancestors a = { 0 };
+
+	ancestors_begin(&a);
+	ancestors_add(&a, &own);
+	CHECK(ancestors_notice(&a) == NULL);
+	ancestors_add(&a, &ancestor);
+	ancestors_add(&a, &ancestor);
+	ancestors_fill(&a, &totals);
+	CHECK_INT(totals.ancestor_allocs, 2400);
+	CHECK_INT(totals.ancestor_live_bytes, 10000);
+	CHECK_STR(ancestors_notice(&a),
+		"no room for more than 1 call stacks: 2,400 allocations and 9.8k live bytes are "
+		"counted at callers");
 }
 
 TEST(modules)
@@ -288,6 +350,8 @@ TEST(nothing)
 int main(void)
 {
 	RUN(stacks);
+	RUN(more_sites_than_shown);
+	RUN(ancestors);
 	RUN(modules);
 	RUN(registered_once);
 	RUN(catch_all);
