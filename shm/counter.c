@@ -64,7 +64,9 @@ static uint32_t counter_new(const struct segment *s, uint32_t site, uint32_t slo
 
 	if (index == 0 || !owner_commit(s, index))
 		return 0;
-	counter_at(s, index)->key = ht_counter_key(site, slot, slot ? HT_SIZE_NONE : HT_SIZE_ANY);
+	/* Relaxed: another thread may ask whether it is its own (is_namesake). */
+	ht_store_relaxed_64(&counter_at(s, index)->key,
+		ht_counter_key(site, slot, slot ? HT_SIZE_NONE : HT_SIZE_ANY));
 	counter_at(s, index)->hist = HT_HIST_FEW;
 	ht_store_relaxed_32(owner_word(s, index), ht_owner(site, slot));
 	return index;
@@ -313,6 +315,15 @@ static uint32_t counter_number(const struct counter_owner *o, const struct ht_co
 	return (uint32_t)(c - o->counters);
 }
 
+/* Whether the site's counter is the one of the same number, as in a program with one thread: then
+ * the site itself, which may be far away, need not be read. Not for slot 0, whose counters other
+ * threads publish by the site. */
+static bool is_namesake(const struct segment *s, const struct counter_owner *o, uint32_t site)
+{
+	return o->slot != 0 && site < ht_load_relaxed_32(&s->header->counters) &&
+	       counter_is_own(o, site, site);
+}
+
 /* The owner's counter for blocks of a site, which is noted in *known. */
 static struct ht_counter *counter_of(
 	const struct segment *s, const struct counter_owner *o, uint32_t *known, uint32_t site)
@@ -321,7 +332,7 @@ static struct ht_counter *counter_of(
 
 	if (counter_is_own(o, counter, site))
 		return &o->counters[counter];
-	counter = counter_claim(s, site, o->slot);
+	counter = is_namesake(s, o, site) ? site : counter_claim(s, site, o->slot);
 	if (o->slot != 0)
 		*known = counter;
 	return &o->counters[counter];

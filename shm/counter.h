@@ -214,7 +214,7 @@ HT_HOT bool counter_find(
 	struct ht_counter *c = &o->counters[known];
 
 	*out = (struct counter_found){
-		.counter = c, .bucket = counter_size_bucket(size), .kept = ht_counter_size(c->key)
+		.counter = c, .bucket = counter_size_bucket(size), .kept = ht_counter_kept(c)
 	};
 	return out->kept == out->bucket || __builtin_expect(out->kept == HT_SIZE_MIXED, 1);
 }
@@ -241,7 +241,7 @@ HT_HOT void counter_alloc_found(const struct segment *s, struct counter_owner *o
 /* Whether the counter is the owner's for that site. */
 HT_HOT bool counter_is_own(const struct counter_owner *o, uint32_t counter, uint32_t site)
 {
-	uint64_t key = o->counters[counter].key;
+	uint64_t key = ht_load_relaxed_64(&o->counters[counter].key);
 
 	return ht_counter_site(key) == site && ht_counter_slot(key) == o->slot;
 }

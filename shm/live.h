@@ -67,7 +67,7 @@ HT_HOT uint64_t *live_place(const struct segment *s, uint64_t addr, uint64_t siz
 	p = live_pieces_at_home(home);
 	first = entry = live_first(p, at);
 	state = ht_load_relaxed_8(&p->state[at / HT_PAGE_SPAN]);
-	if (state == (HT_PAGE_FIRST | HT_PAGE_SECOND)) {
+	if (__builtin_expect(state == (HT_PAGE_FIRST | HT_PAGE_SECOND), 1)) {
 		second = live_choose_second(addr, live_second(p, at), first);
 		if (__builtin_expect((ht_load_relaxed_64(second) & HT_ENTRY_WHICH) == which, 0))
 			return NULL;
@@ -120,7 +120,7 @@ HT_HOT uint64_t live_take(const struct segment *s, uint64_t addr, uint64_t *size
 	state = ht_load_relaxed_8(&p->state[at / HT_PAGE_SPAN]);
 	if (__builtin_expect((state & HT_PAGE_FIRST) == 0, 0))
 		return 0;
-	if ((state & HT_PAGE_SECOND) != 0) {
+	if (__builtin_expect((state & HT_PAGE_SECOND) != 0, 1)) {
 		second = live_choose_second(addr, live_second(p, at), first);
 		entry = live_choose_equal(
 			ht_load_relaxed_64(second) & HT_ENTRY_WHICH, which, second, first);
@@ -129,7 +129,7 @@ HT_HOT uint64_t live_take(const struct segment *s, uint64_t addr, uint64_t *size
 	if (__builtin_expect((word & HT_ENTRY_WHICH) != which, 0))
 		return 0;
 	*size = live_entry_size(word);
-	if (*size == HT_ENTRY_SIZE) {
+	if (__builtin_expect(*size == HT_ENTRY_SIZE, 0)) {
 		if (__builtin_expect(entry != first, 0))
 			return 0;
 		*size = ht_load_relaxed_64(first + 1) >> HT_ENTRY_LONG_SHIFT;
