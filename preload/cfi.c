@@ -15,7 +15,6 @@
 #include "preload/modules.h"
 #include "shm/atomic.h"
 
-#define CACHE_LOG2 15u /* 512 KB, private: the return addresses of a large program */
 #define STATES_MAX 4u /* remembered states; compilers nest one */
 #define DW_REG_RBP 6u
 #define DW_REG_RSP 7u
@@ -542,52 +541,22 @@ static struct cfi_rule rule_of_call(uint64_t pc)
 	return rule;
 }
 
-/* ---- the cache ---- */
+/* ---- the rules kept ---- */
 
-/*
- * Two words, written without a lock: `check` is key ^ rule, so a mixture of two entries' words
- * matches no key (Hyatt and Mann, "A lock-less transposition table", ICGA Journal 2002). Relaxed:
- * each pair is checked by itself.
- */
-struct cached {
-	uint64_t check;
-	uint64_t rule;
-};
-
-static struct cached cache[1u << CACHE_LOG2] __attribute__((aligned(4096)));
+struct cfi_kept cfi_kept[1u << CFI_KEPT_LOG2] __attribute__((aligned(4096)));
 
 void cfi_start(void)
 {
-	madvise(cache, sizeof(cache), MADV_DONTDUMP); /* core dumps are the program's */
+	madvise(cfi_kept, sizeof(cfi_kept), MADV_DONTDUMP); /* core dumps are the program's */
 }
 
-static uint64_t pack(struct cfi_rule rule)
+struct cfi_rule cfi_read(uint64_t pc, bool exact, uint64_t key, struct cfi_kept *k)
 {
-	uint64_t v;
+	struct cfi_rule rule = exact ? rule_read(pc) : rule_of_call(pc);
+	uint64_t word;
 
-	__builtin_memcpy(&v, &rule, sizeof(v));
-	return v;
-}
-
-static struct cfi_rule unpack(uint64_t v)
-{
-	struct cfi_rule rule;
-
-	__builtin_memcpy(&rule, &v, sizeof(rule));
+	__builtin_memcpy(&word, &rule, sizeof(word));
+	ht_store_relaxed_64(&k->rule, word);
+	ht_store_relaxed_64(&k->check, key ^ word);
 	return rule;
-}
-
-struct cfi_rule cfi_find(uint64_t pc, uint32_t module, bool exact)
-{
-	/* User addresses have 47 bits: the module and `exact` go above. */
-	uint64_t key = pc | (uint64_t)(module & 0x7fff) << 48 | (uint64_t)exact << 63;
-	struct cached *c = &cache[key * 0x9e3779b97f4a7c15ull >> (64 - CACHE_LOG2)];
-	uint64_t rule = ht_load_relaxed_64(&c->rule), check = ht_load_relaxed_64(&c->check);
-
-	if ((check ^ rule) == key && rule != 0)
-		return unpack(rule);
-	rule = pack(exact ? rule_read(pc) : rule_of_call(pc));
-	ht_store_relaxed_64(&c->rule, rule);
-	ht_store_relaxed_64(&c->check, key ^ rule);
-	return unpack(rule);
 }

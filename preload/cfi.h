@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "shm/atomic.h"
+
 enum cfi_type {
 	CFI_NONE = 1, /* no information for this address */
 	CFI_STOP, /* information of a kind that these rules do not cover */
@@ -38,13 +40,39 @@ struct cfi_rule {
 	int32_t offset;
 };
 
+/* A rule kept. Two words, written without a lock: `check` is key ^ rule, so a mixture of two
+ * entries' words matches no key (Hyatt and Mann, "A lock-less transposition table", ICGA Journal
+ * 2002). Relaxed: each pair is checked by itself. */
+struct cfi_kept {
+	uint64_t check;
+	uint64_t rule;
+};
+
+#define CFI_KEPT_LOG2 15u /* 512 KB, private: the return addresses of a large program */
+extern struct cfi_kept cfi_kept[1u << CFI_KEPT_LOG2] __attribute__((visibility("hidden")));
+
 /* Once, when recording starts. */
 void cfi_start(void);
+/* Out of line: reads the rule from the object's tables, and keeps it. */
+struct cfi_rule cfi_read(uint64_t pc, bool exact, uint64_t key, struct cfi_kept *k);
+
 /*
  * The rule at `pc`. `module` (ht_node.module) is the object mapped there now. It is part of the
  * cache's key, since other code may have replaced code at the same address. `exact`: the frame was
  * interrupted at pc; otherwise pc is a return address, and the rule is that of the call before it.
  */
-struct cfi_rule cfi_find(uint64_t pc, uint32_t module, bool exact);
+static inline struct cfi_rule cfi_find(uint64_t pc, uint32_t module, bool exact)
+{
+	/* User addresses have 47 bits: the module and `exact` go above. */
+	uint64_t key = pc | (uint64_t)(module & 0x7fff) << 48 | (uint64_t)exact << 63;
+	struct cfi_kept *k = &cfi_kept[key * 0x9e3779b97f4a7c15ull >> (64 - CFI_KEPT_LOG2)];
+	uint64_t kept = ht_load_relaxed_64(&k->rule), check = ht_load_relaxed_64(&k->check);
+	struct cfi_rule rule;
+
+	if (__builtin_expect((check ^ kept) != key || kept == 0, 0))
+		return cfi_read(pc, exact, key, k);
+	__builtin_memcpy(&rule, &kept, sizeof(rule));
+	return rule;
+}
 
 #endif

@@ -22,7 +22,7 @@ struct stack_cache_leaf *event_take_stack(
 	struct recorder *r, uintptr_t frame, uint32_t function, struct stack_cache_leaf *remembered)
 {
 	int saved = errno;
-	struct unwind *u = &r->unwind[!r->unwind_last];
+	struct unwind *u = &r->unwind;
 	bool path_whole = r->path_whole;
 	struct stack_trace t;
 	uint32_t site;
@@ -31,8 +31,7 @@ struct stack_cache_leaf *event_take_stack(
 	r->path_whole = false;
 	ht_fence_handler();
 	u->frame = frame;
-	unwind_take(u, &r->unwind[r->unwind_last], &r->unwind[2]);
-	r->unwind_last = !r->unwind_last;
+	unwind_take(u);
 	t = (struct stack_trace){ function, u->count, u->truncated, u->pcs, u->modules, r->path,
 		path_whole ? u->kept : 0 };
 	site = stack_intern(&state_segment, &t);

@@ -13,6 +13,7 @@
 
 #include "preload/signals.h"
 #include "preload/thread_pointer.h"
+#include "preload/unwind_trail.h"
 #include "shm/private.h"
 #include "shm/ring.h"
 
@@ -25,17 +26,11 @@ struct counter_owner recorder_shared;
 static unsigned key;
 static bool has_key;
 
-#define UNWINDS (sizeof(((struct recorder *)0)->unwind) / sizeof(struct unwind))
-
-static size_t unwind_bytes(uint32_t entries)
-{
-	return entries * (sizeof(struct unwind_frame) + sizeof(uint64_t) + sizeof(uint32_t) +
-				 UNWIND_GUARDS * sizeof(uint64_t));
-}
+#define TRAILS 3u /* the walk's, and one of twice the room for the stack before */
 
 static size_t bytes_of(uint32_t entries)
 {
-	return sizeof(struct recorder) + UNWINDS * unwind_bytes(entries) +
+	return sizeof(struct recorder) + unwind_trail_bytes(TRAILS * entries) +
 	       sizeof(struct stack_path) + entries * sizeof(struct stack_step);
 }
 
@@ -111,19 +106,6 @@ static bool thread_alive(uint32_t tid)
 	return syscall(SYS_tgkill, state_pid(), tid, 0) == 0 || errno != ESRCH;
 }
 
-/* Lays out the arrays of a walk, largest elements first. Returns their end. */
-static char *unwind_make(struct recorder *r, struct unwind *u, char *at, uint32_t entries)
-{
-	u->depth = state_segment.header->depth;
-	u->known = &r->known;
-	u->guard_room = UNWIND_GUARDS * entries;
-	u->frames = (void *)at;
-	u->guards = (void *)(u->frames + entries);
-	u->pcs = u->guards + u->guard_room;
-	u->modules = (void *)(u->pcs + entries);
-	return (char *)(u->modules + entries);
-}
-
 /* Lays out the memory after the struct. */
 static struct recorder *make(void)
 {
@@ -133,8 +115,11 @@ static struct recorder *make(void)
 
 	if (!r)
 		return NULL;
-	for (unsigned i = 0; i < UNWINDS; i++)
-		at = unwind_make(r, &r->unwind[i], at, entries);
+	r->unwind.depth = state_segment.header->depth;
+	unwind_trail_make(&r->unwind.fresh, at, entries);
+	at += unwind_trail_bytes(entries);
+	unwind_trail_make(&r->unwind.last, at, 2 * entries);
+	at += unwind_trail_bytes(2 * entries);
 	r->path = (void *)at;
 	r->path->room = entries;
 	r->clock_interval = 1;

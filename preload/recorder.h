@@ -26,13 +26,11 @@ struct recorder {
 	uint32_t clock_countdown; /* events before the next one */
 	uint32_t until_timed; /* counts events, when they are measured (sample.h) */
 	struct stack_cache guards; /* remembered stacks */
-	struct unwind_known known; /* the readable part of its stack */
-	/* Stacks are built here, off the thread's own stack, which may be small: the last one and
-	 * the next by turns, and one to check them by; and the last one's path in the tree. */
-	struct unwind unwind[3];
-	uint32_t unwind_last;
+	/* Stacks are built here, off the thread's own stack, which may be small; and the last one's
+	 * path in the tree. */
+	struct unwind unwind;
 	struct stack_path *path;
-	bool path_whole; /* it is the path of unwind[unwind_last] */
+	bool path_whole; /* it is the path of the stack in `unwind` */
 	struct counter_owner counters;
 };
 

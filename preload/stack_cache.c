@@ -351,7 +351,7 @@ static struct stack_cache_record *record_new(
 	struct stack_cache *g, const struct unwind *u, uint32_t from, uint64_t key, uint32_t site)
 {
 	struct stack_cache_record *r = stack_cache_at(g, (uint32_t)g->used);
-	uint64_t first = u->guards[from];
+	uint64_t first = unwind_guard(u, from);
 
 	from += (key & KEY_CHILD) != 0;
 	*r = (struct stack_cache_record){ .key = key,
@@ -360,8 +360,8 @@ static struct stack_cache_record *record_new(
 		.exit_at = NO_WORD,
 		.count = (uint16_t)(u->guard_count - from) };
 	for (uint32_t i = 0; i < r->count; i++)
-		word_set(r, i, u->guards[from + i] >> STACK_CACHE_VALUE_BITS,
-			u->guards[from + i] & STACK_CACHE_VALUE_MASK);
+		word_set(r, i, unwind_guard(u, from + i) >> STACK_CACHE_VALUE_BITS,
+			unwind_guard(u, from + i) & STACK_CACHE_VALUE_MASK);
 	word_set(r, r->count, STACK_CACHE_END_AT, STACK_CACHE_END);
 	if (!unpinned_fill(r, u))
 		return NULL;
@@ -380,7 +380,8 @@ static uint32_t words_common(
 {
 	uint32_t i = 0;
 
-	while (i < r->count && from + i < u->guard_count && word_get(r, i) == u->guards[from + i])
+	while (i < r->count && from + i < u->guard_count &&
+		word_get(r, i) == unwind_guard(u, from + i))
 		i++;
 	return i;
 }
@@ -391,7 +392,7 @@ static bool parts_rightly(
 	const struct stack_cache_record *r, uint32_t i, const struct unwind *u, uint32_t from)
 {
 	return i < r->count && from + i < u->guard_count &&
-	       (word_get(r, i) ^ u->guards[from + i]) >> STACK_CACHE_VALUE_BITS == 0;
+	       (word_get(r, i) ^ unwind_guard(u, from + i)) >> STACK_CACHE_VALUE_BITS == 0;
 }
 
 /* Follows the stack's words as far as they are remembered, and adds the rest there. `begin`: the
@@ -399,7 +400,8 @@ static bool parts_rightly(
 static struct stack_cache_record *remember(
 	struct stack_cache *g, const struct unwind *u, uint64_t root, uint32_t site)
 {
-	uint64_t index = stack_cache_root_index(g, u->frame, u->guards[0] & STACK_CACHE_VALUE_MASK);
+	uint64_t index =
+		stack_cache_root_index(g, u->frame, unwind_guard(u, 0) & STACK_CACHE_VALUE_MASK);
 	struct stack_cache_record *r = root_search(g, root, index);
 	uint32_t begin = 0, left = 0;
 	uint64_t key = root;
@@ -413,7 +415,7 @@ static struct stack_cache_record *remember(
 		}
 		key = child_key(at_of(g, r), i);
 		left = begin + i;
-		r = exit_search(g, r, i, u->guards[left]);
+		r = exit_search(g, r, i, unwind_guard(u, left));
 		begin = left + 1;
 	}
 	if (r)

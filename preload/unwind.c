@@ -35,12 +35,8 @@ void unwind_start(const char *choice)
  * difference. */
 static void compare(const struct unwind *own)
 {
-	uint64_t pcs[HT_DEPTH_DEFAULT + UNWIND_SPARE];
-	uint32_t modules[HT_DEPTH_DEFAULT + UNWIND_SPARE], i = 0;
-	struct unwind ref = { .frame = own->frame,
-		.pcs = pcs,
-		.modules = modules,
-		.depth = own->depth < HT_DEPTH_DEFAULT ? own->depth : HT_DEPTH_DEFAULT };
+	uint32_t i = 0;
+	struct unwind ref = *own; /* and its memory for a walk */
 	struct ht_header *h = state_segment.header;
 
 	unwind_libunwind(&ref);
@@ -55,33 +51,33 @@ static void compare(const struct unwind *own)
 		ht_add_relaxed_64(&h->unwinds_longer, 1);
 }
 
-/* Compares with a walk that copies nothing from the previous stack. */
-static void compare_fresh(const struct unwind *own, struct unwind *fresh)
+/* Compares with a walk that takes nothing from the previous stack. */
+static void compare_fresh(const struct unwind *own)
 {
+	struct unwind fresh = *own;
 	bool same;
 
-	fresh->frame = own->frame;
-	unwind_cfi(fresh, NULL);
-	same = own->count == fresh->count && own->guard_count == fresh->guard_count &&
-	       own->truncated == fresh->truncated && own->repeatable == fresh->repeatable &&
-	       own->unpinned == fresh->unpinned;
+	unwind_cfi_afresh(&fresh);
+	same = own->count == fresh.count && own->guard_count == fresh.guard_count &&
+	       own->truncated == fresh.truncated && own->repeatable == fresh.repeatable &&
+	       own->unpinned == fresh.unpinned;
 	for (uint32_t i = 0; same && i < own->count; i++)
-		same = own->pcs[i] == fresh->pcs[i] && own->modules[i] == fresh->modules[i];
+		same = own->pcs[i] == fresh.pcs[i] && own->modules[i] == fresh.modules[i];
 	for (uint32_t i = 0; same && i < own->guard_count; i++)
-		same = own->guards[i] == fresh->guards[i];
+		same = unwind_guard(own, i) == unwind_guard(&fresh, i);
 	if (!same)
 		ht_add_relaxed_64(&state_segment.header->unwinds_wrong, 1);
 }
 
-void unwind_take(struct unwind *u, const struct unwind *last, struct unwind *spare)
+void unwind_take(struct unwind *u)
 {
 	if (use_libunwind) {
 		unwind_libunwind(u);
 		return;
 	}
-	unwind_cfi(u, last);
+	unwind_cfi(u);
 	if (__builtin_expect(unwind_check, 0)) {
 		compare(u);
-		compare_fresh(u, spare);
+		compare_fresh(u);
 	}
 }

@@ -17,8 +17,7 @@ static inline bool unwind_checks(void)
 {
 	return unwind_check;
 }
-/* Takes the stack by the selected unwinder. `last`: the thread's previous stack, with its arrays
- * unchanged. `spare`: memory for the check. */
-void unwind_take(struct unwind *u, const struct unwind *last, struct unwind *spare);
+/* Takes the stack by the selected unwinder. `u`: the thread's own, as the last call left it. */
+void unwind_take(struct unwind *u);
 
 #endif

@@ -2,217 +2,339 @@
 /*
  * The unwinder by call frame information. It walks (walk.h) only as far as it must: a stack mostly
  * ends like the thread's previous one. When the walk reaches a frame of that stack in the same
- * state, the rest is the same as long as the words that it depends on are. It compares these words
- * and copies the frames. Where a word differs it walks on from the last proved frame.
+ * state, the rest is the same as long as the words that it depends on are. It compares these words,
+ * and puts the new frames in place of those further in. Where a word differs it walks on from the
+ * last proved frame.
+ *
+ * Each frame that was ever known stays true with its words: they may lie further out than a stack
+ * that ends at the depth asked for, and are compared when they are used again.
  */
 #include "preload/unwind_cfi.h"
 
-#include <stddef.h>
-
-#include "preload/modules.h"
+#include "preload/unwind_trail.h"
 #include "preload/walk.h"
+#include "shm/atomic.h"
 #include "shm/layout.h"
 
-#define VALUE_BITS 48u
-#define VALUE_MASK ((1ull << VALUE_BITS) - 1)
+#define STEP_WORDS 3u /* at most, that a step notes: rbp, what it points to, the return address */
 
-/* Adds a frame of the program's to the stack. */
-static void frame_add(struct walk *w)
-{
-	struct unwind *u = w->u;
-
-	u->pcs[u->count] = w->pc;
-	u->modules[u->count] = w->range.module;
-	u->unpinned |= (w->range.module & HT_NODE_UNPINNED) != 0;
-	w->at.guards = (uint16_t)u->guard_count;
-	u->frames[u->count++] = w->at;
-}
+/* Where a walk has met the previous stack. */
+struct meeting {
+	uint32_t at; /* the frame where they met, and */
+	uint32_t low; /* the outermost that the stack may have */
+	uint32_t end; /* number of the last word that it depends on */
+};
 
 /* Whether the previous stack is usable: its code is where it was. */
-static bool usable(const struct unwind *last, const struct unwind *u)
+static bool usable(const struct unwind *u)
 {
-	return last && last->count != 0 &&
-	       (!last->unpinned ||
-		       (u->generation > MODULES_NEVER && u->generation == last->generation));
+	const struct unwind_trail *t = &u->last;
+
+	return u->last_whole &&
+	       (t->unpinned_low == t->unpinned_top ||
+		       (u->generation > MODULES_NEVER && u->generation == u->last_generation));
 }
 
-/* Whether the walk's state equals that of the previous one at frame `i`, as far as the rest depends
- * on it. */
-static bool state_equal(const struct walk *w, const struct unwind *last, uint32_t i)
+/* Whether the walk's state equals that of the previous one at frame `q`, which has the same stack
+ * pointer, as far as the rest depends on it. */
+static bool state_equal(const struct walk *w, const struct unwind_trail *last, uint32_t q)
 {
-	const struct unwind_frame *f = &last->frames[i], *at = &w->at;
+	const struct unwind_frame *f = &last->frames[q];
+	const struct unwind_rbp *then = &last->rbps[f->rbp],
+				*now = &w->trail->rbps[w->trail->rbps_low];
 
-	if (f->rsp != at->rsp || last->pcs[i] != w->pc || f->exact != at->exact)
+	if (unwind_trail_pc(last, q) != w->pc || f->exact != w->exact)
 		return false;
-	return !f->rbp_needed ||
-	       (f->rbp_at == at->rbp_at && f->rbp == at->rbp && f->rbp_known == at->rbp_known &&
-		       f->rbp_noted == at->rbp_noted);
+	return !unwind_rbp_needed(then, q) ||
+	       (then->at == now->at && then->value == now->value && then->known == now->known &&
+		       unwind_rbp_noted(then, q) == now->noted);
 }
 
-/* The number of the previous stack's words that are unchanged, from `from` on. Each is read only
- * when those before it are unchanged: its address depends on them. */
-static uint32_t guards_there(const struct unwind *last, uint32_t from)
+static inline bool word_differs(const struct unwind_word *w)
 {
-	for (; from < last->guard_count; from++) {
-		uint64_t guard = last->guards[from];
+	return *(const uint64_t *)(uintptr_t)w->at != w->value;
+}
 
-		if (((const uint64_t *)last->frame)[guard >> VALUE_BITS] != (guard & VALUE_MASK))
+/* Compares the words from number `from` down to, without, `end`. Returns the number of the first
+ * that differs, plus 1; or `end`. Each is read only when those before it are unchanged: its address
+ * depends on them. */
+static uint32_t words_compare(const struct unwind_trail *t, uint32_t from, uint32_t end)
+{
+	const struct unwind_word *w = &t->words[from], *last = &t->words[end];
+
+	for (; w - last >= 4; w -= 4)
+		if (word_differs(w - 1) || word_differs(w - 2) || word_differs(w - 3) ||
+			word_differs(w - 4))
 			break;
-	}
-	return from;
+	while (w != last && !word_differs(w - 1))
+		w--;
+	return (uint32_t)(w - t->words);
 }
 
-/* Notes the previous stack's words. */
-static void guards_copy(struct unwind *u, const struct unwind *last, uint32_t from, uint32_t to)
+/* Code outside any object may have changed: looks it up again. */
+static bool outermost_holds(const struct unwind_trail *t)
 {
-	for (; from < to; from++) {
-		uint64_t guard = last->guards[from];
+	struct module_range range;
 
-		walk_note(u, last->frame + (guard >> VALUE_BITS) * sizeof(uint64_t),
-			guard & VALUE_MASK);
-	}
+	if (unwind_trail_module(t, t->low) != HT_NODE_UNPINNED)
+		return true;
+	modules_find(unwind_trail_pc(t, t->low), &range);
+	return range.module == HT_NODE_UNPINNED;
 }
 
-/* The number of the previous stack's frames, from `i` on, that depend on the first `guards` words
- * only. */
-static uint32_t frames_there(
-	const struct unwind *u, const struct unwind *last, uint32_t i, uint32_t guards)
+/* Fills in the rest of where the walk and the previous stack have met. False: the last step is not
+ * known by itself. */
+static bool meeting_fill(const struct unwind *u, struct meeting *m)
 {
-	uint32_t room = u->depth - u->count, n = 0;
-	/* Code outside any object may have changed: look it up again. */
-	uint32_t count = last->count - (last->modules[last->count - 1] == HT_NODE_UNPINNED);
+	const struct unwind_trail *t = &u->last;
+	uint32_t room = u->depth - (u->fresh.top - u->fresh.low), known = m->at + 1 - t->low;
 
-	while (n < room && i + n < count && last->frames[i + n].guards <= guards)
-		n++;
-	return n;
+	m->low = t->low;
+	m->end = t->words_low;
+	if (room >= known)
+		return true;
+	m->low = m->at + 1 - room;
+	m->end = t->frames[m->low - 1].words;
+	return !t->frames[m->low - 1].after_ours;
 }
 
-/* Makes *to a copy of the previous stack's frame, adapted to this one. Where rbp has not changed
- * since the two met it is this walk's. Loads no word that was just stored in parts: there are many
- * frames. */
-static void frame_move(const struct walk *w, const struct unwind_frame *met,
-	const struct unwind_frame *from, struct unwind_frame *to)
+enum join { JOIN_NONE, JOIN_GO_ON, JOIN_DONE, JOIN_NO_ROOM };
+
+/* How a stack that was taken ends. */
+struct end {
+	uint32_t low, words; /* numbers of its outermost frame and word */
+	bool truncated;
+	uint64_t rsp; /* where the walk ended */
+};
+
+/* Fills in the result: the frames of `t` from e->low on. */
+static void result_fill(struct unwind *u, const struct unwind_trail *t, const struct end *e)
 {
-	*to = *from;
-	to->rbp_age = (uint16_t)(from->rbp_age - met->rbp_age + w->at.rbp_age);
-	to->guards = (uint16_t)(from->guards - met->guards + w->u->guard_count);
-	if (from->rbp_age != met->rbp_age)
-		return;
-	to->rbp = w->at.rbp;
-	to->rbp_at = w->at.rbp_at;
-	to->rbp_known = w->at.rbp_known;
-	if (!met->rbp_needed)
-		to->rbp_noted = w->at.rbp_noted;
+	bool to_end = e->low == t->low;
+	uint16_t unpinned = to_end ? t->unpinned_low : t->frames[e->low - 1].unpinned;
+
+	u->pcs = t->pcs_end - t->top;
+	u->modules = t->modules_end - t->top;
+	u->count = t->top - e->low;
+	u->unpinned = unpinned != t->unpinned_top;
+	u->truncated = e->truncated;
+	u->words_end = t->words + t->words_top;
+	u->guard_count = t->words_top - e->words;
+	/* The outermost return address is the farthest word. */
+	u->repeatable =
+		t->complete && (e->rsp - 8 - u->frame) / sizeof(uint64_t) <= UNWIND_PLACE_MAX;
 }
 
-/* Adds `n` of the previous stack's frames, from `i` on, at the walk's position. */
-static void frames_copy(struct walk *w, const struct unwind *last, uint32_t i, uint32_t n)
+/* Takes over the frames whose words are there, those from number `words` on, into the walk. */
+static enum join join_part(struct walk *w, const struct unwind_trail *last, const struct meeting *m,
+	uint32_t words, uint32_t *next)
 {
-	const struct unwind_frame *met = &last->frames[i];
-	struct unwind *u = w->u;
+	uint32_t end = m->at;
 
-	if (met->rbp_needed)
-		walk_rbp_needed(w);
-	for (uint32_t k = i; k < i + n; k++, u->count++) {
-		u->pcs[u->count] = last->pcs[k];
-		u->modules[u->count] = last->modules[k];
-		u->unpinned |= (last->modules[k] & HT_NODE_UNPINNED) != 0;
-		frame_move(w, met, &last->frames[k], &u->frames[u->count]);
-	}
-}
-
-/* Moves the walk to the last frame added. False: its rbp cannot be read. */
-static bool walk_resume(struct walk *w)
-{
-	const struct unwind *u = w->u;
-
-	w->at = u->frames[u->count - 1];
-	w->pc = u->pcs[u->count - 1];
-	walk_range(w);
-	return walk_rbp_again(w);
-}
-
-enum join { JOIN_NONE, JOIN_GO_ON, JOIN_DONE };
-
-/* Copies the rest of the previous stack as far as it is unchanged. `*next`: its frames before that
- * are deeper than the walk. */
-static enum join join(struct walk *w, const struct unwind *last, uint32_t *next)
-{
-	uint32_t i = *next < last->settled ? last->settled : *next, guards, n;
-
-	while (i < last->count && last->frames[i].rsp < w->at.rsp)
-		i++;
-	*next = i;
-	if (i >= last->count || !state_equal(w, last, i))
+	while (end > m->low && last->frames[end - 1].words >= words)
+		end--;
+	*next = end;
+	if (end == m->at)
 		return JOIN_NONE;
-	guards = guards_there(last, last->frames[i].guards);
-	n = frames_there(w->u, last, i, guards);
-	if (n == 0)
-		return JOIN_NONE;
-	*next = i + n;
-	frames_copy(w, last, i, n);
-	if (i + n == last->count && guards == last->guard_count && last->count < last->depth) {
-		guards_copy(w->u, last, last->frames[i].guards, guards);
-		w->u->truncated = last->truncated;
-		w->u->kept = n;
-		return JOIN_DONE;
-	}
-	guards_copy(w->u, last, last->frames[i].guards, last->frames[i + n - 1].guards);
-	return JOIN_GO_ON;
+	return unwind_trail_extend(w->trail, last, m->at, end) ? JOIN_GO_ON : JOIN_NO_ROOM;
 }
 
-void unwind_cfi(struct unwind *u, const struct unwind *last)
+/* Marks the previous stack as unusable, until its memory is whole again: a handler may leave in
+ * between. */
+static void last_begin(struct unwind *u)
+{
+	ht_store_relaxed_8(&u->last_whole, 0);
+	ht_fence_handler();
+}
+
+static void last_end(struct unwind *u)
+{
+	u->last_generation = u->generation;
+	u->number++;
+	ht_fence_handler();
+	ht_store_relaxed_8(&u->last_whole, 1);
+}
+
+/* Puts the new frames into the previous stack, whose rest is unchanged. */
+static enum join join_all(struct unwind *u, struct walk *w, const struct meeting *m)
+{
+	struct unwind_trail *last = &u->last;
+	bool same_end = m->low == u->last_low, to_end = m->low == last->low;
+	uint32_t words = last->frames[m->at].words;
+
+	/* With more words a walk would not be complete, whatever it met. */
+	if (words - m->end + u->fresh.words_top - u->fresh.words_low > UNWIND_WORDS * u->fresh.room)
+		return JOIN_NO_ROOM;
+	last_begin(u);
+	last->frames[m->at].after_ours = w->after_ours;
+	if (!unwind_trail_join(last, m->at, &u->fresh))
+		return JOIN_NO_ROOM;
+	if (to_end && u->last_open && last->top - last->low < u->depth) {
+		w->trail = last;
+		return JOIN_GO_ON;
+	}
+	result_fill(u, last,
+		&(struct end){ m->low, m->end, !to_end || u->last_truncated,
+			to_end ? u->last_rsp : last->frames[m->low - 1].rsp });
+	u->kept = same_end ? m->at + 1 - m->low : 0;
+	u->shared = same_end ? words - m->end : 0;
+	u->last_low = m->low;
+	last_end(u);
+	return JOIN_DONE;
+}
+
+/* Takes over the rest of the previous stack, as far as it is unchanged, at frame `q`, whose state
+ * is the walk's. `*next`: where the part further out begins that was not taken over. */
+static __attribute__((noinline)) enum join join(
+	struct unwind *u, struct walk *w, uint32_t q, uint32_t *next)
+{
+	const struct unwind_trail *last = &u->last;
+	struct meeting m = { .at = q };
+	bool known = meeting_fill(u, &m);
+	uint32_t words = words_compare(last, last->frames[q].words, m.end);
+
+	if (known && words == m.end && (m.low != last->low || outermost_holds(last)))
+		return join_all(u, w, &m);
+	return join_part(w, last, &m, words, next);
+}
+
+/* Joins the walk and the previous stack if they have met. `*next`: only its frames numbered below
+ * may be further out. */
+static inline enum join join_try(struct unwind *u, struct walk *w, uint32_t *next)
+{
+	const struct unwind_trail *last = &u->last;
+
+	while (*next > last->low && last->frames[*next - 1].rsp < w->rsp)
+		--*next;
+	if (*next <= last->low || last->frames[*next - 1].rsp != w->rsp ||
+		!state_equal(w, last, *next - 1))
+		return JOIN_NONE;
+	return join(u, w, *next - 1, next);
+}
+
+/* Whether the previous stack's memory has room for one more step further out. */
+static bool last_has_room(const struct unwind *u)
+{
+	const struct unwind_trail *t = &u->last;
+
+	return t->low != 0 && t->words_low >= STEP_WORDS && t->rbps_low != 0 &&
+	       t->words_top - t->words_low + STEP_WORDS <= UNWIND_WORDS * u->fresh.room;
+}
+
+/* Walks to the end, or until the rest is known. `next`: where the previous stack begins, 0: it is
+ * not usable. */
+static enum join walk_on(struct unwind *u, uint32_t next, struct walk *w, bool *open, bool *whole)
+{
+	bool more = walk_start(w, u->frame, &u->known, &u->fresh);
+
+	*whole = false;
+	while (more && w->trail->top - w->trail->low < u->depth) {
+		enum join joined = next ? join_try(u, w, &next) : JOIN_NONE;
+
+		if (joined == JOIN_DONE || joined == JOIN_NO_ROOM)
+			return joined;
+		if (joined == JOIN_GO_ON)
+			more = walk_resume(w);
+		if (w->trail == &u->last) {
+			next = 0;
+			if (!last_has_room(u))
+				return JOIN_NO_ROOM;
+		}
+		walk_range(w);
+		if (unwind_is_ours(w->pc))
+			w->after_ours = true;
+		else
+			walk_add(w);
+		more = more && walk_step(w, whole);
+	}
+	*open = more;
+	return JOIN_NONE;
+}
+
+/* Walks, and remembers the stack. False: what was known of the previous one leaves no room. */
+static bool take(struct unwind *u, uint32_t next)
+{
+	struct unwind_trail *last = &u->last;
+	struct walk w;
+	bool open, whole;
+	enum join joined = walk_on(u, next, &w, &open, &whole);
+
+	if (joined != JOIN_NONE)
+		return joined == JOIN_DONE;
+	if (w.trail != last) {
+		last_begin(u);
+		unwind_trail_replace(last, &u->fresh, open);
+	}
+	u->last_open = open;
+	u->last_truncated = !whole;
+	u->last_rsp = w.rsp;
+	u->last_low = last->low;
+	u->kept = u->shared = 0;
+	result_fill(u, last, &(struct end){ last->low, last->words_low, !whole, w.rsp });
+	last_end(u);
+	return true;
+}
+
+void unwind_cfi(struct unwind *u)
+{
+	const struct unwind_trail *last = &u->last;
+	uint32_t next = last->settled < last->top ? last->settled : last->top;
+
+	u->generation = modules_generation(); /* first: edge UNLOAD */
+	if (!usable(u) || !take(u, next))
+		(void)take(u, 0);
+}
+
+void unwind_cfi_afresh(struct unwind *u)
 {
 	struct walk w;
-	bool whole = false, more = walk_start(&w, u);
-	uint32_t next = 0;
+	bool open, whole;
 
-	if (!usable(last, u))
-		last = NULL;
-	while (more && u->count < u->depth) {
-		enum join joined = last ? join(&w, last, &next) : JOIN_NONE;
+	u->generation = modules_generation();
+	(void)walk_on(u, 0, &w, &open, &whole);
+	result_fill(u, w.trail, &(struct end){ w.trail->low, w.trail->words_low, !whole, w.rsp });
+}
 
-		if (joined == JOIN_DONE)
-			return;
-		if (joined == JOIN_GO_ON) {
-			more = walk_resume(&w);
-		} else {
-			walk_range(&w);
-			if (!unwind_is_ours(w.pc))
-				frame_add(&w);
-		}
-		more = more && walk_step(&w, &whole);
-	}
-	u->truncated = !whole;
+/* A walk that leaves nothing behind needs only the latest of everything. */
+struct without_trail {
+	struct unwind_known known;
+	struct unwind_trail trail;
+	struct unwind_rbp rbp;
+	struct unwind_word words[UNWIND_WORDS];
+};
+
+static bool walk_without_trail(struct walk *w, struct without_trail *n, uintptr_t frame)
+{
+	n->known = (struct unwind_known){ 0 };
+	n->trail = (struct unwind_trail){ .room = 1, .rbps = &n->rbp, .words = n->words };
+	return walk_start(w, frame, &n->known, &n->trail);
 }
 
 bool unwind_cfi_is_clear(uintptr_t frame, uintptr_t until)
 {
-	struct unwind_known known = { 0 };
-	struct unwind u = { .frame = frame, .known = &known };
+	struct without_trail none;
 	struct walk w;
-	bool whole, more = walk_start(&w, &u), deeper = frame < until;
+	bool whole, more = walk_without_trail(&w, &none, frame), deeper = frame < until;
 
-	while (more && (!deeper || w.at.rsp <= until) && !unwind_is_ours(w.pc)) {
+	while (more && (!deeper || w.rsp <= until) && !unwind_is_ours(w.pc)) {
 		walk_range(&w);
 		more = walk_step(&w, &whole);
 	}
-	return deeper ? more && w.at.rsp > until : !unwind_is_ours(w.pc);
+	return deeper ? more && w.rsp > until : !unwind_is_ours(w.pc);
 }
 
 uint64_t unwind_cfi_outermost(uintptr_t frame, uint32_t module)
 {
-	struct unwind_known known = { 0 };
-	struct unwind u = { .frame = frame, .known = &known };
+	struct without_trail none;
 	struct walk w;
-	bool whole = false, inner = true, more = walk_start(&w, &u);
+	bool whole = false, inner = true, more = walk_without_trail(&w, &none, frame);
 	uint64_t rsp = 0;
 
 	while (more && inner) {
 		walk_range(&w);
 		inner = unwind_is_ours(w.pc) || w.range.module == module ||
 			w.pc - modules_loader.start < modules_loader.bytes;
-		rsp = w.at.rsp;
+		rsp = w.rsp;
 		more = walk_step(&w, &whole);
 	}
 	return !inner && !more && whole ? rsp : 0;

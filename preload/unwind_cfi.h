@@ -5,8 +5,11 @@
 
 #include "preload/unwind_types.h"
 
-/* Takes the stack. Copies the part that it shares with `last`, which may be NULL. */
-void unwind_cfi(struct unwind *u, const struct unwind *last);
+/* Takes the stack. Finds again the part that it shares with the previous one. */
+void unwind_cfi(struct unwind *u);
+/* The same, from one end to the other: to check that. The previous stack stays what it is, but what
+ * `u` points to afterwards is overwritten by the next walk. */
+void unwind_cfi_afresh(struct unwind *u);
 /*
  * Whether no frame of ours lies between that of a hook, at `frame`, and `until`, further out on the
  * same stack. False also if the stack cannot be followed that far. If `frame` is not deeper than

@@ -152,20 +152,24 @@ static int backtrace_aside(uint64_t *pcs, int room)
 
 void unwind_libunwind(struct unwind *u)
 {
+	uint64_t *pcs = u->fresh.pcs_end - u->fresh.room;
+	uint32_t *modules = u->fresh.modules_end - u->fresh.room;
 	int room = (int)(u->depth + UNWIND_SPARE);
-	int got = backtrace_aside(u->pcs, room);
+	int got = backtrace_aside(pcs, room);
 	uint32_t taken = got > 0 ? (uint32_t)got : 0;
 
 	u->count = 0;
 	for (uint32_t i = 0; i < taken; i++)
 		/* The outermost frame of a thread ends in a null return address. */
-		if (!unwind_is_ours(u->pcs[i]) && u->pcs[i] != 0)
-			u->pcs[u->count++] = u->pcs[i];
+		if (!unwind_is_ours(pcs[i]) && pcs[i] != 0)
+			pcs[u->count++] = pcs[i];
 	/* Full: libunwind had no room for more. Nothing: it could not even begin. */
 	u->truncated = got == room || u->count > u->depth || u->count == 0;
 	if (u->count > u->depth)
 		u->count = u->depth;
-	modules_fill(u->pcs, u->count, u->modules);
+	modules_fill(pcs, u->count, modules);
+	u->pcs = pcs;
+	u->modules = modules;
 	u->repeatable = false;
-	u->kept = 0;
+	u->kept = u->shared = 0;
 }

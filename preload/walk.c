@@ -18,15 +18,11 @@
 #include "preload/cfi.h"
 #include "preload/symbols.h"
 #include "preload/thread_pointer.h"
-#include "shm/layout.h"
+#include "preload/unwind_trail.h"
 
 #define PAGE_BYTES 4096u
-#define VALUE_BITS 48u
-#define VALUE_MASK ((1ull << VALUE_BITS) - 1)
 /* An unchecked gap of a stack that is checked at once, page by page. */
 #define GAP_MAX (1u << 20)
-/* No function has a larger frame; a larger step is a corrupt chain. */
-#define FRAME_MAX (64u << 20)
 
 /* Where the kernel put the program's arguments, which ends the main thread's stack: the loader's
  * first frame, which has no information, is there. 0: unknown. */
@@ -91,122 +87,104 @@ static void known_begin(struct unwind_known *k, uint64_t page)
 }
 
 /* A word was read that is not noted. */
-static void unsettle(struct unwind *u)
+static void unsettle(struct unwind_trail *t)
 {
-	u->repeatable = false;
-	u->settled = u->count;
+	t->complete = false;
+	t->settled = t->low;
 }
 
-/* Reads the word at `address`; false: there is none. */
-static bool word_read(struct unwind *u, uint64_t address, uint64_t *value)
+static __attribute__((noinline)) bool word_find(struct walk *w, uint64_t address, uint64_t *value)
 {
 	uint64_t page = address & ~(uint64_t)(PAGE_BYTES - 1);
 
 	if (address % sizeof(*value) != 0)
 		return false;
-	if (!reaches(u->known, page)) {
+	if (!reaches(w->known, page)) {
 		if (!page_readable(page))
 			return false;
-		unsettle(u);
+		unsettle(w->trail);
 	}
 	*value = *(const uint64_t *)(uintptr_t)address;
 	return true;
 }
 
-void walk_note(struct unwind *u, uint64_t address, uint64_t value)
+/* Reads the word at `address`; false: there is none. */
+static inline bool word_read(struct walk *w, uint64_t address, uint64_t *value)
 {
-	uint64_t distance = (address - u->frame) / sizeof(uint64_t);
+	const struct unwind_known *k = w->known;
 
-	if (address < u->frame || distance > UINT16_MAX || value > VALUE_MASK ||
-		u->guard_count == u->guard_room) {
-		unsettle(u);
+	if (__builtin_expect(address - k->low >= k->high - k->low || address % 8 != 0, 0))
+		return word_find(w, address, value);
+	*value = *(const uint64_t *)(uintptr_t)address;
+	return true;
+}
+
+/* Notes that the result depends on the word at `address`, which holds `value`. */
+static inline void note(struct unwind_trail *t, uint64_t address, uint64_t value)
+{
+	if (__builtin_expect(value > UNWIND_VALUE_MASK || t->words_low == 0, 0)) {
+		unsettle(t);
 		return;
 	}
-	u->guards[u->guard_count++] = distance << VALUE_BITS | value;
+	t->words[--t->words_low] = (struct unwind_word){ address, value };
 }
 
-void walk_rbp_needed(struct walk *w)
+/* A word is noted only if it belongs to the frame that it was read in. So all words lie between the
+ * hook's frame and the last return address, however a stack is put together. */
+static bool is_within(uint64_t address, uint64_t rsp, uint64_t cfa)
 {
-	struct unwind_frame *frames = w->u->frames;
-
-	w->at.rbp_needed = true;
-	for (uint32_t i = w->u->count; i-- > 0 && frames[i].rbp_age == w->at.rbp_age;) {
-		if (frames[i].rbp_needed)
-			break;
-		frames[i].rbp_needed = true;
-	}
+	return address >= rsp && address < cfa;
 }
 
-bool walk_rbp_again(struct walk *w)
+/* ---- rbp ---- */
+
+static struct unwind_rbp *rbp_of(const struct walk *w)
 {
-	return w->at.rbp_at == 0 || word_read(w->u, w->at.rbp_at, &w->at.rbp);
+	return &w->trail->rbps[w->trail->rbps_low];
 }
 
 /* The next frame is found by rbp. False: rbp is unknown. */
 static bool rbp_use(struct walk *w)
 {
-	walk_rbp_needed(w);
-	if (!w->at.rbp_known)
+	struct unwind_rbp *r = rbp_of(w);
+
+	r->needed = (uint16_t)w->trail->low;
+	if (!r->known)
 		return false;
-	if (!w->at.rbp_at)
-		unsettle(w->u);
-	else if (!w->at.rbp_noted)
-		walk_note(w->u, w->at.rbp_at, w->at.rbp);
-	w->at.rbp_noted = true;
+	if (r->noted)
+		return true;
+	if (r->at)
+		note(w->trail, r->at, r->value);
+	else
+		unsettle(w->trail);
+	r->noted = true;
+	r->noted_at = (uint16_t)w->trail->low;
 	return true;
 }
 
-/* rbp changes here. */
-static void rbp_change(struct walk *w, bool known, uint64_t at)
+/* rbp changes here. Where there is no room the frames so far lose what they know of it. */
+static void rbp_change(struct walk *w, bool known, uint64_t at, uint64_t value)
 {
-	w->at.rbp_at = at;
-	w->at.rbp_age++;
-	w->at.rbp_known = known;
-	w->at.rbp_noted = w->at.rbp_needed = false;
-}
+	struct unwind_trail *t = w->trail;
 
-static bool cfa_find(struct walk *w, struct cfi_rule rule, uint64_t *cfa)
-{
-	uint64_t at;
-
-	switch ((enum cfi_type)rule.type) {
-	case CFI_RSP:
-		*cfa = w->at.rsp + (uint64_t)(int64_t)rule.offset;
-		break;
-	case CFI_RBP:
-		if (!rbp_use(w))
-			return false;
-		*cfa = w->at.rbp + (uint64_t)(int64_t)rule.offset;
-		break;
-	case CFI_DEREF:
-		if (!rbp_use(w))
-			return false;
-		at = w->at.rbp + (uint64_t)(int64_t)rule.offset;
-		if (!word_read(w->u, at, cfa))
-			return false;
-		walk_note(w->u, at, *cfa);
-		break;
-	case CFI_PLT:
-		*cfa = w->at.rsp + 8 + ((w->pc & 15) >= (uint64_t)rule.offset ? 8 : 0);
-		break;
-	case CFI_NONE:
-	case CFI_STOP:
-	case CFI_END:
-	case CFI_SIGNAL:
-		return false;
-	}
-	return *cfa > w->at.rsp && *cfa - w->at.rsp < FRAME_MAX && *cfa % 8 == 0;
+	if (__builtin_expect(t->rbps_low == 0, 0))
+		unsettle(t);
+	else
+		t->rbps_low--;
+	*rbp_of(w) = (struct unwind_rbp){
+		.value = value, .at = at, .known = known, .needed = (uint16_t)t->low
+	};
 }
 
 static bool rbp_step(struct walk *w, struct cfi_rule rule, uint64_t cfa)
 {
-	uint64_t at = 0;
+	uint64_t at = 0, value;
 
 	switch ((enum cfi_rbp)rule.rbp) {
 	case CFI_RBP_SAME:
 		return true;
 	case CFI_RBP_LOST:
-		rbp_change(w, false, 0);
+		rbp_change(w, false, 0, 0);
 		return true;
 	case CFI_RBP_AT_CFA:
 		at = cfa + (uint64_t)(int64_t)rule.rbp_offset;
@@ -214,67 +192,135 @@ static bool rbp_step(struct walk *w, struct cfi_rule rule, uint64_t cfa)
 	case CFI_RBP_AT_RBP:
 		if (!rbp_use(w))
 			return false;
-		at = w->at.rbp + (uint64_t)(int64_t)rule.rbp_offset;
+		at = rbp_of(w)->value + (uint64_t)(int64_t)rule.rbp_offset;
 		break;
 	}
-	if (!word_read(w->u, at, &w->at.rbp))
+	if (!word_read(w, at, &value))
 		return false;
-	rbp_change(w, true, at);
+	if (!is_within(at, w->rsp, cfa)) {
+		unsettle(w->trail);
+		at = 0;
+	}
+	rbp_change(w, true, at, value);
 	return true;
+}
+
+/* ---- steps ---- */
+
+static bool cfa_deref(struct walk *w, int32_t offset, uint64_t *cfa)
+{
+	uint64_t at;
+
+	if (!rbp_use(w))
+		return false;
+	at = rbp_of(w)->value + (uint64_t)(int64_t)offset;
+	if (!word_read(w, at, cfa))
+		return false;
+	if (is_within(at, w->rsp, *cfa))
+		note(w->trail, at, *cfa);
+	else
+		unsettle(w->trail);
+	return true;
+}
+
+static bool cfa_find(struct walk *w, struct cfi_rule rule, uint64_t *cfa)
+{
+	switch ((enum cfi_type)rule.type) {
+	case CFI_RSP:
+		*cfa = w->rsp + (uint64_t)(int64_t)rule.offset;
+		break;
+	case CFI_RBP:
+		if (!rbp_use(w))
+			return false;
+		*cfa = rbp_of(w)->value + (uint64_t)(int64_t)rule.offset;
+		break;
+	case CFI_DEREF:
+		if (!cfa_deref(w, rule.offset, cfa))
+			return false;
+		break;
+	case CFI_PLT:
+		*cfa = w->rsp + 8 + ((w->pc & 15) >= (uint64_t)rule.offset ? 8 : 0);
+		break;
+	case CFI_NONE:
+	case CFI_STOP:
+	case CFI_END:
+	case CFI_SIGNAL:
+		return false;
+	}
+	return *cfa > w->rsp && *cfa - w->rsp < WALK_FRAME_MAX && *cfa % 8 == 0;
 }
 
 /* Moves past the kernel's frame to the interrupted code. Never remembered. */
 static bool signal_step(struct walk *w)
 {
-	uint64_t registers = w->at.rsp + offsetof(ucontext_t, uc_mcontext.gregs);
+	uint64_t registers = w->rsp + offsetof(ucontext_t, uc_mcontext.gregs), rbp;
 
-	unsettle(w->u);
-	if (!word_read(w->u, registers + REG_RIP * sizeof(greg_t), &w->pc) ||
-		!word_read(w->u, registers + REG_RBP * sizeof(greg_t), &w->at.rbp) ||
-		!word_read(w->u, registers + REG_RSP * sizeof(greg_t), &w->at.rsp))
+	unsettle(w->trail);
+	if (!word_read(w, registers + REG_RIP * sizeof(greg_t), &w->pc) ||
+		!word_read(w, registers + REG_RBP * sizeof(greg_t), &rbp) ||
+		!word_read(w, registers + REG_RSP * sizeof(greg_t), &w->rsp))
 		return false;
-	rbp_change(w, true, 0);
-	w->at.exact = true;
+	rbp_change(w, true, 0, rbp);
+	w->exact = true;
 	return true;
 }
 
-bool walk_step(struct walk *w, bool *whole)
+bool walk_step_by(struct walk *w, struct cfi_rule rule, bool *whole)
 {
-	struct cfi_rule rule = cfi_find(w->pc, w->range.module, w->at.exact);
 	uint64_t cfa = 0;
 
-	*whole = rule.type == CFI_END || (rule.type == CFI_NONE && w->at.rsp == arguments);
+	*whole = rule.type == CFI_END || (rule.type == CFI_NONE && w->rsp == arguments);
 	if (rule.type == CFI_SIGNAL)
 		return signal_step(w);
 	if (!cfa_find(w, rule, &cfa) || !rbp_step(w, rule, cfa))
 		return false;
-	if (!word_read(w->u, cfa - 8, &w->pc))
+	if (!word_read(w, cfa - 8, &w->pc))
 		return false;
-	walk_note(w->u, cfa - 8, w->pc);
-	w->at.rsp = cfa;
-	w->at.exact = false;
+	note(w->trail, cfa - 8, w->pc);
+	w->rsp = cfa;
+	w->exact = false;
 	*whole = w->pc == 0;
 	return w->pc != 0;
 }
 
-bool walk_start(struct walk *w, struct unwind *u)
+/* ---- begin and end ---- */
+
+bool walk_start(struct walk *w, uintptr_t frame, struct unwind_known *known, struct unwind_trail *t)
 {
-	*w = (struct walk){ .u = u,
-		.at = { .rbp_at = u->frame, .rbp_known = true, .rsp = u->frame + 16 } };
-	known_begin(u->known, u->frame & ~(uint64_t)(PAGE_BYTES - 1));
-	u->count = u->guard_count = u->kept = u->settled = 0;
-	u->repeatable = true;
-	u->unpinned = false;
-	u->generation = modules_generation();
-	if (!word_read(u, u->frame, &w->at.rbp) || !word_read(u, u->frame + 8, &w->pc) ||
-		w->pc == 0)
+	uint64_t rbp;
+
+	*w = (struct walk){ .known = known, .trail = t, .rsp = frame + 16, .range = known->code };
+	known_begin(known, frame & ~(uint64_t)(PAGE_BYTES - 1));
+	unwind_trail_empty(t);
+	t->rbps_low--;
+	*rbp_of(w) = (struct unwind_rbp){ .needed = (uint16_t)t->low };
+	if (!word_read(w, frame, &rbp) || !word_read(w, frame + 8, &w->pc) || w->pc == 0)
 		return false;
-	walk_note(u, u->frame + 8, w->pc);
+	*rbp_of(w) = (struct unwind_rbp){
+		.value = rbp, .at = frame, .known = true, .needed = (uint16_t)t->low
+	};
+	note(t, frame + 8, w->pc);
 	return true;
 }
 
-void walk_range(struct walk *w)
+void walk_range_find(struct walk *w)
 {
-	if (w->pc - w->range.start >= w->range.end - w->range.start)
-		modules_find(w->pc, &w->range);
+	modules_find(w->pc, &w->range);
+	if (!(w->range.module & HT_NODE_UNPINNED))
+		w->known->code = w->range;
+}
+
+bool walk_resume(struct walk *w)
+{
+	struct unwind_trail *t = w->trail;
+	uint32_t q = t->low;
+	struct unwind_rbp *r;
+
+	w->rsp = t->frames[q].rsp;
+	w->pc = unwind_trail_pc(t, q);
+	w->exact = t->frames[q].exact;
+	w->after_ours = t->frames[q].after_ours;
+	unwind_trail_cut(t, q);
+	r = rbp_of(w);
+	return r->at == 0 || word_read(w, r->at, &r->value);
 }

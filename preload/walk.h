@@ -11,30 +11,102 @@
 #ifndef PRELOAD_WALK_H
 #define PRELOAD_WALK_H
 
+#include "preload/cfi.h"
 #include "preload/modules.h"
 #include "preload/unwind_types.h"
+#include "shm/layout.h"
+
+/* No function has a larger frame; a larger step is a corrupt chain. */
+#define WALK_FRAME_MAX (64u << 20)
 
 struct walk {
-	struct unwind *u;
-	uint64_t pc;
-	struct unwind_frame at;
+	struct unwind_known *known;
+	struct unwind_trail *trail; /* what is found goes there */
+	uint64_t rsp, pc;
+	bool exact; /* the frame was interrupted, not returned to */
+	bool after_ours; /* frames of ours were skipped to get here */
 	struct module_range range; /* of the code around pc, set by walk_range */
 };
 
 /* Once, at start. */
 void walk_begin(void);
-/* Starts from a hook, u->frame. False: not even its caller is known. */
-bool walk_start(struct walk *w, struct unwind *u);
-/* Finds the range that pc is in. */
-void walk_range(struct walk *w);
+/* Starts from a hook's frame. False: not even its caller is known. */
+bool walk_start(
+	struct walk *w, uintptr_t frame, struct unwind_known *known, struct unwind_trail *t);
+/* Finds the range that pc is in; out of line, when it is another. */
+void walk_range_find(struct walk *w);
+/* walk_step out of line, for any rule. */
+bool walk_step_by(struct walk *w, struct cfi_rule rule, bool *whole);
+/* Forgets the outermost frame of the trail and moves back to there, before its range is found.
+ * False: its rbp cannot be read. */
+bool walk_resume(struct walk *w);
+
+static inline void walk_range(struct walk *w)
+{
+	if (w->pc - w->range.start >= w->range.end - w->range.start)
+		walk_range_find(w);
+}
+
+/* Adds the frame to the trail. */
+static inline void walk_add(struct walk *w)
+{
+	struct unwind_trail *t = w->trail;
+	uint32_t q = --t->low;
+
+	t->frames[q] = (struct unwind_frame){ .rsp = w->rsp,
+		.words = (uint16_t)t->words_low,
+		.rbp = (uint16_t)t->rbps_low,
+		.unpinned = t->unpinned_low,
+		.exact = w->exact,
+		.after_ours = w->after_ours };
+	t->pcs_end[-1 - (ptrdiff_t)q] = w->pc;
+	t->modules_end[-1 - (ptrdiff_t)q] = w->range.module;
+	t->unpinned_low = (uint16_t)(t->unpinned_low - ((w->range.module & HT_NODE_UNPINNED) != 0));
+	w->after_ours = false;
+}
+
+/* Whether this is the most frequent step: all is found from the stack pointer, in known memory, and
+ * there is room to note it. */
+static inline bool walk_is_plain(const struct walk *w, struct cfi_rule rule)
+{
+	const struct unwind_known *k = w->known;
+	uint64_t cfa = w->rsp + (uint64_t)(int64_t)rule.offset;
+	uint32_t bytes = (uint32_t)rule.offset, slot = (uint32_t)-rule.rbp_offset;
+
+	return rule.type == CFI_RSP && bytes - 8 < WALK_FRAME_MAX - 8 && cfa % 8 == 0 &&
+	       w->rsp >= k->low && cfa <= k->high && w->trail->words_low != 0 &&
+	       (rule.rbp == CFI_RBP_SAME || (rule.rbp == CFI_RBP_AT_CFA && slot - 8 <= bytes - 8 &&
+						    slot % 8 == 0 && w->trail->rbps_low != 0));
+}
+
 /* Moves from a frame to its caller's; call walk_range before. False: this was the last; *whole: the
  * stack ends there. */
-bool walk_step(struct walk *w, bool *whole);
-/* Notes that the result depends on the word at `address`, which holds `value`. */
-void walk_note(struct unwind *u, uint64_t address, uint64_t value);
-/* Rereads rbp from its place. False: it cannot be read. */
-bool walk_rbp_again(struct walk *w);
-/* Notes that the rest depends on rbp, from the first frame on that has the same rbp. */
-void walk_rbp_needed(struct walk *w);
+HT_HOT bool walk_step(struct walk *w, bool *whole)
+{
+	struct cfi_rule rule = cfi_find(w->pc, w->range.module, w->exact);
+	uint64_t cfa = w->rsp + (uint64_t)(int64_t)rule.offset, at = cfa - 8;
+	uint64_t pc = 0;
+	struct unwind_trail *t = w->trail;
+
+	if (__builtin_expect(walk_is_plain(w, rule), 1))
+		pc = *(const uint64_t *)(uintptr_t)at;
+	if (__builtin_expect(pc - 1 >= UNWIND_VALUE_MASK, 0))
+		return walk_step_by(w, rule, whole);
+	if (rule.rbp == CFI_RBP_AT_CFA) {
+		uint64_t slot = cfa + (uint64_t)(int64_t)rule.rbp_offset;
+
+		t->rbps[--t->rbps_low] =
+			(struct unwind_rbp){ .value = *(const uint64_t *)(uintptr_t)slot,
+				.at = slot,
+				.known = true,
+				.needed = (uint16_t)t->low };
+	}
+	t->words[--t->words_low] = (struct unwind_word){ at, pc };
+	w->rsp = cfa;
+	w->pc = pc;
+	w->exact = false;
+	*whole = false;
+	return true;
+}
 
 #endif

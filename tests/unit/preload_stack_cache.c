@@ -35,7 +35,7 @@ void modules_find(uint64_t pc, struct module_range *out)
 static uint64_t stack[STACK_WORDS] __attribute__((aligned(16)));
 static uint64_t pcs[PCS_MAX];
 static uint32_t modules[PCS_MAX];
-static uint64_t noted[PCS_MAX];
+static struct unwind_word noted[PCS_MAX];
 
 static uint64_t mix(uint64_t h, uint64_t v)
 {
@@ -78,7 +78,7 @@ static uint32_t take(struct unwind *u, uint32_t function)
 	*u = (struct unwind){ .frame = (uintptr_t)stack,
 		.pcs = pcs,
 		.modules = modules,
-		.guards = noted,
+		.words_end = noted + PCS_MAX,
 		.generation = modules_generation(),
 		.repeatable = true };
 	do {
@@ -86,9 +86,10 @@ static uint32_t take(struct unwind *u, uint32_t function)
 		struct module_range range;
 
 		modules_find(pc, &range);
-		u->pcs[u->count] = pc;
-		u->modules[u->count++] = range.module;
-		u->guards[u->guard_count++] = at << STACK_CACHE_VALUE_BITS | pc;
+		pcs[u->count] = pc;
+		modules[u->count++] = range.module;
+		noted[PCS_MAX - 1 - u->guard_count++] =
+			(struct unwind_word){ (uint64_t)(uintptr_t)&stack[at], pc };
 		hash = mix(hash, pc + ((uint64_t)range.module << 48));
 		at += 1 + hash % 4;
 	} while (hash % 32 != 0 && u->count < PCS_MAX);
@@ -173,7 +174,7 @@ TEST(every_word_counts)
 	allocate(&g, HT_FN_MALLOC, &t);
 	take(&u, HT_FN_MALLOC);
 	for (unsigned i = 0; i < u.guard_count; i++) {
-		uint64_t *word = &stack[u.guards[i] >> STACK_CACHE_VALUE_BITS], was = *word;
+		uint64_t *word = &stack[unwind_guard(&u, i) >> STACK_CACHE_VALUE_BITS], was = *word;
 
 		for (unsigned bit = 0; bit < 64; bit++) {
 			*word = was ^ 1ull << bit;
