@@ -24,9 +24,10 @@ struct stack_cache_leaf *event_take_stack(
 	int saved = errno;
 	struct unwind *u = &r->unwind;
 	bool path_whole = r->path_whole;
+	uint32_t site, sites = ht_load_relaxed_32(&state_segment.header->sites);
 	struct stack_trace t;
-	uint32_t site;
 
+	stack_cache_unwinding(&r->guards);
 	/* Until both are of this stack: a handler may abandon this in between. */
 	r->path_whole = false;
 	ht_fence_handler();
@@ -39,8 +40,10 @@ struct stack_cache_leaf *event_take_stack(
 	r->path_whole = true;
 	if (remembered && remembered->site != site && !is_ancestor(remembered->site))
 		ht_add_relaxed_64(&state_segment.header->unwinds_wrong, 1);
-	if (!remembered)
-		remembered = stack_cache_keep(&r->guards, u, function, site);
+	if (remembered)
+		stack_cache_unwound(&r->guards, u, remembered);
+	else
+		remembered = stack_cache_keep(&r->guards, u, function, site, site < sites);
 	errno = saved;
 	return remembered;
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "preload/signals.h"
+#include "preload/stack_memory.h"
 #include "preload/thread_pointer.h"
 #include "preload/unwind_trail.h"
 #include "shm/private.h"
@@ -41,7 +42,7 @@ static uint32_t entries_of(void)
 
 static void discard(struct recorder *r)
 {
-	stack_cache_end(&r->guards);
+	stack_memory_end(&r->guards);
 	private_unmap(r, bytes_of(entries_of()));
 }
 
@@ -98,6 +99,7 @@ void recorder_forked(void)
 	ht_fence_handler();
 	if (r)
 		discard(r);
+	stack_memory_forked();
 	counter_own(&state_segment, &recorder_shared, 0);
 }
 
@@ -135,7 +137,7 @@ static struct recorder *make_with_slot(void)
 	r->slot = thread_claim(&state_segment, (uint32_t)syscall(SYS_gettid), thread_alive);
 	r->thread = thread_at(&state_segment, r->slot);
 	counter_own(&state_segment, &r->counters, r->slot);
-	if (r->slot != 0 && stack_cache_start(&r->guards)) {
+	if (r->slot != 0 && stack_memory_start(&r->guards)) {
 		pointer_note(r->slot, thread_pointer());
 		return r;
 	}

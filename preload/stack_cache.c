@@ -5,62 +5,42 @@
  * A record is a run of expected words that ends in a leaf. A root record begins at a hook's frame;
  * its key is that frame and its return address. The record that continues with another word, found
  * where a record differs from the stack, is that record's first exit or is in `exits`. Both tables
- * are hashes with buckets of 4: an overwritten record is forgotten and unwound again. They grow
- * with the memory for records; when that may not grow any more, all records are forgotten.
+ * are hashes with buckets of 4: an overwritten record is forgotten and unwound again.
+ *
+ * Tails: successive stacks mostly end in the same words at the same addresses. Once there are many
+ * records, one of a stack that ends like the one unwound before it holds only the words that
+ * differ, and the place where the others follow in that stack's record. These are the words that
+ * the unwinder read, in the order in which it read them. A record's words stay as they are until
+ * all records are forgotten. So words by reference prove what words by copy prove: the comparison
+ * reads the same addresses and expects the same values. Exits belong to the record whose stack is
+ * being compared, not to those that lend it words: its words are numbered through its tail.
  */
 #include "preload/stack_cache.h"
 
-#include <string.h>
-
 #include "preload/modules.h"
-#include "preload/signals.h"
 #include "shm/layout.h"
-#include "shm/private.h"
 
-#define WORDS_FIRST    (1u << 14) /* 128 KB: what most threads need */
-#define WORDS_MAX      (1u << 19) /* 4 MB: some ten thousand stacks */
-#define TABLE_SHIFT    3u /* words of the arena to a slot in each table: records are longer */
 #define BUCKET	       4u /* slots */
 #define UNPINNED_MAX   6u /* unloadable objects in a stack; with more it is not remembered */
 #define UNPINNED_WORDS 2u /* an address, and its module */
+
+/* Tails: with less memory than this, records are whole, and compared in one go. */
+#define TAIL_ARENA_WORDS (1u << 17)
+#define TAIL_LEAST	 8u /* words: fewer are copied */
+#define TAIL_HOPS	 3u /* at most */
+
+/* What a record has bits for. */
+#define HOPS_MASK     3u
+#define UNPINNED_MASK 7u
+#define COUNT_MAX     4095u
 
 #define KEY_NONE  0ull /* of no stack: record 0, and forgotten records */
 #define KEY_CHILD (1ull << 63)
 #define NO_WORD	  UINT16_MAX
 
-static uint64_t child_key(uint32_t parent, uint32_t word)
-{
-	return KEY_CHILD | (uint64_t)parent << 16 | word;
-}
-
-static uint64_t exit_index(const struct stack_cache *g, uint64_t key, uint64_t word)
-{
-	uint64_t h = (key ^ word << 23 ^ word >> 19) * 0x9e3779b97f4a7c15ull;
-
-	return (h ^ h >> 32) * 0x9fb21c651e98df25ull >> 44 & g->mask;
-}
-
-/* ---- a record's words, in the form of struct unwind's guards ---- */
+/* ---- records ---- */
 
 #define BLOCK_WORDS (sizeof(struct stack_cache_block) / sizeof(uint64_t))
-
-static uint64_t word_get(const struct stack_cache_record *r, uint32_t i)
-{
-	const struct stack_cache_block *b = &r->block[i / STACK_CACHE_BLOCK];
-
-	return b->at >> i % STACK_CACHE_BLOCK * STACK_CACHE_AT_BITS << STACK_CACHE_VALUE_BITS |
-	       b->value[i % STACK_CACHE_BLOCK];
-}
-
-static void word_set(struct stack_cache_record *r, uint32_t i, uint64_t at, uint64_t value)
-{
-	struct stack_cache_block *b = &r->block[i / STACK_CACHE_BLOCK];
-
-	/* In order: the first word of a block clears what the block held before. */
-	b->at = (i % STACK_CACHE_BLOCK ? b->at : 0) |
-		at << i % STACK_CACHE_BLOCK * STACK_CACHE_AT_BITS;
-	b->value[i % STACK_CACHE_BLOCK] = value;
-}
 
 /* Blocks of a record of `count` words, and its end. */
 static uint64_t blocks_of(uint64_t count)
@@ -68,64 +48,122 @@ static uint64_t blocks_of(uint64_t count)
 	return count / STACK_CACHE_BLOCK + 1;
 }
 
-/* ---- finding ---- */
+static uint64_t record_words(uint64_t count, bool tail, uint64_t unpinned)
+{
+	return sizeof(struct stack_cache_record) / sizeof(uint64_t) +
+	       blocks_of(count) * BLOCK_WORDS + tail + unpinned * UNPINNED_WORDS;
+}
 
 static uint32_t at_of(const struct stack_cache *g, const struct stack_cache_record *r)
 {
 	return (uint32_t)((const uint64_t *)(const void *)r - g->arena);
 }
 
-/* The record with this key in the bucket of `index`; NULL: none. */
-static struct stack_cache_record *root_search(
-	const struct stack_cache *g, uint64_t key, uint64_t index)
+/* What follows a record's blocks. */
+static uint64_t *rest_of(const struct stack_cache_record *r)
 {
-	for (unsigned i = 0; i < BUCKET; i++) {
-		struct stack_cache_record *r = stack_cache_at(g, g->roots[index ^ i]);
-
-		if (r->key == key)
-			return r;
-	}
-	return NULL;
-}
-
-/* The record that leaves `parent` at `word` with the value `now`. */
-static struct stack_cache_record *exit_search(const struct stack_cache *g,
-	const struct stack_cache_record *parent, uint32_t word, uint64_t now)
-{
-	uint64_t key = child_key(at_of(g, parent), word), index;
-	struct stack_cache_record *r = stack_cache_at(g, parent->exit);
-
-	if (parent->exit_at == word && r->first == now && r->key == key)
-		return r;
-	index = exit_index(g, key, now);
-	for (unsigned i = 0; i < BUCKET; i++) {
-		r = stack_cache_at(g, g->exits[index ^ i]);
-		if (r->key == key && r->first == now)
-			return r;
-	}
-	return NULL;
-}
-
-/* The stack's word in place of a record's value; 0 if it cannot be remembered. */
-static uint64_t word_now(uintptr_t frame, struct stack_cache_place place)
-{
-	uint64_t at = place.block->at >> place.in_block * STACK_CACHE_AT_BITS & UINT16_MAX;
-	uint64_t value = ((const uint64_t *)frame)[at];
-
-	return value > STACK_CACHE_VALUE_MASK ? 0 : at << STACK_CACHE_VALUE_BITS | value;
+	return (uint64_t *)(uintptr_t)&r->block[blocks_of(r->count)];
 }
 
 /* The objects that may be unloaded: an address in each, and its module. */
-static const uint64_t *unpinned_of(const struct stack_cache_record *r)
+static uint64_t *unpinned_of(const struct stack_cache_record *r)
 {
-	return (const uint64_t *)&r->block[blocks_of(r->count)];
+	return rest_of(r) + (r->hops != 0);
+}
+
+static void word_set(struct stack_cache_record *r, uint32_t i, uint64_t at, uint64_t value)
+{
+	struct stack_cache_block *b = &r->block[i / STACK_CACHE_BLOCK];
+
+	b->at[i % STACK_CACHE_BLOCK] = (uint16_t)at;
+	b->value[i % STACK_CACHE_BLOCK] = value;
+}
+
+/* A part of a record's words: those in the blocks of `record`, from one of them on. */
+struct part {
+	const struct stack_cache_record *record;
+	uint32_t block; /* the first */
+	uintptr_t frame; /* their places are relative to it */
+};
+
+/* The part that follows the blocks of a record with a tail. */
+static struct part part_next(const struct stack_cache *g, const struct stack_cache_record *r)
+{
+	uint64_t tail = r->block[r->count / STACK_CACHE_BLOCK].value[r->count % STACK_CACHE_BLOCK];
+
+	return (struct part){ stack_cache_at(g, tail >> 16 & UINT32_MAX),
+		(uint32_t)(tail & UINT16_MAX), *rest_of(r) };
+}
+
+/* Ends a record's blocks by a value that no word before it has. It is compared with the last of
+ * these, which is there; the hook's frame that the places are relative to may be gone. */
+static void end_set(struct stack_cache_record *r, uint64_t value)
+{
+	uint32_t last = r->count - 1u;
+	uint64_t at = STACK_CACHE_END_AT;
+
+	if (r->count != 0)
+		at = r->block[last / STACK_CACHE_BLOCK].at[last % STACK_CACHE_BLOCK];
+	word_set(r, r->count, at, value);
+}
+
+static void tail_set(struct stack_cache *g, struct stack_cache_record *r, const struct part *p)
+{
+	end_set(r, STACK_CACHE_TAIL | (uint64_t)at_of(g, p->record) << 16 | p->block);
+	r->hops = (p->record->hops + 1) & HOPS_MASK;
+	*rest_of(r) = p->frame;
+}
+
+/* ---- finding ---- */
+
+static uint64_t child_key(uint32_t parent, uint32_t word)
+{
+	return KEY_CHILD | (uint64_t)parent << 16 | word;
+}
+
+/* Multiplies to 128 bits and folds: each bit of both depends on all. */
+static uint64_t exit_hash(uint64_t key, uint64_t value)
+{
+	unsigned __int128 h =
+		(unsigned __int128)(key ^ 0x9e3779b97f4a7c15ull) * (value ^ 0x9fb21c651e98df25ull);
+
+	return (uint32_t)h ^ (uint32_t)(h >> 64);
+}
+
+/* The record with this key and first word in the bucket of `hash`; NULL: none. */
+static struct stack_cache_record *table_find(const struct stack_cache *g, const uint64_t *table,
+	uint64_t mask, uint64_t hash, uint64_t key, uint64_t first)
+{
+	for (unsigned i = 0; i < BUCKET; i++) {
+		uint64_t slot = table[(hash & mask) ^ i];
+		struct stack_cache_record *r = stack_cache_at(g, slot);
+
+		if (slot >> 32 == hash && r->key == key && r->first == first)
+			return r;
+	}
+	return NULL;
+}
+
+/* The record that leaves `parent` at `word`, where the stack has `value`. */
+static struct stack_cache_record *exit_find(const struct stack_cache *g,
+	const struct stack_cache_record *parent, uint32_t word, uint64_t value)
+{
+	uint64_t key = child_key(at_of(g, parent), word), hash = exit_hash(key, value);
+	struct stack_cache_record *r;
+
+	if (parent->exit_at == word && parent->exit_tag == (uint16_t)hash) {
+		r = stack_cache_at(g, parent->exit);
+		if (r->first == value && r->key == key)
+			return r;
+	}
+	return table_find(g, g->exits, g->exit_mask, hash, key, value);
 }
 
 static bool modules_equal(const struct stack_cache_record *r)
 {
 	const uint64_t *unpinned = unpinned_of(r);
 
-	for (unsigned i = 0; i < r->leaf.unpinned; i++, unpinned += UNPINNED_WORDS) {
+	for (unsigned i = 0; i < r->unpinned; i++, unpinned += UNPINNED_WORDS) {
 		struct module_range range;
 
 		modules_find(unpinned[0], &range);
@@ -146,77 +184,16 @@ bool stack_cache_prove(struct stack_cache_record *r)
 	return true;
 }
 
-struct stack_cache_leaf *stack_cache_branch(struct stack_cache *g, uintptr_t frame,
-	struct stack_cache_record *r, struct stack_cache_place place)
+/* Ends a comparison: the rest of the stack is to be remembered there. NULL. */
+static struct stack_cache_leaf *stop(
+	struct stack_cache *g, uint64_t key, uint32_t guard, const uint64_t *word)
 {
-	while (!stack_cache_is_end(place)) {
-		uint32_t word =
-			(uint32_t)(place.block - r->block) * STACK_CACHE_BLOCK + place.in_block;
-
-		r = exit_search(g, r, word, word_now(frame, place));
-		if (!r || !stack_cache_holds(r))
-			return NULL;
-		place = stack_cache_compare(frame, r->block);
-	}
-	return &r->leaf;
-}
-
-struct stack_cache_leaf *stack_cache_search(
-	struct stack_cache *g, uintptr_t frame, uint32_t function)
-{
-	uint64_t index = stack_cache_root_index(g, frame, ((const uint64_t *)frame)[1]);
-	struct stack_cache_record *r = root_search(g, stack_cache_key(frame, function), index);
-
-	if (!r || !stack_cache_holds(r))
-		return NULL;
-	return stack_cache_branch(g, frame, r, stack_cache_compare(frame, r->block));
-}
-
-/* ---- memory ---- */
-
-static uint64_t table_slots(uint64_t words)
-{
-	return words >> TABLE_SHIFT;
-}
-
-static size_t bytes_of(uint64_t words)
-{
-	return words * sizeof(uint64_t) + 2 * table_slots(words) * sizeof(uint32_t);
-}
-
-/* Both tables and the arena, in one mapping. Record 0 is none: no stack has its key. */
-static bool stack_cache_map(struct stack_cache *g, uint64_t words)
-{
-	void *p = private_map(bytes_of(words));
-
-	if (!p)
-		return false;
-	*g = (struct stack_cache){ .roots = p,
-		.exits = (uint32_t *)p + table_slots(words),
-		.arena = (uint64_t *)p + table_slots(words),
-		.mask = table_slots(words) - 1,
-		.words = words,
-		.used = sizeof(struct stack_cache_record) / sizeof(uint64_t) + 1 };
-	return true;
-}
-
-bool stack_cache_start(struct stack_cache *g)
-{
-	return stack_cache_map(g, WORDS_FIRST);
-}
-
-void stack_cache_end(struct stack_cache *g)
-{
-	if (g->roots)
-		private_unmap(g->roots, bytes_of(g->words));
-}
-
-static void forget_all(struct stack_cache *g)
-{
-	memset(g->roots, 0, table_slots(g->words) * sizeof(*g->roots));
-	memset(g->exits, 0, table_slots(g->words) * sizeof(*g->exits));
-	ht_fence_handler(); /* a handler that leaves before this forgets less */
-	g->used = sizeof(struct stack_cache_record) / sizeof(uint64_t) + 1;
+	g->stop = (struct stack_cache_stop){ .known = true,
+		.guard = guard,
+		.key = key,
+		.address = (uint64_t)(uintptr_t)word,
+		.value = *word };
+	return NULL;
 }
 
 /* Makes a record impossible to find. */
@@ -225,95 +202,123 @@ static void forget(struct stack_cache_record *r)
 	r->key = KEY_NONE;
 }
 
-static bool is_forgotten(const struct stack_cache *g, uint32_t at)
+struct stack_cache_leaf *stack_cache_branch(struct stack_cache *g, uintptr_t frame,
+	struct stack_cache_record *r, struct stack_cache_place place)
 {
-	return stack_cache_at(g, at)->key == KEY_NONE;
+	const struct stack_cache_record *part = r;
+	uintptr_t base = frame; /* of the part's places */
+	uint32_t begin = 0; /* the number of the stack's words before the record's first */
+	uint32_t before = 0; /* the number of the record's words before the part's first */
+
+	for (;;) {
+		uint64_t value = place.block->value[place.in_block];
+		uint32_t word = before + place.in_block +
+				(uint32_t)(place.block - part->block) * STACK_CACHE_BLOCK;
+		const uint64_t *now = (const uint64_t *)base + place.block->at[place.in_block];
+		struct stack_cache_record *child;
+
+		if (value == STACK_CACHE_END)
+			break;
+		if (value >= STACK_CACHE_END) {
+			struct part next = part_next(g, part);
+
+			part = next.record;
+			base = next.frame;
+			before = word - next.block * STACK_CACHE_BLOCK;
+			place = stack_cache_compare(base, &part->block[next.block]);
+			continue;
+		}
+		child = exit_find(g, r, word, *now);
+		begin += word;
+		if (!child)
+			return stop(g, child_key(at_of(g, r), word), begin, now);
+		if (!stack_cache_holds(child)) {
+			uint64_t key = child->key;
+
+			forget(child);
+			return stop(g, key, begin, now);
+		}
+		begin++;
+		before = 0;
+		base = frame;
+		part = r = child;
+		place = stack_cache_compare(frame, r->block);
+	}
+	g->use.found++;
+	return &r->leaf;
 }
 
-/* Enters a record into a table: in a free slot of its bucket, or else in place of the first. */
-static void enter(const struct stack_cache *g, uint32_t *table, uint64_t index, uint32_t at)
+struct stack_cache_leaf *stack_cache_lose(
+	struct stack_cache *g, uintptr_t frame, struct stack_cache_record *r)
 {
+	uint64_t key = r->key;
+
+	forget(r);
+	return stop(g, key, 0, (const uint64_t *)frame + 1);
+}
+
+struct stack_cache_leaf *stack_cache_search(
+	struct stack_cache *g, uintptr_t frame, uint32_t function)
+{
+	uint64_t key = stack_cache_key(frame, function), first = ((const uint64_t *)frame)[1];
+	uint64_t hash = stack_cache_root_hash(frame, first);
+	struct stack_cache_record *r = table_find(g, g->roots, g->root_mask, hash, key, first);
+
+	if (!r)
+		return stop(g, key, 0, (const uint64_t *)frame + 1);
+	if (!stack_cache_holds(r))
+		return stack_cache_lose(g, frame, r);
+	return stack_cache_branch(g, frame, r, stack_cache_compare(frame, r->block));
+}
+
+/* ---- remembering ---- */
+
+/* Enters a record into a table: in a free slot of its bucket, or that of a forgotten one with its
+ * hash, or else in place of the first. */
+static void enter(const struct stack_cache *g, uint64_t *table, uint64_t mask, uint64_t hash,
+	const struct stack_cache_record *r)
+{
+	uint64_t index = hash & mask, to = index;
+
 	for (unsigned i = 0; i < BUCKET; i++) {
-		if (is_forgotten(g, table[index ^ i])) {
-			table[index ^ i] = at;
-			return;
+		uint64_t slot = table[index ^ i];
+
+		if (slot == 0 || (slot >> 32 == hash && stack_cache_at(g, slot)->key == KEY_NONE)) {
+			to = index ^ i;
+			break;
 		}
 	}
-	table[index] = at;
-}
-
-static void root_enter(struct stack_cache *g, const struct stack_cache_record *r)
-{
-	enter(g, g->roots,
-		stack_cache_root_index(g, r->key & STACK_CACHE_VALUE_MASK, r->block[0].value[0]),
-		at_of(g, r));
+	table[to] = hash << 32 | at_of(g, r);
 }
 
 static void exit_enter(struct stack_cache *g, const struct stack_cache_record *r)
 {
-	struct stack_cache_record *parent = stack_cache_at(g, (uint32_t)(r->key >> 16 & INT32_MAX));
+	struct stack_cache_record *parent = stack_cache_at(g, (uint32_t)(r->key >> 16));
+	uint64_t hash = exit_hash(r->key, r->first);
 
-	if (is_forgotten(g, parent->exit)) {
-		parent->exit = at_of(g, r);
+	if (parent->exit == 0) {
 		parent->exit_at = (uint16_t)r->key;
-	} else if (parent->exit != at_of(g, r)) {
-		enter(g, g->exits, exit_index(g, r->key, r->first), at_of(g, r));
+		parent->exit_tag = (uint16_t)hash;
+		parent->exit = at_of(g, r);
+		return;
 	}
+	enter(g, g->exits, g->exit_mask, hash, r);
 }
 
 static void record_enter(struct stack_cache *g, const struct stack_cache_record *r)
 {
 	if (r->key & KEY_CHILD)
 		exit_enter(g, r);
-	else if (r->key != KEY_NONE)
-		root_enter(g, r);
+	else
+		enter(g, g->roots, g->root_mask,
+			stack_cache_root_hash(r->key & STACK_CACHE_VALUE_MASK, r->first), r);
 }
-
-static uint64_t record_words(uint64_t count, uint64_t unpinned)
-{
-	return sizeof(struct stack_cache_record) / sizeof(uint64_t) +
-	       blocks_of(count) * BLOCK_WORDS + unpinned * UNPINNED_WORDS;
-}
-
-static bool grow_to(struct stack_cache *g, uint64_t words)
-{
-	struct stack_cache old = *g;
-
-	if (!stack_cache_map(g, words))
-		return false;
-	memcpy(g->arena, old.arena, old.used * sizeof(uint64_t));
-	while (g->used < old.used) {
-		const struct stack_cache_record *r = stack_cache_at(g, (uint32_t)g->used);
-
-		record_enter(g, r);
-		g->used += record_words(r->count, r->leaf.unpinned);
-	}
-	stack_cache_end(&old);
-	return true;
-}
-
-/* Doubles the memory. False: it stays as it is. Signals are blocked, so that no handler abandons
- * this. */
-static bool grow(struct stack_cache *g)
-{
-	uint64_t signals;
-	bool grown;
-
-	if (g->words == WORDS_MAX)
-		return false;
-	signals = signals_block();
-	grown = grow_to(g, 2 * g->words);
-	signals_restore(signals);
-	return grown;
-}
-
-/* ---- remembering ---- */
 
 static bool unpinned_has(const struct stack_cache_record *r, uint32_t module)
 {
 	const uint64_t *unpinned = unpinned_of(r);
 
-	for (unsigned i = 0; i < r->leaf.unpinned; i++)
+	for (unsigned i = 0; i < r->unpinned; i++)
 		if (unpinned[i * UNPINNED_WORDS + 1] == module)
 			return true;
 	return false;
@@ -323,8 +328,11 @@ static bool unpinned_has(const struct stack_cache_record *r, uint32_t module)
  * a module of its own at each address, and nothing tells us what is later mapped there. */
 static bool unpinned_fill(struct stack_cache_record *r, const struct unwind *u)
 {
-	uint64_t *out = (uint64_t *)&r->block[blocks_of(r->count)];
+	uint64_t *out = unpinned_of(r);
 
+	r->leaf.proved = STACK_CACHE_PINNED;
+	if (!u->unpinned)
+		return true;
 	r->leaf.proved = u->generation > MODULES_NEVER ? u->generation : STACK_CACHE_UNPROVED;
 	for (uint32_t i = 0; i < u->count; i++) {
 		bool outside = u->modules[i] == HT_NODE_UNPINNED;
@@ -332,17 +340,48 @@ static bool unpinned_fill(struct stack_cache_record *r, const struct unwind *u)
 		if (!(u->modules[i] & HT_NODE_UNPINNED) ||
 			(!outside && unpinned_has(r, u->modules[i])))
 			continue;
-		if (r->leaf.unpinned == UNPINNED_MAX)
+		if (r->unpinned == UNPINNED_MAX)
 			return false;
 		*out++ = u->pcs[i];
 		*out++ = u->modules[i];
-		r->leaf.unpinned++;
+		r->unpinned = (r->unpinned + 1u) & UNPINNED_MASK;
 		if (outside)
 			r->leaf.proved = STACK_CACHE_UNPROVED;
 	}
-	if (r->leaf.unpinned == 0)
-		r->leaf.proved = STACK_CACHE_PINNED;
 	return true;
+}
+
+/* The part of the previous stack's record with the words that a stack ends in, of which it shares
+ * `*shared`; sets that to the number in the part and those after it. False: there is none. */
+static bool tail_find(const struct stack_cache *g, struct part *part, uint32_t *shared)
+{
+	const struct stack_cache_record *r = stack_cache_at(g, g->previous.record);
+	uint32_t word;
+
+	if (g->previous.record == 0 || g->words < TAIL_ARENA_WORDS)
+		return false;
+	if (*shared > r->total)
+		*shared = r->total;
+	word = r->total - *shared; /* of the part's; its words are followed to the last */
+	for (*part = (struct part){ r, 0, g->previous.frame }; *shared >= TAIL_LEAST;) {
+		uint32_t whole = (word + STACK_CACHE_BLOCK - 1) & ~(STACK_CACHE_BLOCK - 1);
+
+		r = part->record;
+		if (whole < r->count && r->hops < TAIL_HOPS) {
+			part->block = whole / STACK_CACHE_BLOCK;
+			*shared -= whole - word;
+			return *shared >= TAIL_LEAST;
+		}
+		if (r->hops == 0)
+			return false;
+		if (word < r->count) {
+			*shared -= r->count - word;
+			word = r->count;
+		}
+		*part = part_next(g, r);
+		word = word - r->count + part->block * STACK_CACHE_BLOCK;
+	}
+	return false;
 }
 
 /* Writes the record of a stack's words from `from` on; a child's first word is not among its
@@ -351,98 +390,103 @@ static struct stack_cache_record *record_new(
 	struct stack_cache *g, const struct unwind *u, uint32_t from, uint64_t key, uint32_t site)
 {
 	struct stack_cache_record *r = stack_cache_at(g, (uint32_t)g->used);
-	uint64_t first = unwind_guard(u, from);
+	uint64_t first = unwind_guard(u, from) & STACK_CACHE_VALUE_MASK;
+	uint32_t shared;
+	struct part part;
+	bool tail;
 
 	from += (key & KEY_CHILD) != 0;
+	shared = u->guard_count - from;
+	if (shared > u->shared)
+		shared = u->shared;
+	tail = tail_find(g, &part, &shared);
 	*r = (struct stack_cache_record){ .key = key,
 		.first = first,
 		.leaf = { .site = site },
 		.exit_at = NO_WORD,
-		.count = (uint16_t)(u->guard_count - from) };
-	for (uint32_t i = 0; i < r->count; i++)
-		word_set(r, i, unwind_guard(u, from + i) >> STACK_CACHE_VALUE_BITS,
-			unwind_guard(u, from + i) & STACK_CACHE_VALUE_MASK);
-	word_set(r, r->count, STACK_CACHE_END_AT, STACK_CACHE_END);
+		.count = (u->guard_count - from - (tail ? shared : 0)) & COUNT_MAX,
+		.total = (u->guard_count - from) & COUNT_MAX };
+	for (uint32_t i = 0; i < r->count; i++) {
+		uint64_t guard = unwind_guard(u, from + i);
+
+		word_set(r, i, guard >> STACK_CACHE_VALUE_BITS, guard & STACK_CACHE_VALUE_MASK);
+	}
+	if (tail)
+		tail_set(g, r, &part);
+	else
+		end_set(r, STACK_CACHE_END);
 	if (!unpinned_fill(r, u))
 		return NULL;
 	/* Complete before it counts, and counted before it can be found, wherever a handler leaves.
 	 */
 	ht_fence_handler();
-	g->used += record_words(r->count, r->leaf.unpinned);
+	g->used += record_words(r->count, tail, r->unpinned);
 	ht_fence_handler();
 	record_enter(g, r);
 	return r;
 }
 
-/* The number of words that a stack, from `from` on, has in common with a record. */
-static uint32_t words_common(
-	const struct stack_cache_record *r, const struct unwind *u, uint32_t from)
+/* Whether the stack's words lead where the comparison ended. Which word comes next depends on the
+ * words before, as long as the code is the same. */
+static bool leads_to(const struct unwind *u, const struct stack_cache_stop *stop)
 {
-	uint32_t i = 0;
-
-	while (i < r->count && from + i < u->guard_count &&
-		word_get(r, i) == unwind_guard(u, from + i))
-		i++;
-	return i;
+	return stop->guard < u->guard_count &&
+	       unwind_guard(u, stop->guard) ==
+		       ((stop->address - u->frame) / sizeof(uint64_t) << STACK_CACHE_VALUE_BITS |
+			       stop->value);
 }
 
-/* Whether a stack leaves a record as another stack does: at a word that both have, with different
- * values. Which word comes next depends on the words before, as long as the code is the same. */
-static bool parts_rightly(
-	const struct stack_cache_record *r, uint32_t i, const struct unwind *u, uint32_t from)
-{
-	return i < r->count && from + i < u->guard_count &&
-	       (word_get(r, i) ^ unwind_guard(u, from + i)) >> STACK_CACHE_VALUE_BITS == 0;
-}
-
-/* Follows the stack's words as far as they are remembered, and adds the rest there. `begin`: the
- * first word that the current record's blocks hold; `left`: the word at which it was left. */
+/* Adds what is new in a stack where the comparison ended. */
 static struct stack_cache_record *remember(
 	struct stack_cache *g, const struct unwind *u, uint64_t root, uint32_t site)
 {
-	uint64_t index =
-		stack_cache_root_index(g, u->frame, unwind_guard(u, 0) & STACK_CACHE_VALUE_MASK);
-	struct stack_cache_record *r = root_search(g, root, index);
-	uint32_t begin = 0, left = 0;
-	uint64_t key = root;
+	struct stack_cache_stop at = g->stop;
 
-	while (r && stack_cache_holds(r)) {
-		uint32_t i = words_common(r, u, begin);
-
-		if (!parts_rightly(r, i, u, begin)) {
-			forget_all(g); /* code was replaced unnoticed */
-			return record_new(g, u, 0, root, site);
-		}
-		key = child_key(at_of(g, r), i);
-		left = begin + i;
-		r = exit_search(g, r, i, unwind_guard(u, left));
-		begin = left + 1;
-	}
-	if (r)
-		forget(r);
-	return record_new(g, u, left, key, site);
+	if (at.known && leads_to(u, &at))
+		return record_new(g, u, at.key == root ? 0 : at.guard, at.key, site);
+	if (at.known)
+		stack_memory_forget_all(g); /* code was replaced unnoticed */
+	return record_new(g, u, 0, root, site);
 }
 
-/* Makes room for the longest record that the stack may need. False: that forgot all records. */
-static bool make_room(struct stack_cache *g, const struct unwind *u)
+void stack_cache_unwinding(struct stack_cache *g)
 {
-	uint64_t words = record_words(u->guard_count, UNPINNED_MAX);
+	g->previous = g->last;
+	/* In this order: a handler may abandon the unwinder, and then nothing is shared with the
+	 * stack before. */
+	ht_fence_handler();
+	g->last.record = 0;
+}
 
-	if (g->used + words <= g->words || grow(g))
-		return true;
-	forget_all(g);
-	return false;
+static struct stack_cache_record *record_of(struct stack_cache_leaf *leaf)
+{
+	return (void *)((char *)leaf - offsetof(struct stack_cache_record, leaf));
+}
+
+void stack_cache_unwound(
+	struct stack_cache *g, const struct unwind *u, struct stack_cache_leaf *leaf)
+{
+	if (leaf != &g->spare)
+		g->last = (struct stack_cache_last){ at_of(g, record_of(leaf)), u->frame };
 }
 
 struct stack_cache_leaf *stack_cache_keep(
-	struct stack_cache *g, const struct unwind *u, uint32_t function, uint32_t site)
+	struct stack_cache *g, const struct unwind *u, uint32_t function, uint32_t site, bool again)
 {
 	struct stack_cache_record *r = NULL;
 
-	if (u->repeatable && u->guard_count != 0 && site != 0 && make_room(g, u))
+	if (again)
+		g->use.again++;
+	else
+		g->use.news++;
+	if (u->repeatable && u->guard_count != 0 && u->guard_count <= COUNT_MAX && site != 0 &&
+		stack_memory_room(g, record_words(u->guard_count, true, UNPINNED_MAX)))
 		r = remember(g, u, stack_cache_key(u->frame, function), site);
-	if (r)
-		return &r->leaf;
-	g->spare = (struct stack_cache_leaf){ .site = site };
-	return &g->spare;
+	g->stop.known = false;
+	if (!r) {
+		g->spare = (struct stack_cache_leaf){ .site = site };
+		return &g->spare;
+	}
+	stack_cache_unwound(g, u, &r->leaf);
+	return &r->leaf;
 }

@@ -18,69 +18,30 @@
 #ifndef PRELOAD_STACK_CACHE_H
 #define PRELOAD_STACK_CACHE_H
 
-#include <stddef.h>
-
 #include "preload/modules.h"
+#include "preload/stack_memory.h"
 #include "preload/unwind_types.h"
-
-/* A remembered stack. Valid until the thread's next stack_cache_keep. */
-struct stack_cache_leaf {
-	uint32_t site;
-	uint32_t counter; /* the site's, as the recorder last found it (counter.h); 0 at first */
-	uint32_t proved; /* when its code was last checked: STACK_CACHE_PINNED, a generation of
-			    modules.h, or STACK_CACHE_UNPROVED */
-	uint8_t unpinned; /* objects in it that may be unloaded, listed after the words */
-};
-
-/* Expected words, and the place of each on the stack, in words from the hook's frame: 16 bits each.
- * In groups of four, so that comparing one takes five instructions and two loads. */
-#define STACK_CACHE_BLOCK 4u
-struct stack_cache_block {
-	uint64_t at;
-	uint64_t value[STACK_CACHE_BLOCK];
-};
-#define STACK_CACHE_AT_BITS 16u
-
-/* A run of expected words, ended by one of value STACK_CACHE_END. */
-struct stack_cache_record {
-	uint64_t key; /* root: frame and function; child: parent and the word at which it leaves the
-			 parent */
-	uint64_t first; /* and the word found there, in the form of struct unwind's guards */
-	struct stack_cache_leaf leaf;
-	uint32_t exit; /* the first record that leaves this one, 0: none */
-	uint16_t exit_at; /* the word at which that one leaves */
-	uint16_t count; /* words, the end not counted */
-	struct stack_cache_block block[]; /* followed by the unloadable objects */
-};
-
-/* One thread's memory of stacks; zero at first. Only that thread reads and writes it. */
-struct stack_cache {
-	uint32_t *roots; /* places of records in the arena, in words */
-	uint32_t *exits;
-	uint64_t *arena;
-	uint64_t mask; /* of indices into roots and into exits */
-	uint64_t words; /* of the arena */
-	uint64_t used; /* words in use */
-	struct stack_cache_leaf spare; /* for a stack that cannot be remembered */
-};
 
 #define STACK_CACHE_PINNED   UINT32_MAX /* all its code is in objects that stay */
 #define STACK_CACHE_UNPROVED 0u /* must be checked each time: no generation */
-/* Words that can be remembered have this many bits; in struct unwind's guards the place is above.
- */
+/* Words that can be remembered have this many bits; in unwind_guard's form the place is above. */
 #define STACK_CACHE_VALUE_BITS 48u
 #define STACK_CACHE_VALUE_MASK ((1ull << STACK_CACHE_VALUE_BITS) - 1)
-/* Ends a record, as the value of the hook's return address, which no stack has there. */
+/* Ends a record: no word that can be remembered has this value. In a tail the record and the block
+ * that follow are below. */
 #define STACK_CACHE_END	   (1ull << 63)
-#define STACK_CACHE_END_AT 1u
+#define STACK_CACHE_TAIL   (STACK_CACHE_END | 1ull << 62)
+#define STACK_CACHE_END_AT 1u /* of a record without words: the hook's return address */
 
-/* False: no memory. */
-bool stack_cache_start(struct stack_cache *g);
-void stack_cache_end(struct stack_cache *g);
+/* Before the stack is unwound: what is remembered of the last one becomes the previous one. */
+void stack_cache_unwinding(struct stack_cache *g);
 /* Remembers the site of a stack just unwound, if possible, and returns its leaf in either case.
- * Does not remember site 0. */
-struct stack_cache_leaf *stack_cache_keep(
-	struct stack_cache *g, const struct unwind *u, uint32_t function, uint32_t site);
+ * Does not remember site 0. `again`: the site is not new. */
+struct stack_cache_leaf *stack_cache_keep(struct stack_cache *g, const struct unwind *u,
+	uint32_t function, uint32_t site, bool again);
+/* A stack just unwound has been found before. */
+void stack_cache_unwound(
+	struct stack_cache *g, const struct unwind *u, struct stack_cache_leaf *leaf);
 
 /* One of a record's values. */
 struct stack_cache_place {
@@ -96,21 +57,26 @@ bool stack_cache_prove(struct stack_cache_record *r);
 /* Out of line: searches the rest of the root's bucket. */
 struct stack_cache_leaf *stack_cache_search(
 	struct stack_cache *g, uintptr_t frame, uint32_t function);
+/* Out of line: forgets a root record whose code has moved or gone. NULL. */
+struct stack_cache_leaf *stack_cache_lose(
+	struct stack_cache *g, uintptr_t frame, struct stack_cache_record *r);
 
 HT_HOT uint64_t stack_cache_key(uintptr_t frame, uint32_t function)
 {
 	return frame | (uint64_t)function << STACK_CACHE_VALUE_BITS;
 }
 
-/* Index of the root of the stacks at a frame with this return address. */
-HT_HOT uint64_t stack_cache_root_index(const struct stack_cache *g, uintptr_t frame, uint64_t first)
+/* The hash of the roots of the stacks at a frame with this return address. An index into a table is
+ * its lowest bits. */
+HT_HOT uint64_t stack_cache_root_hash(uintptr_t frame, uint64_t first)
 {
-	return (frame ^ first << 16) * 0x9e3779b97f4a7c15ull >> 44 & g->mask;
+	return (frame ^ first << 16) * 0x9e3779b97f4a7c15ull >> 32;
 }
 
-HT_HOT struct stack_cache_record *stack_cache_at(const struct stack_cache *g, uint32_t at)
+/* A record by its place; the upper half of `at` is ignored. */
+HT_HOT struct stack_cache_record *stack_cache_at(const struct stack_cache *g, uint64_t at)
 {
-	return (struct stack_cache_record *)(void *)(g->arena + at);
+	return (struct stack_cache_record *)(void *)(g->arena + (uint32_t)at);
 }
 
 /* The root of the stacks at `frame`, if there is one. */
@@ -118,7 +84,7 @@ HT_HOT struct stack_cache_record *stack_cache_root(const struct stack_cache *g, 
 {
 	uint64_t first = *(const uint64_t *)(frame + 8);
 
-	return stack_cache_at(g, g->roots[stack_cache_root_index(g, frame, first)]);
+	return stack_cache_at(g, g->roots[stack_cache_root_hash(frame, first) & g->root_mask]);
 }
 
 HT_HOT bool stack_cache_differ(uintptr_t frame, uint64_t at, uint64_t value)
@@ -130,18 +96,14 @@ HT_HOT bool stack_cache_differ(uintptr_t frame, uint64_t at, uint64_t value)
 HT_HOT struct stack_cache_place stack_cache_compare(
 	uintptr_t frame, const struct stack_cache_block *b)
 {
-	const uint64_t mask = (1u << STACK_CACHE_AT_BITS) - 1;
-
 	for (;; b++) {
-		uint64_t at = b->at;
-
-		if (stack_cache_differ(frame, at & mask, b->value[0]))
+		if (stack_cache_differ(frame, b->at[0], b->value[0]))
 			return (struct stack_cache_place){ b, 0 };
-		if (stack_cache_differ(frame, at >> STACK_CACHE_AT_BITS & mask, b->value[1]))
+		if (stack_cache_differ(frame, b->at[1], b->value[1]))
 			return (struct stack_cache_place){ b, 1 };
-		if (stack_cache_differ(frame, at >> 2 * STACK_CACHE_AT_BITS & mask, b->value[2]))
+		if (stack_cache_differ(frame, b->at[2], b->value[2]))
 			return (struct stack_cache_place){ b, 2 };
-		if (stack_cache_differ(frame, at >> 3 * STACK_CACHE_AT_BITS, b->value[3]))
+		if (stack_cache_differ(frame, b->at[3], b->value[3]))
 			return (struct stack_cache_place){ b, 3 };
 	}
 }
@@ -171,7 +133,7 @@ HT_HOT struct stack_cache_leaf *stack_cache_find(
 	if (__builtin_expect(r->key != stack_cache_key(frame, function), 0))
 		return stack_cache_search(g, frame, function);
 	if (!stack_cache_holds(r))
-		return NULL;
+		return stack_cache_lose(g, frame, r);
 	place = stack_cache_compare(frame, r->block);
 	return stack_cache_is_end(place) ? &r->leaf : stack_cache_branch(g, frame, r, place);
 }

@@ -25,6 +25,23 @@ void *private_map(size_t bytes)
 	return p + 1;
 }
 
+void *private_resize(void *old, size_t bytes, size_t larger)
+{
+	struct ht_private *p =
+		mremap((struct ht_private *)old - 1, whole(bytes), whole(larger), MREMAP_MAYMOVE);
+
+	if (p == MAP_FAILED)
+		return NULL;
+	p->self = (uint64_t)(uintptr_t)p;
+	p->bytes = whole(larger);
+	return p + 1;
+}
+
+void private_prefer_huge(void *p, size_t bytes)
+{
+	madvise((struct ht_private *)p - 1, whole(bytes), MADV_HUGEPAGE);
+}
+
 void private_unmap(void *p, size_t bytes)
 {
 	munmap((struct ht_private *)p - 1, whole(bytes));

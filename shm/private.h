@@ -11,6 +11,10 @@
 
 /* `bytes` of zeros, at the beginning of a line of the cache. NULL: there is no memory. */
 void *private_map(size_t bytes);
+/* Makes it larger, by zeros at its end; it may move. NULL: it stays as it is. */
+void *private_resize(void *p, size_t bytes, size_t larger);
+/* Asks for huge pages: for memory of megabytes that is read at random. */
+void private_prefer_huge(void *p, size_t bytes);
 /* With the same `bytes`. */
 void private_unmap(void *p, size_t bytes);
 

@@ -2,19 +2,21 @@
 /*
  * Remembered stacks against an unwinder that is asked each time: whatever was remembered, forgotten
  * or written over, the answer is the site that the unwinder gives, or none. The file itself is
- * compiled in, with a module finder of ours and stacks that are arrays.
+ * compiled in, with a module finder of ours and stacks that are arrays. Long because the same
+ * unwinder judges the memory's growth.
  */
-#define private_map told_private_map
+#define private_resize told_private_resize
 #include "preload/stack_cache.c"
-#undef private_map
-void *private_map(size_t bytes);
+#include "preload/stack_memory.c"
+#undef private_resize
+void *private_resize(void *p, size_t bytes, size_t larger);
 
 #include <stdlib.h>
 #include "tests/check.h"
 
 #define STACK_WORDS 400u
 #define LOADED	    0x700000000000ull /* code from here on may be unloaded */
-#define SITES_LOG2  20u
+#define SITES_LOG2  20u /* more than any test has */
 #define PCS_MAX	    90u
 
 static uint32_t module_now = 7;
@@ -51,31 +53,64 @@ static uint64_t random_below(uint64_t n)
 	return (seed >> 33) % n;
 }
 
+static uint64_t seen[1u << SITES_LOG2];
+static uint32_t sites_made;
+
 /* The same stack has the same number here, and two stacks have two. */
 static uint32_t site_of(uint64_t hash)
 {
-	static uint64_t seen[1u << SITES_LOG2];
-	static uint32_t number[1u << SITES_LOG2], count;
+	static uint32_t number[1u << SITES_LOG2];
 	uint32_t i = (uint32_t)(hash >> (64 - SITES_LOG2));
 
 	while (seen[i] != 0 && seen[i] != hash)
 		i = (i + 1) % (1u << SITES_LOG2);
 	if (seen[i] == 0) {
 		seen[i] = hash;
-		number[i] = ++count;
+		number[i] = ++sites_made;
 	}
 	return number[i];
 }
 
+/* The hook's frame, in words from the start of the stack. */
+static uint64_t top;
+/* The words that the last stack was taken from, innermost first. */
+static struct {
+	uint64_t at, value;
+} last[PCS_MAX];
+static uint32_t last_count;
+
+/* Notes a stack's words as the last. Returns the number of its last words that were the last
+ * stack's. */
+static uint32_t shared_with_last(const struct unwind *u)
+{
+	uint32_t shared = 0, before = last_count;
+
+	while (shared < before && shared < u->guard_count) {
+		uint64_t guard = unwind_guard(u, u->guard_count - 1 - shared);
+
+		if (last[before - 1 - shared].at != top + (guard >> STACK_CACHE_VALUE_BITS) ||
+			last[before - 1 - shared].value != (guard & STACK_CACHE_VALUE_MASK))
+			break;
+		shared++;
+	}
+	last_count = u->guard_count;
+	for (uint32_t i = 0; i < last_count; i++) {
+		last[i].at = top + (unwind_guard(u, i) >> STACK_CACHE_VALUE_BITS);
+		last[i].value = unwind_guard(u, i) & STACK_CACHE_VALUE_MASK;
+	}
+	return shared;
+}
+
 /*
- * An unwinder: where the next return address is depends on those before, and so does the end. Like
- * the real one it is a function of the words it reads.
+ * An unwinder: where the next return address is depends on the last one and its place, and so does
+ * the end. Like the real one it is a function of the words it reads, and stacks that meet end
+ * alike.
  */
 static uint32_t take(struct unwind *u, uint32_t function)
 {
-	uint64_t hash = mix(function, (uint64_t)(uintptr_t)stack), at = 1;
+	uint64_t hash = mix(function, top), at = top + 1, step;
 
-	*u = (struct unwind){ .frame = (uintptr_t)stack,
+	*u = (struct unwind){ .frame = (uintptr_t)(stack + top),
 		.pcs = pcs,
 		.modules = modules,
 		.words_end = noted + PCS_MAX,
@@ -88,11 +123,13 @@ static uint32_t take(struct unwind *u, uint32_t function)
 		modules_find(pc, &range);
 		pcs[u->count] = pc;
 		modules[u->count++] = range.module;
+		u->unpinned |= (range.module & HT_NODE_UNPINNED) != 0;
 		noted[PCS_MAX - 1 - u->guard_count++] =
 			(struct unwind_word){ (uint64_t)(uintptr_t)&stack[at], pc };
 		hash = mix(hash, pc + ((uint64_t)range.module << 48));
-		at += 1 + hash % 4;
-	} while (hash % 32 != 0 && u->count < PCS_MAX);
+		step = mix(mix(at, pc), range.module);
+		at += 1 + step % 4;
+	} while (step >> 8 & 31 && u->count < PCS_MAX);
 	u->truncated = u->count == PCS_MAX;
 	return site_of(hash);
 }
@@ -106,7 +143,7 @@ static void stack_make(uint64_t base, unsigned ways)
 
 static struct stack_cache_leaf *find(struct stack_cache *g, uint32_t function)
 {
-	uintptr_t frame = (uintptr_t)stack;
+	uintptr_t frame = (uintptr_t)(stack + top);
 
 	return stack_cache_find(g, stack_cache_root(g, frame), frame, function);
 }
@@ -115,19 +152,34 @@ struct tally {
 	unsigned found, taken, asked, wrong, counters_kept;
 };
 
+static uint32_t sites_seen;
+static bool handlers_leave; /* now and then, after the unwinder, and never return */
+static bool rechecks; /* stacks that are found are unwound, too */
+
 /* One allocation. */
 static void allocate(struct stack_cache *g, uint32_t function, struct tally *tally)
 {
 	unsigned before = finds;
 	struct stack_cache_leaf *leaf = find(g, function);
 	unsigned asked = finds - before;
+	bool again = !leaf || rechecks;
 	struct unwind u;
 	uint32_t site = take(&u, function);
+	bool known = site <= sites_seen;
 
+	sites_seen = known ? sites_seen : site;
+	if (again) {
+		stack_cache_unwinding(g);
+		u.shared = shared_with_last(&u);
+		if (handlers_leave && random_below(10) == 0)
+			return;
+	}
 	if (leaf)
 		tally->found++;
-	else
-		leaf = stack_cache_keep(g, &u, function, site);
+	if (leaf && rechecks)
+		stack_cache_unwound(g, &u, leaf);
+	if (!leaf)
+		leaf = stack_cache_keep(g, &u, function, site, known);
 	tally->wrong += leaf->site != site || (leaf->counter != 0 && leaf->counter != 3 * site);
 	tally->counters_kept += leaf->counter == 3 * site;
 	tally->taken++;
@@ -139,7 +191,11 @@ static struct stack_cache guards_made(void)
 {
 	struct stack_cache g = { 0 };
 
-	CHECK(stack_cache_start(&g));
+	CHECK(stack_memory_start(&g));
+	memset(seen, 0, sizeof(seen));
+	sites_made = last_count = sites_seen = 0;
+	top = 0;
+	rechecks = handlers_leave = false;
 	module_now = 7;
 	modules_loader.generation = MODULES_NEVER + 1;
 	outside = false;
@@ -160,7 +216,7 @@ TEST(a_stack_again)
 	allocate(&g, HT_FN_CALLOC, &t);
 	CHECK_INT(t.found, 9); /* another function is another stack */
 	CHECK_INT(t.wrong, 0);
-	stack_cache_end(&g);
+	stack_memory_end(&g);
 }
 
 /* Each word that another one took the place of, also one that only looks alike in 48 bits. */
@@ -183,7 +239,7 @@ TEST(every_word_counts)
 		*word = was;
 	}
 	CHECK(find(&g, HT_FN_MALLOC) != NULL);
-	stack_cache_end(&g);
+	stack_memory_end(&g);
 }
 
 static struct tally many(uint64_t base, unsigned ways, unsigned rounds)
@@ -195,8 +251,8 @@ static struct tally many(uint64_t base, unsigned ways, unsigned rounds)
 		stack_make(base, ways);
 		allocate(&g, HT_FN_MALLOC + (uint32_t)random_below(3), &t);
 	}
-	CHECK(g.words <= WORDS_MAX && g.used <= g.words);
-	stack_cache_end(&g);
+	CHECK(g.used <= g.words);
+	stack_memory_end(&g);
 	CHECK_INT(t.wrong, 0);
 	return t;
 }
@@ -217,6 +273,138 @@ TEST(many_stacks)
 	CHECK(t.found > t.taken / 4);
 }
 
+/* The loader unmapped what was there, and mapped something else. */
+static void code_replace(void)
+{
+	module_now++;
+	if (modules_loader.generation > MODULES_NEVER)
+		modules_loader.generation++;
+}
+
+/* Another word at places near the hook's frame, which is at one of a few: stacks that end like the
+ * one before. */
+static void stack_change(uint64_t base, unsigned ways)
+{
+	top = random_below(16);
+	for (uint64_t i = top + 1, end = i + random_below(60); i < end; i++)
+		stack[i] = base + i * 16 + (random_below(3) ? 0 : random_below(ways)) * 4096;
+}
+
+/* What the memory holds. */
+struct holding {
+	unsigned hops[TAIL_HOPS + 1]; /* records with so many */
+	unsigned exits_in_tails;
+};
+
+static struct holding holding_of(const struct stack_cache *g)
+{
+	struct holding h = { 0 };
+
+	for (uint64_t at = used_at_first; at < g->used;) {
+		const struct stack_cache_record *r = stack_cache_at(g, at);
+		const struct stack_cache_record *parent = stack_cache_at(g, r->key >> 16);
+
+		h.hops[r->hops]++;
+		if (r->key & KEY_CHILD)
+			h.exits_in_tails += (r->key & UINT16_MAX) >= parent->count;
+		at += record_words(r->count, r->hops != 0, r->unpinned);
+	}
+	return h;
+}
+
+/* Stacks that end alike share their words, through one record after the other, and part there. */
+static void tails(uint64_t base, bool recheck)
+{
+	struct stack_cache g = guards_made();
+	struct tally t = { 0 };
+	struct holding h;
+
+	rechecks = recheck;
+	stack_make(base, 3);
+	for (unsigned i = 0; i < 300000; i++) {
+		if (i % 1000 == 0)
+			stack_make(base, 3);
+		if (base == LOADED && random_below(5000) == 0)
+			code_replace();
+		stack_change(base, 4);
+		allocate(&g, HT_FN_MALLOC + (uint32_t)random_below(2), &t);
+	}
+	h = holding_of(&g);
+	for (unsigned hops = 0; hops <= TAIL_HOPS; hops++)
+		CHECK(h.hops[hops] > 20);
+	CHECK(h.exits_in_tails > 10);
+	CHECK(t.found > t.taken / 20);
+	CHECK_INT(t.wrong, 0);
+	stack_memory_end(&g);
+}
+
+TEST(tails_of_code_that_stays)
+{
+	tails(0x4000, false);
+}
+
+TEST(tails_of_stacks_found)
+{
+	tails(0x4000, true);
+}
+
+/* A stack that was unwound but not remembered lends no words. */
+TEST(tails_of_stacks_abandoned)
+{
+	struct stack_cache g = guards_made();
+	struct tally t = { 0 };
+
+	handlers_leave = true;
+	stack_make(0x4000, 3);
+	for (unsigned i = 0; i < 300000; i++) {
+		stack_change(0x4000, 4);
+		allocate(&g, HT_FN_MALLOC, &t);
+	}
+	CHECK(holding_of(&g).hops[1] > 20);
+	CHECK_INT(t.wrong, 0);
+	stack_memory_end(&g);
+}
+
+TEST(tails_of_code_replaced)
+{
+	tails(LOADED, false);
+}
+
+/* Another word anywhere in a stack whose words are in several records, and nothing is found. */
+TEST(every_word_counts_in_tails)
+{
+	struct stack_cache g = guards_made();
+	struct tally t = { 0 };
+	unsigned hops = 0;
+
+	stack_make(0x4000, 3);
+	for (unsigned i = 0; i < 100000; i++) {
+		struct stack_cache_leaf *leaf;
+		struct unwind u;
+
+		stack_change(0x4000, 4);
+		allocate(&g, HT_FN_MALLOC, &t);
+		if (i % 1000 != 0)
+			continue;
+		take(&u, HT_FN_MALLOC);
+		leaf = find(&g, HT_FN_MALLOC);
+		CHECK(leaf != NULL);
+		hops += leaf && record_of(leaf)->hops != 0;
+		for (unsigned k = 0; k < u.guard_count; k++) {
+			uint64_t *word =
+				&stack[top + (unwind_guard(&u, k) >> STACK_CACHE_VALUE_BITS)];
+			uint64_t was = *word;
+
+			*word = was ^ 1ull << (16 + i / 1000 % 48);
+			CHECK(find(&g, HT_FN_MALLOC) == NULL);
+			*word = was;
+		}
+	}
+	CHECK(hops > 10);
+	CHECK_INT(t.wrong, 0);
+	stack_memory_end(&g);
+}
+
 /* More than there is memory for: all is forgotten again and again. */
 TEST(more_stacks_than_memory)
 {
@@ -225,15 +413,18 @@ TEST(more_stacks_than_memory)
 
 /* What the tables hold survives growth: nothing is taken again because of it. */
 static bool handlers_come;
+static bool refused; /* there is no memory */
 
 /* The memory may be asked for at a time that a handler must not end. */
-void *told_private_map(size_t bytes)
+void *told_private_resize(void *p, size_t bytes, size_t larger)
 {
 	sigset_t set;
 
 	sigprocmask(SIG_SETMASK, NULL, &set);
+	if (refused)
+		return NULL;
 	handlers_come = !sigismember(&set, SIGUSR1) || !sigismember(&set, SIGALRM);
-	return private_map(bytes);
+	return private_resize(p, bytes, larger);
 }
 
 TEST(growth_is_not_left)
@@ -251,7 +442,7 @@ TEST(growth_is_not_left)
 	CHECK(!handlers_come);
 	sigprocmask(SIG_SETMASK, NULL, &set);
 	CHECK(!sigismember(&set, SIGUSR1) && !sigismember(&set, SIGALRM));
-	stack_cache_end(&g);
+	stack_memory_end(&g);
 }
 
 TEST(growth_forgets_nothing)
@@ -275,15 +466,7 @@ TEST(growth_forgets_nothing)
 	}
 	CHECK_INT(t.wrong, 0);
 	CHECK(t.found > stacks - stacks / 20); /* full buckets lose some */
-	stack_cache_end(&g);
-}
-
-/* The loader unmapped what was there, and mapped something else. */
-static void code_replace(void)
-{
-	module_now++;
-	if (modules_loader.generation > MODULES_NEVER)
-		modules_loader.generation++;
+	stack_memory_end(&g);
 }
 
 /* Whether the frames of the new code are as large as those before or not. */
@@ -302,7 +485,7 @@ TEST(code_replaced)
 		CHECK_INT(t.wrong, 0);
 		CHECK_INT(t.found, 36);
 		CHECK_INT(t.asked, 3); /* each time of the stack before */
-		stack_cache_end(&g);
+		stack_memory_end(&g);
 	}
 }
 
@@ -322,7 +505,96 @@ TEST(code_replaced_under_many_stacks)
 	}
 	CHECK_INT(t.wrong, 0);
 	CHECK(t.found > t.taken / 20);
-	stack_cache_end(&g);
+	stack_memory_end(&g);
+}
+
+/* Stacks number `first` to `first + count`. Returns those found. */
+static unsigned numbered(struct stack_cache *g, unsigned first, unsigned count)
+{
+	struct tally t = { 0 };
+
+	for (unsigned i = first; i < first + count; i++) {
+		seed = mix(i, 1);
+		stack_make(0x4000, 50);
+		allocate(g, HT_FN_MALLOC, &t);
+	}
+	CHECK_INT(t.wrong, 0);
+	return t.found;
+}
+
+#define MANY 40000u /* stacks: several times what fits into WORDS_KEEP */
+
+TEST(new_stacks_take_little_memory)
+{
+	struct stack_cache g = guards_made();
+
+	numbered(&g, 0, 4 * MANY);
+	CHECK_INT(g.words, WORDS_KEEP);
+	CHECK_INT(beyond, 0);
+	stack_memory_end(&g);
+}
+
+TEST(stacks_that_come_again_take_more)
+{
+	struct stack_cache g = guards_made();
+
+	for (unsigned turn = 0; turn < 3; turn++)
+		numbered(&g, 0, MANY);
+	CHECK(g.words > WORDS_KEEP);
+	CHECK_INT(beyond, g.words - WORDS_KEEP);
+	CHECK(numbered(&g, 0, MANY) > MANY - MANY / 20); /* full buckets lose some */
+	stack_memory_end(&g);
+	CHECK_INT(beyond, 0);
+}
+
+/* What other threads have is not there for this one, until they end. Meanwhile what fits serves. */
+TEST(all_threads_have_one_bound)
+{
+	struct stack_cache g = guards_made();
+	unsigned found;
+
+	beyond = beyond_max();
+	for (unsigned turn = 0; turn < 3; turn++)
+		numbered(&g, 0, MANY);
+	CHECK_INT(g.words, WORDS_KEEP);
+	CHECK_INT(beyond, beyond_max());
+	found = numbered(&g, 0, MANY);
+	CHECK(found > MANY / 8 && found < MANY);
+	beyond = 0;
+	for (unsigned turn = 0; turn < 3; turn++)
+		numbered(&g, 0, MANY);
+	CHECK(g.words > WORDS_KEEP);
+	CHECK(numbered(&g, 0, MANY) > MANY - MANY / 20);
+	stack_memory_end(&g);
+}
+
+TEST(memory_is_refused)
+{
+	struct stack_cache g = guards_made();
+
+	refused = true;
+	for (unsigned turn = 0; turn < 3; turn++)
+		numbered(&g, 0, MANY);
+	CHECK_INT(g.words, WORDS_FIRST);
+	CHECK_INT(beyond, 0);
+	refused = false;
+	stack_memory_end(&g);
+}
+
+/* Other stacks come, after those that fitted: they are remembered before long. */
+TEST(full_memory_that_serves_no_more)
+{
+	struct stack_cache g = guards_made();
+
+	beyond = beyond_max();
+	for (unsigned i = 0; i < 4 * MANY && !g.full; i += 100)
+		numbered(&g, i % MANY, 100);
+	CHECK(g.full);
+	for (unsigned turn = 0; turn < 40; turn++)
+		numbered(&g, MANY, MANY / 20);
+	CHECK(numbered(&g, MANY, MANY / 20) > MANY / 20 - MANY / 400);
+	beyond = 0;
+	stack_memory_end(&g);
 }
 
 /* Something was unloaded elsewhere: asked once, and good again. */
@@ -341,7 +613,7 @@ TEST(code_stays)
 	CHECK_INT(t.asked, 1);
 	CHECK_INT(t.found, 19);
 	CHECK_INT(t.wrong, 0);
-	stack_cache_end(&g);
+	stack_memory_end(&g);
 }
 
 /* Memory outside any object may change unnoticed, so it is checked each time. */
@@ -362,7 +634,7 @@ TEST(code_outside)
 	allocate(&g, HT_FN_MALLOC, &t);
 	CHECK_INT(t.found, 9);
 	CHECK_INT(t.wrong, 0);
-	stack_cache_end(&g);
+	stack_memory_end(&g);
 }
 
 /* What cannot be remembered has a leaf all the same. */
@@ -375,13 +647,13 @@ TEST(not_remembered)
 	stack_make(0x4000, 1);
 	take(&u, HT_FN_MALLOC);
 	u.repeatable = false;
-	leaf = stack_cache_keep(&g, &u, HT_FN_MALLOC, 5);
+	leaf = stack_cache_keep(&g, &u, HT_FN_MALLOC, 5, false);
 	CHECK(leaf && leaf->site == 5 && leaf->counter == 0);
 	u.repeatable = true;
-	leaf = stack_cache_keep(&g, &u, HT_FN_MALLOC, 0);
+	leaf = stack_cache_keep(&g, &u, HT_FN_MALLOC, 0, false);
 	CHECK(leaf && leaf->site == 0);
 	CHECK(find(&g, HT_FN_MALLOC) == NULL);
-	stack_cache_end(&g);
+	stack_memory_end(&g);
 }
 
 int main(void)
@@ -390,11 +662,21 @@ int main(void)
 	RUN(every_word_counts);
 	RUN(few_stacks);
 	RUN(many_stacks);
+	RUN(tails_of_code_that_stays);
+	RUN(tails_of_stacks_found);
+	RUN(tails_of_stacks_abandoned);
+	RUN(tails_of_code_replaced);
+	RUN(every_word_counts_in_tails);
 	RUN(more_stacks_than_memory);
 	RUN(growth_is_not_left);
 	RUN(growth_forgets_nothing);
 	RUN(code_replaced);
 	RUN(code_replaced_under_many_stacks);
+	RUN(new_stacks_take_little_memory);
+	RUN(stacks_that_come_again_take_more);
+	RUN(all_threads_have_one_bound);
+	RUN(memory_is_refused);
+	RUN(full_memory_that_serves_no_more);
 	RUN(code_stays);
 	RUN(code_outside);
 	RUN(not_remembered);

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The memory of remembered stacks (stack_memory.h).
+ *
+ * One mapping: the arena, then both tables. Growing keeps each record's place in the arena. The
+ * tables are written anew from the old ones alone, which hold enough of each hash.
+ *
+ * More memory helps only where stacks come again that were forgotten: those that made no new site.
+ * A program whose stacks are mostly new stays at WORDS_KEEP. One whose stacks come again, but do
+ * not all fit, would forget each just before it comes: there the memory stays as it is for as long
+ * as it serves, judged by the stacks found since.
+ */
+#include "preload/stack_memory.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/sysinfo.h>
+
+#include "preload/call.h"
+#include "preload/signals.h"
+#include "shm/atomic.h"
+#include "shm/private.h"
+
+#define WORDS_FIRST (1u << 12) /* 32 KB: what short programs need */
+#define WORDS_KEEP  (1u << 19) /* 4 MB: some ten thousand stacks */
+#define WORDS_MAX   (1u << 21) /* 16 MB: of a larger one each access misses the caches */
+#define WORDS_HUGE  (1u << 20) /* from here on huge pages are worth their zeroing */
+/* Beyond WORDS_KEEP, of all threads. */
+#define BEYOND_MAX_BYTES (64ull << 20)
+#define BEYOND_MAX_PART	 16u /* of the machine's memory */
+
+/* Words of the arena to a slot in each table. Records are longer; most are exits. */
+#define ROOTS_SHIFT 4u
+#define EXITS_SHIFT 3u
+
+#define AGAIN_PART   1u /* stacks that come again to each new one: growing pays */
+#define SERVES_PART  16u /* stacks that miss to each found: the memory is of no use */
+#define PATIENCE_MAX 15u /* a full memory stays so many times what filling it takes */
+
+/* Words beyond WORDS_KEEP. */
+static uint64_t beyond;
+
+static uint64_t root_slots(uint64_t words)
+{
+	return words >> ROOTS_SHIFT;
+}
+
+static uint64_t exit_slots(uint64_t words)
+{
+	return words >> EXITS_SHIFT;
+}
+
+static size_t bytes_of(uint64_t words)
+{
+	return (words + root_slots(words) + exit_slots(words)) * sizeof(uint64_t);
+}
+
+/* Lays out a mapping. Record 0 is none: no stack has its key. */
+static void lay_out(struct stack_cache *g, void *mapping, uint64_t words)
+{
+	g->arena = mapping;
+	g->roots = g->arena + words;
+	g->exits = g->roots + root_slots(words);
+	g->root_mask = root_slots(words) - 1;
+	g->exit_mask = exit_slots(words) - 1;
+	g->words = words;
+}
+
+static const uint64_t used_at_first = sizeof(struct stack_cache_record) / sizeof(uint64_t) + 1;
+
+bool stack_memory_start(struct stack_cache *g)
+{
+	void *mapping = private_map(bytes_of(WORDS_FIRST));
+
+	if (!mapping)
+		return false;
+	lay_out(g, mapping, WORDS_FIRST);
+	g->used = used_at_first;
+	return true;
+}
+
+static uint64_t beyond_of(uint64_t words)
+{
+	return words > WORDS_KEEP ? words - WORDS_KEEP : 0;
+}
+
+void stack_memory_end(struct stack_cache *g)
+{
+	if (!g->arena)
+		return;
+	ht_add_relaxed_64(&beyond, -beyond_of(g->words)); /* a sum: nothing is published by it */
+	private_unmap(g->arena, bytes_of(g->words));
+}
+
+void stack_memory_forked(void)
+{
+	beyond = 0;
+}
+
+void stack_memory_forget_all(struct stack_cache *g)
+{
+	g->stop.known = false;
+	g->last.record = g->previous.record = 0;
+	memset(g->roots, 0, root_slots(g->words) * sizeof(*g->roots));
+	memset(g->exits, 0, exit_slots(g->words) * sizeof(*g->exits));
+	ht_fence_handler(); /* a handler that leaves before this forgets less */
+	g->used = used_at_first;
+	g->use = (struct stack_cache_use){ 0 };
+}
+
+/* Moves the entries of a table into one of twice its size. A slot's bucket follows from its hash,
+ * its place in the bucket is kept. */
+static void table_copy(const uint64_t *from, uint64_t slots, uint64_t *to)
+{
+	for (uint64_t i = 0; i < slots; i++)
+		if (from[i])
+			to[i | (from[i] >> 32 & slots)] = from[i];
+}
+
+static uint64_t beyond_max(void)
+{
+	static uint64_t words; /* any thread computes the same */
+	uint64_t most = BEYOND_MAX_BYTES;
+#ifdef __x86_64__
+	struct sysinfo machine = { 0 };
+
+	if (ht_load_relaxed_64(&words))
+		return ht_load_relaxed_64(&words);
+	if (call(SYS_sysinfo, call_pointer(&machine), 0, 0, 0, 0) == 0 &&
+		machine.totalram / BEYOND_MAX_PART < most / machine.mem_unit)
+		most = (uint64_t)machine.totalram * machine.mem_unit / BEYOND_MAX_PART;
+#endif
+	ht_store_relaxed_64(&words, most / sizeof(uint64_t));
+	return most / sizeof(uint64_t);
+}
+
+/* Claims memory beyond WORDS_KEEP. False: all threads together have as much as they may. */
+static bool beyond_claim(uint64_t words)
+{
+	if (words == 0 || ht_add_relaxed_64(&beyond, words) + words <= beyond_max())
+		return true;
+	ht_add_relaxed_64(&beyond, -words);
+	return false;
+}
+
+static bool grow_to(struct stack_cache *g, uint64_t words)
+{
+	struct stack_cache old = *g;
+	void *mapping = private_resize(g->arena, bytes_of(old.words), bytes_of(words));
+
+	if (!mapping)
+		return false;
+	if (words >= WORDS_HUGE)
+		private_prefer_huge(mapping, bytes_of(words));
+	lay_out(g, mapping, words);
+	/* The old tables have become the beginning of the arena's new part. */
+	lay_out(&old, mapping, old.words);
+	table_copy(old.roots, root_slots(old.words), g->roots);
+	table_copy(old.exits, exit_slots(old.words), g->exits);
+	g->use = (struct stack_cache_use){ 0 };
+	return true;
+}
+
+/* Doubles the memory. False: it stays as it is. Signals are blocked, so that no handler abandons
+ * this. */
+static bool grow(struct stack_cache *g)
+{
+	uint64_t words = 2 * g->words, more = beyond_of(words) - beyond_of(g->words), signals;
+	bool grown;
+
+	if (words > WORDS_MAX)
+		return false;
+	signals = signals_block();
+	grown = beyond_claim(more) && grow_to(g, words);
+	signals_restore(signals);
+	return grown;
+}
+
+static uint64_t misses(const struct stack_cache_use *use)
+{
+	return (uint64_t)use->news + use->again;
+}
+
+/* Whether more memory would have held what was unwound since it last grew. */
+static bool comes_again(const struct stack_cache *g)
+{
+	return g->use.again / AGAIN_PART > g->use.news;
+}
+
+/* Whether what the full memory holds still comes. */
+static bool serves(const struct stack_cache *g)
+{
+	return g->use.found >= misses(&g->use) / SERVES_PART;
+}
+
+/* At the first record without room, and after each further `window` misses: whether to leave the
+ * memory as it is. Other stacks would perhaps serve better: it forgets all to find out, and less
+ * often each time that what came then did not fit either. */
+static bool stays(struct stack_cache *g)
+{
+	if (!g->full) {
+		g->window = misses(&g->use);
+		g->patience = g->patience < PATIENCE_MAX ? 2 * g->patience + 1 : g->patience;
+		g->windows = 0;
+	}
+	g->full = comes_again(g) && (!g->full || serves(g)) && g->windows++ < g->patience;
+	if (!comes_again(g))
+		g->patience = 0;
+	g->use = (struct stack_cache_use){ 0 };
+	return g->full;
+}
+
+bool stack_memory_room(struct stack_cache *g, uint64_t words)
+{
+	if (g->full ? misses(&g->use) < g->window : g->used + words <= g->words)
+		return !g->full;
+	if ((g->words < WORDS_KEEP || comes_again(g)) && grow(g)) {
+		g->full = false;
+		g->patience = 0;
+		return true;
+	}
+	if (stays(g))
+		return false;
+	stack_memory_forget_all(g);
+	return true;
+}
