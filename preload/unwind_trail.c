@@ -60,20 +60,39 @@ static struct unwind_rbp rbp_shifted(const struct unwind_rbp *r, uint32_t by)
 	return to;
 }
 
+/* A frame as eight numbers: four are its rsp, three get another origin, the last are its flags. */
+typedef uint16_t lanes __attribute__((vector_size(16)));
+
+static_assert(sizeof(struct unwind_frame) == sizeof(lanes), "lanes");
+static_assert(offsetof(struct unwind_frame, words) == 8, "lanes");
+static_assert(offsetof(struct unwind_frame, rbp) == 10, "lanes");
+static_assert(offsetof(struct unwind_frame, unpinned) == 12, "lanes");
+
+static inline lanes frame_numbers(const struct shift *by)
+{
+	return (lanes){ 0, 0, 0, 0, (uint16_t)by->words, (uint16_t)by->rbps, (uint16_t)by->unpinned,
+		0 };
+}
+
+static inline void frame_copy(struct unwind_frame *to, const struct unwind_frame *from, lanes add)
+{
+	lanes frame;
+
+	__builtin_memcpy(&frame, from, sizeof(frame));
+	frame += add;
+	__builtin_memcpy(to, &frame, sizeof(frame));
+}
+
 /* Copies frames; `rbps`: those to copy, others are the caller's. */
-static void copy(struct unwind_trail *t, const struct unwind_trail *from, struct run frames,
+static inline void copy(struct unwind_trail *t, const struct unwind_trail *from, struct run frames,
 	struct run words, struct run rbps, const struct shift *by)
 {
+	const lanes add = frame_numbers(by);
+
 	for (uint32_t q = frames.from; q < frames.to; q++) {
-		const struct unwind_frame *f = &from->frames[q];
 		uint32_t to = q + by->frames;
 
-		t->frames[to] = (struct unwind_frame){ .rsp = f->rsp,
-			.words = (uint16_t)(f->words + by->words),
-			.rbp = (uint16_t)(f->rbp + by->rbps),
-			.unpinned = (uint16_t)(f->unpinned + by->unpinned),
-			.exact = f->exact,
-			.after_ours = f->after_ours };
+		frame_copy(&t->frames[to], &from->frames[q], add);
 		t->pcs_end[-1 - (ptrdiff_t)to] = unwind_trail_pc(from, q);
 		t->modules_end[-1 - (ptrdiff_t)to] = unwind_trail_module(from, q);
 	}
