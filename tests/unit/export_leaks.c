@@ -261,6 +261,29 @@ TEST(text_with_suppressions)
 	CHECK(!strstr(text(0), "match-leak-kinds: possible"));
 }
 
+/* What was deeper than an ancestor may be any frames, and any function. */
+TEST(text_with_suppression_of_an_ancestor)
+{
+	const struct export_options o = {
+		.sort = COL_LIVE, .names = NAMES_FULL, .version = "0.1.0", .suppressions = true
+	};
+	struct snap_site changed[sizeof(canned_sites) / sizeof(canned_sites[0])];
+	struct stack stack = canned_stacks[1];
+
+	make();
+	memcpy(changed, canned_sites, sizeof(changed));
+	stack.ancestor = true;
+	changed[1].stack = &stack;
+	snapshot.sites = changed;
+	strbuf_reset(&out);
+	export_text(&out, &snapshot, &o);
+	snapshot.sites = canned_sites;
+	CHECK(strstr(strbuf_text(&out), "   match-leak-kinds: definite\n"
+					"   ...\n"
+					"   fun:arena_new\n"
+					"}\n"));
+}
+
 static const char *junit(unsigned failures, const struct snapshot *whole)
 {
 	const struct export_options o = { .sort = COL_LIVE,
@@ -379,6 +402,7 @@ int main(void)
 	RUN(text_of_suspects);
 	RUN(text_of_a_round);
 	RUN(text_with_suppressions);
+	RUN(text_with_suppression_of_an_ancestor);
 	RUN(junit_of_a_scan);
 	RUN(junit_beside_a_filter);
 	RUN(junit_of_what_is_unfreed);
