@@ -11,6 +11,15 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
+#define PAGE_BYTES 4096u
+#define UNIT_PAGES (HT_COMMIT_BYTES / PAGE_BYTES)
+/* The regions that fill up from their start. Most processes need little of those, and pay for each
+ * page: so their first unit is committed in parts, each as large as all before it. */
+#define FILLS_UP                                                                                   \
+	(1u << HT_REGION_THREADS | 1u << HT_REGION_MODULES | 1u << HT_REGION_STRINGS |             \
+		1u << HT_REGION_NODES | 1u << HT_REGION_SITES | 1u << HT_REGION_COUNTERS |         \
+		1u << HT_REGION_OWNERS | 1u << HT_REGION_HISTS | 1u << HT_REGION_VARIANCES)
+
 void commit_mark(struct ht_header *h, uint64_t unit)
 {
 	ht_or_relaxed_64(&h->committed[unit / 64], 1ull << (unit % 64));
@@ -62,18 +71,89 @@ int commit_pages(const struct segment *s, uint64_t offset, uint64_t bytes)
 	return taken ? 0 : -ENOMEM;
 }
 
+/* The region that begins with this unit, if it fills up from its start; or NULL. */
+static struct segment_part *start_of(const struct segment *s, uint64_t unit)
+{
+	uint32_t region = mapping_region(s, unit * HT_COMMIT_BYTES);
+
+	if (!(FILLS_UP >> region & 1) || s->header->region[region].offset != unit * HT_COMMIT_BYTES)
+		return NULL;
+	return segment_part(s, region);
+}
+
+static void pages_raise(struct segment_part *p, uint32_t pages)
+{
+	uint32_t now = ht_load_relaxed_32(&p->pages);
+
+	while (now < pages && !ht_cas_relaxed_32(&p->pages, &now, pages))
+		;
+}
+
+/* The number of pages to commit at a region's start, when `needed` are. */
+static uint32_t start_pages(uint32_t had, uint32_t needed)
+{
+	uint32_t pages = 2 * had > needed ? 2 * had : needed;
+
+	return pages < UNIT_PAGES ? pages : UNIT_PAGES;
+}
+
+/* Commits the unit up to its byte `end`, and what is before that. Relaxed: as with the unit's bit.
+ */
+static int start_commit(
+	const struct segment *s, struct segment_part *p, uint64_t unit, uint64_t end)
+{
+	uint32_t had = ht_load_relaxed_32(&p->pages);
+	uint32_t needed = (uint32_t)((end + PAGE_BYTES - 1) / PAGE_BYTES), pages;
+
+	if (needed <= had)
+		return 0;
+	pages = start_pages(had, needed);
+	if (commit_pages(s, unit * HT_COMMIT_BYTES + had * PAGE_BYTES,
+		    (uint64_t)(pages - had) * PAGE_BYTES) != 0)
+		return -ENOMEM;
+	pages_raise(p, pages);
+	if (pages == UNIT_PAGES)
+		commit_mark(s->header, unit);
+	return 0;
+}
+
+static int unit_commit(const struct segment *s, uint64_t unit)
+{
+	if (commit_pages(s, unit * HT_COMMIT_BYTES, HT_COMMIT_BYTES) != 0)
+		return -ENOMEM;
+	commit_mark(s->header, unit);
+	return 0;
+}
+
 int commit_slow(const struct segment *s, uint64_t offset, uint64_t bytes)
 {
-	uint64_t first = offset / HT_COMMIT_BYTES, last = (offset + bytes - 1) / HT_COMMIT_BYTES;
+	uint64_t unit = offset / HT_COMMIT_BYTES, end = offset + bytes;
+	int rc = 0;
 
-	for (uint64_t unit = first; unit <= last; unit++) {
+	for (; unit * HT_COMMIT_BYTES < end && rc == 0; unit++) {
+		struct segment_part *start;
+		uint64_t in_unit = end - unit * HT_COMMIT_BYTES;
+
 		if (commit_has(s, unit * HT_COMMIT_BYTES))
 			continue;
-		if (commit_pages(s, unit * HT_COMMIT_BYTES, HT_COMMIT_BYTES) != 0)
-			return -ENOMEM;
-		commit_mark(s->header, unit);
+		start = start_of(s, unit);
+		rc = start ? start_commit(s, start, unit,
+				     in_unit < HT_COMMIT_BYTES ? in_unit : HT_COMMIT_BYTES)
+			   : unit_commit(s, unit);
 	}
-	return 0;
+	return rc;
+}
+
+uint64_t commit_reach(const struct segment *s, uint64_t offset)
+{
+	uint64_t unit = offset / HT_COMMIT_BYTES, in_unit = offset % HT_COMMIT_BYTES, there = 0;
+	struct segment_part *start = start_of(s, unit);
+
+	if (commit_has(s, offset))
+		there = HT_COMMIT_BYTES;
+	else if (start)
+		there = (uint64_t)ht_load_relaxed_32(&start->pages) * PAGE_BYTES;
+	return there > in_unit ? there - in_unit : 0;
 }
 
 uint32_t commit_take(const struct segment *s, const struct commit_table *t)

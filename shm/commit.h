@@ -18,8 +18,8 @@ int commit_pages(const struct segment *s, uint64_t offset, uint64_t bytes);
 void commit_mark(struct ht_header *h, uint64_t unit);
 /* Slow path of commit_range. Keeps errno. */
 int commit_slow(const struct segment *s, uint64_t offset, uint64_t bytes);
-/* Whether the unit that holds `offset` may be touched. Relaxed: the bit is only ever set, and its
- * pages exist for every thread of the process once they exist for one. */
+/* Whether the unit that holds `offset` may be touched as a whole. Relaxed: the bit is only ever
+ * set, and its pages exist for every thread of the process once they exist for one. */
 static inline bool commit_has(const struct segment *s, uint64_t offset)
 {
 	uint64_t unit = offset / HT_COMMIT_BYTES;
@@ -34,6 +34,9 @@ static inline int commit_range(const struct segment *s, uint64_t offset, uint64_
 		return 0;
 	return commit_slow(s, offset, bytes);
 }
+
+/* The bytes from `offset` on, in its unit, that may be touched without committing more. */
+uint64_t commit_reach(const struct segment *s, uint64_t offset);
 
 /* A table of elements that are allocated in order, for good. */
 struct commit_table {

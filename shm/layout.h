@@ -7,7 +7,9 @@
  * generation). It has a fixed virtual size and is sparse. Memory is taken in units of
  * HT_COMMIT_BYTES. Each unit is populated (MADV_POPULATE_WRITE) before its first byte is written,
  * and marked in the header's `committed` bitmap, so that a full /dev/shm is an error code and never
- * a SIGBUS. An uncommitted unit holds zeros. It must not be touched through a mapping, not even
+ * a SIGBUS. Regions that fill up from their start take their first unit in parts, which only the
+ * process that populates them knows; it is marked when it is whole. An uncommitted unit holds
+ * zeros, except the parts that were taken. It must not be touched through a mapping, not even
  * read (the kernel would allocate the page); readers use pread, where a hole costs nothing.
  *
  * The file is a header followed by regions, whose offsets and sizes are in the header:

@@ -51,17 +51,22 @@ static uint64_t usable_end(const struct segment_part *p, uint64_t end)
 	return end == p->limit ? end : end - TAIL_BYTES;
 }
 
-/* The header belongs to the part of the region after it. */
+uint32_t mapping_region(const struct segment *s, uint64_t at)
+{
+	uint32_t low = 0;
+
+	for (uint32_t step = 8; step != 0; step /= 2)
+		if (low + step < HT_REGION_COUNT && at >= s->part[low + step].start)
+			low += step;
+	return low;
+}
+
 static struct segment_part *part_at(const struct segment *s, uint64_t at)
 {
-	/* No segment is a constant: its parts grow where everything else is only read. */
-	struct segment_part *part = ((struct segment *)(uintptr_t)s)->part;
-	unsigned i = 0;
-
-	while (i + 1 < HT_REGION_COUNT && at >= part[i + 1].start)
-		i++;
-	return &part[i];
+	return segment_part(s, mapping_region(s, at));
 }
+
+static_assert(HT_REGION_COUNT <= 16, "mapping_region");
 
 /* ---- growing ---- */
 

@@ -39,6 +39,9 @@ int mapping_open(const struct segment *s, uint64_t at, uint64_t bytes);
 /* Both. */
 int mapping_take(const struct segment *s, uint64_t at, uint64_t bytes);
 
+/* The region of an offset. The header belongs to the first one. */
+uint32_t mapping_region(const struct segment *s, uint64_t at);
+
 /* The mapped ranges, by offsets from the header; at most HT_REGION_COUNT. Returns their number. */
 struct mapping_range {
 	uint64_t at, bytes;

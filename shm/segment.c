@@ -7,8 +7,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <unistd.h>
 
 #include "shm/commit.h"
@@ -21,16 +23,42 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
+/* Element 0 of these regions is in use from the start; without it the segment is useless. */
+static int starts_commit(const struct segment *s)
+{
+	static const enum ht_region_id regions[SEGMENT_STARTS] = { HT_REGION_THREADS,
+		HT_REGION_MODULES, HT_REGION_STRINGS, HT_REGION_NODES, HT_REGION_SITES,
+		HT_REGION_COUNTERS, HT_REGION_OWNERS, HT_REGION_HISTS };
+
+	for (unsigned i = 0; i < sizeof(regions) / sizeof(regions[0]); i++)
+		if (commit_range(s, s->header->region[regions[i]].offset, 1) != 0)
+			return -ENOSPC;
+	return 0;
+}
+
+/* Maps and opens the units of one word of `committed`, below the pieces. */
+static int open_units(const struct segment *s, uint64_t word)
+{
+	uint64_t bits = ht_load_relaxed_64(&s->header->committed[word]);
+	int rc = 0;
+
+	for (; bits != 0 && rc == 0; bits &= bits - 1) {
+		uint64_t at = (word * 64 + (unsigned)__builtin_ctzll(bits)) * HT_COMMIT_BYTES;
+
+		if (at < s->header->region[HT_REGION_PIECES].offset)
+			rc = mapping_take(s, at, HT_COMMIT_BYTES);
+	}
+	return rc;
+}
+
 /* Maps and opens all committed memory of an existing segment, and finds its pieces. */
 static int open_committed(const struct segment *s)
 {
 	const struct ht_header *h = s->header;
-	uint64_t units = h->region[HT_REGION_PIECES].offset / HT_COMMIT_BYTES;
-	int rc = 0;
+	int rc = starts_commit(s);
 
-	for (uint64_t unit = 0; unit < units && rc == 0; unit++)
-		if (commit_has(s, unit * HT_COMMIT_BYTES))
-			rc = mapping_take(s, unit * HT_COMMIT_BYTES, HT_COMMIT_BYTES);
+	for (uint64_t word = 0; word < HT_COMMITTED_WORDS && rc == 0; word++)
+		rc = open_units(s, word);
 	for (uint32_t i = 0; i < h->live_pieces_max && rc == 0; i++) {
 		if (ht_load_relaxed_64(&h->pieces[i]) == 0)
 			break;
@@ -82,15 +110,41 @@ static int allocate(int fd, uint64_t bytes)
 	return errno == EOPNOTSUPP ? -EOPNOTSUPP : -ENOSPC;
 }
 
-/* Allocates the header's memory by fallocate, which fails cleanly, before the mapping is first
- * touched. 0, 1: the kernel has no MADV_POPULATE_WRITE, or -errno. */
+/* Whether the file system has room for a start: a segment that begins in less would record little,
+ * when another directory may have more. 0 or -ENOSPC. *is_tmpfs: populating a page of its files
+ * allocates it, or fails. */
+static int room_check(int fd, bool *is_tmpfs)
+{
+	struct statfs fs;
+
+	*is_tmpfs = false;
+	if (fstatfs(fd, &fs) != 0)
+		return 0;
+	*is_tmpfs = fs.f_type == TMPFS_MAGIC;
+	return fs.f_blocks != 0 && fs.f_bfree * (uint64_t)fs.f_bsize < SEGMENT_START_BYTES ? -ENOSPC
+											   : 0;
+}
+
+static int header_populate(const struct segment *s)
+{
+	return madvise(s->header, HT_HEADER_BYTES, MADV_POPULATE_WRITE);
+}
+
+/* Allocates the header's memory, which fails cleanly, before the mapping is first touched. 0, 1:
+ * the kernel has no MADV_POPULATE_WRITE, or -errno. */
 static int header_take(const struct segment *s, int fd)
 {
-	int rc = allocate(fd, HT_HEADER_BYTES);
+	bool is_tmpfs;
+	int rc = room_check(fd, &is_tmpfs);
 
 	if (rc != 0)
 		return rc;
-	if (madvise(s->header, HT_HEADER_BYTES, MADV_POPULATE_WRITE) == 0)
+	if (is_tmpfs && header_populate(s) == 0)
+		return 0;
+	rc = allocate(fd, HT_HEADER_BYTES);
+	if (rc != 0)
+		return rc;
+	if (header_populate(s) == 0)
 		return 0;
 	return errno == EINVAL ? 1 : -ENOSPC;
 }
@@ -138,16 +192,12 @@ static void counter_0_make(struct segment *s)
 	s->header->hists = 2;
 }
 
-/* Element 0 of these regions is in use from the start; without it the segment is useless. */
 static int first_elements(struct segment *s)
 {
-	static const enum ht_region_id regions[SEGMENT_STARTS] = { HT_REGION_THREADS,
-		HT_REGION_MODULES, HT_REGION_STRINGS, HT_REGION_NODES, HT_REGION_SITES,
-		HT_REGION_COUNTERS, HT_REGION_OWNERS, HT_REGION_HISTS };
+	int rc = starts_commit(s);
 
-	for (unsigned i = 0; i < sizeof(regions) / sizeof(regions[0]); i++)
-		if (commit_range(s, s->header->region[regions[i]].offset, 1) != 0)
-			return -ENOSPC;
+	if (rc != 0)
+		return rc;
 	s->header->nodes = s->header->sites = s->header->modules = s->header->threads = 1;
 	counter_0_make(s);
 	s->header->strings_bytes = 1; /* offset 0 is the empty string */

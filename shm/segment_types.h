@@ -17,6 +17,8 @@ struct segment_part {
 	uint64_t start, limit;
 	uint64_t mapped; /* its end; only ever raised */
 	uint32_t streak, pass; /* refusals of more (shm/backoff.h) */
+	uint32_t pages; /* populated: at the region's start (shm/commit.c), or of pieces; only ever
+			   raised */
 };
 
 /* The place of a piece of the live table in this process, by the hash of the addresses that it
@@ -49,6 +51,12 @@ struct segment {
 HT_HOT void *segment_at(const struct segment *s, uint64_t offset)
 {
 	return (char *)s->header + offset;
+}
+
+/* No segment is a constant: its parts change where everything else is only read. */
+static inline struct segment_part *segment_part(const struct segment *s, unsigned region)
+{
+	return &((struct segment *)(uintptr_t)s)->part[region];
 }
 
 /* Offset of element `index` of a region of elements of `size` bytes. */

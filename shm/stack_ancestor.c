@@ -32,9 +32,7 @@ static uint32_t ahead_of(
 		left = AHEAD;
 	if (left == 0 || commit_range(s, at, left * size) == 0)
 		return (uint32_t)left;
-	if (!commit_has(s, at))
-		return 0;
-	return (uint32_t)((HT_COMMIT_BYTES - at % HT_COMMIT_BYTES) / size);
+	return (uint32_t)(commit_reach(s, at) / size);
 }
 
 /* Sites that have, or can be given, memory for themselves and for a counter each; AHEAD at most. */

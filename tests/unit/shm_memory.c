@@ -20,6 +20,7 @@
 #include "shm/stack.h"
 
 #define PLACE "/tmp"
+#define PAGE  4096u
 
 static int own_mounts(void)
 {
@@ -256,6 +257,39 @@ static uint64_t fill_up(const struct segment *s)
 	return at;
 }
 
+/* The first unit of a region. */
+static int unit_take(const struct segment *s, enum ht_region_id region)
+{
+	return commit_range(s, s->header->region[region].offset, HT_COMMIT_BYTES);
+}
+
+/* Regions that begin in parts: what is missing is an error, what is there stays usable. */
+static void starts_when_full(void)
+{
+	struct fixture f = on_tmpfs("1m");
+	uint64_t at = f.s.header->region[HT_REGION_NODES].offset;
+
+	CHECK_INT(commit_range(&f.s, at, 2 * PAGE), 0);
+	fill_up(&f.s);
+	CHECK_INT(commit_range(&f.s, at + 2 * PAGE - 1, 2), -ENOMEM);
+	CHECK_INT(commit_range(&f.s, at, 2 * PAGE), 0);
+	memset(segment_at(&f.s, at), 0xaa, 2 * PAGE);
+	CHECK_INT(mount("t", PLACE, "tmpfs", MS_REMOUNT, "size=8m"), 0);
+	CHECK_INT(commit_range(&f.s, at + 2 * PAGE - 1, 2), 0);
+	CHECK_INT(commit_range(&f.s, at, HT_COMMIT_BYTES), 0);
+	CHECK(commit_has(&f.s, at));
+	for (uint64_t i = 2 * PAGE; i < HT_COMMIT_BYTES; i++)
+		CHECK(*(const char *)segment_at(&f.s, at + i) == 0);
+	memset(segment_at(&f.s, at), 0xaa, HT_COMMIT_BYTES);
+}
+
+TEST(starts_without_memory)
+{
+	if (!can_mount())
+		SKIP("needs root, to mount a tmpfs");
+	fixture_in_child(starts_when_full);
+}
+
 static void rest_when_full(void)
 {
 	struct fixture f = on_tmpfs("1m");
@@ -265,8 +299,11 @@ static void rest_when_full(void)
 	struct ht_event e = { .kind = HT_EVENT_ALLOC };
 	uint32_t slot, last = 0;
 
+	CHECK_INT(unit_take(&f.s, HT_REGION_THREADS), 0);
+	CHECK_INT(unit_take(&f.s, HT_REGION_MODULES), 0);
+	CHECK_INT(unit_take(&f.s, HT_REGION_STRINGS), 0);
 	fill_up(&f.s);
-	/* The first unit of threads was taken at the start: so many slots, 0 shared. */
+	/* The first unit of threads is taken: so many slots, 0 shared. */
 	for (uint32_t i = 1; i < HT_COMMIT_BYTES / sizeof(struct ht_thread); i++)
 		CHECK_INT(slot = thread_claim(&f.s, 100 + i, nobody_alive), i);
 	/* The next would need memory: a dead thread's slot will do. */
@@ -412,6 +449,7 @@ int main(void)
 	RUN(commit_fails_cleanly);
 	RUN(live_without_memory);
 	RUN(stacks_without_memory);
+	RUN(starts_without_memory);
 	RUN(other_tables_without_memory);
 	RUN(file_size_limit);
 	RUN(address_space_limit);

@@ -10,6 +10,8 @@
 #include <sys/syscall.h>
 #include "shm/thread.h"
 
+#define PAGE 4096u
+
 /* Stand-ins for the two system calls, to play a kernel that interrupts or lacks one. */
 static int fallocate_interrupts, populate_missing;
 
@@ -136,7 +138,7 @@ TEST(sparse_start)
 	struct fixture f;
 
 	fixture_open(&f, SEGMENT_FULL);
-	CHECK(file_memory(f.fd) <= 9 * HT_COMMIT_BYTES);
+	CHECK(file_memory(f.fd) <= HT_HEADER_BYTES + SEGMENT_STARTS * PAGE);
 	CHECK_INT(f.s.header->nodes, 1);
 	CHECK_INT(f.s.header->sites, 1);
 	CHECK_INT(f.s.header->counters, 1);
@@ -399,6 +401,59 @@ TEST(commit_takes_units)
 	fixture_close(&f);
 }
 
+/* A region that fills up from its start takes its first unit in parts, each as large as all before
+ * it, or as large as it must be; another process's mapping has them, too. */
+TEST(commit_grows_from_the_start)
+{
+	static const struct {
+		uint64_t end, pages; /* of the unit, in pages: what is asked for, and then there */
+	} steps[] = { { 1, 1 }, { 2, 2 }, { 3, 4 }, { 4, 4 }, { 11, 11 }, { 12, 16 } };
+	struct segment other = { 0 };
+	struct fixture f;
+	uint64_t at, before;
+
+	fixture_open(&f, SEGMENT_FULL);
+	at = f.s.header->region[HT_REGION_NODES].offset;
+	before = file_memory(f.fd) - PAGE; /* its first page */
+	for (unsigned i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		CHECK(!commit_has(&f.s, at));
+		CHECK_INT(commit_range(&f.s, at + steps[i].end * PAGE - 1, 1), 0);
+		CHECK_INT(file_memory(f.fd) - before, steps[i].pages * PAGE);
+		memset(segment_at(&f.s, at), 0xaa, steps[i].end * PAGE);
+		CHECK_INT(file_memory(f.fd) - before, steps[i].pages * PAGE);
+	}
+	CHECK(commit_has(&f.s, at));
+	/* One whose unit was not whole is right as well. */
+	at = f.s.header->region[HT_REGION_SITES].offset;
+	CHECK_INT(commit_range(&f.s, at, 3 * PAGE), 0);
+	memset(segment_at(&f.s, at), 0xaa, 3 * PAGE);
+	CHECK_INT(segment_map(&other, f.fd), 0);
+	before = file_memory(f.fd);
+	for (uint64_t i = 0; i < 3 * PAGE; i++)
+		CHECK(*(const uint8_t *)segment_at(&other, at + i) == 0xaa);
+	CHECK_INT(commit_range(&other, at, 3 * PAGE), 0);
+	CHECK_INT(file_memory(f.fd), before);
+	CHECK_INT(commit_range(&other, at + 4 * PAGE, 1), 0);
+	memset(segment_at(&other, at), 0xbb, 5 * PAGE);
+	segment_unmap(&other);
+	fixture_close(&f);
+}
+
+/* The overflow is used all over. */
+TEST(commit_takes_whole_units_elsewhere)
+{
+	struct fixture f;
+	uint64_t before, at;
+
+	fixture_open(&f, SEGMENT_FULL);
+	at = f.s.header->region[HT_REGION_LIVE].offset;
+	before = file_memory(f.fd);
+	CHECK_INT(commit_range(&f.s, at, 1), 0);
+	CHECK_INT(file_memory(f.fd) - before, HT_COMMIT_BYTES);
+	CHECK(commit_has(&f.s, at));
+	fixture_close(&f);
+}
+
 TEST(elements)
 {
 	struct fixture f;
@@ -419,9 +474,11 @@ TEST(interrupted_fallocate)
 
 	f.fd = memfd_create("segment", MFD_CLOEXEC);
 	fallocate_interrupts = 3;
+	populate_missing = 1;
 	rc = segment_create(&f.s, f.fd, SEGMENT_SMALL, &fixture_identity);
 	CHECK_INT(rc, 0);
-	fallocate_interrupts = 0;
+	CHECK_INT(fallocate_interrupts, 0);
+	populate_missing = 0;
 	if (rc == 0)
 		fixture_close(&f);
 }
@@ -480,6 +537,8 @@ int main(void)
 	RUN(map_shares);
 	RUN(map_refuses);
 	RUN(commit_takes_units);
+	RUN(commit_grows_from_the_start);
+	RUN(commit_takes_whole_units_elsewhere);
 	RUN(elements);
 	RUN(interrupted_fallocate);
 	RUN(kernel_without_populate);
