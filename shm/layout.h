@@ -64,8 +64,8 @@
  * HT_PIECE_ODD: granule 1 in first[], 3 in second[]. An entry is one word, so that no reader ever
  * sees a mixture (HT_ENTRY_* below). A block of HT_ENTRY_SIZE bytes or more has its size in the
  * next entry of first[], which it owns as well; a block that begins in the last line of a piece may
- * need the two spare ones. Memory comes in groups of HT_GROUP_PAGES pages; state[] records for each
- * page whether it, and the one after it in first[], may be touched.
+ * need the two spare ones. Memory comes in groups of up to HT_GROUP_PAGES pages; state[] records
+ * for each page whether it, and the one after it in first[], may be touched.
  *
  * Blocks that the table cannot take (of other extents, large ones where the table has no memory
  * yet, no piece left) are in the overflow. It is a hash of levels: level 0 has 2^live_log2 buckets,

@@ -14,6 +14,8 @@
  * most, so the overflow is smaller, and its cost is small next to that of filling such a block.
  */
 #define LARGE_BYTES 4096u
+/* Pages of a group until a whole group's are taken: nearly all of a small program's heap. */
+#define FIRST_PAGES 4u
 
 /* Where an entry is, or would be. */
 struct place {
@@ -72,20 +74,39 @@ static int populate(const struct segment *s, const void *at, uint64_t bytes)
 	return commit_pages(s, (uint64_t)((const char *)at - (const char *)s->header), bytes);
 }
 
+/* Pages that are populated together. */
+struct group {
+	uint32_t from, pages;
+};
+
+/* The group of `page`. The first ones are small, and begin there, since a heap grows upwards. */
+static struct group group_of(const struct segment *s, uint32_t page)
+{
+	/* Relaxed: any group is right. */
+	if (ht_load_relaxed_32(&s->part[HT_REGION_PIECES].pages) >= HT_GROUP_PAGES)
+		return (struct group){ page / HT_GROUP_PAGES * HT_GROUP_PAGES, HT_GROUP_PAGES };
+	return (struct group){ page,
+		HT_PIECE_PAGES - page < FIRST_PAGES ? HT_PIECE_PAGES - page : FIRST_PAGES };
+}
+
 /* Populates the group of `page`, and marks it. A page of first[] is usable only with the one after
  * it, the last only with the spare entries. */
 static bool group_take(const struct segment *s, struct ht_piece *p, uint32_t page, uint8_t needs)
 {
-	uint32_t from = page / HT_GROUP_PAGES * HT_GROUP_PAGES;
-	uint64_t bytes = HT_GROUP_PAGES * HT_PAGE_ENTRIES * sizeof(uint64_t);
+	struct segment_part *part = segment_part(s, HT_REGION_PIECES);
+	struct group g = group_of(s, page);
+	uint64_t bytes = g.pages * HT_PAGE_ENTRIES * sizeof(uint64_t);
 
-	if (populate(s, &p->first[from * HT_PAGE_ENTRIES], bytes + sizeof(uint64_t)) != 0)
+	if (populate(s, &p->first[g.from * HT_PAGE_ENTRIES], bytes + sizeof(uint64_t)) != 0)
 		return false;
 	if ((needs & HT_PAGE_SECOND) != 0 &&
-		populate(s, &p->second[from * HT_PAGE_ENTRIES], bytes) != 0)
+		populate(s, &p->second[g.from * HT_PAGE_ENTRIES], bytes) != 0)
 		return false;
-	for (uint32_t i = from; i < from + HT_GROUP_PAGES; i++)
+	for (uint32_t i = g.from; i < g.from + g.pages; i++)
 		page_add(p, i, needs | HT_PAGE_FIRST);
+	/* Relaxed: what two threads add at once may count once. */
+	if (ht_load_relaxed_32(&part->pages) < HT_GROUP_PAGES)
+		ht_store_relaxed_32(&part->pages, ht_load_relaxed_32(&part->pages) + g.pages);
 	return true;
 }
 
