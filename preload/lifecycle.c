@@ -137,17 +137,6 @@ static void scans_publish(void)
 	state_segment.header->copy_at = copy_stub_publish();
 }
 
-/* Keeps our memory out of the program's core dumps. Later mappings inherit that from what they
- * extend. */
-static void undumped(const struct segment *s)
-{
-	struct mapping_range range[HT_REGION_COUNT];
-	unsigned n = mapping_ranges(s, range);
-
-	for (unsigned i = 0; i < n; i++)
-		madvise(segment_at(s, range[i].at), range[i].bytes, MADV_DONTDUMP);
-}
-
 /* Everything before recording is switched on. 0 or -errno. */
 static int prepare(struct own **own)
 {
@@ -162,7 +151,6 @@ static int prepare(struct own **own)
 			-ENOSYS);
 	/* The segment stays mapped in a forked child until that child's first allocation, because
 	 * the fork may have interrupted a hook. */
-	undumped(&state_segment);
 	next_arena_undump();
 	state_segment.single_threaded = single_threaded();
 	modules_start();
@@ -262,7 +250,6 @@ static bool follow_blocked(void)
 		return false;
 	}
 	state_segment = ours;
-	undumped(&state_segment);
 	recorder_forked();
 	parent_unmap(&parents);
 	scans_publish();

@@ -228,8 +228,9 @@ static char *place_of(uint64_t bytes, unsigned number)
 	return at > 2 * below ? (char *)(at - below) : NULL;
 }
 
-/* Maps a range of the file at one place and no other. Kernels before 4.17 take the place as a hint.
- */
+/* Maps a range of the file at one place and no other, and keeps it out of core dumps. An extension
+ * inherits that, and the parts into which it is opened, which are more expensive to mark. Kernels
+ * before 4.17 take the place as a hint. */
 static int range_map(char *at, int fd, uint64_t offset, uint64_t bytes)
 {
 	void *p = mmap(at, bytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, fd,
@@ -237,10 +238,12 @@ static int range_map(char *at, int fd, uint64_t offset, uint64_t bytes)
 
 	if (p == MAP_FAILED)
 		return -errno;
-	if (p == (void *)at)
-		return 0;
-	munmap(p, bytes);
-	return -EEXIST;
+	if (p != (void *)at) {
+		munmap(p, bytes);
+		return -EEXIST;
+	}
+	madvise(p, bytes, MADV_DONTDUMP);
+	return 0;
 }
 
 /* A place where the kernel has room for all of it, which is given back at once. */
@@ -316,10 +319,9 @@ int mapping_map(struct segment *s, int fd, const struct ht_region *region, uint6
 		return rc == -EEXIST ? -ENOMEM : rc;
 	s->header = (void *)base;
 	s->bytes = bytes;
-	if (mprotect(base, HT_HEADER_BYTES, PROT_READ | PROT_WRITE) != 0) {
-		rc = -errno;
+	rc = mapping_open(s, 0, HT_HEADER_BYTES);
+	if (rc != 0)
 		mapping_unmap(s);
-	}
 	return rc;
 }
 
