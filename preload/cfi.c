@@ -8,12 +8,10 @@
  */
 #include "preload/cfi.h"
 
-#include <sys/mman.h>
-
 #include <stddef.h>
 
+#include "preload/cfi_cache.h"
 #include "preload/modules.h"
-#include "shm/atomic.h"
 
 #define STATES_MAX 4u /* remembered states; compilers nest one */
 #define DW_REG_RBP 6u
@@ -541,22 +539,24 @@ static struct cfi_rule rule_of_call(uint64_t pc)
 	return rule;
 }
 
-/* ---- the rules kept ---- */
-
-struct cfi_kept cfi_kept[1u << CFI_KEPT_LOG2] __attribute__((aligned(4096)));
+/* ---- the cache ---- */
 
 void cfi_start(void)
 {
-	madvise(cfi_kept, sizeof(cfi_kept), MADV_DONTDUMP); /* core dumps are the program's */
+	cfi_cache_start();
 }
 
-struct cfi_rule cfi_read(uint64_t pc, bool exact, uint64_t key, struct cfi_kept *k)
+struct cfi_rule cfi_read(uint64_t pc, bool exact, uint64_t key)
 {
-	struct cfi_rule rule = exact ? rule_read(pc) : rule_of_call(pc);
-	uint64_t word;
+	struct cfi_cache_place place;
+	uint64_t word = cfi_cache_search(key, &place);
+	struct cfi_rule rule;
 
-	__builtin_memcpy(&word, &rule, sizeof(word));
-	ht_store_relaxed_64(&k->rule, word);
-	ht_store_relaxed_64(&k->check, key ^ word);
+	if (word == 0) {
+		rule = exact ? rule_read(pc) : rule_of_call(pc);
+		__builtin_memcpy(&word, &rule, sizeof(word));
+		cfi_cache_put(&place, key, word);
+	}
+	__builtin_memcpy(&rule, &word, sizeof(rule));
 	return rule;
 }

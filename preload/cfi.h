@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "shm/atomic.h"
+#include "preload/cfi_cache.h"
 
 enum cfi_type {
 	CFI_NONE = 1, /* no information for this address */
@@ -40,21 +40,10 @@ struct cfi_rule {
 	int32_t offset;
 };
 
-/* A rule kept. Two words, written without a lock: `check` is key ^ rule, so a mixture of two
- * entries' words matches no key (Hyatt and Mann, "A lock-less transposition table", ICGA Journal
- * 2002). Relaxed: each pair is checked by itself. */
-struct cfi_kept {
-	uint64_t check;
-	uint64_t rule;
-};
-
-#define CFI_KEPT_LOG2 15u /* 512 KB, private: the return addresses of a large program */
-extern struct cfi_kept cfi_kept[1u << CFI_KEPT_LOG2] __attribute__((visibility("hidden")));
-
 /* Once, when recording starts. */
 void cfi_start(void);
-/* Out of line: reads the rule from the object's tables, and keeps it. */
-struct cfi_rule cfi_read(uint64_t pc, bool exact, uint64_t key, struct cfi_kept *k);
+/* Out of line: the rule, where the cache's first place has another. */
+struct cfi_rule cfi_read(uint64_t pc, bool exact, uint64_t key);
 
 /*
  * The rule at `pc`. `module` (ht_node.module) is the object mapped there now. It is part of the
@@ -65,13 +54,12 @@ static inline struct cfi_rule cfi_find(uint64_t pc, uint32_t module, bool exact)
 {
 	/* User addresses have 47 bits: the module and `exact` go above. */
 	uint64_t key = pc | (uint64_t)(module & 0x7fff) << 48 | (uint64_t)exact << 63;
-	struct cfi_kept *k = &cfi_kept[key * 0x9e3779b97f4a7c15ull >> (64 - CFI_KEPT_LOG2)];
-	uint64_t kept = ht_load_relaxed_64(&k->rule), check = ht_load_relaxed_64(&k->check);
+	uint64_t word = cfi_cache_first(key);
 	struct cfi_rule rule;
 
-	if (__builtin_expect((check ^ kept) != key || kept == 0, 0))
-		return cfi_read(pc, exact, key, k);
-	__builtin_memcpy(&rule, &kept, sizeof(rule));
+	if (__builtin_expect(word == 0, 0))
+		return cfi_read(pc, exact, key);
+	__builtin_memcpy(&rule, &word, sizeof(rule));
 	return rule;
 }
 

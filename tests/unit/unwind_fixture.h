@@ -59,7 +59,7 @@ static unsigned steps, asked;
 static uint64_t seed = 1;
 
 struct modules_loader modules_loader = { .generation = MODULES_NEVER + 1 };
-struct cfi_kept cfi_kept[1u << CFI_KEPT_LOG2];
+struct cfi_cache_entry cfi_cache[1u << CFI_CACHE_LOG2];
 
 static uint64_t random_below(uint64_t n)
 {
@@ -126,7 +126,7 @@ static struct cfi_rule rule_of_kind(enum kind kind, unsigned bytes)
 }
 
 /* Keeps nothing, so each step of a walk comes here. */
-struct cfi_rule cfi_read(uint64_t pc, bool exact, uint64_t key, struct cfi_kept *k)
+struct cfi_rule cfi_read(uint64_t pc, bool exact, uint64_t key)
 {
 	unsigned function;
 
