@@ -34,6 +34,7 @@
 #include "preload/self_check.h"
 #include "preload/state.h"
 #include "preload/thread_pointer.h"
+#include "shm/commit.h"
 
 #define THREAD_NS   UINT64_C(100000000) /* a viewer needs some milliseconds for the live table */
 #define COPY_NS	    UINT64_C(10000000000) /* a copy without a request for this long ends */
@@ -326,9 +327,12 @@ static __attribute__((noinline)) void copy_lend(struct ht_coop *c, uint32_t numb
 	c->stack = stack;
 	c->pointer = thread_pointer();
 	c->tid = (uint32_t)call(SYS_gettid, 0, 0, 0, 0, 0);
-	if (checks)
+	result = commit_header(
+		&state_segment, offsetof(struct ht_header, coop.data), sizeof(c->data));
+	if (result == 0 && checks)
 		c->check = self_check(c->data);
-	result = checks && c->check != HT_COOP_SAFE ? -EPERM : copy_make(c);
+	if (result == 0)
+		result = checks && c->check != HT_COOP_SAFE ? -EPERM : copy_make(c);
 	accepted(c, number, result);
 	if (result == 0)
 		serve(&s, last_request);

@@ -11,8 +11,7 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-#define PAGE_BYTES 4096u
-#define UNIT_PAGES (HT_COMMIT_BYTES / PAGE_BYTES)
+#define UNIT_PAGES (HT_COMMIT_BYTES / COMMIT_PAGE)
 /* The regions that fill up from their start. Most processes need little of those, and pay for each
  * page: so their first unit is committed in parts, each as large as all before it. */
 #define FILLS_UP                                                                                   \
@@ -71,6 +70,16 @@ int commit_pages(const struct segment *s, uint64_t offset, uint64_t bytes)
 	return taken ? 0 : -ENOMEM;
 }
 
+int commit_header(const struct segment *s, uint64_t offset, uint64_t bytes)
+{
+	uint64_t first = offset / COMMIT_PAGE,
+		 end = (offset + bytes + COMMIT_PAGE - 1) / COMMIT_PAGE;
+
+	if (commit_has(s, 0))
+		return 0;
+	return commit_pages(s, first * COMMIT_PAGE, (end - first) * COMMIT_PAGE);
+}
+
 /* The region that begins with this unit, if it fills up from its start; or NULL. */
 static struct segment_part *start_of(const struct segment *s, uint64_t unit)
 {
@@ -103,13 +112,13 @@ static int start_commit(
 	const struct segment *s, struct segment_part *p, uint64_t unit, uint64_t end)
 {
 	uint32_t had = ht_load_relaxed_32(&p->pages);
-	uint32_t needed = (uint32_t)((end + PAGE_BYTES - 1) / PAGE_BYTES), pages;
+	uint32_t needed = (uint32_t)((end + COMMIT_PAGE - 1) / COMMIT_PAGE), pages;
 
 	if (needed <= had)
 		return 0;
 	pages = start_pages(had, needed);
-	if (commit_pages(s, unit * HT_COMMIT_BYTES + had * PAGE_BYTES,
-		    (uint64_t)(pages - had) * PAGE_BYTES) != 0)
+	if (commit_pages(s, unit * HT_COMMIT_BYTES + had * COMMIT_PAGE,
+		    (uint64_t)(pages - had) * COMMIT_PAGE) != 0)
 		return -ENOMEM;
 	pages_raise(p, pages);
 	if (pages == UNIT_PAGES)
@@ -152,7 +161,7 @@ uint64_t commit_reach(const struct segment *s, uint64_t offset)
 	if (commit_has(s, offset))
 		there = HT_COMMIT_BYTES;
 	else if (start)
-		there = (uint64_t)ht_load_relaxed_32(&start->pages) * PAGE_BYTES;
+		there = (uint64_t)ht_load_relaxed_32(&start->pages) * COMMIT_PAGE;
 	return there > in_unit ? there - in_unit : 0;
 }
 

@@ -11,9 +11,13 @@
 
 #include "shm/segment_types.h"
 
+#define COMMIT_PAGE 4096u /* bytes */
+
 /* Commits a range of whole pages anywhere in the file, regardless of `committed`. 0, or -ENOMEM.
  * Keeps errno. */
 int commit_pages(const struct segment *s, uint64_t offset, uint64_t bytes);
+/* The same for a part of the header, which is committed page by page (segment.c). */
+int commit_header(const struct segment *s, uint64_t offset, uint64_t bytes);
 /* Marks a unit as committed. */
 void commit_mark(struct ht_header *h, uint64_t unit);
 /* Slow path of commit_range. Keeps errno. */

@@ -68,13 +68,24 @@ static bool piece_populate(const struct segment *s, const struct ht_piece *p)
 			       offsetof(struct ht_piece, first[HT_PIECE_LINES])) == 0;
 }
 
+/* Whether the list may be read at `i`. It begins in a page of the header that is there. */
+static bool list_reach(const struct segment *s, uint32_t i)
+{
+	uint64_t at = offsetof(struct ht_header, pieces) + i * sizeof(s->header->pieces[0]);
+
+	return i == 0 || at % COMMIT_PAGE != 0 || commit_header(s, at, 1) == 0;
+}
+
 /* The piece of a tag in the list, added at its end if missing. Memory comes first: a lack of memory
  * must not use up the list. NULL: no memory, or the list is full. */
 static struct ht_piece *list_take(const struct segment *s, uint64_t want)
 {
 	for (uint32_t i = 0; i < s->header->live_pieces_max; i++) {
-		uint64_t *tag = &s->header->pieces[i], found = ht_load_relaxed_64(tag);
+		uint64_t *tag = &s->header->pieces[i], found;
 
+		if (!list_reach(s, i))
+			return NULL;
+		found = ht_load_relaxed_64(tag);
 		if (found == 0) {
 			if (!piece_populate(s, s->pieces + i))
 				return NULL;

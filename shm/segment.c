@@ -125,13 +125,26 @@ static int room_check(int fd, bool *is_tmpfs)
 											   : 0;
 }
 
+/* Populates the header as far as most processes use it: up to the first pieces, and the words for
+ * leak scans. The rest, more pieces and what a scan reads, is populated before it is used. */
 static int header_populate(const struct segment *s)
 {
-	return madvise(s->header, HT_HEADER_BYTES, MADV_POPULATE_WRITE);
+	const uint64_t part[][2] = {
+		{ 0, offsetof(struct ht_header, pieces[1]) },
+		{ offsetof(struct ht_header, coop), offsetof(struct ht_header, coop.data) },
+	};
+	int rc = 0;
+
+	for (unsigned i = 0; i < sizeof(part) / sizeof(part[0]) && rc == 0; i++) {
+		uint64_t from = part[i][0] / COMMIT_PAGE * COMMIT_PAGE;
+
+		rc = madvise(segment_at(s, from), part[i][1] - from, MADV_POPULATE_WRITE);
+	}
+	return rc;
 }
 
 /* Allocates the header's memory, which fails cleanly, before the mapping is first touched. 0, 1:
- * the kernel has no MADV_POPULATE_WRITE, or -errno. */
+ * the kernel has no MADV_POPULATE_WRITE, so all of it is there, or -errno. */
 static int header_take(const struct segment *s, int fd)
 {
 	bool is_tmpfs;
@@ -225,7 +238,6 @@ int segment_create(
 	if (rc < 0)
 		goto unmap;
 	segment_sizes_write(s->header, &sizes);
-	commit_mark(s->header, 0);
 	rc = all ? all_take(s, fd, size) : 0;
 	if (rc == 0)
 		rc = pieces_start(s);

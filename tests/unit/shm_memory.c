@@ -20,7 +20,6 @@
 #include "shm/stack.h"
 
 #define PLACE "/tmp"
-#define PAGE  4096u
 
 static int own_mounts(void)
 {
@@ -248,13 +247,40 @@ static bool nobody_alive(uint32_t tid)
 	return false;
 }
 
-static uint64_t fill_up(const struct segment *s)
+static uint64_t fill_up(const struct segment *s, enum ht_region_id region)
 {
-	uint64_t at = s->header->region[HT_REGION_LIVE].offset;
+	uint64_t at = s->header->region[region].offset;
 
 	while (commit_range(s, at, 1) == 0)
 		at += HT_COMMIT_BYTES;
 	return at;
+}
+
+/* The list of pieces goes on in a part of the header that is not there yet. */
+static void pieces_until_full(void)
+{
+	const uint32_t listed =
+		(COMMIT_PAGE - offsetof(struct ht_header, pieces) % COMMIT_PAGE) / sizeof(uint64_t);
+	struct fixture f = on_tmpfs("64m");
+	struct live_block b = block(48), old[LIVE_MISSED_MAX];
+
+	for (uint64_t i = 1; i <= listed; i++)
+		CHECK_INT(live_insert(&f.s, i * HT_PIECE_BYTES, &b, old), 0);
+	CHECK(f.s.header->pieces[listed - 1] != 0);
+	fill_up(&f.s, HT_REGION_COUNTERS); /* the overflow has none of it */
+	for (uint64_t i = listed + 1; i < listed + 100; i++)
+		CHECK_INT(live_insert(&f.s, i * HT_PIECE_BYTES, &b, old), LIVE_REFUSED);
+	CHECK_INT(mount("t", PLACE, "tmpfs", MS_REMOUNT, "size=512m"), 0);
+	for (uint64_t i = listed + 1; i < listed + 1000; i++)
+		live_insert(&f.s, i * HT_PIECE_BYTES, &b, old);
+	CHECK_INT(live_insert(&f.s, (listed + 1000) * HT_PIECE_BYTES, &b, old), 0);
+}
+
+TEST(pieces_without_memory)
+{
+	if (!can_mount())
+		SKIP("needs root, to mount a tmpfs");
+	fixture_in_child(pieces_until_full);
 }
 
 /* The first unit of a region. */
@@ -269,16 +295,16 @@ static void starts_when_full(void)
 	struct fixture f = on_tmpfs("1m");
 	uint64_t at = f.s.header->region[HT_REGION_NODES].offset;
 
-	CHECK_INT(commit_range(&f.s, at, 2 * PAGE), 0);
-	fill_up(&f.s);
-	CHECK_INT(commit_range(&f.s, at + 2 * PAGE - 1, 2), -ENOMEM);
-	CHECK_INT(commit_range(&f.s, at, 2 * PAGE), 0);
-	memset(segment_at(&f.s, at), 0xaa, 2 * PAGE);
+	CHECK_INT(commit_range(&f.s, at, 2 * COMMIT_PAGE), 0);
+	fill_up(&f.s, HT_REGION_LIVE);
+	CHECK_INT(commit_range(&f.s, at + 2 * COMMIT_PAGE - 1, 2), -ENOMEM);
+	CHECK_INT(commit_range(&f.s, at, 2 * COMMIT_PAGE), 0);
+	memset(segment_at(&f.s, at), 0xaa, 2 * COMMIT_PAGE);
 	CHECK_INT(mount("t", PLACE, "tmpfs", MS_REMOUNT, "size=8m"), 0);
-	CHECK_INT(commit_range(&f.s, at + 2 * PAGE - 1, 2), 0);
+	CHECK_INT(commit_range(&f.s, at + 2 * COMMIT_PAGE - 1, 2), 0);
 	CHECK_INT(commit_range(&f.s, at, HT_COMMIT_BYTES), 0);
 	CHECK(commit_has(&f.s, at));
-	for (uint64_t i = 2 * PAGE; i < HT_COMMIT_BYTES; i++)
+	for (uint64_t i = 2 * COMMIT_PAGE; i < HT_COMMIT_BYTES; i++)
 		CHECK(*(const char *)segment_at(&f.s, at + i) == 0);
 	memset(segment_at(&f.s, at), 0xaa, HT_COMMIT_BYTES);
 }
@@ -302,7 +328,7 @@ static void rest_when_full(void)
 	CHECK_INT(unit_take(&f.s, HT_REGION_THREADS), 0);
 	CHECK_INT(unit_take(&f.s, HT_REGION_MODULES), 0);
 	CHECK_INT(unit_take(&f.s, HT_REGION_STRINGS), 0);
-	fill_up(&f.s);
+	fill_up(&f.s, HT_REGION_LIVE);
 	/* The first unit of threads is taken: so many slots, 0 shared. */
 	for (uint32_t i = 1; i < HT_COMMIT_BYTES / sizeof(struct ht_thread); i++)
 		CHECK_INT(slot = thread_claim(&f.s, 100 + i, nobody_alive), i);
@@ -449,6 +475,7 @@ int main(void)
 	RUN(commit_fails_cleanly);
 	RUN(live_without_memory);
 	RUN(stacks_without_memory);
+	RUN(pieces_without_memory);
 	RUN(starts_without_memory);
 	RUN(other_tables_without_memory);
 	RUN(file_size_limit);
