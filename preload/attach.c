@@ -161,6 +161,7 @@ static uint64_t wanted_sampling(void)
 	return poisson_is_rate(bytes) ? bytes : 0;
 }
 
+/* All but the boot id. */
 static void identity(struct segment_identity *id)
 {
 	id->pid = (uint32_t)syscall(SYS_getpid);
@@ -172,7 +173,6 @@ static void identity(struct segment_identity *id)
 	id->pid_namespace = pid_namespace();
 	id->created_realtime_ns = clock_realtime();
 	id->created_ns = clock_monotonic();
-	boot_id(id->boot_id);
 }
 
 /* Claims the segment that was prepared for this process. 1: the previous image claimed it, or it
@@ -426,6 +426,7 @@ int attach_segment(struct segment *s)
 	if (getauxval(AT_SECURE))
 		return -EPERM; /* a setuid program ignores its caller's environment */
 	identity(&id);
+	boot_id(id.boot_id);
 	if (prepared)
 		rc = claim(s, prepared, &id);
 	if (rc != 0 && rc != -ECANCELED) {
@@ -460,6 +461,7 @@ int attach_child(struct segment *s, const struct segment *parent)
 	path_directory(own_path, directory, sizeof(directory));
 	own_path[0] = '\0';
 	identity(&id);
+	memcpy(id.boot_id, parent->header->boot_id, sizeof(id.boot_id));
 	id.forked = 1;
 	id.family = parent->header->family;
 	id.depth = parent->header->depth;

@@ -106,6 +106,15 @@ static uint32_t start_pages(uint32_t had, uint32_t needed)
 	return pages < UNIT_PAGES ? pages : UNIT_PAGES;
 }
 
+/* Opens a region whose start is mapped, and mostly closed. If that fails, so will what follows. */
+static void start_open(const struct segment *s, uint64_t at)
+{
+	int saved = errno;
+
+	mapping_open(s, at, 1);
+	errno = saved;
+}
+
 /* Commits the unit up to its byte `end`, and what is before that. Relaxed: as with the unit's bit.
  */
 static int start_commit(
@@ -117,6 +126,8 @@ static int start_commit(
 	if (needed <= had)
 		return 0;
 	pages = start_pages(had, needed);
+	if (had == 0)
+		start_open(s, unit * HT_COMMIT_BYTES);
 	if (commit_pages(s, unit * HT_COMMIT_BYTES + had * COMMIT_PAGE,
 		    (uint64_t)(pages - had) * COMMIT_PAGE) != 0)
 		return -ENOMEM;

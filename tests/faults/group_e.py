@@ -56,7 +56,7 @@ def shm_small():
 
 @row("E1a", "while there is no memory, each allocation asks the kernel for it")
 def asks_seldom():
-    # The start makes some thirty-five of these calls.
+    # The start makes some thirty of these calls.
     done, count = injected(["env", "LD_PRELOAD=" + LIBRARY, *worker(20000, 2)], "libheaptop.so", "madvise",
                            40, True)
     check_equal(said(done)["allocs"], 50000, "allocs")
