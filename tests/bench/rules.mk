@@ -19,6 +19,7 @@ endef
 $(eval $(call bench_program,micro,micro.c,$$(BENCH_CC) -o $$@ $$< -lpthread))
 $(eval $(call bench_program,micro-new,micro.c,$$(BENCH_CC) -DBENCH_NEW -o $$@ $$< -lpthread -lstdc++))
 $(eval $(call bench_program,micro-fp,micro.c,$$(BENCH_CC) -fno-omit-frame-pointer -o $$@ $$< -lpthread))
+$(eval $(call bench_program,stacks,stacks.c,$$(BENCH_CC) -o $$@ $$< -lpthread))
 $(eval $(call bench_program,usage,usage.c,$$(BENCH_CC) -o $$@ $$<))
 $(eval $(call bench_program,storm,storm.c,$$(BENCH_CC) -o $$@ $$<))
 $(eval $(call bench_program,allocbound,allocbound.cc,$$(CXX) -std=gnu++17 -O2 -g -Wall -Wextra -o $$@ $$<))
