@@ -29,7 +29,7 @@
 #define BYTES_MOST   112u
 #define WINDOWS	     8u /* parts of the tree that the pattern "phases" visits one after the other, */
 #define WINDOW_TURNS 4u /* so many times each */
-#define WORK_STEPS   70u /* 100 ns: a search does something between two allocations */
+#define WORK_STEPS   105u /* 150 ns: a search does something between two allocations */
 #define END	     UINT64_MAX /* no leaf, so that all functions return */
 
 struct walk {
