@@ -20,6 +20,7 @@ $(eval $(call bench_program,micro,micro.c,$$(BENCH_CC) -o $$@ $$< -lpthread))
 $(eval $(call bench_program,micro-new,micro.c,$$(BENCH_CC) -DBENCH_NEW -o $$@ $$< -lpthread -lstdc++))
 $(eval $(call bench_program,micro-fp,micro.c,$$(BENCH_CC) -fno-omit-frame-pointer -o $$@ $$< -lpthread))
 $(eval $(call bench_program,stacks,stacks.c,$$(BENCH_CC) -o $$@ $$< -lpthread))
+$(eval $(call bench_program,control_flow,control_flow.cc,$$(CXX) -std=gnu++17 -O2 -g -Wall -Wextra -o $$@ $$< -ldl))
 $(eval $(call bench_program,usage,usage.c,$$(BENCH_CC) -o $$@ $$<))
 $(eval $(call bench_program,storm,storm.c,$$(BENCH_CC) -o $$@ $$<))
 $(eval $(call bench_program,allocbound,allocbound.cc,$$(CXX) -std=gnu++17 -O2 -g -Wall -Wextra -o $$@ $$<))
@@ -29,6 +30,17 @@ $(eval $(call bench_program,steady_clock.so,steady_clock.c,$$(BENCH_CC) -fPIC -s
 $(eval $(call bench_program,walker-fp.so,walker.c,$$(BENCH_CC) -fno-omit-frame-pointer -fPIC -shared -o $$@ $$<))
 $(eval $(call bench_program,walker-unwind.so,walker.c,$$(BENCH_CC) -DWALKER_LIBUNWIND -fPIC -shared -o $$@ $$< -lunwind))
 BENCH_BUILT += $(BENCH)/frame
+
+# The same as stacks, with a thousand functions. It takes ten seconds to build, so only the bench has it.
+WIDE_FUNCTIONS := 1000
+$(BENCH)/functions.h: tests/bench/functions.py $(BENCH_DEPS)
+	$(call say,PYTHON,$@)
+	@mkdir -p $(@D)
+	$(Q)tests/bench/functions.py $(WIDE_FUNCTIONS) >$@
+$(BENCH)/stacks-wide: tests/bench/stacks.c $(BENCH)/functions.h
+	$(call say,CC,$< > stacks-wide)
+	$(Q)$(BENCH_CC) -O1 -g0 -DFUNCTIONS=$(WIDE_FUNCTIONS)u -DSTACKS_FUNCTIONS='"$(abspath $(BENCH)/functions.h)"' \
+		-o $@ $< -lpthread
 # The library for counting, whose cycle counter does not depend on the load of the machine.
 $(BENCH)/steady/tick.o: preload/tick.c tests/bench/steady_cycles.h $(BENCH_DEPS) $(LIB)
 	$(call say,CC.so,$<)
@@ -45,7 +57,7 @@ $(BENCH)/live_table: $(SHM_SRC) $(wildcard shm/*.h)
 TEST_EXTRA += $(BENCH_BUILT)
 
 .PHONY: bench bench-programs bench-readme bench-instructions
-bench: all $(BENCH_BUILT) $(B)/tests/targets/many_sites
+bench: all $(BENCH_BUILT) $(BENCH)/stacks-wide $(B)/tests/targets/many_sites
 	$(Q)B='$(B)' tests/bench/bench.py --rounds $(BENCH_ROUNDS) --output '$(B)/bench.json' \
 		$(if $(filter 1,$(QUICK)),--quick) \
 		$(if $(filter 1,$(BENCH_PROGRAMS)),--programs) $(if $(T),--only '$(T)')

@@ -19,9 +19,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define NOINLINE     __attribute__((noinline))
-#define SITES	     4u /* places in each function that call */
-#define FUNCTIONS    3u
+#define NOINLINE __attribute__((noinline))
+#define SITES	 4u /* places in each function that call */
+#ifndef FUNCTIONS
+#define FUNCTIONS 3u
+#endif
 #define DEPTH_MAX    4096u
 #define THREADS_MAX  64u
 #define STACKS_MAX   (1u << 24)
@@ -131,7 +133,7 @@ static inline int is_below(const struct walk *w, unsigned level, uint64_t number
 }
 
 typedef void call_function(struct walk *w, unsigned level, uint64_t number, uintptr_t *place);
-static call_function call_0, call_1, call_2;
+static call_function call_0;
 
 /* The block is in use and the call is no tail call. Each place differs, so none is merged. */
 #define KEEP(block, n) __asm__ volatile("" ::"r"(block), "i"(n) : "memory")
@@ -171,9 +173,14 @@ static call_function call_0, call_1, call_2;
 		free(block);                                                                       \
 	}
 
+#ifdef STACKS_FUNCTIONS
+#include STACKS_FUNCTIONS
+#else
+static call_function call_1, call_2;
 FUNCTION(0, 1, 2, 0, 1)
 FUNCTION(1, 2, 0, 1, 2)
 FUNCTION(2, 0, 1, 2, 0)
+#endif
 
 /* ---- threads ---- */
 
