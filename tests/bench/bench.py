@@ -15,6 +15,7 @@ import sys
 import measure
 import programs
 from leaks import Leaks
+from many_stacks import ManyStacks
 from patterns import Blocks, LiveTable, Pairs
 from places import B
 from screen import Screen
@@ -23,7 +24,8 @@ from table import paragraph, readme_write
 from viewer import Viewer
 
 def sections(threads):
-    return [Pairs(), Blocks(threads), LiveTable(), programs.Programs(), Viewer(), Screen(), Leaks(), Slowdown()]
+    return [Pairs(), Blocks(threads), LiveTable(), ManyStacks(), programs.Programs(), Viewer(), Screen(), Leaks(),
+            Slowdown()]
 
 
 def wanted(section, pattern, everything):

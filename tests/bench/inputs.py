@@ -65,6 +65,33 @@ update word set text = upper(text) || number where number % 3 = 0;
 select text, sum(number) over (partition by number order by text) from word where id < 40000;
 '''
 
+# Pollard's rho method: each number that it calculates is a block.
+BC = '''
+define g(a, b) {
+  auto t
+  while (b) { t = a % b; a = b; b = t }
+  return a
+}
+define r(n) {
+  auto x, y, d
+  x = 2; y = 2; d = 1
+  while (d == 1) {
+    x = (x * x + 1) % n
+    y = (y * y + 1) % n
+    y = (y * y + 1) % n
+    d = x - y
+    if (d < 0) d = -d
+    d = g(d, n)
+  }
+  return d
+}
+for (i = 0; i < 3; i++) {
+  r(1000003 * 1000000000039)
+  r(10000019 * 100000000003)
+}
+quit
+'''
+
 
 def numbers(count, seed=1):
     for _ in range(count):

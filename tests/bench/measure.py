@@ -81,6 +81,11 @@ def variants():
     return found
 
 
+def walker():
+    """unw_backtrace at each allocation, which is the least that any recorder with it pays."""
+    return {} if _quick else {"unwind": {"LD_PRELOAD": os.path.join(BENCH, "walker-unwind.so")}}
+
+
 def environment(more=()):
     """Ours without what would change a program's allocations, and `more`."""
     env = {k: v for k, v in os.environ.items() if k not in ("LD_PRELOAD", "MALLOC_CONF", "DEBUGINFOD_URLS")

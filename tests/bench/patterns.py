@@ -6,7 +6,7 @@ import os
 import statistics
 import subprocess
 
-from measure import TIMEOUT_S, added, environment, micro, ratios, rounds_run, shown, variants
+from measure import TIMEOUT_S, added, environment, micro, ratios, rounds_run, shown, variants, walker
 from places import BENCH
 from table import Section
 
@@ -28,10 +28,9 @@ def ways(arguments, which, binary="micro"):
 def walkers(arguments):
     """A stack taken and thrown away: by frame pointers of a program built with them, by libunwind."""
     shim = {"LD_PRELOAD": os.path.join(BENCH, "walker-fp.so")}
-    unwind = {"LD_PRELOAD": os.path.join(BENCH, "walker-unwind.so")}
     return {"fp-plain": (lambda: micro(arguments, {}, "micro-fp"), 1 << 30),
             "fp": (lambda: micro(arguments, shim, "micro-fp"), 1 << 30),
-            "unwind": (lambda: micro(arguments, unwind), 1 << 30)}
+            **{name: (lambda more=more: micro(arguments, more), 1 << 30) for name, more in walker().items()}}
 
 
 def column(result, name, which=CPU):

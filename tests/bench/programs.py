@@ -11,7 +11,7 @@ import time
 
 import inputs
 from measure import (TIMEOUT_S, added, environment, ratios, rounds_run, scratch, segments_remove, shown,
-                     variants)
+                     variants, walker)
 from places import BENCH, HEAPTOP
 from table import Section
 
@@ -44,6 +44,20 @@ def cc1():
             made("text.i", inputs.c_text(240)), "-o", "/dev/null"]
 
 
+def cc1plus():
+    done = subprocess.run([need("g++"), "-print-prog-name=cc1plus"], stdout=subprocess.PIPE, check=True)
+    text = os.path.join(scratch, "text.ii")
+    if not os.path.exists(text):
+        subprocess.run([need("g++"), "-std=c++17", "-E", "-o", text, made("text.cc", inputs.cxx_text(2))],
+                       env=environment(), check=True)
+    return [done.stdout.decode().strip(), "-quiet", "-O1", "-std=c++17", "-fpreprocessed", text, "-o", "/dev/null"]
+
+
+def clang(level):
+    return [need("clang++"), "-std=c++17", level, "-c", made("text.cc", inputs.cxx_text(2)),
+            "-o", os.path.join(scratch, "text.o")]
+
+
 def git():
     repository = os.path.join(scratch, "repository")
     if not os.path.exists(repository):
@@ -57,11 +71,13 @@ PROGRAMS = {
     "python3": lambda: [need("python3"), made("work.py", inputs.PYTHON)],
     "C++": lambda: [os.path.join(BENCH, "allocbound"), "150"],
     "cc1 -O2": cc1,
-    "clang++ -O1": lambda: [need("clang++"), "-std=c++17", "-O1", "-c", made("text.cc", inputs.cxx_text(2)),
-                            "-o", os.path.join(scratch, "text.o")],
+    "cc1plus -O1": cc1plus,
+    "clang++ -O0": lambda: clang("-O0"),
+    "clang++ -O1": lambda: clang("-O1"),
     "node": lambda: [need("node"), made("work.js", inputs.NODE)],
     "perl": lambda: [need("perl"), made("work.pl", inputs.PERL)],
     "sqlite3": lambda: [need("sqlite3"), ":memory:", ".read " + made("work.sql", inputs.SQL)],
+    "bc": lambda: [need("bc"), "-q", made("work.bc", inputs.BC)],
     "redis-server": lambda: [need("redis-server"), "--port", "0", "--unixsocket", redis_socket(),
                              "--save", ""],
     "git gc": git,
@@ -109,11 +125,11 @@ def run(row, command):
             segments_remove()
 
 
-def used(row, more):
+def used(row, command, more):
     """Processor seconds and the largest resident set in MB."""
     result = os.path.join(scratch, "usage")
     if run(row, [os.path.join(BENCH, "usage"), result, *("%s=%s" % v for v in more.items()), "--",
-                 *PROGRAMS[row]()]) != 0:
+                 *command]) != 0:
         raise OSError("usage could not run " + row)
     with open(result, encoding="ascii") as f:
         status, user, system, resident, _ = f.read().split()
@@ -146,13 +162,15 @@ class Programs(Section):
     key = "programs"
     head = ("Real programs: user + system seconds of the plain run, and the time under each recorder as a multiple "
             "of it:")
-    columns = [("program", 12), ("plain", 5), ("allocs", 6), ("heaptop", 16), ("ns", 4), ("heaptrack", 16),
-               ("je", 4), ("MB", 12)]
+    columns = [("program", 12), ("plain", 5), ("allocs", 6), ("heaptop", 16), ("ns", 4), ("heaptrack", 9),
+               ("walk", 4), ("je", 4), ("MB", 12)]
 
-    LEGEND = ("ns: what heaptop adds for each allocation. je: jemalloc's profiler at every allocation, as a "
+    LEGEND = ("ns: what heaptop adds for each allocation. walk: unw_backtrace at each allocation, and nothing "
+              "else. je: jemalloc's profiler at every allocation, as a "
               "multiple of jemalloc without it, one run. MB: the largest resident set, what heaptop adds to it, "
               "and the memory of its segments. python3 runs with PYTHONMALLOC=malloc. C++ is "
-              "tests/bench/allocbound.cc: maps, strings, regular expressions and exceptions. redis-server "
+              "tests/bench/allocbound.cc: maps, strings, regular expressions and exceptions. bc factorises "
+              "products of two primes. redis-server "
               "is the server's time alone. heaptrack does not follow the children of git gc.")
 
     def rows(self):
@@ -160,11 +178,11 @@ class Programs(Section):
 
     def measure(self, row, rounds):
         try:
-            PROGRAMS[row]()
+            command = PROGRAMS[row]()
         except Missing as why:
             return {"missing": str(why)}
-        ways = {name: (lambda more=more: used(row, more), 1 if name in SLOW else rounds)
-                for name, more in variants().items()}
+        ways = {name: (lambda more=more: used(row, command, more), 1 if name in SLOW else rounds)
+                for name, more in {**variants(), **walker()}.items()}
         if row.startswith("git"):
             ways.pop("heaptrack", None)  # it does not follow the children, which do the work
         return {**rounds_run(rounds, ways), "report": reported(row)}
@@ -176,11 +194,11 @@ class Programs(Section):
         resident = [statistics.median(r[1] for r in result[name]) for name in ("plain", "heaptop")]
         allocs, segment = result["report"]["allocs"], result["report"]["segment_mb"]
         each = [1e9 * s / allocs for s in added(seconds["heaptop"], seconds["plain"])]
-        recorders = [shown(ratios(seconds.get(name, []), seconds["plain"]), 2)
-                     for name in ("heaptop", "heaptrack")]
+        recorders = [shown(ratios(seconds.get(name, []), seconds["plain"]), 2, name == "heaptop")
+                     for name in ("heaptop", "heaptrack", "unwind")]
         slow = ratios(seconds.get("jemalloc-prof", []), seconds.get("jemalloc", []))
         return [[row, "%.2f" % statistics.median(seconds["plain"]), millions(allocs), recorders[0],
-                 shown(each, 0, False), recorders[1], shown(slow, spread=False),
+                 shown(each, 0, False), recorders[1], recorders[2], shown(slow, spread=False),
                  "%.0f +%.0f (%.0f)" % (resident[0], resident[1] - resident[0], segment)]]
 
     def notes(self, results):
