@@ -17,7 +17,7 @@ rm -rf "$logs" && mkdir -p "$logs"
 list() {
 	local t
 	for t in tests/e2e/*.sh tests/e2e/*.py tests/faults/group_*.py tests/tui/*.sh tests/tui/*.py tests/lint/*.sh tests/lint/*.py \
-		tests/bench/instructions.py tests/bench/smoke.py tests/fuzz/fuzz.py; do
+		tests/bench/instructions.py tests/bench/smoke.py tests/bench/miss_path.py tests/fuzz/fuzz.py; do
 		[ -f "$t" ] && [ -x "$t" ] && echo "$t"
 	done
 	for t in ${TESTS:-}; do
