@@ -20,12 +20,13 @@ from patterns import Blocks, LiveTable, Pairs
 from places import B
 from screen import Screen
 from slowdown import Slowdown
+from storms import Storms
 from table import paragraph, readme_write
 from viewer import Viewer
 
 def sections(threads):
-    return [Pairs(), Blocks(threads), LiveTable(), ManyStacks(), programs.Programs(), Viewer(), Screen(), Leaks(),
-            Slowdown()]
+    return [Pairs(), Blocks(threads), LiveTable(), ManyStacks(), Storms(), programs.Programs(), Viewer(), Screen(),
+            Leaks(), Slowdown()]
 
 
 def wanted(section, pattern, everything):
