@@ -283,6 +283,7 @@ soak: all $(TARGETS) $(TEST_EXTRA) $(B)/tests/tui/flat
 	$(Q)B='$(B)' SOAK=1 tests/e2e/exit_matrix.py
 	$(Q)B='$(B)' SOAK=1 tests/e2e/exit_programs.py
 	$(Q)B='$(B)' SOAK=1 tests/e2e/exit_scan.py
+	$(Q)B='$(B)' SOAK=1 tests/e2e/stacks.py
 	$(Q)B='$(B)' tests/fuzz/fuzz.py --seconds $(FUZZ_SECONDS)
 
 demo: all
