@@ -121,6 +121,9 @@ def flow_is(way, allocations):
         check_equal(sum(site["allocs"] for site in sites), made, "allocations of %d bytes" % size)
         if not way.startswith("jit"):
             check(not any(site["truncated"] for site in sites), "a stack ends early")
+        for plugin in ("one.so", "two.so") if way == "plugins" else ():
+            own = [site for site in sites if site["stack"][0]["module"].endswith(plugin)]
+            check_equal(sum(site["allocs"] for site in own), made // 2, "allocations in " + plugin)
 
 
 for way, allocations in {"coroutines": 100000, "exceptions": 60000, "longjmp": 100000, "jit-frame": 50000,
