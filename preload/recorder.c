@@ -40,9 +40,10 @@ static uint32_t entries_of(void)
 	return (state_segment.header->depth + UNWIND_SPARE + 1) & ~1u;
 }
 
-static void discard(struct recorder *r)
+/* `shown`: the segment is this process's. */
+static void discard(struct recorder *r, bool shown)
 {
-	stack_memory_end(&r->guards);
+	stack_memory_end(&r->guards, shown);
 	private_unmap(r, bytes_of(entries_of()));
 }
 
@@ -57,17 +58,18 @@ static void pointer_note(uint32_t slot, uint64_t pointer)
 static void release(struct recorder *r)
 {
 	uint32_t slot = r->slot;
+	bool on = state_is_on();
 
 	state_thread.no_recorder = 1;
 	state_thread.recorder = NULL;
 	ht_fence_handler();
 	/* In a forked child the segment is our parent's. */
-	if (state_is_on()) {
+	if (on) {
 		counter_batch_repair(&r->counters.adding);
 		pointer_note(slot, 0);
 		thread_release(&state_segment, slot);
 	}
-	discard(r);
+	discard(r, on);
 }
 
 static void on_thread_exit(void *value)
@@ -98,7 +100,7 @@ void recorder_forked(void)
 	t->no_recorder = 0;
 	ht_fence_handler();
 	if (r)
-		discard(r);
+		discard(r, false);
 	stack_memory_forked();
 	counter_own(&state_segment, &recorder_shared, 0);
 }
@@ -130,6 +132,8 @@ static struct recorder *make(void)
 
 static struct recorder *make_with_slot(void)
 {
+	struct ht_header *h = state_segment.header;
+	struct stack_cache_shown shown = { &h->stacks_bytes, &h->stacks_forgotten };
 	struct recorder *r = make();
 
 	if (!r)
@@ -137,7 +141,7 @@ static struct recorder *make_with_slot(void)
 	r->slot = thread_claim(&state_segment, (uint32_t)syscall(SYS_gettid), thread_alive);
 	r->thread = thread_at(&state_segment, r->slot);
 	counter_own(&state_segment, &r->counters, r->slot);
-	if (r->slot != 0 && stack_memory_start(&r->guards)) {
+	if (r->slot != 0 && stack_memory_start(&r->guards, shown)) {
 		pointer_note(r->slot, thread_pointer());
 		return r;
 	}

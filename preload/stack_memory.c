@@ -68,7 +68,7 @@ static void lay_out(struct stack_cache *g, void *mapping, uint64_t words)
 
 static const uint64_t used_at_first = sizeof(struct stack_cache_record) / sizeof(uint64_t) + 1;
 
-bool stack_memory_start(struct stack_cache *g)
+bool stack_memory_start(struct stack_cache *g, struct stack_cache_shown shown)
 {
 	void *mapping = private_map(bytes_of(WORDS_FIRST));
 
@@ -76,6 +76,8 @@ bool stack_memory_start(struct stack_cache *g)
 		return false;
 	lay_out(g, mapping, WORDS_FIRST);
 	g->used = used_at_first;
+	g->shown = shown;
+	ht_add_relaxed_64(shown.bytes, bytes_of(WORDS_FIRST));
 	return true;
 }
 
@@ -84,11 +86,13 @@ static uint64_t beyond_of(uint64_t words)
 	return words > WORDS_KEEP ? words - WORDS_KEEP : 0;
 }
 
-void stack_memory_end(struct stack_cache *g)
+void stack_memory_end(struct stack_cache *g, bool shown_too)
 {
 	if (!g->arena)
 		return;
 	ht_add_relaxed_64(&beyond, -beyond_of(g->words)); /* a sum: nothing is published by it */
+	if (shown_too)
+		ht_add_relaxed_64(g->shown.bytes, -bytes_of(g->words));
 	private_unmap(g->arena, bytes_of(g->words));
 }
 
@@ -99,6 +103,7 @@ void stack_memory_forked(void)
 
 void stack_memory_forget_all(struct stack_cache *g)
 {
+	ht_add_relaxed_64(g->shown.forgotten, 1);
 	g->stop.known = false;
 	g->last.record = g->previous.record = 0;
 	memset(g->roots, 0, root_slots(g->words) * sizeof(*g->roots));
@@ -153,6 +158,7 @@ static bool grow_to(struct stack_cache *g, uint64_t words)
 	if (words >= WORDS_HUGE)
 		private_prefer_huge(mapping, bytes_of(words));
 	lay_out(g, mapping, words);
+	ht_add_relaxed_64(g->shown.bytes, bytes_of(words) - bytes_of(old.words));
 	/* The old tables have become the beginning of the arena's new part. */
 	lay_out(&old, mapping, old.words);
 	table_copy(old.roots, root_slots(old.words), g->roots);

@@ -70,6 +70,12 @@ struct stack_cache_use {
 	uint64_t found; /* stacks found behind an exit */
 };
 
+/* What a viewer is shown of the memory: words of the segment, of all threads together. */
+struct stack_cache_shown {
+	uint64_t *bytes;
+	uint64_t *forgotten; /* times */
+};
+
 /* One thread's memory of stacks; zero at first. Only that thread reads and writes it. */
 struct stack_cache {
 	/* Hashes of records: the place in the arena, in words, below a part of the hash. */
@@ -86,12 +92,14 @@ struct stack_cache {
 	bool full; /* nothing more is remembered, */
 	uint32_t windows, patience; /* since so many judgements, and at most so many */
 	uint64_t window; /* stacks unwound from one to the next */
+	struct stack_cache_shown shown;
 	struct stack_cache_leaf spare; /* for a stack that cannot be remembered */
 };
 
-/* False: no memory. */
-bool stack_memory_start(struct stack_cache *g);
-void stack_memory_end(struct stack_cache *g);
+/* `shown` lives longer than the memory. False: no memory. */
+bool stack_memory_start(struct stack_cache *g, struct stack_cache_shown shown);
+/* `shown_too`: it is still this process's. */
+void stack_memory_end(struct stack_cache *g, bool shown_too);
 /* In a forked child, which has no threads yet: nothing counts towards the bound. */
 void stack_memory_forked(void);
 

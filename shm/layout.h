@@ -638,6 +638,9 @@ struct ht_header {
 	uint64_t hists_refused; /* counters whose histogram is missing: no room */
 	/* Stacks taken by both unwinders (HEAPTOP_UNWINDER=check), and how they compared. */
 	uint64_t unwinds_checked, unwinds_wrong, unwinds_shorter, unwinds_longer;
+	/* The threads' memory of stacks, which is private: its bytes, and how often one of them
+	 * forgot all that was there. */
+	uint64_t stacks_bytes, stacks_forgotten;
 	uint64_t commit_failed; /* units that could not be populated */
 	uint64_t space_refused; /* those that could not be mapped */
 	uint32_t commit_streak; /* failures in a row */

@@ -162,6 +162,8 @@ static void json_self(struct writer *w, const struct snapshot *s)
 {
 	writer_object(w, "self");
 	writer_uint(w, "segment_bytes", s->segment_bytes);
+	writer_uint(w, "stack_memory_bytes", s->totals.stacks_bytes);
+	writer_uint(w, "stacks_forgotten", s->totals.stacks_forgotten);
 	writer_uint(w, "viewer_cpu_ns", s->viewer_cpu_ns);
 	writer_end(w);
 }

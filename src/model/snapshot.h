@@ -189,6 +189,7 @@ struct snap_totals {
 	/*
 	 * With HEAPTOP_UNWINDER=check: stacks compared with the reference, and their differences.
 	 */
+	uint64_t stacks_bytes, stacks_forgotten; /* the threads' memory of stacks */
 	uint64_t unwinds_checked, unwinds_wrong, unwinds_shorter, unwinds_longer;
 	double allocs_per_s, frees_per_s, reallocs_per_s, growth_bytes_per_s;
 	struct snap_error error;

@@ -99,6 +99,7 @@ struct read_totals {
 	uint64_t untracked_blocks, untracked_bytes, missed_frees;
 	bool cramped; /* recording is incomplete: no address space was left */
 	uint64_t commit_failed; /* number of times that the segment could not grow */
+	uint64_t stacks_bytes, stacks_forgotten; /* the threads' memory of stacks */
 	uint64_t unwinds_checked, unwinds_wrong, unwinds_shorter, unwinds_longer;
 	uint64_t events; /* recorded: a sampled block is one, whatever it stands for */
 	uint64_t size_allocs[HT_SIZE_BUCKETS], size_frees[HT_SIZE_BUCKETS];

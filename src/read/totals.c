@@ -71,6 +71,8 @@ static void totals_add_header(struct read_totals *out, const struct ht_header *h
 	out->commit_failed = h->commit_failed;
 	out->missed_frees = h->missed_frees;
 	out->cramped = is_out_of_address_space(h);
+	out->stacks_bytes = h->stacks_bytes;
+	out->stacks_forgotten = h->stacks_forgotten;
 	out->unwinds_checked = h->unwinds_checked;
 	out->unwinds_wrong = h->unwinds_wrong;
 	out->unwinds_shorter = h->unwinds_shorter;

@@ -26,6 +26,8 @@ void totals_fill(struct snap_totals *out, const struct read_totals *t)
 		.missed_frees = t->missed_frees,
 		.untracked_blocks = t->untracked_blocks,
 		.untracked_bytes = t->untracked_bytes,
+		.stacks_bytes = t->stacks_bytes,
+		.stacks_forgotten = t->stacks_forgotten,
 		.unwinds_checked = t->unwinds_checked,
 		.unwinds_wrong = t->unwinds_wrong,
 		.unwinds_shorter = t->unwinds_shorter,

@@ -285,6 +285,8 @@ TEST(fields)
 		{ "proc.major_faults", "2" },
 		{ "proc.threads", "14" },
 		{ "self.segment_bytes", "8388608" },
+		{ "self.stack_memory_bytes", "155648" },
+		{ "self.stacks_forgotten", "3" },
 		{ "self.viewer_cpu_ns", "2000000" },
 		{ "size_histogram.3", "{ \"le\": 64, \"live_blocks\": 101233, \"live_bytes\": "
 				      "101048320, \"allocs\": 197600 }" },

@@ -187,12 +187,15 @@ static void allocate(struct stack_cache *g, uint32_t function, struct tally *tal
 	leaf->counter = 3 * site;
 }
 
+static uint64_t shown_bytes, forgotten;
+
 static struct stack_cache guards_made(void)
 {
 	struct stack_cache g = { 0 };
 
-	CHECK(stack_memory_start(&g));
+	CHECK(stack_memory_start(&g, (struct stack_cache_shown){ &shown_bytes, &forgotten }));
 	memset(seen, 0, sizeof(seen));
+	forgotten = 0;
 	sites_made = last_count = sites_seen = 0;
 	top = 0;
 	rechecks = handlers_leave = false;
@@ -216,7 +219,7 @@ TEST(a_stack_again)
 	allocate(&g, HT_FN_CALLOC, &t);
 	CHECK_INT(t.found, 9); /* another function is another stack */
 	CHECK_INT(t.wrong, 0);
-	stack_memory_end(&g);
+	stack_memory_end(&g, true);
 }
 
 /* Each word that another one took the place of, also one that only looks alike in 48 bits. */
@@ -239,7 +242,7 @@ TEST(every_word_counts)
 		*word = was;
 	}
 	CHECK(find(&g, HT_FN_MALLOC) != NULL);
-	stack_memory_end(&g);
+	stack_memory_end(&g, true);
 }
 
 static struct tally many(uint64_t base, unsigned ways, unsigned rounds)
@@ -252,7 +255,7 @@ static struct tally many(uint64_t base, unsigned ways, unsigned rounds)
 		allocate(&g, HT_FN_MALLOC + (uint32_t)random_below(3), &t);
 	}
 	CHECK(g.used <= g.words);
-	stack_memory_end(&g);
+	stack_memory_end(&g, true);
 	CHECK_INT(t.wrong, 0);
 	return t;
 }
@@ -335,7 +338,7 @@ static void tails(uint64_t base, bool recheck)
 	CHECK(h.exits_in_tails > 10);
 	CHECK(t.found > t.taken / 20);
 	CHECK_INT(t.wrong, 0);
-	stack_memory_end(&g);
+	stack_memory_end(&g, true);
 }
 
 TEST(tails_of_code_that_stays)
@@ -362,7 +365,7 @@ TEST(tails_of_stacks_abandoned)
 	}
 	CHECK(holding_of(&g).hops[1] > 20);
 	CHECK_INT(t.wrong, 0);
-	stack_memory_end(&g);
+	stack_memory_end(&g, true);
 }
 
 TEST(tails_of_code_replaced)
@@ -402,7 +405,7 @@ TEST(every_word_counts_in_tails)
 	}
 	CHECK(hops > 10);
 	CHECK_INT(t.wrong, 0);
-	stack_memory_end(&g);
+	stack_memory_end(&g, true);
 }
 
 /* More than there is memory for: all is forgotten again and again. */
@@ -442,7 +445,7 @@ TEST(growth_is_not_left)
 	CHECK(!handlers_come);
 	sigprocmask(SIG_SETMASK, NULL, &set);
 	CHECK(!sigismember(&set, SIGUSR1) && !sigismember(&set, SIGALRM));
-	stack_memory_end(&g);
+	stack_memory_end(&g, true);
 }
 
 TEST(growth_forgets_nothing)
@@ -466,7 +469,7 @@ TEST(growth_forgets_nothing)
 	}
 	CHECK_INT(t.wrong, 0);
 	CHECK(t.found > stacks - stacks / 20); /* full buckets lose some */
-	stack_memory_end(&g);
+	stack_memory_end(&g, true);
 }
 
 /* Whether the frames of the new code are as large as those before or not. */
@@ -485,7 +488,7 @@ TEST(code_replaced)
 		CHECK_INT(t.wrong, 0);
 		CHECK_INT(t.found, 36);
 		CHECK_INT(t.asked, 3); /* each time of the stack before */
-		stack_memory_end(&g);
+		stack_memory_end(&g, true);
 	}
 }
 
@@ -505,7 +508,7 @@ TEST(code_replaced_under_many_stacks)
 	}
 	CHECK_INT(t.wrong, 0);
 	CHECK(t.found > t.taken / 20);
-	stack_memory_end(&g);
+	stack_memory_end(&g, true);
 }
 
 /* Stacks number `first` to `first + count`. Returns those found. */
@@ -530,8 +533,10 @@ TEST(new_stacks_take_little_memory)
 
 	numbered(&g, 0, 4 * MANY);
 	CHECK_INT(g.words, WORDS_KEEP);
+	CHECK_INT(shown_bytes, bytes_of(WORDS_KEEP));
+	CHECK(forgotten >= 2);
 	CHECK_INT(beyond, 0);
-	stack_memory_end(&g);
+	stack_memory_end(&g, true);
 }
 
 TEST(stacks_that_come_again_take_more)
@@ -542,9 +547,11 @@ TEST(stacks_that_come_again_take_more)
 		numbered(&g, 0, MANY);
 	CHECK(g.words > WORDS_KEEP);
 	CHECK_INT(beyond, g.words - WORDS_KEEP);
+	CHECK_INT(shown_bytes, bytes_of(g.words));
 	CHECK(numbered(&g, 0, MANY) > MANY - MANY / 20); /* full buckets lose some */
-	stack_memory_end(&g);
+	stack_memory_end(&g, true);
 	CHECK_INT(beyond, 0);
+	CHECK_INT(shown_bytes, 0);
 }
 
 /* What other threads have is not there for this one, until they end. Meanwhile what fits serves. */
@@ -565,7 +572,7 @@ TEST(all_threads_have_one_bound)
 		numbered(&g, 0, MANY);
 	CHECK(g.words > WORDS_KEEP);
 	CHECK(numbered(&g, 0, MANY) > MANY - MANY / 20);
-	stack_memory_end(&g);
+	stack_memory_end(&g, true);
 }
 
 TEST(memory_is_refused)
@@ -578,7 +585,7 @@ TEST(memory_is_refused)
 	CHECK_INT(g.words, WORDS_FIRST);
 	CHECK_INT(beyond, 0);
 	refused = false;
-	stack_memory_end(&g);
+	stack_memory_end(&g, true);
 }
 
 /* Other stacks come, after those that fitted: they are remembered before long. */
@@ -594,7 +601,7 @@ TEST(full_memory_that_serves_no_more)
 		numbered(&g, MANY, MANY / 20);
 	CHECK(numbered(&g, MANY, MANY / 20) > MANY / 20 - MANY / 400);
 	beyond = 0;
-	stack_memory_end(&g);
+	stack_memory_end(&g, true);
 }
 
 /* Something was unloaded elsewhere: asked once, and good again. */
@@ -613,7 +620,7 @@ TEST(code_stays)
 	CHECK_INT(t.asked, 1);
 	CHECK_INT(t.found, 19);
 	CHECK_INT(t.wrong, 0);
-	stack_memory_end(&g);
+	stack_memory_end(&g, true);
 }
 
 /* Memory outside any object may change unnoticed, so it is checked each time. */
@@ -634,7 +641,7 @@ TEST(code_outside)
 	allocate(&g, HT_FN_MALLOC, &t);
 	CHECK_INT(t.found, 9);
 	CHECK_INT(t.wrong, 0);
-	stack_memory_end(&g);
+	stack_memory_end(&g, true);
 }
 
 /* What cannot be remembered has a leaf all the same. */
@@ -653,7 +660,7 @@ TEST(not_remembered)
 	leaf = stack_cache_keep(&g, &u, HT_FN_MALLOC, 0, false);
 	CHECK(leaf && leaf->site == 0);
 	CHECK(find(&g, HT_FN_MALLOC) == NULL);
-	stack_memory_end(&g);
+	stack_memory_end(&g, true);
 }
 
 int main(void)
