@@ -12,7 +12,7 @@ TIMES = 20
 
 
 def faults(arguments, **more):
-    """Of each process, and of the parent for it."""
+    """Page faults per process, its parent's included."""
     if not os.path.exists(STORM):
         raise Failure(STORM + " is not built")
     done = run([STORM, arguments[0], str(TIMES), *arguments[1:]], env=environment(**more))
