@@ -6,9 +6,10 @@ an ancestor of it; that is said; and a stack without room costs no more when it 
 import json
 import os
 import resource
+import signal
 
-from proving import (B, HEAPTOP, case, check, check_consistent, check_equal, report, report_of_segment, run, run_cases,
-                     segment_files, target)
+from proving import (B, HEAPTOP, LIBRARY, case, check, check_consistent, check_equal, environment, need, report,
+                     report_of_segment, run, run_cases, segment_files, target)
 
 PROGRAM = target("full_tree")
 INSIDE = os.path.join(B, "tests", "faults", "tools", "inside")
@@ -115,6 +116,14 @@ def remembered():
     check_counts(rep, counts(done))
     check_ancestors(rep)
     os.unlink(path)
+
+
+@case("under valgrind, whose mremap refuses otherwise, no table grows into another mapping")
+def emulated():
+    done = run([need("valgrind"), "--tool=none", PROGRAM, "30000", "10", "1", "abort"], preexec=small,
+               env=environment(LD_PRELOAD=LIBRARY))
+    check_equal(done.returncode, -signal.SIGABRT, "status")
+    check_counts(report_of_segment(segment_files()[0]), counts(done))
 
 
 run_cases()
