@@ -43,7 +43,7 @@
  * the module that was mapped there at that time, so an address stays right after dlclose and reuse.
  *
  * The index finds a node by a hash of all frames from the outermost in to it; only the library
- * reads it. It has levels: level 0 has 2^index_log2 lines, and each further level four times as
+ * reads it. It has levels: level 0 has 2^index_log2 lines, and each further level eight times as
  * many as the one before. A line is HT_INDEX_SLOTS slots, used in order. A node goes into its line
  * of the first level where that is not full; when the last level's is full too, into one of the
  * next HT_INDEX_PROBE_LINES - 1 there. A slot is 0 (free), or a node and seven bits of its hash.
@@ -170,7 +170,7 @@
 #ifndef HT_INDEX_PROBE_LINES
 #define HT_INDEX_PROBE_LINES 8u /* 128 slots reachable: three quarters get used, at least */
 #endif
-#define HT_INDEX_GROWTH_LOG2 2u
+#define HT_INDEX_GROWTH_LOG2 3u
 #define HT_INDEX_LEVELS	     8u
 #define HT_INDEX_NODE	     0x1ffffffu /* of a slot; the other bits, never all 0, are the hash's */
 #define HT_BUCKET_SLOTS	     7u /* keys and overflow count fill one 64-byte line */

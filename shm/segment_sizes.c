@@ -16,14 +16,11 @@
 static const struct segment_sizes table[] = {
 	/* 32 M nodes and 4 M stacks; the last level of the overflow alone holds 58 M blocks. 5.7 GB
 	   virtual, and 16 for the pieces */
-	[SEGMENT_FULL] = { 1024, 16384, 4u << 20, 7, 1u << 25, 1u << 22, 1u << 21, 9, 8,
+	[SEGMENT_FULL] = { 1024, 16384, 4u << 20, 10, 5, 1u << 25, 1u << 22, 1u << 21, 9, 8,
 		HT_PIECES_MAX },
-	/* 42 MB in all: leaves room in a 64 MB /dev/shm */
-	[SEGMENT_SMALL] = { 128, 1024, 256u << 10, 3, 1u << 18, 1u << 15, 1u << 14, 13, 2, 0 },
+	/* 43 MB in all: leaves room in a 64 MB /dev/shm */
+	[SEGMENT_SMALL] = { 128, 1024, 256u << 10, 12, 2, 1u << 18, 1u << 15, 1u << 14, 13, 2, 0 },
 };
-
-/* Lines of the index's level 0: one unit of memory, which is all that a small program needs. */
-#define INDEX_LOG2 10u
 
 static uint64_t round_up(uint64_t bytes)
 {
@@ -50,7 +47,7 @@ static uint64_t regions_size(const struct segment_sizes *p, uint64_t bytes[HT_RE
 	uint64_t all = HT_HEADER_BYTES, live = 0, index = 0;
 
 	for (uint32_t i = 0; i < p->index_levels; i++)
-		index += segment_index_bytes(INDEX_LOG2, i);
+		index += segment_index_bytes(p->index_log2, i);
 	for (uint32_t i = 0; i < p->live_levels; i++)
 		live += (sizeof(struct ht_bucket) << p->live_log2) << 2 * i;
 	for (int i = 0; i < HT_REGION_COUNT; i++) {
@@ -80,7 +77,7 @@ void segment_sizes_write(struct ht_header *h, const struct segment_sizes *p)
 	h->live_log2 = p->live_log2;
 	h->live_levels_max = p->live_levels;
 	h->live_pieces_max = p->pieces;
-	h->index_log2 = INDEX_LOG2;
+	h->index_log2 = p->index_log2;
 	h->index_levels = p->index_levels;
 }
 

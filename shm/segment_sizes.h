@@ -19,8 +19,8 @@ enum segment_size { SEGMENT_FULL, SEGMENT_SMALL };
 /* The number of elements in each region; of the index, levels; of the live table, pieces and levels
  * of the overflow. */
 struct segment_sizes {
-	uint32_t threads, modules, strings, index_levels, nodes, sites, hists, live_log2,
-		live_levels;
+	uint32_t threads, modules, strings, index_log2, index_levels, nodes, sites, hists,
+		live_log2, live_levels;
 	uint32_t pieces;
 };
 

@@ -455,7 +455,7 @@ TEST(index_grows)
 {
 	static const struct {
 		uint32_t nodes, most;
-	} cases[] = { { 6000, 1 }, { 30000, 5 }, { 100000, 21 }, { 400000, 85 } };
+	} cases[] = { { 6000, 1 }, { 50000, 9 }, { 400000, 73 } };
 	struct fixture f;
 	uint64_t seed = 0;
 
