@@ -12,8 +12,10 @@
 /*
  * Blocks of this size and more do not populate memory: the pages would hold a dozen of them at
  * most, so the overflow is smaller, and its cost is small next to that of filling such a block.
+ * Smaller ones do, since small ones that come later on the same page would all be searched for in
+ * the overflow, too: a buffer of a stream is often the first block of a heap.
  */
-#define LARGE_BYTES 4096u
+#define LARGE_BYTES HT_PAGE_SPAN
 /* Pages of a group until a whole group's are taken: nearly all of a small program's heap. */
 #define FIRST_PAGES 4u
 
