@@ -9,7 +9,7 @@
 #include "shm/segment_types.h"
 
 /* Under a limit on the file size a segment has fewer pieces, at least these: 1 GB of address space.
- * Then it holds fewer stacks, at least these: some 3.3 GB of file. */
+ * Then it holds fewer stacks, at least these: some 3.5 GB of file. */
 #define PIECES_MIN 32u
 #define SITES_MIN  (1u << 20)
 
