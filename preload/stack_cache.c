@@ -25,9 +25,9 @@
 #define UNPINNED_WORDS 2u /* an address, and its module */
 
 /* Tails: with less memory than this, records are whole, and compared in one go. */
-#define TAIL_ARENA_WORDS (1u << 17)
+#define TAIL_ARENA_WORDS (1u << 19)
 #define TAIL_LEAST	 8u /* words: fewer are copied */
-#define TAIL_HOPS	 3u /* at most */
+#define TAIL_HOPS	 1u /* at most */
 
 /* What a record has bits for. */
 #define HOPS_MASK     3u
@@ -210,6 +210,7 @@ struct stack_cache_leaf *stack_cache_branch(struct stack_cache *g, uintptr_t fra
 	uint32_t begin = 0; /* the number of the stack's words before the record's first */
 	uint32_t before = 0; /* the number of the record's words before the part's first */
 
+	g->use.searches++;
 	for (;;) {
 		uint64_t value = place.block->value[place.in_block];
 		uint32_t word = before + place.in_block +
@@ -228,6 +229,9 @@ struct stack_cache_leaf *stack_cache_branch(struct stack_cache *g, uintptr_t fra
 			place = stack_cache_compare(base, &part->block[next.block]);
 			continue;
 		}
+		if (begin != 0 && g->shallow)
+			return NULL;
+		g->use.exits++;
 		child = exit_find(g, r, word, *now);
 		begin += word;
 		if (!child)

@@ -8,7 +8,8 @@
  * More memory helps only where stacks come again that were forgotten: those that made no new site.
  * A program whose stacks are mostly new stays at WORDS_KEEP. One whose stacks come again, but do
  * not all fit, would forget each just before it comes: there the memory stays as it is for as long
- * as it serves, judged by the stacks found since.
+ * as it serves, judged by the stacks found since. Where stacks part from each other so often that a
+ * search takes longer than to unwind what is new, more memory would not help either.
  */
 #include "preload/stack_memory.h"
 
@@ -35,6 +36,7 @@
 
 #define AGAIN_PART   1u /* stacks that come again to each new one: growing pays */
 #define SERVES_PART  16u /* stacks that miss to each found: the memory is of no use */
+#define DEEP	     2u /* exits to a search */
 #define PATIENCE_MAX 15u /* a full memory stays so many times what filling it takes */
 
 /* Words beyond WORDS_KEEP. */
@@ -110,6 +112,7 @@ void stack_memory_forget_all(struct stack_cache *g)
 	memset(g->exits, 0, exit_slots(g->words) * sizeof(*g->exits));
 	ht_fence_handler(); /* a handler that leaves before this forgets less */
 	g->used = used_at_first;
+	g->shallow = false;
 	g->use = (struct stack_cache_use){ 0 };
 }
 
@@ -193,6 +196,13 @@ static bool comes_again(const struct stack_cache *g)
 	return g->use.again / AGAIN_PART > g->use.news;
 }
 
+/* Whether searches lead through many exits. With so much memory each is a miss of the processor's
+ * caches, and what differs from the stack before is unwound again in less time. */
+static bool is_deep(const struct stack_cache *g)
+{
+	return g->words >= WORDS_KEEP && comes_again(g) && g->use.exits > DEEP * g->use.searches;
+}
+
 /* Whether what the full memory holds still comes. */
 static bool serves(const struct stack_cache *g)
 {
@@ -209,7 +219,8 @@ static bool stays(struct stack_cache *g)
 		g->patience = g->patience < PATIENCE_MAX ? 2 * g->patience + 1 : g->patience;
 		g->windows = 0;
 	}
-	g->full = comes_again(g) && (!g->full || serves(g)) && g->windows++ < g->patience;
+	g->full = comes_again(g) && (!g->full || g->shallow || serves(g)) &&
+		  g->windows++ < g->patience;
 	if (!comes_again(g))
 		g->patience = 0;
 	g->use = (struct stack_cache_use){ 0 };
@@ -220,7 +231,9 @@ bool stack_memory_room(struct stack_cache *g, uint64_t words)
 {
 	if (g->full ? misses(&g->use) < g->window : g->used + words <= g->words)
 		return !g->full;
-	if ((g->words < WORDS_KEEP || comes_again(g)) && grow(g)) {
+	if (is_deep(g))
+		g->shallow = true;
+	if (!g->shallow && (g->words < WORDS_KEEP || comes_again(g)) && grow(g)) {
 		g->full = false;
 		g->patience = 0;
 		return true;

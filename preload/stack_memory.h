@@ -67,7 +67,9 @@ struct stack_cache_last {
 struct stack_cache_use {
 	uint32_t news; /* stacks remembered that had no site yet */
 	uint32_t again; /* stacks unwound again */
-	uint64_t found; /* stacks found behind an exit */
+	uint64_t found; /* stacks found behind an exit or a tail */
+	uint64_t searches; /* for a stack behind an exit, */
+	uint64_t exits; /* and exits that these led through */
 };
 
 /* What a viewer is shown of the memory: words of the segment, of all threads together. */
@@ -90,6 +92,7 @@ struct stack_cache {
 	struct stack_cache_last last, previous;
 	struct stack_cache_use use;
 	bool full; /* nothing more is remembered, */
+	bool shallow; /* and exits of exits are not followed */
 	uint32_t windows, patience; /* since so many judgements, and at most so many */
 	uint64_t window; /* stacks unwound from one to the next */
 	struct stack_cache_shown shown;

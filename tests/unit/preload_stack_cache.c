@@ -511,18 +511,39 @@ TEST(code_replaced_under_many_stacks)
 	stack_memory_end(&g, true);
 }
 
-/* Stacks number `first` to `first + count`. Returns those found. */
-static unsigned numbered(struct stack_cache *g, unsigned first, unsigned count)
+/* Stacks number `first` to `first + count`, each by `make`. Returns those found. */
+static unsigned numbered_by(
+	struct stack_cache *g, unsigned first, unsigned count, void (*make)(unsigned number))
 {
 	struct tally t = { 0 };
 
 	for (unsigned i = first; i < first + count; i++) {
-		seed = mix(i, 1);
-		stack_make(0x4000, 50);
+		make(i);
 		allocate(g, HT_FN_MALLOC, &t);
 	}
 	CHECK_INT(t.wrong, 0);
 	return t.found;
+}
+
+/* One that parts from others at many words. */
+static void parts_often(unsigned number)
+{
+	seed = mix(number, 1);
+	stack_make(0x4000, 50);
+}
+
+/* One that parts from all others at its second word. */
+static void parts_once(unsigned number)
+{
+	parts_often(number);
+	stack[top + 1] = 0x4000;
+	for (unsigned i = 2; i < 6; i++)
+		stack[top + i] = 0x100000 + ((uint64_t)number << 12) + i * 16;
+}
+
+static unsigned numbered(struct stack_cache *g, unsigned first, unsigned count)
+{
+	return numbered_by(g, first, count, parts_once);
 }
 
 #define MANY 40000u /* stacks: several times what fits into WORDS_KEEP */
@@ -552,6 +573,26 @@ TEST(stacks_that_come_again_take_more)
 	stack_memory_end(&g, true);
 	CHECK_INT(beyond, 0);
 	CHECK_INT(shown_bytes, 0);
+}
+
+/* Stacks that are found by way of many exits are unwound again instead: that takes no memory. */
+TEST(deep_searches_take_no_more)
+{
+	struct stack_cache g = guards_made();
+
+	for (unsigned turn = 0; turn < 6 && !g.shallow; turn++)
+		numbered_by(&g, 0, MANY, parts_often);
+	CHECK(g.shallow);
+	CHECK_INT(g.words, WORDS_KEEP);
+	numbered_by(&g, 0, MANY, parts_often);
+	CHECK_INT(g.words, WORDS_KEEP);
+	/* Others come: they are remembered in the end. */
+	for (unsigned turn = 0; turn < 20 * (PATIENCE_MAX + 1) && g.shallow; turn++)
+		numbered(&g, MANY, MANY / 20);
+	CHECK(!g.shallow);
+	numbered(&g, MANY, MANY / 20);
+	CHECK(numbered(&g, MANY, MANY / 20) > MANY / 20 - MANY / 400);
+	stack_memory_end(&g, true);
 }
 
 /* What other threads have is not there for this one, until they end. Meanwhile what fits serves. */
@@ -681,6 +722,7 @@ int main(void)
 	RUN(code_replaced_under_many_stacks);
 	RUN(new_stacks_take_little_memory);
 	RUN(stacks_that_come_again_take_more);
+	RUN(deep_searches_take_no_more);
 	RUN(all_threads_have_one_bound);
 	RUN(memory_is_refused);
 	RUN(full_memory_that_serves_no_more);
