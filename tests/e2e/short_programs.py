@@ -28,21 +28,21 @@ def check_command(command, most):
     check_added(faults(["exec", "--", *command]), faults(["exec", "LD_PRELOAD=" + LIBRARY, "--", *command]), most)
 
 
-# Bounds: half as many again as were counted; of the second, a fifth, most being the heads of the tree.
+# Bounds: half as many again as were counted.
 
 @case("a program that allocates nothing")
 def idle():
-    check_command(["/bin/true"], 62)
+    check_command(["/bin/true"], 60)
 
 
 @case("a program with 100 call stacks")
 def small():
-    check_command([STORM, "work", "100"], 730)
+    check_command([STORM, "work", "100"], 145)
 
 
 @case("a forked child with 100 call stacks")
 def forked():
-    check_added(faults(["fork", "100"]), faults(["fork", "100"], LD_PRELOAD=LIBRARY), 225)
+    check_added(faults(["fork", "100"]), faults(["fork", "100"], LD_PRELOAD=LIBRARY), 135)
 
 
 run_cases()
