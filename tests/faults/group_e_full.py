@@ -85,11 +85,11 @@ def room_returns():
         raise Skip("unshare(CLONE_NEWNS) is not permitted here")
     folder = tempfile.mkdtemp(prefix="heaptop-e2e-", dir=scratch)
     check_equal(run(["mount", "--make-rprivate", "/"]).returncode, 0, "mount --make-rprivate")
-    check_equal(run(["mount", "-t", "tmpfs", "-o", "size=3m", "none", folder]).returncode, 0, "mount")
+    check_equal(run(["mount", "-t", "tmpfs", "-o", "size=2m", "none", folder]).returncode, 0, "mount")
     try:
         with Stepping((50000, 3), folder) as program:
             first = program.step(False)
-            check(first["untracked_blocks"] > 10000, "3 MB were enough: %s" % first)
+            check(first["untracked_blocks"] > 10000, "2 MB were enough: %s" % first)
             check_equal(run(["mount", "-o", "remount,size=64m", folder]).returncode, 0, "remount")
             program.go_on()
             second = program.step()

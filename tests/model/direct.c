@@ -15,7 +15,7 @@
 #define SMALL	40u
 #define LARGE	60u
 #define LONG	1000u
-#define TOO_BIG 5000u
+#define TOO_BIG (HT_PAGE_SPAN + 1000u)
 
 static struct segment segment;
 static uint64_t *given, *freed;

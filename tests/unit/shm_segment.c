@@ -11,7 +11,7 @@
 #include "shm/thread.h"
 
 #define PAGE 4096u
-/* Of the header: up to the first pieces, and what a leak scan reads at once. */
+/* The header has memory up to the first pieces, and for what a leak scan reads at once. */
 #define HEADER_PAGES                                                                               \
 	(offsetof(struct ht_header, pieces[1]) / PAGE + 1 +                                        \
 		offsetof(struct ht_header, coop.data) / PAGE -                                     \

@@ -43,7 +43,8 @@ static struct ht_variance spread_of(uint32_t site)
 		uint64_t at = segment_element(&f.s, HT_REGION_VARIANCES, i, sizeof(out));
 		const struct ht_variance *s = segment_at(&f.s, at);
 
-		if (ht_counter_site(counter_at(&f.s, i)->key) != site || commit_reach(&f.s, at) < sizeof(out))
+		if (ht_counter_site(counter_at(&f.s, i)->key) != site ||
+			commit_reach(&f.s, at) < sizeof(out))
 			continue;
 		out.blocks += s->blocks;
 		out.bytes += s->bytes;
