@@ -36,8 +36,9 @@ def frames(site):
     return [f["pc"] for f in site["stack"]]
 
 
-def check_ancestors(rep):
-    """What they are, how much they have, and that it is said."""
+def check_ancestors(rep, threads=1):
+    """What they are, how much they have, and that it is said. Of threads that took nodes while there was room, all
+    but one may find that the last site is gone: the ancestor is then a caller that no other stack has."""
     sites, totals = rep["sites"], rep["totals"]
     ancestors = [s for s in sites if s["ancestor"]]
     own = [s for s in sites if not s["ancestor"]]
@@ -47,9 +48,9 @@ def check_ancestors(rep):
     check_equal(sum(s["live_bytes"] for s in ancestors), totals["ancestor_live_bytes"], "ancestor_live_bytes")
     check_equal({s["function"] for s in ancestors}, {"(deeper calls not kept)"}, "function of ancestors")
     prefixes = {tuple(frames(s)[i:]) for s in own for i in range(len(s["stack"]))}
-    for s in ancestors:
-        check(s["stack"][0]["function"] == "(stack not recorded)" or tuple(frames(s)) in prefixes,
-              "an ancestor that is none: %s" % [f["function"] for f in s["stack"]])
+    others = [[f["function"] for f in s["stack"]] for s in ancestors
+              if s["stack"][0]["function"] != "(stack not recorded)" and tuple(frames(s)) not in prefixes]
+    check(len(others) < threads, "ancestors that are none: %s" % others)
     return ancestors
 
 
@@ -91,7 +92,7 @@ def threads():
     check_consistent(rep)
     for field in ("allocs", "alloc_bytes"):
         check_equal(rep["totals"][field], want[field] + idle["totals"][field], field)
-    ancestors = check_ancestors(rep)
+    ancestors = check_ancestors(rep, 4)
     check_equal(len({tuple(frames(s)) for s in ancestors}), len(ancestors), "stacks of ancestors")
 
 
