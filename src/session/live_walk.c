@@ -81,6 +81,7 @@ static void walk(struct walk *w, const struct live_walk_of *of, const struct sna
 	if (w->births)
 		since_mark_end(&v->births, of->moments, s, whole);
 	v->retention.known = whole && w->retention;
+	v->is_last = of->ended;
 	v->due_ns = start + (clock_monotonic_ns() - start) * (asked(w) ? SHARE : SHARE_SELF);
 }
 
@@ -93,8 +94,10 @@ void live_walk_update(struct live_walk *v, const struct live_walk_of *of, struct
 		.classes = v->site_ticks > 0,
 		.retention = s->totals.live_blocks <= BLOCKS_MOST && retention_wanted(s),
 		.alive = v->site_ticks > 0 || threads_wanted() };
-	/* What the last walk did not count is not made to wait for the next one. */
-	bool anew = (w.ages && !v->ages.known) || (w.alive && !v->alive.known) ||
+	/* What the last walk did not count is not made to wait for the next one; nor is the
+	 * program's end. */
+	bool ended = of->ended && !v->is_last && (asked(&w) || w.retention);
+	bool anew = ended || (w.ages && !v->ages.known) || (w.alive && !v->alive.known) ||
 		    (w.births && since_mark_differ(&v->births, of->moments, s)) ||
 		    (w.classes && (!v->ages.has_classes || v->ages.classes_of != v->site));
 

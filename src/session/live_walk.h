@@ -19,6 +19,7 @@ struct live_walk {
 	struct since_mark births;
 	struct retention retention;
 	struct live_by_thread alive;
+	bool is_last; /* the last walk was made after the program's end */
 	uint64_t due_ns;
 	uint32_t site; /* the one on display */
 	unsigned site_ticks; /* ticks until that ends, unless it is asked for again */
@@ -31,6 +32,7 @@ struct live_walk_of {
 	const struct mark_list *moments;
 	uint64_t created_ns; /* the program's start */
 	uint32_t sites; /* all ids are below it */
+	bool ended; /* the program has: its blocks no longer change */
 };
 
 /* Once a tick: walks if anything is asked for and a walk is due, and fills in the snapshot's

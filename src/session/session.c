@@ -505,7 +505,8 @@ static void sites_complete(struct session *s, struct snapshot *made)
 		.model = s->model,
 		.moments = &s->marks.moments,
 		.created_ns = s->identity.created_ns,
-		.sites = s->site_count };
+		.sites = s->site_count,
+		.ended = !session_alive(s) };
 
 	if (s->state != SNAP_COPY) /* marks belong to the program, which continues */
 		marks_read(&s->marks, &of, made);
