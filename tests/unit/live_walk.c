@@ -350,6 +350,46 @@ TEST(what_of_a_threads_blocks_is_alive)
 	end();
 }
 
+/* A tick at which no walk is due. Returns what is alive. */
+static uint64_t alive_at(uint64_t now_ns, bool ended)
+{
+	struct model_site plain[3] = { { .id = 1 }, { .id = 2 }, { .id = 3 } };
+	struct model_input in = { .now_ns = now_ns, .sites = plain, .nsites = 3 };
+	struct live_walk_of of = { .segment = w.reader,
+		.model = w.model,
+		.moments = &w.moments,
+		.created_ns = FIXTURE_CREATED_NS,
+		.sites = w.sites,
+		.ended = ended };
+	struct snapshot *s = model_tick(w.model, &in);
+	uint64_t bytes;
+
+	w.live_walk.due_ns = UINT64_MAX;
+	live_walk_update(&w.live_walk, &of, s);
+	bytes = s->alive_bytes;
+	snapshot_unref(s);
+	return bytes;
+}
+
+/* The program frees a block and ends before the next walk is due: the last one is made at its end.
+ */
+TEST(what_is_alive_at_the_end)
+{
+	struct live_block b = { 0 };
+	uint64_t before;
+
+	begin();
+	threads_want(true);
+	before = alive_at(FIRST_NS, false);
+	for (uint32_t i = 0; i < MADE_BLOCKS && b.size == 0; i++)
+		live_remove(&w.made.s, made_address(1, i), &b);
+	CHECK(b.size != 0);
+	CHECK_INT(alive_at(FIRST_NS + S, false), before);
+	CHECK_INT(alive_at(FIRST_NS + 2 * S, true), before - b.size);
+	threads_want(false);
+	end();
+}
+
 /* By names, in the snapshot's own memory; a filter goes by them. */
 TEST(who_allocates_where)
 {
@@ -411,6 +451,7 @@ int main(void)
 	RUN(one_walk_for_all_that_is_asked);
 	RUN(who_allocates_at_a_site);
 	RUN(what_of_a_threads_blocks_is_alive);
+	RUN(what_is_alive_at_the_end);
 	RUN(who_allocates_where);
 	return check_end();
 }
