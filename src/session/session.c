@@ -380,8 +380,7 @@ static void fill_self(struct session *s, struct snapshot *h, uint64_t now)
 	h->viewer_rss = proc_own_rss();
 }
 
-/* Whether the process is past the last instant at which it can be scanned: it has called exit, and
- * the kernel has begun to take it apart. Others may see its files closed before it is a zombie. */
+/* Whether the kernel takes apart a process that called exit. Its files may be closed already. */
 static bool is_exiting(const struct session *s, uint32_t segment_state)
 {
 	struct proc_reading p = { 0 };
