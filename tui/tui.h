@@ -13,6 +13,7 @@
 #include "src/model/leaks.h"
 #include "src/model/map.h"
 #include "src/model/settings.h"
+#include "src/model/timeline.h"
 
 /* The state of the screen, for an export. */
 struct tui_shown {
@@ -72,6 +73,16 @@ struct tui_source {
 	void (*mark_name)(void *ctx, unsigned number, const char *name);
 	/* Sets the marks that `since` and `until` of the next snapshots are; 0: none, and now. */
 	void (*since)(void *ctx, unsigned since, unsigned until);
+	/*
+	 * Sets the moment that the next snapshots are of. 0, or -errno and a line in `msg`: then
+	 * nothing changes. NULL: snapshots are always of now.
+	 */
+	int (*moment_show)(void *ctx, const struct moment *m, char *msg, size_t cap);
+	/*
+	 * What is kept of the past of the process on the screen, as of the last tick, whichever
+	 * moment that was of. Valid until the next tick. NULL: nothing is kept.
+	 */
+	const struct timeline *(*timeline)(void *ctx);
 	/*
 	 * The recorded processes: returns the number of rows; *rows are valid until the next call;
 	 * *more: further processes. NULL: there is no list.

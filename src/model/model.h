@@ -20,6 +20,7 @@ struct model_variance {
 struct model_site {
 	uint32_t id;
 	uint64_t live_bytes, allocs, frees, alloc_bytes, peak_bytes, temporary;
+	uint64_t at_peak_bytes, at_peak_blocks; /* with head.totals.has_at_peak */
 	struct model_variance variance;
 };
 

@@ -36,14 +36,18 @@ void snapshot_ref(struct snapshot *s)
 void snapshot_unref(struct snapshot *s)
 {
 	void (*release)(void *);
+	struct snapshot *base;
 	void *owner;
 
 	if (!s || --s->refs > 0)
 		return;
 	release = s->release;
 	owner = s->owner;
+	base = s->base;
 	free(s);
-	if (release)
+	if (base)
+		snapshot_unref(base);
+	else if (release)
 		release(owner);
 }
 

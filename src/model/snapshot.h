@@ -163,6 +163,8 @@ struct snap_site {
 	uint64_t live_bytes, live_blocks;
 	uint64_t allocs, frees, alloc_bytes;
 	uint64_t peak_live_bytes;
+	uint64_t at_peak_bytes, at_peak_blocks; /* live at the program's peak; with
+						   snapshot.totals.has_at_peak */
 	uint64_t temporary; /* freed by the same thread as its next event */
 	bool has_ages; /* ages are valid: they were requested, and it has live blocks */
 	uint64_t oldest_ns, youngest_ns; /* ages of its live blocks */
@@ -180,6 +182,9 @@ struct snap_totals {
 	uint64_t allocs, frees, reallocs, alloc_bytes, free_bytes;
 	uint64_t live_blocks, live_bytes, peak_live_bytes;
 	uint64_t peak_ns; /* time of the peak, since start */
+	/* The sums of the sites' at_peak_*. With one thread at_peak_bytes is peak_live_bytes. */
+	uint64_t at_peak_bytes, at_peak_blocks;
+	bool has_at_peak; /* at_peak_* are valid, here and in sites */
 	uint64_t temporary, failed, unknown_frees;
 	uint64_t missed_frees; /* detected, and counted, when the block's address was reused */
 	uint64_t lost_events; /* ring records that a reader missed; sessions read none */
@@ -342,6 +347,14 @@ struct snap_thread {
 	double live_bytes_per_s;
 };
 
+/* The moment that a snapshot is of. */
+enum snap_moment {
+	SNAP_NOW,
+	SNAP_PEAK, /* live_* of its sites and totals are those of the program's peak */
+	SNAP_PAST, /* an earlier tick */
+	SNAP_RANGE, /* the same, and the sites' `since` is from `range_from_ns` to it */
+};
+
 struct snapshot {
 	unsigned refs; /* snapshot_ref, snapshot_unref: main thread only */
 	/*
@@ -351,6 +364,13 @@ struct snapshot {
 	 */
 	void *owner;
 	void (*release)(void *owner);
+	/*
+	 * The snapshot from which this one was derived, of which it holds a reference; NULL: none.
+	 * With one, `release` is not called: the owner lives as long as `base`.
+	 */
+	struct snapshot *base;
+	enum snap_moment moment;
+	uint64_t range_from_ns; /* since the program's start */
 	/* who */
 	pid_t pid;
 	const char *command; /* argv joined by spaces, cleaned */

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Snapshots of other moments, derived from one of now. A derived snapshot has the owner and the
+ * call stacks of its base, and holds a reference to it. Main thread.
+ */
+#ifndef SRC_MODEL_MOMENT_H
+#define SRC_MODEL_MOMENT_H
+
+#include "src/model/snapshot.h"
+
+/* A copy of `base` with `nsites` sites, all zeros, to be filled in at *sites; one reference, the
+ * caller's. NULL: no memory. */
+struct snapshot *moment_derive(struct snapshot *base, size_t nsites, struct snap_site **sites);
+/*
+ * `base` as of the program's peak: live bytes and blocks of sites and totals are at_peak_*; sites
+ * that had none are left out; rates, trends, growth and ages are cleared. NULL and errno: ENODATA
+ * without totals.has_at_peak, ENOMEM.
+ */
+struct snapshot *moment_peak(struct snapshot *base);
+
+#endif

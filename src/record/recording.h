@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Recordings: histories on disk. A file holds the ticks of one or several process images
+ * (streams: the program, its children, earlier images), the stacks once, names when they are
+ * known. It can be read up to its last complete block, whatever happened to its writer. Main thread.
+ */
+#ifndef SRC_RECORD_RECORDING_H
+#define SRC_RECORD_RECORDING_H
+
+#include "src/record/history.h"
+
+#define RECORDING_MESSAGE_MAX 256
+#define RECORDING_MAGIC	      "heaptop recording" /* the file begins with it */
+
+struct recording_writer;
+struct recording_options {
+	uint64_t limit_bytes; /* older parts are thinned to stay below it; 0: no limit */
+	const char *version; /* heaptop's */
+};
+
+/* Creates `path` (0600), replacing a regular file. NULL and one line in `message`
+ * (RECORDING_MESSAGE_MAX). */
+struct recording_writer *recording_create(
+	const char *path, const struct recording_options *o, char *message);
+/*
+ * Adds a tick of the image that owns `s` (a new owner is a new stream), with the stacks that are
+ * new; flushed before it returns. Children of `s` are not looked at. 0, or -errno: the file is
+ * no longer written, and stays readable up to the tick before.
+ */
+int recording_add(struct recording_writer *w, const struct snapshot *s);
+/* The image is gone: no more ticks of this owner. Writes the names that are known by then. */
+int recording_end(struct recording_writer *w, const struct snapshot *last);
+/* Fills in the fields `file...` and `trouble` of a time line. */
+void recording_fill(const struct recording_writer *w, struct timeline *t);
+/* Writes the index and closes. 0 or -errno. */
+int recording_close(struct recording_writer *w);
+
+/* ---- reading ---- */
+
+struct recording;
+
+/* Whether a file begins as a recording does. */
+bool recording_is(const char *path);
+/* Reads a file, up to its last complete block. NULL and one line in `message`. */
+struct recording *recording_open(const char *path, char *message);
+void recording_free(struct recording *r);
+/* NULL, or a line that says what is missing at the end ("cut off after 12:03"). */
+const char *recording_notice(const struct recording *r);
+size_t recording_streams(const struct recording *r);
+/* The last tick of a stream: one reference, the caller's; valid after recording_free, too. */
+struct snapshot *recording_last(struct recording *r, size_t stream);
+/* Its history; the recording's. history_snapshot takes recording_last's as base. */
+struct history *recording_history(struct recording *r, size_t stream);
+
+#endif
