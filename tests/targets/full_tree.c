@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "tests/targets/digits.h"
 
 #define DIGITS	    5
 #define STACKS_MOST 100000u
@@ -24,42 +25,11 @@ struct counts {
 
 static unsigned stacks, repeats;
 
-typedef void *digit_function(unsigned number, int digits, size_t bytes);
-static digit_function *const digit[10];
-
-static void *next(unsigned number, int digits, size_t bytes)
-{
-	return digit[number % 10](number / 10, digits - 1, bytes);
-}
-
-/* Each is another function to the linker and to the unwinder; the asm keeps the frames. */
-#define DIGIT(n)                                                                                   \
-	static __attribute__((noinline)) void *digit_##n(                                          \
-		unsigned number, int digits, size_t bytes)                                         \
-	{                                                                                          \
-		void *block = digits ? next(number, digits, bytes) : malloc(bytes + n);            \
-		__asm__ volatile("" ::: "memory");                                                 \
-		return block;                                                                      \
-	}
-DIGIT(0)
-DIGIT(1)
-DIGIT(2)
-DIGIT(3)
-DIGIT(4)
-DIGIT(5)
-DIGIT(6)
-DIGIT(7)
-DIGIT(8)
-DIGIT(9)
-
-static digit_function *const digit[10] = { digit_0, digit_1, digit_2, digit_3, digit_4, digit_5,
-	digit_6, digit_7, digit_8, digit_9 };
-
 static void visit(unsigned i, struct counts *c)
 {
 	unsigned number = (unsigned)((unsigned long)i * STEP % STACKS_MOST);
 	size_t bytes = 16 + i % 97;
-	void *block = next(number, DIGITS, bytes);
+	void *block = digits_alloc(number, DIGITS, bytes);
 
 	if (!block)
 		abort();

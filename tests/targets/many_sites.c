@@ -11,45 +11,15 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include "tests/targets/digits.h"
 
 #define DIGITS	  4
 #define CHURN_MS  10
 #define PER_CHURN 200u
 
-typedef void *digit_function(unsigned number, int digits, size_t bytes);
-static digit_function *const digit[10];
-
-static void *next(unsigned number, int digits, size_t bytes)
-{
-	return digit[number % 10](number / 10, digits - 1, bytes);
-}
-
-/* Each is another function to the linker and to the unwinder; the asm keeps the frames. */
-#define DIGIT(n)                                                                                   \
-	static __attribute__((noinline)) void *digit_##n(                                          \
-		unsigned number, int digits, size_t bytes)                                         \
-	{                                                                                          \
-		void *block = digits ? next(number, digits, bytes) : malloc(bytes + n);            \
-		__asm__ volatile("" ::: "memory");                                                 \
-		return block;                                                                      \
-	}
-DIGIT(0)
-DIGIT(1)
-DIGIT(2)
-DIGIT(3)
-DIGIT(4)
-DIGIT(5)
-DIGIT(6)
-DIGIT(7)
-DIGIT(8)
-DIGIT(9)
-
-static digit_function *const digit[10] = { digit_0, digit_1, digit_2, digit_3, digit_4, digit_5,
-	digit_6, digit_7, digit_8, digit_9 };
-
 static void *block_make(unsigned i)
 {
-	void *block = next(i % 10000, DIGITS, 16 + i * 31 % 113);
+	void *block = digits_alloc(i % 10000, DIGITS, 16 + i * 31 % 113);
 
 	if (!block)
 		abort();
