@@ -270,6 +270,7 @@ static void json_stack(struct writer *w, const struct stack *stack)
 		else
 			writer_null(w, "line");
 		writer_bool(w, "inlined", f->inlined);
+		writer_bool(w, "hidden", f->hidden);
 		writer_end(w);
 	}
 	writer_end(w);

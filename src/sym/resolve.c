@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "src/sym/demangle.h"
-#include "src/sym/intern.h"
+#include "src/util/intern.h"
 #include "src/sym/object_file.h"
 #include "src/sym/object_cache.h"
 #include "src/util/text.h"

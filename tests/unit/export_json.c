@@ -311,6 +311,7 @@ TEST(fields)
 		{ "sites.0.stack.0.pc",
 			"\"0x555500001234\"" }, /* that of the frame it is inlined in */
 		{ "sites.0.stack.0.inlined", "true" },
+		{ "sites.0.stack.0.hidden", "true" },
 		{ "sites.0.stack.1.pc", "\"0x555500001234\"" },
 		{ "sites.0.stack.1.module", "\"/opt/app/server\"" },
 		{ "sites.0.stack.1.offset", "\"0x1234\"" },

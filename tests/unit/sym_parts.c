@@ -2,7 +2,7 @@
 /* The symboliser's small parts: interned text, address ranges, symbol tables. */
 #include <stdint.h>
 #include <stdlib.h>
-#include "src/sym/intern.h"
+#include "src/util/intern.h"
 #include "src/sym/ranges.h"
 #include "src/sym/symtab.h"
 #include "tests/check.h"

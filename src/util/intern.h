@@ -4,8 +4,8 @@
  * arrays of frames. One owner at a time (the symboliser's worker); any thread may read what it
  * returns.
  */
-#ifndef SRC_SYM_INTERN_H
-#define SRC_SYM_INTERN_H
+#ifndef SRC_UTIL_INTERN_H
+#define SRC_UTIL_INTERN_H
 
 #include <stddef.h>
 

@@ -3,7 +3,7 @@
  * An arena of blocks and a hash set of the texts in it. Called by the resolver on the symboliser's
  * worker thread; nothing is ever moved or freed before intern_free.
  */
-#include "src/sym/intern.h"
+#include "src/util/intern.h"
 
 #include <stdbool.h>
 #include <stdint.h>
