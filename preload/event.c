@@ -7,6 +7,7 @@
 
 #include <errno.h>
 
+#include "preload/event_wait.h"
 #include "preload/next_allocator.h"
 #include "preload/sample.h"
 #include "preload/tick.h"
@@ -54,22 +55,33 @@ void event_count_untracked(uint64_t blocks, uint64_t bytes)
 	ht_add_relaxed_64(&state_segment.header->untracked_bytes, bytes);
 }
 
-void event_write(
-	const struct recorder *r, uint64_t addr, uint64_t size, uint32_t site, uint32_t kind)
+static struct ht_event event_make(uint64_t addr, uint64_t size, uint32_t site, uint32_t kind)
 {
-	struct ht_event e = { .addr = addr,
+	return (struct ht_event){ .addr = addr,
 		.size = size,
 		.tick = segment_tick(&state_segment),
 		.site = site,
 		.kind = kind };
-
-	ring_append(r->counters.thread, r->ring, &e);
 }
 
-void event_missed(void)
+void event_write(struct recorder *r, uint64_t addr, uint64_t size, uint32_t site, uint32_t kind)
 {
+	struct ht_thread *t = r->thread;
+	struct ht_event e = event_make(addr, size, site, kind);
+
+	if (ht_load_relaxed_64(&t->ring_head) >= r->ring_limit)
+		r->ring_limit = event_wait(r);
+	ring_append(t, r->ring, &e);
+}
+
+void event_append_shared(uint64_t addr, uint64_t size, uint32_t site, uint32_t kind)
+{
+	struct ht_event e = event_make(addr, size, site, kind);
+	int saved = errno;
+
 	if (ring_is_wanted(&state_segment))
-		ring_push(&state_segment, 0, NULL);
+		ring_push_shared(&state_segment, &e);
+	errno = saved;
 }
 
 /* Counts the free of a block, a sampled one by its original weight. */
@@ -94,7 +106,11 @@ void event_free_shared(uint64_t addr, const struct live_block *b)
 {
 	struct counter_freed end = { .size = b->size };
 
+	if (live_counter(b) == HT_COUNTER_HIDDEN)
+		return;
 	count_freed(&recorder_shared, addr, b, &end);
+	event_append_shared(
+		addr, b->size, counter_site(&recorder_shared, live_counter(b)), HT_EVENT_FREE);
 }
 
 /* A sampled block is temporary if its thread has allocated no other since; bypassing frees in
@@ -157,11 +173,12 @@ void event_alloc_unprepared(struct recorder *r, struct stack_cache_leaf *leaf, u
 	uint32_t counter =
 		counter_prepare(&state_segment, &r->counters, &leaf->counter, leaf->site, size);
 
-	if (event_insert_at(entry, addr, size, counter))
+	if (event_insert_at(entry, addr, size, counter)) {
 		counter_alloc_at(&state_segment, &r->counters, counter, size);
-	else
+		event_append(r, addr, size, leaf->site, HT_EVENT_ALLOC);
+	} else {
 		event_count_untracked(1, size);
-	event_append(r, addr, size, leaf->site, HT_EVENT_ALLOC);
+	}
 	r->last_block = addr;
 }
 

@@ -62,15 +62,14 @@ static inline uint32_t event_slot(const struct recorder *r)
 	return r ? r->slot : 0;
 }
 
-/* Writes an event to the thread's ring. */
-void event_write(
-	const struct recorder *r, uint64_t addr, uint64_t size, uint32_t site, uint32_t kind);
-/* Counts an event in the shared slot as one that readers miss. */
-void event_missed(void);
+/* Writes an event to the thread's ring, or waits for a viewer that must not miss any. */
+void event_write(struct recorder *r, uint64_t addr, uint64_t size, uint32_t site, uint32_t kind);
+/* Writes an event of the shared slot, if a viewer wants events. */
+void event_append_shared(uint64_t addr, uint64_t size, uint32_t site, uint32_t kind);
 
-/* The same if a viewer wants events. */
+/* Writes an event of this thread, if a viewer wants events. */
 HT_HOT void event_append(
-	const struct recorder *r, uint64_t addr, uint64_t size, uint32_t site, uint32_t kind)
+	struct recorder *r, uint64_t addr, uint64_t size, uint32_t site, uint32_t kind)
 {
 	if (__builtin_expect(r->events, 0))
 		event_write(r, addr, size, site, kind);

@@ -42,12 +42,13 @@ HT_HOT void hot_alloc_recorded(struct recorder *r, uintptr_t frame, void *p, siz
 		event_alloc_unprepared(r, leaf, entry, addr, size);
 		return;
 	}
-	if (__builtin_expect(event_insert_at(entry, addr, size, counter), 1))
-		counter_alloc_found(&state_segment, &r->counters, &found, size);
-	else
-		event_count_untracked(1, size);
-	event_append(r, addr, size, leaf->site, HT_EVENT_ALLOC);
 	r->last_block = addr;
+	if (__builtin_expect(!event_insert_at(entry, addr, size, counter), 0)) {
+		event_count_untracked(1, size);
+		return;
+	}
+	counter_alloc_found(&state_segment, &r->counters, &found, size);
+	event_append(r, addr, size, leaf->site, HT_EVENT_ALLOC);
 }
 
 /* Counts the free of a block that was taken out of the live table: an exactly recorded one. */

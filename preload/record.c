@@ -15,15 +15,17 @@ static bool block_put(uint64_t addr, const struct live_block *b)
 	return event_insert(addr, b->size, b->tick, b->counter);
 }
 
-/* For a thread without a recorder: the shared slot, the catch-all site, no event that readers see.
- */
+/* For a thread without a recorder: the shared slot, the catch-all site. */
 static void alloc_shared(void *p, size_t size)
 {
-	if (event_insert((uint64_t)(uintptr_t)p, size, segment_tick(&state_segment), 0))
-		counter_alloc(&state_segment, &recorder_shared, 0, size);
-	else
+	uint64_t addr = (uint64_t)(uintptr_t)p;
+
+	if (!event_insert(addr, size, segment_tick(&state_segment), 0)) {
 		event_count_untracked(1, size);
-	event_missed();
+		return;
+	}
+	counter_alloc(&state_segment, &recorder_shared, 0, size);
+	event_append_shared(addr, size, 0, HT_EVENT_ALLOC);
 }
 
 static void count_failed(const struct recorder *r, uint64_t count)
@@ -53,12 +55,12 @@ static void alloc_sampled(struct recorder *r, uintptr_t frame, void *p, size_t s
 	event_missed_frees(addr, old, missed & ~LIVE_REFUSED);
 	if (missed & LIVE_REFUSED) {
 		event_count_untracked(w.blocks, w.bytes);
-	} else {
-		sample_hold(addr);
-		counter_alloc_sampled(&state_segment, o, site, size, &w);
+		return;
 	}
+	sample_hold(addr);
+	counter_alloc_sampled(&state_segment, o, site, size, &w);
 	if (!r) {
-		event_missed();
+		event_append_shared(addr, size, site, HT_EVENT_ALLOC);
 		return;
 	}
 	event_append(r, addr, size, site, HT_EVENT_ALLOC);
@@ -190,7 +192,6 @@ static void free_shared(void *p)
 	if (!block_take(NULL, p, &b))
 		return;
 	event_free_shared((uint64_t)(uintptr_t)p, &b);
-	event_missed();
 }
 
 /* A free inside a hook: of operator delete's own block, which the outer hook has already taken out;

@@ -171,6 +171,7 @@ void recorder_switch_events(struct recorder *r)
 {
 	if (!r->events && !r->ring)
 		r->ring = ring_open(&state_segment, r->slot);
+	r->ring_limit = 0;
 	r->events = !r->events;
 }
 

@@ -15,6 +15,9 @@
 struct recorder {
 	struct ht_thread *thread; /* its slot, in the segment */
 	struct ht_event *ring; /* the slot's ring; NULL: not needed yet, or no memory for one */
+	uint64_t ring_limit; /* the ring's head at which to check whether it is full (event_wait.h)
+			      */
+	uint64_t ring_forsaken; /* 1 + the tail at which this thread has waited in vain; 0: never */
 	bool events; /* this thread writes events */
 	uint32_t slot; /* never 0, the shared one */
 	uint32_t exit_rounds; /* of thread-specific data destructors seen */

@@ -323,6 +323,31 @@ bool unwind_cfi_is_clear(uintptr_t frame, uintptr_t until)
 	return deeper ? more && w.rsp > until : !unwind_is_ours(w.pc);
 }
 
+/* Whether a return address is that of a handler: the kernel makes it return to code that calls
+ * rt_sigreturn, which debuggers also recognise by these bytes. */
+static bool is_sigreturn(const struct walk *w)
+{
+	static const uint8_t code[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
+
+	return w->pc - w->range.start + sizeof(code) <= w->range.end - w->range.start &&
+	       __builtin_memcmp((const void *)(uintptr_t)w->pc, code, sizeof(code)) == 0;
+}
+
+bool unwind_cfi_in_handler(uintptr_t frame)
+{
+	struct without_trail none;
+	struct walk w;
+	bool whole, more = walk_without_trail(&w, &none, frame);
+
+	while (more) {
+		walk_range(&w);
+		if (is_sigreturn(&w))
+			return true;
+		more = walk_step(&w, &whole);
+	}
+	return false;
+}
+
 uint64_t unwind_cfi_outermost(uintptr_t frame, uint32_t module)
 {
 	struct without_trail none;

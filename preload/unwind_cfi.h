@@ -17,6 +17,8 @@ void unwind_cfi_afresh(struct unwind *u);
  * For signal handlers, too: touches no data of the thread's.
  */
 bool unwind_cfi_is_clear(uintptr_t frame, uintptr_t until);
+/* Whether a signal handler is among the hook's callers, as far as they can be followed. */
+bool unwind_cfi_in_handler(uintptr_t frame);
 /* The stack pointer in the outermost frame of a thread, if all code called from there, in to
  * `frame`, belongs to the loader, to `module` or to us. 0: it does not, or the stack cannot be
  * followed. */

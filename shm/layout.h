@@ -29,10 +29,11 @@
  *   hists       ht_hist[]: histograms of counters that need one; number 0 is none: counts written
  *               there, for lack of room, mean nothing
  *   variances   ht_variance[]: variances of the sampled blocks of the counter of that number
- *   rings       ht_event[HT_RING_EVENTS] per thread slot: the timeline, while a viewer wants it
  *   live        the overflow of the live table: a hash, in levels (below)
- *   pieces      ht_piece[]: the live table itself. Last, and not in `committed`: a piece records
- *               itself which of its memory is populated
+ *   rings       ht_event[HT_RING_EVENTS] per thread slot: the timeline, while a viewer wants it.
+ * Not in `committed`: a ring is populated by each thread that begins to write there pieces
+ * ht_piece[]: the live table itself. Last, and not in `committed`: a piece records itself which of
+ * its memory is populated
  *
  * The program maps only the used part of each region, and a little more (shm/mapping.h), at its
  * file offset from the header. All but the index and the overflow fill up from their start.
@@ -102,11 +103,21 @@
  *
  * Timeline: threads write events only while header.events_until is ahead of the clock. A viewer
  * that wants events moves it on from time to time, so that a dead viewer's wish ends by itself. A
- * thread that has never written any has no memory for a ring.
+ * thread that has never written any has no memory for a ring. An event is written for each block
+ * that is counted, and for each free that is: the sums of the events are those of the counters. The
+ * ring of slot 0 has many writers. Each takes a number from its head, and ends with a mark that
+ * follows from that number and all other words of the record (ht_event_mark).
+ *
+ * Waiting: one viewer at a time may ask that nothing is overwritten before it was read. It
+ * publishes how far it has read a ring in ht_thread.ring_tail, and renews header.events_wait, the
+ * time until which threads may wait for it, only as long as it makes progress. A thread whose ring
+ * is full waits until then, then overwrites; without progress, for HT_RING_WAIT_NS at most. Never
+ * waits: a thread in a signal handler, a vfork child, slot 0.
  *
  * Writers: only the program's own threads, once `state` has left HT_STATE_PREPARED, with these
  * exceptions. Viewers of a running program publish the time in `clock_ns` and
- * `clock_birth`, and switch by `sample_bytes`, `measure` and `events_until`. The viewer that
+ * `clock_birth`, and switch by `sample_bytes`, `measure`, `events_until`, `events_wait` and
+ * ht_thread.ring_tail. The viewer that
  * launches it is in `viewer`; a viewer that abandons its launch sets `family` to 0. A viewer that
  * is to scan it for leaks at its end writes `leak_ask`, `leak_done` and `leak_beat`, and one that
  * has stopped it may watch pages of the live table. Readers copy by pread. A reader may find any
@@ -126,7 +137,8 @@
  *           live_overflow_put: payload reads before the key is freed
  *   LEVEL   live_overflow_put -> everyone: a level's memory before header.live_levels counts it
  *   PLACE   live_pieces_claim -> everyone: where a piece is before the tag by which it is found
- *   RING    ring_push -> ring_read: a record before the head that covers it
+ *   RING    ring_push -> ring_read: a record before the head, or in slot 0 the mark, that covers it
+ *   TAIL    a viewer -> ring_append: the reading of a record before the tail that is beyond it
  *   SLOT    thread_release -> thread_claim: what a slot's owner counted before the slot is free
  *   HISTORY history_note -> the next writer: what the last one wrote before the writer's word is
  *           free; and -> readers: a point before the number of points, an odd sequence before
@@ -162,7 +174,7 @@
 #endif
 #define HT_TICK_SHIFT 16u
 #ifndef HT_RING_EVENTS
-#define HT_RING_EVENTS 2048u /* 64 KB a thread: one commit unit */
+#define HT_RING_EVENTS 16384u /* 512 KB a thread: some milliseconds of the busiest one */
 #endif
 #ifndef HT_INDEX_SLOTS
 #define HT_INDEX_SLOTS 16u /* of the tree's index: a line of the cache */
@@ -215,8 +227,8 @@ enum ht_region_id {
 	HT_REGION_OWNERS,
 	HT_REGION_HISTS,
 	HT_REGION_VARIANCES,
-	HT_REGION_RINGS,
 	HT_REGION_LIVE,
+	HT_REGION_RINGS,
 	HT_REGION_PIECES,
 	HT_REGION_COUNT
 };
@@ -433,11 +445,16 @@ struct ht_thread {
 	/* The blocks that sampled ones stood for when they were allocated or freed, beyond
 	 * themselves. */
 	uint64_t weights;
-	uint64_t reserved[61]; /* 128 slots fill whole commit units */
+	uint64_t reserved[60]; /* 128 slots fill whole commit units */
+	/* Written by a viewer for whom the slot's owner waits: events below this one were read. */
+	uint64_t ring_tail;
 };
 
 /* 0: a record that was never written. */
 enum ht_event_kind { HT_EVENT_ALLOC = 1, HT_EVENT_FREE = 2 };
+
+#define HT_EVENT_KIND	3u /* of a record's kind; the rest is 0, but in slot 0 a mark */
+#define HT_RING_WAIT_NS 500000000ull /* the longest wait for a viewer that reads nothing */
 
 struct ht_event {
 	uint64_t addr;
@@ -446,6 +463,17 @@ struct ht_event {
 	uint32_t site;
 	uint32_t kind;
 };
+
+/* `kind` of event `index` of slot 0's ring. A record that two writers have mixed, one of them late
+ * by a whole lap, does not have it, but for one in 2^30. */
+static inline uint32_t ht_event_mark(const struct ht_event *e, uint64_t index)
+{
+	uint64_t x = e->addr * 0x9e3779b97f4a7c15ull ^ e->size * 0xc2b2ae3d27d4eb4full ^
+		     e->tick * 0x165667b19e3779f9ull ^ (e->site + index) * 0xd6e8feb86659fd93ull;
+
+	x = (x ^ x >> 29) * 0xbf58476d1ce4e5b9ull;
+	return (uint32_t)(x >> 32 & ~(uint64_t)HT_EVENT_KIND) | (e->kind & HT_EVENT_KIND);
+}
 
 #define HT_LINE_BYTES	 64u
 #define HT_GRANULE_BYTES 16u
@@ -665,6 +693,10 @@ struct ht_header {
 	uint32_t fork_alone;
 	/* The address of the process's struct ht_copy (copy.h); 0: it has none. */
 	uint64_t copy_at;
+	/* CLOCK_MONOTONIC: until then a thread whose ring is full may wait for the viewer; 0:
+	 * never. And how often that has happened, and for how long. */
+	uint64_t events_wait;
+	uint64_t events_waits, events_waited_ns;
 	struct ht_rate_change rate_change[HT_RATE_CHANGES];
 	struct ht_history history __attribute__((aligned(64)));
 	/* Long tables; readers of the words above skip them. */
@@ -697,6 +729,7 @@ struct ht_private {
 		    offsetof(struct ht_header, clock_ns) * 7u ^                                    \
 		    offsetof(struct ht_header, clock_birth) * 17u ^                                \
 		    offsetof(struct ht_header, events_until) * 11u ^                               \
+		    offsetof(struct ht_header, events_wait) * 19u ^ HT_RING_EVENTS * 23u ^         \
 		    offsetof(struct ht_header, untracked_blocks) * 5u ^                            \
 		    offsetof(struct ht_header, rate_change) * 3u ^                                 \
 		    (unsigned)HT_FUNCTION_COUNT << 20))

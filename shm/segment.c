@@ -36,7 +36,7 @@ static int starts_commit(const struct segment *s)
 	return 0;
 }
 
-/* Maps and opens the units of one word of `committed`, below the pieces. */
+/* Maps and opens the units of one word of `committed`, below the rings. */
 static int open_units(const struct segment *s, uint64_t word)
 {
 	uint64_t bits = ht_load_relaxed_64(&s->header->committed[word]);
@@ -45,7 +45,7 @@ static int open_units(const struct segment *s, uint64_t word)
 	for (; bits != 0 && rc == 0; bits &= bits - 1) {
 		uint64_t at = (word * 64 + (unsigned)__builtin_ctzll(bits)) * HT_COMMIT_BYTES;
 
-		if (at < s->header->region[HT_REGION_PIECES].offset)
+		if (at < s->header->region[HT_REGION_RINGS].offset)
 			rc = mapping_take(s, at, HT_COMMIT_BYTES);
 	}
 	return rc;
@@ -332,16 +332,14 @@ static uint64_t elements(const struct ht_header *h, enum ht_region_id region, ui
 /* Tables that share an index must have the same capacity, at least. */
 static bool parallel_check(const struct ht_header *h)
 {
-	return elements(h, HT_REGION_RINGS, HT_RING_EVENTS * sizeof(struct ht_event)) >=
-		       elements(h, HT_REGION_THREADS, sizeof(struct ht_thread)) &&
-	       elements(h, HT_REGION_OWNERS, sizeof(uint32_t)) >=
-		       elements(h, HT_REGION_COUNTERS, sizeof(struct ht_counter));
+	return elements(h, HT_REGION_OWNERS, sizeof(uint32_t)) >=
+	       elements(h, HT_REGION_COUNTERS, sizeof(struct ht_counter));
 }
 
-/* The bitmap covers all regions but the pieces, which are last. */
+/* The bitmap covers all regions but the rings and the pieces, which are last. */
 static bool committed_check(const struct ht_header *h)
 {
-	return h->region[HT_REGION_PIECES].offset <=
+	return h->region[HT_REGION_RINGS].offset <=
 	       (uint64_t)HT_COMMITTED_WORDS * 64 * HT_COMMIT_BYTES;
 }
 

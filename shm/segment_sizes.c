@@ -8,18 +8,21 @@
 
 #include "shm/segment_types.h"
 
-/* Under a limit on the file size a segment has fewer pieces, at least these: 1 GB of address space.
- * Then it holds fewer stacks, at least these: some 3.5 GB of file. */
+/* Under a limit on the file size a segment has fewer rings, at least these: 16 MB. Then it has
+ * fewer pieces, at least these: 1 GB of address space. Then it holds fewer stacks, at least these:
+ * some 3.5 GB of file. */
+#define RINGS_MIN  32u
 #define PIECES_MIN 32u
 #define SITES_MIN  (1u << 20)
 
 static const struct segment_sizes table[] = {
-	/* 32 M nodes and 4 M stacks; the last level of the overflow alone holds 58 M blocks. 5.7 GB
+	/* 32 M nodes and 4 M stacks; the last level of the overflow alone holds 58 M blocks. 6.2 GB
 	   virtual, and 16 for the pieces */
 	[SEGMENT_FULL] = { 1024, 16384, 4u << 20, 10, 5, 1u << 25, 1u << 22, 1u << 21, 9, 8,
-		HT_PIECES_MAX },
+		HT_PIECES_MAX, 1024 },
 	/* 43 MB in all: leaves room in a 64 MB /dev/shm */
-	[SEGMENT_SMALL] = { 128, 1024, 256u << 10, 12, 2, 1u << 18, 1u << 15, 1u << 14, 13, 2, 0 },
+	[SEGMENT_SMALL] = { 128, 1024, 256u << 10, 12, 2, 1u << 18, 1u << 15, 1u << 14, 13, 2, 0,
+		16 },
 };
 
 static uint64_t round_up(uint64_t bytes)
@@ -42,7 +45,7 @@ static uint64_t regions_size(const struct segment_sizes *p, uint64_t bytes[HT_RE
 		[HT_REGION_HISTS] = (uint64_t)p->hists * sizeof(struct ht_hist),
 		[HT_REGION_VARIANCES] = 2ull * p->sites * sizeof(struct ht_variance),
 		[HT_REGION_PIECES] = p->pieces ? p->pieces * sizeof(struct ht_piece) : 1,
-		[HT_REGION_RINGS] = (uint64_t)p->threads * HT_RING_EVENTS * sizeof(struct ht_event),
+		[HT_REGION_RINGS] = (uint64_t)p->rings * HT_RING_EVENTS * sizeof(struct ht_event),
 	};
 	uint64_t all = HT_HEADER_BYTES, live = 0, index = 0;
 
@@ -94,6 +97,10 @@ int segment_sizes_check(uint64_t bytes)
 /* Halves what matters least of what a segment can do without. False: there is nothing left. */
 static bool sizes_shrink(struct segment_sizes *p)
 {
+	if (p->rings > RINGS_MIN) {
+		p->rings /= 2;
+		return true;
+	}
 	if (p->pieces > PIECES_MIN) {
 		p->pieces /= 2;
 		return true;

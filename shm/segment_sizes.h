@@ -22,6 +22,7 @@ struct segment_sizes {
 	uint32_t threads, modules, strings, index_log2, index_levels, nodes, sites, hists,
 		live_log2, live_levels;
 	uint32_t pieces;
+	uint32_t rings; /* slots from this one on have none */
 };
 
 /* The sizes for a new segment, with as many pieces, then sites, as our limits allow. Returns the

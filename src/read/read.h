@@ -193,6 +193,24 @@ int read_module(struct read_segment *s, uint32_t module, struct read_module *out
  */
 int read_events_request(struct read_segment *s, uint64_t until_ns);
 /*
+ * Asks the threads of a running program to wait, until `until_ns` (CLOCK_MONOTONIC) at most, before
+ * they overwrite events that this reader has not read; 0: no longer. After read_events_request.
+ * Renew it only as events are read: it is what bounds the program's delay when we are killed. One
+ * reader at a time. 0 or -errno.
+ */
+int read_events_hold(struct read_segment *s, uint64_t until_ns);
+/* How often threads have waited, and for how long in all. 0 or -EIO. */
+int read_events_waits(struct read_segment *s, uint64_t *waits, uint64_t *waited_ns);
+/* Number of thread slots in use, for read_events_of, or -errno. */
+ssize_t read_events_slots(struct read_segment *s);
+/*
+ * Copies new events of one slot's ring, in order, at most `max`, and adds the number of overwritten
+ * ones to *lost. Slot 0's events may come late, when their writer was interrupted: `give_up` counts
+ * such a one as lost and goes on. Returns their number, or -errno.
+ */
+ssize_t read_events_of(struct read_segment *s, uint32_t slot, struct ht_event *out, uint32_t max,
+	bool give_up, uint64_t *lost);
+/*
  * Reads the new events of every ring: calls `visit` for each, in order per thread, and adds the
  * number of overwritten ones to *lost. Returns the number visited, or -errno.
  */

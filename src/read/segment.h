@@ -14,6 +14,7 @@ struct read_segment {
 	struct ht_header *header; /* as of the opening, checked: sizes and offsets are valid */
 	uint64_t *cursors; /* of the rings, by thread slot */
 	bool events_asked; /* by this reader: the cursors are at events that it asked for */
+	bool events_held; /* the program waits for this reader: tails are published */
 	uint32_t threads; /* slots in use at the last read_totals */
 	struct ht_header *refreshed; /* buffer of read_header_refresh; NULL until the first call */
 	struct ht_node *nodes; /* copies of nodes [0, node_count) */
@@ -48,7 +49,8 @@ uint64_t read_capacity(const struct read_segment *s, enum ht_region_id region, s
 int read_header_refresh(struct read_segment *s, const struct ht_header **h);
 /* Opens `write_fd`, if it is not open. 0 or -errno. */
 int read_write_open(struct read_segment *s);
-/* Writes aligned words of the header, those that viewers may write. 0 or -errno. */
+/* Writes aligned words of the header, or of a thread's slot: those that viewers may write. 0 or
+ * -errno. */
 int read_header_put(struct read_segment *s, size_t at, const void *words, size_t bytes);
 
 #endif

@@ -81,6 +81,14 @@ mutant ring "what the second look shows is not counted as lost" ring.c \
 	's/(ht_fence_acquire.*)skip_to\(cursor, oldest_whole\(head\), lost\)/\1skip_to(cursor, oldest_whole(head), \&(uint64_t){ 0 })/'
 mutant ring "overtaken copies are not thrown away" ring.c \
 	's/stale = [^;]*;/stale = 0;/'
+mutant ring "a waiting writer takes one record too many" ring.h \
+	's/HT_RING_EVENTS - 1; \/\* TAIL/HT_RING_EVENTS; \/* TAIL/' ring
+mutant ring "a shared record counts as whole before its mark" ring.c \
+	's/out\[i\]\.kind == ht_event_mark\(&out\[i\], \*cursor\)/true/'
+mutant ring "an empty record counts as a shared one" ring.c \
+	's/\(out\[i\]\.kind & HT_EVENT_KIND\) &&/true \&\&/'
+mutant ring "two writers of the shared ring take one number" ring.c \
+	's/index = ht_add_relaxed_64\((&thread_at\(s, 0\)->ring_head), 1\);/index = ht_load_relaxed_64(\1);\n\tht_store_relaxed_64(\1, index + 1);/'
 
 mutant walk "the key is published before the payload" live_overflow.c \
 	's/(\t\tpayload_store[^\n]*\n)(\t\tht_store_release_64\(&b->key[^\n]*\n)/\2\1/'

@@ -44,18 +44,20 @@ static int head(void *ctx, uint64_t *out)
 	return 0;
 }
 
-static int record(void *ctx, uint32_t index, struct ht_event *e)
+static int records(void *ctx, uint32_t index, uint32_t count, struct ht_event *e)
 {
 	const struct at *at = ctx;
 	const struct ht_event *r =
 		segment_at(at->s, segment_element(at->s, HT_REGION_RINGS,
 					  (uint64_t)at->slot * HT_RING_EVENTS + index, sizeof(*e)));
 
-	e->addr = ht_load_relaxed_64(&r->addr);
-	e->size = ht_load_relaxed_64(&r->size);
-	e->tick = ht_load_relaxed_64(&r->tick);
-	e->site = ht_load_relaxed_32(&r->site);
-	e->kind = ht_load_relaxed_32(&r->kind);
+	for (uint32_t i = 0; i < count; i++) {
+		e[i].addr = ht_load_relaxed_64(&r[i].addr);
+		e[i].size = ht_load_relaxed_64(&r[i].size);
+		e[i].tick = ht_load_relaxed_64(&r[i].tick);
+		e[i].site = ht_load_relaxed_32(&r[i].site);
+		e[i].kind = ht_load_relaxed_32(&r[i].kind);
+	}
 	return 0;
 }
 
@@ -68,7 +70,7 @@ static int read_once(
 	const struct segment *s, struct reader *r, uint32_t slot, uint32_t max, uint64_t *bad)
 {
 	struct at at = { s, slot };
-	struct ring_source source = { &at, head, record };
+	struct ring_source source = { &at, head, records };
 	struct ht_event out[512];
 	int n = ring_read(&source, &r->cursor[slot], out, max, &r->lost[slot]);
 
@@ -103,15 +105,17 @@ static uint64_t read_all(const struct segment *s, const uint32_t *ended)
 static void write_or_read(struct stress_thread *t)
 {
 	uint32_t slot = t->number + 1;
+	struct ht_event *ring;
 
 	if (t->number >= WRITERS) {
 		t->bad = read_all(t->s, &done);
 		return;
 	}
+	ring = ring_open(t->s, slot);
 	for (uint64_t i = 0; i < STRESS_ROUNDS(3000000); i++) {
 		struct ht_event e = event(slot, i);
 
-		ring_push(t->s, slot, &e);
+		ring_append(thread_at(t->s, slot), ring, &e);
 	}
 	while (ht_load_relaxed_32(&done) != t->number) /* in order, so that a store will do */
 		sched_yield();

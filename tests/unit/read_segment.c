@@ -375,8 +375,8 @@ TEST(events)
 	read_close(r);
 }
 
-/* The shared slot has no records, and a ring that ran over has lost its oldest: both are counted.
- */
+/* Of the shared slot, events whose writers never finished are lost; of a ring that ran over, the
+ * oldest. Both are counted. */
 TEST(events_lost)
 {
 	struct made busy;

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Waiting for a viewer that must not miss an event (event_wait.h). The viewer grants the time in
+ * advance, in header.events_wait, and renews that only while it makes progress. So a viewer that
+ * was killed or stopped delays the program by no more than its last grant, however many threads
+ * wait, one beside or after the other. A thread does not rely on that alone: it gives up when its
+ * own ring was not read for HT_RING_WAIT_NS, and then waits no more until it is.
+ *
+ * Naps by a futex, as exit_wait.c: the call that a program hardly forbids itself.
+ */
+#include "preload/event_wait.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "preload/clock.h"
+#include "preload/unwind_cfi.h"
+#include "shm/ring.h"
+
+#define SPINS	    2000u /* some 20 us: a viewer that is reading this ring needs less */
+#define NAP_LEAST   50000u /* ns */
+#define NAP_MOST    1000000u /* ns: naps double up to this */
+#define RECHECK	    (HT_RING_EVENTS / 8) /* events written before a viewer's request is noticed */
+#define ROOM_WANTED (HT_RING_EVENTS / 4) /* events to be read before the writer goes on */
+
+struct waiting {
+	struct ht_thread *thread;
+	uint64_t tail; /* when last read */
+	uint64_t since_ns; /* when it last moved */
+	uint64_t nap_ns;
+};
+
+static bool has_room(const struct waiting *w, uint64_t head)
+{
+	return head + ROOM_WANTED <= ring_limit(w->thread);
+}
+
+static void pause_cpu(void)
+{
+#ifdef __x86_64__
+	__builtin_ia32_pause();
+#endif
+}
+
+/* Whether this thread may wait here. */
+static bool may_wait(const struct recorder *r, uint64_t tail, uint64_t now)
+{
+	return ht_load_relaxed_64(&state_segment.header->events_wait) > now && r->ring &&
+	       tail + 1 != r->ring_forsaken && state_pid() == state_segment.header->pid &&
+	       !unwind_cfi_in_handler(state_thread.busy & ~(uintptr_t)1);
+}
+
+static void nap(struct waiting *w)
+{
+	static const uint32_t never_woken;
+	const struct timespec t = { .tv_nsec = (long)w->nap_ns };
+
+	syscall(SYS_futex, &never_woken, FUTEX_WAIT_PRIVATE, 0, &t, NULL, 0);
+	if (w->nap_ns < NAP_MOST)
+		w->nap_ns *= 2;
+}
+
+/* Whether to go on waiting. */
+static bool is_patient(struct waiting *w)
+{
+	uint64_t tail = ht_load_relaxed_64(&w->thread->ring_tail), now = clock_monotonic();
+
+	if (tail != w->tail) {
+		w->tail = tail;
+		w->since_ns = now;
+	}
+	return now - w->since_ns < HT_RING_WAIT_NS &&
+	       now < ht_load_relaxed_64(&state_segment.header->events_wait);
+}
+
+static void wait_for_room(struct waiting *w, uint64_t head)
+{
+	for (unsigned i = 0; i < SPINS; i++) {
+		if (has_room(w, head))
+			return;
+		pause_cpu();
+	}
+	while (!has_room(w, head) && is_patient(w))
+		nap(w);
+}
+
+static void wait_counted(struct recorder *r, uint64_t head, uint64_t tail, uint64_t now)
+{
+	struct ht_header *h = state_segment.header;
+	struct waiting w = { r->thread, tail, now, NAP_LEAST };
+
+	wait_for_room(&w, head);
+	ht_add_relaxed_64(&h->events_waits, 1);
+	ht_add_relaxed_64(&h->events_waited_ns, clock_monotonic() - now);
+	if (!has_room(&w, head))
+		r->ring_forsaken = w.tail + 1;
+}
+
+uint64_t event_wait(struct recorder *r)
+{
+	uint64_t head = ht_load_relaxed_64(&r->thread->ring_head), limit = ring_limit(r->thread);
+	uint64_t tail = limit - (HT_RING_EVENTS - 1), now;
+	int saved = errno;
+
+	if (limit - head - 1 < HT_RING_EVENTS - 1)
+		return limit;
+	now = clock_monotonic();
+	if (may_wait(r, tail, now))
+		wait_counted(r, head, tail, now);
+	errno = saved;
+	limit = ring_limit(r->thread);
+	return limit - head - 1 < HT_RING_EVENTS - 1 ? limit : head + RECHECK;
+}
