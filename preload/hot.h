@@ -38,7 +38,8 @@ HT_HOT void hot_alloc_recorded(struct recorder *r, uintptr_t frame, void *p, siz
 	tick_count(r);
 	leaf = hot_leaf(r, root, frame, function, checks);
 	counter = leaf->counter;
-	if (__builtin_expect(!counter_find(&r->counters, counter, size, &found), 0)) {
+	if (__builtin_expect(
+		    !counter_find(&state_segment, &r->counters, counter, size, &found), 0)) {
 		event_alloc_unprepared(r, leaf, entry, addr, size);
 		return;
 	}

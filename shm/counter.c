@@ -42,11 +42,14 @@ static uint32_t *owner_word(const struct segment *s, uint32_t counter)
 	return segment_at(s, segment_element(s, HT_REGION_OWNERS, counter, sizeof(uint32_t)));
 }
 
-static bool owner_commit(const struct segment *s, uint32_t counter)
+/* Memory for what else a counter of that number needs. */
+static bool rest_commit(const struct segment *s, uint32_t counter)
 {
-	uint64_t at = segment_element(s, HT_REGION_OWNERS, counter, sizeof(uint32_t));
+	uint64_t owner = segment_element(s, HT_REGION_OWNERS, counter, sizeof(uint32_t)),
+		 peak = segment_element(s, HT_REGION_AT_PEAK, counter, sizeof(struct ht_at_peak));
 
-	return commit_range(s, at, sizeof(uint32_t)) == 0;
+	return commit_range(s, owner, sizeof(uint32_t)) == 0 &&
+	       commit_range(s, peak, sizeof(struct ht_at_peak)) == 0;
 }
 
 /* The second half is slot 0's: even when the first is used up, there is one for each site. */
@@ -58,11 +61,11 @@ static uint32_t counter_new(const struct segment *s, uint32_t site, uint32_t slo
 	const struct commit_table counters = { &s->header->counters, HT_REGION_COUNTERS, size,
 		slot ? room / 2 : all };
 	/* First the memory, then the counter: a lack of memory must not use up the table. */
-	uint32_t index = owner_commit(s, ht_load_relaxed_32(&s->header->counters))
+	uint32_t index = rest_commit(s, ht_load_relaxed_32(&s->header->counters))
 				 ? commit_take(s, &counters)
 				 : 0;
 
-	if (index == 0 || !owner_commit(s, index))
+	if (index == 0 || !rest_commit(s, index))
 		return 0;
 	/* Relaxed: another thread may ask whether it is its own (is_namesake). */
 	ht_store_relaxed_64(&counter_at(s, index)->key,
@@ -127,8 +130,9 @@ uint32_t counter_claim(const struct segment *s, uint32_t site, uint32_t slot)
 
 static void size_set(struct ht_counter *c, uint32_t size_bucket)
 {
-	ht_store_relaxed_64(&c->key,
-		ht_counter_key(ht_counter_site(c->key), ht_counter_slot(c->key), size_bucket));
+	uint64_t all = ht_counter_key(0, 0, (1u << HT_SIZE_BITS) - 1);
+
+	ht_store_relaxed_64(&c->key, (c->key & ~all) | ht_counter_key(0, 0, size_bucket));
 }
 
 static bool few_fits(uint64_t word, uint32_t bucket, uint64_t count)
@@ -144,7 +148,7 @@ static void few_add(uint64_t *word, uint32_t bucket, uint64_t count)
 /* Copies into the histogram what the counter knows of sizes by itself. */
 static void hist_sizes(struct ht_hist *hist, const struct ht_counter *c)
 {
-	uint32_t kept = ht_counter_kept(c);
+	uint32_t kept = ht_counter_size(c->key);
 
 	if (kept < HT_SIZE_BUCKETS) {
 		ht_store_relaxed_64(&hist->size_allocs[kept], c->allocs);
@@ -183,7 +187,7 @@ static void sizes_mix(const struct segment *s, struct ht_counter *c)
 /* Begins to count several sizes in the counter itself. False: there are too many blocks. */
 static bool sizes_few(struct ht_counter *c)
 {
-	uint32_t kept = ht_counter_kept(c);
+	uint32_t kept = ht_counter_size(c->key);
 
 	if (c->hist != HT_HIST_FEW || !few_fits(0, kept, c->allocs) || !few_fits(0, kept, c->frees))
 		return false;
@@ -193,12 +197,14 @@ static bool sizes_few(struct ht_counter *c)
 	return true;
 }
 
-/* Prepares the counter for blocks of this bucket, which `few` will count if sizes are few. */
+/* Prepares the counter for blocks of this bucket, which `few` will count if sizes are few, and for
+ * the peak's epoch. */
 static void own_prepare(const struct segment *s, struct ht_counter *c, const uint64_t *few,
 	uint32_t bucket, uint64_t count)
 {
-	uint32_t kept = ht_counter_kept(c);
+	uint32_t kept = ht_counter_size(c->key);
 
+	(void)counter_peak_keep(s, c);
 	if (kept == HT_SIZE_NONE)
 		size_set(c, bucket);
 	else if (kept != bucket && kept != HT_SIZE_MIXED &&
@@ -211,7 +217,7 @@ static void own_prepare(const struct segment *s, struct ht_counter *c, const uin
 static void own_size(
 	struct ht_counter *c, uint64_t *few, uint64_t *many, uint64_t count, uint32_t bucket)
 {
-	uint32_t kept = ht_counter_kept(c);
+	uint32_t kept = ht_counter_size(c->key);
 
 	if (kept == HT_SIZE_FEW)
 		few_add(few, bucket, count);
@@ -236,15 +242,44 @@ static uint64_t *site_live(const struct segment *s, const struct ht_counter *c)
 	return &stack_site(s, ht_counter_site(c->key))->live_bytes;
 }
 
-void counter_settle(const struct segment *s, struct counter_owner *o, struct ht_counter *c)
+static void counter_settle_own(
+	const struct segment *s, struct counter_owner *o, struct ht_counter *c)
 {
-	struct ht_thread *t = o->thread;
-
 	if (ht_counter_slot(c->key) != 0)
 		counter_batch_settle(
 			&o->adding, &c->share, site_live(s, c), c->alloc_bytes - c->free_bytes);
-	if (counter_batch_settle(&o->adding, &t->share, &s->header->live_bytes, t->live_bytes))
-		ht_store_relaxed_64(&t->peak_ns, ht_load_relaxed_64(&s->header->clock_ns));
+}
+
+static void slot_settle(const struct segment *s, struct counter_owner *o)
+{
+	struct ht_thread *t = o->thread;
+
+	if (!counter_batch_settle(&o->adding, &t->share, &s->header->live_bytes, t->live_bytes))
+		return;
+	ht_store_relaxed_64(&t->peak_ns, ht_load_relaxed_64(&s->header->clock_ns));
+	if (counter_peak_is_new(s, counter_batch_peak(&t->share)))
+		counter_batch_arm(&t->share, t->live_bytes);
+}
+
+void counter_settle(const struct segment *s, struct counter_owner *o, struct ht_counter *c)
+{
+	counter_settle_own(s, o, c);
+	slot_settle(s, o);
+}
+
+/* The total is made anew: since this slot had its part at its highest, others may have changed
+ * theirs. */
+void counter_settle_free(const struct segment *s, struct counter_owner *o, struct ht_counter *c,
+	struct counter_sum sum)
+{
+	struct ht_thread *t = o->thread;
+
+	counter_settle_own(s, o, c);
+	if (!counter_batch_above(t->share.low, t->live_bytes))
+		return;
+	counter_peak_fell(s, c, sum, counter_live(s, o->slot) + sum.bytes);
+	counter_batch_disarm(&t->share);
+	slot_settle(s, o);
 }
 
 /* ---- slot 0's counter ---- */
@@ -254,6 +289,7 @@ static void shared_alloc(
 {
 	struct ht_hist *hist = hist_at(s, c->hist);
 
+	counter_peak_keep_shared(s, c);
 	segment_count(s, &c->allocs, sum.blocks);
 	segment_count(s, &c->alloc_bytes, sum.bytes);
 	segment_count(s, &hist->size_allocs[bucket], sum.blocks);
@@ -265,6 +301,7 @@ static void shared_free(const struct segment *s, struct ht_counter *c,
 {
 	struct ht_hist *hist = hist_at(s, c->hist);
 
+	counter_peak_keep_shared(s, c);
 	segment_count(s, &c->frees, sum.blocks);
 	segment_count(s, &c->free_bytes, sum.bytes);
 	segment_count(s, &hist->size_frees[counter_size_bucket(end->size)], sum.blocks);
@@ -285,14 +322,16 @@ static void slot_0_alloc(
 		ht_store_relaxed_64(&t->peak_ns, ht_load_relaxed_64(&s->header->clock_ns));
 }
 
-static void slot_0_free(const struct segment *s, struct ht_thread *t,
+static void slot_0_free(const struct segment *s, struct ht_thread *t, struct ht_counter *c,
 	const struct counter_freed *end, struct counter_sum sum)
 {
+	uint64_t total = ht_load_relaxed_64(&s->header->live_bytes);
 	struct ht_thread_size *in = &t->size[counter_size_bucket(end->size)];
 
 	segment_count(s, &in->frees, sum.blocks);
 	segment_count(s, &in->free_bytes, sum.bytes);
 	counter_batch_add(s, &t->share, &s->header->live_bytes, -sum.bytes);
+	counter_peak_fell(s, c, sum, total);
 	segment_count(s, &t->life[counter_life_bucket(end->life_ticks)], sum.blocks);
 	if (end->temporary)
 		segment_count(s, &t->temporary, sum.blocks);
@@ -367,11 +406,11 @@ static void other_free(const struct segment *s, struct counter_owner *o, struct 
 
 	shared_free(s, c, end, sum);
 	if (o->slot == 0)
-		slot_0_free(s, o->thread, end, sum);
+		slot_0_free(s, o->thread, c, end, sum);
 	else {
 		slot_ended(o->thread, end, sum);
 		(void)counter_slot_take(o->thread, bucket, sum);
-		counter_settle(s, o, c);
+		counter_settle_free(s, o, c, sum);
 	}
 }
 
@@ -402,7 +441,7 @@ static void own_free(const struct segment *s, struct counter_owner *o, struct ht
 	slot_ended(o->thread, end, sum);
 	(void)counter_slot_take(o->thread, bucket, sum);
 	(void)counter_take(c, sum);
-	counter_settle(s, o, c);
+	counter_settle_free(s, o, c, sum);
 }
 
 static uint32_t *known_of(struct counter_owner *o, uint32_t site)
@@ -425,8 +464,11 @@ void counter_alloc_at(
 {
 	struct ht_counter *c = &o->counters[counter];
 	const struct counter_sum one = { 1, size };
+	struct counter_found found;
 
-	if (ht_counter_slot(c->key) == 0)
+	if (counter_find(s, o, counter, size, &found))
+		counter_alloc_found(s, o, &found, size);
+	else if (ht_counter_slot(c->key) == 0)
 		other_alloc(s, o, c, counter_size_bucket(size), one);
 	else
 		own_alloc(s, o, c, counter_size_bucket(size), one);
@@ -457,7 +499,20 @@ uint32_t counter_free_foreign(const struct segment *s, struct counter_owner *o, 
 	return ht_owner_site(owner);
 }
 
-void counter_free_unprepared(const struct segment *s, struct counter_owner *o, uint32_t site,
+void counter_free_unprepared(const struct segment *s, struct counter_owner *o, uint32_t counter,
+	const struct counter_freed *end)
+{
+	struct ht_counter *c = &o->counters[counter];
+
+	if (ht_counter_slot(c->key) != 0 && counter_peak_keep(s, c))
+		counter_free_own(s, o, counter, end);
+	else if (ht_counter_slot(c->key) != 0)
+		own_free(s, o, c, end, (struct counter_sum){ 1, end->size });
+	else
+		other_free(s, o, c, end, (struct counter_sum){ 1, end->size });
+}
+
+void counter_free_other(const struct segment *s, struct counter_owner *o, uint32_t site,
 	const struct counter_freed *end)
 {
 	struct ht_counter *c = counter_of(s, o, known_of(o, site), site);

@@ -10,6 +10,7 @@
 
 #include "shm/poisson.h"
 #include "shm/counter_batch.h"
+#include "shm/counter_peak.h"
 #include "shm/stack.h"
 #include "shm/thread.h"
 
@@ -36,12 +37,6 @@ HT_HOT uint32_t counter_life_bucket(uint64_t ticks)
 	uint32_t bucket = ticks == 0 ? 0 : (65u - (uint32_t)__builtin_clzll(ticks)) / 2;
 
 	return bucket < HT_LIFE_BUCKETS ? bucket : HT_LIFE_BUCKETS - 1;
-}
-
-static inline struct ht_counter *counter_at(const struct segment *s, uint32_t counter)
-{
-	return segment_at(
-		s, segment_element(s, HT_REGION_COUNTERS, counter, sizeof(struct ht_counter)));
 }
 
 /* A slot owner's private data for counting. `counter` caches the number of each site's counter; the
@@ -77,8 +72,8 @@ struct counter_found {
 	uint32_t bucket;
 	uint32_t kept; /* the counter's size bucket */
 };
-HT_HOT bool counter_find(
-	const struct counter_owner *o, uint32_t known, uint64_t size, struct counter_found *out);
+HT_HOT bool counter_find(const struct segment *s, const struct counter_owner *o, uint32_t known,
+	uint64_t size, struct counter_found *out);
 HT_HOT void counter_alloc_found(const struct segment *s, struct counter_owner *o,
 	const struct counter_found *found, uint64_t size);
 /* Returns the counter's number, for the live table. */
@@ -131,22 +126,22 @@ uint32_t counter_claim(const struct segment *s, uint32_t site, uint32_t slot);
 
 /* ---- how it is done ---- */
 
-/* Events that counting alone does not cover: no counter yet, no private one, another size, a
- * lifetime without a histogram. */
+/* Events that counting alone does not cover: no counter yet, no private one, another size, a new
+ * peak epoch, a lifetime without a histogram. The last is for the owner's own counter. */
 void counter_alloc_unprepared(const struct segment *s, struct counter_owner *o, uint32_t *known,
 	uint32_t site, uint64_t size);
-void counter_free_unprepared(const struct segment *s, struct counter_owner *o, uint32_t site,
+void counter_free_other(const struct segment *s, struct counter_owner *o, uint32_t site,
+	const struct counter_freed *end);
+void counter_free_unprepared(const struct segment *s, struct counter_owner *o, uint32_t counter,
 	const struct counter_freed *end);
 /* For a block allocated by another slot. Returns the site. */
 uint32_t counter_free_foreign(const struct segment *s, struct counter_owner *o, uint32_t counter,
 	const struct counter_freed *end);
-/* Settles a share that exceeds its limit: the counter's, or the slot's. */
+/* Settles a share that exceeds its limit: the counter's, or the slot's. The second: a free of `sum`
+ * has been counted, and may have ended a maximum. */
 void counter_settle(const struct segment *s, struct counter_owner *o, struct ht_counter *c);
-
-/* An event's contribution: one block and its size, or the weight of a sampled one. */
-struct counter_sum {
-	uint64_t blocks, bytes;
-};
+void counter_settle_free(const struct segment *s, struct counter_owner *o, struct ht_counter *c,
+	struct counter_sum sum);
 
 /* Adds to a private slot, except lifetimes and temporary blocks. Returns its live bytes. */
 HT_HOT uint64_t counter_slot_add(struct ht_thread *t, uint32_t bucket, struct counter_sum sum)
@@ -198,6 +193,8 @@ HT_HOT bool counter_slot_up(const struct segment *s, struct ht_thread *t, uint64
 	if (!counter_batch_up(&t->share, live))
 		return false;
 	ht_store_relaxed_64(&t->peak_ns, ht_load_relaxed_64(&s->header->clock_ns));
+	if (counter_peak_is_new(s, live + t->share.others))
+		counter_batch_arm(&t->share, live);
 	return true;
 }
 
@@ -206,15 +203,21 @@ HT_HOT bool counter_up(struct ht_counter *c, uint64_t live)
 	return !counter_batch_above(live, c->share.high) || counter_batch_up(&c->share, live);
 }
 
+/* The counter's size bucket; larger than all if its epoch is over. */
+HT_HOT uint32_t counter_kept(const struct segment *s, const struct ht_counter *c)
+{
+	return ht_counter_kept(c) ^ ht_load_relaxed_32(&s->header->peak_epoch);
+}
+
 /* The size bucket alone decides what an event must do: slot 0's counters, and new ones, have none.
  */
-HT_HOT bool counter_find(
-	const struct counter_owner *o, uint32_t known, uint64_t size, struct counter_found *out)
+HT_HOT bool counter_find(const struct segment *s, const struct counter_owner *o, uint32_t known,
+	uint64_t size, struct counter_found *out)
 {
 	struct ht_counter *c = &o->counters[known];
 
 	*out = (struct counter_found){
-		.counter = c, .bucket = counter_size_bucket(size), .kept = ht_counter_kept(c)
+		.counter = c, .bucket = counter_size_bucket(size), .kept = counter_kept(s, c)
 	};
 	return out->kept == out->bucket || __builtin_expect(out->kept == HT_SIZE_MIXED, 1);
 }
@@ -241,9 +244,7 @@ HT_HOT void counter_alloc_found(const struct segment *s, struct counter_owner *o
 /* Whether the counter is the owner's for that site. */
 HT_HOT bool counter_is_own(const struct counter_owner *o, uint32_t counter, uint32_t site)
 {
-	uint64_t key = ht_load_relaxed_64(&o->counters[counter].key);
-
-	return ht_counter_site(key) == site && ht_counter_slot(key) == o->slot;
+	return (uint32_t)ht_load_relaxed_64(&o->counters[counter].key) == (o->own | site);
 }
 
 HT_HOT void counter_alloc(
@@ -253,20 +254,20 @@ HT_HOT void counter_alloc(
 	struct counter_found found;
 
 	if (__builtin_expect(
-		    counter_is_own(o, *known, site) && counter_find(o, *known, size, &found), 1))
+		    counter_is_own(o, *known, site) && counter_find(s, o, *known, size, &found), 1))
 		counter_alloc_found(s, o, &found, size);
 	else
 		counter_alloc_unprepared(s, o, known, site, size);
 }
 
-/* `counter`: the owner's for that site. */
+/* `counter` is the owner's. */
 HT_HOT void counter_free_own(const struct segment *s, struct counter_owner *o, uint32_t counter,
-	uint32_t site, const struct counter_freed *end)
+	const struct counter_freed *end)
 {
 	uint32_t bucket = counter_size_bucket(end->size);
 	const struct counter_sum one = { 1, end->size };
 	struct ht_counter *c = &o->counters[counter];
-	uint32_t kept = ht_counter_kept(c);
+	uint32_t kept = counter_kept(s, c);
 	struct ht_thread *t = o->thread;
 	uint64_t all, live;
 
@@ -290,12 +291,12 @@ HT_HOT void counter_free_own(const struct segment *s, struct counter_owner *o, u
 	live = counter_take(c, one);
 	if (__builtin_expect(counter_batch_above(t->share.low, all), 0) ||
 		__builtin_expect(counter_batch_above(c->share.low, live), 0))
-		counter_settle(s, o, c);
+		counter_settle_free(s, o, c, one);
 	return;
 unprepared:;
 	struct counter_freed other = *end; /* the ordinary one stays in registers */
 
-	counter_free_unprepared(s, o, site, &other);
+	counter_free_unprepared(s, o, counter, &other);
 }
 
 HT_HOT void counter_free(const struct segment *s, struct counter_owner *o, uint32_t site,
@@ -304,9 +305,9 @@ HT_HOT void counter_free(const struct segment *s, struct counter_owner *o, uint3
 	uint32_t known = o->counter[site % COUNTER_SITES];
 
 	if (__builtin_expect(counter_is_own(o, known, site), 1))
-		counter_free_own(s, o, known, site, end);
+		counter_free_own(s, o, known, end);
 	else
-		counter_free_unprepared(s, o, site, end);
+		counter_free_other(s, o, site, end);
 }
 
 /* Mostly its counter is private: the thread that allocated the block frees it. */
@@ -321,7 +322,7 @@ HT_HOT uint32_t counter_free_block(const struct segment *s, struct counter_owner
 
 		return counter_free_foreign(s, o, counter, &other);
 	}
-	counter_free_own(s, o, counter, site, end);
+	counter_free_own(s, o, counter, end);
 	return site;
 }
 

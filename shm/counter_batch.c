@@ -62,6 +62,13 @@ static void note(struct ht_share *p, uint64_t all, uint64_t live, uint64_t peak)
 		counter_batch_above(peak - others, live + limit) ? live + limit : peak - others);
 }
 
+/* The limits are as far from where it settled. A share that never did keeps its zeros. */
+void counter_batch_disarm(struct ht_share *p)
+{
+	if (p->ceiling != 0)
+		ht_store_relaxed_64(&p->low, p->ceiling - 2 * limit_of(p->peak));
+}
+
 void counter_batch_begin(struct ht_share *p, const uint64_t *sum)
 {
 	uint64_t all = ht_load_relaxed_64(sum);

@@ -60,6 +60,13 @@ void counter_batch_repair(struct counter_batch_adding *a);
 /* Fills in a new share, as if it had just settled nothing: so that its first events need not. */
 void counter_batch_begin(struct ht_share *p, const uint64_t *sum);
 
+/* Sets the trip wire at the owner's part, `live`: what falls below it settles. And removes it. */
+static inline void counter_batch_arm(struct ht_share *p, uint64_t live)
+{
+	ht_store_relaxed_64(&p->low, live);
+}
+void counter_batch_disarm(struct ht_share *p);
+
 /* Settles with `sum` if the owner's part, now `live`, is outside the limits. True: a new peak. */
 bool counter_batch_settle(
 	struct counter_batch_adding *a, struct ht_share *p, uint64_t *sum, uint64_t live);

@@ -29,11 +29,12 @@
  *   hists       ht_hist[]: histograms of counters that need one; number 0 is none: counts written
  *               there, for lack of room, mean nothing
  *   variances   ht_variance[]: variances of the sampled blocks of the counter of that number
+ *   at peak     ht_at_peak[]: what the counter of that number had live at the program's peak
  *   live        the overflow of the live table: a hash, in levels (below)
- *   rings       ht_event[HT_RING_EVENTS] per thread slot: the timeline, while a viewer wants it.
- * Not in `committed`: a ring is populated by each thread that begins to write there pieces
- * ht_piece[]: the live table itself. Last, and not in `committed`: a piece records itself which of
- * its memory is populated
+ *   rings       ht_event[HT_RING_EVENTS] per thread slot: the timeline, while a viewer wants it;
+ *               not in `committed`: each thread that begins to write there populates its ring
+ *   pieces      ht_piece[]: the live table itself. Last, and not in `committed`: a piece records
+ *               itself which of its memory is populated
  *
  * The program maps only the used part of each region, and a little more (shm/mapping.h), at its
  * file offset from the header. All but the index and the overflow fill up from their start.
@@ -93,6 +94,12 @@
  * where one slot counts; with n slots it is off by n limits at most, either way
  * (shm/counter_batch.h gives the proof).
  *
+ * The composition of the peak: a new maximum that ends, as a block is freed, starts a new epoch. A
+ * counter's key holds the epoch of its last event. An event in a later one first saves what the
+ * counter had live, in ht_at_peak, together with the epoch. So a counter had at the peak what it
+ * saved in the header's epoch, or, if it has seen no event since, what it has now
+ * (shm/counter_peak.h).
+ *
  * Time: header.clock_ns is CLOCK_MONOTONIC as of the last refresh. Every few events a thread
  * refreshes it. Ticks are (clock_ns - created_ns) >> HT_TICK_SHIFT, of 65.5 us each. Hooks read
  * clock_birth, the tick in the form of an entry of the live table (live_birth).
@@ -137,6 +144,8 @@
  *           live_overflow_put: payload reads before the key is freed
  *   LEVEL   live_overflow_put -> everyone: a level's memory before header.live_levels counts it
  *   PLACE   live_pieces_claim -> everyone: where a piece is before the tag by which it is found
+ *   PEAK    counter_peak.c -> readers: what a counter saved before its epoch, and that before the
+ *           counts of a later event; what started an epoch has saved before the header's
  *   RING    ring_push -> ring_read: a record before the head, or in slot 0 the mark, that covers it
  *   TAIL    a viewer -> ring_append: the reading of a record before the tail that is beyond it
  *   SLOT    thread_release -> thread_claim: what a slot's owner counted before the slot is free
@@ -200,7 +209,7 @@
 #define HT_COMMAND_MAX	   4096u
 #define HT_PATH_MAX	   1024u
 #define HT_WHY_MAX	   128u
-#define HT_COMMITTED_WORDS 1432u /* 91,648 units: 6.0 GB, all regions but the pieces */
+#define HT_COMMITTED_WORDS 1448u /* 92,672 units: 6.1 GB, all regions but the pieces */
 #define HT_DEPTH_MAX	   1024u
 #define HT_DEPTH_DEFAULT   128u
 
@@ -227,6 +236,7 @@ enum ht_region_id {
 	HT_REGION_OWNERS,
 	HT_REGION_HISTS,
 	HT_REGION_VARIANCES,
+	HT_REGION_AT_PEAK,
 	HT_REGION_LIVE,
 	HT_REGION_RINGS,
 	HT_REGION_PIECES,
@@ -297,7 +307,8 @@ struct ht_site {
  * changes. Bytes here may be negative (a thread may free more than it allocates). All zeros is a
  * share that settles at its first event. */
 struct ht_share {
-	uint64_t low; /* settle when own live bytes are below this */
+	uint64_t low; /* settle when own live bytes are below this; of a slot whose last event made
+			 a new maximum, these bytes: a trip wire (shm/counter_peak.h) */
 	uint64_t high; /* peak of own live bytes, not above `ceiling` */
 	uint64_t ceiling; /* settle when they are above this */
 	uint64_t settled; /* their part of the shared word */
@@ -305,30 +316,54 @@ struct ht_share {
 	uint64_t peak; /* peak of `high` + `others` until then */
 };
 
-/* A counter's owner, and the size bucket of all blocks allocated or freed there: one word, so that
- * one comparison shows that an event only needs counting. */
-#define HT_SIZE_NONE  0xffffu /* size bucket of a counter without blocks */
-#define HT_SIZE_MIXED 0xfffeu /* of one with blocks of several buckets */
-#define HT_SIZE_ANY   0xfffdu /* of slot 0's, which begins with a histogram */
-#define HT_SIZE_FEW   0xfffcu /* of one with few blocks, of several buckets: in few_* */
+/* A counter's owner. */
+#define HT_SITES_LOG2 22u
+#define HT_SITES_MAX  (1u << HT_SITES_LOG2)
+#define HT_SLOTS_MAX  (1u << (32 - HT_SITES_LOG2))
+static inline uint32_t ht_owner(uint32_t site, uint32_t slot)
+{
+	return site | slot << HT_SITES_LOG2;
+}
+
+static inline uint32_t ht_owner_site(uint32_t owner)
+{
+	return owner & (HT_SITES_MAX - 1);
+}
+
+static inline uint32_t ht_owner_slot(uint32_t owner)
+{
+	return owner >> HT_SITES_LOG2;
+}
+
+/* A counter's owner; above it the size bucket of all blocks allocated or freed there, and the peak
+ * epoch of its last event. The upper half is one word, so that one comparison shows that an event
+ * only needs counting. Its epoch is in the form of header.peak_epoch. Slot 0's counters have no
+ * epoch there. */
+#define HT_SIZE_BITS  5u
+#define HT_SIZE_NONE  31u /* size bucket of a counter without blocks */
+#define HT_SIZE_MIXED 30u /* of one with blocks of several buckets */
+#define HT_SIZE_ANY   29u /* of slot 0's, which begins with a histogram */
+#define HT_SIZE_FEW   28u /* of one with few blocks, of several buckets: in few_* */
+#define HT_EPOCH_BITS (32 - HT_SIZE_BITS)
+#define HT_EPOCH_LAST ((1u << HT_EPOCH_BITS) - 1)
 static inline uint64_t ht_counter_key(uint32_t site, uint32_t slot, uint32_t size_bucket)
 {
-	return site | (uint64_t)slot << 32 | (uint64_t)size_bucket << 48;
+	return ht_owner(site, slot) | (uint64_t)size_bucket << 32;
 }
 
 static inline uint32_t ht_counter_site(uint64_t key)
 {
-	return (uint32_t)key;
+	return ht_owner_site((uint32_t)key);
 }
 
 static inline uint32_t ht_counter_slot(uint64_t key)
 {
-	return (uint32_t)(key >> 32) & 0xffff;
+	return ht_owner_slot((uint32_t)key);
 }
 
 static inline uint32_t ht_counter_size(uint64_t key)
 {
-	return (uint32_t)(key >> 48);
+	return (uint32_t)(key >> 32) & ((1u << HT_SIZE_BITS) - 1);
 }
 
 /* The counts of a slot's owner at a site. The first line is all that most events touch. Counts
@@ -356,13 +391,36 @@ static inline uint64_t ht_few(uint64_t word, uint32_t bucket)
 	return word >> 4 * bucket & HT_FEW_MOST;
 }
 
-/* The size bucket of its key, for its owner. */
+/* The upper half of its key, for its owner. */
 static inline uint32_t ht_counter_kept(const struct ht_counter *c)
 {
-	uint16_t size;
+	uint32_t kept;
 
-	__builtin_memcpy(&size, (const char *)&c->key + 6, sizeof(size));
-	return size;
+	__builtin_memcpy(&kept, (const char *)&c->key + 4, sizeof(kept));
+	return kept;
+}
+
+/* What a counter had live at the start of an epoch. Both may be negative: a thread may free more
+ * than it allocated. All zeros: it has saved nothing yet. */
+struct ht_at_peak {
+	uint64_t bytes;
+	uint64_t blocks; /* 37 bits, the epoch above */
+};
+
+#define HT_AT_PEAK_BITS (64 - HT_EPOCH_BITS)
+static inline uint64_t ht_at_peak_word(uint32_t epoch, uint64_t blocks)
+{
+	return (uint64_t)epoch << HT_AT_PEAK_BITS | (blocks & ((1ull << HT_AT_PEAK_BITS) - 1));
+}
+
+static inline uint32_t ht_at_peak_epoch(uint64_t word)
+{
+	return (uint32_t)(word >> HT_AT_PEAK_BITS);
+}
+
+static inline uint64_t ht_at_peak_blocks(uint64_t word)
+{
+	return (uint64_t)((int64_t)(word << HT_EPOCH_BITS) >> HT_EPOCH_BITS);
 }
 
 /* Variances of a counter's counts, by poisson_weight: of blocks and bytes allocated, and freed.
@@ -379,25 +437,6 @@ struct ht_hist {
 	uint64_t size_frees[HT_SIZE_BUCKETS];
 	uint64_t life[HT_LIFE_BUCKETS];
 };
-
-/* A counter's owner, once more. Written before the counter's number appears anywhere. */
-#define HT_SITES_LOG2 22u
-#define HT_SITES_MAX  (1u << HT_SITES_LOG2)
-#define HT_SLOTS_MAX  (1u << (32 - HT_SITES_LOG2))
-static inline uint32_t ht_owner(uint32_t site, uint32_t slot)
-{
-	return site | slot << HT_SITES_LOG2;
-}
-
-static inline uint32_t ht_owner_site(uint32_t owner)
-{
-	return owner & (HT_SITES_MAX - 1);
-}
-
-static inline uint32_t ht_owner_slot(uint32_t owner)
-{
-	return owner >> HT_SITES_LOG2;
-}
 
 #define HT_MODULE_READY	 1u /* all fields are written */
 #define HT_MODULE_PINNED 2u /* loaded at start: cannot be unloaded */
@@ -644,7 +683,12 @@ struct ht_header {
 	uint32_t rate_changes; /* so far; number i is rate_change[i % HT_RATE_CHANGES] */
 	uint32_t clock_birth; /* that of a block born at clock_ns */
 	uint64_t events_until; /* CLOCK_MONOTONIC: until then threads write events; 0: never */
+	/* The epoch of the program's peak, shifted by HT_SIZE_BITS: as in a counter's key. */
+	uint32_t peak_epoch;
+	uint32_t reserved;
+	uint64_t peak_least; /* a total above this starts an epoch when it falls */
 	uint64_t live_bytes __attribute__((aligned(64))); /* the settled part of it */
+	uint64_t peak_state; /* the newest epoch, and its total (shm/counter_peak.c) */
 	uint32_t live_levels __attribute__((aligned(64))); /* in use */
 	uint32_t live_unmarked; /* 1: the overflow has had blocks on pages without a piece */
 	uint32_t nodes; /* used, node 0 included */
@@ -724,12 +768,14 @@ struct ht_private {
 		    sizeof(struct ht_hist) * 374761393u ^                                          \
 		    sizeof(struct ht_counter) * 2166136261u ^                                      \
 		    sizeof(struct ht_variance) * 709607u ^ sizeof(struct ht_event) * 97u ^         \
+		    sizeof(struct ht_at_peak) * 65599u ^ HT_SIZE_BITS * 8191u ^                    \
 		    sizeof(struct ht_bucket) * 31u ^ sizeof(struct ht_piece) * 13u ^               \
 		    offsetof(struct ht_node, site) * 40487u ^                                      \
 		    offsetof(struct ht_header, clock_ns) * 7u ^                                    \
 		    offsetof(struct ht_header, clock_birth) * 17u ^                                \
 		    offsetof(struct ht_header, events_until) * 11u ^                               \
 		    offsetof(struct ht_header, events_wait) * 19u ^ HT_RING_EVENTS * 23u ^         \
+		    offsetof(struct ht_header, peak_epoch) * 29u ^                                 \
 		    offsetof(struct ht_header, untracked_blocks) * 5u ^                            \
 		    offsetof(struct ht_header, rate_change) * 3u ^                                 \
 		    (unsigned)HT_FUNCTION_COUNT << 20))
@@ -739,6 +785,8 @@ static_assert(sizeof(struct ht_site) == 32, "ht_site");
 static_assert(sizeof(struct ht_counter) == 128, "ht_counter: two lines");
 static_assert(offsetof(struct ht_counter, share.ceiling) == 64, "what each event needs is in one");
 static_assert(offsetof(struct ht_thread, state) == 64, "what each event needs is in one line");
+static_assert(sizeof(struct ht_at_peak) == 16, "ht_at_peak");
+static_assert(HT_SIZE_BUCKETS <= HT_SIZE_FEW, "size buckets fit the key");
 static_assert(sizeof(struct ht_hist) == 512, "ht_hist");
 static_assert(sizeof(struct ht_module) == 128, "ht_module");
 static_assert(128 * sizeof(struct ht_thread) % HT_COMMIT_BYTES == 0, "ht_thread");
@@ -751,6 +799,8 @@ static_assert(sizeof(struct ht_private) == 64, "ht_private: what follows is alig
 static_assert(sizeof(struct ht_header) <= HT_HEADER_BYTES, "ht_header");
 static_assert(offsetof(struct ht_header, version) == 8, "readable by every version");
 static_assert(offsetof(struct ht_header, clock_ns) % 64 == 0, "own line");
+static_assert(offsetof(struct ht_header, live_bytes) == offsetof(struct ht_header, clock_ns) + 64,
+	"what each event reads is in one line");
 static_assert(offsetof(struct ht_header, viewer) < 4096, "the page that a whole launch maps");
 
 /* "malloc", "operator new[]", ...; "?" for a number that is no function. Static. */

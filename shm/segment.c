@@ -28,7 +28,7 @@ static int starts_commit(const struct segment *s)
 {
 	static const enum ht_region_id regions[SEGMENT_STARTS] = { HT_REGION_THREADS,
 		HT_REGION_MODULES, HT_REGION_STRINGS, HT_REGION_NODES, HT_REGION_SITES,
-		HT_REGION_COUNTERS, HT_REGION_OWNERS, HT_REGION_HISTS };
+		HT_REGION_COUNTERS, HT_REGION_OWNERS, HT_REGION_HISTS, HT_REGION_AT_PEAK };
 
 	for (unsigned i = 0; i < sizeof(regions) / sizeof(regions[0]); i++)
 		if (commit_range(s, s->header->region[regions[i]].offset, 1) != 0)
@@ -333,7 +333,9 @@ static uint64_t elements(const struct ht_header *h, enum ht_region_id region, ui
 static bool parallel_check(const struct ht_header *h)
 {
 	return elements(h, HT_REGION_OWNERS, sizeof(uint32_t)) >=
-	       elements(h, HT_REGION_COUNTERS, sizeof(struct ht_counter));
+		       elements(h, HT_REGION_COUNTERS, sizeof(struct ht_counter)) &&
+	       elements(h, HT_REGION_AT_PEAK, sizeof(struct ht_at_peak)) >=
+		       elements(h, HT_REGION_COUNTERS, sizeof(struct ht_counter));
 }
 
 /* The bitmap covers all regions but the rings and the pieces, which are last. */

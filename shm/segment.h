@@ -13,7 +13,7 @@
 
 /* The memory that a new SEGMENT_FULL must find: the header, and the first unit of each region that
  * is in use from the start. It takes less at first. */
-#define SEGMENT_STARTS	    8u
+#define SEGMENT_STARTS	    9u
 #define SEGMENT_START_BYTES (HT_HEADER_BYTES + SEGMENT_STARTS * HT_COMMIT_BYTES)
 
 struct segment_identity {

@@ -413,7 +413,7 @@ static void limit_pieces(void)
 		rlim_t megabytes;
 		uint32_t sites;
 	} cases[] = { { 25000, 1u << 22 }, { 16000, 1u << 22 }, { 8000, 1u << 22 },
-		{ 4500, 1u << 21 }, { 3500, 1u << 20 } };
+		{ 4500, 1u << 21 }, { 3520, 1u << 20 } };
 	uint32_t last = HT_PIECES_MAX + 1;
 
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The composition of the program's peak: what each counter had live when the program had most. Any
+ * thread, inside hooks.
+ *
+ * The header has an epoch. It grows when the total has made a new maximum and then falls, just
+ * before the free that ends it is counted. The first event of a counter in a new epoch saves what
+ * the counter has live before it counts itself. So at any time a counter had, at the start of the
+ * newest epoch, what it saved in that epoch, or else what it has now. While the total is above that
+ * of the newest epoch, the peak is now.
+ *
+ * An event pays nothing for this but one load: a counter's epoch is in the half of its key that
+ * each event compares with a size bucket, and a key of an older epoch takes the way of an
+ * unexpected size. A maximum that ends is found by a comparison that exists, too: a slot whose
+ * event makes a new maximum raises the low limit of its share to its live bytes, and its next free
+ * settles. What one event costs more is paid while the heap grows.
+ *
+ * With one slot in use, the saved values are those of the peak, to the byte. (After HT_EPOCH_EXACT
+ * epochs a maximum must pass the last by one part in HT_PEAK_PART: so epochs never run out.)
+ *
+ * With n slots it is a cut through the program: each slot's counters are as of when it first saw
+ * the epoch, which differs by the events then in flight. What may be wrong is which moment it is.
+ * Let a limit be that of a share (counter_batch.h). Slots know each other's live bytes to within n
+ * limits. A slot that made no maximum notices a fall when it settles, so n slots may have lost two
+ * limits each since the highest total when the first one settles. It starts an epoch unless there
+ * is one of no less, as far as both knew: so the total of the composition is not below the peak by
+ * more than 4 n limits and one part in HT_PEAK_PART, by which a maximum must pass the last one
+ * here. Mostly the slot that makes the maximum ends it, and the two are equal.
+ *
+ * Slot 0's counters have many writers, and may save a moment of their own that differs by the
+ * events then in flight.
+ */
+#ifndef SHM_COUNTER_PEAK_H
+#define SHM_COUNTER_PEAK_H
+
+#include "shm/counter_batch.h"
+
+#define HT_PEAK_PART   65536u
+#define HT_EPOCH_EXACT (1u << 26) /* after them at most 47 x ln 2 x HT_PEAK_PART can follow */
+
+/* An event's contribution: one block and its size, or the weight of a sampled one. */
+struct counter_sum {
+	uint64_t blocks, bytes;
+};
+
+static inline struct ht_counter *counter_at(const struct segment *s, uint32_t counter)
+{
+	return segment_at(
+		s, segment_element(s, HT_REGION_COUNTERS, counter, sizeof(struct ht_counter)));
+}
+
+/* Whether this total would start an epoch by falling. */
+HT_HOT bool counter_peak_is_new(const struct segment *s, uint64_t total)
+{
+	return counter_batch_above(total, ht_load_relaxed_64(&s->header->peak_least));
+}
+
+/* Before an event of a counter is counted, by its owner: saves what it has live if that is not done
+ * in this epoch. False: it was done. */
+bool counter_peak_keep(const struct segment *s, struct ht_counter *c);
+/* The same for a counter of slot 0. */
+void counter_peak_keep_shared(const struct segment *s, struct ht_counter *c);
+
+/* The total, as far as is known, fell from `total` by the free of `sum`, which the counter has
+ * counted: starts an epoch, as of before that, if the total was a new maximum. */
+void counter_peak_fell(
+	const struct segment *s, struct ht_counter *c, struct counter_sum sum, uint64_t total);
+
+#endif
