@@ -163,6 +163,8 @@ static void model_counters(const struct model_site *in, struct snap_site *out)
 	out->frees = in->frees;
 	out->alloc_bytes = in->alloc_bytes;
 	out->peak_live_bytes = in->peak_bytes > in->live_bytes ? in->peak_bytes : in->live_bytes;
+	out->at_peak_bytes = in->at_peak_bytes;
+	out->at_peak_blocks = in->at_peak_blocks;
 	out->temporary = in->temporary;
 }
 

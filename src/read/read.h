@@ -123,6 +123,7 @@ struct read_site {
 	uint32_t flags; /* HT_SITE_* */
 	uint64_t live_bytes, allocs, frees, alloc_bytes, temporary;
 	uint64_t peak_bytes; /* exact if one thread counted there; otherwise see shm/layout.h */
+	uint64_t at_peak_bytes, at_peak_blocks; /* live when the newest peak epoch began */
 	struct ht_variance spread; /* of sampled blocks */
 };
 /*
@@ -130,6 +131,9 @@ struct read_site {
  * pass over all counters, whatever the window.
  */
 ssize_t read_sites(struct read_segment *s, uint32_t first, struct read_site *out, uint32_t count);
+/* Turns at_peak_* of all sites of a program into what was live at its peak, which may be now. Exact
+ * if one thread counted; otherwise see shm/counter_peak.h. */
+void read_at_peak_choose(struct read_site *sites, size_t count);
 /* The histograms of a site, all buckets. 0, -EINVAL for a malformed chain of counters, -EIO. */
 int read_hist(struct read_segment *s, uint32_t site, struct ht_hist *out);
 

@@ -8,17 +8,22 @@
 #include <string.h>
 
 #include "shm/counter_batch.h"
+#include "src/read/at_peak.h"
 #include "src/read/segment.h"
 
 #define SITES_PIECE    1024u /* 32 KB per read */
-#define COUNTERS_PIECE 256u /* 32 KB a read */
+#define COUNTERS_PIECE AT_PEAK_PIECE /* 32 KB a read */
+#define EPOCH_TRIES    3u
 
 /* Buffer of one read; too large for the stack. */
 union piece {
 	struct ht_site site[SITES_PIECE];
 	struct {
 		struct ht_counter counter[COUNTERS_PIECE];
-		struct ht_variance spread[COUNTERS_PIECE];
+		union {
+			struct ht_variance spread[COUNTERS_PIECE];
+			struct at_peak_piece at_peak;
+		};
 	};
 };
 
@@ -58,7 +63,8 @@ static int sites_copy(struct read_segment *s, const struct window *w)
 	return rc;
 }
 
-static void counter_add(const struct window *w, const struct ht_counter *c)
+static void counter_add(
+	const struct window *w, const struct ht_counter *c, const struct ht_at_peak *at_peak)
 {
 	uint32_t number = ht_counter_site(c->key);
 	uint64_t peak = counter_batch_peak(&c->share);
@@ -72,6 +78,8 @@ static void counter_add(const struct window *w, const struct ht_counter *c)
 	site->alloc_bytes += c->alloc_bytes;
 	site->live_bytes += c->alloc_bytes - c->free_bytes;
 	site->temporary += c->temporary;
+	site->at_peak_bytes += at_peak->bytes;
+	site->at_peak_blocks += at_peak->blocks;
 	if (counter_batch_above(peak, site->peak_bytes))
 		site->peak_bytes = peak;
 }
@@ -102,7 +110,8 @@ static int spreads_add(struct read_segment *s, const struct window *w, uint32_t 
 	return rc;
 }
 
-static int counters_add(struct read_segment *s, const struct window *w)
+/* `epoch`: the newest of the peak. */
+static int counters_add(struct read_segment *s, const struct window *w, uint32_t epoch)
 {
 	struct ht_counter *piece = w->piece->counter;
 	uint64_t sampled = 0;
@@ -116,12 +125,29 @@ static int counters_add(struct read_segment *s, const struct window *w)
 		uint32_t n = used - at < COUNTERS_PIECE ? used - at : COUNTERS_PIECE;
 
 		rc = read_elements(s, HT_REGION_COUNTERS, at, n, sizeof(*piece), piece);
+		if (rc == 0)
+			rc = at_peak_read(s, epoch, at, n, piece, &w->piece->at_peak);
 		for (uint32_t i = 0; i < n && rc == 0; i++)
-			counter_add(w, &piece[i]);
+			counter_add(w, &piece[i], &w->piece->at_peak.value[i]);
 		if (rc == 0 && sampled != 0)
 			rc = spreads_add(s, w, at, n);
 	}
 	return rc;
+}
+
+/* 1: meanwhile another peak epoch began, and some counters were read before that. */
+static int window_read(struct read_segment *s, const struct window *w)
+{
+	uint32_t before, after;
+	int rc = at_peak_epoch(s, &before);
+
+	if (rc == 0)
+		rc = sites_copy(s, w);
+	if (rc == 0)
+		rc = counters_add(s, w, before);
+	if (rc == 0)
+		rc = at_peak_epoch(s, &after);
+	return rc == 0 ? before != after : rc;
 }
 
 /* The counters of a site are not read at one instant, so their sum may be negative. */
@@ -129,6 +155,10 @@ static void site_finish(struct read_site *site)
 {
 	if (counter_batch_above(0, site->live_bytes))
 		site->live_bytes = 0;
+	if (counter_batch_above(0, site->at_peak_bytes))
+		site->at_peak_bytes = 0;
+	if (counter_batch_above(0, site->at_peak_blocks))
+		site->at_peak_blocks = 0;
 	if (site->peak_bytes < site->live_bytes)
 		site->peak_bytes = site->live_bytes;
 }
@@ -147,10 +177,12 @@ ssize_t read_sites(struct read_segment *s, uint32_t first, struct read_site *out
 	if (count > used - first)
 		w.count = used - first;
 	w.piece = malloc(sizeof(*w.piece));
-	rc = w.piece ? sites_copy(s, &w) : -ENOMEM;
-	if (rc == 0)
-		rc = counters_add(s, &w);
+	rc = w.piece ? 1 : -ENOMEM;
+	for (unsigned i = 0; i < EPOCH_TRIES && rc == 1; i++)
+		rc = window_read(s, &w);
 	free(w.piece);
+	if (rc == 1)
+		rc = 0; /* they follow each other too fast: this is nearly right */
 	for (uint32_t i = 0; i < w.count && rc == 0; i++)
 		site_finish(&out[i]);
 	return rc != 0 ? rc : (ssize_t)w.count;

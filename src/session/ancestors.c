@@ -18,6 +18,8 @@ static void site_fold(struct read_site *to, struct read_site *from)
 	to->alloc_bytes += from->alloc_bytes;
 	to->live_bytes += from->live_bytes;
 	to->temporary += from->temporary;
+	to->at_peak_bytes += from->at_peak_bytes;
+	to->at_peak_blocks += from->at_peak_blocks;
 	to->spread.blocks += from->spread.blocks;
 	to->spread.bytes += from->spread.bytes;
 	to->spread.free_blocks += from->spread.free_blocks;

@@ -305,6 +305,7 @@ static int sites_load(struct session *s, uint32_t used)
 	if (got < 0)
 		return (int)got;
 	s->site_count = (uint32_t)got;
+	read_at_peak_choose(s->sites, s->site_count);
 	return 0;
 }
 
@@ -339,6 +340,8 @@ static size_t sites_plain(struct session *s, struct model_variance *total)
 			.alloc_bytes = in->alloc_bytes,
 			.live_bytes = in->live_bytes,
 			.peak_bytes = in->peak_bytes,
+			.at_peak_bytes = in->at_peak_bytes,
+			.at_peak_blocks = in->at_peak_blocks,
 			.temporary = in->temporary };
 		s->plain[count++].variance = sampling_variance(&in->spread, total);
 	}
@@ -474,6 +477,7 @@ static void fill_head(
 	h->children = s->children;
 	h->nchildren = s->nchildren;
 	totals_fill(&h->totals, t);
+	totals_at_peak_fill(&h->totals, s->sites, s->site_count);
 	h->totals.truncated_stacks = s->truncated;
 	ancestors_fill(&s->ancestors, &h->totals);
 	sampling_fill(&s->sampler, t, &h->sampling);

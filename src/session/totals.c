@@ -34,6 +34,17 @@ void totals_fill(struct snap_totals *out, const struct read_totals *t)
 		.unwinds_longer = t->unwinds_longer };
 }
 
+void totals_at_peak_fill(struct snap_totals *out, const struct read_site *sites, size_t count)
+{
+	out->has_at_peak = true;
+	for (size_t i = 0; i < count; i++) {
+		out->at_peak_bytes += sites[i].at_peak_bytes;
+		out->at_peak_blocks += sites[i].at_peak_blocks;
+	}
+	if (out->peak_live_bytes < out->at_peak_bytes)
+		out->peak_live_bytes = out->at_peak_bytes;
+}
+
 void totals_histograms_fill(struct snapshot *h, const struct read_totals *t)
 {
 	for (unsigned i = 0; i < SNAP_SIZE_BUCKETS; i++)

@@ -11,6 +11,8 @@
 uint64_t totals_rest(uint64_t all, uint64_t gone);
 /* All but truncated_stacks, which is a sum over the sites. */
 void totals_fill(struct snap_totals *out, const struct read_totals *t);
+/* The sums of the sites at the peak. The peak is at least that: it may have moved on since. */
+void totals_at_peak_fill(struct snap_totals *out, const struct read_site *sites, size_t count);
 /* Sizes, lifetimes and the history of live bytes. */
 void totals_histograms_fill(struct snapshot *h, const struct read_totals *t);
 
