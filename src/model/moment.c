@@ -4,16 +4,17 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
-struct snapshot *moment_derive(struct snapshot *base, size_t nsites, struct snap_site **sites)
+struct snapshot *moment_derive_room(
+	struct snapshot *base, size_t nsites, struct snap_site **sites, size_t more, void **room)
 {
-	struct snapshot *s = malloc(sizeof(*s) + nsites * sizeof(**sites));
+	/* Zeros that the kernel gives are not written again: there may be many sites. */
+	struct snapshot *s = calloc(1, sizeof(*s) + nsites * sizeof(**sites) + more);
 
 	if (!s)
 		return NULL;
 	*sites = (struct snap_site *)(s + 1);
-	memset(*sites, 0, nsites * sizeof(**sites));
+	*room = *sites + nsites;
 	*s = *base;
 	s->refs = 1;
 	s->base = base;
@@ -21,6 +22,13 @@ struct snapshot *moment_derive(struct snapshot *base, size_t nsites, struct snap
 	s->nsites = nsites;
 	snapshot_ref(base);
 	return s;
+}
+
+struct snapshot *moment_derive(struct snapshot *base, size_t nsites, struct snap_site **sites)
+{
+	void *room;
+
+	return moment_derive_room(base, nsites, sites, 0, &room);
 }
 
 static void site_at_peak(struct snap_site *out, const struct snap_site *in)
@@ -39,12 +47,12 @@ static void site_at_peak(struct snap_site *out, const struct snap_site *in)
 		.temporary = in->temporary };
 }
 
-/* What is true only now. */
-static void present_clear(struct snapshot *s)
+void moment_clear_present(struct snapshot *s)
 {
 	struct snap_totals *t = &s->totals;
 
 	s->rates_ns = 0;
+	s->proc.minor_faults_per_s = s->proc.major_faults_per_s = 0;
 	t->allocs_per_s = t->frees_per_s = t->reallocs_per_s = t->growth_bytes_per_s = 0;
 	s->has_alive = false;
 	s->kept = false;
@@ -75,6 +83,6 @@ struct snapshot *moment_peak(struct snapshot *base)
 	s->uptime_ns = base->totals.peak_ns;
 	s->totals.live_bytes = base->totals.at_peak_bytes;
 	s->totals.live_blocks = base->totals.at_peak_blocks;
-	present_clear(s);
+	moment_clear_present(s);
 	return s;
 }

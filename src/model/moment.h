@@ -11,6 +11,11 @@
 /* A copy of `base` with `nsites` sites, all zeros, to be filled in at *sites; one reference, the
  * caller's. NULL: no memory. */
 struct snapshot *moment_derive(struct snapshot *base, size_t nsites, struct snap_site **sites);
+/* The same with `more` further bytes, at *room, aligned as sites are, that live as long. */
+struct snapshot *moment_derive_room(
+	struct snapshot *base, size_t nsites, struct snap_site **sites, size_t more, void **room);
+/* Clears what is true only now: rates, ages, leaks, shares. */
+void moment_clear_present(struct snapshot *s);
 /*
  * `base` as of the program's peak: live bytes and blocks of sites and totals are at_peak_*; sites
  * that had none are left out; rates, trends, growth and ages are cleared. NULL and errno: ENODATA

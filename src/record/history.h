@@ -14,7 +14,8 @@ struct history;
 /* NULL: no memory. */
 struct history *history_new(uint64_t limit_bytes);
 void history_free(struct history *h);
-/* Adds a tick: a snapshot of now. Costs a pass over its sites. 0 or -ENOMEM: the tick is missing. */
+/* Adds a tick: a snapshot of now. Costs a pass over its sites. 0 or -ENOMEM: the tick is missing.
+ */
 int history_add(struct history *h, const struct snapshot *s);
 /* What is kept. Valid until the next history_add. */
 const struct timeline *history_timeline(struct history *h);
@@ -23,7 +24,6 @@ const struct timeline *history_timeline(struct history *h);
  * image (src/model/moment.h): one reference, the caller's. Rates and trends are those of the time
  * before the moment. NULL and errno: ENODATA when nothing is kept, ENOMEM.
  */
-struct snapshot *history_snapshot(
-	struct history *h, struct snapshot *base, const struct moment *m);
+struct snapshot *history_snapshot(struct history *h, struct snapshot *base, const struct moment *m);
 
 #endif

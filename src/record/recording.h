@@ -2,7 +2,8 @@
 /*
  * Recordings: histories on disk. A file holds the ticks of one or several process images
  * (streams: the program, its children, earlier images), the stacks once, names when they are
- * known. It can be read up to its last complete block, whatever happened to its writer. Main thread.
+ * known. It can be read up to its last complete block, whatever happened to its writer. Main
+ * thread.
  */
 #ifndef SRC_RECORD_RECORDING_H
 #define SRC_RECORD_RECORDING_H

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Ticks from snapshots and states (tick.h). Main thread. */
+#include "src/record/tick_bits.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static unsigned column_put(struct tick_encoder *t, unsigned number, uint64_t change)
+{
+	if (change == 0)
+		return 0;
+	bytes_change(&t->column[COLUMN_NUMBERS + number], change);
+	return SITE_BIT(number);
+}
+
+static unsigned at_peak_put(
+	struct tick_encoder *t, const struct state_site *old, const struct state_site *now)
+{
+	const uint64_t *o = old->n, *n = now->n;
+
+	if (n[STATE_AT_PEAK_BYTES] == o[STATE_AT_PEAK_BYTES] &&
+		n[STATE_AT_PEAK_BLOCKS] == o[STATE_AT_PEAK_BLOCKS])
+		return 0;
+	if (n[STATE_AT_PEAK_BYTES] == n[STATE_LIVE_BYTES] &&
+		n[STATE_AT_PEAK_BLOCKS] == n[STATE_HELD])
+		return SITE_AT_PEAK_NOW;
+	return column_put(t, STATE_AT_PEAK_BYTES, n[STATE_AT_PEAK_BYTES] - o[STATE_AT_PEAK_BYTES]) |
+	       column_put(
+		       t, STATE_AT_PEAK_BLOCKS, n[STATE_AT_PEAK_BLOCKS] - o[STATE_AT_PEAK_BLOCKS]);
+}
+
+static unsigned numbers_put(
+	struct tick_encoder *t, const struct state_site *old, const struct state_site *now)
+{
+	const uint64_t *o = old->n, *n = now->n;
+	uint64_t allocs = n[STATE_ALLOCS] - o[STATE_ALLOCS], held = n[STATE_HELD] - o[STATE_HELD];
+	struct prediction p = site_predict(old, allocs, held);
+
+	return column_put(t, STATE_ALLOCS, allocs) | column_put(t, STATE_HELD, held) |
+	       column_put(t, STATE_ALLOC_BYTES, n[STATE_ALLOC_BYTES] - p.alloc_bytes) |
+	       column_put(t, STATE_LIVE_BYTES, n[STATE_LIVE_BYTES] - p.live_bytes) |
+	       column_put(t, STATE_TEMPORARY, n[STATE_TEMPORARY] - o[STATE_TEMPORARY]) |
+	       column_put(
+		       t, STATE_PEAK, n[STATE_PEAK] - larger(o[STATE_PEAK], n[STATE_LIVE_BYTES])) |
+	       at_peak_put(t, old, now);
+}
+
+static unsigned more_put(
+	struct tick_encoder *t, const struct state_more *old, const struct state_more *now)
+{
+	unsigned mask = 0;
+
+	for (unsigned i = 0; i < STATE_SITE_MORE; i++) {
+		if (now->n[i] == old->n[i])
+			continue;
+		bytes_change(&t->column[COLUMN_MORE + i], now->n[i] - old->n[i]);
+		mask |= MORE_BIT(i);
+	}
+	return mask;
+}
+
+static bool more_is_zero(const struct state_more *m)
+{
+	uint64_t any = 0;
+
+	for (unsigned i = 0; i < STATE_SITE_MORE; i++)
+		any |= m->n[i];
+	return any == 0;
+}
+
+/* Appends a site, if it changed, and makes the old one that. Ids must rise. */
+static int site_put(struct tick_encoder *t, struct state *old, uint32_t id,
+	const struct state_site *now, const struct state_more *more)
+{
+	static const struct state_more none;
+	unsigned mask = 0;
+	int rc = state_site_room(old, id);
+
+	if (!rc && !old->more && !more_is_zero(more))
+		rc = state_more_room(old);
+	if (rc)
+		return rc;
+	if (old->more)
+		mask = more_put(t, &old->more[id], more);
+	if (memcmp(&old->site[id], now, sizeof(*now)) != 0)
+		mask |= numbers_put(t, &old->site[id], now);
+	else if (mask == 0 && old->present[id])
+		return 0;
+	bytes_number(&t->column[COLUMN_GAPS], id - t->last_id);
+	bytes_number(&t->column[COLUMN_MASKS], mask);
+	t->last_id = id + 1;
+	t->sites++;
+	old->sites += !old->present[id];
+	old->present[id] = 1;
+	old->site[id] = *now;
+	if (old->more)
+		old->more[id] = more ? *more : none;
+	return 0;
+}
+
+static void columns_reset(struct tick_encoder *t)
+{
+	for (unsigned i = 0; i < TICK_COLUMNS; i++)
+		t->column[i].len = 0;
+	t->threads.len = t->gone.len = 0;
+	t->last_id = t->sites = 0;
+}
+
+static int columns_end(struct tick_encoder *t, struct bytes *out)
+{
+	bytes_number(out, t->sites);
+	for (unsigned i = 0; t->sites && i < TICK_COLUMNS; i++) {
+		if (t->column[i].failed)
+			return -ENOMEM;
+		bytes_number(out, t->column[i].len);
+		bytes_add(out, t->column[i].data, t->column[i].len);
+	}
+	return out->failed || t->threads.failed || t->gone.failed ? -ENOMEM : 0;
+}
+
+/* ---- head and threads ---- */
+
+static void head_put(struct state *old, const uint64_t *head, struct bytes *out)
+{
+	unsigned n = state_head_numbers(), changed = 0, next = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		changed += head[i] != old->head[i];
+	bytes_number(out, changed);
+	for (unsigned i = 0; i < n; i++) {
+		if (head[i] == old->head[i])
+			continue;
+		bytes_number(out, i - next);
+		bytes_change(out, head[i] - old->head[i]);
+		old->head[i] = head[i];
+		next = i + 1;
+	}
+}
+
+static int notice_put(struct state *old, const char *notice, struct bytes *out)
+{
+	size_t len = notice ? strnlen(notice, STATE_TEXT_MAX) : 0;
+	bool same = old->notice
+			    ? strlen(old->notice) == len && memcmp(old->notice, notice, len) == 0
+			    : len == 0;
+
+	bytes_number(out, same ? 0 : FLAG_NOTICE);
+	if (same)
+		return 0;
+	bytes_number(out, len);
+	bytes_add(out, notice, len);
+	return state_notice_set(old, notice, len);
+}
+
+/* The bits and changes of a thread; `now` NULL: it is gone. 0: no change. */
+static unsigned thread_mask(const struct state_thread *old, const struct state_thread *now)
+{
+	unsigned mask = 0;
+
+	if (!now)
+		return THREAD_GONE;
+	for (unsigned i = 0; i < STATE_THREAD_NUMBERS; i++)
+		mask |= now->n[i] != old->n[i] ? 1u << i : 0;
+	if (strcmp(now->name, old->name) != 0 || !old->present)
+		mask |= THREAD_NAME;
+	return mask;
+}
+
+static uint32_t thread_put(
+	struct bytes *out, struct state_thread *old, const struct state_thread *now, uint32_t gap)
+{
+	unsigned mask = thread_mask(old, now);
+
+	if (mask == 0)
+		return 0;
+	bytes_number(out, gap);
+	bytes_number(out, mask);
+	for (unsigned i = 0; i < STATE_THREAD_NUMBERS; i++)
+		if (mask >> i & 1)
+			bytes_change(out, now->n[i] - old->n[i]);
+	if (mask & THREAD_NAME)
+		bytes_add_text(out, now->name);
+	*old = now ? *now : (struct state_thread){ 0 };
+	return 1;
+}
+
+/* Both are in the order of slots. */
+static void threads_put(struct tick_encoder *t, struct state *old, const struct state_thread *now,
+	uint32_t room, struct bytes *out)
+{
+	uint32_t changed = 0, next = 0, present = 0;
+
+	for (uint32_t i = 0; i < old->thread_room; i++) {
+		const struct state_thread *n = i < room && now[i].present ? &now[i] : NULL;
+
+		present += n != NULL;
+		if ((!n && !old->thread[i].present) ||
+			!thread_put(&t->threads, &old->thread[i], n, i - next))
+			continue;
+		next = i + 1;
+		changed++;
+	}
+	old->threads = present;
+	bytes_number(out, changed);
+	bytes_add(out, t->threads.data, t->threads.len);
+}
+
+static int snapshot_threads_put(
+	struct tick_encoder *t, struct state *old, const struct snapshot *s, struct bytes *out)
+{
+	struct state now = { 0 };
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < s->nthreads; i++) {
+		uint32_t slot = s->threads[i].slot;
+
+		if (slot >= STATE_THREADS_MAX)
+			continue;
+		rc = state_thread_room(&now, slot);
+		if (!rc)
+			state_thread_take(&s->threads[i], &now.thread[slot]);
+	}
+	if (!rc && now.thread_room)
+		rc = state_thread_room(old, now.thread_room - 1);
+	if (!rc)
+		threads_put(t, old, now.thread, now.thread_room, out);
+	state_free(&now);
+	return rc;
+}
+
+/* ---- a snapshot's sites ---- */
+
+static int order_room(struct tick_encoder *t, size_t n)
+{
+	uint32_t *order = n > t->order_room ? realloc(t->order, n * sizeof(*order)) : t->order;
+
+	if (!order)
+		return -ENOMEM;
+	t->order = order;
+	t->order_room = n > t->order_room ? n : t->order_room;
+	return 0;
+}
+
+static int by_id(const void *pa, const void *pb, void *sites)
+{
+	const struct snap_site *s = sites;
+	uint32_t a = s[*(const uint32_t *)pa].id, b = s[*(const uint32_t *)pb].id;
+
+	return (a > b) - (a < b);
+}
+
+/* Whether ids rise; otherwise makes the order in which they do. 1, 0, or -ENOMEM. */
+static int sites_in_order(struct tick_encoder *t, const struct snapshot *s)
+{
+	size_t n = s->nsites;
+	bool rising = true;
+
+	for (size_t i = 1; rising && i < n; i++)
+		rising = s->sites[i].id > s->sites[i - 1].id;
+	if (rising)
+		return 1;
+	if (order_room(t, n) != 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		t->order[i] = (uint32_t)i;
+	qsort_r(t->order, n, sizeof(*t->order), by_id, (void *)(uintptr_t)s->sites);
+	return 0;
+}
+
+/* Sites of the old state that the snapshot does not have. */
+static int gone_put(struct tick_encoder *t, struct state *old, const struct snapshot *s)
+{
+	uint32_t count = 0, next = 0;
+
+	if (old->room > t->seen_room) {
+		uint8_t *seen = realloc(t->seen, old->room);
+
+		if (!seen)
+			return -ENOMEM;
+		t->seen = seen;
+		t->seen_room = old->room;
+	}
+	memset(t->seen, 0, t->seen_room);
+	for (size_t i = 0; i < s->nsites; i++)
+		if (s->sites[i].id < old->room)
+			t->seen[s->sites[i].id] = 1;
+	for (uint32_t id = 0; id < old->room; id++) {
+		if (!old->present[id] || t->seen[id])
+			continue;
+		bytes_number(&t->gone, id - next);
+		state_site_clear(old, id);
+		next = id + 1;
+		count++;
+	}
+	return (int)count;
+}
+
+static int sites_put(struct tick_encoder *t, struct state *old, const struct snapshot *s)
+{
+	int rising = sites_in_order(t, s), rc = rising < 0 ? rising : 0;
+	uint32_t before = old->sites, matched = 0;
+
+	for (size_t i = 0; rc == 0 && i < s->nsites; i++) {
+		const struct snap_site *site = &s->sites[rising ? i : t->order[i]];
+		struct state_site now;
+		struct state_more more;
+
+		/* Not twice. */
+		if (site->id >= STATE_SITES_MAX || site->id < t->last_id)
+			continue;
+		matched += site->id < old->room && old->present[site->id];
+		state_site_take(site, &now, &more);
+		rc = site_put(t, old, site->id, &now, &more);
+	}
+	if (rc)
+		return rc;
+	return matched < before ? gone_put(t, old, s) : 0;
+}
+
+int tick_encode(
+	struct tick_encoder *t, struct state *old, const struct snapshot *s, struct bytes *out)
+{
+	uint64_t head[STATE_HEAD_MAX];
+	int rc, gone;
+
+	columns_reset(t);
+	rc = notice_put(old, s->notice, out);
+	if (rc)
+		return rc;
+	state_head_take(head, s);
+	head_put(old, head, out);
+	rc = snapshot_threads_put(t, old, s, out);
+	gone = rc ? rc : sites_put(t, old, s);
+	if (gone < 0)
+		return gone;
+	bytes_number(out, (uint64_t)gone);
+	bytes_add(out, t->gone.data, t->gone.len);
+	return columns_end(t, out);
+}
+
+int tick_encode_state(
+	struct tick_encoder *t, struct state *old, const struct state *now, struct bytes *out)
+{
+	static const struct state_more none;
+	uint32_t gone = 0, next = 0;
+	int rc;
+
+	columns_reset(t);
+	rc = notice_put(old, now->notice, out);
+	if (!rc && now->thread_room)
+		rc = state_thread_room(old, now->thread_room - 1);
+	if (rc)
+		return rc;
+	head_put(old, now->head, out);
+	threads_put(t, old, now->thread, now->thread_room, out);
+	for (uint32_t id = 0; id < old->room; id++) {
+		if (!old->present[id] || (id < now->room && now->present[id]))
+			continue;
+		bytes_number(&t->gone, id - next);
+		state_site_clear(old, id);
+		next = id + 1;
+		gone++;
+	}
+	bytes_number(out, gone);
+	bytes_add(out, t->gone.data, t->gone.len);
+	for (uint32_t id = 0; rc == 0 && id < now->room; id++)
+		if (now->present[id])
+			rc = site_put(
+				t, old, id, &now->site[id], now->more ? &now->more[id] : &none);
+	return rc ? rc : columns_end(t, out);
+}
+
+size_t tick_encoder_bytes(const struct tick_encoder *t)
+{
+	size_t sum =
+		t->threads.cap + t->gone.cap + t->order_room * sizeof(*t->order) + t->seen_room;
+
+	for (unsigned i = 0; i < TICK_COLUMNS; i++)
+		sum += t->column[i].cap;
+	return sum;
+}
+
+void tick_encoder_free(struct tick_encoder *t)
+{
+	for (unsigned i = 0; i < TICK_COLUMNS; i++)
+		bytes_free(&t->column[i]);
+	bytes_free(&t->threads);
+	bytes_free(&t->gone);
+	free(t->order);
+	free(t->seen);
+	*t = (struct tick_encoder){ 0 };
+}
