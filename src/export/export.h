@@ -9,6 +9,8 @@
 #include "src/model/groups.h"
 #include "src/model/columns.h"
 #include "src/model/map.h"
+#include "src/model/timeline.h"
+#include "src/model/value.h"
 #include "src/util/strbuf.h"
 
 #define EXPORT_FAILURE_UNFREED 8u /* every unfreed block is a failure */
@@ -30,6 +32,9 @@ struct export_options {
 	const struct map_account *memory; /* account of resident memory; NULL: not read */
 	bool suppressions; /* write a suppression after each leak */
 	const char *verdict; /* the verdict of --fail-on, or NULL */
+	enum snap_value value; /* the weight of a stack, in formats that have one */
+	bool value_given; /* --value: of several weights, only this one */
+	const struct timeline *timeline; /* the past; NULL: only the snapshot's history */
 	unsigned failures; /* for JUnit, what fails: bit i: leaks of class i; EXPORT_FAILURE_UNFREED
 			    */
 };

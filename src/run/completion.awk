@@ -11,7 +11,7 @@ BEGIN {
 	kind["COLUMN"] = "run";  value["COLUMN"] = "-s help 2>/dev/null | awk 'END { print \"help\" } { print $1 }'"
 	kind["FILE"] = kind["PATH"] = "files"
 	kind["DIRS"] = "dirs"
-	kind["FMT"] = kind["CLASS"] = kind["BY"] = kind["KINDS"] = kind["RULES"] = kind["WHEN"] = "words"
+	kind["FMT"] = kind["VALUE"] = kind["CLASS"] = kind["BY"] = kind["KINDS"] = kind["RULES"] = kind["WHEN"] = "words"
 	kind["BYTES"] = "words"; value["BYTES"] = "exact auto 64K 512K 4M"
 	kind["EVERY"] = "words"; value["EVERY"] = "every:30s"
 	kind["SECS"] = kind["N"] = kind["EXPR"] = kind["PCT"] = "any"

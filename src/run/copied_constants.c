@@ -5,7 +5,7 @@
  */
 #include <assert.h>
 
-#include "src/export/export.h"
+#include "src/export/formats.h"
 #include "src/leak/analysis/graph.h"
 #include "src/leak/analysis/heuristics.h"
 #include "src/leak/analysis/roots.h"
@@ -34,6 +34,14 @@ static_assert(SNAP_LEAK_DEFINITE == (int)LEAK_DEFINITE &&
 	"classes of leaks");
 static_assert(SNAP_LEAK_HEURISTICS == LEAK_HEURISTICS - 1, "heuristics, without LEAK_BY_NONE");
 static_assert(LEAK_BY_MEMCHECK == ((1u << SNAP_LEAK_MEMCHECKS) - 1) << 1, "memcheck's come first");
+
+/* --format. */
+static_assert(OPTIONS_TEXT == (int)EXPORT_TEXT && OPTIONS_JSON == (int)EXPORT_JSON &&
+		      OPTIONS_JUNIT == (int)EXPORT_JUNIT && OPTIONS_FOLDED == (int)EXPORT_FOLDED &&
+		      OPTIONS_PPROF == (int)EXPORT_PPROF &&
+		      OPTIONS_SPEEDSCOPE == (int)EXPORT_SPEEDSCOPE &&
+		      OPTIONS_CSV == (int)EXPORT_CSV && OPTIONS_FORMATS == (int)EXPORT_FORMATS,
+	"formats");
 
 /* --fail-on, and what JUnit calls a failure. */
 static_assert(OPTIONS_FAIL_DEFINITE == 1u << SNAP_LEAK_DEFINITE &&

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "src/export/formats.h"
 #include "src/run/failure.h"
 #include "src/run/output_file.h"
 #include "src/run/selection.h"
@@ -29,6 +30,10 @@ int headless_open(struct headless *t, const struct options *o, int stream)
 	*t = (struct headless){ .options = o, .fd = output_file_open(o, stream) };
 	if (t->fd < 0)
 		return FAILURE_EXIT;
+	if (export_formats[o->format].binary && isatty(t->fd)) {
+		failure_print_reason("--format", "this format is not for a terminal (use -o FILE)");
+		return OPTIONS_EXIT_USAGE;
+	}
 	rc = run_open(&t->run, o, NULL);
 	if (rc != 0)
 		return rc;

@@ -6,6 +6,7 @@
 #include "src/run/option_rules.h"
 
 #include <stddef.h>
+#include "src/export/formats.h"
 
 enum fact {
 	NO_MODE = 1 << 0,
@@ -32,7 +33,11 @@ enum fact {
 	LEAK_CHECK = 1 << 21,
 	LEAK_CHECK_ONCE = 1 << 22,
 	FAIL_ON = 1 << 23,
-	FAIL_UNFREED = 1 << 24
+	FAIL_UNFREED = 1 << 24,
+	VALUE = 1 << 25,
+	WEIGHTED = 1 << 26, /* a format with one weight per stack */
+	DOCUMENT = 1 << 27, /* a format that is read as one document */
+	FRAMES = 1 << 28 /* -b without -n 1 */
 };
 
 /* Broken if one of `given` is there, and one of `excludes` too or none of `requires`. */
@@ -58,6 +63,9 @@ static const struct rule {
 		"--readonly changes nothing in the program: not with --sample or --max-overhead" },
 	{ OUTPUT, 0, BATCH | REPORT, "-o requires -b or --report" },
 	{ JUNIT, BATCH, 0, "--format junit requires a report: not with -b" },
+	{ VALUE, 0, WEIGHTED,
+		"--value requires a format with one weight, such as folded or pprof" },
+	{ DOCUMENT, FRAMES, 0, "this --format is one document, not frames: with -b, use -n 1" },
 	{ GEN_SUPPRESSIONS, 0, TEXT, "--gen-suppressions requires a text report" },
 	{ SUPPRESSIONS, 0, LEAK_CHECK | SCREEN,
 		"--suppressions requires --leak-check or the screen" },
@@ -112,6 +120,10 @@ static unsigned facts_of(const struct options *o)
 		{ o->nsuppressions, SUPPRESSIONS },
 		{ o->leak_check, LEAK_CHECK },
 		{ o->leak_check && !o->leak_every_ns, LEAK_CHECK_ONCE },
+		{ o->value_given, VALUE },
+		{ export_formats[o->format].weighted, WEIGHTED },
+		{ o->format > OPTIONS_JUNIT, DOCUMENT },
+		{ o->batch && o->frames != 1, FRAMES },
 		{ o->fail_on, FAIL_ON },
 		{ o->fail_on & OPTIONS_FAIL_UNFREED, FAIL_UNFREED },
 	};

@@ -11,6 +11,7 @@
 #include <sys/types.h>
 #include "src/model/columns.h"
 #include "src/model/groups.h"
+#include "src/model/value.h"
 #include "src/session/sampling_control.h"
 
 #define OPTIONS_DEPTH_DEFAULT 128u
@@ -41,7 +42,17 @@ enum options_mode {
 #define OPTIONS_COPY_AUTO	 1u /* = LEAK_COPY_AUTO */
 #define OPTIONS_HEURISTICS_ALL	 4094u /* the bits of enum leak_heuristic */
 
-enum options_format { OPTIONS_TEXT, OPTIONS_JSON, OPTIONS_JUNIT };
+/* In the order of src/export/formats.h. */
+enum options_format {
+	OPTIONS_TEXT,
+	OPTIONS_JSON,
+	OPTIONS_JUNIT,
+	OPTIONS_FOLDED,
+	OPTIONS_PPROF,
+	OPTIONS_SPEEDSCOPE,
+	OPTIONS_CSV,
+	OPTIONS_FORMATS
+};
 enum options_color { OPTIONS_COLOR_AUTO, OPTIONS_COLOR_ALWAYS, OPTIONS_COLOR_NEVER };
 enum options_follow {
 	OPTIONS_FOLLOW_DEFAULT,
@@ -61,6 +72,8 @@ struct options {
 	bool report; /* --report, or implied by --format, --fail-on or --leak-check */
 	enum options_format format;
 	bool format_given;
+	bool value_given;
+	enum snap_value value; /* the weight of stacks in formats that have one */
 	const char *output; /* NULL: the mode's default stream */
 	unsigned top; /* sites in a text report, 0: all */
 	uint64_t delay_ns;

@@ -56,9 +56,22 @@ static const char *const group_words[] = { [GROUP_STACK] = "stack",
 	[GROUP_MODULE] = "module",
 	[GROUP_THREAD] = "thread",
 	[GROUP_COUNT] = NULL };
-static const char *const format_words[] = {
-	[OPTIONS_TEXT] = "text", [OPTIONS_JSON] = "json", [OPTIONS_JUNIT] = "junit", NULL
-};
+static const char *const format_words[] = { [OPTIONS_TEXT] = "text",
+	[OPTIONS_JSON] = "json",
+	[OPTIONS_JUNIT] = "junit",
+	[OPTIONS_FOLDED] = "folded",
+	[OPTIONS_PPROF] = "pprof",
+	[OPTIONS_SPEEDSCOPE] = "speedscope",
+	[OPTIONS_CSV] = "csv",
+	[OPTIONS_FORMATS] = NULL };
+/* In the order of enum snap_value, without those that are no sum over sites. */
+static const char *const value_words[] = { [VALUE_LIVE] = "live",
+	[VALUE_BLOCKS] = "blocks",
+	[VALUE_ALLOCATED] = "allocated",
+	[VALUE_ALLOCS] = "allocs",
+	[VALUE_TEMPORARY] = "temporary",
+	[VALUE_PEAK] = "peak",
+	NULL };
 static const char *const class_words[] = { [SNAP_LEAK_DEFINITE] = "definite",
 	[SNAP_LEAK_INDIRECT] = "indirect",
 	[SNAP_LEAK_POSSIBLE] = "possible",
@@ -82,6 +95,7 @@ static const char *const heuristic_words[] = { "none", "stdstring", "length64", 
 static const struct option_words word_table[] = {
 	{ "group", group_words },
 	{ "format", format_words },
+	{ "value", value_words },
 	{ "fail-on", class_words },
 	{ "color", color_words },
 	{ "leak-copy", copy_words },
@@ -267,15 +281,23 @@ int option_values_filter(struct options *o, const char *value, struct option_err
 
 int option_values_format(struct options *o, const char *value, struct option_error *why)
 {
-	static const char *const later[] = { "folded", "pprof", "massif", "mtrace", NULL };
 	int found = word_parse(value, format_words, why);
 
-	if (word_find(value, later) >= 0)
-		return error_set(why, "not supported yet; use text, json or junit");
 	if (found < 0)
 		return -EINVAL;
 	o->format = (enum options_format)found;
 	o->format_given = true;
+	return 0;
+}
+
+int option_values_value(struct options *o, const char *value, struct option_error *why)
+{
+	int found = word_parse(value, value_words, why);
+
+	if (found < 0)
+		return -EINVAL;
+	o->value = (enum snap_value)found;
+	o->value_given = true;
 	return 0;
 }
 

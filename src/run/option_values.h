@@ -34,6 +34,7 @@ option_values_set option_values_sort;
 option_values_set option_values_group;
 option_values_set option_values_filter;
 option_values_set option_values_format;
+option_values_set option_values_value;
 option_values_set option_values_fail_on;
 option_values_set option_values_suppressions;
 option_values_set option_values_leak_check;

@@ -2,6 +2,7 @@
 /* Writes snapshots as text, JSON or JUnit XML (report.h). */
 #include "src/run/report.h"
 
+#include "src/export/formats.h"
 #include "src/run/failure.h"
 #include "src/run/output_file.h"
 #include "src/run/selection.h"
@@ -18,6 +19,8 @@ void report_options(struct export_options *e, const struct options *o)
 		.show_hidden = o->show_hidden,
 		.suppressions = o->gen_suppressions,
 		.failures = o->failures,
+		.value = o->value,
+		.value_given = o->value_given,
 		.version = HEAPTOP_VERSION };
 }
 
@@ -47,6 +50,9 @@ int report_put(int fd, const struct snapshot *s, const struct options *o,
 	struct export_options e;
 	static struct selection v;
 
+	if (export_formats[o->format].weighted && !value_known(&s->totals, o->value))
+		return failure_print_reason(
+			"--value peak", "the composition of the peak was not recorded");
 	report_options(&e, o);
 	e.sites = s->nsites;
 	e.memory = memory;
@@ -54,12 +60,8 @@ int report_put(int fd, const struct snapshot *s, const struct options *o,
 	e.verdict = verdict;
 	selection_make(&v, s, o);
 	e.groups = v.rows != v.sites ? v.rows : NULL;
-	if (o->format == OPTIONS_JSON)
-		export_json(&text, v.sites, &e);
-	else if (o->format == OPTIONS_JUNIT)
-		export_junit(&text, v.rows, &e);
-	else
-		export_text(&text, v.rows, &e);
+	export_formats[o->format].write(
+		&text, export_formats[o->format].rows ? v.rows : v.sites, &e);
 	selection_free(&v);
 	return put(fd, &text, o);
 }

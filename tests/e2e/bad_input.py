@@ -159,9 +159,9 @@ def test_nothing_to_do():
     refused(["-a", "1", "--", "true"], USAGE, "only one of")
 
 
-def test_not_built_in_yet():
-    for args in (["--format", "pprof"], ["--format", "folded"]):
-        refused([*args, "--", "true"], USAGE, "not supported yet")
+def test_unknown_format():
+    for args in (["--format", "xml"], ["--format", "mtrace"]):
+        refused([*args, "--", "true"], USAGE, "--format", "must be text, json")
 
 
 # ---- the command ------------------------------------------------------------------------------

@@ -231,7 +231,7 @@ VALUED = [name for name, (_, arg) in HELP.items() if arg and words_of(name)]
 
 @p.case("values_that_are_words_are_the_same_in_all_places")
 def _():
-    taken = {"group", "format", "fail-on", "color", "leak-copy", "leak-roots", "leak-heuristics"}
+    taken = {"group", "format", "value", "fail-on", "color", "leak-copy", "leak-roots", "leak-heuristics"}
     p.check_equal(set(VALUED), taken, "options that list their values")
     for name in VALUED:
         p.check_equal(words_of_man(name), words_of(name), "the man page's words of --" + name)

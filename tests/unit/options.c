@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The command line: what each option sets, what is refused, and that every refusal is one line. */
 #include <stdlib.h>
+#include "src/export/formats.h"
+#include "src/run/option_values.h"
 #include "src/run/options.h"
 #include "tests/check.h"
 
@@ -362,10 +364,22 @@ TEST(unknown_options)
 	CHECK(refused(PARSE("--n\033[31m", "x"), "unknown option --n?[31m"));
 }
 
-TEST(not_built_in_yet)
+TEST(formats_and_values)
 {
-	CHECK(refused(PARSE("--format", "pprof", "x"), "not supported yet"));
-	CHECK(refused(PARSE("--format", "folded", "x"), "not supported yet"));
+	struct parsed p = PARSE("--format", "pprof", "--value", "allocated", "x");
+
+	CHECK(p.o.report && p.o.format == OPTIONS_PPROF && p.o.format_given);
+	CHECK(p.o.value == VALUE_ALLOCATED && p.o.value_given);
+	p = PARSE("--format", "folded", "-b", "-n", "1", "x");
+	CHECK(p.o.batch && !p.o.report && p.o.value == VALUE_LIVE && !p.o.value_given);
+	CHECK(refused(PARSE("--format", "mtrace", "x"), "must be text, json"));
+	CHECK(refused(PARSE("--format", "folded", "--value", "own-peak", "x"), "must be live"));
+	CHECK(refused(PARSE("--format", "csv", "--value", "live", "x"), "--value requires"));
+	CHECK(refused(PARSE("--format", "csv", "-b", "x"), "use -n 1"));
+	for (int i = 0; i < EXPORT_FORMATS; i++)
+		CHECK_STR(option_values_words("format")->words[i], export_formats[i].name);
+	for (int v = 0; v < VALUE_OWN_PEAK; v++)
+		CHECK_STR(option_values_words("value")->words[v], value_table[v].word);
 }
 
 TEST(help_lists_what_works)
@@ -425,7 +439,7 @@ int main(void)
 	RUN(bad_values);
 	RUN(missing_values);
 	RUN(unknown_options);
-	RUN(not_built_in_yet);
+	RUN(formats_and_values);
 	RUN(help_lists_what_works);
 	RUN(version);
 	RUN(sort_help_lists_every_column);

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The table of formats (formats.h). */
+#include "src/export/formats.h"
+
+/* clang-format off */
+const struct export_format export_formats[EXPORT_FORMATS] = {
+	[EXPORT_TEXT] = { "text", "txt", "report to read",
+		.rows = true, .write = export_text },
+	[EXPORT_JSON] = { "json", "json", "report for programs, complete",
+		.write = export_json },
+	[EXPORT_JUNIT] = { "junit", "xml", "tests for CI systems",
+		.rows = true, .write = export_junit },
+	[EXPORT_FOLDED] = { "folded", "folded", "stacks for flamegraph.pl, inferno",
+		.weighted = true, .write = export_folded },
+	[EXPORT_PPROF] = { "pprof", "pb.gz", "for go tool pprof",
+		.binary = true, .weighted = true, .write = export_pprof },
+	[EXPORT_SPEEDSCOPE] = { "speedscope", "speedscope.json", "for speedscope.app",
+		.weighted = true, .write = export_speedscope },
+	[EXPORT_CSV] = { "csv", "csv", "call sites for spreadsheets",
+		.write = export_csv },
+};
+/* clang-format on */

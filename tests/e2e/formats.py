@@ -1,0 +1,322 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""heaptop --format: what other tools read of each format is what the JSON report says. One segment, left behind by a
+program that was killed, is written in all formats, so that all describe the same moment."""
+
+import csv
+import gzip
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+
+from format_readers import proto_text
+from proving import (HEAPTOP, LIBRARY, ROOT, case, check, check_equal, environment, kill_hard, need, report, run,
+                     run_cases, scratch, segment_files, target, add_case)
+
+VALUES = {"live": "live_bytes", "blocks": "live_blocks", "allocated": "alloc_bytes", "allocs": "allocs",
+          "temporary": "temporary"}
+HERE = os.path.join(ROOT, "tests", "e2e")
+_left, _reports = {}, {}
+
+
+def left_behind(command, talk=None, depth=64):
+    """Runs a program until it kills itself, or after `talk` with it; the segment that it leaves."""
+    before = set(segment_files())
+    with subprocess.Popen(command, env=environment(LD_PRELOAD=LIBRARY, HEAPTOP_DEPTH=depth), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE) as process:
+        if talk:
+            process.stdin.write(talk)
+            process.stdin.flush()
+            process.stdout.readline()
+            kill_hard(process)
+        else:
+            process.communicate()
+        check_equal(process.returncode, -9, "the end of " + command[0])
+    new = set(segment_files()) - before
+    check_equal(len(new), 1, "segments left behind")
+    return new.pop()
+
+
+PROGRAMS = {
+    "odd names": lambda: left_behind([target("odd_names"), "3"]),
+    "a stack of 1000 frames": lambda: left_behind([target("odd_names"), "1000"], depth=1024),
+    "no call site": lambda: left_behind([target("odd_names"), "0"]),
+    "python": lambda: left_behind([sys.executable, "-c", "import os; os.kill(os.getpid(), 9)"]),
+    "git": lambda: left_behind(["git", "-C", ROOT, "cat-file", "--batch-check"], b"HEAD\n"),
+    "C++": lambda: left_behind([target("odd_names_cxx")]),
+}
+
+
+def segment(name):
+    if name not in _left:
+        _left[name] = PROGRAMS[name]()
+    return _left[name]
+
+
+def exported(path, name, *options):
+    done = run([HEAPTOP, "-r", path, "--format", name, *options])
+    check_equal((done.returncode, done.stderr), (0, b""), "heaptop --format %s %s" % (name, options))
+    return done.stdout
+
+
+def json_of(path):
+    if path not in _reports:
+        _reports[path] = json.loads(exported(path, "json"))
+    return _reports[path]
+
+
+def name_of(frame):
+    """A frame's name in all formats."""
+    module = os.path.basename(frame["module"])
+    return frame["function"] or (module + "+" + frame["offset"] if module else frame["pc"])
+
+
+def stack_of(site):
+    """A site's names, outermost first."""
+    return ["(outer frames missing)"] * site["truncated"] + [name_of(f) for f in reversed(site["stack"])]
+
+
+def weights(rep, value):
+    """Sum by stack, as the report has it."""
+    sums = {}
+    for site in rep["sites"]:
+        stack = tuple(stack_of(site))
+        sums[stack] = sums.get(stack, 0) + site[VALUES[value]]
+    return {stack: n for stack, n in sums.items() if n}
+
+
+def for_programs(name):
+    """A case for each program: function(its segment, its report)."""
+    def register(function):
+        for program in PROGRAMS:
+            def one(program=program):
+                path = segment(program)
+                function(path, json_of(path))
+            add_case("%s: %s" % (name, program), one)
+        return function
+    return register
+
+
+def folded_read(text):
+    """As flamegraph.pl reads it: the last word of a line is the count."""
+    sums = {}
+    for line in text.decode().splitlines():
+        found = re.fullmatch(r"(.*\S) (\d+)", line)
+        check(found, "no folded stack: " + line)
+        stack = tuple(found[1].split(";"))
+        check(stack not in sums, "twice: " + line)
+        sums[stack] = int(found[2])
+    return sums
+
+
+def semicolons(stacks):
+    """The names in folded stacks."""
+    return {tuple(name.replace(";", ":") for name in stack): n for stack, n in stacks.items()}
+
+
+@for_programs("folded stacks")
+def _(path, rep):
+    check_equal(folded_read(exported(path, "folded")), semicolons(weights(rep, "live")), "stacks")
+
+
+@case("folded stacks of each value")
+def folded_values():
+    path = segment("odd names")
+    for value in VALUES:
+        got = folded_read(exported(path, "folded", "--value", value))
+        check_equal(got, semicolons(weights(json_of(path), value)), "stacks by " + value)
+
+
+@for_programs("csv")
+def _(path, rep):
+    rows = list(csv.DictReader(io.StringIO(exported(path, "csv").decode(), newline=""), strict=True))
+    for row, site in zip(rows, rep["sites"], strict=True):
+        check_equal(int(row["site"]), site["id"], "site")
+        for field in ("live_bytes", "live_blocks", "allocs", "frees", "alloc_bytes", "temporary", "peak_live_bytes"):
+            check_equal(int(row[field]), site[field], field)
+        check_equal(row["function"], site["function"], "function")
+        check_equal(row["stack"].split(";"), [n.replace(";", ":") for n in stack_of(site)], "stack")
+        check_equal(int(row["pid"]), rep["process"]["pid"], "pid")
+        check(row["name"] in [name_of(f) for f in site["stack"]], "no frame is called " + row["name"])
+
+
+SPEEDSCOPE = {"live bytes": "live", "live blocks": "blocks", "allocated bytes": "allocated", "allocations": "allocs",
+              "temporary allocations": "temporary"}
+
+
+def speedscope_read(text):
+    """The profiles by name, checked against the format's specification: name -> sum by stack."""
+    file, result = json.loads(text), {}
+    check_equal(file["$schema"], "https://www.speedscope.app/file-format-schema.json", "$schema")
+    check(0 <= file["activeProfileIndex"] < len(file["profiles"]), "no such profile is active")
+    frames = file["shared"]["frames"]
+    check(all(set(f) <= {"name", "file", "line", "col"} and f["name"] for f in frames), "a frame")
+    for profile in file["profiles"]:
+        check_equal((profile["type"], profile["startValue"]), ("sampled", 0), "type and start")
+        check(profile["unit"] in ("bytes", "none"), "unit " + profile["unit"])
+        check_equal(profile["endValue"], sum(profile["weights"]), "endValue")
+        sums = result.setdefault(profile["name"], {})
+        for sample, weight in zip(profile["samples"], profile["weights"], strict=True):
+            stack = tuple(frames[i]["name"] for i in sample)
+            sums[stack] = sums.get(stack, 0) + weight
+    return result
+
+
+@for_programs("speedscope")
+def _(path, rep):
+    got = speedscope_read(exported(path, "speedscope"))
+    for name, value in SPEEDSCOPE.items():
+        check_equal(got.pop(name, {}), weights(rep, value), name)
+    check_equal(got, {}, "further profiles")
+
+
+@case("speedscope has the one profile that --value asks for")
+def speedscope_value():
+    got = speedscope_read(exported(segment("odd names"), "speedscope", "--value", "allocs"))
+    check_equal(list(got), ["allocations"], "profiles")
+
+
+PPROF = {"inuse_space": "live", "inuse_objects": "blocks", "alloc_space": "allocated", "alloc_objects": "allocs",
+         "temporary_objects": "temporary"}
+PPROF_UNITS = {"live": "bytes", "allocated": "bytes"}
+
+
+def pprof_decode(data):
+    need("protoc")
+    done = run(["protoc", "--decode=Profile", "-I", HERE, os.path.join(HERE, "profile.proto")],
+               stdin=gzip.decompress(data))
+    check_equal((done.returncode, done.stderr), (0, b""), "protoc")
+    return proto_text(done.stdout.decode())
+
+
+class Pprof:
+    """A decoded profile, its rules checked: IDs are unique, everything that is named exists."""
+
+    def __init__(self, data):
+        self.message = pprof_decode(data)
+        self.strings = self.all("string_table")
+        check_equal(self.strings[0], "", "the first string")
+        self.functions = self.by_id("function")
+        self.mappings = self.by_id("mapping")
+        self.locations = self.by_id("location")
+
+    def all(self, field):
+        return self.message.get(field, [])
+
+    def by_id(self, field):
+        found = {m["id"][0]: m for m in self.all(field)}
+        check_equal((len(found), 0 in found), (len(self.all(field)), False), "IDs of " + field)
+        return found
+
+    def string(self, message, field):
+        return self.strings[message.get(field, [0])[0]]
+
+    def types(self):
+        return [(self.string(t, "type"), self.string(t, "unit")) for t in self.all("sample_type")]
+
+    def names(self, location):
+        """A location's functions, outermost first."""
+        if not location.get("line"):
+            mapping = self.mappings[location["mapping_id"][0]]
+            base = os.path.basename(self.string(mapping, "filename"))
+            return ["%s+0x%x" % (base, location["address"][0] + 1 - mapping["memory_start"][0])]
+        return [self.string(self.functions[line["function_id"][0]], "name") for line in reversed(location["line"])]
+
+    def sums(self, column):
+        result = {}
+        for sample in self.all("sample"):
+            stack = tuple(n for id in reversed(sample["location_id"]) for n in self.names(self.locations[id]))
+            result[stack] = result.get(stack, 0) + sample["value"][column]
+        return {stack: n for stack, n in result.items() if n}
+
+    def check_mappings(self, rep):
+        used = {(f["module"], f["build_id"]) for s in rep["sites"] for f in s["stack"] if f["module"]}
+        got = {(self.string(m, "filename"), self.string(m, "build_id")) for m in self.mappings.values()}
+        check(got <= used, "mappings are %s, not among %s" % (got, used))
+        for location in self.locations.values():
+            if "mapping_id" in location:
+                m = self.mappings[location["mapping_id"][0]]
+                check(m.get("memory_start", [0])[0] <= location["address"][0] < m["memory_limit"][0], "its address")
+
+
+@for_programs("pprof")
+def _(path, rep):
+    profile = Pprof(exported(path, "pprof"))
+    check_equal({t for t, _ in profile.types()} - {"peak_objects", "peak_space"}, set(PPROF), "sample types")
+    for column, (name, unit) in enumerate(profile.types()):
+        if name in PPROF:
+            check_equal(unit, PPROF_UNITS.get(PPROF[name], "count"), "unit of " + name)
+            check_equal(profile.sums(column), weights(rep, PPROF[name]), name)
+    check_equal(profile.string(profile.message, "default_sample_type"), "inuse_space", "default type")
+    profile.check_mappings(rep)
+    allocators = {profile.string(l, "str") for s in profile.all("sample") for l in s["label"]}
+    check_equal(allocators, {s["function"] for s in rep["sites"] if s["allocs"]}, "labels")
+
+
+def processes(rep):
+    return [rep] + [p for child in rep["children"] for p in processes(child)]
+
+
+@case("children are in the same file, each below its process")
+def children():
+    command = ["sh", "-c", '"$0" 2; exec "$0" 3', target("odd_names")]
+    _, rep = report(command)
+    want = sorted((os.path.basename(r["process"]["command"][0]), r["totals"]["live_bytes"]) for r in processes(rep))
+    check_equal(len(want), 3, "processes")
+    out = os.path.join(scratch, "out")
+    got = {}
+    run([HEAPTOP, "--format", "folded", "-o", out, "--", *command])
+    with open(out, "rb") as f:
+        for stack, n in folded_read(f.read()).items():
+            name = stack[0]
+            got[name] = got.get(name, 0) + n
+    check(all(re.fullmatch(r"(sh|odd_names) \(\d+\)", name) for name in got), "the roots are %s" % list(got))
+    check_equal(sorted((name.split(" ")[0], n) for name, n in got.items()), [w for w in want if w[1]], "sums")
+    run([HEAPTOP, "--format", "pprof", "-o", out, "--", *command])
+    with open(out, "rb") as f:
+        profile = Pprof(f.read())
+    labels = [{profile.string(l, "key"): profile.string(l, "str") for l in s["label"]} for s in profile.all("sample")]
+    check_equal({l["process"].split(" ")[0] for l in labels}, {name for name, n in want}, "processes in pprof")
+
+
+@case("a filter selects the sites of every format")
+def filtered():
+    path = segment("odd names")
+    for name in ("folded", "csv", "speedscope"):
+        text = exported(path, name, "-F", "descend").decode()
+        check("descend" in text and "say" not in text, name + " has other sites")
+
+
+@case("binary formats do not go to a terminal")
+def to_terminal():
+    path = segment("odd names")
+    ours, theirs = os.openpty()
+    try:
+        done = subprocess.run([HEAPTOP, "-r", path, "--format", "pprof"], stdin=subprocess.DEVNULL, stdout=theirs,
+                              stderr=subprocess.PIPE, env=environment(), check=False)
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    check_equal((done.returncode, done.stderr.count(b"\n")), (2, 1), "status and lines")
+    check(b"not for a terminal (use -o FILE)" in done.stderr, done.stderr)
+
+
+@case("options that do not fit are refused")
+def refused():
+    path = segment("odd names")
+    for options, why in ((["--format", "json", "--value", "live"], b"--value requires a format"),
+                         (["--value", "live"], b"--value requires a format"),
+                         (["-b", "--format", "folded"], b"use -n 1"),
+                         (["--format", "xml"], b"must be text, json"),
+                         (["--format", "folded", "--value", "own-peak"], b"must be live, blocks")):
+        done = run([HEAPTOP, "-r", path, *options])
+        check_equal((done.returncode, done.stdout), (2, b""), "heaptop " + " ".join(options))
+        check(why in done.stderr, done.stderr)
+    done = run([HEAPTOP, "-r", path, "-b", "-n", "1", "--format", "folded"])
+    check_equal(done.stdout, exported(path, "folded"), "one frame")
+
+
+run_cases()

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The formats of other tools, from canned snapshots: what is easier to see here than in a real run.
+ */
+#include <locale.h>
+#include <stdlib.h>
+#include "src/export/formats.h"
+#include "src/export/gzip.h"
+#include "src/export/proto.h"
+#include "src/export/stack_tree.h"
+#include "tests/unit/canned.h"
+#include "tests/check.h"
+
+static struct strbuf out;
+
+static const char *exported(
+	enum export_format_number format, const struct snapshot *s, const struct export_options *o)
+{
+	strbuf_reset(&out);
+	export_formats[format].write(&out, s, o);
+	CHECK(!out.failed);
+	return strbuf_text(&out);
+}
+
+TEST(table_is_complete)
+{
+	for (int i = 0; i < EXPORT_FORMATS; i++) {
+		const struct export_format *f = &export_formats[i];
+
+		CHECK(f->name && f->suffix && f->help && f->write);
+		for (int j = 0; j < i; j++)
+			CHECK(strcmp(f->name, export_formats[j].name) != 0);
+	}
+}
+
+TEST(folded)
+{
+	const struct export_options o = { .names = NAMES_FULL };
+
+	CHECK_STR(exported(EXPORT_FOLDED, &canned, &o),
+		"main;cache::Shard::insert(int);std::allocator<int>::allocate(unsigned long) "
+		"101048320\n"
+		"(outer frames missing);arena_new 33554432\n"
+		"libfoo.so.3+0x4f1c0 4096\n");
+}
+
+TEST(folded_by_value)
+{
+	const struct export_options temporary = { .value = VALUE_TEMPORARY };
+	const struct export_options mangled = { .names = NAMES_MANGLED, .value = VALUE_BLOCKS };
+
+	CHECK_STR(exported(EXPORT_FOLDED, &canned, &temporary),
+		"main;cache::Shard::insert(int);std::allocator<int>::allocate(unsigned long) 12\n"
+		"0x7f1122334455 5\n");
+	CHECK(strstr(exported(EXPORT_FOLDED, &canned, &mangled), ";arena_new 8\n") != NULL);
+}
+
+/* Two sites with one stack are one line; a semicolon in a name separates no frames. */
+TEST(folded_merges)
+{
+	static const struct frame frames[] = {
+		{ .pc = 1, .module = &canned_app, .function = "a;b c" },
+		{ .pc = 2, .module = &canned_app, .function = "main" },
+	};
+	static const struct stack stack = { .frames = frames, .nframes = 2, .ancestor = true };
+	static const struct snap_site sites[] = {
+		{ .id = 1, .alloc_function = "malloc", .stack = &stack, .live_bytes = 5 },
+		{ .id = 2, .alloc_function = "calloc", .stack = &stack, .live_bytes = 6 },
+	};
+	const struct export_options o = { .names = NAMES_FULL };
+	struct snapshot s = canned;
+
+	s.sites = sites;
+	s.nsites = 2;
+	CHECK_STR(exported(EXPORT_FOLDED, &s, &o), "main;a:b c;(inner frames missing) 11\n");
+}
+
+/* A range weighs what happened in it; what shrank is no stack. */
+TEST(range)
+{
+	const struct export_options live = { .names = NAMES_FULL };
+	const struct export_options allocs = { .names = NAMES_FULL, .value = VALUE_ALLOCS };
+	struct snap_site sites[2] = { canned_sites[1], canned_sites[2] };
+	struct snapshot s = canned;
+
+	s.moment = SNAP_RANGE;
+	s.sites = sites;
+	s.nsites = 2;
+	sites[0].since = (struct snap_since){ .bytes = -7, .allocs = 3 };
+	sites[1].since = (struct snap_since){ .bytes = 9, .allocs = 0 };
+	CHECK_STR(exported(EXPORT_FOLDED, &s, &live), "libfoo.so.3+0x4f1c0 9\n");
+	CHECK_STR(exported(EXPORT_FOLDED, &s, &allocs), "(outer frames missing);arena_new 3\n");
+	CHECK(strstr(exported(EXPORT_CSV, &s, &live), ",-7,0,3,0,arena_new,") != NULL);
+}
+
+TEST(csv)
+{
+	const struct export_options o = { .names = NAMES_FULL };
+	struct snapshot s = canned;
+
+	CHECK(strstr(exported(EXPORT_CSV, &s, &o),
+		      "\r\n4211,./server --port 80,17,operator new,101048320,101233,197600,96367,"
+		      "197342003,101711872,,,12,1153434,,,,,cache::Shard::insert(int),"
+		      "/src/cache.cc,214,/opt/app/server,"
+		      "main;cache::Shard::insert(int);"
+		      "std::allocator<int>::allocate(unsigned long)\r\n") != NULL);
+	s.command = "sh -c \"a, b\"";
+	s.totals.has_at_peak = true;
+	CHECK(strstr(exported(EXPORT_CSV, &s, &o),
+		      "\r\n4211,\"sh -c \"\"a, b\"\"\",4,calloc,4096,1,2,1,8192,8192,0,0,0,") !=
+		NULL);
+}
+
+TEST(speedscope_of_nothing)
+{
+	const struct export_options o = { .names = NAMES_FULL };
+	struct snapshot s = canned;
+
+	s.nsites = 0;
+	CHECK(strstr(exported(EXPORT_SPEEDSCOPE, &s, &o), "\"frames\": []") != NULL);
+	CHECK(strstr(strbuf_text(&out), "\"weights\": []") != NULL);
+}
+
+/* Same input, same file; a gzip header without a time. */
+TEST(pprof_is_reproducible)
+{
+	const struct export_options o = { .names = NAMES_FULL };
+	struct strbuf first = STRBUF_INIT;
+
+	exported(EXPORT_PPROF, &canned, &o);
+	strbuf_add(&first, strbuf_text(&out), out.len);
+	CHECK(out.len > 100 && !memcmp(out.data, "\x1f\x8b\x08\0\0\0\0\0", 8));
+	exported(EXPORT_PPROF, &canned, &o);
+	CHECK(first.len == out.len && !memcmp(first.data, out.data, out.len));
+	strbuf_free(&first);
+}
+
+TEST(proto)
+{
+	struct strbuf b = STRBUF_INIT, inner = STRBUF_INIT;
+
+	proto_uint(&b, 1, 150);
+	proto_text(&b, 2, "testing");
+	proto_int(&b, 16, -1);
+	proto_varint(&inner, 300);
+	proto_message(&b, 3, &inner);
+	CHECK_INT(inner.len, 0);
+	CHECK_INT(b.len, 28);
+	CHECK(!memcmp(b.data,
+		"\x08\x96\x01\x12\x07testing\x80\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"
+		"\x1a\x02\xac\x02",
+		28));
+	strbuf_free(&b);
+	strbuf_free(&inner);
+}
+
+TEST(incomplete_text_is_not_compressed)
+{
+	const struct strbuf text = { .failed = true };
+	struct strbuf b = STRBUF_INIT;
+
+	gzip_put(&b, &text);
+	CHECK(b.failed);
+	strbuf_free(&b);
+}
+
+/* Siblings are sorted, sums are right, and a walk visits each node once. */
+TEST(tree)
+{
+	const struct export_options o = { .names = NAMES_FULL };
+	struct stack_tree t;
+	struct profile p;
+	unsigned visited = 0, skipped = 0;
+
+	profile_open(&p, &canned, &o, PROFILE_MODULE, NAMES_FULL);
+	CHECK_INT(stack_tree_make(&t, &p, VALUE_LIVE, true), 0);
+	CHECK_INT(t.node[STACK_TREE_ROOT].total, 101048320 + 33554432 + 4096);
+	CHECK_STR(p.frames[t.node[t.node[STACK_TREE_ROOT].child].frame].name,
+		"std::allocator<int>::allocate(unsigned long)");
+	for (uint32_t n = STACK_TREE_ROOT; (n = stack_tree_after(&t, n, false)) != 0;)
+		visited++;
+	for (uint32_t n = t.node[STACK_TREE_ROOT].child; n; n = stack_tree_after(&t, n, true))
+		skipped++;
+	CHECK_INT(visited, t.count - 1);
+	CHECK_INT(visited, 6);
+	CHECK_INT(skipped, 3);
+	stack_tree_free(&t);
+	profile_free(&p);
+}
+
+int main(void)
+{
+	setlocale(LC_ALL, "C.UTF-8");
+	RUN(table_is_complete);
+	RUN(folded);
+	RUN(folded_by_value);
+	RUN(folded_merges);
+	RUN(range);
+	RUN(csv);
+	RUN(speedscope_of_nothing);
+	RUN(pprof_is_reproducible);
+	RUN(proto);
+	RUN(incomplete_text_is_not_compressed);
+	RUN(tree);
+	strbuf_free(&out);
+	return check_end();
+}
