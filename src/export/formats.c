@@ -18,5 +18,9 @@ const struct export_format export_formats[EXPORT_FORMATS] = {
 		.weighted = true, .write = export_speedscope },
 	[EXPORT_CSV] = { "csv", "csv", "call sites for spreadsheets",
 		.write = export_csv },
+	[EXPORT_MASSIF] = { "massif", "massif", "for ms_print, massif-visualizer",
+		.write = export_massif },
+	[EXPORT_DOT] = { "dot", "dot", "call graph for graphviz",
+		.weighted = true, .write = export_dot },
 };
 /* clang-format on */

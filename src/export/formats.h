@@ -29,11 +29,14 @@ enum export_format_number {
 	EXPORT_PPROF,
 	EXPORT_SPEEDSCOPE,
 	EXPORT_CSV,
+	EXPORT_MASSIF,
+	EXPORT_DOT,
 	EXPORT_FORMATS
 };
 
 extern const struct export_format export_formats[EXPORT_FORMATS];
 
-export_function export_folded, export_pprof, export_speedscope, export_csv;
+export_function export_folded, export_pprof, export_speedscope, export_csv, export_massif,
+	export_dot;
 
 #endif

@@ -40,7 +40,8 @@ static_assert(OPTIONS_TEXT == (int)EXPORT_TEXT && OPTIONS_JSON == (int)EXPORT_JS
 		      OPTIONS_JUNIT == (int)EXPORT_JUNIT && OPTIONS_FOLDED == (int)EXPORT_FOLDED &&
 		      OPTIONS_PPROF == (int)EXPORT_PPROF &&
 		      OPTIONS_SPEEDSCOPE == (int)EXPORT_SPEEDSCOPE &&
-		      OPTIONS_CSV == (int)EXPORT_CSV && OPTIONS_FORMATS == (int)EXPORT_FORMATS,
+		      OPTIONS_CSV == (int)EXPORT_CSV && OPTIONS_MASSIF == (int)EXPORT_MASSIF &&
+		      OPTIONS_DOT == (int)EXPORT_DOT && OPTIONS_FORMATS == (int)EXPORT_FORMATS,
 	"formats");
 
 /* --fail-on, and what JUnit calls a failure. */

@@ -63,6 +63,8 @@ static const char *const format_words[] = { [OPTIONS_TEXT] = "text",
 	[OPTIONS_PPROF] = "pprof",
 	[OPTIONS_SPEEDSCOPE] = "speedscope",
 	[OPTIONS_CSV] = "csv",
+	[OPTIONS_MASSIF] = "massif",
+	[OPTIONS_DOT] = "dot",
 	[OPTIONS_FORMATS] = NULL };
 /* In the order of enum snap_value, without those that are no sum over sites. */
 static const char *const value_words[] = { [VALUE_LIVE] = "live",

@@ -5,6 +5,7 @@ program that was killed, is written in all formats, so that all describe the sam
 
 import csv
 import gzip
+import html
 import io
 import json
 import os
@@ -254,6 +255,64 @@ def _(path, rep):
     profile.check_mappings(rep)
     allocators = {profile.string(l, "str") for s in profile.all("sample") for l in s["label"]}
     check_equal(allocators, {s["function"] for s in rep["sites"] if s["allocs"]}, "labels")
+
+
+def ms_print_trees(path, data):
+    """What ms_print shows: total of each snapshot, and of those with a tree its first level by name."""
+    need("ms_print")
+    out = os.path.join(scratch, "massif.out")
+    with open(out, "wb") as f:
+        f.write(data)
+    done = run(["ms_print", "--threshold=0", out])
+    check_equal((done.returncode, done.stderr), (0, b""), "ms_print")
+    totals, trees = [], []
+    for line in done.stdout.decode().splitlines():
+        row = re.fullmatch(r"\s*\d+ +[\d,]+ +([\d,]+) +[\d,]+ +0 +0", line)
+        node = re.fullmatch(r"(->)?\d+\.\d+% \(([\d,]+)B\) (?:0x[0-9A-F]+: )?(.*)", line)
+        if row:
+            totals.append(int(row[1].replace(",", "")))
+        elif node and not node[1]:
+            trees.append({})
+            check_equal(int(node[2].replace(",", "")), totals[-1], "the tree's root")
+        elif node:
+            name = re.sub(r" \((in [^()]+|[^()]+:\d+)\)$", "", node[3])
+            trees[-1][name] = trees[-1].get(name, 0) + int(node[2].replace(",", ""))
+    return totals, trees
+
+
+@for_programs("massif")
+def _(path, rep):
+    totals, trees = ms_print_trees(path, exported(path, "massif"))
+    check_equal(totals[-1], rep["totals"]["live_bytes"], "the last total")
+    check(max(totals) <= rep["totals"]["peak_live_bytes"], "above the peak: %d" % max(totals))
+    want = {}
+    for stack, n in weights(rep, "live").items():
+        name = stack[-1].replace("#", ".")
+        want[name] = want.get(name, 0) + n
+    small = sum(n for name, n in trees[-1].items() if "below massif's threshold" in name)
+    check_equal(sum(trees[-1].values()), totals[-1], "the sum of the first level")
+    check(all(want[name] >= n for name, n in trees[-1].items() if "below massif" not in name), "a name has too much")
+    check(small <= totals[-1] * 0.2, "most of it is not shown")
+
+
+@for_programs("dot")
+def _(path, rep):
+    need("dot")
+    done = run(["dot", "-Tjson0"], stdin=exported(path, "dot"))
+    check_equal((done.returncode, done.stderr), (0, b""), "dot")
+    drawn = json.loads(done.stdout)
+    title, *nodes = drawn["objects"]
+    check("live bytes: {:,}".format(rep["totals"]["live_bytes"]) in title["label"], "the title: " + title["label"])
+    stacks = weights(rep, "live")
+    total = sum(stacks.values())
+    for node in nodes:
+        name = html.unescape(node["tooltip"]).split(" /")[0]
+        own = sum(n for stack, n in stacks.items() if stack[-1] == name)
+        below = sum(n for stack, n in stacks.items() if name in stack)
+        if sum(name == html.unescape(other["tooltip"]).split(" /")[0] for other in nodes) == 1 and below:
+            check_equal((int(node["self"]), int(node["total"])), (own, below), "weights of " + name)
+    check(bool(nodes) == bool(total) and sum(int(n["self"]) for n in nodes) >= total * 0.8, "most is not shown")
+    check(all(0 < int(e["total"]) <= total for e in drawn.get("edges", [])), "an edge")
 
 
 def processes(rep):

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include "src/export/formats.h"
 #include "src/export/gzip.h"
+#include "src/export/past.h"
 #include "src/export/proto.h"
 #include "src/export/stack_tree.h"
 #include "tests/unit/canned.h"
@@ -120,6 +121,92 @@ TEST(speedscope_of_nothing)
 	CHECK(strstr(strbuf_text(&out), "\"weights\": []") != NULL);
 }
 
+/* A peak with a tree of its own, between the points of the time line; '#' begins a comment there.
+ */
+TEST(massif)
+{
+	static const struct timeline_point points[] = {
+		{ .ns = 1000000000, .live_bytes = 10, .low_bytes = 10, .high_bytes = 10 },
+		{ .ns = 600000000000, .live_bytes = 20, .low_bytes = 10, .high_bytes = 90 },
+	};
+	const struct timeline t = { .points = points, .npoints = 2 };
+	const struct export_options o = { .names = NAMES_FULL, .timeline = &t };
+	struct snap_site site = canned_sites[0];
+	struct snapshot s = canned;
+
+	site.at_peak_bytes = 140000000;
+	s.command = "run #1";
+	s.sites = &site;
+	s.nsites = 1;
+	s.totals.has_at_peak = true;
+	exported(EXPORT_MASSIF, &s, &o);
+	CHECK(strstr(out.data, "cmd: run .1\ntime_unit: ms\n") != NULL);
+	CHECK(strstr(out.data,
+		      "snapshot=1\n#-----------\ntime=552000\nmem_heap_B=141000000\n"
+		      "mem_heap_extra_B=0\nmem_stacks_B=0\nheap_tree=peak\n"
+		      "n2: 141000000 (heap allocation functions) malloc/new/new[], --alloc-fns, "
+		      "etc.\n"
+		      " n0: 1000000 of no recorded call site\n"
+		      " n1: 140000000 0x555500001234: std::allocator<int>::allocate(unsigned long) "
+		      "(new_allocator.h:137)\n"
+		      "  n1: 140000000 0x555500001234: cache::Shard::insert(int) (cache.cc:214)\n"
+		      "   n0: 140000000 0x555500002000: main (main.cc:12)\n"
+		      "#-----------\nsnapshot=2\n") != NULL);
+	CHECK(strstr(out.data, "time=600000\nmem_heap_B=20\n") != NULL);
+	CHECK(strstr(out.data, "time=761000\nmem_heap_B=134606848\n") != NULL);
+	s.moment = SNAP_PEAK;
+	exported(EXPORT_MASSIF, &s, &o);
+	CHECK(strstr(out.data, "heap_tree=peak") && !strstr(out.data, "heap_tree=detailed"));
+}
+
+/* Thinning keeps extremes and the last point; the present is always one of the points. */
+TEST(past)
+{
+	struct timeline_point points[1000];
+	const struct timeline t = { .points = points, .npoints = 1000 };
+	struct snapshot s = canned;
+	struct timeline_point *p;
+	uint64_t high = 0;
+	size_t n;
+
+	for (uint64_t i = 0; i < 1000; i++)
+		points[i] = (struct timeline_point){ .ns = i, .high_bytes = i == 333 ? 77 : 0 };
+	p = past_points(&s, &t, 50, &n);
+	CHECK(n <= 50 && n > 40);
+	for (size_t i = 0; i < n; i++)
+		high = p[i].high_bytes > high && p[i].ns < 1000 ? p[i].high_bytes : high;
+	CHECK_INT(high, 77);
+	CHECK(p[n - 1].ns == s.uptime_ns && p[n - 1].live_bytes == s.totals.live_bytes);
+	free(p);
+	s.history_points = 3;
+	s.history_step_ns = 1000000000;
+	s.history[1] = 55;
+	p = past_points(&s, NULL, 50, &n);
+	CHECK_INT(n, 4);
+	CHECK(p[1].ns == 1000000000 && p[1].live_bytes == 55);
+	free(p);
+}
+
+TEST(dot_escapes)
+{
+	static const struct frame frames[] = {
+		{ .pc = 1, .module = &canned_app, .function = "a\"b\\N&lt;" },
+		{ .pc = 2, .module = &canned_app, .function = "main" },
+	};
+	static const struct stack stack = { .frames = frames, .nframes = 2 };
+	const struct snap_site site = { .stack = &stack, .live_bytes = 2048 };
+	const struct export_options o = { .names = NAMES_FULL };
+	struct snapshot s = canned;
+
+	s.sites = &site;
+	s.nsites = 1;
+	exported(EXPORT_DOT, &s, &o);
+	CHECK(strstr(out.data,
+		      "[label=\"a\\\"b\\\\N&amp;lt;\\n2.0k (100%)\" self=2048 total=2048 ") !=
+		NULL);
+	CHECK(strstr(out.data, "\tn0 -> n1 [label=\" 2.0k\" total=2048 weight=101 ") != NULL);
+}
+
 /* Same input, same file; a gzip header without a time. */
 TEST(pprof_is_reproducible)
 {
@@ -197,6 +284,9 @@ int main(void)
 	RUN(range);
 	RUN(csv);
 	RUN(speedscope_of_nothing);
+	RUN(massif);
+	RUN(past);
+	RUN(dot_escapes);
 	RUN(pprof_is_reproducible);
 	RUN(proto);
 	RUN(incomplete_text_is_not_compressed);
